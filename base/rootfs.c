@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "config.h"
+#include "base/rootfs.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+int tkm_root_open(const char *dir)
+{
+	return open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+}
+
+/* Has the path a ".." component? */
+static int climbs(const char *path)
+{
+	const char *p = path;
+
+	while ((p = strstr(p, ".."))) {
+		if ((p == path || p[-1] == '/') && (p[2] == '/' || p[2] == '\0')) {
+			return 1;
+		}
+		p += 2;
+	}
+	return 0;
+}
+
+int tkm_root_openat(int root, const char *path)
+{
+	while (*path == '/') {
+		path++;
+	}
+	if (climbs(path)) {
+		errno = EINVAL;
+		return -1;
+	}
+	return openat(root, *path ? path : ".", O_RDONLY | O_CLOEXEC);
+}
+
+ssize_t tkm_root_read(int root, const char *path, char *buf, size_t size)
+{
+	size_t len = 0;
+	ssize_t n = 0;
+	int saved, fd;
+
+	buf[0] = '\0';
+	fd = tkm_root_openat(root, path);
+	if (fd < 0) {
+		return -1;
+	}
+	while (n >= 0 && len < size - 1) {
+		n = read(fd, buf + len, size - 1 - len);
+		if (n == 0) {
+			break;
+		}
+		if (n < 0 && errno == EINTR) {
+			n = 0;
+			continue;
+		}
+		len += n > 0 ? (size_t)n : 0;
+	}
+	saved = errno;
+	close(fd);
+	errno = saved;
+	buf[len] = '\0';
+	return n < 0 ? -1 : (ssize_t)len;
+}
+
+char *tkm_root_line(int root, const char *path, char *buf, size_t size)
+{
+	size_t n;
+
+	if (tkm_root_read(root, path, buf, size) < 0) {
+		buf[0] = '\0';
+	}
+	buf[strcspn(buf, "\n")] = '\0';
+	n = strlen(buf);
+	while (n && (buf[n - 1] == ' ' || buf[n - 1] == '\t' || buf[n - 1] == '\r')) {
+		buf[--n] = '\0';
+	}
+	return buf;
+}

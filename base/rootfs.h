@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Reading /proc and /sys below a root directory descriptor, so that every parser also runs on a
+ * snapshot of another machine. No other place in the tree opens an absolute /proc or /sys path. */
+#ifndef BASE_ROOTFS_H
+#define BASE_ROOTFS_H
+
+#include <stddef.h>
+#include <sys/types.h>
+
+/* Opens a root: "/" for the live machine or a folder with a snapshot. Returns a descriptor that the
+ * caller closes, or -1 with errno. */
+int tkm_root_open(const char *dir);
+
+/* Opens `path` ("/proc/stat" or "proc/stat") read-only below root. Returns a descriptor or -1 with
+ * errno. A path with a ".." component is refused. */
+int tkm_root_openat(int root, const char *path);
+
+/* Reads at most size-1 (size > 0) bytes of `path` into buf and terminates it. Returns the length, or -1 with
+ * errno; a longer file is cut. */
+ssize_t tkm_root_read(int root, const char *path, char *buf, size_t size);
+
+/* As tkm_root_read() but the first line only, without white space at its end; "" when it cannot be
+ * read. Returns buf. */
+char *tkm_root_line(int root, const char *path, char *buf, size_t size);
+
+#endif

@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "base/text.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+char *tkm_print_time(char *buf, size_t size, double seconds, int digits)
+{
+	static const struct {
+		double scale;
+		const char *unit;
+	} units[] = { { 1, "s" }, { 1e3, "ms" }, { 1e6, "us" }, { 1e9, "ns" }, { 1e12, "ps" } };
+	double a = fabs(seconds), half = 0.5 * pow(10, -digits);
+	size_t i = 0, n = sizeof(units) / sizeof(units[0]);
+
+	if (!isfinite(seconds)) {
+		snprintf(buf, size, "unknown");
+		return buf;
+	}
+	if (a > 0) {
+		/* rounding may carry 999.9996 to 1000.000: that belongs to the larger unit */
+		while (i + 1 < n && a * units[i].scale + half < 1) {
+			i++;
+		}
+	}
+	snprintf(buf, size, "%.*f%s", digits, seconds * units[i].scale, units[i].unit);
+	return buf;
+}
+
+char *tkm_print_mhz(char *buf, size_t size, double hz)
+{
+	if (!isfinite(hz)) {
+		snprintf(buf, size, "unknown");
+	} else {
+		snprintf(buf, size, "%.3fMHz", hz * 1e-6);
+	}
+	return buf;
+}
+
+struct unit {
+	const char *name;
+	double factor;
+};
+
+/* Reads "number unit" at *p; the unit is the longest name of `units` that stands there. */
+static int parse_with_unit(const char **p, const struct unit *units, double bare, double *out)
+{
+	const struct unit *u;
+	const char *s = *p, *digits = s;
+	char *end;
+	size_t best = 0;
+	double v, factor = bare;
+
+	digits += *digits == '-' || *digits == '+';
+	if (!isdigit((unsigned char)*digits) &&
+		!(*digits == '.' && isdigit((unsigned char)digits[1]))) {
+		return -1; /* neither hexadecimal, nor inf, nor nan, nor white space */
+	}
+	if (digits[0] == '0' && (digits[1] == 'x' || digits[1] == 'X')) {
+		return -1;
+	}
+	v = strtod(s, &end);
+	for (u = units; u->name; u++) {
+		size_t len = strlen(u->name);
+
+		if (len > best && strncasecmp(end, u->name, len) == 0) {
+			best = len;
+			factor = u->factor;
+		}
+	}
+	if (best == 0 && bare == 0) {
+		return -1;
+	}
+	v *= factor;
+	if (!isfinite(v)) {
+		return -1;
+	}
+	*p = end + best;
+	*out = v;
+	return 0;
+}
+
+int tkm_parse_time(const char *text, double *seconds)
+{
+	static const struct unit units[] = {
+		{ "c", 1e-6 }, { "l", 1e-3 }, { "s", 1 }, { "m", 60 }, { "h", 3600 }, { "d", 86400 },
+		{ "w", 604800 }, { "ps", 1e-12 }, { "ns", 1e-9 }, { "us", 1e-6 }, { "ms", 1e-3 },
+		{ "min", 60 }, { NULL, 0 },
+	};
+	const char *p = text;
+	double sum = 0, v, sign = 1;
+
+	if (*p == '-') {
+		sign = -1;
+		p++;
+	}
+	for (;;) {
+		if (*p == '-' || *p == '+' || parse_with_unit(&p, units, 1, &v) < 0) {
+			return -1;
+		}
+		sum += v;
+		if (*p == '\0') {
+			break;
+		}
+		if (*p++ != '+') {
+			return -1;
+		}
+	}
+	*seconds = sign * sum;
+	return 0;
+}
+
+int tkm_parse_fraction(const char *text, double *fraction)
+{
+	static const struct unit units[] = {
+		{ "ppm", 1e-6 }, { "ppb", 1e-9 }, { "%", 1e-2 }, { NULL, 0 },
+	};
+	const char *p = text;
+
+	if (parse_with_unit(&p, units, 1, fraction) < 0 || *p) {
+		return -1;
+	}
+	return 0;
+}
+
+int tkm_parse_int(const char *text, long long lo, long long hi, long long *out)
+{
+	char *end;
+	long long v;
+
+	if (!isdigit((unsigned char)text[text[0] == '-' || text[0] == '+'])) {
+		return -1;
+	}
+	errno = 0;
+	v = strtoll(text, &end, 10);
+	if (errno || *end || v < lo || v > hi) {
+		return -1;
+	}
+	*out = v;
+	return 0;
+}
+
+int tkm_parse_bool(const char *text, int *out)
+{
+	if (!*text || !strcasecmp(text, "on") || !strcasecmp(text, "true")) {
+		*out = 1;
+		return 0;
+	}
+	if (!strcasecmp(text, "off") || !strcasecmp(text, "false")) {
+		*out = 0;
+		return 0;
+	}
+	return -1;
+}
+
+void tkm_quote_gnuplot(FILE *f, const char *text)
+{
+	const unsigned char *p = (const unsigned char *)text;
+
+	putc('"', f);
+	for (; *p; p++) {
+		if (*p == '"' || *p == '\\') {
+			fprintf(f, "\\%c", *p);
+		} else if (*p < 0x20 || *p == 0x7f) {
+			fprintf(f, "\\%03o", *p);
+		} else {
+			putc(*p, f);
+		}
+	}
+	putc('"', f);
+}

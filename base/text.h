@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Numbers and names as text: the guide's way of printing times, its syntax for reading them, and
+ * quoting for the languages that our output ends up in. */
+#ifndef BASE_TEXT_H
+#define BASE_TEXT_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+/* A time as the guide prints it: "374.738ns", "2.152us", "800.011ms", "1.23s", with `digits` after
+ * the point and the unit chosen so that 1 <= value < 1000 (0 is "0.00s"). Writes at most size bytes,
+ * returns buf. */
+char *tkm_print_time(char *buf, size_t size, double seconds, int digits);
+
+/* "2392.356MHz", "0.688MHz": megahertz with three digits. */
+char *tkm_print_mhz(char *buf, size_t size, double hz);
+
+/* Reads a duration in the guide's syntax: elementary times joined by '+', each a decimal number with
+ * a unit letter c (microseconds), l (milliseconds), s, m, h, d, w. Also accepted: ns, us, ms, min,
+ * and a number without a unit, which is seconds. A leading '-' is allowed. Returns 0 and *seconds,
+ * or -1 when the text is anything else (trailing characters, NaN, infinity, no digits). */
+int tkm_parse_time(const char *text, double *seconds);
+
+/* Reads a dimensionless fraction: "50ppm", "3ppb", "1e-6", "0.1%". Returns 0 or -1. */
+int tkm_parse_fraction(const char *text, double *fraction);
+
+/* Reads a decimal integer between lo and hi, nothing behind it. Returns 0 or -1. */
+int tkm_parse_int(const char *text, long long lo, long long hi, long long *out);
+
+/* Reads on/true/off/false without regard to case; an empty text is on. Returns 0 and 0 or 1, or -1. */
+int tkm_parse_bool(const char *text, int *out);
+
+/* Writes text inside double quotes so that gnuplot reads the very same characters back. UTF-8 passes,
+ * control characters become octal escapes. */
+void tkm_quote_gnuplot(FILE *f, const char *text);
+
+#endif

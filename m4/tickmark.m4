@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: BSD-3-Clause
+
+# TM_WITH(NAME, VAR, WHAT IT SERVES, CHECK)
+# --with-NAME[=DIR|yes|no|auto]. CHECK runs unless the answer is no and sets tm_have=yes, and
+# VAR_CFLAGS and VAR_LIBS. Missing is an error only when it was asked for. Defines HAVE_VAR, the
+# Automake conditional HAVE_VAR, and one line of the summary.
+AC_DEFUN([TM_WITH], [
+AC_ARG_WITH([$1], [AS_HELP_STRING([--with-$1@<:@=DIR@:>@], [$3 (default: if found)])],
+	[], [with_$1=auto])
+tm_have=no
+tm_why="switched off"
+AS_CASE([$with_$1], [no], [],
+	[tm_dir=
+	AS_CASE([$with_$1], [yes|auto], [], [tm_dir=$with_$1])
+	tm_why="not found"
+	$4
+	AS_IF([test "$tm_have" != yes && test "$with_$1" != auto],
+		[AC_MSG_ERROR([--with-$1 was given, but $1 was $tm_why. Install its development package, or give --with-$1=DIR or --without-$1; config.log has the details])])])
+AS_VAR_IF([tm_have], [yes],
+	[AC_DEFINE([HAVE_$2], [1], [Define to 1 if $1 is there: $3.])
+	tm_why=yes])
+AM_CONDITIONAL([HAVE_$2], [test "$tm_have" = yes])
+AC_SUBST([$2_CFLAGS])
+AC_SUBST([$2_LIBS])
+tm_line=`printf '  %-23s %-14s %s' "$1" "$tm_why" "$3"`
+AS_VAR_APPEND([tm_summary], ["$tm_line
+"])
+])
+
+# TM_TRY(VAR, HEADER, FUNCTION): does a program with VAR_CFLAGS and VAR_LIBS compile and link?
+AC_DEFUN([TM_TRY], [
+tm_save_CPPFLAGS=$CPPFLAGS; tm_save_LIBS=$LIBS
+CPPFLAGS="$CPPFLAGS $$1_CFLAGS"; LIBS="$$1_LIBS $LIBS"
+AC_LINK_IFELSE([AC_LANG_PROGRAM([[#include <$2>]], [m4_ifval([$3], [[(void)$3;]], [])])], [tm_have=yes])
+CPPFLAGS=$tm_save_CPPFLAGS; LIBS=$tm_save_LIBS
+])
+
+# TM_CHECK_PKG(VAR, PKG-CONFIG MODULE, HEADER, FUNCTION)
+# With a directory the files under it are taken, else pkg-config answers.
+AC_DEFUN([TM_CHECK_PKG], [
+AS_IF([test -n "$tm_dir"],
+	[$1_CFLAGS="-I$tm_dir/include"; $1_LIBS="-L$tm_dir/lib -l`echo $2 | sed 's/ .*//'`"
+	TM_TRY([$1], [$3], [$4])],
+	[PKG_CHECK_MODULES([$1], [$2], [TM_TRY([$1], [$3], [$4])], [:])])
+])
+
+# The flags that mpicc would add; CC stays the plain compiler and only MPI targets take them.
+AC_DEFUN([TM_CHECK_MPI], [
+AS_IF([test -n "$tm_dir"], [tm_path=$tm_dir/bin], [tm_path=$PATH])
+AC_PATH_PROGS([MPICC], [mpicc], [], [$tm_path])
+AS_IF([test -n "$MPICC"],
+	[AC_MSG_CHECKING([for the flags of $MPICC])
+	MPI_CFLAGS=`$MPICC -showme:compile 2>/dev/null` && MPI_LIBS=`$MPICC -showme:link 2>/dev/null` ||
+	{
+		# MPICH and its family: "cc flags -lmpi"
+		tm_show=`$MPICC -show 2>/dev/null | sed 's/^@<:@^ @:>@* //'`
+		MPI_CFLAGS=$tm_show
+		MPI_LIBS=$tm_show
+	}
+	AC_MSG_RESULT([$MPI_CFLAGS $MPI_LIBS])
+	TM_TRY([MPI], [mpi.h], [MPI_Init])])
+])

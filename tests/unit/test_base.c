@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "config.h"
+#include "base/bytes.h"
+#include "base/err.h"
+#include "base/rootfs.h"
+#include "base/stats.h"
+#include "base/text.h"
+#include "base/ticks.h"
+#include "tests/lib/check.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+
+static void times_print_as_in_the_guide(void)
+{
+	char b[32];
+
+	CHECK_STR(tkm_print_time(b, sizeof(b), 374.738e-9, 3), "374.738ns");
+	CHECK_STR(tkm_print_time(b, sizeof(b), 2.152e-6, 3), "2.152us");
+	CHECK_STR(tkm_print_time(b, sizeof(b), 800.011e-3, 3), "800.011ms");
+	CHECK_STR(tkm_print_time(b, sizeof(b), -1.031e-6, 3), "-1.031us");
+	CHECK_STR(tkm_print_time(b, sizeof(b), 0, 2), "0.00s");
+	CHECK_STR(tkm_print_time(b, sizeof(b), 1001e-6, 2), "1.00ms");
+	CHECK_STR(tkm_print_time(b, sizeof(b), 0.418e-9, 3), "418.000ps");
+	CHECK_STR(tkm_print_time(b, sizeof(b), 0.9999999e-6, 3), "1.000us");
+	CHECK_STR(tkm_print_time(b, sizeof(b), NAN, 3), "unknown");
+	CHECK_STR(tkm_print_mhz(b, sizeof(b), 2392.218e6), "2392.218MHz");
+}
+
+static void times_read_as_in_the_guide(void)
+{
+	static const struct {
+		const char *text;
+		double want;
+	} good[] = {
+		{ "1m+30s", 90 }, { "2s", 2 }, { "5", 5 }, { "10c", 10e-6 }, { "10l", 10e-3 },
+		{ "1ms", 1e-3 }, { "1.5h", 5400 }, { "1w", 604800 }, { "1d+1h", 90000 }, { "7.3ns", 7.3e-9 },
+		{ "-1", -1 }, { ".5s", 0.5 }, { "10US", 10e-6 }, { "1min", 60 }, { "1e-3s", 1e-3 },
+	};
+	static const char *const bad[] = { "", "s", "1x", "1s+", "+1s", "1s+-2s", "nan", "inf", "0x10", " 1",
+		"1 ", "1s 2s", "--1", "1e999", "1s+1m+" };
+	size_t i;
+	double v;
+
+	for (i = 0; i < sizeof(good) / sizeof(good[0]); i++) {
+		v = -7;
+		CHECK(tkm_parse_time(good[i].text, &v) == 0, "%s refused", good[i].text);
+		CHECK_NEAR(v, good[i].want, 1e-12 * fabs(good[i].want));
+	}
+	for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		CHECK(tkm_parse_time(bad[i], &v) < 0, "\"%s\" taken", bad[i]);
+	}
+}
+
+static void small_values_are_read(void)
+{
+	double f;
+	long long n;
+	int b;
+
+	CHECK(tkm_parse_fraction("50ppm", &f) == 0 && fabs(f - 50e-6) < 1e-18, "%g", f);
+	CHECK(tkm_parse_fraction("-3ppb", &f) == 0 && fabs(f + 3e-9) < 1e-21, "%g", f);
+	CHECK(tkm_parse_fraction("0.1%", &f) == 0 && fabs(f - 1e-3) < 1e-15, "%g", f);
+	CHECK(tkm_parse_fraction("1ppm ", &f) < 0, "trailing space taken");
+	CHECK(tkm_parse_int("100", 0, 1000, &n) == 0 && n == 100, "%lld", n);
+	CHECK(tkm_parse_int("1001", 0, 1000, &n) < 0, "too large");
+	CHECK(tkm_parse_int("99999999999999999999", 0, INT64_MAX, &n) < 0, "overflow");
+	CHECK(tkm_parse_int("", 0, 9, &n) < 0 && tkm_parse_int("1a", 0, 9, &n) < 0, "no number");
+	CHECK(tkm_parse_bool("ON", &b) == 0 && b == 1, "ON");
+	CHECK(tkm_parse_bool("", &b) == 0 && b == 1, "the option's name alone is on");
+	CHECK(tkm_parse_bool("False", &b) == 0 && b == 0, "False");
+	CHECK(tkm_parse_bool("yes", &b) < 0, "yes is not in the guide");
+}
+
+static void gnuplot_quoting_keeps_the_text(void)
+{
+	char *out = NULL;
+	size_t len;
+	FILE *f = open_memstream(&out, &len);
+
+	tkm_quote_gnuplot(f, "a \"b\" \\ n\xc3\xb6\n");
+	fclose(f);
+	CHECK_STR(out, "\"a \\\"b\\\" \\\\ n\xc3\xb6\\012\"");
+	free(out);
+}
+
+static void bytes_are_endian_safe(void)
+{
+	unsigned char b[9];
+
+	tkm_put32(b + 1, 0x01020304u, 1);
+	CHECK(b[1] == 1 && b[4] == 4, "big-endian 32");
+	CHECK(tkm_get32(b + 1, 1) == 0x01020304u && tkm_get32(b + 1, 0) == 0x04030201u, "get 32");
+	tkm_put64(b + 1, 0x0102030405060708u, 0);
+	CHECK(b[1] == 8 && b[8] == 1, "little-endian 64");
+	CHECK(tkm_get64(b + 1, 1) == 0x0807060504030201u, "get 64");
+	tkm_put16(b + 1, 0x0102, 1);
+	CHECK(b[1] == 1 && tkm_get16(b + 1, 0) == 0x0201, "16");
+}
+
+static void quantiles_and_spread(void)
+{
+	double v[] = { 5, 1, 4, 2, 3 };
+	struct tkm_spread s = tkm_spread(v, 5);
+	int64_t w[] = { 3, -1, 2 };
+
+	CHECK_NEAR(s.median, 3, 0);
+	CHECK_NEAR(s.min, 1, 0);
+	CHECK_NEAR(s.max, 5, 0);
+	CHECK_NEAR(tkm_quantile(v, 5, 0.25), 2, 0);
+	CHECK_NEAR(tkm_quantile(v, 5, 1), 5, 0);
+	tkm_sort_i64(w, 3);
+	CHECK(w[0] == -1 && w[2] == 3, "sorted");
+}
+
+static void robust_line_ignores_outliers(void)
+{
+	enum { N = 400 };
+	double x[N], y[N], slope = 1 + 37e-6;
+	struct tkm_line l, plain;
+	int i, round;
+
+	for (round = 0; round < 50; round++) {
+		for (i = 0; i < N; i++) {
+			x[i] = i * 1e6;
+			y[i] = 12345 + slope * x[i] + 10 * (check_uniform() - 0.5);
+			if (i % 7 == 0) {
+				y[i] += 8e6 * check_uniform(); /* preempted in the middle of a read */
+			}
+		}
+		CHECK(tkm_line_robust(x, y, N, NULL, &l) == 0, "fit");
+		CHECK(tkm_line_fit(x, y, NULL, N, &plain) == 0, "fit");
+		CHECK_NEAR(l.slope, slope, 5 * l.slope_se);
+		CHECK(l.slope_se < 5e-9, "standard error %g", l.slope_se);
+		CHECK(fabs(plain.slope - slope) > 1e-7, "least squares would have done: no test");
+	}
+	CHECK(tkm_line_fit(x, y, NULL, 1, &l) < 0, "one point is no line");
+	x[1] = x[0];
+	CHECK(tkm_line_fit(x, y, NULL, 2, &l) < 0, "a vertical line is none");
+}
+
+static void root_reads_stay_below_the_root(void)
+{
+	char dir[] = "/tmp/tkm-root-XXXXXX", path[64], b[16];
+	int fd, root;
+
+	CHECK(mkdtemp(dir) != NULL, "mkdtemp");
+	snprintf(path, sizeof(path), "%s/name", dir);
+	fd = open(path, O_WRONLY | O_CREAT, 0600);
+	CHECK(write(fd, "value \nsecond line that is long\n", 32) > 0, "write");
+	close(fd);
+	root = tkm_root_open(dir);
+	CHECK(root >= 0, "root");
+	CHECK_STR(tkm_root_line(root, "/name", b, sizeof(b)), "value");
+	CHECK_INT(tkm_root_read(root, "name", b, sizeof(b)), sizeof(b) - 1);
+	CHECK_STR(tkm_root_line(root, "/none", b, sizeof(b)), "");
+	CHECK(tkm_root_openat(root, "/../etc/passwd") < 0 && errno == EINVAL, "left the root");
+	CHECK(tkm_root_openat(root, "a/..") < 0 && errno == EINVAL, "left the root");
+	close(root);
+	unlink(path);
+	rmdir(dir);
+}
+
+static void errors_name_the_cause(void)
+{
+	struct tkm_err e = { 0 };
+	char big[2000];
+
+	CHECK_INT(tkm_fail_errno(&e, TKM_ERR_IO, ENOSPC, "write %s", "x.stf"), -1);
+	CHECK_STR(e.text, "write x.stf: No space left on device");
+	CHECK_INT(e.code, TKM_ERR_IO);
+	memset(big, 'a', sizeof(big) - 1);
+	big[sizeof(big) - 1] = 0;
+	tkm_fail_errno(&e, TKM_ERR_IO, ENOSPC, "%s", big);
+	CHECK_INT(strlen(e.text), sizeof(e.text) - 1);
+	CHECK_INT(tkm_fail(NULL, TKM_ERR_ARG, "%s", "nobody listens"), -1);
+}
+
+static void ticks_subtract(void)
+{
+	CHECK_INT(ltick_sub(ltick(INT64_MAX), ltick(INT64_MAX - 5)), 5);
+	CHECK_INT(gtick_sub(gtick_add(gtick(7), -9), gtick(7)), -9);
+}
+
+int main(int argc, char **argv)
+{
+	check_args(argc, argv);
+	RUN(times_print_as_in_the_guide);
+	RUN(times_read_as_in_the_guide);
+	RUN(small_values_are_read);
+	RUN(gnuplot_quoting_keeps_the_text);
+	RUN(bytes_are_endian_safe);
+	RUN(quantiles_and_spread);
+	RUN(robust_line_ignores_outliers);
+	RUN(root_reads_stay_below_the_root);
+	RUN(errors_name_the_cause);
+	RUN(ticks_subtract);
+	return check_end();
+}
