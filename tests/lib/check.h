@@ -30,17 +30,17 @@ static int check_limit = 10; /* messages per test; the rest is only counted */
 #define CHECK_INT(a, b) \
 	do { \
 		long long a_ = (long long)(a), b_ = (long long)(b); \
-		CHECK(a_ == b_, #a " is %lld, want %lld", a_, b_); \
+		CHECK(a_ == b_, "%s is %lld, want %lld", #a, a_, b_); \
 	} while (0)
 #define CHECK_NEAR(a, b, tol) \
 	do { \
 		double a_ = (a), b_ = (b), t_ = (tol); \
-		CHECK(fabs(a_ - b_) <= t_, #a " is %.17g, want %.17g +- %g", a_, b_, t_); \
+		CHECK(fabs(a_ - b_) <= t_, "%s is %.17g, want %.17g +- %g", #a, a_, b_, t_); \
 	} while (0)
 #define CHECK_STR(a, b) \
 	do { \
 		const char *a_ = (a), *b_ = (b); \
-		CHECK(strcmp(a_, b_) == 0, #a " is \"%s\", want \"%s\"", a_, b_); \
+		CHECK(strcmp(a_, b_) == 0, "%s is \"%s\", want \"%s\"", #a, a_, b_); \
 	} while (0)
 
 /* Runs one test function and prints its TAP line. */
