@@ -1,0 +1,166 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-3-Clause
+# quickstart in a tree whose build, mpirun and timertest are stand-ins: what is under test is what
+# it runs, in which order, how often, and what it makes of exit statuses.
+
+setup()
+{
+	tree=$BATS_TEST_TMPDIR/a\ tree
+	mkdir -p "$tree/m4" "$tree/base" "$BATS_TEST_TMPDIR/bin"
+	cp "${top_srcdir:-$BATS_TEST_DIRNAME/../..}/quickstart" "$tree/"
+	chmod u+wx "$tree/quickstart"
+	cd "$tree"
+	touch configure.ac Makefile.am m4/tickmark.m4 base/Makefile.inc.am
+	calls=$BATS_TEST_TMPDIR/calls
+	export calls
+	: >"$calls"
+	script bootstrap 'echo bootstrap >>"$calls"; touch Makefile.in
+		printf "%s\n" "#!/bin/sh" "echo configure >>\"\$calls\"; cp ../fake.mk Makefile; touch config.status" >configure
+		chmod +x configure'
+	cat >fake.mk <<'EOF'
+all: timertest
+timertest: ../fake-timertest
+	cp ../fake-timertest $@; echo compile >>"$$calls"
+check:
+	@mkdir -p t; printf ':test-result: PASS a\n:test-result: SKIP b\n' >t/a.trs
+	@printf ':test-result: %s c\n:test-result: PASS d\n' $${third:-PASS} >t/b.trs
+	@test -z "$$third"
+bench:
+	@echo "a.figure	1	ns	1	1	3"
+EOF
+	script fake-timertest 'test "$VT_TIMER" = LIST && { echo "CPU: fine"; exit 0; }
+		echo "args: $*"; echo "verdict: CPU is ${word:-fit}"
+		echo "print 1" >timertest-here/timertest.gnuplot; exit ${fake_status:-0}'
+	script ../bin/mpirun 'test "$1" = --version && { echo "mpirun (Open MPI) 4.1.4"; exit; }
+		echo "mpirun $*" >>"$calls"; while [ "$1" != -np ]; do shift; done; shift 2; exec "$@"'
+	script ../bin/gnuplot 'echo "gnuplot $*" >>"$calls"; touch one.svg; exit ${gnuplot_status:-0}'
+	script ../bin/dpkg-query 'for p; do :; done
+		case " ${absent:-} " in *" $p "*) exit 1 ;; *) printf installed ;; esac'
+	script ../bin/apt-get 'echo "apt-get $*" >>"$calls"; exit 100'
+	script ../bin/apt-cache 'exit 0'
+	script ../bin/sudo 'shift $(( $# > 0 && ${#1} == 2 )); exec "$@"'
+	PATH=$BATS_TEST_TMPDIR/bin:$PATH
+	unset MAKEFLAGS MFLAGS MAKELEVEL
+}
+
+script()
+{
+	printf '#!/bin/sh\n%s\n' "$2" >"$1"
+	chmod +x "$1"
+}
+
+@test "build: sets up once, and does nothing the second time" {
+	run ./quickstart build
+	[ "$status" -eq 0 ]
+	[ "$(tr '\n' ' ' <"$calls")" = "bootstrap configure compile " ]
+	: >"$calls"
+	cd /
+	run "$tree/quickstart" build
+	[ "$status" -eq 0 ]
+	[ ! -s "$calls" ]
+}
+
+@test "build: a changed fragment or configure.ac makes configure again" {
+	./quickstart build
+	: >"$calls"
+	touch -d '+1 minute' base/Makefile.inc.am
+	run ./quickstart build
+	[ "$status" -eq 0 ]
+	grep -q bootstrap "$calls"
+	grep -q configure "$calls"
+}
+
+@test "run: lists the timers, measures, draws, ends with the verdict and the files" {
+	run ./quickstart
+	[ "$status" -eq 0 ]
+	[[ "$output" == *"CPU: fine"*"args: 6 2 --force --output timertest-here/timertest"* ]]
+	[[ "$output" == *$'\nverdict: CPU is fit\nwhat was printed '*"one.svg"* ]]
+	grep -q 'gnuplot timertest.gnuplot' "$calls"
+	grep -q 'verdict: CPU is fit' timertest-here/timertest.txt
+}
+
+@test "run: not fit is a finding, not a failure" {
+	fake_status=1 word='not fit' run ./quickstart run
+	[ "$status" -eq 0 ]
+	[[ "$output" == *"verdict: CPU is not fit"*"a finding"* ]]
+}
+
+@test "run: a timertest that fails is a failure" {
+	fake_status=2 run ./quickstart
+	[ "$status" -eq 1 ]
+	[[ "$output" == *"timertest ended with status 2"* ]]
+}
+
+@test "run: a gnuplot that fails is a failure" {
+	gnuplot_status=1 run ./quickstart
+	[ "$status" -eq 1 ]
+	[[ "$output" == *"gnuplot timertest-here/timertest.gnuplot failed"* ]]
+}
+
+@test "check: the last line counts, the status is that of make check" {
+	run ./quickstart check
+	[ "$status" -eq 0 ]
+	[ "${lines[-1]}" = "3 passed, 0 failed, 1 skipped" ]
+	third=ERROR run ./quickstart check
+	[ "$status" -ne 0 ]
+	[ "${lines[-1]}" = "2 passed, 1 failed, 1 skipped" ]
+}
+
+@test "check: results of tests that are gone are not counted" {
+	./quickstart build
+	mkdir -p build/t && echo ':test-result: FAIL old' >build/t/old.trs
+	run ./quickstart check
+	[ "${lines[-1]}" = "3 passed, 0 failed, 1 skipped" ]
+}
+
+@test "bench: prints the figures" {
+	run ./quickstart bench
+	[ "$status" -eq 0 ]
+	[ "${lines[-1]}" = $'a.figure\t1\tns\t1\t1\t3' ]
+}
+
+@test "--no-install: names what is missing and stops before any work" {
+	absent='gcc gnuplot-nox bats' run ./quickstart --no-install
+	[ "$status" -eq 1 ]
+	[ "$output" = "quickstart: missing Debian packages: gcc" ]
+	absent='gcc bats' run ./quickstart check --no-install
+	[ "$output" = "quickstart: missing Debian packages: gcc bats" ]
+	[ ! -s "$calls" ]
+	[ ! -e build ]
+}
+
+@test "a package that cannot be fetched: one update, then a clear error" {
+	absent=gcc run ./quickstart build
+	[ "$status" -eq 1 ]
+	[[ "$output" == *"Is there a network"*"--no-install-recommends gcc" ]]
+	[ "$(grep -c ' update' "$calls")" -eq 1 ]
+	! grep -q bootstrap "$calls"
+}
+
+@test "a bootstrap, configure or make that fails stops it" {
+	script bootstrap 'echo broken; exit 1'
+	run ./quickstart
+	[ "$status" -eq 1 ]
+	[[ "$output" == *"broken"*"./bootstrap failed"* ]]
+}
+
+@test "a tree that cannot be written is named" {
+	locked=$(mktemp -d)
+	cp -r "$tree/." "$BATS_TEST_TMPDIR/bin" "$locked"
+	chmod -R a+rX,a-w "$locked"
+	as=
+	[ "$(id -u)" -ne 0 ] || as="setpriv --reuid 65534 --regid 65534 --clear-groups"
+	calls=/dev/null run $as env PATH="$locked/bin:$PATH" "$locked/quickstart" build
+	chmod -R u+w "$locked" && rm -rf "$locked"
+	[ "$status" -eq 1 ]
+	[[ "$output" == *"cannot write in $locked"* ]]
+}
+
+@test "usage" {
+	run ./quickstart --help
+	[ "$status" -eq 0 ]
+	[[ "$output" == "usage: ./quickstart [build|check|bench|run] [--no-install]"* ]]
+	run ./quickstart buidl
+	[ "$status" -eq 2 ]
+	[ "$output" = "quickstart: unknown argument buidl (./quickstart --help)" ]
+}
