@@ -1,0 +1,146 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# awk -v top=DIR -f layers.awk TABLE FILE...: holds the includes of FILE... (paths below top, see
+# tests/layers.sh) against TABLE. Prints one line per violation: "folder: file:line: what".
+
+function bad(text)
+{
+	print folder ": " name ":" FNR ": " text
+}
+
+# Turns a shell pattern into a regular expression that knows "*" only.
+function pattern(glob)
+{
+	gsub(/[.+]/, "\\\\&", glob)
+	gsub(/\*/, ".*", glob)
+	return "^" glob "$"
+}
+
+function read_table(	i, n, part)
+{
+	sub(/#.*/, "")
+	if (NF == 0) {
+		return
+	}
+	if ($2 == "+") {
+		for (i = 3; i <= NF; i++) {
+			exceptions++
+			where[exceptions] = pattern($1)
+			what[exceptions] = $i
+			if ($i ~ /^</) {
+				guarded[$i] = 1
+			}
+		}
+		return
+	}
+	if ($1 !~ /:$/) {
+		print "tests: layers:" FNR ": neither FOLDER: nor FILE + HEADER: " $0
+		return
+	}
+	part = substr($1, 1, length($1) - 1)
+	known[part] = 1
+	for (i = 2; i <= NF; i++) {
+		n = $i
+		sub("/.*", "", n)
+		if (n != "*" && (!(n in known) || n == part)) {
+			print part ": layers:" FNR ": " n " is no layer below " part
+		}
+		may[part, $i] = 1
+	}
+}
+
+function excepted(header,	i)
+{
+	for (i = 1; i <= exceptions; i++) {
+		if (what[i] == header && name ~ where[i]) {
+			return 1
+		}
+	}
+	return 0
+}
+
+function check_own(header,	of, file)
+{
+	if (header == "config.h") {
+		if (name !~ /\.c$/) {
+			bad("config.h belongs into .c files")
+		}
+		return
+	}
+	if (excepted(header)) {
+		return
+	}
+	if (header !~ /\//) {
+		bad("\"" header "\" is not written from the top (\"folder/file.h\")")
+		return
+	}
+	of = header
+	sub("/.*", "", of)
+	if (!(of in known)) {
+		bad("\"" header "\" is in no folder of tests/layers")
+	} else if (of != folder && !((folder, of) in may) && !((folder, header) in may) &&
+		!((folder, "*") in may)) {
+		bad(folder " may not include \"" header "\"")
+	}
+	file = top "/" header
+	if ((getline < file) < 0) {
+		bad("\"" header "\" does not exist")
+	}
+	close(file)
+}
+
+function check_system(header,	of)
+{
+	of = header
+	gsub(/[<>]|\/.*/, "", of)
+	if (of in known) {
+		bad("own header in angle brackets: " header)
+	} else if ((header in guarded) && !excepted(header)) {
+		bad(header " is reserved to a few files")
+	}
+}
+
+# A call that opens or looks up an absolute path, its arguments up to the first ";".
+function check_call(text)
+{
+	gsub(/\/\*([^*]|\*+[^*\/])*\*+\//, "", text)
+	if (text ~ /(^|[^A-Za-z0-9_])(f?open(at|64)?|freopen|opendir|access|l?stat|readlink) *\([^;]*"\/(proc|sys)[\/"]/) {
+		bad("opens an absolute /proc or /sys path; base/rootfs.h reads below a root")
+	}
+}
+
+FNR == 1 {
+	files++
+	name = substr(FILENAME, length(top) + 2)
+	folder = name
+	sub("/.*", "", folder)
+	call = ""
+	if (files > 1 && !(folder in known) && !(folder in said)) {
+		said[folder] = 1
+		bad("folder " folder " is missing in tests/layers")
+	}
+}
+
+files == 1 {
+	read_table()
+	next
+}
+
+/^[ \t]*#[ \t]*include[ \t]*"/ {
+	split($0, quoted, "\"")
+	check_own(quoted[2])
+}
+
+/^[ \t]*#[ \t]*include[ \t]*</ {
+	header = $0
+	sub(/^[^<]*/, "", header)
+	sub(/>.*/, ">", header)
+	check_system(header)
+}
+
+folder != "base" && folder != "tests" {
+	call = call " " $0
+	if (/[;{}]/) {
+		check_call(call)
+		call = ""
+	}
+}

@@ -1,0 +1,126 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# The layers of tests/layers, enforced; and a tree with every kind of violation, to see that the
+# check can fail.
+set -u
+here=$(cd "$(dirname "$0")" && pwd)
+top=$(dirname "$here")
+count=0
+bad=0
+
+# check_tree DIR TABLE: one line per violation
+check_tree()
+{
+	set -- "$1" "$2" "$1"/[a-z]*/
+	dir=$1
+	table=$2
+	shift 2
+	for folder; do
+		case ${folder%/} in
+		"$dir"/build | "$dir"/build-* | "$dir"/autom4te.cache | "$dir"/timertest-here) ;;
+		*) find "$folder" -name '*.[ch]' -o -name '*.def' ;;
+		esac
+	done | sort | {
+		set --
+		while IFS= read -r file; do
+			set -- "$@" "$file"
+		done
+		awk -v top="$dir" -f "$here/layers.awk" "$table" "$@"
+	}
+}
+
+result() # result NAME TEXT: passes when TEXT is empty
+{
+	count=$((count + 1))
+	if [ -z "$2" ]; then
+		echo "ok $count - $1"
+	else
+		printf '%s\n' "$2" | sed 's/^/# /'
+		echo "not ok $count - $1"
+		bad=1
+	fi
+}
+
+put() # put FILE LINE...
+{
+	mkdir -p "$fixture/$(dirname "$1")"
+	file=$fixture/$1
+	shift
+	printf '%s\n' "$@" >"$file"
+}
+
+# caught NAME FILE TEXT: the fixture's report has a line about FILE that contains TEXT
+caught()
+{
+	case $(printf '%s\n' "$report" | grep -F " $2:") in
+	*"$3"*) result "caught: $1" "" ;;
+	*) result "caught: $1" "not reported: $2: $3
+$report" ;;
+	esac
+}
+
+self_test()
+{
+	fixture=$(mktemp -d) || exit 99
+	trap 'rm -rf "$fixture"' EXIT
+	put base/a.h 'int a;'
+	put timers/t.h '#include "base/a.h"'
+	put stf/stf.h '#include "base/a.h"'
+	put stf/inner.h 'int inner;'
+	put timers/tmr_mpi_wtime.c '#include "config.h"' '#include "timers/t.h"' '#include <mpi.h>' \
+		'int f(int r) { return tkm_root_openat(r, "/proc/stat") + is_open(r, "/proc"); }'
+	put calib/timertest.c '#include "stf/stf.h"' '#include "timers/t.h"' \
+		'/* open("/proc/x") would be wrong */' 'int g(void) { return open("/dev/ptp0", 0); }'
+	put tools/x.c '#include "stf/stf.h"'
+	put tests/unit/test_x.c '#include "stf/inner.h"'
+	put build/odd/x.c '#include "nowhere.h"'
+	result "a tree without violations is quiet" "$(check_tree "$fixture" "$here/layers")"
+
+	put base/up.c '#include "timers/t.h"'
+	put stf/side.c '#  include "timers/t.h"'
+	put tools/deep.c '#include "stf/inner.h"'
+	put timers/short.c '#include "t.h"'
+	put timers/angle.c '#include <base/a.h>'
+	put timers/gone.c '#include "base/gone.h"'
+	put timers/tests.c '#include "tests/unit/test_x.c"'
+	put calib/filter.c '#include "stf/stf.h"'
+	put calib/fit.c '#include <mpi.h>'
+	put calib/map.h '#include "config.h"'
+	put calib/proc.c 'FILE *f(void)' '{' '	return fopen(' '		"/proc/stat", "r");' '}'
+	put timers/sys.c 'int fd = openat(root, "/sys/devices", O_RDONLY);'
+	put extra/e.c 'int e;'
+	report=$(check_tree "$fixture" "$here/layers")
+	caught "a lower layer includes a higher one" base/up.c 'base may not include "timers/t.h"'
+	caught "a layer includes its neighbour" stf/side.c 'stf may not include "timers/t.h"'
+	caught "one header of a folder allowed, another included" tools/deep.c 'tools may not include "stf/inner.h"'
+	caught "an include that is not written from the top" timers/short.c 'not written from the top'
+	caught "an own header in angle brackets" timers/angle.c 'own header in angle brackets'
+	caught "a header that does not exist" timers/gone.c 'does not exist'
+	caught "the tests are included" timers/tests.c 'timers may not include'
+	caught "a library file takes a program's liberty" calib/filter.c 'calib may not include "stf/stf.h"'
+	caught "mpi.h elsewhere" calib/fit.c '<mpi.h> is reserved'
+	caught "config.h in a header" calib/map.h 'config.h belongs into .c files'
+	caught "fopen of /proc over two lines" calib/proc.c 'opens an absolute'
+	caught "openat of /sys" timers/sys.c 'opens an absolute'
+	caught "a folder that the table does not know" extra/e.c 'folder extra is missing'
+	extra=
+	[ "$(printf '%s\n' "$report" | wc -l)" -eq 13 ] || extra=$report
+	result "nothing else is reported" "$extra"
+
+	printf 'base: timers\ntimers: base\n' >"$fixture/layers"
+	report=$(awk -v top="$fixture" -f "$here/layers.awk" "$fixture/layers")
+	result "caught: a table that points upwards" \
+		"$([ "$report" = "base: layers:1: timers is no layer below base" ] || echo "$report")"
+}
+
+report=$(check_tree "$top" "$top/tests/layers")
+# shellcheck disable=SC2013
+for folder in $(sed -n 's/^\([a-z-]*\):.*/\1/p' "$top/tests/layers"); do
+	result "$folder includes only what tests/layers allows" \
+		"$(printf '%s\n' "$report" | grep "^$folder: ")"
+done
+result "every folder with code stands in tests/layers" \
+	"$(printf '%s\n' "$report" | grep 'missing in tests/layers')"
+self_test
+echo "1..$count"
+exit $bad
