@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The core matrix against clocks whose offset from core to core is known, because it is put there. */
+#include "config.h"
+#include "timers/matrix.h"
+#include "tests/lib/check.h"
+
+#include <sched.h>
+#include <time.h>
+
+static int64_t ahead_ns; /* of odd processing units */
+
+static ltick_t read_skewed(struct tmr_timer *t)
+{
+	struct timespec ts;
+
+	(void)t;
+	clock_gettime(CLOCK_MONOTONIC_RAW, &ts);
+	return ltick((int64_t)ts.tv_sec * 1000000000 + ts.tv_nsec + (sched_getcpu() & 1 ? ahead_ns : 0));
+}
+
+static struct tmr_timer skewed = {
+	.read = read_skewed, .read_ordered = read_skewed, .hz = 1e9, .shareable = 1, .name = "skewed",
+};
+
+static void offset_is_inside_the_interval(void)
+{
+	static const int64_t truths[] = { 0, 40, -300, 5000, -1600000000 };
+	struct tmr_matrix m;
+	struct tkm_err err;
+	size_t i, k;
+
+	for (i = 0; i < sizeof(truths) / sizeof(truths[0]); i++) {
+		ahead_ns = truths[i];
+		CHECK(tmr_matrix_measure(&skewed, 20e-9, &m, &err) == 0, "%s", err.text);
+		CHECK_INT(m.pairs, m.pus * (m.pus - 1) / 2);
+		for (k = 0; k < m.pairs; k++) {
+			const struct tmr_core_pair *p = &m.pair[k];
+			int64_t want = ahead_ns * ((int)(p->pu_b & 1) - (int)(p->pu_a & 1));
+
+			if (!p->measured) {
+				continue; /* a core that was taken away says unknown, which is not wrong */
+			}
+			CHECK(p->low_s <= (double)want * 1e-9 + 1e-12 && p->high_s >= (double)want * 1e-9 - 1e-12,
+				"PU %u to %u: %lld ns is not in [%g, %g] ns", p->pu_a, p->pu_b, (long long)want,
+				p->low_s * 1e9, p->high_s * 1e9);
+			CHECK_NEAR(p->tolerance_s, 20e-9 + p->one_way_s / 2, 1e-15);
+			if (llabs((long long)want) >= 5000) {
+				CHECK(p->apart || p->one_way_s > 2e-6, "%lld ns apart and not said so", (long long)want);
+			}
+			if (want == 0) {
+				CHECK(!p->apart || fabs(p->low_s + p->high_s) > 2 * p->tolerance_s, "verdict");
+			}
+		}
+		tmr_matrix_free(&m);
+	}
+}
+
+static void a_clock_of_one_thread_is_refused(void)
+{
+	struct tmr_timer own = skewed;
+	struct tmr_matrix m;
+	struct tkm_err err;
+
+	own.shareable = 0;
+	CHECK(tmr_matrix_measure(&own, 0, &m, &err) < 0 && strstr(err.text, "skewed"), "%s", err.text);
+}
+
+int main(int argc, char **argv)
+{
+	check_args(argc, argv);
+#ifdef HAVE_HWLOC
+	RUN(offset_is_inside_the_interval);
+	RUN(a_clock_of_one_thread_is_refused);
+#else
+	(void)offset_is_inside_the_interval;
+	(void)a_clock_of_one_thread_is_refused;
+	SKIP("core matrix", "this build has no hwloc");
+#endif
+	return check_end();
+}

@@ -1,0 +1,364 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "config.h"
+#include "base/rootfs.h"
+#include "timers/cpu_hz.h"
+#include "timers/env.h"
+#include "timers/freq.h"
+#include "timers/quality.h"
+#include "timers/sim.h"
+#include "timers/timer.h"
+#include "timers/virtual.h"
+#include "tests/lib/check.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+static void names_ignore_case_and_unknown_ones_say_so(void)
+{
+	struct tkm_err err = { 0 };
+	struct tmr_timer *t = tmr_open("GETTIMEOFDAY", 0, &err);
+
+	CHECK(t != NULL, "%s", err.text);
+	CHECK_STR(t->name, "gettimeofday");
+	tmr_close(t);
+	CHECK(tmr_open("sundial", 0, &err) == NULL, "opened");
+	CHECK_INT(err.code, TKM_ERR_ARG);
+	CHECK(strstr(err.text, "'sundial'") && strstr(err.text, "VT_TIMER=LIST"), "%s", err.text);
+	CHECK(tmr_open("clock_monotonic:x", 0, &err) == NULL && strstr(err.text, "takes no argument"), "%s", err.text);
+	CHECK(tmr_open("ptp:/dev/null", 0, &err) == NULL && strstr(err.text, "/dev/null is no PTP clock"), "%s", err.text);
+	CHECK(tmr_open("ptp:/nowhere", 0, &err) == NULL && strstr(err.text, "/nowhere"), "%s", err.text);
+	CHECK(tmr_open("MPI_Wtime", 0, &err) == NULL && err.code == TKM_ERR_UNAVAIL, "%s", err.text);
+}
+
+static void list_has_every_timer_and_every_reason(void)
+{
+	static const char *const names[] = { "gettimeofday", "CPU ", "CPU_Norm", "MPI_Wtime", "clock_monotonic ",
+		"clock_monotonic_raw", "clock_realtime", "clock_tai", "clock_boottime", "ptp:/dev/ptp0", "sim:" };
+	char *text = NULL;
+	size_t len, i;
+	FILE *f = open_memstream(&text, &len);
+
+	tmr_list(f);
+	fclose(f);
+	for (i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		CHECK(strstr(text, names[i]), "%s is not listed in\n%s", names[i], text);
+	}
+	CHECK(strstr(text, "MPI_Wtime                -          -        unavailable: this program has no MPI"), "%s", text);
+	free(text);
+}
+
+static void check_one_real_timer(const char *name, void *ctx)
+{
+	struct tkm_err err;
+	struct tmr_timer *t = tmr_open(name, 0, &err);
+	struct timespec nap = { 0, 20000000 };
+	ltick_t a, b;
+	double s;
+
+	(void)ctx;
+	CHECK(t && t->hz > 0, "%s has no frequency", name);
+	a = tmr_read_ordered(t);
+	nanosleep(&nap, NULL);
+	b = tmr_read(t);
+	s = (double)ltick_sub(b, a) * tmr_period(t);
+	CHECK(s >= 0.0199 && s < 2, "%s counted %g s in 20 ms", name, s);
+	tmr_close(t);
+}
+
+static void real_timers_count_seconds(void)
+{
+	tmr_each_available(check_one_real_timer, NULL);
+}
+
+static void simulated_clock_tells_its_lies_exactly(void)
+{
+	struct tmr_virtual v = { .now_ps = 7000000000000 };
+	struct tkm_err err;
+	struct tmr_timer *t = tmr_sim_wrap(tmr_virtual_open(&v),
+		"offset=1ms,drift=50ppm,wobble=1ppm/60s,step=10us@5s,tick=1ns", &err);
+	double frac, want, got, dt;
+	ltick_t zero, now;
+	int i;
+
+	CHECK(t != NULL, "%s", err.text);
+	CHECK(strstr(t->name, "origin=7000000000000"), "%s", t->name);
+	zero = ltick(7000000000);
+	for (i = 0; i < 1000; i++) {
+		dt = 120 * check_uniform();
+		v.now_ps = 7000000000000 + (int64_t)(dt * 1e12);
+		dt = (double)(v.now_ps - 7000000000000) * 1e-12;
+		want = dt + 1e-3 + 50e-6 * dt + 1e-6 * 60 / (2 * M_PI) * (1 - cos(2 * M_PI * dt / 60)) +
+		       (dt >= 5 ? 10e-6 : 0);
+		now = tmr_read(t);
+		got = (double)ltick_sub(now, zero) * 1e-9;
+		CHECK_NEAR(got, want - 0.5e-9, 0.51e-9); /* the grid cuts off up to one tick */
+		got = (double)ltick_sub(tmr_sim_truth(t, v.now_ps, &frac), zero);
+		CHECK_NEAR((got + frac) * 1e-9, want, 1e-12);
+	}
+	tmr_close(t);
+}
+
+static void simulated_clock_is_the_same_when_reopened(void)
+{
+	struct tkm_err err;
+	struct tmr_timer *a = tmr_open("sim:base=clock_monotonic,drift={rank}0ppm,offset={rank}s,tick=7.3ns", 3, &err), *b;
+	double fa, fb;
+	int64_t base;
+
+	CHECK(a != NULL, "%s", err.text);
+	CHECK(strstr(a->name, "drift=30ppm,offset=3s"), "%s", a->name);
+	b = tmr_open(a->name, 0, &err);
+	CHECK(b != NULL, "%s", err.text);
+	base = tmr_read(tmr_sim_base(a)).v + 1000000007;
+	CHECK_INT(tmr_sim_truth(a, base, &fa).v, tmr_sim_truth(b, base, &fb).v);
+	CHECK_NEAR(fa, fb, 0);
+	tmr_close(a);
+	tmr_close(b);
+}
+
+static void noise_has_the_size_that_was_asked_for(void)
+{
+	struct tmr_virtual v = { 0 };
+	struct tkm_err err;
+	struct tmr_timer *t = tmr_sim_wrap(tmr_virtual_open(&v), "noise=5ns,seed=4,tick=1ps", &err);
+	double sum = 0, sq = 0;
+	int i, n = 20000;
+
+	for (i = 0; i < n; i++) {
+		double e = (double)tmr_read(t).v * 1e-3; /* ns; the truth is 0 */
+
+		sum += e;
+		sq += e * e;
+	}
+	CHECK_NEAR(sum / n, 0, 0.15);
+	CHECK_NEAR(sqrt(sq / n), 5, 0.15);
+	tmr_close(t);
+}
+
+static void bad_simulations_are_refused(void)
+{
+	static const char *const bad[] = { "sim:base=sim", "sim:offset=1x", "sim:drift=2", "sim:wobble=1ppm", "sim:wobble=1ppm/0s",
+		"sim:step=1us", "sim:tick=0", "sim:tick=-1ns", "sim:noise=-1ns", "sim:seed=-1", "sim:colour=red", "sim:offset",
+		"sim:,", "sim:base=sundial", "sim:step=1us@1s,step=1us@1s,step=1us@1s,step=1us@1s,step=1us@1s,step=1us@1s,"
+		"step=1us@1s,step=1us@1s,step=1us@1s" };
+	struct tkm_err err;
+	size_t i;
+
+	for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		err.text[0] = '\0';
+		CHECK(tmr_open(bad[i], 0, &err) == NULL, "%s was opened", bad[i]);
+		CHECK(strlen(err.text) > 10, "%s: no reason", bad[i]);
+	}
+}
+
+/* A frequency measured over one second of virtual time, against a reference with a grid and reads that
+ * take an unsteady time, some of them preempted. */
+static void frequency_is_found_within_a_tenth_ppm(void)
+{
+	struct tkm_err err;
+	int round;
+
+	for (round = 0; round < 40; round++) {
+		struct tmr_virtual v = { .now_ps = 1000000000 };
+		struct tmr_timer *virt = tmr_virtual_open(&v);
+		struct tmr_timer *ref = tmr_sim_wrap(tmr_virtual_open(&v), "tick=10ns", &err);
+		double ppm = 200 * (check_uniform() - 0.5), tick = 0.3 + 9 * check_uniform();
+		struct tmr_freq_run *run;
+		struct tmr_freq f;
+		struct tmr_timer *t;
+		char spec[96];
+		double error;
+		int i;
+
+		snprintf(spec, sizeof(spec), "drift=%.6fppm,tick=%.3fns,noise=2ns,seed=%d", ppm, tick, round);
+		t = tmr_sim_wrap(tmr_virtual_open(&v), spec, &err);
+		CHECK(ref && t, "%s", err.text);
+		run = tmr_freq_begin(t, ref, &err);
+		for (i = 0; i < 64; i++) {
+			v.now_ps += 15625000000; /* 1 s in 64 steps */
+			v.read_cost_ps = 20000 + (int64_t)(5000 * check_uniform());
+			if (check_random() % 5 == 0) {
+				v.read_cost_ps = 8000000000; /* every read of this bracket is interrupted */
+			}
+			tmr_freq_sample(run);
+		}
+		CHECK(tmr_freq_end(run, &f, &err) == 0, "%s", err.text);
+		error = (f.hz / (t->hz * (1 + ppm * 1e-6)) - 1) * 1e6;
+		CHECK(fabs(error) <= 0.1, "%s: %g ppm off", spec, error);
+		CHECK(fabs(error) <= f.bound_ppm, "%s: %g ppm off, bound %g", spec, error, f.bound_ppm);
+		CHECK(f.bound_ppm < 0.5, "the bound %g says nothing", f.bound_ppm);
+		CHECK(fabs(error) <= 6 * f.se_ppm + 0.005, "%s: %g ppm off, standard error %g", spec, error, f.se_ppm);
+		tmr_close(t);
+		tmr_close(ref);
+		tmr_close(virt);
+	}
+}
+
+static void grid_of_a_counter_that_moves_in_steps(void)
+{
+	enum { N = 20000 };
+	static int64_t d[N];
+	struct tmr_grid g;
+	int i, round;
+
+	for (round = 0; round < 60; round++) {
+		/* a fractional step, as 22.5 ticks of a 2.25 GHz counter that moves every 10 ns */
+		double step = round ? 5 + 60 * check_uniform() : 22.5;
+		int64_t before = 0;
+		double k = 0;
+
+		for (i = 0; i < N; i++) {
+			int64_t now;
+
+			k += 1 + (double)(check_random() % 3) + (check_random() % 500 == 0 ? 4000 : 0);
+			now = (int64_t)floor(k * step + 0.25);
+			d[i] = now - before;
+			before = now;
+		}
+		CHECK(tmr_grid_find(d, N, &g) == 0, "nothing found");
+		CHECK(g.found, "no grid for step %g", step);
+		CHECK_NEAR(g.ticks, step, 0.002 * step);
+	}
+	for (i = 0; i < N; i++) {
+		/* nanoseconds made from a counter that moves every 10 ns: 9, 10, 11, 19, 20, 21 ... */
+		d[i] = (int64_t)(10 * (1 + check_random() % 4) + check_random() % 3) - 1;
+	}
+	CHECK(tmr_grid_find(d, N, &g) == 0 && g.found, "found %d", g.found);
+	CHECK_NEAR(g.ticks, 10, 0.05);
+	for (i = 0; i < N; i++) {
+		d[i] = (int64_t)(30 + check_random() % 50); /* a clock that moves at every tick */
+	}
+	CHECK(tmr_grid_find(d, N, &g) == 0 && g.found, "found %d", g.found);
+	CHECK_NEAR(g.ticks, 1, 0);
+	for (i = 0; i < N; i++) {
+		d[i] = (int64_t)(2 * (10 + check_random() % 50)); /* whole steps of 2 */
+	}
+	CHECK(tmr_grid_find(d, N, &g) == 0 && g.found, "found %d", g.found);
+	CHECK_NEAR(g.ticks, 2, 0);
+	for (i = 0; i < N; i++) {
+		d[i] = i % 40 == 0; /* gettimeofday: mostly 0, now and then 1 */
+	}
+	CHECK(tmr_grid_find(d, N, &g) == 0 && g.found, "found %d", g.found);
+	CHECK_NEAR(g.ticks, 1, 0);
+	memset(d, 0, sizeof(d));
+	CHECK(tmr_grid_find(d, N, &g) < 0, "a clock that stands has no tick");
+}
+
+static void quality_sees_what_was_injected(void)
+{
+	struct tkm_err err;
+	struct tmr_timer *t = tmr_open("sim:base=clock_monotonic,tick=1us,drift=100ppm", 0, &err);
+	struct tmr_quality q;
+
+	CHECK(t && tmr_quality_measure(t, 0.5, &q, &err) == 0, "%s", err.text);
+	CHECK_NEAR(tmr_effective_tick(t, &q), 1e-6, 1e-9);
+	CHECK_INT(q.smallest_ticks, 1);
+	CHECK_INT(q.backward, 0);
+	CHECK((double)q.equal / (double)q.increments > 0.5, "share of equal neighbours %g", (double)q.equal / (double)q.increments);
+	CHECK(q.have_freq, "no frequency");
+	/* NTP may steer clock_monotonic by up to 500 ppm against the raw clock: the bound is generous */
+	CHECK_NEAR(q.freq.hz, 1e6 * (1 + 100e-6), 1e6 * 510e-6);
+	CHECK(q.bin[0] == 0 && q.bin[1] + q.bin[2] > 0, "bins");
+	tmr_close(t);
+
+	t = tmr_open("sim:base=clock_monotonic,noise=200ns,seed=9,tick=1ns", 0, &err);
+	CHECK(t && tmr_quality_measure(t, 0.1, &q, &err) == 0, "%s", err.text);
+	CHECK(q.backward > 1000 && q.worst_backward_ticks < -100, "%lld steps back, worst %lld", q.backward,
+		(long long)q.worst_backward_ticks);
+	CHECK_INT(q.bin[0], q.backward);
+	tmr_close(t);
+}
+
+static void cpu_frequency_agrees_with_the_kernel(void)
+{
+	struct tkm_err err;
+	struct tmr_timer *t = tmr_open("CPU", 0, &err), *n;
+	struct tmr_freq f;
+	const char *from;
+	double kernel = tmr_kernel_hz(&from);
+
+	if (!t) {
+		return;
+	}
+	CHECK(tmr_freq_measure(t, 0.3, &f, &err) == 0, "%s", err.text);
+	CHECK(f.hz > 1e6 && f.se_ppm < 5, "%g Hz +- %g ppm", f.hz, f.se_ppm);
+	if (kernel > 0) {
+		/* the raw clock is the kernel's own conversion of this counter; bogomips is from before it was
+		 * refined */
+		CHECK(fabs(f.hz / kernel - 1) * 1e6 < (strstr(from, "bogomips") ? 300 : 1) + f.bound_ppm, "measured %.3f, kernel %.3f", f.hz, kernel);
+	}
+	n = tmr_open("CPU_Norm", 0, &err);
+	CHECK(n && tmr_freq_measure(n, 0.3, &f, &err) == 0, "%s", err.text);
+	CHECK_NEAR(f.hz, 1e9, 1e9 * 2e-6);
+	tmr_close(n);
+	tmr_close(t);
+}
+
+static void put(const char *dir, const char *path, const char *text)
+{
+	char name[256], *p;
+	int fd;
+
+	snprintf(name, sizeof(name), "%s/%s", dir, path);
+	for (p = name + strlen(dir) + 1; (p = strchr(p, '/')); p++) {
+		*p = '\0';
+		mkdir(name, 0700);
+		*p = '/';
+	}
+	fd = open(name, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+	CHECK(fd >= 0 && write(fd, text, strlen(text)) == (ssize_t)strlen(text), "%s", name);
+	close(fd);
+}
+
+static void environment_of_another_machine_is_read(void)
+{
+	char dir[] = "/tmp/tkm-env-XXXXXX", cmd[64], key[256], *text = NULL;
+	struct tmr_env e;
+	size_t len;
+	FILE *f;
+	int root;
+
+	CHECK(mkdtemp(dir) != NULL, "mkdtemp");
+	put(dir, "proc/sys/kernel/random/boot_id", "11111111-2222-3333-4444-555555555555\n");
+	put(dir, "proc/cpuinfo", "processor\t: 0\nmodel name\t: Grand \"Old\" CPU @ 2.40GHz\n"
+				  "flags\t\t: fpu tsc xconstant_tsc nonstop_tsc tsc_adjust\n\nprocessor\t: 1\n");
+	put(dir, "sys/devices/system/clocksource/clocksource0/current_clocksource", "hpet\n");
+	put(dir, "sys/devices/system/clocksource/clocksource0/available_clocksource", "hpet acpi_pm \n");
+	root = tkm_root_open(dir);
+	tmr_env_read(root, &e);
+	CHECK_STR(e.boot_id, "11111111-2222-3333-4444-555555555555");
+	CHECK_STR(e.cpu, "Grand \"Old\" CPU @ 2.40GHz");
+	CHECK_STR(e.clocksource, "hpet");
+	CHECK_STR(e.clocksources, "hpet acpi_pm");
+	CHECK_STR(e.tsc_flags, "nonstop_tsc tsc_adjust");
+	CHECK_STR(e.time_ns, "");
+	CHECK(strstr(tmr_env_domain(&e, key, sizeof(key)), "/11111111-2222-3333-4444-555555555555/"), "%s", key);
+	f = open_memstream(&text, &len);
+	tmr_env_print(f, "> ", &e);
+	fclose(f);
+	CHECK(strstr(text, "> clock source: hpet (available: hpet acpi_pm)\n"), "%s", text);
+	free(text);
+	close(root);
+	snprintf(cmd, sizeof(cmd), "rm -rf %s", dir);
+	CHECK_INT(system(cmd), 0);
+}
+
+int main(int argc, char **argv)
+{
+	check_args(argc, argv);
+	RUN(names_ignore_case_and_unknown_ones_say_so);
+	RUN(list_has_every_timer_and_every_reason);
+	RUN(real_timers_count_seconds);
+	RUN(simulated_clock_tells_its_lies_exactly);
+	RUN(simulated_clock_is_the_same_when_reopened);
+	RUN(noise_has_the_size_that_was_asked_for);
+	RUN(bad_simulations_are_refused);
+	RUN(frequency_is_found_within_a_tenth_ppm);
+	RUN(grid_of_a_counter_that_moves_in_steps);
+	RUN(quality_sees_what_was_injected);
+	RUN(cpu_frequency_agrees_with_the_kernel);
+	RUN(environment_of_another_machine_is_read);
+	return check_end();
+}

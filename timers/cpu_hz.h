@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What the machine says about the frequency and the quality of its cycle counter. */
+#ifndef TIMERS_CPU_HZ_H
+#define TIMERS_CPU_HZ_H
+
+/* Nominal frequency of the counter behind the timer CPU, in Hz, and in *from who says so: CPUID 0x15
+ * with a crystal frequency (Intel SDM), the hypervisor's timing leaf 0x40000010, CNTFRQ_EL0, or the
+ * kernel. Returns 0 and *from NULL when nobody does. CPUID 0x16 gives whole MHz of the core, not of
+ * the counter, and is not taken. */
+double tmr_cpu_hz(const char **from);
+
+/* What the kernel takes the counter for: the factors of perf_event_mmap_page, else (x86) bogomips,
+ * which it computes from the TSC's frequency. 0 and *from NULL when it does not say. */
+double tmr_kernel_hz(const char **from);
+
+/* Invariant TSC (CPUID 0x80000007 EDX bit 8), or an aarch64 generic counter, which is so by
+ * definition: 1 yes, 0 no, -1 no such counter. */
+int tmr_cpu_invariant(void);
+
+/* Name of the hypervisor ("KVMKVMKVM"), "" on bare metal or when it does not say. buf: 13 bytes. */
+const char *tmr_hypervisor(char *buf);
+
+#endif

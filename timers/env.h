@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What surrounds the clocks of this node: recorded with every run, because a result without it cannot
+ * be judged later. */
+#ifndef TIMERS_ENV_H
+#define TIMERS_ENV_H
+
+#include <stdio.h>
+
+struct tmr_env {
+	char host[128];
+	char boot_id[40];
+	char kernel[200];
+	char hypervisor[16];        /* "" when there is none or it does not say */
+	char clocksource[40];       /* the current one */
+	char clocksources[128];     /* those available */
+	char cpu[96];               /* model name */
+	char time_ns[40];           /* identity of the time namespace: "time:[4026531834]" */
+	int tsc_invariant;          /* 1, 0, -1: no cycle counter */
+	char tsc_flags[96];         /* of constant_tsc nonstop_tsc tsc_known_freq tsc_reliable tsc_adjust */
+	double kernel_hz;           /* what the kernel takes the counter for; 0: it does not say */
+	const char *kernel_hz_from;
+	/* adjtimex(2) */
+	int ntp_known;              /* 0: the call failed, the rest is void */
+	int ntp_synchronised;
+	double ntp_freq_ppm, ntp_offset_s, ntp_maxerror_s, ntp_esterror_s;
+};
+
+/* Fills *e. Files are read below `root` (base/rootfs.h); what is not there stays "" or unknown. Host
+ * name, CPUID and adjtimex are those of the live machine. */
+void tmr_env_read(int root, struct tmr_env *e);
+
+/* A key that is equal for two processes exactly when they share the kernel's clocks: host name, boot
+ * id and time namespace. Returns buf. */
+const char *tmr_env_domain(const struct tmr_env *e, char *buf, size_t size);
+
+/* Lines "key: value" for people, each behind `prefix`. */
+void tmr_env_print(FILE *out, const char *prefix, const struct tmr_env *e);
+
+#endif

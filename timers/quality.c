@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "config.h"
+#include "timers/quality.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum {
+	CHUNK = 1000,          /* reads between two looks at the wall clock */
+	MAX_CHUNKS = 20000,
+	ORDERED_CHUNKS = 200,
+	LOOP_ITERATIONS = 10000000, /* as in the guide */
+	BLOCK = 4096,          /* increments are taken in blocks of this many reads */
+	BLOCKS = 256,
+};
+
+static double wall_now(const struct timespec *origin)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (double)(ts.tv_sec - origin->tv_sec) + 1e-9 * (double)(ts.tv_nsec - origin->tv_nsec);
+}
+
+int tmr_bin_from(int i)
+{
+	return 1 + 500 * (i - 2);
+}
+
+/* Plain reads until `seconds` are over, brackets for the frequency in between. */
+static int performance(struct tmr_timer *t, double seconds, struct tmr_quality *q, struct tkm_err *err)
+{
+	struct tmr_freq_run *run = tmr_freq_begin(t, NULL, err);
+	double *cost = malloc(MAX_CHUNKS * sizeof(*cost));
+	struct timespec origin;
+	double begin, end, in_calls = 0, next_bracket = 0, bracket_gap = seconds / 256;
+	size_t n = 0;
+	int i;
+
+	if (!run || !cost) {
+		free(cost);
+		if (run) {
+			tmr_freq_end(run, &q->freq, NULL);
+			tkm_fail(err, TKM_ERR_NOMEM, "timer %s: out of memory", t->name);
+		}
+		return -1;
+	}
+	clock_gettime(CLOCK_MONOTONIC, &origin);
+	do {
+		begin = wall_now(&origin);
+		if (begin >= next_bracket) {
+			tmr_freq_sample(run);
+			next_bracket += bracket_gap;
+			begin = wall_now(&origin);
+		}
+		for (i = 0; i < CHUNK; i++) {
+			ltick_t v = tmr_read(t);
+
+			__asm__ volatile("" : : "r"(v.v));
+		}
+		end = wall_now(&origin);
+		q->calls += CHUNK;
+		in_calls += end - begin;
+		cost[n++ % MAX_CHUNKS] = (end - begin) / CHUNK;
+	} while (end < seconds);
+	tmr_freq_sample(run);
+	q->wall_s = in_calls;
+	q->cost_s = tkm_spread(cost, n < MAX_CHUNKS ? n : MAX_CHUNKS);
+	for (n = 0; n < ORDERED_CHUNKS; n++) {
+		begin = wall_now(&origin);
+		for (i = 0; i < CHUNK; i++) {
+			ltick_t v = tmr_read_ordered(t);
+
+			__asm__ volatile("" : : "r"(v.v));
+		}
+		cost[n] = (wall_now(&origin) - begin) / CHUNK;
+	}
+	q->cost_ordered_s = tkm_spread(cost, ORDERED_CHUNKS);
+	free(cost);
+	/* a timer whose rate cannot be fitted (it stepped, say) is still worth its other figures */
+	q->have_freq = tmr_freq_end(run, &q->freq, NULL) == 0;
+	return 0;
+}
+
+static __attribute__((noinline)) int64_t dummy_call(struct tmr_timer *t)
+{
+	__asm__ volatile("" : : "r"(t) : "memory");
+	return 0;
+}
+
+static void loop_overhead(struct tmr_timer *t, struct tmr_quality *q)
+{
+	ltick_t begin = tmr_read_ordered(t);
+	long long i;
+
+	for (i = 0; i < LOOP_ITERATIONS; i++) {
+		dummy_call(t);
+	}
+	q->loop_ticks = ltick_sub(tmr_read_ordered(t), begin);
+	q->loop_iterations = LOOP_ITERATIONS;
+	q->loop_ticks_each = q->loop_ticks > 0 ? (q->loop_ticks + LOOP_ITERATIONS / 2) / LOOP_ITERATIONS : 0;
+}
+
+static void count(struct tmr_quality *q, int64_t raw, int64_t net)
+{
+	int bin = 12, b = 0;
+
+	if (net < 0) {
+		bin = 0;
+	} else if (net < 1) {
+		bin = 1;
+	} else if (net < tmr_bin_from(12)) {
+		bin = 2 + (int)((net - 1) / 500);
+	}
+	q->bin[bin]++;
+	if (raw > 0) {
+		while (b < 62 && raw >> (b + 1)) {
+			b++;
+		}
+		q->log2_bin[b]++;
+	} else if (raw == 0) {
+		q->equal++;
+	} else {
+		q->backward++;
+		q->worst_backward_ticks = raw < q->worst_backward_ticks ? raw : q->worst_backward_ticks;
+	}
+}
+
+/* Most frequent of n ascending values above 0; 0 when there is none. */
+static int64_t mode_above_zero(const int64_t *v, size_t n)
+{
+	size_t i, run = 0, best = 0;
+	int64_t mode = 0;
+
+	for (i = 0; i < n; i++) {
+		run = i && v[i] == v[i - 1] ? run + 1 : 1;
+		if (v[i] > 0 && run > best) {
+			best = run;
+			mode = v[i];
+		}
+	}
+	return mode;
+}
+
+static int increments(struct tmr_timer *t, struct tmr_quality *q, struct tkm_err *err)
+{
+	size_t n = 0, i, b;
+	int64_t *d = malloc(((size_t)BLOCK * BLOCKS + 1) * sizeof(*d));
+	ltick_t *v = malloc(BLOCK * sizeof(*v));
+	double sum = 0;
+
+	if (!d || !v) {
+		free(d);
+		free(v);
+		return tkm_fail(err, TKM_ERR_NOMEM, "timer %s: out of memory", t->name);
+	}
+	for (b = 0; b < BLOCKS; b++) {
+		for (i = 0; i < BLOCK; i++) {
+			v[i] = tmr_read(t);
+		}
+		for (i = 1; i < BLOCK; i++) {
+			int64_t raw = ltick_sub(v[i], v[i - 1]), net = raw;
+
+			if (raw > 0) {
+				/* the loop is not the clock's doing; but what moved keeps having moved */
+				net = raw > q->loop_ticks_each ? raw - q->loop_ticks_each : 1;
+			}
+			count(q, raw, net);
+			sum += (double)net;
+			d[n++] = raw;
+		}
+	}
+	q->increments = n;
+	q->average_ticks = sum / (double)n;
+	if (tmr_grid_find(d, n, &q->grid) < 0) {
+		memset(&q->grid, 0, sizeof(q->grid));
+	}
+	tkm_sort_i64(d, n);
+	q->median_ticks = d[n / 2] > q->loop_ticks_each ? d[n / 2] - q->loop_ticks_each : d[n / 2] > 0;
+	q->typical_ticks = mode_above_zero(d, n);
+	for (i = 0; i < n && d[i] <= 0; i++) {
+	}
+	q->smallest_ticks = i < n ? d[i] : 0;
+	free(d);
+	free(v);
+	return 0;
+}
+
+int tmr_quality_measure(struct tmr_timer *t, double seconds, struct tmr_quality *q, struct tkm_err *err)
+{
+	memset(q, 0, sizeof(*q));
+	if (performance(t, seconds, q, err) < 0) {
+		return -1;
+	}
+	loop_overhead(t, q);
+	return increments(t, q, err);
+}
+
+double tmr_measured_period(const struct tmr_timer *t, const struct tmr_quality *q)
+{
+	return q->have_freq ? 1 / q->freq.hz : tmr_period(t);
+}
+
+double tmr_effective_tick(const struct tmr_timer *t, const struct tmr_quality *q)
+{
+	return q->grid.ticks > 0 ? q->grid.ticks * tmr_measured_period(t, q) : NAN;
+}

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What a timer is worth on this machine, found out by reading it: cost, effective tick, increments,
+ * backward steps, rate. */
+#ifndef TIMERS_QUALITY_H
+#define TIMERS_QUALITY_H
+
+#include <stddef.h>
+
+#include "base/stats.h"
+#include "timers/freq.h"
+#include "timers/timer.h"
+
+/* The step in which a clock really moves. Increments between readings lie on multiples of it; its
+ * nominal period can be many times smaller (a TSC of 2.25 GHz that moves every 10 ns, say). */
+struct tmr_grid {
+	double ticks;   /* effective tick in ticks of the timer, not always a whole number */
+	double share;   /* of the increments that lie on its multiples within one tick; 1 is a perfect grid */
+	int found;      /* 1: a grid; 0: none was found, ticks is the smallest increment seen */
+	size_t samples;
+};
+
+/* Finds the grid of n > 0 increments (ticks, any sign or order; not positive ones are ignored).
+ * Returns 0, or -1 when no increment is positive. */
+int tmr_grid_find(const int64_t *increments, size_t n, struct tmr_grid *out);
+
+enum { TMR_BINS = 13 }; /* the guide's histogram: < 0, < 1, >= 1, >= 501, ... >= 5001 ticks */
+
+struct tmr_quality {
+	/* performance */
+	long long calls;       /* plain reads */
+	double wall_s;         /* in this time by CLOCK_MONOTONIC */
+	struct tkm_spread cost_s, cost_ordered_s; /* per call, over the chunks of the run */
+	/* the sampling loop alone, with a dummy call */
+	long long loop_iterations;
+	int64_t loop_ticks;
+	int64_t loop_ticks_each;
+	/* increments between consecutive plain reads */
+	size_t increments;
+	double average_ticks;  /* loop overhead subtracted, as in the guide */
+	int64_t median_ticks;  /* the same */
+	int64_t smallest_ticks; /* smallest above 0, nothing subtracted; 0: none */
+	int64_t typical_ticks; /* most frequent one above 0, nothing subtracted */
+	long long backward, equal;
+	int64_t worst_backward_ticks; /* <= 0 */
+	long long bin[TMR_BINS];
+	long long log2_bin[64]; /* raw increments by floor(log2); [0] holds 1 */
+	struct tmr_grid grid;
+	struct tmr_freq freq;
+	int have_freq;
+};
+
+/* First tick of guide bin i (i >= 2): 1, 501, ... 5001. */
+int tmr_bin_from(int i);
+
+/* Measures t: plain reads for `seconds` (> 0), then increments of about a million reads. Returns 0,
+ * or -1 with the reason. */
+int tmr_quality_measure(struct tmr_timer *t, double seconds, struct tmr_quality *q, struct tkm_err *err);
+
+/* Effective tick in seconds: the grid, or the smallest increment, times the measured (else nominal)
+ * period. */
+double tmr_effective_tick(const struct tmr_timer *t, const struct tmr_quality *q);
+
+/* Seconds per tick as measured, else nominal; NAN when neither is known. */
+double tmr_measured_period(const struct tmr_timer *t, const struct tmr_quality *q);
+
+#endif

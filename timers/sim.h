@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Simulated clocks: another timer with known lies told about it. What "sim:" opens, for programs that
+ * want to hold their results against the truth.
+ *
+ *   sim:base=CPU,offset=1ms,drift=50ppm,wobble=1ppm/60s,step=10us@5s,tick=7.3ns,noise=5ns,seed=1
+ *
+ *   base    the timer that is wrapped (default CPU)
+ *   offset  seconds added
+ *   drift   rate error: positive runs fast
+ *   wobble  the rate also swings by +-A over a period P (a sine that starts at 0)
+ *   step    seconds added at a time after the origin; may be given up to 8 times
+ *   tick    its own grid: readings are whole ticks (default: the tick of the base)
+ *   noise   standard deviation of each reading, before it is put on the grid
+ *   seed    of the noise
+ *   origin  reading of the base at which offset holds and drift, wobble and step times begin. Default:
+ *           the reading at open. The canonical name states it, so that another process on the same
+ *           machine, or the same one later, opens the very same clock.
+ *
+ * All times in the guide's syntax (base/text.h). */
+#ifndef TIMERS_SIM_H
+#define TIMERS_SIM_H
+
+#include "timers/timer.h"
+
+/* Wraps `base`, which the simulated timer then owns, also on failure; "base=" in spec is refused.
+ * Returns NULL with the reason. */
+struct tmr_timer *tmr_sim_wrap(struct tmr_timer *base, const char *spec, struct tkm_err *err);
+
+/* The truth: what the clock would show, without noise and grid, when its base shows `base_ticks`.
+ * Whole ticks are returned, their fraction in [0, 1) goes to *fraction. t is a simulated timer. */
+ltick_t tmr_sim_truth(const struct tmr_timer *t, int64_t base_ticks, double *fraction);
+
+/* The wrapped timer. */
+struct tmr_timer *tmr_sim_base(const struct tmr_timer *t);
+
+#endif

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Reading time. A timer is one clock of this process behind two reads: a plain one for event stamps
+ * and an ordered one for calibration (it is not executed before the instructions ahead of it have
+ * finished). Names and LIST as in seeds/003 section 3.6.2 and its option TIMER. */
+#ifndef TIMERS_TIMER_H
+#define TIMERS_TIMER_H
+
+#include <stdio.h>
+
+#include "base/err.h"
+#include "base/ticks.h"
+
+/* Across what two readings can be compared without correction, by the clock's nature. */
+enum tmr_scope {
+	TMR_SCOPE_PROCESS, /* simulated clocks, MPI_Wtime with an origin of its own */
+	TMR_SCOPE_CORE,    /* cycle counters: shared by the cores only if the machine keeps them together */
+	TMR_SCOPE_NODE,    /* kernel clocks: one for all processes on one kernel */
+	TMR_SCOPE_CLUSTER,
+};
+
+enum tmr_flags {
+	TMR_STEPPED = 1, /* the operating system may set it: it can step and go back */
+	TMR_SLEWED = 2,  /* the operating system may change its rate while it runs */
+	TMR_SIMULATED = 4,
+};
+
+struct tmr_ops;
+
+/* One open timer. Members are read-only for callers. Not shared between threads unless `shareable`. */
+struct tmr_timer {
+	ltick_t (*read)(struct tmr_timer *t);
+	ltick_t (*read_ordered)(struct tmr_timer *t);
+	double hz;          /* nominal ticks per second; 0: nobody says, only measured */
+	const char *hz_from; /* who says so: "definition", "CPUID 0x15", "kernel (perf)", ... */
+	enum tmr_scope scope;
+	unsigned flags;     /* enum tmr_flags */
+	int shareable;      /* may be read by several threads at once */
+	void *impl;         /* the driver's own */
+	const struct tmr_ops *ops;
+	char name[256];     /* canonical: opening it again gives the same clock */
+};
+
+/* Opens the timer called `name`: "CPU", "clock_monotonic", "ptp:/dev/ptp0", "sim:base=CPU,drift=50ppm".
+ * Case does not matter, but for file names. `{rank}` in the name is replaced by `rank` first.
+ * Returns the timer, to be closed with tmr_close(), or NULL with the reason in *err. */
+struct tmr_timer *tmr_open(const char *name, int rank, struct tkm_err *err);
+void tmr_close(struct tmr_timer *t);
+
+/* A plain stamp. */
+static inline ltick_t tmr_read(struct tmr_timer *t)
+{
+	return t->read(t);
+}
+
+/* A stamp that is not taken before earlier instructions have finished. */
+static inline ltick_t tmr_read_ordered(struct tmr_timer *t)
+{
+	return t->read_ordered(t);
+}
+
+/* Nominal seconds per tick; NAN when not known. */
+double tmr_period(const struct tmr_timer *t);
+
+/* "process", "core", "node", "cluster" */
+const char *tmr_scope_name(enum tmr_scope scope);
+
+/* VT_TIMER=LIST: one line per timer with period, scope and what it is, or the reason why it is not
+ * available here. */
+void tmr_list(FILE *out);
+
+/* Calls fn(name, ctx) for every timer that can be opened on this machine by its bare name, in the
+ * order of the table. */
+void tmr_each_available(void (*fn)(const char *name, void *ctx), void *ctx);
+
+#endif

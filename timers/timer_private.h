@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What a timer driver implements; only drivers and the registry include this. */
+#ifndef TIMERS_TIMER_PRIVATE_H
+#define TIMERS_TIMER_PRIVATE_H
+
+#include "timers/timer.h"
+
+struct tmr_ops {
+	const char *name; /* up to a ':' in what the user writes */
+	const char *arg;  /* what stands behind the ':', for LIST; NULL: nothing may stand there */
+	const char *what; /* one line for LIST */
+	enum tmr_scope scope;
+	/* Fills read, read_ordered, hz, hz_from, flags, shareable, impl and, when it takes an argument,
+	 * name. arg is NULL without a ':'. Returns 0 or -1 with the reason. */
+	int (*open)(struct tmr_timer *t, const char *arg, struct tkm_err *err);
+	void (*close)(struct tmr_timer *t); /* NULL: nothing to free */
+};
+
+/* The drivers. MPI_Wtime is weak: a program without MPI does not link it, and LIST says so. */
+extern const struct tmr_ops tmr_gettimeofday, tmr_cpu, tmr_cpu_norm, tmr_clock_monotonic,
+	tmr_clock_monotonic_raw, tmr_clock_realtime, tmr_clock_tai, tmr_clock_boottime, tmr_ptp, tmr_sim;
+extern const struct tmr_ops tmr_mpi_wtime __attribute__((weak));
+
+/* The raw counter behind CPU and CPU_Norm: TSC on x86, CNTVCT_EL0 on aarch64. */
+#if defined(__x86_64__) || defined(__i386__)
+#include <x86intrin.h>
+#define TMR_HAVE_COUNTER 1
+static inline int64_t tmr_counter(void)
+{
+	return (int64_t)__rdtsc();
+}
+static inline int64_t tmr_counter_ordered(void)
+{
+	_mm_lfence();
+	return (int64_t)__rdtsc();
+}
+#elif defined(__aarch64__)
+#define TMR_HAVE_COUNTER 1
+static inline int64_t tmr_counter(void)
+{
+	int64_t v;
+
+	__asm__ volatile("mrs %0, cntvct_el0" : "=r"(v));
+	return v;
+}
+static inline int64_t tmr_counter_ordered(void)
+{
+	int64_t v;
+
+	__asm__ volatile("isb; mrs %0, cntvct_el0" : "=r"(v) : : "memory");
+	return v;
+}
+#else
+#define TMR_HAVE_COUNTER 0
+#endif
+
+#endif

@@ -1,0 +1,302 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "config.h"
+#include "timers/sim.h"
+#include "timers/timer_private.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/text.h"
+
+enum { MAX_STEPS = 8 };
+
+struct sim {
+	struct tmr_timer *base;
+	double offset_s, drift, wobble, wobble_period_s, tick_s, noise_s;
+	struct {
+		double size_s, at_s;
+	} step[MAX_STEPS];
+	int steps;
+	int64_t origin;       /* reading of the base */
+	int64_t origin_ticks; /* what this clock would show there without offset */
+	uint64_t random;
+	double spare;         /* second value of the last normal pair; NAN: none */
+};
+
+static double uniform(struct sim *s)
+{
+	uint64_t z = (s->random += 0x9e3779b97f4a7c15u); /* splitmix64 */
+
+	z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+	z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+	z ^= z >> 31;
+	return ((double)(z >> 11) + 0.5) * 0x1p-53;
+}
+
+/* Box and Muller */
+static double normal(struct sim *s)
+{
+	double r, a;
+
+	if (!isnan(s->spare)) {
+		r = s->spare;
+		s->spare = NAN;
+		return r;
+	}
+	r = sqrt(-2 * log(uniform(s)));
+	a = 2 * M_PI * uniform(s);
+	s->spare = r * sin(a);
+	return r * cos(a);
+}
+
+/* Seconds that the clock is ahead of its base, dt seconds after the origin. */
+static double lie(const struct sim *s, double dt)
+{
+	double sum = s->offset_s + s->drift * dt;
+	int i;
+
+	if (s->wobble != 0) {
+		double w = 2 * M_PI / s->wobble_period_s;
+
+		sum += s->wobble / w * (1 - cos(w * dt)); /* the integral of wobble * sin(w t) */
+	}
+	for (i = 0; i < s->steps; i++) {
+		if (dt >= s->step[i].at_s) {
+			sum += s->step[i].size_s;
+		}
+	}
+	return sum;
+}
+
+/* Ticks since origin_ticks, with fraction, when the base shows base_ticks. Differences only, so a
+ * double carries them: 2^53 ticks of 1 ns are 104 days. */
+static double ticks_since(const struct sim *s, int64_t base_ticks, double noise_s)
+{
+	double dt = (double)(base_ticks - s->origin) / s->base->hz;
+
+	return (dt + lie(s, dt) + noise_s) / s->tick_s;
+}
+
+static ltick_t read_sim(struct tmr_timer *t)
+{
+	struct sim *s = t->impl;
+	int64_t b = tmr_read_ordered(s->base).v;
+	double noise = s->noise_s > 0 ? s->noise_s * normal(s) : 0;
+
+	return ltick(s->origin_ticks + (int64_t)floor(ticks_since(s, b, noise)));
+}
+
+ltick_t tmr_sim_truth(const struct tmr_timer *t, int64_t base_ticks, double *fraction)
+{
+	const struct sim *s = t->impl;
+	double d = ticks_since(s, base_ticks, 0);
+
+	*fraction = d - floor(d);
+	return ltick(s->origin_ticks + (int64_t)floor(d));
+}
+
+struct tmr_timer *tmr_sim_base(const struct tmr_timer *t)
+{
+	return ((struct sim *)t->impl)->base;
+}
+
+static int two_parts(const char *value, char sep, char *first, size_t size, const char **second)
+{
+	const char *p = strchr(value, sep);
+
+	if (!p || (size_t)(p - value) >= size) {
+		return -1;
+	}
+	memcpy(first, value, (size_t)(p - value));
+	first[p - value] = '\0';
+	*second = p + 1;
+	return 0;
+}
+
+static int set_wobble(struct sim *s, const char *value)
+{
+	char amplitude[32];
+	const char *period;
+
+	if (two_parts(value, '/', amplitude, sizeof(amplitude), &period) < 0 ||
+		tkm_parse_fraction(amplitude, &s->wobble) < 0 || tkm_parse_time(period, &s->wobble_period_s) < 0 ||
+		!(s->wobble_period_s > 0)) {
+		return -1;
+	}
+	return 0;
+}
+
+static int set_step(struct sim *s, const char *value)
+{
+	char size[32];
+	const char *at;
+
+	if (s->steps == MAX_STEPS || two_parts(value, '@', size, sizeof(size), &at) < 0 ||
+		tkm_parse_time(size, &s->step[s->steps].size_s) < 0 ||
+		tkm_parse_time(at, &s->step[s->steps].at_s) < 0) {
+		return -1;
+	}
+	s->steps++;
+	return 0;
+}
+
+/* One "key=value"; base is opened here, so that everything behind it can be checked against it. */
+static int set(struct sim *s, const char *key, const char *value, int *have_origin, struct tkm_err *err)
+{
+	long long n;
+	int ok;
+
+	if (!strcasecmp(key, "base")) {
+		if (s->base || !strncasecmp(value, "sim", 3)) {
+			return tkm_fail(err, TKM_ERR_ARG, "timer sim: base=%s: one real timer can be wrapped", value);
+		}
+		s->base = tmr_open(value, 0, err);
+		return s->base ? 0 : -1;
+	}
+	if (!strcasecmp(key, "offset")) {
+		ok = tkm_parse_time(value, &s->offset_s) == 0;
+	} else if (!strcasecmp(key, "drift")) {
+		ok = tkm_parse_fraction(value, &s->drift) == 0 && fabs(s->drift) < 0.5;
+	} else if (!strcasecmp(key, "wobble")) {
+		ok = set_wobble(s, value) == 0 && fabs(s->wobble) < 0.5;
+	} else if (!strcasecmp(key, "step")) {
+		ok = set_step(s, value) == 0;
+	} else if (!strcasecmp(key, "tick")) {
+		ok = tkm_parse_time(value, &s->tick_s) == 0 && s->tick_s >= 1e-12;
+	} else if (!strcasecmp(key, "noise")) {
+		ok = tkm_parse_time(value, &s->noise_s) == 0 && s->noise_s >= 0;
+	} else if (!strcasecmp(key, "seed")) {
+		ok = tkm_parse_int(value, 0, INT64_MAX, &n) == 0;
+		s->random = ok ? (uint64_t)n : 0;
+	} else if (!strcasecmp(key, "origin")) {
+		ok = tkm_parse_int(value, INT64_MIN, INT64_MAX, &n) == 0;
+		s->origin = ok ? n : 0;
+		*have_origin = ok;
+	} else {
+		return tkm_fail(err, TKM_ERR_ARG,
+			"timer sim: unknown '%s'; base, offset, drift, wobble, step, tick, noise, seed, origin are known",
+			key);
+	}
+	return ok ? 0 : tkm_fail(err, TKM_ERR_ARG, "timer sim: '%s' is no value for %s; example: %s", value, key,
+		"sim:base=CPU,offset=1ms,drift=50ppm,wobble=1ppm/60s,step=10us@5s,tick=7.3ns,noise=5ns,seed=1");
+}
+
+static int parse(struct sim *s, const char *spec, int *have_origin, struct tkm_err *err)
+{
+	char item[128];
+
+	while (*spec) {
+		size_t len = strcspn(spec, ",");
+		char *eq;
+
+		if (len == 0 || len >= sizeof(item)) {
+			return tkm_fail(err, TKM_ERR_ARG, "timer sim: '%s': key=value expected", spec);
+		}
+		memcpy(item, spec, len);
+		item[len] = '\0';
+		eq = strchr(item, '=');
+		if (!eq) {
+			return tkm_fail(err, TKM_ERR_ARG, "timer sim: '%s': key=value expected", item);
+		}
+		*eq = '\0';
+		if (set(s, item, eq + 1, have_origin, err) < 0) {
+			return -1;
+		}
+		spec += len + (spec[len] == ',');
+	}
+	return 0;
+}
+
+static void close_sim(struct tmr_timer *t)
+{
+	struct sim *s = t->impl;
+
+	tmr_close(s->base);
+	free(s);
+}
+
+/* The numbers that follow from the parsed ones, and the canonical name. */
+static int finish(struct tmr_timer *t, struct sim *s, const char *spec, int have_origin, struct tkm_err *err)
+{
+	int n;
+
+	if (!(s->base->hz > 0)) {
+		return tkm_fail(err, TKM_ERR_ARG, "timer sim: nobody says the frequency of %s, so it cannot be the base",
+			s->base->name);
+	}
+	if (!have_origin) {
+		s->origin = tmr_read_ordered(s->base).v;
+	}
+	if (s->tick_s == 0) {
+		s->tick_s = 1 / s->base->hz;
+	}
+	s->origin_ticks = llroundl((long double)s->origin / (long double)s->base->hz / (long double)s->tick_s);
+	s->spare = NAN;
+	t->read = read_sim;
+	t->read_ordered = read_sim;
+	t->hz = 1 / s->tick_s;
+	t->scope = TMR_SCOPE_PROCESS;
+	t->flags = TMR_SIMULATED | (s->steps ? TMR_STEPPED : 0u);
+	t->impl = s;
+	n = have_origin ? snprintf(t->name, sizeof(t->name), "sim:%s", spec) :
+			  snprintf(t->name, sizeof(t->name), "sim:%s%sorigin=%lld", spec, *spec ? "," : "",
+				  (long long)s->origin);
+	if ((size_t)n >= sizeof(t->name)) {
+		return tkm_fail(err, TKM_ERR_ARG, "timer sim: the name is longer than %zu characters", sizeof(t->name) - 1);
+	}
+	return 0;
+}
+
+static int build(struct tmr_timer *t, struct tmr_timer *base, const char *arg, struct tkm_err *err)
+{
+	struct sim *s = calloc(1, sizeof(*s));
+	char spec[256];
+	int have_origin = 0;
+
+	if (!s) {
+		tmr_close(base);
+		return tkm_fail(err, TKM_ERR_NOMEM, "timer sim: out of memory");
+	}
+	s->base = base;
+	snprintf(spec, sizeof(spec), "%s", arg ? arg : ""); /* t->name is rewritten below */
+	if (parse(s, spec, &have_origin, err) < 0 || (!s->base && !(s->base = tmr_open("CPU", 0, err))) ||
+		finish(t, s, spec, have_origin, err) < 0) {
+		tmr_close(s->base);
+		free(s);
+		return -1;
+	}
+	return 0;
+}
+
+static int open_sim(struct tmr_timer *t, const char *arg, struct tkm_err *err)
+{
+	return build(t, NULL, arg, err);
+}
+
+const struct tmr_ops tmr_sim = {
+	.name = "sim",
+	.arg = "base=CPU,...",
+	.what = "another timer with known errors, to test with",
+	.scope = TMR_SCOPE_PROCESS,
+	.open = open_sim,
+	.close = close_sim,
+};
+
+struct tmr_timer *tmr_sim_wrap(struct tmr_timer *base, const char *spec, struct tkm_err *err)
+{
+	struct tmr_timer *t = calloc(1, sizeof(*t));
+
+	if (!t) {
+		tmr_close(base);
+		tkm_fail(err, TKM_ERR_NOMEM, "timer sim: out of memory");
+		return NULL;
+	}
+	t->ops = &tmr_sim;
+	if (build(t, base, spec, err) < 0) {
+		free(t);
+		return NULL;
+	}
+	return t;
+}
