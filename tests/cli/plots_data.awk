@@ -5,13 +5,14 @@
 #   awk -v ranks=4 -v secs=600 -v out=DIR/BASE [-v tmdir=DIR/] [-v host=NAME] [-v title=TEXT]
 #       [-v step=10] [-v skip=5] [-v wobble=1] [-v pus=2] [-v onebin=1] [-v seed=1] -f plots_data.awk
 #
-# host and title come as they shall stand in the files: awk's own escapes are already undone.
+# Text with backslashes comes in the environment, HOST and TITLE, which awk leaves alone.
 
 # nearly normal, without trigonometry: the sum of twelve uniform numbers
 function gauss(s,    i, x) { x = -6; for (i = 0; i < 12; i++) x += rand(); return x * s }
 function expo(s) { return -s * log(1 - rand()) }
 function max(a, b) { return a > b ? a : b }
-function name(r) { return "rank " r " (" host (ranks > 2 ? r : "") ")" }
+# the title of a block cannot hold the quote that ends it
+function name(r,    h) { h = host; gsub(/"/, "'", h); return "rank " r " (" h (ranks > 2 ? r : "") ")" }
 # global minus local time of rank r's clock: drift, curvature and a slow wobble
 function delta(r, t)
 {
@@ -30,8 +31,9 @@ BEGIN {
 	if (!secs) secs = 6
 	if (!step) step = secs < 60 ? 2 : 10
 	if (skip == "") skip = 5
-	if (host == "") host = "vm"
+	if (host == "") host = "HOST" in ENVIRON ? ENVIRON["HOST"] : "vm"
 	if (pus == "") pus = 2
+	if (title == "" && "TITLE" in ENVIRON) title = ENVIRON["TITLE"]
 	if (title == "") title = "CPU on " ranks " ranks, " secs " s, host " host
 	srand(seed + 1)
 	inner = secs / step > skip + 1

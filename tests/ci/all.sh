@@ -1,0 +1,18 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# Every script beside it, one after another (make check-long). A script is skipped, with its reason,
+# if a tool that it needs is missing.
+here=$(cd "$(dirname "$0")" && pwd)
+failed=
+skipped=
+for script in compilers sanitizers valgrind without install distcheck; do
+	echo "== $script.sh"
+	sh "$here/$script.sh"
+	case $? in
+	0) ;;
+	77) skipped="$skipped $script" ;;
+	*) failed="$failed $script" ;;
+	esac
+done
+echo "failed:${failed:- none}; skipped:${skipped:- none}"
+[ -z "$failed" ]

@@ -1,0 +1,49 @@
+# shellcheck shell=sh
+# SPDX-License-Identifier: BSD-3-Clause
+# For the scripts beside it: builds of this tree in a temporary folder that is removed at the end.
+# JOBS is the number of parallel compilations (default 2).
+set -u
+top=$(cd "$(dirname "$0")/../.." && pwd)
+# shellcheck disable=SC2034
+jobs=${JOBS:-2}
+unset MAKEFLAGS MFLAGS MAKELEVEL top_srcdir top_builddir
+work=$(mktemp -d "${TMPDIR:-/tmp}/tickmark-ci.XXXXXX") || exit 99
+trap 'chmod -R u+w "$work"; rm -rf "$work"' EXIT
+trap 'exit 143' TERM INT HUP
+[ -x "$top/configure" ] || "$top/bootstrap" >"$work/bootstrap.log" 2>&1 ||
+	{
+		cat "$work/bootstrap.log"
+		exit 1
+	}
+
+# step LABEL COMMAND...: quiet unless it fails; then the end of its output, and the script's end
+step()
+{
+	label=$1
+	shift
+	if "$@" >"$work/log" 2>&1 </dev/null; then
+		echo "ok: $label"
+	else
+		status=$?
+		tail -n "${LINES_SHOWN:-60}" "$work/log"
+		echo "FAILED ($status): $label: $*"
+		exit 1
+	fi
+}
+
+# configured LABEL OPTION...: a new build folder, which becomes the current one
+configured()
+{
+	mkdir "$work/build" 2>/dev/null || { cd "$work" && rm -rf build && mkdir build; }
+	cd "$work/build" || exit 99
+	label=$1
+	shift
+	step "$label: configure $*" "$top/configure" -q "$@"
+}
+
+need()
+{
+	for tool; do
+		command -v "$tool" >/dev/null || { echo "SKIPPED: $tool is not installed"; exit 77; }
+	done
+}

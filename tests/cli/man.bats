@@ -1,0 +1,66 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-3-Clause
+# The manual: well-formed, and naming the very options that the programs name.
+
+setup()
+{
+	top=${top_srcdir:-$BATS_TEST_DIRNAME/../..}
+	builddir=${top_builddir:-$top/build}
+}
+
+# Option names in a program's --help, one per line.
+options_of()
+{
+	"$1" --help | grep -E '^ *-' | grep -oE -e '--[a-z][a-z-]*' | sort -u
+}
+
+program()
+{
+	for p in "$builddir/$1" "$builddir/calib/$1"; do
+		[ ! -x "$p" ] || echo "$p"
+	done
+}
+
+same_options() # same_options PROGRAM PAGE
+{
+	p=$(program "$1")
+	[ -n "$p" ] || skip "$1 was not built"
+	options_of "$p" >"$BATS_TEST_TMPDIR/program"
+	sed -n 's/^\.It Fl -\([a-z][a-z-]*\).*/--\1/p' "$top/doc/$2" | sort -u >"$BATS_TEST_TMPDIR/page"
+	diff "$BATS_TEST_TMPDIR/page" "$BATS_TEST_TMPDIR/program"
+}
+
+@test "every page passes mandoc's lint" {
+	command -v mandoc >/dev/null || skip "mandoc is not installed"
+	for page in "$top"/doc/*.[1357]; do
+		case $(head -n 1 "$page") in
+		.so*) [ -f "$top/doc/$(sed 's,.*/,,' "$page")" ] ;; # another name of that page
+		*) mandoc -T lint -W warning "$page" ;;
+		esac
+	done
+}
+
+@test "timertest.1 and timertest --help name the same options" {
+	same_options timertest timertest.1
+}
+
+@test "timertest.1 and timertestcs --help name the same options" {
+	same_options timertestcs timertest.1
+}
+
+@test "every variable in timertest.1 is an option's" {
+	grep -o 'VT_[A-Z_]*[A-Z]' "$top/doc/timertest.1" | sort -u | while read -r variable; do
+		option=$(echo "${variable#VT_}" | tr 'A-Z_' 'a-z-')
+		grep -q "^\.It Fl -$option\b" "$top/doc/timertest.1" || { echo "$variable"; exit 1; }
+	done
+}
+
+@test "every installed page is distributed, and every page referred to is ours or named" {
+	for page in "$top"/doc/*.[1357]; do
+		grep -q "%D%/${page##*/}" "$top/doc/Makefile.inc.am"
+	done
+	sed -n 's/^\.Xr \([a-z-]*\) \([0-9]\).*/\1.\2/p' "$top"/doc/*.[1357] | sort -u |
+		grep -vx -e mpirun.1 -e gnuplot.1 | while read -r page; do
+			[ -f "$top/doc/$page" ] || { echo "$page is missing"; exit 1; }
+		done
+}
