@@ -8,11 +8,16 @@ setup()
 	export TMPDIR=$BATS_TEST_TMPDIR
 }
 
+quiet()
+{
+	sh "$netns" "$@" 2>"$TMPDIR/stderr"
+}
+
 # Runs the rig; without permission for namespaces the test is skipped with the rig's reason.
 rig()
 {
-	run sh "$netns" "$@"
-	[ "$status" -ne 77 ] || skip "$output"
+	run quiet "$@"
+	[ "$status" -ne 77 ] || skip "$(cat "$TMPDIR/stderr")"
 }
 
 teardown()

@@ -43,7 +43,7 @@ on_node0()
 		sleep 0.01
 	done
 	node1=$(cat "$dir/node1")
-	enter="nsenter -t $node1 --net --uts --ipc --mount --time --"
+	enter="nsenter -t $node1 --net --uts --ipc --mount --time --root --"
 	cat >"$dir/agent" <<-EOF
 		#!/bin/sh
 		# what mpirun calls instead of ssh: agent [-option]... node1 COMMAND
