@@ -33,7 +33,7 @@ EOF
 		echo "print 1" >timertest-here/timertest.gnuplot; exit ${fake_status:-0}'
 	script ../bin/mpirun 'test "$1" = --version && { echo "mpirun (Open MPI) 4.1.4"; exit; }
 		echo "mpirun $*" >>"$calls"; while [ "$1" != -np ]; do shift; done; shift 2; exec "$@"'
-	script ../bin/gnuplot 'echo "gnuplot $*" >>"$calls"; touch one.svg; exit ${gnuplot_status:-0}'
+	script ../bin/gnuplot 'echo "gnuplot $*" >>"$calls"; echo "one.svg: offsets"; exit ${gnuplot_status:-0}'
 	script ../bin/dpkg-query 'for p; do :; done
 		case " ${absent:-} " in *" $p "*) exit 1 ;; *) printf installed ;; esac'
 	script ../bin/apt-get 'echo "apt-get $*" >>"$calls"; exit 100'
@@ -74,7 +74,7 @@ script()
 	run ./quickstart
 	[ "$status" -eq 0 ]
 	[[ "$output" == *"CPU: fine"*"args: 6 2 --force --output timertest-here/timertest"* ]]
-	[[ "$output" == *$'\nverdict: CPU is fit\nwhat was printed '*"one.svg"* ]]
+	[[ "$output" == *$'\nverdict: CPU is fit\nwhat was printed '*"    one.svg: offsets" ]]
 	grep -q 'gnuplot timertest.gnuplot' "$calls"
 	grep -q 'verdict: CPU is fit' timertest-here/timertest.txt
 }
