@@ -145,21 +145,17 @@ static void summarise(struct tmr_matrix *m)
 	}
 }
 
-/* The processing units that this process may use, by topology order. */
+/* The processing units that may be used, by topology order. Not only those that a launcher has bound this
+ * process to: its threads move for the test. */
 static int list_pus(hwloc_topology_t topo, struct tmr_matrix *m, hwloc_obj_t **objs)
 {
-	hwloc_bitmap_t allowed = hwloc_bitmap_alloc();
+	hwloc_const_bitmap_t allowed = hwloc_topology_get_allowed_cpuset(topo);
 	int n, i;
 
-	if (!allowed || hwloc_get_cpubind(topo, allowed, HWLOC_CPUBIND_PROCESS) < 0) {
-		hwloc_bitmap_free(allowed);
-		allowed = hwloc_bitmap_dup(hwloc_topology_get_allowed_cpuset(topo));
-	}
 	n = hwloc_get_nbobjs_by_type(topo, HWLOC_OBJ_PU);
 	*objs = calloc((size_t)n + 1, sizeof(**objs));
 	m->pu = calloc((size_t)n + 1, sizeof(*m->pu));
-	if (!*objs || !m->pu || !allowed) {
-		hwloc_bitmap_free(allowed);
+	if (!*objs || !m->pu) {
 		return -1;
 	}
 	for (i = 0; i < n; i++) {
@@ -170,7 +166,6 @@ static int list_pus(hwloc_topology_t topo, struct tmr_matrix *m, hwloc_obj_t **o
 			m->pu[m->pus++] = o->os_index;
 		}
 	}
-	hwloc_bitmap_free(allowed);
 	return 0;
 }
 

@@ -20,7 +20,7 @@ struct tmr_core_pair {
 };
 
 struct tmr_matrix {
-	unsigned pus;             /* processing units that this process may run on */
+	unsigned pus;             /* processing units of the node that may be used */
 	unsigned *pu;             /* their operating system numbers */
 	size_t pairs;             /* pus * (pus - 1) / 2 */
 	struct tmr_core_pair *pair; /* (0,1), (0,2) ... (1,2) ... in the order of pu[] */

@@ -22,9 +22,9 @@
 
 #include "timers/timer.h"
 
-/* Wraps `base`, which the simulated timer then owns, also on failure; "base=" in spec is refused.
- * Returns NULL with the reason. */
-struct tmr_timer *tmr_sim_wrap(struct tmr_timer *base, const char *spec, struct tkm_err *err);
+/* Wraps `base`, which the simulated timer then owns, also on failure; "base=" in spec is refused and
+ * {rank} in it replaced. Returns NULL with the reason. */
+struct tmr_timer *tmr_sim_wrap(struct tmr_timer *base, const char *spec, int rank, struct tkm_err *err);
 
 /* The truth: what the clock would show, without noise and grid, when its base shows `base_ticks`.
  * Whole ticks are returned, their fraction in [0, 1) goes to *fraction. t is a simulated timer. */

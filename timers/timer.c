@@ -40,8 +40,7 @@ static const struct tmr_ops *find(const char *name, size_t len)
 	return NULL;
 }
 
-/* Copies name with each "{rank}" replaced. */
-static int expand_rank(const char *name, int rank, char *out, size_t size, struct tkm_err *err)
+int tmr_expand_rank(const char *name, int rank, char *out, size_t size, struct tkm_err *err)
 {
 	size_t n = 0;
 
@@ -74,7 +73,7 @@ struct tmr_timer *tmr_open(const char *name, int rank, struct tkm_err *err)
 		tkm_fail(err, TKM_ERR_NOMEM, "timer %s: out of memory", name);
 		return NULL;
 	}
-	if (expand_rank(name, rank, t->name, sizeof(t->name), err) < 0) {
+	if (tmr_expand_rank(name, rank, t->name, sizeof(t->name), err) < 0) {
 		goto fail;
 	}
 	len = strcspn(t->name, ":");

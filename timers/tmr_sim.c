@@ -284,9 +284,10 @@ const struct tmr_ops tmr_sim = {
 	.close = close_sim,
 };
 
-struct tmr_timer *tmr_sim_wrap(struct tmr_timer *base, const char *spec, struct tkm_err *err)
+struct tmr_timer *tmr_sim_wrap(struct tmr_timer *base, const char *spec, int rank, struct tkm_err *err)
 {
 	struct tmr_timer *t = calloc(1, sizeof(*t));
+	char expanded[256];
 
 	if (!t) {
 		tmr_close(base);
@@ -294,7 +295,12 @@ struct tmr_timer *tmr_sim_wrap(struct tmr_timer *base, const char *spec, struct 
 		return NULL;
 	}
 	t->ops = &tmr_sim;
-	if (build(t, base, spec, err) < 0) {
+	if (tmr_expand_rank(spec, rank, expanded, sizeof(expanded), err) < 0) {
+		tmr_close(base);
+		free(t);
+		return NULL;
+	}
+	if (build(t, base, expanded, err) < 0) {
 		free(t);
 		return NULL;
 	}

@@ -77,7 +77,7 @@ static void simulated_clock_tells_its_lies_exactly(void)
 	struct tmr_virtual v = { .now_ps = 7000000000000 };
 	struct tkm_err err;
 	struct tmr_timer *t = tmr_sim_wrap(tmr_virtual_open(&v),
-		"offset=1ms,drift=50ppm,wobble=1ppm/60s,step=10us@5s,tick=1ns", &err);
+		"offset=1ms,drift=50ppm,wobble=1ppm/60s,step=10us@5s,tick=1ns", 0, &err);
 	double frac, want, got, dt;
 	ltick_t zero, now;
 	int i;
@@ -122,7 +122,7 @@ static void noise_has_the_size_that_was_asked_for(void)
 {
 	struct tmr_virtual v = { 0 };
 	struct tkm_err err;
-	struct tmr_timer *t = tmr_sim_wrap(tmr_virtual_open(&v), "noise=5ns,seed=4,tick=1ps", &err);
+	struct tmr_timer *t = tmr_sim_wrap(tmr_virtual_open(&v), "noise=5ns,seed=4,tick=1ps", 0, &err);
 	double sum = 0, sq = 0;
 	int i, n = 20000;
 
@@ -164,7 +164,7 @@ static void frequency_is_found_within_a_tenth_ppm(void)
 	for (round = 0; round < 40; round++) {
 		struct tmr_virtual v = { .now_ps = 1000000000 };
 		struct tmr_timer *virt = tmr_virtual_open(&v);
-		struct tmr_timer *ref = tmr_sim_wrap(tmr_virtual_open(&v), "tick=10ns", &err);
+		struct tmr_timer *ref = tmr_sim_wrap(tmr_virtual_open(&v), "tick=10ns", 0, &err);
 		double ppm = 200 * (check_uniform() - 0.5), tick = 0.3 + 9 * check_uniform();
 		struct tmr_freq_run *run;
 		struct tmr_freq f;
@@ -174,7 +174,7 @@ static void frequency_is_found_within_a_tenth_ppm(void)
 		int i;
 
 		snprintf(spec, sizeof(spec), "drift=%.6fppm,tick=%.3fns,noise=2ns,seed=%d", ppm, tick, round);
-		t = tmr_sim_wrap(tmr_virtual_open(&v), spec, &err);
+		t = tmr_sim_wrap(tmr_virtual_open(&v), spec, 0, &err);
 		CHECK(ref && t, "%s", err.text);
 		run = tmr_freq_begin(t, ref, &err);
 		for (i = 0; i < 64; i++) {

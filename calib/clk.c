@@ -1,0 +1,644 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Doubles are written with 17 digits, so that they come back bit for bit; decimal points are points,
+ * whatever the locale of the program that loaded us says. */
+#include "config.h"
+#include "calib/clk.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <locale.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- writing ---- */
+
+/* %.17g with a point; not finite values are "unknown". */
+static void put_double(FILE *f, double v)
+{
+	char b[40], *p;
+
+	if (!isfinite(v)) {
+		fputs(" unknown", f);
+		return;
+	}
+	snprintf(b, sizeof(b), " %.17g", v);
+	p = strchr(b, ',');
+	if (p) {
+		*p = '.';
+	}
+	fputs(b, f);
+}
+
+static void put_quoted(FILE *f, const char *key, const char *s)
+{
+	fprintf(f, "%s \"", key);
+	for (; *s; s++) {
+		unsigned char c = (unsigned char)*s;
+
+		if (c == '"' || c == '\\') {
+			fprintf(f, "\\%c", c);
+		} else if (c < 0x20 || c == 0x7f) {
+			fprintf(f, "\\%03o", c);
+		} else {
+			putc(c, f);
+		}
+	}
+	fputs("\"\n", f);
+}
+
+static void put_key_double(FILE *f, const char *key, double v)
+{
+	fputs(key, f);
+	put_double(f, v);
+	putc('\n', f);
+}
+
+static void write_session(FILE *f, const struct cal_session *s)
+{
+	size_t i;
+
+	fprintf(f, "session %s used %d samples %zu lost %zu\n", cal_session_name(s->kind), s->used, s->n, s->lost);
+	for (i = 0; i < s->n; i++) {
+		const struct cal_sample *p = &s->sample[i];
+
+		fprintf(f, "sample %" PRId64 " %" PRId64 " %" PRId64 " %d\n", p->send.v, p->master.v, p->recv.v, p->kept);
+	}
+}
+
+static void write_map(FILE *f, const struct cal_map *m)
+{
+	size_t i;
+
+	for (i = 0; i < m->nodes; i++) {
+		const struct cal_node *n = &m->node[i];
+
+		fprintf(f, "node %" PRId64 " %" PRId64 " %" PRId64 " %" PRId64 " %d\n", n->local.v, n->global.v, n->low.v,
+			n->high.v, n->used);
+	}
+	for (i = 0; i < m->pieces; i++) {
+		const struct cal_piece *p = &m->piece[i];
+
+		fprintf(f, "piece %" PRId64 " %" PRId64 " %" PRId64 " %" PRId64, p->local.v, p->global.v, p->length, p->rise);
+		put_double(f, p->bend_begin);
+		put_double(f, p->bend_end);
+		putc('\n', f);
+	}
+}
+
+int cal_clk_write_rank(FILE *f, const struct cal_rank *r, struct tkm_err *err)
+{
+	size_t i;
+
+	fprintf(f, "rank %d\n", r->rank);
+	put_quoted(f, "host", r->host);
+	put_quoted(f, "boot-id", r->boot_id);
+	put_quoted(f, "time-namespace", r->time_ns);
+	put_quoted(f, "timer", r->timer);
+	put_key_double(f, "nominal-hz", r->nominal_hz > 0 ? r->nominal_hz : NAN);
+	put_key_double(f, "measured-hz", r->measured_hz > 0 ? r->measured_hz : NAN);
+	put_key_double(f, "measured-se-ppm", r->measured_se_ppm);
+	put_key_double(f, "measured-bound-ppm", r->measured_bound_ppm);
+	put_key_double(f, "effective-tick", r->effective_tick_s);
+	if (r->sync == CAL_SHARED) {
+		fprintf(f, "shares-clock-of %d\n", r->leader);
+	}
+	for (i = 0; i < r->anchors; i++) {
+		fprintf(f, "anchor %" PRId64 " %" PRId64 " %" PRId64 "\n", r->anchor[i].local.v, r->anchor[i].realtime_ns,
+			r->anchor[i].monotonic_ns);
+	}
+	for (i = 0; i < r->sessions; i++) {
+		write_session(f, &r->session[i]);
+	}
+	write_map(f, &r->map);
+	fputs("end-rank\n", f);
+	return ferror(f) ? tkm_fail_errno(err, TKM_ERR_IO, errno, "cannot write correction data") : 0;
+}
+
+int cal_clk_write(FILE *f, const struct cal_run *run, const char *program, struct tkm_err *err)
+{
+	size_t i;
+
+	fputs("TICKMARK-CLK 1\n", f);
+	put_quoted(f, "program", program);
+	fprintf(f, "master %d\nranks %zu\n", run->master, run->ranks);
+	put_key_double(f, "global-period", run->period_s);
+	fprintf(f, "realtime-at-0 %" PRId64 "\n", run->realtime0_ns);
+	fprintf(f, "end %" PRId64 "\n", run->end.v);
+	fprintf(f, "clock-was-set %d\n", run->clock_was_set);
+	fprintf(f, "interpolation %s\n", run->interpolation == CAL_LINEAR ? "linear" : "constrained");
+	put_key_double(f, "max-drift", run->max_drift);
+	put_key_double(f, "max-wander", run->max_wander);
+	for (i = 0; i < run->ranks; i++) {
+		if (cal_clk_write_rank(f, &run->rank[i], err) < 0) {
+			return -1;
+		}
+	}
+	fputs("end-file\n", f);
+	return ferror(f) ? tkm_fail_errno(err, TKM_ERR_IO, errno, "cannot write correction data") : 0;
+}
+
+/* ---- reading ---- */
+
+struct reader {
+	const char *name, *p, *end;
+	char *line;         /* copy of the present line */
+	size_t room;
+	long number;
+	char *at;           /* next word of it */
+	struct tkm_err *err;
+};
+
+__attribute__((format(printf, 2, 3))) static int bad(struct reader *rd, const char *fmt, ...)
+{
+	char text[200];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
+	return tkm_fail(rd->err, TKM_ERR_FORMAT, "%s:%ld: %s", rd->name, rd->number, text);
+}
+
+/* Copies the next line that is neither empty nor a comment. Returns 1, 0 at the end, -1. */
+static int next_line(struct reader *rd)
+{
+	while (rd->p < rd->end) {
+		const char *nl = memchr(rd->p, '\n', (size_t)(rd->end - rd->p));
+		size_t len = (size_t)((nl ? nl : rd->end) - rd->p);
+
+		rd->number++;
+		if (!nl) {
+			return bad(rd, "the file is cut off in the middle of a line");
+		}
+		if (memchr(rd->p, '\0', len)) {
+			return bad(rd, "a zero byte in a text file");
+		}
+		if (len + 1 > rd->room) {
+			char *grown = realloc(rd->line, len + 1);
+
+			if (!grown) {
+				return tkm_fail(rd->err, TKM_ERR_NOMEM, "%s: out of memory", rd->name);
+			}
+			rd->line = grown;
+			rd->room = len + 1;
+		}
+		memcpy(rd->line, rd->p, len);
+		rd->line[len] = '\0';
+		rd->at = rd->line;
+		rd->p = nl + 1;
+		if (len && rd->line[0] != '#') {
+			return 1;
+		}
+	}
+	return 0;
+}
+
+static char *word(struct reader *rd)
+{
+	char *w = rd->at + strspn(rd->at, " ");
+
+	rd->at = w + strcspn(w, " ");
+	if (*rd->at) {
+		*rd->at++ = '\0';
+	}
+	return w;
+}
+
+static int get_int(struct reader *rd, int64_t *out)
+{
+	char *w = word(rd), *end;
+
+	errno = 0;
+	*out = strtoll(w, &end, 10);
+	if (errno || end == w || *end) {
+		return bad(rd, "'%s' is no whole number", w);
+	}
+	return 0;
+}
+
+static int get_range(struct reader *rd, int64_t low, int64_t high, int64_t *out)
+{
+	if (get_int(rd, out) < 0) {
+		return -1;
+	}
+	if (*out < low || *out > high) {
+		return bad(rd, "%" PRId64 " is not between %" PRId64 " and %" PRId64, *out, low, high);
+	}
+	return 0;
+}
+
+/* "unknown" is NAN. The file has points; strtod wants the locale's character. */
+static int get_double(struct reader *rd, double *out)
+{
+	char *w = word(rd), *end, *dot = strchr(w, '.');
+
+	if (strcmp(w, "unknown") == 0) {
+		*out = NAN;
+		return 0;
+	}
+	if (dot) {
+		*dot = localeconv()->decimal_point[0];
+	}
+	*out = strtod(w, &end);
+	if (end == w || *end || !isfinite(*out)) {
+		return bad(rd, "'%s' is no number", w);
+	}
+	return 0;
+}
+
+static int get_quoted(struct reader *rd, char *out, size_t size)
+{
+	const char *s = rd->at + strspn(rd->at, " ");
+	size_t n = 0;
+
+	if (*s++ != '"') {
+		return bad(rd, "text in double quotes expected");
+	}
+	while (*s && *s != '"') {
+		char c = *s++;
+
+		if (c == '\\' && s[0] >= '0' && s[0] <= '3' && s[1] && s[2]) {
+			c = (char)((s[0] - '0') * 64 + (s[1] - '0') * 8 + (s[2] - '0'));
+			s += 3;
+		} else if (c == '\\' && *s) {
+			c = *s++;
+		}
+		if (n + 1 >= size) {
+			return bad(rd, "text of more than %zu bytes", size - 1);
+		}
+		out[n++] = c;
+	}
+	out[n] = '\0';
+	return *s == '"' ? 0 : bad(rd, "closing quote missing");
+}
+
+static int read_sample(struct reader *rd, struct cal_rank *r)
+{
+	struct cal_sample s;
+	int64_t kept;
+
+	if (r->sessions == 0) {
+		return bad(rd, "a sample before the first session");
+	}
+	if (get_int(rd, &s.send.v) < 0 || get_int(rd, &s.master.v) < 0 || get_int(rd, &s.recv.v) < 0 ||
+		get_range(rd, 0, 1, &kept) < 0) {
+		return -1;
+	}
+	s.kept = (int)kept;
+	if (cal_session_add(&r->session[r->sessions - 1], &s) < 0) {
+		return tkm_fail(rd->err, TKM_ERR_NOMEM, "%s: out of memory", rd->name);
+	}
+	return 0;
+}
+
+/* Room for one more at the end of an array; grows one by one, a run has few of them. */
+static void *grow(struct reader *rd, void **array, size_t n, size_t size)
+{
+	void *p = realloc(*array, (n + 1) * size);
+
+	if (!p) {
+		tkm_fail(rd->err, TKM_ERR_NOMEM, "%s: out of memory", rd->name);
+		return NULL;
+	}
+	*array = p;
+	memset((char *)p + n * size, 0, size);
+	return (char *)p + n * size;
+}
+
+static int read_session(struct reader *rd, struct cal_rank *r)
+{
+	struct cal_session *s = grow(rd, (void **)&r->session, r->sessions, sizeof(*s));
+	const char *kind;
+	int64_t used, n, lost;
+	int k;
+
+	if (!s) {
+		return -1;
+	}
+	r->sessions++;
+	kind = word(rd);
+	for (k = CAL_START; k <= CAL_END && strcmp(kind, cal_session_name((enum cal_session_kind)k)); k++) {
+	}
+	if (k > CAL_END) {
+		return bad(rd, "unknown kind of session '%s'", kind);
+	}
+	s->kind = (enum cal_session_kind)k;
+	word(rd);
+	if (get_range(rd, 0, 1, &used) < 0) {
+		return -1;
+	}
+	word(rd);
+	if (get_range(rd, 0, INT64_MAX, &n) < 0) {
+		return -1;
+	}
+	word(rd);
+	if (get_range(rd, 0, INT64_MAX, &lost) < 0) {
+		return -1;
+	}
+	s->used = (int)used;
+	s->lost = (size_t)lost;
+	return 0;
+}
+
+static int read_node(struct reader *rd, struct cal_map *m)
+{
+	struct cal_node *n = grow(rd, (void **)&m->node, m->nodes, sizeof(*n));
+	int64_t used;
+
+	if (!n) {
+		return -1;
+	}
+	m->nodes++;
+	if (get_int(rd, &n->local.v) < 0 || get_int(rd, &n->global.v) < 0 || get_int(rd, &n->low.v) < 0 ||
+		get_int(rd, &n->high.v) < 0 || get_range(rd, 0, 1, &used) < 0) {
+		return -1;
+	}
+	n->used = (int)used;
+	return 0;
+}
+
+static int read_piece(struct reader *rd, struct cal_map *m)
+{
+	struct cal_piece *p = grow(rd, (void **)&m->piece, m->pieces, sizeof(*p));
+
+	if (!p) {
+		return -1;
+	}
+	if (get_int(rd, &p->local.v) < 0 || get_int(rd, &p->global.v) < 0 ||
+		get_range(rd, 1, INT64_MAX, &p->length) < 0 || get_range(rd, 1, INT64_MAX, &p->rise) < 0 ||
+		get_double(rd, &p->bend_begin) < 0 || get_double(rd, &p->bend_end) < 0) {
+		return -1;
+	}
+	if (m->pieces && ltick_sub(p->local, p[-1].local) <= 0) {
+		return bad(rd, "pieces of a map must ascend");
+	}
+	m->pieces++;
+	return 0;
+}
+
+static int read_anchor(struct reader *rd, struct cal_rank *r)
+{
+	struct cal_anchor *a = &r->anchor[r->anchors];
+
+	if (r->anchors == 2) {
+		return bad(rd, "more than two anchors");
+	}
+	if (get_int(rd, &a->local.v) < 0 || get_int(rd, &a->realtime_ns) < 0 || get_int(rd, &a->monotonic_ns) < 0) {
+		return -1;
+	}
+	r->anchors++;
+	return 0;
+}
+
+/* One line of a rank's block other than its first and last. Unknown keys are for later versions. */
+static int read_rank_line(struct reader *rd, struct cal_rank *r)
+{
+	const char *key = word(rd);
+	const struct {
+		const char *key;
+		char *text;
+		size_t size;
+	} texts[] = { { "host", r->host, sizeof(r->host) }, { "boot-id", r->boot_id, sizeof(r->boot_id) },
+		{ "time-namespace", r->time_ns, sizeof(r->time_ns) }, { "timer", r->timer, sizeof(r->timer) } };
+	const struct {
+		const char *key;
+		double *value;
+	} numbers[] = { { "nominal-hz", &r->nominal_hz }, { "measured-hz", &r->measured_hz },
+		{ "measured-se-ppm", &r->measured_se_ppm }, { "measured-bound-ppm", &r->measured_bound_ppm },
+		{ "effective-tick", &r->effective_tick_s } };
+	const struct {
+		const char *key;
+		int (*read)(struct reader *, struct cal_rank *);
+	} parts[] = { { "session", read_session }, { "sample", read_sample }, { "anchor", read_anchor } };
+	int64_t leader;
+	size_t i;
+
+	for (i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+		if (strcmp(key, texts[i].key) == 0) {
+			return get_quoted(rd, texts[i].text, texts[i].size);
+		}
+	}
+	for (i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
+		if (strcmp(key, numbers[i].key) == 0) {
+			return get_double(rd, numbers[i].value);
+		}
+	}
+	for (i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
+		if (strcmp(key, parts[i].key) == 0) {
+			return parts[i].read(rd, r);
+		}
+	}
+	if (strcmp(key, "node") == 0) {
+		return read_node(rd, &r->map);
+	}
+	if (strcmp(key, "piece") == 0) {
+		return read_piece(rd, &r->map);
+	}
+	if (strcmp(key, "shares-clock-of") == 0) {
+		if (get_range(rd, 0, INT32_MAX, &leader) < 0) {
+			return -1;
+		}
+		r->sync = CAL_SHARED;
+		r->leader = (int)leader;
+	}
+	return 0;
+}
+
+/* From behind the word "rank" to the line end-rank. */
+static int read_rank_block(struct reader *rd, struct cal_rank *r)
+{
+	int64_t rank;
+	int rc;
+
+	r->measured_se_ppm = r->measured_bound_ppm = r->effective_tick_s = NAN;
+	if (get_range(rd, 0, INT32_MAX, &rank) < 0) {
+		return -1;
+	}
+	r->rank = (int)rank;
+	while ((rc = next_line(rd)) == 1) {
+		if (strcmp(rd->line, "end-rank") == 0) {
+			r->nominal_hz = isfinite(r->nominal_hz) ? r->nominal_hz : 0;
+			r->measured_hz = isfinite(r->measured_hz) ? r->measured_hz : 0;
+			return 0;
+		}
+		if (read_rank_line(rd, r) < 0) {
+			return -1;
+		}
+	}
+	return rc < 0 ? -1 : bad(rd, "rank %d has no end", r->rank);
+}
+
+static int add_rank(struct reader *rd, struct cal_run *run)
+{
+	struct cal_rank *r = grow(rd, (void **)&run->rank, run->ranks, sizeof(*r));
+
+	if (!r) {
+		return -1;
+	}
+	run->ranks++;
+	if (read_rank_block(rd, r) < 0) {
+		return -1;
+	}
+	if ((size_t)r->rank != run->ranks - 1) {
+		return bad(rd, "rank %d where rank %zu was expected", r->rank, run->ranks - 1);
+	}
+	r->map.period_s = run->period_s;
+	r->map.max_drift = run->max_drift;
+	r->map.max_wander = run->max_wander;
+	return 0;
+}
+
+static int read_head_line(struct reader *rd, struct cal_run *run, int64_t *ranks)
+{
+	const char *key = word(rd), *how;
+	int64_t v;
+
+	if (strcmp(key, "global-period") == 0) {
+		if (get_double(rd, &run->period_s) < 0) {
+			return -1;
+		}
+		return run->period_s > 0 ? 0 : bad(rd, "a global period must be positive");
+	}
+	if (strcmp(key, "max-drift") == 0) {
+		return get_double(rd, &run->max_drift);
+	}
+	if (strcmp(key, "max-wander") == 0) {
+		return get_double(rd, &run->max_wander);
+	}
+	if (strcmp(key, "realtime-at-0") == 0) {
+		return get_int(rd, &run->realtime0_ns);
+	}
+	if (strcmp(key, "end") == 0) {
+		return get_int(rd, &run->end.v);
+	}
+	if (strcmp(key, "ranks") == 0) {
+		return get_range(rd, 1, INT32_MAX, ranks);
+	}
+	if (strcmp(key, "interpolation") == 0) {
+		how = word(rd);
+		run->interpolation = strcmp(how, "linear") == 0 ? CAL_LINEAR : CAL_CONSTRAINED;
+		return 0;
+	}
+	if (strcmp(key, "master") == 0 || strcmp(key, "clock-was-set") == 0) {
+		if (get_range(rd, 0, INT32_MAX, &v) < 0) {
+			return -1;
+		}
+		*(key[0] == 'm' ? &run->master : &run->clock_was_set) = (int)v;
+	}
+	return 0;
+}
+
+static int check_whole(struct reader *rd, const struct cal_run *run, int64_t ranks)
+{
+	size_t i;
+
+	if ((int64_t)run->ranks != ranks || run->master < 0 || (size_t)run->master >= run->ranks) {
+		return bad(rd, "%zu ranks with master %d, but the head says %" PRId64, run->ranks, run->master, ranks);
+	}
+	for (i = 0; i < run->ranks; i++) {
+		if (run->rank[i].map.pieces == 0) {
+			return bad(rd, "rank %zu has no map", i);
+		}
+		if (run->rank[i].sync == CAL_SHARED && (size_t)run->rank[i].leader >= run->ranks) {
+			return bad(rd, "rank %zu shares the clock of rank %d, which there is not", i, run->rank[i].leader);
+		}
+	}
+	return 0;
+}
+
+static int read_file(struct reader *rd, struct cal_run *run)
+{
+	int64_t ranks = -1;
+	int rc;
+
+	if (next_line(rd) != 1 || strcmp(rd->line, "TICKMARK-CLK 1") != 0) {
+		return bad(rd, "not correction data of version 1 (the first line must be TICKMARK-CLK 1)");
+	}
+	while ((rc = next_line(rd)) == 1) {
+		if (strcmp(rd->line, "end-file") == 0) {
+			return check_whole(rd, run, ranks);
+		}
+		if (strncmp(rd->line, "rank ", 5) == 0) {
+			rd->at = rd->line + 5;
+			if (!(run->period_s > 0)) {
+				return bad(rd, "a rank before global-period");
+			}
+			rc = add_rank(rd, run);
+		} else {
+			rc = read_head_line(rd, run, &ranks);
+		}
+		if (rc < 0) {
+			return -1;
+		}
+	}
+	return rc < 0 ? -1 : bad(rd, "the file is cut off: no end-file line");
+}
+
+int cal_clk_read(const char *text, size_t length, const char *name, struct cal_run *run, struct tkm_err *err)
+{
+	struct reader rd = { .name = name, .p = text, .end = text + length, .err = err };
+	int rc;
+
+	memset(run, 0, sizeof(*run));
+	rc = read_file(&rd, run);
+	free(rd.line);
+	if (rc < 0) {
+		cal_run_free(run);
+	}
+	return rc;
+}
+
+int cal_clk_read_rank(const char *text, size_t length, const char *name, struct cal_rank *r, struct tkm_err *err)
+{
+	struct reader rd = { .name = name, .p = text, .end = text + length, .err = err };
+	int rc;
+
+	memset(r, 0, sizeof(*r));
+	rc = next_line(&rd);
+	if (rc == 1 && strcmp(word(&rd), "rank") == 0) {
+		rc = read_rank_block(&rd, r);
+	} else if (rc >= 0) {
+		rc = bad(&rd, "no rank block");
+	}
+	free(rd.line);
+	if (rc < 0) {
+		cal_rank_free(r);
+	}
+	return rc;
+}
+
+int cal_clk_load(const char *path, struct cal_run *run, struct tkm_err *err)
+{
+	FILE *f = fopen(path, "r");
+	char *text = NULL, *grown;
+	size_t n = 0, room = 0, got = 1;
+	int rc = -1;
+
+	if (!f) {
+		return tkm_fail_errno(err, TKM_ERR_IO, errno, "cannot open %s", path);
+	}
+	while (got > 0) {
+		if (n + 65536 > room) {
+			room = 2 * room + 65536;
+			grown = realloc(text, room);
+			if (!grown) {
+				tkm_fail(err, TKM_ERR_NOMEM, "%s: out of memory", path);
+				goto out;
+			}
+			text = grown;
+		}
+		got = fread(text + n, 1, room - n - 1, f);
+		n += got;
+	}
+	if (ferror(f)) {
+		tkm_fail_errno(err, TKM_ERR_IO, errno, "cannot read %s", path);
+		goto out;
+	}
+	rc = cal_clk_read(text, n, path, run, err);
+out:
+	free(text);
+	fclose(f);
+	return rc;
+}

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* From sessions of samples to a line or to points, and to the certain interval of each session. Pure
+ * functions, libc only. "Master ticks" are those of the master's own timer. */
+#ifndef CALIB_FIT_H
+#define CALIB_FIT_H
+
+#include "calib/sample.h"
+
+/* Master time as a straight function of local time: master = at + slope (local - local0), where at is
+ * master0 + offset. Integers carry the large parts. */
+struct cal_line {
+	ltick_t local0, master0; /* reference point: a sample's own stamps */
+	double offset;           /* master ticks, small */
+	double slope;            /* master ticks per local tick */
+	double slope_se;         /* NAN with fewer than 3 samples */
+	double rms;              /* residuals, master ticks */
+	size_t used;
+};
+
+/* Least squares through the kept samples of all sessions with used set: the master's stamp against the
+ * middle of send and recv (seeds/003: the average of local send and receive time coincides with the
+ * master's stamp). With one session only, or when the samples cannot carry a slope, the slope is
+ * `nominal` (master ticks per local tick). Returns 0, or -1 when there is no kept sample. */
+int cal_fit_line(const struct cal_session *session, size_t sessions, double nominal, struct cal_line *out,
+	struct tkm_err *err);
+
+/* One session condensed to one point by averaging its kept samples, and what is certain there. */
+struct cal_point {
+	ltick_t local;       /* mean of the middles, rounded */
+	ltick_t master;      /* master at that instant: floor of the mean ... */
+	double fraction;     /* ... and the rest, in [0, 1) */
+	double low, high;    /* the master's clock at `local` is certain to lie in
+	                      * [master + low, master + high]; low > high: the samples contradict each other */
+	size_t kept, all;
+};
+
+/* slope: master ticks per local tick, known to +-slope_error (relative); tick_local, tick_master:
+ * effective ticks in ticks of each timer, by which a reading can lag behind the clock. All samples
+ * count for the interval, kept or not: a slow exchange is still certain. Returns 0, or -1 when the
+ * session has no kept sample. */
+int cal_condense(const struct cal_session *s, double slope, double slope_error, double tick_local,
+	double tick_master, struct cal_point *out, struct tkm_err *err);
+
+#endif

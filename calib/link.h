@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What carries the calibration's messages. All code above it is written once, for every process of the
+ * run together: each process makes the same calls in the same order, and a call in which it has no part
+ * returns at once. A simulation is one process that has part in everything. */
+#ifndef CALIB_LINK_H
+#define CALIB_LINK_H
+
+#include <stddef.h>
+
+#include "calib/sample.h"
+#include "timers/timer.h"
+
+struct cal_link_ops;
+
+struct cal_link {
+	const struct cal_link_ops *ops;
+	int rank;                 /* of this process; -1: all of them (simulation) */
+	int size;
+	struct tmr_timer *timer;  /* of this process; the caller sets it, before the first stamp */
+	void *impl;
+};
+
+/* A piece of memory from each process; data[i] belongs to the struct. */
+struct cal_blobs {
+	int n;
+	char **data;
+	size_t *length;
+};
+
+/* The link of this program: over MPI (link_mpi.c) or for one process alone (link_none.c), by what it is
+ * linked with. Takes what belongs to MPI out of argv. Returns NULL with the reason. */
+struct cal_link *cal_link_start(int *argc, char ***argv, struct tkm_err *err);
+
+/* Rank and size of this process as the launcher's environment tells them, for messages before
+ * cal_link_start(); 0 and 1 when it does not. */
+void cal_link_hint(int *rank, int *size);
+
+/* 1 if this process is that rank. */
+static inline int cal_link_is(const struct cal_link *l, int rank)
+{
+	return l->rank == rank || l->rank < 0;
+}
+
+/* The master tells the child something: *word goes from master to child. The child may sleep until it
+ * comes. Returns 0 or -1. */
+int cal_link_turn(struct cal_link *l, int master, int child, long long *word, struct tkm_err *err);
+
+/* One ping-pong (struct cal_sample); the child has *s filled in, in a simulation the only process.
+ * Returns 0, 1 when a message was lost, or -1. */
+int cal_link_exchange(struct cal_link *l, int master, int child, struct cal_sample *s, struct tkm_err *err);
+
+/* One 8-byte message; each of the two processes gets its own stamp, next to its call. In a simulation
+ * both are filled in. Returns 0, 1 when it was lost, or -1. */
+int cal_link_message(struct cal_link *l, int from, int to, ltick_t *sent, ltick_t *received, struct tkm_err *err);
+
+/* Waits asleep until all processes are here. */
+int cal_link_barrier(struct cal_link *l, struct tkm_err *err);
+
+/* size bytes at data, from rank 0 to all. */
+int cal_link_bcast(struct cal_link *l, void *data, size_t size, struct tkm_err *err);
+
+/* The bytes of every process go to rank 0, where *all is to be freed with cal_blobs_free(); elsewhere it
+ * is empty. */
+int cal_link_gather(struct cal_link *l, const void *data, size_t length, struct cal_blobs *all, struct tkm_err *err);
+void cal_blobs_free(struct cal_blobs *b);
+
+/* Seconds on a clock that only goes forward; virtual in a simulation. */
+double cal_link_seconds(struct cal_link *l);
+
+/* Lets that much time pass. */
+void cal_link_sleep(struct cal_link *l, double seconds);
+
+/* Ends it (MPI_Finalize) and frees l. */
+void cal_link_close(struct cal_link *l);
+
+#endif

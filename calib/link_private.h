@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What an implementation of a link provides; see calib/link.h for the meaning of each call. */
+#ifndef CALIB_LINK_PRIVATE_H
+#define CALIB_LINK_PRIVATE_H
+
+#include "calib/link.h"
+
+struct cal_link_ops {
+	int (*turn)(struct cal_link *l, int master, int child, long long *word, struct tkm_err *err);
+	int (*exchange)(struct cal_link *l, int master, int child, struct cal_sample *s, struct tkm_err *err);
+	int (*message)(struct cal_link *l, int from, int to, ltick_t *sent, ltick_t *received, struct tkm_err *err);
+	/* NULL in these five: one process, nothing to do or wait for */
+	int (*barrier)(struct cal_link *l, struct tkm_err *err);
+	int (*bcast)(struct cal_link *l, void *data, size_t size, struct tkm_err *err);
+	int (*gather)(struct cal_link *l, const void *data, size_t length, struct cal_blobs *all, struct tkm_err *err);
+	double (*seconds)(struct cal_link *l);
+	void (*sleep)(struct cal_link *l, double seconds);
+	void (*close)(struct cal_link *l);
+};
+
+/* Room for n blobs, all empty. Returns 0 or -1. */
+int cal_blobs_alloc(struct cal_blobs *b, int n, struct tkm_err *err);
+
+#endif

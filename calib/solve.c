@@ -1,0 +1,313 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "config.h"
+#include "calib/solve.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "calib/fit.h"
+
+/* Two clocks of one machine that disagree by more over the run cannot both have run freely. */
+static const double set_limit = 1e-3;
+
+double cal_rank_hz(const struct cal_rank *r)
+{
+	return r->nominal_hz > 0 ? r->nominal_hz : r->measured_hz;
+}
+
+static void filter_and_mark(struct cal_rank *r, int skip)
+{
+	size_t k;
+	int middle = 0;
+
+	for (k = 0; k < r->sessions; k++) {
+		struct cal_session *s = &r->session[k];
+
+		cal_filter(s->sample, s->n, 0.1);
+		s->used = s->kind != CAL_MIDDLE;
+		if (s->kind == CAL_MIDDLE) {
+			s->used = skip >= 0 && middle % (skip + 1) == skip;
+			middle++;
+		}
+		s->used = s->used && s->n > 0;
+	}
+}
+
+/* Global ticks per master tick as a fraction rise / length: the run takes as long as the master's
+ * realtime clock says. */
+static int scale_of_run(struct cal_run *run, int64_t *length, int64_t *rise, struct tkm_err *err)
+{
+	const struct cal_rank *m = &run->rank[run->master];
+	const struct cal_anchor *a = &m->anchor[0], *b = &m->anchor[1];
+	int64_t real, mono;
+	double hz = cal_rank_hz(m);
+
+	run->realtime0_ns = a->realtime_ns;
+	run->clock_was_set = 0;
+	if (m->anchors == 2 && ltick_sub(b->local, a->local) > 0) {
+		real = b->realtime_ns - a->realtime_ns;
+		mono = b->monotonic_ns - a->monotonic_ns;
+		if (mono > 0 && fabs((double)(real - mono)) > set_limit * (double)mono) {
+			run->clock_was_set = 1;
+			real = mono;
+		}
+		*length = ltick_sub(b->local, a->local);
+		*rise = llrint((double)real * 1e-9 / run->period_s);
+		if (*rise > 0) {
+			return 0;
+		}
+	}
+	if (!(hz > 0)) {
+		return tkm_fail(err, TKM_ERR_DATA, "rank %d: neither a frequency nor two readings of the realtime clock",
+			run->master);
+	}
+	/* too short a run, or a clock that stood: the nominal rate */
+	*length = (int64_t)1 << 40;
+	*rise = llrint((double)*length / hz / run->period_s);
+	return 0;
+}
+
+static int master_map(struct cal_run *run, struct tkm_err *err)
+{
+	struct cal_rank *m = &run->rank[run->master];
+	int64_t length = 1, rise = 1;
+	struct cal_piece *p;
+
+	if (scale_of_run(run, &length, &rise, err) < 0) {
+		return -1;
+	}
+	p = malloc(sizeof(*p));
+	if (!p) {
+		return tkm_fail(err, TKM_ERR_NOMEM, "clock map: out of memory");
+	}
+	*p = (struct cal_piece){ m->anchor[0].local, gtick(0), length, rise, 0, 0 };
+	m->map.piece = p;
+	m->map.pieces = 1;
+	run->end = m->anchors == 2 ? cal_map_at(&m->map, m->anchor[1].local) : gtick(0);
+	return 0;
+}
+
+/* Global time of a master stamp with a fraction. */
+static gtick_t master_to_global(const struct cal_run *run, ltick_t master, double fraction)
+{
+	const struct cal_map *m = &run->rank[run->master].map;
+
+	return gtick_add(cal_map_at(m, master), llrint(fraction * cal_map_slope(m, master)));
+}
+
+/* Effective tick of a rank in its own ticks; one tick when it was not measured. */
+static double effective_ticks(const struct cal_rank *r)
+{
+	double ticks = r->effective_tick_s * cal_rank_hz(r);
+
+	return isfinite(ticks) && ticks >= 1 ? ticks : 1;
+}
+
+static int add_nodes(const struct cal_run *run, const struct cal_rank *r, const struct cal_line *line,
+	struct cal_map *map, struct tkm_err *err)
+{
+	const struct cal_rank *master = &run->rank[run->master];
+	/* the slope within a session: of the whole run when it has two ends, else nominal */
+	double error = isnan(line->slope_se) ? 2 * run->max_drift : 2 * run->max_wander;
+	size_t k;
+
+	map->node = calloc(r->sessions + 1, sizeof(*map->node));
+	if (!map->node) {
+		return tkm_fail(err, TKM_ERR_NOMEM, "clock map: out of memory");
+	}
+	for (k = 0; k < r->sessions; k++) {
+		struct cal_node *n = &map->node[map->nodes];
+		struct cal_point p;
+		double low, high;
+
+		if (r->session[k].n == 0) {
+			continue; /* all lost: nothing is known here */
+		}
+		if (cal_condense(&r->session[k], line->slope, error, effective_ticks(r), effective_ticks(master), &p, err) < 0) {
+			return -1;
+		}
+		/* contradicting samples (a clock stepped in the session) certify no more than their hull */
+		low = fmin(p.low, p.high);
+		high = fmax(p.low, p.high);
+		n->local = p.local;
+		n->global = master_to_global(run, p.master, p.fraction);
+		n->low = gtick_add(master_to_global(run, p.master, low), -1);
+		n->high = gtick_add(master_to_global(run, p.master, high), 1);
+		n->used = r->session[k].used;
+		map->nodes++;
+	}
+	return 0;
+}
+
+static int line_map(const struct cal_run *run, const struct cal_line *line, struct cal_map *map, struct tkm_err *err)
+{
+	double slope = cal_map_slope(&run->rank[run->master].map, line->master0);
+
+	return cal_map_line(map, line->local0, master_to_global(run, line->master0, line->offset), line->slope * slope,
+		err);
+}
+
+static int spline_map(struct cal_map *map, struct tkm_err *err)
+{
+	ltick_t *local = malloc((map->nodes + 1) * sizeof(*local));
+	gtick_t *global = malloc((map->nodes + 1) * sizeof(*global));
+	size_t n = 0, i;
+	int rc = -1;
+
+	for (i = 0; local && global && i < map->nodes; i++) {
+		if (map->node[i].used) {
+			local[n] = map->node[i].local;
+			global[n++] = map->node[i].global;
+		}
+	}
+	if (!local || !global) {
+		tkm_fail(err, TKM_ERR_NOMEM, "clock map: out of memory");
+	} else {
+		rc = cal_map_constrained(map, local, global, n, err);
+	}
+	free(local);
+	free(global);
+	return rc;
+}
+
+static size_t used_sessions(const struct cal_rank *r)
+{
+	size_t n = 0, k;
+
+	for (k = 0; k < r->sessions; k++) {
+		n += (size_t)r->session[k].used;
+	}
+	return n;
+}
+
+static int child_map(const struct cal_run *run, const struct cal_rank *r, enum cal_interpolation how,
+	struct cal_map *map, struct tkm_err *err)
+{
+	const struct cal_rank *master = &run->rank[run->master];
+	double nominal = cal_rank_hz(master) / cal_rank_hz(r);
+	struct cal_line line;
+
+	memset(map, 0, sizeof(*map));
+	map->period_s = run->period_s;
+	map->max_drift = run->max_drift;
+	map->max_wander = run->max_wander;
+	if (!(nominal > 0) || !isfinite(nominal)) {
+		return tkm_fail(err, TKM_ERR_DATA, "the frequency of %s is not known", r->timer);
+	}
+	if (cal_fit_line(r->session, r->sessions, nominal, &line, err) < 0 || add_nodes(run, r, &line, map, err) < 0 ||
+		(how == CAL_LINEAR ? line_map(run, &line, map, err) : spline_map(map, err)) < 0) {
+		cal_map_free(map);
+		return -1;
+	}
+	return 0;
+}
+
+/* Puts the rank in front of an error that does not know it. */
+static int name_rank(const struct cal_rank *r, struct tkm_err *err)
+{
+	struct tkm_err inner;
+
+	if (err) {
+		inner = *err;
+		tkm_fail(err, inner.code, "rank %d (%s): %.300s", r->rank, r->host, inner.text);
+	}
+	return -1;
+}
+
+static void choose_period(struct cal_run *run)
+{
+	double finest = 1e-6;
+	size_t i;
+
+	for (i = 0; i < run->ranks; i++) {
+		double hz = cal_rank_hz(&run->rank[i]);
+
+		if (hz > 0) {
+			finest = fmin(finest, 1 / hz);
+		}
+	}
+	run->period_s = cal_global_period(finest);
+}
+
+int cal_solve(struct cal_run *run, int skip, struct tkm_err *err)
+{
+	size_t i;
+
+	choose_period(run);
+	run->interpolation = CAL_LINEAR;
+	for (i = 0; i < run->ranks; i++) {
+		filter_and_mark(&run->rank[i], skip);
+		if (used_sessions(&run->rank[i]) > 2) {
+			run->interpolation = CAL_CONSTRAINED;
+		}
+		cal_map_free(&run->rank[i].map);
+		run->rank[i].map.period_s = run->period_s;
+	}
+	if (master_map(run, err) < 0) {
+		return -1;
+	}
+	for (i = 0; i < run->ranks; i++) {
+		struct cal_rank *r = &run->rank[i];
+
+		if ((int)i == run->master || r->sync == CAL_SHARED) {
+			continue;
+		}
+		if (child_map(run, r, used_sessions(r) > 2 ? CAL_CONSTRAINED : CAL_LINEAR, &r->map, err) < 0) {
+			return name_rank(r, err);
+		}
+	}
+	for (i = 0; i < run->ranks; i++) {
+		struct cal_rank *r = &run->rank[i];
+
+		if (r->sync == CAL_SHARED && cal_map_copy(&r->map, &run->rank[r->leader].map) < 0) {
+			return tkm_fail(err, TKM_ERR_NOMEM, "clock map: out of memory");
+		}
+	}
+	return 0;
+}
+
+int cal_solve_alternative(const struct cal_run *run, int rank, enum cal_interpolation how, struct cal_map *out,
+	struct tkm_err *err)
+{
+	const struct cal_rank *r = &run->rank[rank];
+
+	if (child_map(run, r, how, out, err) < 0) {
+		return name_rank(r, err);
+	}
+	return 0;
+}
+
+void cal_rank_skew(const struct cal_run *run, int rank, double *offset_s, double *skew_s)
+{
+	const struct cal_map *m = &run->rank[rank].map;
+	ltick_t at = m->piece[0].local;
+	long double skew = (long double)cal_map_slope(m, at) * m->period_s;
+	long double there = (long double)run->realtime0_ns * 1e-9L + (long double)cal_map_at(m, at).v * m->period_s;
+
+	*skew_s = (double)skew;
+	*offset_s = (double)(there - skew * (long double)at.v);
+}
+
+void cal_rank_free(struct cal_rank *r)
+{
+	size_t k;
+
+	for (k = 0; k < r->sessions; k++) {
+		cal_session_free(&r->session[k]);
+	}
+	free(r->session);
+	cal_map_free(&r->map);
+	memset(r, 0, sizeof(*r));
+}
+
+void cal_run_free(struct cal_run *run)
+{
+	size_t i;
+
+	for (i = 0; i < run->ranks; i++) {
+		cal_rank_free(&run->rank[i]);
+	}
+	free(run->rank);
+	memset(run, 0, sizeof(*run));
+}

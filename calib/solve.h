@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* One run: what every process measured, and the maps that follow from it. */
+#ifndef CALIB_SOLVE_H
+#define CALIB_SOLVE_H
+
+#include "calib/map.h"
+#include "calib/sample.h"
+
+/* The realtime clock beside a stamp: what the guide calls gettimeofday() on the master. */
+struct cal_anchor {
+	ltick_t local;         /* the timer, midway between the two reads of the others */
+	int64_t realtime_ns;   /* since 1970 */
+	int64_t monotonic_ns;  /* CLOCK_MONOTONIC, to notice that somebody set the clock */
+};
+
+enum cal_sync {
+	CAL_OWN,    /* exchanged messages with the master, or is the master */
+	CAL_SHARED, /* shares the clock of `leader` (SYNCED-HOST, SYNCED-CLUSTER, or the timer's nature) */
+};
+
+struct cal_rank {
+	int rank;
+	char host[128], boot_id[40], time_ns[40];
+	char timer[256];           /* canonical name */
+	double nominal_hz;         /* 0: nobody says */
+	double measured_hz, measured_se_ppm, measured_bound_ppm; /* 0, NAN: not measured */
+	double effective_tick_s;   /* NAN: not measured */
+	enum cal_sync sync;
+	int leader;
+	size_t sessions;
+	struct cal_session *session;
+	size_t anchors;            /* of the master: start and end */
+	struct cal_anchor anchor[2];
+	struct cal_map map;
+};
+
+enum cal_interpolation {
+	CAL_LINEAR,      /* one regression over the samples of all used sessions */
+	CAL_CONSTRAINED, /* Kruger's spline through the condensed sessions */
+};
+
+struct cal_run {
+	int master;
+	size_t ranks;
+	struct cal_rank *rank;     /* rank[i].rank == i */
+	double max_drift, max_wander; /* assumptions behind the bounds */
+	/* set by cal_solve() */
+	double period_s;
+	int64_t realtime0_ns;      /* realtime clock at global tick 0 */
+	gtick_t end;               /* global time of the last anchor; the first is 0 */
+	int clock_was_set;         /* the realtime clock stepped in the run; the monotonic one gave the length */
+	enum cal_interpolation interpolation;
+};
+
+/* Filters every session (drop 10 %), marks the used ones (start, end, and of the middle ones each
+ * (skip + 1)th; skip < 0: none), and fills period, realtime0, end and all maps. Two used sessions give
+ * the regression, more the spline (seeds/003 section 3.6.1). Returns 0, or -1 with the rank in the
+ * message. */
+int cal_solve(struct cal_run *run, int skip, struct tkm_err *err);
+
+/* A map through all used sessions in the other way than the run's, to compare with (the guide's graph of
+ * interpolation errors). *out is new and to be freed with cal_map_free(). */
+int cal_solve_alternative(const struct cal_run *run, int rank, enum cal_interpolation how, struct cal_map *out,
+	struct tkm_err *err);
+
+/* Nominal frequency if known, else measured, else 0. */
+double cal_rank_hz(const struct cal_rank *r);
+
+/* gettimeofday() = offset + tick x skew for the rank's own, uncorrected clock (willy_definition): the
+ * linear part of its correction. */
+void cal_rank_skew(const struct cal_run *run, int rank, double *offset_s, double *skew_s);
+
+/* Free what hangs on them, not the struct itself. */
+void cal_rank_free(struct cal_rank *r);
+void cal_run_free(struct cal_run *run);
+
+#endif

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "config.h"
+#include "calib/sync.h"
+
+#include <time.h>
+
+/* The first exchanges of a session find cold caches on both sides and are not recorded. */
+enum { WARM_UP = 3 };
+
+static int one_exchange(struct cal_link *l, int master, int child, int record, struct cal_session *out,
+	struct tkm_err *err)
+{
+	struct cal_sample s = { .kept = 1 };
+	int rc = cal_link_exchange(l, master, child, &s, err);
+
+	if (rc < 0) {
+		return -1;
+	}
+	if (!record || !cal_link_is(l, child)) {
+		return 0;
+	}
+	if (rc == 1) {
+		out->lost++;
+		return 0;
+	}
+	return cal_session_add(out, &s) < 0 ? tkm_fail(err, TKM_ERR_NOMEM, "clock samples: out of memory") : 0;
+}
+
+int cal_sync_session(struct cal_link *l, int master, const unsigned char *exchanges,
+	const struct cal_sync_options *opt, enum cal_session_kind kind, struct cal_session *out, struct tkm_err *err)
+{
+	double begin = cal_link_seconds(l);
+	long long cycle, go = 1;
+	int child;
+
+	for (child = 0; child < l->size; child++) {
+		if (cal_link_is(l, child)) {
+			out[child].kind = kind;
+		}
+	}
+	if (!(opt->max_duration_s > 0)) {
+		return 0;
+	}
+	for (cycle = 0; go; cycle++) {
+		if (cal_link_is(l, master)) {
+			go = cycle < opt->max_messages + WARM_UP &&
+			     (cycle <= WARM_UP || cal_link_seconds(l) - begin < opt->max_duration_s);
+		}
+		for (child = 0; child < l->size; child++) {
+			if (child == master || !exchanges[child]) {
+				continue;
+			}
+			if (cal_link_turn(l, master, child, &go, err) < 0) {
+				return -1;
+			}
+			if (go && one_exchange(l, master, child, cycle >= WARM_UP, &out[child], err) < 0) {
+				return -1;
+			}
+		}
+		if (!cal_link_is(l, master) && !exchanges[l->rank]) {
+			return 0;
+		}
+	}
+	return 0;
+}
+
+static int64_t now_ns(clockid_t id)
+{
+	struct timespec ts;
+
+	clock_gettime(id, &ts);
+	return (int64_t)ts.tv_sec * 1000000000 + ts.tv_nsec;
+}
+
+void cal_anchor_take(struct tmr_timer *t, struct cal_anchor *a)
+{
+	int64_t best = INT64_MAX;
+	int i;
+
+	for (i = 0; i < 20; i++) {
+		int64_t real0 = now_ns(CLOCK_REALTIME), mono0 = now_ns(CLOCK_MONOTONIC);
+		ltick_t local = tmr_read_ordered(t);
+		int64_t mono1 = now_ns(CLOCK_MONOTONIC), real1 = now_ns(CLOCK_REALTIME);
+
+		if (mono1 - mono0 < best) {
+			best = mono1 - mono0;
+			*a = (struct cal_anchor){ local, real0 + (real1 - real0) / 2, mono0 + (mono1 - mono0) / 2 };
+		}
+	}
+}

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* One synchronisation session as the guide describes it (seeds/003 section 3.6.1): one message is
+ * exchanged with each child, then the cycle starts again, until SYNC-MAX-MESSAGES have been exchanged
+ * with each child or the session has lasted SYNC-MAX-DURATION. */
+#ifndef CALIB_SYNC_H
+#define CALIB_SYNC_H
+
+#include "calib/link.h"
+#include "calib/solve.h"
+
+struct cal_sync_options {
+	long long max_messages;  /* 100 */
+	double max_duration_s;   /* 60; <= 0: no exchange at all */
+};
+
+/* All processes call it. exchanges[r] says for every rank whether it talks to the master (the master's
+ * own entry is ignored). out[r] receives the samples of the ranks that this process has part in: its
+ * own, or in a simulation all; it must be empty. Returns 0 or -1. */
+int cal_sync_session(struct cal_link *l, int master, const unsigned char *exchanges,
+	const struct cal_sync_options *opt, enum cal_session_kind kind, struct cal_session *out, struct tkm_err *err);
+
+/* Reads the realtime and the monotonic clock around a stamp of t, the tightest of 20 tries. */
+void cal_anchor_take(struct tmr_timer *t, struct cal_anchor *a);
+
+#endif

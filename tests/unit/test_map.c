@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The clock map against arithmetic that is slower and exact, and against Kruger's formulas as printed. */
+#include "config.h"
+#include "calib/map.h"
+#include "tests/lib/check.h"
+
+static int64_t between(int64_t low, int64_t high)
+{
+	return low + (int64_t)(check_uniform() * (double)(high - low));
+}
+
+static void a_line_is_exact_over_thirty_days(void)
+{
+	int round, i;
+
+	for (round = 0; round < 200; round++) {
+		struct cal_map m = { 0 };
+		double slope = 4 + 6 * check_uniform();
+		int64_t l0 = between(0, 1LL << 60), g0 = between(-1000000, 1LL << 50);
+		int64_t days30 = (int64_t)(30.0 * 86400 * 2.5e9);
+
+		CHECK(cal_map_line(&m, ltick(l0), gtick(g0), slope, NULL) == 0, "line");
+		for (i = 0; i < 100; i++) {
+			int64_t l = between(-days30, days30);
+			/* 64 bits of mantissa against numbers below 2^56 */
+			long double want = (long double)g0 + (long double)slope * (long double)l;
+			gtick_t got = cal_map_at(&m, ltick(l0 + l));
+
+			CHECK(fabsl((long double)got.v - want) <= 1.0L, "%lld ticks on, slope %.17g: %lld, want %.3Lf",
+				(long long)l, slope, (long long)got.v, want);
+		}
+		cal_map_free(&m);
+	}
+}
+
+static void different_local_ticks_never_share_a_global_tick(void)
+{
+	enum { N = 12 };
+	int round, i;
+
+	for (round = 0; round < 100; round++) {
+		struct cal_map m = { 0 };
+		ltick_t local[N];
+		gtick_t global[N];
+		struct tkm_err err;
+
+		local[0] = ltick(between(0, 1LL << 55));
+		global[0] = gtick(between(0, 1LL << 50));
+		for (i = 1; i < N; i++) {
+			int64_t step = between(1000, 30000000000);
+
+			local[i] = ltick_add(local[i - 1], step);
+			global[i] = gtick_add(global[i - 1], (int64_t)((double)step * (4.1 + 1e-3 * check_uniform())));
+		}
+		CHECK(cal_map_constrained(&m, local, global, N, &err) == 0, "%s", err.text);
+		for (i = 0; i < N; i++) {
+			CHECK_INT(cal_map_at(&m, local[i]).v, global[i].v); /* through every point */
+		}
+		for (i = 0; i < 2000; i++) {
+			ltick_t at = ltick(between(local[0].v - 100000, local[N - 1].v + 100000));
+
+			CHECK(gtick_sub(cal_map_at(&m, ltick_add(at, 1)), cal_map_at(&m, at)) > 0, "not increasing");
+		}
+		cal_map_free(&m);
+	}
+}
+
+/* Kruger's spline as he writes it, a + b x + c x^2 + d x^3 per interval, in long double. */
+static long double kruger(const long double *x, const long double *y, int n, long double at)
+{
+	long double d0, d1, s, sl, sr, f0, f1, a, b, c, d, x0, x1;
+	int i = 1, k;
+
+	while (i < n - 1 && at > x[i]) {
+		i++;
+	}
+	for (k = i - 1; k <= i; k++) {
+		long double slope;
+
+		if (k == 0 || k == n - 1) {
+			slope = 0; /* below */
+		} else {
+			sl = (y[k] - y[k - 1]) / (x[k] - x[k - 1]);
+			sr = (y[k + 1] - y[k]) / (x[k + 1] - x[k]);
+			slope = sl * sr <= 0 ? 0 : 2 / (1 / sl + 1 / sr);
+		}
+		*(k == i - 1 ? &d0 : &d1) = slope;
+	}
+	s = (y[i] - y[i - 1]) / (x[i] - x[i - 1]);
+	if (i - 1 == 0) {
+		d0 = 1.5L * s - 0.5L * d1;
+	}
+	if (i == n - 1) {
+		d1 = 1.5L * s - 0.5L * d0;
+	}
+	x0 = x[i - 1];
+	x1 = x[i];
+	f0 = -2 * (d1 + 2 * d0) / (x1 - x0) + 6 * s / (x1 - x0);
+	f1 = 2 * (2 * d1 + d0) / (x1 - x0) - 6 * s / (x1 - x0);
+	d = (f1 - f0) / (6 * (x1 - x0));
+	c = (x1 * f0 - x0 * f1) / (2 * (x1 - x0));
+	b = (y[i] - y[i - 1] - c * (x1 * x1 - x0 * x0) - d * (x1 * x1 * x1 - x0 * x0 * x0)) / (x1 - x0);
+	a = y[i - 1] - b * x0 - c * x0 * x0 - d * x0 * x0 * x0;
+	return a + b * at + c * at * at + d * at * at * at;
+}
+
+static void the_spline_is_krugers(void)
+{
+	enum { N = 8 };
+	int round, i;
+
+	for (round = 0; round < 100; round++) {
+		struct cal_map m = { 0 };
+		ltick_t local[N];
+		gtick_t global[N];
+		long double x[N], y[N], slope;
+
+		local[0] = ltick(0);
+		global[0] = gtick(0);
+		for (i = 1; i < N; i++) {
+			int64_t step = between(200000, 1000000);
+
+			local[i] = ltick_add(local[i - 1], step);
+			global[i] = gtick_add(global[i - 1], (int64_t)((double)step * (4 + 3 * check_uniform())));
+		}
+		for (i = 0; i < N; i++) {
+			x[i] = local[i].v;
+			y[i] = global[i].v;
+		}
+		CHECK(cal_map_constrained(&m, local, global, N, NULL) == 0, "spline");
+		for (i = 0; i < 500; i++) {
+			int64_t at = between(0, local[N - 1].v);
+
+			CHECK_NEAR((double)cal_map_at(&m, ltick(at)).v, (double)kruger(x, y, N, at), 1.01);
+			slope = (kruger(x, y, N, at + 1) - kruger(x, y, N, at - 1)) / 2;
+			if (at > 1 && at < local[N - 1].v - 1) {
+				CHECK_NEAR(cal_map_slope(&m, ltick(at)), (double)slope, 1e-4);
+			}
+		}
+		cal_map_free(&m);
+	}
+}
+
+static void points_that_go_back_are_refused(void)
+{
+	struct cal_map m = { 0 };
+	struct tkm_err err;
+	ltick_t l[] = { { 0 }, { 100 }, { 200 } };
+	gtick_t g[] = { { 0 }, { 400 }, { 399 } };
+
+	CHECK(cal_map_constrained(&m, l, g, 3, &err) < 0 && strstr(err.text, "points 1 and 2"), "%s", err.text);
+	CHECK(cal_map_constrained(&m, l, g, 1, &err) < 0, "one point");
+	CHECK(cal_map_line(&m, l[0], g[0], -1, &err) < 0, "negative slope");
+	CHECK(cal_map_line(&m, l[0], g[0], NAN, &err) < 0, "no slope");
+	CHECK(m.pieces == 0, "a map was made");
+}
+
+static void global_periods_are_fine_enough(void)
+{
+	CHECK_NEAR(cal_global_period(1e-6), 1e-9, 1e-15);
+	CHECK_NEAR(cal_global_period(4e-9), 1e-9, 1e-15);
+	CHECK_NEAR(cal_global_period(1e-9), 0.2e-9, 1e-15);
+	CHECK_NEAR(cal_global_period(1 / 2.25e9), 0.1e-9, 1e-15);
+	CHECK_NEAR(cal_global_period(1 / 4.9e9), 0.05e-9, 1e-15);
+}
+
+/* One node at each end, certain to +-100 ticks of 0.1 ns: 10 ns there, and the wander's parabola in between. */
+static void the_bound_grows_as_the_assumptions_say(void)
+{
+	struct cal_node node[] = {
+		{ ltick(0), gtick(0), gtick(-100), gtick(100), 1 },
+		{ ltick(10000000000), gtick(100000000000), gtick(99999999900), gtick(100000000100), 1 },
+	};
+	struct cal_map m = { .period_s = 1e-10, .max_drift = 1e-4, .max_wander = 1e-6, .node = node, .nodes = 2 };
+
+	CHECK(cal_map_line(&m, ltick(0), gtick(0), 10, NULL) == 0, "line");
+	CHECK_NEAR(cal_map_bound(&m, ltick(0)), 10e-9, 1e-13);
+	CHECK_NEAR(cal_map_bound(&m, ltick(10000000000)), 10e-9, 1e-13);
+	CHECK_NEAR(cal_map_bound(&m, ltick(5000000000)), 10e-9 + 1e-6 * 10 / 2, 1e-12);
+	/* one second beyond: both ends' errors tilt the line, and the rate may have left its mean twice over */
+	CHECK_NEAR(cal_map_bound(&m, ltick(11000000000)), 10e-9 + 1 * (20e-9 / 10 + 2e-6), 1e-12);
+	node[1].used = 0;
+	CHECK_NEAR(cal_map_bound(&m, ltick(1000000000)), 10e-9 + 1 * 2e-4, 1e-12);
+	node[0].used = 0;
+	CHECK(isinf(cal_map_bound(&m, ltick(0))), "a bound from nothing");
+	m.nodes = 0;
+	CHECK_NEAR(cal_map_bound(&m, ltick(123)), 0, 0);
+	m.node = NULL;
+	cal_map_free(&m);
+}
+
+int main(int argc, char **argv)
+{
+	check_args(argc, argv);
+	RUN(a_line_is_exact_over_thirty_days);
+	RUN(different_local_ticks_never_share_a_global_tick);
+	RUN(the_spline_is_krugers);
+	RUN(points_that_go_back_are_refused);
+	RUN(global_periods_are_fine_enough);
+	RUN(the_bound_grows_as_the_assumptions_say);
+	return check_end();
+}
