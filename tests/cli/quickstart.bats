@@ -38,7 +38,7 @@ EOF
 		case " ${absent:-} " in *" $p "*) exit 1 ;; *) printf installed ;; esac'
 	script ../bin/apt-get 'echo "apt-get $*" >>"$calls"; exit 100'
 	script ../bin/apt-cache 'exit 0'
-	script ../bin/sudo 'shift $(( $# > 0 && ${#1} == 2 )); exec "$@"'
+	script ../bin/sudo '[ "$1" != -n ] || shift; echo "sudo $*" >>"$calls"; exec "$@"'
 	PATH=$BATS_TEST_TMPDIR/bin:$PATH
 	unset MAKEFLAGS MFLAGS MAKELEVEL
 }
@@ -135,6 +135,38 @@ script()
 	[[ "$output" == *"Is there a network"*"--no-install-recommends gcc" ]]
 	[ "$(grep -c ' update' "$calls")" -eq 1 ]
 	! grep -q bootstrap "$calls"
+}
+
+@test "a user who is not root installs through sudo" {
+	script ../bin/id 'echo 1000'
+	script ../bin/apt-get 'echo "apt-get $*" >>"$calls"; : >"$calls.installed"'
+	script ../bin/dpkg-query 'for p; do :; done
+		[ "$p" = gcc ] && [ ! -e "$calls.installed" ] && exit 1; printf installed'
+	run ./quickstart build
+	[ "$status" -eq 0 ]
+	grep -q 'sudo env DEBIAN_FRONTEND=noninteractive apt-get .*install -y .*gcc$' "$calls"
+	! grep -q 'apt-get .*update' "$calls"
+	grep -q compile "$calls"
+}
+
+@test "elsewhere than on Debian it says so and goes on if the tools are there" {
+	mkdir "$BATS_TEST_TMPDIR/tools"
+	for tool in sh env dirname id cat find mkdir touch chmod make cp sed grep tr nproc; do
+		ln -s "$(command -v $tool)" "$BATS_TEST_TMPDIR/tools/"
+	done
+	for tool in gcc autoreconf automake libtoolize pkg-config; do
+		script "$BATS_TEST_TMPDIR/tools/$tool" true
+	done
+	PATH=$BATS_TEST_TMPDIR/tools run ./quickstart build
+	[ "$status" -eq 0 ]
+	[[ "$output" == *"this is no Debian system"*"no mpirun"*"built in $tree/build"* ]]
+	PATH=$BATS_TEST_TMPDIR/tools run ./quickstart
+	[ "$status" -eq 1 ]
+	[[ "$output" == *"mpirun was not found"* ]]
+	rm "$BATS_TEST_TMPDIR/tools/automake"
+	PATH=$BATS_TEST_TMPDIR/tools run ./quickstart build
+	[ "$status" -eq 1 ]
+	[[ "$output" == *"missing: automake."* ]]
 }
 
 @test "a bootstrap, configure or make that fails stops it" {
