@@ -13,6 +13,8 @@ function expo(s) { return -s * log(1 - rand()) }
 function max(a, b) { return a > b ? a : b }
 # the title of a block cannot hold the quote that ends it
 function name(r,    h) { h = host; gsub(/"/, "'", h); return "rank " r " (" h (ranks > 2 ? r : "") ")" }
+# for gnuplot, in single quotes: within double ones it would run `commands`
+function quoted(s) { gsub(/'/, "''", s); return "'" s "'" }
 # global minus local time of rank r's clock: drift, curvature and a slow wobble
 function delta(r, t)
 {
@@ -114,8 +116,7 @@ BEGIN {
 		}
 
 	base = out; sub(/.*\//, "", base)
-	gsub(/\\/, "\\\\", title); gsub(/"/, "\\\"", title)
-	put("gnuplot", "tm_dir = \"" tmdir "\"\ntm_base = \"" base "\"\ntm_title = \"" title "\"\n" \
+	put("gnuplot", "tm_dir = " quoted(tmdir) "\ntm_base = " quoted(base) "\ntm_title = " quoted(title) "\n" \
 		sprintf("tm_ranks = %d\ntm_pairs = %d\ntm_children = %d\ntm_pus = %d\n", ranks,
 			ranks * (ranks - 1) / 2, ranks - 1, pus))
 }
