@@ -16,7 +16,8 @@ trap 'exit 143' TERM INT HUP
 		exit 1
 	}
 
-# step LABEL COMMAND...: quiet unless it fails; then the end of its output, and the script's end
+# step LABEL COMMAND...: quiet unless it fails; then the end of its output, what looks like the cause,
+# and the script's end
 step()
 {
 	label=$1
@@ -25,7 +26,8 @@ step()
 		echo "ok: $label"
 	else
 		status=$?
-		tail -n "${LINES_SHOWN:-60}" "$work/log"
+		tail -n 40 "$work/log"
+		grep -aE '^(FAIL|ERROR|XPASS):|error: |^make.* Error ' "$work/log" | head -n 20
 		echo "FAILED ($status): $label: $*"
 		exit 1
 	fi

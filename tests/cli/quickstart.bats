@@ -133,7 +133,7 @@ script()
 	absent=gcc run ./quickstart build
 	[ "$status" -eq 1 ]
 	[[ "$output" == *"Is there a network"*"--no-install-recommends gcc" ]]
-	[ "$(grep -c ' update' "$calls")" -eq 1 ]
+	[ "$(grep -c '^apt-get .*update' "$calls")" -eq 1 ]
 	! grep -q bootstrap "$calls"
 }
 
