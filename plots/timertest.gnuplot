@@ -15,9 +15,9 @@
 #
 # Over 800 lines, because it has to be one file that travels with the data.
 
-# The text is UTF-8 whatever the locale. In the C locale gnuplot passes it on as it is, and would only
-# warn about its degree sign if told.
-if (GPVAL_ENCODING ne "default") { set encoding utf8 }
+# The text is UTF-8 whatever the locale. In the C locale, or one that is not installed, gnuplot passes
+# it on as it is, and would only warn about its degree sign if told.
+if (system("locale charmap 2>/dev/null || :") eq "UTF-8") { set encoding utf8 }
 if (GPVAL_VERSION < 5.2) {
 	set print
 	print "timertest.gnuplot: gnuplot 5.2 or newer is needed to draw this"
@@ -36,8 +36,9 @@ tm_script = exists("ARG0") ? ARG0 : ""
 
 # ---- small helpers ----
 
-tm_most(a, b) = a > b ? a : b
-tm_least(a, b) = a < b ? a : b
+# b may be NaN, for a number that is not known: then a stays
+tm_most(a, b) = b > a ? b : a
+tm_least(a, b) = b < a ? b : a
 # quote for the shell: a quote in a name ends the string, adds one, starts it again
 tm_shq1(s) = strstrt(s, "'") == 0 ? s : \
 	s[1:strstrt(s, "'") - 1]."'\\''".tm_shq1(s[strstrt(s, "'") + 1:*])
@@ -51,9 +52,9 @@ tm_parts(d) = system("for f in run transform samples error histogram matrix; do 
 tm_has(list, w) = strstrt(" ".list." ", " ".w." ") > 0
 # how many lines hold numbers, how many are block titles; the stats command on an empty file would complain
 tm_count(file, what) = int(0 + system("grep -c ".tm_shq(what)." ".tm_shq(file)." || :"))
-# cut at a space: in the C locale gnuplot counts bytes and would leave half a character
-tm_space(s, n) = n < 1 ? s : s[n:n] eq " " ? s[1:n]."..." : tm_space(s, n - 1)
-tm_cut(s, n) = strlen(s) <= n ? s : tm_space(s, n)
+# in the C locale gnuplot counts bytes and would leave half a character: cut at a space or not at all
+tm_space(s, n, k) = k < n / 2 ? s : s[k:k] eq " " ? s[1:k]."..." : tm_space(s, n, k - 1)
+tm_cut(s, n) = strlen(s) <= n ? s : GPVAL_ENCODING eq "default" ? tm_space(s, n, n) : s[1:n - 3]."..."
 
 tm_col(i) = word("#0072B2 #D55E00 #009E73 #CC79A7 #E69F00 #56B4E9 #000000 #8C6D31", (i - 1) % 8 + 1)
 tm_dt(i) = i < 8 ? 1 : 2
@@ -183,7 +184,7 @@ if (tm_n < 1) {
 	do for [i=1:tm_np] { if (tm_pmax[i] > tm_pmax[tm_worst]) { tm_worst = i } }
 	tm_sub = sprintf("largest offset %s (%s), half width up to %s, one-way latency %s", \
 		tm_val(tm_omax), tm_pname[tm_worst], tm_val(TMW_max), tm_val(TMLAT_median))
-	tm_pad = TMX_max > TMX_min ? 0.02 * (TMX_max - TMX_min) : 1
+	tm_pad = tm_nrow > 1 ? 0.02 * (TMX_max - TMX_min) : 0.5
 	tm_many = tm_np > 10
 	tm_about = sprintf("application run, %s%s", tm_plural(tm_np, "pair"), tm_many ? " as envelope and heat map" : "")
 	if (tm_np > 2) {
@@ -207,8 +208,11 @@ if (tm_n < 1) {
 		stats tm_F using (valid(3) ? tm_fold(tm_k(int(column(0))), column(1), column(2), column(3)) : NaN) nooutput name "TMA"
 		set print $tm_env
 		do for [i=1:tm_nb] { if (tm_bn[i] > 0) {
-			print sprintf("%.9g %.9g %.9g %.9g %.9g %.9g", tm_bt[i] / tm_bn[i], tm_bl[i], tm_bh[i], \
-				tm_bs[i] / tm_bn[i], tm_cl[i], tm_ch[i])
+			# a single burst has no width in time, and would be an invisible band: give it some
+			do for [q=tm_nrow == 1 ? -1 : 0:tm_nrow == 1 ? 1 : 0] {
+				print sprintf("%.9g %.9g %.9g %.9g %.9g %.9g", tm_bt[i] / tm_bn[i] + 0.3 * q * tm_pad, tm_bl[i], tm_bh[i], \
+					tm_bs[i] / tm_bn[i], tm_cl[i], tm_ch[i])
+			}
 		}}
 		set print $tm_heat
 		do for [i=1:tm_np] { if (words(tm_pname[i]) >= 3) {
@@ -234,6 +238,8 @@ if (tm_n < 1) {
 			} else { if (tm_np <= 2) {
 				plot for [i=0:tm_np-1] tm_F index i using 1:((column(2) - column(3)) * tm_s):((column(2) + column(3)) * tm_s) \
 						with filledcurves lc rgb tm_col(i + 1) title "certified bound ".tm_pname[i + 1], \
+					for [i=0:tm_nrow == 1 ? tm_np - 1 : -1] tm_F index i using 1:(column(2) * tm_s):(column(3) * tm_s) \
+						with yerrorbars pt 0 lw 1 lc rgb tm_col(i + 1) notitle, \
 					tm_F using 1:(column(5) * tm_s) with points pt 2 ps 0.6 lc rgb tm_grey title tm_all_key, \
 					for [i=0:tm_np-1] tm_F index i using 1:(column(2) * tm_s) with linespoints lw 1.8 pt tm_pt(i + 1) ps 0.7 \
 						lc rgb tm_col(i + 1) title sprintf("%s, latency %s", tm_pname[i + 1], tm_val(tm_plat[i + 1] / tm_most(1, tm_pn[i + 1])))
@@ -392,11 +398,11 @@ if (tm_nc > 0) {
 	tm_crowd = tm_nc > 8
 	tm_about = sprintf("clock transformation, %s", tm_plural(tm_nc, "clock map"))
 	tm_sub = (tm_ybow < 1e-12 ? "straight lines" : sprintf("map leaves the straight line by up to %s (%s)", \
-		tm_val(tm_ybow), tm_cut(tm_cname[tm_crooked], 40))).sprintf(", certified bound up to %s", tm_val(TMB_max))
+		tm_val(tm_ybow), tm_cut(tm_cname[tm_crooked], 48))).sprintf(", certified bound up to %s", tm_val(TMB_max))
 	do for [tm_f in tm_formats] {
 		eval tm_style
 		tm_out = tm_stem.".transform.".tm_f
-		eval tm_terminal(tm_f, "transform", 1000, 1000)
+		eval tm_terminal(tm_f, "transform", 1000, 960 + 20 * tm_least(tm_nc, 8))
 		set output tm_out
 		set lmargin 11
 		set multiplot layout 2,1 title "Clock transformation: ".tm_cut(tm_title, 90)."\n".tm_sub
@@ -408,11 +414,11 @@ if (tm_nc > 0) {
 			if (tm_panel == 1) {
 				set title "global minus local time"
 				set ylabel "change since the start (".tm_u1.")"
-				set yrange [*:*]
+				if (TMD_max > TMD_min) { set yrange [*:*] } else { set yrange [-tm_y1 * tm_s1 : tm_y1 * tm_s1] }
 				unset key
 			} else {
 				set title "the same, minus the straight line from start to end"
-				set ylabel "distance from the straight line (".tm_u2.")"
+				set ylabel "off the straight line (".tm_u2.")"
 				set yrange [-1.1 * tm_y2 * tm_s2 : 1.1 * tm_y2 * tm_s2]
 				set key
 			}
@@ -426,7 +432,7 @@ if (tm_nc > 0) {
 						using (column(1) - tm_t0[i]):(tm_curve(i, column(1), column(2) - column(3))):(tm_curve(i, column(1), column(2) + column(3))) \
 						with filledcurves fill transparent solid (tm_nc > 3 ? 0.08 : 0.18) lc rgb tm_col(i) notitle, \
 					for [i=1:tm_nc] tm_F index i-1 using (column(1) - tm_t0[i]):(tm_curve(i, column(1), column(2))) \
-						with lines lw 1.8 dt tm_dt(i - 1) lc rgb tm_col(i) title tm_cut(tm_cname[i], 40), \
+						with lines lw 1.8 dt tm_dt(i - 1) lc rgb tm_col(i) title tm_cut(tm_cname[i], 36), \
 					for [i=1:tm_nc] $tm_cond using (column(1) == i && column(5) > 0 ? column(2) : NaN):(column(tm_panel == 1 ? 3 : 4) * tm_s) \
 						with points pt 7 ps 1.1 lc rgb tm_col(i) notitle, \
 					for [i=1:tm_nc] $tm_cond using (column(1) == i && column(5) == 0 ? column(2) : NaN):(column(tm_panel == 1 ? 3 : 4) * tm_s) \
@@ -468,22 +474,23 @@ if (tm_ne > 0) {
 	array tm_emax[tm_nb]
 	do for [i=1:tm_nb] { tm_ename[i] = ""; tm_e0[i] = 0; tm_emax[i] = 0 }
 	tm_skipped = 0
-	tm_seen(b, row, t, e, used) = (row <= 1 ? (tm_e0[b] = t) : 0, tm_emax[b] = tm_most(tm_emax[b], e), \
-		tm_skipped = tm_skipped + (used == 0), e)
+	tm_lmax = 0
+	tm_smax = 0
+	tm_seen(b, row, t, e, s, used) = (row <= 1 ? (tm_e0[b] = t) : 0, \
+		tm_emax[b] = tm_most(tm_most(tm_emax[b], e), s), tm_lmax = tm_most(tm_lmax, e), tm_smax = tm_most(tm_smax, s), \
+		tm_skipped = tm_skipped + (used == 0), 0)
 	stats tm_F using (column(0) == 0 && !valid(2) ? (tm_ename[column(-2) + 1] = strcol(1), NaN) : \
-		tm_seen(column(-2) + 1, column(0), column(1), tm_most(column(2), column(3)), column(4))) nooutput name "TMA"
-	stats tm_F using 2 nooutput name "TML"
-	stats tm_F using 3 nooutput name "TMS"
+		tm_seen(column(-2) + 1, column(0), column(1), column(2), column(3), column(4))) nooutput name "TMA"
 	stats tm_F using (column(1) - tm_e0[column(-2) + 1]) nooutput name "TMX"
 	tm_worst = 1
 	do for [i=1:tm_nb] { if (tm_emax[i] > tm_emax[tm_worst]) { tm_worst = i } }
-	tm_y = tm_most(TML_max, TMS_max)
+	tm_y = tm_most(tm_lmax, tm_smax)
 	if (!(tm_y > 0)) { tm_y = 1e-9 }
 	tm_u = tm_unit(tm_y)
 	tm_s = tm_per(tm_u)
 	tm_crowd = tm_nb > 8
 	tm_about = sprintf("interpolation error, %s, %s", tm_plural(tm_nb, "clock map"), tm_plural(tm_skipped, "skipped session"))
-	tm_sub = sprintf("largest error: linear %s, spline %s", tm_val(TML_max), tm_val(TMS_max)). \
+	tm_sub = sprintf("largest error: linear %s, spline %s", tm_val(tm_lmax), tm_val(tm_smax)). \
 		(tm_skipped == 0 ? "; every session is a node of the map, so none checks it" : "")
 	tm_pad = TMX_max > 0 ? 0.02 * TMX_max : 1
 	do for [tm_f in tm_formats] {
@@ -495,7 +502,7 @@ if (tm_ne > 0) {
 		set xlabel "local time since the start (s)"
 		set ylabel "spline (down)    absolute error (".tm_u.")    linear (up)"
 		set xrange [-tm_pad : TMX_max + tm_pad]
-		set yrange [tm_least(-1.15 * TMS_max, -0.25 * tm_y) * tm_s : tm_most(1.15 * TML_max, 0.25 * tm_y) * tm_s]
+		set yrange [tm_least(-1.15 * tm_smax, -0.25 * tm_y) * tm_s : tm_most(1.15 * tm_lmax, 0.25 * tm_y) * tm_s]
 		set label 1 "linear interpolation" at graph 0.01,0.96 left textcolor rgb "#444444"
 		set label 2 "constrained spline" at graph 0.01,0.04 left textcolor rgb "#444444"
 		tm_c(i) = tm_crowd ? (i == tm_worst ? tm_bad_colour : tm_col(6)) : tm_col(i)
@@ -509,7 +516,7 @@ if (tm_ne > 0) {
 				with points pt 7 ps 0.9 lc rgb tm_c(tm_o(n)) notitle, \
 			for [n=1:tm_nb] for [k=2:3] tm_F index tm_o(n)-1 using (column(4) == 0 ? tm_x(tm_o(n), column(1)) : NaN):((k == 2 ? 1 : -1) * column(k) * tm_s) \
 				with points pt 6 ps 0.8 lc rgb tm_c(tm_o(n)) notitle, \
-			for [i=1:tm_crowd ? 0 : tm_nb] NaN with lines lw 3 lc rgb tm_col(i) title tm_cut(tm_ename[i], 40), \
+			for [i=1:tm_crowd ? 0 : tm_nb] NaN with lines lw 3 lc rgb tm_col(i) title tm_cut(tm_ename[i], 36), \
 			NaN with lines lw 3 lc rgb tm_bad_colour title tm_crowd ? tm_cut(tm_ename[tm_worst], 40).", the worst" : "", \
 			NaN with lines lw 3 lc rgb tm_col(6) title tm_crowd ? sprintf("the other %d ranks", tm_nb - 1) : "", \
 			NaN with points pt 7 ps 0.9 lc rgb "#444444" title "session, node of the map", \
@@ -578,7 +585,7 @@ if (tm_nses > 0) {
 		tm_out = tm_stem.".raw.".tm_f
 		eval tm_terminal(tm_f, "raw", 1200, 110 + tm_nchild * 560)
 		set output tm_out
-		set multiplot layout 2*tm_nchild,tm_ncol title "Raw clock samples: ".tm_cut(tm_title, 100). \
+		set multiplot layout 2*tm_nchild,tm_ncol title "Raw clock samples: ".tm_cut(tm_title, 90). \
 			"\n".(tm_nchild < tm_children ? sprintf("first %d of %d ranks; ", tm_nchild, tm_children) : ""). \
 			(tm_f eq "txt" ? "sample minus clock map; B: dropped by the filter" : \
 			"dot: sample minus clock map, bar: its round-trip time, cross: dropped by the filter")
@@ -773,7 +780,7 @@ if (tm_nh > 0) {
 		tm_out = tm_stem.".histogram.".tm_f
 		eval tm_terminal(tm_f, "histogram", 1000, tm_crowd ? 760 : 180 + 330 * tm_nb)
 		set output tm_out
-		tm_head = "Increments between consecutive reads: ".tm_cut(tm_title, 90)."\n".tm_sub
+		tm_head = "Increments between reads: ".tm_cut(tm_title, 90)."\n".tm_sub
 		if (tm_crowd) { set title tm_head } else { set multiplot layout tm_nb,1 title tm_head }
 		unset key
 		set lmargin 11

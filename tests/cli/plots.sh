@@ -129,6 +129,8 @@ fi
 
 make_data "$tmp/pair/t" -v ranks=2
 one_set pair "$all" "" "CPU on 2 ranks, 6 s, host vm" "CPU on 2 ranks, 6 s, host vm"
+make_data "$tmp/short/t" -v ranks=2 -v secs=1 -v step=1
+one_set short "$all" "" "CPU on 2 ranks, 1 s, host vm" "CPU on 2 ranks, 1 s, host vm"
 make_data "$tmp/wobble/t" -v ranks=4 -v secs=600 -v wobble=1 -v pus=8 -v host=node
 one_set wobble "$all" "" "CPU on 4 ranks" "CPU on 4 ranks"
 make_data "$tmp/single/t" -v ranks=1 -v pus=1 -v onebin=1
@@ -144,10 +146,15 @@ done_with "host name with quotes, spaces and UTF-8"
 unset HOST TITLE
 
 # without an UTF-8 locale: the same letters, no complaint
-LC_ALL=C draw "$tmp/names/t.gnuplot"
-expect 0
-grep -F -q "µs" "$tmp/names/t.run.svg" || note "UTF-8 is lost in the C locale"
-done_with "C locale"
+for locale in C xx_YY.UTF-8 C.UTF-8; do
+	LC_ALL=$locale
+	export LC_ALL
+	draw "$tmp/names/t.gnuplot"
+	unset LC_ALL
+	expect 0
+	grep -F -q "µs" "$tmp/names/t.run.svg" || note "UTF-8 is lost in the locale $locale"
+done
+done_with "locales with and without UTF-8"
 
 rm -f "$tmp"/pair/*.svg "$tmp"/pair/*.png
 draw "$tmp/pair/t.gnuplot"
