@@ -161,15 +161,13 @@ void tkm_quote_gnuplot(FILE *f, const char *text)
 {
 	const unsigned char *p = (const unsigned char *)text;
 
-	putc('"', f);
+	putc('\'', f);
 	for (; *p; p++) {
-		if (*p == '"' || *p == '\\') {
-			fprintf(f, "\\%c", *p);
-		} else if (*p < 0x20 || *p == 0x7f) {
-			fprintf(f, "\\%03o", *p);
+		if (*p == '\'') {
+			fputs("''", f);
 		} else {
-			putc(*p, f);
+			putc(*p < 0x20 || *p == 0x7f ? ' ' : *p, f);
 		}
 	}
-	putc('"', f);
+	putc('\'', f);
 }

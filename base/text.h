@@ -31,8 +31,8 @@ int tkm_parse_int(const char *text, long long lo, long long hi, long long *out);
 /* Reads on/true/off/false without regard to case; an empty text is on. Returns 0 and 0 or 1, or -1. */
 int tkm_parse_bool(const char *text, int *out);
 
-/* Writes text inside double quotes so that gnuplot reads the very same characters back. UTF-8 passes,
- * control characters become octal escapes. */
+/* Writes text inside single quotes for gnuplot, which takes it literally there; inside double quotes it
+ * would run what stands between backquotes. Control characters become spaces, UTF-8 passes. */
 void tkm_quote_gnuplot(FILE *f, const char *text);
 
 #endif

@@ -72,6 +72,7 @@ void tmr_env_read(int root, struct tmr_env *e)
 {
 	static const char dir[] = "/sys/devices/system/clocksource/clocksource0/";
 	char path[128], flags[4096];
+	const char *from;
 	struct utsname u;
 	char *text = malloc(16384);
 	ssize_t n;
@@ -98,7 +99,8 @@ void tmr_env_read(int root, struct tmr_env *e)
 	n = readlinkat(root, "proc/self/ns/time", e->time_ns, sizeof(e->time_ns) - 1);
 	e->time_ns[n > 0 ? n : 0] = '\0';
 	e->tsc_invariant = tmr_cpu_invariant();
-	e->kernel_hz = tmr_kernel_hz(&e->kernel_hz_from);
+	e->kernel_hz = tmr_kernel_hz(&from);
+	snprintf(e->kernel_hz_from, sizeof(e->kernel_hz_from), "%s", from ? from : "");
 	read_ntp(e);
 }
 

@@ -18,7 +18,7 @@ struct tmr_env {
 	int tsc_invariant;          /* 1, 0, -1: no cycle counter */
 	char tsc_flags[96];         /* of constant_tsc nonstop_tsc tsc_known_freq tsc_reliable tsc_adjust */
 	double kernel_hz;           /* what the kernel takes the counter for; 0: it does not say */
-	const char *kernel_hz_from;
+	char kernel_hz_from[40];
 	/* adjtimex(2) */
 	int ntp_known;              /* 0: the call failed, the rest is void */
 	int ntp_synchronised;

@@ -105,7 +105,7 @@ static void loop_overhead(struct tmr_timer *t, struct tmr_quality *q)
 
 static void count(struct tmr_quality *q, int64_t raw, int64_t net)
 {
-	int bin = 12, b = 0;
+	int bin = 12;
 
 	if (net < 0) {
 		bin = 0;
@@ -115,14 +115,9 @@ static void count(struct tmr_quality *q, int64_t raw, int64_t net)
 		bin = 2 + (int)((net - 1) / 500);
 	}
 	q->bin[bin]++;
-	if (raw > 0) {
-		while (b < 62 && raw >> (b + 1)) {
-			b++;
-		}
-		q->log2_bin[b]++;
-	} else if (raw == 0) {
+	if (raw == 0) {
 		q->equal++;
-	} else {
+	} else if (raw < 0) {
 		q->backward++;
 		q->worst_backward_ticks = raw < q->worst_backward_ticks ? raw : q->worst_backward_ticks;
 	}
@@ -142,6 +137,30 @@ static int64_t mode_above_zero(const int64_t *v, size_t n)
 		}
 	}
 	return mode;
+}
+
+/* v ascends. */
+static void fine_histogram(const int64_t *v, size_t n, struct tmr_quality *q)
+{
+	enum { FINE = 60 };
+	int64_t first = v[0], last = v[n - 1 - n / 1000];
+	double step = fmax(1, ceil((double)(last - first + 1) / FINE)), edge = (double)first;
+	size_t i = 0;
+	int k = 0;
+
+	while (k < TMR_RAW_BINS && i < n) {
+		q->raw_edge[k] = edge;
+		if (edge > (double)last) {
+			step *= 2;
+		}
+		edge += step;
+		for (q->raw_count[k] = 0; i < n && (double)v[i] < edge; i++) {
+			q->raw_count[k]++;
+		}
+		k++;
+	}
+	q->raw_edge[k] = edge;
+	q->raw_bins = k;
 }
 
 static int increments(struct tmr_timer *t, struct tmr_quality *q, struct tkm_err *err)
@@ -179,6 +198,7 @@ static int increments(struct tmr_timer *t, struct tmr_quality *q, struct tkm_err
 	}
 	tkm_sort_i64(d, n);
 	q->median_ticks = d[n / 2] > q->loop_ticks_each ? d[n / 2] - q->loop_ticks_each : d[n / 2] > 0;
+	fine_histogram(d, n, q);
 	q->typical_ticks = mode_above_zero(d, n);
 	for (i = 0; i < n && d[i] <= 0; i++) {
 	}

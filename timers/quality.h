@@ -23,6 +23,7 @@ struct tmr_grid {
  * Returns 0, or -1 when no increment is positive. */
 int tmr_grid_find(const int64_t *increments, size_t n, struct tmr_grid *out);
 
+enum { TMR_RAW_BINS = 128 };
 enum { TMR_BINS = 13 }; /* the guide's histogram: < 0, < 1, >= 1, >= 501, ... >= 5001 ticks */
 
 struct tmr_quality {
@@ -43,7 +44,10 @@ struct tmr_quality {
 	long long backward, equal;
 	int64_t worst_backward_ticks; /* <= 0 */
 	long long bin[TMR_BINS];
-	long long log2_bin[64]; /* raw increments by floor(log2); [0] holds 1 */
+	/* all increments as they are: fine bins up to the slowest thousandth, then doubling ones */
+	int raw_bins;
+	double raw_edge[TMR_RAW_BINS + 1]; /* ticks; bin i holds edge[i] <= increment < edge[i + 1] */
+	long long raw_count[TMR_RAW_BINS];
 	struct tmr_grid grid;
 	struct tmr_freq freq;
 	int have_freq;

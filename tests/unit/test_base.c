@@ -79,9 +79,9 @@ static void gnuplot_quoting_keeps_the_text(void)
 	size_t len;
 	FILE *f = open_memstream(&out, &len);
 
-	tkm_quote_gnuplot(f, "a \"b\" \\ n\xc3\xb6\n");
+	tkm_quote_gnuplot(f, "it's \"b\" `reboot` \\ n\xc3\xb6\n");
 	fclose(f);
-	CHECK_STR(out, "\"a \\\"b\\\" \\\\ n\xc3\xb6\\012\"");
+	CHECK_STR(out, "'it''s \"b\" `reboot` \\ n\xc3\xb6 '");
 	free(out);
 }
 

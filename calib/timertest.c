@@ -1,0 +1,641 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* timertest: what are the clocks of these processes worth? The steps are in main() and run() below; each
+ * is made by all processes together. Everything behind the measurement is rank 0's work. */
+#include "config.h"
+#include "calib/timertest.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/newfile.h"
+#include "base/rootfs.h"
+#include "base/text.h"
+#include "calib/clk.h"
+
+enum { WARM_UP = 5 }; /* ping-pongs of a burst that are not recorded: cold caches on both sides */
+
+/* Who shares a node with whom; known to all. */
+struct place {
+	int32_t leader;   /* first rank with the same kernel clocks */
+	int32_t index, on_node;
+};
+
+struct tt {
+	struct tt_options o;
+	struct cal_link *link;
+	struct tmr_timer *timer;
+	struct tt_rank me;
+	size_t room;              /* events */
+	struct place *place;
+	unsigned char *exchanges; /* ranks that talk to the master */
+	struct cal_rank rank;     /* what goes into the correction data */
+	struct tt_matrix_of_node matrix; /* of the first rank of a node */
+	struct tt_result result;  /* rank 0 */
+	double progress_at;
+};
+
+/* ---- agreement and output ---- */
+
+/* All go on only if all are well. Rank 0 says what the first unhappy one has to say. Returns 0 or -1 on
+ * all of them alike. */
+static int all_well(struct tt *t, int rc, const struct tkm_err *err)
+{
+	struct cal_blobs all;
+	struct tkm_err e;
+	const char *text = rc < 0 ? err->text : "";
+	int bad = -1, alike = 1, i;
+
+	if (cal_link_gather(t->link, text, strlen(text), &all, &e) < 0) {
+		return -1;
+	}
+	for (i = all.n - 1; i >= 0; i--) {
+		bad = all.length[i] ? i : bad;
+	}
+	for (i = 0; i < all.n; i++) {
+		alike = alike && bad >= 0 && strcmp(all.data[i], all.data[bad]) == 0;
+	}
+	if (bad >= 0 && alike) {
+		fprintf(stderr, "%s: %s\n", program_invocation_short_name, all.data[bad]);
+	} else if (bad >= 0) {
+		fprintf(stderr, "%s: rank %d: %s\n", program_invocation_short_name, bad, all.data[bad]);
+	}
+	cal_blobs_free(&all);
+	if (cal_link_bcast(t->link, &bad, sizeof(bad), &e) < 0) {
+		return -1;
+	}
+	return bad >= 0 ? -1 : 0;
+}
+
+static int quiet(const struct tt *t)
+{
+	return t->o.quiet || t->link->rank != 0;
+}
+
+/* To stderr of rank 0: on a terminal one line that changes, else one line per 30 s. */
+static void progress(struct tt *t, double done, double total)
+{
+	int terminal = isatty(STDERR_FILENO);
+
+	if (quiet(t) || done < t->progress_at) {
+		return;
+	}
+	t->progress_at = done + (terminal ? 0.5 : 30);
+	fprintf(stderr, terminal ? "\r%.0f of %.0f s" : "%.0f of %.0f s\n", done, total);
+	fflush(stderr);
+}
+
+static void progress_end(const struct tt *t)
+{
+	if (!quiet(t) && isatty(STDERR_FILENO)) {
+		fputs("\r\033[K", stderr);
+	}
+}
+
+/* Prints the texts of all ranks in their order, on rank 0. Takes text. */
+static int print_in_order(struct tt *t, char *text, size_t length, struct tkm_err *err)
+{
+	struct cal_blobs all;
+	int i;
+
+	if (cal_link_gather(t->link, text, length, &all, err) < 0) {
+		free(text);
+		return -1;
+	}
+	for (i = 0; i < all.n && !t->o.quiet; i++) {
+		fwrite(all.data[i], 1, all.length[i], stdout);
+	}
+	fflush(stdout);
+	cal_blobs_free(&all);
+	free(text);
+	return 0;
+}
+
+/* ---- steps ---- */
+
+/* Before anything takes time: can the files be written? Rank 0 only. */
+static int check_output(const struct tt_options *o, struct tkm_err *err)
+{
+	static const char *const suffixes[] = { ".stf", ".clk", ".gnuplot" };
+	struct tkm_newfile n;
+	char path[4096];
+	size_t i;
+
+	for (i = 0; i < sizeof(suffixes) / sizeof(suffixes[0]); i++) {
+		if ((size_t)snprintf(path, sizeof(path), "%s%s", o->output, suffixes[i]) >= sizeof(path) - 32) {
+			return tkm_fail(err, TKM_ERR_ARG, "--output: the name is too long");
+		}
+		if (tkm_newfile_begin(&n, path, o->force, err) < 0) {
+			return -1;
+		}
+		tkm_newfile_abort(&n);
+	}
+	return 0;
+}
+
+static int find_places(struct tt *t, struct tkm_err *err)
+{
+	struct cal_blobs all;
+	char key[256];
+	int i, k, n = t->link->size;
+
+	t->place = calloc((size_t)n, sizeof(*t->place));
+	t->exchanges = calloc((size_t)n, 1);
+	if (!t->place || !t->exchanges) {
+		return tkm_fail(err, TKM_ERR_NOMEM, "out of memory for %d ranks", n);
+	}
+	tmr_env_domain(&t->me.env, key, sizeof(key));
+	if (cal_link_gather(t->link, key, strlen(key), &all, err) < 0) {
+		return -1;
+	}
+	for (i = 0; i < all.n; i++) {
+		for (k = 0; strcmp(all.data[k], all.data[i]); k++) {
+		}
+		t->place[i].leader = k;
+		t->place[i].index = t->place[k].on_node++;
+	}
+	for (i = 0; i < all.n; i++) {
+		t->place[i].on_node = t->place[t->place[i].leader].on_node;
+	}
+	cal_blobs_free(&all);
+	return cal_link_bcast(t->link, t->place, (size_t)n * sizeof(*t->place), err);
+}
+
+/* SYNCED-HOST and SYNCED-CLUSTER as in the guide: what the option says, else what the timer is. */
+static void decide_sync(struct tt *t)
+{
+	int cluster = t->o.synced_cluster >= 0 ? t->o.synced_cluster : t->timer->scope == TMR_SCOPE_CLUSTER;
+	int host = t->o.synced_host >= 0 ? t->o.synced_host : t->timer->scope == TMR_SCOPE_NODE;
+	int i, me = t->link->rank;
+
+	for (i = 0; i < t->link->size; i++) {
+		t->exchanges[i] = i != 0 && !cluster && !(host && t->place[i].leader != i);
+	}
+	t->rank.sync = me == 0 || t->exchanges[me] ? CAL_OWN : CAL_SHARED;
+	t->rank.leader = cluster ? 0 : t->place[me].leader;
+}
+
+/* One line in front of each line of output: which process it is about. */
+static const char *prefix_of(const struct tt *t, char *buf, size_t size)
+{
+	buf[0] = '\0';
+	if (t->link->size > 1) {
+		snprintf(buf, size, "[%d (%s)] ", t->link->rank, t->me.env.host);
+	}
+	return buf;
+}
+
+/* Not more processes of a node at once than it has processing units; the others sleep. */
+static int measure_timer(struct tt *t, struct tkm_err *err)
+{
+	const struct place *p = &t->place[t->link->rank];
+	long units = sysconf(_SC_NPROCESSORS_ONLN);
+	int32_t most = 1;
+	char prefix[160], *text = NULL;
+	int i, round, rounds, rc = 0;
+	size_t length;
+	FILE *f;
+
+	for (i = 0; i < t->link->size; i++) {
+		most = t->place[i].on_node > most ? t->place[i].on_node : most;
+	}
+	rounds = (int)((most + units - 1) / (units > 0 ? units : 1));
+	for (round = 0; round < rounds; round++) {
+		if (p->index % rounds == round) {
+			rc = tmr_quality_measure(t->timer, t->o.performance_s, &t->me.quality, err);
+		}
+		if (cal_link_barrier(t->link, err) < 0) {
+			return -1;
+		}
+	}
+	if (all_well(t, rc, err) < 0) {
+		return -1;
+	}
+	f = open_memstream(&text, &length);
+	if (f) {
+		prefix_of(t, prefix, sizeof(prefix));
+		if (p->index == 0) {
+			tmr_env_print(f, prefix, &t->me.env);
+		}
+		tt_print_quality(f, prefix, t->timer, &t->me.quality);
+		fclose(f);
+	}
+	return print_in_order(t, text ? text : strdup(""), f ? length : 0, err);
+}
+
+/* One process per node measures; everybody else sleeps meanwhile. */
+static int measure_matrix(struct tt *t, struct tkm_err *err)
+{
+	struct tkm_err why = { .text = "" };
+
+	t->matrix.rank = t->link->rank;
+	if (t->place[t->link->rank].index == 0 &&
+		tmr_matrix_measure(t->timer, tmr_effective_tick(t->timer, &t->me.quality), &t->matrix.m, &why) < 0) {
+		snprintf(t->matrix.why, sizeof(t->matrix.why), "%.190s", why.text);
+	}
+	return cal_link_barrier(t->link, err);
+}
+
+static void describe_rank(struct tt *t)
+{
+	struct cal_rank *r = &t->rank;
+	const struct tmr_quality *q = &t->me.quality;
+
+	r->rank = t->link->rank;
+	snprintf(r->host, sizeof(r->host), "%s", t->me.env.host);
+	snprintf(r->boot_id, sizeof(r->boot_id), "%s", t->me.env.boot_id);
+	snprintf(r->time_ns, sizeof(r->time_ns), "%s", t->me.env.time_ns);
+	snprintf(r->timer, sizeof(r->timer), "%s", t->timer->name);
+	r->nominal_hz = t->timer->hz;
+	r->measured_hz = q->have_freq ? q->freq.hz : 0;
+	r->measured_se_ppm = q->have_freq ? q->freq.se_ppm : NAN;
+	r->measured_bound_ppm = q->have_freq ? q->freq.bound_ppm : NAN;
+	r->effective_tick_s = tmr_effective_tick(t->timer, q);
+}
+
+static int synchronise(struct tt *t, enum cal_session_kind kind, struct tkm_err *err)
+{
+	struct cal_session *out = calloc((size_t)t->link->size, sizeof(*out)), *grown;
+	int me = t->link->rank, rc;
+
+	if (!out) {
+		return tkm_fail(err, TKM_ERR_NOMEM, "out of memory");
+	}
+	if (me == 0 && kind != CAL_MIDDLE) {
+		cal_anchor_take(t->timer, &t->rank.anchor[t->rank.anchors++]);
+	}
+	rc = cal_sync_session(t->link, 0, t->exchanges, &t->o.sync, kind, out, err);
+	if (rc == 0 && t->exchanges[me]) {
+		grown = realloc(t->rank.session, (t->rank.sessions + 1) * sizeof(*grown));
+		if (!grown) {
+			rc = tkm_fail(err, TKM_ERR_NOMEM, "out of memory");
+		} else {
+			t->rank.session = grown;
+			t->rank.session[t->rank.sessions++] = out[me];
+		}
+	}
+	free(out);
+	return rc;
+}
+
+static int make_room(struct tt *t, size_t more, struct tkm_err *err)
+{
+	struct tt_event *grown;
+	size_t room = t->me.events + more;
+
+	if (room > t->room) {
+		room = room < 2 * t->room ? 2 * t->room : room;
+		grown = realloc(t->me.event, room * sizeof(*grown));
+		if (!grown) {
+			return tkm_fail(err, TKM_ERR_NOMEM, "out of memory for %zu stamps", room);
+		}
+		t->me.event = grown;
+		t->room = room;
+	}
+	return 0;
+}
+
+static int burst(struct tt *t, int a, int b, int cycle, struct tkm_err *err)
+{
+	int me = t->link->rank, peer = me == a ? b : a;
+	ltick_t sent, received;
+	long long i;
+	int back;
+
+	if (me != a && me != b) {
+		return 0;
+	}
+	if (make_room(t, 2 * (size_t)t->o.burst, err) < 0) {
+		return -1;
+	}
+	for (i = 0; i < t->o.burst + WARM_UP; i++) {
+		for (back = 0; back < 2; back++) {
+			int sender = (back ? b : a) == me;
+
+			if (cal_link_message(t->link, back ? b : a, back ? a : b, &sent, &received, err) < 0) {
+				return -1;
+			}
+			if (i >= WARM_UP) {
+				t->me.event[t->me.events++] = (struct tt_event){ cycle, peer, sender, 0,
+					sender ? sent.v : received.v };
+			}
+		}
+	}
+	return 0;
+}
+
+static int cycle_of_bursts(struct tt *t, int cycle, struct tkm_err *err)
+{
+	int a, b;
+
+	for (a = 0; a < t->link->size; a++) {
+		for (b = a + 1; b < t->link->size; b++) {
+			if (!quiet(t)) {
+				progress_end(t);
+				printf("%d. recording messages %d <-> %d...\n", cycle, a, b);
+				fflush(stdout);
+			}
+			if (cal_link_barrier(t->link, err) < 0 || burst(t, a, b, cycle, err) < 0) {
+				return -1;
+			}
+		}
+	}
+	return 0;
+}
+
+/* Sleeps on all ranks; rank 0 shows how far it is. */
+static void pause_until(struct tt *t, double begin, double until)
+{
+	double now;
+
+	while ((now = cal_link_seconds(t->link)) < until) {
+		progress(t, now - begin, t->o.seconds);
+		cal_link_sleep(t->link, fmin(until - now, 0.5));
+	}
+}
+
+static int test_messages(struct tt *t, struct tkm_err *err)
+{
+	double begin = cal_link_seconds(t->link), now;
+	int cycle = 0, go = 1;
+
+	if (synchronise(t, CAL_START, err) < 0) {
+		return -1;
+	}
+	while (go && t->link->size > 1) {
+		if (synchronise(t, CAL_MIDDLE, err) < 0 || cycle_of_bursts(t, cycle++, err) < 0) {
+			return -1;
+		}
+		now = cal_link_seconds(t->link);
+		pause_until(t, begin, fmin(now + t->o.sleep_s, begin + t->o.seconds));
+		go = cal_link_seconds(t->link) - begin < t->o.seconds;
+		if (cal_link_bcast(t->link, &go, sizeof(go), err) < 0) {
+			return -1;
+		}
+	}
+	progress_end(t);
+	if (t->link->size == 1) {
+		cal_link_sleep(t->link, 0.01); /* the run still has two ends */
+	}
+	return synchronise(t, CAL_END, err);
+}
+
+/* ---- rank 0 gets everything ---- */
+
+/* A process's binary block: its struct tt_rank, the length of its correction data, events, correction
+ * data, the matrix. All processes run the same program, so structs travel as they are. */
+struct block {
+	struct tt_rank rank;
+	struct tt_matrix_of_node matrix;
+	size_t clk_length;
+};
+
+static char *pack(const struct tt *t, size_t *length, struct tkm_err *err)
+{
+	struct block head = { .rank = t->me, .matrix = t->matrix };
+	size_t events = t->me.events * sizeof(*t->me.event), pairs = t->matrix.m.pairs * sizeof(*t->matrix.m.pair);
+	char *clk = NULL, *p, *out = NULL;
+	FILE *f = open_memstream(&clk, &head.clk_length);
+
+	if (!f || cal_clk_write_rank(f, &t->rank, err) < 0 || fclose(f) != 0) {
+		tkm_fail(err, TKM_ERR_NOMEM, "out of memory for the correction data");
+		free(clk);
+		return NULL;
+	}
+	*length = sizeof(head) + events + pairs + head.clk_length;
+	out = p = malloc(*length + 1);
+	if (p) {
+		memcpy(p, &head, sizeof(head));
+		p += sizeof(head);
+		if (events) {
+			memcpy(p, t->me.event, events);
+		}
+		p += events;
+		if (pairs) {
+			memcpy(p, t->matrix.m.pair, pairs);
+		}
+		p += pairs;
+		memcpy(p, clk, head.clk_length);
+	} else {
+		tkm_fail(err, TKM_ERR_NOMEM, "out of memory for the results");
+	}
+	free(clk);
+	return out;
+}
+
+static void *copy(const void *p, size_t size)
+{
+	void *c = malloc(size + 1);
+
+	if (c && size) {
+		memcpy(c, p, size);
+	}
+	return c;
+}
+
+static int unpack(struct tt_result *r, int rank, const char *data, struct tkm_err *err)
+{
+	struct tt_rank *to = &r->rank[rank];
+	struct tt_matrix_of_node *m;
+	struct block head;
+	size_t pairs, events;
+
+	memcpy(&head, data, sizeof(head));
+	data += sizeof(head);
+	*to = head.rank;
+	events = to->events * sizeof(*to->event);
+	to->event = copy(data, events);
+	data += events;
+	pairs = head.matrix.m.pairs * sizeof(*head.matrix.m.pair);
+	if (head.matrix.m.pus || head.matrix.why[0]) {
+		m = &r->matrix[r->nodes++];
+		*m = head.matrix;
+		m->m.pu = NULL;
+		m->m.pair = copy(data, pairs);
+	}
+	data += pairs;
+	if (!to->event) {
+		return tkm_fail(err, TKM_ERR_NOMEM, "out of memory for the results");
+	}
+	return cal_clk_read_rank(data, head.clk_length, "correction data", &r->run.rank[rank], err);
+}
+
+static int collect(struct tt *t, struct tkm_err *err)
+{
+	struct tt_result *r = &t->result;
+	struct cal_blobs all;
+	size_t length;
+	char *mine = pack(t, &length, err);
+	int i, rc = 0;
+
+	if (all_well(t, mine ? 0 : -1, err) < 0 || cal_link_gather(t->link, mine, length, &all, err) < 0) {
+		free(mine);
+		return -1;
+	}
+	free(mine);
+	if (t->link->rank == 0) {
+		r->ranks = t->link->size;
+		r->run = (struct cal_run){ .ranks = (size_t)r->ranks, .max_drift = t->o.max_drift,
+			.max_wander = t->o.max_wander };
+		r->run.rank = calloc((size_t)r->ranks, sizeof(*r->run.rank));
+		r->rank = calloc((size_t)r->ranks, sizeof(*r->rank));
+		r->matrix = calloc((size_t)r->ranks, sizeof(*r->matrix));
+		r->truth = calloc((size_t)r->ranks, sizeof(*r->truth));
+		if (!r->run.rank || !r->rank || !r->matrix || !r->truth) {
+			rc = tkm_fail(err, TKM_ERR_NOMEM, "out of memory for the results of %d ranks", r->ranks);
+		}
+		for (i = 0; i < r->ranks && rc == 0; i++) {
+			rc = unpack(r, i, all.data[i], err);
+		}
+	}
+	cal_blobs_free(&all);
+	return all_well(t, rc, err);
+}
+
+static int write_clk(const char *path, const struct tt *t, struct tkm_err *err)
+{
+	struct tkm_newfile n;
+
+	if (tkm_newfile_begin(&n, path, t->o.force, err) < 0) {
+		return -1;
+	}
+	if (cal_clk_write(n.f, &t->result.run, PACKAGE_STRING " timertest", err) < 0) {
+		tkm_newfile_abort(&n);
+		return -1;
+	}
+	return tkm_newfile_commit(&n, err);
+}
+
+/* No half results: what this run has written goes again when the rest cannot be written. */
+static void remove_files(const char *base)
+{
+	static const char *const suffixes[] = { ".stf", ".stf.dcl", ".stf.msg", ".stf.msg.anc", ".clk", ".run.dat",
+		".transform.dat", ".samples.dat", ".error.dat", ".histogram.dat", ".matrix.dat", ".gnuplot" };
+	char path[4096];
+	size_t i;
+
+	for (i = 0; i < sizeof(suffixes) / sizeof(suffixes[0]); i++) {
+		snprintf(path, sizeof(path), "%s%s", base, suffixes[i]);
+		unlink(path);
+	}
+}
+
+/* Fits, writes, reads back, judges. */
+static int evaluate(struct tt *t, struct tkm_err *err)
+{
+	struct tt_result *r = &t->result;
+	char trace[4096], clk[4096];
+
+	snprintf(trace, sizeof(trace), "%s.stf", t->o.output);
+	snprintf(clk, sizeof(clk), "%s.clk", t->o.output);
+	if (cal_solve(&r->run, (int)t->o.timer_skip, err) < 0 || tt_trace_write(trace, &t->o, r, err) < 0) {
+		return -1;
+	}
+	if (tt_trace_read(trace, r, err) < 0 || write_clk(clk, t, err) < 0) {
+		remove_files(t->o.output);
+		return -1;
+	}
+	tt_find_truth(r);
+	tt_judge(r);
+	if (tt_write_plots(t->o.output, &t->o, r, err) < 0 || (t->o.json && tt_write_json(t->o.json, &t->o, r, err) < 0)) {
+		remove_files(t->o.output);
+		return -1;
+	}
+	/* with --json - standard output is JSON alone */
+	if (!t->o.json || strcmp(t->o.json, "-")) {
+		tt_print_result(stdout, &t->o, r);
+	}
+	return fflush(stdout) == 0 ? 0 : tkm_fail_errno(err, TKM_ERR_IO, errno, "cannot write to standard output");
+}
+
+/* VT_TIMER=LIST: rank 0's list, at verbosity 2 one of each node. */
+static int list_timers(struct tt *t, struct tkm_err *err)
+{
+	int me = t->link->rank, wanted = me == 0 || (t->o.verbose >= 2 && t->place[me].index == 0);
+	char prefix[160], *text = NULL;
+	size_t length;
+	FILE *f = open_memstream(&text, &length);
+
+	if (f) {
+		if (wanted && t->o.verbose >= 2) {
+			snprintf(prefix, sizeof(prefix), "%s:\n", t->me.env.host);
+			fputs(prefix, f);
+		}
+		if (wanted) {
+			tmr_list(f);
+		}
+		fclose(f);
+	}
+	t->o.quiet = 0;
+	return print_in_order(t, text ? text : strdup(""), f ? length : 0, err);
+}
+
+static int run(struct tt *t, struct tkm_err *err)
+{
+	int root = tkm_root_open("/"), rc;
+	int32_t fit = TT_FIT;
+
+	tmr_env_read(root, &t->me.env);
+	close(root);
+	if (find_places(t, err) < 0) {
+		return TT_ERROR;
+	}
+	if (strcasecmp(t->o.timer, "LIST") == 0) {
+		return list_timers(t, err) < 0 ? TT_ERROR : TT_FIT;
+	}
+	if (all_well(t, t->link->rank == 0 ? check_output(&t->o, err) : 0, err) < 0) {
+		return TT_ERROR;
+	}
+	t->timer = t->link->timer = tmr_open(t->o.timer, t->link->rank, err);
+	if (all_well(t, t->timer ? 0 : -1, err) < 0) {
+		return TT_ERROR;
+	}
+	decide_sync(t);
+	if (measure_timer(t, err) < 0 || measure_matrix(t, err) < 0) {
+		return TT_ERROR;
+	}
+	describe_rank(t);
+	rc = test_messages(t, err);
+	if (all_well(t, rc, err) < 0 || collect(t, err) < 0) {
+		return TT_ERROR;
+	}
+	rc = t->link->rank == 0 ? evaluate(t, err) : 0;
+	if (all_well(t, rc, err) < 0) {
+		return TT_ERROR;
+	}
+	fit = t->link->rank == 0 ? (t->result.fit ? TT_FIT : TT_UNFIT) : 0;
+	return cal_link_bcast(t->link, &fit, sizeof(fit), err) < 0 ? TT_ERROR : fit;
+}
+
+int main(int argc, char **argv)
+{
+	struct tt t;
+	struct tkm_err err = { .text = "" };
+	int rc;
+
+	memset(&t, 0, sizeof(t));
+	rc = tt_options_parse(argc, argv, &t.o);
+	if (rc != 0) {
+		return rc < 0 ? TT_ERROR : TT_FIT;
+	}
+	t.link = cal_link_start(&argc, &argv, &err);
+	if (!t.link) {
+		fprintf(stderr, "%s: %s\n", program_invocation_short_name, err.text);
+		return TT_ERROR;
+	}
+	rc = run(&t, &err);
+	tmr_close(t.timer);
+	cal_rank_free(&t.rank);
+	tmr_matrix_free(&t.matrix.m);
+	free(t.me.event);
+	free(t.place);
+	free(t.exchanges);
+	tt_result_free(&t.result);
+	cal_link_close(t.link);
+	return rc;
+}

@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What the parts of the program timertest share. */
+#ifndef CALIB_TIMERTEST_H
+#define CALIB_TIMERTEST_H
+
+#include <stdint.h>
+#include <stdio.h>
+
+#include "calib/link.h"
+#include "calib/solve.h"
+#include "calib/sync.h"
+#include "timers/env.h"
+#include "timers/matrix.h"
+#include "timers/quality.h"
+
+/* Exit statuses. */
+enum { TT_FIT = 0, TT_UNFIT = 1, TT_ERROR = 2 };
+
+struct tt_options {
+	double seconds, sleep_s;  /* positional: 30 and 10 */
+	const char *timer, *output, *json;
+	int force, quiet, synced_host, synced_cluster; /* synced_*: -1 when nobody said */
+	long long verbose, burst, timer_skip;          /* timer_skip -1: use start and end only */
+	double performance_s, max_drift, max_wander;
+	struct cal_sync_options sync;
+};
+
+/* Environment, then command line. Returns 0; or -1 after having said what is wrong on stderr of rank 0;
+ * or 1 when --help or the like has been answered. */
+int tt_options_parse(int argc, char **argv, struct tt_options *o);
+
+/* One stamp of a burst: of a message to or from `peer`, in the order in which they happened. */
+struct tt_event {
+	int32_t cycle, peer, sent;
+	int32_t pad;
+	int64_t local;
+};
+
+/* What one process knows about itself; rank 0 has it of all. */
+struct tt_rank {
+	struct tmr_env env;
+	struct tmr_quality quality;
+	size_t events;
+	struct tt_event *event;
+};
+
+/* Mean offset of one pair in one burst, from the stamps of the trace. */
+struct tt_burst {
+	int a, b, cycle;
+	int exchanges;
+	double time_s;       /* global, of the burst's beginning */
+	double offset_s;     /* clock b minus clock a: mean after dropping the slowest tenth */
+	double offset_all_s; /* of all exchanges */
+	double latency_s;    /* one way, mean of the kept */
+	double low_s, high_s; /* certain: the offset of the corrected clocks lies in here */
+};
+
+/* True error of the maps, known for simulated clocks only. */
+struct tt_truth {
+	int known;
+	double worst_s, worst_at_s, bound_there_s; /* against the master, over the run */
+	long points, outside;                      /* evaluated; true error beyond the bound */
+};
+
+struct tt_matrix_of_node {
+	int rank;            /* that measured it */
+	struct tmr_matrix m;
+	char why[200];       /* not measured: the reason */
+};
+
+struct tt_result {
+	struct cal_run run;
+	int ranks;
+	struct tt_rank *rank;
+	int nodes;
+	struct tt_matrix_of_node *matrix;
+	size_t bursts;
+	struct tt_burst *burst;
+	size_t worst;        /* index of the burst with the largest |offset| */
+	struct tt_truth *truth; /* per rank */
+	long long repairs;   /* stamps that had to be moved to keep their order */
+	double largest_repair_s;
+	int fit;
+	char verdict[400];
+};
+
+/* ---- timertest_quality.c ---- */
+
+/* The timer's quality in the guide's lines and ours; prefix stands before each line. */
+void tt_print_quality(FILE *f, const char *prefix, const struct tmr_timer *t, const struct tmr_quality *q);
+
+/* ---- timertest_trace.c ---- */
+
+/* Writes the trace of all bursts with corrected stamps. r->rank[].event is sorted as recorded. */
+int tt_trace_write(const char *path, const struct tt_options *o, struct tt_result *r, struct tkm_err *err);
+
+/* Reads the trace back and fills r->burst. */
+int tt_trace_read(const char *path, struct tt_result *r, struct tkm_err *err);
+
+/* ---- timertest_report.c: rank 0, after everything is known ---- */
+
+void tt_find_truth(struct tt_result *r);
+void tt_judge(struct tt_result *r);
+void tt_print_result(FILE *f, const struct tt_options *o, const struct tt_result *r);
+
+/* Writes BASE.*.dat and BASE.gnuplot. */
+int tt_write_plots(const char *base, const struct tt_options *o, const struct tt_result *r, struct tkm_err *err);
+
+/* ---- timertest_json.c ---- */
+
+/* Writes the result as JSON to a file, "-" for stdout. -1 also when built without jansson. */
+int tt_write_json(const char *path, const struct tt_options *o, const struct tt_result *r, struct tkm_err *err);
+int tt_have_json(void);
+
+void tt_result_free(struct tt_result *r);
+
+#endif

@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The command line and the environment of timertest. */
+#include "config.h"
+#include "calib/timertest.h"
+
+#include <argp.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/option.h"
+#include "base/text.h"
+
+const char *argp_program_version = PACKAGE_STRING;
+const char *argp_program_bug_address = "<" PACKAGE_BUGREPORT ">";
+
+static const char doc[] =
+	"Finds out what the clocks of the participating processes are worth: resolution, cost and rate of a timer, "
+	"and how well the clocks agree after correction, with a bound on every offset.\v"
+	"SECONDS is the length of the message test (default 30), SLEEP the pause between bursts (default 10). "
+	"An option --some-name can also be given as VT_SOME_NAME in the environment; the command line wins. "
+	"Times are numbers with a unit, like 10s, 500ms or 1m+30s.\n\n"
+	"It writes BASENAME.stf, .clk, .dat files and BASENAME.gnuplot. "
+	"Exit status: 0 the timer is fit for tracing, 1 it is not, 2 the test could not be made.";
+
+enum { MAX_OPTIONS = 24, FIRST_KEY = 0x1000 };
+
+struct parse {
+	struct tt_options *o;
+	const struct tkm_option *table;
+	struct tkm_err err;
+	int arguments;
+};
+
+/* The table points into *o, so it is made on the caller's stack. */
+static size_t make_table(struct tt_options *o, struct tkm_option *t)
+{
+	const struct tkm_option all[] = {
+		{ "TIMER", TKM_OPTION_TEXT, &o->timer, 0, 0, "NAME", "timer to test, LIST shows all (default gettimeofday)" },
+		{ "OUTPUT", TKM_OPTION_TEXT, &o->output, 0, 0, "DIR/BASENAME", "where the files go (default ./timertest)" },
+		{ "FORCE", TKM_OPTION_BOOL, &o->force, 0, 0, NULL, "replace the files of an earlier test" },
+		{ "JSON", TKM_OPTION_TEXT, &o->json, 0, 0, "FILE", "also write the result as JSON, - for standard output" },
+		{ "QUIET", TKM_OPTION_BOOL, &o->quiet, 0, 0, NULL, "print the verdict only" },
+		{ "VERBOSE", TKM_OPTION_COUNT, &o->verbose, 0, 9, "N", "1 (default); 2: LIST per node; 3: stamps on one tick" },
+		{ "PERFORMANCE-TIME", TKM_OPTION_TIME, &o->performance_s, 0.01, 3600, "TIME",
+			"how long the timer's cost and rate are measured (default 5s)" },
+		{ "BURST", TKM_OPTION_COUNT, &o->burst, 1, 1000000, "N", "ping-pongs per pair and burst (default 100)" },
+		{ "SYNC-MAX-MESSAGES", TKM_OPTION_COUNT, &o->sync.max_messages, 1, 1e9, "N",
+			"exchanges per process in a synchronisation (default 100)" },
+		{ "SYNC-MAX-DURATION", TKM_OPTION_TIME, &o->sync.max_duration_s, 1e-6, 86400, "TIME",
+			"longest time of one synchronisation (default 1m)" },
+		{ "SYNCED-HOST", TKM_OPTION_BOOL, &o->synced_host, 0, 0, "on|off",
+			"the processes of one node share the clock (default: by the timer's nature)" },
+		{ "SYNCED-CLUSTER", TKM_OPTION_BOOL, &o->synced_cluster, 0, 0, "on|off",
+			"all processes share the clock (default: by the timer's nature)" },
+		{ "TIMER-SKIP", TKM_OPTION_COUNT, &o->timer_skip, 0, 1e9, "N",
+			"correct with every (N+1)th intermediate synchronisation (default: with none, they are checks)" },
+		{ "MAX-DRIFT", TKM_OPTION_FRACTION, &o->max_drift, 0, 0.1, "FRACTION",
+			"no clock is farther off its nominal rate (default 500ppm)" },
+		{ "MAX-WANDER", TKM_OPTION_FRACTION, &o->max_wander, 0, 0.1, "FRACTION",
+			"the rate of a clock against the master's stays within this of a constant (default 1ppm)" },
+	};
+	size_t n = sizeof(all) / sizeof(all[0]);
+
+	memcpy(t, all, sizeof(all));
+	t[n] = (struct tkm_option){ .name = NULL };
+	return n;
+}
+
+static error_t positional(struct parse *p, const char *text)
+{
+	double *value = p->arguments == 0 ? &p->o->seconds : &p->o->sleep_s;
+
+	if (p->arguments == 2) {
+		tkm_fail(&p->err, TKM_ERR_ARG, "'%s': only two arguments, SECONDS and SLEEP, are known", text);
+		return EINVAL;
+	}
+	if (tkm_parse_time(text, value) < 0 || *value < 0 || *value > 1e7) {
+		tkm_fail(&p->err, TKM_ERR_ARG, "'%s' is no number of seconds for %s", text,
+			p->arguments == 0 ? "the length of the test" : "the pause between bursts");
+		return EINVAL;
+	}
+	p->arguments++;
+	return 0;
+}
+
+static error_t parse_one(int key, char *arg, struct argp_state *state)
+{
+	struct parse *p = state->input;
+	const struct tkm_option *o;
+	char name[64], origin[66];
+
+	if (key == ARGP_KEY_ARG) {
+		return positional(p, arg);
+	}
+	if (key == 'q') {
+		p->o->quiet = 1;
+		return 0;
+	}
+	if (key == 'o') {
+		p->o->output = arg;
+		return 0;
+	}
+	if (key < FIRST_KEY || key >= FIRST_KEY + MAX_OPTIONS) {
+		return ARGP_ERR_UNKNOWN;
+	}
+	o = &p->table[key - FIRST_KEY];
+	snprintf(origin, sizeof(origin), "--%s", tkm_option_long(o, name, sizeof(name)));
+	return tkm_option_set(o, arg ? arg : "", origin, &p->err) < 0 ? EINVAL : 0;
+}
+
+/* --help and the like print and exit in the middle of parsing: on rank 0 only. */
+static int asks_for_help(int argc, char **argv)
+{
+	int i;
+
+	for (i = 1; i < argc && strcmp(argv[i], "--"); i++) {
+		if (!strcmp(argv[i], "--help") || !strcmp(argv[i], "-?") || !strcmp(argv[i], "--usage") ||
+			!strcmp(argv[i], "--version") || !strcmp(argv[i], "-V")) {
+			return 1;
+		}
+	}
+	return 0;
+}
+
+static int check(const struct tt_options *o, struct tkm_err *err)
+{
+	if (!o->output[0] || o->output[strlen(o->output) - 1] == '/') {
+		return tkm_fail(err, TKM_ERR_ARG, "--output '%s': a name for the files is missing, as in DIR/BASENAME", o->output);
+	}
+	if (o->json && !tt_have_json()) {
+		return tkm_fail(err, TKM_ERR_UNAVAIL, "--json: this build has no jansson (configure --with-jansson)");
+	}
+	return 0;
+}
+
+int tt_options_parse(int argc, char **argv, struct tt_options *o)
+{
+	struct tkm_option table[MAX_OPTIONS];
+	struct argp_option options[MAX_OPTIONS + 4];
+	char names[MAX_OPTIONS][64];
+	struct parse p = { .o = o, .table = table };
+	struct argp argp = { options, parse_one, "[SECONDS [SLEEP]]", doc, NULL, NULL, NULL };
+	int rank, size, failed;
+	size_t n, i;
+
+	*o = (struct tt_options){ .seconds = 30, .sleep_s = 10, .timer = "gettimeofday", .output = "timertest",
+		.synced_host = -1, .synced_cluster = -1, .verbose = 1, .burst = 100, .timer_skip = -1, .performance_s = 5,
+		.max_drift = 500e-6, .max_wander = 1e-6, .sync = { 100, 60 } };
+	n = make_table(o, table);
+	memset(options, 0, sizeof(options));
+	for (i = 0; i < n; i++) {
+		options[i] = (struct argp_option){ tkm_option_long(&table[i], names[i], sizeof(names[i])), FIRST_KEY + (int)i,
+			table[i].arg, 0, table[i].help, 1 };
+	}
+	options[n] = (struct argp_option){ NULL, 'q', NULL, OPTION_HIDDEN, NULL, 0 };
+	options[n + 1] = (struct argp_option){ NULL, 'o', "DIR/BASENAME", OPTION_HIDDEN, NULL, 0 };
+	cal_link_hint(&rank, &size);
+	if (rank != 0 && asks_for_help(argc, argv)) {
+		return 1;
+	}
+	argp_err_exit_status = TT_ERROR;
+	failed = tkm_option_environment(table, &p.err) < 0 ||
+		 argp_parse(&argp, argc, argv, rank == 0 ? 0 : ARGP_SILENT, NULL, &p) != 0 || check(o, &p.err) < 0;
+	if (failed && rank == 0 && p.err.text[0]) {
+		fprintf(stderr, "%s: %s\n", program_invocation_short_name, p.err.text);
+	}
+	if (o->json && !strcmp(o->json, "-")) {
+		o->quiet = 1; /* standard output is JSON alone */
+	}
+	return failed ? -1 : 0;
+}

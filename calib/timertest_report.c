@@ -1,0 +1,403 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What timertest says at its end: the guide's lines, our bounds beside them, the truth where it is
+ * known, and a verdict. */
+#include "config.h"
+#include "calib/timertest.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "timers/sim.h"
+
+/* Clock correction "worked well" if the offset is much smaller than the latency (seeds/003): then no
+ * message can seem to arrive before it was sent, with room for as much again. */
+static const double much_smaller = 0.25;
+
+/* ---- truth ---- */
+
+/* Whether two simulated clocks wrap the same real one, so that rank 0 can compute both. */
+static int comparable(const struct tt_result *r, int rank, const struct tmr_timer *a, const struct tmr_timer *b)
+{
+	char x[256], y[256];
+
+	return strcmp(tmr_env_domain(&r->rank[0].env, x, sizeof(x)), tmr_env_domain(&r->rank[rank].env, y, sizeof(y))) == 0 &&
+	       strcmp(tmr_sim_base(a)->name, tmr_sim_base(b)->name) == 0;
+}
+
+static double true_error(const struct tt_result *r, int rank, struct tmr_timer *const clock[2], int64_t base, ltick_t *local)
+{
+	const struct cal_map *m0 = &r->run.rank[0].map, *m1 = &r->run.rank[rank].map;
+	double f0, f1;
+	ltick_t l0 = tmr_sim_truth(clock[0], base, &f0);
+
+	*local = tmr_sim_truth(clock[1], base, &f1);
+	return ((double)gtick_sub(cal_map_at(m1, *local), cal_map_at(m0, l0)) + f1 * cal_map_slope(m1, *local) -
+		       f0 * cal_map_slope(m0, l0)) * r->run.period_s;
+}
+
+/* Reading of the base at which the master's clock shows `local`; the truth rises with the base. */
+static int64_t base_at(const struct tmr_timer *clock, ltick_t local)
+{
+	int64_t now = tmr_read_ordered(tmr_sim_base(clock)).v, low = now - (int64_t)(1e5 * tmr_sim_base(clock)->hz), high = now;
+	double f;
+
+	while (high - low > 1) {
+		int64_t middle = low + (high - low) / 2;
+
+		if (ltick_sub(tmr_sim_truth(clock, middle, &f), local) >= 0) {
+			high = middle;
+		} else {
+			low = middle;
+		}
+	}
+	return high;
+}
+
+static void truth_of_rank(struct tt_result *r, int rank, struct tmr_timer *const clock[2])
+{
+	enum { POINTS = 401 };
+	struct tt_truth *t = &r->truth[rank];
+	int64_t begin = base_at(clock[0], r->run.rank[0].anchor[0].local);
+	int64_t end = base_at(clock[0], r->run.rank[0].anchor[1].local);
+	int i;
+
+	t->known = 1;
+	for (i = 0; i < POINTS; i++) {
+		int64_t at = begin + (int64_t)((double)(end - begin) * i / (POINTS - 1));
+		ltick_t local;
+		double error = fabs(true_error(r, rank, clock, at, &local)), bound = cal_map_bound(&r->run.rank[rank].map, local);
+
+		t->points++;
+		t->outside += error > bound;
+		if (error >= t->worst_s) {
+			t->worst_s = error;
+			t->worst_at_s = (double)cal_map_at(&r->run.rank[rank].map, local).v * r->run.period_s;
+			t->bound_there_s = bound;
+		}
+	}
+}
+
+void tt_find_truth(struct tt_result *r)
+{
+	struct tmr_timer *clock[2] = { NULL, NULL };
+	int i;
+
+	if (strncmp(r->run.rank[0].timer, "sim:", 4) == 0) {
+		clock[0] = tmr_open(r->run.rank[0].timer, 0, NULL);
+	}
+	for (i = 1; clock[0] && i < r->ranks; i++) {
+		clock[1] = tmr_open(r->run.rank[i].timer, i, NULL);
+		if (clock[1] && clock[1]->flags & TMR_SIMULATED && comparable(r, i, clock[0], clock[1])) {
+			truth_of_rank(r, i, clock);
+		}
+		tmr_close(clock[1]);
+	}
+	tmr_close(clock[0]);
+}
+
+/* ---- verdict ---- */
+
+static double burst_bound(const struct tt_burst *b)
+{
+	return fmax(b->high_s - b->offset_s, b->offset_s - b->low_s);
+}
+
+/* "12 ns" for the verdict in words. */
+static const char *in_words(char *buf, size_t size, double s)
+{
+	static const struct {
+		double scale;
+		const char *unit;
+	} units[] = { { 1, "s" }, { 1e3, "ms" }, { 1e6, "us" }, { 1e9, "ns" } };
+	size_t i = 0;
+
+	if (!isfinite(s)) {
+		snprintf(buf, size, "unknown");
+		return buf;
+	}
+	while (i < 3 && fabs(s) * units[i].scale < 1) {
+		i++;
+	}
+	snprintf(buf, size, "%.3g %s", fabs(s) * units[i].scale < 0.5e-3 ? 0 : s * units[i].scale, units[i].unit);
+	return buf;
+}
+
+static void find_worst(struct tt_result *r)
+{
+	size_t i;
+
+	for (i = 0; i < r->bursts; i++) {
+		if (fabs(r->burst[i].offset_s) > fabs(r->burst[r->worst].offset_s)) {
+			r->worst = i;
+		}
+	}
+}
+
+/* Adds a reason against the timer: what was seen, the limit, what to do. */
+__attribute__((format(printf, 3, 4))) static void against(char *why, size_t size, const char *fmt, ...)
+{
+	size_t n = strlen(why);
+	va_list ap;
+
+	if (n + 2 < size) {
+		n += (size_t)snprintf(why + n, size - n, "%s", n ? "; " : "");
+		va_start(ap, fmt);
+		vsnprintf(why + n, size - n, fmt, ap);
+		va_end(ap);
+	}
+}
+
+static double coarsest_tick(const struct tt_result *r)
+{
+	double tick = 0;
+	int i;
+
+	for (i = 0; i < r->ranks; i++) {
+		tick = fmax(tick, r->run.rank[i].effective_tick_s);
+	}
+	return tick;
+}
+
+static void judge_clocks(const struct tt_result *r, char *why, size_t size)
+{
+	int i;
+
+	for (i = 0; i < r->ranks; i++) {
+		const struct tmr_quality *q = &r->rank[i].quality;
+
+		if (q->backward) {
+			against(why, size, "rank %d saw it go back %lld times in %zu reads, limit 0: take another timer", i, q->backward,
+				q->increments);
+			break;
+		}
+	}
+	for (i = 0; i < r->nodes; i++) {
+		if (r->matrix[i].m.apart) {
+			against(why, size, "on %s %zu pairs of processing units disagree by more than the tolerance: pin the processes or "
+				"take a kernel clock", r->rank[r->matrix[i].rank].env.host, r->matrix[i].m.apart);
+			break;
+		}
+	}
+}
+
+static void judge_offset(const struct tt_burst *b, double tick, char *why, size_t size)
+{
+	char x[32], y[32];
+
+	if (fabs(b->offset_s) > fmax(much_smaller * b->latency_s, tick)) {
+		against(why, size, "offset %s is beyond the limit %s (a quarter of the latency): messages may seem to arrive before "
+			"they were sent; synchronise more often (TIMER-SKIP) or take another timer",
+			in_words(x, sizeof(x), b->offset_s), in_words(y, sizeof(y), fmax(much_smaller * b->latency_s, tick)));
+	} else if (tick > b->latency_s) {
+		against(why, size, "its effective tick of %s is longer than the latency of %s: single messages cannot be timed; "
+			"take a finer timer", in_words(x, sizeof(x), tick), in_words(y, sizeof(y), b->latency_s));
+	}
+}
+
+/* The name without the arguments of a simulation. */
+static void short_name(const char *timer, char *buf, size_t size)
+{
+	snprintf(buf, size, "%s", timer);
+	if (strncmp(buf, "sim:", 4) == 0) {
+		buf[3] = '\0';
+	}
+}
+
+void tt_judge(struct tt_result *r)
+{
+	char why[300] = "", name[64], a[32], b[32], c[32];
+	double tick = coarsest_tick(r);
+	const struct tt_burst *w;
+
+	find_worst(r);
+	judge_clocks(r, why, sizeof(why));
+	short_name(r->run.rank[0].timer, name, sizeof(name));
+	if (r->bursts == 0) {
+		r->fit = !why[0];
+		snprintf(r->verdict, sizeof(r->verdict), "%s is %sfit for tracing on %d rank%s: effective tick %s, %s per read%s%s", name,
+			r->fit ? "" : "NOT ", r->ranks, r->ranks == 1 ? "" : "s", in_words(a, sizeof(a), tick),
+			in_words(b, sizeof(b), r->rank[0].quality.cost_s.median), why[0] ? "; " : "", why);
+		return;
+	}
+	w = &r->burst[r->worst];
+	judge_offset(w, tick, why, sizeof(why));
+	r->fit = !why[0];
+	snprintf(r->verdict, sizeof(r->verdict), "%s is %sfit for tracing on %d ranks: offset %s +- %s, latency %s%s%s", name,
+		r->fit ? "" : "NOT ", r->ranks, in_words(a, sizeof(a), w->offset_s), in_words(b, sizeof(b), burst_bound(w)),
+		in_words(c, sizeof(c), w->latency_s), why[0] ? "; " : "", why);
+}
+
+/* ---- printing ---- */
+
+static void print_matrices(FILE *f, const struct tt_result *r)
+{
+	char a[32], b[32], c[32];
+	size_t k;
+	int i;
+
+	for (i = 0; i < r->nodes; i++) {
+		const struct tt_matrix_of_node *n = &r->matrix[i];
+		const char *host = r->rank[n->rank].env.host;
+
+		if (n->why[0]) {
+			fprintf(f, "core matrix of %s: not measured, %s\n", host, n->why);
+			continue;
+		}
+		fprintf(f, "core matrix of %s: %zu of %zu pairs of %u processing units measured, %zu apart", host, n->m.measured,
+			n->m.pairs, n->m.pus, n->m.apart);
+		if (n->m.measured) {
+			fprintf(f, "; largest offset %s, half width at most %s", tkm_print_time(a, sizeof(a), n->m.worst_s, 1),
+				tkm_print_time(b, sizeof(b), n->m.widest_s, 1));
+		}
+		putc('\n', f);
+		for (k = 0; k < n->m.pairs && n->m.pairs <= 28; k++) {
+			const struct tmr_core_pair *p = &n->m.pair[k];
+
+			if (!p->measured) {
+				fprintf(f, "  PU %u - %u: unknown, one of them did not get to run\n", p->pu_a, p->pu_b);
+				continue;
+			}
+			fprintf(f, "  PU %u - %u: [%s, %s], tolerance %s (one effective tick + half the smallest one-way time): %s\n",
+				p->pu_a, p->pu_b, tkm_print_time(a, sizeof(a), p->low_s, 1),
+				tkm_print_time(b, sizeof(b), p->high_s, 1), tkm_print_time(c, sizeof(c), p->tolerance_s, 1),
+				p->apart ? "APART" : "together");
+		}
+	}
+}
+
+/* Largest distance between the map and the sessions that it did not use. */
+static void print_checks(FILE *f, const struct cal_rank *c, double period_s)
+{
+	double worst = 0;
+	size_t k, n = 0, outside = 0;
+	char a[32];
+
+	for (k = 0; k < c->map.nodes; k++) {
+		const struct cal_node *node = &c->map.node[k];
+		gtick_t at = cal_map_at(&c->map, node->local);
+
+		if (!node->used) {
+			n++;
+			worst = fmax(worst, fabs((double)gtick_sub(at, node->global)) * period_s);
+			outside += gtick_sub(at, node->low) < 0 || gtick_sub(at, node->high) > 0;
+		}
+	}
+	if (n) {
+		fprintf(f, ", %zu check%s off by at most %s", n, n == 1 ? "" : "s", tkm_print_time(a, sizeof(a), worst, 1));
+		if (outside) {
+			fprintf(f, ", %zu OUTSIDE what is certain: the clock stepped or wandered", outside);
+		}
+	}
+}
+
+static void print_maps(FILE *f, const struct tt_result *r)
+{
+	char a[32], b[32];
+	int i;
+
+	for (i = 1; i < r->ranks; i++) {
+		const struct cal_rank *c = &r->run.rank[i];
+		double at_nodes = 0, between = 0;
+		size_t k;
+
+		if (c->sync == CAL_SHARED) {
+			fprintf(f, "clock map of rank %d: that of rank %d, whose clock it shares\n", i, c->leader);
+			continue;
+		}
+		for (k = 0; k < c->map.nodes; k++) {
+			between = fmax(between, cal_map_bound(&c->map, c->map.node[k].local));
+			if (c->map.node[k].used) {
+				at_nodes = fmax(at_nodes, cal_map_bound(&c->map, c->map.node[k].local));
+			}
+		}
+		fprintf(f, "clock map of rank %d: %zu of %zu sessions, bound %s at them, %s at the checks between (wander %g ppm)", i,
+			c->map.pieces + 1 < c->map.nodes ? c->map.pieces + 1 : c->map.nodes, c->map.nodes,
+			tkm_print_time(a, sizeof(a), at_nodes, 1), tkm_print_time(b, sizeof(b), between, 1), c->map.max_wander * 1e6);
+		print_checks(f, c, r->run.period_s);
+		putc('\n', f);
+	}
+}
+
+static void print_truth(FILE *f, const struct tt_result *r)
+{
+	char a[32], b[32];
+	int i;
+
+	for (i = 1; i < r->ranks; i++) {
+		const struct tt_truth *t = &r->truth[i];
+
+		if (t->known) {
+			fprintf(f, "true error of rank %d (its clock is simulated): at most %s, at %.3f s, where the bound is %s; %s\n", i,
+				tkm_print_time(a, sizeof(a), t->worst_s, 1), t->worst_at_s,
+				tkm_print_time(b, sizeof(b), t->bound_there_s, 1),
+				t->outside ? "BOUND BROKEN: an assumption of it does not hold for this clock" :
+					     "inside its bound everywhere");
+		}
+	}
+}
+
+static void print_bursts(FILE *f, const struct tt_result *r, long long verbose)
+{
+	char a[32], b[32], c[32], d[32];
+	size_t i;
+
+	if (r->bursts > 200 && verbose < 2) {
+		fprintf(f, "%zu bursts; --verbose 2 prints each\n", r->bursts);
+		return;
+	}
+	for (i = 0; i < r->bursts; i++) {
+		const struct tt_burst *p = &r->burst[i];
+
+		fprintf(f, "%d. %d <-> %d %s (latency %s), certainly in [%s, %s]\n", p->cycle, p->a, p->b,
+			tkm_print_time(a, sizeof(a), p->offset_s, 3), tkm_print_time(b, sizeof(b), p->latency_s, 3),
+			tkm_print_time(c, sizeof(c), p->low_s, 1), tkm_print_time(d, sizeof(d), p->high_s, 1));
+	}
+}
+
+void tt_print_result(FILE *f, const struct tt_options *o, const struct tt_result *r)
+{
+	const struct tt_burst *w = &r->burst[r->worst];
+	char a[32], b[32];
+
+	if (!o->quiet) {
+		print_matrices(f, r);
+		print_maps(f, r);
+		if (r->run.clock_was_set) {
+			fprintf(f, "the realtime clock of rank 0 was set during the run; its monotonic clock gives the time scale\n");
+		}
+		if (r->repairs || o->verbose >= 3) {
+			fprintf(f, "%lld stamps moved to keep their order, largest by %s\n", r->repairs,
+				tkm_print_time(a, sizeof(a), r->largest_repair_s, 3));
+		}
+		print_bursts(f, r, o->verbose);
+		print_truth(f, r);
+		if (r->bursts) {
+			fprintf(f, "maximum clock offset during run:\n%d <-> %d %s (latency %s)\n", w->a, w->b,
+				tkm_print_time(a, sizeof(a), w->offset_s, 3), tkm_print_time(b, sizeof(b), w->latency_s, 3));
+		} else {
+			fprintf(f, "one process, so no messages: clock offsets were not measured\n");
+		}
+		fprintf(f, "to produce graph showing trace timing, run: gnuplot %s.gnuplot\n", o->output);
+	}
+	fprintf(f, "verdict: %s\n", r->verdict);
+}
+
+void tt_result_free(struct tt_result *r)
+{
+	int i;
+
+	for (i = 0; i < r->nodes; i++) {
+		tmr_matrix_free(&r->matrix[i].m);
+	}
+	for (i = 0; r->rank && i < r->ranks; i++) {
+		free(r->rank[i].event);
+	}
+	free(r->matrix);
+	free(r->rank);
+	free(r->truth);
+	free(r->burst);
+	cal_run_free(&r->run);
+}

@@ -1,0 +1,449 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The message bursts as an STF trace with corrected stamps, and back. The offsets that timertest prints
+ * come from the trace, not from memory: what is judged is what a user of the trace would see. */
+#include "config.h"
+#include "calib/timertest.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "stf/stf.h"
+
+static int from_stf(struct tkm_err *err, const struct stf_err *e)
+{
+	return tkm_fail(err, e->code == STF_ERR_EXISTS ? TKM_ERR_EXISTS : TKM_ERR_IO, "%s%s%.300s", e->file,
+		e->file[0] ? ": " : "", e->text);
+}
+
+/* ---- writing ---- */
+
+/* Events of one rank as global stamps, unique and ascending: clock tick above, event counter below
+ * (seeds/003 section 3.6). */
+struct stamps {
+	uint64_t *stamp;
+	int64_t last_tick;
+	uint64_t counter;
+};
+
+/* As many event bits as the guide (13) unless the run is too long for 64-bit stamps. */
+static uint32_t choose_event_bits(const struct tt_result *r)
+{
+	uint64_t span = (uint64_t)r->run.end.v * 2 + 1;
+	uint32_t bits = 13;
+
+	while (bits > 0 && span >> (62 - bits)) {
+		bits--;
+	}
+	return bits;
+}
+
+static int make_stamps(struct tt_result *r, int rank, uint32_t bits, struct stamps *s, struct tkm_err *err)
+{
+	const struct tt_rank *me = &r->rank[rank];
+	uint64_t most = ((uint64_t)1 << bits) - 1;
+	size_t i;
+
+	*s = (struct stamps){ .stamp = malloc((me->events + 1) * sizeof(*s->stamp)), .last_tick = -1 };
+	if (!s->stamp) {
+		return tkm_fail(err, TKM_ERR_NOMEM, "trace: out of memory");
+	}
+	for (i = 0; i < me->events; i++) {
+		int64_t tick = cal_map_at(&r->run.rank[rank].map, ltick(me->event[i].local)).v;
+
+		if (tick < s->last_tick || tick < 0) {
+			/* the clock went back: keep the order and say so */
+			int64_t moved = (tick < 0 && s->last_tick < 0 ? 0 : s->last_tick) - tick;
+
+			r->repairs++;
+			r->largest_repair_s = fmax(r->largest_repair_s, (double)moved * r->run.period_s);
+			tick += moved;
+		}
+		s->counter = tick == s->last_tick ? s->counter + 1 : 0;
+		if (s->counter > most) {
+			tick++;
+			s->counter = 0;
+		}
+		s->last_tick = tick;
+		s->stamp[i] = (uint64_t)tick << bits | s->counter;
+	}
+	return 0;
+}
+
+struct message {
+	uint64_t sent, received;
+	int32_t from, to, cycle;
+};
+
+static int by_sent(const void *a, const void *b)
+{
+	const struct message *x = a, *y = b;
+
+	return (x->sent > y->sent) - (x->sent < y->sent);
+}
+
+/* Pairs the n-th send to a peer in a cycle with the peer's n-th receive. The events of a rank stand in
+ * the order of cycles and, within a cycle, of its pairs, so two walkers find each other. */
+static int match(const struct tt_result *r, const struct stamps *s, struct message **out, size_t *count,
+	struct tkm_err *err)
+{
+	size_t total = 0, n = 0, i;
+	size_t *next = calloc((size_t)r->ranks * (size_t)r->ranks + 1, sizeof(*next));
+	struct message *m;
+	int a;
+
+	for (a = 0; a < r->ranks; a++) {
+		total += r->rank[a].events;
+	}
+	m = malloc((total / 2 + 1) * sizeof(*m));
+	if (!m || !next) {
+		free(m);
+		free(next);
+		return tkm_fail(err, TKM_ERR_NOMEM, "trace: out of memory for %zu messages", total / 2);
+	}
+	for (a = 0; a < r->ranks; a++) {
+		for (i = 0; i < r->rank[a].events; i++) {
+			const struct tt_event *e = &r->rank[a].event[i];
+			const struct tt_rank *peer = &r->rank[e->peer];
+			size_t *k = &next[(size_t)a * (size_t)r->ranks + (size_t)e->peer];
+
+			if (!e->sent) {
+				continue;
+			}
+			while (*k < peer->events && (peer->event[*k].peer != a || peer->event[*k].sent)) {
+				++*k;
+			}
+			if (*k == peer->events || peer->event[*k].cycle != e->cycle) {
+				free(next);
+				free(m);
+				return tkm_fail(err, TKM_ERR_DATA, "trace: a message from rank %d to %d was not received", a, e->peer);
+			}
+			m[n++] = (struct message){ s[a].stamp[i], s[e->peer].stamp[(*k)++], a, e->peer, e->cycle };
+		}
+	}
+	free(next);
+	qsort(m, n, sizeof(*m), by_sent);
+	*out = m;
+	*count = n;
+	return 0;
+}
+
+static void provenance(struct stf_writer *w, const struct tt_options *o, const struct tt_result *r)
+{
+	char text[600], a[32];
+	double widest = 0;
+	int i;
+	size_t k;
+
+	stf_writer_info(w, "program", PACKAGE_STRING " timertest");
+	for (i = 0; i < r->ranks; i++) {
+		const struct cal_rank *c = &r->run.rank[i];
+
+		snprintf(text, sizeof(text), "rank %d: host %s, timer %s, clock source %s, boot %s", i, c->host, c->timer,
+			r->rank[i].env.clocksource, c->boot_id);
+		stf_writer_info(w, "clock", text);
+		for (k = 0; k < c->map.nodes; k++) {
+			widest = fmax(widest, cal_map_bound(&c->map, c->map.node[k].local));
+		}
+	}
+	snprintf(text, sizeof(text), "%s; bound at the synchronisation points at most %s; assumed drift %g, wander %g",
+		r->run.interpolation == CAL_LINEAR ? "linear regression" : "constrained spline",
+		tkm_print_time(a, sizeof(a), widest, 3), o->max_drift, o->max_wander);
+	stf_writer_info(w, "correction", text);
+	snprintf(text, sizeof(text), "%lld stamps moved to keep their order, largest by %s", r->repairs,
+		tkm_print_time(a, sizeof(a), r->largest_repair_s, 3));
+	stf_writer_info(w, "repairs", text);
+}
+
+struct ids {
+	uint32_t communicator, send, receive;
+};
+
+static int declare(struct stf_writer *w, const struct tt_options *o, const struct tt_result *r, struct ids *ids)
+{
+	static const char comm_name[] = "MPI_COMM_WORLD";
+	uint32_t *threads = malloc(((size_t)r->ranks + 1) * sizeof(*threads));
+	uint32_t first = STF_WILLY(0, 0), last = STF_WILLY(r->ranks - 1, 0);
+	int32_t stride = 1;
+	struct stf_communicator_definition comm = { .id = 1, .size_1_1 = sizeof(comm_name) - 1, .name = comm_name,
+		.size_2_3 = 1, .first_id = &first, .last_id = &last, .stride = &stride };
+	struct stf_function_definition f = { .id = 1 };
+	uint32_t cls = stf_writer_class(w, "MPI", 0);
+	int rc = cls && threads ? 0 : -1, i;
+
+	for (i = 0; threads && i < r->ranks; i++) {
+		threads[i] = 1;
+	}
+	rc |= threads ? stf_writer_processes(w, threads, (uint32_t)r->ranks) : -1;
+	free(threads);
+	for (i = 0; i < r->ranks && rc == 0; i++) {
+		double offset, skew;
+		char name[32];
+
+		cal_rank_skew(&r->run, i, &offset, &skew);
+		snprintf(name, sizeof(name), "Process %d", i);
+		rc |= stf_writer_willy(w, STF_WILLY(i, 0), r->rank[i].env.host, "", 0, 0, offset, skew);
+		rc |= stf_writer_willy_name(w, STF_WILLY(i, 0), name);
+	}
+	f.name = stf_writer_string(w, "MPI_Send");
+	f.classid = cls;
+	rc |= stf_write_function_definition(w, &f);
+	f.id = 2;
+	f.name = stf_writer_string(w, "MPI_Recv");
+	rc |= stf_write_function_definition(w, &f);
+	rc |= stf_write_communicator_definition(w, &comm);
+	*ids = (struct ids){ comm.id, 1, 2 };
+	provenance(w, o, r);
+	return rc;
+}
+
+static int write_messages(struct stf_writer *w, const struct message *m, size_t n, const struct ids *ids)
+{
+	size_t i;
+
+	for (i = 0; i < n; i++) {
+		struct stf_one_to_one_communication c = { .time = m[i].sent, .sender = STF_WILLY(m[i].from, 0),
+			.receive_time = (int64_t)(m[i].received - m[i].sent), .receiver = STF_WILLY(m[i].to, 0),
+			.communicator = ids->communicator, .size = 8, .tag = (uint32_t)m[i].cycle,
+			.sender_function = ids->send, .receiver_function = ids->receive };
+
+		if (stf_write_one_to_one_communication(w, &c) < 0) {
+			return -1;
+		}
+	}
+	return 0;
+}
+
+int tt_trace_write(const char *path, const struct tt_options *o, struct tt_result *r, struct tkm_err *err)
+{
+	uint32_t bits = choose_event_bits(r);
+	struct stf_writer_options opt = { .resolution = ldexp(r->run.period_s, -(int)bits), .eventbits = bits,
+		.force = o->force, .comment = "message bursts of timertest" };
+	struct stamps *s = calloc((size_t)r->ranks + 1, sizeof(*s));
+	struct message *m = NULL;
+	struct stf_writer *w = NULL;
+	struct stf_err se = { .code = STF_OK };
+	struct ids ids;
+	size_t n = 0;
+	int rc = -1, i;
+
+	if (!s) {
+		return tkm_fail(err, TKM_ERR_NOMEM, "trace: out of memory");
+	}
+	for (i = 0; i < r->ranks; i++) {
+		if (make_stamps(r, i, bits, &s[i], err) < 0) {
+			goto out;
+		}
+	}
+	if (match(r, s, &m, &n, err) < 0) {
+		goto out;
+	}
+	w = stf_writer_create(path, &opt, &se);
+	if (!w) {
+		from_stf(err, &se);
+		goto out;
+	}
+	if (declare(w, o, r, &ids) < 0 || write_messages(w, m, n, &ids) < 0) {
+		from_stf(err, stf_writer_error(w));
+		stf_writer_abort(w);
+		goto out;
+	}
+	rc = stf_writer_finish(w, 0, (uint64_t)r->run.end.v << bits, &se);
+	if (rc < 0) {
+		from_stf(err, &se);
+	}
+out:
+	for (i = 0; i < r->ranks; i++) {
+		free(s[i].stamp);
+	}
+	free(s);
+	free(m);
+	return rc;
+}
+
+/* ---- reading ---- */
+
+/* A one-way time as it comes from the trace. */
+struct way {
+	int a, b, cycle, back; /* a < b; back: from b to a */
+	size_t number;         /* in the trace, that is, in time */
+	uint64_t begin;
+	double seconds;
+};
+
+struct ways {
+	size_t n, room;
+	struct way *way;
+};
+
+/* Bursts together, and in each the way there before the way back. */
+static int by_burst(const void *p, const void *q)
+{
+	const struct way *x = p, *y = q;
+
+	if (x->cycle != y->cycle) {
+		return x->cycle > y->cycle ? 1 : -1;
+	}
+	if (x->a != y->a) {
+		return x->a > y->a ? 1 : -1;
+	}
+	if (x->b != y->b) {
+		return x->b > y->b ? 1 : -1;
+	}
+	if (x->back != y->back) {
+		return x->back > y->back ? 1 : -1;
+	}
+	return x->number > y->number ? 1 : -1;
+}
+
+static int add_way(struct ways *w, const struct way *one, struct tkm_err *err)
+{
+	if (w->n == w->room) {
+		size_t room = 2 * w->room + 256;
+		struct way *grown = realloc(w->way, room * sizeof(*grown));
+
+		if (!grown) {
+			return tkm_fail(err, TKM_ERR_NOMEM, "trace: out of memory");
+		}
+		w->way = grown;
+		w->room = room;
+	}
+	w->way[w->n] = *one;
+	w->way[w->n].number = w->n;
+	w->n++;
+	return 0;
+}
+
+/* Ping-pong i is there[i] and back[i]; the round trip is their sum, whatever the clocks' offset. */
+static int condense(const struct way *there, const struct way *back, size_t n, double resolution, struct tt_burst *b,
+	struct tkm_err *err)
+{
+	struct cal_sample *s = calloc(n + 1, sizeof(*s));
+	size_t kept = 0, i;
+
+	if (!s) {
+		return tkm_fail(err, TKM_ERR_NOMEM, "trace: out of memory");
+	}
+	*b = (struct tt_burst){ .a = there->a, .b = there->b, .cycle = there->cycle, .exchanges = (int)n,
+		.time_s = (double)there->begin * resolution, .low_s = -INFINITY, .high_s = INFINITY };
+	for (i = 0; i < n; i++) {
+		s[i].recv = ltick(llrint((there[i].seconds + back[i].seconds) * 1e12));
+		b->high_s = fmin(b->high_s, there[i].seconds);
+		b->low_s = fmax(b->low_s, -back[i].seconds);
+		b->offset_all_s += 0.5 * (there[i].seconds - back[i].seconds) / (double)n;
+	}
+	cal_filter(s, n, 0.1);
+	for (i = 0; i < n; i++) {
+		if (s[i].kept) {
+			b->offset_s += 0.5 * (there[i].seconds - back[i].seconds);
+			b->latency_s += 0.5 * (there[i].seconds + back[i].seconds);
+			kept++;
+		}
+	}
+	free(s);
+	b->offset_s /= (double)kept;
+	b->latency_s /= (double)kept;
+	return 0;
+}
+
+/* The stretch of one burst in the sorted ways. */
+static int add_burst(const struct way *w, size_t n, double resolution, struct tt_result *r, struct tkm_err *err)
+{
+	size_t there = 0;
+	struct tt_burst *b;
+	double lag;
+
+	while (there < n && !w[there].back) {
+		there++;
+	}
+	if (there == 0 || there == n) {
+		return 0; /* one direction only says nothing about the offset */
+	}
+	b = realloc(r->burst, (r->bursts + 1) * sizeof(*b));
+	if (!b) {
+		return tkm_fail(err, TKM_ERR_NOMEM, "trace: out of memory");
+	}
+	r->burst = b;
+	b += r->bursts;
+	if (condense(w, w + there, there < n - there ? there : n - there, resolution, b, err) < 0) {
+		return -1;
+	}
+	/* a stamp can lag behind its clock by one effective tick at either end */
+	lag = r->run.rank[b->a].effective_tick_s + r->run.rank[b->b].effective_tick_s;
+	b->low_s -= lag;
+	b->high_s += lag;
+	r->bursts++;
+	return 0;
+}
+
+static int read_message(const struct stf_record *rec, double resolution, uint32_t bits, struct ways *w, int ranks,
+	struct tkm_err *err)
+{
+	struct stf_one_to_one_communication m;
+	int from, to;
+	int64_t ticks;
+
+	if (stf_get_one_to_one_communication(rec, &m) < 0) {
+		return 0;
+	}
+	from = (int)stf_willy_process(m.sender);
+	to = (int)stf_willy_process(m.receiver);
+	if (from >= ranks || to >= ranks) {
+		return tkm_fail(err, TKM_ERR_FORMAT, "trace: a message from rank %d to %d in a run of %d", from, to, ranks);
+	}
+	/* the event counters are no time */
+	ticks = (int64_t)((m.time + (uint64_t)m.receive_time) >> bits) - (int64_t)(m.time >> bits);
+	return add_way(w, &(struct way){ .a = from < to ? from : to, .b = from < to ? to : from, .cycle = (int)m.tag,
+				   .back = from > to, .begin = m.time, .seconds = (double)ticks * ldexp(resolution, (int)bits) },
+		err);
+}
+
+static int read_messages(struct stf_reader *rd, double resolution, uint32_t bits, struct tt_result *r, struct ways *w,
+	struct tkm_err *err)
+{
+	struct stf_err se = { .code = STF_OK };
+	struct stf_cursor *cursor = stf_cursor_open(rd, NULL, &se);
+	const struct stf_record *rec;
+	int got = -1;
+
+	while (cursor && (got = stf_cursor_next(cursor, &rec, &se)) > 0) {
+		if (read_message(rec, resolution, bits, w, r->ranks, err) < 0) {
+			stf_cursor_close(cursor);
+			return -1;
+		}
+	}
+	stf_cursor_close(cursor);
+	return got < 0 ? from_stf(err, &se) : 0;
+}
+
+int tt_trace_read(const char *path, struct tt_result *r, struct tkm_err *err)
+{
+	struct stf_err se = { .code = STF_OK };
+	struct stf_reader *rd = stf_reader_open(path, 0, &se);
+	struct ways w = { 0 };
+	double resolution;
+	uint32_t bits;
+	size_t i, end;
+	int rc = -1;
+
+	if (!rd) {
+		return from_stf(err, &se);
+	}
+	if (stf_reader_clock(rd, &resolution, &bits) < 0) {
+		tkm_fail(err, TKM_ERR_FORMAT, "%s: the trace does not say its clock", path);
+	} else {
+		rc = read_messages(rd, resolution, bits, r, &w, err);
+	}
+	qsort(w.way, w.n, sizeof(*w.way), by_burst);
+	for (i = 0; rc == 0 && i < w.n; i = end) {
+		for (end = i; end < w.n && w.way[end].a == w.way[i].a && w.way[end].b == w.way[i].b &&
+			    w.way[end].cycle == w.way[i].cycle; end++) {
+		}
+		rc = add_burst(&w.way[i], end - i, resolution, r, err);
+	}
+	free(w.way);
+	stf_reader_close(rd);
+	return rc;
+}
