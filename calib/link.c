@@ -30,12 +30,12 @@ void cal_link_hint(int *rank, int *size)
 	}
 }
 
-int cal_link_turn(struct cal_link *l, int master, int child, long long *word, struct tkm_err *err)
+int cal_link_turn(struct cal_link *l, int from, int to, long long *word, struct tkm_err *err)
 {
-	if (!cal_link_is(l, master) && !cal_link_is(l, child)) {
+	if (!cal_link_is(l, from) && !cal_link_is(l, to)) {
 		return 0;
 	}
-	return l->ops->turn(l, master, child, word, err);
+	return l->ops->turn(l, from, to, word, err);
 }
 
 int cal_link_exchange(struct cal_link *l, int master, int child, struct cal_sample *s, struct tkm_err *err)

@@ -41,9 +41,9 @@ static inline int cal_link_is(const struct cal_link *l, int rank)
 	return l->rank == rank || l->rank < 0;
 }
 
-/* The master tells the child something: *word goes from master to child. The child may sleep until it
- * comes. Returns 0 or -1. */
-int cal_link_turn(struct cal_link *l, int master, int child, long long *word, struct tkm_err *err);
+/* *word goes from one process to another, who may sleep until it comes: it says whose turn it is. Returns
+ * 0 or -1. */
+int cal_link_turn(struct cal_link *l, int from, int to, long long *word, struct tkm_err *err);
 
 /* One ping-pong (struct cal_sample); the child has *s filled in, in a simulation the only process.
  * Returns 0, 1 when a message was lost, or -1. */

@@ -44,23 +44,23 @@ static void wait_asleep(MPI_Request *request)
 	}
 }
 
-static int turn(struct cal_link *l, int master, int child, long long *word, struct tkm_err *err)
+static int turn(struct cal_link *l, int from, int to, long long *word, struct tkm_err *err)
 {
 	struct mpi *m = l->impl;
 	int there = 0;
 
 	(void)err;
-	if (l->rank == master) {
-		MPI_Send(word, 1, MPI_LONG_LONG, child, TAG_TURN, m->comm);
+	if (l->rank == from) {
+		MPI_Send(word, 1, MPI_LONG_LONG, to, TAG_TURN, m->comm);
 		return 0;
 	}
 	while (m->crowded && !there) {
-		MPI_Iprobe(master, TAG_TURN, m->comm, &there, MPI_STATUS_IGNORE);
+		MPI_Iprobe(from, TAG_TURN, m->comm, &there, MPI_STATUS_IGNORE);
 		if (!there) {
 			nap(50000);
 		}
 	}
-	MPI_Recv(word, 1, MPI_LONG_LONG, master, TAG_TURN, m->comm, MPI_STATUS_IGNORE);
+	MPI_Recv(word, 1, MPI_LONG_LONG, from, TAG_TURN, m->comm, MPI_STATUS_IGNORE);
 	return 0;
 }
 

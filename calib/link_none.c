@@ -10,11 +10,11 @@ static int nobody(struct tkm_err *err)
 	return tkm_fail(err, TKM_ERR_UNAVAIL, "a program without MPI has no other rank to talk to");
 }
 
-static int no_turn(struct cal_link *l, int master, int child, long long *word, struct tkm_err *err)
+static int no_turn(struct cal_link *l, int from, int to, long long *word, struct tkm_err *err)
 {
 	(void)l;
-	(void)master;
-	(void)child;
+	(void)from;
+	(void)to;
 	(void)word;
 	return nobody(err);
 }

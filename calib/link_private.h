@@ -6,7 +6,7 @@
 #include "calib/link.h"
 
 struct cal_link_ops {
-	int (*turn)(struct cal_link *l, int master, int child, long long *word, struct tkm_err *err);
+	int (*turn)(struct cal_link *l, int from, int to, long long *word, struct tkm_err *err);
 	int (*exchange)(struct cal_link *l, int master, int child, struct cal_sample *s, struct tkm_err *err);
 	int (*message)(struct cal_link *l, int from, int to, ltick_t *sent, ltick_t *received, struct tkm_err *err);
 	/* NULL in these five: one process, nothing to do or wait for */

@@ -68,11 +68,11 @@ static int give_up(struct sim_net *n)
 	return 1;
 }
 
-static int sim_turn(struct cal_link *l, int master, int child, long long *word, struct tkm_err *err)
+static int sim_turn(struct cal_link *l, int from, int to, long long *word, struct tkm_err *err)
 {
 	(void)word;
 	(void)err;
-	travel(l->impl, master, child); /* repeated until it arrives; only exchanges are lost */
+	travel(l->impl, from, to); /* repeated until it arrives; only exchanges are lost */
 	return 0;
 }
 

@@ -469,7 +469,7 @@ static int collect(struct tt *t, struct tkm_err *err)
 {
 	struct tt_result *r = &t->result;
 	struct cal_blobs all;
-	size_t length;
+	size_t length = 0;
 	char *mine = pack(t, &length, err);
 	int i, rc = 0;
 

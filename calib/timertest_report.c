@@ -200,10 +200,7 @@ static void judge_offset(const struct tt_burst *b, double tick, char *why, size_
 /* The name without the arguments of a simulation. */
 static void short_name(const char *timer, char *buf, size_t size)
 {
-	snprintf(buf, size, "%s", timer);
-	if (strncmp(buf, "sim:", 4) == 0) {
-		buf[3] = '\0';
-	}
+	snprintf(buf, size, "%.*s", strncmp(timer, "sim:", 4) == 0 ? 3 : 40, timer);
 }
 
 void tt_judge(struct tt_result *r)
@@ -288,7 +285,7 @@ static void print_checks(FILE *f, const struct cal_rank *c, double period_s)
 	if (n) {
 		fprintf(f, ", %zu check%s off by at most %s", n, n == 1 ? "" : "s", tkm_print_time(a, sizeof(a), worst, 1));
 		if (outside) {
-			fprintf(f, ", %zu OUTSIDE what is certain: the clock stepped or wandered", outside);
+			fprintf(f, ", %zu outside what is certain there: the map is off, or the clock stepped", outside);
 		}
 	}
 }
