@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The definition layer: ours printed, anyone's parsed and bound to our layouts, and the decoder that
+ * walks it. */
+#ifndef STF_DEFLAYER_H
+#define STF_DEFLAYER_H
+
+#include "stf/private.h"
+
+#define STX_NESTED 100 /* stx_ffield.type: a record of the same definition layer */
+#define STX_MAX_DEF_FIELDS 256
+#define STX_MAX_DEPTH 16
+
+struct stx_fdef;
+
+/* A field as the file defines it. */
+struct stx_ffield {
+	char *name;
+	int type; /* enum stf_type or STX_NESTED */
+	const struct stx_fdef *nested;
+	int is_array, is_time;
+	int arrays_follow; /* a size field: how many arrays follow; else 0 */
+	int has_dflt;
+	uint64_t dflt;
+	uint64_t min_size; /* bytes of one element, at least */
+	int fixed;         /* and exactly */
+	int to;            /* index of our field that takes it, -1: skipped */
+};
+
+/* A record as the file defines it. */
+struct stx_fdef {
+	uint8_t id;
+	char *specifier;
+	unsigned n;
+	struct stx_ffield *field;
+	uint64_t min_size; /* without the type byte */
+	int fixed, depth;
+	const struct stf_layout *ours;     /* NULL: unknown, skipped whole */
+	uint64_t missing[STX_MAX_FIELDS];  /* what our fields hold that the file has not */
+	uint8_t present[STX_MAX_FIELDS];
+};
+
+struct stx_defs {
+	struct stx_fdef *def[STX_LAST_ID + 1];
+	int big;
+	struct stx_fdef *order[STX_LAST_ID + 1]; /* as they stand in the file */
+	unsigned n;
+};
+
+/* Prints the layer for the ids that are set in used[256]. */
+void stx_defs_print(struct stx_buf *out, const uint8_t *used, int big, const char *comment);
+
+/* Line by line: the first line, then each further one without its LF. Returns 1 after END, 0 for more,
+ * -1 with err's code and text set. */
+int stx_defs_head(struct stx_defs *d, const char *line, size_t n, struct stf_err *err);
+int stx_defs_line(struct stx_defs *d, char *line, size_t n, struct stf_err *err);
+void stx_defs_free(struct stx_defs *d);
+/* Finds for each record the layout of ours that it comes nearest to. */
+void stx_defs_bind(struct stx_defs *d);
+
+/* Memory of a decoded record, kept from record to record. */
+struct stx_scratch {
+	struct stf_value value[STX_MAX_FIELDS];
+	struct stx_buf mem;
+};
+
+enum { STX_SHORT = 0, STX_DONE = 1, STX_BAD = -1 };
+
+struct stx_decoded {
+	const struct stx_fdef *def;
+	size_t size;       /* with the type byte */
+	int has_time;
+	uint64_t time;     /* what the record's `time` field holds */
+	enum stf_code code;
+	char why[160];
+};
+
+/* Decodes the record at p, of which `avail` bytes are here and `left` are in the file. SHORT: more of
+ * it must be here first. Known records leave their values in s->value; arrays live in s->mem. */
+int stx_decode(const struct stx_defs *d, const uint8_t *p, size_t avail, uint64_t left, struct stx_scratch *s,
+	       struct stx_decoded *out);
+
+#endif

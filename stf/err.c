@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Errors, growing memory, the id map. */
+#include "config.h"
+#include "stf/private.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static void set_file(struct stf_err *e, const char *file)
+{
+	size_t n = file ? strlen(file) : 0;
+
+	/* the end of a long path says more than its start */
+	if (n >= sizeof(e->file)) {
+		file += n - (sizeof(e->file) - 1);
+		n = sizeof(e->file) - 1;
+	}
+	memcpy(e->file, file ? file : "", n);
+	e->file[n] = 0;
+}
+
+int stx_fail(struct stf_err *e, enum stf_code code, const char *file, uint64_t offset, uint64_t record,
+	     const char *fmt, ...)
+{
+	va_list ap;
+
+	e->code = code;
+	set_file(e, file);
+	e->offset = offset;
+	e->record = record;
+	va_start(ap, fmt);
+	vsnprintf(e->text, sizeof(e->text), fmt, ap);
+	va_end(ap);
+	return -1;
+}
+
+int stx_fail_errno(struct stf_err *e, int errnum, const char *file, const char *what)
+{
+	enum stf_code code = errnum == EEXIST ? STF_ERR_EXISTS : errnum == ENOMEM ? STF_ERR_NOMEM : STF_ERR_IO;
+	char reason[128];
+
+	/* the GNU strerror_r may return a static text instead of filling the buffer */
+	return stx_fail(e, code, file, 0, 0, "%s: %s", what, strerror_r(errnum, reason, sizeof(reason)));
+}
+
+int stx_no_memory(struct stf_err *e)
+{
+	return stx_fail(e, STF_ERR_NOMEM, NULL, 0, 0, "not enough memory");
+}
+
+int stx_buf_reserve(struct stx_buf *b, size_t n)
+{
+	size_t cap = b->cap ? b->cap : 256;
+	char *p;
+
+	if (n <= b->cap - b->n) {
+		return 0;
+	}
+	while (cap - b->n < n) {
+		if (cap > SIZE_MAX / 2) {
+			b->failed = 1;
+			return -1;
+		}
+		cap *= 2;
+	}
+	p = realloc(b->p, cap);
+	if (!p) {
+		b->failed = 1;
+		return -1;
+	}
+	b->p = p;
+	b->cap = cap;
+	return 0;
+}
+
+void stx_buf_add(struct stx_buf *b, const void *p, size_t n)
+{
+	if (n && stx_buf_reserve(b, n) == 0) {
+		memcpy(b->p + b->n, p, n);
+		b->n += n;
+	}
+}
+
+void stx_buf_printf(struct stx_buf *b, const char *fmt, ...)
+{
+	char line[1024];
+	va_list ap;
+	int n;
+
+	va_start(ap, fmt);
+	n = vsnprintf(line, sizeof(line), fmt, ap);
+	va_end(ap);
+	if (n < 0 || (size_t)n >= sizeof(line)) {
+		b->failed = 1;
+		return;
+	}
+	stx_buf_add(b, line, (size_t)n);
+}
+
+/* The keys come from files: mix well, so that nobody writes a trace full of collisions by chance. */
+static size_t slot(const struct stx_map *m, uint64_t key)
+{
+	uint64_t z = key * 0x9e3779b97f4a7c15u;
+	size_t i;
+
+	z = (z ^ (z >> 32)) * 0xd6e8feb86659fd93u;
+	i = (size_t)(z ^ (z >> 32)) & (m->cap - 1);
+	while (m->key[i] && m->key[i] != key) {
+		i = (i + 1) & (m->cap - 1);
+	}
+	return i;
+}
+
+static int grow_map(struct stx_map *m)
+{
+	struct stx_map b = { .cap = m->cap ? 2 * m->cap : 64 };
+	size_t i, s;
+
+	b.key = calloc(b.cap, sizeof(*b.key));
+	b.value = calloc(b.cap, sizeof(*b.value));
+	if (!b.key || !b.value) {
+		stx_map_free(&b);
+		return -1;
+	}
+	for (i = 0; i < m->cap; i++) {
+		if (m->key[i]) {
+			s = slot(&b, m->key[i]);
+			b.key[s] = m->key[i];
+			b.value[s] = m->value[i];
+		}
+	}
+	b.n = m->n;
+	stx_map_free(m);
+	*m = b;
+	return 0;
+}
+
+int stx_map_add(struct stx_map *m, uint64_t key, uint64_t value)
+{
+	size_t s;
+
+	if (m->n >= m->cap / 2 && grow_map(m) < 0) {
+		return -1;
+	}
+	s = slot(m, key);
+	if (m->key[s]) {
+		return 0;
+	}
+	m->key[s] = key;
+	m->value[s] = value;
+	m->n++;
+	return 1;
+}
+
+const uint64_t *stx_map_find(const struct stx_map *m, uint64_t key)
+{
+	size_t s;
+
+	if (!m->cap) {
+		return NULL;
+	}
+	s = slot(m, key);
+	return m->key[s] ? &m->value[s] : NULL;
+}
+
+void stx_map_free(struct stx_map *m)
+{
+	free(m->key);
+	free(m->value);
+	memset(m, 0, sizeof(*m));
+}

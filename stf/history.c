@@ -1,0 +1,458 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Walks data blocks as they were written and keeps what an anchor must tell: the last value of every
+ * counter, the stack of every thread, and which records are still open: messages and collective operations
+ * under way, scopes and file operations not ended. Counts and the time range come from the same walk. */
+#include "stf/stream.h"
+
+#include <stdlib.h>
+
+struct counter {
+	uint32_t id;
+	uint64_t value;
+};
+
+struct stack {
+	uint32_t willy;
+	uint32_t n, cap;
+	uint32_t *function, *scl;
+};
+
+struct open_record {
+	uint64_t offset, prevtime;
+	uint64_t end;    /* when it is over; UINT64_MAX: when its counterpart comes */
+	uint64_t key[2]; /* what the counterpart must match */
+};
+
+struct stx_history {
+	uint64_t counts[256];
+	uint64_t min, max;
+	struct counter *counter; /* rising id, as counter_history wants it */
+	size_t n_counters, cap_counters, next_counter;
+	struct stack *stack; /* rising willy */
+	size_t n_stacks, cap_stacks, last_stack;
+	struct open_record *open;
+	size_t n_open, cap_open;
+};
+
+/* Everything about the record in hand. */
+struct place {
+	const uint8_t *p;
+	uint64_t offset, prevtime, time;
+	int big;
+};
+
+#define W4(record, field) tkm_get32(at->p + offsetof(struct stx_wire_##record, field), at->big)
+#define W8(record, field) tkm_get64(at->p + offsetof(struct stx_wire_##record, field), at->big)
+
+struct stx_history *stx_history_new(void)
+{
+	struct stx_history *h = calloc(1, sizeof(*h));
+
+	if (h) {
+		h->min = UINT64_MAX;
+	}
+	return h;
+}
+
+void stx_history_free(struct stx_history *h)
+{
+	size_t i;
+
+	if (!h) {
+		return;
+	}
+	for (i = 0; i < h->n_stacks; i++) {
+		free(h->stack[i].function);
+		free(h->stack[i].scl);
+	}
+	free(h->stack);
+	free(h->counter);
+	free(h->open);
+	free(h);
+}
+
+const uint64_t *stx_history_counts(const struct stx_history *h)
+{
+	return h->counts;
+}
+
+void stx_history_times(const struct stx_history *h, uint64_t *min, uint64_t *max)
+{
+	*min = h->min;
+	*max = h->max;
+}
+
+/* Makes room for one more element of an array. */
+static int grow(void *array, size_t *cap, size_t n, size_t size)
+{
+	void **p = array, *q;
+	size_t c = *cap ? 2 * *cap : 16;
+
+	if (n < *cap) {
+		return 0;
+	}
+	q = realloc(*p, c * size);
+	if (!q) {
+		return -1;
+	}
+	*p = q;
+	*cap = c;
+	return 0;
+}
+
+static int set_counter(struct stx_history *h, uint32_t id, uint64_t value)
+{
+	size_t lo = h->next_counter, hi = h->n_counters, mid;
+
+	/* samplers write their counters in the same order again and again */
+	if (lo >= hi || h->counter[lo].id != id) {
+		lo = 0;
+		while (lo < hi) {
+			mid = lo + (hi - lo) / 2;
+			if (h->counter[mid].id < id) {
+				lo = mid + 1;
+			} else {
+				hi = mid;
+			}
+		}
+		if (lo == h->n_counters || h->counter[lo].id != id) {
+			if (grow(&h->counter, &h->cap_counters, h->n_counters, sizeof(*h->counter)) < 0) {
+				return -1;
+			}
+			memmove(h->counter + lo + 1, h->counter + lo, (h->n_counters - lo) * sizeof(*h->counter));
+			h->n_counters++;
+			h->counter[lo].id = id;
+		}
+	}
+	h->counter[lo].value = value;
+	h->next_counter = lo + 1 < h->n_counters ? lo + 1 : 0;
+	return 0;
+}
+
+static int see_counters(struct stx_history *h, const struct place *at)
+{
+	unsigned i, n = at->p[offsetof(struct stx_wire_counter_value, size_1_2)];
+	const uint8_t *values = at->p + sizeof(struct stx_wire_counter_value);
+
+	for (i = 0; i < n; i++) {
+		if (set_counter(h, tkm_get32(values + 8 * n + 4 * i, at->big), tkm_get64(values + 8 * i, at->big)) < 0) {
+			return -1;
+		}
+	}
+	return 0;
+}
+
+static struct stack *find_stack(struct stx_history *h, uint32_t willy)
+{
+	size_t lo = 0, hi = h->n_stacks, mid;
+
+	if (h->last_stack < hi && h->stack[h->last_stack].willy == willy) {
+		return &h->stack[h->last_stack];
+	}
+	while (lo < hi) {
+		mid = lo + (hi - lo) / 2;
+		if (h->stack[mid].willy < willy) {
+			lo = mid + 1;
+		} else {
+			hi = mid;
+		}
+	}
+	if (lo == h->n_stacks || h->stack[lo].willy != willy) {
+		if (grow(&h->stack, &h->cap_stacks, h->n_stacks, sizeof(*h->stack)) < 0) {
+			return NULL;
+		}
+		memmove(h->stack + lo + 1, h->stack + lo, (h->n_stacks - lo) * sizeof(*h->stack));
+		h->n_stacks++;
+		h->stack[lo] = (struct stack){ .willy = willy };
+	}
+	h->last_stack = lo;
+	return &h->stack[lo];
+}
+
+static int push(struct stx_history *h, uint32_t willy, uint32_t function, uint32_t scl)
+{
+	struct stack *s = find_stack(h, willy);
+	uint32_t cap, *p;
+
+	if (!s) {
+		return -1;
+	}
+	if (s->n == s->cap) {
+		cap = s->cap ? 2 * s->cap : 8;
+		p = realloc(s->function, cap * sizeof(*p));
+		if (!p) {
+			return -1;
+		}
+		s->function = p;
+		p = realloc(s->scl, cap * sizeof(*p));
+		if (!p) {
+			return -1;
+		}
+		s->scl = p;
+		s->cap = cap;
+	}
+	s->function[s->n] = function;
+	s->scl[s->n++] = scl;
+	return 0;
+}
+
+static int pop(struct stx_history *h, uint32_t willy)
+{
+	struct stack *s = find_stack(h, willy);
+
+	if (!s) {
+		return -1;
+	}
+	s->n -= s->n > 0;
+	return 0;
+}
+
+static int add_open(struct stx_history *h, const struct place *at, uint64_t end, uint64_t key0, uint64_t key1)
+{
+	if (grow(&h->open, &h->cap_open, h->n_open, sizeof(*h->open)) < 0) {
+		return -1;
+	}
+	h->open[h->n_open++] = (struct open_record){ .offset = at->offset, .prevtime = at->prevtime, .end = end,
+						     .key = { key0, key1 } };
+	return 0;
+}
+
+/* Scopes and file operations nest as a rule, so the counterpart is near the end. */
+static int close_open(struct stx_history *h, uint64_t key0, uint64_t key1)
+{
+	size_t i = h->n_open;
+
+	while (i-- > 0) {
+		if (h->open[i].end == UINT64_MAX && h->open[i].key[0] == key0 && h->open[i].key[1] == key1) {
+			memmove(h->open + i, h->open + i + 1, (h->n_open - i - 1) * sizeof(*h->open));
+			h->n_open--;
+			break;
+		}
+	}
+	return 0;
+}
+
+static int see_until(struct stx_history *h, const struct place *at, uint64_t end)
+{
+	if (end > h->max) {
+		h->max = end;
+	}
+	return end > at->time ? add_open(h, at, end, 0, 0) : 0;
+}
+
+/* a + b, but no further than the last stamp that is not "open" */
+static uint64_t later(uint64_t a, uint64_t b)
+{
+	return a + b < a || a + b == UINT64_MAX ? UINT64_MAX - 1 : a + b;
+}
+
+static int see_message(struct stx_history *h, const struct place *at)
+{
+	int64_t d = (int64_t)W8(one_to_one_communication, receive_time);
+
+	return d > 0 ? see_until(h, at, later(at->time, (uint64_t)d)) : 0;
+}
+
+/* All collective records begin their arrays with start_time and delta; `fixed` bytes stand ahead. */
+static int see_collective(struct stx_history *h, const struct place *at, size_t fixed)
+{
+	uint32_t i, n = tkm_get32(at->p + fixed - 4, at->big);
+	uint64_t end = at->time, start, delta;
+
+	for (i = 0; i < n; i++) {
+		start = tkm_get64(at->p + fixed + 8 * (size_t)i, at->big);
+		delta = tkm_get64(at->p + fixed + 8 * ((size_t)n + i), at->big);
+		if (start != UINT64_MAX && later(at->time, later(start, delta)) > end) {
+			end = later(at->time, later(start, delta));
+		}
+	}
+	return see_until(h, at, end);
+}
+
+static int see_scope(struct stx_history *h, const struct place *at, int enter)
+{
+	uint64_t key0 = (uint64_t)W4(enter_scope, willy) << 32 | W4(enter_scope, scope);
+	uint64_t key1 = W4(enter_scope, seqnr);
+
+	return enter ? add_open(h, at, UINT64_MAX, key0, key1) : close_open(h, key0, key1);
+}
+
+static int see_file_io(struct stx_history *h, const struct place *at, int begin)
+{
+	uint64_t key0 = (uint64_t)W4(file_io_begin, willy) << 32 | W4(file_io_begin, file);
+	uint64_t key1 = (uint64_t)1 << 32 | at->p[offsetof(struct stx_wire_file_io_begin, type)];
+
+	return begin ? add_open(h, at, UINT64_MAX, key0, key1) : close_open(h, key0, key1);
+}
+
+#define COLLECTIVE(name) \
+	case STF_ID_##name: \
+	case STF_ID_##name##_1: \
+		return see_collective(h, at, sizeof(struct stx_wire_##name));
+
+static int see(struct stx_history *h, const struct place *at)
+{
+	switch (*at->p) {
+	case STF_ID_counter_value:
+		return see_counters(h, at);
+	case STF_ID_enter_function:
+		return push(h, W4(enter_function, willy), W4(enter_function, function), 0);
+	case STF_ID_enter_function_1:
+		return push(h, W4(enter_function_1, willy), W4(enter_function_1, function), W4(enter_function_1, scl));
+	case STF_ID_leave_function:
+	case STF_ID_leave_function_1:
+		return pop(h, W4(leave_function, willy));
+	case STF_ID_one_to_one_communication:
+	case STF_ID_one_to_one_communication_1:
+	case STF_ID_one_to_one_communication_2:
+	case STF_ID_one_to_one_communication_3:
+	case STF_ID_one_to_one_communication_4:
+		return see_message(h, at);
+	COLLECTIVE(all_communication)
+	COLLECTIVE(all_to_all_communication)
+	COLLECTIVE(all_to_one_communication)
+	COLLECTIVE(one_to_all_communication)
+	case STF_ID_enter_scope:
+	case STF_ID_enter_scope_1:
+	case STF_ID_leave_scope:
+	case STF_ID_leave_scope_1:
+		return see_scope(h, at, *at->p == STF_ID_enter_scope || *at->p == STF_ID_enter_scope_1);
+	case STF_ID_file_io_begin:
+	case STF_ID_file_io_begin_1:
+	case STF_ID_file_io_end:
+	case STF_ID_file_io_end_1:
+		return see_file_io(h, at, *at->p == STF_ID_file_io_begin || *at->p == STF_ID_file_io_begin_1);
+	default:
+		return 0;
+	}
+}
+
+int stx_history_absorb(struct stx_history *h, const uint8_t *p, const uint8_t *end, uint64_t offset, uint64_t *now,
+		       int big)
+{
+	const uint8_t *start = p;
+	struct place at = { .big = big };
+
+	while (p < end) {
+		h->counts[*p]++;
+		switch (*p) {
+		case STF_ID_add_time:
+			*now += tkm_get32(p + 1, big);
+			break;
+		case STF_ID_add_time_1:
+			*now += tkm_get64(p + 1, big);
+			break;
+		case STF_ID_sub_time:
+			*now -= tkm_get64(p + 1, big);
+			break;
+		default: /* every event begins with its time */
+			at.p = p;
+			at.offset = offset + (uint64_t)(p - start);
+			at.prevtime = *now;
+			*now += tkm_get32(p + 1, big);
+			at.time = *now;
+			h->min = at.time < h->min ? at.time : h->min;
+			h->max = at.time > h->max ? at.time : h->max;
+			if (see(h, &at) < 0) {
+				return -1;
+			}
+		}
+		p += stx_wire_size(p, big);
+	}
+	return 0;
+}
+
+/* Fewer than 256 elements each: their size fields are U1. */
+static int put_counters(struct stx_history *h, struct stx_stream *anc)
+{
+	struct stf_counter_history r = { 0 };
+	uint32_t id[255];
+	uint64_t value[255];
+	size_t i, n = 0;
+
+	r.counters = id;
+	r.values = value;
+	for (i = 0; i < h->n_counters; i++) {
+		id[n] = h->counter[i].id;
+		value[n++] = h->counter[i].value;
+		if (n == 255 || i + 1 == h->n_counters) {
+			r.size_1_2 = (uint32_t)n;
+			if (stx_put_counter_history(anc, &r) < 0) {
+				return -1;
+			}
+			n = 0;
+		}
+	}
+	return 0;
+}
+
+static int put_stacks(struct stx_history *h, struct stx_stream *anc)
+{
+	const struct stack *s;
+	uint32_t i;
+	int rc = 0, any;
+
+	for (s = h->stack; s < h->stack + h->n_stacks && rc == 0; s++) {
+		for (any = 0, i = 0; i < s->n; i++) {
+			any |= s->scl[i] != 0;
+		}
+		if (any) {
+			struct stf_function_history_1 r = { .willy = s->willy, .size_1_2 = s->n,
+							    .function_stack = s->function, .scls = s->scl };
+
+			rc = stx_put_function_history_1(anc, &r);
+		} else if (s->n) {
+			struct stf_function_history r = { .willy = s->willy, .size_1_1 = s->n,
+							  .function_stack = s->function };
+
+			rc = stx_put_function_history(anc, &r);
+		}
+	}
+	return rc;
+}
+
+static int put_open(struct stx_history *h, struct stx_stream *anc, uint32_t file)
+{
+	struct stf_history r = { 0 };
+	uint32_t files[255];
+	uint64_t offset[255], prevtime[255];
+	size_t i, n = 0;
+
+	r.file = files;
+	r.offset = offset;
+	r.prevtime = prevtime;
+	for (i = 0; i < h->n_open; i++) {
+		files[n] = file;
+		offset[n] = h->open[i].offset;
+		prevtime[n++] = h->open[i].prevtime;
+		if (n == 255 || i + 1 == h->n_open) {
+			r.size_1_3 = (uint32_t)n;
+			if (stx_put_history(anc, &r) < 0) {
+				return -1;
+			}
+			n = 0;
+		}
+	}
+	return 0;
+}
+
+int stx_history_anchor(struct stx_history *h, struct stx_stream *anc, uint32_t file, uint64_t time_prev,
+		       uint64_t offset)
+{
+	struct stf_anchor a = { .time_prev = time_prev, .offset = offset };
+	struct stf_begin_of_history begin = { 0 };
+	struct stf_end_of_history end = { 0 };
+	size_t i, n = 0;
+
+	for (i = 0; i < h->n_open; i++) {
+		if (h->open[i].end > time_prev) {
+			h->open[n++] = h->open[i];
+		}
+	}
+	h->n_open = n;
+	if (stx_put_anchor(anc, &a) < 0 || stx_put_begin_of_history(anc, &begin) < 0 || put_counters(h, anc) < 0 ||
+	    put_stacks(h, anc) < 0 || put_open(h, anc, file) < 0) {
+		return -1;
+	}
+	return stx_put_end_of_history(anc, &end);
+}

@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Files that appear under their name only when they are complete. */
+#include "config.h"
+#include "stf/stream.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* The pid tells two jobs apart, the counter skips what a killed one left. */
+static int create_temp(struct stx_out *o, struct stf_err *err)
+{
+	size_t n = strlen(o->final_name) + 48;
+	int tries;
+
+	o->temp_name = malloc(n);
+	if (!o->temp_name) {
+		return stx_no_memory(err);
+	}
+	for (tries = 0; tries < 1000; tries++) {
+		snprintf(o->temp_name, n, "%s.tmp-%ld-%d", o->final_name, (long)getpid(), tries);
+		o->fd = open(o->temp_name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+		if (o->fd >= 0 || errno != EEXIST) {
+			break;
+		}
+	}
+	if (o->fd < 0) {
+		stx_fail_errno(err, errno, o->temp_name, "cannot create");
+		free(o->temp_name);
+		o->temp_name = NULL;
+		return -1;
+	}
+	return 0;
+}
+
+int stx_out_open(struct stx_out *o, const char *path, int force, struct stf_err *err)
+{
+	struct stat st;
+
+	o->fd = -1;
+	o->final_name = strdup(path);
+	if (!o->final_name) {
+		return stx_no_memory(err);
+	}
+	if (!force && lstat(path, &st) == 0) {
+		return stx_fail(err, STF_ERR_EXISTS, path, 0, 0, "exists already and is not replaced without force");
+	}
+	return create_temp(o, err);
+}
+
+int stx_out_write(struct stx_out *o, const void *p, size_t n, struct stf_err *err)
+{
+	const char *c = p;
+	ssize_t got;
+
+	while (n) {
+		got = write(o->fd, c, n);
+		if (got < 0 && errno == EINTR) {
+			continue;
+		}
+		if (got <= 0) {
+			return stx_fail_errno(err, got ? errno : ENOSPC, o->final_name, "cannot write");
+		}
+		c += got;
+		n -= (size_t)got;
+	}
+	return 0;
+}
+
+int stx_out_close(struct stx_out *o, struct stf_err *err)
+{
+	int fd = o->fd;
+
+	o->fd = -1;
+	/* some file systems tell only here that the disk is full */
+	if (fd >= 0 && close(fd) < 0) {
+		return stx_fail_errno(err, errno, o->final_name, "cannot write");
+	}
+	return 0;
+}
+
+int stx_out_publish(struct stx_out *o, int force, struct stf_err *err)
+{
+	int rc;
+
+	if (force) {
+		rc = rename(o->temp_name, o->final_name);
+	} else {
+		/* unlike rename() neither replaces what came to be there meanwhile */
+		rc = renameat2(AT_FDCWD, o->temp_name, AT_FDCWD, o->final_name, RENAME_NOREPLACE);
+		if (rc < 0 && (errno == EINVAL || errno == ENOSYS)) {
+			rc = link(o->temp_name, o->final_name);
+			if (rc == 0) {
+				unlink(o->temp_name);
+			}
+		}
+	}
+	if (rc < 0) {
+		return stx_fail_errno(err, errno, o->final_name, "cannot give the finished file its name");
+	}
+	o->published = 1;
+	return 0;
+}
+
+void stx_out_discard(struct stx_out *o)
+{
+	if (o->fd >= 0) {
+		close(o->fd);
+		o->fd = -1;
+	}
+	if (o->published) {
+		unlink(o->final_name);
+	} else if (o->temp_name) {
+		unlink(o->temp_name);
+	}
+}
+
+void stx_out_free(struct stx_out *o)
+{
+	free(o->final_name);
+	free(o->temp_name);
+	memset(o, 0, sizeof(*o));
+	o->fd = -1;
+}

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What the files of stf/ share: errors, growing memory, wire layouts, an id map. Prefix stx_. */
+#ifndef STF_PRIVATE_H
+#define STF_PRIVATE_H
+
+#include "base/bytes.h"
+#include "stf/stf.h"
+
+#define STX_MAX_FIELDS 20         /* of one record of ours; collop_profile has 17 */
+#define STX_BUFFER (1u << 20)     /* bytes of a component that are held in memory */
+#define STX_ANCHOR_STEP (1u << 16) /* an anchor at least each so many bytes of data */
+#define STX_LAST_ID 0xe9
+
+/* ---- err.c ---- */
+
+/* Fills *e and returns -1. `file` may be NULL. */
+int stx_fail(struct stf_err *e, enum stf_code code, const char *file, uint64_t offset, uint64_t record,
+	     const char *fmt, ...) __attribute__((format(printf, 6, 7)));
+/* STF_ERR_IO (EEXIST: STF_ERR_EXISTS, ENOMEM: STF_ERR_NOMEM) with "what: reason of errnum". */
+int stx_fail_errno(struct stf_err *e, int errnum, const char *file, const char *what);
+int stx_no_memory(struct stf_err *e);
+
+/* Growing byte array. A failed growth sets `failed` and keeps what was there. */
+struct stx_buf {
+	char *p;
+	size_t n, cap;
+	int failed;
+};
+/* Room for n more bytes at b->p + b->n; 0 or -1. */
+int stx_buf_reserve(struct stx_buf *b, size_t n);
+void stx_buf_add(struct stx_buf *b, const void *p, size_t n);
+void stx_buf_printf(struct stx_buf *b, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+/* Map from a non-zero 64-bit key to a number: open addressing, no removal. */
+struct stx_map {
+	uint64_t *key;
+	uint64_t *value;
+	size_t n, cap;
+};
+#define STX_KEY(class_id, id) ((uint64_t)(class_id) << 32 | (uint32_t)(id))
+/* 1: added, 0: was there (value unchanged), -1: no memory */
+int stx_map_add(struct stx_map *m, uint64_t key, uint64_t value);
+const uint64_t *stx_map_find(const struct stx_map *m, uint64_t key);
+void stx_map_free(struct stx_map *m);
+
+/* ---- layout.c ---- */
+
+/* Bytes on disk of a basic type (willy_id: 4). */
+unsigned stx_type_size(enum stf_type t);
+const char *stx_type_name(enum stf_type t);
+/* -1 if name is no basic type */
+int stx_type_by_name(const char *name, size_t n);
+/* Base incarnation of a class, 0 if unknown. */
+unsigned stx_class_by_name(const char *name);
+
+/* Our own layout on disk, for looking at bytes that we wrote. Arrays have no size here, so that
+ * sizeof is the size of the fixed part, and members ahead of the first array stand where they are. */
+#define STX_W_U1 1
+#define STX_W_U2 2
+#define STX_W_U4 4
+#define STX_W_U8 8
+#define STX_W_I1 1
+#define STX_W_I2 2
+#define STX_W_I4 4
+#define STX_W_I8 8
+#define STX_W_F4 4
+#define STX_W_F8 8
+#define STX_W_C1 1
+#define STX_W_O8 8
+#define STF_BEGIN(id, cls, name, kind) struct stx_wire_##name { uint8_t type_;
+#define STF_TIME(name) uint8_t name[4];
+#define STF_FIELD(type, name, ref, dflt) uint8_t name[STX_W_##type];
+#define STF_WILLY_FIELD(name) uint8_t name[4];
+#define STF_SIZE(type, group, n) uint8_t size_##group##_##n[STX_W_##type];
+#define STF_ARRAY(type, name, ref, dflt) uint8_t name[0];
+#define STF_WILLY_ARRAY(name) uint8_t name[0];
+#define STF_END(id, name) };
+#include "stf/records.def"
+
+/* Bytes of the record of ours that begins at p, its type byte included; 0 if *p is no record of ours. */
+uint64_t stx_wire_size(const uint8_t *p, int big);
+
+#endif

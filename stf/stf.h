@@ -1,0 +1,301 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* STF 1.0 traces: write them, read anyone's. The bytes are described in doc/stf-format.md, the records
+ * in seeds/000 chapter 3. Needs libc only; includes nothing of ours but the record table installed
+ * beside it. No function prints, exits or aborts, and there are no globals: two threads may use two
+ * readers or two writers at once, one of either belongs to one thread at a time.
+ *
+ * Times are absolute, in time-stamp units of which stf_writer_options.resolution says the seconds.
+ * A willy is a thread: STF_WILLY(process, thread), or a group with bit 31 set. */
+#ifndef STF_STF_H
+#define STF_STF_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- errors ---------------------------------------------------------------------------------- */
+
+enum stf_code {
+	STF_OK = 0,
+	STF_ERR_ARG,        /* the caller's value is unusable, or does not fit its field */
+	STF_ERR_STATE,      /* the call is not possible now: a record that the writer makes itself, ... */
+	STF_ERR_IO,         /* the system refused: open, read, write, rename; text ends in its reason */
+	STF_ERR_EXISTS,     /* would overwrite a file and force was not given */
+	STF_ERR_NOMEM,
+	STF_ERR_FORMAT,     /* damaged: an impossible size, id, time, name */
+	STF_ERR_DEFINITION, /* damaged definition layer in the base file */
+	STF_ERR_TRUNCATED,  /* the file ends inside a record */
+	STF_ERR_REFERENCE,  /* refers to what was not declared, or declares it twice */
+};
+
+struct stf_err {
+	enum stf_code code;
+	char file[256];  /* path, cut at its start if longer; "" if no file is concerned */
+	uint64_t offset; /* bytes from the file's start: where the faulty record (line) begins */
+	uint64_t record; /* its number in that file, from 1, time records included; 0: none. In the
+	                  * definition layer the number of the line */
+	char text[384];  /* one line without file and offset */
+};
+
+/* ---- records --------------------------------------------------------------------------------- */
+
+/* STF_ID_counter_value = 22, ...: the ids that we write. STF_ID_void is no record. */
+enum stf_id {
+	STF_ID_void = 0,
+#define STF_BEGIN(id, cls, name, kind) STF_ID_##name = id,
+#include "records.def"
+};
+enum { STF_ID_END = 75 };
+
+/* Basic types, as they stand in the definition layer. STF_WILLYID is the nested record willy_id. */
+enum stf_type {
+	STF_U1, STF_U2, STF_U4, STF_U8, STF_I1, STF_I2, STF_I4, STF_I8,
+	STF_F4, STF_F8, STF_C1, STF_O8, STF_WILLYID,
+};
+
+/* Where a record lives. The first eight are data files, and 1 << kind is their category bit. */
+enum stf_kind {
+	STF_KIND_FUNC, STF_KIND_SCOPE, STF_KIND_FIO, STF_KIND_COUNTER, STF_KIND_MSG, STF_KIND_COLL,
+	STF_KIND_REPORT, STF_KIND_OTHER, STF_KIND_DECL, STF_KIND_INDEX, STF_KIND_ANCHOR, STF_KIND_STATS,
+	STF_KIND_TIMING, STF_KIND_TYPE,
+};
+
+/* file_declaration.filetype */
+enum { STF_DECL_FILE = 1, STF_ANCHOR_FILE = 2, STF_DATA_FILE = 3, STF_STATS_FILE = 4 };
+
+/* counter_definition.type: one of the first three plus one of the scopes */
+enum {
+	STF_COUNTER_I8 = 1, STF_COUNTER_F8 = 2, STF_COUNTER_U8 = 3,
+	STF_COUNTER_BEFORE = 0x10, STF_COUNTER_POINT = 0x20, STF_COUNTER_AFTER = 0x30, STF_COUNTER_SAMPLE = 0x40,
+};
+
+/* one_to_one_communication.receive_time is the receive stamp minus `time`, or one of these two; with
+ * the second, `time` is the receive stamp. */
+#define STF_RECEIVE_UNKNOWN INT64_MIN
+#define STF_SEND_UNKNOWN (INT64_MIN + 1)
+
+#define STF_WILLY(process, thread) (((uint32_t)(process) & 0xffffu) | ((uint32_t)(thread) & 0x7fffu) << 16)
+#define STF_GROUP(id) (((uint32_t)(id) & 0x7fffffffu) | 0x80000000u)
+static inline uint32_t stf_willy_process(uint32_t willy)
+{
+	return willy & 0xffffu;
+}
+static inline uint32_t stf_willy_thread(uint32_t willy)
+{
+	return willy >> 16 & 0x7fffu;
+}
+static inline int stf_willy_is_group(uint32_t willy)
+{
+	return (int)(willy >> 31);
+}
+
+/* struct stf_counter_value { uint64_t time; uint32_t willy; uint32_t size_1_2; const uint64_t *values;
+ * const uint32_t *counters; } and so on, one per incarnation, fields as in the table. Arrays and
+ * strings are the caller's; strings have a length and need no terminating zero. */
+#define STF_C_U1 uint8_t
+#define STF_C_U2 uint16_t
+#define STF_C_U4 uint32_t
+#define STF_C_U8 uint64_t
+#define STF_C_I1 int8_t
+#define STF_C_I2 int16_t
+#define STF_C_I4 int32_t
+#define STF_C_I8 int64_t
+#define STF_C_F4 float
+#define STF_C_F8 double
+#define STF_C_C1 char
+#define STF_C_O8 uint64_t
+#define STF_BEGIN(id, cls, name, kind) struct stf_##name {
+#define STF_TIME(name) uint64_t name;
+#define STF_FIELD(type, name, ref, dflt) STF_C_##type name;
+#define STF_WILLY_FIELD(name) uint32_t name;
+#define STF_SIZE(type, group, n) uint32_t size_##group##_##n;
+#define STF_ARRAY(type, name, ref, dflt) const STF_C_##type *name;
+#define STF_WILLY_ARRAY(name) const uint32_t *name;
+#define STF_END(id, name) };
+#include "records.def"
+
+/* One field of a record, for tools. */
+struct stf_field {
+	const char *name;
+	enum stf_type type;
+	uint8_t is_array;
+	uint8_t is_size;    /* size_G_N: the number of arrays N that follow it; else 0 */
+	uint8_t is_time;    /* absolute in views and structs, a difference on disk */
+	uint8_t ref_class;  /* enum stf_id of the class whose id this is, or STF_ID_void */
+	uint64_t dflt;      /* bits of the default, for a trace that lacks the field */
+};
+
+/* One incarnation of one class. */
+struct stf_layout {
+	const char *name;   /* "add_time_1" */
+	const char *cls;    /* "add_time", the specifier */
+	uint8_t id;
+	uint8_t class_id;   /* id of the class's first incarnation */
+	uint8_t n_fields;
+	enum stf_kind kind;
+	const struct stf_field *fields;
+};
+
+/* The layout of id 1 to 74, else NULL. Static data. */
+const struct stf_layout *stf_layout(unsigned id);
+
+/* A field's value. Scalars: the bits in u, signed ones sign-extended, F4 and F8 as the bits of a
+ * double. Arrays: count elements of the field's own C type (STF_C_...; willy_id: uint32_t) in host
+ * order, followed by a zero byte, so that a C1 array is a C string. A time is absolute. */
+struct stf_value {
+	uint64_t u;
+	const void *array;
+	uint32_t count;
+};
+
+/* A record as the reader gives it; values[i] belongs to layout->fields[i]. */
+struct stf_record {
+	const struct stf_layout *layout;
+	uint64_t time;   /* current time of the data file, after this record's; 0 outside data files */
+	uint64_t offset; /* where in its file the record begins */
+	uint64_t number; /* in its file, from 1 */
+	uint32_t file;   /* file_declaration id of that file, 0 for the base file */
+	const struct stf_value *values;
+};
+
+static inline double stf_value_double(const struct stf_value *v)
+{
+	double d;
+
+	memcpy(&d, &v->u, sizeof(d));
+	return d;
+}
+
+/* Value of a field by its name, NULL if this incarnation has none of that name. */
+const struct stf_value *stf_value(const struct stf_record *r, const char *name);
+
+/* int stf_get_counter_value(const struct stf_record *r, struct stf_counter_value *out): the typed struct
+ * of a record of the same class; fields that r's incarnation lacks take their default, arrays
+ * NULL. Arrays stay those of r. Returns 0, or -1 if r is of another class. */
+#define STF_BEGIN(id, cls, name, kind) int stf_get_##name(const struct stf_record *r, struct stf_##name *out);
+#include "records.def"
+
+/* ---- writing --------------------------------------------------------------------------------- */
+
+struct stf_writer;
+
+struct stf_writer_options {
+	double resolution;       /* seconds of one time-stamp unit, > 0 */
+	uint32_t eventbits;      /* the clock's own tick is resolution x 2^eventbits; at most 63 */
+	uint32_t procs_per_file; /* processes that share one .f.I .c.I ... file; 0: all */
+	int force;               /* replace an existing trace (only once the new one is complete) */
+	int big_endian;          /* for tests; traces are little-endian */
+	const char *comment;     /* one line for the head of the base file, or NULL */
+};
+
+/* Begins a trace whose base file is `path` (T.stf; the components are T.stf.dcl, T.stf.msg ...). All
+ * is written under temporary names in the same directory and gets its names in stf_writer_finish().
+ * Fails with STF_ERR_EXISTS if `path` or a component that is needed is there and force is not set.
+ * Returns NULL and fills *err (never NULL itself). */
+struct stf_writer *stf_writer_create(const char *path, const struct stf_writer_options *opt, struct stf_err *err);
+
+/* Completes the trace, gives the files their names and frees w, whatever happens. [start, end] becomes
+ * the duration record; start > end: the smallest and largest stamp that was written (a message's
+ * end is its receive time). On failure no file of this trace is left. Returns 0 or -1. */
+int stf_writer_finish(struct stf_writer *w, uint64_t start, uint64_t end, struct stf_err *err);
+
+/* Gives up: removes what was written, frees w (NULL is allowed). */
+void stf_writer_abort(struct stf_writer *w);
+
+/* The last error of w; code STF_OK if there was none. STF_ERR_ARG and STF_ERR_STATE only reject the one
+ * record; after any other error nothing is written any more and stf_writer_finish() fails with it. */
+const struct stf_err *stf_writer_error(const struct stf_writer *w);
+
+/* int stf_write_counter_value(struct stf_writer *w, const struct stf_counter_value *r), ... : appends one record
+ * to the component where it belongs: data by category and willy, declarations, statistics, info.
+ * Within one file records should come in the order of `time`; an earlier one is marked with sub_time.
+ * process_declaration is allowed once. Records that the writer makes itself (time, anchors, histories,
+ * files, duration, event_summary, clock_resolution) are refused. Returns 0 or -1. */
+#define STF_BEGIN(id, cls, name, kind) int stf_write_##name(struct stf_writer *w, const struct stf_##name *r);
+#include "records.def"
+
+/* The same from a view, of any incarnation: read one trace, write another. */
+int stf_write_record(struct stf_writer *w, const struct stf_record *r);
+
+/* Conveniences over the above. Ids are chosen above all that were used so far; 0 means failure. The
+ * same text again gives the same string id. A class is named with its parents, "MPI:P2P"; `parent` is
+ * the id of the outer class, 0: none. */
+uint32_t stf_writer_string(struct stf_writer *w, const char *text);
+uint32_t stf_writer_class(struct stf_writer *w, const char *name, uint32_t parent);
+/* Processes 0 to n-1 with threads[i] threads each. */
+int stf_writer_processes(struct stf_writer *w, const uint32_t *threads, uint32_t n);
+/* willy_definition: gettimeofday() [s] = offset + tick x skew, tick of the willy's own, uncorrected clock. */
+int stf_writer_willy(struct stf_writer *w, uint32_t willy, const char *hostname, const char *ip, uint32_t pid,
+		     uint64_t tid, double offset, double skew);
+int stf_writer_willy_name(struct stf_writer *w, uint32_t willy, const char *name);
+/* An info record of the index; the class is declared at its first use. */
+int stf_writer_info(struct stf_writer *w, const char *cls, const char *text);
+
+/* ---- reading --------------------------------------------------------------------------------- */
+
+struct stf_reader;
+struct stf_cursor;
+
+enum {
+	STF_READ_DAMAGED = 1,    /* open even if index or declarations end in a fault: see stf_reader_fault() */
+	STF_READ_CHECK_REFS = 2, /* check every reference of data records too */
+};
+
+/* Opens a trace by its base file; reads definition layer, index and declarations. Returns NULL and
+ * fills *err. Strings and records that it hands out live until stf_reader_close(). */
+struct stf_reader *stf_reader_open(const char *path, unsigned flags, struct stf_err *err);
+void stf_reader_close(struct stf_reader *r);
+/* With STF_READ_DAMAGED: the fault that ended the index or declarations; STF_OK if none. */
+const struct stf_err *stf_reader_fault(const struct stf_reader *r);
+/* Records skipped so far because their specifier is unknown, by the reader and its cursors. */
+uint64_t stf_reader_skipped(const struct stf_reader *r);
+int stf_reader_is_big_endian(const struct stf_reader *r);
+
+/* Index and declaration records of one class (stf_layout()->class_id), in file order; i from 0. */
+size_t stf_reader_count(const struct stf_reader *r, unsigned class_id);
+const struct stf_record *stf_reader_record(const struct stf_reader *r, unsigned class_id, size_t i);
+/* The record of a class that declares `id`, or NULL. */
+const struct stf_record *stf_reader_find(const struct stf_reader *r, unsigned class_id, uint32_t id);
+
+/* Seconds of a time-stamp unit, event bits; -1 if the trace does not say. */
+int stf_reader_clock(const struct stf_reader *r, double *resolution, uint32_t *eventbits);
+int stf_reader_duration(const struct stf_reader *r, uint64_t *start, uint64_t *end);
+/* Threads of each process; *n of them. */
+const uint32_t *stf_reader_processes(const struct stf_reader *r, uint32_t *n);
+/* A stf_string; NULL if not declared. */
+const char *stf_reader_string(const struct stf_reader *r, uint32_t id);
+/* Name of a function, class, counter, scope, communicator, group, collective operation ...; or NULL. */
+const char *stf_reader_name(const struct stf_reader *r, unsigned class_id, uint32_t id);
+
+struct stf_willy_info {
+	uint32_t willy;
+	const char *hostname, *ip, *name; /* NULL where the trace says nothing */
+	uint32_t pid;
+	uint64_t tid;
+	double offset, skew;
+	int defined; /* a willy_definition was there: pid, tid, offset, skew count */
+};
+/* Returns -1 if neither definition nor name of that willy is there. */
+int stf_reader_willy(const struct stf_reader *r, uint32_t willy, struct stf_willy_info *out);
+/* The i-th info record; -1 past the last. */
+int stf_reader_info(const struct stf_reader *r, size_t i, const char **cls, const char **text);
+
+/* Reads the records of one component by its suffix (".msg", ".dcl", ".msg.anc"), of the index (""), or
+ * with NULL of all data files merged by time. In data files the time records are applied, not
+ * delivered. The merge takes the earliest next record of all files (the first declared file among
+ * equals); a record that was written late behind a sub_time comes where it stands in its file. */
+struct stf_cursor *stf_cursor_open(struct stf_reader *r, const char *suffix, struct stf_err *err);
+/* 1: *rec is the next record, valid until the next call; 0: the end; -1: a fault, *err says where. A
+ * fault in one file does not hide the others: a merge reports it after all other records. */
+int stf_cursor_next(struct stf_cursor *c, const struct stf_record **rec, struct stf_err *err);
+void stf_cursor_close(struct stf_cursor *c);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

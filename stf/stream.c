@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A component file being written: the seldom path of stx_room(). */
+#include "config.h"
+#include "stf/stream.h"
+
+#include <stdlib.h>
+
+uint64_t stx_stream_offset(const struct stx_stream *s)
+{
+	return s->base + (uint64_t)(s->cur - s->buf);
+}
+
+struct stx_stream *stx_stream_new(const char *path, const char *suffix, int force, int big, struct stf_err *err,
+				  uint8_t *used)
+{
+	struct stx_stream *s = calloc(1, sizeof(*s));
+	size_t cap = path ? STX_BUFFER : 4096, n = strlen(suffix);
+	char *name = NULL;
+
+	if (!s) {
+		stx_no_memory(err);
+		return NULL;
+	}
+	s->out.fd = -1;
+	s->err = err;
+	s->used = used;
+	s->big = big;
+	s->memory = !path;
+	memcpy(s->suffix, suffix, n < sizeof(s->suffix) ? n : sizeof(s->suffix) - 1);
+	s->buf = malloc(cap);
+	name = path ? malloc(strlen(path) + n + 1) : NULL;
+	if (!s->buf || (path && !name)) {
+		stx_no_memory(err);
+		goto fail;
+	}
+	s->cur = s->seen = s->buf;
+	s->end = s->limit = s->buf + cap;
+	if (path) {
+		memcpy(name, path, strlen(path));
+		memcpy(name + strlen(path), suffix, n + 1);
+		if (stx_out_open(&s->out, name, force, err) < 0) {
+			goto fail;
+		}
+	}
+	free(name);
+	return s;
+fail:
+	free(name);
+	stx_stream_free(s);
+	return NULL;
+}
+
+static void set_limit(struct stx_stream *s, uint64_t size)
+{
+	uint64_t left;
+
+	s->limit = s->end;
+	if (s->anc) {
+		left = s->anchored + STX_ANCHOR_STEP - stx_stream_offset(s);
+		/* one record may be longer than the step; what follows it must come by here again */
+		if (stx_stream_offset(s) + size > s->anchored + STX_ANCHOR_STEP) {
+			left = size;
+		}
+		if (left < (uint64_t)(s->end - s->cur)) {
+			s->limit = s->cur + left;
+		}
+	}
+}
+
+int stx_stream_add_anchors(struct stx_stream *s, const char *path, int force)
+{
+	char suffix[sizeof(s->suffix)];
+	size_t n = strlen(s->suffix);
+
+	memcpy(suffix, s->suffix, n);
+	memcpy(suffix + n, ".anc", 5);
+	s->history = stx_history_new();
+	if (!s->history) {
+		return stx_no_memory(s->err);
+	}
+	s->anc = stx_stream_new(path, suffix, force, s->big, s->err, s->used);
+	if (!s->anc) {
+		return -1;
+	}
+	s->anc->file = s->file + 1;
+	set_limit(s, 0);
+	return stx_history_anchor(s->history, s->anc, s->file, 0, 0);
+}
+
+/* Brings the history up to the end of what is buffered. */
+static int absorb(struct stx_stream *s)
+{
+	if (s->history && s->seen < s->cur) {
+		if (stx_history_absorb(s->history, s->seen, s->cur, s->base + (uint64_t)(s->seen - s->buf),
+				       &s->seen_now, s->big) < 0) {
+			return stx_no_memory(s->err);
+		}
+	}
+	s->seen = s->cur;
+	return 0;
+}
+
+static int flush(struct stx_stream *s)
+{
+	size_t n = (size_t)(s->cur - s->buf);
+
+	if (absorb(s) < 0 || stx_out_write(&s->out, s->buf, n, s->err) < 0) {
+		return -1;
+	}
+	s->base += n;
+	s->cur = s->seen = s->buf;
+	return 0;
+}
+
+static int make_room(struct stx_stream *s, uint64_t size)
+{
+	uint64_t used, cap;
+	uint8_t *p;
+
+	if (size <= (uint64_t)(s->end - s->cur)) {
+		return 0;
+	}
+	if (!s->memory && flush(s) < 0) {
+		return -1;
+	}
+	if (size <= (uint64_t)(s->end - s->cur)) {
+		return 0;
+	}
+	used = (uint64_t)(s->cur - s->buf);
+	cap = 2 * (uint64_t)(s->end - s->buf);
+	if (cap < used + size) {
+		cap = used + size;
+	}
+	p = size > SIZE_MAX / 4 ? NULL : realloc(s->buf, cap);
+	if (!p) {
+		return stx_no_memory(s->err);
+	}
+	s->seen = p + (s->seen - s->buf);
+	s->cur = p + used;
+	s->buf = p;
+	s->end = p + cap;
+	return 0;
+}
+
+/* The time record that must stand before a record at `time`; returns its bytes. */
+static unsigned time_record(const struct stx_stream *s, uint64_t time, uint8_t out[9], uint32_t *dt)
+{
+	uint64_t d = time - s->now;
+
+	if (time < s->now) {
+		out[0] = STF_ID_sub_time;
+		tkm_put64(out + 1, s->now - time, s->big);
+		*dt = 0;
+		return 9;
+	}
+	if (d <= UINT32_MAX) {
+		*dt = (uint32_t)d;
+		return 0;
+	}
+	if (d <= 2 * (uint64_t)UINT32_MAX) {
+		out[0] = STF_ID_add_time;
+		tkm_put32(out + 1, UINT32_MAX, s->big);
+		*dt = (uint32_t)(d - UINT32_MAX);
+		return 5;
+	}
+	out[0] = STF_ID_add_time_1;
+	tkm_put64(out + 1, d, s->big);
+	*dt = 0;
+	return 9;
+}
+
+uint8_t *stx_room_slow(struct stx_stream *s, uint64_t size, uint64_t time, uint32_t *dt)
+{
+	uint8_t gap[9];
+	unsigned n = time_record(s, time, gap, dt);
+	uint64_t at = stx_stream_offset(s);
+
+	if (s->err->code != STF_OK && s->err->code != STF_ERR_ARG && s->err->code != STF_ERR_STATE) {
+		return NULL;
+	}
+	if (s->anc && at > s->anchored && at + n + size > s->anchored + STX_ANCHOR_STEP) {
+		if (absorb(s) < 0 || stx_history_anchor(s->history, s->anc, s->file, s->now, at) < 0) {
+			return NULL;
+		}
+		s->anchored = at;
+	}
+	if (make_room(s, n + size) < 0) {
+		/* nothing more will fit, so that every later call comes by here and fails */
+		s->limit = s->cur;
+		return NULL;
+	}
+	if (n) {
+		memcpy(s->cur, gap, n);
+		s->cur += n;
+		s->used[gap[0]] = 1;
+	}
+	s->now = time;
+	set_limit(s, size);
+	return s->cur;
+}
+
+int stx_stream_close(struct stx_stream *s)
+{
+	if (flush(s) < 0 || stx_out_close(&s->out, s->err) < 0) {
+		return -1;
+	}
+	s->limit = s->cur;
+	return s->anc ? stx_stream_close(s->anc) : 0;
+}
+
+void stx_stream_free(struct stx_stream *s)
+{
+	if (!s) {
+		return;
+	}
+	stx_stream_free(s->anc);
+	stx_history_free(s->history);
+	stx_out_discard(&s->out);
+	stx_out_free(&s->out);
+	free(s->buf);
+	free(s);
+}

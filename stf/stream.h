@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The writing side inside stf/: one component file being written, with a buffer, the current time and,
+ * for data files, anchors. A record costs one comparison and its stores; whatever needs the content
+ * of earlier records (anchors, histories, counts, smallest and largest time) is found by walking the buffer once
+ * per 64 KiB block, not per record. */
+#ifndef STF_STREAM_H
+#define STF_STREAM_H
+
+#include "stf/private.h"
+
+/* ---- outfile.c: a file under a temporary name ---- */
+
+struct stx_out {
+	int fd;           /* -1: closed or never opened */
+	int published;    /* has its final name: discard removes that one */
+	char *final_name, *temp_name;
+};
+
+/* Creates a temporary file beside `path` with O_EXCL. Without force an existing `path` is an error. */
+int stx_out_open(struct stx_out *o, const char *path, int force, struct stf_err *err);
+int stx_out_write(struct stx_out *o, const void *p, size_t n, struct stf_err *err);
+int stx_out_close(struct stx_out *o, struct stf_err *err);
+/* Gives the file its name; without force never replaces another. */
+int stx_out_publish(struct stx_out *o, int force, struct stf_err *err);
+/* Removes the file under whichever name it has. */
+void stx_out_discard(struct stx_out *o);
+void stx_out_free(struct stx_out *o);
+
+/* ---- history.c: what a reader must know when it begins at an anchor ---- */
+
+struct stx_history;
+struct stx_stream;
+
+struct stx_history *stx_history_new(void);
+void stx_history_free(struct stx_history *h);
+/* Takes in the records [p, end) that stand at `offset` of a data file whose time is *now; advances
+ * *now. -1: no memory. */
+int stx_history_absorb(struct stx_history *h, const uint8_t *p, const uint8_t *end, uint64_t offset, uint64_t *now,
+		       int big);
+/* Writes anchor, begin_of_history, the histories, end_of_history to `anc`. */
+int stx_history_anchor(struct stx_history *h, struct stx_stream *anc, uint32_t file, uint64_t time_prev,
+		       uint64_t offset);
+/* Records of each id so far, and the smallest and largest time (none: min > max). */
+const uint64_t *stx_history_counts(const struct stx_history *h);
+void stx_history_times(const struct stx_history *h, uint64_t *min, uint64_t *max);
+
+/* ---- stream.c ---- */
+
+struct stx_stream {
+	uint8_t *cur, *limit; /* a record that fits before limit needs nothing but its bytes */
+	uint64_t now;         /* current time of the file; 0 in files that are no data files */
+	uint8_t *buf, *end;
+	uint8_t *seen;        /* up to here the history has taken in the buffer */
+	uint64_t base;        /* offset in the file of buf */
+	uint64_t anchored;    /* offset of the last anchor */
+	uint64_t seen_now;    /* current time at `seen` */
+	struct stf_err *err;  /* the writer's; what stands there first stays */
+	int big, memory;      /* memory: no file, the buffer grows */
+	uint8_t *used;        /* [256] of the writer: ids that were written */
+	struct stx_out out;
+	struct stx_history *history; /* data files only */
+	struct stx_stream *anc;
+	uint32_t file;        /* file_declaration id */
+	char suffix[24];
+};
+
+/* path NULL: in memory. `err` and `used` must outlive the stream. */
+struct stx_stream *stx_stream_new(const char *path, const char *suffix, int force, int big, struct stf_err *err,
+				  uint8_t *used);
+/* Makes it a data file: gives it anchors, the first at offset 0. */
+int stx_stream_add_anchors(struct stx_stream *s, const char *path, int force);
+/* Writes out all that is buffered and closes the file. */
+int stx_stream_close(struct stx_stream *s);
+void stx_stream_free(struct stx_stream *s);
+uint64_t stx_stream_offset(const struct stx_stream *s);
+
+uint8_t *stx_room_slow(struct stx_stream *s, uint64_t size, uint64_t time, uint32_t *dt);
+
+/* Place for a record of `size` bytes at `time`; what its time field must hold goes to *dt. NULL: error. */
+static inline uint8_t *stx_room(struct stx_stream *s, uint64_t size, uint64_t time, uint32_t *dt)
+{
+	uint64_t d = time - s->now;
+
+	if (__builtin_expect(d <= UINT32_MAX && size <= (uint64_t)(s->limit - s->cur), 1)) {
+		*dt = (uint32_t)d;
+		s->now = time;
+		return s->cur;
+	}
+	return stx_room_slow(s, size, time, dt);
+}
+
+/* ---- writer.c ---- */
+
+/* The stream where a record of this kind, willy and id belongs, NULL with the writer's error set.
+ * `key` is the record's first field, for declarations its id. */
+struct stx_stream *stx_route(struct stf_writer *w, unsigned id, unsigned kind, uint32_t willy, uint64_t key);
+/* Rejects one record. Returns -1. */
+int stx_reject(struct stf_err *e, const char *record, const char *why, uint64_t n);
+struct stf_err *stx_writer_err(struct stf_writer *w);
+
+/* ---- put.c ---- */
+
+/* int stx_put_anchor(struct stx_stream *s, const struct stf_anchor *r), ... */
+#define STF_BEGIN(id, cls, name, kind) int stx_put_##name(struct stx_stream *s, const struct stf_##name *r);
+#include "stf/records.def"
+
+#endif
