@@ -2,10 +2,16 @@
 #include "config.h"
 #include "calib/sync.h"
 
+#include <math.h>
 #include <time.h>
 
-/* The first exchanges of a session find cold caches on both sides and are not recorded. */
+/* The first exchanges of a session find cold caches and sleepy cores on both sides, and are slower in one
+ * direction than in the other: they are not recorded, for at least so many cycles and so long. */
 enum { WARM_UP = 3 };
+const double cal_warm_up_s = 500e-6;
+
+/* What the master says with each turn. */
+enum { STOP, RECORD, WARM };
 
 /* The master must not send again while its answer is still on the way: over shared memory (Open MPI
  * 4.1.4, vader) a next message in the same direction delays the answer by 60 to 80 ns, and so biases the
@@ -33,8 +39,8 @@ static int one_exchange(struct cal_link *l, int master, int child, int record, s
 int cal_sync_session(struct cal_link *l, int master, const unsigned char *exchanges,
 	const struct cal_sync_options *opt, enum cal_session_kind kind, struct cal_session *out, struct tkm_err *err)
 {
-	double begin = cal_link_seconds(l);
-	long long cycle, go = 1;
+	double begin = cal_link_seconds(l), seconds;
+	long long cycle, recorded = 0, go = WARM;
 	int child;
 
 	for (child = 0; child < l->size; child++) {
@@ -45,10 +51,17 @@ int cal_sync_session(struct cal_link *l, int master, const unsigned char *exchan
 	if (!(opt->max_duration_s > 0)) {
 		return 0;
 	}
-	for (cycle = 0; go; cycle++) {
+	for (cycle = 0; go != STOP; cycle++) {
 		if (cal_link_is(l, master)) {
-			go = cycle < opt->max_messages + WARM_UP &&
-			     (cycle <= WARM_UP || cal_link_seconds(l) - begin < opt->max_duration_s);
+			seconds = cal_link_seconds(l) - begin;
+			if (recorded == 0 && (cycle < WARM_UP || seconds < fmin(cal_warm_up_s, opt->max_duration_s))) {
+				go = WARM;
+			} else if (recorded < opt->max_messages && (recorded == 0 || seconds < opt->max_duration_s)) {
+				go = RECORD;
+				recorded++;
+			} else {
+				go = STOP;
+			}
 		}
 		for (child = 0; child < l->size; child++) {
 			if (child == master || !exchanges[child]) {
@@ -57,7 +70,7 @@ int cal_sync_session(struct cal_link *l, int master, const unsigned char *exchan
 			if (cal_link_turn(l, master, child, &go, err) < 0) {
 				return -1;
 			}
-			if (go && one_exchange(l, master, child, cycle >= WARM_UP, &out[child], err) < 0) {
+			if (go != STOP && one_exchange(l, master, child, go == RECORD, &out[child], err) < 0) {
 				return -1;
 			}
 		}

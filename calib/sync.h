@@ -13,6 +13,10 @@ struct cal_sync_options {
 	double max_duration_s;   /* 60; <= 0: no exchange at all */
 };
 
+/* For so long messages go to and fro before any is recorded: cold caches and sleepy cores are slower in
+ * one direction than in the other. */
+extern const double cal_warm_up_s;
+
 /* All processes call it. exchanges[r] says for every rank whether it talks to the master (the master's
  * own entry is ignored). out[r] receives the samples of the ranks that this process has part in: its
  * own, or in a simulation all; it must be empty. Returns 0 or -1. */

@@ -18,8 +18,6 @@
 #include "base/text.h"
 #include "calib/clk.h"
 
-enum { WARM_UP = 5 }; /* ping-pongs of a burst that are not recorded: cold caches on both sides */
-
 /* Who shares a node with whom; known to all. */
 struct place {
 	int32_t leader;   /* first rank with the same kernel clocks */
@@ -300,6 +298,24 @@ static int make_room(struct tt *t, size_t more, struct tkm_err *err)
 	return 0;
 }
 
+/* Ping-pongs that nobody records; a says how long. */
+static int warm_up(struct tt *t, int a, int b, struct tkm_err *err)
+{
+	double begin = cal_link_seconds(t->link);
+	ltick_t sent, received;
+	long long go = 1;
+
+	while (go) {
+		if (t->link->rank == a) {
+			go = cal_link_seconds(t->link) - begin < cal_warm_up_s;
+		}
+		if (cal_link_turn(t->link, a, b, &go, err) < 0 || cal_link_message(t->link, b, a, &sent, &received, err) < 0) {
+			return -1;
+		}
+	}
+	return 0;
+}
+
 static int burst(struct tt *t, int a, int b, int cycle, struct tkm_err *err)
 {
 	int me = t->link->rank, peer = me == a ? b : a;
@@ -313,17 +329,17 @@ static int burst(struct tt *t, int a, int b, int cycle, struct tkm_err *err)
 	if (make_room(t, 2 * (size_t)t->o.burst, err) < 0) {
 		return -1;
 	}
-	for (i = 0; i < t->o.burst + WARM_UP; i++) {
+	if (warm_up(t, a, b, err) < 0) {
+		return -1;
+	}
+	for (i = 0; i < t->o.burst; i++) {
 		for (back = 0; back < 2; back++) {
 			int sender = (back ? b : a) == me;
 
 			if (cal_link_message(t->link, back ? b : a, back ? a : b, &sent, &received, err) < 0) {
 				return -1;
 			}
-			if (i >= WARM_UP) {
-				t->me.event[t->me.events++] = (struct tt_event){ cycle, peer, sender, 0,
-					sender ? sent.v : received.v };
-			}
+			t->me.event[t->me.events++] = (struct tt_event){ cycle, peer, sender, 0, sender ? sent.v : received.v };
 		}
 	}
 	return 0;

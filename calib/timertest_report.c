@@ -38,30 +38,12 @@ static double true_error(const struct tt_result *r, int rank, struct tmr_timer *
 		       f0 * cal_map_slope(m0, l0)) * r->run.period_s;
 }
 
-/* Reading of the base at which the master's clock shows `local`; the truth rises with the base. */
-static int64_t base_at(const struct tmr_timer *clock, ltick_t local)
-{
-	int64_t now = tmr_read_ordered(tmr_sim_base(clock)).v, low = now - (int64_t)(1e5 * tmr_sim_base(clock)->hz), high = now;
-	double f;
-
-	while (high - low > 1) {
-		int64_t middle = low + (high - low) / 2;
-
-		if (ltick_sub(tmr_sim_truth(clock, middle, &f), local) >= 0) {
-			high = middle;
-		} else {
-			low = middle;
-		}
-	}
-	return high;
-}
-
 static void truth_of_rank(struct tt_result *r, int rank, struct tmr_timer *const clock[2])
 {
 	enum { POINTS = 401 };
 	struct tt_truth *t = &r->truth[rank];
-	int64_t begin = base_at(clock[0], r->run.rank[0].anchor[0].local);
-	int64_t end = base_at(clock[0], r->run.rank[0].anchor[1].local);
+	int64_t begin = tmr_sim_base_at(clock[0], r->run.rank[0].anchor[0].local);
+	int64_t end = tmr_sim_base_at(clock[0], r->run.rank[0].anchor[1].local);
 	int i;
 
 	t->known = 1;

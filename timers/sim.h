@@ -30,6 +30,9 @@ struct tmr_timer *tmr_sim_wrap(struct tmr_timer *base, const char *spec, int ran
  * Whole ticks are returned, their fraction in [0, 1) goes to *fraction. t is a simulated timer. */
 ltick_t tmr_sim_truth(const struct tmr_timer *t, int64_t base_ticks, double *fraction);
 
+/* The first reading of the base at which the truth is at least `local`. The clock must not go back. */
+int64_t tmr_sim_base_at(const struct tmr_timer *t, ltick_t local);
+
 /* The wrapped timer. */
 struct tmr_timer *tmr_sim_base(const struct tmr_timer *t);
 

@@ -97,6 +97,26 @@ ltick_t tmr_sim_truth(const struct tmr_timer *t, int64_t base_ticks, double *fra
 	return ltick(s->origin_ticks + (int64_t)floor(d));
 }
 
+int64_t tmr_sim_base_at(const struct tmr_timer *t, ltick_t local)
+{
+	const struct sim *s = t->impl;
+	/* within a factor of two of the base's own rate, so this brackets it */
+	double away = fabs((double)(local.v - s->origin_ticks)) * s->tick_s + fabs(s->offset_s) + 1;
+	int64_t span = (int64_t)(2 * away * s->base->hz), low = s->origin - span, high = s->origin + span;
+	double f;
+
+	while (high - low > 1) {
+		int64_t middle = low + (high - low) / 2;
+
+		if (tmr_sim_truth(t, middle, &f).v >= local.v) {
+			high = middle;
+		} else {
+			low = middle;
+		}
+	}
+	return high;
+}
+
 struct tmr_timer *tmr_sim_base(const struct tmr_timer *t)
 {
 	return ((struct sim *)t->impl)->base;

@@ -96,6 +96,7 @@ static void simulated_clock_tells_its_lies_exactly(void)
 		CHECK_NEAR(got, want - 0.5e-9, 0.51e-9); /* the grid cuts off up to one tick */
 		got = (double)ltick_sub(tmr_sim_truth(t, v.now_ps, &frac), zero);
 		CHECK_NEAR((got + frac) * 1e-9, want, 1e-12);
+		CHECK_NEAR((double)(tmr_sim_base_at(t, now) - v.now_ps), 0, 1000); /* within its tick of 1 ns */
 	}
 	tmr_close(t);
 }

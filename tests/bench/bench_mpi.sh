@@ -1,0 +1,42 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# The figures that need two processes. Prints lines as tests/bench/bench.h does.
+# usage: bench_mpi.sh BUILD-DIRECTORY
+set -u
+build=${1:?usage: bench_mpi.sh BUILD-DIRECTORY}
+runs=5
+OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+export OMPI_ALLOW_RUN_AS_ROOT OMPI_ALLOW_RUN_AS_ROOT_CONFIRM
+dir=$(mktemp -d) || exit 1
+trap 'rm -rf "$dir"' EXIT
+
+mpirun --oversubscribe -np 2 "$build/tests/bench/bench_calib" || exit 1
+
+# "0 <-> 1 374.738ns (latency 6.752us)" behind "maximum clock offset during run:", and the tick
+for i in $(seq $runs); do
+	mpirun --oversubscribe -np 2 "$build/timertest" 6 2 --timer CPU --performance-time 1s \
+		--output "$dir/t" --force >"$dir/out" 2>&1
+	[ $? -le 1 ] || { cat "$dir/out" >&2; exit 1; }
+	awk '
+	function seconds(s) {
+		if (s ~ /ps$/) return s * 1e-12; if (s ~ /ns$/) return s * 1e-9
+		if (s ~ /us$/) return s * 1e-6; if (s ~ /ms$/) return s * 1e-3
+		return s + 0
+	}
+	/effective tick:/ { for (i = 1; i < NF; i++) if ($i == "tick:") tick = seconds($(i + 1)) }
+	found { sub(/\)/, "", $6); o = seconds($4); l = seconds($6); if (o < 0) o = -o
+		print o * 1e9, o / l, o / tick, l * 1e9; exit }
+	/^maximum clock offset during run:/ { found = 1 }' "$dir/out" >>"$dir/values"
+done
+
+figure()
+{
+	cut -d' ' -f"$2" "$dir/values" | sort -g | awk -v name="$1" -v unit="$3" '
+		{ v[NR] = $1 }
+		END { m = NR % 2 ? v[(NR + 1) / 2] : (v[NR / 2] + v[NR / 2 + 1]) / 2
+		      printf "%s\t%.4g\t%s\t%.4g\t%.4g\t%d\n", name, m, unit, v[1], v[NR], NR }'
+}
+figure timertest.latency 4 ns
+figure timertest.max_offset 1 ns
+figure timertest.max_offset.over_latency 2 ratio
+figure timertest.max_offset.over_tick 3 ratio
