@@ -83,6 +83,10 @@ static void progress(struct tt *t, double done, double total)
 	if (quiet(t) || done < t->progress_at) {
 		return;
 	}
+	if (!terminal && t->progress_at == 0) {
+		t->progress_at = 30; /* a short run prints none */
+		return;
+	}
 	t->progress_at = done + (terminal ? 0.5 : 30);
 	fprintf(stderr, terminal ? "\r%.0f of %.0f s" : "%.0f of %.0f s\n", done, total);
 	fflush(stderr);

@@ -14,7 +14,7 @@
 #include "plots/timertest_gnuplot.h"
 
 /* A title in a data file cannot hold a double quote or a backslash; a host name seldom does. */
-static void title_of_rank(FILE *f, const struct tt_result *r, int rank, const char *more)
+static void title_of_rank(FILE *f, const struct tt_result *r, int rank)
 {
 	const char *p;
 
@@ -22,7 +22,7 @@ static void title_of_rank(FILE *f, const struct tt_result *r, int rank, const ch
 	for (p = r->run.rank[rank].host; *p; p++) {
 		putc(*p == '"' || *p == '\\' ? '\'' : *p, f);
 	}
-	fprintf(f, ")%s\"\n", more);
+	fprintf(f, ")\"\n");
 }
 
 static void end_block(FILE *f)
@@ -98,7 +98,7 @@ static void write_transform(FILE *f, const struct tt_result *r)
 		}
 		first = c->map.node[0].local;
 		length = ltick_sub(c->map.node[c->map.nodes - 1].local, first);
-		title_of_rank(f, r, i, "");
+		title_of_rank(f, r, i);
 		for (k = 0; k <= POINTS; k++) {
 			at = ltick_add(first, (int64_t)((double)length * k / POINTS));
 			fprintf(f, "%.9f %.6e %.6e\n", (double)ltick_sub(at, first) / cal_rank_hz(c),
@@ -127,7 +127,6 @@ static void write_session_samples(FILE *f, const struct tt_result *r, const stru
 
 static void write_samples(FILE *f, const struct tt_result *r)
 {
-	char more[40];
 	size_t k;
 	int i;
 
@@ -136,8 +135,7 @@ static void write_samples(FILE *f, const struct tt_result *r)
 		const struct cal_rank *c = &r->run.rank[i];
 
 		for (k = 0; has_map(c) && k < c->sessions; k++) {
-			snprintf(more, sizeof(more), " session %zu", k);
-			title_of_rank(f, r, i, more);
+			fprintf(f, "\"rank %d session %zu\"\n", i, k);
 			write_session_samples(f, r, c, &c->session[k]);
 			end_block(f);
 		}
@@ -167,7 +165,7 @@ static int write_errors(FILE *f, const struct tt_result *r, struct tkm_err *err)
 			return -1;
 		}
 		first = c->map.node[0].local;
-		title_of_rank(f, r, i, "");
+		title_of_rank(f, r, i);
 		for (k = 0; k < c->map.nodes; k++) {
 			const struct cal_node *n = &c->map.node[k];
 
@@ -191,7 +189,7 @@ static void write_histogram(FILE *f, const struct tt_result *r)
 		const struct tmr_quality *q = &r->rank[i].quality;
 		double hz = r->run.rank[i].measured_hz > 0 ? r->run.rank[i].measured_hz : r->run.rank[i].nominal_hz;
 
-		title_of_rank(f, r, i, "");
+		title_of_rank(f, r, i);
 		for (k = 0; k < q->raw_bins; k++) {
 			fprintf(f, "%.6g %.6e %.6e %lld\n", q->raw_edge[k], q->raw_edge[k] / hz, q->raw_edge[k + 1] / hz, q->raw_count[k]);
 		}
