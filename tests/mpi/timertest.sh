@@ -1,0 +1,250 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# timertest as its users run it: over real messages, with clocks whose truth is known, with the guide's
+# lines, with wrong input, on two hosts. TAP. Needs mpirun for most; says so where it is missing.
+set -u
+build=${top_builddir:-.}
+src=${top_srcdir:-.}
+dir=$(mktemp -d) || exit 99
+trap 'umount "$dir/full" 2>/dev/null; rm -rf "$dir"' EXIT
+OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+export OMPI_ALLOW_RUN_AS_ROOT OMPI_ALLOW_RUN_AS_ROOT_CONFIRM
+count=0 bad=0
+
+ok() # ok NAME STATUS: status 0 is a pass; $dir/out is shown otherwise
+{
+	count=$((count + 1))
+	if [ "$2" -eq 0 ]; then
+		echo "ok $count - $1"
+	else
+		bad=1
+		echo "not ok $count - $1"
+		sed 's/^/# /' "$dir/out" "$dir/err" 2>/dev/null | head -60
+	fi
+}
+
+skip() # skip NAME REASON
+{
+	count=$((count + 1))
+	echo "ok $count - $1 # SKIP $2"
+}
+
+# run NP ARGUMENTS...: output in $dir/out and $dir/err, exit status in $status
+run()
+{
+	np=$1
+	shift
+	if [ "$np" = cs ]; then
+		"$build/timertestcs" "$@" >"$dir/out" 2>"$dir/err" </dev/null
+	elif [ "$np" = alone ]; then
+		"$build/timertest" "$@" >"$dir/out" 2>"$dir/err" </dev/null
+	else
+		timeout 120 mpirun --oversubscribe -np "$np" "$build/timertest" "$@" >"$dir/out" 2>"$dir/err" </dev/null
+	fi
+	status=$?
+}
+
+has() # has EXTENDED-REGULAR-EXPRESSION
+{
+	grep -Eq -- "$1" "$dir/out"
+}
+
+# Largest true error in ns that the output states; fails unless every child rank is inside its bound.
+# truth_ok RANKS LIMIT-NS
+truth_ok()
+{
+	awk -v ranks="$1" -v limit="$2" '
+	function ns(s) {
+		if (s ~ /ps,$/) return s * 1e-3; if (s ~ /ns,$/) return s + 0
+		if (s ~ /us,$/) return s * 1e3; if (s ~ /ms,$/) return s * 1e6
+		return s * 1e9
+	}
+	/^true error of rank/ { n++; e = ns($12); if (e > worst) worst = e
+		if ($0 !~ /inside its bound everywhere$/) broken++ }
+	END { printf "# true error at most %.1f ns, limit %s\n", worst, limit
+	      exit !(n == ranks - 1 && !broken && worst > 0 && worst <= limit) }' "$dir/out"
+}
+
+# ---- one process, without MPI ----
+
+number='[0-9]+'
+time='-?[0-9]+\.[0-9]+(s|ms|us|ns|ps)'
+run cs --timer gettimeofday --performance-time 200ms --output "$dir/cs"
+ok "timertestcs ends well" $((status > 1))
+# the guide's example, line by line
+lines=0
+while read -r pattern; do
+	has "^$pattern\$" || { lines=1; echo "# missing: $pattern"; }
+done <<EOT
+performance: $number calls in [0-9]+\.[0-9]{3}s wall clock time = $time/call = $number calls/s
+measured clock period/frequency vs\. nominal:
+1\.000us/[01]\.[0-9]{3}MHz vs\. 1\.000us/1\.000MHz
+overhead for sampling loop: $number clock ticks \(= $time\)
+for 10000000 iterations = $number ticks/iteration
+average increase: $number clock ticks = [0-9.]+(s|ms|us|ns) = ([0-9.]+MHz|unknown)
+median increase: $number clock ticks = [0-9.]+(s|ms|us|ns) = ([0-9.]+MHz|unknown)
+< 0 ticks = 0\.00s : 0
+< 1 ticks = 1\.00us:.*
+>= 1 ticks = 1\.00us:.*
+>= 501 ticks = 501\.00us:.*
+>= 1001 ticks = 1\.00ms:.*
+>= 5001 ticks = 5\.00ms:.*
+effective tick: 1\.000us .*
+EOT
+ok "the guide's lines" $lines
+grep -Eq ': #{20} [0-9]+$' "$dir/out"
+ok "the longest bar has 20 characters" $?
+for suffix in stf stf.dcl clk gnuplot histogram.dat matrix.dat; do
+	[ -s "$dir/cs.$suffix" ] || lines=1
+done
+ok "its files are there" $lines
+
+run cs --timer CPU --performance-time 200ms --output "$dir/cs"
+grep -q "cs.stf exists; --force replaces it" "$dir/err" && [ $status -eq 2 ]
+ok "an existing trace is not replaced" $?
+run cs --timer CPU --performance-time 200ms --output "$dir/cs" --force --quiet
+[ $status -le 1 ] && [ "$(wc -l <"$dir/out")" -eq 1 ] && has '^verdict: CPU is .*fit for tracing on 1 rank: '
+ok "--force replaces it, --quiet prints the verdict only" $?
+
+# wrong input: one line, status 2, no files
+wrong() # wrong NAME PATTERN ARGUMENTS...
+{
+	name=$1 pattern=$2
+	shift 2
+	run cs --output "$dir/wrong" --performance-time 100ms "$@"
+	[ $status -eq 2 ] && grep -Eq -- "^timertestcs: $pattern" "$dir/err" && [ "$(wc -l <"$dir/err")" -eq 1 ] &&
+		[ ! -s "$dir/out" ] && [ -z "$(ls "$dir" | grep wrong)" ]
+	ok "$name" $?
+}
+wrong "unknown timer" "unknown timer 'sundial'; VT_TIMER=LIST shows all" --timer sundial
+wrong "bad simulation" "timer sim: .*drift" --timer sim:drift=fast
+wrong "seconds that are no number" "'ten' is no number of seconds" ten
+wrong "three arguments" "'3': only two arguments" 1 2 3
+wrong "a bad option value" "--sync-max-messages: '0' is not a whole number between" --sync-max-messages 0
+wrong "unwritable directory" "cannot create $dir/none/wrong.stf: No such file" --output "$dir/none/wrong"
+wrong "no base name" "--output '$dir/': a name for the files is missing" --output "$dir/"
+VT_TIMER_SKIP=many
+export VT_TIMER_SKIP
+wrong "a bad variable" "VT_TIMER_SKIP: 'many' is not a whole number"
+unset VT_TIMER_SKIP
+
+if mkdir "$dir/full" && mount -t tmpfs -o size=16k none "$dir/full" 2>/dev/null; then
+	run cs --timer CPU --performance-time 100ms --output "$dir/full/t"
+	[ $status -eq 2 ] && grep -q "No space left on device" "$dir/err" && [ -z "$(ls "$dir/full")" ]
+	ok "a full disk is said, and nothing half is left" $?
+else
+	skip "a full disk is said, and nothing half is left" "a tmpfs cannot be mounted here"
+fi
+
+run cs --timer LIST
+[ $status -eq 0 ] && has '^gettimeofday ' && has '^MPI_Wtime +- +- +unavailable: this program has no MPI' && has '^sim:'
+ok "LIST names every timer, with a reason where one is not there" $?
+
+if [ ! -x "$build/timertest" ]; then
+	skip "timertest" "this build has no MPI"
+	echo "1..$count"
+	exit $bad
+fi
+
+# ---- several ranks ----
+
+run alone --timer CPU --performance-time 100ms --output "$dir/alone"
+[ $status -le 1 ] && has '^one process, so no messages: clock offsets were not measured$'
+ok "timertest without mpirun" $?
+
+run 1 --timer 'sim:base=CPU,tick=7ns' --performance-time 100ms --output "$dir/one"
+[ $status -le 1 ] && has '^verdict: sim is '
+ok "np 1" $?
+
+run 2 6 2 --timer 'sim:base=CPU,offset={rank}ms,drift={rank}50ppm,tick=7.{rank}ns,noise=2ns,seed={rank}' \
+	--performance-time 200ms --output "$dir/two"
+ok "np 2, simulated clocks 1 ms and 100 ppm apart" $((status > 1))
+truth_ok 2 100
+ok "np 2, true error" $?
+has '^2\. recording messages 0 <-> 1\.\.\.$' &&
+	grep -A1 '^maximum clock offset during run:$' "$dir/out" | grep -Eq "^0 <-> 1 $time \(latency $time\)\$" &&
+	has "^to produce graph showing trace timing, run: gnuplot $dir/two\.gnuplot\$" &&
+	has '^\[1 \(.*\)\] performance: '
+ok "np 2, the guide's lines" $?
+tail -n 1 "$dir/out" |
+	grep -Eq '^verdict: sim is (NOT )?fit for tracing on 2 ranks: offset -?[0-9.]+ [mun]?s \+- [0-9.]+ [mun]?s, latency [0-9.]+ [mun]?s'
+ok "np 2, the verdict is the last line" $?
+
+run 2 6 1 --timer 'sim:base=CPU,drift={rank}0ppm,wobble={rank}ppm/8s,tick=3ns' --timer-skip 0 \
+	--performance-time 200ms --output "$dir/spline"
+truth_ok 2 1500 && has '^clock map of rank 1: 8 of 8 sessions'
+ok "np 2, wobble followed by the spline" $?
+
+run 4 3 1 --timer 'sim:base=CPU,offset={rank}s,drift={rank}0ppm,tick=7.3ns' --performance-time 100ms --output "$dir/four"
+ok "np 4" $((status > 1))
+truth_ok 4 50000
+ok "np 4, true error" $?
+grep -q '^"2 <-> 3"$' "$dir/four.run.dat"
+ok "np 4, every pair has its bursts" $?
+
+run 2 2 1 --timer clock_monotonic --performance-time 100ms --output "$dir/shared"
+has '^clock map of rank 1: that of rank 0, whose clock it shares$' && [ "$(grep -c '^sample' "$dir/shared.clk")" -eq 0 ]
+ok "a kernel clock is shared by the ranks of a host" $?
+run 2 2 1 --timer clock_monotonic --synced-host off --performance-time 100ms --output "$dir/shared" --force
+has '^clock map of rank 1: 2 of ' && [ "$(grep -c '^sample' "$dir/shared.clk")" -ge 200 ]
+ok "SYNCED-HOST off exchanges messages all the same" $?
+run 2 1 1 --timer CPU --synced-cluster on --performance-time 100ms --output "$dir/shared" --force
+[ "$(grep -c '^sample' "$dir/shared.clk")" -eq 0 ]
+ok "SYNCED-CLUSTER on exchanges none" $?
+
+run 2 --timer sundial --performance-time 100ms --output "$dir/wrong"
+[ $status -eq 2 ] && [ "$(grep -c "unknown timer 'sundial'" "$dir/err")" -eq 1 ] && [ -z "$(ls "$dir" | grep wrong)" ]
+ok "an unknown timer on two ranks: one line, status 2, no file" $?
+run 2 --timer 'sim:tick={rank}ns' --performance-time 100ms --output "$dir/wrong"
+[ $status -eq 2 ] && grep -q "^timertest: rank 0: timer sim: '0ns' is no value for tick" "$dir/err"
+ok "trouble of one rank ends all, with its number" $?
+run 2 x --output "$dir/wrong"
+[ $status -eq 2 ] && [ "$(grep -c "is no number of seconds" "$dir/err")" -eq 1 ]
+ok "a bad argument on two ranks is said once" $?
+
+VT_TIMER=LIST VT_VERBOSE=2
+export VT_TIMER VT_VERBOSE
+run 2
+unset VT_TIMER VT_VERBOSE
+[ $status -eq 0 ] && [ "$(grep -c '^MPI_Wtime  *1.000ns' "$dir/out")" -eq 1 ] && has "^$(hostname):\$"
+ok "VT_TIMER=LIST with VT_VERBOSE=2: once per node" $?
+
+run 2 1 1 --timer CPU --performance-time 100ms --output "$dir/json" --json -
+if grep -q 'built without jansson\|has no jansson' "$dir/err"; then
+	skip "--json" "this build has no jansson"
+elif [ "$PYTHON3" = no ]; then
+	skip "--json" "no python3 to read it with"
+else
+	"$PYTHON3" - "$dir/out" <<'EOT'
+import json, sys
+j = json.load(open(sys.argv[1]))
+assert j["schema"] == "timertest/1" and len(j["ranks"]) == 2 and j["verdict"]["status"] in ("fit", "unfit")
+assert j["bursts"] and j["bursts"][0]["low_s"] <= j["bursts"][0]["offset_s"] <= j["bursts"][0]["high_s"]
+assert j["ranks"][0]["timer"]["effective_tick_s"] > 0 and j["ranks"][1]["sync"]["bound_s"] > 0
+EOT
+	ok "--json - is JSON and nothing else" $?
+fi
+
+# ---- two hosts with different monotonic clocks ----
+
+sh "$src/tests/mpi/netns.sh" -o 1000 -- mpirun -np 2 "$build/timertest" 3 1 --timer clock_monotonic \
+	--performance-time 100ms --output "$dir/hosts" >"$dir/out" 2>"$dir/err" </dev/null
+status=$?
+if [ $status -eq 77 ]; then
+	skip "two hosts" "$(tail -n 1 "$dir/err")"
+else
+	ok "two hosts" $((status > 1))
+	has '^\[1 \(node1\)\] ' && has '^clock map of rank 1: 2 of '
+	ok "two hosts: the ranks exchange messages" $?
+	# both clocks tick alike and are 1000 s apart by construction: the map must find just that
+	awk '/^rank /{r=$2} /^end-rank/{r=-1} /^piece/{L[r]=$2; G[r]=$3; len[r]=$4; rise[r]=$5} /^global-period/{p=$2}
+	END { # global time at which each clock shows the same; in seconds, differences first
+		s = rise[0] / len[0] * p * 1e9
+		d = (L[1] - L[0]) * 1e-9 * s - (G[1] - G[0]) * p
+		printf "# node1 minus node0: %.9f s\n", d
+		exit !(d > 1000 - 5e-5 && d < 1000 + 5e-5) }' "$dir/hosts.clk"
+	ok "two hosts: 1000 s are found" $?
+fi
+
+echo "1..$count"
+exit $bad
