@@ -78,6 +78,7 @@ struct tt_result {
 	struct tt_burst *burst;
 	size_t worst;        /* index of the burst with the largest |offset| */
 	struct tt_truth *truth; /* per rank */
+	uint64_t most_on_tick; /* events of one rank on the same clock tick, beyond the first */
 	long long repairs;   /* stamps that had to be moved to keep their order */
 	double largest_repair_s;
 	int fit;

@@ -81,7 +81,7 @@ static void print_more(FILE *f, const char *prefix, const struct tmr_timer *t, c
 		tkm_print_time(a, sizeof(a), q->cost_s.median, 3), tkm_print_time(b, sizeof(b), q->cost_s.min, 3),
 		tkm_print_time(c, sizeof(c), q->cost_s.max, 3), tkm_print_time(d, sizeof(d), q->cost_ordered_s.median, 3));
 	if (q->have_freq) {
-		fprintf(f, "%sfrequency: %.6f MHz +- %.4f ppm (standard error; certain to %.4f ppm), ", prefix, q->freq.hz * 1e-6,
+		fprintf(f, "%sfrequency: %.6f MHz +- %.2g ppm (standard error; certain to %.2g ppm), ", prefix, q->freq.hz * 1e-6,
 			q->freq.se_ppm, q->freq.bound_ppm);
 		if (t->hz > 0) {
 			fprintf(f, "%+.4f ppm against nominal %.6f MHz%s%s\n", (q->freq.hz / t->hz - 1) * 1e6, t->hz * 1e-6,

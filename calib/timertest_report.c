@@ -347,6 +347,9 @@ void tt_print_result(FILE *f, const struct tt_options *o, const struct tt_result
 		if (r->run.clock_was_set) {
 			fprintf(f, "the realtime clock of rank 0 was set during the run; its monotonic clock gives the time scale\n");
 		}
+		if (o->verbose >= 3) {
+			fprintf(f, "maximum number of events on the same clock tick: %llu\n", (unsigned long long)r->most_on_tick);
+		}
 		if (r->repairs || o->verbose >= 3) {
 			fprintf(f, "%lld stamps moved to keep their order, largest by %s\n", r->repairs,
 				tkm_print_time(a, sizeof(a), r->largest_repair_s, 3));

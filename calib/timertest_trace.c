@@ -62,6 +62,7 @@ static int make_stamps(struct tt_result *r, int rank, uint32_t bits, struct stam
 			tick += moved;
 		}
 		s->counter = tick == s->last_tick ? s->counter + 1 : 0;
+		r->most_on_tick = s->counter > r->most_on_tick ? s->counter : r->most_on_tick;
 		if (s->counter > most) {
 			tick++;
 			s->counter = 0;

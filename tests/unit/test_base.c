@@ -2,6 +2,8 @@
 #include "config.h"
 #include "base/bytes.h"
 #include "base/err.h"
+#include "base/newfile.h"
+#include "base/option.h"
 #include "base/rootfs.h"
 #include "base/stats.h"
 #include "base/text.h"
@@ -177,6 +179,100 @@ static void errors_name_the_cause(void)
 	CHECK_INT(tkm_fail(NULL, TKM_ERR_ARG, "%s", "nobody listens"), -1);
 }
 
+static void options_come_from_the_environment(void)
+{
+	const char *text = "default";
+	long long count = 5;
+	double seconds = 1, share = 0;
+	int on = -1;
+	const struct tkm_option table[] = {
+		{ "SOME-TEXT", TKM_OPTION_TEXT, &text, 0, 0, "T", "" },
+		{ "SOME-COUNT", TKM_OPTION_COUNT, &count, 1, 10, "N", "" },
+		{ "SOME-TIME", TKM_OPTION_TIME, &seconds, 0, 60, "TIME", "" },
+		{ "SOME-SHARE", TKM_OPTION_FRACTION, &share, 0, 1, "F", "" },
+		{ "SOME-SWITCH", TKM_OPTION_BOOL, &on, 0, 0, "on|off", "" },
+		{ .name = NULL },
+	};
+	struct tkm_err e;
+	char b[40], small[4];
+
+	CHECK_STR(tkm_option_variable(&table[1], b, sizeof(b)), "VT_SOME_COUNT");
+	CHECK_STR(tkm_option_long(&table[1], b, sizeof(b)), "some-count");
+	CHECK_STR(tkm_option_long(&table[1], small, sizeof(small)), "som");
+	CHECK(tkm_option_environment(table, &e) == 0, "%s", e.text);
+	CHECK(!strcmp(text, "default") && count == 5 && on == -1, "defaults changed");
+	setenv("VT_SOME_TEXT", "a b", 1);
+	setenv("VT_SOME_COUNT", "10", 1);
+	setenv("VT_SOME_TIME", "1m", 1);
+	setenv("VT_SOME_SHARE", "50ppm", 1);
+	setenv("VT_SOME_SWITCH", "off", 1);
+	CHECK(tkm_option_environment(table, &e) == 0, "%s", e.text);
+	CHECK(!strcmp(text, "a b") && count == 10 && seconds == 60 && fabs(share - 5e-5) < 1e-12 && on == 0, "not taken");
+	setenv("VT_SOME_TIME", "61s", 1);
+	CHECK(tkm_option_environment(table, &e) < 0, "taken");
+	CHECK_STR(e.text, "VT_SOME_TIME: '61s' is not a time like 2s, 1m+30s or 10ms between 0 and 60");
+	CHECK(seconds == 60, "a refused value was stored");
+	CHECK(tkm_option_set(&table[4], "maybe", "--some-switch", &e) < 0, "taken");
+	CHECK_STR(e.text, "--some-switch: 'maybe' is not on or off");
+}
+
+static int exists(const char *path)
+{
+	return access(path, F_OK) == 0;
+}
+
+/* Number of entries of a folder besides . and .. */
+static int entries(const char *dir)
+{
+	char cmd[128];
+	int n = -1;
+	FILE *p;
+
+	snprintf(cmd, sizeof(cmd), "ls -A %s | wc -l", dir);
+	p = popen(cmd, "r");
+	CHECK(p && fscanf(p, "%d", &n) == 1, "popen");
+	pclose(p);
+	return n;
+}
+
+static void files_appear_whole_or_not_at_all(void)
+{
+	char dir[] = "/tmp/tkm-new-XXXXXX", path[64], b[16] = "";
+	struct tkm_newfile n;
+	struct tkm_err e;
+	int root;
+
+	CHECK(mkdtemp(dir) != NULL, "mkdtemp");
+	snprintf(path, sizeof(path), "%s/a b", dir);
+	CHECK(tkm_newfile_begin(&n, path, 0, &e) == 0, "%s", e.text);
+	fputs("one\n", n.f);
+	CHECK(!exists(path), "there before it is complete");
+	CHECK(tkm_newfile_commit(&n, &e) == 0, "%s", e.text);
+	CHECK(exists(path) && entries(dir) == 1, "not there, or more than that");
+	CHECK(tkm_newfile_begin(&n, path, 0, &e) < 0 && e.code == TKM_ERR_EXISTS && strstr(e.text, path), "%s", e.text);
+	CHECK(tkm_newfile_begin(&n, path, 1, &e) == 0, "%s", e.text);
+	fputs("two\n", n.f);
+	tkm_newfile_abort(&n);
+	CHECK_INT(entries(dir), 1);
+	/* somebody else makes it between begin and commit */
+	unlink(path);
+	CHECK(tkm_newfile_begin(&n, path, 0, &e) == 0, "%s", e.text);
+	fputs("mine\n", n.f);
+	close(open(path, O_CREAT | O_WRONLY, 0600));
+	CHECK(tkm_newfile_commit(&n, &e) < 0 && e.code == TKM_ERR_EXISTS, "replaced without being told to");
+	CHECK_INT(entries(dir), 1);
+	CHECK(tkm_newfile_begin(&n, path, 1, &e) == 0, "%s", e.text);
+	fputs("new\n", n.f);
+	CHECK(tkm_newfile_commit(&n, &e) == 0, "%s", e.text);
+	root = tkm_root_open(dir);
+	CHECK_STR(tkm_root_line(root, "a b", b, sizeof(b)), "new");
+	close(root);
+	CHECK(tkm_newfile_begin(&n, "/nowhere/x", 0, &e) < 0 && e.code == TKM_ERR_IO, "%s", e.text);
+	tkm_newfile_abort(&n); /* nothing to do, no harm */
+	unlink(path);
+	rmdir(dir);
+}
+
 static void ticks_subtract(void)
 {
 	CHECK_INT(ltick_sub(ltick(INT64_MAX), ltick(INT64_MAX - 5)), 5);
@@ -195,6 +291,8 @@ int main(int argc, char **argv)
 	RUN(robust_line_ignores_outliers);
 	RUN(root_reads_stay_below_the_root);
 	RUN(errors_name_the_cause);
+	RUN(options_come_from_the_environment);
+	RUN(files_appear_whole_or_not_at_all);
 	RUN(ticks_subtract);
 	return check_end();
 }
