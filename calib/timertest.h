@@ -82,7 +82,7 @@ struct tt_result {
 	long long repairs;   /* stamps that had to be moved to keep their order */
 	double largest_repair_s;
 	int fit;
-	char verdict[400];
+	char verdict[700];
 };
 
 /* ---- timertest_quality.c ---- */

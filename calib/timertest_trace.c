@@ -437,7 +437,9 @@ int tt_trace_read(const char *path, struct tt_result *r, struct tkm_err *err)
 	} else {
 		rc = read_messages(rd, resolution, bits, r, &w, err);
 	}
-	qsort(w.way, w.n, sizeof(*w.way), by_burst);
+	if (w.n) {
+		qsort(w.way, w.n, sizeof(*w.way), by_burst);
+	}
 	for (i = 0; rc == 0 && i < w.n; i = end) {
 		for (end = i; end < w.n && w.way[end].a == w.way[i].a && w.way[end].b == w.way[i].b &&
 			    w.way[end].cycle == w.way[i].cycle; end++) {
