@@ -601,6 +601,7 @@ static int run(struct tt *t, struct tkm_err *err)
 	int32_t fit = TT_FIT;
 
 	tmr_env_read(root, &t->me.env);
+	t->me.pid = (uint32_t)getpid();
 	close(root);
 	if (find_places(t, err) < 0) {
 		return TT_ERROR;

@@ -39,6 +39,7 @@ struct tt_event {
 /* What one process knows about itself; rank 0 has it of all. */
 struct tt_rank {
 	struct tmr_env env;
+	uint32_t pid;
 	struct tmr_quality quality;
 	size_t events;
 	struct tt_event *event;

@@ -131,6 +131,21 @@ static int match(const struct tt_result *r, const struct stamps *s, struct messa
 	return 0;
 }
 
+/* The surroundings of one process's clock, the lines that timertest prints. */
+static void environment(struct stf_writer *w, const struct tmr_env *e)
+{
+	char *text = NULL;
+	size_t length;
+	FILE *f = open_memstream(&text, &length);
+
+	if (f) {
+		tmr_env_print(f, "", e);
+		fclose(f);
+		stf_writer_info(w, "environment", text);
+	}
+	free(text);
+}
+
 static void provenance(struct stf_writer *w, const struct tt_options *o, const struct tt_result *r)
 {
 	char text[600], a[32];
@@ -145,6 +160,7 @@ static void provenance(struct stf_writer *w, const struct tt_options *o, const s
 		snprintf(text, sizeof(text), "rank %d: host %s, timer %s, clock source %s, boot %s", i, c->host, c->timer,
 			r->rank[i].env.clocksource, c->boot_id);
 		stf_writer_info(w, "clock", text);
+		environment(w, &r->rank[i].env);
 		for (k = 0; k < c->map.nodes; k++) {
 			widest = fmax(widest, cal_map_bound(&c->map, c->map.node[k].local));
 		}
@@ -185,7 +201,8 @@ static int declare(struct stf_writer *w, const struct tt_options *o, const struc
 
 		cal_rank_skew(&r->run, i, &offset, &skew);
 		snprintf(name, sizeof(name), "Process %d", i);
-		rc |= stf_writer_willy(w, STF_WILLY(i, 0), r->rank[i].env.host, "", 0, 0, offset, skew);
+		/* one thread: its id is the process's; the address is not looked up, a name server may hang */
+		rc |= stf_writer_willy(w, STF_WILLY(i, 0), r->rank[i].env.host, "", r->rank[i].pid, r->rank[i].pid, offset, skew);
 		rc |= stf_writer_willy_name(w, STF_WILLY(i, 0), name);
 	}
 	f.name = stf_writer_string(w, "MPI_Send");
