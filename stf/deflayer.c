@@ -46,7 +46,7 @@ void stx_defs_print(struct stx_buf *out, const uint8_t *used, int big, const cha
 		stx_buf_printf(out, "# %s\n", comment);
 	}
 	for (id = 1; id < STF_ID_END; id++) {
-		if (!used[id]) {
+		if (!used[id] || id == STF_ID_willy_id) {
 			continue;
 		}
 		if (has_nested(stf_layout(id)) && !nested) {

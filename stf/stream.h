@@ -81,7 +81,8 @@ static inline uint8_t *stx_room(struct stx_stream *s, uint64_t size, uint64_t ti
 {
 	uint64_t d = time - s->now;
 
-	if (__builtin_expect(d <= UINT32_MAX && size <= (uint64_t)(s->limit - s->cur), 1)) {
+	/* the first comparison too: a step back over nearly all of 64 bits looks like a small one ahead */
+	if (__builtin_expect(time >= s->now && d <= UINT32_MAX && size <= (uint64_t)(s->limit - s->cur), 1)) {
 		*dt = (uint32_t)d;
 		s->now = time;
 		return s->cur;

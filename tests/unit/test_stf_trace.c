@@ -1,0 +1,868 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Whole traces: written, read, written again; cut, damaged, refused; against stored ones. */
+#include <dirent.h>
+#include <errno.h>
+#include <signal.h>
+#include <sys/mount.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+
+#include "stf/stf.h"
+#include "tests/lib/check.h"
+
+static char dir[64]; /* all that is written here, emptied before each test */
+static struct stf_err err;
+
+static const char *in_dir(const char *name)
+{
+	static char path[4][512];
+	static unsigned i;
+
+	i = (i + 1) % 4;
+	snprintf(path[i], sizeof(path[i]), "%s/%.300s", dir, name);
+	return path[i];
+}
+
+/* Removes the files whose names begin with prefix; counts those that contain `mark`. */
+static int files(const char *in, const char *prefix, const char *mark, int remove_them)
+{
+	DIR *d = opendir(in);
+	struct dirent *e;
+	char path[1024];
+	int n = 0;
+
+	while (d && (e = readdir(d))) {
+		if (*e->d_name != '.' && strncmp(e->d_name, prefix, strlen(prefix)) == 0 &&
+		    strstr(e->d_name, mark)) {
+			n++;
+			snprintf(path, sizeof(path), "%s/%s", in, e->d_name);
+			if (remove_them) {
+				unlink(path);
+			}
+		}
+	}
+	if (d) {
+		closedir(d);
+	}
+	return n;
+}
+
+static void clean(void)
+{
+	files(dir, "", "", 1);
+}
+
+static char *slurp(const char *path, size_t *n)
+{
+	FILE *f = fopen(path, "rb");
+	char *p = NULL;
+
+	*n = 0;
+	if (f) {
+		fseek(f, 0, SEEK_END);
+		*n = (size_t)ftell(f);
+		rewind(f);
+		p = malloc(*n + 1);
+		if (fread(p, 1, *n, f) != *n) {
+			*n = 0;
+		}
+		fclose(f);
+	}
+	return p;
+}
+
+static void spit(const char *path, const char *p, size_t n)
+{
+	FILE *f = fopen(path, "wb");
+
+	CHECK(f && fwrite(p, 1, n, f) == n, "%s", path);
+	if (f) {
+		fclose(f);
+	}
+}
+
+/* ---- a trace with every record that a caller can write ---- */
+
+#define MANY 3
+/* Field values that are all different, so that a mix-up shows. */
+static int write_one(struct stf_writer *w, unsigned id, uint64_t time)
+{
+	const struct stf_layout *l = stf_layout(id);
+	struct stf_value v[20] = { { 0 } };
+	uint64_t mem[20][MANY];
+	struct stf_record r = { .layout = l, .values = v };
+	unsigned i, k;
+
+	for (i = 0; i < l->n_fields; i++) {
+		const struct stf_field *f = &l->fields[i];
+
+		if (f->is_array) {
+			for (k = 0; k < MANY; k++) {
+				mem[i][k] = 0x0101010101010101u * (f->type == STF_C1 ? 'a' + i : f->ref_class ? 0 : i + 1);
+			}
+			v[i].array = mem[i];
+			v[i].count = MANY;
+		} else {
+			v[i].u = f->is_size ? MANY : f->is_time ? time : f->ref_class ? 0 : id + i;
+		}
+		if (f->type == STF_F8 && !f->is_array) {
+			double d = id + i * 0.25;
+
+			memcpy(&v[i].u, &d, sizeof(d));
+		}
+		if (strcmp(f->name, "id") == 0) {
+			v[i].u = 200;
+		} else if (f->type == STF_WILLYID && !f->is_array) {
+			v[i].u = id % 4;
+		}
+	}
+	return stf_write_record(w, &r);
+}
+
+static int write_every(const char *path, int big, uint32_t per_file)
+{
+	struct stf_writer_options o = { .resolution = 0x1p-30, .eventbits = 3, .big_endian = big, .comment = "every",
+					.procs_per_file = per_file };
+	struct stf_writer *w = stf_writer_create(path, &o, &err);
+	static const uint32_t threads[] = { 1, 1, 2, 1 };
+	unsigned id;
+	int rc = 0;
+
+	if (!w) {
+		return -1;
+	}
+	rc |= stf_writer_processes(w, threads, 4);
+	rc |= stf_writer_willy(w, STF_WILLY(2, 1), "node7", "10.1.2.3", 1234, 5678, -0.5, 2.5e-10);
+	rc |= stf_writer_willy_name(w, STF_WILLY(2, 1), "rank 2 \xc3\xa4");
+	rc |= stf_writer_info(w, "program", "test");
+	rc |= stf_writer_info(w, "clock", "simulated");
+	for (id = 1; id < STF_ID_END; id++) {
+		enum stf_kind k = stf_layout(id)->kind;
+
+		if (k <= STF_KIND_DECL || k == STF_KIND_STATS) {
+			rc |= write_one(w, id, 1000 + 10 * id);
+		}
+	}
+	if (rc) {
+		err = *stf_writer_error(w);
+		stf_writer_abort(w);
+		return -1;
+	}
+	return stf_writer_finish(w, 1, 0, &err);
+}
+
+static int copy_part(struct stf_reader *r, struct stf_writer *w, const char *suffix, int index)
+{
+	struct stf_cursor *c = stf_cursor_open(r, suffix, &err);
+	const struct stf_record *rec;
+	int rc = -1;
+
+	while (c && (rc = stf_cursor_next(c, &rec, &err)) > 0) {
+		if (index && rec->layout->id != STF_ID_info && rec->layout->id != STF_ID_process_declaration) {
+			continue;
+		}
+		if (stf_write_record(w, rec) < 0) {
+			err = *stf_writer_error(w);
+			rc = -1;
+			break;
+		}
+	}
+	stf_cursor_close(c);
+	return rc;
+}
+
+static int copy_trace(const char *from, const char *to, int big, uint32_t per_file)
+{
+	struct stf_writer_options o = { .comment = "every", .big_endian = big, .procs_per_file = per_file };
+	struct stf_reader *r = stf_reader_open(from, STF_READ_CHECK_REFS, &err);
+	struct stf_writer *w = NULL;
+	uint64_t start, end;
+
+	if (!r || stf_reader_clock(r, &o.resolution, &o.eventbits) < 0 || stf_reader_duration(r, &start, &end) < 0) {
+		return -1;
+	}
+	w = stf_writer_create(to, &o, &err);
+	if (!w || copy_part(r, w, ".dcl", 0) || copy_part(r, w, NULL, 0) || copy_part(r, w, "", 1) ||
+	    (per_file != 7 && copy_part(r, w, ".sts", 0))) {
+		stf_reader_close(r);
+		stf_writer_abort(w);
+		return -1;
+	}
+	stf_reader_close(r);
+	return stf_writer_finish(w, start, end, &err);
+}
+
+/* Compares all files whose names begin with a.stf in one folder with b.stf in another. */
+static int compare(const char *in, const char *a, const char *other, const char *b)
+{
+	DIR *d = opendir(in);
+	struct dirent *e;
+	char p[1024], q[1024], *x, *y;
+	size_t n, m;
+	int files_seen = 0;
+
+	while (d && (e = readdir(d))) {
+		if (strncmp(e->d_name, a, strlen(a)) != 0) {
+			continue;
+		}
+		snprintf(p, sizeof(p), "%s/%s", in, e->d_name);
+		snprintf(q, sizeof(q), "%s/%s%s", other, b, e->d_name + strlen(a));
+		x = slurp(p, &n);
+		y = slurp(q, &m);
+		CHECK(x && y && n == m && memcmp(x, y, n) == 0, "%s and %s differ", p, q);
+		free(x);
+		free(y);
+		files_seen++;
+	}
+	if (d) {
+		closedir(d);
+	}
+	return files_seen;
+}
+
+static void write_read_write(void)
+{
+	int big, n;
+	uint32_t per;
+
+	for (big = 0; big < 2; big++) {
+		for (per = 0; per < 3; per++) {
+			clean();
+			CHECK(write_every(in_dir("a.stf"), big, per) == 0, "%s: %s", err.file, err.text);
+			CHECK(copy_trace(in_dir("a.stf"), in_dir("b.stf"), big, per) == 0, "%s: %s", err.file, err.text);
+			n = compare(dir, "a.stf", dir, "b.stf");
+			CHECK_INT(n, files(dir, "b.stf", "", 0));
+			CHECK(n >= 3 + 16, "%d files", n);
+			CHECK_INT(files(dir, "", ".tmp", 0), 0);
+		}
+	}
+}
+
+static void store(const char *name, const char *golden)
+{
+	struct dirent *e;
+	char path[1024], *p;
+	DIR *d = opendir(dir);
+	size_t n;
+
+	while (d && (e = readdir(d))) {
+		if (strncmp(e->d_name, name, strlen(name)) == 0) {
+			p = slurp(in_dir(e->d_name), &n);
+			snprintf(path, sizeof(path), "%s/%s", golden, e->d_name);
+			spit(path, p, n);
+			free(p);
+		}
+	}
+	if (d) {
+		closedir(d);
+	}
+}
+
+/* What the bytes were stays what they are. UPDATE_EXPECT=1 stores new ones, with a new doc/stf-format.md. */
+static void equals_golden(void)
+{
+	const char *src = getenv("top_srcdir");
+	char golden[512];
+	int big;
+
+	snprintf(golden, sizeof(golden), "%s/tests/golden", src ? src : ".");
+	for (big = 0; big < 2; big++) {
+		const char *name = big ? "every-big.stf" : "every-little.stf";
+
+		clean();
+		CHECK(write_every(in_dir(name), big, 0) == 0, "%s", err.text);
+		if (getenv("UPDATE_EXPECT")) {
+			store(name, golden);
+		}
+		CHECK_INT(compare(dir, name, golden, name), files(golden, name, "", 0));
+		CHECK_INT(files(golden, name, "", 0), 19);
+	}
+}
+
+static void tables_are_read(void)
+{
+	struct stf_reader *r;
+	struct stf_willy_info wi;
+	const char *cls, *text;
+	double res = 0;
+	uint32_t bits = 0, n;
+	uint64_t start = 0, end = 0;
+	const uint32_t *threads;
+
+	clean();
+	CHECK(write_every(in_dir("a.stf"), 1, 2) == 0, "%s", err.text);
+	r = stf_reader_open(in_dir("a.stf"), 0, &err);
+	CHECK(r, "%s: %s", err.file, err.text);
+	if (!r) {
+		return;
+	}
+	CHECK_INT(stf_reader_clock(r, &res, &bits), 0);
+	CHECK(res == 0x1p-30 && bits == 3, "%g %u", res, bits);
+	CHECK_INT(stf_reader_duration(r, &start, &end), 0);
+	CHECK_INT(start, 1000 + 10 * STF_ID_all_communication);
+	CHECK(end >= 1000 + 10 * STF_ID_report, "%llu", (unsigned long long)end);
+	threads = stf_reader_processes(r, &n);
+	CHECK(n == 4 && threads[2] == 2, "%u processes", n);
+	CHECK_INT(stf_reader_willy(r, STF_WILLY(2, 1), &wi), 0);
+	CHECK_STR(wi.hostname, "node7");
+	CHECK_STR(wi.ip, "10.1.2.3");
+	CHECK_STR(wi.name, "rank 2 \xc3\xa4");
+	CHECK(wi.pid == 1234 && wi.tid == 5678 && wi.offset == -0.5 && wi.skew == 2.5e-10, "willy");
+	CHECK_INT(stf_reader_willy(r, STF_WILLY(9, 9), &wi), -1);
+	CHECK_INT(stf_reader_info(r, 1, &cls, &text), 0);
+	CHECK_STR(cls, "clock");
+	CHECK_STR(text, "simulated");
+	CHECK_INT(stf_reader_info(r, 2, &cls, &text), -1);
+	CHECK(!stf_reader_string(r, 9999), "undeclared string");
+	CHECK_STR(stf_reader_name(r, STF_ID_communicator_definition, 200), "ccc");
+	CHECK_INT(stf_reader_is_big_endian(r), 1);
+	CHECK_INT(stf_reader_skipped(r), 0);
+	stf_reader_close(r);
+}
+
+/* ---- reading what is cut or damaged ---- */
+
+/* Reads every component to its end or fault; the number of records, and of faults through *faults. */
+static int read_all(const char *path, int *faults, struct stf_err *last)
+{
+	struct stf_reader *r = stf_reader_open(path, STF_READ_DAMAGED | STF_READ_CHECK_REFS, last);
+	const struct stf_record *rec, *f;
+	struct stf_file_declaration d;
+	struct stf_cursor *c;
+	int n = 0, rc;
+	size_t i;
+
+	*faults = !r;
+	if (!r) {
+		return 0;
+	}
+	if (stf_reader_fault(r)->code) {
+		*faults += 1;
+		*last = *stf_reader_fault(r);
+	}
+	n += (int)stf_reader_count(r, STF_ID_stf_string);
+	for (i = 0; (f = stf_reader_record(r, STF_ID_file_declaration, i)); i++) {
+		stf_get_file_declaration(f, &d);
+		c = stf_cursor_open(r, d.suffix, &err);
+		while (c && (rc = stf_cursor_next(c, &rec, &err)) > 0) {
+			n++;
+		}
+		if (!c || rc < 0) {
+			*faults += 1;
+			*last = err;
+		}
+		stf_cursor_close(c);
+	}
+	stf_reader_close(r);
+	return n;
+}
+
+static void cut_component(const char *name, int whole)
+{
+	char path[600], *p;
+	size_t n, k;
+	int faults, got, before = 0, boundaries = 0;
+	struct stf_err e;
+
+	snprintf(path, sizeof(path), "%s", in_dir(name));
+	p = slurp(path, &n);
+	for (k = 0; k < n; k++) {
+		spit(path, p, k);
+		memset(&e, 0, sizeof(e));
+		got = read_all(in_dir("a.stf"), &faults, &e);
+		CHECK(got <= whole && got >= (strcmp(name, "a.stf") ? before : 0), "%s cut at %zu: %d records of %d", name,
+		      k, got, whole);
+		before = got;
+		boundaries += faults == 0;
+		if (faults) {
+			CHECK(e.code == STF_ERR_TRUNCATED || e.code == STF_ERR_REFERENCE, "%s cut at %zu: %d %s", name, k,
+			      e.code, e.text);
+			CHECK(e.record > 0 && e.file[0] && e.offset <= k + (e.code == STF_ERR_REFERENCE) * 100000,
+			      "%s cut at %zu: place %s %llu", name, k, e.file, (unsigned long long)e.offset);
+		}
+	}
+	CHECK(boundaries < 90, "%s: %d of %zu cuts went unseen", name, boundaries, n);
+	spit(path, p, n);
+	free(p);
+}
+
+static void cut_at_every_byte(void)
+{
+	struct dirent *e;
+	DIR *d;
+	int faults, whole;
+	char names[32][300];
+	int n = 0, i;
+
+	clean();
+	CHECK(write_every(in_dir("a.stf"), 0, 0) == 0, "%s", err.text);
+	whole = read_all(in_dir("a.stf"), &faults, &err);
+	CHECK(faults == 0, "%s: %s", err.file, err.text);
+	d = opendir(dir);
+	while (d && n < 32 && (e = readdir(d))) {
+		if (e->d_name[0] == 'a') {
+			snprintf(names[n++], sizeof(names[0]), "%s", e->d_name);
+		}
+	}
+	closedir(d);
+	CHECK_INT(n, 19);
+	for (i = 0; i < n; i++) {
+		cut_component(names[i], whole);
+	}
+}
+
+static void any_damage_is_survived(void)
+{
+	static const char *const part[] = { "a.stf", "a.stf.dcl", "a.stf.msg", "a.stf.cop", "a.stf.r.0", "a.stf.msg.anc",
+					    "a.stf.sts", "a.stf.c.0" };
+	int i, k, faults, seen = 0;
+	struct stf_err e;
+	size_t n;
+	char *p, *q;
+
+	clean();
+	CHECK(write_every(in_dir("a.stf"), 0, 0) == 0, "%s", err.text);
+	for (i = 0; i < 1200; i++) {
+		const char *name = in_dir(part[i % 8]);
+
+		p = slurp(name, &n);
+		q = malloc(n);
+		memcpy(q, p, n);
+		for (k = (int)(check_random() % 4); k >= 0; k--) {
+			q[check_random() % n] = (char)(check_random() % 3 ? check_random() : 0xff);
+		}
+		spit(name, q, n);
+		read_all(in_dir("a.stf"), &faults, &e);
+		seen += faults > 0;
+		spit(name, p, n);
+		free(p);
+		free(q);
+	}
+	CHECK(seen > 300, "only %d of 1200 were noticed", seen);
+}
+
+/* size fields of 2^32-1 in a file: an error with file, offset and number, and the records before it */
+static void huge_size_in_file(void)
+{
+	struct stf_writer_options o = { .resolution = 1e-9 };
+	struct stf_writer *w;
+	struct stf_comment m = { .time = 5, .size_1_1 = 4, .text = "abcd" };
+	struct stf_reader *r;
+	struct stf_cursor *c;
+	const struct stf_record *rec;
+	char *p;
+	size_t n;
+
+	clean();
+	w = stf_writer_create(in_dir("a.stf"), &o, &err);
+	stf_write_comment(w, &m);
+	stf_write_comment(w, &m);
+	CHECK_INT(stf_writer_finish(w, 0, 9, &err), 0);
+	p = slurp(in_dir("a.stf.x.0"), &n);
+	CHECK_INT(n, 34);
+	memset(p + 17 + 9, 0xff, 4);
+	spit(in_dir("a.stf.x.0"), p, n);
+	free(p);
+	r = stf_reader_open(in_dir("a.stf"), 0, &err);
+	c = stf_cursor_open(r, NULL, &err);
+	CHECK_INT(stf_cursor_next(c, &rec, &err), 1);
+	CHECK_STR(stf_value(rec, "text")->array, "abcd");
+	CHECK_INT(stf_cursor_next(c, &rec, &err), -1);
+	CHECK_INT(err.code, STF_ERR_TRUNCATED);
+	CHECK_INT(err.offset, 17);
+	CHECK_INT(err.record, 2);
+	CHECK(strstr(err.file, "a.stf.x.0"), "%s", err.file);
+	CHECK_INT(stf_cursor_next(c, &rec, &err), -1);
+	stf_cursor_close(c);
+	stf_reader_close(r);
+}
+
+/* ---- time ---- */
+
+static void times_survive(void)
+{
+	static const uint64_t t[] = { 0, 1, 0xffffffffu, 0x1fffffffeu, 0x2fffffffeu, 0x4fffffffdu, 0x4fffffffdu + 0x1fffffffeu,
+				      0x4fffffffdu + 0x1fffffffeu + 0x1ffffffffu, 5, UINT64_MAX, 0, 7 };
+	struct stf_writer_options o = { .resolution = 1 };
+	struct stf_writer *w;
+	struct stf_leave_function m = { 0 };
+	struct stf_reader *r;
+	struct stf_cursor *c;
+	const struct stf_record *rec;
+	uint64_t start, end;
+	size_t i, n = sizeof(t) / sizeof(*t), bytes;
+
+	clean();
+	w = stf_writer_create(in_dir("a.stf"), &o, &err);
+	for (i = 0; i < n; i++) {
+		m.time = t[i];
+		CHECK_INT(stf_write_leave_function(w, &m), 0);
+	}
+	CHECK_INT(stf_writer_finish(w, 1, 0, &err), 0);
+	free(slurp(in_dir("a.stf.f.0"), &bytes));
+	/* two add_time (gaps of 2^32 and twice 2^32-1), three add_time_1, two sub_time, nothing else */
+	CHECK_INT(bytes, 9 * n + 2 * 5 + 3 * 9 + 2 * 9);
+	r = stf_reader_open(in_dir("a.stf"), 0, &err);
+	c = stf_cursor_open(r, NULL, &err);
+	for (i = 0; i < n; i++) {
+		if (stf_cursor_next(c, &rec, &err) != 1) {
+			CHECK(0, "%zu of %zu: %s", i, n, err.text);
+			break;
+		}
+		CHECK(rec->time == t[i] && rec->values[0].u == t[i], "%zu: %llx", i, (unsigned long long)rec->time);
+	}
+	CHECK_INT(stf_cursor_next(c, &rec, &err), 0);
+	stf_reader_duration(r, &start, &end);
+	CHECK(start == 0 && end == UINT64_MAX, "duration");
+	stf_cursor_close(c);
+	stf_reader_close(r);
+}
+
+static void merge_is_by_time(void)
+{
+	struct stf_writer_options o = { .resolution = 1, .procs_per_file = 2 };
+	struct stf_writer *w;
+	struct stf_reader *r;
+	struct stf_cursor *c;
+	const struct stf_record *rec;
+	uint64_t last = 0, now[9] = { 0 }, sum = 0, got = 0;
+	int i, n = 0;
+
+	clean();
+	w = stf_writer_create(in_dir("a.stf"), &o, &err);
+	for (i = 0; i < 5000; i++) {
+		uint32_t p = (uint32_t)(check_random() % 9);
+		struct stf_enter_function f = { .time = now[p / 2 * 2] += check_random() % 1000, .willy = p };
+
+		sum += f.time * (p + 1);
+		CHECK_INT(stf_write_enter_function(w, &f), 0);
+	}
+	CHECK_INT(stf_writer_finish(w, 1, 0, &err), 0);
+	CHECK_INT(files(dir, "a.stf.f.", ".anc", 0), 5);
+	r = stf_reader_open(in_dir("a.stf"), 0, &err);
+	c = stf_cursor_open(r, NULL, &err);
+	while (stf_cursor_next(c, &rec, &err) > 0) {
+		CHECK(rec->time >= last, "backwards");
+		last = rec->time;
+		got += last * (stf_value(rec, "willy")->u + 1);
+		n++;
+	}
+	CHECK_INT(n, 5000);
+	CHECK(got == sum, "sum");
+	stf_cursor_close(c);
+	stf_reader_close(r);
+}
+
+/* ---- anchors ---- */
+
+#define COUNTERS 5
+/* last[k][c] is what counter c was at the k-th record boundary. */
+static void anchors_tell_the_state(void)
+{
+	enum { N = 12000 };
+	static uint64_t at[N], prev[N], last[N][COUNTERS];
+	struct stf_writer_options o = { .resolution = 1, .procs_per_file = 0 };
+	struct stf_writer *w;
+	struct stf_reader *r;
+	struct stf_cursor *c;
+	const struct stf_record *rec;
+	uint64_t v[COUNTERS] = { 0 }, shown = 0, before = 0, t = 0;
+	uint32_t ids[COUNTERS] = { 40, 7, 99, 3, 50 };
+	struct stf_counter_history h;
+	int i, k, anchors = 0, found = 0, n = 0;
+
+	clean();
+	w = stf_writer_create(in_dir("a.stf"), &o, &err);
+	for (i = 0; i < N; i++) {
+		struct stf_counter_value x = { .time = t += check_random() % 3 ? 10 : 1ull << 33, .size_1_2 = COUNTERS,
+					       .values = v, .counters = ids };
+
+		for (k = 0; k < COUNTERS; k++) {
+			v[k] = check_random();
+		}
+		CHECK_INT(stf_write_counter_value(w, &x), 0);
+		memcpy(last[i], v, sizeof(v));
+	}
+	CHECK_INT(stf_writer_finish(w, 1, 0, &err), 0);
+	r = stf_reader_open(in_dir("a.stf"), 0, &err);
+	c = stf_cursor_open(r, ".c.0", &err);
+	while (stf_cursor_next(c, &rec, &err) > 0 && n < N) {
+		at[n] = rec->offset;
+		prev[n++] = rec->time;
+	}
+	CHECK_INT(n, N);
+	stf_cursor_close(c);
+	c = stf_cursor_open(r, ".c.0.anc", &err);
+	while (stf_cursor_next(c, &rec, &err) > 0) {
+		if (rec->layout->id == STF_ID_anchor) {
+			uint64_t offset = stf_value(rec, "offset")->u;
+
+			CHECK(offset - before <= 65536, "gap of %llu", (unsigned long long)(offset - before));
+			before = offset;
+			/* the anchor lies ahead of the time records of record n */
+			for (n = 0; n < N && at[n] < offset; n++) {
+			}
+			shown = n;
+			CHECK(n == N || at[n] - offset <= 9, "no boundary");
+			CHECK(stf_value(rec, "time_prev")->u == (n ? prev[n - 1] : 0), "time_prev");
+			anchors++;
+		} else if (stf_get_counter_history(rec, &h) == 0) {
+			CHECK_INT(h.size_1_2, COUNTERS);
+			CHECK(h.counters[0] == 3 && h.counters[4] == 99, "ordered");
+			CHECK(h.values[0] == last[shown - 1][3] && h.values[4] == last[shown - 1][2], "values");
+			found++;
+		}
+	}
+	CHECK(anchors >= 12 && found == anchors - 1, "%d anchors, %d histories", anchors, found);
+	CHECK(at[N - 1] - before <= 65536, "end");
+	stf_cursor_close(c);
+	stf_reader_close(r);
+}
+
+static void histories_of_stacks_and_messages(void)
+{
+	struct stf_writer_options o = { .resolution = 1 };
+	struct stf_writer *w;
+	struct stf_reader *r;
+	struct stf_cursor *c;
+	const struct stf_record *rec;
+	struct stf_function_history fh;
+	struct stf_history h;
+	int i, stacks = 0, opens = 0;
+
+	clean();
+	w = stf_writer_create(in_dir("a.stf"), &o, &err);
+	for (i = 0; i < 8000; i++) {
+		struct stf_enter_function f = { .time = (uint64_t)i, .function = i < 2 ? 11 + (uint32_t)i : 5 };
+		struct stf_leave_function l = { .time = (uint64_t)i };
+		struct stf_one_to_one_communication m = { .time = (uint64_t)i, .receive_time = i == 3 ? 100000 : i == 4 ? -2 : 1 };
+
+		CHECK_INT(stf_write_enter_function(w, &f), 0);
+		CHECK(i < 2 || stf_write_leave_function(w, &l) == 0, "leave");
+		CHECK_INT(stf_write_one_to_one_communication(w, &m), 0);
+	}
+	CHECK_INT(stf_writer_finish(w, 1, 0, &err), 0);
+	r = stf_reader_open(in_dir("a.stf"), 0, &err);
+	c = stf_cursor_open(r, ".f.0.anc", &err);
+	while (stf_cursor_next(c, &rec, &err) > 0) {
+		if (stf_get_function_history(rec, &fh) == 0) {
+			CHECK(fh.size_1_1 >= 2 && fh.function_stack[0] == 11 && fh.function_stack[1] == 12, "stack");
+			stacks++;
+		}
+	}
+	stf_cursor_close(c);
+	c = stf_cursor_open(r, ".msg.anc", &err);
+	while (stf_cursor_next(c, &rec, &err) > 0) {
+		if (stf_get_history(rec, &h) == 0) {
+			CHECK(h.size_1_3 == 2 && h.offset[0] == 3 * 41 && h.prevtime[0] == 2, "%u pending", h.size_1_3);
+			opens++;
+		}
+	}
+	CHECK(stacks >= 2 && opens >= 4, "%d %d", stacks, opens);
+	stf_cursor_close(c);
+	stf_reader_close(r);
+}
+
+/* ---- files ---- */
+
+static void existing_files_are_kept(void)
+{
+	struct stf_writer_options o = { .resolution = 1 };
+	struct stf_writer *w;
+	struct stf_leave_function m = { 0 };
+	char *p;
+	size_t n;
+
+	clean();
+	spit(in_dir("a.stf"), "mine", 4);
+	CHECK(!stf_writer_create(in_dir("a.stf"), &o, &err), "base");
+	CHECK_INT(err.code, STF_ERR_EXISTS);
+	CHECK_INT(files(dir, "", "", 0), 1);
+	clean();
+	spit(in_dir("a.stf.f.0.anc"), "mine", 4);
+	w = stf_writer_create(in_dir("a.stf"), &o, &err);
+	CHECK_INT(stf_write_leave_function(w, &m), -1);
+	CHECK_INT(stf_writer_error(w)->code, STF_ERR_EXISTS);
+	CHECK_INT(stf_writer_finish(w, 0, 0, &err), -1);
+	CHECK_INT(files(dir, "", "", 0), 1);
+	/* came to be there while we wrote */
+	clean();
+	w = stf_writer_create(in_dir("a.stf"), &o, &err);
+	CHECK_INT(stf_write_leave_function(w, &m), 0);
+	spit(in_dir("a.stf"), "mine", 4);
+	CHECK_INT(stf_writer_finish(w, 0, 0, &err), -1);
+	CHECK_INT(err.code, STF_ERR_EXISTS);
+	p = slurp(in_dir("a.stf"), &n);
+	CHECK(n == 4 && memcmp(p, "mine", 4) == 0, "overwritten");
+	free(p);
+	CHECK_INT(files(dir, "", "", 0), 1);
+	/* force replaces, at the end only */
+	o.force = 1;
+	w = stf_writer_create(in_dir("a.stf"), &o, &err);
+	free(slurp(in_dir("a.stf"), &n));
+	CHECK_INT(n, 4);
+	CHECK_INT(stf_writer_finish(w, 0, 0, &err), 0);
+	free(slurp(in_dir("a.stf"), &n));
+	CHECK(n > 100, "%zu", n);
+	/* and giving up leaves nothing of ours */
+	clean();
+	w = stf_writer_create(in_dir("a.stf"), &o, &err);
+	stf_write_leave_function(w, &m);
+	stf_writer_abort(w);
+	CHECK_INT(files(dir, "", "", 0), 0);
+}
+
+/* Writes more than fits; what is left must be nothing. 0: as it should be. */
+static int fill_up(const char *where, int want)
+{
+	struct stf_writer_options o = { .resolution = 1 };
+	struct stf_opaque_data m = { .size_1_1 = 100000 };
+	uint8_t *zero = calloc(1, m.size_1_1);
+	char path[256];
+	struct stf_writer *w;
+	int i, rc = 0;
+
+	m.data = zero;
+	snprintf(path, sizeof(path), "%s/full.stf", where);
+	w = stf_writer_create(path, &o, &err);
+	for (i = 0; w && i < 100 && rc == 0; i++) {
+		m.time++;
+		rc = stf_write_opaque_data(w, &m);
+	}
+	free(zero);
+	if (!w || rc != -1 || stf_write_opaque_data(w, &m) != -1 || stf_writer_finish(w, 0, 0, &err) != -1) {
+		return 1;
+	}
+	if (err.code != STF_ERR_IO || !strstr(err.file, "full.stf.x.0") || !strstr(err.text, strerror(want))) {
+		return 2;
+	}
+	return files(where, "full", "", 0) ? 3 : 0;
+}
+
+static void file_size_limit(void)
+{
+	struct rlimit lim = { 3 << 20, 3 << 20 };
+	int status = -1;
+	pid_t pid = fork();
+
+	clean();
+	if (pid == 0) {
+		signal(SIGXFSZ, SIG_IGN);
+		setrlimit(RLIMIT_FSIZE, &lim);
+		_exit(fill_up(dir, EFBIG));
+	}
+	waitpid(pid, &status, 0);
+	CHECK_INT(status, 0);
+}
+
+static void disk_full(void)
+{
+	clean();
+	CHECK_INT(mkdir(in_dir("mnt"), 0700), 0);
+	CHECK_INT(mount("none", in_dir("mnt"), "tmpfs", 0, "size=3m"), 0);
+	CHECK_INT(fill_up(in_dir("mnt"), ENOSPC), 0);
+	umount(in_dir("mnt"));
+	rmdir(in_dir("mnt"));
+}
+
+static int can_mount(void)
+{
+	int ok = mkdir(in_dir("mnt"), 0700) == 0 && mount("none", in_dir("mnt"), "tmpfs", 0, "size=1m") == 0;
+
+	umount(in_dir("mnt"));
+	rmdir(in_dir("mnt"));
+	return ok;
+}
+
+/* ---- what the writer and reader refuse ---- */
+
+static void wrong_calls(void)
+{
+	struct stf_writer_options o = { .resolution = 0 };
+	struct stf_writer *w;
+	struct stf_stf_string s = { .id = 4 };
+	struct stf_anchor a = { 0 };
+	struct stf_willy_id t = { 0 };
+
+	clean();
+	CHECK(!stf_writer_create(in_dir("a.stf"), &o, &err) && err.code == STF_ERR_ARG, "resolution 0");
+	o.resolution = 1;
+	o.comment = "two\nlines";
+	CHECK(!stf_writer_create(in_dir("a.stf"), &o, &err) && err.code == STF_ERR_ARG, "comment");
+	o.comment = NULL;
+	CHECK(!stf_writer_create(in_dir("no/a.stf"), &o, &err) && err.code == STF_ERR_IO, "%s", err.text);
+	w = stf_writer_create(in_dir("a.stf"), &o, &err);
+	CHECK_INT(stf_write_stf_string(w, &s), 0);
+	CHECK_INT(stf_write_stf_string(w, &s), -1);
+	CHECK_INT(stf_writer_error(w)->code, STF_ERR_ARG);
+	CHECK_INT(stf_write_anchor(w, &a), -1);
+	CHECK_INT(stf_writer_error(w)->code, STF_ERR_STATE);
+	CHECK_INT(stf_write_willy_id(w, &t), -1);
+	CHECK_INT(stf_writer_string(w, "x"), 5);
+	CHECK_INT(stf_writer_string(w, "x"), 5);
+	CHECK_INT(stf_writer_finish(w, 0, 0, &err), 0);
+	CHECK(!stf_reader_open(in_dir("b.stf"), 0, &err) && err.code == STF_ERR_IO, "%s", err.text);
+	CHECK(!stf_reader_open(dir, 0, &err) && err.code == STF_ERR_IO, "%s", err.text);
+}
+
+static void wrong_references(void)
+{
+	struct stf_writer_options o = { .resolution = 1 };
+	struct stf_writer *w;
+	struct stf_function_definition f = { .id = 1, .name = 77 };
+	struct stf_enter_function e = { .function = 8 };
+	struct stf_reader *r;
+	struct stf_cursor *c;
+	const struct stf_record *rec;
+
+	clean();
+	w = stf_writer_create(in_dir("a.stf"), &o, &err);
+	stf_write_function_definition(w, &f);
+	CHECK_INT(stf_writer_finish(w, 0, 0, &err), 0);
+	CHECK(!stf_reader_open(in_dir("a.stf"), 0, &err), "string 77");
+	CHECK(err.code == STF_ERR_REFERENCE && strstr(err.text, "77") && err.record == 1, "%s", err.text);
+	clean();
+	w = stf_writer_create(in_dir("a.stf"), &o, &err);
+	stf_write_enter_function(w, &e);
+	CHECK_INT(stf_writer_finish(w, 0, 0, &err), 0);
+	r = stf_reader_open(in_dir("a.stf"), STF_READ_CHECK_REFS, &err);
+	c = stf_cursor_open(r, NULL, &err);
+	CHECK_INT(stf_cursor_next(c, &rec, &err), -1);
+	CHECK_INT(err.code, STF_ERR_REFERENCE);
+	stf_cursor_close(c);
+	stf_reader_close(r);
+}
+
+int main(int argc, char **argv)
+{
+	check_args(argc, argv);
+	strcpy(dir, "/tmp/test_stf_XXXXXX");
+	if (!mkdtemp(dir)) {
+		printf("Bail out! no temporary directory\n");
+		return 99;
+	}
+	RUN(write_read_write);
+	RUN(equals_golden);
+	RUN(tables_are_read);
+	RUN(cut_at_every_byte);
+	RUN(any_damage_is_survived);
+	RUN(huge_size_in_file);
+	RUN(times_survive);
+	RUN(merge_is_by_time);
+	RUN(anchors_tell_the_state);
+	RUN(histories_of_stacks_and_messages);
+	RUN(existing_files_are_kept);
+	RUN(file_size_limit);
+	clean();
+	if (can_mount()) {
+		RUN(disk_full);
+	} else {
+		SKIP("disk_full", "may not mount a small tmpfs here");
+	}
+	RUN(wrong_calls);
+	RUN(wrong_references);
+	clean();
+	rmdir(dir);
+	return check_end();
+}
