@@ -127,7 +127,7 @@ int cal_clk_write(FILE *f, const struct cal_run *run, const char *program, struc
 	fprintf(f, "realtime-at-0 %" PRId64 "\n", run->realtime0_ns);
 	fprintf(f, "end %" PRId64 "\n", run->end.v);
 	fprintf(f, "clock-was-set %d\n", run->clock_was_set);
-	fprintf(f, "interpolation %s\n", run->interpolation == CAL_LINEAR ? "linear" : "constrained");
+	fprintf(f, "interpolation %s\n", cal_interpolation_name(run->interpolation));
 	put_key_double(f, "max-drift", run->max_drift);
 	put_key_double(f, "max-wander", run->max_wander);
 	for (i = 0; i < run->ranks; i++) {
@@ -494,6 +494,7 @@ static int read_head_line(struct reader *rd, struct cal_run *run, int64_t *ranks
 {
 	const char *key = word(rd), *how;
 	int64_t v;
+	int i;
 
 	if (strcmp(key, "global-period") == 0) {
 		if (get_double(rd, &run->period_s) < 0) {
@@ -518,8 +519,10 @@ static int read_head_line(struct reader *rd, struct cal_run *run, int64_t *ranks
 	}
 	if (strcmp(key, "interpolation") == 0) {
 		how = word(rd);
-		run->interpolation = strcmp(how, "linear") == 0 ? CAL_LINEAR : CAL_CONSTRAINED;
-		return 0;
+		for (i = 0; i < CAL_INTERPOLATIONS && strcmp(how, cal_interpolation_name((enum cal_interpolation)i)); i++) {
+		}
+		run->interpolation = (enum cal_interpolation)i;
+		return i < CAL_INTERPOLATIONS ? 0 : bad(rd, "unknown interpolation '%s'", how);
 	}
 	if (strcmp(key, "master") == 0 || strcmp(key, "clock-was-set") == 0) {
 		if (get_range(rd, 0, INT32_MAX, &v) < 0) {

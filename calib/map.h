@@ -58,11 +58,19 @@ double cal_map_slope(const struct cal_map *m, ltick_t local);
  * as 64 bits carry. Returns 0, or -1: slope not positive, no memory. */
 int cal_map_line(struct cal_map *m, ltick_t local, gtick_t global, double slope, struct tkm_err *err);
 
-/* Kruger's constrained spline through n >= 2 points (local and global strictly ascending): interior
- * slope 0 where the neighbouring secants differ in sign, else 2 / (1/s_left + 1/s_right); end slopes
- * 1.5 s - 0.5 d. Returns 0, or -1: not ascending, no memory. Source: C. J. C. Kruger, Constrained
- * Cubic Spline Interpolation for Chemical Engineering Applications. */
-int cal_map_constrained(struct cal_map *m, const ltick_t *local, const gtick_t *global, size_t n,
+enum cal_spline {
+	CAL_SPLINE_CONSTRAINED, /* C. J. C. Kruger, Constrained Cubic Spline Interpolation for Chemical
+	                         * Engineering Applications: interior slope 0 where the neighbouring secants
+	                         * differ in sign, else 2 / (1/s_left + 1/s_right); ends 1.5 s - 0.5 d */
+	CAL_SPLINE_STEFFEN,     /* M. Steffen, A simple method for monotonic interpolation in one dimension,
+	                         * A&A 239 (1990) */
+	CAL_SPLINE_CUBIC,       /* twice continuously differentiable, not-a-knot at both ends: C. de Boor, A
+	                         * Practical Guide to Splines; 3 points give the parabola */
+};
+
+/* A spline through n >= 2 points (local and global strictly ascending). Returns 0, or -1: not ascending,
+ * no memory; or a cubic that would let time go back between two points. */
+int cal_map_spline(struct cal_map *m, enum cal_spline kind, const ltick_t *local, const gtick_t *global, size_t n,
 	struct tkm_err *err);
 
 /* Deep copy of everything. Returns 0 or -1 when memory runs out (*to is then empty). */

@@ -11,6 +11,13 @@
 /* Two clocks of one machine that disagree by more over the run cannot both have run freely. */
 static const double set_limit = 1e-3;
 
+const char *cal_interpolation_name(enum cal_interpolation how)
+{
+	static const char *const names[] = { "linear", "constrained", "steffen", "cubic" };
+
+	return names[how];
+}
+
 double cal_rank_hz(const struct cal_rank *r)
 {
 	return r->nominal_hz > 0 ? r->nominal_hz : r->measured_hz;
@@ -148,8 +155,10 @@ static int line_map(const struct cal_run *run, const struct cal_line *line, stru
 		err);
 }
 
-static int spline_map(struct cal_map *map, struct tkm_err *err)
+static int spline_map(struct cal_map *map, enum cal_interpolation how, struct tkm_err *err)
 {
+	static const enum cal_spline kinds[] = { [CAL_CONSTRAINED] = CAL_SPLINE_CONSTRAINED,
+		[CAL_STEFFEN] = CAL_SPLINE_STEFFEN, [CAL_CUBIC] = CAL_SPLINE_CUBIC };
 	ltick_t *local = malloc((map->nodes + 1) * sizeof(*local));
 	gtick_t *global = malloc((map->nodes + 1) * sizeof(*global));
 	size_t n = 0, i;
@@ -164,7 +173,7 @@ static int spline_map(struct cal_map *map, struct tkm_err *err)
 	if (!local || !global) {
 		tkm_fail(err, TKM_ERR_NOMEM, "clock map: out of memory");
 	} else {
-		rc = cal_map_constrained(map, local, global, n, err);
+		rc = cal_map_spline(map, kinds[how], local, global, n, err);
 	}
 	free(local);
 	free(global);
@@ -196,7 +205,7 @@ static int child_map(const struct cal_run *run, const struct cal_rank *r, enum c
 		return tkm_fail(err, TKM_ERR_DATA, "the frequency of %s is not known", r->timer);
 	}
 	if (cal_fit_line(r->session, r->sessions, nominal, &line, err) < 0 || add_nodes(run, r, &line, map, err) < 0 ||
-		(how == CAL_LINEAR ? line_map(run, &line, map, err) : spline_map(map, err)) < 0) {
+		(how == CAL_LINEAR ? line_map(run, &line, map, err) : spline_map(map, how, err)) < 0) {
 		cal_map_free(map);
 		return -1;
 	}
@@ -239,7 +248,7 @@ int cal_solve(struct cal_run *run, int skip, struct tkm_err *err)
 	for (i = 0; i < run->ranks; i++) {
 		filter_and_mark(&run->rank[i], skip);
 		if (used_sessions(&run->rank[i]) > 2) {
-			run->interpolation = CAL_CONSTRAINED;
+			run->interpolation = run->wanted;
 		}
 		cal_map_free(&run->rank[i].map);
 		run->rank[i].map.period_s = run->period_s;
@@ -253,7 +262,7 @@ int cal_solve(struct cal_run *run, int skip, struct tkm_err *err)
 		if ((int)i == run->master || r->sync == CAL_SHARED) {
 			continue;
 		}
-		if (child_map(run, r, used_sessions(r) > 2 ? CAL_CONSTRAINED : CAL_LINEAR, &r->map, err) < 0) {
+		if (child_map(run, r, used_sessions(r) > 2 ? run->wanted : CAL_LINEAR, &r->map, err) < 0) {
 			return name_rank(r, err);
 		}
 	}

@@ -36,14 +36,21 @@ struct cal_rank {
 
 enum cal_interpolation {
 	CAL_LINEAR,      /* one regression over the samples of all used sessions */
-	CAL_CONSTRAINED, /* Kruger's spline through the condensed sessions */
+	CAL_CONSTRAINED, /* splines through the condensed sessions, see enum cal_spline */
+	CAL_STEFFEN,
+	CAL_CUBIC,
+	CAL_INTERPOLATIONS,
 };
+
+/* "linear", "constrained", "steffen", "cubic"; the words of --interpolation and of the .clk file. */
+const char *cal_interpolation_name(enum cal_interpolation how);
 
 struct cal_run {
 	int master;
 	size_t ranks;
 	struct cal_rank *rank;     /* rank[i].rank == i */
 	double max_drift, max_wander; /* assumptions behind the bounds */
+	enum cal_interpolation wanted; /* through more than two sessions; two give the regression */
 	/* set by cal_solve() */
 	double period_s;
 	int64_t realtime0_ns;      /* realtime clock at global tick 0 */
@@ -54,7 +61,7 @@ struct cal_run {
 
 /* Filters every session (drop 10 %), marks the used ones (start, end, and of the middle ones each
  * (skip + 1)th; skip < 0: none), and fills period, realtime0, end and all maps. Two used sessions give
- * the regression, more the spline (seeds/003 section 3.6.1). Returns 0, or -1 with the rank in the
+ * the regression, more what run->wanted says (seeds/003 section 3.6.1: constrained). Returns 0, or -1 with the rank in the
  * message. */
 int cal_solve(struct cal_run *run, int skip, struct tkm_err *err);
 

@@ -501,7 +501,7 @@ static int collect(struct tt *t, struct tkm_err *err)
 	if (t->link->rank == 0) {
 		r->ranks = t->link->size;
 		r->run = (struct cal_run){ .ranks = (size_t)r->ranks, .max_drift = t->o.max_drift,
-			.max_wander = t->o.max_wander };
+			.max_wander = t->o.max_wander, .wanted = t->o.interpolation };
 		r->run.rank = calloc((size_t)r->ranks, sizeof(*r->run.rank));
 		r->rank = calloc((size_t)r->ranks, sizeof(*r->rank));
 		r->matrix = calloc((size_t)r->ranks, sizeof(*r->matrix));

@@ -18,7 +18,8 @@ enum { TT_FIT = 0, TT_UNFIT = 1, TT_ERROR = 2 };
 
 struct tt_options {
 	double seconds, sleep_s;  /* positional: 30 and 10 */
-	const char *timer, *output, *json;
+	const char *timer, *output, *json, *interpolation_name;
+	enum cal_interpolation interpolation; /* through more than two sessions */
 	int force, quiet, synced_host, synced_cluster; /* synced_*: -1 when nobody said */
 	long long verbose, burst, timer_skip;          /* timer_skip -1: use start and end only */
 	double performance_s, max_drift, max_wander;

@@ -6,6 +6,7 @@
 #include <argp.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "base/option.h"
 #include "base/text.h"
@@ -54,6 +55,8 @@ static size_t make_table(struct tt_options *o, struct tkm_option *t)
 			"all processes share the clock (default: by the timer's nature)" },
 		{ "TIMER-SKIP", TKM_OPTION_COUNT, &o->timer_skip, 0, 1e9, "N",
 			"correct with every (N+1)th intermediate synchronisation (default: with none, they are checks)" },
+		{ "INTERPOLATION", TKM_OPTION_TEXT, &o->interpolation_name, 0, 0, "HOW",
+			"through more than two synchronisations: constrained (default), steffen, cubic or linear" },
 		{ "MAX-DRIFT", TKM_OPTION_FRACTION, &o->max_drift, 0, 0.1, "FRACTION",
 			"no clock is farther off its nominal rate (default 500ppm)" },
 		{ "MAX-WANDER", TKM_OPTION_FRACTION, &o->max_wander, 0, 0.1, "FRACTION",
@@ -122,8 +125,18 @@ static int asks_for_help(int argc, char **argv)
 	return 0;
 }
 
-static int check(const struct tt_options *o, struct tkm_err *err)
+static int check(struct tt_options *o, struct tkm_err *err)
 {
+	int i = 0;
+
+	while (i < CAL_INTERPOLATIONS && strcasecmp(o->interpolation_name, cal_interpolation_name((enum cal_interpolation)i))) {
+		i++;
+	}
+	if (i == CAL_INTERPOLATIONS) {
+		return tkm_fail(err, TKM_ERR_ARG, "--interpolation '%s': constrained, steffen, cubic and linear are known",
+			o->interpolation_name);
+	}
+	o->interpolation = (enum cal_interpolation)i;
 	if (!o->output[0] || o->output[strlen(o->output) - 1] == '/') {
 		return tkm_fail(err, TKM_ERR_ARG, "--output '%s': a name for the files is missing, as in DIR/BASENAME", o->output);
 	}
@@ -144,7 +157,7 @@ int tt_options_parse(int argc, char **argv, struct tt_options *o)
 	size_t n, i;
 
 	*o = (struct tt_options){ .seconds = 30, .sleep_s = 10, .timer = "gettimeofday", .output = "timertest",
-		.synced_host = -1, .synced_cluster = -1, .verbose = 1, .burst = 100, .timer_skip = -1, .performance_s = 5,
+		.interpolation_name = "constrained", .synced_host = -1, .synced_cluster = -1, .verbose = 1, .burst = 100, .timer_skip = -1, .performance_s = 5,
 		.max_drift = 500e-6, .max_wander = 1e-6, .sync = { 100, 60 } };
 	n = make_table(o, table);
 	memset(options, 0, sizeof(options));

@@ -160,7 +160,7 @@ static int write_errors(FILE *f, const struct tt_result *r, struct tkm_err *err)
 		if (cal_solve_alternative(&r->run, i, CAL_LINEAR, &linear, err) < 0) {
 			return -1;
 		}
-		if (cal_solve_alternative(&r->run, i, CAL_CONSTRAINED, &spline, err) < 0) {
+		if (cal_solve_alternative(&r->run, i, r->run.wanted == CAL_LINEAR ? CAL_CONSTRAINED : r->run.wanted, &spline, err) < 0) {
 			cal_map_free(&linear);
 			return -1;
 		}

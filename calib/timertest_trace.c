@@ -165,8 +165,8 @@ static void provenance(struct stf_writer *w, const struct tt_options *o, const s
 			widest = fmax(widest, cal_map_bound(&c->map, c->map.node[k].local));
 		}
 	}
-	snprintf(text, sizeof(text), "%s; bound at the synchronisation points at most %s; assumed drift %g, wander %g",
-		r->run.interpolation == CAL_LINEAR ? "linear regression" : "constrained spline",
+	snprintf(text, sizeof(text), "interpolation %s; bound at the synchronisation points at most %s; assumed drift %g, wander %g",
+		cal_interpolation_name(r->run.interpolation),
 		tkm_print_time(a, sizeof(a), widest, 3), o->max_drift, o->max_wander);
 	stf_writer_info(w, "correction", text);
 	snprintf(text, sizeof(text), "%lld stamps moved to keep their order, largest by %s", r->repairs,

@@ -47,7 +47,7 @@ static int gather(struct cal_rank *mine, struct cal_run *run)
 	if (l->rank != 0) {
 		return 0;
 	}
-	*run = (struct cal_run){ .ranks = 2, .max_drift = 500e-6, .max_wander = 1e-6 };
+	*run = (struct cal_run){ .ranks = 2, .max_drift = 500e-6, .max_wander = 1e-6, .wanted = CAL_CONSTRAINED };
 	run->rank = calloc(2, sizeof(*run->rank));
 	for (i = 0; i < 2; i++) {
 		need(cal_clk_read_rank(all.data[i], all.length[i], "rank", &run->rank[i], &err) == 0);

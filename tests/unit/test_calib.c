@@ -12,7 +12,9 @@
 #include "tests/lib/check.h"
 
 #ifdef HAVE_GSL
+#include <gsl/gsl_errno.h>
 #include <gsl/gsl_fit.h>
+#include <gsl/gsl_interp.h>
 #include <gsl/gsl_multifit.h>
 #endif
 
@@ -137,6 +139,45 @@ static void the_line_agrees_with_gsl(void)
 #endif
 }
 
+/* Random clock-like points; the slope of GSL's spline is compared too, where kinds of spline differ most. */
+static void steffens_spline_is_gsls(void)
+{
+#ifdef HAVE_GSL
+	enum { N = 9 };
+	int round, i;
+
+	for (round = 0; round < 50; round++) {
+		struct cal_map m = { 0 };
+		ltick_t local[N] = { { 0 } };
+		gtick_t global[N] = { { 0 } };
+		double x[N] = { 0 }, y[N] = { 0 };
+		gsl_interp *g = gsl_interp_alloc(gsl_interp_steffen, N);
+		/* every other round with secants that differ enough for the limits to act */
+		double spread = round & 1 ? 20 : 0.001;
+
+		for (i = 1; i < N; i++) {
+			local[i] = ltick_add(local[i - 1], 300000 + (int64_t)(700000 * check_uniform()));
+			global[i] = gtick_add(global[i - 1],
+				(int64_t)((double)ltick_sub(local[i], local[i - 1]) * (4 + spread * check_uniform())));
+			x[i] = (double)local[i].v;
+			y[i] = (double)global[i].v;
+		}
+		gsl_interp_init(g, x, y, N);
+		CHECK(cal_map_spline(&m, CAL_SPLINE_STEFFEN, local, global, N, NULL) == 0, "spline");
+		for (i = 0; i < 300; i++) {
+			double at = floor(x[N - 1] * check_uniform());
+
+			CHECK_NEAR((double)cal_map_at(&m, ltick((int64_t)at)).v, gsl_interp_eval(g, x, y, at, NULL), 1.01);
+			CHECK_NEAR(cal_map_slope(&m, ltick((int64_t)at)), gsl_interp_eval_deriv(g, x, y, at, NULL), 1e-9);
+		}
+		gsl_interp_free(g);
+		cal_map_free(&m);
+	}
+#else
+	printf("# without GSL: no oracle\n");
+#endif
+}
+
 /* ---- scenarios ---- */
 
 struct scenario {
@@ -147,29 +188,36 @@ struct scenario {
 	int skip;               /* TIMER-SKIP */
 	double limit_s;         /* largest true error allowed inside the run; 0: only the bound counts */
 	double widest_s;        /* the bound at the end sessions must not be wider; 0: no matter */
+	enum cal_interpolation how; /* through more than two sessions */
 };
 
 static const char quiet[] = "delay=100ns,jitter=20ns,read=14ns";
 
 static const struct scenario scenarios[] = {
-	{ "offset only", 3, "offset={rank}ms,tick=7.3ns", "delay=100ns,jitter=20ns,read=14ns,seed=1", 10, 0, -1, 15e-9, 180e-9 },
+	{ "offset only", 3, "offset={rank}ms,tick=7.3ns", "delay=100ns,jitter=20ns,read=14ns,seed=1", 10, 0, -1, 15e-9, 180e-9, CAL_CONSTRAINED },
 	{ "50 ppm, start and end", 3, "offset={rank}s,drift={rank}5ppm,tick=7.3ns", "delay=100ns,jitter=20ns,seed=2", 10, 0, -1,
-		25e-9, 180e-9 },
-	{ "wobble, a line", 2, "drift={rank}50ppm,wobble={rank}ppm/60s,tick=1ns", "delay=100ns,jitter=20ns,seed=3", 60, 0, -1, 0, 0 },
+		25e-9, 180e-9, CAL_CONSTRAINED },
+	{ "wobble, a line", 2, "drift={rank}50ppm,wobble={rank}ppm/60s,tick=1ns", "delay=100ns,jitter=20ns,seed=3", 60, 0, -1, 0, 0, CAL_CONSTRAINED },
 	{ "wobble, spline each 10 s", 2, "drift={rank}50ppm,wobble={rank}ppm/60s,tick=1ns", "delay=100ns,jitter=20ns,seed=4", 60,
-		10, 0, 700e-9, 0 },
+		10, 0, 700e-9, 0, CAL_CONSTRAINED },
 	{ "wobble, spline each 5 s", 2, "drift={rank}50ppm,wobble={rank}ppm/60s,tick=1ns", "delay=100ns,jitter=20ns,seed=5", 60, 5,
-		0, 150e-9, 0 },
-	{ "heavy jitter", 3, "drift={rank}0ppm,tick=1ns", "delay=1us,jitter=5us,dist=exponential,seed=6", 10, 0, -1, 3e-6, 0 },
-	{ "uniform jitter", 2, "drift=-30ppm,tick=10ns", "delay=500ns,jitter=200ns,dist=uniform,seed=7", 10, 0, -1, 100e-9, 0 },
-	{ "normal jitter", 2, "drift=3ppm,tick=10ns", "delay=500ns,jitter=200ns,dist=normal,seed=8", 10, 0, -1, 100e-9, 0 },
-	{ "asymmetry", 2, "tick=1ns", "delay=1us,jitter=50ns,asym=800ns,seed=9", 10, 0, -1, 450e-9, 0 },
-	{ "large asymmetry", 2, "tick=1ns,drift=20ppm", "delay=1us,jitter=50ns,asym=50us,seed=10", 10, 0, -1, 26e-6, 0 },
+		0, 150e-9, 0, CAL_CONSTRAINED },
+	{ "heavy jitter", 3, "drift={rank}0ppm,tick=1ns", "delay=1us,jitter=5us,dist=exponential,seed=6", 10, 0, -1, 3e-6, 0, CAL_CONSTRAINED },
+	{ "uniform jitter", 2, "drift=-30ppm,tick=10ns", "delay=500ns,jitter=200ns,dist=uniform,seed=7", 10, 0, -1, 100e-9, 0, CAL_CONSTRAINED },
+	{ "normal jitter", 2, "drift=3ppm,tick=10ns", "delay=500ns,jitter=200ns,dist=normal,seed=8", 10, 0, -1, 100e-9, 0, CAL_CONSTRAINED },
+	{ "asymmetry", 2, "tick=1ns", "delay=1us,jitter=50ns,asym=800ns,seed=9", 10, 0, -1, 450e-9, 0, CAL_CONSTRAINED },
+	{ "large asymmetry", 2, "tick=1ns,drift=20ppm", "delay=1us,jitter=50ns,asym=50us,seed=10", 10, 0, -1, 26e-6, 0, CAL_CONSTRAINED },
 	{ "loss and preemption", 3, "drift={rank}5ppm,tick=10ns", "delay=1us,jitter=100ns,outlier=8ms,outliers=0.02,loss=0.05,seed=11",
-		10, 0, -1, 1e-6, 0 },
-	{ "noise", 2, "drift=12ppm,tick=1ns,noise=5ns,seed={rank}", "delay=100ns,jitter=20ns,seed=12", 10, 0, -1, 25e-9, 0 },
-	{ "coarse clock", 2, "drift={rank}2ppm,tick=1us", "delay=2us,jitter=300ns,seed=13", 10, 0, -1, 700e-9, 0 },
-	{ "two grids", 4, "drift={rank}ppm,tick={rank}3ns", "delay=300ns,jitter=50ns,seed=14", 5, 0, -1, 40e-9, 0 },
+		10, 0, -1, 1e-6, 0, CAL_CONSTRAINED },
+	{ "noise", 2, "drift=12ppm,tick=1ns,noise=5ns,seed={rank}", "delay=100ns,jitter=20ns,seed=12", 10, 0, -1, 25e-9, 0, CAL_CONSTRAINED },
+	{ "coarse clock", 2, "drift={rank}2ppm,tick=1us", "delay=2us,jitter=300ns,seed=13", 10, 0, -1, 700e-9, 0, CAL_CONSTRAINED },
+	{ "two grids", 4, "drift={rank}ppm,tick={rank}3ns", "delay=300ns,jitter=50ns,seed=14", 5, 0, -1, 40e-9, 0, CAL_CONSTRAINED },
+	{ "wobble, cubic each 10 s", 2, "drift={rank}50ppm,wobble={rank}ppm/60s,tick=1ns", "delay=100ns,jitter=20ns,seed=4", 60,
+		10, 0, 400e-9, 0, CAL_CUBIC },
+	{ "wobble, cubic each 5 s", 2, "drift={rank}50ppm,wobble={rank}ppm/60s,tick=1ns", "delay=100ns,jitter=20ns,seed=5", 60, 5,
+		0, 40e-9, 0, CAL_CUBIC },
+	{ "wobble, steffen each 5 s", 2, "drift={rank}50ppm,wobble={rank}ppm/60s,tick=1ns", "delay=100ns,jitter=20ns,seed=5", 60,
+		5, 0, 300e-9, 0, CAL_STEFFEN },
 };
 
 /* A whole run over the simulation. */
@@ -183,7 +231,7 @@ static int calibrate(struct cal_link *l, const struct scenario *sc, struct cal_r
 	double begin = cal_link_seconds(l);
 	int rc = -1;
 
-	*run = (struct cal_run){ .ranks = (size_t)n, .max_drift = 500e-6, .max_wander = 1e-6 };
+	*run = (struct cal_run){ .ranks = (size_t)n, .max_drift = 500e-6, .max_wander = 1e-6, .wanted = sc->how };
 	run->rank = calloc((size_t)n, sizeof(*run->rank));
 	memset(exchanges, 1, (size_t)n);
 	for (i = 0; i < n; i++) {
@@ -292,7 +340,7 @@ static void scenarios_stay_inside_limit_and_bound(void)
  * it is wrong, and the assumption behind the bound is broken; what is certain at the sessions stays so. */
 static void a_step_shows_at_the_checks(void)
 {
-	struct scenario sc = { "step", 2, "step={rank}00us@5s,tick=1ns", quiet, 10, 1, -1, 0, 0 };
+	struct scenario sc = { "step", 2, "step={rank}00us@5s,tick=1ns", quiet, 10, 1, -1, 0, 0, CAL_CONSTRAINED };
 	struct tkm_err err;
 	struct cal_link *l = cal_link_sim(2, sc.clocks, sc.network, &err);
 	struct cal_run run;
@@ -316,7 +364,7 @@ static void random_runs_are_always_inside_their_bound(void)
 
 	for (round = 0; round < 300; round++) {
 		char clocks[160], network[160];
-		struct scenario sc = { "random", 2, clocks, network, 1 + 20 * check_uniform(), 0, -1, 0, 0 };
+		struct scenario sc = { "random", 2, clocks, network, 1 + 20 * check_uniform(), 0, -1, 0, 0, CAL_CONSTRAINED };
 		struct cal_link *l;
 		struct tkm_err err;
 		struct cal_run run;
@@ -369,7 +417,7 @@ static void timer_skip_chooses_the_nodes(void)
 	size_t i, k;
 
 	for (i = 0; i < 4; i++) {
-		struct scenario sc = { "skip", 2, "drift=5ppm,tick=1ns", quiet, 10, 1, cases[i].skip, 0, 0 };
+		struct scenario sc = { "skip", 2, "drift=5ppm,tick=1ns", quiet, 10, 1, cases[i].skip, 0, 0, CAL_CONSTRAINED };
 		struct tkm_err err;
 		struct cal_link *l = cal_link_sim(2, sc.clocks, sc.network, &err);
 		struct cal_run run;
@@ -389,7 +437,7 @@ static void timer_skip_chooses_the_nodes(void)
 
 static void a_clock_that_was_set_does_not_stretch_the_run(void)
 {
-	struct scenario sc = { "set", 2, "tick=1ns", quiet, 10, 0, -1, 0, 0 };
+	struct scenario sc = { "set", 2, "tick=1ns", quiet, 10, 0, -1, 0, 0, CAL_CONSTRAINED };
 	struct tkm_err err;
 	struct cal_link *l = cal_link_sim(2, sc.clocks, sc.network, &err);
 	struct cal_run run;
@@ -406,7 +454,7 @@ static void a_clock_that_was_set_does_not_stretch_the_run(void)
 
 static void nothing_received_is_an_error_with_the_rank(void)
 {
-	struct scenario sc = { "deaf", 2, "tick=1ns", "delay=1us,loss=1", 1, 0, -1, 0, 0 };
+	struct scenario sc = { "deaf", 2, "tick=1ns", "delay=1us,loss=1", 1, 0, -1, 0, 0, CAL_CONSTRAINED };
 	struct tkm_err err;
 	struct cal_link *l = cal_link_sim(2, sc.clocks, sc.network, &err);
 	struct cal_run run;
@@ -430,7 +478,7 @@ static char *as_text(const struct cal_run *run, size_t *length)
 
 static void correction_data_comes_back_bit_for_bit(void)
 {
-	struct scenario sc = { "file", 3, "drift={rank}7ppm,wobble=1ppm/10s,tick=1ns", quiet, 10, 1, 0, 0, 0 };
+	struct scenario sc = { "file", 3, "drift={rank}7ppm,wobble=1ppm/10s,tick=1ns", quiet, 10, 1, 0, 0, 0, CAL_CONSTRAINED };
 	struct tkm_err err;
 	struct cal_link *l = cal_link_sim(3, sc.clocks, sc.network, &err);
 	struct cal_run run, back;
@@ -461,7 +509,7 @@ static void correction_data_comes_back_bit_for_bit(void)
 
 static void every_cut_of_the_file_is_an_error(void)
 {
-	struct scenario sc = { "cut", 2, "tick=1ns", quiet, 1, 0, -1, 0, 0 };
+	struct scenario sc = { "cut", 2, "tick=1ns", quiet, 1, 0, -1, 0, 0, CAL_CONSTRAINED };
 	struct tkm_err err;
 	struct cal_link *l = cal_link_sim(2, sc.clocks, sc.network, &err);
 	struct cal_run run, back;
@@ -490,6 +538,7 @@ int main(int argc, char **argv)
 	RUN(the_slowest_tenth_is_dropped);
 	RUN(the_line_is_found);
 	RUN(the_line_agrees_with_gsl);
+	RUN(steffens_spline_is_gsls);
 	RUN(scenarios_stay_inside_limit_and_bound);
 	RUN(a_step_shows_at_the_checks);
 	RUN(random_runs_are_always_inside_their_bound);

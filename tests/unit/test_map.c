@@ -52,7 +52,7 @@ static void different_local_ticks_never_share_a_global_tick(void)
 			local[i] = ltick_add(local[i - 1], step);
 			global[i] = gtick_add(global[i - 1], (int64_t)((double)step * (4.1 + 1e-3 * check_uniform())));
 		}
-		CHECK(cal_map_constrained(&m, local, global, N, &err) == 0, "%s", err.text);
+		CHECK(cal_map_spline(&m, CAL_SPLINE_CONSTRAINED, local, global, N, &err) == 0, "%s", err.text);
 		for (i = 0; i < N; i++) {
 			CHECK_INT(cal_map_at(&m, local[i]).v, global[i].v); /* through every point */
 		}
@@ -127,7 +127,7 @@ static void the_spline_is_krugers(void)
 			x[i] = local[i].v;
 			y[i] = global[i].v;
 		}
-		CHECK(cal_map_constrained(&m, local, global, N, NULL) == 0, "spline");
+		CHECK(cal_map_spline(&m, CAL_SPLINE_CONSTRAINED, local, global, N, NULL) == 0, "spline");
 		for (i = 0; i < 500; i++) {
 			int64_t at = between(0, local[N - 1].v);
 
@@ -141,6 +141,67 @@ static void the_spline_is_krugers(void)
 	}
 }
 
+/* Not-a-knot: any cubic comes back as it is. */
+static void the_cubic_reproduces_cubics(void)
+{
+	enum { N = 9 };
+	int round, n, i;
+
+	for (round = 0; round < 200; round++) {
+		struct cal_map m = { 0 };
+		ltick_t local[N];
+		gtick_t global[N];
+		/* u in [0, 1] over 1e9 ticks; 4 to 6 global ticks per local one, bent by up to 10 % */
+		double c1 = 4 + 2 * check_uniform(), c2 = 0.2 * (check_uniform() - 0.5), c3 = 0.2 * (check_uniform() - 0.5);
+		int64_t span = 1000000000;
+
+		n = 4 + (int)(check_random() % (N - 3));
+		for (i = 0; i < n; i++) {
+			double u = ((double)i + (i && i < n - 1 ? 0.3 * check_uniform() : 0)) / (n - 1);
+
+			local[i] = ltick((int64_t)(u * (double)span));
+			u = (double)local[i].v / (double)span;
+			global[i] = gtick(llrint((double)span * (c1 * u + c2 * u * u + c3 * u * u * u)));
+		}
+		CHECK(cal_map_spline(&m, CAL_SPLINE_CUBIC, local, global, (size_t)n, NULL) == 0, "spline");
+		for (i = 0; i < 200; i++) {
+			int64_t at = between(0, span);
+			double u = (double)at / (double)span;
+
+			CHECK_NEAR((double)cal_map_at(&m, ltick(at)).v, (double)span * (c1 * u + c2 * u * u + c3 * u * u * u), 4);
+			CHECK_NEAR(cal_map_slope(&m, ltick(at)), c1 + 2 * c2 * u + 3 * c3 * u * u, 1e-7);
+		}
+		cal_map_free(&m);
+	}
+}
+
+static void three_points_give_the_parabola(void)
+{
+	struct cal_map m = { 0 };
+	ltick_t l[] = { { 0 }, { 1000000 }, { 3000000 } };
+	gtick_t g[] = { { 0 }, { 5000000 }, { 16200000 } }; /* 4.8 x + 0.2e-6 x^2 */
+	int64_t at;
+
+	CHECK(cal_map_spline(&m, CAL_SPLINE_CUBIC, l, g, 3, NULL) == 0, "spline");
+	for (at = 0; at <= 3000000; at += 12345) {
+		CHECK_NEAR((double)cal_map_at(&m, ltick(at)).v, 4.8 * (double)at + 0.2e-6 * (double)at * (double)at, 1.01);
+	}
+	cal_map_free(&m);
+}
+
+/* A cubic overshoots where rates jump; a map that would go back is refused, not handed out. */
+static void a_cubic_that_goes_back_is_refused(void)
+{
+	struct cal_map m = { 0 };
+	struct tkm_err err;
+	ltick_t l[] = { { 0 }, { 1000 }, { 2000 }, { 3000 }, { 4000 } };
+	gtick_t g[] = { { 0 }, { 10 }, { 20 }, { 100020 }, { 100030 } };
+
+	CHECK(cal_map_spline(&m, CAL_SPLINE_CUBIC, l, g, 5, &err) < 0 && strstr(err.text, "goes back"), "%s", err.text);
+	CHECK(cal_map_spline(&m, CAL_SPLINE_CONSTRAINED, l, g, 5, &err) == 0, "%s", err.text);
+	cal_map_free(&m);
+}
+
 static void points_that_go_back_are_refused(void)
 {
 	struct cal_map m = { 0 };
@@ -148,8 +209,8 @@ static void points_that_go_back_are_refused(void)
 	ltick_t l[] = { { 0 }, { 100 }, { 200 } };
 	gtick_t g[] = { { 0 }, { 400 }, { 399 } };
 
-	CHECK(cal_map_constrained(&m, l, g, 3, &err) < 0 && strstr(err.text, "points 1 and 2"), "%s", err.text);
-	CHECK(cal_map_constrained(&m, l, g, 1, &err) < 0, "one point");
+	CHECK(cal_map_spline(&m, CAL_SPLINE_CONSTRAINED, l, g, 3, &err) < 0 && strstr(err.text, "points 1 and 2"), "%s", err.text);
+	CHECK(cal_map_spline(&m, CAL_SPLINE_CONSTRAINED, l, g, 1, &err) < 0, "one point");
 	CHECK(cal_map_line(&m, l[0], g[0], -1, &err) < 0, "negative slope");
 	CHECK(cal_map_line(&m, l[0], g[0], NAN, &err) < 0, "no slope");
 	CHECK(m.pieces == 0, "a map was made");
@@ -195,6 +256,9 @@ int main(int argc, char **argv)
 	RUN(a_line_is_exact_over_thirty_days);
 	RUN(different_local_ticks_never_share_a_global_tick);
 	RUN(the_spline_is_krugers);
+	RUN(the_cubic_reproduces_cubics);
+	RUN(three_points_give_the_parabola);
+	RUN(a_cubic_that_goes_back_is_refused);
 	RUN(points_that_go_back_are_refused);
 	RUN(global_periods_are_fine_enough);
 	RUN(the_bound_grows_as_the_assumptions_say);
