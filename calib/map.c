@@ -282,20 +282,20 @@ static int bend_cubic(struct cal_piece *p, size_t n, struct tkm_err *err)
 	return 0;
 }
 
-/* Is the slope of each piece positive everywhere? It is a parabola in u; enough that the ends and the
- * apex are. */
+/* Does the piece go back nowhere? Its slope is a parabola in u; enough that the ends and the apex are not
+ * negative. Steffen's limits make an end slope 0 at the most, give or take rounding. */
 static int rises(const struct cal_piece *p)
 {
-	double s = secant(p), b = p->bend_begin, e = p->bend_end, apex, u;
+	double s = secant(p), b = p->bend_begin, e = p->bend_end, least = -1e-12 * s, apex, u;
 
 	/* s + b - (4b + 2e) u + 3 (b + e) u^2 */
-	if (!(s + b > 0) || !(s + e > 0)) {
+	if (!(s + b >= least) || !(s + e >= least)) {
 		return 0;
 	}
 	if (b + e > 0) {
 		u = (2 * b + e) / (3 * (b + e));
 		apex = s + b - (2 * b + e) * u;
-		return u <= 0 || u >= 1 || apex > 0;
+		return u <= 0 || u >= 1 || apex >= least;
 	}
 	return 1;
 }
