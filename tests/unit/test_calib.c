@@ -165,7 +165,7 @@ static void steffens_spline_is_gsls(void)
 		gsl_interp_init(g, x, y, N);
 		CHECK(cal_map_spline(&m, CAL_SPLINE_STEFFEN, local, global, N, NULL) == 0, "spline");
 		for (i = 0; i < 300; i++) {
-			/* at the ends GSL takes the secant, Steffen's paper (26) and (27) the parabola, as we do */
+			/* at the ends GSL takes the secant, Steffen the parabola, as we do */
 			double at = floor(x[1] + (x[N - 2] - x[1]) * check_uniform());
 
 			CHECK_NEAR((double)cal_map_at(&m, ltick((int64_t)at)).v, gsl_interp_eval(g, x, y, at, NULL), 1.01);
