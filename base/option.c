@@ -3,21 +3,61 @@
 #include "base/option.h"
 
 #include <ctype.h>
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <strings.h>
 
 #include "base/text.h"
 
 static int out_of_range(const struct tkm_option *o, const char *text, const char *origin, struct tkm_err *err)
 {
 	static const char *const kinds[] = { "a text", "a whole number", "a time like 2s, 1m+30s or 10ms",
-		"a fraction like 50ppm", "on or off" };
+		"a fraction like 50ppm", "on or off", "a number of bytes like 64KB", "on, off or a level", "a text", "a text" };
 
-	if (o->type == TKM_OPTION_BOOL || o->type == TKM_OPTION_TEXT) {
+	if (o->type == TKM_OPTION_BOOL) {
 		return tkm_fail(err, TKM_ERR_ARG, "%s: '%s' is not %s", origin, text, kinds[o->type]);
 	}
 	return tkm_fail(err, TKM_ERR_ARG, "%s: '%s' is not %s between %g and %g", origin, text, kinds[o->type], o->min,
 		o->max);
+}
+
+static int add_text(struct tkm_option_list *l, const char *text, const char *origin, struct tkm_err *err)
+{
+	char **p = realloc(l->text, (l->n + 1) * sizeof(*p));
+
+	if (p) {
+		l->text = p;
+		p[l->n] = strdup(text);
+	}
+	if (!p || !p[l->n]) {
+		return tkm_fail(err, TKM_ERR_NOMEM, "%s: out of memory", origin);
+	}
+	l->n++;
+	return 0;
+}
+
+static int parse_level(const struct tkm_option *o, const char *text)
+{
+	int on;
+
+	if (tkm_parse_bool(text, &on) == 0) {
+		*(long long *)o->value = on;
+		return 0;
+	}
+	return tkm_parse_int(text, (long long)o->min, (long long)o->max, o->value);
+}
+
+static int parse_bytes(const struct tkm_option *o, const char *text)
+{
+	long long v;
+
+	if (tkm_parse_bytes(text, &v) < 0 || (double)v < o->min || (double)v > o->max) {
+		return -1;
+	}
+	*(long long *)o->value = v;
+	return 0;
 }
 
 int tkm_option_set(const struct tkm_option *o, const char *text, const char *origin, struct tkm_err *err)
@@ -27,6 +67,7 @@ int tkm_option_set(const struct tkm_option *o, const char *text, const char *ori
 
 	switch (o->type) {
 	case TKM_OPTION_TEXT:
+	case TKM_OPTION_NAME:
 		*(const char **)o->value = text;
 		return 0;
 	case TKM_OPTION_COUNT:
@@ -41,6 +82,14 @@ int tkm_option_set(const struct tkm_option *o, const char *text, const char *ori
 	case TKM_OPTION_BOOL:
 		ok = tkm_parse_bool(text, o->value) == 0;
 		break;
+	case TKM_OPTION_BYTES:
+		ok = parse_bytes(o, text) == 0;
+		break;
+	case TKM_OPTION_LEVEL:
+		ok = parse_level(o, text) == 0;
+		break;
+	case TKM_OPTION_LIST:
+		return add_text(o->value, text, origin, err);
 	}
 	if (ok && (o->type == TKM_OPTION_TIME || o->type == TKM_OPTION_FRACTION)) {
 		ok = d >= o->min && d <= o->max;
@@ -84,4 +133,244 @@ int tkm_option_environment(const struct tkm_option *table, struct tkm_err *err)
 		}
 	}
 	return 0;
+}
+
+/* ---- the configuration file ---- */
+
+/* A line of the file; the texts of options point into it. */
+struct tkm_option_storage {
+	struct tkm_option_storage *next;
+	char text[];
+};
+
+/* The next field of *p, its quotes removed in place; NULL if there is none. */
+static char *next_field(char **p)
+{
+	char *s = *p, *start, *to;
+
+	while (isspace((unsigned char)*s)) {
+		s++;
+	}
+	if (!*s) {
+		return NULL;
+	}
+	for (start = to = s; *s && !isspace((unsigned char)*s);) {
+		if (*s != '"') {
+			*to++ = *s++;
+			continue;
+		}
+		for (s++; *s && *s != '"';) {
+			*to++ = *s++;
+		}
+		s += *s == '"';
+	}
+	*p = *s ? s + 1 : s;
+	*to = '\0';
+	return start;
+}
+
+static const struct tkm_option *find(const struct tkm_option *table, const char *name, size_t len)
+{
+	for (; table->name; table++) {
+		if (strlen(table->name) == len && !strncasecmp(table->name, name, len)) {
+			return table;
+		}
+	}
+	return NULL;
+}
+
+static int set_line(const struct tkm_option *table, char *text, const char *origin, struct tkm_err *err)
+{
+	const struct tkm_option *o;
+	char *name, *value;
+
+	while (isspace((unsigned char)*text)) {
+		text++;
+	}
+	if (!*text || *text == '#') {
+		return 0;
+	}
+	name = next_field(&text);
+	o = find(table, name, strlen(name));
+	if (!o) {
+		return 0;
+	}
+	if (o->type == TKM_OPTION_LIST) {
+		/* its own syntax has quotes too */
+		return tkm_option_set(o, text, origin, err);
+	}
+	value = next_field(&text);
+	if (next_field(&text)) {
+		return tkm_fail(err, TKM_ERR_ARG, "%s: more than one value for %s; put \"\" around a value with blanks", origin,
+				o->name);
+	}
+	if (!value && o->type == TKM_OPTION_TEXT) {
+		return tkm_fail(err, TKM_ERR_ARG, "%s: %s needs a value", origin, o->name);
+	}
+	return tkm_option_set(o, value ? value : "", origin, err);
+}
+
+int tkm_option_file(const struct tkm_option *table, const char *path, struct tkm_option_storage **storage,
+		    struct tkm_err *err)
+{
+	struct tkm_option_storage *s;
+	FILE *f = fopen(path, "re");
+	char *line = NULL, origin[300];
+	size_t cap = 0;
+	ssize_t n;
+	int rc = 0, number = 0;
+
+	if (!f) {
+		return tkm_fail_errno(err, TKM_ERR_IO, errno, "cannot open %s", path);
+	}
+	while (rc == 0 && (n = getline(&line, &cap, f)) >= 0) {
+		snprintf(origin, sizeof(origin), "%.250s:%d", path, ++number);
+		if (memchr(line, 0, (size_t)n)) {
+			rc = tkm_fail(err, TKM_ERR_FORMAT, "%s: not a text file", origin);
+			break;
+		}
+		s = malloc(sizeof(*s) + (size_t)n + 1);
+		if (!s) {
+			rc = tkm_fail(err, TKM_ERR_NOMEM, "%s: out of memory", origin);
+			break;
+		}
+		s->next = *storage;
+		*storage = s;
+		memcpy(s->text, line, (size_t)n + 1);
+		s->text[strcspn(s->text, "\r\n")] = '\0';
+		rc = set_line(table, s->text, origin, err);
+	}
+	if (rc == 0 && ferror(f)) {
+		rc = tkm_fail_errno(err, TKM_ERR_IO, errno, "cannot read %s", path);
+	}
+	free(line);
+	fclose(f);
+	return rc;
+}
+
+void tkm_option_free(const struct tkm_option *table, struct tkm_option_storage *storage)
+{
+	struct tkm_option_storage *next;
+	struct tkm_option_list *l;
+
+	for (; storage; storage = next) {
+		next = storage->next;
+		free(storage);
+	}
+	for (; table->name; table++) {
+		if (table->type == TKM_OPTION_LIST) {
+			l = table->value;
+			while (l->n) {
+				free(l->text[--l->n]);
+			}
+			free(l->text);
+			l->text = NULL;
+		}
+	}
+}
+
+/* ---- the command line ---- */
+
+static int begins_option(const char *word)
+{
+	return word[0] == '-' && word[1] == '-' && word[2];
+}
+
+/* Does this option take `word` as its value? */
+static int takes(const struct tkm_option *o, const char *word)
+{
+	long long level;
+	int on;
+
+	switch (o->type) {
+	case TKM_OPTION_BOOL:
+		return *word && tkm_parse_bool(word, &on) == 0;
+	case TKM_OPTION_LEVEL:
+		return *word && (tkm_parse_bool(word, &on) == 0 || tkm_parse_int(word, -1000000, 1000000, &level) == 0);
+	case TKM_OPTION_NAME:
+	case TKM_OPTION_LIST:
+		return !begins_option(word);
+	default:
+		return 1;
+	}
+}
+
+/* Joins words first to last-1 with blanks and gives them to a list. */
+static int set_list(const struct tkm_option *o, char **argv, int first, int last, const char *origin,
+		    struct tkm_err *err)
+{
+	size_t n = 1, at = 0;
+	char *text;
+	int i, rc;
+
+	for (i = first; i < last; i++) {
+		n += strlen(argv[i]) + 1;
+	}
+	text = calloc(n, 1);
+	if (!text) {
+		return tkm_fail(err, TKM_ERR_NOMEM, "%s: out of memory", origin);
+	}
+	for (i = first; i < last; i++) {
+		at += (size_t)sprintf(text + at, "%s%s", i > first ? " " : "", argv[i]);
+	}
+	rc = tkm_option_set(o, text, origin, err);
+	free(text);
+	return rc;
+}
+
+/* Sets the option at argv[i]. Returns the number of words that it took, or -1. */
+static int one_argument(const struct tkm_option *table, int argc, char **argv, int i, struct tkm_err *err)
+{
+	const char *name = argv[i] + 2, *equals = strchr(name, '=');
+	size_t len = equals ? (size_t)(equals - name) : strlen(name);
+	const struct tkm_option *o = find(table, name, len);
+	char origin[80];
+	int k = i + 1;
+
+	if (!o) {
+		return tkm_fail(err, TKM_ERR_ARG, "unknown option '--%.*s'; --help shows all", (int)len, name);
+	}
+	snprintf(origin, sizeof(origin), "--%.*s", (int)len, name);
+	if (equals) {
+		return tkm_option_set(o, equals + 1, origin, err) < 0 ? -1 : 1;
+	}
+	if (o->type == TKM_OPTION_LIST) {
+		while (k < argc && takes(o, argv[k])) {
+			k++;
+		}
+		return set_list(o, argv, i + 1, k, origin, err) < 0 ? -1 : k - i;
+	}
+	if (k < argc && takes(o, argv[k])) {
+		return tkm_option_set(o, argv[k], origin, err) < 0 ? -1 : 2;
+	}
+	if (o->type != TKM_OPTION_BOOL && o->type != TKM_OPTION_LEVEL && o->type != TKM_OPTION_NAME) {
+		return tkm_fail(err, TKM_ERR_ARG, "%s needs a value", origin);
+	}
+	return tkm_option_set(o, "", origin, err) < 0 ? -1 : 1;
+}
+
+int tkm_option_arguments(const struct tkm_option *table, int argc, char **argv, const char **positional, int max,
+			 struct tkm_err *err)
+{
+	int i = 1, n = 0, used, only_words = 0;
+
+	while (i < argc) {
+		used = 1;
+		if (!only_words && !strcmp(argv[i], "--")) {
+			only_words = 1;
+		} else if (!only_words && begins_option(argv[i])) {
+			used = one_argument(table, argc, argv, i, err);
+			if (used < 0) {
+				return -1;
+			}
+		} else if (!only_words && argv[i][0] == '-' && argv[i][1]) {
+			return tkm_fail(err, TKM_ERR_ARG, "unknown option '%s'; --help shows all", argv[i]);
+		} else if (n == max) {
+			return tkm_fail(err, TKM_ERR_ARG, "'%s': one argument too many", argv[i]);
+		} else {
+			positional[n++] = argv[i];
+		}
+		i += used;
+	}
+	return n;
 }

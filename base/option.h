@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The options of a program as one table. An option SYNC-MAX-MESSAGES is the environment variable
- * VT_SYNC_MAX_MESSAGES and, in programs, the long option --sync-max-messages; the later source wins.
- * Values in the guide's syntax (seeds/003 section 3.2.1). */
+/* The options of a program as one table. An option SYNC-MAX-MESSAGES is a line of the configuration file,
+ * the environment variable VT_SYNC_MAX_MESSAGES and, in programs, the long option --sync-max-messages; the
+ * later source wins. Values in the guide's syntax (seeds/003 section 3.2.1). */
 #ifndef BASE_OPTION_H
 #define BASE_OPTION_H
 
@@ -15,6 +15,17 @@ enum tkm_option_type {
 	TKM_OPTION_TIME,     /* double, seconds, between min and max */
 	TKM_OPTION_FRACTION, /* double, between min and max; "50ppm" */
 	TKM_OPTION_BOOL,     /* int: 0 or 1; -1 where nobody said */
+	TKM_OPTION_BYTES,    /* long long between min and max; "64KB" */
+	TKM_OPTION_LEVEL,    /* long long between min and max; on is 1, off is 0 */
+	TKM_OPTION_NAME,     /* const char *: a text that may be missing, then "" */
+	TKM_OPTION_LIST,     /* struct tkm_option_list: each mention adds one text */
+};
+
+/* All texts of an option that may be given several times; joined by blanks where one mention has several
+ * fields. Zeros are an empty list. */
+struct tkm_option_list {
+	char **text;
+	size_t n;
 };
 
 struct tkm_option {
@@ -31,6 +42,24 @@ int tkm_option_set(const struct tkm_option *o, const char *text, const char *ori
 
 /* Sets all options whose variable is in the environment. The table ends with a NULL name. */
 int tkm_option_environment(const struct tkm_option *table, struct tkm_err *err);
+
+/* Sets all options that stand in a configuration file: an option and its fields a line, names without
+ * regard to case, fields quoted with " where they have blanks, lines that begin with # ignored. Options
+ * that the table lacks are skipped, since collector and tools share one file. Texts are kept in *storage
+ * (never NULL, *storage NULL or of an earlier call), which tkm_option_free() frees. Returns 0 or -1. */
+struct tkm_option_storage;
+int tkm_option_file(const struct tkm_option *table, const char *path, struct tkm_option_storage **storage,
+		    struct tkm_err *err);
+
+/* Sets options from the command line, argv[0] left out of account: "--name value ...", "--name=value". A
+ * TEXT takes the next word whatever it is; BOOL, LEVEL take it only if it is such a value; NAME takes it
+ * and LIST takes all unless they begin with "--". Words that no option takes go to positional[], at most
+ * max of them. Returns their number or -1. */
+int tkm_option_arguments(const struct tkm_option *table, int argc, char **argv, const char **positional, int max,
+			 struct tkm_err *err);
+
+/* Frees what the calls above have kept: storage, and the lists of the table. */
+void tkm_option_free(const struct tkm_option *table, struct tkm_option_storage *storage);
 
 /* "VT_SYNC_MAX_MESSAGES" or "sync-max-messages" of an option's name. Returns buf. */
 char *tkm_option_variable(const struct tkm_option *o, char *buf, size_t size);

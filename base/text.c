@@ -3,6 +3,7 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -170,4 +171,59 @@ void tkm_quote_gnuplot(FILE *f, const char *text)
 		}
 	}
 	putc('\'', f);
+}
+
+int tkm_parse_bytes(const char *text, long long *bytes)
+{
+	static const struct {
+		const char *unit;
+		int shift;
+	} units[] = { { "", 0 }, { "B", 0 }, { "KB", 10 }, { "MB", 20 }, { "GB", 30 } };
+	char *end;
+	long long v;
+	size_t i;
+
+	if (!isdigit((unsigned char)*text)) {
+		return -1;
+	}
+	errno = 0;
+	v = strtoll(text, &end, 10);
+	for (i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
+		if (errno == 0 && !strcasecmp(end, units[i].unit) && v <= LLONG_MAX >> units[i].shift) {
+			*bytes = v << units[i].shift;
+			return 0;
+		}
+	}
+	return -1;
+}
+
+int tkm_parse_triplet(const char *text, size_t len, struct tkm_triplet *out)
+{
+	long long v[3] = { 0, LLONG_MAX, 1 };
+	const char *p = text, *end = text + len;
+	int n = 0;
+
+	for (;; p++) {
+		if (p < end && isdigit((unsigned char)*p)) {
+			for (v[n] = 0; p < end && isdigit((unsigned char)*p); p++) {
+				if (v[n] > (LLONG_MAX - 9) / 10) {
+					return -1;
+				}
+				v[n] = v[n] * 10 + (*p - '0');
+			}
+		} else if (n == 1 && p < end && (*p == 'N' || *p == 'n')) {
+			p++;
+		} else if (n != 1 || (p < end && *p != ':')) {
+			return -1;
+		}
+		n++;
+		if (p == end) {
+			break;
+		}
+		if (*p != ':' || n == 3) {
+			return -1;
+		}
+	}
+	*out = (struct tkm_triplet){ v[0], n == 1 ? v[0] : v[1], v[2] };
+	return out->step < 1 || out->last < out->first ? -1 : 0;
 }
