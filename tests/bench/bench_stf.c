@@ -1,0 +1,268 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What a counter record costs to write, to read and to find again, side by side with OTF2 in one run: the
+ * ratios are of pairs that ran one after the other. Options: -n samples, -r runs. Figures of k = 5 counters
+ * per sample end in ".k5", the others are of k = 1. */
+#include "config.h"
+#include "tests/bench/bench.h"
+#include "tests/bench/bench_work.h"
+
+#include <dirent.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "stf/stf.h"
+
+enum { MAX_RUNS = 101 };
+
+static char dir[400];
+static uint64_t samples = 5000000;
+static int runs = 5;
+
+static _Noreturn void die(const char *what, const struct stf_err *e)
+{
+	fprintf(stderr, "bench_stf: %s: %s %s\n", what, e ? e->file : "", e ? e->text : "");
+	exit(1);
+}
+
+/* Empties a folder, the folders in it too. */
+static void remove_all(const char *path)
+{
+	DIR *d = opendir(path);
+	struct dirent *e;
+	char p[800];
+
+	while (d && (e = readdir(d))) {
+		if (strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0) {
+			snprintf(p, sizeof(p), "%s/%s", path, e->d_name);
+			if (unlink(p) < 0) {
+				remove_all(p);
+				rmdir(p);
+			}
+		}
+	}
+	if (d) {
+		closedir(d);
+	}
+}
+
+static const char *in_dir(const char *name)
+{
+	static char path[2][500];
+	static int i;
+
+	i ^= 1;
+	snprintf(path[i], sizeof(path[i]), "%s/%s", dir, name);
+	return path[i];
+}
+
+static double stf_write(const char *path, uint64_t n, unsigned k)
+{
+	static const uint32_t one = 1, id[WORK_K] = { 1, 2, 3, 4, 5 };
+	static struct work_block b;
+	struct stf_writer_options o = { .resolution = 1e-9, .force = 1 };
+	struct stf_counter_definition def = { .type = STF_COUNTER_U8 | STF_COUNTER_SAMPLE, .do_diff = 1 };
+	struct stf_counter_value r = { .size_1_2 = k, .counters = id };
+	struct stf_writer *wr;
+	struct stf_err err;
+	struct work w;
+	double t = bench_now(), sum;
+	uint64_t left;
+	size_t i;
+
+	work_begin(&w, k);
+	wr = stf_writer_create(path, &o, &err);
+	if (!wr) {
+		die("create", &err);
+	}
+	stf_writer_processes(wr, &one, 1);
+	for (i = 0; i < k; i++) {
+		def.id = id[i];
+		stf_write_counter_definition(wr, &def);
+	}
+	sum = bench_now() - t;
+	for (left = n; left; left -= b.n) {
+		work_next(&w, &b, left);
+		t = bench_now();
+		for (i = 0; i < b.n; i++) {
+			r.time = b.time[i];
+			r.values = b.value[i];
+			stf_write_counter_value(wr, &r);
+		}
+		sum += bench_now() - t;
+	}
+	t = bench_now();
+	if (stf_writer_finish(wr, 1, 0, &err) < 0) {
+		die("write", &err);
+	}
+	return sum + bench_now() - t;
+}
+
+/* Through the cursor that gives any record. */
+static double stf_read_records(const char *path, uint64_t from, uint64_t to, struct work_sum *sum)
+{
+	const struct stf_record *rec;
+	struct stf_counter_value v;
+	struct stf_reader *r;
+	struct stf_cursor *c;
+	struct stf_err err;
+	double t = bench_now();
+	uint32_t j;
+	int rc;
+
+	r = stf_reader_open(path, 0, &err);
+	c = r ? stf_cursor_open(r, NULL, &err) : NULL;
+	if (!c) {
+		die("open", &err);
+	}
+	while ((rc = stf_cursor_next(c, &rec, &err)) > 0) {
+		if (rec->time < from || stf_get_counter_value(rec, &v) < 0) {
+			continue;
+		}
+		if (rec->time > to) {
+			break;
+		}
+		sum->n++;
+		sum->times += v.time;
+		for (j = 0; j < v.size_1_2; j++) {
+			sum->values += v.values[j];
+		}
+	}
+	if (rc < 0) {
+		die("read", &err);
+	}
+	stf_cursor_close(c);
+	stf_reader_close(r);
+	return bench_now() - t;
+}
+
+static void check(const char *what, const struct work_sum *got, const struct work_sum *want)
+{
+	if (memcmp(got, want, sizeof(*got)) != 0) {
+		fprintf(stderr, "bench_stf: %s: the sums are wrong: %llu records, want %llu\n", what,
+			(unsigned long long)got->n, (unsigned long long)want->n);
+		exit(1);
+	}
+}
+
+/* The sums that readers must find: all, and the middle 1 % of time. */
+struct truth {
+	struct work_sum all, window;
+	uint64_t from, to;
+};
+
+static struct truth find_truth(uint64_t n, unsigned k)
+{
+	static struct work_block b;
+	struct truth t = { { 0 }, { 0 }, 0, 0 };
+	struct work w;
+	uint64_t left;
+
+	work_begin(&w, k);
+	for (left = n; left; left -= b.n) {
+		work_next(&w, &b, left);
+		work_add(&t.all, &w, &b, 0, UINT64_MAX);
+	}
+	t.from = w.now / 200 * 99;
+	t.to = w.now / 200 * 101;
+	work_begin(&w, k);
+	for (left = n; left; left -= b.n) {
+		work_next(&w, &b, left);
+		work_add(&t.window, &w, &b, t.from, t.to);
+	}
+	return t;
+}
+
+/* One figure: values of all runs. */
+struct series {
+	const char *name, *unit;
+	double v[MAX_RUNS];
+};
+
+enum { WRITE, READ, RECORDS, WINDOW, OWRITE, OREAD, OWINDOW, RWRITE, RREAD, RRECORDS, RWINDOW, N_SERIES };
+
+static void run_pair(struct series *s, int i, unsigned k, const struct truth *t)
+{
+	double n = (double)samples, a;
+	struct work_sum got;
+	char stf[500];
+
+	snprintf(stf, sizeof(stf), "%s/t.stf", dir);
+	s[WRITE].v[i] = stf_write(stf, samples, k) / n * 1e9;
+	memset(&got, 0, sizeof(got));
+	a = stf_read_records(stf, 0, UINT64_MAX, &got);
+	check("read records", &got, &t->all);
+	s[RECORDS].v[i] = n / a * 1e-6;
+#ifdef HAVE_OTF2
+	s[OWRITE].v[i] = otf2_write(in_dir("otf2"), samples, k) / n * 1e9;
+	memset(&got, 0, sizeof(got));
+	s[OREAD].v[i] = n / otf2_read(in_dir("otf2"), 0, UINT64_MAX, &got) * 1e-6;
+	check("OTF2 read", &got, &t->all);
+	memset(&got, 0, sizeof(got));
+	s[OWINDOW].v[i] = otf2_read(in_dir("otf2"), t->from, t->to, &got) * 1e3;
+	check("OTF2 window", &got, &t->window);
+	s[RWRITE].v[i] = s[WRITE].v[i] / s[OWRITE].v[i];
+	s[RRECORDS].v[i] = s[RECORDS].v[i] / s[OREAD].v[i];
+#endif
+	remove_all(dir);
+}
+
+static void run_all(unsigned k)
+{
+	static struct series s[N_SERIES] = {
+		[WRITE] = { .name = "stf.write", .unit = "ns" },
+		[RECORDS] = { .name = "stf.read.generic", .unit = "M/s" },
+		[OWRITE] = { .name = "otf2.write", .unit = "ns" },
+		[OREAD] = { .name = "otf2.read", .unit = "M/s" },
+		[OWINDOW] = { .name = "otf2.window.scan", .unit = "ms" },
+		[RWRITE] = { .name = "stf.write.ratio_otf2", .unit = "1" },
+		[RRECORDS] = { .name = "stf.read.generic.ratio_otf2", .unit = "1" },
+	};
+	struct truth t = find_truth(samples, k);
+	char name[80];
+	int i;
+
+	for (i = 0; i < runs; i++) {
+		run_pair(s, i, k, &t);
+	}
+	for (i = 0; i < N_SERIES; i++) {
+#ifndef HAVE_OTF2
+		if (s[i].name && strstr(s[i].name, "otf2")) {
+			continue;
+		}
+#endif
+		if (s[i].name) {
+			snprintf(name, sizeof(name), "%s%s", s[i].name, k == 5 ? ".k5" : "");
+			bench_print(name, s[i].v, (size_t)runs, s[i].unit);
+		}
+	}
+}
+
+int main(int argc, char **argv)
+{
+	const char *tmp = getenv("TMPDIR");
+	int c;
+
+	while ((c = getopt(argc, argv, "n:r:")) != -1) {
+		if (c == 'n') {
+			samples = strtoull(optarg, NULL, 0);
+		} else if (c == 'r') {
+			runs = atoi(optarg);
+		} else {
+			return 2;
+		}
+	}
+	if (samples < 1000 || runs < 1 || runs > MAX_RUNS) {
+		fprintf(stderr, "bench_stf: -n at least 1000, -r 1 to %d\n", MAX_RUNS);
+		return 2;
+	}
+	snprintf(dir, sizeof(dir), "%.300s/bench_stf_XXXXXX", tmp ? tmp : "/tmp");
+	if (!mkdtemp(dir)) {
+		die("no temporary folder", NULL);
+	}
+	run_all(1);
+	run_all(5);
+	remove_all(dir);
+	rmdir(dir);
+	return 0;
+}
