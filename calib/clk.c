@@ -63,7 +63,8 @@ static void write_session(FILE *f, const struct cal_session *s)
 	for (i = 0; i < s->n; i++) {
 		const struct cal_sample *p = &s->sample[i];
 
-		fprintf(f, "sample %" PRId64 " %" PRId64 " %" PRId64 " %d\n", p->send.v, p->master.v, p->recv.v, p->kept);
+		fprintf(f, "sample %" PRId64 " %" PRId64 " %" PRId64 " %" PRId64 " %d\n", p->send.v, p->master_in.v, p->master_out.v,
+			p->recv.v, p->kept);
 	}
 }
 
@@ -282,7 +283,8 @@ static int read_sample(struct reader *rd, struct cal_rank *r)
 	if (r->sessions == 0) {
 		return bad(rd, "a sample before the first session");
 	}
-	if (get_int(rd, &s.send.v) < 0 || get_int(rd, &s.master.v) < 0 || get_int(rd, &s.recv.v) < 0 ||
+	if (get_int(rd, &s.send.v) < 0 || get_int(rd, &s.master_in.v) < 0 || get_int(rd, &s.master_out.v) < 0 ||
+		get_int(rd, &s.recv.v) < 0 ||
 		get_range(rd, 0, 1, &kept) < 0) {
 		return -1;
 	}

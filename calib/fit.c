@@ -19,6 +19,12 @@ static const struct cal_sample *first_kept(const struct cal_session *s)
 	return NULL;
 }
 
+/* Master's middle of a sample, as a difference from a reference. */
+static double master_middle(const struct cal_sample *p, ltick_t master0)
+{
+	return 0.5 * ((double)ltick_sub(p->master_in, master0) + (double)ltick_sub(p->master_out, master0));
+}
+
 /* Local middle of a sample, as a difference from a reference. */
 static double middle(const struct cal_sample *p, ltick_t local0)
 {
@@ -36,7 +42,7 @@ static size_t collect(const struct cal_session *session, size_t sessions, const 
 
 			if (p->kept) {
 				x[n] = middle(p, ref->local0);
-				y[n++] = (double)ltick_sub(p->master, ref->master0);
+				y[n++] = master_middle(p, ref->master0);
 			}
 		}
 	}
@@ -65,7 +71,7 @@ int cal_fit_line(const struct cal_session *session, size_t sessions, double nomi
 	if (!x) {
 		return tkm_fail(err, TKM_ERR_NOMEM, "clock fit: out of memory for %zu samples", total);
 	}
-	*out = (struct cal_line){ .local0 = ref->send, .master0 = ref->master, .slope = nominal, .slope_se = NAN,
+	*out = (struct cal_line){ .local0 = ref->send, .master0 = ref->master_in, .slope = nominal, .slope_se = NAN,
 		.rms = NAN };
 	n = collect(session, sessions, out, x, x + total);
 	/* y minus the nominal line first: what is left is small, so rounding is too */
@@ -98,7 +104,7 @@ int cal_condense(const struct cal_session *s, double slope, double slope_error, 
 	for (i = 0; i < s->n; i++) {
 		if (s->sample[i].kept) {
 			mx += middle(&s->sample[i], ref->send);
-			my += (double)ltick_sub(s->sample[i].master, ref->master);
+			my += master_middle(&s->sample[i], ref->master_in);
 			n++;
 		}
 	}
@@ -107,17 +113,17 @@ int cal_condense(const struct cal_session *s, double slope, double slope_error, 
 	out->local = ltick_add(ref->send, llrint(mx));
 	my += slope * (nearbyint(mx) - mx);
 	whole = floor(my);
-	out->master = ltick_add(ref->master, (int64_t)whole);
+	out->master = ltick_add(ref->master_in, (int64_t)whole);
 	out->fraction = my - whole;
 	lag = slope * tick_local + tick_master;
 	for (i = 0; i < s->n; i++) {
 		const struct cal_sample *p = &s->sample[i];
-		double m = (double)ltick_sub(p->master, out->master);
+		double in = (double)ltick_sub(p->master_in, out->master), leaves = (double)ltick_sub(p->master_out, out->master);
 		double to_send = (double)ltick_sub(out->local, p->send), to_recv = (double)ltick_sub(out->local, p->recv);
 
-		/* when the master read m, this clock showed something from send to recv */
-		low = fmax(low, m + slope * to_recv - fabs(slope * slope_error * to_recv) - lag);
-		high = fmin(high, m + slope * to_send + fabs(slope * slope_error * to_send) + lag);
+		/* at recv the master's clock showed at least master_out, at send at most master_in */
+		low = fmax(low, leaves + slope * to_recv - fabs(slope * slope_error * to_recv) - lag);
+		high = fmin(high, in + slope * to_send + fabs(slope * slope_error * to_send) + lag);
 	}
 	out->low = low;
 	out->high = high;

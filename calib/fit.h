@@ -17,8 +17,8 @@ struct cal_line {
 	size_t used;
 };
 
-/* Least squares through the kept samples of all sessions with used set: the master's stamp against the
- * middle of send and recv (seeds/003: the average of local send and receive time coincides with the
+/* Least squares through the kept samples of all sessions with used set: the middle of the master's two
+ * stamps against the middle of send and recv (seeds/003: the average of local send and receive time coincides with the
  * master's stamp). With one session only, or when the samples cannot carry a slope, the slope is
  * `nominal` (master ticks per local tick). Returns 0, or -1 when there is no kept sample. */
 int cal_fit_line(const struct cal_session *session, size_t sessions, double nominal, struct cal_line *out,

@@ -80,7 +80,7 @@ static int exchange(struct cal_link *l, int master, int child, struct cal_sample
 	MPI_Send(&stamp, 1, MPI_INT64_T, master, TAG_PING, comm);
 	MPI_Recv(&stamp, 1, MPI_INT64_T, master, TAG_PONG, comm, MPI_STATUS_IGNORE);
 	s->recv = tmr_read_ordered(l->timer);
-	s->master = ltick(stamp);
+	s->master_in = s->master_out = ltick(stamp);
 	return 0;
 }
 

@@ -85,7 +85,7 @@ static int sim_exchange(struct cal_link *l, int master, int child, struct cal_sa
 	if (travel(n, child, master)) {
 		return give_up(n);
 	}
-	s->master = stamp(n, master);
+	s->master_in = s->master_out = stamp(n, master);
 	if (travel(n, master, child)) {
 		return give_up(n);
 	}

@@ -34,7 +34,7 @@ const char *cal_session_name(enum cal_session_kind kind)
 }
 
 struct rank_of {
-	int64_t rtt;
+	double rtt;
 	size_t index;
 };
 
@@ -48,7 +48,7 @@ static int by_rtt(const void *a, const void *b)
 	return x->index > y->index ? 1 : -1;
 }
 
-size_t cal_filter(struct cal_sample *sample, size_t n, double drop)
+size_t cal_filter(struct cal_sample *sample, size_t n, double drop, double slope)
 {
 	struct rank_of *order = malloc((n + 1) * sizeof(*order));
 	size_t keep = n - (size_t)((double)n * drop), i;
@@ -60,7 +60,7 @@ size_t cal_filter(struct cal_sample *sample, size_t n, double drop)
 		return 0;
 	}
 	for (i = 0; i < n; i++) {
-		order[i] = (struct rank_of){ cal_rtt(&sample[i]), i };
+		order[i] = (struct rank_of){ cal_rtt(&sample[i], slope), i };
 	}
 	qsort(order, n, sizeof(*order), by_rtt);
 	for (i = 0; i < keep; i++) {

@@ -9,14 +9,17 @@
 #include "base/err.h"
 #include "base/ticks.h"
 
-/* One exchange (seeds/003 section 3.6.1): the child sends, the master answers with its own stamp.
- * When the master read `master`, the child's clock showed something from send to recv: that much is
- * certain whatever the network does. */
+/* One exchange: a message each way, four stamps. A message cannot arrive before it was sent: when the
+ * child's clock showed send, the master's showed at most master_in; when the child's showed recv, the
+ * master's showed at least master_out. That much is certain whatever the network does. It does not matter
+ * who began. In the guide's exchange (seeds/003 section 3.6.1) the child begins and the master answers with
+ * one stamp, which stands in both places. */
 struct cal_sample {
-	ltick_t send;   /* child, before its message left */
-	ltick_t master; /* master, between receiving and answering */
-	ltick_t recv;   /* child, after the answer was there */
-	int kept;       /* 0: dropped by the filter */
+	ltick_t send;       /* child, before its message left */
+	ltick_t master_in;  /* master, when it was there */
+	ltick_t master_out; /* master, before its message left */
+	ltick_t recv;       /* child, when it was there */
+	int kept;           /* 0: dropped by the filter */
 };
 
 enum cal_session_kind {
@@ -34,10 +37,10 @@ struct cal_session {
 	size_t lost; /* exchanges without an answer */
 };
 
-/* Round trip in local ticks. */
-static inline int64_t cal_rtt(const struct cal_sample *s)
+/* Time that the two messages took together, in local ticks; slope: master ticks per local tick. */
+static inline double cal_rtt(const struct cal_sample *s, double slope)
 {
-	return ltick_sub(s->recv, s->send);
+	return (double)ltick_sub(s->recv, s->send) - (double)ltick_sub(s->master_out, s->master_in) / slope;
 }
 
 /* Appends one sample; returns 0 or -1 when memory runs out. */
@@ -48,8 +51,8 @@ void cal_session_free(struct cal_session *s);
 const char *cal_session_name(enum cal_session_kind kind);
 
 /* Drops the share `drop` (0.1 in the guide) of the samples with the largest round trips: sets kept
- * on all of them. floor(n * drop) are dropped; of equal ones the later go first. Returns how many
- * are kept. 0 when memory runs out (then all are marked as dropped). */
-size_t cal_filter(struct cal_sample *sample, size_t n, double drop);
+ * on all of them. floor(n * drop) are dropped; of equal ones the later go first. slope as in cal_rtt().
+ * Returns how many are kept. 0 when memory runs out (then all are marked as dropped). */
+size_t cal_filter(struct cal_sample *sample, size_t n, double drop, double slope);
 
 #endif

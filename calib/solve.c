@@ -23,7 +23,13 @@ double cal_rank_hz(const struct cal_rank *r)
 	return r->nominal_hz > 0 ? r->nominal_hz : r->measured_hz;
 }
 
-static void filter_and_mark(struct cal_rank *r, int skip)
+/* Master ticks per local tick as the two frequencies say; not finite when one is not known. */
+static double nominal_slope(const struct cal_run *run, const struct cal_rank *r)
+{
+	return cal_rank_hz(&run->rank[run->master]) / cal_rank_hz(r);
+}
+
+static void filter_and_mark(struct cal_rank *r, double nominal, int skip)
 {
 	size_t k;
 	int middle = 0;
@@ -31,7 +37,7 @@ static void filter_and_mark(struct cal_rank *r, int skip)
 	for (k = 0; k < r->sessions; k++) {
 		struct cal_session *s = &r->session[k];
 
-		cal_filter(s->sample, s->n, 0.1);
+		cal_filter(s->sample, s->n, 0.1, nominal);
 		s->used = s->kind != CAL_MIDDLE;
 		if (s->kind == CAL_MIDDLE) {
 			s->used = skip >= 0 && middle % (skip + 1) == skip;
@@ -193,8 +199,7 @@ static size_t used_sessions(const struct cal_rank *r)
 static int child_map(const struct cal_run *run, const struct cal_rank *r, enum cal_interpolation how,
 	struct cal_map *map, struct tkm_err *err)
 {
-	const struct cal_rank *master = &run->rank[run->master];
-	double nominal = cal_rank_hz(master) / cal_rank_hz(r);
+	double nominal = nominal_slope(run, r);
 	struct cal_line line;
 
 	memset(map, 0, sizeof(*map));
@@ -246,7 +251,7 @@ int cal_solve(struct cal_run *run, int skip, struct tkm_err *err)
 	choose_period(run);
 	run->interpolation = CAL_LINEAR;
 	for (i = 0; i < run->ranks; i++) {
-		filter_and_mark(&run->rank[i], skip);
+		filter_and_mark(&run->rank[i], nominal_slope(run, &run->rank[i]), skip);
 		if (used_sessions(&run->rank[i]) > 2) {
 			run->interpolation = run->wanted;
 		}

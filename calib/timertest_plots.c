@@ -116,11 +116,12 @@ static void write_session_samples(FILE *f, const struct tt_result *r, const stru
 
 	for (k = 0; k < s->n; k++) {
 		const struct cal_sample *p = &s->sample[k];
-		ltick_t middle = ltick_add(p->send, cal_rtt(p) / 2);
-		gtick_t measured = cal_map_at(master, p->master);
+		ltick_t middle = ltick_add(p->send, ltick_sub(p->recv, p->send) / 2);
+		gtick_t measured = cal_map_at(master, ltick_add(p->master_in, ltick_sub(p->master_out, p->master_in) / 2));
+		double slope = cal_rank_hz(&r->run.rank[r->run.master]) / cal_rank_hz(c);
 
 		fprintf(f, "%.12f %.6e %.6e %d %d %.6e\n", (double)ltick_sub(middle, first) / cal_rank_hz(c),
-			delta(m, c, first, middle, measured), (double)cal_rtt(p) / cal_rank_hz(c), p->kept, s->used,
+			delta(m, c, first, middle, measured), cal_rtt(p, slope) / cal_rank_hz(c), p->kept, s->used,
 			(double)gtick_sub(measured, cal_map_at(m, middle)) * m->period_s);
 	}
 }

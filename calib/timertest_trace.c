@@ -352,7 +352,7 @@ static int condense(const struct way *there, const struct way *back, size_t n, d
 		b->low_s = fmax(b->low_s, -back[i].seconds);
 		b->offset_all_s += 0.5 * (there[i].seconds - back[i].seconds) / (double)n;
 	}
-	cal_filter(s, n, 0.1);
+	cal_filter(s, n, 0.1, 1);
 	for (i = 0; i < n; i++) {
 		if (s[i].kept) {
 			b->offset_s += 0.5 * (there[i].seconds - back[i].seconds);

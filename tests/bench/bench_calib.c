@@ -123,14 +123,14 @@ static void bursts(void)
 		struct cal_session *s = &run.rank[1].session[i];
 		double shortest = INFINITY;
 
-		cal_filter(s->sample, s->n, 0.1);
+		cal_filter(s->sample, s->n, 0.1, clock[0]->hz / clock[1]->hz);
 		need(cal_condense(s, clock[0]->hz / clock[1]->hz, 1e-4, run.rank[1].effective_tick_s * clock[1]->hz,
 			     run.rank[0].effective_tick_s * clock[0]->hz, &p, &err) == 0);
 		error[i] = 1e9 * point_error(&p, clock, &inside);
 		outside += !inside;
 		half[i] = 0.5e9 * (p.high - p.low) / clock[0]->hz;
 		for (k = 0; k < s->n; k++) {
-			shortest = fmin(shortest, (double)cal_rtt(&s->sample[k]) / clock[1]->hz);
+			shortest = fmin(shortest, cal_rtt(&s->sample[k], clock[0]->hz / clock[1]->hz) / clock[1]->hz);
 		}
 		rtt[i] = shortest * 1e9;
 	}

@@ -24,21 +24,21 @@ static void the_slowest_tenth_is_dropped(void)
 	int i, kept = 0;
 
 	for (i = 0; i < 100; i++) {
-		s[i] = (struct cal_sample){ ltick(0), ltick(0), ltick((i * 37) % 100), 0 };
+		s[i] = (struct cal_sample){ ltick(0), ltick(0), ltick(0), ltick((i * 37) % 100), 0 };
 	}
-	CHECK_INT(cal_filter(s, 100, 0.1), 90);
+	CHECK_INT(cal_filter(s, 100, 0.1, 1), 90);
 	for (i = 0; i < 100; i++) {
-		CHECK_INT(s[i].kept, cal_rtt(&s[i]) < 90);
+		CHECK_INT(s[i].kept, cal_rtt(&s[i], 1) < 90);
 		kept += s[i].kept;
 	}
 	CHECK_INT(kept, 90);
 	for (i = 0; i < 100; i++) {
 		s[i].recv = ltick(5);
 	}
-	CHECK_INT(cal_filter(s, 100, 0.1), 90); /* all equal: the number still holds */
-	CHECK_INT(cal_filter(s, 9, 0.1), 9);
-	CHECK_INT(cal_filter(s, 1, 0.1), 1);
-	CHECK_INT(cal_filter(s, 0, 0.1), 0);
+	CHECK_INT(cal_filter(s, 100, 0.1, 1), 90); /* all equal: the number still holds */
+	CHECK_INT(cal_filter(s, 9, 0.1, 1), 9);
+	CHECK_INT(cal_filter(s, 1, 0.1, 1), 1);
+	CHECK_INT(cal_filter(s, 0, 0.1, 1), 0);
 }
 
 /* Two sessions of samples with a known line between them and noise in the round trips. */
@@ -56,12 +56,12 @@ static void make_sessions(struct cal_session *k, double slope, double offset, in
 			struct cal_sample s;
 
 			s.send = ltick(l0 + send);
-			s.master = ltick(m0 + llrint(offset + slope * ((double)send + rtt * (0.45 + 0.1 * check_uniform()))));
+			s.master_in = s.master_out = ltick(m0 + llrint(offset + slope * ((double)send + rtt * (0.45 + 0.1 * check_uniform()))));
 			s.recv = ltick(l0 + send + (int64_t)rtt);
 			s.kept = 1;
 			CHECK(cal_session_add(&k[j], &s) == 0, "memory");
 		}
-		cal_filter(k[j].sample, k[j].n, 0.1);
+		cal_filter(k[j].sample, k[j].n, 0.1, 1);
 	}
 }
 
