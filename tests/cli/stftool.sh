@@ -1,0 +1,211 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# stftool and xstftool as their users run them. TAP.
+set -u
+build=${top_builddir:-.}
+src=${top_srcdir:-.}
+dir=$(mktemp -d) || exit 99
+trap 'umount "$dir/full" 2>/dev/null; rm -rf "$dir"' EXIT
+for v in $(env | sed -n 's/^\(VT_[A-Z_]*\)=.*/\1/p'); do
+	unset "$v"
+done
+count=0 bad=0
+
+ok() # ok NAME STATUS: status 0 is a pass; output is shown otherwise
+{
+	count=$((count + 1))
+	if [ "$2" -eq 0 ]; then
+		echo "ok $count - $1"
+	else
+		bad=1
+		echo "not ok $count - $1"
+		sed 's/^/# /' "$dir/diff" "$dir/out" "$dir/err" 2>/dev/null | head -60
+	fi
+	rm -f "$dir/diff"
+}
+
+skip() # skip NAME REASON
+{
+	count=$((count + 1))
+	echo "ok $count - $1 # SKIP $2"
+}
+
+tool() # tool ARGUMENTS...: output in $dir/out and $dir/err, exit status in $status
+{
+	"$build/stftool" "$@" >"$dir/out" 2>"$dir/err" </dev/null
+	status=$?
+}
+
+xtool()
+{
+	"$build/xstftool" "$@" >"$dir/out" 2>"$dir/err" </dev/null
+	status=$?
+}
+
+is() # is NAME STATUS: standard input is what $dir/out must be
+{
+	cat >"$dir/want"
+	[ "$status" -eq "$2" ] && diff "$dir/want" "$dir/out" >"$dir/diff"
+	ok "$1" $?
+}
+
+has() # has LINE: exactly so
+{
+	grep -Fxq -- "$1" "$dir/out"
+}
+
+# refused NAME STATUS PATTERN ARGUMENTS...: one line on stderr, nothing on stdout
+refused()
+{
+	name=$1 want=$2 pattern=$3
+	shift 3
+	tool "$@"
+	[ "$status" -eq "$want" ] && grep -Eq -- "^stftool: $pattern" "$dir/err" && [ "$(wc -l <"$dir/err")" -eq 1 ] &&
+		[ ! -s "$dir/out" ]
+	ok "$name" $?
+}
+
+for t in rich big empty one; do
+	"$build/tests/cli/make_stf" $t "$dir/$t.stf" || exit 99
+done
+rich=$dir/rich.stf
+
+# ---- dump ----
+
+tool "$rich" --dump
+cp "$dir/out" "$dir/rich.avt"
+tail -n +2 "$dir/rich.avt" >"$dir/out"
+is "--dump prints the trace" 0 <"$src/tests/cli/rich.avt"
+has 'DEFGROUP 2147942402 "All_Processes" NMEMBS 2 2147483649 2147483650' &&
+	grep -q '^1000000001 SAMP CPU 131074 DEF 6 UINT 8 1000' "$dir/out"
+ok "the guide's lines" $?
+tool "$dir/big.stf" --dump
+diff "$dir/rich.avt" "$dir/out" >"$dir/diff"
+ok "a big-endian trace prints the same" $?
+tool "$rich" --logfile-name - --logfile-format ascii
+diff "$dir/rich.avt" "$dir/out" >"$dir/diff"
+ok "--dump is --logfile-name - with ASCII" $?
+tool "$dir/empty.stf" --dump
+printf 'CLKPERIOD 1e-09\nEVENTBITS 0\nDURATION 0 0\n' >"$dir/want"
+[ "$status" -eq 0 ] && tail -n +2 "$dir/out" | diff "$dir/want" - >"$dir/diff"
+ok "an empty trace" $?
+tool "$dir/one.stf" --dump
+[ "$status" -eq 0 ] && [ "$(grep -c '^[0-9]' "$dir/out")" -eq 1 ] && has '5 LEAVE CPU 1'
+ok "a trace of one record" $?
+tool "$rich" --dump --extended-vtf off
+[ "$status" -eq 0 ] && has '1000000001 SAMP CPU 131074 DEF 7 FLOAT 8 0.25' && ! grep -Eq 'REPORT|COMMENT|STAT|INFO|PAIR' "$dir/out"
+ok "--extended-vtf off leaves out what VTF does not know" $?
+tool "$rich" --dump --matched-vtf
+has '2000000000 MESSAGE FROM 1 TO 131074 TIME 5 COMM 1 TAG 7 LEN 64 SFUNCTION 1 RFUNCTION 0' &&
+	has '3000000000 MESSAGE FROM 1 TO 131074 TIME NORECV COMM 1 TAG 7 LEN 64 SFUNCTION 1 RFUNCTION 0' &&
+	! grep -q 'SENDMSG\|RECVMSG' "$dir/out"
+ok "--matched-vtf puts a message on one line" $?
+for g in little big; do
+	tool "$src/tests/golden/every-$g.stf" --dump
+	cp "$dir/out" "$dir/$g.avt"
+done
+[ "$status" -eq 0 ] && cmp "$dir/little.avt" "$dir/big.avt" && [ "$(wc -l <"$dir/big.avt")" -ge 60 ]
+ok "every record prints, in both byte orders" $?
+
+# ---- xstftool ----
+
+xtool "$rich" --matched-vtf
+has 'DEFGROUP All_Processes NMEMBS 2 "Process_0" "Process_2"' &&
+	grep -q '^1000000001 SAMP CPU 2:1 DEF "PERF_DATA:PAPI_TOT_INS" UINT 8 1000' "$dir/out" &&
+	has '2000000000 ENTER CPU 0:0 FUNCTION "MPI:MPI_Send" SCL "my main.c:42"' &&
+	has '2000000000 MESSAGE FROM 0:0 TO 2:1 TIME 5 COMM "MPI_COMM_WORLD" TAG 7 LEN 64 SFUNCTION "MPI:MPI_Send" RFUNCTION 0'
+ok "xstftool prints names, as in the guide" $?
+sed "s/\\\\x..//g; s/\\\\[\"\\\\]//g" "$dir/out" | awk -F'"' 'NF % 2 == 0 { print; exit 1 }' >"$dir/diff"
+ok "xstftool: every quote is closed" $?
+
+# ---- wrong usage, wrong files ----
+
+refused "no file" 2 'no input file'
+refused "no such file" 1 "$dir/none.stf: .*No such file" "$dir/none.stf" --dump
+refused "nothing to do" 2 'what to do with' "$rich"
+refused "an unknown option" 2 "unknown option '--sundial'" "$rich" --sundial
+refused "two files" 2 "'b': one argument too many" "$rich" b --dump
+refused "a wrong format" 2 "--logfile-format: 'XML' is not" "$rich" --dump --logfile-format XML
+refused "a bad number" 2 "--verbose: '9' is not" "$rich" --dump --verbose 9
+refused "no trace at all" 1 "$dir/rich.avt: .*STF" "$dir/rich.avt" --dump
+tool "$rich" --logfile-name "$dir/new.avt" && diff "$dir/rich.avt" "$dir/new.avt" >"$dir/diff"
+ok "--logfile-name writes a file" $?
+refused "an existing file stays" 1 "$dir/new.avt exists; --force replaces it" "$rich" --logfile-name "$dir/new.avt"
+tool "$rich" --logfile-name "$dir/new.avt" --force && diff "$dir/rich.avt" "$dir/new.avt" >"$dir/diff"
+ok "--force replaces it" $?
+refused "an unwritable directory" 1 "cannot create $dir/none/x.avt: No such file" "$rich" --logfile-name "$dir/none/x.avt"
+"$build/stftool" "$rich" --dump >&- 2>"$dir/err"
+[ $? -eq 1 ] && grep -q 'cannot write to standard output: Bad file' "$dir/err"
+ok "standard output closed" $?
+if [ -c /dev/full ]; then
+	"$build/stftool" "$rich" --dump >/dev/full 2>"$dir/err"
+	[ $? -eq 1 ] && grep -q 'cannot write to standard output: No space' "$dir/err"
+	ok "standard output full" $?
+else
+	skip "standard output full" "no /dev/full"
+fi
+
+# every truncation of the counters' file: a fault with its place, and all before it printed
+size=$(wc -c <"$rich.c.0")
+cp "$rich.c.0" "$dir/whole"
+lines=$(grep -c ' SAMP ' "$dir/rich.avt") shown=0 n=1 broken=
+while [ "$n" -lt "$size" ]; do
+	head -c "$n" "$dir/whole" >"$rich.c.0"
+	tool "$rich" --dump
+	k=$(grep -c ' SAMP ' "$dir/out")
+	if [ "$k" -lt "$shown" ] || [ "$status" -gt 1 ] || { [ "$status" -eq 1 ] &&
+		! grep -Eq "^stftool: $rich.c.0: offset [0-9]+, record [0-9]+: " "$dir/err"; }; then
+		broken=$n
+	fi
+	shown=$k n=$((n + 7))
+done
+cp "$dir/whole" "$rich.c.0"
+[ -z "$broken" ] && [ "$shown" -ge $((lines - 1)) ]
+ok "truncated at many places: what is whole is printed, the fault named ($broken)" $?
+
+# ---- configuration ----
+
+echo "MATCHED-VTF on
+PROCESS 0:N OFF" >"$dir/my.conf"
+VT_CONFIG=$dir/my.conf
+export VT_CONFIG
+tool "$rich" --dump
+grep -q MESSAGE "$dir/out"
+ok "VT_CONFIG names a configuration file" $?
+VT_MATCHED_VTF=off tool "$rich" --dump
+! grep -q MESSAGE "$dir/out"
+ok "a variable wins over the file" $?
+VT_MATCHED_VTF=off tool "$rich" --dump --matched-vtf
+grep -q MESSAGE "$dir/out"
+ok "the command line wins over both" $?
+VT_CONFIG=$dir/none.conf tool "$rich" --dump
+[ "$status" -eq 0 ]
+ok "a VT_CONFIG that does not exist is no error" $?
+unset VT_CONFIG
+refused "a --config that does not exist is one" 2 'cannot open' "$rich" --dump --config "$dir/none.conf"
+
+# ---- requests ----
+
+request() # request NAME LINES ARGUMENTS...
+{
+	name=$1 want=$2
+	shift 2
+	tool "$rich" --dump "$@"
+	[ "$status" -eq 0 ] && [ "$(grep -c '^[0-9]' "$dir/out")" -eq "$want" ]
+	ok "$name" $?
+}
+all=$(grep -c '^[0-9]' "$dir/rich.avt")
+request "--request with nothing is all" "$all" --request
+request "--request COUNTERS" 9 --request counters
+request "--request a window" 1 --request 4s:5s COUNTERS
+request "--request two requests" 6 --request COUNTERS,4s:6s --request FUNCTIONS
+request "--request a thread" 8 --request 3, COUNTERS
+request "--request triplets" 1 --request 0:2 COUNTERS
+request "--request a message that is under way" 2 --request MESSAGES 5s:5500l
+request "--ticks" 1 --ticks --request COUNTERS 8000000002s:8000000002s
+refused "--request with rubbish" 2 "--request: '4x:5x' is neither" "$rich" --dump --request 4x:5x
+refused "--request backwards" 2 "--request: the window 5s:4s ends before" "$rich" --dump --request 5s:4s
+refused "--request with a type" 2 "--request: a trace has one type" "$rich" --dump --request '"node counters"'
+
+echo "1..$count"
+exit $bad

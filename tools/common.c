@@ -1,0 +1,255 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Errors, output and names. */
+#include "config.h"
+#include "tools/stftool.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+/* ---- what is said ---- */
+
+static void print_line(const struct stt_options *o, const char *fmt, va_list ap)
+{
+	char text[1024], *c;
+
+	vsnprintf(text, sizeof(text), fmt, ap);
+	for (c = text; *c; c++) {
+		/* names of files and traces are anyone's: no line breaks, no terminal control */
+		*c = (unsigned char)*c < ' ' || *c == 0x7f ? '?' : *c;
+	}
+	fflush(stdout);
+	fprintf(stderr, "%s: %s\n", o->program, text);
+}
+
+int stt_fault(const struct stt_options *o, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	print_line(o, fmt, ap);
+	va_end(ap);
+	return STT_FAULT;
+}
+
+int stt_usage(const struct stt_options *o, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	print_line(o, fmt, ap);
+	va_end(ap);
+	return STT_USAGE;
+}
+
+void stt_say(const struct stt_options *o, int level, const char *fmt, ...)
+{
+	va_list ap;
+
+	if (o->verbose >= level) {
+		va_start(ap, fmt);
+		print_line(o, fmt, ap);
+		va_end(ap);
+	}
+}
+
+const char *stt_stf_line(const struct stt_trace *t, const struct stf_err *e, char *buf, size_t size)
+{
+	const char *file = e->file, *component = "";
+	char place[80] = "";
+
+	if (t->base && t->directory) {
+		/* the user knows the single file, not where it was unpacked */
+		size_t n = strlen(t->base);
+
+		if (!strncmp(file, t->base, n)) {
+			component = file + n;
+			file = t->path;
+		}
+	}
+	if (e->record) {
+		snprintf(place, sizeof(place), "offset %" PRIu64 ", record %" PRIu64 ": ", e->offset, e->record);
+	} else if (e->offset) {
+		snprintf(place, sizeof(place), "offset %" PRIu64 ": ", e->offset);
+	}
+	snprintf(buf, size, "%s%s%s%s%s%s%s", file, component[0] ? " (component " : "", component, component[0] ? ")" : "",
+		 file[0] ? ": " : "", place, e->text);
+	return buf;
+}
+
+int stt_stf_fault(const struct stt_options *o, const struct stt_trace *t, const struct stf_err *e)
+{
+	char line[900];
+
+	return stt_fault(o, "%s", stt_stf_line(t, e, line, sizeof(line)));
+}
+
+/* ---- output ---- */
+
+int stt_out_begin(struct stt_out *out, const char *name, const struct stt_options *o)
+{
+	struct tkm_err e;
+	struct stat st;
+
+	memset(out, 0, sizeof(*out));
+	out->name = name;
+	if (!strcmp(name, "-")) {
+		out->f = stdout;
+		return 0;
+	}
+	if (!o->force && lstat(name, &st) == 0) {
+		stt_fault(o, "%s exists; --force replaces it", name);
+		return -1;
+	}
+	if (tkm_newfile_begin(&out->file, name, o->force, &e) < 0) {
+		stt_fault(o, "%s", e.text);
+		return -1;
+	}
+	out->f = out->file.f;
+	return 0;
+}
+
+int stt_out_end(struct stt_out *out, const struct stt_options *o)
+{
+	struct tkm_err e;
+
+	if (out->f == stdout) {
+		if (fflush(stdout) != 0 || ferror(stdout)) {
+			stt_fault(o, "cannot write to standard output: %s", strerror(errno));
+			return -1;
+		}
+		return 0;
+	}
+	if (tkm_newfile_commit(&out->file, &e) < 0) {
+		stt_fault(o, "%s", e.text);
+		return -1;
+	}
+	return 0;
+}
+
+void stt_out_abort(struct stt_out *out)
+{
+	if (out->f != stdout) {
+		tkm_newfile_abort(&out->file);
+	}
+}
+
+void stt_quote(FILE *f, const char *text, size_t n)
+{
+	size_t i;
+
+	fputc('"', f);
+	for (i = 0; i < n; i++) {
+		unsigned char c = (unsigned char)text[i];
+
+		if (c == '"' || c == '\\') {
+			fputc('\\', f);
+			fputc(c, f);
+		} else if (c < ' ' || c == 0x7f) {
+			fprintf(f, "\\x%02x", c);
+		} else {
+			fputc(c, f);
+		}
+	}
+	fputc('"', f);
+}
+
+const char *stt_real(double v, char *buf)
+{
+	int digits;
+
+	for (digits = 15; digits <= 17; digits++) {
+		snprintf(buf, 32, "%.*g", digits, v);
+		if (strtod(buf, NULL) == v) {
+			break;
+		}
+	}
+	return buf;
+}
+
+/* ---- names ---- */
+
+long long stt_thread_number(const struct stt_trace *t, uint32_t willy)
+{
+	uint32_t process = stf_willy_process(willy), i;
+	long long n = 0;
+
+	if (stf_willy_is_group(willy) || process >= t->n_processes || stf_willy_thread(willy) >= t->threads[process]) {
+		return -1;
+	}
+	for (i = 0; i < process; i++) {
+		n += t->threads[i];
+	}
+	return n + stf_willy_thread(willy);
+}
+
+static const char *quoted(const char *name, char *buf, size_t size)
+{
+	FILE *f = fmemopen(buf, size, "w");
+
+	if (f) {
+		stt_quote(f, name, strnlen(name, size / 4 - 1));
+		fclose(f);
+	}
+	return buf;
+}
+
+const char *stt_willy_name(const struct stt_trace *t, uint32_t willy, char *buf, size_t size)
+{
+	struct stf_willy_info w;
+	const char *name;
+
+	if (!stf_willy_is_group(willy)) {
+		snprintf(buf, size, "%" PRIu32 ":%" PRIu32, stf_willy_thread(willy), stf_willy_process(willy));
+		return buf;
+	}
+	name = stf_reader_name(t->r, STF_ID_group_definition, willy & 0x7fffffff);
+	if (!name && stf_reader_willy(t->r, willy, &w) == 0) {
+		name = w.name;
+	}
+	if (name) {
+		return quoted(name, buf, size);
+	}
+	snprintf(buf, size, "group:%" PRIu32, willy & 0x7fffffff);
+	return buf;
+}
+
+static const char *source_location(const struct stt_trace *t, uint32_t id, char *buf, size_t size)
+{
+	const struct stf_record *r = stf_reader_find(t->r, STF_ID_scl_definition, id);
+	struct stf_scl_definition d;
+	const char *file;
+
+	if (!r || stf_get_scl_definition(r, &d) < 0 || !d.size_1_4) {
+		return NULL;
+	}
+	file = stf_reader_name(t->r, STF_ID_file_definition, d.file[0]);
+	if (!file) {
+		return NULL;
+	}
+	snprintf(buf, size, "%s:%" PRIu32, file, d.line[0]);
+	return buf;
+}
+
+const char *stt_full_name(const struct stt_trace *t, unsigned class_id, uint32_t id, char *buf, size_t size)
+{
+	const struct stf_record *r;
+	const struct stf_value *v;
+	const char *name, *cls;
+
+	if (class_id == STF_ID_scl_definition) {
+		return source_location(t, id, buf, size);
+	}
+	name = stf_reader_name(t->r, class_id, id);
+	r = name ? stf_reader_find(t->r, class_id, id) : NULL;
+	v = r ? stf_value(r, "classid") : NULL;
+	cls = v && v->u ? stf_reader_name(t->r, STF_ID_class_definition, (uint32_t)v->u) : NULL;
+	if (!name || !cls) {
+		return name;
+	}
+	snprintf(buf, size, "%s:%s", cls, name);
+	return buf;
+}

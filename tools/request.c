@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "config.h"
+#include "tools/request.h"
+
+#include <ctype.h>
+#include <limits.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+static const struct {
+	const char *name;
+	uint32_t bits;
+} categories[] = {
+	{ "FUNCTIONS", 1u << STF_KIND_FUNC },  { "SCOPES", 1u << STF_KIND_SCOPE },   { "FILEIO", 1u << STF_KIND_FIO },
+	{ "COUNTERS", 1u << STF_KIND_COUNTER }, { "MESSAGES", 1u << STF_KIND_MSG },  { "COLLOPS", 1u << STF_KIND_COLL },
+	{ "ERRORS", 1u << STF_KIND_REPORT },    { "REQUESTS", 1u << STF_KIND_OTHER },
+};
+
+/* ---- reading ---- */
+
+/* "1s:5s", ":5s", "1s:": a window has at least one unit, which tells it from a triplet. */
+static int read_window(const char *item, struct stt_window *w)
+{
+	char text[200], *colon;
+	size_t n = strlen(item);
+
+	if (n >= sizeof(text) || !strpbrk(item, "abcdefghijklmopqrstuvwxyzABCDEFGHIJKLMOPQRSTUVWXYZ")) {
+		return -1;
+	}
+	memcpy(text, item, n + 1);
+	colon = strchr(text, ':');
+	if (!colon || strchr(colon + 1, ':')) {
+		return -1;
+	}
+	*colon = '\0';
+	w->start_s = 0;
+	w->end_s = INFINITY;
+	if ((text[0] && tkm_parse_time(text, &w->start_s) < 0) || (colon[1] && tkm_parse_time(colon + 1, &w->end_s) < 0)) {
+		return -1;
+	}
+	return 0;
+}
+
+static int read_item(struct stt_window *w, const char *item, int quoted, struct tkm_err *err)
+{
+	struct tkm_triplet t, *p;
+	size_t i;
+
+	for (i = 0; !quoted && i < sizeof(categories) / sizeof(categories[0]); i++) {
+		if (!strcasecmp(item, categories[i].name)) {
+			w->categories |= categories[i].bits;
+			return 0;
+		}
+	}
+	if (quoted) {
+		return tkm_fail(err, TKM_ERR_UNAVAIL,
+				"--request: a trace has one type of data; \"%s\" cannot be chosen, leave the type out", item);
+	}
+	if (tkm_parse_triplet(item, strlen(item), &t) == 0) {
+		p = realloc(w->triplet, (w->n_triplets + 1) * sizeof(*p));
+		if (!p) {
+			return tkm_fail(err, TKM_ERR_NOMEM, "--request: out of memory");
+		}
+		w->triplet = p;
+		p[w->n_triplets++] = t;
+		return 0;
+	}
+	if (read_window(item, w) == 0) {
+		if (w->timed) {
+			return tkm_fail(err, TKM_ERR_ARG, "--request: two windows in one request, the second is %s; "
+							  "say --request twice", item);
+		}
+		if (w->end_s < w->start_s) {
+			return tkm_fail(err, TKM_ERR_ARG, "--request: the window %s ends before it begins", item);
+		}
+		w->timed = 1;
+		return 0;
+	}
+	return tkm_fail(err, TKM_ERR_ARG, "--request: '%s' is neither a category (FUNCTIONS, SCOPES, FILEIO, COUNTERS, "
+					  "MESSAGES, COLLOPS, ERRORS, REQUESTS), nor threads (0:3), nor a time window with "
+					  "units (1s:5s)", item);
+}
+
+static int read_request(struct stt_window *w, const char *text, struct tkm_err *err)
+{
+	char item[256];
+	size_t n;
+	char quote;
+
+	for (;;) {
+		text += strspn(text, ", \t");
+		if (!*text) {
+			return 0;
+		}
+		quote = *text == '"' || *text == '\'' ? *text++ : 0;
+		n = quote ? strcspn(text, quote == '"' ? "\"" : "'") : strcspn(text, ", \t");
+		if (n >= sizeof(item)) {
+			return tkm_fail(err, TKM_ERR_ARG, "--request: '%.40s...' is too long", text);
+		}
+		memcpy(item, text, n);
+		item[n] = '\0';
+		text += n + (quote && text[n]);
+		if (read_item(w, item, quote, err) < 0) {
+			return -1;
+		}
+	}
+}
+
+int stt_request_parse(struct stt_request *q, const struct stt_options *o, struct tkm_err *err)
+{
+	*q = (struct stt_request){ calloc(o->request.n + 1, sizeof(*q->window)), 0 };
+	if (!q->window) {
+		return tkm_fail(err, TKM_ERR_NOMEM, "--request: out of memory");
+	}
+	for (; q->n < o->request.n; q->n++) {
+		if (read_request(&q->window[q->n], o->request.text[q->n], err) < 0) {
+			q->n++;
+			return -1;
+		}
+	}
+	return 0;
+}
+
+void stt_request_free(struct stt_request *q)
+{
+	while (q->n) {
+		free(q->window[--q->n].triplet);
+	}
+	free(q->window);
+	q->window = NULL;
+}
+
+/* ---- applying ---- */
+
+static uint64_t stamp(double seconds, const struct stt_trace *t, int ticks)
+{
+	/* long double holds 64-bit stamps exactly on the machines that can; others lose what a double loses */
+	long double v = ticks ? floorl((long double)seconds) : floorl((long double)seconds / (long double)t->resolution);
+
+	return v < 0 ? 0 : v >= 18446744073709551615.0L ? UINT64_MAX : (uint64_t)v;
+}
+
+int stt_request_bind(struct stt_request *q, const struct stt_trace *t, const struct stt_options *o, struct tkm_err *err)
+{
+	size_t i;
+
+	for (i = 0; i < q->n; i++) {
+		struct stt_window *w = &q->window[i];
+
+		w->start = 0;
+		w->end = UINT64_MAX;
+		if (!w->timed) {
+			continue;
+		}
+		if (!o->ticks && !(t->resolution > 0)) {
+			return tkm_fail(err, TKM_ERR_DATA, "%s: the trace does not say its clock's resolution; give the window in "
+							   "ticks, with --ticks", t->path);
+		}
+		w->start = stamp(w->start_s, t, o->ticks);
+		w->end = isinf(w->end_s) ? UINT64_MAX : stamp(w->end_s, t, o->ticks);
+	}
+	return 0;
+}
+
+static int has_number(const struct stt_window *w, long long n)
+{
+	size_t i;
+
+	for (i = 0; i < w->n_triplets; i++) {
+		const struct tkm_triplet *t = &w->triplet[i];
+
+		if (n >= t->first && n <= t->last && (n - t->first) % t->step == 0) {
+			return 1;
+		}
+	}
+	return 0;
+}
+
+static int has_willy(const struct stt_window *w, const struct stt_trace *t, uint32_t willy, int depth)
+{
+	const struct stf_record *g;
+	struct stf_group_definition d;
+	uint32_t i;
+
+	if (!w->n_triplets) {
+		return 1;
+	}
+	if (!stf_willy_is_group(willy)) {
+		return has_number(w, stt_thread_number(t, willy));
+	}
+	/* what belongs to a group belongs to each member */
+	g = stf_reader_find(t->r, STF_ID_group_definition, willy & 0x7fffffff);
+	if (!g || depth > 16 || stf_get_group_definition(g, &d) < 0) {
+		return 0;
+	}
+	for (i = 0; i < d.size_2_1; i++) {
+		if (has_willy(w, t, d.willies[i], depth + 1)) {
+			return 1;
+		}
+	}
+	return 0;
+}
+
+/* A record of several threads is wanted if one of them is; one of no thread, always. */
+static int has_thread(const struct stt_window *w, const struct stt_trace *t, const struct stf_record *rec)
+{
+	const struct stf_layout *l = rec->layout;
+	int any = 0;
+	unsigned i;
+
+	if (!w->n_triplets) {
+		return 1;
+	}
+	for (i = 0; i < l->n_fields; i++) {
+		if (l->fields[i].type == STF_WILLYID && !l->fields[i].is_array) {
+			any = 1;
+			if (has_willy(w, t, (uint32_t)rec->values[i].u, 0)) {
+				return 1;
+			}
+		}
+	}
+	return !any;
+}
+
+static int in_window(const struct stt_window *w, const struct stf_record *rec)
+{
+	struct stf_one_to_one_communication_4 m;
+	uint64_t end = rec->time;
+
+	if (rec->layout->class_id == STF_ID_one_to_one_communication) {
+		stf_get_one_to_one_communication_4(rec, &m);
+		if (m.receive_time > 0) {
+			end += (uint64_t)m.receive_time;
+		}
+	}
+	return end >= w->start && rec->time <= w->end;
+}
+
+int stt_request_wants(const struct stt_request *q, const struct stt_trace *t, const struct stf_record *rec)
+{
+	size_t i;
+
+	for (i = 0; q && i < q->n; i++) {
+		const struct stt_window *w = &q->window[i];
+
+		if ((!w->categories || w->categories >> rec->layout->kind & 1) && in_window(w, rec) && has_thread(w, t, rec)) {
+			return 1;
+		}
+	}
+	return !q || q->n == 0;
+}

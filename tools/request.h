@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What of a trace is wanted: --request of the guide. */
+#ifndef TOOLS_REQUEST_H
+#define TOOLS_REQUEST_H
+
+#include "base/text.h"
+#include "tools/stftool.h"
+
+struct stt_window {
+	uint32_t categories;         /* 1 << enum stf_kind of data; 0: all */
+	struct tkm_triplet *triplet; /* of thread numbers; none: all */
+	size_t n_triplets;
+	double start_s, end_s;
+	uint64_t start, end;         /* both included */
+	int timed;
+};
+
+struct stt_request {
+	struct stt_window *window; /* a record matching any of them is wanted; none: all are */
+	size_t n;
+};
+
+/* Reads all requests of the options. Returns -1 and fills *err if one is wrong. */
+int stt_request_parse(struct stt_request *q, const struct stt_options *o, struct tkm_err *err);
+/* Turns times into the stamps of t, thread numbers into its threads. Returns -1: that cannot be done. */
+int stt_request_bind(struct stt_request *q, const struct stt_trace *t, const struct stt_options *o, struct tkm_err *err);
+int stt_request_wants(const struct stt_request *q, const struct stt_trace *t, const struct stf_record *rec);
+void stt_request_free(struct stt_request *q);
+
+#endif

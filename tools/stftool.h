@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What the files of stftool and xstftool share: the options, an opened trace, output, errors. */
+#ifndef TOOLS_STFTOOL_H
+#define TOOLS_STFTOOL_H
+
+#include <stdio.h>
+
+#include "base/err.h"
+#include "base/newfile.h"
+#include "base/option.h"
+#include "stf/stf.h"
+
+enum { STT_OK = 0, STT_FAULT = 1, STT_USAGE = 2 }; /* exit statuses */
+
+enum stt_format { STT_UNSAID, STT_ASCII, STT_STF, STT_SINGLE };
+
+struct stt_options {
+	const char *program;
+	int expand; /* xstftool */
+	const char *input;
+	const char *config, *convert, *logfile_format, *logfile_name, *logfile_prefix, *move, *merge, *recover, *sumdata;
+	int csv, delete_raw_data, dump, extended_vtf, force, json, matched_vtf, remove, ticks, verify;
+	int print_clock, print_counters, print_errors, print_files, print_reports, print_statistics, print_threads;
+	int help, version;
+	long long verbose, procs_per_file;
+	struct tkm_option_list request;
+	struct tkm_option_storage *storage;
+};
+
+/* Reads configuration file, environment and command line. 0: go on; 1: --help or --version was printed;
+ * -1: wrong, *err says what. */
+int stt_options_parse(int argc, char **argv, struct stt_options *o, struct tkm_err *err);
+void stt_options_free(struct stt_options *o);
+/* The format of a file to be written, by --logfile-format or its name. */
+enum stt_format stt_output_format(const struct stt_options *o, const char *name);
+
+/* An input of any format, opened as a trace. */
+struct stt_trace {
+	struct stf_reader *r;
+	const char *path;      /* as the user named it */
+	char *base;            /* where the library finds its base file; own copy */
+	char *directory;       /* of the unpacked components, removed on closing; or NULL */
+	enum stt_format format;
+	uint32_t n_processes;
+	const uint32_t *threads; /* of each process */
+	double resolution;       /* seconds of a time-stamp unit; 0: the trace does not say */
+	uint32_t eventbits;
+};
+
+/* Opens o->input. `flags` as in stf_reader_open(). Prints what is wrong and returns -1 if it cannot. */
+int stt_trace_open(struct stt_trace *t, const struct stt_options *o, unsigned flags);
+void stt_trace_close(struct stt_trace *t);
+/* Number of a thread, counting the threads of all processes; -1 if the trace has no such thread. */
+long long stt_thread_number(const struct stt_trace *t, uint32_t willy);
+/* "2:1" or the quoted name of a group, as xstftool prints a CPU. Returns buf. */
+const char *stt_willy_name(const struct stt_trace *t, uint32_t willy, char *buf, size_t size);
+/* "class:name" of a function, counter or scope, else the name; NULL if nothing declares it. */
+const char *stt_full_name(const struct stt_trace *t, unsigned class_id, uint32_t id, char *buf, size_t size);
+
+/* A new file or, with the name "-", standard output. */
+struct stt_out {
+	FILE *f;
+	struct tkm_newfile file;
+	const char *name;
+};
+int stt_out_begin(struct stt_out *out, const char *name, const struct stt_options *o);
+int stt_out_end(struct stt_out *out, const struct stt_options *o); /* completes it; -1: printed why not */
+void stt_out_abort(struct stt_out *out);
+/* Text in double quotes; a quote, a backslash and control characters behind a backslash. */
+void stt_quote(FILE *f, const char *text, size_t n);
+/* The shortest decimal form that reads back as v. Returns buf, which has 32 bytes. */
+const char *stt_real(double v, char *buf);
+
+/* "program: line". Return STT_FAULT and STT_USAGE. */
+int stt_fault(const struct stt_options *o, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+int stt_usage(const struct stt_options *o, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/* "program: FILE: offset N, record M: text", for files of t named as the user knows them. */
+int stt_stf_fault(const struct stt_options *o, const struct stt_trace *t, const struct stf_err *e);
+/* Same, into a line of text for other uses. Returns buf. */
+const char *stt_stf_line(const struct stt_trace *t, const struct stf_err *e, char *buf, size_t size);
+/* A line for the user, on standard error, if --verbose is at least `level`. */
+void stt_say(const struct stt_options *o, int level, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+
+/* The program, of either name. Returns its exit status. */
+int stt_main(int argc, char **argv, int expand);
+
+#endif

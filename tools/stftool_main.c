@@ -1,0 +1,8 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "config.h"
+#include "tools/stftool.h"
+
+int main(int argc, char **argv)
+{
+	return stt_main(argc, argv, 0);
+}

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Opening an input of any format. */
+#include "config.h"
+#include "tools/stftool.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+int stt_trace_open(struct stt_trace *t, const struct stt_options *o, unsigned flags)
+{
+	struct stf_err e;
+
+	memset(t, 0, sizeof(*t));
+	t->path = o->input;
+	t->format = STT_STF;
+	t->base = strdup(o->input);
+	if (!t->base) {
+		stt_fault(o, "out of memory");
+		return -1;
+	}
+	t->r = stf_reader_open(t->base, flags, &e);
+	if (!t->r) {
+		stt_stf_fault(o, t, &e);
+		stt_trace_close(t);
+		return -1;
+	}
+	t->threads = stf_reader_processes(t->r, &t->n_processes);
+	if (stf_reader_clock(t->r, &t->resolution, &t->eventbits) < 0 || !(t->resolution > 0)) {
+		t->resolution = 0;
+	}
+	return 0;
+}
+
+void stt_trace_close(struct stt_trace *t)
+{
+	stf_reader_close(t->r);
+	free(t->base);
+	memset(t, 0, sizeof(*t));
+}
