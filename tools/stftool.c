@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "tools/print.h"
 #include "tools/vtf.h"
 
 /* A closed standard output must not become the first file that is opened. */
@@ -55,10 +56,46 @@ static int dump(const struct stt_options *o, const char *name)
 	return rc;
 }
 
+static int wants_tables(const struct stt_options *o)
+{
+	return o->print_clock || o->print_counters || o->print_errors || o->print_files || o->print_reports ||
+	       o->print_statistics || o->print_threads;
+}
+
+static int print_tables(const struct stt_options *o)
+{
+	struct stt_report r = { .o = o };
+	struct stt_trace t;
+	int rc;
+
+	if (o->json && !stt_have_json()) {
+		return stt_fault(o, "--json: this build has no jansson (configure --with-jansson)");
+	}
+	if (stt_trace_open(&t, o, STF_READ_DAMAGED) < 0) {
+		return STT_FAULT;
+	}
+	rc = o->print_threads ? stt_print_threads(&r, &t) : STT_OK;
+	rc |= o->print_files ? stt_print_files(&r, &t) : STT_OK;
+	rc |= o->print_statistics ? stt_print_statistics(&r, &t) : STT_OK;
+	rc |= o->print_reports ? stt_print_reports(&r, &t, 0) : STT_OK;
+	rc |= o->print_errors ? stt_print_reports(&r, &t, 1) : STT_OK;
+	rc |= o->print_clock ? stt_print_clock(&r, &t) : STT_OK;
+	rc |= o->print_counters ? stt_print_counters(&r, &t) : STT_OK;
+	rc |= stt_report_end(&r);
+	if (stf_reader_fault(t.r)->code != STF_OK) {
+		rc = stt_stf_fault(o, &t, stf_reader_fault(t.r));
+	}
+	stt_trace_close(&t);
+	return rc;
+}
+
 static int run(const struct stt_options *o)
 {
 	if (!o->input) {
 		return stt_usage(o, "no input file; %s --help shows how", o->program);
+	}
+	if (wants_tables(o)) {
+		return print_tables(o);
 	}
 	if (o->dump) {
 		return dump(o, "-");

@@ -48,6 +48,14 @@ same_options() # same_options PROGRAM PAGE
 	same_options timertestcs timertest.1
 }
 
+@test "stftool.1 and stftool --help name the same options" {
+	same_options stftool stftool.1
+}
+
+@test "stftool.1 and xstftool --help name the same options" {
+	same_options xstftool stftool.1
+}
+
 @test "every variable in timertest.1 is an option's" {
 	grep -o 'VT_[A-Z_]*[A-Z]' "$top/doc/timertest.1" | sort -u | while read -r variable; do
 		option=$(echo "${variable#VT_}" | tr 'A-Z_' 'a-z-')

@@ -1,0 +1,400 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "config.h"
+#include "tools/print.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/stat.h>
+
+#define COLUMNS(c) c, sizeof(c) / sizeof((c)[0])
+
+static void willy_cell(struct stt_table *b, const struct stt_trace *t, uint32_t willy)
+{
+	char buf[512];
+
+	/* a group's name stands in quotes there, which a cell does itself */
+	if (stf_willy_is_group(willy)) {
+		const char *name = stf_reader_name(t->r, STF_ID_group_definition, willy & 0x7fffffff);
+
+		if (name) {
+			stt_cell_text(b, name);
+			return;
+		}
+	}
+	stt_cell_text(b, stt_willy_name(t, willy, buf, sizeof(buf)));
+}
+
+/* ---- threads ---- */
+
+static void thread_row(struct stt_table *b, const struct stt_trace *t, uint32_t willy, long long number)
+{
+	struct stf_willy_info w;
+
+	stf_reader_willy(t->r, willy, &w);
+	if (number < 0) {
+		stt_cell_none(b);
+	} else {
+		stt_cell_int(b, number);
+	}
+	stt_cell_uint(b, (uint64_t)willy + 1);
+	willy_cell(b, t, willy);
+	stt_cell_text(b, w.hostname);
+	stt_cell_text(b, w.ip);
+	if (w.defined) {
+		stt_cell_uint(b, w.pid);
+		stt_cell_uint(b, w.tid);
+	} else {
+		stt_cell_unknown(b);
+		stt_cell_unknown(b);
+	}
+	stt_cell_text(b, w.name);
+}
+
+int stt_print_threads(struct stt_report *r, const struct stt_trace *t)
+{
+	static const char *column[] = { "number", "cpu", "thread", "host", "ip", "pid", "tid", "name" };
+	const struct stf_record *rec;
+	struct stt_table b;
+	long long n = 0;
+	uint32_t i, k;
+
+	stt_table_begin(&b, "threads", NULL, COLUMNS(column));
+	for (i = 0; i < t->n_processes; i++) {
+		/* a willy_id has no room for more threads than that */
+		for (k = 0; k < t->threads[i] && k <= 0x7fff; k++) {
+			thread_row(&b, t, STF_WILLY(i, k), n + k);
+		}
+		n += t->threads[i];
+	}
+	for (i = 0; (rec = stf_reader_record(t->r, STF_ID_willy_definition, i)); i++) {
+		if (stt_thread_number(t, (uint32_t)rec->values[0].u) < 0) {
+			thread_row(&b, t, (uint32_t)rec->values[0].u, -1);
+		}
+	}
+	return stt_report_add(r, &b);
+}
+
+/* ---- files ---- */
+
+static int file_row(struct stt_report *r, struct stt_table *b, const struct stt_trace *t, const char *suffix, unsigned type)
+{
+	static const char *const types[] = { "index", "declarations", "anchors", "data", "statistics" };
+	char path[4096];
+	struct stat st;
+	int rc = STT_OK;
+
+	snprintf(path, sizeof(path), "%s%s", t->base, suffix);
+	if (t->directory) {
+		/* inside a single file: the component's suffix is its name there */
+		stt_cell_text(b, *suffix ? suffix : "base");
+	} else {
+		stt_cell_text(b, path);
+	}
+	stt_cell_text(b, type < 5 ? types[type] : NULL);
+	if (stat(path, &st) == 0) {
+		stt_cell_uint(b, (uint64_t)st.st_size);
+	} else {
+		stt_cell_unknown(b);
+		rc = stt_fault(r->o, "%s: component %s is missing", t->path, suffix);
+	}
+	return rc;
+}
+
+int stt_print_files(struct stt_report *r, const struct stt_trace *t)
+{
+	static const char *column[] = { "file", "type", "bytes" };
+	const struct stf_record *rec;
+	struct stf_file_declaration d;
+	struct stt_table b;
+	uint32_t i;
+	int rc;
+
+	stt_table_begin(&b, "files", NULL, COLUMNS(column));
+	rc = file_row(r, &b, t, "", 0);
+	for (i = 0; (rec = stf_reader_record(t->r, STF_ID_file_declaration, i)); i++) {
+		stf_get_file_declaration(rec, &d);
+		rc |= file_row(r, &b, t, d.suffix, d.filetype);
+	}
+	return stt_report_add(r, &b) | rc;
+}
+
+/* ---- reports ---- */
+
+static int is_error(const struct stt_trace *t, uint32_t level)
+{
+	const char *s = stf_reader_string(t->r, level);
+
+	return s && (strcasestr(s, "error") || strcasestr(s, "fatal"));
+}
+
+static void time_cell(struct stt_table *b, const struct stt_trace *t, uint64_t stamp)
+{
+	if (t->resolution > 0) {
+		stt_cell_real(b, (double)stamp * t->resolution);
+	} else {
+		stt_cell_unknown(b);
+	}
+}
+
+static void detail_rows(struct stt_table *b, const struct stt_trace *t, const struct stf_report *d, uint64_t number)
+{
+	char buf[1024];
+	uint32_t i;
+
+	for (i = 0; i < d->size_1_6; i++) {
+		stt_cell_uint(b, number);
+		stt_cell_uint(b, d->times[i]);
+		willy_cell(b, t, d->willys[i]);
+		stt_cell_text(b, stf_reader_string(t->r, d->headers[i]));
+		stt_cell_text(b, stt_full_name(t, STF_ID_function_definition, d->functions[i], buf, sizeof(buf)));
+		stt_cell_text(b, stf_reader_string(t->r, d->calls[i]));
+		stt_cell_text(b, stt_full_name(t, STF_ID_scl_definition, d->scls[i], buf, sizeof(buf)));
+	}
+}
+
+static void report_row(struct stt_table *b, const struct stt_trace *t, const struct stf_report *d, uint64_t number)
+{
+	stt_cell_uint(b, number);
+	stt_cell_uint(b, d->time);
+	time_cell(b, t, d->time);
+	willy_cell(b, t, d->willy);
+	stt_cell_text(b, stf_reader_string(t->r, d->level));
+	stt_cell_text(b, stf_reader_string(t->r, d->type));
+	stt_cell_text(b, stf_reader_string(t->r, d->description));
+}
+
+int stt_print_reports(struct stt_report *r, const struct stt_trace *t, int errors_only)
+{
+	static const char *column[] = { "number", "stamp", "seconds", "thread", "level", "type", "description" };
+	static const char *detail[] = { "number", "stamp", "thread", "header", "function", "call", "source" };
+	struct stt_table b, c;
+	const struct stf_record *rec;
+	struct stf_report d;
+	struct stf_err e;
+	struct stf_cursor *cursor = stf_cursor_open(t->r, NULL, &e);
+	uint64_t number = 0;
+	int more = cursor ? 1 : -1, rc = STT_OK;
+
+	stt_table_begin(&b, errors_only ? "errors" : "reports", NULL, COLUMNS(column));
+	stt_table_begin(&c, errors_only ? "error_details" : "report_details", "details", COLUMNS(detail));
+	while (more > 0 && (more = stf_cursor_next(cursor, &rec, &e)) > 0) {
+		if (stf_get_report(rec, &d) < 0) {
+			continue;
+		}
+		number++;
+		if (!errors_only || is_error(t, d.level)) {
+			report_row(&b, t, &d, number);
+			detail_rows(&c, t, &d, number);
+		}
+	}
+	stf_cursor_close(cursor);
+	rc = stt_report_add(r, &b);
+	if (c.cells) {
+		rc |= stt_report_add(r, &c);
+	}
+	return more < 0 ? stt_stf_fault(r->o, t, &e) : rc;
+}
+
+/* ---- statistics ---- */
+
+/* Fields in the guide's order where it gives one (section 2.8.2); else in the record's. */
+static const char *const lw_order[] = { "willy", "function", "receiver", "bytes_sent", "comm_size", "count", "minTicksExcl",
+					"maxTicksExcl", "sumTicksExcl", "minTicksIncl", "maxTicksIncl", "sumTicksIncl" };
+
+static int field_at(const struct stf_layout *l, unsigned i)
+{
+	unsigned k;
+
+	if (l->id != STF_ID_lw_statistics) {
+		return (int)i;
+	}
+	for (k = 0; k < l->n_fields && strcmp(l->fields[k].name, lw_order[i]); k++) {
+	}
+	return (int)k;
+}
+
+static void array_cell(struct stt_table *b, const struct stf_field *f, const struct stf_value *v)
+{
+	char *text = NULL, buf[32];
+	size_t n;
+	uint32_t i;
+	FILE *m = open_memstream(&text, &n);
+
+	for (i = 0; m && i < v->count; i++) {
+		fputs(i ? "," : "", m);
+		if (f->type == STF_F8) {
+			fputs(stt_real(((const double *)v->array)[i], buf), m);
+		} else if (f->type == STF_U8) {
+			fprintf(m, "%" PRIu64, ((const uint64_t *)v->array)[i]);
+		} else {
+			fprintf(m, "%" PRIu32, ((const uint32_t *)v->array)[i]);
+		}
+	}
+	if (m && fclose(m) == 0) {
+		stt_cell_text(b, text);
+	} else {
+		b->failed = 1;
+	}
+	free(text);
+}
+
+static void field_cell(struct stt_table *b, const struct stt_trace *t, const struct stf_field *f, const struct stf_value *v)
+{
+	char buf[1024];
+	const char *name;
+
+	if (f->type == STF_WILLYID && !f->is_array) {
+		willy_cell(b, t, (uint32_t)v->u);
+	} else if (f->is_array) {
+		array_cell(b, f, v);
+	} else if (f->ref_class) {
+		name = f->ref_class == STF_ID_stf_string ? stf_reader_string(t->r, (uint32_t)v->u) :
+							   stt_full_name(t, f->ref_class, (uint32_t)v->u, buf, sizeof(buf));
+		if (name) {
+			stt_cell_text(b, name);
+		} else {
+			stt_cell_uint(b, v->u);
+		}
+	} else if (f->type == STF_I4 || f->type == STF_I8) {
+		stt_cell_int(b, (int64_t)v->u);
+	} else {
+		stt_cell_uint(b, v->u);
+	}
+}
+
+/* One class of statistics at a time, so that each is one table. */
+static int statistics_of(struct stt_report *r, const struct stt_trace *t, const char *suffix, const struct stf_layout *l)
+{
+	const char *column[32];
+	const struct stf_record *rec;
+	struct stt_table b;
+	struct stf_err e;
+	struct stf_cursor *c = stf_cursor_open(t->r, suffix, &e);
+	unsigned i, n = 0;
+	int more = c ? 1 : -1;
+
+	for (i = 0; i < l->n_fields; i++) {
+		const struct stf_field *f = &l->fields[field_at(l, i)];
+
+		if (!f->is_size) {
+			column[n++] = f->name;
+		}
+	}
+	stt_table_begin(&b, l->cls, l->cls, column, n);
+	while (more > 0 && (more = stf_cursor_next(c, &rec, &e)) > 0) {
+		for (i = 0; rec->layout == l && i < l->n_fields; i++) {
+			int k = field_at(l, i);
+
+			if (!l->fields[k].is_size) {
+				field_cell(&b, t, &l->fields[k], &rec->values[k]);
+			}
+		}
+	}
+	stf_cursor_close(c);
+	if (more < 0) {
+		stt_report_add(r, &b);
+		return stt_stf_fault(r->o, t, &e);
+	}
+	return b.cells || b.failed ? stt_report_add(r, &b) : STT_OK;
+}
+
+int stt_print_statistics(struct stt_report *r, const struct stt_trace *t)
+{
+	const struct stf_record *rec;
+	struct stf_file_declaration d;
+	unsigned id;
+	size_t i, any = 0;
+	int rc = STT_OK;
+
+	for (i = 0; (rec = stf_reader_record(t->r, STF_ID_file_declaration, i)); i++) {
+		stf_get_file_declaration(rec, &d);
+		for (id = 1; d.filetype == STF_STATS_FILE && id < STF_ID_END && rc == STT_OK; id++) {
+			if (stf_layout(id) && stf_layout(id)->kind == STF_KIND_STATS) {
+				rc = statistics_of(r, t, d.suffix, stf_layout(id));
+			}
+		}
+		any += d.filetype == STF_STATS_FILE;
+	}
+	if (!any) {
+		stt_say(r->o, 1, "%s: the trace has no statistics", t->path);
+	}
+	return rc;
+}
+
+/* ---- clock ---- */
+
+static int clock_table(struct stt_report *r, const struct stt_trace *t)
+{
+	static const char *column[] = { "resolution_s", "eventbits", "tick_s", "frequency_hz", "start", "end", "duration_s",
+					"byte_order" };
+	double tick = ldexp(t->resolution, (int)(t->eventbits & 63));
+	uint64_t start, end;
+	struct stt_table b;
+
+	stt_table_begin(&b, "clock", NULL, COLUMNS(column));
+	if (t->resolution > 0) {
+		stt_cell_real(&b, t->resolution);
+		stt_cell_uint(&b, t->eventbits);
+		stt_cell_real(&b, tick);
+		stt_cell_real(&b, 1 / tick);
+	} else {
+		stt_cell_unknown(&b);
+		stt_cell_unknown(&b);
+		stt_cell_unknown(&b);
+		stt_cell_unknown(&b);
+	}
+	if (stf_reader_duration(t->r, &start, &end) == 0) {
+		stt_cell_uint(&b, start);
+		stt_cell_uint(&b, end);
+		time_cell(&b, t, end >= start ? end - start : 0);
+	} else {
+		stt_cell_unknown(&b);
+		stt_cell_unknown(&b);
+		stt_cell_unknown(&b);
+	}
+	stt_cell_text(&b, stf_reader_is_big_endian(t->r) ? "big" : "little");
+	return stt_report_add(r, &b);
+}
+
+static int correction_table(struct stt_report *r, const struct stt_trace *t)
+{
+	static const char *column[] = { "cpu", "thread", "offset_s", "seconds_per_tick" };
+	const struct stf_record *rec;
+	struct stf_willy_definition d;
+	struct stt_table b;
+	size_t i;
+
+	stt_table_begin(&b, "corrections", "linear part of the correction, seconds since 1970 = offset + own ticks x seconds_per_tick",
+			COLUMNS(column));
+	for (i = 0; (rec = stf_reader_record(t->r, STF_ID_willy_definition, i)); i++) {
+		stf_get_willy_definition(rec, &d);
+		stt_cell_uint(&b, (uint64_t)d.willy + 1);
+		willy_cell(&b, t, d.willy);
+		stt_cell_real(&b, d.offset);
+		stt_cell_real(&b, d.skew);
+	}
+	return stt_report_add(r, &b);
+}
+
+static int info_table(struct stt_report *r, const struct stt_trace *t)
+{
+	static const char *column[] = { "class", "text" };
+	const char *cls, *text;
+	struct stt_table b;
+	size_t i;
+
+	stt_table_begin(&b, "info", "what the trace says of its making", COLUMNS(column));
+	for (i = 0; stf_reader_info(t->r, i, &cls, &text) == 0; i++) {
+		stt_cell_text(&b, cls);
+		stt_cell_text(&b, text);
+	}
+	return stt_report_add(r, &b);
+}
+
+int stt_print_clock(struct stt_report *r, const struct stt_trace *t)
+{
+	return clock_table(r, t) | correction_table(r, t) | info_table(r, t);
+}
