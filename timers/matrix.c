@@ -2,6 +2,7 @@
 #include "config.h"
 #include "timers/matrix.h"
 
+#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,10 +14,15 @@
 #include <stdatomic.h>
 #include <time.h>
 
-enum { EXCHANGES = 1000, WARM_UP = 50 };
+enum { EXCHANGES = 1000, WARM_UP = 50, ENOUGH = 50 };
 
 /* A peer that does not answer for this long was not given its core. */
 static const double patience_s = 0.2;
+
+/* A pair that shares its cores with other work hands over once per time slice. It ends here with the
+ * exchanges that it had; each of them is certain, fewer only leave the interval wider. */
+static const double pair_s = 0.2;
+static const long long turn_over = LLONG_MAX;
 
 /* The shared line: whose turn it is, and the stamp of the last writer. Turns count up; even ones are
  * written by a. */
@@ -31,6 +37,7 @@ struct side {
 	hwloc_obj_t pu;
 	struct line *line;
 	int odd;            /* 0: thread on a, 1: thread on b */
+	double deadline;    /* thread on a ends the test then */
 	int64_t smallest;   /* own reading minus the stamp seen */
 	int exchanges, failed;
 };
@@ -81,11 +88,18 @@ static void *run_side(void *arg)
 				return NULL;
 			}
 			now = tmr_read_ordered(s->t);
+			if (atomic_load_explicit(&s->line->turn, memory_order_relaxed) == turn_over) {
+				return NULL;
+			}
 			if (turn > 2 * WARM_UP) {
 				int64_t d = now.v - s->line->stamp;
 
 				s->smallest = d < s->smallest ? d : s->smallest;
 				s->exchanges++;
+			}
+			if (!s->odd && seconds_now() > s->deadline) {
+				atomic_store_explicit(&s->line->turn, turn_over, memory_order_release);
+				return NULL;
 			}
 		}
 		now = tmr_read_ordered(s->t);
@@ -99,7 +113,7 @@ static void measure_pair(hwloc_topology_t topo, struct tmr_timer *t, hwloc_obj_t
 	double tick_s, struct line *line, struct tmr_core_pair *p)
 {
 	struct side side[2] = {
-		{ .t = t, .topo = topo, .pu = a, .line = line, .odd = 0 },
+		{ .t = t, .topo = topo, .pu = a, .line = line, .odd = 0, .deadline = seconds_now() + pair_s },
 		{ .t = t, .topo = topo, .pu = b, .line = line, .odd = 1 },
 	};
 	pthread_t thread[2];
@@ -116,7 +130,7 @@ static void measure_pair(hwloc_topology_t topo, struct tmr_timer *t, hwloc_obj_t
 	p->pu_a = a->os_index;
 	p->pu_b = b->os_index;
 	p->exchanges = side[0].exchanges < side[1].exchanges ? side[0].exchanges : side[1].exchanges;
-	if (side[0].failed || side[1].failed || p->exchanges < EXCHANGES / 2) {
+	if (side[0].failed || side[1].failed || p->exchanges < ENOUGH) {
 		return;
 	}
 	/* seen on b: tb - ta >= b minus a. Seen on a: ta - tb >= a minus b. */

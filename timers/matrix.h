@@ -30,7 +30,7 @@ struct tmr_matrix {
 };
 
 /* Measures t, which must be shareable, with effective_tick_s (seconds) as the tolerance's first part.
- * Takes about 2 ms a pair. Returns 0 and *m, to be freed with tmr_matrix_free(); or -1: built without
+ * Takes about 2 ms a pair, and no more than about 0.5 s where other work has the cores. Returns 0 and *m, to be freed with tmr_matrix_free(); or -1: built without
  * hwloc, a timer that threads cannot share, no memory. One processing unit gives 0 pairs and 0. */
 int tmr_matrix_measure(struct tmr_timer *t, double effective_tick_s, struct tmr_matrix *m, struct tkm_err *err);
 void tmr_matrix_free(struct tmr_matrix *m);

@@ -55,6 +55,33 @@ static void offset_is_inside_the_interval(void)
 	}
 }
 
+/* As long to read as on cores that are shared with other work, where each turn waits for a time slice. */
+static ltick_t read_slowly(struct tmr_timer *t)
+{
+	struct timespec nap = { 0, 1000000 };
+
+	nanosleep(&nap, NULL);
+	return read_skewed(t);
+}
+
+static void slow_cores_do_not_hold_it_up(void)
+{
+	struct tmr_timer slow = skewed;
+	struct timespec begin, end;
+	struct tmr_matrix m;
+	struct tkm_err err;
+	double s;
+
+	ahead_ns = 0;
+	slow.read = slow.read_ordered = read_slowly;
+	clock_gettime(CLOCK_MONOTONIC, &begin);
+	CHECK(tmr_matrix_measure(&slow, 20e-9, &m, &err) == 0, "%s", err.text);
+	clock_gettime(CLOCK_MONOTONIC, &end);
+	s = (double)(end.tv_sec - begin.tv_sec) + 1e-9 * (double)(end.tv_nsec - begin.tv_nsec);
+	CHECK(s < 1 + 1.5 * (double)m.pairs, "%g s for %zu pairs", s, m.pairs);
+	tmr_matrix_free(&m);
+}
+
 static void a_clock_of_one_thread_is_refused(void)
 {
 	struct tmr_timer own = skewed;
@@ -71,9 +98,15 @@ int main(int argc, char **argv)
 #ifdef HAVE_HWLOC
 	RUN(offset_is_inside_the_interval);
 	RUN(a_clock_of_one_thread_is_refused);
+	if (sysconf(_SC_NPROCESSORS_CONF) <= 4) {
+		RUN(slow_cores_do_not_hold_it_up);
+	} else {
+		SKIP("slow_cores_do_not_hold_it_up", "too many pairs to be slow with");
+	}
 #else
 	(void)offset_is_inside_the_interval;
 	(void)a_clock_of_one_thread_is_refused;
+	(void)slow_cores_do_not_hold_it_up;
 	SKIP("core matrix", "this build has no hwloc");
 #endif
 	return check_end();
