@@ -3,6 +3,15 @@
 #ifndef TIMERS_CPU_HZ_H
 #define TIMERS_CPU_HZ_H
 
+/* What the counter behind the timer CPU is. */
+#if defined(__x86_64__) || defined(__i386__)
+#define TMR_COUNTER_NAME "time stamp counter"
+#elif defined(__aarch64__)
+#define TMR_COUNTER_NAME "generic counter CNTVCT_EL0 (not processor cycles)"
+#else
+#define TMR_COUNTER_NAME "none"
+#endif
+
 /* Nominal frequency of the counter behind the timer CPU, in Hz, and in *from who says so: CPUID 0x15
  * with a crystal frequency (Intel SDM), the hypervisor's timing leaf 0x40000010, CNTFRQ_EL0, or the
  * kernel. Returns 0 and *from NULL when nobody does. CPUID 0x16 gives whole MHz of the core, not of

@@ -30,6 +30,22 @@ static void cpuinfo_value(const char *text, const char *key, char *out, size_t s
 	}
 }
 
+/* An ARM kernel gives the numbers of the processor's identification register; what they are called in
+ * shops is known to nobody but growing tables. */
+static void arm_name(const char *text, char *out, size_t size)
+{
+	char implementer[12], part[12], variant[12], revision[12];
+
+	cpuinfo_value(text, "CPU implementer", implementer, sizeof(implementer));
+	cpuinfo_value(text, "CPU part", part, sizeof(part));
+	cpuinfo_value(text, "CPU variant", variant, sizeof(variant));
+	cpuinfo_value(text, "CPU revision", revision, sizeof(revision));
+	if (implementer[0] && part[0]) {
+		snprintf(out, size, "ARM, implementer %s, part %s, variant %s, revision %s", implementer, part,
+			variant, revision);
+	}
+}
+
 static void tsc_flags(const char *flags, char *out, size_t size)
 {
 	static const char *const names[] = { "constant_tsc", "nonstop_tsc", "tsc_known_freq", "tsc_reliable",
@@ -92,12 +108,16 @@ void tmr_env_read(int root, struct tmr_env *e)
 	tkm_root_line(root, path, e->clocksources, sizeof(e->clocksources));
 	if (text && tkm_root_read(root, "/proc/cpuinfo", text, 16384) > 0) {
 		cpuinfo_value(text, "model name", e->cpu, sizeof(e->cpu));
+		if (!e->cpu[0]) {
+			arm_name(text, e->cpu, sizeof(e->cpu));
+		}
 		cpuinfo_value(text, "flags", flags, sizeof(flags));
 		tsc_flags(flags, e->tsc_flags, sizeof(e->tsc_flags));
 	}
 	free(text);
 	n = readlinkat(root, "proc/self/ns/time", e->time_ns, sizeof(e->time_ns) - 1);
 	e->time_ns[n > 0 ? n : 0] = '\0';
+	snprintf(e->counter, sizeof(e->counter), "%s", TMR_COUNTER_NAME);
 	e->tsc_invariant = tmr_cpu_invariant();
 	e->kernel_hz = tmr_kernel_hz(&from);
 	snprintf(e->kernel_hz_from, sizeof(e->kernel_hz_from), "%s", from ? from : "");
@@ -120,9 +140,9 @@ void tmr_env_print(FILE *out, const char *prefix, const struct tmr_env *e)
 	fprintf(out, "%shost: %s, %s, boot %s\n", prefix, e->host, or_unknown(e->kernel), or_unknown(e->boot_id));
 	fprintf(out, "%sprocessor: %s%s%s\n", prefix, or_unknown(e->cpu), e->hypervisor[0] ? ", hypervisor " : "",
 		e->hypervisor);
-	fprintf(out, "%scycle counter: %s (%s)", prefix,
-		e->tsc_invariant < 0 ? "none" : e->tsc_invariant ? "invariant" : "NOT invariant",
-		e->tsc_flags[0] ? e->tsc_flags : "no flags shown");
+	fprintf(out, "%sCPU counter: %s%s%s%s%s", prefix, e->counter,
+		e->tsc_invariant < 0 ? "" : e->tsc_invariant ? ", invariant" : ", NOT invariant", e->tsc_flags[0] ? " (" : "",
+		e->tsc_flags, e->tsc_flags[0] ? ")" : "");
 	if (e->kernel_hz > 0) {
 		fprintf(out, ", %.6f MHz by %s", e->kernel_hz * 1e-6, e->kernel_hz_from);
 	}

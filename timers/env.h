@@ -13,9 +13,10 @@ struct tmr_env {
 	char hypervisor[16];        /* "" when there is none or it does not say */
 	char clocksource[40];       /* the current one */
 	char clocksources[128];     /* those available */
-	char cpu[96];               /* model name */
+	char cpu[96];               /* model name; ARM kernels give numbers instead */
+	char counter[64];           /* what the timer CPU reads; "none" */
 	char time_ns[40];           /* identity of the time namespace: "time:[4026531834]" */
-	int tsc_invariant;          /* 1, 0, -1: no cycle counter */
+	int tsc_invariant;          /* of that counter: 1, 0, -1: there is none */
 	char tsc_flags[96];         /* of constant_tsc nonstop_tsc tsc_known_freq tsc_reliable tsc_adjust */
 	double kernel_hz;           /* what the kernel takes the counter for; 0: it does not say */
 	char kernel_hz_from[40];

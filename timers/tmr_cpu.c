@@ -39,11 +39,7 @@ static int open_cpu(struct tmr_timer *t, const char *arg, struct tkm_err *err)
 
 const struct tmr_ops tmr_cpu = {
 	.name = "CPU",
-#if defined(__aarch64__)
-	.what = "generic counter CNTVCT_EL0 (not processor cycles)",
-#else
-	.what = "time stamp counter",
-#endif
+	.what = TMR_COUNTER_NAME,
 	.scope = TMR_SCOPE_CORE,
 	.open = open_cpu,
 };

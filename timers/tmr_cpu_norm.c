@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* CPU_Norm: the cycle counter turned into nanoseconds at each read, so that machines with different
+/* CPU_Norm: the counter of the timer CPU turned into nanoseconds at each read, so that machines with different
  * frequencies count alike. One 64 x 64 multiply and a shift: ns = (ticks * mult) >> shift, with mult
  * as large as fits, so that the rounding of mult costs less than 1 ns in a century. */
 #include "config.h"
@@ -92,7 +92,7 @@ static int open_norm(struct tmr_timer *t, const char *arg, struct tkm_err *err)
 
 const struct tmr_ops tmr_cpu_norm = {
 	.name = "CPU_Norm",
-	.what = "cycle counter converted to nanoseconds",
+	.what = "the counter of CPU converted to nanoseconds",
 	.scope = TMR_SCOPE_CORE,
 	.open = open_norm,
 	.close = close_norm,

@@ -342,6 +342,11 @@ static void environment_of_another_machine_is_read(void)
 	fclose(f);
 	CHECK(strstr(text, "> clock source: hpet (available: hpet acpi_pm)\n"), "%s", text);
 	free(text);
+	put(dir, "proc/cpuinfo", "processor\t: 0\nBogoMIPS\t: 125.00\nFeatures\t: fp asimd\nCPU implementer\t: 0x41\n"
+				  "CPU architecture: 8\nCPU variant\t: 0x1\nCPU part\t: 0xd07\nCPU revision\t: 0\n\n");
+	tmr_env_read(root, &e);
+	CHECK_STR(e.cpu, "ARM, implementer 0x41, part 0xd07, variant 0x1, revision 0");
+	CHECK_STR(e.tsc_flags, "");
 	close(root);
 	snprintf(cmd, sizeof(cmd), "rm -rf %s", dir);
 	CHECK_INT(system(cmd), 0);
