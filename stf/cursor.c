@@ -1,18 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Records of one component, or of all data files merged by time. */
 #include "config.h"
-#include "stf/reader.h"
+#include "stf/cursor.h"
 
 #include <stdlib.h>
-#include <unistd.h>
 
-struct stf_cursor {
-	struct stf_reader *reader;
-	struct stx_source **heap; /* by the time of their next record, which stands in source->record */
-	size_t n;
-	struct stx_source *given; /* its record was handed out last and is to be replaced by its next */
-	struct stf_err fault;     /* the first of all files */
-};
+#define MAX_OPEN 64               /* files; with more, each is opened for each look into it */
+#define MAPPED (32u << 20)        /* bytes of all files together */
+#define MAX_WINDOW (8u << 20)
+#define MIN_WINDOW (128u << 10)
 
 static int earlier(const struct stx_source *a, const struct stx_source *b)
 {
@@ -37,13 +33,30 @@ static void sift_down(struct stf_cursor *c, size_t i)
 	c->heap[i] = s;
 }
 
-/* Next record of a source. 0 at its end or fault, which is kept for the end of the merge. */
+static uint64_t plus(uint64_t a, uint64_t b)
+{
+	return a > UINT64_MAX - b ? UINT64_MAX : a + b;
+}
+
+/* Next record of a source that the cursor is to deliver. 0 at its end or fault, which is kept for the end of
+ * the merge. */
 static int advance(struct stf_cursor *c, struct stx_source *s)
 {
+	const struct stx_filter *f = &c->filter;
 	uint64_t before = s->skipped;
 	struct stf_err err = { .code = STF_OK };
-	int rc = stx_source_next(s, &err);
+	int rc;
 
+	while ((rc = stx_source_next(s, &err)) > 0) {
+		if (s->timed && s->record.time > f->to && s->record.time > plus(f->to, s->late)) {
+			rc = 0;
+			break;
+		}
+		if ((!s->timed || (s->record.time >= f->from && s->record.time <= f->to)) &&
+		    stx_filter_record(f, &s->record)) {
+			break;
+		}
+	}
 	c->reader->skipped += s->skipped - before;
 	if (rc > 0 && c->reader->flags & STF_READ_CHECK_REFS && stx_check_references(c->reader, s, &s->record, &err) < 0) {
 		rc = -1;
@@ -71,18 +84,36 @@ static int add_source(struct stf_cursor *c, struct stx_source *s)
 
 static int add_index(struct stf_cursor *c, struct stf_err *err)
 {
-	struct stx_source *s = stx_source_open(c->reader->path, "", err);
+	struct stx_source *s = stx_source_open(&c->reader->archive, "", err);
 
 	if (!s) {
 		return -1;
 	}
 	s->defs = &c->reader->defs;
-	s->offset = c->reader->index_at;
-	if (lseek(s->fd, (off_t)s->offset, SEEK_SET) < 0 || s->size < s->offset) {
+	if (s->size < c->reader->index_at || stx_source_seek(s, c->reader->index_at, 0, err) < 0) {
+		const char *path = c->reader->archive.path;
+
 		stx_source_close(s);
-		return stx_fail(err, STF_ERR_IO, c->reader->path, 0, 0, "the file became shorter while it was read");
+		return stx_fail(err, STF_ERR_IO, path, 0, 0, "the file became shorter while it was read");
 	}
+	s->lost_count = 0;
 	return add_source(c, s) < 0 ? stx_no_memory(err) : 0;
+}
+
+/* Can this file hold anything of what is asked for? Its anchor_file_declaration says what it holds. */
+static int is_wanted(const struct stf_cursor *c, const struct stf_file_declaration *d)
+{
+	struct stf_anchor_file_declaration a;
+	const struct stf_record *r;
+	size_t i;
+
+	for (i = 0; (r = stf_reader_record(c->reader, STF_ID_anchor_file_declaration, i)); i++) {
+		if (stf_get_anchor_file_declaration(r, &a) == 0 && a.data_file == d->id) {
+			return !a.categories || (a.categories & c->filter.categories) ||
+			       a.categories >> (STF_KIND_OTHER + 1);
+		}
+	}
+	return 1;
 }
 
 static int add_files(struct stf_cursor *c, const char *suffix, struct stf_err *err)
@@ -94,12 +125,15 @@ static int add_files(struct stf_cursor *c, const char *suffix, struct stf_err *e
 
 	for (i = 0; (f = stf_reader_record(c->reader, STF_ID_file_declaration, i)); i++) {
 		stf_get_file_declaration(f, &d);
-		if (suffix ? strcmp(d.suffix, suffix) != 0 : d.filetype != STF_DATA_FILE) {
+		if (suffix ? strcmp(d.suffix, suffix) != 0 : d.filetype != STF_DATA_FILE || !is_wanted(c, &d)) {
 			continue;
 		}
 		s = stx_reader_source(c->reader, f, err);
 		if (!s) {
 			return -1;
+		}
+		if (c->n >= MAX_OPEN) {
+			stx_source_park(s);
 		}
 		if (add_source(c, s) < 0) {
 			return stx_no_memory(err);
@@ -109,9 +143,25 @@ static int add_files(struct stf_cursor *c, const char *suffix, struct stf_err *e
 		}
 	}
 	if (suffix) {
-		return stx_fail(err, STF_ERR_ARG, c->reader->path, 0, 0, "this trace declares no component \"%s\"", suffix);
+		return stx_fail(err, STF_ERR_ARG, c->reader->archive.path, 0, 0, "this trace declares no component \"%s\"",
+				suffix);
 	}
 	return 0;
+}
+
+/* Few files are mapped in large pieces; of many, small pieces are read into memory. */
+static void choose_windows(struct stf_cursor *c)
+{
+	size_t i, size = c->n ? MAPPED / c->n : 0;
+
+	size = size > MAX_WINDOW ? MAX_WINDOW : size;
+	for (i = 0; i < c->n; i++) {
+		if (c->n > MAX_OPEN) {
+			stx_source_park(c->heap[i]);
+		}
+		c->heap[i]->max_window = size;
+		c->heap[i]->window = c->n <= MAX_OPEN ? MIN_WINDOW : 0;
+	}
 }
 
 /* Reads the first record of every source; those that have none leave the heap. */
@@ -132,7 +182,32 @@ static void prime(struct stf_cursor *c)
 	}
 }
 
-struct stf_cursor *stf_cursor_open(struct stf_reader *r, const char *suffix, struct stf_err *err)
+static int set_filter(struct stf_cursor *c, const struct stf_cursor_options *o, struct stf_err *err)
+{
+	struct stx_filter *f = &c->filter;
+
+	f->categories = o->categories ? o->categories : UINT32_MAX;
+	f->to = UINT64_MAX;
+	if (o->window) {
+		f->from = o->from;
+		f->to = o->to;
+		if (f->from > f->to) {
+			return stx_fail(err, STF_ERR_ARG, NULL, 0, 0, "the window ends before it begins");
+		}
+	}
+	if (o->n_willies) {
+		c->willys = malloc(o->n_willies * sizeof(*c->willys));
+		if (!c->willys) {
+			return stx_no_memory(err);
+		}
+		memcpy(c->willys, o->willies, o->n_willies * sizeof(*c->willys));
+		f->willys = c->willys;
+		f->n_willys = o->n_willies;
+	}
+	return 0;
+}
+
+struct stf_cursor *stf_cursor_open_with(struct stf_reader *r, const struct stf_cursor_options *o, struct stf_err *err)
 {
 	struct stf_cursor *c = calloc(1, sizeof(*c));
 	int rc;
@@ -143,7 +218,14 @@ struct stf_cursor *stf_cursor_open(struct stf_reader *r, const char *suffix, str
 		return NULL;
 	}
 	c->reader = r;
-	rc = suffix && !*suffix ? add_index(c, err) : add_files(c, suffix, err);
+	rc = set_filter(c, o, err);
+	if (rc == 0) {
+		rc = o->suffix && !*o->suffix ? add_index(c, err) : add_files(c, o->suffix, err);
+	}
+	if (rc == 0) {
+		choose_windows(c);
+		rc = o->window ? stx_window_begin(c, o->state, err) : 0;
+	}
 	if (rc < 0) {
 		stf_cursor_close(c);
 		return NULL;
@@ -152,7 +234,15 @@ struct stf_cursor *stf_cursor_open(struct stf_reader *r, const char *suffix, str
 	return c;
 }
 
-int stf_cursor_next(struct stf_cursor *c, const struct stf_record **rec, struct stf_err *err)
+struct stf_cursor *stf_cursor_open(struct stf_reader *r, const char *suffix, struct stf_err *err)
+{
+	struct stf_cursor_options o = { .suffix = suffix };
+
+	return stf_cursor_open_with(r, &o, err);
+}
+
+/* Puts the next record of the source that was last read from in its place. */
+static void replace_given(struct stf_cursor *c)
 {
 	if (c->given) {
 		if (!advance(c, c->given)) {
@@ -164,16 +254,81 @@ int stf_cursor_next(struct stf_cursor *c, const struct stf_record **rec, struct 
 		}
 		c->given = NULL;
 	}
-	if (c->n) {
-		c->given = c->heap[0];
-		*rec = &c->given->record;
-		return 1;
-	}
+}
+
+static int at_end(const struct stf_cursor *c, struct stf_err *err)
+{
 	if (c->fault.code != STF_OK) {
 		*err = c->fault;
 		return -1;
 	}
 	return 0;
+}
+
+int stf_cursor_next(struct stf_cursor *c, const struct stf_record **rec, struct stf_err *err)
+{
+	if (c->next_state < c->n_state) {
+		*rec = c->state[c->next_state++];
+		return 1;
+	}
+	replace_given(c);
+	if (c->n) {
+		c->given = c->heap[0];
+		*rec = &c->given->record;
+		return 1;
+	}
+	return at_end(c, err);
+}
+
+/* The latest time up to which the first source goes ahead of all others. */
+static uint64_t others(const struct stf_cursor *c)
+{
+	const struct stx_source *o;
+
+	if (c->n < 2) {
+		return UINT64_MAX;
+	}
+	o = c->n > 2 && earlier(c->heap[2], c->heap[1]) ? c->heap[2] : c->heap[1];
+	return c->heap[0]->number_in_trace < o->number_in_trace ? o->record.time : o->record.time - 1;
+}
+
+int stf_cursor_counters(struct stf_cursor *c, struct stf_counter_batch *b, struct stf_err *err)
+{
+	struct stf_counter_value v;
+	struct stx_source *s;
+
+	c->next_state = c->n_state;
+	for (;;) {
+		replace_given(c);
+		if (!c->n) {
+			return at_end(c, err);
+		}
+		s = c->given = c->heap[0];
+		b->file = s->file;
+		if (s->record.layout->id != STF_ID_counter_value) {
+			continue;
+		}
+		if (s->timed && !(c->reader->flags & STF_READ_CHECK_REFS)) {
+			stx_source_back(s);
+			if (stx_native_counters(s, &c->filter, others(c), b)) {
+				return 1;
+			}
+			/* not one that can be seen where it lies */
+			if (!advance(c, s)) {
+				c->given = NULL;
+				stx_source_close(s);
+				c->heap[0] = c->heap[--c->n];
+				if (c->n) {
+					sift_down(c, 0);
+				}
+				continue;
+			}
+		}
+		if (stf_get_counter_value(&s->record, &v) == 0) {
+			stx_one_counter(s, &v, b);
+			return b->n ? 1 : stx_no_memory(err);
+		}
+	}
 }
 
 void stf_cursor_close(struct stf_cursor *c)
@@ -186,6 +341,11 @@ void stf_cursor_close(struct stf_cursor *c)
 	for (i = 0; i < c->n; i++) {
 		stx_source_close(c->heap[i]);
 	}
+	for (i = 0; i < c->n_state; i++) {
+		free(c->state[i]);
+	}
+	free(c->state);
+	free(c->willys);
 	free(c->heap);
 	free(c);
 }

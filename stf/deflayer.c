@@ -494,11 +494,50 @@ static void bind_record(const struct stx_defs *d, struct stx_fdef *f)
 	}
 }
 
+/* Does the file lay this record out as we do, in this machine's byte order? */
+static int is_native(const struct stx_defs *d, const struct stx_fdef *f)
+{
+	const struct stf_layout *l = f->ours;
+	unsigned i;
+
+	if (!l || d->big != TKM_HOST_BIG || f->id != l->id || f->n != l->n_fields) {
+		return 0;
+	}
+	for (i = 0; i < f->n; i++) {
+		const struct stx_ffield *g = &f->field[i];
+		const struct stf_field *o = &l->fields[i];
+
+		if (g->is_array != o->is_array || g->arrays_follow != o->is_size || strcmp(g->name, o->name) != 0 ||
+		    g->type != (int)(o->type == STF_WILLYID ? STF_U4 : o->type) || (!o->is_size && g->to != (int)i)) {
+			return 0;
+		}
+	}
+	return 1;
+}
+
+static void bind_times(const struct stx_defs *d, struct stx_fdef *f)
+{
+	unsigned i;
+
+	f->timing = strcmp(f->specifier, "sub_time") == 0   ? STX_SUB_TIME
+		    : strcmp(f->specifier, "add_time") == 0 ? STX_ADD_TIME
+							    : STX_NO_TIMING;
+	f->native = is_native(d, f);
+	f->time_field = f->time_to = -1;
+	for (i = 0; i < f->n; i++) {
+		f->time_field = f->field[i].is_time ? (int)i : f->time_field;
+	}
+	for (i = 0; f->ours && i < f->ours->n_fields; i++) {
+		f->time_to = f->ours->fields[i].is_time ? (int)i : f->time_to;
+	}
+}
+
 void stx_defs_bind(struct stx_defs *d)
 {
 	unsigned i;
 
 	for (i = 0; i < d->n; i++) {
 		bind_record(d, d->order[i]);
+		bind_times(d, d->order[i]);
 	}
 }

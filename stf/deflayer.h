@@ -34,6 +34,10 @@ struct stx_fdef {
 	struct stx_ffield *field;
 	uint64_t min_size; /* without the type byte */
 	int fixed, depth;
+	enum { STX_NO_TIMING, STX_ADD_TIME, STX_SUB_TIME } timing;
+	int native;      /* bytes, ids and order are ours: see stx_native_decode() */
+	int time_field;  /* of a native record: index of the field that has its time, -1 */
+	int time_to;     /* index of our field that is a time, -1 */
 	const struct stf_layout *ours;     /* NULL: unknown, skipped whole */
 	uint64_t missing[STX_MAX_FIELDS];  /* what our fields hold that the file has not */
 	uint8_t present[STX_MAX_FIELDS];

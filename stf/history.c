@@ -26,6 +26,8 @@ struct open_record {
 struct stx_history {
 	uint64_t counts[256];
 	uint64_t min, max;
+	uint64_t latest;           /* of all records so far */
+	uint64_t n_late, most_late; /* records behind it, and how far at most */
 	struct counter *counter; /* rising id, as counter_history wants it */
 	size_t n_counters, cap_counters, next_counter;
 	struct stack *stack; /* rising willy */
@@ -80,6 +82,12 @@ void stx_history_times(const struct stx_history *h, uint64_t *min, uint64_t *max
 {
 	*min = h->min;
 	*max = h->max;
+}
+
+uint64_t stx_history_late(const struct stx_history *h, uint64_t *most)
+{
+	*most = h->most_late;
+	return h->n_late;
 }
 
 /* Makes room for one more element of an array. */
@@ -142,6 +150,11 @@ static int see_counters(struct stx_history *h, const struct place *at)
 	return 0;
 }
 
+int stx_history_counter(struct stx_history *h, uint32_t id, uint64_t value)
+{
+	return set_counter(h, id, value);
+}
+
 static struct stack *find_stack(struct stx_history *h, uint32_t willy)
 {
 	size_t lo = 0, hi = h->n_stacks, mid;
@@ -194,6 +207,11 @@ static int push(struct stx_history *h, uint32_t willy, uint32_t function, uint32
 	s->function[s->n] = function;
 	s->scl[s->n++] = scl;
 	return 0;
+}
+
+int stx_history_push(struct stx_history *h, uint32_t willy, uint32_t function, uint32_t scl)
+{
+	return push(h, willy, function, scl);
 }
 
 static int pop(struct stx_history *h, uint32_t willy)
@@ -351,6 +369,12 @@ int stx_history_absorb(struct stx_history *h, const uint8_t *p, const uint8_t *e
 			at.prevtime = *now;
 			*now += tkm_get32(p + 1, big);
 			at.time = *now;
+			if (at.time < h->latest) {
+				h->n_late++;
+				h->most_late = h->latest - at.time > h->most_late ? h->latest - at.time : h->most_late;
+			} else {
+				h->latest = at.time;
+			}
 			h->min = at.time < h->min ? at.time : h->min;
 			h->max = at.time > h->max ? at.time : h->max;
 			if (see(h, &at) < 0) {
@@ -360,6 +384,19 @@ int stx_history_absorb(struct stx_history *h, const uint8_t *p, const uint8_t *e
 		p += stx_wire_size(p, big);
 	}
 	return 0;
+}
+
+void stx_history_place_open(struct stx_history *h, size_t before, uint64_t offset, uint64_t prevtime)
+{
+	if (h->n_open > before) {
+		h->open[h->n_open - 1].offset = offset;
+		h->open[h->n_open - 1].prevtime = prevtime;
+	}
+}
+
+size_t stx_history_n_open(const struct stx_history *h)
+{
+	return h->n_open;
 }
 
 /* Fewer than 256 elements each: their size fields are U1. */

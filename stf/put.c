@@ -170,3 +170,21 @@ int stf_write_record(struct stf_writer *w, const struct stf_record *r)
 
 	return table[r->layout->id](w, r);
 }
+
+#define STF_BEGIN(id_, cls_, name_, kind_) \
+	static int put_view_##name_(struct stx_stream *s, const struct stf_record *v) \
+	{ \
+		struct stf_##name_ r; \
+		return stf_get_##name_(v, &r) < 0 ? -1 : stx_put_##name_(s, &r); \
+	}
+#include "stf/records.def"
+
+int stx_put_record(struct stx_stream *s, const struct stf_record *r)
+{
+	static int (*const table[STF_ID_END])(struct stx_stream *, const struct stf_record *) = {
+#define STF_BEGIN(id_, cls_, name_, kind_) [id_] = put_view_##name_,
+#include "stf/records.def"
+	};
+
+	return table[r->layout->id](s, r);
+}

@@ -9,7 +9,7 @@
 /* ---- keeping records ---- */
 
 /* A copy of a record in one piece of memory: record, values, arrays. */
-static struct stf_record *copy_record(const struct stf_record *r)
+struct stf_record *stx_copy_record(const struct stf_record *r)
 {
 	const struct stf_layout *l = r->layout;
 	size_t n = sizeof(*r) + l->n_fields * sizeof(*r->values), at = n, size;
@@ -90,7 +90,7 @@ static int keep_record(struct stf_reader *r, const struct stf_record *rec, struc
 		t->record = p;
 		t->cap = cap;
 	}
-	c = copy_record(rec);
+	c = stx_copy_record(rec);
 	if (!c) {
 		return stx_no_memory(err);
 	}
@@ -250,7 +250,7 @@ static int read_declarations(struct stf_reader *r, struct stf_err *err)
 
 struct stx_source *stx_reader_source(const struct stf_reader *r, const struct stf_record *file, struct stf_err *err)
 {
-	struct stx_source *s = stx_source_open(r->path, stf_value(file, "suffix")->array, err);
+	struct stx_source *s = stx_source_open(&r->archive, stf_value(file, "suffix")->array, err);
 
 	if (s) {
 		s->defs = &r->defs;
@@ -272,12 +272,10 @@ struct stf_reader *stf_reader_open(const char *path, unsigned flags, struct stf_
 		return NULL;
 	}
 	r->flags = flags;
-	r->path = strdup(path);
-	if (!r->path) {
-		stx_no_memory(err);
+	if (stx_archive_open(&r->archive, path, err) < 0) {
 		goto out;
 	}
-	s = stx_source_open(path, "", err);
+	s = stx_source_open(&r->archive, "", err);
 	if (!s || read_definitions(r, s, err) < 0) {
 		goto out;
 	}
@@ -318,9 +316,13 @@ void stf_reader_close(struct stf_reader *r)
 		}
 		free(r->table[k].record);
 	}
+	for (i = 0; i < r->n_anchors; i++) {
+		free(r->anchors[i].anchor);
+	}
+	free(r->anchors);
 	stx_map_free(&r->ids);
 	stx_defs_free(&r->defs);
-	free(r->path);
+	stx_archive_free(&r->archive);
 	free(r);
 }
 

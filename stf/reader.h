@@ -10,17 +10,40 @@ struct stx_table {
 	size_t n, cap;
 };
 
+struct stx_anchor {
+	uint64_t latest;    /* no anchor so far had a later time_prev */
+	uint64_t time_prev, offset;
+	uint64_t at;        /* of the anchor record in the anchor file */
+};
+
+/* The anchors of one data file, kept once they were read. */
+struct stx_anchors {
+	uint32_t file;
+	struct stx_anchor *anchor;
+	size_t n, cap;
+	const struct stf_record *where; /* its file_declaration, NULL: none */
+	struct stf_err fault; /* what ended them */
+};
+
 struct stf_reader {
-	char *path;
+	struct stx_archive archive;
 	unsigned flags;
 	struct stx_defs defs;
 	uint64_t index_at; /* offset of the index in the base file */
 	struct stx_table table[STF_ID_END]; /* by class */
 	struct stx_map ids; /* STX_KEY(class, id): 1 + place in the table */
+	struct stx_anchors *anchors;
+	size_t n_anchors;
 	struct stf_err fault;
 	uint64_t skipped;
 };
 
+/* A copy of a record in one piece of memory: record, values, arrays. */
+struct stf_record *stx_copy_record(const struct stf_record *r);
+/* anchors.c: of a data file; NULL without memory. Without an anchor file there are none. */
+const struct stx_anchors *stx_reader_anchors(struct stf_reader *r, uint32_t file);
+/* How far a record of this data file may be late; UINT64_MAX: the trace does not say. */
+uint64_t stx_reader_late(const struct stf_reader *r, const struct stf_record *file);
 /* The component that a file_declaration names. */
 struct stx_source *stx_reader_source(const struct stf_reader *r, const struct stf_record *file, struct stf_err *err);
 /* Every reference of a record against what was declared. */

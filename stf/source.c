@@ -3,109 +3,11 @@
 #include "config.h"
 #include "stf/source.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <stdlib.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
-#define WINDOW (1u << 16)
 #define LONGEST_LINE (1u << 16)
-
-struct stx_source *stx_source_open(const char *path, const char *suffix, struct stf_err *err)
-{
-	struct stx_source *s = calloc(1, sizeof(*s));
-	size_t n = strlen(path), m = strlen(suffix);
-	struct stat st;
-
-	if (!s) {
-		stx_no_memory(err);
-		return NULL;
-	}
-	s->fd = -1;
-	s->path = malloc(n + m + 1);
-	s->buf = malloc(WINDOW);
-	s->cap = WINDOW;
-	if (!s->path || !s->buf) {
-		stx_no_memory(err);
-		goto fail;
-	}
-	memcpy(s->path, path, n);
-	memcpy(s->path + n, suffix, m + 1);
-	/* non-blocking, lest a FIFO of that name hang the reader */
-	s->fd = open(s->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-	if (s->fd < 0 || fstat(s->fd, &st) < 0) {
-		stx_fail_errno(err, errno, s->path, "cannot read");
-		goto fail;
-	}
-	if (!S_ISREG(st.st_mode)) {
-		stx_fail(err, STF_ERR_IO, s->path, 0, 0, "cannot read: not a regular file");
-		goto fail;
-	}
-	s->size = (uint64_t)st.st_size;
-	return s;
-fail:
-	stx_source_close(s);
-	return NULL;
-}
-
-void stx_source_close(struct stx_source *s)
-{
-	if (!s) {
-		return;
-	}
-	if (s->fd >= 0) {
-		close(s->fd);
-	}
-	free(s->scratch.mem.p);
-	free(s->path);
-	free(s->buf);
-	free(s);
-}
 
 static int window_is_all(const struct stx_source *s)
 {
 	return s->offset + s->len >= s->size;
-}
-
-/* Reads further, dropping what lies before pos; makes the window larger if it is full of one record. */
-static int fill(struct stx_source *s, struct stf_err *err)
-{
-	size_t cap = s->cap;
-	uint8_t *p;
-	ssize_t n;
-
-	if (s->pos) {
-		memmove(s->buf, s->buf + s->pos, s->len - s->pos);
-		s->offset += s->pos;
-		s->len -= s->pos;
-		s->pos = 0;
-	}
-	if (s->len == s->cap) {
-		cap = 2 * s->cap;
-		p = realloc(s->buf, cap);
-		if (!p) {
-			return stx_no_memory(err);
-		}
-		s->buf = p;
-		s->cap = cap;
-	}
-	do {
-		n = read(s->fd, s->buf + s->len, s->cap - s->len);
-	} while (n < 0 && errno == EINTR);
-	if (n < 0) {
-		return stx_fail_errno(err, errno, s->path, "cannot read");
-	}
-	if (n == 0) {
-		/* it was cut while we read it */
-		s->size = s->offset + s->len;
-	}
-	s->len += (size_t)n;
-	/* a file that grows meanwhile is read to where it ended when it was opened */
-	if (s->offset + s->len > s->size) {
-		s->len = (size_t)(s->size - s->offset);
-	}
-	return 0;
 }
 
 int stx_source_line(struct stx_source *s, char **line, size_t *n, struct stf_err *err)
@@ -114,7 +16,7 @@ int stx_source_line(struct stx_source *s, char **line, size_t *n, struct stf_err
 
 	s->number++;
 	for (;;) {
-		lf = memchr(s->buf + s->pos, '\n', s->len - s->pos);
+		lf = s->len > s->pos ? memchr(s->buf + s->pos, '\n', s->len - s->pos) : NULL;
 		if (lf || s->len - s->pos > LONGEST_LINE) {
 			break;
 		}
@@ -122,7 +24,7 @@ int stx_source_line(struct stx_source *s, char **line, size_t *n, struct stf_err
 			return stx_fail(err, STF_ERR_TRUNCATED, s->path, s->offset + s->pos, s->number,
 					"the file ends before the END line of its definition layer");
 		}
-		if (fill(s, err) < 0) {
+		if (stx_source_fill(s, err) < 0) {
 			return -1;
 		}
 	}
@@ -142,7 +44,7 @@ static int apply_time(struct stx_source *s, const struct stx_decoded *d, uint64_
 {
 	const char *cls = d->def->specifier;
 
-	if (d->has_time && strcmp(cls, "sub_time") == 0) {
+	if (d->has_time && d->def->timing == STX_SUB_TIME) {
 		if (d->time > s->now) {
 			return stx_fail(err, STF_ERR_FORMAT, s->path, at, s->number,
 					"sub_time goes back by %llu from %llu, before time 0",
@@ -159,19 +61,45 @@ static int apply_time(struct stx_source *s, const struct stx_decoded *d, uint64_
 		}
 		s->now += d->time;
 	}
-	return strcmp(cls, "add_time") != 0;
+	return d->def->timing != STX_ADD_TIME;
 }
 
-static void make_absolute(struct stx_source *s, const struct stf_layout *l)
+/* The record at pos, decoded: 1, 0 at the end, -1 fault. */
+static int decode_here(struct stx_source *s, struct stx_decoded *d, struct stf_err *err)
 {
-	unsigned i;
+	const struct stx_fdef *def;
+	uint64_t at;
+	int rc;
 
-	s->record.time = s->now;
-	for (i = 0; i < l->n_fields; i++) {
-		if (l->fields[i].is_time) {
-			s->scratch.value[i].u = s->now;
+	for (;;) {
+		at = s->offset + s->pos;
+		if (at >= s->size) {
+			return s->cut ? stx_fail(err, STF_ERR_TRUNCATED, s->path, at, s->number + !s->lost_count,
+						 "the file ends here, which is shorter than it was declared") : 0;
+		}
+		def = s->pos < s->len && s->buf[s->pos] <= STX_LAST_ID ? s->defs->def[s->buf[s->pos]] : NULL;
+		if (def && def->native) {
+			d->size = stx_native_decode(def, s->buf + s->pos, s->buf + s->len, &s->scratch);
+			if (d->size) {
+				d->def = def;
+				d->has_time = def->time_field >= 0;
+				d->time = d->has_time ? s->scratch.value[def->time_field].u : 0;
+				return 1;
+			}
+		}
+		rc = stx_decode(s->defs, s->buf ? s->buf + s->pos : (const uint8_t *)"", s->len - s->pos, s->size - at,
+				&s->scratch, d);
+		if (rc != STX_SHORT) {
+			break;
+		}
+		if (stx_source_fill(s, err) < 0) {
+			return -1;
 		}
 	}
+	if (rc < 0) {
+		return stx_fail(err, d->code, s->path, at, s->lost_count ? 0 : s->number + 1, "%s", d->why);
+	}
+	return 1;
 }
 
 /* One record of any sort: 1 to be delivered, 2 to be passed over, 0 end, -1 fault. */
@@ -179,25 +107,14 @@ static int next_any(struct stx_source *s, struct stf_err *err)
 {
 	struct stx_decoded d;
 	uint64_t at;
-	int rc;
+	int rc = decode_here(s, &d, err);
 
-	for (;;) {
-		at = s->offset + s->pos;
-		if (at >= s->size) {
-			return 0;
-		}
-		rc = stx_decode(s->defs, s->buf + s->pos, s->len - s->pos, s->size - at, &s->scratch, &d);
-		if (rc != STX_SHORT) {
-			break;
-		}
-		if (fill(s, err) < 0) {
-			return -1;
-		}
+	if (rc <= 0) {
+		return rc;
 	}
-	s->number++;
-	if (rc < 0) {
-		return stx_fail(err, d.code, s->path, at, s->number, "%s", d.why);
-	}
+	at = s->offset + s->pos;
+	s->head = (struct stx_mark){ at, s->now, s->number };
+	s->number += !s->lost_count;
 	if (s->timed) {
 		rc = apply_time(s, &d, at, err);
 		if (rc < 0) {
@@ -215,7 +132,10 @@ static int next_any(struct stx_source *s, struct stf_err *err)
 	s->record.file = s->file;
 	s->record.values = s->scratch.value;
 	if (s->timed) {
-		make_absolute(s, d.def->ours);
+		s->record.time = s->now;
+		if (d.def->time_to >= 0) {
+			s->scratch.value[d.def->time_to].u = s->now;
+		}
 	}
 	return rc == 0 ? 2 : 1;
 }
@@ -228,4 +148,11 @@ int stx_source_next(struct stx_source *s, struct stf_err *err)
 		rc = next_any(s, err);
 	} while (rc == 2);
 	return rc;
+}
+
+void stx_source_back(struct stx_source *s)
+{
+	s->pos = (size_t)(s->head.at - s->offset);
+	s->now = s->head.now;
+	s->number = s->head.number;
 }

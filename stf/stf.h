@@ -294,6 +294,65 @@ struct stf_cursor *stf_cursor_open(struct stf_reader *r, const char *suffix, str
 int stf_cursor_next(struct stf_cursor *c, const struct stf_record **rec, struct stf_err *err);
 void stf_cursor_close(struct stf_cursor *c);
 
+/* What a cursor is to deliver. All zero: everything, as stf_cursor_open(r, NULL, ...). */
+struct stf_triplet {
+	uint32_t first, last, stride; /* the willies first, first + stride, ... up to last; stride 0 counts as 1 */
+};
+struct stf_cursor_options {
+	const char *suffix;           /* one component, NULL: all data files, merged */
+	uint32_t categories;          /* of the bits 1 << STF_KIND_FUNC ... 1 << STF_KIND_OTHER; 0: all */
+	const struct stf_triplet *willies; /* records of these willies, and those of no willy at all; a message is of
+	                               * two. Groups are willies of their own. Copied */
+	size_t n_willies;             /* 0: all */
+	int window;                   /* only records with from <= time <= to */
+	uint64_t from, to;
+	int state;                    /* with window: first what was the case just before `from` */
+};
+
+/* A window is found by bisection over the anchors, read once per reader and file; without them the files are
+ * read from their start. `state` delivers first, with record.time = from: begin_of_history; for each file counter_history
+ * (the last value of each counter) and function_history (the stack of each thread), if there are any;
+ * then, with times of their own, in their order, the messages, collective operations, scopes and file operations
+ * under way; and end_of_history. Records read in a window have number 0: what lies before was not counted.
+ * A trace whose writer stepped back in time (sub_time) is read as far around the window as its `late` info
+ * says, from end to end if it says nothing. At most 64 files are open at a time. */
+struct stf_cursor *stf_cursor_open_with(struct stf_reader *r, const struct stf_cursor_options *o, struct stf_err *err);
+
+/* Consecutive counter_value records with equally many counters each, where they lie in the file: not aligned,
+ * so look at them with the functions below. Valid until the next call. */
+struct stf_counter_batch {
+	size_t n;                 /* records, at least 1 */
+	uint32_t k;               /* counters in each */
+	uint32_t stride;          /* bytes from one record to the next */
+	const uint64_t *times;    /* [n], absolute */
+	const unsigned char *willys, *values, *counters; /* of the first record */
+	uint32_t file;            /* file_declaration id */
+};
+static inline uint32_t stf_batch_willy(const struct stf_counter_batch *b, size_t i)
+{
+	uint32_t u;
+
+	memcpy(&u, b->willys + i * b->stride, sizeof(u));
+	return u;
+}
+static inline uint64_t stf_batch_value(const struct stf_counter_batch *b, size_t i, uint32_t j)
+{
+	uint64_t u;
+
+	memcpy(&u, b->values + i * b->stride + (size_t)j * 8, sizeof(u));
+	return u;
+}
+static inline uint32_t stf_batch_counter(const struct stf_counter_batch *b, size_t i, uint32_t j)
+{
+	uint32_t u;
+
+	memcpy(&u, b->counters + i * b->stride + (size_t)j * 4, sizeof(u));
+	return u;
+}
+/* The next counter samples of a cursor, in its order, any number at a time; records of other classes ahead
+ * of them are passed over, a state too. Returns as stf_cursor_next(). */
+int stf_cursor_counters(struct stf_cursor *c, struct stf_counter_batch *b, struct stf_err *err);
+
 #ifdef __cplusplus
 }
 #endif

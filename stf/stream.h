@@ -44,6 +44,16 @@ int stx_history_anchor(struct stx_history *h, struct stx_stream *anc, uint32_t f
 const uint64_t *stx_history_counts(const struct stx_history *h);
 void stx_history_times(const struct stx_history *h, uint64_t *min, uint64_t *max);
 
+/* How many records had an earlier time than one ahead of them, and by how much at most. */
+uint64_t stx_history_late(const struct stx_history *h, uint64_t *most);
+/* For a reader that begins with the histories of an anchor. -1: no memory. */
+int stx_history_counter(struct stx_history *h, uint32_t id, uint64_t value);
+int stx_history_push(struct stx_history *h, uint32_t willy, uint32_t function, uint32_t scl);
+/* A reader absorbs records one by one, maybe encoded anew: says where the one that was absorbed last really
+ * stands, if it made the number of open records grow beyond `before`. */
+size_t stx_history_n_open(const struct stx_history *h);
+void stx_history_place_open(struct stx_history *h, size_t before, uint64_t offset, uint64_t prevtime);
+
 /* ---- stream.c ---- */
 
 struct stx_stream {
@@ -100,6 +110,9 @@ int stx_reject(struct stf_err *e, const char *record, const char *why, uint64_t 
 struct stf_err *stx_writer_err(struct stf_writer *w);
 
 /* ---- put.c ---- */
+
+/* A view of any incarnation. */
+int stx_put_record(struct stx_stream *s, const struct stf_record *r);
 
 /* int stx_put_anchor(struct stx_stream *s, const struct stf_anchor *r), ... */
 #define STF_BEGIN(id, cls, name, kind) int stx_put_##name(struct stx_stream *s, const struct stf_##name *r);

@@ -136,6 +136,44 @@ static double stf_read_records(const char *path, uint64_t from, uint64_t to, str
 	return bench_now() - t;
 }
 
+/* Through batches of counter samples, in a window or all. */
+static double stf_read(const char *path, uint64_t from, uint64_t to, struct work_sum *sum)
+{
+	struct stf_cursor_options o = { .window = from > 0, .from = from, .to = to, .state = from > 0 };
+	struct stf_counter_batch b;
+	struct stf_reader *r;
+	struct stf_cursor *c;
+	struct stf_err err;
+	double t = bench_now();
+	uint64_t times = 0, values = 0;
+	uint32_t j;
+	size_t i;
+	int rc;
+
+	r = stf_reader_open(path, 0, &err);
+	c = r ? stf_cursor_open_with(r, &o, &err) : NULL;
+	if (!c) {
+		die("open", &err);
+	}
+	while ((rc = stf_cursor_counters(c, &b, &err)) > 0) {
+		sum->n += b.n;
+		for (i = 0; i < b.n; i++) {
+			times += b.times[i];
+			for (j = 0; j < b.k; j++) {
+				values += stf_batch_value(&b, i, j);
+			}
+		}
+	}
+	if (rc < 0) {
+		die("read", &err);
+	}
+	sum->times += times;
+	sum->values += values;
+	stf_cursor_close(c);
+	stf_reader_close(r);
+	return bench_now() - t;
+}
+
 static void check(const char *what, const struct work_sum *got, const struct work_sum *want)
 {
 	if (memcmp(got, want, sizeof(*got)) != 0) {
@@ -193,6 +231,12 @@ static void run_pair(struct series *s, int i, unsigned k, const struct truth *t)
 	a = stf_read_records(stf, 0, UINT64_MAX, &got);
 	check("read records", &got, &t->all);
 	s[RECORDS].v[i] = n / a * 1e-6;
+	memset(&got, 0, sizeof(got));
+	s[READ].v[i] = n / stf_read(stf, 0, UINT64_MAX, &got) * 1e-6;
+	check("read", &got, &t->all);
+	memset(&got, 0, sizeof(got));
+	s[WINDOW].v[i] = stf_read(stf, t->from, t->to, &got) * 1e3;
+	check("window", &got, &t->window);
 #ifdef HAVE_OTF2
 	s[OWRITE].v[i] = otf2_write(in_dir("otf2"), samples, k) / n * 1e9;
 	memset(&got, 0, sizeof(got));
@@ -202,6 +246,8 @@ static void run_pair(struct series *s, int i, unsigned k, const struct truth *t)
 	s[OWINDOW].v[i] = otf2_read(in_dir("otf2"), t->from, t->to, &got) * 1e3;
 	check("OTF2 window", &got, &t->window);
 	s[RWRITE].v[i] = s[WRITE].v[i] / s[OWRITE].v[i];
+	s[RREAD].v[i] = s[READ].v[i] / s[OREAD].v[i];
+	s[RWINDOW].v[i] = s[WINDOW].v[i] / s[OWINDOW].v[i];
 	s[RRECORDS].v[i] = s[RECORDS].v[i] / s[OREAD].v[i];
 #endif
 	remove_all(dir);
@@ -211,6 +257,10 @@ static void run_all(unsigned k)
 {
 	static struct series s[N_SERIES] = {
 		[WRITE] = { .name = "stf.write", .unit = "ns" },
+		[READ] = { .name = "stf.read", .unit = "M/s" },
+		[WINDOW] = { .name = "stf.window", .unit = "ms" },
+		[RREAD] = { .name = "stf.read.ratio_otf2", .unit = "1" },
+		[RWINDOW] = { .name = "stf.window.ratio_otf2scan", .unit = "1" },
 		[RECORDS] = { .name = "stf.read.generic", .unit = "M/s" },
 		[OWRITE] = { .name = "otf2.write", .unit = "ns" },
 		[OREAD] = { .name = "otf2.read", .unit = "M/s" },

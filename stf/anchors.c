@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The anchors of a data file as a table that can be bisected, and what the trace says about its order. */
+#include "config.h"
+#include "stf/reader.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+static const struct stf_record *find_anchor_file(const struct stf_reader *r, uint32_t file)
+{
+	struct stf_anchor_file_declaration a;
+	const struct stf_record *rec;
+	size_t i;
+
+	for (i = 0; (rec = stf_reader_record(r, STF_ID_anchor_file_declaration, i)); i++) {
+		if (stf_get_anchor_file_declaration(rec, &a) == 0 && a.data_file == file) {
+			return stf_reader_find(r, STF_ID_file_declaration, a.anchor_file);
+		}
+	}
+	return NULL;
+}
+
+static int add_anchor(struct stx_anchors *t, const struct stx_source *s, struct stf_err *err)
+{
+	struct stf_anchor a;
+	struct stx_anchor *p;
+	size_t cap;
+
+	stf_get_anchor(&s->record, &a);
+	if (t->n ? a.offset <= t->anchor[t->n - 1].offset : a.offset != 0) {
+		return stx_fail(err, STF_ERR_FORMAT, s->path, s->record.offset, s->record.number,
+				"anchor: offset %llu does not rise from 0", (unsigned long long)a.offset);
+	}
+	if (t->n == t->cap) {
+		cap = t->cap ? 2 * t->cap : 64;
+		p = realloc(t->anchor, cap * sizeof(*p));
+		if (!p) {
+			return stx_no_memory(err);
+		}
+		t->anchor = p;
+		t->cap = cap;
+	}
+	p = &t->anchor[t->n];
+	*p = (struct stx_anchor){ .latest = a.time_prev, .time_prev = a.time_prev, .offset = a.offset,
+				  .at = s->record.offset };
+	if (t->n && p[-1].latest > p->latest) {
+		p->latest = p[-1].latest;
+	}
+	t->n++;
+	return 0;
+}
+
+static void read_anchors(const struct stf_reader *r, struct stx_anchors *t)
+{
+	struct stx_place place;
+	struct stx_source *s;
+	struct stf_err err = { .code = STF_OK };
+	int rc;
+
+	t->where = find_anchor_file(r, t->file);
+	/* anchor files may be deleted */
+	if (!t->where || stx_archive_find(&r->archive, stf_value(t->where, "suffix")->array, &place, &err) <= 0) {
+		t->where = NULL;
+		return;
+	}
+	stx_place_free(&place);
+	s = stx_reader_source(r, t->where, &t->fault);
+	if (!s) {
+		return;
+	}
+	while ((rc = stx_source_next(s, &err)) > 0) {
+		if (s->record.layout->id == STF_ID_anchor && (rc = add_anchor(t, s, &err)) < 0) {
+			break;
+		}
+	}
+	if (rc < 0) {
+		t->fault = err;
+	}
+	stx_source_close(s);
+}
+
+const struct stx_anchors *stx_reader_anchors(struct stf_reader *r, uint32_t file)
+{
+	struct stx_anchors *p;
+	size_t i;
+
+	for (i = 0; i < r->n_anchors; i++) {
+		if (r->anchors[i].file == file) {
+			return &r->anchors[i];
+		}
+	}
+	p = realloc(r->anchors, (r->n_anchors + 1) * sizeof(*p));
+	if (!p) {
+		return NULL;
+	}
+	r->anchors = p;
+	p += r->n_anchors++;
+	memset(p, 0, sizeof(*p));
+	p->file = file;
+	read_anchors(r, p);
+	return p;
+}
+
+uint64_t stx_reader_late(const struct stf_reader *r, const struct stf_record *file)
+{
+	const char *suffix = stf_value(file, "suffix")->array, *cls, *text;
+	char name[204];
+	unsigned long long n, most;
+	size_t i;
+	unsigned d;
+
+	/* every record that a trace uses is defined, so without sub_time there is no way back */
+	for (d = 0; d < r->defs.n && r->defs.order[d]->timing != STX_SUB_TIME; d++) {
+	}
+	if (d == r->defs.n) {
+		return 0;
+	}
+	for (i = 0; stf_reader_info(r, i, &cls, &text) == 0; i++) {
+		if (cls && strcmp(cls, "late") == 0 && sscanf(text, "%203s %llu %llu", name, &n, &most) == 3 &&
+		    strcmp(name, suffix) == 0) {
+			return most;
+		}
+	}
+	return UINT64_MAX;
+}

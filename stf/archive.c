@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Finding components: files named by suffix, or the directory of a single-file trace. */
+#include "config.h"
+#include "stf/archive.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define MAGIC "STFSINGLE 1.0\n"
+#define LONGEST_NAME 200
+
+void stx_archive_free(struct stx_archive *a)
+{
+	size_t i;
+
+	for (i = 0; i < a->n; i++) {
+		free(a->entry[i].suffix);
+	}
+	free(a->entry);
+	free(a->path);
+	memset(a, 0, sizeof(*a));
+}
+
+void stx_place_free(struct stx_place *p)
+{
+	free(p->file);
+	free(p->name);
+	memset(p, 0, sizeof(*p));
+}
+
+static struct stx_entry *find_entry(const struct stx_archive *a, const char *suffix)
+{
+	size_t i;
+
+	for (i = 0; i < a->n; i++) {
+		if (strcmp(a->entry[i].suffix, suffix) == 0) {
+			return &a->entry[i];
+		}
+	}
+	return NULL;
+}
+
+/* Digits only: strtoull() would take a sign, blanks and what lies beyond 64 bits. */
+static int parse_number(const char *s, uint64_t *u)
+{
+	*u = 0;
+	if (!*s) {
+		return -1;
+	}
+	for (; *s; s++) {
+		if (*s < '0' || *s > '9' || __builtin_mul_overflow(*u, 10, u) ||
+		    __builtin_add_overflow(*u, (uint64_t)(*s - '0'), u)) {
+			return -1;
+		}
+	}
+	return 0;
+}
+
+/* FILE suffix offset size */
+static int parse_entry(struct stx_archive *a, char *line, uint64_t at, uint64_t number, struct stf_err *err)
+{
+	char *save, *word = strtok_r(line, " ", &save), *suffix = strtok_r(NULL, " ", &save);
+	char *offset = strtok_r(NULL, " ", &save), *size = strtok_r(NULL, " ", &save);
+	struct stx_entry e = { 0 }, *p;
+
+	if (!size || strcmp(word, "FILE") != 0 || strtok_r(NULL, " ", &save) || parse_number(offset, &e.offset) < 0 ||
+	    parse_number(size, &e.size) < 0 || e.offset > INT64_MAX || e.size > INT64_MAX - e.offset) {
+		return stx_fail(err, STF_ERR_FORMAT, a->path, at, number, "expected FILE suffix offset size, or END");
+	}
+	suffix = strcmp(suffix, "base") == 0 ? suffix + 4 : suffix;
+	if ((*suffix && *suffix != '.') || strlen(suffix) > LONGEST_NAME || find_entry(a, suffix)) {
+		return stx_fail(err, STF_ERR_FORMAT, a->path, at, number, "not a suffix, or there twice: \"%.40s\"", suffix);
+	}
+	e.suffix = strdup(suffix);
+	p = realloc(a->entry, (a->n + 1) * sizeof(*p));
+	if (p) {
+		a->entry = p;
+	}
+	if (!p || !e.suffix) {
+		free(e.suffix);
+		return stx_no_memory(err);
+	}
+	a->entry[a->n++] = e;
+	return 0;
+}
+
+static int read_directory(struct stx_archive *a, FILE *f, struct stf_err *err)
+{
+	char line[LONGEST_NAME + 64];
+	uint64_t at = strlen(MAGIC), number = 2;
+	size_t n;
+
+	for (; fgets(line, sizeof(line), f); at += n, number++) {
+		n = strlen(line);
+		if (!n || line[n - 1] != '\n') {
+			return stx_fail(err, feof(f) ? STF_ERR_TRUNCATED : STF_ERR_FORMAT, a->path, at, number,
+					"%s", feof(f) ? "the file ends inside its directory" : "line is too long");
+		}
+		line[n - 1] = 0;
+		if (strcmp(line, "END") == 0) {
+			return 0;
+		}
+		if (parse_entry(a, line, at, number, err) < 0) {
+			return -1;
+		}
+	}
+	return stx_fail(err, STF_ERR_TRUNCATED, a->path, at, number, "the file ends inside its directory");
+}
+
+int stx_archive_open(struct stx_archive *a, const char *path, struct stf_err *err)
+{
+	char magic[sizeof(MAGIC)] = "";
+	struct stat st;
+	int fd, rc = 0;
+	FILE *f;
+
+	memset(a, 0, sizeof(*a));
+	a->path = strdup(path);
+	if (!a->path) {
+		return stx_no_memory(err);
+	}
+	/* non-blocking, lest a FIFO of that name hang the reader; what cannot be read says so later */
+	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	if (fd < 0 || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode)) {
+		if (fd >= 0) {
+			close(fd);
+		}
+		return 0;
+	}
+	f = fdopen(fd, "r");
+	if (!f) {
+		close(fd);
+		return stx_no_memory(err);
+	}
+	if (fread(magic, 1, strlen(MAGIC), f) == strlen(MAGIC) && strcmp(magic, MAGIC) == 0) {
+		a->single = 1;
+		rc = read_directory(a, f, err);
+	}
+	fclose(f);
+	return rc;
+}
+
+static char *join(const char *a, const char *b, const char *c, const char *d)
+{
+	size_t n = strlen(a) + strlen(b) + strlen(c) + strlen(d) + 1;
+	char *s = malloc(n);
+
+	if (s) {
+		snprintf(s, n, "%s%s%s%s", a, b, c, d);
+	}
+	return s;
+}
+
+static int find_in_single(const struct stx_archive *a, const char *suffix, struct stx_place *p)
+{
+	const struct stx_entry *e = find_entry(a, suffix);
+	char packed[LONGEST_NAME + 8];
+
+	if (!e && *suffix) {
+		snprintf(packed, sizeof(packed), "%s.zst", suffix);
+		e = find_entry(a, packed);
+		p->compressed = e != NULL;
+	}
+	if (!e) {
+		return 0;
+	}
+	p->start = e->offset;
+	p->size = e->size;
+	p->file = strdup(a->path);
+	p->name = join(a->path, "[", *e->suffix ? e->suffix : "base", "]");
+	return 1;
+}
+
+static int exists(const char *path)
+{
+	struct stat st;
+
+	return path && (stat(path, &st) == 0 || errno != ENOENT);
+}
+
+int stx_archive_find(const struct stx_archive *a, const char *suffix, struct stx_place *p, struct stf_err *err)
+{
+	int found = 1;
+
+	memset(p, 0, sizeof(*p));
+	if (a->single) {
+		found = find_in_single(a, suffix, p);
+	} else {
+		p->size = UINT64_MAX;
+		p->file = join(a->path, suffix, "", "");
+		if (p->file && *suffix && !exists(p->file)) {
+			free(p->file);
+			p->file = join(a->path, suffix, ".zst", "");
+			p->compressed = 1;
+			found = !p->file || exists(p->file);
+		}
+		p->name = p->file ? strdup(p->file) : NULL;
+	}
+	if (found && (!p->file || !p->name)) {
+		stx_place_free(p);
+		return stx_no_memory(err);
+	}
+	if (!found) {
+		stx_place_free(p);
+	}
+	return found;
+}

@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The window of a component that is being read. */
+#include "config.h"
+#include "stf/frames.h"
+#include "stf/source.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define WINDOW (1u << 16)
+
+/* Opens the file again after it was parked: it must still be the same one. */
+static int open_file(struct stx_source *s, struct stf_err *err)
+{
+	struct stat st;
+
+	if (s->fd >= 0) {
+		return 0;
+	}
+	/* non-blocking, lest a FIFO of that name hang the reader */
+	s->fd = open(s->place.file, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	if (s->fd < 0 || fstat(s->fd, &st) < 0) {
+		return stx_fail_errno(err, errno, s->path, "cannot read");
+	}
+	if (!S_ISREG(st.st_mode)) {
+		return stx_fail(err, STF_ERR_IO, s->path, 0, 0, "cannot read: not a regular file");
+	}
+	if (s->ino && (s->ino != st.st_ino || s->dev != st.st_dev)) {
+		return stx_fail(err, STF_ERR_IO, s->path, 0, 0, "another file took its place while it was read");
+	}
+	s->ino = st.st_ino;
+	s->dev = st.st_dev;
+	if (s->place.size == UINT64_MAX) {
+		s->place.size = (uint64_t)st.st_size;
+	}
+	return 0;
+}
+
+struct stx_source *stx_source_open(const struct stx_archive *a, const char *suffix, struct stf_err *err)
+{
+	struct stx_source *s = calloc(1, sizeof(*s));
+	int rc;
+
+	if (!s) {
+		stx_no_memory(err);
+		return NULL;
+	}
+	s->fd = -1;
+	rc = stx_archive_find(a, suffix, &s->place, err);
+	if (rc == 0) {
+		char name[512];
+
+		snprintf(name, sizeof(name), "%s%s", a->path, suffix);
+		stx_fail_errno(err, ENOENT, name, "cannot read");
+	}
+	if (rc <= 0) {
+		goto fail;
+	}
+	s->path = s->place.name;
+	if (open_file(s, err) < 0) {
+		goto fail;
+	}
+	s->size = s->place.size;
+	if (s->place.compressed && stx_frames_open(s, err) < 0) {
+		goto fail;
+	}
+	return s;
+fail:
+	stx_source_close(s);
+	return NULL;
+}
+
+static void drop_window(struct stx_source *s)
+{
+	if (s->map) {
+		munmap(s->map, s->map_len);
+	} else {
+		free(s->buf);
+	}
+	s->map = NULL;
+	s->buf = NULL;
+	s->pos = s->len = s->cap = 0;
+}
+
+void stx_source_close(struct stx_source *s)
+{
+	if (!s) {
+		return;
+	}
+	drop_window(s);
+	stx_frames_close(s->frames);
+	if (s->fd >= 0) {
+		close(s->fd);
+	}
+	free(s->scratch.mem.p);
+	free(s->times);
+	free(s->one);
+	stx_place_free(&s->place);
+	free(s);
+}
+
+/* The file ends at this offset of the component, ahead of what was promised. */
+static void cut_at(struct stx_source *s, uint64_t size)
+{
+	s->size = size;
+	s->cut = 1;
+}
+
+static int read_more(struct stx_source *s, struct stf_err *err)
+{
+	uint64_t left;
+	uint8_t *p;
+	ssize_t n;
+	size_t want;
+
+	if (s->pos) {
+		memmove(s->buf, s->buf + s->pos, s->len - s->pos);
+		s->offset += s->pos;
+		s->len -= s->pos;
+		s->pos = 0;
+	}
+	if (s->len == s->cap) {
+		want = s->cap ? 2 * s->cap : WINDOW;
+		p = realloc(s->buf, want);
+		if (!p) {
+			return stx_no_memory(err);
+		}
+		s->buf = p;
+		s->cap = want;
+	}
+	/* a file that grows meanwhile is read to where it ended when it was opened */
+	left = s->size - (s->offset + s->len);
+	want = s->cap - s->len < left ? s->cap - s->len : (size_t)left;
+	do {
+		n = pread(s->fd, s->buf + s->len, want, (off_t)(s->place.start + s->offset + s->len));
+	} while (n < 0 && errno == EINTR);
+	if (n < 0) {
+		return stx_fail_errno(err, errno, s->path, "cannot read");
+	}
+	if (n == 0) {
+		cut_at(s, s->offset + s->len);
+	}
+	s->len += (size_t)n;
+	return 0;
+}
+
+/* 0, or -1 if it cannot be mapped. A file that is cut behind our back while it is mapped would end the
+ * program, so its length is looked at each time; a window is read within milliseconds. */
+static int map_more(struct stx_source *s)
+{
+	uint64_t at = s->offset + s->pos, base = s->place.start + at, page = (uint64_t)sysconf(_SC_PAGESIZE), end;
+	size_t want = s->window;
+	struct stat st;
+
+	if (fstat(s->fd, &st) < 0) {
+		return -1;
+	}
+	if ((uint64_t)st.st_size < s->place.start + s->size) {
+		cut_at(s, (uint64_t)st.st_size > base ? (uint64_t)st.st_size - s->place.start : at);
+		if (s->size == at) {
+			return 0;
+		}
+	}
+	/* all that is here belongs to one record, and it is not enough */
+	if (want < 2 * (s->len - s->pos)) {
+		want = 2 * (s->len - s->pos);
+	}
+	end = want < s->size - at ? base + want : s->place.start + s->size;
+	/* who goes on reading gets more at a time, who looks at one place does not pay for it */
+	s->window = 2 * s->window < s->max_window ? 2 * s->window : s->max_window;
+	drop_window(s);
+	s->offset = at;
+	s->map_len = (size_t)(end - base / page * page);
+	s->map = mmap(NULL, s->map_len, PROT_READ, MAP_PRIVATE | MAP_POPULATE, s->fd, (off_t)(base / page * page));
+	if (s->map == MAP_FAILED) {
+		s->map = NULL;
+		return -1;
+	}
+	s->buf = (uint8_t *)s->map + base % page;
+	s->len = (size_t)(end - base);
+	return 0;
+}
+
+int stx_source_fill(struct stx_source *s, struct stf_err *err)
+{
+	int rc = 0;
+
+	if (open_file(s, err) < 0) {
+		return -1;
+	}
+	if (s->frames) {
+		rc = stx_frames_fill(s, err);
+	} else if (!s->window || map_more(s) < 0) {
+		s->window = 0;
+		rc = read_more(s, err);
+	}
+	if (s->park) {
+		close(s->fd);
+		s->fd = -1;
+	}
+	return rc;
+}
+
+int stx_source_seek(struct stx_source *s, uint64_t offset, uint64_t now, struct stf_err *err)
+{
+	s->now = now;
+	s->number = 0;
+	s->lost_count = offset != 0;
+	if (offset >= s->offset && offset - s->offset <= s->len) {
+		s->pos = (size_t)(offset - s->offset);
+		return 0;
+	}
+	if (s->frames) {
+		return stx_frames_seek(s, offset, err);
+	}
+	if (s->map) {
+		drop_window(s);
+	}
+	s->pos = s->len = 0;
+	s->offset = offset;
+	return 0;
+}
+
+void stx_source_park(struct stx_source *s)
+{
+	s->park = 1;
+	if (s->fd >= 0) {
+		close(s->fd);
+		s->fd = -1;
+	}
+}

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What is behind a cursor, and beginning one in the middle. */
+#ifndef STF_CURSOR_H
+#define STF_CURSOR_H
+
+#include "stf/filter.h"
+#include "stf/reader.h"
+
+struct stf_cursor {
+	struct stf_reader *reader;
+	struct stx_filter filter;
+	struct stf_triplet *willys;
+	struct stf_record **state; /* delivered first */
+	size_t n_state, cap_state, next_state;
+	struct stx_source **heap;  /* by the time of their next record, which stands in source->record */
+	size_t n;
+	struct stx_source *given;  /* its record was handed out last and is to be replaced by its next */
+	struct stf_err fault;      /* the first of all files */
+};
+
+/* window.c: puts every source ahead of the window, and with `state` fills in c->state. */
+int stx_window_begin(struct stf_cursor *c, int state, struct stf_err *err);
+
+#endif

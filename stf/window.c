@@ -1,0 +1,379 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Beginning to read in the middle: from the last anchor ahead of the window, with what had happened before. */
+#include "config.h"
+#include "stf/cursor.h"
+#include "stf/stream.h"
+
+#include <stdlib.h>
+
+/* What is known about one file just before the window. */
+struct before {
+	struct stf_cursor *c;
+	struct stx_source *s;
+	struct stx_history *h;
+	struct stx_stream *mem; /* a record encoded anew */
+	struct stf_err err, *fault;
+	uint8_t used[256];
+};
+
+static int no_memory(struct before *b)
+{
+	return stx_no_memory(b->fault);
+}
+
+/* Takes s->record, which stands behind s->head, into the history. */
+static int absorb(struct before *b)
+{
+	struct stx_source *s = b->s;
+	const uint8_t *p = s->buf + (s->head.at - s->offset);
+	const struct stx_fdef *def = s->defs->def[*p];
+	size_t before = stx_history_n_open(b->h);
+	uint64_t now = s->head.now;
+	int rc;
+
+	if (def->native) {
+		rc = stx_history_absorb(b->h, p, s->buf + s->pos, s->head.at, &now, TKM_HOST_BIG);
+	} else {
+		/* a difference that is too large for our layout is left out: only the sum counts here */
+		now = s->record.time - now > UINT32_MAX ? s->record.time : now;
+		b->mem->cur = b->mem->buf;
+		b->mem->now = now;
+		if (stx_put_record(b->mem, &s->record) < 0) {
+			return b->err.code == STF_ERR_NOMEM ? no_memory(b) : 0;
+		}
+		rc = stx_history_absorb(b->h, b->mem->buf, b->mem->cur, s->head.at, &now, TKM_HOST_BIG);
+	}
+	stx_history_place_open(b->h, before, s->head.at, s->head.now);
+	return rc < 0 ? no_memory(b) : 0;
+}
+
+/* Records that stay open are of these kinds only; others an anchor cannot mean. */
+static int can_be_open(const struct stf_record *r)
+{
+	enum stf_kind k = r->layout->kind;
+
+	return k == STF_KIND_MSG || k == STF_KIND_COLL || k == STF_KIND_SCOPE || k == STF_KIND_FIO;
+}
+
+/* The record that an anchor says is open, into s->record. 0: it is none. */
+static int read_open(struct stx_source *s, uint64_t offset, uint64_t prevtime, struct stf_err *err)
+{
+	int rc;
+
+	if (offset >= s->size) {
+		return 0;
+	}
+	if (stx_source_seek(s, offset, prevtime, err) < 0) {
+		return -1;
+	}
+	rc = stx_source_next(s, err);
+	return rc > 0 ? can_be_open(&s->record) : rc;
+}
+
+static int apply_open(struct before *b, const struct stf_history *r, const struct stx_anchor *a)
+{
+	uint32_t i;
+	int rc;
+
+	for (i = 0; i < r->size_1_3; i++) {
+		if (r->file[i] != b->s->file || r->offset[i] >= a->offset) {
+			continue;
+		}
+		rc = read_open(b->s, r->offset[i], r->prevtime[i], b->fault);
+		if (rc < 0 || (rc > 0 && absorb(b) < 0)) {
+			return -1;
+		}
+	}
+	return 0;
+}
+
+/* One history record. */
+static int apply(struct before *b, const struct stf_record *rec, const struct stx_anchor *a)
+{
+	struct stf_counter_history c;
+	struct stf_function_history_1 f;
+	struct stf_history o;
+	uint32_t i;
+
+	if (stf_get_counter_history(rec, &c) == 0) {
+		for (i = 0; i < c.size_1_2; i++) {
+			if (stx_history_counter(b->h, c.counters[i], c.values[i]) < 0) {
+				return no_memory(b);
+			}
+		}
+	} else if (stf_get_function_history_1(rec, &f) == 0) {
+		for (i = 0; i < f.size_1_2; i++) {
+			if (stx_history_push(b->h, f.willy, f.function_stack[i], f.scls ? f.scls[i] : 0) < 0) {
+				return no_memory(b);
+			}
+		}
+	} else if (stf_get_history(rec, &o) == 0 && o.file && o.offset && o.prevtime) {
+		return apply_open(b, &o, a);
+	}
+	return 0;
+}
+
+/* The histories behind anchor a. */
+static int apply_anchor(struct before *b, const struct stx_anchors *t, const struct stx_anchor *a)
+{
+	struct stx_source *s = stx_reader_source(b->c->reader, t->where, b->fault);
+	int rc = -1;
+
+	if (!s || stx_source_seek(s, a->at, 0, b->fault) < 0) {
+		goto out;
+	}
+	rc = stx_source_next(s, b->fault);
+	while (rc > 0 && (rc = stx_source_next(s, b->fault)) > 0) {
+		if (s->record.layout->id == STF_ID_end_of_history || s->record.layout->id == STF_ID_anchor) {
+			rc = 0;
+		} else if (apply(b, &s->record, a) < 0) {
+			rc = -1;
+		}
+	}
+out:
+	stx_source_close(s);
+	return rc;
+}
+
+static uint64_t plus(uint64_t a, uint64_t b)
+{
+	return a > UINT64_MAX - b ? UINT64_MAX : a + b;
+}
+
+/* The last anchor that no record of the window stands ahead of; NULL: the start. */
+static const struct stx_anchor *find_anchor(const struct stx_anchors *t, uint64_t from, uint64_t late)
+{
+	size_t lo = 0, hi = t->n, mid;
+
+	while (lo < hi) {
+		mid = lo + (hi - lo) / 2;
+		if (plus(t->anchor[mid].latest, late) < from) {
+			lo = mid + 1;
+		} else {
+			hi = mid;
+		}
+	}
+	return lo ? &t->anchor[lo - 1] : NULL;
+}
+
+/* Everything ahead of the window from where the source stands, then back to the first record behind it. */
+static int absorb_all(struct before *b, uint64_t start, uint64_t now)
+{
+	struct stx_source *s = b->s;
+	uint64_t from = b->c->filter.from;
+	struct stf_err err;
+	int rc;
+
+	while ((rc = stx_source_next(s, &err)) > 0) {
+		if (s->record.time < from) {
+			if (absorb(b) < 0) {
+				return -1;
+			}
+		} else if (s->late == 0) {
+			stx_source_back(s);
+			return 0;
+		} else if (s->record.time > plus(from, s->late)) {
+			break;
+		}
+	}
+	/* a fault is met again, and told, when the records are delivered */
+	return stx_source_seek(s, start, now, b->fault);
+}
+
+static int keep_state(struct before *b, const struct stf_record *r, uint64_t time, uint32_t file)
+{
+	struct stf_cursor *c = b->c;
+	struct stf_record **p, *copy;
+	size_t cap;
+
+	if (!stx_filter_record(&c->filter, r)) {
+		return 0;
+	}
+	if (c->n_state == c->cap_state) {
+		cap = c->cap_state ? 2 * c->cap_state : 16;
+		p = realloc(c->state, cap * sizeof(*p));
+		if (!p) {
+			return no_memory(b);
+		}
+		c->state = p;
+		c->cap_state = cap;
+	}
+	copy = stx_copy_record(r);
+	if (!copy) {
+		return no_memory(b);
+	}
+	copy->time = time;
+	copy->file = file;
+	copy->number = 0;
+	c->state[c->n_state++] = copy;
+	return 0;
+}
+
+/* The open records as they stand in the file; it comes back to where it was. */
+static int keep_open(struct before *b, const struct stf_record *r)
+{
+	struct stx_source *s = b->s;
+	struct stx_mark was = { s->offset + s->pos, s->now, s->number };
+	struct stf_history h;
+	uint32_t i;
+	int rc = 0;
+
+	stf_get_history(r, &h);
+	for (i = 0; i < h.size_1_3 && rc >= 0; i++) {
+		rc = read_open(s, h.offset[i], h.prevtime[i], b->fault);
+		if (rc > 0) {
+			rc = keep_state(b, &s->record, s->record.time, s->file);
+		}
+	}
+	if (rc < 0 || stx_source_seek(s, was.at, was.now, b->fault) < 0) {
+		return -1;
+	}
+	return 0;
+}
+
+/* What the history knows, as records of ours. */
+static int deliver(struct before *b)
+{
+	uint64_t from = b->c->filter.from;
+	struct stx_fdef def = { 0 };
+	struct stx_scratch scratch = { 0 };
+	struct stf_record r = { .values = scratch.value };
+	uint64_t size;
+	uint8_t *p;
+	int rc = 0;
+
+	b->mem->cur = b->mem->buf;
+	b->mem->now = 0;
+	if (stx_history_anchor(b->h, b->mem, b->s->file, from - 1, 0) < 0) {
+		return no_memory(b);
+	}
+	for (p = b->mem->buf; p < b->mem->cur && rc == 0; p += size) {
+		size = stx_wire_size(p, TKM_HOST_BIG);
+		def.id = *p;
+		r.layout = stf_layout(*p);
+		scratch.mem.n = 0;
+		/* twice: arrays are aligned, and a zero byte stands behind each */
+		if (stx_buf_reserve(&scratch.mem, 2 * size + 64) < 0 ||
+		    !stx_native_decode(&def, p, p + size, &scratch)) {
+			rc = no_memory(b);
+		} else if (*p == STF_ID_history) {
+			rc = keep_open(b, &r);
+		} else if (*p == STF_ID_function_history || *p == STF_ID_function_history_1 ||
+			   (*p == STF_ID_counter_history && b->c->filter.categories >> STF_KIND_COUNTER & 1)) {
+			rc = keep_state(b, &r, from, b->s->file);
+		}
+	}
+	free(scratch.mem.p);
+	return rc;
+}
+
+static int state_of(struct stf_cursor *c, struct stx_source *s, const struct stx_anchors *t, const struct stx_anchor *a)
+{
+	struct before b = { .c = c, .s = s, .fault = &c->fault };
+	uint64_t start = a ? a->offset : 0, now = a ? a->time_prev : 0;
+	int rc = -1;
+
+	b.h = stx_history_new();
+	b.mem = stx_stream_new(NULL, "", 0, TKM_HOST_BIG, &b.err, b.used);
+	if (!b.h || !b.mem) {
+		no_memory(&b);
+		goto out;
+	}
+	if (a && apply_anchor(&b, t, a) < 0) {
+		goto out;
+	}
+	if (stx_source_seek(s, start, now, b.fault) < 0 || absorb_all(&b, start, now) < 0) {
+		goto out;
+	}
+	rc = deliver(&b);
+out:
+	stx_history_free(b.h);
+	stx_stream_free(b.mem);
+	return rc;
+}
+
+/* begin_of_history, histories, open records by time, end_of_history */
+static int rank(const struct stf_record *r)
+{
+	switch (r->layout->id) {
+	case STF_ID_begin_of_history:
+		return 0;
+	case STF_ID_counter_history:
+		return 1;
+	case STF_ID_function_history:
+	case STF_ID_function_history_1:
+		return 2;
+	case STF_ID_end_of_history:
+		return 4;
+	default:
+		return 3;
+	}
+}
+
+static int by_rank(const void *x, const void *y)
+{
+	const struct stf_record *a = *(struct stf_record *const *)x, *b = *(struct stf_record *const *)y;
+
+	if (rank(a) != rank(b)) {
+		return rank(a) - rank(b);
+	}
+	if (a->time != b->time) {
+		return a->time < b->time ? -1 : 1;
+	}
+	if (a->file != b->file) {
+		return a->file < b->file ? -1 : 1;
+	}
+	return a->offset < b->offset ? -1 : a->offset > b->offset;
+}
+
+static int put_ends(struct stf_cursor *c)
+{
+	struct before b = { .c = c, .fault = &c->fault };
+	struct stf_value v = { .u = c->filter.from };
+	struct stf_record r = { .layout = stf_layout(STF_ID_begin_of_history), .values = &v };
+
+	if (keep_state(&b, &r, c->filter.from, 0) < 0) {
+		return -1;
+	}
+	r.layout = stf_layout(STF_ID_end_of_history);
+	return keep_state(&b, &r, c->filter.from, 0);
+}
+
+/* A file whose state cannot be found is still read; the fault is told at the end. */
+int stx_window_begin(struct stf_cursor *c, int state, struct stf_err *err)
+{
+	const struct stx_anchors *t;
+	const struct stx_anchor *a;
+	struct stx_source *s;
+	size_t i;
+
+	for (i = 0; i < c->n; i++) {
+		s = c->heap[i];
+		if (!s->timed) {
+			continue;
+		}
+		s->late = stx_reader_late(c->reader, stf_reader_find(c->reader, STF_ID_file_declaration, s->file));
+		t = stx_reader_anchors(c->reader, s->file);
+		if (!t) {
+			return stx_no_memory(err);
+		}
+		if (t->fault.code != STF_OK && c->fault.code == STF_OK) {
+			c->fault = t->fault;
+		}
+		a = find_anchor(t, c->filter.from, s->late);
+		if (state && c->filter.from > 0 && state_of(c, s, t, a) == 0) {
+			continue;
+		}
+		if (stx_source_seek(s, a ? a->offset : 0, a ? a->time_prev : 0, err) < 0) {
+			return -1;
+		}
+	}
+	if (state && put_ends(c) < 0) {
+		*err = c->fault;
+		return -1;
+	}
+	if (c->n_state) {
+		qsort(c->state, c->n_state, sizeof(*c->state), by_rank);
+	}
+	return 0;
+}
