@@ -90,44 +90,101 @@ int cal_fit_line(const struct cal_session *session, size_t sessions, double nomi
 	return 0;
 }
 
+/* Nine tenths within this many times the shortest round trip make a quiet session. */
+static const double quiet_ratio = 1.6;
+
+/* Which samples the mean is taken over: returns the round trip up to which they count, or a negative number
+ * when the session is not quiet. */
+static double gate(const struct cal_session *s, double slope)
+{
+	double shortest = INFINITY;
+	size_t i, within = 0;
+
+	for (i = 0; i < s->n; i++) {
+		shortest = fmin(shortest, cal_rtt(&s->sample[i], slope));
+	}
+	for (i = 0; i < s->n; i++) {
+		within += cal_rtt(&s->sample[i], slope) <= quiet_ratio * shortest;
+	}
+	return within * 10 >= s->n * 9 ? quiet_ratio * shortest : -1;
+}
+
+/* Means of the middles of the samples that count, as differences from the reference. */
+static size_t mean_middle(const struct cal_session *s, const struct cal_sample *ref, double slope, double gated, double *mx,
+	double *my)
+{
+	size_t i, n = 0;
+
+	*mx = *my = 0;
+	for (i = 0; i < s->n; i++) {
+		const struct cal_sample *p = &s->sample[i];
+
+		if (gated >= 0 ? cal_rtt(p, slope) <= gated : p->kept) {
+			*mx += middle(p, ref->send);
+			*my += master_middle(p, ref->master_in);
+			n++;
+		}
+	}
+	*mx /= (double)n;
+	*my /= (double)n;
+	return n;
+}
+
+/* low and high relative to out->master, first without any widening, then with. */
+static void certain_interval(const struct cal_session *s, double slope, double slope_error, double lag, struct cal_point *out,
+	double *bare_low, double *bare_high)
+{
+	size_t i;
+
+	out->low = *bare_low = -INFINITY;
+	out->high = *bare_high = INFINITY;
+	for (i = 0; i < s->n; i++) {
+		const struct cal_sample *p = &s->sample[i];
+		double in = (double)ltick_sub(p->master_in, out->master), leaves = (double)ltick_sub(p->master_out, out->master);
+		double to_send = (double)ltick_sub(out->local, p->send), to_recv = (double)ltick_sub(out->local, p->recv);
+		/* at recv the master's clock showed at least master_out, at send at most master_in */
+		double low = leaves + slope * to_recv, high = in + slope * to_send;
+
+		*bare_low = fmax(*bare_low, low);
+		*bare_high = fmin(*bare_high, high);
+		out->low = fmax(out->low, low - fabs(slope * slope_error * to_recv) - lag);
+		out->high = fmin(out->high, high + fabs(slope * slope_error * to_send) + lag);
+	}
+}
+
+/* Puts the master's time of the point to `value` master ticks after out->master. */
+static void set_master(struct cal_point *out, double value)
+{
+	double whole = floor(value);
+
+	out->master = ltick_add(out->master, (int64_t)whole);
+	out->fraction = value - whole;
+	out->low -= whole;
+	out->high -= whole;
+}
+
 int cal_condense(const struct cal_session *s, double slope, double slope_error, double tick_local,
-	double tick_master, struct cal_point *out, struct tkm_err *err)
+	double tick_master, enum cal_estimate how, struct cal_point *out, struct tkm_err *err)
 {
 	const struct cal_sample *ref = first_kept(s);
-	double mx = 0, my = 0, low = -INFINITY, high = INFINITY, whole, lag;
-	size_t i, n = 0;
+	double mx, my, low, high, gated = -1;
 
 	if (!ref) {
 		return tkm_fail(err, TKM_ERR_DATA, "a synchronisation session has no usable sample (%zu taken, %zu lost)",
 			s->n, s->lost);
 	}
-	for (i = 0; i < s->n; i++) {
-		if (s->sample[i].kept) {
-			mx += middle(&s->sample[i], ref->send);
-			my += master_middle(&s->sample[i], ref->master_in);
-			n++;
-		}
+	if (how == CAL_QUIET) {
+		gated = gate(s, slope);
 	}
-	mx /= (double)n;
-	my /= (double)n;
-	out->local = ltick_add(ref->send, llrint(mx));
-	my += slope * (nearbyint(mx) - mx);
-	whole = floor(my);
-	out->master = ltick_add(ref->master_in, (int64_t)whole);
-	out->fraction = my - whole;
-	lag = slope * tick_local + tick_master;
-	for (i = 0; i < s->n; i++) {
-		const struct cal_sample *p = &s->sample[i];
-		double in = (double)ltick_sub(p->master_in, out->master), leaves = (double)ltick_sub(p->master_out, out->master);
-		double to_send = (double)ltick_sub(out->local, p->send), to_recv = (double)ltick_sub(out->local, p->recv);
-
-		/* at recv the master's clock showed at least master_out, at send at most master_in */
-		low = fmax(low, leaves + slope * to_recv - fabs(slope * slope_error * to_recv) - lag);
-		high = fmin(high, in + slope * to_send + fabs(slope * slope_error * to_send) + lag);
-	}
-	out->low = low;
-	out->high = high;
-	out->kept = n;
+	out->kept = mean_middle(s, ref, slope, gated, &mx, &my);
 	out->all = s->n;
+	out->local = ltick_add(ref->send, llrint(mx));
+	out->master = ref->master_in;
+	my += slope * (nearbyint(mx) - mx);
+	certain_interval(s, slope, slope_error, slope * tick_local + tick_master, out, &low, &high);
+	if (how == CAL_QUIET && low <= high) {
+		my = gated >= 0 ? fmin(fmax(my, low), high) : 0.5 * (low + high);
+	}
+	set_master(out, my);
 	return 0;
 }

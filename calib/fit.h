@@ -34,11 +34,19 @@ struct cal_point {
 	size_t kept, all;
 };
 
+/* How to estimate: the mean of the kept samples (the guide); or, for CAL_QUIET, that mean over the samples
+ * within 1.6 times the shortest round trip if nine tenths are, else the midpoint of the two one-way minima,
+ * and in both cases nothing outside what is certain. */
+enum cal_estimate {
+	CAL_MEAN,
+	CAL_QUIET,
+};
+
 /* slope: master ticks per local tick, known to +-slope_error (relative); tick_local, tick_master:
  * effective ticks in ticks of each timer, by which a reading can lag behind the clock. All samples
  * count for the interval, kept or not: a slow exchange is still certain. Returns 0, or -1 when the
  * session has no kept sample. */
 int cal_condense(const struct cal_session *s, double slope, double slope_error, double tick_local,
-	double tick_master, struct cal_point *out, struct tkm_err *err);
+	double tick_master, enum cal_estimate how, struct cal_point *out, struct tkm_err *err);
 
 #endif

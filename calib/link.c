@@ -54,6 +54,29 @@ int cal_link_message(struct cal_link *l, int from, int to, ltick_t *sent, ltick_
 	return l->ops->message(l, from, to, sent, received, err);
 }
 
+int cal_link_send(struct cal_link *l, int from, int to, void *data, size_t size, struct tkm_err *err)
+{
+	if (!l->ops->send || (!cal_link_is(l, from) && !cal_link_is(l, to))) {
+		return 0;
+	}
+	return l->ops->send(l, from, to, data, size, err);
+}
+
+int cal_link_pair_begin(struct cal_link *l, int a, int b, struct tkm_err *err)
+{
+	if (!l->ops->pair_begin || (!cal_link_is(l, a) && !cal_link_is(l, b))) {
+		return 0;
+	}
+	return l->ops->pair_begin(l, a, b, err);
+}
+
+void cal_link_pair_end(struct cal_link *l, int a, int b)
+{
+	if (l->ops->pair_end && (cal_link_is(l, a) || cal_link_is(l, b))) {
+		l->ops->pair_end(l);
+	}
+}
+
 int cal_link_barrier(struct cal_link *l, struct tkm_err *err)
 {
 	return l->ops->barrier ? l->ops->barrier(l, err) : 0;

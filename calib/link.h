@@ -53,6 +53,14 @@ int cal_link_exchange(struct cal_link *l, int master, int child, struct cal_samp
  * both are filled in. Returns 0, 1 when it was lost, or -1. */
 int cal_link_message(struct cal_link *l, int from, int to, ltick_t *sent, ltick_t *received, struct tkm_err *err);
 
+/* size bytes at data, from one process to another; in a simulation they share memory and nothing moves. */
+int cal_link_send(struct cal_link *l, int from, int to, void *data, size_t size, struct tkm_err *err);
+
+/* Two processes are about to exchange messages for a while: if they sit on one node, each is pinned to a
+ * processing unit of its own. cal_link_pair_end() undoes it. Both may fail to pin; then nothing happens. */
+int cal_link_pair_begin(struct cal_link *l, int a, int b, struct tkm_err *err);
+void cal_link_pair_end(struct cal_link *l, int a, int b);
+
 /* Waits asleep until all processes are here. */
 int cal_link_barrier(struct cal_link *l, struct tkm_err *err);
 

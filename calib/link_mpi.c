@@ -6,6 +6,7 @@
 
 #include <limits.h>
 #include <mpi.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -16,6 +17,9 @@ enum { TAG_TURN = 1, TAG_PING, TAG_PONG, TAG_DATA };
 struct mpi {
 	MPI_Comm comm;
 	int crowded; /* more processes on this node than processing units */
+	unsigned char *near; /* ranks on this node */
+	int pinned;
+	cpu_set_t before;    /* affinity to go back to */
 };
 
 static MPI_Comm comm_of(const struct cal_link *l)
@@ -48,16 +52,17 @@ static int turn(struct cal_link *l, int from, int to, long long *word, struct tk
 {
 	struct mpi *m = l->impl;
 	int there = 0;
+	int looks = m->crowded ? 0 : 200; /* a turn that comes at once is not slept over */
 
 	(void)err;
 	if (l->rank == from) {
 		MPI_Send(word, 1, MPI_LONG_LONG, to, TAG_TURN, m->comm);
 		return 0;
 	}
-	while (m->crowded && !there) {
+	while (!there) {
 		MPI_Iprobe(from, TAG_TURN, m->comm, &there, MPI_STATUS_IGNORE);
-		if (!there) {
-			nap(50000);
+		if (!there && looks-- <= 0) {
+			nap(looks > -20 ? 50000 : 200000); /* who has to wait for long disturbs less */
 		}
 	}
 	MPI_Recv(word, 1, MPI_LONG_LONG, from, TAG_TURN, m->comm, MPI_STATUS_IGNORE);
@@ -98,6 +103,69 @@ static int message(struct cal_link *l, int from, int to, ltick_t *sent, ltick_t 
 		*received = tmr_read_ordered(l->timer);
 	}
 	return 0;
+}
+
+static int send(struct cal_link *l, int from, int to, void *data, size_t size, struct tkm_err *err)
+{
+	if (size > INT_MAX) {
+		return tkm_fail(err, TKM_ERR_ARG, "%zu bytes are too many for one message", size);
+	}
+	if (l->rank == from) {
+		MPI_Send(data, (int)size, MPI_BYTE, to, TAG_DATA, comm_of(l));
+	} else {
+		MPI_Recv(data, (int)size, MPI_BYTE, from, TAG_DATA, comm_of(l), MPI_STATUS_IGNORE);
+	}
+	return 0;
+}
+
+/* First processing unit that this process may use, other than `not`; -1: none. */
+static int pick_unit(const cpu_set_t *set, int not)
+{
+	int i;
+
+	for (i = 0; i < CPU_SETSIZE; i++) {
+		if (i != not && CPU_ISSET(i, set)) {
+			return i;
+		}
+	}
+	return -1;
+}
+
+/* a takes the first processing unit that it may use and tells b, who takes another. */
+static int pair_begin(struct cal_link *l, int a, int b, struct tkm_err *err)
+{
+	struct mpi *m = l->impl;
+	int other = l->rank == a ? b : a, unit = -1, taken = -1;
+	cpu_set_t one;
+
+	(void)err;
+	m->pinned = 0;
+	if (!m->near[other] || sched_getaffinity(0, sizeof(m->before), &m->before) < 0) {
+		CPU_ZERO(&m->before);
+	}
+	if (l->rank == b && m->near[other]) {
+		MPI_Recv(&taken, 1, MPI_INT, a, TAG_DATA, m->comm, MPI_STATUS_IGNORE);
+	}
+	unit = pick_unit(&m->before, taken);
+	if (l->rank == a && m->near[other]) {
+		MPI_Send(&unit, 1, MPI_INT, b, TAG_DATA, m->comm);
+	}
+	if (unit >= 0) {
+		CPU_ZERO(&one);
+		CPU_SET(unit, &one);
+		m->pinned = sched_setaffinity(0, sizeof(one), &one) == 0;
+	}
+	return 0;
+}
+
+static void pair_end(struct cal_link *l)
+{
+	struct mpi *m = l->impl;
+
+	if (m->pinned) {
+		sched_setaffinity(0, sizeof(m->before), &m->before);
+		m->pinned = 0;
+	}
 }
 
 static int barrier(struct cal_link *l, struct tkm_err *err)
@@ -187,6 +255,7 @@ static void close_mpi(struct cal_link *l)
 	struct mpi *m = l->impl;
 
 	MPI_Comm_free(&m->comm);
+	free(m->near);
 	free(m);
 	free(l);
 	MPI_Finalize();
@@ -196,11 +265,39 @@ static const struct cal_link_ops mpi_ops = {
 	.turn = turn,
 	.exchange = exchange,
 	.message = message,
+	.send = send,
+	.pair_begin = pair_begin,
+	.pair_end = pair_end,
 	.barrier = barrier,
 	.bcast = bcast,
 	.gather = gather,
 	.close = close_mpi,
 };
+
+/* Marks the ranks of m->comm that are on this node. */
+static void find_near(struct mpi *m, MPI_Comm node, int on_node, int size)
+{
+	int *there = calloc((size_t)on_node, sizeof(*there)), *here = calloc((size_t)on_node, sizeof(*here)), i;
+	MPI_Group all, some;
+
+	MPI_Comm_group(m->comm, &all);
+	MPI_Comm_group(node, &some);
+	for (i = 0; there && here && i < on_node; i++) {
+		there[i] = i;
+	}
+	if (there && here) {
+		MPI_Group_translate_ranks(some, on_node, there, all, here);
+	}
+	for (i = 0; there && here && i < on_node; i++) {
+		if (here[i] >= 0 && here[i] < size) {
+			m->near[here[i]] = 1;
+		}
+	}
+	MPI_Group_free(&all);
+	MPI_Group_free(&some);
+	free(there);
+	free(here);
+}
 
 struct cal_link *cal_link_start(int *argc, char ***argv, struct tkm_err *err)
 {
@@ -221,6 +318,12 @@ struct cal_link *cal_link_start(int *argc, char ***argv, struct tkm_err *err)
 	MPI_Comm_size(m->comm, &l->size);
 	MPI_Comm_split_type(m->comm, MPI_COMM_TYPE_SHARED, l->rank, MPI_INFO_NULL, &node);
 	MPI_Comm_size(node, &on_node);
+	m->near = calloc((size_t)l->size, 1);
+	if (!m->near) {
+		MPI_Abort(m->comm, 2);
+		abort();
+	}
+	find_near(m, node, on_node, l->size);
 	MPI_Comm_free(&node);
 	m->crowded = on_node > sysconf(_SC_NPROCESSORS_ONLN);
 	l->ops = &mpi_ops;

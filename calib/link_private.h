@@ -9,7 +9,10 @@ struct cal_link_ops {
 	int (*turn)(struct cal_link *l, int from, int to, long long *word, struct tkm_err *err);
 	int (*exchange)(struct cal_link *l, int master, int child, struct cal_sample *s, struct tkm_err *err);
 	int (*message)(struct cal_link *l, int from, int to, ltick_t *sent, ltick_t *received, struct tkm_err *err);
-	/* NULL in these five: one process, nothing to do or wait for */
+	/* NULL in these: one process, nothing to do or wait for */
+	int (*send)(struct cal_link *l, int from, int to, void *data, size_t size, struct tkm_err *err);
+	int (*pair_begin)(struct cal_link *l, int a, int b, struct tkm_err *err);
+	void (*pair_end)(struct cal_link *l);
 	int (*barrier)(struct cal_link *l, struct tkm_err *err);
 	int (*bcast)(struct cal_link *l, void *data, size_t size, struct tkm_err *err);
 	int (*gather)(struct cal_link *l, const void *data, size_t length, struct cal_blobs *all, struct tkm_err *err);

@@ -137,7 +137,8 @@ static int add_nodes(const struct cal_run *run, const struct cal_rank *r, const 
 		if (r->session[k].n == 0) {
 			continue; /* all lost: nothing is known here */
 		}
-		if (cal_condense(&r->session[k], line->slope, error, effective_ticks(r), effective_ticks(master), &p, err) < 0) {
+		if (cal_condense(&r->session[k], line->slope, error, effective_ticks(r), effective_ticks(master),
+			    run->method == CAL_SYNC_PAIRS ? CAL_QUIET : CAL_MEAN, &p, err) < 0) {
 			return -1;
 		}
 		/* contradicting samples (a clock stepped in the session) certify no more than their hull */
@@ -209,8 +210,15 @@ static int child_map(const struct cal_run *run, const struct cal_rank *r, enum c
 	if (!(nominal > 0) || !isfinite(nominal)) {
 		return tkm_fail(err, TKM_ERR_DATA, "the frequency of %s is not known", r->timer);
 	}
-	if (cal_fit_line(r->session, r->sessions, nominal, &line, err) < 0 || add_nodes(run, r, &line, map, err) < 0 ||
-		(how == CAL_LINEAR ? line_map(run, &line, map, err) : spline_map(map, how, err)) < 0) {
+	if (cal_fit_line(r->session, r->sessions, nominal, &line, err) < 0 || add_nodes(run, r, &line, map, err) < 0) {
+		cal_map_free(map);
+		return -1;
+	}
+	/* our points are better than their samples: the line goes through the two */
+	if (how == CAL_LINEAR && run->method == CAL_SYNC_PAIRS && used_sessions(r) == 2) {
+		how = CAL_CONSTRAINED;
+	}
+	if ((how == CAL_LINEAR ? line_map(run, &line, map, err) : spline_map(map, how, err)) < 0) {
 		cal_map_free(map);
 		return -1;
 	}

@@ -45,8 +45,15 @@ enum cal_interpolation {
 /* "linear", "constrained", "steffen", "cubic"; the words of --interpolation and of the .clk file. */
 const char *cal_interpolation_name(enum cal_interpolation how);
 
+/* How a session is made and condensed. */
+enum cal_sync_method {
+	CAL_SYNC_ITC,   /* the guide's: round robin; mean of what the filter keeps */
+	CAL_SYNC_PAIRS, /* pair by pair; gated mean or midpoint of the one-way minima, inside what is certain */
+};
+
 struct cal_run {
 	int master;
+	enum cal_sync_method method;
 	size_t ranks;
 	struct cal_rank *rank;     /* rank[i].rank == i */
 	double max_drift, max_wander; /* assumptions behind the bounds */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "config.h"
 #include "calib/sync.h"
+#include "calib/sync_private.h"
 
 #include <math.h>
 #include <time.h>
@@ -36,21 +37,13 @@ static int one_exchange(struct cal_link *l, int master, int child, int record, s
 	return cal_session_add(out, &s) < 0 ? tkm_fail(err, TKM_ERR_NOMEM, "clock samples: out of memory") : 0;
 }
 
-int cal_sync_session(struct cal_link *l, int master, const unsigned char *exchanges,
-	const struct cal_sync_options *opt, enum cal_session_kind kind, struct cal_session *out, struct tkm_err *err)
+static int sync_itc(struct cal_link *l, int master, const unsigned char *exchanges, const struct cal_sync_options *opt,
+	struct cal_session *out, struct tkm_err *err)
 {
 	double begin = cal_link_seconds(l), seconds;
 	long long cycle, recorded = 0, go = WARM;
 	int child;
 
-	for (child = 0; child < l->size; child++) {
-		if (cal_link_is(l, child)) {
-			out[child].kind = kind;
-		}
-	}
-	if (!(opt->max_duration_s > 0)) {
-		return 0;
-	}
 	for (cycle = 0; go != STOP; cycle++) {
 		if (cal_link_is(l, master)) {
 			seconds = cal_link_seconds(l) - begin;
@@ -81,6 +74,22 @@ int cal_sync_session(struct cal_link *l, int master, const unsigned char *exchan
 	return 0;
 }
 
+int cal_sync_session(struct cal_link *l, int master, const unsigned char *exchanges,
+	const struct cal_sync_options *opt, enum cal_session_kind kind, struct cal_session *out, struct tkm_err *err)
+{
+	int child;
+
+	for (child = 0; child < l->size; child++) {
+		if (cal_link_is(l, child)) {
+			out[child].kind = kind;
+		}
+	}
+	if (!(opt->max_duration_s > 0)) {
+		return 0;
+	}
+	return (opt->method == CAL_SYNC_PAIRS ? cal_sync_pairs : sync_itc)(l, master, exchanges, opt, out, err);
+}
+
 static int64_t now_ns(clockid_t id)
 {
 	struct timespec ts;
@@ -99,8 +108,9 @@ void cal_anchor_take(struct tmr_timer *t, struct cal_anchor *a)
 		ltick_t local = tmr_read_ordered(t);
 		int64_t mono1 = now_ns(CLOCK_MONOTONIC), real1 = now_ns(CLOCK_REALTIME);
 
-		if (mono1 - mono0 < best) {
-			best = mono1 - mono0;
+		/* the outer pair: nothing came between any of the five reads */
+		if (real1 - real0 >= 0 && real1 - real0 < best) {
+			best = real1 - real0;
 			*a = (struct cal_anchor){ local, real0 + (real1 - real0) / 2, mono0 + (mono1 - mono0) / 2 };
 		}
 	}

@@ -11,13 +11,19 @@
 struct cal_sync_options {
 	long long max_messages;  /* 100 */
 	double max_duration_s;   /* 60; <= 0: no exchange at all */
+	enum cal_sync_method method;
+	const double *hz;        /* nominal ticks per second of each rank's timer; NULL: all alike */
 };
 
 /* For so long messages go to and fro before any is recorded: cold caches and sleepy cores are slower in
  * one direction than in the other. */
 extern const double cal_warm_up_s;
 
-/* All processes call it. exchanges[r] says for every rank whether it talks to the master (the master's
+/* CAL_SYNC_ITC is what stands above. CAL_SYNC_PAIRS is ours: one pair at a time, all others asleep, the pair
+ * pinned to two processing units, half of the exchanges begun by each side, until neither one-way time gets
+ * shorter any more (doc/calibration.md).
+ *
+ * All processes call it. exchanges[r] says for every rank whether it talks to the master (the master's
  * own entry is ignored). out[r] receives the samples of the ranks that this process has part in: its
  * own, or in a simulation all; it must be empty. Returns 0 or -1. */
 int cal_sync_session(struct cal_link *l, int master, const unsigned char *exchanges,

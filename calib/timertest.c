@@ -32,6 +32,7 @@ struct tt {
 	size_t room;              /* events */
 	struct place *place;
 	unsigned char *exchanges; /* ranks that talk to the master */
+	double *hz;               /* nominal (else measured) frequency of every rank's timer */
 	struct cal_rank rank;     /* what goes into the correction data */
 	struct tt_matrix_of_node matrix; /* of the first rank of a node */
 	struct tt_result result;  /* rank 0 */
@@ -180,6 +181,28 @@ static void decide_sync(struct tt *t)
 	}
 	t->rank.sync = me == 0 || t->exchanges[me] ? CAL_OWN : CAL_SHARED;
 	t->rank.leader = cluster ? 0 : t->place[me].leader;
+}
+
+/* Every rank learns the frequencies of all: to compare stamps of two timers roughly, before any fit. */
+static int share_frequencies(struct tt *t, struct tkm_err *err)
+{
+	double mine = cal_rank_hz(&t->rank);
+	struct cal_blobs all;
+	int i;
+
+	t->hz = calloc((size_t)t->link->size, sizeof(*t->hz));
+	if (!t->hz) {
+		return tkm_fail(err, TKM_ERR_NOMEM, "out of memory for %d ranks", t->link->size);
+	}
+	if (cal_link_gather(t->link, &mine, sizeof(mine), &all, err) < 0) {
+		return -1;
+	}
+	for (i = 0; i < all.n; i++) {
+		memcpy(&t->hz[i], all.data[i], sizeof(mine));
+	}
+	cal_blobs_free(&all);
+	t->o.sync.hz = t->hz;
+	return cal_link_bcast(t->link, t->hz, (size_t)t->link->size * sizeof(*t->hz), err);
 }
 
 /* One line in front of each line of output: which process it is about. */
@@ -333,7 +356,7 @@ static int burst(struct tt *t, int a, int b, int cycle, struct tkm_err *err)
 	if (make_room(t, 2 * (size_t)t->o.burst, err) < 0) {
 		return -1;
 	}
-	if (warm_up(t, a, b, err) < 0) {
+	if (cal_link_pair_begin(t->link, a, b, err) < 0 || warm_up(t, a, b, err) < 0) {
 		return -1;
 	}
 	for (i = 0; i < t->o.burst; i++) {
@@ -346,6 +369,7 @@ static int burst(struct tt *t, int a, int b, int cycle, struct tkm_err *err)
 			t->me.event[t->me.events++] = (struct tt_event){ cycle, peer, sender, 0, sender ? sent.v : received.v };
 		}
 	}
+	cal_link_pair_end(t->link, a, b);
 	return 0;
 }
 
@@ -501,7 +525,7 @@ static int collect(struct tt *t, struct tkm_err *err)
 	if (t->link->rank == 0) {
 		r->ranks = t->link->size;
 		r->run = (struct cal_run){ .ranks = (size_t)r->ranks, .max_drift = t->o.max_drift,
-			.max_wander = t->o.max_wander, .wanted = t->o.interpolation };
+			.max_wander = t->o.max_wander, .wanted = t->o.interpolation, .method = t->o.sync.method };
 		r->run.rank = calloc((size_t)r->ranks, sizeof(*r->run.rank));
 		r->rank = calloc((size_t)r->ranks, sizeof(*r->rank));
 		r->matrix = calloc((size_t)r->ranks, sizeof(*r->matrix));
@@ -621,6 +645,9 @@ static int run(struct tt *t, struct tkm_err *err)
 		return TT_ERROR;
 	}
 	describe_rank(t);
+	if (share_frequencies(t, err) < 0) {
+		return TT_ERROR;
+	}
 	rc = test_messages(t, err);
 	if (all_well(t, rc, err) < 0 || collect(t, err) < 0) {
 		return TT_ERROR;
@@ -656,6 +683,7 @@ int main(int argc, char **argv)
 	free(t.me.event);
 	free(t.place);
 	free(t.exchanges);
+	free(t.hz);
 	tt_result_free(&t.result);
 	cal_link_close(t.link);
 	return rc;

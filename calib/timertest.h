@@ -24,6 +24,7 @@ struct tt_options {
 	long long verbose, burst, timer_skip;          /* timer_skip -1: use start and end only */
 	double performance_s, max_drift, max_wander;
 	struct cal_sync_options sync;
+	const char *sync_name;
 };
 
 /* Environment, then command line. Returns 0; or -1 after having said what is wrong on stderr of rank 0;

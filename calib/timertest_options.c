@@ -45,6 +45,8 @@ static size_t make_table(struct tt_options *o, struct tkm_option *t)
 		{ "PERFORMANCE-TIME", TKM_OPTION_TIME, &o->performance_s, 0.01, 3600, "TIME",
 			"how long the timer's cost and rate are measured (default 5s)" },
 		{ "BURST", TKM_OPTION_COUNT, &o->burst, 1, 1000000, "N", "ping-pongs per pair and burst (default 100)" },
+		{ "SYNC", TKM_OPTION_TEXT, &o->sync_name, 0, 0, "HOW",
+			"pairs (default): one pair at a time, the others asleep; itc: the guide's round robin" },
 		{ "SYNC-MAX-MESSAGES", TKM_OPTION_COUNT, &o->sync.max_messages, 1, 1e9, "N",
 			"exchanges per process in a synchronisation (default 100)" },
 		{ "SYNC-MAX-DURATION", TKM_OPTION_TIME, &o->sync.max_duration_s, 1e-6, 86400, "TIME",
@@ -137,6 +139,10 @@ static int check(struct tt_options *o, struct tkm_err *err)
 			o->interpolation_name);
 	}
 	o->interpolation = (enum cal_interpolation)i;
+	if (strcasecmp(o->sync_name, "itc") && strcasecmp(o->sync_name, "pairs")) {
+		return tkm_fail(err, TKM_ERR_ARG, "--sync '%s': itc and pairs are known", o->sync_name);
+	}
+	o->sync.method = strcasecmp(o->sync_name, "pairs") ? CAL_SYNC_ITC : CAL_SYNC_PAIRS;
 	if (!o->output[0] || o->output[strlen(o->output) - 1] == '/') {
 		return tkm_fail(err, TKM_ERR_ARG, "--output '%s': a name for the files is missing, as in DIR/BASENAME", o->output);
 	}
@@ -157,8 +163,8 @@ int tt_options_parse(int argc, char **argv, struct tt_options *o)
 	size_t n, i;
 
 	*o = (struct tt_options){ .seconds = 30, .sleep_s = 10, .timer = "gettimeofday", .output = "timertest",
-		.interpolation_name = "constrained", .synced_host = -1, .synced_cluster = -1, .verbose = 1, .burst = 100, .timer_skip = -1, .performance_s = 5,
-		.max_drift = 500e-6, .max_wander = 1e-6, .sync = { 100, 60 } };
+		.interpolation_name = "constrained", .sync_name = "pairs", .synced_host = -1, .synced_cluster = -1, .verbose = 1, .burst = 100, .timer_skip = -1, .performance_s = 5,
+		.max_drift = 500e-6, .max_wander = 1e-6, .sync = { .max_messages = 100, .max_duration_s = 60 } };
 	n = make_table(o, table);
 	memset(options, 0, sizeof(options));
 	for (i = 0; i < n; i++) {

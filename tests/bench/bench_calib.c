@@ -66,7 +66,7 @@ static void begin(struct cal_rank *r, size_t sessions)
 static void session(struct cal_rank *r, enum cal_session_kind kind)
 {
 	static const unsigned char exchanges[2] = { 0, 1 };
-	struct cal_sync_options opt = { 100, 60 };
+	struct cal_sync_options opt = { .max_messages = 100, .max_duration_s = 60 };
 	struct cal_session out[2];
 
 	memset(out, 0, sizeof(out));
@@ -125,7 +125,7 @@ static void bursts(void)
 
 		cal_filter(s->sample, s->n, 0.1, clock[0]->hz / clock[1]->hz);
 		need(cal_condense(s, clock[0]->hz / clock[1]->hz, 1e-4, run.rank[1].effective_tick_s * clock[1]->hz,
-			     run.rank[0].effective_tick_s * clock[0]->hz, &p, &err) == 0);
+			     run.rank[0].effective_tick_s * clock[0]->hz, CAL_MEAN, &p, &err) == 0);
 		error[i] = 1e9 * point_error(&p, clock, &inside);
 		outside += !inside;
 		half[i] = 0.5e9 * (p.high - p.low) / clock[0]->hz;

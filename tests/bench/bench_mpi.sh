@@ -12,6 +12,23 @@ trap 'rm -rf "$dir"' EXIT
 
 mpirun --oversubscribe -np 2 "$build/tests/bench/bench_calib" || exit 1
 
+# 16 processes on one node, by both methods in turn: the largest true error of any rank
+for i in 1 2 3; do
+	for sync in pairs itc; do
+		mpirun --oversubscribe -np 16 "$build/timertest" 3 3 --sync $sync --burst 1 --performance-time 50ms \
+			--timer 'sim:base=CPU,offset={rank}ms,drift={rank}0ppm,tick=7.3ns' \
+			--output "$dir/t" --force >"$dir/out" 2>&1
+		[ $? -le 1 ] || { cat "$dir/out" >&2; exit 1; }
+		awk '
+		function ns(s) {
+			if (s ~ /ps,$/) return s * 1e-3; if (s ~ /ns,$/) return s + 0
+			if (s ~ /us,$/) return s * 1e3; return s * 1e6
+		}
+		/^true error of rank/ { e = ns($12); if (e > worst) worst = e; broken += !/inside its bound everywhere/ }
+		END { print worst, broken }' "$dir/out" >>"$dir/np16.$sync"
+	done
+done
+
 # "0 <-> 1 374.738ns (latency 6.752us)" behind "maximum clock offset during run:", and the tick
 for i in $(seq $runs); do
 	mpirun --oversubscribe -np 2 "$build/timertest" 6 2 --timer CPU --performance-time 1s \
@@ -29,13 +46,17 @@ for i in $(seq $runs); do
 	/^maximum clock offset during run:/ { found = 1 }' "$dir/out" >>"$dir/values"
 done
 
-figure()
+figure() # figure NAME COLUMN UNIT [FILE]
 {
-	cut -d' ' -f"$2" "$dir/values" | sort -g | awk -v name="$1" -v unit="$3" '
+	cut -d' ' -f"$2" "${4:-$dir/values}" | sort -g | awk -v name="$1" -v unit="$3" '
 		{ v[NR] = $1 }
 		END { m = NR % 2 ? v[(NR + 1) / 2] : (v[NR / 2] + v[NR / 2 + 1]) / 2
 		      printf "%s\t%.4g\t%s\t%.4g\t%.4g\t%d\n", name, m, unit, v[1], v[NR], NR }'
 }
+for sync in pairs itc; do
+	figure calib.np16.$sync.true_error 1 ns "$dir/np16.$sync"
+	figure calib.np16.$sync.outside_bound 2 ranks "$dir/np16.$sync"
+done
 figure timertest.latency 4 ns
 figure timertest.max_offset 1 ns
 figure timertest.max_offset.over_latency 2 ratio

@@ -9,6 +9,9 @@ dir=$(mktemp -d) || exit 99
 trap 'umount "$dir/full" 2>/dev/null; rm -rf "$dir"' EXIT
 OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 export OMPI_ALLOW_RUN_AS_ROOT OMPI_ALLOW_RUN_AS_ROOT_CONFIRM
+# Open MPI unloads modules whose memory it keeps, and the leak checker cannot name those to leave them out;
+# timertestcs, which is the same code but for link_mpi.c, is checked for leaks.
+no_leaks=${ASAN_OPTIONS:+$ASAN_OPTIONS:}detect_leaks=0
 count=0 bad=0
 
 ok() # ok NAME STATUS: status 0 is a pass; $dir/out is shown otherwise
@@ -37,9 +40,9 @@ run()
 	if [ "$np" = cs ]; then
 		"$build/timertestcs" "$@" >"$dir/out" 2>"$dir/err" </dev/null
 	elif [ "$np" = alone ]; then
-		"$build/timertest" "$@" >"$dir/out" 2>"$dir/err" </dev/null
+		ASAN_OPTIONS=$no_leaks "$build/timertest" "$@" >"$dir/out" 2>"$dir/err" </dev/null
 	else
-		timeout 120 mpirun --oversubscribe -np "$np" "$build/timertest" "$@" >"$dir/out" 2>"$dir/err" </dev/null
+		ASAN_OPTIONS=$no_leaks timeout 120 mpirun --oversubscribe -np "$np" "$build/timertest" "$@" >"$dir/out" 2>"$dir/err" </dev/null
 	fi
 	status=$?
 }
@@ -177,8 +180,12 @@ ok "np 2, wobble followed by the spline" $?
 
 run 4 3 1 --timer 'sim:base=CPU,offset={rank}s,drift={rank}0ppm,tick=7.3ns' --performance-time 100ms --output "$dir/four"
 ok "np 4" $((status > 1))
-truth_ok 4 50000
+truth_ok 4 10000
 ok "np 4, true error" $?
+run 4 3 1 --timer 'sim:base=CPU,offset={rank}s,drift={rank}0ppm,tick=7.3ns' --performance-time 100ms --sync itc \
+	--output "$dir/four" --force
+truth_ok 4 1000000
+ok "np 4, the guide's round robin: whatever its error, inside its bound" $?
 grep -q '^"2 <-> 3"$' "$dir/four.run.dat"
 ok "np 4, every pair has its bursts" $?
 
@@ -227,7 +234,7 @@ fi
 
 # ---- two hosts with different monotonic clocks ----
 
-sh "$src/tests/mpi/netns.sh" -o 1000 -- mpirun -np 2 "$build/timertest" 3 1 --timer clock_monotonic \
+ASAN_OPTIONS=$no_leaks sh "$src/tests/mpi/netns.sh" -o 1000 -- mpirun -np 2 "$build/timertest" 3 1 --timer clock_monotonic \
 	--performance-time 100ms --output "$dir/hosts" >"$dir/out" 2>"$dir/err" </dev/null
 status=$?
 if [ $status -eq 77 ]; then
@@ -238,11 +245,10 @@ else
 	ok "two hosts: the ranks exchange messages" $?
 	# both clocks tick alike and are 1000 s apart by construction: the map must find just that
 	awk '/^rank /{r=$2} /^end-rank/{r=-1} /^piece/{L[r]=$2; G[r]=$3; len[r]=$4; rise[r]=$5} /^global-period/{p=$2}
-	END { # global time at which each clock shows the same; in seconds, differences first
-		s = rise[0] / len[0] * p * 1e9
-		d = (L[1] - L[0]) * 1e-9 * s - (G[1] - G[0]) * p
-		printf "# node1 minus node0: %.9f s\n", d
-		exit !(d > 1000 - 5e-5 && d < 1000 + 5e-5) }' "$dir/hosts.clk"
+	END { # the instant at which node0 shows L[0] has the global time G[0], and node1 shows 1000 s more
+		d = (G[1] - G[0] + (L[0] + 1e12 - L[1]) * rise[1] / len[1]) * p
+		printf "# node1 minus node0: 1000 s %+.9f s\n", d
+		exit !(d > -5e-5 && d < 5e-5) }' "$dir/hosts.clk"
 	ok "two hosts: 1000 s are found" $?
 fi
 

@@ -190,58 +190,61 @@ struct scenario {
 	double limit_s;         /* largest true error allowed inside the run; 0: only the bound counts */
 	double widest_s;        /* the bound at the end sessions must not be wider; 0: no matter */
 	enum cal_interpolation how; /* through more than two sessions */
+	enum cal_sync_method method;
 };
 
 static const char quiet[] = "delay=100ns,jitter=20ns,read=14ns";
 
 static const struct scenario scenarios[] = {
-	{ "offset only", 3, "offset={rank}ms,tick=7.3ns", "delay=100ns,jitter=20ns,read=14ns,seed=1", 10, 0, -1, 15e-9, 180e-9, CAL_CONSTRAINED },
+	{ "offset only", 3, "offset={rank}ms,tick=7.3ns", "delay=100ns,jitter=20ns,read=14ns,seed=1", 10, 0, -1, 15e-9, 180e-9, CAL_CONSTRAINED, CAL_SYNC_ITC },
 	{ "50 ppm, start and end", 3, "offset={rank}s,drift={rank}5ppm,tick=7.3ns", "delay=100ns,jitter=20ns,seed=2", 10, 0, -1,
-		25e-9, 180e-9, CAL_CONSTRAINED },
-	{ "wobble, a line", 2, "drift={rank}50ppm,wobble={rank}ppm/60s,tick=1ns", "delay=100ns,jitter=20ns,seed=3", 60, 0, -1, 0, 0, CAL_CONSTRAINED },
+		25e-9, 180e-9, CAL_CONSTRAINED, CAL_SYNC_ITC },
+	{ "wobble, a line", 2, "drift={rank}50ppm,wobble={rank}ppm/60s,tick=1ns", "delay=100ns,jitter=20ns,seed=3", 60, 0, -1, 0, 0, CAL_CONSTRAINED, CAL_SYNC_ITC },
 	{ "wobble, spline each 10 s", 2, "drift={rank}50ppm,wobble={rank}ppm/60s,tick=1ns", "delay=100ns,jitter=20ns,seed=4", 60,
-		10, 0, 700e-9, 0, CAL_CONSTRAINED },
+		10, 0, 700e-9, 0, CAL_CONSTRAINED, CAL_SYNC_ITC },
 	{ "wobble, spline each 5 s", 2, "drift={rank}50ppm,wobble={rank}ppm/60s,tick=1ns", "delay=100ns,jitter=20ns,seed=5", 60, 5,
-		0, 150e-9, 0, CAL_CONSTRAINED },
-	{ "heavy jitter", 3, "drift={rank}0ppm,tick=1ns", "delay=1us,jitter=5us,dist=exponential,seed=6", 10, 0, -1, 3e-6, 0, CAL_CONSTRAINED },
-	{ "uniform jitter", 2, "drift=-30ppm,tick=10ns", "delay=500ns,jitter=200ns,dist=uniform,seed=7", 10, 0, -1, 100e-9, 0, CAL_CONSTRAINED },
-	{ "normal jitter", 2, "drift=3ppm,tick=10ns", "delay=500ns,jitter=200ns,dist=normal,seed=8", 10, 0, -1, 100e-9, 0, CAL_CONSTRAINED },
-	{ "asymmetry", 2, "tick=1ns", "delay=1us,jitter=50ns,asym=800ns,seed=9", 10, 0, -1, 450e-9, 0, CAL_CONSTRAINED },
-	{ "large asymmetry", 2, "tick=1ns,drift=20ppm", "delay=1us,jitter=50ns,asym=50us,seed=10", 10, 0, -1, 26e-6, 0, CAL_CONSTRAINED },
+		0, 150e-9, 0, CAL_CONSTRAINED, CAL_SYNC_ITC },
+	{ "heavy jitter", 3, "drift={rank}0ppm,tick=1ns", "delay=1us,jitter=5us,dist=exponential,seed=6", 10, 0, -1, 3e-6, 0, CAL_CONSTRAINED, CAL_SYNC_ITC },
+	{ "uniform jitter", 2, "drift=-30ppm,tick=10ns", "delay=500ns,jitter=200ns,dist=uniform,seed=7", 10, 0, -1, 100e-9, 0, CAL_CONSTRAINED, CAL_SYNC_ITC },
+	{ "normal jitter", 2, "drift=3ppm,tick=10ns", "delay=500ns,jitter=200ns,dist=normal,seed=8", 10, 0, -1, 100e-9, 0, CAL_CONSTRAINED, CAL_SYNC_ITC },
+	{ "asymmetry", 2, "tick=1ns", "delay=1us,jitter=50ns,asym=800ns,seed=9", 10, 0, -1, 450e-9, 0, CAL_CONSTRAINED, CAL_SYNC_ITC },
+	{ "large asymmetry", 2, "tick=1ns,drift=20ppm", "delay=1us,jitter=50ns,asym=50us,seed=10", 10, 0, -1, 26e-6, 0, CAL_CONSTRAINED, CAL_SYNC_ITC },
 	{ "loss and preemption", 3, "drift={rank}5ppm,tick=10ns", "delay=1us,jitter=100ns,outlier=8ms,outliers=0.02,loss=0.05,seed=11",
-		10, 0, -1, 1e-6, 0, CAL_CONSTRAINED },
-	{ "noise", 2, "drift=12ppm,tick=1ns,noise=5ns,seed={rank}", "delay=100ns,jitter=20ns,seed=12", 10, 0, -1, 25e-9, 0, CAL_CONSTRAINED },
-	{ "coarse clock", 2, "drift={rank}2ppm,tick=1us", "delay=2us,jitter=300ns,seed=13", 10, 0, -1, 700e-9, 0, CAL_CONSTRAINED },
-	{ "two grids", 4, "drift={rank}ppm,tick={rank}3ns", "delay=300ns,jitter=50ns,seed=14", 5, 0, -1, 40e-9, 0, CAL_CONSTRAINED },
+		10, 0, -1, 1e-6, 0, CAL_CONSTRAINED, CAL_SYNC_ITC },
+	{ "noise", 2, "drift=12ppm,tick=1ns,noise=5ns,seed={rank}", "delay=100ns,jitter=20ns,seed=12", 10, 0, -1, 25e-9, 0, CAL_CONSTRAINED, CAL_SYNC_ITC },
+	{ "coarse clock", 2, "drift={rank}2ppm,tick=1us", "delay=2us,jitter=300ns,seed=13", 10, 0, -1, 700e-9, 0, CAL_CONSTRAINED, CAL_SYNC_ITC },
+	{ "two grids", 4, "drift={rank}ppm,tick={rank}3ns", "delay=300ns,jitter=50ns,seed=14", 5, 0, -1, 40e-9, 0, CAL_CONSTRAINED, CAL_SYNC_ITC },
 	{ "wobble, cubic each 10 s", 2, "drift={rank}50ppm,wobble={rank}ppm/60s,tick=1ns", "delay=100ns,jitter=20ns,seed=4", 60,
-		10, 0, 400e-9, 0, CAL_CUBIC },
+		10, 0, 400e-9, 0, CAL_CUBIC, CAL_SYNC_ITC },
 	{ "wobble, cubic each 5 s", 2, "drift={rank}50ppm,wobble={rank}ppm/60s,tick=1ns", "delay=100ns,jitter=20ns,seed=5", 60, 5,
-		0, 40e-9, 0, CAL_CUBIC },
+		0, 40e-9, 0, CAL_CUBIC, CAL_SYNC_ITC },
 	{ "wobble, steffen each 5 s", 2, "drift={rank}50ppm,wobble={rank}ppm/60s,tick=1ns", "delay=100ns,jitter=20ns,seed=5", 60,
-		5, 0, 300e-9, 0, CAL_STEFFEN },
+		5, 0, 300e-9, 0, CAL_STEFFEN, CAL_SYNC_ITC },
 };
 
 /* A whole run over the simulation. */
 static int calibrate(struct cal_link *l, const struct scenario *sc, struct cal_run *run, struct tkm_err *err)
 {
-	struct cal_sync_options opt = { 100, 60 };
+	struct cal_sync_options opt = { .max_messages = 100, .max_duration_s = 60, .method = sc->method };
 	int n = l->size, sessions = sc->every > 0 ? (int)(sc->seconds / sc->every) + 1 : 2, k, i;
 	unsigned char *exchanges = malloc((size_t)n);
 	struct cal_session *s = calloc((size_t)n, sizeof(*s));
+	double *hz = calloc((size_t)n, sizeof(*hz));
 	struct tmr_timer *clock;
 	double begin = cal_link_seconds(l);
 	int rc = -1;
 
-	*run = (struct cal_run){ .ranks = (size_t)n, .max_drift = 500e-6, .max_wander = 1e-6, .wanted = sc->how };
+	*run = (struct cal_run){ .ranks = (size_t)n, .max_drift = 500e-6, .max_wander = 1e-6, .wanted = sc->how, .method = sc->method };
 	run->rank = calloc((size_t)n, sizeof(*run->rank));
 	memset(exchanges, 1, (size_t)n);
 	for (i = 0; i < n; i++) {
 		run->rank[i].rank = i;
 		clock = cal_link_sim_clock(l, i);
-		run->rank[i].nominal_hz = clock->hz;
+		run->rank[i].nominal_hz = hz[i] = clock->hz;
 		run->rank[i].effective_tick_s = 1 / clock->hz;
 		run->rank[i].session = calloc((size_t)sessions, sizeof(*run->rank[i].session));
 	}
+	opt.hz = hz;
 	for (k = 0; k < sessions; k++) {
 		double at = begin + sc->seconds * k / (sessions - 1);
 
@@ -264,6 +267,7 @@ static int calibrate(struct cal_link *l, const struct scenario *sc, struct cal_r
 	rc = cal_solve(run, sc->skip, err);
 out:
 	free(s);
+	free(hz);
 	free(exchanges);
 	return rc;
 }
@@ -305,14 +309,17 @@ static void scenarios_stay_inside_limit_and_bound(void)
 {
 	size_t i;
 
-	for (i = 0; i < sizeof(scenarios) / sizeof(scenarios[0]); i++) {
-		const struct scenario *sc = &scenarios[i];
+	/* each by both methods */
+	for (i = 0; i < 2 * (sizeof(scenarios) / sizeof(scenarios[0])); i++) {
+		struct scenario one = scenarios[i / 2];
+		const struct scenario *sc = &one;
 		struct tkm_err err = { 0 };
 		struct cal_link *l = cal_link_sim(sc->ranks, sc->clocks, sc->network, &err);
 		struct cal_run run;
 		int64_t begin;
 		int r, broken;
 
+		one.method = i % 2 ? CAL_SYNC_PAIRS : CAL_SYNC_ITC;
 		CHECK(l != NULL, "%s: %s", sc->name, err.text);
 		if (!l) {
 			continue;
@@ -328,7 +335,7 @@ static void scenarios_stay_inside_limit_and_bound(void)
 				sc->limit_s);
 			CHECK(sc->widest_s == 0 || cal_map_bound(m, m->node[0].local) <= sc->widest_s,
 				"%s: rank %d: a bound of %g s says nothing", sc->name, r, cal_map_bound(m, m->node[0].local));
-			printf("# %-26s rank %d: true error %.1f ns, bound %.1f ns at the sessions\n", sc->name, r, worst * 1e9,
+			printf("# %-5s %-26s rank %d: true error %.1f ns, bound %.1f ns at the sessions\n", i % 2 ? "pairs" : "itc", sc->name, r, worst * 1e9,
 				cal_map_bound(m, m->node[0].local) * 1e9);
 		}
 		CHECK_NEAR((double)run.end.v * run.period_s, sc->seconds, 1e-2 + sc->seconds * 1e-4);
@@ -341,7 +348,7 @@ static void scenarios_stay_inside_limit_and_bound(void)
  * it is wrong, and the assumption behind the bound is broken; what is certain at the sessions stays so. */
 static void a_step_shows_at_the_checks(void)
 {
-	struct scenario sc = { "step", 2, "step={rank}00us@5s,tick=1ns", quiet, 10, 1, -1, 0, 0, CAL_CONSTRAINED };
+	struct scenario sc = { "step", 2, "step={rank}00us@5s,tick=1ns", quiet, 10, 1, -1, 0, 0, CAL_CONSTRAINED, CAL_SYNC_ITC };
 	struct tkm_err err;
 	struct cal_link *l = cal_link_sim(2, sc.clocks, sc.network, &err);
 	struct cal_run run;
@@ -365,7 +372,7 @@ static void random_runs_are_always_inside_their_bound(void)
 
 	for (round = 0; round < 300; round++) {
 		char clocks[160], network[160];
-		struct scenario sc = { "random", 2, clocks, network, 1 + 20 * check_uniform(), 0, -1, 0, 0, CAL_CONSTRAINED };
+		struct scenario sc = { "random", 2, clocks, network, 1 + 20 * check_uniform(), 0, -1, 0, 0, CAL_CONSTRAINED, CAL_SYNC_ITC };
 		struct cal_link *l;
 		struct tkm_err err;
 		struct cal_run run;
@@ -378,6 +385,7 @@ static void random_runs_are_always_inside_their_bound(void)
 			50 + 2000 * check_uniform(), 500 * check_uniform(), 3000 * check_uniform(), 0.05 * check_uniform(), round);
 		l = cal_link_sim(2, clocks, network, &err);
 		CHECK(l != NULL, "%s", err.text);
+		sc.method = round % 2 ? CAL_SYNC_PAIRS : CAL_SYNC_ITC;
 		begin = cal_link_sim_time(l)->now_ps;
 		CHECK(calibrate(l, &sc, &run, &err) == 0, "%s", err.text);
 		worst_error(l, &run, 1, begin, cal_link_sim_time(l)->now_ps, &broken);
@@ -393,7 +401,7 @@ static void sessions_end_by_number_and_by_time(void)
 {
 	struct tkm_err err;
 	struct cal_link *l = cal_link_sim(3, "tick=1ns", "delay=1ms,jitter=0", &err);
-	struct cal_sync_options opt = { 100, 0.05 };
+	struct cal_sync_options opt = { .max_messages = 100, .max_duration_s = 0.05 };
 	unsigned char ex[3] = { 1, 1, 0 };
 	struct cal_session s[3] = { { 0 } };
 
@@ -401,7 +409,7 @@ static void sessions_end_by_number_and_by_time(void)
 	CHECK(s[1].n >= 1 && s[1].n < 20, "%zu samples in 50 ms of 3 ms each", s[1].n);
 	CHECK_INT(s[2].n, 0); /* synchronised by other means */
 	cal_session_free(&s[1]);
-	opt = (struct cal_sync_options){ 7, 60 };
+	opt = (struct cal_sync_options){ .max_messages = 7, .max_duration_s = 60 };
 	CHECK(cal_sync_session(l, 0, ex, &opt, CAL_START, s, &err) == 0, "%s", err.text);
 	CHECK_INT(s[1].n, 7);
 	cal_session_free(&s[1]);
@@ -418,7 +426,7 @@ static void timer_skip_chooses_the_nodes(void)
 	size_t i, k;
 
 	for (i = 0; i < 4; i++) {
-		struct scenario sc = { "skip", 2, "drift=5ppm,tick=1ns", quiet, 10, 1, cases[i].skip, 0, 0, CAL_CONSTRAINED };
+		struct scenario sc = { "skip", 2, "drift=5ppm,tick=1ns", quiet, 10, 1, cases[i].skip, 0, 0, CAL_CONSTRAINED, CAL_SYNC_ITC };
 		struct tkm_err err;
 		struct cal_link *l = cal_link_sim(2, sc.clocks, sc.network, &err);
 		struct cal_run run;
@@ -438,7 +446,7 @@ static void timer_skip_chooses_the_nodes(void)
 
 static void a_clock_that_was_set_does_not_stretch_the_run(void)
 {
-	struct scenario sc = { "set", 2, "tick=1ns", quiet, 10, 0, -1, 0, 0, CAL_CONSTRAINED };
+	struct scenario sc = { "set", 2, "tick=1ns", quiet, 10, 0, -1, 0, 0, CAL_CONSTRAINED, CAL_SYNC_ITC };
 	struct tkm_err err;
 	struct cal_link *l = cal_link_sim(2, sc.clocks, sc.network, &err);
 	struct cal_run run;
@@ -455,7 +463,7 @@ static void a_clock_that_was_set_does_not_stretch_the_run(void)
 
 static void nothing_received_is_an_error_with_the_rank(void)
 {
-	struct scenario sc = { "deaf", 2, "tick=1ns", "delay=1us,loss=1", 1, 0, -1, 0, 0, CAL_CONSTRAINED };
+	struct scenario sc = { "deaf", 2, "tick=1ns", "delay=1us,loss=1", 1, 0, -1, 0, 0, CAL_CONSTRAINED, CAL_SYNC_ITC };
 	struct tkm_err err;
 	struct cal_link *l = cal_link_sim(2, sc.clocks, sc.network, &err);
 	struct cal_run run;
@@ -479,7 +487,7 @@ static char *as_text(const struct cal_run *run, size_t *length)
 
 static void correction_data_comes_back_bit_for_bit(void)
 {
-	struct scenario sc = { "file", 3, "drift={rank}7ppm,wobble=1ppm/10s,tick=1ns", quiet, 10, 1, 0, 0, 0, CAL_CONSTRAINED };
+	struct scenario sc = { "file", 3, "drift={rank}7ppm,wobble=1ppm/10s,tick=1ns", quiet, 10, 1, 0, 0, 0, CAL_CONSTRAINED, CAL_SYNC_ITC };
 	struct tkm_err err;
 	struct cal_link *l = cal_link_sim(3, sc.clocks, sc.network, &err);
 	struct cal_run run, back;
@@ -510,7 +518,7 @@ static void correction_data_comes_back_bit_for_bit(void)
 
 static void every_cut_of_the_file_is_an_error(void)
 {
-	struct scenario sc = { "cut", 2, "tick=1ns", quiet, 1, 0, -1, 0, 0, CAL_CONSTRAINED };
+	struct scenario sc = { "cut", 2, "tick=1ns", quiet, 1, 0, -1, 0, 0, CAL_CONSTRAINED, CAL_SYNC_ITC };
 	struct tkm_err err;
 	struct cal_link *l = cal_link_sim(2, sc.clocks, sc.network, &err);
 	struct cal_run run, back;
