@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A trace being written: what its parts share. */
+#ifndef STF_WRITER_H
+#define STF_WRITER_H
+
+#include "stf/stream.h"
+
+#define DATA_KINDS 8
+#define FILE_DCL 1
+#define FILE_STS 2
+#define IDS_PER_SET 12
+
+struct stx_category {
+	const char *suffix; /* followed by the number of the set, if per_set */
+	int per_set;
+	uint32_t first_id;
+};
+extern const struct stx_category stx_category[DATA_KINDS];
+
+struct stf_writer {
+	char *path, *comment;
+	struct stf_writer_options opt;
+	struct stf_err err;
+	uint8_t used[256];
+	struct stx_stream *dcl, *sts;
+	struct stx_stream *infos, *procs; /* in memory: parts of the index */
+	struct stx_stream **data[DATA_KINDS];
+	uint32_t n_sets[DATA_KINDS];
+	struct stx_map declared; /* STX_KEY of every id in .dcl */
+	struct stx_map texts;    /* hash of a text: its string id */
+	struct stx_map classes;  /* hash of a class for info records: its id */
+	uint32_t top_string, top_class;
+	struct stx_out base;
+};
+
+/* Will no record be taken any more? */
+static inline int stx_is_fatal(const struct stf_err *e)
+{
+	return e->code != STF_OK && e->code != STF_ERR_ARG && e->code != STF_ERR_STATE;
+}
+
+/* Neither removes nor names anything that was not created by w. */
+void stx_writer_free(struct stf_writer *w);
+
+#endif
