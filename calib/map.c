@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/stats.h"
+
 /* a * b / c to nearest, c > 0; the product does not fit 64 bits, the quotient does. */
 static int64_t mul_div(int64_t a, int64_t b, int64_t c)
 {
@@ -345,6 +347,43 @@ int cal_map_spline(struct cal_map *m, enum cal_spline kind, const ltick_t *local
 	m->piece = p;
 	m->pieces = n - 1;
 	return 0;
+}
+
+int cal_map_steps(const struct cal_map *m, struct cal_step *step, int room)
+{
+	double *rate, typical, wander;
+	size_t k, pairs = m->nodes < 4 ? 0 : m->nodes - 1;
+	int found = 0;
+
+	if (pairs == 0) {
+		return 0;
+	}
+	rate = malloc(pairs * sizeof(*rate));
+	if (!rate) {
+		return -1;
+	}
+	for (k = 0; k < pairs; k++) {
+		const struct cal_node *a = &m->node[k], *b = a + 1;
+		double rise = 0.5 * ((double)gtick_sub(b->low, a->low) + (double)gtick_sub(b->high, a->high));
+
+		rate[k] = rise / (double)ltick_sub(b->local, a->local);
+	}
+	typical = tkm_median(rate, pairs);
+	wander = 2 * m->max_wander * typical;
+	for (k = 0; k < pairs; k++) {
+		const struct cal_node *a = &m->node[k], *b = a + 1;
+		double length = (double)ltick_sub(b->local, a->local), expected = typical * length;
+		double least = (double)gtick_sub(b->low, a->high) - expected, most = (double)gtick_sub(b->high, a->low) - expected;
+
+		if (least > wander * length || most < -wander * length) {
+			if (found < room) {
+				step[found] = (struct cal_step){ a->local, b->local, 0.5 * (least + most) * m->period_s };
+			}
+			found++;
+		}
+	}
+	free(rate);
+	return found;
 }
 
 int cal_map_copy(struct cal_map *to, const struct cal_map *from)

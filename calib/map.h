@@ -58,6 +58,18 @@ double cal_map_slope(const struct cal_map *m, ltick_t local);
  * as 64 bits carry. Returns 0, or -1: slope not positive, no memory. */
 int cal_map_line(struct cal_map *m, ltick_t local, gtick_t global, double slope, struct tkm_err *err);
 
+/* A change between two neighbouring nodes that no believable rate explains: a clock was set, or stood. */
+struct cal_step {
+	ltick_t from, to; /* it happened in between */
+	double size_s;    /* positive: the master's clock jumped ahead of this one */
+};
+
+/* Looks at the certain intervals of all nodes, used or not: with `rate` the median rate of the pairs of
+ * neighbours, a pair whose intervals cannot be joined at rate +- 2 max_wander holds a step. Writes up to
+ * `room` of them, in order, and returns how many there are. Needs 4 nodes, else there is nothing to compare
+ * with and 0 is returned; -1 when memory runs out. */
+int cal_map_steps(const struct cal_map *m, struct cal_step *step, int room);
+
 enum cal_spline {
 	CAL_SPLINE_CONSTRAINED, /* C. J. C. Kruger, Constrained Cubic Spline Interpolation for Chemical
 	                         * Engineering Applications: interior slope 0 where the neighbouring secants

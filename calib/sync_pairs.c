@@ -30,15 +30,15 @@ static int ping_pong(struct cal_link *l, int master, int child, int child_begins
 	return 0;
 }
 
-/* HALF exchanges begun by one side and one more, because the message that follows the last one in the same
- * direction would disturb it. */
+/* HALF exchanges begun by one side, one before them, because the first has just come out of other code, and
+ * one after, because the message that follows the last one in the same direction would disturb it. */
 static int half_batch(struct cal_link *l, int master, int child, int child_begins, struct cal_sample *s, struct tkm_err *err)
 {
 	struct cal_sample unused;
 	int i, lost;
 
-	for (i = 0; i <= HALF; i++) {
-		struct cal_sample *to = i < HALF ? &s[i] : &unused;
+	for (i = -1; i <= HALF; i++) {
+		struct cal_sample *to = i >= 0 && i < HALF ? &s[i] : &unused;
 
 		lost = 0;
 		if (ping_pong(l, master, child, child_begins, to, &lost, err) < 0) {

@@ -85,7 +85,7 @@ struct tt_result {
 	long long repairs;   /* stamps that had to be moved to keep their order */
 	double largest_repair_s;
 	int fit;
-	char verdict[700];
+	char verdict[1000];
 };
 
 /* ---- timertest_quality.c ---- */

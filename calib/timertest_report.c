@@ -132,6 +132,29 @@ __attribute__((format(printf, 3, 4))) static void against(char *why, size_t size
 	}
 }
 
+/* Steps of the clocks; the first is named, with its time. Only ranks that were synchronised often enough. */
+static void judge_steps(const struct tt_result *r, char *why, size_t size)
+{
+	struct cal_step s;
+	char x[32];
+	int i;
+
+	for (i = 1; i < r->ranks; i++) {
+		const struct cal_rank *c = &r->run.rank[i];
+		double from, to;
+
+		if (c->sync == CAL_SHARED || cal_map_steps(&c->map, &s, 1) <= 0) {
+			continue;
+		}
+		from = (double)cal_map_at(&c->map, s.from).v * r->run.period_s;
+		to = (double)cal_map_at(&c->map, s.to).v * r->run.period_s;
+		against(why, size, "the clocks of rank 0 and rank %d stepped against each other by %s between %.3f s and %.3f s: the "
+			"correction is wrong around it; find out who sets the clock, or take a clock that is never set", i,
+			in_words(x, sizeof(x), s.size_s), from, to);
+		return;
+	}
+}
+
 static double coarsest_tick(const struct tt_result *r)
 {
 	double tick = 0;
@@ -187,7 +210,7 @@ static void short_name(const char *timer, char *buf, size_t size)
 
 void tt_judge(struct tt_result *r)
 {
-	char why[300] = "", name[64], a[32], b[32], c[32];
+	char why[560] = "", name[64], a[32], b[32], c[32];
 	double tick = coarsest_tick(r);
 	const struct tt_burst *w;
 
@@ -202,6 +225,7 @@ void tt_judge(struct tt_result *r)
 		return;
 	}
 	w = &r->burst[r->worst];
+	judge_steps(r, why, sizeof(why));
 	judge_offset(w, tick, why, sizeof(why));
 	r->fit = !why[0];
 	snprintf(r->verdict, sizeof(r->verdict), "%s is %sfit for tracing on %d ranks: offset %s +- %s, latency %s%s%s", name,
@@ -236,7 +260,7 @@ static void print_matrices(FILE *f, const struct tt_result *r)
 			const struct tmr_core_pair *p = &n->m.pair[k];
 
 			if (!p->measured) {
-				fprintf(f, "  PU %u - %u: unknown, one of them did not get to run\n", p->pu_a, p->pu_b);
+				fprintf(f, "  PU %u - %u: unknown, they did not get to run in time\n", p->pu_a, p->pu_b);
 				continue;
 			}
 			fprintf(f, "  PU %u - %u: [%s, %s], tolerance %s (one effective tick + half the smallest one-way time): %s\n",

@@ -69,7 +69,7 @@ static int fit(struct tmr_freq_run *run, struct tmr_freq *out, double *x, double
 {
 	size_t i, kept = 0;
 	struct tkm_line line;
-	double limit, widest = 0;
+	double limit, widest = 0, step = INFINITY;
 
 	for (i = 0; i < run->n; i++) {
 		w[i] = (double)run->b[i].width;
@@ -85,6 +85,7 @@ static int fit(struct tmr_freq_run *run, struct tmr_freq *out, double *x, double
 		x[kept] = ((double)(b->ref - run->b[0].ref) + 0.5 * (double)b->width) / run->ref->hz;
 		y[kept++] = (double)(b->ticks - run->b[0].ticks);
 		widest = fmax(widest, (double)b->width);
+		step = b->width > 0 ? fmin(step, (double)b->width) : step;
 	}
 	out->brackets = run->n;
 	out->kept = kept;
@@ -94,8 +95,10 @@ static int fit(struct tmr_freq_run *run, struct tmr_freq *out, double *x, double
 	out->hz = line.slope;
 	out->seconds = x[kept - 1] - x[0];
 	out->se_ppm = line.slope_se / line.slope * 1e6;
-	/* each end of the baseline is known to its bracket and to one tick of the timer */
-	out->bound_ppm = (widest / run->ref->hz + 2 / line.slope) / out->seconds * 1e6;
+	/* each end of the baseline is known to its bracket, to one tick of the timer, and to half a step of the
+	 * reference: two readings of it differ by a step at least when they differ at all */
+	step = isfinite(step) ? step : 1;
+	out->bound_ppm = ((widest + step) / run->ref->hz + 2 / line.slope) / out->seconds * 1e6;
 	return 0;
 }
 

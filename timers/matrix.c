@@ -24,6 +24,9 @@ static const double patience_s = 0.2;
 static const double pair_s = 0.2;
 static const long long turn_over = LLONG_MAX;
 
+/* All pairs together: a loaded node with many of them must not hold up everything. The rest is unknown. */
+static const double whole_patience_s = 30;
+
 /* The shared line: whose turn it is, and the stamp of the last writer. Turns count up; even ones are
  * written by a. */
 struct line {
@@ -125,8 +128,6 @@ static void measure_pair(hwloc_topology_t topo, struct tmr_timer *t, hwloc_obj_t
 	while (started-- > 0) {
 		pthread_join(thread[started], NULL);
 	}
-	p->pu_a = a->os_index;
-	p->pu_b = b->os_index;
 	p->exchanges = side[0].exchanges < side[1].exchanges ? side[0].exchanges : side[1].exchanges;
 	if (side[0].failed || side[1].failed || p->exchanges < ENOUGH) {
 		return;
@@ -187,6 +188,7 @@ int tmr_matrix_measure(struct tmr_timer *t, double effective_tick_s, struct tmr_
 	hwloc_obj_t *pu = NULL;
 	struct line *line = NULL;
 	unsigned a, b;
+	double until;
 	size_t k = 0;
 	int rc = -1;
 
@@ -208,9 +210,14 @@ int tmr_matrix_measure(struct tmr_timer *t, double effective_tick_s, struct tmr_
 		tkm_fail(err, TKM_ERR_NOMEM, "core matrix: out of memory for %u processing units", m->pus);
 		goto out;
 	}
+	until = seconds_now() + whole_patience_s;
 	for (a = 0; a < m->pus; a++) {
-		for (b = a + 1; b < m->pus; b++) {
-			measure_pair(topo, t, pu[a], pu[b], effective_tick_s, line, &m->pair[k++]);
+		for (b = a + 1; b < m->pus; b++, k++) {
+			m->pair[k].pu_a = m->pu[a];
+			m->pair[k].pu_b = m->pu[b];
+			if (seconds_now() < until) {
+				measure_pair(topo, t, pu[a], pu[b], effective_tick_s, line, &m->pair[k]);
+			}
 		}
 	}
 	summarise(m);

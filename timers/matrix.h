@@ -11,7 +11,7 @@
 
 struct tmr_core_pair {
 	unsigned pu_a, pu_b;      /* operating system numbers, a before b in the topology */
-	int measured;             /* 0: a thread could not be pinned there, or did not run in time */
+	int measured;             /* 0: a thread could not be pinned there, or there was no time for it */
 	double low_s, high_s;     /* clock on b minus clock on a lies in here */
 	double one_way_s;         /* smallest one-way time: half the width */
 	double tolerance_s;       /* one effective tick + one_way_s / 2 */
@@ -30,8 +30,9 @@ struct tmr_matrix {
 };
 
 /* Measures t, which must be shareable, with effective_tick_s (seconds) as the tolerance's first part.
- * Takes about 2 ms a pair, and no more than about 0.5 s where other work has the cores. Returns 0 and *m, to be freed with tmr_matrix_free(); or -1: built without
- * hwloc, a timer that threads cannot share, no memory. One processing unit gives 0 pairs and 0. */
+ * Takes about 2 ms a pair, no more than about 0.5 s where other work has the cores, and 30 s in all: pairs
+ * beyond that stay unknown. Returns 0 and *m, to be freed with tmr_matrix_free(); or -1: built without hwloc,
+ * a timer that threads cannot share, no memory. One processing unit gives 0 pairs and 0. */
 int tmr_matrix_measure(struct tmr_timer *t, double effective_tick_s, struct tmr_matrix *m, struct tkm_err *err);
 void tmr_matrix_free(struct tmr_matrix *m);
 

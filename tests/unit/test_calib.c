@@ -330,6 +330,7 @@ static void scenarios_stay_inside_limit_and_bound(void)
 			const struct cal_map *m = &run.rank[r].map;
 			double worst = worst_error(l, &run, r, begin, cal_link_sim_time(l)->now_ps, &broken);
 
+			CHECK_INT(cal_map_steps(m, NULL, 0), 0);
 			CHECK(broken == 0, "%s: rank %d left its bound at %d of 401 points, error %g s", sc->name, r, broken, worst);
 			CHECK(sc->limit_s == 0 || worst <= sc->limit_s, "%s: rank %d is %g s off, limit %g", sc->name, r, worst,
 				sc->limit_s);
@@ -348,9 +349,10 @@ static void scenarios_stay_inside_limit_and_bound(void)
  * it is wrong, and the assumption behind the bound is broken; what is certain at the sessions stays so. */
 static void a_step_shows_at_the_checks(void)
 {
-	struct scenario sc = { "step", 2, "step={rank}00us@5s,tick=1ns", quiet, 10, 1, -1, 0, 0, CAL_CONSTRAINED, CAL_SYNC_ITC };
+	struct scenario sc = { "step", 2, "step={rank}00us@4.5s,tick=1ns", quiet, 10, 1, -1, 0, 0, CAL_CONSTRAINED, CAL_SYNC_ITC };
 	struct tkm_err err;
 	struct cal_link *l = cal_link_sim(2, sc.clocks, sc.network, &err);
+	struct cal_step found[2];
 	struct cal_run run;
 	size_t i, outside = 0;
 
@@ -361,6 +363,11 @@ static void a_step_shows_at_the_checks(void)
 
 		outside += gtick_sub(at, n->low) < 0 || gtick_sub(at, n->high) > 0;
 	}
+	CHECK_INT(cal_map_steps(&run.rank[1].map, found, 2), 1);
+	CHECK_NEAR(found[0].size_s, -100e-6, 1e-6); /* the child jumped ahead, so the master fell behind */
+	for (i = 0; i + 1 < run.rank[1].map.nodes && run.rank[1].map.node[i].local.v != found[0].from.v; i++) {
+	}
+	CHECK_INT(i, 4); /* nodes at 0, 1, ... 10 s */
 	CHECK(outside >= 9, "only %zu of %zu sessions show the step", outside, run.rank[1].map.nodes);
 	cal_run_free(&run);
 	cal_link_close(l);
