@@ -345,6 +345,36 @@ static int see(struct stx_history *h, const struct place *at)
 	}
 }
 
+static void saw_times(struct stx_history *h, uint64_t first, uint64_t last)
+{
+	h->min = first < h->min ? first : h->min;
+	h->max = last > h->max ? last : h->max;
+	h->latest = last;
+}
+
+/* Samples of one set of counters follow each other as a rule, and only the last says anything. Returns the
+ * first record that is none of them, NULL without memory. */
+static const uint8_t *absorb_samples(struct stx_history *h, const uint8_t *p, const uint8_t *end, uint64_t *now, int big)
+{
+	const size_t fixed = sizeof(struct stx_wire_counter_value), n = p[offsetof(struct stx_wire_counter_value, size_1_2)];
+	const uint8_t *last = p, *ids = p + fixed + 8 * n;
+	uint64_t first = *now + tkm_get32(p + 1, big), t = *now, count = 0;
+	struct place at = { .big = big };
+
+	do {
+		t += tkm_get32(p + 1, big);
+		count++;
+		last = p;
+		p += fixed + 12 * n;
+	} while (p < end && *p == STF_ID_counter_value && p[offsetof(struct stx_wire_counter_value, size_1_2)] == n &&
+		 memcmp(p + fixed + 8 * n, ids, 4 * n) == 0);
+	h->counts[STF_ID_counter_value] += count;
+	saw_times(h, first, t);
+	*now = t;
+	at.p = last;
+	return see_counters(h, &at) < 0 ? NULL : p;
+}
+
 int stx_history_absorb(struct stx_history *h, const uint8_t *p, const uint8_t *end, uint64_t offset, uint64_t *now,
 		       int big)
 {
@@ -352,6 +382,13 @@ int stx_history_absorb(struct stx_history *h, const uint8_t *p, const uint8_t *e
 	struct place at = { .big = big };
 
 	while (p < end) {
+		if (*p == STF_ID_counter_value && *now >= h->latest) {
+			p = absorb_samples(h, p, end, now, big);
+			if (!p) {
+				return -1;
+			}
+			continue;
+		}
 		h->counts[*p]++;
 		switch (*p) {
 		case STF_ID_add_time:
