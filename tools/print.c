@@ -7,7 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-#include <sys/stat.h>
+
+#include "tools/files.h"
 
 #define COLUMNS(c) c, sizeof(c) / sizeof((c)[0])
 
@@ -79,45 +80,47 @@ int stt_print_threads(struct stt_report *r, const struct stt_trace *t)
 
 /* ---- files ---- */
 
-static int file_row(struct stt_report *r, struct stt_table *b, const struct stt_trace *t, const char *suffix, unsigned type)
+static const char *type_of(const struct stt_trace *t, const char *suffix)
 {
 	static const char *const types[] = { "index", "declarations", "anchors", "data", "statistics" };
-	char path[4096];
-	struct stat st;
-	int rc = STT_OK;
+	const struct stf_record *rec;
+	struct stf_file_declaration d;
+	uint32_t i;
 
-	snprintf(path, sizeof(path), "%s%s", t->base, suffix);
-	if (t->directory) {
-		/* inside a single file: the component's suffix is its name there */
-		stt_cell_text(b, *suffix ? suffix : "base");
-	} else {
-		stt_cell_text(b, path);
+	if (!*suffix) {
+		return types[0];
 	}
-	stt_cell_text(b, type < 5 ? types[type] : NULL);
-	if (stat(path, &st) == 0) {
-		stt_cell_uint(b, (uint64_t)st.st_size);
-	} else {
-		stt_cell_unknown(b);
-		rc = stt_fault(r->o, "%s: component %s is missing", t->path, suffix);
+	for (i = 0; (rec = stf_reader_record(t->r, STF_ID_file_declaration, i)); i++) {
+		stf_get_file_declaration(rec, &d);
+		/* on the disk there may be .zst behind it */
+		if (!strncmp(suffix, d.suffix, d.size_1_1) && (!suffix[d.size_1_1] || !strcmp(suffix + d.size_1_1, ".zst"))) {
+			return d.filetype < 5 ? types[d.filetype] : NULL;
+		}
 	}
-	return rc;
+	return NULL;
 }
 
 int stt_print_files(struct stt_report *r, const struct stt_trace *t)
 {
 	static const char *column[] = { "file", "type", "bytes" };
-	const struct stf_record *rec;
-	struct stf_file_declaration d;
+	struct stt_components l;
 	struct stt_table b;
-	uint32_t i;
-	int rc;
+	size_t i;
+	int rc = stt_components_list(&l, r->o) < 0 ? STT_FAULT : STT_OK;
 
 	stt_table_begin(&b, "files", NULL, COLUMNS(column));
-	rc = file_row(r, &b, t, "", 0);
-	for (i = 0; (rec = stf_reader_record(t->r, STF_ID_file_declaration, i)); i++) {
-		stf_get_file_declaration(rec, &d);
-		rc |= file_row(r, &b, t, d.suffix, d.filetype);
+	for (i = 0; i < l.n; i++) {
+		/* inside a single file, the suffix is the component's name */
+		stt_cell_text(&b, !l.single ? l.c[i].path : l.c[i].suffix[0] ? l.c[i].suffix : "base");
+		stt_cell_text(&b, type_of(t, l.c[i].suffix));
+		if (l.c[i].missing) {
+			stt_cell_unknown(&b);
+			rc = stt_fault(r->o, "%s: component %s is missing", t->path, l.c[i].suffix);
+		} else {
+			stt_cell_uint(&b, l.c[i].size);
+		}
 	}
+	stt_components_free(&l);
 	return stt_report_add(r, &b) | rc;
 }
 

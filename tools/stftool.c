@@ -5,11 +5,14 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "tools/convert.h"
+#include "tools/files.h"
 #include "tools/print.h"
-#include "tools/vtf.h"
+#include "tools/verify.h"
 
 /* A closed standard output must not become the first file that is opened. */
 static void occupy_standard_files(void)
@@ -24,35 +27,31 @@ static void occupy_standard_files(void)
 	}
 }
 
-static int dump(const struct stt_options *o, const char *name)
+/* Where an output goes, --logfile-prefix before relative names. Returns a name to be freed. */
+static char *output_name(const struct stt_options *o, const char *name)
 {
-	struct stt_request q;
-	struct stt_trace t;
-	struct stt_out out;
-	struct tkm_err e;
-	int rc = STT_FAULT;
+	char *full;
 
-	if (stt_request_parse(&q, o, &e) < 0) {
-		stt_request_free(&q);
-		return stt_usage(o, "%s", e.text);
+	if (!o->logfile_prefix || *name == '/' || !strcmp(name, "-")) {
+		return strdup(name);
 	}
-	if (stt_trace_open(&t, o, STF_READ_DAMAGED) < 0) {
-		stt_request_free(&q);
-		return STT_FAULT;
+	return asprintf(&full, "%s/%s", o->logfile_prefix, name) < 0 ? NULL : full;
+}
+
+/* Options whose name may stand behind them or behind --logfile-name. */
+static int with_name(const struct stt_options *o, const char *option, const char *name,
+		     int (*fn)(const struct stt_options *, const char *))
+{
+	char *full;
+	int rc;
+
+	name = *name ? name : o->logfile_name;
+	if (!name || !*name) {
+		return stt_usage(o, "%s needs a file name behind it, or --logfile-name", option);
 	}
-	if (stt_request_bind(&q, &t, o, &e) < 0) {
-		stt_fault(o, "%s", e.text);
-	} else if (stt_out_begin(&out, name, o) == 0) {
-		rc = vtf_print(&t, o, &q, out.f);
-		if (stf_reader_fault(t.r)->code != STF_OK) {
-			rc = stt_stf_fault(o, &t, stf_reader_fault(t.r));
-		}
-		if (stt_out_end(&out, o) < 0) {
-			rc = STT_FAULT;
-		}
-	}
-	stt_trace_close(&t);
-	stt_request_free(&q);
+	full = output_name(o, name);
+	rc = full ? fn(o, full) : stt_fault(o, "out of memory");
+	free(full);
 	return rc;
 }
 
@@ -89,19 +88,54 @@ static int print_tables(const struct stt_options *o)
 	return rc;
 }
 
+static int merge(const struct stt_options *o)
+{
+	return stt_fault(o, "%s: %s of raw traces is not supported yet; this version writes and reads merged traces only%s",
+			 o->input, o->merge ? "--merge" : "--sumdata", o->delete_raw_data ? "; nothing was deleted" : "");
+}
+
 static int run(const struct stt_options *o)
 {
+	int actions = (o->convert != NULL) + (o->move != NULL) + (o->recover != NULL) + o->remove + o->verify;
+
 	if (!o->input) {
 		return stt_usage(o, "no input file; %s --help shows how", o->program);
+	}
+	if (o->merge || o->sumdata) {
+		return merge(o);
+	}
+	if (o->delete_raw_data) {
+		return stt_usage(o, "--delete-raw-data only goes with --merge");
+	}
+	if (actions + wants_tables(o) > 1) {
+		return stt_usage(o, "only one of --convert, --move, --recover, --remove, --verify and --print-... at a time");
 	}
 	if (wants_tables(o)) {
 		return print_tables(o);
 	}
+	if (o->convert) {
+		return with_name(o, "--convert", o->convert, stt_convert);
+	}
+	if (o->move) {
+		return with_name(o, "--move", o->move, stt_move);
+	}
+	if (o->recover) {
+		return with_name(o, "--recover", o->recover, stt_recover);
+	}
+	if (o->remove) {
+		return stt_remove(o);
+	}
+	if (o->verify) {
+		return stt_verify(o);
+	}
 	if (o->dump) {
-		return dump(o, "-");
+		struct stt_options ascii = *o;
+
+		ascii.logfile_format = "ASCII";
+		return stt_extract(&ascii, o->expand && o->logfile_name ? o->logfile_name : "-");
 	}
 	if (o->logfile_name) {
-		return dump(o, o->logfile_name);
+		return with_name(o, "--logfile-name", "", stt_extract);
 	}
 	return stt_usage(o, "what to do with %s? --dump prints it, --logfile-name says where the output goes", o->input);
 }

@@ -91,8 +91,9 @@ static void sample(struct stf_writer *w, uint64_t time, uint32_t willy, uint64_t
 static void message(struct stf_writer *w, uint64_t time, int64_t delta, uint32_t from, uint32_t to, uint32_t tag)
 {
 	struct stf_one_to_one_communication m = { .time = time, .sender = from, .receive_time = delta, .receiver = to,
-						  .communicator = 1, .size = 64, .tag = tag, .sender_function = 1 };
+						  .communicator = 1, .size = 64, .tag = tag };
 
+	m.sender_function = delta == STF_SEND_UNKNOWN ? 0 : 1;
 	stf_write_one_to_one_communication(w, &m);
 }
 

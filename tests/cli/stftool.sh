@@ -61,7 +61,8 @@ refused "an unknown option" 2 "unknown option '--sundial'" "$rich" --sundial
 refused "two files" 2 "'b': one argument too many" "$rich" b --dump
 refused "a wrong format" 2 "--logfile-format: 'XML' is not" "$rich" --dump --logfile-format XML
 refused "a bad number" 2 "--verbose: '9' is not" "$rich" --dump --verbose 9
-refused "no trace at all" 1 "$dir/rich.avt: .*STF" "$dir/rich.avt" --dump
+cp "$dir/rich.avt" "$dir/rich.text"
+refused "no trace at all" 1 "$dir/rich.text: .*STF" "$dir/rich.text" --dump
 tool "$rich" --logfile-name "$dir/new.avt" && diff "$dir/rich.avt" "$dir/new.avt" >"$dir/diff"
 ok "--logfile-name writes a file" $?
 refused "an existing file stays" 1 "$dir/new.avt exists; --force replaces it" "$rich" --logfile-name "$dir/new.avt"

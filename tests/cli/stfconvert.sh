@@ -1,0 +1,228 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# stftool --convert, --move, --remove, --verify, --recover: traces made of traces. TAP.
+# shellcheck disable=SC1091,SC2154
+. "${top_srcdir:-.}/tests/cli/toollib.sh"
+
+same_trace() # same_trace A B: byte for byte, and no component more
+{
+	for f in "$1" "$1".*; do
+		cmp "$f" "$2${f#"$1"}" >"$dir/diff" || return 1
+	done
+	set -- "$#" "$1".* "" "$2".*
+	[ $((($# - 2) % 2)) -eq 0 ]
+}
+tool "$rich" --dump
+cp "$dir/out" "$dir/rich.text"
+[ "$status" -eq 0 ]
+ok "the trace prints" $?
+
+# ---- --convert ----
+
+tool "$rich" --convert "$dir/c.avt" && diff "$dir/rich.text" "$dir/c.avt" >"$dir/diff"
+ok "--convert to text, by its suffix" $?
+tool "$rich" --convert -
+diff "$dir/rich.text" "$dir/out" >"$dir/diff"
+ok "--convert - prints text" $?
+tool "$rich" --convert "$dir/copy.stf" && same_trace "$rich" "$dir/copy.stf"
+ok "--convert to STF copies every byte" $?
+tool "$rich" --convert "$dir/s.single.stf"
+[ "$status" -eq 0 ] && [ "$(head -n 1 "$dir/s.single.stf")" = "STFSINGLE 1.0" ] &&
+	[ "$(sed -n '2s/ [0-9].*//p' "$dir/s.single.stf")" = "FILE base" ]
+ok "--convert to a single file" $?
+"$build/stftool" "$rich" --convert - --logfile-format SINGLESTF 2>"$dir/err" | cat >"$dir/p.single.stf"
+cmp "$dir/s.single.stf" "$dir/p.single.stf" >"$dir/diff"
+ok "a single file goes through a pipe" $?
+tool "$rich" --convert "$dir/other.name" --logfile-format STFSINGLE && cmp "$dir/s.single.stf" "$dir/other.name" >"$dir/diff"
+ok "--logfile-format wins over the suffix" $?
+tool "$dir/s.single.stf" --dump
+diff "$dir/rich.text" "$dir/out" >"$dir/diff"
+ok "a single file is read" $?
+tool "$dir/s.single.stf" --print-files
+[ "$status" -eq 0 ] && [ "$(awk 'NR > 1 { s += $3 } END { print s }' "$dir/out")" -eq "$(cat "$rich" "$rich".* | wc -c)" ] &&
+	grep -q '^\.c\.0 *data' "$dir/out"
+ok "a single file's components are listed" $?
+tool "$dir/s.single.stf" --convert "$dir/back.stf" && same_trace "$rich" "$dir/back.stf"
+ok "a single file unpacks to the same bytes" $?
+tool "$dir/big.stf" --convert "$dir/b.single.stf" && tool "$dir/b.single.stf" --dump
+diff "$dir/rich.text" "$dir/out" >"$dir/diff"
+ok "big-endian through a single file" $?
+tool "$dir/empty.stf" --convert "$dir/e.single.stf" && tool "$dir/e.single.stf" --verify
+ok "an empty trace through a single file" $((status))
+refused "the output exists" 1 "$dir/copy.stf exists" "$rich" --convert "$dir/copy.stf"
+refused "a component of the output exists" 1 "$dir/copy2.stf.dcl exists" "$rich" --convert "$(touch "$dir/copy2.stf.dcl"; echo "$dir/copy2.stf")"
+[ "$(ls "$dir" | grep -c '^copy2')" -eq 1 ]
+ok "and nothing else of it was written" $?
+refused "STF to standard output" 2 'an STF trace is several files' "$rich" --convert - --logfile-format STF
+refused "--convert without a name" 2 '--convert needs a file name' "$rich" --convert
+refused "an output that cannot be" 1 "cannot create $dir/none/x.stf: No such" "$rich" --convert "$dir/none/x.stf"
+tool "$rich" --convert "$dir/r.avt" --request 4s:5s
+grep -q 'request is ignored' "$dir/err" && diff "$dir/rich.text" "$dir/r.avt" >"$dir/diff"
+ok "--convert ignores --request, and says so" $?
+tool "$rich" --logfile-name x.avt --logfile-prefix "$dir" && [ -s "$dir/x.avt" ]
+ok "--logfile-prefix" $?
+head -c 300 "$dir/s.single.stf" >"$dir/cut.single.stf"
+refused "a single file cut in its directory" 1 "$dir/cut.single.stf: .*(directory|inside)" "$dir/cut.single.stf" --dump
+size=$(wc -c <"$dir/s.single.stf")
+head -c $((size - 3)) "$dir/s.single.stf" >"$dir/cut.single.stf"
+tool "$dir/cut.single.stf" --convert "$dir/cut.stf"
+[ "$status" -eq 1 ] && grep -q "$dir/cut.single.stf: offset $((size - 3)), record 14: the file ends inside component .x.0.anc" "$dir/err"
+ok "a single file cut in a component" $?
+printf 'STFSINGLE 1.0\nFILE base 18446744073709551615 2\nEND\n' >"$dir/bad.single.stf"
+tool "$dir/bad.single.stf" --convert "$dir/bad.stf"
+[ "$status" -eq 1 ] && grep -q 'offset 14, record 2: expected FILE' "$dir/err"
+ok "a directory that lies" $?
+if mkdir "$dir/full" && mount -t tmpfs -o size=16k none "$dir/full" 2>/dev/null; then
+	"$build/tests/cli/make_stf" many "$dir/many.stf" 5000
+	for name in m.avt m.stf m.single.stf; do
+		tool "$dir/many.stf" --convert "$dir/full/$name"
+		[ "$status" -eq 1 ] && grep -q "No space left on device" "$dir/err" && [ -z "$(ls "$dir/full")" ]
+		ok "a full disk, $name: said, and nothing half is left" $?
+	done
+else
+	skip "a full disk" "a tmpfs cannot be mounted here"
+fi
+
+# ---- text read back ----
+
+tool "$dir/c.avt" --convert "$dir/t.stf" && tool "$dir/t.stf" --dump
+diff "$dir/rich.text" "$dir/out" >"$dir/diff"
+ok "text and back: every line" $?
+for c in .msg .f.0 .c.0 .msg.anc .c.0.anc; do
+	cmp "$rich$c" "$dir/t.stf$c" >"$dir/diff"
+	ok "text and back: the bytes of $c" $?
+done
+for g in little big; do
+	tool "$src/tests/golden/every-$g.stf" --convert "$dir/$g.avt" && tool "$dir/$g.avt" --convert "$dir/$g-2.stf" &&
+		tool "$dir/$g-2.stf" --dump
+	diff "$dir/$g.avt" "$dir/out" >"$dir/diff" && [ "$status" -eq 0 ]
+	ok "text and back: every record, from $g-endian" $?
+done
+tool "$rich" --convert "$dir/old.avt" --extended-vtf off && tool "$dir/old.avt" --convert "$dir/old.stf" &&
+	tool "$dir/old.stf" --dump --extended-vtf off
+diff "$dir/old.avt" "$dir/out" >"$dir/diff"
+[ "$(grep -c SAMP "$dir/old.avt")" -eq 27 ] && [ "$(grep -c SAMP "$dir/out")" -eq 27 ]
+ok "old VTF and back" $?
+tool "$rich" --convert "$dir/m.avt" --matched-vtf && tool "$dir/m.avt" --convert "$dir/m.stf" && cmp "$rich.msg" "$dir/m.stf.msg" >"$dir/diff"
+ok "matched messages and back: the bytes of .msg" $?
+tool "$dir/c.avt" --convert "$dir/t.single.stf" && tool "$dir/t.single.stf" --dump
+diff "$dir/rich.text" "$dir/out" >"$dir/diff"
+ok "text to a single file" $?
+
+avt() # avt NAME PATTERN: the text on standard input is refused
+{
+	{ printf 'CLKPERIOD 1e-9\nNCPUS 1\n'; cat; } >"$dir/bad.avt"
+	rm -f "$dir"/bad.stf*
+	tool "$dir/bad.avt" --convert "$dir/bad.stf"
+	[ "$status" -eq 1 ] && grep -Eq "^stftool: $dir/bad.avt: offset [0-9]+, record $2" "$dir/err" && [ ! -e "$dir/bad.stf" ] &&
+		[ "$(wc -l <"$dir/err")" -eq 1 ]
+	ok "wrong text: $1" $?
+}
+echo 'SUNDIAL 1' | avt "unknown keyword" "3: unknown keyword 'SUNDIAL'"
+echo '7 SUNDIAL 1' | avt "unknown event" "3: unknown event 'SUNDIAL'"
+echo '7' | avt "a stamp alone" "3: a time stamp without an event"
+echo '7 ENTER CPU 0 FUNCTION 1' | avt "CPU 0" "3: CPUs count from 1"
+echo '7 ENTER CPU 1 FUNCTION' | avt "no value" "3: no value behind FUNCTION"
+echo '7 ENTER CPU 1 FUNCTION 4294967296' | avt "too large" "3: 4294967296 is more than 4294967295"
+echo '18446744073709551616 LEAVE CPU 1' | avt "a stamp too large" "3: '18446744073709551616' is not"
+echo '7 ENTER CPU 1 PLACE 3' | avt "a foreign key" "3: ENTER has no 'PLACE'"
+echo '7 SAMP CPU 1 DEF 1 UINT 8' | avt "half a sample" "3: expected DEF"
+echo '7 SAMP CPU 1 DEF 1 UINT 8 -1' | avt "a negative UINT" "3: '-1' is not a whole number"
+echo '7 COLLALL COMM 1 OP 1 START 4000000000 1 TIME 0' | avt "an array too long" "3: 4000000000 elements are announced, 3 words"
+echo '7 COLLALL COMM 1 OP 1 START 1 1 TIME 2 1 1' | avt "arrays of two lengths" "3: .* not equally many"
+echo 'DEFFUNCTION 1 "x' | avt "an open quote" "3: a text without its closing quote"
+echo 'DEFFUNCTION 1 "\q"' | avt "a bad escape" "3: a backslash"
+echo 'DEFFUNCTION 1 x CLASS 0' | avt "a name without quotes" "3: 'x' where a text"
+printf 'DEFFUNCTION 1 "a"\nDEFFUNCTION 1 "a"\n' | avt "declared twice" "4: .*declared before"
+printf 'DEFFUNCTION 1 "a"\nCLKPERIOD 1\n' | avt "the head too late" "4: this line must stand before"
+printf 'NCPUS 1\n' | avt "a second NCPUS" "3: a second NCPUS"
+printf '7 LEAVE CPU 1\n' >"$dir/bad.avt"
+refused "wrong text: no CLKPERIOD" 1 "$dir/bad.avt: offset 0, record 1: no CLKPERIOD" "$dir/bad.avt" --convert "$dir/bad.stf"
+: >"$dir/bad.avt"
+refused "wrong text: empty" 1 "$dir/bad.avt: .*no CLKPERIOD" "$dir/bad.avt" --convert "$dir/bad.stf"
+refused "text is not printed" 1 "$dir/c.avt is text" "$dir/c.avt" --dump
+
+# ---- a selection as a trace ----
+
+tool "$rich" --request COUNTERS, 4s:7s --logfile-name "$dir/part.stf"
+[ "$status" -eq 0 ] && grep -q '3 records written' "$dir/err" && tool "$dir/part.stf" --dump && [ "$(grep -c '^[0-9]' "$dir/out")" -eq 3 ] &&
+	has 'DURATION 4000000001 6000000001' && tool "$dir/part.stf" --verify
+ok "--request with --logfile-name writes a valid trace" $status
+tool "$rich" --request COUNTERS, 4s:7s --logfile-name "$dir/part.single.stf" && tool "$dir/part.single.stf" --print-counters --csv
+[ "$(grep -c ',3,' "$dir/out")" -eq 3 ]
+ok "a selection as a single file" $?
+tool "$rich" --logfile-name "$dir/sets.stf" --stf-procs-per-file 1 && [ -s "$dir/sets.stf.c.1" ] && tool "$dir/sets.stf" --verify
+ok "--stf-procs-per-file" $status
+
+# ---- --move, --remove ----
+
+tool "$dir/copy.stf" --move "$dir/moved.stf" && same_trace "$rich" "$dir/moved.stf" && [ -z "$(ls "$dir" | grep '^copy\.stf')" ]
+ok "--move to another name" $?
+mkdir "$dir/there"
+tool "$dir/moved.stf" --move "$dir/there" && same_trace "$rich" "$dir/there/moved.stf"
+ok "--move to a directory" $?
+touch "$dir/new.stf.c.0"
+refused "--move does not replace" 1 "$dir/new.stf.c.0 exists" "$dir/there/moved.stf" --move "$dir/new.stf"
+same_trace "$rich" "$dir/there/moved.stf"
+ok "and leaves all where it was" $?
+refused "--move to itself" 1 '.* are the same file' "$dir/there/moved.stf" --move "$dir/there"
+tool "$dir/other.name" --move "$dir/moved.single.stf" && cmp "$dir/s.single.stf" "$dir/moved.single.stf"
+ok "--move of a single file" $?
+touch "$dir/there/moved.stf.mine"
+tool "$dir/there/moved.stf" --remove && [ "$(ls "$dir/there")" = moved.stf.mine ]
+ok "--remove takes the components and nothing else" $?
+tool "$dir/moved.single.stf" --remove && [ ! -e "$dir/moved.single.stf" ]
+ok "--remove of a single file" $?
+refused "--remove of something else" 1 "$dir/rich.text: " "$dir/rich.text" --remove
+[ -e "$dir/rich.text" ]
+ok "leaves it" $?
+
+# ---- --verify, --recover ----
+
+for t in "$rich" "$dir/big.stf" "$dir/empty.stf" "$dir/one.stf" "$dir/s.single.stf" "$src/tests/golden/every-little.stf" \
+	"$src/tests/golden/every-big.stf"; do
+	tool "$t" --verify
+	[ "$status" -eq 0 ] && grep -q ' 0 faults$' "$dir/err"
+	ok "--verify of a good trace: ${t##*/}" $?
+done
+"$build/tests/cli/make_stf" dangling "$dir/d.stf"
+tool "$dir/d.stf" --verify
+[ "$status" -eq 1 ] && [ "$(grep -c 'refers to what was not declared, function' "$dir/err")" -eq 2 ] &&
+	grep -q "$dir/d.stf.f.0: offset 13, record 2: .*(99)" "$dir/err"
+ok "--verify: every dangling reference" $?
+cp "$rich.c.0" "$dir/whole"
+head -c 200 "$dir/whole" >"$rich.c.0"
+tool "$rich" --verify
+[ "$status" -eq 1 ] && grep -Eq "^stftool: $rich.c.0: offset [0-9]+, record [0-9]+: " "$dir/err"
+ok "--verify: a file cut short" $?
+tool "$rich" --recover "$dir/saved.stf"
+[ "$status" -eq 0 ] && grep -q '1 components ended in a fault' "$dir/err" && tool "$dir/saved.stf" --verify && [ "$status" -eq 0 ] &&
+	tool "$dir/saved.stf" --dump && [ "$(grep -c SAMP "$dir/out")" -eq 4 ] && [ "$(grep -c MSG "$dir/out")" -eq 10 ]
+ok "--recover: what is left is a valid trace" $?
+grep -q 'INFO .*recovered: 1 faults, 0 records not copied' "$dir/out"
+ok "--recover: the trace says so itself" $?
+rm "$rich.c.0"
+tool "$rich" --verify
+[ "$status" -eq 1 ] && grep -q "$rich.c.0: " "$dir/err"
+ok "--verify: a missing file" $?
+cp "$dir/whole" "$rich.c.0"
+tool "$rich" --recover
+[ "$status" -eq 2 ] && grep -q 'recover needs a file name' "$dir/err"
+ok "--recover without a name" $?
+cp "$rich.f.0.anc" "$dir/anc"
+printf '\007' | dd of="$rich.f.0.anc" bs=1 seek=9 conv=notrunc 2>/dev/null
+tool "$rich" --verify
+[ "$status" -eq 1 ] && grep -q "$rich.f.0.anc: offset 0, record 1: anchor: offset 7 is not 0" "$dir/err"
+ok "--verify: a wrong anchor" $?
+cp "$dir/anc" "$rich.f.0.anc"
+
+# ---- not there yet ----
+
+refused "--merge says that it cannot" 1 '.*--merge of raw traces is not supported yet' "$rich" --merge
+refused "--merge deletes nothing" 1 '.*nothing was deleted' "$rich" --merge x.stf --delete-raw-data
+refused "--sumdata says that it cannot" 1 '.*--sumdata' "$rich" --sumdata x.stf
+refused "--delete-raw-data alone" 2 '--delete-raw-data only goes with' "$rich" --delete-raw-data
+refused "two actions" 2 'only one of' "$rich" --remove --convert x.avt
+[ -z "$(find "$dir" -name '*.??????' -newer "$src/tests/cli/toollib.sh" | grep -v '\.single\|\.golden')" ]
+ok "no temporary file is left" $?
+done_testing

@@ -1,0 +1,326 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "config.h"
+#include "tools/convert.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "tools/files.h"
+#include "tools/vtf.h"
+
+/* ---- record by record ---- */
+
+/* A trace being written from another. */
+struct copy {
+	const struct stt_options *o;
+	const struct stt_trace *t;
+	const struct stt_request *req;
+	struct stf_writer *w;
+	int recover;        /* faults end a component, not the copy */
+	uint64_t records;   /* data records written */
+	uint64_t dropped;   /* of those that were read: refused by the writer */
+	uint64_t faults;
+};
+
+/* What the writer says about its own files would be wrong in the copy. */
+static int is_about_files(const struct stt_trace *t, const struct stf_record *info)
+{
+	static const char *const classes[] = { "integrity", "late", "component" };
+	const char *cls = stf_reader_name(t->r, STF_ID_class_definition, (uint32_t)stf_value(info, "info_class")->u);
+	size_t i;
+
+	for (i = 0; cls && i < sizeof(classes) / sizeof(classes[0]); i++) {
+		if (!strcmp(cls, classes[i])) {
+			return 1;
+		}
+	}
+	return 0;
+}
+
+static int refused(struct copy *c, const struct stf_record *rec)
+{
+	const struct stf_err *e = stf_writer_error(c->w);
+	struct stf_err at = *e;
+
+	if (e->code != STF_ERR_ARG && e->code != STF_ERR_STATE) {
+		stt_stf_fault(c->o, c->t, e);
+		return -1;
+	}
+	at.offset = rec->offset;
+	at.record = rec->number;
+	c->dropped++;
+	stt_say(c->o, 1, "not copied: %s record %" PRIu64 " at offset %" PRIu64 ": %s", rec->layout->name, rec->number,
+		rec->offset, at.text);
+	return c->recover ? 0 : -1;
+}
+
+/* Reads a component, or with NULL the data, and writes each record that `wants` takes. */
+static int copy_component(struct copy *c, const char *suffix, enum stf_kind kind)
+{
+	const struct stf_record *rec;
+	struct stf_err e;
+	struct stf_cursor *cursor = stf_cursor_open(c->t->r, suffix, &e);
+	int more = cursor ? 1 : -1, data, rc = 0;
+
+	while (rc == 0 && more > 0 && (more = stf_cursor_next(cursor, &rec, &e)) > 0) {
+		data = rec->layout->kind <= STF_KIND_OTHER;
+		if (suffix ? rec->layout->kind != kind : !data || !stt_request_wants(c->req, c->t, rec)) {
+			continue;
+		}
+		if (stf_write_record(c->w, rec) < 0) {
+			rc = refused(c, rec);
+		} else {
+			c->records += (uint64_t)data;
+		}
+	}
+	stf_cursor_close(cursor);
+	if (more < 0) {
+		c->faults++;
+		stt_stf_fault(c->o, c->t, &e);
+		rc = c->recover ? rc : -1;
+	}
+	return rc;
+}
+
+static int copy_declarations(struct copy *c)
+{
+	const struct stf_record *rec;
+	struct stf_file_declaration d;
+	size_t i;
+	int rc = 0, whole = !(c->req && c->req->n);
+
+	rec = stf_reader_record(c->t->r, STF_ID_process_declaration, 0);
+	if (rec && stf_write_record(c->w, rec) < 0) {
+		rc = refused(c, rec);
+	}
+	for (i = 0; rc == 0 && (rec = stf_reader_record(c->t->r, STF_ID_file_declaration, i)); i++) {
+		stf_get_file_declaration(rec, &d);
+		if (d.filetype == STF_DECL_FILE) {
+			rc = copy_component(c, d.suffix, STF_KIND_DECL);
+		} else if (d.filetype == STF_STATS_FILE && whole) {
+			/* statistics of the whole run would lie about a part of it */
+			rc = copy_component(c, d.suffix, STF_KIND_STATS);
+		}
+	}
+	for (i = 0; rc == 0 && (rec = stf_reader_record(c->t->r, STF_ID_info, i)); i++) {
+		if (!is_about_files(c->t, rec) && stf_write_record(c->w, rec) < 0) {
+			rc = refused(c, rec);
+		}
+	}
+	return rc;
+}
+
+static int copy_trace(struct copy *c, const char *to)
+{
+	struct stf_writer_options opt = { .resolution = c->t->resolution, .eventbits = c->t->eventbits,
+					  .procs_per_file = (uint32_t)c->o->procs_per_file, .force = c->o->force };
+	uint64_t start = 1, end = 0;
+	struct stf_err e;
+	char text[100];
+
+	if (!(opt.resolution > 0)) {
+		return stt_fault(c->o, "%s: the trace does not say its clock's resolution", c->t->path);
+	}
+	c->w = stf_writer_create(to, &opt, &e);
+	if (!c->w) {
+		return stt_stf_fault(c->o, c->t, &e);
+	}
+	if (copy_declarations(c) < 0 || copy_component(c, NULL, STF_KIND_OTHER) < 0) {
+		stf_writer_abort(c->w);
+		return STT_FAULT;
+	}
+	if (c->recover) {
+		snprintf(text, sizeof(text), "recovered: %" PRIu64 " faults, %" PRIu64 " records not copied", c->faults, c->dropped);
+		stf_writer_info(c->w, "repairs", text);
+	} else if (!(c->req && c->req->n) && stf_reader_duration(c->t->r, &start, &end) < 0) {
+		start = 1;
+		end = 0;
+	}
+	return stf_writer_finish(c->w, start, end, &e) < 0 ? stt_stf_fault(c->o, c->t, &e) : STT_OK;
+}
+
+/* Writes to a trace in a scratch directory, then packs that. */
+static int through_scratch(const struct stt_options *o, const char *to, int (*make)(void *ctx, const char *path), void *ctx)
+{
+	struct stt_components l = { 0 };
+	struct stt_options inner = *o;
+	char *directory = stt_scratch(o), *path = NULL;
+	int rc = STT_FAULT;
+
+	if (directory && asprintf(&path, "%s/t.stf", directory) >= 0) {
+		inner.input = path;
+		rc = make(ctx, path);
+		if (rc == STT_OK && stt_components_list(&l, &inner) == 0) {
+			rc = stt_pack(&l, o, to);
+		}
+		stt_components_free(&l);
+		free(path);
+	}
+	stt_scratch_remove(directory);
+	return rc;
+}
+
+static int copy_to(void *ctx, const char *path)
+{
+	return copy_trace(ctx, path);
+}
+
+/* ---- the whole trace ---- */
+
+struct text_source {
+	const struct stt_options *o;
+	int force;
+};
+
+static int text_to(void *ctx, const char *path)
+{
+	const struct text_source *s = ctx;
+
+	return vtf_to_stf(s->o, s->o->input, path, s->force);
+}
+
+static int print_trace(const struct stt_options *o, const struct stt_request *q, const char *to)
+{
+	struct stt_trace t;
+	struct stt_out out;
+	struct tkm_err e;
+	struct stt_request none = { NULL, 0 };
+	int rc = STT_FAULT;
+
+	q = q ? q : &none;
+	if (stt_trace_open(&t, o, STF_READ_DAMAGED) < 0) {
+		return STT_FAULT;
+	}
+	if (stt_request_bind((struct stt_request *)(uintptr_t)q, &t, o, &e) < 0) {
+		stt_fault(o, "%s", e.text);
+	} else if (stt_out_begin(&out, to, o) == 0) {
+		rc = vtf_print(&t, o, q, out.f);
+		if (stf_reader_fault(t.r)->code != STF_OK) {
+			rc = stt_stf_fault(o, &t, stf_reader_fault(t.r));
+		}
+		if (stt_out_end(&out, o) < 0) {
+			rc = STT_FAULT;
+		}
+	}
+	stt_trace_close(&t);
+	return rc;
+}
+
+static int convert_text(const struct stt_options *o, const char *to, enum stt_format format)
+{
+	struct text_source s = { o, o->force };
+
+	if (format == STT_ASCII) {
+		return stt_usage(o, "%s is text already", o->input);
+	}
+	return format == STT_STF ? text_to(&s, to) : through_scratch(o, to, text_to, &s);
+}
+
+static int copy_bytes_of(const struct stt_options *o, const char *to, enum stt_format format)
+{
+	struct stt_components l;
+	int rc = STT_FAULT;
+
+	if (stt_components_list(&l, o) == 0) {
+		rc = format == STT_STF ? stt_copy_components(&l, o, to) : stt_pack(&l, o, to);
+	}
+	stt_components_free(&l);
+	return rc;
+}
+
+int stt_convert(const struct stt_options *o, const char *to)
+{
+	enum stt_format format = stt_output_format(o, to);
+	int rc;
+
+	if (o->request.n) {
+		stt_say(o, 1, "--convert takes the whole trace, --request is ignored; without --convert it selects");
+	}
+	if (format == STT_STF && !strcmp(to, "-")) {
+		return stt_usage(o, "an STF trace is several files and cannot go to standard output; SINGLESTF can");
+	}
+	if (stt_input_format(o->input) == STT_ASCII) {
+		rc = convert_text(o, to, format);
+	} else if (format == STT_ASCII) {
+		rc = print_trace(o, NULL, to);
+	} else {
+		rc = copy_bytes_of(o, to, format);
+	}
+	if (rc == STT_OK && strcmp(to, "-")) {
+		stt_say(o, 1, "%s: written to %s", o->input, to);
+	}
+	return rc;
+}
+
+/* ---- a part of it ---- */
+
+static int extract_trace(const struct stt_options *o, struct stt_request *q, const char *to, enum stt_format format)
+{
+	struct stt_trace t;
+	struct tkm_err e;
+	struct copy c = { .o = o, .t = &t, .req = q };
+	int rc = STT_FAULT;
+
+	if (stt_trace_open(&t, o, 0) < 0) {
+		return STT_FAULT;
+	}
+	if (stt_request_bind(q, &t, o, &e) < 0) {
+		stt_fault(o, "%s", e.text);
+	} else {
+		rc = format == STT_STF ? copy_trace(&c, to) : through_scratch(o, to, copy_to, &c);
+	}
+	if (rc == STT_OK) {
+		stt_say(o, 1, "%s: %" PRIu64 " records written to %s", o->input, c.records, to);
+	}
+	stt_trace_close(&t);
+	return rc;
+}
+
+int stt_extract(const struct stt_options *o, const char *to)
+{
+	enum stt_format format = stt_output_format(o, to);
+	struct stt_request q;
+	struct tkm_err e;
+	int rc;
+
+	if (format == STT_STF && !strcmp(to, "-")) {
+		return stt_usage(o, "an STF trace is several files and cannot go to standard output; SINGLESTF can");
+	}
+	if (stt_request_parse(&q, o, &e) < 0) {
+		rc = stt_usage(o, "%s", e.text);
+	} else {
+		rc = format == STT_ASCII ? print_trace(o, &q, to) : extract_trace(o, &q, to, format);
+	}
+	stt_request_free(&q);
+	return rc;
+}
+
+/* ---- what is left of it ---- */
+
+int stt_recover(const struct stt_options *o, const char *to)
+{
+	enum stt_format format = stt_output_format(o, to);
+	struct stt_trace t;
+	struct copy c = { .o = o, .t = &t, .recover = 1 };
+	int rc;
+
+	if (format == STT_ASCII || !strcmp(to, "-")) {
+		return stt_usage(o, "--recover writes a trace; --dump prints what is readable of a damaged one");
+	}
+	if (stt_trace_open(&t, o, STF_READ_DAMAGED) < 0) {
+		return STT_FAULT;
+	}
+	if (stf_reader_fault(t.r)->code != STF_OK) {
+		c.faults++;
+		stt_stf_fault(o, &t, stf_reader_fault(t.r));
+	}
+	rc = format == STT_STF ? copy_trace(&c, to) : through_scratch(o, to, copy_to, &c);
+	if (rc == STT_OK) {
+		stt_say(o, 1, "%s: %" PRIu64 " records written to %s; %" PRIu64 " components ended in a fault, %" PRIu64
+			      " records were refused", o->input, c.records, to, c.faults, c.dropped);
+	}
+	stt_trace_close(&t);
+	return rc;
+}

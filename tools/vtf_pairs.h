@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Sends and receives become messages again. */
+#ifndef TOOLS_VTF_PAIRS_H
+#define TOOLS_VTF_PAIRS_H
+
+#include <stddef.h>
+
+#include "stf/stf.h"
+
+/* A SENDMSG or a RECVMSG line: its side of m is filled in. */
+struct vtf_half {
+	uint64_t time, pair;
+	int receive, has_pair;
+	int incarnation; /* bits: 1 has source locations, 2 has checksums */
+	struct stf_one_to_one_communication_4 m;
+};
+
+/* Messages in the order of their first lines, those in front written as soon as they are complete. Zeros
+ * are none. */
+struct vtf_message;
+struct vtf_bucket {
+	struct vtf_message *first, *last;
+};
+struct vtf_pairs {
+	struct vtf_message *first, *last; /* by order */
+	struct vtf_bucket *bucket;        /* incomplete ones, by what the other half must have */
+	size_t n, size;                   /* incomplete; buckets */
+};
+
+/* Returns -1 and says why in `why`. */
+int vtf_pairs_add(struct vtf_pairs *p, const struct vtf_half *h, struct stf_writer *w, char *why, size_t size);
+/* Writes what has no other half. */
+int vtf_pairs_end(struct vtf_pairs *p, struct stf_writer *w, char *why, size_t size);
+void vtf_pairs_free(struct vtf_pairs *p);
+
+#endif
