@@ -19,6 +19,12 @@ enum { BURSTS = 30, RUNS = 3 };
 static const char clocks[] = "sim:base=CPU,offset={rank}ms,drift={rank}50ppm,tick=7.{rank}ns,noise=1ns,seed={rank}";
 static const double run_s = 10;
 
+/* Names of the figures: those of the default method have no word for it. */
+static const struct method {
+	enum cal_sync_method method;
+	const char *word;
+} methods[] = { { CAL_SYNC_PAIRS, "" }, { CAL_SYNC_ITC, "itc." } };
+
 static struct cal_link *l;
 static struct tkm_err err;
 
@@ -31,7 +37,7 @@ static void need(int ok)
 }
 
 /* Rank 0 gets what both have; *run is filled there. */
-static int gather(struct cal_rank *mine, struct cal_run *run)
+static int gather(struct cal_rank *mine, const struct method *m, struct cal_run *run)
 {
 	struct cal_blobs all;
 	char *text = NULL;
@@ -47,7 +53,8 @@ static int gather(struct cal_rank *mine, struct cal_run *run)
 	if (l->rank != 0) {
 		return 0;
 	}
-	*run = (struct cal_run){ .ranks = 2, .max_drift = 500e-6, .max_wander = 1e-6, .wanted = CAL_CONSTRAINED };
+	*run = (struct cal_run){ .ranks = 2, .max_drift = 500e-6, .max_wander = 1e-6, .wanted = CAL_CONSTRAINED,
+		.method = m->method };
 	run->rank = calloc(2, sizeof(*run->rank));
 	for (i = 0; i < 2; i++) {
 		need(cal_clk_read_rank(all.data[i], all.length[i], "rank", &run->rank[i], &err) == 0);
@@ -63,10 +70,21 @@ static void begin(struct cal_rank *r, size_t sessions)
 	r->session = calloc(sessions, sizeof(*r->session));
 }
 
-static void session(struct cal_rank *r, enum cal_session_kind kind)
+/* Of the two simulated timers, whose ticks are 7.0 and 7.1 ns. */
+static const double hz[2] = { 1 / 7.0e-9, 1 / 7.1e-9 };
+
+static void print(const struct method *m, const char *what, const char *figure, double *v, size_t n, const char *unit)
+{
+	char name[64];
+
+	snprintf(name, sizeof(name), "calib.%s.%s%s", what, m->word, figure);
+	bench_print(name, v, n, unit);
+}
+
+static void session(struct cal_rank *r, const struct method *m, enum cal_session_kind kind)
 {
 	static const unsigned char exchanges[2] = { 0, 1 };
-	struct cal_sync_options opt = { .max_messages = 100, .max_duration_s = 60 };
+	struct cal_sync_options opt = { .max_messages = 100, .max_duration_s = 60, .method = m->method, .hz = hz };
 	struct cal_session out[2];
 
 	memset(out, 0, sizeof(out));
@@ -100,7 +118,7 @@ static void open_clocks(const struct cal_run *run, struct tmr_timer *clock[2])
 	}
 }
 
-static void bursts(void)
+static void bursts(const struct method *m)
 {
 	double error[BURSTS], half[BURSTS], rtt[BURSTS], outside = 0;
 	struct tmr_timer *clock[2];
@@ -112,10 +130,10 @@ static void bursts(void)
 
 	begin(&mine, BURSTS);
 	for (i = 0; i < BURSTS; i++) {
-		session(&mine, CAL_MIDDLE);
+		session(&mine, m, CAL_MIDDLE);
 		cal_link_sleep(l, 0.02);
 	}
-	if (!gather(&mine, &run)) {
+	if (!gather(&mine, m, &run)) {
 		return;
 	}
 	open_clocks(&run, clock);
@@ -125,7 +143,7 @@ static void bursts(void)
 
 		cal_filter(s->sample, s->n, 0.1, clock[0]->hz / clock[1]->hz);
 		need(cal_condense(s, clock[0]->hz / clock[1]->hz, 1e-4, run.rank[1].effective_tick_s * clock[1]->hz,
-			     run.rank[0].effective_tick_s * clock[0]->hz, CAL_MEAN, &p, &err) == 0);
+			     run.rank[0].effective_tick_s * clock[0]->hz, m->method == CAL_SYNC_PAIRS ? CAL_QUIET : CAL_MEAN, &p, &err) == 0);
 		error[i] = 1e9 * point_error(&p, clock, &inside);
 		outside += !inside;
 		half[i] = 0.5e9 * (p.high - p.low) / clock[0]->hz;
@@ -134,10 +152,10 @@ static void bursts(void)
 		}
 		rtt[i] = shortest * 1e9;
 	}
-	bench_print("calib.burst.rtt_min", rtt, BURSTS, "ns");
-	bench_print("calib.burst.true_error", error, BURSTS, "ns");
-	bench_print("calib.burst.bound", half, BURSTS, "ns");
-	bench_print("calib.burst.outside_bound", &outside, 1, "bursts");
+	print(m, "burst", "rtt_min", rtt, BURSTS, "ns");
+	print(m, "burst", "true_error", error, BURSTS, "ns");
+	print(m, "burst", "bound", half, BURSTS, "ns");
+	print(m, "burst", "outside_bound", &outside, 1, "bursts");
 	tmr_close(clock[0]);
 	tmr_close(clock[1]);
 	cal_run_free(&run);
@@ -165,7 +183,7 @@ static double line_error(const struct cal_run *run, struct tmr_timer *const cloc
 	return worst;
 }
 
-static void lines(void)
+static void lines(const struct method *m)
 {
 	double error[RUNS], broken = 0;
 	struct tmr_timer *clock[2];
@@ -175,11 +193,11 @@ static void lines(void)
 
 	for (i = 0; i < RUNS; i++) {
 		begin(&mine, 2);
-		session(&mine, CAL_START);
+		session(&mine, m, CAL_START);
 		cal_link_sleep(l, run_s);
 		need(cal_link_barrier(l, &err) == 0);
-		session(&mine, CAL_END);
-		if (gather(&mine, &run)) {
+		session(&mine, m, CAL_END);
+		if (gather(&mine, m, &run)) {
 			need(cal_solve(&run, -1, &err) == 0);
 			open_clocks(&run, clock);
 			error[i] = 1e9 * line_error(&run, clock, &broken);
@@ -189,13 +207,15 @@ static void lines(void)
 		}
 	}
 	if (l->rank == 0) {
-		bench_print("calib.linear.true_error", error, RUNS, "ns");
-		bench_print("calib.linear.outside_bound", &broken, 1, "points");
+		print(m, "linear", "true_error", error, RUNS, "ns");
+		print(m, "linear", "outside_bound", &broken, 1, "points");
 	}
 }
 
 int main(int argc, char **argv)
 {
+	size_t i;
+
 	l = cal_link_start(&argc, &argv, &err);
 	if (!l || l->size != 2) {
 		fprintf(stderr, "bench_calib: run it with two processes, mpirun -np 2\n");
@@ -203,8 +223,10 @@ int main(int argc, char **argv)
 	}
 	l->timer = tmr_open(clocks, l->rank, &err);
 	need(l->timer != NULL);
-	bursts();
-	lines();
+	for (i = 0; i < sizeof(methods) / sizeof(methods[0]); i++) {
+		bursts(&methods[i]);
+		lines(&methods[i]);
+	}
 	tmr_close(l->timer);
 	cal_link_close(l);
 	return 0;

@@ -46,6 +46,27 @@ static void remove_all(const char *path)
 	}
 }
 
+/* All files whose names begin so. */
+static double folder_bytes(const char *prefix)
+{
+	DIR *d = opendir(dir);
+	struct dirent *e;
+	struct stat st;
+	char p[800];
+	double sum = 0;
+
+	while (d && (e = readdir(d))) {
+		snprintf(p, sizeof(p), "%s/%s", dir, e->d_name);
+		if (strncmp(e->d_name, prefix, strlen(prefix)) == 0 && stat(p, &st) == 0) {
+			sum += (double)st.st_size;
+		}
+	}
+	if (d) {
+		closedir(d);
+	}
+	return sum;
+}
+
 static const char *in_dir(const char *name)
 {
 	static char path[2][500];
@@ -56,11 +77,11 @@ static const char *in_dir(const char *name)
 	return path[i];
 }
 
-static double stf_write(const char *path, uint64_t n, unsigned k)
+static double stf_write(const char *path, uint64_t n, unsigned k, int compress)
 {
 	static const uint32_t one = 1, id[WORK_K] = { 1, 2, 3, 4, 5 };
 	static struct work_block b;
-	struct stf_writer_options o = { .resolution = 1e-9, .force = 1 };
+	struct stf_writer_options o = { .resolution = 1e-9, .force = 1, .compress = compress };
 	struct stf_counter_definition def = { .type = STF_COUNTER_U8 | STF_COUNTER_SAMPLE, .do_diff = 1 };
 	struct stf_counter_value r = { .size_1_2 = k, .counters = id };
 	struct stf_writer *wr;
@@ -217,7 +238,8 @@ struct series {
 	double v[MAX_RUNS];
 };
 
-enum { WRITE, READ, RECORDS, WINDOW, OWRITE, OREAD, OWINDOW, RWRITE, RREAD, RRECORDS, RWINDOW, N_SERIES };
+enum { WRITE, READ, RECORDS, WINDOW, OWRITE, OREAD, OWINDOW, RWRITE, RREAD, RRECORDS, RWINDOW, ZWRITE, ZREAD, ZBYTES, ZWINDOW, RZWRITE, RZREAD,
+       N_SERIES };
 
 static void run_pair(struct series *s, int i, unsigned k, const struct truth *t)
 {
@@ -226,7 +248,7 @@ static void run_pair(struct series *s, int i, unsigned k, const struct truth *t)
 	char stf[500];
 
 	snprintf(stf, sizeof(stf), "%s/t.stf", dir);
-	s[WRITE].v[i] = stf_write(stf, samples, k) / n * 1e9;
+	s[WRITE].v[i] = stf_write(stf, samples, k, 0) / n * 1e9;
 	memset(&got, 0, sizeof(got));
 	a = stf_read_records(stf, 0, UINT64_MAX, &got);
 	check("read records", &got, &t->all);
@@ -237,6 +259,17 @@ static void run_pair(struct series *s, int i, unsigned k, const struct truth *t)
 	memset(&got, 0, sizeof(got));
 	s[WINDOW].v[i] = stf_read(stf, t->from, t->to, &got) * 1e3;
 	check("window", &got, &t->window);
+#ifdef HAVE_ZSTD
+	snprintf(stf, sizeof(stf), "%s/z.stf", dir);
+	s[ZWRITE].v[i] = stf_write(stf, samples, k, 1) / n * 1e9;
+	s[ZBYTES].v[i] = folder_bytes("z.stf") / n;
+	memset(&got, 0, sizeof(got));
+	s[ZREAD].v[i] = n / stf_read(stf, 0, UINT64_MAX, &got) * 1e-6;
+	check("read compressed", &got, &t->all);
+	memset(&got, 0, sizeof(got));
+	s[ZWINDOW].v[i] = stf_read(stf, t->from, t->to, &got) * 1e3;
+	check("window compressed", &got, &t->window);
+#endif
 #ifdef HAVE_OTF2
 	s[OWRITE].v[i] = otf2_write(in_dir("otf2"), samples, k) / n * 1e9;
 	memset(&got, 0, sizeof(got));
@@ -246,6 +279,8 @@ static void run_pair(struct series *s, int i, unsigned k, const struct truth *t)
 	s[OWINDOW].v[i] = otf2_read(in_dir("otf2"), t->from, t->to, &got) * 1e3;
 	check("OTF2 window", &got, &t->window);
 	s[RWRITE].v[i] = s[WRITE].v[i] / s[OWRITE].v[i];
+	s[RZWRITE].v[i] = s[ZWRITE].v[i] / s[OWRITE].v[i];
+	s[RZREAD].v[i] = s[ZREAD].v[i] / s[OREAD].v[i];
 	s[RREAD].v[i] = s[READ].v[i] / s[OREAD].v[i];
 	s[RWINDOW].v[i] = s[WINDOW].v[i] / s[OWINDOW].v[i];
 	s[RRECORDS].v[i] = s[RECORDS].v[i] / s[OREAD].v[i];
@@ -262,6 +297,12 @@ static void run_all(unsigned k)
 		[RREAD] = { .name = "stf.read.ratio_otf2", .unit = "1" },
 		[RWINDOW] = { .name = "stf.window.ratio_otf2scan", .unit = "1" },
 		[RECORDS] = { .name = "stf.read.generic", .unit = "M/s" },
+		[ZWRITE] = { .name = "stf.write.zstd", .unit = "ns" },
+		[ZREAD] = { .name = "stf.read.zstd", .unit = "M/s" },
+		[ZBYTES] = { .name = "stf.bytes.zstd", .unit = "B" },
+		[ZWINDOW] = { .name = "stf.window.zstd", .unit = "ms" },
+		[RZWRITE] = { .name = "stf.write.zstd.ratio_otf2", .unit = "1" },
+		[RZREAD] = { .name = "stf.read.zstd.ratio_otf2", .unit = "1" },
 		[OWRITE] = { .name = "otf2.write", .unit = "ns" },
 		[OREAD] = { .name = "otf2.read", .unit = "M/s" },
 		[OWINDOW] = { .name = "otf2.window.scan", .unit = "ms" },
@@ -276,6 +317,11 @@ static void run_all(unsigned k)
 		run_pair(s, i, k, &t);
 	}
 	for (i = 0; i < N_SERIES; i++) {
+#ifndef HAVE_ZSTD
+		if (s[i].name && strstr(s[i].name, "zstd")) {
+			continue;
+		}
+#endif
 #ifndef HAVE_OTF2
 		if (s[i].name && strstr(s[i].name, "otf2")) {
 			continue;
