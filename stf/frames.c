@@ -1,21 +1,278 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Reading a compressed component: the seek table says where the frames are, the anchors what they hold. A file
+ * that was cut has lost its table; then the frames are found one behind the other. */
 #include "config.h"
 #include "stf/frames.h"
+#include "stf/columns.h"
+#include "stf/reader.h"
+#include "stf/zst.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#define SKIPPABLE 0x184d2a5eu
+#define SEEKABLE 0x8f92eab1u
+#define FOOT 9
+
+struct frame {
+	uint64_t at;      /* in the file, from the component's start there */
+	uint64_t offset;  /* in the unpacked component; UINT64_MAX: not known yet */
+	uint32_t packed, content;
+};
+
+struct stx_frames {
+	struct stx_unzst *ctx;
+	struct frame *frame;
+	size_t n, next;
+	int broken;       /* the file ends behind the last of them */
+	uint8_t *packed, *content;
+	size_t packed_cap, content_cap;
+};
+
+void stx_frames_close(struct stx_frames *f)
+{
+	if (f) {
+		stx_unzst_free(f->ctx);
+		free(f->frame);
+		free(f->packed);
+		free(f->content);
+		free(f);
+	}
+}
+
+static int read_at(struct stx_source *s, uint64_t at, void *p, size_t n, struct stf_err *err)
+{
+	uint8_t *c = p;
+	ssize_t got;
+
+	while (n) {
+		got = pread(s->fd, c, n, (off_t)(s->place.start + at));
+		if (got < 0 && errno == EINTR) {
+			continue;
+		}
+		if (got < 0) {
+			return stx_fail_errno(err, errno, s->path, "cannot read");
+		}
+		if (got == 0) {
+			return stx_fail(err, STF_ERR_TRUNCATED, s->path, at, 0, "the file became shorter while it was read");
+		}
+		c += got;
+		at += (uint64_t)got;
+		n -= (size_t)got;
+	}
+	return 0;
+}
+
+/* The table at the file's end. 1: there and good, 0: not. */
+static int read_table(struct stx_source *s, struct stx_frames *f, struct stf_err *err)
+{
+	uint64_t size = s->place.size, n, each, at = 0, i;
+	uint8_t foot[FOOT], *t;
+
+	if (size < 8 + FOOT || read_at(s, size - FOOT, foot, FOOT, err) < 0 || tkm_get32(foot + 5, 0) != SEEKABLE) {
+		return 0;
+	}
+	n = tkm_get32(foot, 0);
+	each = foot[4] & 0x80 ? 12 : 8;
+	if (n * each + 8 + FOOT > size) {
+		return 0;
+	}
+	t = malloc(n * each + 8);
+	f->frame = calloc(n + 1, sizeof(*f->frame));
+	if (!t || !f->frame) {
+		free(t);
+		return stx_no_memory(err);
+	}
+	if (read_at(s, size - FOOT - n * each - 8, t, n * each + 8, err) < 0) {
+		free(t);
+		return -1;
+	}
+	for (i = 0; i < n; i++) {
+		f->frame[i] = (struct frame){ .at = at, .offset = UINT64_MAX, .packed = tkm_get32(t + 8 + i * each, 0),
+					      .content = tkm_get32(t + 12 + i * each, 0) };
+		at += f->frame[i].packed;
+	}
+	i = tkm_get32(t, 0);
+	free(t);
+	f->n = n;
+	return i == SKIPPABLE && at == size - FOOT - n * each - 8;
+}
+
+/* Without a table: frame by frame. */
+static int find_frames(struct stx_source *s, struct stx_frames *f, struct stf_err *err)
+{
+	size_t at = 0, n = (size_t)s->place.size, cap = 0, size;
+	struct frame *p;
+	uint64_t content;
+	int rc = 0;
+
+	free(f->frame);
+	f->frame = NULL;
+	f->n = 0;
+	f->broken = 1;
+	f->packed = malloc(n + 1);
+	f->packed_cap = n;
+	if (!f->packed) {
+		return stx_no_memory(err);
+	}
+	if (read_at(s, 0, f->packed, n, err) < 0) {
+		return -1;
+	}
+	while (at < n && stx_unzst_measure(f->packed + at, n - at, &size, &content) == 0 && content <= UINT32_MAX &&
+	       size <= UINT32_MAX && size && tkm_get32(f->packed + at, 0) != SKIPPABLE) {
+		if (f->n + 1 >= cap) {
+			cap = cap ? 2 * cap : 64;
+			p = realloc(f->frame, cap * sizeof(*p));
+			if (!p) {
+				rc = stx_no_memory(err);
+				break;
+			}
+			f->frame = p;
+		}
+		f->frame[f->n++] = (struct frame){ at, UINT64_MAX, (uint32_t)size, (uint32_t)content };
+		at += size;
+	}
+	return rc;
+}
 
 int stx_frames_open(struct stx_source *s, struct stf_err *err)
 {
-	return stx_fail(err, STF_ERR_IO, s->path, 0, 0, "cannot read: compressed");
+	struct stx_frames *f = calloc(1, sizeof(*f));
+	size_t i;
+	int rc;
+
+	s->frames = f;
+	if (!f) {
+		return stx_no_memory(err);
+	}
+	f->ctx = stx_unzst_new(err);
+	if (!f->ctx) {
+		return -1;
+	}
+	err->code = STF_OK;
+	rc = read_table(s, f, err);
+	if (rc < 0 || (rc == 0 && find_frames(s, f, err) < 0)) {
+		return -1;
+	}
+	if (f->n) {
+		f->frame[0].offset = 0;
+	}
+	/* an upper bound until the last frame has been seen; with none, a size of 1 leads to the fault at the end */
+	for (s->size = f->broken, i = 0; i < f->n; i++) {
+		s->size += f->frame[i].content;
+	}
+	return 0;
 }
-void stx_frames_close(struct stx_frames *f)
+
+static int grow(uint8_t **p, size_t *cap, size_t n)
 {
-	(void)f;
+	uint8_t *q;
+
+	if (n <= *cap && *p) {
+		return 0;
+	}
+	q = realloc(*p, n + 1);
+	if (!q) {
+		return -1;
+	}
+	*p = q;
+	*cap = n;
+	return 0;
 }
+
+/* The content of the next frame; *size bytes of the component are in it. */
+static int unpack(struct stx_source *s, int64_t *size, struct stf_err *err)
+{
+	struct stx_frames *f = s->frames;
+	const struct frame *fr = &f->frame[f->next];
+
+	/* a block of a frame has at least 3 bytes and at most 128 KiB of content */
+	if (fr->content > ((uint64_t)fr->packed / 3 + 1) * (128 << 10)) {
+		return stx_fail(err, STF_ERR_FORMAT, s->path, fr->at, 0, "a frame cannot hold %u bytes", fr->content);
+	}
+	if (grow(&f->packed, &f->packed_cap, fr->packed) < 0 || grow(&f->content, &f->content_cap, fr->content) < 0) {
+		return stx_no_memory(err);
+	}
+	if (read_at(s, fr->at, f->packed, fr->packed, err) < 0) {
+		return -1;
+	}
+	if (stx_unzst_frame(f->ctx, f->packed, fr->packed, f->content, fr->content) < 0) {
+		return stx_fail(err, STF_ERR_FORMAT, s->path, fr->at, 0, "a compressed frame is damaged");
+	}
+	*size = stx_columns_size(f->content, fr->content, s->defs->big);
+	if (*size < 0) {
+		return stx_fail(err, STF_ERR_FORMAT, s->path, fr->at, 0, "a frame's columns are damaged");
+	}
+	return 0;
+}
+
 int stx_frames_fill(struct stx_source *s, struct stf_err *err)
 {
-	return stx_frames_open(s, err);
+	struct stx_frames *f = s->frames;
+	struct frame *fr;
+	int64_t size = 0;
+
+	if (s->pos) {
+		memmove(s->buf, s->buf + s->pos, s->len - s->pos);
+		s->offset += s->pos;
+		s->len -= s->pos;
+		s->pos = 0;
+	}
+	if (f->next == f->n) {
+		s->size = s->offset + s->len;
+		s->cut = f->broken;
+		return 0;
+	}
+	if (unpack(s, &size, err) < 0) {
+		return -1;
+	}
+	fr = &f->frame[f->next];
+	if (s->len + (size_t)size > s->cap && grow(&s->buf, &s->cap, s->len + (size_t)size) < 0) {
+		return stx_no_memory(err);
+	}
+	stx_columns_unpack(s->buf + s->len, f->content, fr->content, s->defs->big);
+	s->len += (size_t)size;
+	f->next++;
+	if (f->next < f->n && fr[1].offset != UINT64_MAX && fr[1].offset != s->offset + s->len) {
+		return stx_fail(err, STF_ERR_FORMAT, s->path, fr[1].at, 0, "a frame does not begin at its anchor");
+	}
+	if (f->next < f->n) {
+		fr[1].offset = s->offset + s->len;
+	} else if (!f->broken) {
+		s->size = s->offset + s->len;
+	}
+	return 0;
 }
+
+void stx_frames_know(struct stx_source *s, const struct stx_anchors *t)
+{
+	struct stx_frames *f = s->frames;
+	size_t i;
+
+	/* frame k holds what lies between the anchors k and k + 1 */
+	for (i = 1; f && i < f->n && i < t->n; i++) {
+		f->frame[i].offset = t->anchor[i].offset;
+	}
+}
+
 int stx_frames_seek(struct stx_source *s, uint64_t offset, struct stf_err *err)
 {
-	(void)offset;
-	return stx_frames_open(s, err);
+	struct stx_frames *f = s->frames;
+	size_t k = f->n;
+
+	while (k > 0 && (f->frame[k - 1].offset == UINT64_MAX || f->frame[k - 1].offset > offset)) {
+		k--;
+	}
+	f->next = k ? k - 1 : 0;
+	s->pos = s->len = 0;
+	s->offset = k ? f->frame[k - 1].offset : 0;
+	while (s->offset + s->len <= offset && f->next < f->n) {
+		s->pos = s->len;
+		if (stx_source_fill(s, err) < 0) {
+			return -1;
+		}
+	}
+	s->pos = offset - s->offset < s->len ? (size_t)(offset - s->offset) : s->len;
+	return 0;
 }

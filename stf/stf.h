@@ -190,6 +190,7 @@ struct stf_writer_options {
 	int force;               /* replace an existing trace (only once the new one is complete) */
 	int big_endian;          /* for tests; traces are little-endian */
 	const char *comment;     /* one line for the head of the base file, or NULL */
+	int compress;            /* zstd level of the components, 1 to 19; 0: as they are */
 };
 
 /* Begins a trace whose base file is `path` (T.stf; the components are T.stf.dcl, T.stf.msg ...). All

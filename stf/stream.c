@@ -2,6 +2,7 @@
 /* A component file being written: the seldom path of stx_room(). */
 #include "config.h"
 #include "stf/stream.h"
+#include "stf/zst.h"
 
 #include <stdlib.h>
 
@@ -12,6 +13,12 @@ uint64_t stx_stream_offset(const struct stx_stream *s)
 
 struct stx_stream *stx_stream_new(const char *path, const char *suffix, int force, int big, struct stf_err *err,
 				  uint8_t *used)
+{
+	return stx_stream_new_zst(path, suffix, force, big, 0, err, used);
+}
+
+struct stx_stream *stx_stream_new_zst(const char *path, const char *suffix, int force, int big, int level,
+				      struct stf_err *err, uint8_t *used)
 {
 	struct stx_stream *s = calloc(1, sizeof(*s));
 	size_t cap = path ? STX_BUFFER : 4096, n = strlen(suffix);
@@ -28,7 +35,7 @@ struct stx_stream *stx_stream_new(const char *path, const char *suffix, int forc
 	s->memory = !path;
 	memcpy(s->suffix, suffix, n < sizeof(s->suffix) ? n : sizeof(s->suffix) - 1);
 	s->buf = malloc(cap);
-	name = path ? malloc(strlen(path) + n + 1) : NULL;
+	name = path ? malloc(strlen(path) + n + 5) : NULL;
 	if (!s->buf || (path && !name)) {
 		stx_no_memory(err);
 		goto fail;
@@ -38,6 +45,14 @@ struct stx_stream *stx_stream_new(const char *path, const char *suffix, int forc
 	if (path) {
 		memcpy(name, path, strlen(path));
 		memcpy(name + strlen(path), suffix, n + 1);
+		if (level) {
+			strcat(name, ".zst");
+			s->level = level;
+			s->zst = stx_zst_new(level, big, err);
+			if (!s->zst) {
+				goto fail;
+			}
+		}
 		if (stx_out_open(&s->out, name, force, err) < 0) {
 			goto fail;
 		}
@@ -78,7 +93,7 @@ int stx_stream_add_anchors(struct stx_stream *s, const char *path, int force)
 	if (!s->history) {
 		return stx_no_memory(s->err);
 	}
-	s->anc = stx_stream_new(path, suffix, force, s->big, s->err, s->used);
+	s->anc = stx_stream_new_zst(path, suffix, force, s->big, s->level, s->err, s->used);
 	if (!s->anc) {
 		return -1;
 	}
@@ -102,9 +117,11 @@ static int absorb(struct stx_stream *s)
 
 static int flush(struct stx_stream *s)
 {
-	size_t n = (size_t)(s->cur - s->buf);
+	size_t n = (size_t)(s->cur - s->buf), len = n;
+	const uint8_t *p = s->buf;
 
-	if (absorb(s) < 0 || stx_out_write(&s->out, s->buf, n, s->err) < 0) {
+	if (absorb(s) < 0 || (s->zst && n && stx_zst_frame(s->zst, s->buf, n, &p, &len, s->err) < 0) ||
+	    stx_out_write(&s->out, p, len, s->err) < 0) {
 		return -1;
 	}
 	s->base += n;
@@ -120,7 +137,8 @@ static int make_room(struct stx_stream *s, uint64_t size)
 	if (size <= (uint64_t)(s->end - s->cur)) {
 		return 0;
 	}
-	if (!s->memory && flush(s) < 0) {
+	/* a frame ends where an anchor stands, nowhere else */
+	if (!s->memory && !(s->zst && s->anc) && flush(s) < 0) {
 		return -1;
 	}
 	if (size <= (uint64_t)(s->end - s->cur)) {
@@ -183,6 +201,9 @@ uint8_t *stx_room_slow(struct stx_stream *s, uint64_t size, uint64_t time, uint3
 			return NULL;
 		}
 		s->anchored = at;
+		if (s->zst && flush(s) < 0) {
+			return NULL;
+		}
 	}
 	if (make_room(s, n + size) < 0) {
 		/* nothing more will fit, so that every later call comes by here and fails */
@@ -201,7 +222,12 @@ uint8_t *stx_room_slow(struct stx_stream *s, uint64_t size, uint64_t time, uint3
 
 int stx_stream_close(struct stx_stream *s)
 {
-	if (flush(s) < 0 || stx_out_close(&s->out, s->err) < 0) {
+	const uint8_t *p;
+	size_t len;
+
+	if (flush(s) < 0 || (s->zst && (stx_zst_table(s->zst, &p, &len, s->err) < 0 ||
+					stx_out_write(&s->out, p, len, s->err) < 0)) ||
+	    stx_out_close(&s->out, s->err) < 0) {
 		return -1;
 	}
 	s->limit = s->cur;
@@ -215,6 +241,7 @@ void stx_stream_free(struct stx_stream *s)
 	}
 	stx_stream_free(s->anc);
 	stx_history_free(s->history);
+	stx_zst_free(s->zst);
 	stx_out_discard(&s->out);
 	stx_out_free(&s->out);
 	free(s->buf);

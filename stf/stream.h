@@ -13,6 +13,8 @@
 struct stx_out {
 	int fd;           /* -1: closed or never opened */
 	int published;    /* has its final name: discard removes that one */
+	uint64_t size;    /* bytes written */
+	void *hash;       /* of them; NULL: not taken */
 	char *final_name, *temp_name;
 };
 
@@ -65,9 +67,10 @@ struct stx_stream {
 	uint64_t anchored;    /* offset of the last anchor */
 	uint64_t seen_now;    /* current time at `seen` */
 	struct stf_err *err;  /* the writer's; what stands there first stays */
-	int big, memory;      /* memory: no file, the buffer grows */
+	int big, level, memory; /* memory: no file, the buffer grows */
 	uint8_t *used;        /* [256] of the writer: ids that were written */
 	struct stx_out out;
+	struct stx_zst *zst;  /* NULL: bytes as they are */
 	struct stx_history *history; /* data files only */
 	struct stx_stream *anc;
 	uint32_t file;        /* file_declaration id */
@@ -77,6 +80,9 @@ struct stx_stream {
 /* path NULL: in memory. `err` and `used` must outlive the stream. */
 struct stx_stream *stx_stream_new(const char *path, const char *suffix, int force, int big, struct stf_err *err,
 				  uint8_t *used);
+/* With a zstd level its file is compressed, and so is what stx_stream_add_anchors() adds. */
+struct stx_stream *stx_stream_new_zst(const char *path, const char *suffix, int force, int big, int level,
+				      struct stf_err *err, uint8_t *used);
 /* Makes it a data file: gives it anchors, the first at offset 0. */
 int stx_stream_add_anchors(struct stx_stream *s, const char *path, int force);
 /* Writes out all that is buffered and closes the file. */

@@ -2,6 +2,7 @@
 /* Beginning to read in the middle: from the last anchor ahead of the window, with what had happened before. */
 #include "config.h"
 #include "stf/cursor.h"
+#include "stf/frames.h"
 #include "stf/stream.h"
 
 #include <stdlib.h>
@@ -360,6 +361,7 @@ int stx_window_begin(struct stf_cursor *c, int state, struct stf_err *err)
 		if (t->fault.code != STF_OK && c->fault.code == STF_OK) {
 			c->fault = t->fault;
 		}
+		stx_frames_know(s, t);
 		a = find_anchor(t, c->filter.from, s->late);
 		if (state && c->filter.from > 0 && state_of(c, s, t, a) == 0) {
 			continue;

@@ -47,6 +47,9 @@ static int check_options(const char *path, const struct stf_writer_options *o, s
 	if (o->eventbits > 63) {
 		return stx_fail(err, STF_ERR_ARG, NULL, 0, 0, "%u event bits, at most 63", o->eventbits);
 	}
+	if (o->compress < 0 || o->compress > 19) {
+		return stx_fail(err, STF_ERR_ARG, NULL, 0, 0, "compression level %d, must be 0 (none) to 19", o->compress);
+	}
 	for (c = o->comment; c && *c; c++) {
 		if ((unsigned char)*c < ' ') {
 			return stx_fail(err, STF_ERR_ARG, NULL, 0, 0, "the comment must be one line of text");
@@ -117,7 +120,7 @@ struct stf_writer *stf_writer_create(const char *path, const struct stf_writer_o
 	if (!w->infos || !w->procs || stx_out_open(&w->base, path, opt->force, &w->err) < 0) {
 		goto fail;
 	}
-	w->dcl = stx_stream_new(path, ".dcl", opt->force, opt->big_endian, &w->err, w->used);
+	w->dcl = stx_stream_new_zst(path, ".dcl", opt->force, opt->big_endian, opt->compress, &w->err, w->used);
 	if (!w->dcl) {
 		goto fail;
 	}
@@ -152,7 +155,7 @@ static struct stx_stream *open_data(struct stf_writer *w, unsigned kind, uint32_
 	} else {
 		snprintf(suffix, sizeof(suffix), "%s", stx_category[kind].suffix);
 	}
-	s = stx_stream_new(w->path, suffix, w->opt.force, w->opt.big_endian, &w->err, w->used);
+	s = stx_stream_new_zst(w->path, suffix, w->opt.force, w->opt.big_endian, w->opt.compress, &w->err, w->used);
 	if (!s) {
 		return NULL;
 	}
@@ -202,7 +205,8 @@ static struct stx_stream *route_declaration(struct stf_writer *w, unsigned id, u
 static struct stx_stream *route_statistics(struct stf_writer *w)
 {
 	if (!w->sts) {
-		w->sts = stx_stream_new(w->path, ".sts", w->opt.force, w->opt.big_endian, &w->err, w->used);
+		w->sts = stx_stream_new_zst(w->path, ".sts", w->opt.force, w->opt.big_endian, w->opt.compress, &w->err,
+					    w->used);
 		if (w->sts) {
 			w->sts->file = FILE_STS;
 		}

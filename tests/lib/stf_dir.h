@@ -39,6 +39,36 @@ static inline const char *in_dir(const char *name)
 	return path[i];
 }
 
+static inline char *slurp(const char *path, size_t *n)
+{
+	FILE *f = fopen(path, "rb");
+	char *p = NULL;
+
+	*n = 0;
+	if (f) {
+		fseek(f, 0, SEEK_END);
+		*n = (size_t)ftell(f);
+		rewind(f);
+		p = malloc(*n + 1);
+		if (fread(p, 1, *n, f) != *n) {
+			*n = 0;
+		}
+		fclose(f);
+	}
+	return p;
+}
+
+static inline void spit(const char *path, const char *p, size_t n)
+{
+	FILE *f = fopen(path, "wb");
+
+	if (!f || fwrite(p, 1, n, f) != n) {
+		printf("Bail out! cannot write %s\n", path);
+		exit(99);
+	}
+	fclose(f);
+}
+
 static inline void make_dir(void)
 {
 	strcpy(dir, "/tmp/test_stf_XXXXXX");

@@ -3,11 +3,17 @@
 #include <dirent.h>
 #include <sys/resource.h>
 
+#include "config.h"
 #include "stf/stf.h"
 #include "tests/lib/check.h"
 #include "tests/lib/stf_dir.h"
 
 static struct stf_err err;
+#ifdef HAVE_ZSTD
+static const int zstd = 1;
+#else
+static const int zstd;
+#endif
 
 /* ---- a trace of everything that a window must know about, and its oracle ---- */
 
@@ -20,6 +26,7 @@ struct seen {
 	uint64_t sum;
 };
 
+static int compress; /* level of the traces that are written */
 static struct seen all[2 * N], got[2 * N];
 static size_t n_all, n_got;
 
@@ -74,7 +81,8 @@ static int write_some(struct stf_writer *w, uint64_t t, uint32_t willy)
 
 static void write_trace(int big, uint32_t per_file, int late)
 {
-	struct stf_writer_options o = { .resolution = 1e-9, .procs_per_file = per_file, .big_endian = big };
+	struct stf_writer_options o = { .resolution = 1e-9, .procs_per_file = per_file, .big_endian = big,
+					.compress = compress };
 	static const uint32_t threads[PROCS] = { 1, 1, 1, 1, 1, 1 };
 	struct stf_writer *w;
 	uint64_t t = 0;
@@ -260,6 +268,7 @@ static void options_select(void)
 	int i;
 
 	for (i = 0; i < 12; i++) {
+		compress = zstd && i % 4 > 1;
 		write_trace(i % 2, i / 2 % 3, i >= 6);
 		if (i % 5 == 4) {
 			remove_anchors();
@@ -375,6 +384,7 @@ static void state_is_told(void)
 	int i, k, pending = 0;
 
 	for (i = 0; i < 6; i++) {
+		compress = zstd && i >= 4;
 		write_trace(i == 1, 0, i == 2);
 		if (i == 3) {
 			remove_anchors();
@@ -399,6 +409,51 @@ static void state_is_told(void)
 		stf_reader_close(r);
 	}
 	CHECK(pending > 3, "only %d tries had messages under way", pending);
+}
+
+/* ---- compressed traces ---- */
+
+/* Every record comes back; a file cut anywhere gives whole frames and then says so; damage is seen or harmless. */
+static void compressed_and_cut(void)
+{
+	struct stf_cursor *c;
+	struct stf_reader *r;
+	const struct stf_record *rec;
+	char *p;
+	size_t n, len, got_before = 0, i;
+	int rc = 0, k, seen = 0;
+
+	compress = 1;
+	write_trace(0, 0, 0);
+	p = slurp(in_dir("a.stf.c.0.zst"), &len);
+	CHECK(p && len > 1000, "%zu", len);
+	r = stf_reader_open(in_dir("a.stf"), 0, &err);
+	for (k = 0; k <= 40; k++) {
+		spit(in_dir("a.stf.c.0.zst"), p, k == 40 ? len : len * (size_t)k / 40);
+		c = stf_cursor_open(r, ".c.0", &err);
+		CHECK(c, "%s", err.text);
+		for (n = 0; c && (rc = stf_cursor_next(c, &rec, &err)) > 0;) {
+			n++;
+		}
+		CHECK(rc == (k == 40 ? 0 : -1) && n >= got_before, "%d of 40: %d, %zu records", k, rc, n);
+		CHECK(rc == 0 || err.code == STF_ERR_TRUNCATED, "%d: %s", err.code, err.text);
+		got_before = n;
+		stf_cursor_close(c);
+	}
+	for (k = 0; k < 300; k++) {
+		i = check_random() % len;
+		p[i] = (char)(p[i] ^ (1 << check_random() % 8));
+		spit(in_dir("a.stf.c.0.zst"), p, len);
+		c = stf_cursor_open(r, ".c.0", &err);
+		while (c && (rc = stf_cursor_next(c, &rec, &err)) > 0) {
+		}
+		seen += !c || rc < 0;
+		stf_cursor_close(c);
+	}
+	CHECK(seen > 200, "%d of 300 damages were seen", seen);
+	stf_reader_close(r);
+	free(p);
+	compress = 0;
 }
 
 /* ---- many files ---- */
@@ -447,6 +502,11 @@ int main(int argc, char **argv)
 	RUN(options_select);
 	RUN(wrong_window);
 	RUN(state_is_told);
+	if (zstd) {
+		RUN(compressed_and_cut);
+	} else {
+		SKIP("compressed_and_cut", "no zstd in this build");
+	}
 	RUN(few_files_are_open);
 	clean();
 	rmdir(dir);
