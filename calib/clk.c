@@ -104,6 +104,7 @@ int cal_clk_write_rank(FILE *f, const struct cal_rank *r, struct tkm_err *err)
 	put_key_double(f, "effective-tick", r->effective_tick_s);
 	if (r->sync == CAL_SHARED) {
 		fprintf(f, "shares-clock-of %d\n", r->leader);
+		put_key_double(f, "shared-within", r->shared_within_s);
 	}
 	for (i = 0; i < r->anchors; i++) {
 		fprintf(f, "anchor %" PRId64 " %" PRId64 " %" PRId64 "\n", r->anchor[i].local.v, r->anchor[i].realtime_ns,
@@ -409,7 +410,7 @@ static int read_rank_line(struct reader *rd, struct cal_rank *r)
 		double *value;
 	} numbers[] = { { "nominal-hz", &r->nominal_hz }, { "measured-hz", &r->measured_hz },
 		{ "measured-se-ppm", &r->measured_se_ppm }, { "measured-bound-ppm", &r->measured_bound_ppm },
-		{ "effective-tick", &r->effective_tick_s } };
+		{ "effective-tick", &r->effective_tick_s }, { "shared-within", &r->shared_within_s } };
 	const struct {
 		const char *key;
 		int (*read)(struct reader *, struct cal_rank *);
@@ -487,6 +488,7 @@ static int add_rank(struct reader *rd, struct cal_run *run)
 		return bad(rd, "rank %d where rank %zu was expected", r->rank, run->ranks - 1);
 	}
 	r->map.period_s = run->period_s;
+	r->map.extra_s = r->sync == CAL_SHARED ? r->shared_within_s : 0;
 	r->map.max_drift = run->max_drift;
 	r->map.max_wander = run->max_wander;
 	return 0;

@@ -113,7 +113,8 @@ static double bound_outside(const struct cal_map *m, ltick_t local, const struct
 	return node_error(m, edge) + seconds_between(m, edge->local, local) * rate;
 }
 
-double cal_map_bound(const struct cal_map *m, ltick_t local)
+/* Without extra_s. */
+static double own_bound(const struct cal_map *m, ltick_t local)
 {
 	const struct cal_node *before, *behind, *first, *unused;
 	double u, apart, chord, left, right;
@@ -141,6 +142,11 @@ double cal_map_bound(const struct cal_map *m, ltick_t local)
 	chord = (double)gtick_sub(cal_map_at(m, local), cal_map_at(m, before->local)) -
 		u * (double)gtick_sub(cal_map_at(m, behind->local), cal_map_at(m, before->local));
 	return (1 - u) * left + u * right + 2 * m->max_wander * u * (1 - u) * apart + fabs(chord) * m->period_s;
+}
+
+double cal_map_bound(const struct cal_map *m, ltick_t local)
+{
+	return own_bound(m, local) + m->extra_s;
 }
 
 int cal_map_line(struct cal_map *m, ltick_t local, gtick_t global, double slope, struct tkm_err *err)

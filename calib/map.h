@@ -39,6 +39,7 @@ struct cal_map {
 	struct cal_node *node;    /* ascending */
 	double period_s;          /* seconds per global tick */
 	double max_drift;         /* assumed: no clock is off its nominal rate by more */
+	double extra_s;           /* the map is that of another process, whose clock is the same to within this */
 	double max_wander;        /* assumed: the rate against the master's stays within +- this of a constant */
 };
 
@@ -47,7 +48,7 @@ struct cal_map {
 gtick_t cal_map_at(const struct cal_map *m, ltick_t local);
 
 /* The largest error that cal_map_at() can have against the master's clock at that stamp, in seconds,
- * given max_drift and max_wander. Exactly 0 for a map without nodes (the master's own, or a clock
+ * given max_drift and max_wander. extra_s alone for a map without nodes (the master's own, or a clock
  * that is shared with it). doc/calibration.md derives it. */
 double cal_map_bound(const struct cal_map *m, ltick_t local);
 

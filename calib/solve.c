@@ -282,9 +282,13 @@ int cal_solve(struct cal_run *run, int skip, struct tkm_err *err)
 	for (i = 0; i < run->ranks; i++) {
 		struct cal_rank *r = &run->rank[i];
 
-		if (r->sync == CAL_SHARED && cal_map_copy(&r->map, &run->rank[r->leader].map) < 0) {
+		if (r->sync != CAL_SHARED) {
+			continue;
+		}
+		if (cal_map_copy(&r->map, &run->rank[r->leader].map) < 0) {
 			return tkm_fail(err, TKM_ERR_NOMEM, "clock map: out of memory");
 		}
+		r->map.extra_s += r->shared_within_s;
 	}
 	return 0;
 }

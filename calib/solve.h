@@ -27,6 +27,7 @@ struct cal_rank {
 	double effective_tick_s;   /* NAN: not measured */
 	enum cal_sync sync;
 	int leader;
+	double shared_within_s;    /* CAL_SHARED: how far the two clocks can be apart; 0: one kernel clock */
 	size_t sessions;
 	struct cal_session *session;
 	size_t anchors;            /* of the master: start and end */

@@ -32,6 +32,7 @@ struct tt {
 	size_t room;              /* events */
 	struct place *place;
 	unsigned char *exchanges; /* ranks that talk to the master */
+	double *proof;            /* of the node of every rank: its counter is one clock to within this; NAN: not so */
 	double *hz;               /* nominal (else measured) frequency of every rank's timer */
 	struct cal_rank rank;     /* what goes into the correction data */
 	struct tt_matrix_of_node matrix; /* of the first rank of a node */
@@ -169,40 +170,62 @@ static int find_places(struct tt *t, struct tkm_err *err)
 	return cal_link_bcast(t->link, t->place, (size_t)n * sizeof(*t->place), err);
 }
 
-/* SYNCED-HOST and SYNCED-CLUSTER as in the guide: what the option says, else what the timer is. */
-static void decide_sync(struct tt *t)
+/* Do all processing units of this node read one clock? How far apart two of them can be, or NAN. The core
+ * matrix is certain; a reading can also lag behind its clock by an effective tick. */
+static double prove_one_clock(const struct tt *t)
 {
-	int cluster = t->o.synced_cluster >= 0 ? t->o.synced_cluster : t->timer->scope == TMR_SCOPE_CLUSTER;
-	int host = t->o.synced_host >= 0 ? t->o.synced_host : t->timer->scope == TMR_SCOPE_NODE;
-	int i, me = t->link->rank;
+	const struct tmr_matrix *m = &t->matrix.m;
+	double farthest = 0;
+	size_t k;
 
-	for (i = 0; i < t->link->size; i++) {
-		t->exchanges[i] = i != 0 && !cluster && !(host && t->place[i].leader != i);
+	if (t->timer->scope != TMR_SCOPE_CORE || !t->timer->shareable || m->pus == 0 || m->apart || m->measured < m->pairs ||
+		t->me.env.tsc_invariant == 0) {
+		return NAN;
 	}
-	t->rank.sync = me == 0 || t->exchanges[me] ? CAL_OWN : CAL_SHARED;
-	t->rank.leader = cluster ? 0 : t->place[me].leader;
+	for (k = 0; k < m->pairs; k++) {
+		farthest = fmax(farthest, fmax(fabs(m->pair[k].low_s), fabs(m->pair[k].high_s)));
+	}
+	return farthest + (m->pairs ? tmr_effective_tick(t->timer, &t->me.quality) : 0);
 }
 
-/* Every rank learns the frequencies of all: to compare stamps of two timers roughly, before any fit. */
-static int share_frequencies(struct tt *t, struct tkm_err *err)
+/* One number of each rank, known to all. */
+static int share(struct tt *t, double mine, double **all_of_them, struct tkm_err *err)
 {
-	double mine = cal_rank_hz(&t->rank);
 	struct cal_blobs all;
 	int i;
 
-	t->hz = calloc((size_t)t->link->size, sizeof(*t->hz));
-	if (!t->hz) {
+	*all_of_them = calloc((size_t)t->link->size, sizeof(**all_of_them));
+	if (!*all_of_them) {
 		return tkm_fail(err, TKM_ERR_NOMEM, "out of memory for %d ranks", t->link->size);
 	}
 	if (cal_link_gather(t->link, &mine, sizeof(mine), &all, err) < 0) {
 		return -1;
 	}
 	for (i = 0; i < all.n; i++) {
-		memcpy(&t->hz[i], all.data[i], sizeof(mine));
+		memcpy(&(*all_of_them)[i], all.data[i], sizeof(mine));
 	}
 	cal_blobs_free(&all);
-	t->o.sync.hz = t->hz;
-	return cal_link_bcast(t->link, t->hz, (size_t)t->link->size * sizeof(*t->hz), err);
+	return cal_link_bcast(t->link, *all_of_them, (size_t)t->link->size * sizeof(**all_of_them), err);
+}
+
+/* SYNCED-HOST and SYNCED-CLUSTER as in the guide: what the option says, else what the timer is, else what the
+ * core matrix has proven. */
+static void decide_sync(struct tt *t)
+{
+	int cluster = t->o.synced_cluster >= 0 ? t->o.synced_cluster : t->timer->scope == TMR_SCOPE_CLUSTER;
+	int i, me = t->link->rank;
+
+	for (i = 0; i < t->link->size; i++) {
+		int leader = t->place[i].leader;
+		int host = t->o.synced_host >= 0 ? t->o.synced_host : t->timer->scope == TMR_SCOPE_NODE || !isnan(t->proof[leader]);
+
+		t->exchanges[i] = i != 0 && !cluster && !(host && leader != i);
+	}
+	t->rank.sync = me == 0 || t->exchanges[me] ? CAL_OWN : CAL_SHARED;
+	t->rank.leader = cluster ? 0 : t->place[me].leader;
+	if (t->rank.sync == CAL_SHARED && !cluster && !isnan(t->proof[t->rank.leader])) {
+		t->rank.shared_within_s = t->proof[t->rank.leader];
+	}
 }
 
 /* One line in front of each line of output: which process it is about. */
@@ -640,14 +663,16 @@ static int run(struct tt *t, struct tkm_err *err)
 	if (all_well(t, t->timer ? 0 : -1, err) < 0) {
 		return TT_ERROR;
 	}
-	decide_sync(t);
 	if (measure_timer(t, err) < 0 || measure_matrix(t, err) < 0) {
 		return TT_ERROR;
 	}
 	describe_rank(t);
-	if (share_frequencies(t, err) < 0) {
+	if (share(t, t->place[t->link->rank].index == 0 ? prove_one_clock(t) : NAN, &t->proof, err) < 0 ||
+		share(t, cal_rank_hz(&t->rank), &t->hz, err) < 0) {
 		return TT_ERROR;
 	}
+	t->o.sync.hz = t->hz;
+	decide_sync(t);
 	rc = test_messages(t, err);
 	if (all_well(t, rc, err) < 0 || collect(t, err) < 0) {
 		return TT_ERROR;
@@ -683,6 +708,7 @@ int main(int argc, char **argv)
 	free(t.me.event);
 	free(t.place);
 	free(t.exchanges);
+	free(t.proof);
 	free(t.hz);
 	tt_result_free(&t.result);
 	cal_link_close(t.link);

@@ -71,7 +71,7 @@ static json_t *rank(const struct tt_result *r, int i)
 {
 	const struct cal_rank *c = &r->run.rank[i];
 	const struct tt_truth *t = &r->truth[i];
-	double bound = 0;
+	double bound = c->map.extra_s;
 	json_t *j, *sync;
 	size_t k;
 

@@ -307,7 +307,11 @@ static void print_maps(FILE *f, const struct tt_result *r)
 		size_t k;
 
 		if (c->sync == CAL_SHARED) {
-			fprintf(f, "clock map of rank %d: that of rank %d, whose clock it shares\n", i, c->leader);
+			fprintf(f, "clock map of rank %d: that of rank %d, whose clock it shares", i, c->leader);
+			if (c->shared_within_s > 0) {
+				fprintf(f, ", proven to within %s by the core matrix", tkm_print_time(a, sizeof(a), c->shared_within_s, 1));
+			}
+			putc('\n', f);
 			continue;
 		}
 		for (k = 0; k < c->map.nodes; k++) {

@@ -200,6 +200,14 @@ ok "a kernel clock is shared by the ranks of a host" $?
 run 2 2 1 --timer clock_monotonic --synced-host off --performance-time 100ms --output "$dir/shared" --force
 has '^clock map of rank 1: 2 of ' && [ "$(grep -c '^sample' "$dir/shared.clk")" -ge 200 ]
 ok "SYNCED-HOST off exchanges messages all the same" $?
+run 2 2 1 --timer CPU --performance-time 100ms --output "$dir/shared" --force
+if has '^clock map of rank 1: that of rank 0, whose clock it shares, proven to within [0-9.]+(ns|us) by the core matrix$'; then
+	[ "$(grep -c '^sample' "$dir/shared.clk")" -eq 0 ] && grep -q '^shared-within [0-9]' "$dir/shared.clk"
+	ok "a counter that the core matrix proves to be one clock is shared" $?
+else
+	has '^(core matrix of .*: (not measured|[0-9]+ of [0-9]+ pairs .* [1-9][0-9]* apart)|.*unknown, they did not get)|^clock map of rank 1: 2 of '
+	ok "a counter that the core matrix does not prove to be one clock is calibrated" $?
+fi
 run 2 1 1 --timer CPU --synced-cluster on --performance-time 100ms --output "$dir/shared" --force
 [ "$(grep -c '^sample' "$dir/shared.clk")" -eq 0 ]
 ok "SYNCED-CLUSTER on exchanges none" $?
