@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
 
 /* ---- what is said ---- */
 
@@ -85,6 +87,42 @@ int stt_stf_fault(const struct stt_options *o, const struct stt_trace *t, const 
 	char line[900];
 
 	return stt_fault(o, "%s", stt_stf_line(t, e, line, sizeof(line)));
+}
+
+void stt_progress(const struct stt_options *o, const struct stt_trace *t, uint64_t now, int done)
+{
+	static unsigned calls, shown;
+	static time_t began;
+	uint64_t start, end;
+	unsigned percent, i;
+
+	if ((++calls & 0xffff) != 0 && !done) {
+		return;
+	}
+	if (done) {
+		if (shown) {
+			fprintf(stderr, "\r%60s\r", "");
+		}
+		shown = 0;
+		return;
+	}
+	began = began ? began : time(NULL);
+	/* beside text on the same terminal it would only be in the way */
+	if (o->verbose < 1 || !isatty(STDERR_FILENO) || isatty(STDOUT_FILENO) || time(NULL) - began < 1 ||
+	    stf_reader_duration(t->r, &start, &end) < 0 || end <= start || now < start) {
+		return;
+	}
+	percent = (unsigned)(100.0 * ((double)(now - start) / (double)(end - start)));
+	percent = percent > 100 ? 100 : percent;
+	if (percent >= shown) {
+		fputs("\r[", stderr);
+		for (i = 0; i < 50; i++) {
+			fputc(i < percent / 2 ? '#' : ' ', stderr);
+		}
+		fprintf(stderr, "] %3u%%", percent);
+		fflush(stderr);
+		shown = percent + 1;
+	}
 }
 
 /* ---- output ---- */

@@ -61,11 +61,12 @@ static int copy_component(struct copy *c, const char *suffix, enum stf_kind kind
 {
 	const struct stf_record *rec;
 	struct stf_err e;
-	struct stf_cursor *cursor = stf_cursor_open(c->t->r, suffix, &e);
+	struct stf_cursor *cursor = suffix ? stf_cursor_open(c->t->r, suffix, &e) : stt_request_cursor(c->req, c->t, &e);
 	int more = cursor ? 1 : -1, data, rc = 0;
 
 	while (rc == 0 && more > 0 && (more = stf_cursor_next(cursor, &rec, &e)) > 0) {
 		data = rec->layout->kind <= STF_KIND_OTHER;
+		stt_progress(c->o, c->t, rec->time, 0);
 		if (suffix ? rec->layout->kind != kind : !data || !stt_request_wants(c->req, c->t, rec)) {
 			continue;
 		}
@@ -76,6 +77,7 @@ static int copy_component(struct copy *c, const char *suffix, enum stf_kind kind
 		}
 	}
 	stf_cursor_close(cursor);
+	stt_progress(c->o, c->t, 0, 1);
 	if (more < 0) {
 		c->faults++;
 		stt_stf_fault(c->o, c->t, &e);

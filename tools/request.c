@@ -136,8 +136,9 @@ void stt_request_free(struct stt_request *q)
 
 static uint64_t stamp(double seconds, const struct stt_trace *t, int ticks)
 {
-	/* long double holds 64-bit stamps exactly on the machines that can; others lose what a double loses */
-	long double v = ticks ? floorl((long double)seconds) : floorl((long double)seconds / (long double)t->resolution);
+	/* Rounded: 2010 s are 2009999999999.99... units of 1e-9 s. long double holds 64-bit stamps exactly on
+	 * the machines that can; others lose what a double loses. */
+	long double v = ticks ? floorl((long double)seconds) : roundl((long double)seconds / (long double)t->resolution);
 
 	return v < 0 ? 0 : v >= 18446744073709551615.0L ? UINT64_MAX : (uint64_t)v;
 }
@@ -250,4 +251,27 @@ int stt_request_wants(const struct stt_request *q, const struct stt_trace *t, co
 		}
 	}
 	return !q || q->n == 0;
+}
+
+struct stf_cursor *stt_request_cursor(const struct stt_request *q, const struct stt_trace *t, struct stf_err *e)
+{
+	struct stf_cursor_options opt = { .window = q && q->n, .from = UINT64_MAX, .to = 0 };
+	int all_categories = 0;
+	size_t i;
+
+	for (i = 0; q && i < q->n; i++) {
+		const struct stt_window *w = &q->window[i];
+
+		opt.from = w->start < opt.from ? w->start : opt.from;
+		opt.to = w->end > opt.to ? w->end : opt.to;
+		opt.categories |= w->categories;
+		all_categories |= !w->categories;
+		opt.window &= w->timed;
+	}
+	if (all_categories) {
+		opt.categories = 0;
+	}
+	/* what the state says of messages under way is wanted, all else that is older is not */
+	opt.state = opt.window;
+	return stf_cursor_open_with(t->r, &opt, e);
 }

@@ -25,6 +25,9 @@ int stt_request_parse(struct stt_request *q, const struct stt_options *o, struct
 /* Turns times into the stamps of t, thread numbers into its threads. Returns -1: that cannot be done. */
 int stt_request_bind(struct stt_request *q, const struct stt_trace *t, const struct stt_options *o, struct tkm_err *err);
 int stt_request_wants(const struct stt_request *q, const struct stt_trace *t, const struct stf_record *rec);
+/* A cursor over the data that may be wanted, merged; with windows it begins near the first of them. What
+ * comes still has to pass stt_request_wants(). NULL: *e says why. */
+struct stf_cursor *stt_request_cursor(const struct stt_request *q, const struct stt_trace *t, struct stf_err *e);
 void stt_request_free(struct stt_request *q);
 
 #endif

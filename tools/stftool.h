@@ -81,6 +81,9 @@ const char *stt_stf_line(const struct stt_trace *t, const struct stf_err *e, cha
 /* A line for the user, on standard error, if --verbose is at least `level`. */
 void stt_say(const struct stt_options *o, int level, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 
+/* How far a long reading is, on a terminal only, and after a second of work. `now` is a stamp; done clears it. */
+void stt_progress(const struct stt_options *o, const struct stt_trace *t, uint64_t now, int done);
+
 /* The program, of either name. Returns its exit status. */
 int stt_main(int argc, char **argv, int expand);
 

@@ -503,17 +503,19 @@ static int print_events(struct printer *p)
 {
 	const struct stf_record *rec;
 	struct stf_err e;
-	struct stf_cursor *c = stf_cursor_open(p->t->r, NULL, &e);
+	struct stf_cursor *c = stt_request_cursor(p->req, p->t, &e);
 	int rc = -1;
 
 	if (c) {
 		while ((rc = stf_cursor_next(c, &rec, &e)) > 0 && !ferror(p->f)) {
+			stt_progress(p->o, p->t, rec->time, 0);
 			if (print_event(p, rec) < 0) {
 				stf_cursor_close(c);
 				return stt_fault(p->o, "%s: out of memory for messages under way", p->t->path);
 			}
 		}
 		stf_cursor_close(c);
+		stt_progress(p->o, p->t, 0, 1);
 	}
 	print_receives(p, 0, 1);
 	return rc < 0 ? stt_stf_fault(p->o, p->t, &e) : STT_OK;

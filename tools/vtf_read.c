@@ -30,7 +30,7 @@ struct reader {
 
 static int wrong(struct reader *r, const char *why)
 {
-	snprintf(r->line.why, sizeof(r->line.why), "%s", why);
+	snprintf(r->line.why, sizeof(r->line.why), "%.*s", (int)sizeof(r->line.why) - 1, why);
 	return -1;
 }
 

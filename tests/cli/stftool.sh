@@ -138,8 +138,27 @@ request "--request a thread" 8 --request 3, COUNTERS
 request "--request triplets" 1 --request 0:2 COUNTERS
 request "--request a message that is under way" 2 --request MESSAGES 5s:5500l
 request "--ticks" 1 --ticks --request COUNTERS 8000000002s:8000000002s
+"$build/tests/cli/make_stf" many "$dir/many.stf" 20000
+tool "$dir/many.stf" --dump
+awk '/ SAMP / && $1 >= 9000000000 && $1 <= 11000000000' "$dir/out" >"$dir/want"
+tool "$dir/many.stf" --dump --request 9s:11s
+grep ' SAMP ' "$dir/out" | diff - "$dir/want" >"$dir/diff" && [ "$(wc -l <"$dir/want")" -eq 2001 ]
+ok "--request of a window far inside is what the whole has there, both ends included" $?
 refused "--request with rubbish" 2 "--request: '4x:5x' is neither" "$rich" --dump --request 4x:5x
 refused "--request backwards" 2 "--request: the window 5s:4s ends before" "$rich" --dump --request 5s:4s
 refused "--request with a type" 2 "--request: a trace has one type" "$rich" --dump --request '"node counters"'
 
+# ---- completion ----
+
+if command -v bash >/dev/null; then
+	bash -c ". '$src/tools/completion/stftool'"' && COMP_WORDS=("$1" T.stf --print-c) COMP_CWORD=2 && _stftool "$1" &&
+		printf "%s\n" "${COMPREPLY[@]}"' - "$build/stftool" >"$dir/out" 2>"$dir/err"
+	status=$?
+	is "bash completes options" 0 <<'EOT'
+--print-clock
+--print-counters
+EOT
+else
+	skip "bash completes options" "no bash"
+fi
 done_testing

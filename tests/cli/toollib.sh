@@ -3,6 +3,7 @@
 # What the tests of the trace tools share; to be sourced. TAP.
 set -u
 build=${top_builddir:-.}
+# shellcheck disable=SC2034
 src=${top_srcdir:-.}
 dir=$(mktemp -d) || exit 99
 trap 'umount "$dir/full" 2>/dev/null; rm -rf "$dir"' EXIT
