@@ -2,6 +2,8 @@
 /* The end of a trace that is written: the index, and the moment when all files get their names. */
 #include "config.h"
 #include "stf/deflayer.h"
+#include "stf/hash.h"
+#include "stf/single.h"
 #include "stf/writer.h"
 
 #include <errno.h>
@@ -70,17 +72,100 @@ static int keep(struct stf_writer *w, struct stx_out *o)
 	return 0;
 }
 
+/* An info record of a class of ours; what a caller writes of it is dropped. */
+static int put_own(struct stf_writer *w, int own, const char *text)
+{
+	struct stf_info r = { .info_class = w->own_class[own], .size_1_1 = (uint32_t)strlen(text), .info = text };
+
+	return stx_put_info(w->infos, &r);
+}
+
+/* Classes stand in .dcl, which must be closed before its checksum is known. */
+static int declare_own(struct stf_writer *w, int own)
+{
+	return w->own_class[own] || stf_writer_class(w, stx_own_class[own], 0) ? 0 : -1;
+}
+
+/* Records that stand behind later ones: readers of a window must know how far to look. */
+static int put_late(struct stf_writer *w)
+{
+	unsigned kind = 0;
+	uint32_t set = 0;
+	uint64_t n, most;
+	struct stx_stream *s;
+	char text[80];
+
+	while ((s = next_data(w, &kind, &set))) {
+		n = stx_history_late(s->history, &most);
+		if (n) {
+			snprintf(text, sizeof(text), "%s %llu %llu", s->suffix, (unsigned long long)n, (unsigned long long)most);
+			if (declare_own(w, STX_OWN_LATE) < 0 || put_own(w, STX_OWN_LATE, text) < 0) {
+				return -1;
+			}
+		}
+	}
+	return 0;
+}
+
 static int close_streams(struct stf_writer *w)
 {
 	unsigned kind = 0;
 	uint32_t set = 0;
 	struct stx_stream *s;
 
-	if (stx_stream_close(w->dcl) < 0 || (w->sts && stx_stream_close(w->sts) < 0)) {
-		return -1;
-	}
 	while ((s = next_data(w, &kind, &set))) {
 		if (stx_stream_close(s) < 0) {
+			return -1;
+		}
+	}
+	if (put_late(w) < 0 || (w->dcl->out.hash && declare_own(w, STX_OWN_INTEGRITY) < 0)) {
+		return -1;
+	}
+	return stx_stream_close(w->dcl) < 0 || (w->sts && stx_stream_close(w->sts) < 0) ? -1 : 0;
+}
+
+/* All components, in the order of their ids. */
+static struct stx_part *list_parts(struct stf_writer *w, size_t *n)
+{
+	struct stx_stream *s, *all[4];
+	struct stx_part *p = NULL, *q;
+	unsigned kind = 0;
+	uint32_t set = 0;
+	size_t i, m;
+
+	*n = 0;
+	all[0] = w->dcl;
+	all[1] = w->sts;
+	for (m = w->sts ? 2 : 1; m; m = s ? 2 : 0) {
+		q = realloc(p, (*n + m) * sizeof(*p));
+		if (!q) {
+			free(p);
+			stx_no_memory(&w->err);
+			return NULL;
+		}
+		p = q;
+		for (i = 0; i < m; i++) {
+			snprintf(p[*n].suffix, sizeof(p[*n].suffix), "%s%s", all[i]->suffix, all[i]->zst ? ".zst" : "");
+			p[(*n)++].out = &all[i]->out;
+		}
+		s = next_data(w, &kind, &set);
+		if (s) {
+			all[0] = s;
+			all[1] = s->anc;
+		}
+	}
+	return p;
+}
+
+static int put_integrity(struct stf_writer *w, const struct stx_part *part, size_t n)
+{
+	char text[128];
+	size_t i;
+
+	for (i = 0; i < n && part[i].out->hash; i++) {
+		snprintf(text, sizeof(text), "%s %llu xxh3:%016llx", part[i].suffix, (unsigned long long)part[i].out->size,
+			 (unsigned long long)stx_hash_value(part[i].out->hash));
+		if (put_own(w, STX_OWN_INTEGRITY, text) < 0) {
 			return -1;
 		}
 	}
@@ -257,39 +342,88 @@ static int put_files(struct stf_writer *w, struct stx_stream *idx)
 	return 0;
 }
 
-static int write_base(struct stf_writer *w, uint64_t start, uint64_t end)
+static size_t filled(const struct stx_stream *s)
+{
+	return (size_t)(s->cur - s->buf);
+}
+
+/* The base file, in a single file with the directory ahead and the components behind it. */
+static int write_out(struct stf_writer *w, const struct stx_buf *text, const struct stx_stream *idx,
+		     const struct stx_part *part, size_t n)
+{
+	struct stx_buf dir = { 0 };
+	size_t i;
+	int rc = 0;
+
+	if (w->opt.single) {
+		rc = stx_single_directory(&dir, text->n + filled(idx) + filled(w->infos), part, n, &w->err);
+		if (rc == 0) {
+			rc = stx_out_write(&w->base, dir.p, dir.n, &w->err);
+		}
+		free(dir.p);
+	}
+	if (rc < 0 || stx_out_write(&w->base, text->p, text->n, &w->err) < 0 ||
+	    stx_out_write(&w->base, idx->buf, filled(idx), &w->err) < 0 ||
+	    stx_out_write(&w->base, w->infos->buf, filled(w->infos), &w->err) < 0) {
+		return -1;
+	}
+	for (i = 0; w->opt.single && i < n; i++) {
+		if (stx_single_copy(&w->base, &part[i], &w->err) < 0) {
+			return -1;
+		}
+	}
+	return 0;
+}
+
+static int put_index(struct stf_writer *w, struct stx_stream *idx, uint64_t start, uint64_t end)
 {
 	struct stf_clock_resolution c = { .resolution = w->opt.resolution, .eventbits = w->opt.eventbits };
-	struct stx_stream *idx = stx_stream_new(NULL, "", 0, w->opt.big_endian, &w->err, w->used);
-	struct stx_buf text = { 0 };
-	int rc = -1;
 
-	if (!idx || stx_put_clock_resolution(idx, &c) < 0) {
-		goto out;
+	if (stx_put_clock_resolution(idx, &c) < 0) {
+		return -1;
 	}
 	w->used[STF_ID_process_declaration] = 1;
-	if (w->procs->cur == w->procs->buf && stf_writer_processes(w, NULL, 0) < 0) {
+	if (filled(w->procs) == 0 && stf_writer_processes(w, NULL, 0) < 0) {
+		return -1;
+	}
+	if (!stx_room(idx, filled(w->procs), 0, &(uint32_t){ 0 })) {
+		return -1;
+	}
+	memcpy(idx->cur, w->procs->buf, filled(w->procs));
+	idx->cur += filled(w->procs);
+	return put_totals(w, idx, start, end) < 0 || put_lists(w, idx) < 0 || put_files(w, idx) < 0 ? -1 : 0;
+}
+
+static int write_base(struct stf_writer *w, uint64_t start, uint64_t end)
+{
+	struct stx_stream *idx = stx_stream_new(NULL, "", 0, w->opt.big_endian, &w->err, w->used);
+	struct stx_buf text = { 0 };
+	size_t n;
+	struct stx_part *part = list_parts(w, &n);
+	int rc = -1;
+
+	if (!idx || !part || put_index(w, idx, start, end) < 0 || put_integrity(w, part, n) < 0) {
 		goto out;
 	}
-	if (!stx_room(idx, (uint64_t)(w->procs->cur - w->procs->buf), 0, &(uint32_t){ 0 })) {
-		goto out;
-	}
-	memcpy(idx->cur, w->procs->buf, (size_t)(w->procs->cur - w->procs->buf));
-	idx->cur += w->procs->cur - w->procs->buf;
-	rc = put_totals(w, idx, start, end) < 0 || put_lists(w, idx) < 0 || put_files(w, idx) < 0 ? -1 : 0;
-	if (rc == 0) {
-		stx_defs_print(&text, w->used, w->opt.big_endian, w->comment);
-		rc = text.failed ? stx_no_memory(&w->err) : 0;
-	}
-	if (rc == 0 && (stx_out_write(&w->base, text.p, text.n, &w->err) < 0 ||
-			stx_out_write(&w->base, idx->buf, (size_t)(idx->cur - idx->buf), &w->err) < 0 ||
-			stx_out_write(&w->base, w->infos->buf, (size_t)(w->infos->cur - w->infos->buf), &w->err) < 0)) {
-		rc = -1;
-	}
+	stx_defs_print(&text, w->used, w->opt.big_endian, w->comment);
+	rc = text.failed ? stx_no_memory(&w->err) : write_out(w, &text, idx, part, n);
 out:
 	stx_stream_free(idx);
+	free(part);
 	free(text.p);
 	return rc < 0 ? -1 : stx_out_close(&w->base, &w->err);
+}
+
+/* The files get their names. The old index goes first, so that it never stands beside new components. */
+static int publish_all(struct stf_writer *w)
+{
+	if (w->opt.single) {
+		return publish(w, &w->base);
+	}
+	if (w->opt.force && unlink(w->path) < 0 && errno != ENOENT) {
+		return stx_fail_errno(&w->err, errno, w->path, "cannot replace");
+	}
+	return for_each_file(w, publish);
 }
 
 int stf_writer_finish(struct stf_writer *w, uint64_t start, uint64_t end, struct stf_err *err)
@@ -298,17 +432,14 @@ int stf_writer_finish(struct stf_writer *w, uint64_t start, uint64_t end, struct
 
 	err->code = STF_OK;
 	if (!stx_is_fatal(&w->err) && close_streams(w) == 0 && write_base(w, start, end) == 0) {
-		/* the old index goes first, so that it never stands beside new components */
-		if (w->opt.force && unlink(w->path) < 0 && errno != ENOENT) {
-			stx_fail_errno(&w->err, errno, w->path, "cannot replace");
-		} else {
-			rc = for_each_file(w, publish);
-		}
+		rc = publish_all(w);
 	}
-	if (rc == 0) {
-		for_each_file(w, keep);
-	} else {
+	if (rc < 0) {
 		*err = w->err;
+	} else if (w->opt.single) {
+		keep(w, &w->base);
+	} else {
+		for_each_file(w, keep);
 	}
 	stx_writer_free(w);
 	return rc;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Files that appear under their name only when they are complete. */
 #include "config.h"
+#include "stf/hash.h"
 #include "stf/stream.h"
 
 #include <errno.h>
@@ -56,6 +57,10 @@ int stx_out_write(struct stx_out *o, const void *p, size_t n, struct stf_err *er
 	const char *c = p;
 	ssize_t got;
 
+	if (o->hash) {
+		stx_hash_add(o->hash, p, n);
+	}
+	o->size += n;
 	while (n) {
 		got = write(o->fd, c, n);
 		if (got < 0 && errno == EINTR) {
@@ -75,6 +80,9 @@ int stx_out_close(struct stx_out *o, struct stf_err *err)
 	int fd = o->fd;
 
 	o->fd = -1;
+	if (!o->temp_name) {
+		return 0;
+	}
 	/* some file systems tell only here that the disk is full */
 	if (fd >= 0 && close(fd) < 0) {
 		return stx_fail_errno(err, errno, o->final_name, "cannot write");
@@ -86,6 +94,9 @@ int stx_out_publish(struct stx_out *o, int force, struct stf_err *err)
 {
 	int rc;
 
+	if (!o->temp_name) { /* the caller's own descriptor */
+		return 0;
+	}
 	if (force) {
 		rc = rename(o->temp_name, o->final_name);
 	} else {
@@ -107,7 +118,7 @@ int stx_out_publish(struct stx_out *o, int force, struct stf_err *err)
 
 void stx_out_discard(struct stx_out *o)
 {
-	if (o->fd >= 0) {
+	if (o->fd >= 0 && o->temp_name) {
 		close(o->fd);
 		o->fd = -1;
 	}
@@ -120,6 +131,7 @@ void stx_out_discard(struct stx_out *o)
 
 void stx_out_free(struct stx_out *o)
 {
+	stx_hash_free(o->hash);
 	free(o->final_name);
 	free(o->temp_name);
 	memset(o, 0, sizeof(*o));

@@ -144,6 +144,10 @@ static inline uint8_t *put_f8(uint8_t *p, double v, int big)
 			return stx_reject(stx_writer_err(w), #name_, "more elements than its size field can say", \
 					  h.too_many); \
 		} \
+		if ((id_ == STF_ID_stf_string || id_ == STF_ID_class_definition || id_ == STF_ID_info) && \
+		    stx_note(w, id_, r)) { \
+			return 0; \
+		} \
 		s = stx_route(w, id_, STF_KIND_##kind_, h.willy, h.key); \
 		if (__builtin_expect(!s, 0)) { \
 			return -1; \

@@ -190,8 +190,13 @@ struct stf_writer_options {
 	int force;               /* replace an existing trace (only once the new one is complete) */
 	int big_endian;          /* for tests; traces are little-endian */
 	const char *comment;     /* one line for the head of the base file, or NULL */
+	int single;              /* STF_SINGLE_FILE or STF_SINGLE_FD: one file with all components; 0: several */
+	int fd;                  /* with STF_SINGLE_FD: where to, a pipe too; stays open. `path` then only says where
+	                          * the components are kept until the end */
 	int compress;            /* zstd level of the components, 1 to 19; 0: as they are */
 };
+
+enum { STF_SINGLE_FILE = 1, STF_SINGLE_FD = 2 };
 
 /* Begins a trace whose base file is `path` (T.stf; the components are T.stf.dcl, T.stf.msg ...). All
  * is written under temporary names in the same directory and gets its names in stf_writer_finish().
@@ -233,7 +238,9 @@ int stf_writer_processes(struct stf_writer *w, const uint32_t *threads, uint32_t
 int stf_writer_willy(struct stf_writer *w, uint32_t willy, const char *hostname, const char *ip, uint32_t pid,
 		     uint64_t tid, double offset, double skew);
 int stf_writer_willy_name(struct stf_writer *w, uint32_t willy, const char *name);
-/* An info record of the index; the class is declared at its first use. */
+/* An info record of the index; the class is declared at its first use. The writer itself adds those of the
+ * classes "integrity" (suffix, size and XXH3 of each component, see stf_reader_check()) and "late" (suffix, number and
+ * largest distance of records that stand behind a later one), so such records of the caller are dropped. */
 int stf_writer_info(struct stf_writer *w, const char *cls, const char *text);
 
 /* ---- reading --------------------------------------------------------------------------------- */
@@ -284,6 +291,18 @@ struct stf_willy_info {
 int stf_reader_willy(const struct stf_reader *r, uint32_t willy, struct stf_willy_info *out);
 /* The i-th info record; -1 past the last. */
 int stf_reader_info(const struct stf_reader *r, size_t i, const char **cls, const char **text);
+
+/* One component held against the size and checksum that the trace states. */
+struct stf_check {
+	char suffix[204];
+	enum { STF_CHECK_GOOD, STF_CHECK_UNKNOWN, STF_CHECK_MISSING, STF_CHECK_SIZE, STF_CHECK_HASH } result; /* UNKNOWN:
+	                             * nothing is stated, or this build has no xxhash */
+	uint64_t size, hash;           /* found */
+	uint64_t want_size, want_hash; /* stated */
+};
+/* Checks the i-th declared component, from 0. 1: *out says the result; 0: there are no more; -1: it could
+ * not be read, *err says why. */
+int stf_reader_check(struct stf_reader *r, size_t i, struct stf_check *out, struct stf_err *err);
 
 /* Reads the records of one component by its suffix (".msg", ".dcl", ".msg.anc"), of the index (""), or
  * with NULL of all data files merged by time. In data files the time records are applied, not

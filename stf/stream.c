@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A component file being written: the seldom path of stx_room(). */
 #include "config.h"
+#include "stf/hash.h"
 #include "stf/stream.h"
 #include "stf/zst.h"
 
@@ -54,6 +55,11 @@ struct stx_stream *stx_stream_new_zst(const char *path, const char *suffix, int 
 			}
 		}
 		if (stx_out_open(&s->out, name, force, err) < 0) {
+			goto fail;
+		}
+		s->out.hash = stx_hash_new();
+		if (!s->out.hash && stx_hash_there()) {
+			stx_no_memory(err);
 			goto fail;
 		}
 	}

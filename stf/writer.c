@@ -117,7 +117,13 @@ struct stf_writer *stf_writer_create(const char *path, const struct stf_writer_o
 	w->opt.comment = w->comment;
 	w->infos = stx_stream_new(NULL, "", 0, opt->big_endian, &w->err, w->used);
 	w->procs = stx_stream_new(NULL, "", 0, opt->big_endian, &w->err, w->used);
-	if (!w->infos || !w->procs || stx_out_open(&w->base, path, opt->force, &w->err) < 0) {
+	if (!w->infos || !w->procs) {
+		goto fail;
+	}
+	if (opt->single == STF_SINGLE_FD) {
+		w->base.fd = opt->fd;
+		w->base.final_name = strdup("the given descriptor");
+	} else if (stx_out_open(&w->base, path, opt->force, &w->err) < 0) {
 		goto fail;
 	}
 	w->dcl = stx_stream_new_zst(path, ".dcl", opt->force, opt->big_endian, opt->compress, &w->err, w->used);
@@ -130,6 +136,31 @@ fail:
 	*err = w->err;
 	stx_writer_free(w);
 	return NULL;
+}
+
+/* ---- what the writer itself will say ---- */
+
+const char *const stx_own_class[2] = { [STX_OWN_INTEGRITY] = "integrity", [STX_OWN_LATE] = "late" };
+
+/* A copied trace brings these classes along, and statements about files that will not be the same. */
+int stx_note(struct stf_writer *w, unsigned id, const void *record)
+{
+	const struct stf_stf_string *s = record;
+	const struct stf_class_definition *c = record;
+	const struct stf_info *info = record;
+	int i;
+
+	for (i = 0; i < 2; i++) {
+		if (id == STF_ID_stf_string && s->size_1_1 == strlen(stx_own_class[i]) &&
+		    memcmp(s->string, stx_own_class[i], s->size_1_1) == 0) {
+			w->own_text[i] = s->id;
+		} else if (id == STF_ID_class_definition && c->name && c->name == w->own_text[i]) {
+			w->own_class[i] = c->id;
+		} else if (id == STF_ID_info && info->info_class && info->info_class == w->own_class[i]) {
+			return 1;
+		}
+	}
+	return 0;
 }
 
 /* ---- where a record goes ---- */

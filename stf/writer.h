@@ -31,7 +31,13 @@ struct stf_writer {
 	struct stx_map classes;  /* hash of a class for info records: its id */
 	uint32_t top_string, top_class;
 	struct stx_out base;
+	uint32_t own_text[2], own_class[2]; /* STX_OWN_...: string and class id, 0: not declared yet */
 };
+
+/* Classes of the info records that the writer makes itself. */
+enum { STX_OWN_INTEGRITY, STX_OWN_LATE };
+extern const char *const stx_own_class[2];
+
 
 /* Will no record be taken any more? */
 static inline int stx_is_fatal(const struct stf_err *e)

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* XXH3, 64 bits. */
+#ifndef STF_HASH_H
+#define STF_HASH_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* NULL: no memory, or a build without xxhash. */
+void *stx_hash_new(void);
+void stx_hash_add(void *h, const void *p, size_t n);
+uint64_t stx_hash_value(const void *h);
+void stx_hash_free(void *h);
+/* Can this build take checksums? */
+int stx_hash_there(void);
+
+#endif
