@@ -31,6 +31,11 @@ struct cal_blobs {
  * linked with. Takes what belongs to MPI out of argv. Returns NULL with the reason. */
 struct cal_link *cal_link_start(int *argc, char ***argv, struct tkm_err *err);
 
+/* Call it before cal_link_start() when only the two processes of a pair wait for each other at any time: who
+ * waits then keeps its core, where an oversubscribed MPI would hand it to other programs for milliseconds.
+ * Does nothing where there is one processing unit only. */
+void cal_link_keep_cores(void);
+
 /* Rank and size of this process as the launcher's environment tells them, for messages before
  * cal_link_start(); 0 and 1 when it does not. */
 void cal_link_hint(int *rank, int *size);

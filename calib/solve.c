@@ -117,13 +117,56 @@ static double effective_ticks(const struct cal_rank *r)
 	return isfinite(ticks) && ticks >= 1 ? ticks : 1;
 }
 
-static int add_nodes(const struct cal_run *run, const struct cal_rank *r, const struct cal_line *line,
-	struct cal_map *map, struct tkm_err *err)
+static int condense(const struct cal_run *run, const struct cal_rank *r, const struct cal_session *s, double slope,
+	double error, struct cal_point *p, struct tkm_err *err)
 {
-	const struct cal_rank *master = &run->rank[run->master];
-	/* the slope within a session: of the whole run when it has two ends, else nominal */
-	double error = isnan(line->slope_se) ? 2 * run->max_drift : 2 * run->max_wander;
+	return cal_condense(s, slope, error, effective_ticks(r), effective_ticks(&run->rank[run->master]),
+		run->method == CAL_SYNC_PAIRS ? CAL_QUIET : CAL_MEAN, p, err);
+}
+
+/* Which slope holds within the sessions, and how far off it can be at most (relative). Each clock is within
+ * max_drift of its nominal rate; what is certain at both ends of the run narrows that down, to within the
+ * wander. The regression's slope would not do: it is only likely. */
+static int certain_slope(const struct cal_run *run, const struct cal_rank *r, double *slope, double *error,
+	struct tkm_err *err)
+{
+	const struct cal_session *first = NULL, *last = NULL;
+	double nominal = nominal_slope(run, r), rise, width, narrow;
+	struct cal_point a, b;
 	size_t k;
+
+	*slope = nominal;
+	*error = 2 * run->max_drift;
+	for (k = 0; k < r->sessions; k++) {
+		if (r->session[k].used) {
+			first = first ? first : &r->session[k];
+			last = &r->session[k];
+		}
+	}
+	if (first == last) {
+		return 0;
+	}
+	if (condense(run, r, first, *slope, *error, &a, err) < 0 || condense(run, r, last, *slope, *error, &b, err) < 0) {
+		return -1;
+	}
+	rise = (double)ltick_sub(b.master, a.master) + 0.5 * (b.low + b.high) - 0.5 * (a.low + a.high);
+	width = 0.5 * (fabs(b.high - b.low) + fabs(a.high - a.low));
+	narrow = width / rise + 2 * run->max_wander;
+	if (rise > 0 && narrow < *error) {
+		*slope = rise / (double)ltick_sub(b.local, a.local);
+		*error = narrow;
+	}
+	return 0;
+}
+
+static int add_nodes(const struct cal_run *run, const struct cal_rank *r, struct cal_map *map, struct tkm_err *err)
+{
+	double slope, error;
+	size_t k;
+
+	if (certain_slope(run, r, &slope, &error, err) < 0) {
+		return -1;
+	}
 
 	map->node = calloc(r->sessions + 1, sizeof(*map->node));
 	if (!map->node) {
@@ -137,8 +180,7 @@ static int add_nodes(const struct cal_run *run, const struct cal_rank *r, const 
 		if (r->session[k].n == 0) {
 			continue; /* all lost: nothing is known here */
 		}
-		if (cal_condense(&r->session[k], line->slope, error, effective_ticks(r), effective_ticks(master),
-			    run->method == CAL_SYNC_PAIRS ? CAL_QUIET : CAL_MEAN, &p, err) < 0) {
+		if (condense(run, r, &r->session[k], slope, error, &p, err) < 0) {
 			return -1;
 		}
 		/* contradicting samples (a clock stepped in the session) certify no more than their hull */
@@ -210,7 +252,7 @@ static int child_map(const struct cal_run *run, const struct cal_rank *r, enum c
 	if (!(nominal > 0) || !isfinite(nominal)) {
 		return tkm_fail(err, TKM_ERR_DATA, "the frequency of %s is not known", r->timer);
 	}
-	if (cal_fit_line(r->session, r->sessions, nominal, &line, err) < 0 || add_nodes(run, r, &line, map, err) < 0) {
+	if (cal_fit_line(r->session, r->sessions, nominal, &line, err) < 0 || add_nodes(run, r, map, err) < 0) {
 		cal_map_free(map);
 		return -1;
 	}

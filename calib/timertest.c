@@ -696,6 +696,9 @@ int main(int argc, char **argv)
 	if (rc != 0) {
 		return rc < 0 ? TT_ERROR : TT_FIT;
 	}
+	if (t.o.sync.method == CAL_SYNC_PAIRS) {
+		cal_link_keep_cores();
+	}
 	t.link = cal_link_start(&argc, &argv, &err);
 	if (!t.link) {
 		fprintf(stderr, "%s: %s\n", program_invocation_short_name, err.text);

@@ -52,7 +52,8 @@ struct tt_burst {
 	int a, b, cycle;
 	int exchanges;
 	double time_s;       /* global, of the burst's beginning */
-	double offset_s;     /* clock b minus clock a: mean after dropping the slowest tenth */
+	double offset_s;     /* clock b minus clock a: mean after dropping the slowest tenth, or, of a disturbed
+	                      * burst, the middle of what is certain */
 	double offset_all_s; /* of all exchanges */
 	double latency_s;    /* one way, mean of the kept */
 	double low_s, high_s; /* certain: the offset of the corrected clocks lies in here */

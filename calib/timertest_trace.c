@@ -334,6 +334,31 @@ static int add_way(struct ways *w, const struct way *one, struct tkm_err *err)
 	return 0;
 }
 
+/* Nine tenths of the round trips within this many times the shortest make a quiet burst, as in
+ * calib/fit.c. */
+static const double quiet_ratio = 1.6;
+
+/* The mean offset of the kept ping-pongs; of a burst that was disturbed in more than a tenth of them, where a
+ * mean means nothing, the middle of what is certain. */
+static double offset_of(const struct way *there, const struct way *back, const struct cal_sample *s, size_t n,
+	const struct tt_burst *b)
+{
+	double shortest = INFINITY, sum = 0;
+	size_t i, within = 0, kept = 0;
+
+	for (i = 0; i < n; i++) {
+		shortest = fmin(shortest, there[i].seconds + back[i].seconds);
+	}
+	for (i = 0; i < n; i++) {
+		within += there[i].seconds + back[i].seconds <= quiet_ratio * shortest;
+		if (s[i].kept) {
+			sum += 0.5 * (there[i].seconds - back[i].seconds);
+			kept++;
+		}
+	}
+	return within * 10 >= n * 9 ? sum / (double)kept : 0.5 * (b->low_s + b->high_s);
+}
+
 /* Ping-pong i is there[i] and back[i]; the round trip is their sum, whatever the clocks' offset. */
 static int condense(const struct way *there, const struct way *back, size_t n, double resolution, struct tt_burst *b,
 	struct tkm_err *err)
@@ -355,14 +380,13 @@ static int condense(const struct way *there, const struct way *back, size_t n, d
 	cal_filter(s, n, 0.1, 1);
 	for (i = 0; i < n; i++) {
 		if (s[i].kept) {
-			b->offset_s += 0.5 * (there[i].seconds - back[i].seconds);
 			b->latency_s += 0.5 * (there[i].seconds + back[i].seconds);
 			kept++;
 		}
 	}
-	free(s);
-	b->offset_s /= (double)kept;
 	b->latency_s /= (double)kept;
+	b->offset_s = offset_of(there, back, s, n, b);
+	free(s);
 	return 0;
 }
 
