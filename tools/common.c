@@ -224,6 +224,13 @@ long long stt_thread_number(const struct stt_trace *t, uint32_t willy)
 	return n + stf_willy_thread(willy);
 }
 
+int stt_is_about_files(const struct stt_trace *t, uint32_t info_class)
+{
+	const char *name = stf_reader_name(t->r, STF_ID_class_definition, info_class);
+
+	return name && (!strcmp(name, "integrity") || !strcmp(name, "late"));
+}
+
 static const char *quoted(const char *name, char *buf, size_t size)
 {
 	FILE *f = fmemopen(buf, size, "w");

@@ -24,21 +24,6 @@ struct copy {
 	uint64_t faults;
 };
 
-/* What the writer says about its own files would be wrong in the copy. */
-static int is_about_files(const struct stt_trace *t, const struct stf_record *info)
-{
-	static const char *const classes[] = { "integrity", "late", "component" };
-	const char *cls = stf_reader_name(t->r, STF_ID_class_definition, (uint32_t)stf_value(info, "info_class")->u);
-	size_t i;
-
-	for (i = 0; cls && i < sizeof(classes) / sizeof(classes[0]); i++) {
-		if (!strcmp(cls, classes[i])) {
-			return 1;
-		}
-	}
-	return 0;
-}
-
 static int refused(struct copy *c, const struct stf_record *rec)
 {
 	const struct stf_err *e = stf_writer_error(c->w);
@@ -107,7 +92,7 @@ static int copy_declarations(struct copy *c)
 		}
 	}
 	for (i = 0; rc == 0 && (rec = stf_reader_record(c->t->r, STF_ID_info, i)); i++) {
-		if (!is_about_files(c->t, rec) && stf_write_record(c->w, rec) < 0) {
+		if (!stt_is_about_files(c->t, (uint32_t)stf_value(rec, "info_class")->u) && stf_write_record(c->w, rec) < 0) {
 			rc = refused(c, rec);
 		}
 	}

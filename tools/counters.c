@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tools/request.h"
+
 struct series {
 	uint32_t counter, willy;
 	unsigned type;
@@ -103,13 +105,13 @@ static int read_all(struct stt_report *r, const struct stt_trace *t, struct tabl
 	const struct stf_record *rec, *def;
 	struct stf_counter_value c;
 	struct stf_err e;
-	struct stf_cursor *cursor = stf_cursor_open(t->r, NULL, &e);
+	struct stf_cursor *cursor = stt_request_cursor(r->req, t, &e);
 	struct series *s;
 	int more = cursor ? 1 : -1;
 	uint32_t i;
 
 	while (more > 0 && (more = stf_cursor_next(cursor, &rec, &e)) > 0) {
-		if (stf_get_counter_value(rec, &c) < 0) {
+		if (stf_get_counter_value(rec, &c) < 0 || !stt_request_wants(r->req, t, rec)) {
 			continue;
 		}
 		for (i = 0; i < c.size_1_2; i++) {

@@ -9,6 +9,7 @@
 #include <strings.h>
 
 #include "tools/files.h"
+#include "tools/request.h"
 
 #define COLUMNS(c) c, sizeof(c) / sizeof((c)[0])
 
@@ -177,14 +178,14 @@ int stt_print_reports(struct stt_report *r, const struct stt_trace *t, int error
 	const struct stf_record *rec;
 	struct stf_report d;
 	struct stf_err e;
-	struct stf_cursor *cursor = stf_cursor_open(t->r, NULL, &e);
+	struct stf_cursor *cursor = stt_request_cursor(r->req, t, &e);
 	uint64_t number = 0;
 	int more = cursor ? 1 : -1, rc = STT_OK;
 
 	stt_table_begin(&b, errors_only ? "errors" : "reports", NULL, COLUMNS(column));
 	stt_table_begin(&c, errors_only ? "error_details" : "report_details", "details", COLUMNS(detail));
 	while (more > 0 && (more = stf_cursor_next(cursor, &rec, &e)) > 0) {
-		if (stf_get_report(rec, &d) < 0) {
+		if (stf_get_report(rec, &d) < 0 || !stt_request_wants(r->req, t, rec)) {
 			continue;
 		}
 		number++;
@@ -391,6 +392,9 @@ static int info_table(struct stt_report *r, const struct stt_trace *t)
 
 	stt_table_begin(&b, "info", "what the trace says of its making", COLUMNS(column));
 	for (i = 0; stf_reader_info(t->r, i, &cls, &text) == 0; i++) {
+		if (stt_is_about_files(t, (uint32_t)stf_reader_record(t->r, STF_ID_info, i)->values[0].u)) {
+			continue; /* of the files, not of the clock: --verify looks at it */
+		}
 		stt_cell_text(&b, cls);
 		stt_cell_text(&b, text);
 	}

@@ -12,6 +12,7 @@
 #include "tools/convert.h"
 #include "tools/files.h"
 #include "tools/print.h"
+#include "tools/request.h"
 #include "tools/verify.h"
 
 /* A closed standard output must not become the first file that is opened. */
@@ -61,30 +62,40 @@ static int wants_tables(const struct stt_options *o)
 	       o->print_statistics || o->print_threads;
 }
 
+static int print_each(const struct stt_options *o, const struct stt_request *q, const struct stt_trace *t)
+{
+	struct stt_report r = { .o = o, .req = q };
+	int rc = o->print_threads ? stt_print_threads(&r, t) : STT_OK;
+
+	rc |= o->print_files ? stt_print_files(&r, t) : STT_OK;
+	rc |= o->print_statistics ? stt_print_statistics(&r, t) : STT_OK;
+	rc |= o->print_reports ? stt_print_reports(&r, t, 0) : STT_OK;
+	rc |= o->print_errors ? stt_print_reports(&r, t, 1) : STT_OK;
+	rc |= o->print_clock ? stt_print_clock(&r, t) : STT_OK;
+	rc |= o->print_counters ? stt_print_counters(&r, t) : STT_OK;
+	return rc | stt_report_end(&r);
+}
+
 static int print_tables(const struct stt_options *o)
 {
-	struct stt_report r = { .o = o };
+	struct stt_request q;
 	struct stt_trace t;
-	int rc;
+	struct tkm_err e;
+	int rc = STT_FAULT;
 
 	if (o->json && !stt_have_json()) {
 		return stt_fault(o, "--json: this build has no jansson (configure --with-jansson)");
 	}
-	if (stt_trace_open(&t, o, STF_READ_DAMAGED) < 0) {
-		return STT_FAULT;
+	if (stt_request_parse(&q, o, &e) < 0) {
+		rc = stt_usage(o, "%s", e.text);
+	} else if (stt_trace_open(&t, o, STF_READ_DAMAGED) == 0) {
+		rc = stt_request_bind(&q, &t, o, &e) < 0 ? stt_fault(o, "%s", e.text) : print_each(o, &q, &t);
+		if (stf_reader_fault(t.r)->code != STF_OK) {
+			rc = stt_stf_fault(o, &t, stf_reader_fault(t.r));
+		}
+		stt_trace_close(&t);
 	}
-	rc = o->print_threads ? stt_print_threads(&r, &t) : STT_OK;
-	rc |= o->print_files ? stt_print_files(&r, &t) : STT_OK;
-	rc |= o->print_statistics ? stt_print_statistics(&r, &t) : STT_OK;
-	rc |= o->print_reports ? stt_print_reports(&r, &t, 0) : STT_OK;
-	rc |= o->print_errors ? stt_print_reports(&r, &t, 1) : STT_OK;
-	rc |= o->print_clock ? stt_print_clock(&r, &t) : STT_OK;
-	rc |= o->print_counters ? stt_print_counters(&r, &t) : STT_OK;
-	rc |= stt_report_end(&r);
-	if (stf_reader_fault(t.r)->code != STF_OK) {
-		rc = stt_stf_fault(o, &t, stf_reader_fault(t.r));
-	}
-	stt_trace_close(&t);
+	stt_request_free(&q);
 	return rc;
 }
 

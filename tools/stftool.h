@@ -52,6 +52,9 @@ int stt_trace_open(struct stt_trace *t, const struct stt_options *o, unsigned fl
 void stt_trace_close(struct stt_trace *t);
 /* Number of a thread, counting the threads of all processes; -1 if the trace has no such thread. */
 long long stt_thread_number(const struct stt_trace *t, uint32_t willy);
+/* Is this an info class in which the writer speaks of the files of this very trace ("integrity", "late")?
+ * What it says is not true of a copy, and every writer says its own. */
+int stt_is_about_files(const struct stt_trace *t, uint32_t info_class);
 /* "2:1" or the quoted name of a group, as xstftool prints a CPU. Returns buf. */
 const char *stt_willy_name(const struct stt_trace *t, uint32_t willy, char *buf, size_t size);
 /* "class:name" of a function, counter or scope, else the name; NULL if nothing declares it. */

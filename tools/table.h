@@ -17,8 +17,10 @@ struct stt_table {
 };
 
 /* All tables of one run. */
+struct stt_request;
 struct stt_report {
 	const struct stt_options *o;
+	const struct stt_request *req; /* of the data records */
 	size_t tables; /* printed so far */
 	void *json;
 };

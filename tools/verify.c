@@ -14,7 +14,7 @@
 struct verify {
 	const struct stt_options *o;
 	struct stt_trace t;
-	uint64_t faults, files, records;
+	uint64_t faults, files, records, checked; /* checked: components with a good checksum */
 	uint64_t start, end; /* of the duration record */
 	int has_duration;
 	uint64_t funcs, scopes, counters, messages, collectives; /* as event_summary counts them */
@@ -293,6 +293,29 @@ static void verify_files(struct verify *v)
 	}
 }
 
+/* What the index states of each component's bytes. */
+static void verify_bytes(struct verify *v)
+{
+	struct stf_check c;
+	struct stf_err e;
+	size_t i;
+	int rc;
+
+	for (i = 0; (rc = stf_reader_check(v->t.r, i, &c, &e)) > 0; i++) {
+		v->checked += c.result == STF_CHECK_GOOD;
+		if (c.result == STF_CHECK_SIZE) {
+			fault(v, c.suffix, NULL, "has %" PRIu64 " bytes, the index states %" PRIu64, c.size, c.want_size);
+		} else if (c.result == STF_CHECK_HASH) {
+			fault(v, c.suffix, NULL, "has the checksum %016" PRIx64 ", the index states %016" PRIx64, c.hash, c.want_hash);
+		} else if (c.result == STF_CHECK_MISSING) {
+			fault(v, c.suffix, NULL, "is missing");
+		}
+	}
+	if (rc < 0) {
+		library_fault(v, &e);
+	}
+}
+
 static void compare(struct verify *v, const struct stf_record *rec, const char *what, uint32_t said, uint64_t found)
 {
 	if (said != (found > UINT32_MAX ? UINT32_MAX : found)) {
@@ -341,6 +364,7 @@ int stt_verify(const struct stt_options *o)
 		return STT_FAULT;
 	}
 	verify_index(&v);
+	verify_bytes(&v);
 	verify_files(&v);
 	if (!v.faults) {
 		/* with faults the totals only repeat them */
@@ -349,8 +373,8 @@ int stt_verify(const struct stt_options *o)
 	if (stf_reader_skipped(v.t.r)) {
 		stt_say(o, 1, "%s: %" PRIu64 " records of unknown kinds were skipped", o->input, stf_reader_skipped(v.t.r));
 	}
-	stt_say(o, 1, "%s: %" PRIu64 " components, %" PRIu64 " records, %" PRIu64 " fault%s", o->input, v.files, v.records, v.faults,
-		v.faults == 1 ? "" : "s");
+	stt_say(o, 1, "%s: %" PRIu64 " components, %" PRIu64 " of them with a good checksum, %" PRIu64 " records, %" PRIu64 " fault%s",
+		o->input, v.files, v.checked, v.records, v.faults, v.faults == 1 ? "" : "s");
 	stt_trace_close(&v.t);
 	return v.faults ? STT_FAULT : STT_OK;
 }

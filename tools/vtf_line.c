@@ -244,7 +244,7 @@ static int text_id(struct vtf_line *line, const struct vtf_word *w, struct stf_w
 static int scalar(struct vtf_line *line, const struct stf_field *f, const struct vtf_word *w, struct stf_writer *writer,
 		  uint64_t *out)
 {
-	uint32_t willy;
+	uint32_t willy = 0;
 
 	if (f->ref_class == STF_ID_stf_string) {
 		return text_id(line, w, writer, out);
@@ -355,7 +355,7 @@ static int field(struct vtf_line *line, const struct stf_layout *l, const struct
 	const struct stf_field *f = &l->fields[part->field];
 	struct stf_value *v = &line->values[part->field];
 	uint64_t type = 0;
-	uint32_t group;
+	uint32_t group = 0;
 	long k;
 
 	if (*at >= line->n) {

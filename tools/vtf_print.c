@@ -414,6 +414,13 @@ static void print_processes(struct printer *p)
 	}
 }
 
+/* Statements about how this trace is stored, and the classes of such statements. */
+static int is_about_files(const struct printer *p, const struct stf_record *rec)
+{
+	return (rec->layout->id == STF_ID_info || rec->layout->id == STF_ID_class_definition) &&
+	       stt_is_about_files(p->t, (uint32_t)rec->values[0].u);
+}
+
 static void print_table(struct printer *p, unsigned class_id)
 {
 	const struct stf_record *rec;
@@ -422,7 +429,7 @@ static void print_table(struct printer *p, unsigned class_id)
 	for (i = 0; (rec = stf_reader_record(p->t->r, class_id, i)); i++) {
 		const struct vtf_form *form = vtf_form(rec->layout->id);
 
-		if (!form->extended || p->o->extended_vtf) {
+		if ((!form->extended || p->o->extended_vtf) && !is_about_files(p, rec)) {
 			print_record(p, rec, form);
 		}
 	}

@@ -217,6 +217,16 @@ tool "$rich" --verify
 ok "--verify: a wrong anchor" $?
 cp "$dir/anc" "$rich.f.0.anc"
 
+if tool "$rich" --verify && grep -q '12 of them with a good checksum' "$dir/err"; then
+	printf '\001' | dd of="$rich.c.0" bs=1 seek=20 conv=notrunc 2>/dev/null
+	tool "$rich" --verify
+	[ "$status" -eq 1 ] && grep -Eq "^stftool: $rich.c.0: has the checksum [0-9a-f]{16}, the index states [0-9a-f]{16}" "$dir/err"
+	ok "--verify: one byte changed" $?
+	cp "$dir/whole" "$rich.c.0"
+else
+	skip "--verify: one byte changed" "this build has no xxhash"
+fi
+
 # ---- not there yet ----
 
 refused "--merge says that it cannot" 1 '.*--merge of raw traces is not supported yet' "$rich" --merge

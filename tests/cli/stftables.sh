@@ -62,6 +62,13 @@ EOT
 tool "$dir/one.stf" --print-counters
 grep -q '^ 6 PAPI_TOT_INS .* - *0 *- *- *-$' "$dir/out"
 ok "--print-counters: no sample" $?
+tool "$rich" --print-counters --request 3, 2s:5s --csv
+[ "$status" -eq 0 ] && [ "$(grep -c '"2:1",3,' "$dir/out")" -eq 3 ] && grep -q '"load".*"2:1",3,0.5,0.75,1' "$dir/out"
+ok "--print-counters of a window" $?
+tool "$rich" --print-reports --request 5500l:7s --csv
+[ "$status" -eq 0 ] && [ "$(wc -l <"$dir/out")" -eq 2 ]
+ok "--print-reports of a window" $?
+refused "--print-counters of rubbish" 2 "--request: 'x' is neither" "$rich" --print-counters --request x
 refused "--json and --csv" 2 '--json and --csv exclude' "$rich" --print-clock --json --csv
 tool "$rich" --print-threads --print-files --print-statistics --print-reports --print-errors --print-clock \
 	--print-counters --json
