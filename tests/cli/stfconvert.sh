@@ -147,13 +147,14 @@ refused "text is not printed" 1 "$dir/c.avt is text" "$dir/c.avt" --dump
 
 tool "$rich" --request COUNTERS, 4s:7s --logfile-name "$dir/part.stf"
 [ "$status" -eq 0 ] && grep -q '3 records written' "$dir/err" && tool "$dir/part.stf" --dump && [ "$(grep -c '^[0-9]' "$dir/out")" -eq 3 ] &&
-	has 'DURATION 4000000001 6000000001' && tool "$dir/part.stf" --verify
-ok "--request with --logfile-name writes a valid trace" $status
+	has 'DURATION 4000000001 6000000001' && tool "$dir/part.stf" --verify && [ "$status" -eq 0 ]
+ok "--request with --logfile-name writes a valid trace" $?
 tool "$rich" --request COUNTERS, 4s:7s --logfile-name "$dir/part.single.stf" && tool "$dir/part.single.stf" --print-counters --csv
 [ "$(grep -c ',3,' "$dir/out")" -eq 3 ]
 ok "a selection as a single file" $?
-tool "$rich" --logfile-name "$dir/sets.stf" --stf-procs-per-file 1 && [ -s "$dir/sets.stf.c.1" ] && tool "$dir/sets.stf" --verify
-ok "--stf-procs-per-file" $status
+tool "$rich" --logfile-name "$dir/sets.stf" --stf-procs-per-file 1 && [ -s "$dir/sets.stf.c.1" ] && tool "$dir/sets.stf" --verify &&
+	[ "$status" -eq 0 ]
+ok "--stf-procs-per-file" $?
 
 # ---- --move, --remove ----
 

@@ -148,6 +148,18 @@ refused "--request with rubbish" 2 "--request: '4x:5x' is neither" "$rich" --dum
 refused "--request backwards" 2 "--request: the window 5s:4s ends before" "$rich" --dump --request 5s:4s
 refused "--request with a type" 2 "--request: a trace has one type" "$rich" --dump --request '"node counters"'
 
+# ---- a trace that another program wrote ----
+
+if [ -x "$build/timertestcs" ]; then
+	"$build/timertestcs" --timer clock_monotonic --performance-time 100ms --output "$dir/tt" --quiet >"$dir/out" 2>"$dir/err"
+	tool "$dir/tt.stf" --verify
+	[ "$status" -eq 0 ] && tool "$dir/tt.stf" --dump && grep -q '^CLKPERIOD ' "$dir/out" && has 'NCPUS 1' &&
+		grep -q '^INFO CLASS [0-9]* TEXT "Tickmark .*timertest' "$dir/out"
+	ok "the trace of timertestcs" $?
+else
+	skip "the trace of timertestcs" "it was not built"
+fi
+
 # ---- completion ----
 
 if command -v bash >/dev/null; then
