@@ -104,11 +104,17 @@ static double seconds_between(const struct cal_map *m, ltick_t a, ltick_t b)
 static double bound_outside(const struct cal_map *m, ltick_t local, const struct cal_node *edge,
 	const struct cal_node *other)
 {
-	double rate = 2 * m->max_drift, apart; /* two clocks, each off by so much */
+	double rate = 2 * m->max_drift, apart, slope, chord; /* one node: the map is nominal, two clocks are off it */
 
 	if (other && ltick_sub(other->local, edge->local) != 0) {
+		/* what believable clocks do is no limit here: the map itself may tilt by more */
 		apart = seconds_between(m, edge->local, other->local);
-		rate = fmin(rate, (node_error(m, edge) + node_error(m, other)) / apart + 2 * m->max_wander);
+		rate = (node_error(m, edge) + node_error(m, other)) / apart + 2 * m->max_wander;
+		/* the map goes on with its slope at the edge, the reasoning with its slope between the nodes */
+		slope = cal_map_slope(m, edge->local);
+		chord = (double)gtick_sub(cal_map_at(m, edge->local), cal_map_at(m, other->local)) /
+			(double)ltick_sub(edge->local, other->local);
+		rate += fabs(slope - chord) / chord;
 	}
 	return node_error(m, edge) + seconds_between(m, edge->local, local) * rate;
 }

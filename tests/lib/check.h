@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Unit tests that speak TAP. A test program is functions with CHECK()s in them and a main() that
  * runs each with RUN() and ends in `return check_end();`. A property test draws from check_random()
- * whose seed is printed on failure; `-s SEED` replays it. One C file per program, so all is static. */
+ * whose seed is printed on failure; `-s SEED` replays it, `-n TIMES` draws more. One C file per program, so all is static. */
 #ifndef TESTS_LIB_CHECK_H
 #define TESTS_LIB_CHECK_H
 
@@ -14,6 +14,7 @@
 
 static int check_count, check_bad, check_bad_total;
 static uint64_t check_seed = 20261121, check_state;
+static int check_times = 1; /* -n: random tests draw so many times as often */
 static int check_limit = 10; /* messages per test; the rest is only counted */
 
 /* Cond must hold; else file, line and the printf arguments are shown and the test has failed. */
@@ -86,9 +87,11 @@ static inline void check_args(int argc, char **argv)
 {
 	int c;
 
-	while ((c = getopt(argc, argv, "s:")) != -1) {
+	while ((c = getopt(argc, argv, "s:n:")) != -1) {
 		if (c == 's') {
 			check_seed = strtoull(optarg, NULL, 0);
+		} else if (c == 'n') {
+			check_times = atoi(optarg);
 		}
 	}
 }
