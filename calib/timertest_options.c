@@ -52,7 +52,7 @@ static size_t make_table(struct tt_options *o, struct tkm_option *t)
 		{ "SYNC-MAX-DURATION", TKM_OPTION_TIME, &o->sync.max_duration_s, 1e-6, 86400, "TIME",
 			"longest time of one synchronisation (default 1m)" },
 		{ "SYNCED-HOST", TKM_OPTION_BOOL, &o->synced_host, 0, 0, "on|off",
-			"the processes of one node share the clock (default: by the timer's nature)" },
+			"the processes of one node share the clock (default: if it is a kernel clock, or proven by the core matrix)" },
 		{ "SYNCED-CLUSTER", TKM_OPTION_BOOL, &o->synced_cluster, 0, 0, "on|off",
 			"all processes share the clock (default: by the timer's nature)" },
 		{ "TIMER-SKIP", TKM_OPTION_COUNT, &o->timer_skip, 0, 1e9, "N",
