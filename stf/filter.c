@@ -5,8 +5,10 @@
 int stx_filter_willy(const struct stx_filter *f, uint32_t willy)
 {
 	const struct stf_triplet *t;
+	size_t i;
 
-	for (t = f->willys; t < f->willys + f->n_willys; t++) {
+	for (i = 0; i < f->n_willys; i++) {
+		t = &f->willys[i];
 		if (willy >= t->first && willy <= t->last && (willy - t->first) % (t->stride ? t->stride : 1) == 0) {
 			return 1;
 		}

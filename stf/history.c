@@ -463,10 +463,12 @@ static int put_counters(struct stx_history *h, struct stx_stream *anc)
 static int put_stacks(struct stx_history *h, struct stx_stream *anc)
 {
 	const struct stack *s;
+	size_t k;
 	uint32_t i;
 	int rc = 0, any;
 
-	for (s = h->stack; s < h->stack + h->n_stacks && rc == 0; s++) {
+	for (k = 0; k < h->n_stacks && rc == 0; k++) {
+		s = &h->stack[k];
 		for (any = 0, i = 0; i < s->n; i++) {
 			any |= s->scl[i] != 0;
 		}
