@@ -47,7 +47,7 @@ static void remove_all(const char *path)
 }
 
 /* All files whose names begin so. */
-static double folder_bytes(const char *prefix)
+__attribute__((unused)) static double folder_bytes(const char *prefix)
 {
 	DIR *d = opendir(dir);
 	struct dirent *e;
@@ -67,7 +67,7 @@ static double folder_bytes(const char *prefix)
 	return sum;
 }
 
-static const char *in_dir(const char *name)
+__attribute__((unused)) static const char *in_dir(const char *name)
 {
 	static char path[2][500];
 	static int i;
