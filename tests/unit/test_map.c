@@ -232,7 +232,7 @@ static void the_bound_grows_as_the_assumptions_say(void)
 		{ ltick(0), gtick(0), gtick(-100), gtick(100), 1 },
 		{ ltick(10000000000), gtick(100000000000), gtick(99999999900), gtick(100000000100), 1 },
 	};
-	struct cal_map m = { .period_s = 1e-10, .max_drift = 1e-4, .max_wander = 1e-6, .node = node, .nodes = 2 };
+	struct cal_map m = { .period_s = 1e-10, .max_drift = 1e-5, .max_wander = 1e-6, .node = node, .nodes = 2 };
 
 	CHECK(cal_map_line(&m, ltick(0), gtick(0), 10, NULL) == 0, "line");
 	CHECK_NEAR(cal_map_bound(&m, ltick(0)), 10e-9, 1e-13);
@@ -240,8 +240,17 @@ static void the_bound_grows_as_the_assumptions_say(void)
 	CHECK_NEAR(cal_map_bound(&m, ltick(5000000000)), 10e-9 + 1e-6 * 10 / 2, 1e-12);
 	/* one second beyond: both ends' errors tilt the line, and the rate may have left its mean twice over */
 	CHECK_NEAR(cal_map_bound(&m, ltick(11000000000)), 10e-9 + 1 * (20e-9 / 10 + 2e-6), 1e-12);
+	/* ends that are known to 1 ms only: the map may tilt by more than any clock drifts, and so must the bound */
+	node[0].low = gtick(-10000000);
+	node[0].high = gtick(10000000);
+	node[1].low = gtick(100000000000 - 10000000);
+	node[1].high = gtick(100000000000 + 10000000);
+	CHECK_NEAR(cal_map_bound(&m, ltick(-10000000000)), 1e-3 + 10 * (2e-3 / 10 + 2e-6), 1e-12);
+	CHECK_NEAR(cal_map_bound(&m, ltick(20000000000)), 1e-3 + 10 * (2e-3 / 10 + 2e-6), 1e-12);
+	node[0].low = gtick(-100);
+	node[0].high = gtick(100);
 	node[1].used = 0;
-	CHECK_NEAR(cal_map_bound(&m, ltick(1000000000)), 10e-9 + 1 * 2e-4, 1e-12);
+	CHECK_NEAR(cal_map_bound(&m, ltick(1000000000)), 10e-9 + 1 * 2e-5, 1e-12);
 	node[0].used = 0;
 	CHECK(isinf(cal_map_bound(&m, ltick(0))), "a bound from nothing");
 	m.nodes = 0;
