@@ -241,17 +241,24 @@ struct stf_cursor *stf_cursor_open(struct stf_reader *r, const char *suffix, str
 	return stf_cursor_open_with(r, &o, err);
 }
 
+/* The first source is at its end. */
+static void drop_given(struct stf_cursor *c)
+{
+	stx_source_close(c->given);
+	c->given = NULL;
+	c->heap[0] = c->heap[--c->n];
+	if (c->n) {
+		sift_down(c, 0);
+	}
+}
+
 /* Puts the next record of the source that was last read from in its place. */
 static void replace_given(struct stf_cursor *c)
 {
-	if (c->given) {
-		if (!advance(c, c->given)) {
-			stx_source_close(c->given);
-			c->heap[0] = c->heap[--c->n];
-		}
-		if (c->n) {
-			sift_down(c, 0);
-		}
+	if (c->given && !advance(c, c->given)) {
+		drop_given(c);
+	} else if (c->given) {
+		sift_down(c, 0);
 		c->given = NULL;
 	}
 }
@@ -292,43 +299,55 @@ static uint64_t others(const struct stf_cursor *c)
 	return c->heap[0]->number_in_trace < o->number_in_trace ? o->record.time : o->record.time - 1;
 }
 
-int stf_cursor_counters(struct stf_cursor *c, struct stf_counter_batch *b, struct stf_err *err)
+/* Samples from the record of the first source on. 0: the source came to its end instead; -1: no memory. */
+static int take_batch(struct stf_cursor *c, struct stf_counter_batch *b)
 {
+	struct stx_source *s = c->given;
+	const struct stx_fdef *def = s->defs->def[STF_ID_counter_value];
 	struct stf_counter_value v;
-	struct stx_source *s;
 
-	c->next_state = c->n_state;
-	for (;;) {
-		replace_given(c);
-		if (!c->n) {
-			return at_end(c, err);
+	b->file = s->file;
+	if (s->timed && def && def->native && !(c->reader->flags & STF_READ_CHECK_REFS)) {
+		stx_source_back(s);
+		if (stx_native_counters(s, &c->filter, others(c), b)) {
+			return 1;
 		}
-		s = c->given = c->heap[0];
-		b->file = s->file;
-		if (s->record.layout->id != STF_ID_counter_value) {
-			continue;
-		}
-		if (s->timed && !(c->reader->flags & STF_READ_CHECK_REFS)) {
-			stx_source_back(s);
-			if (stx_native_counters(s, &c->filter, others(c), b)) {
-				return 1;
-			}
-			/* not one that can be seen where it lies */
-			if (!advance(c, s)) {
-				c->given = NULL;
-				stx_source_close(s);
-				c->heap[0] = c->heap[--c->n];
-				if (c->n) {
-					sift_down(c, 0);
-				}
-				continue;
-			}
-		}
-		if (stf_get_counter_value(&s->record, &v) == 0) {
-			stx_one_counter(s, &v, b);
-			return b->n ? 1 : stx_no_memory(err);
+		/* not one that can be seen where it lies */
+		if (!advance(c, s)) {
+			drop_given(c);
+			return 0;
 		}
 	}
+	stf_get_counter_value(&s->record, &v);
+	stx_one_counter(s, &v, b);
+	return b->n ? 1 : -1;
+}
+
+int stf_cursor_next_batch(struct stf_cursor *c, const struct stf_record **rec, struct stf_counter_batch *b,
+			  struct stf_err *err)
+{
+	int rc;
+
+	do {
+		rc = stf_cursor_next(c, rec, err);
+		if (rc <= 0 || !c->given || (*rec)->layout->id != STF_ID_counter_value) {
+			return rc;
+		}
+		rc = take_batch(c, b);
+	} while (rc == 0);
+	return rc > 0 ? 2 : stx_no_memory(err);
+}
+
+int stf_cursor_counters(struct stf_cursor *c, struct stf_counter_batch *b, struct stf_err *err)
+{
+	const struct stf_record *rec;
+	int rc;
+
+	c->next_state = c->n_state;
+	do {
+		rc = stf_cursor_next_batch(c, &rec, b, err);
+	} while (rc == 1);
+	return rc == 2 ? 1 : rc;
 }
 
 void stf_cursor_close(struct stf_cursor *c)

@@ -170,6 +170,8 @@ size_t stx_native_counters(struct stx_source *s, const struct stx_filter *f, uin
 	if (f->n_willys) {
 		max = max ? wanted(p, max, stride, f) : 0;
 	}
+	b->offset = s->offset + s->pos;
+	b->number = s->lost_count ? 0 : s->number + 1;
 	max = alike(p, max, stride, k, &s->now, f->from, to - f->from, s->times);
 	set_batch(b, p, k, max, s->times);
 	s->pos += max * stride;
@@ -196,4 +198,6 @@ void stx_one_counter(struct stx_source *s, const struct stf_counter_value *v, st
 		memcpy(p + FIXED + 8 * k, v->counters, 4 * k);
 	}
 	set_batch(b, p, (unsigned)k, 1, (const uint64_t *)(const void *)s->one);
+	b->offset = s->record.offset;
+	b->number = s->record.number;
 }

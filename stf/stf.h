@@ -347,6 +347,8 @@ struct stf_counter_batch {
 	const uint64_t *times;    /* [n], absolute */
 	const unsigned char *willys, *values, *counters; /* of the first record */
 	uint32_t file;            /* file_declaration id */
+	uint64_t offset, number;  /* of the first record, as in struct stf_record; record i begins at offset + i x stride
+	                           * and has number + i, unless number is 0 */
 };
 static inline uint32_t stf_batch_willy(const struct stf_counter_batch *b, size_t i)
 {
@@ -372,6 +374,10 @@ static inline uint32_t stf_batch_counter(const struct stf_counter_batch *b, size
 /* The next counter samples of a cursor, in its order, any number at a time; records of other classes ahead
  * of them are passed over, a state too. Returns as stf_cursor_next(). */
 int stf_cursor_counters(struct stf_cursor *c, struct stf_counter_batch *b, struct stf_err *err);
+/* Everything, counter samples by batches: 2: *b, one or more samples; 1: *rec, a record of another class or of the
+ * state; else as stf_cursor_next(). */
+int stf_cursor_next_batch(struct stf_cursor *c, const struct stf_record **rec, struct stf_counter_batch *b,
+			  struct stf_err *err);
 
 #ifdef __cplusplus
 }

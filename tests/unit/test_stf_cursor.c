@@ -210,6 +210,38 @@ static void collect_batches(struct stf_cursor *c)
 	CHECK(rc == 0, "%s", err.text);
 }
 
+/* Record for record with a plain cursor: batches say where each sample stands. */
+static void batches_know_their_place(struct stf_reader *r, const struct stf_cursor_options *o)
+{
+	struct stf_cursor *plain = stf_cursor_open_with(r, o, &err), *c = stf_cursor_open_with(r, o, &err);
+	const struct stf_record *want, *rec;
+	struct stf_counter_batch b;
+	size_t n = 0, i, samples = 0;
+	int rc;
+
+	while ((rc = stf_cursor_next_batch(c, &rec, &b, &err)) > 0) {
+		for (i = 0; i < (rc == 2 ? b.n : 1); i++, n++) {
+			struct stf_record got_ = rc == 2 ? (struct stf_record){ .file = b.file, .offset = b.offset + i * b.stride,
+										.number = b.number + (b.number ? i : 0),
+										.time = b.times[i] } : *rec;
+
+			if (stf_cursor_next(plain, &want, &err) != 1 || want->file != got_.file || want->time != got_.time ||
+			    want->offset != got_.offset || want->number != got_.number ||
+			    (rc == 1) == (want->layout->id == STF_ID_counter_value)) {
+				CHECK(0, "record %zu: offset %llu, want %llu", n, (unsigned long long)got_.offset,
+				      (unsigned long long)want->offset);
+				goto out;
+			}
+			samples += rc == 2;
+		}
+	}
+	CHECK(rc == 0 && stf_cursor_next(plain, &want, &err) == 0, "both end");
+	CHECK(o->window || (samples > N / 3 && n > samples), "%zu samples of %zu records", samples, n);
+out:
+	stf_cursor_close(plain);
+	stf_cursor_close(c);
+}
+
 static void try_options(struct stf_reader *r, int late)
 {
 	struct stf_cursor_options o = { 0 };
@@ -218,6 +250,7 @@ static void try_options(struct stf_reader *r, int late)
 	struct stf_cursor *c;
 	int i;
 
+	batches_know_their_place(r, &o);
 	for (i = 0; i < 24; i++) {
 		memset(&o, 0, sizeof(o));
 		a = lo + check_random() % (span + 2);
@@ -237,6 +270,9 @@ static void try_options(struct stf_reader *r, int late)
 		n_got = collect(c, got);
 		stf_cursor_close(c);
 		compare(&o, !late, "cursor");
+		o.state = i % 2 && o.window;
+		batches_know_their_place(r, &(struct stf_cursor_options){ .window = 1, .from = o.from, .to = o.to, .state = o.state });
+		o.state = 0;
 		c = stf_cursor_open_with(r, &o, &err);
 		collect_batches(c);
 		stf_cursor_close(c);
