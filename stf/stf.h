@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* STF 1.0 traces: write them, read anyone's. The bytes are described in doc/stf-format.md, the records
- * in seeds/000 chapter 3. Needs libc only; includes nothing of ours but the record table installed
- * beside it. No function prints, exits or aborts, and there are no globals: two threads may use two
- * readers or two writers at once, one of either belongs to one thread at a time.
+ * in seeds/000 chapter 3. For C99 and C++11; includes nothing of ours but the record table installed beside it.
+ * As installed: #include <stf/stf.h>, `pkg-config --cflags --libs tickmark-stf`. Names begin with stf_ or STF_.
+ *
+ * No function prints, exits or aborts, changes a signal or the locale, or starts a thread, and there are no globals.
+ * Readers and writers share nothing: any number of threads may use a reader or writer each at the same time,
+ * without a lock, on the same trace too. One reader with its cursors, or one writer, belongs to one thread at a time.
  *
  * Times are absolute, in time-stamp units of which stf_writer_options.resolution says the seconds.
  * A willy is a thread: STF_WILLY(process, thread), or a group with bit 31 set. */
@@ -292,11 +295,18 @@ int stf_reader_willy(const struct stf_reader *r, uint32_t willy, struct stf_will
 /* The i-th info record; -1 past the last. */
 int stf_reader_info(const struct stf_reader *r, size_t i, const char **cls, const char **text);
 
+enum stf_check_result {
+	STF_CHECK_GOOD,
+	STF_CHECK_UNKNOWN, /* nothing is stated, or this build has no xxhash */
+	STF_CHECK_MISSING,
+	STF_CHECK_SIZE,
+	STF_CHECK_HASH,
+};
+
 /* One component held against the size and checksum that the trace states. */
 struct stf_check {
 	char suffix[204];
-	enum { STF_CHECK_GOOD, STF_CHECK_UNKNOWN, STF_CHECK_MISSING, STF_CHECK_SIZE, STF_CHECK_HASH } result; /* UNKNOWN:
-	                             * nothing is stated, or this build has no xxhash */
+	enum stf_check_result result;
 	uint64_t size, hash;           /* found */
 	uint64_t want_size, want_hash; /* stated */
 };
