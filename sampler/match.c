@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The guide's wildcards: its colon separates what '*' does not cross. */
+#include "config.h"
+#include "sampler/source.h"
+
+#include <ctype.h>
+#include <string.h>
+#include <strings.h>
+
+/* The list behind '[', p behind the bracket. Returns the position behind ']' with *in set, or NULL where
+ * the list has no end: then '[' is an ordinary character. */
+static const char *match_list(const char *p, char c, int *in)
+{
+	int not = *p == '!' || *p == '^', found = 0, first = 1;
+
+	for (p += not; *p && (first || *p != ']'); first = 0) {
+		unsigned char from = (unsigned char)*p++, to = from;
+
+		if (p[0] == '-' && p[1] && p[1] != ']') {
+			to = (unsigned char)p[1];
+			p += 2;
+		}
+		found |= from <= (unsigned char)c && (unsigned char)c <= to;
+	}
+	*in = found != not;
+	return *p == ']' ? p + 1 : NULL;
+}
+
+/* One element that takes one character. Returns the position behind it, or NULL when c does not match. */
+static const char *match_one(const char *p, char c)
+{
+	const char *behind;
+	int in;
+
+	if (*p == '?') {
+		return c != ':' ? p + 1 : NULL;
+	}
+	if (*p == '[' && (behind = match_list(p + 1, c, &in)) != NULL) {
+		return in && c != ':' ? behind : NULL;
+	}
+	if (*p == '\\' && p[1]) {
+		p++;
+	}
+	return *p && *p == c ? p + 1 : NULL;
+}
+
+/* Only the last star of each kind needs to be tried again: what a later '**' can take, an earlier one need
+ * not give up; a '*' that meets its colon falls back to the last '**'. */
+int smp_match(const char *pattern, const char *name)
+{
+	const char *star = NULL, *star_name = NULL, *wide = NULL, *wide_name = NULL, *next;
+
+	for (;;) {
+		if (pattern[0] == '*' && pattern[1] == '*') {
+			pattern += 2;
+			wide = pattern;
+			wide_name = name;
+			star = NULL;
+		} else if (*pattern == '*') {
+			star = ++pattern;
+			star_name = name;
+		} else if (*name && (next = match_one(pattern, *name)) != NULL) {
+			pattern = next;
+			name++;
+		} else if (!*name && !*pattern) {
+			return 1;
+		} else if (star && *star_name && *star_name != ':') {
+			pattern = star;
+			name = ++star_name;
+		} else if (wide && *wide_name) {
+			pattern = wide;
+			name = ++wide_name;
+			star = NULL;
+		} else {
+			return 0;
+		}
+	}
+}
+
+int smp_is_name(const char *pattern)
+{
+	return strpbrk(pattern, "*?[\\") == NULL;
+}
+
+int smp_may_match(const char *pattern, const char *prefix)
+{
+	while (*prefix && *pattern && !strchr("*?[\\", *pattern)) {
+		if (*prefix++ != *pattern++) {
+			return 0;
+		}
+	}
+	return *pattern || !*prefix;
+}

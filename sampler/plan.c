@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* From the rules of option COUNTER to the counters that are wanted, and from those to sets that are read in
+ * one call. */
+#include "config.h"
+#include "sampler/private.h"
+
+#include <strings.h>
+
+#include "base/text.h"
+
+struct rule {
+	char pattern[SMP_TEXT];
+	int on;
+};
+
+struct chunk { /* texts of counters, never moved */
+	struct chunk *next;
+	size_t used;
+	char text[32 * 1024];
+};
+
+struct smp_plan {
+	struct smp_planned *item;
+	size_t n, cap;
+	struct rule *rule;
+	size_t n_rules;
+	struct chunk *texts;
+	struct smp_env *env; /* one per plugin, for its options */
+	/* while a source is listed */
+	const struct smp_source *source;
+	const struct smp_env *source_env;
+	size_t first; /* of this source's counters: two hints may bring the same one */
+};
+
+static const char *keep(struct smp_plan *plan, const char *text)
+{
+	size_t len;
+	struct chunk *c = plan->texts;
+	char *copy;
+
+	if (!text) {
+		return NULL;
+	}
+	len = strnlen(text, sizeof(c->text) - 1);
+	if (!c || sizeof(c->text) - c->used < len + 1) {
+		c = smp_alloc(sizeof(*c));
+		if (!c) {
+			return NULL;
+		}
+		c->next = plan->texts;
+		plan->texts = c;
+	}
+	copy = c->text + c->used;
+	memcpy(copy, text, len);
+	copy[len] = '\0';
+	c->used += len + 1;
+	return copy;
+}
+
+static int rule_parse(const char *text, struct rule *r, struct tkm_err *err)
+{
+	size_t len = strcspn(text, " \t");
+	const char *state = text + len + strspn(text + len, " \t");
+
+	if (len == 0 || len >= sizeof(r->pattern)) {
+		return tkm_fail(err, TKM_ERR_ARG, "COUNTER wants a pattern and on or off, as in \"cpu_* on\", not \"%s\"",
+				text);
+	}
+	memcpy(r->pattern, text, len);
+	r->pattern[len] = '\0';
+	if (tkm_parse_bool(state, &r->on) < 0) {
+		return tkm_fail(err, TKM_ERR_ARG, "COUNTER %s: on or off is wanted behind the pattern, not \"%s\"",
+				r->pattern, state);
+	}
+	return 0;
+}
+
+int smp_rule_check(const char *text, struct tkm_err *err)
+{
+	struct rule r;
+
+	return rule_parse(text, &r, err);
+}
+
+static int wanted(const struct smp_plan *plan, const char *name)
+{
+	size_t i = plan->n_rules;
+
+	while (i-- > 0) {
+		if (smp_match(plan->rule[i].pattern, name)) {
+			return plan->rule[i].on;
+		}
+	}
+	return 0;
+}
+
+static int add(const struct smp_counter *c, void *ctx)
+{
+	struct smp_plan *plan = ctx;
+	struct smp_planned *p;
+	size_t i;
+
+	if (!wanted(plan, c->name)) {
+		return 0;
+	}
+	for (i = plan->first; i < plan->n; i++) {
+		if (strcmp(plan->item[i].counter.name, c->name) == 0) {
+			return 0;
+		}
+	}
+	p = smp_grow(plan->item, plan->n, &plan->cap, sizeof(*p));
+	if (!p) {
+		return -1;
+	}
+	plan->item = p;
+	p += plan->n;
+	*p = (struct smp_planned){ *c, plan->source, plan->source_env };
+	p->counter.name = keep(plan, c->name);
+	p->counter.unit = keep(plan, c->unit ? c->unit : "");
+	p->counter.what = keep(plan, c->what ? c->what : "");
+	p->counter.missing = keep(plan, c->missing);
+	p->counter.shown_unit = keep(plan, c->shown_unit);
+	if (!p->counter.name || !p->counter.unit || !p->counter.what || (c->missing && !p->counter.missing)) {
+		return -1;
+	}
+	plan->n++;
+	return 0;
+}
+
+static int add_source(struct smp_plan *plan, const struct smp_source *s, const struct smp_env *env)
+{
+	char why[SMP_TEXT] = "";
+	size_t i;
+	int rc = 0;
+
+	plan->source = s;
+	plan->source_env = env;
+	plan->first = plan->n;
+	for (i = 0; rc == 0 && i < plan->n_rules; i++) {
+		const struct rule *r = &plan->rule[i];
+
+		/* a source that does not work at all says so when one of its counters is asked for by name */
+		if (r->on && s->list(env, r->pattern, add, plan, why) == -1 && !why[0]) {
+			rc = -1;
+		}
+	}
+	return rc;
+}
+
+/* Plain names that nobody knows are in the plan too: the user asked for them. */
+static int add_unknown(struct smp_plan *plan)
+{
+	struct smp_counter c = { .missing = "no source knows a counter of this name; vtcounters lists those that there are" };
+	size_t i, j;
+
+	plan->source = NULL;
+	plan->first = 0;
+	for (i = 0; i < plan->n_rules; i++) {
+		const struct rule *r = &plan->rule[i];
+
+		for (j = 0; j < plan->n && strcmp(plan->item[j].counter.name, r->pattern) != 0; j++) {
+		}
+		c.name = r->pattern;
+		if (j == plan->n && r->on && smp_is_name(r->pattern) && add(&c, plan) < 0) {
+			return -1;
+		}
+	}
+	return 0;
+}
+
+struct smp_plan *smp_plan_open(const struct smp_env *env, const char *const *rules, size_t n_rules,
+			       const struct smp_plugin *plugins, size_t n_plugins, struct tkm_err *err)
+{
+	struct smp_plan *plan = smp_alloc(sizeof(*plan));
+	size_t i;
+	int rc = -1;
+
+	if (plan) {
+		plan->rule = smp_alloc((n_rules + 1) * sizeof(*plan->rule));
+		plan->env = smp_alloc((n_plugins + 1) * sizeof(*plan->env));
+	}
+	if (!plan || !plan->rule || !plan->env) {
+		goto out;
+	}
+	for (i = 0; i < n_rules; i++) {
+		if (rule_parse(rules[i], &plan->rule[i], err) < 0) {
+			smp_plan_close(plan);
+			return NULL;
+		}
+	}
+	plan->n_rules = n_rules;
+	for (i = 0, rc = 0; rc == 0 && smp_sources[i]; i++) {
+		rc = add_source(plan, smp_sources[i], env);
+	}
+	for (i = 0; rc == 0 && i < n_plugins; i++) {
+		plan->env[i] = *env;
+		plan->env[i].options = plugins[i].options ? plugins[i].options : "";
+		rc = add_source(plan, plugins[i].source, &plan->env[i]);
+	}
+	if (rc == 0) {
+		rc = add_unknown(plan);
+	}
+out:
+	if (rc < 0) {
+		smp_plan_close(plan);
+		plan = NULL;
+		tkm_fail(err, TKM_ERR_NOMEM, "no memory for the list of counters");
+	}
+	return plan;
+}
+
+size_t smp_plan_size(const struct smp_plan *plan)
+{
+	return plan->n;
+}
+
+const struct smp_planned *smp_plan_at(const struct smp_plan *plan, size_t i)
+{
+	return &plan->item[i];
+}
+
+void smp_plan_close(struct smp_plan *plan)
+{
+	struct chunk *c, *next;
+
+	if (!plan) {
+		return;
+	}
+	for (c = plan->texts; c; c = next) {
+		next = c->next;
+		smp_free(c);
+	}
+	smp_free(plan->rule);
+	smp_free(plan->env);
+	smp_free(plan->item);
+	smp_free(plan);
+}

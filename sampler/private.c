@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "config.h"
+#include "sampler/private.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/rootfs.h"
+
+/* In front of each piece of memory; keeps 16-byte alignment. */
+union head {
+	size_t bytes;
+	char align[16];
+};
+
+void *smp_alloc(size_t bytes)
+{
+	union head *h;
+
+	if (bytes > SIZE_MAX - sizeof(*h)) {
+		return NULL;
+	}
+	bytes += sizeof(*h);
+	h = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (h == MAP_FAILED) {
+		return NULL;
+	}
+	h->bytes = bytes;
+	return h + 1;
+}
+
+void smp_free(void *p)
+{
+	if (p) {
+		union head *h = (union head *)p - 1;
+
+		munmap(h, h->bytes);
+	}
+}
+
+void *smp_grow(void *array, size_t n, size_t *cap, size_t item)
+{
+	size_t more = *cap ? 2 * *cap : 16;
+	void *bigger;
+
+	if (n < *cap) {
+		return array;
+	}
+	bigger = more > SIZE_MAX / item ? NULL : smp_alloc(more * item);
+	if (bigger) {
+		if (n) {
+			memcpy(bigger, array, n * item);
+		}
+		smp_free(array);
+		*cap = more;
+	}
+	return bigger;
+}
+
+int smp_live(const struct smp_env *env)
+{
+	return strcmp(env->root, "/") == 0;
+}
+
+int smp_root(const struct smp_env *env)
+{
+	return tkm_root_open(env->root);
+}
+
+int smp_fd_high(int fd)
+{
+	struct rlimit limit;
+	int high = 512, moved;
+
+	if (fd < 0) {
+		return fd;
+	}
+	if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < 1024) {
+		high = (int)(limit.rlim_cur / 2);
+	}
+	moved = fcntl(fd, F_DUPFD_CLOEXEC, high);
+	if (moved < 0) {
+		return fd;
+	}
+	close(fd);
+	return moved;
+}
+
+int smp_file_open(struct smp_file *f, int root, const char *path)
+{
+	struct stat st;
+	int fd = smp_fd_high(tkm_root_openat(root, path));
+
+	f->fd = -1;
+	if (fd < 0) {
+		return -1;
+	}
+	if (fstat(fd, &st) < 0) {
+		close(fd);
+		return -1;
+	}
+	*f = (struct smp_file){ fd, st.st_dev, st.st_ino };
+	return 0;
+}
+
+ssize_t smp_file_read(const struct smp_file *f, char *buf, size_t size)
+{
+	ssize_t n = -1;
+
+	if (f->fd >= 0) {
+		do {
+			n = pread(f->fd, buf, size - 1, 0);
+		} while (n < 0 && errno == EINTR);
+	}
+	buf[n > 0 ? n : 0] = '\0';
+	return n;
+}
+
+int smp_file_ours(const struct smp_file *f)
+{
+	struct stat st;
+
+	return f->fd >= 0 && fstat(f->fd, &st) == 0 && st.st_dev == f->dev && st.st_ino == f->ino;
+}
+
+void smp_file_close(struct smp_file *f)
+{
+	if (smp_file_ours(f)) {
+		close(f->fd);
+	}
+	f->fd = -1;
+}
+
+/* As the kernel writes it for getdents64(2). */
+struct entry {
+	uint64_t ino;
+	int64_t off;
+	unsigned short len;
+	unsigned char type;
+	char name[];
+};
+
+int smp_dir_each(int root, const char *path, int (*each)(const char *name, void *ctx), void *ctx)
+{
+	char buf[4096] __attribute__((aligned(8)));
+	int fd = tkm_root_openat(root, path), rc = 0, saved;
+	long n = 0, at;
+
+	if (fd < 0) {
+		return -1;
+	}
+	while (rc == 0 && (n = syscall(SYS_getdents64, fd, buf, sizeof(buf))) > 0) {
+		for (at = 0; rc == 0 && at < n;) {
+			const struct entry *e = (const struct entry *)(buf + at);
+
+			at += e->len;
+			if (strcmp(e->name, ".") != 0 && strcmp(e->name, "..") != 0) {
+				rc = each(e->name, ctx);
+			}
+		}
+	}
+	saved = errno;
+	close(fd);
+	errno = saved;
+	return n < 0 ? -1 : rc;
+}
+
+int smp_exists(int root, const char *path)
+{
+	while (*path == '/') {
+		path++;
+	}
+	return faccessat(root, path, F_OK, 0) == 0;
+}
+
+int smp_why(char why[SMP_TEXT], const char *fmt, ...)
+{
+	va_list ap;
+
+	if (why) {
+		va_start(ap, fmt);
+		vsnprintf(why, SMP_TEXT, fmt, ap);
+		va_end(ap);
+	}
+	return -1;
+}
+
+const char *smp_errno(int errnum, char *buf, size_t size)
+{
+	const char *text = strerrordesc_np(errnum);
+
+	if (text) {
+		snprintf(buf, size, "%s", text);
+	} else {
+		snprintf(buf, size, "error %d", errnum);
+	}
+	return buf;
+}

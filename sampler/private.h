@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What the sources share: memory that is not the program's heap, files that are kept open in a process whose
+ * program may close everything, numbers, totals that survive wraps. */
+#ifndef SAMPLER_PRIVATE_H
+#define SAMPLER_PRIVATE_H
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/types.h>
+
+#include "sampler/source.h"
+
+/* Zeroed pages of our own: the observed program's malloc may be its own, broken, or locked by a fork. NULL
+ * when there are none. smp_free(NULL) is allowed. */
+void *smp_alloc(size_t bytes);
+void smp_free(void *p);
+
+/* An array that grows: makes room for one more item behind n, returns the new array or NULL (the old one
+ * stays). cap is kept by the call. */
+void *smp_grow(void *array, size_t n, size_t *cap, size_t item);
+
+/* Is the root this machine, so that system calls speak of the same thing as /proc and /sys? */
+int smp_live(const struct smp_env *env);
+
+/* Opens the root of env for a moment (base/rootfs.h). A descriptor kept for later could by then be the
+ * program's own file. Returns it or -1 with errno. */
+int smp_root(const struct smp_env *env);
+
+/* Moves a new descriptor out of the range where programs expect their own. Returns the new one (close on
+ * exec), or fd itself. -1 stays -1. */
+int smp_fd_high(int fd);
+
+/* A file of /proc or /sys that is kept open. A program may close our descriptor and open its own file under
+ * the number; dev and ino tell, so that we neither believe nor close what is not ours. */
+struct smp_file {
+	int fd; /* -1: not open */
+	dev_t dev;
+	ino_t ino;
+};
+/* Returns 0, or -1 with errno and f->fd = -1. root: of smp_root(). */
+int smp_file_open(struct smp_file *f, int root, const char *path);
+/* Reads from the start; at most size-1 bytes, terminated. Returns the length or -1. */
+ssize_t smp_file_read(const struct smp_file *f, char *buf, size_t size);
+/* Is it still ours? Returns 1 or 0. */
+int smp_file_ours(const struct smp_file *f);
+void smp_file_close(struct smp_file *f);
+
+/* Calls each(name) for the entries of a directory but "." and "..", without the heap. Returns 0, what each()
+ * returned if not 0, or -1 with errno when the directory cannot be read. */
+int smp_dir_each(int root, const char *path, int (*each)(const char *name, void *ctx), void *ctx);
+
+/* Does path exist below root? */
+int smp_exists(int root, const char *path);
+
+/* Reads a decimal number after blanks; *p then stands behind it. Returns 0 or -1 (no digit, beyond 64 bits). */
+static inline int smp_number(const char **p, uint64_t *out)
+{
+	const char *s = *p;
+	uint64_t v = 0;
+
+	while (*s == ' ' || *s == '\t') {
+		s++;
+	}
+	if (*s < '0' || *s > '9') {
+		return -1;
+	}
+	for (; *s >= '0' && *s <= '9'; s++) {
+		unsigned d = (unsigned)(*s - '0');
+
+		if (v > (UINT64_MAX - d) / 10) {
+			return -1;
+		}
+		v = v * 10 + d;
+	}
+	*p = s;
+	*out = v;
+	return 0;
+}
+
+/* A running total made of what the kernel shows. */
+struct smp_total {
+	uint64_t raw, sum;
+};
+
+/* The kernel now shows raw. 32-bit counts that wrap go on; a count that starts anew loses what it counted
+ * between the last read and its end, and the return says so. Returns SMP_VALID, perhaps with SMP_RESTARTED. */
+static inline uint8_t smp_total_add(struct smp_total *t, uint64_t raw)
+{
+	uint8_t state = SMP_VALID;
+
+	if (raw >= t->raw) {
+		t->sum += raw - t->raw;
+	} else if (t->raw <= UINT32_MAX && raw + (UINT64_C(1) << 32) - t->raw < UINT64_C(1) << 31) {
+		t->sum += raw + (UINT64_C(1) << 32) - t->raw;
+	} else {
+		t->sum += raw;
+		state |= SMP_RESTARTED;
+	}
+	t->raw = raw;
+	return state;
+}
+
+/* As above for counts that the kernel sometimes takes back a little (iowait): the total waits. */
+static inline uint8_t smp_total_hold(struct smp_total *t, uint64_t raw)
+{
+	if (raw > t->raw) {
+		t->sum += raw - t->raw;
+		t->raw = raw;
+	}
+	return SMP_VALID;
+}
+
+/* Writes a reason; always terminated. Returns -1, for `return smp_why(...)`. */
+int smp_why(char why[SMP_TEXT], const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+/* The text of an errno value without locale or static buffer. Returns buf. */
+const char *smp_errno(int errnum, char *buf, size_t size);
+
+/* The sources. */
+extern const struct smp_source smp_cpu;
+
+#endif

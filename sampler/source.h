@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The counters of this machine: which there are, which are wanted, and reading them. What a single source
+ * looks like is in sampler/vtsource.h; here is what its users call. libc only, nothing is printed, and no
+ * call but smp_set_read() belongs on a fast path.
+ *
+ *     plan = smp_plan_open(&env, rules, n, NULL, &err);      which counters, all scopes
+ *     set = smp_set_open(plan, &target, &err);               those of one node, process or thread
+ *     smp_set_read(set, value, state);                       all its values, in the order of the set */
+#ifndef SAMPLER_SOURCE_H
+#define SAMPLER_SOURCE_H
+
+#include "base/err.h"
+#include "sampler/vtsource.h"
+
+/* All sources of this build, in the order of the list; NULL ends it. */
+extern const struct smp_source *const smp_sources[];
+
+/* Sets *env to this machine with defaults. */
+void smp_env_init(struct smp_env *env);
+
+/* Does name match the pattern? The guide's wildcards (seeds/003 section 3.2, STATE): '*' any number of
+ * characters but the colon, '**' any with the colon, '?' one but the colon, '[...]' one of a list or range
+ * ("[!...]" none of it); '\' takes the next as it is. Case counts. Returns 1 or 0. */
+int smp_match(const char *pattern, const char *name);
+
+/* Is the pattern a plain name, without wildcards? */
+int smp_is_name(const char *pattern);
+
+/* May any name that begins with `prefix` match? For list() with a hint. */
+int smp_may_match(const char *pattern, const char *prefix);
+
+/* Checks one rule "<pattern> [on|off]" of option COUNTER (seeds/003 section 3.2). Returns 0, or -1. */
+int smp_rule_check(const char *rule, struct tkm_err *err);
+
+/* The rules for who chooses nothing: the guide's five OS counters and the process's standard counters. NULL
+ * ends them. */
+extern const char *const smp_standard_rules[];
+
+/* Sources from shared objects, text of option PLUGIN: "FILE [options]". FILE without a slash is looked up as
+ * dlopen() does. Returned sources stay for good. Returns NULL with err. */
+const struct smp_source *smp_plugin_load(const char *text, const char **options, struct tkm_err *err);
+
+/* One counter of a plan: chosen by the rules. */
+struct smp_planned {
+	struct smp_counter counter; /* .missing is NULL if it can be opened */
+	const struct smp_source *source;
+	const struct smp_env *env;
+};
+
+struct smp_plan;
+
+/* Applies the rules in order, the last that matches a counter decides, unmatched counters are off. A name
+ * without wildcards that no source knows is planned too, as missing. env and what it points to must outlive
+ * the plan. plugins: further sources, NULL-terminated, or NULL; plugin_envs[i]: their environments (options).
+ * Returns the plan, or NULL with err (a rule is wrong, no memory). */
+struct smp_plugin {
+	const struct smp_source *source;
+	const char *options;
+};
+struct smp_plan *smp_plan_open(const struct smp_env *env, const char *const *rules, size_t n_rules,
+			       const struct smp_plugin *plugins, size_t n_plugins, struct tkm_err *err);
+size_t smp_plan_size(const struct smp_plan *plan);
+const struct smp_planned *smp_plan_at(const struct smp_plan *plan, size_t i);
+void smp_plan_close(struct smp_plan *plan); /* NULL is allowed; after its sets */
+
+struct smp_set;
+
+/* Opens those counters of the plan that have the target's scope and are not missing. A set may turn out
+ * empty. Returns NULL with err only when there is no memory; what single counters said is below. */
+struct smp_set *smp_set_open(const struct smp_plan *plan, const struct smp_target *target, struct tkm_err *err);
+size_t smp_set_size(const struct smp_set *set);
+
+/* The i-th value of the set is the smp_set_planned()-th counter of the plan; smp_set_why() is "" or why that
+ * counter did not open for this target (its state then always is 0). */
+size_t smp_set_planned(const struct smp_set *set, size_t i);
+const char *smp_set_why(const struct smp_set *set, size_t i);
+
+/* Reads all; value and state have smp_set_size() slots. Returns the number of valid ones, or -1 when the
+ * target is gone. Allocates nothing, takes no lock; one thread at a time per set. */
+int smp_set_read(struct smp_set *set, union smp_value *value, uint8_t *state);
+
+/* Also allowed in the child of a fork, which must not read its parent's sets. */
+void smp_set_close(struct smp_set *set);
+
+#endif
