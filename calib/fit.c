@@ -37,6 +37,12 @@ static size_t collect(const struct cal_session *session, size_t sessions, const 
 	size_t n = 0, k, i;
 
 	for (k = 0; k < sessions; k++) {
+		if (session[k].used && session[k].given) {
+			const struct cal_point *p = &session[k].point;
+
+			x[n] = (double)ltick_sub(p->local, ref->local0);
+			y[n++] = (double)ltick_sub(p->master, ref->master0) + p->fraction;
+		}
 		for (i = 0; session[k].used && i < session[k].n; i++) {
 			const struct cal_sample *p = &session[k].sample[i];
 
@@ -52,27 +58,29 @@ static size_t collect(const struct cal_session *session, size_t sessions, const 
 int cal_fit_line(const struct cal_session *session, size_t sessions, double nominal, struct cal_line *out,
 	struct tkm_err *err)
 {
-	const struct cal_sample *ref = NULL;
 	size_t total = 0, used = 0, k, n, i;
 	struct tkm_line line;
 	double *x;
 
+	*out = (struct cal_line){ .slope = nominal, .slope_se = NAN, .rms = NAN };
 	for (k = 0; k < sessions; k++) {
 		const struct cal_sample *p = session[k].used ? first_kept(&session[k]) : NULL;
+		const struct cal_point *given = session[k].used && session[k].given ? &session[k].point : NULL;
 
-		total += session[k].n;
-		used += p != NULL;
-		ref = ref ? ref : p;
+		total += session[k].n + 1;
+		if (used == 0 && (p || given)) {
+			out->local0 = p ? p->send : given->local;
+			out->master0 = p ? p->master_in : given->master;
+		}
+		used += p || given;
 	}
-	if (!ref) {
+	if (used == 0) {
 		return tkm_fail(err, TKM_ERR_DATA, "no clock sample was kept, so there is nothing to fit");
 	}
 	x = malloc(2 * total * sizeof(*x));
 	if (!x) {
 		return tkm_fail(err, TKM_ERR_NOMEM, "clock fit: out of memory for %zu samples", total);
 	}
-	*out = (struct cal_line){ .local0 = ref->send, .master0 = ref->master_in, .slope = nominal, .slope_se = NAN,
-		.rms = NAN };
 	n = collect(session, sessions, out, x, x + total);
 	/* y minus the nominal line first: what is left is small, so rounding is too */
 	for (i = 0; i < n; i++) {

@@ -20,19 +20,10 @@ struct cal_line {
 /* Least squares through the kept samples of all sessions with used set: the middle of the master's two
  * stamps against the middle of send and recv (seeds/003: the average of local send and receive time coincides with the
  * master's stamp). With one session only, or when the samples cannot carry a slope, the slope is
- * `nominal` (master ticks per local tick). Returns 0, or -1 when there is no kept sample. */
+ * `nominal` (master ticks per local tick). A session whose point is given counts as one sample. Returns 0,
+ * or -1 when there is no kept sample. */
 int cal_fit_line(const struct cal_session *session, size_t sessions, double nominal, struct cal_line *out,
 	struct tkm_err *err);
-
-/* One session condensed to one point by averaging its kept samples, and what is certain there. */
-struct cal_point {
-	ltick_t local;       /* mean of the middles, rounded */
-	ltick_t master;      /* master at that instant: floor of the mean ... */
-	double fraction;     /* ... and the rest, in [0, 1) */
-	double low, high;    /* the master's clock at `local` is certain to lie in
-	                      * [master + low, master + high]; low > high: the samples contradict each other */
-	size_t kept, all;
-};
 
 /* How to estimate: the mean of the kept samples (the guide); or, for CAL_QUIET, that mean over the samples
  * within 1.6 times the shortest round trip if nine tenths are, else the midpoint of the two one-way minima,

@@ -28,10 +28,26 @@ enum cal_session_kind {
 	CAL_END,
 };
 
-/* All exchanges of one child with the master at one point of the run. */
+/* One session condensed to one point, and what is certain there. */
+struct cal_point {
+	ltick_t local;       /* mean of the middles, rounded */
+	ltick_t master;      /* master at that instant: floor of the mean ... */
+	double fraction;     /* ... and the rest, in [0, 1) */
+	double low, high;    /* the master's clock at `local` is certain to lie in
+	                      * [master + low, master + high]; low > high: the samples contradict each other */
+	size_t kept, all;
+};
+
+/* All exchanges of one child with its peer at one point of the run. The peer has the master's part in the
+ * samples; in a tree (calib/topology.h) it is another rank than the master, and then the session stands
+ * among the edges of its rank, and the rank's own session of that point of the run has `given` set. */
 struct cal_session {
 	enum cal_session_kind kind;
 	int used; /* 1: a node of the map; 0: skipped (TIMER-SKIP), a check only */
+	int peer; /* rank on the other side */
+	size_t at; /* of an edge: which session of the rank it belongs to */
+	int given; /* 1: no samples of its own; `point` came out of the edges */
+	struct cal_point point;
 	size_t n;
 	struct cal_sample *sample;
 	size_t lost; /* exchanges without an answer */

@@ -43,7 +43,7 @@ static void filter_and_mark(struct cal_rank *r, double nominal, int skip)
 			s->used = skip >= 0 && middle % (skip + 1) == skip;
 			middle++;
 		}
-		s->used = s->used && s->n > 0;
+		s->used = s->used && (s->n > 0 || s->given);
 	}
 }
 
@@ -120,6 +120,10 @@ static double effective_ticks(const struct cal_rank *r)
 static int condense(const struct cal_run *run, const struct cal_rank *r, const struct cal_session *s, double slope,
 	double error, struct cal_point *p, struct tkm_err *err)
 {
+	if (s->given) {
+		*p = s->point;
+		return 0;
+	}
 	return cal_condense(s, slope, error, effective_ticks(r), effective_ticks(&run->rank[run->master]),
 		run->method == CAL_SYNC_PAIRS ? CAL_QUIET : CAL_MEAN, p, err);
 }
@@ -177,7 +181,7 @@ static int add_nodes(const struct cal_run *run, const struct cal_rank *r, struct
 		struct cal_point p;
 		double low, high;
 
-		if (r->session[k].n == 0) {
+		if (r->session[k].n == 0 && !r->session[k].given) {
 			continue; /* all lost: nothing is known here */
 		}
 		if (condense(run, r, &r->session[k], slope, error, &p, err) < 0) {
@@ -364,7 +368,11 @@ void cal_rank_free(struct cal_rank *r)
 	for (k = 0; k < r->sessions; k++) {
 		cal_session_free(&r->session[k]);
 	}
+	for (k = 0; k < r->edges; k++) {
+		cal_session_free(&r->edge[k]);
+	}
 	free(r->session);
+	free(r->edge);
 	cal_map_free(&r->map);
 	memset(r, 0, sizeof(*r));
 }

@@ -30,6 +30,8 @@ struct cal_rank {
 	double shared_within_s;    /* CAL_SHARED: how far the two clocks can be apart; 0: one kernel clock */
 	size_t sessions;
 	struct cal_session *session;
+	size_t edges;              /* exchanges with ranks other than the master, in trees (calib/topology.h) */
+	struct cal_session *edge;
 	size_t anchors;            /* of the master: start and end */
 	struct cal_anchor anchor[2];
 	struct cal_map map;
