@@ -132,6 +132,13 @@ int cal_link_gather(struct cal_link *l, const void *data, size_t length, struct 
 	return 0;
 }
 
+void cal_link_hold_cores(struct cal_link *l, int hold)
+{
+	if (l->ops->hold_cores) {
+		l->ops->hold_cores(l, hold);
+	}
+}
+
 double cal_link_seconds(struct cal_link *l)
 {
 	struct timespec ts;

@@ -36,6 +36,10 @@ struct cal_link *cal_link_start(int *argc, char ***argv, struct tkm_err *err);
  * Does nothing where there is one processing unit only. */
 void cal_link_keep_cores(void);
 
+/* The same from now on, or no longer: then who waits does as the launcher has set it. For programs that measure
+ * methods with different ways of waiting. Does nothing where MPI has no such switch. */
+void cal_link_hold_cores(struct cal_link *l, int hold);
+
 /* Rank and size of this process as the launcher's environment tells them, for messages before
  * cal_link_start(); 0 and 1 when it does not. */
 void cal_link_hint(int *rank, int *size);

@@ -4,9 +4,11 @@
 #include "config.h"
 #include "calib/link_private.h"
 
+#include <dlfcn.h>
 #include <limits.h>
 #include <mpi.h>
 #include <sched.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -18,6 +20,7 @@ struct mpi {
 	MPI_Comm comm;
 	int crowded; /* more processes on this node than processing units */
 	unsigned char *near; /* ranks on this node */
+	int holds, yielded;  /* hold_cores(): is it in force, and what was before */
 	int pinned;
 	cpu_set_t before;    /* affinity to go back to */
 };
@@ -250,6 +253,26 @@ static int gather(struct cal_link *l, const void *data, size_t length, struct ca
 	return 0;
 }
 
+/* Open MPI reads its parameter once, when it starts; behind it there is a function that is not documented, and
+ * not there in any other MPI. It returns what was set before. */
+static void hold_cores(struct cal_link *l, int hold)
+{
+	struct mpi *m = l->impl;
+	bool (*set)(bool);
+	void *found = dlsym(RTLD_DEFAULT, "opal_progress_set_yield_when_idle");
+
+	if (!found || hold == m->holds || sysconf(_SC_NPROCESSORS_ONLN) == 1) {
+		return;
+	}
+	memcpy(&set, &found, sizeof(set));
+	if (hold) {
+		m->yielded = set(false);
+	} else {
+		set(m->yielded);
+	}
+	m->holds = hold;
+}
+
 static void close_mpi(struct cal_link *l)
 {
 	struct mpi *m = l->impl;
@@ -271,6 +294,7 @@ static const struct cal_link_ops mpi_ops = {
 	.barrier = barrier,
 	.bcast = bcast,
 	.gather = gather,
+	.hold_cores = hold_cores,
 	.close = close_mpi,
 };
 

@@ -16,6 +16,7 @@ struct cal_link_ops {
 	int (*barrier)(struct cal_link *l, struct tkm_err *err);
 	int (*bcast)(struct cal_link *l, void *data, size_t size, struct tkm_err *err);
 	int (*gather)(struct cal_link *l, const void *data, size_t length, struct cal_blobs *all, struct tkm_err *err);
+	void (*hold_cores)(struct cal_link *l, int hold);
 	double (*seconds)(struct cal_link *l);
 	void (*sleep)(struct cal_link *l, double seconds);
 	void (*close)(struct cal_link *l);

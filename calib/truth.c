@@ -1,0 +1,368 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "config.h"
+#include "calib/truth.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "calib/clk.h"
+#include "timers/sim.h"
+
+const double cal_truth_after_s[CAL_TRUTH_TIMES] = { 0, 10, 60 };
+
+const char *cal_truth_name(int method)
+{
+	static const char *const ours[] = { "pairs", "itc" };
+
+	return method < CAL_TRUTH_BASELINE ? ours[method] : cal_baseline_name((enum cal_baseline)(method - CAL_TRUTH_BASELINE));
+}
+
+/* What a round needs to remember. */
+struct truth {
+	struct cal_link *l;
+	const struct cal_truth_options *opt;
+	struct cal_rank *rank[CAL_TRUTH_BASELINE]; /* [method][rank]: both sessions */
+	struct cal_baseline_rank *baseline;
+	struct cal_truth_row *row; /* of the method at hand; rank 0 */
+	int64_t base0;             /* reading of the shared clock when the method ended */
+};
+
+/* ---- what the truth says ---- */
+
+/* Keeps the largest error and bound of a rank against what its clock and the master's will show. */
+static void judge(struct truth *t, int when, double error, double bound)
+{
+	struct cal_truth_row *row = t->row;
+
+	row->error_s[when] = fmax(row->error_s[when], fabs(error));
+	if (!isnan(bound)) {
+		row->bound_s[when] = fmax(row->bound_s[when], bound);
+		row->outside += !(fabs(error) <= bound);
+	}
+}
+
+static int64_t base_at(const struct truth *t, int when)
+{
+	return t->base0 + llrint(cal_truth_after_s[when] * tmr_sim_base(t->opt->clock[0])->hz);
+}
+
+static void judge_map(struct truth *t, const struct cal_run *run, int rank)
+{
+	const struct cal_map *m0 = &run->rank[0].map, *m = &run->rank[rank].map;
+	int when;
+
+	for (when = 0; when < CAL_TRUTH_TIMES; when++) {
+		double f0, f;
+		ltick_t l0 = tmr_sim_truth(t->opt->clock[0], base_at(t, when), &f0);
+		ltick_t at = tmr_sim_truth(t->opt->clock[rank], base_at(t, when), &f);
+		double error = (double)gtick_sub(cal_map_at(m, at), cal_map_at(m0, l0)) + f * cal_map_slope(m, at) -
+			       f0 * cal_map_slope(m0, l0);
+
+		judge(t, when, error * run->period_s, cal_map_bound(m, at));
+	}
+}
+
+static void judge_line(struct truth *t, const struct cal_line *line, int rank)
+{
+	int when;
+
+	for (when = 0; when < CAL_TRUTH_TIMES; when++) {
+		double f0, f;
+		ltick_t l0 = tmr_sim_truth(t->opt->clock[0], base_at(t, when), &f0);
+		ltick_t at = tmr_sim_truth(t->opt->clock[rank], base_at(t, when), &f);
+		double error = (double)ltick_sub(line->master0, l0) - f0 + line->offset +
+			       line->slope * ((double)ltick_sub(at, line->local0) + f);
+
+		judge(t, when, error / t->opt->sync.hz[0], NAN);
+	}
+}
+
+/* ---- our method and the guide's: sessions ---- */
+
+static int session(struct truth *t, int method, enum cal_session_kind kind, struct tkm_err *err)
+{
+	struct cal_link *l = t->l;
+	struct cal_sync_options sync = t->opt->sync;
+	struct cal_session *out = calloc((size_t)l->size, sizeof(*out));
+	unsigned char *exchanges = malloc((size_t)l->size);
+	double begin;
+	int i, rc = -1;
+
+	if (!out || !exchanges) {
+		tkm_fail(err, TKM_ERR_NOMEM, "clock comparison: out of memory");
+		goto out;
+	}
+	memset(exchanges, 1, (size_t)l->size);
+	sync.method = method == CAL_TRUTH_PAIRS ? CAL_SYNC_PAIRS : CAL_SYNC_ITC;
+	if (cal_link_barrier(l, err) < 0) {
+		goto out;
+	}
+	cal_link_hold_cores(l, method == CAL_TRUTH_PAIRS);
+	begin = cal_link_seconds(l);
+	rc = cal_sync_session(l, 0, exchanges, &sync, kind, out, err);
+	if (cal_link_is(l, 0)) {
+		t->row->duration_s = fmax(t->row->duration_s, cal_link_seconds(l) - begin);
+		t->base0 = tmr_read_ordered(tmr_sim_base(l->timer)).v;
+	}
+	cal_link_hold_cores(l, 0);
+	for (i = 1; i < l->size && rc == 0; i++) {
+		if (cal_link_is(l, i)) {
+			t->rank[method][i].session[t->rank[method][i].sessions++] = out[i];
+		}
+	}
+out:
+	free(out);
+	free(exchanges);
+	return rc;
+}
+
+static int sessions_begin(struct truth *t, int method, struct tkm_err *err)
+{
+	int i;
+
+	for (i = 0; i < t->l->size; i++) {
+		struct cal_rank *r = &t->rank[method][i];
+
+		*r = (struct cal_rank){ .rank = i, .nominal_hz = t->opt->sync.hz[i], .effective_tick_s = t->opt->tick_s[i],
+			.session = calloc(2, sizeof(*r->session)) };
+		snprintf(r->timer, sizeof(r->timer), "sim");
+		if (!r->session) {
+			return tkm_fail(err, TKM_ERR_NOMEM, "clock comparison: out of memory");
+		}
+	}
+	return 0;
+}
+
+/* Sessions of all ranks go to rank 0, as in a file. */
+static int gather_sessions(struct truth *t, struct cal_rank *rank, struct tkm_err *err)
+{
+	struct cal_link *l = t->l;
+	struct cal_blobs all;
+	char *text = NULL;
+	size_t length;
+	FILE *f;
+	int i, rc = 0;
+
+	if (l->rank < 0) {
+		return 0;
+	}
+	f = open_memstream(&text, &length);
+	if (!f) {
+		return tkm_fail(err, TKM_ERR_NOMEM, "clock comparison: out of memory");
+	}
+	rc = cal_clk_write_rank(f, &rank[l->rank], err);
+	fclose(f);
+	if (rc == 0) {
+		rc = cal_link_gather(l, text, length, &all, err);
+	}
+	free(text);
+	for (i = 1; rc == 0 && l->rank == 0 && i < all.n; i++) {
+		cal_rank_free(&rank[i]);
+		rc = cal_clk_read_rank(all.data[i], all.length[i], "rank", &rank[i], err);
+	}
+	if (rc == 0) {
+		cal_blobs_free(&all);
+	}
+	return rc;
+}
+
+/* Round trip, messages, and the narrowest interval of a rank's sessions. */
+static void describe_sessions(struct truth *t, const struct cal_run *run, const struct cal_rank *r)
+{
+	const struct cal_map *m = &r->map;
+	double narrowest = INFINITY, slope = t->opt->sync.hz[0] / t->opt->sync.hz[r->rank];
+	size_t k, i;
+
+	for (k = 0; k < r->sessions; k++) {
+		const struct cal_session *s = &r->session[k];
+
+		t->row->messages += 2 * (long long)(s->n + s->lost);
+		for (i = 0; i < s->n; i++) {
+			t->row->rtt_s = fmin(t->row->rtt_s, cal_rtt(&s->sample[i], slope) / t->opt->sync.hz[r->rank]);
+		}
+	}
+	for (k = 0; k < m->nodes; k++) {
+		narrowest = fmin(narrowest, 0.5 * (double)gtick_sub(m->node[k].high, m->node[k].low) * run->period_s);
+	}
+	t->row->half_s = fmax(t->row->half_s, narrowest);
+}
+
+static int evaluate_sessions(struct truth *t, int method, struct tkm_err *err)
+{
+	const struct cal_truth_options *opt = t->opt;
+	struct cal_run run = { .ranks = (size_t)t->l->size, .rank = t->rank[method], .max_drift = opt->max_drift,
+		.max_wander = opt->max_wander, .wanted = CAL_CONSTRAINED,
+		.method = method == CAL_TRUTH_PAIRS ? CAL_SYNC_PAIRS : CAL_SYNC_ITC };
+	int i, when;
+
+	if (cal_solve(&run, -1, err) < 0) {
+		return -1;
+	}
+	t->row->half_s = 0;
+	for (when = 0; when < CAL_TRUTH_TIMES; when++) {
+		t->row->bound_s[when] = 0;
+	}
+	for (i = 1; i < t->l->size; i++) {
+		judge_map(t, &run, i);
+		describe_sessions(t, &run, &run.rank[i]);
+	}
+	if (method == CAL_TRUTH_PAIRS) {
+		t->row->claimed_s = t->row->bound_s[0];
+	}
+	return 0;
+}
+
+static int sessions_end(struct truth *t, int method, struct tkm_err *err)
+{
+	int i, rc = session(t, method, CAL_END, err);
+
+	if (rc == 0) {
+		rc = gather_sessions(t, t->rank[method], err);
+	}
+	if (rc == 0 && cal_link_is(t->l, 0)) {
+		t->row->sessions = 2;
+		rc = evaluate_sessions(t, method, err);
+	}
+	for (i = 0; i < t->l->size; i++) {
+		cal_rank_free(&t->rank[method][i]);
+	}
+	return rc;
+}
+
+/* ---- the methods of others ---- */
+
+static int gather_baseline(struct truth *t, struct tkm_err *err)
+{
+	struct cal_link *l = t->l;
+	struct cal_blobs all;
+	int i;
+
+	if (l->rank < 0) {
+		return 0;
+	}
+	if (cal_link_gather(l, &t->baseline[l->rank], sizeof(*t->baseline), &all, err) < 0) {
+		return -1;
+	}
+	for (i = 0; i < all.n; i++) {
+		memcpy(&t->baseline[i], all.data[i], sizeof(*t->baseline));
+	}
+	cal_blobs_free(&all);
+	return 0;
+}
+
+static void evaluate_baseline(struct truth *t)
+{
+	int i;
+
+	for (i = 1; i < t->l->size; i++) {
+		const struct cal_baseline_rank *b = &t->baseline[i];
+
+		judge_line(t, &b->line, i);
+		t->row->rtt_s = fmin(t->row->rtt_s, b->shortest / t->opt->sync.hz[i]);
+		t->row->messages += b->messages;
+		if (!isnan(b->check_s)) {
+			t->row->claimed_s = fmax(isnan(t->row->claimed_s) ? 0 : t->row->claimed_s, fabs(b->check_s));
+		}
+	}
+}
+
+static int baseline(struct truth *t, enum cal_baseline which, struct tkm_err *err)
+{
+	struct cal_baseline_options opt = t->opt->baseline;
+	struct cal_link *l = t->l;
+	double begin;
+	int rc;
+
+	opt.hz = t->opt->sync.hz;
+	if (cal_link_barrier(l, err) < 0 || cal_baseline_warm(l, err) < 0) {
+		return -1;
+	}
+	begin = cal_link_seconds(l);
+	if (cal_baseline_run(l, which, &opt, t->baseline, err) < 0) {
+		return -1;
+	}
+	if (cal_link_is(l, 0)) {
+		t->row->sessions = 1;
+		t->row->duration_s = cal_link_seconds(l) - begin;
+		t->base0 = tmr_read_ordered(tmr_sim_base(l->timer)).v;
+	}
+	rc = which == CAL_MIN10 ? 0 : cal_baseline_check(l, &opt, t->baseline, err);
+	if (rc == 0) {
+		rc = gather_baseline(t, err);
+	}
+	if (rc == 0 && cal_link_is(l, 0)) {
+		evaluate_baseline(t);
+	}
+	return rc;
+}
+
+/* ---- rounds ---- */
+
+static void empty(struct cal_truth_row *row)
+{
+	*row = (struct cal_truth_row){ .rtt_s = INFINITY, .half_s = NAN, .claimed_s = NAN };
+	row->bound_s[0] = row->bound_s[1] = row->bound_s[2] = NAN;
+}
+
+/* Three times over the methods: first sessions, what is done once, second sessions. */
+static int round_of(struct truth *t, int round, struct cal_truth_row *rows, struct tkm_err *err)
+{
+	double begin = cal_link_seconds(t->l);
+	int pass, i, rc = 0;
+
+	for (pass = 0; pass < 3 && rc == 0; pass++) {
+		if (pass == 2) {
+			cal_link_sleep(t->l, fmax(0, begin + t->opt->apart_s - cal_link_seconds(t->l)));
+		}
+		for (i = 0; i < CAL_TRUTH_METHODS && rc == 0; i++) {
+			int method = (i + round) % CAL_TRUTH_METHODS, ours = method < CAL_TRUTH_BASELINE;
+
+			if (!(t->opt->methods & 1u << method) || ours == (pass == 1)) {
+				continue;
+			}
+			t->row = &rows[method];
+			if (t->opt->progress && cal_link_is(t->l, 0)) {
+				t->opt->progress(t->opt->ctx, round, cal_truth_name(method));
+			}
+			if (pass == 0) {
+				rc = sessions_begin(t, method, err) < 0 ? -1 : session(t, method, CAL_START, err);
+			} else if (pass == 1) {
+				rc = baseline(t, (enum cal_baseline)(method - CAL_TRUTH_BASELINE), err);
+			} else {
+				rc = sessions_end(t, method, err);
+			}
+		}
+	}
+	return rc;
+}
+
+int cal_truth_measure(struct cal_link *l, const struct cal_truth_options *opt, struct cal_truth_row *row,
+	struct tkm_err *err)
+{
+	struct truth t = { .l = l, .opt = opt };
+	struct cal_truth_row unused[CAL_TRUTH_METHODS];
+	int i, round, rc = 0;
+
+	t.baseline = calloc((size_t)l->size, sizeof(*t.baseline));
+	for (i = 0; i < CAL_TRUTH_BASELINE; i++) {
+		t.rank[i] = calloc((size_t)l->size, sizeof(*t.rank[i]));
+	}
+	if (!t.baseline || !t.rank[0] || !t.rank[1]) {
+		rc = tkm_fail(err, TKM_ERR_NOMEM, "clock comparison: out of memory");
+	}
+	for (round = 0; round < opt->rounds && rc == 0; round++) {
+		struct cal_truth_row *rows = cal_link_is(l, 0) ? row + round * CAL_TRUTH_METHODS : unused;
+
+		for (i = 0; i < CAL_TRUTH_METHODS; i++) {
+			empty(&rows[i]);
+		}
+		rc = round_of(&t, round, rows, err);
+	}
+	for (i = 0; i < CAL_TRUTH_BASELINE; i++) {
+		free(t.rank[i]);
+	}
+	free(t.baseline);
+	return rc;
+}

@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The methods of others over simulated links, where the truth is known: each must be as good as its paper
+ * lets it be, or a comparison with it would be worth nothing. And the comparison itself. */
+#include "config.h"
+#include "calib/link_sim.h"
+#include "calib/truth.h"
+#include "timers/sim.h"
+#include "tests/lib/check.h"
+
+enum { RANKS_MOST = 17 };
+
+static double hz[RANKS_MOST], tick_s[RANKS_MOST];
+static struct tmr_timer *clock_of[RANKS_MOST];
+
+static struct cal_link *open_link(int ranks, const char *clocks, const char *network)
+{
+	struct tkm_err err = { .text = "" };
+	struct cal_link *l = cal_link_sim(ranks, clocks, network, &err);
+	int i;
+
+	CHECK(l != NULL, "%s", err.text);
+	for (i = 0; i < ranks; i++) {
+		clock_of[i] = cal_link_sim_clock(l, i);
+		hz[i] = clock_of[i]->hz;
+		tick_s[i] = 1 / hz[i];
+	}
+	l->timer = clock_of[0];
+	return l;
+}
+
+/* Master's time by a rank's line minus the master's true time, `after` seconds from now. */
+static double error_of(struct cal_link *l, const struct cal_line *line, int rank, double after)
+{
+	int64_t at = cal_link_sim_time(l)->now_ps + llrint(after * 1e12);
+	double f0, f;
+	ltick_t l0 = tmr_sim_truth(clock_of[0], at, &f0), here = tmr_sim_truth(clock_of[rank], at, &f);
+
+	return ((double)ltick_sub(line->master0, l0) - f0 + line->offset + line->slope * ((double)ltick_sub(here, line->local0) + f)) / hz[0];
+}
+
+static double worst_of(struct cal_link *l, const struct cal_baseline_rank *out, double after)
+{
+	double worst = 0;
+	int i;
+
+	for (i = 1; i < l->size; i++) {
+		worst = fmax(worst, fabs(error_of(l, &out[i].line, i, after)));
+	}
+	return worst;
+}
+
+static const char clocks[] = "offset={rank}ms,drift={rank}ppm,tick=0.{rank}7ns";
+
+/* Clocks that run 1 to 4 ppm off, 200 ns each way, hardly any jitter: what is left is grids and drift. */
+static void each_finds_offset_and_drift_of_quiet_clocks(void)
+{
+	/* an offset alone is off by the drift times the time: 4 ppm at most */
+	static const double after_10s[CAL_BASELINES] = { 41e-6, 41e-6, 20e-9, 20e-9 };
+	enum cal_baseline b;
+
+	for (b = 0; b < CAL_BASELINES; b++) {
+		struct cal_link *l = open_link(5, clocks, "delay=200ns,jitter=2ns,seed=1");
+		struct cal_baseline_options opt = { .hz = hz };
+		struct cal_baseline_rank out[5];
+		struct tkm_err err;
+		double now, later;
+
+		CHECK(cal_baseline_run(l, b, &opt, out, &err) == 0, "%s: %s", cal_baseline_name(b), err.text);
+		now = worst_of(l, out, 0);
+		later = worst_of(l, out, 10);
+		printf("# %-6s worst of 4 ranks: %.2f ns, after 10 s %.1f ns, %lld messages of rank 4\n", cal_baseline_name(b),
+			now * 1e9, later * 1e9, out[4].messages);
+		CHECK(now <= 8e-9, "%s: %g s off right after", cal_baseline_name(b), now);
+		CHECK(later <= after_10s[b], "%s: %g s off after 10 s", cal_baseline_name(b), later);
+		CHECK(b >= CAL_HCA3 || later > 30e-6, "%s: it has no drift, and %g s is too good to be true", cal_baseline_name(b), later);
+		cal_link_close(l);
+	}
+}
+
+static void each_uses_the_number_of_messages_of_its_paper(void)
+{
+	static const long long wanted[CAL_BASELINES] = { 20, 200, 200000, 200000 };
+	enum cal_baseline b;
+	int i;
+
+	for (b = 0; b < CAL_BASELINES; b++) {
+		struct cal_link *l = open_link(3, clocks, "delay=200ns,jitter=20ns,seed=2");
+		struct cal_baseline_options opt = { .hz = hz };
+		struct cal_baseline_rank out[3];
+		struct tkm_err err;
+
+		CHECK(cal_baseline_run(l, b, &opt, out, &err) == 0, "%s", err.text);
+		for (i = 1; i < 3; i++) {
+			CHECK_INT(out[i].messages, wanted[b]);
+			CHECK(out[i].shortest / hz[i] >= 400e-9 && out[i].shortest / hz[i] < 470e-9, "%g s", out[i].shortest / hz[i]);
+		}
+		cal_link_close(l);
+	}
+}
+
+/* What no method can see, none may seem to see: half of a constant asymmetry, per edge of the path. */
+static void an_asymmetric_path_costs_each_half_of_it(void)
+{
+	enum cal_baseline b;
+
+	for (b = 0; b < CAL_BASELINES; b++) {
+		struct cal_link *l = open_link(4, clocks, "delay=200ns,jitter=1ns,asym=400ns,seed=3");
+		struct cal_baseline_options opt = { .hz = hz, .fit_points = 200, .exchanges = 20 };
+		struct cal_baseline_rank out[4];
+		struct tkm_err err;
+		/* messages to higher ranks take longer; rank 3 of the tree has two edges */
+		double wanted = b == CAL_HCA3 ? 400e-9 : 200e-9;
+
+		CHECK(cal_baseline_run(l, b, &opt, out, &err) == 0, "%s", err.text);
+		CHECK_NEAR(fabs(error_of(l, &out[3].line, 3, 0)), wanted, 10e-9);
+		CHECK_NEAR(fabs(error_of(l, &out[1].line, 1, 0)), 200e-9, 10e-9);
+		cal_link_close(l);
+	}
+}
+
+/* The ways of estimating are those of the papers: ten messages of which nine are slow one way, a different one
+ * each time, do not hurt the least round trip; and the interval takes the best of each direction, from different
+ * exchanges if need be, so it beats the least round trip where most messages are slow. */
+static void estimates_are_those_of_the_papers(void)
+{
+	double error[2] = { 0, 0 };
+	int round, b;
+
+	for (round = 0; round < 200; round++) {
+		for (b = CAL_MIN10; b <= CAL_SKAMPI; b++) {
+			char network[80];
+			struct cal_baseline_rank out[2];
+			struct cal_baseline_options opt = { .hz = hz, .exchanges = 10 };
+			struct cal_link *l;
+			struct tkm_err err;
+
+			snprintf(network, sizeof(network), "delay=200ns,jitter=10ns,outlier=3us,outliers=0.7,seed=%d", round);
+			l = open_link(2, "offset={rank}ms,tick=0.1ns", network);
+			CHECK(cal_baseline_run(l, (enum cal_baseline)b, &opt, out, &err) == 0, "%s", err.text);
+			error[b] += fabs(error_of(l, &out[1].line, 1, 0)) / 200;
+			cal_link_close(l);
+		}
+	}
+	printf("# 7 of 10 messages slow: least round trip %.0f ns off, interval %.0f ns\n", error[0] * 1e9, error[1] * 1e9);
+	CHECK(error[1] < 0.4 * error[0], "interval %g s, least round trip %g s", error[1], error[0]);
+	CHECK(error[0] < 1e-6, "the least round trip was not taken: %g s", error[0]);
+}
+
+static void the_tree_reaches_any_number_of_ranks(void)
+{
+	int ranks;
+
+	for (ranks = 1; ranks <= RANKS_MOST; ranks++) {
+		struct cal_link *l = open_link(ranks, "offset={rank}ms,drift={rank}ppm,tick=0.5ns", "delay=200ns,jitter=5ns,seed=4");
+		struct cal_baseline_options opt = { .hz = hz, .fit_points = 20, .exchanges = 20 };
+		struct cal_baseline_rank out[RANKS_MOST];
+		struct tkm_err err;
+
+		CHECK(cal_baseline_run(l, CAL_HCA3, &opt, out, &err) == 0, "%s", err.text);
+		/* a line through 20 points of less than half a millisecond is worth only what it is worth */
+		CHECK(worst_of(l, out, 0) < 150e-9, "%d ranks: %g s", ranks, worst_of(l, out, 0));
+		cal_link_close(l);
+	}
+}
+
+static void the_check_finds_what_is_left(void)
+{
+	struct cal_link *l = open_link(3, "offset={rank}ms,drift={rank}0ppm,tick=0.5ns", "delay=200ns,jitter=5ns,seed=5");
+	struct cal_baseline_options opt = { .hz = hz };
+	struct cal_baseline_rank out[3];
+	struct tkm_err err;
+
+	CHECK(cal_baseline_run(l, CAL_SKAMPI, &opt, out, &err) == 0, "%s", err.text);
+	CHECK(isnan(out[1].check_s) && isnan(out[2].check_s), "not checked yet");
+	cal_link_sleep(l, 1);
+	CHECK(cal_baseline_check(l, &opt, out, &err) == 0, "%s", err.text);
+	/* 10 and 20 us have come together in a second */
+	CHECK_NEAR(fabs(out[1].check_s), 10e-6, 50e-9);
+	CHECK_NEAR(fabs(out[2].check_s), 20e-6, 50e-9);
+	CHECK_NEAR(out[2].check_s, -error_of(l, &out[2].line, 2, 0), 50e-9);
+	cal_link_close(l);
+}
+
+static void no_answer_is_an_error_with_the_rank(void)
+{
+	struct cal_link *l = open_link(2, "tick=1ns", "delay=200ns,loss=1");
+	struct cal_baseline_options opt = { .hz = hz, .fit_points = 2, .exchanges = 2 };
+	struct cal_baseline_rank out[2];
+	struct tkm_err err;
+
+	CHECK(cal_baseline_run(l, CAL_JK, &opt, out, &err) < 0 && strstr(err.text, "rank 1"), "%s", err.text);
+	cal_link_close(l);
+}
+
+static void the_comparison_has_every_method_and_the_bound_holds(void)
+{
+	enum { ROUNDS = 3 };
+	struct cal_truth_row row[ROUNDS * CAL_TRUTH_METHODS], *r;
+	struct cal_link *l = open_link(4, "offset={rank}ms,drift=-{rank}7ppm,wobble=0.2ppm/40s,tick=7.{rank}ns,noise=1ns,seed={rank}",
+		"delay=200ns,jitter=20ns,outlier=8ms,outliers=0.001,asym=50ns,seed=6");
+	struct cal_truth_options opt = { .methods = (1u << CAL_TRUTH_METHODS) - 1, .rounds = ROUNDS, .apart_s = 1,
+		.sync = { .max_messages = 100, .max_duration_s = 60, .hz = hz },
+		.baseline = { .fit_points = 100, .exchanges = 20 }, .max_drift = 500e-6, .max_wander = 1e-6, .tick_s = tick_s,
+		.clock = clock_of };
+	struct tkm_err err;
+	int i, k, m, ours;
+
+	for (k = 0; k < 4; k++) {
+		tick_s[k] += 10e-9; /* noise */
+	}
+	CHECK(cal_truth_measure(l, &opt, row, &err) == 0, "%s", err.text);
+	for (i = 0; i < ROUNDS * CAL_TRUTH_METHODS; i++) {
+		r = &row[i];
+		m = i % CAL_TRUTH_METHODS;
+		ours = m < CAL_TRUTH_BASELINE;
+		CHECK(r->rtt_s > 400e-9 && r->rtt_s < 800e-9, "%s: round trip %g s", cal_truth_name(m), r->rtt_s);
+		CHECK(r->error_s[0] > 0 && r->error_s[0] < (ours || m < CAL_TRUTH_BASELINE + CAL_HCA3 ? 500e-9 : 10e-6), "%s: %g s off",
+			cal_truth_name(m), r->error_s[0]);
+		CHECK(r->duration_s > 0 && r->messages > 0, "%s: %lld messages in %g s", cal_truth_name(m), r->messages, r->duration_s);
+		CHECK_INT(r->sessions, ours ? 2 : 1);
+		CHECK_INT(!isnan(r->bound_s[2]), ours);
+		CHECK_INT(r->outside, 0);
+		CHECK_INT(isnan(r->claimed_s), m == CAL_TRUTH_ITC || m == CAL_TRUTH_BASELINE + CAL_MIN10);
+		CHECK(!ours || (r->half_s > 0.1e-6 && r->half_s < 1e-6 && r->bound_s[0] >= r->error_s[0]), "%s: half width %g s",
+			cal_truth_name(m), r->half_s);
+		CHECK(m < CAL_TRUTH_BASELINE || m >= CAL_TRUTH_BASELINE + CAL_HCA3 || r->error_s[2] > 1e-3, "%s: %g s after 60 s of 51 ppm",
+			cal_truth_name(m), r->error_s[2]);
+		CHECK(!ours || r->error_s[1] < 20e-6, "%s: %g s after 10 s", cal_truth_name(m), r->error_s[1]);
+	}
+	cal_link_close(l);
+}
+
+int main(int argc, char **argv)
+{
+	check_args(argc, argv);
+	RUN(each_finds_offset_and_drift_of_quiet_clocks);
+	RUN(each_uses_the_number_of_messages_of_its_paper);
+	RUN(an_asymmetric_path_costs_each_half_of_it);
+	RUN(estimates_are_those_of_the_papers);
+	RUN(the_tree_reaches_any_number_of_ranks);
+	RUN(the_check_finds_what_is_left);
+	RUN(no_answer_is_an_error_with_the_rank);
+	RUN(the_comparison_has_every_method_and_the_bound_holds);
+	return check_end();
+}
