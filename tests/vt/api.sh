@@ -1,0 +1,164 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# VT.h and VT.inc as programs of every language see them, libVTnull, and all against the list of what the guide
+# names (collector-plugin/vt_api.list). TAP.
+set -u
+build=$(cd "${top_builddir:-.}" && pwd)
+src=$(cd "${top_srcdir:-.}" && pwd)
+here=$src/tests/vt
+include=$src/collector-plugin
+list=$include/vt_api.list
+lib=$build/.libs
+dir=$(mktemp -d) || exit 99
+trap 'rm -rf "$dir"' EXIT
+# what the libraries were sanitized with, the programs must be too
+# shellcheck disable=SC2086
+san=$(printf '%s ' ${CFLAGS:-} | tr ' ' '\n' | grep '^-f.*sanitize' | tr '\n' ' ')
+count=0 bad=0
+
+ok() # ok NAME STATUS: status 0 is a pass; $dir/out is shown otherwise
+{
+	count=$((count + 1))
+	if [ "$2" -eq 0 ]; then
+		echo "ok $count - $1"
+	else
+		bad=1
+		echo "not ok $count - $1"
+		sed 's/^/# /' "$dir/out" 2>/dev/null | head -40
+	fi
+}
+
+skip() # skip NAME REASON
+{
+	count=$((count + 1))
+	echo "ok $count - $1 # SKIP $2"
+}
+
+kind() # kind KIND: the names of that kind in the list
+{
+	awk -v k="$1" '$1 == k { sub(/\(.*/, "", $3); print $3 }' "$list"
+}
+
+# ---- the header alone, in each language, and with it a program that calls everything ----
+
+compile() # compile STANDARD COMPILER... : as a header, then linked and run
+{
+	std=$1
+	shift
+	case $std in
+	c++*) lang=c++ all=$here/api_cxx.cc ;;
+	*) lang=c all=$here/api_all.c ;;
+	esac
+	strict="$san -std=$std -pedantic -Wall -Wextra -Werror -I$include"
+	echo '#include <VT.h>' >"$dir/alone.c"
+	# shellcheck disable=SC2086
+	"$@" $strict -x $lang -c "$dir/alone.c" -o "$dir/alone.o" >"$dir/out" 2>&1
+	ok "VT.h compiles alone as $std with $1" $?
+	# shellcheck disable=SC2086
+	for f in "$all" "$here/api_all.c"; do
+		# shellcheck disable=SC2086
+		"$@" $strict -x $lang "$f" -x none -L"$lib" -lVTnull -Wl,-rpath,"$lib" -o "$dir/prog" >"$dir/out" 2>&1 &&
+			"$dir/prog" libVTnull, >>"$dir/out" 2>&1
+		ok "${f##*/} compiles as $std with $1, links with -lVTnull and runs" $?
+	done
+}
+
+# CC may bring a wrapper (ccache) and flags.
+for std in c99 c11; do
+	# shellcheck disable=SC2086
+	compile $std ${CC:-cc}
+done
+if [ "${CXX:-no}" != no ]; then
+	for std in c++98 c++11 c++17; do
+		# shellcheck disable=SC2086
+		compile $std $CXX
+	done
+else
+	skip "VT.h as C++" "no C++ compiler here (configure CXX=...)"
+fi
+if [ "${FC:-no}" != no ]; then
+	for form in fixed.f:f95 free.f90:f2003 free.f90:f2018; do
+		f=$here/api_${form%:*}
+		# shellcheck disable=SC2086
+		$FC $san -std="${form#*:}" -pedantic -Wall -Werror -I"$include" "$f" -L"$lib" -lVTnull -Wl,-rpath,"$lib" -o "$dir/prog" >"$dir/out" 2>&1 &&
+			"$dir/prog" >>"$dir/out" 2>&1
+		ok "${f##*/} compiles as ${form#*:}, links with -lVTnull and runs" $?
+	done
+	# shellcheck disable=SC2086
+	$FC $san -fsecond-underscore -I"$include" "$here/api_free.f90" -L"$lib" -lVTnull -Wl,-rpath,"$lib" -o "$dir/prog" >"$dir/out" 2>&1 &&
+		"$dir/prog" >>"$dir/out" 2>&1 &&
+		$FC $san -fno-underscoring -I"$include" "$here/api_free.f90" -L"$lib" -lVTnull -Wl,-rpath,"$lib" -o "$dir/prog" >"$dir/out" 2>&1 &&
+		"$dir/prog" >>"$dir/out" 2>&1
+	ok "Fortran names without an underscore and with two link too" $?
+else
+	skip "VT.inc" "no Fortran compiler here (configure FC=...)"
+fi
+
+# ---- everything that the guide names is declared ----
+
+{
+	echo '#include <VT.h>'
+	awk '$1 == "function" {
+		name = $3; $1 = $2 = $3 = ""; sub(/^ */, "")
+		par = index($0, "(")
+		print "extern " substr($0, 1, par - 1) " (*p_" name ")" substr($0, par) ";"
+		print substr($0, 1, par - 1) " (*p_" name ")" substr($0, par) " = " name ";"
+	}
+	$1 == "enum" { print "enum " $3 " e_" $3 ";" }
+	$1 == "type" { print $3 " t_" $3 ";" }
+	$1 == "macro" { print "#ifndef " $3 "\n#error " $3 "\n#endif" }
+	$1 == "constant" { print "int c_" $3 "[" $3 " - " $3 " + 1];" }' "$list"
+} >"$dir/declared.c"
+# shellcheck disable=SC2086
+${CC:-cc} -std=c99 -Wall -Werror -I"$include" -c "$dir/declared.c" -o "$dir/declared.o" >"$dir/out" 2>&1
+ok "every function of the list is declared as it says, every type, enumerator and macro too" $?
+[ "$(kind function | wc -l)" -eq 54 ] && [ "$(kind constant | wc -l)" -eq 86 ] && [ "$(kind fortran | wc -l)" -eq 42 ]
+ok "the list is whole" $?
+if [ "${CXX:-no}" != no ]; then
+	{
+		echo '#include <VT.h>'
+		kind class | sed 's/.*/& *p_&;/'
+		kind macro++ | sed 's/.*/#ifndef &\n#error &\n#endif/'
+	} >"$dir/classes.cc"
+	# shellcheck disable=SC2086
+	$CXX -Wall -Werror -I"$include" -c "$dir/classes.cc" -o "$dir/classes.o" >"$dir/out" 2>&1
+	ok "every class of the list is there in C++" $?
+fi
+
+# The constants of VT.inc are those of VT.h.
+{
+	echo '#include <VT.h>
+#include <stdio.h>
+int main(void)
+{'
+	{ kind constant; kind macro; } | sed 's/.*/printf("& = %d\\n", (int)&);/'
+	echo 'return 0; }'
+} >"$dir/values.c"
+# shellcheck disable=SC2086
+${CC:-cc} -I"$include" "$dir/values.c" -o "$dir/values" >"$dir/out" 2>&1 && "$dir/values" | LC_ALL=C sort >"$dir/c.values"
+sed -n 's/^ *PARAMETER (\(.*\))$/\1/p' "$include/VT.inc" | LC_ALL=C sort >"$dir/f.values"
+diff "$dir/c.values" "$dir/f.values" >"$dir/out" 2>&1
+ok "VT.inc has the constants of VT.h, with their values" $?
+
+# ---- exported symbols ----
+
+awk '$1 == "function" { print $3 }
+	$1 == "fortran" { sub(/\(.*/, "", $3); l = tolower($3); print l "\n" l "_\n" l "__\n" $3 }' "$list" | LC_ALL=C sort >"$dir/want"
+diff "$dir/want" "$include/vt_api.sym" >"$dir/out" 2>&1
+ok "vt_api.sym is what the list asks for" $?
+exported() # exported LIBRARY FILE...: exactly the symbols in the files
+{
+	so=$1
+	shift
+	nm -D --defined-only "$lib/$so" 2>&1 | awk '{ sub(/@.*/, "", $3); print $3 }' | LC_ALL=C sort >"$dir/have"
+	cat "$@" | LC_ALL=C sort >"$dir/want"
+	diff "$dir/want" "$dir/have" >"$dir/out" 2>&1
+	ok "$so exports what is checked in, no more and no less" $?
+}
+exported libVTnull.so "$include/vt_api.sym"
+needed=$(readelf -d "$lib/libVTnull.so" | sed -n 's/.*NEEDED.*\[\(.*\)\]/\1/p' | grep -v 'san\.so')
+[ "$needed" = libc.so.6 ]
+ok "libVTnull.so needs libc only" $?
+
+echo "1..$count"
+exit $bad
