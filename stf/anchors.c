@@ -42,12 +42,22 @@ static int add_anchor(struct stx_anchors *t, const struct stx_source *s, struct 
 	}
 	p = &t->anchor[t->n];
 	*p = (struct stx_anchor){ .latest = a.time_prev, .time_prev = a.time_prev, .offset = a.offset,
-				  .at = s->record.offset };
+				  .at = s->record.offset, .by_thread = 1 };
 	if (t->n && p[-1].latest > p->latest) {
 		p->latest = p[-1].latest;
 	}
 	t->n++;
 	return 0;
+}
+
+/* Does the anchor say whose the values are? counter_value records then stand behind counter_history. */
+static void look_at_history(struct stx_anchors *t, const struct stf_record *r)
+{
+	if (t->n && r->layout->id == STF_ID_counter_history) {
+		t->anchor[t->n - 1].by_thread = 0;
+	} else if (t->n && r->layout->id == STF_ID_counter_value) {
+		t->anchor[t->n - 1].by_thread = t->by_thread = 1;
+	}
 }
 
 static void read_anchors(const struct stf_reader *r, struct stx_anchors *t)
@@ -72,6 +82,7 @@ static void read_anchors(const struct stf_reader *r, struct stx_anchors *t)
 		if (s->record.layout->id == STF_ID_anchor && (rc = add_anchor(t, s, &err)) < 0) {
 			break;
 		}
+		look_at_history(t, &s->record);
 	}
 	if (rc < 0) {
 		t->fault = err;

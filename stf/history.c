@@ -1,14 +1,29 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Walks data blocks as they were written and keeps what an anchor must tell: the last value of every
- * counter, the stack of every thread, and which records are still open: messages and collective operations
+ * counter, of each thread and of all, the stack of every thread, and which records are still open: messages and collective operations
  * under way, scopes and file operations not ended. Counts and the time range come from the same walk. */
 #include "stf/stream.h"
 
 #include <stdlib.h>
 
+#define SPARSE 32 /* bytes of data for each byte of histories by thread, at least */
+
 struct counter {
 	uint32_t id;
+	uint32_t by_thread; /* in the set of all threads: whose value it is, is known */
 	uint64_t value;
+};
+
+/* By rising id, as counter_history wants them. */
+struct counters {
+	struct counter *c;
+	size_t n, cap, next;
+};
+
+/* What one thread, or group, sampled last. */
+struct thread {
+	uint32_t willy;
+	struct counters set;
 };
 
 struct stack {
@@ -28,8 +43,10 @@ struct stx_history {
 	uint64_t min, max;
 	uint64_t latest;           /* of all records so far */
 	uint64_t n_late, most_late; /* records behind it, and how far at most */
-	struct counter *counter; /* rising id, as counter_history wants it */
-	size_t n_counters, cap_counters, next_counter;
+	struct counters all;
+	struct thread *thread; /* rising willy */
+	size_t n_threads, cap_threads, next_thread;
+	uint64_t told;         /* offset of the last anchor that had histories by thread */
 	struct stack *stack; /* rising willy */
 	size_t n_stacks, cap_stacks, last_stack;
 	struct open_record *open;
@@ -67,8 +84,12 @@ void stx_history_free(struct stx_history *h)
 		free(h->stack[i].function);
 		free(h->stack[i].scl);
 	}
+	for (i = 0; i < h->n_threads; i++) {
+		free(h->thread[i].set.c);
+	}
 	free(h->stack);
-	free(h->counter);
+	free(h->thread);
+	free(h->all.c);
 	free(h->open);
 	free(h);
 }
@@ -108,42 +129,79 @@ static int grow(void *array, size_t *cap, size_t n, size_t size)
 	return 0;
 }
 
-static int set_counter(struct stx_history *h, uint32_t id, uint64_t value)
+static int set_counter(struct counters *s, uint32_t id, uint64_t value, uint32_t by_thread)
 {
-	size_t lo = h->next_counter, hi = h->n_counters, mid;
+	size_t lo = s->next, hi = s->n, mid;
 
 	/* samplers write their counters in the same order again and again */
-	if (lo >= hi || h->counter[lo].id != id) {
+	if (lo >= hi || s->c[lo].id != id) {
 		lo = 0;
 		while (lo < hi) {
 			mid = lo + (hi - lo) / 2;
-			if (h->counter[mid].id < id) {
+			if (s->c[mid].id < id) {
 				lo = mid + 1;
 			} else {
 				hi = mid;
 			}
 		}
-		if (lo == h->n_counters || h->counter[lo].id != id) {
-			if (grow(&h->counter, &h->cap_counters, h->n_counters, sizeof(*h->counter)) < 0) {
+		if (lo == s->n || s->c[lo].id != id) {
+			if (grow(&s->c, &s->cap, s->n, sizeof(*s->c)) < 0) {
 				return -1;
 			}
-			memmove(h->counter + lo + 1, h->counter + lo, (h->n_counters - lo) * sizeof(*h->counter));
-			h->n_counters++;
-			h->counter[lo].id = id;
+			memmove(s->c + lo + 1, s->c + lo, (s->n - lo) * sizeof(*s->c));
+			s->n++;
+			s->c[lo].id = id;
 		}
 	}
-	h->counter[lo].value = value;
-	h->next_counter = lo + 1 < h->n_counters ? lo + 1 : 0;
+	s->c[lo].value = value;
+	s->c[lo].by_thread = by_thread;
+	s->next = lo + 1 < s->n ? lo + 1 : 0;
 	return 0;
+}
+
+static struct counters *find_thread(struct stx_history *h, uint32_t willy)
+{
+	size_t lo = h->next_thread, hi = h->n_threads, mid;
+
+	/* they too come in turns */
+	if (lo >= hi || h->thread[lo].willy != willy) {
+		lo = 0;
+		while (lo < hi) {
+			mid = lo + (hi - lo) / 2;
+			if (h->thread[mid].willy < willy) {
+				lo = mid + 1;
+			} else {
+				hi = mid;
+			}
+		}
+		if (lo == h->n_threads || h->thread[lo].willy != willy) {
+			if (grow(&h->thread, &h->cap_threads, h->n_threads, sizeof(*h->thread)) < 0) {
+				return NULL;
+			}
+			memmove(h->thread + lo + 1, h->thread + lo, (h->n_threads - lo) * sizeof(*h->thread));
+			h->n_threads++;
+			h->thread[lo] = (struct thread){ .willy = willy };
+		}
+	}
+	h->next_thread = lo + 1 < h->n_threads ? lo + 1 : 0;
+	return &h->thread[lo].set;
 }
 
 static int see_counters(struct stx_history *h, const struct place *at)
 {
 	unsigned i, n = at->p[offsetof(struct stx_wire_counter_value, size_1_2)];
 	const uint8_t *values = at->p + sizeof(struct stx_wire_counter_value);
+	struct counters *own = find_thread(h, W4(counter_value, willy));
+	uint64_t value;
+	uint32_t id;
 
+	if (!own) {
+		return -1;
+	}
 	for (i = 0; i < n; i++) {
-		if (set_counter(h, tkm_get32(values + 8 * n + 4 * i, at->big), tkm_get64(values + 8 * i, at->big)) < 0) {
+		id = tkm_get32(values + 8 * n + 4 * i, at->big);
+		value = tkm_get64(values + 8 * i, at->big);
+		if (set_counter(own, id, value, 1) < 0 || set_counter(&h->all, id, value, 1) < 0) {
 			return -1;
 		}
 	}
@@ -152,7 +210,14 @@ static int see_counters(struct stx_history *h, const struct place *at)
 
 int stx_history_counter(struct stx_history *h, uint32_t id, uint64_t value)
 {
-	return set_counter(h, id, value);
+	return set_counter(&h->all, id, value, 0);
+}
+
+int stx_history_thread_counter(struct stx_history *h, uint32_t willy, uint32_t id, uint64_t value)
+{
+	struct counters *own = find_thread(h, willy);
+
+	return own && set_counter(own, id, value, 1) == 0 ? set_counter(&h->all, id, value, 1) : -1;
 }
 
 static struct stack *find_stack(struct stx_history *h, uint32_t willy)
@@ -352,12 +417,13 @@ static void saw_times(struct stx_history *h, uint64_t first, uint64_t last)
 	h->latest = last;
 }
 
-/* Samples of one set of counters follow each other as a rule, and only the last says anything. Returns the
+/* Samples of one thread and set of counters may follow each other, and only the last says anything. Returns the
  * first record that is none of them, NULL without memory. */
 static const uint8_t *absorb_samples(struct stx_history *h, const uint8_t *p, const uint8_t *end, uint64_t *now, int big)
 {
 	const size_t fixed = sizeof(struct stx_wire_counter_value), n = p[offsetof(struct stx_wire_counter_value, size_1_2)];
-	const uint8_t *last = p, *ids = p + fixed + 8 * n;
+	const size_t same = offsetof(struct stx_wire_counter_value, willy);
+	const uint8_t *start = p, *last = p, *ids = p + fixed + 8 * n;
 	uint64_t first = *now + tkm_get32(p + 1, big), t = *now, count = 0;
 	struct place at = { .big = big };
 
@@ -366,7 +432,7 @@ static const uint8_t *absorb_samples(struct stx_history *h, const uint8_t *p, co
 		count++;
 		last = p;
 		p += fixed + 12 * n;
-	} while (p < end && *p == STF_ID_counter_value && p[offsetof(struct stx_wire_counter_value, size_1_2)] == n &&
+	} while (p < end && *p == STF_ID_counter_value && memcmp(p + same, start + same, fixed - same) == 0 &&
 		 memcmp(p + fixed + 8 * n, ids, 4 * n) == 0);
 	h->counts[STF_ID_counter_value] += count;
 	saw_times(h, first, t);
@@ -436,28 +502,58 @@ size_t stx_history_n_open(const struct stx_history *h)
 	return h->n_open;
 }
 
-/* Fewer than 256 elements each: their size fields are U1. */
-static int put_counters(struct stx_history *h, struct stx_stream *anc)
+/* Values of a thread, or of all threads those of nobody in particular (`nobody`) or any. Fewer than 256 in a record:
+ * its size field is U1. */
+static int put_set(struct stx_stream *to, const struct counters *s, const struct thread *t, int nobody)
 {
-	struct stf_counter_history r = { 0 };
 	uint32_t id[255];
 	uint64_t value[255];
+	struct stf_counter_history all = { .counters = id, .values = value };
+	struct stf_counter_value own = { .willy = t ? t->willy : 0, .counters = id, .values = value };
 	size_t i, n = 0;
 
-	r.counters = id;
-	r.values = value;
-	for (i = 0; i < h->n_counters; i++) {
-		id[n] = h->counter[i].id;
-		value[n++] = h->counter[i].value;
-		if (n == 255 || i + 1 == h->n_counters) {
-			r.size_1_2 = (uint32_t)n;
-			if (stx_put_counter_history(anc, &r) < 0) {
+	for (i = 0; i < s->n; i++) {
+		if (!nobody || !s->c[i].by_thread) {
+			id[n] = s->c[i].id;
+			value[n++] = s->c[i].value;
+		}
+		if (n == 255 || (n && i + 1 == s->n)) {
+			all.size_1_2 = own.size_1_2 = (uint32_t)n;
+			if (t ? stx_put_counter_value(to, &own) < 0 : stx_put_counter_history(to, &all) < 0) {
 				return -1;
 			}
 			n = 0;
 		}
 	}
 	return 0;
+}
+
+static int put_threads(const struct stx_history *h, struct stx_stream *to)
+{
+	size_t i;
+
+	for (i = 0; i < h->n_threads; i++) {
+		if (put_set(to, &h->thread[i].set, &h->thread[i], 0) < 0) {
+			return -1;
+		}
+	}
+	return 0;
+}
+
+/* Many threads with many counters do not tell all at every anchor: a reader then begins further up. */
+static int is_due(struct stx_history *h, uint64_t offset)
+{
+	uint64_t size = 0;
+	size_t i;
+
+	for (i = 0; i < h->n_threads; i++) {
+		size += sizeof(struct stx_wire_counter_value) + 12 * h->thread[i].set.n;
+	}
+	if (offset - h->told < SPARSE * size) {
+		return 0;
+	}
+	h->told = offset;
+	return 1;
 }
 
 static int put_stacks(struct stx_history *h, struct stx_stream *anc)
@@ -512,12 +608,9 @@ static int put_open(struct stx_history *h, struct stx_stream *anc, uint32_t file
 	return 0;
 }
 
-int stx_history_anchor(struct stx_history *h, struct stx_stream *anc, uint32_t file, uint64_t time_prev,
-		       uint64_t offset)
+/* Forgets what is over by then. */
+static void drop_ended(struct stx_history *h, uint64_t time_prev)
 {
-	struct stf_anchor a = { .time_prev = time_prev, .offset = offset };
-	struct stf_begin_of_history begin = { 0 };
-	struct stf_end_of_history end = { 0 };
 	size_t i, n = 0;
 
 	for (i = 0; i < h->n_open; i++) {
@@ -526,9 +619,27 @@ int stx_history_anchor(struct stx_history *h, struct stx_stream *anc, uint32_t f
 		}
 	}
 	h->n_open = n;
-	if (stx_put_anchor(anc, &a) < 0 || stx_put_begin_of_history(anc, &begin) < 0 || put_counters(h, anc) < 0 ||
+}
+
+int stx_history_anchor(struct stx_history *h, struct stx_stream *anc, uint32_t file, uint64_t time_prev,
+		       uint64_t offset)
+{
+	struct stf_anchor a = { .time_prev = time_prev, .offset = offset };
+	struct stf_begin_of_history begin = { 0 };
+	struct stf_end_of_history end = { 0 };
+
+	drop_ended(h, time_prev);
+	if (stx_put_anchor(anc, &a) < 0 || stx_put_begin_of_history(anc, &begin) < 0 ||
+	    put_set(anc, &h->all, NULL, 0) < 0 || (is_due(h, offset) && put_threads(h, anc) < 0) ||
 	    put_stacks(h, anc) < 0 || put_open(h, anc, file) < 0) {
 		return -1;
 	}
 	return stx_put_end_of_history(anc, &end);
+}
+
+int stx_history_state(struct stx_history *h, struct stx_stream *to, uint32_t file, uint64_t from)
+{
+	drop_ended(h, from - 1);
+	return put_set(to, &h->all, NULL, 1) < 0 || put_threads(h, to) < 0 || put_stacks(h, to) < 0 ? -1
+													: put_open(h, to, file);
 }

@@ -340,10 +340,12 @@ struct stf_cursor_options {
 };
 
 /* A window is found by bisection over the anchors, read once per reader and file; without them the files are
- * read from their start. `state` delivers first, with record.time = from: begin_of_history; for each file counter_history
- * (the last value of each counter) and function_history (the stack of each thread), if there are any;
- * then, with times of their own, in their order, the messages, collective operations, scopes and file operations
- * under way; and end_of_history. Records read in a window have number 0: what lies before was not counted.
+ * read from their start. `state` delivers first: begin_of_history; for each file counter_value (for each thread or
+ * group the last value of each of its counters; the time is from - 1, not when they were sampled), counter_history
+ * (the last value of each counter of which a trace that others wrote does not say the thread) and function_history
+ * (the stack of each thread), if there are any; then, with times of their own, in their order, the messages,
+ * collective operations, scopes and file operations under way; and end_of_history. Unless said otherwise record.time
+ * is from. Records read in a window have number 0: what lies before was not counted.
  * A trace whose writer stepped back in time (sub_time) is read as far around the window as its `late` info
  * says, from end to end if it says nothing. At most 64 files are open at a time. */
 struct stf_cursor *stf_cursor_open_with(struct stf_reader *r, const struct stf_cursor_options *o, struct stf_err *err);

@@ -39,9 +39,13 @@ void stx_history_free(struct stx_history *h);
  * *now. -1: no memory. */
 int stx_history_absorb(struct stx_history *h, const uint8_t *p, const uint8_t *end, uint64_t offset, uint64_t *now,
 		       int big);
-/* Writes anchor, begin_of_history, the histories, end_of_history to `anc`. */
+/* Writes anchor, begin_of_history, the histories, end_of_history to `anc`: the last value of each counter whoever
+ * sampled it, and, unless they would take too much room, those of each thread. */
 int stx_history_anchor(struct stx_history *h, struct stx_stream *anc, uint32_t file, uint64_t time_prev,
 		       uint64_t offset);
+/* Writes what is known just before `from` to `to`: counter_value for each thread, counter_history of the values of
+ * which no thread is known, stacks, records under way. */
+int stx_history_state(struct stx_history *h, struct stx_stream *to, uint32_t file, uint64_t from);
 /* Records of each id so far, and the smallest and largest time (none: min > max). */
 const uint64_t *stx_history_counts(const struct stx_history *h);
 void stx_history_times(const struct stx_history *h, uint64_t *min, uint64_t *max);
@@ -50,6 +54,7 @@ void stx_history_times(const struct stx_history *h, uint64_t *min, uint64_t *max
 uint64_t stx_history_late(const struct stx_history *h, uint64_t *most);
 /* For a reader that begins with the histories of an anchor. -1: no memory. */
 int stx_history_counter(struct stx_history *h, uint32_t id, uint64_t value);
+int stx_history_thread_counter(struct stx_history *h, uint32_t willy, uint32_t id, uint64_t value);
 int stx_history_push(struct stx_history *h, uint32_t willy, uint32_t function, uint32_t scl);
 /* A reader absorbs records one by one, maybe encoded anew: says where the one that was absorbed last really
  * stands, if it made the number of open records grow beyond `before`. */

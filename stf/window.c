@@ -93,12 +93,19 @@ static int apply(struct before *b, const struct stf_record *rec, const struct st
 {
 	struct stf_counter_history c;
 	struct stf_function_history_1 f;
+	struct stf_counter_value v;
 	struct stf_history o;
 	uint32_t i;
 
 	if (stf_get_counter_history(rec, &c) == 0) {
 		for (i = 0; i < c.size_1_2; i++) {
 			if (stx_history_counter(b->h, c.counters[i], c.values[i]) < 0) {
+				return no_memory(b);
+			}
+		}
+	} else if (stf_get_counter_value(rec, &v) == 0) {
+		for (i = 0; i < v.size_1_2; i++) {
+			if (stx_history_thread_counter(b->h, v.willy, v.counters[i], v.values[i]) < 0) {
 				return no_memory(b);
 			}
 		}
@@ -141,8 +148,8 @@ static uint64_t plus(uint64_t a, uint64_t b)
 	return a > UINT64_MAX - b ? UINT64_MAX : a + b;
 }
 
-/* The last anchor that no record of the window stands ahead of; NULL: the start. */
-static const struct stx_anchor *find_anchor(const struct stx_anchors *t, uint64_t from, uint64_t late)
+/* The last anchor that no record of the window stands ahead of; NULL: the start. For a state one that says all. */
+static const struct stx_anchor *find_anchor(const struct stx_anchors *t, uint64_t from, uint64_t late, int state)
 {
 	size_t lo = 0, hi = t->n, mid;
 
@@ -153,6 +160,9 @@ static const struct stx_anchor *find_anchor(const struct stx_anchors *t, uint64_
 		} else {
 			hi = mid;
 		}
+	}
+	while (state && t->by_thread && lo && !t->anchor[lo - 1].by_thread) {
+		lo--;
 	}
 	return lo ? &t->anchor[lo - 1] : NULL;
 }
@@ -205,7 +215,7 @@ static int keep_state(struct before *b, const struct stf_record *r, uint64_t tim
 	}
 	copy->time = time;
 	copy->file = file;
-	copy->number = 0;
+	copy->number = c->n_state; /* for now: the order among equals */
 	c->state[c->n_state++] = copy;
 	return 0;
 }
@@ -232,10 +242,31 @@ static int keep_open(struct before *b, const struct stf_record *r)
 	return 0;
 }
 
+/* A record of the history, its values in scratch.value. */
+static int keep_told(struct before *b, struct stf_record *r, struct stf_value *value)
+{
+	uint64_t from = b->c->filter.from;
+
+	switch (r->layout->id) {
+	case STF_ID_history:
+		return keep_open(b, r);
+	case STF_ID_counter_value:
+		/* not a stamp of the thread, and no event of the window */
+		value[0].u = from - 1;
+		return keep_state(b, r, from - 1, b->s->file);
+	case STF_ID_counter_history:
+		if (!(b->c->filter.categories >> STF_KIND_COUNTER & 1)) {
+			return 0;
+		}
+		return keep_state(b, r, from, b->s->file);
+	default:
+		return keep_state(b, r, from, b->s->file);
+	}
+}
+
 /* What the history knows, as records of ours. */
 static int deliver(struct before *b)
 {
-	uint64_t from = b->c->filter.from;
 	struct stx_fdef def = { 0 };
 	struct stx_scratch scratch = { 0 };
 	struct stf_record r = { .values = scratch.value };
@@ -245,7 +276,7 @@ static int deliver(struct before *b)
 
 	b->mem->cur = b->mem->buf;
 	b->mem->now = 0;
-	if (stx_history_anchor(b->h, b->mem, b->s->file, from - 1, 0) < 0) {
+	if (stx_history_state(b->h, b->mem, b->s->file, b->c->filter.from) < 0) {
 		return no_memory(b);
 	}
 	for (p = b->mem->buf; p < b->mem->cur && rc == 0; p += size) {
@@ -257,11 +288,8 @@ static int deliver(struct before *b)
 		if (stx_buf_reserve(&scratch.mem, 2 * size + 64) < 0 ||
 		    !stx_native_decode(&def, p, p + size, &scratch)) {
 			rc = no_memory(b);
-		} else if (*p == STF_ID_history) {
-			rc = keep_open(b, &r);
-		} else if (*p == STF_ID_function_history || *p == STF_ID_function_history_1 ||
-			   (*p == STF_ID_counter_history && b->c->filter.categories >> STF_KIND_COUNTER & 1)) {
-			rc = keep_state(b, &r, from, b->s->file);
+		} else {
+			rc = keep_told(b, &r, scratch.value);
 		}
 	}
 	free(scratch.mem.p);
@@ -293,13 +321,14 @@ out:
 	return rc;
 }
 
-/* begin_of_history, histories, open records by time, end_of_history */
+/* begin_of_history, counters, stacks, open records by time, end_of_history */
 static int rank(const struct stf_record *r)
 {
 	switch (r->layout->id) {
 	case STF_ID_begin_of_history:
 		return 0;
 	case STF_ID_counter_history:
+	case STF_ID_counter_value:
 		return 1;
 	case STF_ID_function_history:
 	case STF_ID_function_history_1:
@@ -324,7 +353,7 @@ static int by_rank(const void *x, const void *y)
 	if (a->file != b->file) {
 		return a->file < b->file ? -1 : 1;
 	}
-	return a->offset < b->offset ? -1 : a->offset > b->offset;
+	return a->number < b->number ? -1 : 1;
 }
 
 static int put_ends(struct stf_cursor *c)
@@ -362,7 +391,7 @@ int stx_window_begin(struct stf_cursor *c, int state, struct stf_err *err)
 			c->fault = t->fault;
 		}
 		stx_frames_know(s, t);
-		a = find_anchor(t, c->filter.from, s->late);
+		a = find_anchor(t, c->filter.from, s->late, state);
 		if (state && c->filter.from > 0 && state_of(c, s, t, a) == 0) {
 			continue;
 		}
@@ -376,6 +405,9 @@ int stx_window_begin(struct stf_cursor *c, int state, struct stf_err *err)
 	}
 	if (c->n_state) {
 		qsort(c->state, c->n_state, sizeof(*c->state), by_rank);
+		for (i = 0; i < c->n_state; i++) {
+			c->state[i]->number = 0;
+		}
 	}
 	return 0;
 }
