@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The collector of this process as its three users see it: the preloaded library that vtrun starts ahead of
+ * main(), the VT_ interface (vt_*.c) and the MPI wrappers (mpi_*.c). One raw file, one timer, one background
+ * thread, one table of threads. Whoever comes first starts it; the others find it running. libc only.
+ *
+ * collect*.c: start, background sampling, end. vt_threads.c: the table of threads. */
+#ifndef COLLECTOR_PLUGIN_COLLECT_H
+#define COLLECTOR_PLUGIN_COLLECT_H
+
+#include <stdatomic.h>
+#include <sys/types.h>
+
+#include "base/err.h"
+#include "collector-plugin/raw.h"
+#include "sampler/source.h"
+#include "timers/timer.h"
+
+struct vt_collect {
+	struct vt_raw *raw;
+	struct tmr_timer *timer;       /* shareable */
+	int rank, ranks;               /* of MPI or the launcher's environment; -1, 0: neither */
+	const struct smp_plan *plan;   /* the counters that were chosen; NULL: none */
+	const uint32_t *counter_id;    /* of each counter of the plan, in the raw file */
+	double min_interval_s;         /* COUNTER-MIN-INTERVAL: not oftener than this at events; < 0: never there */
+};
+
+/* The running collector: NULL before its start, after its end, in a forked child that is not followed. It stays
+ * valid memory for ever, so that a thread that outlives main may finish what it began. */
+extern _Atomic(struct vt_collect *) vt_collecting;
+
+static inline struct vt_collect *vt_collect_running(void)
+{
+	return atomic_load_explicit(&vt_collecting, memory_order_acquire);
+}
+
+/* Starts it with the options of the environment (VT_CONFIG, VT_*) unless it runs already or has ended. rank -1: not
+ * known; a collector that runs with another rank, or none, takes this one. argv0 may be NULL. Returns 0 when it
+ * runs, 1 when it has ended or the options say no, -1 with err. */
+int vt_collect_start(int rank, int ranks, const char *argv0, struct tkm_err *err);
+
+/* Ends it: the last samples, then the raw file is closed. merge 1: and made into a trace, if this process is the only
+ * one of its job; 0: somebody else does that (MPI: all ranks together). Again is nothing. Not under a lock. */
+void vt_collect_end(int merge);
+
+/* Options beyond the common ones, as text, by their guide's name ("SYNC-MAX-MESSAGES"); NULL if nobody set it. */
+const char *vt_collect_option(const char *name);
+
+/* ---- threads (vt_threads.c) ------------------------------------------------------------------ */
+
+enum { VT_MAX_THREADS = 0x7fff };
+
+/* One thread of this process. Only the thread itself touches what stands behind `number`. */
+struct vt_thread {
+	pid_t tid;
+	int number;                   /* in the trace */
+	struct vt_raw_stream *stream; /* NULL: not yet, or no memory */
+	struct vt_threads_private *private;
+};
+
+/* The number of a thread in the trace, given out now if it had none: the lowest that is free, 0 for the thread
+ * that is the process (tid == getpid()). For the background thread that finds others: ask
+ * again at every sample, it may change when the thread registers itself under a number of its choice. -1: there
+ * are 32767 already. */
+int vt_threads_number(pid_t tid);
+
+/* That thread is gone: its number may be given to another. */
+void vt_threads_gone(pid_t tid);
+
+#endif
