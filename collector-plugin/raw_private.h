@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What the files raw*.c share. */
+#ifndef COLLECTOR_PLUGIN_RAW_PRIVATE_H
+#define COLLECTOR_PLUGIN_RAW_PRIVATE_H
+
+#include <pthread.h>
+#include <sys/types.h>
+
+#include "collector-plugin/raw.h"
+
+/* Streams 0 and 1 are the two copies of the definitions. */
+enum { VT_RAW_COPIES = 2 };
+
+struct vt_raw {
+	struct vt_raw_head *head;
+	char path[1100];
+	dev_t device;
+	ino_t inode;
+	size_t block_size;
+	long long max_blocks, min_blocks, flush_blocks, limit;
+	int autoflush, overwrite;
+	pthread_mutex_t lock;             /* of all below */
+	struct vt_raw_block **ready;      /* mapped and untouched, ready[0] to ready[n_ready - 1] */
+	size_t n_ready;
+	struct vt_raw_block **full;       /* a ring, oldest first: full[(first_full + i) % cap] */
+	size_t first_full, n_full, n_sealed; /* the first n_sealed of them are */
+	size_t cap;                       /* of both arrays */
+	size_t mapped;                    /* blocks */
+	uint64_t file_blocks;
+	size_t chunk;                     /* blocks that the file grows by */
+	size_t taken;                     /* blocks begun since the last tick */
+	struct vt_raw_stream *streams;
+	uint32_t n_streams;
+	struct vt_raw_stream copy[VT_RAW_COPIES];
+	uint64_t n_definitions;
+	int closed, forgotten;
+	pid_t keeper;                     /* thread that may use keeper_fd; 0: none */
+	int keeper_fd;
+	_Atomic uint32_t wake;            /* futex */
+	_Atomic uint32_t sleeping;
+	void *arrays;
+	size_t arrays_size;
+};
+
+/* A block of the given stream, begun; NULL with the reason in the head. r->lock is held. */
+struct vt_raw_block *vt_raw_begin_block(struct vt_raw *r, struct vt_raw_stream *s, enum vt_raw_kind kind, int64_t base);
+
+/* The checksum that a block's `check` should be. `used` is at most what fits. */
+uint64_t vt_raw_block_check(const struct vt_raw_block *b, uint32_t used);
+
+static inline size_t vt_raw_pad(size_t n)
+{
+	return (n + 7) & ~(size_t)7;
+}
+
+#endif
