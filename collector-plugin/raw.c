@@ -170,16 +170,66 @@ static struct vt_raw_block *pop_full(struct vt_raw *r)
 	return b;
 }
 
-/* Full blocks leave memory until `keep` are left. Their file keeps them. */
-static void flush_full(struct vt_raw *r, size_t keep)
+static int write_at(int fd, const void *p, size_t n, off_t at)
 {
-	while (r->n_full > keep) {
+	ssize_t k;
+
+	while (n > 0) {
+		k = pwrite(fd, p, n, at);
+		if (k < 0 && errno != EINTR) {
+			return errno;
+		}
+		p = (const char *)p + (k > 0 ? k : 0);
+		at += k > 0 ? k : 0;
+		n -= k > 0 ? (size_t)k : 0;
+	}
+	return 0;
+}
+
+/* The records first: without its head a block that did not fit is none. A crash behind this leaves the block twice,
+ * which its number tells. */
+static int append_block(int fd, const struct vt_raw_block *b, off_t at)
+{
+	int rc = write_at(fd, b + 1, atomic_load_explicit(&b->used, memory_order_relaxed), at + (off_t)sizeof(*b));
+
+	return rc ? rc : write_at(fd, b, sizeof(*b), at);
+}
+
+/* The oldest full blocks are appended to the file until `keep` are left, and their places become ready. r->lock is
+ * held, but not while the disk is at work. Returns 0 or an errno. */
+static int flush_full(struct vt_raw *r, size_t keep)
+{
+	int fd = r->n_full > keep ? open_again(r) : -1, rc = 0;
+	struct vt_raw_block *b;
+	off_t at;
+
+	if (r->n_full > keep && fd < 0) {
+		return errno;
+	}
+	while (rc == 0 && r->n_full > keep) {
 		if (r->n_sealed == 0) {
 			seal_oldest(r);
 		}
-		munmap(pop_full(r), r->block_size);
-		r->mapped--;
+		b = pop_full(r);
+		at = (off_t)(r->head->head_size + r->file_blocks * r->block_size);
+		rc = (long long)at + (long long)r->block_size > r->limit ? EFBIG : 0;
+		r->file_blocks += rc == 0;
+		if (rc == 0) {
+			pthread_mutex_unlock(&r->lock);
+			rc = append_block(fd, b, at);
+			pthread_mutex_lock(&r->lock);
+		}
+		if (rc == 0) {
+			atomic_store_explicit(&b->magic, VT_RAW_FREE_MAGIC, memory_order_release);
+			r->ready[r->n_ready++] = b;
+		} else {
+			*full_at(r, r->n_full++) = b;
+		}
 	}
+	if (fd >= 0) {
+		close_again(r, fd);
+	}
+	return rc;
 }
 
 static struct vt_raw_block *overwrite_oldest(struct vt_raw *r)
@@ -190,7 +240,7 @@ static struct vt_raw_block *overwrite_oldest(struct vt_raw *r)
 	for (i = 0; i < n; i++) {
 		b = pop_full(r);
 		if (b->kind == VT_RAW_DATA) {
-			atomic_store_explicit(&b->magic, 0, memory_order_release);
+			atomic_store_explicit(&b->magic, VT_RAW_FREE_MAGIC, memory_order_release);
 			atomic_fetch_add_explicit(&r->head->overwritten, 1, memory_order_relaxed);
 			return b;
 		}
@@ -203,33 +253,28 @@ static struct vt_raw_block *overwrite_oldest(struct vt_raw *r)
 static struct vt_raw_block *get_block(struct vt_raw *r, int *why)
 {
 	*why = 0;
-	if (r->n_ready == 0 && r->mapped >= (size_t)r->max_blocks) {
-		if (r->autoflush) {
-			flush_full(r, (size_t)r->min_blocks < r->n_full ? (size_t)r->min_blocks : 0);
-		} else if (r->overwrite) {
-			struct vt_raw_block *b = overwrite_oldest(r);
-
-			*why = b ? 0 : ENOBUFS;
-			return b;
-		}
-		if (r->mapped >= (size_t)r->max_blocks) {
-			*why = ENOBUFS;
-			return NULL;
-		}
-	}
-	if (r->n_ready == 0) {
+	if (r->n_ready == 0 && r->mapped < (size_t)r->max_blocks) {
 		*why = grow_some(r);
-		if (*why == EFBIG && r->overwrite) {
-			struct vt_raw_block *b = overwrite_oldest(r);
-
-			*why = b ? 0 : EFBIG;
-			return b;
-		}
 		if (*why == 0 && r->chunk * 2 * r->block_size <= BIGGEST_CHUNK_BYTES) {
 			r->chunk *= 2; /* the housekeeper was not fast enough */
 		}
 	}
-	return *why || r->n_ready == 0 ? NULL : r->ready[--r->n_ready];
+	if (r->n_ready == 0 && r->autoflush) {
+		*why = flush_full(r, r->n_full > 1 ? r->n_full - 1 : 0);
+	}
+	if (r->n_ready == 0 && r->overwrite) {
+		struct vt_raw_block *b = overwrite_oldest(r);
+
+		if (b) {
+			return b;
+		}
+	}
+	if (r->n_ready == 0) {
+		*why = *why ? *why : ENOBUFS;
+		return NULL;
+	}
+	*why = 0;
+	return r->ready[--r->n_ready];
 }
 
 struct vt_raw_block *vt_raw_begin_block(struct vt_raw *r, struct vt_raw_stream *s, enum vt_raw_kind kind, int64_t base)
@@ -302,7 +347,7 @@ uint8_t *vt_raw_room_slow(struct vt_raw_stream *s, size_t size, int64_t stamp, u
 	if (!s->block || need > (size_t)(s->end - s->cur)) {
 		pthread_mutex_lock(&r->lock);
 		vt_raw_begin_block(r, s, VT_RAW_DATA, stamp);
-		short_of = r->n_ready < r->chunk / 2;
+		short_of = r->n_ready < r->chunk / 2 || (r->autoflush && r->flush_blocks >= 0 && r->n_full > (size_t)r->flush_blocks);
 		pthread_mutex_unlock(&r->lock);
 		if (short_of) {
 			wake_keeper(r);
@@ -326,14 +371,14 @@ uint8_t *vt_raw_room_slow(struct vt_raw_stream *s, size_t size, int64_t stamp, u
 int vt_raw_comment(struct vt_raw_stream *s, ltick_t stamp, uint16_t where, const char *text)
 {
 	uint32_t n = (uint32_t)strnlen(text, 1000);
-	size_t size = 8 + vt_raw_pad(4 + (size_t)n);
+	size_t size = 12 + vt_raw_pad(n);
 	struct vt_raw_record h = { VT_RAW_COMMENT, 0, where, 0 };
 	uint8_t *p = vt_raw_room(s, size, stamp.v, &h.dt);
 
 	if (!p) {
 		return -1;
 	}
-	memset(p + size - 8, 0, 8);
+	memset(p + size - 4, 0, 4);
 	memcpy(p, &h, 8);
 	memcpy(p + 8, &n, 4);
 	memcpy(p + 12, text, n);
@@ -391,7 +436,7 @@ static void touch(struct vt_raw *r, size_t from)
 {
 	size_t i, at;
 
-	for (i = 0; i + from < r->n_ready; i++) {
+	for (i = from; i < r->n_ready; i++) {
 		for (at = 0; at < r->block_size; at += 4096) {
 			*((volatile char *)r->ready[i] + at) = 0;
 		}
@@ -414,7 +459,7 @@ void vt_raw_tick(struct vt_raw *r, ltick_t now)
 		pthread_mutex_unlock(&r->lock);
 		pthread_mutex_lock(&r->lock);
 	}
-	if (r->autoflush && r->flush_blocks >= 0 && r->n_full > (size_t)r->flush_blocks) {
+	if (!r->closed && r->autoflush && r->flush_blocks >= 0 && r->n_full > (size_t)r->flush_blocks) {
 		flush_full(r, (size_t)r->min_blocks);
 	}
 	/* as many as were begun since the last time, at least one chunk when any was */
@@ -478,6 +523,20 @@ static void copy_text(char *to, size_t size, const char *from)
 	snprintf(to, size, "%s", from ? from : "");
 }
 
+static void sign_head(struct vt_raw_head *h)
+{
+	h->check = vt_raw_check(&h->pid, offsetof(struct vt_raw_head, state) - offsetof(struct vt_raw_head, pid), 0);
+}
+
+void vt_raw_set_rank(struct vt_raw *r, int rank, int ranks)
+{
+	if (!r->forgotten) {
+		r->head->rank = rank;
+		r->head->ranks = ranks;
+		sign_head(r->head);
+	}
+}
+
 static void fill_head(struct vt_raw_head *h, const struct vt_raw_options *o, size_t head_size, size_t block_size)
 {
 	struct timespec ts;
@@ -510,7 +569,7 @@ static void fill_head(struct vt_raw_head *h, const struct vt_raw_options *o, siz
 	}
 	atomic_store(&h->state, VT_RAW_RECORDING);
 	atomic_store(&h->end_tick, o->start.v);
-	h->check = vt_raw_check(&h->pid, offsetof(struct vt_raw_head, state) - offsetof(struct vt_raw_head, pid), 0);
+	sign_head(h);
 	memcpy(h->magic, VT_RAW_MAGIC, 8);
 }
 
@@ -640,7 +699,6 @@ void vt_raw_close(struct vt_raw *r, ltick_t last)
 		}
 	}
 	atomic_store(&r->head->end_tick, last.v);
-	/* blocks that were reserved in vain lie at the end, because the first of a chunk is taken first */
 	used = r->file_blocks;
 	for (i = r->n_ready; i > 0; i--) {
 		munmap(r->ready[i - 1], r->block_size);
@@ -650,7 +708,7 @@ void vt_raw_close(struct vt_raw *r, ltick_t last)
 		struct vt_raw_block probe;
 
 		while (used > 0 && pread(fd, &probe, sizeof(probe), (off_t)(r->head->head_size + (used - 1) * r->block_size)) ==
-				   (ssize_t)sizeof(probe) && atomic_load(&probe.magic) == 0) {
+				   (ssize_t)sizeof(probe) && atomic_load(&probe.magic) != VT_RAW_BLOCK_MAGIC) {
 			used--;
 		}
 		if (ftruncate(fd, (off_t)(r->head->head_size + used * r->block_size)) < 0) {

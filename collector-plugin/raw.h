@@ -5,7 +5,7 @@
  *
  * A record is appended without lock, system call or memory allocation: each thread has a stream of its own,
  * a chain of fixed blocks that a housekeeper (vt_raw_tick(), in the collector's background thread) gets ready
- * ahead. Only the step to another block, once in MEM-BLOCKSIZE bytes, takes a lock for a few instructions;
+ * ahead: full ones are appended to the file, and their places, warm, taken again. Only the step to another block, once in MEM-BLOCKSIZE bytes, takes a lock for a few instructions;
  * where no block is ready it asks the file for some. Definitions have blocks of their own, which are never
  * overwritten, and stand in two of them each.
  *
@@ -31,6 +31,7 @@
 #define VT_RAW_MAGIC "TKMRAW1\n"
 #define VT_RAW_ORDER 0x01020304u
 #define VT_RAW_BLOCK_MAGIC 0x4b4c4256u /* "VBLK" */
+#define VT_RAW_FREE_MAGIC 0x45524656u  /* "VFRE": was used, and stands elsewhere or is gone */
 
 enum { VT_RAW_VERSION = 1, VT_RAW_MIN_BLOCK = 4096, VT_RAW_MAX_COUNTERS = 255 };
 
@@ -72,7 +73,7 @@ struct vt_raw_head {
 enum vt_raw_kind { VT_RAW_DATA = 1, VT_RAW_DEFINITIONS = 2 };
 enum vt_raw_block_state { VT_RAW_OPEN = 1, VT_RAW_FULL = 2, VT_RAW_SEALED = 3 };
 
-/* In front of every block's records. A block whose magic is not there yet is empty. */
+/* In front of every block's records. A block whose first word is 0 is empty. */
 struct vt_raw_block {
 	_Atomic uint32_t magic;  /* stored last when a block is begun, removed first when it is overwritten */
 	uint16_t kind;
@@ -105,7 +106,7 @@ enum vt_raw_type {
 	VT_RAW_DEF_SCL = 39,      /* uint32_t id, line; file */
 };
 
-/* In front of every record; the whole is a multiple of 8 bytes. */
+/* In front of every record; the whole is a multiple of 4 bytes. */
 struct vt_raw_record {
 	uint8_t type;   /* enum vt_raw_type */
 	uint8_t n;      /* counters */
@@ -117,7 +118,7 @@ struct vt_raw_record {
 #define VT_RAW_GROUP 0x8000u
 enum { VT_RAW_NODE = 1 }; /* the group that is always there: all processes on this node */
 
-/* Checksum of n bytes, a multiple of 8: doc/raw-format.md. */
+/* Checksum of n bytes, a multiple of 4: doc/raw-format.md. */
 uint64_t vt_raw_check(const void *p, size_t n, uint64_t seed);
 
 /* ---- recording ------------------------------------------------------------------------------- */
@@ -126,10 +127,11 @@ uint64_t vt_raw_check(const void *p, size_t n, uint64_t seed);
 struct vt_raw_options {
 	const char *path;        /* absolute: the flush file; made with O_EXCL */
 	long long block_size;    /* MEM-BLOCKSIZE, rounded up to whole pages */
-	long long max_blocks;    /* MEM-MAXBLOCKS: mapped at a time */
-	long long min_blocks;    /* MEM-MINBLOCKS: stay mapped when others are flushed */
+	long long max_blocks;    /* MEM-MAXBLOCKS: in memory, which means mapped */
+	long long min_blocks;    /* MEM-MINBLOCKS: full ones that stay there when others are flushed */
 	long long flush_blocks;  /* MEM-FLUSHBLOCKS: full blocks from which on the housekeeper flushes; < 0: never */
-	int autoflush;           /* AUTOFLUSH: full blocks leave memory and the file grows; else max_blocks is all there is */
+	int autoflush;           /* AUTOFLUSH: full blocks are appended to the file, which frees their place; else max_blocks
+	                          * is all there is */
 	int overwrite;           /* MEM-OVERWRITE: without AUTOFLUSH, the oldest make room */
 	long long limit;         /* FLUSH-LIMIT: the file never becomes longer, bytes */
 	const char *job, *trace, *program, *timer;
@@ -154,6 +156,9 @@ struct vt_raw_stream {
 	struct vt_raw_stream *next;
 	int taken;
 };
+
+/* The rank became known only now. */
+void vt_raw_set_rank(struct vt_raw *r, int rank, int ranks);
 
 /* Creates the file. NULL with *err: the path exists, no space, no mapping on this file system (TKM_ERR_UNAVAIL). */
 struct vt_raw *vt_raw_create(const struct vt_raw_options *o, struct tkm_err *err);
@@ -213,7 +218,7 @@ int vt_raw_info(struct vt_raw *r, const char *cls, const char *text);
 /* The seldom path of vt_raw_room(). */
 uint8_t *vt_raw_room_slow(struct vt_raw_stream *s, size_t size, int64_t stamp, uint32_t *dt);
 
-/* Place for a record of `size` bytes, a multiple of 8, or NULL: it is lost and counted. */
+/* Place for a record of `size` bytes, a multiple of 4, or NULL: it is lost and counted. */
 static inline uint8_t *vt_raw_room(struct vt_raw_stream *s, size_t size, int64_t stamp, uint32_t *dt)
 {
 	uint64_t d = (uint64_t)stamp - (uint64_t)s->now;
@@ -240,7 +245,7 @@ static inline void vt_raw_done(struct vt_raw_stream *s, uint8_t *end)
 static inline int vt_raw_counters(struct vt_raw_stream *s, ltick_t stamp, uint16_t where, unsigned n,
 				  const uint32_t *ids, const uint64_t *values)
 {
-	size_t size = 8 + 8 * (size_t)n + ((4 * (size_t)n + 7) & ~(size_t)7);
+	size_t size = 8 + 12 * (size_t)n;
 	struct vt_raw_record h = { VT_RAW_COUNTERS, (uint8_t)n, where, 0 };
 	uint8_t *p = vt_raw_room(s, size, stamp.v, &h.dt);
 	unsigned i;
@@ -297,7 +302,7 @@ struct vt_raw_damage {
 	uint64_t blocks;     /* that fail their checksum or make no sense; skipped */
 	uint64_t missing;    /* gaps in the numbers of a stream: overwritten, or among `blocks` */
 	uint64_t open;       /* blocks that were being written at the end */
-	uint64_t tail;       /* bytes at the file's end that are no whole block */
+	uint64_t tail;       /* bytes at the file's end that are no block's head */
 };
 
 struct vt_raw_file *vt_raw_open(const char *path, struct tkm_err *err);

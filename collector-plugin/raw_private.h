@@ -20,7 +20,7 @@ struct vt_raw {
 	long long max_blocks, min_blocks, flush_blocks, limit;
 	int autoflush, overwrite;
 	pthread_mutex_t lock;             /* of all below */
-	struct vt_raw_block **ready;      /* mapped and untouched, ready[0] to ready[n_ready - 1] */
+	struct vt_raw_block **ready;      /* mapped and empty, ready[0] to ready[n_ready - 1] */
 	size_t n_ready;
 	struct vt_raw_block **full;       /* a ring, oldest first: full[(first_full + i) % cap] */
 	size_t first_full, n_full, n_sealed; /* the first n_sealed of them are */
@@ -50,7 +50,7 @@ uint64_t vt_raw_block_check(const struct vt_raw_block *b, uint32_t used);
 
 static inline size_t vt_raw_pad(size_t n)
 {
-	return (n + 7) & ~(size_t)7;
+	return (n + 3) & ~(size_t)3;
 }
 
 #endif

@@ -59,6 +59,13 @@ uint64_t vt_raw_check(const void *at, size_t n, uint64_t seed)
 		s[0] = (s[0] ^ w) * k;
 		s[0] ^= s[0] >> 32;
 	}
+	if (i < n) {
+		uint32_t half;
+
+		memcpy(&half, p + i, 4);
+		s[0] = (s[0] ^ half) * k;
+		s[0] ^= s[0] >> 32;
+	}
 	for (j = 1; j < 4; j++) {
 		s[0] = (s[0] ^ s[j]) * k;
 		s[0] ^= s[0] >> 32;
@@ -93,6 +100,14 @@ static const struct vt_raw_block *block(const struct vt_raw_file *f, uint32_t in
 	return (const struct vt_raw_block *)(const void *)(f->map + f->head.head_size + (size_t)index * f->head.block_size);
 }
 
+/* The file may be one that is still written to: what was checked may have changed. */
+static const uint8_t *block_end(const struct vt_raw_file *f, const struct vt_raw_block *b)
+{
+	const uint8_t *p = (const uint8_t *)b;
+
+	return f->map + f->size - p < (ptrdiff_t)f->head.block_size ? f->map + f->size : p + f->head.block_size;
+}
+
 static int compare(const void *a, const void *b)
 {
 	const struct block_ref *x = a, *y = b;
@@ -104,24 +119,17 @@ static int compare(const void *a, const void *b)
 }
 
 /* Is what stands there a block that can be read? Counts it as damaged if it only looks like one. */
-static int usable(struct vt_raw_file *f, const struct vt_raw_block *b)
+static int usable(struct vt_raw_file *f, const struct vt_raw_block *b, size_t room)
 {
 	uint32_t used = atomic_load_explicit(&b->used, memory_order_acquire);
+	uint32_t magic = atomic_load_explicit(&b->magic, memory_order_relaxed);
 	unsigned state = b->state;
 
-	if (atomic_load_explicit(&b->magic, memory_order_relaxed) != VT_RAW_BLOCK_MAGIC) {
-		const uint64_t *w = (const uint64_t *)(const void *)b;
-		size_t i;
-
-		for (i = 0; i < sizeof(*b) / 8; i++) {
-			if (w[i]) {
-				f->damage.blocks++;
-				break;
-			}
-		}
+	if (magic != VT_RAW_BLOCK_MAGIC) {
+		f->damage.blocks += magic != 0 && magic != VT_RAW_FREE_MAGIC;
 		return 0;
 	}
-	if (used > f->head.block_size - sizeof(*b) || used % 8 || (b->kind != VT_RAW_DATA && b->kind != VT_RAW_DEFINITIONS) ||
+	if (used > room - sizeof(*b) || used % 4 || (b->kind != VT_RAW_DATA && b->kind != VT_RAW_DEFINITIONS) ||
 	    (b->kind == VT_RAW_DEFINITIONS) != (b->stream < VT_RAW_COPIES) || state < VT_RAW_OPEN || state > VT_RAW_SEALED ||
 	    (state == VT_RAW_SEALED && b->check != vt_raw_block_check(b, used))) {
 		f->damage.blocks++;
@@ -148,14 +156,13 @@ static int add_ref(struct vt_raw_file *f, size_t *cap, uint32_t index)
 	return 0;
 }
 
-/* Drops a second block of the same number, and counts the gaps. */
+/* Drops a second block of the same number, which a crash may leave, and counts the gaps. */
 static void look_for_gaps(struct vt_raw_file *f)
 {
 	size_t i, n = 0;
 
 	for (i = 0; i < f->n_refs; i++) {
 		if (n && compare(&f->ref[n - 1], &f->ref[i]) == 0) {
-			f->damage.blocks++;
 			continue;
 		}
 		if (n && f->ref[n - 1].stream == f->ref[i].stream) {
@@ -194,12 +201,16 @@ static int make_streams(struct vt_raw_file *f)
 
 static int scan(struct vt_raw_file *f, struct tkm_err *err)
 {
-	size_t room = f->size - f->head.head_size, n = room / f->head.block_size, i, cap = 0;
+	size_t room = f->size - f->head.head_size, size = f->head.block_size, i, cap = 0;
 
-	f->damage.tail = room % f->head.block_size;
-	for (i = 0; i < n && i <= UINT32_MAX; i++) {
-		if (usable(f, block(f, (uint32_t)i)) && add_ref(f, &cap, (uint32_t)i) < 0) {
-			return tkm_fail(err, TKM_ERR_NOMEM, "%s: out of memory for its %zu blocks", f->path, n);
+	/* the last block may lack what was not used of it */
+	for (i = 0; i * size < room && i <= UINT32_MAX; i++) {
+		size_t left = room - i * size < size ? room - i * size : size;
+
+		if (left < sizeof(struct vt_raw_block)) {
+			f->damage.tail = left;
+		} else if (usable(f, block(f, (uint32_t)i), left) && add_ref(f, &cap, (uint32_t)i) < 0) {
+			return tkm_fail(err, TKM_ERR_NOMEM, "%s: out of memory for its %zu blocks", f->path, room / size);
 		}
 	}
 	if (f->n_refs) {
@@ -351,17 +362,17 @@ static size_t data_size(const uint8_t *p, size_t left)
 	switch (h.type) {
 	case VT_RAW_COUNTERS:
 		n = h.n;
-		return n && 8 + 8 * (size_t)n + vt_raw_pad(4 * (size_t)n) <= left ? 8 + 8 * (size_t)n + vt_raw_pad(4 * (size_t)n) : 0;
+		return n && 8 + 12 * (size_t)n <= left ? 8 + 12 * (size_t)n : 0;
 	case VT_RAW_TIME:
 	case VT_RAW_ENTER:
 	case VT_RAW_LEAVE:
 		return left >= 16 ? 16 : 0;
 	case VT_RAW_COMMENT:
-		if (left < 16) {
+		if (left < 12) {
 			return 0;
 		}
 		memcpy(&n, p + 8, 4);
-		return n <= 1000 && 8 + vt_raw_pad(4 + (size_t)n) <= left ? 8 + vt_raw_pad(4 + (size_t)n) : 0;
+		return n <= 1000 && 12 + vt_raw_pad(n) <= left ? 12 + vt_raw_pad(n) : 0;
 	default:
 		return 0;
 	}
@@ -387,7 +398,7 @@ int vt_raw_cursor_block(struct vt_raw_cursor *c)
 		b = block(c->f, c->f->ref[c->next++].index);
 		p = (const uint8_t *)(b + 1);
 		end = p + atomic_load_explicit(&b->used, memory_order_acquire);
-		end = end > (const uint8_t *)b + c->f->head.block_size ? p : end;
+		end = end > block_end(c->f, b) ? p : end;
 		c->lost = b->lost;
 		c->now = b->base;
 		c->p = p;
@@ -561,7 +572,7 @@ static int copy_next(struct vt_raw_file *f, struct copy *c)
 		b = block(f, f->ref[c->next++].index);
 		c->p = (const uint8_t *)(b + 1);
 		c->end = c->p + atomic_load_explicit(&b->used, memory_order_acquire);
-		if (c->end > (const uint8_t *)b + f->head.block_size) {
+		if (c->end > block_end(f, b)) {
 			c->end = c->p;
 		}
 	}

@@ -110,7 +110,7 @@ static long read_back(struct vt_raw_file *f, uint64_t first, uint64_t *last, int
 				}
 				want++;
 				n++;
-				c.p += 8 + 8 * (size_t)h.n + ((4 * (size_t)h.n + 7) & ~(size_t)7);
+				c.p += 8 + 12 * (size_t)h.n;
 			}
 		}
 		*last = want - 1;
