@@ -17,6 +17,7 @@
 #include "base/rootfs.h"
 #include "base/text.h"
 #include "calib/clk.h"
+#include "timers/sim.h"
 
 /* Who shares a node with whom; known to all. */
 struct place {
@@ -239,15 +240,12 @@ static const char *prefix_of(const struct tt *t, char *buf, size_t size)
 }
 
 /* Not more processes of a node at once than it has processing units; the others sleep. */
-static int measure_timer(struct tt *t, struct tkm_err *err)
+static int measure_in_turns(struct tt *t, double seconds, struct tkm_err *err)
 {
 	const struct place *p = &t->place[t->link->rank];
 	long units = sysconf(_SC_NPROCESSORS_ONLN);
 	int32_t most = 1;
-	char prefix[160], *text = NULL;
 	int i, round, rounds, rc = 0;
-	size_t length;
-	FILE *f;
 
 	for (i = 0; i < t->link->size; i++) {
 		most = t->place[i].on_node > most ? t->place[i].on_node : most;
@@ -255,13 +253,23 @@ static int measure_timer(struct tt *t, struct tkm_err *err)
 	rounds = (int)((most + units - 1) / (units > 0 ? units : 1));
 	for (round = 0; round < rounds; round++) {
 		if (p->index % rounds == round) {
-			rc = tmr_quality_measure(t->timer, t->o.performance_s, &t->me.quality, err);
+			rc = tmr_quality_measure(t->timer, seconds, &t->me.quality, err);
 		}
 		if (cal_link_barrier(t->link, err) < 0) {
 			return -1;
 		}
 	}
-	if (all_well(t, rc, err) < 0) {
+	return all_well(t, rc, err);
+}
+
+static int measure_timer(struct tt *t, struct tkm_err *err)
+{
+	const struct place *p = &t->place[t->link->rank];
+	char prefix[160], *text = NULL;
+	size_t length;
+	FILE *f;
+
+	if (measure_in_turns(t, t->o.performance_s, err) < 0) {
 		return -1;
 	}
 	f = open_memstream(&text, &length);
@@ -642,6 +650,43 @@ static int list_timers(struct tt *t, struct tkm_err *err)
 	return print_in_order(t, text ? text : strdup(""), f ? length : 0, err);
 }
 
+/* --truth: the truth is known where all clocks are formulas over one, so on one host only. */
+static int truth_mode(struct tt *t, struct tkm_err *err)
+{
+	const double look_s = 0.1; /* enough for an effective tick */
+	char name[256];
+	struct tmr_timer *sim;
+	double within;
+	int i, rc = 0, fit = 1;
+
+	for (i = 0; i < t->link->size && rc == 0; i++) {
+		if (t->place[i].leader != 0) {
+			rc = tkm_fail(err, TKM_ERR_ARG, "--truth: ranks 0 and %d are on different hosts, whose clocks nobody knows in "
+				"truth; start all on one", i);
+		}
+	}
+	if (t->link->size < 2) {
+		rc = tkm_fail(err, TKM_ERR_ARG, "--truth compares clocks of at least two ranks: mpirun -np 2 timertest --truth");
+	}
+	sim = rc == 0 && tt_truth_clock(t->o.timer, t->link->rank, name, sizeof(name), err) == 0 ? tmr_open(name, t->link->rank, err) : NULL;
+	if (all_well(t, sim ? 0 : -1, err) < 0) {
+		tmr_close(sim);
+		return TT_ERROR;
+	}
+	t->timer = tmr_sim_base(sim);
+	rc = measure_in_turns(t, look_s, err) < 0 || measure_matrix(t, err) < 0;
+	within = t->timer->scope == TMR_SCOPE_NODE ? 0 : prove_one_clock(t);
+	t->timer = t->link->timer = sim;
+	if (rc || measure_in_turns(t, look_s, err) < 0) {
+		return TT_ERROR;
+	}
+	rc = tt_truth(t->link, &t->o, tmr_effective_tick(sim, &t->me.quality), within, &fit, err);
+	if (all_well(t, rc, err) < 0 || cal_link_bcast(t->link, &fit, sizeof(fit), err) < 0) {
+		return TT_ERROR;
+	}
+	return fit ? TT_FIT : TT_UNFIT;
+}
+
 static int run(struct tt *t, struct tkm_err *err)
 {
 	int root = tkm_root_open("/"), rc;
@@ -655,6 +700,9 @@ static int run(struct tt *t, struct tkm_err *err)
 	}
 	if (strcasecmp(t->o.timer, "LIST") == 0) {
 		return list_timers(t, err) < 0 ? TT_ERROR : TT_FIT;
+	}
+	if (t->o.truth) {
+		return truth_mode(t, err);
 	}
 	if (all_well(t, t->link->rank == 0 ? check_output(&t->o, err) : 0, err) < 0) {
 		return TT_ERROR;
@@ -696,7 +744,7 @@ int main(int argc, char **argv)
 	if (rc != 0) {
 		return rc < 0 ? TT_ERROR : TT_FIT;
 	}
-	if (t.o.sync.method == CAL_SYNC_PAIRS) {
+	if (t.o.sync.method == CAL_SYNC_PAIRS && !t.o.truth) {
 		cal_link_keep_cores();
 	}
 	t.link = cal_link_start(&argc, &argv, &err);

@@ -25,6 +25,11 @@ struct tt_options {
 	double performance_s, max_drift, max_wander;
 	struct cal_sync_options sync;
 	const char *sync_name;
+	int truth;                          /* compare methods instead of testing a timer */
+	const char *truth_names;
+	unsigned truth_methods;
+	long long truth_rounds;
+	double truth_apart_s;
 };
 
 /* Environment, then command line. Returns 0; or -1 after having said what is wrong on stderr of rank 0;
@@ -116,6 +121,20 @@ int tt_write_plots(const char *base, const struct tt_options *o, const struct tt
 /* Writes the result as JSON to a file, "-" for stdout. -1 also when built without jansson. */
 int tt_write_json(const char *path, const struct tt_options *o, const struct tt_result *r, struct tkm_err *err);
 int tt_have_json(void);
+
+/* ---- timertest_truth.c ---- */
+
+/* "all", or names with commas between, as bits. Returns 0, or -1: an unknown name. */
+int tt_truth_methods(const char *list, unsigned *methods);
+
+/* The simulated clock of a rank: timer itself if it is one, else one of its own over it, with an offset, a
+ * drift of up to 50 ppm against rank 0 and a grid. Returns 0, or -1: too long. */
+int tt_truth_clock(const char *timer, int rank, char *name, size_t size, struct tkm_err *err);
+
+/* All processes, whose l->timer are simulated clocks over one base: measures, and prints on rank 0, where *fit
+ * becomes 1 if no error was beyond its bound. tick_s: effective tick of this process's clock; base_within_s: the
+ * base is one clock to within this, 0: by its nature, NAN: not proven. */
+int tt_truth(struct cal_link *l, const struct tt_options *o, double tick_s, double base_within_s, int *fit, struct tkm_err *err);
 
 void tt_result_free(struct tt_result *r);
 

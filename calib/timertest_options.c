@@ -23,7 +23,7 @@ static const char doc[] =
 	"It writes BASENAME.stf, .clk, .dat files and BASENAME.gnuplot. "
 	"Exit status: 0 the timer is fit for tracing, 1 it is not, 2 the test could not be made.";
 
-enum { MAX_OPTIONS = 24, FIRST_KEY = 0x1000 };
+enum { MAX_OPTIONS = 40, FIRST_KEY = 0x1000 };
 
 struct parse {
 	struct tt_options *o;
@@ -63,6 +63,13 @@ static size_t make_table(struct tt_options *o, struct tkm_option *t)
 			"no clock is farther off its nominal rate (default 500ppm)" },
 		{ "MAX-WANDER", TKM_OPTION_FRACTION, &o->max_wander, 0, 0.1, "FRACTION",
 			"the rate of a clock against the master's stays within this of a constant (default 1ppm)" },
+		{ "TRUTH", TKM_OPTION_BOOL, &o->truth, 0, 0, NULL,
+			"compare ways of synchronisation on simulated clocks over the timer (default then: CPU)" },
+		{ "TRUTH-METHODS", TKM_OPTION_TEXT, &o->truth_names, 0, 0, "LIST",
+			"which: all (default), or some of pairs,itc,min10,skampi,hca3,jk" },
+		{ "TRUTH-ROUNDS", TKM_OPTION_COUNT, &o->truth_rounds, 1, 10000, "N", "how often each (default 5)" },
+		{ "TRUTH-APART", TKM_OPTION_TIME, &o->truth_apart_s, 1e-3, 86400, "TIME",
+			"between the two sessions of pairs and itc (default 1s)" },
 	};
 	size_t n = sizeof(all) / sizeof(all[0]);
 
@@ -143,6 +150,12 @@ static int check(struct tt_options *o, struct tkm_err *err)
 		return tkm_fail(err, TKM_ERR_ARG, "--sync '%s': itc and pairs are known", o->sync_name);
 	}
 	o->sync.method = strcasecmp(o->sync_name, "pairs") ? CAL_SYNC_ITC : CAL_SYNC_PAIRS;
+	if (!o->timer) {
+		o->timer = o->truth ? "CPU" : "gettimeofday";
+	}
+	if (tt_truth_methods(o->truth_names, &o->truth_methods) < 0) {
+		return tkm_fail(err, TKM_ERR_ARG, "--truth-methods '%s': all, or some of pairs,itc,min10,skampi,hca3,jk", o->truth_names);
+	}
 	if (!o->output[0] || o->output[strlen(o->output) - 1] == '/') {
 		return tkm_fail(err, TKM_ERR_ARG, "--output '%s': a name for the files is missing, as in DIR/BASENAME", o->output);
 	}
@@ -162,9 +175,10 @@ int tt_options_parse(int argc, char **argv, struct tt_options *o)
 	int rank, size, failed;
 	size_t n, i;
 
-	*o = (struct tt_options){ .seconds = 30, .sleep_s = 10, .timer = "gettimeofday", .output = "timertest",
+	*o = (struct tt_options){ .seconds = 30, .sleep_s = 10, .output = "timertest",
 		.interpolation_name = "constrained", .sync_name = "pairs", .synced_host = -1, .synced_cluster = -1, .verbose = 1, .burst = 100, .timer_skip = -1, .performance_s = 5,
-		.max_drift = 500e-6, .max_wander = 1e-6, .sync = { .max_messages = 100, .max_duration_s = 60 } };
+		.max_drift = 500e-6, .max_wander = 1e-6, .sync = { .max_messages = 100, .max_duration_s = 60 },
+		.truth_names = "all", .truth_rounds = 5, .truth_apart_s = 1 };
 	n = make_table(o, table);
 	memset(options, 0, sizeof(options));
 	for (i = 0; i < n; i++) {

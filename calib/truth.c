@@ -306,6 +306,14 @@ static void empty(struct cal_truth_row *row)
 	row->bound_s[0] = row->bound_s[1] = row->bound_s[2] = NAN;
 }
 
+/* Nobody goes on alone: rank 0 is the one that has something to fail at. */
+static int agree(struct cal_link *l, int rc, struct tkm_err *err)
+{
+	int32_t all = rc;
+
+	return cal_link_bcast(l, &all, sizeof(all), err) < 0 || rc < 0 || all < 0 ? -1 : 0;
+}
+
 /* Three times over the methods: first sessions, what is done once, second sessions. */
 static int round_of(struct truth *t, int round, struct cal_truth_row *rows, struct tkm_err *err)
 {
@@ -333,6 +341,7 @@ static int round_of(struct truth *t, int round, struct cal_truth_row *rows, stru
 			} else {
 				rc = sessions_end(t, method, err);
 			}
+			rc = agree(t->l, rc, err);
 		}
 	}
 	return rc;

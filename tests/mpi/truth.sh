@@ -1,0 +1,97 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# timertest --truth: our method and those of others on the real transport, against simulated clocks. TAP.
+set -u
+build=${top_builddir:-.}
+dir=$(mktemp -d) || exit 99
+trap 'rm -rf "$dir"' EXIT
+OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+export OMPI_ALLOW_RUN_AS_ROOT OMPI_ALLOW_RUN_AS_ROOT_CONFIRM
+no_leaks=${ASAN_OPTIONS:+$ASAN_OPTIONS:}detect_leaks=0 # as in timertest.sh
+count=0 bad=0
+
+ok() # ok NAME STATUS: status 0 is a pass; the output is shown otherwise
+{
+	count=$((count + 1))
+	if [ "$2" -eq 0 ]; then
+		echo "ok $count - $1"
+	else
+		bad=1
+		echo "not ok $count - $1"
+		sed 's/^/# /' "$dir/out" "$dir/err" 2>/dev/null | head -60
+	fi
+}
+
+run() # run NP ARGUMENTS...
+{
+	np=$1
+	shift
+	(cd "$dir" && ASAN_OPTIONS=$no_leaks timeout 120 mpirun --oversubscribe -np "$np" "$build/timertest" --truth "$@" \
+		>out 2>err </dev/null)
+	status=$?
+}
+
+build=$(cd "$build" && pwd)
+"$build/timertestcs" --truth >"$dir/out" 2>"$dir/err"
+[ $? -eq 2 ] && grep -q '^timertestcs: --truth compares clocks of at least two ranks: ' "$dir/err" && [ ! -s "$dir/out" ]
+ok "one process has nothing to compare" $?
+
+if [ ! -x "$build/timertest" ]; then
+	ok "this build has no MPI # SKIP timertest is not there" 0
+	echo "1..$count"
+	exit $bad
+fi
+
+run 2 --truth-rounds 2 --truth-apart 100ms
+[ $status -eq 0 ] && grep -q '^errors beyond their bound: 0$' "$dir/out"
+ok "two ranks, all methods: no error beyond its bound" $?
+for method in pairs itc min10 skampi hca3 jk; do
+	# a row with figures in each of the three tables
+	[ "$(grep -Ec "^$method +.*[0-9](s|ms|us|ns|ps) \[[0-9.]+[a-z]+\.\.[0-9.]+[a-z]+\]|^$method +none" "$dir/out")" -eq 3 ] || break
+	method=
+done
+[ -z "$method" ]
+ok "each has its rows" $?
+# who has no drift is off by 37 ppm of 10 s; who has one is not
+awk 'function ns(s) { return s ~ /ps$/ ? s * 1e-3 : s ~ /ns$/ ? s + 0 : s ~ /us$/ ? s * 1e3 : s * 1e6 }
+	/^true error$/ { on = 1 } on && NF == 0 { exit } on { later[$1] = ns($6); now[$1] = ns($4) }
+	END { for (m in now) printf "# %s: %g ns, after 10 s %g ns\n", m, now[m], later[m]
+		exit !(later["min10"] > 3e5 && later["min10"] < 4.5e5 && later["skampi"] > 3e5 && later["pairs"] < 5e4 && now["pairs"] > 0) }' \
+	"$dir/out"
+ok "10 s later, an offset without a slope is off by the drift" $?
+[ "$(find "$dir" -type f | wc -l)" -eq 2 ]
+ok "it writes no file" $?
+
+run 4 --truth-rounds 1 --truth-apart 20ms --truth-methods pairs,min10 --json -
+if grep -q 'has no jansson' "$dir/err"; then
+	ok "--json # SKIP this build has no jansson" 0
+elif [ "$PYTHON3" = no ]; then
+	ok "--json # SKIP no python3 to read it with" 0
+else
+	"$PYTHON3" - "$dir/out" <<'EOT'
+import json, sys
+j = json.load(open(sys.argv[1]))
+assert j["schema"] == "timertest-truth/1" and j["ranks"] == 4 and j["seconds_after"] == [0, 10, 60]
+assert [m["name"] for m in j["methods"]] == ["pairs", "min10"]
+ours, other = (m["rounds"][0] for m in j["methods"])
+assert ours["outside_bound"] == 0 and 0 < ours["true_error_s"][0] <= ours["bound_s"][0] == ours["claimed_s"]
+assert other["bound_s"] == [None, None, None] and other["claimed_s"] is None and other["messages"] == 60
+assert ours["sessions"] == 2 and other["sessions"] == 1 and ours["session_s"] > 0 and ours["round_trip_s"] > 0
+EOT
+	ok "--json - is JSON and nothing else" $?
+fi
+
+# clocks that break the assumption behind the bound: it must be seen
+run 2 --truth-rounds 1 --truth-apart 20ms --truth-methods pairs --max-wander 1ppb \
+	--timer 'sim:base=CPU,drift={rank}0ppm,wobble={rank}00ppm/60s,tick=7.{rank}ns'
+[ $status -eq 1 ] && grep -q '^errors beyond their bound: [1-9]' "$dir/out"
+ok "a bound that does not hold is counted, and is exit status 1" $?
+
+run 2 --truth-methods pairs,gps
+[ $status -eq 2 ] && [ "$(grep -c "^timertest: --truth-methods 'pairs,gps': all, or some of pairs,itc," "$dir/err")" -eq 1 ]
+ok "an unknown method" $?
+run 2 --timer sundial --truth-rounds 1
+[ $status -eq 2 ] && [ "$(grep -c "unknown timer 'sundial'" "$dir/err")" -eq 1 ]
+ok "an unknown timer" $?
+echo "1..$count"
+exit $bad
