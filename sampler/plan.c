@@ -100,7 +100,7 @@ static int add(const struct smp_counter *c, void *ctx)
 	struct smp_planned *p;
 	size_t i;
 
-	if (!wanted(plan, c->name)) {
+	if (!wanted(plan, c->name) && !(c->with && wanted(plan, c->with))) {
 		return 0;
 	}
 	for (i = plan->first; i < plan->n; i++) {
@@ -120,6 +120,7 @@ static int add(const struct smp_counter *c, void *ctx)
 	p->counter.what = keep(plan, c->what ? c->what : "");
 	p->counter.missing = keep(plan, c->missing);
 	p->counter.shown_unit = keep(plan, c->shown_unit);
+	p->counter.with = keep(plan, c->with);
 	if (!p->counter.name || !p->counter.unit || !p->counter.what || (c->missing && !p->counter.missing)) {
 		return -1;
 	}

@@ -6,7 +6,7 @@
 #include <dlfcn.h>
 
 const struct smp_source *const smp_sources[] = {
-	&smp_cpu,
+	&smp_cpu, &smp_disk, &smp_net, &smp_rdma, &smp_rusage, &smp_proc, &smp_perf, &smp_node,
 	NULL,
 };
 

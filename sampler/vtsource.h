@@ -66,6 +66,7 @@ struct smp_counter {
 	double factor;
 	const char *shown_unit;
 	double lower, upper; /* bounds of the recorded value; both 0: unknown */
+	const char *with;    /* NULL, or the counter that this one explains and comes along with */
 };
 
 /* How the host has set things up. Read-only for sources; lives as long as any set. */

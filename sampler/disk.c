@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Disk transfers: disk_io of the guide over whole physical disks. The sysfs file of one disk costs a fifth
+ * of /proc/diskstats, which also lists partitions, loops and stacked devices. */
+#include "config.h"
+#include "sampler/device.h"
+
+#include "base/rootfs.h"
+
+static int names(int root, int (*each)(const char *name, void *ctx), void *ctx)
+{
+	return smp_dir_each(root, "/sys/block", each, ctx);
+}
+
+static void path(int root, const char *name, int i, char *buf, size_t size)
+{
+	(void)root;
+	(void)i;
+	snprintf(buf, size, "/sys/block/%s/stat", name);
+}
+
+/* reads, merged, sectors, ms, writes, merged, sectors, ...; a sector is 512 bytes whatever the disk has. */
+static int parse(int i, const char *text, uint64_t raw[2])
+{
+	uint64_t v[7];
+	int k;
+
+	(void)i;
+	for (k = 0; k < 7; k++) {
+		if (smp_number(&text, &v[k]) < 0) {
+			return -1;
+		}
+	}
+	raw[0] = v[2];
+	raw[1] = v[6];
+	return 0;
+}
+
+/* A disk hangs at a bus: it has a device. dm, md, loop, zram, nbd are stacked upon others or upon nothing, and
+ * a hidden disk is one path of a multipath NVMe disk, whose head counts. */
+static int own(int root, const char *name)
+{
+	char at[160], text[8];
+
+	snprintf(at, sizeof(at), "/sys/block/%s/hidden", name);
+	if (tkm_root_line(root, at, text, sizeof(text))[0] == '1') {
+		return 0;
+	}
+	snprintf(at, sizeof(at), "/sys/block/%s/device", name);
+	return smp_exists(root, at);
+}
+
+static const struct smp_device_class class = {
+	.prefix = "disk_",
+	.suffix = { "io", "read", "write" },
+	.what = { "read from and written to", "read from", "written to" },
+	.noun = "disk",
+	.nouns = "whole physical disks",
+	.fact = "disk:",
+	.none = "no whole physical disk is in /sys/block; vtcounters lists single devices as disk_io:NAME",
+	.n_files = 1,
+	.scale = 512,
+	.names = names,
+	.path = path,
+	.parse = parse,
+	.own = own,
+};
+
+static int list(const struct smp_env *env, const char *hint, smp_each each, void *ctx, char why[SMP_TEXT])
+{
+	return smp_device_list(&class, env, hint, each, ctx, why);
+}
+
+static void *open_set(const struct smp_env *env, const struct smp_target *target, const char *const *wanted, size_t n,
+		      char (*why_each)[SMP_TEXT], char why[SMP_TEXT])
+{
+	(void)target;
+	return smp_device_open(&class, env, wanted, n, why_each, why);
+}
+
+const struct smp_source smp_disk = {
+	.abi = VTSOURCE_ABI, .size = sizeof(struct smp_source), .name = "disk",
+	.what = "bytes read and written by disks, of the node", .list = list, .open = open_set,
+	.read = smp_device_read, .close = smp_device_close,
+};
