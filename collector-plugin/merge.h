@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Raw files to a trace: the end of a run inside the program, and `stftool RAW... --merge T.stf` after one that was
+ * killed. Any number of files, whole or cut; records are taken in the order of time from all of them at once, so that
+ * memory does not grow with the trace. libc only; nothing is printed. */
+#ifndef COLLECTOR_PLUGIN_MERGE_H
+#define COLLECTOR_PLUGIN_MERGE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "calib/map.h"
+
+/* One process. Its number in the trace is its rank; without one, its place in the order of starting. */
+struct vt_merge_input {
+	const char *path;
+	const struct cal_map *map; /* its local ticks to global ones; NULL: see vt_merge_options.clk */
+};
+
+struct vt_merge_options {
+	const char *trace;    /* T.stf or T.single.stf */
+	int single;           /* one file with all components */
+	int force;            /* replace an existing trace */
+	int compress;         /* zstd level 1 to 19; 0: none */
+	uint32_t procs_per_file;
+	double period_s;      /* of the global ticks of inputs[].map; 0: 1 ns */
+	const char *clk;      /* correction file NAME.clk: the map of each file's rank. NULL: from what each file knows of its
+	                       * own clock, nominal rate and pairs with the system's clocks: right on one node, and where
+	                       * nodes differ their clocks of day are believed */
+	const char *const *info; /* further info records: class, text, class, text, ..., NULL; or NULL */
+	int delete_raw;       /* remove the raw files once the trace is complete */
+	void (*say)(void *ctx, const char *line); /* one line for the user for each thing that is missing; or NULL */
+	void *ctx;
+};
+
+struct vt_merge_result {
+	uint64_t samples, changes;   /* records of counters, of states */
+	uint64_t lost;               /* records for which there was no place while recording */
+	uint64_t overwritten;        /* blocks, by MEM-OVERWRITE */
+	uint64_t damaged;            /* blocks that could not be read */
+	uint32_t processes, threads;
+	uint32_t killed;             /* processes that did not come to an end of their own */
+	double duration_s;
+};
+
+/* Merges n > 0 files. A file that cannot be read at all is an error; one that was cut or is damaged gives what it
+ * has, and the trace says (info records of class "missing") what it lacks. *out (may be NULL) is filled on success.
+ * On failure nothing is left of the trace and no raw file is removed. Returns 0 or -1. */
+int vt_merge(const struct vt_merge_input *in, size_t n, const struct vt_merge_options *o, struct vt_merge_result *out,
+	     struct tkm_err *err);
+
+/* Is this a raw file, by its first bytes? For telling a trace from raw files on a command line. */
+int vt_merge_is_raw(const char *path);
+
+#endif
