@@ -206,7 +206,9 @@ struct vt_raw_counter_def {
 int vt_raw_class(struct vt_raw *r, uint32_t id, uint32_t parent, const char *name);
 int vt_raw_counter(struct vt_raw *r, const struct vt_raw_counter_def *d);
 int vt_raw_thread(struct vt_raw *r, uint32_t thread, uint64_t tid, const char *name);
-/* Members are threads of this process, or VT_RAW_GROUP + id of groups defined before. */
+/* Members are threads of this process, VT_RAW_GROUP + id of groups defined before, or a thread of any rank of the
+ * job (VT_groupdef); thread 0x7fff stands for all threads of that rank. */
+#define VT_RAW_MEMBER(rank, thread) (0x80000000u | ((uint32_t)(thread) & 0x7fffu) << 16 | ((uint32_t)(rank) & 0xffffu))
 int vt_raw_group(struct vt_raw *r, uint32_t id, const char *name, const uint32_t *members, uint32_t n);
 int vt_raw_function(struct vt_raw *r, uint32_t id, uint32_t classid, const char *name);
 int vt_raw_scl(struct vt_raw *r, uint32_t id, uint32_t line, const char *file);
