@@ -84,6 +84,8 @@ static double seconds_of(const struct cal_truth_row *r, int what)
 		return r->bound_s[what - 4];
 	case 7:
 		return r->claimed_s;
+	case 8:
+		return r->between_s;
 	default:
 		return r->duration_s;
 	}
@@ -108,7 +110,12 @@ static const char *cell(const struct comparison *c, int method, int what, char *
 		snprintf(buf, size, "none");
 	} else {
 		s = tkm_spread(v, (size_t)n);
-		snprintf(buf, size, "%s [%s..%s]", tkm_print_time(a, sizeof(a), s.median, 1), tkm_print_time(b, sizeof(b), s.min, 1),
+		tkm_print_time(a, sizeof(a), s.median, 1);
+	}
+	if (n == 1) {
+		snprintf(buf, size, "%s", a);
+	} else if (n > 1) {
+		snprintf(buf, size, "%s [%s..%s]", a, tkm_print_time(b, sizeof(b), s.min, 1),
 			tkm_print_time(d, sizeof(d), s.max, 1));
 	}
 	free(v);
@@ -122,7 +129,7 @@ static void print_rows(FILE *f, const struct comparison *c, const char *title, c
 
 	fprintf(f, "%s\n%-7s", title, "method");
 	for (i = 0; i < n; i++) {
-		fprintf(f, " %-32s", heads[i]);
+		fprintf(f, " %-30s", heads[i]);
 	}
 	putc('\n', f);
 	for (m = 0; m < CAL_TRUTH_METHODS; m++) {
@@ -131,7 +138,7 @@ static void print_rows(FILE *f, const struct comparison *c, const char *title, c
 		}
 		fprintf(f, "%-7s", cal_truth_name(m));
 		for (i = 0; i < n; i++) {
-			fprintf(f, i + 1 < n ? " %-32s" : " %s", cell(c, m, what[i], buf, sizeof(buf)));
+			fprintf(f, i + 1 < n ? " %-30s" : " %s", cell(c, m, what[i], buf, sizeof(buf)));
 		}
 		putc('\n', f);
 	}
@@ -166,15 +173,15 @@ static void print_costs(FILE *f, const struct comparison *c)
 		}
 		snprintf(name, sizeof(name), "%lld", most);
 		fprintf(f, "%-7s %-10s %s%s\n", cal_truth_name(m), name, r->sessions > 1 ? "2 x " : "",
-			cell(c, m, 8, buf, sizeof(buf)));
+			cell(c, m, 9, buf, sizeof(buf)));
 	}
 }
 
 static void print_comparison(FILE *f, const struct comparison *c)
 {
-	static const char *const error_heads[] = { "round trip", "right after", "10 s later", "60 s later" };
+	static const char *const error_heads[] = { "round trip", "between sessions", "right after", "10 s later", "60 s later" };
 	static const char *const bound_heads[] = { "its own word", "bound right after", "bound 10 s later", "bound 60 s later" };
-	static const int errors[] = { 0, 1, 2, 3 }, bounds[] = { 7, 4, 5, 6 };
+	static const int errors[] = { 0, 8, 1, 2, 3 }, bounds[] = { 7, 4, 5, 6 };
 	char apart[32], within[32];
 
 	fprintf(f, "truth mode: %d simulated clocks over %s, %d round%s of all methods in turn\n", c->link->size,
@@ -191,7 +198,7 @@ static void print_comparison(FILE *f, const struct comparison *c)
 	fprintf(f, "pairs and itc: two sessions %s apart give offset and slope; the others as in their papers\n",
 		tkm_print_time(apart, sizeof(apart), c->opt.apart_s, 1));
 	fprintf(f, "later: computed from the formulas of the clocks, nobody waits\neach figure: the largest of all ranks; median [smallest..largest] of the rounds\n\n");
-	print_rows(f, c, "true error", error_heads, errors, 4);
+	print_rows(f, c, "true error", error_heads, errors, 5);
 	putc('\n', f);
 	print_rows(f, c, "what it says itself (pairs: its bound; skampi, hca3, jk: ReproMPI's check), and its bound", bound_heads,
 		bounds, 4);
@@ -221,7 +228,8 @@ static json_t *rows_of(const struct comparison *c, int method)
 	for (i = 0; i < c->opt.rounds; i++) {
 		const struct cal_truth_row *r = &c->row[i * CAL_TRUTH_METHODS + method];
 
-		json_array_append_new(rounds, json_pack("{s:o,s:o,s:o,s:o,s:o,s:o,s:i,s:I,s:i}", "round_trip_s", number(r->rtt_s),
+		json_array_append_new(rounds, json_pack("{s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:i,s:I,s:i}", "round_trip_s", number(r->rtt_s),
+			"between_s", number(r->between_s),
 			"true_error_s", three(r->error_s), "bound_s", three(r->bound_s), "half_width_s", number(r->half_s), "claimed_s",
 			number(r->claimed_s), "session_s", number(r->duration_s), "sessions", r->sessions, "messages",
 			(json_int_t)r->messages, "outside_bound", r->outside));

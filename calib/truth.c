@@ -27,6 +27,7 @@ struct truth {
 	struct cal_baseline_rank *baseline;
 	struct cal_truth_row *row; /* of the method at hand; rank 0 */
 	int64_t base0;             /* reading of the shared clock when the method ended */
+	int64_t first[CAL_TRUTH_BASELINE]; /* and when its first session ended */
 };
 
 /* ---- what the truth says ---- */
@@ -48,19 +49,32 @@ static int64_t base_at(const struct truth *t, int when)
 	return t->base0 + llrint(cal_truth_after_s[when] * tmr_sim_base(t->opt->clock[0])->hz);
 }
 
-static void judge_map(struct truth *t, const struct cal_run *run, int rank)
+/* A rank's map minus the master's when the shared clock shows `base`; seconds. */
+static double map_error(const struct truth *t, const struct cal_run *run, int rank, int64_t base, double *bound)
 {
 	const struct cal_map *m0 = &run->rank[0].map, *m = &run->rank[rank].map;
-	int when;
+	double f0, f;
+	ltick_t l0 = tmr_sim_truth(t->opt->clock[0], base, &f0), at = tmr_sim_truth(t->opt->clock[rank], base, &f);
 
-	for (when = 0; when < CAL_TRUTH_TIMES; when++) {
-		double f0, f;
-		ltick_t l0 = tmr_sim_truth(t->opt->clock[0], base_at(t, when), &f0);
-		ltick_t at = tmr_sim_truth(t->opt->clock[rank], base_at(t, when), &f);
-		double error = (double)gtick_sub(cal_map_at(m, at), cal_map_at(m0, l0)) + f * cal_map_slope(m, at) -
-			       f0 * cal_map_slope(m0, l0);
+	*bound = cal_map_bound(m, at);
+	return ((double)gtick_sub(cal_map_at(m, at), cal_map_at(m0, l0)) + f * cal_map_slope(m, at) - f0 * cal_map_slope(m0, l0)) *
+	       run->period_s;
+}
 
-		judge(t, when, error * run->period_s, cal_map_bound(m, at));
+static void judge_map(struct truth *t, const struct cal_run *run, int rank, int64_t first)
+{
+	enum { POINTS = 101 };
+	double bound, error;
+	int i;
+
+	for (i = 0; i < CAL_TRUTH_TIMES; i++) {
+		error = map_error(t, run, rank, base_at(t, i), &bound);
+		judge(t, i, error, bound);
+	}
+	for (i = 0; i < POINTS; i++) {
+		error = fabs(map_error(t, run, rank, first + (int64_t)((double)(t->base0 - first) * i / (POINTS - 1)), &bound));
+		t->row->between_s = fmax(t->row->between_s, error);
+		t->row->outside += !(error <= bound);
 	}
 }
 
@@ -105,6 +119,7 @@ static int session(struct truth *t, int method, enum cal_session_kind kind, stru
 	if (cal_link_is(l, 0)) {
 		t->row->duration_s = fmax(t->row->duration_s, cal_link_seconds(l) - begin);
 		t->base0 = tmr_read_ordered(tmr_sim_base(l->timer)).v;
+		t->first[method] = kind == CAL_START ? t->base0 : t->first[method];
 	}
 	cal_link_hold_cores(l, 0);
 	for (i = 1; i < l->size && rc == 0; i++) {
@@ -200,12 +215,12 @@ static int evaluate_sessions(struct truth *t, int method, struct tkm_err *err)
 	if (cal_solve(&run, -1, err) < 0) {
 		return -1;
 	}
-	t->row->half_s = 0;
+	t->row->half_s = t->row->between_s = 0;
 	for (when = 0; when < CAL_TRUTH_TIMES; when++) {
 		t->row->bound_s[when] = 0;
 	}
 	for (i = 1; i < t->l->size; i++) {
-		judge_map(t, &run, i);
+		judge_map(t, &run, i, t->first[method]);
 		describe_sessions(t, &run, &run.rank[i]);
 	}
 	if (method == CAL_TRUTH_PAIRS) {
@@ -302,7 +317,7 @@ static int baseline(struct truth *t, enum cal_baseline which, struct tkm_err *er
 
 static void empty(struct cal_truth_row *row)
 {
-	*row = (struct cal_truth_row){ .rtt_s = INFINITY, .half_s = NAN, .claimed_s = NAN };
+	*row = (struct cal_truth_row){ .rtt_s = INFINITY, .between_s = NAN, .half_s = NAN, .claimed_s = NAN };
 	row->bound_s[0] = row->bound_s[1] = row->bound_s[2] = NAN;
 }
 

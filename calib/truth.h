@@ -27,6 +27,7 @@ struct cal_truth_row {
 	double rtt_s;      /* shortest round trip among its own messages */
 	double error_s[CAL_TRUTH_TIMES];
 	double bound_s[CAL_TRUTH_TIMES];
+	double between_s;  /* worst error from the first session to the second, when both are known: pairs and itc */
 	double half_s;     /* of the narrowest interval that is certain, pairs and itc */
 	double claimed_s;  /* its own word on its error, right after: a bound, or a check that it makes */
 	double duration_s; /* of its longest session */

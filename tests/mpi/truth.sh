@@ -54,7 +54,7 @@ done
 ok "each has its rows" $?
 # who has no drift is off by 37 ppm of 10 s; who has one is not
 awk 'function ns(s) { return s ~ /ps$/ ? s * 1e-3 : s ~ /ns$/ ? s + 0 : s ~ /us$/ ? s * 1e3 : s * 1e6 }
-	/^true error$/ { on = 1 } on && NF == 0 { exit } on { later[$1] = ns($6); now[$1] = ns($4) }
+	/^true error$/ { on = 1 } on && NF == 0 { exit } on && NF > 5 { later[$1] = ns($(NF - 3)); now[$1] = ns($(NF - 5)) }
 	END { for (m in now) printf "# %s: %g ns, after 10 s %g ns\n", m, now[m], later[m]
 		exit !(later["min10"] > 3e5 && later["min10"] < 4.5e5 && later["skampi"] > 3e5 && later["pairs"] < 5e4 && now["pairs"] > 0) }' \
 	"$dir/out"
@@ -82,7 +82,7 @@ EOT
 fi
 
 # clocks that break the assumption behind the bound: it must be seen
-run 2 --truth-rounds 1 --truth-apart 20ms --truth-methods pairs --max-wander 1ppb \
+run 2 --truth-rounds 1 --truth-apart 500ms --truth-methods pairs --max-wander 1ppb \
 	--timer 'sim:base=CPU,drift={rank}0ppm,wobble={rank}00ppm/60s,tick=7.{rank}ns'
 [ $status -eq 1 ] && grep -q '^errors beyond their bound: [1-9]' "$dir/out"
 ok "a bound that does not hold is counted, and is exit status 1" $?

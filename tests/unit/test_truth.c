@@ -218,6 +218,8 @@ static void the_comparison_has_every_method_and_the_bound_holds(void)
 			cal_truth_name(m), r->error_s[0]);
 		CHECK(r->duration_s > 0 && r->messages > 0, "%s: %lld messages in %g s", cal_truth_name(m), r->messages, r->duration_s);
 		CHECK_INT(r->sessions, ours ? 2 : 1);
+		CHECK_INT(!isnan(r->between_s), ours);
+		CHECK(!ours || (r->between_s > 0 && r->between_s < 500e-9), "%s: %g s between the sessions", cal_truth_name(m), r->between_s);
 		CHECK_INT(!isnan(r->bound_s[2]), ours);
 		CHECK_INT(r->outside, 0);
 		CHECK_INT(isnan(r->claimed_s), m == CAL_TRUTH_ITC || m == CAL_TRUTH_BASELINE + CAL_MIN10);

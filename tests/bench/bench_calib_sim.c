@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The calibration's figures in virtual time: whole runs over simulated links, where a minute takes a millisecond.
+ * usage: bench_calib_sim [-s SEED] [-n TRIALS] [FIGURE ...]; prints raw lines for bench_calib_table.py:
+ * figure, value, unit. Clocks are on grids of about 10 ns, one for each rank, as the counter is where the limits
+ * were set. */
+#include "config.h"
+#include "calib/link_sim.h"
+#include "calib/solve.h"
+#include "calib/sync.h"
+#include "timers/sim.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { RANKS_MOST = 8 };
+
+struct trial {
+	int ranks, sessions;
+	const char *clocks, *network;
+	double seconds, begin_s; /* begin_s: the clocks have run so long already */
+	enum cal_sync_method method;
+	enum cal_interpolation how;
+	int skip;                /* as TIMER-SKIP */
+};
+
+static uint64_t state = 20261121;
+static long trials = 100000;
+static struct tkm_err err;
+
+static double uniform(void)
+{
+	uint64_t z = (state += 0x9e3779b97f4a7c15u); /* splitmix64 */
+
+	z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+	z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+	return (double)((z ^ (z >> 31)) >> 11) * 0x1p-53;
+}
+
+static void need(int ok)
+{
+	if (!ok) {
+		fprintf(stderr, "bench_calib_sim: %s\n", err.text[0] ? err.text : "out of memory");
+		exit(1);
+	}
+}
+
+static void say(const char *figure, double value, const char *unit)
+{
+	printf("%s\t%.9g\t%s\n", figure, value, unit);
+}
+
+static void anchor(struct cal_link *l, struct cal_run *run)
+{
+	struct cal_anchor *a = &run->rank[0].anchor[run->rank[0].anchors++];
+
+	a->local = tmr_read(cal_link_sim_clock(l, 0));
+	a->realtime_ns = a->monotonic_ns = cal_link_sim_time(l)->now_ps / 1000;
+}
+
+/* A whole run; *run is new. */
+static void calibrate(struct cal_link *l, const struct trial *t, struct cal_run *run)
+{
+	struct cal_sync_options opt = { .max_messages = 100, .max_duration_s = 60, .method = t->method };
+	struct cal_session s[RANKS_MOST];
+	unsigned char exchanges[RANKS_MOST];
+	double hz[RANKS_MOST], begin;
+	int k, i;
+
+	*run = (struct cal_run){ .ranks = (size_t)t->ranks, .max_drift = 500e-6, .max_wander = 1e-6, .wanted = t->how,
+		.method = t->method };
+	run->rank = calloc((size_t)t->ranks, sizeof(*run->rank));
+	need(run->rank != NULL);
+	memset(exchanges, 1, sizeof(exchanges));
+	for (i = 0; i < t->ranks; i++) {
+		run->rank[i].rank = i;
+		hz[i] = run->rank[i].nominal_hz = cal_link_sim_clock(l, i)->hz;
+		run->rank[i].effective_tick_s = 1 / hz[i];
+		run->rank[i].session = calloc((size_t)t->sessions, sizeof(*run->rank[i].session));
+		need(run->rank[i].session != NULL);
+	}
+	opt.hz = hz;
+	cal_link_sleep(l, t->begin_s);
+	begin = cal_link_seconds(l);
+	for (k = 0; k < t->sessions; k++) {
+		int last = k == t->sessions - 1;
+
+		cal_link_sleep(l, fmax(0, begin + t->seconds * k / (t->sessions - 1) - cal_link_seconds(l)));
+		if (k == 0 || last) {
+			anchor(l, run);
+		}
+		memset(s, 0, sizeof(s));
+		need(cal_sync_session(l, 0, exchanges, &opt, k == 0 ? CAL_START : last ? CAL_END : CAL_MIDDLE, s, &err) == 0);
+		for (i = 1; i < t->ranks; i++) {
+			run->rank[i].session[run->rank[i].sessions++] = s[i];
+		}
+	}
+	need(cal_solve(run, t->skip, &err) == 0);
+}
+
+/* A rank's map minus the master's at a true time, seconds; *bound is what the map says of itself there. */
+static double error_at(const struct cal_link *l, const struct cal_run *run, int rank, int64_t true_ps, double *bound)
+{
+	const struct cal_map *m0 = &run->rank[0].map, *m = &run->rank[rank].map;
+	double f0, f;
+	ltick_t l0 = tmr_sim_truth(cal_link_sim_clock(l, 0), true_ps, &f0), at = tmr_sim_truth(cal_link_sim_clock(l, rank), true_ps, &f);
+
+	*bound = cal_map_bound(m, at);
+	return ((double)gtick_sub(cal_map_at(m, at), cal_map_at(m0, l0)) + f * cal_map_slope(m, at) - f0 * cal_map_slope(m0, l0)) *
+	       run->period_s;
+}
+
+/* Largest error of all ranks between two times; *broken counts errors beyond their bound. */
+static double worst_between(const struct cal_link *l, const struct cal_run *run, int64_t from_ps, int64_t to_ps, int points,
+	long *broken)
+{
+	double worst = 0, bound;
+	int r, i;
+
+	for (r = 1; r < (int)run->ranks; r++) {
+		for (i = 0; i < points; i++) {
+			double e = fabs(error_at(l, run, r, from_ps + (int64_t)((double)(to_ps - from_ps) * i / (points - 1)), &bound));
+
+			worst = fmax(worst, e);
+			*broken += !(e <= bound);
+		}
+	}
+	return worst;
+}
+
+/* One trial from its links to its errors; returns the largest between the first and the last session. */
+static double run_trial(const struct trial *t, double beyond_s, long *broken)
+{
+	struct cal_link *l = cal_link_sim(t->ranks, t->clocks, t->network, &err);
+	struct cal_run run;
+	int64_t begin, end;
+	double worst;
+
+	need(l != NULL);
+	begin = cal_link_sim_time(l)->now_ps + llrint(t->begin_s * 1e12);
+	calibrate(l, t, &run);
+	end = cal_link_sim_time(l)->now_ps;
+	worst = worst_between(l, &run, begin, end, 101, broken);
+	if (beyond_s > 0) {
+		worst_between(l, &run, end, end + llrint(beyond_s * 1e12), 11, broken);
+		worst_between(l, &run, begin - llrint(beyond_s * 1e12), begin, 11, broken);
+	}
+	cal_run_free(&run);
+	cal_link_close(l);
+	return worst;
+}
+
+/* Whatever clocks and networks may be like: a fifth of the trials in weather in which most messages are held up. */
+static void coverage(void)
+{
+	long i, inside = 0, broken;
+
+	for (i = 0; i < trials; i++) {
+		static const char *const dists[] = { "exponential", "uniform", "normal" };
+		char clocks[200], network[200];
+		int bad = i % 5 == 4, sessions = uniform() < 0.5 ? 2 : 4 + (int)(5 * uniform());
+		struct trial t = { .ranks = 2 + (int)(3 * uniform()), .sessions = sessions, .clocks = clocks, .network = network,
+			.seconds = 1 + 30 * uniform(), .begin_s = 60 * uniform(), .method = i % 2 ? CAL_SYNC_PAIRS : CAL_SYNC_ITC,
+			.how = (enum cal_interpolation)(CAL_INTERPOLATIONS * uniform()), .skip = 0 };
+
+		if (bad) { /* a spline through points so rough may turn back, and be refused: the line stays */
+			t.how = CAL_LINEAR;
+		}
+		snprintf(clocks, sizeof(clocks), "offset={rank}%.3fms,drift=-{rank}%.3fppm,wobble=%.3fppm/%.1fs,tick=%.1f{rank}ns",
+			999 * uniform(), 9 * uniform(), 0.5 * uniform(), 5 + 100 * uniform(), uniform() < 0.1 ? 1000.0 : 0.5 + 20 * uniform());
+		snprintf(network, sizeof(network), "delay=%.0fns,jitter=%.0fns,dist=%s,asym=%.0fns,outlier=%.1fms,outliers=%.3f,loss=%.3f,"
+						   "seed=%ld",
+			50 + 2000 * uniform(), bad ? 3e6 * uniform() : 500 * uniform(), dists[(int)(3 * uniform())], 3000 * uniform(),
+			1 + 8 * uniform(), bad ? 0.4 + 0.5 * uniform() : 0.02 * uniform(), uniform() < 0.2 ? 0.01 : 0.0, i);
+		broken = 0;
+		run_trial(&t, 60, &broken);
+		if (broken) {
+			fprintf(stderr, "trial %ld: %s over %s: %ld points outside\n", i, clocks, network, broken);
+		}
+		inside += broken == 0;
+	}
+	say("coverage", 100.0 * (double)inside / (double)trials, "%");
+	say("coverage.trials", (double)trials, "trials");
+}
+
+/* The rate swings by 1 ppm in a minute: what lies between the sessions is interpolation. The minute begins
+ * anywhere in the swing. The clocks are 100 ppm apart, not 50, because a rank's number is a digit. */
+static void wobble60(void)
+{
+	static const struct {
+		const char *figure;
+		int sessions;
+		enum cal_sync_method method;
+		enum cal_interpolation how;
+		int skip;
+	} ways[] = {
+		{ "wobble60.5s", 13, CAL_SYNC_PAIRS, CAL_CUBIC, 0 },
+		{ "wobble60.10s", 7, CAL_SYNC_PAIRS, CAL_CUBIC, 0 },
+		{ "wobble60.5s.constrained", 13, CAL_SYNC_ITC, CAL_CONSTRAINED, 0 },
+		{ "wobble60.10s.constrained", 7, CAL_SYNC_ITC, CAL_CONSTRAINED, 0 },
+		{ "wobble60.line", 2, CAL_SYNC_ITC, CAL_LINEAR, -1 },
+	};
+	char network[100];
+	size_t w;
+	int i;
+
+	for (i = 0; i < 30; i++) {
+		double begin_s = i == 0 ? 0 : 60 * uniform(); /* the first as in the measurements of the peers */
+
+		snprintf(network, sizeof(network), "delay=250ns,jitter=60ns,outlier=8ms,outliers=0.001,seed=%d", i);
+		for (w = 0; w < sizeof(ways) / sizeof(ways[0]); w++) {
+			struct trial t = { .ranks = 2, .sessions = ways[w].sessions,
+				.clocks = "offset={rank}ms,drift={rank}00ppm,wobble={rank}ppm/60s,tick=10.{rank}3ns", .network = network,
+				.seconds = 60, .begin_s = begin_s, .method = ways[w].method, .how = ways[w].how, .skip = ways[w].skip };
+			long broken = 0;
+
+			say(ways[w].figure, 1e9 * run_trial(&t, 0, &broken), "ns");
+			if (strstr(ways[w].figure, "line") == NULL) {
+				say("wobble60.outside", (double)broken, "points");
+			}
+		}
+	}
+}
+
+static const struct {
+	const char *name;
+	void (*run)(void);
+} figures[] = { { "coverage", coverage }, { "wobble60", wobble60 } };
+
+int main(int argc, char **argv)
+{
+	size_t i;
+	int c, k;
+
+	while ((c = getopt(argc, argv, "s:n:")) != -1) {
+		if (c == 's') {
+			state = strtoull(optarg, NULL, 0);
+		} else if (c == 'n') {
+			trials = atol(optarg);
+		} else {
+			return 2;
+		}
+	}
+	for (i = 0; i < sizeof(figures) / sizeof(figures[0]); i++) {
+		int wanted = optind == argc;
+
+		for (k = optind; k < argc; k++) {
+			wanted |= strcmp(argv[k], figures[i].name) == 0;
+		}
+		if (wanted) {
+			figures[i].run();
+		}
+	}
+	return 0;
+}
