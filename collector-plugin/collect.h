@@ -18,6 +18,8 @@
 struct vt_collect {
 	struct vt_raw *raw;
 	struct tmr_timer *timer;       /* shareable */
+	ltick_t start;                 /* when it began, and the clock of day then */
+	int64_t start_realtime_ns;
 	int rank, ranks;               /* of MPI or the launcher's environment; -1, 0: neither */
 	const struct smp_plan *plan;   /* the counters that were chosen; NULL: none */
 	const uint32_t *counter_id;    /* of each counter of the plan, in the raw file */
@@ -44,6 +46,19 @@ void vt_collect_end(int merge);
 
 /* Options beyond the common ones, as text, by their guide's name ("SYNC-MAX-MESSAGES"); NULL if nobody set it. */
 const char *vt_collect_option(const char *name);
+
+/* Called by vt_collect_end() while everything still records, ahead of all else it does (VT_setfinalizecallback). */
+void vt_call_finalize(void);
+
+/* Do the COUNTER rules say that a counter of the program's own, by name, is recorded? Without a rule it is. */
+int vt_collect_counter_on(const char *name);
+
+/* Numbers in the raw file: the collector's own counters, classes and functions stand below, those of the program from
+ * here on. Groups: below 16, and from 16 on. */
+enum { VT_FIRST_ID = 0x10000 };
+
+/* In the child of a fork, by whoever watches for it: nobody is registered there. */
+void vt_threads_forget(void);
 
 /* ---- threads (vt_threads.c) ------------------------------------------------------------------ */
 

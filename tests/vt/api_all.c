@@ -111,7 +111,7 @@ static void processes(void)
 	VT_traceon();
 	OK(VT_registerthread(0));
 	OK(VT_registernamed("main", 0));
-	OK(VT_registerprefixed("main", 0));
+	OK(VT_registerprefixed(0, 0));
 	OK(VT_clientinit(1, "client", &contact));
 	OK(VT_serverinit("server", 0, 0, &contact));
 	SET(VT_attach(0, VT_COMM_SELF, 0, &v), v);

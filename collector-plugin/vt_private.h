@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Inside the VT interface: what a call knows about the thread that makes it, and the tables of names. Stated
+ * by the guide in seeds/003 section 3.1; shared by vt_*.c and the MPI wrappers. */
+#ifndef COLLECTOR_PLUGIN_VT_PRIVATE_H
+#define COLLECTOR_PLUGIN_VT_PRIVATE_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdint.h>
+
+#include "collector-plugin/VT.h"
+#include "collector-plugin/collect.h"
+
+#define VT_HIDDEN __attribute__((visibility("hidden")))
+#define VT_LIKELY(x) __builtin_expect(!!(x), 1)
+
+/* What a thread's calls do; looked at first, so that a call that is off is a load and a jump. */
+enum vt_tls_state {
+	VT_TLS_NEW,  /* nobody has looked yet: vt_self_slow() */
+	VT_TLS_OFF,  /* VT_traceoff(), PROCESS OFF or NO */
+	VT_TLS_ON,
+};
+
+/* Counters that are read at state changes of one thread (vt_sample.c). */
+struct vt_sampling {
+	struct smp_set *set[2];       /* of the thread; of the process, for the thread that is the process */
+	uint32_t *id[2];
+	union smp_value *value;
+	uint8_t *state;
+	uint32_t *out_id;
+	uint64_t *out;
+	int64_t next;                 /* not before this tick (COUNTER-MIN-INTERVAL) */
+	VT_CountCallback_t callback;
+	void *custom;
+	int n;                        /* places below */
+	int *handles;
+	uint64_t *values;
+};
+
+struct vt_tls {
+	enum vt_tls_state state;
+	int inside;                   /* calls of this thread under way: no sampling in sampling */
+	struct vt_collect *collect;   /* that this belongs to */
+	struct vt_thread *thread;
+	struct vt_sampling *sampling; /* NULL: events trigger nothing */
+};
+
+extern _Thread_local struct vt_tls vt_tls VT_HIDDEN __attribute__((tls_model("initial-exec")));
+
+/* The state of the calling thread, registered if it was not; VT_ERR_NOTINITIALIZED if nothing runs. */
+VT_HIDDEN VT_ErrorCode vt_self_slow(void);
+
+static inline VT_ErrorCode vt_self(void)
+{
+	struct vt_collect *c = vt_collect_running();
+
+	if (VT_LIKELY(c && c == vt_tls.collect)) {
+		return VT_OK;
+	}
+	return vt_self_slow();
+}
+
+/* A state change of the calling thread: VT_ calls and MPI calls make it. Cheap where nothing is sampled. */
+VT_HIDDEN VT_ErrorCode vt_event_slow(void);
+
+static inline VT_ErrorCode vt_event(void)
+{
+	if (VT_LIKELY(vt_tls.state == VT_TLS_OFF ||
+		(vt_tls.state == VT_TLS_ON && !vt_tls.sampling && vt_tls.collect == vt_collect_running()))) {
+		return VT_OK;
+	}
+	return vt_event_slow();
+}
+
+/* The samples that a state change at `now` triggers. */
+VT_HIDDEN void vt_sample(ltick_t now);
+/* Sets up what the thread samples: c->plan. NULL when that is nothing. */
+VT_HIDDEN struct vt_sampling *vt_sampling_open(struct vt_collect *c, struct vt_thread *t);
+VT_HIDDEN void vt_sampling_close(struct vt_sampling *s);
+
+/* ---- threads ---- */
+
+/* Registers the calling thread, number -1: any. *t stays valid until the thread ends. */
+VT_HIDDEN VT_ErrorCode vt_threads_self(struct vt_collect *c, int number, struct vt_thread **t);
+/* Another number for the calling thread, or a name, or both (number -1, name NULL: not that). */
+VT_HIDDEN VT_ErrorCode vt_threads_register(struct vt_collect *c, struct vt_thread *t, int number, const char *name);
+
+/* ---- names ---- */
+
+/* A table from text to number, 1, 2, 3, ... in the order of arrival; names are never forgotten. Any thread. */
+struct vt_names {
+	pthread_mutex_t lock;
+	char **key;
+	uint32_t *slot; /* hash table of numbers, size a power of two */
+	uint32_t n, room, slots;
+};
+#define VT_NAMES_INIT { .lock = PTHREAD_MUTEX_INITIALIZER }
+/* The number of key; *fresh is 1 when it was not there before. 0: no memory. */
+VT_HIDDEN uint32_t vt_names_number(struct vt_names *t, const char *key, int *fresh);
+/* How many there are. */
+VT_HIDDEN uint32_t vt_names_count(struct vt_names *t);
+/* The text of number 1 to count; it stays. */
+VT_HIDDEN const char *vt_names_text(struct vt_names *t, uint32_t number);
+
+/* ":A::B:" as "A:B" in a buffer that is to be freed; "" for NULL. NULL: no memory. */
+VT_HIDDEN char *vt_clean_name(const char *name);
+
+/* The number of a class, its parents before it, or of a function; recorded. 0: no memory. */
+VT_HIDDEN uint32_t vt_class(struct vt_collect *c, const char *clean);
+VT_HIDDEN uint32_t vt_function(struct vt_collect *c, const char *class_name, const char *name);
+
+/* Groups: where a value of a counter with this target belongs when the calling thread has it. */
+enum { VT_WHERE_THREAD = -1, VT_WHERE_ELSEWHERE = -2, VT_WHERE_NOTHING = -3 /* no such target */ };
+VT_HIDDEN int vt_target_where(const struct vt_collect *c, int target);
+
+#endif

@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The threads of this process and their numbers in the trace (seeds/003 section 3.1.3, VT_registerthread): 0 is
+ * the process itself, others get the lowest that is free at their first call, or what they ask for; the number
+ * of a thread that ended is given out again. The background thread asks for the numbers of threads that it
+ * finds; such a number is not yet one that the thread "has been assigned", so it may still choose another. */
+#include "config.h"
+#include "collector-plugin/vt_private.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+_Thread_local struct vt_tls vt_tls;
+
+struct entry {
+	pid_t tid;       /* 0: free */
+	int chosen;      /* by a call of the thread itself */
+	struct vt_thread *thread;
+	char *name;      /* of whoever had this number last */
+};
+
+static struct {
+	pthread_mutex_t lock;
+	struct entry *entry; /* by number */
+	int room;
+	pthread_key_t key;   /* its destructor sees threads end */
+	int have_key;
+} table = { .lock = PTHREAD_MUTEX_INITIALIZER };
+
+static pid_t my_tid(void)
+{
+	return (pid_t)syscall(SYS_gettid);
+}
+
+static int make_room(int number)
+{
+	int room = table.room ? table.room : 16;
+	struct entry *e;
+
+	if (number >= VT_MAX_THREADS) {
+		return -1;
+	}
+	while (room <= number) {
+		room *= 2;
+	}
+	if (room > table.room) {
+		e = realloc(table.entry, (size_t)room * sizeof(*e));
+		if (!e) {
+			return -1;
+		}
+		memset(e + table.room, 0, (size_t)(room - table.room) * sizeof(*e));
+		table.entry = e;
+		table.room = room;
+	}
+	return 0;
+}
+
+static int find(pid_t tid)
+{
+	int i;
+
+	for (i = 0; i < table.room; i++) {
+		if (table.entry[i].tid == tid) {
+			return i;
+		}
+	}
+	return -1;
+}
+
+/* The lowest free number; 0 is kept for the thread that is the process. */
+static int lowest(pid_t tid)
+{
+	int i;
+
+	for (i = tid == getpid() ? 0 : 1; i < table.room && table.entry[i].tid != 0; i++) {
+	}
+	return make_room(i) == 0 ? i : -1;
+}
+
+static int give(pid_t tid)
+{
+	int n = find(tid);
+
+	if (n < 0) {
+		n = lowest(tid);
+		if (n >= 0) {
+			table.entry[n].tid = tid;
+			table.entry[n].chosen = 0;
+			table.entry[n].thread = NULL;
+		}
+	}
+	return n;
+}
+
+int vt_threads_number(pid_t tid)
+{
+	int n;
+
+	pthread_mutex_lock(&table.lock);
+	n = give(tid);
+	pthread_mutex_unlock(&table.lock);
+	return n;
+}
+
+static void leave(int n)
+{
+	table.entry[n].tid = 0;
+	table.entry[n].chosen = 0;
+	table.entry[n].thread = NULL;
+}
+
+void vt_threads_gone(pid_t tid)
+{
+	int n;
+
+	pthread_mutex_lock(&table.lock);
+	n = find(tid);
+	/* one that registered itself says so itself when it ends */
+	if (n >= 0 && !table.entry[n].thread) {
+		leave(n);
+	}
+	pthread_mutex_unlock(&table.lock);
+}
+
+void vt_threads_forget(void)
+{
+	pthread_mutex_t fresh = PTHREAD_MUTEX_INITIALIZER;
+
+	/* whoever held the lock does not exist here */
+	memcpy(&table.lock, &fresh, sizeof(fresh));
+	if (table.room) {
+		memset(table.entry, 0, (size_t)table.room * sizeof(*table.entry));
+	}
+	memset(&vt_tls, 0, sizeof(vt_tls));
+}
+
+/* At the end of a thread that called the interface. */
+static void thread_ends(void *arg)
+{
+	struct vt_thread *t = arg;
+	int n;
+
+	vt_tls.state = VT_TLS_NEW;
+	vt_tls.thread = NULL;
+	vt_sampling_close(vt_tls.sampling);
+	vt_tls.sampling = NULL;
+	if (vt_tls.collect && vt_tls.collect == vt_collect_running() && t->stream) {
+		vt_raw_stream_end(t->stream);
+	}
+	vt_tls.collect = NULL;
+	pthread_mutex_lock(&table.lock);
+	n = find(t->tid);
+	if (n >= 0 && table.entry[n].thread == t) {
+		leave(n);
+	}
+	pthread_mutex_unlock(&table.lock);
+	free(t);
+}
+
+static VT_ErrorCode take(struct vt_thread *t, int number)
+{
+	int has = find(t->tid);
+
+	if (number < 0) {
+		number = give(t->tid);
+		if (number < 0) {
+			return VT_ERR_NOMEMORY;
+		}
+	} else if (has >= 0 && table.entry[has].chosen && has != number) {
+		return VT_ERR_BADARG;
+	} else if (make_room(number) != 0) {
+		return VT_ERR_BADINDEX;
+	} else if (table.entry[number].tid != 0 && table.entry[number].tid != t->tid) {
+		return VT_ERR_BADINDEX;
+	} else if (has >= 0 && has != number) {
+		leave(has);
+	}
+	table.entry[number].tid = t->tid;
+	table.entry[number].chosen = 1;
+	table.entry[number].thread = t;
+	t->number = number;
+	return VT_OK;
+}
+
+/* A name for the number that t has. The first name stays: "threads with the same number cannot have different
+ * names"; giving one again is an error only for a thread that is named already. */
+static VT_ErrorCode baptise(struct vt_collect *c, struct vt_thread *t, const char *name, int again)
+{
+	struct entry *e = &table.entry[t->number];
+
+	if (e->name) {
+		return !again || strcmp(e->name, name) == 0 ? VT_OK : VT_ERR_BADARG;
+	}
+	e->name = strdup(name);
+	if (!e->name) {
+		return VT_ERR_NOMEMORY;
+	}
+	vt_raw_thread(c->raw, (uint32_t)t->number, (uint64_t)t->tid, name);
+	return VT_OK;
+}
+
+VT_ErrorCode vt_threads_register(struct vt_collect *c, struct vt_thread *t, int number, const char *name)
+{
+	int before = t->number, first;
+	VT_ErrorCode rc;
+
+	pthread_mutex_lock(&table.lock);
+	first = before < 0 || !table.entry[before].chosen;
+	rc = number >= 0 || before < 0 ? take(t, number) : VT_OK;
+	if (rc == VT_OK && t->number != before) {
+		vt_raw_thread(c->raw, (uint32_t)t->number, (uint64_t)t->tid,
+			table.entry[t->number].name ? table.entry[t->number].name : "");
+	}
+	if (rc == VT_OK && name && name[0]) {
+		rc = baptise(c, t, name, !first);
+	}
+	pthread_mutex_unlock(&table.lock);
+	return rc;
+}
+
+VT_ErrorCode vt_threads_self(struct vt_collect *c, int number, struct vt_thread **out)
+{
+	struct vt_thread *t = calloc(1, sizeof(*t));
+	VT_ErrorCode rc;
+
+	if (!t) {
+		return VT_ERR_NOMEMORY;
+	}
+	t->tid = my_tid();
+	t->number = -1;
+	pthread_mutex_lock(&table.lock);
+	if (!table.have_key) {
+		table.have_key = pthread_key_create(&table.key, thread_ends) == 0;
+	}
+	pthread_mutex_unlock(&table.lock);
+	rc = vt_threads_register(c, t, number, NULL);
+	if (rc != VT_OK) {
+		free(t);
+		return rc;
+	}
+	t->stream = vt_raw_stream(c->raw);
+	if (table.have_key) {
+		pthread_setspecific(table.key, t);
+	}
+	*out = t;
+	return VT_OK;
+}
