@@ -4,7 +4,6 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 #include <time.h>
 
 void cal_link_hint(int *rank, int *size)
@@ -30,12 +29,29 @@ void cal_link_hint(int *rank, int *size)
 	}
 }
 
+void cal_link_init(struct cal_link *l, const struct cal_link_ops *ops, int rank, int size, void *impl)
+{
+	*l = (struct cal_link){ .ops = ops, .rank = rank, .size = size, .impl = impl, .patience_s = 10, .gathering_s = 120 };
+}
+
 int cal_link_turn(struct cal_link *l, int from, int to, long long *word, struct tkm_err *err)
+{
+	return cal_link_meet(l, from, to, word, l->patience_s, err);
+}
+
+int cal_link_meet(struct cal_link *l, int from, int to, long long *word, double limit_s, struct tkm_err *err)
 {
 	if (!cal_link_is(l, from) && !cal_link_is(l, to)) {
 		return 0;
 	}
-	return l->ops->turn(l, from, to, word, err);
+	return l->ops->turn(l, from, to, word, limit_s, err);
+}
+
+void cal_link_give_up(struct cal_link *l, int who, int whom)
+{
+	if (l->ops->give_up && cal_link_is(l, who)) {
+		l->ops->give_up(l, who, whom);
+	}
 }
 
 int cal_link_exchange(struct cal_link *l, int master, int child, struct cal_sample *s, struct tkm_err *err)
@@ -59,15 +75,15 @@ int cal_link_send(struct cal_link *l, int from, int to, void *data, size_t size,
 	if (!l->ops->send || (!cal_link_is(l, from) && !cal_link_is(l, to))) {
 		return 0;
 	}
-	return l->ops->send(l, from, to, data, size, err);
+	return l->ops->send(l, from, to, data, size, l->patience_s, err);
 }
 
-int cal_link_pair_begin(struct cal_link *l, int a, int b, struct tkm_err *err)
+int cal_link_pair_begin(struct cal_link *l, int a, int b, int unit_a, int unit_b, struct tkm_err *err)
 {
 	if (!l->ops->pair_begin || (!cal_link_is(l, a) && !cal_link_is(l, b))) {
 		return 0;
 	}
-	return l->ops->pair_begin(l, a, b, err);
+	return l->ops->pair_begin(l, a, b, unit_a, unit_b, err);
 }
 
 void cal_link_pair_end(struct cal_link *l, int a, int b)
@@ -75,61 +91,6 @@ void cal_link_pair_end(struct cal_link *l, int a, int b)
 	if (l->ops->pair_end && (cal_link_is(l, a) || cal_link_is(l, b))) {
 		l->ops->pair_end(l);
 	}
-}
-
-int cal_link_barrier(struct cal_link *l, struct tkm_err *err)
-{
-	return l->ops->barrier ? l->ops->barrier(l, err) : 0;
-}
-
-int cal_link_bcast(struct cal_link *l, void *data, size_t size, struct tkm_err *err)
-{
-	return l->ops->bcast ? l->ops->bcast(l, data, size, err) : 0;
-}
-
-int cal_blobs_alloc(struct cal_blobs *b, int n, struct tkm_err *err)
-{
-	b->n = n;
-	b->data = calloc((size_t)n + 1, sizeof(*b->data));
-	b->length = calloc((size_t)n + 1, sizeof(*b->length));
-	if (!b->data || !b->length) {
-		b->n = 0;
-		cal_blobs_free(b);
-		return tkm_fail(err, TKM_ERR_NOMEM, "out of memory for the data of %d processes", n);
-	}
-	return 0;
-}
-
-void cal_blobs_free(struct cal_blobs *b)
-{
-	int i;
-
-	for (i = 0; i < b->n; i++) {
-		free(b->data[i]);
-	}
-	free(b->data);
-	free(b->length);
-	memset(b, 0, sizeof(*b));
-}
-
-int cal_link_gather(struct cal_link *l, const void *data, size_t length, struct cal_blobs *all, struct tkm_err *err)
-{
-	memset(all, 0, sizeof(*all));
-	if (l->ops->gather) {
-		return l->ops->gather(l, data, length, all, err);
-	}
-	if (cal_blobs_alloc(all, 1, err) < 0) {
-		return -1;
-	}
-	all->data[0] = malloc(length + 1);
-	if (!all->data[0]) {
-		cal_blobs_free(all);
-		return tkm_fail(err, TKM_ERR_NOMEM, "out of memory for %zu bytes of results", length);
-	}
-	memcpy(all->data[0], data, length);
-	all->data[0][length] = '\0';
-	all->length[0] = length;
-	return 0;
 }
 
 void cal_link_hold_cores(struct cal_link *l, int hold)
@@ -141,10 +102,15 @@ void cal_link_hold_cores(struct cal_link *l, int hold)
 
 double cal_link_seconds(struct cal_link *l)
 {
+	return cal_link_seconds_at(l, l->rank);
+}
+
+double cal_link_seconds_at(struct cal_link *l, int rank)
+{
 	struct timespec ts;
 
 	if (l->ops->seconds) {
-		return l->ops->seconds(l);
+		return l->ops->seconds(l, rank);
 	}
 	clock_gettime(CLOCK_MONOTONIC, &ts);
 	return (double)ts.tv_sec + 1e-9 * (double)ts.tv_nsec;
@@ -166,5 +132,12 @@ void cal_link_close(struct cal_link *l)
 {
 	if (l) {
 		l->ops->close(l);
+	}
+}
+
+void cal_link_abort(struct cal_link *l, int status)
+{
+	if (l->ops->abort) {
+		l->ops->abort(l, status);
 	}
 }

@@ -18,7 +18,21 @@ struct cal_link {
 	int size;
 	struct tmr_timer *timer;  /* of this process; the caller sets it, before the first stamp */
 	void *impl;
+	/* Every wait has a limit. It ends with TKM_ERR_TIMEOUT and a text that names the rank waited for. */
+	double patience_s;        /* for a process that has said that it is there: 10 */
+	double gathering_s;       /* for a process to come to where all meet: 120 */
+	long long messages;       /* sent by this process (simulation: by all) */
+	unsigned epoch;           /* cal_link_new_epoch() */
+	int hurry;                /* 1: who waits yields its core for a while before it sleeps: for short talks in
+	                           * which all have part */
 };
+
+/* What is still on its way is not mixed up with what comes from now on: messages of processes that had been
+ * given up must not be taken for answers. All processes call it at the same points, without talking. */
+static inline void cal_link_new_epoch(struct cal_link *l)
+{
+	l->epoch++;
+}
 
 /* A piece of memory from each process; data[i] belongs to the struct. */
 struct cal_blobs {
@@ -50,9 +64,16 @@ static inline int cal_link_is(const struct cal_link *l, int rank)
 	return l->rank == rank || l->rank < 0;
 }
 
-/* *word goes from one process to another, who may sleep until it comes: it says whose turn it is. Returns
- * 0 or -1. */
+/* *word goes from one process to another, who may sleep until it comes, for patience_s: it says whose turn it
+ * is. Returns 0 or -1. */
 int cal_link_turn(struct cal_link *l, int from, int to, long long *word, struct tkm_err *err);
+
+/* The same for the first word of a process that may be late: waits up to limit_s. */
+int cal_link_meet(struct cal_link *l, int from, int to, long long *word, double limit_s, struct tkm_err *err);
+
+/* `who` no longer waits for `whom`, and says so: whatever `whom` waits for from `who` in this epoch ends at once
+ * with TKM_ERR_TIMEOUT. Never waits. */
+void cal_link_give_up(struct cal_link *l, int who, int whom);
 
 /* One ping-pong (struct cal_sample); the child has *s filled in, in a simulation the only process.
  * Returns 0, 1 when a message was lost, or -1. */
@@ -66,11 +87,12 @@ int cal_link_message(struct cal_link *l, int from, int to, ltick_t *sent, ltick_
 int cal_link_send(struct cal_link *l, int from, int to, void *data, size_t size, struct tkm_err *err);
 
 /* Two processes are about to exchange messages for a while: if they sit on one node, each is pinned to a
- * processing unit of its own. cal_link_pair_end() undoes it. Both may fail to pin; then nothing happens. */
-int cal_link_pair_begin(struct cal_link *l, int a, int b, struct tkm_err *err);
+ * processing unit of its own, the unit_a-th and unit_b-th (from 0) of those that it may use. Pinning may fail;
+ * then nothing happens. cal_link_pair_end() undoes it. */
+int cal_link_pair_begin(struct cal_link *l, int a, int b, int unit_a, int unit_b, struct tkm_err *err);
 void cal_link_pair_end(struct cal_link *l, int a, int b);
 
-/* Waits asleep until all processes are here. */
+/* Waits asleep until all processes are here, up to gathering_s for each. */
 int cal_link_barrier(struct cal_link *l, struct tkm_err *err);
 
 /* size bytes at data, from rank 0 to all. */
@@ -81,13 +103,24 @@ int cal_link_bcast(struct cal_link *l, void *data, size_t size, struct tkm_err *
 int cal_link_gather(struct cal_link *l, const void *data, size_t length, struct cal_blobs *all, struct tkm_err *err);
 void cal_blobs_free(struct cal_blobs *b);
 
-/* Seconds on a clock that only goes forward; virtual in a simulation. */
+/* Seconds on a clock that only goes forward; virtual in a simulation: the time of the process that is
+ * farthest. */
 double cal_link_seconds(struct cal_link *l);
+
+/* The same on the clock of one process, of those that this one has part in. */
+double cal_link_seconds_at(struct cal_link *l, int rank);
 
 /* Lets that much time pass. */
 void cal_link_sleep(struct cal_link *l, double seconds);
 
-/* Ends it (MPI_Finalize) and frees l. */
+/* Ends it (MPI_Finalize where cal_link_start() began it) and frees l. */
 void cal_link_close(struct cal_link *l);
+
+/* Ends all processes with that exit status (MPI_Abort): for programs whose peers do not answer, since
+ * cal_link_close() would wait for them. Returns only where there are no others. */
+void cal_link_abort(struct cal_link *l, int status);
+
+/* TKM_ERR_TIMEOUT with "rank FROM did not answer rank TO within LIMIT s". */
+int cal_link_silent(int from, int to, double limit_s, struct tkm_err *err);
 
 #endif

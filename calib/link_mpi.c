@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The link over MPI. Stamps stand next to the calls, messages have 8 bytes in both directions, and who
- * waits for his turn sleeps when there are more processes than processing units. */
+ * waits for his turn sleeps when there are more processes than processing units. Nothing blocks inside MPI:
+ * every wait looks for its message, for the end of its patience and for the peer's word that it has given up.
+ * The names of the profiling interface are used throughout, so that a tool which wraps MPI, this collector's
+ * own library included, neither records nor disturbs the calibration. */
 #include "config.h"
+#include "calib/link_mpi.h"
 #include "calib/link_private.h"
 
 #include <dlfcn.h>
 #include <limits.h>
-#include <mpi.h>
+#include <math.h>
 #include <sched.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -14,20 +18,41 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { TAG_TURN = 1, TAG_PING, TAG_PONG, TAG_DATA };
+enum { TAG_TURN, TAG_PING, TAG_PONG, TAG_DATA, TAG_UNIT, TAG_GIVE_UP, TAGS };
+
+/* Tags up to 32767 are certain to be there. */
+enum { EPOCHS = 4000 };
 
 struct mpi {
 	MPI_Comm comm;
-	int crowded; /* more processes on this node than processing units */
+	int ours;     /* MPI was started here, and ends with the link */
+	int crowded;  /* more processes on this node than processing units */
 	unsigned char *near; /* ranks on this node */
+	double exchange_spin_s, turn_spin_s; /* for so long a wait spins before it sleeps */
 	int holds, yielded;  /* hold_cores(): is it in force, and what was before */
 	int pinned;
 	cpu_set_t before;    /* affinity to go back to */
 };
 
+/* In an exchange, and for a turn where cores are free. */
+static const double exchange_spin_s = 5e-3, turn_spin_s = 2e-3;
+
 static MPI_Comm comm_of(const struct cal_link *l)
 {
 	return ((const struct mpi *)l->impl)->comm;
+}
+
+static int tag(const struct cal_link *l, int what)
+{
+	return (int)(l->epoch % EPOCHS) * TAGS + what;
+}
+
+static double now_s(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (double)ts.tv_sec + 1e-9 * (double)ts.tv_nsec;
 }
 
 static void nap(long ns)
@@ -37,56 +62,135 @@ static void nap(long ns)
 	nanosleep(&ts, NULL);
 }
 
-/* Waits for a request; asleep between looks, ever longer up to a millisecond. */
-static void wait_asleep(MPI_Request *request)
+static int failed(int peer, int code, struct tkm_err *err)
 {
-	long ns = 20000;
-	int done = 0;
+	char text[MPI_MAX_ERROR_STRING] = "";
+	int n;
 
-	MPI_Test(request, &done, MPI_STATUS_IGNORE);
-	while (!done) {
-		nap(ns);
-		ns = ns < 1000000 ? 2 * ns : 1000000;
-		MPI_Test(request, &done, MPI_STATUS_IGNORE);
+	PMPI_Error_string(code, text, &n);
+	return tkm_fail(err, TKM_ERR_IO, "MPI between this rank and rank %d: %.300s", peer, text);
+}
+
+static int given_up_by(const struct cal_link *l, int peer)
+{
+	int there = 0;
+
+	PMPI_Iprobe(peer, tag(l, TAG_GIVE_UP), comm_of(l), &there, MPI_STATUS_IGNORE);
+	return there;
+}
+
+/* Takes back a request whose peer is silent. Whatever arrives later stays in its epoch. */
+static int forget(struct cal_link *l, MPI_Request *r, int peer, double limit_s, struct tkm_err *err)
+{
+	int there = given_up_by(l, peer);
+
+	PMPI_Cancel(r);
+	PMPI_Request_free(r);
+	if (there) {
+		return tkm_fail(err, TKM_ERR_TIMEOUT, "rank %d had given up waiting for rank %d", peer, l->rank);
+	}
+	return cal_link_silent(peer, l->rank, limit_s, err);
+}
+
+/* Waits for a request that depends on `peer`: spinning for spin_s, then asleep between looks, the longer it
+ * takes. */
+static int wait_for(struct cal_link *l, MPI_Request *r, int peer, double limit_s, double spin_s, struct tkm_err *err)
+{
+	double begin = 0, waited;
+	unsigned looks = 0;
+	int done = 0, rc;
+
+	for (;;) {
+		rc = PMPI_Test(r, &done, MPI_STATUS_IGNORE);
+		if (rc != MPI_SUCCESS) {
+			return failed(peer, rc, err);
+		}
+		if (done) {
+			return 0;
+		}
+		/* the clock is not looked at each time: that would stand between a message and its stamp */
+		if (spin_s > 0 && ++looks % 64) {
+			continue;
+		}
+		begin = begin > 0 ? begin : now_s();
+		waited = now_s() - begin;
+		if (waited > limit_s || (waited > 1e-3 && given_up_by(l, peer))) {
+			return forget(l, r, peer, limit_s, err);
+		}
+		if (waited >= spin_s) {
+			nap(waited < 1e-3 ? 50000 : waited < 1 ? 200000 : 1000000);
+		} else if (l->hurry) {
+			sched_yield();
+		}
 	}
 }
 
-static int turn(struct cal_link *l, int from, int to, long long *word, struct tkm_err *err)
+static double turn_spin(const struct cal_link *l)
 {
-	struct mpi *m = l->impl;
-	int there = 0;
-	int looks = m->crowded ? 0 : 200; /* a turn that comes at once is not slept over */
+	const struct mpi *m = l->impl;
 
-	(void)err;
+	return l->hurry ? turn_spin_s : m->turn_spin_s;
+}
+
+/* One small message with that tag. The sender does not wait: it fits into what MPI buffers. */
+static int word_to(struct cal_link *l, int to, int what, int64_t word, struct tkm_err *err)
+{
+	int rc = PMPI_Send(&word, 1, MPI_INT64_T, to, tag(l, what), comm_of(l));
+
+	l->messages++;
+	return rc == MPI_SUCCESS ? 0 : failed(to, rc, err);
+}
+
+static int word_from(struct cal_link *l, int from, int what, int64_t *word, double limit_s, double spin_s,
+	struct tkm_err *err)
+{
+	MPI_Request r;
+	int rc = PMPI_Irecv(word, 1, MPI_INT64_T, from, tag(l, what), comm_of(l), &r);
+
+	return rc == MPI_SUCCESS ? wait_for(l, &r, from, limit_s, spin_s, err) : failed(from, rc, err);
+}
+
+static int turn(struct cal_link *l, int from, int to, long long *word, double limit_s, struct tkm_err *err)
+{
+	int64_t w = *word;
+	int rc;
+
 	if (l->rank == from) {
-		MPI_Send(word, 1, MPI_LONG_LONG, to, TAG_TURN, m->comm);
-		return 0;
+		return word_to(l, to, TAG_TURN, w, err);
 	}
-	while (!there) {
-		MPI_Iprobe(from, TAG_TURN, m->comm, &there, MPI_STATUS_IGNORE);
-		if (!there && looks-- <= 0) {
-			nap(looks > -20 ? 50000 : 200000); /* who has to wait for long disturbs less */
-		}
-	}
-	MPI_Recv(word, 1, MPI_LONG_LONG, from, TAG_TURN, m->comm, MPI_STATUS_IGNORE);
-	return 0;
+	rc = word_from(l, from, TAG_TURN, &w, limit_s, turn_spin(l), err);
+	*word = w;
+	return rc;
+}
+
+static void give_up(struct cal_link *l, int who, int whom)
+{
+	struct tkm_err unused;
+
+	(void)who;
+	word_to(l, whom, TAG_GIVE_UP, 0, &unused);
+}
+
+static double exchange_spin(const struct cal_link *l)
+{
+	return ((const struct mpi *)l->impl)->exchange_spin_s;
 }
 
 static int exchange(struct cal_link *l, int master, int child, struct cal_sample *s, struct tkm_err *err)
 {
-	MPI_Comm comm = comm_of(l);
 	int64_t stamp = 0;
 
-	(void)err;
 	if (l->rank == master) {
-		MPI_Recv(&stamp, 1, MPI_INT64_T, child, TAG_PING, comm, MPI_STATUS_IGNORE);
-		stamp = tmr_read_ordered(l->timer).v;
-		MPI_Send(&stamp, 1, MPI_INT64_T, child, TAG_PONG, comm);
-		return 0;
+		if (word_from(l, child, TAG_PING, &stamp, l->patience_s, exchange_spin(l), err) < 0) {
+			return -1;
+		}
+		return word_to(l, child, TAG_PONG, tmr_read_ordered(l->timer).v, err);
 	}
 	s->send = tmr_read_ordered(l->timer);
-	MPI_Send(&stamp, 1, MPI_INT64_T, master, TAG_PING, comm);
-	MPI_Recv(&stamp, 1, MPI_INT64_T, master, TAG_PONG, comm, MPI_STATUS_IGNORE);
+	if (word_to(l, master, TAG_PING, 0, err) < 0 ||
+		word_from(l, master, TAG_PONG, &stamp, l->patience_s, exchange_spin(l), err) < 0) {
+		return -1;
+	}
 	s->recv = tmr_read_ordered(l->timer);
 	s->master_in = s->master_out = ltick(stamp);
 	return 0;
@@ -94,64 +198,79 @@ static int exchange(struct cal_link *l, int master, int child, struct cal_sample
 
 static int message(struct cal_link *l, int from, int to, ltick_t *sent, ltick_t *received, struct tkm_err *err)
 {
-	MPI_Comm comm = comm_of(l);
-	int64_t word = 0;
+	int64_t word;
 
-	(void)err;
 	if (l->rank == from) {
 		*sent = tmr_read_ordered(l->timer);
-		MPI_Send(&word, 1, MPI_INT64_T, to, TAG_PING, comm);
-	} else {
-		MPI_Recv(&word, 1, MPI_INT64_T, from, TAG_PING, comm, MPI_STATUS_IGNORE);
-		*received = tmr_read_ordered(l->timer);
+		return word_to(l, to, TAG_PING, 0, err);
+	}
+	if (word_from(l, from, TAG_PING, &word, l->patience_s, exchange_spin(l), err) < 0) {
+		return -1;
+	}
+	*received = tmr_read_ordered(l->timer);
+	return 0;
+}
+
+/* In parts, because MPI counts in int. */
+static int send(struct cal_link *l, int from, int to, void *data, size_t size, double limit_s, struct tkm_err *err)
+{
+	int here = l->rank == from, peer = here ? to : from, rc;
+	char *p = data;
+	MPI_Request r;
+
+	while (size > 0) {
+		int part = size > INT_MAX ? INT_MAX : (int)size;
+
+		rc = here ? PMPI_Isend(p, part, MPI_BYTE, peer, tag(l, TAG_DATA), comm_of(l), &r) :
+			    PMPI_Irecv(p, part, MPI_BYTE, peer, tag(l, TAG_DATA), comm_of(l), &r);
+		if (rc != MPI_SUCCESS) {
+			return failed(peer, rc, err);
+		}
+		l->messages += here;
+		if (wait_for(l, &r, peer, limit_s, turn_spin(l), err) < 0) {
+			return -1;
+		}
+		p += part;
+		size -= (size_t)part;
 	}
 	return 0;
 }
 
-static int send(struct cal_link *l, int from, int to, void *data, size_t size, struct tkm_err *err)
+/* The n-th processing unit that this process may use, or the last one before it, other than `not`; -1: none. */
+static int pick_unit(const cpu_set_t *set, int n, int not)
 {
-	if (size > INT_MAX) {
-		return tkm_fail(err, TKM_ERR_ARG, "%zu bytes are too many for one message", size);
-	}
-	if (l->rank == from) {
-		MPI_Send(data, (int)size, MPI_BYTE, to, TAG_DATA, comm_of(l));
-	} else {
-		MPI_Recv(data, (int)size, MPI_BYTE, from, TAG_DATA, comm_of(l), MPI_STATUS_IGNORE);
-	}
-	return 0;
-}
+	int i, found = -1;
 
-/* First processing unit that this process may use, other than `not`; -1: none. */
-static int pick_unit(const cpu_set_t *set, int not)
-{
-	int i;
-
-	for (i = 0; i < CPU_SETSIZE; i++) {
-		if (i != not && CPU_ISSET(i, set)) {
-			return i;
+	for (i = 0; i < CPU_SETSIZE && n >= 0; i++) {
+		if (CPU_ISSET(i, set)) {
+			found = i != not ? i : found;
+			n--;
 		}
 	}
-	return -1;
+	for (; i < CPU_SETSIZE && found < 0; i++) {
+		found = i != not && CPU_ISSET(i, set) ? i : found;
+	}
+	return found;
 }
 
-/* a takes the first processing unit that it may use and tells b, who takes another. */
-static int pair_begin(struct cal_link *l, int a, int b, struct tkm_err *err)
+/* Both take the unit that is meant for them; on one node a tells b, who takes another. */
+static int pair_begin(struct cal_link *l, int a, int b, int unit_a, int unit_b, struct tkm_err *err)
 {
 	struct mpi *m = l->impl;
-	int other = l->rank == a ? b : a, unit = -1, taken = -1;
+	int other = l->rank == a ? b : a, unit;
+	int64_t taken = -1;
 	cpu_set_t one;
 
-	(void)err;
 	m->pinned = 0;
 	if (!m->near[other] || sched_getaffinity(0, sizeof(m->before), &m->before) < 0) {
 		CPU_ZERO(&m->before);
 	}
-	if (l->rank == b && m->near[other]) {
-		MPI_Recv(&taken, 1, MPI_INT, a, TAG_DATA, m->comm, MPI_STATUS_IGNORE);
+	if (l->rank == b && m->near[other] && word_from(l, a, TAG_UNIT, &taken, l->patience_s, turn_spin(l), err) < 0) {
+		return -1;
 	}
-	unit = pick_unit(&m->before, taken);
-	if (l->rank == a && m->near[other]) {
-		MPI_Send(&unit, 1, MPI_INT, b, TAG_DATA, m->comm);
+	unit = pick_unit(&m->before, l->rank == a ? unit_a : unit_b, (int)taken);
+	if (l->rank == a && m->near[other] && word_to(l, b, TAG_UNIT, unit, err) < 0) {
+		return -1;
 	}
 	if (unit >= 0) {
 		CPU_ZERO(&one);
@@ -171,96 +290,17 @@ static void pair_end(struct cal_link *l)
 	}
 }
 
-static int barrier(struct cal_link *l, struct tkm_err *err)
-{
-	MPI_Request r;
-
-	(void)err;
-	MPI_Ibarrier(comm_of(l), &r);
-	wait_asleep(&r);
-	return 0;
-}
-
-static int bcast(struct cal_link *l, void *data, size_t size, struct tkm_err *err)
-{
-	MPI_Request r;
-
-	if (size > INT_MAX) {
-		return tkm_fail(err, TKM_ERR_ARG, "%zu bytes are too many for one broadcast", size);
-	}
-	MPI_Ibcast(data, (int)size, MPI_BYTE, 0, comm_of(l), &r);
-	wait_asleep(&r);
-	return 0;
-}
-
-/* In parts, because MPI counts in int. */
-static void send_part(struct cal_link *l, const char *data, size_t length)
-{
-	while (length > 0) {
-		int part = length > INT_MAX ? INT_MAX : (int)length;
-
-		MPI_Send(data, part, MPI_BYTE, 0, TAG_DATA, comm_of(l));
-		data += part;
-		length -= (size_t)part;
-	}
-}
-
-static void receive_part(struct cal_link *l, int from, char *data, size_t length)
-{
-	while (length > 0) {
-		int part = length > INT_MAX ? INT_MAX : (int)length;
-
-		MPI_Recv(data, part, MPI_BYTE, from, TAG_DATA, comm_of(l), MPI_STATUS_IGNORE);
-		data += part;
-		length -= (size_t)part;
-	}
-}
-
-static int gather(struct cal_link *l, const void *data, size_t length, struct cal_blobs *all, struct tkm_err *err)
-{
-	unsigned long long mine = length, *lengths = NULL;
-	MPI_Request r;
-	int i, rc = 0;
-
-	if (l->rank == 0) {
-		lengths = calloc((size_t)l->size, sizeof(*lengths));
-		rc = lengths ? cal_blobs_alloc(all, l->size, err) : tkm_fail(err, TKM_ERR_NOMEM, "out of memory");
-	}
-	if (rc < 0) {
-		MPI_Abort(comm_of(l), 2); /* the others would wait for ever */
-	}
-	MPI_Igather(&mine, 1, MPI_UNSIGNED_LONG_LONG, lengths, 1, MPI_UNSIGNED_LONG_LONG, 0, comm_of(l), &r);
-	wait_asleep(&r);
-	if (l->rank != 0) {
-		send_part(l, data, length);
-		return 0;
-	}
-	for (i = 0; i < l->size; i++) {
-		all->length[i] = (size_t)lengths[i];
-		all->data[i] = malloc((size_t)lengths[i] + 1);
-		if (!all->data[i]) {
-			MPI_Abort(comm_of(l), 2);
-			abort();
-		}
-		if (i == 0) {
-			memcpy(all->data[0], data, length);
-		} else {
-			receive_part(l, i, all->data[i], all->length[i]);
-		}
-		all->data[i][lengths[i]] = '\0';
-	}
-	free(lengths);
-	return 0;
-}
-
 /* Open MPI reads its parameter once, when it starts; behind it there is a function that is not documented, and
- * not there in any other MPI. It returns what was set before. */
+ * not there in any other MPI. It returns what was set before. Who does not hold its core waits as MPI_Recv() does,
+ * never asleep. */
 static void hold_cores(struct cal_link *l, int hold)
 {
 	struct mpi *m = l->impl;
 	bool (*set)(bool);
 	void *found = dlsym(RTLD_DEFAULT, "opal_progress_set_yield_when_idle");
 
+	m->exchange_spin_s = hold ? exchange_spin_s : INFINITY;
+	m->turn_spin_s = !hold ? INFINITY : m->crowded ? 0 : turn_spin_s;
 	if (!found || hold == m->holds || sysconf(_SC_NPROCESSORS_ONLN) == 1) {
 		return;
 	}
@@ -276,12 +316,20 @@ static void hold_cores(struct cal_link *l, int hold)
 static void close_mpi(struct cal_link *l)
 {
 	struct mpi *m = l->impl;
+	int ours = m->ours;
 
-	MPI_Comm_free(&m->comm);
+	PMPI_Comm_free(&m->comm);
 	free(m->near);
 	free(m);
 	free(l);
-	MPI_Finalize();
+	if (ours) {
+		PMPI_Finalize();
+	}
+}
+
+static void abort_mpi(struct cal_link *l, int status)
+{
+	PMPI_Abort(comm_of(l), status);
 }
 
 static const struct cal_link_ops mpi_ops = {
@@ -289,38 +337,47 @@ static const struct cal_link_ops mpi_ops = {
 	.exchange = exchange,
 	.message = message,
 	.send = send,
+	.give_up = give_up,
 	.pair_begin = pair_begin,
 	.pair_end = pair_end,
-	.barrier = barrier,
-	.bcast = bcast,
-	.gather = gather,
 	.hold_cores = hold_cores,
 	.close = close_mpi,
+	.abort = abort_mpi,
 };
 
-/* Marks the ranks of m->comm that are on this node. */
-static void find_near(struct mpi *m, MPI_Comm node, int on_node, int size)
+/* Marks the ranks of m->comm that are on this node. Returns how many they are, or -1. */
+static int find_near(struct mpi *m, int rank, int size)
 {
-	int *there = calloc((size_t)on_node, sizeof(*there)), *here = calloc((size_t)on_node, sizeof(*here)), i;
+	int on_node = 0, *there, *here, i;
 	MPI_Group all, some;
+	MPI_Comm node;
 
-	MPI_Comm_group(m->comm, &all);
-	MPI_Comm_group(node, &some);
-	for (i = 0; there && here && i < on_node; i++) {
+	if (PMPI_Comm_split_type(m->comm, MPI_COMM_TYPE_SHARED, rank, MPI_INFO_NULL, &node) != MPI_SUCCESS) {
+		return -1;
+	}
+	PMPI_Comm_size(node, &on_node);
+	there = calloc((size_t)on_node, sizeof(*there));
+	here = calloc((size_t)on_node, sizeof(*here));
+	m->near = calloc((size_t)size, 1);
+	PMPI_Comm_group(m->comm, &all);
+	PMPI_Comm_group(node, &some);
+	for (i = 0; there && i < on_node; i++) {
 		there[i] = i;
 	}
-	if (there && here) {
-		MPI_Group_translate_ranks(some, on_node, there, all, here);
-	}
-	for (i = 0; there && here && i < on_node; i++) {
-		if (here[i] >= 0 && here[i] < size) {
+	if (there && here && m->near) {
+		PMPI_Group_translate_ranks(some, on_node, there, all, here);
+		for (i = 0; i < on_node; i++) {
 			m->near[here[i]] = 1;
 		}
+	} else {
+		on_node = -1;
 	}
-	MPI_Group_free(&all);
-	MPI_Group_free(&some);
+	PMPI_Group_free(&all);
+	PMPI_Group_free(&some);
+	PMPI_Comm_free(&node);
 	free(there);
 	free(here);
+	return on_node;
 }
 
 void cal_link_keep_cores(void)
@@ -331,34 +388,42 @@ void cal_link_keep_cores(void)
 	}
 }
 
-struct cal_link *cal_link_start(int *argc, char ***argv, struct tkm_err *err)
+struct cal_link *cal_link_join(MPI_Comm comm, struct tkm_err *err)
 {
 	struct cal_link *l = calloc(1, sizeof(*l));
 	struct mpi *m = calloc(1, sizeof(*m));
-	MPI_Comm node;
-	int on_node = 1;
+	int rank, size, on_node;
 
-	if (!l || !m) {
+	if (!l || !m || PMPI_Comm_dup(comm, &m->comm) != MPI_SUCCESS) {
 		free(l);
 		free(m);
-		tkm_fail(err, TKM_ERR_NOMEM, "out of memory");
+		tkm_fail(err, TKM_ERR_NOMEM, "no communicator of our own for the calibration");
 		return NULL;
 	}
-	MPI_Init(argc, argv);
-	MPI_Comm_dup(MPI_COMM_WORLD, &m->comm);
-	MPI_Comm_rank(m->comm, &l->rank);
-	MPI_Comm_size(m->comm, &l->size);
-	MPI_Comm_split_type(m->comm, MPI_COMM_TYPE_SHARED, l->rank, MPI_INFO_NULL, &node);
-	MPI_Comm_size(node, &on_node);
-	m->near = calloc((size_t)l->size, 1);
-	if (!m->near) {
-		MPI_Abort(m->comm, 2);
-		abort();
+	PMPI_Comm_set_errhandler(m->comm, MPI_ERRORS_RETURN);
+	PMPI_Comm_rank(m->comm, &rank);
+	PMPI_Comm_size(m->comm, &size);
+	cal_link_init(l, &mpi_ops, rank, size, m);
+	on_node = find_near(m, rank, size);
+	if (on_node < 0) {
+		close_mpi(l);
+		tkm_fail(err, TKM_ERR_NOMEM, "out of memory for a link of %d ranks", size);
+		return NULL;
 	}
-	find_near(m, node, on_node, l->size);
-	MPI_Comm_free(&node);
 	m->crowded = on_node > sysconf(_SC_NPROCESSORS_ONLN);
-	l->ops = &mpi_ops;
-	l->impl = m;
+	m->exchange_spin_s = exchange_spin_s;
+	m->turn_spin_s = m->crowded ? 0 : turn_spin_s;
+	return l;
+}
+
+struct cal_link *cal_link_start(int *argc, char ***argv, struct tkm_err *err)
+{
+	struct cal_link *l;
+
+	PMPI_Init(argc, argv);
+	l = cal_link_join(MPI_COMM_WORLD, err);
+	if (l) {
+		((struct mpi *)l->impl)->ours = 1;
+	}
 	return l;
 }

@@ -10,12 +10,13 @@ static int nobody(struct tkm_err *err)
 	return tkm_fail(err, TKM_ERR_UNAVAIL, "a program without MPI has no other rank to talk to");
 }
 
-static int no_turn(struct cal_link *l, int from, int to, long long *word, struct tkm_err *err)
+static int no_turn(struct cal_link *l, int from, int to, long long *word, double limit_s, struct tkm_err *err)
 {
 	(void)l;
 	(void)from;
 	(void)to;
 	(void)word;
+	(void)limit_s;
 	return nobody(err);
 }
 
@@ -64,7 +65,6 @@ struct cal_link *cal_link_start(int *argc, char ***argv, struct tkm_err *err)
 		tkm_fail(err, TKM_ERR_NOMEM, "out of memory");
 		return NULL;
 	}
-	l->ops = &none_ops;
-	l->size = 1;
+	cal_link_init(l, &none_ops, 0, 1, NULL);
 	return l;
 }

@@ -12,13 +12,32 @@
 
 enum dist { EXPONENTIAL, UNIFORM, NORMAL };
 
-struct sim_net {
-	struct tmr_virtual time;
-	struct tmr_timer **clock;
-	double delay_s, jitter_s, asym_s, outlier_s, outliers, loss, read_s;
-	enum dist dist;
-	uint64_t random;
+/* Something that happens to a process: it stops for a while, or for good. */
+struct fate {
+	int rank;
+	int64_t from_ps, to_ps; /* in virtual time */
 };
+
+enum { MAX_FATES = 8 };
+
+/* Where the clocks of a run begin: clocks that start at 0 hide sign errors. */
+static const int64_t epoch_ps = 1000000000000;
+
+struct sim_net {
+	struct tmr_virtual front;  /* the process that is farthest */
+	struct tmr_virtual *time;  /* of each process: they work at the same time */
+	struct tmr_timer **clock;
+	int *place;                /* of each process in the tree of switches */
+	double delay_s, jitter_s, asym_s, outlier_s, outliers, loss, read_s;
+	double hop_s, uneven_s, byte_s, slow, slowness_s;
+	long long leaf, pod, shuffle;
+	struct fate fate[MAX_FATES];
+	int fates;
+	enum dist dist;
+	uint64_t random, seed;
+};
+
+static const int64_t never_ps = INT64_MAX;
 
 static double uniform(struct sim_net *n)
 {
@@ -44,76 +63,186 @@ static double jitter(struct sim_net *n)
 	return -n->jitter_s * log(uniform(n));
 }
 
-/* Lets a message travel. Returns 1 when it got lost. */
-static int travel(struct sim_net *n, int from, int to)
+/* A number in [0, 1) that belongs to a and b, and to this network: what does not change from one message to
+ * the next. */
+static double fixed(const struct sim_net *n, uint64_t a, uint64_t b)
 {
-	double s = n->delay_s + jitter(n) + (to > from ? n->asym_s : 0);
+	struct sim_net own = { .random = n->seed ^ (a * 0xff51afd7ed558ccdu) ^ (b * 0xc4ceb9fe1a85ec53u + 1) };
+
+	uniform(&own);
+	return uniform(&own);
+}
+
+/* Switches between two places: one below the same leaf, three in one pod, five across pods. */
+static int switches(const struct sim_net *n, int from, int to)
+{
+	long long a = n->place[from], b = n->place[to];
+
+	if (n->leaf == 0) {
+		return 0;
+	}
+	if (a / n->leaf == b / n->leaf) {
+		return 1;
+	}
+	return n->pod == 0 || a / (n->leaf * n->pod) == b / (n->leaf * n->pod) ? 3 : 5;
+}
+
+/* Every way has a length of its own in each direction: cables differ, and so do the routes there and back. */
+static double way_s(struct sim_net *n, int from, int to)
+{
+	int hops = switches(n, from, to);
+	double s = n->delay_s + hops * n->hop_s + (to > from ? n->asym_s : 0);
+
+	if (n->uneven_s > 0) {
+		s += hops * n->uneven_s * fixed(n, (uint64_t)from, (uint64_t)to);
+	}
+	if (n->slow > 0) {
+		s += (fixed(n, (uint64_t)from, UINT64_MAX) < n->slow ? n->slowness_s : 0) +
+		     (fixed(n, (uint64_t)to, UINT64_MAX) < n->slow ? n->slowness_s : 0);
+	}
+	return s;
+}
+
+static void advance(struct sim_net *n, int rank, int64_t to_ps)
+{
+	struct tmr_virtual *t = &n->time[rank];
+	int i;
+
+	t->now_ps = t->now_ps > to_ps ? t->now_ps : to_ps;
+	for (i = 0; i < n->fates; i++) {
+		const struct fate *f = &n->fate[i];
+
+		/* who is stopped goes on afterwards */
+		if (f->rank == rank && t->now_ps >= f->from_ps && t->now_ps < f->to_ps && f->to_ps != never_ps) {
+			t->now_ps = f->to_ps;
+		}
+	}
+	n->front.now_ps = n->front.now_ps > t->now_ps ? n->front.now_ps : t->now_ps;
+}
+
+static int dead(const struct sim_net *n, int rank)
+{
+	int i;
+
+	for (i = 0; i < n->fates; i++) {
+		if (n->fate[i].rank == rank && n->fate[i].to_ps == never_ps && n->time[rank].now_ps >= n->fate[i].from_ps) {
+			return 1;
+		}
+	}
+	return 0;
+}
+
+/* What a real link does with a message: it travels, and who waits for it goes on when it is there, or when its
+ * patience ends. A dead process sends nothing and waits for nothing. */
+static int arrive(struct cal_link *l, int from, int to, size_t bytes, double limit_s, struct tkm_err *err)
+{
+	struct sim_net *n = l->impl;
+	double s = way_s(n, from, to) + jitter(n) + (double)bytes * n->byte_s;
+	int64_t there, limit = n->time[to].now_ps + (int64_t)(limit_s * 1e12);
 
 	if (uniform(n) < n->outliers) {
 		s += n->outlier_s;
 	}
-	n->time.now_ps += (int64_t)(s * 1e12);
-	return uniform(n) < n->loss;
+	advance(n, from, n->time[from].now_ps);
+	there = n->time[from].now_ps + (int64_t)(s * 1e12);
+	if (dead(n, to)) {
+		return 0;
+	}
+	if (dead(n, from) || there > limit) {
+		advance(n, to, limit);
+		return cal_link_silent(from, to, limit_s, err);
+	}
+	l->messages++;
+	advance(n, to, there);
+	return 0;
 }
 
+/* One of the messages whose loss is simulated. Returns 1 when it got lost; the receiver finds out as late as a
+ * real one would. */
+static int travel(struct cal_link *l, int from, int to, struct tkm_err *err)
+{
+	struct sim_net *n = l->impl;
+
+	if (arrive(l, from, to, 8, l->patience_s, err) < 0) {
+		return -1;
+	}
+	if (uniform(n) < n->loss) {
+		advance(n, to, n->time[to].now_ps + 1000000000); /* 1 ms */
+		return 1;
+	}
+	return 0;
+}
+
+/* Reading takes time, and the process may be stopped before it can. */
 static ltick_t stamp(struct sim_net *n, int rank)
 {
-	return tmr_read_ordered(n->clock[rank]);
+	ltick_t t;
+
+	advance(n, rank, n->time[rank].now_ps);
+	t = tmr_read_ordered(n->clock[rank]);
+	advance(n, rank, n->time[rank].now_ps);
+	return t;
 }
 
-/* What a real link would wait before it gives up. */
-static int give_up(struct sim_net *n)
-{
-	n->time.now_ps += 1000000000; /* 1 ms */
-	return 1;
-}
-
-static int sim_turn(struct cal_link *l, int from, int to, long long *word, struct tkm_err *err)
+static int sim_turn(struct cal_link *l, int from, int to, long long *word, double limit_s, struct tkm_err *err)
 {
 	(void)word;
-	(void)err;
-	travel(l->impl, from, to); /* repeated until it arrives; only exchanges are lost */
-	return 0;
+	return arrive(l, from, to, 8, limit_s, err);
 }
 
 static int sim_exchange(struct cal_link *l, int master, int child, struct cal_sample *s, struct tkm_err *err)
 {
 	struct sim_net *n = l->impl;
+	int rc;
 
-	(void)err;
 	s->send = stamp(n, child);
-	if (travel(n, child, master)) {
-		return give_up(n);
+	rc = travel(l, child, master, err);
+	if (rc == 0) {
+		s->master_in = s->master_out = stamp(n, master);
+		rc = travel(l, master, child, err);
 	}
-	s->master_in = s->master_out = stamp(n, master);
-	if (travel(n, master, child)) {
-		return give_up(n);
+	if (rc == 0) {
+		s->recv = stamp(n, child);
 	}
-	s->recv = stamp(n, child);
-	return 0;
+	return rc;
 }
 
 static int sim_message(struct cal_link *l, int from, int to, ltick_t *sent, ltick_t *received, struct tkm_err *err)
 {
 	struct sim_net *n = l->impl;
+	int rc;
 
-	(void)err;
 	*sent = stamp(n, from);
-	if (travel(n, from, to)) {
-		return give_up(n);
+	rc = travel(l, from, to, err);
+	if (rc == 0) {
+		*received = stamp(n, to);
 	}
-	*received = stamp(n, to);
-	return 0;
+	return rc;
 }
 
-static double sim_seconds(struct cal_link *l)
+static int sim_send(struct cal_link *l, int from, int to, void *data, size_t size, double limit_s, struct tkm_err *err)
 {
-	return (double)((struct sim_net *)l->impl)->time.now_ps * 1e-12;
+	(void)data;
+	return arrive(l, from, to, size, limit_s, err);
 }
 
+static double sim_seconds(struct cal_link *l, int rank)
+{
+	const struct sim_net *n = l->impl;
+
+	return (double)(rank < 0 ? n->front.now_ps : n->time[rank].now_ps) * 1e-12;
+}
+
+/* All sleep until the one that is farthest wakes up. */
 static void sim_sleep(struct cal_link *l, double seconds)
 {
-	((struct sim_net *)l->impl)->time.now_ps += (int64_t)(seconds * 1e12);
+	struct sim_net *n = l->impl;
+	int64_t until = n->front.now_ps + (int64_t)(seconds * 1e12);
+	int i;
+
+	for (i = 0; i < l->size; i++) {
+		advance(n, i, until);
+	}
 }
 
 static void sim_close(struct cal_link *l)
@@ -125,6 +254,8 @@ static void sim_close(struct cal_link *l)
 		tmr_close(n->clock[i]);
 	}
 	free(n->clock);
+	free(n->time);
+	free(n->place);
 	free(n);
 	free(l);
 }
@@ -133,10 +264,44 @@ static const struct cal_link_ops sim_ops = {
 	.turn = sim_turn,
 	.exchange = sim_exchange,
 	.message = sim_message,
+	.send = sim_send,
 	.seconds = sim_seconds,
 	.sleep = sim_sleep,
 	.close = sim_close,
 };
+
+/* "R", "R@T" or "R@T/D": rank R stops T after the beginning, for D or for good. */
+static int set_fate(struct sim_net *n, const char *value, int for_good)
+{
+	char text[64], *at, *length;
+	double from = 0, duration = 0;
+	long long rank;
+
+	if (n->fates == MAX_FATES || snprintf(text, sizeof(text), "%s", value) >= (int)sizeof(text)) {
+		return -1;
+	}
+	at = strchr(text, '@');
+	length = at ? strchr(at, '/') : NULL;
+	if (for_good ? length != NULL : !length) {
+		return -1;
+	}
+	if (length) {
+		*length++ = '\0';
+	}
+	if (at) {
+		*at++ = '\0';
+	}
+	if (tkm_parse_int(text, 0, INT32_MAX, &rank) < 0 || (at && tkm_parse_time(at, &from) < 0) ||
+		(length && tkm_parse_time(length, &duration) < 0) || from < 0 || duration < 0 || from + duration > 1e6) {
+		return -1;
+	}
+	n->fate[n->fates] = (struct fate){ (int)rank, epoch_ps + (int64_t)(from * 1e12), never_ps };
+	if (!for_good) {
+		n->fate[n->fates].to_ps = n->fate[n->fates].from_ps + (int64_t)(duration * 1e12);
+	}
+	n->fates++;
+	return 0;
+}
 
 static int set(struct sim_net *n, const char *key, const char *value)
 {
@@ -145,13 +310,32 @@ static int set(struct sim_net *n, const char *key, const char *value)
 		const char *key;
 		double *time_s;
 	} times[] = { { "delay", &n->delay_s }, { "jitter", &n->jitter_s }, { "asym", &n->asym_s },
-		{ "outlier", &n->outlier_s }, { "read", &n->read_s } };
+		{ "outlier", &n->outlier_s }, { "read", &n->read_s }, { "hop", &n->hop_s }, { "uneven", &n->uneven_s },
+		{ "byte", &n->byte_s }, { "slowness", &n->slowness_s } };
+	const struct {
+		const char *key;
+		double *share;
+	} shares[] = { { "outliers", &n->outliers }, { "loss", &n->loss }, { "slow", &n->slow } };
+	const struct {
+		const char *key;
+		long long *count;
+	} counts[] = { { "leaf", &n->leaf }, { "pod", &n->pod }, { "shuffle", &n->shuffle } };
 	long long seed;
 	size_t i;
 
 	for (i = 0; i < sizeof(times) / sizeof(times[0]); i++) {
 		if (!strcmp(key, times[i].key)) {
-			return tkm_parse_time(value, times[i].time_s);
+			return tkm_parse_time(value, times[i].time_s) < 0 || *times[i].time_s < 0 ? -1 : 0;
+		}
+	}
+	for (i = 0; i < sizeof(shares) / sizeof(shares[0]); i++) {
+		if (!strcmp(key, shares[i].key)) {
+			return tkm_parse_fraction(value, shares[i].share);
+		}
+	}
+	for (i = 0; i < sizeof(counts) / sizeof(counts[0]); i++) {
+		if (!strcmp(key, counts[i].key)) {
+			return tkm_parse_int(value, 0, 1000000, counts[i].count);
 		}
 	}
 	for (i = 0; i < 3 && !strcmp(key, "dist"); i++) {
@@ -160,11 +344,11 @@ static int set(struct sim_net *n, const char *key, const char *value)
 			return 0;
 		}
 	}
-	if (!strcmp(key, "outliers") || !strcmp(key, "loss")) {
-		return tkm_parse_fraction(value, key[0] == 'o' ? &n->outliers : &n->loss);
+	if (!strcmp(key, "dead") || !strcmp(key, "stall")) {
+		return set_fate(n, value, key[0] == 'd');
 	}
 	if (!strcmp(key, "seed") && tkm_parse_int(value, 0, INT64_MAX, &seed) == 0) {
-		n->random = (uint64_t)seed;
+		n->random = n->seed = (uint64_t)seed;
 		return 0;
 	}
 	return -1;
@@ -196,11 +380,15 @@ static int make_clocks(struct cal_link *l, const char *clocks, struct tkm_err *e
 	int i;
 
 	n->clock = calloc((size_t)l->size, sizeof(*n->clock));
-	if (!n->clock) {
+	n->time = calloc((size_t)l->size, sizeof(*n->time));
+	n->place = calloc((size_t)l->size, sizeof(*n->place));
+	if (!n->clock || !n->time || !n->place) {
 		return tkm_fail(err, TKM_ERR_NOMEM, "simulated link: out of memory");
 	}
 	for (i = 0; i < l->size; i++) {
-		struct tmr_timer *base = tmr_virtual_open(&n->time);
+		struct tmr_timer *base = tmr_virtual_open(&n->time[i]);
+
+		n->time[i] = (struct tmr_virtual){ epoch_ps, (int64_t)(n->read_s * 1e12) };
 
 		if (!base) {
 			return tkm_fail(err, TKM_ERR_NOMEM, "simulated link: out of memory");
@@ -211,6 +399,22 @@ static int make_clocks(struct cal_link *l, const char *clocks, struct tkm_err *e
 		}
 	}
 	return 0;
+}
+
+/* Ranks lie in the tree in their order, or in any. */
+static void make_places(struct sim_net *n, int size)
+{
+	int i;
+
+	for (i = 0; i < size; i++) {
+		n->place[i] = i;
+	}
+	for (i = size - 1; i > 0 && n->shuffle; i--) {
+		int k = (int)(fixed(n, (uint64_t)i, 1) * (i + 1)), swap = n->place[i];
+
+		n->place[i] = n->place[k];
+		n->place[k] = swap;
+	}
 }
 
 struct cal_link *cal_link_sim(int size, const char *clocks, const char *network, struct tkm_err *err)
@@ -224,15 +428,15 @@ struct cal_link *cal_link_sim(int size, const char *clocks, const char *network,
 		tkm_fail(err, TKM_ERR_NOMEM, "simulated link: out of memory");
 		return NULL;
 	}
-	*l = (struct cal_link){ .ops = &sim_ops, .rank = -1, .size = size, .impl = n };
-	n->time.now_ps = 1000000000000; /* clocks that start at 0 hide sign errors */
+	cal_link_init(l, &sim_ops, -1, size, n);
+	n->front.now_ps = epoch_ps;
 	n->delay_s = 1e-6;
 	n->read_s = 20e-9;
 	if (parse(n, network, err) < 0 || make_clocks(l, clocks, err) < 0) {
 		sim_close(l);
 		return NULL;
 	}
-	n->time.read_cost_ps = (int64_t)(n->read_s * 1e12);
+	make_places(n, size);
 	return l;
 }
 
@@ -243,5 +447,5 @@ struct tmr_timer *cal_link_sim_clock(const struct cal_link *l, int rank)
 
 struct tmr_virtual *cal_link_sim_time(const struct cal_link *l)
 {
-	return &((struct sim_net *)l->impl)->time;
+	return &((struct sim_net *)l->impl)->front;
 }

@@ -12,7 +12,21 @@
  *   outlier   added to the share `outliers` of the messages
  *   loss      share of the messages that never arrive
  *   read      time that reading a clock takes (default 20ns)
- *   seed      of all this */
+ *   seed      of all this
+ *
+ * A fat tree: leaf=32,pod=16,hop=110ns,uneven=20ns,byte=0.1ns,slow=0.01,slowness=5us,dead=7,stall=3@1ms/2s
+ *
+ *   leaf      so many processes below one switch; messages pass 1 switch there, 3 to another leaf of the pod
+ *   pod       so many leaves in a pod; 5 switches to another pod (0: there is one pod)
+ *   hop       added for each switch
+ *   uneven    added for each switch and direction: from 0 to this, the same for all messages of that way
+ *   byte      added for each byte of a block of data
+ *   slow      share of processes whose messages take `slowness` longer, both ways
+ *   shuffle   1: the processes lie in the tree in any order, not in that of their ranks
+ *   dead      R or R@T: process R answers nobody, from the beginning or T after it
+ *   stall     R@T/D: process R is stopped for D, T after the beginning. Up to 8 of these two
+ *
+ * Each process has its own virtual time: what does not wait for each other happens at the same time. */
 #ifndef CALIB_LINK_SIM_H
 #define CALIB_LINK_SIM_H
 
@@ -26,7 +40,7 @@ struct cal_link *cal_link_sim(int size, const char *clocks, const char *network,
 /* The simulated clock of a rank; it belongs to the link. */
 struct tmr_timer *cal_link_sim_clock(const struct cal_link *l, int rank);
 
-/* The truth that all clocks wrap. */
+/* The truth that all clocks wrap: the time of the process that is farthest. */
 struct tmr_virtual *cal_link_sim_time(const struct cal_link *l);
 
 #endif

@@ -159,7 +159,7 @@ int cal_sync_pairs(struct cal_link *l, int master, const unsigned char *exchange
 			continue;
 		}
 		/* here the child wakes up; all behind it sleep on */
-		if (cal_link_turn(l, master, child, &go, err) < 0 || cal_link_pair_begin(l, master, child, err) < 0) {
+		if (cal_link_turn(l, master, child, &go, err) < 0 || cal_link_pair_begin(l, master, child, 0, 1, err) < 0) {
 			return -1;
 		}
 		rc = 0;

@@ -387,7 +387,7 @@ static int burst(struct tt *t, int a, int b, int cycle, struct tkm_err *err)
 	if (make_room(t, 2 * (size_t)t->o.burst, err) < 0) {
 		return -1;
 	}
-	if (cal_link_pair_begin(t->link, a, b, err) < 0 || warm_up(t, a, b, err) < 0) {
+	if (cal_link_pair_begin(t->link, a, b, 0, 1, err) < 0 || warm_up(t, a, b, err) < 0) {
 		return -1;
 	}
 	for (i = 0; i < t->o.burst; i++) {
