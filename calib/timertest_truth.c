@@ -341,6 +341,7 @@ int tt_truth(struct cal_link *l, const struct tt_options *o, double tick_s, doub
 	size_t n = (size_t)l->size;
 	int i, rc;
 
+	l->patience_s = l->gathering_s = 600; /* the methods of others keep their last rank waiting for minutes */
 	c.clock = calloc(n, sizeof(*c.clock));
 	c.hz = calloc(n, sizeof(*c.hz));
 	c.tick_s = calloc(n, sizeof(*c.tick_s));
