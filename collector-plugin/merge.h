@@ -14,7 +14,9 @@
 /* One process. Its number in the trace is its rank; without one, its place in the order of starting. */
 struct vt_merge_input {
 	const char *path;
-	const struct cal_map *map; /* its local ticks to global ones; NULL: see vt_merge_options.clk */
+	const struct cal_map *map; /* its local ticks to global ones. NULL: made from what the file knows of its own clock, its
+	                            * rate and readings of the system's clocks beside it: right on one node; between nodes
+	                            * the clocks of day are believed, and the trace says so */
 };
 
 struct vt_merge_options {
@@ -24,9 +26,6 @@ struct vt_merge_options {
 	int compress;         /* zstd level 1 to 19; 0: none */
 	uint32_t procs_per_file;
 	double period_s;      /* of the global ticks of inputs[].map; 0: 1 ns */
-	const char *clk;      /* correction file NAME.clk: the map of each file's rank. NULL: from what each file knows of its
-	                       * own clock, nominal rate and pairs with the system's clocks: right on one node, and where
-	                       * nodes differ their clocks of day are believed */
 	const char *const *info; /* further info records: class, text, class, text, ..., NULL; or NULL */
 	int delete_raw;       /* remove the raw files once the trace is complete */
 	void (*say)(void *ctx, const char *line); /* one line for the user for each thing that is missing; or NULL */
@@ -48,6 +47,10 @@ struct vt_merge_result {
  * On failure nothing is left of the trace and no raw file is removed. Returns 0 or -1. */
 int vt_merge(const struct vt_merge_input *in, size_t n, const struct vt_merge_options *o, struct vt_merge_result *out,
 	     struct tkm_err *err);
+
+/* The same with the maps of a correction file, NAME.clk: each file takes that of its rank. */
+int vt_merge_corrected(struct vt_merge_input *in, size_t n, const char *clk, const struct vt_merge_options *o,
+		       struct vt_merge_result *out, struct tkm_err *err);
 
 /* Is this a raw file, by its first bytes? For telling a trace from raw files on a command line. */
 int vt_merge_is_raw(const char *path);

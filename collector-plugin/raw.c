@@ -498,26 +498,6 @@ void vt_raw_wake(struct vt_raw *r)
 
 /* ---- beginning and end ---- */
 
-static uint64_t process_born(void)
-{
-	char text[1024], *p;
-	int fd = open("/proc/self/stat", O_RDONLY | O_CLOEXEC), i;
-	ssize_t n = fd < 0 ? -1 : read(fd, text, sizeof(text) - 1);
-
-	if (fd >= 0) {
-		close(fd);
-	}
-	if (n <= 0) {
-		return 0;
-	}
-	text[n] = '\0';
-	p = strrchr(text, ')');
-	for (i = 0; p && i < 20; i++) {
-		p = strchr(p + 1, ' ');
-	}
-	return p ? strtoull(p, NULL, 10) : 0;
-}
-
 static void copy_text(char *to, size_t size, const char *from)
 {
 	snprintf(to, size, "%s", from ? from : "");
@@ -540,20 +520,15 @@ void vt_raw_set_rank(struct vt_raw *r, int rank, int ranks)
 static void fill_head(struct vt_raw_head *h, const struct vt_raw_options *o, size_t head_size, size_t block_size)
 {
 	struct timespec ts;
-	int fd = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
-	ssize_t n = fd < 0 ? 0 : read(fd, h->boot, sizeof(h->boot) - 1);
 
-	if (fd >= 0) {
-		close(fd);
-	}
-	h->boot[n > 36 ? 36 : n > 0 ? n : 0] = '\0';
+	vt_raw_boot(h->boot, sizeof(h->boot));
 	h->order = VT_RAW_ORDER;
 	h->version = VT_RAW_VERSION;
 	h->head_size = (uint32_t)head_size;
 	h->block_size = (uint32_t)block_size;
 	h->pid = (uint32_t)getpid();
 	h->parent = (uint32_t)getppid();
-	h->born = process_born();
+	h->born = vt_raw_born(0);
 	h->rank = o->rank;
 	h->ranks = o->ranks;
 	h->hz = o->hz;

@@ -48,6 +48,11 @@ struct vt_raw_block *vt_raw_begin_block(struct vt_raw *r, struct vt_raw_stream *
 /* The checksum that a block's `check` should be. `used` is at most what fits. */
 uint64_t vt_raw_block_check(const struct vt_raw_block *b, uint32_t used);
 
+/* When a process (0: this one) was born, clock ticks since boot; 0: there is none, or it is a zombie. */
+uint64_t vt_raw_born(uint32_t pid);
+/* The boot id of this node, "" if unknown. */
+void vt_raw_boot(char *buf, size_t size);
+
 static inline size_t vt_raw_pad(size_t n)
 {
 	return (n + 3) & ~(size_t)3;

@@ -13,7 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/newfile.h"
+#include "base/rootfs.h"
 
 struct block_ref {
 	uint32_t stream;
@@ -307,20 +307,20 @@ void vt_raw_file_close(struct vt_raw_file *f)
 
 /* ---- is its writer alive? ---- */
 
-static uint64_t born(uint32_t pid)
+uint64_t vt_raw_born(uint32_t pid)
 {
-	char name[40], text[1024], *p;
-	FILE *s;
-	size_t n;
-	int i;
+	char name[40] = "/proc/self/stat", text[1024], *p;
+	int root = tkm_root_open("/"), i;
 
-	snprintf(name, sizeof(name), "/proc/%u/stat", pid);
-	s = fopen(name, "re");
-	n = s ? fread(text, 1, sizeof(text) - 1, s) : 0;
-	if (s) {
-		fclose(s);
+	if (pid) {
+		snprintf(name, sizeof(name), "/proc/%u/stat", pid);
 	}
-	text[n] = '\0';
+	if (root < 0 || tkm_root_read(root, name, text, sizeof(text)) <= 0) {
+		text[0] = '\0';
+	}
+	if (root >= 0) {
+		close(root);
+	}
 	p = strrchr(text, ')');
 	if (p && (p[2] == 'Z' || p[2] == 'X')) {
 		return 0;
@@ -331,23 +331,27 @@ static uint64_t born(uint32_t pid)
 	return p ? strtoull(p, NULL, 10) : 0;
 }
 
+void vt_raw_boot(char *buf, size_t size)
+{
+	int root = tkm_root_open("/");
+
+	buf[0] = '\0';
+	if (root >= 0) {
+		tkm_root_line(root, "/proc/sys/kernel/random/boot_id", buf, size);
+		close(root);
+	}
+}
+
 int vt_raw_file_alive(const struct vt_raw_file *f)
 {
 	const struct vt_raw_head *now = (const struct vt_raw_head *)(const void *)f->map;
-	char boot[64] = "";
-	FILE *s;
+	char boot[64];
 
 	if (atomic_load_explicit(&now->state, memory_order_acquire) != VT_RAW_RECORDING) {
 		return 0;
 	}
-	s = fopen("/proc/sys/kernel/random/boot_id", "re");
-	if (s) {
-		if (fgets(boot, sizeof(boot), s)) {
-			boot[strcspn(boot, "\n")] = '\0';
-		}
-		fclose(s);
-	}
-	return !strcmp(boot, f->head.boot) && f->head.born && born(f->head.pid) == f->head.born;
+	vt_raw_boot(boot, sizeof(boot));
+	return !strcmp(boot, f->head.boot) && f->head.born && vt_raw_born(f->head.pid) == f->head.born;
 }
 
 /* ---- records ---- */

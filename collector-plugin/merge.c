@@ -1,0 +1,375 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The frame of a merge: opening the raw files, their clocks, the trace's beginning and end. */
+#include "config.h"
+#include "collector-plugin/merge_private.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+int vt_merge_stf_error(struct vt_merge *m, const struct stf_err *e)
+{
+	return tkm_fail(m->err, e->code == STF_ERR_EXISTS ? TKM_ERR_EXISTS : e->code == STF_ERR_NOMEM ? TKM_ERR_NOMEM : TKM_ERR_IO,
+			"%s%s%.300s", e->file, e->file[0] ? ": " : "", e->text);
+}
+
+int vt_merge_is_raw(const char *path)
+{
+	char magic[8];
+	int fd = open(path, O_RDONLY | O_CLOEXEC), is;
+
+	if (fd < 0) {
+		return 0;
+	}
+	is = read(fd, magic, sizeof(magic)) == (ssize_t)sizeof(magic) && !memcmp(magic, VT_RAW_MAGIC, sizeof(magic));
+	close(fd);
+	return is;
+}
+
+/* ---- the files ---- */
+
+static int by_start(const void *a, const void *b)
+{
+	const struct vt_merge_file *x = a, *y = b;
+
+	if (x->head->rank != y->head->rank) {
+		return x->head->rank < y->head->rank ? -1 : 1;
+	}
+	if (x->head->start_realtime_ns != y->head->start_realtime_ns) {
+		return x->head->start_realtime_ns < y->head->start_realtime_ns ? -1 : 1;
+	}
+	return x->head->pid < y->head->pid ? -1 : x->head->pid > y->head->pid;
+}
+
+/* Ranks are process numbers if every file has one of its own; else files count in the order of starting. */
+static void number_processes(struct vt_merge *m)
+{
+	size_t i;
+	int ranked = 1;
+
+	qsort(m->file, m->n, sizeof(*m->file), by_start);
+	for (i = 0; i < m->n; i++) {
+		ranked &= m->file[i].head->rank >= 0 && m->file[i].head->rank < 0x10000 &&
+			  (i == 0 || m->file[i].head->rank != m->file[i - 1].head->rank);
+	}
+	for (i = 0; i < m->n; i++) {
+		m->file[i].process = ranked ? (uint32_t)m->file[i].head->rank : (uint32_t)i;
+	}
+}
+
+static int find_nodes(struct vt_merge *m)
+{
+	size_t i, k;
+
+	m->node = calloc(m->n, sizeof(*m->node));
+	if (!m->node) {
+		return tkm_fail(m->err, TKM_ERR_NOMEM, "merge: out of memory for %zu processes", m->n);
+	}
+	for (i = 0; i < m->n; i++) {
+		const struct vt_raw_head *h = m->file[i].head;
+
+		for (k = 0; k < m->n_nodes && (strcmp(m->node[k].host, h->host) || strcmp(m->node[k].boot, h->boot)); k++) {
+		}
+		if (k == m->n_nodes) {
+			m->node[m->n_nodes++] = (struct vt_merge_node){ h->host, h->boot };
+		}
+		m->file[i].node = (uint32_t)k;
+	}
+	return 0;
+}
+
+static int open_files(struct vt_merge *m, const struct vt_merge_input *in)
+{
+	size_t i;
+
+	if (m->n > 0x10000) {
+		return tkm_fail(m->err, TKM_ERR_ARG, "merge: %zu raw files; a trace has at most 65536 processes", m->n);
+	}
+	m->file = calloc(m->n, sizeof(*m->file));
+	if (!m->file) {
+		return tkm_fail(m->err, TKM_ERR_NOMEM, "merge: out of memory for %zu files", m->n);
+	}
+	for (i = 0; i < m->n; i++) {
+		m->file[i].raw = vt_raw_open(in[i].path, m->err);
+		if (!m->file[i].raw) {
+			return -1;
+		}
+		m->file[i].head = vt_raw_file_head(m->file[i].raw);
+		m->file[i].map = in[i].map;
+	}
+	number_processes(m);
+	return find_nodes(m);
+}
+
+/* ---- time ---- */
+
+/* Ticks of this timer mean the same in all processes of a node. */
+static int shared_timer(const char *name)
+{
+	return strncmp(name, "sim:", 4) && strcmp(name, "MPI_Wtime");
+}
+
+static int same_clock(const struct vt_merge_file *a, const struct vt_merge_file *b)
+{
+	return a->node == b->node && !strcmp(a->head->timer, b->head->timer) && shared_timer(a->head->timer);
+}
+
+/* What day it is minus CLOCK_MONOTONIC on this node: from the first file there that knows. */
+static int64_t day_ns(const struct vt_merge *m, uint32_t node)
+{
+	size_t i;
+
+	for (i = 0; i < m->n; i++) {
+		if (m->file[i].node == node && m->file[i].clocks) {
+			return m->file[i].first.realtime_ns - m->file[i].first.monotonic_ns;
+		}
+	}
+	return 0;
+}
+
+/* A line from the file's ticks to nanoseconds of its node's CLOCK_MONOTONIC, moved so that the nodes' days agree. */
+static int own_map(struct vt_merge *m, struct vt_merge_file *f)
+{
+	double per_ns = 1e-9 / m->period_s, slope = 1e9 / f->head->hz;
+	int64_t tick = f->head->start_tick, ns = f->head->start_realtime_ns - day_ns(m, f->node);
+
+	if (f->clocks) {
+		tick = f->first.tick;
+		ns = f->first.monotonic_ns;
+		if ((double)(f->last.tick - tick) > f->head->hz && f->last.monotonic_ns > ns) {
+			slope = (double)(f->last.monotonic_ns - ns) / (double)(f->last.tick - tick);
+		}
+	}
+	if (!strcmp(f->head->timer, "clock_monotonic") && f->head->hz == 1e9) {
+		ns = tick;
+		slope = 1;
+	}
+	ns += day_ns(m, f->node) - day_ns(m, 0);
+	m->unaligned |= f->node > 0;
+	if (cal_map_line(&f->own, ltick(tick), gtick((int64_t)llrint((double)ns * per_ns)), slope * per_ns, m->err) < 0) {
+		return -1;
+	}
+	f->map = &f->own;
+	return 0;
+}
+
+static int find_map(struct vt_merge *m, struct vt_merge_file *f, int given)
+{
+	size_t k;
+
+	for (k = 0; !f->map && k < m->n; k++) {
+		/* one line for all that read the same clock, or they would differ by the noise of their readings */
+		if (m->file[k].map && same_clock(&m->file[k], f)) {
+			f->map = m->file[k].map;
+		}
+	}
+	if (!f->map && given) {
+		return tkm_fail(m->err, TKM_ERR_DATA, "%s: no clock correction for its rank %d, though others have one",
+				vt_raw_file_path(f->raw), f->head->rank);
+	}
+	return f->map ? 0 : own_map(m, f);
+}
+
+static int align(struct vt_merge *m)
+{
+	double shortest = INFINITY;
+	int64_t start = INT64_MAX;
+	int given = 0, whole_ns = 1;
+	size_t i;
+
+	for (i = 0; i < m->n; i++) {
+		given |= m->file[i].map != NULL;
+		shortest = fmin(shortest, 1 / m->file[i].head->hz);
+		whole_ns &= m->file[i].head->hz == 1e9;
+	}
+	m->period_s = given ? (m->o->period_s > 0 ? m->o->period_s : 1e-9) : whole_ns ? 1e-9 : cal_global_period(shortest);
+	for (i = 0; i < m->n; i++) {
+		if (find_map(m, &m->file[i], given) < 0) {
+			return -1;
+		}
+	}
+	for (i = 0; i < m->n; i++) {
+		struct vt_merge_file *f = &m->file[i];
+
+		f->start = cal_map_at(f->map, ltick(f->head->start_tick)).v;
+		f->end = cal_map_at(f->map, ltick(f->head->end_tick)).v;
+		start = f->start < start ? f->start : start;
+	}
+	m->origin = given && start > 0 ? 0 : start;
+	for (i = 0; i < m->n; i++) {
+		m->file[i].start -= m->origin;
+		m->file[i].end -= m->origin;
+	}
+	return 0;
+}
+
+/* ---- what the trace says of itself ---- */
+
+static void missing(struct vt_merge *m, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+static void missing(struct vt_merge *m, const char *fmt, ...)
+{
+	char line[1500];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(line, sizeof(line), fmt, ap);
+	va_end(ap);
+	vt_merge_info(m, "missing", line);
+	if (m->o->say) {
+		m->o->say(m->o->ctx, line);
+	}
+}
+
+static void say_losses(struct vt_merge *m, const struct vt_merge_file *f)
+{
+	const struct vt_raw_damage *d = vt_raw_file_damage(f->raw);
+	const struct vt_raw_head *h = f->head;
+	const char *path = vt_raw_file_path(f->raw);
+	double at;
+
+	m->out->lost += h->lost;
+	m->out->overwritten += h->overwritten;
+	m->out->damaged += d->blocks;
+	if (h->state == VT_RAW_RECORDING) {
+		m->out->killed++;
+		missing(m, "process %u (%s, pid %u): ended without an end: the trace stops where it was killed", f->process,
+			h->program, h->pid);
+	}
+	if (h->stop) {
+		at = (double)(cal_map_at(f->map, ltick(h->stop_tick)).v - m->origin) * m->period_s;
+		missing(m, "process %u: no place for records from %.6f s on: %s; %llu records are missing", f->process, at,
+			h->stop == EFBIG   ? "the raw file reached FLUSH-LIMIT" :
+			h->stop == ENOBUFS ? "MEM-MAXBLOCKS were full and AUTOFLUSH is off" : strerror((int)h->stop),
+			(unsigned long long)h->lost);
+	} else if (h->lost) {
+		missing(m, "process %u: %llu records are missing", f->process, (unsigned long long)h->lost);
+	}
+	if (h->overwritten) {
+		missing(m, "process %u: %llu blocks were overwritten by newer ones (MEM-OVERWRITE)", f->process,
+			(unsigned long long)h->overwritten);
+	}
+	if (d->blocks || (d->missing && d->missing != h->overwritten)) {
+		missing(m, "%s: %llu blocks are damaged and were left out, %llu are not there", path, (unsigned long long)d->blocks,
+			(unsigned long long)d->missing);
+	}
+}
+
+static int describe(struct vt_merge *m)
+{
+	const char *const *i;
+	char text[800];
+	size_t k;
+
+	vt_merge_info(m, "program", PACKAGE_STRING " collector");
+	for (k = 0; k < m->n; k++) {
+		const struct vt_raw_head *h = m->file[k].head;
+
+		snprintf(text, sizeof(text), "process %u: host %s, timer %s, %.17g Hz, boot %s", m->file[k].process, h->host, h->timer,
+			 h->hz, h->boot);
+		vt_merge_info(m, "clock", text);
+		snprintf(text, sizeof(text), "process %u: %s, pid %u, job %s", m->file[k].process, h->program, h->pid, h->job);
+		vt_merge_info(m, "process", text);
+		say_losses(m, &m->file[k]);
+	}
+	if (m->unaligned) {
+		missing(m, "clock correction: %zu nodes were put on one time axis by their clocks of day, how well is not known",
+			m->n_nodes);
+	}
+	for (i = m->o->info; i && i[0] && i[1]; i += 2) {
+		vt_merge_info(m, i[0], i[1]);
+	}
+	return stf_writer_error(m->w)->code == STF_OK ? 0 : vt_merge_stf_error(m, stf_writer_error(m->w));
+}
+
+/* ---- beginning and end ---- */
+
+static int begin_trace(struct vt_merge *m)
+{
+	struct stf_writer_options w = { .resolution = m->period_s, .procs_per_file = m->o->procs_per_file, .force = m->o->force,
+		.compress = m->o->compress, .single = m->o->single ? STF_SINGLE_FILE : 0, .comment = PACKAGE_STRING };
+	struct stf_err e;
+
+	m->w = stf_writer_create(m->o->trace, &w, &e);
+	return m->w ? 0 : vt_merge_stf_error(m, &e);
+}
+
+static int end_trace(struct vt_merge *m)
+{
+	struct stf_writer *w = m->w;
+	int64_t end = (int64_t)m->last;
+	struct stf_err e;
+	size_t i;
+
+	for (i = 0; i < m->n; i++) {
+		end = m->file[i].end > end ? m->file[i].end : end;
+	}
+	m->w = NULL;
+	m->out->duration_s = (double)end * m->period_s;
+	return stf_writer_finish(w, 0, (uint64_t)end, &e) < 0 ? vt_merge_stf_error(m, &e) : 0;
+}
+
+static void free_file(struct vt_merge_file *f)
+{
+	uint32_t i;
+
+	for (i = 0; i < f->n_threads; i++) {
+		free(f->thread[i].name);
+	}
+	free(f->thread);
+	free(f->classes.to);
+	free(f->counters.to);
+	free(f->functions.to);
+	free(f->scls.to);
+	free(f->groups.to);
+	cal_map_free(&f->own);
+	vt_raw_file_close(f->raw);
+}
+
+static void free_merge(struct vt_merge *m)
+{
+	size_t i;
+
+	for (i = 0; m->file && i < m->n; i++) {
+		free_file(&m->file[i]);
+	}
+	free(m->file);
+	free(m->node);
+	vt_merge_names_free(&m->classes);
+	vt_merge_names_free(&m->counters);
+	vt_merge_names_free(&m->functions);
+	vt_merge_names_free(&m->infos);
+	vt_merge_names_free(&m->files);
+	vt_merge_names_free(&m->scls);
+	stf_writer_abort(m->w);
+}
+
+int vt_merge(const struct vt_merge_input *in, size_t n, const struct vt_merge_options *o, struct vt_merge_result *out,
+	     struct tkm_err *err)
+{
+	struct vt_merge_result result = { 0 };
+	struct vt_merge m = { .o = o, .n = n, .out = &result, .err = err };
+	size_t i;
+	int rc = -1;
+
+	if (n == 0) {
+		return tkm_fail(err, TKM_ERR_ARG, "merge: no raw file");
+	}
+	if (open_files(&m, in) == 0 && vt_merge_read_definitions(&m) == 0 && align(&m) == 0 && begin_trace(&m) == 0 &&
+	    vt_merge_write_definitions(&m) == 0 && vt_merge_data(&m) == 0 && describe(&m) == 0) {
+		rc = end_trace(&m);
+	}
+	free_merge(&m);
+	for (i = 0; rc == 0 && o->delete_raw && i < n; i++) {
+		if (unlink(in[i].path) < 0 && errno != ENOENT) {
+			rc = tkm_fail_errno(err, TKM_ERR_IO, errno, "the trace is complete, but cannot remove %s", in[i].path);
+		}
+	}
+	if (out) {
+		*out = result;
+	}
+	return rc;
+}

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What the files merge*.c share: the raw files of one trace, and what their definitions became. */
+#ifndef COLLECTOR_PLUGIN_MERGE_PRIVATE_H
+#define COLLECTOR_PLUGIN_MERGE_PRIVATE_H
+
+#include <stddef.h>
+
+#include "collector-plugin/merge.h"
+#include "collector-plugin/raw.h"
+#include "stf/stf.h"
+
+/* Ids of one kind of definition of one file, in the trace's numbers. */
+struct vt_merge_ids {
+	uint32_t *to; /* [n]; 0: nobody has defined it */
+	uint32_t n;
+};
+
+struct vt_merge_thread {
+	uint64_t tid;
+	char *name; /* NULL: none */
+};
+
+struct vt_merge_clock {
+	int64_t tick, realtime_ns, monotonic_ns, raw_ns;
+};
+
+struct vt_merge_file {
+	struct vt_raw_file *raw;
+	const struct vt_raw_head *head;
+	const struct cal_map *map; /* given, or &own */
+	struct cal_map own;
+	struct vt_merge_ids classes, counters, functions, scls, groups;
+	struct vt_merge_thread *thread;
+	uint32_t n_threads;
+	struct vt_merge_clock first, last; /* readings of the system's clocks */
+	int clocks;
+	uint32_t process;
+	uint32_t node;             /* number of its node, from 0 */
+	int64_t start, end;        /* global ticks, the origin taken off */
+};
+
+struct vt_merge_node {
+	const char *host, *boot;
+};
+
+/* A text, and the id in the trace of what it stands for. */
+struct vt_merge_names {
+	struct vt_merge_name {
+		char *text;
+		uint32_t id;
+	} *slot;
+	size_t n, size;
+};
+
+struct vt_merge {
+	const struct vt_merge_options *o;
+	struct vt_merge_file *file; /* by process */
+	size_t n;
+	struct vt_merge_node *node;
+	size_t n_nodes;
+	double period_s;
+	int64_t origin;           /* global tick that is the trace's 0 */
+	uint64_t last;            /* largest stamp of the trace */
+	int unaligned;            /* nodes without a map: their clocks of day were believed */
+	struct stf_writer *w;
+	struct vt_merge_names classes, counters, functions, infos, files, scls;
+	uint32_t next_counter, next_function, next_scl, next_group, next_file;
+	struct vt_merge_result *out;
+	struct tkm_err *err;
+};
+
+enum { VT_MERGE_ALL = 1, VT_MERGE_FIRST_NODE = 2 }; /* groups: all processes, then one per node */
+
+/* merge_def.c: reads the definitions of all files and writes the unified ones. Return 0 or -1. */
+int vt_merge_read_definitions(struct vt_merge *m);
+int vt_merge_write_definitions(struct vt_merge *m);
+void vt_merge_names_free(struct vt_merge_names *names);
+/* An info record, once. */
+int vt_merge_info(struct vt_merge *m, const char *cls, const char *text);
+/* Puts the writer's error into m->err. Returns -1. */
+int vt_merge_stf_error(struct vt_merge *m, const struct stf_err *e);
+
+static inline uint32_t vt_merge_id(const struct vt_merge_ids *ids, uint32_t id)
+{
+	return id < ids->n ? ids->to[id] : 0;
+}
+
+/* merge_data.c: all records in the order of time. */
+int vt_merge_data(struct vt_merge *m);
+
+#endif
