@@ -68,23 +68,57 @@ static void write_session(FILE *f, const struct cal_session *s)
 	}
 }
 
-static void write_map(FILE *f, const struct cal_map *m)
+static void write_part(FILE *f, const struct cal_map *m, const struct cal_part *part)
 {
 	size_t i;
 
-	for (i = 0; i < m->nodes; i++) {
+	for (i = part->node; i < part->node + part->nodes; i++) {
 		const struct cal_node *n = &m->node[i];
 
 		fprintf(f, "node %" PRId64 " %" PRId64 " %" PRId64 " %" PRId64 " %d\n", n->local.v, n->global.v, n->low.v,
 			n->high.v, n->used);
 	}
-	for (i = 0; i < m->pieces; i++) {
+	for (i = part->piece; i < part->piece + part->pieces; i++) {
 		const struct cal_piece *p = &m->piece[i];
 
 		fprintf(f, "piece %" PRId64 " %" PRId64 " %" PRId64 " %" PRId64, p->local.v, p->global.v, p->length, p->rise);
 		put_double(f, p->bend_begin);
 		put_double(f, p->bend_end);
 		putc('\n', f);
+	}
+}
+
+static void write_map(FILE *f, const struct cal_map *m)
+{
+	struct cal_part whole = { 0, m->nodes, 0, m->pieces };
+	size_t i;
+
+	if (m->nodes) {
+		fprintf(f, "steps-possible %d\n", m->may_step);
+		put_key_double(f, "wander", m->max_wander);
+		if (m->rate_high > 0) {
+			fputs("rate", f);
+			put_double(f, m->rate_low);
+			put_double(f, m->rate_high);
+			putc('\n', f);
+		}
+	}
+	if (m->parts < 2) {
+		write_part(f, m, &whole);
+		return;
+	}
+	for (i = 0; i < m->parts; i++) {
+		if (i > 0) {
+			const struct cal_step *s = &m->step[i - 1];
+
+			fprintf(f, "step %" PRId64 " %" PRId64 " %" PRId64 " %" PRId64, s->from.v, s->to.v, s->from_global.v,
+				s->to_global.v);
+			put_double(f, s->size_s);
+			put_double(f, s->within_s);
+			fprintf(f, " %d\n", s->certain);
+		}
+		fputs("part\n", f);
+		write_part(f, m, &m->part[i]);
 	}
 }
 
@@ -102,6 +136,9 @@ int cal_clk_write_rank(FILE *f, const struct cal_rank *r, struct tkm_err *err)
 	put_key_double(f, "measured-se-ppm", r->measured_se_ppm);
 	put_key_double(f, "measured-bound-ppm", r->measured_bound_ppm);
 	put_key_double(f, "effective-tick", r->effective_tick_s);
+	if (r->may_step) {
+		fputs("can-be-set 1\n", f);
+	}
 	if (r->sync == CAL_SHARED) {
 		fprintf(f, "shares-clock-of %d\n", r->leader);
 		put_key_double(f, "shared-within", r->shared_within_s);
@@ -120,9 +157,13 @@ int cal_clk_write_rank(FILE *f, const struct cal_rank *r, struct tkm_err *err)
 
 int cal_clk_write(FILE *f, const struct cal_run *run, const char *program, struct tkm_err *err)
 {
+	int version = 1;
 	size_t i;
 
-	fputs("TICKMARK-CLK 1\n", f);
+	for (i = 0; i < run->ranks; i++) {
+		version = run->rank[i].map.parts > 1 ? 2 : version;
+	}
+	fprintf(f, "TICKMARK-CLK %d\n", version);
 	put_quoted(f, "program", program);
 	fprintf(f, "master %d\nranks %zu\n", run->master, run->ranks);
 	put_key_double(f, "global-period", run->period_s);
@@ -374,11 +415,74 @@ static int read_piece(struct reader *rd, struct cal_map *m)
 		get_double(rd, &p->bend_begin) < 0 || get_double(rd, &p->bend_end) < 0) {
 		return -1;
 	}
-	if (m->pieces && ltick_sub(p->local, p[-1].local) <= 0) {
+	if (m->pieces > (m->parts ? m->part[m->parts - 1].piece : 0) && ltick_sub(p->local, p[-1].local) <= 0) {
 		return bad(rd, "pieces of a map must ascend");
 	}
 	m->pieces++;
 	return 0;
+}
+
+static int read_part(struct reader *rd, struct cal_map *m)
+{
+	struct cal_part *p = grow(rd, (void **)&m->part, m->parts, sizeof(*p));
+
+	if (!p) {
+		return -1;
+	}
+	*p = (struct cal_part){ .node = m->nodes, .piece = m->pieces };
+	m->parts++;
+	return m->steps + 1 == m->parts ? 0 : bad(rd, "a part of a map without a step before it");
+}
+
+static int read_step(struct reader *rd, struct cal_map *m)
+{
+	struct cal_step *s = grow(rd, (void **)&m->step, m->steps, sizeof(*s));
+	int64_t certain;
+
+	if (!s) {
+		return -1;
+	}
+	m->steps++;
+	if (get_int(rd, &s->from.v) < 0 || get_int(rd, &s->to.v) < 0 || get_int(rd, &s->from_global.v) < 0 ||
+		get_int(rd, &s->to_global.v) < 0 || get_double(rd, &s->size_s) < 0 || get_double(rd, &s->within_s) < 0 ||
+		get_range(rd, 0, 1, &certain) < 0) {
+		return -1;
+	}
+	s->certain = (int)certain;
+	return m->steps == m->parts ? 0 : bad(rd, "a step without a part before it");
+}
+
+static int read_rate(struct reader *rd, struct cal_map *m)
+{
+	return get_double(rd, &m->rate_low) < 0 || get_double(rd, &m->rate_high) < 0 ? -1 : 0;
+}
+
+static int read_steps_possible(struct reader *rd, struct cal_map *m)
+{
+	int64_t v;
+
+	if (get_range(rd, 0, 1, &v) < 0) {
+		return -1;
+	}
+	m->may_step = (int)v;
+	return 0;
+}
+
+/* Each part lasts until the next. */
+static int finish_parts(struct reader *rd, struct cal_map *m)
+{
+	size_t i;
+
+	for (i = 0; i < m->parts; i++) {
+		struct cal_part *p = &m->part[i];
+
+		p->nodes = (i + 1 < m->parts ? p[1].node : m->nodes) - p->node;
+		p->pieces = (i + 1 < m->parts ? p[1].piece : m->pieces) - p->piece;
+		if (p->pieces == 0) {
+			return bad(rd, "a part of a map without a piece");
+		}
+	}
+	return m->parts && m->steps + 1 != m->parts ? bad(rd, "a step without a part behind it") : 0;
 }
 
 static int read_anchor(struct reader *rd, struct cal_rank *r)
@@ -410,12 +514,18 @@ static int read_rank_line(struct reader *rd, struct cal_rank *r)
 		double *value;
 	} numbers[] = { { "nominal-hz", &r->nominal_hz }, { "measured-hz", &r->measured_hz },
 		{ "measured-se-ppm", &r->measured_se_ppm }, { "measured-bound-ppm", &r->measured_bound_ppm },
-		{ "effective-tick", &r->effective_tick_s }, { "shared-within", &r->shared_within_s } };
+		{ "effective-tick", &r->effective_tick_s }, { "shared-within", &r->shared_within_s },
+		{ "wander", &r->map.max_wander } };
 	const struct {
 		const char *key;
 		int (*read)(struct reader *, struct cal_rank *);
 	} parts[] = { { "session", read_session }, { "sample", read_sample }, { "anchor", read_anchor } };
-	int64_t leader;
+	const struct {
+		const char *key;
+		int (*read)(struct reader *, struct cal_map *);
+	} of_map[] = { { "node", read_node }, { "piece", read_piece }, { "part", read_part }, { "step", read_step },
+		{ "rate", read_rate }, { "steps-possible", read_steps_possible } };
+	int64_t v;
 	size_t i;
 
 	for (i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
@@ -433,18 +543,22 @@ static int read_rank_line(struct reader *rd, struct cal_rank *r)
 			return parts[i].read(rd, r);
 		}
 	}
-	if (strcmp(key, "node") == 0) {
-		return read_node(rd, &r->map);
-	}
-	if (strcmp(key, "piece") == 0) {
-		return read_piece(rd, &r->map);
+	for (i = 0; i < sizeof(of_map) / sizeof(of_map[0]); i++) {
+		if (strcmp(key, of_map[i].key) == 0) {
+			return of_map[i].read(rd, &r->map);
+		}
 	}
 	if (strcmp(key, "shares-clock-of") == 0) {
-		if (get_range(rd, 0, INT32_MAX, &leader) < 0) {
+		if (get_range(rd, 0, INT32_MAX, &v) < 0) {
 			return -1;
 		}
 		r->sync = CAL_SHARED;
-		r->leader = (int)leader;
+		r->leader = (int)v;
+	} else if (strcmp(key, "can-be-set") == 0) {
+		if (get_range(rd, 0, 1, &v) < 0) {
+			return -1;
+		}
+		r->may_step = (int)v;
 	}
 	return 0;
 }
@@ -455,7 +569,7 @@ static int read_rank_block(struct reader *rd, struct cal_rank *r)
 	int64_t rank;
 	int rc;
 
-	r->measured_se_ppm = r->measured_bound_ppm = r->effective_tick_s = NAN;
+	r->measured_se_ppm = r->measured_bound_ppm = r->effective_tick_s = r->map.max_wander = NAN;
 	if (get_range(rd, 0, INT32_MAX, &rank) < 0) {
 		return -1;
 	}
@@ -464,7 +578,7 @@ static int read_rank_block(struct reader *rd, struct cal_rank *r)
 		if (strcmp(rd->line, "end-rank") == 0) {
 			r->nominal_hz = isfinite(r->nominal_hz) ? r->nominal_hz : 0;
 			r->measured_hz = isfinite(r->measured_hz) ? r->measured_hz : 0;
-			return 0;
+			return finish_parts(rd, &r->map);
 		}
 		if (read_rank_line(rd, r) < 0) {
 			return -1;
@@ -490,7 +604,7 @@ static int add_rank(struct reader *rd, struct cal_run *run)
 	r->map.period_s = run->period_s;
 	r->map.extra_s = r->sync == CAL_SHARED ? r->shared_within_s : 0;
 	r->map.max_drift = run->max_drift;
-	r->map.max_wander = run->max_wander;
+	r->map.max_wander = isfinite(r->map.max_wander) ? r->map.max_wander : run->max_wander;
 	return 0;
 }
 
@@ -560,8 +674,8 @@ static int read_file(struct reader *rd, struct cal_run *run)
 	int64_t ranks = -1;
 	int rc;
 
-	if (next_line(rd) != 1 || strcmp(rd->line, "TICKMARK-CLK 1") != 0) {
-		return bad(rd, "not correction data of version 1 (the first line must be TICKMARK-CLK 1)");
+	if (next_line(rd) != 1 || (strcmp(rd->line, "TICKMARK-CLK 1") != 0 && strcmp(rd->line, "TICKMARK-CLK 2") != 0)) {
+		return bad(rd, "not correction data of version 1 or 2 (the first line must be TICKMARK-CLK 1 or TICKMARK-CLK 2)");
 	}
 	while ((rc = next_line(rd)) == 1) {
 		if (strcmp(rd->line, "end-file") == 0) {

@@ -117,10 +117,12 @@ static double gate(const struct cal_session *s, double slope)
 	return within * 10 >= s->n * 9 ? quiet_ratio * shortest : -1;
 }
 
-/* Means of the middles of the samples that count, as differences from the reference. */
+/* Means of the middles of the samples that count, as differences from the reference, and the standard error
+ * of their difference. */
 static size_t mean_middle(const struct cal_session *s, const struct cal_sample *ref, double slope, double gated, double *mx,
-	double *my)
+	double *my, double *sigma)
 {
+	double off, sum = 0, squares = 0;
 	size_t i, n = 0;
 
 	*mx = *my = 0;
@@ -130,34 +132,115 @@ static size_t mean_middle(const struct cal_session *s, const struct cal_sample *
 		if (gated >= 0 ? cal_rtt(p, slope) <= gated : p->kept) {
 			*mx += middle(p, ref->send);
 			*my += master_middle(p, ref->master_in);
+			off = master_middle(p, ref->master_in) - slope * middle(p, ref->send);
+			sum += off;
+			squares += off * off;
 			n++;
 		}
 	}
 	*mx /= (double)n;
 	*my /= (double)n;
+	*sigma = sqrt(fmax(squares - sum * sum / (double)n, 0)) / (double)n;
 	return n;
 }
 
-/* low and high relative to out->master, first without any widening, then with. */
+/* How far the shortest one-way times stand apart from the third shortest: the midpoint of the minima is
+ * likely to be off by about half of that. */
+static double scatter_of_minima(const struct cal_session *s, const struct cal_sample *ref, double slope)
+{
+	double best[2][3] = { { INFINITY, INFINITY, INFINITY }, { INFINITY, INFINITY, INFINITY } };
+	size_t i, k, d;
+
+	for (i = 0; i < s->n; i++) {
+		const struct cal_sample *p = &s->sample[i];
+		double way[2] = { (double)ltick_sub(p->master_in, ref->master_in) - slope * (double)ltick_sub(p->send, ref->send),
+			slope * (double)ltick_sub(p->recv, ref->send) - (double)ltick_sub(p->master_out, ref->master_in) };
+
+		for (d = 0; d < 2; d++) {
+			for (k = 0; k < 3; k++) {
+				double w = fmin(way[d], best[d][k]);
+
+				way[d] = fmax(way[d], best[d][k]);
+				best[d][k] = w;
+			}
+		}
+	}
+	return s->n < 3 ? INFINITY : 0.5 * hypot(best[0][2] - best[0][0], best[1][2] - best[1][0]);
+}
+
+/* What one sample says of the master's clock at a local time, relative to a master time; lag: what both
+ * readings can lag behind their clocks. */
+struct claim {
+	double low, high;
+};
+
+static struct claim claim_of(const struct cal_sample *p, ltick_t local, ltick_t master, double slope, double slope_error,
+	double lag)
+{
+	double in = (double)ltick_sub(p->master_in, master), leaves = (double)ltick_sub(p->master_out, master);
+	double to_send = (double)ltick_sub(local, p->send), to_recv = (double)ltick_sub(local, p->recv);
+
+	/* at recv the master's clock showed at least master_out, at send at most master_in */
+	return (struct claim){ leaves + slope * to_recv - fabs(slope * slope_error * to_recv) - lag,
+		in + slope * to_send + fabs(slope * slope_error * to_send) + lag };
+}
+
+/* low and high relative to out->master, and without any widening. */
 static void certain_interval(const struct cal_session *s, double slope, double slope_error, double lag, struct cal_point *out,
 	double *bare_low, double *bare_high)
 {
+	struct claim any = { INFINITY, -INFINITY };
 	size_t i;
 
 	out->low = *bare_low = -INFINITY;
 	out->high = *bare_high = INFINITY;
 	for (i = 0; i < s->n; i++) {
-		const struct cal_sample *p = &s->sample[i];
-		double in = (double)ltick_sub(p->master_in, out->master), leaves = (double)ltick_sub(p->master_out, out->master);
-		double to_send = (double)ltick_sub(out->local, p->send), to_recv = (double)ltick_sub(out->local, p->recv);
-		/* at recv the master's clock showed at least master_out, at send at most master_in */
-		double low = leaves + slope * to_recv, high = in + slope * to_send;
+		struct claim bare = claim_of(&s->sample[i], out->local, out->master, slope, 0, 0);
+		struct claim c = claim_of(&s->sample[i], out->local, out->master, slope, slope_error, lag);
 
-		*bare_low = fmax(*bare_low, low);
-		*bare_high = fmin(*bare_high, high);
-		out->low = fmax(out->low, low - fabs(slope * slope_error * to_recv) - lag);
-		out->high = fmin(out->high, high + fabs(slope * slope_error * to_send) + lag);
+		*bare_low = fmax(*bare_low, bare.low);
+		*bare_high = fmin(*bare_high, bare.high);
+		out->low = fmax(out->low, c.low);
+		out->high = fmin(out->high, c.high);
+		any = (struct claim){ fmin(any.low, fmin(c.low, c.high)), fmax(any.high, fmax(c.low, c.high)) };
 	}
+	if (out->low > out->high) {
+		out->low = any.low;
+		out->high = any.high;
+	}
+}
+
+int cal_find_tear(const struct cal_session *s, double slope, double slope_error, double tick_local, double tick_master,
+	size_t *before, size_t *behind)
+{
+	struct claim all = { -INFINITY, INFINITY }, *c = malloc((s->n + 1) * sizeof(*c));
+	double lag = slope * tick_local + tick_master;
+	size_t i, first, last;
+
+	if (!c) {
+		return -1;
+	}
+	for (i = 0; i < s->n; i++) {
+		c[i] = claim_of(&s->sample[i], s->sample[0].send, s->sample[0].master_in, slope, slope_error, lag);
+	}
+	/* the first sample that contradicts those before it, and the last that contradicts those behind it */
+	for (last = 0; last < s->n && all.low <= all.high; last++) {
+		all = (struct claim){ fmax(all.low, c[last].low), fmin(all.high, c[last].high) };
+	}
+	if (all.low <= all.high) {
+		free(c);
+		return 0;
+	}
+	last--;
+	all = (struct claim){ -INFINITY, INFINITY };
+	for (first = s->n; first > 0 && all.low <= all.high; first--) {
+		all = (struct claim){ fmax(all.low, c[first - 1].low), fmin(all.high, c[first - 1].high) };
+	}
+	free(c);
+	/* the step came with or before `last`, with or behind `first` */
+	*before = first;
+	*behind = last + 1;
+	return first <= last && (*before > 0 || *behind < s->n);
 }
 
 /* Puts the master's time of the point to `value` master ticks after out->master. */
@@ -175,7 +258,7 @@ int cal_condense(const struct cal_session *s, double slope, double slope_error, 
 	double tick_master, enum cal_estimate how, struct cal_point *out, struct tkm_err *err)
 {
 	const struct cal_sample *ref = first_kept(s);
-	double mx, my, low, high, gated = -1;
+	double mx, my, low, high, gated = -1, lag = slope * tick_local + tick_master;
 
 	if (!ref) {
 		return tkm_fail(err, TKM_ERR_DATA, "a synchronisation session has no usable sample (%zu taken, %zu lost)",
@@ -184,15 +267,19 @@ int cal_condense(const struct cal_session *s, double slope, double slope_error, 
 	if (how == CAL_QUIET) {
 		gated = gate(s, slope);
 	}
-	out->kept = mean_middle(s, ref, slope, gated, &mx, &my);
+	out->kept = mean_middle(s, ref, slope, gated, &mx, &my, &out->sigma);
 	out->all = s->n;
 	out->local = ltick_add(ref->send, llrint(mx));
 	out->master = ref->master_in;
 	my += slope * (nearbyint(mx) - mx);
-	certain_interval(s, slope, slope_error, slope * tick_local + tick_master, out, &low, &high);
+	certain_interval(s, slope, slope_error, lag, out, &low, &high);
 	if (how == CAL_QUIET && low <= high) {
 		my = gated >= 0 ? fmin(fmax(my, low), high) : 0.5 * (low + high);
+		if (gated < 0) {
+			out->sigma = scatter_of_minima(s, ref, slope);
+		}
 	}
+	out->sigma = fmax(out->sigma, 0.25 * lag); /* what lies within one tick of the clocks is luck */
 	set_master(out, my);
 	return 0;
 }

@@ -33,6 +33,13 @@ enum cal_estimate {
 	CAL_QUIET,
 };
 
+/* Did a clock step during the session? Only if the samples contradict each other, and cut in two do not: then
+ * samples 0 .. before - 1 are from before the step and those from `behind` on from behind it (at most one
+ * of both is empty) and 1 is returned. 0: they do not contradict each other, or it is not that simple; -1:
+ * memory. Parameters as for cal_condense(). */
+int cal_find_tear(const struct cal_session *s, double slope, double slope_error, double tick_local, double tick_master,
+	size_t *before, size_t *behind);
+
 /* slope: master ticks per local tick, known to +-slope_error (relative); tick_local, tick_master:
  * effective ticks in ticks of each timer, by which a reading can lag behind the clock. All samples
  * count for the interval, kept or not: a slow exchange is still certain. Returns 0, or -1 when the

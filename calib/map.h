@@ -30,27 +30,72 @@ struct cal_node {
 	gtick_t global;   /* condensed measurement */
 	gtick_t low, high;
 	int used;         /* 0: a check, the map does not know of it */
+	/* what follows is not in the .clk file */
+	double sigma;     /* likely error of `global`, in global ticks; 0: not known */
+	int session;      /* 1 + the index of the session, 0: not known; two nodes of one: a clock stepped during it */
+};
+
+/* A stretch of the run without a step: so many of the map's nodes and pieces, from these on. */
+struct cal_part {
+	size_t node, nodes, piece, pieces;
+};
+
+/* A change between two neighbouring nodes that no believable drift explains: a clock was set, or stood. */
+struct cal_step {
+	ltick_t from, to;              /* it happened in between; `to` may be the smaller: a clock went back */
+	gtick_t from_global, to_global; /* the same on the corrected axis */
+	double size_s;    /* positive: the master's clock jumped ahead of this one */
+	double within_s;  /* and it is certainly within size_s +- within_s, given max_wander */
+	int certain;      /* 0: max_wander would allow it, but not so suddenly (doc/calibration.md) */
 };
 
 struct cal_map {
 	size_t pieces;
-	struct cal_piece *piece;  /* ascending, without gaps */
+	struct cal_piece *piece;  /* ascending and without gaps within a part */
 	size_t nodes;
-	struct cal_node *node;    /* ascending */
+	struct cal_node *node;    /* in the order of the run; ascending within a part */
+	size_t parts;
+	struct cal_part *part;    /* in the order of the run; 0 parts: all is one */
+	size_t steps;
+	struct cal_step *step;    /* step[k] lies between part[k] and part[k + 1] */
 	double period_s;          /* seconds per global tick */
 	double max_drift;         /* assumed: no clock is off its nominal rate by more */
 	double extra_s;           /* the map is that of another process, whose clock is the same to within this */
-	double max_wander;        /* assumed: the rate against the master's stays within +- this of a constant */
+	double max_wander;        /* assumed: the rate against the master's stays within +- this of a constant;
+	                           * larger than what was assumed when the nodes say so (cal_map_split) */
+	double rate_low, rate_high; /* certain: global ticks per local tick, at any instant; 0: not known */
+	int may_step;             /* somebody may set one of the two clocks: between any two nodes the bound allows
+	                           * for one step */
 };
 
 /* Global time of a local stamp. Before the first and after the last piece the map goes on with the
- * slope that it has there. Strictly increasing as long as a local tick is at least 4 global ones. */
+ * slope that it has there. Within a part strictly increasing as long as a local tick is at least 4 global
+ * ones. Where the map is split, a stamp from between the two nodes around the step belongs to the nearer
+ * one; the bound says that it may be the other. */
 gtick_t cal_map_at(const struct cal_map *m, ltick_t local);
 
 /* The largest error that cal_map_at() can have against the master's clock at that stamp, in seconds,
- * given max_drift and max_wander. extra_s alone for a map without nodes (the master's own, or a clock
- * that is shared with it). doc/calibration.md derives it. */
+ * given max_drift and max_wander, and whichever part the stamp is from. extra_s alone for a map without
+ * nodes (the master's own, or a clock that is shared with it). doc/calibration.md derives it. */
 double cal_map_bound(const struct cal_map *m, ltick_t local);
+
+/* The stamps of one thread in the order in which they were taken. A clock that was set back shows the same
+ * stamps twice; the order, and the sessions in between, tell which is which. */
+struct cal_walk {
+	const struct cal_map *map;
+	size_t part, last_part; /* the next stamp is from one of these */
+	ltick_t last;
+	int begun, in_gap;
+};
+
+void cal_walk_begin(struct cal_walk *w, const struct cal_map *m);
+
+/* The stamps that follow were taken after the session of that node, and before that of the next. Nodes come
+ * in ascending order. */
+void cal_walk_node(struct cal_walk *w, size_t node);
+
+/* Global time and bound of the next stamp; bound_s may be NULL. */
+gtick_t cal_walk_at(struct cal_walk *w, ltick_t local, double *bound_s);
 
 /* Global ticks per local tick at that stamp. */
 double cal_map_slope(const struct cal_map *m, ltick_t local);
@@ -59,17 +104,14 @@ double cal_map_slope(const struct cal_map *m, ltick_t local);
  * as 64 bits carry. Returns 0, or -1: slope not positive, no memory. */
 int cal_map_line(struct cal_map *m, ltick_t local, gtick_t global, double slope, struct tkm_err *err);
 
-/* A change between two neighbouring nodes that no believable rate explains: a clock was set, or stood. */
-struct cal_step {
-	ltick_t from, to; /* it happened in between */
-	double size_s;    /* positive: the master's clock jumped ahead of this one */
-};
+/* Looks at the nodes, used or not, for steps; splits the map there (nodes next to a step become used), and
+ * finds rate_low and rate_high, and max_wander if it must be larger for the nodes to fit together. nominal:
+ * global ticks per local tick as the two frequencies say; 0: not known. Fills in part[].node and .nodes, not
+ * the pieces. In calib/steps.c. Returns 0, or -1 when memory runs out. */
+int cal_map_split(struct cal_map *m, double nominal, struct tkm_err *err);
 
-/* Looks at the certain intervals of all nodes, used or not: with `rate` the median rate of the pairs of
- * neighbours, a pair whose intervals cannot be joined at rate +- 2 max_wander holds a step. Writes up to
- * `room` of them, in order, and returns how many there are. Needs 4 nodes, else there is nothing to compare
- * with and 0 is returned; -1 when memory runs out. */
-int cal_map_steps(const struct cal_map *m, struct cal_step *step, int room);
+/* Appends the pieces of another map, which keeps its own. Returns 0, or -1 when memory runs out. */
+int cal_map_append(struct cal_map *m, const struct cal_map *more, struct tkm_err *err);
 
 enum cal_spline {
 	CAL_SPLINE_CONSTRAINED, /* C. J. C. Kruger, Constrained Cubic Spline Interpolation for Chemical

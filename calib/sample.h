@@ -33,8 +33,10 @@ struct cal_point {
 	ltick_t local;       /* mean of the middles, rounded */
 	ltick_t master;      /* master at that instant: floor of the mean ... */
 	double fraction;     /* ... and the rest, in [0, 1) */
-	double low, high;    /* the master's clock at `local` is certain to lie in
-	                      * [master + low, master + high]; low > high: the samples contradict each other */
+	double low, high;    /* the master's clock at `local` is certain to lie in [master + low, master + high]; if
+	                      * the samples contradict each other, all that any of them allows */
+	double sigma;        /* likely error of the estimate, master ticks: standard error of the mean, or what the
+	                      * one-way minima scatter by */
 	size_t kept, all;
 };
 

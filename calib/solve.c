@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "calib/curve.h"
 #include "calib/fit.h"
 
 /* Two clocks of one machine that disagree by more over the run cannot both have run freely. */
@@ -117,120 +118,125 @@ static double effective_ticks(const struct cal_rank *r)
 	return isfinite(ticks) && ticks >= 1 ? ticks : 1;
 }
 
-static int condense(const struct cal_run *run, const struct cal_rank *r, const struct cal_session *s, double slope,
-	double error, struct cal_point *p, struct tkm_err *err)
+static enum cal_estimate estimate_of(const struct cal_run *run)
 {
-	if (s->given) {
-		*p = s->point;
-		return 0;
-	}
-	return cal_condense(s, slope, error, effective_ticks(r), effective_ticks(&run->rank[run->master]),
-		run->method == CAL_SYNC_PAIRS ? CAL_QUIET : CAL_MEAN, p, err);
+	return run->method == CAL_SYNC_PAIRS ? CAL_QUIET : CAL_MEAN;
 }
 
-/* Which slope holds within the sessions, and how far off it can be at most (relative). Each clock is within
- * max_drift of its nominal rate; what is certain at both ends of the run narrows that down, to within the
- * wander. The regression's slope would not do: it is only likely. */
-static int certain_slope(const struct cal_run *run, const struct cal_rank *r, double *slope, double *error,
-	struct tkm_err *err)
+/* Appends the node of a session or of a part of it. slope and error as for cal_condense(). */
+static int add_node(const struct cal_run *run, const struct cal_rank *r, const struct cal_session *s, int session, double slope,
+	double error, struct cal_map *map, struct tkm_err *err)
 {
-	const struct cal_session *first = NULL, *last = NULL;
-	double nominal = nominal_slope(run, r), rise, width, narrow;
-	struct cal_point a, b;
-	size_t k;
+	struct cal_node *n = &map->node[map->nodes];
+	struct cal_point p = s->point;
 
-	*slope = nominal;
-	*error = 2 * run->max_drift;
-	for (k = 0; k < r->sessions; k++) {
-		if (r->session[k].used) {
-			first = first ? first : &r->session[k];
-			last = &r->session[k];
-		}
-	}
-	if (first == last) {
-		return 0;
-	}
-	if (condense(run, r, first, *slope, *error, &a, err) < 0 || condense(run, r, last, *slope, *error, &b, err) < 0) {
+	if (!s->given && cal_condense(s, slope, error, effective_ticks(r), effective_ticks(&run->rank[run->master]),
+				 estimate_of(run), &p, err) < 0) {
 		return -1;
 	}
-	rise = (double)ltick_sub(b.master, a.master) + 0.5 * (b.low + b.high) - 0.5 * (a.low + a.high);
-	width = 0.5 * (fabs(b.high - b.low) + fabs(a.high - a.low));
-	narrow = width / rise + 2 * run->max_wander;
-	if (rise > 0 && narrow < *error) {
-		*slope = rise / (double)ltick_sub(b.local, a.local);
-		*error = narrow;
-	}
+	*n = (struct cal_node){ .local = p.local, .global = master_to_global(run, p.master, p.fraction),
+		.low = gtick_add(master_to_global(run, p.master, fmin(p.low, p.high)), -1),
+		.high = gtick_add(master_to_global(run, p.master, fmax(p.low, p.high)), 1), .used = s->used,
+		.sigma = p.sigma * cal_map_slope(&run->rank[run->master].map, p.master), .session = session + 1 };
+	map->nodes++;
 	return 0;
 }
 
-static int add_nodes(const struct cal_run *run, const struct cal_rank *r, struct cal_map *map, struct tkm_err *err)
+/* A stretch of a session's samples, filtered on its own. */
+static int add_half(const struct cal_run *run, const struct cal_rank *r, int session, size_t from, size_t to, double slope,
+	double error, struct cal_map *map, struct tkm_err *err)
 {
-	double slope, error;
-	size_t k;
+	const struct cal_session *whole = &r->session[session];
+	struct cal_session half = { .kind = whole->kind, .used = whole->used, .n = to - from };
+	int rc;
 
-	if (certain_slope(run, r, &slope, &error, err) < 0) {
-		return -1;
+	if (half.n == 0) {
+		return 0;
 	}
-
-	map->node = calloc(r->sessions + 1, sizeof(*map->node));
-	if (!map->node) {
+	half.sample = malloc(half.n * sizeof(*half.sample));
+	if (!half.sample) {
 		return tkm_fail(err, TKM_ERR_NOMEM, "clock map: out of memory");
 	}
-	for (k = 0; k < r->sessions; k++) {
-		struct cal_node *n = &map->node[map->nodes];
-		struct cal_point p;
-		double low, high;
+	memcpy(half.sample, whole->sample + from, half.n * sizeof(*half.sample));
+	cal_filter(half.sample, half.n, 0.1, slope);
+	rc = add_node(run, r, &half, session, slope, error, map, err);
+	free(half.sample);
+	return rc;
+}
 
-		if (r->session[k].n == 0 && !r->session[k].given) {
+/* One node per session, two where a clock stepped within it. */
+static int add_nodes(const struct cal_run *run, const struct cal_rank *r, double slope, double error, struct cal_map *map,
+	struct tkm_err *err)
+{
+	struct cal_node *grown = realloc(map->node, (2 * r->sessions + 1) * sizeof(*grown));
+	size_t k, before, behind;
+	int torn, rc = 0;
+
+	if (!grown) {
+		return tkm_fail(err, TKM_ERR_NOMEM, "clock map: out of memory");
+	}
+	map->node = grown;
+	map->nodes = 0;
+	for (k = 0; k < r->sessions && rc == 0; k++) {
+		const struct cal_session *s = &r->session[k];
+
+		if (s->n == 0 && !s->given) {
 			continue; /* all lost: nothing is known here */
 		}
-		if (condense(run, r, &r->session[k], slope, error, &p, err) < 0) {
+		torn = s->given ? 0 : cal_find_tear(s, slope, error, effective_ticks(r), effective_ticks(&run->rank[run->master]), &before,
+			&behind);
+		if (torn < 0) {
+			return tkm_fail(err, TKM_ERR_NOMEM, "clock map: out of memory");
+		}
+		rc = torn ? add_half(run, r, (int)k, 0, before, slope, error, map, err) :
+			    add_node(run, r, s, (int)k, slope, error, map, err);
+		if (rc == 0 && torn) {
+			rc = add_half(run, r, (int)k, behind, s->n, slope, error, map, err);
+		}
+	}
+	return rc;
+}
+
+/* Nodes, parts, and the rate that is certain: first with what the assumption about drift allows within a
+ * session, then with what came out, because in sessions that last long it makes the intervals narrower. */
+static int find_nodes(const struct cal_run *run, const struct cal_rank *r, struct cal_map *map, struct tkm_err *err)
+{
+	double nominal = nominal_slope(run, r), slope = nominal, error = 2 * run->max_drift, found, width;
+	double master = cal_map_slope(&run->rank[run->master].map, run->rank[run->master].map.piece[0].local);
+	int pass;
+
+	for (pass = 0; pass < 2; pass++) {
+		map->max_wander = run->max_wander;
+		map->may_step = r->may_step || run->rank[run->master].may_step;
+		if (add_nodes(run, r, slope, error, map, err) < 0 || cal_map_split(map, nominal * master, err) < 0) {
 			return -1;
 		}
-		/* contradicting samples (a clock stepped in the session) certify no more than their hull */
-		low = fmin(p.low, p.high);
-		high = fmax(p.low, p.high);
-		n->local = p.local;
-		n->global = master_to_global(run, p.master, p.fraction);
-		n->low = gtick_add(master_to_global(run, p.master, low), -1);
-		n->high = gtick_add(master_to_global(run, p.master, high), 1);
-		n->used = r->session[k].used;
-		map->nodes++;
+		found = 0.5 * (map->rate_low + map->rate_high) / master;
+		width = 0.5 * (map->rate_high - map->rate_low) / master / found;
+		if (!(map->rate_high > 0) || !(width < error)) {
+			break;
+		}
+		slope = found;
+		error = width;
 	}
 	return 0;
 }
 
-static int line_map(const struct cal_run *run, const struct cal_line *line, struct cal_map *map, struct tkm_err *err)
+static int line_map(const struct cal_run *run, const struct cal_rank *r, double nominal, struct cal_map *map, struct tkm_err *err)
 {
-	double slope = cal_map_slope(&run->rank[run->master].map, line->master0);
+	double slope;
+	struct cal_line line;
 
-	return cal_map_line(map, line->local0, master_to_global(run, line->master0, line->offset), line->slope * slope,
-		err);
-}
-
-static int spline_map(struct cal_map *map, enum cal_interpolation how, struct tkm_err *err)
-{
-	static const enum cal_spline kinds[] = { [CAL_CONSTRAINED] = CAL_SPLINE_CONSTRAINED,
-		[CAL_STEFFEN] = CAL_SPLINE_STEFFEN, [CAL_CUBIC] = CAL_SPLINE_CUBIC };
-	ltick_t *local = malloc((map->nodes + 1) * sizeof(*local));
-	gtick_t *global = malloc((map->nodes + 1) * sizeof(*global));
-	size_t n = 0, i;
-	int rc = -1;
-
-	for (i = 0; local && global && i < map->nodes; i++) {
-		if (map->node[i].used) {
-			local[n] = map->node[i].local;
-			global[n++] = map->node[i].global;
-		}
+	if (cal_fit_line(r->session, r->sessions, nominal, &line, err) < 0) {
+		return -1;
 	}
-	if (!local || !global) {
-		tkm_fail(err, TKM_ERR_NOMEM, "clock map: out of memory");
-	} else {
-		rc = cal_map_spline(map, kinds[how], local, global, n, err);
+	slope = cal_map_slope(&run->rank[run->master].map, line.master0);
+	if (cal_map_line(map, line.local0, master_to_global(run, line.master0, line.offset), line.slope * slope, err) < 0) {
+		return -1;
 	}
-	free(local);
-	free(global);
-	return rc;
+	map->part[0].piece = 0;
+	map->part[0].pieces = 1;
+	return 0;
 }
 
 static size_t used_sessions(const struct cal_rank *r)
@@ -246,29 +252,32 @@ static size_t used_sessions(const struct cal_rank *r)
 static int child_map(const struct cal_run *run, const struct cal_rank *r, enum cal_interpolation how,
 	struct cal_map *map, struct tkm_err *err)
 {
+	static const enum cal_spline kinds[] = { [CAL_CONSTRAINED] = CAL_SPLINE_CONSTRAINED,
+		[CAL_STEFFEN] = CAL_SPLINE_STEFFEN, [CAL_CUBIC] = CAL_SPLINE_CUBIC };
+	const struct cal_map *master = &run->rank[run->master].map;
 	double nominal = nominal_slope(run, r);
-	struct cal_line line;
+	int rc;
 
 	memset(map, 0, sizeof(*map));
 	map->period_s = run->period_s;
 	map->max_drift = run->max_drift;
-	map->max_wander = run->max_wander;
 	if (!(nominal > 0) || !isfinite(nominal)) {
 		return tkm_fail(err, TKM_ERR_DATA, "the frequency of %s is not known", r->timer);
 	}
-	if (cal_fit_line(r->session, r->sessions, nominal, &line, err) < 0 || add_nodes(run, r, map, err) < 0) {
+	rc = find_nodes(run, r, map, err);
+	if (rc == 0 && map->nodes == 0) {
+		rc = tkm_fail(err, TKM_ERR_DATA, "no clock sample was kept, so there is nothing to fit");
+	}
+	if (rc == 0 && how == CAL_LINEAR && map->parts == 1 && !(run->method == CAL_SYNC_PAIRS && used_sessions(r) <= 2)) {
+		rc = line_map(run, r, nominal, map, err); /* the guide's; our points are better than their samples */
+	} else if (rc == 0) {
+		rc = cal_curve(map, how == CAL_LINEAR, kinds[how == CAL_LINEAR ? CAL_CUBIC : how],
+			nominal * cal_map_slope(master, master->piece[0].local), err);
+	}
+	if (rc < 0) {
 		cal_map_free(map);
-		return -1;
 	}
-	/* our points are better than their samples: the line goes through the two */
-	if (how == CAL_LINEAR && run->method == CAL_SYNC_PAIRS && used_sessions(r) == 2) {
-		how = CAL_CONSTRAINED;
-	}
-	if ((how == CAL_LINEAR ? line_map(run, &line, map, err) : spline_map(map, how, err)) < 0) {
-		cal_map_free(map);
-		return -1;
-	}
-	return 0;
+	return rc;
 }
 
 /* Puts the rank in front of an error that does not know it. */

@@ -25,6 +25,7 @@ struct cal_rank {
 	double nominal_hz;         /* 0: nobody says */
 	double measured_hz, measured_se_ppm, measured_bound_ppm; /* 0, NAN: not measured */
 	double effective_tick_s;   /* NAN: not measured */
+	int may_step;              /* somebody may set the clock (TMR_STEPPED) */
 	enum cal_sync sync;
 	int leader;
 	double shared_within_s;    /* CAL_SHARED: how far the two clocks can be apart; 0: one kernel clock */
@@ -32,16 +33,16 @@ struct cal_rank {
 	struct cal_session *session;
 	size_t edges;              /* exchanges with ranks other than the master, in trees (calib/topology.h) */
 	struct cal_session *edge;
-	size_t anchors;            /* of the master: start and end */
+	size_t anchors;            /* of the master: start and, unless the run still lasts, end */
 	struct cal_anchor anchor[2];
 	struct cal_map map;
 };
 
 enum cal_interpolation {
-	CAL_LINEAR,      /* one regression over the samples of all used sessions */
+	CAL_LINEAR,      /* least squares */
 	CAL_CONSTRAINED, /* splines through the condensed sessions, see enum cal_spline */
 	CAL_STEFFEN,
-	CAL_CUBIC,
+	CAL_CUBIC,       /* the best where a clock wanders; its band is in calib/curve.h */
 	CAL_INTERPOLATIONS,
 };
 
@@ -71,8 +72,8 @@ struct cal_run {
 
 /* Filters every session (drop 10 %), marks the used ones (start, end, and of the middle ones each
  * (skip + 1)th; skip < 0: none), and fills period, realtime0, end and all maps. Two used sessions give
- * the regression, more what run->wanted says (seeds/003 section 3.6.1: constrained). Returns 0, or -1 with the rank in the
- * message. */
+ * a line (the guide's method: the regression over their samples), more what run->wanted says. A map is split
+ * where a clock stepped (cal_map_split). Returns 0, or -1 with the rank in the message. */
 int cal_solve(struct cal_run *run, int skip, struct tkm_err *err);
 
 /* A map through all used sessions in the other way than the run's, to compare with (the guide's graph of

@@ -312,6 +312,7 @@ static void describe_rank(struct tt *t)
 	r->measured_se_ppm = q->have_freq ? q->freq.se_ppm : NAN;
 	r->measured_bound_ppm = q->have_freq ? q->freq.bound_ppm : NAN;
 	r->effective_tick_s = tmr_effective_tick(t->timer, q);
+	r->may_step = (t->timer->flags & TMR_STEPPED) != 0;
 }
 
 static int synchronise(struct tt *t, enum cal_session_kind kind, struct tkm_err *err)

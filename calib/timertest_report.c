@@ -135,22 +135,20 @@ __attribute__((format(printf, 3, 4))) static void against(char *why, size_t size
 /* Steps of the clocks; the first is named, with its time. Only ranks that were synchronised often enough. */
 static void judge_steps(const struct tt_result *r, char *why, size_t size)
 {
-	struct cal_step s;
 	char x[32];
 	int i;
 
 	for (i = 1; i < r->ranks; i++) {
 		const struct cal_rank *c = &r->run.rank[i];
-		double from, to;
+		const struct cal_step *s = c->map.step;
 
-		if (c->sync == CAL_SHARED || cal_map_steps(&c->map, &s, 1) <= 0) {
+		if (c->sync == CAL_SHARED || c->map.steps == 0) {
 			continue;
 		}
-		from = (double)cal_map_at(&c->map, s.from).v * r->run.period_s;
-		to = (double)cal_map_at(&c->map, s.to).v * r->run.period_s;
-		against(why, size, "the clocks of rank 0 and rank %d stepped against each other by %s between %.3f s and %.3f s: the "
-			"correction is wrong around it; find out who sets the clock, or take a clock that is never set", i,
-			in_words(x, sizeof(x), s.size_s), from, to);
+		against(why, size, "the clocks of rank 0 and rank %d stepped against each other by %s between %.3f s and %.3f s: "
+			"stamps in between are only known to within the step; find out who sets the clock, or take a clock that is "
+			"never set", i, in_words(x, sizeof(x), s->size_s), (double)s->from_global.v * r->run.period_s,
+			(double)s->to_global.v * r->run.period_s);
 		return;
 	}
 }

@@ -225,31 +225,53 @@ static void global_periods_are_fine_enough(void)
 	CHECK_NEAR(cal_global_period(1 / 4.9e9), 0.05e-9, 1e-15);
 }
 
+/* Parts and rates of a straight map; nominal is its slope. */
+static void split(struct cal_map *m)
+{
+	struct tkm_err err;
+
+	CHECK(cal_map_split(m, 10, &err) == 0, "%s", err.text);
+	CHECK_INT(m->parts, 1);
+	m->part[0].pieces = m->pieces;
+}
+
 /* One node at each end, certain to +-100 ticks of 0.1 ns: 10 ns there, and the wander's parabola in between. */
 static void the_bound_grows_as_the_assumptions_say(void)
 {
 	struct cal_node node[] = {
-		{ ltick(0), gtick(0), gtick(-100), gtick(100), 1 },
-		{ ltick(10000000000), gtick(100000000000), gtick(99999999900), gtick(100000000100), 1 },
+		{ .local = ltick(0), .global = gtick(0), .low = gtick(-100), .high = gtick(100), .used = 1 },
+		{ .local = ltick(10000000000), .global = gtick(100000000000), .low = gtick(99999999900), .high = gtick(100000000100), .used = 1 },
 	};
 	struct cal_map m = { .period_s = 1e-10, .max_drift = 1e-5, .max_wander = 1e-6, .node = node, .nodes = 2 };
 
 	CHECK(cal_map_line(&m, ltick(0), gtick(0), 10, NULL) == 0, "line");
+	split(&m);
 	CHECK_NEAR(cal_map_bound(&m, ltick(0)), 10e-9, 1e-13);
 	CHECK_NEAR(cal_map_bound(&m, ltick(10000000000)), 10e-9, 1e-13);
 	CHECK_NEAR(cal_map_bound(&m, ltick(5000000000)), 10e-9 + 1e-6 * 10 / 2, 1e-12);
 	/* one second beyond: both ends' errors tilt the line, and the rate may have left its mean twice over */
 	CHECK_NEAR(cal_map_bound(&m, ltick(11000000000)), 10e-9 + 1 * (20e-9 / 10 + 2e-6), 1e-12);
-	/* ends that are known to 1 ms only: the map may tilt by more than any clock drifts, and so must the bound */
+	/* ends that are known to 1 ms only: the rate is then known by what clocks can drift, and wander */
 	node[0].low = gtick(-10000000);
 	node[0].high = gtick(10000000);
 	node[1].low = gtick(100000000000 - 10000000);
 	node[1].high = gtick(100000000000 + 10000000);
-	CHECK_NEAR(cal_map_bound(&m, ltick(-10000000000)), 1e-3 + 10 * (2e-3 / 10 + 2e-6), 1e-12);
-	CHECK_NEAR(cal_map_bound(&m, ltick(20000000000)), 1e-3 + 10 * (2e-3 / 10 + 2e-6), 1e-12);
+	split(&m);
+	CHECK_NEAR(cal_map_bound(&m, ltick(-10000000000)), 1e-3 + 10 * (2e-5 + 1e-6), 1e-12);
+	CHECK_NEAR(cal_map_bound(&m, ltick(20000000000)), 1e-3 + 10 * (2e-5 + 1e-6), 1e-12);
+	/* a map that is tilted by more: the bound takes the distance from where it is */
+	free(m.piece);
+	m.piece = NULL;
+	CHECK(cal_map_line(&m, ltick(0), gtick(0), 10 * (1 + 1e-4), NULL) == 0, "line");
+	CHECK_NEAR(cal_map_bound(&m, ltick(20000000000)), 1e-3 + 20 * 1e-4 + 10 * (2e-5 + 1e-6), 1e-12);
+	free(m.piece);
+	m.piece = NULL;
+	CHECK(cal_map_line(&m, ltick(0), gtick(0), 10, NULL) == 0, "line");
 	node[0].low = gtick(-100);
 	node[0].high = gtick(100);
 	node[1].used = 0;
+	/* one node, and nothing known of the rate */
+	m.rate_low = m.rate_high = 0;
 	CHECK_NEAR(cal_map_bound(&m, ltick(1000000000)), 10e-9 + 1 * 2e-5, 1e-12);
 	node[0].used = 0;
 	CHECK(isinf(cal_map_bound(&m, ltick(0))), "a bound from nothing");

@@ -1,0 +1,298 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Where no believable drift joins two sessions: steps, and how far the rate wandered apart from them.
+ * doc/calibration.md, "Steps". Ticks of a pair are differences, and rates differences from a base rate, so
+ * that doubles carry them. */
+#include "config.h"
+#include "calib/map.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/stats.h"
+
+/* The rate swings by max_wander, but not within less than this: what does so is called a step. */
+static const double swing_s = 60;
+
+/* Two neighbouring nodes. Rates in global per local tick, less the base. */
+struct pair {
+	size_t a, b; /* nodes */
+	double length;         /* local ticks; 0 or less: the clock went back */
+	double rise;           /* of the measured points, less base x length, global ticks */
+	double least, most;    /* that rise for certain */
+	double at;             /* middle, local ticks after the first node */
+	int step;
+};
+
+struct finder {
+	struct cal_map *m;
+	size_t n;
+	struct pair *pair;
+	double base, nominal;
+	double low, high;      /* the rate that the run had all along, +- max_wander, less the base */
+};
+
+static double half_width(const struct cal_node *n)
+{
+	return 0.5 * (double)gtick_sub(n->high, n->low);
+}
+
+static void make_pairs(struct finder *f)
+{
+	const struct cal_map *m = f->m;
+	size_t i;
+
+	for (i = 1; i < m->nodes; i++) {
+		const struct cal_node *a = &m->node[i - 1], *b = &m->node[i];
+		struct pair *p = &f->pair[f->n++];
+
+		*p = (struct pair){ .a = i - 1, .b = i, .length = (double)ltick_sub(b->local, a->local) };
+		p->at = (double)ltick_sub(a->local, m->node[0].local) + 0.5 * p->length;
+		/* a clock that went back or stood, or a session that it tore in two */
+		p->step = !(p->length > 0) || gtick_sub(b->global, a->global) <= 0 || (a->session && a->session == b->session);
+	}
+}
+
+static void choose_base(struct finder *f, double *work)
+{
+	size_t k, n = 0;
+
+	for (k = 0; k < f->n; k++) {
+		const struct pair *p = &f->pair[k];
+
+		if (!p->step) {
+			work[n++] = (double)gtick_sub(f->m->node[p->b].global, f->m->node[p->a].global) / p->length;
+		}
+	}
+	f->base = n ? tkm_median(work, n) : 1;
+	if (f->nominal > 0 && (n < 2 || fabs(f->base / f->nominal - 1) <= 2 * f->m->max_drift)) {
+		f->base = f->nominal;
+	}
+	for (k = 0; k < f->n; k++) {
+		struct pair *p = &f->pair[k];
+		const struct cal_node *a = &f->m->node[p->a], *b = &f->m->node[p->b];
+
+		p->rise = (double)gtick_sub(b->global, a->global) - f->base * p->length;
+		p->least = (double)gtick_sub(b->low, a->high) - f->base * p->length;
+		p->most = (double)gtick_sub(b->high, a->low) - f->base * p->length;
+	}
+}
+
+/* Beyond what two clocks can be off their nominal rates: a step, if most of the run is not so. */
+static void mark_beyond_drift(struct finder *f)
+{
+	size_t k;
+
+	if (f->base != f->nominal) {
+		return;
+	}
+	for (k = 0; k < f->n; k++) {
+		struct pair *p = &f->pair[k];
+		double limit = 2 * f->m->max_drift * f->base * p->length;
+
+		p->step = p->step || p->least > limit || p->most < -limit;
+	}
+}
+
+static double rate(const struct pair *p)
+{
+	return p->rise / p->length;
+}
+
+static double noise(const struct finder *f, const struct pair *p)
+{
+	return half_width(&f->m->node[p->a]) + half_width(&f->m->node[p->b]);
+}
+
+/* Up to two neighbours that are no steps, on one side of pair k. */
+static int beside(const struct finder *f, size_t k, int direction, const struct pair *found[2])
+{
+	int n = 0;
+	size_t i = k;
+
+	while (n < 2 && (direction > 0 ? i + 1 < f->n : i > 0)) {
+		i = direction > 0 ? i + 1 : i - 1;
+		if (!f->pair[i].step) {
+			found[n++] = &f->pair[i];
+		}
+	}
+	return n;
+}
+
+/* What the rate of pair k should be by two others, on a straight line through theirs, and how far off it can
+ * be by wander that is as sudden as believed; weight: of the first of them, the other has the rest. */
+static double expected(const struct finder *f, const struct pair *p, const struct pair *x, const struct pair *y,
+	double *off, double *weight)
+{
+	double w = f->m->max_wander * f->base, turns = 2 * M_PI / (swing_s / f->m->period_s * (1 / f->base));
+	double bend = 0.5 * w * turns * turns * fabs((p->at - x->at) * (p->at - y->at));
+
+	*weight = (p->at - y->at) / (x->at - y->at);
+	if (bend >= 2 * w) {
+		/* too far apart to follow: within +-w of one constant all the same */
+		*weight = fmin(fmax(*weight, 0), 1);
+		bend = 2 * w;
+	}
+	*off = bend;
+	return *weight * rate(x) + (1 - *weight) * rate(y);
+}
+
+/* By how many times what is believable the pair's rise differs from what its neighbours say; 0: nobody to
+ * compare with. *size: by how much. */
+static double excursion(const struct finder *f, size_t k, double *size)
+{
+	const struct pair *p = &f->pair[k], *left[2], *right[2], *x, *y;
+	int l = beside(f, k, -1, left), r = beside(f, k, 1, right);
+	double off, weight, tolerance, nx, ny, want;
+
+	*size = 0;
+	if (l + r < 2) {
+		return 0;
+	}
+	x = l > 0 ? left[0] : right[0];
+	y = l > 0 && r > 0 ? right[0] : l > 0 ? left[1] : right[1];
+	want = expected(f, p, x, y, &off, &weight);
+	nx = weight * noise(f, x) / x->length * p->length;
+	ny = (1 - weight) * noise(f, y) / y->length * p->length;
+	/* points are seldom more than a fraction of the half width off; at the ends there is only one side */
+	tolerance = (l > 0 && r > 0 ? 0.8 : 0.5) * sqrt(noise(f, p) * noise(f, p) + nx * nx + ny * ny) + off * p->length;
+	if (l > 0 && r > 0) {
+		/* a rate that changed for good is no step */
+		tolerance = fmax(tolerance, 0.75 * fabs(rate(x) - rate(y)) * p->length);
+	}
+	*size = p->rise - want * p->length;
+	return fabs(*size) / tolerance;
+}
+
+/* The largest first, because a step spoils the expectation of its neighbours. */
+static void mark_sudden(struct finder *f)
+{
+	double most, size, one;
+	size_t k, worst;
+
+	do {
+		most = 1;
+		worst = f->n;
+		for (k = 0; k < f->n; k++) {
+			one = f->pair[k].step ? 0 : excursion(f, k, &size);
+			if (one > most) {
+				most = one;
+				worst = k;
+			}
+		}
+		if (worst < f->n) {
+			f->pair[worst].step = 1;
+		}
+	} while (worst < f->n);
+}
+
+/* The rate that all stretches without a step allow, +- wander; wander grows if there is none. */
+static void find_rate(struct finder *f)
+{
+	double w = f->m->max_wander * f->base, low = -INFINITY, high = INFINITY;
+	size_t k, i;
+
+	for (k = 0; k < f->n; k++) {
+		const struct pair *p = &f->pair[k];
+		double length = 0, least = 0, most = 0;
+
+		if (p->step) {
+			continue;
+		}
+		low = fmax(low, p->least / p->length);
+		high = fmin(high, p->most / p->length);
+		if (k > 0 && !f->pair[k - 1].step) {
+			continue;
+		}
+		/* from the first to the last node of the stretch, too: a longer base line */
+		for (i = k; i < f->n && !f->pair[i].step; i++) {
+			length += f->pair[i].length;
+		}
+		least = (double)gtick_sub(f->m->node[f->pair[i - 1].b].low, f->m->node[p->a].high) - f->base * length;
+		most = (double)gtick_sub(f->m->node[f->pair[i - 1].b].high, f->m->node[p->a].low) - f->base * length;
+		low = fmax(low, least / length);
+		high = fmin(high, most / length);
+	}
+	if (low - high > 2 * w) {
+		w = 0.5 * (low - high);
+		f->m->max_wander = w / f->base;
+		f->m->may_step = 1; /* one assumption is broken: believe less of the others */
+	}
+	f->low = low - w;
+	f->high = high + w;
+	if (f->base == f->nominal) {
+		double limit = 2 * f->m->max_drift * f->base;
+
+		if (fmax(f->low, -limit) <= fmin(f->high, limit)) {
+			f->low = fmax(f->low, -limit);
+			f->high = fmin(f->high, limit);
+		}
+	}
+	f->m->rate_low = isfinite(f->low) ? f->base + f->low - w : 0;
+	f->m->rate_high = isfinite(f->high) ? f->base + f->high + w : 0;
+}
+
+static void describe(const struct finder *f, const struct pair *p, struct cal_step *s)
+{
+	const struct cal_map *m = f->m;
+	const struct cal_node *a = &m->node[p->a], *b = &m->node[p->b];
+	double r0 = (m->rate_low - f->base) * p->length, r1 = (m->rate_high - f->base) * p->length;
+	double least = p->least - fmax(r0, r1), most = p->most - fmin(r0, r1);
+
+	*s = (struct cal_step){ a->local, b->local, a->global, b->global, 0.5 * (least + most) * m->period_s,
+		0.5 * (most - least) * m->period_s, least > 0 || most < 0 || !(p->length > 0) };
+}
+
+/* Parts and steps out of the marked pairs. */
+static int cut(struct finder *f, struct tkm_err *err)
+{
+	struct cal_map *m = f->m;
+	size_t k, steps = 0;
+
+	for (k = 0; k < f->n; k++) {
+		steps += (size_t)f->pair[k].step;
+	}
+	free(m->part);
+	free(m->step);
+	m->part = calloc(steps + 1, sizeof(*m->part));
+	m->step = calloc(steps + 1, sizeof(*m->step));
+	m->parts = 1;
+	m->steps = 0;
+	if (!m->part || !m->step) {
+		m->parts = 0;
+		return tkm_fail(err, TKM_ERR_NOMEM, "clock map: out of memory for %zu steps", steps);
+	}
+	for (k = 0; k < f->n; k++) {
+		const struct pair *p = &f->pair[k];
+
+		if (p->step) {
+			describe(f, p, &m->step[m->steps++]);
+			m->node[p->a].used = m->node[p->b].used = 1;
+			m->part[m->parts - 1].nodes = p->b - m->part[m->parts - 1].node;
+			m->part[m->parts++].node = p->b;
+		}
+	}
+	m->part[m->parts - 1].nodes = m->nodes - m->part[m->parts - 1].node;
+	return 0;
+}
+
+int cal_map_split(struct cal_map *m, double nominal, struct tkm_err *err)
+{
+	struct finder f = { .m = m, .nominal = nominal, .pair = calloc(m->nodes + 1, sizeof(*f.pair)) };
+	double *work = malloc((m->nodes + 1) * sizeof(*work));
+	int rc = -1;
+
+	if (!f.pair || !work) {
+		tkm_fail(err, TKM_ERR_NOMEM, "clock map: out of memory");
+		goto out;
+	}
+	make_pairs(&f);
+	choose_base(&f, work);
+	mark_beyond_drift(&f);
+	mark_sudden(&f);
+	find_rate(&f);
+	rc = cut(&f, err);
+out:
+	free(work);
+	free(f.pair);
+	return rc;
+}
