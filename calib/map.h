@@ -44,7 +44,7 @@ struct cal_part {
 struct cal_step {
 	ltick_t from, to;              /* it happened in between; `to` may be the smaller: a clock went back */
 	gtick_t from_global, to_global; /* the same on the corrected axis */
-	double size_s;    /* positive: the master's clock jumped ahead of this one */
+	double size_s;    /* positive: this clock jumped ahead of the master's */
 	double within_s;  /* and it is certainly within size_s +- within_s, given max_wander */
 	int certain;      /* 0: max_wander would allow it, but not so suddenly (doc/calibration.md) */
 };

@@ -20,7 +20,7 @@ struct pair {
 	double rise;           /* of the measured points, less base x length, global ticks */
 	double least, most;    /* that rise for certain */
 	double at;             /* middle, local ticks after the first node */
-	int step;
+	int step, sudden;      /* sudden: a step because of its neighbours */
 };
 
 struct finder {
@@ -136,53 +136,87 @@ static double expected(const struct finder *f, const struct pair *p, const struc
 	return *weight * rate(x) + (1 - *weight) * rate(y);
 }
 
-/* By how many times what is believable the pair's rise differs from what its neighbours say; 0: nobody to
- * compare with. *size: by how much. */
-static double excursion(const struct finder *f, size_t k, double *size)
+/* How far the pair's rise can believably be from what x and y make of it; they stand on both sides of it, or
+ * both on one. *size: by how much it is. */
+static double tolerance(const struct finder *f, const struct pair *p, const struct pair *x, const struct pair *y, double *size)
 {
-	const struct pair *p = &f->pair[k], *left[2], *right[2], *x, *y;
-	int l = beside(f, k, -1, left), r = beside(f, k, 1, right);
-	double off, weight, tolerance, nx, ny, want;
+	double off, weight, want = expected(f, p, x, y, &off, &weight), nx, ny, sum;
+	int inside = (x->at < p->at) != (y->at < p->at);
 
-	*size = 0;
-	if (l + r < 2) {
-		return 0;
-	}
-	x = l > 0 ? left[0] : right[0];
-	y = l > 0 && r > 0 ? right[0] : l > 0 ? left[1] : right[1];
-	want = expected(f, p, x, y, &off, &weight);
+	*size = p->rise - want * p->length;
 	nx = weight * noise(f, x) / x->length * p->length;
 	ny = (1 - weight) * noise(f, y) / y->length * p->length;
 	/* points are seldom more than a fraction of the half width off; at the ends there is only one side */
-	tolerance = (l > 0 && r > 0 ? 0.8 : 0.5) * sqrt(noise(f, p) * noise(f, p) + nx * nx + ny * ny) + off * p->length;
-	if (l > 0 && r > 0) {
-		/* a rate that changed for good is no step */
-		tolerance = fmax(tolerance, 0.75 * fabs(rate(x) - rate(y)) * p->length);
-	}
-	*size = p->rise - want * p->length;
-	return fabs(*size) / tolerance;
+	sum = (inside ? 0.8 : 0.5) * sqrt(noise(f, p) * noise(f, p) + nx * nx + ny * ny) + off * p->length;
+	/* a rate that changed for good is no step */
+	return inside ? fmax(sum, 0.75 * fabs(rate(x) - rate(y)) * p->length) : sum;
 }
 
-/* The largest first, because a step spoils the expectation of its neighbours. */
-static void mark_sudden(struct finder *f)
+/* By how many times what is believable the pair's rise differs from what its neighbours say; 0: nobody to
+ * compare with. A short pair knows no rate, so of the nearest two on each side those that know best. */
+static double excursion(const struct finder *f, size_t k)
 {
-	double most, size, one;
-	size_t k, worst;
+	const struct pair *p = &f->pair[k], *near[4];
+	int n = beside(f, k, -1, near), i, j;
+	double best = INFINITY, worth = 0, size, one;
+
+	n += beside(f, k, 1, near + n);
+	for (i = 0; i < n; i++) {
+		for (j = i + 1; j < n; j++) {
+			one = tolerance(f, p, near[i], near[j], &size);
+			if (one < best) {
+				best = one;
+				worth = fabs(size) / one;
+			}
+		}
+	}
+	return worth;
+}
+
+/* The largest first, because a step spoils the expectation of its neighbours. Returns how many are new. */
+static size_t mark_sudden(struct finder *f)
+{
+	size_t k, worst, found = 0;
+	double most, one;
 
 	do {
 		most = 1;
 		worst = f->n;
 		for (k = 0; k < f->n; k++) {
-			one = f->pair[k].step ? 0 : excursion(f, k, &size);
+			one = f->pair[k].step ? 0 : excursion(f, k);
 			if (one > most) {
 				most = one;
 				worst = k;
 			}
 		}
 		if (worst < f->n) {
-			f->pair[worst].step = 1;
+			f->pair[worst].step = f->pair[worst].sudden = 1;
+			found++;
 		}
 	} while (worst < f->n);
+	return found;
+}
+
+/* What was marked because of a neighbour that then turned out to be the step. Returns how many. */
+static size_t unmark(struct finder *f)
+{
+	size_t k, n = 0;
+
+	for (k = 0; k < f->n; k++) {
+		if (f->pair[k].sudden && excursion(f, k) <= 1) {
+			f->pair[k].step = f->pair[k].sudden = 0;
+			n++;
+		}
+	}
+	return n;
+}
+
+static void find_sudden(struct finder *f)
+{
+	int round = 0;
+
+	while (mark_sudden(f) > 0 && unmark(f) > 0 && round++ < 5) {
+	}
 }
 
 /* The rate that all stretches without a step allow, +- wander; wander grows if there is none. */
@@ -238,7 +272,7 @@ static void describe(const struct finder *f, const struct pair *p, struct cal_st
 	double r0 = (m->rate_low - f->base) * p->length, r1 = (m->rate_high - f->base) * p->length;
 	double least = p->least - fmax(r0, r1), most = p->most - fmin(r0, r1);
 
-	*s = (struct cal_step){ a->local, b->local, a->global, b->global, 0.5 * (least + most) * m->period_s,
+	*s = (struct cal_step){ a->local, b->local, a->global, b->global, -0.5 * (least + most) * m->period_s,
 		0.5 * (most - least) * m->period_s, least > 0 || most < 0 || !(p->length > 0) };
 }
 
@@ -288,7 +322,7 @@ int cal_map_split(struct cal_map *m, double nominal, struct tkm_err *err)
 	make_pairs(&f);
 	choose_base(&f, work);
 	mark_beyond_drift(&f);
-	mark_sudden(&f);
+	find_sudden(&f);
 	find_rate(&f);
 	rc = cut(&f, err);
 out:

@@ -36,6 +36,7 @@ struct tt {
 	double *proof;            /* of the node of every rank: its counter is one clock to within this; NAN: not so */
 	double *hz;               /* nominal (else measured) frequency of every rank's timer */
 	struct cal_rank rank;     /* what goes into the correction data */
+	int32_t synchronised;     /* sessions so far */
 	struct tt_matrix_of_node matrix; /* of the first rank of a node */
 	struct tt_result result;  /* rank 0 */
 	double progress_at;
@@ -327,6 +328,7 @@ static int synchronise(struct tt *t, enum cal_session_kind kind, struct tkm_err 
 		cal_anchor_take(t->timer, &t->rank.anchor[t->rank.anchors++]);
 	}
 	rc = cal_sync_session(t->link, 0, t->exchanges, &t->o.sync, kind, out, err);
+	t->synchronised++;
 	if (rc == 0 && t->exchanges[me]) {
 		grown = realloc(t->rank.session, (t->rank.sessions + 1) * sizeof(*grown));
 		if (!grown) {
@@ -398,7 +400,7 @@ static int burst(struct tt *t, int a, int b, int cycle, struct tkm_err *err)
 			if (cal_link_message(t->link, back ? b : a, back ? a : b, &sent, &received, err) < 0) {
 				return -1;
 			}
-			t->me.event[t->me.events++] = (struct tt_event){ cycle, peer, sender, 0, sender ? sent.v : received.v };
+			t->me.event[t->me.events++] = (struct tt_event){ cycle, peer, sender, t->synchronised, sender ? sent.v : received.v };
 		}
 	}
 	cal_link_pair_end(t->link, a, b);

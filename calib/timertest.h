@@ -39,7 +39,7 @@ int tt_options_parse(int argc, char **argv, struct tt_options *o);
 /* One stamp of a burst: of a message to or from `peer`, in the order in which they happened. */
 struct tt_event {
 	int32_t cycle, peer, sent;
-	int32_t pad;
+	int32_t session; /* synchronisations so far: which side of a step it is on */
 	int64_t local;
 };
 

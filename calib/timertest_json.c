@@ -67,6 +67,21 @@ static json_t *quality(const struct cal_rank *c, const struct tmr_quality *q)
 		number((double)q->equal / (double)q->increments));
 }
 
+static json_t *steps(const struct cal_map *m)
+{
+	json_t *all = json_array();
+	size_t k;
+
+	for (k = 0; k < m->steps; k++) {
+		const struct cal_step *s = &m->step[k];
+
+		json_array_append_new(all, json_pack("{s:o,s:o,s:o,s:o,s:b}", "from_s", number((double)s->from_global.v * m->period_s),
+			"to_s", number((double)s->to_global.v * m->period_s), "size_s", number(s->size_s), "within_s",
+			number(s->within_s), "certain", s->certain));
+	}
+	return all;
+}
+
 static json_t *rank(const struct tt_result *r, int i)
 {
 	const struct cal_rank *c = &r->run.rank[i];
@@ -78,8 +93,9 @@ static json_t *rank(const struct tt_result *r, int i)
 	for (k = 0; k < c->map.nodes; k++) {
 		bound = c->map.node[k].used ? fmax(bound, cal_map_bound(&c->map, c->map.node[k].local)) : bound;
 	}
-	sync = json_pack("{s:b,s:i,s:I,s:o}", "shares_clock", c->sync == CAL_SHARED, "with",
-		c->sync == CAL_SHARED ? c->leader : i, "sessions", (json_int_t)c->sessions, "bound_s", number(bound));
+	sync = json_pack("{s:b,s:i,s:I,s:o,s:o,s:o}", "shares_clock", c->sync == CAL_SHARED, "with",
+		c->sync == CAL_SHARED ? c->leader : i, "sessions", (json_int_t)c->sessions, "bound_s", number(bound), "steps",
+		steps(&c->map), "wander", number(c->map.nodes ? c->map.max_wander : NAN));
 	j = json_pack("{s:i,s:o,s:o,s:o}", "rank", i, "env", environment(&r->rank[i].env), "timer",
 		quality(c, &r->rank[i].quality), "sync", sync);
 	if (t->known) {

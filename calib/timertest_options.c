@@ -58,7 +58,7 @@ static size_t make_table(struct tt_options *o, struct tkm_option *t)
 		{ "TIMER-SKIP", TKM_OPTION_COUNT, &o->timer_skip, 0, 1e9, "N",
 			"correct with every (N+1)th intermediate synchronisation (default: with none, they are checks)" },
 		{ "INTERPOLATION", TKM_OPTION_TEXT, &o->interpolation_name, 0, 0, "HOW",
-			"through more than two synchronisations: constrained (default), steffen, cubic or linear" },
+			"through more than two synchronisations: cubic (default), constrained, steffen or linear" },
 		{ "MAX-DRIFT", TKM_OPTION_FRACTION, &o->max_drift, 0, 0.1, "FRACTION",
 			"no clock is farther off its nominal rate (default 500ppm)" },
 		{ "MAX-WANDER", TKM_OPTION_FRACTION, &o->max_wander, 0, 0.1, "FRACTION",
@@ -142,7 +142,7 @@ static int check(struct tt_options *o, struct tkm_err *err)
 		i++;
 	}
 	if (i == CAL_INTERPOLATIONS) {
-		return tkm_fail(err, TKM_ERR_ARG, "--interpolation '%s': constrained, steffen, cubic and linear are known",
+		return tkm_fail(err, TKM_ERR_ARG, "--interpolation '%s': cubic, constrained, steffen and linear are known",
 			o->interpolation_name);
 	}
 	o->interpolation = (enum cal_interpolation)i;
@@ -176,7 +176,7 @@ int tt_options_parse(int argc, char **argv, struct tt_options *o)
 	size_t n, i;
 
 	*o = (struct tt_options){ .seconds = 30, .sleep_s = 10, .output = "timertest",
-		.interpolation_name = "constrained", .sync_name = "pairs", .synced_host = -1, .synced_cluster = -1, .verbose = 1, .burst = 100, .timer_skip = -1, .performance_s = 5,
+		.interpolation_name = "cubic", .sync_name = "pairs", .synced_host = -1, .synced_cluster = -1, .verbose = 1, .burst = 100, .timer_skip = -1, .performance_s = 5,
 		.max_drift = 500e-6, .max_wander = 1e-6, .sync = { .max_messages = 100, .max_duration_s = 60 },
 		.truth_names = "all", .truth_rounds = 5, .truth_apart_s = 1 };
 	n = make_table(o, table);

@@ -68,12 +68,12 @@ static void write_run(FILE *f, const struct tt_result *r)
 	free(b);
 }
 
-/* Global minus local time at a stamp, less its value at the reference stamp. */
-static double delta(const struct cal_map *m, const struct cal_rank *c, ltick_t reference, ltick_t local, gtick_t global)
+/* Global minus local time at a stamp, less its value at the first node. */
+static double delta(const struct cal_map *m, const struct cal_rank *c, ltick_t local, gtick_t global)
 {
-	double there = (double)gtick_sub(global, cal_map_at(m, reference)) * m->period_s;
+	double there = (double)gtick_sub(global, m->node[0].global) * m->period_s;
 
-	return there - (double)ltick_sub(local, reference) / cal_rank_hz(c);
+	return there - (double)ltick_sub(local, m->node[0].local) / cal_rank_hz(c);
 }
 
 /* Children that have sessions of their own; the others' maps are copies. */
@@ -82,27 +82,48 @@ static int has_map(const struct cal_rank *c)
 	return c->sync == CAL_OWN && c->map.nodes > 0;
 }
 
+/* The part of a map between its first and last node; a line of its own, because a step parts it from the next. */
+static void write_part(FILE *f, const struct cal_rank *c, size_t part, int points)
+{
+	const struct cal_map *m = &c->map;
+	size_t begin = m->parts ? m->part[part].node : 0, n = m->parts ? m->part[part].nodes : m->nodes;
+	ltick_t first = m->node[0].local, from = m->node[begin].local, at;
+	int64_t length = ltick_sub(m->node[begin + n - 1].local, from);
+	struct cal_walk w;
+	double bound;
+	int k;
+
+	for (k = 0; k <= points; k++) {
+		gtick_t g;
+
+		at = ltick_add(from, (int64_t)((double)length * k / points));
+		cal_walk_begin(&w, m);
+		w.part = w.last_part = part;
+		g = cal_walk_at(&w, at, &bound);
+		fprintf(f, "%.9f %.6e %.6e\n", (double)ltick_sub(at, first) / cal_rank_hz(c), delta(m, c, at, g), bound);
+	}
+}
+
 static void write_transform(FILE *f, const struct tt_result *r)
 {
 	enum { POINTS = 200 };
-	int i, k;
+	size_t p, parts;
+	int i;
 
 	fputs("# local_time[s] delta[s] bound[s]\n", f);
 	for (i = 1; i < r->ranks; i++) {
 		const struct cal_rank *c = &r->run.rank[i];
-		ltick_t first, at;
-		int64_t length;
 
 		if (!has_map(c)) {
 			continue;
 		}
-		first = c->map.node[0].local;
-		length = ltick_sub(c->map.node[c->map.nodes - 1].local, first);
 		title_of_rank(f, r, i);
-		for (k = 0; k <= POINTS; k++) {
-			at = ltick_add(first, (int64_t)((double)length * k / POINTS));
-			fprintf(f, "%.9f %.6e %.6e\n", (double)ltick_sub(at, first) / cal_rank_hz(c),
-				delta(&c->map, c, first, at, cal_map_at(&c->map, at)), cal_map_bound(&c->map, at));
+		parts = c->map.parts ? c->map.parts : 1;
+		for (p = 0; p < parts; p++) {
+			if (p > 0) {
+				putc('\n', f);
+			}
+			write_part(f, c, p, POINTS / (int)(parts < 20 ? parts : 20));
 		}
 		end_block(f);
 	}
@@ -112,8 +133,13 @@ static void write_session_samples(FILE *f, const struct tt_result *r, const stru
 {
 	const struct cal_map *m = &c->map, *master = &r->run.rank[r->run.master].map;
 	ltick_t first = m->node[0].local;
+	struct cal_walk walk;
 	size_t k;
 
+	cal_walk_begin(&walk, m);
+	for (k = 0; k < m->nodes && m->node[k].session <= 1 + (s - c->session); k++) {
+		cal_walk_node(&walk, k);
+	}
 	for (k = 0; k < s->n; k++) {
 		const struct cal_sample *p = &s->sample[k];
 		ltick_t middle = ltick_add(p->send, ltick_sub(p->recv, p->send) / 2);
@@ -121,8 +147,8 @@ static void write_session_samples(FILE *f, const struct tt_result *r, const stru
 		double slope = cal_rank_hz(&r->run.rank[r->run.master]) / cal_rank_hz(c);
 
 		fprintf(f, "%.12f %.6e %.6e %d %d %.6e\n", (double)ltick_sub(middle, first) / cal_rank_hz(c),
-			delta(m, c, first, middle, measured), cal_rtt(p, slope) / cal_rank_hz(c), p->kept, s->used,
-			(double)gtick_sub(measured, cal_map_at(m, middle)) * m->period_s);
+			delta(m, c, middle, measured), cal_rtt(p, slope) / cal_rank_hz(c), p->kept, s->used,
+			(double)gtick_sub(measured, cal_walk_at(&walk, middle, NULL)) * m->period_s);
 	}
 }
 

@@ -145,7 +145,7 @@ static void judge_steps(const struct tt_result *r, char *why, size_t size)
 		if (c->sync == CAL_SHARED || c->map.steps == 0) {
 			continue;
 		}
-		against(why, size, "the clocks of rank 0 and rank %d stepped against each other by %s between %.3f s and %.3f s: "
+		against(why, size, "the clock of rank %d stepped against that of rank 0 by %s between %.3f s and %.3f s: "
 			"stamps in between are only known to within the step; find out who sets the clock, or take a clock that is "
 			"never set", i, in_words(x, sizeof(x), s->size_s), (double)s->from_global.v * r->run.period_s,
 			(double)s->to_global.v * r->run.period_s);
@@ -294,6 +294,26 @@ static void print_checks(FILE *f, const struct cal_rank *c, double period_s)
 	}
 }
 
+/* Every step, with what is certain about it. */
+static void print_steps(FILE *f, int rank, const struct cal_rank *c, const struct cal_run *run)
+{
+	char a[32], b[32];
+	size_t k;
+
+	for (k = 0; k < c->map.steps; k++) {
+		const struct cal_step *s = &c->map.step[k];
+
+		fprintf(f, "clock of rank %d stepped against that of rank %d by %s +- %s between %.3f s and %.3f s%s: the map is split there\n",
+			rank, run->master, tkm_print_time(a, sizeof(a), s->size_s, 3), tkm_print_time(b, sizeof(b), s->within_s, 3),
+			(double)s->from_global.v * run->period_s, (double)s->to_global.v * run->period_s,
+			s->certain ? "" : " (or its rate jumped: too sudden to be wander)");
+	}
+	if (c->map.max_wander > run->max_wander) {
+		fprintf(f, "clock of rank %d wandered by %.3g ppm against that of rank %d, assumed were %g ppm: its bound is wider\n",
+			rank, c->map.max_wander * 1e6, run->master, run->max_wander * 1e6);
+	}
+}
+
 static void print_maps(FILE *f, const struct tt_result *r)
 {
 	char a[32], b[32];
@@ -302,7 +322,7 @@ static void print_maps(FILE *f, const struct tt_result *r)
 	for (i = 1; i < r->ranks; i++) {
 		const struct cal_rank *c = &r->run.rank[i];
 		double at_nodes = 0, between = 0;
-		size_t k;
+		size_t k, used = 0;
 
 		if (c->sync == CAL_SHARED) {
 			fprintf(f, "clock map of rank %d: that of rank %d, whose clock it shares", i, c->leader);
@@ -316,13 +336,15 @@ static void print_maps(FILE *f, const struct tt_result *r)
 			between = fmax(between, cal_map_bound(&c->map, c->map.node[k].local));
 			if (c->map.node[k].used) {
 				at_nodes = fmax(at_nodes, cal_map_bound(&c->map, c->map.node[k].local));
+				used++;
 			}
 		}
-		fprintf(f, "clock map of rank %d: %zu of %zu sessions, bound %s at them, %s at the checks between (wander %g ppm)", i,
-			c->map.pieces + 1 < c->map.nodes ? c->map.pieces + 1 : c->map.nodes, c->map.nodes,
-			tkm_print_time(a, sizeof(a), at_nodes, 1), tkm_print_time(b, sizeof(b), between, 1), c->map.max_wander * 1e6);
+		fprintf(f, "clock map of rank %d: %zu of %zu sessions, bound %s at them, %s at the checks between (wander %g ppm)", i, used,
+			c->map.nodes, tkm_print_time(a, sizeof(a), at_nodes, 1), tkm_print_time(b, sizeof(b), between, 1),
+			c->map.max_wander * 1e6);
 		print_checks(f, c, r->run.period_s);
 		putc('\n', f);
+		print_steps(f, i, c, &r->run);
 	}
 }
 

@@ -43,16 +43,23 @@ static uint32_t choose_event_bits(const struct tt_result *r)
 static int make_stamps(struct tt_result *r, int rank, uint32_t bits, struct stamps *s, struct tkm_err *err)
 {
 	const struct tt_rank *me = &r->rank[rank];
+	const struct cal_map *m = &r->run.rank[rank].map;
 	uint64_t most = ((uint64_t)1 << bits) - 1;
-	size_t i;
+	struct cal_walk walk;
+	size_t i, node = 0;
 
+	cal_walk_begin(&walk, m);
 	*s = (struct stamps){ .stamp = malloc((me->events + 1) * sizeof(*s->stamp)), .last_tick = -1 };
 	if (!s->stamp) {
 		return tkm_fail(err, TKM_ERR_NOMEM, "trace: out of memory");
 	}
 	for (i = 0; i < me->events; i++) {
-		int64_t tick = cal_map_at(&r->run.rank[rank].map, ltick(me->event[i].local)).v;
+		int64_t tick;
 
+		while (node < m->nodes && m->node[node].session <= me->event[i].session) {
+			cal_walk_node(&walk, node++);
+		}
+		tick = cal_walk_at(&walk, ltick(me->event[i].local), NULL).v;
 		if (tick < s->last_tick || tick < 0) {
 			/* the clock went back: keep the order and say so */
 			int64_t moved = (tick < 0 && s->last_tick < 0 ? 0 : s->last_tick) - tick;
