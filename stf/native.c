@@ -122,6 +122,8 @@ static inline size_t alike(const uint8_t *p, size_t max, size_t stride, unsigned
 		if (p[0] != STF_ID_counter_value || p[AT(size_1_2)] != k) {
 			break;
 		}
+		/* what was mapped is not in the cache yet, and the processor does not look beyond a page */
+		__builtin_prefetch(p + 4096);
 		t += tkm_get32(p + AT(time), TKM_HOST_BIG);
 		if (t - from > span) {
 			break;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The encoder: stx_put_NAME() and stf_write_NAME() of every record, from the table. Straight-line code
  * per record, no dispatch on fields. */
-#include "stf/stream.h"
+#include "stf/writer.h"
 
 /* What must be known before the bytes: size, time, thread, first field, and whether a count fits. */
 struct head {
@@ -141,7 +141,7 @@ static inline uint8_t *put_f8(uint8_t *p, double v, int big)
 		struct stx_stream *s; \
 		measure_##name_(r, &h); \
 		if (__builtin_expect(h.too_many != 0, 0)) { \
-			return stx_reject(stx_writer_err(w), #name_, "more elements than its size field can say", \
+			return stx_reject(&w->err, #name_, "more elements than its size field can say", \
 					  h.too_many); \
 		} \
 		if ((id_ == STF_ID_stf_string || id_ == STF_ID_class_definition || id_ == STF_ID_info) && \

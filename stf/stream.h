@@ -113,14 +113,10 @@ static inline uint8_t *stx_room(struct stx_stream *s, uint64_t size, uint64_t ti
 
 /* ---- writer.c ---- */
 
-/* The stream where a record of this kind, willy and id belongs, NULL with the writer's error set.
- * `key` is the record's first field, for declarations its id. */
-struct stx_stream *stx_route(struct stf_writer *w, unsigned id, unsigned kind, uint32_t willy, uint64_t key);
 /* Looks at a stf_string, class_definition or info that is to be written. 1: the writer drops it. */
 int stx_note(struct stf_writer *w, unsigned id, const void *record);
 /* Rejects one record. Returns -1. */
 int stx_reject(struct stf_err *e, const char *record, const char *why, uint64_t n);
-struct stf_err *stx_writer_err(struct stf_writer *w);
 
 /* ---- put.c ---- */
 

@@ -15,10 +15,6 @@ const struct stx_category stx_category[DATA_KINDS] = {
 	[STF_KIND_FIO] = { ".i", 1, 11 },   [STF_KIND_COUNTER] = { ".c", 1, 13 },
 	[STF_KIND_REPORT] = { ".r", 1, 15 }, [STF_KIND_OTHER] = { ".x", 1, 17 },
 };
-struct stf_err *stx_writer_err(struct stf_writer *w)
-{
-	return &w->err;
-}
 
 const struct stf_err *stf_writer_error(const struct stf_writer *w)
 {
@@ -245,21 +241,29 @@ static struct stx_stream *route_statistics(struct stf_writer *w)
 	return w->sts;
 }
 
-struct stx_stream *stx_route(struct stf_writer *w, unsigned id, unsigned kind, uint32_t willy, uint64_t key)
+static struct stx_stream *route_data(struct stf_writer *w, unsigned kind, uint32_t willy)
 {
-	uint32_t set = 0;
+	uint32_t set = 0, per = stx_category[kind].per_set ? w->opt.procs_per_file : 0;
+	struct stx_stream *s;
 
+	if (per && !stf_willy_is_group(willy)) {
+		set = stf_willy_process(willy) / per;
+	}
+	s = set < w->n_sets[kind] ? w->data[kind][set] : NULL;
+	s = s ? s : open_data(w, kind, set);
+	if (s) {
+		w->way[kind] = (struct stx_way){ s, set * per, per ? per : UINT32_MAX };
+	}
+	return s;
+}
+
+struct stx_stream *stx_route_slow(struct stf_writer *w, unsigned id, unsigned kind, uint32_t willy, uint64_t key)
+{
 	if (stx_is_fatal(&w->err)) {
 		return NULL;
 	}
 	if (kind < DATA_KINDS) {
-		if (w->opt.procs_per_file && stx_category[kind].per_set && !stf_willy_is_group(willy)) {
-			set = stf_willy_process(willy) / w->opt.procs_per_file;
-		}
-		if (set < w->n_sets[kind] && w->data[kind][set]) {
-			return w->data[kind][set];
-		}
-		return open_data(w, kind, set);
+		return route_data(w, kind, willy);
 	}
 	switch (kind) {
 	case STF_KIND_DECL:

@@ -17,11 +17,18 @@ struct stx_category {
 };
 extern const struct stx_category stx_category[DATA_KINDS];
 
+/* Where the last record of a category went: the processes first to first + span - 1 go there too. */
+struct stx_way {
+	struct stx_stream *s; /* NULL: not known */
+	uint32_t first, span;
+};
+
 struct stf_writer {
 	char *path, *comment;
 	struct stf_writer_options opt;
 	struct stf_err err;
 	uint8_t used[256];
+	struct stx_way way[DATA_KINDS];
 	struct stx_stream *dcl, *sts;
 	struct stx_stream *infos, *procs; /* in memory: parts of the index */
 	struct stx_stream **data[DATA_KINDS];
@@ -38,11 +45,23 @@ struct stf_writer {
 enum { STX_OWN_INTEGRITY, STX_OWN_LATE };
 extern const char *const stx_own_class[2];
 
-
 /* Will no record be taken any more? */
 static inline int stx_is_fatal(const struct stf_err *e)
 {
-	return e->code != STF_OK && e->code != STF_ERR_ARG && e->code != STF_ERR_STATE;
+	return e->code > STF_ERR_STATE;
+}
+
+/* The stream where a record of this kind, willy and id belongs, NULL with the writer's error set.
+ * `key` is the record's first field, for declarations its id. */
+struct stx_stream *stx_route_slow(struct stf_writer *w, unsigned id, unsigned kind, uint32_t willy, uint64_t key);
+
+static inline struct stx_stream *stx_route(struct stf_writer *w, unsigned id, unsigned kind, uint32_t willy, uint64_t key)
+{
+	/* a group, bit 31, is beyond the span unless all go to one file */
+	if (kind < DATA_KINDS && (willy & 0x8000ffffu) - w->way[kind].first < w->way[kind].span && !stx_is_fatal(&w->err)) {
+		return w->way[kind].s;
+	}
+	return stx_route_slow(w, id, kind, willy, key);
 }
 
 /* Neither removes nor names anything that was not created by w. */
