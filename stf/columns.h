@@ -7,8 +7,8 @@
 
 /* What n bytes of a component can need as content, at most. */
 size_t stx_columns_bound(size_t n);
-/* Content of the n bytes at p, with `tmp` of n bytes to work in; returns its length. */
-size_t stx_columns_pack(uint8_t *dst, const uint8_t *p, size_t n, uint8_t *tmp, int big);
+/* Content of the n bytes at p; returns its length. */
+size_t stx_columns_pack(uint8_t *dst, const uint8_t *p, size_t n, int big);
 /* Bytes of the component that the content stands for; -1 if the content is damaged. */
 int64_t stx_columns_size(const uint8_t *content, size_t n, int big);
 /* Writes these bytes. */

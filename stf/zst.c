@@ -14,7 +14,7 @@
 struct stx_zst {
 	ZSTD_CCtx *ctx;
 	int level, big;
-	uint8_t *content, *tmp, *out;
+	uint8_t *content, *out;
 	size_t cap, out_cap;
 	struct stx_buf table; /* U4 packed, U4 content of each frame */
 };
@@ -41,7 +41,6 @@ void stx_zst_free(struct stx_zst *z)
 	if (z) {
 		ZSTD_freeCCtx(z->ctx);
 		free(z->content);
-		free(z->tmp);
 		free(z->out);
 		free(z->table.p);
 		free(z);
@@ -51,18 +50,16 @@ void stx_zst_free(struct stx_zst *z)
 static int reserve(struct stx_zst *z, size_t n)
 {
 	size_t out = ZSTD_compressBound(stx_columns_bound(n));
-	uint8_t *a, *b, *c;
+	uint8_t *a, *b;
 
 	if (n <= z->cap) {
 		return 0;
 	}
 	a = realloc(z->content, stx_columns_bound(n));
 	z->content = a ? a : z->content;
-	b = realloc(z->tmp, n);
-	z->tmp = b ? b : z->tmp;
-	c = realloc(z->out, out);
-	z->out = c ? c : z->out;
-	if (!a || !b || !c) {
+	b = realloc(z->out, out);
+	z->out = b ? b : z->out;
+	if (!a || !b) {
 		z->cap = 0;
 		return -1;
 	}
@@ -79,7 +76,7 @@ int stx_zst_frame(struct stx_zst *z, const uint8_t *p, size_t n, const uint8_t *
 	if (n > UINT32_MAX / 2 || reserve(z, n) < 0) {
 		return stx_no_memory(err);
 	}
-	content = stx_columns_pack(z->content, p, n, z->tmp, z->big);
+	content = stx_columns_pack(z->content, p, n, z->big);
 	*len = ZSTD_compressCCtx(z->ctx, z->out, z->out_cap, z->content, content, z->level);
 	if (ZSTD_isError(*len)) {
 		return stx_fail(err, STF_ERR_IO, NULL, 0, 0, "cannot compress: %s", ZSTD_getErrorName(*len));
