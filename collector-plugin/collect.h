@@ -44,6 +44,14 @@ int vt_collect_start(int rank, int ranks, const char *argv0, struct tkm_err *err
  * one of its job; 0: somebody else does that (MPI: all ranks together). Again is nothing. Not under a lock. */
 void vt_collect_end(int merge);
 
+/* One trace of several raw files (merge.h), with what the options say of it: LOGFILE-*, COMPRESS, STF-*, KEEP-RAW-EVENTS.
+ * After the end too. period_s: of the maps' global ticks. Returns 0 or -1. */
+struct vt_merge_input;
+int vt_collect_merge(struct vt_merge_input *in, size_t n, double period_s, struct tkm_err *err);
+
+/* The trace's absolute name; NULL before the start. */
+const char *vt_collect_trace(void);
+
 /* Options beyond the common ones, as text, by their guide's name ("SYNC-MAX-MESSAGES"); NULL if nobody set it. */
 const char *vt_collect_option(const char *name);
 
