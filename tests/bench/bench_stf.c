@@ -8,8 +8,11 @@
 #include "tests/bench/bench_work.h"
 
 #include <dirent.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "stf/stf.h"
@@ -79,11 +82,12 @@ __attribute__((unused)) static const char *in_dir(const char *name)
 	return path[i];
 }
 
-static double stf_write(const char *path, uint64_t n, unsigned k, int compress)
+/* The same samples for each of `procs` processes, which have files of their own. */
+static double stf_write_procs(const char *path, uint64_t n, unsigned k, int compress, uint32_t procs)
 {
-	static const uint32_t one = 1, id[WORK_K] = { 1, 2, 3, 4, 5 };
+	static const uint32_t one[2] = { 1, 1 }, id[WORK_K] = { 1, 2, 3, 4, 5 };
 	static struct work_block b;
-	struct stf_writer_options o = { .resolution = 1e-9, .force = 1, .compress = compress };
+	struct stf_writer_options o = { .resolution = 1e-9, .force = 1, .compress = compress, .procs_per_file = 1 };
 	struct stf_counter_definition def = { .type = STF_COUNTER_U8 | STF_COUNTER_SAMPLE, .do_diff = 1 };
 	struct stf_counter_value r = { .size_1_2 = k, .counters = id };
 	struct stf_writer *wr;
@@ -98,7 +102,7 @@ static double stf_write(const char *path, uint64_t n, unsigned k, int compress)
 	if (!wr) {
 		die("create", &err);
 	}
-	stf_writer_processes(wr, &one, 1);
+	stf_writer_processes(wr, one, procs);
 	for (i = 0; i < k; i++) {
 		def.id = id[i];
 		stf_write_counter_definition(wr, &def);
@@ -107,10 +111,12 @@ static double stf_write(const char *path, uint64_t n, unsigned k, int compress)
 	for (left = n; left; left -= b.n) {
 		work_next(&w, &b, left);
 		t = bench_now();
-		for (i = 0; i < b.n; i++) {
-			r.time = b.time[i];
-			r.values = b.value[i];
-			stf_write_counter_value(wr, &r);
+		for (r.willy = 0; r.willy < procs; r.willy++) {
+			for (i = 0; i < b.n; i++) {
+				r.time = b.time[i];
+				r.values = b.value[i];
+				stf_write_counter_value(wr, &r);
+			}
 		}
 		sum += bench_now() - t;
 	}
@@ -119,6 +125,11 @@ static double stf_write(const char *path, uint64_t n, unsigned k, int compress)
 		die("write", &err);
 	}
 	return sum + bench_now() - t;
+}
+
+static double stf_write(const char *path, uint64_t n, unsigned k, int compress)
+{
+	return stf_write_procs(path, n, k, compress, 1);
 }
 
 /* Through the cursor that gives any record. */
@@ -159,10 +170,10 @@ static double stf_read_records(const char *path, uint64_t from, uint64_t to, str
 	return bench_now() - t;
 }
 
-/* Through batches of counter samples, in a window or all. */
-static double stf_read(const char *path, uint64_t from, uint64_t to, struct work_sum *sum)
+/* Through batches of counter samples, in a window or all; of one component or all. */
+static double stf_read_file(const char *path, const char *suffix, uint64_t from, uint64_t to, struct work_sum *sum)
 {
-	struct stf_cursor_options o = { .window = from > 0, .from = from, .to = to, .state = from > 0 };
+	struct stf_cursor_options o = { .window = from > 0, .from = from, .to = to, .state = from > 0, .suffix = suffix };
 	struct stf_counter_batch b;
 	struct stf_reader *r;
 	struct stf_cursor *c;
@@ -195,6 +206,11 @@ static double stf_read(const char *path, uint64_t from, uint64_t to, struct work
 	stf_cursor_close(c);
 	stf_reader_close(r);
 	return bench_now() - t;
+}
+
+static double stf_read(const char *path, uint64_t from, uint64_t to, struct work_sum *sum)
+{
+	return stf_read_file(path, NULL, from, to, sum);
 }
 
 static void check(const char *what, const struct work_sum *got, const struct work_sum *want)
@@ -336,16 +352,127 @@ static void run_all(unsigned k)
 	}
 }
 
+/* ---- readers beside each other ---- */
+
+struct reading {
+	const char *path, *suffix;
+	struct work_sum got;
+};
+
+static void *read_one(void *arg)
+{
+	struct reading *r = arg;
+
+	stf_read_file(r->path, r->suffix, 0, UINT64_MAX, &r->got);
+	return NULL;
+}
+
+/* One reader on two files, one after the other, over two readers at once: 2 is all there is. Time that went by,
+ * whatever -c says. */
+static void bench_parallel(unsigned k)
+{
+	struct series s = { .name = k == 5 ? "stf.parallel.read.k5" : "stf.parallel.read" };
+	struct truth t = find_truth(samples, k);
+	clockid_t was = bench_clock;
+	char stf[500];
+	double a, b;
+	int i, j;
+
+	snprintf(stf, sizeof(stf), "%s/p.stf", dir);
+	stf_write_procs(stf, samples, k, 0, 2);
+	bench_clock = CLOCK_MONOTONIC;
+	for (i = 0; i < runs; i++) {
+		struct reading r[2] = { { .path = stf, .suffix = ".c.0" }, { .path = stf, .suffix = ".c.1" } }, alone[2];
+		pthread_t thread[2];
+
+		memcpy(alone, r, sizeof(r));
+		a = bench_now();
+		for (j = 0; j < 2; j++) {
+			read_one(&alone[j]);
+		}
+		b = bench_now();
+		for (j = 0; j < 2; j++) {
+			if (pthread_create(&thread[j], NULL, read_one, &r[j]) != 0) {
+				die("no thread", NULL);
+			}
+		}
+		for (j = 0; j < 2; j++) {
+			pthread_join(thread[j], NULL);
+			check("parallel", &r[j].got, &t.all);
+			check("parallel, alone", &alone[j].got, &t.all);
+		}
+		s.v[i] = (b - a) / (bench_now() - b);
+	}
+	bench_clock = was;
+	bench_print(s.name, s.v, (size_t)runs, "1");
+	remove_all(dir);
+}
+
+/* ---- memory ---- */
+
+/* VmHWM: the most that was resident, pages of mapped files included. */
+static double peak_mb(void)
+{
+	FILE *f = fopen("/proc/self/status", "r");
+	unsigned long kb = 0;
+	char line[200];
+
+	while (f && fgets(line, sizeof(line), f) && sscanf(line, "VmHWM: %lu", &kb) != 1) {
+	}
+	if (f) {
+		fclose(f);
+	}
+	return (double)kb / 1024;
+}
+
+/* -m: reads a trace in a program that has done nothing else, by batches and record by record. */
+static int read_for_memory(const char *path)
+{
+	struct work_sum all = { 0 }, again = { 0 };
+
+	stf_read(path, 0, UINT64_MAX, &all);
+	stf_read_records(path, 0, UINT64_MAX, &again);
+	check("memory", &again, &all);
+	printf("%.2f %llu\n", peak_mb(), (unsigned long long)all.n);
+	return 0;
+}
+
+/* Megabytes at the peak of reading a trace of 2 GB. */
+static void bench_memory(const char *self, int compress)
+{
+	const uint64_t n = ((uint64_t)2 << 30) / 70;
+	unsigned long long seen = 0;
+	struct statvfs fs;
+	char command[1400];
+	double mb = 0;
+	FILE *f;
+
+	if (statvfs(dir, &fs) < 0 || (double)fs.f_bavail * (double)fs.f_frsize < 3e9) {
+		fprintf(stderr, "bench_stf: less than 3 GB are free for %s: stf.memory was not measured\n", dir);
+		return;
+	}
+	stf_write(in_dir("m.stf"), n, 5, compress);
+	snprintf(command, sizeof(command), "'%.500s' -m '%.500s'", self, in_dir("m.stf"));
+	f = popen(command, "r");
+	if (!f || fscanf(f, "%lf %llu", &mb, &seen) != 2 || pclose(f) != 0 || seen != n) {
+		die("memory", NULL);
+	}
+	bench_print(compress ? "stf.memory.zstd" : "stf.memory", &mb, 1, "MB");
+	remove_all(dir);
+}
+
 int main(int argc, char **argv)
 {
 	const char *tmp = getenv("TMPDIR");
 	int c;
 
-	while ((c = getopt(argc, argv, "cn:r:")) != -1) {
+	while ((c = getopt(argc, argv, "cm:n:r:")) != -1) {
 		if (c == 'n') {
 			samples = strtoull(optarg, NULL, 0);
 		} else if (c == 'r') {
 			runs = atoi(optarg);
+		} else if (c == 'm') {
+			return read_for_memory(optarg);
 		} else if (c == 'c') {
 			bench_clock = CLOCK_PROCESS_CPUTIME_ID;
 		} else {
@@ -362,6 +489,12 @@ int main(int argc, char **argv)
 	}
 	run_all(1);
 	run_all(5);
+	bench_parallel(1);
+	bench_parallel(5);
+	bench_memory(argv[0], 0);
+#ifdef HAVE_ZSTD
+	bench_memory(argv[0], 1);
+#endif
 	remove_all(dir);
 	rmdir(dir);
 	return 0;
