@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The calls of MPI in Fortran, under the four names that compilers make of each. Their arguments are references
+ * and, behind them, the lengths of strings, so they pass on as so many words, whichever they are: a call that
+ * has fewer passes on what happens to lie there, and nobody looks at it. MPI's Fortran calls go to PMPI_ and past
+ * the C ones here, or through those; vt_mpi_depth sees to it that a call counts once. */
+#include "config.h"
+#include "collector-plugin/mpi_private.h"
+
+#include <stddef.h>
+
+#define FORTRAN(lower, UPPER) \
+	void mpi_##lower##_(VT_WORDS); \
+	void mpi_##lower##__(VT_WORDS) __attribute__((alias("mpi_" #lower "_"))); \
+	void mpi_##lower(VT_WORDS) __attribute__((alias("mpi_" #lower "_"))); \
+	void MPI_##UPPER(VT_WORDS) __attribute__((alias("mpi_" #lower "_"))); \
+	void mpi_##lower##_(VT_WORDS) \
+	{ \
+		static void *found; \
+		static const char *const names[] = { "mpi_" #lower "_", "mpi_" #lower "__", "mpi_" #lower, "MPI_" #UPPER, \
+			NULL }; \
+		vt_words_fn *next = vt_mpi_next_fortran(&found, names); \
+		if (next) { \
+			vt_mpi_enter(); \
+			next(VT_WORDS_ON); \
+			vt_mpi_leave(); \
+		} \
+	}
+#define CALL(name, lower, UPPER, params, args) FORTRAN(lower, UPPER)
+#define CALL4(name, lower, UPPER, params, args)
+#include "collector-plugin/mpi_calls.def"
+
+void *vt_mpi_next_fortran(void **found, const char *const *names)
+{
+	void *next = __atomic_load_n(found, __ATOMIC_RELAXED);
+
+	for (; !next && *names; names++) {
+		next = vt_mpi_next(*names, NULL);
+	}
+	__atomic_store_n(found, next, __ATOMIC_RELAXED);
+	return next;
+}

@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* One job from MPI_Init to MPI_Finalize: who takes part, the clock sessions, one trace. Trouble of one rank is
+ * told to all, so that none waits for another: then each keeps its own raw file, which stftool can merge. */
+#include "config.h"
+#include "collector-plugin/mpi_job.h"
+#include "collector-plugin/mpi_private.h"
+
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static struct vt_job job;
+static char raw_path[4096];
+
+/* The worst of what the ranks say, known to all of them. */
+static int all_well(int rc)
+{
+	int mine = rc < 0, worst = 1;
+
+	return PMPI_Allreduce(&mine, &worst, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD) == MPI_SUCCESS && !worst ? 0 : -1;
+}
+
+static void say(const char *what, const struct tkm_err *err)
+{
+	char line[700];
+	int n = snprintf(line, sizeof(line), "vtrun: rank %d: %s: %.480s\n", job.rank.rank, what, err->text);
+
+	if (write(STDERR_FILENO, line, (size_t)n) < 0) {
+		return;
+	}
+}
+
+/* The sessions are over for this rank; the raw file goes on. */
+static void without_link(void)
+{
+	if (job.link) {
+		cal_link_close(job.link);
+		job.link = NULL;
+	}
+}
+
+void vt_job_begin(int *argc, char ***argv)
+{
+	struct tkm_err err = { .text = "" };
+	int rank, size, rc;
+
+	PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
+	PMPI_Comm_size(MPI_COMM_WORLD, &size);
+	job.rank.rank = rank;
+	rc = vt_collect_start(rank, size, argc && argv && *argv && *argc > 0 ? (*argv)[0] : NULL, &err);
+	if (rc < 0) {
+		say("nothing is recorded", &err);
+	}
+	job.collect = vt_collect_running();
+	if (all_well(rc != 0 || !job.collect ? -1 : 0) < 0) {
+		return;
+	}
+	snprintf(raw_path, sizeof(raw_path), "%s", vt_raw_path(job.collect->raw));
+	err.text[0] = '\0';
+	rc = vt_job_clock_open(&job, &err);
+	rc = rc < 0 ? rc : vt_job_session(&job, CAL_START, &err);
+	if (rc < 0 && err.text[0]) {
+		say("no clock session", &err);
+	}
+	if (all_well(rc) < 0) {
+		without_link();
+	}
+	vt_self();
+}
+
+VT_ErrorCode vt_job_timesync(void)
+{
+	struct tkm_err err = { .text = "" };
+	int rc;
+
+	if (!job.link) {
+		return VT_OK;
+	}
+	rc = vt_job_session(&job, CAL_MIDDLE, &err);
+	if (rc < 0) {
+		say("VT_timesync", &err);
+	}
+	if (all_well(rc) < 0) {
+		without_link();
+		return VT_ERR_COMM;
+	}
+	return VT_OK;
+}
+
+void vt_job_end(void)
+{
+	struct tkm_err err = { .text = "" };
+	int rc;
+
+	vt_call_finalize();
+	if (!job.link) {
+		vt_collect_end(0);
+		return;
+	}
+	rc = vt_job_session(&job, CAL_END, &err);
+	if (rc < 0) {
+		say("no clock session", &err);
+	}
+	vt_collect_end(0);
+	if (all_well(rc) == 0) {
+		rc = vt_job_gather(&job, raw_path, &err);
+		if (rc < 0) {
+			say("no common trace", &err);
+		}
+		rc = all_well(rc);
+	} else {
+		rc = -1;
+	}
+	job.files = rc == 0 && job.link->rank == 0;
+	without_link();
+}
+
+void vt_job_write(void)
+{
+	struct tkm_err err = { .text = "" };
+
+	if (job.files && vt_job_merge(&job, &err) < 0) {
+		say("no trace was written, the raw files are kept", &err);
+	}
+}
+
+void vt_job_abort(void)
+{
+	vt_collect_end(0);
+}

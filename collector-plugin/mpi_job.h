@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What the ranks of a job know of each other. */
+#ifndef COLLECTOR_PLUGIN_MPI_JOB_H
+#define COLLECTOR_PLUGIN_MPI_JOB_H
+
+#include "calib/link.h"
+#include "calib/solve.h"
+#include "calib/sync.h"
+#include "collector-plugin/vt_private.h"
+
+struct vt_job {
+	struct vt_collect *collect;
+	struct cal_link *link;      /* NULL: no sessions, no common trace */
+	struct cal_rank rank;       /* of this process */
+	struct cal_sync_options sync;
+	unsigned char *exchanges;   /* which ranks talk to the master */
+	double *hz;                 /* of each rank's timer */
+	int skip;                   /* TIMER-SKIP */
+	char domain[256];           /* equal where the kernel's clocks are shared */
+	/* rank 0, from vt_job_end() to vt_job_write() */
+	struct cal_run run;
+	struct vt_merge_input *in;
+	size_t files;
+	char **path, **remove;      /* remove[i]: copies made here, to be deleted in any case */
+};
+
+/* mpi_clock.c. Returns 0 or -1. */
+VT_HIDDEN int vt_job_clock_open(struct vt_job *j, struct tkm_err *err);
+VT_HIDDEN int vt_job_session(struct vt_job *j, enum cal_session_kind kind, struct tkm_err *err);
+
+/* mpi_gather.c: clock data and raw files of all ranks to rank 0. */
+VT_HIDDEN int vt_job_gather(struct vt_job *j, const char *raw_path, struct tkm_err *err);
+/* mpi_gather.c: the trace, on rank 0. */
+VT_HIDDEN int vt_job_merge(struct vt_job *j, struct tkm_err *err);
+
+#endif

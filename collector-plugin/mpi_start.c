@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Start and end of MPI, in C and in Fortran: the real call always happens, with what the program gave it, and
+ * what the collector does stands before or behind it. seeds/003 section 3.1.3. */
+#include "config.h"
+#include "collector-plugin/mpi_private.h"
+
+#include <dlfcn.h>
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "collector-plugin/vt_hooks.h"
+
+/* Only the first start counts: VT_initialize() after MPI_Init() is no error. */
+static _Atomic int begun, ended;
+
+static void begin(int *argc, char ***argv)
+{
+	if (atomic_exchange(&begun, 1) == 0) {
+		vt_mpi_depth++;
+		vt_job_begin(argc, argv);
+		vt_mpi_depth--;
+	}
+}
+
+/* Returns 1 when this call is the one that ends it. */
+static int end(void)
+{
+	if (!atomic_load(&begun) || atomic_exchange(&ended, 1) != 0) {
+		return 0;
+	}
+	vt_job_end();
+	return 1;
+}
+
+int MPI_Init(int *argc, char ***argv)
+{
+	int (*next)(int *, char ***) = (int (*)(int *, char ***))vt_mpi_next("MPI_Init", (void *)PMPI_Init);
+	int rc;
+
+	vt_mpi_depth++;
+	rc = next(argc, argv);
+	vt_mpi_depth--;
+	if (rc == MPI_SUCCESS) {
+		begin(argc, argv);
+	}
+	return rc;
+}
+
+int MPI_Init_thread(int *argc, char ***argv, int required, int *provided)
+{
+	int (*next)(int *, char ***, int, int *) =
+		(int (*)(int *, char ***, int, int *))vt_mpi_next("MPI_Init_thread", (void *)PMPI_Init_thread);
+	int rc;
+
+	vt_mpi_depth++;
+	rc = next(argc, argv, required, provided);
+	vt_mpi_depth--;
+	if (rc == MPI_SUCCESS) {
+		begin(argc, argv);
+	}
+	return rc;
+}
+
+int MPI_Finalize(void)
+{
+	int (*next)(void) = (int (*)(void))vt_mpi_next("MPI_Finalize", (void *)PMPI_Finalize);
+	int rc, last = end();
+
+	vt_mpi_depth++;
+	rc = next();
+	vt_mpi_depth--;
+	if (last) {
+		vt_job_write();
+	}
+	return rc;
+}
+
+/* Whoever is killed now has its samples in its raw file; so has this one, closed. */
+int MPI_Abort(MPI_Comm comm, int errorcode)
+{
+	int (*next)(MPI_Comm, int) = (int (*)(MPI_Comm, int))vt_mpi_next("MPI_Abort", (void *)PMPI_Abort);
+
+	vt_job_abort();
+	return next(comm, errorcode);
+}
+
+/* ---- Fortran ---- */
+
+#define NAMES(lower, UPPER) \
+	static const char *const names[] = { "mpi_" #lower "_", "mpi_" #lower "__", "mpi_" #lower, "MPI_" #UPPER, NULL }
+#define ALIASES(lower, UPPER, params) \
+	void mpi_##lower##_ params; \
+	void mpi_##lower##__ params __attribute__((alias("mpi_" #lower "_"))); \
+	void mpi_##lower params __attribute__((alias("mpi_" #lower "_"))); \
+	void MPI_##UPPER params __attribute__((alias("mpi_" #lower "_")));
+
+ALIASES(init, INIT, (int *ierr))
+ALIASES(init_thread, INIT_THREAD, (int *required, int *provided, int *ierr))
+ALIASES(finalize, FINALIZE, (int *ierr))
+ALIASES(abort, ABORT, (int *comm, int *errorcode, int *ierr))
+void mpi_init_f08_(int *ierr);
+void mpi_init_thread_f08_(int *required, int *provided, int *ierr);
+void mpi_finalize_f08_(int *ierr);
+void mpi_abort_f08_(int *comm, int *errorcode, int *ierr);
+
+/* ierr may be absent in the module mpi_f08: then it is NULL, and whether it went well MPI itself knows. */
+static int is_running(void)
+{
+	int flag = 0;
+
+	return PMPI_Initialized(&flag) == MPI_SUCCESS && flag;
+}
+
+static void init_by(void (*next)(int *), int *ierr)
+{
+	vt_mpi_depth++;
+	if (next) {
+		next(ierr);
+	}
+	vt_mpi_depth--;
+	if (is_running()) {
+		begin(NULL, NULL);
+	}
+}
+
+void mpi_init_(int *ierr)
+{
+	NAMES(init, INIT);
+	static void *found;
+
+	init_by((void (*)(int *))vt_mpi_next_fortran(&found, names), ierr);
+}
+
+void mpi_init_f08_(int *ierr)
+{
+	init_by((void (*)(int *))vt_mpi_next("mpi_init_f08_", NULL), ierr);
+}
+
+static void init_thread_by(void (*next)(int *, int *, int *), int *required, int *provided, int *ierr)
+{
+	vt_mpi_depth++;
+	if (next) {
+		next(required, provided, ierr);
+	}
+	vt_mpi_depth--;
+	if (is_running()) {
+		begin(NULL, NULL);
+	}
+}
+
+void mpi_init_thread_(int *required, int *provided, int *ierr)
+{
+	NAMES(init_thread, INIT_THREAD);
+	static void *found;
+
+	init_thread_by((void (*)(int *, int *, int *))vt_mpi_next_fortran(&found, names), required, provided, ierr);
+}
+
+void mpi_init_thread_f08_(int *required, int *provided, int *ierr)
+{
+	init_thread_by((void (*)(int *, int *, int *))vt_mpi_next("mpi_init_thread_f08_", NULL), required, provided, ierr);
+}
+
+static void finalize_by(void (*next)(int *), int *ierr)
+{
+	int last = end();
+
+	vt_mpi_depth++;
+	if (next) {
+		next(ierr);
+	}
+	vt_mpi_depth--;
+	if (last) {
+		vt_job_write();
+	}
+}
+
+void mpi_finalize_(int *ierr)
+{
+	NAMES(finalize, FINALIZE);
+	static void *found;
+
+	finalize_by((void (*)(int *))vt_mpi_next_fortran(&found, names), ierr);
+}
+
+void mpi_finalize_f08_(int *ierr)
+{
+	finalize_by((void (*)(int *))vt_mpi_next("mpi_finalize_f08_", NULL), ierr);
+}
+
+void mpi_abort_(int *comm, int *errorcode, int *ierr)
+{
+	NAMES(abort, ABORT);
+	static void *found;
+	void (*next)(int *, int *, int *) = (void (*)(int *, int *, int *))vt_mpi_next_fortran(&found, names);
+
+	vt_job_abort();
+	if (next) {
+		next(comm, errorcode, ierr);
+	}
+}
+
+void mpi_abort_f08_(int *comm, int *errorcode, int *ierr)
+{
+	void (*next)(int *, int *, int *) = (void (*)(int *, int *, int *))vt_mpi_next("mpi_abort_f08_", NULL);
+
+	vt_job_abort();
+	if (next) {
+		next(comm, errorcode, ierr);
+	}
+}
+
+/* ---- the VT interface over MPI ---- */
+
+/* VT_THREAD_LEVEL 0 to 3; MPI_THREAD_FUNNELED without it. */
+static int thread_level(void)
+{
+	static const int levels[] = { MPI_THREAD_SINGLE, MPI_THREAD_FUNNELED, MPI_THREAD_SERIALIZED, MPI_THREAD_MULTIPLE };
+	const char *text = getenv("VT_THREAD_LEVEL");
+
+	return text && text[0] >= '0' && text[0] <= '3' && !text[1] ? levels[text[0] - '0'] : MPI_THREAD_FUNNELED;
+}
+
+static VT_ErrorCode initialize(int *argc, char ***argv)
+{
+	int provided, over = 0;
+
+	PMPI_Finalized(&over);
+	if (over || atomic_load(&ended)) {
+		return VT_ERR_BADREQUEST;
+	}
+	if (!is_running()) {
+		if (MPI_Init_thread(argc, argv, thread_level(), &provided) != MPI_SUCCESS) {
+			return VT_ERR_COMM;
+		}
+	} else {
+		/* started past us, by a library that was bound to MPI itself */
+		begin(argc, argv);
+	}
+	return vt_self();
+}
+
+static VT_ErrorCode finalize(void)
+{
+	int over = 0;
+
+	PMPI_Finalized(&over);
+	if (!over && is_running()) {
+		MPI_Finalize();
+	}
+	return VT_OK;
+}
+
+static void __attribute__((constructor)) add_hooks(void)
+{
+	vt_hooks.library = "libVT, " PACKAGE_NAME " " PACKAGE_VERSION;
+	vt_hooks.initialize = initialize;
+	vt_hooks.finalize = finalize;
+	vt_hooks.timesync = vt_job_timesync;
+}
