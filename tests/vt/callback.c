@@ -3,7 +3,7 @@
  * the event (both counters the same), tracing off and NULL end it, and VT_ calls inside it trigger nothing. */
 #include <pthread.h>
 
-#include "say.h"
+#include "tests/vt/say.h"
 
 enum { THREADS = 3, EVENTS = 12 };
 

@@ -9,7 +9,7 @@
 #include <math.h>
 #include <pthread.h>
 
-#include "say.h"
+#include "tests/vt/say.h"
 
 enum { TARGETS = 9 };
 struct target {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* 255 counters of all formats in one call, and more than a record holds; the same call again and again, whose values
  * come back in order; counters of two targets mixed in one call. */
-#include "say.h"
+#include "tests/vt/say.h"
 
 enum { MOST = 300, ROUNDS = 1000 };
 

@@ -6,7 +6,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "say.h"
+#include "tests/vt/say.h"
 
 static int bad, finalized;
 
