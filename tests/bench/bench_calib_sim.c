@@ -225,10 +225,91 @@ static void wobble60(void)
 	}
 }
 
+/* Widest certain interval of the run's sessions, half of it, seconds. */
+static double half_width(const struct cal_map *m, double period_s)
+{
+	double most = 0;
+	size_t k;
+
+	for (k = 0; k < m->nodes; k++) {
+		most = fmax(most, 0.5 * (double)gtick_sub(m->node[k].high, m->node[k].low) * period_s);
+	}
+	return most;
+}
+
+/* Is the step that happened when the true time was at_ps among those of the map, between the two sessions around
+ * it, and of its size? */
+static int is_found(const struct cal_link *l, const struct cal_run *run, int64_t at_ps, double size_s)
+{
+	const struct cal_map *m = &run->rank[1].map;
+	double f;
+	ltick_t before = tmr_sim_truth(cal_link_sim_clock(l, 1), at_ps - 1000, &f);
+	size_t k;
+
+	for (k = 0; k < m->steps; k++) {
+		/* the child jumped ahead, so the master fell behind */
+		if (ltick_sub(before, m->step[k].from) >= 0 && fabs(-m->step[k].size_s - size_s) <= m->step[k].within_s) {
+			return k + 1 == m->steps || ltick_sub(m->step[k + 1].from, before) > 0;
+		}
+	}
+	return 0;
+}
+
+/* Steps from 3 half widths to a second, forwards and back, anywhere between the first session and the last of runs
+ * with 8 to 20 sessions. */
+static void steps(void)
+{
+	long i, n = trials / 50, found = 0, beyond = 0, false_ones = 0;
+
+	for (i = 0; i < n; i++) {
+		int sessions = 8 + (int)(13 * uniform());
+		double every = 1 + 4 * uniform(), at = (sessions - 1) * every * (0.002 + 0.996 * uniform()), size;
+		char clocks[200], network[100];
+		struct trial t = { .ranks = 2, .sessions = sessions, .clocks = clocks, .network = network,
+			.seconds = (sessions - 1) * every, .begin_s = 1000, .method = CAL_SYNC_PAIRS, .how = CAL_CUBIC, .skip = 0 };
+		struct cal_link *l;
+		struct cal_run run;
+		long broken = 0;
+		int64_t begin;
+
+		snprintf(network, sizeof(network), "delay=%.0fns,jitter=%.0fns,outlier=8ms,outliers=0.001,seed=%ld",
+			80 + 1000 * uniform(), 100 * uniform(), i);
+		/* without a step first, for the half width and for steps that are none */
+		snprintf(clocks, sizeof(clocks), "offset={rank}ms,drift={rank}%.3fppm,tick=10.{rank}3ns", 50 * uniform());
+		l = cal_link_sim(2, clocks, network, &err);
+		need(l != NULL);
+		calibrate(l, &t, &run);
+		false_ones += run.rank[1].map.steps != 0;
+		size = 3 * half_width(&run.rank[1].map, run.period_s) * pow(1 / 1e-6, uniform() < 0.3 ? 0.05 * uniform() : uniform());
+		size = fmin(size, 1) * (uniform() < 0.5 ? -1 : 1);
+		cal_run_free(&run);
+		cal_link_close(l);
+		/* rank 0 steps too, long before the run: the ranks differ in a digit of the time only */
+		snprintf(clocks + strlen(clocks), sizeof(clocks) - strlen(clocks), ",step=%.9fs@{rank}%07.3fs", size, at);
+		l = cal_link_sim(2, clocks, network, &err);
+		need(l != NULL);
+		begin = cal_link_sim_time(l)->now_ps + llrint(t.begin_s * 1e12);
+		calibrate(l, &t, &run);
+		worst_between(l, &run, begin, cal_link_sim_time(l)->now_ps, 401, &broken);
+		found += is_found(l, &run, begin + llrint(at * 1e12), size);
+		if (!is_found(l, &run, begin + llrint(at * 1e12), size)) {
+			for (size_t q = 0; q < run.rank[1].map.steps; q++) { fprintf(stderr, "  step %g within %g want %g\n", run.rank[1].map.step[q].size_s, run.rank[1].map.step[q].within_s, size); }
+			fprintf(stderr, "not found: %s over %s, %d sessions in %.3f s\n", clocks, network, sessions, t.seconds);
+		}
+		beyond += broken != 0;
+		cal_run_free(&run);
+		cal_link_close(l);
+	}
+	say("steps", 100.0 * (double)found / (double)n, "%");
+	say("steps.runs", (double)n, "runs");
+	say("steps.outside", (double)beyond, "runs");
+	say("steps.false", (double)false_ones, "runs");
+}
+
 static const struct {
 	const char *name;
 	void (*run)(void);
-} figures[] = { { "coverage", coverage }, { "wobble60", wobble60 } };
+} figures[] = { { "coverage", coverage }, { "wobble60", wobble60 }, { "steps", steps } };
 
 int main(int argc, char **argv)
 {
