@@ -28,7 +28,7 @@ struct tt_options {
 	int truth;                          /* compare methods instead of testing a timer */
 	const char *truth_names;
 	unsigned truth_methods;
-	long long truth_rounds;
+	long long truth_rounds, truth_sessions;
 	double truth_apart_s;
 };
 

@@ -69,7 +69,8 @@ static size_t make_table(struct tt_options *o, struct tkm_option *t)
 			"which: all (default), or some of pairs,itc,min10,skampi,hca3,jk" },
 		{ "TRUTH-ROUNDS", TKM_OPTION_COUNT, &o->truth_rounds, 1, 10000, "N", "how often each (default 5)" },
 		{ "TRUTH-APART", TKM_OPTION_TIME, &o->truth_apart_s, 1e-3, 86400, "TIME",
-			"between the two sessions of pairs and itc (default 1s)" },
+			"between the first and the last session of pairs and itc (default 1s)" },
+		{ "TRUTH-SESSIONS", TKM_OPTION_COUNT, &o->truth_sessions, 2, 10000, "N", "of pairs in this time (default 11)" },
 	};
 	size_t n = sizeof(all) / sizeof(all[0]);
 
@@ -178,7 +179,7 @@ int tt_options_parse(int argc, char **argv, struct tt_options *o)
 	*o = (struct tt_options){ .seconds = 30, .sleep_s = 10, .output = "timertest",
 		.interpolation_name = "cubic", .sync_name = "pairs", .synced_host = -1, .synced_cluster = -1, .verbose = 1, .burst = 100, .timer_skip = -1, .performance_s = 5,
 		.max_drift = 500e-6, .max_wander = 1e-6, .sync = { .max_messages = 100, .max_duration_s = 60 },
-		.truth_names = "all", .truth_rounds = 5, .truth_apart_s = 1 };
+		.truth_names = "all", .truth_rounds = 5, .truth_apart_s = 1, .truth_sessions = 11 };
 	n = make_table(o, table);
 	memset(options, 0, sizeof(options));
 	for (i = 0; i < n; i++) {

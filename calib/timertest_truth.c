@@ -172,7 +172,7 @@ static void print_costs(FILE *f, const struct comparison *c)
 			most = c->row[i * CAL_TRUTH_METHODS + m].messages > most ? c->row[i * CAL_TRUTH_METHODS + m].messages : most;
 		}
 		snprintf(name, sizeof(name), "%lld", most);
-		fprintf(f, "%-7s %-10s %s%s\n", cal_truth_name(m), name, r->sessions > 1 ? "2 x " : "",
+		fprintf(f, "%-7s %-10s %d x %s\n", cal_truth_name(m), name, r->sessions,
 			cell(c, m, 9, buf, sizeof(buf)));
 	}
 }
@@ -195,7 +195,7 @@ static void print_comparison(FILE *f, const struct comparison *c)
 	} else {
 		fprintf(f, "a clock of the kernel, the same for all ranks\n");
 	}
-	fprintf(f, "pairs and itc: two sessions %s apart give offset and slope; the others as in their papers\n",
+	fprintf(f, "pairs: %d sessions within %s; itc: two, as long apart; the others once, as in their papers\n", c->opt.sessions,
 		tkm_print_time(apart, sizeof(apart), c->opt.apart_s, 1));
 	fprintf(f, "later: computed from the formulas of the clocks, nobody waits\neach figure: the largest of all ranks; median [smallest..largest] of the rounds\n\n");
 	print_rows(f, c, "true error", error_heads, errors, 5);
@@ -228,10 +228,10 @@ static json_t *rows_of(const struct comparison *c, int method)
 	for (i = 0; i < c->opt.rounds; i++) {
 		const struct cal_truth_row *r = &c->row[i * CAL_TRUTH_METHODS + method];
 
-		json_array_append_new(rounds, json_pack("{s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:i,s:I,s:i}", "round_trip_s", number(r->rtt_s),
+		json_array_append_new(rounds, json_pack("{s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:i,s:I,s:i}", "round_trip_s", number(r->rtt_s),
 			"between_s", number(r->between_s),
 			"true_error_s", three(r->error_s), "bound_s", three(r->bound_s), "half_width_s", number(r->half_s), "claimed_s",
-			number(r->claimed_s), "session_s", number(r->duration_s), "sessions", r->sessions, "messages",
+			number(r->claimed_s), "session_s", number(r->duration_s), "all_sessions_s", number(r->total_s), "sessions", r->sessions, "messages",
 			(json_int_t)r->messages, "outside_bound", r->outside));
 	}
 	return json_pack("{s:s,s:o}", "name", cal_truth_name(method), "rounds", rounds);
@@ -346,7 +346,7 @@ int tt_truth(struct cal_link *l, const struct tt_options *o, double tick_s, doub
 	c.hz = calloc(n, sizeof(*c.hz));
 	c.tick_s = calloc(n, sizeof(*c.tick_s));
 	c.row = calloc((size_t)o->truth_rounds * CAL_TRUTH_METHODS, sizeof(*c.row));
-	c.opt = (struct cal_truth_options){ .methods = o->truth_methods, .rounds = (int)o->truth_rounds, .apart_s = o->truth_apart_s,
+	c.opt = (struct cal_truth_options){ .methods = o->truth_methods, .rounds = (int)o->truth_rounds, .apart_s = o->truth_apart_s, .sessions = (int)o->truth_sessions,
 		.sync = o->sync, .max_drift = o->max_drift, .max_wander = o->max_wander, .tick_s = c.tick_s, .clock = c.clock,
 		.progress = say_round, .ctx = &c };
 	c.opt.sync.hz = c.hz;

@@ -23,7 +23,7 @@ const char *cal_truth_name(int method)
 struct truth {
 	struct cal_link *l;
 	const struct cal_truth_options *opt;
-	struct cal_rank *rank[CAL_TRUTH_BASELINE]; /* [method][rank]: both sessions */
+	struct cal_rank *rank[CAL_TRUTH_BASELINE]; /* [method][rank]: all sessions of a round */
 	struct cal_baseline_rank *baseline;
 	struct cal_truth_row *row; /* of the method at hand; rank 0 */
 	int64_t base0;             /* reading of the shared clock when the method ended */
@@ -61,13 +61,15 @@ static double map_error(const struct truth *t, const struct cal_run *run, int ra
 	       run->period_s;
 }
 
-static void judge_map(struct truth *t, const struct cal_run *run, int rank, int64_t first)
+/* From the first session to the last, and for the guide's method also later. */
+static void judge_map(struct truth *t, const struct cal_run *run, int rank, int method)
 {
 	enum { POINTS = 101 };
+	int64_t first = t->first[method];
 	double bound, error;
 	int i;
 
-	for (i = 0; i < CAL_TRUTH_TIMES; i++) {
+	for (i = 0; method == CAL_TRUTH_ITC && i < CAL_TRUTH_TIMES; i++) {
 		error = map_error(t, run, rank, base_at(t, i), &bound);
 		judge(t, i, error, bound);
 	}
@@ -76,6 +78,32 @@ static void judge_map(struct truth *t, const struct cal_run *run, int rank, int6
 		t->row->between_s = fmax(t->row->between_s, error);
 		t->row->outside += !(error <= bound);
 	}
+}
+
+/* What our own method knows while the run lasts. */
+static int judge_online(struct truth *t, const struct cal_rank *r, struct tkm_err *err)
+{
+	const struct cal_truth_options *opt = t->opt;
+	struct cal_online_options how = { .hz = opt->sync.hz[r->rank], .master_hz = opt->sync.hz[0], .tick_s = opt->tick_s[r->rank],
+		.master_tick_s = opt->tick_s[0], .max_drift = opt->max_drift, .max_wander = opt->max_wander, .how = CAL_QUIET };
+	struct cal_online o;
+	int rc = 0, i;
+	size_t k;
+
+	cal_online_begin(&o, &how);
+	for (k = 0; k < r->sessions && rc == 0; k++) {
+		rc = cal_online_add(&o, &r->session[k], err);
+	}
+	for (i = 0; i < CAL_TRUTH_TIMES && rc == 0; i++) {
+		double f0, f, error;
+		ltick_t l0 = tmr_sim_truth(opt->clock[0], base_at(t, i), &f0), at = tmr_sim_truth(opt->clock[r->rank], base_at(t, i), &f);
+
+		error = ((double)cal_map_at(&o.map, at).v + f * cal_map_slope(&o.map, at)) * o.map.period_s -
+			((double)ltick_sub(l0, o.master0) + f0) / how.master_hz;
+		judge(t, i, error, cal_map_bound(&o.map, at));
+	}
+	cal_online_free(&o);
+	return rc;
 }
 
 static void judge_line(struct truth *t, const struct cal_line *line, int rank)
@@ -118,6 +146,8 @@ static int session(struct truth *t, int method, enum cal_session_kind kind, stru
 	rc = cal_sync_session(l, 0, exchanges, &sync, kind, out, err);
 	if (cal_link_is(l, 0)) {
 		t->row->duration_s = fmax(t->row->duration_s, cal_link_seconds(l) - begin);
+		t->row->total_s += cal_link_seconds(l) - begin;
+		t->row->sessions++;
 		t->base0 = tmr_read_ordered(tmr_sim_base(l->timer)).v;
 		t->first[method] = kind == CAL_START ? t->base0 : t->first[method];
 	}
@@ -141,7 +171,7 @@ static int sessions_begin(struct truth *t, int method, struct tkm_err *err)
 		struct cal_rank *r = &t->rank[method][i];
 
 		*r = (struct cal_rank){ .rank = i, .nominal_hz = t->opt->sync.hz[i], .effective_tick_s = t->opt->tick_s[i],
-			.session = calloc(2, sizeof(*r->session)) };
+			.session = calloc((size_t)t->opt->sessions, sizeof(*r->session)) };
 		snprintf(r->timer, sizeof(r->timer), "sim");
 		if (!r->session) {
 			return tkm_fail(err, TKM_ERR_NOMEM, "clock comparison: out of memory");
@@ -220,8 +250,11 @@ static int evaluate_sessions(struct truth *t, int method, struct tkm_err *err)
 		t->row->bound_s[when] = 0;
 	}
 	for (i = 1; i < t->l->size; i++) {
-		judge_map(t, &run, i, t->first[method]);
+		judge_map(t, &run, i, method);
 		describe_sessions(t, &run, &run.rank[i]);
+		if (method == CAL_TRUTH_PAIRS && judge_online(t, &run.rank[i], err) < 0) {
+			return -1;
+		}
 	}
 	if (method == CAL_TRUTH_PAIRS) {
 		t->row->claimed_s = t->row->bound_s[0];
@@ -229,15 +262,12 @@ static int evaluate_sessions(struct truth *t, int method, struct tkm_err *err)
 	return 0;
 }
 
+/* Everything about a method whose sessions are over. */
 static int sessions_end(struct truth *t, int method, struct tkm_err *err)
 {
-	int i, rc = session(t, method, CAL_END, err);
+	int i, rc = gather_sessions(t, t->rank[method], err);
 
-	if (rc == 0) {
-		rc = gather_sessions(t, t->rank[method], err);
-	}
 	if (rc == 0 && cal_link_is(t->l, 0)) {
-		t->row->sessions = 2;
 		rc = evaluate_sessions(t, method, err);
 	}
 	for (i = 0; i < t->l->size; i++) {
@@ -300,7 +330,7 @@ static int baseline(struct truth *t, enum cal_baseline which, struct tkm_err *er
 	}
 	if (cal_link_is(l, 0)) {
 		t->row->sessions = 1;
-		t->row->duration_s = cal_link_seconds(l) - begin;
+		t->row->duration_s = t->row->total_s = cal_link_seconds(l) - begin;
 		t->base0 = tmr_read_ordered(tmr_sim_base(l->timer)).v;
 	}
 	rc = which == CAL_MIN10 ? 0 : cal_baseline_check(l, &opt, t->baseline, err);
@@ -329,31 +359,55 @@ static int agree(struct cal_link *l, int rc, struct tkm_err *err)
 	return cal_link_bcast(l, &all, sizeof(all), err) < 0 || rc < 0 || all < 0 ? -1 : 0;
 }
 
-/* Three times over the methods: first sessions, what is done once, second sessions. */
-static int round_of(struct truth *t, int round, struct cal_truth_row *rows, struct tkm_err *err)
+static int is_wanted(const struct truth *t, int method)
+{
+	return (t->opt->methods & 1u << method) != 0;
+}
+
+static void begins(const struct truth *t, int round, int method)
+{
+	if (t->opt->progress && cal_link_is(t->l, 0)) {
+		t->opt->progress(t->opt->ctx, round, cal_truth_name(method));
+	}
+}
+
+/* What is done once: each method begins in some round. */
+static int all_baselines(struct truth *t, int round, struct cal_truth_row *rows, struct tkm_err *err)
+{
+	int i, rc = 0;
+
+	for (i = 0; i < CAL_BASELINES && rc == 0; i++) {
+		int method = CAL_TRUTH_BASELINE + (i + round) % CAL_BASELINES;
+
+		if (is_wanted(t, method)) {
+			begins(t, round, method);
+			t->row = &rows[method];
+			rc = agree(t->l, baseline(t, (enum cal_baseline)(method - CAL_TRUTH_BASELINE), err), err);
+		}
+	}
+	return rc;
+}
+
+/* The sessions of our method and of the guide's side by side over apart_s. */
+static int all_sessions(struct truth *t, int round, struct cal_truth_row *rows, struct tkm_err *err)
 {
 	double begin = cal_link_seconds(t->l);
-	int pass, i, rc = 0;
+	int last = t->opt->sessions - 1, k, i, method, rc = 0;
 
-	for (pass = 0; pass < 3 && rc == 0; pass++) {
-		if (pass == 2) {
-			cal_link_sleep(t->l, fmax(0, begin + t->opt->apart_s - cal_link_seconds(t->l)));
-		}
-		for (i = 0; i < CAL_TRUTH_METHODS && rc == 0; i++) {
-			int method = (i + round) % CAL_TRUTH_METHODS, ours = method < CAL_TRUTH_BASELINE;
-
-			if (!(t->opt->methods & 1u << method) || ours == (pass == 1)) {
+	for (k = 0; k <= last && rc == 0; k++) {
+		cal_link_sleep(t->l, fmax(0, begin + t->opt->apart_s * k / last - cal_link_seconds(t->l)));
+		for (i = 0; i < CAL_TRUTH_BASELINE && rc == 0; i++) {
+			method = (i + round) % CAL_TRUTH_BASELINE;
+			if (!is_wanted(t, method) || (method == CAL_TRUTH_ITC && k > 0 && k < last)) {
 				continue;
 			}
+			begins(t, round, method);
 			t->row = &rows[method];
-			if (t->opt->progress && cal_link_is(t->l, 0)) {
-				t->opt->progress(t->opt->ctx, round, cal_truth_name(method));
+			rc = k == 0 ? sessions_begin(t, method, err) : 0;
+			if (rc == 0) {
+				rc = session(t, method, k == 0 ? CAL_START : k < last ? CAL_MIDDLE : CAL_END, err);
 			}
-			if (pass == 0) {
-				rc = sessions_begin(t, method, err) < 0 ? -1 : session(t, method, CAL_START, err);
-			} else if (pass == 1) {
-				rc = baseline(t, (enum cal_baseline)(method - CAL_TRUTH_BASELINE), err);
-			} else {
+			if (rc == 0 && k == last) {
 				rc = sessions_end(t, method, err);
 			}
 			rc = agree(t->l, rc, err);
@@ -382,7 +436,10 @@ int cal_truth_measure(struct cal_link *l, const struct cal_truth_options *opt, s
 		for (i = 0; i < CAL_TRUTH_METHODS; i++) {
 			empty(&rows[i]);
 		}
-		rc = round_of(&t, round, rows, err);
+		rc = all_sessions(&t, round, rows, err);
+		if (rc == 0) {
+			rc = all_baselines(&t, round, rows, err);
+		}
 	}
 	for (i = 0; i < CAL_TRUTH_BASELINE; i++) {
 		free(t.rank[i]);

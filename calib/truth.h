@@ -5,6 +5,7 @@
 #define CALIB_TRUTH_H
 
 #include "calib/baseline.h"
+#include "calib/online.h"
 #include "calib/sync.h"
 
 enum cal_truth_method {
@@ -18,7 +19,8 @@ enum cal_truth_method {
 const char *cal_truth_name(int method);
 
 /* When the truth is looked at: seconds after the method has ended. The clocks are formulas, so nobody waits:
- * what each will show then is computed, and the method's line is asked what it makes of that. */
+ * what each will show then is computed, and the method's line is asked what it makes of that; for pairs the map of
+ * a run that still lasts (calib/online.h). */
 enum { CAL_TRUTH_TIMES = 3 };
 extern const double cal_truth_after_s[CAL_TRUTH_TIMES]; /* 0, 10, 60 */
 
@@ -27,11 +29,13 @@ struct cal_truth_row {
 	double rtt_s;      /* shortest round trip among its own messages */
 	double error_s[CAL_TRUTH_TIMES];
 	double bound_s[CAL_TRUTH_TIMES];
-	double between_s;  /* worst error from the first session to the second, when both are known: pairs and itc */
+	double between_s;  /* worst error from the first session to the last, by the line through these two, as it is
+	                    * corrected after a run: pairs and itc */
 	double half_s;     /* of the narrowest interval that is certain, pairs and itc */
 	double claimed_s;  /* its own word on its error, right after: a bound, or a check that it makes */
 	double duration_s; /* of its longest session */
-	int sessions;      /* 2: the second one apart_s after the first, for a slope; 1: once and for all */
+	double total_s;    /* of all of them */
+	int sessions;
 	long long messages; /* of all sessions, those included that are not recorded as far as they are counted */
 	int outside;       /* errors beyond their bound, of ranks and times */
 };
@@ -39,7 +43,8 @@ struct cal_truth_row {
 struct cal_truth_options {
 	unsigned methods;         /* bit 1 << method */
 	int rounds;
-	double apart_s;           /* between the two sessions of pairs and itc */
+	double apart_s;           /* between the first and the last session of pairs and itc */
+	int sessions;             /* of pairs, evenly spread; at least 2. itc has two, as the guide says */
 	struct cal_sync_options sync; /* its method is not looked at; hz is needed */
 	struct cal_baseline_options baseline;
 	double max_drift, max_wander;

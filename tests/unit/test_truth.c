@@ -198,7 +198,7 @@ static void the_comparison_has_every_method_and_the_bound_holds(void)
 	struct cal_truth_row row[ROUNDS * CAL_TRUTH_METHODS], *r;
 	struct cal_link *l = open_link(4, "offset={rank}ms,drift=-{rank}7ppm,wobble=0.2ppm/40s,tick=7.{rank}ns,noise=1ns,seed={rank}",
 		"delay=200ns,jitter=20ns,outlier=8ms,outliers=0.001,asym=50ns,seed=6");
-	struct cal_truth_options opt = { .methods = (1u << CAL_TRUTH_METHODS) - 1, .rounds = ROUNDS, .apart_s = 1,
+	struct cal_truth_options opt = { .methods = (1u << CAL_TRUTH_METHODS) - 1, .rounds = ROUNDS, .apart_s = 1, .sessions = 5,
 		.sync = { .max_messages = 100, .max_duration_s = 60, .hz = hz },
 		.baseline = { .fit_points = 100, .exchanges = 20 }, .max_drift = 500e-6, .max_wander = 1e-6, .tick_s = tick_s,
 		.clock = clock_of };
@@ -217,7 +217,9 @@ static void the_comparison_has_every_method_and_the_bound_holds(void)
 		CHECK(r->error_s[0] > 0 && r->error_s[0] < (ours || m < CAL_TRUTH_BASELINE + CAL_HCA3 ? 500e-9 : 10e-6), "%s: %g s off",
 			cal_truth_name(m), r->error_s[0]);
 		CHECK(r->duration_s > 0 && r->messages > 0, "%s: %lld messages in %g s", cal_truth_name(m), r->messages, r->duration_s);
-		CHECK_INT(r->sessions, ours ? 2 : 1);
+		CHECK_INT(r->sessions, m == CAL_TRUTH_PAIRS ? 5 : ours ? 2 : 1);
+		CHECK(r->total_s >= r->duration_s && r->total_s <= r->sessions * r->duration_s * 1.000001, "%g s in all, %g s the longest", r->total_s,
+			r->duration_s);
 		CHECK_INT(!isnan(r->between_s), ours);
 		CHECK(!ours || (r->between_s > 0 && r->between_s < 500e-9), "%s: %g s between the sessions", cal_truth_name(m), r->between_s);
 		CHECK_INT(!isnan(r->bound_s[2]), ours);
