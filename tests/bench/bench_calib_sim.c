@@ -5,6 +5,7 @@
  * were set. */
 #include "config.h"
 #include "calib/link_sim.h"
+#include "calib/online.h"
 #include "calib/solve.h"
 #include "calib/sync.h"
 #include "timers/sim.h"
@@ -225,6 +226,55 @@ static void wobble60(void)
 	}
 }
 
+/* One session a second, and the map of a run that still lasts asked until the next one; ten minutes of the same
+ * swing as above. The peers' line, learned once at the start, is 5 us off after 10 s. */
+static void online_wobble(void)
+{
+	struct cal_sync_options sync = { .max_messages = 100, .max_duration_s = 60, .method = CAL_SYNC_PAIRS };
+	unsigned char exchanges[2] = { 0, 1 };
+	char network[100];
+	int run, k, i;
+
+	for (run = 0; run < 10; run++) {
+		struct cal_online_options opt = { .max_drift = 500e-6, .max_wander = 1e-6, .how = CAL_QUIET };
+		double worst = 0, outside = 0, hz[2], bound, f0, f;
+		struct cal_online o;
+		struct cal_link *l;
+
+		snprintf(network, sizeof(network), "delay=250ns,jitter=60ns,outlier=8ms,outliers=0.001,seed=%d", run);
+		l = cal_link_sim(2, "offset={rank}ms,drift={rank}00ppm,wobble={rank}ppm/60s,tick=10.{rank}3ns", network, &err);
+		need(l != NULL);
+		opt.master_hz = hz[0] = cal_link_sim_clock(l, 0)->hz;
+		opt.hz = hz[1] = cal_link_sim_clock(l, 1)->hz;
+		sync.hz = hz;
+		cal_online_begin(&o, &opt);
+		cal_link_sleep(l, 60 * uniform());
+		for (k = 0; k < 600; k++) {
+			struct cal_session s[2] = { { 0 } };
+			double begin = cal_link_seconds(l), until;
+
+			need(cal_sync_session(l, 0, exchanges, &sync, CAL_MIDDLE, s, &err) == 0 && cal_online_add(&o, &s[1], &err) == 0);
+			cal_session_free(&s[1]);
+			until = begin + 1 - cal_link_seconds(l);
+			for (i = 0; i <= 20 && k > 0; i++) {
+				int64_t at = cal_link_sim_time(l)->now_ps + llrint(until * 1e12 * i / 20);
+				ltick_t l0 = tmr_sim_truth(cal_link_sim_clock(l, 0), at, &f0), l1 = tmr_sim_truth(cal_link_sim_clock(l, 1), at, &f);
+				double e = fabs(((double)cal_map_at(&o.map, l1).v + f * cal_map_slope(&o.map, l1)) * o.map.period_s -
+						((double)ltick_sub(l0, o.master0) + f0) / hz[0]);
+
+				bound = cal_map_bound(&o.map, l1);
+				worst = fmax(worst, e);
+				outside += !(e <= bound);
+			}
+			cal_link_sleep(l, until);
+		}
+		say("online.wobble", 1e9 * worst, "ns");
+		say("online.wobble.outside", outside, "points");
+		cal_online_free(&o);
+		cal_link_close(l);
+	}
+}
+
 /* Widest certain interval of the run's sessions, half of it, seconds. */
 static double half_width(const struct cal_map *m, double period_s)
 {
@@ -309,7 +359,8 @@ static void steps(void)
 static const struct {
 	const char *name;
 	void (*run)(void);
-} figures[] = { { "coverage", coverage }, { "wobble60", wobble60 }, { "steps", steps } };
+} figures[] = { { "coverage", coverage }, { "wobble60", wobble60 }, { "online.wobble", online_wobble },
+	{ "steps", steps } };
 
 int main(int argc, char **argv)
 {
