@@ -55,11 +55,10 @@ static void put_key_double(FILE *f, const char *key, double v)
 	putc('\n', f);
 }
 
-static void write_session(FILE *f, const struct cal_session *s)
+static void write_samples(FILE *f, const struct cal_session *s)
 {
 	size_t i;
 
-	fprintf(f, "session %s used %d samples %zu lost %zu\n", cal_session_name(s->kind), s->used, s->n, s->lost);
 	for (i = 0; i < s->n; i++) {
 		const struct cal_sample *p = &s->sample[i];
 
@@ -85,6 +84,25 @@ static void write_part(FILE *f, const struct cal_map *m, const struct cal_part *
 		put_double(f, p->bend_begin);
 		put_double(f, p->bend_end);
 		putc('\n', f);
+	}
+}
+
+static void write_sessions(FILE *f, const struct cal_rank *r)
+{
+	size_t i;
+
+	for (i = 0; i < r->sessions; i++) {
+		const struct cal_session *s = &r->session[i];
+
+		fprintf(f, "session %s used %d samples %zu lost %zu\n", cal_session_name(s->kind), s->used, s->n, s->lost);
+		write_samples(f, s);
+	}
+	for (i = 0; i < r->edges; i++) {
+		const struct cal_session *s = &r->edge[i];
+
+		fprintf(f, "edge %s with %d session %zu samples %zu lost %zu\n", cal_session_name(s->kind), s->peer, s->at, s->n,
+			s->lost);
+		write_samples(f, s);
 	}
 }
 
@@ -147,9 +165,7 @@ int cal_clk_write_rank(FILE *f, const struct cal_rank *r, struct tkm_err *err)
 		fprintf(f, "anchor %" PRId64 " %" PRId64 " %" PRId64 "\n", r->anchor[i].local.v, r->anchor[i].realtime_ns,
 			r->anchor[i].monotonic_ns);
 	}
-	for (i = 0; i < r->sessions; i++) {
-		write_session(f, &r->session[i]);
-	}
+	write_sessions(f, r);
 	write_map(f, &r->map);
 	fputs("end-rank\n", f);
 	return ferror(f) ? tkm_fail_errno(err, TKM_ERR_IO, errno, "cannot write correction data") : 0;
@@ -190,6 +206,7 @@ struct reader {
 	size_t room;
 	long number;
 	char *at;           /* next word of it */
+	struct cal_session *open; /* samples belong to it */
 	struct tkm_err *err;
 };
 
@@ -322,7 +339,8 @@ static int read_sample(struct reader *rd, struct cal_rank *r)
 	struct cal_sample s;
 	int64_t kept;
 
-	if (r->sessions == 0) {
+	(void)r;
+	if (!rd->open) {
 		return bad(rd, "a sample before the first session");
 	}
 	if (get_int(rd, &s.send.v) < 0 || get_int(rd, &s.master_in.v) < 0 || get_int(rd, &s.master_out.v) < 0 ||
@@ -331,7 +349,7 @@ static int read_sample(struct reader *rd, struct cal_rank *r)
 		return -1;
 	}
 	s.kept = (int)kept;
-	if (cal_session_add(&r->session[r->sessions - 1], &s) < 0) {
+	if (cal_session_add(rd->open, &s) < 0) {
 		return tkm_fail(rd->err, TKM_ERR_NOMEM, "%s: out of memory", rd->name);
 	}
 	return 0;
@@ -351,37 +369,62 @@ static void *grow(struct reader *rd, void **array, size_t n, size_t size)
 	return (char *)p + n * size;
 }
 
-static int read_session(struct reader *rd, struct cal_rank *r)
+static int read_kind(struct reader *rd, struct cal_session *s)
 {
-	struct cal_session *s = grow(rd, (void **)&r->session, r->sessions, sizeof(*s));
-	const char *kind;
-	int64_t used, n, lost;
+	const char *kind = word(rd);
 	int k;
 
-	if (!s) {
-		return -1;
-	}
-	r->sessions++;
-	kind = word(rd);
 	for (k = CAL_START; k <= CAL_END && strcmp(kind, cal_session_name((enum cal_session_kind)k)); k++) {
 	}
 	if (k > CAL_END) {
 		return bad(rd, "unknown kind of session '%s'", kind);
 	}
 	s->kind = (enum cal_session_kind)k;
+	return 0;
+}
+
+/* A word that only says what the number behind it is. */
+static int get_named(struct reader *rd, int64_t high, int64_t *out)
+{
 	word(rd);
-	if (get_range(rd, 0, 1, &used) < 0) {
+	return get_range(rd, 0, high, out);
+}
+
+static int read_session(struct reader *rd, struct cal_rank *r)
+{
+	struct cal_session *s = grow(rd, (void **)&r->session, r->sessions, sizeof(*s));
+	int64_t used, n, lost;
+
+	if (!s) {
 		return -1;
 	}
-	word(rd);
-	if (get_range(rd, 0, INT64_MAX, &n) < 0) {
-		return -1;
-	}
-	word(rd);
-	if (get_range(rd, 0, INT64_MAX, &lost) < 0) {
+	r->sessions++;
+	rd->open = s;
+	if (read_kind(rd, s) < 0 || get_named(rd, 1, &used) < 0 || get_named(rd, INT64_MAX, &n) < 0 ||
+		get_named(rd, INT64_MAX, &lost) < 0) {
 		return -1;
 	}
 	s->used = (int)used;
+	s->lost = (size_t)lost;
+	return 0;
+}
+
+static int read_edge(struct reader *rd, struct cal_rank *r)
+{
+	struct cal_session *s = grow(rd, (void **)&r->edge, r->edges, sizeof(*s));
+	int64_t peer, at, n, lost;
+
+	if (!s) {
+		return -1;
+	}
+	r->edges++;
+	rd->open = s;
+	if (read_kind(rd, s) < 0 || get_named(rd, INT32_MAX, &peer) < 0 || get_named(rd, INT32_MAX, &at) < 0 ||
+		get_named(rd, INT64_MAX, &n) < 0 || get_named(rd, INT64_MAX, &lost) < 0) {
+		return -1;
+	}
+	s->peer = (int)peer;
+	s->at = (size_t)at;
 	s->lost = (size_t)lost;
 	return 0;
 }
@@ -519,7 +562,7 @@ static int read_rank_line(struct reader *rd, struct cal_rank *r)
 	const struct {
 		const char *key;
 		int (*read)(struct reader *, struct cal_rank *);
-	} parts[] = { { "session", read_session }, { "sample", read_sample }, { "anchor", read_anchor } };
+	} parts[] = { { "session", read_session }, { "edge", read_edge }, { "sample", read_sample }, { "anchor", read_anchor } };
 	const struct {
 		const char *key;
 		int (*read)(struct reader *, struct cal_map *);
@@ -569,6 +612,7 @@ static int read_rank_block(struct reader *rd, struct cal_rank *r)
 	int64_t rank;
 	int rc;
 
+	rd->open = NULL;
 	r->measured_se_ppm = r->measured_bound_ppm = r->effective_tick_s = r->map.max_wander = NAN;
 	if (get_range(rd, 0, INT32_MAX, &rank) < 0) {
 		return -1;

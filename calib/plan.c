@@ -85,13 +85,16 @@ static int folded_cube(struct cal_plan *p, const int *member, int members)
 	return 0;
 }
 
-/* The seat that is free first, other than `not`. */
-static int first_seat(const struct room *r, int not)
+/* The seat that is free first, other than `not`; of several the one that the rank had itself. */
+static int first_seat(const struct room *r, int rank, int not)
 {
 	int best = -1, i;
 
 	for (i = 0; i < r->units; i++) {
-		if (i != not && (best < 0 || r->seat[i].free_at < r->seat[best].free_at)) {
+		const struct seat *s = &r->seat[i];
+
+		if (i != not && (best < 0 || s->free_at < r->seat[best].free_at ||
+					(s->free_at == r->seat[best].free_at && s->last == rank))) {
 			best = i;
 		}
 	}
@@ -117,8 +120,8 @@ static void place(struct planner *q, struct cal_pair *p)
 	struct room *ra = &q->room[q->home[p->a]], *rb = &q->room[q->home[p->b]];
 	int round = q->busy[p->a] > q->busy[p->b] ? q->busy[p->a] : q->busy[p->b];
 
-	p->unit_a = first_seat(ra, -1);
-	p->unit_b = first_seat(rb, ra == rb ? p->unit_a : -1);
+	p->unit_a = first_seat(ra, p->a, -1);
+	p->unit_b = first_seat(rb, p->b, ra == rb ? p->unit_a : -1);
 	round = ra->seat[p->unit_a].free_at > round ? ra->seat[p->unit_a].free_at : round;
 	round = rb->seat[p->unit_b].free_at > round ? rb->seat[p->unit_b].free_at : round;
 	p->round = round;

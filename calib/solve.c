@@ -312,6 +312,9 @@ int cal_solve(struct cal_run *run, int skip, struct tkm_err *err)
 	size_t i;
 
 	choose_period(run);
+	if (cal_net_solve(run, err) < 0) {
+		return -1;
+	}
 	run->interpolation = CAL_LINEAR;
 	for (i = 0; i < run->ranks; i++) {
 		filter_and_mark(&run->rank[i], nominal_slope(run, &run->rank[i]), skip);

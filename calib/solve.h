@@ -5,6 +5,7 @@
 
 #include "calib/map.h"
 #include "calib/sample.h"
+#include "calib/topology.h"
 
 /* The realtime clock beside a stamp: what the guide calls gettimeofday() on the master. */
 struct cal_anchor {
@@ -68,6 +69,7 @@ struct cal_run {
 	gtick_t end;               /* global time of the last anchor; the first is 0 */
 	int clock_was_set;         /* the realtime clock stepped in the run; the monotonic one gave the length */
 	enum cal_interpolation interpolation;
+	struct cal_net net;        /* of a run that was synchronised in a tree */
 };
 
 /* Filters every session (drop 10 %), marks the used ones (start, end, and of the middle ones each

@@ -87,6 +87,7 @@ int cal_sync_session(struct cal_link *l, int master, const unsigned char *exchan
 	if (!(opt->max_duration_s > 0)) {
 		return 0;
 	}
+	cal_link_new_epoch(l);
 	return (opt->method == CAL_SYNC_PAIRS ? cal_sync_pairs : sync_itc)(l, master, exchanges, opt, out, err);
 }
 

@@ -7,12 +7,22 @@
 
 #include "calib/link.h"
 #include "calib/solve.h"
+#include "calib/topology.h"
 
 struct cal_sync_options {
 	long long max_messages;  /* 100 */
 	double max_duration_s;   /* 60; <= 0: no exchange at all */
 	enum cal_sync_method method;
 	const double *hz;        /* nominal ticks per second of each rank's timer; NULL: all alike */
+	int brief;               /* CAL_SYNC_PAIRS: one batch of 24 exchanges a pair, and no warming up: for sessions
+	                          * in the middle of a job */
+	struct cal_sync_report *report; /* NULL: a rank that does not answer is an error */
+};
+
+/* Pairs that came to nothing because one of the two did not answer: the session goes on without them. */
+struct cal_sync_report {
+	size_t lost;
+	struct tkm_err first; /* of the first: who was waited for */
 };
 
 /* For so long messages go to and fro before any is recorded: cold caches and sleepy cores are slower in
@@ -28,6 +38,18 @@ extern const double cal_warm_up_s;
  * own, or in a simulation all; it must be empty. Returns 0 or -1. */
 int cal_sync_session(struct cal_link *l, int master, const unsigned char *exchanges,
 	const struct cal_sync_options *opt, enum cal_session_kind kind, struct cal_session *out, struct tkm_err *err);
+
+/* The same with the pairs of a plan, made by every process alike: out[i] receives the samples of pair i where this
+ * process has the child's part. */
+int cal_sync_plan(struct cal_link *l, const struct cal_plan *plan, const struct cal_sync_options *opt,
+	enum cal_session_kind kind, struct cal_session *out, struct tkm_err *err);
+
+/* One synchronisation, added to what it is for: each rank with exchanges[r] set gets one session more, and its
+ * edges if the plan is a tree; the master gets its anchor at the start and at the end, where l has a timer.
+ * ranks points to this process's struct, in a simulation to the array of all. CAL_SYNC_ITC needs no plan. What was
+ * measured before an error is kept. Returns 0 or -1. */
+int cal_sync_ranks(struct cal_link *l, int master, const struct cal_plan *plan, const unsigned char *exchanges,
+	const struct cal_sync_options *opt, enum cal_session_kind kind, struct cal_rank *ranks, struct tkm_err *err);
 
 /* Reads the realtime and the monotonic clock around a stamp of t, the tightest of 20 tries. */
 void cal_anchor_take(struct tmr_timer *t, struct cal_anchor *a);

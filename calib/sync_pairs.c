@@ -6,10 +6,15 @@
 #include "calib/sync_private.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* Exchanges between two looks at the progress, half begun by each side. */
 enum { HALF = 12, BATCH = 2 * HALF };
+
+/* Batches of a burst that are left out because somebody was held up, and for how long that is. */
+enum { MOST_HELD = 8 };
+static const double hold_up_s = 1e-3;
 
 /* One message each way, c to m first or m to c first. In a simulation both sides' stamps appear at once. */
 static int ping_pong(struct cal_link *l, int master, int child, int child_begins, struct cal_sample *s, int *lost,
@@ -51,14 +56,14 @@ static int half_batch(struct cal_link *l, int master, int child, int child_begin
 
 static int warm_up(struct cal_link *l, int master, int child, struct tkm_err *err)
 {
-	double begin = cal_link_seconds(l);
+	double begin = cal_link_is(l, child) ? cal_link_seconds_at(l, child) : 0;
 	struct cal_sample unused;
 	long long go = 1;
 	int lost;
 
 	while (go) {
 		if (cal_link_is(l, child)) {
-			go = cal_link_seconds(l) - begin < cal_warm_up_s;
+			go = cal_link_seconds_at(l, child) - begin < cal_warm_up_s;
 		}
 		if (cal_link_turn(l, child, master, &go, err) < 0 || ping_pong(l, master, child, 0, &unused, &lost, err) < 0) {
 			return -1;
@@ -109,17 +114,70 @@ static void merge(struct cal_sample *mine, const struct cal_sample *masters)
 	}
 }
 
+/* Was the batch held up somewhere? A preempted process answers milliseconds later, and over that time the clocks
+ * drift apart by more than the exchanges are worth. */
+static int held_up(const struct cal_sample *s, double seconds)
+{
+	int64_t longest = 0, all = ltick_sub(s[BATCH - 1].recv, s[0].send);
+	int i;
+
+	for (i = 0; i < BATCH; i++) {
+		int64_t next = i + 1 < BATCH ? ltick_sub(s[i + 1].send, s[i].send) : ltick_sub(s[i].recv, s[i].send);
+
+		longest = next > longest ? next : longest;
+	}
+	return seconds > hold_up_s && 2 * longest > all;
+}
+
+/* What the child knows of a burst. */
+struct progress {
+	ltick_t local0, master0;
+	struct ways best;
+	double slope, deadline;
+	double ended;   /* the last batch that was taken */
+	int batches, held;
+};
+
+/* Takes a batch or leaves it; returns 1 if there is to be another. */
+static int child_takes(const struct cal_sample *s, const struct cal_sync_options *opt, double began,
+	double now, struct progress *p, struct cal_session *out, struct tkm_err *err)
+{
+	int first = out->n == 0, shorter, again;
+
+	p->batches++;
+	again = (long long)(p->batches + 1 - p->held) * BATCH <= opt->max_messages && now < p->deadline;
+	if (held_up(s, now - began) && p->held < MOST_HELD && now < p->deadline) {
+		p->held++;
+		return 1;
+	}
+	if (!first && began - p->ended > hold_up_s && began - p->ended > now - began) {
+		out->n = 0; /* held up since: what was before is too far away */
+		p->best = (struct ways){ INFINITY, INFINITY };
+		first = 1;
+	}
+	if (first) {
+		p->local0 = s[0].send;
+		p->master0 = s[0].master_in;
+	}
+	p->ended = now;
+	shorter = take(s, p->slope, p->local0, p->master0, &p->best, out, err);
+	if (shorter < 0) {
+		return -1;
+	}
+	return (opt->brief ? out->n == 0 : first || shorter || out->n == 0) && again;
+}
+
 static int burst(struct cal_link *l, int master, int child, const struct cal_sync_options *opt, double deadline,
 	struct cal_session *out, struct tkm_err *err)
 {
-	double slope = opt->hz ? opt->hz[master] / opt->hz[child] : 1;
-	struct ways best = { INFINITY, INFINITY };
+	struct progress p = { .best = { INFINITY, INFINITY }, .slope = opt->hz ? opt->hz[master] / opt->hz[child] : 1,
+		.deadline = deadline };
 	struct cal_sample mine[BATCH], masters[BATCH];
-	ltick_t local0 = ltick(0), master0 = ltick(0);
 	long long go = 1;
-	int batch, shorter;
 
-	for (batch = 0; go; batch++) {
+	while (go) {
+		double began = cal_link_is(l, child) ? cal_link_seconds_at(l, child) : 0;
+
 		if (half_batch(l, master, child, 1, mine, err) < 0 || half_batch(l, master, child, 0, mine + HALF, err) < 0) {
 			return -1;
 		}
@@ -129,47 +187,143 @@ static int burst(struct cal_link *l, int master, int child, const struct cal_syn
 		}
 		if (cal_link_is(l, child)) {
 			merge(mine, masters);
-			if (batch == 0) {
-				local0 = mine[0].send;
-				master0 = mine[0].master_in;
-			}
-			shorter = take(mine, slope, local0, master0, &best, out, err);
-			if (shorter < 0) {
-				return -1;
-			}
-			go = (batch == 0 || shorter || out->n == 0) && (long long)(batch + 2) * BATCH <= opt->max_messages &&
-			     cal_link_seconds(l) < deadline;
+			go = child_takes(mine, opt, began, cal_link_seconds_at(l, child), &p, out, err);
 		}
-		if (cal_link_turn(l, child, master, &go, err) < 0) {
+		if (go < 0 || cal_link_turn(l, child, master, &go, err) < 0) {
 			return -1;
 		}
 	}
 	return 0;
 }
 
-int cal_sync_pairs(struct cal_link *l, int master, const unsigned char *exchanges, const struct cal_sync_options *opt,
+/* The two find each other, b by being there first: a sleeps until its turn comes. A rank that is late because it
+ * had to wait for a dead one must not be given up itself, so who comes later in the plan waits longer. */
+static int meet(struct cal_link *l, const struct cal_pair *p, struct tkm_err *err)
+{
+	double limit = l->patience_s * (1 + 0.125 * p->round);
+	long long go = 1;
+
+	return cal_link_meet(l, p->b, p->a, &go, limit, err) < 0 || cal_link_meet(l, p->a, p->b, &go, limit, err) < 0 ? -1 : 0;
+}
+
+static int talk(struct cal_link *l, const struct cal_pair *p, const struct cal_sync_options *opt, double deadline,
+	struct cal_session *out, struct tkm_err *err)
+{
+	int rc = 0;
+
+	if (meet(l, p, err) < 0) {
+		return -1;
+	}
+	if (cal_link_pair_begin(l, p->a, p->b, p->unit_a, p->unit_b, err) < 0 || (!opt->brief && warm_up(l, p->b, p->a, err) < 0) ||
+		burst(l, p->b, p->a, opt, deadline, out, err) < 0) {
+		rc = -1;
+	}
+	cal_link_pair_end(l, p->a, p->b);
+	return rc;
+}
+
+/* The units that the two take may still be in use by another pair of the node; and others wait for them. Who does
+ * not say that it is done is not waited for any longer: two on one unit are slow, not wrong. */
+static void wait_for_unit(struct cal_link *l, int from, int to)
+{
+	struct tkm_err unused;
+	long long go = 1;
+
+	/* the one before sent its word when it was done (below); in a simulation both happen here */
+	if (from >= 0 && cal_link_is(l, to)) {
+		cal_link_turn(l, from, to, &go, &unused);
+	}
+}
+
+static void pass_unit_on(struct cal_link *l, int from, int to)
+{
+	struct tkm_err unused;
+	long long go = 1;
+
+	if (to >= 0 && l->rank == from) {
+		cal_link_turn(l, from, to, &go, &unused);
+	}
+}
+
+static int one_pair(struct cal_link *l, const struct cal_pair *p, const struct cal_sync_options *opt, double deadline,
+	struct cal_session *out, struct tkm_err *err)
+{
+	struct tkm_err why = { .text = "" };
+	int rc;
+
+	wait_for_unit(l, p->wait_a, p->a);
+	wait_for_unit(l, p->wait_b, p->b);
+	rc = talk(l, p, opt, deadline, out, &why);
+	if (rc < 0) {
+		cal_link_give_up(l, p->a, p->b);
+		cal_link_give_up(l, p->b, p->a);
+	}
+	pass_unit_on(l, p->a, p->next_a);
+	pass_unit_on(l, p->b, p->next_b);
+	if (rc < 0 && why.code == TKM_ERR_TIMEOUT && opt->report) {
+		if (opt->report->lost++ == 0) {
+			opt->report->first = why;
+		}
+		return 0;
+	}
+	if (rc < 0 && err) {
+		*err = why;
+	}
+	return rc;
+}
+
+int cal_sync_plan(struct cal_link *l, const struct cal_plan *plan, const struct cal_sync_options *opt, enum cal_session_kind kind,
 	struct cal_session *out, struct tkm_err *err)
 {
 	double deadline = cal_link_seconds(l) + opt->max_duration_s;
-	long long go = 1;
-	int child, rc;
+	size_t i;
+	int rc = 0;
 
-	for (child = 0; child < l->size; child++) {
-		if (child == master || !exchanges[child]) {
-			continue;
-		}
-		/* here the child wakes up; all behind it sleep on */
-		if (cal_link_turn(l, master, child, &go, err) < 0 || cal_link_pair_begin(l, master, child, 0, 1, err) < 0) {
-			return -1;
-		}
-		rc = 0;
-		if (cal_link_is(l, master) || cal_link_is(l, child)) {
-			rc = warm_up(l, master, child, err) < 0 || burst(l, master, child, opt, deadline, &out[child], err) < 0;
-		}
-		cal_link_pair_end(l, master, child);
-		if (rc) {
-			return -1;
+	cal_link_new_epoch(l);
+	for (i = 0; i < plan->pairs && rc == 0; i++) {
+		const struct cal_pair *p = &plan->pair[i];
+
+		if (cal_link_is(l, p->a) || cal_link_is(l, p->b)) {
+			out[i].kind = kind;
+			out[i].peer = p->b;
+			rc = one_pair(l, p, opt, deadline, &out[i], err);
 		}
 	}
-	return 0;
+	cal_link_new_epoch(l);
+	return rc;
+}
+
+int cal_sync_pairs(struct cal_link *l, int master, const unsigned char *exchanges, const struct cal_sync_options *opt,
+	struct cal_session *out, struct tkm_err *err)
+{
+	int *member = malloc(((size_t)l->size + 1) * sizeof(*member)), members = 1, i, rc = -1;
+	struct cal_session *of_pair = calloc((size_t)l->size, sizeof(*of_pair));
+	struct cal_plan plan = { .pairs = 0 };
+
+	if (!member || !of_pair) {
+		tkm_fail(err, TKM_ERR_NOMEM, "out of memory for a session of %d ranks", l->size);
+	} else {
+		member[0] = master;
+		for (i = 0; i < l->size; i++) {
+			if (i != master && exchanges[i]) {
+				member[members++] = i;
+			}
+		}
+		rc = cal_plan_make(&plan, CAL_SHAPE_STAR, member, members, NULL, NULL, err);
+	}
+	if (rc == 0) {
+		rc = cal_sync_plan(l, &plan, opt, CAL_START, of_pair, err);
+	}
+	for (i = 0; i < (int)plan.pairs; i++) {
+		struct cal_session *to = &out[plan.pair[i].a];
+
+		if (cal_link_is(l, plan.pair[i].a)) {
+			of_pair[i].kind = to->kind;
+			*to = of_pair[i];
+		}
+	}
+	cal_plan_free(&plan);
+	free(member);
+	free(of_pair);
+	return rc;
 }

@@ -17,13 +17,8 @@
 #include "base/rootfs.h"
 #include "base/text.h"
 #include "calib/clk.h"
+#include "calib/domain.h"
 #include "timers/sim.h"
-
-/* Who shares a node with whom; known to all. */
-struct place {
-	int32_t leader;   /* first rank with the same kernel clocks */
-	int32_t index, on_node;
-};
 
 struct tt {
 	struct tt_options o;
@@ -31,7 +26,9 @@ struct tt {
 	struct tmr_timer *timer;
 	struct tt_rank me;
 	size_t room;              /* events */
-	struct place *place;
+	struct cal_place *place;  /* who shares a node with whom; known to all */
+	struct cal_plan plan;     /* of a synchronisation */
+	struct tkm_err silence;   /* a rank did not answer: nothing can be agreed on any more */
 	unsigned char *exchanges; /* ranks that talk to the master */
 	double *proof;            /* of the node of every rank: its counter is one clock to within this; NAN: not so */
 	double *hz;               /* nominal (else measured) frequency of every rank's timer */
@@ -49,11 +46,15 @@ struct tt {
 static int all_well(struct tt *t, int rc, const struct tkm_err *err)
 {
 	struct cal_blobs all;
-	struct tkm_err e;
+	struct tkm_err *e = &t->silence;
 	const char *text = rc < 0 ? err->text : "";
 	int bad = -1, alike = 1, i;
 
-	if (cal_link_gather(t->link, text, strlen(text), &all, &e) < 0) {
+	if (rc < 0 && err->code == TKM_ERR_TIMEOUT) {
+		*e = *err;
+		return -1;
+	}
+	if (cal_link_gather(t->link, text, strlen(text), &all, e) < 0) {
 		return -1;
 	}
 	for (i = all.n - 1; i >= 0; i--) {
@@ -68,7 +69,7 @@ static int all_well(struct tt *t, int rc, const struct tkm_err *err)
 		fprintf(stderr, "%s: rank %d: %s\n", program_invocation_short_name, bad, all.data[bad]);
 	}
 	cal_blobs_free(&all);
-	if (cal_link_bcast(t->link, &bad, sizeof(bad), &e) < 0) {
+	if (cal_link_bcast(t->link, &bad, sizeof(bad), e) < 0) {
 		return -1;
 	}
 	return bad >= 0 ? -1 : 0;
@@ -146,30 +147,12 @@ static int check_output(const struct tt_options *o, struct tkm_err *err)
 
 static int find_places(struct tt *t, struct tkm_err *err)
 {
-	struct cal_blobs all;
-	char key[256];
-	int i, k, n = t->link->size;
-
-	t->place = calloc((size_t)n, sizeof(*t->place));
-	t->exchanges = calloc((size_t)n, 1);
+	t->place = calloc((size_t)t->link->size, sizeof(*t->place));
+	t->exchanges = calloc((size_t)t->link->size, 1);
 	if (!t->place || !t->exchanges) {
-		return tkm_fail(err, TKM_ERR_NOMEM, "out of memory for %d ranks", n);
+		return tkm_fail(err, TKM_ERR_NOMEM, "out of memory for %d ranks", t->link->size);
 	}
-	tmr_env_domain(&t->me.env, key, sizeof(key));
-	if (cal_link_gather(t->link, key, strlen(key), &all, err) < 0) {
-		return -1;
-	}
-	for (i = 0; i < all.n; i++) {
-		for (k = 0; strcmp(all.data[k], all.data[i]); k++) {
-		}
-		t->place[i].leader = k;
-		t->place[i].index = t->place[k].on_node++;
-	}
-	for (i = 0; i < all.n; i++) {
-		t->place[i].on_node = t->place[t->place[i].leader].on_node;
-	}
-	cal_blobs_free(&all);
-	return cal_link_bcast(t->link, t->place, (size_t)n * sizeof(*t->place), err);
+	return cal_places_here(t->link, t->place, err);
 }
 
 /* Do all processing units of this node read one clock? How far apart two of them can be, or NAN. The core
@@ -243,7 +226,7 @@ static const char *prefix_of(const struct tt *t, char *buf, size_t size)
 /* Not more processes of a node at once than it has processing units; the others sleep. */
 static int measure_in_turns(struct tt *t, double seconds, struct tkm_err *err)
 {
-	const struct place *p = &t->place[t->link->rank];
+	const struct cal_place *p = &t->place[t->link->rank];
 	long units = sysconf(_SC_NPROCESSORS_ONLN);
 	int32_t most = 1;
 	int i, round, rounds, rc = 0;
@@ -265,7 +248,7 @@ static int measure_in_turns(struct tt *t, double seconds, struct tkm_err *err)
 
 static int measure_timer(struct tt *t, struct tkm_err *err)
 {
-	const struct place *p = &t->place[t->link->rank];
+	const struct cal_place *p = &t->place[t->link->rank];
 	char prefix[160], *text = NULL;
 	size_t length;
 	FILE *f;
@@ -316,29 +299,40 @@ static void describe_rank(struct tt *t)
 	r->may_step = (t->timer->flags & TMR_STEPPED) != 0;
 }
 
-static int synchronise(struct tt *t, enum cal_session_kind kind, struct tkm_err *err)
+/* Who talks with whom: all that exchange messages, the master first. */
+static int make_plan(struct tt *t, struct tkm_err *err)
 {
-	struct cal_session *out = calloc((size_t)t->link->size, sizeof(*out)), *grown;
-	int me = t->link->rank, rc;
+	int n = t->link->size, members = 1, i, rc = -1;
+	int *list = calloc(3 * (size_t)n, sizeof(*list)), *node = list + n, *units = node + n;
 
-	if (!out) {
-		return tkm_fail(err, TKM_ERR_NOMEM, "out of memory");
+	if (!list) {
+		return tkm_fail(err, TKM_ERR_NOMEM, "out of memory for %d ranks", n);
 	}
-	if (me == 0 && kind != CAL_MIDDLE) {
-		cal_anchor_take(t->timer, &t->rank.anchor[t->rank.anchors++]);
-	}
-	rc = cal_sync_session(t->link, 0, t->exchanges, &t->o.sync, kind, out, err);
-	t->synchronised++;
-	if (rc == 0 && t->exchanges[me]) {
-		grown = realloc(t->rank.session, (t->rank.sessions + 1) * sizeof(*grown));
-		if (!grown) {
-			rc = tkm_fail(err, TKM_ERR_NOMEM, "out of memory");
-		} else {
-			t->rank.session = grown;
-			t->rank.session[t->rank.sessions++] = out[me];
+	for (i = 0; i < n; i++) {
+		node[i] = t->place[i].machine;
+		units[i] = t->place[i].units;
+		if (i > 0 && t->exchanges[i]) {
+			list[members++] = i;
 		}
 	}
-	free(out);
+	rc = cal_plan_make(&t->plan, t->o.shape, list, members, node, units, err);
+	free(list);
+	return rc;
+}
+
+static int synchronise(struct tt *t, enum cal_session_kind kind, struct tkm_err *err)
+{
+	struct cal_sync_report report = { .lost = 0 };
+	int rc;
+
+	t->o.sync.report = &report;
+	rc = cal_sync_ranks(t->link, 0, &t->plan, t->exchanges, &t->o.sync, kind, &t->rank, err);
+	t->o.sync.report = NULL;
+	t->synchronised++;
+	if (report.lost) {
+		fprintf(stderr, "%s: warning: %s; this synchronisation goes on without it\n", program_invocation_short_name,
+			report.first.text);
+	}
 	return rc;
 }
 
@@ -729,16 +723,33 @@ static int run(struct tt *t, struct tkm_err *err)
 	}
 	t->o.sync.hz = t->hz;
 	decide_sync(t);
+	if (all_well(t, make_plan(t, err), err) < 0) {
+		return TT_ERROR;
+	}
+	t->link->gathering_s = 12 * t->o.patience_s;
 	rc = test_messages(t, err);
 	if (all_well(t, rc, err) < 0 || collect(t, err) < 0) {
 		return TT_ERROR;
 	}
+	t->link->gathering_s = 3600; /* rank 0 writes the files meanwhile */
 	rc = t->link->rank == 0 ? evaluate(t, err) : 0;
 	if (all_well(t, rc, err) < 0) {
 		return TT_ERROR;
 	}
 	fit = t->link->rank == 0 ? (t->result.fit ? TT_FIT : TT_UNFIT) : 0;
 	return cal_link_bcast(t->link, &fit, sizeof(fit), err) < 0 ? TT_ERROR : fit;
+}
+
+/* A rank is silent, so the end cannot be agreed on with it: says so, and ends all. Rank 0 speaks first. */
+static void give_up(struct tt *t, const struct tkm_err *why)
+{
+	if (t->link->rank != 0) {
+		cal_link_sleep(t->link, 1);
+	}
+	fprintf(stderr, "%s: rank %d: %s: is it stopped, or has it died? (--patience)\n", program_invocation_short_name,
+		t->link->rank, why->text);
+	fflush(NULL);
+	cal_link_abort(t->link, TT_ERROR);
 }
 
 int main(int argc, char **argv)
@@ -760,7 +771,12 @@ int main(int argc, char **argv)
 		fprintf(stderr, "%s: %s\n", program_invocation_short_name, err.text);
 		return TT_ERROR;
 	}
+	t.link->patience_s = t.o.patience_s;
+	t.link->gathering_s = 12 * t.o.patience_s + 60 + 4 * t.o.performance_s;
 	rc = run(&t, &err);
+	if (rc == TT_ERROR && (t.silence.text[0] || err.code == TKM_ERR_TIMEOUT)) {
+		give_up(&t, t.silence.text[0] ? &t.silence : &err);
+	}
 	tmr_close(t.timer);
 	cal_rank_free(&t.rank);
 	tmr_matrix_free(&t.matrix.m);
@@ -769,6 +785,7 @@ int main(int argc, char **argv)
 	free(t.exchanges);
 	free(t.proof);
 	free(t.hz);
+	cal_plan_free(&t.plan);
 	tt_result_free(&t.result);
 	cal_link_close(t.link);
 	return rc;

@@ -24,7 +24,9 @@ struct tt_options {
 	long long verbose, burst, timer_skip;          /* timer_skip -1: use start and end only */
 	double performance_s, max_drift, max_wander;
 	struct cal_sync_options sync;
-	const char *sync_name;
+	const char *sync_name, *shape_name;
+	enum cal_shape shape;     /* of a synchronisation */
+	double patience_s;
 	int truth;                          /* compare methods instead of testing a timer */
 	const char *truth_names;
 	unsigned truth_methods;

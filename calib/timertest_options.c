@@ -47,6 +47,10 @@ static size_t make_table(struct tt_options *o, struct tkm_option *t)
 		{ "BURST", TKM_OPTION_COUNT, &o->burst, 1, 1000000, "N", "ping-pongs per pair and burst (default 100)" },
 		{ "SYNC", TKM_OPTION_TEXT, &o->sync_name, 0, 0, "HOW",
 			"pairs (default): one pair at a time, the others asleep; itc: the guide's round robin" },
+		{ "TOPOLOGY", TKM_OPTION_TEXT, &o->shape_name, 0, 0, "SHAPE",
+			"who talks with whom: star, tree, or auto (default): a star for up to 8, and where pairs cannot talk at once" },
+		{ "PATIENCE", TKM_OPTION_TIME, &o->patience_s, 0.01, 3600, "TIME",
+			"how long a rank is waited for in a synchronisation (default 10s)" },
 		{ "SYNC-MAX-MESSAGES", TKM_OPTION_COUNT, &o->sync.max_messages, 1, 1e9, "N",
 			"exchanges per process in a synchronisation (default 100)" },
 		{ "SYNC-MAX-DURATION", TKM_OPTION_TIME, &o->sync.max_duration_s, 1e-6, 86400, "TIME",
@@ -157,6 +161,12 @@ static int check(struct tt_options *o, struct tkm_err *err)
 	if (tt_truth_methods(o->truth_names, &o->truth_methods) < 0) {
 		return tkm_fail(err, TKM_ERR_ARG, "--truth-methods '%s': all, or some of pairs,itc,min10,skampi,hca3,jk", o->truth_names);
 	}
+	for (i = 0; i < CAL_SHAPES && strcasecmp(o->shape_name, cal_shape_name((enum cal_shape)i)); i++) {
+	}
+	if (i == CAL_SHAPES) {
+		return tkm_fail(err, TKM_ERR_ARG, "--topology '%s': auto, star and tree are known", o->shape_name);
+	}
+	o->shape = (enum cal_shape)i;
 	if (!o->output[0] || o->output[strlen(o->output) - 1] == '/') {
 		return tkm_fail(err, TKM_ERR_ARG, "--output '%s': a name for the files is missing, as in DIR/BASENAME", o->output);
 	}
@@ -177,7 +187,7 @@ int tt_options_parse(int argc, char **argv, struct tt_options *o)
 	size_t n, i;
 
 	*o = (struct tt_options){ .seconds = 30, .sleep_s = 10, .output = "timertest",
-		.interpolation_name = "cubic", .sync_name = "pairs", .synced_host = -1, .synced_cluster = -1, .verbose = 1, .burst = 100, .timer_skip = -1, .performance_s = 5,
+		.interpolation_name = "cubic", .sync_name = "pairs", .shape_name = "auto", .patience_s = 10, .synced_host = -1, .synced_cluster = -1, .verbose = 1, .burst = 100, .timer_skip = -1, .performance_s = 5,
 		.max_drift = 500e-6, .max_wander = 1e-6, .sync = { .max_messages = 100, .max_duration_s = 60 },
 		.truth_names = "all", .truth_rounds = 5, .truth_apart_s = 1, .truth_sessions = 11 };
 	n = make_table(o, table);

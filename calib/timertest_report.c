@@ -314,6 +314,27 @@ static void print_steps(FILE *f, int rank, const struct cal_rank *c, const struc
 	}
 }
 
+/* How the ranks were synchronised, when not all of them with the master. */
+static void print_net(FILE *f, const struct cal_net *n)
+{
+	char a[32], b[32];
+	int i;
+
+	if (n->sessions == 0) {
+		return;
+	}
+	fprintf(f, "tree: %zu exchanges a session, at most %d between a rank and the master; they agree to %s (rms), %s at most\n",
+		n->edges, n->deepest, tkm_print_time(a, sizeof(a), n->rms_s, 1), tkm_print_time(b, sizeof(b), n->worst_s, 1));
+	if (n->loops) {
+		fprintf(f, "contradiction in session %zu: the exchanges around ranks", n->loop_session + 1);
+		for (i = 0; i < n->loop.n && i < CAL_LOOP_RANKS; i++) {
+			fprintf(f, "%s %d", i ? "," : "", n->loop.rank[i]);
+		}
+		fprintf(f, "%s do not close by %s; one of these clocks was set or stood, and the bounds of all are wider (%zu such loops)\n",
+			n->loop.n > CAL_LOOP_RANKS ? " and others" : "", tkm_print_time(a, sizeof(a), n->gap_s, 1), n->loops);
+	}
+}
+
 static void print_maps(FILE *f, const struct tt_result *r)
 {
 	char a[32], b[32];
@@ -391,6 +412,7 @@ void tt_print_result(FILE *f, const struct tt_options *o, const struct tt_result
 
 	if (!o->quiet) {
 		print_matrices(f, r);
+		print_net(f, &r->run.net);
 		print_maps(f, r);
 		if (r->run.clock_was_set) {
 			fprintf(f, "the realtime clock of rank 0 was set during the run; its monotonic clock gives the time scale\n");

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Do all processing units that this process may use read one clock? The short question to the core matrix's long
+ * answer (timers/matrix.h): the same causality test over a shared cache line, of the first unit with each other
+ * one, until neither direction gets shorter. Any two units are then within the sum of two intervals. Libc only,
+ * with one thread more for as long as it takes. */
+#ifndef TIMERS_PROVE_H
+#define TIMERS_PROVE_H
+
+#include "timers/timer.h"
+
+struct tmr_proof {
+	int one_clock;      /* 1: proven; 0: two units differ, or there was no time for all of them */
+	unsigned units, proven; /* that may be used; that were held against the first */
+	double within_s;    /* any two readings at the same time differ by at most this; one effective tick included */
+	double seconds;     /* what it took */
+};
+
+/* Takes about 60 us for each unit, budget_s at most. The caller's thread moves from unit to unit and goes back to
+ * where it may run. Returns 0 and *p, or -1: a timer that threads cannot share or whose frequency is not known, no
+ * affinity, no thread. */
+int tmr_prove_one_clock(struct tmr_timer *t, double effective_tick_s, double budget_s, struct tmr_proof *p,
+	struct tkm_err *err);
+
+#endif
