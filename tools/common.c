@@ -4,7 +4,9 @@
 #include "tools/stftool.h"
 
 #include <errno.h>
+#include <float.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -74,7 +76,7 @@ const char *stt_stf_line(const struct stt_trace *t, const struct stf_err *e, cha
 	}
 	if (e->record) {
 		snprintf(place, sizeof(place), "offset %" PRIu64 ", record %" PRIu64 ": ", e->offset, e->record);
-	} else if (e->offset) {
+	} else if (e->offset || e->code == STF_ERR_FORMAT || e->code == STF_ERR_TRUNCATED) {
 		snprintf(place, sizeof(place), "offset %" PRIu64 ": ", e->offset);
 	}
 	snprintf(buf, size, "%s%s%s%s%s%s%s", file, component[0] ? " (component " : "", component, component[0] ? ")" : "",
@@ -96,7 +98,7 @@ void stt_progress(const struct stt_options *o, const struct stt_trace *t, uint64
 	uint64_t start, end;
 	unsigned percent, i;
 
-	if ((++calls & 0xffff) != 0 && !done) {
+	if ((++calls & 0x3f) != 0 && !done) {
 		return;
 	}
 	if (done) {
@@ -197,9 +199,10 @@ void stt_quote(FILE *f, const char *text, size_t n)
 
 const char *stt_real(double v, char *buf)
 {
-	int digits;
+	/* 15 digits always survive, but for numbers too small to have so many */
+	int digits = fabs(v) < DBL_MIN ? 1 : 15;
 
-	for (digits = 15; digits <= 17; digits++) {
+	for (; digits <= 17; digits++) {
 		snprintf(buf, 32, "%.*g", digits, v);
 		if (strtod(buf, NULL) == v) {
 			break;

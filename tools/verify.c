@@ -10,6 +10,9 @@
 #include <string.h>
 
 #include "tools/files.h"
+#include "tools/replay.h"
+
+enum { MAX_COUNTERS = 255 }; /* in one sample */
 
 struct verify {
 	const struct stt_options *o;
@@ -34,7 +37,8 @@ static void fault(struct verify *v, const char *suffix, const struct stf_record 
 	struct stf_err e = { .offset = rec ? rec->offset : 0, .record = rec ? rec->number : 0 };
 	va_list ap;
 
-	snprintf(e.file, sizeof(e.file), "%s%s", v->t.base, suffix);
+	snprintf(e.file, sizeof(e.file), v->t.format == STT_SINGLE && *suffix ? "%s[%s]" : "%s%s", v->t.path, suffix);
+	e.code = rec ? STF_ERR_FORMAT : STF_ERR_STATE;
 	va_start(ap, fmt);
 	vsnprintf(e.text, sizeof(e.text), fmt, ap);
 	va_end(ap);
@@ -60,7 +64,8 @@ static int willy_is_known(const struct verify *v, uint32_t willy)
 	if (stf_willy_is_group(willy)) {
 		return stf_reader_find(v->t.r, STF_ID_group_definition, willy & 0x7fffffff) != NULL;
 	}
-	return v->t.n_processes == 0 || stt_thread_number(&v->t, willy) >= 0;
+	return v->t.n_processes == 0 || (stf_willy_process(willy) < v->t.n_processes &&
+					 stf_willy_thread(willy) < v->t.threads[stf_willy_process(willy)]);
 }
 
 static uint32_t element(const struct stf_field *f, const struct stf_value *value, uint32_t i)
@@ -119,7 +124,215 @@ static void count(struct verify *v, const struct stf_record *rec)
 	v->records++;
 }
 
-static void check_event(struct verify *v, const struct place *p, const struct stf_record *rec)
+/* ---- anchors ---- */
+
+/* An anchor file beside its data file; one anchor is held at a time. */
+struct anchors {
+	struct verify *v;
+	const char *suffix;
+	struct stf_cursor *c;
+	struct stf_record peek; /* the anchor record behind `next`: its place */
+	struct stf_anchor peeked;
+	int has_peek, any;
+	struct stt_anchor next;
+	int have;
+	struct stt_replay *replay;
+};
+
+/* The record begins a new anchor. */
+static void peek(struct anchors *a, const struct stf_record *rec)
+{
+	struct stf_anchor x;
+
+	stf_get_anchor(rec, &x);
+	if (a->any ? x.offset <= a->peeked.offset : x.offset != 0) {
+		fault(a->v, a->suffix, rec, "anchor: offset %" PRIu64 " is not %s", x.offset,
+		      a->any ? "above that of the anchor before" : "0, as the first must be");
+	}
+	a->peek = *rec;
+	a->peeked = x;
+	a->has_peek = a->any = 1;
+}
+
+/* Reads the histories of the anchor in hand, up to the next anchor. */
+static void read_histories(struct anchors *a)
+{
+	const struct stf_record *rec;
+	struct stf_err e;
+	int more = 0, began = 0, ended = 0;
+
+	while (!a->has_peek && (more = stf_cursor_next(a->c, &rec, &e)) > 0) {
+		a->v->records++;
+		if (rec->layout->class_id == STF_ID_anchor) {
+			peek(a, rec);
+			break;
+		}
+		check_references(a->v, a->suffix, rec);
+		began |= rec->layout->class_id == STF_ID_begin_of_history;
+		ended |= rec->layout->class_id == STF_ID_end_of_history;
+		if (stt_anchor_add(&a->next, rec) < 0) {
+			fault(a->v, a->suffix, rec, "out of memory");
+			break;
+		}
+	}
+	if (more < 0) {
+		library_fault(a->v, &e);
+		stf_cursor_close(a->c);
+		a->c = NULL;
+		a->have = 0; /* what is left of its histories says nothing */
+	} else if (!began || !ended) {
+		fault(a->v, a->suffix, &(struct stf_record){ .offset = a->next.offset, .number = a->next.number },
+		      "anchor: no %s behind it", began ? "end_of_history" : "begin_of_history");
+		a->have = 0;
+	}
+}
+
+static void next_anchor(struct anchors *a)
+{
+	const struct stf_record *rec;
+	struct stf_err e;
+	int more = 1;
+
+	a->have = 0;
+	while (a->c && !a->have && (a->has_peek || (more = stf_cursor_next(a->c, &rec, &e)) > 0)) {
+		if (!a->has_peek) {
+			a->v->records++;
+			if (rec->layout->class_id != STF_ID_anchor) {
+				fault(a->v, a->suffix, rec, "%s: stands ahead of the first anchor", rec->layout->name);
+				continue;
+			}
+			peek(a, rec);
+		}
+		stt_anchor_clear(&a->next);
+		a->next.a = a->peeked;
+		a->next.offset = a->peek.offset;
+		a->next.number = a->peek.number;
+		a->has_peek = 0;
+		a->have = 1;
+		read_histories(a);
+	}
+	if (more < 0) {
+		library_fault(a->v, &e);
+		stf_cursor_close(a->c);
+		a->c = NULL;
+	}
+}
+
+static void open_anchors(struct anchors *a)
+{
+	struct stf_err e;
+
+	a->v->files++;
+	a->c = stf_cursor_open(a->v->t.r, a->suffix, &e);
+	if (!a->c) {
+		library_fault(a->v, &e);
+		return;
+	}
+	a->replay = stt_replay_new();
+	if (!a->replay) {
+		fault(a->v, a->suffix, NULL, "out of memory");
+	}
+	next_anchor(a);
+}
+
+static void close_anchors(struct anchors *a)
+{
+	stf_cursor_close(a->c);
+	stt_anchor_free(&a->next);
+	stt_replay_free(a->replay);
+}
+
+/* How far the reading of a data file is. */
+struct progress {
+	uint64_t offset, number, time; /* of the last record */
+};
+
+/* The anchors up to the record that comes next. With nothing between it and the last one both place and time are
+ * certain; time records between them leave the range. */
+static void pass_anchors(struct anchors *a, const struct progress *p, uint64_t offset, uint64_t number, uint64_t now)
+{
+	char why[200] = "";
+
+	for (; a->have && a->next.a.offset <= offset; next_anchor(a)) {
+		struct stf_record at = { .offset = a->next.offset, .number = a->next.number };
+		int certain = number == p->number + 1 && p->number;
+		uint64_t t = a->next.a.time_prev, low = certain || now >= p->time ? p->time : now;
+		uint64_t high = certain ? p->time : now >= p->time ? now : p->time;
+
+		if (a->next.a.offset < offset && (certain || (p->number && a->next.a.offset <= p->offset))) {
+			fault(a->v, a->suffix, &at, "anchor: offset %" PRIu64 " is inside the record at offset %" PRIu64,
+			      a->next.a.offset, p->offset);
+		} else if (t < low || t > high) {
+			fault(a->v, a->suffix, &at, "anchor: time_prev %" PRIu64 " does not fit its place in the data, "
+			      "between %" PRIu64 " and %" PRIu64, t, low, high);
+		} else if (a->replay && stt_replay_compare(a->replay, &a->next, why, sizeof(why)) < 0) {
+			fault(a->v, a->suffix, &at, "out of memory");
+		} else if (why[0]) {
+			fault(a->v, a->suffix, &at, "anchor: %s", why);
+		}
+	}
+}
+
+/* ---- data files ---- */
+
+/* A run of samples as their reader saw them: what is equal to the last one is as good. */
+struct known {
+	uint32_t willy, k;
+	int good;
+	unsigned char counters[4 * MAX_COUNTERS];
+};
+
+static void check_sample(struct verify *v, const struct place *p, const struct stf_counter_batch *b, size_t i, struct known *good)
+{
+	struct stf_record rec = { .layout = stf_layout(STF_ID_counter_value), .time = b->times[i],
+				  .offset = b->offset + i * b->stride, .number = b->number + i };
+	const unsigned char *ids = b->counters + i * b->stride;
+	uint64_t before = v->faults;
+	uint32_t j, id;
+
+	if (!willy_is_known(v, stf_batch_willy(b, i))) {
+		fault(v, p->suffix, &rec, "counter_value: willy is a thread or group that was not declared (CPU %" PRIu64 ")",
+		      (uint64_t)stf_batch_willy(b, i) + 1);
+	}
+	for (j = 0; j < b->k; j++) {
+		id = stf_batch_counter(b, i, j);
+		if (!is_declared(v, STF_ID_counter_definition, id)) {
+			fault(v, p->suffix, &rec, "counter_value: refers to what was not declared, counters (%" PRIu32 ")", id);
+		}
+	}
+	good->good = v->faults == before && b->k <= MAX_COUNTERS;
+	if (good->good) {
+		good->willy = stf_batch_willy(b, i);
+		good->k = b->k;
+		memcpy(good->counters, ids, 4 * (size_t)b->k);
+	}
+}
+
+/* Samples i to n - 1, none of which stands behind an anchor of the others. */
+static void check_samples(struct verify *v, const struct place *p, struct anchors *a, const struct stf_counter_batch *b, size_t i,
+			  size_t n, struct known *good)
+{
+	const size_t ids = 4 * (size_t)b->k;
+	size_t from = i;
+
+	for (; i < n; i++) {
+		const unsigned char *c = b->counters + i * b->stride;
+
+		if (good->good && good->k == b->k && stf_batch_willy(b, i) == good->willy && memcmp(c, good->counters, ids) == 0) {
+			continue;
+		}
+		/* the last of the counters that end here is what an anchor tells */
+		if (a->replay && i > from && memcmp(c, c - b->stride, ids) != 0 && stt_replay_sample(a->replay, b, i - 1) < 0) {
+			fault(v, p->suffix, NULL, "out of memory");
+		}
+		check_sample(v, p, b, i, good);
+	}
+	if (a->replay && n > from && stt_replay_sample(a->replay, b, n - 1) < 0) {
+		fault(v, p->suffix, NULL, "out of memory");
+	}
+}
+
+static void check_time(struct verify *v, const struct place *p, const struct stf_record *rec)
 {
 	if (v->has_duration && (rec->time < v->start || rec->time > v->end)) {
 		fault(v, p->suffix, rec, "%s: time %" PRIu64 " is outside the duration, %" PRIu64 " to %" PRIu64, rec->layout->name,
@@ -129,106 +342,91 @@ static void check_event(struct verify *v, const struct place *p, const struct st
 		fault(v, p->suffix, rec, "%s: this file is declared for other categories (%" PRIu32 ")", rec->layout->name,
 		      p->categories);
 	}
+}
+
+static void check_times(struct verify *v, const struct place *p, const struct stf_counter_batch *b)
+{
+	size_t i;
+
+	/* within a batch the times never decrease */
+	if ((!v->has_duration || (b->times[0] >= v->start && b->times[b->n - 1] <= v->end)) &&
+	    (!p->categories || p->categories >> STF_KIND_COUNTER & 1)) {
+		return;
+	}
+	for (i = 0; i < b->n; i++) {
+		check_time(v, p, &(struct stf_record){ .layout = stf_layout(STF_ID_counter_value), .time = b->times[i],
+						       .offset = b->offset + i * b->stride, .number = b->number + i });
+	}
+}
+
+static void verify_batch(struct verify *v, const struct place *p, struct anchors *a, const struct stf_counter_batch *b,
+			 struct progress *at, struct known *good)
+{
+	size_t i = 0, n;
+
+	check_times(v, p, b);
+	while (i < b->n) {
+		pass_anchors(a, at, b->offset + i * b->stride, b->number + i, b->times[i]);
+		n = b->n;
+		if (a->have && a->next.a.offset <= b->offset + (n - 1) * b->stride) {
+			/* up to the record that begins there, or behind it */
+			n = (size_t)((a->next.a.offset - b->offset + b->stride - 1) / b->stride);
+		}
+		check_samples(v, p, a, b, i, n, good);
+		i = n;
+		*at = (struct progress){ b->offset + (n - 1) * b->stride, b->number + n - 1, b->times[n - 1] };
+	}
+	v->counters += b->n;
+	v->records += b->n;
+}
+
+static void check_event(struct verify *v, const struct place *p, struct anchors *a, const struct stf_record *rec, struct progress *at)
+{
+	pass_anchors(a, at, rec->offset, rec->number, rec->time);
+	check_time(v, p, rec);
 	check_references(v, p->suffix, rec);
 	count(v, rec);
-}
-
-/* ---- data files and their anchors ---- */
-
-struct anchors {
-	struct stf_anchor *a;
-	struct stf_record *where; /* offset and number only */
-	size_t n, next;
-};
-
-static int keep_anchor(struct anchors *a, const struct stf_record *rec)
-{
-	struct stf_anchor *p = realloc(a->a, (a->n + 1) * sizeof(*p));
-	struct stf_record *q = realloc(a->where, (a->n + 1) * sizeof(*q));
-
-	a->a = p ? p : a->a;
-	a->where = q ? q : a->where;
-	if (!p || !q) {
-		return -1;
+	if (a->replay && stt_replay_record(a->replay, rec) < 0) {
+		fault(v, p->suffix, rec, "out of memory");
 	}
-	stf_get_anchor(rec, &p[a->n]);
-	q[a->n++] = *rec;
-	return 0;
-}
-
-static void read_anchors(struct verify *v, const char *suffix, struct anchors *a)
-{
-	const struct stf_record *rec;
-	struct stf_err e;
-	struct stf_cursor *c = stf_cursor_open(v->t.r, suffix, &e);
-	int more = c ? 1 : -1;
-
-	while (more > 0 && (more = stf_cursor_next(c, &rec, &e)) > 0) {
-		v->records++;
-		if (rec->layout->id != STF_ID_anchor) {
-			check_references(v, suffix, rec);
-		} else if (keep_anchor(a, rec) < 0) {
-			fault(v, suffix, rec, "out of memory");
-			break;
-		} else if (a->n > 1 ? a->a[a->n - 1].offset <= a->a[a->n - 2].offset : a->a[0].offset != 0) {
-			fault(v, suffix, rec, "anchor: offset %" PRIu64 " is not %s", a->a[a->n - 1].offset,
-			      a->n > 1 ? "above that of the anchor before" : "0, as the first must be");
-		}
-	}
-	stf_cursor_close(c);
-	if (more < 0) {
-		library_fault(v, &e);
-	}
-	v->files++;
-}
-
-/* Anchors up to the record at `offset`, whose time is `now`; the one before it had the time `before`. With
- * stamps that only rise, time_prev lies between the two. */
-static void pass_anchors(struct verify *v, const char *suffix, struct anchors *a, uint64_t offset, uint64_t before,
-			 uint64_t now)
-{
-	for (; a->next < a->n && a->a[a->next].offset <= offset; a->next++) {
-		const struct stf_anchor *x = &a->a[a->next];
-
-		if (now >= before && (x->time_prev < before || x->time_prev > now)) {
-			fault(v, suffix, &a->where[a->next], "anchor: time_prev %" PRIu64 " does not fit its place in the data, "
-			      "between %" PRIu64 " and %" PRIu64, x->time_prev, before, now);
-		}
-	}
+	*at = (struct progress){ rec->offset, rec->number, rec->time };
 }
 
 static void verify_data(struct verify *v, const struct place *p, const char *anchor_suffix)
 {
+	struct stf_cursor_options opt = { .suffix = p->suffix };
+	struct anchors a = { .v = v, .suffix = anchor_suffix };
+	struct progress at = { 0, 0, 0 };
+	struct known good = { .good = 0 };
 	const struct stf_record *rec;
-	struct anchors a = { NULL, NULL, 0, 0 };
+	struct stf_counter_batch b;
 	struct stf_err e;
 	struct stf_cursor *c;
-	uint64_t before = 0, last = 0;
 	int more;
 
 	if (anchor_suffix) {
-		read_anchors(v, anchor_suffix, &a);
+		open_anchors(&a);
 	}
-	c = stf_cursor_open(v->t.r, p->suffix, &e);
+	c = stf_cursor_open_with(v->t.r, &opt, &e);
 	more = c ? 1 : -1;
-	while (more > 0 && (more = stf_cursor_next(c, &rec, &e)) > 0) {
-		pass_anchors(v, anchor_suffix, &a, rec->offset, before, rec->time);
-		before = rec->time;
-		last = rec->offset;
-		check_event(v, p, rec);
+	while (more > 0 && (more = stf_cursor_next_batch(c, &rec, &b, &e)) > 0) {
+		stt_progress(v->o, &v->t, more == 2 ? b.times[0] : rec->time, 0);
+		if (more == 2) {
+			verify_batch(v, p, &a, &b, &at, &good);
+		} else {
+			check_event(v, p, &a, rec, &at);
+		}
 	}
 	stf_cursor_close(c);
+	stt_progress(v->o, &v->t, 0, 1);
 	if (more < 0) {
 		library_fault(v, &e);
 	}
-	for (; more == 0 && a.next < a.n; a.next++) {
-		if (a.a[a.next].offset > last) {
-			fault(v, anchor_suffix, &a.where[a.next], "anchor: offset %" PRIu64 " has no record behind it",
-			      a.a[a.next].offset);
-		}
+	for (; more == 0 && a.have; next_anchor(&a)) {
+		fault(v, anchor_suffix, &(struct stf_record){ .offset = a.next.offset, .number = a.next.number },
+		      "anchor: offset %" PRIu64 " has no record behind it", a.next.a.offset);
 	}
-	free(a.a);
-	free(a.where);
+	close_anchors(&a);
 	v->files++;
 }
 
@@ -262,6 +460,16 @@ static const char *suffix_of(const struct verify *v, uint32_t file)
 	return rec ? stf_value(rec, "suffix")->array : NULL;
 }
 
+static int declared_before(const struct verify *v, const char *suffix, size_t i)
+{
+	while (i-- > 0) {
+		if (!strcmp(stf_value(stf_reader_record(v->t.r, STF_ID_file_declaration, i), "suffix")->array, suffix)) {
+			return 1;
+		}
+	}
+	return 0;
+}
+
 static void verify_files(struct verify *v)
 {
 	const struct stf_record *rec, *a;
@@ -275,6 +483,10 @@ static void verify_files(struct verify *v)
 
 		stf_get_file_declaration(rec, &d);
 		p.suffix = d.suffix;
+		if (declared_before(v, d.suffix, i)) {
+			fault(v, "", rec, "file_declaration: %s is declared twice", d.suffix);
+			continue;
+		}
 		stt_say(v->o, 2, "%s%s", v->t.path, d.suffix);
 		if (d.filetype != STF_DATA_FILE) {
 			if (d.filetype == STF_DECL_FILE || d.filetype == STF_STATS_FILE) {
