@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Reads a trace in every way that the library has. */
+#ifndef TESTS_FUZZ_READ_TRACE_H
+#define TESTS_FUZZ_READ_TRACE_H
+
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "stf/stf.h"
+
+static void read_records(struct stf_reader *r, const struct stf_cursor_options *o)
+{
+	const struct stf_record *rec;
+	struct stf_err err;
+	struct stf_cursor *c = stf_cursor_open_with(r, o, &err);
+	volatile unsigned char sink = 0;
+	unsigned i;
+
+	while (c && stf_cursor_next(c, &rec, &err) > 0) {
+		for (i = 0; i < rec->layout->n_fields; i++) {
+			if (rec->values[i].array && rec->values[i].count) {
+				sink ^= ((const unsigned char *)rec->values[i].array)[rec->values[i].count - 1];
+			}
+		}
+	}
+	stf_cursor_close(c);
+}
+
+static void read_batches(struct stf_reader *r, const struct stf_cursor_options *o)
+{
+	const struct stf_record *rec;
+	struct stf_counter_batch b;
+	struct stf_err err;
+	struct stf_cursor *c = stf_cursor_open_with(r, o, &err);
+	volatile uint64_t sink = 0;
+	int rc;
+
+	while (c && (rc = stf_cursor_next_batch(c, &rec, &b, &err)) > 0) {
+		if (rc == 1) {
+			continue;
+		}
+		sink ^= b.times[b.n - 1] ^ stf_batch_willy(&b, b.n - 1);
+		if (b.k) {
+			sink ^= stf_batch_value(&b, b.n - 1, b.k - 1) ^ stf_batch_counter(&b, b.n - 1, b.k - 1);
+		}
+	}
+	stf_cursor_close(c);
+}
+
+/* With `part` only what concerns that component is read: the others are good ones. */
+static void read_trace(const char *path, unsigned flags, const char *part)
+{
+	struct stf_triplet t = { 0, 100, 2 };
+	struct stf_cursor_options all = { 0 }, window = { .window = 1, .from = 900, .to = 20000, .state = 1 };
+	struct stf_err err;
+	struct stf_reader *r = stf_reader_open(path, flags, &err);
+	struct stf_check check;
+	size_t i;
+
+	if (!r) {
+		return;
+	}
+	read_records(r, &window);
+	window.willies = &t;
+	window.n_willies = 1;
+	read_batches(r, part ? &all : &window);
+	for (i = 0; !part && stf_reader_check(r, i, &check, &err) > 0; i++) {
+		all.suffix = check.suffix;
+		read_records(r, &all);
+	}
+	all.suffix = part;
+	read_records(r, &all);
+	read_batches(r, &all);
+	stf_reader_close(r);
+}
+
+/* The bytes as a file, a single-file trace. */
+static void read_bytes(const uint8_t *data, size_t size, unsigned flags, const char *part)
+{
+	char path[64];
+	int fd = memfd_create("fuzz", MFD_CLOEXEC);
+
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	if (fd < 0 || write(fd, data, size) != (ssize_t)size) {
+		abort();
+	}
+	read_trace(path, flags, part);
+	close(fd);
+}
+
+#endif
