@@ -1,0 +1,141 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# Stored traces: good ones print what stands beside them, and a second reader prints the same; each bad one is refused
+# with the line in bad.txt. TAP.
+# shellcheck disable=SC1091,SC2154
+. "${top_srcdir:-.}/tests/cli/toollib.sh"
+golden=$src/tests/golden
+PYTHON3=${PYTHON3:-python3}
+tab=$(printf '\t')
+
+python_is_there()
+{
+	command -v "$PYTHON3" >/dev/null 2>&1
+}
+
+second() # second TRACE: what the second reader prints, in $dir/second
+{
+	PYTHONDONTWRITEBYTECODE=1 "$PYTHON3" "$golden/second_reader.py" "$1" >"$dir/second" 2>"$dir/err"
+}
+
+agree() # agree NAME TRACE STATUS: both print the same and end alike
+{
+	if python_is_there; then
+		tool "$2" --dump
+		tail -n +2 "$dir/out" >"$dir/first"
+		second "$2"
+		[ $? -eq "$3" ] && [ "$status" -eq "$3" ] && diff "$dir/first" "$dir/second" >"$dir/diff" && [ "$(wc -l <"$dir/first")" -ge 2 ]
+		ok "the second reader agrees: $1" $?
+	else
+		skip "the second reader agrees: $1" "no python3"
+	fi
+}
+
+if python_is_there; then
+	mkdir "$dir/made"
+	PYTHONDONTWRITEBYTECODE=1 "$PYTHON3" "$golden/make_golden.py" "$dir/made" 2>"$dir/err"
+	rc=$?
+	for f in "$golden"/single/*.stf; do
+		case $f in *frame*) continue ;; esac # another zstd may pack in another way
+		cmp "$f" "$dir/made/${f##*/}" >>"$dir/diff" || rc=1
+	done
+	for f in "$dir"/made/*.stf; do
+		cmp "$f" "$golden/single/${f##*/}" >>"$dir/diff" 2>&1 || case $f in *frame*) ;; *) rc=1 ;; esac
+		[ -e "$golden/single/${f##*/}" ] || rc=1
+	done
+	[ "$rc" -eq 0 ]
+	ok "the stored traces are those that make_golden.py makes" $?
+else
+	skip "the stored traces are those that make_golden.py makes" "no python3"
+fi
+
+for f in "$golden"/single/*.avt; do
+	name=${f##*/} name=${name%.avt}
+	tool "$golden/single/$name.single.stf" --dump
+	if grep -q 'has no zstd' "$dir/err"; then
+		skip "$name prints what it should" "this build has no zstd"
+		continue
+	fi
+	tail -n +2 "$dir/out" | diff "$f" - >"$dir/diff" && [ "$status" -eq 0 ] && [ ! -s "$dir/err" ]
+	ok "$name prints what it should" $?
+	agree "$name" "$golden/single/$name.single.stf" 0
+done
+for t in "$golden/every-little.stf" "$golden/every-big.stf" "$rich" "$dir/big.stf" "$dir/empty.stf" "$dir/one.stf"; do
+	agree "${t##*/}" "$t" 0
+done
+if python_is_there; then
+	for kind in late mixed; do
+		PYTHONDONTWRITEBYTECODE=1 "$PYTHON3" "$golden/make_golden.py" --$kind >"$dir/$kind.avt"
+		tool "$dir/$kind.avt" --convert "$dir/$kind.stf" && tool "$dir/$kind.stf" --verify
+		[ "$status" -eq 0 ] && grep -q ' 0 faults$' "$dir/err"
+		ok "--verify finds the histories of many anchors right: $kind" $?
+		agree "60000 records of most kinds, histories too: $kind" "$dir/$kind.stf" 0
+	done
+	# one counter value in an anchor's history, one function on its stack, one record under way
+	for c in c f msg; do
+		anc=$dir/mixed.stf.$c.0.anc
+		[ "$c" != msg ] || anc=$dir/mixed.stf.msg.anc
+		cp "$anc" "$dir/anc"
+		size=$(wc -c <"$anc")
+		printf '\377' | dd of="$anc" bs=1 seek=$((size - 12)) conv=notrunc 2>/dev/null
+		tool "$dir/mixed.stf" --verify
+		[ "$status" -eq 1 ] && grep -Eq "^stftool: $anc: offset [0-9]+, record [0-9]+: anchor: (says|has) " "$dir/err"
+		ok "--verify holds the histories against the data: .$c" $?
+		! second "$dir/mixed.stf"
+		ok "so does the second reader: .$c" $?
+		cp "$dir/anc" "$anc"
+	done
+fi
+
+n=0
+while IFS=$tab read -r name line; do
+	t=$golden/single/$name.single.stf
+	tool "$t" --verify
+	n=$((n + 1))
+	if grep -q 'has no zstd' "$dir/err" || { [ "$name" = bad-checksum ] && [ "$status" -eq 0 ]; }; then
+		skip "$name" "this build has no zstd or xxhash"
+		continue
+	fi
+	printf '%s\n' "stftool: $t$line" >"$dir/want"
+	[ "$status" -eq 1 ] && head -n 1 "$dir/err" | diff "$dir/want" - >"$dir/diff"
+	ok "$name is refused, with its place" $?
+	case $name in
+	bad-size-co* | bad-undefined-id | bad-time-*) agree "$name, up to the fault" "$t" 1 ;;
+	esac
+done <"$golden/bad.txt"
+set -- "$golden"/single/bad-*.stf
+[ "$n" -eq $# ]
+ok "every bad trace has its line" $?
+
+# a small trace cut at every byte: all that was whole is printed, the fault has its place
+tool "$golden/single/other-ids.single.stf" --convert "$dir/cut.stf"
+broken=
+for c in .c.0 .f.0 .msg; do
+	cp "$dir/cut.stf$c" "$dir/whole"
+	size=$(wc -c <"$dir/whole") n=0 shown=0
+	while [ "$n" -lt "$size" ]; do
+		head -c "$n" "$dir/whole" >"$dir/cut.stf$c"
+		tool "$dir/cut.stf" --dump
+		k=$(grep -c '^[0-9]' "$dir/out")
+		[ "$n" -gt 0 ] || shown=$k
+		if [ "$k" -lt "$shown" ] || [ "$k" -gt $((shown + 2)) ] || [ "$status" -gt 1 ] || { [ "$status" -eq 1 ] &&
+			! grep -Eq "^stftool: $dir/cut.stf$c: offset [0-9]+, record [0-9]+: .*the file ends inside" "$dir/err"; }; then
+			broken="$broken $c@$n"
+		fi
+		shown=$k n=$((n + 1))
+	done
+	cp "$dir/whole" "$dir/cut.stf$c"
+done
+[ -z "$broken" ]
+ok "cut at every byte of its data ($broken)" $?
+broken=
+size=$(wc -c <"$golden/single/other-ids.single.stf") n=0
+while [ "$n" -lt "$size" ]; do
+	head -c "$n" "$golden/single/other-ids.single.stf" >"$dir/cut.single.stf"
+	tool "$dir/cut.single.stf" --verify
+	[ "$status" -eq 1 ] && [ -s "$dir/err" ] && ! grep -q "[^ -~]" "$dir/err" || broken="$broken $n"
+	n=$((n + 11))
+done
+[ -z "$broken" ]
+ok "a single file cut at many places ($broken)" $?
+done_testing

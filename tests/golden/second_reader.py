@@ -1,0 +1,617 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""A second reader of STF, made from the format's pages alone (doc/stf-format.md, stf-1.0-records.txt) and
+without a look at stf/, so that page and library check each other: it prints what `stftool --dump` prints.
+
+    second_reader.py TRACE      the text; exit status 1, with all that stands before the fault, if one was found
+
+It also holds every anchor against the data: offset, time and histories. Speed is no aim."""
+import ctypes
+import ctypes.util
+import heapq
+import os
+import re
+import struct
+import sys
+
+BASIC = {"U1": "B", "U2": "H", "U4": "I", "U8": "Q", "I1": "b", "I2": "h", "I4": "i", "I8": "q",
+         "F4": "f", "F8": "d", "C1": "B", "O8": "Q"}
+DECL_FILE, ANCHOR_FILE, DATA_FILE, STATS_FILE = 1, 2, 3, 4
+UNKNOWN = 2 ** 64 - 1
+RECEIVE_UNKNOWN, SEND_UNKNOWN = -2 ** 63, -2 ** 63 + 1
+MISSING = {"receive_time": RECEIVE_UNKNOWN, "start_time": UNKNOWN, "skew": 1}
+
+
+class Fault(Exception):
+    """What is wrong, with file and offset."""
+
+
+class Field:
+    """One field of a definition: TYPE:NAME[:REFERENCE][=DEFAULT], in <> for an array."""
+
+    def __init__(self, word, nested):
+        self.array = word.startswith("<")
+        if self.array and not word.endswith(">"):
+            raise Fault("an array without its end: " + word)
+        word, _, default = word.strip("<>").partition("=")
+        parts = word.split(":")
+        self.default = number(default) if default else None
+        if len(parts) < 2 or (parts[0] not in BASIC and parts[0] not in nested):
+            raise Fault("a field of unknown type: " + word)
+        self.type, self.name = parts[0], parts[1]
+        self.basic = [self.type] if self.type in BASIC else [b for f in nested[self.type] for b in f.basic]
+        size = re.fullmatch(r"size_(\d+)_(\d+)", self.name)
+        self.arrays = int(size.group(2)) if size and not self.array else None
+
+
+class Known:
+    """A field of a record as stf-1.0-records.txt has it; group: the arrays that share its size field."""
+
+    def __init__(self, words, group):
+        self.type, self.name = words[0].strip("<>"), words[1]
+        self.array, self.group = words[0][0] == "<", group
+        self.ref = words[2] if len(words) > 2 else None
+
+    def takes(self, f):
+        """Can a field of the file become this one?"""
+        text = [self.type == "C1", "C1" in f.basic]
+        return self.array == f.array and text[0] == text[1] and len(f.basic) == 1
+
+    def convert(self, v, f):
+        if self.type in ("F4", "F8"):
+            return float(v)
+        if self.type == "O8":
+            return struct.unpack("<Q", struct.pack("<d", v))[0] if f.basic[0] in ("F4", "F8") else v % 2 ** 64
+        return v
+
+
+def read_table(path):
+    """specifier: [(id, fields of that incarnation)]"""
+    table = {}
+    with open(path, encoding="utf-8") as lines:
+        for line in lines:
+            words = line.split()
+            if line.startswith("#") or not words:
+                continue
+            if line[0] != " ":
+                fields, group, left = [], None, 0
+                table.setdefault(re.sub(r"_\d+$", "", words[1]), []).append((int(words[0]), fields))
+                continue
+            left -= 1
+            fields.append(Known(words, group if left >= 0 else None))
+            if words[1].startswith("size_"):
+                group, left = words[1], int(words[1].split("_")[2])
+    return table
+
+
+TABLE = read_table(os.path.join(os.path.dirname(os.path.abspath(__file__)), "stf-1.0-records.txt"))
+
+
+def number(text):
+    try:
+        return int(text, 0)
+    except ValueError:
+        return float(text)
+
+
+class Component:
+    """The bytes of one file of the trace, and a place in them."""
+
+    def __init__(self, name, data, order):
+        self.name, self.data, self.order, self.at = name, data, order, 0
+
+    def take(self, field):
+        fmt = self.order + "".join(BASIC[b] for b in field.basic)
+        n = struct.calcsize(fmt)
+        if len(self.data) - self.at < n:
+            raise Fault("cut short")
+        values = struct.unpack_from(fmt, self.data, self.at)
+        self.at += n
+        return values[0] if len(values) == 1 else values
+
+    def take_array(self, field, count):
+        width = struct.calcsize("<" + "".join(BASIC[b] for b in field.basic))
+        if (len(self.data) - self.at) < count * width:
+            raise Fault("%d elements of %s are more than the file holds" % (count, field.name))
+        if field.type in ("C1", "U1"):
+            self.at += count
+            return bytes(self.data[self.at - count:self.at])
+        return [self.take(field) for _ in range(count)]
+
+
+class Trace:
+    def __init__(self, path):
+        self.path, self.faults = path, []
+        self.defs, self.shapes, self.order = {}, {}, "<"
+        self.parts = self.directory() if path.endswith(".single.stf") else None
+        base = self.component("base", compressed=False)
+        self.read_definitions(base)
+        self.tables = {}                  # specifier: records, in order
+        self.declare(base)
+        for f in self.files(DECL_FILE):
+            self.declare(self.component(f))
+        self.strings = {s["id"]: s["string"] for s in self.tables.get("stf_string", [])}
+
+    # ---- files ----
+
+    def directory(self):
+        with open(self.path, "rb") as f:
+            data = f.read()
+        head, _, _ = data.partition(b"\nEND\n")
+        lines = head.decode().split("\n")
+        if lines[0] != "STFSINGLE 1.0":
+            raise Fault(self.path + ": no single-file trace")
+        parts = {}
+        for line in lines[1:]:
+            _, suffix, offset, size = line.split(" ")
+            parts[suffix] = data[int(offset):int(offset) + int(size)]
+        return parts
+
+    def component(self, suffix, compressed=True):
+        data = None
+        name = self.path if suffix == "base" else self.path + suffix
+        for ending in ("", ".zst") if compressed else ("",):
+            if self.parts is not None:
+                data = self.parts.get(suffix + ending)
+            elif os.path.exists(name + ending):
+                with open(name + ending, "rb") as f:
+                    data = f.read()
+            if data is not None:
+                return Component(suffix, self.unpack(data) if ending else data, self.order)
+        raise Fault("%s: is missing" % name)
+
+    def unpack(self, data):
+        """Section 8: Zstandard frames, then the seek table of the seekable format."""
+        n, flags, magic = struct.unpack_from("<IBI", data, len(data) - 9)
+        if magic != 0x8F92EAB1:
+            raise Fault("no seek table")
+        entry = 12 if flags & 0x80 else 8
+        table, at, out = len(data) - 9 - n * entry, 0, []
+        for i in range(n):
+            packed, size = struct.unpack_from("<II", data, table + i * entry)
+            out.append(self.unpack_frame(zstd(data[at:at + packed], size)))
+            at += packed
+        return b"".join(out)
+
+    def unpack_frame(self, frame):
+        if frame[:1] == b"\0":
+            return frame[1:]
+        n, length, n_fields = struct.unpack_from(self.order + "IHB", frame, 1)
+        fields = [struct.unpack_from(self.order + "HB", frame, 8 + 3 * i) for i in range(n_fields)]
+        columns = frame[8 + 3 * n_fields:]
+        rows = [bytearray(columns[i::n]) for i in range(n)]
+        endian = "little" if self.order == "<" else "big"
+        for i in range(1, n):
+            for at, width in fields:
+                v = int.from_bytes(rows[i][at:at + width], endian) + int.from_bytes(rows[i - 1][at:at + width], endian)
+                rows[i][at:at + width] = (v % 256 ** width).to_bytes(width, endian)
+        if any(len(r) != length for r in rows):
+            raise Fault("columns of another length")
+        return b"".join(rows)
+
+    def files(self, filetype):
+        return [f["suffix"].decode() for f in self.tables.get("file_declaration", []) if f["filetype"] == filetype]
+
+    # ---- records ----
+
+    def read_definitions(self, base):
+        nested = {}
+        first = True
+        while True:
+            end = base.data.find(b"\n", base.at)
+            if end < 0:
+                raise Fault("base: the definition layer has no end")
+            line = base.data[base.at:end].decode()
+            base.at = end + 1
+            words = line.split()
+            if first:
+                if words not in (["STF", "1.0", "LITTLE"], ["STF", "1.0", "BIG"]):
+                    raise Fault("base: no STF 1.0 trace")
+                self.order = base.order = "<" if words[2] == "LITTLE" else ">"
+                first = False
+            elif words == ["END"]:
+                return
+            elif words and words[0] == "RECORD":
+                fields = [Field(w, nested) for w in words[3:]]
+                self.defs[int(words[1])] = (words[2], fields)
+                nested.setdefault(words[2], fields)
+            elif words and not line.startswith("#"):
+                raise Fault("base: a line that is no definition: " + line)
+
+    def incarnation(self, ident):
+        """Which of the known incarnations a record of this id is: most fields in common, then fewest missing,
+        then most of the same type, then the same id, then the lowest."""
+        spec, fields = self.defs[ident]
+        mine = {f.name: f for f in fields}
+
+        def rank(known):
+            common = [k for k in known[1] if k.name in mine and k.takes(mine[k.name])]
+            same = sum(mine[k.name].type == k.type for k in common)
+            return len(common), len(common) - len(known[1]), same, known[0] == ident, -known[0]
+        return max(TABLE[spec], key=rank)[1] if spec in TABLE else None
+
+    def default(self, spec, known):
+        for other, fields in self.defs.values():
+            for f in fields if other == spec else []:
+                if f.name == known.name and f.default is not None:
+                    return f.default
+        return MISSING.get(known.name, 0)
+
+    def deliver(self, ident, found):
+        """The record as the known incarnation has it; found: name -> (field, value)."""
+        spec = self.defs[ident][0]
+        if ident not in self.shapes:
+            self.shapes[ident] = self.incarnation(ident)
+        rec = {"": spec}
+        if self.shapes[ident] is None:        # unknown: skipped, but its time counts
+            rec["time"] = found["time"][1] if "time" in found and not found["time"][0].array else 0
+            return rec
+        for k in self.shapes[ident]:
+            if k.name in found and k.takes(found[k.name][0]):
+                f, v = found[k.name]
+                rec[k.name] = v if isinstance(v, bytes) else [k.convert(e, f) for e in v] if k.array else k.convert(v, f)
+        for k in self.shapes[ident]:
+            if k.name not in rec:
+                n = max([len(rec[o.name]) for o in self.shapes[ident] if k.array and o.group == k.group and o.name in rec] + [0])
+                v = k.convert(self.default(spec, k), Field("U8:x", {}))
+                rec[k.name] = v if not k.array else bytes([v]) * n if k.type in ("C1", "U1") else [v] * n
+        return rec
+
+    def record(self, c):
+        start = c.at
+        try:
+            kind = self.defs.get(c.data[c.at])
+            if kind is None:
+                raise Fault("record %d is not defined" % c.data[c.at])
+            c.at += 1
+            found, sizes = {}, []
+            for f in kind[1]:
+                if f.array:
+                    if not sizes:
+                        raise Fault("the array %s has no size" % f.name)
+                    found[f.name] = f, c.take_array(f, sizes.pop(0))
+                else:
+                    found[f.name] = f, c.take(f)
+                    if f.arrays:
+                        sizes += [found[f.name][1]] * f.arrays
+            return self.deliver(c.data[start], found)
+        except Fault as e:
+            c.at = start
+            raise Fault("%s: offset %d: %s" % (c.name, start, e)) from e
+
+    def records(self, c):
+        while c.at < len(c.data):
+            yield self.record(c)
+
+    def declare(self, c):
+        try:
+            for rec in self.records(c):
+                self.tables.setdefault(rec[""], []).append(rec)
+        except Fault as e:
+            self.faults.append(str(e))
+
+    def events(self, c, boundaries=None):
+        """(time, record) of a data file; boundaries: offset -> time before, and what histories must hold."""
+        time, state = 0, {"counters": {}, "stacks": {}, "open": [], "late": False}
+        while True:
+            if boundaries is not None:
+                boundaries(c.at, time, state)
+            if c.at >= len(c.data):
+                return
+            try:
+                at, before, rec = c.at, time, self.record(c)
+            except Fault as e:
+                self.faults.append(str(e))
+                return
+            time += (-1 if rec[""] == "sub_time" else 1) * rec.get("time", 0)
+            if not 0 <= time < 2 ** 64:
+                self.faults.append("%s: offset %d: the time leaves 64 bits" % (c.name, at))
+                return
+            remember(state, rec, time, (at, before))
+            if rec[""] not in ("add_time", "sub_time"):
+                yield time, rec
+
+    def all_events(self):
+        """In order of time, and of the files where the times are equal."""
+        def numbered(i, suffix):
+            for time, rec in self.events(self.component(suffix)):
+                yield time, i, rec
+        return heapq.merge(*(numbered(i, s) for i, s in enumerate(self.files(DATA_FILE))), key=lambda e: e[:2])
+
+    def string(self, ident):
+        return self.strings.get(ident)
+
+    # ---- anchors ----
+
+    def check_anchors(self):
+        ids = {f["id"]: f["suffix"].decode() for f in self.tables.get("file_declaration", [])}
+        done = set()
+        for a in self.tables.get("anchor_file_declaration", []):
+            pair = ids[a["anchor_file"]], ids[a["data_file"]]
+            if pair not in done:
+                done.add(pair)
+                self.check_anchor_file(*pair)
+
+    def check_anchor_file(self, name, data_name):
+        try:
+            anchors = self.anchors(self.component(name))
+        except Fault as e:
+            if "is missing" not in str(e):
+                raise
+            return                        # they may be deleted
+        def at_boundary(offset, time, state):
+            for a in anchors.pop(offset, []):
+                if a["time"] != time:
+                    raise Fault("%s: anchor at %d says time %d, it is %d" % (name, offset, a["time"], time))
+                if a["counters"] != state["counters"]:
+                    raise Fault("%s: anchor at %d has other counter values" % (name, offset))
+                opened = [place for end, place in state["open"] if end > time]
+                if not state["late"] and a["open"] != opened:
+                    raise Fault("%s: anchor at %d has open %s, not %s" % (name, offset, a["open"], opened))
+                if {w: s for w, s in a["stacks"].items() if s} != {w: s for w, s in state["stacks"].items() if s}:
+                    raise Fault("%s: anchor at %d has other stacks" % (name, offset))
+        for _ in self.events(self.component(data_name), at_boundary):
+            pass
+        if anchors:
+            raise Fault("%s: no record begins at %s" % (name, sorted(anchors)))
+
+    def anchors(self, c):
+        found, last = {}, None
+        for rec in self.records(c):
+            if rec[""] == "anchor":
+                last = {"time": rec["time_prev"], "counters": {}, "stacks": {}, "open": []}
+                found.setdefault(rec["offset"], []).append(last)
+            elif rec[""] == "counter_history":
+                last["counters"].update(zip(rec["counters"], rec["values"]))
+            elif rec[""] == "function_history":
+                last["stacks"][rec["willy"]] = rec["function_stack"]
+            elif rec[""] == "history":
+                last["open"] += zip(rec["offset"], rec["prevtime"])
+        return found
+
+
+def remember(state, rec, time, place):
+    """What an anchor's histories say: counter values, stacks, and the places of what is under way, with its end."""
+    kind = rec[""]
+    if kind in ("add_time", "sub_time"):
+        state["late"] = state["late"] or kind == "sub_time"
+        return
+    if kind == "counter_value":
+        state["counters"].update(zip(rec["counters"], rec["values"]))
+    elif kind == "enter_function":
+        state["stacks"].setdefault(rec["willy"], []).append(rec["function"])
+    elif kind == "leave_function" and state["stacks"].get(rec["willy"]):
+        state["stacks"][rec["willy"]].pop()
+    elif kind == "one_to_one_communication" and rec["receive_time"] > 0:
+        state["open"].append((time + rec["receive_time"], place))
+    elif kind.startswith(("all_", "one_to_all")):
+        ends = [s + d for s, d in zip(rec["start_time"], rec["delta"]) if s != UNKNOWN]
+        state["open"].append((time + max(ends + [0]), place))
+    elif kind in ("enter_scope", "file_io_begin"):
+        state["open"].append((float("inf"), place))
+        state.setdefault(closing(rec), []).append(state["open"][-1])
+    elif kind in ("leave_scope", "file_io_end") and state.get(closing(rec)):
+        state["open"].remove(state[closing(rec)].pop())
+
+
+def closing(rec):
+    return (rec["willy"], rec["scope"], rec["seqnr"]) if "scope" in rec else (rec["willy"], "io", rec["file"], rec["type"])
+
+
+def zstd(packed, size):
+    lib = ctypes.CDLL(ctypes.util.find_library("zstd") or "libzstd.so.1")
+    lib.ZSTD_decompress.restype = ctypes.c_size_t
+    lib.ZSTD_decompress.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_char_p, ctypes.c_size_t]
+    out = ctypes.create_string_buffer(size or 1)
+    if lib.ZSTD_decompress(out, size, packed, len(packed)) != size:
+        raise Fault("a frame that is no Zstandard frame of %d bytes" % size)
+    return out.raw[:size]
+
+
+# ---- the text, doc/vtf-ascii.md ----
+
+FORMS = """
+class_definition DEFCLASS =id =name SELF=nameself PARENT=parent
+file_definition DEFFILE =id =file
+scl_definition DEFSCL =id FILE=file LINE=line SYMBOL=symbol OBJECT=object
+function_definition DEFFUNCTION =id =name CLASS=classid
+scope_definition DEFSCOPE =id =name CLASS=classid SCL1=scl1 SCL2=scl2
+group_definition DEFGROUP =id =name NMEMBS=willies
+counter_definition DEFCOUNTER =id =name CLASS=classid CPU=willy TYPE=type DIFF=do_diff UNIT=unit LOWER=lower_bound UPPER=upper_bound
+communicator_definition DEFCOMM =id =name LEFT=left_size FIRST=first_id LAST=last_id STRIDE=stride
+collective_operation_definition DEFCOLLOP =id =name TYPE=type
+file_io_file_definition DEFIOFILE =id =name COMM=communicator
+custom_statistics_definition DEFSTATS =id =name LABEL=label UNIT=unit
+willy_definition DEFCPU =willy HOST=hostname IP=ip PID=pid TID=tid OFFSET=offset SKEW=skew
+willy_name DEFCPUNAME =willy =name
+info INFO CLASS=info_class TEXT=info
+collop_profile STATCOLLOPS OP=type ROOT=root COMM=comm COUNT=count_exch MINSENT=min_bytes_sent MAXSENT=max_bytes_sent SUMSENT=sum_bytes_sent MINRECVD=min_bytes_recvd MAXRECVD=max_bytes_recvd SUMRECVD=sum_bytes_recvd MINRATE=min_rate MAXRATE=max_rate AVGRATE=avg_rate MINTIME=min_duration MAXTIME=max_duration SUMTIME=sum_duration
+collop_statistics STATCOLLOP PROCS=numprocs OP=type COUNT=count
+custom_statistics STATCUSTOM STATS=stats_handle NAME=name VALUE=value
+function_profile STATPROFILE CPU=willy FUNCTION=function COUNT=count MINEXCL=min_self MAXEXCL=max_self SUMEXCL=total_self MININCL=min_inclusive MAXINCL=max_inclusive SUMINCL=total_inclusive
+function_statistics STATFUNCTION CPU=willy FUNCTION=function COUNT=calls MINEXCL=min_self MAXEXCL=max_self SUMEXCL=total_self MININCL=min_inclusive MAXINCL=max_inclusive SUMINCL=total_inclusive
+lw_statistics STATCALLS CPU=willy FUNCTION=function TO=receiver LEN=bytes_sent PROCS=comm_size COUNT=count MINEXCL=minTicksExcl MAXEXCL=maxTicksExcl SUMEXCL=sumTicksExcl MININCL=minTicksIncl MAXINCL=maxTicksIncl SUMINCL=sumTicksIncl
+onetoone_profile STATMESSAGES FROM=sender TO=receiver SFUNCTION=funcsender RFUNCTION=funcreceiver TAG=tag COMM=comm LEN=size COUNT=count SUMTIME=sum_time MINTIME=min_time MAXTIME=max_time
+onetoone_statistics STATLENGTHS FROM=sender TO=receiver COUNT=count MINLEN=min_size MAXLEN=max_size SUMLEN=total
+enter_function ENTER CPU=willy FUNCTION=function SCL=scl
+leave_function LEAVE CPU=willy SCL=scl
+enter_scope ENTERSCOPE CPU=willy SCOPE=scope SEQ=seqnr SCL=scl
+leave_scope LEAVESCOPE CPU=willy SCOPE=scope SEQ=seqnr SCL=scl
+file_io_begin IOBEGIN CPU=willy TYPE=type FILE=file LEN=bytes SCL=scl
+file_io_end IOEND CPU=willy TYPE=type FILE=file LEN=bytes SCL=scl
+message_raw_event RAWMESSAGE CPU=willy KIND=kind OTHER=other TAG=tag LEN=size COMM=comm FUNCTION=function SCL=scl
+all_communication COLLALL COMM=communicator OP=type START=start_time TIME=delta SCL=scl
+all_to_all_communication COLLALLTOALL COMM=communicator OP=type START=start_time TIME=delta SENT=send_size RECVD=receive_size SCL=scl
+all_to_one_communication COLLALLTOONE ROOT=receiver ROOTLEN=recvd COMM=communicator OP=type START=start_time TIME=delta SENT=send_size SCL=scl
+one_to_all_communication COLLONETOALL ROOT=sender ROOTLEN=sent COMM=communicator OP=type START=start_time TIME=delta RECVD=receive_size SCL=scl
+collop_raw_event RAWCOLLOP CPU=willy KIND=kind OP=operation COMM=comm COUNTER=counter ROOT=root SENT=send_size RECVD=receive_size TIME=endtime SCL=scl
+report REPORT CPU=willy TYPE=type LEVEL=level TEXT=description TIMES=times CPUS=willys HEADERS=headers FUNCTIONS=functions CALLS=calls SCLS=scls
+comment COMMENT CPU=willy TEXT=text
+opaque_data OPAQUE CPU=willy DATA=data SCL=scl
+end_of_filter ENDFILTER CATEGORIES=categories WILLIES=willies
+"""
+
+
+class Printer:
+    def __init__(self, trace):
+        self.t, self.lines = trace, []
+        self.known = {(spec, k.name): k for spec, shapes in TABLE.items() for _, shape in shapes for k in shape}
+        self.forms = {}
+        for line in FORMS.strip().split("\n"):
+            kind, head, *parts = line.split(" ")
+            self.forms[kind] = (head, [p.split("=") for p in parts])
+
+    @staticmethod
+    def real(v):
+        if v != v or v in (float("inf"), float("-inf")):
+            return "%g" % v
+        return next(s for s in ("%.*g" % (n, v) for n in range(1, 18)) if float(s) == v)
+
+    @staticmethod
+    def quote(text):
+        out = bytearray(b'"')
+        for c in text:
+            out += b"\\x%02x" % c if c < 32 or c == 127 else b"\\" + bytes([c]) if c in b'"\\' else bytes([c])
+        return (out + b'"').decode("utf-8", "surrogateescape")
+
+    @classmethod
+    def counter(cls, kind, bits, bare=False):
+        word = ["OPAQUE", "INT", "FLOAT", "UINT"][kind & 15 if kind & 15 < 4 else 0]
+        fmt = {"INT": "<q", "FLOAT": "<d"}.get(word, "<Q")
+        v = struct.unpack(fmt, struct.pack("<Q", bits))[0]
+        text = cls.real(v) if word == "FLOAT" else str(v)
+        return text if bare else "%s 8 %s" % (word, text)
+
+    def scalar(self, known, v):
+        if known.type == "willy_id":
+            return str(v + 1)
+        if known.ref == "stf_string.id" and self.t.string(v) is not None:
+            return self.quote(self.t.string(v))
+        if known.name == "start_time" and v == UNKNOWN:
+            return "-"
+        return self.real(v) if known.type in ("F4", "F8") else str(v)
+
+    def value(self, rec, name):
+        known, v = self.known[rec[""], name], rec[name]
+        if rec[""] == "group_definition" and name == "id":
+            return str((v | 0x80000000) + 1)
+        if known.type == "O8":
+            return self.counter(rec["type"], v, True)
+        if known.type == "C1":
+            return self.quote(v)
+        return " ".join([str(len(v))] + [self.scalar(known, e) for e in v]) if known.array else self.scalar(known, v)
+
+    def line(self, rec, time=None):
+        head, parts = self.forms[rec[""]]
+        words = [head] if time is None else [str(time), head]
+        for key, name in parts:
+            if name in rec:                   # some incarnations lack it
+                words += ([key] if key else []) + [self.value(rec, name)]
+        self.lines.append(" ".join(words))
+
+    def samples(self, time, rec):
+        words = ["%d SAMP CPU %d" % (time, rec["willy"] + 1)]
+        for c, v in zip(rec["counters"], rec["values"]):
+            words.append("DEF %d %s" % (c, self.counter(self.types.get(c, 0), v)))
+        self.lines.append(" ".join(words))
+
+    def half(self, time, rec, number, receive):
+        me, other = ("receiver", "sender") if receive else ("sender", "receiver")
+        words = [time, "RECVMSG" if receive else "SENDMSG", "CPU", rec[me] + 1, "FROM" if receive else "TO",
+                 rec[other] + 1, "COMM", rec["communicator"], "TAG", rec["tag"], "LEN", rec["size"],
+                 "FUNCTION", rec[me + "_function"]]
+        for key, name in (("SCL", me + "_scl"), ("CHECK", me + "_checksum")):
+            words += [key, rec[name]] if name in rec else []
+        self.lines.append(" ".join(str(w) for w in words + ["PAIR", number]))
+
+    def message(self, time, rec):
+        self.messages += 1
+        delta = rec["receive_time"]
+        if delta != SEND_UNKNOWN:
+            self.half(time, rec, self.messages, False)
+        if delta in (SEND_UNKNOWN, 0):
+            self.half(time, rec, self.messages, True)
+        elif delta == RECEIVE_UNKNOWN:
+            pass
+        elif delta < 0:
+            self.half((time + delta) % 2 ** 64, rec, self.messages, True)
+        else:
+            heapq.heappush(self.under_way, (time + delta, self.messages, rec))
+
+    def received(self, before):
+        while self.under_way and (before is None or self.under_way[0][0] < before):
+            time, number, rec = heapq.heappop(self.under_way)
+            self.half(time, rec, number, True)
+
+    def class_name(self, ident):
+        for c in self.t.tables.get("class_definition", []):
+            if c["id"] == ident:
+                return self.t.string(c["name"])
+        return None
+
+    def about_files(self, rec):
+        """Sizes, checksums and late records are about how the trace is stored."""
+        if rec[""] not in ("info", "class_definition"):
+            return False
+        name = self.class_name(rec["info_class"] if rec[""] == "info" else rec["id"])
+        return name is not None and name in (b"integrity", b"late")
+
+    def head(self):
+        t = self.t.tables
+        for r in t.get("clock_resolution", [])[:1]:
+            if r["resolution"] > 0:
+                self.lines += ["CLKPERIOD " + self.real(r["resolution"]), "EVENTBITS %d" % r["eventbits"]]
+        threads = [n for r in t.get("process_declaration", [])[:1] for n in r["thread_numbers"]]
+        if threads:
+            self.lines.append(" ".join(["NCPUS"] + [str(n) for n in threads]))
+        names = {r["willy"]: self.t.string(r["name"]) for r in t.get("willy_name", [])}
+        every = [p | k << 16 for p, n in enumerate(threads) for k in range(n)] if sum(threads) == len(names) else []
+        every = every if all(names.get(w) is not None for w in every) else []
+        if every:
+            self.lines.append(" ".join(["CPUNAMES"] + [self.quote(names[w]) for w in every]))
+        for r in t.get("duration", [])[:1]:
+            self.lines.append("DURATION %d %d" % (r["start"], r["end"]))
+        for kind in list(self.forms)[:14]:            # declarations stand first in the table, info is the last
+            for r in t.get(kind, []):
+                if not (kind == "willy_name" and every) and not self.about_files(r):
+                    self.line(r)
+
+    def everything(self):
+        self.types = {c["id"]: c["type"] for c in self.t.tables.get("counter_definition", [])}
+        self.messages, self.under_way = 0, []
+        self.head()
+        for f in self.t.files(STATS_FILE):
+            for rec in self.t.records(self.t.component(f)):
+                if rec[""] in self.forms:
+                    self.line(rec)
+        for time, _, rec in self.t.all_events():
+            self.received(time)
+            if rec[""] == "counter_value":
+                self.samples(time, rec)
+            elif rec[""] == "one_to_one_communication":
+                self.message(time, rec)
+            elif rec[""] in self.forms:
+                self.line(rec, time)
+        self.received(None)
+
+
+def main():
+    faults, p = [], None
+    try:
+        p = Printer(Trace(sys.argv[1]))
+        p.everything()
+        if not p.t.faults:
+            p.t.check_anchors()
+    except (Fault, struct.error) as e:
+        faults.append(str(e))
+    if p:
+        faults = p.t.faults + faults
+        out = "".join(line + "\n" for line in p.lines)
+        sys.stdout.buffer.write(out.encode("utf-8", "surrogateescape"))
+    for f in faults:
+        print("second_reader: " + f, file=sys.stderr)
+    return 1 if faults else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
