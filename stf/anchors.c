@@ -68,9 +68,11 @@ static void read_anchors(const struct stf_reader *r, struct stx_anchors *t)
 	int rc;
 
 	t->where = find_anchor_file(r, t->file);
+	rc = t->where ? stx_archive_find(&r->archive, stf_value(t->where, "suffix")->array, &place, &err) : 0;
 	/* anchor files may be deleted */
-	if (!t->where || stx_archive_find(&r->archive, stf_value(t->where, "suffix")->array, &place, &err) <= 0) {
+	if (rc <= 0) {
 		t->where = NULL;
+		t->fault = err;
 		return;
 	}
 	stx_place_free(&place);

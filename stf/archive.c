@@ -125,11 +125,15 @@ int stx_archive_open(struct stx_archive *a, const char *path, struct stf_err *er
 	}
 	/* non-blocking, lest a FIFO of that name hang the reader; what cannot be read says so later */
 	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-	if (fd < 0 || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode)) {
-		if (fd >= 0) {
-			close(fd);
-		}
-		return 0;
+	if (fd < 0) {
+		return stx_fail_errno(err, errno, path, "cannot read");
+	}
+	if (fstat(fd, &st) < 0) {
+		rc = stx_fail_errno(err, errno, path, "cannot read");
+	}
+	if (rc < 0 || !S_ISREG(st.st_mode)) {
+		close(fd);
+		return rc;
 	}
 	f = fdopen(fd, "r");
 	if (!f) {

@@ -67,6 +67,10 @@ static int measure(const struct stx_place *p, struct stf_check *c, struct stf_er
 	struct stat st;
 	uint64_t all;
 
+	if (!h && stx_hash_there()) {
+		stx_no_memory(err);
+		goto out;
+	}
 	if (fd < 0 || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode)) {
 		stx_fail_errno(err, fd < 0 ? errno : EINVAL, p->name, "cannot read");
 		goto out;

@@ -70,7 +70,13 @@ static int read_table(struct stx_source *s, struct stx_frames *f, struct stf_err
 	uint64_t size = s->place.size, n, each, at = 0, i;
 	uint8_t foot[FOOT], *t;
 
-	if (size < 8 + FOOT || read_at(s, size - FOOT, foot, FOOT, err) < 0 || tkm_get32(foot + 5, 0) != SEEKABLE) {
+	if (size < 8 + FOOT) {
+		return 0;
+	}
+	if (read_at(s, size - FOOT, foot, FOOT, err) < 0) {
+		return -1;
+	}
+	if (tkm_get32(foot + 5, 0) != SEEKABLE) {
 		return 0;
 	}
 	n = tkm_get32(foot, 0);
@@ -150,7 +156,6 @@ int stx_frames_open(struct stx_source *s, struct stf_err *err)
 	if (!f->ctx) {
 		return -1;
 	}
-	err->code = STF_OK;
 	rc = read_table(s, f, err);
 	if (rc < 0 || (rc == 0 && find_frames(s, f, err) < 0)) {
 		return -1;

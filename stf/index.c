@@ -64,11 +64,16 @@ static int publish(struct stf_writer *w, struct stx_out *o)
 	return stx_out_publish(o, w->opt.force, &w->err);
 }
 
+static int set_aside(struct stf_writer *w, struct stx_out *o)
+{
+	return stx_out_set_aside(o, &w->err);
+}
+
 /* From here on the files stay. */
 static int keep(struct stf_writer *w, struct stx_out *o)
 {
 	(void)w;
-	stx_out_free(o);
+	stx_out_keep(o);
 	return 0;
 }
 
@@ -414,14 +419,14 @@ out:
 	return rc < 0 ? -1 : stx_out_close(&w->base, &w->err);
 }
 
-/* The files get their names. The old index goes first, so that it never stands beside new components. */
+/* The files get their names. The old index leaves first, so that it never stands beside new components. */
 static int publish_all(struct stf_writer *w)
 {
 	if (w->opt.single) {
 		return publish(w, &w->base);
 	}
-	if (w->opt.force && unlink(w->path) < 0 && errno != ENOENT) {
-		return stx_fail_errno(&w->err, errno, w->path, "cannot replace");
+	if (w->opt.force && (set_aside(w, &w->base) < 0 || for_each_file(w, set_aside) < 0)) {
+		return -1;
 	}
 	return for_each_file(w, publish);
 }

@@ -49,7 +49,17 @@ int stx_out_open(struct stx_out *o, const char *path, int force, struct stf_err 
 	if (!force && lstat(path, &st) == 0) {
 		return stx_fail(err, STF_ERR_EXISTS, path, 0, 0, "exists already and is not replaced without force");
 	}
-	return create_temp(o, err);
+	if (create_temp(o, err) < 0) {
+		return -1;
+	}
+	if (force) {
+		o->aside = malloc(strlen(o->temp_name) + 5);
+		if (!o->aside) {
+			return stx_no_memory(err);
+		}
+		sprintf(o->aside, "%s-old", o->temp_name);
+	}
+	return 0;
 }
 
 int stx_out_write(struct stx_out *o, const void *p, size_t n, struct stf_err *err)
@@ -90,6 +100,23 @@ int stx_out_close(struct stx_out *o, struct stf_err *err)
 	return 0;
 }
 
+int stx_out_set_aside(struct stx_out *o, struct stf_err *err)
+{
+	struct stat st;
+
+	if (!o->aside || (lstat(o->final_name, &st) < 0 && errno == ENOENT)) {
+		return 0;
+	}
+	if (!S_ISREG(st.st_mode) && !S_ISLNK(st.st_mode)) {
+		return stx_fail(err, STF_ERR_IO, o->final_name, 0, 0, "cannot replace: not a regular file");
+	}
+	if (rename(o->final_name, o->aside) < 0) {
+		return stx_fail_errno(err, errno, o->final_name, "cannot replace");
+	}
+	o->set_aside = 1;
+	return 0;
+}
+
 int stx_out_publish(struct stx_out *o, int force, struct stf_err *err)
 {
 	int rc;
@@ -116,6 +143,14 @@ int stx_out_publish(struct stx_out *o, int force, struct stf_err *err)
 	return 0;
 }
 
+void stx_out_keep(struct stx_out *o)
+{
+	if (o->set_aside) {
+		unlink(o->aside);
+	}
+	stx_out_free(o);
+}
+
 void stx_out_discard(struct stx_out *o)
 {
 	if (o->fd >= 0 && o->temp_name) {
@@ -127,6 +162,9 @@ void stx_out_discard(struct stx_out *o)
 	} else if (o->temp_name) {
 		unlink(o->temp_name);
 	}
+	if (o->set_aside) {
+		rename(o->aside, o->final_name);
+	}
 }
 
 void stx_out_free(struct stx_out *o)
@@ -134,6 +172,7 @@ void stx_out_free(struct stx_out *o)
 	stx_hash_free(o->hash);
 	free(o->final_name);
 	free(o->temp_name);
+	free(o->aside);
 	memset(o, 0, sizeof(*o));
 	o->fd = -1;
 }

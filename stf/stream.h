@@ -16,15 +16,21 @@ struct stx_out {
 	uint64_t size;    /* bytes written */
 	void *hash;       /* of them; NULL: not taken */
 	char *final_name, *temp_name;
+	char *aside;      /* where the file that had the name before waits, or is to wait */
+	int set_aside;
 };
 
 /* Creates a temporary file beside `path` with O_EXCL. Without force an existing `path` is an error. */
 int stx_out_open(struct stx_out *o, const char *path, int force, struct stf_err *err);
 int stx_out_write(struct stx_out *o, const void *p, size_t n, struct stf_err *err);
 int stx_out_close(struct stx_out *o, struct stf_err *err);
+/* With force: gives the file that has the name now another one, until stx_out_keep() or stx_out_discard(). */
+int stx_out_set_aside(struct stx_out *o, struct stf_err *err);
 /* Gives the file its name; without force never replaces another. */
 int stx_out_publish(struct stx_out *o, int force, struct stf_err *err);
-/* Removes the file under whichever name it has. */
+/* The file stays, what was set aside goes. */
+void stx_out_keep(struct stx_out *o);
+/* Removes the file under whichever name it has; what was set aside comes back. */
 void stx_out_discard(struct stx_out *o);
 void stx_out_free(struct stx_out *o);
 

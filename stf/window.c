@@ -187,7 +187,10 @@ static int absorb_all(struct before *b, uint64_t start, uint64_t now)
 			break;
 		}
 	}
-	/* a fault is met again, and told, when the records are delivered */
+	/* damage is met again when the records are delivered, a lack of memory is not: either is told at the end */
+	if (rc < 0 && b->fault->code == STF_OK) {
+		*b->fault = err;
+	}
 	return stx_source_seek(s, start, now, b->fault);
 }
 

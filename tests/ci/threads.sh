@@ -1,0 +1,11 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# Readers and writers of traces in threads beside each other, under ThreadSanitizer.
+# shellcheck source=lib.sh source-path=SCRIPTDIR
+. "$(dirname "$0")/lib.sh"
+need gcc
+configured tsan CC=gcc CFLAGS="-O1 -g -fno-omit-frame-pointer -fsanitize=thread" --disable-shared --enable-static
+step "tsan: make" make -j"$jobs" tests/unit/test_stf_threads
+TSAN_OPTIONS="halt_on_error=1 exitcode=66"
+export TSAN_OPTIONS
+step "tsan: threads that read and write" ./tests/unit/test_stf_threads
