@@ -34,6 +34,7 @@ struct under_way {
 
 struct stt_replay {
 	struct table counters; /* id: value */
+	struct table own;      /* willy, id: value */
 	struct table threads;  /* willy: index of its stack */
 	struct stack *stack;
 	size_t n_stacks, cap_stacks;
@@ -132,6 +133,7 @@ void stt_replay_free(struct stt_replay *r)
 	}
 	if (r) {
 		free(r->counters.slot);
+		free(r->own.slot);
 		free(r->threads.slot);
 		free(r->keys.slot);
 		free(r->stack);
@@ -141,14 +143,14 @@ void stt_replay_free(struct stt_replay *r)
 	free(r);
 }
 
-static int set_counter(struct stt_replay *r, uint32_t id, uint64_t value)
+static int set_counter(struct stt_replay *r, uint32_t willy, uint32_t id, uint64_t value)
 {
-	struct slot *s = put(&r->counters, id, 0);
+	struct slot *s = put(&r->counters, id, 0), *own = put(&r->own, id, willy);
 
-	if (!s) {
+	if (!s || !own) {
 		return -1;
 	}
-	s->u = value;
+	s->u = own->u = value;
 	return 0;
 }
 
@@ -160,7 +162,7 @@ int stt_replay_sample(struct stt_replay *r, const struct stf_counter_batch *b, s
 	r->last = b->times[i];
 	r->number = b->number + i;
 	for (j = 0; j < b->k; j++) {
-		if (set_counter(r, stf_batch_counter(b, i, j), stf_batch_value(b, i, j)) < 0) {
+		if (set_counter(r, stf_batch_willy(b, i), stf_batch_counter(b, i, j), stf_batch_value(b, i, j)) < 0) {
 			return -1;
 		}
 	}
@@ -373,7 +375,7 @@ int stt_replay_record(struct stt_replay *r, const struct stf_record *rec)
 	case STF_ID_counter_value:
 		stf_get_counter_value(rec, &c);
 		for (i = 0; i < c.size_1_2 && rc == 0; i++) {
-			rc = set_counter(r, c.counters[i], c.values[i]);
+			rc = set_counter(r, c.willy, c.counters[i], c.values[i]);
 		}
 		return rc;
 	case STF_ID_enter_function:
@@ -404,17 +406,30 @@ int stt_replay_record(struct stt_replay *r, const struct stf_record *rec)
 static int add_counters(struct stt_anchor *a, const struct stf_record *rec)
 {
 	struct stf_counter_history h;
+	uint32_t i;
 
 	stf_get_counter_history(rec, &h);
-	if (grow(&a->counter, &a->cap_counters, a->n_counters + h.size_1_2, sizeof(*a->counter)) < 0 ||
-	    grow(&a->value, &a->cap_values, a->n_counters + h.size_1_2, sizeof(*a->value)) < 0) {
+	if (grow(&a->counter, &a->cap_counters, a->n_counters + h.size_1_2, sizeof(*a->counter)) < 0) {
 		return -1;
 	}
-	if (h.size_1_2) {
-		memcpy(a->counter + a->n_counters, h.counters, h.size_1_2 * sizeof(*a->counter));
-		memcpy(a->value + a->n_counters, h.values, h.size_1_2 * sizeof(*a->value));
+	for (i = 0; i < h.size_1_2; i++) {
+		a->counter[a->n_counters++] = (struct stt_value){ 0, h.counters[i], h.values[i] };
 	}
-	a->n_counters += h.size_1_2;
+	return 0;
+}
+
+static int add_own(struct stt_anchor *a, const struct stf_record *rec)
+{
+	struct stf_counter_value c;
+	uint32_t i;
+
+	stf_get_counter_value(rec, &c);
+	if (grow(&a->own, &a->cap_own, a->n_own + c.size_1_2, sizeof(*a->own)) < 0) {
+		return -1;
+	}
+	for (i = 0; i < c.size_1_2; i++) {
+		a->own[a->n_own++] = (struct stt_value){ c.willy, c.counters[i], c.values[i] };
+	}
 	return 0;
 }
 
@@ -458,6 +473,8 @@ int stt_anchor_add(struct stt_anchor *a, const struct stf_record *rec)
 	switch (rec->layout->class_id) {
 	case STF_ID_counter_history:
 		return add_counters(a, rec);
+	case STF_ID_counter_value:
+		return add_own(a, rec);
 	case STF_ID_function_history:
 		return add_stack(a, rec);
 	case STF_ID_history:
@@ -469,39 +486,40 @@ int stt_anchor_add(struct stt_anchor *a, const struct stf_record *rec)
 
 void stt_anchor_clear(struct stt_anchor *a)
 {
-	a->n_counters = a->n_stack = a->n_open = 0;
+	a->n_counters = a->n_own = a->n_stack = a->n_open = 0;
 }
 
 void stt_anchor_free(struct stt_anchor *a)
 {
 	free(a->counter);
-	free(a->value);
+	free(a->own);
 	free(a->stack);
 	free(a->open);
 	free(a->prevtime);
 }
 
-static int compare_counters(const struct stt_replay *r, const struct stt_anchor *a, char *why, size_t size)
+/* Values by counter, or with their threads. */
+static int compare_values(const struct table *t, const struct stt_value *x, size_t n, const char *whose, char *why, size_t size)
 {
 	size_t i;
 
-	for (i = 0; i < a->n_counters; i++) {
-		const struct slot *s = find(&r->counters, a->counter[i], 0);
+	for (i = 0; i < n; i++) {
+		const struct slot *s = find(t, x[i].counter, x[i].willy);
 
 		if (!s) {
-			snprintf(why, size, "has a value of counter %" PRIu32 ", which was not sampled before", a->counter[i]);
+			snprintf(why, size, "has a value of counter %" PRIu32 "%s, which was not sampled before", x[i].counter, whose);
 			return 1;
 		}
-		if (s->u != a->value[i]) {
-			snprintf(why, size, "says that counter %" PRIu32 " was %" PRIu64 ", its last sample was %" PRIu64 " (as bits)",
-				 a->counter[i], a->value[i], s->u);
+		if (s->u != x[i].value) {
+			snprintf(why, size, "says that counter %" PRIu32 "%s was %" PRIu64 ", its last sample was %" PRIu64 " (as bits)",
+				 x[i].counter, whose, x[i].value, s->u);
 			return 1;
 		}
 	}
-	if (a->n_counters < r->counters.n) {
-		snprintf(why, size, "has values of %zu counters, %zu were sampled before", a->n_counters, r->counters.n);
+	if (n < t->n) {
+		snprintf(why, size, "has values of %zu counters%s, %zu were sampled before", n, whose, t->n);
 	}
-	return a->n_counters < r->counters.n;
+	return n < t->n;
 }
 
 static int compare_stacks(const struct stt_replay *r, const struct stt_anchor *a, char *why, size_t size)
@@ -564,7 +582,9 @@ int stt_replay_compare(struct stt_replay *r, const struct stt_anchor *a, char *w
 	if (2 * r->n_over > r->n_open && tidy(r) < 0) {
 		return -1;
 	}
-	if (!compare_counters(r, a, why, size) && !compare_stacks(r, a, why, size) && !r->late) {
+	/* the values of each thread need not stand at every anchor */
+	if (!compare_values(&r->counters, a->counter, a->n_counters, "", why, size) &&
+	    (a->n_own == 0 || !compare_values(&r->own, a->own, a->n_own, " of a thread", why, size)) && !compare_stacks(r, a, why, size) && !r->late) {
 		compare_open(r, a, why, size);
 	}
 	return 0;

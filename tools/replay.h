@@ -12,16 +12,23 @@ struct stt_replay *stt_replay_new(void); /* NULL: no memory */
 void stt_replay_free(struct stt_replay *r);
 /* The next record of the file that is not in a batch. -1: no memory. */
 int stt_replay_record(struct stt_replay *r, const struct stf_record *rec);
-/* Record i of a batch; those before it with the same counters may be left out. -1: no memory. */
+/* Record i of a batch; those before it of the same thread and counters may be left out. -1: no memory. */
 int stt_replay_sample(struct stt_replay *r, const struct stf_counter_batch *b, size_t i);
+
+/* The last value of a counter in a thread. */
+struct stt_value {
+	uint32_t willy, counter;
+	uint64_t value;
+};
 
 /* An anchor with its histories, as far as they were read. All zero is empty. */
 struct stt_anchor {
 	struct stf_anchor a;
 	uint64_t offset, number; /* of the anchor record in its file */
-	uint32_t *counter;
-	uint64_t *value;
-	size_t n_counters, cap_counters, cap_values;
+	struct stt_value *counter; /* whose willy it does not say */
+	size_t n_counters, cap_counters;
+	struct stt_value *own;
+	size_t n_own, cap_own;
 	uint32_t *stack; /* for each thread: willy, depth, functions */
 	size_t n_stack, cap_stack;
 	uint64_t *open, *prevtime; /* of records under way: offsets, times before them */

@@ -292,7 +292,7 @@ class Trace:
 
     def events(self, c, boundaries=None):
         """(time, record) of a data file; boundaries: offset -> time before, and what histories must hold."""
-        time, state = 0, {"counters": {}, "stacks": {}, "open": [], "late": False}
+        time, state = 0, {"counters": {}, "own": {}, "stacks": {}, "open": [], "late": False}
         while True:
             if boundaries is not None:
                 boundaries(c.at, time, state)
@@ -345,6 +345,8 @@ class Trace:
                     raise Fault("%s: anchor at %d says time %d, it is %d" % (name, offset, a["time"], time))
                 if a["counters"] != state["counters"]:
                     raise Fault("%s: anchor at %d has other counter values" % (name, offset))
+                if a["own"] and a["own"] != state["own"]:
+                    raise Fault("%s: anchor at %d has other values of the threads' counters" % (name, offset))
                 opened = [place for end, place in state["open"] if end > time]
                 if not state["late"] and a["open"] != opened:
                     raise Fault("%s: anchor at %d has open %s, not %s" % (name, offset, a["open"], opened))
@@ -359,10 +361,12 @@ class Trace:
         found, last = {}, None
         for rec in self.records(c):
             if rec[""] == "anchor":
-                last = {"time": rec["time_prev"], "counters": {}, "stacks": {}, "open": []}
+                last = {"time": rec["time_prev"], "counters": {}, "own": {}, "stacks": {}, "open": []}
                 found.setdefault(rec["offset"], []).append(last)
             elif rec[""] == "counter_history":
                 last["counters"].update(zip(rec["counters"], rec["values"]))
+            elif rec[""] == "counter_value":
+                last["own"].update(((rec["willy"], c), v) for c, v in zip(rec["counters"], rec["values"]))
             elif rec[""] == "function_history":
                 last["stacks"][rec["willy"]] = rec["function_stack"]
             elif rec[""] == "history":
@@ -378,6 +382,7 @@ def remember(state, rec, time, place):
         return
     if kind == "counter_value":
         state["counters"].update(zip(rec["counters"], rec["values"]))
+        state["own"].update(((rec["willy"], c), v) for c, v in zip(rec["counters"], rec["values"]))
     elif kind == "enter_function":
         state["stacks"].setdefault(rec["willy"], []).append(rec["function"])
     elif kind == "leave_function" and state["stacks"].get(rec["willy"]):
