@@ -217,6 +217,9 @@ int cal_curve(struct cal_map *m, int straight, enum cal_spline kind, double nomi
 		struct cal_part *p = &m->part[i];
 
 		choose(m, p, none, &k);
+		if (m->parts > 1 && k.n == 2 && !apart(m, &m->node[k.node[0]], &m->node[k.node[1]])) {
+			k.n = 1; /* too short a part to know its rate, and the gap behind it may be long */
+		}
 		rc = k.n == 1 || (straight && k.n > 2) ? part_line(&k, rate, &one, err) : part_spline(m, p, kind, &k, &one, err);
 		p->piece = m->pieces;
 		p->pieces = rc == 0 ? one.pieces : 0;

@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "calib/causality.h"
 #include "calib/link.h"
 #include "calib/solve.h"
 #include "calib/sync.h"
@@ -90,6 +91,9 @@ struct tt_result {
 	size_t worst;        /* index of the burst with the largest |offset| */
 	struct tt_truth *truth; /* per rank */
 	uint64_t most_on_tick; /* events of one rank on the same clock tick, beyond the first */
+	struct cal_causality_stats causality; /* of the bursts' messages, in global ticks */
+	uint64_t reversed_uncorrected; /* of them, by the clocks as they are */
+	double *longer_s;    /* of each message in the trace's order: by how much moving made it longer; NULL: not at all */
 	long long repairs;   /* stamps that had to be moved to keep their order */
 	double largest_repair_s;
 	int fit;

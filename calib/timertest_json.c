@@ -135,7 +135,7 @@ static json_t *matrix(const struct tt_result *r, const struct tt_matrix_of_node 
 
 static json_t *whole(const struct tt_options *o, const struct tt_result *r)
 {
-	json_t *ranks = json_array(), *bursts = json_array(), *nodes = json_array();
+	json_t *ranks = json_array(), *bursts = json_array(), *nodes = json_array(), *causality;
 	size_t k;
 	int i;
 
@@ -148,10 +148,15 @@ static json_t *whole(const struct tt_options *o, const struct tt_result *r)
 	for (i = 0; i < r->nodes; i++) {
 		json_array_append_new(nodes, matrix(r, &r->matrix[i]));
 	}
-	return json_pack("{s:s,s:s,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:{s:s,s:o}}", "schema", "timertest/1", "program",
+	causality = json_pack("{s:I,s:I,s:I,s:I,s:I,s:o,s:o}", "messages", (json_int_t)r->causality.messages,
+		"reversed_uncorrected", (json_int_t)r->reversed_uncorrected, "reversed_corrected",
+		(json_int_t)r->causality.before, "reversed", (json_int_t)r->causality.after, "moved",
+		(json_int_t)r->causality.moved, "largest_shift_s", number((double)r->causality.largest * r->run.period_s),
+		"bound_there_s", number((double)r->causality.largest_band * r->run.period_s));
+	return json_pack("{s:s,s:s,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:{s:s,s:o}}", "schema", "timertest/1", "program",
 		PACKAGE_STRING, "started_unix_s", number((double)r->run.realtime0_ns * 1e-9), "seconds", number(o->seconds),
 		"assumed_max_drift", number(o->max_drift), "assumed_max_wander", number(o->max_wander), "ranks", ranks, "bursts",
-		bursts, "nodes", nodes, "maximum", r->bursts ? burst(&r->burst[r->worst]) : json_null(), "verdict", "status",
+		bursts, "nodes", nodes, "causality", causality, "maximum", r->bursts ? burst(&r->burst[r->worst]) : json_null(), "verdict", "status",
 		r->fit ? "fit" : "unfit", "text", text(r->verdict));
 }
 

@@ -132,24 +132,28 @@ __attribute__((format(printf, 3, 4))) static void against(char *why, size_t size
 	}
 }
 
-/* Steps of the clocks; the first is named, with its time. Only ranks that were synchronised often enough. */
+/* Steps of the clocks; the first that is certain is named, with its time. */
 static void judge_steps(const struct tt_result *r, char *why, size_t size)
 {
 	char x[32];
+	size_t k;
 	int i;
 
 	for (i = 1; i < r->ranks; i++) {
 		const struct cal_rank *c = &r->run.rank[i];
-		const struct cal_step *s = c->map.step;
 
-		if (c->sync == CAL_SHARED || c->map.steps == 0) {
-			continue;
+		for (k = 0; c->sync != CAL_SHARED && k < c->map.steps; k++) {
+			const struct cal_step *s = &c->map.step[k];
+
+			if (!s->certain) {
+				continue;
+			}
+			against(why, size, "the clock of rank %d stepped against that of rank 0 by %s between %.3f s and %.3f s: "
+				"stamps in between are only known to within the step; find out who sets the clock, or take a clock that "
+				"is never set", i, in_words(x, sizeof(x), s->size_s), (double)s->from_global.v * r->run.period_s,
+				(double)s->to_global.v * r->run.period_s);
+			return;
 		}
-		against(why, size, "the clock of rank %d stepped against that of rank 0 by %s between %.3f s and %.3f s: "
-			"stamps in between are only known to within the step; find out who sets the clock, or take a clock that is "
-			"never set", i, in_words(x, sizeof(x), s->size_s), (double)s->from_global.v * r->run.period_s,
-			(double)s->to_global.v * r->run.period_s);
-		return;
 	}
 }
 
@@ -405,6 +409,26 @@ static void print_bursts(FILE *f, const struct tt_result *r, long long verbose)
 	}
 }
 
+/* Messages that arrive before they were sent, and what was done about it. */
+static void print_causality(FILE *f, const struct tt_result *r)
+{
+	const struct cal_causality_stats *c = &r->causality;
+	char a[32], b[32];
+
+	if (c->messages == 0) {
+		return;
+	}
+	fprintf(f, "reversed messages: %llu of %llu by the clocks as they are, %llu after correction", (unsigned long long)r->reversed_uncorrected,
+		(unsigned long long)c->messages, (unsigned long long)c->before);
+	if (c->moved) {
+		fprintf(f, ", %llu after moving %llu stamp%s, none beyond its bound, by at most %s (its bound %s)", (unsigned long long)c->after,
+			(unsigned long long)c->moved, c->moved == 1 ? "" : "s",
+			tkm_print_time(a, sizeof(a), (double)c->largest * r->run.period_s, 1),
+			tkm_print_time(b, sizeof(b), (double)c->largest_band * r->run.period_s, 1));
+	}
+	putc('\n', f);
+}
+
 void tt_print_result(FILE *f, const struct tt_options *o, const struct tt_result *r)
 {
 	const struct tt_burst *w = &r->burst[r->worst];
@@ -424,6 +448,7 @@ void tt_print_result(FILE *f, const struct tt_options *o, const struct tt_result
 			fprintf(f, "%lld stamps moved to keep their order, largest by %s\n", r->repairs,
 				tkm_print_time(a, sizeof(a), r->largest_repair_s, 3));
 		}
+		print_causality(f, r);
 		print_bursts(f, r, o->verbose);
 		print_truth(f, r);
 		if (r->bursts) {
@@ -450,6 +475,7 @@ void tt_result_free(struct tt_result *r)
 	free(r->matrix);
 	free(r->rank);
 	free(r->truth);
+	free(r->longer_s);
 	free(r->burst);
 	cal_run_free(&r->run);
 }

@@ -20,12 +20,12 @@ static int from_stf(struct tkm_err *err, const struct stf_err *e)
 
 /* ---- writing ---- */
 
-/* Events of one rank as global stamps, unique and ascending: clock tick above, event counter below
- * (seeds/003 section 3.6). */
+/* Events of one rank on the global axis: ticks with what they can be off by, and, in the end, stamps, unique and
+ * ascending: clock tick above, event counter below (seeds/003 section 3.6). */
 struct stamps {
 	uint64_t *stamp;
-	int64_t last_tick;
-	uint64_t counter;
+	int64_t *tick, *band;
+	uint64_t *message; /* 1 + index of the message */
 };
 
 /* As many event bits as the guide (13) unless the run is too long for 64-bit stamps. */
@@ -40,49 +40,74 @@ static uint32_t choose_event_bits(const struct tt_result *r)
 	return bits;
 }
 
-static int make_stamps(struct tt_result *r, int rank, uint32_t bits, struct stamps *s, struct tkm_err *err)
+static void free_stamps(struct stamps *s)
+{
+	free(s->stamp);
+	free(s->tick);
+	free(s->band);
+	free(s->message);
+}
+
+static int make_ticks(struct tt_result *r, int rank, struct stamps *s, struct tkm_err *err)
 {
 	const struct tt_rank *me = &r->rank[rank];
-	const struct cal_map *m = &r->run.rank[rank].map;
-	uint64_t most = ((uint64_t)1 << bits) - 1;
+	const struct cal_rank *c = &r->run.rank[rank];
+	double lag = isfinite(c->effective_tick_s) ? c->effective_tick_s : 0, bound;
+	int64_t last = 0, tick;
 	struct cal_walk walk;
-	size_t i, node = 0;
+	size_t i, node = 0, n = me->events + 1;
 
-	cal_walk_begin(&walk, m);
-	*s = (struct stamps){ .stamp = malloc((me->events + 1) * sizeof(*s->stamp)), .last_tick = -1 };
-	if (!s->stamp) {
+	*s = (struct stamps){ calloc(n, sizeof(*s->stamp)), calloc(n, sizeof(*s->tick)), calloc(n, sizeof(*s->band)),
+		calloc(n, sizeof(*s->message)) };
+	if (!s->stamp || !s->tick || !s->band || !s->message) {
 		return tkm_fail(err, TKM_ERR_NOMEM, "trace: out of memory");
 	}
+	cal_walk_begin(&walk, &c->map);
 	for (i = 0; i < me->events; i++) {
-		int64_t tick;
-
-		while (node < m->nodes && m->node[node].session <= me->event[i].session) {
+		while (node < c->map.nodes && c->map.node[node].session <= me->event[i].session) {
 			cal_walk_node(&walk, node++);
 		}
-		tick = cal_walk_at(&walk, ltick(me->event[i].local), NULL).v;
-		if (tick < s->last_tick || tick < 0) {
+		tick = cal_walk_at(&walk, ltick(me->event[i].local), &bound).v;
+		if (tick < last) {
 			/* the clock went back: keep the order and say so */
-			int64_t moved = (tick < 0 && s->last_tick < 0 ? 0 : s->last_tick) - tick;
-
 			r->repairs++;
-			r->largest_repair_s = fmax(r->largest_repair_s, (double)moved * r->run.period_s);
-			tick += moved;
+			r->largest_repair_s = fmax(r->largest_repair_s, (double)(last - tick) * r->run.period_s);
+			bound += (double)(last - tick) * r->run.period_s;
+			tick = last;
 		}
-		s->counter = tick == s->last_tick ? s->counter + 1 : 0;
-		r->most_on_tick = s->counter > r->most_on_tick ? s->counter : r->most_on_tick;
-		if (s->counter > most) {
-			tick++;
-			s->counter = 0;
-		}
-		s->last_tick = tick;
-		s->stamp[i] = (uint64_t)tick << bits | s->counter;
+		s->tick[i] = last = tick;
+		/* a reading lags behind its clock by up to an effective tick */
+		s->band[i] = (int64_t)ceil(fmin((bound + lag) / r->run.period_s, 0x1p60));
 	}
 	return 0;
+}
+
+/* Unique stamps of the ticks. */
+static void make_stamps(struct tt_result *r, int rank, uint32_t bits, struct stamps *s)
+{
+	uint64_t most = ((uint64_t)1 << bits) - 1, counter = 0;
+	int64_t last = -1;
+	size_t i;
+
+	for (i = 0; i < r->rank[rank].events; i++) {
+		int64_t tick = s->tick[i] < last ? last : s->tick[i];
+
+		counter = tick == last ? counter + 1 : 0;
+		r->most_on_tick = counter > r->most_on_tick ? counter : r->most_on_tick;
+		if (counter > most) {
+			tick++;
+			counter = 0;
+		}
+		last = tick;
+		s->stamp[i] = (uint64_t)tick << bits | counter;
+	}
 }
 
 struct message {
 	uint64_t sent, received;
 	int32_t from, to, cycle;
+	size_t sent_at, received_at; /* which event of the rank */
+	int64_t ticks;               /* that it took before any was moved */
 };
 
 static int by_sent(const void *a, const void *b)
@@ -94,8 +119,7 @@ static int by_sent(const void *a, const void *b)
 
 /* Pairs the n-th send to a peer in a cycle with the peer's n-th receive. The events of a rank stand in
  * the order of cycles and, within a cycle, of its pairs, so two walkers find each other. */
-static int match(const struct tt_result *r, const struct stamps *s, struct message **out, size_t *count,
-	struct tkm_err *err)
+static int match(const struct tt_result *r, struct stamps *s, struct message **out, size_t *count, struct tkm_err *err)
 {
 	size_t total = 0, n = 0, i;
 	size_t *next = calloc((size_t)r->ranks * (size_t)r->ranks + 1, sizeof(*next));
@@ -128,13 +152,102 @@ static int match(const struct tt_result *r, const struct stamps *s, struct messa
 				free(m);
 				return tkm_fail(err, TKM_ERR_DATA, "trace: a message from rank %d to %d was not received", a, e->peer);
 			}
-			m[n++] = (struct message){ s[a].stamp[i], s[e->peer].stamp[(*k)++], a, e->peer, e->cycle };
+			m[n++] = (struct message){ .from = a, .to = e->peer, .cycle = e->cycle, .sent_at = i, .received_at = *k };
+			s[a].message[i] = s[e->peer].message[(*k)++] = n;
 		}
 	}
 	free(next);
-	qsort(m, n, sizeof(*m), by_sent);
 	*out = m;
 	*count = n;
+	return 0;
+}
+
+/* Messages that seem to arrive before they were sent if nobody corrects the clocks. */
+static uint64_t reversed_uncorrected(const struct tt_result *r, const struct message *m, size_t n)
+{
+	uint64_t reversed = 0;
+	size_t i;
+
+	for (i = 0; i < n; i++) {
+		long double sent = (long double)r->rank[m[i].from].event[m[i].sent_at].local / cal_rank_hz(&r->run.rank[m[i].from]);
+		long double received = (long double)r->rank[m[i].to].event[m[i].received_at].local / cal_rank_hz(&r->run.rank[m[i].to]);
+
+		reversed += received < sent;
+	}
+	return reversed;
+}
+
+static int take_back(void *ctx, const struct cal_event *e, struct tkm_err *err)
+{
+	struct stamps *s = ctx;
+
+	(void)err;
+	s[e->rank].tick[e->tag] = e->stamp;
+	return 0;
+}
+
+static int by_tick(const void *a, const void *b)
+{
+	const struct cal_event *x = a, *y = b;
+
+	if (x->stamp != y->stamp) {
+		return x->stamp < y->stamp ? -1 : 1;
+	}
+	if (x->rank != y->rank) {
+		return x->rank < y->rank ? -1 : 1;
+	}
+	return x->tag < y->tag ? -1 : x->tag > y->tag;
+}
+
+/* Moves ticks within their bands until no message arrives before it was sent. */
+static int repair(struct tt_result *r, struct stamps *s, struct tkm_err *err)
+{
+	struct cal_causality *c = cal_causality_open(r->ranks, 0, take_back, s, err);
+	struct cal_event *e;
+	size_t total = 0, n = 0, i;
+	int a, rc = -1;
+
+	for (a = 0; a < r->ranks; a++) {
+		total += r->rank[a].events;
+	}
+	e = malloc((total + 1) * sizeof(*e));
+	if (!c || !e) {
+		tkm_fail(err, TKM_ERR_NOMEM, "trace: out of memory for %zu stamps", total);
+		goto out;
+	}
+	for (a = 0; a < r->ranks; a++) {
+		for (i = 0; i < r->rank[a].events; i++) {
+			e[n++] = (struct cal_event){ s[a].tick[i], s[a].band[i], a,
+				r->rank[a].event[i].sent ? CAL_EVENT_SENT : CAL_EVENT_RECEIVED, s[a].message[i], i };
+		}
+	}
+	qsort(e, n, sizeof(*e), by_tick);
+	for (i = 0; i < n; i++) {
+		if (cal_causality_add(c, &e[i], err) < 0) {
+			goto out;
+		}
+	}
+	rc = cal_causality_finish(c, &r->causality, err);
+out:
+	free(e);
+	cal_causality_close(c);
+	return rc;
+}
+
+/* The offsets of the clocks are those before stamps were moved. */
+static int remember_moves(struct tt_result *r, const struct stamps *s, const struct message *m, size_t n, struct tkm_err *err)
+{
+	size_t i;
+
+	r->longer_s = malloc((n + 1) * sizeof(*r->longer_s));
+	if (!r->longer_s) {
+		return tkm_fail(err, TKM_ERR_NOMEM, "trace: out of memory for %zu messages", n);
+	}
+	for (i = 0; i < n; i++) {
+		int64_t now = s[m[i].to].tick[m[i].received_at] - s[m[i].from].tick[m[i].sent_at];
+
+		r->longer_s[i] = (double)(now - m[i].ticks) * r->run.period_s;
+	}
 	return 0;
 }
 
@@ -179,6 +292,12 @@ static void provenance(struct stf_writer *w, const struct tt_options *o, const s
 	snprintf(text, sizeof(text), "%lld stamps moved to keep their order, largest by %s", r->repairs,
 		tkm_print_time(a, sizeof(a), r->largest_repair_s, 3));
 	stf_writer_info(w, "repairs", text);
+	snprintf(text, sizeof(text), "%llu of %llu messages reversed by the clocks as they are, %llu after correction, %llu after "
+		"moving %llu stamps by at most %s", (unsigned long long)r->reversed_uncorrected,
+		(unsigned long long)r->causality.messages, (unsigned long long)r->causality.before,
+		(unsigned long long)r->causality.after, (unsigned long long)r->causality.moved,
+		tkm_print_time(a, sizeof(a), (double)r->causality.largest * r->run.period_s, 3));
+	stf_writer_info(w, "causality", text);
 }
 
 struct ids {
@@ -251,18 +370,36 @@ int tt_trace_write(const char *path, const struct tt_options *o, struct tt_resul
 	struct stf_writer *w = NULL;
 	struct stf_err se = { .code = STF_OK };
 	struct ids ids;
-	size_t n = 0;
+	size_t n = 0, k;
 	int rc = -1, i;
 
 	if (!s) {
 		return tkm_fail(err, TKM_ERR_NOMEM, "trace: out of memory");
 	}
 	for (i = 0; i < r->ranks; i++) {
-		if (make_stamps(r, i, bits, &s[i], err) < 0) {
+		if (make_ticks(r, i, &s[i], err) < 0) {
 			goto out;
 		}
 	}
 	if (match(r, s, &m, &n, err) < 0) {
+		goto out;
+	}
+	for (k = 0; k < n; k++) {
+		m[k].ticks = s[m[k].to].tick[m[k].received_at] - s[m[k].from].tick[m[k].sent_at];
+	}
+	if (repair(r, s, err) < 0) {
+		goto out;
+	}
+	r->reversed_uncorrected = reversed_uncorrected(r, m, n);
+	for (i = 0; i < r->ranks; i++) {
+		make_stamps(r, i, bits, &s[i]);
+	}
+	for (k = 0; k < n; k++) {
+		m[k].sent = s[m[k].from].stamp[m[k].sent_at];
+		m[k].received = s[m[k].to].stamp[m[k].received_at];
+	}
+	qsort(m, n, sizeof(*m), by_sent);
+	if (r->causality.moved && remember_moves(r, s, m, n, err) < 0) {
 		goto out;
 	}
 	w = stf_writer_create(path, &opt, &se);
@@ -281,7 +418,7 @@ int tt_trace_write(const char *path, const struct tt_options *o, struct tt_resul
 	}
 out:
 	for (i = 0; i < r->ranks; i++) {
-		free(s[i].stamp);
+		free_stamps(&s[i]);
 	}
 	free(s);
 	free(m);
@@ -427,11 +564,12 @@ static int add_burst(const struct way *w, size_t n, double resolution, struct tt
 	return 0;
 }
 
-static int read_message(const struct stf_record *rec, double resolution, uint32_t bits, struct ways *w, int ranks,
-	struct tkm_err *err)
+static int read_message(const struct stf_record *rec, double resolution, uint32_t bits, struct ways *w,
+	const struct tt_result *r, struct tkm_err *err)
 {
 	struct stf_one_to_one_communication m;
-	int from, to;
+	int from, to, ranks = r->ranks;
+	double longer = r->longer_s ? r->longer_s[w->n] : 0;
 	int64_t ticks;
 
 	if (stf_get_one_to_one_communication(rec, &m) < 0) {
@@ -445,7 +583,7 @@ static int read_message(const struct stf_record *rec, double resolution, uint32_
 	/* the event counters are no time */
 	ticks = (int64_t)((m.time + (uint64_t)m.receive_time) >> bits) - (int64_t)(m.time >> bits);
 	return add_way(w, &(struct way){ .a = from < to ? from : to, .b = from < to ? to : from, .cycle = (int)m.tag,
-				   .back = from > to, .begin = m.time, .seconds = (double)ticks * ldexp(resolution, (int)bits) },
+				   .back = from > to, .begin = m.time, .seconds = (double)ticks * ldexp(resolution, (int)bits) - longer },
 		err);
 }
 
@@ -458,7 +596,7 @@ static int read_messages(struct stf_reader *rd, double resolution, uint32_t bits
 	int got = -1;
 
 	while (cursor && (got = stf_cursor_next(cursor, &rec, &se)) > 0) {
-		if (read_message(rec, resolution, bits, w, r->ranks, err) < 0) {
+		if (read_message(rec, resolution, bits, w, r, err) < 0) {
 			stf_cursor_close(cursor);
 			return -1;
 		}

@@ -183,6 +183,18 @@ run 2 6 1 --timer 'sim:base=CPU,drift={rank}0ppm,step={rank}00us@2500ms,tick=3ns
 	"$dir/out"
 ok "np 2, a step of 100 us is found, with its size and time" $?
 
+truth_ok 2 110000
+ok "np 2, the bound covers the step" $?
+run 2 6 1 --timer 'sim:base=CPU,drift={rank}0ppm,step=-{rank}s@2500ms,tick=3ns' --performance-time 100ms --output "$dir/back"
+truth_ok 2 1100000000 && has '^clock of rank 1 stepped against that of rank 0 by -(1\.000|0\.999).*s \+- .* between [12]\.[0-9]+ s and [23]\.[0-9]+ s: the map is split there$' &&
+	[ "$(grep -c '^part$' "$dir/back.clk")" -eq 2 ] && [ "$(head -n 1 "$dir/back.clk")" = "TICKMARK-CLK 2" ]
+ok "np 2, a clock that goes back by a second splits the map" $?
+
+# start and end alone leave some 3 us of the wobble uncorrected, much more than a message takes
+run 2 6 1 --timer 'sim:base=CPU,drift={rank}0ppm,wobble={rank}ppm/12s,tick=3ns' --max-wander 3ppm --performance-time 100ms --output "$dir/order"
+truth_ok 2 100000 && has '^reversed messages: [0-9]+ of [0-9]+ by the clocks as they are, [1-9][0-9]* after correction, 0 after moving [1-9][0-9]* stamps, none beyond its bound, by at most '
+ok "np 2, reversed messages are counted and repaired within the bound" $?
+
 run 4 3 1 --timer 'sim:base=CPU,offset={rank}s,drift={rank}0ppm,tick=7.3ns' --performance-time 100ms --output "$dir/four"
 ok "np 4" $((status > 1))
 truth_ok 4 10000
