@@ -98,11 +98,6 @@ static double rate(const struct pair *p)
 	return p->rise / p->length;
 }
 
-static double noise(const struct finder *f, const struct pair *p)
-{
-	return half_width(&f->m->node[p->a]) + half_width(&f->m->node[p->b]);
-}
-
 /* Up to two neighbours that are no steps, on one side of pair k. */
 static int beside(const struct finder *f, size_t k, int direction, const struct pair *found[2])
 {
@@ -136,20 +131,64 @@ static double expected(const struct finder *f, const struct pair *p, const struc
 	return *weight * rate(x) + (1 - *weight) * rate(y);
 }
 
+/* How much each node counts in a sum of rises. */
+struct parts_of {
+	int n;
+	size_t node[6];
+	double count[6];
+};
+
+static void count_node(struct parts_of *c, size_t node, double times)
+{
+	int i = 0;
+
+	while (i < c->n && c->node[i] != node) {
+		i++;
+	}
+	if (i == c->n) {
+		c->node[c->n] = node;
+		c->count[c->n++] = 0;
+	}
+	c->count[i] += times;
+}
+
+static void count_pair(struct parts_of *c, const struct pair *p, double times)
+{
+	count_node(c, p->a, -times);
+	count_node(c, p->b, times);
+}
+
+/* How far off the sum can be: four times what is likely, but no more than what is certain. A point whose
+ * scatter is small against its half width can still be off by a tenth of it, because paths change. */
+static double off_by(const struct finder *f, const struct parts_of *c)
+{
+	double squares = 0, most = 0;
+	int i;
+
+	for (i = 0; i < c->n; i++) {
+		const struct cal_node *n = &f->m->node[c->node[i]];
+		double half = half_width(n), likely = n->sigma > 0 && isfinite(n->sigma) ? fmax(n->sigma, 0.1 * half) : 0.5 * half;
+
+		squares += c->count[i] * c->count[i] * likely * likely;
+		most += fabs(c->count[i]) * half;
+	}
+	return fmin(4 * sqrt(squares), most);
+}
+
 /* How far the pair's rise can believably be from what x and y make of it; they stand on both sides of it, or
  * both on one. *size: by how much it is. */
 static double tolerance(const struct finder *f, const struct pair *p, const struct pair *x, const struct pair *y, double *size)
 {
-	double off, weight, want = expected(f, p, x, y, &off, &weight), nx, ny, sum;
-	int inside = (x->at < p->at) != (y->at < p->at);
+	double off, weight, want = expected(f, p, x, y, &off, &weight), sum;
+	struct parts_of c = { .n = 0 };
 
 	*size = p->rise - want * p->length;
-	nx = weight * noise(f, x) / x->length * p->length;
-	ny = (1 - weight) * noise(f, y) / y->length * p->length;
-	/* points are seldom more than a fraction of the half width off; at the ends there is only one side */
-	sum = (inside ? 0.8 : 0.5) * sqrt(noise(f, p) * noise(f, p) + nx * nx + ny * ny) + off * p->length;
+	count_pair(&c, p, 1);
+	count_pair(&c, x, -weight * p->length / x->length);
+	count_pair(&c, y, -(1 - weight) * p->length / y->length);
+	sum = off_by(f, &c) + off * p->length;
 	/* a rate that changed for good is no step */
-	return inside ? fmax(sum, 0.75 * fabs(rate(x) - rate(y)) * p->length) : sum;
+	return (x->at < p->at) != (y->at < p->at) ? fmax(sum, 0.75 * fabs(rate(x) - rate(y)) * p->length) : sum;
 }
 
 /* By how many times what is believable the pair's rise differs from what its neighbours say; 0: nobody to

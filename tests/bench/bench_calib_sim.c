@@ -79,6 +79,7 @@ static void calibrate(struct cal_link *l, const struct trial *t, struct cal_run 
 		run->rank[i].rank = i;
 		hz[i] = run->rank[i].nominal_hz = cal_link_sim_clock(l, i)->hz;
 		run->rank[i].effective_tick_s = 1 / hz[i];
+		run->rank[i].may_step = (cal_link_sim_clock(l, i)->flags & TMR_STEPPED) != 0;
 		run->rank[i].session = calloc((size_t)t->sessions, sizeof(*run->rank[i].session));
 		need(run->rank[i].session != NULL);
 	}
@@ -131,19 +132,24 @@ static double worst_between(const struct cal_link *l, const struct cal_run *run,
 	return worst;
 }
 
-/* One trial from its links to its errors; returns the largest between the first and the last session. */
-static double run_trial(const struct trial *t, double beyond_s, long *broken)
+/* One trial from its links to its errors; returns the largest between the first and the last session. *steps counts
+ * ranks whose clock is said to have stepped: none has. */
+static double run_trial(const struct trial *t, double beyond_s, long *broken, long *steps)
 {
 	struct cal_link *l = cal_link_sim(t->ranks, t->clocks, t->network, &err);
 	struct cal_run run;
 	int64_t begin, end;
 	double worst;
+	int r;
 
 	need(l != NULL);
 	begin = cal_link_sim_time(l)->now_ps + llrint(t->begin_s * 1e12);
 	calibrate(l, t, &run);
 	end = cal_link_sim_time(l)->now_ps;
 	worst = worst_between(l, &run, begin, end, 101, broken);
+	for (r = 1; r < t->ranks; r++) {
+		*steps += run.rank[r].map.steps > 0;
+	}
 	if (beyond_s > 0) {
 		worst_between(l, &run, end, end + llrint(beyond_s * 1e12), 11, broken);
 		worst_between(l, &run, begin - llrint(beyond_s * 1e12), begin, 11, broken);
@@ -157,7 +163,7 @@ static double run_trial(const struct trial *t, double beyond_s, long *broken)
  * 1 ppm: each swings by half of it, with a period of its own): a fifth of the trials in weather in which most messages are held up. */
 static void coverage(void)
 {
-	long i, inside = 0, broken;
+	long i, inside = 0, broken, steps = 0;
 
 	for (i = 0; i < trials; i++) {
 		static const char *const dists[] = { "exponential", "uniform", "normal" };
@@ -177,7 +183,7 @@ static void coverage(void)
 			50 + 2000 * uniform(), bad ? 3e6 * uniform() : 500 * uniform(), dists[(int)(3 * uniform())], 3000 * uniform(),
 			1 + 8 * uniform(), bad ? 0.4 + 0.5 * uniform() : 0.02 * uniform(), uniform() < 0.2 ? 0.01 : 0.0, i);
 		broken = 0;
-		run_trial(&t, 60, &broken);
+		run_trial(&t, 60, &broken, &steps);
 		if (broken) {
 			fprintf(stderr, "trial %ld: %s over %s: %ld points outside\n", i, clocks, network, broken);
 		}
@@ -185,6 +191,7 @@ static void coverage(void)
 	}
 	say("coverage", 100.0 * (double)inside / (double)trials, "%");
 	say("coverage.trials", (double)trials, "trials");
+	say("coverage.steps", (double)steps, "ranks");
 }
 
 /* The rate swings by 1 ppm in a minute: what lies between the sessions is interpolation. The minute begins
@@ -205,6 +212,7 @@ static void wobble60(void)
 		{ "wobble60.line", 2, CAL_SYNC_ITC, CAL_LINEAR, -1 },
 	};
 	char network[100];
+	long stepped = 0;
 	size_t w;
 	int i;
 
@@ -218,7 +226,7 @@ static void wobble60(void)
 				.seconds = 60, .begin_s = begin_s, .method = ways[w].method, .how = ways[w].how, .skip = ways[w].skip };
 			long broken = 0;
 
-			say(ways[w].figure, 1e9 * run_trial(&t, 0, &broken), "ns");
+			say(ways[w].figure, 1e9 * run_trial(&t, 0, &broken, &stepped), "ns");
 			if (strstr(ways[w].figure, "line") == NULL) {
 				say("wobble60.outside", (double)broken, "points");
 			}
@@ -307,14 +315,16 @@ static int is_found(const struct cal_link *l, const struct cal_run *run, int64_t
 }
 
 /* Steps from 3 half widths to a second, forwards and back, anywhere between the first session and the last of runs
- * with 8 to 20 sessions. */
-static void steps(void)
+ * with 8 to 20 sessions, a second to 1 + apart seconds from one to the next. The farther apart they are, the more
+ * of a small step can be the wander that is believed. */
+static void steps_of(double apart, const char *name)
 {
 	long i, n = trials / 50, found = 0, beyond = 0, false_ones = 0;
+	char figure[40];
 
 	for (i = 0; i < n; i++) {
 		int sessions = 8 + (int)(13 * uniform());
-		double every = 1 + 4 * uniform(), at = 1e-3 * floor(1e3 * (sessions - 1) * every * (0.002 + 0.996 * uniform())), size;
+		double every = 1 + apart * uniform(), at = 1e-3 * floor(1e3 * (sessions - 1) * every * (0.002 + 0.996 * uniform())), size;
 		char clocks[200], network[100];
 		struct trial t = { .ranks = 2, .sessions = sessions, .clocks = clocks, .network = network,
 			.seconds = (sessions - 1) * every, .begin_s = 1000, .method = CAL_SYNC_PAIRS, .how = CAL_CUBIC, .skip = 0 };
@@ -350,10 +360,20 @@ static void steps(void)
 		cal_run_free(&run);
 		cal_link_close(l);
 	}
-	say("steps", 100.0 * (double)found / (double)n, "%");
-	say("steps.runs", (double)n, "runs");
-	say("steps.outside", (double)beyond, "runs");
-	say("steps.false", (double)false_ones, "runs");
+	snprintf(figure, sizeof(figure), "%s", name);
+	say(figure, 100.0 * (double)found / (double)n, "%");
+	snprintf(figure, sizeof(figure), "%s.runs", name);
+	say(figure, (double)n, "runs");
+	snprintf(figure, sizeof(figure), "%s.outside", name);
+	say(figure, (double)beyond, "runs");
+	snprintf(figure, sizeof(figure), "%s.false", name);
+	say(figure, (double)false_ones, "runs");
+}
+
+static void steps(void)
+{
+	steps_of(1, "steps.2s");
+	steps_of(4, "steps.5s");
 }
 
 static const struct {
