@@ -36,6 +36,17 @@ static double half_width(const struct cal_node *n)
 	return 0.5 * (double)gtick_sub(n->high, n->low);
 }
 
+/* Is the measured point outside what is certain? A mean over exchanges that were held up can be. */
+static int is_outside(const struct cal_node *n)
+{
+	return gtick_sub(n->global, n->low) < 0 || gtick_sub(n->global, n->high) > 0;
+}
+
+static gtick_t point(const struct cal_node *n)
+{
+	return gtick_sub(n->global, n->low) < 0 ? n->low : gtick_sub(n->global, n->high) > 0 ? n->high : n->global;
+}
+
 static void make_pairs(struct finder *f)
 {
 	const struct cal_map *m = f->m;
@@ -71,7 +82,7 @@ static void choose_base(struct finder *f, double *work)
 		struct pair *p = &f->pair[k];
 		const struct cal_node *a = &f->m->node[p->a], *b = &f->m->node[p->b];
 
-		p->rise = (double)gtick_sub(b->global, a->global) - f->base * p->length;
+		p->rise = (double)gtick_sub(point(b), point(a)) - f->base * p->length;
 		p->least = (double)gtick_sub(b->low, a->high) - f->base * p->length;
 		p->most = (double)gtick_sub(b->high, a->low) - f->base * p->length;
 	}
@@ -167,7 +178,11 @@ static double off_by(const struct finder *f, const struct parts_of *c)
 
 	for (i = 0; i < c->n; i++) {
 		const struct cal_node *n = &f->m->node[c->node[i]];
-		double half = half_width(n), likely = n->sigma > 0 && isfinite(n->sigma) ? fmax(n->sigma, 0.1 * half) : 0.5 * half;
+		double half = half_width(n), likely = fmax(n->sigma, 0.1 * half);
+
+		if (!(n->sigma > 0) || !isfinite(n->sigma) || is_outside(n)) {
+			likely = 0.5 * half;
+		}
 
 		squares += c->count[i] * c->count[i] * likely * likely;
 		most += fabs(c->count[i]) * half;
