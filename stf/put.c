@@ -24,7 +24,8 @@ struct head {
 		h->has_time = 1;
 #define STF_FIELD(type_, name_, ref_, dflt_) \
 		if (!h->has_key) { \
-			h->key = (uint64_t)r->name_; \
+			/* an id; the one record that begins with a real number has none */ \
+			h->key = (uint64_t)_Generic(r->name_, double: 0, float: 0, default: r->name_); \
 			h->has_key = 1; \
 		}
 #define STF_WILLY_FIELD(name_) \
