@@ -179,22 +179,15 @@ static const struct tkm_option *find(const struct tkm_option *table, const char 
 	return NULL;
 }
 
-static int set_line(const struct tkm_option *table, char *text, const char *origin, struct tkm_err *err)
+const struct tkm_option *tkm_option_find(const struct tkm_option *table, const char *name)
 {
-	const struct tkm_option *o;
-	char *name, *value;
+	return find(table, name, strlen(name));
+}
 
-	while (isspace((unsigned char)*text)) {
-		text++;
-	}
-	if (!*text || *text == '#') {
-		return 0;
-	}
-	name = next_field(&text);
-	o = find(table, name, strlen(name));
-	if (!o) {
-		return 0;
-	}
+int tkm_option_set_rest(const struct tkm_option *o, char *text, const char *origin, struct tkm_err *err)
+{
+	char *value;
+
 	if (o->type == TKM_OPTION_LIST) {
 		/* its own syntax has quotes too */
 		return tkm_option_set(o, text, origin, err);
@@ -210,8 +203,35 @@ static int set_line(const struct tkm_option *table, char *text, const char *orig
 	return tkm_option_set(o, value ? value : "", origin, err);
 }
 
-int tkm_option_file(const struct tkm_option *table, const char *path, struct tkm_option_storage **storage,
-		    struct tkm_err *err)
+struct file_context {
+	const struct tkm_option *table;
+	struct tkm_err *err;
+};
+
+static int set_line(const char *name, char *rest, const char *origin, void *ctx)
+{
+	const struct file_context *c = ctx;
+	const struct tkm_option *o = tkm_option_find(c->table, name);
+
+	return o ? tkm_option_set_rest(o, rest, origin, c->err) : 0;
+}
+
+static int one_line(char *text, const char *origin, tkm_option_line line, void *ctx)
+{
+	char *name;
+
+	while (isspace((unsigned char)*text)) {
+		text++;
+	}
+	if (!*text || *text == '#') {
+		return 0;
+	}
+	name = next_field(&text);
+	return line(name, text, origin, ctx);
+}
+
+int tkm_option_lines(const char *path, struct tkm_option_storage **storage, tkm_option_line fn, void *ctx,
+		     struct tkm_err *err)
 {
 	struct tkm_option_storage *s;
 	FILE *f = fopen(path, "re");
@@ -238,7 +258,7 @@ int tkm_option_file(const struct tkm_option *table, const char *path, struct tkm
 		*storage = s;
 		memcpy(s->text, line, (size_t)n + 1);
 		s->text[strcspn(s->text, "\r\n")] = '\0';
-		rc = set_line(table, s->text, origin, err);
+		rc = one_line(s->text, origin, fn, ctx);
 	}
 	if (rc == 0 && ferror(f)) {
 		rc = tkm_fail_errno(err, TKM_ERR_IO, errno, "cannot read %s", path);
@@ -246,6 +266,44 @@ int tkm_option_file(const struct tkm_option *table, const char *path, struct tkm
 	free(line);
 	fclose(f);
 	return rc;
+}
+
+int tkm_option_file(const struct tkm_option *table, const char *path, struct tkm_option_storage **storage,
+		    struct tkm_err *err)
+{
+	struct file_context c = { table, err };
+
+	return tkm_option_lines(path, storage, set_line, &c, err);
+}
+
+int tkm_option_distance(const char *a, const char *b)
+{
+	enum { MAX = 60 };
+	int row[3][MAX + 1], best;
+	size_t i, j, n = strlen(a), m = strlen(b);
+
+	if (n > MAX || m > MAX) {
+		return 99;
+	}
+	for (j = 0; j <= m; j++) {
+		row[0][j] = (int)j;
+	}
+	for (i = 1; i <= n; i++) {
+		int *now = row[i % 3], *last = row[(i + 2) % 3], *older = row[(i + 1) % 3];
+
+		now[0] = (int)i;
+		for (j = 1; j <= m; j++) {
+			best = last[j - 1] + (toupper((unsigned char)a[i - 1]) != toupper((unsigned char)b[j - 1]));
+			best = last[j] + 1 < best ? last[j] + 1 : best;
+			best = now[j - 1] + 1 < best ? now[j - 1] + 1 : best;
+			if (i > 1 && j > 1 && toupper((unsigned char)a[i - 1]) == toupper((unsigned char)b[j - 2]) &&
+			    toupper((unsigned char)a[i - 2]) == toupper((unsigned char)b[j - 1])) {
+				best = older[j - 2] + 1 < best ? older[j - 2] + 1 : best;
+			}
+			now[j] = best;
+		}
+	}
+	return row[n % 3][m];
 }
 
 void tkm_option_free(const struct tkm_option *table, struct tkm_option_storage *storage)

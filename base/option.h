@@ -51,6 +51,19 @@ struct tkm_option_storage;
 int tkm_option_file(const struct tkm_option *table, const char *path, struct tkm_option_storage **storage,
 		    struct tkm_err *err);
 
+/* The pieces of tkm_option_file(), for a program that goes on where a line is wrong. Calls line() with the name
+ * and all that stands behind it, for every line that has a name; origin is "FILE:LINE". `rest` lies in *storage
+ * and may be given to tkm_option_set_rest(). Returns 0, what line() returned if not 0, or -1. */
+typedef int (*tkm_option_line)(const char *name, char *rest, const char *origin, void *ctx);
+int tkm_option_lines(const char *path, struct tkm_option_storage **storage, tkm_option_line line, void *ctx,
+		     struct tkm_err *err);
+/* Sets o from the fields behind its name; changes them in place. Returns 0 or -1. */
+int tkm_option_set_rest(const struct tkm_option *o, char *rest, const char *origin, struct tkm_err *err);
+/* The option of that name, whatever its case, or NULL. */
+const struct tkm_option *tkm_option_find(const struct tkm_option *table, const char *name);
+/* How far two names are from each other: letters to insert, drop, change or swap; 99 beyond 60 letters. */
+int tkm_option_distance(const char *a, const char *b);
+
 /* Sets options from the command line, argv[0] left out of account: "--name value ...", "--name=value". A
  * TEXT takes the next word whatever it is; BOOL, LEVEL take it only if it is such a value; NAME takes it
  * and LIST takes all unless they begin with "--". Words that no option takes go to positional[], at most

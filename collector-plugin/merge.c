@@ -45,19 +45,32 @@ static int by_start(const void *a, const void *b)
 	return x->head->pid < y->head->pid ? -1 : x->head->pid > y->head->pid;
 }
 
-/* Ranks are process numbers if every file has one of its own; else files count in the order of starting. */
+/* One process that ran several programs, one after the other, by exec. */
+static int same_process(const struct vt_raw_head *a, const struct vt_raw_head *b)
+{
+	return a->pid == b->pid && a->born == b->born && a->born && !strcmp(a->boot, b->boot) && !strcmp(a->host, b->host);
+}
+
+/* Ranks are process numbers if every process has one of its own; else they count in the order of starting. */
 static void number_processes(struct vt_merge *m)
 {
-	size_t i;
+	uint32_t next = 0;
+	size_t i, k;
 	int ranked = 1;
 
 	qsort(m->file, m->n, sizeof(*m->file), by_start);
 	for (i = 0; i < m->n; i++) {
 		ranked &= m->file[i].head->rank >= 0 && m->file[i].head->rank < 0x10000 &&
-			  (i == 0 || m->file[i].head->rank != m->file[i - 1].head->rank);
+			  (i == 0 || m->file[i].head->rank != m->file[i - 1].head->rank ||
+			   same_process(m->file[i].head, m->file[i - 1].head));
 	}
 	for (i = 0; i < m->n; i++) {
-		m->file[i].process = ranked ? (uint32_t)m->file[i].head->rank : (uint32_t)i;
+		for (k = i; k > 0 && !same_process(m->file[k - 1].head, m->file[i].head); k--) {
+		}
+		m->file[i].process = ranked ? (uint32_t)m->file[i].head->rank : k ? m->file[k - 1].process : next++;
+		if (k) {
+			m->file[k - 1].went_on = 1;
+		}
 	}
 }
 
@@ -234,7 +247,7 @@ static void say_losses(struct vt_merge *m, const struct vt_merge_file *f)
 	m->out->lost += h->lost;
 	m->out->overwritten += h->overwritten;
 	m->out->damaged += d->blocks;
-	if (h->state == VT_RAW_RECORDING) {
+	if (h->state == VT_RAW_RECORDING && !f->went_on) {
 		m->out->killed++;
 		missing(m, "process %u (%s, pid %u): ended without an end: the trace stops where it was killed", f->process,
 			h->program, h->pid);
@@ -314,17 +327,17 @@ static int end_trace(struct vt_merge *m)
 
 static void free_file(struct vt_merge_file *f)
 {
+	struct vt_merge_ids *ids[] = { &f->classes, &f->counters, &f->functions, &f->scls, &f->groups };
 	uint32_t i;
 
 	for (i = 0; i < f->n_threads; i++) {
 		free(f->thread[i].name);
 	}
+	for (i = 0; i < sizeof(ids) / sizeof(ids[0]); i++) {
+		free(ids[i]->to[0]);
+		free(ids[i]->to[1]);
+	}
 	free(f->thread);
-	free(f->classes.to);
-	free(f->counters.to);
-	free(f->functions.to);
-	free(f->scls.to);
-	free(f->groups.to);
 	cal_map_free(&f->own);
 	vt_raw_file_close(f->raw);
 }

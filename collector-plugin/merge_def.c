@@ -73,22 +73,24 @@ static struct vt_merge_name *name_entry(struct vt_merge_names *t, const char *te
 
 static int set_id(struct vt_merge_ids *ids, uint32_t id, uint32_t to)
 {
+	int high = id >= VT_MERGE_HIGH;
 	uint32_t n, *p;
 
+	id -= high ? VT_MERGE_HIGH : 0;
 	if (id >= 1u << 24) {
 		return 0; /* nobody has as many: nonsense of a damaged file */
 	}
-	if (id >= ids->n) {
+	if (id >= ids->n[high]) {
 		n = (id + 64) / 2 * 3;
-		p = realloc(ids->to, n * sizeof(*p));
+		p = realloc(ids->to[high], n * sizeof(*p));
 		if (!p) {
 			return -1;
 		}
-		memset(p + ids->n, 0, (n - ids->n) * sizeof(*p));
-		ids->to = p;
-		ids->n = n;
+		memset(p + ids->n[high], 0, (n - ids->n[high]) * sizeof(*p));
+		ids->to[high] = p;
+		ids->n[high] = n;
 	}
-	ids->to[id] = to;
+	ids->to[high][id] = to;
 	return 0;
 }
 
@@ -396,6 +398,18 @@ static int second_reading(const struct vt_raw_def *d, void *ctx)
 
 /* ---- processes, threads, nodes ---- */
 
+static int later_image(const struct vt_merge *m, const struct vt_merge_file *f, uint32_t thread)
+{
+	const struct vt_merge_file *g;
+
+	for (g = f + 1; g < m->file + m->n; g++) {
+		if (g->process == f->process && thread < g->n_threads) {
+			return 1;
+		}
+	}
+	return 0;
+}
+
 static int write_processes(struct vt_merge *m)
 {
 	uint32_t n = m->file[m->n - 1].process + 1, *threads, i;
@@ -414,10 +428,13 @@ static int write_processes(struct vt_merge *m)
 		threads[i] = 1;
 	}
 	for (k = 0; k < m->n; k++) {
-		threads[m->file[k].process] = m->file[k].n_threads;
-		m->out->threads += m->file[k].n_threads;
+		i = m->file[k].process;
+		threads[i] = m->file[k].n_threads > threads[i] ? m->file[k].n_threads : threads[i];
+		m->out->processes += !m->file[k].went_on;
 	}
-	m->out->processes = (uint32_t)m->n;
+	for (i = 0; i < n; i++) {
+		m->out->threads += threads[i];
+	}
 	rc = stf_writer_processes(m->w, threads, n);
 	free(threads);
 	return rc;
@@ -448,6 +465,10 @@ static int write_threads(struct vt_merge *m, const struct vt_merge_file *f)
 	for (i = 0; i < f->n_threads; i++) {
 		const char *own = f->thread[i].name;
 
+		/* a program that others of the same process follow: the last one gives the name */
+		if (later_image(m, f, i)) {
+			continue;
+		}
 		if (stf_writer_willy(m->w, STF_WILLY(f->process, i), f->head->host, f->head->ip, f->head->pid, f->thread[i].tid, offset,
 				     skew) < 0) {
 			return -1;
@@ -476,6 +497,9 @@ static int write_group(struct vt_merge *m, uint32_t id, const char *name, uint32
 	}
 	for (k = 0; k < m->n; k++) {
 		for (i = 0; (node == UINT32_MAX || m->file[k].node == node) && i < m->file[k].n_threads; i++) {
+			if (later_image(m, &m->file[k], i)) {
+				continue;
+			}
 			willies[n++] = STF_WILLY(m->file[k].process, i);
 		}
 	}

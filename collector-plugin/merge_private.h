@@ -9,10 +9,12 @@
 #include "collector-plugin/raw.h"
 #include "stf/stf.h"
 
-/* Ids of one kind of definition of one file, in the trace's numbers. */
+/* Ids of one kind of definition of one file, in the trace's numbers. Two ranges, because the collector's own stand
+ * low and the program's from 0x10000 on. */
+enum { VT_MERGE_HIGH = 0x10000 };
 struct vt_merge_ids {
-	uint32_t *to; /* [n]; 0: nobody has defined it */
-	uint32_t n;
+	uint32_t *to[2]; /* [n]; 0: nobody has defined it */
+	uint32_t n[2];
 };
 
 struct vt_merge_thread {
@@ -35,6 +37,7 @@ struct vt_merge_file {
 	struct vt_merge_clock first, last; /* readings of the system's clocks */
 	int clocks;
 	uint32_t process;
+	int went_on;               /* as another program, by exec, in another of the files */
 	uint32_t node;             /* number of its node, from 0 */
 	int64_t start, end;        /* global ticks, the origin taken off */
 };
@@ -82,7 +85,10 @@ int vt_merge_stf_error(struct vt_merge *m, const struct stf_err *e);
 
 static inline uint32_t vt_merge_id(const struct vt_merge_ids *ids, uint32_t id)
 {
-	return id < ids->n ? ids->to[id] : 0;
+	int high = id >= VT_MERGE_HIGH;
+
+	id -= high ? VT_MERGE_HIGH : 0;
+	return id < ids->n[high] ? ids->to[high][id] : 0;
 }
 
 /* merge_data.c: all records in the order of time. */

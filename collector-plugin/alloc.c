@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Memory of the preloaded library's own. malloc() and its kin, called from our objects, are wrapped by the linker
+ * (--wrap) and end here: the program's malloc may be its own, may be broken, or be held by the very thread that calls
+ * exit() from a signal handler. What comes from libc itself (getline, open_memstream, opendir) is told apart by its
+ * address and goes back where it came from. */
+#include "config.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+void *__wrap_malloc(size_t n);
+void *__wrap_calloc(size_t n, size_t size);
+void *__wrap_realloc(void *p, size_t n);
+void __wrap_free(void *p);
+char *__wrap_strdup(const char *s);
+char *__wrap_strndup(const char *s, size_t n);
+void vt_alloc_forked(void);
+void *__real_realloc(void *p, size_t n);
+void __real_free(void *p);
+
+/* Addresses are taken in pieces, each twice as large as the one before; only what is touched costs memory. */
+enum { SMALLEST = 5, BIGGEST = 36, FIRST_ARENA = 24, ARENAS = 16 };
+
+union head {
+	struct {
+		uint32_t class;
+	} h;
+	union head *next;
+	char align[16];
+};
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct {
+	char *start, *unused;
+	_Atomic size_t size;
+} arena[ARENAS];
+static union head *free_list[BIGGEST + 1];
+
+void vt_alloc_forked(void)
+{
+	pthread_mutex_init(&lock, NULL);
+}
+
+/* n bytes that were never given out before; NULL: there are no more. */
+static void *fresh(size_t n)
+{
+	size_t size;
+	int i;
+	void *p;
+
+	for (i = 0; i < ARENAS; i++) {
+		if (!arena[i].size) {
+			for (size = (size_t)1 << (FIRST_ARENA + i); size < n; size *= 2) {
+			}
+			p = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+			if (p == MAP_FAILED) {
+				return NULL;
+			}
+			arena[i].start = arena[i].unused = p;
+			atomic_store(&arena[i].size, size);
+		}
+		if (n <= (size_t)(arena[i].start + arena[i].size - arena[i].unused)) {
+			p = arena[i].unused;
+			arena[i].unused += n;
+			return p;
+		}
+	}
+	return NULL;
+}
+
+static int ours(const void *p)
+{
+	int i;
+
+	for (i = 0; i < ARENAS && atomic_load(&arena[i].size); i++) {
+		if ((const char *)p >= arena[i].start && (const char *)p < arena[i].start + arena[i].size) {
+			return 1;
+		}
+	}
+	return 0;
+}
+
+static uint32_t class_of(size_t n)
+{
+	uint32_t k = SMALLEST;
+
+	while (k <= BIGGEST && ((size_t)1 << k) < n) {
+		k++;
+	}
+	return k;
+}
+
+void *__wrap_malloc(size_t n)
+{
+	uint32_t k = n > SIZE_MAX / 4 ? BIGGEST + 1 : class_of(n + sizeof(union head));
+	union head *h = NULL;
+
+	if (k > BIGGEST) {
+		return NULL;
+	}
+	pthread_mutex_lock(&lock);
+	if (free_list[k]) {
+		h = free_list[k];
+		free_list[k] = h->next;
+	} else {
+		h = fresh((size_t)1 << k);
+	}
+	pthread_mutex_unlock(&lock);
+	if (!h) {
+		return NULL;
+	}
+	h->h.class = k;
+	return h + 1;
+}
+
+void *__wrap_calloc(size_t n, size_t size)
+{
+	void *p = size && n > SIZE_MAX / size ? NULL : __wrap_malloc(n * size);
+
+	return p ? memset(p, 0, n * size) : NULL;
+}
+
+void __wrap_free(void *p)
+{
+	union head *h = (union head *)p - 1;
+	uint32_t k;
+
+	if (!p || !ours(p)) {
+		__real_free(p);
+		return;
+	}
+	k = h->h.class;
+	if (k >= 20) {
+		/* the pages go back, the addresses stay */
+		madvise((char *)h + 4096 - ((uintptr_t)h & 4095), ((size_t)1 << k) - 4096, MADV_DONTNEED);
+	}
+	pthread_mutex_lock(&lock);
+	h->next = free_list[k];
+	free_list[k] = h;
+	pthread_mutex_unlock(&lock);
+}
+
+void *__wrap_realloc(void *p, size_t n)
+{
+	size_t had;
+	void *q;
+
+	if (p && !ours(p)) {
+		return __real_realloc(p, n);
+	}
+	had = p ? ((size_t)1 << ((union head *)p - 1)->h.class) - sizeof(union head) : 0;
+	if (p && n <= had) {
+		return p;
+	}
+	q = __wrap_malloc(n);
+	if (q && p) {
+		memcpy(q, p, had);
+		__wrap_free(p);
+	}
+	return q;
+}
+
+char *__wrap_strdup(const char *s)
+{
+	size_t n = strlen(s) + 1;
+	char *p = __wrap_malloc(n);
+
+	return p ? memcpy(p, s, n) : NULL;
+}
+
+char *__wrap_strndup(const char *s, size_t max)
+{
+	size_t n = strnlen(s, max);
+	char *p = __wrap_malloc(n + 1);
+
+	if (p) {
+		memcpy(p, s, n);
+		p[n] = '\0';
+	}
+	return p;
+}

@@ -1,0 +1,291 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Start and end of the collector. */
+#include "config.h"
+#include "collector-plugin/collect_private.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+_Atomic(struct vt_collect *) vt_collecting;
+struct vt_collector vt_collector;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* start against end */
+
+void vt_say(int level, const char *kind, const char *fmt, ...)
+{
+	struct vt_collector *c = &vt_collector;
+	char line[1200];
+	int n = 0;
+	va_list ap;
+
+	if (c->settings.verbose < level) {
+		return;
+	}
+	if (c->pub.rank >= 0) {
+		n = snprintf(line, sizeof(line), "[%d] ", c->pub.rank);
+	}
+	n += snprintf(line + n, sizeof(line) - (size_t)n, "Tickmark %s: ", kind);
+	va_start(ap, fmt);
+	vsnprintf(line + n, sizeof(line) - (size_t)n - 1, fmt, ap);
+	va_end(ap);
+	strcat(line, "\n");
+	if (atomic_load(&c->keeper) && atomic_load(&c->keeper) == (int)syscall(SYS_gettid)) {
+		n = atomic_load(&c->n_later);
+		if (n < (int)(sizeof(c->later) / sizeof(c->later[0]))) {
+			snprintf(c->later[n], sizeof(c->later[n]), "%s", line);
+			atomic_store_explicit(&c->n_later, n + 1, memory_order_release);
+		}
+		return;
+	}
+	/* in one piece, and not through the program's stdio */
+	if (write(STDERR_FILENO, line, strlen(line)) < 0) {
+		return; /* it has closed its standard error */
+	}
+}
+
+void vt_say_later(void)
+{
+	struct vt_collector *c = &vt_collector;
+	int i, n = atomic_load_explicit(&c->n_later, memory_order_acquire);
+
+	for (i = 0; i < n; i++) {
+		if (write(STDERR_FILENO, c->later[i], strlen(c->later[i])) < 0) {
+			return;
+		}
+	}
+	atomic_store(&c->n_later, 0);
+}
+
+static void complain(void *ctx, const char *line)
+{
+	(void)ctx;
+	vt_say(1, "WARNING", "%s", line);
+}
+
+static int64_t clock_ns(clockid_t id)
+{
+	struct timespec ts;
+
+	clock_gettime(id, &ts);
+	return (int64_t)ts.tv_sec * 1000000000 + ts.tv_nsec;
+}
+
+static void load_settings(struct vt_collector *c)
+{
+	char commanded[2048];
+
+	vt_settings_init(&c->settings);
+	/* vtrun has looked at everything before and said what is wrong */
+	c->settings.complain = c->run[0] ? NULL : complain;
+	vt_settings_load(&c->settings, vt_run_value(c->run, "commanded", commanded, sizeof(commanded)));
+}
+
+static int open_timer(struct vt_collector *c, struct tkm_err *err)
+{
+	struct tmr_timer *t = tmr_open(c->settings.timer, c->pub.rank > 0 ? c->pub.rank : 0, err);
+
+	if (!t || !t->shareable || !(t->hz > 0)) {
+		vt_say(1, "WARNING", "TIMER %s: %s; clock_monotonic is taken", c->settings.timer,
+		       t ? "its rate is not known, or threads cannot share it" : err->text);
+		if (t) {
+			tmr_close(t);
+		}
+		t = tmr_open("clock_monotonic", 0, err);
+	}
+	c->pub.timer = t;
+	return t ? 0 : -1;
+}
+
+static int rank_of_launcher(void)
+{
+	static const char *const names[] = { "OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "MV2_COMM_WORLD_RANK", "SLURM_PROCID",
+		NULL };
+	const char *text;
+	char *end;
+	long v;
+	int i;
+
+	for (i = 0; names[i]; i++) {
+		text = getenv(names[i]);
+		v = text && *text ? strtol(text, &end, 10) : -1;
+		if (v >= 0 && v < 1 << 30 && !*end) {
+			return (int)v;
+		}
+	}
+	return -1;
+}
+
+static int ranks_of_launcher(void)
+{
+	static const char *const names[] = { "OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "MV2_COMM_WORLD_SIZE", "SLURM_NTASKS", NULL };
+	int i;
+
+	for (i = 0; names[i]; i++) {
+		if (getenv(names[i]) && atoi(getenv(names[i])) > 0) {
+			return atoi(getenv(names[i]));
+		}
+	}
+	return 0;
+}
+
+static void begin_records(struct vt_collector *c)
+{
+	struct vt_raw *r = c->pub.raw;
+	ltick_t t = tmr_read(c->pub.timer);
+
+	vt_raw_clock(r, t, clock_ns(CLOCK_REALTIME), clock_ns(CLOCK_MONOTONIC), clock_ns(CLOCK_MONOTONIC_RAW));
+	vt_raw_thread(r, 0, (uint64_t)getpid(), c->program);
+}
+
+static int start(struct vt_collector *c, int rank, int ranks, const char *argv0, struct tkm_err *err)
+{
+	const char *run = getenv(VT_RUN_VARIABLE);
+
+	c->pid = getpid();
+	c->ended = 0;
+	c->account = (struct vt_account){ 0 };
+	if (run && !c->run[0]) {
+		snprintf(c->run, sizeof(c->run), "%s", run);
+	}
+	c->pub.rank = rank >= 0 ? rank : rank_of_launcher();
+	c->pub.ranks = rank >= 0 ? ranks : c->pub.rank >= 0 ? ranks_of_launcher() : 0;
+	load_settings(c);
+	c->pub.min_interval_s = c->settings.counter_min_interval;
+	if (open_timer(c, err) < 0 || vt_collect_names(c, argv0, err) < 0) {
+		return -1;
+	}
+	c->pub.start = tmr_read(c->pub.timer);
+	c->pub.start_realtime_ns = clock_ns(CLOCK_REALTIME);
+	c->pub.raw = vt_collect_raw(c, err);
+	if (!c->pub.raw) {
+		return -1;
+	}
+	begin_records(c);
+	if (vt_collect_plan(c, err) < 0) {
+		vt_say(1, "WARNING", "no counters: %s", err->text);
+	}
+	atomic_store_explicit(&vt_collecting, &c->pub, memory_order_release);
+	if (vt_sampler_start(c, err) < 0) {
+		vt_say(1, "WARNING", "no background thread, so that counters are read at VT_ and MPI calls only: %s", err->text);
+	}
+	vt_collect_protocol(c, 0);
+	return 0;
+}
+
+int vt_collect_start(int rank, int ranks, const char *argv0, struct tkm_err *err)
+{
+	struct vt_collector *c = &vt_collector;
+	int rc = 0, saved = errno;
+
+	pthread_mutex_lock(&lock);
+	if (vt_collect_running()) {
+		if (rank >= 0 && rank != c->pub.rank) {
+			c->pub.rank = rank;
+			c->pub.ranks = ranks;
+			vt_raw_set_rank(c->pub.raw, rank, ranks);
+		}
+	} else if (c->ended && c->pid == getpid()) {
+		rc = 1;
+	} else {
+		rc = start(c, rank, ranks, argv0, err);
+	}
+	pthread_mutex_unlock(&lock);
+	errno = saved;
+	return rc;
+}
+
+void vt_collect_last(struct vt_collector *c, int merge)
+{
+	atomic_store_explicit(&vt_collecting, NULL, memory_order_release);
+	c->ended = 1;
+	vt_raw_clock(c->pub.raw, tmr_read(c->pub.timer), clock_ns(CLOCK_REALTIME), clock_ns(CLOCK_MONOTONIC),
+		     clock_ns(CLOCK_MONOTONIC_RAW));
+	vt_collect_finish(c, merge);
+}
+
+void vt_collect_end(int merge)
+{
+	struct vt_collector *c = &vt_collector;
+	int saved = errno;
+
+	if (!vt_collect_running() || c->pid != getpid()) {
+		return;
+	}
+	vt_call_finalize();
+	/* a signal handler that ends the program may have interrupted the one who holds it */
+	if (pthread_mutex_trylock(&lock) != 0) {
+		errno = saved;
+		return;
+	}
+	if (vt_collect_running()) {
+		if (c->sampler) {
+			vt_sampler_stop(c, merge);
+		} else {
+			vt_collect_last(c, merge);
+		}
+		atomic_store_explicit(&vt_collecting, NULL, memory_order_release);
+		c->ended = 1;
+		vt_say_later();
+	}
+	pthread_mutex_unlock(&lock);
+	errno = saved;
+}
+
+void vt_collect_forked(void)
+{
+	struct vt_collector *c = &vt_collector;
+
+	/* a thread that held it does not exist here */
+	pthread_mutex_init(&lock, NULL);
+	atomic_store(&vt_collecting, NULL);
+	atomic_store(&c->keeper, 0);
+	atomic_store(&c->n_later, 0);
+	c->sampler = NULL;
+	c->plan = NULL;
+	c->pub.plan = NULL;
+	c->run[0] = '\0';
+	c->ended = 0;
+	if (c->pub.raw) {
+		vt_raw_forget(c->pub.raw);
+		c->pub.raw = NULL;
+	}
+	vt_threads_forget();
+}
+
+const char *vt_collect_trace(void)
+{
+	return vt_collector.trace[0] ? vt_collector.trace : NULL;
+}
+
+const char *vt_collect_option(const char *name)
+{
+	return vt_settings_other(&vt_collector.settings, name);
+}
+
+int vt_collect_counter_on(const char *name)
+{
+	const struct tkm_option_list *l = &vt_collector.settings.counter;
+	char pattern[256];
+	size_t i, n;
+	int on = 1;
+
+	/* the last rule that matches counts; the program's own are on unless one says no */
+	for (i = 0; i < l->n; i++) {
+		n = strcspn(l->text[i], " \t");
+		if (n < sizeof(pattern)) {
+			memcpy(pattern, l->text[i], n);
+			pattern[n] = '\0';
+			if (smp_match(pattern, name)) {
+				n += strspn(l->text[i] + n, " \t");
+				on = strcasecmp(l->text[i] + n, "off") && strcasecmp(l->text[i] + n, "false");
+			}
+		}
+	}
+	return on;
+}

@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What a run leaves behind: the trace, made of the raw files of the job by whichever of its processes ends last, the
+ * protocol, and one line for the user. */
+#include "config.h"
+#include "collector-plugin/collect_private.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/newfile.h"
+#include "base/text.h"
+
+enum { MAX_FILES = 65536 };
+
+struct files {
+	char **path;
+	size_t n;
+	int alive;  /* other processes of the job that still run */
+};
+
+static void free_files(struct files *f)
+{
+	while (f->n) {
+		free(f->path[--f->n]);
+	}
+	free(f->path);
+}
+
+static int add_file(struct files *f, const char *path)
+{
+	char **p = realloc(f->path, (f->n + 1) * sizeof(*p));
+
+	if (p) {
+		f->path = p;
+		p[f->n] = strdup(path);
+	}
+	return p && p[f->n] ? (f->n++, 0) : -1;
+}
+
+/* Is it a raw file of this job? */
+static void look_at(struct vt_collector *c, struct files *f, const char *path)
+{
+	struct vt_raw_file *r;
+	struct tkm_err e;
+
+	if (!strcmp(path, c->raw_path) || !vt_merge_is_raw(path)) {
+		return;
+	}
+	r = vt_raw_open(path, &e);
+	if (r && !strcmp(vt_raw_file_head(r)->job, c->job) && vt_raw_file_head(r)->state != VT_RAW_MERGED) {
+		if (vt_raw_file_alive(r) && vt_raw_file_head(r)->pid != (uint32_t)c->pid) {
+			f->alive++;
+		} else {
+			add_file(f, path);
+		}
+	}
+	vt_raw_file_close(r);
+}
+
+static void find_files(struct vt_collector *c, struct files *f)
+{
+	char dir[1100], path[1500];
+	struct dirent *e;
+	DIR *d;
+
+	snprintf(dir, sizeof(dir), "%s", c->raw_path);
+	*strrchr(dir, '/') = '\0';
+	add_file(f, c->raw_path);
+	d = opendir(*dir ? dir : "/");
+	while (d && (e = readdir(d)) && f->n < MAX_FILES) {
+		if (!strncmp(e->d_name, "VT-flush-", 9)) {
+			snprintf(path, sizeof(path), "%s/%.300s", dir, e->d_name);
+			look_at(c, f, path);
+		}
+	}
+	if (d) {
+		closedir(d);
+	}
+}
+
+/* ---- the trace ---- */
+
+static void say_missing(void *ctx, const char *line)
+{
+	(void)ctx;
+	vt_say(1, "WARNING", "%s", line);
+}
+
+static int writes_trace(const struct vt_collector *c)
+{
+	return !c->settings.keep_raw_events;
+}
+
+int vt_collect_merge(struct vt_merge_input *in, size_t n, double period_s, struct tkm_err *err)
+{
+	struct vt_collector *c = &vt_collector;
+	struct vt_merge_options o = { .trace = c->trace, .single = c->single, .force = c->settings.force,
+		.compress = (int)c->settings.compress_trace, .procs_per_file = (uint32_t)c->settings.stf_procs_per_file,
+		.period_s = period_s, .delete_raw = 1, .say = say_missing };
+	struct vt_merge_result r;
+	char size[64];
+	int rc;
+
+	if (!writes_trace(c)) {
+		return 0;
+	}
+	rc = vt_merge(in, n, &o, &r, err);
+	if (rc == 0) {
+		tkm_print_time(size, sizeof(size), r.duration_s, 3);
+		vt_say(1, "INFO", "Writing tracefile %s: %llu samples, %u %s, %u threads, %s", c->trace, (unsigned long long)r.samples,
+		       r.processes, r.processes == 1 ? "process" : "processes", r.threads, size);
+	}
+	return rc;
+}
+
+static void merge_files(struct vt_collector *c, struct files *f)
+{
+	struct vt_merge_input *in = calloc(f->n, sizeof(*in));
+	struct tkm_err e = { TKM_ERR_NOMEM, "out of memory" };
+	size_t i;
+	int rc = -1;
+
+	for (i = 0; in && i < f->n; i++) {
+		in[i].path = f->path[i];
+	}
+	if (in) {
+		rc = vt_collect_merge(in, f->n, 0, &e);
+	}
+	free(in);
+	if (rc < 0) {
+		vt_say(1, "WARNING", "no trace: %s. What was recorded is in %s%s; stftool %s --merge FILE.stf makes the trace", e.text,
+		       c->raw_path, f->n > 1 ? " and others" : "", c->raw_path);
+	}
+}
+
+/* ---- the last line ---- */
+
+static void last_line(const struct vt_collector *c)
+{
+	const struct vt_account *a = &c->account;
+	char cpu[40], tick[40], late[40], period[40];
+
+	/* of less than a second it means nothing; a followed child is not the run */
+	vt_say(a->wall_ns < 1000000000 || strstr(c->run, "\ttrace=") ? 2 : 1, "INFO", "sampler used %.3f%% CPU (%s), longest tick %s, latest wake-up %s, %llu ticks every %s%s",
+	       100.0 * (double)a->cpu_ns / (double)a->wall_ns, tkm_print_time(cpu, sizeof(cpu), 1e-9 * (double)a->cpu_ns, 1),
+	       tkm_print_time(tick, sizeof(tick), 1e-9 * (double)a->longest_ns, 0),
+	       tkm_print_time(late, sizeof(late), 1e-9 * (double)a->latest_ns, 0), (unsigned long long)a->ticks,
+	       tkm_print_time(period, sizeof(period), a->period_s, 0),
+	       a->slowed ? ": slowed down, because it was above SAMPLE-BUDGET" : "");
+}
+
+static void describe(struct vt_collector *c)
+{
+	const struct vt_account *a = &c->account;
+	char text[700];
+
+	if (!c->settings.environment || !a->wall_ns) {
+		return;
+	}
+	snprintf(text, sizeof(text), "sampler of %s: CPU %.6f s of %.6f s, longest tick %.6f s, latest wake-up %.6f s, %llu ticks, "
+		 "period in the end %.6g s, slowed down %d times", c->program, 1e-9 * (double)a->cpu_ns, 1e-9 * (double)a->wall_ns,
+		 1e-9 * (double)a->longest_ns, 1e-9 * (double)a->latest_ns, (unsigned long long)a->ticks, a->period_s, a->slowed);
+	vt_raw_info(c->pub.raw, "sampler", text);
+}
+
+/* ---- the protocol ---- */
+
+static void print_info(const struct vt_collector *c, FILE *f, int finished)
+{
+	const struct vt_raw *r = c->pub.raw;
+	char host[256] = "";
+
+	gethostname(host, sizeof(host) - 1);
+	fprintf(f, "\n# What the run was. Lines of INFO are for readers; as a configuration file they say nothing.\n");
+	fprintf(f, "INFO NUMPROCS %d\n", c->pub.ranks > 0 ? c->pub.ranks : 1);
+	fprintf(f, "INFO CLUSTERDEF \"%s\" %d:%d\n", host, c->pub.rank > 0 ? c->pub.rank : 0, (int)c->pid);
+	fprintf(f, "INFO PROCESS %d \"%s\" \"\" %d\n", c->pub.rank > 0 ? c->pub.rank : 0, host, (int)c->pid);
+	fprintf(f, "INFO BINMODE %zu-bit integers and addresses, %s-endian, IEEE 754\n", 8 * sizeof(void *),
+		__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? "little" : "big");
+	fprintf(f, "INFO PROGRAM \"%s\"\nINFO TRACE \"%s\"\nINFO RAWFILE \"%s\"\nINFO JOB \"%s\"\n", c->program, c->trace, c->raw_path,
+		c->job);
+	if (!finished) {
+		fprintf(f, "# The program was running when this was written. If it was killed: stftool RAWFILE --merge TRACE\n");
+		return;
+	}
+	fprintf(f, "INFO SAMPLER cpu %.6fs wall %.6fs longest-tick %.6fs latest-wake-up %.6fs ticks %llu period %.6gs\n",
+		1e-9 * (double)c->account.cpu_ns, 1e-9 * (double)c->account.wall_ns, 1e-9 * (double)c->account.longest_ns,
+		1e-9 * (double)c->account.latest_ns, (unsigned long long)c->account.ticks, c->account.period_s);
+	fprintf(f, "INFO RECORDED %llu bytes, %llu records lost\n", (unsigned long long)vt_raw_size(r),
+		(unsigned long long)vt_raw_lost(r));
+}
+
+/* At the start, so that a killed run has one too, and again at the end. Not for followed children. */
+void vt_collect_protocol(struct vt_collector *c, int finished)
+{
+	struct tkm_newfile n = { 0 };
+	struct tkm_err e;
+
+	if (c->pub.rank > 0 || strstr(c->run, "\ttrace=")) {
+		return;
+	}
+	if (tkm_newfile_begin(&n, c->prot, 1, &e) < 0) {
+		if (finished) {
+			vt_say(1, "WARNING", "no protocol file: %s", e.text);
+		}
+		return;
+	}
+	fprintf(n.f, "# Protocol of a run of %s under %s.\n# Give it to another run with VT_CONFIG or --config.\n\n", c->program,
+		PACKAGE_STRING);
+	vt_settings_print(&c->settings, n.f);
+	print_info(c, n.f, finished);
+	if (tkm_newfile_commit(&n, &e) < 0 && finished) {
+		vt_say(1, "WARNING", "no protocol file: %s", e.text);
+	}
+}
+
+void vt_collect_finish(struct vt_collector *c, int merge)
+{
+	struct files f = { 0 };
+	ltick_t last = tmr_read(c->pub.timer);
+
+	describe(c);
+	vt_raw_close(c->pub.raw, last);
+	vt_collect_protocol(c, 1);
+	if (merge && writes_trace(c)) {
+		find_files(c, &f);
+		if (f.alive == 0) {
+			merge_files(c, &f);
+		} else {
+			vt_say(2, "INFO", "%d other processes of the job still run; the last one writes the trace", f.alive);
+		}
+		free_files(&f);
+	} else if (!writes_trace(c)) {
+		vt_say(1, "INFO", "raw data is in %s; stftool %s --merge %s makes the trace", c->raw_path, c->raw_path, c->trace);
+	}
+	last_line(c);
+}

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What the files collect*.c share: the one collector of this process. */
+#ifndef COLLECTOR_PLUGIN_COLLECT_PRIVATE_H
+#define COLLECTOR_PLUGIN_COLLECT_PRIVATE_H
+
+#include <pthread.h>
+#include <stdint.h>
+
+#include "collector-plugin/collect.h"
+#include "collector-plugin/merge.h"
+#include "collector-plugin/settings.h"
+
+/* What vtrun tells the library, in one variable: words KEY=VALUE with tabs between. */
+#define VT_RUN_VARIABLE "TICKMARK_RUN"
+/* keys: pid (of the program to sample), job, follow (0, 1), commanded (options of the command line), set (variables that
+ * vtrun added), preload (LD_PRELOAD as it was), hw (facts from hwloc), prog (name of the program as given), trace */
+/* The value of a key in text, in buf; NULL if it is not there. */
+const char *vt_run_value(const char *text, const char *key, char *buf, size_t size);
+
+/* The file that this process runs, "" if unknown. Returns buf. */
+char *vt_own_program(char *buf, size_t size);
+
+/* The sampler's account of itself. */
+struct vt_account {
+	uint64_t ticks, samples;
+	int64_t cpu_ns;          /* of the background thread */
+	int64_t longest_ns;      /* tick */
+	int64_t latest_ns;       /* wake-up behind its time */
+	int64_t started_ns, wall_ns; /* CLOCK_MONOTONIC, and how long it ran */
+	double period_s;         /* in the end */
+	int slowed;              /* times that it slowed down */
+};
+
+struct vt_sampler;
+
+struct vt_collector {
+	struct vt_collect pub;
+	struct vt_settings settings;
+	pid_t pid;               /* that all this belongs to; another one: a forked child */
+	char run[8192];          /* VT_RUN_VARIABLE; "": not started by vtrun */
+	char program[256];
+	char trace[1024], prot[1100], raw_path[1100], job[64];
+	int single;              /* the trace is to be one file */
+	int ended;
+	struct smp_env env;
+	char hw[2048];
+	struct smp_plan *plan;
+	uint32_t *ids;           /* of the plan's counters */
+	struct smp_plugin *plugins;
+	struct vt_sampler *sampler; /* NULL: no background thread */
+	struct vt_account account;
+	_Atomic int keeper;      /* tid of the background thread, 0: none */
+	char later[16][600];      /* its lines */
+	_Atomic int n_later;
+	void (*at_exit)(void);   /* of the preloaded library; NULL: somebody else ends the collector */
+};
+
+extern struct vt_collector vt_collector __attribute__((visibility("hidden")));
+
+/* In the child of a fork: nothing of the parent's is touched, and a new start is possible. */
+void vt_collect_forked(void);
+
+/* A line on standard error, "Tickmark INFO: ...", with the rank in front if there is one; from `level` of VERBOSE on. */
+void vt_say(int level, const char *kind, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+
+/* What the background thread had to say, which has no standard error of its own. */
+void vt_say_later(void);
+
+/* collect_names.c: program, job, trace, protocol, raw file. Returns 0 or -1. */
+int vt_collect_names(struct vt_collector *c, const char *argv0, struct tkm_err *err);
+/* A raw file beside the trace, or where it is possible. */
+struct vt_raw *vt_collect_raw(struct vt_collector *c, struct tkm_err *err);
+
+/* collect_plan.c: chooses the counters and defines them in the raw file. */
+int vt_collect_plan(struct vt_collector *c, struct tkm_err *err);
+/* Was the i-th counter of the plan asked for by name? */
+int vt_plan_named(const struct vt_collector *c, size_t i);
+
+/* collect_sample.c: the background thread. Returns 0, or -1: there is none, and only events are sampled. */
+int vt_sampler_start(struct vt_collector *c, struct tkm_err *err);
+/* Last samples, then the thread does vt_collect_last() and ends. Waited for as long as that may take, not for ever. */
+void vt_sampler_stop(struct vt_collector *c, int merge);
+/* Nothing is recorded any more; files are closed and made into the trace. In the background thread, because the one that
+ * ends the program may do so from a signal handler, with locks of libc in its hands. */
+void vt_collect_last(struct vt_collector *c, int merge);
+/* The ids of the sampler's account of itself. */
+enum { VT_ID_CPU = 1, VT_ID_TICK = 2, VT_ID_DELAY = 3, VT_ID_FIRST_PLANNED = 16 };
+enum { VT_CLASS_OWN = 1, VT_CLASS_OS = 2, VT_CLASS_PERF = 3 };
+
+/* collect_end.c: the trace, the protocol, the last line. */
+void vt_collect_finish(struct vt_collector *c, int merge);
+void vt_collect_protocol(struct vt_collector *c, int finished);
+
+#endif

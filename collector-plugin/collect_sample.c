@@ -1,0 +1,576 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The background thread: it reads the counters of the process and its threads every SAMPLE-PERIOD and, if it is the one
+ * elected on this node, those of the node every OS-COUNTER-DELAY; looks for threads that came and went; keeps the raw
+ * file's house; and keeps account of itself.
+ *
+ * It has a table of descriptors of its own, so that the program neither sees nor closes its files, and children do not
+ * inherit them. It takes no signal. The program's threads are never stopped or interrupted. */
+#include "config.h"
+#include "collector-plugin/collect_sample.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/un.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/rootfs.h"
+
+#ifndef CLOSE_RANGE_UNSHARE
+#define CLOSE_RANGE_UNSHARE 2
+#endif
+#ifndef SYS_close_range
+#define SYS_close_range 436
+#endif
+
+enum { STACK = 1 << 20, CLOCK_EVERY_S = 10, ACCOUNT_EVERY_S = 1 };
+
+int64_t vt_now_ns(clockid_t id)
+{
+	struct timespec ts;
+
+	clock_gettime(id, &ts);
+	return (int64_t)ts.tv_sec * 1000000000 + ts.tv_nsec;
+}
+
+/* ---- a set of counters that belong to one thread, process or node ---- */
+
+static struct vt_target *new_target(struct vt_sampler *s, enum smp_scope scope, pid_t tid, int where)
+{
+	struct smp_target target = { scope, s->c->pid, scope == SMP_THREAD ? tid : 0 };
+	struct vt_target *t = vt_pages(sizeof(*t));
+	struct tkm_err e;
+	char line[600];
+	size_t i;
+
+	if (!t) {
+		return NULL;
+	}
+	t->tid = tid;
+	t->where = where;
+	if (!s->c->plan) {
+		return t;
+	}
+	t->set = smp_set_open(s->c->plan, &target, &e);
+	for (i = 0; t->set && i < smp_set_size(t->set); i++) {
+		size_t k = smp_set_planned(t->set, i);
+
+		/* said once per counter, not per thread */
+		if (*smp_set_why(t->set, i) && !s->said[k]) {
+			s->said[k] = 1;
+			snprintf(line, sizeof(line), "counter %s: %s", smp_plan_at(s->c->plan, k)->counter.name, smp_set_why(t->set, i));
+			vt_raw_info(s->c->pub.raw, "missing", line);
+			if (s->c->pub.rank <= 0) {
+				vt_say(vt_plan_named(s->c, k) ? 1 : 2, "WARNING", "%s", line);
+			}
+		}
+	}
+	if (t->set && smp_set_size(t->set) == 0) {
+		smp_set_close(t->set);
+		t->set = NULL;
+	}
+	return t;
+}
+
+static void free_target(struct vt_target *t)
+{
+	if (t) {
+		smp_set_close(t->set);
+		munmap(t, sizeof(*t));
+	}
+}
+
+void *vt_pages(size_t size)
+{
+	void *p = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	return p == MAP_FAILED ? NULL : p;
+}
+
+/* Reads all counters of a target and appends them; `more` values of ours go first. The stamp is taken just ahead of
+ * the reading. -1: the target is gone. */
+static int sample(struct vt_sampler *s, struct vt_target *t, const uint32_t *more_id, const uint64_t *more, unsigned n_more)
+{
+	size_t i, n = t->set ? smp_set_size(t->set) : 0;
+	uint32_t id[VT_RAW_MAX_COUNTERS];
+	uint64_t v[VT_RAW_MAX_COUNTERS];
+	unsigned k;
+	ltick_t now = tmr_read(s->c->pub.timer);
+	int rc = t->set ? smp_set_read(t->set, s->value, s->state) : 0;
+
+	for (k = 0; k < n_more; k++) {
+		id[k] = more_id[k];
+		v[k] = more[k];
+	}
+	for (i = 0; rc > 0 && i < n; i++) {
+		if (s->state[i] & SMP_VALID) {
+			id[k] = s->c->ids[smp_set_planned(t->set, i)];
+			v[k++] = s->value[i].u;
+		}
+		if (k == VT_RAW_MAX_COUNTERS) {
+			vt_raw_counters(s->stream, now, (uint16_t)t->where, k, id, v);
+			s->c->account.samples++;
+			k = 0;
+		}
+	}
+	if (k) {
+		vt_raw_counters(s->stream, now, (uint16_t)t->where, k, id, v);
+		s->c->account.samples++;
+	}
+	return rc;
+}
+
+/* ---- threads come and go ---- */
+
+static void thread_name(struct vt_sampler *s, pid_t tid, char *name, size_t size)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/self/task/%d/comm", (int)tid);
+	tkm_root_line(s->root, path, name, size);
+}
+
+static void thread_came(struct vt_sampler *s, pid_t tid)
+{
+	int number = vt_threads_number(tid);
+	struct vt_target *t;
+	char name[64];
+
+	if (number < 0) {
+		return;
+	}
+	t = new_target(s, SMP_THREAD, tid, number);
+	if (!t) {
+		return;
+	}
+	if (tid != s->c->pid) {
+		thread_name(s, tid, name, sizeof(name));
+		vt_raw_thread(s->c->pub.raw, (uint32_t)number, (uint64_t)tid, name);
+	}
+	t->next = s->threads;
+	s->threads = t;
+}
+
+/* Its counters still have their last values: perf events outlive what they count. */
+static void thread_gone(struct vt_sampler *s, struct vt_target **link)
+{
+	struct vt_target *t = *link;
+
+	*link = t->next;
+	if (t->set) {
+		sample(s, t, NULL, NULL, 0);
+	}
+	vt_threads_gone(t->tid);
+	free_target(t);
+}
+
+struct dirent64 {
+	uint64_t ino;
+	int64_t off;
+	unsigned short reclen;
+	unsigned char type;
+	char name[];
+};
+
+static void see_tid(struct vt_sampler *s, pid_t tid)
+{
+	struct vt_target *t;
+
+	if (tid <= 0 || tid == s->tid) {
+		return;
+	}
+	for (t = s->threads; t && t->tid != tid; t = t->next) {
+	}
+	if (t) {
+		t->seen = s->round;
+		return;
+	}
+	thread_came(s, tid);
+	if (s->threads && s->threads->tid == tid) {
+		s->threads->seen = s->round;
+	}
+}
+
+/* The number of threads tells most of the time that nothing changed; every tenth time they are looked at anyway. */
+static void look_for_threads(struct vt_sampler *s)
+{
+	_Alignas(8) char buf[16384];
+	struct vt_target **link;
+	struct stat st;
+	long n, at;
+
+	if (s->task < 0 || (fstat(s->task, &st) == 0 && st.st_nlink == s->task_links && ++s->task_skipped < 10)) {
+		return;
+	}
+	s->task_skipped = 0;
+	s->task_links = st.st_nlink;
+	s->round++;
+	if (lseek(s->task, 0, SEEK_SET) < 0) {
+		return;
+	}
+	while ((n = syscall(SYS_getdents64, s->task, buf, sizeof(buf))) > 0) {
+		for (at = 0; at < n;) {
+			const struct dirent64 *d = (const struct dirent64 *)(const void *)(buf + at);
+
+			see_tid(s, (pid_t)atoi(d->name));
+			at += d->reclen;
+		}
+	}
+	for (link = &s->threads; *link;) {
+		if ((*link)->seen != s->round) {
+			thread_gone(s, link);
+		} else {
+			link = &(*link)->next;
+		}
+	}
+}
+
+/* ---- the node's counters: one process of a job and node reads them ---- */
+
+/* Whoever has the name bound is elected; the name is free again when the process is gone, however it went. */
+static int elected(struct vt_sampler *s)
+{
+	struct sockaddr_un a = { .sun_family = AF_UNIX };
+	int n, fd;
+
+	if (s->election >= 0) {
+		return 1;
+	}
+	fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	n = snprintf(a.sun_path + 1, sizeof(a.sun_path) - 1, "tickmark-%u-%s", (unsigned)getuid(), s->c->job);
+	n = n < (int)sizeof(a.sun_path) - 1 ? n : (int)sizeof(a.sun_path) - 2;
+	if (fd >= 0 && bind(fd, (struct sockaddr *)&a, (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + (size_t)n)) == 0) {
+		s->election = fd;
+		return 1;
+	}
+	if (fd >= 0) {
+		close(fd);
+	}
+	/* where there are no sockets at all every process is on its own */
+	return fd < 0;
+}
+
+static void sample_node(struct vt_sampler *s)
+{
+	if (!elected(s)) {
+		return;
+	}
+	if (!s->node) {
+		s->node = new_target(s, SMP_NODE, 0, VT_RAW_GROUP + VT_RAW_NODE);
+	}
+	if (s->node && s->node->set) {
+		sample(s, s->node, NULL, NULL, 0);
+	}
+}
+
+/* ---- account ---- */
+
+static void slow_down(struct vt_sampler *s, double share)
+{
+	char text[200];
+
+	if (s->period_ns > 5000000000) {
+		return;
+	}
+	s->period_ns *= 2;
+	s->c->account.slowed++;
+	snprintf(text, sizeof(text), "sampler: %.2f%% of a core is above SAMPLE-BUDGET %.2f%%; SAMPLE-PERIOD is %.3g s from here on",
+		 100 * share, 100 * s->c->settings.sample_budget, 1e-9 * (double)s->period_ns);
+	vt_raw_comment(s->stream, tmr_read(s->c->pub.timer), 0, text);
+	vt_say(2, "INFO", "%s", text);
+}
+
+/* Once a second: what the thread costs, and the readings of the system's clocks. */
+static void keep_account(struct vt_sampler *s, int64_t now)
+{
+	struct vt_account *a = &s->c->account;
+	int64_t cpu = vt_now_ns(CLOCK_THREAD_CPUTIME_ID);
+	double share;
+
+	if (now - s->account_ns >= ACCOUNT_EVERY_S * 1000000000ll && now - s->account_ns >= 4 * s->period_ns) {
+		share = (double)(cpu - a->cpu_ns) / (double)(now - s->account_ns);
+		if (share > s->c->settings.sample_budget && a->ticks > 8) {
+			slow_down(s, share);
+		}
+		s->account_ns = now;
+		a->cpu_ns = cpu;
+	}
+	if (now - s->clock_ns >= CLOCK_EVERY_S * 1000000000ll) {
+		s->clock_ns = now;
+		vt_raw_clock(s->c->pub.raw, tmr_read(s->c->pub.timer), vt_now_ns(CLOCK_REALTIME), vt_now_ns(CLOCK_MONOTONIC),
+			     vt_now_ns(CLOCK_MONOTONIC_RAW));
+	}
+	if (s->c->settings.mem_info > 0 && vt_raw_size(s->c->pub.raw) >= s->info_bytes) {
+		vt_say(1, "INFO", "%llu MB recorded in %s", (unsigned long long)(vt_raw_size(s->c->pub.raw) >> 20),
+		       vt_raw_path(s->c->pub.raw));
+		s->info_bytes += (uint64_t)s->c->settings.mem_info;
+	}
+}
+
+/* Was the machine asleep, or the process stopped? Then there is a hole in the samples, and the trace says why. */
+static void look_for_gaps(struct vt_sampler *s, int64_t now, int64_t due)
+{
+	int64_t asleep = vt_now_ns(CLOCK_BOOTTIME) - now;
+	char text[160] = "";
+
+	if (asleep - s->asleep_ns > 10000000) {
+		snprintf(text, sizeof(text), "sampler: the machine was suspended for %.3f s", 1e-9 * (double)(asleep - s->asleep_ns));
+	} else if (now - due > 3 * s->period_ns && now - due > 1000000000) {
+		snprintf(text, sizeof(text), "sampler: no samples for %.3f s: the process was stopped, or the machine busy",
+			 1e-9 * (double)(now - due));
+	}
+	s->asleep_ns = asleep;
+	if (*text) {
+		vt_raw_comment(s->stream, tmr_read(s->c->pub.timer), 0, text);
+	}
+}
+
+/* ---- the loop ---- */
+
+static void sample_process(struct vt_sampler *s, int64_t delay)
+{
+	static const uint32_t id[3] = { VT_ID_CPU, VT_ID_TICK, VT_ID_DELAY };
+	uint64_t v[3] = { (uint64_t)vt_now_ns(CLOCK_THREAD_CPUTIME_ID), (uint64_t)s->c->account.longest_ns, (uint64_t)delay };
+
+	if (s->process) {
+		sample(s, s->process, id, v, 3);
+	}
+}
+
+static void sample_all(struct vt_sampler *s, int64_t delay, int node)
+{
+	struct vt_target *t;
+
+	look_for_threads(s);
+	sample_process(s, delay);
+	for (t = s->threads; t; t = t->next) {
+		if (t->set) {
+			t->where = vt_threads_number(t->tid);
+			if (t->where >= 0) {
+				sample(s, t, NULL, NULL, 0);
+			}
+		}
+	}
+	if (node) {
+		sample_node(s);
+	}
+}
+
+/* Programs close their standard error in an atexit() handler of their own (coreutils do). Registered behind theirs, ours
+ * runs first; so once more when main() has begun. Ending twice is nothing. */
+static void register_again(struct vt_sampler *s)
+{
+	if (s->c->at_exit && (s->c->account.ticks == 1 || s->c->account.ticks == 3)) {
+		atexit(s->c->at_exit);
+	}
+}
+
+static void tick(struct vt_sampler *s, int64_t due, int node)
+{
+	struct vt_account *a = &s->c->account;
+	int64_t woke = vt_now_ns(CLOCK_MONOTONIC), took;
+
+	look_for_gaps(s, woke, due);
+	if (vt_settings_in_window(&s->c->settings, 1e-9 * (double)(woke - a->started_ns))) {
+		sample_all(s, woke > due ? woke - due : 0, node);
+	}
+	took = vt_now_ns(CLOCK_MONOTONIC) - woke;
+	/* the first one opens what the others only read */
+	if (a->ticks++ > 0) {
+		a->longest_ns = took > a->longest_ns ? took : a->longest_ns;
+		a->latest_ns = woke - due > a->latest_ns ? woke - due : a->latest_ns;
+	}
+	register_again(s);
+	keep_account(s, woke);
+}
+
+/* The next time that is due, in step with the start, never in the past. */
+static int64_t next_due(int64_t due, int64_t period, int64_t now)
+{
+	due += period;
+	return due > now ? due : due + (now - due) / period * period + period;
+}
+
+static void loop(struct vt_sampler *s)
+{
+	int64_t now = vt_now_ns(CLOCK_MONOTONIC), due = now, node_due = now, delay = (int64_t)(s->c->settings.os_counter_delay * 1e9);
+
+	s->account_ns = s->clock_ns = now;
+	s->c->account.cpu_ns = vt_now_ns(CLOCK_THREAD_CPUTIME_ID);
+	while (!atomic_load_explicit(&s->stop, memory_order_acquire)) {
+		int64_t next = node_due < due ? node_due : due;
+
+		if (vt_raw_wait(s->c->pub.raw, next) && vt_now_ns(CLOCK_MONOTONIC) < next) {
+			vt_raw_tick(s->c->pub.raw, tmr_read(s->c->pub.timer));
+			continue;
+		}
+		now = vt_now_ns(CLOCK_MONOTONIC);
+		if (now >= due) {
+			tick(s, due, now >= node_due);
+			due = next_due(due, s->period_ns, now);
+		} else if (vt_settings_in_window(&s->c->settings, 1e-9 * (double)(now - s->c->account.started_ns))) {
+			sample_node(s);
+		}
+		if (now >= node_due) {
+			node_due = next_due(node_due, delay, now);
+		}
+		vt_raw_tick(s->c->pub.raw, tmr_read(s->c->pub.timer));
+	}
+	/* what counted until now */
+	if (vt_settings_in_window(&s->c->settings, 1e-9 * (double)(now - s->c->account.started_ns))) {
+		sample_all(s, 0, 1);
+	}
+}
+
+/* Descriptors of our own. The copies of the program's are closed at once: a pipe that the program closes must be closed.
+ * 0: not possible here, then the table stays the program's. */
+static int own_descriptors(void)
+{
+	char buf[4096];
+	long n, at;
+	int dir;
+
+	if (syscall(SYS_close_range, 0u, ~0u, CLOSE_RANGE_UNSHARE) == 0) {
+		return 1;
+	}
+	if (unshare(CLONE_FILES) != 0) {
+		return 0;
+	}
+	/* an older kernel: one by one */
+	dir = tkm_root_open("/");
+	if (dir >= 0) {
+		int fds = tkm_root_openat(dir, "/proc/thread-self/fd");
+
+		while (fds >= 0 && (n = syscall(SYS_getdents64, fds, buf, sizeof(buf))) > 0) {
+			for (at = 0; at < n;) {
+				const struct dirent64 *d = (const struct dirent64 *)(const void *)(buf + at);
+				int fd = atoi(d->name);
+
+				if (d->name[0] != '.' && fd != fds && fd != dir) {
+					close(fd);
+				}
+				at += d->reclen;
+			}
+		}
+		if (fds >= 0) {
+			close(fds);
+		}
+		close(dir);
+	}
+	return 1;
+}
+
+static void *thread_main(void *arg)
+{
+	struct vt_sampler *s = arg;
+	int i;
+
+	s->tid = (pid_t)syscall(SYS_gettid);
+	atomic_store(&s->c->keeper, s->tid);
+	prctl(PR_SET_NAME, "vtrun", 0, 0, 0);
+	prctl(PR_SET_TIMERSLACK, 1000ul, 0, 0, 0);
+	if (own_descriptors()) {
+		/* 0 to 2 must not become files of ours that somebody prints to by mistake */
+		s->root = tkm_root_open("/");
+		for (i = 0; s->root >= 0 && i < 2; i++) {
+			s->spare[i] = dup(s->root);
+		}
+		vt_raw_keep_open(s->c->pub.raw);
+	} else {
+		s->root = tkm_root_open("/");
+	}
+	s->task = s->root < 0 ? -1 : tkm_root_openat(s->root, "/proc/self/task");
+	s->process = new_target(s, SMP_PROCESS, 0, 0);
+	loop(s);
+	smp_set_close(s->process ? s->process->set : NULL);
+	smp_set_close(s->node ? s->node->set : NULL);
+	while (s->threads) {
+		struct vt_target *t = s->threads;
+
+		s->threads = t->next;
+		free_target(t);
+	}
+	s->c->account.cpu_ns = vt_now_ns(CLOCK_THREAD_CPUTIME_ID);
+	s->c->account.wall_ns = vt_now_ns(CLOCK_MONOTONIC) - s->c->account.started_ns;
+	s->c->account.period_s = 1e-9 * (double)s->period_ns;
+	if (s->election >= 0) {
+		close(s->election);
+	}
+	vt_raw_stream_end(s->stream);
+	vt_collect_last(s->c, s->merge);
+	return NULL;
+}
+
+/* ---- start and stop ---- */
+
+static struct vt_sampler *new_sampler(struct vt_collector *c)
+{
+	size_t n = c->plan ? smp_plan_size(c->plan) : 0;
+	struct vt_sampler *s = vt_pages(sizeof(*s) + (n + 1) * (sizeof(union smp_value) + 2));
+
+	if (!s) {
+		return NULL;
+	}
+	s->value = (union smp_value *)(void *)(s + 1);
+	s->state = (uint8_t *)(s->value + n + 1);
+	s->said = s->state + n + 1;
+	s->c = c;
+	s->root = s->task = s->election = -1;
+	s->period_ns = (int64_t)(c->settings.sample_period * 1e9);
+	s->info_bytes = (uint64_t)c->settings.mem_info;
+	s->stream = vt_raw_stream(c->pub.raw);
+	s->asleep_ns = vt_now_ns(CLOCK_BOOTTIME) - vt_now_ns(CLOCK_MONOTONIC);
+	return s->stream ? s : NULL;
+}
+
+int vt_sampler_start(struct vt_collector *c, struct tkm_err *err)
+{
+	struct vt_sampler *s = new_sampler(c);
+	pthread_attr_t attr;
+	sigset_t all, old;
+	int rc;
+
+	if (!s) {
+		return tkm_fail(err, TKM_ERR_NOMEM, "out of memory for the sampler");
+	}
+	c->account.started_ns = vt_now_ns(CLOCK_MONOTONIC);
+	pthread_attr_init(&attr);
+	pthread_attr_setstacksize(&attr, STACK);
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &old);
+	rc = pthread_create(&s->thread, &attr, thread_main, s);
+	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	pthread_attr_destroy(&attr);
+	if (rc) {
+		return tkm_fail_errno(err, TKM_ERR_UNAVAIL, rc, "cannot start the sampler's thread");
+	}
+	c->sampler = s;
+	return 0;
+}
+
+void vt_sampler_stop(struct vt_collector *c, int merge)
+{
+	struct vt_sampler *s = c->sampler;
+	struct timespec ts;
+
+	c->sampler = NULL;
+	s->merge = merge;
+	atomic_store_explicit(&s->stop, 1, memory_order_release);
+	vt_raw_wake(c->pub.raw);
+	/* A device that does not answer must not keep the program from ending; what was recorded stays in the raw file. */
+	clock_gettime(CLOCK_REALTIME, &ts);
+	ts.tv_sec += 10 + (time_t)(vt_raw_size(c->pub.raw) >> 24);
+	if (pthread_timedjoin_np(s->thread, NULL, &ts) != 0) {
+		vt_say(1, "WARNING", "the end takes too long; what was recorded is in %s", vt_raw_path(c->pub.raw));
+	}
+}

@@ -1,0 +1,365 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* libVTcs.so inside the program that vtrun started: begins ahead of main(), ends with exit(), stays quiet in children
+ * unless FOLLOW-CHILDREN.
+ *
+ * The environment is made what it was without vtrun before the program sees it, so that children never load this
+ * library. Only a program that takes the place of the sampled one, by exec in the same process (a wrapper script's
+ * last line), must get it again; for that, and for nothing else, the exec functions are wrapped. With FOLLOW-CHILDREN
+ * the environment stays, and every way of starting a child works. */
+#include "config.h"
+#include "collector-plugin/collect_private.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+void vt_alloc_forked(void);
+
+extern char **environ;
+
+static struct {
+	int active;          /* this process is the one to sample, or a followed child */
+	int follow;
+	pid_t pid;
+	char preload[4096], run[8300]; /* NAME=VALUE for the program that takes over */
+	char commanded[32][1200];      /* VT_ variables of vtrun's command line, the same way */
+	int n_commanded;
+} run;
+
+/* ---- the environment ---- */
+
+static void keep(char *to, size_t size, const char *name)
+{
+	const char *value = getenv(name);
+
+	if (!value || snprintf(to, size, "%s=%s", name, value) >= (int)size) {
+		to[0] = '\0';
+	}
+}
+
+/* Takes out what vtrun put in, after noting it down. */
+static void clean_environment(const char *text)
+{
+	char set[2048], before[4096], *save = NULL, *name;
+
+	keep(run.preload, sizeof(run.preload), "LD_PRELOAD");
+	keep(run.run, sizeof(run.run), VT_RUN_VARIABLE);
+	if (vt_run_value(text, "set", set, sizeof(set))) {
+		for (name = strtok_r(set, ",", &save); name && run.n_commanded < 32; name = strtok_r(NULL, ",", &save)) {
+			keep(run.commanded[run.n_commanded], sizeof(run.commanded[0]), name);
+			run.n_commanded += run.commanded[run.n_commanded][0] != '\0';
+		}
+	}
+	if (run.follow) {
+		return;
+	}
+	if (vt_run_value(text, "preload", before, sizeof(before)) && *before) {
+		setenv("LD_PRELOAD", before, 1);
+	} else {
+		unsetenv("LD_PRELOAD");
+	}
+	unsetenv(VT_RUN_VARIABLE);
+	if (vt_run_value(text, "set", set, sizeof(set))) {
+		for (name = strtok_r(set, ",", &save); name; name = strtok_r(NULL, ",", &save)) {
+			unsetenv(name);
+		}
+	}
+}
+
+/* Children that are followed belong to the same trace. */
+static void tell_children(void)
+{
+	char text[8300];
+	const char *old = getenv(VT_RUN_VARIABLE);
+
+	if (run.follow && old && !strstr(old, "\ttrace=") && vt_collect_trace()) {
+		snprintf(text, sizeof(text), "%s\ttrace=%s", old, vt_collect_trace());
+		setenv(VT_RUN_VARIABLE, text, 1);
+	}
+}
+
+/* ---- fork ---- */
+
+/* A followed child that execs at once, as most do, gets its collector there; only one that stays for a while is given
+ * one here. */
+static void *start_later(void *unused)
+{
+	struct timespec wait = { 0, 50000000 };
+	struct tkm_err e;
+
+	(void)unused;
+	clock_nanosleep(CLOCK_MONOTONIC, 0, &wait, NULL);
+	if (run.active && vt_collect_start(-1, 0, NULL, &e) < 0) {
+		vt_say(2, "WARNING", "a forked child runs unsampled: %s", e.text);
+	}
+	return NULL;
+}
+
+static void forked(void)
+{
+	sigset_t all, old;
+	pthread_t t;
+
+	if (!run.active) {
+		return;
+	}
+	vt_alloc_forked();
+	vt_collect_forked();
+	run.active = run.follow;
+	run.pid = getpid();
+	if (run.follow) {
+		sigfillset(&all);
+		pthread_sigmask(SIG_SETMASK, &all, &old);
+		if (pthread_create(&t, NULL, start_later, NULL) == 0) {
+			pthread_detach(t);
+		}
+		pthread_sigmask(SIG_SETMASK, &old, NULL);
+	}
+}
+
+/* ---- begin and end ---- */
+
+static void at_exit(void)
+{
+	if (run.active && run.pid == getpid()) {
+		vt_collect_end(1);
+		run.active = 0;
+	}
+}
+
+/* dash and others end this way, past all atexit() handlers. The syscall, because the real one is what we stand for. */
+void _exit(int status)
+{
+	at_exit();
+	for (;;) {
+		syscall(SYS_exit_group, status);
+	}
+}
+
+void _Exit(int status)
+{
+	_exit(status);
+}
+
+static int is_for_us(const char *text)
+{
+	char pid[16], follow[4];
+
+	run.follow = vt_run_value(text, "follow", follow, sizeof(follow)) && follow[0] == '1';
+	return run.follow || (vt_run_value(text, "pid", pid, sizeof(pid)) && atoi(pid) == (int)getpid());
+}
+
+__attribute__((constructor)) static void begin(void)
+{
+	const char *text = getenv(VT_RUN_VARIABLE);
+	int saved = errno;
+	struct tkm_err e;
+
+	if (!text || !is_for_us(text)) {
+		return;
+	}
+	run.pid = getpid();
+	run.active = 1;
+	vt_collector.at_exit = at_exit;
+	if (vt_collect_start(-1, 0, NULL, &e) < 0) {
+		vt_say(1, "WARNING", "the program runs unsampled: %s", e.text);
+		run.active = 0;
+	}
+	/* a copy that outlives the changes below: variables of a text that is taken apart */
+	clean_environment(vt_collector.run[0] ? vt_collector.run : text);
+	if (run.active) {
+		tell_children();
+		atexit(at_exit);
+		pthread_atfork(NULL, NULL, forked);
+	}
+	errno = saved;
+}
+
+/* ---- exec in place ---- */
+
+static int in_place(void)
+{
+	return run.active && !run.follow && run.pid == getpid() && run.preload[0];
+}
+
+static int same_name(const char *a, const char *b)
+{
+	size_t n = strcspn(a, "=");
+
+	return !strncmp(a, b, n + 1);
+}
+
+enum { MORE = 36, PRELOAD = 8192 }; /* pointers beyond those of envp; bytes of a new LD_PRELOAD */
+
+/* envp with our variables in it, and our library ahead of what LD_PRELOAD has now. */
+static void with_ours(char *const *envp, char **out, char *preload)
+{
+	size_t n = 0;
+	int i;
+
+	snprintf(preload, PRELOAD, "%.*s", (int)strcspn(run.preload, ": "), run.preload);
+	for (; envp && *envp; envp++) {
+		int ours = same_name(run.run, *envp);
+
+		if (same_name(run.preload, *envp)) {
+			snprintf(preload + strlen(preload), PRELOAD - strlen(preload), ":%s", *envp + strlen("LD_PRELOAD="));
+			continue;
+		}
+		for (i = 0; i < run.n_commanded; i++) {
+			ours |= same_name(run.commanded[i], *envp);
+		}
+		if (!ours) {
+			out[n++] = *envp;
+		}
+	}
+	out[n++] = preload;
+	out[n++] = run.run;
+	for (i = 0; i < run.n_commanded; i++) {
+		out[n++] = run.commanded[i];
+	}
+	out[n] = NULL;
+}
+
+static size_t count(char *const *v)
+{
+	size_t n = 0;
+
+	while (v && v[n]) {
+		n++;
+	}
+	return n;
+}
+
+#define NEXT(name) ((__typeof__(&(name)))dlsym(RTLD_NEXT, #name))
+
+/* Looked up ahead of main(): dlsym() has no place between vfork and exec. */
+static struct {
+	int (*execve)(const char *, char *const *, char *const *);
+	int (*execvpe)(const char *, char *const *, char *const *);
+	int (*fexecve)(int, char *const *, char *const *);
+} next;
+
+__attribute__((constructor(101))) static void look_up(void)
+{
+	next.execve = NEXT(execve);
+	next.execvpe = NEXT(execvpe);
+	next.fexecve = NEXT(fexecve);
+}
+
+int execve(const char *path, char *const argv[], char *const envp[])
+{
+	if (in_place()) {
+		char *env[count(envp) + MORE], preload[PRELOAD];
+
+		with_ours(envp, env, preload);
+		return next.execve(path, argv, env);
+	}
+	return next.execve ? next.execve(path, argv, envp) : NEXT(execve)(path, argv, envp);
+}
+
+int execvpe(const char *file, char *const argv[], char *const envp[])
+{
+	if (in_place()) {
+		char *env[count(envp) + MORE], preload[PRELOAD];
+
+		with_ours(envp, env, preload);
+		return next.execvpe(file, argv, env);
+	}
+	return next.execvpe ? next.execvpe(file, argv, envp) : NEXT(execvpe)(file, argv, envp);
+}
+
+int fexecve(int fd, char *const argv[], char *const envp[])
+{
+	if (in_place()) {
+		char *env[count(envp) + MORE], preload[PRELOAD];
+
+		with_ours(envp, env, preload);
+		return next.fexecve(fd, argv, env);
+	}
+	return next.fexecve ? next.fexecve(fd, argv, envp) : NEXT(fexecve)(fd, argv, envp);
+}
+
+int execv(const char *path, char *const argv[])
+{
+	return execve(path, argv, environ);
+}
+
+int execvp(const char *file, char *const argv[])
+{
+	return execvpe(file, argv, environ);
+}
+
+/* The arguments behind `arg` up to the NULL; the caller made room for them. */
+#define COUNT_ARGUMENTS(n, arg) \
+	do { \
+		va_start(ap, arg); \
+		/* nothing at all is a legal list, whatever the header says */ \
+		for (n = first ? 1 : 0; n && va_arg(ap, char *); n++) { \
+		} \
+		va_end(ap); \
+	} while (0)
+#define TAKE_ARGUMENTS(argv, n, arg) \
+	do { \
+		argv[0] = (char *)(uintptr_t)arg; \
+		va_start(ap, arg); \
+		for (i = 1; i <= n; i++) { \
+			argv[i] = va_arg(ap, char *); \
+		} \
+	} while (0)
+
+int execl(const char *path, const char *arg, ...)
+{
+	const char *volatile first = arg;
+	size_t n, i;
+	va_list ap;
+
+	COUNT_ARGUMENTS(n, arg);
+	{
+		char *argv[n + 1];
+
+		TAKE_ARGUMENTS(argv, n, arg);
+		va_end(ap);
+		return execve(path, argv, environ);
+	}
+}
+
+int execlp(const char *file, const char *arg, ...)
+{
+	const char *volatile first = arg;
+	size_t n, i;
+	va_list ap;
+
+	COUNT_ARGUMENTS(n, arg);
+	{
+		char *argv[n + 1];
+
+		TAKE_ARGUMENTS(argv, n, arg);
+		va_end(ap);
+		return execvpe(file, argv, environ);
+	}
+}
+
+int execle(const char *path, const char *arg, ...)
+{
+	const char *volatile first = arg;
+	size_t n, i;
+	va_list ap;
+
+	COUNT_ARGUMENTS(n, arg);
+	{
+		char *argv[n + 1], *const *envp;
+
+		TAKE_ARGUMENTS(argv, n, arg);
+		envp = va_arg(ap, char *const *);
+		va_end(ap);
+		return execve(path, argv, envp);
+	}
+}

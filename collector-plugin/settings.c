@@ -1,0 +1,441 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "config.h"
+#include "collector-plugin/settings.h"
+
+#include <ctype.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <unistd.h>
+
+#include "base/text.h"
+
+extern char **environ;
+
+/* Options of the guide, and of other programs of ours, that this table lacks: a configuration file is shared. */
+static const char *const elsewhere[] = {
+	"ACTIVITY", "ALTSTACK", "CHECK", "CHECK-LEAK-REPORT-SIZE", "CHECK-MAX-DATATYPES", "CHECK-MAX-ERRORS", "CHECK-MAX-PENDING",
+	"CHECK-MAX-REPORTS", "CHECK-MAX-REQUESTS", "CHECK-SUPPRESSION-LIMIT", "CHECK-TIMEOUT", "CHECK-TRACING", "CLUSTER",
+	"COMPRESS-RAW-DATA", "CONVERT", "CSV", "DEADLOCK-TIMEOUT", "DEADLOCK-WARNING", "DELETE-RAW-DATA", "DEMANGLE", "DETAILED-STATES",
+	"DUMP", "ENTER-USERCODE", "EXTENDED-VTF", "GROUP", "HANDLE-SIGNALS", "INFO", "INTERNAL-MPI", "JSON", "MATCHED-VTF", "MAX-DRIFT",
+	"MAX-WANDER", "MERGE", "MOVE", "MPI-TRACE", "NMCMD", "OUTPUT", "PCTRACE", "PCTRACE-CACHE", "PCTRACE-FAST", "PERFORMANCE-TIME",
+	"PRINT-CLOCK", "PRINT-COUNTERS", "PRINT-ERRORS", "PRINT-FILES", "PRINT-REPORTS", "PRINT-STATISTICS", "PRINT-THREADS", "PROCESS",
+	"RECOVER", "REMOVE", "REQUEST", "SHM-CLOCK", "STATE", "STATISTICS", "STF-CHUNKSIZE", "STF-USE-HW-STRUCTURE", "SUMDATA", "SUMMARY",
+	"SYMBOL", "SYNC", "SYNC-MAX-DURATION", "SYNC-MAX-MESSAGES", "SYNC-PERIOD", "SYNCED-CLUSTER", "SYNCED-HOST", "TICKS", "TIMER-SKIP",
+	"TRACE-ON-DISK", "UNIFY-COUNTERS", "UNIFY-GROUPS", "UNIFY-SCLS", "UNIFY-SYMBOLS", "USAGE", "VERIFY", "VERSION", NULL,
+};
+
+/* Variables that begin with VT_ and are no options: of the guide's installation, and where to find the file. */
+static const char *const no_options[] = {
+	"VT_CONFIG", "VT_CONFIG_RANK", "VT_ROOT", "VT_MPI", "VT_SLIB_DIR", "VT_LIB_DIR", "VT_ADD_LIBS", "VT_ARCH", "VT_FLUSH_PATH", NULL,
+};
+
+static void complain(const struct vt_settings *s, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+static void complain(const struct vt_settings *s, const char *fmt, ...)
+{
+	char line[700];
+	va_list ap;
+
+	if (s->complain) {
+		va_start(ap, fmt);
+		vsnprintf(line, sizeof(line), fmt, ap);
+		va_end(ap);
+		s->complain(s->ctx, line);
+	}
+}
+
+/* Alphabetical: so are the help and the protocol file. */
+static void make_table(struct vt_settings *s)
+{
+	const double whole = 9e15, bytes = 9e18;
+	const struct tkm_option all[] = {
+		{ "AUTOFLUSH", TKM_OPTION_BOOL, &s->autoflush, 0, 0, "[on|off]",
+		  "append full blocks to the raw file; off: keep what fits into MEM-MAXBLOCKS" },
+		{ "COMPRESS-TRACE", TKM_OPTION_LEVEL, &s->compress_trace, 0, 19, "[on|off|LEVEL]", "compress the trace with zstd" },
+		{ "COUNT-KERNEL", TKM_OPTION_BOOL, &s->count_kernel, 0, 0, "[on|off]", "hardware counters count kernel code too" },
+		{ "COUNTER", TKM_OPTION_LIST, &s->counter, 0, 0, "PATTERN [on|off]",
+		  "counters to record (vtcounters lists them); several times for more" },
+		{ "COUNTER-MIN-INTERVAL", TKM_OPTION_TIME, &s->counter_min_interval, -1, 1e6, "TIME",
+		  "at VT_ and MPI calls not oftener than this; negative: never" },
+		{ "CURRENT-DIR", TKM_OPTION_TEXT, &s->current_dir, 0, 0, "DIR", "where relative names begin" },
+		{ "ENVIRONMENT", TKM_OPTION_BOOL, &s->environment, 0, 0, "[on|off]", "store what the run depends on in the trace" },
+		{ "FLUSH-LIMIT", TKM_OPTION_BYTES, &s->flush_limit, 1 << 20, bytes, "BYTES", "no raw file becomes longer than this" },
+		{ "FLUSH-PID", TKM_OPTION_BOOL, &s->flush_pid, 0, 0, "[on|off]", "the process id in the name of the raw file" },
+		{ "FLUSH-PREFIX", TKM_OPTION_TEXT, &s->flush_prefix, 0, 0, "DIR", "where raw files are (default: beside the trace)" },
+		{ "FOLLOW-CHILDREN", TKM_OPTION_BOOL, &s->follow_children, 0, 0, "[on|off]", "sample the program's children too" },
+		{ "FORCE", TKM_OPTION_BOOL, &s->force, 0, 0, "[on|off]", "replace a trace of the same name" },
+		{ "KEEP-RAW-EVENTS", TKM_OPTION_BOOL, &s->keep_raw_events, 0, 0, "[on|off]",
+		  "leave the raw files for stftool --merge instead of writing the trace" },
+		{ "LOGFILE-FORMAT", TKM_OPTION_TEXT, &s->logfile_format, 0, 0, "STF|SINGLESTF", "format of the trace" },
+		{ "LOGFILE-NAME", TKM_OPTION_TEXT, &s->logfile_name, 0, 0, "FILE", "name of the trace (default: PROGRAM.stf)" },
+		{ "LOGFILE-PREFIX", TKM_OPTION_TEXT, &s->logfile_prefix, 0, 0, "DIR", "where the trace goes" },
+		{ "LOGFILE-RANK", TKM_OPTION_COUNT, &s->logfile_rank, 0, 65535, "RANK", "the process that writes the trace" },
+		{ "MEM-BLOCKSIZE", TKM_OPTION_BYTES, &s->mem_blocksize, 4096, 1 << 28, "BYTES", "size of a block of records" },
+		{ "MEM-FLUSHBLOCKS", TKM_OPTION_COUNT, &s->mem_flushblocks, -1, 1e7, "N", "full blocks from which on they are flushed" },
+		{ "MEM-INFO", TKM_OPTION_BYTES, &s->mem_info, 0, bytes, "BYTES", "say so each time this much was recorded; 0: never" },
+		{ "MEM-MAXBLOCKS", TKM_OPTION_COUNT, &s->mem_maxblocks, 4, 1e7, "N", "blocks in memory at most" },
+		{ "MEM-MINBLOCKS", TKM_OPTION_COUNT, &s->mem_minblocks, 0, 1e7, "N", "blocks that a flush leaves in memory" },
+		{ "MEM-OVERWRITE", TKM_OPTION_BOOL, &s->mem_overwrite, 0, 0, "[on|off]", "without AUTOFLUSH: the newest replace the oldest" },
+		{ "MULTIPLEX", TKM_OPTION_BOOL, &s->multiplex, 0, 0, "[on|off]", "more hardware events than counters: take turns, estimate" },
+		{ "OS-COUNTER-DELAY", TKM_OPTION_TIME, &s->os_counter_delay, 1e-3, 1e6, "TIME", "between samples of the node's counters" },
+		{ "PLUGIN", TKM_OPTION_LIST, &s->plugin, 0, 0, "FILE [OPTIONS]", "a shared object with further counters (vtsource(5))" },
+		{ "PROGNAME", TKM_OPTION_TEXT, &s->progname, 0, 0, "NAME", "name of the program, and of the trace" },
+		{ "PROTOFILE-NAME", TKM_OPTION_TEXT, &s->protofile_name, 0, 0, "FILE", "name of the protocol (default: the trace's, .prot)" },
+		{ "SAMPLE-BUDGET", TKM_OPTION_FRACTION, &s->sample_budget, 1e-6, 1, "FRACTION",
+		  "of a core: above it sampling becomes rarer" },
+		{ "SAMPLE-PERIOD", TKM_OPTION_TIME, &s->sample_period, 1e-3, 1e6, "TIME", "between samples of processes and threads" },
+		{ "STF-PROCS-PER-FILE", TKM_OPTION_COUNT, &s->stf_procs_per_file, 0, 65536, "N", "processes that share a file; 0: all" },
+		{ "TIME-WINDOWS", TKM_OPTION_TEXT, &s->time_windows, 0, 0, "FROM:TO[,FROM:TO]", "record only then, since the start" },
+		{ "TIMER", TKM_OPTION_TEXT, &s->timer, 0, 0, "NAME", "the clock of the stamps" },
+		{ "VERBOSE", TKM_OPTION_LEVEL, &s->verbose, 0, 4, "[on|off|LEVEL]", "0 says nothing, 1 the result, 2 more" },
+		{ NULL, TKM_OPTION_TEXT, NULL, 0, 0, NULL, NULL },
+	};
+
+	(void)whole;
+	memcpy(s->table, all, sizeof(all));
+}
+
+void vt_settings_init(struct vt_settings *s)
+{
+	memset(s, 0, sizeof(*s));
+	s->autoflush = s->environment = s->flush_pid = 1;
+	s->flush_limit = 32ll << 30;
+	s->mem_blocksize = 64 << 10;
+	s->mem_flushblocks = 16;
+	s->mem_info = 500 << 20;
+	s->mem_maxblocks = 4096;
+	s->verbose = 1;
+	s->os_counter_delay = 1;
+	s->sample_budget = 0.01;
+	s->sample_period = 0.1;
+	s->timer = "clock_monotonic";
+	make_table(s);
+}
+
+static void add_other(struct vt_settings *s, const char *name, const char *text)
+{
+	struct vt_setting_other *o = calloc(1, sizeof(*o));
+
+	if (o) {
+		o->name = strdup(name);
+		o->text = strdup(text);
+	}
+	if (!o || !o->name || !o->text) {
+		if (o) {
+			free(o->name);
+			free(o->text);
+		}
+		free(o);
+		return;
+	}
+	o->next = s->others;
+	s->others = o;
+}
+
+const char *vt_settings_other(const struct vt_settings *s, const char *name)
+{
+	const struct vt_setting_other *o;
+
+	for (o = s->others; o && strcasecmp(o->name, name); o = o->next) {
+	}
+	return o ? o->text : NULL;
+}
+
+int vt_settings_known(const struct vt_settings *s, const char *name, const char **nearest)
+{
+	int best = 99, d;
+	size_t i;
+
+	*nearest = NULL;
+	for (i = 0; s->table[i].name; i++) {
+		d = tkm_option_distance(s->table[i].name, name);
+		if (d < best) {
+			best = d;
+			*nearest = s->table[i].name;
+		}
+	}
+	for (i = 0; elsewhere[i]; i++) {
+		d = tkm_option_distance(elsewhere[i], name);
+		if (d < best) {
+			best = d;
+			*nearest = elsewhere[i];
+		}
+	}
+	if (best == 0) {
+		return 1;
+	}
+	if (best > 3 || best * 2 > (int)strlen(name)) {
+		*nearest = NULL;
+	}
+	return 0;
+}
+
+static void unknown(const struct vt_settings *s, const char *origin, const char *name, const char *nearest)
+{
+	complain(s, "%s: unknown option %s%s%s%s", origin, name, nearest ? "; did you mean " : "", nearest ? nearest : "",
+		 nearest ? "?" : "");
+}
+
+static void came_from(struct vt_settings *s, const struct tkm_option *o, enum vt_origin origin, const char *where)
+{
+	size_t i = (size_t)(o - s->table);
+
+	s->origin[i] = origin;
+	snprintf(s->where[i], sizeof(s->where[i]), "%s", where);
+}
+
+/* A line of the configuration file. */
+static int see_line(const char *name, char *rest, const char *origin, void *ctx)
+{
+	struct vt_settings *s = ctx;
+	const struct tkm_option *o = tkm_option_find(s->table, name);
+	const char *nearest;
+	struct tkm_err e;
+
+	if (o) {
+		if (tkm_option_set_rest(o, rest, origin, &e) < 0) {
+			complain(s, "%s (%s): left out", e.text, o->name);
+		} else {
+			came_from(s, o, VT_BY_FILE, origin);
+		}
+	} else if (vt_settings_known(s, name, &nearest)) {
+		add_other(s, name, rest + strspn(rest, " \t"));
+	} else {
+		unknown(s, origin, name, nearest);
+	}
+	return 0;
+}
+
+static void load_file(struct vt_settings *s)
+{
+	const char *path = s->config ? s->config : getenv("VT_CONFIG");
+	struct tkm_err e;
+
+	if (!path || !*path) {
+		return;
+	}
+	if (tkm_option_lines(path, &s->storage, see_line, s, &e) < 0) {
+		complain(s, "%s; its options are left out", e.text);
+	}
+}
+
+/* A variable may hold several mentions of a list, with ';' or line feeds between. */
+static int set_list(const struct tkm_option *o, const char *text, const char *origin, struct tkm_err *err)
+{
+	struct tkm_option_list *l = o->value;
+	char *copy = strdup(text), *save = NULL, *part;
+	int rc = copy ? 0 : -1;
+
+	/* the variable replaces what the file said */
+	while (l->n) {
+		free(l->text[--l->n]);
+	}
+	for (part = copy ? strtok_r(copy, ";\n", &save) : NULL; part && rc == 0; part = strtok_r(NULL, ";\n", &save)) {
+		part += strspn(part, " \t");
+		rc = *part ? tkm_option_set(o, part, origin, err) : 0;
+	}
+	free(copy);
+	return rc;
+}
+
+static int named_in(const char *list, const char *name)
+{
+	size_t n = strlen(name);
+	const char *p;
+
+	for (p = list; p && *p; p = strchr(p, ',') ? strchr(p, ',') + 1 : NULL) {
+		if (!strncmp(p, name, n) && (p[n] == ',' || !p[n])) {
+			return 1;
+		}
+	}
+	return 0;
+}
+
+static void load_variables(struct vt_settings *s, const char *commanded)
+{
+	const struct tkm_option *o;
+	char name[64], where[80];
+	struct tkm_err e;
+
+	for (o = s->table; o->name; o++) {
+		const char *text = getenv(tkm_option_variable(o, name, sizeof(name)));
+		int command = named_in(commanded, o->name);
+
+		if (!text) {
+			continue;
+		}
+		if (command) {
+			snprintf(where, sizeof(where), "--%s", tkm_option_long(o, name, sizeof(name)));
+		} else {
+			snprintf(where, sizeof(where), "%s", name);
+		}
+		if ((o->type == TKM_OPTION_LIST ? set_list(o, text, where, &e) : tkm_option_set(o, text, where, &e)) < 0) {
+			complain(s, "%s: left out", e.text);
+		} else {
+			came_from(s, o, command ? VT_BY_COMMAND : VT_BY_VARIABLE, where);
+		}
+	}
+}
+
+/* "VT_SYNC_PERIOD" as "SYNC-PERIOD". */
+static void other_variables(struct vt_settings *s)
+{
+	char name[80], variable[80];
+	const char *nearest;
+	size_t i, k, n;
+
+	for (i = 0; environ && environ[i]; i++) {
+		n = strcspn(environ[i], "=");
+		if (strncmp(environ[i], "VT_", 3) || n >= sizeof(name) || n < 4) {
+			continue;
+		}
+		memcpy(variable, environ[i], n);
+		variable[n] = '\0';
+		for (k = 3; k <= n; k++) {
+			name[k - 3] = variable[k] == '_' ? '-' : variable[k];
+		}
+		for (k = 0; no_options[k] && strcmp(no_options[k], variable); k++) {
+		}
+		if (no_options[k] || tkm_option_find(s->table, name)) {
+			continue;
+		}
+		if (vt_settings_known(s, name, &nearest)) {
+			add_other(s, name, environ[i] + n + 1);
+		} else if (nearest) {
+			/* others have variables of this kind too; only what looks like one of ours is said to be wrong */
+			unknown(s, variable, name, nearest);
+		}
+	}
+}
+
+void vt_settings_load(struct vt_settings *s, const char *commanded)
+{
+	load_file(s);
+	load_variables(s, commanded);
+	other_variables(s);
+}
+
+/* ---- the protocol file ---- */
+
+static void print_text(FILE *f, const char *text)
+{
+	if (*text && !strpbrk(text, " \t#\"")) {
+		fprintf(f, "%s", text);
+	} else {
+		fprintf(f, "\"%s\"", text);
+	}
+}
+
+static void print_value(FILE *f, const struct tkm_option *o)
+{
+	switch (o->type) {
+	case TKM_OPTION_TEXT:
+	case TKM_OPTION_NAME:
+		print_text(f, *(const char *const *)o->value);
+		break;
+	case TKM_OPTION_BOOL:
+		fputs(*(int *)o->value ? "on" : "off", f);
+		break;
+	case TKM_OPTION_TIME:
+		fprintf(f, "%.9gs", *(double *)o->value);
+		break;
+	case TKM_OPTION_FRACTION:
+		fprintf(f, "%.9g", *(double *)o->value);
+		break;
+	default:
+		fprintf(f, "%lld", *(long long *)o->value);
+	}
+}
+
+static int has_value(const struct tkm_option *o)
+{
+	if (o->type == TKM_OPTION_LIST) {
+		return ((struct tkm_option_list *)o->value)->n > 0;
+	}
+	return (o->type != TKM_OPTION_TEXT && o->type != TKM_OPTION_NAME) || *(const char *const *)o->value;
+}
+
+void vt_settings_print(const struct vt_settings *s, FILE *f)
+{
+	static const char *const from[] = { "default", "configuration file", "environment", "command line" };
+	const struct vt_setting_other *other;
+	const struct tkm_option_list *l;
+	size_t i, k;
+
+	for (i = 0; s->table[i].name; i++) {
+		const struct tkm_option *o = &s->table[i];
+
+		fprintf(f, "# %s%s%s%s\n", from[s->origin[i]], s->where[i][0] ? " (" : "", s->where[i], s->where[i][0] ? ")" : "");
+		if (!has_value(o)) {
+			fprintf(f, "# %s\n", o->name);
+			continue;
+		}
+		if (o->type == TKM_OPTION_LIST) {
+			for (l = o->value, k = 0; k < l->n; k++) {
+				fprintf(f, "%s %s\n", o->name, l->text[k]);
+			}
+			continue;
+		}
+		fprintf(f, "%s ", o->name);
+		print_value(f, o);
+		fputc('\n', f);
+	}
+	for (other = s->others; other; other = other->next) {
+		fprintf(f, "# for another part of the collector\n%s %s\n", other->name, other->text);
+	}
+}
+
+/* ---- time windows ---- */
+
+static int one_window(const char *text, size_t n, double *from, double *to)
+{
+	char part[100], *colon;
+
+	if (n >= sizeof(part)) {
+		return -1;
+	}
+	memcpy(part, text, n);
+	part[n] = '\0';
+	colon = strchr(part, ':');
+	if (!colon) {
+		return -1;
+	}
+	*colon = '\0';
+	*from = 0;
+	*to = INFINITY;
+	return (part[0] && tkm_parse_time(part, from) < 0) || (colon[1] && tkm_parse_time(colon + 1, to) < 0) ? -1 : 0;
+}
+
+int vt_settings_in_window(const struct vt_settings *s, double t)
+{
+	const char *p = s->time_windows;
+	double from, to;
+	size_t n;
+
+	while (p && *p) {
+		n = strcspn(p, ",");
+		/* a window that cannot be read hides nothing */
+		if (one_window(p, n, &from, &to) < 0 || (t >= from && t <= to)) {
+			return 1;
+		}
+		p += n + (p[n] == ',');
+	}
+	return !s->time_windows || !*s->time_windows;
+}
+
+void vt_settings_free(struct vt_settings *s)
+{
+	struct vt_setting_other *o, *next;
+
+	for (o = s->others; o; o = next) {
+		next = o->next;
+		free(o->name);
+		free(o->text);
+		free(o);
+	}
+	tkm_option_free(s->table, s->storage);
+	s->others = NULL;
+	s->storage = NULL;
+}

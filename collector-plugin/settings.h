@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The options of the collector and of vtrun: one table, three sources (configuration file, VT_ variables, command
+ * line), and the protocol file that says what came out. What is wrong is said and left out; the job runs on.
+ * Names and syntax: seeds/003 section 3.2. */
+#ifndef COLLECTOR_PLUGIN_SETTINGS_H
+#define COLLECTOR_PLUGIN_SETTINGS_H
+
+#include <stdio.h>
+
+#include "base/err.h"
+#include "base/option.h"
+
+enum { VT_SETTINGS_MAX = 48 };
+
+enum vt_origin { VT_BY_DEFAULT, VT_BY_FILE, VT_BY_VARIABLE, VT_BY_COMMAND };
+
+/* A line of the configuration file or a variable that another part of the collector looks up by its name. */
+struct vt_setting_other {
+	struct vt_setting_other *next;
+	char *name, *text;
+};
+
+struct vt_settings {
+	const char *config, *current_dir, *flush_prefix, *logfile_format, *logfile_name, *logfile_prefix, *progname,
+		*protofile_name, *timer, *time_windows;
+	int autoflush, count_kernel, environment, flush_pid, follow_children, force, keep_raw_events, mem_overwrite, multiplex;
+	long long compress_trace, flush_limit, logfile_rank, mem_blocksize, mem_flushblocks, mem_info, mem_maxblocks,
+		mem_minblocks, stf_procs_per_file, verbose;
+	double counter_min_interval, os_counter_delay, sample_budget, sample_period;
+	struct tkm_option_list counter, plugin;
+	/* how they came about */
+	struct tkm_option table[VT_SETTINGS_MAX]; /* points into this struct, which must not be moved */
+	enum vt_origin origin[VT_SETTINGS_MAX];
+	char where[VT_SETTINGS_MAX][300];   /* "FILE:LINE" or the variable's name */
+	struct vt_setting_other *others;
+	struct tkm_option_storage *storage;
+	void (*complain)(void *ctx, const char *line); /* what is wrong, one line each; or NULL */
+	void *ctx;
+};
+
+/* Defaults and the table. */
+void vt_settings_init(struct vt_settings *s);
+
+/* Configuration file (VT_CONFIG, or s->config if that is set already) and variables. `commanded` names, separated by
+ * commas, the options that vtrun's command line set through variables; NULL: none. Never fails: see complain. */
+void vt_settings_load(struct vt_settings *s, const char *commanded);
+
+/* The text of an option that is not in the table but known to other parts (SYNC-PERIOD); NULL: nobody set it. */
+const char *vt_settings_other(const struct vt_settings *s, const char *name);
+
+/* Is the name one of the guide's or ours, in the table or not? Else *nearest is a name that is near, or NULL. */
+int vt_settings_known(const struct vt_settings *s, const char *name, const char **nearest);
+
+/* The protocol file: every option with its value and where that came from. Readable as a configuration file. */
+void vt_settings_print(const struct vt_settings *s, FILE *f);
+
+/* Is the n-th second since the start inside a window of TIME-WINDOWS? Without any: always. */
+int vt_settings_in_window(const struct vt_settings *s, double since_start_s);
+
+void vt_settings_free(struct vt_settings *s);
+
+#endif

@@ -1,0 +1,373 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* vtrun [options] -- program args: puts libVTcs.so into the program and becomes it. Nothing of vtrun stays: the program
+ * keeps its process id, its parent, its signals and its terminal. */
+#include "config.h"
+#include "collector-plugin/vtrun.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/text.h"
+#include "collector-plugin/collect_private.h"
+
+void vtrun_say(const char *fmt, ...)
+{
+	va_list ap;
+
+	fputs("vtrun: ", stderr);
+	va_start(ap, fmt);
+	vfprintf(stderr, fmt, ap);
+	va_end(ap);
+	fputc('\n', stderr);
+}
+
+static void complain(void *ctx, const char *line)
+{
+	(void)ctx;
+	vtrun_say("%s", line);
+}
+
+static void print_help(const struct vtrun *r)
+{
+	const struct tkm_option *t;
+	char name[64], left[120];
+
+	printf("Usage: vtrun [OPTION...] -- PROGRAM [ARGUMENT...]\n"
+	       "Runs PROGRAM and records counters of it and of this node: PROGRAM.stf, for stftool. Stands last before the program\n"
+	       "(mpirun -np 4 vtrun -- ./app). Without --counter: disk_io, net_io, cpu_idle, cpu_sys, cpu_usr and the process's own.\n\n"
+	       "  --list                        what would be recorded, and why some of it cannot be\n"
+	       "  --estimate [TIME]             how much a run of that length (default 1h) would write\n"
+	       "  --apptainer                   the lines that bring the sampler into an Apptainer or Singularity container\n"
+	       "  --config FILE                 read options from FILE (default: $VT_CONFIG)\n"
+	       "  --help, --version\n\n");
+	for (t = r->settings.table; t->name; t++) {
+		snprintf(left, sizeof(left), "--%s%s%s", tkm_option_long(t, name, sizeof(name)), t->arg ? " " : "", t->arg ? t->arg : "");
+		printf("  %-*s%s%s\n", 28, left, strlen(left) > 28 ? "\n                                " : "  ", t->help);
+	}
+	printf("\nAn option --some-name is also SOME-NAME in the configuration file and VT_SOME_NAME in the environment; the file is\n"
+	       "read first, the command line last, and the later one wins. What is wrong in them is said and left out; the program\n"
+	       "runs in any case. Exit status: that of PROGRAM; 127 if it was not found, 126 if it cannot be run, 2 wrong usage.\n");
+}
+
+/* ---- the command line ---- */
+
+static int begins_option(const char *word)
+{
+	return word[0] == '-' && word[1] == '-' && word[2];
+}
+
+static int takes(const struct tkm_option *o, const char *word)
+{
+	long long level;
+	int on;
+
+	switch (o->type) {
+	case TKM_OPTION_BOOL:
+		return *word && tkm_parse_bool(word, &on) == 0;
+	case TKM_OPTION_LEVEL:
+		return *word && (tkm_parse_bool(word, &on) == 0 || tkm_parse_int(word, -1000, 1000, &level) == 0);
+	default:
+		return !begins_option(word) && strcmp(word, "--");
+	}
+}
+
+static void add_word(char *list, size_t size, const char *word, const char *between)
+{
+	size_t n = strlen(list);
+
+	snprintf(list + n, size - n, "%s%s", n ? between : "", word);
+}
+
+/* The library inside the program reads variables, so the option becomes one. */
+static void export(struct vtrun *r, const char *name, const char *text, int is_list)
+{
+	struct tkm_option o = { .name = name };
+	char variable[80], joined[4096];
+	const char *old;
+
+	tkm_option_variable(&o, variable, sizeof(variable));
+	old = is_list && strstr(r->set, variable) ? getenv(variable) : NULL;
+	snprintf(joined, sizeof(joined), "%s%s%s", old ? old : "", old ? ";" : "", text);
+	setenv(variable, joined, 1);
+	if (!strstr(r->set, variable)) {
+		add_word(r->set, sizeof(r->set), variable, ",");
+		add_word(r->commanded, sizeof(r->commanded), name, ",");
+	}
+}
+
+/* Joins words first to last-1. */
+static void join(char *text, size_t size, char **argv, int first, int last)
+{
+	int i;
+
+	text[0] = '\0';
+	for (i = first; i < last; i++) {
+		add_word(text, size, argv[i], " ");
+	}
+}
+
+static int known_option(struct vtrun *r, const struct tkm_option *o, int argc, char **argv, int i, const char *equals)
+{
+	char text[2000], origin[80];
+	int k = i + 1;
+	struct tkm_err e;
+
+	if (equals) {
+		snprintf(text, sizeof(text), "%s", equals + 1);
+	} else {
+		while (k < argc && takes(o, argv[k]) && (o->type == TKM_OPTION_LIST || k == i + 1)) {
+			k++;
+		}
+		join(text, sizeof(text), argv, i + 1, k);
+	}
+	snprintf(origin, sizeof(origin), "--%s", tkm_option_long(o, origin + 2, sizeof(origin) - 2));
+	if (!*text && o->type != TKM_OPTION_BOOL && o->type != TKM_OPTION_LEVEL) {
+		vtrun_say("%s needs a value: left out", origin);
+	} else if (o->type != TKM_OPTION_LIST && tkm_option_set(o, text, origin, &e) < 0) {
+		vtrun_say("%s: left out", e.text);
+	} else {
+		export(r, o->name, text, o->type == TKM_OPTION_LIST);
+	}
+	return k;
+}
+
+/* Options of vtrun alone. Returns the next word's number, 0: it is none of them, -1: done. */
+static int own_option(struct vtrun *r, int argc, char **argv, int i)
+{
+	if (!strcmp(argv[i], "--help")) {
+		print_help(r);
+		return -1;
+	}
+	if (!strcmp(argv[i], "--version")) {
+		printf("vtrun (%s)\n", PACKAGE_STRING);
+		return -1;
+	}
+	if (!strcmp(argv[i], "--list")) {
+		r->list = 1;
+		return i + 1;
+	}
+	if (!strcmp(argv[i], "--apptainer")) {
+		r->apptainer = 1;
+		return i + 1;
+	}
+	if (!strcmp(argv[i], "--estimate")) {
+		r->estimate = 1;
+		if (i + 1 < argc && tkm_parse_time(argv[i + 1], &r->duration_s) == 0) {
+			return i + 2;
+		}
+		return i + 1;
+	}
+	if (!strncmp(argv[i], "--config=", 9)) {
+		setenv("VT_CONFIG", argv[i] + 9, 1);
+		return i + 1;
+	}
+	if (!strcmp(argv[i], "--config") && i + 1 < argc) {
+		setenv("VT_CONFIG", argv[i + 1], 1);
+		return i + 2;
+	}
+	return 0;
+}
+
+static int other_option(struct vtrun *r, int argc, char **argv, int i, const char *name, const char *equals)
+{
+	char text[2000], upper[64];
+	const char *nearest;
+	int k = i + 1, known = vt_settings_known(&r->settings, name, &nearest);
+	size_t n;
+
+	if (!equals) {
+		while (k < argc && !begins_option(argv[k]) && strcmp(argv[k], "--")) {
+			k++;
+		}
+	}
+	join(text, sizeof(text), argv, i + 1, k);
+	if (known) {
+		for (n = 0; name[n] && n + 1 < sizeof(upper); n++) {
+			upper[n] = (char)toupper((unsigned char)name[n]);
+		}
+		upper[n] = '\0';
+		export(r, upper, equals ? equals + 1 : text, 0);
+	} else {
+		vtrun_say("unknown option --%s: left out%s%s%s", name, nearest ? "; did you mean " : "", nearest ? nearest : "",
+			  nearest ? "?" : "");
+	}
+	return k;
+}
+
+/* Returns 0, 1: all is done, or -1: wrong usage. */
+static int parse(struct vtrun *r, int argc, char **argv)
+{
+	char name[80];
+	int i = 1, k;
+
+	while (i < argc && begins_option(argv[i])) {
+		const char *equals = strchr(argv[i], '=');
+		const struct tkm_option *o;
+
+		snprintf(name, sizeof(name), "%.*s", equals ? (int)(equals - argv[i] - 2) : 79, argv[i] + 2);
+		k = own_option(r, argc, argv, i);
+		if (k < 0) {
+			return 1;
+		}
+		o = tkm_option_find(r->settings.table, name);
+		i = k ? k : o ? known_option(r, o, argc, argv, i, equals) : other_option(r, argc, argv, i, name, equals);
+	}
+	if (i < argc && !strcmp(argv[i], "--")) {
+		i++;
+	} else if (i > 1 && i < argc) {
+		vtrun_say("'%s': put -- between the options and the program; vtrun --help shows how", argv[i]);
+		return -1;
+	} else if (i < argc && argv[i][0] == '-') {
+		vtrun_say("unknown option '%s'; vtrun --help shows all", argv[i]);
+		return -1;
+	}
+	r->program = i < argc ? argv + i : NULL;
+	return 0;
+}
+
+/* ---- the library ---- */
+
+static int readable(const char *path)
+{
+	return access(path, R_OK) == 0;
+}
+
+/* Beside vtrun in the build folder, in the installation that vtrun is part of, or where it was configured to be. */
+static int find_library(struct vtrun *r)
+{
+	static const char *const places[] = { "/.libs", "", "/../lib", "/../lib64", NULL };
+	char dir[900], *real;
+	int i;
+
+	vt_own_program(dir, sizeof(dir));
+	if (strrchr(dir, '/')) {
+		*strrchr(dir, '/') = '\0';
+	}
+	snprintf(r->library, sizeof(r->library), "%s/libVTcs.so", LIBDIR);
+	for (i = 0; *dir && places[i]; i++) {
+		char path[1000];
+
+		snprintf(path, sizeof(path), "%s%s/libVTcs.so", dir, places[i]);
+		if (readable(path)) {
+			snprintf(r->library, sizeof(r->library), "%s", path);
+			break;
+		}
+	}
+	real = realpath(r->library, NULL);
+	if (!real) {
+		return -1;
+	}
+	snprintf(r->library, sizeof(r->library), "%s", real);
+	free(real);
+	/* LD_PRELOAD has no way to quote them */
+	return strpbrk(r->library, ": ") ? -1 : 0;
+}
+
+/* ---- running ---- */
+
+static void tell_library(struct vtrun *r)
+{
+	const char *old = getenv("LD_PRELOAD"), *name = strrchr(r->program[0], '/');
+	char text[8192], preload[8192];
+	struct timespec ts;
+
+	clock_gettime(CLOCK_REALTIME, &ts);
+	snprintf(preload, sizeof(preload), "%s%s%s", r->library, old && *old ? ":" : "", old && *old ? old : "");
+	snprintf(text, sizeof(text), "pid=%d\tjob=%d-%lld%09ld\tfollow=%d\tprog=%.200s\tcommanded=%.1000s\tset=%.1500s\tpreload=%.500s\thw=%s",
+		 (int)getpid(), (int)getpid(), (long long)ts.tv_sec, ts.tv_nsec, r->settings.follow_children,
+		 name ? name + 1 : r->program[0], r->commanded, r->set, old ? old : "", r->hw);
+	setenv(VT_RUN_VARIABLE, text, 1);
+	setenv("LD_PRELOAD", preload, 1);
+}
+
+/* Children of a sampled program that are vtrun again: a run of its own. */
+static void forget_outer_run(void)
+{
+	char before[4096];
+	const char *outer = getenv(VT_RUN_VARIABLE);
+
+	if (outer) {
+		if (vt_run_value(outer, "preload", before, sizeof(before)) && *before) {
+			setenv("LD_PRELOAD", before, 1);
+		} else {
+			unsetenv("LD_PRELOAD");
+		}
+		unsetenv(VT_RUN_VARIABLE);
+	}
+}
+
+static int run(struct vtrun *r)
+{
+	char path[4096];
+	struct tkm_err e;
+	int status = 126, rc = vtrun_target(r->program[0], path, sizeof(path), &status, &e);
+
+	if (rc < 0) {
+		vtrun_say("%s", e.text);
+		return status;
+	}
+	if (rc > 0) {
+		vtrun_say("%s", e.text);
+	} else if (find_library(r) < 0) {
+		vtrun_say("%s is not there, or has a blank or colon in its name: the program runs unsampled", r->library);
+	} else {
+		vtrun_hw(r->hw, sizeof(r->hw));
+		tell_library(r);
+	}
+	execv(path, r->program);
+	if (errno == ENOEXEC) {
+		/* a script without #!, which shells run themselves */
+		vtrun_say("%s has no #! line: start it as sh %s", path, path);
+		return 126;
+	}
+	vtrun_say("cannot run %s: %s", path, strerror(errno));
+	return errno == ENOENT ? 127 : 126;
+}
+
+static int print_apptainer(struct vtrun *r)
+{
+	if (find_library(r) < 0) {
+		vtrun_say("%s is not there", r->library);
+		return 1;
+	}
+	printf("# vtrun inside the container starts the program; bind the library and the program vtrun into it:\n"
+	       "apptainer exec --bind %s:%s --bind /proc/self/exe:/usr/local/bin/vtrun IMAGE vtrun -- PROGRAM\n"
+	       "# or from outside, for one program:\n"
+	       "APPTAINERENV_LD_PRELOAD=%s vtrun -- apptainer exec --bind %s IMAGE PROGRAM\n", r->library, r->library, r->library, r->library);
+	return 0;
+}
+
+int main(int argc, char **argv)
+{
+	static struct vtrun r = { .duration_s = 3600 };
+	int rc;
+
+	forget_outer_run();
+	vt_settings_init(&r.settings);
+	rc = parse(&r, argc, argv);
+	if (rc != 0) {
+		return rc > 0 ? 0 : 2;
+	}
+	vt_settings_free(&r.settings);
+	vt_settings_init(&r.settings);
+	r.settings.complain = complain;
+	vt_settings_load(&r.settings, r.commanded);
+	if (r.apptainer) {
+		return print_apptainer(&r);
+	}
+	if (r.list || r.estimate) {
+		return r.list ? vtrun_list(&r) : vtrun_estimate(&r);
+	}
+	if (!r.program) {
+		vtrun_say("no program; vtrun --help shows how");
+		return 2;
+	}
+	return run(&r);
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What the files of vtrun share. */
+#ifndef COLLECTOR_PLUGIN_VTRUN_H
+#define COLLECTOR_PLUGIN_VTRUN_H
+
+#include <stddef.h>
+
+#include "base/err.h"
+#include "collector-plugin/settings.h"
+
+struct vtrun {
+	struct vt_settings settings;
+	int list, estimate, apptainer; /* what to do instead of running */
+	double duration_s;             /* --estimate: of a run this long */
+	char **program;                /* and its arguments; NULL: none given */
+	char commanded[2048];          /* options of the command line, with commas between */
+	char set[4096];                /* and their variables */
+	char library[1024];            /* libVTcs.so, absolute */
+	char hw[2048];                 /* facts from hwloc */
+};
+
+/* "vtrun: line" on standard error. */
+void vtrun_say(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+
+/* vtrun_target.c: looks at the program as exec would find it. 0: it can be sampled; 1: it runs, but cannot be, *err says
+ * why; -1: it cannot be run, *err says why, *status is what a shell would return. `path` gets its place. */
+int vtrun_target(const char *name, char *path, size_t size, int *status, struct tkm_err *err);
+
+/* vtrun_hw.c: which disks are whole and physical, which interfaces are the system's, as words for struct smp_env.hw. */
+void vtrun_hw(char *words, size_t size);
+
+/* vtrun_show.c: --list and --estimate. Return an exit status. */
+int vtrun_list(struct vtrun *r);
+int vtrun_estimate(struct vtrun *r);
+
+#endif

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What the library inside the program cannot ask hwloc itself: which disks are whole and physical, and which network
+ * interfaces are the system's own. */
+#include "config.h"
+#include "collector-plugin/vtrun.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#ifdef HAVE_HWLOC
+#include <hwloc.h>
+
+void vtrun_hw(char *words, size_t size)
+{
+	hwloc_topology_t t;
+	hwloc_obj_t o = NULL;
+	size_t n = 0;
+
+	words[0] = '\0';
+	if (hwloc_topology_init(&t) < 0) {
+		return;
+	}
+	/* nothing but devices: half the time of a whole topology */
+	hwloc_topology_set_all_types_filter(t, HWLOC_TYPE_FILTER_KEEP_NONE);
+	hwloc_topology_set_type_filter(t, HWLOC_OBJ_OS_DEVICE, HWLOC_TYPE_FILTER_KEEP_IMPORTANT);
+	if (hwloc_topology_load(t) == 0) {
+		while ((o = hwloc_get_next_osdev(t, o))) {
+			const char *kind = o->attr->osdev.type == HWLOC_OBJ_OSDEV_BLOCK ? "disk" :
+					   o->attr->osdev.type == HWLOC_OBJ_OSDEV_NETWORK ? "nic" : NULL;
+
+			if (kind && o->name && n + strlen(o->name) + 8 < size) {
+				n += (size_t)snprintf(words + n, size - n, "%s%s:%s", n ? " " : "", kind, o->name);
+			}
+		}
+	}
+	hwloc_topology_destroy(t);
+}
+#else
+void vtrun_hw(char *words, size_t size)
+{
+	(void)size;
+	words[0] = '\0';
+}
+#endif

@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Can a library be preloaded into this program? The dynamic linker does it, so not where there is none, where it is
+ * another one, and where it must not because the program gains privileges. */
+#include "config.h"
+#include "collector-plugin/vtrun.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/xattr.h>
+#include <unistd.h>
+
+enum { DEPTH = 4 }; /* scripts of scripts, as the kernel follows them */
+
+static int find_in_path(const char *name, char *path, size_t size)
+{
+	const char *p = getenv("PATH"), *end;
+	int seen = ENOENT;
+	struct stat st;
+
+	for (p = p ? p : "/usr/local/bin:/bin:/usr/bin"; ; p = end + 1) {
+		end = p + strcspn(p, ":");
+		snprintf(path, size, "%.*s%s%s", (int)(end - p), p, end > p ? "/" : "", name);
+		if (stat(path, &st) == 0 && S_ISREG(st.st_mode)) {
+			if (access(path, X_OK) == 0) {
+				return 0;
+			}
+			seen = EACCES;
+		}
+		if (!*end) {
+			return seen;
+		}
+	}
+}
+
+/* Does the dynamic linker go into secure mode, which ignores LD_PRELOAD? */
+static const char *gains_privileges(const struct stat *st, const char *path)
+{
+	char caps[64];
+
+	if ((st->st_mode & S_ISUID) && st->st_uid != geteuid()) {
+		return "it is setuid";
+	}
+	if ((st->st_mode & S_ISGID) && (st->st_mode & S_IXGRP) && st->st_gid != getegid()) {
+		return "it is setgid";
+	}
+	if (geteuid() != 0 && getxattr(path, "security.capability", caps, sizeof(caps)) > 0) {
+		return "it has file capabilities";
+	}
+	return NULL;
+}
+
+/* Of an ELF file: NULL if our library fits into it, else why not. */
+static const char *check_elf(int fd, const unsigned char *head)
+{
+	const Elf64_Ehdr *e = (const Elf64_Ehdr *)(const void *)head;
+	Elf64_Phdr p;
+	char interp[256] = "";
+	int i;
+
+	if (head[EI_CLASS] != (sizeof(void *) == 8 ? ELFCLASS64 : ELFCLASS32)) {
+		return "it is a 32-bit program and the library is not";
+	}
+	for (i = 0; i < e->e_phnum && i < 256; i++) {
+		if (pread(fd, &p, sizeof(p), (off_t)(e->e_phoff + (size_t)i * e->e_phentsize)) != (ssize_t)sizeof(p)) {
+			break;
+		}
+		if (p.p_type == PT_INTERP && p.p_filesz < sizeof(interp)) {
+			if (pread(fd, interp, p.p_filesz, (off_t)p.p_offset) < 0) {
+				interp[0] = '\0';
+			}
+		}
+	}
+	if (!interp[0]) {
+		return "it is statically linked, so that no library can be put into it";
+	}
+	return strstr(interp, "musl") ? "it uses musl libc and the library glibc" : NULL;
+}
+
+/* The interpreter behind "#!". Returns 0 or -1. */
+static int interpreter(const char *head, char *path, size_t size)
+{
+	const char *p = head + 2 + strspn(head + 2, " \t");
+	size_t n = strcspn(p, " \t\n");
+
+	if (n == 0 || n >= size) {
+		return -1;
+	}
+	memcpy(path, p, n);
+	path[n] = '\0';
+	return 0;
+}
+
+static int unsampled(struct tkm_err *err, const char *path, const char *why)
+{
+	tkm_fail(err, TKM_ERR_UNAVAIL, "%s runs unsampled: %s", path, why);
+	return 1;
+}
+
+static int look_inside(const char *path, int depth, struct tkm_err *err)
+{
+	_Alignas(8) char head[512] = "";
+	const char *why;
+	char next[300];
+	struct stat st;
+	int fd = open(path, O_RDONLY | O_CLOEXEC), rc = 0;
+	ssize_t n = fd < 0 ? -1 : pread(fd, head, sizeof(head) - 1, 0);
+
+	if (n < 0) {
+		/* executable but not readable: nothing is known against it */
+		goto out;
+	}
+	why = fstat(fd, &st) == 0 ? gains_privileges(&st, path) : NULL;
+	if (n > 2 && head[0] == '#' && head[1] == '!') {
+		/* for scripts the kernel ignores those bits */
+		if (depth < DEPTH && interpreter(head, next, sizeof(next)) == 0) {
+			rc = look_inside(next, depth + 1, err);
+		}
+		goto out;
+	}
+	if (!why && n >= (ssize_t)sizeof(Elf64_Ehdr) && !memcmp(head, ELFMAG, SELFMAG)) {
+		why = check_elf(fd, (const unsigned char *)head);
+	}
+	rc = why ? unsampled(err, path, why) : 0;
+out:
+	if (fd >= 0) {
+		close(fd);
+	}
+	return rc;
+}
+
+int vtrun_target(const char *name, char *path, size_t size, int *status, struct tkm_err *err)
+{
+	struct stat st;
+	int rc = 0;
+
+	snprintf(path, size, "%s", name);
+	if (!strchr(name, '/')) {
+		rc = find_in_path(name, path, size);
+	} else if (stat(path, &st) < 0) {
+		rc = errno;
+	} else if (S_ISDIR(st.st_mode)) {
+		rc = EISDIR;
+	} else if (access(path, X_OK) < 0) {
+		rc = errno;
+	}
+	if (rc) {
+		*status = rc == ENOENT || rc == ENOTDIR ? 127 : 126;
+		return tkm_fail_errno(err, TKM_ERR_IO, rc, "cannot run %s", name);
+	}
+	return look_inside(path, 0, err);
+}
