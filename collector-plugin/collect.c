@@ -218,6 +218,7 @@ void vt_collect_end(int merge)
 		return;
 	}
 	vt_call_finalize();
+	merge = merge && !c->pub.together;
 	/* a signal handler that ends the program may have interrupted the one who holds it */
 	if (pthread_mutex_trylock(&lock) != 0) {
 		errno = saved;
@@ -266,6 +267,11 @@ const char *vt_collect_trace(void)
 const char *vt_collect_option(const char *name)
 {
 	return vt_settings_other(&vt_collector.settings, name);
+}
+
+const char *vt_collect_option_nth(const char *name, int n)
+{
+	return vt_settings_other_nth(&vt_collector.settings, name, n);
 }
 
 int vt_collect_counter_on(const char *name)

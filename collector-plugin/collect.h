@@ -23,6 +23,7 @@ struct vt_collect {
 	int rank, ranks;               /* of MPI or the launcher's environment; -1, 0: neither */
 	const struct smp_plan *plan;   /* the counters that were chosen; NULL: none */
 	const uint32_t *counter_id;    /* of each counter of the plan, in the raw file */
+	int together;                  /* set by the MPI wrappers: the ranks make one trace, so the end of one makes none */
 	double min_interval_s;         /* COUNTER-MIN-INTERVAL: not oftener than this at events; < 0: never there */
 };
 
@@ -54,6 +55,8 @@ const char *vt_collect_trace(void);
 
 /* Options beyond the common ones, as text, by their guide's name ("SYNC-MAX-MESSAGES"); NULL if nobody set it. */
 const char *vt_collect_option(const char *name);
+/* Of one that may be given several times the n-th mention, from 0; NULL: there are no more. */
+const char *vt_collect_option_nth(const char *name, int n);
 
 /* Called by vt_collect_end() while everything still records, ahead of all else it does (VT_setfinalizecallback). */
 void vt_call_finalize(void);

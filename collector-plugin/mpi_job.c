@@ -57,8 +57,13 @@ void vt_job_begin(int *argc, char ***argv)
 	if (all_well(rc != 0 || !job.collect ? -1 : 0) < 0) {
 		return;
 	}
+	job.collect->together = size > 1;
 	snprintf(raw_path, sizeof(raw_path), "%s", vt_raw_path(job.collect->raw));
 	err.text[0] = '\0';
+	if (vt_job_hosts(&job, &err) == 0) {
+		vt_self();
+		vt_job_configure(&job);
+	}
 	rc = vt_job_clock_open(&job, &err);
 	rc = rc < 0 ? rc : vt_job_session(&job, CAL_START, &err);
 	if (rc < 0 && err.text[0]) {

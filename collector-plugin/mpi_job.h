@@ -8,6 +8,8 @@
 #include "calib/sync.h"
 #include "collector-plugin/vt_private.h"
 
+enum { VT_HOST_NAME = 128 };
+
 struct vt_job {
 	struct vt_collect *collect;
 	struct cal_link *link;      /* NULL: no sessions, no common trace */
@@ -16,6 +18,9 @@ struct vt_job {
 	unsigned char *exchanges;   /* which ranks talk to the master */
 	double *hz;                 /* of each rank's timer */
 	int skip;                   /* TIMER-SKIP */
+	int ranks;
+	int *host;                  /* number of each rank's host, by the lowest rank on it */
+	char *host_name;            /* VT_HOST_NAME bytes per rank */
 	char domain[256];           /* equal where the kernel's clocks are shared */
 	/* rank 0, from vt_job_end() to vt_job_write() */
 	struct cal_run run;
@@ -27,6 +32,10 @@ struct vt_job {
 /* mpi_clock.c. Returns 0 or -1. */
 VT_HIDDEN int vt_job_clock_open(struct vt_job *j, struct tkm_err *err);
 VT_HIDDEN int vt_job_session(struct vt_job *j, enum cal_session_kind kind, struct tkm_err *err);
+
+/* mpi_config.c: hosts of all ranks, by all ranks together; then what the options say of this one. */
+VT_HIDDEN int vt_job_hosts(struct vt_job *j, struct tkm_err *err);
+VT_HIDDEN void vt_job_configure(struct vt_job *j);
 
 /* mpi_gather.c: clock data and raw files of all ranks to rank 0. */
 VT_HIDDEN int vt_job_gather(struct vt_job *j, const char *raw_path, struct tkm_err *err);

@@ -38,6 +38,7 @@ int MPI_Init(int *argc, char ***argv)
 	int (*next)(int *, char ***) = (int (*)(int *, char ***))vt_mpi_next("MPI_Init", (void *)PMPI_Init);
 	int rc;
 
+	vt_take_arguments(argc, argv);
 	vt_mpi_depth++;
 	rc = next(argc, argv);
 	vt_mpi_depth--;
@@ -53,6 +54,7 @@ int MPI_Init_thread(int *argc, char ***argv, int required, int *provided)
 		(int (*)(int *, char ***, int, int *))vt_mpi_next("MPI_Init_thread", (void *)PMPI_Init_thread);
 	int rc;
 
+	vt_take_arguments(argc, argv);
 	vt_mpi_depth++;
 	rc = next(argc, argv, required, provided);
 	vt_mpi_depth--;

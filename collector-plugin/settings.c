@@ -143,6 +143,23 @@ const char *vt_settings_other(const struct vt_settings *s, const char *name)
 	return o ? o->text : NULL;
 }
 
+/* The list has the last first. */
+const char *vt_settings_other_nth(const struct vt_settings *s, const char *name, int n)
+{
+	const struct vt_setting_other *o;
+	int all = 0;
+
+	for (o = s->others; o; o = o->next) {
+		all += !strcasecmp(o->name, name);
+	}
+	for (o = s->others; o; o = o->next) {
+		if (!strcasecmp(o->name, name) && --all == n) {
+			return o->text;
+		}
+	}
+	return NULL;
+}
+
 int vt_settings_known(const struct vt_settings *s, const char *name, const char **nearest)
 {
 	int best = 99, d;

@@ -47,6 +47,8 @@ void vt_settings_load(struct vt_settings *s, const char *commanded);
 
 /* The text of an option that is not in the table but known to other parts (SYNC-PERIOD); NULL: nobody set it. */
 const char *vt_settings_other(const struct vt_settings *s, const char *name);
+/* Of one that is given several times the n-th mention, from 0, in their order; NULL: there are no more. */
+const char *vt_settings_other_nth(const struct vt_settings *s, const char *name, int n);
 
 /* Is the name one of the guide's or ours, in the table or not? Else *nearest is a name that is near, or NULL. */
 int vt_settings_known(const struct vt_settings *s, const char *name, const char **nearest);

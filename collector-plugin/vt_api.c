@@ -23,6 +23,9 @@ static _Atomic int process_off; /* 0 recording, 1 until VT_traceon(), 2 for good
 void vt_process_state(int state)
 {
 	atomic_store(&process_off, state);
+	if (vt_tls.collect && vt_tls.collect == vt_collect_running()) {
+		vt_tls.state = state == 0 && vt_tls.thread->stream ? VT_TLS_ON : VT_TLS_OFF;
+	}
 }
 
 /* ---- the calling thread ---- */
@@ -70,6 +73,7 @@ VT_ErrorCode VT_initialize(int *argc, char ***argv)
 	struct tkm_err err;
 	int rc;
 
+	vt_take_arguments(argc, argv);
 	if (vt_hooks.initialize) {
 		return vt_hooks.initialize(argc, argv);
 	}

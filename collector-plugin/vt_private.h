@@ -78,6 +78,9 @@ VT_HIDDEN void vt_sample(ltick_t now);
 VT_HIDDEN struct vt_sampling *vt_sampling_open(struct vt_collect *c, struct vt_thread *t);
 VT_HIDDEN void vt_sampling_close(struct vt_sampling *s);
 
+/* Takes the collector's options out of the program's arguments; before vt_collect_start(). */
+VT_HIDDEN void vt_take_arguments(int *argc, char ***argv);
+
 /* ---- threads ---- */
 
 /* Registers the calling thread, number -1: any. *t stays valid until the thread ends. */

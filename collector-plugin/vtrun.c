@@ -270,18 +270,55 @@ static int find_library(struct vtrun *r)
 	return strpbrk(r->library, ": ") ? -1 : 0;
 }
 
+/* libVT.so lies beside libVTcs.so. */
+static void choose_library(struct vtrun *r, const char *path)
+{
+	char mpi[1024], *slash;
+	struct tkm_err e;
+
+	snprintf(mpi, sizeof(mpi), "%s", r->library);
+	slash = strrchr(mpi, '/');
+	snprintf(slash + 1, sizeof(mpi) - (size_t)(slash + 1 - mpi), "libVT.so");
+	switch (vtrun_mpi(path, mpi, &e)) {
+	case 1:
+		snprintf(r->library, sizeof(r->library), "%s", mpi);
+		break;
+	case -1:
+		vtrun_say("%s", e.text);
+		break;
+	default:
+		break;
+	}
+}
+
+/* Processes of one launcher are one job. */
+static void name_job(char *job, size_t size)
+{
+	static const char *const names[] = { "PMIX_NAMESPACE", "OMPI_MCA_ess_base_jobid", "PMI_JOBID", NULL };
+	struct timespec ts;
+	int i;
+
+	for (i = 0; names[i]; i++) {
+		if (getenv(names[i])) {
+			snprintf(job, size, "%.50s", getenv(names[i]));
+			return;
+		}
+	}
+	clock_gettime(CLOCK_REALTIME, &ts);
+	snprintf(job, size, "%d-%lld%09ld", (int)getpid(), (long long)ts.tv_sec, ts.tv_nsec);
+}
+
 /* ---- running ---- */
 
 static void tell_library(struct vtrun *r)
 {
 	const char *old = getenv("LD_PRELOAD"), *name = strrchr(r->program[0], '/');
-	char text[8192], preload[8192];
-	struct timespec ts;
+	char text[8192], preload[8192], job[64];
 
-	clock_gettime(CLOCK_REALTIME, &ts);
+	name_job(job, sizeof(job));
 	snprintf(preload, sizeof(preload), "%s%s%s", r->library, old && *old ? ":" : "", old && *old ? old : "");
-	snprintf(text, sizeof(text), "pid=%d\tjob=%d-%lld%09ld\tfollow=%d\tprog=%.200s\tcommanded=%.1000s\tset=%.1500s\tpreload=%.500s\thw=%s",
-		 (int)getpid(), (int)getpid(), (long long)ts.tv_sec, ts.tv_nsec, r->settings.follow_children,
+	snprintf(text, sizeof(text), "pid=%d\tjob=%s\tfollow=%d\tprog=%.200s\tcommanded=%.1000s\tset=%.1500s\tpreload=%.500s\thw=%s",
+		 (int)getpid(), job, r->settings.follow_children,
 		 name ? name + 1 : r->program[0], r->commanded, r->set, old ? old : "", r->hw);
 	setenv(VT_RUN_VARIABLE, text, 1);
 	setenv("LD_PRELOAD", preload, 1);
@@ -318,6 +355,7 @@ static int run(struct vtrun *r)
 	} else if (find_library(r) < 0) {
 		vtrun_say("%s is not there, or has a blank or colon in its name: the program runs unsampled", r->library);
 	} else {
+		choose_library(r, path);
 		vtrun_hw(r->hw, sizeof(r->hw));
 		tell_library(r);
 	}

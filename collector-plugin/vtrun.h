@@ -26,6 +26,10 @@ void vtrun_say(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
  * why; -1: it cannot be run, *err says why, *status is what a shell would return. `path` gets its place. */
 int vtrun_target(const char *name, char *path, size_t size, int *status, struct tkm_err *err);
 
+/* vtrun_mpi.c: does the program use MPI, so that `library`, libVT.so, belongs into it? 1 or 0; -1: it does, but the
+ * library is not there or is made for another MPI, *err says it. */
+int vtrun_mpi(const char *path, const char *library, struct tkm_err *err);
+
 /* vtrun_hw.c: which disks are whole and physical, which interfaces are the system's, as words for struct smp_env.hw. */
 void vtrun_hw(char *words, size_t size);
 

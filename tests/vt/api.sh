@@ -156,8 +156,28 @@ exported() # exported LIBRARY FILE...: exactly the symbols in the files
 	ok "$so exports what is checked in, no more and no less" $?
 }
 exported libVTnull.so "$include/vt_api.sym"
-needed=$(readelf -d "$lib/libVTnull.so" | sed -n 's/.*NEEDED.*\[\(.*\)\]/\1/p' | grep -v 'san\.so')
-[ "$needed" = libc.so.6 ]
+exported libVTcs.so "$include/vt_api.sym" "$include/preload.sym"
+needs() # needs LIBRARY: all that it needs, but what sanitizers brought
+{
+	readelf -d "$lib/$1" | sed -n 's/.*NEEDED.*\[\(.*\)\]/\1/p' | grep -v 'san\.so' | LC_ALL=C sort | tr '\n' ' '
+}
+not_libc='^(libc|libm|libdl|libpthread|librt|ld-linux[-_a-z0-9]*)\.so\.[0-9]$'
+needs libVTcs.so | tr ' ' '\n' | grep -vE "$not_libc" | grep . >"$dir/out"
+[ ! -s "$dir/out" ]
+ok "libVTcs.so needs libc only" $?
+if [ -e "$lib/libVT.so" ]; then
+	# MPI-4 names are there where the MPI has them, all or none
+	mpi4=
+	nm -D --defined-only "$lib/libVT.so" | grep -q ' MPI_Send_c$' && mpi4=$include/mpi4.sym
+	# shellcheck disable=SC2086
+	exported libVT.so "$include/vt_api.sym" "$include/preload.sym" "$include/mpi3.sym" $mpi4
+	needs libVT.so | tr ' ' '\n' | grep -vE "$not_libc" | grep . >"$dir/out"
+	grep -qE '^libmpi(ch)?\.so' "$dir/out" && [ "$(wc -l <"$dir/out")" -eq 1 ]
+	ok "libVT.so needs libc and MPI only" $?
+else
+	skip "libVT.so" "no MPI in this build"
+fi
+[ "$(needs libVTnull.so)" = 'libc.so.6 ' ]
 ok "libVTnull.so needs libc only" $?
 
 echo "1..$count"

@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Options that need to know the other ranks: PROCESS and CLUSTER (seeds/003 sections 2.5.3 and 3.2.3), GROUP. Every
+ * rank works them out from the names of the hosts, which all know. */
+#include "config.h"
+#include "collector-plugin/mpi_job.h"
+
+#include <ctype.h>
+#include <limits.h>
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/text.h"
+#include "collector-plugin/vt_hooks.h"
+
+/* ---- hosts ---- */
+
+int vt_job_hosts(struct vt_job *j, struct tkm_err *err)
+{
+	char mine[VT_HOST_NAME] = "", *all;
+	int i, k, n = 0, size;
+
+	PMPI_Comm_size(MPI_COMM_WORLD, &size);
+	j->host = calloc((size_t)size, sizeof(*j->host));
+	all = calloc((size_t)size, VT_HOST_NAME);
+	/* every rank must come to the collective call */
+	if (!j->host || !all) {
+		free(all);
+		all = NULL;
+	}
+	{
+		char processor[MPI_MAX_PROCESSOR_NAME + 1] = "";
+
+		PMPI_Get_processor_name(processor, &n);
+		snprintf(mine, sizeof(mine), "%.*s", VT_HOST_NAME - 1, processor);
+	}
+	if (!all) {
+		return tkm_fail(err, TKM_ERR_NOMEM, "out of memory for %d ranks", size);
+	}
+	PMPI_Allgather(mine, VT_HOST_NAME, MPI_CHAR, all, VT_HOST_NAME, MPI_CHAR, MPI_COMM_WORLD);
+	/* numbered by the lowest rank on each */
+	for (i = 0, n = 0; i < size; i++) {
+		for (k = 0; strcmp(all + (size_t)k * VT_HOST_NAME, all + (size_t)i * VT_HOST_NAME) != 0; k++) {
+		}
+		j->host[i] = k == i ? n++ : j->host[k];
+	}
+	j->host_name = all;
+	j->ranks = size;
+	return 0;
+}
+
+/* ---- triplets ---- */
+
+/* "a:b:c,d:e" as far as it goes; is `number` among them? -1: that is no list of triplets. */
+static int in_triplets(const char *text, size_t length, long long number, long long last)
+{
+	int in = 0;
+
+	while (length > 0) {
+		const char *comma = memchr(text, ',', length);
+		size_t n = comma ? (size_t)(comma - text) : length;
+		struct tkm_triplet t;
+
+		if (tkm_parse_triplet(text, n, &t) < 0 || t.first < 0) {
+			return -1;
+		}
+		if (!memchr(text, ':', n)) {
+			t.last = LLONG_MAX; /* "the default value for <UPPER-BOUND> is the size of MPI_COMM_WORLD" */
+		}
+		in |= number >= t.first && number <= t.last && number <= last && (number - t.first) % t.step == 0;
+		text += n + (comma != NULL);
+		length -= n + (comma != NULL);
+	}
+	return in;
+}
+
+static size_t word(const char **text)
+{
+	*text += strspn(*text, " \t,");
+	return strcspn(*text, " \t");
+}
+
+static int state_of(const char *text, size_t n)
+{
+	static const struct {
+		const char *word;
+		int state;
+	} words[] = { { "on", 0 }, { "true", 0 }, { "off", 1 }, { "false", 1 }, { "no", 2 }, { "discard", 2 } };
+	size_t i;
+
+	for (i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+		if (strlen(words[i].word) == n && strncasecmp(words[i].word, text, n) == 0) {
+			return words[i].state;
+		}
+	}
+	return -1;
+}
+
+/* "triplets [state] triplets [state] ...": the last that names the number counts. Returns 0 or -1. */
+static int apply(const char *text, long long number, long long last, int *state)
+{
+	size_t n = word(&text), m;
+
+	while (n > 0) {
+		int in = in_triplets(text, n, number, last), s = 0;
+
+		if (in < 0) {
+			return -1;
+		}
+		text += n;
+		m = word(&text);
+		if (m > 0 && state_of(text, m) >= 0) {
+			s = state_of(text, m);
+			text += m;
+			m = word(&text);
+		}
+		*state = in ? s : *state;
+		n = m;
+	}
+	return 0;
+}
+
+static void rules(const char *option, long long number, long long last, int *state)
+{
+	const char *text;
+	int i;
+
+	for (i = 0; (text = vt_collect_option_nth(option, i)) != NULL; i++) {
+		if (apply(text, number, last, state) < 0) {
+			fprintf(stderr, "Tickmark WARNING: %s %s: not triplets START:STOP:STEP and on, off, no or discard; left out\n",
+				option, text);
+		}
+	}
+}
+
+/* ---- groups ---- */
+
+/* A member by name: an earlier group of the configuration, or a host. Returns how many ids it gave. */
+static int named_member(const struct vt_job *j, struct vt_names *known, const char *name, int *id)
+{
+	uint32_t k = 0, count = vt_names_count(known);
+	int i, n = 0;
+
+	for (k = 1; k <= count; k++) {
+		if (strcmp(vt_names_text(known, k), name) == 0) {
+			id[0] = (int)k;
+			return 1;
+		}
+	}
+	for (i = 0; i < j->ranks; i++) {
+		if (strcasecmp(j->host_name + (size_t)i * VT_HOST_NAME, name) == 0) {
+			VT_getprocid(i, &id[n++]);
+		}
+	}
+	return n;
+}
+
+/* "name member[, member ...]", a member being triplets or a name. The handles of the groups count from 1, like the
+ * entries of `known`. */
+static int define_group(const struct vt_job *j, struct vt_names *known, const char *text)
+{
+	int *id = calloc((size_t)j->ranks * 2 + 2, sizeof(*id)), n = 0, i, handle, fresh;
+	char *copy = strdup(text), *save = NULL, *name, *member;
+
+	name = copy ? strtok_r(copy, " \t", &save) : NULL;
+	while (id && name && (member = strtok_r(NULL, " \t,", &save)) && n <= j->ranks) {
+		if (isdigit((unsigned char)member[0])) {
+			for (i = 0; i < j->ranks && n <= j->ranks; i++) {
+				struct tkm_triplet t;
+
+				if (tkm_parse_triplet(member, strlen(member), &t) < 0) {
+					n = -1;
+					break;
+				}
+				if (i >= t.first && i <= t.last && (i - t.first) % t.step == 0) {
+					VT_getprocid(i, &id[n++]);
+				}
+			}
+		} else {
+			i = named_member(j, known, member, id + n);
+			n = i > 0 ? n + i : -1;
+		}
+		if (n < 0) {
+			break;
+		}
+	}
+	if (name && n > 0 && VT_groupdef(name, n, id, &handle) == VT_OK) {
+		vt_names_number(known, name, &fresh);
+	} else {
+		n = -1;
+	}
+	free(copy);
+	free(id);
+	return n < 0 ? -1 : 0;
+}
+
+void vt_job_configure(struct vt_job *j)
+{
+	static struct vt_names known = VT_NAMES_INIT;
+	int me = j->collect->rank, hosts = 0, state = 0, i;
+	const char *text;
+
+	for (i = 0; i < j->ranks; i++) {
+		hosts = j->host[i] > hosts ? j->host[i] : hosts;
+	}
+	rules("PROCESS", me, j->ranks - 1, &state);
+	rules("CLUSTER", j->host[me], hosts, &state);
+	vt_process_state(state);
+	for (i = 0; (text = vt_collect_option_nth("GROUP", i)) != NULL; i++) {
+		if (define_group(j, &known, text) < 0 && me == 0) {
+			fprintf(stderr, "Tickmark WARNING: GROUP %s: want a name and members, which are triplets, hosts or "
+				"groups defined before; left out\n", text);
+		}
+	}
+}

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Options on the program's own command line, seeds/003 section 2.4.3: --itc-args --some-option value ...
+ * --itc-args-end. They become VT_ variables, which the collector reads, and are gone before the program looks. */
+#include "config.h"
+#include "collector-plugin/vt_private.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* "--logfile-format" as "VT_LOGFILE_FORMAT". Returns the length of the option's name, 0: that is none. */
+static size_t variable_of(const char *word, char *name, size_t size)
+{
+	size_t n, i;
+
+	if (strncmp(word, "--", 2) != 0) {
+		return 0;
+	}
+	n = strcspn(word + 2, "=");
+	if (n == 0 || n + 4 > size) {
+		return 0;
+	}
+	memcpy(name, "VT_", 3);
+	for (i = 0; i < n; i++) {
+		char c = word[2 + i];
+
+		name[3 + i] = c == '-' ? '_' : (char)toupper((unsigned char)c);
+	}
+	name[3 + n] = '\0';
+	return n;
+}
+
+/* The words from v[i] on that belong to one option, set as its variable. Returns how many they are. */
+static int take_option(char **v, int i, int end)
+{
+	char name[100], value[4096] = "";
+	size_t n = variable_of(v[i], name, sizeof(name)), at = 0;
+	const char *old;
+	int k = i + 1;
+
+	if (n == 0) {
+		fprintf(stderr, "Tickmark WARNING: --itc-args: %s is no option; left out\n", v[i]);
+		return 1;
+	}
+	if (v[i][2 + n] == '=') {
+		at = (size_t)snprintf(value, sizeof(value), "%s", v[i] + 3 + n);
+	} else {
+		for (; k < end && strncmp(v[k], "--", 2) != 0 && at < sizeof(value); k++) {
+			at += (size_t)snprintf(value + at, sizeof(value) - at, "%s%s", at ? " " : "", v[k]);
+		}
+	}
+	if (at >= sizeof(value)) {
+		fprintf(stderr, "Tickmark WARNING: --itc-args: the value of %s is too long; left out\n", v[i]);
+		return k - i;
+	}
+	old = getenv(name);
+	/* options that may be given several times go on where the variable ends */
+	if (old && (strcmp(name, "VT_COUNTER") == 0 || strcmp(name, "VT_PROCESS") == 0)) {
+		char both[8300];
+
+		snprintf(both, sizeof(both), "%.4096s %s", old, value);
+		setenv(name, both, 1);
+	} else {
+		setenv(name, at ? value : "on", 1);
+	}
+	return k - i;
+}
+
+void vt_take_arguments(int *argc, char ***argv)
+{
+	int begin, end, i;
+	char **v;
+
+	if (!argc || !argv || !*argv) {
+		return;
+	}
+	v = *argv;
+	for (begin = 1; begin < *argc && v[begin] && strcmp(v[begin], "--itc-args") != 0; begin++) {
+	}
+	if (begin >= *argc || !v[begin]) {
+		return;
+	}
+	for (end = begin + 1; end < *argc && strcmp(v[end], "--itc-args-end") != 0; end++) {
+	}
+	for (i = begin + 1; i < end; i += take_option(v, i, end)) {
+	}
+	/* without an end all that follows was meant */
+	end += end < *argc;
+	memmove(&v[begin], &v[end], (size_t)(*argc - end) * sizeof(*v));
+	*argc -= end - begin;
+	v[*argc] = NULL;
+	vt_take_arguments(argc, argv); /* there may be several such blocks */
+}

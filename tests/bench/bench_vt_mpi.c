@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Under MPI: bench_vt_mpi overhead: ns that libVT adds to an MPI call when nothing is sampled, in slices that
+ * alternate with the profiling name of the same call. bench_vt_mpi finalize N: N counter samples per rank, then the
+ * seconds of MPI_Finalize as rank 0 sees it. bench_vt_mpi start: nothing at all. */
+#include "config.h"
+#include "collector-plugin/VT.h"
+#include "tests/bench/bench.h"
+
+#include <mpi.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum { RUNS = 31, CALLS = 1000000 };
+
+/* MPI_Wtime() ends with MPI. */
+static double seconds(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (double)ts.tv_sec + (double)ts.tv_nsec * 1e-9;
+}
+
+static void overhead(void)
+{
+	double added[RUNS], t, with, without;
+	int i, k, rank;
+
+	for (i = -3; i < RUNS; i++) {
+		t = seconds();
+		for (k = 0; k < CALLS; k++) {
+			MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+		}
+		with = seconds() - t;
+		t = seconds();
+		for (k = 0; k < CALLS; k++) {
+			PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
+		}
+		without = seconds() - t;
+		if (i >= 0) {
+			added[i] = (with - without) / CALLS * 1e9;
+		}
+	}
+	bench_print("vt.mpi.overhead", added, RUNS, "ns");
+}
+
+static void record(long n)
+{
+	int cls, h;
+	int64_t i;
+
+	VT_classdef("Bench", &cls);
+	VT_countdef("samples", cls, VT_COUNT_INTEGER64 | VT_COUNT_RATE, VT_ME, NULL, "#", &h);
+	for (i = 0; i < n; i++) {
+		VT_countval(1, &h, &i);
+	}
+}
+
+int main(int argc, char **argv)
+{
+	int rank, finalize = argc > 2 && strcmp(argv[1], "finalize") == 0;
+	double t;
+
+	MPI_Init(&argc, &argv);
+	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+	if (argc > 1 && strcmp(argv[1], "overhead") == 0) {
+		overhead();
+	}
+	if (finalize) {
+		record(atol(argv[2]));
+	}
+	MPI_Barrier(MPI_COMM_WORLD);
+	t = seconds();
+	MPI_Finalize();
+	if (finalize && rank == 0) {
+		printf("%.6f\n", seconds() - t);
+	}
+	return 0;
+}

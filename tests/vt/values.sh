@@ -1,0 +1,105 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# Programs that call VT_, in C, C++ and Fortran, linked with -lVTcs: what they recorded comes back from the trace, value
+# by value, from the thread, group or node where it belongs. TAP.
+set -u
+build=$(cd "${top_builddir:-.}" && pwd)
+src=$(cd "${top_srcdir:-.}" && pwd)
+here=$src/tests/vt
+lib=$build/.libs
+dir=$(mktemp -d) || exit 99
+trap 'rm -rf "$dir"' EXIT
+# shellcheck disable=SC2086
+san=$(printf '%s ' ${CFLAGS:-} | tr ' ' '\n' | grep '^-f.*sanitize' | tr '\n' ' ')
+VT_LOGFILE_PREFIX=$dir VT_LOGFILE_NAME=t.stf VT_FLUSH_PREFIX=$dir VT_FORCE=on SAY=$dir/say
+export VT_LOGFILE_PREFIX VT_LOGFILE_NAME VT_FLUSH_PREFIX VT_FORCE SAY
+count=0 bad=0
+
+ok() # ok NAME STATUS: status 0 is a pass; $dir/out is shown otherwise
+{
+	count=$((count + 1))
+	if [ "$2" -eq 0 ]; then
+		echo "ok $count - $1"
+	else
+		bad=1
+		echo "not ok $count - $1"
+		sed 's/^/# /' "$dir/out" 2>/dev/null | head -40
+	fi
+}
+
+skip() # skip NAME REASON
+{
+	count=$((count + 1))
+	echo "ok $count - $1 # SKIP $2"
+}
+
+compile() # compile COMPILER... SOURCE: to $dir/prog
+{
+	# shellcheck disable=SC2086
+	"$@" $san -g -D_GNU_SOURCE -I"$src/collector-plugin" -I"$src" -L"$lib" -lVTcs -Wl,-rpath,"$lib" -lm -pthread \
+		-o "$dir/prog" >"$dir/out" 2>&1
+}
+
+# The program's own counters only; the collector's have classes of their own.
+same() # same: what was said and what is in the trace
+{
+	LC_ALL=C sort "$dir/say" >"$dir/want"
+	"$build/tests/vt/samples" "$dir/t.stf" 2>"$dir/out" | grep -vE ' (Tickmark|OS|PERF_DATA|sampler):' | LC_ALL=C sort >"$dir/have"
+	[ -s "$dir/want" ] && diff "$dir/want" "$dir/have" >>"$dir/out" 2>&1 &&
+		"$build/stftool" "$dir/t.stf" --verify >>"$dir/out" 2>&1
+}
+
+try() # try NAME ARGUMENTS...: runs $dir/prog, compares
+{
+	name=$1
+	shift
+	rm -f "$dir"/t.* "$dir/say"
+	timeout 60 "$dir/prog" "$@" >"$dir/out" 2>&1 && same
+	ok "$name" $?
+}
+
+# shellcheck disable=SC2086
+{
+	compile ${CC:-cc} -std=c99 "$here/kinds.c" && try "every format, display kind, scope and target comes back" 0
+	try "the same from four threads" 3
+	compile ${CC:-cc} -std=c99 "$here/many.c" && try "255 counters and more in one call"
+	compile ${CC:-cc} -std=c99 "$here/callback.c" && try "callbacks sample at state changes, per thread"
+	compile ${CC:-cc} -std=c99 "$here/wild.c" && try "what programs in the wild do hurts nobody"
+	compile ${CC:-cc} -std=c99 "$here/threads.c" && try "eight threads at once, and others that come and go"
+	compile ${CC:-cc} -std=c99 "$here/api_all.c" && rm -f "$dir"/t.* && timeout 60 "$dir/prog" libVTcs, >"$dir/out" 2>&1
+	ok "every function of VT.h answers" $?
+}
+if [ "${CXX:-no}" != no ]; then
+	# shellcheck disable=SC2086
+	compile $CXX -std=c++11 "$here/kinds.c" && try "the same as C++11" 2
+	# shellcheck disable=SC2086
+	compile $CXX -std=c++11 "$here/api_cxx.cc" && rm -f "$dir"/t.* && timeout 60 "$dir/prog" >"$dir/out" 2>&1
+	ok "the classes of C++" $?
+else
+	skip "C++" "no C++ compiler here (configure CXX=...)"
+fi
+if [ "${FC:-no}" != no ]; then
+	compile "$FC" -std=f2008 "$here/fortran.f90" && try "counters from Fortran"
+else
+	skip "Fortran" "no Fortran compiler here (configure FC=...)"
+fi
+# vtrun in front changes nothing of it
+# shellcheck disable=SC2086
+if compile ${CC:-cc} -std=c99 "$here/kinds.c"; then
+	rm -f "$dir"/t.* "$dir/say"
+	timeout 60 "$build/vtrun" -- "$dir/prog" 2 >"$dir/out" 2>&1 && same
+	ok "a program linked with -lVTcs, started by vtrun" $?
+fi
+# shellcheck disable=SC2086
+if ${CC:-cc} $san -D_GNU_SOURCE -I"$src/collector-plugin" -I"$src" "$here/kinds.c" -L"$lib" -lVTnull \
+	-Wl,-rpath,"$lib" -lm -pthread -o "$dir/prog" >"$dir/out" 2>&1; then
+	rm -f "$dir"/t.* "$dir/say"
+	timeout 60 "$build/vtrun" -- "$dir/prog" 2 >"$dir/out" 2>&1 && same
+	ok "a program linked with -lVTnull is recorded when vtrun starts it" $?
+	rm -f "$dir"/t.*
+	timeout 60 "$dir/prog" 2 >"$dir/out" 2>&1 && ! ls "$dir"/t.* >/dev/null 2>&1
+	ok "and is not without" $?
+fi
+
+echo "1..$count"
+exit $bad
