@@ -5,10 +5,39 @@
 #include "collector-plugin/vtrun.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #ifdef HAVE_HWLOC
 #include <hwloc.h>
+
+/* Its plugins ask X servers, GPUs and the resolver, which takes longer than all else here and could hang. */
+static void without_plugins(int on)
+{
+	static char *components, *path;
+
+	if (on) {
+		components = getenv("HWLOC_COMPONENTS");
+		path = getenv("HWLOC_PLUGINS_PATH");
+		components = components ? strdup(components) : NULL;
+		path = path ? strdup(path) : NULL;
+		setenv("HWLOC_COMPONENTS", "linux,stop", 1);
+		setenv("HWLOC_PLUGINS_PATH", "", 1);
+		return;
+	}
+	if (components) {
+		setenv("HWLOC_COMPONENTS", components, 1);
+	} else {
+		unsetenv("HWLOC_COMPONENTS");
+	}
+	if (path) {
+		setenv("HWLOC_PLUGINS_PATH", path, 1);
+	} else {
+		unsetenv("HWLOC_PLUGINS_PATH");
+	}
+	free(components);
+	free(path);
+}
 
 void vtrun_hw(char *words, size_t size)
 {
@@ -17,7 +46,9 @@ void vtrun_hw(char *words, size_t size)
 	size_t n = 0;
 
 	words[0] = '\0';
+	without_plugins(1);
 	if (hwloc_topology_init(&t) < 0) {
+		without_plugins(0);
 		return;
 	}
 	/* nothing but devices: half the time of a whole topology */
@@ -34,6 +65,7 @@ void vtrun_hw(char *words, size_t size)
 		}
 	}
 	hwloc_topology_destroy(t);
+	without_plugins(0);
 }
 #else
 void vtrun_hw(char *words, size_t size)

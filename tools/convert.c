@@ -102,7 +102,8 @@ static int copy_declarations(struct copy *c)
 static int copy_trace(struct copy *c, const char *to)
 {
 	struct stf_writer_options opt = { .resolution = c->t->resolution, .eventbits = c->t->eventbits,
-					  .procs_per_file = (uint32_t)c->o->procs_per_file, .force = c->o->force };
+					  .procs_per_file = (uint32_t)c->o->procs_per_file, .force = c->o->force,
+					  .compress = (int)c->o->compress_trace };
 	uint64_t start = 1, end = 0;
 	struct stf_err e;
 	char text[100];

@@ -14,11 +14,14 @@ enum { MAX_OPTIONS = 40 };
 static void make_table(struct stt_options *o, struct tkm_option *t)
 {
 	const struct tkm_option all[] = {
+		{ "CLOCK", TKM_OPTION_TEXT, &o->clock, 0, 0, "FILE", "with --merge: correct the clocks of the ranks as FILE.clk says" },
+		{ "COMPRESS-TRACE", TKM_OPTION_LEVEL, &o->compress_trace, 0, 19, "[on|off|LEVEL]",
+		  "compress an STF trace that is written, with zstd" },
 		{ "CONFIG", TKM_OPTION_TEXT, &o->config, 0, 0, "FILE", "read options from FILE (default: $VT_CONFIG)" },
 		{ "CONVERT", TKM_OPTION_NAME, &o->convert, 0, 0, "[FILE]",
 		  "write the whole trace in the format of FILE's suffix or --logfile-format" },
 		{ "CSV", TKM_OPTION_BOOL, &o->csv, 0, 0, NULL, "print tables as comma-separated values" },
-		{ "DELETE-RAW-DATA", TKM_OPTION_BOOL, &o->delete_raw_data, 0, 0, NULL, "with --merge: remove the raw trace" },
+		{ "DELETE-RAW-DATA", TKM_OPTION_BOOL, &o->delete_raw_data, 0, 0, NULL, "with --merge: remove the raw files" },
 		{ "DUMP", TKM_OPTION_BOOL, &o->dump, 0, 0, NULL, "print the trace as ASCII VTF on standard output" },
 		{ "EXTENDED-VTF", TKM_OPTION_BOOL, &o->extended_vtf, 0, 0, "[on|off]",
 		  "also print records that old VTF readers do not know (default on)" },
@@ -29,7 +32,7 @@ static void make_table(struct stt_options *o, struct tkm_option *t)
 		{ "LOGFILE-NAME", TKM_OPTION_TEXT, &o->logfile_name, 0, 0, "FILE", "name of the output, - for standard output" },
 		{ "LOGFILE-PREFIX", TKM_OPTION_TEXT, &o->logfile_prefix, 0, 0, "DIR", "where relative output names begin" },
 		{ "MATCHED-VTF", TKM_OPTION_BOOL, &o->matched_vtf, 0, 0, NULL, "a message's send and receive on one line" },
-		{ "MERGE", TKM_OPTION_NAME, &o->merge, 0, 0, "[FILE]", "merge a raw trace (not supported yet)" },
+		{ "MERGE", TKM_OPTION_NAME, &o->merge, 0, 0, "[FILE]", "make a trace of raw files (FILE... are VT-flush-*.dat)" },
 		{ "MOVE", TKM_OPTION_NAME, &o->move, 0, 0, "[FILE|DIR]", "give the trace and its components another name" },
 		{ "PRINT-CLOCK", TKM_OPTION_BOOL, &o->print_clock, 0, 0, NULL,
 		  "clock, period, event bits, and what the trace says of its correction" },
@@ -120,7 +123,7 @@ static int read_config(const struct tkm_option *t, int argc, char **argv, struct
 int stt_options_parse(int argc, char **argv, struct stt_options *o, struct tkm_err *err)
 {
 	struct tkm_option table[MAX_OPTIONS];
-	const char *input[1] = { NULL };
+	int n;
 	int i;
 
 	o->extended_vtf = 1;
@@ -137,11 +140,19 @@ int stt_options_parse(int argc, char **argv, struct stt_options *o, struct tkm_e
 			return 1;
 		}
 	}
+	o->inputs = calloc((size_t)argc + 1, sizeof(*o->inputs));
+	if (!o->inputs) {
+		return tkm_fail(err, TKM_ERR_NOMEM, "out of memory");
+	}
 	if (read_config(table, argc, argv, o, err) < 0 || tkm_option_environment(table, err) < 0 ||
-	    tkm_option_arguments(table, argc, argv, input, 1, err) < 0) {
+	    (n = tkm_option_arguments(table, argc, argv, o->inputs, argc, err)) < 0) {
 		return -1;
 	}
-	o->input = input[0];
+	if (n > 1 && !o->merge) {
+		return tkm_fail(err, TKM_ERR_ARG, "'%s': one argument too many", o->inputs[1]);
+	}
+	o->n_inputs = n;
+	o->input = o->inputs[0];
 	return check(o, err);
 }
 
@@ -152,6 +163,8 @@ void stt_options_free(struct stt_options *o)
 	make_table(o, table);
 	tkm_option_free(table, o->storage);
 	o->storage = NULL;
+	free(o->inputs);
+	o->inputs = NULL;
 }
 
 static int ends_in(const char *name, const char *suffix)

@@ -11,6 +11,7 @@
 
 #include "tools/convert.h"
 #include "tools/files.h"
+#include "tools/merge.h"
 #include "tools/print.h"
 #include "tools/request.h"
 #include "tools/verify.h"
@@ -99,10 +100,9 @@ static int print_tables(const struct stt_options *o)
 	return rc;
 }
 
-static int merge(const struct stt_options *o)
+static int sumdata(const struct stt_options *o)
 {
-	return stt_fault(o, "%s: %s of raw traces is not supported yet; this version writes and reads merged traces only%s",
-			 o->input, o->merge ? "--merge" : "--sumdata", o->delete_raw_data ? "; nothing was deleted" : "");
+	return stt_fault(o, "%s: --sumdata: this version writes no summary data files", o->input);
 }
 
 static int run(const struct stt_options *o)
@@ -112,8 +112,11 @@ static int run(const struct stt_options *o)
 	if (!o->input) {
 		return stt_usage(o, "no input file; %s --help shows how", o->program);
 	}
-	if (o->merge || o->sumdata) {
-		return merge(o);
+	if (o->sumdata) {
+		return sumdata(o);
+	}
+	if (o->merge) {
+		return with_name(o, "--merge", o->merge, stt_merge);
 	}
 	if (o->delete_raw_data) {
 		return stt_usage(o, "--delete-raw-data only goes with --merge");

@@ -18,11 +18,13 @@ struct stt_options {
 	const char *program;
 	int expand; /* xstftool */
 	const char *input;
-	const char *config, *convert, *logfile_format, *logfile_name, *logfile_prefix, *move, *merge, *recover, *sumdata;
+	const char **inputs; /* all of them: raw files of --merge. Own array */
+	int n_inputs;
+	const char *config, *clock, *convert, *logfile_format, *logfile_name, *logfile_prefix, *move, *merge, *recover, *sumdata;
 	int csv, delete_raw_data, dump, extended_vtf, force, json, matched_vtf, remove, ticks, verify;
 	int print_clock, print_counters, print_errors, print_files, print_reports, print_statistics, print_threads;
 	int help, version;
-	long long verbose, procs_per_file;
+	long long verbose, procs_per_file, compress_trace;
 	struct tkm_option_list request;
 	struct tkm_option_storage *storage;
 };

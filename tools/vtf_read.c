@@ -115,7 +115,8 @@ static int from_writer(struct reader *r)
 static int begin(struct reader *r)
 {
 	struct stf_writer_options opt = { .resolution = r->resolution, .eventbits = (uint32_t)r->eventbits,
-					  .procs_per_file = (uint32_t)r->o->procs_per_file, .force = r->force };
+					  .procs_per_file = (uint32_t)r->o->procs_per_file, .force = r->force,
+					  .compress = (int)r->o->compress_trace };
 	struct stf_err e;
 	size_t n = 0;
 	uint32_t i, k;
