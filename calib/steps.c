@@ -28,6 +28,8 @@ struct finder {
 	size_t n;
 	struct pair *pair;
 	double base, nominal;
+	double bend;           /* by how much the rate can curve, per local tick squared */
+	double *work;          /* a number for each pair */
 	double low, high;      /* the rate that the run had all along, +- max_wander, less the base */
 };
 
@@ -63,8 +65,9 @@ static void make_pairs(struct finder *f)
 	}
 }
 
-static void choose_base(struct finder *f, double *work)
+static void choose_base(struct finder *f)
 {
+	double *work = f->work;
 	size_t k, n = 0;
 
 	for (k = 0; k < f->n; k++) {
@@ -124,23 +127,12 @@ static int beside(const struct finder *f, size_t k, int direction, const struct 
 	return n;
 }
 
-/* What the rate of pair k should be by two others, on a straight line through theirs, and how far off it can
- * be by wander that is as sudden as believed; weight: of the first of them, the other has the rest. */
-static double expected(const struct finder *f, const struct pair *p, const struct pair *x, const struct pair *y,
-	double *off, double *weight)
-{
-	double w = f->m->max_wander * f->base, turns = 2 * M_PI / (swing_s / f->m->period_s * (1 / f->base));
-	double bend = 0.5 * w * turns * turns * fabs((p->at - x->at) * (p->at - y->at));
-
-	*weight = (p->at - y->at) / (x->at - y->at);
-	if (bend >= 2 * w) {
-		/* too far apart to follow: within +-w of one constant all the same */
-		*weight = fmin(fmax(*weight, 0), 1);
-		bend = 2 * w;
-	}
-	*off = bend;
-	return *weight * rate(x) + (1 - *weight) * rate(y);
-}
+/* A pair and two others that say what its rate should be, on a straight line through theirs. */
+struct guess {
+	double size;      /* by how much its rise differs from that, global ticks */
+	double tolerance; /* what is believable */
+	double lever;     /* how much of `size` one unit of f->bend can make */
+};
 
 /* How much each node counts in a sum of rises. */
 struct parts_of {
@@ -190,41 +182,77 @@ static double off_by(const struct finder *f, const struct parts_of *c)
 	return fmin(4 * sqrt(squares), most);
 }
 
-/* How far the pair's rise can believably be from what x and y make of it; they stand on both sides of it, or
- * both on one. *size: by how much it is. */
-static double tolerance(const struct finder *f, const struct pair *p, const struct pair *x, const struct pair *y, double *size)
+/* x and y stand on both sides of the pair, or both on one. */
+static struct guess guess(const struct finder *f, const struct pair *p, const struct pair *x, const struct pair *y)
 {
-	double off, weight, want = expected(f, p, x, y, &off, &weight), sum;
+	double w = f->m->max_wander * f->base, weight = (p->at - y->at) / (x->at - y->at);
+	struct guess g = { .lever = 0.5 * fabs((p->at - x->at) * (p->at - y->at)) * p->length };
+	double bent = f->bend * g.lever;
 	struct parts_of c = { .n = 0 };
 
-	*size = p->rise - want * p->length;
+	if (bent >= 2 * w * p->length) {
+		/* too far apart to follow: within +-w of one constant all the same */
+		weight = fmin(fmax(weight, 0), 1);
+		bent = 2 * w * p->length;
+	}
+	g.size = p->rise - (weight * rate(x) + (1 - weight) * rate(y)) * p->length;
 	count_pair(&c, p, 1);
 	count_pair(&c, x, -weight * p->length / x->length);
 	count_pair(&c, y, -(1 - weight) * p->length / y->length);
-	sum = off_by(f, &c) + off * p->length;
-	/* a rate that changed for good is no step */
-	return (x->at < p->at) != (y->at < p->at) ? fmax(sum, 0.75 * fabs(rate(x) - rate(y)) * p->length) : sum;
+	g.tolerance = off_by(f, &c) + bent;
+	if ((x->at < p->at) != (y->at < p->at)) {
+		/* a rate that changed for good is no step */
+		g.tolerance = fmax(g.tolerance, 0.75 * fabs(rate(x) - rate(y)) * p->length);
+	}
+	return g;
 }
 
-/* By how many times what is believable the pair's rise differs from what its neighbours say; 0: nobody to
- * compare with. A short pair knows no rate, so of the nearest two on each side those that know best. */
-static double excursion(const struct finder *f, size_t k)
+/* A short pair knows no rate, so of the nearest two on each side those that know best. 0: there are none. */
+static int best_guess(const struct finder *f, size_t k, struct guess *best)
 {
 	const struct pair *p = &f->pair[k], *near[4];
-	int n = beside(f, k, -1, near), i, j;
-	double best = INFINITY, worth = 0, size, one;
+	int n = beside(f, k, -1, near), i, j, found = 0;
 
 	n += beside(f, k, 1, near + n);
 	for (i = 0; i < n; i++) {
 		for (j = i + 1; j < n; j++) {
-			one = tolerance(f, p, near[i], near[j], &size);
-			if (one < best) {
-				best = one;
-				worth = fabs(size) / one;
+			struct guess g = guess(f, p, near[i], near[j]);
+
+			if (!found++ || g.tolerance < best->tolerance) {
+				*best = g;
 			}
 		}
 	}
-	return worth;
+	return found > 0;
+}
+
+/* By how many times what is believable the pair's rise differs from what its neighbours say. */
+static double excursion(const struct finder *f, size_t k)
+{
+	struct guess g;
+
+	return best_guess(f, k, &g) ? fabs(g.size) / g.tolerance : 0;
+}
+
+/* Believed is a swing by max_wander in swing_s; a clock that is seen to be quieter than that is taken at its
+ * word, several times over. A step spoils its neighbours, in a short run more than half of all pairs, so it is
+ * a low quantile that counts. */
+static void find_bend(struct finder *f)
+{
+	double turn = 2 * M_PI / swing_s * f->base * f->m->period_s; /* per local tick */
+	struct guess g;
+	size_t k, n = 0;
+
+	f->bend = f->m->max_wander * f->base * turn * turn;
+	for (k = 0; k < f->n; k++) {
+		if (!f->pair[k].step && best_guess(f, k, &g) && g.lever > 0) {
+			f->work[n++] = fabs(g.size) / g.lever;
+		}
+	}
+	if (n >= 5) {
+		tkm_sort(f->work, n);
+		f->bend = fmin(f->bend, 4 * tkm_quantile(f->work, n, 0.3));
+	}
 }
 
 /* The largest first, because a step spoils the expectation of its neighbours. Returns how many are new. */
@@ -234,6 +262,7 @@ static size_t mark_sudden(struct finder *f)
 	double most, one;
 
 	do {
+		find_bend(f);
 		most = 1;
 		worst = f->n;
 		for (k = 0; k < f->n; k++) {
@@ -365,22 +394,22 @@ static int cut(struct finder *f, struct tkm_err *err)
 
 int cal_map_split(struct cal_map *m, double nominal, struct tkm_err *err)
 {
-	struct finder f = { .m = m, .nominal = nominal, .pair = calloc(m->nodes + 1, sizeof(*f.pair)) };
-	double *work = malloc((m->nodes + 1) * sizeof(*work));
+	struct finder f = { .m = m, .nominal = nominal, .pair = calloc(m->nodes + 1, sizeof(*f.pair)),
+		.work = malloc((m->nodes + 1) * sizeof(*f.work)) };
 	int rc = -1;
 
-	if (!f.pair || !work) {
+	if (!f.pair || !f.work) {
 		tkm_fail(err, TKM_ERR_NOMEM, "clock map: out of memory");
 		goto out;
 	}
 	make_pairs(&f);
-	choose_base(&f, work);
+	choose_base(&f);
 	mark_beyond_drift(&f);
 	find_sudden(&f);
 	find_rate(&f);
 	rc = cut(&f, err);
 out:
-	free(work);
+	free(f.work);
 	free(f.pair);
 	return rc;
 }

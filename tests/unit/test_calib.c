@@ -242,6 +242,7 @@ static int calibrate(struct cal_link *l, const struct scenario *sc, struct cal_r
 		clock = cal_link_sim_clock(l, i);
 		run->rank[i].nominal_hz = hz[i] = clock->hz;
 		run->rank[i].effective_tick_s = 1 / clock->hz;
+		run->rank[i].may_step = (clock->flags & TMR_STEPPED) != 0;
 		run->rank[i].session = calloc((size_t)sessions, sizeof(*run->rank[i].session));
 	}
 	opt.hz = hz;
