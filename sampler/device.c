@@ -6,7 +6,8 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { RESCAN_MS = 1000, FILE_TEXT = 512 };
+/* A scan costs some ten reads. What a new device has moved before it was found is in its own counts. */
+enum { RESCAN_MS = 10000, FILE_TEXT = 512 };
 
 struct device {
 	char name[SMP_DEVICE_NAME];

@@ -151,7 +151,8 @@ static int add_source(struct smp_plan *plan, const struct smp_source *s, const s
 /* Plain names that nobody knows are in the plan too: the user asked for them. */
 static int add_unknown(struct smp_plan *plan)
 {
-	struct smp_counter c = { .missing = "no source knows a counter of this name; vtcounters lists those that there are" };
+	static const char unknown[] = "no source knows a counter of this name; vtcounters lists those that there are";
+	struct smp_counter c = { .missing = unknown };
 	size_t i, j;
 
 	plan->source = NULL;
@@ -162,6 +163,9 @@ static int add_unknown(struct smp_plan *plan)
 		for (j = 0; j < plan->n && strcmp(plan->item[j].counter.name, r->pattern) != 0; j++) {
 		}
 		c.name = r->pattern;
+#ifndef HAVE_PAPI
+		c.missing = strncmp(c.name, "PAPI_", 5) == 0 || strstr(c.name, "::") ? "this build has no PAPI" : unknown;
+#endif
 		if (j == plan->n && r->on && smp_is_name(r->pattern) && add(&c, plan) < 0) {
 			return -1;
 		}

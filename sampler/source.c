@@ -6,14 +6,26 @@
 #include <dlfcn.h>
 
 const struct smp_source *const smp_sources[] = {
-	&smp_cpu, &smp_disk, &smp_net, &smp_rdma, &smp_rusage, &smp_proc, &smp_perf, &smp_node,
+	&smp_cpu, &smp_disk, &smp_net, &smp_rdma, &smp_rusage, &smp_proc, &smp_perf, &smp_node, &smp_power, &smp_clock,
+#ifdef HAVE_PAPI
+	&smp_papi,
+#endif
 	NULL,
 };
 
 const char *const smp_standard_rules[] = {
 	"disk_io on", "net_io on", "cpu_idle on", "cpu_sys on", "cpu_usr on",
+	"proc_usr on", "proc_sys on", "proc_rss on", "proc_minflt on", "proc_majflt on", "proc_nvcsw on", "proc_nivcsw on",
+	"proc_read on", "proc_write on", "clock_source on", "ntp_state on", "clock_real_raw on", "clock_steps on", "clock_stepped on",
 	NULL,
 };
+
+#ifndef HAVE_PAPI
+void smp_prepare(const struct smp_env *env)
+{
+	(void)env;
+}
+#endif
 
 void smp_env_init(struct smp_env *env)
 {

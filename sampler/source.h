@@ -18,6 +18,11 @@ extern const struct smp_source *const smp_sources[];
 /* Sets *env to this machine with defaults. */
 void smp_env_init(struct smp_env *env);
 
+/* For who is loaded into a program: called in its main thread before its main(), when PAPI counters may be
+ * wanted. A program that is linked with PAPI itself gets PAPI initialised there, since PAPI serves fully only
+ * the thread that does it; from any other thread PAPI's counters then would be missing. Else does nothing. */
+void smp_prepare(const struct smp_env *env);
+
 /* Does name match the pattern? The guide's wildcards (seeds/003 section 3.2, STATE): '*' any number of
  * characters but the colon, '**' any with the colon, '?' one but the colon, '[...]' one of a list or range
  * ("[!...]" none of it); '\' takes the next as it is. Case counts. Returns 1 or 0. */

@@ -43,7 +43,7 @@ union smp_value {
 	double f;
 };
 
-/* What read() says of each value, or-ed. 0: there is no value this time; the slot is left as it was. */
+/* What read() says of each value, or-ed. 0: there is no value this time, the slot means nothing. */
 enum smp_state {
 	SMP_VALID = 1,
 	SMP_RESTARTED = 2, /* something was lost since the last read: a device went or came, a 32-bit count wrapped

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* PAPI, loaded at run time into whatever process we are in. */
+#ifndef SAMPLER_PAPI_LIB_H
+#define SAMPLER_PAPI_LIB_H
+
+#include <papi.h>
+
+#include "sampler/private.h"
+
+/* The functions that are used, by the names of the library. */
+#define SMP_PAPI_CALLS(X) \
+	X(library_init) X(strerror) X(event_name_to_code) X(get_event_component) X(get_component_info) \
+	X(num_components) X(get_event_info) X(enum_event) X(enum_cmp_event) X(create_eventset) \
+	X(assign_eventset_component) X(add_event) X(attach) X(set_opt) X(set_multiplex) X(multiplex_init) X(start) \
+	X(stop) X(read) X(cleanup_eventset) X(destroy_eventset) X(thread_init) X(register_thread)
+
+struct smp_papi {
+#define X(call) __typeof__(PAPI_##call) *call;
+	SMP_PAPI_CALLS(X)
+#undef X
+};
+
+/* The library, loaded and initialised once per process, in a thread of its own that is left to itself when it
+ * takes longer than env->limit_s. Returns NULL with the reason, then always the same. */
+const struct smp_papi *smp_papi_get(const struct smp_env *env, char why[SMP_TEXT]);
+
+/* PAPI 7.0 reads through a null pointer in threads that it does not know: each of ours makes itself known
+ * before it calls anything. Costs one comparison when that has happened. */
+void smp_papi_enter(const struct smp_papi *papi);
+
+#endif
