@@ -102,7 +102,7 @@ static int read_directory(struct stx_archive *a, FILE *f, struct stf_err *err)
 		}
 		line[n - 1] = 0;
 		if (strcmp(line, "END") == 0) {
-			return 0;
+			return find_entry(a, "") ? 0 : stx_fail(err, STF_ERR_FORMAT, a->path, at, number, "the directory names no base file");
 		}
 		if (parse_entry(a, line, at, number, err) < 0) {
 			return -1;

@@ -60,35 +60,16 @@ void stt_say(const struct stt_options *o, int level, const char *fmt, ...)
 	}
 }
 
-const char *stt_stf_line(const struct stt_trace *t, const struct stf_err *e, char *buf, size_t size)
+int stt_stf_fault(const struct stt_options *o, const struct stf_err *e)
 {
-	const char *file = e->file, *component = "";
 	char place[80] = "";
 
-	if (t->base && t->directory) {
-		/* the user knows the single file, not where it was unpacked */
-		size_t n = strlen(t->base);
-
-		if (!strncmp(file, t->base, n)) {
-			component = file + n;
-			file = t->path;
-		}
-	}
 	if (e->record) {
 		snprintf(place, sizeof(place), "offset %" PRIu64 ", record %" PRIu64 ": ", e->offset, e->record);
 	} else if (e->offset || e->code == STF_ERR_FORMAT || e->code == STF_ERR_TRUNCATED) {
 		snprintf(place, sizeof(place), "offset %" PRIu64 ": ", e->offset);
 	}
-	snprintf(buf, size, "%s%s%s%s%s%s%s", file, component[0] ? " (component " : "", component, component[0] ? ")" : "",
-		 file[0] ? ": " : "", place, e->text);
-	return buf;
-}
-
-int stt_stf_fault(const struct stt_options *o, const struct stt_trace *t, const struct stf_err *e)
-{
-	char line[900];
-
-	return stt_fault(o, "%s", stt_stf_line(t, e, line, sizeof(line)));
+	return stt_fault(o, "%s%s%s%s", e->file, e->file[0] ? ": " : "", place, e->text);
 }
 
 void stt_progress(const struct stt_options *o, const struct stt_trace *t, uint64_t now, int done)

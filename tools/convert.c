@@ -30,7 +30,7 @@ static int refused(struct copy *c, const struct stf_record *rec)
 	struct stf_err at = *e;
 
 	if (e->code != STF_ERR_ARG && e->code != STF_ERR_STATE) {
-		stt_stf_fault(c->o, c->t, e);
+		stt_stf_fault(c->o, e);
 		return -1;
 	}
 	at.offset = rec->offset;
@@ -65,7 +65,7 @@ static int copy_component(struct copy *c, const char *suffix, enum stf_kind kind
 	stt_progress(c->o, c->t, 0, 1);
 	if (more < 0) {
 		c->faults++;
-		stt_stf_fault(c->o, c->t, &e);
+		stt_stf_fault(c->o, &e);
 		rc = c->recover ? rc : -1;
 	}
 	return rc;
@@ -99,11 +99,30 @@ static int copy_declarations(struct copy *c)
 	return rc;
 }
 
-static int copy_trace(struct copy *c, const char *to)
+struct stf_writer *stt_create(const struct stt_options *o, const char *to, enum stt_format format, struct stf_writer_options *opt,
+			      struct stf_err *e)
 {
-	struct stf_writer_options opt = { .resolution = c->t->resolution, .eventbits = c->t->eventbits,
-					  .procs_per_file = (uint32_t)c->o->procs_per_file, .force = c->o->force,
-					  .compress = (int)c->o->compress_trace };
+	const char *where = getenv("TMPDIR");
+	char parts[400];
+
+	opt->procs_per_file = (uint32_t)o->procs_per_file;
+	opt->force = o->force;
+	opt->compress = (int)o->compress_trace;
+	if (format == STT_SINGLE && !strcmp(to, "-")) {
+		/* the components are kept there until all are complete */
+		snprintf(parts, sizeof(parts), "%.300s/stftool-%ld", where && *where ? where : "/tmp", (long)getpid());
+		opt->single = STF_SINGLE_FD;
+		opt->fd = STDOUT_FILENO;
+		to = parts;
+	} else if (format == STT_SINGLE) {
+		opt->single = STF_SINGLE_FILE;
+	}
+	return stf_writer_create(to, opt, e);
+}
+
+static int copy_trace(struct copy *c, const char *to, enum stt_format format)
+{
+	struct stf_writer_options opt = { .resolution = c->t->resolution, .eventbits = c->t->eventbits };
 	uint64_t start = 1, end = 0;
 	struct stf_err e;
 	char text[100];
@@ -111,9 +130,9 @@ static int copy_trace(struct copy *c, const char *to)
 	if (!(opt.resolution > 0)) {
 		return stt_fault(c->o, "%s: the trace does not say its clock's resolution", c->t->path);
 	}
-	c->w = stf_writer_create(to, &opt, &e);
+	c->w = stt_create(c->o, to, format, &opt, &e);
 	if (!c->w) {
-		return stt_stf_fault(c->o, c->t, &e);
+		return stt_stf_fault(c->o, &e);
 	}
 	if (copy_declarations(c) < 0 || copy_component(c, NULL, STF_KIND_OTHER) < 0) {
 		stf_writer_abort(c->w);
@@ -126,48 +145,10 @@ static int copy_trace(struct copy *c, const char *to)
 		start = 1;
 		end = 0;
 	}
-	return stf_writer_finish(c->w, start, end, &e) < 0 ? stt_stf_fault(c->o, c->t, &e) : STT_OK;
-}
-
-/* Writes to a trace in a scratch directory, then packs that. */
-static int through_scratch(const struct stt_options *o, const char *to, int (*make)(void *ctx, const char *path), void *ctx)
-{
-	struct stt_components l = { 0 };
-	struct stt_options inner = *o;
-	char *directory = stt_scratch(o), *path = NULL;
-	int rc = STT_FAULT;
-
-	if (directory && asprintf(&path, "%s/t.stf", directory) >= 0) {
-		inner.input = path;
-		rc = make(ctx, path);
-		if (rc == STT_OK && stt_components_list(&l, &inner) == 0) {
-			rc = stt_pack(&l, o, to);
-		}
-		stt_components_free(&l);
-		free(path);
-	}
-	stt_scratch_remove(directory);
-	return rc;
-}
-
-static int copy_to(void *ctx, const char *path)
-{
-	return copy_trace(ctx, path);
+	return stf_writer_finish(c->w, start, end, &e) < 0 ? stt_stf_fault(c->o, &e) : STT_OK;
 }
 
 /* ---- the whole trace ---- */
-
-struct text_source {
-	const struct stt_options *o;
-	int force;
-};
-
-static int text_to(void *ctx, const char *path)
-{
-	const struct text_source *s = ctx;
-
-	return vtf_to_stf(s->o, s->o->input, path, s->force);
-}
 
 static int print_trace(const struct stt_options *o, const struct stt_request *q, const char *to)
 {
@@ -186,7 +167,7 @@ static int print_trace(const struct stt_options *o, const struct stt_request *q,
 	} else if (stt_out_begin(&out, to, o) == 0) {
 		rc = vtf_print(&t, o, q, out.f);
 		if (stf_reader_fault(t.r)->code != STF_OK) {
-			rc = stt_stf_fault(o, &t, stf_reader_fault(t.r));
+			rc = stt_stf_fault(o, stf_reader_fault(t.r));
 		}
 		if (stt_out_end(&out, o) < 0) {
 			rc = STT_FAULT;
@@ -194,16 +175,6 @@ static int print_trace(const struct stt_options *o, const struct stt_request *q,
 	}
 	stt_trace_close(&t);
 	return rc;
-}
-
-static int convert_text(const struct stt_options *o, const char *to, enum stt_format format)
-{
-	struct text_source s = { o, o->force };
-
-	if (format == STT_ASCII) {
-		return stt_usage(o, "%s is text already", o->input);
-	}
-	return format == STT_STF ? text_to(&s, to) : through_scratch(o, to, text_to, &s);
 }
 
 static int copy_bytes_of(const struct stt_options *o, const char *to, enum stt_format format)
@@ -230,7 +201,7 @@ int stt_convert(const struct stt_options *o, const char *to)
 		return stt_usage(o, "an STF trace is several files and cannot go to standard output; SINGLESTF can");
 	}
 	if (stt_input_format(o->input) == STT_ASCII) {
-		rc = convert_text(o, to, format);
+		rc = format == STT_ASCII ? stt_usage(o, "%s is text already", o->input) : vtf_to_stf(o, o->input, to, format);
 	} else if (format == STT_ASCII) {
 		rc = print_trace(o, NULL, to);
 	} else {
@@ -257,7 +228,7 @@ static int extract_trace(const struct stt_options *o, struct stt_request *q, con
 	if (stt_request_bind(q, &t, o, &e) < 0) {
 		stt_fault(o, "%s", e.text);
 	} else {
-		rc = format == STT_STF ? copy_trace(&c, to) : through_scratch(o, to, copy_to, &c);
+		rc = copy_trace(&c, to, format);
 	}
 	if (rc == STT_OK) {
 		stt_say(o, 1, "%s: %" PRIu64 " records written to %s", o->input, c.records, to);
@@ -302,9 +273,9 @@ int stt_recover(const struct stt_options *o, const char *to)
 	}
 	if (stf_reader_fault(t.r)->code != STF_OK) {
 		c.faults++;
-		stt_stf_fault(o, &t, stf_reader_fault(t.r));
+		stt_stf_fault(o, stf_reader_fault(t.r));
 	}
-	rc = format == STT_STF ? copy_trace(&c, to) : through_scratch(o, to, copy_to, &c);
+	rc = copy_trace(&c, to, format);
 	if (rc == STT_OK) {
 		stt_say(o, 1, "%s: %" PRIu64 " records written to %s; %" PRIu64 " components ended in a fault, %" PRIu64
 			      " records were refused", o->input, c.records, to, c.faults, c.dropped);

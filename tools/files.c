@@ -2,7 +2,6 @@
 #include "config.h"
 #include "tools/files.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -95,7 +94,7 @@ static int list_declared(struct stt_components *l, const struct stt_options *o)
 
 	t.r = stf_reader_open(o->input, STF_READ_DAMAGED, &e);
 	if (!t.r) {
-		stt_stf_fault(o, &t, &e);
+		stt_stf_fault(o, &e);
 		return -1;
 	}
 	rc = add_file(l, o->input, "");
@@ -194,7 +193,6 @@ out:
 
 int stt_components_list(struct stt_components *l, const struct stt_options *o)
 {
-	struct stt_trace t = { .path = o->input };
 	struct stf_err e;
 
 	memset(l, 0, sizeof(*l));
@@ -202,7 +200,7 @@ int stt_components_list(struct stt_components *l, const struct stt_options *o)
 		return list_declared(l, o);
 	}
 	if (stt_components_of_single(l, o->input, &e) < 0) {
-		stt_stf_fault(o, &t, &e);
+		stt_stf_fault(o, &e);
 		return -1;
 	}
 	return 0;
@@ -453,36 +451,4 @@ int stt_remove(const struct stt_options *o)
 	}
 	stt_components_free(&l);
 	return rc;
-}
-
-/* ---- a directory for a while ---- */
-
-char *stt_scratch(const struct stt_options *o)
-{
-	const char *where = getenv("TMPDIR");
-	char *path = NULL;
-
-	if (asprintf(&path, "%s/stftool-XXXXXX", where && *where ? where : "/tmp") < 0 || !mkdtemp(path)) {
-		stt_fault(o, "cannot make a directory in %s: %s", where && *where ? where : "/tmp", strerror(errno));
-		free(path);
-		return NULL;
-	}
-	return path;
-}
-
-void stt_scratch_remove(char *directory)
-{
-	DIR *d = directory ? opendir(directory) : NULL;
-	struct dirent *e;
-
-	while (d && (e = readdir(d))) {
-		if (strcmp(e->d_name, ".") && strcmp(e->d_name, "..")) {
-			unlinkat(dirfd(d), e->d_name, 0);
-		}
-	}
-	if (d) {
-		closedir(d);
-		rmdir(directory);
-	}
-	free(directory);
 }

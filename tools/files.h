@@ -35,9 +35,4 @@ int stt_pack(const struct stt_components *l, const struct stt_options *o, const 
 int stt_move(const struct stt_options *o, const char *to);
 int stt_remove(const struct stt_options *o);
 
-/* A new private directory below $TMPDIR; NULL: printed why not. stt_scratch_remove() removes it with what is
- * in it, and frees it. */
-char *stt_scratch(const struct stt_options *o);
-void stt_scratch_remove(char *directory);
-
 #endif

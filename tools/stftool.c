@@ -92,7 +92,7 @@ static int print_tables(const struct stt_options *o)
 	} else if (stt_trace_open(&t, o, STF_READ_DAMAGED) == 0) {
 		rc = stt_request_bind(&q, &t, o, &e) < 0 ? stt_fault(o, "%s", e.text) : print_each(o, &q, &t);
 		if (stf_reader_fault(t.r)->code != STF_OK) {
-			rc = stt_stf_fault(o, &t, stf_reader_fault(t.r));
+			rc = stt_stf_fault(o, stf_reader_fault(t.r));
 		}
 		stt_trace_close(&t);
 	}

@@ -40,8 +40,6 @@ enum stt_format stt_output_format(const struct stt_options *o, const char *name)
 struct stt_trace {
 	struct stf_reader *r;
 	const char *path;      /* as the user named it */
-	char *base;            /* where the library finds its base file; own copy */
-	char *directory;       /* of the unpacked components, removed on closing; or NULL */
 	enum stt_format format;
 	uint32_t n_processes;
 	const uint32_t *threads; /* of each process */
@@ -79,10 +77,8 @@ const char *stt_real(double v, char *buf);
 /* "program: line". Return STT_FAULT and STT_USAGE. */
 int stt_fault(const struct stt_options *o, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 int stt_usage(const struct stt_options *o, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-/* "program: FILE: offset N, record M: text", for files of t named as the user knows them. */
-int stt_stf_fault(const struct stt_options *o, const struct stt_trace *t, const struct stf_err *e);
-/* Same, into a line of text for other uses. Returns buf. */
-const char *stt_stf_line(const struct stt_trace *t, const struct stf_err *e, char *buf, size_t size);
+/* "program: FILE: offset N, record M: text". Returns STT_FAULT. */
+int stt_stf_fault(const struct stt_options *o, const struct stf_err *e);
 /* A line for the user, on standard error, if --verbose is at least `level`. */
 void stt_say(const struct stt_options *o, int level, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 

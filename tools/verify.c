@@ -42,13 +42,13 @@ static void fault(struct verify *v, const char *suffix, const struct stf_record 
 	va_start(ap, fmt);
 	vsnprintf(e.text, sizeof(e.text), fmt, ap);
 	va_end(ap);
-	stt_stf_fault(v->o, &v->t, &e);
+	stt_stf_fault(v->o, &e);
 	v->faults++;
 }
 
 static void library_fault(struct verify *v, const struct stf_err *e)
 {
-	stt_stf_fault(v->o, &v->t, e);
+	stt_stf_fault(v->o, e);
 	v->faults++;
 }
 

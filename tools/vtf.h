@@ -32,7 +32,7 @@ extern const unsigned char vtf_declarations[];
 /* Prints the trace, or what `req` asks for (NULL: all). Returns an exit status; faults are printed. */
 int vtf_print(const struct stt_trace *t, const struct stt_options *o, const struct stt_request *req, FILE *f);
 
-/* Reads text and writes the STF trace `to`. Returns an exit status. */
-int vtf_to_stf(const struct stt_options *o, const char *from, const char *to, int force);
+/* Reads text and writes the trace `to`, STT_STF or STT_SINGLE. Returns an exit status. */
+int vtf_to_stf(const struct stt_options *o, const char *from, const char *to, enum stt_format format);
 
 #endif

@@ -481,7 +481,7 @@ static int print_statistics(struct printer *p)
 		}
 		stf_cursor_close(c);
 	}
-	return rc < 0 ? stt_stf_fault(p->o, p->t, &e) : STT_OK;
+	return rc < 0 ? stt_stf_fault(p->o, &e) : STT_OK;
 }
 
 static int print_event(struct printer *p, const struct stf_record *rec)
@@ -525,7 +525,7 @@ static int print_events(struct printer *p)
 		stt_progress(p->o, p->t, 0, 1);
 	}
 	print_receives(p, 0, 1);
-	return rc < 0 ? stt_stf_fault(p->o, p->t, &e) : STT_OK;
+	return rc < 0 ? stt_stf_fault(p->o, &e) : STT_OK;
 }
 
 int vtf_print(const struct stt_trace *t, const struct stt_options *o, const struct stt_request *req, FILE *f)

@@ -8,14 +8,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tools/convert.h"
 #include "tools/vtf_line.h"
 #include "tools/vtf_pairs.h"
 
 struct reader {
 	const struct stt_options *o;
 	const char *path, *to;
+	enum stt_format format;
 	FILE *f;
-	int force;
 	struct stf_writer *w; /* from the first line on that is not of the head */
 	double resolution;
 	uint64_t eventbits, start, end;
@@ -114,9 +115,7 @@ static int from_writer(struct reader *r)
 
 static int begin(struct reader *r)
 {
-	struct stf_writer_options opt = { .resolution = r->resolution, .eventbits = (uint32_t)r->eventbits,
-					  .procs_per_file = (uint32_t)r->o->procs_per_file, .force = r->force,
-					  .compress = (int)r->o->compress_trace };
+	struct stf_writer_options opt = { .resolution = r->resolution, .eventbits = (uint32_t)r->eventbits };
 	struct stf_err e;
 	size_t n = 0;
 	uint32_t i, k;
@@ -124,7 +123,7 @@ static int begin(struct reader *r)
 	if (!(r->resolution > 0)) {
 		return wrong(r, "no CLKPERIOD ahead of the first declaration or event");
 	}
-	r->w = stf_writer_create(r->to, &opt, &e);
+	r->w = stt_create(r->o, r->to, r->format, &opt, &e);
 	if (!r->w) {
 		snprintf(r->line.why, sizeof(r->line.why), "%.120s%s%.70s", e.file, e.file[0] ? ": " : "", e.text);
 		return -1;
@@ -329,10 +328,9 @@ static int read_lines(struct reader *r)
 	return rc;
 }
 
-int vtf_to_stf(const struct stt_options *o, const char *from, const char *to, int force)
+int vtf_to_stf(const struct stt_options *o, const char *from, const char *to, enum stt_format format)
 {
-	struct reader r = { .o = o, .path = from, .to = to, .force = force };
-	struct stt_trace none = { .path = from };
+	struct reader r = { .o = o, .path = from, .to = to, .format = format };
 	struct stf_err e;
 	int rc;
 
@@ -346,7 +344,7 @@ int vtf_to_stf(const struct stt_options *o, const char *from, const char *to, in
 		stf_writer_abort(r.w);
 		rc = STT_FAULT;
 	} else if (stf_writer_finish(r.w, r.has_duration ? r.start : 1, r.has_duration ? r.end : 0, &e) < 0) {
-		rc = stt_stf_fault(o, &none, &e);
+		rc = stt_stf_fault(o, &e);
 	}
 	vtf_pairs_free(&r.pairs);
 	vtf_line_end(&r.line);

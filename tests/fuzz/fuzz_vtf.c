@@ -48,7 +48,7 @@ static void remove_trace(void)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	struct stt_options o = { .program = "fuzz" };
+	struct stt_options o = { .program = "fuzz", .force = 1 };
 	char path[64];
 	int fd = memfd_create("fuzz", MFD_CLOEXEC);
 	FILE *keep = stderr;
@@ -58,7 +58,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		abort();
 	}
 	stderr = fopen("/dev/null", "w"); /* every second line is an error, and says so */
-	if (vtf_to_stf(&o, path, place(), 1) == STT_OK) {
+	if (vtf_to_stf(&o, path, place(), STT_STF) == STT_OK) {
 		remove_trace();
 	}
 	fclose(stderr);
