@@ -16,6 +16,9 @@ struct cal_sync_options {
 	const double *hz;        /* nominal ticks per second of each rank's timer; NULL: all alike */
 	int brief;               /* CAL_SYNC_PAIRS: one batch of 24 exchanges a pair, and no warming up: for sessions
 	                          * in the middle of a job */
+	struct cal_tie *tie;     /* of every rank, of which this process uses its own; NULL: none. CAL_SYNC_PAIRS: what
+	                          * each rank knows about the master's clock after the session, without asking
+	                          * anybody (calib/topology.h) */
 	struct cal_sync_report *report; /* NULL: a rank that does not answer is an error */
 };
 

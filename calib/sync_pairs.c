@@ -54,7 +54,7 @@ static int half_batch(struct cal_link *l, int master, int child, int child_begin
 	return 0;
 }
 
-static int warm_up(struct cal_link *l, int master, int child, struct tkm_err *err)
+static int warm_up(struct cal_link *l, int master, int child, double seconds, struct tkm_err *err)
 {
 	double begin = cal_link_is(l, child) ? cal_link_seconds_at(l, child) : 0;
 	struct cal_sample unused;
@@ -63,7 +63,7 @@ static int warm_up(struct cal_link *l, int master, int child, struct tkm_err *er
 
 	while (go) {
 		if (cal_link_is(l, child)) {
-			go = cal_link_seconds_at(l, child) - begin < cal_warm_up_s;
+			go = cal_link_seconds_at(l, child) - begin < seconds;
 		}
 		if (cal_link_turn(l, child, master, &go, err) < 0 || ping_pong(l, master, child, 0, &unused, &lost, err) < 0) {
 			return -1;
@@ -118,13 +118,21 @@ static void merge(struct cal_sample *mine, const struct cal_sample *masters)
  * drift apart by more than the exchanges are worth. */
 static int held_up(const struct cal_sample *s, double seconds)
 {
-	int64_t longest = 0, all = ltick_sub(s[BATCH - 1].recv, s[0].send);
-	int i;
+	int64_t longest = 0, all = 0;
+	ltick_t first = ltick(0), before = ltick(0);
+	int i, n = 0;
 
 	for (i = 0; i < BATCH; i++) {
-		int64_t next = i + 1 < BATCH ? ltick_sub(s[i + 1].send, s[i].send) : ltick_sub(s[i].recv, s[i].send);
-
-		longest = next > longest ? next : longest;
+		if (!s[i].kept) {
+			continue;
+		}
+		first = n++ == 0 ? s[i].send : first;
+		before = n == 1 ? s[i].send : before;
+		/* from one exchange to the next, and the last one itself */
+		longest = ltick_sub(s[i].send, before) > longest ? ltick_sub(s[i].send, before) : longest;
+		longest = ltick_sub(s[i].recv, s[i].send) > longest ? ltick_sub(s[i].recv, s[i].send) : longest;
+		before = s[i].send;
+		all = ltick_sub(s[i].recv, first);
 	}
 	return seconds > hold_up_s && 2 * longest > all;
 }
@@ -167,12 +175,20 @@ static int child_takes(const struct cal_sample *s, const struct cal_sync_options
 	return (opt->brief ? out->n == 0 : first || shorter || out->n == 0) && again;
 }
 
+/* What the master sends after a batch: its stamps, and what it knows of the clock of all. */
+struct answer {
+	struct cal_sample sample[BATCH];
+	struct cal_tie tie;
+};
+
+/* *tie: the master's, for the child. */
 static int burst(struct cal_link *l, int master, int child, const struct cal_sync_options *opt, double deadline,
-	struct cal_session *out, struct tkm_err *err)
+	struct cal_session *out, struct cal_tie *tie, struct tkm_err *err)
 {
 	struct progress p = { .best = { INFINITY, INFINITY }, .slope = opt->hz ? opt->hz[master] / opt->hz[child] : 1,
 		.deadline = deadline };
-	struct cal_sample mine[BATCH], masters[BATCH];
+	struct cal_sample mine[BATCH] = { { .kept = 0 } };
+	struct answer answer;
 	long long go = 1;
 
 	while (go) {
@@ -181,12 +197,14 @@ static int burst(struct cal_link *l, int master, int child, const struct cal_syn
 		if (half_batch(l, master, child, 1, mine, err) < 0 || half_batch(l, master, child, 0, mine + HALF, err) < 0) {
 			return -1;
 		}
-		memcpy(masters, mine, sizeof(mine));
-		if (cal_link_send(l, master, child, masters, sizeof(masters), err) < 0) {
+		memcpy(answer.sample, mine, sizeof(mine));
+		answer.tie = opt->tie ? opt->tie[master] : (struct cal_tie){ .known = 0 };
+		if (cal_link_send(l, master, child, &answer, sizeof(answer), err) < 0) {
 			return -1;
 		}
 		if (cal_link_is(l, child)) {
-			merge(mine, masters);
+			merge(mine, answer.sample);
+			*tie = answer.tie;
 			go = child_takes(mine, opt, began, cal_link_seconds_at(l, child), &p, out, err);
 		}
 		if (go < 0 || cal_link_turn(l, child, master, &go, err) < 0) {
@@ -206,24 +224,39 @@ static int meet(struct cal_link *l, const struct cal_pair *p, struct tkm_err *er
 	return cal_link_meet(l, p->b, p->a, &go, limit, err) < 0 || cal_link_meet(l, p->a, p->b, &go, limit, err) < 0 ? -1 : 0;
 }
 
-static int talk(struct cal_link *l, const struct cal_pair *p, const struct cal_sync_options *opt, double deadline,
-	struct cal_session *out, struct tkm_err *err)
+/* A process that has just talked is warm; one that slept is not. */
+static double warming(struct cal_link *l, int child, const struct cal_sync_options *opt, const double *talked)
 {
+	if (opt->brief || !cal_link_is(l, child)) {
+		return 0;
+	}
+	return cal_link_seconds_at(l, child) - talked[child] < hold_up_s ? 0.2 * cal_warm_up_s : cal_warm_up_s;
+}
+
+static int talk(struct cal_link *l, const struct cal_pair *p, const struct cal_sync_options *opt, double deadline,
+	double *talked, struct cal_session *out, struct tkm_err *err)
+{
+	struct cal_tie tie = { .known = 0 };
 	int rc = 0;
 
 	if (meet(l, p, err) < 0) {
 		return -1;
 	}
-	if (cal_link_pair_begin(l, p->a, p->b, p->unit_a, p->unit_b, err) < 0 || (!opt->brief && warm_up(l, p->b, p->a, err) < 0) ||
-		burst(l, p->b, p->a, opt, deadline, out, err) < 0) {
+	if (cal_link_pair_begin(l, p->a, p->b, p->unit_a, p->unit_b, err) < 0 ||
+		(!opt->brief && warm_up(l, p->b, p->a, warming(l, p->a, opt, talked), err) < 0) ||
+		burst(l, p->b, p->a, opt, deadline, out, &tie, err) < 0) {
 		rc = -1;
 	}
 	cal_link_pair_end(l, p->a, p->b);
+	if (cal_link_is(l, p->a)) {
+		talked[p->a] = cal_link_seconds_at(l, p->a);
+		if (opt->tie && out->n > 0 && tie.known) {
+			cal_tie_extend(&opt->tie[p->a], &tie, out);
+		}
+	}
 	return rc;
 }
 
-/* The units that the two take may still be in use by another pair of the node; and others wait for them. Who does
- * not say that it is done is not waited for any longer: two on one unit are slow, not wrong. */
 static void wait_for_unit(struct cal_link *l, int from, int to)
 {
 	struct tkm_err unused;
@@ -246,14 +279,14 @@ static void pass_unit_on(struct cal_link *l, int from, int to)
 }
 
 static int one_pair(struct cal_link *l, const struct cal_pair *p, const struct cal_sync_options *opt, double deadline,
-	struct cal_session *out, struct tkm_err *err)
+	double *talked, struct cal_session *out, struct tkm_err *err)
 {
 	struct tkm_err why = { .text = "" };
 	int rc;
 
 	wait_for_unit(l, p->wait_a, p->a);
 	wait_for_unit(l, p->wait_b, p->b);
-	rc = talk(l, p, opt, deadline, out, &why);
+	rc = talk(l, p, opt, deadline, talked, out, &why);
 	if (rc < 0) {
 		cal_link_give_up(l, p->a, p->b);
 		cal_link_give_up(l, p->b, p->a);
@@ -276,9 +309,16 @@ int cal_sync_plan(struct cal_link *l, const struct cal_plan *plan, const struct 
 	struct cal_session *out, struct tkm_err *err)
 {
 	double deadline = cal_link_seconds(l) + opt->max_duration_s;
+	double *talked = malloc(((size_t)l->size + 1) * sizeof(*talked)); /* when each process did so last */
 	size_t i;
-	int rc = 0;
+	int rc = 0, r;
 
+	if (!talked) {
+		return tkm_fail(err, TKM_ERR_NOMEM, "out of memory for a session of %d ranks", l->size);
+	}
+	for (r = 0; r < l->size; r++) {
+		talked[r] = -INFINITY;
+	}
 	cal_link_new_epoch(l);
 	for (i = 0; i < plan->pairs && rc == 0; i++) {
 		const struct cal_pair *p = &plan->pair[i];
@@ -286,10 +326,11 @@ int cal_sync_plan(struct cal_link *l, const struct cal_plan *plan, const struct 
 		if (cal_link_is(l, p->a) || cal_link_is(l, p->b)) {
 			out[i].kind = kind;
 			out[i].peer = p->b;
-			rc = one_pair(l, p, opt, deadline, &out[i], err);
+			rc = one_pair(l, p, opt, deadline, talked, &out[i], err);
 		}
 	}
 	cal_link_new_epoch(l);
+	free(talked);
 	return rc;
 }
 

@@ -26,7 +26,8 @@ static int append(struct cal_session **list, size_t *n, const struct cal_session
 /* Out of a plan's sessions: the master's edges of a star are the rank's own sessions, those of a tree are kept
  * beside one that waits for its point. */
 static int keep(struct cal_link *l, int master, const struct cal_plan *plan, const unsigned char *exchanges,
-	enum cal_session_kind kind, struct cal_session *of_pair, struct cal_rank *ranks, struct tkm_err *err)
+	enum cal_session_kind kind, const struct cal_tie *tie, struct cal_session *of_pair, struct cal_rank *ranks,
+	struct tkm_err *err)
 {
 	const struct cal_session empty = { .kind = kind, .peer = master };
 	int star = plan->shape == CAL_SHAPE_STAR, r, rc = 0;
@@ -52,6 +53,10 @@ static int keep(struct cal_link *l, int master, const struct cal_plan *plan, con
 
 		if (r != master && exchanges[r] && cal_link_is(l, r)) {
 			rc = append(&to->session, &to->sessions, &empty, err);
+			if (rc == 0 && tie && tie[r].known) {
+				to->session[to->sessions - 1].given = 1;
+				to->session[to->sessions - 1].point = tie[r].point;
+			}
 		}
 	}
 	return rc;
@@ -61,13 +66,16 @@ static int by_plan(struct cal_link *l, int master, const struct cal_plan *plan, 
 	const struct cal_sync_options *opt, enum cal_session_kind kind, struct cal_rank *ranks, struct tkm_err *err)
 {
 	struct cal_session *of_pair = calloc(plan->pairs + 1, sizeof(*of_pair));
-	int rc, kept;
+	int rc, kept, r;
 
+	for (r = 0; opt->tie && r < l->size; r++) {
+		cal_tie_renew(&opt->tie[r]);
+	}
 	if (!of_pair) {
 		return tkm_fail(err, TKM_ERR_NOMEM, "out of memory for a session of %zu pairs", plan->pairs);
 	}
 	rc = cal_sync_plan(l, plan, opt, kind, of_pair, err);
-	kept = keep(l, master, plan, exchanges, kind, of_pair, ranks, err);
+	kept = keep(l, master, plan, exchanges, kind, opt->tie, of_pair, ranks, err);
 	free(of_pair);
 	return rc < 0 ? rc : kept;
 }

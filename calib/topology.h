@@ -11,7 +11,7 @@
 
 #include <stddef.h>
 
-#include "base/err.h"
+#include "calib/sample.h"
 
 struct cal_run;
 
@@ -85,6 +85,30 @@ struct cal_graph {
  * cal_graph_free(), or -1: no memory, or more contradictions than edges. */
 int cal_graph_solve(struct cal_graph *g, int n, int root, const struct cal_edge *edge, size_t edges, struct tkm_err *err);
 void cal_graph_free(struct cal_graph *g);
+
+/* What a rank knows by itself about the master's clock: in a tree every pair hands it on, from those that know to
+ * those that do not yet. The sums along one path, where cal_net_solve() has all of them; but it is there at once. */
+struct cal_tie {
+	int known;              /* 0: `point` is not */
+	int hops;               /* exchanges between this rank and the master */
+	double hz;              /* nominal ticks per second of this rank's timer, and of the master's */
+	double master_hz;
+	double tick;            /* effective tick in ticks of the timer */
+	double max_drift;
+	double slope, error;    /* master ticks per local tick, and by what share that can be off; error 0 for the
+	                         * master, not below 2 max_drift: nothing but the two frequencies is known */
+	struct cal_point point; /* the master's clock by this rank's */
+};
+
+/* Before the first session: nothing is known. r's timer has hz, effective_tick_s (NAN: one tick). For the master
+ * itself master is 1. */
+void cal_tie_begin(struct cal_tie *t, int master, double hz, double master_hz, double effective_tick_s, double max_drift);
+
+/* Before each further session: the point is forgotten, and what is known of the rate stays. */
+void cal_tie_renew(struct cal_tie *t);
+
+/* An exchange s with a rank whose tie is `of`: *t becomes known, or known better, if that is narrower. */
+void cal_tie_extend(struct cal_tie *t, const struct cal_tie *of, const struct cal_session *s);
 
 /* What the trees of a run looked like, the worst of all its sessions. */
 struct cal_net {
