@@ -16,6 +16,8 @@ struct cal_sync_options {
 	const double *hz;        /* nominal ticks per second of each rank's timer; NULL: all alike */
 	int brief;               /* CAL_SYNC_PAIRS: one batch of 24 exchanges a pair, and no warming up: for sessions
 	                          * in the middle of a job */
+	double pair_budget_s;    /* CAL_SYNC_PAIRS: a pair that takes longer makes no further batch, because in a tree
+	                          * others wait for it; 0: no limit */
 	struct cal_tie *tie;     /* of every rank, of which this process uses its own; NULL: none. CAL_SYNC_PAIRS: what
 	                          * each rank knows about the master's clock after the session, without asking
 	                          * anybody (calib/topology.h) */
@@ -31,6 +33,9 @@ struct cal_sync_report {
 /* For so long messages go to and fro before any is recorded: cold caches and sleepy cores are slower in
  * one direction than in the other. */
 extern const double cal_warm_up_s;
+
+/* A good limit for pairs of a tree. */
+extern const double cal_pair_budget_s;
 
 /* CAL_SYNC_ITC is what stands above. CAL_SYNC_PAIRS is ours: one pair at a time, all others asleep, the pair
  * pinned to two processing units, half of the exchanges begun by each side, until neither one-way time gets

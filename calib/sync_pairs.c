@@ -16,6 +16,8 @@ enum { HALF = 12, BATCH = 2 * HALF };
 enum { MOST_HELD = 8 };
 static const double hold_up_s = 1e-3;
 
+const double cal_pair_budget_s = 250e-6;
+
 /* One message each way, c to m first or m to c first. In a simulation both sides' stamps appear at once. */
 static int ping_pong(struct cal_link *l, int master, int child, int child_begins, struct cal_sample *s, int *lost,
 	struct tkm_err *err)
@@ -142,7 +144,7 @@ struct progress {
 	ltick_t local0, master0;
 	struct ways best;
 	double slope, deadline;
-	double ended;   /* the last batch that was taken */
+	double began, ended; /* the first batch, and the last that was taken */
 	int batches, held;
 };
 
@@ -152,8 +154,9 @@ static int child_takes(const struct cal_sample *s, const struct cal_sync_options
 {
 	int first = out->n == 0, shorter, again;
 
-	p->batches++;
-	again = (long long)(p->batches + 1 - p->held) * BATCH <= opt->max_messages && now < p->deadline;
+	p->began = p->batches++ == 0 ? began : p->began;
+	again = (long long)(p->batches + 1 - p->held) * BATCH <= opt->max_messages && now < p->deadline &&
+		!(opt->pair_budget_s > 0 && now - p->began > opt->pair_budget_s);
 	if (held_up(s, now - began) && p->held < MOST_HELD && now < p->deadline) {
 		p->held++;
 		return 1;

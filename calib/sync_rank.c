@@ -66,15 +66,19 @@ static int by_plan(struct cal_link *l, int master, const struct cal_plan *plan, 
 	const struct cal_sync_options *opt, enum cal_session_kind kind, struct cal_rank *ranks, struct tkm_err *err)
 {
 	struct cal_session *of_pair = calloc(plan->pairs + 1, sizeof(*of_pair));
+	struct cal_sync_options tree = *opt;
 	int rc, kept, r;
 
+	if (plan->shape == CAL_SHAPE_TREE && !(tree.pair_budget_s > 0)) {
+		tree.pair_budget_s = cal_pair_budget_s;
+	}
 	for (r = 0; opt->tie && r < l->size; r++) {
 		cal_tie_renew(&opt->tie[r]);
 	}
 	if (!of_pair) {
 		return tkm_fail(err, TKM_ERR_NOMEM, "out of memory for a session of %zu pairs", plan->pairs);
 	}
-	rc = cal_sync_plan(l, plan, opt, kind, of_pair, err);
+	rc = cal_sync_plan(l, plan, &tree, kind, of_pair, err);
 	kept = keep(l, master, plan, exchanges, kind, opt->tie, of_pair, ranks, err);
 	free(of_pair);
 	return rc < 0 ? rc : kept;

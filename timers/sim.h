@@ -23,7 +23,7 @@
 #include "timers/timer.h"
 
 /* Wraps `base`, which the simulated timer then owns, also on failure; "base=" in spec is refused and
- * {rank} in it replaced. Returns NULL with the reason. */
+ * {rank} and {rank%N} in it replaced. Returns NULL with the reason. */
 struct tmr_timer *tmr_sim_wrap(struct tmr_timer *base, const char *spec, int rank, struct tkm_err *err);
 
 /* The truth: what the clock would show, without noise and grid, when its base shows `base_ticks`.

@@ -45,11 +45,14 @@ int tmr_expand_rank(const char *name, int rank, char *out, size_t size, struct t
 	size_t n = 0;
 
 	while (*name) {
-		int used;
+		int used, modulus = 0, length = 0;
 
 		if (strncmp(name, "{rank}", 6) == 0) {
 			used = snprintf(out + n, size - n, "%d", rank);
 			name += 6;
+		} else if (sscanf(name, "{rank%%%9d}%n", &modulus, &length) == 1 && length > 0 && modulus > 0) {
+			used = snprintf(out + n, size - n, "%d", rank % modulus);
+			name += length;
 		} else {
 			used = snprintf(out + n, size - n, "%c", *name++);
 		}

@@ -41,7 +41,8 @@ struct tmr_timer {
 };
 
 /* Opens the timer called `name`: "CPU", "clock_monotonic", "ptp:/dev/ptp0", "sim:base=CPU,drift=50ppm".
- * Case does not matter, but for file names. `{rank}` in the name is replaced by `rank` first.
+ * Case does not matter, but for file names. `{rank}` in the name is replaced by `rank` first,
+ * and `{rank%N}` by its rest modulo N.
  * Returns the timer, to be closed with tmr_close(), or NULL with the reason in *err. */
 struct tmr_timer *tmr_open(const char *name, int rank, struct tkm_err *err);
 void tmr_close(struct tmr_timer *t);

@@ -21,7 +21,7 @@ extern const struct tmr_ops tmr_gettimeofday, tmr_cpu, tmr_cpu_norm, tmr_clock_m
 	tmr_clock_monotonic_raw, tmr_clock_realtime, tmr_clock_tai, tmr_clock_boottime, tmr_ptp, tmr_sim;
 extern const struct tmr_ops tmr_mpi_wtime __attribute__((weak));
 
-/* Copies name with each "{rank}" replaced; -1 when it does not fit. */
+/* Copies name with each "{rank}" and "{rank%N}" replaced; -1 when it does not fit. */
 int tmr_expand_rank(const char *name, int rank, char *out, size_t size, struct tkm_err *err);
 
 /* The raw counter behind CPU and CPU_Norm: TSC on x86, CNTVCT_EL0 on aarch64. */

@@ -48,6 +48,10 @@ same_options() # same_options PROGRAM PAGE
 	same_options timertestcs timertest.1
 }
 
+@test "calibsim.1 and calibsim --help name the same options" {
+	same_options calibsim calibsim.1
+}
+
 @test "stftool.1 and stftool --help name the same options" {
 	same_options stftool stftool.1
 }

@@ -1,0 +1,336 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* calibsim: how does the calibration grow with a cluster that is not here? The very code of timertest over simulated
+ * clocks and a simulated network, whose truth is known. */
+#include "config.h"
+#include "calib/calibsim.h"
+
+#include <argp.h>
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <unistd.h>
+
+#include "base/newfile.h"
+#include "base/option.h"
+#include "base/text.h"
+
+const char *argp_program_version = PACKAGE_STRING;
+const char *argp_program_bug_address = "<" PACKAGE_BUGREPORT ">";
+
+static const char doc[] =
+	"Simulates the calibration of many clocks over a fat tree of switches, in virtual time, with the code that a real run "
+	"uses, and holds what it says against the truth: rounds, messages, virtual duration, true error and bound for each "
+	"number of clock domains.\v"
+	"An option --some-name can also be given as VT_SOME_NAME in the environment; the command line wins. Times are numbers "
+	"with a unit, like 10s, 500ms or 1m+30s.\n\n"
+	"With --output BASENAME it writes BASENAME.scale.dat, BASENAME.hops.dat and BASENAME.gnuplot. "
+	"Exit status: 0 every bound held, 1 one did not, 2 the simulation could not be made.";
+
+static const char default_network[] =
+	"delay=900ns,jitter=60ns,hop=110ns,leaf=32,pod=16,uneven=15ns,byte=0.1ns,slow=0.01,slowness=3us,outlier=2ms,outliers=1ppm";
+static const char default_clocks[] =
+	"offset={rank%991}ms,drift={rank%89}ppm,wobble=0.0{rank%5}ppm/{rank%13}7s,tick=1.{rank%7}ns";
+
+enum { MAX_OPTIONS = 24, FIRST_KEY = 0x1000 };
+
+struct parse {
+	const struct tkm_option *table;
+	struct tkm_err err;
+};
+
+static size_t make_table(struct cs_options *o, struct tkm_option *t)
+{
+	const struct tkm_option all[] = {
+		{ "DOMAINS", TKM_OPTION_TEXT, &o->domains, 0, 0, "LIST",
+			"numbers of clock domains: N,N... or FIRST:LAST, doubling (default 16:16384)" },
+		{ "TOPOLOGY", TKM_OPTION_TEXT, &o->shapes, 0, 0, "LIST", "tree, star, auto, or several (default tree,star)" },
+		{ "NETWORK", TKM_OPTION_TEXT, &o->network, 0, 0, "SPEC", "delay=,jitter=,leaf=,... as in the manual; added to the default" },
+		{ "CLOCKS", TKM_OPTION_TEXT, &o->clocks, 0, 0, "SPEC", "offset=,drift=,wobble=,tick=,... instead of the default" },
+		{ "SESSIONS", TKM_OPTION_COUNT, &o->sessions, 2, 10000, "N", "synchronisations of a run (default 3)" },
+		{ "APART", TKM_OPTION_TIME, &o->apart_s, 1e-3, 86400, "TIME", "from one to the next (default 10s)" },
+		{ "BRIEF", TKM_OPTION_BOOL, &o->brief, 0, 0, NULL, "all but the first in the way meant for the middle of a job" },
+		{ "SYNC-MAX-MESSAGES", TKM_OPTION_COUNT, &o->max_messages, 1, 1e9, "N", "exchanges of a pair (default 100)" },
+		{ "PATIENCE", TKM_OPTION_TIME, &o->patience_s, 1e-3, 3600, "TIME", "how long a rank is waited for (default 10s)" },
+		{ "MAX-DRIFT", TKM_OPTION_FRACTION, &o->max_drift, 0, 0.1, "FRACTION", "no clock is farther off its nominal rate (default 500ppm)" },
+		{ "MAX-WANDER", TKM_OPTION_FRACTION, &o->max_wander, 0, 0.1, "FRACTION",
+			"the rate of a clock against the master's stays within this of a constant (default 1ppm)" },
+		{ "SEED", TKM_OPTION_COUNT, &o->seed, 0, 1e15, "N", "of the network's randomness (default 1)" },
+		{ "OUTPUT", TKM_OPTION_TEXT, &o->output, 0, 0, "DIR/BASENAME", "write data and a script that draws it" },
+		{ "FORCE", TKM_OPTION_BOOL, &o->force, 0, 0, NULL, "replace the files of an earlier simulation" },
+		{ "JSON", TKM_OPTION_TEXT, &o->json, 0, 0, "FILE", "also write the result as JSON, - for standard output" },
+		{ "QUIET", TKM_OPTION_BOOL, &o->quiet, 0, 0, NULL, "print the verdict only" },
+	};
+	size_t n = sizeof(all) / sizeof(all[0]);
+
+	memcpy(t, all, sizeof(all));
+	t[n] = (struct tkm_option){ .name = NULL };
+	return n;
+}
+
+static error_t parse_one(int key, char *arg, struct argp_state *state)
+{
+	struct parse *p = state->input;
+	const struct tkm_option *o;
+	char name[64], origin[66];
+
+	if (key == ARGP_KEY_ARG) {
+		tkm_fail(&p->err, TKM_ERR_ARG, "'%s': no arguments are known, options only", arg);
+		return EINVAL;
+	}
+	if (key < FIRST_KEY || key >= FIRST_KEY + MAX_OPTIONS) {
+		return ARGP_ERR_UNKNOWN;
+	}
+	o = &p->table[key - FIRST_KEY];
+	snprintf(origin, sizeof(origin), "--%s", tkm_option_long(o, name, sizeof(name)));
+	return tkm_option_set(o, arg ? arg : "", origin, &p->err) < 0 ? EINVAL : 0;
+}
+
+static int add_size(struct cs_options *o, long long n)
+{
+	if (n < 2 || n > 1000000 || o->sizes == CS_SIZES) {
+		return -1;
+	}
+	o->size[o->sizes++] = (int)n;
+	return 0;
+}
+
+/* "16,1024" or "16:16384" */
+static int read_sizes(struct cs_options *o)
+{
+	char copy[256], *item, *save = NULL, *last;
+	long long n, end;
+
+	if (snprintf(copy, sizeof(copy), "%s", o->domains) >= (int)sizeof(copy)) {
+		return -1;
+	}
+	for (item = strtok_r(copy, ",", &save); item; item = strtok_r(NULL, ",", &save)) {
+		last = strchr(item, ':');
+		if (last) {
+			*last++ = '\0';
+		}
+		if (tkm_parse_int(item, 2, 1000000, &n) < 0 || (end = n, last && tkm_parse_int(last, n, 1000000, &end) < 0)) {
+			return -1;
+		}
+		for (; n <= end; n *= 2) {
+			if (add_size(o, n) < 0) {
+				return -1;
+			}
+		}
+	}
+	return o->sizes ? 0 : -1;
+}
+
+static int read_shapes(struct cs_options *o)
+{
+	char copy[64], *item, *save = NULL;
+	int i;
+
+	if (snprintf(copy, sizeof(copy), "%s", o->shapes) >= (int)sizeof(copy)) {
+		return -1;
+	}
+	for (item = strtok_r(copy, ",", &save); item; item = strtok_r(NULL, ",", &save)) {
+		for (i = 0; i < CAL_SHAPES && strcasecmp(item, cal_shape_name((enum cal_shape)i)); i++) {
+		}
+		if (i == CAL_SHAPES) {
+			return -1;
+		}
+		o->shape |= 1u << i;
+	}
+	return o->shape ? 0 : -1;
+}
+
+static int check(struct cs_options *o, char *network, size_t size, struct tkm_err *err)
+{
+	if (read_sizes(o) < 0) {
+		return tkm_fail(err, TKM_ERR_ARG, "--domains '%s': up to %d numbers from 2 to 1000000, as 16,1024 or 16:16384", o->domains,
+			CS_SIZES);
+	}
+	if (read_shapes(o) < 0) {
+		return tkm_fail(err, TKM_ERR_ARG, "--topology '%s': tree, star and auto are known", o->shapes);
+	}
+	if (o->json && !cs_have_json()) {
+		return tkm_fail(err, TKM_ERR_UNAVAIL, "--json: this build has no jansson (configure --with-jansson)");
+	}
+	if (o->output && (!o->output[0] || o->output[strlen(o->output) - 1] == '/')) {
+		return tkm_fail(err, TKM_ERR_ARG, "--output '%s': a name for the files is missing, as in DIR/BASENAME", o->output);
+	}
+	if ((size_t)snprintf(network, size, "%s,seed=%lld%s%s", default_network, o->seed, o->network[0] ? "," : "", o->network) >= size) {
+		return tkm_fail(err, TKM_ERR_ARG, "--network: longer than %zu characters", size);
+	}
+	o->network = network;
+	if (o->json && !strcmp(o->json, "-")) {
+		o->quiet = 1;
+	}
+	return 0;
+}
+
+int cs_options_parse(int argc, char **argv, struct cs_options *o)
+{
+	static char network[1024];
+	struct tkm_option table[MAX_OPTIONS];
+	struct argp_option options[MAX_OPTIONS + 2];
+	char names[MAX_OPTIONS][64];
+	struct parse p = { .table = table, .err = { .text = "" } };
+	struct argp argp = { options, parse_one, NULL, doc, NULL, NULL, NULL };
+	size_t n, i;
+
+	*o = (struct cs_options){ .domains = "16:16384", .shapes = "tree,star", .network = "", .clocks = default_clocks, .sessions = 3,
+		.max_messages = 100, .seed = 1, .apart_s = 10, .patience_s = 10, .max_drift = 500e-6, .max_wander = 1e-6 };
+	n = make_table(o, table);
+	memset(options, 0, sizeof(options));
+	for (i = 0; i < n; i++) {
+		options[i] = (struct argp_option){ tkm_option_long(&table[i], names[i], sizeof(names[i])), FIRST_KEY + (int)i,
+			table[i].arg, 0, table[i].help, 1 };
+	}
+	argp_err_exit_status = CS_ERROR;
+	if (tkm_option_environment(table, &p.err) < 0 || argp_parse(&argp, argc, argv, 0, NULL, &p) != 0 ||
+		check(o, network, sizeof(network), &p.err) < 0) {
+		fprintf(stderr, "%s: %s\n", program_invocation_short_name, p.err.text);
+		return -1;
+	}
+	return 0;
+}
+
+static const char *time_of(char *buf, double s, int digits)
+{
+	return isfinite(s) ? tkm_print_time(buf, 32, s, digits) : "unknown";
+}
+
+void cs_print_head(FILE *f, const struct cs_options *o)
+{
+	fprintf(f, "network: %s\nclocks: %s\n%lld synchronisations, %g s apart%s; error and bound: over the run, from what all ranks "
+		   "measured; at once: what each rank knows by itself after the last\n",
+		o->network, o->clocks, o->sessions, o->apart_s, o->brief ? ", all but the first brief" : "");
+	fprintf(f, "%8s %-5s %6s %9s %9s %10s %7s %5s %10s %10s %10s %10s %10s %6s\n", "domains", "shape", "rounds", "exchanges",
+		"messages", "duration", "growth", "hops", "error max", "bound max", "median", "at once", "bound max", "wrong");
+}
+
+void cs_print_row(FILE *f, const struct cs_row *r, const struct cs_row *before)
+{
+	char a[32], b[32], c[32], d[32], e[32], g[32], growth[16] = "-";
+
+	if (before) {
+		snprintf(growth, sizeof(growth), "%.2fx",
+			pow(r->session_s / before->session_s, 1 / log2((double)r->domains / before->domains)));
+	}
+	fprintf(f, "%8d %-5s %6d %9ld %9.0f %10s %7s %5d %10s %10s %10s %10s %10s %6ld\n", r->domains, cal_shape_name(r->shape), r->rounds,
+		r->exchanges, r->messages, time_of(a, r->session_s, 2), growth, r->deepest, time_of(b, r->after.error_max_s, 1),
+		time_of(c, r->after.bound_max_s, 1), time_of(d, r->after.bound_median_s, 1), time_of(e, r->online.error_max_s, 1),
+		time_of(g, r->online.bound_max_s, 1), r->after.wrong + r->online.wrong);
+	if (r->lost || r->silent) {
+		fprintf(f, "         %zu exchanges came to nothing (the first: %s); nothing is known of %ld rank%s\n", r->lost,
+			r->silence, r->silent, r->silent == 1 ? "" : "s");
+	}
+	if (r->net.loops) {
+		fprintf(f, "         %zu loops of exchanges did not close, the first by %s\n", r->net.loops,
+			time_of(a, r->net.gap_s, 1));
+	}
+	fflush(f);
+}
+
+static void verdict(FILE *f, const struct cs_row *row, int rows)
+{
+	long wrong = 0, ranks = 0;
+	double growth = 0;
+	int i;
+
+	for (i = 0; i < rows; i++) {
+		wrong += row[i].after.wrong + row[i].online.wrong;
+		ranks += row[i].after.ranks + row[i].online.ranks;
+		if (i > 0 && row[i].shape == row[i - 1].shape && row[i].shape == CAL_SHAPE_TREE && row[i].domains > row[i - 1].domains) {
+			growth = fmax(growth, pow(row[i].session_s / row[i - 1].session_s,
+						      1 / log2((double)row[i].domains / row[i - 1].domains)));
+		}
+	}
+	fprintf(f, "verdict: %ld of %ld bounds were wrong", wrong, ranks);
+	if (growth > 0) {
+		fprintf(f, "; the tree took at most %.2f times as long for twice as many domains", growth);
+	}
+	putc('\n', f);
+}
+
+/* Before anything takes time: can the files be written? */
+static int check_output(const struct cs_options *o, struct tkm_err *err)
+{
+	static const char *const suffixes[] = { ".scale.dat", ".hops.dat", ".gnuplot" };
+	struct tkm_newfile n;
+	char path[4096];
+	size_t i;
+
+	for (i = 0; o->output && i < sizeof(suffixes) / sizeof(suffixes[0]); i++) {
+		if ((size_t)snprintf(path, sizeof(path), "%s%s", o->output, suffixes[i]) >= sizeof(path) - 32) {
+			return tkm_fail(err, TKM_ERR_ARG, "--output: the name is too long");
+		}
+		if (tkm_newfile_begin(&n, path, o->force, err) < 0) {
+			return -1;
+		}
+		tkm_newfile_abort(&n);
+	}
+	return 0;
+}
+
+static int run(const struct cs_options *o, struct cs_row *row, int *rows, struct tkm_err *err)
+{
+	int shape, i, before;
+
+	if (check_output(o, err) < 0) {
+		return -1;
+	}
+	if (!o->quiet) {
+		cs_print_head(stdout, o);
+	}
+	for (shape = CAL_SHAPES - 1; shape >= 0; shape--) {
+		before = 0;
+		for (i = 0; i < o->sizes && (o->shape >> shape & 1); i++) {
+			struct cs_row *r = &row[*rows];
+
+			if (cs_simulate(o, o->size[i], (enum cal_shape)shape, r, err) < 0) {
+				return -1;
+			}
+			before = before && r->shape == r[-1].shape && r->domains > r[-1].domains;
+			if (!o->quiet) {
+				cs_print_row(stdout, r, before ? r - 1 : NULL);
+			}
+			before = 1;
+			(*rows)++;
+		}
+	}
+	if ((o->output && cs_write_plots(o, row, *rows, err) < 0) || (o->json && cs_write_json(o, row, *rows, err) < 0)) {
+		return -1;
+	}
+	return 0;
+}
+
+int main(int argc, char **argv)
+{
+	struct cs_options o;
+	struct tkm_err err = { .text = "" };
+	struct cs_row *row = calloc(3 * CS_SIZES, sizeof(*row));
+	int rows = 0, status, i;
+
+	status = cs_options_parse(argc, argv, &o);
+	if (status != 0 || !row) {
+		free(row);
+		return CS_ERROR;
+	}
+	if (run(&o, row, &rows, &err) < 0) {
+		fprintf(stderr, "%s: %s\n", program_invocation_short_name, err.text);
+		free(row);
+		return CS_ERROR;
+	}
+	status = CS_FINE;
+	for (i = 0; i < rows; i++) {
+		status = row[i].after.wrong + row[i].online.wrong ? CS_WRONG : status;
+	}
+	if (!o.json || strcmp(o.json, "-")) {
+		verdict(stdout, row, rows);
+	}
+	free(row);
+	if (fflush(stdout) != 0) {
+		fprintf(stderr, "%s: cannot write to standard output: %s\n", program_invocation_short_name, strerror(errno));
+		return CS_ERROR;
+	}
+	return status;
+}
