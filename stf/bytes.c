@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define WINDOW (1u << 16)
+#define PIECE (1u << 16)
 
 /* Opens the file again after it was parked: it must still be the same one. */
 static int open_file(struct stx_source *s, struct stf_err *err)
@@ -66,6 +66,7 @@ struct stx_source *stx_source_open(const struct stx_archive *a, const char *suff
 		goto fail;
 	}
 	s->size = s->place.size;
+	s->piece = s->max_piece = PIECE;
 	if (s->place.compressed && stx_frames_open(s, err) < 0) {
 		goto fail;
 	}
@@ -124,8 +125,8 @@ static int read_more(struct stx_source *s, struct stf_err *err)
 		s->len -= s->pos;
 		s->pos = 0;
 	}
-	if (s->len == s->cap) {
-		want = s->cap ? 2 * s->cap : WINDOW;
+	if (s->len == s->cap || s->cap < s->piece) {
+		want = s->cap < s->piece ? s->piece : 2 * s->cap;
 		p = realloc(s->buf, want);
 		if (!p) {
 			return stx_no_memory(err);
@@ -133,6 +134,8 @@ static int read_more(struct stx_source *s, struct stf_err *err)
 		s->buf = p;
 		s->cap = want;
 	}
+	/* who goes on reading gets more at a time, who looks at one place does not pay for it */
+	s->piece = 2 * s->piece < s->max_piece ? 2 * s->piece : s->max_piece;
 	/* a file that grows meanwhile is read to where it ended when it was opened */
 	left = s->size - (s->offset + s->len);
 	want = s->cap - s->len < left ? s->cap - s->len : (size_t)left;
@@ -150,7 +153,8 @@ static int read_more(struct stx_source *s, struct stf_err *err)
 }
 
 /* 0, or -1 if it cannot be mapped. A file that is cut behind our back while it is mapped would end the
- * program, so its length is looked at each time; a window is read within milliseconds. */
+ * program, so its length is looked at each time; a window is read within milliseconds. That is why callers must
+ * ask for it, STF_READ_MAP. */
 static int map_more(struct stx_source *s)
 {
 	uint64_t at = s->offset + s->pos, base = s->place.start + at, page = (uint64_t)sysconf(_SC_PAGESIZE), end;

@@ -6,9 +6,11 @@
 #include <stdlib.h>
 
 #define MAX_OPEN 64               /* files; with more, each is opened for each look into it */
-#define MAPPED (32u << 20)        /* bytes of all files together */
+#define AT_ONCE (32u << 20)       /* bytes of all files together that are mapped, or read into memory */
 #define MAX_WINDOW (8u << 20)
 #define MIN_WINDOW (128u << 10)
+#define MAX_PIECE (256u << 10)    /* stays in the cache until it has been looked at */
+#define MIN_PIECE (8u << 10)
 
 static int earlier(const struct stx_source *a, const struct stx_source *b)
 {
@@ -149,18 +151,27 @@ static int add_files(struct stf_cursor *c, const char *suffix, struct stf_err *e
 	return 0;
 }
 
-/* Few files are mapped in large pieces; of many, small pieces are read into memory. */
+static size_t between(size_t n, size_t least, size_t most)
+{
+	return n < least ? least : n > most ? most : n;
+}
+
+/* Of many files only small pieces are held. */
 static void choose_windows(struct stf_cursor *c)
 {
-	size_t i, size = c->n ? MAPPED / c->n : 0;
+	int map = c->n <= MAX_OPEN && c->reader->flags & STF_READ_MAP;
+	size_t i, size = c->n ? AT_ONCE / c->n : 0;
 
-	size = size > MAX_WINDOW ? MAX_WINDOW : size;
 	for (i = 0; i < c->n; i++) {
+		struct stx_source *s = c->heap[i];
+
 		if (c->n > MAX_OPEN) {
-			stx_source_park(c->heap[i]);
+			stx_source_park(s);
 		}
-		c->heap[i]->max_window = size;
-		c->heap[i]->window = c->n <= MAX_OPEN ? MIN_WINDOW : 0;
+		s->max_window = between(size, MIN_WINDOW, MAX_WINDOW);
+		s->window = map ? MIN_WINDOW : 0;
+		s->max_piece = between(size, MIN_PIECE, MAX_PIECE);
+		s->piece = between(s->piece, MIN_PIECE, s->max_piece);
 	}
 }
 

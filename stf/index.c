@@ -401,12 +401,15 @@ static int put_index(struct stf_writer *w, struct stx_stream *idx, uint64_t star
 
 static int write_base(struct stf_writer *w, uint64_t start, uint64_t end)
 {
-	struct stx_stream *idx = stx_stream_new(NULL, "", 0, w->opt.big_endian, &w->err, w->used);
+	struct stx_where memory = stx_writer_where(w);
+	struct stx_stream *idx;
 	struct stx_buf text = { 0 };
 	size_t n;
 	struct stx_part *part = list_parts(w, &n);
 	int rc = -1;
 
+	memory.path = NULL;
+	idx = stx_stream_new(&memory, "", 0);
 	if (!idx || !part || put_index(w, idx, start, end) < 0 || put_integrity(w, part, n) < 0) {
 		goto out;
 	}

@@ -62,6 +62,30 @@ int stx_out_open(struct stx_out *o, const char *path, int force, struct stf_err 
 	return 0;
 }
 
+/* Opens it again, to write where it ends. */
+static int reopen(struct stx_out *o, struct stf_err *err)
+{
+	if (o->fd < 0) {
+		o->fd = open(o->temp_name, O_WRONLY | O_APPEND | O_CLOEXEC);
+	}
+	return o->fd < 0 ? stx_fail_errno(err, errno, o->final_name, "cannot write") : 0;
+}
+
+static int close_file(struct stx_out *o, struct stf_err *err)
+{
+	int fd = o->fd;
+
+	o->fd = -1;
+	/* some file systems tell only here that the disk is full */
+	return fd >= 0 && close(fd) < 0 ? stx_fail_errno(err, errno, o->final_name, "cannot write") : 0;
+}
+
+int stx_out_park(struct stx_out *o, struct stf_err *err)
+{
+	o->park = 1;
+	return close_file(o, err);
+}
+
 int stx_out_write(struct stx_out *o, const void *p, size_t n, struct stf_err *err)
 {
 	const char *c = p;
@@ -71,6 +95,9 @@ int stx_out_write(struct stx_out *o, const void *p, size_t n, struct stf_err *er
 		stx_hash_add(o->hash, p, n);
 	}
 	o->size += n;
+	if (o->park && n && reopen(o, err) < 0) {
+		return -1;
+	}
 	while (n) {
 		got = write(o->fd, c, n);
 		if (got < 0 && errno == EINTR) {
@@ -82,22 +109,16 @@ int stx_out_write(struct stx_out *o, const void *p, size_t n, struct stf_err *er
 		c += got;
 		n -= (size_t)got;
 	}
-	return 0;
+	return o->park ? close_file(o, err) : 0;
 }
 
 int stx_out_close(struct stx_out *o, struct stf_err *err)
 {
-	int fd = o->fd;
-
-	o->fd = -1;
-	if (!o->temp_name) {
+	if (!o->temp_name) { /* the caller's own descriptor */
+		o->fd = -1;
 		return 0;
 	}
-	/* some file systems tell only here that the disk is full */
-	if (fd >= 0 && close(fd) < 0) {
-		return stx_fail_errno(err, errno, o->final_name, "cannot write");
-	}
-	return 0;
+	return close_file(o, err);
 }
 
 int stx_out_set_aside(struct stx_out *o, struct stf_err *err)

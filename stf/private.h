@@ -7,7 +7,9 @@
 #include "stf/stf.h"
 
 #define STX_MAX_FIELDS 20         /* of one record of ours; collop_profile has 17 */
-#define STX_BUFFER (1u << 20)     /* bytes of a component that are held in memory */
+#define STX_BUFFER (1u << 20)     /* bytes of a component that are held in memory until they are written, */
+#define STX_SMALL_BUFFER (1u << 17) /* of many components, and of anchors */
+#define STX_MANY 32               /* data files; those beyond are opened for each look into them */
 #define STX_ANCHOR_STEP (1u << 16) /* an anchor at least each so many bytes of data */
 #define STX_LAST_ID 0xe9
 

@@ -31,6 +31,7 @@ struct stx_source {
 	uint64_t offset;   /* of buf[0] in the component */
 	uint8_t *buf;
 	size_t pos, len, cap;
+	size_t piece, max_piece;   /* bytes to read into memory next, growing */
 	size_t window, max_window; /* bytes to map next, growing; 0: read into memory */
 	void *map;
 	size_t map_len;

@@ -5,6 +5,7 @@
 #include "stf/stream.h"
 #include "stf/zst.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 uint64_t stx_stream_offset(const struct stx_stream *s)
@@ -12,61 +13,61 @@ uint64_t stx_stream_offset(const struct stx_stream *s)
 	return s->base + (uint64_t)(s->cur - s->buf);
 }
 
-struct stx_stream *stx_stream_new(const char *path, const char *suffix, int force, int big, struct stf_err *err,
-				  uint8_t *used)
+/* The file of a stream: its name, the packer, the checksum. */
+static int open_stream(struct stx_stream *s, const struct stx_where *to)
 {
-	return stx_stream_new_zst(path, suffix, force, big, 0, err, used);
+	size_t n = strlen(to->path) + strlen(s->suffix) + 5;
+	char *name = malloc(n);
+	int rc = -1;
+
+	if (!name) {
+		return stx_no_memory(s->err);
+	}
+	snprintf(name, n, "%s%s%s", to->path, s->suffix, to->level ? ".zst" : "");
+	if (to->level) {
+		s->level = to->level;
+		s->zst = stx_zst_new(to->level, to->big, s->err);
+		if (!s->zst) {
+			goto out;
+		}
+	}
+	if (stx_out_open(&s->out, name, to->force, s->err) < 0) {
+		goto out;
+	}
+	s->out.hash = stx_hash_new();
+	rc = s->out.hash || !stx_hash_there() ? 0 : stx_no_memory(s->err);
+out:
+	free(name);
+	return rc;
 }
 
-struct stx_stream *stx_stream_new_zst(const char *path, const char *suffix, int force, int big, int level,
-				      struct stf_err *err, uint8_t *used)
+struct stx_stream *stx_stream_new(const struct stx_where *to, const char *suffix, int many)
 {
 	struct stx_stream *s = calloc(1, sizeof(*s));
-	size_t cap = path ? STX_BUFFER : 4096, n = strlen(suffix);
-	char *name = NULL;
+	size_t cap = !to->path ? 4096 : many ? STX_SMALL_BUFFER : STX_BUFFER, n = strlen(suffix);
 
 	if (!s) {
-		stx_no_memory(err);
+		stx_no_memory(to->err);
 		return NULL;
 	}
 	s->out.fd = -1;
-	s->err = err;
-	s->used = used;
-	s->big = big;
-	s->memory = !path;
+	s->err = to->err;
+	s->used = to->used;
+	s->big = to->big;
+	s->memory = !to->path;
 	memcpy(s->suffix, suffix, n < sizeof(s->suffix) ? n : sizeof(s->suffix) - 1);
 	s->buf = malloc(cap);
-	name = path ? malloc(strlen(path) + n + 5) : NULL;
-	if (!s->buf || (path && !name)) {
-		stx_no_memory(err);
+	if (!s->buf) {
+		stx_no_memory(s->err);
 		goto fail;
 	}
 	s->cur = s->seen = s->buf;
 	s->end = s->limit = s->buf + cap;
-	if (path) {
-		memcpy(name, path, strlen(path));
-		memcpy(name + strlen(path), suffix, n + 1);
-		if (level) {
-			strcat(name, ".zst");
-			s->level = level;
-			s->zst = stx_zst_new(level, big, err);
-			if (!s->zst) {
-				goto fail;
-			}
-		}
-		if (stx_out_open(&s->out, name, force, err) < 0) {
-			goto fail;
-		}
-		s->out.hash = stx_hash_new();
-		if (!s->out.hash && stx_hash_there()) {
-			stx_no_memory(err);
-			goto fail;
-		}
+	if (to->path && (open_stream(s, to) < 0 || (many && stx_out_park(&s->out, s->err) < 0))) {
+		goto fail;
 	}
-	free(name);
 	return s;
 fail:
-	free(name);
 	stx_stream_free(s);
 	return NULL;
 }
@@ -88,7 +89,7 @@ static void set_limit(struct stx_stream *s, uint64_t size)
 	}
 }
 
-int stx_stream_add_anchors(struct stx_stream *s, const char *path, int force)
+int stx_stream_add_anchors(struct stx_stream *s, const struct stx_where *to)
 {
 	char suffix[sizeof(s->suffix)];
 	size_t n = strlen(s->suffix);
@@ -99,7 +100,8 @@ int stx_stream_add_anchors(struct stx_stream *s, const char *path, int force)
 	if (!s->history) {
 		return stx_no_memory(s->err);
 	}
-	s->anc = stx_stream_new_zst(path, suffix, force, s->big, s->level, s->err, s->used);
+	/* an anchor is written once in 64 KiB of data */
+	s->anc = stx_stream_new(to, suffix, 1);
 	if (!s->anc) {
 		return -1;
 	}

@@ -12,6 +12,7 @@
 
 struct stx_out {
 	int fd;           /* -1: closed or never opened */
+	int park;         /* close it after each write, and open it for the next */
 	int published;    /* has its final name: discard removes that one */
 	uint64_t size;    /* bytes written */
 	void *hash;       /* of them; NULL: not taken */
@@ -24,6 +25,8 @@ struct stx_out {
 int stx_out_open(struct stx_out *o, const char *path, int force, struct stf_err *err);
 int stx_out_write(struct stx_out *o, const void *p, size_t n, struct stf_err *err);
 int stx_out_close(struct stx_out *o, struct stf_err *err);
+/* From now on holds no file open between two writes. */
+int stx_out_park(struct stx_out *o, struct stf_err *err);
 /* With force: gives the file that has the name now another one, until stx_out_keep() or stx_out_discard(). */
 int stx_out_set_aside(struct stx_out *o, struct stf_err *err);
 /* Gives the file its name; without force never replaces another. */
@@ -88,14 +91,19 @@ struct stx_stream {
 	char suffix[24];
 };
 
-/* path NULL: in memory. `err` and `used` must outlive the stream. */
-struct stx_stream *stx_stream_new(const char *path, const char *suffix, int force, int big, struct stf_err *err,
-				  uint8_t *used);
-/* With a zstd level its file is compressed, and so is what stx_stream_add_anchors() adds. */
-struct stx_stream *stx_stream_new_zst(const char *path, const char *suffix, int force, int big, int level,
-				      struct stf_err *err, uint8_t *used);
+/* Where a stream goes: all of a writer are alike. */
+struct stx_where {
+	const char *path; /* of the base file; NULL: in memory */
+	int force, big;
+	int level;        /* of zstd, 0: bytes as they are */
+	struct stf_err *err; /* this and `used` must outlive the stream */
+	uint8_t *used;
+};
+
+/* many: one of so many that it may hold neither a file open nor much memory. */
+struct stx_stream *stx_stream_new(const struct stx_where *to, const char *suffix, int many);
 /* Makes it a data file: gives it anchors, the first at offset 0. */
-int stx_stream_add_anchors(struct stx_stream *s, const char *path, int force);
+int stx_stream_add_anchors(struct stx_stream *s, const struct stx_where *to);
 /* Writes out all that is buffered and closes the file. */
 int stx_stream_close(struct stx_stream *s);
 void stx_stream_free(struct stx_stream *s);

@@ -306,7 +306,7 @@ static int state_of(struct stf_cursor *c, struct stx_source *s, const struct stx
 	int rc = -1;
 
 	b.h = stx_history_new();
-	b.mem = stx_stream_new(NULL, "", 0, TKM_HOST_BIG, &b.err, b.used);
+	b.mem = stx_stream_new(&(struct stx_where){ .big = TKM_HOST_BIG, .err = &b.err, .used = b.used }, "", 0);
 	if (!b.h || !b.mem) {
 		no_memory(&b);
 		goto out;

@@ -30,6 +30,12 @@ int stx_reject(struct stf_err *e, const char *record, const char *why, uint64_t 
 	return stx_fail(e, STF_ERR_ARG, NULL, 0, 0, "%s: %s (%llu)", record, why, (unsigned long long)n);
 }
 
+struct stx_where stx_writer_where(struct stf_writer *w)
+{
+	return (struct stx_where){ .path = w->path, .force = w->opt.force, .big = w->opt.big_endian, .level = w->opt.compress,
+				   .err = &w->err, .used = w->used };
+}
+
 static int check_options(const char *path, const struct stf_writer_options *o, struct stf_err *err)
 {
 	const char *c;
@@ -92,6 +98,7 @@ void stf_writer_abort(struct stf_writer *w)
 struct stf_writer *stf_writer_create(const char *path, const struct stf_writer_options *opt, struct stf_err *err)
 {
 	struct stf_writer *w;
+	struct stx_where to, memory;
 
 	err->code = STF_OK;
 	if (check_options(path, opt, err) < 0) {
@@ -111,8 +118,10 @@ struct stf_writer *stf_writer_create(const char *path, const struct stf_writer_o
 		goto fail;
 	}
 	w->opt.comment = w->comment;
-	w->infos = stx_stream_new(NULL, "", 0, opt->big_endian, &w->err, w->used);
-	w->procs = stx_stream_new(NULL, "", 0, opt->big_endian, &w->err, w->used);
+	to = memory = stx_writer_where(w);
+	memory.path = NULL;
+	w->infos = stx_stream_new(&memory, "", 0);
+	w->procs = stx_stream_new(&memory, "", 0);
 	if (!w->infos || !w->procs) {
 		goto fail;
 	}
@@ -122,7 +131,7 @@ struct stf_writer *stf_writer_create(const char *path, const struct stf_writer_o
 	} else if (stx_out_open(&w->base, path, opt->force, &w->err) < 0) {
 		goto fail;
 	}
-	w->dcl = stx_stream_new_zst(path, ".dcl", opt->force, opt->big_endian, opt->compress, &w->err, w->used);
+	w->dcl = stx_stream_new(&to, ".dcl", 0);
 	if (!w->dcl) {
 		goto fail;
 	}
@@ -163,6 +172,7 @@ int stx_note(struct stf_writer *w, unsigned id, const void *record)
 
 static struct stx_stream *open_data(struct stf_writer *w, unsigned kind, uint32_t set)
 {
+	struct stx_where to = stx_writer_where(w);
 	struct stx_stream **p, *s;
 	char suffix[20];
 	uint32_t n = set + 1;
@@ -182,12 +192,12 @@ static struct stx_stream *open_data(struct stf_writer *w, unsigned kind, uint32_
 	} else {
 		snprintf(suffix, sizeof(suffix), "%s", stx_category[kind].suffix);
 	}
-	s = stx_stream_new_zst(w->path, suffix, w->opt.force, w->opt.big_endian, w->opt.compress, &w->err, w->used);
+	s = stx_stream_new(&to, suffix, w->n_data++ >= STX_MANY);
 	if (!s) {
 		return NULL;
 	}
 	s->file = stx_category[kind].first_id + set * IDS_PER_SET;
-	if (stx_stream_add_anchors(s, w->path, w->opt.force) < 0) {
+	if (stx_stream_add_anchors(s, &to) < 0) {
 		stx_stream_free(s);
 		return NULL;
 	}
@@ -231,9 +241,10 @@ static struct stx_stream *route_declaration(struct stf_writer *w, unsigned id, u
 
 static struct stx_stream *route_statistics(struct stf_writer *w)
 {
+	struct stx_where to = stx_writer_where(w);
+
 	if (!w->sts) {
-		w->sts = stx_stream_new_zst(w->path, ".sts", w->opt.force, w->opt.big_endian, w->opt.compress, &w->err,
-					    w->used);
+		w->sts = stx_stream_new(&to, ".sts", 0);
 		if (w->sts) {
 			w->sts->file = FILE_STS;
 		}

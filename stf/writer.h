@@ -33,6 +33,7 @@ struct stf_writer {
 	struct stx_stream *infos, *procs; /* in memory: parts of the index */
 	struct stx_stream **data[DATA_KINDS];
 	uint32_t n_sets[DATA_KINDS];
+	uint32_t n_data; /* data files */
 	struct stx_map declared; /* STX_KEY of every id in .dcl */
 	struct stx_map texts;    /* hash of a text: its string id */
 	struct stx_map classes;  /* hash of a class for info records: its id */
@@ -64,6 +65,8 @@ static inline struct stx_stream *stx_route(struct stf_writer *w, unsigned id, un
 	return stx_route_slow(w, id, kind, willy, key);
 }
 
+/* Where its files go. */
+struct stx_where stx_writer_where(struct stf_writer *w);
 /* Neither removes nor names anything that was not created by w. */
 void stx_writer_free(struct stf_writer *w);
 

@@ -171,7 +171,8 @@ static double stf_read_records(const char *path, uint64_t from, uint64_t to, str
 }
 
 /* Through batches of counter samples, in a window or all; of one component or all. */
-static double stf_read_file(const char *path, const char *suffix, uint64_t from, uint64_t to, struct work_sum *sum)
+static double stf_read_file(const char *path, const char *suffix, uint64_t from, uint64_t to, unsigned flags,
+			    struct work_sum *sum)
 {
 	struct stf_cursor_options o = { .window = from > 0, .from = from, .to = to, .state = from > 0, .suffix = suffix };
 	struct stf_counter_batch b;
@@ -184,7 +185,7 @@ static double stf_read_file(const char *path, const char *suffix, uint64_t from,
 	size_t i;
 	int rc;
 
-	r = stf_reader_open(path, 0, &err);
+	r = stf_reader_open(path, flags, &err);
 	c = r ? stf_cursor_open_with(r, &o, &err) : NULL;
 	if (!c) {
 		die("open", &err);
@@ -210,7 +211,7 @@ static double stf_read_file(const char *path, const char *suffix, uint64_t from,
 
 static double stf_read(const char *path, uint64_t from, uint64_t to, struct work_sum *sum)
 {
-	return stf_read_file(path, NULL, from, to, sum);
+	return stf_read_file(path, NULL, from, to, 0, sum);
 }
 
 static void check(const char *what, const struct work_sum *got, const struct work_sum *want)
@@ -256,7 +257,7 @@ struct series {
 	double v[MAX_RUNS];
 };
 
-enum { WRITE, READ, RECORDS, WINDOW, OWRITE, OREAD, OWINDOW, RWRITE, RREAD, RRECORDS, RWINDOW, ZWRITE, ZREAD, ZBYTES, ZWINDOW, RZWRITE, RZREAD,
+enum { WRITE, READ, MAPPED, RMAPPED, RECORDS, WINDOW, OWRITE, OREAD, OWINDOW, RWRITE, RREAD, RRECORDS, RWINDOW, ZWRITE, ZREAD, ZBYTES, ZWINDOW, RZWRITE, RZREAD,
        N_SERIES };
 
 static void run_pair(struct series *s, int i, unsigned k, const struct truth *t)
@@ -274,6 +275,9 @@ static void run_pair(struct series *s, int i, unsigned k, const struct truth *t)
 	memset(&got, 0, sizeof(got));
 	s[READ].v[i] = n / stf_read(stf, 0, UINT64_MAX, &got) * 1e-6;
 	check("read", &got, &t->all);
+	memset(&got, 0, sizeof(got));
+	s[MAPPED].v[i] = n / stf_read_file(stf, NULL, 0, UINT64_MAX, STF_READ_MAP, &got) * 1e-6;
+	check("read mapped", &got, &t->all);
 	memset(&got, 0, sizeof(got));
 	s[WINDOW].v[i] = stf_read(stf, t->from, t->to, &got) * 1e3;
 	check("window", &got, &t->window);
@@ -300,6 +304,7 @@ static void run_pair(struct series *s, int i, unsigned k, const struct truth *t)
 	s[RZWRITE].v[i] = s[ZWRITE].v[i] / s[OWRITE].v[i];
 	s[RZREAD].v[i] = s[ZREAD].v[i] / s[OREAD].v[i];
 	s[RREAD].v[i] = s[READ].v[i] / s[OREAD].v[i];
+	s[RMAPPED].v[i] = s[MAPPED].v[i] / s[OREAD].v[i];
 	s[RWINDOW].v[i] = s[WINDOW].v[i] / s[OWINDOW].v[i];
 	s[RRECORDS].v[i] = s[RECORDS].v[i] / s[OREAD].v[i];
 #endif
@@ -311,6 +316,8 @@ static void run_all(unsigned k)
 	static struct series s[N_SERIES] = {
 		[WRITE] = { .name = "stf.write", .unit = "ns" },
 		[READ] = { .name = "stf.read", .unit = "M/s" },
+		[MAPPED] = { .name = "stf.read.mapped", .unit = "M/s" },
+		[RMAPPED] = { .name = "stf.read.mapped.ratio_otf2", .unit = "1" },
 		[WINDOW] = { .name = "stf.window", .unit = "ms" },
 		[RREAD] = { .name = "stf.read.ratio_otf2", .unit = "1" },
 		[RWINDOW] = { .name = "stf.window.ratio_otf2scan", .unit = "1" },
@@ -363,7 +370,7 @@ static void *read_one(void *arg)
 {
 	struct reading *r = arg;
 
-	stf_read_file(r->path, r->suffix, 0, UINT64_MAX, &r->got);
+	stf_read_file(r->path, r->suffix, 0, UINT64_MAX, 0, &r->got);
 	return NULL;
 }
 

@@ -309,7 +309,7 @@ static void options_select(void)
 		if (i % 5 == 4) {
 			remove_anchors();
 		}
-		r = stf_reader_open(in_dir("a.stf"), 0, &err);
+		r = stf_reader_open(in_dir("a.stf"), i % 3 == 1 ? STF_READ_MAP : 0, &err);
 		CHECK(r, "%s", err.text);
 		c = stf_cursor_open(r, NULL, &err);
 		n_all = collect(c, all);
@@ -590,8 +590,43 @@ static void compressed_and_cut(void)
 	compress = 0;
 }
 
+/* ---- a file that somebody shortens ---- */
+
+static void cut_while_read(void)
+{
+	struct stf_counter_value v;
+	struct stf_counter_batch b;
+	const struct stf_record *rec;
+	struct stf_reader *r;
+	struct stf_cursor *c;
+	size_t n, before;
+	int i, rc;
+
+	for (i = 0; i < 4; i++) {
+		compress = zstd && i == 3;
+		write_shared(0);
+		r = stf_reader_open(in_dir("a.stf"), 0, &err);
+		c = stf_cursor_open(r, ".c.0", &err);
+		for (n = 0; n < 1000 && stf_cursor_next(c, &rec, &err) == 1; n++) {
+		}
+		before = n;
+		/* at once, behind what is here already, and in the middle of what is not */
+		CHECK_INT(truncate(in_dir(compress ? "a.stf.c.0.zst" : "a.stf.c.0"), i == 0 ? 0 : 1000001), 0);
+		while ((rc = i == 2 ? stf_cursor_counters(c, &b, &err) : stf_cursor_next(c, &rec, &err)) > 0) {
+			CHECK(i == 2 || (stf_get_counter_value(rec, &v) == 0 && v.values[0] == shared_value[n][0]), "record %zu", n);
+			n += i == 2 ? b.n : 1;
+		}
+		CHECK(rc == -1 && err.code == STF_ERR_TRUNCATED && *err.file, "%d: %d, %d: %s", i, rc, err.code, err.text);
+		CHECK(n >= before && n < SAMPLES && (i == 0 || n > 10 * before), "%d: %zu records", i, n);
+		stf_cursor_close(c);
+		stf_reader_close(r);
+	}
+	compress = 0;
+}
+
 /* ---- many files ---- */
 
+/* More files than a process may have open, written and read. */
 static void few_files_are_open(void)
 {
 	struct stf_writer_options o = { .resolution = 1, .procs_per_file = 1 };
@@ -601,31 +636,34 @@ static void few_files_are_open(void)
 	struct stf_writer *w;
 	struct stf_reader *r;
 	struct stf_cursor *c;
-	uint64_t last = 0, n = 0;
-	int i;
+	uint64_t last, n;
+	int i, k;
 
-	clean();
 	getrlimit(RLIMIT_NOFILE, &was);
-	w = stf_writer_create(in_dir("a.stf"), &o, &err);
-	for (i = 0; i < 8000; i++) {
-		l.time = (uint64_t)i;
-		l.willy = (uint32_t)(i * 7 % 200);
-		CHECK_INT(stf_write_leave_function(w, &l), 0);
-	}
-	CHECK(stf_writer_finish(w, 0, 0, &err) == 0 || 1, "%s", err.text);
 	few.rlim_max = was.rlim_max;
 	setrlimit(RLIMIT_NOFILE, &few);
-	r = stf_reader_open(in_dir("a.stf"), 0, &err);
-	c = r ? stf_cursor_open(r, NULL, &err) : NULL;
-	CHECK(c, "%s: %s", err.file, err.text);
-	while (c && stf_cursor_next(c, &rec, &err) > 0) {
-		CHECK(rec->time == last, "order");
-		last++;
-		n++;
+	for (k = 0; k < 3; k++) {
+		clean();
+		o.single = k == 1 ? STF_SINGLE_FILE : 0;
+		o.compress = zstd && k == 2;
+		w = stf_writer_create(in_dir("a.stf"), &o, &err);
+		for (i = 0; i < 60000; i++) {
+			l.time = (uint64_t)i;
+			l.willy = (uint32_t)(i % 3 ? 7 : i / 3 % 300);
+			CHECK_INT(stf_write_leave_function(w, &l), 0);
+		}
+		CHECK(stf_writer_finish(w, 0, 0, &err) == 0, "%s: %s", err.file, err.text);
+		r = stf_reader_open(in_dir("a.stf"), k == 2 ? STF_READ_MAP : 0, &err);
+		c = r ? stf_cursor_open(r, NULL, &err) : NULL;
+		CHECK(c, "%s: %s", err.file, err.text);
+		for (last = n = 0; c && stf_cursor_next(c, &rec, &err) > 0; n++) {
+			CHECK(rec->time == last, "order");
+			last++;
+		}
+		CHECK_INT(n, 60000);
+		stf_cursor_close(c);
+		stf_reader_close(r);
 	}
-	CHECK_INT(n, 8000);
-	stf_cursor_close(c);
-	stf_reader_close(r);
 	setrlimit(RLIMIT_NOFILE, &was);
 }
 
@@ -642,6 +680,7 @@ int main(int argc, char **argv)
 	} else {
 		SKIP("compressed_and_cut", "no zstd in this build");
 	}
+	RUN(cut_while_read);
 	RUN(few_files_are_open);
 	clean();
 	rmdir(dir);

@@ -222,7 +222,7 @@ static void round_trip(struct stx_defs *d, unsigned id, unsigned n, uint32_t cou
 	struct stx_decoded out;
 	struct stf_err err = { 0 };
 	uint8_t used[256] = { 0 };
-	struct stx_stream *s = stx_stream_new(NULL, "", 0, big, &err, used);
+	struct stx_stream *s = stx_stream_new(&(struct stx_where){ .big = big, .err = &err, .used = used }, "", 0);
 	size_t size, k;
 	uint8_t *exact;
 
@@ -276,12 +276,12 @@ static void big_is_little_reversed(void)
 	static const uint8_t little[17] = { 25, 8, 7, 6, 5, 4, 3, 2, 1, 1 };
 	struct stf_err err = { 0 };
 	uint8_t used[256];
-	struct stx_stream *s = stx_stream_new(NULL, "", 0, 1, &err, used);
+	struct stx_stream *s = stx_stream_new(&(struct stx_where){ .big = 1, .err = &err, .used = used }, "", 0);
 
 	stx_put_duration(s, &r);
 	CHECK(memcmp(s->buf, want, 17) == 0, "big");
 	stx_stream_free(s);
-	s = stx_stream_new(NULL, "", 0, 0, &err, used);
+	s = stx_stream_new(&(struct stx_where){ .big = 0, .err = &err, .used = used }, "", 0);
 	stx_put_duration(s, &r);
 	CHECK(memcmp(s->buf, little, 17) == 0, "little");
 	stx_stream_free(s);
@@ -322,7 +322,7 @@ static void counts_that_do_not_fit(void)
 	struct stf_counter_history r = { .size_1_2 = 256 };
 	struct stf_err err = { 0 };
 	uint8_t used[256] = { 0 };
-	struct stx_stream *s = stx_stream_new(NULL, "", 0, 0, &err, used);
+	struct stx_stream *s = stx_stream_new(&(struct stx_where){ .big = 0, .err = &err, .used = used }, "", 0);
 
 	CHECK_INT(stx_put_counter_history(s, &r), -1);
 	CHECK_INT(err.code, STF_ERR_ARG);
