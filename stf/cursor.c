@@ -46,7 +46,7 @@ static int advance(struct stf_cursor *c, struct stx_source *s)
 {
 	const struct stx_filter *f = &c->filter;
 	uint64_t before = s->skipped;
-	struct stf_err err = { .code = STF_OK };
+	struct stf_err err; /* set only by a failure: it is too large to be cleared for each record */
 	int rc;
 
 	while ((rc = stx_source_next(s, &err)) > 0) {

@@ -33,6 +33,30 @@ struct at {
 #define L_F8(p) tkm_get64(p, TKM_HOST_BIG)
 #define L_O8(p) tkm_get64(p, TKM_HOST_BIG)
 
+/* Arrays are short as a rule: pieces of which the last may overlap the one before cost less than a call, or than
+ * the string instruction that compilers put in its place. */
+static inline void copy(char *to, const uint8_t *from, size_t n)
+{
+	size_t i;
+
+	if (n >= 16) {
+		for (i = 0; i < n - 16; i += 16) {
+			memcpy(to + i, from + i, 16);
+		}
+		memcpy(to + n - 16, from + n - 16, 16);
+	} else if (n >= 8) {
+		memcpy(to, from, 8);
+		memcpy(to + n - 8, from + n - 8, 8);
+	} else if (n >= 4) {
+		memcpy(to, from, 4);
+		memcpy(to + n - 4, from + n - 4, 4);
+	} else {
+		for (i = 0; i < n; i++) {
+			to[i] = (char)from[i];
+		}
+	}
+}
+
 /* Copied because the file keeps no alignment, and for the zero byte behind it. */
 static inline int take_array(struct at *a, uint64_t count, unsigned size)
 {
@@ -41,7 +65,7 @@ static inline int take_array(struct at *a, uint64_t count, unsigned size)
 	if ((uint64_t)(a->end - a->p) < n || (uint64_t)(a->mem_end - a->mem) < room) {
 		return 0;
 	}
-	memcpy(a->mem, a->p, n);
+	copy(a->mem, a->p, n);
 	a->mem[n] = 0;
 	a->v->u = 0;
 	a->v->array = a->mem;
