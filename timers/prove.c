@@ -11,7 +11,7 @@
 #include <time.h>
 
 /* Exchanges of a pair at most, and without progress. */
-enum { MOST = 2000, IDLE = 60 };
+enum { MOST = 2000, IDLE = 150 };
 
 /* Who gets no answer for so long shares his core; then a look at the clock comes before each further wait. */
 enum { SPINS = 2000 };
@@ -211,7 +211,7 @@ int tmr_prove_one_clock(struct tmr_timer *t, double effective_tick_s, double bud
 {
 	double begin = seconds_now();
 	struct bench b;
-	cpu_set_t before;
+	cpu_set_t before, all;
 	pthread_t helper;
 	int rc = 0;
 
@@ -222,17 +222,24 @@ int tmr_prove_one_clock(struct tmr_timer *t, double effective_tick_s, double bud
 	if (sched_getaffinity(0, sizeof(before), &before) < 0) {
 		return tkm_fail(err, TKM_ERR_UNAVAIL, "the processing units of this process are not known");
 	}
+	/* a launcher may have bound this process to one unit, and the others to others */
+	memset(&all, 0xff, sizeof(all));
+	if (sched_setaffinity(0, sizeof(all), &all) < 0 || sched_getaffinity(0, sizeof(all), &all) < 0) {
+		sched_setaffinity(0, sizeof(before), &before);
+		return tkm_fail(err, TKM_ERR_UNAVAIL, "this process may not choose its processing unit");
+	}
 	memset(&b, 0, sizeof(b));
 	b.t = t;
 	b.deadline = begin + budget_s;
 	atomic_store(&b.unit, NOWHERE);
 	atomic_store(&b.there, NOWHERE);
 	atomic_store(&b.line.turn, NOWHERE);
-	p->units = (unsigned)CPU_COUNT(&before);
+	p->units = (unsigned)CPU_COUNT(&all);
 	if (p->units > 1 && pthread_create(&helper, NULL, help, &b) != 0) {
+		sched_setaffinity(0, sizeof(before), &before);
 		return tkm_fail(err, TKM_ERR_NOMEM, "no thread for a look at the other processing units");
 	}
-	if (all_units(&b, &before, p, effective_tick_s) < 0) {
+	if (all_units(&b, &all, p, effective_tick_s) < 0) {
 		rc = tkm_fail(err, TKM_ERR_UNAVAIL, "this process may not choose its processing unit");
 	}
 	if (p->units > 1) {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Do all processing units that this process may use read one clock? The short question to the core matrix's long
+/* Do all processing units of this node that its processes may use (of its cpuset, whatever this process has been
+ * bound to) read one clock? The short question to the core matrix's long
  * answer (timers/matrix.h): the same causality test over a shared cache line, of the first unit with each other
  * one, until neither direction gets shorter. Any two units are then within the sum of two intervals. Libc only,
  * with one thread more for as long as it takes. */
@@ -10,7 +11,7 @@
 
 struct tmr_proof {
 	int one_clock;      /* 1: proven; 0: two units differ, or there was no time for all of them */
-	unsigned units, proven; /* that may be used; that were held against the first */
+	unsigned units, proven; /* that there are; that were held against the first, itself included */
 	double within_s;    /* any two readings at the same time differ by at most this; one effective tick included */
 	double seconds;     /* what it took */
 };

@@ -11,6 +11,8 @@ dir=$(mktemp -d) || exit 1
 trap 'rm -rf "$dir"' EXIT
 
 mpirun --oversubscribe -np 2 "$build/tests/bench/bench_calib" || exit 1
+mpirun --oversubscribe -np 2 "$build/tests/bench/bench_session" || exit 1
+mpirun --oversubscribe -np 16 "$build/tests/bench/bench_session" || exit 1
 
 # 16 processes on one node, by both methods in turn: the largest true error of any rank
 for i in 1 2 3; do

@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What calibration costs a job (calib/job.h): finding the clock domains of one host's ranks, and a session in the
+ * middle. Prints the largest value over the ranks. Run on one host with any number of ranks. */
+#include "config.h"
+#include "calib/job.h"
+#include "calib/link_mpi.h"
+#include "tests/bench/bench.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { SETUPS = 30, SESSIONS = 200 };
+
+static struct cal_link *l;
+static struct tkm_err err;
+
+static void need(int ok)
+{
+	if (!ok) {
+		fprintf(stderr, "bench_session: rank %d: %s\n", l ? l->rank : 0, err.text);
+		abort();
+	}
+}
+
+/* Largest over all ranks, on rank 0. */
+static double largest(double mine)
+{
+	struct cal_blobs all;
+	double most = mine, v;
+	int i;
+
+	need(cal_link_gather(l, &mine, sizeof(mine), &all, &err) == 0);
+	for (i = 0; i < all.n; i++) {
+		memcpy(&v, all.data[i], sizeof(v));
+		most = fmax(most, v);
+	}
+	cal_blobs_free(&all);
+	return most;
+}
+
+static void figure(const char *what, const char *name, double *v, size_t n, const char *unit)
+{
+	char full[96];
+
+	if (l->rank == 0) {
+		snprintf(full, sizeof(full), "calib.%s.np%d.%s", what, l->size, name);
+		bench_print(full, v, n, unit);
+	}
+}
+
+static void domains(const char *timer)
+{
+	double find[SETUPS], prove[SETUPS], whole[SETUPS], within[SETUPS], own[SETUPS];
+	struct cal_place *place = calloc((size_t)l->size, sizeof(*place));
+	struct tmr_timer *t = tmr_open(timer, l->rank, &err);
+	char name[64];
+	int i, r;
+
+	need(place && t);
+	for (i = 0; i < SETUPS; i++) {
+		double a, b, c;
+
+		need(cal_link_barrier(l, &err) == 0);
+		a = cal_link_seconds(l);
+		need(cal_places_here(l, place, &err) == 0);
+		b = cal_link_seconds(l);
+		need(cal_domain_prove(l, t, fmax(1 / t->hz, 10e-9), 0.02, place, &err) == 0);
+		c = cal_link_seconds(l);
+		find[i] = 1e3 * largest(b - a);
+		prove[i] = 1e3 * largest(c - b);
+		whole[i] = 1e3 * largest(c - a);
+		within[i] = 1e9 * place[0].within_s;
+		own[i] = 0;
+		for (r = 0; r < l->size; r++) {
+			own[i] += place[r].leader == r || isnan(place[r].within_s);
+		}
+		if (isnan(within[i])) {
+			within[i] = INFINITY; /* not proven, for lack of time */
+		}
+	}
+	snprintf(name, sizeof(name), "domain.%s", timer);
+	figure(name, "setup", whole, SETUPS, "ms");
+	figure(name, "setup.places", find, SETUPS, "ms");
+	figure(name, "setup.proof", prove, SETUPS, "ms");
+	figure(name, "within", within, SETUPS, "ns");
+	figure(name, "clocks", own, SETUPS, "clocks");
+	tmr_close(t);
+	free(place);
+}
+
+/* Each rank has a clock of its own. */
+static void sessions(enum cal_shape shape)
+{
+	struct tmr_timer *t = tmr_open("sim:base=CPU,offset={rank}ms,drift={rank}0ppm,tick=7.3ns", l->rank, &err);
+	struct cal_job_options o = cal_job_defaults();
+	double took[SESSIONS], band[SESSIONS], first;
+	struct cal_job job;
+	char name[64];
+	int i;
+
+	need(t != NULL);
+	l->timer = t;
+	o.shape = shape;
+	o.effective_tick_s = 17e-9; /* its own grid and the counter's */
+	need(cal_job_begin(&job, l, &o, &err) == 0 && cal_link_barrier(l, &err) == 0);
+	need(cal_job_session(&job, CAL_START, &err) == 0);
+	first = 1e3 * largest(job.session_s);
+	for (i = 0; i < SESSIONS; i++) {
+		cal_link_sleep(l, 0.005);
+		need(cal_link_barrier(l, &err) == 0);
+		need(cal_job_session(&job, CAL_MIDDLE, &err) == 0);
+		took[i] = 1e6 * largest(job.session_s);
+		band[i] = l->rank == 0 ? 0 : 1e9 * cal_map_bound(cal_job_map(&job), tmr_read(t));
+		band[i] = largest(band[i]);
+	}
+	snprintf(name, sizeof(name), "session.%s", cal_shape_name(shape));
+	figure(name, "start", &first, 1, "ms");
+	figure(name, "middle", took, SESSIONS, "us");
+	figure(name, "band", band, SESSIONS, "ns");
+	cal_job_end(&job);
+	l->timer = NULL;
+	tmr_close(t);
+}
+
+int main(int argc, char **argv)
+{
+	cal_link_keep_cores();
+	l = cal_link_start(&argc, &argv, &err);
+	need(l != NULL);
+	domains("clock_monotonic");
+	domains("CPU");
+	sessions(CAL_SHAPE_STAR);
+	sessions(CAL_SHAPE_TREE);
+	cal_link_close(l);
+	return 0;
+}
