@@ -150,7 +150,7 @@ static void store(char *p, uint64_t u, int type)
 	}
 }
 
-static int skip_fields(struct walk *w, const struct stx_fdef *f);
+static int walk_fields(struct walk *w, const struct stx_fdef *f, struct stx_scratch *s);
 
 /* One field of an element type that nobody takes, `count` times. */
 static int skip_field(struct walk *w, const struct stx_ffield *g, uint64_t count)
@@ -169,29 +169,7 @@ static int skip_field(struct walk *w, const struct stx_ffield *g, uint64_t count
 		return 0;
 	}
 	for (i = 0; i < count; i++) {
-		if (skip_fields(w, g->nested) < 0) {
-			return -1;
-		}
-	}
-	return 0;
-}
-
-/* The whole of a nested record. */
-static int skip_fields(struct walk *w, const struct stx_fdef *f)
-{
-	uint64_t count = 0;
-	unsigned i;
-
-	for (i = 0; i < f->n; i++) {
-		const struct stx_ffield *g = &f->field[i];
-
-		if (g->arrays_follow) {
-			if (need(w, g->min_size) < 0) {
-				return -1;
-			}
-			count = load(w->p, g->type, w->big);
-		}
-		if (skip_field(w, g, g->is_array ? count : 1) < 0) {
+		if (walk_fields(w, g->nested, NULL) < 0) {
 			return -1;
 		}
 	}
@@ -317,7 +295,8 @@ static int fill_missing(struct walk *w, const struct stx_fdef *f, struct stx_scr
 	return 0;
 }
 
-static int walk_record(struct walk *w, const struct stx_fdef *f, struct stx_scratch *s)
+/* Field by field; without `s`, in a nested record, nobody takes any of them. */
+static int walk_fields(struct walk *w, const struct stx_fdef *f, struct stx_scratch *s)
 {
 	uint64_t count = 0;
 	unsigned i;
@@ -331,7 +310,7 @@ static int walk_record(struct walk *w, const struct stx_fdef *f, struct stx_scra
 			}
 			count = load(w->p, g->type, w->big);
 			w->p += g->min_size;
-		} else if (g->is_array ? g->to < 0 : g->to < 0 && !g->is_time) {
+		} else if (!s || (g->to < 0 && !g->is_time)) {
 			if (skip_field(w, g, g->is_array ? count : 1) < 0) {
 				return -1;
 			}
@@ -339,7 +318,7 @@ static int walk_record(struct walk *w, const struct stx_fdef *f, struct stx_scra
 			return -1;
 		}
 	}
-	return f->ours ? fill_missing(w, f, s) : 0;
+	return 0;
 }
 
 int stx_decode(const struct stx_defs *d, const uint8_t *p, size_t avail, uint64_t left, struct stx_scratch *s,
@@ -365,7 +344,7 @@ int stx_decode(const struct stx_defs *d, const uint8_t *p, size_t avail, uint64_
 	for (i = 0; l && i < l->n_fields; i++) {
 		s->value[i] = (struct stf_value){ 0 };
 	}
-	if (walk_record(&w, out->def, s) < 0) {
+	if (walk_fields(&w, out->def, s) < 0 || (l && fill_missing(&w, out->def, s) < 0)) {
 		return w.state;
 	}
 	for (i = 0; l && i < l->n_fields; i++) {
