@@ -12,6 +12,7 @@ enum { RESCAN_MS = 10000, FILE_TEXT = 512 };
 struct device {
 	char name[SMP_DEVICE_NAME];
 	int own;     /* part of the sums */
+	int used;    /* that, or asked for by name; the others are kept to be known */
 	int seen;    /* by the scan that goes on */
 	int present;
 	int late;    /* came after the set was opened: its first value is judged */
@@ -132,13 +133,8 @@ struct scan {
 
 static struct device *add(struct set *s, int root, const char *name)
 {
-	int own = s->all && is_own(s->class, s->env, root, name, s->opened);
-	struct device *d;
+	struct device *d = smp_grow(s->dev, s->n_dev, &s->cap, sizeof(*d));
 
-	if (!own && !asked_for(s, name)) {
-		return NULL;
-	}
-	d = smp_grow(s->dev, s->n_dev, &s->cap, sizeof(*d));
 	if (!d) {
 		return NULL;
 	}
@@ -146,7 +142,8 @@ static struct device *add(struct set *s, int root, const char *name)
 	d += s->n_dev++;
 	memset(d, 0, sizeof(*d));
 	snprintf(d->name, sizeof(d->name), "%s", name);
-	d->own = own;
+	d->own = s->all && is_own(s->class, s->env, root, name, s->opened);
+	d->used = d->own || asked_for(s, name);
 	d->file[0].fd = d->file[1].fd = -1;
 	return d;
 }
@@ -164,7 +161,7 @@ static int scan_one(const char *name, void *ctx)
 	if (!d) {
 		d = add(s, scan->root, name);
 	}
-	if (!d) {
+	if (!d || !d->used) {
 		return 0;
 	}
 	d->seen = 1;
