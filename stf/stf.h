@@ -396,6 +396,26 @@ int stf_cursor_counters(struct stf_cursor *c, struct stf_counter_batch *b, struc
 int stf_cursor_next_batch(struct stf_cursor *c, const struct stf_record **rec, struct stf_counter_batch *b,
 			  struct stf_err *err);
 
+/* ---- reading by call-backs ------------------------------------------------------------------- */
+
+/* What to call for each record; NULL: nothing. Each call-back returns 0 to go on. The records live until it returns.
+ * A class with several incarnations needs one only: a record whose own incarnation has none goes to that of the class
+ * with the highest number that is there, its missing fields with their defaults, as stf_get_...() does. */
+struct stf_callbacks {
+	/* counter samples by batches; if there, those of the data files do not come singly */
+	int (*counters)(void *user, const struct stf_counter_batch *b);
+	/* all records for which nothing else is there */
+	int (*other)(void *user, const struct stf_record *r);
+	/* int (*counter_value)(void *user, const struct stf_record *r, const struct stf_counter_value *v); ... */
+#define STF_BEGIN(id, cls, name, kind) int (*name)(void *user, const struct stf_record *r, const struct stf_##name *v);
+#include "records.def"
+};
+
+/* Calls back for all that a cursor with these options (NULL: everything) delivers, in its order. Returns 0 at the end, -1
+ * at a fault, as stf_cursor_next() does, or what a call-back returned if that was not 0; then nothing more is read. */
+int stf_reader_each(struct stf_reader *r, const struct stf_cursor_options *o, const struct stf_callbacks *cb, void *user,
+		    struct stf_err *err);
+
 #ifdef __cplusplus
 }
 #endif

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Call-backs over a cursor: which one takes a record is found once for all incarnations. */
+#include "config.h"
+#include "stf/private.h"
+
+/* Takes a record as the incarnation that it calls back for. */
+typedef int (*call_fn)(const struct stf_callbacks *cb, void *user, const struct stf_record *r);
+
+#define STF_BEGIN(id_, cls_, name_, kind_) \
+	static int call_##name_(const struct stf_callbacks *cb, void *user, const struct stf_record *r) \
+	{ \
+		struct stf_##name_ v; \
+		stf_get_##name_(r, &v); \
+		return cb->name_(user, r, &v); \
+	}
+#include "stf/records.def"
+
+static int call_other(const struct stf_callbacks *cb, void *user, const struct stf_record *r)
+{
+	return cb->other ? cb->other(user, r) : 0;
+}
+
+/* For each incarnation its own call-back, else the highest of its class. */
+static void find_calls(const struct stf_callbacks *cb, call_fn call[STF_ID_END])
+{
+	static const call_fn all[STF_ID_END] = {
+#define STF_BEGIN(id_, cls_, name_, kind_) [id_] = call_##name_,
+#include "stf/records.def"
+	};
+	uint8_t there[STF_ID_END] = {
+#define STF_BEGIN(id_, cls_, name_, kind_) [id_] = cb->name_ != NULL,
+#include "stf/records.def"
+	};
+	unsigned id, k;
+
+	for (id = 1; id < STF_ID_END; id++) {
+		call[id] = call_other;
+		for (k = 1; k < STF_ID_END; k++) {
+			if (there[k] && stf_layout(k)->class_id == stf_layout(id)->class_id) {
+				call[id] = all[k];
+			}
+		}
+		call[id] = there[id] ? all[id] : call[id];
+	}
+}
+
+int stf_reader_each(struct stf_reader *r, const struct stf_cursor_options *o, const struct stf_callbacks *cb, void *user,
+		    struct stf_err *err)
+{
+	const struct stf_cursor_options everything = { 0 };
+	struct stf_cursor *c = stf_cursor_open_with(r, o ? o : &everything, err);
+	const struct stf_record *rec;
+	struct stf_counter_batch b;
+	call_fn call[STF_ID_END];
+	int rc = c ? 0 : -1, stop = 0;
+
+	find_calls(cb, call);
+	while (c && stop == 0) {
+		rc = cb->counters ? stf_cursor_next_batch(c, &rec, &b, err) : stf_cursor_next(c, &rec, err);
+		if (rc <= 0) {
+			break;
+		}
+		stop = rc == 2 ? cb->counters(user, &b) : call[rec->layout->id](cb, user, rec);
+	}
+	stf_cursor_close(c);
+	return stop ? stop : rc;
+}
