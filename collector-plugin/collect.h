@@ -23,6 +23,7 @@ struct vt_collect {
 	int rank, ranks;               /* of MPI or the launcher's environment; -1, 0: neither */
 	const struct smp_plan *plan;   /* the counters that were chosen; NULL: none */
 	const uint32_t *counter_id;    /* of each counter of the plan, in the raw file */
+	const char *processes;         /* set by the MPI wrappers: the lines INFO NUMPROCS, CLUSTERDEF, PROCESS of all ranks */
 	int together;                  /* set by the MPI wrappers: the ranks make one trace, so the end of one makes none */
 	double min_interval_s;         /* COUNTER-MIN-INTERVAL: not oftener than this at events; < 0: never there */
 };

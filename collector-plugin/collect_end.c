@@ -3,6 +3,7 @@
  * protocol, and one line for the user. */
 #include "config.h"
 #include "collector-plugin/collect_private.h"
+#include "collector-plugin/address.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -96,12 +97,22 @@ static int writes_trace(const struct vt_collector *c)
 	return !c->settings.keep_raw_events;
 }
 
+/* UNIFY-COUNTERS, UNIFY-GROUPS: on unless somebody says off. */
+static int is_off(const struct vt_collector *c, const char *name)
+{
+	const char *text = vt_settings_other(&c->settings, name);
+	int on = 1;
+
+	return text && tkm_parse_bool(text, &on) == 0 && !on;
+}
+
 int vt_collect_merge(struct vt_merge_input *in, size_t n, double period_s, struct tkm_err *err)
 {
 	struct vt_collector *c = &vt_collector;
 	struct vt_merge_options o = { .trace = c->trace, .single = c->single, .force = c->settings.force,
 		.compress = (int)c->settings.compress_trace, .procs_per_file = (uint32_t)c->settings.stf_procs_per_file,
-		.period_s = period_s, .delete_raw = 1, .say = say_missing };
+		.period_s = period_s, .counters_apart = is_off(c, "UNIFY-COUNTERS"), .groups_apart = is_off(c, "UNIFY-GROUPS"),
+		.delete_raw = 1, .say = say_missing };
 	struct vt_merge_result r;
 	char size[64];
 	int rc;
@@ -173,13 +184,18 @@ static void describe(struct vt_collector *c)
 static void print_info(const struct vt_collector *c, FILE *f, int finished)
 {
 	const struct vt_raw *r = c->pub.raw;
-	char host[256] = "";
+	char host[256] = "", ip[256];
 
 	gethostname(host, sizeof(host) - 1);
 	fprintf(f, "\n# What the run was. Lines of INFO are for readers; as a configuration file they say nothing.\n");
-	fprintf(f, "INFO NUMPROCS %d\n", c->pub.ranks > 0 ? c->pub.ranks : 1);
-	fprintf(f, "INFO CLUSTERDEF \"%s\" %d:%d\n", host, c->pub.rank > 0 ? c->pub.rank : 0, (int)c->pid);
-	fprintf(f, "INFO PROCESS %d \"%s\" \"\" %d\n", c->pub.rank > 0 ? c->pub.rank : 0, host, (int)c->pid);
+	if (c->pub.processes) {
+		fputs(c->pub.processes, f);
+	} else {
+		vt_own_addresses(ip, sizeof(ip));
+		fprintf(f, "INFO NUMPROCS %d\n", c->pub.ranks > 0 ? c->pub.ranks : 1);
+		fprintf(f, "INFO CLUSTERDEF \"%s\" %d:%d\n", host, c->pub.rank > 0 ? c->pub.rank : 0, (int)c->pid);
+		fprintf(f, "INFO PROCESS %d \"%s\" \"%s\" %d\n", c->pub.rank > 0 ? c->pub.rank : 0, host, ip, (int)c->pid);
+	}
 	fprintf(f, "INFO BINMODE %zu-bit integers and addresses, %s-endian, IEEE 754\n", 8 * sizeof(void *),
 		__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? "little" : "big");
 	fprintf(f, "INFO PROGRAM \"%s\"\nINFO TRACE \"%s\"\nINFO RAWFILE \"%s\"\nINFO JOB \"%s\"\n", c->program, c->trace, c->raw_path,

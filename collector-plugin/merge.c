@@ -354,6 +354,7 @@ static void free_merge(struct vt_merge *m)
 	vt_merge_names_free(&m->classes);
 	vt_merge_names_free(&m->counters);
 	vt_merge_names_free(&m->functions);
+	vt_merge_names_free(&m->groups);
 	vt_merge_names_free(&m->infos);
 	vt_merge_names_free(&m->files);
 	vt_merge_names_free(&m->scls);

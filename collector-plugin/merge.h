@@ -27,6 +27,7 @@ struct vt_merge_options {
 	uint32_t procs_per_file;
 	double period_s;      /* of the global ticks of inputs[].map; 0: 1 ns */
 	const char *const *info; /* further info records: class, text, class, text, ..., NULL; or NULL */
+	int counters_apart, groups_apart; /* UNIFY-COUNTERS, UNIFY-GROUPS off: each process keeps its own definitions */
 	int delete_raw;       /* remove the raw files once the trace is complete */
 	void (*say)(void *ctx, const char *line); /* one line for the user for each thing that is missing; or NULL */
 	void *ctx;

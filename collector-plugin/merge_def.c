@@ -254,8 +254,8 @@ static int see_counter(struct context *c, const struct vt_raw_def *d)
 	struct vt_merge_name *e;
 	char key[2100];
 
-	snprintf(key, sizeof(key), "%u\1%s\1%s\1%u\1%u\1%u", s.classid, d->name, d->text, s.type, s.do_diff,
-		 (unsigned)d->counter.where);
+	snprintf(key, sizeof(key), "%u\1%s\1%s\1%u\1%u\1%u\1%d", s.classid, d->name, d->text, s.type, s.do_diff,
+		 (unsigned)d->counter.where, c->m->o->counters_apart ? (int)c->f->process : -1);
 	e = name_entry(&c->m->counters, key);
 	if (!e) {
 		return -1;
@@ -344,9 +344,44 @@ static uint32_t other_rank(const struct vt_merge *m, uint32_t member, uint32_t *
 	return n;
 }
 
+/* The same name with the same members, in the same order, is one group, whichever processes define it. */
+static struct vt_merge_name *group_entry(struct context *c, const char *name, const uint32_t *willies, uint32_t n)
+{
+	char *key = malloc(strlen(name) + 9 * (size_t)n + 32);
+	struct vt_merge_name *e = NULL;
+	size_t at;
+	uint32_t i;
+
+	if (key) {
+		at = (size_t)sprintf(key, "%s\1%d", name, c->m->o->groups_apart ? (int)c->f->process : -1);
+		for (i = 0; i < n; i++) {
+			at += (size_t)sprintf(key + at, "\1%x", willies[i]);
+		}
+		e = name_entry(&c->m->groups, key);
+	}
+	free(key);
+	return e;
+}
+
+static int write_members(struct context *c, const struct vt_raw_def *d, const uint32_t *willies, uint32_t n)
+{
+	struct stf_group_definition g = { .name = d->name, .size_1_1 = (uint32_t)strlen(d->name), .size_2_1 = n, .willies = willies };
+	struct vt_merge_name *e = group_entry(c, d->name, willies, n);
+
+	if (!e) {
+		return -1;
+	}
+	if (!e->id) {
+		e->id = g.id = c->m->next_group++;
+		if (stf_write_group_definition(c->m->w, &g) < 0) {
+			return -1;
+		}
+	}
+	return set_id(&c->f->groups, d->id, e->id);
+}
+
 static int see_group(struct context *c, const struct vt_raw_def *d)
 {
-	struct stf_group_definition g = { .id = c->m->next_group++, .name = d->name, .size_1_1 = (uint32_t)strlen(d->name) };
 	uint32_t *willies, i, n = 0;
 	int rc;
 
@@ -367,9 +402,7 @@ static int see_group(struct context *c, const struct vt_raw_def *d)
 							       STF_WILLY(c->f->process, member);
 		}
 	}
-	g.size_2_1 = n;
-	g.willies = willies;
-	rc = stf_write_group_definition(c->m->w, &g) < 0 ? -1 : set_id(&c->f->groups, d->id, g.id);
+	rc = write_members(c, d, willies, n);
 	free(willies);
 	return rc;
 }

@@ -66,7 +66,7 @@ struct vt_merge {
 	uint64_t last;            /* largest stamp of the trace */
 	int unaligned;            /* nodes without a map: their clocks of day were believed */
 	struct stf_writer *w;
-	struct vt_merge_names classes, counters, functions, infos, files, scls;
+	struct vt_merge_names classes, counters, functions, groups, infos, files, scls;
 	uint32_t next_counter, next_function, next_scl, next_group, next_file;
 	struct vt_merge_result *out;
 	struct tkm_err *err;

@@ -11,34 +11,36 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <unistd.h>
 
 #include "base/text.h"
+#include "collector-plugin/address.h"
 #include "collector-plugin/vt_hooks.h"
 
 /* ---- hosts ---- */
 
 int vt_job_hosts(struct vt_job *j, struct tkm_err *err)
 {
-	char mine[VT_HOST_NAME] = "", *all;
-	int i, k, n = 0, size;
+	char mine[VT_HOST_NAME] = "", processor[MPI_MAX_PROCESSOR_NAME + 1] = "", *all;
+	int i, k, n = 0, size, bad;
 
 	PMPI_Comm_size(MPI_COMM_WORLD, &size);
 	j->host = calloc((size_t)size, sizeof(*j->host));
+	j->process = calloc((size_t)size, sizeof(*j->process));
 	all = calloc((size_t)size, VT_HOST_NAME);
-	/* every rank must come to the collective call */
-	if (!j->host || !all) {
+	if (!j->host || !j->process || !all) {
 		free(all);
 		all = NULL;
 	}
-	{
-		char processor[MPI_MAX_PROCESSOR_NAME + 1] = "";
-
-		PMPI_Get_processor_name(processor, &n);
-		snprintf(mine, sizeof(mine), "%.*s", VT_HOST_NAME - 1, processor);
-	}
-	if (!all) {
+	/* the call is everybody's: who has no room must not leave the others waiting in it */
+	bad = !all;
+	PMPI_Allreduce(MPI_IN_PLACE, &bad, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
+	if (bad) {
+		free(all);
 		return tkm_fail(err, TKM_ERR_NOMEM, "out of memory for %d ranks", size);
 	}
+	PMPI_Get_processor_name(processor, &n);
+	snprintf(mine, sizeof(mine), "%.*s", VT_HOST_NAME - 1, processor);
 	PMPI_Allgather(mine, VT_HOST_NAME, MPI_CHAR, all, VT_HOST_NAME, MPI_CHAR, MPI_COMM_WORLD);
 	/* numbered by the lowest rank on each */
 	for (i = 0, n = 0; i < size; i++) {
@@ -49,6 +51,52 @@ int vt_job_hosts(struct vt_job *j, struct tkm_err *err)
 	j->host_name = all;
 	j->ranks = size;
 	return 0;
+}
+
+/* ---- the protocol ---- */
+
+/* One line per node, then one per process, as seeds/003 section 3.2.2 has them. */
+static char *protocol_lines(const struct vt_job *j, const struct vt_process *all)
+{
+	char *text = NULL;
+	size_t length;
+	FILE *f = open_memstream(&text, &length);
+	int i, k;
+
+	if (!f) {
+		return NULL;
+	}
+	fprintf(f, "INFO NUMPROCS %d\n", j->ranks);
+	for (i = 0; i < j->ranks; i++) {
+		for (k = 0; k < i && j->host[k] != j->host[i]; k++) {
+		}
+		if (k < i) {
+			continue;
+		}
+		fprintf(f, "INFO CLUSTERDEF \"%s\"", j->host_name + (size_t)i * VT_HOST_NAME);
+		for (k = i; k < j->ranks; k++) {
+			if (j->host[k] == j->host[i]) {
+				fprintf(f, " %d:%d", k, all[k].pid);
+			}
+		}
+		fputc('\n', f);
+	}
+	for (i = 0; i < j->ranks; i++) {
+		fprintf(f, "INFO PROCESS %d \"%s\" \"%s\" %d\n", i, j->host_name + (size_t)i * VT_HOST_NAME, all[i].ip, all[i].pid);
+	}
+	fclose(f);
+	return text;
+}
+
+void vt_job_protocol(struct vt_job *j)
+{
+	struct vt_process mine = { .pid = (int32_t)getpid() };
+
+	vt_own_addresses(mine.ip, sizeof(mine.ip));
+	PMPI_Gather(&mine, (int)sizeof(mine), MPI_BYTE, j->process, (int)sizeof(mine), MPI_BYTE, 0, MPI_COMM_WORLD);
+	if (j->collect->rank == 0) {
+		j->collect->processes = protocol_lines(j, j->process);
+	}
 }
 
 /* ---- triplets ---- */

@@ -6,6 +6,7 @@
 #include "config.h"
 #include "collector-plugin/mpi_private.h"
 
+#include <dlfcn.h>
 #include <stddef.h>
 
 #define FORTRAN(lower, UPPER) \
@@ -29,12 +30,33 @@
 #define CALL4(name, lower, UPPER, params, args)
 #include "collector-plugin/mpi_calls.def"
 
+/* A program that was linked with -lVT ahead of MPI's Fortran library, and found all names here, has not loaded that. */
+static void *behind(const char *const *names)
+{
+	static const char *const libraries[] = { "libmpi_mpifh.so.40", "libmpi_mpifh.so", "libmpifort.so.12", "libmpichfort.so.12",
+		"libmpifort.so", "libmpichfort.so", NULL };
+	void *handle = NULL, *next = NULL;
+	int i;
+
+	for (i = 0; libraries[i] && !handle; i++) {
+		handle = dlopen(libraries[i], RTLD_LAZY | RTLD_GLOBAL);
+	}
+	for (; handle && !next && *names; names++) {
+		next = dlsym(handle, *names);
+	}
+	return next;
+}
+
 void *vt_mpi_next_fortran(void **found, const char *const *names)
 {
 	void *next = __atomic_load_n(found, __ATOMIC_RELAXED);
+	const char *const *name;
 
-	for (; !next && *names; names++) {
-		next = vt_mpi_next(*names, NULL);
+	for (name = names; !next && *name; name++) {
+		next = vt_mpi_next(*name, NULL);
+	}
+	if (!next) {
+		next = behind(names);
 	}
 	__atomic_store_n(found, next, __ATOMIC_RELAXED);
 	return next;

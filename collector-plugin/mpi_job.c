@@ -13,6 +13,7 @@
 
 static struct vt_job job;
 static char raw_path[4096];
+static int over; /* MPI_Finalize or MPI_Abort: there is nothing more to say about the end */
 
 /* The worst of what the ranks say, known to all of them. */
 static int all_well(int rc)
@@ -60,9 +61,10 @@ void vt_job_begin(int *argc, char ***argv)
 	job.collect->together = size > 1;
 	snprintf(raw_path, sizeof(raw_path), "%s", vt_raw_path(job.collect->raw));
 	err.text[0] = '\0';
-	if (vt_job_hosts(&job, &err) == 0) {
+	if (all_well(vt_job_hosts(&job, &err)) == 0) {
 		vt_self();
 		vt_job_configure(&job);
+		vt_job_protocol(&job);
 	}
 	rc = vt_job_clock_open(&job, &err);
 	rc = rc < 0 ? rc : vt_job_session(&job, CAL_START, &err);
@@ -100,6 +102,7 @@ void vt_job_end(void)
 	int rc;
 
 	vt_call_finalize();
+	over = 1;
 	if (!job.link) {
 		vt_collect_end(0);
 		return;
@@ -131,7 +134,28 @@ void vt_job_write(void)
 	}
 }
 
+/* Where the samples are, said once, by the lowest rank that has something to say first. */
+static void say_kept(const char *how)
+{
+	if (job.collect && job.collect->together && !over) {
+		char line[5000];
+		int n = snprintf(line, sizeof(line), "[%d] Tickmark INFO: %s: no trace was written; stftool %s --merge %s makes one of what all "
+			"ranks have recorded\n", job.rank.rank, how, raw_path, vt_collect_trace());
+
+		if (write(STDERR_FILENO, line, (size_t)n) < 0) {
+			return;
+		}
+	}
+}
+
 void vt_job_abort(void)
 {
+	say_kept("MPI_Abort");
+	over = 1;
 	vt_collect_end(0);
+}
+
+__attribute__((destructor)) static void unloaded(void)
+{
+	say_kept("the program ended without MPI_Finalize");
 }

@@ -10,6 +10,11 @@
 
 enum { VT_HOST_NAME = 128 };
 
+struct vt_process {
+	int32_t pid;
+	char ip[124];
+};
+
 struct vt_job {
 	struct vt_collect *collect;
 	struct cal_link *link;      /* NULL: no sessions, no common trace */
@@ -21,6 +26,7 @@ struct vt_job {
 	int ranks;
 	int *host;                  /* number of each rank's host, by the lowest rank on it */
 	char *host_name;            /* VT_HOST_NAME bytes per rank */
+	struct vt_process *process; /* of each rank, on rank 0 */
 	char domain[256];           /* equal where the kernel's clocks are shared */
 	/* rank 0, from vt_job_end() to vt_job_write() */
 	struct cal_run run;
@@ -36,6 +42,8 @@ VT_HIDDEN int vt_job_session(struct vt_job *j, enum cal_session_kind kind, struc
 /* mpi_config.c: hosts of all ranks, by all ranks together; then what the options say of this one. */
 VT_HIDDEN int vt_job_hosts(struct vt_job *j, struct tkm_err *err);
 VT_HIDDEN void vt_job_configure(struct vt_job *j);
+/* What the protocol says of all processes, on rank 0; by all ranks together. */
+VT_HIDDEN void vt_job_protocol(struct vt_job *j);
 
 /* mpi_gather.c: clock data and raw files of all ranks to rank 0. */
 VT_HIDDEN int vt_job_gather(struct vt_job *j, const char *raw_path, struct tkm_err *err);

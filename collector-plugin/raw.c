@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Recording into the raw file: blocks, streams, housekeeping. */
 #include "config.h"
+#include "collector-plugin/address.h"
 #include "collector-plugin/raw_private.h"
 
 #include <errno.h>
@@ -542,6 +543,7 @@ static void fill_head(struct vt_raw_head *h, const struct vt_raw_options *o, siz
 	if (gethostname(h->host, sizeof(h->host) - 1) < 0) {
 		h->host[0] = '\0';
 	}
+	vt_own_addresses(h->ip, sizeof(h->ip));
 	atomic_store(&h->state, VT_RAW_RECORDING);
 	atomic_store(&h->end_tick, o->start.v);
 	sign_head(h);

@@ -78,6 +78,43 @@ static int lowest(pid_t tid)
 	return make_room(i) == 0 ? i : -1;
 }
 
+/* Nobody but the background thread has named this number: it can have another one. */
+static int may_move(int n)
+{
+	return table.entry[n].tid != 0 && !table.entry[n].chosen && n > 0;
+}
+
+/* Makes number n free, by giving its thread the next one that is. */
+static int move_away(int n)
+{
+	pid_t tid = table.entry[n].tid;
+	int to;
+
+	for (to = 1; to < table.room && (to == n || table.entry[to].tid != 0); to++) {
+	}
+	if (make_room(to) != 0) {
+		return -1;
+	}
+	table.entry[to].tid = tid;
+	table.entry[to].chosen = 0;
+	table.entry[to].thread = NULL;
+	table.entry[n].tid = 0;
+	return 0;
+}
+
+/* For a thread that calls us: threads that the background thread found, MPI's own among them, make room. */
+static int lowest_unchosen(pid_t tid)
+{
+	int i;
+
+	for (i = tid == getpid() ? 0 : 1; i < table.room && table.entry[i].tid != 0 && !may_move(i); i++) {
+	}
+	if (make_room(i) != 0 || (table.entry[i].tid != 0 && table.entry[i].tid != tid && move_away(i) != 0)) {
+		return -1;
+	}
+	return i;
+}
+
 static int give(pid_t tid)
 {
 	int n = find(tid);
@@ -163,15 +200,20 @@ static VT_ErrorCode take(struct vt_thread *t, int number)
 	int has = find(t->tid);
 
 	if (number < 0) {
-		number = give(t->tid);
+		number = has >= 0 && (table.entry[has].chosen || has == 0) ? has : lowest_unchosen(t->tid);
+		has = find(t->tid); /* may have been moved */
 		if (number < 0) {
 			return VT_ERR_NOMEMORY;
+		}
+		if (has >= 0 && has != number) {
+			leave(has);
 		}
 	} else if (has >= 0 && table.entry[has].chosen && has != number) {
 		return VT_ERR_BADARG;
 	} else if (make_room(number) != 0) {
 		return VT_ERR_BADINDEX;
-	} else if (table.entry[number].tid != 0 && table.entry[number].tid != t->tid) {
+	} else if (table.entry[number].tid != 0 && table.entry[number].tid != t->tid &&
+		(!may_move(number) || move_away(number) != 0)) {
 		return VT_ERR_BADINDEX;
 	} else if (has >= 0 && has != number) {
 		leave(has);

@@ -201,11 +201,11 @@ static int other_option(struct vtrun *r, int argc, char **argv, int i, const cha
 	return k;
 }
 
-/* Returns 0, 1: all is done, or -1: wrong usage. */
-static int parse(struct vtrun *r, int argc, char **argv)
+/* The options from argv[i] on. Returns where they end, or -1: all is done. */
+static int options(struct vtrun *r, int argc, char **argv, int i)
 {
 	char name[80];
-	int i = 1, k;
+	int k;
 
 	while (i < argc && begins_option(argv[i])) {
 		const char *equals = strchr(argv[i], '=');
@@ -214,10 +214,46 @@ static int parse(struct vtrun *r, int argc, char **argv)
 		snprintf(name, sizeof(name), "%.*s", equals ? (int)(equals - argv[i] - 2) : 79, argv[i] + 2);
 		k = own_option(r, argc, argv, i);
 		if (k < 0) {
-			return 1;
+			return -1;
 		}
 		o = tkm_option_find(r->settings.table, name);
 		i = k ? k : o ? known_option(r, o, argc, argv, i, equals) : other_option(r, argc, argv, i, name, equals);
+	}
+	return i;
+}
+
+/* --itc-args ... --itc-args-end among the program's own arguments (seeds/003 section 2.4.3): taken out of them. */
+static void itc_arguments(struct vtrun *r)
+{
+	char **v = r->program;
+	int n = 0, begin, end, i;
+
+	while (v && v[n]) {
+		n++;
+	}
+	for (begin = 1; begin < n && strcmp(v[begin], "--itc-args"); begin++) {
+	}
+	if (begin >= n) {
+		return;
+	}
+	for (end = begin + 1; end < n && strcmp(v[end], "--itc-args-end"); end++) {
+	}
+	i = options(r, end, v, begin + 1);
+	if (i >= 0 && i < end) {
+		vtrun_say("--itc-args: '%s' is no option: left out", v[i]);
+	}
+	end += end < n;
+	memmove(&v[begin], &v[end], (size_t)(n - end + 1) * sizeof(*v));
+	itc_arguments(r);
+}
+
+/* Returns 0, 1: all is done, or -1: wrong usage. */
+static int parse(struct vtrun *r, int argc, char **argv)
+{
+	int i = options(r, argc, argv, 1);
+
+	if (i < 0) {
+		return 1;
 	}
 	if (i < argc && !strcmp(argv[i], "--")) {
 		i++;
@@ -229,6 +265,7 @@ static int parse(struct vtrun *r, int argc, char **argv)
 		return -1;
 	}
 	r->program = i < argc ? argv + i : NULL;
+	itc_arguments(r);
 	return 0;
 }
 

@@ -1,0 +1,129 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# shellcheck disable=SC2012
+# libVT under an MPI launcher: one corrected trace of all ranks, with every value, whatever the program calls and however it
+# ends; and the program as it is without. TAP.
+. "${top_srcdir:-.}/tests/vt/mpi_lib.sh"
+if [ ! -e "$lib/libVT.so" ] || [ "${MPIRUN:-no}" = no ]; then
+	echo "1..0 # SKIP this build has no MPI, or there is no mpirun"
+	exit 0
+fi
+
+# ---- values ----
+
+mpi_compile "$MPICC" kinds.c kinds -DWITH_MPI -D_GNU_SOURCE -lVT -pthread
+ok "a VT program in C compiles" $?
+for n in 1 2 4; do
+	SAY=$dir/say run $n ./kinds 2
+	rc=$?
+	cat say.* 2>/dev/null | LC_ALL=C sort >want
+	samples kinds.stf | LC_ALL=C sort >have
+	[ $rc -eq 0 ] && [ -s want ] && one_trace kinds "$n" && diff want have >>out
+	ok "every format, scope and target comes back from $n ranks with three threads each" $?
+done
+clean
+SAY=$dir/say timeout 60 "$MPIRUN" -np 2 ./kinds 1 >out 2>&1
+rc=$?
+cat say.* 2>/dev/null | LC_ALL=C sort >want
+samples kinds.stf | LC_ALL=C sort >have
+[ $rc -eq 0 ] && one_trace kinds 2 && diff want have >>out
+ok "linked with -lVT and not started by vtrun it is recorded too" $?
+mpi_compile "$MPICC" kinds.c kinds -DWITH_MPI -D_GNU_SOURCE -lVTnull -pthread
+SAY=$dir/say run 2 ./kinds 1
+rc=$?
+cat say.* 2>/dev/null | LC_ALL=C sort >want
+samples kinds.stf | LC_ALL=C sort >have
+[ $rc -eq 0 ] && one_trace kinds 2 && diff want have >>out
+ok "linked with -lVTnull and started by vtrun, as well" $?
+if [ "${FC:-no}" != no ] && mpi_compile mpifort mpi_fortran.f90 ring -lVT; then
+	run 3 ./ring && one_trace ring 3 && samples ring.stf | awk '{ print $1, $NF }' >have
+	[ "$(wc -l <have)" -eq 30 ] && [ "$(sort -u have | wc -l)" -eq 30 ]
+	ok "MPI and VT from Fortran" $?
+else
+	skip "MPI and VT from Fortran" "no mpifort, or no Fortran compiler, here"
+fi
+
+# ---- time ----
+
+mpi_compile "$MPICC" mpi_pingpong.c pp -lVT
+for sync in '' sync; do
+	for timer in CPU clock_monotonic; do
+		# shellcheck disable=SC2086
+		VT_TIMER=$timer VT_SYNCED_HOST=off run 4 ./pp $sync && one_trace pp 4 &&
+			samples pp.stf -t >have && [ "$(wc -l <have)" -eq 1200 ] &&
+			awk '{ v = $NF ""; if (v <= last && NR > 1) { print "after " last " comes " v; wrong = 1 } last = v }
+				END { exit wrong }' have >>out
+		ok "no message of a ping-pong is reversed: timer $timer${sync:+, with VT_timesync}" $?
+	done
+done
+
+# ---- programs that know nothing of it ----
+
+mpi_compile "$MPICC" mpi_plain.c plain -pthread
+for what in '' thread twice; do
+	# shellcheck disable=SC2086
+	timeout 60 "$MPIRUN" -np 4 ./plain $what 2>&1 | LC_ALL=C sort >without
+	# shellcheck disable=SC2086
+	run 4 ./plain $what && diff without output >>out && one_trace plain 4 &&
+		for r in 0 1 2 3; do
+			"$build/tests/vt/samples" plain.stf | grep -qE "^$r:0 [A-Za-z_]+:" || echo "no counter of rank $r" >>out
+		done && ! grep -q '^no counter' out
+	ok "the same output and counters of all ranks${what:+: $what}" $?
+done
+
+# ---- options ----
+
+run 4 ./plain --itc-args --logfile-name named.stf --stf-procs-per-file 2 --itc-args-end && one_trace named 4 && [ -s named.stf.c.1 ]
+ok "--itc-args on the program's command line, several files" $?
+VT_LOGFILE_FORMAT=SINGLESTF run 2 ./plain && one_trace plain.single 2
+[ -s plain.single.stf ] && "$build/stftool" plain.single.stf --verify >>out 2>&1
+ok "LOGFILE-FORMAT SINGLESTF" $?
+mpi_compile "$MPICC" kinds.c kinds -DWITH_MPI -D_GNU_SOURCE -lVT -pthread
+SAY=$dir/say VT_PROCESS='0:N off 1:N:2 on' run 4 ./kinds
+samples kinds.stf | cut -d' ' -f1 | grep : | grep -v g: | cut -d: -f1 | sort -u | tr '\n' ' ' >have
+[ "$(cat have)" = '1 3 ' ] && one_trace kinds 4
+ok "PROCESS leaves out the even ranks" $?
+VT_GROUP='odd 1:N:2' run 4 ./plain
+"$build/xstftool" plain.stf 2>>out | grep '^DEFGROUP odd ' >have
+[ "$(wc -l <have)" -eq 1 ] && grep -q ' 0:1 .*0:3' have && ! grep -qE ' [0-9]+:[02]( |$)' have
+ok "GROUP, once for all ranks" $?
+run 2 ./plain && grep -q '^INFO NUMPROCS 2$' plain.prot && [ "$(grep -c '^INFO PROCESS ' plain.prot)" -eq 2 ] &&
+	grep -qE '^INFO CLUSTERDEF "[^"]+" 0:[0-9]+ 1:[0-9]+$' plain.prot && grep -q '^INFO BINMODE ' plain.prot
+ok "the protocol names all processes" $?
+
+# ---- ends that are none ----
+
+salvage() # salvage RANKS: every raw file that is there makes one sound trace of so many ranks
+{
+	ls VT-flush-*.dat >>out 2>&1
+	# shellcheck disable=SC2046
+	timeout 60 "$build/stftool" $(ls VT-flush-*.dat) --merge saved.stf >>out 2>&1 &&
+		"$build/stftool" saved.stf --verify >>out 2>&1 &&
+		[ "$("$build/xstftool" saved.stf 2>>out | sed -n 's/^NCPUS //p' | wc -w)" -eq "$1" ]
+}
+run 4 ./plain abort
+rc=$?
+[ $rc -eq 7 ] && salvage 4
+ok "MPI_Abort: its exit status, and the raw files make a trace" $?
+run 4 ./plain exit
+rc=$?
+[ $rc -ne 0 ] && salvage 4
+ok "a rank that exits early" $?
+for moment in 0.3 0.6 0.9; do
+	clean
+	"$MPIRUN" -np 4 "$build/vtrun" -- ./plain wait 30 >out 2>&1 &
+	launcher=$!
+	sleep $moment
+	for _ in 1 2 3 4 5 6 7 8 9 10; do
+		[ "$(ls VT-flush-*_2-*.dat 2>/dev/null | wc -l)" -eq 1 ] && [ "$(ls VT-flush-*.dat | wc -l)" -eq 4 ] && break
+		sleep 0.1
+	done
+	victim=$(ls VT-flush-*_2-*.dat 2>/dev/null | sed 's/.*-\([0-9]*\)\.dat$/\1/')
+	[ -n "$victim" ] && kill -9 "$victim"
+	wait $launcher
+	salvage 4
+	ok "SIGKILL of one rank at $moment s" $?
+done
+
+echo "1..$count"
+exit $bad

@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# What the tests of libVT share; to be sourced. Everything runs in $dir, whose files are a run's.
+set -u
+build=$(cd "${top_builddir:-.}" && pwd)
+src=$(cd "${top_srcdir:-.}" && pwd)
+here=$src/tests/vt
+lib=$build/.libs
+dir=$(mktemp -d) || exit 99
+trap 'rm -rf "$dir"' EXIT
+cd "$dir" || exit 99
+OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1 OMPI_MCA_mpi_yield_when_idle=1
+export OMPI_ALLOW_RUN_AS_ROOT OMPI_ALLOW_RUN_AS_ROOT_CONFIRM OMPI_MCA_rmaps_base_oversubscribe OMPI_MCA_mpi_yield_when_idle
+# Open MPI keeps memory at its end
+ASAN_OPTIONS=${ASAN_OPTIONS:+$ASAN_OPTIONS:}detect_leaks=0
+export ASAN_OPTIONS
+# shellcheck disable=SC2086
+san=$(printf '%s ' ${CFLAGS:-} | tr ' ' '\n' | grep '^-f.*sanitize' | tr '\n' ' ')
+count=0 bad=0
+
+ok() # ok NAME STATUS: status 0 is a pass; $dir/out is shown otherwise
+{
+	count=$((count + 1))
+	if [ "$2" -eq 0 ]; then
+		echo "ok $count - $1"
+	else
+		bad=1
+		echo "not ok $count - $1"
+		sed 's/^/# /' "$dir/out" 2>/dev/null | tail -40
+	fi
+}
+
+skip() # skip NAME REASON
+{
+	count=$((count + 1))
+	echo "ok $count - $1 # SKIP $2"
+}
+
+mpi_compile() # mpi_compile COMPILER SOURCE PROGRAM ARGUMENTS...
+{
+	cc=$1 from=$2 to=$3
+	shift 3
+	# shellcheck disable=SC2086
+	"$cc" $san -g -I"$src/collector-plugin" -I"$src" "$here/$from" -o "$dir/$to" "$@" -L"$lib" -Wl,-rpath,"$lib" -lm >out 2>&1
+}
+
+clean() # forgets the run before
+{
+	rm -f ./*.stf* ./*.prot ./*.clk VT-flush-* say say.* out
+}
+
+# run N PROGRAM ARGUMENTS...: under vtrun; output in out, without the collector's own lines in output
+run()
+{
+	n=$1
+	shift
+	clean
+	timeout 120 "$MPIRUN" -np "$n" "$build/vtrun" -- "$@" >out 2>&1
+	status=$?
+	grep -v ' Tickmark ' out | LC_ALL=C sort >output
+	return $status
+}
+
+# One trace with all ranks, sound, and its clock correction beside it.
+one_trace() # one_trace NAME RANKS
+{
+	[ "$(find . -name '*.stf' | wc -l)" -eq 1 ] && [ -s "$1.clk" ] && ! ls VT-flush-* >/dev/null 2>&1 &&
+		"$build/stftool" "$1.stf" --verify >>out 2>&1 &&
+		"$build/stftool" "$1.stf" --print-threads >threads 2>>out &&
+		[ "$("$build/xstftool" "$1.stf" 2>>out | sed -n 's/^NCPUS //p' | wc -w)" -eq "$2" ]
+}
+
+samples() # samples TRACE...: of the program's own counters
+{
+	"$build/tests/vt/samples" "$@" 2>>out | grep -vE ' (Tickmark|OS|PERF_DATA|sampler):'
+}

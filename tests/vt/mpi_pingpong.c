@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Every pair of ranks in turn: ping-pongs whose sends and receives the program stamps itself, with a counter whose
+ * value says which event it is: message number x 4 + 0 sent by the lower rank, 1 received by the higher, 2 sent by the
+ * higher, 3 received by the lower. In a trace with true time stamps they rise. argv[1]: VT_timesync() ahead of every pair. */
+#include <VT.h>
+#include <mpi.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { MESSAGES = 50 };
+
+static int handle;
+
+static void stamp(long n, int what)
+{
+	int64_t v = n * 4 + what;
+
+	VT_countval(1, &handle, &v);
+}
+
+static void pair(int rank, int a, int b, long first)
+{
+	char byte = 0;
+	long i;
+
+	for (i = first; i < first + MESSAGES; i++) {
+		if (rank == a) {
+			stamp(i, 0);
+			MPI_Send(&byte, 1, MPI_CHAR, b, 1, MPI_COMM_WORLD);
+			MPI_Recv(&byte, 1, MPI_CHAR, b, 2, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+			stamp(i, 3);
+		} else if (rank == b) {
+			MPI_Recv(&byte, 1, MPI_CHAR, a, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+			stamp(i, 1);
+			stamp(i, 2);
+			MPI_Send(&byte, 1, MPI_CHAR, a, 2, MPI_COMM_WORLD);
+		}
+	}
+}
+
+int main(int argc, char **argv)
+{
+	int rank, size, cls, a, b;
+	long n = 0;
+
+	MPI_Init(&argc, &argv);
+	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+	MPI_Comm_size(MPI_COMM_WORLD, &size);
+	VT_classdef("Messages", &cls);
+	VT_countdef("event", cls, VT_COUNT_INTEGER64 | VT_COUNT_VALID_POINT, VT_ME, NULL, "#", &handle);
+	for (a = 0; a < size; a++) {
+		for (b = a + 1; b < size; b++) {
+			if (argc > 1) {
+				VT_timesync();
+			}
+			pair(rank, a, b, n);
+			n += MESSAGES;
+			MPI_Barrier(MPI_COMM_WORLD);
+		}
+	}
+	printf("rank %d of %d\n", rank, size);
+	MPI_Finalize();
+	return 0;
+}
