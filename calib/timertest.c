@@ -682,7 +682,8 @@ static int truth_mode(struct tt *t, struct tkm_err *err)
 	if (strcasecmp(t->o.timer, name) == 0) {
 		tick_s = fmax(tick_s, tmr_effective_tick(sim, &t->me.quality));
 	}
-	rc = tt_truth(t->link, &t->o, tick_s, within, &fit, err);
+	memset(t->exchanges, 1, (size_t)t->link->size);
+	rc = make_plan(t, err) < 0 ? -1 : tt_truth(t->link, &t->o, &t->plan, tick_s, within, &fit, err);
 	if (all_well(t, rc, err) < 0 || cal_link_bcast(t->link, &fit, sizeof(fit), err) < 0) {
 		return TT_ERROR;
 	}

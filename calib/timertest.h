@@ -140,7 +140,8 @@ int tt_truth_clock(const char *timer, int rank, char *name, size_t size, struct 
 /* All processes, whose l->timer are simulated clocks over one base: measures, and prints on rank 0, where *fit
  * becomes 1 if no error was beyond its bound. tick_s: effective tick of this process's clock; base_within_s: the
  * base is one clock to within this, 0: by its nature, NAN: not proven. */
-int tt_truth(struct cal_link *l, const struct tt_options *o, double tick_s, double base_within_s, int *fit, struct tkm_err *err);
+int tt_truth(struct cal_link *l, const struct tt_options *o, const struct cal_plan *plan, double tick_s, double base_within_s,
+	int *fit, struct tkm_err *err);
 
 void tt_result_free(struct tt_result *r);
 

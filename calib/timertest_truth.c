@@ -335,7 +335,8 @@ static int report(const struct comparison *c, struct tkm_err *err)
 	return fflush(stdout) == 0 ? 0 : tkm_fail_errno(err, TKM_ERR_IO, errno, "cannot write to standard output");
 }
 
-int tt_truth(struct cal_link *l, const struct tt_options *o, double tick_s, double base_within_s, int *fit, struct tkm_err *err)
+int tt_truth(struct cal_link *l, const struct tt_options *o, const struct cal_plan *plan, double tick_s, double base_within_s,
+	int *fit, struct tkm_err *err)
 {
 	struct comparison c = { .o = o, .link = l, .base_within_s = base_within_s };
 	size_t n = (size_t)l->size;
@@ -347,7 +348,7 @@ int tt_truth(struct cal_link *l, const struct tt_options *o, double tick_s, doub
 	c.tick_s = calloc(n, sizeof(*c.tick_s));
 	c.row = calloc((size_t)o->truth_rounds * CAL_TRUTH_METHODS, sizeof(*c.row));
 	c.opt = (struct cal_truth_options){ .methods = o->truth_methods, .rounds = (int)o->truth_rounds, .apart_s = o->truth_apart_s, .sessions = (int)o->truth_sessions,
-		.sync = o->sync, .max_drift = o->max_drift, .max_wander = o->max_wander, .tick_s = c.tick_s, .clock = c.clock,
+		.sync = o->sync, .plan = plan, .max_drift = o->max_drift, .max_wander = o->max_wander, .tick_s = c.tick_s, .clock = c.clock,
 		.progress = say_round, .ctx = &c };
 	c.opt.sync.hz = c.hz;
 	rc = c.clock && c.hz && c.tick_s && c.row ? 0 : tkm_fail(err, TKM_ERR_NOMEM, "out of memory for %d ranks", l->size);

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/stats.h"
 #include "calib/clk.h"
 #include "timers/sim.h"
 
@@ -28,6 +29,7 @@ struct truth {
 	struct cal_truth_row *row; /* of the method at hand; rank 0 */
 	int64_t base0;             /* reading of the shared clock when the method ended */
 	int64_t first[CAL_TRUTH_BASELINE]; /* and when its first session ended */
+	double *took[CAL_TRUTH_BASELINE];  /* seconds of each session */
 };
 
 /* ---- what the truth says ---- */
@@ -127,57 +129,42 @@ static int session(struct truth *t, int method, enum cal_session_kind kind, stru
 {
 	struct cal_link *l = t->l;
 	struct cal_sync_options sync = t->opt->sync;
-	struct cal_session *out = calloc((size_t)l->size, sizeof(*out));
 	unsigned char *exchanges = malloc((size_t)l->size);
 	double begin;
-	int i, rc = -1;
+	int rc;
 
-	if (!out || !exchanges) {
-		tkm_fail(err, TKM_ERR_NOMEM, "clock comparison: out of memory");
-		goto out;
+	if (!exchanges) {
+		return tkm_fail(err, TKM_ERR_NOMEM, "clock comparison: out of memory");
 	}
 	memset(exchanges, 1, (size_t)l->size);
 	sync.method = method == CAL_TRUTH_PAIRS ? CAL_SYNC_PAIRS : CAL_SYNC_ITC;
-	if (cal_link_barrier(l, err) < 0) {
-		goto out;
-	}
+	rc = cal_link_barrier(l, err);
 	cal_link_hold_cores(l, method == CAL_TRUTH_PAIRS);
 	begin = cal_link_seconds(l);
-	rc = cal_sync_session(l, 0, exchanges, &sync, kind, out, err);
+	if (rc == 0) {
+		rc = cal_sync_ranks(l, 0, t->opt->plan, exchanges, &sync, kind, &t->rank[method][l->rank < 0 ? 0 : l->rank], err);
+	}
 	if (cal_link_is(l, 0)) {
-		t->row->duration_s = fmax(t->row->duration_s, cal_link_seconds(l) - begin);
-		t->row->total_s += cal_link_seconds(l) - begin;
-		t->row->sessions++;
+		t->took[method][t->row->sessions] = cal_link_seconds(l) - begin;
+		t->row->total_s += t->took[method][t->row->sessions++];
 		t->base0 = tmr_read_ordered(tmr_sim_base(l->timer)).v;
 		t->first[method] = kind == CAL_START ? t->base0 : t->first[method];
 	}
 	cal_link_hold_cores(l, 0);
-	for (i = 1; i < l->size && rc == 0; i++) {
-		if (cal_link_is(l, i)) {
-			t->rank[method][i].session[t->rank[method][i].sessions++] = out[i];
-		}
-	}
-out:
-	free(out);
 	free(exchanges);
 	return rc;
 }
 
-static int sessions_begin(struct truth *t, int method, struct tkm_err *err)
+static void sessions_begin(struct truth *t, int method)
 {
 	int i;
 
 	for (i = 0; i < t->l->size; i++) {
 		struct cal_rank *r = &t->rank[method][i];
 
-		*r = (struct cal_rank){ .rank = i, .nominal_hz = t->opt->sync.hz[i], .effective_tick_s = t->opt->tick_s[i],
-			.session = calloc((size_t)t->opt->sessions, sizeof(*r->session)) };
+		*r = (struct cal_rank){ .rank = i, .nominal_hz = t->opt->sync.hz[i], .effective_tick_s = t->opt->tick_s[i] };
 		snprintf(r->timer, sizeof(r->timer), "sim");
-		if (!r->session) {
-			return tkm_fail(err, TKM_ERR_NOMEM, "clock comparison: out of memory");
-		}
 	}
-	return 0;
 }
 
 /* Sessions of all ranks go to rank 0, as in a file. */
@@ -213,20 +200,30 @@ static int gather_sessions(struct truth *t, struct cal_rank *rank, struct tkm_er
 	return rc;
 }
 
-/* Round trip, messages, and the narrowest interval of a rank's sessions. */
-static void describe_sessions(struct truth *t, const struct cal_run *run, const struct cal_rank *r)
+/* Round trips and messages of exchanges with one other rank. */
+static void describe_exchanges(struct truth *t, int rank, const struct cal_session *s)
+{
+	const double *hz = t->opt->sync.hz;
+	size_t i;
+
+	t->row->messages += 2 * (long long)(s->n + s->lost);
+	for (i = 0; i < s->n; i++) {
+		t->row->rtt_s = fmin(t->row->rtt_s, cal_rtt(&s->sample[i], hz[s->peer] / hz[rank]) / hz[rank]);
+	}
+}
+
+/* A rank's exchanges, and the narrowest interval of its sessions. */
+static void describe_rank(struct truth *t, const struct cal_run *run, const struct cal_rank *r)
 {
 	const struct cal_map *m = &r->map;
-	double narrowest = INFINITY, slope = t->opt->sync.hz[0] / t->opt->sync.hz[r->rank];
-	size_t k, i;
+	double narrowest = INFINITY;
+	size_t k;
 
 	for (k = 0; k < r->sessions; k++) {
-		const struct cal_session *s = &r->session[k];
-
-		t->row->messages += 2 * (long long)(s->n + s->lost);
-		for (i = 0; i < s->n; i++) {
-			t->row->rtt_s = fmin(t->row->rtt_s, cal_rtt(&s->sample[i], slope) / t->opt->sync.hz[r->rank]);
-		}
+		describe_exchanges(t, r->rank, &r->session[k]);
+	}
+	for (k = 0; k < r->edges; k++) {
+		describe_exchanges(t, r->rank, &r->edge[k]);
 	}
 	for (k = 0; k < m->nodes; k++) {
 		narrowest = fmin(narrowest, 0.5 * (double)gtick_sub(m->node[k].high, m->node[k].low) * run->period_s);
@@ -242,16 +239,18 @@ static int evaluate_sessions(struct truth *t, int method, struct tkm_err *err)
 		.method = method == CAL_TRUTH_PAIRS ? CAL_SYNC_PAIRS : CAL_SYNC_ITC };
 	int i, when;
 
+	run.rank[0].anchors = 0; /* the master's clock is the truth here, not what the realtime clock says of it */
 	if (cal_solve(&run, -1, err) < 0) {
 		return -1;
 	}
 	t->row->half_s = t->row->between_s = 0;
+	t->row->duration_s = tkm_median(t->took[method], (size_t)t->row->sessions);
 	for (when = 0; when < CAL_TRUTH_TIMES; when++) {
 		t->row->bound_s[when] = 0;
 	}
 	for (i = 1; i < t->l->size; i++) {
 		judge_map(t, &run, i, method);
-		describe_sessions(t, &run, &run.rank[i]);
+		describe_rank(t, &run, &run.rank[i]);
 		if (method == CAL_TRUTH_PAIRS && judge_online(t, &run.rank[i], err) < 0) {
 			return -1;
 		}
@@ -403,10 +402,10 @@ static int all_sessions(struct truth *t, int round, struct cal_truth_row *rows, 
 			}
 			begins(t, round, method);
 			t->row = &rows[method];
-			rc = k == 0 ? sessions_begin(t, method, err) : 0;
-			if (rc == 0) {
-				rc = session(t, method, k == 0 ? CAL_START : k < last ? CAL_MIDDLE : CAL_END, err);
+			if (k == 0) {
+				sessions_begin(t, method);
 			}
+			rc = session(t, method, k == 0 ? CAL_START : k < last ? CAL_MIDDLE : CAL_END, err);
 			if (rc == 0 && k == last) {
 				rc = sessions_end(t, method, err);
 			}
@@ -426,8 +425,9 @@ int cal_truth_measure(struct cal_link *l, const struct cal_truth_options *opt, s
 	t.baseline = calloc((size_t)l->size, sizeof(*t.baseline));
 	for (i = 0; i < CAL_TRUTH_BASELINE; i++) {
 		t.rank[i] = calloc((size_t)l->size, sizeof(*t.rank[i]));
+		t.took[i] = calloc((size_t)opt->sessions, sizeof(*t.took[i]));
 	}
-	if (!t.baseline || !t.rank[0] || !t.rank[1]) {
+	if (!t.baseline || !t.rank[0] || !t.rank[1] || !t.took[0] || !t.took[1]) {
 		rc = tkm_fail(err, TKM_ERR_NOMEM, "clock comparison: out of memory");
 	}
 	for (round = 0; round < opt->rounds && rc == 0; round++) {
@@ -443,6 +443,7 @@ int cal_truth_measure(struct cal_link *l, const struct cal_truth_options *opt, s
 	}
 	for (i = 0; i < CAL_TRUTH_BASELINE; i++) {
 		free(t.rank[i]);
+		free(t.took[i]);
 	}
 	free(t.baseline);
 	return rc;

@@ -33,7 +33,7 @@ struct cal_truth_row {
 	                    * corrected after a run: pairs and itc */
 	double half_s;     /* of the narrowest interval that is certain, pairs and itc */
 	double claimed_s;  /* its own word on its error, right after: a bound, or a check that it makes */
-	double duration_s; /* of its longest session */
+	double duration_s; /* of a session; the median of several */
 	double total_s;    /* of all of them */
 	int sessions;
 	long long messages; /* of all sessions, those included that are not recorded as far as they are counted */
@@ -46,6 +46,7 @@ struct cal_truth_options {
 	double apart_s;           /* between the first and the last session of pairs and itc */
 	int sessions;             /* of pairs, evenly spread; at least 2. itc has two, as the guide says */
 	struct cal_sync_options sync; /* its method is not looked at; hz is needed */
+	const struct cal_plan *plan;  /* of all ranks, for pairs */
 	struct cal_baseline_options baseline;
 	double max_drift, max_wander;
 	const double *tick_s;     /* effective tick of each rank's timer */
