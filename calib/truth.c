@@ -139,10 +139,16 @@ static int session(struct truth *t, int method, enum cal_session_kind kind, stru
 	memset(exchanges, 1, (size_t)l->size);
 	sync.method = method == CAL_TRUTH_PAIRS ? CAL_SYNC_PAIRS : CAL_SYNC_ITC;
 	rc = cal_link_barrier(l, err);
-	cal_link_hold_cores(l, method == CAL_TRUTH_PAIRS);
 	begin = cal_link_seconds(l);
+	if (method == CAL_TRUTH_ITC) {
+		cal_link_hold_cores(l, 0);
+	}
 	if (rc == 0) {
 		rc = cal_sync_ranks(l, 0, t->opt->plan, exchanges, &sync, kind, &t->rank[method][l->rank < 0 ? 0 : l->rank], err);
+	}
+	cal_link_hold_cores(l, 1);
+	if (rc == 0 && method == CAL_TRUTH_PAIRS && t->opt->plan->shape != CAL_SHAPE_STAR) {
+		rc = cal_link_barrier(l, err); /* rank 0 is ready before all others are */
 	}
 	if (cal_link_is(l, 0)) {
 		t->took[method][t->row->sessions] = cal_link_seconds(l) - begin;
@@ -150,7 +156,6 @@ static int session(struct truth *t, int method, enum cal_session_kind kind, stru
 		t->base0 = tmr_read_ordered(tmr_sim_base(l->timer)).v;
 		t->first[method] = kind == CAL_START ? t->base0 : t->first[method];
 	}
-	cal_link_hold_cores(l, 0);
 	free(exchanges);
 	return rc;
 }
@@ -320,19 +325,24 @@ static int baseline(struct truth *t, enum cal_baseline which, struct tkm_err *er
 	int rc;
 
 	opt.hz = t->opt->sync.hz;
-	if (cal_link_barrier(l, err) < 0 || cal_baseline_warm(l, err) < 0) {
+	if (cal_link_barrier(l, err) < 0) {
 		return -1;
 	}
+	cal_link_hold_cores(l, 0); /* as these programs wait */
+	rc = cal_baseline_warm(l, err);
 	begin = cal_link_seconds(l);
-	if (cal_baseline_run(l, which, &opt, t->baseline, err) < 0) {
-		return -1;
+	if (rc == 0) {
+		rc = cal_baseline_run(l, which, &opt, t->baseline, err);
 	}
-	if (cal_link_is(l, 0)) {
+	if (rc == 0 && cal_link_is(l, 0)) {
 		t->row->sessions = 1;
 		t->row->duration_s = t->row->total_s = cal_link_seconds(l) - begin;
 		t->base0 = tmr_read_ordered(tmr_sim_base(l->timer)).v;
 	}
-	rc = which == CAL_MIN10 ? 0 : cal_baseline_check(l, &opt, t->baseline, err);
+	if (rc == 0 && which != CAL_MIN10) {
+		rc = cal_baseline_check(l, &opt, t->baseline, err);
+	}
+	cal_link_hold_cores(l, 1);
 	if (rc == 0) {
 		rc = gather_baseline(t, err);
 	}
@@ -430,6 +440,7 @@ int cal_truth_measure(struct cal_link *l, const struct cal_truth_options *opt, s
 	if (!t.baseline || !t.rank[0] || !t.rank[1] || !t.took[0] || !t.took[1]) {
 		rc = tkm_fail(err, TKM_ERR_NOMEM, "clock comparison: out of memory");
 	}
+	cal_link_hold_cores(l, 1);
 	for (round = 0; round < opt->rounds && rc == 0; round++) {
 		struct cal_truth_row *rows = cal_link_is(l, 0) ? row + round * CAL_TRUTH_METHODS : unused;
 
