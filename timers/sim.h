@@ -8,6 +8,7 @@
  *   offset  seconds added
  *   drift   rate error: positive runs fast
  *   wobble  the rate also swings by +-A over a period P (a sine that starts at 0)
+ *   warm    A/TAU: the rate rises by A as a machine warms up, to 1 - 1/e of it in TAU
  *   step    seconds added at a time after the origin; may be given up to 8 times
  *   tick    its own grid: readings are whole ticks (default: the tick of the base)
  *   noise   standard deviation of each reading, before it is put on the grid

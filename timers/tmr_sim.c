@@ -14,7 +14,7 @@ enum { MAX_STEPS = 8 };
 
 struct sim {
 	struct tmr_timer *base;
-	double offset_s, drift, wobble, wobble_period_s, tick_s, noise_s;
+	double offset_s, drift, wobble, wobble_period_s, warm, warm_tau_s, tick_s, noise_s;
 	struct {
 		double size_s, at_s;
 	} step[MAX_STEPS];
@@ -61,6 +61,10 @@ static double lie(const struct sim *s, double dt)
 		double w = 2 * M_PI / s->wobble_period_s;
 
 		sum += s->wobble / w * (1 - cos(w * dt)); /* the integral of wobble * sin(w t) */
+	}
+	if (s->warm != 0 && dt > 0) {
+		/* the integral of warm * (1 - exp(-t / tau)) */
+		sum += s->warm * (dt + s->warm_tau_s * expm1(-dt / s->warm_tau_s));
 	}
 	for (i = 0; i < s->steps; i++) {
 		if (dt >= s->step[i].at_s) {
@@ -135,14 +139,14 @@ static int two_parts(const char *value, char sep, char *first, size_t size, cons
 	return 0;
 }
 
-static int set_wobble(struct sim *s, const char *value)
+/* "1ppm/60s" */
+static int set_rate_over_time(const char *value, double *fraction, double *time_s)
 {
 	char amplitude[32];
-	const char *period;
+	const char *time;
 
-	if (two_parts(value, '/', amplitude, sizeof(amplitude), &period) < 0 ||
-		tkm_parse_fraction(amplitude, &s->wobble) < 0 || tkm_parse_time(period, &s->wobble_period_s) < 0 ||
-		!(s->wobble_period_s > 0)) {
+	if (two_parts(value, '/', amplitude, sizeof(amplitude), &time) < 0 || tkm_parse_fraction(amplitude, fraction) < 0 ||
+		tkm_parse_time(time, time_s) < 0 || !(*time_s > 0) || !(fabs(*fraction) < 0.5)) {
 		return -1;
 	}
 	return 0;
@@ -180,7 +184,9 @@ static int set(struct sim *s, const char *key, const char *value, int *have_orig
 	} else if (!strcasecmp(key, "drift")) {
 		ok = tkm_parse_fraction(value, &s->drift) == 0 && fabs(s->drift) < 0.5;
 	} else if (!strcasecmp(key, "wobble")) {
-		ok = set_wobble(s, value) == 0 && fabs(s->wobble) < 0.5;
+		ok = set_rate_over_time(value, &s->wobble, &s->wobble_period_s) == 0;
+	} else if (!strcasecmp(key, "warm")) {
+		ok = set_rate_over_time(value, &s->warm, &s->warm_tau_s) == 0;
 	} else if (!strcasecmp(key, "step")) {
 		ok = set_step(s, value) == 0;
 	} else if (!strcasecmp(key, "tick")) {
@@ -196,7 +202,7 @@ static int set(struct sim *s, const char *key, const char *value, int *have_orig
 		*have_origin = ok;
 	} else {
 		return tkm_fail(err, TKM_ERR_ARG,
-			"timer sim: unknown '%s'; base, offset, drift, wobble, step, tick, noise, seed, origin are known",
+			"timer sim: unknown '%s'; base, offset, drift, wobble, warm, step, tick, noise, seed, origin are known",
 			key);
 	}
 	return ok ? 0 : tkm_fail(err, TKM_ERR_ARG, "timer sim: '%s' is no value for %s; example: %s", value, key,
