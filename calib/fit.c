@@ -210,6 +210,19 @@ static void certain_interval(const struct cal_session *s, double slope, double s
 	}
 }
 
+void cal_allow_for_step(const struct cal_session *s, double slope, double slope_error, double tick_local,
+	double tick_master, struct cal_point *p)
+{
+	size_t i, ends[2] = { 0, s->n - 1 };
+
+	for (i = 0; s->n && i < 2; i++) {
+		struct claim c = claim_of(&s->sample[ends[i]], p->local, p->master, slope, slope_error, slope * tick_local + tick_master);
+
+		p->low = fmin(p->low, fmin(c.low, c.high));
+		p->high = fmax(p->high, fmax(c.low, c.high));
+	}
+}
+
 int cal_find_tear(const struct cal_session *s, double slope, double slope_error, double tick_local, double tick_master,
 	size_t *before, size_t *behind)
 {

@@ -40,6 +40,12 @@ enum cal_estimate {
 int cal_find_tear(const struct cal_session *s, double slope, double slope_error, double tick_local, double tick_master,
 	size_t *before, size_t *behind);
 
+/* A clock that may be set can have been set during the session by too little to be seen. Then the first sample and
+ * the last still say what they say, and all others no more than one of them: widens what is certain to both.
+ * Parameters as for cal_condense(). */
+void cal_allow_for_step(const struct cal_session *s, double slope, double slope_error, double tick_local,
+	double tick_master, struct cal_point *p);
+
 /* slope: master ticks per local tick, known to +-slope_error (relative); tick_local, tick_master:
  * effective ticks in ticks of each timer, by which a reading can lag behind the clock. All samples
  * count for the interval, kept or not: a slow exchange is still certain. Returns 0, or -1 when the

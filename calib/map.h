@@ -90,8 +90,8 @@ struct cal_walk {
 
 void cal_walk_begin(struct cal_walk *w, const struct cal_map *m);
 
-/* The stamps that follow were taken after the session of that node, and before that of the next. Nodes come
- * in ascending order. */
+/* The stamps that follow were taken after the session of that node, and before that of the next; none in a
+ * session. Nodes come in ascending order. */
 void cal_walk_node(struct cal_walk *w, size_t node);
 
 /* Global time and bound of the next stamp; bound_s may be NULL. */

@@ -123,16 +123,27 @@ static enum cal_estimate estimate_of(const struct cal_run *run)
 	return run->method == CAL_SYNC_PAIRS ? CAL_QUIET : CAL_MEAN;
 }
 
+/* In a shorter session nobody sets a clock. */
+static const double long_session_s = 1e-3;
+
+static double lasted(const struct cal_rank *r, const struct cal_session *s)
+{
+	return s->n ? (double)ltick_sub(s->sample[s->n - 1].recv, s->sample[0].send) / cal_rank_hz(r) : 0;
+}
+
 /* Appends the node of a session or of a part of it. slope and error as for cal_condense(). */
 static int add_node(const struct cal_run *run, const struct cal_rank *r, const struct cal_session *s, int session, double slope,
 	double error, struct cal_map *map, struct tkm_err *err)
 {
 	struct cal_node *n = &map->node[map->nodes];
+	double tick = effective_ticks(r), master_tick = effective_ticks(&run->rank[run->master]);
 	struct cal_point p = s->point;
 
-	if (!s->given && cal_condense(s, slope, error, effective_ticks(r), effective_ticks(&run->rank[run->master]),
-				 estimate_of(run), &p, err) < 0) {
+	if (!s->given && cal_condense(s, slope, error, tick, master_tick, estimate_of(run), &p, err) < 0) {
 		return -1;
+	}
+	if (!s->given && map->may_step && lasted(r, s) > long_session_s) {
+		cal_allow_for_step(s, slope, error, tick, master_tick, &p);
 	}
 	*n = (struct cal_node){ .local = p.local, .global = master_to_global(run, p.master, p.fraction),
 		.low = gtick_add(master_to_global(run, p.master, fmin(p.low, p.high)), -1),

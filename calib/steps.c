@@ -68,18 +68,20 @@ static void make_pairs(struct finder *f)
 static void choose_base(struct finder *f)
 {
 	double *work = f->work;
-	size_t k, n = 0;
+	size_t k, n = 0, near = 0;
 
 	for (k = 0; k < f->n; k++) {
 		const struct pair *p = &f->pair[k];
 
 		if (!p->step) {
-			work[n++] = (double)gtick_sub(f->m->node[p->b].global, f->m->node[p->a].global) / p->length;
+			work[n] = (double)gtick_sub(f->m->node[p->b].global, f->m->node[p->a].global) / p->length;
+			near += f->nominal > 0 && fabs(work[n] / f->nominal - 1) <= 2 * f->m->max_drift;
+			n++;
 		}
 	}
 	f->base = n ? tkm_median(work, n) : 1;
-	if (f->nominal > 0 && (n < 2 || fabs(f->base / f->nominal - 1) <= 2 * f->m->max_drift)) {
-		f->base = f->nominal;
+	if (f->nominal > 0 && (n < 2 || near > 0)) {
+		f->base = f->nominal; /* else the clock never keeps to what was assumed */
 	}
 	for (k = 0; k < f->n; k++) {
 		struct pair *p = &f->pair[k];
@@ -91,7 +93,7 @@ static void choose_base(struct finder *f)
 	}
 }
 
-/* Beyond what two clocks can be off their nominal rates: a step, if most of the run is not so. */
+/* Beyond what two clocks can be off their nominal rates: a step, if not all of the run is so. */
 static void mark_beyond_drift(struct finder *f)
 {
 	size_t k;
@@ -302,12 +304,13 @@ static void find_sudden(struct finder *f)
 	}
 }
 
-/* The rate that all stretches without a step allow, +- wander; wander grows if there is none. */
-static void find_rate(struct finder *f)
+/* The rate that all pairs without a step allow, and longer base lines of them. */
+static void rate_of_all(struct finder *f, double *low, double *high)
 {
-	double w = f->m->max_wander * f->base, low = -INFINITY, high = INFINITY;
 	size_t k, i;
 
+	*low = -INFINITY;
+	*high = INFINITY;
 	for (k = 0; k < f->n; k++) {
 		const struct pair *p = &f->pair[k];
 		double length = 0, least = 0, most = 0;
@@ -315,8 +318,8 @@ static void find_rate(struct finder *f)
 		if (p->step) {
 			continue;
 		}
-		low = fmax(low, p->least / p->length);
-		high = fmin(high, p->most / p->length);
+		*low = fmax(*low, p->least / p->length);
+		*high = fmin(*high, p->most / p->length);
 		if (k > 0 && !f->pair[k - 1].step) {
 			continue;
 		}
@@ -326,13 +329,55 @@ static void find_rate(struct finder *f)
 		}
 		least = (double)gtick_sub(f->m->node[f->pair[i - 1].b].low, f->m->node[p->a].high) - f->base * length;
 		most = (double)gtick_sub(f->m->node[f->pair[i - 1].b].high, f->m->node[p->a].low) - f->base * length;
-		low = fmax(low, least / length);
-		high = fmin(high, most / length);
+		*low = fmax(*low, least / length);
+		*high = fmin(*high, most / length);
 	}
+}
+
+/* Where steps may hide that are too small to be seen: what is left if any quarter of the pairs, and at least one,
+ * is not believed. Whichever they are, the largest limit of the others is not below the one taken. */
+static void rate_of_most(struct finder *f, double *low, double *high)
+{
+	size_t k, n = 0, hidden;
+
+	for (k = 0; k < f->n; k++) {
+		n += !f->pair[k].step;
+	}
+	hidden = 1 + f->n / 4;
+	*low = -INFINITY;
+	*high = INFINITY;
+	if (hidden >= n) {
+		return;
+	}
+	for (k = n = 0; k < f->n; k++) {
+		if (!f->pair[k].step) {
+			f->work[n++] = f->pair[k].least / f->pair[k].length;
+		}
+	}
+	tkm_sort(f->work, n);
+	*low = f->work[n - 1 - hidden];
+	for (k = n = 0; k < f->n; k++) {
+		if (!f->pair[k].step) {
+			f->work[n++] = f->pair[k].most / f->pair[k].length;
+		}
+	}
+	tkm_sort(f->work, n);
+	*high = f->work[hidden];
+}
+
+/* The rate that the run had all along, +- wander; wander grows if there is none. */
+static void find_rate(struct finder *f)
+{
+	double w = f->m->max_wander * f->base, low, high;
+
+	rate_of_all(f, &low, &high);
 	if (low - high > 2 * w) {
 		w = 0.5 * (low - high);
 		f->m->max_wander = w / f->base;
 		f->m->may_step = 1; /* one assumption is broken: believe less of the others */
+	}
+	if (f->m->may_step) {
+		rate_of_most(f, &low, &high);
 	}
 	f->low = low - w;
 	f->high = high + w;

@@ -1,0 +1,43 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# What runs inside other people's programs links libc only: no symbol of the clock map's objects is anybody
+# else's but theirs, base's and libc's. TAP.
+set -u
+build=${top_builddir:-.}
+dir=$(mktemp -d) || exit 99
+trap 'rm -rf "$dir"' EXIT
+# the map, from samples to stamps, and the repair of messages
+objects='map spline curve steps fit solve net graph clk online causality sample'
+
+echo 1..2
+if ! command -v nm >/dev/null || ! command -v ldd >/dev/null; then
+	echo "ok 1 - objects # SKIP nm or ldd is not installed"
+	echo "ok 2 - symbols # SKIP nm or ldd is not installed"
+	exit 0
+fi
+missing=
+for o in $objects; do
+	# libtool keeps what goes into shared libraries apart
+	nm "$build/calib/.libs/$o.o" >>"$dir/all" 2>/dev/null || nm "$build/calib/$o.o" >>"$dir/all" 2>/dev/null || missing="$missing $o.o"
+done
+[ -z "$missing" ] && echo "ok 1 - every object is there" || echo "not ok 1 - not built:$missing"
+
+awk '$1 == "U" { print $2 }' "$dir/all" | sort -u >"$dir/wanted"
+{
+	awk 'NF == 3 { print $3 }' "$dir/all"
+	nm "$build"/base/.libs/*.o "$build"/base/*.o 2>/dev/null | awk 'NF == 3 && $2 != "U" { print $3 }'
+	# the C library with its mathematics, as the dynamic linker finds it
+	ldd "$build/tests/unit/test_map" | awk '$1 ~ /^lib[cm]\.so/ { print $3 }' | while read -r lib; do
+		nm -D --defined-only "$lib" | awk '{ sub(/@.*/, "", $3); print $3 }'
+	done
+	# of the compiler and the sanitizers
+	awk '$1 ~ /^(_GLOBAL_OFFSET_TABLE_$|__stack_chk_fail$|__asan_|__ubsan_|__sanitizer_|__(u?div|u?mod|mul)ti3$|__(fix|float))/' "$dir/wanted"
+	printf '%s\n' __divti3 __udivti3 __modti3
+} | sort -u >"$dir/had"
+comm -23 "$dir/wanted" "$dir/had" >"$dir/foreign"
+if [ -s "$dir/wanted" ] && [ ! -s "$dir/foreign" ]; then
+	echo "ok 2 - their symbols are their own, base's and libc's"
+else
+	echo "not ok 2 - their symbols are their own, base's and libc's"
+	sed 's/^/# /' "$dir/foreign"
+fi
