@@ -148,17 +148,20 @@ int cal_domain_prove(struct cal_link *l, struct tmr_timer *t, double effective_t
 	struct cal_place *place, struct tkm_err *err)
 {
 	int me = l->rank < 0 ? 0 : l->rank, leads = place[me].leader == me, i, rc, before = l->hurry;
-	double *all = calloc((size_t)l->size, sizeof(*all)), mine = NAN;
+	struct fact {
+		double within_s;
+		char timer[sizeof(t->name)];
+	} mine, *all = calloc((size_t)l->size, sizeof(*all));
 	struct cal_blobs blobs;
 
 	if (!all) {
 		return tkm_fail(err, TKM_ERR_NOMEM, "out of memory for %d ranks", l->size);
 	}
-	if (leads) {
-		mine = prove_here(t, effective_tick_s, budget_s);
-	}
+	memset(&mine, 0, sizeof(mine));
+	snprintf(mine.timer, sizeof(mine.timer), "%s", t->name);
+	mine.within_s = leads ? prove_here(t, effective_tick_s, budget_s) : NAN;
 	/* who waits sleeps at once: the proof has the cores to itself */
-	l->hurry = leads;
+	l->hurry = leads ? 1 : -1;
 	rc = cal_link_gather(l, &mine, sizeof(mine), &blobs, err);
 	for (i = 0; rc == 0 && i < blobs.n; i++) {
 		memcpy(&all[i], blobs.data[i], sizeof(all[i]));
@@ -169,7 +172,8 @@ int cal_domain_prove(struct cal_link *l, struct tmr_timer *t, double effective_t
 	}
 	l->hurry = before;
 	for (i = 0; i < l->size && rc == 0; i++) {
-		place[i].within_s = all[place[i].leader];
+		/* who reads another timer does not have its leader's clock */
+		place[i].within_s = strcmp(all[i].timer, all[place[i].leader].timer) ? NAN : all[place[i].leader].within_s;
 	}
 	free(all);
 	return rc;

@@ -31,7 +31,7 @@ int cal_places_here(struct cal_link *l, struct cal_place *place, struct tkm_err 
 
 /* Sets within_s of all places: 0 for kernel clocks; for a counter the leader of each domain proves by causality over a
  * shared cache line that its processing units read one clock (timers/prove.h), for budget_s at most, while the others
- * sleep; NAN for other timers, and where it is not so. Same return. */
+ * sleep; NAN for other timers, where it is not so, and for a rank whose timer is not that of its leader. Same return. */
 int cal_domain_prove(struct cal_link *l, struct tmr_timer *t, double effective_tick_s, double budget_s,
 	struct cal_place *place, struct tkm_err *err);
 

@@ -59,7 +59,7 @@ static void decide(struct cal_job *j)
 	int cluster = j->o.synced_cluster >= 0 ? j->o.synced_cluster : t->scope == TMR_SCOPE_CLUSTER, i, me = j->link->rank;
 
 	for (i = 0; i < j->link->size; i++) {
-		int host = j->o.synced_host >= 0 ? j->o.synced_host : t->scope == TMR_SCOPE_NODE || !isnan(j->place[i].within_s);
+		int host = j->o.synced_host >= 0 ? j->o.synced_host : !isnan(j->place[i].within_s);
 
 		j->exchanges[i] = i != 0 && !cluster && !(host && j->place[i].leader != i);
 	}
@@ -120,8 +120,8 @@ int cal_job_begin(struct cal_job *j, struct cal_link *link, const struct cal_job
 	}
 	describe(j);
 	if (cal_places_here(link, j->place, err) < 0 ||
-		(o->prove_s > 0 && cal_domain_prove(link, link->timer, isfinite(o->effective_tick_s) ? o->effective_tick_s :
-				1 / link->timer->hz, o->prove_s, j->place, err) < 0) ||
+		cal_domain_prove(link, link->timer, isfinite(o->effective_tick_s) ? o->effective_tick_s : 1 / link->timer->hz,
+			o->prove_s, j->place, err) < 0 ||
 		share_hz(j, err) < 0) {
 		return -1;
 	}

@@ -24,7 +24,7 @@ struct cal_link {
 	long long messages;       /* sent by this process (simulation: by all) */
 	unsigned epoch;           /* cal_link_new_epoch() */
 	int hurry;                /* 1: who waits yields its core for a while before it sleeps: for short talks in
-	                           * which all have part */
+	                           * which all have part; -1: who waits sleeps at once */
 };
 
 /* What is still on its way is not mixed up with what comes from now on: messages of processes that had been

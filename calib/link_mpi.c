@@ -119,7 +119,7 @@ static int wait_for(struct cal_link *l, MPI_Request *r, int peer, double limit_s
 		}
 		if (waited >= spin_s) {
 			nap(waited < 1e-3 ? 50000 : waited < 1 ? 200000 : 1000000);
-		} else if (l->hurry) {
+		} else if (l->hurry > 0) {
 			sched_yield();
 		}
 	}
@@ -129,7 +129,7 @@ static double turn_spin(const struct cal_link *l)
 {
 	const struct mpi *m = l->impl;
 
-	return l->hurry ? turn_spin_s : m->turn_spin_s;
+	return l->hurry > 0 ? turn_spin_s : l->hurry < 0 ? 0 : m->turn_spin_s;
 }
 
 /* One small message with that tag. The sender does not wait: it fits into what MPI buffers. */

@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/stats.h"
+
 /* Exchanges between two looks at the progress, half begun by each side. */
 enum { HALF = 12, BATCH = 2 * HALF };
 
@@ -122,26 +124,40 @@ static void merge(struct cal_sample *mine, const struct cal_sample *masters)
 }
 
 /* Was the batch held up somewhere? A preempted process answers milliseconds later, and over that time the clocks
- * drift apart by more than the exchanges are worth. */
+ * drift apart by more than the exchanges are worth. Where all take that long, it is the network. */
 static int held_up(const struct cal_sample *s, double seconds)
 {
-	int64_t longest = 0, all = 0;
-	ltick_t first = ltick(0), before = ltick(0);
+	double apart[BATCH];
+	ltick_t before = ltick(0);
 	int i, n = 0;
 
 	for (i = 0; i < BATCH; i++) {
-		if (!s[i].kept) {
-			continue;
+		if (s[i].kept) {
+			double gap = n ? (double)ltick_sub(s[i].send, before) : 0, itself = (double)ltick_sub(s[i].recv, s[i].send);
+
+			apart[n++] = fmax(gap, itself);
+			before = s[i].send;
 		}
-		first = n++ == 0 ? s[i].send : first;
-		before = n == 1 ? s[i].send : before;
-		/* from one exchange to the next, and the last one itself */
-		longest = ltick_sub(s[i].send, before) > longest ? ltick_sub(s[i].send, before) : longest;
-		longest = ltick_sub(s[i].recv, s[i].send) > longest ? ltick_sub(s[i].recv, s[i].send) : longest;
-		before = s[i].send;
-		all = ltick_sub(s[i].recv, first);
 	}
-	return seconds > hold_up_s && 2 * longest > all;
+	if (n == 0 || !(seconds > hold_up_s)) {
+		return 0;
+	}
+	tkm_sort(apart, (size_t)n);
+	return apart[n - 1] > 8 * apart[n / 2];
+}
+
+/* Does a batch begin much later after a sample than it lasts itself? */
+static int far_away(const struct cal_sample *before, const struct cal_sample *s)
+{
+	int i = 0, k = BATCH - 1;
+
+	while (i < k && !s[i].kept) {
+		i++;
+	}
+	while (k > i && !s[k].kept) {
+		k--;
+	}
+	return ltick_sub(s[i].send, before->recv) > 2 * ltick_sub(s[k].recv, s[i].send);
 }
 
 /* What the child knows of a burst. */
@@ -149,7 +165,7 @@ struct progress {
 	ltick_t local0, master0;
 	struct ways best;
 	double slope, deadline;
-	double began, ended; /* the first batch, and the last that was taken */
+	double began, kept; /* when the first batch began, and the last that was taken */
 	int batches, held;
 };
 
@@ -166,8 +182,8 @@ static int child_takes(const struct cal_sample *s, const struct cal_sync_options
 		p->held++;
 		return 1;
 	}
-	if (!first && began - p->ended > hold_up_s && began - p->ended > now - began) {
-		out->n = 0; /* held up since: what was before is too far away */
+	if (!first && now - p->kept > hold_up_s && far_away(&out->sample[out->n - 1], s)) {
+		out->n = 0; /* held up in between: what was before is too far away */
 		p->best = (struct ways){ INFINITY, INFINITY };
 		first = 1;
 	}
@@ -175,7 +191,7 @@ static int child_takes(const struct cal_sample *s, const struct cal_sync_options
 		p->local0 = s[0].send;
 		p->master0 = s[0].master_in;
 	}
-	p->ended = now;
+	p->kept = began;
 	shorter = take(s, p->slope, p->local0, p->master0, &p->best, out, err);
 	if (shorter < 0) {
 		return -1;

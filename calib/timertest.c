@@ -17,27 +17,7 @@
 #include "base/rootfs.h"
 #include "base/text.h"
 #include "calib/clk.h"
-#include "calib/domain.h"
 #include "timers/sim.h"
-
-struct tt {
-	struct tt_options o;
-	struct cal_link *link;
-	struct tmr_timer *timer;
-	struct tt_rank me;
-	size_t room;              /* events */
-	struct cal_place *place;  /* who shares a node with whom; known to all */
-	struct cal_plan plan;     /* of a synchronisation */
-	struct tkm_err silence;   /* a rank did not answer: nothing can be agreed on any more */
-	unsigned char *exchanges; /* ranks that talk to the master */
-	double *proof;            /* of the node of every rank: its counter is one clock to within this; NAN: not so */
-	double *hz;               /* nominal (else measured) frequency of every rank's timer */
-	struct cal_rank rank;     /* what goes into the correction data */
-	int32_t synchronised;     /* sessions so far */
-	struct tt_matrix_of_node matrix; /* of the first rank of a node */
-	struct tt_result result;  /* rank 0 */
-	double progress_at;
-};
 
 /* ---- agreement and output ---- */
 
@@ -145,74 +125,6 @@ static int check_output(const struct tt_options *o, struct tkm_err *err)
 	return 0;
 }
 
-static int find_places(struct tt *t, struct tkm_err *err)
-{
-	t->place = calloc((size_t)t->link->size, sizeof(*t->place));
-	t->exchanges = calloc((size_t)t->link->size, 1);
-	if (!t->place || !t->exchanges) {
-		return tkm_fail(err, TKM_ERR_NOMEM, "out of memory for %d ranks", t->link->size);
-	}
-	return cal_places_here(t->link, t->place, err);
-}
-
-/* Do all processing units of this node read one clock? How far apart two of them can be, or NAN. The core
- * matrix is certain; a reading can also lag behind its clock by an effective tick. */
-static double prove_one_clock(const struct tt *t)
-{
-	const struct tmr_matrix *m = &t->matrix.m;
-	double farthest = 0;
-	size_t k;
-
-	if (t->timer->scope != TMR_SCOPE_CORE || !t->timer->shareable || m->pus == 0 || m->apart || m->measured < m->pairs ||
-		t->me.env.tsc_invariant == 0) {
-		return NAN;
-	}
-	for (k = 0; k < m->pairs; k++) {
-		farthest = fmax(farthest, fmax(fabs(m->pair[k].low_s), fabs(m->pair[k].high_s)));
-	}
-	return farthest + (m->pairs ? tmr_effective_tick(t->timer, &t->me.quality) : 0);
-}
-
-/* One number of each rank, known to all. */
-static int share(struct tt *t, double mine, double **all_of_them, struct tkm_err *err)
-{
-	struct cal_blobs all;
-	int i;
-
-	*all_of_them = calloc((size_t)t->link->size, sizeof(**all_of_them));
-	if (!*all_of_them) {
-		return tkm_fail(err, TKM_ERR_NOMEM, "out of memory for %d ranks", t->link->size);
-	}
-	if (cal_link_gather(t->link, &mine, sizeof(mine), &all, err) < 0) {
-		return -1;
-	}
-	for (i = 0; i < all.n; i++) {
-		memcpy(&(*all_of_them)[i], all.data[i], sizeof(mine));
-	}
-	cal_blobs_free(&all);
-	return cal_link_bcast(t->link, *all_of_them, (size_t)t->link->size * sizeof(**all_of_them), err);
-}
-
-/* SYNCED-HOST and SYNCED-CLUSTER as in the guide: what the option says, else what the timer is, else what the
- * core matrix has proven. */
-static void decide_sync(struct tt *t)
-{
-	int cluster = t->o.synced_cluster >= 0 ? t->o.synced_cluster : t->timer->scope == TMR_SCOPE_CLUSTER;
-	int i, me = t->link->rank;
-
-	for (i = 0; i < t->link->size; i++) {
-		int leader = t->place[i].leader;
-		int host = t->o.synced_host >= 0 ? t->o.synced_host : t->timer->scope == TMR_SCOPE_NODE || !isnan(t->proof[leader]);
-
-		t->exchanges[i] = i != 0 && !cluster && !(host && leader != i);
-	}
-	t->rank.sync = me == 0 || t->exchanges[me] ? CAL_OWN : CAL_SHARED;
-	t->rank.leader = cluster ? 0 : t->place[me].leader;
-	if (t->rank.sync == CAL_SHARED && !cluster && !isnan(t->proof[t->rank.leader])) {
-		t->rank.shared_within_s = t->proof[t->rank.leader];
-	}
-}
-
 /* One line in front of each line of output: which process it is about. */
 static const char *prefix_of(const struct tt *t, char *buf, size_t size)
 {
@@ -297,43 +209,6 @@ static void describe_rank(struct tt *t)
 	r->measured_bound_ppm = q->have_freq ? q->freq.bound_ppm : NAN;
 	r->effective_tick_s = tmr_effective_tick(t->timer, q);
 	r->may_step = (t->timer->flags & TMR_STEPPED) != 0;
-}
-
-/* Who talks with whom: all that exchange messages, the master first. */
-static int make_plan(struct tt *t, struct tkm_err *err)
-{
-	int n = t->link->size, members = 1, i, rc = -1;
-	int *list = calloc(3 * (size_t)n, sizeof(*list)), *node = list + n, *units = node + n;
-
-	if (!list) {
-		return tkm_fail(err, TKM_ERR_NOMEM, "out of memory for %d ranks", n);
-	}
-	for (i = 0; i < n; i++) {
-		node[i] = t->place[i].machine;
-		units[i] = t->place[i].units;
-		if (i > 0 && t->exchanges[i]) {
-			list[members++] = i;
-		}
-	}
-	rc = cal_plan_make(&t->plan, t->o.shape, list, members, node, units, err);
-	free(list);
-	return rc;
-}
-
-static int synchronise(struct tt *t, enum cal_session_kind kind, struct tkm_err *err)
-{
-	struct cal_sync_report report = { .lost = 0 };
-	int rc;
-
-	t->o.sync.report = &report;
-	rc = cal_sync_ranks(t->link, 0, &t->plan, t->exchanges, &t->o.sync, kind, &t->rank, err);
-	t->o.sync.report = NULL;
-	t->synchronised++;
-	if (report.lost) {
-		fprintf(stderr, "%s: warning: %s; this synchronisation goes on without it\n", program_invocation_short_name,
-			report.first.text);
-	}
-	return rc;
 }
 
 static int make_room(struct tt *t, size_t more, struct tkm_err *err)
@@ -436,11 +311,11 @@ static int test_messages(struct tt *t, struct tkm_err *err)
 	double begin = cal_link_seconds(t->link), now;
 	int cycle = 0, go = 1;
 
-	if (synchronise(t, CAL_START, err) < 0) {
+	if (tt_synchronise(t, CAL_START, err) < 0) {
 		return -1;
 	}
 	while (go && t->link->size > 1) {
-		if (synchronise(t, CAL_MIDDLE, err) < 0 || cycle_of_bursts(t, cycle++, err) < 0) {
+		if (tt_synchronise(t, CAL_MIDDLE, err) < 0 || cycle_of_bursts(t, cycle++, err) < 0) {
 			return -1;
 		}
 		now = cal_link_seconds(t->link);
@@ -454,7 +329,7 @@ static int test_messages(struct tt *t, struct tkm_err *err)
 	if (t->link->size == 1) {
 		cal_link_sleep(t->link, 0.01); /* the run still has two ends */
 	}
-	return synchronise(t, CAL_END, err);
+	return tt_synchronise(t, CAL_END, err);
 }
 
 /* ---- rank 0 gets everything ---- */
@@ -672,7 +547,7 @@ static int truth_mode(struct tt *t, struct tkm_err *err)
 	}
 	t->timer = tmr_sim_base(sim);
 	rc = measure_in_turns(t, look_s, err) < 0 || measure_matrix(t, err) < 0;
-	within = t->timer->scope == TMR_SCOPE_NODE ? 0 : prove_one_clock(t);
+	within = t->timer->scope == TMR_SCOPE_NODE ? 0 : tt_prove_one_clock(t);
 	/* what a reading lags behind its clock: a clock of ours is on its grid, one of the user's may be noisy */
 	tick_s = fmax(1 / sim->hz, tmr_effective_tick(t->timer, &t->me.quality));
 	t->timer = t->link->timer = sim;
@@ -698,7 +573,7 @@ static int run(struct tt *t, struct tkm_err *err)
 	tmr_env_read(root, &t->me.env);
 	t->me.pid = (uint32_t)getpid();
 	close(root);
-	if (find_places(t, err) < 0) {
+	if (tt_find_places(t, err) < 0) {
 		return TT_ERROR;
 	}
 	if (strcasecmp(t->o.timer, "LIST") == 0) {
@@ -718,13 +593,12 @@ static int run(struct tt *t, struct tkm_err *err)
 		return TT_ERROR;
 	}
 	describe_rank(t);
-	if (share(t, t->place[t->link->rank].index == 0 ? prove_one_clock(t) : NAN, &t->proof, err) < 0 ||
-		share(t, cal_rank_hz(&t->rank), &t->hz, err) < 0) {
+	if (tt_share_timers(t, err) < 0) {
 		return TT_ERROR;
 	}
 	t->o.sync.hz = t->hz;
-	decide_sync(t);
-	if (all_well(t, make_plan(t, err), err) < 0) {
+	tt_decide_sync(t);
+	if (all_well(t, tt_make_plan(t, err), err) < 0) {
 		return TT_ERROR;
 	}
 	t->link->gathering_s = 12 * t->o.patience_s;

@@ -7,6 +7,7 @@
 #include <stdio.h>
 
 #include "calib/causality.h"
+#include "calib/domain.h"
 #include "calib/link.h"
 #include "calib/solve.h"
 #include "calib/sync.h"
@@ -99,6 +100,48 @@ struct tt_result {
 	int fit;
 	char verdict[1000];
 };
+
+/* One process of the test. */
+struct tt {
+	struct tt_options o;
+	struct cal_link *link;
+	struct tmr_timer *timer;
+	struct tt_rank me;
+	size_t room;              /* events */
+	struct cal_place *place;  /* who shares a node with whom; known to all */
+	struct cal_plan plan;     /* of a synchronisation */
+	struct tkm_err silence;   /* a rank did not answer: nothing can be agreed on any more */
+	unsigned char *exchanges; /* ranks that talk to the master */
+	int clusterwide;          /* all timers are one by nature */
+	double *proof;            /* of every rank: its clock is its leader's to within this; NAN: it is not */
+	double *hz;               /* nominal (else measured) frequency of every rank's timer */
+	struct cal_rank rank;     /* what goes into the correction data */
+	int32_t synchronised;     /* sessions so far */
+	struct tt_matrix_of_node matrix; /* of the first rank of a node */
+	struct tt_result result;  /* rank 0 */
+	double progress_at;
+};
+
+/* ---- timertest_sync.c: all ranks together; 0 or -1 ---- */
+
+/* Hosts and domains of all ranks into t->place. */
+int tt_find_places(struct tt *t, struct tkm_err *err);
+
+/* Do all processing units of this node read one clock? How far apart two of them can be, or NAN. The core
+ * matrix is certain; a reading can also lag behind its clock by an effective tick. */
+double tt_prove_one_clock(const struct tt *t);
+
+/* What every rank has to know of all timers, once they have been measured. */
+int tt_share_timers(struct tt *t, struct tkm_err *err);
+
+/* SYNCED-HOST and SYNCED-CLUSTER: t->exchanges and what t->rank shares. */
+void tt_decide_sync(struct tt *t);
+
+/* t->plan: who talks with whom. */
+int tt_make_plan(struct tt *t, struct tkm_err *err);
+
+/* One synchronisation, into t->rank. Says on stderr whom it went on without. */
+int tt_synchronise(struct tt *t, enum cal_session_kind kind, struct tkm_err *err);
 
 /* ---- timertest_quality.c ---- */
 

@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Which ranks of timertest share a clock, who talks with whom, and one synchronisation. */
+#include "config.h"
+#include "calib/timertest.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+int tt_find_places(struct tt *t, struct tkm_err *err)
+{
+	t->place = calloc((size_t)t->link->size, sizeof(*t->place));
+	t->exchanges = calloc((size_t)t->link->size, 1);
+	if (!t->place || !t->exchanges) {
+		return tkm_fail(err, TKM_ERR_NOMEM, "out of memory for %d ranks", t->link->size);
+	}
+	return cal_places_here(t->link, t->place, err);
+}
+
+double tt_prove_one_clock(const struct tt *t)
+{
+	const struct tmr_matrix *m = &t->matrix.m;
+	double farthest = 0;
+	size_t k;
+
+	if (t->timer->scope != TMR_SCOPE_CORE || !t->timer->shareable || m->pus == 0 || m->apart || m->measured < m->pairs ||
+		t->me.env.tsc_invariant == 0) {
+		return NAN;
+	}
+	for (k = 0; k < m->pairs; k++) {
+		farthest = fmax(farthest, fmax(fabs(m->pair[k].low_s), fabs(m->pair[k].high_s)));
+	}
+	return farthest + (m->pairs ? tmr_effective_tick(t->timer, &t->me.quality) : 0);
+}
+
+/* One number of each rank, known to all. */
+static int share(struct tt *t, double mine, double **all_of_them, struct tkm_err *err)
+{
+	struct cal_blobs all;
+	int i;
+
+	*all_of_them = calloc((size_t)t->link->size, sizeof(**all_of_them));
+	if (!*all_of_them) {
+		return tkm_fail(err, TKM_ERR_NOMEM, "out of memory for %d ranks", t->link->size);
+	}
+	if (cal_link_gather(t->link, &mine, sizeof(mine), &all, err) < 0) {
+		return -1;
+	}
+	for (i = 0; i < all.n; i++) {
+		memcpy(&(*all_of_them)[i], all.data[i], sizeof(mine));
+	}
+	cal_blobs_free(&all);
+	return cal_link_bcast(t->link, *all_of_them, (size_t)t->link->size * sizeof(**all_of_them), err);
+}
+
+/* A number for a timer's name: ranks may have been started with different ones. */
+static double number_of(const char *name)
+{
+	uint64_t h = 14695981039346656037u; /* FNV-1a */
+
+	while (*name) {
+		h = (h ^ (unsigned char)*name++) * 1099511628211u;
+	}
+	return (double)(h >> 12);
+}
+
+/* What every rank has to know of every timer. Who reads another timer than the first of his node does not share its
+ * clock, whatever has been proven about that. */
+int tt_share_timers(struct tt *t, struct tkm_err *err)
+{
+	const struct cal_place *p = &t->place[t->link->rank];
+	double proof = t->timer->scope == TMR_SCOPE_NODE ? 0 : p->index == 0 ? tt_prove_one_clock(t) : NAN, *kind = NULL, *scope = NULL;
+	int i, rc = -1;
+
+	t->clusterwide = 1;
+	if (share(t, proof, &t->proof, err) == 0 && share(t, cal_rank_hz(&t->rank), &t->hz, err) == 0 &&
+		share(t, number_of(t->timer->name), &kind, err) == 0 && share(t, t->timer->scope, &scope, err) == 0) {
+		for (i = t->link->size - 1; i >= 0; i--) {
+			t->proof[i] = kind[i] == kind[t->place[i].leader] ? t->proof[t->place[i].leader] : NAN;
+			t->clusterwide = t->clusterwide && scope[i] == TMR_SCOPE_CLUSTER && kind[i] == kind[0];
+		}
+		rc = 0;
+	}
+	free(kind);
+	free(scope);
+	return rc;
+}
+
+/* SYNCED-HOST and SYNCED-CLUSTER as in the guide: what the option says, else what the timer is, else what the
+ * core matrix has proven. */
+void tt_decide_sync(struct tt *t)
+{
+	int cluster = t->o.synced_cluster >= 0 ? t->o.synced_cluster : t->clusterwide;
+	int i, me = t->link->rank;
+
+	for (i = 0; i < t->link->size; i++) {
+		int host = t->o.synced_host >= 0 ? t->o.synced_host : !isnan(t->proof[i]);
+
+		t->exchanges[i] = i != 0 && !cluster && !(host && t->place[i].leader != i);
+	}
+	t->rank.sync = me == 0 || t->exchanges[me] ? CAL_OWN : CAL_SHARED;
+	t->rank.leader = cluster ? 0 : t->place[me].leader;
+	if (t->rank.sync == CAL_SHARED && !cluster && !isnan(t->proof[me])) {
+		t->rank.shared_within_s = t->proof[me];
+	}
+}
+
+/* Who talks with whom: all that exchange messages, the master first. */
+int tt_make_plan(struct tt *t, struct tkm_err *err)
+{
+	int n = t->link->size, members = 1, i, rc = -1;
+	int *list = calloc(3 * (size_t)n, sizeof(*list)), *node = list + n, *units = node + n;
+
+	if (!list) {
+		return tkm_fail(err, TKM_ERR_NOMEM, "out of memory for %d ranks", n);
+	}
+	for (i = 0; i < n; i++) {
+		node[i] = t->place[i].machine;
+		units[i] = t->place[i].units;
+		if (i > 0 && t->exchanges[i]) {
+			list[members++] = i;
+		}
+	}
+	rc = cal_plan_make(&t->plan, t->o.shape, list, members, node, units, err);
+	free(list);
+	return rc;
+}
+
+int tt_synchronise(struct tt *t, enum cal_session_kind kind, struct tkm_err *err)
+{
+	struct cal_sync_report report = { .lost = 0 };
+	int rc;
+
+	t->o.sync.report = &report;
+	rc = cal_sync_ranks(t->link, 0, &t->plan, t->exchanges, &t->o.sync, kind, &t->rank, err);
+	t->o.sync.report = NULL;
+	t->synchronised++;
+	if (report.lost) {
+		fprintf(stderr, "%s: warning: %s; this synchronisation goes on without it\n", program_invocation_short_name,
+			report.first.text);
+	}
+	return rc;
+}
+
