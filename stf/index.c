@@ -399,6 +399,29 @@ static int put_index(struct stf_writer *w, struct stx_stream *idx, uint64_t star
 	return put_totals(w, idx, start, end) < 0 || put_lists(w, idx) < 0 || put_files(w, idx) < 0 ? -1 : 0;
 }
 
+int stx_begin_base(struct stf_writer *w)
+{
+	struct stf_clock_resolution c = { .resolution = w->opt.resolution, .eventbits = w->opt.eventbits };
+	uint8_t all[256] = { 0 }, spare[256];
+	struct stx_where memory = { .big = w->opt.big_endian, .err = &w->err, .used = spare };
+	struct stx_stream *idx = stx_stream_new(&memory, "", 0);
+	struct stx_buf text = { 0 };
+	unsigned id;
+	int rc = -1;
+
+	for (id = 1; id < STF_ID_END; id++) {
+		all[id] = stf_layout(id) != NULL;
+	}
+	if (idx && stx_put_clock_resolution(idx, &c) == 0) {
+		stx_defs_print(&text, all, w->opt.big_endian, w->comment);
+		rc = text.failed ? stx_no_memory(&w->err) : stx_out_write(&w->base, text.p, text.n, &w->err);
+		rc = rc < 0 ? -1 : stx_out_write(&w->base, idx->buf, filled(idx), &w->err);
+	}
+	stx_stream_free(idx);
+	free(text.p);
+	return rc;
+}
+
 static int write_base(struct stf_writer *w, uint64_t start, uint64_t end)
 {
 	struct stx_where memory = stx_writer_where(w);
@@ -414,7 +437,8 @@ static int write_base(struct stf_writer *w, uint64_t start, uint64_t end)
 		goto out;
 	}
 	stx_defs_print(&text, w->used, w->opt.big_endian, w->comment);
-	rc = text.failed ? stx_no_memory(&w->err) : write_out(w, &text, idx, part, n);
+	rc = text.failed ? stx_no_memory(&w->err) : w->opt.single ? 0 : stx_out_restart(&w->base, &w->err);
+	rc = rc < 0 ? -1 : write_out(w, &text, idx, part, n);
 out:
 	stx_stream_free(idx);
 	free(part);

@@ -112,6 +112,13 @@ int stx_out_write(struct stx_out *o, const void *p, size_t n, struct stf_err *er
 	return o->park ? close_file(o, err) : 0;
 }
 
+int stx_out_restart(struct stx_out *o, struct stf_err *err)
+{
+	o->size = 0;
+	return ftruncate(o->fd, 0) < 0 || lseek(o->fd, 0, SEEK_SET) < 0 ?
+		       stx_fail_errno(err, errno, o->final_name, "cannot write") : 0;
+}
+
 int stx_out_close(struct stx_out *o, struct stf_err *err)
 {
 	if (!o->temp_name) { /* the caller's own descriptor */

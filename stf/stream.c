@@ -128,6 +128,9 @@ static int flush(struct stx_stream *s)
 	size_t n = (size_t)(s->cur - s->buf), len = n;
 	const uint8_t *p = s->buf;
 
+	if (s->ahead && s->ahead->cur > s->ahead->buf && flush(s->ahead) < 0) {
+		return -1;
+	}
 	if (absorb(s) < 0 || (s->zst && n && stx_zst_frame(s->zst, s->buf, n, &p, &len, s->err) < 0) ||
 	    stx_out_write(&s->out, p, len, s->err) < 0) {
 		return -1;

@@ -24,6 +24,8 @@ struct stx_out {
 /* Creates a temporary file beside `path` with O_EXCL. Without force an existing `path` is an error. */
 int stx_out_open(struct stx_out *o, const char *path, int force, struct stf_err *err);
 int stx_out_write(struct stx_out *o, const void *p, size_t n, struct stf_err *err);
+/* Empties the file again; what was written so far was for a reader of a writer that was killed. */
+int stx_out_restart(struct stx_out *o, struct stf_err *err);
 int stx_out_close(struct stx_out *o, struct stf_err *err);
 /* From now on holds no file open between two writes. */
 int stx_out_park(struct stx_out *o, struct stf_err *err);
@@ -87,6 +89,7 @@ struct stx_stream {
 	struct stx_zst *zst;  /* NULL: bytes as they are */
 	struct stx_history *history; /* data files only */
 	struct stx_stream *anc;
+	struct stx_stream *ahead; /* declarations that what is in this one needs: on the disk first */
 	uint32_t file;        /* file_declaration id */
 	char suffix[24];
 };

@@ -136,6 +136,9 @@ struct stf_writer *stf_writer_create(const char *path, const struct stf_writer_o
 		goto fail;
 	}
 	w->dcl->file = FILE_DCL;
+	if (!opt->single && stx_begin_base(w) < 0) {
+		goto fail;
+	}
 	return w;
 fail:
 	*err = w->err;
@@ -197,6 +200,7 @@ static struct stx_stream *open_data(struct stf_writer *w, unsigned kind, uint32_
 		return NULL;
 	}
 	s->file = stx_category[kind].first_id + set * IDS_PER_SET;
+	s->ahead = w->dcl;
 	if (stx_stream_add_anchors(s, &to) < 0) {
 		stx_stream_free(s);
 		return NULL;

@@ -42,6 +42,10 @@ struct stf_writer {
 	uint32_t own_text[2], own_class[2]; /* STX_OWN_...: string and class id, 0: not declared yet */
 };
 
+/* Writes into the base file's temporary file what a reader of a writer that was killed needs: a definition of every
+ * record, and the clock. Returns 0 or -1. */
+int stx_begin_base(struct stf_writer *w);
+
 /* Classes of the info records that the writer makes itself. */
 enum { STX_OWN_INTEGRITY, STX_OWN_LATE };
 extern const char *const stx_own_class[2];

@@ -62,14 +62,22 @@ void stt_say(const struct stt_options *o, int level, const char *fmt, ...)
 
 int stt_stf_fault(const struct stt_options *o, const struct stf_err *e)
 {
-	char place[80] = "";
+	char place[80] = "", real[sizeof(e->file)];
+	const char *file = e->file;
+	ssize_t n;
 
+	if (o->scratch && !strncmp(file, o->scratch, strlen(o->scratch))) {
+		/* the user knows the file behind the link */
+		n = readlink(file, real, sizeof(real) - 1);
+		real[n > 0 ? n : 0] = '\0';
+		file = n > 0 ? real : "the index made for it";
+	}
 	if (e->record) {
 		snprintf(place, sizeof(place), "offset %" PRIu64 ", record %" PRIu64 ": ", e->offset, e->record);
 	} else if (e->offset || e->code == STF_ERR_FORMAT || e->code == STF_ERR_TRUNCATED) {
 		snprintf(place, sizeof(place), "offset %" PRIu64 ": ", e->offset);
 	}
-	return stt_fault(o, "%s%s%s%s", e->file, e->file[0] ? ": " : "", place, e->text);
+	return stt_fault(o, "%s%s%s%s", file, file[0] ? ": " : "", place, e->text);
 }
 
 void stt_progress(const struct stt_options *o, const struct stt_trace *t, uint64_t now, int done)

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "tools/files.h"
+#include "tools/salvage.h"
 #include "tools/vtf.h"
 
 /* ---- record by record ---- */
@@ -19,6 +20,7 @@ struct copy {
 	const struct stt_request *req;
 	struct stf_writer *w;
 	int recover;        /* faults end a component, not the copy */
+	const char *lost;   /* recover: what no component tells, "" if nothing */
 	uint64_t records;   /* data records written */
 	uint64_t dropped;   /* of those that were read: refused by the writer */
 	uint64_t faults;
@@ -71,6 +73,60 @@ static int copy_component(struct copy *c, const char *suffix, enum stf_kind kind
 	return rc;
 }
 
+/* The threads that records speak of, where no process_declaration says. */
+static int find_threads(struct copy *c, uint32_t **threads, uint32_t *n)
+{
+	const struct stf_record *rec;
+	struct stf_err e;
+	struct stf_cursor *cursor = stf_cursor_open(c->t->r, NULL, &e);
+	uint32_t *q, cap = 0, k;
+	unsigned i;
+	int rc = 0;
+
+	while (cursor && rc == 0 && stf_cursor_next(cursor, &rec, &e) > 0) {
+		for (i = 0; i < rec->layout->n_fields && rc == 0; i++) {
+			uint32_t w = (uint32_t)rec->values[i].u, p = stf_willy_process(w);
+
+			if (rec->layout->fields[i].type != STF_WILLYID || rec->layout->fields[i].is_array || stf_willy_is_group(w)) {
+				continue;
+			}
+			if (p >= cap) {
+				k = cap;
+				cap = p + 64;
+				q = realloc(*threads, cap * sizeof(*q));
+				*threads = q ? q : *threads;
+				rc = q ? 0 : stt_fault(c->o, "out of memory");
+				if (q) {
+					memset(q + k, 0, (cap - k) * sizeof(*q));
+				}
+			}
+			if (rc == 0) {
+				*n = p >= *n ? p + 1 : *n;
+				(*threads)[p] = stf_willy_thread(w) >= (*threads)[p] ? stf_willy_thread(w) + 1 : (*threads)[p];
+			}
+		}
+	}
+	stf_cursor_close(cursor);
+	return rc == 0 ? 0 : -1;
+}
+
+static int copy_processes(struct copy *c)
+{
+	const struct stf_record *rec = stf_reader_record(c->t->r, STF_ID_process_declaration, 0);
+	uint32_t *threads = NULL, n = 0;
+	int rc = 0;
+
+	if (rec) {
+		return stf_write_record(c->w, rec) < 0 ? refused(c, rec) : 0;
+	}
+	if (c->recover) {
+		rc = find_threads(c, &threads, &n);
+		rc = rc == 0 && n && stf_writer_processes(c->w, threads, n) < 0 ? -1 : rc;
+		free(threads);
+	}
+	return rc;
+}
+
 static int copy_declarations(struct copy *c)
 {
 	const struct stf_record *rec;
@@ -78,10 +134,7 @@ static int copy_declarations(struct copy *c)
 	size_t i;
 	int rc = 0, whole = !(c->req && c->req->n);
 
-	rec = stf_reader_record(c->t->r, STF_ID_process_declaration, 0);
-	if (rec && stf_write_record(c->w, rec) < 0) {
-		rc = refused(c, rec);
-	}
+	rc = copy_processes(c);
 	for (i = 0; rc == 0 && (rec = stf_reader_record(c->t->r, STF_ID_file_declaration, i)); i++) {
 		stf_get_file_declaration(rec, &d);
 		if (d.filetype == STF_DECL_FILE) {
@@ -125,7 +178,7 @@ static int copy_trace(struct copy *c, const char *to, enum stt_format format)
 	struct stf_writer_options opt = { .resolution = c->t->resolution, .eventbits = c->t->eventbits };
 	uint64_t start = 1, end = 0;
 	struct stf_err e;
-	char text[100];
+	char text[400];
 
 	if (!(opt.resolution > 0)) {
 		return stt_fault(c->o, "%s: the trace does not say its clock's resolution", c->t->path);
@@ -139,7 +192,8 @@ static int copy_trace(struct copy *c, const char *to, enum stt_format format)
 		return STT_FAULT;
 	}
 	if (c->recover) {
-		snprintf(text, sizeof(text), "recovered: %" PRIu64 " faults, %" PRIu64 " records not copied", c->faults, c->dropped);
+		snprintf(text, sizeof(text), "recovered: %" PRIu64 " faults, %" PRIu64 " records not copied%s%s", c->faults, c->dropped,
+			 *c->lost ? "; " : "", c->lost);
 		stf_writer_info(c->w, "repairs", text);
 	} else if (!(c->req && c->req->n) && stf_reader_duration(c->t->r, &start, &end) < 0) {
 		start = 1;
@@ -258,27 +312,83 @@ int stt_extract(const struct stt_options *o, const char *to)
 
 /* ---- what is left of it ---- */
 
-int stt_recover(const struct stt_options *o, const char *to)
+/* Is the base file itself what is damaged? Components that its index does not declare any more are there still. */
+static int base_is_damaged(const struct stt_trace *t)
 {
-	enum stt_format format = stt_output_format(o, to);
-	struct stt_trace t;
-	struct copy c = { .o = o, .t = &t, .recover = 1 };
+	const struct stf_err *e = stf_reader_fault(t->r);
+	size_t n = strlen(t->path);
+
+	if (t->format == STT_SINGLE) {
+		return 0;
+	}
+	/* one that was cut between two records has no fault, but no files either */
+	return stf_reader_count(t->r, STF_ID_file_declaration) == 0 ||
+	       (e->code != STF_OK && strlen(e->file) == n && !strcmp(e->file, t->path));
+}
+
+static int recover_from(const struct stt_options *o, struct stt_trace *t, const char *from, const char *to, const char *lost)
+{
+	struct copy c = { .o = o, .t = t, .recover = 1, .lost = lost };
 	int rc;
 
-	if (format == STT_ASCII || !strcmp(to, "-")) {
-		return stt_usage(o, "--recover writes a trace; --dump prints what is readable of a damaged one");
-	}
-	if (stt_trace_open(&t, o, STF_READ_DAMAGED) < 0) {
-		return STT_FAULT;
-	}
-	if (stf_reader_fault(t.r)->code != STF_OK) {
+	if (stf_reader_fault(t->r)->code != STF_OK) {
 		c.faults++;
-		stt_stf_fault(o, stf_reader_fault(t.r));
+		stt_stf_fault(o, stf_reader_fault(t->r));
 	}
-	rc = copy_trace(&c, to, format);
+	rc = copy_trace(&c, to, stt_output_format(o, to));
 	if (rc == STT_OK) {
 		stt_say(o, 1, "%s: %" PRIu64 " records written to %s; %" PRIu64 " components ended in a fault, %" PRIu64
-			      " records were refused", o->input, c.records, to, c.faults, c.dropped);
+			      " records were refused%s%s", from, c.records, to, c.faults, c.dropped, *lost ? "; " : "", lost);
+	}
+	return rc;
+}
+
+/* Without a usable base file: from the components alone. */
+static int recover_parts(const struct stt_options *o, const struct stt_trace *old, const char *to)
+{
+	struct stt_options inner = *o;
+	struct stt_salvage s;
+	struct stt_trace t;
+	int rc = STT_FAULT;
+
+	if (stt_salvage(&s, o, old) == 0) {
+		inner.input = s.base;
+		inner.scratch = s.directory;
+		if (stt_trace_open(&t, &inner, STF_READ_DAMAGED) == 0) {
+			rc = recover_from(&inner, &t, o->input, to, s.lost_clock ?
+				"the index is lost, and with it the clock's resolution (1 ns is taken), provenance and duration" :
+				"the index is lost, and with it provenance and duration, and what the writer had not yet written");
+			stt_trace_close(&t);
+		}
+	}
+	stt_salvage_free(&s);
+	return rc;
+}
+
+int stt_recover(const struct stt_options *o, const char *to)
+{
+	struct stt_trace t;
+	char *left;
+	int rc;
+
+	if (stt_output_format(o, to) == STT_ASCII || !strcmp(to, "-")) {
+		return stt_usage(o, "--recover writes a trace; --dump prints what is readable of a damaged one");
+	}
+	if (strstr(o->input, ".stf.tmp-") || stt_trace_open(&t, o, STF_READ_DAMAGED) < 0) {
+		return recover_parts(o, NULL, to);
+	}
+	if (base_is_damaged(&t)) {
+		if (stf_reader_fault(t.r)->code != STF_OK) {
+			stt_stf_fault(o, stf_reader_fault(t.r));
+		}
+		rc = recover_parts(o, &t, to);
+	} else {
+		rc = recover_from(o, &t, o->input, to, "");
+		left = stt_salvage_left(o->input);
+		if (left) {
+			stt_say(o, 1, "%s: left by a writer that did not end; --recover it by this name", left);
+		}
+		free(left);
 	}
 	stt_trace_close(&t);
 	return rc;

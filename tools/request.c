@@ -127,6 +127,7 @@ void stt_request_free(struct stt_request *q)
 {
 	while (q->n) {
 		free(q->window[--q->n].triplet);
+		free(q->window[q->n].group);
 	}
 	free(q->window);
 	q->window = NULL;
@@ -143,6 +144,30 @@ static uint64_t stamp(double seconds, const struct stt_trace *t, int ticks)
 	return v < 0 ? 0 : v >= 18446744073709551615.0L ? UINT64_MAX : (uint64_t)v;
 }
 
+static int by_id(const void *a, const void *b)
+{
+	uint32_t x = ((const struct stt_group *)a)->id, y = ((const struct stt_group *)b)->id;
+
+	return x < y ? -1 : x > y;
+}
+
+static int list_groups(struct stt_window *w, const struct stt_trace *t)
+{
+	size_t i, n = stf_reader_count(t->r, STF_ID_group_definition);
+
+	w->group = w->n_triplets && n ? calloc(n, sizeof(*w->group)) : NULL;
+	for (i = 0; w->group && i < n; i++) {
+		const struct stf_record *rec = stf_reader_record(t->r, STF_ID_group_definition, i);
+
+		w->group[i] = (struct stt_group){ .rec = rec, .id = (uint32_t)stf_value(rec, "id")->u & 0x7fffffff };
+	}
+	w->n_groups = w->group ? n : 0;
+	if (w->group) {
+		qsort(w->group, n, sizeof(*w->group), by_id);
+	}
+	return w->n_triplets && n && !w->group ? -1 : 0;
+}
+
 int stt_request_bind(struct stt_request *q, const struct stt_trace *t, const struct stt_options *o, struct tkm_err *err)
 {
 	size_t i;
@@ -152,6 +177,9 @@ int stt_request_bind(struct stt_request *q, const struct stt_trace *t, const str
 
 		w->start = 0;
 		w->end = UINT64_MAX;
+		if (list_groups(w, t) < 0) {
+			return tkm_fail(err, TKM_ERR_NOMEM, "--request: out of memory");
+		}
 		if (!w->timed) {
 			continue;
 		}
@@ -179,29 +207,36 @@ static int has_number(const struct stt_window *w, long long n)
 	return 0;
 }
 
-static int has_willy(const struct stt_window *w, const struct stt_trace *t, uint32_t willy, int depth)
+static int has_willy(const struct stt_window *w, const struct stt_trace *t, uint32_t willy, int depth);
+
+/* What belongs to a group belongs to each member. Found out once for each group, whatever a trace makes them refer to. */
+static int has_group(const struct stt_window *w, const struct stt_trace *t, uint32_t id, int depth)
 {
-	const struct stf_record *g;
+	struct stt_group key = { .id = id }, *g = w->n_groups ? bsearch(&key, w->group, w->n_groups, sizeof(*g), by_id) : NULL;
 	struct stf_group_definition d;
 	uint32_t i;
 
+	if (!g || depth > 16) {
+		return 0;
+	}
+	if (g->state == STT_GROUP_NEW) {
+		g->state = STT_GROUP_OUT; /* also for itself as its member */
+		stf_get_group_definition(g->rec, &d);
+		for (i = 0; i < d.size_2_1 && g->state == STT_GROUP_OUT; i++) {
+			if (has_willy(w, t, d.willies[i], depth + 1)) {
+				g->state = STT_GROUP_IN;
+			}
+		}
+	}
+	return g->state == STT_GROUP_IN;
+}
+
+static int has_willy(const struct stt_window *w, const struct stt_trace *t, uint32_t willy, int depth)
+{
 	if (!w->n_triplets) {
 		return 1;
 	}
-	if (!stf_willy_is_group(willy)) {
-		return has_number(w, stt_thread_number(t, willy));
-	}
-	/* what belongs to a group belongs to each member */
-	g = stf_reader_find(t->r, STF_ID_group_definition, willy & 0x7fffffff);
-	if (!g || depth > 16 || stf_get_group_definition(g, &d) < 0) {
-		return 0;
-	}
-	for (i = 0; i < d.size_2_1; i++) {
-		if (has_willy(w, t, d.willies[i], depth + 1)) {
-			return 1;
-		}
-	}
-	return 0;
+	return stf_willy_is_group(willy) ? has_group(w, t, willy & 0x7fffffff, depth) : has_number(w, stt_thread_number(t, willy));
 }
 
 /* A record of several threads is wanted if one of them is; one of no thread, always. */

@@ -6,10 +6,19 @@
 #include "base/text.h"
 #include "tools/stftool.h"
 
+/* A group of the trace: is one of its members wanted? */
+struct stt_group {
+	uint32_t id;
+	const struct stf_record *rec;
+	enum { STT_GROUP_NEW, STT_GROUP_OUT, STT_GROUP_IN } state;
+};
+
 struct stt_window {
 	uint32_t categories;         /* 1 << enum stf_kind of data; 0: all */
 	struct tkm_triplet *triplet; /* of thread numbers; none: all */
 	size_t n_triplets;
+	struct stt_group *group;     /* by id, once bound to a trace */
+	size_t n_groups;
 	double start_s, end_s;
 	uint64_t start, end;         /* both included */
 	int timed;

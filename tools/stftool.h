@@ -18,6 +18,7 @@ struct stt_options {
 	const char *program;
 	int expand; /* xstftool */
 	const char *input;
+	const char *scratch; /* a directory of links to what lies elsewhere; NULL */
 	const char **inputs; /* all of them: raw files of --merge. Own array */
 	int n_inputs;
 	const char *config, *clock, *convert, *logfile_format, *logfile_name, *logfile_prefix, *move, *merge, *recover, *sumdata;

@@ -2,6 +2,7 @@
 /* Writes small traces for the tests of the tools: make_stf NAME FILE [N] */
 #include "config.h"
 
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -153,6 +154,26 @@ static void many(struct stf_writer *w, long n)
 	}
 }
 
+/* A writer that is killed in the middle, having declared something late. */
+static void killed(struct stf_writer *w)
+{
+	long i;
+
+	declare(w);
+	for (i = 0; i < 50000; i++) {
+		struct stf_counter_value r = { (uint64_t)i * 1000, 0, 1, (uint64_t[]){ (uint64_t)i }, (uint32_t[]){ 6 } };
+
+		if (i == 20000) {
+			stf_write_function_definition(w, &(struct stf_function_definition){ 77, stf_writer_string(w, "late"), 0 });
+		}
+		stf_write_counter_value(w, &r);
+		if (i > 20000) {
+			stf_write_enter_function(w, &(struct stf_enter_function){ (uint64_t)i * 1000, STF_WILLY(1, 2), 77 });
+		}
+	}
+	raise(SIGKILL);
+}
+
 int main(int argc, char **argv)
 {
 	struct stf_writer_options opt = { .resolution = 1e-9, .force = 1 };
@@ -174,6 +195,8 @@ int main(int argc, char **argv)
 		stf_write_leave_function(w, &(struct stf_leave_function){ 5, 0 });
 	} else if (!strcmp(argv[1], "many")) {
 		many(w, argc > 3 ? atol(argv[3]) : 1000);
+	} else if (!strcmp(argv[1], "killed")) {
+		killed(w);
 	} else if (!strcmp(argv[1], "dangling")) {
 		declare(w);
 		stf_write_enter_function(w, &(struct stf_enter_function){ 5, 0, 2 });

@@ -228,6 +228,47 @@ else
 	skip "--verify: one byte changed" "this build has no xxhash"
 fi
 
+# ---- a writer that did not end, a base file that is lost ----
+
+mkdir "$dir/k"
+sh -c '"$1" killed "$2"' - "$build/tests/cli/make_stf" "$dir/k/k.stf" 2>/dev/null
+[ ! -e "$dir/k/k.stf" ] && tool "$dir/k/k.stf" --recover "$dir/kept.stf"
+[ "$status" -eq 0 ] && grep -q '3 components lie there of a writer that did not end' "$dir/err" && grep -q 'the index is lost' "$dir/err" &&
+	tool "$dir/kept.stf" --verify && [ "$status" -eq 0 ] && tool "$dir/kept.stf" --dump && has 'DEFFUNCTION 77 "late" CLASS 0' &&
+	has 'CLKPERIOD 1e-09' && [ "$(grep -c SAMP "$dir/out")" -gt 40000 ]
+ok "--recover: a writer that was killed" $?
+temp=$(echo "$dir"/k/k.stf.tmp-*)
+cp "$rich" "$dir/k/k.stf"
+for f in "$rich".*; do
+	cp "$f" "$dir/k/k.stf${f#"$rich"}"
+done
+tool "$dir/k/k.stf" --recover "$dir/kept2.stf"
+[ "$status" -eq 0 ] && grep -Fq "$temp: left by a writer that did not end" "$dir/err"
+ok "--recover of a good trace says what lies beside it" $?
+tool "$temp" --recover "$dir/kept3.stf" && tool "$dir/kept3.stf" --dump
+[ "$status" -eq 0 ] && [ "$(grep -c SAMP "$dir/out")" -gt 40000 ]
+ok "--recover takes it by its name" $?
+for how in gone rubbish cut torn; do
+	rm -f "$dir"/lost.stf*
+	for f in "$rich" "$rich".*; do
+		cp "$f" "$dir/lost.stf${f#"$rich"}"
+	done
+	case $how in
+	gone) rm "$dir/lost.stf" ;;
+	rubbish) head -c 3000 /dev/zero >"$dir/lost.stf" ;;
+	cut) head -c $(($(grep -abo '^END' "$rich" | cut -d: -f1) + 30)) "$rich" >"$dir/lost.stf" ;;
+	torn) head -c $(($(grep -abo '^END' "$rich" | cut -d: -f1) + 35)) "$rich" >"$dir/lost.stf" ;;
+	esac
+	tool "$dir/lost.stf" --recover "$dir/$how.stf"
+	[ "$status" -eq 0 ] && grep -q 'the index is lost' "$dir/err" && tool "$dir/$how.stf" --verify && [ "$status" -eq 0 ] &&
+		tool "$dir/$how.stf" --dump && grep '^[0-9]' "$dir/out" >"$dir/got" && grep '^[0-9]' "$dir/rich.text" |
+		diff - "$dir/got" >"$dir/diff"
+	ok "--recover: a base file that is $how, every event is there" $?
+done
+tool "$dir/nothing.stf" --recover "$dir/nothing2.stf"
+[ "$status" -eq 1 ] && [ "$(wc -l <"$dir/err")" -eq 1 ] && [ ! -e "$dir/nothing2.stf" ]
+ok "--recover of nothing" $?
+
 # ---- not there yet ----
 
 refused "--merge wants raw files" 1 '.*no raw file' "$rich" --merge x.stf

@@ -144,6 +144,16 @@ awk '/ SAMP / && $1 >= 9000000000 && $1 <= 11000000000' "$dir/out" >"$dir/want"
 tool "$dir/many.stf" --dump --request 9s:11s
 grep ' SAMP ' "$dir/out" | diff - "$dir/want" >"$dir/diff" && [ "$(wc -l <"$dir/want")" -eq 2001 ]
 ok "--request of a window far inside is what the whole has there, both ends included" $?
+{
+	printf 'CLKPERIOD 1e-9\nNCPUS 2\nDEFGROUP 2147483650 "node" NMEMBS 1 1\n'
+	printf 'DEFGROUP 2147483649 "loop" NMEMBS 200'
+	awk 'BEGIN { for (i = 0; i < 200; i++) { printf " 2147483649" } printf "\n" }'
+	printf '1 SAMP CPU 2147483650 DEF 1 UINT 8 1\n2 SAMP CPU 2147483649 DEF 1 UINT 8 1\n3 SAMP CPU 65537 DEF 1 UINT 8 1\n'
+} >"$dir/groups.avt"
+tool "$dir/groups.avt" --convert "$dir/groups.stf"
+timeout 20 "$build/stftool" "$dir/groups.stf" --dump --request 0 >"$dir/out" 2>"$dir/err"
+[ $? -eq 0 ] && [ "$(grep -c SAMP "$dir/out")" -eq 1 ] && has '1 SAMP CPU 2147483650 DEF 1 OPAQUE 8 1'
+ok "--request of a thread takes its groups; one that contains itself ends" $?
 refused "--request with rubbish" 2 "--request: '4x:5x' is neither" "$rich" --dump --request 4x:5x
 refused "--request backwards" 2 "--request: the window 5s:4s ends before" "$rich" --dump --request 5s:4s
 refused "--request with a type" 2 "--request: a trace has one type" "$rich" --dump --request '"node counters"'

@@ -24,7 +24,7 @@ vtf | words) folders="base stf tools" ;;
 option) folders=base ;;
 *) folders=stf ;;
 esac
-sources=$(cd "$top_srcdir" && find $folders -maxdepth 1 -name '*.c' ! -name '*_main.c' | sed "s|^|$top_srcdir/|")
+sources=$(cd "$top_srcdir" && find $folders -maxdepth 1 -name '*.c' ! -name '*_main.c' ! -name stftool.c ! -name merge.c | sed "s|^|$top_srcdir/|")
 [ -n "${NO_BUILD:-}" ] || clang -g -O2 -w -std=gnu11 -D_GNU_SOURCE -DFUZZING $define -fsanitize=fuzzer,address,undefined \
 	-fno-sanitize-recover=undefined -I"$build" -I"$top_srcdir" -o "$out/fuzz_$target" "$src" $sources -lm -lzstd -lxxhash \
 	-ljansson -ldl -lpthread

@@ -1,0 +1,376 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "config.h"
+#include "tools/salvage.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <libgen.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/bytes.h"
+
+enum { MAX_COMPONENTS = 100000 };
+
+/* One file: T.stf[SUFFIX][.tmp-PID-N]. */
+struct part {
+	char *path, *suffix;
+	long pid; /* 0: it has its final name */
+	struct timespec when;
+};
+
+struct parts {
+	struct part *p;
+	size_t n;
+};
+
+static void free_parts(struct parts *l)
+{
+	while (l->n) {
+		free(l->p[--l->n].path);
+		free(l->p[l->n].suffix);
+	}
+	free(l->p);
+	l->p = NULL;
+}
+
+/* Splits what stands behind the base file's name. Returns -1 if that is no name of a component. */
+static int split(const char *rest, size_t *suffix, long *pid)
+{
+	const char *t = strstr(rest, ".tmp-");
+	int n = 0, end = 0;
+
+	*pid = 0;
+	*suffix = t ? (size_t)(t - rest) : strlen(rest);
+	if (t && (sscanf(t, ".tmp-%ld-%d%n", pid, &n, &end) != 2 || t[end] || *pid <= 0)) {
+		return -1; /* files that a replacing writer has set aside too */
+	}
+	return (*suffix == 0 || rest[0] == '.') && !strpbrk(rest, " \t\n") && *suffix < 200 ? 0 : -1;
+}
+
+static int add_part(struct parts *l, const char *folder, const char *file, size_t name)
+{
+	struct part part = { NULL, NULL, 0, { 0, 0 } }, *p;
+	struct stat st;
+	size_t suffix;
+
+	if (split(file + name, &suffix, &part.pid) < 0 || l->n == MAX_COMPONENTS) {
+		return 0;
+	}
+	if (asprintf(&part.path, "%s/%s", folder, file) < 0) {
+		return -1;
+	}
+	part.suffix = strndup(file + name, suffix);
+	p = realloc(l->p, (l->n + 1) * sizeof(*p));
+	l->p = p ? p : l->p;
+	if (!p || !part.suffix || stat(part.path, &st) < 0 || !S_ISREG(st.st_mode)) {
+		free(part.path);
+		free(part.suffix);
+		return p && part.suffix ? 0 : -1;
+	}
+	part.when = st.st_mtim;
+	p[l->n++] = part;
+	return 0;
+}
+
+/* Everything that begins like the base file `path`. */
+static int list_parts(struct parts *l, const char *path)
+{
+	char *copy = strdup(path), *again = strdup(path), *real = NULL;
+	const char *folder = copy ? dirname(copy) : NULL, *name = again ? basename(again) : NULL;
+	DIR *d = folder ? opendir(folder) : NULL;
+	struct dirent *e;
+	int rc = d && name ? 0 : -1;
+
+	real = rc == 0 ? realpath(folder, NULL) : NULL; /* links have to work from elsewhere */
+	while (rc == 0 && real && (e = readdir(d))) {
+		if (!strncmp(e->d_name, name, strlen(name))) {
+			rc = add_part(l, real, e->d_name, strlen(name));
+		}
+	}
+	if (d) {
+		closedir(d);
+	}
+	free(real);
+	free(copy);
+	free(again);
+	return rc;
+}
+
+/* The writer whose base file, or else whose other file, is the newest. */
+static long last_writer(const struct parts *l)
+{
+	const struct part *best = NULL;
+	size_t i;
+
+	for (i = 0; i < l->n; i++) {
+		const struct part *p = &l->p[i];
+
+		if (p->pid && (!best || (!*p->suffix && *best->suffix) ||
+			       (!*p->suffix == !*best->suffix && (p->when.tv_sec > best->when.tv_sec ||
+								 (p->when.tv_sec == best->when.tv_sec &&
+								  p->when.tv_nsec > best->when.tv_nsec))))) {
+			best = p;
+		}
+	}
+	return best ? best->pid : 0;
+}
+
+char *stt_salvage_left(const char *path)
+{
+	struct parts l = { NULL, 0 };
+	char *found = NULL;
+	size_t i;
+
+	for (i = list_parts(&l, path) < 0 ? l.n : 0; i < l.n && !found; i++) {
+		if (l.p[i].pid && !*l.p[i].suffix) {
+			found = strdup(l.p[i].path);
+		}
+	}
+	free_parts(&l);
+	return found;
+}
+
+/* ---- the base file ---- */
+
+static const char *type_name(enum stf_type t)
+{
+	static const char *const name[] = { "U1", "U2", "U4", "U8", "I1", "I2", "I4", "I8", "F4", "F8", "C1", "O8", "willy_id" };
+
+	return name[t];
+}
+
+/* Our own definition of every record: what a Tickmark writer uses. */
+static void print_layer(FILE *f, int big)
+{
+	unsigned id, i, pass;
+
+	fprintf(f, "STF 1.0 %s\n", big ? "BIG" : "LITTLE");
+	for (pass = 0; pass < 2; pass++) {
+		for (id = 1; id < STF_ID_END; id++) {
+			const struct stf_layout *l = stf_layout(id);
+
+			if (!l || (id == STF_ID_willy_id) != (pass == 0)) {
+				continue; /* the nested record ahead of those that have it */
+			}
+			fprintf(f, "RECORD %u %s", id, l->cls);
+			for (i = 0; i < l->n_fields; i++) {
+				fprintf(f, l->fields[i].is_array ? " <%s:%s>" : " %s:%s", type_name(l->fields[i].type), l->fields[i].name);
+			}
+			fputc('\n', f);
+		}
+	}
+	fputs("END\n", f);
+}
+
+static void put4(FILE *f, uint32_t v, int big)
+{
+	uint8_t b[4];
+
+	tkm_put32(b, v, big);
+	fwrite(b, 1, sizeof(b), f);
+}
+
+static void print_index(FILE *f, const struct stt_trace *old, const struct part *const *part, size_t n, int big, int *lost_clock)
+{
+	double resolution = old && old->resolution > 0 ? old->resolution : 1e-9;
+	uint64_t bits;
+	uint8_t b[8];
+	size_t i, len;
+	int number = 0;
+
+	*lost_clock = !(old && old->resolution > 0);
+	memcpy(&bits, &resolution, sizeof(bits));
+	tkm_put64(b, bits, big);
+	fputc(STF_ID_clock_resolution, f);
+	fwrite(b, 1, sizeof(b), f);
+	put4(f, old ? old->eventbits : 0, big);
+	if (old && old->n_processes) {
+		fputc(STF_ID_process_declaration, f);
+		put4(f, old->n_processes, big);
+		for (i = 0; i < old->n_processes; i++) {
+			put4(f, old->threads[i], big);
+		}
+	}
+	for (i = 0; i < n; i++) {
+		len = strlen(part[i]->suffix);
+		len -= len > 4 && !strcmp(part[i]->suffix + len - 4, ".zst") ? 4 : 0;
+		fputc(STF_ID_file_declaration, f);
+		put4(f, (uint32_t)++number, big);
+		fputc(!strncmp(part[i]->suffix, ".dcl", 4) ? STF_DECL_FILE : !strncmp(part[i]->suffix, ".sts", 4) ? STF_STATS_FILE :
+														  STF_DATA_FILE, f);
+		put4(f, (uint32_t)len, big);
+		fwrite(part[i]->suffix, 1, len, f);
+	}
+}
+
+static int link_parts(struct stt_salvage *s, const struct stt_options *o, const struct part *const *part, size_t n)
+{
+	char *name;
+	size_t i;
+	int rc = 0;
+
+	for (i = 0; i < n && rc == 0; i++) {
+		if (asprintf(&name, "%s%s", s->base, part[i]->suffix) < 0) {
+			return -1;
+		}
+		rc = symlink(part[i]->path, name);
+		if (rc < 0) {
+			stt_fault(o, "cannot make a link in %s: %s", s->directory, strerror(errno));
+		}
+		free(name);
+	}
+	return rc;
+}
+
+static int write_base(struct stt_salvage *s, const struct stt_options *o, const struct stt_trace *old, const struct part *const *part,
+		      size_t n)
+{
+	int big = old && old->r && stf_reader_is_big_endian(old->r);
+	FILE *f = fopen(s->base, "wxe");
+	int ok = f != NULL;
+
+	if (f) {
+		print_layer(f, big);
+		print_index(f, old, part, n, big, &s->lost_clock);
+		ok = !ferror(f);
+		ok = fclose(f) == 0 && ok;
+	}
+	if (!ok) {
+		stt_fault(o, "cannot write %s: %s", s->base, strerror(errno));
+	}
+	return ok ? 0 : -1;
+}
+
+/* ---- what belongs together ---- */
+
+static int is_component(const struct part *p)
+{
+	static const char *const kind[] = { ".dcl", ".sts", ".msg", ".cop", ".f.", ".s.", ".i.", ".c.", ".r.", ".x." };
+	size_t i, n = strlen(p->suffix);
+
+	if (strstr(p->suffix, ".anc")) {
+		return 0; /* they are made anew */
+	}
+	for (i = 0; i < sizeof(kind) / sizeof(kind[0]); i++) {
+		if (!strncmp(p->suffix, kind[i], strlen(kind[i])) && n < 40) {
+			return 1;
+		}
+	}
+	return 0;
+}
+
+static int by_suffix(const void *a, const void *b)
+{
+	return strcmp((*(const struct part *const *)a)->suffix, (*(const struct part *const *)b)->suffix);
+}
+
+/* Of each component that of the writer, or the one that has its name already. */
+static size_t choose(const struct parts *l, long pid, const struct part **part)
+{
+	size_t i, k, n = 0;
+
+	for (i = 0; i < l->n; i++) {
+		const struct part *p = &l->p[i];
+
+		if (!is_component(p) || (p->pid && p->pid != pid)) {
+			continue;
+		}
+		for (k = 0; k < n && strcmp(part[k]->suffix, p->suffix); k++) {
+		}
+		if (k == n) {
+			part[n++] = p;
+		} else if (p->pid) {
+			part[k] = p;
+		}
+	}
+	qsort(part, n, sizeof(*part), by_suffix);
+	return n;
+}
+
+static int make(struct stt_salvage *s, const struct stt_options *o, const struct stt_trace *old, const struct part **part, size_t n)
+{
+	const char *where = getenv("TMPDIR");
+
+	if (asprintf(&s->directory, "%s/stftool-XXXXXX", where && *where ? where : "/tmp") < 0) {
+		s->directory = NULL;
+		return -1;
+	}
+	if (!mkdtemp(s->directory)) {
+		stt_fault(o, "cannot make a directory in %s: %s", where && *where ? where : "/tmp", strerror(errno));
+		free(s->directory);
+		s->directory = NULL;
+		return -1;
+	}
+	if (asprintf(&s->base, "%s/t.stf", s->directory) < 0) {
+		s->base = NULL;
+		return -1;
+	}
+	s->components = n;
+	return link_parts(s, o, part, n) < 0 || write_base(s, o, old, part, n) < 0 ? -1 : 0;
+}
+
+int stt_salvage(struct stt_salvage *s, const struct stt_options *o, const struct stt_trace *old)
+{
+	struct parts l = { NULL, 0 };
+	const struct part **part = NULL;
+	char *path = strdup(o->input), *t = path ? strstr(path, ".tmp-") : NULL;
+	struct stt_options quiet = *o;
+	struct stt_trace base;
+	long pid = 0;
+	size_t n = 0, i;
+	int rc = -1, opened = 0;
+
+	memset(s, 0, sizeof(*s));
+	if (t) {
+		pid = strtol(t + 5, NULL, 10);
+		*t = '\0';
+	}
+	if (path && list_parts(&l, path) == 0 && l.n) {
+		part = calloc(l.n, sizeof(*part));
+		pid = pid ? pid : last_writer(&l);
+		n = part ? choose(&l, pid, part) : 0;
+	}
+	for (i = 0; i < l.n && pid && !old; i++) {
+		if (l.p[i].pid == pid && !*l.p[i].suffix) {
+			/* what a writer says at its beginning, or all of it */
+			quiet.input = l.p[i].path;
+			opened = stt_trace_open(&base, &quiet, STF_READ_DAMAGED) == 0;
+			break;
+		}
+	}
+	if (n) {
+		rc = make(s, o, opened ? &base : old, part, n);
+		stt_say(o, 1, "%s: %zu components lie there%s%s", o->input, n, pid ? " of a writer that did not end" : "",
+			pid && kill((pid_t)pid, 0) == 0 ? "; a process of its number is running: is it done?" : "");
+	}
+	if (opened) {
+		stt_trace_close(&base);
+	}
+	free(part);
+	free(path);
+	free_parts(&l);
+	return rc;
+}
+
+void stt_salvage_free(struct stt_salvage *s)
+{
+	DIR *d = s->directory ? opendir(s->directory) : NULL;
+	struct dirent *e;
+
+	while (d && (e = readdir(d))) {
+		if (strcmp(e->d_name, ".") && strcmp(e->d_name, "..")) {
+			unlinkat(dirfd(d), e->d_name, 0);
+		}
+	}
+	if (d) {
+		closedir(d);
+		rmdir(s->directory);
+	}
+	free(s->directory);
+	free(s->base);
+}

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A trace without a usable base file, as a writer leaves it that was killed: what lies there under final or temporary
+ * names, with a base file made for it. */
+#ifndef TOOLS_SALVAGE_H
+#define TOOLS_SALVAGE_H
+
+#include "tools/stftool.h"
+
+struct stt_salvage {
+	char *directory;   /* private, below $TMPDIR: links to the components, and the base file */
+	char *base;
+	size_t components;
+	int lost_clock;    /* the resolution is a guess */
+};
+
+/* Looks for the components of o->input, which is the base file's name, final or temporary. `old`: what could be read of a
+ * damaged base file, or NULL. -1: there is nothing to be had, or it was printed why not. */
+int stt_salvage(struct stt_salvage *s, const struct stt_options *o, const struct stt_trace *old);
+void stt_salvage_free(struct stt_salvage *s);
+/* The base file's temporary name of a writer that did not end, beside that of a good trace; NULL: none. To be freed. */
+char *stt_salvage_left(const char *path);
+
+#endif
