@@ -141,11 +141,11 @@ static enum smp_scope scope_of(const PAPI_component_info_t *info)
 		return SMP_NODE;
 	}
 	for (i = 0; of_process[i]; i++) {
-		if (strcmp(info->short_name, of_process[i]) == 0) {
+		if (strcmp(info->name, of_process[i]) == 0) {
 			return SMP_PROCESS;
 		}
 	}
-	return strcmp(info->short_name, "perf_event") == 0 ? SMP_THREAD : SMP_NODE;
+	return strcmp(info->name, "perf_event") == 0 ? SMP_THREAD : SMP_NODE;
 }
 
 static struct part *part_for(struct papi_set *s, int component)
@@ -163,7 +163,7 @@ static struct part *part_for(struct papi_set *s, int component)
 	}
 	info = s->papi->get_component_info(component);
 	s->part[s->n_parts] = (struct part){
-		.component = component, .set = PAPI_NULL, .sde = info && strcmp(info->short_name, "sde") == 0,
+		.component = component, .set = PAPI_NULL, .sde = info && strcmp(info->name, "sde") == 0,
 	};
 	return &s->part[s->n_parts++];
 }
@@ -433,7 +433,7 @@ static int list_event(const struct lister *l, const char *name, int component, c
 {
 	const PAPI_component_info_t *info = component >= 0 ? l->papi->get_component_info(component) : NULL;
 	enum smp_scope scope = info && strncmp(name, "PAPI_", 5) != 0 ? scope_of(info) : SMP_THREAD;
-	int sde = info && strcmp(info->short_name, "sde") == 0, stop = 0, i;
+	int sde = info && strcmp(info->name, "sde") == 0, stop = 0, i;
 	char full[NAME + sizeof(process_suffix)], why[SMP_TEXT] = "";
 
 	if (rc != PAPI_OK) {

@@ -1,0 +1,316 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* PAPI read from a thread that is not the one that counts: software-defined counters of known value, and where
+ * there is a PMU the instructions of a loop of known length, both exact and per thread. Also what an errno of
+ * perf_event_open is taken for. */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+#include "config.h"
+#include "sampler/source.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <linux/perf_event.h>
+#include <pthread.h>
+#include <unistd.h>
+
+#include "sampler/perf.h"
+#include "tests/lib/check.h"
+
+static struct smp_env env;
+static union smp_value value[16];
+static uint8_t state[16];
+
+static struct smp_plan *plan_of(const char *const *rules, size_t n)
+{
+	struct tkm_err err = { TKM_OK, "" };
+	struct smp_plan *plan;
+
+	smp_env_init(&env);
+	plan = smp_plan_open(&env, rules, n, NULL, 0, &err);
+	CHECK(plan != NULL, "%s", err.text);
+	return plan;
+}
+
+/* ---- what an errno means ------------------------------------------------------------------------- */
+
+static void causes_are_told_apart(void)
+{
+	static const struct {
+		struct smp_perf_access a; /* software, kernel, paranoid, seccomp, hypervisor, perfmon */
+		uint32_t type;
+		int errnum;
+		const char *says;
+	} t[] = {
+		{ { 0, 0, 2, 0, 1, 1 }, PERF_TYPE_HARDWARE, ENOENT, "virtual machine" },
+		{ { 0, 0, 2, 0, 1, 1 }, PERF_TYPE_HARDWARE, EOPNOTSUPP, "virtual machine" },
+		{ { 0, 0, 2, 0, 0, 1 }, PERF_TYPE_HARDWARE, ENOENT, "this CPU" },
+		{ { EACCES, EACCES, 3, 0, 0, 0 }, PERF_TYPE_HARDWARE, EACCES, "perf_event_paranoid is 3" },
+		{ { EACCES, EACCES, 4, 0, 0, 0 }, PERF_TYPE_SOFTWARE, EPERM, "perf_event_paranoid is 4" },
+		{ { EPERM, EPERM, 2, 2, 0, 0 }, PERF_TYPE_HARDWARE, EPERM, "seccomp forbids" },
+		{ { EPERM, EPERM, 2, 2, 0, 1 }, PERF_TYPE_HARDWARE, EPERM, "although this process has CAP_PERFMON: seccomp" },
+		{ { 0, EACCES, 2, 0, 0, 0 }, PERF_TYPE_SOFTWARE, EACCES, "perf_event_paranoid 2" },
+		{ { ENOSYS, ENOSYS, -100, 0, 0, 0 }, PERF_TYPE_SOFTWARE, ENOSYS, "CONFIG_PERF_EVENTS" },
+		{ { ENOSYS, ENOSYS, 2, 2, 0, 0 }, PERF_TYPE_SOFTWARE, ENOSYS, "seccomp hides" },
+		{ { 0, 0, 2, 0, 0, 0 }, PERF_TYPE_HARDWARE, EBUSY, "somebody else holds" },
+		{ { 0, 0, 2, 0, 0, 0 }, PERF_TYPE_HARDWARE, EMFILE, "ulimit" },
+		{ { 0, 0, 2, 0, 0, 0 }, PERF_TYPE_HARDWARE, ENOSPC, "fewer events" },
+		{ { 0, 0, 2, 0, 0, 0 }, PERF_TYPE_HARDWARE, E2BIG, "Argument list too long" },
+	};
+	char why[SMP_TEXT];
+	size_t i;
+
+	for (i = 0; i < sizeof(t) / sizeof(t[0]); i++) {
+		smp_perf_why(&t[i].a, t[i].type, t[i].errnum, why);
+		CHECK(strstr(why, t[i].says), "case %zu: \"%s\" lacks \"%s\"", i, why, t[i].says);
+		CHECK(strlen(why) < SMP_TEXT - 1, "case %zu is cut: \"%s\"", i, why);
+	}
+}
+
+/* ---- software-defined events --------------------------------------------------------------------- */
+
+static struct {
+	void *(*init)(const char *);
+	int (*add)(void *, const char *, int, int, void *);
+} sde;
+
+static long long counted[3];
+
+struct counter_thread {
+	pthread_barrier_t go, done;
+	long long *counter;
+	long long n;
+};
+
+static void *count_up(void *arg)
+{
+	struct counter_thread *t = arg;
+	long long i;
+
+	for (i = 0; i < t->n; i++) {
+		++*(volatile long long *)t->counter;
+	}
+	pthread_barrier_wait(&t->done);
+	pthread_barrier_wait(&t->go);
+	for (i = 0; i < t->n; i++) {
+		++*(volatile long long *)t->counter;
+	}
+	return NULL;
+}
+
+static void read_now(struct smp_set *set, long long want0, long long want1)
+{
+	CHECK(smp_set_read(set, value, state) >= 2, "not all were read: %s%s", smp_set_why(set, 0), smp_set_why(set, 1));
+	CHECK_INT(value[0].i, want0);
+	CHECK_INT(value[1].i, want1);
+}
+
+static void software_events_are_exact(void)
+{
+	static const char *const rules[] = { "sde:::kat::A", "sde:::kat::B", "sde:::kat::LATE" };
+	struct smp_plan *plan = plan_of(rules, 3);
+	struct smp_target target = { SMP_PROCESS, getpid(), 0 };
+	struct smp_set *set = smp_set_open(plan, &target, NULL);
+	struct counter_thread t[2] = { { .counter = &counted[0], .n = 1000 }, { .counter = &counted[1], .n = 12345 } };
+	void *handle = sde.init("kat");
+	pthread_t thread[2];
+	int i;
+
+	CHECK_INT(smp_set_size(set), 3);
+	/* not registered yet: no value, rather than the -1 that PAPI shows */
+	smp_set_read(set, value, state);
+	CHECK(!state[0] && !state[1] && !state[2], "an event that nobody counts has a value");
+	sde.add(handle, "A", 0, 0, &counted[0]);
+	sde.add(handle, "B", 0, 0, &counted[1]);
+	for (i = 0; i < 2; i++) {
+		pthread_barrier_init(&t[i].go, NULL, 2);
+		pthread_barrier_init(&t[i].done, NULL, 2);
+		pthread_create(&thread[i], NULL, count_up, &t[i]);
+	}
+	for (i = 0; i < 2; i++) {
+		pthread_barrier_wait(&t[i].done);
+	}
+	read_now(set, 1000, 12345);
+	CHECK_INT(state[2], 0);
+	for (i = 0; i < 2; i++) {
+		pthread_barrier_wait(&t[i].go);
+		pthread_join(thread[i], NULL);
+	}
+	read_now(set, 2000, 24690);
+	counted[2] = 42;
+	sde.add(handle, "LATE", 0, 0, &counted[2]);
+	CHECK_INT(smp_set_read(set, value, state), 3);
+	CHECK_INT(value[2].i, 42);
+	smp_set_close(set);
+	smp_plan_close(plan);
+}
+
+/* The set is read by a thread that PAPI does not know yet. */
+static void *read_elsewhere(void *set)
+{
+	return (void *)(intptr_t)smp_set_read(set, value, state);
+}
+
+static void any_thread_may_read(void)
+{
+	static const char *const rules[] = { "sde:::kat::A", "sde:::kat::B" };
+	struct smp_plan *plan = plan_of(rules, 2);
+	struct smp_target target = { SMP_PROCESS, getpid(), 0 };
+	struct smp_set *set = smp_set_open(plan, &target, NULL);
+	pthread_t thread;
+	void *n;
+
+	pthread_create(&thread, NULL, read_elsewhere, set);
+	pthread_join(thread, &n);
+	CHECK_INT((intptr_t)n, 2);
+	/* they count from the opening of the set */
+	CHECK_INT(value[0].i, 0);
+	counted[0] += 17;
+	pthread_create(&thread, NULL, read_elsewhere, set);
+	pthread_join(thread, &n);
+	CHECK_INT(value[0].i, 17);
+	smp_set_close(set);
+	smp_plan_close(plan);
+}
+
+/* ---- a PMU --------------------------------------------------------------------------------------- */
+
+static void loop(uint64_t n)
+{
+#if defined(__x86_64__)
+	__asm__ volatile("1: sub $1, %0\n\tjnz 1b" : "+r"(n) : : "cc");
+#elif defined(__aarch64__)
+	__asm__ volatile("1: subs %0, %0, #1\n\tb.ne 1b" : "+r"(n) : : "cc");
+#else
+	(void)n;
+#endif
+}
+
+/* Waits in a system call, so that waiting costs the same few instructions each time. */
+struct looper {
+	int in[2], out[2];
+	pid_t tid;
+};
+
+static void *run_loops(void *arg)
+{
+	struct looper *l = arg;
+	uint64_t n = 0;
+
+	l->tid = gettid();
+	while (write(l->out[1], &n, sizeof(n)) == sizeof(n) && read(l->in[0], &n, sizeof(n)) == sizeof(n)) {
+		loop(n);
+	}
+	return NULL;
+}
+
+static long long instructions(struct looper *l, struct smp_set *set, uint64_t n)
+{
+	long long before;
+	uint64_t ready;
+
+	usleep(2000); /* until it is asleep in read(2) */
+	smp_set_read(set, value, state);
+	before = value[0].i;
+	if (write(l->in[1], &n, sizeof(n)) != sizeof(n) || read(l->out[0], &ready, sizeof(ready)) != sizeof(ready)) {
+		CHECK(0, "the thread is gone");
+	}
+	usleep(2000);
+	CHECK(smp_set_read(set, value, state) > 0 && (state[0] & SMP_VALID), "no value: %s", smp_set_why(set, 0));
+	return value[0].i - before;
+}
+
+static void instructions_of_threads(const char *const *rule)
+{
+	static const uint64_t size[2][3] = { { 1000, 10000, 1000000 }, { 3000, 70000, 500000 } };
+	struct smp_plan *plan = plan_of(rule, 1);
+	struct looper l[2];
+	struct smp_set *set[2];
+	pthread_t thread[2];
+	long long count, overhead[2] = { 0, 0 };
+	uint64_t ready;
+	int i, k;
+
+	for (i = 0; i < 2; i++) {
+		if (pipe(l[i].in) < 0 || pipe(l[i].out) < 0) {
+			exit(99);
+		}
+		pthread_create(&thread[i], NULL, run_loops, &l[i]);
+		CHECK_INT(read(l[i].out[0], &ready, sizeof(ready)), sizeof(ready));
+		set[i] = smp_set_open(plan, &(struct smp_target){ SMP_THREAD, getpid(), l[i].tid }, NULL);
+	}
+	for (k = 0; k < 3; k++) {
+		for (i = 0; i < 2; i++) {
+			count = instructions(&l[i], set[i], size[i][k]) - 2 * (long long)size[i][k];
+			printf("# %s thread %d: 2 x %llu + %lld\n", rule[0], i, (unsigned long long)size[i][k], count);
+			overhead[i] = k == 0 ? count : overhead[i];
+			CHECK(k < 1 || count == overhead[i], "2n + %lld, then 2n + %lld", overhead[i], count);
+			CHECK(count >= 0 && count < 2000, "%lld instructions around the loop", count);
+		}
+	}
+	for (i = 0; i < 2; i++) {
+		close(l[i].in[1]);
+		pthread_join(thread[i], NULL);
+		smp_set_close(set[i]);
+	}
+	smp_plan_close(plan);
+}
+
+static void perf_counts_a_loop_exactly(void)
+{
+	static const char *const rule[] = { "perf_instructions" };
+
+	instructions_of_threads(rule);
+}
+
+static void papi_counts_a_loop_exactly(void)
+{
+	static const char *const rule[] = { "PAPI_TOT_INS" };
+
+	instructions_of_threads(rule);
+}
+
+static const char *missing(const char *name)
+{
+	static char text[SMP_TEXT];
+	struct smp_plan *plan = plan_of(&name, 1);
+	const char *why = smp_plan_at(plan, 0)->counter.missing;
+
+	snprintf(text, sizeof(text), "%s", why ? why : "");
+	smp_plan_close(plan);
+	return text;
+}
+
+int main(int argc, char **argv)
+{
+	void *lib = dlopen("libsde.so.1", RTLD_NOW | RTLD_GLOBAL);
+	const char *why;
+
+	check_args(argc, argv);
+	RUN(causes_are_told_apart);
+	if (lib) {
+		*(void **)&sde.init = dlsym(lib, "papi_sde_init");
+		*(void **)&sde.add = dlsym(lib, "papi_sde_register_counter");
+	}
+	why = missing("sde:::kat::A");
+	if (lib && !why[0]) {
+		RUN(software_events_are_exact);
+		RUN(any_thread_may_read);
+	} else {
+		SKIP("software_events_are_exact", lib ? why : "no libsde.so.1 (Debian: libsde1)");
+		SKIP("any_thread_may_read", lib ? why : "no libsde.so.1 (Debian: libsde1)");
+	}
+	why = missing("perf_instructions");
+	if (why[0]) {
+		SKIP("perf_counts_a_loop_exactly", why);
+	} else {
+		RUN(perf_counts_a_loop_exactly);
+	}
+	why = missing("PAPI_TOT_INS");
+	if (why[0]) {
+		SKIP("papi_counts_a_loop_exactly", why);
+	} else {
+		RUN(papi_counts_a_loop_exactly);
+	}
+	return check_end();
+}
