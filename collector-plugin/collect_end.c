@@ -157,7 +157,7 @@ static void last_line(const struct vt_collector *c)
 	char cpu[40], tick[40], late[40], period[40];
 
 	/* of less than a second it means nothing; a followed child is not the run */
-	vt_say(a->wall_ns < 1000000000 || strstr(c->run, "\ttrace=") ? 2 : 1, "INFO", "sampler used %.3f%% CPU (%s), longest tick %s, latest wake-up %s, %llu ticks every %s%s",
+	vt_say(a->wall_ns < 1000000000 || vt_run_child(c->run) ? 2 : 1, "INFO", "sampler used %.3f%% CPU (%s), longest tick %s, latest wake-up %s, %llu ticks every %s%s",
 	       100.0 * (double)a->cpu_ns / (double)a->wall_ns, tkm_print_time(cpu, sizeof(cpu), 1e-9 * (double)a->cpu_ns, 1),
 	       tkm_print_time(tick, sizeof(tick), 1e-9 * (double)a->longest_ns, 0),
 	       tkm_print_time(late, sizeof(late), 1e-9 * (double)a->latest_ns, 0), (unsigned long long)a->ticks,
@@ -217,7 +217,7 @@ void vt_collect_protocol(struct vt_collector *c, int finished)
 	struct tkm_newfile n = { 0 };
 	struct tkm_err e;
 
-	if (c->pub.rank > 0 || strstr(c->run, "\ttrace=")) {
+	if (c->pub.rank > 0 || vt_run_child(c->run)) {
 		return;
 	}
 	if (tkm_newfile_begin(&n, c->prot, 1, &e) < 0) {

@@ -48,10 +48,18 @@ static void keep(char *to, size_t size, const char *name)
 /* Takes out what vtrun put in, after noting it down. */
 static void clean_environment(const char *text)
 {
-	char set[2048], before[4096], *save = NULL, *name;
+	char set[2048], before[4096], *save = NULL, *name, *prog;
 
 	keep(run.preload, sizeof(run.preload), "LD_PRELOAD");
 	keep(run.run, sizeof(run.run), VT_RUN_VARIABLE);
+	prog = strstr(run.run, "\tprog=");
+	if (prog) {
+		/* what takes over is another program */
+		memcpy(prog, "\twas_", 5);
+	}
+	if (run.run[0] && !strstr(run.run, "\ttrace=") && vt_collect_trace()) {
+		snprintf(run.run + strlen(run.run), sizeof(run.run) - strlen(run.run), "\ttrace=%s", vt_collect_trace());
+	}
 	if (vt_run_value(text, "set", set, sizeof(set))) {
 		for (name = strtok_r(set, ",", &save); name && run.n_commanded < 32; name = strtok_r(NULL, ",", &save)) {
 			keep(run.commanded[run.n_commanded], sizeof(run.commanded[0]), name);

@@ -4,6 +4,7 @@
 #include "collector-plugin/collect_private.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -34,4 +35,11 @@ char *vt_own_program(char *buf, size_t size)
 	}
 	buf[n > 0 ? n : 0] = '\0';
 	return buf;
+}
+
+int vt_run_child(const char *text)
+{
+	char pid[16];
+
+	return strstr(text, "\ttrace=") && vt_run_value(text, "pid", pid, sizeof(pid)) && atoi(pid) != (int)getpid();
 }

@@ -1,0 +1,65 @@
+# shellcheck shell=sh
+# SPDX-License-Identifier: BSD-3-Clause
+# What the tests of the preloaded library share; to be sourced. TAP.
+set -u
+build=$(cd "${top_builddir:-.}" && pwd)
+# shellcheck disable=SC2034
+src=$(cd "${top_srcdir:-.}" && pwd)
+for v in $(env | sed -n 's/^\(VT_[A-Z_]*\)=.*/\1/p') LD_PRELOAD TICKMARK_RUN; do
+	unset "$v"
+done
+dir=$(mktemp -d) || exit 99
+mounted=
+trap '[ -z "$mounted" ] || umount "$mounted"; rm -rf "$dir"' EXIT
+count=0 bad=0
+
+ok() # ok NAME STATUS: status 0 is a pass; output is shown otherwise
+{
+	count=$((count + 1))
+	if [ "$2" -eq 0 ]; then
+		echo "ok $count - $1"
+	else
+		bad=1
+		echo "not ok $count - $1"
+		sed 's/^/# /' "$dir/diff" "$dir/out" "$dir/err" "$dir/verify" 2>/dev/null | head -60
+	fi
+	rm -f "$dir/diff" "$dir/verify"
+}
+
+skip() # skip NAME REASON
+{
+	count=$((count + 1))
+	echo "ok $count - $1 # SKIP $2"
+}
+
+done_testing()
+{
+	echo "1..$count"
+	exit "$bad"
+}
+
+fresh() # an empty folder, which becomes the current one
+{
+	cd "$dir" || exit 99
+	rm -rf run
+	mkdir run
+	cd run || exit 99
+}
+
+sampled() # sampled COMMAND...: under vtrun, with $options; output in $dir/out and $dir/err, exit status in $status
+{
+	# shellcheck disable=SC2086
+	timeout 60 "$build/vtrun" ${options:-} -- "$@" >"$dir/out" 2>"$dir/err" </dev/null
+	status=$?
+}
+
+valid() # valid TRACE: --verify finds no fault, and the sampler's own counters are in it
+{
+	"$build/stftool" "$1" --verify >"$dir/verify" 2>&1 &&
+		"$build/stftool" "$1" --print-counters >"$dir/counters" 2>>"$dir/verify" && grep -q sampler_cpu "$dir/counters"
+}
+
+merged() # merged TRACE: what is left in raw files makes a valid trace
+{
+	ls VT-flush-*.dat >"$dir/verify" 2>&1 && "$build/stftool" VT-flush-*.dat --merge "$1" >"$dir/verify" 2>&1 && valid "$1"
+}

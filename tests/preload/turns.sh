@@ -1,0 +1,94 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# Wrong turns of a program: the output and exit status are those without the sampler, and the trace is valid. TAP.
+. "${top_srcdir:-.}/tests/preload/lib.sh"
+turns=$build/tests/preload/turns
+VT_VERBOSE=0
+export VT_VERBOSE
+
+same() # same NAME PROGRAM ARGUMENT...: as without the sampler
+{
+	name=$1
+	shift
+	fresh
+	"$@" >"$dir/plain" 2>"$dir/plain.err" </dev/null
+	plain=$?
+	fresh
+	sampled "$@"
+	[ "$status" -eq "$plain" ] || echo "exit status $status, $plain without" >"$dir/diff"
+	[ "$status" -eq "$plain" ] && diff "$dir/plain" "$dir/out" >"$dir/diff" && diff "$dir/plain.err" "$dir/err" >"$dir/diff"
+	ok "$name: as without" $?
+}
+
+for t in fork vfork system spawn environment exec-fails late thread-exit main-gone many-threads signals handler-exit mask \
+	close-all descriptors pipe daemon dlopen limits _exit nothing closed-streams; do
+	same "$t" "$turns" "$t"
+	valid turns.stf && ! ls VT-flush-* >"$dir/verify" 2>&1
+	ok "$t: a valid trace, no raw file" $?
+done
+
+same chdir "$turns" chdir
+valid turns.stf
+ok "chdir: the trace is where the program began" $?
+
+EARLY_THREAD=1
+export EARLY_THREAD
+same early "$turns" early
+unset EARLY_THREAD
+valid turns.stf && [ "$("$build/stftool" turns.stf --print-threads --csv | grep -c '1:0')" -ge 1 ]
+ok "early: the thread from before main is in the trace" $?
+
+same exec "$turns" exec
+valid turns.stf && grep -q '^ *1 sampler_cpu' "$dir/counters" && "$build/stftool" turns.stf --print-threads >"$dir/verify" &&
+	grep -q ' sh$' "$dir/verify" && ! ls VT-flush-* >/dev/null 2>&1
+ok "exec: one trace of the process and what it became" $?
+
+for t in abort quick; do
+	same "$t" "$turns" "$t"
+	[ ! -e turns.stf ] && merged turns.stf
+	ok "$t: the raw file makes a valid trace" $?
+done
+
+same "a malloc of its own" "$build/tests/preload/turns_malloc" malloc
+valid turns_malloc.stf
+ok "a malloc of its own: a valid trace" $?
+
+# another preloaded library, and one that is missing
+cp "$build/.libs/libVTnull.so" "$dir/other.so"
+LD_PRELOAD=$dir/other.so
+export LD_PRELOAD
+same "another preloaded library" "$turns" environment
+unset LD_PRELOAD
+
+# a followed child each way, all in one trace
+fresh
+options=--follow-children
+for t in fork system spawn vfork; do
+	fresh
+	"$turns" "$t" >"$dir/plain" 2>/dev/null
+	plain=$?
+	sampled "$turns" "$t"
+	[ "$status" -eq "$plain" ] && diff "$dir/plain" "$dir/out" >"$dir/diff" && valid turns.stf
+	ok "followed $t: as without, a valid trace" $?
+done
+fresh
+sampled sh -c '(sleep 0.3; exit 2); sleep 0.3 & wait; (sleep 0.2)'
+"$build/stftool" sh.stf --print-threads >"$dir/verify" 2>&1 && [ "$(grep -c ' 0:[0-9]* ' "$dir/verify")" -ge 4 ] && valid sh.stf &&
+	! ls VT-flush-* >/dev/null 2>&1
+ok "children of a shell are followed into one trace" $?
+options=
+
+# without FOLLOW-CHILDREN only the program itself
+fresh
+sampled sh -c 'sleep 0.2; sleep 0.2'
+"$build/stftool" sh.stf --print-threads --csv >"$dir/verify" 2>&1 && [ "$(wc -l <"$dir/verify")" -eq 2 ]
+ok "children are not followed unasked" $?
+
+# scripts
+fresh
+printf '#!/bin/sh\necho script "$@"\nexit 21\n' >s
+chmod +x s
+sampled ./s a 'b c'
+[ "$status" -eq 21 ] && [ "$(cat "$dir/out")" = "script a b c" ] && valid s.stf
+ok "a script: named after it, its interpreter is sampled" $?
+done_testing
