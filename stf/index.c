@@ -216,13 +216,13 @@ static int put_totals(struct stf_writer *w, struct stx_stream *idx, uint64_t sta
 	return stx_put_duration(idx, &d) < 0 || stx_put_event_summary(idx, &e) < 0 ? -1 : 0;
 }
 
-static uint32_t threads_of(const struct stf_writer *w, uint32_t process)
+uint32_t stx_threads_of(const struct stf_writer *w, uint32_t process)
 {
 	return tkm_get32(w->procs->buf + sizeof(struct stx_wire_process_declaration) + 4 * (size_t)process,
 			 w->opt.big_endian);
 }
 
-static uint32_t count_processes(const struct stf_writer *w)
+uint32_t stx_count_processes(const struct stf_writer *w)
 {
 	return w->procs->cur == w->procs->buf
 		       ? 0
@@ -230,49 +230,10 @@ static uint32_t count_processes(const struct stf_writer *w)
 				   w->opt.big_endian);
 }
 
-/* The willies of processes first to last: runs of single-threaded processes are one triplet, any
- * other process is one of its own. */
-static int put_willies(struct stf_writer *w, struct stx_stream *idx, uint32_t id, uint32_t first, uint32_t last)
-{
-	uint32_t n = 0, p, t;
-	uint32_t *a = calloc(2 * ((size_t)last - first + 1), sizeof(*a));
-	int32_t *stride = calloc((size_t)last - first + 1, sizeof(*stride));
-	struct stf_willy_list r = { .id = id };
-	int rc = -1;
-
-	if (!a || !stride) {
-		stx_no_memory(&w->err);
-		goto out;
-	}
-	r.first_id = a;
-	r.last_id = a + (last - first + 1);
-	r.stride = stride;
-	for (p = first; p < last; p++) {
-		t = threads_of(w, p);
-		if (t == 1 && n && stride[n - 1] == 1 && a[last - first + n] + 1 == p) {
-			a[last - first + n] = p;
-			continue;
-		}
-		if (t) {
-			a[n] = p;
-			a[last - first + 1 + n] = p | (t - 1) << 16;
-			stride[n++] = t == 1 ? 1 : 0x10000;
-		}
-	}
-	r.size_1_3 = n;
-	rc = stx_put_willy_list(idx, &r);
-out:
-	free(a);
-	free(stride);
-	return rc;
-}
-
 /* List 1 is all willies, list 2 + I those of set I, unless there is one set and they are the same. */
 static uint32_t list_of(const struct stf_writer *w, unsigned kind, uint32_t set)
 {
-	uint32_t per = w->opt.procs_per_file;
-
-	return stx_category[kind].per_set && per && per < count_processes(w) ? 2 + set : 1;
+	return stx_category[kind].per_set && stx_sets_many(w) ? 2 + set : 1;
 }
 
 static unsigned kind_of(const struct stx_stream *s)
@@ -292,11 +253,11 @@ static uint32_t set_of(const struct stx_stream *s)
 
 static int put_lists(struct stf_writer *w, struct stx_stream *idx)
 {
-	uint32_t n = count_processes(w), per = w->opt.procs_per_file, set = 0, at = 0, last, done = UINT32_MAX;
+	uint32_t set = 0, at = 0, done = UINT32_MAX;
 	unsigned kind = 0;
 	struct stx_stream *s;
 
-	if (put_willies(w, idx, 1, 0, n) < 0) {
+	if (stx_put_willies(w, idx, 1, STX_ALL_SETS) < 0) {
 		return -1;
 	}
 	while ((s = next_data(w, &kind, &at))) {
@@ -305,8 +266,7 @@ static int put_lists(struct stf_writer *w, struct stx_stream *idx)
 			continue;
 		}
 		done = set;
-		last = (uint64_t)(set + 1) * per < n ? (set + 1) * per : n;
-		if (put_willies(w, idx, 2 + set, set * per < last ? set * per : last, last) < 0) {
+		if (stx_put_willies(w, idx, 2 + set, set) < 0) {
 			return -1;
 		}
 	}

@@ -189,7 +189,11 @@ struct stf_writer;
 struct stf_writer_options {
 	double resolution;       /* seconds of one time-stamp unit, > 0 */
 	uint32_t eventbits;      /* the clock's own tick is resolution x 2^eventbits; at most 63 */
-	uint32_t procs_per_file; /* processes that share one .f.I .c.I ... file; 0: all */
+	uint32_t procs_per_file; /* STF-PROCS-PER-FILE: at most so many processes share one .f.I .c.I ... file; 0: any
+	                          * number. Of threads, if one process was declared before the first record */
+	const uint32_t *node;    /* STF-USE-HW-STRUCTURE: node[i] is the number of the node of process i; only processes
+	                          * of one node share files. n_node of them, others share one set. NULL: wherever they ran */
+	uint32_t n_node;
 	int force;               /* replace an existing trace (only once the new one is complete) */
 	int big_endian;          /* for tests; traces are little-endian */
 	const char *comment;     /* one line for the head of the base file, or NULL */

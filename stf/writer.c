@@ -49,6 +49,9 @@ static int check_options(const char *path, const struct stf_writer_options *o, s
 	if (o->eventbits > 63) {
 		return stx_fail(err, STF_ERR_ARG, NULL, 0, 0, "%u event bits, at most 63", o->eventbits);
 	}
+	if (o->n_node > 0x10000 || (o->n_node && !o->node)) {
+		return stx_fail(err, STF_ERR_ARG, NULL, 0, 0, "%u nodes of processes, at most 65536", o->n_node);
+	}
 	if (o->compress < 0 || o->compress > 19) {
 		return stx_fail(err, STF_ERR_ARG, NULL, 0, 0, "compression level %d, must be 0 (none) to 19", o->compress);
 	}
@@ -83,6 +86,7 @@ void stx_writer_free(struct stf_writer *w)
 	stx_map_free(&w->classes);
 	stx_out_discard(&w->base);
 	stx_out_free(&w->base);
+	free(w->sets.of);
 	free(w->path);
 	free(w->comment);
 	free(w);
@@ -118,6 +122,10 @@ struct stf_writer *stf_writer_create(const char *path, const struct stf_writer_o
 		goto fail;
 	}
 	w->opt.comment = w->comment;
+	if (stx_sets_begin(w, opt->node, opt->n_node) < 0) {
+		goto fail;
+	}
+	w->opt.node = NULL; /* the caller's */
 	to = memory = stx_writer_where(w);
 	memory.path = NULL;
 	w->infos = stx_stream_new(&memory, "", 0);
@@ -258,16 +266,23 @@ static struct stx_stream *route_statistics(struct stf_writer *w)
 
 static struct stx_stream *route_data(struct stf_writer *w, unsigned kind, uint32_t willy)
 {
-	uint32_t set = 0, per = stx_category[kind].per_set ? w->opt.procs_per_file : 0;
+	struct stx_way way = { .span = UINT32_MAX };
+	uint32_t set = 0;
 	struct stx_stream *s;
 
-	if (per && !stf_willy_is_group(willy)) {
-		set = stf_willy_process(willy) / per;
+	if (!w->sets.decided) {
+		stx_sets_decide(w);
+	}
+	if (stx_category[kind].per_set) {
+		set = stx_set_of(w, willy);
+		stx_sets_way(w, willy, &way);
 	}
 	s = set < w->n_sets[kind] ? w->data[kind][set] : NULL;
 	s = s ? s : open_data(w, kind, set);
-	if (s) {
-		w->way[kind] = (struct stx_way){ s, set * per, per ? per : UINT32_MAX };
+	/* a group goes to set 0 without being one of its processes */
+	if (s && !(stf_willy_is_group(willy) && way.span != UINT32_MAX)) {
+		way.s = s;
+		w->way[kind] = way;
 	}
 	return s;
 }

@@ -17,10 +17,20 @@ struct stx_category {
 };
 extern const struct stx_category stx_category[DATA_KINDS];
 
-/* Where the last record of a category went: the processes first to first + span - 1 go there too. */
+/* Where the last record of a category went: the processes (or threads) first to first + span - 1 go there too. */
 struct stx_way {
 	struct stx_stream *s; /* NULL: not known */
 	uint32_t first, span;
+};
+
+#define STX_ALL_SETS UINT32_MAX
+
+/* Which processes share their files. */
+struct stx_sets {
+	uint32_t *of;      /* set of each of n_of processes, from their nodes; NULL: they are counted */
+	uint32_t n_of, n;  /* n sets */
+	int by_thread;     /* threads of the only process are counted */
+	int decided;       /* by_thread is, which is when the first record comes */
 };
 
 struct stf_writer {
@@ -29,6 +39,7 @@ struct stf_writer {
 	struct stf_err err;
 	uint8_t used[256];
 	struct stx_way way[DATA_KINDS];
+	struct stx_sets sets;
 	struct stx_stream *dcl, *sts;
 	struct stx_stream *infos, *procs; /* in memory: parts of the index */
 	struct stx_stream **data[DATA_KINDS];
@@ -63,11 +74,32 @@ struct stx_stream *stx_route_slow(struct stf_writer *w, unsigned id, unsigned ki
 static inline struct stx_stream *stx_route(struct stf_writer *w, unsigned id, unsigned kind, uint32_t willy, uint64_t key)
 {
 	/* a group, bit 31, is beyond the span unless all go to one file */
-	if (kind < DATA_KINDS && (willy & 0x8000ffffu) - w->way[kind].first < w->way[kind].span && !stx_is_fatal(&w->err)) {
+	uint32_t who = w->sets.by_thread ? willy >> 16 : willy & 0x8000ffffu;
+
+	if (kind < DATA_KINDS && who - w->way[kind].first < w->way[kind].span && !stx_is_fatal(&w->err)) {
 		return w->way[kind].s;
 	}
 	return stx_route_slow(w, id, kind, willy, key);
 }
+
+/* ---- sets.c ---- */
+
+/* With the nodes of the processes, or none. */
+int stx_sets_begin(struct stf_writer *w, const uint32_t *node, uint32_t n);
+/* Before the first record is put in a file. */
+void stx_sets_decide(struct stf_writer *w);
+uint32_t stx_set_of(const struct stf_writer *w, uint32_t willy);
+/* Who shares the files of this willy. */
+void stx_sets_way(const struct stf_writer *w, uint32_t willy, struct stx_way *way);
+/* Is there more than one set? */
+int stx_sets_many(const struct stf_writer *w);
+/* The willies of one set, or of all, as willy_list `id`. */
+int stx_put_willies(struct stf_writer *w, struct stx_stream *idx, uint32_t id, uint32_t set);
+
+/* ---- index.c ---- */
+
+uint32_t stx_threads_of(const struct stf_writer *w, uint32_t process);
+uint32_t stx_count_processes(const struct stf_writer *w);
 
 /* Where its files go. */
 struct stx_where stx_writer_where(struct stf_writer *w);
