@@ -13,41 +13,10 @@
 #include <unistd.h>
 
 #include "base/newfile.h"
-#include "base/text.h"
 #include "calib/clk.h"
 #include "collector-plugin/merge.h"
 
 enum { PART = 1 << 20 };
-
-/* ---- clock data ---- */
-
-static int gather_clocks(struct vt_job *j, struct tkm_err *err)
-{
-	struct cal_blobs all;
-	char *mine = NULL;
-	size_t length = 0;
-	FILE *f = open_memstream(&mine, &length);
-	int i, rc;
-
-	if (!f || cal_clk_write_rank(f, &j->rank, err) < 0 || fclose(f) != 0) {
-		return tkm_fail(err, TKM_ERR_NOMEM, "out of memory");
-	}
-	rc = cal_link_gather(j->link, mine, length, &all, err);
-	free(mine);
-	if (rc < 0 || j->link->rank != 0) {
-		return rc;
-	}
-	j->run.ranks = (size_t)j->link->size;
-	j->run.method = j->sync.method;
-	j->run.wanted = CAL_CONSTRAINED;
-	j->run.rank = calloc(j->run.ranks, sizeof(*j->run.rank));
-	rc = j->run.rank ? 0 : tkm_fail(err, TKM_ERR_NOMEM, "out of memory");
-	for (i = 0; i < all.n && rc == 0; i++) {
-		rc = cal_clk_read_rank(all.data[i], all.length[i], "clock data", &j->run.rank[i], err);
-	}
-	cal_blobs_free(&all);
-	return rc;
-}
 
 /* ---- raw files ---- */
 
@@ -169,7 +138,7 @@ static int gather_files(struct vt_job *j, const char *raw_path, struct tkm_err *
 
 int vt_job_gather(struct vt_job *j, const char *raw_path, struct tkm_err *err)
 {
-	return gather_clocks(j, err) < 0 || gather_files(j, raw_path, err) < 0 ? -1 : 0;
+	return cal_job_gather(&j->clock, &j->run, err) < 0 || gather_files(j, raw_path, err) < 0 ? -1 : 0;
 }
 
 /* ---- the trace ---- */
@@ -199,10 +168,9 @@ int vt_job_merge(struct vt_job *j, struct tkm_err *err)
 	size_t i, n = j->run.ranks;
 	int rc;
 
-	rc = cal_solve(&j->run, j->skip, err);
 	j->in = calloc(n, sizeof(*j->in));
-	if (rc < 0 || !j->in) {
-		return rc < 0 ? rc : tkm_fail(err, TKM_ERR_NOMEM, "out of memory");
+	if (!j->in) {
+		return tkm_fail(err, TKM_ERR_NOMEM, "out of memory");
 	}
 	for (i = 0; i < n; i++) {
 		j->in[i] = (struct vt_merge_input){ .path = j->path[i], .map = &j->run.rank[i].map };

@@ -2,6 +2,7 @@
 /* One job from MPI_Init to MPI_Finalize: who takes part, the clock sessions, one trace. Trouble of one rank is
  * told to all, so that none waits for another: then each keeps its own raw file, which stftool can merge. */
 #include "config.h"
+#include "collector-plugin/collect_private.h"
 #include "collector-plugin/mpi_job.h"
 #include "collector-plugin/mpi_private.h"
 
@@ -9,7 +10,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 static struct vt_job job;
 static char raw_path[4096];
@@ -25,12 +25,7 @@ static int all_well(int rc)
 
 static void say(const char *what, const struct tkm_err *err)
 {
-	char line[700];
-	int n = snprintf(line, sizeof(line), "vtrun: rank %d: %s: %.480s\n", job.rank.rank, what, err->text);
-
-	if (write(STDERR_FILENO, line, (size_t)n) < 0) {
-		return;
-	}
+	vt_say(1, "WARNING", "%s: %s", what, err->text);
 }
 
 /* The sessions are over for this rank; the raw file goes on. */
@@ -49,7 +44,7 @@ void vt_job_begin(int *argc, char ***argv)
 
 	PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
 	PMPI_Comm_size(MPI_COMM_WORLD, &size);
-	job.rank.rank = rank;
+	job.rank = rank;
 	rc = vt_collect_start(rank, size, argc && argv && *argv && *argc > 0 ? (*argv)[0] : NULL, &err);
 	if (rc < 0) {
 		say("nothing is recorded", &err);
@@ -107,9 +102,13 @@ void vt_job_end(void)
 		vt_collect_end(0);
 		return;
 	}
+	job.clock_s -= PMPI_Wtime();
 	rc = vt_job_session(&job, CAL_END, &err);
+	job.clock_s += PMPI_Wtime();
 	if (rc < 0) {
 		say("no clock session", &err);
+	} else if (job.rank == 0) {
+		vt_say(2, "INFO", "clock sessions at start and end took %.3f ms", job.clock_s * 1e3);
 	}
 	vt_collect_end(0);
 	if (all_well(rc) == 0) {
@@ -138,13 +137,8 @@ void vt_job_write(void)
 static void say_kept(const char *how)
 {
 	if (job.collect && job.collect->together && !over) {
-		char line[5000];
-		int n = snprintf(line, sizeof(line), "[%d] Tickmark INFO: %s: no trace was written; stftool %s --merge %s makes one of what all "
-			"ranks have recorded\n", job.rank.rank, how, raw_path, vt_collect_trace());
-
-		if (write(STDERR_FILENO, line, (size_t)n) < 0) {
-			return;
-		}
+		vt_say(1, "INFO", "%s: no trace was written; stftool %s --merge %s makes one of what all ranks have recorded", how,
+			raw_path, vt_collect_trace());
 	}
 }
 

@@ -3,9 +3,7 @@
 #ifndef COLLECTOR_PLUGIN_MPI_JOB_H
 #define COLLECTOR_PLUGIN_MPI_JOB_H
 
-#include "calib/link.h"
-#include "calib/solve.h"
-#include "calib/sync.h"
+#include "calib/job.h"
 #include "collector-plugin/vt_private.h"
 
 enum { VT_HOST_NAME = 128 };
@@ -17,17 +15,14 @@ struct vt_process {
 
 struct vt_job {
 	struct vt_collect *collect;
+	int rank;
 	struct cal_link *link;      /* NULL: no sessions, no common trace */
-	struct cal_rank rank;       /* of this process */
-	struct cal_sync_options sync;
-	unsigned char *exchanges;   /* which ranks talk to the master */
-	double *hz;                 /* of each rank's timer */
-	int skip;                   /* TIMER-SKIP */
+	struct cal_job clock;
+	double clock_s;             /* that the sessions at both ends took */
 	int ranks;
 	int *host;                  /* number of each rank's host, by the lowest rank on it */
 	char *host_name;            /* VT_HOST_NAME bytes per rank */
 	struct vt_process *process; /* of each rank, on rank 0 */
-	char domain[256];           /* equal where the kernel's clocks are shared */
 	/* rank 0, from vt_job_end() to vt_job_write() */
 	struct cal_run run;
 	struct vt_merge_input *in;

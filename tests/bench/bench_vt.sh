@@ -1,0 +1,55 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# What libVT costs an MPI job. Prints lines as tests/bench/bench.h does.
+# usage: bench_vt.sh BUILD-DIRECTORY
+set -u
+build=$(cd "${1:?usage: bench_vt.sh BUILD-DIRECTORY}" && pwd) || exit 1
+prog=$build/tests/bench/bench_vt_mpi
+samples=${BENCH_VT_SAMPLES:-10000000} # per rank
+OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1
+export OMPI_ALLOW_RUN_AS_ROOT OMPI_ALLOW_RUN_AS_ROOT_CONFIRM OMPI_MCA_rmaps_base_oversubscribe
+dir=$(mktemp -d) || exit 1
+trap 'rm -rf "$dir"' EXIT
+cd "$dir" || exit 1
+
+figure() # figure NAME UNIT FILE
+{
+	sort -g "$3" | awk -v name="$1" -v unit="$2" '
+		{ v[NR] = $1 }
+		END { m = NR % 2 ? v[(NR + 1) / 2] : (v[NR / 2] + v[NR / 2 + 1]) / 2
+		      printf "%s\t%.4g\t%s\t%.4g\t%.4g\t%d\n", name, m, unit, v[1], v[NR], NR }'
+}
+
+now()
+{
+	date +%s.%N
+}
+
+VT_COUNTER='** off' VT_COUNTER_MIN_INTERVAL=-1s VT_VERBOSE=0 mpirun -np 1 "$build/vtrun" -- "$prog" overhead || exit 1
+
+# the whole of mpirun with and without, in turn, less what the two sessions say that they took
+for _ in 1 2 3 4 5 6 7 8 9; do
+	a=$(now)
+	mpirun -np 4 "$prog" start >/dev/null 2>&1 || exit 1
+	b=$(now)
+	VT_VERBOSE=2 VT_FORCE=on mpirun -np 4 "$build/vtrun" -- "$prog" start >out 2>&1 || exit 1
+	c=$(now)
+	session=$(sed -n 's/.*clock sessions at start and end took \([0-9.]*\) ms.*/\1/p' out)
+	[ -n "$session" ] || { echo 'bench_vt: the sessions did not say how long they took' >&2; exit 1; }
+	echo "$a $b $c $session" | awk '{ printf "%.3f\n", (($3 - $2) - ($2 - $1)) * 1000 - $4 }' >>start
+	echo "$session" >>session
+done
+figure vt.start ms start
+figure vt.start.sessions ms session
+
+# one file for all ranks, and one for each
+for files in 0 1; do
+	for _ in 1 2 3; do
+		rm -f ./*.stf* ./*.prot ./*.clk
+		VT_VERBOSE=0 VT_TIMER=CPU VT_FLUSH_LIMIT=8GB VT_STF_PROCS_PER_FILE=$files mpirun -np 4 "$build/vtrun" -- "$prog" finalize "$samples" \
+			>out 2>&1 || { cat out >&2; exit 1; }
+		awk -v n="$samples" '/^[0-9.]+$/ { print 4 * n / $1 / 1e6 }' out >>finalize$files
+	done
+done
+figure vt.finalize Mrecords/s finalize1
+figure vt.finalize.one_file Mrecords/s finalize0
