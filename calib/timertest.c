@@ -558,7 +558,7 @@ static int truth_mode(struct tt *t, struct tkm_err *err)
 		tick_s = fmax(tick_s, tmr_effective_tick(sim, &t->me.quality));
 	}
 	memset(t->exchanges, 1, (size_t)t->link->size);
-	rc = make_plan(t, err) < 0 ? -1 : tt_truth(t->link, &t->o, &t->plan, tick_s, within, &fit, err);
+	rc = tt_make_plan(t, err) < 0 ? -1 : tt_truth(t->link, &t->o, &t->plan, tick_s, within, &fit, err);
 	if (all_well(t, rc, err) < 0 || cal_link_bcast(t->link, &fit, sizeof(fit), err) < 0) {
 		return TT_ERROR;
 	}
