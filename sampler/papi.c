@@ -192,6 +192,7 @@ static int set_inherit(const struct smp_papi *papi, int set)
 static int bind(const struct smp_papi *papi, struct part *p, const struct smp_env *env, const struct smp_target *t)
 {
 	enum smp_scope scope = scope_of(papi->get_component_info(p->component));
+	int32_t tid = t->scope == SMP_THREAD && t->tid ? t->tid : t->pid ? t->pid : (int32_t)getpid();
 	int rc = papi->create_eventset(&p->set);
 
 	if (rc == PAPI_OK) {
@@ -210,8 +211,9 @@ static int bind(const struct smp_papi *papi, struct part *p, const struct smp_en
 	if (rc == PAPI_OK && t->scope == SMP_PROCESS) {
 		rc = set_inherit(papi, p->set);
 	}
-	if (rc == PAPI_OK) {
-		rc = papi->attach(p->set, (unsigned long)(t->scope == SMP_THREAD && t->tid ? t->tid : t->pid ? t->pid : getpid()));
+	/* PAPI attaches only where the CPU counts instructions; the thread that asks needs not be attached */
+	if (rc == PAPI_OK && tid != (int32_t)gettid()) {
+		rc = papi->attach(p->set, (unsigned long)tid);
 	}
 	return rc;
 }

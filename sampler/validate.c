@@ -119,7 +119,8 @@ static int slope(const struct opened *o, const struct expectation *e, double *ou
 		if (count(o, e, e->small, &a, v) < 0 || count(o, e, e->large, &b, v) < 0) {
 			return -1;
 		}
-		s[i] = (b - a) / (double)(e->large - e->small);
+		/* what only has to grow may do so all in the first round */
+		s[i] = e->how == SOME ? a + b : (b - a) / (double)(e->large - e->small);
 		for (k = i; k > 0 && s[k] < s[k - 1]; k--) {
 			t = s[k];
 			s[k] = s[k - 1];

@@ -17,18 +17,18 @@
 #include "sampler/private.h"
 #include "sampler/validate.h"
 
-enum { MAX_PATTERNS = 256, MAX_PLUGINS = 16 };
+enum { MAX_PATTERNS = 256 };
 
 static int o_fast, o_json, o_validate, o_help, o_version;
 static const char *o_root = "/";
-static struct tkm_option_list o_plugin;
+static const char *o_plugin = "";
 
 static const struct tkm_option options[] = {
 	{ "FAST", TKM_OPTION_BOOL, &o_fast, 0, 0, "", "at most 300 ms: one read per counter, PAPI's events only by name" },
 	{ "JSON", TKM_OPTION_BOOL, &o_json, 0, 0, "", "print JSON" },
 	{ "VALIDATE", TKM_OPTION_BOOL, &o_validate, 0, 0, "", "run loops of known size and judge each counter; status 1 if one is refused" },
 	{ "ROOT", TKM_OPTION_TEXT, &o_root, 0, 0, "DIR", "read /proc and /sys below DIR, a snapshot of another machine" },
-	{ "PLUGIN", TKM_OPTION_LIST, &o_plugin, 0, 0, "FILE ...", "add the source in the shared object FILE, with its options" },
+	{ "PLUGIN", TKM_OPTION_TEXT, &o_plugin, 0, 0, "FILE", "add the source in the shared object FILE; \"FILE OPTIONS\" gives it options" },
 	{ "HELP", TKM_OPTION_BOOL, &o_help, 0, 0, "", "print this and stop" },
 	{ "VERSION", TKM_OPTION_BOOL, &o_version, 0, 0, "", "print the version and stop" },
 	{ .name = NULL },
@@ -82,7 +82,9 @@ static int by_size(const void *a, const void *b)
 /* The median of some reads of the counter alone; the first, which warms up, does not count. */
 static double measure(const struct smp_planned *p)
 {
-	struct smp_target self = { p->counter.scope, getpid(), p->counter.scope == SMP_THREAD ? (int32_t)gettid() : 0 };
+	struct smp_target self = {
+		p->counter.scope, smp_live(p->env) ? getpid() : 0, p->counter.scope == SMP_THREAD ? (int32_t)gettid() : 0,
+	};
 	const char *name = p->counter.name;
 	char why_each[1][SMP_TEXT] = { "" }, why[SMP_TEXT] = "";
 	double cost[15], begin;
@@ -278,42 +280,30 @@ static int show(const struct smp_plan *plan)
 	return refused;
 }
 
-/* Every word of --plugin is a file, or an option of the file before it. */
-static int load_plugins(struct smp_plugin *plugin, size_t *n, struct tkm_err *err)
-{
-	size_t i;
-
-	for (i = 0, *n = 0; i < o_plugin.n && *n < MAX_PLUGINS; i++, ++*n) {
-		plugin[*n].source = smp_plugin_load(o_plugin.text[i], &plugin[*n].options, err);
-		if (!plugin[*n].source) {
-			return -1;
-		}
-	}
-	return 0;
-}
-
 static int run(const char **pattern, int n_patterns)
 {
 	static char rule[MAX_PATTERNS][SMP_TEXT];
 	const char *rules[MAX_PATTERNS] = { "* on" };
-	struct smp_plugin plugin[MAX_PLUGINS];
+	struct smp_plugin plugin = { NULL, NULL };
 	struct smp_plan *plan;
 	struct smp_env env;
 	struct tkm_err err;
-	size_t n_plugins = 0;
 	int i, rc;
 
 	smp_env_init(&env);
 	env.root = o_root;
 	env.flags = o_fast ? SMP_FAST : 0;
-	if (load_plugins(plugin, &n_plugins, &err) < 0) {
-		return fail(2, err.text);
+	if (o_plugin[0]) {
+		plugin.source = smp_plugin_load(o_plugin, &plugin.options, &err);
+		if (!plugin.source) {
+			return fail(2, err.text);
+		}
 	}
 	for (i = 0; i < n_patterns; i++) {
 		snprintf(rule[i], sizeof(rule[i]), "%s on", pattern[i]);
 		rules[i] = rule[i];
 	}
-	plan = smp_plan_open(&env, rules, (size_t)(n_patterns ? n_patterns : 1), plugin, n_plugins, &err);
+	plan = smp_plan_open(&env, rules, (size_t)(n_patterns ? n_patterns : 1), &plugin, plugin.source != NULL, &err);
 	if (!plan) {
 		return fail(2, err.text);
 	}

@@ -1,0 +1,109 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# vtcounters as its users run it: lists, JSON, snapshots, plugins, verdicts, and a PAPI that hangs.
+set -u
+builddir=${top_builddir:-$(pwd)}
+srcdir=${top_srcdir:-$(cd "$(dirname "$0")/../.." && pwd)}
+vtcounters=$builddir/vtcounters
+cc=${CC:-cc}
+work=$(mktemp -d) || exit 99
+trap 'rm -rf "$work"' EXIT
+cd "$work" || exit 99
+count=0
+bad=0
+
+result() # result NAME TEXT: passes when TEXT is empty
+{
+	count=$((count + 1))
+	if [ -z "$2" ]; then
+		echo "ok $count - $1"
+	else
+		printf '%s\n' "$2" | sed 's/^/# /'
+		echo "not ok $count - $1"
+		bad=1
+	fi
+}
+
+skip() # skip NAME WHY
+{
+	count=$((count + 1))
+	echo "ok $count - $1 # SKIP $2"
+}
+
+# says NAME STATUS PATTERN COMMAND...: exit status, and a line that matches
+says()
+{
+	name=$1 status=$2 pattern=$3
+	shift 3
+	timeout 60 "$@" >out 2>&1
+	rc=$?
+	[ $rc -eq "$status" ] && grep -q -- "$pattern" out && result "$name" "" && return
+	result "$name" "status $rc, wanted $status and \"$pattern\": $(head -n 20 out)"
+}
+
+says "the list names the guide's five" 0 '^cpu_idle  *node  *percent' "$vtcounters"
+for name in disk_io net_io cpu_idle cpu_sys cpu_usr; do
+	# absent disks and interfaces stand in the second part
+	grep -qw "$name" out || result "the list names $name" "$(cat out)"
+done
+says "a cost is measured" 0 '^cpu_usr .*[0-9]\.[0-9][0-9] us' "$vtcounters" cpu_usr
+says "instances on request" 0 '^cpu_usr:cpu0 ' "$vtcounters" 'cpu_usr:*'
+says "what is missing has a reason" 0 'no interface eth99' "$vtcounters" net_io:eth99
+says "a name that nobody knows" 0 'no source knows' "$vtcounters" nonsense
+says "a pattern that nothing matches" 1 'no counter matches' "$vtcounters" 'nonsense*'
+says "a wrong option" 2 'bogus' "$vtcounters" --bogus
+says "a root that is not there" 2 '/nowhere' "$vtcounters" --root /nowhere
+says "help" 0 '^usage: vtcounters' "$vtcounters" --help
+
+sh "$srcdir/tests/proc/gather.sh" --unpack "$work/snap" <"$srcdir/tests/proc/two-sockets.snap"
+says "another machine's snapshot" 0 '^disk_io:nvme0n1 ' "$vtcounters" --root snap 'disk_io:*'
+sh "$srcdir/tests/proc/gather.sh" >here.snap
+sh "$srcdir/tests/proc/gather.sh" --unpack "$work/here" <here.snap
+says "this machine's snapshot" 0 '^cpu_usr ' "$vtcounters" --root here cpu_usr
+
+if "$vtcounters" --json cpu_usr >json 2>err; then
+	says "JSON is JSON" 0 '^cpu_usr percent' "${PYTHON3:-python3}" -c '
+import json
+c = json.load(open("json"))["counters"][0]
+print(c["name"], c["shown_unit"], c["read_us"] > 0)'
+else
+	skip "JSON is JSON" "$(cat err)"
+fi
+
+template=$builddir/tests/unit/.libs/plugin_template.so
+says "a plugin's counters" 0 '^mine_reads ' "$vtcounters" --plugin "$template 7" 'mine_*'
+says "a plugin's own reason" 0 'give a number' "$vtcounters" --plugin "$template" mine_level
+says "no plugin" 2 'no-such.so' "$vtcounters" --plugin ./no-such.so mine_level
+
+says "loops of known size are counted" 0 '^proc_write  *accept  *1024 bytes per KiB' "$vtcounters" --validate proc_write
+says "loopback bytes" 0 '^net_io:lo  *accept' "$vtcounters" --validate net_io:lo
+
+# PAPI: what hangs in initialisation is given up
+if "$vtcounters" PAPI_TOT_INS 2>&1 | grep -q 'build has no PAPI'; then
+	skip "a PAPI that hangs is given up" "this build has no PAPI"
+	skip "counters that lie are refused" "this build has no PAPI"
+else
+	mkdir fake
+	{
+		echo '#include <unistd.h>'
+		echo 'int PAPI_library_init(int v) { (void)v; for (;;) pause(); }'
+		sed -n '/define SMP_PAPI_CALLS/,/[^\\]$/p' "$srcdir/sampler/papi_lib.h" | grep -o 'X([a-z_]*)' |
+			sed 's/X(\(.*\))/\1/' | grep -v '^library_init$' | sort -u | sed 's/.*/int PAPI_&(void) { return -1; }/'
+	} | grep -v 'PAPI_X\|PAPI_(' >fake.c
+	if $cc -shared -fPIC -o fake/libpapi.so.7.0 fake.c 2>err; then
+		LD_LIBRARY_PATH=$work/fake says "a PAPI that hangs is given up" 0 'not ready after 2 s' "$vtcounters" PAPI_TOT_INS
+	else
+		skip "a PAPI that hangs is given up" "$(head -n 1 err)"
+	fi
+	# PAPI counts software events under the names of hardware ones: the loops must notice
+	printf 'CPU,perf\nPRESET,PAPI_TOT_INS,NOT_DERIVED,perf::CPU-CLOCK\nPRESET,PAPI_TLB_DM,NOT_DERIVED,perf::PAGE-FAULTS\n' >events.csv
+	if $cc -D_GNU_SOURCE -shared -fPIC -o swpmu.so "$srcdir/tests/lib/swpmu.c" -Wl,--no-as-needed -lpfm 2>err; then
+		PAPI_CSV_EVENT_FILE=$work/events.csv LD_PRELOAD=$work/swpmu.so \
+			says "counters that lie are refused" 1 '^PAPI_TOT_INS  *REFUSE' "$vtcounters" --validate PAPI_TOT_INS PAPI_TLB_DM
+		grep -q '^PAPI_TLB_DM  *accept' out || result "those that count are not" "$(cat out)"
+	else
+		skip "counters that lie are refused" "$(head -n 1 err)"
+	fi
+fi
+echo "1..$count"
+exit $bad
