@@ -306,6 +306,30 @@ static void pause_until(struct tt *t, double begin, double until)
 	}
 }
 
+/* Sleeps, and wakes for the sessions that are due; rank 0 says how many. */
+static int pause_with_sessions(struct tt *t, double begin, double seconds, struct tkm_err *err)
+{
+	double every, until = cal_link_seconds(t->link) + seconds;
+	long long n, i;
+
+	if (tt_plan_sessions(t, err) < 0) {
+		return -1;
+	}
+	every = t->result.session_every_s;
+	n = every > 0 ? (long long)((until - t->synchronised_at) / every) : 0;
+	if (cal_link_bcast(t->link, &n, sizeof(n), err) < 0) {
+		return -1;
+	}
+	for (i = 1; i <= n; i++) {
+		pause_until(t, begin, t->synchronised_at + every);
+		if (tt_synchronise(t, CAL_MIDDLE, err) < 0) {
+			return -1;
+		}
+	}
+	pause_until(t, begin, until);
+	return 0;
+}
+
 static int test_messages(struct tt *t, struct tkm_err *err)
 {
 	double begin = cal_link_seconds(t->link), now;
@@ -319,7 +343,9 @@ static int test_messages(struct tt *t, struct tkm_err *err)
 			return -1;
 		}
 		now = cal_link_seconds(t->link);
-		pause_until(t, begin, fmin(now + t->o.sleep_s, begin + t->o.seconds));
+		if (pause_with_sessions(t, begin, fmin(t->o.sleep_s, fmax(begin + t->o.seconds - now, 0)), err) < 0) {
+			return -1;
+		}
 		go = cal_link_seconds(t->link) - begin < t->o.seconds;
 		if (cal_link_bcast(t->link, &go, sizeof(go), err) < 0) {
 			return -1;

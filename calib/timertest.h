@@ -25,6 +25,7 @@ struct tt_options {
 	int force, quiet, synced_host, synced_cluster; /* synced_*: -1 when nobody said */
 	long long verbose, burst, timer_skip;          /* timer_skip -1: use start and end only */
 	double performance_s, max_drift, max_wander;
+	double target_bound_s; /* 0: none; else sessions are made as often as it takes */
 	struct cal_sync_options sync;
 	const char *sync_name, *shape_name;
 	enum cal_shape shape;     /* of a synchronisation */
@@ -92,6 +93,7 @@ struct tt_result {
 	size_t worst;        /* index of the burst with the largest |offset| */
 	struct tt_truth *truth; /* per rank */
 	uint64_t most_on_tick; /* events of one rank on the same clock tick, beyond the first */
+	double session_half_s, session_every_s; /* with a target: of the first session, and what follows; 0: never enough */
 	struct cal_causality_stats causality; /* of the bursts' messages, in global ticks */
 	uint64_t reversed_uncorrected; /* of them, by the clocks as they are */
 	double *longer_s;    /* of each message in the trace's order: by how much moving made it longer; NULL: not at all */
@@ -117,6 +119,8 @@ struct tt {
 	double *hz;               /* nominal (else measured) frequency of every rank's timer */
 	struct cal_rank rank;     /* what goes into the correction data */
 	int32_t synchronised;     /* sessions so far */
+	double lasted_s;          /* the first */
+	double synchronised_at;   /* end of the last, on the link's clock */
 	struct tt_matrix_of_node matrix; /* of the first rank of a node */
 	struct tt_result result;  /* rank 0 */
 	double progress_at;
@@ -133,6 +137,10 @@ double tt_prove_one_clock(const struct tt *t);
 
 /* What every rank has to know of all timers, once they have been measured. */
 int tt_share_timers(struct tt *t, struct tkm_err *err);
+
+/* With --target-bound: how often to synchronise from now on, by the widest of all sessions that this looked at;
+ * in t->result. All call it. */
+int tt_plan_sessions(struct tt *t, struct tkm_err *err);
 
 /* SYNCED-HOST and SYNCED-CLUSTER: t->exchanges and what t->rank shares. */
 void tt_decide_sync(struct tt *t);

@@ -67,6 +67,8 @@ static size_t make_table(struct tt_options *o, struct tkm_option *t)
 			"no clock is farther off its nominal rate (default 500ppm)" },
 		{ "MAX-WANDER", TKM_OPTION_FRACTION, &o->max_wander, 0, 0.1, "FRACTION",
 			"the rate of a clock against the master's stays within this of a constant (default 1ppm)" },
+		{ "TARGET-BOUND", TKM_OPTION_TIME, &o->target_bound_s, 1e-9, 1, "TIME",
+			"synchronise so often that the bound stays within this all the time (default: once per burst)" },
 		{ "TRUTH", TKM_OPTION_BOOL, &o->truth, 0, 0, NULL,
 			"compare ways of synchronisation on simulated clocks over the timer (default then: CPU)" },
 		{ "TRUTH-METHODS", TKM_OPTION_TEXT, &o->truth_names, 0, 0, "LIST",
@@ -167,6 +169,9 @@ static int check(struct tt_options *o, struct tkm_err *err)
 		return tkm_fail(err, TKM_ERR_ARG, "--topology '%s': auto, star and tree are known", o->shape_name);
 	}
 	o->shape = (enum cal_shape)i;
+	if (o->target_bound_s > 0 && o->timer_skip < 0) {
+		o->timer_skip = 0; /* all of them count */
+	}
 	if (!o->output[0] || o->output[strlen(o->output) - 1] == '/') {
 		return tkm_fail(err, TKM_ERR_ARG, "--output '%s': a name for the files is missing, as in DIR/BASENAME", o->output);
 	}

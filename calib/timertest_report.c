@@ -409,6 +409,57 @@ static void print_bursts(FILE *f, const struct tt_result *r, long long verbose)
 	}
 }
 
+/* The widest bound between the first session and the last, at 40 points of each interval. */
+static double widest_bound(const struct cal_map *m)
+{
+	enum { POINTS = 40 };
+	double widest = 0;
+	struct cal_walk w;
+	size_t k;
+	int i;
+
+	cal_walk_begin(&w, m);
+	for (k = 0; k + 1 < m->nodes; k++) {
+		int64_t length = ltick_sub(m->node[k + 1].local, m->node[k].local);
+
+		cal_walk_node(&w, k);
+		for (i = 0; i < POINTS && length > 0; i++) {
+			double bound;
+
+			cal_walk_at(&w, ltick_add(m->node[k].local, (int64_t)((double)length * i / POINTS)), &bound);
+			widest = fmax(widest, bound);
+		}
+	}
+	return widest;
+}
+
+/* Whether --target-bound was kept, and if not why. */
+static void print_target(FILE *f, const struct tt_options *o, const struct tt_result *r)
+{
+	double widest = 0;
+	char a[32], b[32], c[32];
+	int i, at = 0;
+
+	if (o->target_bound_s <= 0) {
+		return;
+	}
+	for (i = 1; i < r->ranks; i++) {
+		double one = fmax(widest_bound(&r->run.rank[i].map), r->run.rank[i].map.extra_s);
+
+		at = one > widest ? i : at;
+		widest = fmax(widest, one);
+	}
+	tkm_print_time(a, sizeof(a), widest, 1);
+	tkm_print_time(b, sizeof(b), o->target_bound_s, 1);
+	if (r->session_half_s >= o->target_bound_s) {
+		fprintf(f, "target bound %s: cannot be kept, a session alone is certain to +-%s\n", b,
+			tkm_print_time(c, sizeof(c), r->session_half_s, 1));
+	} else {
+		fprintf(f, "target bound %s: %s, the largest bound is %s (rank %d), a session was due every %s\n", b,
+			widest <= o->target_bound_s ? "kept" : "NOT kept", a, at, tkm_print_time(c, sizeof(c), r->session_every_s, 1));
+	}
+}
+
 /* Messages that arrive before they were sent, and what was done about it. */
 static void print_causality(FILE *f, const struct tt_result *r)
 {
@@ -448,6 +499,7 @@ void tt_print_result(FILE *f, const struct tt_options *o, const struct tt_result
 			fprintf(f, "%lld stamps moved to keep their order, largest by %s\n", r->repairs,
 				tkm_print_time(a, sizeof(a), r->largest_repair_s, 3));
 		}
+		print_target(f, o, r);
 		print_causality(f, r);
 		print_bursts(f, r, o->verbose);
 		print_truth(f, r);

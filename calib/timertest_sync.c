@@ -8,6 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "calib/fit.h"
+#include "calib/online.h"
+
 int tt_find_places(struct tt *t, struct tkm_err *err)
 {
 	t->place = calloc((size_t)t->link->size, sizeof(*t->place));
@@ -130,12 +133,14 @@ int tt_make_plan(struct tt *t, struct tkm_err *err)
 int tt_synchronise(struct tt *t, enum cal_session_kind kind, struct tkm_err *err)
 {
 	struct cal_sync_report report = { .lost = 0 };
+	double begin = cal_link_seconds(t->link);
 	int rc;
 
 	t->o.sync.report = &report;
 	rc = cal_sync_ranks(t->link, 0, &t->plan, t->exchanges, &t->o.sync, kind, &t->rank, err);
 	t->o.sync.report = NULL;
-	t->synchronised++;
+	t->synchronised_at = cal_link_seconds(t->link);
+	t->lasted_s = t->synchronised++ ? t->lasted_s : t->synchronised_at - begin;
 	if (report.lost) {
 		fprintf(stderr, "%s: warning: %s; this synchronisation goes on without it\n", program_invocation_short_name,
 			report.first.text);
@@ -143,3 +148,45 @@ int tt_synchronise(struct tt *t, enum cal_session_kind kind, struct tkm_err *err
 	return rc;
 }
 
+/* Half of what the last session leaves uncertain at this process, 0 if it had none. */
+static double last_half_width(const struct tt *t)
+{
+	const struct cal_session *s = t->rank.sessions ? &t->rank.session[t->rank.sessions - 1] : NULL;
+	double hz = t->hz[t->link->rank], tick = fmax(t->rank.effective_tick_s * hz, 1);
+	struct cal_point p;
+
+	if (!s || s->n == 0 || cal_condense(s, t->hz[0] / hz, 2 * t->o.max_drift, tick, tick * t->hz[0] / hz, CAL_QUIET, &p, NULL) < 0) {
+		return 0;
+	}
+	return 0.5 * (p.high - p.low) / t->hz[0];
+}
+
+int tt_plan_sessions(struct tt *t, struct tkm_err *err)
+{
+	struct {
+		double half_s, every_s;
+	} plan = { t->result.session_half_s, 0 };
+	double *half = NULL, *may_step = NULL;
+	int i, any = 0, rc = -1;
+
+	if (t->o.target_bound_s <= 0) {
+		return 0;
+	}
+	if (share(t, last_half_width(t), &half, err) == 0 && share(t, t->rank.may_step, &may_step, err) == 0) {
+		for (i = 0; i < t->link->size; i++) {
+			plan.half_s = fmax(plan.half_s, half[i]);
+			any = any || may_step[i] > 0;
+		}
+		plan.every_s = cal_session_spacing(plan.half_s, t->o.max_wander, any, 0.95 * t->o.target_bound_s);
+		if (plan.every_s > 0) {
+			/* a twentieth of the time, and no more, goes into sessions */
+			plan.every_s = fmax(plan.every_s, 20 * t->lasted_s);
+		}
+		rc = cal_link_bcast(t->link, &plan, sizeof(plan), err);
+	}
+	t->result.session_half_s = plan.half_s;
+	t->result.session_every_s = plan.every_s;
+	free(half);
+	free(may_step);
+	return rc;
+}

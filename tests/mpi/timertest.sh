@@ -195,6 +195,14 @@ run 2 6 1 --timer 'sim:base=CPU,drift={rank}0ppm,wobble={rank}ppm/12s,tick=3ns' 
 truth_ok 2 100000 && has '^reversed messages: [0-9]+ of [0-9]+ by the clocks as they are, [1-9][0-9]* after correction, 0 after moving [1-9][0-9]* stamps, none beyond its bound, by at most '
 ok "np 2, reversed messages are counted and repaired within the bound" $?
 
+run 2 4 2 --timer 'sim:base=CPU,drift={rank}0ppm,tick=3ns' --target-bound 100us --max-wander 200ppm --performance-time 100ms --output "$dir/target"
+truth_ok 2 100000 && has '^target bound 100\.0us: (NOT )?kept, the largest bound is .* \(rank 1\), a session was due every [0-9.]+ms$' &&
+	[ "$(grep -c '^session middle used 1' "$dir/target.clk")" -ge 4 ]
+ok "np 2, sessions as often as a target bound needs" $?
+run 2 2 1 --timer 'sim:base=CPU,drift={rank}0ppm,tick=3ns' --target-bound 1ns --performance-time 100ms --output "$dir/target" --force
+has '^target bound 1\.0ns: cannot be kept, a session alone is certain to \+-'
+ok "np 2, a target bound that no session reaches" $?
+
 run 4 3 1 --timer 'sim:base=CPU,offset={rank}s,drift={rank}0ppm,tick=7.3ns' --performance-time 100ms --output "$dir/four"
 ok "np 4" $((status > 1))
 truth_ok 4 10000
