@@ -255,7 +255,7 @@ static void say_losses(struct vt_merge *m, const struct vt_merge_file *f)
 	if (h->stop) {
 		at = (double)(cal_map_at(f->map, ltick(h->stop_tick)).v - m->origin) * m->period_s;
 		missing(m, "process %u: no place for records from %.6f s on: %s; %llu records are missing", f->process, at,
-			h->stop == EFBIG   ? "the raw file reached FLUSH-LIMIT" :
+			h->stop == EFBIG   ? "the raw file reached FLUSH-LIMIT or the limit on file sizes" :
 			h->stop == ENOBUFS ? "MEM-MAXBLOCKS were full and AUTOFLUSH is off" : strerror((int)h->stop),
 			(unsigned long long)h->lost);
 	} else if (h->lost) {

@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -65,12 +66,24 @@ static void close_again(struct vt_raw *r, int fd)
 	}
 }
 
+/* Beyond the program's limit the kernel does not only refuse, it sends a signal. */
+static int too_long(off_t end)
+{
+	struct rlimit l;
+
+	return getrlimit(RLIMIT_FSIZE, &l) == 0 && l.rlim_cur != RLIM_INFINITY && (rlim_t)end > l.rlim_cur;
+}
+
 /* Room on the disk, so that a store can never fail. Returns 0 or an errno. */
 static int reserve(int fd, off_t offset, off_t size)
 {
 	static const char zeros[4096];
 	ssize_t n;
 	int rc;
+
+	if (too_long(offset + size)) {
+		return EFBIG;
+	}
 
 	do {
 		rc = fallocate(fd, 0, offset, size);
@@ -213,7 +226,7 @@ static int flush_full(struct vt_raw *r, size_t keep)
 		}
 		b = pop_full(r);
 		at = (off_t)(r->head->head_size + r->file_blocks * r->block_size);
-		rc = (long long)at + (long long)r->block_size > r->limit ? EFBIG : 0;
+		rc = (long long)at + (long long)r->block_size > r->limit || too_long(at + (off_t)r->block_size) ? EFBIG : 0;
 		r->file_blocks += rc == 0;
 		if (rc == 0) {
 			pthread_mutex_unlock(&r->lock);
@@ -225,6 +238,9 @@ static int flush_full(struct vt_raw *r, size_t keep)
 			r->ready[r->n_ready++] = b;
 		} else {
 			*full_at(r, r->n_full++) = b;
+			if (ftruncate(fd, (off_t)vt_raw_size(r)) < 0) {
+				/* a longer file than needed does no harm */
+			}
 		}
 	}
 	if (fd >= 0) {

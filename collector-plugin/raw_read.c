@@ -118,20 +118,28 @@ static int compare(const void *a, const void *b)
 	return x->number < y->number ? -1 : x->number > y->number;
 }
 
-/* Is what stands there a block that can be read? Counts it as damaged if it only looks like one. */
-static int usable(struct vt_raw_file *f, const struct vt_raw_block *b, size_t room)
+/* Is what stands there a block that can be read? Counts it as damaged if it only looks like one. Its head is read, not
+ * looked at in the mapping: in a hole of a full tmpfs that would be a SIGBUS. */
+static int usable(struct vt_raw_file *f, int fd, uint32_t index, size_t room)
 {
-	uint32_t used = atomic_load_explicit(&b->used, memory_order_acquire);
-	uint32_t magic = atomic_load_explicit(&b->magic, memory_order_relaxed);
-	unsigned state = b->state;
+	const struct vt_raw_block *b = block(f, index);
+	struct vt_raw_block h;
+	uint32_t magic, used;
+	unsigned state;
 
+	if (pread(fd, &h, sizeof(h), (const uint8_t *)b - f->map) != (ssize_t)sizeof(h)) {
+		return 0;
+	}
+	magic = atomic_load_explicit(&h.magic, memory_order_relaxed);
+	used = atomic_load_explicit(&h.used, memory_order_relaxed);
+	state = h.state;
 	if (magic != VT_RAW_BLOCK_MAGIC) {
 		f->damage.blocks += magic != 0 && magic != VT_RAW_FREE_MAGIC;
 		return 0;
 	}
-	if (used > room - sizeof(*b) || used % 4 || (b->kind != VT_RAW_DATA && b->kind != VT_RAW_DEFINITIONS) ||
-	    (b->kind == VT_RAW_DEFINITIONS) != (b->stream < VT_RAW_COPIES) || state < VT_RAW_OPEN || state > VT_RAW_SEALED ||
-	    (state == VT_RAW_SEALED && b->check != vt_raw_block_check(b, used))) {
+	if (used > room - sizeof(h) || used % 4 || (h.kind != VT_RAW_DATA && h.kind != VT_RAW_DEFINITIONS) ||
+	    (h.kind == VT_RAW_DEFINITIONS) != (h.stream < VT_RAW_COPIES) || state < VT_RAW_OPEN || state > VT_RAW_SEALED ||
+	    (state == VT_RAW_SEALED && h.check != vt_raw_block_check(b, used))) {
 		f->damage.blocks++;
 		return 0;
 	}
@@ -199,7 +207,7 @@ static int make_streams(struct vt_raw_file *f)
 	return 0;
 }
 
-static int scan(struct vt_raw_file *f, struct tkm_err *err)
+static int scan(struct vt_raw_file *f, int fd, struct tkm_err *err)
 {
 	size_t room = f->size - f->head.head_size, size = f->head.block_size, i, cap = 0;
 
@@ -209,7 +217,7 @@ static int scan(struct vt_raw_file *f, struct tkm_err *err)
 
 		if (left < sizeof(struct vt_raw_block)) {
 			f->damage.tail = left;
-		} else if (usable(f, block(f, (uint32_t)i), left) && add_ref(f, &cap, (uint32_t)i) < 0) {
+		} else if (usable(f, fd, (uint32_t)i, left) && add_ref(f, &cap, (uint32_t)i) < 0) {
 			return tkm_fail(err, TKM_ERR_NOMEM, "%s: out of memory for its %zu blocks", f->path, room / size);
 		}
 	}
@@ -250,7 +258,7 @@ static int check_head(struct vt_raw_file *f, struct tkm_err *err)
 
 static int map_file(struct vt_raw_file *f, struct tkm_err *err)
 {
-	int fd = open(f->path, O_RDONLY | O_CLOEXEC), rc = -1;
+	int fd = open(f->path, O_RDONLY | O_CLOEXEC), rc;
 	struct stat st;
 	void *p;
 
@@ -266,7 +274,7 @@ static int map_file(struct vt_raw_file *f, struct tkm_err *err)
 			f->map = p;
 			f->size = (size_t)st.st_size;
 			memcpy(&f->head, p, sizeof(f->head));
-			rc = 0;
+			rc = check_head(f, err) < 0 ? -1 : scan(f, fd, err);
 		}
 	}
 	if (fd >= 0) {
@@ -284,7 +292,7 @@ struct vt_raw_file *vt_raw_open(const char *path, struct tkm_err *err)
 		tkm_fail(err, TKM_ERR_NOMEM, "%s: out of memory", path);
 		return NULL;
 	}
-	if (map_file(f, err) < 0 || check_head(f, err) < 0 || scan(f, err) < 0) {
+	if (map_file(f, err) < 0) {
 		vt_raw_file_close(f);
 		return NULL;
 	}

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/text.h"
+#include "sampler/source.h"
 
 extern char **environ;
 
@@ -225,6 +226,38 @@ static int see_line(const char *name, char *rest, const char *origin, void *ctx)
 	return 0;
 }
 
+/* "cpu_*" on: the file's quotes are none of the pattern's. */
+static void unquote_counters(struct vt_settings *s)
+{
+	char *from, *to;
+	size_t i;
+
+	for (i = 0; i < s->counter.n; i++) {
+		for (from = to = s->counter.text[i]; *from; from++) {
+			if (*from != '"') {
+				*to++ = *from;
+			}
+		}
+		*to = '\0';
+	}
+}
+
+static void check_counters(struct vt_settings *s)
+{
+	struct tkm_err e;
+	size_t i, n = 0;
+
+	for (i = 0; i < s->counter.n; i++) {
+		if (smp_rule_check(s->counter.text[i], &e) < 0) {
+			complain(s, "%s: left out", e.text);
+			free(s->counter.text[i]);
+		} else {
+			s->counter.text[n++] = s->counter.text[i];
+		}
+	}
+	s->counter.n = n;
+}
+
 static void load_file(struct vt_settings *s)
 {
 	const char *path = s->config ? s->config : getenv("VT_CONFIG");
@@ -332,6 +365,8 @@ void vt_settings_load(struct vt_settings *s, const char *commanded)
 	load_file(s);
 	load_variables(s, commanded);
 	other_variables(s);
+	unquote_counters(s);
+	check_counters(s);
 }
 
 /* ---- the protocol file ---- */

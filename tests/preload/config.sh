@@ -1,0 +1,160 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# Options of vtrun from all sources, the protocol file, targets that cannot be sampled. TAP.
+. "${top_srcdir:-.}/tests/preload/lib.sh"
+
+# ---- precedence and origin ----
+
+fresh
+cat >c.conf <<'END'
+# a comment
+SAMPLE-PERIOD 50l
+COUNTER "cpu_*" on
+os-counter-delay 1m+30s
+LOGFILE-NAME "my trace.stf"
+END
+VT_SAMPLE_PERIOD=20ms
+export VT_SAMPLE_PERIOD
+options="--config c.conf --mem-blocksize 8KB"
+sampled sleep 0.3
+unset VT_SAMPLE_PERIOD
+options=
+[ "$status" -eq 0 ] && valid "my trace.stf"
+ok "a name with a blank from the configuration file" $?
+awk '/^#/ { from = $0 } /^SAMPLE-PERIOD/ { print from ": " $0 } /^MEM-BLOCKSIZE/ { print from ": " $0 }
+	/^OS-COUNTER-DELAY/ { print from ": " $0 } /^MEM-MAXBLOCKS/ { print from ": " $0 } /^LOGFILE-NAME/ { print from ": " $0 }' \
+	"my trace.prot" >"$dir/out"
+cat >"$dir/want" <<'END'
+# configuration file (c.conf:5): LOGFILE-NAME "my trace.stf"
+# command line (--mem-blocksize): MEM-BLOCKSIZE 8192
+# default: MEM-MAXBLOCKS 4096
+# configuration file (c.conf:4): OS-COUNTER-DELAY 90s
+# environment (VT_SAMPLE_PERIOD): SAMPLE-PERIOD 0.02s
+END
+diff "$dir/want" "$dir/out" >"$dir/diff"
+ok "the protocol says what came from where" $?
+awk '/cpu_idle/ { c = 1 } /disk_io/ { d = 1 } END { exit !(c && !d) }' "$dir/counters"
+ok "COUNTER of the file chose the counters" $?
+grep -q '^INFO NUMPROCS 1$' "my trace.prot" && grep -q '^INFO CLUSTERDEF "[^"]*" 0:[0-9]*$' "my trace.prot" &&
+	grep -q '^INFO PROCESS 0 "[^"]*" "[^"]*" [0-9]*$' "my trace.prot" && grep -q '^INFO BINMODE ' "my trace.prot"
+ok "the protocol has the guide's INFO entries" $?
+for o in $("$build/vtrun" --help | sed -n 's/^  --\([a-z-]*\).*/\1/p' | grep -vx 'list\|estimate\|apptainer\|config\|help' | tr a-z A-Z); do
+	grep -q "^\(# \)*$o\( \|$\)" "my trace.prot" || echo "$o is not in the protocol"
+done >"$dir/diff"
+[ ! -s "$dir/diff" ]
+ok "the protocol has every option" $?
+
+# the protocol as a configuration file gives the same options again
+mv "my trace.prot" first.prot
+options="--config first.prot --force"
+sampled sleep 0.3
+options=
+sed -n '/^[A-Z]/p' first.prot | grep -v '^INFO\|^FORCE' | sort >"$dir/a"
+sed -n '/^[A-Z]/p' "my trace.prot" | grep -v '^INFO\|^FORCE' | sort >"$dir/b"
+diff "$dir/a" "$dir/b" >"$dir/diff" && [ ! -s "$dir/out" ] && ! grep -q left "$dir/err"
+ok "the protocol works as a configuration file" $?
+
+# ---- what is wrong is named, and the job runs on ----
+
+fresh
+printf 'SAMPLE-PERIOT 1s\nMEM-BLOCKSIZE much\nPCTRACE on\nVERBOSE 1 2\n' >bad.conf
+VT_OS_COUNTER_DALAY=3s
+export VT_OS_COUNTER_DALAY
+options="--config bad.conf --sampel-period 3s --sample-period soon --counter cpu_idle maybe"
+sampled sh -c 'exit 9'
+options=
+unset VT_OS_COUNTER_DALAY
+[ "$status" -eq 9 ]
+ok "wrong options: the program runs" $?
+for line in 'bad.conf:1: unknown option SAMPLE-PERIOT; did you mean SAMPLE-PERIOD?' "bad.conf:2: 'much' is not a number of bytes" \
+	'bad.conf:4: more than one value for VERBOSE' 'VT_OS_COUNTER_DALAY: unknown option OS-COUNTER-DALAY; did you mean OS-COUNTER-DELAY?' \
+	'unknown option --sampel-period: left out; did you mean SAMPLE-PERIOD?' "--sample-period: 'soon' is not a time"; do
+	grep -qF -- "$line" "$dir/err"
+	ok "named: $line" $?
+done
+! grep -q PCTRACE "$dir/err"
+ok "an option of the guide that is another part's is no fault" $?
+fresh
+options="--config /no/such.conf"
+sampled sh -c 'exit 9'
+options=
+[ "$status" -eq 9 ] && grep -q 'cannot open /no/such.conf' "$dir/err"
+ok "a configuration file that is missing: said, and the program runs" $?
+
+# ---- what cannot be run or sampled ----
+
+fresh
+sampled /no/such/program
+[ "$status" -eq 127 ] && grep -q '^vtrun: cannot run /no/such/program: No such file' "$dir/err"
+ok "no such program: 127" $?
+echo x >plain
+sampled ./plain
+[ "$status" -eq 126 ]
+ok "not executable: 126" $?
+"$build/vtrun" --sample-period 1s prog >"$dir/out" 2>"$dir/err"
+[ $? -eq 2 ] && grep -q 'put -- between' "$dir/err"
+ok "options without --: 2, and the way out" $?
+"$build/vtrun" >"$dir/out" 2>"$dir/err"
+[ $? -eq 2 ]
+ok "no program: 2" $?
+printf '#include <stdio.h>\nint main(void) { puts("static"); return 7; }\n' >s.c
+if ${CC:-cc} -static s.c -o s 2>/dev/null; then
+	sampled ./s
+	[ "$status" -eq 7 ] && [ "$(cat "$dir/out")" = static ] && grep -q 'runs unsampled: it is statically linked' "$dir/err"
+	ok "a static program: said, and it runs" $?
+else
+	skip "a static program" "no static libc"
+fi
+if [ "$(id -u)" -eq 0 ]; then
+	cp /bin/true suid
+	chown 65534 suid
+	chmod 4755 suid
+	sampled ./suid
+	[ "$status" -eq 0 ] && grep -q 'runs unsampled: it is setuid' "$dir/err"
+	ok "a setuid program: said, and it runs" $?
+else
+	skip "a setuid program" "not root"
+fi
+
+# ---- what it shows ----
+
+"$build/vtrun" --list >"$dir/out" 2>"$dir/err" && grep -q '^cpu_idle  *node  *ticks  *percent' "$dir/out"
+ok "--list" $?
+"$build/vtrun" --counter no_such_counter on --list >"$dir/out" 2>"$dir/err" && grep -q 'no_such_counter  *cannot be recorded: ' "$dir/out"
+ok "--list says why not" $?
+fresh
+options="--sample-period 10ms --keep-raw-events"
+sampled sleep 1
+"$build/vtrun" --sample-period 10ms --estimate 1s >"$dir/out" 2>&1
+bytes=$("$build/stftool" VT-flush-* --merge e.stf --verbose 0 && stat -c %s e.stf.c.0)
+estimate=$(awk '/^trace/ { print $2 * 1e6 }' "$dir/out")
+options=
+awk -v a="$estimate" -v b="$bytes" 'BEGIN { print a, b; exit !(a > b / 2 && a < b * 2) }' >>"$dir/out"
+ok "--estimate is right within a factor of two" $?
+"$build/vtrun" --apptainer >"$dir/out" 2>&1 && grep -q "^APPTAINERENV_LD_PRELOAD=$build/.libs/libVTcs.so" "$dir/out"
+ok "--apptainer names the library" $?
+
+# ---- the library ----
+
+readelf -d "$build/.libs/libVTcs.so" | sed -n 's/.*NEEDED.*\[\(.*\)\]/\1/p' | grep -v '^libc\.\|^libm\.\|^ld-linux' >"$dir/diff"
+[ ! -s "$dir/diff" ]
+ok "libVTcs.so needs libc alone" $?
+nm -D --defined-only "$build/.libs/libVTcs.so" | awk '{ print $3 }' | sort >"$dir/a"
+sort "$src/collector-plugin/vt_api.sym" "$src/collector-plugin/preload.sym" >"$dir/b"
+# not every name of the list is defined in each library
+comm -23 "$dir/a" "$dir/b" >"$dir/diff"
+[ ! -s "$dir/diff" ] && [ "$(comm -12 "$dir/a" "$dir/b" | wc -l)" -gt 50 ]
+ok "libVTcs.so exports what the lists say" $?
+LD_PRELOAD=$build/.libs/libVTcs.so true >"$dir/out" 2>"$dir/err" && [ ! -s "$dir/err" ] && [ -z "$(ls true.* VT-flush-true* 2>/dev/null)" ]
+ok "preloaded by hand it does nothing" $?
+
+# ---- TIME-WINDOWS ----
+fresh
+options="--time-windows 0.5s:0.8s --sample-period 20ms"
+sampled sleep 1.2
+options=
+"$build/stftool" sleep.stf --dump >"$dir/out" 2>&1
+awk '$2 == "SAMP" { if (min == "" || $1 < min) min = $1; if ($1 > max) max = $1 } END { print min, max; exit !(min >= 4.9e8 && max <= 8.3e8 && max > 6e8) }' \
+	"$dir/out" >"$dir/verify"
+ok "TIME-WINDOWS: samples from within only" $?
+done_testing

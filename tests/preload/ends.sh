@@ -1,0 +1,151 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# Ends that nobody wished for: SIGKILL at random moments (KILLS of them), a full disk, folders that cannot be written,
+# a process that is stopped; the program ends as it would, and what was recorded becomes a valid trace. TAP.
+. "${top_srcdir:-.}/tests/preload/lib.sh"
+turns=$build/tests/preload/turns
+kills=${KILLS:-15}
+
+# ---- SIGKILL ----
+
+# A program that lives for long enough, killed after 0 to 0.4 s; every 10 ms is sampled, so that the last sample in the
+# trace must not be older than that much before the end, and a bit for a busy machine.
+fresh
+cat >kill.py <<'END'
+import os, random, signal, subprocess, sys, time
+build, rounds, seed = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
+random.seed(seed)
+bad = 0
+for i in range(rounds):
+    for f in os.listdir('.'):
+        if f != 'kill.py':
+            os.unlink(f)
+    p = subprocess.Popen([build + '/vtrun', '--sample-period', '10ms', '--verbose', '0', '--counter', '**', '--', 'sh', '-c', 'while :; do :; done'])
+    wait = random.random() * 0.4
+    time.sleep(wait)
+    p.send_signal(signal.SIGKILL)
+    p.wait()
+    raw = [f for f in os.listdir('.') if f.startswith('VT-flush')]
+    if not raw:
+        # killed before the library began
+        if wait > 0.3:
+            print('# nothing after', wait)
+            bad += 1
+        continue
+    r = subprocess.run([build + '/stftool'] + raw + ['--merge', 'k.stf'], capture_output=True, text=True)
+    v = subprocess.run([build + '/stftool', 'k.stf', '--verify'], capture_output=True, text=True)
+    if r.returncode or v.returncode or 'killed' not in r.stderr:
+        print('#', i, wait, r.stderr, v.stderr)
+        bad += 1
+sys.exit(bad != 0)
+END
+if command -v "${PYTHON3:-python3}" >/dev/null; then
+	"${PYTHON3:-python3}" kill.py "$build" "$kills" "${SEED:-20261121}" >"$dir/out" 2>"$dir/err"
+	ok "SIGKILL at $kills random moments: a valid trace each time, that says so" $?
+else
+	skip "SIGKILL at random moments" "no python3"
+fi
+
+# nothing older than a block is lost: the last sample is from just ahead of the kill
+fresh
+"$build/vtrun" --sample-period 10ms --verbose 0 -- sleep 30 &
+pid=$!
+sleep 1
+kill -9 $pid
+wait $pid 2>/dev/null
+"$build/stftool" VT-flush-* --merge k.stf >"$dir/out" 2>&1 && "$build/stftool" k.stf --print-counters --csv >"$dir/verify" &&
+	awk -F, '$2 ~ /sampler_cpu/ { n = $9 } END { exit !(n >= 50) }' "$dir/verify"
+ok "after a second at 10 ms at least 50 of 100 samples are there" $?
+valid k.stf
+ok "and the trace is valid" $?
+
+# ---- a full disk ----
+
+fresh
+if mkdir small && mount -t tmpfs -o size=400k none small 2>/dev/null; then
+	mounted=$dir/run/small
+	cd small || exit 99
+	options="--sample-period 1ms --sample-budget 1 --counter ** --os-counter-delay 1ms"
+	sampled sh -c 'sleep 1; echo done; exit 5'
+	options=
+	[ "$status" -eq 5 ] && [ "$(cat "$dir/out")" = done ]
+	ok "a full disk: the program ends as always" $?
+	grep -q 'no trace\|No space left' "$dir/err"
+	ok "a full disk: said" $?
+	[ -n "$(ls VT-flush-* 2>/dev/null)" ] && "$build/stftool" VT-flush-* --merge "$dir/full.stf" >"$dir/out" 2>&1 &&
+		grep -q 'No space left on device; [0-9]* records are missing' "$dir/out" && valid "$dir/full.stf"
+	ok "a full disk: what fitted makes a valid trace elsewhere, which says what is missing" $?
+	"$build/stftool" "$dir/full.stf" --print-clock >"$dir/out" 2>&1
+	grep -q 'missing.*No space left' "$dir/out"
+	ok "a full disk: it stands in the trace" $?
+	cd "$dir" || exit 99
+	umount "$mounted"
+	mounted=
+else
+	skip "a full disk" "no right to mount a tmpfs"
+fi
+
+# FLUSH-LIMIT does the same without a full disk
+fresh
+options="--sample-period 1ms --sample-budget 1 --counter ** --os-counter-delay 1ms --flush-limit 1MB --mem-blocksize 16KB"
+sampled sleep 2
+options=
+[ "$status" -eq 0 ] && valid sleep.stf && "$build/stftool" sleep.stf --print-clock | grep -q 'FLUSH-LIMIT'
+ok "FLUSH-LIMIT: a valid trace, which says that it ended early" $?
+
+# ---- folders ----
+
+fresh
+mkdir ro
+chmod 555 ro
+if [ "$(id -u)" -eq 0 ]; then
+	# root may write anywhere but where nothing can be written
+	(cd /proc && VT_VERBOSE=1 "$build/vtrun" -- sh -c 'echo here; exit 4') >"$dir/out" 2>"$dir/err"
+	status=$?
+else
+	(cd ro && VT_VERBOSE=1 "$build/vtrun" -- sh -c 'echo here; exit 4') >"$dir/out" 2>"$dir/err"
+	status=$?
+fi
+[ "$status" -eq 4 ] && [ "$(cat "$dir/out")" = here ] && grep -q 'raw file is /' "$dir/err" && grep -q 'no trace' "$dir/err"
+ok "a folder that cannot be written: the program runs, the raw file is elsewhere, both are said" $?
+raw=$(sed -n 's/.*What was recorded is in \([^ ;]*\).*/\1/p' "$dir/err")
+[ -n "$raw" ] && "$build/stftool" "$raw" --merge ro.stf --delete-raw-data >"$dir/out" 2>&1 && valid ro.stf && [ ! -e "$raw" ]
+ok "and makes a trace" $?
+
+# a trace that exists is never replaced unasked
+fresh
+sampled sleep 0.1
+cp sleep.stf first.copy
+sampled sleep 0.1
+cmp -s sleep.stf first.copy && valid sleep-1.stf
+ok "a second run leaves the first trace alone" $?
+options=--force
+sampled sleep 0.1
+options=
+cmp -s sleep.stf first.copy
+[ $? -eq 1 ] && valid sleep.stf
+ok "--force replaces it" $?
+
+# ---- stopped ----
+
+fresh
+"$build/vtrun" --verbose 0 -- sleep 3.2 >"$dir/out" 2>"$dir/err" &
+pid=$!
+sleep 0.4
+kill -STOP $pid
+sleep 2.2
+kill -CONT $pid
+wait $pid
+"$build/stftool" sleep.stf --dump >"$dir/out" 2>&1
+grep -q 'no samples for 2\.[0-9]* s' "$dir/out" && valid sleep.stf
+ok "a process that was stopped: the hole is in the trace" $?
+
+# the program's own limit on file sizes kills writers with SIGXFSZ
+fresh
+(
+	ulimit -f 100
+	sampled sleep 0.3
+	[ "$status" -eq 0 ]
+)
+ok "a limit on the size of files does not end the program" $?
+done_testing
