@@ -1,0 +1,139 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# Bad weather over real messages: a rank that is stopped for seconds, for good, or killed; ranks with different
+# timers; ranks synchronised as a tree. No hang, no wrong bound, no half results. TAP. Needs mpirun.
+set -u
+build=${top_builddir:-.}
+dir=$(mktemp -d) || exit 99
+trap 'rm -rf "$dir"' EXIT
+OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+export OMPI_ALLOW_RUN_AS_ROOT OMPI_ALLOW_RUN_AS_ROOT_CONFIRM
+ASAN_OPTIONS=${ASAN_OPTIONS:+$ASAN_OPTIONS:}detect_leaks=0 # Open MPI's own, as in timertest.sh
+export ASAN_OPTIONS
+clocks='sim:base=CPU,offset={rank}ms,drift={rank}0ppm,tick=7.3ns'
+count=0 bad=0
+
+ok() # ok NAME STATUS: status 0 is a pass; what was printed is shown otherwise
+{
+	count=$((count + 1))
+	if [ "$2" -eq 0 ]; then
+		echo "ok $count - $1"
+	else
+		bad=1
+		echo "not ok $count - $1"
+		sed 's/^/# /' "$dir/out" "$dir/err" 2>/dev/null | head -60
+	fi
+}
+
+if [ ! -x "$build/timertest" ] || ! command -v mpirun >/dev/null; then
+	echo "1..0 # SKIP this build has no MPI"
+	exit 0
+fi
+
+# Every rank but the master printed its true error, and none was outside of its bound.
+all_inside() # all_inside RANKS
+{
+	[ "$(grep -c '^true error of rank .*inside its bound everywhere$' "$dir/out")" -eq $(($1 - 1)) ] &&
+		! grep -q 'BOUND BROKEN' "$dir/out"
+}
+
+has()
+{
+	grep -Eq -- "$1" "$dir/out"
+}
+
+run() # run NP ARGUMENTS...
+{
+	np=$1
+	shift
+	timeout 120 mpirun --oversubscribe -np "$np" "$build/timertest" "$@" >"$dir/out" 2>"$dir/err" </dev/null
+	status=$?
+}
+
+# ---- trees ----
+
+for np in 3 6; do
+	run $np 2 1 --topology tree --burst 2 --performance-time 50ms --timer "$clocks" --output "$dir/tree$np"
+	all_inside $np
+	ok "np $np as a tree: every bound holds" $?
+done
+has '^tree: [0-9]+ exchanges a session, at most [12] between a rank and the master; ' &&
+	[ "$(grep -c '^edge ' "$dir/tree6.clk")" -gt 20 ]
+ok "the exchanges of the tree are told, and stand in the correction data" $?
+run 2 1 1 --topology ring --output "$dir/ring"
+[ $status -eq 2 ] && grep -q "^timertest: --topology 'ring': auto, star and tree are known\$" "$dir/err"
+ok "an unknown topology" $?
+
+# ---- different timers ----
+
+one="--performance-time 50ms --burst 5 --output $dir/mixed"
+# shellcheck disable=SC2086
+timeout 120 mpirun --oversubscribe -np 1 "$build/timertest" 1 1 --timer CPU $one : \
+	-np 1 "$build/timertest" 1 1 --timer clock_monotonic $one : \
+	-np 1 "$build/timertest" 1 1 --timer CPU $one >"$dir/out" 2>"$dir/err" </dev/null
+[ $? -le 1 ] && has '^clock map of rank 1: [0-9]+ of [0-9]+ sessions' && ! has '^clock map of rank 1: that of rank 0'
+ok "a rank with another timer exchanges messages, whatever its node shares" $?
+
+# ---- ranks that stop ----
+
+# The ranks leave their process ids; the signal comes when the first messages have been recorded.
+cat >"$dir/wrap" <<'EOF'
+#!/bin/sh
+echo $$ >"$PIDS/$OMPI_COMM_WORLD_RANK"
+exec "$@"
+EOF
+chmod +x "$dir/wrap"
+
+# during SIGNAL RANK SECONDS MPIRUN-OPTION ARGUMENTS...: sends it, and SIGCONT so many seconds later (0: never)
+during()
+{
+	signal=$1 rank=$2 stopped=$3 option=$4
+	shift 4
+	rm -rf "$dir/pids" && mkdir "$dir/pids"
+	PIDS=$dir/pids
+	export PIDS
+	# shellcheck disable=SC2086
+	timeout 100 mpirun --oversubscribe $option -np 4 "$dir/wrap" "$build/timertest" --timer "$clocks" \
+		--performance-time 50ms --burst 2 "$@" >"$dir/out" 2>"$dir/err" </dev/null &
+	job=$!
+	until has '^1\. recording messages' || ! kill -0 $job 2>/dev/null; do
+		sleep 0.05
+	done
+	pid=$(cat "$dir/pids/$rank")
+	kill "-$signal" "$pid"
+	begin=$(date +%s)
+	if [ "$stopped" != 0 ]; then
+		sleep "$stopped"
+		kill -CONT "$pid"
+	fi
+	wait $job
+	status=$?
+	took=$(($(date +%s) - begin))
+}
+
+for shape in star tree; do
+	during STOP 2 2 '' 5 0.2 --topology $shape --output "$dir/nap.$shape"
+	[ $status -le 1 ] && all_inside 4
+	ok "a rank that stands still for 2 s, $shape: it is waited for, and every bound holds" $?
+done
+
+during STOP 2 0 '' 30 0.2 --patience 200ms --output "$dir/stop"
+# mpirun ends the stopped process with the others
+[ $status -ne 0 ] && [ $status -ne 124 ] && [ $took -lt 30 ] &&
+	grep -Eq '^timertest: rank [0-9]: rank 2 did not .*is it stopped, or has it died\? \(--patience\)$' "$dir/err"
+ok "a rank that is stopped for good is named, and the run ends" $?
+! ls "$dir"/stop.* >/dev/null 2>&1
+ok "and leaves no files" $?
+
+during KILL 2 0 '' 30 0.2 --output "$dir/kill"
+[ $status -ne 0 ] && [ $status -ne 124 ] && [ $took -lt 30 ] && ! ls "$dir"/kill.* >/dev/null 2>&1
+ok "a rank that is killed: the run ends, without files" $?
+
+# where the launcher lets the others live, they have to find out themselves
+during KILL 2 0 --enable-recovery 30 0.2 --patience 200ms --output "$dir/alone"
+[ $status -ne 124 ] && [ $took -lt 40 ] && grep -Eq '^timertest: rank [0-9]: rank 2 did not ' "$dir/err" &&
+	! ls "$dir"/alone.* >/dev/null 2>&1
+ok "a rank that is killed behind a launcher that does not mind: it is named, and the run ends" $?
+
+echo "1..$count"
+exit $bad
