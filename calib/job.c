@@ -49,6 +49,10 @@ static int share_hz(struct cal_job *j, struct tkm_err *err)
 		memcpy(&j->hz[i], all.data[i], sizeof(double));
 	}
 	cal_blobs_free(&all);
+	j->axis = tmr_read_ordered(j->link->timer);
+	if (rc == 0) {
+		rc = cal_link_bcast(j->link, &j->axis, sizeof(j->axis), err); /* that of rank 0 */
+	}
 	return rc < 0 ? rc : cal_link_bcast(j->link, j->hz, (size_t)j->link->size * sizeof(*j->hz), err);
 }
 
@@ -101,7 +105,7 @@ static void begin_maps(struct cal_job *j)
 		.tick_s = isfinite(j->o.effective_tick_s) ? j->o.effective_tick_s : 0,
 		.master_tick_s = isfinite(j->o.effective_tick_s) ? j->o.effective_tick_s : 0, .max_drift = j->o.max_drift,
 		.max_wander = j->o.max_wander, .how = j->o.method == CAL_SYNC_PAIRS ? CAL_QUIET : CAL_MEAN,
-		.may_step = j->rank.may_step });
+		.may_step = j->rank.may_step, .have_axis = 1, .axis = j->axis });
 }
 
 int cal_job_begin(struct cal_job *j, struct cal_link *link, const struct cal_job_options *o, struct tkm_err *err)

@@ -44,6 +44,7 @@ struct cal_job {
 	struct cal_online online;
 	struct cal_tie *tie;            /* of every rank; this process knows its own */
 	double *hz;                     /* of every rank's timer */
+	ltick_t axis;                   /* the master's clock at global 0 of all maps */
 	struct cal_sync_report report;  /* of all sessions so far: pairs that came to nothing */
 	double session_s;               /* what the last session took here, in seconds, waiting included */
 };
@@ -62,7 +63,7 @@ int cal_job_begin(struct cal_job *j, struct cal_link *link, const struct cal_job
 int cal_job_session(struct cal_job *j, enum cal_session_kind kind, struct tkm_err *err);
 
 /* The map of this process's clock as far as the sessions know it, with its band (cal_map_bound()); its global axis is the
- * master's clock at its nominal rate, 0 at the first session. It belongs to the job and changes with each session. NULL:
+ * master's clock at its nominal rate in steps of its period_s, 0 at job->axis on all ranks alike. It belongs to the job and changes with each session. NULL:
  * no session of this rank has succeeded yet. The master has it too. */
 const struct cal_map *cal_job_map(const struct cal_job *j);
 

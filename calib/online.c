@@ -88,7 +88,7 @@ static int node_of(struct cal_online *o, const struct cal_session *s, struct cal
 		return -1;
 	}
 	if (o->sessions == 0) {
-		o->master0 = p.master;
+		o->master0 = o->opt.have_axis ? o->opt.axis : p.master;
 	}
 	*n = (struct cal_node){ .local = p.local, .global = to_global(o, p.master, p.fraction),
 		.low = gtick_add(to_global(o, p.master, fmin(p.low, p.high)), -1),

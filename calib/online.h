@@ -14,13 +14,16 @@ struct cal_online_options {
 	double max_drift, max_wander;
 	enum cal_estimate how;
 	int may_step;            /* somebody may set one of the clocks */
+	int have_axis;           /* 1: global 0 is where the master's clock shows `axis`, so that all ranks have one
+	                          * axis; 0: at the first session */
+	ltick_t axis;
 };
 
 struct cal_online {
 	struct cal_online_options opt;
 	/* Good for any stamp from the newest session's on until the next cal_online_add(), and for those between
 	 * the sessions that it still knows. Its global axis is the master's clock at its nominal rate, 0 at the
-	 * first session. 0 pieces: no session yet. */
+	 * first session or at opt.axis. 0 pieces: no session yet. */
 	struct cal_map map;
 	size_t sessions, steps;
 	struct cal_step last_step; /* steps > 0: the newest */

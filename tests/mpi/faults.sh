@@ -54,7 +54,7 @@ run() # run NP ARGUMENTS...
 
 for np in 3 6; do
 	run $np 2 1 --topology tree --burst 2 --performance-time 50ms --timer "$clocks" --output "$dir/tree$np"
-	all_inside $np
+	all_inside "$np"
 	ok "np $np as a tree: every bound holds" $?
 done
 has '^tree: [0-9]+ exchanges a session, at most [12] between a rank and the master; ' &&

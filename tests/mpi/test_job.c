@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* calib/job.h inside a program with MPI and messages of its own, as a collector uses it: the map that is there at any
+ * time and the one made in the end are held against the truth of simulated clocks. TAP on rank 0; run by
+ * tests/mpi/job.sh with any number of ranks of one host. */
+#include "config.h"
+#include "calib/clk.h"
+#include "calib/job.h"
+#include "calib/link_mpi.h"
+#include "timers/sim.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { SESSIONS = 6, LOOKS = 200 };
+
+static int rank, size, tests, failed;
+
+/* All ranks' word on it; rank 0 prints. */
+static void ok(int mine, const char *name)
+{
+	int all;
+
+	MPI_Allreduce(&mine, &all, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
+	failed |= !all;
+	if (!mine) {
+		printf("# rank %d failed\n", rank);
+	}
+	if (rank == 0) {
+		printf("%sok %d - %s\n", all ? "" : "not ", ++tests, name);
+	}
+	fflush(stdout);
+}
+
+/* What the program itself has in flight, on all tags, while the calibration runs. */
+static void own_messages(int send)
+{
+	static MPI_Request request[64];
+	static int word[64];
+	int i, next = (rank + 1) % size, before = (rank + size - 1) % size, got;
+
+	for (i = 0; i < 32 && send; i++) {
+		word[i] = 1000 * rank + i;
+		MPI_Isend(&word[i], 1, MPI_INT, next, i, MPI_COMM_WORLD, &request[i]);
+	}
+	for (i = 0; i < 32 && !send; i++) {
+		MPI_Recv(&got, 1, MPI_INT, before, i, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+		failed |= got != 1000 * before + i;
+	}
+	if (!send) {
+		MPI_Waitall(32, request, MPI_STATUSES_IGNORE);
+	}
+}
+
+/* This rank's clock against the master's, by the counter behind both. */
+static int online_is_inside(const struct cal_job *j, struct tmr_timer *mine, struct tmr_timer *masters)
+{
+	const struct cal_map *m = cal_job_map(j);
+	int64_t base = tmr_read_ordered(tmr_sim_base(mine)).v;
+	double f, f0, error;
+	ltick_t local = tmr_sim_truth(mine, base, &f), master = tmr_sim_truth(masters, base, &f0);
+	long double says = ((long double)cal_map_at(m, local).v + (long double)f * cal_map_slope(m, local)) * m->period_s;
+
+	error = fabs((double)(says - ((long double)ltick_sub(master, j->axis) + f0) / masters->hz));
+	/* the rounding of the map, and of a time given in seconds */
+	return error <= cal_map_bound(m, local) + 2 * m->period_s;
+}
+
+static void simulated_clocks(enum cal_shape shape, const char *name)
+{
+	struct cal_job_options o = cal_job_defaults();
+	struct tkm_err err = { .text = "" };
+	struct cal_link *l = cal_link_join(MPI_COMM_WORLD, &err);
+	char spec[200], what[120];
+	struct tmr_timer *mine, *masters;
+	struct cal_job j;
+	struct cal_run run = { .ranks = 0 };
+	int64_t origin;
+	int k, i, inside = 1, rc, wrong = 0;
+
+	/* all ranks open the same clocks: the origin is rank 0's */
+	origin = 0;
+	if (rank == 0) {
+		struct tmr_timer *cpu = tmr_open("CPU", 0, &err);
+
+		origin = tmr_read_ordered(cpu).v;
+		tmr_close(cpu);
+	}
+	MPI_Bcast(&origin, 1, MPI_INT64_T, 0, MPI_COMM_WORLD);
+	snprintf(spec, sizeof(spec), "sim:base=CPU,offset={rank}ms,drift={rank}0ppm,tick=7.3ns,origin=%lld", (long long)origin);
+	mine = tmr_open(spec, rank, &err);
+	masters = tmr_open(spec, 0, &err);
+	l->timer = mine;
+	l->patience_s = 60; /* the machine may be busy with other tests */
+	o.shape = shape;
+	o.skip = 0;
+	o.effective_tick_s = 20e-9; /* its own grid, and the counter's */
+	rc = cal_job_begin(&j, l, &o, &err);
+	own_messages(1);
+	for (k = 0; k < SESSIONS && rc == 0; k++) {
+		rc = cal_job_session(&j, k == 0 ? CAL_START : k + 1 == SESSIONS ? CAL_END : CAL_MIDDLE, &err);
+		for (i = 0; i < LOOKS && rc == 0; i++) {
+			inside = inside && cal_job_map(&j) && online_is_inside(&j, mine, masters);
+			cal_link_sleep(l, 1e-3);
+		}
+	}
+	own_messages(0);
+	if (rc < 0) {
+		printf("# rank %d: %s\n", rank, err.text);
+	}
+	snprintf(what, sizeof(what), "%s: all sessions succeed, and the program's own messages arrive", name);
+	ok(rc == 0 && j.report.lost == 0 && !failed, what);
+	snprintf(what, sizeof(what), "%s: the truth is inside the band of the map that is there at any time", name);
+	ok(inside, what);
+	snprintf(what, sizeof(what), "%s: after a session the next one is due some time later", name);
+	ok(rank == 0 || (cal_job_due(&j, tmr_read(mine), 1e-3) > 1 && cal_job_due(&j, tmr_read(mine), 1e-9) == 0), what);
+	rc = cal_job_gather(&j, &run, &err);
+	if (rank == 0 && rc == 0) {
+		for (i = 1; i < size; i++) {
+			struct tmr_timer *t = tmr_open(spec, i, &err);
+			int64_t from = tmr_sim_base_at(masters, run.rank[0].anchor[0].local), to = tmr_sim_base_at(masters, run.rank[0].anchor[1].local);
+
+			for (k = 0; k <= 100; k++) {
+				int64_t at = from + (to - from) / 100 * k;
+				double f0, f1, e;
+				ltick_t l0 = tmr_sim_truth(masters, at, &f0), l1 = tmr_sim_truth(t, at, &f1);
+
+				e = fabs((double)gtick_sub(cal_map_at(&run.rank[i].map, l1), cal_map_at(&run.rank[0].map, l0)) +
+					 f1 * cal_map_slope(&run.rank[i].map, l1) - f0 * cal_map_slope(&run.rank[0].map, l0)) * run.period_s;
+				wrong += e > cal_map_bound(&run.rank[i].map, l1);
+			}
+			tmr_close(t);
+		}
+	}
+	if (rc < 0) {
+		printf("# rank %d: %s\n", rank, err.text);
+	}
+	snprintf(what, sizeof(what), "%s: and inside the bounds of all maps in the end", name);
+	ok(rc == 0 && wrong == 0 && (rank > 0 || run.ranks == (size_t)size), what);
+	cal_run_free(&run);
+	cal_job_end(&j);
+	cal_link_close(l);
+	tmr_close(mine);
+	tmr_close(masters);
+}
+
+/* One kernel clock: no timing messages, error 0. */
+static void a_kernel_clock(void)
+{
+	struct cal_job_options o = cal_job_defaults();
+	struct tkm_err err = { .text = "" };
+	struct cal_link *l = cal_link_join(MPI_COMM_WORLD, &err);
+	struct tmr_timer *t = tmr_open("clock_monotonic", rank, &err);
+	struct cal_job j;
+	long long before;
+	int rc;
+
+	l->timer = t;
+	rc = cal_job_begin(&j, l, &o, &err);
+	before = l->messages;
+	rc = rc < 0 ? rc : cal_job_session(&j, CAL_START, &err);
+	ok(rc == 0 && j.plan.pairs == 0 && j.place[rank].leader == 0 && j.place[rank].within_s == 0, "one kernel clock is one domain, to within 0");
+	ok(l->messages - before <= (rank == 0 ? size - 1 : 0), "and nobody exchanges timing messages");
+	ok(cal_job_map(&j) && cal_map_bound(cal_job_map(&j), j.online.map.node[0].local) < 10e-9, "and everybody has its map");
+	cal_job_end(&j);
+	cal_link_close(l);
+	tmr_close(t);
+}
+
+int main(int argc, char **argv)
+{
+	MPI_Init(&argc, &argv);
+	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+	MPI_Comm_size(MPI_COMM_WORLD, &size);
+	simulated_clocks(CAL_SHAPE_STAR, "star");
+	simulated_clocks(CAL_SHAPE_TREE, "tree");
+	a_kernel_clock();
+	if (rank == 0) {
+		printf("1..%d\n", tests);
+	}
+	MPI_Finalize();
+	return failed;
+}
