@@ -76,3 +76,7 @@ same_options() # same_options PROGRAM PAGE
 			[ -f "$top/doc/$page" ] || { echo "$page is missing"; exit 1; }
 		done
 }
+
+@test "vtcounters: the page and --help name the same options" {
+	same_options vtcounters vtcounters.1
+}
