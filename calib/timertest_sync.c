@@ -177,7 +177,7 @@ int tt_plan_sessions(struct tt *t, struct tkm_err *err)
 			plan.half_s = fmax(plan.half_s, half[i]);
 			any = any || may_step[i] > 0;
 		}
-		plan.every_s = cal_session_spacing(plan.half_s, t->o.max_wander, any, 0.95 * t->o.target_bound_s);
+		plan.every_s = cal_session_spacing(plan.half_s, t->o.max_wander, any, 0.9 * t->o.target_bound_s);
 		if (plan.every_s > 0) {
 			/* a twentieth of the time, and no more, goes into sessions */
 			plan.every_s = fmax(plan.every_s, 20 * t->lasted_s);

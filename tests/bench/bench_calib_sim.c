@@ -4,6 +4,7 @@
  * figure, value, unit. Clocks are on grids of about 10 ns, one for each rank, as the counter is where the limits
  * were set. */
 #include "config.h"
+#include "calib/causality.h"
 #include "calib/link_sim.h"
 #include "calib/online.h"
 #include "calib/solve.h"
@@ -376,11 +377,123 @@ static void steps(void)
 	steps_of(4, "steps.5s");
 }
 
+/* Stamps of one message, until the maps are known. */
+struct message {
+	int from, to;
+	ltick_t sent, received;
+};
+
+enum { MESSAGES = 20000 };
+
+struct reversal {
+	struct cal_event event[2 * MESSAGES];
+	size_t n;
+};
+
+static int by_stamp(const void *a, const void *b)
+{
+	const struct cal_event *x = a, *y = b;
+
+	if (x->stamp != y->stamp) {
+		return x->stamp < y->stamp ? -1 : 1;
+	}
+	return x->tag < y->tag ? -1 : x->tag > y->tag;
+}
+
+static int drop(void *ctx, const struct cal_event *e, struct tkm_err *why)
+{
+	(void)ctx;
+	(void)e;
+	(void)why;
+	return 0;
+}
+
+static void add_event(struct reversal *r, const struct cal_run *run, int rank, ltick_t local, int kind, uint64_t message)
+{
+	const struct cal_map *m = &run->rank[rank].map;
+	double band = (cal_map_bound(m, local) + run->rank[rank].effective_tick_s) / run->period_s;
+
+	r->event[r->n] = (struct cal_event){ cal_map_at(m, local).v, (int64_t)ceil(band), rank, kind, message, r->n };
+	r->n++;
+}
+
+/* A run of a minute that is corrected by its start and its end alone, with swinging clocks, so that the maps are
+ * off by more than a message takes; 20,000 messages among four ranks. */
+static void reversed(void)
+{
+	static struct message m[MESSAGES];
+	static struct reversal r;
+	int run_no, i, k;
+
+	for (run_no = 0; run_no < 10; run_no++) {
+		struct cal_sync_options opt = { .max_messages = 100, .max_duration_s = 60, .method = CAL_SYNC_PAIRS };
+		unsigned char exchanges[4] = { 0, 1, 1, 1 };
+		struct cal_causality_stats stats;
+		struct cal_causality *c;
+		struct cal_session s[4];
+		struct cal_run run = { .ranks = 4, .max_drift = 500e-6, .max_wander = 4e-6, .wanted = CAL_CUBIC, .method = CAL_SYNC_PAIRS };
+		char network[100];
+		struct cal_link *l;
+		double hz[4], uncorrected = 0;
+
+		snprintf(network, sizeof(network), "delay=250ns,jitter=60ns,outlier=8ms,outliers=0.001,seed=%d", run_no);
+		l = cal_link_sim(4, "offset={rank}ms,drift={rank}0ppm,wobble={rank}ppm/7{rank}s,tick=10.{rank}3ns", network, &err);
+		need(l != NULL);
+		run.rank = calloc(4, sizeof(*run.rank));
+		need(run.rank != NULL);
+		for (i = 0; i < 4; i++) {
+			run.rank[i].rank = i;
+			run.rank[i].nominal_hz = hz[i] = cal_link_sim_clock(l, i)->hz;
+			run.rank[i].effective_tick_s = 1 / hz[i];
+			run.rank[i].session = calloc(2, sizeof(*run.rank[i].session));
+			need(run.rank[i].session != NULL);
+		}
+		opt.hz = hz;
+		cal_link_sleep(l, 60 * uniform());
+		for (k = 0; k < 2; k++) {
+			memset(s, 0, sizeof(s));
+			anchor(l, &run);
+			need(cal_sync_session(l, 0, exchanges, &opt, k ? CAL_END : CAL_START, s, &err) == 0);
+			for (i = 1; i < 4; i++) {
+				run.rank[i].session[run.rank[i].sessions++] = s[i];
+			}
+			for (i = 0; i < MESSAGES && k == 0; i++) {
+				m[i].from = (int)(4 * uniform());
+				m[i].to = (m[i].from + 1 + (int)(3 * uniform())) % 4;
+				need(cal_link_message(l, m[i].from, m[i].to, &m[i].sent, &m[i].received, &err) == 0);
+				cal_link_sleep(l, 60.0 / MESSAGES);
+			}
+		}
+		need(cal_solve(&run, -1, &err) == 0);
+		for (i = 0, r.n = 0; i < MESSAGES; i++) {
+			uncorrected += (double)m[i].received.v / hz[m[i].to] < (double)m[i].sent.v / hz[m[i].from];
+			add_event(&r, &run, m[i].from, m[i].sent, CAL_EVENT_SENT, (uint64_t)i + 1);
+			add_event(&r, &run, m[i].to, m[i].received, CAL_EVENT_RECEIVED, (uint64_t)i + 1);
+		}
+		qsort(r.event, r.n, sizeof(*r.event), by_stamp);
+		c = cal_causality_open(4, 0, drop, NULL, &err);
+		need(c != NULL);
+		for (i = 0; i < (int)r.n; i++) {
+			need(cal_causality_add(c, &r.event[i], &err) == 0);
+		}
+		need(cal_causality_finish(c, &stats, &err) == 0);
+		say("reversed.uncorrected", uncorrected, "messages");
+		say("reversed.corrected", (double)stats.before, "messages");
+		say("reversed", (double)stats.after, "messages");
+		say("reversed.of", (double)stats.messages, "messages");
+		say("reversed.largest", 1e9 * (double)stats.largest * run.period_s, "ns");
+		say("reversed.band", 1e9 * (double)stats.largest_band * run.period_s, "ns");
+		cal_causality_close(c);
+		cal_run_free(&run);
+		cal_link_close(l);
+	}
+}
+
 static const struct {
 	const char *name;
 	void (*run)(void);
 } figures[] = { { "coverage", coverage }, { "wobble60", wobble60 }, { "online.wobble", online_wobble },
-	{ "steps", steps } };
+	{ "steps", steps }, { "reversed", reversed } };
 
 int main(int argc, char **argv)
 {

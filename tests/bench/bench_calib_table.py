@@ -134,6 +134,14 @@ class Bench:
         self.row("calib.coverage", "%.5f %% of %d trials" % (covered, trials), "100 % of >= 100,000", covered == 100 and trials >= 1e5,
                  "nobody has a bound")
 
+    def reversed(self):
+        s = self.sim
+        share = [a / b for a, b in zip(s["reversed.largest"], s["reversed.band"])]
+        self.row("calib.reversed", "%d of %d, largest shift %s of its band" % (sum(s["reversed"]), sum(s["reversed.of"]),
+                                                                           spread(share, lambda x: "%.0f %%" % (100 * x))),
+                 "0, shift <= band", sum(s["reversed"]) == 0 and max(share) <= 1, "5 of 168 (guide's example)", "virtual",
+                 "%d by the clocks as they are, %d after correction" % (sum(s["reversed.uncorrected"]), sum(s["reversed.corrected"])))
+
     def wobble(self):
         s = self.sim
         for every, limit in (("5s", 40), ("10s", 330)):
@@ -216,6 +224,7 @@ def main():
         b.np16()
     if b.wants("sim"):
         b.wobble()
+        b.reversed()
     if b.wants("skew10"):
         b.skew10()
     if b.wants("np2"):
