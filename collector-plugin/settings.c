@@ -68,7 +68,7 @@ static void make_table(struct vt_settings *s)
 		{ "FOLLOW-CHILDREN", TKM_OPTION_BOOL, &s->follow_children, 0, 0, "[on|off]", "sample the program's children too" },
 		{ "FORCE", TKM_OPTION_BOOL, &s->force, 0, 0, "[on|off]", "replace a trace of the same name" },
 		{ "KEEP-RAW-EVENTS", TKM_OPTION_BOOL, &s->keep_raw_events, 0, 0, "[on|off]",
-		  "leave the raw files for stftool --merge instead of writing the trace" },
+		  "leave the raw files to stftool instead of writing the trace" },
 		{ "LOGFILE-FORMAT", TKM_OPTION_TEXT, &s->logfile_format, 0, 0, "STF|SINGLESTF", "format of the trace" },
 		{ "LOGFILE-NAME", TKM_OPTION_TEXT, &s->logfile_name, 0, 0, "FILE", "name of the trace (default: PROGRAM.stf)" },
 		{ "LOGFILE-PREFIX", TKM_OPTION_TEXT, &s->logfile_prefix, 0, 0, "DIR", "where the trace goes" },

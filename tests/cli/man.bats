@@ -60,6 +60,10 @@ same_options() # same_options PROGRAM PAGE
 	same_options xstftool stftool.1
 }
 
+@test "vtrun.1 and vtrun --help name the same options" {
+	same_options vtrun vtrun.1
+}
+
 @test "every variable in timertest.1 is an option's" {
 	grep -o 'VT_[A-Z_]*[A-Z]' "$top/doc/timertest.1" | sort -u | while read -r variable; do
 		option=$(echo "${variable#VT_}" | tr 'A-Z_' 'a-z-')
