@@ -29,7 +29,7 @@ static const char doc[] =
 	"Exit status: 0 every bound held, 1 one did not, 2 the simulation could not be made.";
 
 static const char default_network[] =
-	"delay=900ns,jitter=60ns,hop=110ns,leaf=32,pod=16,uneven=15ns,byte=0.1ns,slow=0.01,slowness=3us,outlier=2ms,outliers=1ppm";
+	"delay=900ns,jitter=60ns,hop=110ns,leaf=32,pod=16,uneven=15ns,byte=0.1ns,slow=0.01,slowness=3us,outlier=2ms,outliers=0";
 static const char default_clocks[] =
 	"offset={rank%991}ms,drift={rank%89}ppm,wobble=0.0{rank%5}ppm/{rank%13}7s,tick=1.{rank%7}ns";
 

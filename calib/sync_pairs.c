@@ -177,7 +177,7 @@ static int child_takes(const struct cal_sample *s, const struct cal_sync_options
 
 	p->began = p->batches++ == 0 ? began : p->began;
 	again = (long long)(p->batches + 1 - p->held) * BATCH <= opt->max_messages && now < p->deadline &&
-		!(opt->pair_budget_s > 0 && now - p->began > opt->pair_budget_s);
+		!(opt->pair_budget_s > 0 && (now - p->began) + (now - began) > opt->pair_budget_s);
 	if (held_up(s, now - began) && p->held < MOST_HELD && now < p->deadline) {
 		p->held++;
 		return 1;

@@ -27,6 +27,8 @@ eval "set terminal ".cs_terminal
 cs_cut = strlen(cs_title) > 110 ? strstrt(cs_title[80:*], ",") + 79 : 0
 cs_shown = cs_cut > 79 ? cs_title[1:cs_cut]."\n".cs_title[cs_cut + 1:*] : cs_title
 
+# stdout tells what was drawn, stderr what went wrong
+set print "-"
 set border 3
 set tics nomirror out
 if (cs_format ne "txt") { set grid lc rgb "#DDDDDD" lt 1 lw 0.5 }

@@ -79,6 +79,8 @@ class Bench:
         self.build, self.rounds, self.only = build, rounds, only
         self.truth = {k: Truths() for k in ("np2", "np16", "hogs", "skew10")}
         self.sim = {}
+        self.session = {}
+        self.scale = None
         self.rows = []
         self.missing = []
 
@@ -97,6 +99,12 @@ class Bench:
         for line in command([self.build + "/tests/bench/bench_calib_sim", *args]).splitlines():
             name, value, _unit = line.split("\t")
             self.sim.setdefault(name, []).append(float(value))
+
+    def domains(self, np):
+        """Lines of tests/bench/bench.h: the median and the largest of each launch count."""
+        for line in command(["mpirun", "--oversubscribe", "-np", str(np), self.build + "/tests/bench/bench_session", "domains"]).splitlines():
+            name, median, _unit, _least, most, _runs = line.split("\t")
+            self.session.setdefault(name, []).append((float(median), float(most)))
 
     def with_hogs(self, what):
         hogs = [subprocess.Popen(["sh", "-c", "while :; do :; done"]) for _ in range(HOGS)]
@@ -119,6 +127,10 @@ class Bench:
         if self.wants("np16") and i == self.rounds // 2:
             # a minute for a single round of these two
             self.launch("np16", 16, "--truth-rounds", "1", "--truth-methods", "hca3,jk")
+        if self.wants("domain"):
+            self.domains(16)
+        if self.wants("scale") and i == 0:
+            self.scale = json.loads(command([self.build + "/calibsim", "--topology", "tree", "--sessions", "4", "--json", "-"]))
         if self.wants("sim"):
             self.simulate("-n", str(-(-100000 // self.rounds)), "-s", str(20261121 + i))
 
@@ -195,6 +207,32 @@ class Bench:
                  m <= 500e-9 and worst <= 1.5e-6 and statistics.median(d) <= 10e-3, "1.53 us [874 ns..4.31 us], 78 ms (HCA3)", t.rtt(),
                  t.peers("true_error_s", 2))
 
+    def domain(self):
+        def medians(timer, what):
+            return [m for m, _ in self.session["calib.domain.%s.np16.%s" % (timer, what)]]
+
+        within, clocks = medians("clock_monotonic", "within"), medians("clock_monotonic", "clocks")
+        setup = [m * 1e-3 for m in medians("clock_monotonic", "setup")]
+        self.row("calib.domain, kernel clock, np 16", "error %s, %g clock, 0 timing messages, %s" % (nice(max(within) * 1e-9), max(clocks), spread(setup)),
+                 "0, 0, <= 1 ms", max(within) == 0 and max(clocks) == 1 and statistics.median(setup) <= 1e-3, "72 to 538 ns, 244 ms (HCA3)", "-")
+        within, clocks = medians("CPU", "within"), medians("CPU", "clocks")
+        setup = [m * 1e-3 for m in medians("CPU", "setup")]
+        self.row("calib.domain, counter, np 16", "proven to %s, %g clock, 0 timing messages, %s" % (spread([w * 1e-9 for w in within]), max(clocks), spread(setup)),
+                 "<= 65 ns, 0, <= 1 ms", statistics.median(within) <= 65 and max(clocks) == 1 and statistics.median(setup) <= 1e-3,
+                 "72 to 538 ns, 244 ms (HCA3)", "-")
+
+    def scaling(self):
+        rows = self.scale["rows"]
+        first, last = rows[0], rows[-1]
+        steps = [b["session_s"] / a["session_s"] for a, b in zip(rows, rows[1:])]
+        wrong = sum(r["after"]["wrong"] + r["online"]["wrong"] for r in rows)
+        self.row("calib.scale, %d to %d domains" % (first["domains"], last["domains"]),
+                 "%d rounds at %d, %d at %d; growth %s; %s to %s; %d bounds wrong" %
+                 (first["rounds"], first["domains"], last["rounds"], last["domains"], spread(steps, lambda x: "%.2fx" % x),
+                  nice(first["session_s"]), nice(last["session_s"]), wrong),
+                 "<= 5 rounds at 16, <= 1.3x, 0 wrong", first["domains"] == 16 and first["rounds"] <= 5 and max(steps) <= 1.3 and wrong == 0,
+                 "O(p)")
+
     def print(self):
         heads = ("figure", "reached", "limit", "", "round trip", "best peer known", "peers in this run (median)")
         print("| " + " | ".join(heads) + " |")
@@ -209,7 +247,7 @@ def main():
     p = argparse.ArgumentParser(description="The figures of the calibration.")
     p.add_argument("build")
     p.add_argument("--rounds", type=int, default=6)
-    p.add_argument("--only", help="np2,np16,hogs,skew10,sim")
+    p.add_argument("--only", help="np2,np16,hogs,skew10,domain,scale,sim")
     o = p.parse_args()
     b = Bench(o.build, o.rounds, o.only.split(",") if o.only else None)
     begin = time.monotonic()
@@ -222,6 +260,8 @@ def main():
         b.halfwidth()
     if b.wants("np16"):
         b.np16()
+    if b.wants("domain"):
+        b.domain()
     if b.wants("sim"):
         b.wobble()
         b.reversed()
@@ -229,6 +269,8 @@ def main():
         b.skew10()
     if b.wants("np2"):
         b.online60()
+    if b.wants("scale"):
+        b.scaling()
     if b.wants("hogs") and b.wants("np16"):
         b.hogs()
     b.print()
