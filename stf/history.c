@@ -105,6 +105,29 @@ void stx_history_times(const struct stx_history *h, uint64_t *min, uint64_t *max
 	*max = h->max;
 }
 
+void stx_history_summary(const struct stx_history *h, struct stx_summary *m)
+{
+	memcpy(m->counts, h->counts, sizeof(m->counts));
+	m->min = h->min;
+	m->max = h->max;
+	m->n_late = h->n_late;
+	m->most_late = h->most_late;
+}
+
+struct stx_history *stx_history_of(const struct stx_summary *m)
+{
+	struct stx_history *h = stx_history_new();
+
+	if (h) {
+		memcpy(h->counts, m->counts, sizeof(m->counts));
+		h->min = m->min;
+		h->max = m->max;
+		h->n_late = m->n_late;
+		h->most_late = m->most_late;
+	}
+	return h;
+}
+
 uint64_t stx_history_late(const struct stx_history *h, uint64_t *most)
 {
 	*most = h->most_late;

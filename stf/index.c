@@ -2,7 +2,6 @@
 /* The end of a trace that is written: the index, and the moment when all files get their names. */
 #include "config.h"
 #include "stf/deflayer.h"
-#include "stf/hash.h"
 #include "stf/single.h"
 #include "stf/writer.h"
 
@@ -150,7 +149,7 @@ static struct stx_part *list_parts(struct stf_writer *w, size_t *n)
 		}
 		p = q;
 		for (i = 0; i < m; i++) {
-			snprintf(p[*n].suffix, sizeof(p[*n].suffix), "%s%s", all[i]->suffix, all[i]->zst ? ".zst" : "");
+			snprintf(p[*n].suffix, sizeof(p[*n].suffix), "%s%s", all[i]->suffix, all[i]->level ? ".zst" : "");
 			p[(*n)++].out = &all[i]->out;
 		}
 		s = next_data(w, &kind, &set);
@@ -167,9 +166,9 @@ static int put_integrity(struct stf_writer *w, const struct stx_part *part, size
 	char text[128];
 	size_t i;
 
-	for (i = 0; i < n && part[i].out->hash; i++) {
+	for (i = 0; i < n && part[i].out->hashed; i++) {
 		snprintf(text, sizeof(text), "%s %llu xxh3:%016llx", part[i].suffix, (unsigned long long)part[i].out->size,
-			 (unsigned long long)stx_hash_value(part[i].out->hash));
+			 (unsigned long long)part[i].out->digest);
 		if (put_own(w, STX_OWN_INTEGRITY, text) < 0) {
 			return -1;
 		}
@@ -423,7 +422,9 @@ int stf_writer_finish(struct stf_writer *w, uint64_t start, uint64_t end, struct
 	int rc = -1;
 
 	err->code = STF_OK;
-	if (!stx_is_fatal(&w->err) && close_streams(w) == 0 && write_base(w, start, end) == 0) {
+	if (w->opt.part && !stx_is_fatal(&w->err)) {
+		stx_fail(&w->err, STF_ERR_STATE, NULL, 0, 0, "a part of a trace ends with stf_writer_finish_part()");
+	} else if (!stx_is_fatal(&w->err) && close_streams(w) == 0 && write_base(w, start, end) == 0) {
 		rc = publish_all(w);
 	}
 	if (rc < 0) {

@@ -37,29 +37,57 @@ static int create_temp(struct stx_out *o, struct stf_err *err)
 	return 0;
 }
 
-int stx_out_open(struct stx_out *o, const char *path, int force, struct stf_err *err)
+static int check_name(const char *path, int force, struct stf_err *err)
 {
 	struct stat st;
 
+	return !force && lstat(path, &st) == 0
+		       ? stx_fail(err, STF_ERR_EXISTS, path, 0, 0, "exists already and is not replaced without force") : 0;
+}
+
+/* Where the file that has the name now could go. */
+static int name_aside(struct stx_out *o, struct stf_err *err)
+{
+	o->aside = malloc(strlen(o->temp_name) + 5);
+	if (!o->aside) {
+		return stx_no_memory(err);
+	}
+	sprintf(o->aside, "%s-old", o->temp_name);
+	return 0;
+}
+
+int stx_out_open(struct stx_out *o, const char *path, int force, struct stf_err *err)
+{
 	o->fd = -1;
 	o->final_name = strdup(path);
 	if (!o->final_name) {
 		return stx_no_memory(err);
 	}
-	if (!force && lstat(path, &st) == 0) {
-		return stx_fail(err, STF_ERR_EXISTS, path, 0, 0, "exists already and is not replaced without force");
-	}
-	if (create_temp(o, err) < 0) {
+	if (check_name(path, force, err) < 0 || create_temp(o, err) < 0) {
 		return -1;
 	}
-	if (force) {
-		o->aside = malloc(strlen(o->temp_name) + 5);
-		if (!o->aside) {
-			return stx_no_memory(err);
-		}
-		sprintf(o->aside, "%s-old", o->temp_name);
+	return force ? name_aside(o, err) : 0;
+}
+
+int stx_out_adopt(struct stx_out *o, const struct stx_where *to, const char *suffix, const char *name, size_t n,
+		  struct stf_err *err)
+{
+	size_t len = strlen(to->path) + strlen(suffix) + 5;
+
+	o->fd = -1;
+	o->final_name = malloc(len);
+	o->temp_name = strndup(name, n);
+	if (!o->final_name || !o->temp_name) {
+		return stx_no_memory(err);
 	}
-	return 0;
+	snprintf(o->final_name, len, "%s%s%s", to->path, suffix, to->level ? ".zst" : "");
+	if (access(o->temp_name, F_OK) < 0) {
+		return stx_fail_errno(err, errno, o->temp_name, "cannot take in what another writer left");
+	}
+	if (check_name(o->final_name, to->force, err) < 0) {
+		return -1;
+	}
+	return to->force ? name_aside(o, err) : 0;
 }
 
 /* Opens it again, to write where it ends. */

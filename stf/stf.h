@@ -200,6 +200,7 @@ struct stf_writer_options {
 	int single;              /* STF_SINGLE_FILE or STF_SINGLE_FD: one file with all components; 0: several */
 	int fd;                  /* with STF_SINGLE_FD: where to, a pipe too; stays open. `path` then only says where
 	                          * the components are kept until the end */
+	int part;                /* not 0: of data files only, see stf_writer_finish_part() */
 	int compress;            /* zstd level of the components, 1 to 19; 0: as they are */
 };
 
@@ -215,6 +216,19 @@ struct stf_writer *stf_writer_create(const char *path, const struct stf_writer_o
  * the duration record; start > end: the smallest and largest stamp that was written (a message's
  * end is its receive time). On failure no file of this trace is left. Returns 0 or -1. */
 int stf_writer_finish(struct stf_writer *w, uint64_t start, uint64_t end, struct stf_err *err);
+
+/* Several writers of one trace at the same time, in threads, processes or on hosts that share the folder, each for the
+ * process files of its own. All are created with the same path and options, all but one with `part` set. These take
+ * data records only (and stf_writer_processes()), and end with stf_writer_finish_part(): it frees w and returns a text
+ * for the one that completes the trace (freed by the caller with free()), or NULL and *err; then nothing is left. The
+ * files keep temporary names until that one has taken in all texts and is finished. Two writers may not write
+ * records of the same file. */
+char *stf_writer_finish_part(struct stf_writer *w, struct stf_err *err);
+/* Takes the files of a part in: they get their names or are removed with those of w. Returns 0, or -1: then they are
+ * removed at once. */
+int stf_writer_adopt(struct stf_writer *w, const char *part);
+/* Removes the files of a part that nobody takes in. */
+void stf_part_discard(const char *part);
 
 /* Gives up: removes what was written, frees w (NULL is allowed). */
 void stf_writer_abort(struct stf_writer *w);

@@ -236,12 +236,20 @@ int stx_stream_close(struct stx_stream *s)
 	const uint8_t *p;
 	size_t len;
 
+	if (s->closed) {
+		return 0;
+	}
 	if (flush(s) < 0 || (s->zst && (stx_zst_table(s->zst, &p, &len, s->err) < 0 ||
 					stx_out_write(&s->out, p, len, s->err) < 0)) ||
 	    stx_out_close(&s->out, s->err) < 0) {
 		return -1;
 	}
+	if (s->out.hash) {
+		s->out.digest = stx_hash_value(s->out.hash);
+		s->out.hashed = 1;
+	}
 	s->limit = s->cur;
+	s->closed = 1;
 	return s->anc ? stx_stream_close(s->anc) : 0;
 }
 

@@ -15,14 +15,21 @@ struct stx_out {
 	int park;         /* close it after each write, and open it for the next */
 	int published;    /* has its final name: discard removes that one */
 	uint64_t size;    /* bytes written */
-	void *hash;       /* of them; NULL: not taken */
+	void *hash;       /* of them, until it is closed; NULL: not taken */
+	int hashed;       /* then this is what it came to */
+	uint64_t digest;
 	char *final_name, *temp_name;
 	char *aside;      /* where the file that had the name before waits, or is to wait */
 	int set_aside;
 };
 
+struct stx_where;
+
 /* Creates a temporary file beside `path` with O_EXCL. Without force an existing `path` is an error. */
 int stx_out_open(struct stx_out *o, const char *path, int force, struct stf_err *err);
+/* Takes over a complete file that another writer left under the temporary name of n bytes. */
+int stx_out_adopt(struct stx_out *o, const struct stx_where *to, const char *suffix, const char *name, size_t n,
+		  struct stf_err *err);
 int stx_out_write(struct stx_out *o, const void *p, size_t n, struct stf_err *err);
 /* Empties the file again; what was written so far was for a reader of a writer that was killed. */
 int stx_out_restart(struct stx_out *o, struct stf_err *err);
@@ -61,6 +68,14 @@ int stx_history_state(struct stx_history *h, struct stx_stream *to, uint32_t fil
 const uint64_t *stx_history_counts(const struct stx_history *h);
 void stx_history_times(const struct stx_history *h, uint64_t *min, uint64_t *max);
 
+/* All that the index needs. */
+struct stx_summary {
+	uint64_t counts[256], min, max, n_late, most_late;
+};
+void stx_history_summary(const struct stx_history *h, struct stx_summary *m);
+/* A history that has nothing but this. */
+struct stx_history *stx_history_of(const struct stx_summary *m);
+
 /* How many records had an earlier time than one ahead of them, and by how much at most. */
 uint64_t stx_history_late(const struct stx_history *h, uint64_t *most);
 /* For a reader that begins with the histories of an anchor. -1: no memory. */
@@ -84,6 +99,7 @@ struct stx_stream {
 	uint64_t seen_now;    /* current time at `seen` */
 	struct stf_err *err;  /* the writer's; what stands there first stays */
 	int big, level, memory; /* memory: no file, the buffer grows */
+	int closed;
 	uint8_t *used;        /* [256] of the writer: ids that were written */
 	struct stx_out out;
 	struct stx_zst *zst;  /* NULL: bytes as they are */

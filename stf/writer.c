@@ -133,6 +133,9 @@ struct stf_writer *stf_writer_create(const char *path, const struct stf_writer_o
 	if (!w->infos || !w->procs) {
 		goto fail;
 	}
+	if (opt->part) {
+		return w;
+	}
 	if (opt->single == STF_SINGLE_FD) {
 		w->base.fd = opt->fd;
 		w->base.final_name = strdup("the given descriptor");
@@ -181,34 +184,47 @@ int stx_note(struct stf_writer *w, unsigned id, const void *record)
 
 /* ---- where a record goes ---- */
 
-static struct stx_stream *open_data(struct stf_writer *w, unsigned kind, uint32_t set)
+int stx_make_room(struct stf_writer *w, unsigned kind, uint32_t set)
 {
-	struct stx_where to = stx_writer_where(w);
-	struct stx_stream **p, *s;
-	char suffix[20];
 	uint32_t n = set + 1;
+	struct stx_stream **p;
 
 	if (n > w->n_sets[kind]) {
 		p = realloc(w->data[kind], n * sizeof(*p));
 		if (!p) {
-			stx_no_memory(&w->err);
-			return NULL;
+			return stx_no_memory(&w->err);
 		}
 		memset(p + w->n_sets[kind], 0, (n - w->n_sets[kind]) * sizeof(*p));
 		w->data[kind] = p;
 		w->n_sets[kind] = n;
 	}
+	return 0;
+}
+
+void stx_suffix(unsigned kind, uint32_t set, char *suffix, size_t n)
+{
 	if (stx_category[kind].per_set) {
-		snprintf(suffix, sizeof(suffix), "%s.%u", stx_category[kind].suffix, set);
+		snprintf(suffix, n, "%s.%u", stx_category[kind].suffix, set);
 	} else {
-		snprintf(suffix, sizeof(suffix), "%s", stx_category[kind].suffix);
+		snprintf(suffix, n, "%s", stx_category[kind].suffix);
 	}
+}
+
+static struct stx_stream *open_data(struct stf_writer *w, unsigned kind, uint32_t set)
+{
+	struct stx_where to = stx_writer_where(w);
+	struct stx_stream *s;
+	char suffix[20];
+
+	if (stx_make_room(w, kind, set) < 0) {
+		return NULL;
+	}
+	stx_suffix(kind, set, suffix, sizeof(suffix));
 	s = stx_stream_new(&to, suffix, w->n_data++ >= STX_MANY);
 	if (!s) {
 		return NULL;
 	}
 	s->file = stx_category[kind].first_id + set * IDS_PER_SET;
-	s->ahead = w->dcl;
 	if (stx_stream_add_anchors(s, &to) < 0) {
 		stx_stream_free(s);
 		return NULL;
@@ -294,6 +310,9 @@ struct stx_stream *stx_route_slow(struct stf_writer *w, unsigned id, unsigned ki
 	}
 	if (kind < DATA_KINDS) {
 		return route_data(w, kind, willy);
+	}
+	if (w->opt.part && id != STF_ID_process_declaration) {
+		return refuse(w, id, "belongs to the writer that completes the trace, not to one of a part");
 	}
 	switch (kind) {
 	case STF_KIND_DECL:

@@ -82,6 +82,12 @@ static inline struct stx_stream *stx_route(struct stf_writer *w, unsigned id, un
 	return stx_route_slow(w, id, kind, willy, key);
 }
 
+/* ---- writer.c ---- */
+
+/* Room in w->data[kind] for a set. */
+int stx_make_room(struct stf_writer *w, unsigned kind, uint32_t set);
+void stx_suffix(unsigned kind, uint32_t set, char *suffix, size_t n);
+
 /* ---- sets.c ---- */
 
 /* With the nodes of the processes, or none. */
