@@ -68,7 +68,8 @@ static int copy_component(struct copy *c, const char *suffix, enum stf_kind kind
 	if (more < 0) {
 		c->faults++;
 		stt_stf_fault(c->o, &e);
-		rc = c->recover ? rc : -1;
+		/* a shortage of ours is no damage of the trace */
+		rc = c->recover && e.code != STF_ERR_NOMEM ? rc : -1;
 	}
 	return rc;
 }
@@ -322,8 +323,8 @@ static int base_is_damaged(const struct stt_trace *t)
 		return 0;
 	}
 	/* one that was cut between two records has no fault, but no files either */
-	return stf_reader_count(t->r, STF_ID_file_declaration) == 0 ||
-	       (e->code != STF_OK && strlen(e->file) == n && !strcmp(e->file, t->path));
+	return (e->code == STF_OK && stf_reader_count(t->r, STF_ID_file_declaration) == 0) ||
+	       (e->code != STF_OK && e->code != STF_ERR_NOMEM && strlen(e->file) == n && !strcmp(e->file, t->path));
 }
 
 static int recover_from(const struct stt_options *o, struct stt_trace *t, const char *from, const char *to, const char *lost)
@@ -334,6 +335,9 @@ static int recover_from(const struct stt_options *o, struct stt_trace *t, const 
 	if (stf_reader_fault(t->r)->code != STF_OK) {
 		c.faults++;
 		stt_stf_fault(o, stf_reader_fault(t->r));
+		if (stf_reader_fault(t->r)->code == STF_ERR_NOMEM) {
+			return STT_FAULT;
+		}
 	}
 	rc = copy_trace(&c, to, stt_output_format(o, to));
 	if (rc == STT_OK) {
@@ -369,13 +373,16 @@ int stt_recover(const struct stt_options *o, const char *to)
 {
 	struct stt_trace t;
 	char *left;
-	int rc;
+	int rc = -1;
 
 	if (stt_output_format(o, to) == STT_ASCII || !strcmp(to, "-")) {
 		return stt_usage(o, "--recover writes a trace; --dump prints what is readable of a damaged one");
 	}
-	if (strstr(o->input, ".stf.tmp-") || stt_trace_open(&t, o, STF_READ_DAMAGED) < 0) {
-		return recover_parts(o, NULL, to);
+	if (!strstr(o->input, ".stf.tmp-")) {
+		rc = stt_trace_open(&t, o, STF_READ_DAMAGED);
+	}
+	if (rc < 0) {
+		return rc == -2 ? STT_FAULT : recover_parts(o, NULL, to);
 	}
 	if (base_is_damaged(&t)) {
 		if (stf_reader_fault(t.r)->code != STF_OK) {

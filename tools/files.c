@@ -97,6 +97,13 @@ static int list_declared(struct stt_components *l, const struct stt_options *o)
 		stt_stf_fault(o, &e);
 		return -1;
 	}
+	e = *stf_reader_fault(t.r);
+	if (e.code == STF_ERR_NOMEM || (e.code != STF_OK && !strcmp(e.file, o->input))) {
+		/* an index that was not read to its end does not name them all */
+		stt_stf_fault(o, &e);
+		stf_reader_close(t.r);
+		return -1;
+	}
 	rc = add_file(l, o->input, "");
 	for (i = 0; rc == 0 && (rec = stf_reader_record(t.r, STF_ID_file_declaration, i)); i++) {
 		rc = add_file(l, o->input, stf_value(rec, "suffix")->array);

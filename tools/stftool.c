@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -161,6 +162,7 @@ int stt_main(int argc, char **argv, int expand)
 	int rc;
 
 	occupy_standard_files();
+	signal(SIGXFSZ, SIG_IGN); /* a file that may not grow is an error to be said, not an end */
 	rc = stt_options_parse(argc, argv, &o, &e);
 	rc = rc < 0 ? stt_usage(&o, "%s", e.text) : rc > 0 ? STT_OK : run(&o);
 	stt_options_free(&o);

@@ -48,7 +48,8 @@ struct stt_trace {
 	uint32_t eventbits;
 };
 
-/* Opens o->input. `flags` as in stf_reader_open(). Prints what is wrong and returns -1 if it cannot. */
+/* Opens o->input. `flags` as in stf_reader_open(). Prints what is wrong and returns -1 if it cannot, -2 if only memory is
+ * short. */
 int stt_trace_open(struct stt_trace *t, const struct stt_options *o, unsigned flags);
 void stt_trace_close(struct stt_trace *t);
 /* Number of a thread, counting the threads of all processes; -1 if the trace has no such thread. */

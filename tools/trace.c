@@ -22,7 +22,7 @@ int stt_trace_open(struct stt_trace *t, const struct stt_options *o, unsigned fl
 	if (!t->r) {
 		stt_stf_fault(o, &e);
 		stt_trace_close(t);
-		return -1;
+		return e.code == STF_ERR_NOMEM ? -2 : -1;
 	}
 	t->threads = stf_reader_processes(t->r, &t->n_processes);
 	if (stf_reader_clock(t->r, &t->resolution, &t->eventbits) < 0 || !(t->resolution > 0)) {
