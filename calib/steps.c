@@ -46,7 +46,7 @@ static int is_outside(const struct cal_node *n)
 
 static gtick_t point(const struct cal_node *n)
 {
-	return gtick_sub(n->global, n->low) < 0 ? n->low : gtick_sub(n->global, n->high) > 0 ? n->high : n->global;
+	return is_outside(n) ? gtick_add(n->low, gtick_sub(n->high, n->low) / 2) : n->global;
 }
 
 static void make_pairs(struct finder *f)

@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Steps between sessions, on nodes made by hand: what must be found, and what is weather. A global tick is 1 ns. */
+#include "config.h"
+#include "calib/map.h"
+#include "tests/lib/check.h"
+
+enum { NODES = 12 };
+
+static const double apart_s = 2;
+
+/* A node every apart_s of a clock that is 20 ppm fast, `half` wide; the point is off by `off` of it. */
+static void make_map(struct cal_map *m, struct cal_node *node, double half_ns, double sigma_ns, const double *off)
+{
+	int i;
+
+	*m = (struct cal_map){ .nodes = NODES, .node = node, .period_s = 1e-9, .max_drift = 500e-6, .max_wander = 1e-6 };
+	for (i = 0; i < NODES; i++) {
+		int64_t global = llrint(i * apart_s * 1e9);
+		/* the interval is certain: it holds the truth wherever the point lies */
+		double middle = (double)global + half_ns * 0.9 * (2 * check_uniform() - 1);
+
+		node[i] = (struct cal_node){ .local = ltick(llrint((double)global * (1 + 20e-6))), .global = gtick(global + llrint(off[i])),
+			.low = gtick(llrint(middle - half_ns)), .high = gtick(llrint(middle + half_ns)), .used = 1, .sigma = sigma_ns,
+			.session = i + 1 };
+	}
+}
+
+static size_t steps_of(struct cal_map *m)
+{
+	struct tkm_err err;
+	size_t n;
+
+	CHECK(cal_map_split(m, 1, &err) == 0, "%s", err.text);
+	n = m->steps;
+	free(m->part);
+	free(m->step);
+	return n;
+}
+
+static double normal(void)
+{
+	return sqrt(-2 * log(1 - check_uniform())) * cos(2 * M_PI * check_uniform());
+}
+
+/* 300 ns wide intervals, points good to 5 ns: three half widths are found wherever they happen. */
+static void three_half_widths_are_found(void)
+{
+	const double half = 300;
+	int round, i;
+
+	for (round = 0; round < 500 * check_times; round++) {
+		int behind = 1 + (int)((NODES - 1) * check_uniform()), forth = check_uniform() < 0.5;
+		double off[NODES], size = (forth ? 1 : -1) * half * (3.02 + 3 * check_uniform());
+		struct cal_node node[NODES];
+		struct cal_map m;
+		struct tkm_err err;
+
+		for (i = 0; i < NODES; i++) {
+			off[i] = 5 * normal();
+		}
+		make_map(&m, node, half, 5, off);
+		for (i = 0; i < NODES; i++) {
+			double middle = 0.5 * (double)(node[i].low.v + node[i].high.v);
+
+			/* the middle of the interval is near the point, as it is where paths are alike both ways */
+			node[i].low = gtick_add(node[i].low, llrint((double)node[i].global.v - middle));
+			node[i].high = gtick_add(node[i].high, llrint((double)node[i].global.v - middle));
+			if (i >= behind) {
+				node[i].local = ltick_add(node[i].local, llrint(size));
+			}
+		}
+		CHECK(cal_map_split(&m, 1, &err) == 0, "%s", err.text);
+		CHECK(m.steps == 1 && m.part[1].node == (size_t)behind, "round %d: %zu steps; one of %.0f ns before node %d was made", round,
+			m.steps, size, behind);
+		CHECK(m.steps != 1 || fabs(m.step[0].size_s * 1e9 - size) <= m.step[0].within_s * 1e9, "%g s is not %g ns", m.step[0].size_s, size);
+		free(m.part);
+		free(m.step);
+	}
+}
+
+/* Messages held up for milliseconds: points are off by most of the half width, and say so. */
+static void held_up_messages_are_no_step(void)
+{
+	const double half = 50000;
+	int round, i;
+
+	for (round = 0; round < 500 * check_times; round++) {
+		double off[NODES];
+		struct cal_node node[NODES];
+		struct cal_map m;
+
+		for (i = 0; i < NODES; i++) {
+			off[i] = 0.7 * half * (2 * check_uniform() - 1);
+		}
+		make_map(&m, node, half, 0.5 * half, off);
+		CHECK_INT(steps_of(&m), 0);
+	}
+}
+
+/* A mean over exchanges that were held up can lie outside of what is certain, however small its standard error. */
+static void a_point_outside_its_interval_is_no_step(void)
+{
+	const double half = 20000;
+	int round, i;
+
+	for (round = 0; round < 500 * check_times; round++) {
+		double off[NODES];
+		struct cal_node node[NODES];
+		struct cal_map m;
+
+		for (i = 0; i < NODES; i++) {
+			off[i] = check_uniform() < 0.3 ? half * (2 + 13 * check_uniform()) * (check_uniform() < 0.5 ? -1 : 1) : 0;
+		}
+		make_map(&m, node, half, 100, off);
+		CHECK_INT(steps_of(&m), 0);
+	}
+}
+
+int main(int argc, char **argv)
+{
+	check_args(argc, argv);
+	RUN(three_half_widths_are_found);
+	RUN(held_up_messages_are_no_step);
+	RUN(a_point_outside_its_interval_is_no_step);
+	return check_end();
+}
