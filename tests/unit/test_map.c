@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The clock map against arithmetic that is slower and exact, and against Kruger's formulas as printed. */
 #include "config.h"
+#include "calib/curve.h"
 #include "calib/map.h"
 #include "tests/lib/check.h"
 
@@ -281,6 +282,60 @@ static void the_bound_grows_as_the_assumptions_say(void)
 	cal_map_free(&m);
 }
 
+/* Points that lie close together and then far apart, each off by most of what is certain: the cubic would swing by
+ * far more in the long interval. Ticks of 0.1 ns; local ticks of 1 ns. */
+static void a_cubic_keeps_to_the_corridor(void)
+{
+	enum { N = 12 };
+	int round, i, k, bent = 0;
+
+	for (round = 0; round < 100; round++) {
+		struct cal_map m = { .period_s = 1e-10, .max_drift = 1e-4, .max_wander = 1e-6, .nodes = N };
+		struct cal_map free_one = { 0 };
+		ltick_t local[N];
+		gtick_t global[N];
+		struct tkm_err err;
+		int64_t at = 0;
+
+		m.node = calloc(N, sizeof(*m.node));
+		for (i = 0; i < N; i++) {
+			int64_t off = between(-900, 900);
+
+			at += i == 0 ? 0 : check_random() % 3 ? between(150000000, 300000000) : between(5000000000, 20000000000);
+			local[i] = ltick(at);
+			global[i] = gtick(10 * at + off);
+			m.node[i] = (struct cal_node){ .local = local[i], .global = global[i], .low = gtick(10 * at - 1000),
+				.high = gtick(10 * at + 1000), .used = 1, .sigma = 1 };
+		}
+		CHECK(cal_map_split(&m, 10, &err) == 0 && cal_curve(&m, 0, CAL_SPLINE_CUBIC, 10, &err) == 0, "%s", err.text);
+		CHECK(m.rate_high > m.rate_low, "no rate");
+		if (m.parts > 1 || cal_map_spline(&free_one, CAL_SPLINE_CUBIC, local, global, N, NULL) < 0) {
+			cal_map_free(&m);
+			continue;
+		}
+		for (i = 0; i < 2000; i++) {
+			ltick_t l = ltick(between(0, at));
+			double up = INFINITY, down = -INFINITY;
+			gtick_t g = cal_map_at(&m, l);
+
+			for (k = 0; k + 1 < N && local[k + 1].v <= l.v; k++) {
+			}
+			for (; k < N && (k == 0 || local[k - 1].v <= l.v); k++) {
+				double x = (double)ltick_sub(l, local[k]);
+
+				up = fmin(up, (double)gtick_sub(m.node[k].high, g) + x * (x > 0 ? m.rate_high : m.rate_low));
+				down = fmax(down, (double)gtick_sub(m.node[k].low, g) + x * (x > 0 ? m.rate_low : m.rate_high));
+			}
+			/* it is looked at in 16 places of a piece */
+			CHECK(down <= 0.02 * (up - down) && up >= -0.02 * (up - down), "the curve leaves the corridor: %g to %g", down, up);
+			bent += llabs(gtick_sub(g, cal_map_at(&free_one, l))) > 100;
+		}
+		cal_map_free(&m);
+		cal_map_free(&free_one);
+	}
+	CHECK(bent > 0, "no curve had to be bent less: nothing was tested");
+}
+
 int main(int argc, char **argv)
 {
 	check_args(argc, argv);
@@ -293,5 +348,6 @@ int main(int argc, char **argv)
 	RUN(points_that_go_back_are_refused);
 	RUN(global_periods_are_fine_enough);
 	RUN(the_bound_grows_as_the_assumptions_say);
+	RUN(a_cubic_keeps_to_the_corridor);
 	return check_end();
 }
