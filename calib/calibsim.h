@@ -51,7 +51,7 @@ struct cs_row {
 	long silent;                     /* ranks of which nothing is known in the end */
 	struct cs_quality online;        /* by each rank itself, right after the last session */
 	struct cs_quality after;         /* all maps over the whole run, when everything has been collected */
-	struct cs_hop hop[CS_HOPS];      /* of the latter */
+	struct cs_hop hop[CS_HOPS];      /* of what each rank knows by itself */
 	struct cal_net net;
 	char silence[200];               /* the first that did not answer */
 	double cpu_s;                    /* what the simulation took */

@@ -55,6 +55,7 @@ static void write_script(FILE *f, const struct cs_options *o, const struct cs_ro
 {
 	const char *slash = strrchr(o->output, '/');
 	char text[1024];
+	int i;
 
 	fputs("# written by " PACKAGE_STRING " calibsim\n", f);
 	snprintf(text, sizeof(text), "%.*s", slash ? (int)(slash - o->output + 1) : 0, o->output);
@@ -65,7 +66,13 @@ static void write_script(FILE *f, const struct cs_options *o, const struct cs_ro
 	snprintf(text, sizeof(text), "%lld synchronisations, %g s apart; %s", o->sessions, o->apart_s, o->network);
 	fputs("\ncs_title = ", f);
 	tkm_quote_gnuplot(f, text);
-	fprintf(f, "\ncs_most = %d\n", rows ? row[rows - 1].domains : 0);
+	fputs("\ncs_shapes = '", f);
+	for (i = 0; i < rows; i++) {
+		if (i == 0 || row[i].shape != row[i - 1].shape) {
+			fprintf(f, "%s%s", i ? " " : "", cal_shape_name(row[i].shape));
+		}
+	}
+	fputs("'\n", f);
 	fputs(calibsim_gnuplot, f);
 }
 

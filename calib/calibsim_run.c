@@ -137,7 +137,8 @@ static void judge_online(struct sim *s)
 
 	for (i = 1; i < s->n; i++) {
 		const struct cal_point *p = &s->tie[i].point;
-		double error, truth;
+		struct cs_hop *h = &s->row->hop[s->tie[i].hops < CS_HOPS ? s->tie[i].hops : CS_HOPS - 1];
+		double error, truth, bound;
 
 		if (!s->tie[i].known) {
 			continue;
@@ -147,7 +148,10 @@ static void judge_online(struct sim *s)
 		q->wrong += truth < p->low || truth > p->high;
 		q->error_max_s = fmax(q->error_max_s, error);
 		squares += error * error;
-		s->bound[n++] = fmax(p->high - p->fraction, p->fraction - p->low) / s->hz[0];
+		s->bound[n++] = bound = fmax(p->high - p->fraction, p->fraction - p->low) / s->hz[0];
+		h->ranks++;
+		h->error_max_s = fmax(h->error_max_s, error);
+		h->bound_max_s = fmax(h->bound_max_s, bound);
 	}
 	summarise(s, q, n, squares, n);
 }
@@ -182,7 +186,6 @@ static void judge_after(struct sim *s, int64_t from, int64_t to)
 	int i;
 
 	for (i = 1; i < s->n; i++) {
-		struct cs_hop *h = &s->row->hop[s->tie[i].hops < CS_HOPS ? s->tie[i].hops : CS_HOPS - 1];
 		double worst = 0, bound = 0;
 		long outside = 0;
 
@@ -193,9 +196,6 @@ static void judge_after(struct sim *s, int64_t from, int64_t to)
 		q->wrong += outside > 0;
 		q->error_max_s = fmax(q->error_max_s, worst);
 		s->bound[n++] = bound;
-		h->ranks++;
-		h->error_max_s = fmax(h->error_max_s, worst);
-		h->bound_max_s = fmax(h->bound_max_s, bound);
 	}
 	summarise(s, q, n, squares, n * POINTS);
 }

@@ -3,10 +3,10 @@
 # Draws what calibsim found: gnuplot BASE.gnuplot
 # Another picture format:    gnuplot -e 'cs_format="png"' BASE.gnuplot   (svg, png, pdf, txt)
 #
-# calibsim writes the variables cs_dir, cs_base, cs_title and cs_most above these lines. The data lies beside: the
+# calibsim writes the variables cs_dir, cs_base, cs_title and cs_shapes above these lines. The data lies beside: the
 # first line names columns and units, a block starts with its title in double quotes. Text is never "enhanced".
 
-if (!exists("cs_base") || !exists("cs_title")) {
+if (!exists("cs_base") || !exists("cs_title") || !exists("cs_shapes")) {
 	set print
 	print "calibsim.gnuplot: no variables: run the .gnuplot file that calibsim wrote, not this part of it"
 	exit status 2
@@ -32,7 +32,7 @@ set print "-"
 set border 3
 set tics nomirror out
 if (cs_format ne "txt") { set grid lc rgb "#DDDDDD" lt 1 lw 0.5 }
-set key outside bottom center horizontal
+set key outside bottom center horizontal height 1
 set style data linespoints
 cs_n = "".cs_stem.".scale.dat"
 stats cs_n using 1 nooutput name "D"
@@ -48,7 +48,7 @@ set output cs_stem.".duration.".cs_format
 set title "Virtual duration of one synchronisation\n".cs_shown
 set ylabel "milliseconds"
 set logscale y
-plot for [i=0:cs_blocks-1] cs_n index i using 1:($5 * 1e3) lw 2 pt 7 ps 0.8 lc rgb cs_colour(i + 1) title columnheader(1)
+plot for [i=0:cs_blocks-1] cs_n index i using 1:($5 * 1e3) lw 2 pt 7 ps 0.8 lc rgb cs_colour(i + 1) title word(cs_shapes, i + 1)
 unset output
 print cs_base.".duration.".cs_format.": virtual duration of a synchronisation"
 
@@ -58,17 +58,17 @@ set output cs_stem.".error.".cs_format
 set title "True error and bound of all clock maps over the run\n".cs_shown
 set ylabel "nanoseconds"
 plot for [i=0:cs_blocks-1] cs_n index i using 1:($9 * 1e9) lw 2 pt 7 ps 0.8 lc rgb cs_colour(i + 1) \
-		title sprintf("largest bound, %s", i == 0 ? "first shape" : "second shape"), \
+		title "largest bound, ".word(cs_shapes, i + 1), \
 	for [i=0:cs_blocks-1] cs_n index i using 1:($7 * 1e9) lw 2 dt 2 pt 6 ps 0.8 lc rgb cs_colour(i + 1) \
-		title sprintf("largest true error, %s", i == 0 ? "first shape" : "second shape")
+		title "largest true error, ".word(cs_shapes, i + 1)
 unset output
 print cs_base.".error.".cs_format.": true error and bound"
 
 # ---- where it comes from ----
 
 set output cs_stem.".hops.".cs_format
-set title "Error and bound by distance from the master\n".cs_shown
-set xlabel "exchanges between a rank and the master, as it knows it at once"
+set title "What each rank knows at once, by its distance from the master\n".cs_shown
+set xlabel "exchanges between a rank and the master, ".word(cs_shapes, 1)
 unset logscale x
 set xrange [0.5:*]
 set xtics 1
