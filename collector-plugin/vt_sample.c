@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Sampling at state changes: every enabled counter of the thread and, in the thread that is the process, of the
  * process, and what the program's own callback returns (VT_countsetcallback, seeds/003 section 3.1.3), all with
- * the stamp of the event that triggered them. COUNTER-MIN-INTERVAL makes it rarer. */
+ * the stamp of the event that triggered them. COUNTER-MIN-INTERVAL makes the former rarer; the callback, whose cost is
+ * the program's own affair, comes every time. */
 #include "config.h"
 #include "collector-plugin/vt_private.h"
 
@@ -117,13 +118,12 @@ void vt_sample(ltick_t now)
 	double interval = vt_tls.collect->min_interval_s;
 	int i, saved = errno;
 
-	if (now.v < s->next) {
-		return;
-	}
-	s->next = now.v + (interval > 0 ? (int64_t)(interval * vt_tls.collect->timer->hz) : 0);
-	for (i = 0; i < 2; i++) {
-		if (s->set[i]) {
-			sample_set(s, i, now);
+	if (now.v >= s->next) {
+		s->next = now.v + (interval > 0 ? (int64_t)(interval * vt_tls.collect->timer->hz) : 0);
+		for (i = 0; i < 2; i++) {
+			if (s->set[i]) {
+				sample_set(s, i, now);
+			}
 		}
 	}
 	if (s->callback) {

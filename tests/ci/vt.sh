@@ -1,0 +1,33 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# The collector for MPI jobs: programs from Debian, 50 kills, threads of the VT interface under ThreadSanitizer, and the
+# same tests with MPICH.
+# shellcheck source=lib.sh source-path=SCRIPTDIR
+. "$(dirname "$0")/lib.sh"
+need gcc
+need mpirun
+
+vt_tests() # vt_tests SCRIPT...: in the build that is the current folder
+{
+	for script in "$@"; do
+		step "$script" make check TESTS="tests/vt/$script"
+	done
+}
+
+configured openmpi CC=gcc
+step "make" make -j"$jobs"
+vt_tests real.sh kill.sh
+
+if command -v mpicc.mpich >/dev/null 2>&1; then
+	configured mpich CC=gcc MPICC=mpicc.mpich MPIRUN=mpirun.mpich
+	step "mpich: make" make -j"$jobs"
+	vt_tests api.sh mpi.sh
+else
+	echo "skipped: no MPICH here (package mpich, libmpich-dev)"
+fi
+
+configured tsan CC=gcc CFLAGS="-O1 -g -fno-omit-frame-pointer -fsanitize=thread" --without-mpi
+step "tsan: make" make -j"$jobs"
+TSAN_OPTIONS="exitcode=66"
+export TSAN_OPTIONS
+vt_tests values.sh

@@ -1,0 +1,35 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# Two hosts with different monotonic clocks (tests/mpi/netns.sh): the corrected stamps against the clock of day that both
+# share, inside the stated bound; no message reversed; raw files of a host that rank 0 cannot read. TAP.
+. "${top_srcdir:-.}/tests/vt/mpi_lib.sh"
+if [ ! -e "$lib/libVT.so" ] || [ "${MPIRUN:-no}" = no ]; then
+	echo "1..0 # SKIP this build has no MPI, or there is no mpirun"
+	exit 0
+fi
+why=$(sh "$src/tests/mpi/netns.sh" -- true 2>&1)
+if [ $? -eq 77 ]; then
+	echo "1..0 # SKIP $why"
+	exit 0
+fi
+
+hosts() # hosts PROGRAM ARGUMENTS...: one rank on each
+{
+	clean
+	timeout 120 sh "$src/tests/mpi/netns.sh" -o 1000 -- "$MPIRUN" -np 2 -x VT_TIMER -x VT_FLUSH_PREFIX "$build/vtrun" -- "$@" >out 2>&1
+}
+
+mpi_compile "$MPICC" mpi_truth.c truth -lVT
+mpi_compile "$MPICC" mpi_pingpong.c pp -lVT
+VT_TIMER=clock_monotonic
+export VT_TIMER
+hosts ./truth 10 && one_trace truth 2 && "$build/tests/vt/truth" truth.stf truth.clk >>out 2>&1
+ok "stamps of two hosts 1000 s apart are inside the stated bound of the truth" $?
+grep '^rank 1: error' out | sed 's/^/# /'
+hosts ./pp sync && one_trace pp 2 && samples pp.stf -t >have && [ "$(wc -l <have)" -eq 200 ] &&
+	awk '{ v = $NF ""; if (v <= last && NR > 1) { print "after " last " comes " v; wrong = 1 } last = v }
+		END { exit wrong }' have >>out
+ok "no message between the two is reversed" $?
+
+echo "1..$count"
+exit $bad

@@ -1,0 +1,69 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# MPI programs from Debian, with and without: the same lines with other numbers in them, the same exit status, one trace
+# with counters of all ranks. TAP.
+. "${top_srcdir:-.}/tests/vt/mpi_lib.sh"
+if [ ! -e "$lib/libVT.so" ] || [ "${MPIRUN:-no}" = no ]; then
+	echo "1..0 # SKIP this build has no MPI, or there is no mpirun"
+	exit 0
+fi
+
+shape() # shape FILE: its lines with all numbers, and what dots and bars stand for them, made one sign
+{
+	grep -v ' Tickmark ' "$1" | sed -E 's/[-+]?[0-9]+(\.[0-9]*)?([eE][-+]?[0-9]+)?/#/g; s/#:#:#.*//; s/ +/ /g' | LC_ALL=C sort
+}
+
+same_mpi() # same_mpi PROGRAM: is it made for the MPI of this build?
+{
+	ldd "$(command -v "$1")" 2>/dev/null | grep -o 'libmpi[a-z]*\.so\.[0-9]*' | head -n 1 |
+		grep -qxF "$(readelf -d "$lib/libVT.so" | grep -o 'libmpi[a-z]*\.so\.[0-9]*')"
+}
+
+all_ranks() # all_ranks TRACE N: every rank has counters of its own
+{
+	"$build/tests/vt/samples" "$1" >have 2>>out || return 1
+	r=0
+	while [ "$r" -lt "$2" ]; do
+		grep -q "^$r:0 OS:" have || { echo "no counter of rank $r" >>out; return 1; }
+		r=$((r + 1))
+	done
+}
+
+if same_mpi hpcc; then
+	for f in /usr/share/doc/hpcc/examples/_hpccinf.txt*; do
+		zcat -f "$f" | sed 's/^1000  *Ns/200         Ns/' >hpccinf.txt
+	done
+	timeout 120 "$MPIRUN" -np 4 hpcc >out 2>&1
+	without=$?
+	shape hpccoutf.txt >want
+	rm -f hpccoutf.txt
+	run 4 hpcc
+	with=$?
+	shape hpccoutf.txt >got
+	[ $with -eq $without ] && [ "$(wc -l <want)" -gt 300 ] && diff want got >>out
+	ok "hpcc says the same with and without" $?
+	one_trace hpcc 4 && all_ranks hpcc.stf 4
+	ok "hpcc: one trace with counters of all ranks" $?
+	[ "$(grep -c ' PASSED ' hpccoutf.txt)" -gt 4 ] && ! grep -q ' FAILED ' hpccoutf.txt && grep -q '^Success=1$' hpccoutf.txt
+	ok "hpcc: its own checks pass" $?
+else
+	skip "hpcc" "no hpcc for this MPI here"
+fi
+if same_mpi NPopenmpi; then
+	timeout 60 "$MPIRUN" -np 2 NPopenmpi -u 256 -o np >output 2>&1
+	without=$?
+	shape np >want
+	rm -f np
+	run 2 NPopenmpi -u 256 -o np
+	with=$?
+	shape np >got
+	[ $with -eq $without ] && [ -s want ] && diff want got >>out
+	ok "netpipe says the same with and without" $?
+	one_trace NPopenmpi 2 && all_ranks NPopenmpi.stf 2
+	ok "netpipe: one trace with counters of all ranks" $?
+else
+	skip "netpipe" "no NPopenmpi for this MPI here"
+fi
+
+echo "1..$count"
+exit $bad

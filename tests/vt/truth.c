@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Holds the stamps of a trace of mpi_truth.c against the clock that its values show: truth TRACE CLK. For each rank but
+ * the first: how far its stamps are from the master's by that clock (median over its samples, of the differences that
+ * preemption between the two readings made least), and the largest bound that its correction states. Exit status 1 when
+ * one is not inside the other, 2 when there is nothing to compare. */
+#include "config.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "calib/clk.h"
+#include "stf/stf.h"
+
+enum { MOST = 100000, RANKS = 64 };
+
+static double *late[RANKS]; /* stamp minus value, s */
+static size_t n[RANKS];
+
+static int ascending(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return (x > y) - (x < y);
+}
+
+static void take(const struct stf_counter_value *v, double resolution, uint32_t id)
+{
+	static int64_t first;
+	uint32_t i, p = stf_willy_process(v->willy);
+
+	for (i = 0; i < v->size_1_2; i++) {
+		if (v->counters[i] == id && p < RANKS && n[p] < MOST) {
+			first = first ? first : (int64_t)v->values[i];
+			if (!late[p]) {
+				late[p] = calloc(MOST, sizeof(double));
+			}
+			late[p][n[p]++] = (double)v->time * resolution - (double)((int64_t)v->values[i] - first) * 1e-9;
+		}
+	}
+}
+
+static int read_trace(const char *path)
+{
+	struct stf_err err;
+	struct stf_reader *r = stf_reader_open(path, 0, &err);
+	const struct stf_record *rec;
+	struct stf_counter_value v;
+	struct stf_cursor *c;
+	double resolution = 0;
+	uint32_t bits, id = 0;
+	size_t i;
+
+	if (!r) {
+		fprintf(stderr, "truth: %s: %s\n", err.file, err.text);
+		return -1;
+	}
+	stf_reader_clock(r, &resolution, &bits);
+	for (i = 0; (rec = stf_reader_record(r, STF_ID_counter_definition, i)) != NULL; i++) {
+		uint32_t k = (uint32_t)stf_value(rec, "id")->u;
+		const char *name = stf_reader_name(r, STF_ID_counter_definition, k);
+
+		id = name && strcmp(name, "realtime") == 0 ? k : id;
+	}
+	c = stf_cursor_open(r, NULL, &err);
+	while (c && stf_cursor_next(c, &rec, &err) > 0) {
+		if (stf_get_counter_value(rec, &v) == 0) {
+			take(&v, resolution, id);
+		}
+	}
+	stf_cursor_close(c);
+	stf_reader_close(r);
+	return id ? 0 : -1;
+}
+
+/* The smallest lateness but for a twentieth: what lies between the two readings without preemption. */
+static double typical(int rank)
+{
+	qsort(late[rank], n[rank], sizeof(double), ascending);
+	return late[rank][n[rank] / 4];
+}
+
+static double largest_bound(const struct cal_map *m)
+{
+	double worst = 0;
+	int i;
+
+	for (i = 0; m->nodes > 1 && i <= 100; i++) {
+		int64_t span = ltick_sub(m->node[m->nodes - 1].local, m->node[0].local);
+
+		worst = fmax(worst, cal_map_bound(m, ltick_add(m->node[0].local, span / 100 * i)));
+	}
+	return worst;
+}
+
+int main(int argc, char **argv)
+{
+	struct cal_run run;
+	struct tkm_err err;
+	int bad = 0, compared = 0;
+	size_t i;
+
+	if (argc < 3 || read_trace(argv[1]) < 0 || cal_clk_load(argv[2], &run, &err) < 0) {
+		fprintf(stderr, "truth: nothing to read\n");
+		return 2;
+	}
+	for (i = 1; i < run.ranks && i < RANKS && n[0] > 100; i++) {
+		double error, bound = largest_bound(&run.rank[i].map);
+
+		if (n[i] > 100 && bound > 0) {
+			error = typical((int)i) - typical(0);
+			printf("rank %zu: error %.3g us, bound %.3g us, %zu samples\n", i, error * 1e6, bound * 1e6, n[i]);
+			bad |= !(fabs(error) <= bound);
+			compared++;
+		}
+	}
+	return compared ? bad : 2;
+}
