@@ -174,7 +174,6 @@ static int start(struct vt_collector *c, int rank, int ranks, const char *argv0,
 	if (vt_sampler_start(c, err) < 0) {
 		vt_say(1, "WARNING", "no background thread, so that counters are read at VT_ and MPI calls only: %s", err->text);
 	}
-	vt_collect_protocol(c, 0);
 	return 0;
 }
 

@@ -211,7 +211,7 @@ static void print_info(const struct vt_collector *c, FILE *f, int finished)
 		(unsigned long long)vt_raw_lost(r));
 }
 
-/* At the start, so that a killed run has one too, and again at the end. Not for followed children. */
+/* Early in the run, so that a killed one has it too, and again at the end. Not for followed children. */
 void vt_collect_protocol(struct vt_collector *c, int finished)
 {
 	struct tkm_newfile n = { 0 };

@@ -45,10 +45,10 @@ static int by_start(const void *a, const void *b)
 	return x->head->pid < y->head->pid ? -1 : x->head->pid > y->head->pid;
 }
 
-/* One process that ran several programs, one after the other, by exec. */
+/* Process a went on as program b, by exec, which left it no time to close its file. */
 static int same_process(const struct vt_raw_head *a, const struct vt_raw_head *b)
 {
-	return a->pid == b->pid && a->born == b->born && a->born && !strcmp(a->boot, b->boot) && !strcmp(a->host, b->host);
+	return a->state == VT_RAW_RECORDING && a->pid == b->pid && a->born == b->born && a->born && !strcmp(a->boot, b->boot) && !strcmp(a->host, b->host);
 }
 
 /* Ranks are process numbers if every process has one of its own; else they count in the order of starting. */
@@ -62,7 +62,7 @@ static void number_processes(struct vt_merge *m)
 	for (i = 0; i < m->n; i++) {
 		ranked &= m->file[i].head->rank >= 0 && m->file[i].head->rank < 0x10000 &&
 			  (i == 0 || m->file[i].head->rank != m->file[i - 1].head->rank ||
-			   same_process(m->file[i].head, m->file[i - 1].head));
+			   same_process(m->file[i - 1].head, m->file[i].head));
 	}
 	for (i = 0; i < m->n; i++) {
 		for (k = i; k > 0 && !same_process(m->file[k - 1].head, m->file[i].head); k--) {
