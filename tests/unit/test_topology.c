@@ -122,6 +122,13 @@ static void crowded_nodes_take_turns(void)
 	CHECK(cal_plan_make(&p, CAL_SHAPE_AUTO, member, 16, node, units, NULL) == 0, "plan");
 	CHECK_INT(p.shape, CAL_SHAPE_STAR);
 	cal_plan_free(&p);
+	/* 40 pairs on 8 units: four at a time */
+	for (i = 0; i < 16; i++) {
+		units[i] = 8;
+	}
+	CHECK(cal_plan_make(&p, CAL_SHAPE_TREE, member, 16, node, units, NULL) == 0, "plan");
+	CHECK(p.pairs == 40 && p.rounds <= 12, "%zu pairs in %d rounds", p.pairs, p.rounds);
+	cal_plan_free(&p);
 }
 
 /* ---- graphs ---- */
@@ -458,6 +465,32 @@ static void random_trees_are_always_inside_their_bound(void)
 	}
 }
 
+/* Short ways and fast clocks: what is believed of the rates is more than the ways themselves, and it is needed. */
+static void what_is_known_at_once_allows_for_drift(void)
+{
+	int round, i;
+
+	for (round = 0; round < 20 * check_times; round++) {
+		struct scene s = { 33, CAL_SHAPE_TREE, 2, round % 2, 1, 10 };
+		char network[160];
+		struct tkm_err err = { .text = "" };
+		struct outcome o;
+		double worst = 0, widest = 0;
+
+		snprintf(network, sizeof(network), "delay=40ns,jitter=2ns,slow=0.2,slowness=%.0fns,seed=%d", 3000 * check_uniform(), round);
+		CHECK(measure(&o, &s, round % 3 ? "offset={rank}ms,drift=-{rank%5}00ppm,tick=1ns" : "offset={rank}ms,drift={rank%5}00ppm,tick=1ns",
+			      network, &err) == 0, "%s", err.text);
+		for (i = 1; i < s.n; i++) {
+			CHECK(o.tie[i].known && !tie_is_wrong(&o, i), "round %d: rank %d is wrong about itself", round, i);
+		}
+		CHECK(cal_solve(&o.run, 0, &err) == 0, "round %d: %s", round, err.text);
+		for (i = 1; i < s.n; i++) {
+			CHECK(outside(&o, i, &worst, &widest) == 0, "round %d: rank %d left its bound", round, i);
+		}
+		finish(&o);
+	}
+}
+
 /* 64 domains: bounds are sums of what was measured, not more. */
 static void a_tree_is_about_as_good_as_a_star(void)
 {
@@ -649,6 +682,7 @@ int main(int argc, char **argv)
 	RUN(a_loop_that_does_not_close_is_found_and_widens);
 	RUN(who_is_not_connected_stays_unknown);
 	RUN(random_trees_are_always_inside_their_bound);
+	RUN(what_is_known_at_once_allows_for_drift);
 	RUN(a_tree_is_about_as_good_as_a_star);
 	RUN(a_dead_rank_is_named_and_left_out);
 	RUN(a_rank_that_sleeps_makes_bounds_wider_not_wrong);
