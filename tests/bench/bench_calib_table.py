@@ -123,7 +123,7 @@ class Bench:
             self.with_hogs(lambda: self.launch("hogs", 16, "--truth-rounds", "5", "--truth-methods", "pairs,min10,skampi"))
         if self.wants("skew10"):
             self.launch("skew10", 2, "--truth-rounds", "1", "--truth-apart", "10s", "--truth-sessions", "2", "--truth-methods", "pairs,itc")
-        if self.wants("np16") and i == self.rounds // 2:
+        if self.wants("np16") and self.wants("peers16") and i == self.rounds // 2:
             # a minute for a single round of these two
             self.launch("np16", 16, "--truth-rounds", "1", "--truth-methods", "hca3,jk")
         if self.wants("domain"):
@@ -265,13 +265,21 @@ def main():
     p = argparse.ArgumentParser(description="The figures of the calibration.")
     p.add_argument("build")
     p.add_argument("--rounds", type=int, default=6)
-    p.add_argument("--only", help="np2,np16,hogs,skew10,domain,scale,sim")
+    p.add_argument("--only", help="of np2,np16,peers16 (hca3 and jk with 16 ranks: a minute or more),hogs,skew10,domain,scale,sim")
     o = p.parse_args()
     b = Bench(o.build, o.rounds, o.only.split(",") if o.only else None)
     begin = time.monotonic()
+    done = 0
     for i in range(o.rounds):
         print("round %d of %d, %.0f s" % (i + 1, o.rounds, time.monotonic() - begin), file=sys.stderr)
-        b.one_round(i)
+        try:
+            b.one_round(i)
+        except KeyboardInterrupt:
+            if done == 0:
+                fail("interrupted in the first round, so there is nothing to print")
+            print("interrupted: the figures of %d whole rounds and of what there is of the next" % done, file=sys.stderr)
+            break
+        done += 1
     for kind, rows in (("sim", [b.simulated]), ("np2", [b.halfwidth]), ("np16", [b.np16]), ("domain", [b.domain]),
                        ("sim", [b.wobble]), ("skew10", [b.skew10]), ("np2", [b.online60]), ("sim", [b.online_wobble]),
                        ("scale", [b.scaling]), ("sim", [b.steps, b.reversed]), ("hogs", [b.hogs])):
@@ -279,7 +287,7 @@ def main():
             for row in rows:
                 row()
     b.print()
-    print("%d rounds in %.0f s; load of the machine at the end: %s" % (o.rounds, time.monotonic() - begin,
+    print("%d rounds in %.0f s; load of the machine at the end: %s" % (done, time.monotonic() - begin,
                                                                       "%.1f %.1f %.1f" % os.getloadavg()))
 
 
