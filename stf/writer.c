@@ -225,6 +225,7 @@ static struct stx_stream *open_data(struct stf_writer *w, unsigned kind, uint32_
 		return NULL;
 	}
 	s->file = stx_category[kind].first_id + set * IDS_PER_SET;
+	s->ahead = w->dcl;
 	if (stx_stream_add_anchors(s, &to) < 0) {
 		stx_stream_free(s);
 		return NULL;
