@@ -508,6 +508,7 @@ static int condense(const struct way *there, const struct way *back, size_t n, d
 	struct tkm_err *err)
 {
 	struct cal_sample *s = calloc(n + 1, sizeof(*s));
+	double any_low = INFINITY, any_high = -INFINITY;
 	size_t kept = 0, i;
 
 	if (!s) {
@@ -519,7 +520,14 @@ static int condense(const struct way *there, const struct way *back, size_t n, d
 		s[i].recv = ltick(llrint((there[i].seconds + back[i].seconds) * 1e12));
 		b->high_s = fmin(b->high_s, there[i].seconds);
 		b->low_s = fmax(b->low_s, -back[i].seconds);
+		any_high = fmax(any_high, there[i].seconds);
+		any_low = fmin(any_low, -back[i].seconds);
 		b->offset_all_s += 0.5 * (there[i].seconds - back[i].seconds) / (double)n;
+	}
+	if (b->low_s > b->high_s) {
+		/* the clocks moved against each other during the burst, by more than its messages took */
+		b->low_s = any_low;
+		b->high_s = any_high;
 	}
 	cal_filter(s, n, 0.1, 1);
 	for (i = 0; i < n; i++) {

@@ -190,6 +190,11 @@ truth_ok 2 1100000000 && has '^clock of rank 1 stepped against that of rank 0 by
 	[ "$(grep -c '^part$' "$dir/back.clk")" -eq 2 ] && [ "$(head -n 1 "$dir/back.clk")" = "TICKMARK-CLK 2" ]
 ok "np 2, a clock that goes back by a second splits the map" $?
 
+# a rate that swings by a tenth: the clocks part during a burst by more than its messages take
+run 2 2 1 --timer 'sim:base=CPU,wobble={rank}0%/1s,tick=3ns' --performance-time 100ms --output "$dir/wild"
+[ $status -eq 1 ] && ! has ' \+- -' && has 'certainly in \['
+ok "np 2, a clock that swings by a tenth is not fit, and no interval is turned round" $?
+
 # start and end alone leave some 3 us of the wobble uncorrected, much more than a message takes
 run 2 6 1 --timer 'sim:base=CPU,drift={rank}0ppm,wobble={rank}ppm/12s,tick=3ns' --max-wander 3ppm --performance-time 100ms --output "$dir/order"
 truth_ok 2 100000 && has '^reversed messages: [0-9]+ of [0-9]+ by the clocks as they are, [1-9][0-9]* after correction, 0 after moving [1-9][0-9]* stamps, none beyond its bound, by at most '
