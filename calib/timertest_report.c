@@ -100,7 +100,7 @@ static const char *in_words(char *buf, size_t size, double s)
 		snprintf(buf, size, "unknown");
 		return buf;
 	}
-	while (i < 3 && fabs(s) * units[i].scale < 1) {
+	while (i < 3 && fabs(s) * units[i].scale < 0.9995) { /* three digits of less are less */
 		i++;
 	}
 	snprintf(buf, size, "%.3g %s", fabs(s) * units[i].scale < 0.5e-3 ? 0 : s * units[i].scale, units[i].unit);
