@@ -440,7 +440,7 @@ int stt_move(const struct stt_options *o, const char *to)
 int stt_remove(const struct stt_options *o)
 {
 	struct stt_components l;
-	size_t n, i;
+	size_t n, i, gone = 0;
 	int rc = STT_OK;
 
 	if (stt_components_list(&l, o) < 0) {
@@ -452,9 +452,10 @@ int stt_remove(const struct stt_options *o)
 		if (!l.c[i].missing && unlink(l.c[i].path) < 0) {
 			rc = stt_fault(o, "cannot remove %s: %s", l.c[i].path, strerror(errno));
 		}
+		gone += (size_t)!l.c[i].missing;
 	}
 	if (rc == STT_OK) {
-		stt_say(o, 1, "%s: removed, %zu file%s", o->input, n, n == 1 ? "" : "s");
+		stt_say(o, 1, "%s: removed, %zu file%s", o->input, gone, gone == 1 ? "" : "s");
 	}
 	stt_components_free(&l);
 	return rc;

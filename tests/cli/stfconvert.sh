@@ -179,6 +179,13 @@ refused "--remove of something else" 1 "$dir/rich.text: " "$dir/rich.text" --rem
 [ -e "$dir/rich.text" ]
 ok "leaves it" $?
 
+mkdir "$dir/a b'\"ü"
+odd="$dir/a b'\"ü/t ü.stf"
+tool "$rich" --convert "$odd" && tool "$odd" --verify && [ "$status" -eq 0 ] && rm "$odd.dcl" "$odd.c.0" &&
+	tool "$odd" --move "$odd.2.stf" && tool "$odd.2.stf" --remove
+[ "$status" -eq 0 ] && grep -q 'removed, 11 files' "$dir/err" && [ -z "$(ls "$dir/a b'\"ü")" ]
+ok "--move and --remove of a part of a trace, whose name has blanks, quotes, UTF-8" $?
+
 # ---- --verify, --recover ----
 
 for t in "$rich" "$dir/big.stf" "$dir/empty.stf" "$dir/one.stf" "$dir/s.single.stf" "$src/tests/golden/every-little.stf" \
