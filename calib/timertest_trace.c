@@ -360,6 +360,28 @@ static int write_messages(struct stf_writer *w, const struct message *m, size_t 
 	return 0;
 }
 
+/* All events on the global axis, in an order that can be. */
+static int place_events(struct tt_result *r, struct stamps *s, struct message **m, size_t *n, struct tkm_err *err)
+{
+	size_t k;
+	int i;
+
+	for (i = 0; i < r->ranks; i++) {
+		if (make_ticks(r, i, &s[i], err) < 0) {
+			return -1;
+		}
+	}
+	if (match(r, s, m, n, err) < 0) {
+		return -1;
+	}
+	for (k = 0; k < *n; k++) {
+		struct message *one = &(*m)[k];
+
+		one->ticks = s[one->to].tick[one->received_at] - s[one->from].tick[one->sent_at];
+	}
+	return repair(r, s, err);
+}
+
 int tt_trace_write(const char *path, const struct tt_options *o, struct tt_result *r, struct tkm_err *err)
 {
 	uint32_t bits = choose_event_bits(r);
@@ -376,18 +398,7 @@ int tt_trace_write(const char *path, const struct tt_options *o, struct tt_resul
 	if (!s) {
 		return tkm_fail(err, TKM_ERR_NOMEM, "trace: out of memory");
 	}
-	for (i = 0; i < r->ranks; i++) {
-		if (make_ticks(r, i, &s[i], err) < 0) {
-			goto out;
-		}
-	}
-	if (match(r, s, &m, &n, err) < 0) {
-		goto out;
-	}
-	for (k = 0; k < n; k++) {
-		m[k].ticks = s[m[k].to].tick[m[k].received_at] - s[m[k].from].tick[m[k].sent_at];
-	}
-	if (repair(r, s, err) < 0) {
+	if (place_events(r, s, &m, &n, err) < 0) {
 		goto out;
 	}
 	r->reversed_uncorrected = reversed_uncorrected(r, m, n);
