@@ -19,7 +19,7 @@ step "make" make -j"$jobs"
 vt_tests real.sh kill.sh
 
 if command -v mpicc.mpich >/dev/null 2>&1; then
-	configured mpich CC=gcc MPICC=mpicc.mpich MPIRUN=mpirun.mpich
+	configured mpich CC=gcc MPICC="$(command -v mpicc.mpich)" MPIRUN="$(command -v mpirun.mpich)"
 	step "mpich: make" make -j"$jobs"
 	vt_tests api.sh mpi.sh
 else
