@@ -64,19 +64,22 @@ static int copy_of(void *handle)
 static void *load_copy(const char *name)
 {
 	void *original = dlopen(name, RTLD_LAZY | RTLD_LOCAL), *handle = NULL;
-	char path[32];
+	char path[48];
 	int fd;
 
 	if (!original) {
 		return NULL;
 	}
-	fd = copy_of(original);
+	fd = smp_fd_high(copy_of(original));
 	if (fd >= 0) {
-		snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+		/* not "self", and left open: a debugger opens it by this name too, and must not get its own descriptor */
+		snprintf(path, sizeof(path), "/proc/%d/fd/%d", (int)getpid(), fd);
 		handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-		close(fd);
 	}
 	if (!handle) {
+		if (fd >= 0) {
+			close(fd);
+		}
 		return original; /* where memory may not be executed */
 	}
 	dlclose(original);

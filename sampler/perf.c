@@ -18,6 +18,7 @@ enum { MAX_PMUS = 4, PROCESS_LEN = 8 /* ":process" */ };
 struct event {
 	const struct smp_perf_event *what;
 	int timing; /* 0 the count, 1 time enabled, 2 time running */
+	int of;     /* slot of the count whose times these are; its own slot for a count */
 };
 
 /* One descriptor. Members of a group are read with their leader. */
@@ -192,6 +193,19 @@ static int open_slot(struct set *s, const struct smp_env *env, const struct smp_
 	return opened ? 0 : last;
 }
 
+/* The times are those of the count that is read beside them; alone, those of a count of their own. */
+static int slot_of(const struct set *s, int slot)
+{
+	int i;
+
+	for (i = 0; i < slot; i++) {
+		if (s->event[i].what == s->event[slot].what && s->event[i].of == i) {
+			return i;
+		}
+	}
+	return slot;
+}
+
 static void close_set(void *set)
 {
 	struct set *s = set;
@@ -243,6 +257,11 @@ static void *open_set(const struct smp_env *env, const struct smp_target *target
 	for (i = 0; i < n; i++) {
 		if (parse_name(names[i], &s->event[i], &process) < 0) {
 			smp_why(why_each[i], "no such counter");
+			continue;
+		}
+		s->event[i].of = slot_of(s, (int)i);
+		if (s->event[i].of != (int)i) {
+			memcpy(why_each[i], why_each[s->event[i].of], SMP_TEXT);
 			continue;
 		}
 		rc = open_slot(s, env, &t, &pmus, (int)i);
@@ -314,11 +333,12 @@ static int read_set(void *set, union smp_value *value, uint8_t *state)
 		}
 	}
 	for (i = 0; i < s->n; i++) {
-		const uint64_t *from = s->event[i].timing == 0 ? s->sum : s->event[i].timing == 1 ? s->enabled : s->running;
+		const struct event *e = &s->event[i];
+		const uint64_t *from = e->timing == 0 ? s->sum : e->timing == 1 ? s->enabled : s->running;
 
-		state[i] = s->event[i].timing && s->state[i] ? SMP_VALID : s->state[i];
+		state[i] = e->timing && s->state[e->of] ? SMP_VALID : s->state[e->of];
 		if (state[i]) {
-			value[i].u = from[i];
+			value[i].u = from[e->of];
 			valid++;
 		}
 	}

@@ -552,6 +552,36 @@ static void faults_are_counted_per_thread(void)
 	drop();
 }
 
+/* A process's events are those of the threads that start after the set was opened, ended ones too. */
+static void events_of_a_process_are_inherited(void)
+{
+	struct toucher t = { .pages = 200 };
+	pthread_t thread;
+	int i;
+
+	smp_env_init(&env);
+	OPEN(SMP_PROCESS, 0, "perf_page_faults:process on");
+	for (i = 0; i < 2; i++) {
+		pthread_barrier_init(&t.go, NULL, 2);
+		pthread_barrier_init(&t.done, NULL, 2);
+		pthread_create(&thread, NULL, touch_pages, &t);
+		pthread_barrier_wait(&t.go);
+		pthread_barrier_wait(&t.go);
+		pthread_barrier_wait(&t.done);
+		pthread_barrier_wait(&t.done);
+		pthread_join(thread, NULL);
+	}
+	if (planned("perf_page_faults:process")->missing) {
+		printf("# %s\n", planned("perf_page_faults:process")->missing);
+	} else {
+		read_again();
+		/* a thread's start costs some of its own */
+		CHECK(got("perf_page_faults:process") >= 400 && got("perf_page_faults:process") <= 400 + 10 * MORE, "%lld",
+		      got("perf_page_faults:process"));
+	}
+	drop();
+}
+
 static void ended_thread_is_said(void)
 {
 	struct toucher t = { .pages = 1 };
@@ -767,6 +797,7 @@ int main(int argc, char **argv)
 	RUN(energy_wraps_at_its_range);
 	RUN(closed_descriptors_are_opened_again);
 	RUN(faults_are_counted_per_thread);
+	RUN(events_of_a_process_are_inherited);
 	RUN(ended_thread_is_said);
 	RUN(foreign_pipes_are_not_read);
 	RUN(totals_lie_between_outside_totals);
