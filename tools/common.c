@@ -80,6 +80,8 @@ int stt_stf_fault(const struct stt_options *o, const struct stf_err *e)
 	return stt_fault(o, "%s%s%s%s", file, file[0] ? ": " : "", place, e->text);
 }
 
+static int printing; /* the output goes to standard output */
+
 void stt_progress(const struct stt_options *o, const struct stt_trace *t, uint64_t now, int done)
 {
 	static unsigned calls, shown;
@@ -99,7 +101,7 @@ void stt_progress(const struct stt_options *o, const struct stt_trace *t, uint64
 	}
 	began = began ? began : time(NULL);
 	/* beside text on the same terminal it would only be in the way */
-	if (o->verbose < 1 || !isatty(STDERR_FILENO) || isatty(STDOUT_FILENO) || time(NULL) - began < 1 ||
+	if (o->verbose < 1 || !isatty(STDERR_FILENO) || (printing && isatty(STDOUT_FILENO)) || time(NULL) - began < 1 ||
 	    stf_reader_duration(t->r, &start, &end) < 0 || end <= start || now < start) {
 		return;
 	}
@@ -127,6 +129,7 @@ int stt_out_begin(struct stt_out *out, const char *name, const struct stt_option
 	out->name = name;
 	if (!strcmp(name, "-")) {
 		out->f = stdout;
+		printing = 1;
 		return 0;
 	}
 	if (!o->force && lstat(name, &st) == 0) {

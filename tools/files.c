@@ -440,7 +440,7 @@ int stt_move(const struct stt_options *o, const char *to)
 int stt_remove(const struct stt_options *o)
 {
 	struct stt_components l;
-	size_t n, i, gone = 0;
+	size_t i, gone = 0;
 	int rc = STT_OK;
 
 	if (stt_components_list(&l, o) < 0) {
@@ -448,7 +448,7 @@ int stt_remove(const struct stt_options *o)
 		return STT_FAULT;
 	}
 	/* the base file last: without it nobody knows the others */
-	for (n = i = l.single ? 1 : l.n; i-- > 0 && (rc == STT_OK || i > 0);) {
+	for (i = l.single ? 1 : l.n; i-- > 0 && (rc == STT_OK || i > 0);) {
 		if (!l.c[i].missing && unlink(l.c[i].path) < 0) {
 			rc = stt_fault(o, "cannot remove %s: %s", l.c[i].path, strerror(errno));
 		}
