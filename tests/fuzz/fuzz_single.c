@@ -8,6 +8,6 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	read_bytes(data, size, STF_READ_DAMAGED, NULL);
-	read_bytes(data, size, STF_READ_CHECK_REFS, NULL);
+	read_bytes(data, size, STF_READ_CHECK_REFS | STF_READ_MAP, NULL);
 	return 0;
 }
