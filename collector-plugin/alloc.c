@@ -126,13 +126,14 @@ void *__wrap_calloc(size_t n, size_t size)
 
 void __wrap_free(void *p)
 {
-	union head *h = (union head *)p - 1;
+	union head *h;
 	uint32_t k;
 
 	if (!p || !ours(p)) {
 		__real_free(p);
 		return;
 	}
+	h = (union head *)p - 1;
 	k = h->h.class;
 	if (k >= 20) {
 		/* the pages go back, the addresses stay */

@@ -38,7 +38,7 @@ void vt_say(int level, const char *kind, const char *fmt, ...)
 	if (atomic_load(&c->keeper) && atomic_load(&c->keeper) == (int)syscall(SYS_gettid)) {
 		n = atomic_load(&c->n_later);
 		if (n < (int)(sizeof(c->later) / sizeof(c->later[0]))) {
-			snprintf(c->later[n], sizeof(c->later[n]), "%s", line);
+			snprintf(c->later[n], sizeof(c->later[n]), "%.598s", line);
 			atomic_store_explicit(&c->n_later, n + 1, memory_order_release);
 		}
 		return;

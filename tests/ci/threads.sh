@@ -5,7 +5,8 @@
 . "$(dirname "$0")/lib.sh"
 need gcc
 configured tsan CC=gcc CFLAGS="-O1 -g -fno-omit-frame-pointer -fsanitize=thread" --disable-shared --enable-static
-step "tsan: make" make -j"$jobs" tests/unit/test_stf_threads
+step "tsan: make" make -j"$jobs" tests/unit/test_stf_threads tests/unit/test_raw
 TSAN_OPTIONS="halt_on_error=1 exitcode=66"
 export TSAN_OPTIONS
 step "tsan: threads that read and write" ./tests/unit/test_stf_threads
+step "tsan: threads that record" ./tests/unit/test_raw

@@ -8,6 +8,14 @@ src=$(cd "${top_srcdir:-.}" && pwd)
 for v in $(env | sed -n 's/^\(VT_[A-Z_]*\)=.*/\1/p') LD_PRELOAD TICKMARK_RUN; do
 	unset "$v"
 done
+# what the library was sanitized with must be there first in programs that were not
+sanitizer=$(ldd "$build/.libs/libVTcs.so" 2>/dev/null | sed -n 's/^.* => \(.*lib[at]san[^ ]*\) .*/\1/p')
+if [ -n "$sanitizer" ]; then
+	LD_PRELOAD=$sanitizer
+	# what a program does not free before it is killed, or exits in a thread, is its own affair
+	ASAN_OPTIONS=verify_asan_link_order=0:detect_leaks=0${ASAN_OPTIONS:+:$ASAN_OPTIONS}
+	export LD_PRELOAD ASAN_OPTIONS
+fi
 dir=$(mktemp -d) || exit 99
 mounted=
 trap '[ -z "$mounted" ] || umount "$mounted"; rm -rf "$dir"' EXIT
