@@ -67,6 +67,47 @@ static int online_is_inside(const struct cal_job *j, struct tmr_timer *mine, str
 	return error <= cal_map_bound(m, local) + 2 * m->period_s;
 }
 
+/* All maps of the run against the truth: points that are beyond their bound. */
+static int points_outside(const struct cal_run *run, const char *spec, struct tmr_timer *masters)
+{
+	const struct cal_rank *m = &run->rank[0];
+	int64_t from = tmr_sim_base_at(masters, m->anchor[0].local), to = tmr_sim_base_at(masters, m->anchor[1].local);
+	int i, k, wrong = 0;
+
+	for (i = 1; i < size; i++) {
+		const struct cal_map *map = &run->rank[i].map;
+		struct tmr_timer *t = tmr_open(spec, i, NULL);
+
+		for (k = 0; k <= 100; k++) {
+			int64_t at = from + (to - from) / 100 * k;
+			double f0, f1, e;
+			ltick_t l0 = tmr_sim_truth(masters, at, &f0), l1 = tmr_sim_truth(t, at, &f1);
+
+			e = fabs((double)gtick_sub(cal_map_at(map, l1), cal_map_at(&m->map, l0)) + f1 * cal_map_slope(map, l1) -
+				 f0 * cal_map_slope(&m->map, l0)) * run->period_s;
+			wrong += e > cal_map_bound(map, l1);
+		}
+		tmr_close(t);
+	}
+	return wrong;
+}
+
+/* All ranks open the same clocks: their origin is rank 0's. */
+static void name_clocks(char *spec, size_t length)
+{
+	struct tkm_err err;
+	int64_t origin = 0;
+
+	if (rank == 0) {
+		struct tmr_timer *cpu = tmr_open("CPU", 0, &err);
+
+		origin = tmr_read_ordered(cpu).v;
+		tmr_close(cpu);
+	}
+	MPI_Bcast(&origin, 1, MPI_INT64_T, 0, MPI_COMM_WORLD);
+	snprintf(spec, length, "sim:base=CPU,offset={rank}ms,drift={rank}0ppm,tick=7.3ns,origin=%lld", (long long)origin);
+}
+
 static void simulated_clocks(enum cal_shape shape, const char *name)
 {
 	struct cal_job_options o = cal_job_defaults();
@@ -76,19 +117,9 @@ static void simulated_clocks(enum cal_shape shape, const char *name)
 	struct tmr_timer *mine, *masters;
 	struct cal_job j;
 	struct cal_run run = { .ranks = 0 };
-	int64_t origin;
 	int k, i, inside = 1, rc, wrong = 0;
 
-	/* all ranks open the same clocks: the origin is rank 0's */
-	origin = 0;
-	if (rank == 0) {
-		struct tmr_timer *cpu = tmr_open("CPU", 0, &err);
-
-		origin = tmr_read_ordered(cpu).v;
-		tmr_close(cpu);
-	}
-	MPI_Bcast(&origin, 1, MPI_INT64_T, 0, MPI_COMM_WORLD);
-	snprintf(spec, sizeof(spec), "sim:base=CPU,offset={rank}ms,drift={rank}0ppm,tick=7.3ns,origin=%lld", (long long)origin);
+	name_clocks(spec, sizeof(spec));
 	mine = tmr_open(spec, rank, &err);
 	masters = tmr_open(spec, 0, &err);
 	l->timer = mine;
@@ -117,21 +148,7 @@ static void simulated_clocks(enum cal_shape shape, const char *name)
 	ok(rank == 0 || (cal_job_due(&j, tmr_read(mine), 1e-3) > 1 && cal_job_due(&j, tmr_read(mine), 1e-9) == 0), what);
 	rc = cal_job_gather(&j, &run, &err);
 	if (rank == 0 && rc == 0) {
-		for (i = 1; i < size; i++) {
-			struct tmr_timer *t = tmr_open(spec, i, &err);
-			int64_t from = tmr_sim_base_at(masters, run.rank[0].anchor[0].local), to = tmr_sim_base_at(masters, run.rank[0].anchor[1].local);
-
-			for (k = 0; k <= 100; k++) {
-				int64_t at = from + (to - from) / 100 * k;
-				double f0, f1, e;
-				ltick_t l0 = tmr_sim_truth(masters, at, &f0), l1 = tmr_sim_truth(t, at, &f1);
-
-				e = fabs((double)gtick_sub(cal_map_at(&run.rank[i].map, l1), cal_map_at(&run.rank[0].map, l0)) +
-					 f1 * cal_map_slope(&run.rank[i].map, l1) - f0 * cal_map_slope(&run.rank[0].map, l0)) * run.period_s;
-				wrong += e > cal_map_bound(&run.rank[i].map, l1);
-			}
-			tmr_close(t);
-		}
+		wrong = points_outside(&run, spec, masters);
 	}
 	if (rc < 0) {
 		printf("# rank %d: %s\n", rank, err.text);

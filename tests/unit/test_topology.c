@@ -247,7 +247,7 @@ static void a_loop_that_does_not_close_is_found_and_widens(void)
 	int round, i, found = 0;
 
 	for (round = 0; round < 1000 * check_times; round++) {
-		int bad, named = 0, before = 0, behind = 0;
+		int bad, named = 0;
 		double jump = (check_uniform() < 0.5 ? -1 : 1) * (100 + 1e4 * check_uniform());
 		struct cal_graph g;
 		struct problem q;
@@ -264,9 +264,6 @@ static void a_loop_that_does_not_close_is_found_and_widens(void)
 				e->low += by;
 				e->high += by;
 				e->middle += by;
-				behind++;
-			} else {
-				before += by != 0;
 			}
 		}
 		CHECK(cal_graph_solve(&g, q.n, 0, q.edge, (size_t)q.edges, NULL) == 0, "solve");
