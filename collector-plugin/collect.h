@@ -90,6 +90,10 @@ struct vt_thread {
  * are 32767 already. */
 int vt_threads_number(pid_t tid);
 
+/* Has recording been turned off for it, by VT_traceoff() or by PROCESS? Then its counters are not read either; those of
+ * the process when tid is getpid(). */
+int vt_threads_off(pid_t tid);
+
 /* That thread is gone: its number may be given to another. */
 void vt_threads_gone(pid_t tid);
 

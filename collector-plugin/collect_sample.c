@@ -342,7 +342,7 @@ static void sample_process(struct vt_sampler *s, int64_t delay)
 	static const uint32_t id[3] = { VT_ID_CPU, VT_ID_TICK, VT_ID_DELAY };
 	uint64_t v[3] = { (uint64_t)vt_now_ns(CLOCK_THREAD_CPUTIME_ID), (uint64_t)s->c->account.longest_ns, (uint64_t)delay };
 
-	if (s->process) {
+	if (s->process && !vt_threads_off(s->c->pid)) {
 		sample(s, s->process, id, v, 3);
 	}
 }
@@ -354,7 +354,7 @@ static void sample_all(struct vt_sampler *s, int64_t delay, int node)
 	look_for_threads(s);
 	sample_process(s, delay);
 	for (t = s->threads; t; t = t->next) {
-		if (t->set) {
+		if (t->set && !vt_threads_off(t->tid)) {
 			t->where = vt_threads_number(t->tid);
 			if (t->where >= 0) {
 				sample(s, t, NULL, NULL, 0);

@@ -28,6 +28,11 @@ void vt_process_state(int state)
 	}
 }
 
+int vt_process_off(void)
+{
+	return atomic_load(&process_off);
+}
+
 /* ---- the calling thread ---- */
 
 /* Makes vt_tls that of a thread known to c. */
@@ -200,6 +205,7 @@ void VT_traceon(void)
 {
 	if (vt_self() == VT_OK && vt_tls.thread->stream && atomic_load(&process_off) != 2) {
 		vt_tls.state = VT_TLS_ON;
+		vt_threads_switch(vt_tls.thread, 1);
 	}
 }
 
@@ -207,6 +213,7 @@ void VT_traceoff(void)
 {
 	if (vt_self() == VT_OK) {
 		vt_tls.state = VT_TLS_OFF;
+		vt_threads_switch(vt_tls.thread, 0);
 	}
 }
 

@@ -87,6 +87,8 @@ VT_HIDDEN void vt_take_arguments(int *argc, char ***argv);
 VT_HIDDEN VT_ErrorCode vt_threads_self(struct vt_collect *c, int number, struct vt_thread **t);
 /* Another number for the calling thread, or a name, or both (number -1, name NULL: not that). */
 VT_HIDDEN VT_ErrorCode vt_threads_register(struct vt_collect *c, struct vt_thread *t, int number, const char *name);
+/* VT_traceon(), VT_traceoff() of the calling thread, for the background thread to know. */
+VT_HIDDEN void vt_threads_switch(const struct vt_thread *t, int on);
 
 /* ---- names ---- */
 

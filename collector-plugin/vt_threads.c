@@ -5,6 +5,7 @@
  * finds; such a number is not yet one that the thread "has been assigned", so it may still choose another. */
 #include "config.h"
 #include "collector-plugin/vt_private.h"
+#include "collector-plugin/vt_hooks.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -16,6 +17,7 @@ _Thread_local struct vt_tls vt_tls;
 struct entry {
 	pid_t tid;       /* 0: free */
 	int chosen;      /* by a call of the thread itself */
+	int on, off;     /* VT_traceon(), VT_traceoff(): what it said itself */
 	struct vt_thread *thread;
 	char *name;      /* of whoever had this number last */
 };
@@ -142,6 +144,7 @@ int vt_threads_number(pid_t tid)
 
 static void leave(int n)
 {
+	table.entry[n].on = table.entry[n].off = 0;
 	table.entry[n].tid = 0;
 	table.entry[n].chosen = 0;
 	table.entry[n].thread = NULL;
@@ -158,6 +161,29 @@ void vt_threads_gone(pid_t tid)
 		leave(n);
 	}
 	pthread_mutex_unlock(&table.lock);
+}
+
+void vt_threads_switch(const struct vt_thread *t, int on)
+{
+	pthread_mutex_lock(&table.lock);
+	if (t->number >= 0 && t->number < table.room) {
+		table.entry[t->number].on = on;
+		table.entry[t->number].off = !on;
+	}
+	pthread_mutex_unlock(&table.lock);
+}
+
+int vt_threads_off(pid_t tid)
+{
+	int n, off = vt_process_off();
+
+	pthread_mutex_lock(&table.lock);
+	n = find(tid);
+	if (n >= 0 && off != 2) {
+		off = table.entry[n].off || (off && !table.entry[n].on);
+	}
+	pthread_mutex_unlock(&table.lock);
+	return off != 0;
 }
 
 void vt_threads_forget(void)

@@ -83,6 +83,11 @@ SAY=$dir/say VT_PROCESS='0:N off 1:N:2 on' run 4 ./kinds
 samples kinds.stf | cut -d' ' -f1 | grep : | grep -v g: | cut -d: -f1 | sort -u | tr '\n' ' ' >have
 [ "$(cat have)" = '1 3 ' ] && one_trace kinds 4
 ok "PROCESS leaves out the even ranks" $?
+VT_PROCESS='0:N off 1:N:2 on' run 4 ./plain wait 5
+"$build/tests/vt/samples" plain.stf 2>>out | awk '$1 ~ /^[0-9]+:0$/ { n[$1]++ } END { for (r in n) print r, n[r] }' >have
+# what MPI_Init lasted the sampler did not know it yet
+awk '{ n[$1] = $2 } END { exit !(n["0:0"] * 2 < n["1:0"] && n["2:0"] * 2 < n["3:0"]) }' have && one_trace plain 4
+ok "and counters of a rank that is off are not sampled" $?
 VT_GROUP='odd 1:N:2' run 4 ./plain
 "$build/xstftool" plain.stf 2>>out | grep '^DEFGROUP odd ' >have
 [ "$(wc -l <have)" -eq 1 ] && grep -q ' 0:1 .*0:3' have && ! grep -qE ' [0-9]+:[02]( |$)' have
