@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/auxv.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -271,31 +272,37 @@ static int parse(struct vtrun *r, int argc, char **argv)
 
 /* ---- the library ---- */
 
-static int readable(const char *path)
-{
-	return access(path, R_OK) == 0;
-}
-
-/* Beside vtrun in the build folder, in the installation that vtrun is part of, or where it was configured to be. */
-static int find_library(struct vtrun *r)
+/* Beside vtrun in the build folder, or in the installation that vtrun is part of. Returns 0 or -1. */
+static int library_near(struct vtrun *r, const char *program)
 {
 	static const char *const places[] = { "/.libs", "", "/../lib", "/../lib64", NULL };
-	char dir[900], *real;
+	char dir[900], path[1000];
 	int i;
 
-	vt_own_program(dir, sizeof(dir));
-	if (strrchr(dir, '/')) {
-		*strrchr(dir, '/') = '\0';
+	snprintf(dir, sizeof(dir), "%s", program);
+	if (!strrchr(dir, '/')) {
+		return -1;
 	}
-	snprintf(r->library, sizeof(r->library), "%s/libVTcs.so", LIBDIR);
-	for (i = 0; *dir && places[i]; i++) {
-		char path[1000];
-
+	*strrchr(dir, '/') = '\0';
+	for (i = 0; places[i]; i++) {
 		snprintf(path, sizeof(path), "%s%s/libVTcs.so", dir, places[i]);
-		if (readable(path)) {
+		if (access(path, R_OK) == 0) {
 			snprintf(r->library, sizeof(r->library), "%s", path);
-			break;
+			return 0;
 		}
+	}
+	return -1;
+}
+
+static int find_library(struct vtrun *r)
+{
+	/* under valgrind the first is not vtrun */
+	const char *started_as = (const char *)getauxval(AT_EXECFN);
+	char own[900], *real;
+
+	snprintf(r->library, sizeof(r->library), "%s/libVTcs.so", LIBDIR);
+	if (library_near(r, vt_own_program(own, sizeof(own))) < 0 && started_as) {
+		library_near(r, started_as);
 	}
 	real = realpath(r->library, NULL);
 	if (!real) {
