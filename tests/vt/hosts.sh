@@ -31,5 +31,14 @@ hosts ./pp sync && one_trace pp 2 && samples pp.stf -t >have && [ "$(wc -l <have
 		END { exit wrong }' have >>out
 ok "no message between the two is reversed" $?
 
+# every rank has a folder of raw files that no other rank sees
+mkdir private
+clean
+# shellcheck disable=SC2016
+VT_FLUSH_PREFIX=$dir/private timeout 120 "$MPIRUN" -np 3 unshare --mount sh -c 'mount -t tmpfs tmpfs "$0/private" && exec "$1/vtrun" -- ./pp' \
+	"$dir" "$build" >out 2>&1
+one_trace pp 3 && samples pp.stf >have && [ "$(wc -l <have)" -eq 600 ]
+ok "raw files that rank 0 cannot see come to it" $?
+
 echo "1..$count"
 exit $bad
