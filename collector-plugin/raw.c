@@ -17,7 +17,9 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { FIRST_CHUNK = 4, BIGGEST_CHUNK_BYTES = 16 << 20 };
+#include "base/rootfs.h"
+
+enum { FIRST_CHUNK = 4, BIGGEST_CHUNK_BYTES = 16 << 20, PATH_SIZE = 1200 };
 
 const char *vt_raw_path(const struct vt_raw *r)
 {
@@ -612,11 +614,59 @@ static void give_back(struct vt_raw *r)
 	munmap(r->arrays, r->arrays_size);
 }
 
+/* The file gets its name with its head in it, so that a process that is killed here leaves none without. */
+static int open_nameless(const char *path, char *temporary)
+{
+	const char *slash = strrchr(path, '/');
+	int fd;
+
+	snprintf(temporary, PATH_SIZE, "%.*s", (int)(slash ? slash - path : 0), path);
+	fd = open(*temporary ? temporary : slash ? "/" : ".", O_TMPFILE | O_RDWR | O_CLOEXEC, 0644);
+	temporary[0] = '\0';
+	if (fd < 0 && errno != ENOSPC && errno != EACCES && errno != EROFS && errno != ENOENT) {
+		/* a file system without this */
+		snprintf(temporary, PATH_SIZE, "%s.new", path);
+		fd = open(temporary, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0644);
+	}
+	return fd;
+}
+
+/* Never replaces a file. Returns 0, or -1 with errno. */
+static int publish(int fd, char *temporary, const char *path)
+{
+	char self[40];
+	int root, rc;
+
+	if (temporary[0]) {
+		rc = link(temporary, path);
+		if (rc == 0 || errno == EEXIST) {
+			int saved = errno;
+
+			unlink(temporary);
+			temporary[0] = '\0';
+			errno = saved;
+			return rc;
+		}
+		/* nor links */
+		return access(path, F_OK) == 0 ? (errno = EEXIST, -1) : rename(temporary, path);
+	}
+	root = tkm_root_open("/");
+	snprintf(self, sizeof(self), "proc/self/fd/%d", fd);
+	rc = root < 0 ? -1 : linkat(root, self, AT_FDCWD, path, AT_SYMLINK_FOLLOW);
+	if (root >= 0) {
+		int saved = errno;
+
+		close(root);
+		errno = saved;
+	}
+	return rc;
+}
+
 struct vt_raw *vt_raw_create(const struct vt_raw_options *o, struct tkm_err *err)
 {
 	size_t page = (size_t)sysconf(_SC_PAGESIZE), head_size = page > 4096 ? page : 4096, size, cap;
 	struct vt_raw *r;
-	char *p;
+	char *p, temporary[PATH_SIZE];
 	int fd, i;
 
 	/* everything that is needed until the end, in one piece and not from malloc, which may be the program's own */
@@ -644,21 +694,27 @@ struct vt_raw *vt_raw_create(const struct vt_raw_options *o, struct tkm_err *err
 		give_back(r);
 		return NULL;
 	}
-	fd = open(r->path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0644);
+	fd = open_nameless(r->path, temporary);
 	if (fd < 0) {
-		tkm_fail_errno(err, errno == EEXIST ? TKM_ERR_EXISTS : TKM_ERR_IO, errno, "cannot create %s", r->path);
+		tkm_fail_errno(err, TKM_ERR_IO, errno, "cannot create %s", r->path);
 		give_back(r);
 		return NULL;
 	}
-	if (map_head(r, fd, head_size, err) < 0) {
-		unlink(r->path);
-		close(fd);
-		give_back(r);
-		return NULL;
+	if (map_head(r, fd, head_size, err) == 0) {
+		fill_head(r->head, o, head_size, r->block_size);
+		if (publish(fd, temporary, r->path) == 0) {
+			close(fd);
+			return r;
+		}
+		tkm_fail_errno(err, errno == EEXIST ? TKM_ERR_EXISTS : TKM_ERR_IO, errno, "cannot create %s", r->path);
+		munmap(r->head, head_size);
+	}
+	if (temporary[0]) {
+		unlink(temporary);
 	}
 	close(fd);
-	fill_head(r->head, o, head_size, r->block_size);
-	return r;
+	give_back(r);
+	return NULL;
 }
 
 static void end_stream(struct vt_raw_stream *s)
