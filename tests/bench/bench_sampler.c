@@ -170,11 +170,11 @@ static void hot(const char *label, const char *const *rules, size_t n_rules, enu
 		return;
 	}
 	for (i = 0; i < ROUNDS; i++) {
-		begin = now_s();
+		begin = cpu_us();
 		for (k = 0; k < READS; k++) {
 			smp_set_read(n.set, n.value, n.state);
 		}
-		v[i] = (now_s() - begin) / READS * 1e6;
+		v[i] = (cpu_us() - begin) / READS;
 	}
 	close_node(&n);
 	snprintf(name, sizeof(name), "sampler.read.%s", label);
@@ -209,26 +209,26 @@ static int count_something(void)
 static double bare_loop(int set, int reads)
 {
 	long long v[5];
-	double begin = now_s();
+	double begin = cpu_us();
 	int i;
 
 	for (i = 0; i < reads; i++) {
 		PAPI_read(set, v);
 		__asm__ volatile("" : : "r"(v) : "memory");
 	}
-	return now_s() - begin;
+	return cpu_us() - begin;
 }
 
 static double our_loop(struct node *n, int reads)
 {
-	double begin = now_s();
+	double begin = cpu_us();
 	int i;
 
 	for (i = 0; i < reads; i++) {
 		smp_set_read(n->set, n->value, n->state);
 		__asm__ volatile("" : : "r"(n->value) : "memory");
 	}
-	return now_s() - begin;
+	return cpu_us() - begin;
 }
 
 static void papi(void)
@@ -259,7 +259,7 @@ static void papi(void)
 			bare[i] = bare_loop(set, READS);
 		}
 		ratio[i] = ours / bare[i];
-		bare[i] *= 1e9 / READS;
+		bare[i] *= 1e3 / READS;
 	}
 	close_node(&n);
 	bench_print("papi.read.ratio", ratio, ROUNDS, "ratio");
