@@ -3,7 +3,7 @@
  * looks like is in sampler/vtsource.h; here is what its users call. libc only, nothing is printed, and no
  * call but smp_set_read() belongs on a fast path.
  *
- *     plan = smp_plan_open(&env, rules, n, NULL, &err);      which counters, all scopes
+ *     plan = smp_plan_open(&env, rules, n, NULL, 0, &err);   which counters, all scopes
  *     set = smp_set_open(plan, &target, &err);               those of one node, process or thread
  *     smp_set_read(set, value, state);                       all its values, in the order of the set */
 #ifndef SAMPLER_SOURCE_H
@@ -56,7 +56,7 @@ struct smp_plan;
 
 /* Applies the rules in order, the last that matches a counter decides, unmatched counters are off. A name
  * without wildcards that no source knows is planned too, as missing. env and what it points to must outlive
- * the plan. plugins: further sources, NULL-terminated, or NULL; plugin_envs[i]: their environments (options).
+ * the plan. plugins: n_plugins further sources with their options, or NULL.
  * Returns the plan, or NULL with err (a rule is wrong, no memory). */
 struct smp_plugin {
 	const struct smp_source *source;
