@@ -8,6 +8,7 @@
 enum { THREADS = 8, VALUES = 500, SHORT = 40 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_barrier_t registered; /* the short-lived ones would take the workers' numbers */
 
 static void want(int rc, const char *what)
 {
@@ -46,6 +47,7 @@ static void *worker(void *arg)
 	char where[20], name[40];
 
 	want(VT_registernamed("worker", n), "registernamed");
+	pthread_barrier_wait(&registered);
 	define(n, &own, &common);
 	snprintf(where, sizeof(where), "0:%d", n);
 	snprintf(name, sizeof(name), "Threads:own%d", n);
@@ -88,9 +90,11 @@ int main(int argc, char **argv)
 
 	want(VT_initialize(&argc, &argv), "initialize");
 	say_open(-1);
+	pthread_barrier_init(&registered, NULL, THREADS + 1);
 	for (i = 0; i < THREADS; i++) {
 		pthread_create(&thread[i], NULL, worker, (void *)(intptr_t)(i + 1));
 	}
+	pthread_barrier_wait(&registered);
 	for (i = 0; i < SHORT; i++) {
 		pthread_create(&other, NULL, short_lived, NULL);
 		pthread_join(other, NULL);
