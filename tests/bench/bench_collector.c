@@ -214,7 +214,7 @@ static void *compute(void *arg)
 	double x = 1;
 	long i;
 
-	for (i = 0; i < 150000000; i++) {
+	for (i = 0; i < 700000000; i++) {
 		x = x * 1.0000001 + 1e-9;
 	}
 	sink = x;
