@@ -415,14 +415,15 @@ static int run(struct vtrun *r)
 
 static int print_apptainer(struct vtrun *r)
 {
+	char own[1024];
+
+	vt_own_program(own, sizeof(own));
 	if (find_library(r) < 0) {
 		vtrun_say("%s is not there", r->library);
 		return 1;
 	}
-	printf("# vtrun inside the container starts the program; bind the library and the program vtrun into it:\n"
-	       "apptainer exec --bind %s:%s --bind /proc/self/exe:/usr/local/bin/vtrun IMAGE vtrun -- PROGRAM\n"
-	       "# or from outside, for one program:\n"
-	       "APPTAINERENV_LD_PRELOAD=%s vtrun -- apptainer exec --bind %s IMAGE PROGRAM\n", r->library, r->library, r->library, r->library);
+	printf("# vtrun inside the container starts the program; it and its library are bound into it (it needs hwloc there):\n"
+	       "apptainer exec --bind %s:%s --bind %s:%s IMAGE %s -- PROGRAM\n", r->library, r->library, own, own, own);
 	return 0;
 }
 

@@ -131,7 +131,7 @@ estimate=$(awk '/^trace/ { print $2 * 1e6 }' "$dir/out")
 options=
 awk -v a="$estimate" -v b="$bytes" 'BEGIN { print a, b; exit !(a > b / 2 && a < b * 2) }' >>"$dir/out"
 ok "--estimate is right within a factor of two" $?
-"$build/vtrun" --apptainer >"$dir/out" 2>&1 && grep -q "^APPTAINERENV_LD_PRELOAD=$build/.libs/libVTcs.so" "$dir/out"
+"$build/vtrun" --apptainer >"$dir/out" 2>&1 && grep -q "^apptainer exec --bind $build/.libs/libVTcs.so.*--bind $build/.*vtrun:.* -- PROGRAM" "$dir/out"
 ok "--apptainer names the library" $?
 
 # ---- the library ----
