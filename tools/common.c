@@ -226,34 +226,32 @@ int stt_is_about_files(const struct stt_trace *t, uint32_t info_class)
 	return name && (!strcmp(name, "integrity") || !strcmp(name, "late"));
 }
 
-static const char *quoted(const char *name, char *buf, size_t size)
+const char *stt_group_name(const struct stt_trace *t, uint32_t willy)
 {
-	FILE *f = fmemopen(buf, size, "w");
+	struct stf_willy_info w;
+	const char *name = NULL;
 
-	if (f) {
-		stt_quote(f, name, strnlen(name, size / 4 - 1));
-		fclose(f);
+	if (stf_willy_is_group(willy)) {
+		name = stf_reader_name(t->r, STF_ID_group_definition, willy & 0x7fffffff);
+		if (!name && stf_reader_willy(t->r, willy, &w) == 0) {
+			name = w.name;
+		}
 	}
-	return buf;
+	return name;
 }
 
 const char *stt_willy_name(const struct stt_trace *t, uint32_t willy, char *buf, size_t size)
 {
-	struct stf_willy_info w;
-	const char *name;
+	const char *name = stt_group_name(t, willy);
 
-	if (!stf_willy_is_group(willy)) {
-		snprintf(buf, size, "%" PRIu32 ":%" PRIu32, stf_willy_thread(willy), stf_willy_process(willy));
-		return buf;
-	}
-	name = stf_reader_name(t->r, STF_ID_group_definition, willy & 0x7fffffff);
-	if (!name && stf_reader_willy(t->r, willy, &w) == 0) {
-		name = w.name;
-	}
 	if (name) {
-		return quoted(name, buf, size);
+		return name;
 	}
-	snprintf(buf, size, "group:%" PRIu32, willy & 0x7fffffff);
+	if (stf_willy_is_group(willy)) {
+		snprintf(buf, size, "group:%" PRIu32, willy & 0x7fffffff);
+	} else {
+		snprintf(buf, size, "%" PRIu32 ":%" PRIu32, stf_willy_thread(willy), stf_willy_process(willy));
+	}
 	return buf;
 }
 

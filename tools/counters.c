@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* --print-counters: every counter, and what its samples on each thread were. */
+/* --print-counters: every counter, and what its samples on each thread were: values, or the rates of running totals, in
+ * the unit in which the trace's "counter-display" infos want them shown. */
 #include "config.h"
 #include "tools/print.h"
 
@@ -9,12 +10,27 @@
 
 #include "tools/request.h"
 
+enum { SHOWN_COLUMNS = 12 }; /* the others are for programs */
+
 struct series {
 	uint32_t counter, willy;
 	unsigned type;
+	int total; /* a running total: what it shows is its rate */
 	uint64_t samples, nans;
 	uint64_t min, max; /* bits, of the counter's own type */
 	long double sum;
+	/* of a total, at stamps that follow each other; rates are per second */
+	long double first, last;
+	double min_rate, max_rate;
+	uint64_t first_time, last_time, rates;
+};
+
+/* How a counter is shown: value or rate per second times factor, in unit. */
+struct shown {
+	double factor;
+	const char *unit;
+	size_t unit_len;
+	int recorded; /* as it is: values stay what they are, to the last digit */
 };
 
 /* Open addressing, at most half full; entries never leave. */
@@ -82,22 +98,60 @@ static int less(unsigned type, uint64_t a, uint64_t b)
 	}
 }
 
-static void see(struct series *s, unsigned type, uint64_t v)
+static long double as_real(unsigned type, uint64_t v)
 {
-	s->type = type;
+	switch (type & 15) {
+	case STF_COUNTER_I8:
+		return (long double)(int64_t)v;
+	case STF_COUNTER_F8:
+		return (long double)as_double(v);
+	default:
+		return (long double)v;
+	}
+}
+
+/* In double precision, so that 10^9 units of 1e-9 s are a second. */
+static double rate_of(long double change, uint64_t units, double resolution)
+{
+	return (double)change / ((double)units * resolution);
+}
+
+/* The next sample of a running total. Of several at one stamp the first counts: between them there is no time. */
+static void see_total(struct series *s, double resolution, uint64_t time, long double v)
+{
+	double rate;
+
+	if (s->samples - s->nans == 1) {
+		s->first = v;
+		s->first_time = time;
+	} else if (time <= s->last_time) {
+		return;
+	} else {
+		rate = rate_of(v - s->last, time - s->last_time, resolution);
+		s->min_rate = !s->rates || rate < s->min_rate ? rate : s->min_rate;
+		s->max_rate = !s->rates || rate > s->max_rate ? rate : s->max_rate;
+		s->rates++;
+	}
+	s->last = v;
+	s->last_time = time;
+}
+
+static void see(struct series *s, double resolution, uint64_t time, uint64_t v)
+{
 	s->samples++;
-	if ((type & 15) == STF_COUNTER_F8 && isnan(as_double(v))) {
+	if ((s->type & 15) == STF_COUNTER_F8 && isnan(as_double(v))) {
 		s->nans++;
 		return;
 	}
 	if (s->samples - s->nans == 1) {
 		s->min = s->max = v;
 	}
-	s->min = less(type, v, s->min) ? v : s->min;
-	s->max = less(type, s->max, v) ? v : s->max;
-	s->sum += (type & 15) == STF_COUNTER_F8 ? (long double)as_double(v) :
-		  (type & 15) == STF_COUNTER_I8 ? (long double)(int64_t)v :
-						  (long double)v;
+	s->min = less(s->type, v, s->min) ? v : s->min;
+	s->max = less(s->type, s->max, v) ? v : s->max;
+	s->sum += as_real(s->type, v);
+	if (s->total) {
+		see_total(s, resolution, time, as_real(s->type, v));
+	}
 }
 
 static int read_all(struct stt_report *r, const struct stt_trace *t, struct table *table)
@@ -121,7 +175,11 @@ static int read_all(struct stt_report *r, const struct stt_trace *t, struct tabl
 				return stt_fault(r->o, "%s: out of memory for its counters", t->path);
 			}
 			def = s->samples ? NULL : stf_reader_find(t->r, STF_ID_counter_definition, c.counters[i]);
-			see(s, def ? (unsigned)stf_value(def, "type")->u : s->type, c.values[i]);
+			if (def) {
+				s->type = (unsigned)stf_value(def, "type")->u;
+				s->total = stf_value(def, "do_diff")->u != 0;
+			}
+			see(s, t->resolution, rec->time, c.values[i]);
 		}
 	}
 	stf_cursor_close(cursor);
@@ -153,78 +211,175 @@ static void value_cell(struct stt_table *b, unsigned type, uint64_t v)
 	}
 }
 
-/* id, name, class, unit, type, scope, shows */
-static void definition_cells(struct stt_table *b, const struct stt_trace *t, uint32_t id, const struct stf_record *rec)
+/* The info `"CLASS:NAME" FACTOR "UNIT"` of a counter, if it has one (doc/stf-format.md section 4). */
+static int display_info(const struct stt_trace *t, const char *name, struct shown *shown)
 {
-	static const char *const types[] = { NULL, "INT", "FLOAT", "UINT" };
-	static const char *const scopes[] = { NULL, "before", "point", "after", "sample" };
-	struct stf_counter_definition d = { 0 };
+	size_t n = strlen(name), i;
+	const char *cls, *text;
+	char *end;
 
-	stt_cell_uint(b, id);
-	if (rec) {
-		stf_get_counter_definition(rec, &d);
+	for (i = 0; stf_reader_info(t->r, i, &cls, &text) == 0; i++) {
+		if (!cls || strcmp(cls, "counter-display") != 0 || text[0] != '"' || strncmp(text + 1, name, n) != 0 ||
+		    strncmp(text + 1 + n, "\" ", 2) != 0) {
+			continue;
+		}
+		shown->factor = strtod(text + n + 3, &end);
+		n = strlen(end);
+		if (isfinite(shown->factor) && shown->factor != 0 && n > 3 && !strncmp(end, " \"", 2) && end[n - 1] == '"') {
+			shown->unit = end + 2;
+			shown->unit_len = n - 3;
+			return 1;
+		}
+		n = strlen(name);
 	}
-	stt_cell_text(b, stf_reader_name(t->r, STF_ID_counter_definition, id));
-	stt_cell_text(b, d.classid ? stf_reader_name(t->r, STF_ID_class_definition, d.classid) : NULL);
-	if (rec && d.size_1_1) {
-		stt_cell_bytes(b, d.unit, d.size_1_1);
+	return 0;
+}
+
+static struct shown how_shown(const struct stt_trace *t, const struct stf_counter_definition *d, char *buf, size_t size)
+{
+	struct shown s = { 1, NULL, 0, 1 };
+	const char *name = stt_full_name(t, STF_ID_counter_definition, d->id, buf, size);
+
+	if (name && display_info(t, name, &s)) {
+		s.recorded = 0;
+	} else if (d->do_diff) {
+		s.recorded = 0;
+		s.factor = 1;
+		s.unit_len = (size_t)snprintf(buf, size, "%.*s/s", d->size_1_1 ? (int)d->size_1_1 : 1, d->size_1_1 ? d->unit : "1");
+		s.unit_len = s.unit_len < size ? s.unit_len : size - 1;
+		s.unit = buf;
+	} else if (d->size_1_1) {
+		s.unit = d->unit;
+		s.unit_len = d->size_1_1;
+	}
+	return s;
+}
+
+static void unit_cell(struct stt_table *b, const char *unit, size_t n)
+{
+	if (n) {
+		stt_cell_bytes(b, unit, n);
 	} else {
 		stt_cell_unknown(b);
 	}
-	stt_cell_text(b, (d.type & 15) < 4 ? types[d.type & 15] : NULL);
-	stt_cell_text(b, d.type >> 4 < 5 ? scopes[d.type >> 4] : NULL);
-	stt_cell_text(b, !rec ? NULL : d.do_diff ? "rate" : "value");
 }
 
-static void series_cells(struct stt_table *b, const struct stt_trace *t, const struct series *s)
+/* id, name, class, unit, type, scope, shows */
+static void definition_cells(struct stt_table *b, const struct stt_trace *t, uint32_t id, const struct stf_counter_definition *d,
+			     const struct shown *shown)
 {
-	uint64_t n = s->samples - s->nans;
-	char buf[512];
+	static const char *const types[] = { NULL, "INT", "FLOAT", "UINT" };
+	static const char *const scopes[] = { NULL, "before", "point", "after", "sample" };
 
-	stt_cell_text(b, stt_willy_name(t, s->willy, buf, sizeof(buf)));
-	stt_cell_uint(b, s->samples);
-	if (!n || !(s->type & 15) || (s->type & 15) > STF_COUNTER_U8) {
+	stt_cell_uint(b, id);
+	stt_cell_text(b, stf_reader_name(t->r, STF_ID_counter_definition, id));
+	stt_cell_text(b, d->classid ? stf_reader_name(t->r, STF_ID_class_definition, d->classid) : NULL);
+	unit_cell(b, shown->unit, shown->unit_len);
+	stt_cell_text(b, (d->type & 15) < 4 ? types[d->type & 15] : NULL);
+	stt_cell_text(b, d->type >> 4 < 5 ? scopes[d->type >> 4] : NULL);
+	stt_cell_text(b, !d->type ? NULL : d->do_diff ? "rate" : "value");
+}
+
+/* min, mean, max as they are to be shown. */
+static void shown_cells(struct stt_table *b, const struct stt_trace *t, const struct series *s, const struct shown *shown)
+{
+	double f = shown->factor, low = (double)as_real(s->type, s->min), high = (double)as_real(s->type, s->max);
+	double mean = (double)(s->sum / (long double)(s->samples - s->nans));
+
+	if (s->total && (!s->rates || !(t->resolution > 0))) {
 		stt_cell_unknown(b);
 		stt_cell_unknown(b);
 		stt_cell_unknown(b);
 		return;
 	}
-	value_cell(b, s->type, s->min);
-	stt_cell_real(b, (double)(s->sum / (long double)n));
-	value_cell(b, s->type, s->max);
+	if (shown->recorded) {
+		value_cell(b, s->type, s->min);
+		stt_cell_real(b, mean);
+		value_cell(b, s->type, s->max);
+		return;
+	}
+	if (s->total) {
+		low = s->min_rate;
+		high = s->max_rate;
+		mean = rate_of(s->last - s->first, s->last_time - s->first_time, t->resolution);
+	}
+	stt_cell_real(b, f * (f < 0 ? high : low));
+	stt_cell_real(b, f * mean);
+	stt_cell_real(b, f * (f < 0 ? low : high));
+}
+
+/* thread, samples, min, mean, max; for programs, what was recorded: unit, min, max */
+static void series_cells(struct stt_table *b, const struct stt_trace *t, const struct series *s,
+			 const struct stf_counter_definition *d, const struct shown *shown)
+{
+	int readable = s->samples > s->nans && (s->type & 15) && (s->type & 15) <= STF_COUNTER_U8;
+	char buf[64];
+
+	stt_cell_text(b, stt_willy_name(t, s->willy, buf, sizeof(buf)));
+	stt_cell_uint(b, s->samples);
+	if (readable) {
+		shown_cells(b, t, s, shown);
+	} else {
+		stt_cell_unknown(b);
+		stt_cell_unknown(b);
+		stt_cell_unknown(b);
+	}
+	if (b->columns > SHOWN_COLUMNS) {
+		unit_cell(b, d->unit, d->size_1_1);
+		/* of a type that we cannot read value_cell() says so itself */
+		value_cell(b, readable ? s->type : 0, s->min);
+		value_cell(b, readable ? s->type : 0, s->max);
+	}
+}
+
+static void no_series_cells(struct stt_table *b, const struct stf_counter_definition *d)
+{
+	stt_cell_none(b);
+	stt_cell_uint(b, 0);
+	stt_cell_none(b);
+	stt_cell_none(b);
+	stt_cell_none(b);
+	if (b->columns > SHOWN_COLUMNS) {
+		unit_cell(b, d->unit, d->size_1_1);
+		stt_cell_none(b);
+		stt_cell_none(b);
+	}
 }
 
 static int print_rows(struct stt_report *r, const struct stt_trace *t, const struct table *table)
 {
 	static const char *column[] = { "id", "name", "class", "unit", "type", "scope", "shows", "thread", "samples", "min",
-					"mean", "max" };
+					"mean", "max", "recorded_unit", "recorded_min", "recorded_max" };
+	int programs = r->o->csv || r->o->json;
+	struct stf_counter_definition d, none = { 0 };
+	const struct shown unknown = { 1, NULL, 0, 1 };
 	const struct stf_record *rec;
+	struct shown shown;
 	struct stt_table b;
+	char buf[1024];
 	size_t i, k;
 	int any;
 
-	stt_table_begin(&b, "counters", NULL, column, sizeof(column) / sizeof(column[0]));
+	stt_table_begin(&b, "counters", NULL, column, programs ? sizeof(column) / sizeof(column[0]) : SHOWN_COLUMNS);
 	for (k = 0; (rec = stf_reader_record(t->r, STF_ID_counter_definition, k)); k++) {
+		stf_get_counter_definition(rec, &d);
+		shown = how_shown(t, &d, buf, sizeof(buf));
 		for (any = 0, i = 0; i < table->n; i++) {
-			if (table->s[i].counter == (uint32_t)rec->values[0].u) {
-				definition_cells(&b, t, table->s[i].counter, rec);
-				series_cells(&b, t, &table->s[i]);
+			if (table->s[i].counter == d.id) {
+				definition_cells(&b, t, d.id, &d, &shown);
+				series_cells(&b, t, &table->s[i], &d, &shown);
 				any = 1;
 			}
 		}
 		if (!any) {
-			definition_cells(&b, t, (uint32_t)rec->values[0].u, rec);
-			stt_cell_none(&b);
-			stt_cell_uint(&b, 0);
-			stt_cell_none(&b);
-			stt_cell_none(&b);
-			stt_cell_none(&b);
+			definition_cells(&b, t, d.id, &d, &shown);
+			no_series_cells(&b, &d);
 		}
 	}
 	for (i = 0; i < table->n; i++) {
 		if (!stf_reader_find(t->r, STF_ID_counter_definition, table->s[i].counter)) {
-			definition_cells(&b, t, table->s[i].counter, NULL);
-			series_cells(&b, t, &table->s[i]);
+			definition_cells(&b, t, table->s[i].counter, &none, &unknown);
+			series_cells(&b, t, &table->s[i], &none, &unknown);
 		}
 	}
 	return stt_report_add(r, &b);

@@ -15,17 +15,8 @@
 
 static void willy_cell(struct stt_table *b, const struct stt_trace *t, uint32_t willy)
 {
-	char buf[512];
+	char buf[64];
 
-	/* a group's name stands in quotes there, which a cell does itself */
-	if (stf_willy_is_group(willy)) {
-		const char *name = stf_reader_name(t->r, STF_ID_group_definition, willy & 0x7fffffff);
-
-		if (name) {
-			stt_cell_text(b, name);
-			return;
-		}
-	}
 	stt_cell_text(b, stt_willy_name(t, willy, buf, sizeof(buf)));
 }
 

@@ -57,7 +57,9 @@ long long stt_thread_number(const struct stt_trace *t, uint32_t willy);
 /* Is this an info class in which the writer speaks of the files of this very trace ("integrity", "late")?
  * What it says is not true of a copy, and every writer says its own. */
 int stt_is_about_files(const struct stt_trace *t, uint32_t info_class);
-/* "2:1" or the quoted name of a group, as xstftool prints a CPU. Returns buf. */
+/* The name of a group, which the trace keeps; NULL: it is a thread, or a group without a name. */
+const char *stt_group_name(const struct stt_trace *t, uint32_t willy);
+/* "2:1", the name of a group, or "group:9". Returns buf or the name. */
 const char *stt_willy_name(const struct stt_trace *t, uint32_t willy, char *buf, size_t size);
 /* "class:name" of a function, counter or scope, else the name; NULL if nothing declares it. */
 const char *stt_full_name(const struct stt_trace *t, unsigned class_id, uint32_t id, char *buf, size_t size);

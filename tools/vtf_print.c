@@ -28,12 +28,15 @@ struct printer {
 
 static void print_cpu(struct printer *p, uint32_t willy)
 {
-	char buf[512];
+	const char *group = stt_group_name(p->t, willy);
+	char buf[64];
 
-	if (p->o->expand) {
-		fputs(stt_willy_name(p->t, willy, buf, sizeof(buf)), p->f);
-	} else {
+	if (!p->o->expand) {
 		fprintf(p->f, "%" PRIu64, (uint64_t)willy + 1);
+	} else if (group) {
+		stt_quote(p->f, group, strlen(group));
+	} else {
+		fputs(stt_willy_name(p->t, willy, buf, sizeof(buf)), p->f);
 	}
 }
 
