@@ -300,7 +300,7 @@ static char *make_directory(const struct stt_components *l, size_t *length)
 			at += l->c[i].size;
 		}
 		fputs("END\n", m);
-		if (fclose(m) != 0 || *length == assumed) {
+		if (stt_text_end(m, &text) < 0 || *length == assumed) {
 			return text;
 		}
 		/* longer offsets only make it longer, so this ends */

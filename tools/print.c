@@ -228,7 +228,7 @@ static void array_cell(struct stt_table *b, const struct stf_field *f, const str
 			fprintf(m, "%" PRIu32, ((const uint32_t *)v->array)[i]);
 		}
 	}
-	if (m && fclose(m) == 0) {
+	if (m && stt_text_end(m, &text) == 0) {
 		stt_cell_text(b, text);
 	} else {
 		b->failed = 1;

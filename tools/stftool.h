@@ -75,6 +75,8 @@ int stt_out_end(struct stt_out *out, const struct stt_options *o); /* completes 
 void stt_out_abort(struct stt_out *out);
 /* Text in double quotes; a quote, a backslash and control characters behind a backslash. */
 void stt_quote(FILE *f, const char *text, size_t n);
+/* Closes a stream of open_memstream(). -1: memory was short at some time, then there is no text. */
+int stt_text_end(FILE *m, char **text);
 /* The shortest decimal form that reads back as v. Returns buf, which has 32 bytes. */
 const char *stt_real(double v, char *buf);
 

@@ -186,7 +186,8 @@ static char *cell_string(const struct stt_cell *c)
 		return NULL;
 	}
 	print_cell(f, c, 0);
-	return fclose(f) == 0 ? s : NULL;
+	stt_text_end(f, &s);
+	return s;
 }
 
 static void pad(FILE *f, size_t n)

@@ -37,7 +37,8 @@ all()
 			rm -rf "$dir/o" && mkdir "$dir/o"
 			unset FAIL_ON
 			[ -z "$on" ] || export FAIL_ON=1
-			FAIL_WHAT=$kind FAIL_NTH=$n LD_PRELOAD=$dir/failnth.so "$build/stftool" "$@" >"$dir/out" 2>"$dir/err" </dev/null
+			timeout 60 env FAIL_WHAT="$kind" FAIL_NTH="$n" LD_PRELOAD="$dir/failnth.so" "$build/stftool" "$@" >"$dir/out" \
+				2>"$dir/err" </dev/null
 			status=$?
 			if [ "$status" -eq 0 ]; then
 				# without memory for its text --json may not lie either
