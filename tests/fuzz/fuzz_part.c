@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* One part of a good trace with every record, replaced by anything: FUZZ_PART is layer (the lines of the base file),
  * index (the records behind them), declarations, data, anchors or frames (data stored compressed). The first byte of an
- * input chooses the byte order (1), whether references are checked (64) and, between these, the component. */
+ * input chooses the byte order (1), whether references are checked (64) and, between these, the component; data and frames
+ * are read through a reader that stays open, alone or (128) with the other components. */
 #include "tests/fuzz/read_trace.h"
 
 #include <dirent.h>
+#include <fcntl.h>
 #include <string.h>
 
 #define STR_(x) #x
@@ -128,6 +130,109 @@ static uint8_t *compose(const struct golden *g, int which, const uint8_t *data, 
 	return out;
 }
 
+/* ---- data and frames: only their own file is new for each input ---- */
+
+static char scratch[40];
+static struct open_golden {
+	struct stf_reader *r[2];
+	int replaced; /* part whose file holds an input; 0: none */
+	int fd;
+} opened[2];
+
+static void file_name(char *path, size_t size, int which, const char *suffix, const char *ending)
+{
+	snprintf(path, size, "%s/%d.stf%s%s", scratch, which, suffix, ending);
+}
+
+static int new_file(const char *path, const uint8_t *p, size_t n)
+{
+	int fd = open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+
+	if (fd < 0 || pwrite(fd, p, n, 0) != (ssize_t)n) {
+		abort();
+	}
+	return fd;
+}
+
+static void remove_scratch(void)
+{
+	struct dirent *e;
+	DIR *d = opendir(scratch);
+	int k;
+
+	while (d && (e = readdir(d))) {
+		unlinkat(dirfd(d), e->d_name, 0);
+	}
+	if (d) {
+		closedir(d);
+	}
+	rmdir(scratch);
+	for (k = 0; k < 4; k++) {
+		stf_reader_close(opened[k / 2].r[k % 2]);
+	}
+}
+
+static void open_golden(struct open_golden *o, const struct golden *g, int which)
+{
+	struct stf_err err;
+	char path[100];
+	int i;
+
+	if (!*scratch) {
+		strcpy(scratch, "/dev/shm/fuzz-XXXXXX");
+		if (!mkdtemp(scratch) && !mkdtemp(strcpy(scratch, "/tmp/fuzz-XXXXXX"))) {
+			abort();
+		}
+		atexit(remove_scratch);
+	}
+	for (i = 0; i < g->n; i++) {
+		file_name(path, sizeof(path), which, g->part[i].suffix, "");
+		close(new_file(path, g->part[i].p, g->part[i].n));
+	}
+	file_name(path, sizeof(path), which, "", "");
+	o->r[0] = stf_reader_open(path, STF_READ_DAMAGED, &err);
+	o->r[1] = stf_reader_open(path, STF_READ_CHECK_REFS, &err);
+	if (!o->r[0] || !o->r[1]) {
+		abort();
+	}
+}
+
+/* Makes part k the one that is an input, and the one before it good again. */
+static void replace(struct open_golden *o, const struct golden *g, int which, int k)
+{
+	const char *ending = FUZZ_NAME[0] == 'f' ? ".zst" : "";
+	char path[100];
+
+	if (o->replaced) {
+		close(o->fd);
+		file_name(path, sizeof(path), which, g->part[o->replaced].suffix, ending);
+		unlink(path);
+		file_name(path, sizeof(path), which, g->part[o->replaced].suffix, "");
+		close(new_file(path, g->part[o->replaced].p, g->part[o->replaced].n));
+	}
+	file_name(path, sizeof(path), which, g->part[k].suffix, "");
+	unlink(path);
+	file_name(path, sizeof(path), which, g->part[k].suffix, ending);
+	o->fd = new_file(path, NULL, 0);
+	o->replaced = k;
+}
+
+static void read_replaced(const struct golden *g, int which, int k, unsigned choice, const uint8_t *data, size_t size)
+{
+	struct open_golden *o = &opened[which];
+
+	if (!o->r[0]) {
+		open_golden(o, g, which);
+	}
+	if (o->replaced != k) {
+		replace(o, g, which, k);
+	}
+	if (ftruncate(o->fd, 0) < 0 || pwrite(o->fd, data, size, 0) != (ssize_t)size) {
+		abort();
+	}
+	read_open_trace(o->r[choice & 64 ? 1 : 0], g->part[k].suffix, !(choice & 128));
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static struct golden golden[2];
@@ -148,6 +253,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		if (fits(g->part[i].suffix) && k-- <= 0) {
 			which = i;
 		}
+	}
+	if (!strcmp(FUZZ_NAME, "data") || FUZZ_NAME[0] == 'f') {
+		read_replaced(g, data[0] & 1, which, data[0], data + 1, size - 1);
+		return 0;
 	}
 	p = compose(g, which, data + 1, size - 1, &n);
 	read_bytes(p, n, data[0] & 64 ? STF_READ_CHECK_REFS : STF_READ_DAMAGED, g->part[which].suffix);

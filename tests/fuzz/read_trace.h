@@ -52,19 +52,16 @@ static void read_batches(struct stf_reader *r, const struct stf_cursor_options *
 	stf_cursor_close(c);
 }
 
-/* With `part` only what concerns that component is read: the others are good ones. */
-static void read_trace(const char *path, unsigned flags, const char *part)
+/* With `part` only what concerns that component is read: the others are good ones; the window too if it is `alone`. */
+static void read_open_trace(struct stf_reader *r, const char *part, int alone)
 {
 	struct stf_triplet t = { 0, 100, 2 };
 	struct stf_cursor_options all = { 0 }, window = { .window = 1, .from = 900, .to = 20000, .state = 1 };
 	struct stf_err err;
-	struct stf_reader *r = stf_reader_open(path, flags, &err);
 	struct stf_check check;
 	size_t i;
 
-	if (!r) {
-		return;
-	}
+	window.suffix = alone ? part : NULL;
 	read_records(r, &window);
 	window.willies = &t;
 	window.n_willies = 1;
@@ -76,11 +73,21 @@ static void read_trace(const char *path, unsigned flags, const char *part)
 	all.suffix = part;
 	read_records(r, &all);
 	read_batches(r, &all);
-	stf_reader_close(r);
+}
+
+static inline void read_trace(const char *path, unsigned flags, const char *part)
+{
+	struct stf_err err;
+	struct stf_reader *r = stf_reader_open(path, flags, &err);
+
+	if (r) {
+		read_open_trace(r, part, 0);
+		stf_reader_close(r);
+	}
 }
 
 /* The bytes as a file, a single-file trace. */
-static void read_bytes(const uint8_t *data, size_t size, unsigned flags, const char *part)
+static inline void read_bytes(const uint8_t *data, size_t size, unsigned flags, const char *part)
 {
 	char path[64];
 	int fd = memfd_create("fuzz", MFD_CLOEXEC);
