@@ -327,6 +327,25 @@ static int base_is_damaged(const struct stt_trace *t)
 	       (e->code != STF_OK && e->code != STF_ERR_NOMEM && strlen(e->file) == n && !strcmp(e->file, t->path));
 }
 
+/* Does the index end with a file declaration? Others of its records come behind these, so it may have been cut there. */
+static int ends_in_files(const struct stt_trace *t)
+{
+	uint64_t last = 0, last_file = 0;
+	const struct stf_record *rec;
+	unsigned id;
+	size_t n;
+
+	for (id = 1; id < STF_ID_END; id++) {
+		n = stf_reader_count(t->r, id);
+		rec = n ? stf_reader_record(t->r, id, n - 1) : NULL;
+		if (rec && rec->layout->kind == STF_KIND_INDEX) {
+			last = rec->offset > last ? rec->offset : last;
+			last_file = id == STF_ID_file_declaration ? rec->offset : last_file;
+		}
+	}
+	return last_file && last_file == last;
+}
+
 static int recover_from(const struct stt_options *o, struct stt_trace *t, const char *from, const char *to, const char *lost)
 {
 	struct copy c = { .o = o, .t = t, .recover = 1, .lost = lost };
@@ -372,8 +391,9 @@ static int recover_parts(const struct stt_options *o, const struct stt_trace *ol
 int stt_recover(const struct stt_options *o, const char *to)
 {
 	struct stt_trace t;
+	size_t undeclared;
 	char *left;
-	int rc = -1;
+	int rc = -1, cut;
 
 	if (stt_output_format(o, to) == STT_ASCII || !strcmp(to, "-")) {
 		return stt_usage(o, "--recover writes a trace; --dump prints what is readable of a damaged one");
@@ -384,7 +404,14 @@ int stt_recover(const struct stt_options *o, const char *to)
 	if (rc < 0) {
 		return rc == -2 ? STT_FAULT : recover_parts(o, NULL, to);
 	}
-	if (base_is_damaged(&t)) {
+	undeclared = t.format == STT_SINGLE || base_is_damaged(&t) ? 0 : stt_salvage_undeclared(o, &t);
+	cut = undeclared && ends_in_files(&t);
+	if (undeclared) {
+		stt_fault(o, cut ? "%s: its index ends inside the list of files: all that lie there are taken" :
+			"%s: its index is whole without these, which another run may have left: they are not taken; "
+			"--recover takes all that lie there if this file has gone", o->input);
+	}
+	if (cut || base_is_damaged(&t)) {
 		if (stf_reader_fault(t.r)->code != STF_OK) {
 			stt_stf_fault(o, stf_reader_fault(t.r));
 		}

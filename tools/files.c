@@ -253,8 +253,15 @@ int stt_copy_components(const struct stt_components *l, const struct stt_options
 	size_t i, begun = 0, done = 0;
 	int ok = out && name;
 
+	if (!ok) {
+		stt_fault(o, "%s: out of memory", o->input);
+	}
 	for (i = 0; ok && i < l->n; i++) {
-		ok = asprintf(&name[i], "%s%s", to, l->c[i].suffix) >= 0;
+		if (asprintf(&name[i], "%s%s", to, l->c[i].suffix) < 0) {
+			name[i] = NULL;
+			ok = 0;
+			stt_fault(o, "%s: out of memory", o->input);
+		}
 		ok = ok && stt_out_begin(&out[i], name[i], o) == 0;
 		begun += (size_t)ok;
 		ok = ok && copy_bytes(&l->c[i], o, &out[i]) == 0;

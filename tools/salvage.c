@@ -264,6 +264,37 @@ static int is_component(const struct part *p)
 	return 0;
 }
 
+static int is_declared(const struct stt_trace *t, const char *suffix)
+{
+	const struct stf_record *rec;
+	const char *name;
+	size_t i, n;
+
+	for (i = 0; (rec = stf_reader_record(t->r, STF_ID_file_declaration, i)); i++) {
+		name = stf_value(rec, "suffix")->array;
+		n = strlen(name);
+		if (!strncmp(suffix, name, n) && (!suffix[n] || !strcmp(suffix + n, ".zst"))) {
+			return 1;
+		}
+	}
+	return 0;
+}
+
+size_t stt_salvage_undeclared(const struct stt_options *o, const struct stt_trace *t)
+{
+	struct parts l = { NULL, 0 };
+	size_t i, n = 0;
+
+	for (i = list_parts(&l, t->path) < 0 ? l.n : 0; i < l.n; i++) {
+		if (!l.p[i].pid && is_component(&l.p[i]) && !is_declared(t, l.p[i].suffix)) {
+			stt_fault(o, "%s%s: no file declaration of the index names it", t->path, l.p[i].suffix);
+			n++;
+		}
+	}
+	free_parts(&l);
+	return n;
+}
+
 static int by_suffix(const void *a, const void *b)
 {
 	return strcmp((*(const struct part *const *)a)->suffix, (*(const struct part *const *)b)->suffix);

@@ -19,5 +19,8 @@ int stt_salvage(struct stt_salvage *s, const struct stt_options *o, const struct
 void stt_salvage_free(struct stt_salvage *s);
 /* The base file's temporary name of a writer that did not end, beside that of a good trace; NULL: none. To be freed. */
 char *stt_salvage_left(const char *path);
+/* Says which components lie beside the base file of `t` that it does not declare, and returns how many: its index was cut, or
+ * another run left them. */
+size_t stt_salvage_undeclared(const struct stt_options *o, const struct stt_trace *t);
 
 #endif

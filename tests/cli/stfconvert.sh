@@ -272,6 +272,36 @@ for how in gone rubbish cut torn; do
 		diff - "$dir/got" >"$dir/diff"
 	ok "--recover: a base file that is $how, every event is there" $?
 done
+# cut behind each declaration of a file but the last ones, ahead of the next (whose id is that of "!"): components behind the
+# cut are named and not lost
+broken='' n=0
+# shellcheck disable=SC2046
+set -- $(LC_ALL=C grep -abo '\.\(dcl\|sts\|msg\|[a-z]\.0\)\(\.anc\)\{0,1\}!' "$rich" | awk -F: '{ print $1 + length($2) - 1 }')
+while [ $# -gt 1 ]; do
+	rm -f "$dir"/lost.stf*
+	for f in "$rich" "$rich".*; do
+		cp "$f" "$dir/lost.stf${f#"$rich"}"
+	done
+	head -c "$1" "$rich" >"$dir/lost.stf"
+	rm -f "$dir"/some.stf*
+	tool "$dir/lost.stf" --recover "$dir/some.stf"
+	named=$(grep -c 'no file declaration of the index names it$' "$dir/err")
+	[ "$status" -eq 0 ] && [ "$named" -gt 0 ] && grep -q 'ends inside the list of files' "$dir/err" && tool "$dir/some.stf" --dump &&
+		grep '^[0-9]' "$dir/out" >"$dir/got" && grep '^[0-9]' "$dir/rich.text" | cmp -s - "$dir/got" || broken="$broken $1"
+	n=$((n + 1))
+	shift
+done
+[ -z "$broken" ] && [ "$n" -gt 6 ]
+ok "--recover: an index cut between two files says so, every event is there$broken" $?
+rm -f "$dir"/lost.stf*
+for f in "$rich" "$rich".*; do
+	cp "$f" "$dir/lost.stf${f#"$rich"}"
+done
+cp "$rich.c.0" "$dir/lost.stf.c.9"
+tool "$dir/lost.stf" --recover "$dir/left.stf"
+[ "$status" -eq 0 ] && grep -q "^stftool: $dir/lost.stf.c.9: no file declaration" "$dir/err" && grep -q 'another run may have left' "$dir/err" &&
+	tool "$dir/left.stf" --dump && grep '^[0-9]' "$dir/out" | cmp -s - "$dir/got"
+ok "--recover: what another run left is named and not taken" $?
 tool "$dir/nothing.stf" --recover "$dir/nothing2.stf"
 [ "$status" -eq 1 ] && [ "$(wc -l <"$dir/err")" -eq 1 ] && [ ! -e "$dir/nothing2.stf" ]
 ok "--recover of nothing" $?
