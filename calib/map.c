@@ -9,6 +9,22 @@
 /* a * b / c to nearest, c > 0; the product does not fit 64 bits, the quotient does. */
 static int64_t mul_div(int64_t a, int64_t b, int64_t c)
 {
+	double near = (double)a * ((double)b / (double)c);
+	int64_t q, rest;
+
+	/* The division of 128 bits costs several times as much as all this: where floating point is right to one or two,
+	 * the remainder, of which the low half is all there is, says what is right. */
+	if (near >= 0 && near < 0x1p50 && c < INT64_MAX / 8) {
+		q = (int64_t)near;
+		rest = (int64_t)((uint64_t)a * (uint64_t)b + (uint64_t)(c / 2) - (uint64_t)q * (uint64_t)c);
+		for (; rest < 0; rest += c) {
+			q--;
+		}
+		for (; rest >= c; rest -= c) {
+			q++;
+		}
+		return q;
+	}
 	__int128 p = (__int128)a * b;
 
 	return (int64_t)((p >= 0 ? p + c / 2 : p - c / 2) / c);
@@ -375,16 +391,19 @@ void cal_map_free(struct cal_map *m)
 
 double cal_global_period(double min_period_s)
 {
-	static const double steps[] = { 1, 0.5, 0.2 };
-	double limit = min_period_s / 4, decade = 1e-9;
+	/* 1/1, 5/10, 2/10, divided by a power of ten that is exact: so 2 / 1e10 is what 0.2 ns reads as, 2e-10 */
+	static const struct {
+		double n, of;
+	} steps[] = { { 1, 1 }, { 5, 10 }, { 2, 10 } };
+	double limit = min_period_s / 4, decade = 1e9;
 	int i;
 
 	for (;;) {
 		for (i = 0; i < 3; i++) {
-			if (steps[i] * decade <= limit * (1 + 1e-12)) {
-				return steps[i] * decade;
+			if (steps[i].n / (steps[i].of * decade) <= limit * (1 + 1e-12)) {
+				return steps[i].n / (steps[i].of * decade);
 			}
 		}
-		decade /= 10;
+		decade *= 10;
 	}
 }

@@ -25,6 +25,9 @@ struct vt_collect {
 	const uint32_t *counter_id;    /* of each counter of the plan, in the raw file */
 	const char *processes;         /* set by the MPI wrappers: the lines INFO NUMPROCS, CLUSTERDEF, PROCESS of all ranks */
 	int together;                  /* set by the MPI wrappers: the ranks make one trace, so the end of one makes none */
+	const void *cpus;              /* set by the MPI wrappers: cpu_set_t of those that the ranks of this node had, which may
+	                                * write the trace; NULL: one thread does */
+	size_t cpus_size;
 	double min_interval_s;         /* COUNTER-MIN-INTERVAL: not oftener than this at events; < 0: never there */
 };
 

@@ -95,9 +95,30 @@ static int find_nodes(struct vt_merge *m)
 	return 0;
 }
 
+struct opening {
+	struct vt_merge *m;
+	const struct vt_merge_input *in;
+	struct tkm_err *error; /* of each file */
+};
+
+/* Every block's sum is looked at: the longest part of a merge but for the writing. */
+static void open_one(void *ctx, size_t i)
+{
+	struct opening *o = ctx;
+	struct vt_merge_file *f = &o->m->file[i];
+
+	f->raw = vt_raw_open(o->in[i].path, &o->error[i]);
+	if (f->raw) {
+		f->head = vt_raw_file_head(f->raw);
+		f->map = o->in[i].map;
+	}
+}
+
 static int open_files(struct vt_merge *m, const struct vt_merge_input *in)
 {
+	struct opening open = { m, in, NULL };
 	size_t i;
+	int rc = 0;
 
 	if (m->n > 0x10000) {
 		return tkm_fail(m->err, TKM_ERR_ARG, "merge: %zu raw files; a trace has at most 65536 processes", m->n);
@@ -106,13 +127,20 @@ static int open_files(struct vt_merge *m, const struct vt_merge_input *in)
 	if (!m->file) {
 		return tkm_fail(m->err, TKM_ERR_NOMEM, "merge: out of memory for %zu files", m->n);
 	}
-	for (i = 0; i < m->n; i++) {
-		m->file[i].raw = vt_raw_open(in[i].path, m->err);
+	open.error = calloc(m->n, sizeof(*open.error));
+	if (!open.error) {
+		return tkm_fail(m->err, TKM_ERR_NOMEM, "merge: out of memory for %zu files", m->n);
+	}
+	vt_merge_each(m, m->n, open_one, &open);
+	for (i = 0; i < m->n && rc == 0; i++) {
 		if (!m->file[i].raw) {
-			return -1;
+			*m->err = open.error[i];
+			rc = -1;
 		}
-		m->file[i].head = vt_raw_file_head(m->file[i].raw);
-		m->file[i].map = in[i].map;
+	}
+	free(open.error);
+	if (rc < 0) {
+		return rc;
 	}
 	number_processes(m);
 	return find_nodes(m);
@@ -302,11 +330,9 @@ static int describe(struct vt_merge *m)
 
 static int begin_trace(struct vt_merge *m)
 {
-	struct stf_writer_options w = { .resolution = m->period_s, .procs_per_file = m->o->procs_per_file, .force = m->o->force,
-		.compress = m->o->compress, .single = m->o->single ? STF_SINGLE_FILE : 0, .comment = PACKAGE_STRING };
 	struct stf_err e;
 
-	m->w = stf_writer_create(m->o->trace, &w, &e);
+	m->w = vt_merge_writer(m, 0, &e);
 	return m->w ? 0 : vt_merge_stf_error(m, &e);
 }
 
@@ -351,6 +377,7 @@ static void free_merge(struct vt_merge *m)
 	}
 	free(m->file);
 	free(m->node);
+	free(m->threads);
 	vt_merge_names_free(&m->classes);
 	vt_merge_names_free(&m->counters);
 	vt_merge_names_free(&m->functions);

@@ -28,6 +28,11 @@ struct vt_merge_options {
 	double period_s;      /* of the global ticks of inputs[].map; 0: 1 ns */
 	const char *const *info; /* further info records: class, text, class, text, ..., NULL; or NULL */
 	int counters_apart, groups_apart; /* UNIFY-COUNTERS, UNIFY-GROUPS off: each process keeps its own definitions */
+	int threads;          /* so many at most read and write at a time; 0: as many as there are CPUs for the caller. Files
+	                       * of the trace are written each by one: without procs_per_file there is but one. The bytes
+	                       * are the same with any number, unless a stream's clock was stepped back */
+	const void *cpus;     /* cpu_set_t of cpus_size bytes that these threads may use; NULL: those of the caller */
+	size_t cpus_size;
 	int delete_raw;       /* remove the raw files once the trace is complete */
 	void (*say)(void *ctx, const char *line); /* one line for the user for each thing that is missing; or NULL */
 	void *ctx;

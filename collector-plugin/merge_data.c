@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The records of all streams of all files, always the earliest next one. */
+/* The records of the streams of all files, or of those that share one set of the trace's files: always the earliest
+ * next one, of equals that of the first stream. So what is left out changes nothing about the order of the rest. */
 #include "config.h"
 #include "collector-plugin/merge_private.h"
 
@@ -10,6 +11,7 @@
 struct source {
 	struct vt_raw_cursor c;
 	const struct vt_merge_file *f;
+	int foreign;         /* of another set: only the records of groups, which all stand in the first set */
 	uint64_t time;
 	int64_t seen_tick;   /* where the map was looked up last, */
 	int64_t seen_global; /* what it said, */
@@ -17,6 +19,7 @@ struct source {
 };
 
 struct queue {
+	struct vt_merge_part *part;
 	struct source *s;
 	uint32_t *heap; /* of indexes into s, the earliest at 0 */
 	size_t n;
@@ -30,8 +33,39 @@ static uint64_t global(const struct vt_merge *m, struct source *s)
 	return t < 0 ? 0 : (uint64_t)t;
 }
 
-/* Goes on from c->p to the next record that is no time. 0: the end of the stream. */
-static int arrive(struct vt_merge *m, struct source *s)
+/* Does this stream's record belong to the part? Groups stand in the first set, whoever recorded them. */
+static int belongs(struct vt_merge_part *part, const struct source *s, const struct vt_raw_record *h)
+{
+	int group = (h->where & VT_RAW_GROUP) != 0;
+
+	if (part->everything || s->foreign) {
+		return part->everything || group;
+	}
+	if (group && part->set != 0) {
+		part->stray |= !s->f->has_groups;
+		return 0;
+	}
+	return 1;
+}
+
+/* The block was looked over when it was begun, so its records are whole. */
+static size_t size_of(const struct source *s, const struct vt_raw_record *h)
+{
+	uint32_t n;
+
+	switch (h->type) {
+	case VT_RAW_COUNTERS:
+		return 8 + 12 * (size_t)h->n;
+	case VT_RAW_COMMENT:
+		memcpy(&n, s->c.p + 8, 4);
+		return 12 + (((size_t)n + 3) & ~(size_t)3);
+	default:
+		return 16;
+	}
+}
+
+/* Goes on from c->p to the next record of the part. 0: the end of the stream. */
+static int arrive(struct vt_merge_part *part, struct source *s)
 {
 	struct vt_raw_record h;
 
@@ -40,14 +74,18 @@ static int arrive(struct vt_merge *m, struct source *s)
 			return 0;
 		}
 		memcpy(&h, s->c.p, sizeof(h));
-		if (h.type != VT_RAW_TIME) {
+		if (h.type == VT_RAW_TIME) {
+			memcpy(&s->c.now, s->c.p + 8, 8);
+			s->c.p += 16;
+			continue;
+		}
+		s->c.now += h.dt;
+		if (__builtin_expect(belongs(part, s, &h), 1)) {
 			break;
 		}
-		memcpy(&s->c.now, s->c.p + 8, 8);
-		s->c.p += 16;
+		s->c.p += size_of(s, &h);
 	}
-	s->c.now += h.dt;
-	s->time = global(m, s);
+	s->time = global(part->m, s);
 	return 1;
 }
 
@@ -83,7 +121,7 @@ static uint32_t willy_of(const struct vt_merge_file *f, uint16_t where)
 }
 
 /* Counters without a definition are left out: their values would mean nothing. */
-static int write_counters(struct vt_merge *m, struct source *s, const struct vt_raw_record *h)
+static int write_counters(struct vt_merge_part *part, struct source *s, const struct vt_raw_record *h)
 {
 	uint64_t value[VT_RAW_MAX_COUNTERS];
 	uint32_t id[VT_RAW_MAX_COUNTERS], raw_id, to, i, n = 0;
@@ -100,14 +138,14 @@ static int write_counters(struct vt_merge *m, struct source *s, const struct vt_
 	s->c.p += 8 + 12 * (size_t)h->n;
 	r.size_1_2 = n;
 	if (n == 0) {
-		m->out->lost++;
+		part->lost++;
 		return 0;
 	}
-	m->out->samples++;
-	return stf_write_counter_value(m->w, &r);
+	part->samples++;
+	return stf_write_counter_value(part->w, &r);
 }
 
-static int write_change(struct vt_merge *m, struct source *s, const struct vt_raw_record *h)
+static int write_change(struct vt_merge_part *part, struct source *s, const struct vt_raw_record *h)
 {
 	uint32_t body[2], willy = willy_of(s->f, h->where);
 
@@ -115,30 +153,30 @@ static int write_change(struct vt_merge *m, struct source *s, const struct vt_ra
 	s->c.p += 16;
 	body[0] = vt_merge_id(&s->f->functions, body[0]);
 	body[1] = vt_merge_id(&s->f->scls, body[1]);
-	m->out->changes++;
+	part->changes++;
 	if (h->type == VT_RAW_LEAVE && body[1]) {
 		struct stf_leave_function_1 r = { .time = s->time, .willy = willy, .scl = body[1] };
 
-		return stf_write_leave_function_1(m->w, &r);
+		return stf_write_leave_function_1(part->w, &r);
 	}
 	if (h->type == VT_RAW_LEAVE) {
 		struct stf_leave_function r = { .time = s->time, .willy = willy };
 
-		return stf_write_leave_function(m->w, &r);
+		return stf_write_leave_function(part->w, &r);
 	}
 	if (body[1]) {
 		struct stf_enter_function_1 r = { .time = s->time, .willy = willy, .function = body[0], .scl = body[1] };
 
-		return stf_write_enter_function_1(m->w, &r);
+		return stf_write_enter_function_1(part->w, &r);
 	}
 	{
 		struct stf_enter_function r = { .time = s->time, .willy = willy, .function = body[0] };
 
-		return stf_write_enter_function(m->w, &r);
+		return stf_write_enter_function(part->w, &r);
 	}
 }
 
-static int write_comment(struct vt_merge *m, struct source *s, const struct vt_raw_record *h)
+static int write_comment(struct vt_merge_part *part, struct source *s, const struct vt_raw_record *h)
 {
 	struct stf_comment c = { .time = s->time, .willy = willy_of(s->f, h->where), .text = (const char *)s->c.p + 12 };
 	uint32_t n;
@@ -146,44 +184,44 @@ static int write_comment(struct vt_merge *m, struct source *s, const struct vt_r
 	memcpy(&n, s->c.p + 8, 4);
 	c.size_1_1 = n;
 	s->c.p += 12 + ((n + 3) & ~3u);
-	return stf_write_comment(m->w, &c);
+	return stf_write_comment(part->w, &c);
 }
 
-static int write_one(struct vt_merge *m, struct source *s)
+static int write_one(struct vt_merge_part *part, struct source *s)
 {
 	struct vt_raw_record h;
 
 	memcpy(&h, s->c.p, sizeof(h));
 	switch (h.type) {
 	case VT_RAW_COUNTERS:
-		return write_counters(m, s, &h);
+		return write_counters(part, s, &h);
 	case VT_RAW_COMMENT:
-		return write_comment(m, s, &h);
+		return write_comment(part, s, &h);
 	default:
-		return write_change(m, s, &h);
+		return write_change(part, s, &h);
 	}
 }
 
 /* All of the earliest source up to where another one is. */
-static int write_run(struct vt_merge *m, struct queue *q)
+static int write_run(struct queue *q)
 {
-	struct source *s = &q->s[q->heap[0]];
+	struct vt_merge_part *part = q->part;
+	uint32_t me = q->heap[0], next = UINT32_MAX;
+	struct source *s = &q->s[me];
 	uint64_t limit = UINT64_MAX;
 	int more = 1;
 
 	if (q->n > 1) {
-		limit = q->s[q->heap[1]].time;
-		if (q->n > 2 && q->s[q->heap[2]].time < limit) {
-			limit = q->s[q->heap[2]].time;
-		}
+		next = q->heap[q->n > 2 && earlier(q, q->heap[2], q->heap[1]) ? 2 : 1];
+		limit = q->s[next].time;
 	}
 	do {
-		if (write_one(m, s) < 0) {
+		if (write_one(part, s) < 0) {
 			return -1;
 		}
-		m->last = s->time > m->last ? s->time : m->last;
-		more = arrive(m, s);
-	} while (more && s->time <= limit);
+		part->last = s->time > part->last ? s->time : part->last;
+		more = arrive(part, s);
+	} while (more && (s->time < limit || (s->time == limit && me < next)));
 	if (!more) {
 		q->heap[0] = q->heap[--q->n];
 	}
@@ -198,9 +236,36 @@ static int is_plain(const struct vt_merge *m, const struct vt_merge_file *f)
 	return f->map == &f->own && m->period_s == 1e-9 && f->own.pieces == 1 && f->own.piece[0].rise == f->own.piece[0].length;
 }
 
-static int fill(struct vt_merge *m, struct queue *q)
+/* The streams of one file. n: sources so far. */
+static size_t fill_file(struct queue *q, const struct vt_merge_file *f, size_t n)
 {
-	size_t i, k, n = 0;
+	struct vt_merge_part *part = q->part;
+	int foreign = !part->everything && f->set != part->set;
+	size_t k, streams = !foreign || (part->set == 0 && f->has_groups) ? vt_raw_streams(f->raw) : 0;
+
+	for (k = 0; k < streams; k++) {
+		struct source *s = &q->s[n];
+
+		s->f = f;
+		s->foreign = foreign;
+		s->plain = is_plain(part->m, f);
+		s->seen_tick = f->head->start_tick;
+		s->seen_global = cal_map_at(f->map, ltick(s->seen_tick)).v;
+		vt_raw_cursor(f->raw, k, &s->c);
+		if (foreign) {
+			s->c.damaged = &part->seen_elsewhere;
+		}
+		if (arrive(part, s)) {
+			q->heap[q->n++] = (uint32_t)n++;
+		}
+	}
+	return n;
+}
+
+static int fill(struct queue *q)
+{
+	struct vt_merge *m = q->part->m;
+	size_t i, n = 0;
 
 	for (i = 0; i < m->n; i++) {
 		n += vt_raw_streams(m->file[i].raw);
@@ -208,23 +273,10 @@ static int fill(struct vt_merge *m, struct queue *q)
 	q->s = calloc(n + 1, sizeof(*q->s));
 	q->heap = calloc(n + 1, sizeof(*q->heap));
 	if (!q->s || !q->heap) {
-		return tkm_fail(m->err, TKM_ERR_NOMEM, "merge: out of memory for %zu streams", n);
+		return -1;
 	}
 	for (i = 0, n = 0; i < m->n; i++) {
-		struct vt_merge_file *f = &m->file[i];
-
-		for (k = 0; k < vt_raw_streams(f->raw); k++) {
-			struct source *s = &q->s[n];
-
-			s->f = f;
-			s->plain = is_plain(m, f);
-			s->seen_tick = f->head->start_tick;
-			s->seen_global = cal_map_at(f->map, ltick(s->seen_tick)).v;
-			vt_raw_cursor(f->raw, k, &s->c);
-			if (arrive(m, s)) {
-				q->heap[q->n++] = (uint32_t)n++;
-			}
-		}
+		n = fill_file(q, &m->file[i], n);
 	}
 	for (i = q->n / 2; i-- > 0;) {
 		sink(q, i);
@@ -232,14 +284,18 @@ static int fill(struct vt_merge *m, struct queue *q)
 	return 0;
 }
 
-int vt_merge_data(struct vt_merge *m)
+int vt_merge_part_data(struct vt_merge_part *part)
 {
-	struct queue q = { 0 };
-	int rc = fill(m, &q);
+	struct queue q = { .part = part };
+	int rc = fill(&q);
 
+	if (rc < 0) {
+		part->error = (struct stf_err){ .code = STF_ERR_NOMEM, .text = "merge: out of memory for the streams" };
+	}
 	while (rc == 0 && q.n) {
-		if (write_run(m, &q) < 0) {
-			rc = vt_merge_stf_error(m, stf_writer_error(m->w));
+		if (write_run(&q) < 0) {
+			part->error = *stf_writer_error(part->w);
+			rc = -1;
 		}
 	}
 	free(q.s);

@@ -254,6 +254,7 @@ static int see_counter(struct context *c, const struct vt_raw_def *d)
 	struct vt_merge_name *e;
 	char key[2100];
 
+	c->f->has_groups |= (d->counter.where & VT_RAW_GROUP) != 0;
 	snprintf(key, sizeof(key), "%u\1%s\1%s\1%u\1%u\1%u\1%d", s.classid, d->name, d->text, s.type, s.do_diff,
 		 (unsigned)d->counter.where, c->m->o->counters_apart ? (int)c->f->process : -1);
 	e = name_entry(&c->m->counters, key);
@@ -447,7 +448,6 @@ static int write_processes(struct vt_merge *m)
 {
 	uint32_t n = m->file[m->n - 1].process + 1, *threads, i;
 	size_t k;
-	int rc;
 
 	for (k = 0; k < m->n; k++) {
 		n = m->file[k].process + 1 > n ? m->file[k].process + 1 : n;
@@ -468,9 +468,9 @@ static int write_processes(struct vt_merge *m)
 	for (i = 0; i < n; i++) {
 		m->out->threads += threads[i];
 	}
-	rc = stf_writer_processes(m->w, threads, n);
-	free(threads);
-	return rc;
+	m->threads = threads;
+	m->n_processes = n;
+	return stf_writer_processes(m->w, threads, n);
 }
 
 /* gettimeofday() [s] = offset + tick x skew, of the file's own ticks. */

@@ -37,6 +37,8 @@ struct vt_merge_file {
 	struct vt_merge_clock first, last; /* readings of the system's clocks */
 	int clocks;
 	uint32_t process;
+	uint32_t set;              /* of the trace's files that its records go to */
+	int has_groups;            /* it defines counters of groups, whose records stand in set 0 */
 	int went_on;               /* as another program, by exec, in another of the files */
 	uint32_t node;             /* number of its node, from 0 */
 	int64_t start, end;        /* global ticks, the origin taken off */
@@ -66,6 +68,8 @@ struct vt_merge {
 	uint64_t last;            /* largest stamp of the trace */
 	int unaligned;            /* nodes without a map: their clocks of day were believed */
 	struct stf_writer *w;
+	uint32_t *threads;        /* of each of n_processes processes */
+	uint32_t n_processes;
 	struct vt_merge_names classes, counters, functions, groups, infos, files, scls;
 	uint32_t next_counter, next_function, next_scl, next_group, next_file;
 	struct vt_merge_result *out;
@@ -91,7 +95,25 @@ static inline uint32_t vt_merge_id(const struct vt_merge_ids *ids, uint32_t id)
 	return id < ids->n[high] ? ids->to[high][id] : 0;
 }
 
-/* merge_data.c: all records in the order of time. */
+/* Records of one set of the trace's files, or of all of them. */
+struct vt_merge_part {
+	struct vt_merge *m;       /* not changed */
+	struct stf_writer *w;
+	int everything;
+	uint32_t set;
+	int stray;                /* there was a record of a group in a file that defines no counter of one */
+	uint64_t samples, changes, lost, last;
+	uint64_t seen_elsewhere;  /* damaged blocks, which are counted with the set that they belong to */
+	struct stf_err error;
+};
+
+/* merge_data.c: the records of a part in the order of time. Returns 0, or -1 with part->error. */
+int vt_merge_part_data(struct vt_merge_part *part);
+
+/* merge_share.c: all records, in as many threads as are allowed and useful. */
 int vt_merge_data(struct vt_merge *m);
+struct stf_writer *vt_merge_writer(const struct vt_merge *m, int part, struct stf_err *e);
+/* Calls fn(ctx, i) for each i below n, in several threads at a time, all signals blocked in those. */
+void vt_merge_each(const struct vt_merge *m, size_t n, void (*fn)(void *ctx, size_t i), void *ctx);
 
 #endif

@@ -7,6 +7,7 @@
 #include <ctype.h>
 #include <limits.h>
 #include <mpi.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -51,6 +52,23 @@ int vt_job_hosts(struct vt_job *j, struct tkm_err *err)
 	j->host_name = all;
 	j->ranks = size;
 	return 0;
+}
+
+/* Rank 0 is as a rule bound to a few CPUs only, and the others are done with theirs when it writes the trace. */
+void vt_job_cpus(struct vt_job *j)
+{
+	static cpu_set_t all;
+	cpu_set_t mine;
+
+	CPU_ZERO(&mine);
+	if (!j->host || j->host[j->rank] != j->host[0] || sched_getaffinity(0, sizeof(mine), &mine) < 0) {
+		CPU_ZERO(&mine);
+	}
+	if (PMPI_Reduce(&mine, &all, (int)sizeof(all), MPI_BYTE, MPI_BOR, 0, MPI_COMM_WORLD) == MPI_SUCCESS && j->rank == 0 &&
+	    CPU_COUNT(&all) > 1) {
+		j->collect->cpus = &all;
+		j->collect->cpus_size = sizeof(all);
+	}
 }
 
 /* ---- the protocol ---- */

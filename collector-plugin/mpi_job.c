@@ -112,6 +112,7 @@ void vt_job_end(void)
 	}
 	vt_collect_end(0);
 	if (all_well(rc) == 0) {
+		vt_job_cpus(&job);
 		rc = vt_job_gather(&job, raw_path, &err);
 		if (rc < 0) {
 			say("no common trace", &err);

@@ -42,6 +42,8 @@ VT_HIDDEN void vt_job_protocol(struct vt_job *j);
 
 /* mpi_gather.c: clock data and raw files of all ranks to rank 0. */
 VT_HIDDEN int vt_job_gather(struct vt_job *j, const char *raw_path, struct tkm_err *err);
+/* mpi_config.c: the CPUs that the ranks of rank 0's host had, for the merge; by all ranks together. */
+VT_HIDDEN void vt_job_cpus(struct vt_job *j);
 /* mpi_gather.c: the trace, on rank 0. */
 VT_HIDDEN int vt_job_merge(struct vt_job *j, struct tkm_err *err);
 

@@ -339,6 +339,8 @@ struct vt_raw_cursor {
 	struct vt_raw_file *f;
 	size_t next, last;           /* blocks of the stream */
 	uint64_t lost;               /* records missing just ahead of the present one */
+	uint64_t *damaged;           /* where damaged blocks are counted: with the file. Cursors in several threads at a
+	                              * time must not count at the same place */
 };
 size_t vt_raw_streams(const struct vt_raw_file *f);
 void vt_raw_cursor(struct vt_raw_file *f, size_t stream, struct vt_raw_cursor *c);

@@ -397,7 +397,8 @@ size_t vt_raw_streams(const struct vt_raw_file *f)
 
 void vt_raw_cursor(struct vt_raw_file *f, size_t stream, struct vt_raw_cursor *c)
 {
-	*c = (struct vt_raw_cursor){ .f = f, .next = f->stream[stream].first, .last = f->stream[stream].last };
+	*c = (struct vt_raw_cursor){ .f = f, .next = f->stream[stream].first, .last = f->stream[stream].last,
+		.damaged = &f->damage.blocks };
 }
 
 int vt_raw_cursor_block(struct vt_raw_cursor *c)
@@ -418,7 +419,9 @@ int vt_raw_cursor_block(struct vt_raw_cursor *c)
 		while (p + 8 <= end && (size = data_size(p, (size_t)(end - p))) > 0) {
 			p += size;
 		}
-		c->f->damage.blocks += p != end;
+		if (p != end) {
+			++*c->damaged;
+		}
 		c->end = p;
 		if (c->p < c->end) {
 			return 1;

@@ -224,6 +224,9 @@ static void global_periods_are_fine_enough(void)
 	CHECK_NEAR(cal_global_period(1e-9), 0.2e-9, 1e-15);
 	CHECK_NEAR(cal_global_period(1 / 2.25e9), 0.1e-9, 1e-15);
 	CHECK_NEAR(cal_global_period(1 / 4.9e9), 0.05e-9, 1e-15);
+	/* what is printed with 17 digits is the number itself */
+	CHECK(cal_global_period(1e-9) == 2e-10 && cal_global_period(1 / 4.9e9) == 5e-11 && cal_global_period(1 / 2.25e9) == 1e-10 &&
+	      cal_global_period(1e-10) == 2e-11, "%.17g", cal_global_period(1e-9));
 }
 
 /* Parts and rates of a straight map; nominal is its slope. */

@@ -5,7 +5,11 @@
 #include "collector-plugin/raw.h"
 
 #include <fcntl.h>
+#include <sched.h>
+#include <signal.h>
 #include <stdlib.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "stf/stf.h"
@@ -304,6 +308,129 @@ static void wrong_inputs(void)
 	CHECK(vt_merge(&in, 1, &o, NULL, &e) == 0 && access(path[0], F_OK) != 0, "%s", e.text);
 }
 
+/* ---- several threads ---- */
+
+/* Four ranks with two streams each, many equal times; rank 2's second samples its node. A stray node record: rank 3 has one
+ * of a counter that is not defined as one of the node. */
+static void four_ranks(int stray)
+{
+	uint32_t id, i, seed = 1;
+	struct vt_raw_stream *s, *both[2];
+	struct vt_raw *raw;
+	uint16_t where;
+	uint64_t v;
+	int k, t;
+
+	for (k = 0; k < FILES; k++) {
+		raw = create(&(struct made){ k, k, "clock_monotonic", "p", 1e9, 1000, 10 + (uint32_t)k });
+		vt_raw_class(raw, 1, 0, "OS");
+		vt_raw_counter(raw, &(struct vt_raw_counter_def){ .id = 16, .classid = 1, .type = STF_COUNTER_U8 | STF_COUNTER_SAMPLE, .name = "n" });
+		if (k == 2) {
+			define(raw, 17, "node");
+		}
+		vt_raw_clock(raw, ltick(1000), 1000000000000 + 1000, 1000, 0);
+		both[0] = vt_raw_stream(raw);
+		both[1] = vt_raw_stream(raw);
+		for (t = 0; t < 2; t++) {
+			int64_t now = 2000;
+
+			s = both[t];
+			for (i = 0; i < 3000; i++) {
+				seed = seed * 1103515245 + 12345;
+				now += seed >> 16 & 3;
+				v = i;
+				id = k == 2 && t == 1 ? 18 : 16;
+				where = (uint16_t)t;
+				if (id == 18 || (stray && k == 3 && i == 1000)) {
+					where = VT_RAW_GROUP + VT_RAW_NODE;
+				}
+				vt_raw_counters(s, ltick(now), where, 1, &id, &v);
+				if (i % 50 == 0) {
+					vt_raw_enter(s, ltick(now), (uint16_t)t, 0, 0);
+					vt_raw_comment(s, ltick(now), (uint16_t)t, "here");
+				}
+			}
+		}
+		vt_raw_stream_end(both[0]);
+		vt_raw_stream_end(both[1]);
+		vt_raw_close(raw, ltick(20000));
+	}
+}
+
+static int merge_to(const char *sub, uint32_t per_file, int single, int threads, struct vt_merge_result *res)
+{
+	struct vt_merge_input in[FILES] = { { NULL, NULL } };
+	struct tkm_err e = { TKM_OK, "" };
+	struct vt_merge_options o = { .procs_per_file = per_file, .threads = threads, .single = single, .cpus_size = sizeof(cpu_set_t) };
+	char name[200];
+	cpu_set_t cpus;
+	int i, rc;
+
+	/* so that threads are made wherever the test runs */
+	CPU_ZERO(&cpus);
+	for (i = 0; i < 8; i++) {
+		CPU_SET(i, &cpus);
+	}
+	o.cpus = &cpus;
+	snprintf(name, sizeof(name), "%s/%s", dir, sub);
+	mkdir(name, 0700);
+	snprintf(name, sizeof(name), "%s/%s/t.%sstf", dir, sub, single ? "single." : "");
+	o.trace = name;
+	for (i = 0; i < FILES; i++) {
+		in[i].path = path[i];
+	}
+	rc = vt_merge(in, FILES, &o, res, &e);
+	CHECK(rc == 0 || e.text[0], "no reason");
+	return rc;
+}
+
+static int shell(const char *fmt, const char *a, const char *b)
+{
+	char command[300];
+
+	snprintf(command, sizeof(command), fmt, a, b);
+	return system(command);
+}
+
+static void bytes_of_threads(void)
+{
+	static const struct {
+		uint32_t per_file;
+		int single, stray;
+	} way[] = { { 1, 0, 0 }, { 0, 0, 0 }, { 2, 0, 0 }, { 3, 0, 0 }, { 1, 1, 0 }, { 1, 0, 1 } };
+	struct vt_merge_result one, many;
+	size_t i;
+
+	for (i = 0; i < sizeof(way) / sizeof(way[0]); i++) {
+		four_ranks(way[i].stray);
+		CHECK(merge_to("one", way[i].per_file, way[i].single, 1, &one) == 0, "way %zu", i);
+		CHECK(merge_to("many", way[i].per_file, way[i].single, 4, &many) == 0, "way %zu", i);
+		CHECK(shell("diff -r %s/one %s/many >&2", dir, dir) == 0, "way %zu: other bytes", i);
+		CHECK(memcmp(&one, &many, sizeof(one)) == 0, "way %zu: %llu samples, %llu", i, (unsigned long long)one.samples,
+		      (unsigned long long)many.samples);
+		CHECK_INT(one.samples, 8 * 3000);
+		shell("rm -rf %s/one %s/many", dir, dir);
+	}
+}
+
+/* The disk is full in the midst of it: an error, and nothing is left. */
+static void threads_that_fail(void)
+{
+	struct rlimit before, small;
+	struct vt_merge_result res;
+
+	four_ranks(0);
+	signal(SIGXFSZ, SIG_IGN);
+	getrlimit(RLIMIT_FSIZE, &before);
+	small = before;
+	small.rlim_cur = 100000;
+	setrlimit(RLIMIT_FSIZE, &small);
+	CHECK_INT(merge_to("many", 1, 0, 4, &res), -1);
+	setrlimit(RLIMIT_FSIZE, &before);
+	CHECK(shell("test -z \"$(ls -A %s/many)\"", dir, NULL) == 0, "files are left");
+	CHECK(merge_to("many", 1, 0, 4, &res) == 0, "again");
+}
+
 int main(int argc, char **argv)
 {
 	char command[100];
@@ -323,6 +450,8 @@ int main(int argc, char **argv)
 	RUN(own_clock);
 	RUN(streams_and_ends);
 	RUN(wrong_inputs);
+	RUN(bytes_of_threads);
+	RUN(threads_that_fail);
 	snprintf(command, sizeof(command), "rm -rf %s", dir);
 	return check_end() | (system(command) != 0);
 }
