@@ -22,6 +22,8 @@ struct files {
 	char **path;
 	size_t n;
 	int alive;  /* other processes of the job that still run */
+	int left;   /* raw files of other jobs on this host that were killed */
+	char *first_left;
 };
 
 static void free_files(struct files *f)
@@ -30,6 +32,7 @@ static void free_files(struct files *f)
 		free(f->path[--f->n]);
 	}
 	free(f->path);
+	free(f->first_left);
 }
 
 static int add_file(struct files *f, const char *path)
@@ -43,7 +46,16 @@ static int add_file(struct files *f, const char *path)
 	return p && p[f->n] ? (f->n++, 0) : -1;
 }
 
-/* Is it a raw file of this job? */
+/* Of a run on this host that came to no end? On another one it may still go on. */
+static int was_killed(struct vt_raw_file *r)
+{
+	char host[256] = "";
+
+	gethostname(host, sizeof(host) - 1);
+	return vt_raw_file_head(r)->state == VT_RAW_RECORDING && !strcmp(vt_raw_file_head(r)->host, host) && !vt_raw_file_alive(r);
+}
+
+/* Is it a raw file of this job, or one that somebody should know of? */
 static void look_at(struct vt_collector *c, struct files *f, const char *path)
 {
 	struct vt_raw_file *r;
@@ -58,6 +70,10 @@ static void look_at(struct vt_collector *c, struct files *f, const char *path)
 			f->alive++;
 		} else {
 			add_file(f, path);
+		}
+	} else if (r && was_killed(r)) {
+		if (!f->left++) {
+			f->first_left = strdup(path);
 		}
 	}
 	vt_raw_file_close(r);
@@ -149,6 +165,17 @@ static void merge_files(struct vt_collector *c, struct files *f)
 	}
 }
 
+/* A run that was killed could say nothing itself. */
+static void name_left(const struct files *f)
+{
+	if (f->first_left && f->left == 1) {
+		vt_say(1, "INFO", "an earlier run was killed; stftool %s --merge FILE.stf makes its trace", f->first_left);
+	} else if (f->first_left) {
+		vt_say(1, "INFO", "%d earlier runs or processes of them were killed; for each: stftool %s --merge FILE.stf makes the trace",
+		       f->left, f->first_left);
+	}
+}
+
 /* ---- the last line ---- */
 
 static void last_line(const struct vt_collector *c)
@@ -156,8 +183,8 @@ static void last_line(const struct vt_collector *c)
 	const struct vt_account *a = &c->account;
 	char cpu[40], tick[40], late[40], period[40];
 
-	/* of less than a second it means nothing; a followed child is not the run */
-	vt_say(a->wall_ns < 1000000000 || vt_run_child(c->run) ? 2 : 1, "INFO", "sampler used %.3f%% CPU (%s), longest tick %s, latest wake-up %s, %llu ticks every %s%s",
+	/* of less than a second it means nothing; a followed child is not the run, but what it left out must be said */
+	vt_say(!a->slowed && (a->wall_ns < 1000000000 || vt_run_child(c->run)) ? 2 : 1, "INFO", "sampler used %.3f%% CPU (%s), longest tick %s, latest wake-up %s, %llu ticks every %s%s",
 	       100.0 * (double)a->cpu_ns / (double)a->wall_ns, tkm_print_time(cpu, sizeof(cpu), 1e-9 * (double)a->cpu_ns, 1),
 	       tkm_print_time(tick, sizeof(tick), 1e-9 * (double)a->longest_ns, 0),
 	       tkm_print_time(late, sizeof(late), 1e-9 * (double)a->latest_ns, 0), (unsigned long long)a->ticks,
@@ -204,9 +231,11 @@ static void print_info(const struct vt_collector *c, FILE *f, int finished)
 		fprintf(f, "# The program was running when this was written. If it was killed: stftool RAWFILE --merge TRACE\n");
 		return;
 	}
-	fprintf(f, "INFO SAMPLER cpu %.6fs wall %.6fs longest-tick %.6fs latest-wake-up %.6fs ticks %llu period %.6gs\n",
+	fprintf(f, "INFO SAMPLER cpu %.6fs wall %.6fs longest-tick %.6fs latest-wake-up %.6fs ticks %llu period %.6gs "
+		"slowed-down %d times\n",
 		1e-9 * (double)c->account.cpu_ns, 1e-9 * (double)c->account.wall_ns, 1e-9 * (double)c->account.longest_ns,
-		1e-9 * (double)c->account.latest_ns, (unsigned long long)c->account.ticks, c->account.period_s);
+		1e-9 * (double)c->account.latest_ns, (unsigned long long)c->account.ticks, c->account.period_s,
+		c->account.slowed);
 	fprintf(f, "INFO RECORDED %llu bytes, %llu records lost\n", (unsigned long long)vt_raw_size(r),
 		(unsigned long long)vt_raw_lost(r));
 }
@@ -250,6 +279,7 @@ void vt_collect_finish(struct vt_collector *c, int merge)
 		} else {
 			vt_say(2, "INFO", "%d other processes of the job still run; the last one writes the trace", f.alive);
 		}
+		name_left(&f);
 		free_files(&f);
 	} else if (!writes_trace(c)) {
 		vt_say(1, "INFO", "raw data is in %s; stftool %s --merge %s makes the trace", c->raw_path, c->raw_path, c->trace);

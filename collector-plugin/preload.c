@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* libVTcs.so inside the program that vtrun started: begins ahead of main(), ends with exit(), stays quiet in children
- * unless FOLLOW-CHILDREN.
+/* libVTcs.so inside the program that vtrun started: begins ahead of main(), ends with exit(), _exit() and
+ * quick_exit(), stays quiet in children unless FOLLOW-CHILDREN.
  *
  * The environment is made what it was without vtrun before the program sees it, so that children never load this
  * library. Only a program that takes the place of the sampled one, by exec in the same process (a wrapper script's
@@ -8,6 +8,7 @@
  * the environment stays, and every way of starting a child works. */
 #include "config.h"
 #include "collector-plugin/collect_private.h"
+#include "collector-plugin/vtrun.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -186,6 +187,7 @@ __attribute__((constructor)) static void begin(void)
 	if (run.active) {
 		tell_children();
 		atexit(at_exit);
+		at_quick_exit(at_exit);
 		pthread_atfork(NULL, NULL, forked);
 	}
 	errno = saved;
@@ -193,9 +195,29 @@ __attribute__((constructor)) static void begin(void)
 
 /* ---- exec in place ---- */
 
-static int in_place(void)
+static int is_sampled_process(void)
 {
 	return run.active && !run.follow && run.pid == getpid() && run.preload[0];
+}
+
+/* Does `name` take the place of the sampled program, with our library in it? If it is one that no library can be put
+ * into, then this is the end of what can be sampled, and the trace is written now. */
+static int in_place(const char *name, int search)
+{
+	char given[4096], path[4096];
+	struct tkm_err e;
+	int status;
+
+	if (!is_sampled_process()) {
+		return 0;
+	}
+	snprintf(given, sizeof(given), "%s%s", search || strchr(name, '/') ? "" : "./", name);
+	if (vtrun_target(given, path, sizeof(path), &status, &e) > 0) {
+		vt_say(1, "INFO", "the sampling ends here: %s", e.text);
+		at_exit();
+		return 0;
+	}
+	return 1;
 }
 
 static int same_name(const char *a, const char *b)
@@ -264,7 +286,7 @@ __attribute__((constructor(101))) static void look_up(void)
 
 int execve(const char *path, char *const argv[], char *const envp[])
 {
-	if (in_place()) {
+	if (in_place(path, 0)) {
 		char *env[count(envp) + MORE], preload[PRELOAD];
 
 		with_ours(envp, env, preload);
@@ -275,7 +297,7 @@ int execve(const char *path, char *const argv[], char *const envp[])
 
 int execvpe(const char *file, char *const argv[], char *const envp[])
 {
-	if (in_place()) {
+	if (in_place(file, 1)) {
 		char *env[count(envp) + MORE], preload[PRELOAD];
 
 		with_ours(envp, env, preload);
@@ -286,7 +308,10 @@ int execvpe(const char *file, char *const argv[], char *const envp[])
 
 int fexecve(int fd, char *const argv[], char *const envp[])
 {
-	if (in_place()) {
+	char path[40];
+
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	if (in_place(path, 0)) {
 		char *env[count(envp) + MORE], preload[PRELOAD];
 
 		with_ours(envp, env, preload);

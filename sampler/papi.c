@@ -22,6 +22,7 @@ struct part {
 	int component, set;
 	int running;
 	int sde; /* shows -1 for what is not registered yet */
+	const struct smp_sde *direct; /* reads it without PAPI; `place` is then libsde's code */
 	size_t n;
 };
 
@@ -165,6 +166,9 @@ static struct part *part_for(struct papi_set *s, int component)
 	s->part[s->n_parts] = (struct part){
 		.component = component, .set = PAPI_NULL, .sde = info && strcmp(info->name, "sde") == 0,
 	};
+	if (s->part[s->n_parts].sde) {
+		s->part[s->n_parts].direct = smp_sde_get();
+	}
 	return &s->part[s->n_parts++];
 }
 
@@ -186,6 +190,21 @@ static int set_inherit(const struct smp_papi *papi, int set)
 	opt.inherit.eventset = set;
 	opt.inherit.inherit = PAPI_INHERIT_ALL;
 	return papi->set_opt(PAPI_INHERIT, &opt);
+}
+
+/* A software-defined event past PAPI. Returns PAPI's code. */
+static int add_direct(struct papi_set *s, struct part *p, const char *name, size_t i)
+{
+	static const char prefix[] = "sde:::";
+	uint32_t code = 0;
+
+	name += strncmp(name, prefix, sizeof(prefix) - 1) == 0 ? sizeof(prefix) - 1 : 0;
+	if (p->direct->name_to_code(name, &code) != 0) {
+		return PAPI_ENOEVNT;
+	}
+	s->place[i] = (int)code;
+	p->running = 1;
+	return PAPI_OK;
 }
 
 /* An empty event set of the component, bound to the target. Returns PAPI's code. */
@@ -276,16 +295,22 @@ static void add_events(struct papi_set *s, const struct smp_env *env, const stru
 		}
 		p = part_for(s, component);
 		rc = p ? PAPI_OK : PAPI_ENOMEM;
-		if (p && p->set == PAPI_NULL) {
+		if (p && p->direct) {
+			rc = add_direct(s, p, names[i], i);
+		} else if (p && p->set == PAPI_NULL) {
 			rc = bind(s->papi, p, env, t);
 		}
-		rc = rc == PAPI_OK ? s->papi->add_event(p->set, code) : rc;
+		if (rc == PAPI_OK && !p->direct) {
+			rc = s->papi->add_event(p->set, code);
+		}
 		if (rc != PAPI_OK) {
 			explain(s->papi, env, names[i], rc, why_each[i]);
 			continue;
 		}
 		s->part_of[i] = (int)(p - s->part);
-		s->place[i] = (int)p->n++;
+		if (!p->direct) {
+			s->place[i] = (int)p->n++;
+		}
 	}
 }
 
@@ -297,6 +322,9 @@ static void start_parts(struct papi_set *s, const struct smp_env *env, const cha
 	for (i = 0; i < s->n_parts; i++) {
 		struct part *p = &s->part[i];
 
+		if (p->direct) {
+			continue;
+		}
 		rc = p->n ? s->papi->start(p->set) : PAPI_OK;
 		p->running = p->n && rc == PAPI_OK;
 		for (k = 0; rc != PAPI_OK && k < s->n; k++) {
@@ -350,7 +378,7 @@ static void *open_set(const struct smp_env *env, const struct smp_target *target
 		smp_free(fds);
 	}
 	s->state = SMP_VALID | (env->flags & SMP_MULTIPLEX && target->scope != SMP_NODE ? SMP_SCALED : 0);
-	s->in_order = s->n_parts == 1 && s->part[0].running && s->part[0].n == n;
+	s->in_order = s->n_parts == 1 && !s->part[0].direct && s->part[0].running && s->part[0].n == n;
 	s->unregistered = s->n_parts && s->part[0].sde ? -1 : INT64_MIN;
 	for (i = 0; i < n; i++) {
 		s->in_order &= s->place[i] == (int)i;
@@ -360,11 +388,30 @@ static void *open_set(const struct smp_env *env, const struct smp_target *target
 
 /* ---- reading ------------------------------------------------------------------------------------- */
 
+static int read_direct(const struct papi_set *s, const struct part *p, union smp_value *value, uint8_t *state)
+{
+	long long v;
+	size_t i;
+	int valid = 0;
+
+	for (i = 0; i < s->n; i++) {
+		if (s->part_of[i] == (int)(p - s->part) && p->direct->read_counter((uint32_t)s->place[i], &v) == 0 && v != -1) {
+			value[i].i = v;
+			state[i] = s->state;
+			valid++;
+		}
+	}
+	return valid;
+}
+
 static int read_part(struct papi_set *s, struct part *p, union smp_value *value, uint8_t *state)
 {
 	size_t i;
 	int valid = 0;
 
+	if (p->running && p->direct) {
+		return read_direct(s, p, value, state);
+	}
 	if (!p->running || s->papi->read(p->set, s->buf) != PAPI_OK) {
 		return 0;
 	}

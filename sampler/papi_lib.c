@@ -262,3 +262,18 @@ const struct smp_papi *smp_papi_get(const struct smp_env *env, char why[SMP_TEXT
 	pthread_mutex_unlock(&shared.lock);
 	return found;
 }
+
+const struct smp_sde *smp_sde_get(void)
+{
+	static struct smp_sde sde;
+	struct smp_sde found;
+
+	/* where PAPI looks for them */
+	*(void **)&found.name_to_code = dlsym(RTLD_DEFAULT, "sde_ti_name_to_code");
+	*(void **)&found.read_counter = dlsym(RTLD_DEFAULT, "sde_ti_read_counter");
+	if (!found.name_to_code || !found.read_counter) {
+		return NULL;
+	}
+	sde = found;
+	return &sde;
+}

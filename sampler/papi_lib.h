@@ -24,6 +24,16 @@ struct smp_papi {
  * takes longer than env->limit_s. Returns NULL with the reason, then always the same. */
 const struct smp_papi *smp_papi_get(const struct smp_env *env, char why[SMP_TEXT]);
 
+/* What PAPI's sde component itself calls in libsde. PAPI_start would make what a counter holds at that moment its zero,
+ * for the program too; read here, a counter shows what the program counted since it began. */
+struct smp_sde {
+	int (*name_to_code)(const char *name, uint32_t *code); /* 0: found, or a place kept for one that comes later */
+	int (*read_counter)(uint32_t code, long long *value);  /* 0: read; -1 for what is not registered yet */
+};
+
+/* Returns NULL if libsde is not there, or lacks them: then PAPI reads. After smp_papi_get() only. */
+const struct smp_sde *smp_sde_get(void);
+
 /* PAPI 7.0 reads through a null pointer in threads that it does not know: each of ours makes itself known
  * before it calls anything. Costs one comparison when that has happened. */
 void smp_papi_enter(const struct smp_papi *papi);

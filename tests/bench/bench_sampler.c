@@ -7,6 +7,7 @@
 
 #include <fcntl.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/prctl.h>
 #include <time.h>
 #include <unistd.h>
@@ -239,7 +240,8 @@ static void papi(void)
 	};
 	double ratio[ROUNDS], bare[ROUNDS], ours;
 	struct node n;
-	int i, set;
+	int i, set = PAPI_NULL, rc;
+	char event[40];
 
 	smp_env_init(&n.env);
 	smp_prepare(&n.env);
@@ -247,8 +249,14 @@ static void papi(void)
 		fprintf(stderr, "bench_sampler: no PAPI with libsde here: papi.read.ratio was not measured\n");
 		return;
 	}
-	/* the same set, whose number is the one behind those that the listing tried */
-	for (set = 0; PAPI_state(set, &i) != PAPI_OK || !(i & PAPI_RUNNING); set++) {
+	rc = PAPI_create_eventset(&set);
+	for (i = 0; i < 5; i++) {
+		snprintf(event, sizeof(event), "%.*s", (int)strcspn(rules[i], " "), rules[i]);
+		rc = rc == PAPI_OK ? PAPI_add_named_event(set, event) : rc;
+	}
+	if (rc != PAPI_OK || PAPI_start(set) != PAPI_OK) {
+		fprintf(stderr, "bench_sampler: PAPI cannot read its software-defined events: papi.read.ratio was not measured\n");
+		return;
 	}
 	for (i = 0; i < ROUNDS; i++) {
 		if (i & 1) {

@@ -140,6 +140,49 @@ wait $pid
 grep -q 'no samples for 2\.[0-9]* s' "$dir/out" && valid sleep.stf
 ok "a process that was stopped: the hole is in the trace" $?
 
+# ---- above its budget ----
+
+fresh
+options="--sample-period 1ms --sample-budget 0.00001"
+sampled sleep 3.5
+options=
+[ "$status" -eq 0 ] && valid sleep.stf && grep -q 'INFO: sampler used .*: slowed down, because it was above SAMPLE-BUDGET$' "$dir/err"
+ok "above its budget the sampler slows down, and the user reads it" $?
+"$build/stftool" sleep.stf --dump >"$dir/out" 2>&1
+grep -q '% of a core is above SAMPLE-BUDGET 0\.00%; SAMPLE-PERIOD is 0\.002 s from here on' "$dir/out"
+ok "it stands in the trace, when and to what" $?
+grep '^INFO SAMPLER' sleep.prot >"$dir/out"
+grep -q ' slowed-down [1-9] times$' "$dir/out"
+ok "and in the protocol" $?
+fresh
+options="--sample-period 100ms --sample-budget 0.5"
+sampled sleep 1.2
+options=
+! grep -q 'slowed down' "$dir/err" && grep -q '^INFO SAMPLER.* slowed-down 0 times$' sleep.prot
+ok "within it, it does not" $?
+
+# ---- the run after one that was killed ----
+
+for signal in TERM KILL; do
+	fresh
+	# shellcheck disable=SC2016
+	"$build/vtrun" --verbose 0 -- sh -c 'sleep 0.4; kill -'"$signal"' $$; sleep 5' >"$dir/out" 2>"$dir/err"
+	status=$?
+	raw=$(ls VT-flush-sh_*.dat)
+	[ "$status" -gt 128 ] && ! grep -q Tickmark "$dir/err" && [ ! -e sh.stf ] && [ -n "$raw" ] && grep -q "^INFO RAWFILE \".*/$raw\"$" sh.prot
+	ok "SIG$signal: nothing is printed, the protocol names the raw file" $?
+	sampled sleep 0.2
+	sed -n 's/.*an earlier run was killed; \(stftool .*\) makes its trace$/\1/p' "$dir/err" >"$dir/command"
+	[ "$status" -eq 0 ] && valid sleep.stf && [ -e "$raw" ] && [ -s "$dir/command" ]
+	ok "the next run says what to type" $?
+	(PATH=$build:$PATH && . "$dir/command") >"$dir/out" 2>&1 && valid FILE.stf && "$build/stftool" "$raw" --merge sh.stf \
+		--delete-raw-data >"$dir/out" 2>&1 && valid sh.stf && [ ! -e "$raw" ] && grep -q killed "$dir/out"
+	ok "and that makes a valid trace" $?
+	sampled sleep 0.2
+	! grep -q 'earlier run' "$dir/err"
+	ok "then there is nothing more to say" $?
+done
+
 # the program's own limit on file sizes kills writers with SIGXFSZ
 fresh
 (

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -127,6 +128,15 @@ static int do_exec(void)
 	nap(150);
 	execlp("sh", "sh", "-c", "echo replaced; sleep 0.2; exit 11", (char *)NULL);
 	return 1;
+}
+
+/* The program that STATIC names has no place for a library. */
+static int do_exec_static(void)
+{
+	const char *name = getenv("STATIC");
+
+	nap(150);
+	return name ? execlp(name, name, "nothing", (char *)NULL) : 1;
 }
 
 static int do_exec_fails(void)
@@ -465,6 +475,93 @@ static int do_closed_streams(void)
 	return 0;
 }
 
+/* ---- last values ---- */
+
+static long long steps;
+
+static void *counts(void *n)
+{
+	struct timespec t = { 0, 50000 };
+	long i;
+
+	for (i = 0; i < (intptr_t)n; i++) {
+		steps++;
+		nanosleep(&t, NULL);
+	}
+	return NULL;
+}
+
+/* 1000 steps of a software-defined event; STEPS_END says how it ends. */
+static int do_steps(void)
+{
+	void *sde = dlopen("libsde.so.1", RTLD_NOW | RTLD_GLOBAL), *(*init)(const char *) = NULL;
+	int (*add)(void *, const char *, int, int, void *) = NULL;
+	const char *end = getenv("STEPS_END");
+	pthread_t t;
+
+	if (sde) {
+		*(void **)&init = dlsym(sde, "papi_sde_init");
+		*(void **)&add = dlsym(sde, "papi_sde_register_counter");
+	}
+	if (!init || !add || !end) {
+		return 77;
+	}
+	add(init("turns"), "steps", 0, 0, &steps);
+	if (!strcmp(end, "thread")) {
+		pthread_create(&t, NULL, counts, (void *)1000);
+		pthread_join(t, NULL);
+	} else {
+		counts((void *)1000);
+	}
+	printf("%lld\n", steps);
+	fflush(stdout);
+	if (!strcmp(end, "exit")) {
+		exit(0);
+	}
+	if (!strcmp(end, "_exit")) {
+		_exit(0);
+	}
+	if (!strcmp(end, "quick_exit")) {
+		quick_exit(0);
+	}
+	return 0;
+}
+
+enum { PAGES = 1000 };
+
+static int told[2];
+
+/* Touches pages, says so, and lives on. */
+static void *touches(void *pages)
+{
+	long i, size = sysconf(_SC_PAGESIZE);
+
+	nap(250);
+	for (i = 0; i < PAGES; i++) {
+		((volatile char *)pages)[i * size] = 1;
+	}
+	if (write(told[1], "x", 1) == 1) {
+		nap(100000);
+	}
+	return NULL;
+}
+
+/* The last thing before the end is what a thread does that outlives it. */
+static int do_last_faults(void)
+{
+	size_t size = PAGES * (size_t)sysconf(_SC_PAGESIZE);
+	void *pages = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	pthread_t t;
+	char c;
+
+	/* whole pages of the kernel would be one fault */
+	if (pages == MAP_FAILED || madvise(pages, size, MADV_NOHUGEPAGE) < 0 || pipe(told) < 0 ||
+	    pthread_create(&t, NULL, touches, pages)) {
+		return 1;
+	}
+	return read(told[0], &c, 1) == 1 ? 0 : 1;
+}
+
 /* ---- malloc of its own ---- */
 
 #ifdef OWN_MALLOC
@@ -531,12 +628,12 @@ static const struct {
 	int (*fn)(void);
 } turns[] = {
 	{ "fork", do_fork }, { "vfork", do_vfork }, { "system", do_system }, { "spawn", do_spawn },
-	{ "environment", do_environment }, { "exec", do_exec }, { "exec-fails", do_exec_fails }, { "early", do_early },
+	{ "environment", do_environment }, { "exec", do_exec }, { "exec-fails", do_exec_fails }, { "exec-static", do_exec_static }, { "early", do_early },
 	{ "late", do_late }, { "thread-exit", do_thread_exit }, { "main-gone", do_main_gone },
 	{ "many-threads", do_many_threads }, { "signals", do_signals }, { "handler-exit", do_handler_exit }, { "mask", do_mask },
 	{ "close-all", do_close_all }, { "descriptors", do_descriptors }, { "pipe", do_pipe }, { "chdir", do_chdir },
 	{ "daemon", do_daemon }, { "dlopen", do_dlopen }, { "limits", do_limits }, { "abort", do_abort }, { "_exit", do_uexit },
-	{ "quick", do_quick }, { "nothing", do_nothing }, { "closed-streams", do_closed_streams },
+	{ "quick", do_quick }, { "steps", do_steps }, { "last-faults", do_last_faults }, { "nothing", do_nothing }, { "closed-streams", do_closed_streams },
 #ifdef OWN_MALLOC
 	{ "malloc", do_malloc },
 #endif

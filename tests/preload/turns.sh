@@ -21,7 +21,7 @@ same() # same NAME PROGRAM ARGUMENT...: as without the sampler
 }
 
 for t in fork vfork system spawn environment exec-fails late thread-exit main-gone many-threads signals handler-exit mask \
-	close-all descriptors pipe daemon dlopen limits _exit nothing closed-streams; do
+	close-all descriptors pipe daemon dlopen limits _exit quick nothing closed-streams; do
 	same "$t" "$turns" "$t"
 	valid turns.stf && ! ls VT-flush-* >"$dir/verify" 2>&1
 	ok "$t: a valid trace, no raw file" $?
@@ -43,11 +43,28 @@ valid turns.stf && grep -q '^ *1 sampler_cpu' "$dir/counters" && "$build/stftool
 	grep -q ' sh$' "$dir/verify" && ! ls VT-flush-* >/dev/null 2>&1
 ok "exec: one trace of the process and what it became" $?
 
-for t in abort quick; do
-	same "$t" "$turns" "$t"
-	[ ! -e turns.stf ] && merged turns.stf
-	ok "$t: the raw file makes a valid trace" $?
-done
+same abort "$turns" abort
+[ ! -e turns.stf ] && merged turns.stf
+ok "abort: the raw file makes a valid trace" $?
+
+# what no library can be put into takes over: the trace of what was before
+printf '#include <stdio.h>\nint main(void) { puts("static"); return 7; }\n' >"$dir/static.c"
+if ${CC:-cc} -static "$dir/static.c" -o "$dir/static" 2>/dev/null; then
+	STATIC=$dir/static
+	export STATIC
+	same exec-static "$turns" exec-static
+	valid turns.stf && ! ls VT-flush-* >"$dir/verify" 2>&1
+	ok "exec-static: a valid trace, no raw file" $?
+	fresh
+	VT_VERBOSE=1
+	sampled "$turns" exec-static
+	VT_VERBOSE=0
+	grep -q "sampling ends here: $STATIC .*statically linked" "$dir/err"
+	ok "exec-static: said" $?
+	unset STATIC
+else
+	skip "exec-static" "no static libc"
+fi
 
 if [ -n "$sanitizer" ]; then
 	skip "a malloc of its own" "the sanitizer has one too"
