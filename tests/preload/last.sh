@@ -8,10 +8,10 @@ lasts=${LASTS:-5}
 VT_VERBOSE=0 VT_FORCE=on
 export VT_VERBOSE VT_FORCE
 
-last_of() # last_of COUNTER THREAD: its greatest value in turns.stf, which for a count is the last
+last_of() # last_of COUNTER THREAD: its greatest recorded value in turns.stf, which for a count is the last
 {
 	"$build/stftool" turns.stf --print-counters --csv 2>"$dir/verify" |
-		awk -F, -v c="\"$1\"" -v t="\"$2\"" '$2 == c && (t == "\"\"" || $8 == t) && $12 > m { m = $12 } END { print m + 0 }'
+		awk -F, -v c="\"$1\"" -v t="\"$2\"" '$2 == c && (t == "\"\"" || $8 == t) && $15 > m { m = $15 } END { print m + 0 }'
 }
 
 for end in return exit _exit quick_exit thread; do
