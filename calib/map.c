@@ -72,6 +72,9 @@ static gtick_t at_in(const struct cal_map *m, size_t part, ltick_t local)
 	if (l > p->length) {
 		return gtick_add(g, llrint((double)(l - p->length) * p->bend_end));
 	}
+	if (p->bend_begin == 0 && p->bend_end == 0) {
+		return g; /* a line, which most are, saves a division */
+	}
 	u = (double)l / (double)p->length;
 	return gtick_add(g, llrint((double)p->length * u * (1 - u) * ((1 - u) * p->bend_begin - u * p->bend_end)));
 }

@@ -16,6 +16,7 @@
 
 #include "base/text.h"
 #include "collector-plugin/address.h"
+#include "collector-plugin/collect_private.h"
 #include "collector-plugin/vt_hooks.h"
 
 /* ---- hosts ---- */
@@ -262,6 +263,26 @@ static int define_group(const struct vt_job *j, struct vt_names *known, const ch
 	return n < 0 ? -1 : 0;
 }
 
+/* What the guide has and this library does otherwise, said once, when somebody asks for it. */
+static void say_otherwise(void)
+{
+	const char *period = vt_collect_option("SYNC-PERIOD"), *reader = getenv("VT_CONFIG_RANK");
+	long long rank = vt_collector.settings.logfile_rank;
+	double s;
+
+	if (period && tkm_parse_time(period, &s) == 0 && s > 0) {
+		vt_say(1, "WARNING", "SYNC-PERIOD %s: there are no clock sessions in the background; VT_timesync() in the program makes "
+		       "one, besides those of MPI_Init and MPI_Finalize", period);
+	}
+	if (rank != 0) {
+		vt_say(1, "WARNING", "LOGFILE-RANK %lld: rank 0 writes the trace", rank);
+	}
+	if (reader && *reader && strcmp(reader, "0") != 0) {
+		vt_say(1, "WARNING", "VT_CONFIG_RANK %s: every rank reads the configuration file itself, so it must be there on all hosts",
+		       reader);
+	}
+}
+
 void vt_job_configure(struct vt_job *j)
 {
 	static struct vt_names known = VT_NAMES_INIT;
@@ -270,6 +291,9 @@ void vt_job_configure(struct vt_job *j)
 
 	for (i = 0; i < j->ranks; i++) {
 		hosts = j->host[i] > hosts ? j->host[i] : hosts;
+	}
+	if (me == 0) {
+		say_otherwise();
 	}
 	rules("PROCESS", me, j->ranks - 1, &state);
 	rules("CLUSTER", j->host[me], hosts, &state);

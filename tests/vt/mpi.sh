@@ -89,6 +89,37 @@ VT_PROCESS='0:N off 1:N:2 on' run 4 ./plain wait 5
 # what MPI_Init lasted the sampler did not know it yet
 awk '{ n[$1] = $2 } END { exit !(n["0:0"] * 2 < n["1:0"] && n["2:0"] * 2 < n["3:0"]) }' have && one_trace plain 4
 ok "and counters of a rank that is off are not sampled" $?
+SAY=$dir/say VT_PROCESS='0:1 discard' run 4 ./kinds
+samples kinds.stf | cut -d' ' -f1 | grep : | grep -v g: | cut -d: -f1 | sort -u | tr '\n' ' ' >have
+[ "$(cat have)" = '2 3 ' ] && one_trace kinds 4
+ok "PROCESS discard leaves out two ranks" $?
+SAY=$dir/say VT_CLUSTER='0 off' run 2 ./kinds
+! samples kinds.stf | cut -d' ' -f1 | grep : | grep -qv g: && one_trace kinds 2
+ok "CLUSTER leaves out all ranks of a host" $?
+SAY=$dir/say VT_CLUSTER='1:N off' run 2 ./kinds
+cat say.* 2>/dev/null | LC_ALL=C sort >want
+samples kinds.stf | LC_ALL=C sort >have
+[ -s want ] && diff want have >>out && one_trace kinds 2
+ok "and none of those of another" $?
+for unify in on off; do
+	VT_UNIFY_COUNTERS=$unify run 4 ./kinds && one_trace kinds 4
+	"$build/xstftool" kinds.stf 2>>out | grep -c '^DEFCOUNTER ' >counters.$unify
+done
+# those of the ranks' own, not of what each host has once
+[ "$(cat counters.off)" -gt "$(($(cat counters.on) * 3))" ]
+ok "UNIFY-COUNTERS off: each rank defines its own ($(cat counters.on), $(cat counters.off))" $?
+for unify in on off; do
+	VT_GROUP='odd 1:N:2' VT_UNIFY_GROUPS=$unify run 4 ./plain && one_trace plain 4
+	"$build/xstftool" plain.stf 2>>out | grep -c '^DEFGROUP odd ' >groups.$unify
+done
+[ "$(cat groups.on)" -eq 1 ] && [ "$(cat groups.off)" -eq 4 ]
+ok "UNIFY-GROUPS off: each rank defines its own" $?
+VT_SYNC_PERIOD=1s VT_LOGFILE_RANK=1 VT_CONFIG_RANK=1 run 2 ./plain && one_trace plain 2
+for what in SYNC-PERIOD LOGFILE-RANK VT_CONFIG_RANK; do
+	[ "$(grep -c "WARNING: $what 1" out)" -eq 1 ] || echo "no word of $what" >>out
+done
+! grep -q '^no word' out
+ok "what the options do not do is said once" $?
 VT_GROUP='odd 1:N:2' run 4 ./plain
 "$build/xstftool" plain.stf 2>>out | grep '^DEFGROUP odd ' >have
 [ "$(wc -l <have)" -eq 1 ] && grep -q ' 0:1 .*0:3' have && ! grep -qE ' [0-9]+:[02]( |$)' have
