@@ -55,7 +55,6 @@ struct vt_collector {
 	_Atomic int keeper;      /* tid of the background thread, 0: none */
 	char later[16][600];      /* its lines */
 	_Atomic int n_later;
-	void (*at_exit)(void);   /* of the preloaded library; NULL: somebody else ends the collector */
 };
 
 extern struct vt_collector vt_collector __attribute__((visibility("hidden")));

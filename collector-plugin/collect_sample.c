@@ -366,26 +366,6 @@ static void sample_all(struct vt_sampler *s, int64_t delay, int node)
 	}
 }
 
-/* Programs close their standard error in an atexit() handler of their own (coreutils do). Registered behind theirs, ours
- * runs first; they register it early in main(), which nobody tells us the beginning of. Ending twice is nothing. */
-static int64_t next_registration(const struct vt_sampler *s)
-{
-	static const int ms[] = { 0, 2, 10, 50, 200 };
-
-	return s->c->at_exit && s->registered < (int)(sizeof(ms) / sizeof(ms[0])) ?
-		s->c->account.started_ns + ms[s->registered] * 1000000ll : INT64_MAX;
-}
-
-static void register_again(struct vt_sampler *s, int64_t now)
-{
-	if (now >= next_registration(s)) {
-		atexit(s->c->at_exit);
-		while (now >= next_registration(s)) {
-			s->registered++;
-		}
-	}
-}
-
 static void tick(struct vt_sampler *s, int64_t due, int node)
 {
 	struct vt_account *a = &s->c->account;
@@ -415,11 +395,6 @@ static int64_t next_due(int64_t due, int64_t period, int64_t now)
 	return due > now ? due : due + (now - due) / period * period + period;
 }
 
-static int64_t earlier(int64_t a, int64_t b)
-{
-	return a < b ? a : b;
-}
-
 static void loop(struct vt_sampler *s)
 {
 	int64_t now = vt_now_ns(CLOCK_MONOTONIC), due = now, node_due = now, delay = (int64_t)(s->c->settings.os_counter_delay * 1e9);
@@ -427,18 +402,17 @@ static void loop(struct vt_sampler *s)
 	s->account_ns = s->clock_ns = now;
 	s->c->account.cpu_ns = vt_now_ns(CLOCK_THREAD_CPUTIME_ID);
 	while (!atomic_load_explicit(&s->stop, memory_order_acquire)) {
-		int64_t next = earlier(earlier(node_due, due), next_registration(s));
+		int64_t next = node_due < due ? node_due : due;
 
 		if (vt_raw_wait(s->c->pub.raw, next) && vt_now_ns(CLOCK_MONOTONIC) < next) {
 			vt_raw_tick(s->c->pub.raw, tmr_read(s->c->pub.timer));
 			continue;
 		}
 		now = vt_now_ns(CLOCK_MONOTONIC);
-		register_again(s, now);
 		if (now >= due) {
 			tick(s, due, now >= node_due);
 			due = next_due(due, s->period_ns, now);
-		} else if (now >= node_due && vt_settings_in_window(&s->c->settings, 1e-9 * (double)(now - s->c->account.started_ns))) {
+		} else if (vt_settings_in_window(&s->c->settings, 1e-9 * (double)(now - s->c->account.started_ns))) {
 			sample_node(s);
 		}
 		if (now >= node_due) {

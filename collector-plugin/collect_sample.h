@@ -21,7 +21,6 @@ struct vt_sampler {
 	pthread_t thread;
 	pid_t tid;
 	_Atomic int stop;
-	int registered; /* times that our end was registered behind the program's own handlers */
 	int merge;            /* for vt_collect_last() */
 	struct vt_raw_stream *stream;
 	struct vt_target *threads, *process, *node;

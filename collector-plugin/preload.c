@@ -136,12 +136,53 @@ static void forked(void)
 
 /* ---- begin and end ---- */
 
+#define NEXT(name) ((__typeof__(&(name)))dlsym(RTLD_NEXT, #name))
+
+int __cxa_atexit(void (*fn)(void *), void *arg, void *dso);
+
+/* Looked up ahead of main(): dlsym() has no place between vfork and exec. */
+static struct {
+	int (*execve)(const char *, char *const *, char *const *);
+	int (*execvpe)(const char *, char *const *, char *const *);
+	int (*fexecve)(int, char *const *, char *const *);
+	int (*cxa_atexit)(void (*)(void *), void *, void *);
+} next;
+
+__attribute__((constructor(101))) static void look_up(void)
+{
+	next.execve = NEXT(execve);
+	next.execvpe = NEXT(execvpe);
+	next.fexecve = NEXT(fexecve);
+	next.cxa_atexit = NEXT(__cxa_atexit);
+}
+
 static void at_exit(void)
 {
 	if (run.active && run.pid == getpid()) {
 		vt_collect_end(1);
 		run.active = 0;
 	}
+}
+
+static void at_exit_first(void *unused)
+{
+	(void)unused;
+	at_exit();
+}
+
+/* Behind this stands each atexit(). Programs close their standard error in a handler of their own (coreutils do), and
+ * handlers run in the opposite order: with ours behind each of theirs it runs first, and can say what it wrote. Ending
+ * twice is nothing. A program that loads and unloads libraries for ever must not make the list long. */
+int __cxa_atexit(void (*fn)(void *), void *arg, void *dso)
+{
+	static _Atomic int times;
+	int rc = (next.cxa_atexit ? next.cxa_atexit : NEXT(__cxa_atexit))(fn, arg, dso);
+
+	if (rc == 0 && run.active && run.pid == getpid() && times < 1000) {
+		times++;
+		next.cxa_atexit(at_exit_first, NULL, NULL);
+	}
+	return rc;
 }
 
 /* dash and others end this way, past all atexit() handlers. The syscall, because the real one is what we stand for. */
@@ -177,7 +218,6 @@ __attribute__((constructor)) static void begin(void)
 	}
 	run.pid = getpid();
 	run.active = 1;
-	vt_collector.at_exit = at_exit;
 	if (vt_collect_start(-1, 0, NULL, &e) < 0) {
 		vt_say(1, "WARNING", "the program runs unsampled: %s", e.text);
 		run.active = 0;
@@ -266,22 +306,6 @@ static size_t count(char *const *v)
 		n++;
 	}
 	return n;
-}
-
-#define NEXT(name) ((__typeof__(&(name)))dlsym(RTLD_NEXT, #name))
-
-/* Looked up ahead of main(): dlsym() has no place between vfork and exec. */
-static struct {
-	int (*execve)(const char *, char *const *, char *const *);
-	int (*execvpe)(const char *, char *const *, char *const *);
-	int (*fexecve)(int, char *const *, char *const *);
-} next;
-
-__attribute__((constructor(101))) static void look_up(void)
-{
-	next.execve = NEXT(execve);
-	next.execvpe = NEXT(execvpe);
-	next.fexecve = NEXT(fexecve);
 }
 
 int execve(const char *path, char *const argv[], char *const envp[])

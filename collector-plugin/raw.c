@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Recording into the raw file: blocks, streams, housekeeping. */
 #include "config.h"
-#include "collector-plugin/address.h"
 #include "collector-plugin/raw_private.h"
 
 #include <errno.h>
@@ -17,9 +16,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/rootfs.h"
-
-enum { FIRST_CHUNK = 4, BIGGEST_CHUNK_BYTES = 16 << 20, PATH_SIZE = 1200 };
+enum { FIRST_CHUNK = 4, BIGGEST_CHUNK_BYTES = 16 << 20 };
 
 const char *vt_raw_path(const struct vt_raw *r)
 {
@@ -517,57 +514,6 @@ void vt_raw_wake(struct vt_raw *r)
 
 /* ---- beginning and end ---- */
 
-static void copy_text(char *to, size_t size, const char *from)
-{
-	snprintf(to, size, "%s", from ? from : "");
-}
-
-static void sign_head(struct vt_raw_head *h)
-{
-	h->check = vt_raw_check(&h->pid, offsetof(struct vt_raw_head, state) - offsetof(struct vt_raw_head, pid), 0);
-}
-
-void vt_raw_set_rank(struct vt_raw *r, int rank, int ranks)
-{
-	if (!r->forgotten) {
-		r->head->rank = rank;
-		r->head->ranks = ranks;
-		sign_head(r->head);
-	}
-}
-
-static void fill_head(struct vt_raw_head *h, const struct vt_raw_options *o, size_t head_size, size_t block_size)
-{
-	struct timespec ts;
-
-	vt_raw_boot(h->boot, sizeof(h->boot));
-	h->order = VT_RAW_ORDER;
-	h->version = VT_RAW_VERSION;
-	h->head_size = (uint32_t)head_size;
-	h->block_size = (uint32_t)block_size;
-	h->pid = (uint32_t)getpid();
-	h->parent = (uint32_t)getppid();
-	h->born = vt_raw_born(0);
-	h->rank = o->rank;
-	h->ranks = o->ranks;
-	h->hz = o->hz;
-	h->start_tick = o->start.v;
-	clock_gettime(CLOCK_REALTIME, &ts);
-	h->start_realtime_ns = (int64_t)ts.tv_sec * 1000000000 + ts.tv_nsec;
-	copy_text(h->job, sizeof(h->job), o->job);
-	copy_text(h->timer, sizeof(h->timer), o->timer);
-	copy_text(h->program, sizeof(h->program), o->program);
-	copy_text(h->trace, sizeof(h->trace), o->trace);
-	if (gethostname(h->host, sizeof(h->host) - 1) < 0) {
-		h->host[0] = '\0';
-	}
-	vt_own_addresses(h->ip, sizeof(h->ip));
-	atomic_store(&h->state, VT_RAW_RECORDING);
-	atomic_store(&h->end_tick, o->start.v);
-	sign_head(h);
-	memcpy(h->magic, VT_RAW_MAGIC, 8);
-}
-
 static long long between(long long v, long long lo, long long hi)
 {
 	return v < lo ? lo : v > hi ? hi : v;
@@ -614,59 +560,11 @@ static void give_back(struct vt_raw *r)
 	munmap(r->arrays, r->arrays_size);
 }
 
-/* The file gets its name with its head in it, so that a process that is killed here leaves none without. */
-static int open_nameless(const char *path, char *temporary)
-{
-	const char *slash = strrchr(path, '/');
-	int fd;
-
-	snprintf(temporary, PATH_SIZE, "%.*s", (int)(slash ? slash - path : 0), path);
-	fd = open(*temporary ? temporary : slash ? "/" : ".", O_TMPFILE | O_RDWR | O_CLOEXEC, 0644);
-	temporary[0] = '\0';
-	if (fd < 0 && errno != ENOSPC && errno != EACCES && errno != EROFS && errno != ENOENT) {
-		/* a file system without this */
-		snprintf(temporary, PATH_SIZE, "%s.new", path);
-		fd = open(temporary, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0644);
-	}
-	return fd;
-}
-
-/* Never replaces a file. Returns 0, or -1 with errno. */
-static int publish(int fd, char *temporary, const char *path)
-{
-	char self[40];
-	int root, rc;
-
-	if (temporary[0]) {
-		rc = link(temporary, path);
-		if (rc == 0 || errno == EEXIST) {
-			int saved = errno;
-
-			unlink(temporary);
-			temporary[0] = '\0';
-			errno = saved;
-			return rc;
-		}
-		/* nor links */
-		return access(path, F_OK) == 0 ? (errno = EEXIST, -1) : rename(temporary, path);
-	}
-	root = tkm_root_open("/");
-	snprintf(self, sizeof(self), "proc/self/fd/%d", fd);
-	rc = root < 0 ? -1 : linkat(root, self, AT_FDCWD, path, AT_SYMLINK_FOLLOW);
-	if (root >= 0) {
-		int saved = errno;
-
-		close(root);
-		errno = saved;
-	}
-	return rc;
-}
-
 struct vt_raw *vt_raw_create(const struct vt_raw_options *o, struct tkm_err *err)
 {
 	size_t page = (size_t)sysconf(_SC_PAGESIZE), head_size = page > 4096 ? page : 4096, size, cap;
 	struct vt_raw *r;
-	char *p, temporary[PATH_SIZE];
+	char *p, temporary[VT_RAW_PATH_SIZE];
 	int fd, i;
 
 	/* everything that is needed until the end, in one piece and not from malloc, which may be the program's own */
@@ -694,15 +592,15 @@ struct vt_raw *vt_raw_create(const struct vt_raw_options *o, struct tkm_err *err
 		give_back(r);
 		return NULL;
 	}
-	fd = open_nameless(r->path, temporary);
+	fd = vt_raw_open_nameless(r->path, temporary);
 	if (fd < 0) {
 		tkm_fail_errno(err, TKM_ERR_IO, errno, "cannot create %s", r->path);
 		give_back(r);
 		return NULL;
 	}
 	if (map_head(r, fd, head_size, err) == 0) {
-		fill_head(r->head, o, head_size, r->block_size);
-		if (publish(fd, temporary, r->path) == 0) {
+		vt_raw_fill_head(r->head, o, head_size, r->block_size);
+		if (vt_raw_publish(fd, temporary, r->path) == 0) {
 			close(fd);
 			return r;
 		}

@@ -45,6 +45,16 @@ struct vt_raw {
 /* A block of the given stream, begun; NULL with the reason in the head. r->lock is held. */
 struct vt_raw_block *vt_raw_begin_block(struct vt_raw *r, struct vt_raw_stream *s, enum vt_raw_kind kind, int64_t base);
 
+/* raw_begin.c. The head of a file that begins to record, signed. */
+void vt_raw_fill_head(struct vt_raw_head *h, const struct vt_raw_options *o, size_t head_size, size_t block_size);
+enum { VT_RAW_PATH_SIZE = 1200 };
+/* The file gets its name with its head in it, so that a process that is killed in between leaves none without. Returns a
+ * descriptor; `temporary`, of VT_RAW_PATH_SIZE bytes, is the name that it has meanwhile, "" where none is needed. -1 with
+ * errno. */
+int vt_raw_open_nameless(const char *path, char *temporary);
+/* Gives it its name, never in place of another file. Returns 0, or -1 with errno. */
+int vt_raw_publish(int fd, char *temporary, const char *path);
+
 /* The checksum that a block's `check` should be. `used` is at most what fits. */
 uint64_t vt_raw_block_check(const struct vt_raw_block *b, uint32_t used);
 
