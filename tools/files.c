@@ -62,12 +62,19 @@ static int add_file(struct stt_components *l, const char *base, const char *suff
 	struct stat st;
 	char *packed;
 
-	if (!c || asprintf(&c->path, "%s%s", base, suffix) < 0) {
+	if (!c) {
+		return -1;
+	}
+	if (asprintf(&c->path, "%s%s", base, suffix) < 0) {
+		c->path = NULL;
 		return -1;
 	}
 	if (stat(c->path, &st) < 0) {
 		c->missing = 1;
-		if (*suffix && asprintf(&packed, "%s.zst", c->path) >= 0) {
+		if (*suffix) {
+			if (asprintf(&packed, "%s.zst", c->path) < 0) {
+				return -1; /* not missing: unknown */
+			}
 			if (stat(packed, &st) == 0) {
 				char *s = strdup(packed + strlen(base));
 
@@ -347,12 +354,27 @@ int stt_pack(const struct stt_components *l, const struct stt_options *o, const 
 
 /* ---- moving and removing ---- */
 
-/* Where component c goes: beside `to`. */
-static char *target(const struct stt_components *l, size_t i, const char *to)
+static void free_names(char **name, size_t n)
 {
-	char *name;
+	while (name && n > 0) {
+		free(name[--n]);
+	}
+	free(name);
+}
 
-	return asprintf(&name, "%s%s", to, l->single ? "" : l->c[i].suffix) < 0 ? NULL : name;
+/* Where the components go: beside `to`. All before the first is moved, lest memory end on the way. NULL: none. */
+static char **targets(const struct stt_components *l, size_t n, const char *to)
+{
+	char **name = calloc(n + 1, sizeof(*name));
+	size_t i;
+
+	for (i = 0; name && i < n; i++) {
+		if (asprintf(&name[i], "%s%s", to, l->single ? "" : l->c[i].suffix) < 0) {
+			free_names(name, i);
+			return NULL;
+		}
+	}
+	return name;
 }
 
 static int move_one(const char *from, const char *to, const struct stt_options *o)
@@ -386,32 +408,30 @@ static int move_one(const char *from, const char *to, const struct stt_options *
 static int move_all(const struct stt_components *l, const struct stt_options *o, const char *to)
 {
 	size_t n = l->single ? 1 : l->n, i, done = 0;
+	char **name = targets(l, n, to);
 	struct stat st;
-	char *name;
-	int ok = 1;
+	int ok = name != NULL;
 
+	if (!ok) {
+		stt_fault(o, "%s: out of memory", o->input);
+	}
 	for (i = 0; ok && i < n; i++) {
-		name = target(l, i, to);
-		ok = name && (o->force || lstat(name, &st) < 0);
+		ok = o->force || lstat(name[i], &st) < 0;
 		if (!ok) {
-			stt_fault(o, "%s exists; --force replaces it", name ? name : to);
+			stt_fault(o, "%s exists; --force replaces it", name[i]);
 		}
-		free(name);
 	}
 	/* the base file last */
 	for (; ok && done < n; done += (size_t)ok) {
 		i = n - 1 - done;
-		name = target(l, i, to);
-		ok = name && (l->c[i].missing || move_one(l->c[i].path, name, o) == 0);
-		free(name);
+		ok = l->c[i].missing || move_one(l->c[i].path, name[i], o) == 0;
 	}
 	for (i = n - done; !ok && i < n; i++) {
-		name = target(l, i, to);
-		if (name && !l->c[i].missing && rename(name, l->c[i].path) < 0) {
-			stt_fault(o, "cannot move %s back: %s", name, strerror(errno));
+		if (!l->c[i].missing && rename(name[i], l->c[i].path) < 0) {
+			stt_fault(o, "cannot move %s back: %s", name[i], strerror(errno));
 		}
-		free(name);
 	}
+	free_names(name, n);
 	return ok ? STT_OK : STT_FAULT;
 }
 

@@ -78,23 +78,28 @@ moved() # whole NAME: the trace is there with all components and nothing else
 	tool "$1" --verify
 	[ "$status" -eq 0 ] && [ "$(ls "$dir/o" | wc -l)" -eq "$(ls "$dir"/one.stf* | wc -l)" ]
 }
-wrong='' n=1
-while [ "$n" -le 5 ]; do
-	rm -rf "$dir/o" && mkdir "$dir/o"
-	for f in "$dir"/one.stf*; do
-		cp "$f" "$dir/o/a.stf${f#"$dir/one.stf"}"
-	done
-	FAIL_WHAT=rename FAIL_NTH=$n FAIL_COUNT=$dir/count LD_PRELOAD=$dir/failnth.so "$build/stftool" "$dir/o/a.stf" \
-		--move "$dir/o/b.stf" >"$dir/out" 2>"$dir/err"
-	if [ $? -eq 0 ]; then
-		moved "$dir/o/b.stf" || wrong="$wrong $n"
-	else
-		moved "$dir/o/a.stf" || wrong="$wrong $n"
+for kind in rename malloc; do
+	wrong='' n=1 calls=5 step=1
+	if [ "$kind" = malloc ]; then
+		calls=200
+		[ -n "${EVERY_FAULT:-}" ] || step=17
 	fi
-	n=$((n + 1))
+	while [ "$n" -le "$calls" ]; do
+		rm -rf "$dir/o" && mkdir "$dir/o"
+		for f in "$dir"/one.stf*; do
+			cp "$f" "$dir/o/a.stf${f#"$dir/one.stf"}"
+		done
+		if FAIL_WHAT=$kind FAIL_NTH=$n LD_PRELOAD=$dir/failnth.so "$build/stftool" "$dir/o/a.stf" --move "$dir/o/b.stf" \
+			>"$dir/out" 2>"$dir/said"; then
+			moved "$dir/o/b.stf" || wrong="$wrong $n"
+		else
+			moved "$dir/o/a.stf" && [ -s "$dir/said" ] || wrong="$wrong $n"
+		fi
+		n=$((n + step))
+	done
+	[ -z "$wrong" ]
+	ok "--move: a $kind fails, the trace is whole at one of the two places$wrong" $?
 done
-[ -z "$wrong" ]
-ok "--move: a rename fails, the trace is whole at one of the two places$wrong" $?
 
 # files that may not grow: no signal may end it
 for name in x.stf x.avt x.single.stf; do
