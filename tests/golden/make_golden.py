@@ -325,7 +325,28 @@ def compressed(big):
     return g
 
 
-GOOD = {"other-ids": other_ids, "other-order": other_order, "missing-fields": missing_fields, "extra": extra,
+REAL = struct.unpack("<Q", struct.pack("<d", 0.1))[0]
+
+
+def threads(mine=7):
+    """Anchors that say whose the values of a counter are that two threads have sampled."""
+    g = Golden()
+    g.std(*INDEX, *STD, 9, 11, 21, 27, 41)
+    fill(g)
+    g.parts["index"] = b""
+    for offset, time in ((0, 0), (56, 10)):
+        g.rec(9, ".c.0.anc", time_prev=time, offset=offset)
+        g.rec(11, ".c.0.anc")
+        if offset:
+            g.rec(21, ".c.0.anc", counters=[1, 2], values=[8, REAL])
+            g.rec(22, ".c.0.anc", time=0, willy=0, counters=[1], values=[8])
+            g.rec(22, ".c.0.anc", time=0, willy=0x10000, counters=[1, 2], values=[mine, REAL])
+        g.rec(27, ".c.0.anc")
+    g.declare_files([".dcl", ".c.0", ".f.0", ".msg", ".c.0.anc"], [(".c.0.anc", ".c.0")])
+    return g
+
+
+GOOD = {"threads": threads, "other-ids": other_ids, "other-order": other_order, "missing-fields": missing_fields, "extra": extra,
         "other-types": other_types, "late": late, "bounds-little": lambda: bounds(False), "bounds-big": lambda: bounds(True),
         "no-records": no_records, "frames-little": lambda: compressed(False), "frames-big": lambda: compressed(True)}
 
@@ -459,6 +480,7 @@ BAD = {
     "anchor-backwards": anchored((0, 0, []), (34, 10, [7, 0x3fb999999999999a]), (0, 0, [])),
     "anchor-values": anchored((0, 0, []), (34, 10, [8, 0x3fb999999999999a])),
     "anchor-lacks-values": anchored((0, 0, []), (34, 10, [])),
+    "anchor-thread": lambda: threads(8).single(),
     "anchor-no-histories": anchored((0, 0, []), (34, 10, [7, 0x3fb999999999999a]), histories=False),
     # what the index states
     "checksum": info(b"integrity", b".c.0 75 xxh3:0123456789abcdef"),

@@ -19,6 +19,8 @@ BASIC = {"U1": "B", "U2": "H", "U4": "I", "U8": "Q", "I1": "b", "I2": "h", "I4":
 DECL_FILE, ANCHOR_FILE, DATA_FILE, STATS_FILE = 1, 2, 3, 4
 UNKNOWN = 2 ** 64 - 1
 RECEIVE_UNKNOWN, SEND_UNKNOWN = -2 ** 63, -2 ** 63 + 1
+UNSIGNED = ("U1", "U2", "U4", "U8")
+LONGEST_DIRECTORY_LINE, MOST_FIELDS, DEEPEST = 263, 256, 16
 MISSING = {"receive_time": RECEIVE_UNKNOWN, "start_time": UNKNOWN, "skew": 1}
 
 
@@ -31,7 +33,7 @@ class Field:
 
     def __init__(self, word, nested):
         self.array = word.startswith("<")
-        if self.array and not word.endswith(">"):
+        if self.array != word.endswith(">"):
             raise Fault("an array without its end: " + word)
         word, _, default = word.strip("<>").partition("=")
         parts = word.split(":")
@@ -40,8 +42,25 @@ class Field:
             raise Fault("a field of unknown type: " + word)
         self.type, self.name = parts[0], parts[1]
         self.basic = [self.type] if self.type in BASIC else [b for f in nested[self.type] for b in f.basic]
+        self.depth = 0 if self.type in BASIC else 1 + max(f.depth for f in nested[self.type])
         size = re.fullmatch(r"size_(\d+)_(\d+)", self.name)
         self.arrays = int(size.group(2)) if size and not self.array else None
+
+
+def check_definition(ident, spec, fields):
+    """What section 3 asks of one definition."""
+    names = [f.name for f in fields]
+    if not 1 <= ident <= 233 or spec in BASIC or not all(re.fullmatch(r"\w{1,64}", n, re.ASCII) for n in names + [spec]):
+        raise Fault("base: not an id, specifier and names: %d %s" % (ident, spec))
+    if len(set(names)) < len(names) or len(fields) > MOST_FIELDS or any(f.depth > DEEPEST for f in fields):
+        raise Fault("base: %s: too many fields, too deep, or one twice" % spec)
+    due = 0
+    for f in fields:
+        if f.array != (due > 0) or (f.arrays is not None and f.type not in UNSIGNED):
+            raise Fault("base: %s: sizes and arrays do not fit at %s" % (spec, f.name))
+        due = due - 1 if f.array else f.arrays or 0
+    if due:
+        raise Fault("base: %s: an array is missing at its end" % spec)
 
 
 class Known:
@@ -91,7 +110,11 @@ def number(text):
     try:
         return int(text, 0)
     except ValueError:
+        pass
+    try:
         return float(text)
+    except ValueError:
+        raise Fault("base: not a default value: " + text) from None
 
 
 class Component:
@@ -99,6 +122,7 @@ class Component:
 
     def __init__(self, name, data, order):
         self.name, self.data, self.order, self.at = name, data, order, 0
+        self.cut = False                  # more was there once
 
     def take(self, field):
         fmt = self.order + "".join(BASIC[b] for b in field.basic)
@@ -122,14 +146,22 @@ class Component:
 class Trace:
     def __init__(self, path):
         self.path, self.faults = path, []
+        self.short = set()                # components that the file is too short for
         self.defs, self.shapes, self.order = {}, {}, "<"
         self.parts = self.directory() if path.endswith(".single.stf") else None
         base = self.component("base", compressed=False)
         self.read_definitions(base)
         self.tables = {}                  # specifier: records, in order
+        self.ids = set()                  # (specifier, id) of what was declared
         self.declare(base)
         for f in self.files(DECL_FILE):
-            self.declare(self.component(f))
+            self.declare(self.component(f), references=True)
+        try:
+            for kind in ("anchor_file_declaration", "info"):
+                for rec in self.tables.get(kind, []):
+                    self.check_references(rec)
+        except Fault as e:
+            self.faults.append(str(e))
         self.strings = {s["id"]: s["string"] for s in self.tables.get("stf_string", [])}
 
     # ---- files ----
@@ -137,14 +169,21 @@ class Trace:
     def directory(self):
         with open(self.path, "rb") as f:
             data = f.read()
-        head, _, _ = data.partition(b"\nEND\n")
-        lines = head.decode().split("\n")
-        if lines[0] != "STFSINGLE 1.0":
+        head, end, _ = data.partition(b"\nEND\n")
+        lines = head.decode("latin-1").split("\n")
+        if lines[0] != "STFSINGLE 1.0" or not end:
             raise Fault(self.path + ": no single-file trace")
         parts = {}
         for line in lines[1:]:
-            _, suffix, offset, size = line.split(" ")
-            parts[suffix] = data[int(offset):int(offset) + int(size)]
+            words = re.fullmatch(r"FILE (base|\.[^ /]+) ([0-9]+) ([0-9]+)", line)
+            if not words or len(line) > LONGEST_DIRECTORY_LINE or words[1] in parts:
+                raise Fault(self.path + ": no line of a directory: " + line)
+            start, size = int(words[2]), int(words[3])
+            parts[words[1]] = data[start:start + size]
+            if start + size > len(data):
+                self.short.add(words[1])
+        if "base" not in parts:
+            raise Fault(self.path + ": no base file in its directory")
         return parts
 
     def component(self, suffix, compressed=True):
@@ -157,36 +196,41 @@ class Trace:
                 with open(name + ending, "rb") as f:
                     data = f.read()
             if data is not None:
-                return Component(suffix, self.unpack(data) if ending else data, self.order)
+                whole, content = self.unpack(data) if ending else (True, data)
+                c = Component(suffix, content, self.order)
+                c.cut = not whole or suffix + ending in self.short
+                return c
         raise Fault("%s: is missing" % name)
 
     def unpack(self, data):
-        """Section 8: Zstandard frames, then the seek table of the seekable format."""
-        n, flags, magic = struct.unpack_from("<IBI", data, len(data) - 9)
-        if magic != 0x8F92EAB1:
-            raise Fault("no seek table")
-        entry = 12 if flags & 0x80 else 8
-        table, at, out = len(data) - 9 - n * entry, 0, []
-        for i in range(n):
-            packed, size = struct.unpack_from("<II", data, table + i * entry)
-            out.append(self.unpack_frame(zstd(data[at:at + packed], size)))
-            at += packed
-        return b"".join(out)
+        """Section 9: Zstandard frames, then the seek table of the seekable format: is all well, and the content."""
+        places = seek_table(data)
+        out = b""
+        try:
+            for packed, size in places if places is not None else frames_without_table(data):
+                if size > 2 ** 17 * (len(packed) // 3 + 1):
+                    raise Fault("a frame of more than its packed size allows")
+                out += self.unpack_frame(zstd(packed, size))
+        except Fault:
+            return False, out             # the other files are read to their ends
+        return places is not None, out
 
     def unpack_frame(self, frame):
         if frame[:1] == b"\0":
             return frame[1:]
+        if frame[:1] != b"\1":
+            raise Fault("a frame of unknown form")
         n, length, n_fields = struct.unpack_from(self.order + "IHB", frame, 1)
         fields = [struct.unpack_from(self.order + "HB", frame, 8 + 3 * i) for i in range(n_fields)]
         columns = frame[8 + 3 * n_fields:]
+        if n * length != len(columns) or any(w not in (1, 2, 4, 8) or at + w > length for at, w in fields):
+            raise Fault("a frame's columns do not fit it")
         rows = [bytearray(columns[i::n]) for i in range(n)]
         endian = "little" if self.order == "<" else "big"
         for i in range(1, n):
             for at, width in fields:
                 v = int.from_bytes(rows[i][at:at + width], endian) + int.from_bytes(rows[i - 1][at:at + width], endian)
                 rows[i][at:at + width] = (v % 256 ** width).to_bytes(width, endian)
-        if any(len(r) != length for r in rows):
-            raise Fault("columns of another length")
         return b"".join(rows)
 
     def files(self, filetype):
@@ -201,7 +245,7 @@ class Trace:
             end = base.data.find(b"\n", base.at)
             if end < 0:
                 raise Fault("base: the definition layer has no end")
-            line = base.data[base.at:end].decode()
+            line = base.data[base.at:end].decode("latin-1")
             base.at = end + 1
             words = line.split()
             if first:
@@ -212,9 +256,13 @@ class Trace:
             elif words == ["END"]:
                 return
             elif words and words[0] == "RECORD":
+                if len(words) < 3 or not words[1].isdigit() or int(words[1]) in self.defs:
+                    raise Fault("base: no definition, or an id twice: " + line)
                 fields = [Field(w, nested) for w in words[3:]]
+                check_definition(int(words[1]), words[2], fields)
                 self.defs[int(words[1])] = (words[2], fields)
-                nested.setdefault(words[2], fields)
+                if fields:                # without any it is no type
+                    nested[words[2]] = fields
             elif words and not line.startswith("#"):
                 raise Fault("base: a line that is no definition: " + line)
 
@@ -282,13 +330,41 @@ class Trace:
     def records(self, c):
         while c.at < len(c.data):
             yield self.record(c)
+        if c.cut:
+            raise Fault("%s: offset %d: is cut short" % (c.name, c.at))
 
-    def declare(self, c):
+    def check_references(self, rec):
+        for k in self.known(rec):
+            if k.ref and k.ref.endswith(".id"):
+                v = rec[k.name]
+                for ident in v if k.array else [v]:
+                    if ident and (k.ref[:-3], ident) not in self.ids:
+                        raise Fault("%s: refers to what was not declared, %s %d" % (rec[""], k.name, ident))
+
+    @staticmethod
+    def known(rec):
+        return max((shape for _, shape in TABLE.get(rec[""], [])), default=[],
+                   key=lambda shape: sum(k.name in rec for k in shape) - sum(k.name not in rec for k in shape))
+
+    def declare(self, c, references=False):
         try:
             for rec in self.records(c):
+                if rec[""] == "file_declaration":
+                    self.check_suffix(rec["suffix"])
+                if references:
+                    self.check_references(rec)
+                ident = rec.get("id", rec.get("willy") if rec[""] in ("willy_definition", "willy_name") else None)
+                if ident is not None and (rec[""], ident) in self.ids:
+                    raise Fault("%s: declared twice: %d" % (rec[""], ident))
+                self.ids.add((rec[""], ident))
                 self.tables.setdefault(rec[""], []).append(rec)
         except Fault as e:
             self.faults.append(str(e))
+
+    def check_suffix(self, suffix):
+        if not 2 <= len(suffix) <= 200 or suffix[:1] != b"." or b"/" in suffix or b"\0" in suffix or \
+           suffix in [f["suffix"] for f in self.tables.get("file_declaration", [])]:
+            raise Fault("file_declaration: no suffix, or there twice: %r" % suffix)
 
     def events(self, c, boundaries=None):
         """(time, record) of a data file; boundaries: offset -> time before, and what histories must hold."""
@@ -297,6 +373,8 @@ class Trace:
             if boundaries is not None:
                 boundaries(c.at, time, state)
             if c.at >= len(c.data):
+                if c.cut:
+                    self.faults.append("%s: offset %d: is cut short" % (c.name, c.at))
                 return
             try:
                 at, before, rec = c.at, time, self.record(c)
@@ -321,6 +399,41 @@ class Trace:
     def string(self, ident):
         return self.strings.get(ident)
 
+    # ---- what the index states ----
+
+    def check_statements(self):
+        kinds = {}
+        for d in self.tables.get("duration", [{"start": 0, "end": UNKNOWN}])[:1]:
+            for time, _, rec in self.all_events():
+                kinds[rec[""]] = kinds.get(rec[""], 0) + 1
+                if not d["start"] <= time <= d["end"]:
+                    raise Fault("%s at %d is outside the duration" % (rec[""], time))
+        for s in self.tables.get("event_summary", [])[:1]:
+            for name, what in (("num_funcs", ["enter_function"]), ("num_scopes", ["enter_scope"]),
+                               ("num_one_to_ones", ["one_to_one_communication"]), ("num_counters", ["counter_value"]),
+                               ("num_collectives", [k for k in kinds if k.startswith(("all_", "one_to_all"))])):
+                if s[name] != min(sum(kinds.get(k, 0) for k in what), 2 ** 32 - 1):
+                    raise Fault("event_summary: %s is not %d" % (name, s[name]))
+        for c in self.tables.get("clock_resolution", [])[:1]:
+            if not 0 < c["resolution"] < float("inf"):
+                raise Fault("clock_resolution: %g s are no unit of time" % c["resolution"])
+        names = {c["id"]: self.string(c["name"]) for c in self.tables.get("class_definition", [])}
+        for i in self.tables.get("info", []):
+            if names.get(i["info_class"]) == b"integrity":
+                self.check_integrity(i["info"].decode())
+
+    def check_integrity(self, text):
+        suffix, size, digest = text.split(" ")
+        if self.parts is not None:
+            data = self.parts.get(suffix, b"")
+        else:
+            with open(self.path + suffix, "rb") as f:
+                data = f.read()
+        if len(data) != int(size):
+            raise Fault("%s: has %d bytes, not %s" % (suffix, len(data), size))
+        if digest.startswith("xxh3:") and xxh3(data) not in (None, digest[5:]):
+            raise Fault("%s: has another checksum" % suffix)
+
     # ---- anchors ----
 
     def check_anchors(self):
@@ -334,11 +447,13 @@ class Trace:
 
     def check_anchor_file(self, name, data_name):
         try:
-            anchors = self.anchors(self.component(name))
+            anchors, offsets = self.anchors(self.component(name))
         except Fault as e:
             if "is missing" not in str(e):
                 raise
             return                        # they may be deleted
+        if offsets and (offsets[0] != 0 or any(a >= b for a, b in zip(offsets, offsets[1:]))):
+            raise Fault("%s: its offsets do not rise from 0" % name)
         def at_boundary(offset, time, state):
             for a in anchors.pop(offset, []):
                 if a["time"] != time:
@@ -358,11 +473,12 @@ class Trace:
             raise Fault("%s: no record begins at %s" % (name, sorted(anchors)))
 
     def anchors(self, c):
-        found, last = {}, None
+        found, offsets, last = {}, [], None
         for rec in self.records(c):
             if rec[""] == "anchor":
                 last = {"time": rec["time_prev"], "counters": {}, "own": {}, "stacks": {}, "open": []}
                 found.setdefault(rec["offset"], []).append(last)
+                offsets.append(rec["offset"])
             elif rec[""] == "counter_history":
                 last["counters"].update(zip(rec["counters"], rec["values"]))
             elif rec[""] == "counter_value":
@@ -371,7 +487,7 @@ class Trace:
                 last["stacks"][rec["willy"]] = rec["function_stack"]
             elif rec[""] == "history":
                 last["open"] += zip(rec["offset"], rec["prevtime"])
-        return found
+        return found, offsets
 
 
 def remember(state, rec, time, place):
@@ -401,6 +517,47 @@ def remember(state, rec, time, place):
 
 def closing(rec):
     return (rec["willy"], rec["scope"], rec["seqnr"]) if "scope" in rec else (rec["willy"], "io", rec["file"], rec["type"])
+
+
+def seek_table(data):
+    """(packed frame, content size) of each, None without a usable table."""
+    if len(data) < 9:
+        return None
+    n, flags, magic = struct.unpack_from("<IBI", data, len(data) - 9)
+    entry = 12 if flags & 0x80 else 8
+    table, at, out = len(data) - 9 - n * entry, 0, []
+    if magic != 0x8F92EAB1 or table < 8:
+        return None
+    for i in range(n):
+        packed, size = struct.unpack_from("<II", data, table + i * entry)
+        out.append((data[at:at + packed], size))
+        at += packed
+    return out if at == table - 8 else None
+
+
+def frames_without_table(data):
+    lib = ctypes.CDLL(ctypes.util.find_library("zstd") or "libzstd.so.1")
+    for f in (lib.ZSTD_findFrameCompressedSize, lib.ZSTD_getFrameContentSize):
+        f.restype, f.argtypes = ctypes.c_ulonglong, [ctypes.c_char_p, ctypes.c_size_t]
+    at, out = 0, []
+    while at < len(data):
+        rest = data[at:]
+        packed, size = lib.ZSTD_findFrameCompressedSize(rest, len(rest)), lib.ZSTD_getFrameContentSize(rest, len(rest))
+        if packed > len(rest) or size > 2 ** 63 or rest[1:4] == b"\x2a\x4d\x18":
+            break
+        out.append((rest[:packed], size))
+        at += packed
+    return out
+
+
+def xxh3(data):
+    """None without the library."""
+    try:
+        lib = ctypes.CDLL(ctypes.util.find_library("xxhash") or "libxxhash.so.0")
+    except OSError:
+        return None
+    lib.XXH3_64bits.restype, lib.XXH3_64bits.argtypes = ctypes.c_ulonglong, [ctypes.c_char_p, ctypes.c_size_t]
+    return "%016x" % lib.XXH3_64bits(data, len(data))
 
 
 def zstd(packed, size):
@@ -607,6 +764,7 @@ def main():
         p.everything()
         if not p.t.faults:
             p.t.check_anchors()
+            p.t.check_statements()
     except (Fault, struct.error) as e:
         faults.append(str(e))
     if p:
