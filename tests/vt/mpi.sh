@@ -102,12 +102,13 @@ samples kinds.stf | LC_ALL=C sort >have
 [ -s want ] && diff want have >>out && one_trace kinds 2
 ok "and none of those of another" $?
 for unify in on off; do
-	VT_UNIFY_COUNTERS=$unify run 4 ./kinds && one_trace kinds 4
+	SAY=$dir/say VT_UNIFY_COUNTERS=$unify run 4 ./kinds && one_trace kinds 4
 	"$build/xstftool" kinds.stf 2>>out | grep -c '^DEFCOUNTER ' >counters.$unify
 done
 # those of the ranks' own, not of what each host has once
-[ "$(cat counters.off)" -gt "$(($(cat counters.on) * 3))" ]
-ok "UNIFY-COUNTERS off: each rank defines its own ($(cat counters.on), $(cat counters.off))" $?
+echo "$(cat counters.on) counters, $(cat counters.off) when off" >>out
+[ "$(cat counters.on)" -gt 0 ] && [ "$(cat counters.off)" -gt "$(($(cat counters.on) * 3))" ]
+ok "UNIFY-COUNTERS off: each rank defines its own" $?
 for unify in on off; do
 	VT_GROUP='odd 1:N:2' VT_UNIFY_GROUPS=$unify run 4 ./plain && one_trace plain 4
 	"$build/xstftool" plain.stf 2>>out | grep -c '^DEFGROUP odd ' >groups.$unify
