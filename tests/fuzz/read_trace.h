@@ -13,12 +13,14 @@
 
 #include "stf/stf.h"
 
+/* Where what was read goes, so that the reading is not optimised away. */
+static volatile uint64_t sink;
+
 static void read_records(struct stf_reader *r, const struct stf_cursor_options *o)
 {
 	const struct stf_record *rec;
 	struct stf_err err;
 	struct stf_cursor *c = stf_cursor_open_with(r, o, &err);
-	volatile unsigned char sink = 0;
 	unsigned i;
 
 	while (c && stf_cursor_next(c, &rec, &err) > 0) {
@@ -37,7 +39,6 @@ static void read_batches(struct stf_reader *r, const struct stf_cursor_options *
 	struct stf_counter_batch b;
 	struct stf_err err;
 	struct stf_cursor *c = stf_cursor_open_with(r, o, &err);
-	volatile uint64_t sink = 0;
 	int rc;
 
 	while (c && (rc = stf_cursor_next_batch(c, &rec, &b, &err)) > 0) {
