@@ -404,6 +404,12 @@ int stt_recover(const struct stt_options *o, const char *to)
 	if (rc < 0) {
 		return rc == -2 ? STT_FAULT : recover_parts(o, NULL, to);
 	}
+	if (stf_reader_fault(t.r)->code == STF_ERR_NOMEM) {
+		/* not all of the index was read, but nothing is wrong with it */
+		stt_stf_fault(o, stf_reader_fault(t.r));
+		stt_trace_close(&t);
+		return STT_FAULT;
+	}
 	undeclared = t.format == STT_SINGLE || base_is_damaged(&t) ? 0 : stt_salvage_undeclared(o, &t);
 	cut = undeclared && ends_in_files(&t);
 	if (undeclared) {

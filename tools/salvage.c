@@ -285,7 +285,11 @@ size_t stt_salvage_undeclared(const struct stt_options *o, const struct stt_trac
 	struct parts l = { NULL, 0 };
 	size_t i, n = 0;
 
-	for (i = list_parts(&l, t->path) < 0 ? l.n : 0; i < l.n; i++) {
+	if (list_parts(&l, t->path) < 0) {
+		stt_fault(o, "%s: cannot look for components that it does not declare", t->path);
+		free_parts(&l);
+	}
+	for (i = 0; i < l.n; i++) {
 		if (!l.p[i].pid && is_component(&l.p[i]) && !is_declared(t, l.p[i].suffix)) {
 			stt_fault(o, "%s%s: no file declaration of the index names it", t->path, l.p[i].suffix);
 			n++;

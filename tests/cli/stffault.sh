@@ -34,7 +34,7 @@ all()
 	[ -n "${EVERY_FAULT:-}" ] || step=$((1 + calls / 12))
 	while [ "$n" -le "$calls" ]; do
 		for on in "" 1; do
-			rm -rf "$dir/o" && mkdir "$dir/o"
+			rm -f "$dir/o"/*
 			unset FAIL_ON
 			[ -z "$on" ] || export FAIL_ON=1
 			timeout 60 env FAIL_WHAT="$kind" FAIL_NTH="$n" LD_PRELOAD="$dir/failnth.so" "$build/stftool" "$@" >"$dir/out" \
