@@ -567,7 +567,7 @@ static int do_last_faults(void)
 #ifdef OWN_MALLOC
 static char heap[1 << 26];
 static size_t used;
-static _Atomic int busy;
+static int busy;
 static long calls;
 
 void *malloc(size_t n)
