@@ -618,6 +618,10 @@ static int run(struct tt *t, struct tkm_err *err)
 	if (measure_timer(t, err) < 0 || measure_matrix(t, err) < 0) {
 		return TT_ERROR;
 	}
+	/* what a simulated clock does at a time is to happen then, however long the machine took to get here */
+	if (all_well(t, tmr_sim_restart(t->timer, err), err) < 0) {
+		return TT_ERROR;
+	}
 	describe_rank(t);
 	if (tt_share_timers(t, err) < 0) {
 		return TT_ERROR;

@@ -14,7 +14,7 @@
  *   noise   standard deviation of each reading, before it is put on the grid
  *   seed    of the noise
  *   origin  reading of the base at which offset holds and drift, wobble and step times begin. Default:
- *           the reading at open. The canonical name states it, so that another process on the same
+ *           the reading at open, or at tmr_sim_restart(). The canonical name states it, so that another process on the same
  *           machine, or the same one later, opens the very same clock.
  *
  * All times in the guide's syntax (base/text.h). */
@@ -26,6 +26,11 @@
 /* Wraps `base`, which the simulated timer then owns, also on failure; "base=" in spec is refused and
  * {rank} and {rank%N} in it replaced. Returns NULL with the reason. */
 struct tmr_timer *tmr_sim_wrap(struct tmr_timer *base, const char *spec, int rank, struct tkm_err *err);
+
+/* Begins anew: the origin is moved to now, unless it was given, so that drift, wobble and steps count from here. The
+ * readings jump, and the name changes; nothing happens to a timer that is not simulated. Returns 0, or -1 when the
+ * name does not fit any more. */
+int tmr_sim_restart(struct tmr_timer *t, struct tkm_err *err);
 
 /* The truth: what the clock would show, without noise and grid, when its base shows `base_ticks`.
  * Whole ticks are returned, their fraction in [0, 1) goes to *fraction. t is a simulated timer. */

@@ -22,6 +22,7 @@ struct sim {
 	int64_t origin;       /* reading of the base */
 	int64_t origin_ticks; /* what this clock would show there without offset */
 	uint64_t random;
+	int origin_given;     /* by who opened it, and not to be moved */
 	double spare;         /* second value of the last normal pair; NAN: none */
 };
 
@@ -167,7 +168,7 @@ static int set_step(struct sim *s, const char *value)
 }
 
 /* One "key=value"; base is opened here, so that everything behind it can be checked against it. */
-static int set(struct sim *s, const char *key, const char *value, int *have_origin, struct tkm_err *err)
+static int set(struct sim *s, const char *key, const char *value, struct tkm_err *err)
 {
 	long long n;
 	int ok;
@@ -199,7 +200,7 @@ static int set(struct sim *s, const char *key, const char *value, int *have_orig
 	} else if (!strcasecmp(key, "origin")) {
 		ok = tkm_parse_int(value, INT64_MIN, INT64_MAX, &n) == 0;
 		s->origin = ok ? n : 0;
-		*have_origin = ok;
+		s->origin_given = ok;
 	} else {
 		return tkm_fail(err, TKM_ERR_ARG,
 			"timer sim: unknown '%s'; base, offset, drift, wobble, warm, step, tick, noise, seed, origin are known",
@@ -209,7 +210,7 @@ static int set(struct sim *s, const char *key, const char *value, int *have_orig
 		"sim:base=CPU,offset=1ms,drift=50ppm,wobble=1ppm/60s,step=10us@5s,tick=7.3ns,noise=5ns,seed=1");
 }
 
-static int parse(struct sim *s, const char *spec, int *have_origin, struct tkm_err *err)
+static int parse(struct sim *s, const char *spec, struct tkm_err *err)
 {
 	char item[128];
 
@@ -227,7 +228,7 @@ static int parse(struct sim *s, const char *spec, int *have_origin, struct tkm_e
 			return tkm_fail(err, TKM_ERR_ARG, "timer sim: '%s': key=value expected", item);
 		}
 		*eq = '\0';
-		if (set(s, item, eq + 1, have_origin, err) < 0) {
+		if (set(s, item, eq + 1, err) < 0) {
 			return -1;
 		}
 		spec += len + (spec[len] == ',');
@@ -243,22 +244,45 @@ static void close_sim(struct tmr_timer *t)
 	free(s);
 }
 
-/* The numbers that follow from the parsed ones, and the canonical name. */
-static int finish(struct tmr_timer *t, struct sim *s, const char *spec, int have_origin, struct tkm_err *err)
+/* The origin is `origin` from now on, and the canonical name says so. */
+static int begin_at(struct tmr_timer *t, struct sim *s, const char *spec, int64_t origin, struct tkm_err *err)
 {
-	int n;
+	int n = s->origin_given ? snprintf(t->name, sizeof(t->name), "sim:%s", spec) :
+				  snprintf(t->name, sizeof(t->name), "sim:%s%sorigin=%lld", spec, *spec ? "," : "", (long long)origin);
+
+	if ((size_t)n >= sizeof(t->name)) {
+		return tkm_fail(err, TKM_ERR_ARG, "timer sim: the name is longer than %zu characters", sizeof(t->name) - 1);
+	}
+	s->origin = origin;
+	s->origin_ticks = llroundl((long double)s->origin / (long double)s->base->hz / (long double)s->tick_s);
+	return 0;
+}
+
+int tmr_sim_restart(struct tmr_timer *t, struct tkm_err *err)
+{
+	struct sim *s = t->impl;
+	char spec[sizeof(t->name)], *last;
+
+	if (t->ops != &tmr_sim || s->origin_given) {
+		return 0;
+	}
+	snprintf(spec, sizeof(spec), "%s", t->name + strlen("sim:"));
+	last = strrchr(spec, ',');
+	*(last ? last : spec) = '\0'; /* the origin stands last */
+	return begin_at(t, s, spec, tmr_read_ordered(s->base).v, err);
+}
+
+/* The numbers that follow from the parsed ones, and the canonical name. */
+static int finish(struct tmr_timer *t, struct sim *s, const char *spec, struct tkm_err *err)
+{
 
 	if (!(s->base->hz > 0)) {
 		return tkm_fail(err, TKM_ERR_ARG, "timer sim: nobody says the frequency of %s, so it cannot be the base",
 			s->base->name);
 	}
-	if (!have_origin) {
-		s->origin = tmr_read_ordered(s->base).v;
-	}
 	if (s->tick_s == 0) {
 		s->tick_s = 1 / s->base->hz;
 	}
-	s->origin_ticks = llroundl((long double)s->origin / (long double)s->base->hz / (long double)s->tick_s);
 	s->spare = NAN;
 	t->read = read_sim;
 	t->read_ordered = read_sim;
@@ -266,20 +290,13 @@ static int finish(struct tmr_timer *t, struct sim *s, const char *spec, int have
 	t->scope = TMR_SCOPE_PROCESS;
 	t->flags = TMR_SIMULATED | (s->steps ? TMR_STEPPED : 0u);
 	t->impl = s;
-	n = have_origin ? snprintf(t->name, sizeof(t->name), "sim:%s", spec) :
-			  snprintf(t->name, sizeof(t->name), "sim:%s%sorigin=%lld", spec, *spec ? "," : "",
-				  (long long)s->origin);
-	if ((size_t)n >= sizeof(t->name)) {
-		return tkm_fail(err, TKM_ERR_ARG, "timer sim: the name is longer than %zu characters", sizeof(t->name) - 1);
-	}
-	return 0;
+	return begin_at(t, s, spec, s->origin_given ? s->origin : tmr_read_ordered(s->base).v, err);
 }
 
 static int build(struct tmr_timer *t, struct tmr_timer *base, const char *arg, struct tkm_err *err)
 {
 	struct sim *s = calloc(1, sizeof(*s));
 	char spec[256];
-	int have_origin = 0;
 
 	if (!s) {
 		tmr_close(base);
@@ -287,8 +304,8 @@ static int build(struct tmr_timer *t, struct tmr_timer *base, const char *arg, s
 	}
 	s->base = base;
 	snprintf(spec, sizeof(spec), "%s", arg ? arg : ""); /* t->name is rewritten below */
-	if (parse(s, spec, &have_origin, err) < 0 || (!s->base && !(s->base = tmr_open("CPU", 0, err))) ||
-		finish(t, s, spec, have_origin, err) < 0) {
+	if (parse(s, spec, err) < 0 || (!s->base && !(s->base = tmr_open("CPU", 0, err))) ||
+		finish(t, s, spec, err) < 0) {
 		tmr_close(s->base);
 		free(s);
 		return -1;

@@ -101,6 +101,32 @@ static void simulated_clock_tells_its_lies_exactly(void)
 	tmr_close(t);
 }
 
+static void simulated_clock_begins_anew(void)
+{
+	struct tmr_virtual v = { .now_ps = 7000000000000 };
+	struct tkm_err err = { .text = "" };
+	struct tmr_timer *t = tmr_sim_wrap(tmr_virtual_open(&v), "step=1ms@5s,tick=1ns", 0, &err), *same;
+	int64_t origin = v.now_ps + 60000000000000;
+
+	v.now_ps = origin; /* a minute on the way to where the clock is of use */
+	CHECK(tmr_sim_restart(t, &err) == 0, "%s", err.text);
+	CHECK(strcmp(t->name, "sim:step=1ms@5s,tick=1ns,origin=67000000000000") == 0, "%s", t->name);
+	CHECK_NEAR((double)tmr_read(t).v, 67e9, 1);
+	v.now_ps = origin + 4000000000000;
+	CHECK_NEAR((double)tmr_read(t).v, 71e9, 1);
+	v.now_ps = origin + 6000000000000;
+	CHECK_NEAR((double)tmr_read(t).v, 73001e6, 1);
+	same = tmr_sim_wrap(tmr_virtual_open(&v), t->name + strlen("sim:"), 0, &err);
+	CHECK_NEAR((double)tmr_read(same).v, 73001e6, 1);
+	CHECK(tmr_sim_restart(same, &err) == 0, "%s", err.text); /* its origin was given: it stays */
+	CHECK_NEAR((double)tmr_read(same).v, 73001e6, 1);
+	tmr_close(same);
+	tmr_close(t);
+	t = tmr_open("clock_monotonic", 0, &err);
+	CHECK(tmr_sim_restart(t, &err) == 0, "%s", err.text);
+	tmr_close(t);
+}
+
 static void simulated_clock_is_the_same_when_reopened(void)
 {
 	struct tkm_err err;
@@ -359,6 +385,7 @@ int main(int argc, char **argv)
 	RUN(list_has_every_timer_and_every_reason);
 	RUN(real_timers_count_seconds);
 	RUN(simulated_clock_tells_its_lies_exactly);
+	RUN(simulated_clock_begins_anew);
 	RUN(simulated_clock_is_the_same_when_reopened);
 	RUN(noise_has_the_size_that_was_asked_for);
 	RUN(bad_simulations_are_refused);
