@@ -5,6 +5,7 @@
  * The names of the profiling interface are used throughout, so that a tool which wraps MPI, this collector's
  * own library included, neither records nor disturbs the calibration. */
 #include "config.h"
+#include "calib/bell.h"
 #include "calib/link_mpi.h"
 #include "calib/link_private.h"
 
@@ -28,8 +29,11 @@ struct mpi {
 	int ours;     /* MPI was started here, and ends with the link */
 	int crowded;  /* more processes on this node than processing units */
 	unsigned char *near; /* ranks on this node */
+	int *bell_of;        /* of those, each one's bell */
+	struct cal_bells *bells; /* NULL: there are none */
 	double exchange_spin_s, turn_spin_s; /* for so long a wait spins before it sleeps */
 	int holds, yielded;  /* hold_cores(): is it in force, and what was before */
+	int talking;         /* between pair_begin() and pair_end(): the other has a core as well */
 	int pinned;
 	cpu_set_t before;    /* affinity to go back to */
 };
@@ -92,16 +96,40 @@ static int forget(struct cal_link *l, MPI_Request *r, int peer, double limit_s, 
 	return cal_link_silent(peer, l->rank, limit_s, err);
 }
 
-/* Waits for a request that depends on `peer`: spinning for spin_s, then asleep between looks, the longer it
- * takes. */
-static int wait_for(struct cal_link *l, MPI_Request *r, int peer, double limit_s, double spin_s, struct tkm_err *err)
+/* The bell that will ring when the peer has sent what this process waits for, NULL if none does. */
+static struct cal_bells *bell_from(const struct cal_link *l, int peer, int rings)
 {
+	const struct mpi *m = l->impl;
+
+	return rings && m->near[peer] && cal_bell_is_rung_by(m->bells, m->bell_of[peer]) ? m->bells : NULL;
+}
+
+/* Between two looks. Who is woken up need not look often: his looks would disturb those who talk. */
+static void doze(struct cal_bells *bells, uint32_t heard, double waited)
+{
+	if (bells) {
+		cal_bell_sleep(bells, heard, 10000000);
+	} else {
+		nap(waited < 1e-3 ? 50000 : waited < 1 ? 200000 : 1000000);
+	}
+}
+
+/* Waits for a request that depends on `peer`: spinning for spin_s, then asleep between looks, the longer it
+ * takes. rings: the peer rings when it has sent. */
+static int wait_for(struct cal_link *l, MPI_Request *r, int peer, double limit_s, double spin_s, int rings, struct tkm_err *err)
+{
+	struct cal_bells *bells = bell_from(l, peer, rings);
+	int done = 0, dozing = 0, rc;
 	double begin = 0, waited;
 	unsigned looks = 0;
-	int done = 0, rc;
 
 	for (;;) {
+		uint32_t heard = dozing ? cal_bell_listen(bells) : 0;
+
 		rc = PMPI_Test(r, &done, MPI_STATUS_IGNORE);
+		if (dozing && (rc != MPI_SUCCESS || done)) {
+			cal_bell_wake_up(bells);
+		}
 		if (rc != MPI_SUCCESS) {
 			return failed(peer, rc, err);
 		}
@@ -109,16 +137,19 @@ static int wait_for(struct cal_link *l, MPI_Request *r, int peer, double limit_s
 			return 0;
 		}
 		/* the clock is not looked at each time: that would stand between a message and its stamp */
-		if (spin_s > 0 && ++looks % 64) {
+		if (spin_s > 0 && !dozing && ++looks % 64) {
 			continue;
 		}
 		begin = begin > 0 ? begin : now_s();
 		waited = now_s() - begin;
 		if (waited > limit_s || (waited > 1e-3 && given_up_by(l, peer))) {
+			cal_bell_wake_up(bells);
 			return forget(l, r, peer, limit_s, err);
 		}
-		if (waited >= spin_s) {
-			nap(waited < 1e-3 ? 50000 : waited < 1 ? 200000 : 1000000);
+		if (dozing) {
+			doze(bells, heard, waited);
+		} else if (waited >= spin_s) {
+			dozing = 1; /* one more look, while others ring already */
 		} else if (l->hurry > 0) {
 			sched_yield();
 		}
@@ -129,15 +160,28 @@ static double turn_spin(const struct cal_link *l)
 {
 	const struct mpi *m = l->impl;
 
+	if (m->talking) {
+		return m->exchange_spin_s; /* who slept between two batches would hand its core to others for milliseconds */
+	}
 	return l->hurry > 0 ? turn_spin_s : l->hurry < 0 ? 0 : m->turn_spin_s;
+}
+
+/* The messages that are timed are waited for awake, and nothing may come after them that takes time. */
+static int is_awaited_asleep(int what)
+{
+	return what != TAG_PING && what != TAG_PONG;
 }
 
 /* One small message with that tag. The sender does not wait: it fits into what MPI buffers. */
 static int word_to(struct cal_link *l, int to, int what, int64_t word, struct tkm_err *err)
 {
+	const struct mpi *m = l->impl;
 	int rc = PMPI_Send(&word, 1, MPI_INT64_T, to, tag(l, what), comm_of(l));
 
 	l->messages++;
+	if (is_awaited_asleep(what) && m->near[to]) {
+		cal_bell_ring(m->bells, m->bell_of[to]);
+	}
 	return rc == MPI_SUCCESS ? 0 : failed(to, rc, err);
 }
 
@@ -147,7 +191,8 @@ static int word_from(struct cal_link *l, int from, int what, int64_t *word, doub
 	MPI_Request r;
 	int rc = PMPI_Irecv(word, 1, MPI_INT64_T, from, tag(l, what), comm_of(l), &r);
 
-	return rc == MPI_SUCCESS ? wait_for(l, &r, from, limit_s, spin_s, err) : failed(from, rc, err);
+	return rc == MPI_SUCCESS ? wait_for(l, &r, from, limit_s, spin_s, is_awaited_asleep(what), err) :
+				   failed(from, rc, err);
 }
 
 static int turn(struct cal_link *l, int from, int to, long long *word, double limit_s, struct tkm_err *err)
@@ -227,7 +272,8 @@ static int send(struct cal_link *l, int from, int to, void *data, size_t size, d
 			return failed(peer, rc, err);
 		}
 		l->messages += here;
-		if (wait_for(l, &r, peer, limit_s, turn_spin(l), err) < 0) {
+		/* a long one goes in pieces, of which both have to take care: nobody rings */
+		if (wait_for(l, &r, peer, limit_s, turn_spin(l), 0, err) < 0) {
 			return -1;
 		}
 		p += part;
@@ -277,6 +323,7 @@ static int pair_begin(struct cal_link *l, int a, int b, int unit_a, int unit_b, 
 		CPU_SET(unit, &one);
 		m->pinned = sched_setaffinity(0, sizeof(one), &one) == 0;
 	}
+	m->talking = 1;
 	return 0;
 }
 
@@ -284,6 +331,7 @@ static void pair_end(struct cal_link *l)
 {
 	struct mpi *m = l->impl;
 
+	m->talking = 0;
 	if (m->pinned) {
 		sched_setaffinity(0, sizeof(m->before), &m->before);
 		m->pinned = 0;
@@ -319,6 +367,8 @@ static void close_mpi(struct cal_link *l)
 	int ours = m->ours;
 
 	PMPI_Comm_free(&m->comm);
+	cal_bells_close(m->bells);
+	free(m->bell_of);
 	free(m->near);
 	free(m);
 	free(l);
@@ -345,6 +395,24 @@ static const struct cal_link_ops mpi_ops = {
 	.abort = abort_mpi,
 };
 
+/* One of the node makes them, and the others join. */
+static void hang_bells(struct mpi *m, MPI_Comm node, int on_node)
+{
+	struct cal_bells_ticket ticket = { .fd = -1 };
+	int mine;
+
+	PMPI_Comm_rank(node, &mine);
+	if (mine == 0) {
+		m->bells = cal_bells_make(on_node, mine, &ticket);
+	}
+	PMPI_Bcast(&ticket, (int)sizeof(ticket), MPI_BYTE, 0, node);
+	if (mine != 0) {
+		m->bells = cal_bells_join(&ticket, on_node, mine);
+	}
+	PMPI_Barrier(node);
+	cal_bells_all_here(m->bells);
+}
+
 /* Marks the ranks of m->comm that are on this node. Returns how many they are, or -1. */
 static int find_near(struct mpi *m, int rank, int size)
 {
@@ -356,18 +424,21 @@ static int find_near(struct mpi *m, int rank, int size)
 		return -1;
 	}
 	PMPI_Comm_size(node, &on_node);
+	hang_bells(m, node, on_node);
 	there = calloc((size_t)on_node, sizeof(*there));
 	here = calloc((size_t)on_node, sizeof(*here));
 	m->near = calloc((size_t)size, 1);
+	m->bell_of = calloc((size_t)size, sizeof(*m->bell_of));
 	PMPI_Comm_group(m->comm, &all);
 	PMPI_Comm_group(node, &some);
 	for (i = 0; there && i < on_node; i++) {
 		there[i] = i;
 	}
-	if (there && here && m->near) {
+	if (there && here && m->near && m->bell_of) {
 		PMPI_Group_translate_ranks(some, on_node, there, all, here);
 		for (i = 0; i < on_node; i++) {
 			m->near[here[i]] = 1;
+			m->bell_of[here[i]] = i;
 		}
 	} else {
 		on_node = -1;

@@ -228,10 +228,10 @@ static json_t *rows_of(const struct comparison *c, int method)
 	for (i = 0; i < c->opt.rounds; i++) {
 		const struct cal_truth_row *r = &c->row[i * CAL_TRUTH_METHODS + method];
 
-		json_array_append_new(rounds, json_pack("{s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:i,s:I,s:i}", "round_trip_s", number(r->rtt_s),
+		json_array_append_new(rounds, json_pack("{s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:i,s:I,s:i}", "round_trip_s", number(r->rtt_s),
 			"between_s", number(r->between_s),
 			"true_error_s", three(r->error_s), "bound_s", three(r->bound_s), "half_width_s", number(r->half_s), "claimed_s",
-			number(r->claimed_s), "session_s", number(r->duration_s), "all_sessions_s", number(r->total_s), "sessions", r->sessions, "messages",
+			number(r->claimed_s), "session_s", number(r->duration_s), "all_sessions_s", number(r->total_s), "exchange_s", number(r->exchange_s), "sessions", r->sessions, "messages",
 			(json_int_t)r->messages, "outside_bound", r->outside));
 	}
 	return json_pack("{s:s,s:o}", "name", cal_truth_name(method), "rounds", rounds);

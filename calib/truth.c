@@ -213,7 +213,10 @@ static void describe_exchanges(struct truth *t, int rank, const struct cal_sessi
 
 	t->row->messages += 2 * (long long)(s->n + s->lost);
 	for (i = 0; i < s->n; i++) {
-		t->row->rtt_s = fmin(t->row->rtt_s, cal_rtt(&s->sample[i], hz[s->peer] / hz[rank]) / hz[rank]);
+		double took = cal_rtt(&s->sample[i], hz[s->peer] / hz[rank]) / hz[rank];
+
+		t->row->rtt_s = fmin(t->row->rtt_s, took);
+		t->row->exchange_s += took;
 	}
 }
 
@@ -248,7 +251,7 @@ static int evaluate_sessions(struct truth *t, int method, struct tkm_err *err)
 	if (cal_solve(&run, -1, err) < 0) {
 		return -1;
 	}
-	t->row->half_s = t->row->between_s = 0;
+	t->row->half_s = t->row->between_s = t->row->exchange_s = 0;
 	t->row->duration_s = tkm_median(t->took[method], (size_t)t->row->sessions);
 	for (when = 0; when < CAL_TRUTH_TIMES; when++) {
 		t->row->bound_s[when] = 0;
@@ -356,7 +359,7 @@ static int baseline(struct truth *t, enum cal_baseline which, struct tkm_err *er
 
 static void empty(struct cal_truth_row *row)
 {
-	*row = (struct cal_truth_row){ .rtt_s = INFINITY, .between_s = NAN, .half_s = NAN, .claimed_s = NAN };
+	*row = (struct cal_truth_row){ .rtt_s = INFINITY, .between_s = NAN, .half_s = NAN, .claimed_s = NAN, .exchange_s = NAN };
 	row->bound_s[0] = row->bound_s[1] = row->bound_s[2] = NAN;
 }
 

@@ -35,6 +35,8 @@ struct cal_truth_row {
 	double claimed_s;  /* its own word on its error, right after: a bound, or a check that it makes */
 	double duration_s; /* of a session; the median of several */
 	double total_s;    /* of all of them */
+	double exchange_s; /* what the recorded exchanges alone took on their ways, in all sessions: without waiting for
+	                    * a core, which is most of the rest on a machine with others on it; pairs and itc */
 	int sessions;
 	long long messages; /* of all sessions, those included that are not recorded as far as they are counted */
 	int outside;       /* errors beyond their bound, of ranks and times */

@@ -76,6 +76,7 @@ assert [m["name"] for m in j["methods"]] == ["pairs", "min10"]
 ours, other = (m["rounds"][0] for m in j["methods"])
 assert ours["outside_bound"] == 0 and 0 < ours["true_error_s"][0] <= ours["bound_s"][0] == ours["claimed_s"]
 assert other["bound_s"] == [None, None, None] and other["claimed_s"] is None and other["messages"] == 60
+assert 0 < ours["exchange_s"] < ours["all_sessions_s"] * j["ranks"] and other["exchange_s"] is None
 assert ours["sessions"] == 11 and other["sessions"] == 1 and ours["session_s"] > 0 and ours["round_trip_s"] > 0
 EOT
 	ok "--json - is JSON and nothing else" $?
