@@ -88,7 +88,7 @@ int cal_link_send(struct cal_link *l, int from, int to, void *data, size_t size,
 
 /* Two processes are about to exchange messages for a while: if they sit on one node, each is pinned to a
  * processing unit of its own, the unit_a-th and unit_b-th (from 0) of those that it may use. Pinning may fail;
- * then nothing happens. cal_link_pair_end() undoes it. */
+ * then nothing happens. a never waits here, and may be early. cal_link_pair_end() undoes it. */
 int cal_link_pair_begin(struct cal_link *l, int a, int b, int unit_a, int unit_b, struct tkm_err *err);
 void cal_link_pair_end(struct cal_link *l, int a, int b);
 

@@ -33,7 +33,7 @@ struct mpi {
 	struct cal_bells *bells; /* NULL: there are none */
 	double exchange_spin_s, turn_spin_s; /* for so long a wait spins before it sleeps */
 	int holds, yielded;  /* hold_cores(): is it in force, and what was before */
-	int talking;         /* between pair_begin() and pair_end(): the other has a core as well */
+	int seated, talking; /* from pair_begin() to pair_end(); from the first timed message: then the other is there */
 	int pinned;
 	cpu_set_t before;    /* affinity to go back to */
 };
@@ -243,8 +243,10 @@ static int exchange(struct cal_link *l, int master, int child, struct cal_sample
 
 static int message(struct cal_link *l, int from, int to, ltick_t *sent, ltick_t *received, struct tkm_err *err)
 {
+	struct mpi *m = l->impl;
 	int64_t word;
 
+	m->talking = m->seated;
 	if (l->rank == from) {
 		*sent = tmr_read_ordered(l->timer);
 		return word_to(l, to, TAG_PING, 0, err);
@@ -307,6 +309,7 @@ static int pair_begin(struct cal_link *l, int a, int b, int unit_a, int unit_b, 
 	int64_t taken = -1;
 	cpu_set_t one;
 
+	m->seated = 1;
 	m->pinned = 0;
 	if (!m->near[other] || sched_getaffinity(0, sizeof(m->before), &m->before) < 0) {
 		CPU_ZERO(&m->before);
@@ -323,7 +326,6 @@ static int pair_begin(struct cal_link *l, int a, int b, int unit_a, int unit_b, 
 		CPU_SET(unit, &one);
 		m->pinned = sched_setaffinity(0, sizeof(one), &one) == 0;
 	}
-	m->talking = 1;
 	return 0;
 }
 
@@ -331,7 +333,7 @@ static void pair_end(struct cal_link *l)
 {
 	struct mpi *m = l->impl;
 
-	m->talking = 0;
+	m->seated = m->talking = 0;
 	if (m->pinned) {
 		sched_setaffinity(0, sizeof(m->before), &m->before);
 		m->pinned = 0;

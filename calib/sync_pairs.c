@@ -263,10 +263,9 @@ static int talk(struct cal_link *l, const struct cal_pair *p, const struct cal_s
 	struct cal_tie tie = { .known = 0 };
 	int rc = 0;
 
-	if (meet(l, p, err) < 0) {
-		return -1;
-	}
-	if (cal_link_pair_begin(l, p->a, p->b, p->unit_a, p->unit_b, err) < 0 ||
+	/* a sleeps where it will talk, or it would wake up on the core of b, who wakes it */
+	if ((l->rank == p->a && cal_link_pair_begin(l, p->a, p->b, p->unit_a, p->unit_b, err) < 0) || meet(l, p, err) < 0 ||
+		(l->rank != p->a && cal_link_pair_begin(l, p->a, p->b, p->unit_a, p->unit_b, err) < 0) ||
 		(!opt->brief && warm_up(l, p->b, p->a, warming(l, p->a, opt, talked), err) < 0) ||
 		burst(l, p->b, p->a, opt, deadline, out, &tie, err) < 0) {
 		rc = -1;
