@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* One part of a good trace with every record, replaced by anything: FUZZ_PART is layer (the lines of the base file),
  * index (the records behind them), declarations, data, anchors or frames (data stored compressed). The first byte of an
- * input chooses the byte order (1), whether references are checked (64) and, between these, the component; data and frames
- * are read through a reader that stays open, alone or (128) with the other components. */
+ * input chooses the byte order (1), whether references are checked (64) and, between these, the component, which is read
+ * alone or (128) with the others; data and frames through a reader that stays open. */
 #include "tests/fuzz/read_trace.h"
 
 #include <dirent.h>
@@ -259,7 +259,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		return 0;
 	}
 	p = compose(g, which, data + 1, size - 1, &n);
-	read_bytes(p, n, data[0] & 64 ? STF_READ_CHECK_REFS : STF_READ_DAMAGED, g->part[which].suffix);
+	read_bytes(p, n, data[0] & 64 ? STF_READ_CHECK_REFS : STF_READ_DAMAGED, g->part[which].suffix, !(data[0] & 128));
 	free(p);
 	return 0;
 }

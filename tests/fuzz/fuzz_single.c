@@ -7,7 +7,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	read_bytes(data, size, STF_READ_DAMAGED, NULL);
-	read_bytes(data, size, STF_READ_CHECK_REFS | STF_READ_MAP, NULL);
+	read_bytes(data, size, STF_READ_DAMAGED, NULL, 0);
+	read_bytes(data, size, STF_READ_CHECK_REFS | STF_READ_MAP, NULL, 0);
 	return 0;
 }

@@ -8,6 +8,7 @@
 #endif
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -53,16 +54,23 @@ static void read_batches(struct stf_reader *r, const struct stf_cursor_options *
 	stf_cursor_close(c);
 }
 
-/* With `part` only what concerns that component is read: the others are good ones; the window too if it is `alone`. */
+/* With `part` only what concerns that component is read: the others are good ones. `alone`: the window too is only of it, or of
+ * the data whose anchors it has. */
 static void read_open_trace(struct stf_reader *r, const char *part, int alone)
 {
 	struct stf_triplet t = { 0, 100, 2 };
 	struct stf_cursor_options all = { 0 }, window = { .window = 1, .from = 900, .to = 20000, .state = 1 };
 	struct stf_err err;
 	struct stf_check check;
-	size_t i;
+	char data[40] = "";
+	size_t i, n;
 
-	window.suffix = alone ? part : NULL;
+	if (alone && part && *part) {
+		n = strlen(part);
+		n -= n > 4 && !strcmp(part + n - 4, ".anc") ? 4 : 0;
+		snprintf(data, sizeof(data), "%.*s", (int)n, part);
+		window.suffix = data;
+	}
 	read_records(r, &window);
 	window.willies = &t;
 	window.n_willies = 1;
@@ -76,19 +84,19 @@ static void read_open_trace(struct stf_reader *r, const char *part, int alone)
 	read_batches(r, &all);
 }
 
-static inline void read_trace(const char *path, unsigned flags, const char *part)
+static inline void read_trace(const char *path, unsigned flags, const char *part, int alone)
 {
 	struct stf_err err;
 	struct stf_reader *r = stf_reader_open(path, flags, &err);
 
 	if (r) {
-		read_open_trace(r, part, 0);
+		read_open_trace(r, part, alone);
 		stf_reader_close(r);
 	}
 }
 
 /* The bytes as a file, a single-file trace. */
-static inline void read_bytes(const uint8_t *data, size_t size, unsigned flags, const char *part)
+static inline void read_bytes(const uint8_t *data, size_t size, unsigned flags, const char *part, int alone)
 {
 	char path[64];
 	int fd = memfd_create("fuzz", MFD_CLOEXEC);
@@ -97,7 +105,7 @@ static inline void read_bytes(const uint8_t *data, size_t size, unsigned flags, 
 	if (fd < 0 || write(fd, data, size) != (ssize_t)size) {
 		abort();
 	}
-	read_trace(path, flags, part);
+	read_trace(path, flags, part, alone);
 	close(fd);
 }
 
