@@ -27,7 +27,7 @@ step()
 	else
 		status=$?
 		tail -n 40 "$work/log"
-		grep -aE '^(FAIL|ERROR|XPASS):|error: |^make.* Error ' "$work/log" | head -n 20
+		grep -aE '^(FAIL|ERROR|XPASS):|^not ok |error: |^make.* Error ' "$work/log" | head -n 20
 		echo "FAILED ($status): $label: $*"
 		exit 1
 	fi
