@@ -16,6 +16,7 @@ python_is_there()
 # Memory that it may take: what Python itself needs, and a little; the largest golden trace has 13 KB.
 second() # second TRACE: what the second reader prints, in $dir/second
 {
+	# shellcheck disable=SC3045
 	(ulimit -v 400000 && PYTHONDONTWRITEBYTECODE=1 exec "$PYTHON3" "$golden/second_reader.py" "$1") >"$dir/second" 2>"$dir/err"
 }
 
