@@ -113,6 +113,40 @@ static void sign(uint8_t *p, size_t size)
 	}
 }
 
+#ifdef FUZZING
+#define AIMED 0
+#else
+#define AIMED 8
+#endif
+
+/* Most of a small file is room that nobody used: damages where there is something. */
+static void damage_used(uint8_t *p, size_t size)
+{
+	static const uint8_t values[] = { 0, 1, 0x7f, 0x80, 0xff };
+	static unsigned state = 20261121;
+	const struct vt_raw_head *h = (const struct vt_raw_head *)(const void *)p;
+	uint8_t before;
+	size_t at, used;
+	int i;
+
+	for (i = 0; i < AIMED && size > 4 * sizeof(struct vt_raw_block) + sizeof(*h); i++) {
+		at = (size_t)rand_r(&state) % (size / 4096 + 1) * 4096;
+		if (at == 0 || size - at < sizeof(struct vt_raw_block)) {
+			used = at == 0 ? sizeof(*h) : 1;
+		} else {
+			used = sizeof(struct vt_raw_block) + ((const struct vt_raw_block *)(const void *)(p + at))->used % 4096;
+		}
+		at += (size_t)rand_r(&state) % used;
+		if (at < size) {
+			before = p[at];
+			p[at] = values[rand_r(&state) % sizeof(values)];
+			sign(p, size);
+			read_file(p, size);
+			p[at] = before;
+		}
+	}
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -126,6 +160,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	memcpy(copy, data, size);
 	sign(copy, size);
 	read_file(copy, size);
+	damage_used(copy, size);
 	free(copy);
 	return 0;
 }
