@@ -29,7 +29,8 @@ for who in one all; do
 		i=$((i + 1))
 		clean
 		rm -f saved.*
-		"$MPIRUN" -np 4 "$build/vtrun" -- ./plain wait 20 >out 2>&1 &
+		# mpirun itself sometimes waits for ever for ranks that are all gone
+		timeout -k 5 60 "$MPIRUN" -np 4 "$build/vtrun" -- ./plain wait 20 >out 2>&1 &
 		launcher=$!
 		sleep "$(moment)"
 		if [ $who = one ]; then
