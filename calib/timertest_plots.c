@@ -169,6 +169,12 @@ static void write_samples(FILE *f, const struct tt_result *r)
 	}
 }
 
+/* What the line is compared with: the curve of this run. */
+static enum cal_interpolation compared(const struct tt_result *r)
+{
+	return r->run.wanted == CAL_LINEAR ? CAL_CONSTRAINED : r->run.wanted;
+}
+
 /* Both interpolations through the same sessions, whichever the run uses. */
 static int write_errors(FILE *f, const struct tt_result *r, struct tkm_err *err)
 {
@@ -187,7 +193,7 @@ static int write_errors(FILE *f, const struct tt_result *r, struct tkm_err *err)
 		if (cal_solve_alternative(&r->run, i, CAL_LINEAR, &linear, err) < 0) {
 			return -1;
 		}
-		if (cal_solve_alternative(&r->run, i, r->run.wanted == CAL_LINEAR ? CAL_CONSTRAINED : r->run.wanted, &spline, err) < 0) {
+		if (cal_solve_alternative(&r->run, i, compared(r), &spline, err) < 0) {
 			cal_map_free(&linear);
 			return -1;
 		}
@@ -261,6 +267,7 @@ static void write_script(FILE *f, const char *base, const struct tt_options *o, 
 	snprintf(text, sizeof(text), "%s on %d rank%s, %g s, host %s", r->run.rank[0].timer, r->ranks, r->ranks == 1 ? "" : "s",
 		o->seconds, r->run.rank[0].host);
 	put_setting(f, "tm_title", text);
+	put_setting(f, "tm_interpolation", cal_interpolation_name(compared(r)));
 	fprintf(f, "tm_ranks = %d\ntm_pairs = %d\ntm_children = %d\ntm_pus = %u\n", r->ranks,
 		r->bursts ? r->ranks * (r->ranks - 1) / 2 : 0, children,
 		r->nodes && r->matrix[0].m.measured ? r->matrix[0].m.pus : 0u);

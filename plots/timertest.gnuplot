@@ -3,7 +3,7 @@
 # Draws what timertest measured: gnuplot BASE.gnuplot
 # Another picture format:        gnuplot -e 'tm_format="txt"' BASE.gnuplot   (svg, png, pdf, txt, all)
 #
-# timertest writes the variables tm_dir, tm_base, tm_title, tm_ranks, tm_pairs, tm_children and tm_pus
+# timertest writes the variables tm_dir, tm_base, tm_title, tm_interpolation, tm_ranks, tm_pairs, tm_children and tm_pus
 # above these lines. Text stands in single quotes there (a quote doubled), because gnuplot runs what
 # stands in backquotes inside double ones. The data lies beside: the first line names columns and
 # units, two blank lines part the blocks, and a block starts with its title in double quotes.
@@ -29,6 +29,7 @@ if (!exists("tm_base") || !exists("tm_title") || !exists("tm_ranks") || !exists(
 	exit status 2
 }
 if (!exists("tm_dir")) tm_dir = ""
+if (!exists("tm_interpolation")) tm_interpolation = "spline"
 if (!exists("tm_format")) tm_format = ""
 if (!exists("tm_pairs")) tm_pairs = tm_ranks * (tm_ranks - 1) / 2
 if (!exists("tm_children")) tm_children = tm_ranks - 1
@@ -490,7 +491,7 @@ if (tm_ne > 0) {
 	tm_s = tm_per(tm_u)
 	tm_crowd = tm_nb > 8
 	tm_about = sprintf("interpolation error, %s, %s", tm_plural(tm_nb, "clock map"), tm_plural(tm_skipped, "skipped session"))
-	tm_sub = sprintf("largest error: linear %s, spline %s", tm_val(tm_lmax), tm_val(tm_smax)). \
+	tm_sub = sprintf("largest error: linear %s, %s %s", tm_val(tm_lmax), tm_interpolation, tm_val(tm_smax)). \
 		(tm_skipped == 0 ? "; every session is a node of the map, so none checks it" : "")
 	tm_pad = TMX_max > 0 ? 0.02 * TMX_max : 1
 	do for [tm_f in tm_formats] {
@@ -500,11 +501,11 @@ if (tm_ne > 0) {
 		set output tm_out
 		set title "Interpolation error: ".tm_cut(tm_title, 90)."\n".tm_sub
 		set xlabel "local time since the start (s)"
-		set ylabel "spline (down)    absolute error (".tm_u.")    linear (up)"
+		set ylabel tm_interpolation." (down)    absolute error (".tm_u.")    linear (up)"
 		set xrange [-tm_pad : TMX_max + tm_pad]
 		set yrange [tm_least(-1.15 * tm_smax, -0.25 * tm_y) * tm_s : tm_most(1.15 * tm_lmax, 0.25 * tm_y) * tm_s]
 		set label 1 "linear interpolation" at graph 0.01,0.96 left textcolor rgb "#444444"
-		set label 2 "constrained spline" at graph 0.01,0.04 left textcolor rgb "#444444"
+		set label 2 tm_interpolation." interpolation" at graph 0.01,0.04 left textcolor rgb "#444444"
 		tm_c(i) = tm_crowd ? (i == tm_worst ? tm_bad_colour : tm_col(6)) : tm_col(i)
 		tm_x(i, t) = t - tm_e0[i] + (tm_crowd ? 0 : (i - (tm_nb + 1) / 2.) * 0.004 * TMX_max)
 		# the worst is drawn last, above the others

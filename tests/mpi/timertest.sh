@@ -177,6 +177,9 @@ run 2 6 1 --timer 'sim:base=CPU,drift={rank}0ppm,wobble={rank}ppm/8s,tick=3ns' -
 	--performance-time 200ms --output "$dir/spline"
 truth_ok 2 1500 && has '^clock map of rank 1: 8 of 8 sessions'
 ok "np 2, wobble followed by the spline" $?
+grep -qx "tm_interpolation = 'cubic'" "$dir/spline.gnuplot" &&
+	grep -q 'set label 2 tm_interpolation' "$dir/spline.gnuplot"
+ok "np 2, the graph of the interpolation error names the curve of this run" $?
 
 # step times count from the first session
 run 2 6 1 --timer 'sim:base=CPU,drift={rank}0ppm,step={rank}00us@3500ms,tick=3ns' --performance-time 100ms --output "$dir/step"
