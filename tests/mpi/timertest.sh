@@ -199,9 +199,9 @@ run 2 2 1 --timer 'sim:base=CPU,wobble={rank}0%/1s,tick=3ns' --performance-time 
 [ $status -eq 1 ] && ! has ' \+- -' && has 'certainly in \['
 ok "np 2, a clock that swings by a tenth is not fit, and no interval is turned round" $?
 
-# start and end alone leave some 3 us of the wobble uncorrected, much more than a message takes
-run 2 6 1 --timer 'sim:base=CPU,drift={rank}0ppm,wobble={rank}ppm/12s,tick=3ns' --max-wander 3ppm --performance-time 100ms --output "$dir/order"
-truth_ok 2 100000 && has '^reversed messages: [0-9]+ of [0-9]+ by the clocks as they are, [1-9][0-9]* after correction, 0 after moving [1-9][0-9]* stamps, none beyond its bound, by at most '
+# the sessions leave 50 to 150 us of the wobble uncorrected, whatever its phase: much more than a message takes
+run 2 6 1 --timer 'sim:base=CPU,drift={rank}0ppm,wobble={rank}00ppm/6s,tick=3ns' --max-wander 300ppm --performance-time 100ms --output "$dir/order"
+truth_ok 2 1000000 && has '^reversed messages: [0-9]+ of [0-9]+ by the clocks as they are, [1-9][0-9]* after correction, 0 after moving [1-9][0-9]* stamps, none beyond its bound, by at most '
 ok "np 2, reversed messages are counted and repaired within the bound" $?
 
 run 2 4 2 --timer 'sim:base=CPU,drift={rank}0ppm,tick=3ns' --target-bound 100us --max-wander 200ppm --performance-time 100ms --output "$dir/target"
