@@ -132,7 +132,8 @@ static int beside(const struct finder *f, size_t k, int direction, const struct 
 /* A pair and two others that say what its rate should be, on a straight line through theirs. */
 struct guess {
 	double size;      /* by how much its rise differs from that, global ticks */
-	double tolerance; /* what is believable */
+	double noise;     /* what the points can be off by */
+	double tolerance; /* what is believable: noise, and what the rate can do meanwhile */
 	double lever;     /* how much of `size` one unit of f->bend can make */
 };
 
@@ -201,7 +202,8 @@ static struct guess guess(const struct finder *f, const struct pair *p, const st
 	count_pair(&c, p, 1);
 	count_pair(&c, x, -weight * p->length / x->length);
 	count_pair(&c, y, -(1 - weight) * p->length / y->length);
-	g.tolerance = off_by(f, &c) + bent;
+	g.noise = off_by(f, &c);
+	g.tolerance = g.noise + bent;
 	if ((x->at < p->at) != (y->at < p->at)) {
 		/* a rate that changed for good is no step */
 		g.tolerance = fmax(g.tolerance, 0.75 * fabs(rate(x) - rate(y)) * p->length);
@@ -236,16 +238,22 @@ static double excursion(const struct finder *f, size_t k)
 	return best_guess(f, k, &g) ? fabs(g.size) / g.tolerance : 0;
 }
 
-/* Believed is a swing by max_wander in swing_s; a clock that is seen to be quieter than that is taken at its
- * word, several times over. A step spoils its neighbours, in a short run more than half of all pairs, so it is
- * a low quantile that counts. */
-static void find_bend(struct finder *f)
+/* A swing by max_wander in swing_s. */
+static double believed_bend(const struct finder *f)
 {
 	double turn = 2 * M_PI / swing_s * f->base * f->m->period_s; /* per local tick */
+
+	return f->m->max_wander * f->base * turn * turn;
+}
+
+/* A clock that is seen to be quieter than what is believed is taken at its word, several times over. A step spoils
+ * its neighbours, in a short run more than half of all pairs, so it is a low quantile that counts. */
+static void find_bend(struct finder *f)
+{
 	struct guess g;
 	size_t k, n = 0;
 
-	f->bend = f->m->max_wander * f->base * turn * turn;
+	f->bend = believed_bend(f);
 	for (k = 0; k < f->n; k++) {
 		if (!f->pair[k].step && best_guess(f, k, &g) && g.lever > 0) {
 			f->work[n++] = fabs(g.size) / g.lever;
@@ -296,12 +304,38 @@ static size_t unmark(struct finder *f)
 	return n;
 }
 
+/* The most that the rate is seen to curve where no step is marked, three times over. Half of the noise is taken off:
+ * pairs that are short see nothing else. */
+static void find_bend_of_rest(struct finder *f)
+{
+	struct guess g;
+	double most = 0;
+	size_t k;
+
+	for (k = 0; k < f->n; k++) {
+		if (!f->pair[k].step && best_guess(f, k, &g) && g.lever > 0) {
+			most = fmax(most, (fabs(g.size) - 0.5 * g.noise) / g.lever);
+		}
+	}
+	f->bend = fmin(believed_bend(f), 3 * most);
+}
+
+/* A low quantile says little of a clock that swings: some of its pairs stand where the rate goes straight, and then those
+ * where it turns look sudden. So what was marked stays so only if nothing else of the run curves nearly as much. */
+static void confirm(struct finder *f)
+{
+	do {
+		find_bend_of_rest(f);
+	} while (unmark(f) > 0);
+}
+
 static void find_sudden(struct finder *f)
 {
 	int round = 0;
 
 	while (mark_sudden(f) > 0 && unmark(f) > 0 && round++ < 5) {
 	}
+	confirm(f);
 }
 
 /* The rate that all pairs without a step allow, and longer base lines of them. */

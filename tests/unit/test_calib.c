@@ -198,57 +198,69 @@ static void put_row(gsl_matrix *a, size_t row, size_t i, double h, int derivativ
 }
 #endif
 
+#ifdef HAVE_GSL
+enum { KNOTS = 7, PIECES = KNOTS - 1 };
+
 /* GSL has no not-a-knot spline; its dense solver has one out of the conditions as the books state them: values at
  * both ends of each interval, two derivatives continuous inside, the third at the first and the last inner point. */
+static void solve_dense(const double *h, const gtick_t *global, gsl_vector *x)
+{
+	gsl_matrix *a = gsl_matrix_calloc(4 * PIECES, 4 * PIECES);
+	gsl_vector *b = gsl_vector_calloc(4 * PIECES);
+	gsl_permutation *p = gsl_permutation_alloc(4 * PIECES);
+	size_t row = 0, k;
+	int sign, i;
+
+	for (k = 0; k < PIECES; k++) {
+		gsl_vector_set(b, row, (double)global[k].v);
+		put_row(a, row++, k, 0, 0, 1);
+		gsl_vector_set(b, row, (double)global[k + 1].v);
+		put_row(a, row++, k, h[k], 0, 1);
+	}
+	for (k = 0; k + 1 < PIECES; k++) {
+		for (i = 1; i <= 2; i++) {
+			put_row(a, row, k, h[k], i, 1);
+			put_row(a, row++, k + 1, 0, i, -1);
+		}
+	}
+	put_row(a, row, 0, h[0], 3, 1);
+	put_row(a, row++, 1, 0, 3, -1);
+	put_row(a, row, PIECES - 2, h[PIECES - 2], 3, 1);
+	put_row(a, row++, PIECES - 1, 0, 3, -1);
+	CHECK_INT(row, 4 * PIECES);
+	gsl_linalg_LU_decomp(a, p, &sign);
+	gsl_linalg_LU_solve(a, p, b, x);
+	gsl_permutation_free(p);
+	gsl_vector_free(b);
+	gsl_matrix_free(a);
+}
+#endif
+
 static void the_not_a_knot_cubic_is_what_a_dense_solver_finds(void)
 {
 #ifdef HAVE_GSL
-	enum { N = 7, M = N - 1 };
 	int round, i;
 
 	for (round = 0; round < 30; round++) {
-		gsl_matrix *a = gsl_matrix_calloc(4 * M, 4 * M);
-		gsl_vector *b = gsl_vector_calloc(4 * M), *x = gsl_vector_alloc(4 * M);
-		gsl_permutation *p = gsl_permutation_alloc(4 * M);
+		gsl_vector *x = gsl_vector_alloc(4 * PIECES);
 		struct cal_map m = { 0 };
-		ltick_t local[N] = { { 0 } };
-		gtick_t global[N] = { { 0 } };
-		size_t row = 0, k;
-		double h[M];
-		int sign;
+		ltick_t local[KNOTS] = { { 0 } };
+		gtick_t global[KNOTS] = { { 0 } };
+		double h[PIECES];
 
-		for (i = 1; i < N; i++) {
+		for (i = 1; i < KNOTS; i++) {
 			int64_t step = 300000 + (int64_t)(700000 * check_uniform());
 
 			local[i] = ltick_add(local[i - 1], step);
 			global[i] = gtick_add(global[i - 1], (int64_t)((double)step * (4 + check_uniform())));
 			h[i - 1] = (double)step / 1e6;
 		}
-		for (k = 0; k < M; k++) {
-			gsl_vector_set(b, row, (double)global[k].v);
-			put_row(a, row++, k, 0, 0, 1);
-			gsl_vector_set(b, row, (double)global[k + 1].v);
-			put_row(a, row++, k, h[k], 0, 1);
-		}
-		for (k = 0; k + 1 < M; k++) {
-			for (i = 1; i <= 2; i++) {
-				put_row(a, row, k, h[k], i, 1);
-				put_row(a, row++, k + 1, 0, i, -1);
-			}
-		}
-		put_row(a, row, 0, h[0], 3, 1);
-		put_row(a, row++, 1, 0, 3, -1);
-		put_row(a, row, M - 2, h[M - 2], 3, 1);
-		put_row(a, row++, M - 1, 0, 3, -1);
-		CHECK_INT(row, 4 * M);
-		gsl_linalg_LU_decomp(a, p, &sign);
-		gsl_linalg_LU_solve(a, p, b, x);
-		CHECK(cal_map_spline(&m, CAL_SPLINE_CUBIC, local, global, N, NULL) == 0, "spline");
+		solve_dense(h, global, x);
+		CHECK(cal_map_spline(&m, CAL_SPLINE_CUBIC, local, global, KNOTS, NULL) == 0, "spline");
 		for (i = 0; i < 300; i++) {
-			k = check_random() % M;
+			size_t k = check_random() % PIECES, c;
 			double d = h[k] * check_uniform(), want = 0;
 			int64_t ticks = llrint(d * 1e6);
-			size_t c;
 
 			d = (double)ticks / 1e6;
 			for (c = 4; c-- > 0;) {
@@ -257,10 +269,7 @@ static void the_not_a_knot_cubic_is_what_a_dense_solver_finds(void)
 			CHECK_NEAR((double)cal_map_at(&m, ltick_add(local[k], ticks)).v, want, 1.01);
 		}
 		cal_map_free(&m);
-		gsl_permutation_free(p);
 		gsl_vector_free(x);
-		gsl_vector_free(b);
-		gsl_matrix_free(a);
 	}
 #else
 	printf("# without GSL: no oracle\n");

@@ -116,11 +116,38 @@ static void a_point_outside_its_interval_is_no_step(void)
 	}
 }
 
+/* A clock that swings as fast as is believed, looked at anywhere in its swing: where most pairs of nodes happen to stand
+ * where its rate goes straight, those where it turns are no step all the same. */
+static void a_swing_is_no_step(void)
+{
+	int round, i, found = 0;
+
+	for (round = 0; round < 3000 * check_times; round++) {
+		double every = 2 + 8 * check_uniform(), phase = 2 * M_PI * check_uniform(), turn = 2 * M_PI / (60 + 60 * check_uniform());
+		double off[NODES] = { 0 }, half = 100 + 300 * check_uniform();
+		struct cal_node node[NODES];
+		struct cal_map m;
+
+		make_map(&m, node, half, 5, off);
+		for (i = 0; i < NODES; i++) {
+			double at = i * every, swing = 1e3 / turn * cos(turn * at + phase); /* 1 ppm */
+
+			node[i].global = gtick(llrint(at * 1e9));
+			node[i].low = gtick_add(node[i].global, -llrint(half));
+			node[i].high = gtick_add(node[i].global, llrint(half));
+			node[i].local = ltick(llrint(at * 1e9 * (1 + 20e-6) + swing + 5 * normal()));
+		}
+		found += steps_of(&m) > 0;
+	}
+	CHECK_INT(found, 0);
+}
+
 int main(int argc, char **argv)
 {
 	check_args(argc, argv);
 	RUN(three_half_widths_are_found);
 	RUN(held_up_messages_are_no_step);
 	RUN(a_point_outside_its_interval_is_no_step);
+	RUN(a_swing_is_no_step);
 	return check_end();
 }
