@@ -211,23 +211,33 @@ static struct guess guess(const struct finder *f, const struct pair *p, const st
 	return g;
 }
 
-/* A short pair knows no rate, so of the nearest two on each side those that know best. 0: there are none. */
-static int best_guess(const struct finder *f, size_t k, struct guess *best)
+/* What the nearest two on each side say, any two of them together; g has 6 places. Returns how many there are. */
+static int guesses(const struct finder *f, size_t k, struct guess *g)
 {
-	const struct pair *p = &f->pair[k], *near[4];
+	const struct pair *near[4];
 	int n = beside(f, k, -1, near), i, j, found = 0;
 
 	n += beside(f, k, 1, near + n);
 	for (i = 0; i < n; i++) {
 		for (j = i + 1; j < n; j++) {
-			struct guess g = guess(f, p, near[i], near[j]);
-
-			if (!found++ || g.tolerance < best->tolerance) {
-				*best = g;
-			}
+			g[found++] = guess(f, &f->pair[k], near[i], near[j]);
 		}
 	}
-	return found > 0;
+	return found;
+}
+
+/* A short pair knows no rate, so of the guesses the one that knows best. 0: there is none. */
+static int best_guess(const struct finder *f, size_t k, struct guess *best)
+{
+	struct guess g[6];
+	int n = guesses(f, k, g), i;
+
+	for (i = 0; i < n; i++) {
+		if (i == 0 || g[i].tolerance < best->tolerance) {
+			*best = g[i];
+		}
+	}
+	return n > 0;
 }
 
 /* By how many times what is believable the pair's rise differs from what its neighbours say. */
@@ -308,13 +318,15 @@ static size_t unmark(struct finder *f)
  * pairs that are short see nothing else. */
 static void find_bend_of_rest(struct finder *f)
 {
-	struct guess g;
+	struct guess g[6];
 	double most = 0;
 	size_t k;
+	int n, i;
 
 	for (k = 0; k < f->n; k++) {
-		if (!f->pair[k].step && best_guess(f, k, &g) && g.lever > 0) {
-			most = fmax(most, (fabs(g.size) - 0.5 * g.noise) / g.lever);
+		n = f->pair[k].step ? 0 : guesses(f, k, g);
+		for (i = 0; i < n; i++) {
+			most = g[i].lever > 0 ? fmax(most, (fabs(g[i].size) - 0.5 * g[i].noise) / g[i].lever) : most;
 		}
 	}
 	f->bend = fmin(believed_bend(f), 3 * most);
