@@ -100,6 +100,25 @@ gtick_t cal_map_at(const struct cal_map *m, ltick_t local)
 	return at_in(m, choose_part(m, 0, last_part(m), local), local);
 }
 
+void cal_map_span(const struct cal_map *m, ltick_t local, struct cal_span *s)
+{
+	const struct cal_piece *p;
+
+	*s = (struct cal_span){ .from = 1 };
+	if (last_part(m) > 0) {
+		return; /* where it is split, a stamp's part has to be chosen */
+	}
+	p = piece_of(m, 0, local);
+	/* the last tick belongs to the next piece, if there is one */
+	if (ltick_sub(local, p->local) < 0 || ltick_sub(local, p->local) >= p->length || p->bend_begin != 0 || p->bend_end != 0 ||
+	    p->length > INT64_MAX / 4) {
+		return;
+	}
+	*s = (struct cal_span){ .from = p->local.v, .to = p->local.v + (p->length - 1), .global = p->global.v, .rise = (uint64_t)p->rise,
+		.length = (uint64_t)p->length, .half = (uint64_t)(p->length / 2), .whole = (uint64_t)(p->rise / p->length),
+		.part = (uint64_t)(((unsigned __int128)(uint64_t)(p->rise % p->length) << 64) / (uint64_t)p->length) };
+}
+
 double cal_map_slope(const struct cal_map *m, ltick_t local)
 {
 	const struct cal_piece *p = piece_of(m, choose_part(m, 0, last_part(m), local), local);

@@ -74,6 +74,31 @@ struct cal_map {
  * one; the bound says that it may be the other. */
 gtick_t cal_map_at(const struct cal_map *m, ltick_t local);
 
+/* A stretch on which the map is a straight line, for those who look up many stamps near each other. */
+struct cal_span {
+	int64_t from, to;       /* local ticks, both included; to < from: none, cal_map_at() has to be asked */
+	int64_t global;         /* at `from` */
+	uint64_t rise, length, half;
+	uint64_t whole, part;   /* of rise / length: the integer, and the rest in units of 2^-64, cut */
+};
+
+/* The stretch that `local` is on. */
+void cal_map_span(const struct cal_map *m, ltick_t local, struct cal_span *s);
+
+/* Exactly what cal_map_at() says, from s->from to s->to. */
+static inline int64_t cal_span_at(const struct cal_span *s, int64_t local)
+{
+	uint64_t l = (uint64_t)local - (uint64_t)s->from;
+	uint64_t q = l * s->whole + (uint64_t)((unsigned __int128)l * s->part >> 64);
+	/* the remainder, to nearest; what was cut makes q too small by two at most */
+	uint64_t rest = l * s->rise + s->half - q * s->length;
+
+	q += rest >= s->length;
+	rest -= rest >= s->length ? s->length : 0;
+	q += rest >= s->length;
+	return s->global + (int64_t)q;
+}
+
 /* The largest error that cal_map_at() can have against the master's clock at that stamp, in seconds,
  * given max_drift and max_wander, and whichever part the stamp is from. extra_s alone for a map without
  * nodes (the master's own, or a clock that is shared with it). doc/calibration.md derives it. */

@@ -13,9 +13,7 @@ struct source {
 	const struct vt_merge_file *f;
 	int foreign;         /* of another set: only the records of groups, which all stand in the first set */
 	uint64_t time;
-	int64_t seen_tick;   /* where the map was looked up last, */
-	int64_t seen_global; /* what it said, */
-	int plain;           /* and whether a tick is a global tick all over the map */
+	struct cal_span span; /* of the map, where it was looked up last */
 };
 
 struct queue {
@@ -25,16 +23,23 @@ struct queue {
 	size_t n;
 };
 
-static uint64_t global(const struct vt_merge *m, struct source *s)
+static int64_t global_slow(struct source *s)
 {
-	int64_t t = s->plain ? s->seen_global + (s->c.now - s->seen_tick) : cal_map_at(s->f->map, ltick(s->c.now)).v;
+	cal_map_span(s->f->map, ltick(s->c.now), &s->span);
+	return cal_map_at(s->f->map, ltick(s->c.now)).v;
+}
 
+static inline uint64_t global(const struct vt_merge *m, struct source *s)
+{
+	int64_t now = s->c.now, t;
+
+	t = now >= s->span.from && now <= s->span.to ? cal_span_at(&s->span, now) : global_slow(s);
 	t -= m->origin;
 	return t < 0 ? 0 : (uint64_t)t;
 }
 
 /* Does this stream's record belong to the part? Groups stand in the first set, whoever recorded them. */
-static int belongs(struct vt_merge_part *part, const struct source *s, const struct vt_raw_record *h)
+static inline int belongs(struct vt_merge_part *part, const struct source *s, const struct vt_raw_record *h)
 {
 	int group = (h->where & VT_RAW_GROUP) != 0;
 
@@ -48,45 +53,16 @@ static int belongs(struct vt_merge_part *part, const struct source *s, const str
 	return 1;
 }
 
-/* The block was looked over when it was begun, so its records are whole. */
-static size_t size_of(const struct source *s, const struct vt_raw_record *h)
+/* Goes on to the next record of the part. 0: the end of the stream. */
+static inline int arrive(struct vt_merge_part *part, struct source *s)
 {
-	uint32_t n;
-
-	switch (h->type) {
-	case VT_RAW_COUNTERS:
-		return 8 + 12 * (size_t)h->n;
-	case VT_RAW_COMMENT:
-		memcpy(&n, s->c.p + 8, 4);
-		return 12 + (((size_t)n + 3) & ~(size_t)3);
-	default:
-		return 16;
+	while (vt_raw_cursor_next(&s->c)) {
+		if (__builtin_expect(belongs(part, s, &s->c.h), 1)) {
+			s->time = global(part->m, s);
+			return 1;
+		}
 	}
-}
-
-/* Goes on from c->p to the next record of the part. 0: the end of the stream. */
-static int arrive(struct vt_merge_part *part, struct source *s)
-{
-	struct vt_raw_record h;
-
-	for (;;) {
-		if (s->c.p == s->c.end && !vt_raw_cursor_block(&s->c)) {
-			return 0;
-		}
-		memcpy(&h, s->c.p, sizeof(h));
-		if (h.type == VT_RAW_TIME) {
-			memcpy(&s->c.now, s->c.p + 8, 8);
-			s->c.p += 16;
-			continue;
-		}
-		s->c.now += h.dt;
-		if (__builtin_expect(belongs(part, s, &h), 1)) {
-			break;
-		}
-		s->c.p += size_of(s, &h);
-	}
-	s->time = global(part->m, s);
-	return 1;
+	return 0;
 }
 
 static int earlier(const struct queue *q, uint32_t a, uint32_t b)
@@ -121,21 +97,20 @@ static uint32_t willy_of(const struct vt_merge_file *f, uint16_t where)
 }
 
 /* Counters without a definition are left out: their values would mean nothing. */
-static int write_counters(struct vt_merge_part *part, struct source *s, const struct vt_raw_record *h)
+static int write_counters(struct vt_merge_part *part, const struct source *s)
 {
 	uint64_t value[VT_RAW_MAX_COUNTERS];
-	uint32_t id[VT_RAW_MAX_COUNTERS], raw_id, to, i, n = 0;
-	struct stf_counter_value r = { .time = s->time, .willy = willy_of(s->f, h->where), .values = value, .counters = id };
+	uint32_t id[VT_RAW_MAX_COUNTERS], raw_id, to, i, n = 0, m = s->c.h.n;
+	struct stf_counter_value r = { .time = s->time, .willy = willy_of(s->f, s->c.h.where), .values = value, .counters = id };
 	const uint8_t *p = s->c.p + 8;
 
-	for (i = 0; i < h->n; i++) {
-		memcpy(&raw_id, p + 8 * (size_t)h->n + 4 * (size_t)i, 4);
+	for (i = 0; i < m; i++) {
+		memcpy(&raw_id, p + 8 * (size_t)m + 4 * (size_t)i, 4);
 		to = vt_merge_id(&s->f->counters, raw_id);
 		memcpy(&value[n], p + 8 * (size_t)i, 8);
 		id[n] = to;
 		n += to != 0;
 	}
-	s->c.p += 8 + 12 * (size_t)h->n;
 	r.size_1_2 = n;
 	if (n == 0) {
 		part->lost++;
@@ -145,21 +120,20 @@ static int write_counters(struct vt_merge_part *part, struct source *s, const st
 	return stf_write_counter_value(part->w, &r);
 }
 
-static int write_change(struct vt_merge_part *part, struct source *s, const struct vt_raw_record *h)
+static int write_change(struct vt_merge_part *part, const struct source *s)
 {
-	uint32_t body[2], willy = willy_of(s->f, h->where);
+	uint32_t body[2], willy = willy_of(s->f, s->c.h.where);
 
 	memcpy(body, s->c.p + 8, 8);
-	s->c.p += 16;
 	body[0] = vt_merge_id(&s->f->functions, body[0]);
 	body[1] = vt_merge_id(&s->f->scls, body[1]);
 	part->changes++;
-	if (h->type == VT_RAW_LEAVE && body[1]) {
+	if (s->c.h.type == VT_RAW_LEAVE && body[1]) {
 		struct stf_leave_function_1 r = { .time = s->time, .willy = willy, .scl = body[1] };
 
 		return stf_write_leave_function_1(part->w, &r);
 	}
-	if (h->type == VT_RAW_LEAVE) {
+	if (s->c.h.type == VT_RAW_LEAVE) {
 		struct stf_leave_function r = { .time = s->time, .willy = willy };
 
 		return stf_write_leave_function(part->w, &r);
@@ -176,30 +150,22 @@ static int write_change(struct vt_merge_part *part, struct source *s, const stru
 	}
 }
 
-static int write_comment(struct vt_merge_part *part, struct source *s, const struct vt_raw_record *h)
+static int write_comment(struct vt_merge_part *part, const struct source *s)
 {
-	struct stf_comment c = { .time = s->time, .willy = willy_of(s->f, h->where), .text = (const char *)s->c.p + 12 };
+	struct stf_comment c = { .time = s->time, .willy = willy_of(s->f, s->c.h.where), .text = (const char *)s->c.p + 12 };
 	uint32_t n;
 
 	memcpy(&n, s->c.p + 8, 4);
 	c.size_1_1 = n;
-	s->c.p += 12 + ((n + 3) & ~3u);
 	return stf_write_comment(part->w, &c);
 }
 
-static int write_one(struct vt_merge_part *part, struct source *s)
+static inline int write_one(struct vt_merge_part *part, const struct source *s)
 {
-	struct vt_raw_record h;
-
-	memcpy(&h, s->c.p, sizeof(h));
-	switch (h.type) {
-	case VT_RAW_COUNTERS:
-		return write_counters(part, s, &h);
-	case VT_RAW_COMMENT:
-		return write_comment(part, s, &h);
-	default:
-		return write_change(part, s, &h);
+	if (__builtin_expect(s->c.h.type == VT_RAW_COUNTERS, 1)) {
+		return write_counters(part, s);
 	}
+	return s->c.h.type == VT_RAW_COMMENT ? write_comment(part, s) : write_change(part, s);
 }
 
 /* All of the earliest source up to where another one is. */
@@ -231,11 +197,6 @@ static int write_run(struct queue *q)
 	return 0;
 }
 
-static int is_plain(const struct vt_merge *m, const struct vt_merge_file *f)
-{
-	return f->map == &f->own && m->period_s == 1e-9 && f->own.pieces == 1 && f->own.piece[0].rise == f->own.piece[0].length;
-}
-
 /* The streams of one file. n: sources so far. */
 static size_t fill_file(struct queue *q, const struct vt_merge_file *f, size_t n)
 {
@@ -248,9 +209,7 @@ static size_t fill_file(struct queue *q, const struct vt_merge_file *f, size_t n
 
 		s->f = f;
 		s->foreign = foreign;
-		s->plain = is_plain(part->m, f);
-		s->seen_tick = f->head->start_tick;
-		s->seen_global = cal_map_at(f->map, ltick(s->seen_tick)).v;
+		s->span = (struct cal_span){ .from = 1 };
 		vt_raw_cursor(f->raw, k, &s->c);
 		if (foreign) {
 			s->c.damaged = &part->seen_elsewhere;

@@ -332,13 +332,15 @@ struct vt_raw_def {
 /* Calls fn for each definition, in the order of writing, once each. fn returns 0, or anything else to stop. */
 int vt_raw_definitions(struct vt_raw_file *f, int (*fn)(const struct vt_raw_def *d, void *ctx), void *ctx);
 
-/* One stream's records in their order. Members are for the inline function. */
+/* One stream's records in their order: vt_raw_cursor(), then vt_raw_cursor_next() until it says 0. */
 struct vt_raw_cursor {
-	const uint8_t *p, *end;
-	int64_t now;
+	const uint8_t *p, *end;      /* the present record and its block's end */
+	struct vt_raw_record h;      /* its first bytes, */
+	size_t size;                 /* its size, */
+	int64_t now;                 /* and its tick */
 	struct vt_raw_file *f;
 	size_t next, last;           /* blocks of the stream */
-	uint64_t lost;               /* records missing just ahead of the present one */
+	uint64_t lost;               /* records missing just ahead of the present block */
 	uint64_t *damaged;           /* where damaged blocks are counted: with the file. Cursors in several threads at a
 	                              * time must not count at the same place */
 };
@@ -346,5 +348,60 @@ size_t vt_raw_streams(const struct vt_raw_file *f);
 void vt_raw_cursor(struct vt_raw_file *f, size_t stream, struct vt_raw_cursor *c);
 /* To the next block that has records. 1, or 0: the end. */
 int vt_raw_cursor_block(struct vt_raw_cursor *c);
+
+/* Bytes of the data record at p, of which `left` are there; 0: that is no whole valid one. A block's sum that is right
+ * says nothing about who computed it. */
+static inline size_t vt_raw_record_size(const uint8_t *p, size_t left, struct vt_raw_record *h)
+{
+	uint32_t n;
+
+	if (left < 12) {
+		return 0;
+	}
+	memcpy(h, p, 8);
+	switch (h->type) {
+	case VT_RAW_COUNTERS:
+		n = h->n;
+		return n && 8 + 12 * (size_t)n <= left ? 8 + 12 * (size_t)n : 0;
+	case VT_RAW_TIME:
+	case VT_RAW_ENTER:
+	case VT_RAW_LEAVE:
+		return left >= 16 ? 16 : 0;
+	case VT_RAW_COMMENT:
+		memcpy(&n, p + 8, 4);
+		return n <= 1000 && 12 + (((size_t)n + 3) & ~(size_t)3) <= left ? 12 + (((size_t)n + 3) & ~(size_t)3) : 0;
+	default:
+		return 0;
+	}
+}
+
+/* To the next record of counters, change or comment, whole and valid. 1, or 0: the end of the stream. */
+static inline int vt_raw_cursor_next(struct vt_raw_cursor *c)
+{
+	c->p += c->size;
+	c->size = 0;
+	for (;;) {
+		if (c->p == c->end) {
+			if (!vt_raw_cursor_block(c)) {
+				return 0;
+			}
+			continue;
+		}
+		c->size = vt_raw_record_size(c->p, (size_t)(c->end - c->p), &c->h);
+		if (__builtin_expect(c->size == 0, 0)) {
+			/* what follows in this block cannot be found */
+			++*c->damaged;
+			c->p = c->end;
+			continue;
+		}
+		if (c->h.type != VT_RAW_TIME) {
+			c->now += c->h.dt;
+			return 1;
+		}
+		memcpy(&c->now, c->p + 8, 8);
+		c->p += 16;
+		c->size = 0;
+	}
+}
 
 #endif

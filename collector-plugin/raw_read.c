@@ -364,32 +364,6 @@ int vt_raw_file_alive(const struct vt_raw_file *f)
 
 /* ---- records ---- */
 
-/* Bytes of the data record at p, 0 if there is no whole valid one. */
-static size_t data_size(const uint8_t *p, size_t left)
-{
-	struct vt_raw_record h;
-	uint32_t n;
-
-	memcpy(&h, p, 8);
-	switch (h.type) {
-	case VT_RAW_COUNTERS:
-		n = h.n;
-		return n && 8 + 12 * (size_t)n <= left ? 8 + 12 * (size_t)n : 0;
-	case VT_RAW_TIME:
-	case VT_RAW_ENTER:
-	case VT_RAW_LEAVE:
-		return left >= 16 ? 16 : 0;
-	case VT_RAW_COMMENT:
-		if (left < 12) {
-			return 0;
-		}
-		memcpy(&n, p + 8, 4);
-		return n <= 1000 && 12 + vt_raw_pad(n) <= left ? 12 + vt_raw_pad(n) : 0;
-	default:
-		return 0;
-	}
-}
-
 size_t vt_raw_streams(const struct vt_raw_file *f)
 {
 	return f->n_streams;
@@ -405,7 +379,6 @@ int vt_raw_cursor_block(struct vt_raw_cursor *c)
 {
 	const struct vt_raw_block *b;
 	const uint8_t *p, *end;
-	size_t size;
 
 	while (c->next < c->last) {
 		b = block(c->f, c->f->ref[c->next++].index);
@@ -415,14 +388,7 @@ int vt_raw_cursor_block(struct vt_raw_cursor *c)
 		c->lost = b->lost;
 		c->now = b->base;
 		c->p = p;
-		/* a sum that is right says nothing about who computed it */
-		while (p + 8 <= end && (size = data_size(p, (size_t)(end - p))) > 0) {
-			p += size;
-		}
-		if (p != end) {
-			++*c->damaged;
-		}
-		c->end = p;
+		c->end = end;
 		if (c->p < c->end) {
 			return 1;
 		}

@@ -40,8 +40,8 @@ static void read_streams(struct vt_raw_file *f)
 
 	for (i = 0; i < vt_raw_streams(f); i++) {
 		vt_raw_cursor(f, i, &c);
-		while (vt_raw_cursor_block(&c)) {
-			for (p = c.p; p < c.end; p++) {
+		while (vt_raw_cursor_next(&c)) {
+			for (p = c.p; p < c.p + c.size; p++) {
 				sink += *p;
 			}
 		}

@@ -5,6 +5,8 @@
 #include "calib/map.h"
 #include "tests/lib/check.h"
 
+#include <math.h>
+
 static int64_t between(int64_t low, int64_t high)
 {
 	return low + (int64_t)(check_uniform() * (double)(high - low));
@@ -32,6 +34,63 @@ static void a_line_is_exact_over_thirty_days(void)
 		}
 		cal_map_free(&m);
 	}
+}
+
+/* Every stamp in a span, its ends too, must be what the map says, to the tick. Returns how many there were in one. */
+static long spans_agree(const struct cal_map *m, int64_t low, int64_t high)
+{
+	struct cal_span s;
+	long in = 0;
+	int i;
+
+	for (i = 0; i < 1000; i++) {
+		int64_t l = between(low, high), k, at[4];
+
+		cal_map_span(m, ltick(l), &s);
+		at[0] = l;
+		at[1] = s.from;
+		at[2] = s.to;
+		at[3] = s.to > s.from ? s.from + between(0, s.to - s.from < 1LL << 50 ? s.to - s.from : 1LL << 50) : s.to;
+		for (k = 0; k < 4 && s.from <= s.to; k++) {
+			int64_t want = cal_map_at(m, ltick(at[k])).v;
+
+			CHECK(at[k] >= s.from && at[k] <= s.to, "%lld is not in its span", (long long)at[k]);
+			CHECK(cal_span_at(&s, at[k]) == want, "at %lld: %lld, the map says %lld", (long long)at[k],
+				(long long)cal_span_at(&s, at[k]), (long long)want);
+			in++;
+		}
+	}
+	return in;
+}
+
+static void a_span_is_the_map(void)
+{
+	enum { N = 12 };
+	long in = 0;
+	int round, i;
+
+	for (round = 0; round < 200; round++) {
+		struct cal_map m = { 0 };
+		ltick_t local[N];
+		gtick_t global[N];
+		double slope = pow(10, 6 * check_uniform() - 3);
+
+		CHECK(cal_map_line(&m, ltick(between(0, 1LL << 55)), gtick(between(-1000000, 1LL << 50)), slope, NULL) == 0, "line");
+		in += spans_agree(&m, m.piece[0].local.v - 1000, m.piece[0].local.v + (1LL << 52));
+		cal_map_free(&m);
+		local[0] = ltick(between(0, 1LL << 55));
+		global[0] = gtick(between(0, 1LL << 50));
+		for (i = 1; i < N; i++) {
+			int64_t step = between(1, round % 2 ? 50 : 30000000000);
+
+			local[i] = ltick_add(local[i - 1], step);
+			global[i] = gtick_add(global[i - 1], 1 + (int64_t)((double)step * (slope + 1e-3 * check_uniform())));
+		}
+		CHECK(cal_map_spline(&m, CAL_SPLINE_CONSTRAINED, local, global, 2 + (round % 3) * 5, NULL) == 0, "spline");
+		in += spans_agree(&m, local[0].v - 100, local[N - 1].v + 100);
+		cal_map_free(&m);
+	}
+	CHECK(in > 100000, "%ld stamps were in a span: too few", in);
 }
 
 static void different_local_ticks_never_share_a_global_tick(void)
@@ -343,6 +402,7 @@ int main(int argc, char **argv)
 {
 	check_args(argc, argv);
 	RUN(a_line_is_exact_over_thirty_days);
+	RUN(a_span_is_the_map);
 	RUN(different_local_ticks_never_share_a_global_tick);
 	RUN(the_spline_is_krugers);
 	RUN(the_cubic_reproduces_cubics);

@@ -80,38 +80,27 @@ static long read_back(struct vt_raw_file *f, uint64_t first, uint64_t *last, int
 		uint64_t want = first, v;
 
 		vt_raw_cursor(f, i, &c);
-		while (vt_raw_cursor_block(&c)) {
-			while (c.p < c.end) {
-				struct vt_raw_record h;
-				size_t k;
+		while (vt_raw_cursor_next(&c)) {
+			size_t k;
 
-				memcpy(&h, c.p, 8);
-				if (h.type == VT_RAW_TIME) {
-					memcpy(&c.now, c.p + 8, 8);
-					c.p += 16;
-					continue;
-				}
-				c.now += h.dt;
-				if (h.type != VT_RAW_COUNTERS) {
-					return -1;
-				}
-				memcpy(&v, c.p + 8, 8);
-				want = want ? want : v;
-				if (v != want || c.now != 1000 + (int64_t)v * step) {
-					return -1;
-				}
-				for (k = 0; k < h.n; k++) {
-					uint32_t id;
-
-					memcpy(&id, c.p + 8 + 8 * (size_t)h.n + 4 * k, 4);
-					if (id != k + 1) {
-						return -1;
-					}
-				}
-				want++;
-				n++;
-				c.p += 8 + 12 * (size_t)h.n;
+			if (c.h.type != VT_RAW_COUNTERS) {
+				return -1;
 			}
+			memcpy(&v, c.p + 8, 8);
+			want = want ? want : v;
+			if (v != want || c.now != 1000 + (int64_t)v * step) {
+				return -1;
+			}
+			for (k = 0; k < c.h.n; k++) {
+				uint32_t id;
+
+				memcpy(&id, c.p + 8 + 8 * (size_t)c.h.n + 4 * k, 4);
+				if (id != k + 1) {
+					return -1;
+				}
+			}
+			want++;
+			n++;
 		}
 		*last = want - 1;
 	}
