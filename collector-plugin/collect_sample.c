@@ -33,7 +33,7 @@
 #define SYS_close_range 436
 #endif
 
-enum { STACK = 1 << 20, CLOCK_EVERY_S = 10, ACCOUNT_EVERY_S = 1 };
+enum { STACK = 1 << 20, CLOCK_EVERY_S = 10, ACCOUNT_EVERY_S = 1, MAX_RESTARTED = 10 };
 
 int64_t vt_now_ns(clockid_t id)
 {
@@ -97,6 +97,20 @@ void *vt_pages(size_t size)
 	return p == MAP_FAILED ? NULL : p;
 }
 
+/* A device came or went, a count began anew: it stands in the trace, but not for ever. */
+static void say_restarted(struct vt_sampler *s, size_t planned, ltick_t now)
+{
+	char text[200];
+
+	if (s->restarted[planned] < MAX_RESTARTED) {
+		s->restarted[planned]++;
+		snprintf(text, sizeof(text), "counter %.80s: goes on from a new start: a device came or went, or the kernel's count jumped%s",
+			 smp_plan_at(s->c->plan, planned)->counter.name,
+			 s->restarted[planned] == MAX_RESTARTED ? " (said for the last time)" : "");
+		vt_raw_comment(s->stream, now, 0, text);
+	}
+}
+
 /* Reads all counters of a target and appends them; `more` values of ours go first. The stamp is taken just ahead of
  * the reading. -1: the target is gone. */
 static int sample(struct vt_sampler *s, struct vt_target *t, const uint32_t *more_id, const uint64_t *more, unsigned n_more)
@@ -116,6 +130,9 @@ static int sample(struct vt_sampler *s, struct vt_target *t, const uint32_t *mor
 		if (s->state[i] & SMP_VALID) {
 			id[k] = s->c->ids[smp_set_planned(t->set, i)];
 			v[k++] = s->value[i].u;
+		}
+		if (s->state[i] & SMP_RESTARTED) {
+			say_restarted(s, smp_set_planned(t->set, i), now);
 		}
 		if (k == VT_RAW_MAX_COUNTERS) {
 			vt_raw_counters(s->stream, now, (uint16_t)t->where, k, id, v);
@@ -511,7 +528,7 @@ static void *thread_main(void *arg)
 static struct vt_sampler *new_sampler(struct vt_collector *c)
 {
 	size_t n = c->plan ? smp_plan_size(c->plan) : 0;
-	struct vt_sampler *s = vt_pages(sizeof(*s) + (n + 1) * (sizeof(union smp_value) + 2));
+	struct vt_sampler *s = vt_pages(sizeof(*s) + (n + 1) * (sizeof(union smp_value) + 3));
 
 	if (!s) {
 		return NULL;
@@ -519,6 +536,7 @@ static struct vt_sampler *new_sampler(struct vt_collector *c)
 	s->value = (union smp_value *)(void *)(s + 1);
 	s->state = (uint8_t *)(s->value + n + 1);
 	s->said = s->state + n + 1;
+	s->restarted = s->said + n + 1;
 	s->c = c;
 	s->root = s->task = s->election = -1;
 	s->period_ns = (int64_t)(c->settings.sample_period * 1e9);

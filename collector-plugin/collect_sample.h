@@ -33,7 +33,8 @@ struct vt_sampler {
 	int64_t period_ns, account_ns, clock_ns, asleep_ns;
 	uint64_t info_bytes;
 	union smp_value *value;
-	uint8_t *state, *said; /* said: of each planned counter, that it does not work */
+	uint8_t *state;
+	uint8_t *said, *restarted; /* of each planned counter: that it does not work; how often it began anew */
 };
 
 int64_t vt_now_ns(clockid_t id);

@@ -29,7 +29,6 @@ struct wanted {
 	int cpu; /* -1: all together */
 	unsigned char column[2];
 	struct smp_total total;
-	int last_seen;
 };
 
 struct set {
@@ -37,6 +36,8 @@ struct set {
 	const struct smp_env *env;
 	size_t n, size;
 	int highest;      /* CPU asked for; -1: only the first line is read */
+	int n_cpus;
+	int64_t read_ms;  /* when the last values were read; 0: not yet */
 	char *buf;
 	struct wanted want[];
 };
@@ -125,13 +126,25 @@ static char *read_all(const struct smp_env *env, size_t *size)
 	return buf;
 }
 
-static int list(const struct smp_env *env, const char *hint, smp_each each, void *ctx, char why[SMP_TEXT])
+static int count_cpus(const char *buf)
 {
 	const char *line, *p;
 	uint64_t v[COLUMNS];
+	int cpu, n = 0;
+
+	for (line = buf; line; line = strchr(line, '\n'), line += line != NULL) {
+		p = label(line, &cpu);
+		n += p && cpu >= 0 && columns(p, v) == 0;
+	}
+	return n;
+}
+
+static int list(const struct smp_env *env, const char *hint, smp_each each, void *ctx, char why[SMP_TEXT])
+{
+	const char *line, *p;
 	size_t size;
 	char *buf;
-	int rc = 0, class, cpu, n_cpus = 0, per_cpu = strchr(hint, ':') != NULL || strstr(hint, "**") != NULL;
+	int rc = 0, class, cpu, n_cpus, per_cpu = strchr(hint, ':') != NULL || strstr(hint, "**") != NULL;
 
 	if (!smp_may_match(hint, "cpu_")) {
 		return 0;
@@ -140,10 +153,7 @@ static int list(const struct smp_env *env, const char *hint, smp_each each, void
 	if (!buf) {
 		return smp_why(why, "/proc/stat cannot be read: is /proc mounted?");
 	}
-	for (line = buf; line; line = strchr(line, '\n'), line += line != NULL) {
-		p = label(line, &cpu);
-		n_cpus += p && cpu >= 0 && columns(p, v) == 0;
-	}
+	n_cpus = count_cpus(buf);
 	for (class = 0; rc == 0 && class < CLASSES; class++) {
 		rc = list_one(class, -1, 100 / hertz(env) / (n_cpus ? n_cpus : 1), each, ctx);
 	}
@@ -211,7 +221,9 @@ static void *open_set(const struct smp_env *env, const struct smp_target *target
 		      char (*why_each)[SMP_TEXT], char why[SMP_TEXT])
 {
 	struct set *s = smp_alloc(sizeof(*s) + n * sizeof(s->want[0]));
-	size_t i;
+	long configured = sysconf(_SC_NPROCESSORS_CONF);
+	size_t i, size;
+	char *all;
 
 	(void)target;
 	if (!s) {
@@ -222,6 +234,11 @@ static void *open_set(const struct smp_env *env, const struct smp_target *target
 	s->n = n;
 	s->highest = -1;
 	s->file.fd = -1;
+	all = read_all(env, &size);
+	s->n_cpus = all ? count_cpus(all) : 0;
+	smp_free(all);
+	/* those that are off now may be switched on */
+	s->n_cpus = smp_live(env) && configured > s->n_cpus ? (int)configured : s->n_cpus;
 	for (i = 0; i < n; i++) {
 		if (parse_name(names[i], &s->want[i]) < 0) {
 			s->want[i].cpu = MAX_CPUS + 1;
@@ -241,8 +258,19 @@ static void *open_set(const struct smp_env *env, const struct smp_target *target
 	return s;
 }
 
-static int take_line(struct set *s, int cpu, const uint64_t v[COLUMNS], union smp_value *value, uint8_t *state)
+/* The most that a class of so many CPUs' time can have grown in so many ms, if it was read before: the time, and what
+ * the kernel adds late. A CPU without a tick is brought up to date once a second only. */
+static uint64_t most_ticks(const struct set *s, int cpus, int64_t elapsed_ms)
 {
+	uint64_t hz = (uint64_t)hertz(s->env);
+
+	return elapsed_ms < 0 ? UINT64_MAX : (uint64_t)elapsed_ms * (uint64_t)cpus * hz / 950 + (uint64_t)cpus * hz / 10 + hz;
+}
+
+static int take_line(struct set *s, int cpu, const uint64_t v[COLUMNS], int64_t elapsed_ms, union smp_value *value,
+		     uint8_t *state)
+{
+	uint64_t most = most_ticks(s, cpu < 0 ? s->n_cpus : 1, elapsed_ms), back = most_ticks(s, cpu < 0 ? s->n_cpus : 1, 0);
 	int valid = 0;
 	size_t i;
 
@@ -252,7 +280,7 @@ static int take_line(struct set *s, int cpu, const uint64_t v[COLUMNS], union sm
 		if (w->cpu == cpu) {
 			uint64_t raw = v[w->column[0]] + (w->column[1] != w->column[0] ? v[w->column[1]] : 0);
 
-			state[i] = smp_total_hold(&w->total, raw);
+			state[i] = smp_total_within(&w->total, raw, w->total.raw ? most : UINT64_MAX, back);
 			value[i].u = w->total.sum;
 			valid++;
 		}
@@ -266,6 +294,8 @@ static int read_set(void *set, union smp_value *value, uint8_t *state)
 	const char *line, *p;
 	uint64_t v[COLUMNS];
 	int cpu, valid = 0, again;
+	/* a snapshot's time does not pass */
+	int64_t now = smp_live(s->env) ? smp_now_ms() : 0, elapsed = s->read_ms ? now - s->read_ms : -1;
 
 	for (again = 0; again < 2; again++) {
 		if (smp_file_read(&s->file, s->buf, s->size) > 0 && strncmp(s->buf, "cpu ", 4) == 0) {
@@ -284,12 +314,13 @@ static int read_set(void *set, union smp_value *value, uint8_t *state)
 		if (!end || columns(p, v) < 0) {
 			break;
 		}
-		valid += take_line(s, cpu, v, value, state);
+		valid += take_line(s, cpu, v, elapsed, value, state);
 		if (cpu >= s->highest) {
 			break;
 		}
 		line = end;
 	}
+	s->read_ms = now;
 	return valid;
 }
 

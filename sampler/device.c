@@ -3,11 +3,11 @@
 #include "sampler/device.h"
 
 #include <errno.h>
-#include <time.h>
 #include <unistd.h>
 
-/* A scan costs some ten reads. What a new device has moved before it was found is in its own counts. */
-enum { RESCAN_MS = 10000, FILE_TEXT = 512 };
+/* A scan costs some ten reads. What a new device has moved before it was found is in its own counts; what comes and
+ * goes between two scans is not seen. */
+enum { RESCAN_MS = 1000, FILE_TEXT = 512 };
 
 struct device {
 	char name[SMP_DEVICE_NAME];
@@ -39,14 +39,6 @@ struct set {
 	size_t n;
 	struct wanted want[];
 };
-
-static int64_t now_ms(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC_COARSE, &t);
-	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
-}
 
 /* Looks for "disk:NAME" among the words of the facts. Returns 1 or 0; -1 when no fact is about this class. */
 static int in_facts(const struct smp_device_class *class, const char *hw, const char *name)
@@ -184,7 +176,7 @@ static void leave(struct device *d)
 static int rescan(struct set *s)
 {
 	struct scan scan = { s, smp_root(s->env) };
-	int64_t now = now_ms();
+	int64_t now = smp_now_ms();
 	size_t i;
 	int rc, f;
 
@@ -285,7 +277,7 @@ int smp_device_read(void *set, union smp_value *value, uint8_t *state)
 	size_t i;
 
 	/* a snapshot has no clock of its own: its files may change between any two reads */
-	if (!smp_live(s->env) || now_ms() - s->scanned_ms >= RESCAN_MS) {
+	if (!smp_live(s->env) || smp_now_ms() - s->scanned_ms >= RESCAN_MS) {
 		rescan(s);
 	}
 	for (i = 0; i < s->n_dev; i++) {

@@ -9,6 +9,7 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/rootfs.h"
@@ -169,6 +170,14 @@ int smp_dir_each(int root, const char *path, int (*each)(const char *name, void 
 	close(fd);
 	errno = saved;
 	return n < 0 ? -1 : rc;
+}
+
+int64_t smp_now_ms(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC_COARSE, &t);
+	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
 }
 
 int smp_exists(int root, const char *path)

@@ -49,6 +49,9 @@ void smp_file_close(struct smp_file *f);
  * returned if not 0, or -1 with errno when the directory cannot be read. */
 int smp_dir_each(int root, const char *path, int (*each)(const char *name, void *ctx), void *ctx);
 
+/* Milliseconds of a clock that never steps, as exact as the kernel's tick, without a system call. */
+int64_t smp_now_ms(void);
+
 /* Does path exist below root? */
 int smp_exists(int root, const char *path);
 
@@ -100,14 +103,22 @@ static inline uint8_t smp_total_add(struct smp_total *t, uint64_t raw)
 	return state;
 }
 
-/* As above for counts that the kernel sometimes takes back a little (iowait): the total waits. */
-static inline uint8_t smp_total_hold(struct smp_total *t, uint64_t raw)
+/* As above for counts of which it is known how much they can have grown since the last read: what is more than
+ * `most` was not counted in that time, but comes from another account of the kernel's, as when a CPU is switched off
+ * or on. Small steps back (iowait) wait, large ones begin anew. */
+static inline uint8_t smp_total_within(struct smp_total *t, uint64_t raw, uint64_t most, uint64_t back)
 {
-	if (raw > t->raw) {
+	uint8_t state = SMP_VALID;
+
+	if (raw < t->raw ? t->raw - raw > back : raw - t->raw > most) {
+		state |= SMP_RESTARTED;
+	} else if (raw <= t->raw) {
+		return state;
+	} else {
 		t->sum += raw - t->raw;
-		t->raw = raw;
 	}
-	return SMP_VALID;
+	t->raw = raw;
+	return state;
 }
 
 /* Writes a reason; always terminated. Returns -1, for `return smp_why(...)`. */
