@@ -307,10 +307,20 @@ static int check_def(struct stx_fdef *f, struct stf_err *err)
 	return arrays ? bad(err, "array is missing at the end of", f->specifier, strlen(f->specifier)) : 0;
 }
 
+static size_t count_words(char *line)
+{
+	size_t n, words = 0;
+
+	while (word(&line, &n)) {
+		words++;
+	}
+	return words;
+}
+
 static struct stx_fdef *parse_record(struct stx_defs *d, char *line, struct stf_err *err)
 {
 	struct stx_fdef *f = calloc(1, sizeof(*f));
-	size_t n;
+	size_t n, fields;
 	char *s = word(&line, &n), *end;
 	unsigned long id = s ? strtoul(s, &end, 10) : 0;
 
@@ -332,17 +342,18 @@ static struct stx_fdef *parse_record(struct stx_defs *d, char *line, struct stf_
 		bad(err, "not a specifier:", s ? s : "", n);
 		goto fail;
 	}
+	fields = count_words(line);
+	if (fields > STX_MAX_DEF_FIELDS) {
+		bad(err, "more than 256 fields in", s, n);
+		goto fail;
+	}
 	f->specifier = copy(s, n);
-	f->field = calloc(STX_MAX_DEF_FIELDS, sizeof(*f->field));
+	f->field = calloc(fields + 1, sizeof(*f->field));
 	if (!f->specifier || !f->field) {
 		stx_no_memory(err);
 		goto fail;
 	}
 	while ((s = word(&line, &n))) {
-		if (f->n == STX_MAX_DEF_FIELDS) {
-			bad(err, "more than 256 fields in", f->specifier, strlen(f->specifier));
-			goto fail;
-		}
 		line += *line != 0;
 		s[n] = 0;
 		if (parse_field(d, &f->field[f->n++], f, s, err) < 0) {
@@ -350,9 +361,6 @@ static struct stx_fdef *parse_record(struct stx_defs *d, char *line, struct stf_
 		}
 	}
 	if (check_def(f, err) == 0) {
-		struct stx_ffield *p = realloc(f->field, (f->n ? f->n : 1) * sizeof(*p));
-
-		f->field = p ? p : f->field;
 		return f;
 	}
 fail:

@@ -260,6 +260,27 @@ struct stx_source *stx_reader_source(const struct stf_reader *r, const struct st
 	return s;
 }
 
+int stx_reader_load(struct stf_reader *r, struct stx_source *s, struct stf_err *err)
+{
+	int rc;
+
+	s->defs = &r->defs;
+	rc = read_index(r, s, &r->fault);
+	r->skipped += s->skipped;
+	/* declarations are worth reading even if the index is damaged behind the file list */
+	if (read_declarations(r, rc < 0 ? err : &r->fault) < 0) {
+		rc = -1;
+	}
+	if (rc == 0) {
+		rc = check_index(r, s, &r->fault);
+	}
+	if (rc < 0) {
+		*err = r->fault;
+		rc = r->flags & STF_READ_DAMAGED ? 0 : -1;
+	}
+	return rc;
+}
+
 struct stf_reader *stf_reader_open(const char *path, unsigned flags, struct stf_err *err)
 {
 	struct stf_reader *r = calloc(1, sizeof(*r));
@@ -279,20 +300,7 @@ struct stf_reader *stf_reader_open(const char *path, unsigned flags, struct stf_
 	if (!s || read_definitions(r, s, err) < 0) {
 		goto out;
 	}
-	s->defs = &r->defs;
-	rc = read_index(r, s, &r->fault);
-	r->skipped += s->skipped;
-	/* declarations are worth reading even if the index is damaged behind the file list */
-	if (read_declarations(r, rc < 0 ? err : &r->fault) < 0) {
-		rc = -1;
-	}
-	if (rc == 0) {
-		rc = check_index(r, s, &r->fault);
-	}
-	if (rc < 0) {
-		*err = r->fault;
-		rc = flags & STF_READ_DAMAGED ? 0 : -1;
-	}
+	rc = stx_reader_load(r, s, err);
 out:
 	stx_source_close(s);
 	if (rc < 0) {

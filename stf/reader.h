@@ -42,6 +42,8 @@ struct stf_reader {
 
 /* A copy of a record in one piece of memory: record, values, arrays. */
 struct stf_record *stx_copy_record(const struct stf_record *r);
+/* Index and declarations of a trace whose definition layer is known; s stands behind that layer in the base file. */
+int stx_reader_load(struct stf_reader *r, struct stx_source *s, struct stf_err *err);
 /* anchors.c: of a data file; NULL without memory. Without an anchor file there are none. */
 const struct stx_anchors *stx_reader_anchors(struct stf_reader *r, uint32_t file);
 /* How far a record of this data file may be late; UINT64_MAX: the trace does not say. */

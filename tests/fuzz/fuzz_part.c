@@ -2,8 +2,9 @@
 /* One part of a good trace with every record, replaced by anything: FUZZ_PART is layer (the lines of the base file),
  * index (the records behind them), declarations, data, anchors or frames (data stored compressed). The first byte of an
  * input chooses the byte order (1), whether references are checked (64) and, between these, the component, which is read
- * alone or (128) with the others; data and frames through a reader that stays open. */
+ * alone or (128) with the others. What is good ahead of it is read once only, which makes most of the speed. */
 #include "tests/fuzz/read_trace.h"
+#include "stf/reader.h"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -91,53 +92,14 @@ static int fits(const char *suffix)
 	}
 }
 
-/* The golden trace as a single file, one part replaced. */
-static uint8_t *compose(const struct golden *g, int which, const uint8_t *data, size_t size, size_t *n)
-{
-	int frames = FUZZ_NAME[0] == 'f', i;
-	size_t head = 16 + (size_t)g->n * 64, at = head, own;
-	uint8_t *out = malloc(head + size + (1 << 20));
-	char *line = (char *)out;
-	const uint8_t *layer_end = memmem(g->part[0].p, g->part[0].n, "\nEND\n", 5);
-
-	if (!out || !layer_end) {
-		abort();
-	}
-	layer_end += 5;
-	line += sprintf(line, "STFSINGLE 1.0\n");
-	for (i = 0; i < g->n; i++) {
-		own = at;
-		if (i != which || FUZZ_NAME[0] == 'i') {
-			size_t m = i == which ? (size_t)(layer_end - g->part[0].p) : g->part[i].n;
-
-			memcpy(out + at, g->part[i].p, m);
-			at += m;
-		}
-		if (i == which) {
-			memcpy(out + at, data, size);
-			at += size;
-		}
-		if (i == which && FUZZ_NAME[0] == 'l') {
-			memcpy(out + at, layer_end, g->part[0].n - (size_t)(layer_end - g->part[0].p));
-			at += g->part[0].n - (size_t)(layer_end - g->part[0].p);
-		}
-		line += sprintf(line, "FILE %s%s %zu %zu\n", i ? g->part[i].suffix : "base", i == which && frames ? ".zst" : "", own,
-				at - own);
-	}
-	line += sprintf(line, "END\n");
-	memset(line, 'x', (size_t)(out + head - (uint8_t *)line));
-	*n = at;
-	return out;
-}
-
-/* ---- data and frames: only their own file is new for each input ---- */
+/* ---- the golden trace as files, of which one is new for each input ---- */
 
 static char scratch[40];
 static struct open_golden {
-	struct stf_reader *r[2];
-	int replaced; /* part whose file holds an input; 0: none */
-	int fd;
-} opened[2];
+	struct stf_reader *r[2]; /* plain, and checking references */
+	int replaced;            /* part whose file holds inputs */
+	int fd;                  /* of that file; -1: none yet */
+} opened[2] = { { .fd = -1 }, { .fd = -1 } };
 
 static void file_name(char *path, size_t size, int which, const char *suffix, const char *ending)
 {
@@ -203,7 +165,7 @@ static void replace(struct open_golden *o, const struct golden *g, int which, in
 	const char *ending = FUZZ_NAME[0] == 'f' ? ".zst" : "";
 	char path[100];
 
-	if (o->replaced) {
+	if (o->fd >= 0) {
 		close(o->fd);
 		file_name(path, sizeof(path), which, g->part[o->replaced].suffix, ending);
 		unlink(path);
@@ -217,28 +179,114 @@ static void replace(struct open_golden *o, const struct golden *g, int which, in
 	o->replaced = k;
 }
 
+/* Length of the good definition layer. */
+static size_t layer_length(const struct golden *g)
+{
+	const uint8_t *end = memmem(g->part[0].p, g->part[0].n, "\nEND\n", 5);
+
+	if (!end) {
+		abort();
+	}
+	return (size_t)(end + 5 - g->part[0].p);
+}
+
+/* The input between what stays ahead of it and behind it in its file. */
+static void write_input(const struct golden *g, int fd, const uint8_t *data, size_t size)
+{
+	size_t layer = layer_length(g), ahead = FUZZ_NAME[0] == 'i' ? layer : 0;
+	size_t behind = FUZZ_NAME[0] == 'l' ? g->part[0].n - layer : 0;
+
+	if (ftruncate(fd, 0) < 0 || pwrite(fd, g->part[0].p, ahead, 0) != (ssize_t)ahead ||
+	    pwrite(fd, data, size, (off_t)ahead) != (ssize_t)size ||
+	    pwrite(fd, g->part[0].p + layer, behind, (off_t)(ahead + size)) != (ssize_t)behind) {
+		abort();
+	}
+}
+
+static void close_loaded(struct stf_reader *r)
+{
+	memset(&r->defs, 0, sizeof(r->defs));
+	stf_reader_close(r);
+}
+
+/* Index and declarations anew. The definition layer, which would take most of the time, is taken from `good`. */
+static struct stf_reader *load_again(const struct golden *g, const struct stf_reader *good, const char *path)
+{
+	struct stf_reader *r = calloc(1, sizeof(*r));
+	struct stx_source *s;
+	struct stf_err err;
+	int bad;
+
+	if (!r || stx_archive_open(&r->archive, path, &err) < 0 || !(s = stx_source_open(&r->archive, "", &err))) {
+		abort();
+	}
+	r->flags = good->flags;
+	r->defs = good->defs;
+	r->index_at = layer_length(g);
+	if (stx_source_seek(s, r->index_at, 0, &err) < 0) {
+		abort();
+	}
+	s->lost_count = 0;
+	bad = stx_reader_load(r, s, &err) < 0;
+	stx_source_close(s);
+	if (bad) {
+		close_loaded(r);
+		r = NULL;
+	}
+	return r;
+}
+
+static void forget_anchors(struct stf_reader *r)
+{
+	size_t i;
+
+	for (i = 0; i < r->n_anchors; i++) {
+		free(r->anchors[i].anchor);
+	}
+	r->n_anchors = 0;
+}
+
 static void read_replaced(const struct golden *g, int which, int k, unsigned choice, const uint8_t *data, size_t size)
 {
 	struct open_golden *o = &opened[which];
+	struct stf_reader *r;
+	int checked = choice & 64 ? 1 : 0, alone = !(choice & 128);
+	const char *suffix = g->part[k].suffix;
+	char path[100];
 
 	if (!o->r[0]) {
 		open_golden(o, g, which);
 	}
-	if (o->replaced != k) {
+	if (o->fd < 0 || o->replaced != k) {
 		replace(o, g, which, k);
 	}
-	if (ftruncate(o->fd, 0) < 0 || pwrite(o->fd, data, size, 0) != (ssize_t)size) {
-		abort();
+	write_input(g, o->fd, data, size);
+	file_name(path, sizeof(path), which, "", "");
+	switch (FUZZ_NAME[0] == 'd' ? FUZZ_NAME[1] : FUZZ_NAME[0]) {
+	case 'l': /* layer */
+		read_trace(path, o->r[checked]->flags, suffix, alone);
+		break;
+	case 'i': /* index */
+	case 'e': /* declarations */
+		r = load_again(g, o->r[checked], path);
+		if (r) {
+			read_open_trace(r, suffix, alone);
+			close_loaded(r);
+		}
+		break;
+	case 'a': /* anchors, data */
+		forget_anchors(o->r[checked]);
+		read_open_trace(o->r[checked], suffix, alone);
+		break;
+	default: /* frames */
+		read_open_trace(o->r[checked], suffix, alone);
 	}
-	read_open_trace(o->r[choice & 64 ? 1 : 0], g->part[k].suffix, !(choice & 128));
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static struct golden golden[2];
 	const struct golden *g;
-	uint8_t *p;
-	size_t n;
 	int i, k, which = -1;
 
 	if (!golden[0].n) {
@@ -254,12 +302,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 			which = i;
 		}
 	}
-	if (!strcmp(FUZZ_NAME, "data") || FUZZ_NAME[0] == 'f') {
-		read_replaced(g, data[0] & 1, which, data[0], data + 1, size - 1);
-		return 0;
-	}
-	p = compose(g, which, data + 1, size - 1, &n);
-	read_bytes(p, n, data[0] & 64 ? STF_READ_CHECK_REFS : STF_READ_DAMAGED, g->part[which].suffix, !(data[0] & 128));
-	free(p);
+	read_replaced(g, data[0] & 1, which, data[0], data + 1, size - 1);
 	return 0;
 }

@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# What search.sh runs: the fuzz targets with clang, libFuzzer and AddressSanitizer, behind one library of all folders
+# in two kinds. SRC, BUILD (configured) and OUT are given; make -f search.mk ... OUT/fuzz_NAME.
+#
+# "all" shows libFuzzer every branch and every comparison. "parts", for what stands behind a good definition layer, leaves
+# out that layer and the comparisons: half the time of an execution for what its stored inputs know already.
+CC = clang
+UBSAN = # -fsanitize=undefined -fno-sanitize-recover=undefined, at a third of the speed
+FLAGS = -g -O2 -w -std=gnu11 -D_GNU_SOURCE -DFUZZING -fsanitize=address $(UBSAN) -I$(BUILD) -I$(SRC) -MMD -MP
+COVERAGE_all = -fsanitize=fuzzer-no-link
+COVERAGE_parts = -fsanitize=fuzzer-no-link -fno-sanitize-coverage=trace-cmp -fsanitize-coverage-ignorelist=$(OUT)/good-parts
+LIBS = -lm -lzstd -lxxhash -ljansson -ldl -lpthread -lgsl -lgslcblas
+
+folders = base timers stf calib sampler tools
+sources = $(filter-out %_main.c %/stftool.c $(SRC)/tools/merge.c %_mpi.c %/tmr_mpi_wtime.c $(wildcard $(SRC)/calib/timertest*.c $(SRC)/calib/calibsim*.c), \
+	$(foreach f,$(folders),$(wildcard $(SRC)/$(f)/*.c)) \
+	$(wildcard $(SRC)/collector-plugin/address.c $(SRC)/collector-plugin/merge*.c $(SRC)/collector-plugin/raw*.c))
+names = $(patsubst $(SRC)/%.c,%,$(sources))
+
+part = layer index declarations data anchors frames
+parts = index declarations data anchors frames
+other = single vtf words option raw sampler
+
+all: $(addprefix $(OUT)/fuzz_,$(part) $(other))
+
+$(OUT)/good-parts:
+	mkdir -p $(OUT)
+	printf 'src:*/stf/deflayer.c\nsrc:*/stf/layout.c\nsrc:*/tests/fuzz/*\n' >$@
+
+$(OUT)/all/%.o: $(SRC)/%.c
+	@mkdir -p $(@D)
+	$(CC) $(FLAGS) $(COVERAGE_all) -c -o $@ $<
+$(OUT)/parts/%.o: $(SRC)/%.c | $(OUT)/good-parts
+	@mkdir -p $(@D)
+	$(CC) $(FLAGS) $(COVERAGE_parts) -c -o $@ $<
+$(OUT)/%/lib.a:
+	rm -f $@
+	ar rcs $@ $^
+$(OUT)/all/lib.a: $(addprefix $(OUT)/all/,$(addsuffix .o,$(names)))
+$(OUT)/parts/lib.a: $(addprefix $(OUT)/parts/,$(addsuffix .o,$(names)))
+
+$(addprefix $(OUT)/fuzz_,$(parts)): $(OUT)/fuzz_%: $(SRC)/tests/fuzz/fuzz_part.c $(OUT)/parts/lib.a
+	$(CC) $(FLAGS) $(COVERAGE_parts) -DFUZZ_PART=$* -fsanitize=fuzzer -o $@ $^ $(LIBS)
+$(OUT)/fuzz_layer: $(SRC)/tests/fuzz/fuzz_part.c $(OUT)/all/lib.a
+	$(CC) $(FLAGS) $(COVERAGE_all) -DFUZZ_PART=layer -fsanitize=fuzzer -o $@ $^ $(LIBS)
+$(addprefix $(OUT)/fuzz_,$(other)): $(OUT)/fuzz_%: $(SRC)/tests/fuzz/fuzz_%.c $(OUT)/all/lib.a
+	$(CC) $(FLAGS) $(COVERAGE_all) -fsanitize=fuzzer -o $@ $^ $(LIBS)
+
+-include $(wildcard $(OUT)/*/*/*.d $(OUT)/*.d)
