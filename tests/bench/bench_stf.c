@@ -9,6 +9,7 @@
 
 #include <dirent.h>
 #include <pthread.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
@@ -361,57 +362,145 @@ static void run_all(unsigned k)
 
 /* ---- readers beside each other ---- */
 
+enum { COMPUTE_STEPS = 20000000 };
+
+/* One thread's part: files first to last of the two. */
 struct reading {
-	const char *path, *suffix;
-	struct work_sum got;
+	const char *path;
+	int first, last, cpu; /* cpu -1: where the scheduler puts it */
+	int compute;          /* instead of reading, steps that need no memory: what the machine itself gives */
+	pthread_barrier_t *start;
+	struct work_sum got[2];
+	double from, to;
+	pthread_t thread;
 };
 
-static void *read_one(void *arg)
+static uint64_t compute(uint64_t x)
 {
-	struct reading *r = arg;
+	int i;
 
-	stf_read_file(r->path, r->suffix, 0, UINT64_MAX, 0, &r->got);
+	for (i = 0; i < COMPUTE_STEPS; i++) {
+		x ^= x << 13;
+		x ^= x >> 7;
+		x ^= x << 17;
+	}
+	return x;
+}
+
+static void *do_part(void *arg)
+{
+	static const char *const suffix[2] = { ".c.0", ".c.1" };
+	struct reading *r = arg;
+	cpu_set_t set;
+	int i;
+
+	if (r->cpu >= 0) {
+		CPU_ZERO(&set);
+		CPU_SET(r->cpu, &set);
+		pthread_setaffinity_np(pthread_self(), sizeof(set), &set);
+	}
+	pthread_barrier_wait(r->start);
+	r->from = bench_now();
+	for (i = r->first; i <= r->last; i++) {
+		memset(&r->got[i], 0, sizeof(r->got[i]));
+		if (r->compute) {
+			r->got[i].n = compute((uint64_t)i + 1);
+		} else {
+			stf_read_file(r->path, suffix[i], 0, UINT64_MAX, 0, &r->got[i]);
+		}
+	}
+	r->to = bench_now();
 	return NULL;
 }
 
-/* One reader on two files, one after the other, over two readers at once: 2 is all there is. Time that went by,
- * whatever -c says. */
+/* Seconds from the first one's start to the last one's end. */
+static double do_parts(struct reading *r, unsigned n)
+{
+	pthread_barrier_t start;
+	double from, to;
+	unsigned i;
+
+	pthread_barrier_init(&start, NULL, n);
+	for (i = 0; i < n; i++) {
+		r[i].start = &start;
+		if (pthread_create(&r[i].thread, NULL, do_part, &r[i]) != 0) {
+			die("no thread", NULL);
+		}
+	}
+	for (i = 0, from = to = 0; i < n; i++) {
+		pthread_join(r[i].thread, NULL);
+		from = i == 0 || r[i].from < from ? r[i].from : from;
+		to = i == 0 || r[i].to > to ? r[i].to : to;
+	}
+	pthread_barrier_destroy(&start);
+	return to - from;
+}
+
+/* One thread with both files over two threads with one each: 2 is all there is. */
+static double two_over_one(const char *path, const int cpu[2], int compute, const struct truth *t)
+{
+	struct reading one = { .path = path, .last = 1, .cpu = cpu[0], .compute = compute }, two[2];
+	double a, b;
+	int i;
+
+	two[0] = two[1] = one;
+	two[0].last = 0;
+	two[1].first = 1;
+	two[1].cpu = cpu[1];
+	a = do_parts(&one, 1);
+	b = do_parts(two, 2);
+	for (i = 0; i < 2 && !compute; i++) {
+		check("parallel", &two[i].got[i], &t->all);
+		check("parallel, alone", &one.got[i], &t->all);
+	}
+	return a / b;
+}
+
+/* The first two processors that this program may use. */
+static int two_cpus(int cpu[2])
+{
+	cpu_set_t set;
+	int i, n = 0;
+
+	if (sched_getaffinity(0, sizeof(set), &set) < 0) {
+		return -1;
+	}
+	for (i = 0; i < CPU_SETSIZE && n < 2; i++) {
+		if (CPU_ISSET(i, &set)) {
+			cpu[n++] = i;
+		}
+	}
+	return n == 2 ? 0 : -1;
+}
+
+/* Time that went by, whatever -c says. Each reader has a processor of its own, as a parallel program's processes have; beside
+ * it where the scheduler puts two threads, and what two processors give for work that needs nothing but them. */
 static void bench_parallel(unsigned k)
 {
-	struct series s = { .name = k == 5 ? "stf.parallel.read.k5" : "stf.parallel.read" };
+	struct series s[3] = { { .name = "stf.parallel.read" }, { .name = "stf.parallel.read.unpinned" }, { .name = "stf.parallel.compute" } };
+	static const int anywhere[2] = { -1, -1 };
 	struct truth t = find_truth(samples, k);
 	clockid_t was = bench_clock;
-	char stf[500];
-	double a, b;
-	int i, j;
+	char stf[500], name[80];
+	int i, cpu[2];
 
+	if (two_cpus(cpu) < 0) {
+		fprintf(stderr, "bench_stf: only one processor may be used: stf.parallel was not measured\n");
+		return;
+	}
 	snprintf(stf, sizeof(stf), "%s/p.stf", dir);
 	stf_write_procs(stf, samples, k, 0, 2);
 	bench_clock = CLOCK_MONOTONIC;
 	for (i = 0; i < runs; i++) {
-		struct reading r[2] = { { .path = stf, .suffix = ".c.0" }, { .path = stf, .suffix = ".c.1" } }, alone[2];
-		pthread_t thread[2];
-
-		memcpy(alone, r, sizeof(r));
-		a = bench_now();
-		for (j = 0; j < 2; j++) {
-			read_one(&alone[j]);
-		}
-		b = bench_now();
-		for (j = 0; j < 2; j++) {
-			if (pthread_create(&thread[j], NULL, read_one, &r[j]) != 0) {
-				die("no thread", NULL);
-			}
-		}
-		for (j = 0; j < 2; j++) {
-			pthread_join(thread[j], NULL);
-			check("parallel", &r[j].got, &t.all);
-			check("parallel, alone", &alone[j].got, &t.all);
-		}
-		s.v[i] = (b - a) / (bench_now() - b);
+		s[0].v[i] = two_over_one(stf, cpu, 0, &t);
+		s[1].v[i] = two_over_one(stf, anywhere, 0, &t);
+		s[2].v[i] = two_over_one(stf, cpu, 1, &t);
 	}
 	bench_clock = was;
-	bench_print(s.name, s.v, (size_t)runs, "1");
+	for (i = 0; i < 3; i++) {
+		snprintf(name, sizeof(name), "%s%s", s[i].name, k == 5 ? ".k5" : "");
+		bench_print(name, s[i].v, (size_t)runs, "1");
+	}
 	remove_all(dir);
 }
 
