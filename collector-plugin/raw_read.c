@@ -562,7 +562,8 @@ static int copy_next(struct vt_raw_file *f, struct copy *c)
 int vt_raw_definitions(struct vt_raw_file *f, int (*fn)(const struct vt_raw_def *d, void *ctx), void *ctx)
 {
 	struct copy c[VT_RAW_COPIES] = { { 0 } };
-	size_t room_size = f->head.block_size;
+	/* a definition is no longer than a block, and a block no longer than the file, whatever the head says */
+	size_t room_size = f->head.block_size < f->size ? f->head.block_size : f->size;
 	char *room = malloc(2 * room_size);
 	uint32_t *members = malloc(room_size);
 	struct vt_raw_def d;
