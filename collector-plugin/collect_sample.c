@@ -111,6 +111,12 @@ static void say_restarted(struct vt_sampler *s, size_t planned, ltick_t now)
 	}
 }
 
+/* TIME-WINDOWS count from where the trace begins. */
+static int in_window(const struct vt_sampler *s, ltick_t now)
+{
+	return vt_settings_in_window(&s->c->settings, (double)ltick_sub(now, s->c->pub.start) * tmr_period(s->c->pub.timer));
+}
+
 /* Reads all counters of a target and appends them; `more` values of ours go first. The stamp is taken just ahead of
  * the reading. -1: the target is gone. */
 static int sample(struct vt_sampler *s, struct vt_target *t, const uint32_t *more_id, const uint64_t *more, unsigned n_more)
@@ -120,8 +126,13 @@ static int sample(struct vt_sampler *s, struct vt_target *t, const uint32_t *mor
 	uint64_t v[VT_RAW_MAX_COUNTERS];
 	unsigned k;
 	ltick_t now = tmr_read(s->c->pub.timer);
-	int rc = t->set ? smp_set_read(t->set, s->value, s->state) : 0;
+	int rc;
 
+	/* a window may have ended since this round of samples began */
+	if (!in_window(s, now)) {
+		return 0;
+	}
+	rc = t->set ? smp_set_read(t->set, s->value, s->state) : 0;
 	for (k = 0; k < n_more; k++) {
 		id[k] = more_id[k];
 		v[k] = more[k];
@@ -389,7 +400,7 @@ static void tick(struct vt_sampler *s, int64_t due, int node)
 	int64_t woke = vt_now_ns(CLOCK_MONOTONIC), took;
 
 	look_for_gaps(s, woke, due);
-	if (vt_settings_in_window(&s->c->settings, 1e-9 * (double)(woke - a->started_ns))) {
+	if (in_window(s, tmr_read(s->c->pub.timer))) {
 		sample_all(s, woke > due ? woke - due : 0, node);
 	}
 	took = vt_now_ns(CLOCK_MONOTONIC) - woke;
@@ -429,7 +440,7 @@ static void loop(struct vt_sampler *s)
 		if (now >= due) {
 			tick(s, due, now >= node_due);
 			due = next_due(due, s->period_ns, now);
-		} else if (vt_settings_in_window(&s->c->settings, 1e-9 * (double)(now - s->c->account.started_ns))) {
+		} else if (in_window(s, tmr_read(s->c->pub.timer))) {
 			sample_node(s);
 		}
 		if (now >= node_due) {
@@ -438,8 +449,7 @@ static void loop(struct vt_sampler *s)
 		vt_raw_tick(s->c->pub.raw, tmr_read(s->c->pub.timer));
 	}
 	/* what counted until now */
-	now = vt_now_ns(CLOCK_MONOTONIC);
-	if (vt_settings_in_window(&s->c->settings, 1e-9 * (double)(now - s->c->account.started_ns))) {
+	if (in_window(s, tmr_read(s->c->pub.timer))) {
 		sample_all(s, 0, 1);
 	}
 }

@@ -124,12 +124,14 @@ ok "--list" $?
 ok "--list says why not" $?
 fresh
 options="--sample-period 10ms --keep-raw-events"
-sampled sleep 1
+sampled sleep 1.01
 "$build/vtrun" --sample-period 10ms --estimate 1s >"$dir/out" 2>&1
 bytes=$("$build/stftool" VT-flush-* --merge e.stf --verbose 0 && stat -c %s e.stf.c.0)
 estimate=$(awk '/^trace/ { print $2 * 1e6 }' "$dir/out")
+# a busy machine takes fewer samples than the hundred that were asked for
+ticks=$(sed -n 's/^INFO SAMPLER .* ticks \([0-9]*\) .*/\1/p' sleep.prot)
 options=
-awk -v a="$estimate" -v b="$bytes" 'BEGIN { print a, b; exit !(a > b / 2 && a < b * 2) }' >>"$dir/out"
+awk -v a="$estimate" -v b="$bytes" -v n="$ticks" 'BEGIN { print a, b, n; b *= 100 / n; exit !(n > 10 && a > b / 2 && a < b * 2) }' >>"$dir/out"
 ok "--estimate is right within a factor of two" $?
 "$build/vtrun" --apptainer >"$dir/out" 2>&1 && grep -q "^apptainer exec --bind $build/.libs/libVTcs.so.*--bind $build/.*vtrun:.* -- PROGRAM" "$dir/out"
 ok "--apptainer names the library" $?
@@ -152,11 +154,12 @@ ok "preloaded by hand it does nothing" $?
 
 # ---- TIME-WINDOWS ----
 fresh
-options="--time-windows 0.5s:0.8s --sample-period 20ms"
-sampled sleep 1.2
+options="--time-windows 0.5s:1.4s --sample-period 20ms"
+sampled sleep 1.7
 options=
 "$build/stftool" sleep.stf --dump >"$dir/out" 2>&1
-awk '$2 == "SAMP" { if (min == "" || $1 < min) min = $1; if ($1 > max) max = $1 } END { print min, max; exit !(min >= 4.9e8 && max <= 8.3e8 && max > 6e8) }' \
-	"$dir/out" >"$dir/verify"
+# the trace's clock is the timer's as measured, the window's as the kernel states it: up to a hundredth apart
+awk '$2 == "SAMP" { if (min == "" || $1 < min) min = $1; if ($1 > max) max = $1 }
+	END { print min, max; exit !(min >= 0.495e9 && max <= 1.414e9 && max > 0.6e9) }' "$dir/out" >"$dir/verify"
 ok "TIME-WINDOWS: samples from within only" $?
 done_testing
