@@ -29,15 +29,16 @@ static int several_units(void)
 	return sched_getaffinity(0, sizeof(set), &set) == 0 && CPU_COUNT(&set) > 1;
 }
 
-/* The machine may be busy: a proof that ran out of time is made again. */
+/* The machine may be busy: a proof that ran out of time is made again, and one that finds one clock to be several, as it may
+ * when every exchange was interrupted. The other way round it must never err. */
 static int prove(double budget_s, struct tmr_proof *p)
 {
 	struct tkm_err err = { .text = "" };
 	int i, rc = 0;
 
-	for (i = 0; i < 20; i++) {
+	for (i = 0; i < 60; i++) {
 		rc = tmr_prove_one_clock(&units, 10e-9, budget_s, p, &err);
-		if (rc < 0 || p->proven == p->units) {
+		if (rc < 0 || (p->proven == p->units && (apart_ns != 0 || (p->one_clock && p->within_s < 1e-3)))) {
 			break;
 		}
 	}

@@ -49,21 +49,37 @@ static void list_has_every_timer_and_every_reason(void)
 	free(text);
 }
 
+static double monotonic_s(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (double)ts.tv_sec + 1e-9 * (double)ts.tv_nsec;
+}
+
+/* The kernel slews its clocks by at most a tenth. A clock that is set may be set just now: it gets another chance. */
 static void check_one_real_timer(const char *name, void *ctx)
 {
 	struct tkm_err err;
 	struct tmr_timer *t = tmr_open(name, 0, &err);
 	struct timespec nap = { 0, 20000000 };
+	double s, before, most, tick;
 	ltick_t a, b;
-	double s;
+	int i = 0, good;
 
 	(void)ctx;
 	CHECK(t && t->hz > 0, "%s has no frequency", name);
-	a = tmr_read_ordered(t);
-	nanosleep(&nap, NULL);
-	b = tmr_read(t);
-	s = (double)ltick_sub(b, a) * tmr_period(t);
-	CHECK(s >= 0.0199 && s < 2, "%s counted %g s in 20 ms", name, s);
+	tick = tmr_period(t);
+	do {
+		before = monotonic_s();
+		a = tmr_read_ordered(t);
+		nanosleep(&nap, NULL);
+		b = tmr_read_ordered(t);
+		most = monotonic_s() - before;
+		s = (double)ltick_sub(b, a) * tick;
+		good = s >= 0.02 / 1.11 - 2 * tick && s <= 1.11 * most + 2 * tick;
+	} while (!good && (t->flags & TMR_STEPPED) && ++i < 10);
+	CHECK(good, "%s counted %g s in 0.02 to %g s", name, s, most);
 	tmr_close(t);
 }
 
@@ -276,25 +292,32 @@ static void grid_of_a_counter_that_moves_in_steps(void)
 
 static void quality_sees_what_was_injected(void)
 {
+	struct tmr_virtual v = { .now_ps = 7000000000000, .read_cost_ps = 50000 };
 	struct tkm_err err;
-	struct tmr_timer *t = tmr_open("sim:base=clock_monotonic,tick=1us,drift=100ppm", 0, &err);
+	struct tmr_timer *t = tmr_open("sim:base=clock_monotonic_raw,tick=1us,drift=100ppm", 0, &err);
 	struct tmr_quality q;
 
 	CHECK(t && tmr_quality_measure(t, 0.5, &q, &err) == 0, "%s", err.text);
-	CHECK_NEAR(tmr_effective_tick(t, &q), 1e-6, 1e-9);
 	CHECK_INT(q.smallest_ticks, 1);
 	CHECK_INT(q.backward, 0);
-	CHECK((double)q.equal / (double)q.increments > 0.5, "share of equal neighbours %g", (double)q.equal / (double)q.increments);
 	CHECK(q.have_freq, "no frequency");
-	/* NTP may steer clock_monotonic by up to 500 ppm against the raw clock: the bound is generous */
-	CHECK_NEAR(q.freq.hz, 1e6 * (1 + 100e-6), 1e6 * 510e-6);
+	/* the raw clock, which is the reference too, is not steered */
+	CHECK_NEAR(q.freq.hz, 1e6 * (1 + 100e-6), q.freq.bound_ppm + 0.1);
 	CHECK(q.bin[0] == 0 && q.bin[1] + q.bin[2] > 0, "bins");
 	tmr_close(t);
 
-	t = tmr_open("sim:base=clock_monotonic,noise=200ns,seed=9,tick=1ns", 0, &err);
+	/* a read that takes 50 ns on any machine */
+	t = tmr_sim_wrap(tmr_virtual_open(&v), "tick=1us", 0, &err);
 	CHECK(t && tmr_quality_measure(t, 0.1, &q, &err) == 0, "%s", err.text);
-	CHECK(q.backward > 1000 && q.worst_backward_ticks < -100, "%lld steps back, worst %lld", q.backward,
-		(long long)q.worst_backward_ticks);
+	CHECK_INT(q.backward, 0);
+	CHECK_NEAR((double)q.equal / (double)q.increments, 0.95, 0.001);
+	CHECK_NEAR(q.grid.ticks, 1, 0);
+	tmr_close(t);
+	t = tmr_sim_wrap(tmr_virtual_open(&v), "noise=200ns,seed=9,tick=1ns", 0, &err);
+	CHECK(t && tmr_quality_measure(t, 0.1, &q, &err) == 0, "%s", err.text);
+	/* differences of 50 ns with 283 ns of noise: 43 % are below 0 */
+	CHECK_NEAR((double)q.backward / (double)q.increments, 0.43, 0.01);
+	CHECK(q.worst_backward_ticks < -500, "worst step back %lld", (long long)q.worst_backward_ticks);
 	CHECK_INT(q.bin[0], q.backward);
 	tmr_close(t);
 }
@@ -311,15 +334,15 @@ static void cpu_frequency_agrees_with_the_kernel(void)
 		return;
 	}
 	CHECK(tmr_freq_measure(t, 0.3, &f, &err) == 0, "%s", err.text);
-	CHECK(f.hz > 1e6 && f.se_ppm < 5, "%g Hz +- %g ppm", f.hz, f.se_ppm);
+	CHECK(f.hz > 1e6 && f.bound_ppm < 1000, "%g Hz +- %g ppm", f.hz, f.bound_ppm);
 	if (kernel > 0) {
 		/* the raw clock is the kernel's own conversion of this counter; bogomips is from before it was
-		 * refined */
-		CHECK(fabs(f.hz / kernel - 1) * 1e6 < (strstr(from, "bogomips") ? 300 : 1) + f.bound_ppm, "measured %.3f, kernel %.3f", f.hz, kernel);
+		 * refined, by up to a hundredth (tsc_refine_calibration_work) */
+		CHECK(fabs(f.hz / kernel - 1) * 1e6 < (strstr(from, "bogomips") ? 10000 : 1) + f.bound_ppm, "measured %.3f, kernel %.3f", f.hz, kernel);
 	}
 	n = tmr_open("CPU_Norm", 0, &err);
 	CHECK(n && tmr_freq_measure(n, 0.3, &f, &err) == 0, "%s", err.text);
-	CHECK_NEAR(f.hz, 1e9, 1e9 * 2e-6);
+	CHECK_NEAR(f.hz, 1e9, 1e3 * (2 + f.bound_ppm));
 	tmr_close(n);
 	tmr_close(t);
 }
