@@ -22,7 +22,7 @@ for n in 1 2 4; do
 	ok "every format, scope and target comes back from $n ranks with three threads each" $?
 done
 clean
-SAY=$dir/say timeout 60 "$MPIRUN" -np 2 ./kinds 1 >out 2>&1
+SAY=$dir/say timeout 300 "$MPIRUN" -np 2 ./kinds 1 >out 2>&1
 rc=$?
 cat say.* 2>/dev/null | LC_ALL=C sort >want
 samples kinds.stf | LC_ALL=C sort >have
@@ -50,11 +50,8 @@ mpi_compile "$MPICC" mpi_pingpong.c pp -lVT
 for sync in '' sync; do
 	for timer in CPU clock_monotonic; do
 		# shellcheck disable=SC2086
-		VT_TIMER=$timer run 4 ./pp $sync && one_trace pp 4 &&
-			samples pp.stf -t >have && [ "$(wc -l <have)" -eq 1200 ] &&
-			awk '{ v = $NF ""; if (v <= last && NR > 1) { print "after " last " comes " v; wrong = 1 } last = v }
-				END { exit wrong }' have >>out
-		ok "no message of a ping-pong is reversed: timer $timer${sync:+, with VT_timesync}" $?
+		VT_TIMER=$timer run 4 ./pp $sync && one_trace pp 4 && in_order pp.stf pp.clk 1200
+		ok "no message of a ping-pong is reversed by more than the stated bound: timer $timer${sync:+, with VT_timesync}" $?
 	done
 done
 
@@ -63,7 +60,7 @@ done
 mpi_compile "$MPICC" mpi_plain.c plain -pthread
 for what in '' thread twice; do
 	# shellcheck disable=SC2086
-	timeout 60 "$MPIRUN" -np 4 ./plain $what 2>&1 | LC_ALL=C sort >without
+	timeout 300 "$MPIRUN" -np 4 ./plain $what 2>&1 | LC_ALL=C sort >without
 	# shellcheck disable=SC2086
 	run 4 ./plain $what && diff without output >>out && one_trace plain 4 &&
 		for r in 0 1 2 3; do
@@ -85,9 +82,10 @@ samples kinds.stf | cut -d' ' -f1 | grep : | grep -v g: | cut -d: -f1 | sort -u 
 [ "$(cat have)" = '1 3 ' ] && one_trace kinds 4
 ok "PROCESS leaves out the even ranks" $?
 VT_PROCESS='0:N off 1:N:2 on' run 4 ./plain wait 5
-"$build/tests/vt/samples" plain.stf 2>>out | awk '$1 ~ /^[0-9]+:0$/ { n[$1]++ } END { for (r in n) print r, n[r] }' >have
-# what MPI_Init lasted the sampler did not know it yet
-awk '{ n[$1] = $2 } END { exit !(n["0:0"] * 2 < n["1:0"] && n["2:0"] * 2 < n["3:0"]) }' have && one_trace plain 4
+"$build/tests/vt/samples" plain.stf -t 2>>out | awk '$2 ~ /^[0-9]+:0$/ { last[$2] = $1 } END { for (r in last) print r, last[r] }' >have
+# while MPI_Init lasted the sampler did not know it yet; the program runs for half a second behind it
+cat have >>out
+awk '{ last[$1] = $2 } END { exit !(last["0:0"] + 0.4 < last["1:0"] && last["2:0"] + 0.4 < last["3:0"]) }' have && one_trace plain 4
 ok "and counters of a rank that is off are not sampled" $?
 SAY=$dir/say VT_PROCESS='0:1 discard' run 4 ./kinds
 samples kinds.stf | cut -d' ' -f1 | grep : | grep -v g: | cut -d: -f1 | sort -u | tr '\n' ' ' >have
@@ -135,7 +133,7 @@ salvage() # salvage RANKS: every raw file that is there makes one sound trace of
 {
 	ls VT-flush-*.dat >>out 2>&1
 	# shellcheck disable=SC2046
-	timeout 60 "$build/stftool" $(ls VT-flush-*.dat) --merge saved.stf >>out 2>&1 &&
+	timeout 300 "$build/stftool" $(ls VT-flush-*.dat) --merge saved.stf >>out 2>&1 &&
 		"$build/stftool" saved.stf --verify >>out 2>&1 &&
 		[ "$("$build/xstftool" saved.stf 2>>out | sed -n 's/^NCPUS //p' | wc -w)" -eq "$1" ]
 }
@@ -147,20 +145,22 @@ run 4 ./plain exit
 rc=$?
 [ $rc -ne 0 ] && salvage 4
 ok "a rank that exits early" $?
-for moment in 0.3 0.6 0.9; do
+for moment in 0 0.3 0.6; do
 	clean
-	"$MPIRUN" -np 4 "$build/vtrun" -- ./plain wait 30 >out 2>&1 &
+	# it runs for half a minute unless it is killed; mpirun itself sometimes waits for ever for ranks that are all gone
+	timeout -k 5 100 "$MPIRUN" -np 4 "$build/vtrun" -- ./plain wait 300 >out 2>&1 &
 	launcher=$!
-	sleep $moment
-	for _ in 1 2 3 4 5 6 7 8 9 10; do
-		[ "$(ls VT-flush-*_2-*.dat 2>/dev/null | wc -l)" -eq 1 ] && [ "$(ls VT-flush-*.dat | wc -l)" -eq 4 ] && break
+	tries=0
+	until [ "$(ls VT-flush-*.dat 2>/dev/null | wc -l)" -eq 4 ] || [ $tries -ge 250 ]; do
+		tries=$((tries + 1))
 		sleep 0.1
 	done
+	sleep $moment
 	victim=$(ls VT-flush-*_2-*.dat 2>/dev/null | sed 's/.*-\([0-9]*\)\.dat$/\1/')
 	[ -n "$victim" ] && kill -9 "$victim"
 	wait $launcher
 	salvage 4
-	ok "SIGKILL of one rank at $moment s" $?
+	ok "SIGKILL of one rank $moment s after all have begun" $?
 done
 
 echo "1..$count"

@@ -54,7 +54,7 @@ run()
 	n=$1
 	shift
 	clean
-	timeout 120 "$MPIRUN" -np "$n" "$build/vtrun" -- "$@" >out 2>&1
+	timeout 300 "$MPIRUN" -np "$n" "$build/vtrun" -- "$@" >out 2>&1
 	status=$?
 	grep -v ' Tickmark ' out | LC_ALL=C sort >output
 	return $status
@@ -72,4 +72,24 @@ one_trace() # one_trace NAME RANKS
 samples() # samples TRACE...: of the program's own counters
 {
 	"$build/tests/vt/samples" "$@" 2>>out | grep -vE ' (Tickmark|OS|PERF_DATA|sampler):'
+}
+
+# The events of mpi_pingpong.c, N of them, in the order that their values say: none has a stamp ahead of the one before by more
+# than what the correction states of the two ranks. On a clock that they share that is nothing, on a busy machine, where a clock
+# is not proven to be shared and messages take long, it is more than a fast message takes.
+in_order() # in_order TRACE CLK N
+{
+	"$build/tests/vt/truth" "$2" >bounds 2>>out && samples "$1" -t >have && [ "$(wc -l <have)" -eq "$3" ] &&
+		LC_ALL=C sort -k 9,9 have | awk '
+		FILENAME == "bounds" { bound[$1] = $2; largest = $2 > largest ? $2 : largest; next }
+		{ r = $2 + 0; most = r == rank ? 0 : bound[r] + bound[rank] + 1e-9 }
+		n++ && $1 < stamp - most { printf "%s is %g us ahead of %s, the bounds are %g us\n", $NF, (stamp - $1) * 1e6, value, most * 1e6; wrong = 1 }
+		n > 1 && stamp - $1 > back { back = stamp - $1 }
+		{ stamp = $1; rank = r; value = $NF }
+		END { printf "# %d events, reversed by %g us at most, the largest bound is %g us\n", n, back * 1e6, largest * 1e6; exit wrong || n == 0 }
+		' bounds - >order
+	rc=$?
+	cat order >>out
+	grep '^# ' order
+	return $rc
 }

@@ -2,7 +2,8 @@
 /* Holds the stamps of a trace of mpi_truth.c against the clock that its values show: truth TRACE CLK. For each rank but
  * the first: how far its stamps are from the master's by that clock (median over its samples, of the differences that
  * preemption between the two readings made least), and the largest bound that its correction states. Exit status 1 when
- * one is not inside the other, 2 when there is nothing to compare. */
+ * one is not inside the other, 2 when there is nothing to compare.
+ * truth CLK: prints the largest bound of each rank, "RANK SECONDS". */
 #include "config.h"
 
 #include <math.h>
@@ -94,6 +95,22 @@ static double largest_bound(const struct cal_map *m)
 	return worst;
 }
 
+static int print_bounds(const char *path)
+{
+	struct cal_run run;
+	struct tkm_err err;
+	size_t i;
+
+	if (cal_clk_load(path, &run, &err) < 0) {
+		fprintf(stderr, "truth: %s\n", err.text);
+		return 2;
+	}
+	for (i = 0; i < run.ranks; i++) {
+		printf("%zu %.9g\n", i, largest_bound(&run.rank[i].map));
+	}
+	return 0;
+}
+
 int main(int argc, char **argv)
 {
 	struct cal_run run;
@@ -101,6 +118,9 @@ int main(int argc, char **argv)
 	int bad = 0, compared = 0;
 	size_t i;
 
+	if (argc == 2) {
+		return print_bounds(argv[1]);
+	}
 	if (argc < 3 || read_trace(argv[1]) < 0 || cal_clk_load(argv[2], &run, &err) < 0) {
 		fprintf(stderr, "truth: nothing to read\n");
 		return 2;

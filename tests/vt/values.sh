@@ -54,7 +54,7 @@ try() # try NAME ARGUMENTS...: runs $dir/prog, compares
 	name=$1
 	shift
 	rm -f "$dir"/t.* "$dir/say"
-	timeout 60 "$dir/prog" "$@" >"$dir/out" 2>&1 && same
+	timeout 300 "$dir/prog" "$@" >"$dir/out" 2>&1 && same
 	ok "$name" $?
 }
 
@@ -66,14 +66,14 @@ try() # try NAME ARGUMENTS...: runs $dir/prog, compares
 	compile ${CC:-cc} -std=c99 "$here/callback.c" && try "callbacks sample at state changes, per thread"
 	compile ${CC:-cc} -std=c99 "$here/wild.c" && try "what programs in the wild do hurts nobody"
 	compile ${CC:-cc} -std=c99 "$here/threads.c" && try "eight threads at once, and others that come and go"
-	compile ${CC:-cc} -std=c99 "$here/api_all.c" && rm -f "$dir"/t.* && timeout 60 "$dir/prog" libVTcs, >"$dir/out" 2>&1
+	compile ${CC:-cc} -std=c99 "$here/api_all.c" && rm -f "$dir"/t.* && timeout 300 "$dir/prog" libVTcs, >"$dir/out" 2>&1
 	ok "every function of VT.h answers" $?
 }
 if [ "${CXX:-no}" != no ]; then
 	# shellcheck disable=SC2086
 	compile $CXX -std=c++11 "$here/kinds.c" && try "the same as C++11" 2
 	# shellcheck disable=SC2086
-	compile $CXX -std=c++11 "$here/api_cxx.cc" && rm -f "$dir"/t.* && timeout 60 "$dir/prog" >"$dir/out" 2>&1
+	compile $CXX -std=c++11 "$here/api_cxx.cc" && rm -f "$dir"/t.* && timeout 300 "$dir/prog" >"$dir/out" 2>&1
 	ok "the classes of C++" $?
 else
 	skip "C++" "no C++ compiler here (configure CXX=...)"
@@ -87,17 +87,17 @@ fi
 # shellcheck disable=SC2086
 if compile ${CC:-cc} -std=c99 "$here/kinds.c"; then
 	rm -f "$dir"/t.* "$dir/say"
-	timeout 60 "$build/vtrun" -- "$dir/prog" 2 >"$dir/out" 2>&1 && same
+	timeout 300 "$build/vtrun" -- "$dir/prog" 2 >"$dir/out" 2>&1 && same
 	ok "a program linked with -lVTcs, started by vtrun" $?
 fi
 # shellcheck disable=SC2086
 if ${CC:-cc} $san -D_GNU_SOURCE -I"$src/collector-plugin" -I"$src" "$here/kinds.c" -L"$lib" -lVTnull \
 	-Wl,-rpath,"$lib" -lm -pthread -o "$dir/prog" >"$dir/out" 2>&1; then
 	rm -f "$dir"/t.* "$dir/say"
-	timeout 60 "$build/vtrun" -- "$dir/prog" 2 >"$dir/out" 2>&1 && same
+	timeout 300 "$build/vtrun" -- "$dir/prog" 2 >"$dir/out" 2>&1 && same
 	ok "a program linked with -lVTnull is recorded when vtrun starts it" $?
 	rm -f "$dir"/t.*
-	timeout 60 "$dir/prog" 2 >"$dir/out" 2>&1 && ! ls "$dir"/t.* >/dev/null 2>&1
+	timeout 300 "$dir/prog" 2 >"$dir/out" 2>&1 && ! ls "$dir"/t.* >/dev/null 2>&1
 	ok "and is not without" $?
 fi
 
