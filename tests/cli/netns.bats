@@ -58,7 +58,7 @@ sleepers()
 	before=$(ip -o link | wc -l)
 	sh "$netns" -- mpirun -np 2 sleep $nap 3>&- &
 	rig=$!
-	for _ in $(seq 100); do
+	for _ in $(seq 600); do
 		[ "$(sleepers)" -lt 2 ] || break
 		sleep 0.1
 	done

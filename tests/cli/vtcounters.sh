@@ -35,7 +35,7 @@ says()
 {
 	name=$1 status=$2 pattern=$3
 	shift 3
-	timeout 60 "$@" >out 2>&1
+	timeout 300 "$@" >out 2>&1
 	rc=$?
 	[ $rc -eq "$status" ] && grep -q -- "$pattern" out && result "$name" "" && return
 	result "$name" "status $rc, wanted $status and \"$pattern\": $(head -n 20 out)"

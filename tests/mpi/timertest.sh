@@ -42,7 +42,7 @@ run()
 	elif [ "$np" = alone ]; then
 		ASAN_OPTIONS=$no_leaks "$build/timertest" "$@" >"$dir/out" 2>"$dir/err" </dev/null
 	else
-		ASAN_OPTIONS=$no_leaks timeout 120 mpirun --oversubscribe -np "$np" "$build/timertest" "$@" >"$dir/out" 2>"$dir/err" </dev/null
+		ASAN_OPTIONS=$no_leaks timeout 300 mpirun --oversubscribe -np "$np" "$build/timertest" "$@" >"$dir/out" 2>"$dir/err" </dev/null
 	fi
 	status=$?
 }

@@ -26,7 +26,7 @@ run() # run NP ARGUMENTS...
 {
 	np=$1
 	shift
-	(cd "$dir" && ASAN_OPTIONS=$no_leaks timeout 120 mpirun --oversubscribe -np "$np" "$build/timertest" --truth "$@" \
+	(cd "$dir" && ASAN_OPTIONS=$no_leaks timeout 300 mpirun --oversubscribe -np "$np" "$build/timertest" --truth "$@" \
 		>out 2>err </dev/null)
 	status=$?
 }

@@ -39,7 +39,7 @@ done
 
 # a thread that is alive at the end has counted until then
 fresh
-options="--counter perf_page_faults --sample-period 200ms"
+options="--counter perf_page_faults --sample-period 50ms"
 sampled "$turns" last-faults
 options=
 got=$(last_of perf_page_faults "1:0")

@@ -57,7 +57,7 @@ fresh() # an empty folder, which becomes the current one
 sampled() # sampled COMMAND...: under vtrun, with $options; output in $dir/out and $dir/err, exit status in $status
 {
 	# shellcheck disable=SC2086
-	timeout 60 "$build/vtrun" ${options:-} -- "$@" >"$dir/out" 2>"$dir/err" </dev/null
+	timeout 300 "$build/vtrun" ${options:-} -- "$@" >"$dir/out" 2>"$dir/err" </dev/null
 	status=$?
 }
 

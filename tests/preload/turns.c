@@ -164,7 +164,7 @@ static pthread_t early;
 __attribute__((constructor)) static void before_main(void)
 {
 	if (getenv("EARLY_THREAD")) {
-		pthread_create(&early, NULL, sleeper, (void *)(intptr_t)300);
+		pthread_create(&early, NULL, sleeper, (void *)(intptr_t)1000);
 	}
 }
 
@@ -536,7 +536,7 @@ static void *touches(void *pages)
 {
 	long i, size = sysconf(_SC_PAGESIZE);
 
-	nap(250);
+	nap(1000); /* until the sampler has seen this thread, on a busy machine too */
 	for (i = 0; i < PAGES; i++) {
 		((volatile char *)pages)[i * size] = 1;
 	}
