@@ -101,20 +101,41 @@ int cal_fit_line(const struct cal_session *session, size_t sessions, double nomi
 /* Nine tenths within this many times the shortest round trip make a quiet session. */
 static const double quiet_ratio = 1.6;
 
+static size_t count_within(const struct cal_session *s, double slope, double limit)
+{
+	size_t i, n = 0;
+
+	for (i = 0; i < s->n; i++) {
+		n += cal_rtt(&s->sample[i], slope) <= limit;
+	}
+	return n;
+}
+
 /* Which samples the mean is taken over: returns the round trip up to which they count, or a negative number
- * when the session is not quiet. */
+ * when the session is not quiet. It is the faster half: what is slow is rarely slow in both directions alike. */
 static double gate(const struct cal_session *s, double slope)
 {
-	double shortest = INFINITY;
-	size_t i, within = 0;
+	double shortest = INFINITY, low, high;
+	size_t i;
 
 	for (i = 0; i < s->n; i++) {
 		shortest = fmin(shortest, cal_rtt(&s->sample[i], slope));
 	}
-	for (i = 0; i < s->n; i++) {
-		within += cal_rtt(&s->sample[i], slope) <= quiet_ratio * shortest;
+	low = shortest;
+	high = quiet_ratio * shortest;
+	if (count_within(s, slope, high) * 10 < s->n * 9) {
+		return -1;
 	}
-	return within * 10 >= s->n * 9 ? quiet_ratio * shortest : -1;
+	for (i = 0; i < 30; i++) {
+		double middle = 0.5 * (low + high);
+
+		if (count_within(s, slope, middle) * 2 < s->n) {
+			low = middle;
+		} else {
+			high = middle;
+		}
+	}
+	return high;
 }
 
 /* Means of the middles of the samples that count, as differences from the reference, and the standard error

@@ -25,9 +25,9 @@ struct cal_line {
 int cal_fit_line(const struct cal_session *session, size_t sessions, double nominal, struct cal_line *out,
 	struct tkm_err *err);
 
-/* How to estimate: the mean of the kept samples (the guide); or, for CAL_QUIET, that mean over the samples
- * within 1.6 times the shortest round trip if nine tenths are, else the midpoint of the two one-way minima,
- * and in both cases nothing outside what is certain. */
+/* How to estimate: the mean of the kept samples (the guide); or, for CAL_QUIET, if nine tenths of the round trips are
+ * within 1.6 times the shortest, the mean over the faster half of the samples, else the midpoint of the two one-way
+ * minima, and in both cases nothing outside what is certain. */
 enum cal_estimate {
 	CAL_MEAN,
 	CAL_QUIET,

@@ -11,8 +11,8 @@
 /* Nodes that are kept. When they are too many, every second one of the older half goes: the base line stays. */
 enum { MOST = 64 };
 
-/* A node lies on the line if it is within so many times its scatter. */
-static const double on_line = 2.5;
+/* Nodes lie on a line if they are within so many times their scatter. */
+static const double on_line = 2;
 
 void cal_online_begin(struct cal_online *o, const struct cal_online_options *opt)
 {
@@ -147,45 +147,107 @@ static void keep_rate(struct cal_map *m, double low, double high, double wander)
 	m->max_wander = fmax(m->max_wander, wander);
 }
 
-/* Least squares over the newest w nodes, as a slope beyond o->slope and a value at the newest. */
-static int fit(const struct cal_online *o, size_t w, struct tkm_line *line)
+/* By how many times their sigma the nodes scatter at the most, from what four neighbours each leave of a parabola: what
+ * the rate does meanwhile is not in that. At least 1. Only of the newer half, from which none was thinned out. */
+static double scatter(const struct cal_map *m)
+{
+	double off = 0;
+	size_t first = m->nodes > MOST / 2 ? m->nodes - MOST / 2 : 0, i, j, k, n = 0;
+
+	for (i = first; i + 4 <= m->nodes; i++) {
+		double sum = 0, squares = 0;
+
+		for (j = i; j < i + 4; j++) {
+			double weight = 1;
+
+			for (k = i; k < i + 4; k++) {
+				weight /= k == j ? 1 : 1e-6 * (double)ltick_sub(m->node[j].local, m->node[k].local);
+			}
+			sum += weight * (double)gtick_sub(m->node[j].global, m->node[i].global);
+			squares += weight * weight * m->node[j].sigma * m->node[j].sigma;
+		}
+		if (squares > 0 && isfinite(squares)) {
+			off += fabs(sum) / sqrt(squares);
+			n++;
+		}
+	}
+	/* sigma from the mean of |x|, and more of it while few nodes say so */
+	return n ? fmax(1, sqrt(M_PI / 2) * off / (double)n * (1 + 1 / sqrt((double)n))) : 1;
+}
+
+/* The newest nodes as points: local ticks behind the newest, global ticks beyond o->slope, and their sigma. */
+struct points {
+	double x[MOST], y[MOST], sigma[MOST];
+};
+
+static void points_of(const struct cal_online *o, size_t w, double more, struct points *p)
 {
 	const struct cal_map *m = &o->map;
 	const struct cal_node *last = &m->node[m->nodes - 1];
-	double x[MOST], y[MOST], weight[MOST];
 	size_t i;
-	int good = 1;
 
 	for (i = 0; i < w; i++) {
 		const struct cal_node *n = &m->node[m->nodes - w + i];
 
-		x[i] = (double)ltick_sub(n->local, last->local);
-		y[i] = (double)gtick_sub(n->global, last->global) - o->slope * x[i];
-		weight[i] = isfinite(n->sigma) && n->sigma > 0 ? 1 / (n->sigma * n->sigma) : 0;
+		p->x[i] = (double)ltick_sub(n->local, last->local);
+		p->y[i] = (double)gtick_sub(n->global, last->global) - o->slope * p->x[i];
+		p->sigma[i] = n->sigma > 0 ? more * n->sigma : INFINITY;
 	}
-	if (tkm_line_fit(x, y, weight, w, line) < 0 && tkm_line_fit(x, y, NULL, w, line) < 0) {
-		return 0;
-	}
-	for (i = 0; i < w; i++) {
-		good = good && fabs(y[i] - tkm_line_at(line, x[i])) <= on_line * m->node[m->nodes - w + i].sigma;
-	}
-	return good;
 }
 
-/* The line for the stamps to come: as many of the newest nodes as lie on one. */
+/* How far the points are from the line in units of their sigma: of a few the farthest, of many what is usual, because
+ * now and then one is far off. */
+static double misses(const struct points *p, size_t w, const struct tkm_line *line)
+{
+	double off[MOST], most = 0;
+	size_t i;
+
+	for (i = 0; i < w; i++) {
+		off[i] = fabs(p->y[i] - tkm_line_at(line, p->x[i])) / p->sigma[i];
+		most = fmax(most, off[i]);
+	}
+	return w < 6 ? most : 1.4826 * tkm_median(off, w);
+}
+
+/* Least squares over the newest w nodes, as a slope beyond o->slope and a value at the newest; points that are far off
+ * count less (Huber's weights). Do they lie on the line? */
+static int fit(const struct cal_online *o, size_t w, double more, struct tkm_line *line)
+{
+	double weight[MOST];
+	struct points p;
+	size_t i;
+	int pass;
+
+	points_of(o, w, more, &p);
+	for (pass = 0; pass < 4; pass++) {
+		for (i = 0; i < w; i++) {
+			double off = pass ? fabs(p.y[i] - tkm_line_at(line, p.x[i])) / p.sigma[i] : 0;
+
+			weight[i] = fmin(1, 1.5 / fmax(off, 1e-9)) / (p.sigma[i] * p.sigma[i]);
+		}
+		if (tkm_line_fit(p.x, p.y, weight, w, line) < 0 && tkm_line_fit(p.x, p.y, NULL, w, line) < 0) {
+			*line = (struct tkm_line){ .slope = 0 };
+			return 0;
+		}
+	}
+	return misses(&p, w, line) <= on_line;
+}
+
+/* The line for the stamps to come: as many of the newest nodes as lie on one. That fewer of them do not says nothing
+ * where more do: it was chance. */
 static int predict(struct cal_online *o, struct tkm_err *err)
 {
 	struct cal_map *m = &o->map;
 	const struct cal_node *last = &m->node[m->nodes - 1];
 	struct tkm_line best = { .slope = 0 }, line;
-	double at;
+	double at, more = scatter(m);
 	size_t w;
 
-	for (w = 2; w <= m->nodes; w++) {
-		if (!fit(o, w, &line) && w > 2) {
+	for (w = m->nodes; w >= 2; w--) {
+		if (fit(o, w, more, &line) || w == 2) {
+			best = line;
 			break;
 		}
-		best = line;
 	}
 	o->slope += best.slope;
 	if (m->rate_high > 0) {

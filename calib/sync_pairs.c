@@ -18,6 +18,13 @@ enum { HALF = 12, BATCH = 2 * HALF };
 enum { MOST_HELD = 8 };
 static const double hold_up_s = 1e-3;
 
+/* What makes the two shortest ways together shorter by less than this share is not worth another batch. In a tree, where
+ * all wait for the slowest pair of a round, a batch costs nothing while there is time: there anything is worth it. */
+static double worth(const struct cal_sync_options *opt)
+{
+	return opt->pair_budget_s > 0 ? 0 : 0.02;
+}
+
 const double cal_pair_budget_s = 250e-6;
 
 /* Of a process that has slept. What is cold for longer shows in the round trips: it is in no one-way minimum, and no
@@ -86,11 +93,12 @@ struct ways {
 	double up, down;
 };
 
-/* Adds a batch to the session; returns 1 if a way got shorter, -1 without memory. */
-static int take(const struct cal_sample *s, double slope, ltick_t local0, ltick_t master0, struct ways *best,
+/* Adds a batch to the session; returns 1 if the ways got shorter by that share, -1 without memory. */
+static int take(const struct cal_sample *s, double slope, ltick_t local0, ltick_t master0, double share, struct ways *best,
 	struct cal_session *out, struct tkm_err *err)
 {
-	int i, shorter = 0;
+	double before = best->up + best->down;
+	int i;
 
 	for (i = 0; i < BATCH; i++) {
 		double up, down;
@@ -101,14 +109,13 @@ static int take(const struct cal_sample *s, double slope, ltick_t local0, ltick_
 		}
 		up = (double)ltick_sub(s[i].master_in, master0) - slope * (double)ltick_sub(s[i].send, local0);
 		down = slope * (double)ltick_sub(s[i].recv, local0) - (double)ltick_sub(s[i].master_out, master0);
-		shorter |= up < best->up || down < best->down;
 		best->up = fmin(best->up, up);
 		best->down = fmin(best->down, down);
 		if (cal_session_add(out, &s[i]) < 0) {
 			return tkm_fail(err, TKM_ERR_NOMEM, "clock samples: out of memory");
 		}
 	}
-	return shorter;
+	return before - (best->up + best->down) > share * (best->up + best->down);
 }
 
 /* What the child knows at the end of a batch: its own stamps, and now the master's. */
@@ -192,7 +199,7 @@ static int child_takes(const struct cal_sample *s, const struct cal_sync_options
 		p->master0 = s[0].master_in;
 	}
 	p->kept = began;
-	shorter = take(s, p->slope, p->local0, p->master0, &p->best, out, err);
+	shorter = take(s, p->slope, p->local0, p->master0, worth(opt), &p->best, out, err);
 	if (shorter < 0) {
 		return -1;
 	}
