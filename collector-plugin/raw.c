@@ -30,7 +30,7 @@ uint64_t vt_raw_lost(const struct vt_raw *r)
 
 uint64_t vt_raw_size(const struct vt_raw *r)
 {
-	return r->forgotten ? 0 : r->head->head_size + r->file_blocks * r->block_size;
+	return r->forgotten ? 0 : r->head->head_size + atomic_load_explicit(&r->file_blocks, memory_order_relaxed) * r->block_size;
 }
 
 int vt_raw_stopped(const struct vt_raw *r)

@@ -26,7 +26,7 @@ struct vt_raw {
 	size_t first_full, n_full, n_sealed; /* the first n_sealed of them are */
 	size_t cap;                       /* of both arrays */
 	size_t mapped;                    /* blocks */
-	uint64_t file_blocks;
+	_Atomic uint64_t file_blocks;      /* changed under the lock, read by vt_raw_size() without */
 	size_t chunk;                     /* blocks that the file grows by */
 	size_t taken;                     /* blocks begun since the last tick */
 	struct vt_raw_stream *streams;

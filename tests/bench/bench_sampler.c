@@ -125,7 +125,7 @@ static double ticking(struct node *n, long period_ns, int ticks, enum what what)
 static void periodic(const char *label, long period_ns, int ticks, int rounds)
 {
 	static const char *const rules[] = { "disk_io on", "net_io on", "cpu_idle on", "cpu_sys on", "cpu_usr on" };
-	double v[3][64], ratio[64], floor_ratio[64];
+	double v[3][64], ratio[64], floor_ratio[64], over[64];
 	char name[64];
 	struct node n;
 	int i, k;
@@ -141,6 +141,7 @@ static void periodic(const char *label, long period_ns, int ticks, int rounds)
 		}
 		ratio[i] = v[SAMPLING][i] / v[WAKING][i];
 		floor_ratio[i] = v[BARE][i] / v[WAKING][i];
+		over[i] = v[SAMPLING][i] / v[BARE][i];
 	}
 	close_node(&n);
 	for (k = 0; k < n_bare; k++) {
@@ -151,6 +152,8 @@ static void periodic(const char *label, long period_ns, int ticks, int rounds)
 	if (n_bare) {
 		snprintf(name, sizeof(name), "sampler.cpu.%s.kernel.ratio", label);
 		bench_print(name, floor_ratio, (size_t)rounds, "ratio");
+		snprintf(name, sizeof(name), "sampler.cpu.%s.over_kernel.ratio", label);
+		bench_print(name, over, (size_t)rounds, "ratio");
 	}
 	snprintf(name, sizeof(name), "sampler.cpu.%s", label);
 	bench_print(name, v[SAMPLING], (size_t)rounds, "us");
