@@ -10,4 +10,4 @@ if [ ! -x "$build/tests/mpi/test_job" ] || ! command -v mpirun >/dev/null; then
 	echo "1..0 # SKIP this build has no MPI"
 	exit 0
 fi
-timeout 200 mpirun --oversubscribe -np 5 "$build/tests/mpi/test_job" </dev/null
+timeout 600 mpirun --oversubscribe -np 5 "$build/tests/mpi/test_job" </dev/null

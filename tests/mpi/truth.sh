@@ -18,6 +18,7 @@ ok() # ok NAME STATUS: status 0 is a pass; the output is shown otherwise
 	else
 		bad=1
 		echo "not ok $count - $1"
+		echo "# exit status ${status:-none}"
 		sed 's/^/# /' "$dir/out" "$dir/err" 2>/dev/null | head -60
 	fi
 }
@@ -26,7 +27,7 @@ run() # run NP ARGUMENTS...
 {
 	np=$1
 	shift
-	(cd "$dir" && ASAN_OPTIONS=$no_leaks timeout 300 mpirun --oversubscribe -np "$np" "$build/timertest" --truth "$@" \
+	(cd "$dir" && ASAN_OPTIONS=$no_leaks timeout 900 mpirun --oversubscribe -np "$np" "$build/timertest" --truth "$@" \
 		>out 2>err </dev/null)
 	status=$?
 }
@@ -52,12 +53,19 @@ for method in pairs itc min10 skampi hca3 jk; do
 done
 [ -z "$method" ]
 ok "each has its rows" $?
-# who has no drift is off by 37 ppm of 10 s; who has one is not
-awk 'function ns(s) { return s ~ /ps$/ ? s * 1e-3 : s ~ /ns$/ ? s + 0 : s ~ /us$/ ? s * 1e3 : s * 1e6 }
-	/^true error$/ { on = 1 } on && NF == 0 { exit } on && NF > 5 { later[$1] = ns($(NF - 3)); now[$1] = ns($(NF - 5)) }
-	END { for (m in now) printf "# %s: %g ns, after 10 s %g ns\n", m, now[m], later[m]
-		exit !(later["min10"] > 3e5 && later["min10"] < 4.5e5 && later["skampi"] > 3e5 && later["pairs"] < 5e4 && now["pairs"] > 0) }' \
-	"$dir/out"
+# Who has no drift is off by 37 ppm of 10 s, but for what he was off before; who has one is not, unless the bound says that
+# the machine was too busy to tell.
+awk 'function ns(s) { return s ~ /ps$/ ? s * 1e-3 : s ~ /ns$/ ? s + 0 : s ~ /us$/ ? s * 1e3 : s ~ /ms$/ ? s * 1e6 : s * 1e9 }
+	function most(range) { gsub(/[][]|.*\.\./, "", range); return ns(range) }
+	function off(m) { return later[m] > 3.7e5 ? later[m] - 3.7e5 : 3.7e5 - later[m] }
+	/^true error$/ || /^what it says itself/ { table++ }
+	NF == 0 && table > 1 { exit }
+	NF > 6 && table == 1 && $1 != "method" { now[$1] = most($(NF - 4)); later[$1] = ns($(NF - 3)); n++ }
+	NF > 6 && table == 2 && $1 == "pairs" { bound = most($(NF - 2)) }
+	END { for (m in now) printf "# %s: %g ns at most, after 10 s %g ns\n", m, now[m], later[m]
+		printf "# pairs: bound after 10 s %g ns at most\n", bound
+		exit !(n == 6 && off("min10") <= now["min10"] + 1e4 && off("skampi") <= now["skampi"] + 1e4 &&
+			now["pairs"] > 0 && bound > 0 && later["pairs"] <= (bound > 1.85e5 ? bound : 1.85e5)) }' "$dir/out"
 ok "10 s later, an offset without a slope is off by the drift" $?
 [ "$(find "$dir" -type f | wc -l)" -eq 2 ]
 ok "it writes no file" $?
