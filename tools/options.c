@@ -31,7 +31,7 @@ static void make_table(struct stt_options *o, struct tkm_option *t)
 		{ "LOGFILE-FORMAT", TKM_OPTION_TEXT, &o->logfile_format, 0, 0, "ASCII|STF|SINGLESTF", "format of the output" },
 		{ "LOGFILE-NAME", TKM_OPTION_TEXT, &o->logfile_name, 0, 0, "FILE", "name of the output, - for standard output" },
 		{ "LOGFILE-PREFIX", TKM_OPTION_TEXT, &o->logfile_prefix, 0, 0, "DIR", "where relative output names begin" },
-		{ "MATCHED-VTF", TKM_OPTION_BOOL, &o->matched_vtf, 0, 0, NULL, "a message's send and receive on one line" },
+		{ "MATCHED-VTF", TKM_OPTION_BOOL, &o->matched_vtf, 0, 0, NULL, "a message or a collective operation on one line" },
 		{ "MERGE", TKM_OPTION_NAME, &o->merge, 0, 0, "[FILE]", "make a trace of raw files (FILE... are VT-flush-*.dat)" },
 		{ "MOVE", TKM_OPTION_NAME, &o->move, 0, 0, "[FILE|DIR]", "give the trace and its components another name" },
 		{ "PRINT-CLOCK", TKM_OPTION_BOOL, &o->print_clock, 0, 0, NULL,

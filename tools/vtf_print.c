@@ -2,16 +2,26 @@
 /* Prints a trace as ASCII VTF: the head, the declarations, the statistics, the events by time. */
 #include "config.h"
 #include "tools/vtf.h"
+#include "tools/vtf_collop.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* The second half of a message, waiting for its time. */
+/* A collective operation, some lines of which are still to come. */
+struct operation {
+	struct vtf_collop c;
+	uint64_t number; /* from 1, in the order of the trace */
+	uint32_t left;   /* lines */
+};
+
+/* The second half of a message, or a member's line of a collective operation, waiting for its time. */
 struct half {
 	uint64_t time, number; /* number: of the message, from 1, in the order of the trace */
 	struct stf_one_to_one_communication_4 m;
 	unsigned id;           /* incarnation */
+	struct operation *op;  /* NULL: a message */
+	uint32_t member;
 };
 
 struct printer {
@@ -21,7 +31,7 @@ struct printer {
 	FILE *f;
 	struct half *heap; /* earliest first */
 	size_t n, cap;
-	uint64_t messages;
+	uint64_t messages, operations;
 };
 
 /* ---- values ---- */
@@ -265,7 +275,10 @@ static void print_half(struct printer *p, const struct half *h, int receive)
 
 static int earlier(const struct half *a, const struct half *b)
 {
-	return a->time != b->time ? a->time < b->time : a->number < b->number;
+	if (a->time != b->time || !a->op != !b->op) {
+		return a->time != b->time ? a->time < b->time : !a->op;
+	}
+	return a->number != b->number ? a->number < b->number : a->member < b->member;
 }
 
 static int push(struct printer *p, const struct half *h)
@@ -311,13 +324,83 @@ static void pop(struct printer *p)
 	p->heap[i] = last;
 }
 
-/* Prints what is received before `time`. */
-static void print_receives(struct printer *p, uint64_t time, int all)
+static void print_share(struct printer *p, const struct half *h)
+{
+	const struct vtf_collop *c = &h->op->c;
+	const struct vtf_share *s = &c->share[h->member];
+
+	fprintf(p->f, "%" PRIu64 " GLOBALOP CPU ", h->time);
+	print_cpu(p, s->willy);
+	fputs(" OP ", p->f);
+	print_reference(p, STF_ID_collective_operation_definition, c->type);
+	fputs(" COMM ", p->f);
+	print_reference(p, STF_ID_communicator_definition, c->communicator);
+	if (c->has_root) {
+		fputs(" ROOT ", p->f);
+		print_cpu(p, c->root);
+	}
+	if (c->class_id != STF_ID_all_communication) {
+		fprintf(p->f, " SENT %" PRIu32 " RECVD %" PRIu32, s->sent, s->recvd);
+	}
+	fprintf(p->f, " TIME %" PRIu64, s->delta);
+	if (c->has_scl) {
+		fputs(" SCL ", p->f);
+		print_reference(p, STF_ID_scl_definition, s->scl);
+	}
+	if (p->o->extended_vtf) {
+		fprintf(p->f, " PAIR %" PRIu64 " KIND %s MEMBER %" PRIu32 " OF %" PRIu32 " START ", h->op->number,
+			vtf_collop_kind(c->class_id), h->member + 1, c->n);
+		if (s->start == UINT64_MAX) {
+			fputc('-', p->f);
+		} else {
+			fprintf(p->f, "%" PRIu64, s->start);
+		}
+	}
+	fputc('\n', p->f);
+}
+
+static void free_share(struct half *h)
+{
+	if (h->op && --h->op->left == 0) {
+		free(h->op->c.share);
+		free(h->op);
+	}
+}
+
+/* Prints what is due before `time`. */
+static void print_due(struct printer *p, uint64_t time, int all)
 {
 	while (p->n && (all || p->heap[0].time < time)) {
-		print_half(p, &p->heap[0], 1);
+		if (p->heap[0].op) {
+			print_share(p, &p->heap[0]);
+			free_share(&p->heap[0]);
+		} else {
+			print_half(p, &p->heap[0], 1);
+		}
 		pop(p);
 	}
+}
+
+/* One line for each member, at the time when it began. 0: this one cannot be split. */
+static int print_collop(struct printer *p, const struct stf_record *rec)
+{
+	struct operation *op = calloc(1, sizeof(*op));
+	struct half h = { .op = op };
+	uint64_t start;
+	int rc = op ? vtf_collop_split(p->t->r, rec, &op->c) : -1;
+
+	if (rc <= 0) {
+		free(op);
+		return rc;
+	}
+	op->number = h.number = ++p->operations;
+	op->left = op->c.n;
+	for (h.member = 0; h.member < op->c.n && rc > 0; h.member++) {
+		start = op->c.share[h.member].start;
+		h.time = op->c.time + (start == UINT64_MAX ? 0 : start);
+		rc = push(p, &h) < 0 ? -1 : 1;
+	}
+	return rc;
 }
 
 /* One line with all, or two that stand where they belong in time. */
@@ -490,8 +573,9 @@ static int print_statistics(struct printer *p)
 static int print_event(struct printer *p, const struct stf_record *rec)
 {
 	const struct vtf_form *form = vtf_form(rec->layout->id);
+	int rc = 0;
 
-	print_receives(p, rec->time, 0);
+	print_due(p, rec->time, 0);
 	if (!form || (form->extended && !p->o->extended_vtf) || !stt_request_wants(p->req, p->t, rec)) {
 		return 0;
 	}
@@ -503,10 +587,15 @@ static int print_event(struct printer *p, const struct stf_record *rec)
 		}
 		print_matched(p, rec, form);
 	} else {
-		fprintf(p->f, "%" PRIu64 " ", rec->time);
-		print_record(p, rec, form);
+		if (!p->o->matched_vtf && vtf_collop_kind(rec->layout->class_id)) {
+			rc = print_collop(p, rec);
+		}
+		if (rc == 0) {
+			fprintf(p->f, "%" PRIu64 " ", rec->time);
+			print_record(p, rec, form);
+		}
 	}
-	return 0;
+	return rc < 0 ? -1 : 0;
 }
 
 static int print_events(struct printer *p)
@@ -521,13 +610,13 @@ static int print_events(struct printer *p)
 			stt_progress(p->o, p->t, rec->time, 0);
 			if (print_event(p, rec) < 0) {
 				stf_cursor_close(c);
-				return stt_fault(p->o, "%s: out of memory for messages under way", p->t->path);
+				return stt_fault(p->o, "%s: out of memory for what is under way", p->t->path);
 			}
 		}
 		stf_cursor_close(c);
 		stt_progress(p->o, p->t, 0, 1);
 	}
-	print_receives(p, 0, 1);
+	print_due(p, 0, 1);
 	return rc < 0 ? stt_stf_fault(p->o, &e) : STT_OK;
 }
 
@@ -541,6 +630,9 @@ int vtf_print(const struct stt_trace *t, const struct stt_options *o, const stru
 		rc = print_statistics(&p);
 	}
 	fault = print_events(&p);
+	while (p.n) {
+		free_share(&p.heap[--p.n]);
+	}
 	free(p.heap);
 	return fault ? fault : rc;
 }

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "tools/convert.h"
+#include "tools/vtf_collop.h"
 #include "tools/vtf_line.h"
 #include "tools/vtf_pairs.h"
 
@@ -26,6 +27,7 @@ struct reader {
 	char **names; /* CPUNAMES */
 	size_t n_names;
 	struct vtf_pairs pairs;
+	struct vtf_collops collops;
 	struct vtf_line line;
 };
 
@@ -249,6 +251,9 @@ static int read_event(struct reader *r)
 	if (!strcmp(head, "SENDMSG") || !strcmp(head, "RECVMSG")) {
 		return read_half(r, time, *head == 'R');
 	}
+	if (!strcmp(head, "GLOBALOP")) {
+		return vtf_collops_line(&r->collops, l, time, r->w);
+	}
 	id = vtf_class(head);
 	if (!id || stf_layout(id)->kind > STF_KIND_OTHER) {
 		snprintf(l->why, sizeof(l->why), "unknown event '%.60s'", head);
@@ -273,6 +278,9 @@ static int read_declaration(struct reader *r)
 	}
 	if (vtf_line_record(l, id, 1, r->w) < 0) {
 		return -1;
+	}
+	if (id == STF_ID_communicator_definition && vtf_collops_communicator(&r->collops, &l->record) < 0) {
+		return wrong(r, "out of memory");
 	}
 	return stf_write_record(r->w, &l->record) < 0 ? from_writer(r) : 0;
 }
@@ -322,7 +330,8 @@ static int read_lines(struct reader *r)
 		rc = -1;
 		stt_fault(r->o, "%s: offset %" PRIu64 ": cannot read: %s", r->path, at, strerror(errno));
 	}
-	if (rc == 0 && ((!r->w && begin(r) < 0) || vtf_pairs_end(&r->pairs, r->w, r->line.why, sizeof(r->line.why)) < 0)) {
+	if (rc == 0 && ((!r->w && begin(r) < 0) || vtf_pairs_end(&r->pairs, r->w, r->line.why, sizeof(r->line.why)) < 0 ||
+			vtf_collops_end(&r->collops, r->w, r->line.why, sizeof(r->line.why)) < 0)) {
 		rc = stt_fault(r->o, "%s: offset %" PRIu64 ": %s", r->path, at, r->line.why);
 	}
 	return rc;
@@ -347,6 +356,7 @@ int vtf_to_stf(const struct stt_options *o, const char *from, const char *to, en
 		rc = stt_stf_fault(o, &e);
 	}
 	vtf_pairs_free(&r.pairs);
+	vtf_collops_free(&r.collops);
 	vtf_line_end(&r.line);
 	while (r.n_names) {
 		free(r.names[--r.n_names]);

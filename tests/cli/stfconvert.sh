@@ -106,6 +106,42 @@ diff "$dir/old.avt" "$dir/out" >"$dir/diff"
 ok "old VTF and back" $?
 tool "$rich" --convert "$dir/m.avt" --matched-vtf && tool "$dir/m.avt" --convert "$dir/m.stf" && cmp "$rich.msg" "$dir/m.stf.msg" >"$dir/diff"
 ok "matched messages and back: the bytes of .msg" $?
+# Collective operations: one line with --matched-vtf, else one of each member at its own time.
+tool "$src/tests/cli/coll.avt" --convert "$dir/coll.stf" && tool "$dir/coll.stf" --dump
+grep -E ' (GLOBALOP|COLL|SENDMSG|RECVMSG)' "$dir/out" >"$dir/lines"
+tool "$dir/coll.stf" --convert "$dir/split.avt"
+diff - "$dir/lines" >"$dir/diff" <<'END'
+100 GLOBALOP CPU 1 OP 1 COMM 1 TIME 10 PAIR 1 KIND ALL MEMBER 1 OF 3 START 0
+100 GLOBALOP CPU 3 OP 1 COMM 1 TIME 12 PAIR 1 KIND ALL MEMBER 3 OF 3 START -
+105 GLOBALOP CPU 2 OP 1 COMM 1 TIME 11 PAIR 1 KIND ALL MEMBER 2 OF 3 START 5
+110 GLOBALOP CPU 1 OP 2 COMM 2 ROOT 3 SENT 0 RECVD 3 TIME 4 SCL 5 PAIR 2 KIND ONETOALL MEMBER 1 OF 2 START 0
+111 GLOBALOP CPU 3 OP 2 COMM 2 ROOT 3 SENT 9 RECVD 4 TIME 5 SCL 5 PAIR 2 KIND ONETOALL MEMBER 2 OF 2 START 1
+120 GLOBALOP CPU 2 OP 2 COMM 1 ROOT 2 SENT 11 RECVD 77 TIME 2 PAIR 3 KIND ALLTOONE MEMBER 2 OF 3 START 0
+125 GLOBALOP CPU 3 OP 2 COMM 1 ROOT 2 SENT 12 RECVD 0 TIME 3 PAIR 3 KIND ALLTOONE MEMBER 3 OF 3 START 5
+191 SENDMSG CPU 1 TO 2 COMM 1 TAG 1 LEN 1 FUNCTION 0 PAIR 1
+191 GLOBALOP CPU 1 OP 2 COMM 1 ROOT 2 SENT 10 RECVD 0 TIME 1 PAIR 3 KIND ALLTOONE MEMBER 1 OF 3 START 71
+192 RECVMSG CPU 2 FROM 1 COMM 1 TAG 1 LEN 1 FUNCTION 0 PAIR 1
+195 GLOBALOP CPU 1 OP 2 COMM 2 SENT 1 RECVD 3 TIME 4 PAIR 4 KIND ALLTOALL MEMBER 1 OF 2 START 0
+196 GLOBALOP CPU 3 OP 2 COMM 2 SENT 2 RECVD 4 TIME 5 PAIR 4 KIND ALLTOALL MEMBER 2 OF 2 START 1
+300 COLLALL COMM 7 OP 1 START 1 0 TIME 1 3
+301 COLLONETOALL ROOT 2 ROOTLEN 9 COMM 2 OP 2 START 2 0 1 TIME 2 4 5 RECVD 2 3 4
+END
+ok "a collective operation is a line of each member, but where it cannot be split" $?
+tool "$dir/split.avt" --convert "$dir/coll2.stf" && cmp "$dir/coll.stf.cop" "$dir/coll2.stf.cop" >"$dir/diff"
+ok "and back: the bytes of .cop" $?
+xtool "$dir/coll.stf"
+grep -Fxq '120 GLOBALOP CPU 0:1 OP "MPI_Gather" COMM "world" ROOT 0:1 SENT 11 RECVD 77 TIME 2 PAIR 3 KIND ALLTOONE MEMBER 2 OF 3 START 0' "$dir/out"
+ok "xstftool prints names there" $?
+tool "$dir/coll.stf" --dump --matched-vtf
+sed -n '/ COLL/p' "$dir/out" >"$dir/lines"
+sed -n '/ COLL/p' "$src/tests/cli/coll.avt" | diff - "$dir/lines" >"$dir/diff" && [ "$(grep -c GLOBALOP "$dir/out")" -eq 0 ]
+ok "--matched-vtf puts a collective operation on one line" $?
+# without PAIR: the k-th lines of the members of a communicator; the unknown start is the operation's
+tool "$dir/coll.stf" --convert "$dir/oldc.avt" --extended-vtf off && tool "$dir/oldc.avt" --convert "$dir/oldc.stf" &&
+	tool "$dir/oldc.stf" --dump --matched-vtf
+sed -n '/ COLL/p' "$dir/out" | sort -n >"$dir/lines"
+sed -n '/ COLL/{s/START 3 0 5 -/START 3 0 5 0/;p;}' "$src/tests/cli/coll.avt" | diff - "$dir/lines" >"$dir/diff"
+ok "and conventional lines alone are put together too" $?
 tool "$dir/c.avt" --convert "$dir/t.single.stf" && tool "$dir/t.single.stf" --dump
 diff "$dir/rich.text" "$dir/out" >"$dir/diff"
 ok "text to a single file" $?
@@ -122,6 +158,17 @@ avt() # avt NAME PATTERN TEXT: the text is refused. Not at the end of a pipe, wh
 avt "unknown keyword" "3: unknown keyword 'SUNDIAL'" 'SUNDIAL 1'
 avt "unknown event" "3: unknown event 'SUNDIAL'" '7 SUNDIAL 1'
 avt "a stamp alone" "3: a time stamp without an event" '7'
+printf 'CLKPERIOD 1e-9\nNCPUS 1\n7 GLOBALOP CPU 1 OP 0 COMM 0 TIME 1 PAIR 9 KIND ALL MEMBER 1 OF 4294967295 START 0\n' >"$dir/bad.avt"
+rm -f "$dir"/bad.stf*
+tool "$dir/bad.avt" --convert "$dir/bad.stf"
+[ "$status" -eq 1 ] && grep -q 'bad.avt: offset [0-9]*: the collective operation of PAIR 9 has 1 of 4294967295 GLOBALOP lines$' "$dir/err" && [ ! -e "$dir/bad.stf" ]
+ok "wrong text: a collective operation without all its lines" $?
+avt "a member's line twice" "4: a member's GLOBALOP line stands twice" "$(printf '7 GLOBALOP CPU 1 PAIR 1 KIND ALL MEMBER 1 OF 2\n7 GLOBALOP CPU 1 PAIR 1 KIND ALL MEMBER 1 OF 2')"
+avt "lines of one operation that differ" "4: GLOBALOP differs" "$(printf '7 GLOBALOP CPU 1 PAIR 9 KIND ALL MEMBER 1 OF 2\n7 GLOBALOP CPU 1 COMM 3 PAIR 9 KIND ALL MEMBER 2 OF 2')"
+avt "a collective line of nobody knows whom" "3: GLOBALOP without PAIR, and no DEFCOMM" '7 GLOBALOP CPU 1 OP 0 COMM 3 TIME 1'
+avt "a collective line of a stranger" "4: GLOBALOP of a CPU that is not" "$(printf 'DEFCOMM 3 "x" LEFT 0 FIRST 1 1 LAST 1 1 STRIDE 1 1\n7 GLOBALOP CPU 2 COMM 3')"
+avt "a start before time 0" "3: START is longer" '7 GLOBALOP CPU 1 PAIR 9 KIND ALL MEMBER 1 OF 2 START 8'
+avt "an unknown word in a collective line" "3: GLOBALOP has CPU" '7 GLOBALOP CPU 1 SUN 8'
 avt "CPU 0" "3: CPUs count from 1" '7 ENTER CPU 0 FUNCTION 1'
 avt "no value" "3: no value behind FUNCTION" '7 ENTER CPU 1 FUNCTION'
 avt "too large" "3: 4294967296 is more than 4294967295" '7 ENTER CPU 1 FUNCTION 4294967296'

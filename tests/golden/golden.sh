@@ -62,7 +62,8 @@ for f in "$golden"/single/*.avt; do
 	ok "$name prints what it should" $?
 	agree "$name" "$golden/single/$name.single.stf" 0
 done
-for t in "$golden/every-little.stf" "$golden/every-big.stf" "$rich" "$dir/big.stf" "$dir/empty.stf" "$dir/one.stf"; do
+tool "$src/tests/cli/coll.avt" --convert "$dir/coll.stf"
+for t in "$golden/every-little.stf" "$golden/every-big.stf" "$rich" "$dir/coll.stf" "$dir/big.stf" "$dir/empty.stf" "$dir/one.stf"; do
 	agree "${t##*/}" "$t" 0
 done
 if python_is_there; then

@@ -5,7 +5,8 @@ without a look at stf/, so that page and library check each other: it prints wha
 
     second_reader.py TRACE      the text; exit status 1, with all that stands before the fault, if one was found
 
-It also holds every anchor against the data: offset, time and histories. Speed is no aim."""
+It also holds every anchor against the data: offset, time and histories. Speed is no aim. One file, though
+long, so that it can be taken along alone."""
 import ctypes
 import ctypes.util
 import heapq
@@ -698,12 +699,50 @@ class Printer:
         elif delta < 0:
             self.half((time + delta) % 2 ** 64, rec, self.messages, True)
         else:
-            heapq.heappush(self.under_way, (time + delta, self.messages, rec))
+            heapq.heappush(self.under_way, (time + delta, 0, self.messages, 0, rec))
+
+    def members(self, ident):
+        """The willies of a communicator, or None; a range of a few bytes may be endless."""
+        for c in self.t.tables.get("communicator_definition", []):
+            if c["id"] == ident:
+                ranges = []
+                for a, b, by in zip(c["first_id"], c["last_id"], c["stride"]):
+                    ranges.append(range(a, b + (1 if by > 0 else -1), by) if by else range(a, a + (a == b)))
+                return ranges
+        return None
+
+    def shares(self, time, rec):
+        """A line for each member of a collective operation. False: it cannot be split."""
+        n, ranges = len(rec["start_time"]), self.members(rec["communicator"])
+        if not n or ranges is None or sum(len(r) for r in ranges) != n:
+            return False
+        who = [w for r in ranges for w in r]
+        one, to_one = rec[""] in ("all_to_one_communication", "one_to_all_communication"), "receiver" in rec
+        root = rec["receiver" if to_one else "sender"] if one else None
+        if (one and root not in who) or any(s != UNKNOWN and time + s >= 2 ** 64 for s in rec["start_time"]):
+            return False
+        self.operations += 1
+        for i, w in enumerate(who):
+            start = rec["start_time"][i]
+            sent = rec["sent"] if w == root and not to_one else rec["send_size"][i] if "send_size" in rec else 0
+            got = rec["recvd"] if w == root and to_one else rec["receive_size"][i] if "receive_size" in rec else 0
+            words = ["GLOBALOP CPU", w + 1, "OP", rec["type"], "COMM", rec["communicator"]]
+            words += ["ROOT", root + 1] if one else []
+            words += [] if rec[""] == "all_communication" else ["SENT", sent, "RECVD", got]
+            words += ["TIME", rec["delta"][i]] + (["SCL", rec["scl"][i]] if "scl" in rec else [])
+            words += ["PAIR", self.operations, "KIND", rec[""].replace("_communication", "").replace("_", "").upper(),
+                      "MEMBER", i + 1, "OF", n, "START", "-" if start == UNKNOWN else start]
+            at = time + (0 if start == UNKNOWN else start)
+            heapq.heappush(self.under_way, (at, 1, self.operations, i, " ".join(str(x) for x in words)))
+        return True
 
     def received(self, before):
         while self.under_way and (before is None or self.under_way[0][0] < before):
-            time, number, rec = heapq.heappop(self.under_way)
-            self.half(time, rec, number, True)
+            time, share, number, _, what = heapq.heappop(self.under_way)
+            if share:
+                self.lines.append("%d %s" % (time, what))
+            else:
+                self.half(time, what, number, True)
 
     def class_name(self, ident):
         for c in self.t.tables.get("class_definition", []):
@@ -740,7 +779,7 @@ class Printer:
 
     def everything(self):
         self.types = {c["id"]: c["type"] for c in self.t.tables.get("counter_definition", [])}
-        self.messages, self.under_way = 0, []
+        self.messages, self.operations, self.under_way = 0, 0, []
         self.head()
         for f in self.t.files(STATS_FILE):
             for rec in self.t.records(self.t.component(f)):
@@ -752,7 +791,7 @@ class Printer:
                 self.samples(time, rec)
             elif rec[""] == "one_to_one_communication":
                 self.message(time, rec)
-            elif rec[""] in self.forms:
+            elif rec[""] in self.forms and not ("start_time" in rec and self.shares(time, rec)):
                 self.line(rec, time)
         self.received(None)
 
