@@ -227,3 +227,16 @@ int tkm_parse_triplet(const char *text, size_t len, struct tkm_triplet *out)
 	*out = (struct tkm_triplet){ v[0], n == 1 ? v[0] : v[1], v[2] };
 	return out->step < 1 || out->last < out->first ? -1 : 0;
 }
+
+int tkm_text_end(FILE *f, char **text)
+{
+	int bad = ferror(f);
+
+	/* without memory for its end fclose() leaves no text and says nothing */
+	if (fclose(f) != 0 || bad || !*text) {
+		free(*text);
+		*text = NULL;
+		return -1;
+	}
+	return 0;
+}

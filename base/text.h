@@ -47,4 +47,8 @@ int tkm_parse_triplet(const char *text, size_t len, struct tkm_triplet *out);
  * would run what stands between backquotes. Control characters become spaces, UTF-8 passes. */
 void tkm_quote_gnuplot(FILE *f, const char *text);
 
+/* Closes what open_memstream(&text, ...) opened. Returns 0, or -1 when there was no memory for all of the text: then it
+ * is freed and *text is NULL. */
+int tkm_text_end(FILE *f, char **text);
+
 #endif

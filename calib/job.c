@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/rootfs.h"
+#include "base/text.h"
 #include "calib/clk.h"
 
 /* A long job must not fill its memory with samples. */
@@ -275,7 +276,7 @@ int cal_job_gather(struct cal_job *j, struct cal_run *run, struct tkm_err *err)
 
 	*run = (struct cal_run){ .max_drift = j->o.max_drift, .max_wander = j->o.max_wander, .wanted = j->o.interpolation,
 		.method = j->o.method };
-	if (!f || cal_clk_write_rank(f, &j->rank, err) < 0 || fclose(f) != 0) {
+	if (!f || (cal_clk_write_rank(f, &j->rank, err) | tkm_text_end(f, &text)) != 0) {
 		length = 0; /* rank 0 hears of it: an empty block is none */
 	}
 	rc = cal_link_gather(j->link, text ? text : "", length, &all, err);

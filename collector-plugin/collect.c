@@ -245,6 +245,7 @@ void vt_collect_forked(void)
 	pthread_mutex_init(&lock, NULL);
 	atomic_store(&vt_collecting, NULL);
 	atomic_store(&c->keeper, 0);
+	atomic_store(&c->helper, 0);
 	atomic_store(&c->n_later, 0);
 	c->sampler = NULL;
 	c->plan = NULL;

@@ -53,6 +53,7 @@ struct vt_collector {
 	struct vt_sampler *sampler; /* NULL: no background thread */
 	struct vt_account account;
 	_Atomic int keeper;      /* tid of the background thread, 0: none */
+	_Atomic int helper;      /* tid of another thread of ours, 0: none; -1: it has not said it yet */
 	char later[16][600];      /* its lines */
 	_Atomic int n_later;
 };

@@ -214,7 +214,7 @@ static void see_tid(struct vt_sampler *s, pid_t tid)
 {
 	struct vt_target *t;
 
-	if (tid <= 0 || tid == s->tid) {
+	if (tid <= 0 || tid == s->tid || tid == atomic_load(&s->c->helper)) {
 		return;
 	}
 	for (t = s->threads; t && t->tid != tid; t = t->next) {
@@ -237,7 +237,7 @@ static void look_for_threads(struct vt_sampler *s)
 	struct stat st;
 	long n, at;
 
-	if (s->task < 0 || (fstat(s->task, &st) == 0 && st.st_nlink == s->task_links && ++s->task_skipped < 10)) {
+	if (s->task < 0 || atomic_load(&s->c->helper) < 0 || (fstat(s->task, &st) == 0 && st.st_nlink == s->task_links && ++s->task_skipped < 10)) {
 		return;
 	}
 	s->task_skipped = 0;

@@ -328,10 +328,41 @@ static int describe(struct vt_merge *m)
 
 /* ---- beginning and end ---- */
 
+/* The node of each process, for the writers. A rank without a file is on none of them. */
+static int share_by_node(struct vt_merge *m)
+{
+	int by_node = m->o->by_node < 0 ? m->n_nodes > 1 : m->o->by_node;
+	uint32_t n = 0, i;
+	size_t k;
+
+	for (k = 0; k < m->n; k++) {
+		n = m->file[k].process + 1 > n ? m->file[k].process + 1 : n;
+	}
+	/* a single process is shared out by its threads */
+	if (!by_node || n < 2) {
+		return 0;
+	}
+	m->node_of = malloc(n * sizeof(*m->node_of));
+	if (!m->node_of) {
+		return tkm_fail(m->err, TKM_ERR_NOMEM, "merge: out of memory for %u processes", n);
+	}
+	for (i = 0; i < n; i++) {
+		m->node_of[i] = (uint32_t)m->n_nodes;
+	}
+	for (k = 0; k < m->n; k++) {
+		m->node_of[m->file[k].process] = m->file[k].node;
+	}
+	m->n_node_of = n;
+	return 0;
+}
+
 static int begin_trace(struct vt_merge *m)
 {
 	struct stf_err e;
 
+	if (share_by_node(m) < 0) {
+		return -1;
+	}
 	m->w = vt_merge_writer(m, 0, &e);
 	return m->w ? 0 : vt_merge_stf_error(m, &e);
 }
@@ -377,6 +408,7 @@ static void free_merge(struct vt_merge *m)
 	}
 	free(m->file);
 	free(m->node);
+	free(m->node_of);
 	free(m->threads);
 	vt_merge_names_free(&m->classes);
 	vt_merge_names_free(&m->counters);

@@ -24,12 +24,14 @@ struct vt_merge_options {
 	int single;           /* one file with all components */
 	int force;            /* replace an existing trace */
 	int compress;         /* zstd level 1 to 19; 0: none */
-	uint32_t procs_per_file;
+	uint32_t procs_per_file; /* STF-PROCS-PER-FILE; 0: any number */
+	int by_node;          /* STF-USE-HW-STRUCTURE: only processes of one node share files. 1, 0, or -1: where there are
+	                       * several nodes */
 	double period_s;      /* of the global ticks of inputs[].map; 0: 1 ns */
 	const char *const *info; /* further info records: class, text, class, text, ..., NULL; or NULL */
 	int counters_apart, groups_apart; /* UNIFY-COUNTERS, UNIFY-GROUPS off: each process keeps its own definitions */
 	int threads;          /* so many at most read and write at a time; 0: as many as there are CPUs for the caller. Files
-	                       * of the trace are written each by one: without procs_per_file there is but one. The bytes
+	                       * of the trace are written each by one: without procs_per_file and by_node there is but one. The bytes
 	                       * are the same with any number, unless a stream's clock was stepped back */
 	const void *cpus;     /* cpu_set_t of cpus_size bytes that these threads may use; NULL: those of the caller */
 	size_t cpus_size;

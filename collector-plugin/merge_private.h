@@ -63,6 +63,8 @@ struct vt_merge {
 	size_t n;
 	struct vt_merge_node *node;
 	size_t n_nodes;
+	uint32_t *node_of;        /* by process, while the trace's files are shared out by node; else NULL */
+	uint32_t n_node_of;
 	double period_s;
 	int64_t origin;           /* global tick that is the trace's 0 */
 	uint64_t last;            /* largest stamp of the trace */

@@ -94,7 +94,8 @@ struct sharing {
 
 struct stf_writer *vt_merge_writer(const struct vt_merge *m, int part, struct stf_err *e)
 {
-	struct stf_writer_options w = { .resolution = m->period_s, .procs_per_file = m->o->procs_per_file, .force = m->o->force,
+	struct stf_writer_options w = { .resolution = m->period_s, .procs_per_file = m->o->procs_per_file,
+		.node = m->node_of, .n_node = m->n_node_of, .force = m->o->force,
 		.compress = m->o->compress, .single = m->o->single ? STF_SINGLE_FILE : 0, .comment = PACKAGE_STRING, .part = part };
 
 	return stf_writer_create(m->o->trace, &w, e);
@@ -139,7 +140,6 @@ static int ascending(const void *a, const void *b)
 static int find_sets(struct sharing *s)
 {
 	struct vt_merge *m = s->m;
-	uint32_t per = m->o->procs_per_file;
 	size_t i, k;
 
 	s->set = calloc(m->n + 1, sizeof(*s->set));
@@ -147,7 +147,7 @@ static int find_sets(struct sharing *s)
 		return -1;
 	}
 	for (i = 0; i < m->n; i++) {
-		m->file[i].set = per && m->n_processes > 1 ? m->file[i].process / per : 0;
+		m->file[i].set = m->n_processes > 1 ? stf_writer_set(m->w, STF_WILLY(m->file[i].process, 0)) : 0;
 		s->set[i + 1] = m->file[i].set;
 	}
 	qsort(s->set, m->n + 1, sizeof(*s->set), ascending);

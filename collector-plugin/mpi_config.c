@@ -55,17 +55,18 @@ int vt_job_hosts(struct vt_job *j, struct tkm_err *err)
 	return 0;
 }
 
-/* Rank 0 is as a rule bound to a few CPUs only, and the others are done with theirs when it writes the trace. */
+/* The writer is as a rule bound to a few CPUs only, and the others are done with theirs when it writes the trace. */
 void vt_job_cpus(struct vt_job *j)
 {
 	static cpu_set_t all;
 	cpu_set_t mine;
 
 	CPU_ZERO(&mine);
-	if (!j->host || j->host[j->rank] != j->host[0] || sched_getaffinity(0, sizeof(mine), &mine) < 0) {
+	if (!j->host || j->host[j->rank] != j->host[j->writer] || sched_getaffinity(0, sizeof(mine), &mine) < 0) {
 		CPU_ZERO(&mine);
 	}
-	if (PMPI_Reduce(&mine, &all, (int)sizeof(all), MPI_BYTE, MPI_BOR, 0, MPI_COMM_WORLD) == MPI_SUCCESS && j->rank == 0 &&
+	if (PMPI_Reduce(&mine, &all, (int)sizeof(all), MPI_BYTE, MPI_BOR, j->writer, MPI_COMM_WORLD) == MPI_SUCCESS &&
+	    j->rank == j->writer &&
 	    CPU_COUNT(&all) > 1) {
 		j->collect->cpus = &all;
 		j->collect->cpus_size = sizeof(all);
@@ -103,8 +104,7 @@ static char *protocol_lines(const struct vt_job *j, const struct vt_process *all
 	for (i = 0; i < j->ranks; i++) {
 		fprintf(f, "INFO PROCESS %d \"%s\" \"%s\" %d\n", i, j->host_name + (size_t)i * VT_HOST_NAME, all[i].ip, all[i].pid);
 	}
-	fclose(f);
-	return text;
+	return tkm_text_end(f, &text) < 0 ? NULL : text;
 }
 
 void vt_job_protocol(struct vt_job *j)
@@ -266,21 +266,27 @@ static int define_group(const struct vt_job *j, struct vt_names *known, const ch
 /* What the guide has and this library does otherwise, said once, when somebody asks for it. */
 static void say_otherwise(void)
 {
-	const char *period = vt_collect_option("SYNC-PERIOD"), *reader = getenv("VT_CONFIG_RANK");
-	long long rank = vt_collector.settings.logfile_rank;
-	double s;
+	const char *reader = getenv("VT_CONFIG_RANK");
 
-	if (period && tkm_parse_time(period, &s) == 0 && s > 0) {
-		vt_say(1, "WARNING", "SYNC-PERIOD %s: there are no clock sessions in the background; VT_timesync() in the program makes "
-		       "one, besides those of MPI_Init and MPI_Finalize", period);
-	}
-	if (rank != 0) {
-		vt_say(1, "WARNING", "LOGFILE-RANK %lld: rank 0 writes the trace", rank);
-	}
 	if (reader && *reader && strcmp(reader, "0") != 0) {
 		vt_say(1, "WARNING", "VT_CONFIG_RANK %s: every rank reads the configuration file itself, so it must be there on all hosts",
 		       reader);
 	}
+}
+
+/* LOGFILE-RANK, as rank 0 has it. */
+static void choose_writer(struct vt_job *j)
+{
+	long long rank = vt_collector.settings.logfile_rank;
+
+	PMPI_Bcast(&rank, 1, MPI_LONG_LONG, 0, MPI_COMM_WORLD);
+	if (rank >= j->ranks) {
+		if (j->rank == 0) {
+			vt_say(1, "WARNING", "LOGFILE-RANK %lld: there are %d ranks, so rank 0 writes the trace", rank, j->ranks);
+		}
+		rank = 0;
+	}
+	j->writer = (int)rank;
 }
 
 void vt_job_configure(struct vt_job *j)
@@ -292,6 +298,7 @@ void vt_job_configure(struct vt_job *j)
 	for (i = 0; i < j->ranks; i++) {
 		hosts = j->host[i] > hosts ? j->host[i] : hosts;
 	}
+	choose_writer(j);
 	if (me == 0) {
 		say_otherwise();
 	}

@@ -69,6 +69,7 @@ void vt_job_begin(int *argc, char ***argv)
 	if (all_well(rc) < 0) {
 		without_link();
 	}
+	vt_job_period_begin(&job);
 	vt_self();
 }
 
@@ -80,6 +81,15 @@ VT_ErrorCode vt_job_timesync(void)
 	if (!job.link) {
 		return VT_OK;
 	}
+	rc = vt_job_period_call(&err);
+	if (rc <= 0) {
+		if (rc < 0) {
+			say("VT_timesync", &err);
+		}
+		return rc < 0 ? VT_ERR_COMM : VT_OK;
+	}
+	/* the wait for one that computes for long yet has no limit, that in the session has */
+	PMPI_Barrier(MPI_COMM_WORLD);
 	rc = vt_job_session(&job, CAL_MIDDLE, &err);
 	if (rc < 0) {
 		say("VT_timesync", &err);
@@ -102,6 +112,11 @@ void vt_job_end(void)
 		vt_collect_end(0);
 		return;
 	}
+	PMPI_Barrier(MPI_COMM_WORLD);
+	if (vt_job_period_end(&err) < 0) {
+		say("clock sessions in the background ended early", &err);
+		err.text[0] = '\0';
+	}
 	job.clock_s -= PMPI_Wtime();
 	rc = vt_job_session(&job, CAL_END, &err);
 	job.clock_s += PMPI_Wtime();
@@ -121,7 +136,7 @@ void vt_job_end(void)
 	} else {
 		rc = -1;
 	}
-	job.files = rc == 0 && job.link->rank == 0;
+	job.files = rc == 0 && job.rank == job.writer;
 	without_link();
 }
 
@@ -146,11 +161,13 @@ static void say_kept(const char *how)
 void vt_job_abort(void)
 {
 	say_kept("MPI_Abort");
+	vt_job_period_quit();
 	over = 1;
 	vt_collect_end(0);
 }
 
 __attribute__((destructor)) static void unloaded(void)
 {
+	vt_job_period_quit();
 	say_kept("the program ended without MPI_Finalize");
 }

@@ -20,10 +20,11 @@ struct vt_job {
 	struct cal_job clock;
 	double clock_s;             /* that the sessions at both ends took */
 	int ranks;
+	int writer;                 /* LOGFILE-RANK: who writes the trace */
 	int *host;                  /* number of each rank's host, by the lowest rank on it */
 	char *host_name;            /* VT_HOST_NAME bytes per rank */
 	struct vt_process *process; /* of each rank, on rank 0 */
-	/* rank 0, from vt_job_end() to vt_job_write() */
+	/* the writer, from vt_job_end() to vt_job_write() */
 	struct cal_run run;
 	struct vt_merge_input *in;
 	size_t files;
@@ -34,17 +35,25 @@ struct vt_job {
 VT_HIDDEN int vt_job_clock_open(struct vt_job *j, struct tkm_err *err);
 VT_HIDDEN int vt_job_session(struct vt_job *j, enum cal_session_kind kind, struct tkm_err *err);
 
+/* mpi_period.c: SYNC-PERIOD. By all ranks together: begin says why there are none where there are none; call makes a
+ * session, as VT_timesync() wants it (1: there is no background, do it yourself); end is over when all ranks' threads are,
+ * and says what went wrong. quit: without the others. */
+VT_HIDDEN void vt_job_period_begin(struct vt_job *j);
+VT_HIDDEN int vt_job_period_call(struct tkm_err *err);
+VT_HIDDEN int vt_job_period_end(struct tkm_err *err);
+VT_HIDDEN void vt_job_period_quit(void);
+
 /* mpi_config.c: hosts of all ranks, by all ranks together; then what the options say of this one. */
 VT_HIDDEN int vt_job_hosts(struct vt_job *j, struct tkm_err *err);
 VT_HIDDEN void vt_job_configure(struct vt_job *j);
 /* What the protocol says of all processes, on rank 0; by all ranks together. */
 VT_HIDDEN void vt_job_protocol(struct vt_job *j);
 
-/* mpi_gather.c: clock data and raw files of all ranks to rank 0. */
+/* mpi_gather.c: clock data and raw files of all ranks to the writer. */
 VT_HIDDEN int vt_job_gather(struct vt_job *j, const char *raw_path, struct tkm_err *err);
-/* mpi_config.c: the CPUs that the ranks of rank 0's host had, for the merge; by all ranks together. */
+/* mpi_config.c: the CPUs that the ranks of the writer's host had, for the merge; by all ranks together. */
 VT_HIDDEN void vt_job_cpus(struct vt_job *j);
-/* mpi_gather.c: the trace, on rank 0. */
+/* mpi_gather.c: the trace, on the writer. */
 VT_HIDDEN int vt_job_merge(struct vt_job *j, struct tkm_err *err);
 
 #endif

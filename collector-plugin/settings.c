@@ -23,7 +23,7 @@ static const char *const elsewhere[] = {
 	"DUMP", "ENTER-USERCODE", "EXTENDED-VTF", "GROUP", "HANDLE-SIGNALS", "INFO", "INTERNAL-MPI", "JSON", "MATCHED-VTF", "MAX-DRIFT",
 	"MAX-WANDER", "MERGE", "MOVE", "MPI-TRACE", "NMCMD", "OUTPUT", "PCTRACE", "PCTRACE-CACHE", "PCTRACE-FAST", "PERFORMANCE-TIME",
 	"PRINT-CLOCK", "PRINT-COUNTERS", "PRINT-ERRORS", "PRINT-FILES", "PRINT-REPORTS", "PRINT-STATISTICS", "PRINT-THREADS", "PROCESS",
-	"RECOVER", "REMOVE", "REQUEST", "SHM-CLOCK", "STATE", "STATISTICS", "STF-CHUNKSIZE", "STF-USE-HW-STRUCTURE", "SUMDATA", "SUMMARY",
+	"RECOVER", "REMOVE", "REQUEST", "SHM-CLOCK", "STATE", "STATISTICS", "STF-CHUNKSIZE", "SUMDATA", "SUMMARY",
 	"SYMBOL", "SYNC", "SYNC-MAX-DURATION", "SYNC-MAX-MESSAGES", "SYNC-PERIOD", "SYNCED-CLUSTER", "SYNCED-HOST", "TICKS", "TIMER-SKIP",
 	"TRACE-ON-DISK", "UNIFY-COUNTERS", "UNIFY-GROUPS", "UNIFY-SCLS", "UNIFY-SYMBOLS", "USAGE", "VERIFY", "VERSION", NULL,
 };
@@ -88,6 +88,8 @@ static void make_table(struct vt_settings *s)
 		  "of a core: above it sampling becomes rarer" },
 		{ "SAMPLE-PERIOD", TKM_OPTION_TIME, &s->sample_period, 1e-3, 1e6, "TIME", "between samples of processes and threads" },
 		{ "STF-PROCS-PER-FILE", TKM_OPTION_COUNT, &s->stf_procs_per_file, 0, 65536, "N", "processes that share a file; 0: all" },
+		{ "STF-USE-HW-STRUCTURE", TKM_OPTION_BOOL, &s->stf_use_hw_structure, 0, 0, "[on|off]",
+		  "only processes of one node share a file (default: on where there are several nodes)" },
 		{ "TIME-WINDOWS", TKM_OPTION_TEXT, &s->time_windows, 0, 0, "FROM:TO[,FROM:TO]", "record only then, since the start" },
 		{ "TIMER", TKM_OPTION_TEXT, &s->timer, 0, 0, "NAME", "the clock of the stamps" },
 		{ "VERBOSE", TKM_OPTION_LEVEL, &s->verbose, 0, 4, "[on|off|LEVEL]", "0 says nothing, 1 the result, 2 more" },
@@ -109,6 +111,7 @@ void vt_settings_init(struct vt_settings *s)
 	s->mem_maxblocks = 4096;
 	s->verbose = 1;
 	s->os_counter_delay = 1;
+	s->stf_use_hw_structure = -1;
 	s->sample_budget = 0.01;
 	s->sample_period = 0.1;
 	/* a sample of the standard counters costs tens of microseconds: at every call it made 1 us of latency 190 us */

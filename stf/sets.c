@@ -74,6 +74,11 @@ uint32_t stx_set_of(const struct stf_writer *w, uint32_t willy)
 	return !per ? 0 : (w->sets.by_thread ? stf_willy_thread(willy) : process) / per;
 }
 
+uint32_t stf_writer_set(const struct stf_writer *w, uint32_t willy)
+{
+	return stx_set_of(w, willy);
+}
+
 void stx_sets_way(const struct stf_writer *w, uint32_t willy, struct stx_way *way)
 {
 	uint32_t per = w->opt.procs_per_file;

@@ -217,6 +217,9 @@ struct stf_writer *stf_writer_create(const char *path, const struct stf_writer_o
  * end is its receive time). On failure no file of this trace is left. Returns 0 or -1. */
 int stf_writer_finish(struct stf_writer *w, uint64_t start, uint64_t end, struct stf_err *err);
 
+/* The number of the files that records of this thread or group go to, from 0. */
+uint32_t stf_writer_set(const struct stf_writer *w, uint32_t willy);
+
 /* Several writers of one trace at the same time, in threads, processes or on hosts that share the folder, each for the
  * process files of its own. All are created with the same path and options, all but one with `part` set. These take
  * data records only (and stf_writer_processes()), and end with stf_writer_finish_part(): it frees w and returns a text

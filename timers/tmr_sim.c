@@ -288,6 +288,7 @@ static int finish(struct tmr_timer *t, struct sim *s, const char *spec, struct t
 	t->read_ordered = read_sim;
 	t->hz = 1 / s->tick_s;
 	t->scope = TMR_SCOPE_PROCESS;
+	t->shareable = s->base->shareable && !(s->noise_s > 0); /* noise comes from a generator that is one thread's */
 	t->flags = TMR_SIMULATED | (s->steps ? TMR_STEPPED : 0u);
 	t->impl = s;
 	return begin_at(t, s, spec, s->origin_given ? s->origin : tmr_read_ordered(s->base).v, err);

@@ -189,19 +189,6 @@ void stt_quote(FILE *f, const char *text, size_t n)
 	fputc('"', f);
 }
 
-int stt_text_end(FILE *m, char **text)
-{
-	int bad = ferror(m);
-
-	/* without memory for its end fclose() leaves no text and says nothing */
-	if (fclose(m) != 0 || bad || !*text) {
-		free(*text);
-		*text = NULL;
-		return -1;
-	}
-	return 0;
-}
-
 const char *stt_real(double v, char *buf)
 {
 	/* 15 digits always survive, but for numbers too small to have so many */

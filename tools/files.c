@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "config.h"
+#include "base/text.h"
 #include "tools/files.h"
 
 #include <errno.h>
@@ -314,7 +315,7 @@ static char *make_directory(const struct stt_components *l, size_t *length)
 			at += l->c[i].size;
 		}
 		fputs("END\n", m);
-		if (stt_text_end(m, &text) < 0 || *length == assumed) {
+		if (tkm_text_end(m, &text) < 0 || *length == assumed) {
 			return text;
 		}
 		/* longer offsets only make it longer, so this ends */

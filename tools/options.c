@@ -49,6 +49,8 @@ static void make_table(struct stt_options *o, struct tkm_option *t)
 		  "only these records, like 0:3, COUNTERS, 1s:5s; several times for more" },
 		{ "STF-PROCS-PER-FILE", TKM_OPTION_COUNT, &o->procs_per_file, 0, 65536, "N",
 		  "processes that share a file of a trace that is written (default 0: all)" },
+		{ "STF-USE-HW-STRUCTURE", TKM_OPTION_BOOL, &o->use_hw_structure, 0, 0, "[on|off]",
+		  "with --merge: only processes of one node share a file (default: on with several nodes)" },
 		{ "SUMDATA", TKM_OPTION_NAME, &o->sumdata, 0, 0, "[FILE]", "write summary data files (not supported yet)" },
 		{ "TICKS", TKM_OPTION_BOOL, &o->ticks, 0, 0, NULL, "times of --request are clock ticks" },
 		{ "VERBOSE", TKM_OPTION_LEVEL, &o->verbose, 0, 4, "[on|off|LEVEL]",
@@ -127,6 +129,7 @@ int stt_options_parse(int argc, char **argv, struct stt_options *o, struct tkm_e
 	int i;
 
 	o->extended_vtf = 1;
+	o->use_hw_structure = -1;
 	o->verbose = 1;
 	o->dump = o->expand;
 	make_table(o, table);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "config.h"
+#include "base/text.h"
 #include "tools/print.h"
 
 #include <inttypes.h>
@@ -228,7 +229,7 @@ static void array_cell(struct stt_table *b, const struct stf_field *f, const str
 			fprintf(m, "%" PRIu32, ((const uint32_t *)v->array)[i]);
 		}
 	}
-	if (m && stt_text_end(m, &text) == 0) {
+	if (m && tkm_text_end(m, &text) == 0) {
 		stt_cell_text(b, text);
 	} else {
 		b->failed = 1;

@@ -23,6 +23,7 @@ struct stt_options {
 	int n_inputs;
 	const char *config, *clock, *convert, *logfile_format, *logfile_name, *logfile_prefix, *move, *merge, *recover, *sumdata;
 	int csv, delete_raw_data, dump, extended_vtf, force, json, matched_vtf, remove, ticks, verify;
+	int use_hw_structure; /* -1: where there are several nodes */
 	int print_clock, print_counters, print_errors, print_files, print_reports, print_statistics, print_threads;
 	int help, version;
 	long long verbose, procs_per_file, compress_trace;
@@ -75,8 +76,6 @@ int stt_out_end(struct stt_out *out, const struct stt_options *o); /* completes 
 void stt_out_abort(struct stt_out *out);
 /* Text in double quotes; a quote, a backslash and control characters behind a backslash. */
 void stt_quote(FILE *f, const char *text, size_t n);
-/* Closes a stream of open_memstream(). -1: memory was short at some time, then there is no text. */
-int stt_text_end(FILE *m, char **text);
 /* The shortest decimal form that reads back as v. Returns buf, which has 32 bytes. */
 const char *stt_real(double v, char *buf);
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "config.h"
+#include "base/text.h"
 #include "tools/table.h"
 
 #include <inttypes.h>
@@ -186,7 +187,7 @@ static char *cell_string(const struct stt_cell *c)
 		return NULL;
 	}
 	print_cell(f, c, 0);
-	stt_text_end(f, &s);
+	tkm_text_end(f, &s);
 	return s;
 }
 

@@ -17,6 +17,10 @@ vt_tests() # vt_tests SCRIPT...: in the build that is the current folder
 configured openmpi CC=gcc
 step "make" make -j"$jobs"
 vt_tests real.sh kill.sh
+CALM=1
+export CALM
+vt_tests mpi.sh
+unset CALM
 
 if command -v mpicc.mpich >/dev/null 2>&1; then
 	configured mpich CC=gcc MPICC="$(command -v mpicc.mpich)" MPIRUN="$(command -v mpirun.mpich)"

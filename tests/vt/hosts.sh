@@ -16,7 +16,7 @@ fi
 hosts() # hosts PROGRAM ARGUMENTS...: one rank on each
 {
 	clean
-	timeout 300 sh "$src/tests/mpi/netns.sh" -o 1000 -- "$MPIRUN" -np 2 -x VT_TIMER -x VT_FLUSH_PREFIX "$build/vtrun" -- "$@" >out 2>&1
+	timeout 300 sh "$src/tests/mpi/netns.sh" -o 1000 -- "$MPIRUN" -np 2 -x VT_TIMER -x VT_FLUSH_PREFIX -x VT_STF_USE_HW_STRUCTURE "$build/vtrun" -- "$@" >out 2>&1
 }
 
 mpi_compile "$MPICC" mpi_truth.c truth -lVT
@@ -26,17 +26,23 @@ export VT_TIMER
 hosts ./truth 10 && one_trace truth 2 && "$build/tests/vt/truth" truth.stf truth.clk >>out 2>&1
 ok "stamps of two hosts 1000 s apart are inside the stated bound of the truth" $?
 grep '^rank 1: error' out | sed 's/^/# /'
+[ -s truth.stf.c.0 ] && [ -s truth.stf.c.1 ]
+ok "each host has a file of its own" $?
+VT_STF_USE_HW_STRUCTURE=off hosts ./truth 1 && one_trace truth 2 && [ -s truth.stf.c.0 ] && [ ! -e truth.stf.c.1 ]
+ok "STF-USE-HW-STRUCTURE off: one for both" $?
 hosts ./pp sync && one_trace pp 2 && in_order pp.stf pp.clk 200
 ok "no message between the two is reversed by more than the stated bound" $?
 
 # every rank has a folder of raw files that no other rank sees
 mkdir private
-clean
-# shellcheck disable=SC2016
-VT_FLUSH_PREFIX=$dir/private timeout 300 "$MPIRUN" -np 3 unshare --mount sh -c 'mount -t tmpfs tmpfs "$0/private" && exec "$1/vtrun" -- ./pp' \
-	"$dir" "$build" >out 2>&1
-one_trace pp 3 && samples pp.stf >have && [ "$(wc -l <have)" -eq 600 ]
-ok "raw files that rank 0 cannot see come to it" $?
+for writer in 0 2; do
+	clean
+	# shellcheck disable=SC2016
+	VT_LOGFILE_RANK=$writer VT_FLUSH_PREFIX=$dir/private timeout 300 "$MPIRUN" -np 3 unshare --mount sh -c \
+		'mount -t tmpfs tmpfs "$0/private" && exec "$1/vtrun" -- ./pp' "$dir" "$build" >out 2>&1
+	one_trace pp 3 && samples pp.stf >have && [ "$(wc -l <have)" -eq 600 ]
+	ok "raw files that the writing rank $writer cannot see come to it" $?
+done
 
 echo "1..$count"
 exit $bad
