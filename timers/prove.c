@@ -10,27 +10,33 @@
 #include <string.h>
 #include <time.h>
 
-/* Exchanges of a pair at most, and without progress. */
-enum { MOST = 2000, IDLE = 150 };
+/* Looks of one side at the other's clock at most, and without progress. */
+enum { MOST = 2000, IDLE = 64 };
 
-/* Who gets no answer for so long shares his core; then a look at the clock comes before each further wait. */
+/* Who sees nothing new for so long shares his core; then a look at the clock comes before each further wait. */
 enum { SPINS = 2000 };
 
 /* Not units. */
 enum { STOP = -1, NOWHERE = -2 };
 
-/* The shared line: turns count up; the caller writes even ones, the helper odd ones, each with a stamp. */
+/* Who tells his time over and over; the other one looks. */
+enum phase { HELPER_TELLS, CALLER_TELLS, OVER };
+
+static const long long never = INT64_MIN; /* no reading */
+
+/* A line of memory to which one side alone writes. */
 struct line {
-	_Alignas(128) atomic_llong turn;
-	atomic_llong stamp;
+	_Alignas(128) atomic_llong reading;
 };
 
 struct bench {
 	struct tmr_timer *t;
-	struct line line;
+	struct line helper, caller;
+	_Alignas(128) atomic_int phase;
 	_Alignas(128) atomic_int unit; /* where the helper is to go; STOP: home */
-	atomic_int there;              /* where it is ready; STOP: it could not go there */
-	int64_t smallest;              /* helper's reading minus the caller's stamp */
+	_Alignas(128) atomic_int there; /* where it is ready; STOP: it could not go there */
+	_Alignas(128) atomic_int looked; /* the helper has seen enough of the caller's clock */
+	int64_t smallest;              /* what it saw: its reading minus the caller's */
 	double deadline;
 };
 
@@ -67,35 +73,59 @@ static int wait_for(struct bench *b, atomic_int *word, int want)
 	return 0;
 }
 
-static int wait_turn(struct bench *b, long long want)
+static int in_phase(const struct bench *b, enum phase phase)
 {
-	long long now;
-	int spins = 0;
+	return atomic_load_explicit(&b->phase, memory_order_acquire) == (int)phase;
+}
 
-	while ((now = atomic_load_explicit(&b->line.turn, memory_order_acquire)) != want) {
-		if (now == STOP || (++spins > SPINS && seconds_now() > b->deadline)) {
-			return -1;
+/* What this side's clock shows, in its own line. A plain read would be taken long before. */
+static void tell(struct bench *b, struct line *line)
+{
+	atomic_store_explicit(&line->reading, tmr_read_ordered(b->t).v, memory_order_release);
+}
+
+/* Looks at what the other side tells, until its readings come no fresher; every reading is from before the look, so the least
+ * difference is certain. The line is the other's all the time: it travels once, where a ping-pong's travels there and back to
+ * be written, and looking after pauses of many lengths finds it just written. Returns INT64_MAX if nothing was seen. */
+static int64_t look(struct bench *b, struct line *line, enum phase phase)
+{
+	int64_t smallest = INT64_MAX;
+	long long before = never;
+	int n = 0, idle = 0, spins = 0, i;
+
+	while (n < MOST && idle < IDLE && in_phase(b, phase)) {
+		long long told = atomic_load_explicit(&line->reading, memory_order_acquire);
+		int64_t ahead = tmr_read_ordered(b->t).v - told;
+
+		if (told == before || told == never) {
+			/* an old one again: the other one does not run */
+			if (++spins > SPINS) {
+				if (seconds_now() > b->deadline) {
+					break;
+				}
+				sched_yield();
+			}
+			continue;
 		}
-		if (spins > SPINS) {
-			sched_yield();
+		before = told;
+		idle++;
+		if (ahead < smallest) {
+			smallest = ahead;
+			idle = 0;
 		}
+		for (i = 0; i < n % 8; i++) {
+			tmr_read_ordered(b->t);
+		}
+		n++;
 	}
-	return 0;
+	return smallest;
 }
 
-static void hand_over(struct bench *b, long long turn)
-{
-	/* ordered here too: a plain read is taken long before, while the core still waits */
-	atomic_store_explicit(&b->line.stamp, tmr_read_ordered(b->t).v, memory_order_relaxed);
-	atomic_store_explicit(&b->line.turn, turn, memory_order_release);
-}
-
-/* Answers even turns until the caller ends them. */
+/* Tells its time at each unit, then looks at the caller's, until there are no more units. */
 static void *help(void *arg)
 {
 	struct bench *b = arg;
 	int at = NOWHERE, to;
-	long long turn;
 
 	for (;;) {
 		int spins = 0;
@@ -109,65 +139,68 @@ static void *help(void *arg)
 			return NULL;
 		}
 		at = to;
-		b->smallest = INT64_MAX;
 		atomic_store_explicit(&b->there, move_to(at) < 0 ? STOP : at, memory_order_release);
-		for (turn = 0; wait_turn(b, turn) == 0; turn += 2) {
-			int64_t ahead = tmr_read_ordered(b->t).v - atomic_load_explicit(&b->line.stamp, memory_order_relaxed);
-
-			b->smallest = ahead < b->smallest ? ahead : b->smallest;
-			hand_over(b, turn + 1);
+		while (in_phase(b, HELPER_TELLS)) {
+			tell(b, &b->helper);
+		}
+		b->smallest = look(b, &b->caller, CALLER_TELLS);
+		atomic_store_explicit(&b->looked, 1, memory_order_release);
+		for (spins = 0; !in_phase(b, OVER);) {
+			if (++spins > SPINS) {
+				sched_yield();
+			}
 		}
 		atomic_store_explicit(&b->there, NOWHERE, memory_order_release);
 	}
 }
 
-/* The caller's side. Fills in what clock b is ahead of clock a at least and at most, in ticks. */
-static int exchange(struct bench *b, int64_t *low, int64_t *high)
+/* The caller's time, until the helper has looked at it. Returns 0, or -1: it did not in time. */
+static int tell_helper(struct bench *b)
 {
-	int64_t smallest = INT64_MAX, helpers = INT64_MAX;
-	int i, idle = 0;
-	long long turn = 0;
+	int told = 0;
 
-	for (i = 0; i < MOST && idle < IDLE; i++, turn += 2) {
-		int64_t ahead;
-
-		hand_over(b, turn);
-		if (wait_turn(b, turn + 1) < 0) {
-			break;
-		}
-		ahead = tmr_read_ordered(b->t).v - atomic_load_explicit(&b->line.stamp, memory_order_relaxed);
-		idle++;
-		if (ahead < smallest) {
-			smallest = ahead;
-			idle = 0;
-		}
-		if (b->smallest < helpers) {
-			helpers = b->smallest; /* written before the turn that was just seen */
-			idle = 0;
+	while (!atomic_load_explicit(&b->looked, memory_order_acquire)) {
+		tell(b, &b->caller);
+		/* the helper may wait for this very core */
+		if (++told % SPINS == 0) {
+			if (seconds_now() > b->deadline) {
+				return -1;
+			}
+			sched_yield();
 		}
 	}
-	/* seen on b: tb - ta >= b minus a. Seen on a: ta - tb >= a minus b. */
-	*high = helpers;
-	*low = -smallest;
-	return i > 0 && smallest != INT64_MAX && helpers != INT64_MAX ? 0 : -1;
+	return 0;
 }
 
-/* The first unit against one other. Returns 0, or -1: no time. */
+/* The first unit against one other: what its clock is ahead of the first one's at least and at most, in ticks. Returns
+ * 0, or -1: no time. */
 static int one_unit(struct bench *b, int unit, int64_t *low, int64_t *high)
 {
+	int64_t seen = INT64_MAX;
 	int rc;
 
-	atomic_store(&b->line.turn, NOWHERE); /* nobody's yet */
+	atomic_store(&b->helper.reading, never);
+	atomic_store(&b->caller.reading, never);
+	atomic_store(&b->looked, 0);
+	atomic_store(&b->phase, HELPER_TELLS);
 	atomic_store_explicit(&b->unit, unit, memory_order_release);
 	rc = wait_for(b, &b->there, unit);
 	if (rc == 0) {
-		rc = exchange(b, low, high);
+		seen = look(b, &b->helper, HELPER_TELLS);
+		atomic_store_explicit(&b->phase, CALLER_TELLS, memory_order_release);
+		rc = tell_helper(b);
 	}
-	atomic_store_explicit(&b->line.turn, STOP, memory_order_release);
+	atomic_store_explicit(&b->phase, OVER, memory_order_release);
 	while (atomic_load_explicit(&b->there, memory_order_acquire) != NOWHERE) {
 		sched_yield();
 	}
-	return rc;
+	if (rc < 0 || seen == INT64_MAX || b->smallest == INT64_MAX) {
+		return -1;
+	}
+	/* seen here: here minus there <= seen. Seen there: there minus here <= smallest. */
+	*low = -seen;
+	*high = b->smallest;
+	return 0;
 }
 
 /* Largest distances of the first unit from two others. */
@@ -198,6 +231,7 @@ static int all_units(struct bench *b, const cpu_set_t *set, struct tmr_proof *p,
 		/* as in the core matrix: a middle beyond the tolerance is a difference */
 		apart |= fabs(0.5 * (double)(low + high)) * period > tick_s + 0.25 * (double)(high - low) * period;
 		second = fmax(second, fmin(largest, far));
+		p->line_s = fmax(p->line_s, 0.5 * (double)(high - low) * period);
 		largest = fmax(largest, far);
 		p->proven++;
 	}
@@ -233,7 +267,6 @@ int tmr_prove_one_clock(struct tmr_timer *t, double effective_tick_s, double bud
 	b.deadline = begin + budget_s;
 	atomic_store(&b.unit, NOWHERE);
 	atomic_store(&b.there, NOWHERE);
-	atomic_store(&b.line.turn, NOWHERE);
 	p->units = (unsigned)CPU_COUNT(&all);
 	if (p->units > 1 && pthread_create(&helper, NULL, help, &b) != 0) {
 		sched_setaffinity(0, sizeof(before), &before);

@@ -5,6 +5,7 @@
 #include "config.h"
 #include "calib/job.h"
 #include "calib/link_mpi.h"
+#include "timers/prove.h"
 #include "tests/bench/bench.h"
 
 #include <math.h>
@@ -50,6 +51,24 @@ static void figure(const char *what, const char *name, double *v, size_t n, cons
 	}
 }
 
+/* What the proof cannot be better than: how long a cache line travels, in the same run. */
+static void lines(const char *name, struct tmr_timer *t)
+{
+	double line[SETUPS];
+	struct tmr_proof p;
+	size_t n = 0;
+	int i;
+
+	for (i = 0; i < SETUPS; i++) {
+		if (tmr_prove_one_clock(t, fmax(1 / t->hz, 10e-9), 0.02, &p, &err) == 0 && p.one_clock) {
+			line[n++] = 1e9 * p.line_s;
+		}
+	}
+	if (n) {
+		figure(name, "line", line, n, "ns");
+	}
+}
+
 static void domains(const char *timer)
 {
 	double find[SETUPS], prove[SETUPS], whole[SETUPS], within[SETUPS], own[SETUPS];
@@ -90,6 +109,10 @@ static void domains(const char *timer)
 	unproven = SETUPS - proven; /* for lack of time */
 	figure(name, "unproven", &unproven, 1, "times");
 	figure(name, "clocks", own, SETUPS, "clocks");
+	if (l->rank == 0 && t->scope == TMR_SCOPE_CORE) {
+		lines(name, t);
+	}
+	need(cal_link_barrier(l, &err) == 0);
 	tmr_close(t);
 	free(place);
 }
