@@ -71,14 +71,15 @@ static struct vt_merge_name *name_entry(struct vt_merge_names *t, const char *te
 	return s;
 }
 
-static int set_id(struct vt_merge_ids *ids, uint32_t id, uint32_t to)
+static int set_id(const struct vt_merge_file *f, struct vt_merge_ids *ids, uint32_t id, uint32_t to)
 {
 	int high = id >= VT_MERGE_HIGH;
 	uint32_t n, *p;
 
 	id -= high ? VT_MERGE_HIGH : 0;
-	if (id >= 1u << 24) {
-		return 0; /* nobody has as many: nonsense of a damaged file */
+	/* ids are handed out one after the other, and a definition has 16 bytes at least */
+	if (id >= VT_MERGE_HIGH && id > vt_raw_file_size(f->raw) / 16) {
+		return 0; /* nonsense of a damaged file */
 	}
 	if (id >= ids->n[high]) {
 		n = (id + 64) / 2 * 3;
@@ -204,7 +205,7 @@ static int see_class(struct context *c, const struct vt_raw_def *d)
 			return -1;
 		}
 	}
-	return set_id(&c->f->classes, d->id, e->id);
+	return set_id(c->f, &c->f->classes, d->id, e->id);
 }
 
 static const char *class_name(const struct vt_merge *m, uint32_t id)
@@ -269,7 +270,7 @@ static int see_counter(struct context *c, const struct vt_raw_def *d)
 			return -1;
 		}
 	}
-	return set_id(&c->f->counters, d->id, e->id);
+	return set_id(c->f, &c->f->counters, d->id, e->id);
 }
 
 static int see_function(struct context *c, const struct vt_raw_def *d)
@@ -291,7 +292,7 @@ static int see_function(struct context *c, const struct vt_raw_def *d)
 			return -1;
 		}
 	}
-	return set_id(&c->f->functions, d->id, e->id);
+	return set_id(c->f, &c->f->functions, d->id, e->id);
 }
 
 static uint32_t file_id(struct vt_merge *m, const char *file)
@@ -324,7 +325,7 @@ static int see_scl(struct context *c, const struct vt_raw_def *d)
 			return -1;
 		}
 	}
-	return set_id(&c->f->scls, d->id, e->id);
+	return set_id(c->f, &c->f->scls, d->id, e->id);
 }
 
 /* Threads of a member of another rank; into willies unless that is NULL. Returns how many. */
@@ -378,7 +379,7 @@ static int write_members(struct context *c, const struct vt_raw_def *d, const ui
 			return -1;
 		}
 	}
-	return set_id(&c->f->groups, d->id, e->id);
+	return set_id(c->f, &c->f->groups, d->id, e->id);
 }
 
 static int see_group(struct context *c, const struct vt_raw_def *d)

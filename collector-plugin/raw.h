@@ -312,6 +312,8 @@ void vt_raw_file_close(struct vt_raw_file *f);
 const struct vt_raw_head *vt_raw_file_head(const struct vt_raw_file *f);
 const struct vt_raw_damage *vt_raw_file_damage(const struct vt_raw_file *f);
 const char *vt_raw_file_path(const struct vt_raw_file *f);
+/* Bytes of the file when it was opened. */
+size_t vt_raw_file_size(const struct vt_raw_file *f);
 
 /* Is the process that writes it still there (on this node and boot)? */
 int vt_raw_file_alive(const struct vt_raw_file *f);

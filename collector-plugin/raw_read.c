@@ -95,6 +95,11 @@ const char *vt_raw_file_path(const struct vt_raw_file *f)
 	return f->path;
 }
 
+size_t vt_raw_file_size(const struct vt_raw_file *f)
+{
+	return f->size;
+}
+
 static const struct vt_raw_block *block(const struct vt_raw_file *f, uint32_t index)
 {
 	return (const struct vt_raw_block *)(const void *)(f->map + f->head.head_size + (size_t)index * f->head.block_size);

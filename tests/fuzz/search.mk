@@ -40,10 +40,10 @@ $(OUT)/all/lib.a: $(addprefix $(OUT)/all/,$(addsuffix .o,$(names)))
 $(OUT)/parts/lib.a: $(addprefix $(OUT)/parts/,$(addsuffix .o,$(names)))
 
 $(addprefix $(OUT)/fuzz_,$(parts)): $(OUT)/fuzz_%: $(SRC)/tests/fuzz/fuzz_part.c $(OUT)/parts/lib.a
-	$(CC) $(FLAGS) $(COVERAGE_parts) -DFUZZ_PART=$* -fsanitize=fuzzer -o $@ $^ $(LIBS)
+	$(CC) $(FLAGS) $(COVERAGE_parts) -DFUZZ_PART=$* -fsanitize=fuzzer -o $@ $< $(OUT)/parts/lib.a $(LIBS)
 $(OUT)/fuzz_layer: $(SRC)/tests/fuzz/fuzz_part.c $(OUT)/all/lib.a
-	$(CC) $(FLAGS) $(COVERAGE_all) -DFUZZ_PART=layer -fsanitize=fuzzer -o $@ $^ $(LIBS)
+	$(CC) $(FLAGS) $(COVERAGE_all) -DFUZZ_PART=layer -fsanitize=fuzzer -o $@ $< $(OUT)/all/lib.a $(LIBS)
 $(addprefix $(OUT)/fuzz_,$(other)): $(OUT)/fuzz_%: $(SRC)/tests/fuzz/fuzz_%.c $(OUT)/all/lib.a
-	$(CC) $(FLAGS) $(COVERAGE_all) -fsanitize=fuzzer -o $@ $^ $(LIBS)
+	$(CC) $(FLAGS) $(COVERAGE_all) -fsanitize=fuzzer -o $@ $< $(OUT)/all/lib.a $(LIBS)
 
 -include $(wildcard $(OUT)/*/*/*.d $(OUT)/*.d)
