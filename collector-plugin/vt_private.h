@@ -23,9 +23,9 @@ enum vt_tls_state {
 
 /* Counters that are read at state changes of one thread (vt_sample.c). */
 struct vt_sampling {
-	struct smp_set *set[2];       /* of the thread; of the process, for the thread that is the process */
-	uint32_t *id[2];
-	union smp_value *value;
+	struct smp_set *set;          /* of the thread; NULL: it has none */
+	uint32_t *id;
+	union smp_value *value;       /* room for these and those of the process; NULL: there are none of both */
 	uint8_t *state;
 	uint32_t *out_id;
 	uint64_t *out;
@@ -77,6 +77,8 @@ VT_HIDDEN void vt_sample(ltick_t now);
 /* Sets up what the thread samples: c->plan. NULL when that is nothing. */
 VT_HIDDEN struct vt_sampling *vt_sampling_open(struct vt_collect *c, struct vt_thread *t);
 VT_HIDDEN void vt_sampling_close(struct vt_sampling *s);
+/* In the child of a fork: the counters that are open are the parent's. */
+VT_HIDDEN void vt_sampling_forget(void);
 
 /* Takes the collector's options out of the program's arguments; before vt_collect_start(). */
 VT_HIDDEN void vt_take_arguments(int *argc, char ***argv);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Sampling at state changes: every enabled counter of the thread and, in the thread that is the process, of the
- * process, and what the program's own callback returns (VT_countsetcallback, seeds/003 section 3.1.3), all with
+/* Sampling at state changes: every enabled counter of the thread and of the process, and what the program's own callback returns (VT_countsetcallback, seeds/003 section 3.1.3), all with
  * the stamp of the event that triggered them. COUNTER-MIN-INTERVAL makes the former rarer; the callback, whose cost is
  * the program's own affair, comes every time. */
 #include "config.h"
@@ -13,7 +12,16 @@
 
 #include "collector-plugin/vt_count.h"
 
-enum { OF_THREAD, OF_PROCESS };
+/* The counters of the process belong to all its threads: whoever has an event reads them, unless another one is at it. */
+static struct {
+	pthread_mutex_t lock;    /* of opening it */
+	struct vt_collect *of;   /* whose counters they are; NULL: not opened yet */
+	pid_t pid;
+	struct smp_set *set;
+	uint32_t *id;
+	_Atomic int busy;
+	int64_t next;            /* of who is at it */
+} process = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
 static struct smp_set *open_set(struct vt_collect *c, enum smp_scope scope, pid_t tid, uint32_t **id)
 {
@@ -32,24 +40,46 @@ static struct smp_set *open_set(struct vt_collect *c, enum smp_scope scope, pid_
 	return set;
 }
 
+/* Returns how many there are. */
+static size_t open_process(struct vt_collect *c)
+{
+	size_t n;
+
+	pthread_mutex_lock(&process.lock);
+	if (process.of != c) {
+		process.pid = getpid();
+		process.set = open_set(c, SMP_PROCESS, 0, &process.id);
+		process.next = 0;
+		process.of = c;
+	}
+	n = process.set ? smp_set_size(process.set) : 0;
+	pthread_mutex_unlock(&process.lock);
+	return n;
+}
+
+void vt_sampling_forget(void)
+{
+	pthread_mutex_t fresh = PTHREAD_MUTEX_INITIALIZER;
+
+	memcpy(&process.lock, &fresh, sizeof(fresh));
+	process.of = NULL;
+	process.set = NULL;
+	atomic_store(&process.busy, 0);
+}
+
 struct vt_sampling *vt_sampling_open(struct vt_collect *c, struct vt_thread *t)
 {
 	struct vt_sampling *s = calloc(1, sizeof(*s));
-	size_t n = 0, k;
-	int i;
+	size_t n, k;
 
 	if (!s || !c->plan || c->min_interval_s < 0) {
 		free(s);
 		return NULL;
 	}
-	s->set[OF_THREAD] = open_set(c, SMP_THREAD, t->tid, &s->id[OF_THREAD]);
-	if (t->tid == getpid()) {
-		s->set[OF_PROCESS] = open_set(c, SMP_PROCESS, 0, &s->id[OF_PROCESS]);
-	}
-	for (i = 0; i < 2; i++) {
-		k = s->set[i] ? smp_set_size(s->set[i]) : 0;
-		n = k > n ? k : n;
-	}
+	s->set = open_set(c, SMP_THREAD, t->tid, &s->id);
+	n = s->set ? smp_set_size(s->set) : 0;
+	k = open_process(c);
+	n = k > n ? k : n;
 	if (n > 0) {
 		s->value = calloc(n, sizeof(*s->value));
 		s->state = calloc(n, 1);
@@ -65,15 +95,11 @@ struct vt_sampling *vt_sampling_open(struct vt_collect *c, struct vt_thread *t)
 
 void vt_sampling_close(struct vt_sampling *s)
 {
-	int i;
-
 	if (!s) {
 		return;
 	}
-	for (i = 0; i < 2; i++) {
-		smp_set_close(s->set[i]);
-		free(s->id[i]);
-	}
+	smp_set_close(s->set);
+	free(s->id);
 	free(s->value);
 	free(s->state);
 	free(s->out);
@@ -83,24 +109,44 @@ void vt_sampling_close(struct vt_sampling *s)
 	free(s);
 }
 
-static void sample_set(struct vt_sampling *s, int which, ltick_t now)
+static void sample_set(struct vt_sampling *s, struct smp_set *set, const uint32_t *id, int where, ltick_t now)
 {
-	size_t i, n = smp_set_size(s->set[which]);
+	size_t i, n = smp_set_size(set);
 	unsigned k = 0;
 
-	if (smp_set_read(s->set[which], s->value, s->state) <= 0) {
+	if (smp_set_read(set, s->value, s->state) <= 0) {
 		return;
 	}
 	for (i = 0; i < n; i++) {
 		if (s->state[i] & SMP_VALID) {
-			s->out_id[k] = s->id[which][i];
+			s->out_id[k] = id[i];
 			s->out[k++] = s->value[i].u;
 		}
 		if (k == VT_RAW_MAX_COUNTERS || (i + 1 == n && k > 0)) {
-			vt_raw_counters(vt_tls.thread->stream, now, (uint16_t)vt_tls.thread->number, k, s->out_id, s->out);
+			vt_raw_counters(vt_tls.thread->stream, now, (uint16_t)where, k, s->out_id, s->out);
 			k = 0;
 		}
 	}
+}
+
+static int64_t next_after(ltick_t now)
+{
+	double interval = vt_tls.collect->min_interval_s;
+
+	return now.v + (interval > 0 ? (int64_t)(interval * vt_tls.collect->timer->hz) : 0);
+}
+
+/* They stand with the process's first thread, as those of the background thread do. */
+static void sample_process(struct vt_sampling *s, ltick_t now)
+{
+	if (atomic_exchange_explicit(&process.busy, 1, memory_order_acquire)) {
+		return;
+	}
+	if (now.v >= process.next && process.of == vt_tls.collect && !vt_threads_off(process.pid)) {
+		process.next = next_after(now);
+		sample_set(s, process.set, process.id, 0, now);
+	}
+	atomic_store_explicit(&process.busy, 0, memory_order_release);
 }
 
 static void call_back(struct vt_sampling *s, ltick_t now)
@@ -115,15 +161,15 @@ static void call_back(struct vt_sampling *s, ltick_t now)
 void vt_sample(ltick_t now)
 {
 	struct vt_sampling *s = vt_tls.sampling;
-	double interval = vt_tls.collect->min_interval_s;
-	int i, saved = errno;
+	int saved = errno;
 
-	if (now.v >= s->next) {
-		s->next = now.v + (interval > 0 ? (int64_t)(interval * vt_tls.collect->timer->hz) : 0);
-		for (i = 0; i < 2; i++) {
-			if (s->set[i]) {
-				sample_set(s, i, now);
-			}
+	if (s->value && now.v >= s->next) {
+		s->next = next_after(now);
+		if (s->set) {
+			sample_set(s, s->set, s->id, vt_tls.thread->number, now);
+		}
+		if (process.set) {
+			sample_process(s, now);
 		}
 	}
 	if (s->callback) {

@@ -196,6 +196,7 @@ void vt_threads_forget(void)
 		memset(table.entry, 0, (size_t)table.room * sizeof(*table.entry));
 	}
 	memset(&vt_tls, 0, sizeof(vt_tls));
+	vt_sampling_forget();
 }
 
 /* At the end of a thread that called the interface. */

@@ -100,6 +100,26 @@ if ${CC:-cc} $san -D_GNU_SOURCE -I"$src/collector-plugin" -I"$src" "$here/kinds.
 	timeout 300 "$dir/prog" 2 >"$dir/out" 2>&1 && ! ls "$dir"/t.* >/dev/null 2>&1
 	ok "and is not without" $?
 fi
+# counters of the system at state changes: each of the 200 of each of two threads, and of all of them those of the process
+printf 'COUNTER thread_run on\nCOUNTER proc_maxrss on\nSAMPLE-PERIOD 60s\n' >"$dir/conf"
+sampled() # sampled NAME: how many samples per thread and counter, in have
+{
+	rm -f "$dir"/t.*
+	timeout 300 "$dir/prog" >"$dir/out" 2>&1
+	"$build/tests/vt/samples" "$dir/t.stf" 2>>"$dir/out" | awk '$2 ~ /:(thread_run|proc_maxrss)$/ { n[$1 " " $2]++ }
+		END { for (k in n) print k, n[k] }' | LC_ALL=C sort >"$dir/have"
+	cat "$dir/have" >>"$dir/out"
+}
+# shellcheck disable=SC2086
+compile ${CC:-cc} -std=c99 "$here/events.c"
+VT_CONFIG=$dir/conf
+export VT_CONFIG
+sampled && awk '$1 == "0:0" && /thread_run/ { a = $3 >= 200 } $1 == "0:1" && /thread_run/ { b = $3 >= 200 }
+	$1 == "0:0" && /proc_maxrss/ { c = $3 >= 400 } END { exit !(a && b && c) }' "$dir/have"
+ok "counters that COUNTER chooses are sampled at every state change of every thread" $?
+VT_COUNTER_MIN_INTERVAL=100s sampled && awk '{ n += $3 } END { exit !(n >= 3 && n < 30) }' "$dir/have"
+ok "COUNTER-MIN-INTERVAL: less often" $?
+unset VT_CONFIG
 
 echo "1..$count"
 exit $bad
