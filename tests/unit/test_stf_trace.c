@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Whole traces: written, read, written again; cut, damaged, refused; against stored ones. Over 800 lines,
- * because all of it works on the one trace with every record that is made here. */
+/* Whole traces: written, read, written again; refused; against stored ones. */
 #include "config.h"
 
 #include <dirent.h>
@@ -13,9 +12,7 @@
 
 #include "stf/stf.h"
 #include "tests/lib/check.h"
-#include "tests/lib/stf_dir.h"
-
-static struct stf_err err;
+#include "tests/lib/stf_every.h"
 
 /* Removes the files whose names begin with prefix; counts those that contain `mark`. */
 static int files(const char *in, const char *prefix, const char *mark, int remove_them)
@@ -39,76 +36,6 @@ static int files(const char *in, const char *prefix, const char *mark, int remov
 		closedir(d);
 	}
 	return n;
-}
-
-/* ---- a trace with every record that a caller can write ---- */
-
-#define MANY 3
-/* Field values that are all different, so that a mix-up shows. */
-static int write_one(struct stf_writer *w, unsigned id, uint64_t time)
-{
-	const struct stf_layout *l = stf_layout(id);
-	struct stf_value v[20] = { { 0 } };
-	uint64_t mem[20][MANY];
-	struct stf_record r = { .layout = l, .values = v };
-	unsigned i, k;
-
-	for (i = 0; i < l->n_fields; i++) {
-		const struct stf_field *f = &l->fields[i];
-
-		if (f->is_array) {
-			for (k = 0; k < MANY; k++) {
-				mem[i][k] = 0x0101010101010101u * (f->type == STF_C1 ? 'a' + i : f->ref_class ? 0 : i + 1);
-			}
-			v[i].array = mem[i];
-			v[i].count = MANY;
-		} else {
-			v[i].u = f->is_size ? MANY : f->is_time ? time : f->ref_class ? 0 : id + i;
-		}
-		if (f->type == STF_F8 && !f->is_array) {
-			double d = id + i * 0.25;
-
-			memcpy(&v[i].u, &d, sizeof(d));
-		}
-		if (strcmp(f->name, "id") == 0) {
-			v[i].u = 200;
-		} else if (f->type == STF_WILLYID && !f->is_array) {
-			v[i].u = id % 4;
-		}
-	}
-	return stf_write_record(w, &r);
-}
-
-static int write_every(const char *path, int big, uint32_t per_file)
-{
-	struct stf_writer_options o = { .resolution = 0x1p-30, .eventbits = 3, .big_endian = big, .comment = "every",
-					.procs_per_file = per_file };
-	struct stf_writer *w = stf_writer_create(path, &o, &err);
-	static const uint32_t threads[] = { 1, 1, 2, 1 };
-	unsigned id;
-	int rc = 0;
-
-	if (!w) {
-		return -1;
-	}
-	rc |= stf_writer_processes(w, threads, 4);
-	rc |= stf_writer_willy(w, STF_WILLY(2, 1), "node7", "10.1.2.3", 1234, 5678, -0.5, 2.5e-10);
-	rc |= stf_writer_willy_name(w, STF_WILLY(2, 1), "rank 2 \xc3\xa4");
-	rc |= stf_writer_info(w, "program", "test");
-	rc |= stf_writer_info(w, "clock", "simulated");
-	for (id = 1; id < STF_ID_END; id++) {
-		enum stf_kind k = stf_layout(id)->kind;
-
-		if (k <= STF_KIND_DECL || k == STF_KIND_STATS) {
-			rc |= write_one(w, id, 1000 + 10 * id);
-		}
-	}
-	if (rc) {
-		err = *stf_writer_error(w);
-		stf_writer_abort(w);
-		return -1;
-	}
-	return stf_writer_finish(w, 1, 0, &err);
 }
 
 static int copy_part(struct stf_reader *r, struct stf_writer *w, const char *suffix, int index)
@@ -284,163 +211,6 @@ static void tables_are_read(void)
 	CHECK_STR(stf_reader_name(r, STF_ID_communicator_definition, 200), "ccc");
 	CHECK_INT(stf_reader_is_big_endian(r), 1);
 	CHECK_INT(stf_reader_skipped(r), 0);
-	stf_reader_close(r);
-}
-
-/* ---- reading what is cut or damaged ---- */
-
-/* Reads every component to its end or fault; the number of records, and of faults through *faults. */
-static int read_all(const char *path, int *faults, struct stf_err *last)
-{
-	struct stf_reader *r = stf_reader_open(path, STF_READ_DAMAGED | STF_READ_CHECK_REFS, last);
-	const struct stf_record *rec, *f;
-	struct stf_file_declaration d;
-	struct stf_cursor *c;
-	int n = 0, rc;
-	size_t i;
-
-	*faults = !r;
-	if (!r) {
-		return 0;
-	}
-	if (stf_reader_fault(r)->code) {
-		*faults += 1;
-		*last = *stf_reader_fault(r);
-	}
-	n += (int)stf_reader_count(r, STF_ID_stf_string);
-	for (i = 0; (f = stf_reader_record(r, STF_ID_file_declaration, i)); i++) {
-		stf_get_file_declaration(f, &d);
-		c = stf_cursor_open(r, d.suffix, &err);
-		while (c && (rc = stf_cursor_next(c, &rec, &err)) > 0) {
-			n++;
-		}
-		if (!c || rc < 0) {
-			*faults += 1;
-			*last = err;
-		}
-		stf_cursor_close(c);
-	}
-	stf_reader_close(r);
-	return n;
-}
-
-static void cut_component(const char *name, int whole)
-{
-	char path[600], *p;
-	size_t n, k;
-	int faults, got, before = 0, boundaries = 0;
-	struct stf_err e;
-
-	snprintf(path, sizeof(path), "%s", in_dir(name));
-	p = slurp(path, &n);
-	for (k = 0; k < n; k++) {
-		spit(path, p, k);
-		memset(&e, 0, sizeof(e));
-		got = read_all(in_dir("a.stf"), &faults, &e);
-		CHECK(got <= whole && got >= (strcmp(name, "a.stf") ? before : 0), "%s cut at %zu: %d records of %d", name,
-		      k, got, whole);
-		before = got;
-		boundaries += faults == 0;
-		if (faults) {
-			CHECK(e.code == STF_ERR_TRUNCATED || e.code == STF_ERR_REFERENCE, "%s cut at %zu: %d %s", name, k,
-			      e.code, e.text);
-			CHECK(e.record > 0 && e.file[0] && e.offset <= k + (e.code == STF_ERR_REFERENCE) * 100000,
-			      "%s cut at %zu: place %s %llu", name, k, e.file, (unsigned long long)e.offset);
-		}
-	}
-	CHECK(boundaries < 90, "%s: %d of %zu cuts went unseen", name, boundaries, n);
-	spit(path, p, n);
-	free(p);
-}
-
-static void cut_at_every_byte(void)
-{
-	struct dirent *e;
-	DIR *d;
-	int faults, whole;
-	char names[32][300];
-	int n = 0, i;
-
-	clean();
-	CHECK(write_every(in_dir("a.stf"), 0, 0) == 0, "%s", err.text);
-	whole = read_all(in_dir("a.stf"), &faults, &err);
-	CHECK(faults == 0, "%s: %s", err.file, err.text);
-	d = opendir(dir);
-	while (d && n < 32 && (e = readdir(d))) {
-		if (e->d_name[0] == 'a') {
-			snprintf(names[n++], sizeof(names[0]), "%s", e->d_name);
-		}
-	}
-	closedir(d);
-	CHECK_INT(n, 19);
-	for (i = 0; i < n; i++) {
-		cut_component(names[i], whole);
-	}
-}
-
-static void any_damage_is_survived(void)
-{
-	static const char *const part[] = { "a.stf", "a.stf.dcl", "a.stf.msg", "a.stf.cop", "a.stf.r.0", "a.stf.msg.anc",
-					    "a.stf.sts", "a.stf.c.0" };
-	int i, k, faults, seen = 0;
-	struct stf_err e;
-	size_t n;
-	char *p, *q;
-
-	clean();
-	CHECK(write_every(in_dir("a.stf"), 0, 0) == 0, "%s", err.text);
-	for (i = 0; i < 1200; i++) {
-		const char *name = in_dir(part[i % 8]);
-
-		p = slurp(name, &n);
-		q = malloc(n);
-		memcpy(q, p, n);
-		for (k = (int)(check_random() % 4); k >= 0; k--) {
-			q[check_random() % n] = (char)(check_random() % 3 ? check_random() : 0xff);
-		}
-		spit(name, q, n);
-		read_all(in_dir("a.stf"), &faults, &e);
-		seen += faults > 0;
-		spit(name, p, n);
-		free(p);
-		free(q);
-	}
-	CHECK(seen > 300, "only %d of 1200 were noticed", seen);
-}
-
-/* size fields of 2^32-1 in a file: an error with file, offset and number, and the records before it */
-static void huge_size_in_file(void)
-{
-	struct stf_writer_options o = { .resolution = 1e-9 };
-	struct stf_writer *w;
-	struct stf_comment m = { .time = 5, .size_1_1 = 4, .text = "abcd" };
-	struct stf_reader *r;
-	struct stf_cursor *c;
-	const struct stf_record *rec;
-	char *p;
-	size_t n;
-
-	clean();
-	w = stf_writer_create(in_dir("a.stf"), &o, &err);
-	stf_write_comment(w, &m);
-	stf_write_comment(w, &m);
-	CHECK_INT(stf_writer_finish(w, 0, 9, &err), 0);
-	p = slurp(in_dir("a.stf.x.0"), &n);
-	CHECK_INT(n, 34);
-	memset(p + 17 + 9, 0xff, 4);
-	spit(in_dir("a.stf.x.0"), p, n);
-	free(p);
-	r = stf_reader_open(in_dir("a.stf"), 0, &err);
-	c = stf_cursor_open(r, NULL, &err);
-	CHECK_INT(stf_cursor_next(c, &rec, &err), 1);
-	CHECK_STR(stf_value(rec, "text")->array, "abcd");
-	CHECK_INT(stf_cursor_next(c, &rec, &err), -1);
-	CHECK_INT(err.code, STF_ERR_TRUNCATED);
-	CHECK_INT(err.offset, 17);
-	CHECK_INT(err.record, 2);
-	CHECK(strstr(err.file, "a.stf.x.0"), "%s", err.file);
-	CHECK_INT(stf_cursor_next(c, &rec, &err), -1);
-	stf_cursor_close(c);
 	stf_reader_close(r);
 }
 
@@ -811,9 +581,6 @@ int main(int argc, char **argv)
 	SKIP("equals_golden", "without xxhash the index has no checksums");
 #endif
 	RUN(tables_are_read);
-	RUN(cut_at_every_byte);
-	RUN(any_damage_is_survived);
-	RUN(huge_size_in_file);
 	RUN(times_survive);
 	RUN(merge_is_by_time);
 	RUN(anchors_tell_the_state);
