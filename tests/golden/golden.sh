@@ -13,11 +13,21 @@ python_is_there()
 	command -v "$PYTHON3" >/dev/null 2>&1
 }
 
-# Memory that it may take: what Python itself needs, and a little; the largest golden trace has 13 KB.
-second() # second TRACE: what the second reader prints, in $dir/second
-{
+# One Python for all traces, which takes their names from one FIFO and answers in another. Memory that it may take: what Python
+# itself needs, and a little; the largest golden trace has 13 KB.
+if python_is_there; then
+	mkfifo "$dir/ask" "$dir/answer"
 	# shellcheck disable=SC3045
-	(ulimit -v 400000 && PYTHONDONTWRITEBYTECODE=1 exec "$PYTHON3" "$golden/second_reader.py" "$1") >"$dir/second" 2>"$dir/err"
+	(ulimit -v 400000 && PYTHONDONTWRITEBYTECODE=1 exec "$PYTHON3" "$golden/second_reader.py" --serve "$dir/second" "$dir/err" \
+		<"$dir/ask" >"$dir/answer") &
+	exec 3>"$dir/ask" 4<"$dir/answer"
+fi
+
+second() # second TRACE: what the second reader prints, in $dir/second, and its status; 3 if it died
+{
+	echo "$1" >&3
+	read -r answer <&4 || answer=3
+	return "$answer"
 }
 
 agree() # agree NAME TRACE STATUS: both print the same and end alike

@@ -3,7 +3,8 @@
 """A second reader of STF, made from the format's pages alone (doc/stf-format.md, stf-1.0-records.txt) and
 without a look at stf/, so that page and library check each other: it prints what `stftool --dump` prints.
 
-    second_reader.py TRACE      the text; exit status 1, with all that stands before the fault, if one was found
+    second_reader.py TRACE               the text; exit status 1, with all that stands before the fault, if one was found
+    second_reader.py --serve OUT ERR     the same for each name on standard input, into these files; prints the statuses
 
 It also holds every anchor against the data: offset, time and histories. Speed is no aim. One file, though
 long, so that it can be taken along alone."""
@@ -14,6 +15,7 @@ import os
 import re
 import struct
 import sys
+import traceback
 
 BASIC = {"U1": "B", "U2": "H", "U4": "I", "U8": "Q", "I1": "b", "I2": "h", "I4": "i", "I8": "q",
          "F4": "f", "F8": "d", "C1": "B", "O8": "Q"}
@@ -796,23 +798,44 @@ class Printer:
         self.received(None)
 
 
-def main():
+def read(path):
+    """The text and the faults of one trace."""
     faults, p = [], None
     try:
-        p = Printer(Trace(sys.argv[1]))
+        p = Printer(Trace(path))
         p.everything()
         if not p.t.faults:
             p.t.check_anchors()
             p.t.check_statements()
     except (Fault, struct.error) as e:
         faults.append(str(e))
-    if p:
-        faults = p.t.faults + faults
-        out = "".join(line + "\n" for line in p.lines)
-        sys.stdout.buffer.write(out.encode("utf-8", "surrogateescape"))
-    for f in faults:
-        print("second_reader: " + f, file=sys.stderr)
+    text = "".join(line + "\n" for line in p.lines) if p else ""
+    return text.encode("utf-8", "surrogateescape"), (p.t.faults if p else []) + faults
+
+
+def put(text, faults, out, err):
+    out.write(text)
+    err.write("".join("second_reader: %s\n" % f for f in faults).encode("utf-8", "surrogateescape"))
     return 1 if faults else 0
+
+
+def serve(out, err):
+    """A trace's name on each line of standard input; its text and faults go to two files, the status to standard output."""
+    for line in sys.stdin:
+        with open(out, "wb") as o, open(err, "wb") as e:
+            try:
+                status = put(*read(line.rstrip("\n")), o, e)
+            except Exception:             # a mistake in here, which must not look like a trace's fault
+                e.write(traceback.format_exc().encode())
+                status = 2
+        print(status, flush=True)
+    return 0
+
+
+def main():
+    if sys.argv[1] == "--serve":
+        return serve(sys.argv[2], sys.argv[3])
+    return put(*read(sys.argv[1]), sys.stdout.buffer, sys.stderr.buffer)
 
 
 if __name__ == "__main__":
