@@ -161,7 +161,7 @@ struct stf_writer *stt_create(const struct stt_options *o, const char *to, enum 
 
 	opt->procs_per_file = (uint32_t)o->procs_per_file;
 	opt->force = o->force;
-	opt->compress = (int)o->compress_trace;
+	opt->compress = o->compress_trace > 0 ? (int)o->compress_trace : 0;
 	if (format == STT_SINGLE && !strcmp(to, "-")) {
 		/* the components are kept there until all are complete */
 		snprintf(parts, sizeof(parts), "%.300s/stftool-%ld", where && *where ? where : "/tmp", (long)getpid());
@@ -244,33 +244,8 @@ static int copy_bytes_of(const struct stt_options *o, const char *to, enum stt_f
 	return rc;
 }
 
-int stt_convert(const struct stt_options *o, const char *to)
-{
-	enum stt_format format = stt_output_format(o, to);
-	int rc;
-
-	if (o->request.n) {
-		stt_say(o, 1, "--convert takes the whole trace, --request is ignored; without --convert it selects");
-	}
-	if (format == STT_STF && !strcmp(to, "-")) {
-		return stt_usage(o, "an STF trace is several files and cannot go to standard output; SINGLESTF can");
-	}
-	if (stt_input_format(o->input) == STT_ASCII) {
-		rc = format == STT_ASCII ? stt_usage(o, "%s is text already", o->input) : vtf_to_stf(o, o->input, to, format);
-	} else if (format == STT_ASCII) {
-		rc = print_trace(o, NULL, to);
-	} else {
-		rc = copy_bytes_of(o, to, format);
-	}
-	if (rc == STT_OK && strcmp(to, "-")) {
-		stt_say(o, 1, "%s: written to %s", o->input, to);
-	}
-	return rc;
-}
-
-/* ---- a part of it ---- */
-
-static int extract_trace(const struct stt_options *o, struct stt_request *q, const char *to, enum stt_format format)
+/* Record by record, what q asks for (nothing in it: all); *records: how many of the data. */
+static int write_anew(const struct stt_options *o, struct stt_request *q, const char *to, enum stt_format format, uint64_t *records)
 {
 	struct stt_trace t;
 	struct tkm_err e;
@@ -285,17 +260,50 @@ static int extract_trace(const struct stt_options *o, struct stt_request *q, con
 	} else {
 		rc = copy_trace(&c, to, format);
 	}
-	if (rc == STT_OK) {
-		stt_say(o, 1, "%s: %" PRIu64 " records written to %s", o->input, c.records, to);
+	if (rc == STT_OK && stf_reader_skipped(t.r)) {
+		stt_say(o, 1, "%" PRIu64 " records of unknown kinds were not copied", stf_reader_skipped(t.r));
 	}
+	*records = c.records;
 	stt_trace_close(&t);
 	return rc;
 }
+
+int stt_convert(const struct stt_options *o, const char *to)
+{
+	enum stt_format format = stt_output_format(o, to);
+	struct stt_request all = { NULL, 0 };
+	uint64_t records;
+	int rc;
+
+	if (o->request.n) {
+		stt_say(o, 1, "--convert takes the whole trace, --request is ignored; without --convert it selects");
+	}
+	if (format == STT_STF && !strcmp(to, "-")) {
+		return stt_usage(o, "an STF trace is several files and cannot go to standard output; SINGLESTF can");
+	}
+	if (stt_input_format(o->input) == STT_ASCII) {
+		rc = format == STT_ASCII ? stt_usage(o, "%s is text already", o->input) : vtf_to_stf(o, o->input, to, format);
+	} else if (format == STT_ASCII) {
+		rc = print_trace(o, NULL, to);
+	} else if (o->compress_trace >= 0 || o->procs_per_file > 0) {
+		/* compressed or not any more, in other files: the bytes as they are would not do */
+		rc = write_anew(o, &all, to, format, &records);
+	} else {
+		rc = copy_bytes_of(o, to, format);
+	}
+	if (rc == STT_OK && strcmp(to, "-")) {
+		stt_say(o, 1, "%s: written to %s", o->input, to);
+	}
+	return rc;
+}
+
+/* ---- a part of it ---- */
 
 int stt_extract(const struct stt_options *o, const char *to)
 {
 	enum stt_format format = stt_output_format(o, to);
 	struct stt_request q;
+	uint64_t records = 0;
 	struct tkm_err e;
 	int rc;
 
@@ -305,7 +313,10 @@ int stt_extract(const struct stt_options *o, const char *to)
 	if (stt_request_parse(&q, o, &e) < 0) {
 		rc = stt_usage(o, "%s", e.text);
 	} else {
-		rc = format == STT_ASCII ? print_trace(o, &q, to) : extract_trace(o, &q, to, format);
+		rc = format == STT_ASCII ? print_trace(o, &q, to) : write_anew(o, &q, to, format, &records);
+		if (rc == STT_OK && format != STT_ASCII) {
+			stt_say(o, 1, "%s: %" PRIu64 " records written to %s", o->input, records, to);
+		}
 	}
 	stt_request_free(&q);
 	return rc;

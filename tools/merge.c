@@ -17,7 +17,7 @@ static void say(void *ctx, const char *line)
 int stt_merge(const struct stt_options *o, const char *name)
 {
 	struct vt_merge_options m = { .trace = name, .single = stt_output_format(o, name) == STT_SINGLE, .force = o->force,
-		.procs_per_file = (uint32_t)o->procs_per_file, .by_node = o->use_hw_structure, .compress = (int)o->compress_trace, .delete_raw = o->delete_raw_data,
+		.procs_per_file = (uint32_t)o->procs_per_file, .by_node = o->use_hw_structure, .compress = o->compress_trace > 0 ? (int)o->compress_trace : 0, .delete_raw = o->delete_raw_data,
 		.say = say, .ctx = (void *)(uintptr_t)o };
 	struct vt_merge_input *in = calloc((size_t)o->n_inputs, sizeof(*in));
 	struct vt_merge_result r;

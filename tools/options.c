@@ -130,6 +130,7 @@ int stt_options_parse(int argc, char **argv, struct stt_options *o, struct tkm_e
 
 	o->extended_vtf = 1;
 	o->use_hw_structure = -1;
+	o->compress_trace = -1;
 	o->verbose = 1;
 	o->dump = o->expand;
 	make_table(o, table);

@@ -26,7 +26,8 @@ struct stt_options {
 	int use_hw_structure; /* -1: where there are several nodes */
 	int print_clock, print_counters, print_errors, print_files, print_reports, print_statistics, print_threads;
 	int help, version;
-	long long verbose, procs_per_file, compress_trace;
+	long long verbose, procs_per_file;
+	long long compress_trace; /* -1: not said */
 	struct tkm_option_list request;
 	struct tkm_option_storage *storage;
 };

@@ -33,6 +33,25 @@ ok "--convert to a single file" $?
 "$build/stftool" "$rich" --convert - --logfile-format SINGLESTF 2>"$dir/err" | cat >"$dir/p.single.stf"
 cmp "$dir/s.single.stf" "$dir/p.single.stf" >"$dir/diff"
 ok "a single file goes through a pipe" $?
+tool "$rich" --convert "$dir/packed.stf" --compress-trace
+if grep -q 'has no zstd' "$dir/err"; then
+	skip "--convert --compress-trace" "this build has no zstd"
+else
+	# all but the base file, and what it says is the same
+	[ "$status" -eq 0 ] && [ "$(ls "$dir"/packed.stf.*.zst | wc -l)" -eq "$(ls "$rich".* | wc -l)" ] &&
+		[ "$(ls "$dir"/packed.stf* | wc -l)" -eq "$(ls "$rich"* | wc -l)" ] && tool "$dir/packed.stf" --dump &&
+		diff "$dir/rich.text" "$dir/out" >"$dir/diff"
+	ok "--convert --compress-trace compresses" $?
+	VT_COMPRESS_TRACE=on tool "$rich" --convert "$dir/packed.single.stf" && grep -aq '^FILE .c.0.zst ' "$dir/packed.single.stf"
+	ok "in a single file too, said by the environment" $?
+	tool "$dir/packed.stf" --convert "$dir/repacked.stf" && cmp "$dir/packed.stf.c.0.zst" "$dir/repacked.stf.c.0.zst" >"$dir/diff"
+	ok "--convert alone leaves it as it is" $?
+	tool "$dir/packed.single.stf" --convert "$dir/unpacked.stf" --compress-trace off && same_trace "$rich" "$dir/unpacked.stf"
+	ok "--compress-trace off unpacks, to the same bytes" $?
+fi
+tool "$rich" --convert "$dir/each.stf" --stf-procs-per-file 1 && [ -e "$dir/each.stf.c.1" ] && tool "$dir/each.stf" --dump &&
+	diff "$dir/rich.text" "$dir/out" >"$dir/diff"
+ok "--convert --stf-procs-per-file writes other files" $?
 tool "$rich" --convert "$dir/other.name" --logfile-format STFSINGLE && cmp "$dir/s.single.stf" "$dir/other.name" >"$dir/diff"
 ok "--logfile-format wins over the suffix" $?
 tool "$dir/s.single.stf" --dump

@@ -68,6 +68,10 @@ all malloc o "$dir/one.stf" --convert "$dir/o/x.single.stf"
 all malloc o "$dir/one.avt" --convert "$dir/o/x.stf"
 all malloc o "$dir/one.stf" --request FUNCTIONS 0 --logfile-name "$dir/o/x.stf"
 all malloc o "$dir/one.stf" --recover "$dir/o/x.stf"
+# collective operations, which are taken apart and put together
+tool "$src/tests/cli/coll.avt" --convert "$dir/coll.stf" && tool "$dir/coll.stf" --convert "$dir/split.avt"
+all malloc - "$dir/coll.stf" --dump
+all malloc o "$dir/split.avt" --convert "$dir/o/x.stf"
 for k in write rename; do
 	all $k o "$dir/one.avt" --convert "$dir/o/x.stf"
 	all $k o "$dir/one.stf" --recover "$dir/o/x.stf"
