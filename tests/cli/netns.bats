@@ -77,5 +77,5 @@ sleepers()
 	[ "$status" -eq 2 ]
 	run sh "$netns" -o 1.5 -- true
 	[ "$status" -eq 2 ]
-	[[ "$output" == "usage: netns.sh [-o OFFSET] -- mpirun"* ]]
+	[[ "$output" == "usage: netns.sh [-n HOSTS] [-o OFFSET] [-d DELAY] -- mpirun"* ]]
 }

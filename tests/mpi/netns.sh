@@ -1,13 +1,16 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# Runs an Open MPI command on two hosts made of namespaces, node0 and node1, whose CLOCK_MONOTONIC
+# Runs an Open MPI command on two hosts or more made of namespaces, node0, node1, ..., whose CLOCK_MONOTONIC
 # (also _RAW and CLOCK_BOOTTIME; not CLOCK_REALTIME, not the CPU's counter) differ by a known offset.
-# Each host has its own network, host name, mounts, IPC and time; a veth pair joins them, and TCP
-# over it is the only path. mpirun enters node1 with nsenter where it would use ssh. Processors,
-# process ids and files are shared. Each host has one slot: rank 0 on node0, rank 1 on node1.
+# Each host has its own network, host name, mounts, IPC and time; a veth pair joins two, a bridge on
+# node0 more, and TCP over it is the only path. mpirun enters the others with nsenter where it would use
+# ssh. Processors, process ids and files are shared. Each host has one slot: rank 0 on node0, rank 1 on node1, ...
 #
-# usage: netns.sh [-o OFFSET] -- mpirun -np 2 PROGRAM [ARG]...
-#   -o OFFSET   whole seconds that node1's clocks are ahead of node0's (default 1000)
+# usage: netns.sh [-n HOSTS] [-o OFFSET] [-d DELAY] -- mpirun -np 2 PROGRAM [ARG]...
+#   -n HOSTS    2 (default) to 16
+#   -o OFFSET   whole seconds that each host's clocks are ahead of the one before it (default 1000)
+#   -d DELAY    as after "netem" of tc, for what every host but node0 sends: "delay 1ms 200us"; 77 where the
+#               kernel has no netem
 #
 # Exit status: that of the command; 77 with a reason when this machine does not permit it; 2 bad
 # usage. Everything lives in one PID namespace and one folder, so nothing outlives the script.
@@ -27,40 +30,82 @@ usage()
 
 # ---- on node0, as process 1 of the PID namespace -------------------------------------------------
 
+# a host in namespaces of its own, whose process is in $dir/nodeN
+make_host()
+{
+	ahead=$(($1 * offset))
+	# shellcheck disable=SC2016
+	unshare --fork --net --uts --ipc --mount --time --monotonic "$ahead" --boottime "$ahead" \
+		sh -c 'echo $$ >"$0.new" && mv "$0.new" "$0" && exec sleep infinity' "$dir/node$1" &
+	until [ -s "$dir/node$1" ]; do
+		kill -0 $! 2>/dev/null || skip "no host $1: this kernel refused its namespaces"
+		sleep 0.01
+	done
+}
+
+# on N COMMAND...: runs it on host N
+on()
+{
+	host=$1
+	shift
+	nsenter -t "$(cat "$dir/node$host")" --net --uts --ipc --mount --time --root -- "$@"
+}
+
+# one host needs no bridge to be reached; more hang on one that is called as the interface of node0 would be
+join_hosts()
+{
+	[ "$hosts" -eq 2 ] || ip link add eth0 type bridge
+	i=1
+	while [ "$i" -lt "$hosts" ]; do
+		ip link add "$([ "$hosts" -eq 2 ] && echo eth0 || echo "port$i")" type veth peer name eth0 netns "$(cat "$dir/node$i")" || return 1
+		[ "$hosts" -eq 2 ] || { ip link set "port$i" master eth0 && ip link set "port$i" up; } || return 1
+		on "$i" sh -c "echo node$i >/proc/sys/kernel/hostname" && on "$i" ip address add "10.78.0.$((i + 1))/24" dev eth0 &&
+			on "$i" ip link set lo up && on "$i" ip link set eth0 up || return 1
+		i=$((i + 1))
+	done
+	ip address add 10.78.0.1/24 dev eth0 && ip link set lo up && ip link set eth0 up
+}
+
+slow_down()
+{
+	i=1
+	while [ "$i" -lt "$hosts" ]; do
+		# shellcheck disable=SC2086
+		on "$i" tc qdisc add dev eth0 root netem $delay 2>"$dir/tc" || skip "no netem: $(cat "$dir/tc")"
+		i=$((i + 1))
+	done
+}
+
 on_node0()
 {
-	printf '127.0.0.1 localhost\n10.78.0.1 node0\n10.78.0.2 node1\n' >"$dir/hosts"
-	printf 'node0 slots=1\nnode1 slots=1\n' >"$dir/hostfile"
-	# node1 inherits both: names for the addresses, and a /dev/shm that goes away with the hosts
+	echo '127.0.0.1 localhost' >"$dir/hosts"
+	i=0
+	while [ "$i" -lt "$hosts" ]; do
+		echo "10.78.0.$((i + 1)) node$i" >>"$dir/hosts"
+		echo "node$i slots=1" >>"$dir/hostfile"
+		i=$((i + 1))
+	done
+	# the others inherit both: names for the addresses, and a /dev/shm that goes away with the hosts
 	{
 		mount --bind "$dir/hosts" /etc/hosts && mount -t tmpfs tmpfs /dev/shm
 	} || skip "mounts are not permitted here"
-	# shellcheck disable=SC2016
-	unshare --fork --net --uts --ipc --mount --time --monotonic "$offset" --boottime "$offset" \
-		sh -c 'echo $$ >"$0.new" && mv "$0.new" "$0" && exec sleep infinity' "$dir/node1" &
-	until [ -s "$dir/node1" ]; do
-		kill -0 $! 2>/dev/null || skip "no second host: this kernel refused its namespaces"
-		sleep 0.01
+	i=1
+	while [ "$i" -lt "$hosts" ]; do
+		make_host "$i"
+		i=$((i + 1))
 	done
-	node1=$(cat "$dir/node1")
-	enter="nsenter -t $node1 --net --uts --ipc --mount --time --root --"
 	cat >"$dir/agent" <<-EOF
 		#!/bin/sh
-		# what mpirun calls instead of ssh: agent [-option]... node1 COMMAND
+		# what mpirun calls instead of ssh: agent [-option]... nodeN COMMAND
 		while case \$1 in -*) true ;; *) false ;; esac; do shift; done
+		keeper=\$(cat "$dir/\$1") || exit 255
 		shift
-		exec $enter sh -c "\$*"
+		exec nsenter -t "\$keeper" --net --uts --ipc --mount --time --root -- sh -c "\$*"
 	EOF
 	chmod +x "$dir/agent"
 	echo node0 >/proc/sys/kernel/hostname
-	# shellcheck disable=SC2086
-	{
-		$enter sh -c 'echo node1 >/proc/sys/kernel/hostname' &&
-			ip link add eth0 type veth peer name eth0 netns "$node1" &&
-			ip address add 10.78.0.1/30 dev eth0 && ip link set lo up && ip link set eth0 up &&
-			$enter ip address add 10.78.0.2/30 dev eth0 &&
-			$enter ip link set lo up && $enter ip link set eth0 up
-	} || skip "the network between the hosts could not be set up"
+	join_hosts || skip "the network between the hosts could not be set up"
+	[ -z "$delay" ] || slow_down
 
 	export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 	export OMPI_MCA_plm=rsh OMPI_MCA_plm_rsh_agent="$dir/agent"
@@ -68,7 +113,7 @@ on_node0()
 	export OMPI_MCA_pml=ob1 OMPI_MCA_btl=self,vader,tcp
 	export OMPI_MCA_btl_tcp_if_include=eth0 OMPI_MCA_oob_tcp_if_include=eth0
 	export OMPI_MCA_hwloc_base_binding_policy=none # each host would bind to the same first core
-	[ "$(nproc)" -ge 2 ] || export OMPI_MCA_mpi_yield_when_idle=1
+	[ "$(nproc)" -ge "$hosts" ] || export OMPI_MCA_mpi_yield_when_idle=1
 	"$@"
 	exit $?
 }
@@ -76,23 +121,29 @@ on_node0()
 # ---- outside -------------------------------------------------------------------------------------
 
 if [ "${1-}" = --on-node0 ]; then
-	dir=$2 offset=$3
-	shift 3
+	dir=$2 hosts=$3 offset=$4 delay=$5
+	shift 5
 	on_node0 "$@"
 fi
-offset=1000
-while getopts o: option; do
+hosts=2 offset=1000 delay=
+while getopts n:o:d: option; do
 	case $option in
+	n) hosts=$OPTARG ;;
 	o) offset=$OPTARG ;;
+	d) delay=$OPTARG ;;
 	*) usage ;;
 	esac
 done
 shift $((OPTIND - 1))
+case $hosts in
+[2-9] | 1[0-6]) ;;
+*) usage ;;
+esac
 case ${offset#-} in
 '' | *[!0-9]*) usage ;;
 esac
 [ $# -gt 0 ] || usage
-[ "$(id -u)" -eq 0 ] || skip "two hosts out of namespaces need root"
+[ "$(id -u)" -eq 0 ] || skip "hosts out of namespaces need root"
 for tool in mpirun unshare nsenter setpriv flock ip; do
 	command -v $tool >/dev/null || skip "$tool is not installed"
 done
@@ -110,7 +161,7 @@ exec 3<&0 # a background command would get /dev/null
 exec 9>"$dir/alive"
 flock 9
 setpriv --pdeathsig KILL unshare --fork --kill-child --pid --mount-proc --net --uts --ipc \
-	sh "$0" --on-node0 "$dir" "$offset" "$@" <&3 3<&- &
+	sh "$0" --on-node0 "$dir" "$hosts" "$offset" "$delay" "$@" <&3 3<&- &
 child=$!
 trap 'kill -KILL $child; wait $child 2>/dev/null; flock "$dir/alive" true; exit 143' TERM INT HUP
 exec 9>&- 3<&-

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Holds the maps of a .clk file against the truth, for simulated clocks (`sim:`) over a counter that all ranks read,
+ * on however many hosts: of namespaces that is one. Prints a line for each rank, and ends with status 1 if one leaves its bound.
+ * usage: clk_truth FILE.clk */
+#include "config.h"
+#include "calib/clk.h"
+#include "timers/sim.h"
+
+#include <math.h>
+#include <stdio.h>
+
+enum { POINTS = 401 };
+
+static struct tkm_err err;
+
+/* Returns how many points of the run are outside the rank's bound, or -1. */
+static int rank_outside(const struct cal_run *run, int rank)
+{
+	const struct cal_rank *r0 = &run->rank[0], *r = &run->rank[rank];
+	struct tmr_timer *c0 = tmr_open(r0->timer, 0, &err), *c = c0 ? tmr_open(r->timer, rank, &err) : NULL;
+	double worst = 0, there = 0;
+	int outside = 0, i;
+	int64_t from, to;
+
+	if (!c || !(c->flags & TMR_SIMULATED) || r0->anchors != 2) {
+		return -1;
+	}
+	from = tmr_sim_base_at(c0, r0->anchor[0].local);
+	to = tmr_sim_base_at(c0, r0->anchor[1].local);
+	for (i = 0; i < POINTS; i++) {
+		int64_t at = from + (int64_t)((double)(to - from) * i / (POINTS - 1));
+		double f0, f, error, bound;
+		ltick_t l0 = tmr_sim_truth(c0, at, &f0), l = tmr_sim_truth(c, at, &f);
+
+		error = fabs(((double)gtick_sub(cal_map_at(&r->map, l), cal_map_at(&r0->map, l0)) + f * cal_map_slope(&r->map, l) -
+				     f0 * cal_map_slope(&r0->map, l0)) * run->period_s);
+		bound = cal_map_bound(&r->map, l);
+		outside += !(error <= bound);
+		if (error >= worst) {
+			worst = error;
+			there = bound;
+		}
+	}
+	printf("rank %d on %s: at most %.2f us off, bound there %.2f us, %d of %d points outside\n", rank, r->host, worst * 1e6, there * 1e6,
+		outside, POINTS);
+	tmr_close(c);
+	tmr_close(c0);
+	return outside;
+}
+
+int main(int argc, char **argv)
+{
+	struct cal_run run;
+	int bad = 0, one;
+	size_t i;
+
+	if (argc != 2 || cal_clk_load(argv[1], &run, &err) < 0) {
+		fprintf(stderr, "clk_truth: %s\n", argc == 2 ? err.text : "usage: clk_truth FILE.clk");
+		return 2;
+	}
+	for (i = 1; i < run.ranks; i++) {
+		one = rank_outside(&run, (int)i);
+		if (one < 0) {
+			fprintf(stderr, "clk_truth: rank %zu: %s\n", i, err.text[0] ? err.text : "its clock is not simulated");
+			return 2;
+		}
+		bad += one;
+	}
+	cal_run_free(&run);
+	return bad != 0;
+}

@@ -1,0 +1,42 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# Five hosts made of namespaces, over TCP, as a star and as a tree; each with a simulated clock over the counter that all
+# share, so that the truth is known: the maps in the .clk file must stay inside their bounds. With delays of
+# different length each way where the kernel has netem.
+here=$(cd "$(dirname "$0")" && pwd)
+# shellcheck source=tests/ci/lib.sh
+. "$here/lib.sh"
+need mpirun unshare nsenter setpriv flock ip tc
+why=$(sh "$here/../mpi/netns.sh" -n 5 -- true 2>&1) || { echo "SKIPPED: $why"; exit 77; }
+configured hosts
+step "hosts: make" make -j"$jobs" timertest tests/ci/clk_truth
+
+# status 1 is a verdict about a busy machine, and none about the bound
+judged()
+{
+	timeout 300 "$@"
+	[ $? -le 1 ]
+}
+
+# five SHAPE LABEL DELAY
+five()
+{
+	step "hosts: five as a $1, $2" judged sh "$top/tests/mpi/netns.sh" -n 5 -o 7 ${3:+-d "$3"} -- \
+		mpirun -np 5 ./timertest 4 2 --force --performance-time 0.2s --topology "$1" --timer-skip 0 --output "$work/hosts" \
+		--timer 'sim:base=CPU,offset={rank}ms,drift={rank}0ppm,tick=7.{rank}ns'
+	grep -E '^(tree:|verdict)' "$work/log"
+	step "hosts: five as a $1, $2: the truth is inside" ./tests/ci/clk_truth "$work/hosts.clk"
+	grep '^rank' "$work/log"
+}
+
+for shape in star tree; do
+	five $shape "no delay" ""
+done
+if why=$(sh "$here/../mpi/netns.sh" -n 5 -d "delay 1ms" -- true 2>&1); then
+	for shape in star tree; do
+		# what node0 sends is not delayed: half a millisecond that nobody can see
+		five $shape "1 ms and up to 0.2 ms one way" "delay 1ms 200us"
+	done
+else
+	echo "not run: hosts with a delay ($why)"
+fi
