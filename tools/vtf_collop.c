@@ -243,7 +243,7 @@ static void *copy_of(const void *p, size_t n)
 int vtf_collops_communicator(struct vtf_collops *o, const struct stf_record *rec)
 {
 	struct stf_communicator_definition d;
-	struct communicator *c = calloc(1, sizeof(*c));
+	struct communicator *c = calloc(1, sizeof(*c)), *kept = NULL;
 	size_t n;
 
 	if (!c || stf_get_communicator_definition(rec, &d) < 0) {
@@ -257,13 +257,16 @@ int vtf_collops_communicator(struct vtf_collops *o, const struct stf_record *rec
 	c->def.first_id = copy_of(d.first_id, n);
 	c->def.last_id = copy_of(d.last_id, n);
 	c->def.stride = copy_of(d.stride, n);
-	/* one that is declared twice is the writer's to refuse */
-	if (!c->def.first_id || !c->def.last_id || !c->def.stride || node(&o->communicators, c, sizeof(*c), compare_communicators) == NULL) {
-		free_communicator(c);
-		return -1;
+	if (c->def.first_id && c->def.last_id && c->def.stride) {
+		kept = node(&o->communicators, c, sizeof(*c), compare_communicators);
 	}
-	free(c);
-	return 0;
+	/* one that is declared twice is the writer's to refuse */
+	if (!kept || kept->def.first_id != c->def.first_id) {
+		free_communicator(c);
+	} else {
+		free(c);
+	}
+	return kept ? 0 : -1;
 }
 
 static uint64_t place_of(const struct stf_communicator_definition *d, uint32_t willy)
