@@ -126,10 +126,19 @@ static int is_error(const struct stt_trace *t, uint32_t level)
 	return s && (strcasestr(s, "error") || strcasestr(s, "fatal"));
 }
 
+/* What was computed from doubles is not known to more digits than this. */
+static double shown(double v)
+{
+	char buf[32];
+
+	snprintf(buf, sizeof(buf), "%.15g", v);
+	return strtod(buf, NULL);
+}
+
 static void time_cell(struct stt_table *b, const struct stt_trace *t, uint64_t stamp)
 {
 	if (t->resolution > 0) {
-		stt_cell_real(b, (double)stamp * t->resolution);
+		stt_cell_real(b, shown((double)stamp * t->resolution));
 	} else {
 		stt_cell_unknown(b);
 	}
@@ -335,7 +344,7 @@ static int clock_table(struct stt_report *r, const struct stt_trace *t)
 		stt_cell_real(&b, t->resolution);
 		stt_cell_uint(&b, t->eventbits);
 		stt_cell_real(&b, tick);
-		stt_cell_real(&b, 1 / tick);
+		stt_cell_real(&b, shown(1 / tick));
 	} else {
 		stt_cell_unknown(&b);
 		stt_cell_unknown(&b);

@@ -103,7 +103,8 @@ static int print_tables(const struct stt_options *o)
 
 static int sumdata(const struct stt_options *o)
 {
-	return stt_fault(o, "%s: --sumdata: this version writes no summary data files", o->input);
+	return stt_fault(o, "%s: --sumdata: the format of summary data files is Intel's and not public, so none are written; "
+				   "--print-statistics prints the statistics that a trace has", o->input);
 }
 
 static int run(const struct stt_options *o)

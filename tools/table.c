@@ -296,16 +296,22 @@ static json_t *json_cell(const struct stt_cell *c)
 	}
 }
 
+static int begin_json(struct stt_report *r)
+{
+	if (r->json) {
+		return 0;
+	}
+	r->json = json_object();
+	return json_object_set_new(r->json, "schema", json_string("stftool/1"));
+}
+
 static int keep_json(struct stt_report *r, const struct stt_table *t)
 {
 	json_t *rows = json_array(), *row = NULL;
 	size_t i;
 	int rc = rows ? 0 : -1;
 
-	if (!r->json) {
-		r->json = json_object();
-		rc |= json_object_set_new(r->json, "schema", json_string("stftool/1"));
-	}
+	rc |= begin_json(r);
 	for (i = 0; rc == 0 && i < t->cells; i++) {
 		if (i % t->columns == 0) {
 			row = json_object();
@@ -320,8 +326,12 @@ int stt_report_end(struct stt_report *r)
 {
 	int rc = STT_OK;
 
+	/* nothing to tell is an object, too */
+	if (r->o->json && begin_json(r) < 0) {
+		rc = stt_fault(r->o, "out of memory");
+	}
 	if (r->json) {
-		if (json_dumpf(r->json, stdout, JSON_INDENT(2) | JSON_PRESERVE_ORDER) < 0 || putchar('\n') == EOF) {
+		if (rc == STT_OK && (json_dumpf(r->json, stdout, JSON_INDENT(2) | JSON_PRESERVE_ORDER) < 0 || putchar('\n') == EOF)) {
 			rc = stt_fault(r->o, "cannot write to standard output");
 		}
 		json_decref(r->json);
