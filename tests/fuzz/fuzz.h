@@ -18,7 +18,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 #include <sys/resource.h>
 #include <unistd.h>
 
-enum { DAMAGES = 100, CUT_UP_TO = 1500, SECONDS_AN_INPUT = 20 };
+enum { DAMAGES = 100, CUT_UP_TO = 1500, SECONDS_AN_INPUT = 120 };
 static uint64_t fuzz_state = 20261121;
 
 /* splitmix64 */

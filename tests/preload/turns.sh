@@ -11,7 +11,7 @@ same() # same NAME PROGRAM ARGUMENT...: as without the sampler
 	name=$1
 	shift
 	fresh
-	"$@" >"$dir/plain" 2>"$dir/plain.err" </dev/null
+	timeout 300 "$@" >"$dir/plain" 2>"$dir/plain.err" </dev/null
 	plain=$?
 	fresh
 	sampled "$@"
@@ -88,7 +88,7 @@ fresh
 options=--follow-children
 for t in fork system spawn vfork; do
 	fresh
-	"$turns" "$t" >"$dir/plain" 2>/dev/null
+	timeout 300 "$turns" "$t" >"$dir/plain" 2>/dev/null
 	plain=$?
 	sampled "$turns" "$t"
 	[ "$status" -eq "$plain" ] && diff "$dir/plain" "$dir/out" >"$dir/diff" && valid turns.stf
