@@ -69,20 +69,25 @@ static uint32_t class_of(const struct smp_planned *p)
 	return !strcmp(s, "papi") || !strcmp(s, "perf") || !strcmp(s, "sde") ? VT_CLASS_PERF : VT_CLASS_OS;
 }
 
-/* Asked for by its name, not only met by a pattern? Then the user wants to know that it is missing. */
-int vt_plan_named(const struct vt_collector *c, size_t i)
+/* Asked for by its name, not only met by a pattern: then the user wants to know that it is missing. */
+int vt_plan_warning_level(const struct vt_collector *c, size_t i)
 {
 	const char *name = smp_plan_at(c->plan, i)->counter.name;
 	const struct tkm_option_list *l = &c->settings.counter;
+	char trace[8];
 	size_t k, n;
 
+	/* a followed child, or what took the program's place by exec: the first one has said it */
+	if (vt_run_value(c->run, "trace", trace, sizeof(trace))) {
+		return 2;
+	}
 	for (k = 0; k < l->n; k++) {
 		n = strcspn(l->text[k], " \t");
 		if (strlen(name) == n && !strncmp(l->text[k], name, n)) {
 			return 1;
 		}
 	}
-	return l->n == 0;
+	return l->n == 0 ? 1 : 2;
 }
 
 static void define(struct vt_collector *c, size_t i)
@@ -98,7 +103,7 @@ static void define(struct vt_collector *c, size_t i)
 		snprintf(line, sizeof(line), "counter %s: %s", p->counter.name, p->counter.missing);
 		vt_raw_info(c->pub.raw, "missing", line);
 		if (c->pub.rank <= 0) {
-			vt_say(vt_plan_named(c, i) ? 1 : 2, "WARNING", "%s", line);
+			vt_say(vt_plan_warning_level(c, i), "WARNING", "%s", line);
 		}
 		return;
 	}

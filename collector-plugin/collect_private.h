@@ -76,8 +76,8 @@ struct vt_raw *vt_collect_raw(struct vt_collector *c, struct tkm_err *err);
 
 /* collect_plan.c: chooses the counters and defines them in the raw file. */
 int vt_collect_plan(struct vt_collector *c, struct tkm_err *err);
-/* Was the i-th counter of the plan asked for by name? */
-int vt_plan_named(const struct vt_collector *c, size_t i);
+/* At which VERBOSE a missing i-th counter of the plan is said: 1 if it was asked for by name. */
+int vt_plan_warning_level(const struct vt_collector *c, size_t i);
 
 /* collect_sample.c: the background thread. Returns 0, or -1: there is none, and only events are sampled. */
 int vt_sampler_start(struct vt_collector *c, struct tkm_err *err);

@@ -71,7 +71,7 @@ static struct vt_target *new_target(struct vt_sampler *s, enum smp_scope scope, 
 			snprintf(line, sizeof(line), "counter %s: %s", smp_plan_at(s->c->plan, k)->counter.name, smp_set_why(t->set, i));
 			vt_raw_info(s->c->pub.raw, "missing", line);
 			if (s->c->pub.rank <= 0) {
-				vt_say(vt_plan_named(s->c, k) ? 1 : 2, "WARNING", "%s", line);
+				vt_say(vt_plan_warning_level(s->c, k), "WARNING", "%s", line);
 			}
 		}
 	}

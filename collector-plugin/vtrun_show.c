@@ -4,6 +4,7 @@
 #include "collector-plugin/vtrun.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -12,11 +13,30 @@
 
 enum { MAX_COUNTERS = 4096 };
 
+/* Those of the option; *n how many work. */
+static struct smp_plugin *load_plugins(const struct tkm_option_list *l, size_t *n)
+{
+	struct smp_plugin *plugins = calloc(l->n + 1, sizeof(*plugins));
+	struct tkm_err e;
+	size_t i;
+
+	for (i = 0, *n = 0; plugins && i < l->n; i++) {
+		plugins[*n].source = smp_plugin_load(l->text[i], &plugins[*n].options, &e);
+		if (plugins[*n].source) {
+			++*n;
+		} else {
+			vtrun_say("%s", e.text);
+		}
+	}
+	return plugins;
+}
+
 static struct smp_plan *open_plan(struct vtrun *r, struct smp_env *env, struct tkm_err *err)
 {
 	const struct tkm_option_list *l = &r->settings.counter;
 	const char *const *rules = l->n ? (const char *const *)l->text : smp_standard_rules;
-	size_t n = l->n;
+	struct smp_plugin *plugins;
+	size_t n = l->n, n_plugins;
 
 	while (!l->n && rules[n]) {
 		n++;
@@ -24,7 +44,10 @@ static struct smp_plan *open_plan(struct vtrun *r, struct smp_env *env, struct t
 	smp_env_init(env);
 	vtrun_hw(r->hw, sizeof(r->hw));
 	env->hw = r->hw[0] ? r->hw : NULL;
-	return smp_plan_open(env, rules, n, NULL, 0, err);
+	env->flags = (r->settings.multiplex ? SMP_MULTIPLEX : 0) | (r->settings.count_kernel ? SMP_COUNT_KERNEL : 0);
+	/* the plan uses them until vtrun ends */
+	plugins = load_plugins(&r->settings.plugin, &n_plugins);
+	return smp_plan_open(env, rules, n, plugins, n_plugins, err);
 }
 
 static const char *scope_name(enum smp_scope s)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* PAPI's preset and native events, under PAPI's names: per thread where the component can be attached to one,
  * with ":process" for all threads that a process starts from then on, else per process (sde) or node. One
- * event set per component: PAPI refuses mixed ones. */
+ * event set per component: PAPI refuses mixed ones. Events that take turns come with ":enabled" and ":running", which
+ * PAPI does not tell: they are read from the events that it has opened. */
 #include "config.h"
 #include "sampler/papi_lib.h"
 
@@ -16,11 +17,13 @@
 enum { MAX_PARTS = 16, MAX_FDS = 64, NAME = 256 };
 
 static const char process_suffix[] = ":process";
+static const char *const time_suffix[] = { "", ":enabled", ":running" };
 
 /* One component's event set. */
 struct part {
 	int component, set;
 	int running;
+	int refused; /* PAPI's code: no set could be bound to the target, and one that is not would count the sampler */
 	int sde; /* shows -1 for what is not registered yet */
 	const struct smp_sde *direct; /* reads it without PAPI; `place` is then libsde's code */
 	size_t n;
@@ -41,20 +44,42 @@ struct papi_set {
 	} fd[MAX_FDS];
 	long long *buf;
 	int *part_of, *place; /* of each value; part -1: not opened */
+	int *timing;          /* 0 the count, 1 time enabled, 2 time running */
+	int *fd_of;           /* which of fd[] counts the event alone; -1: several do */
+	int native[MAX_FDS], n_natives; /* codes of what counts the set's events, in PAPI's order, that of fd[] */
 };
+
+/* 1 or 2 for a name with a time's suffix, else 0; *len is that of the name without it. */
+static int timing_of(const char *name, size_t *len)
+{
+	size_t tail;
+	int t;
+
+	*len = strlen(name);
+	for (t = 2; t > 0; t--) {
+		tail = strlen(time_suffix[t]);
+		if (*len > tail && strcmp(name + *len - tail, time_suffix[t]) == 0) {
+			*len -= tail;
+			break;
+		}
+	}
+	return t;
+}
 
 static int is_process(const char *name)
 {
-	size_t len = strlen(name), tail = sizeof(process_suffix) - 1;
+	size_t len, tail = sizeof(process_suffix) - 1;
 
-	return len > tail && strcmp(name + len - tail, process_suffix) == 0;
+	timing_of(name, &len);
+	return len > tail && memcmp(name + len - tail, process_suffix, tail) == 0;
 }
 
 static void bare_name(char buf[NAME], const char *name)
 {
-	int len = (int)strlen(name) - (is_process(name) ? (int)sizeof(process_suffix) - 1 : 0);
+	size_t len;
 
-	snprintf(buf, NAME, "%.*s", len, name);
+	timing_of(name, &len);
+	snprintf(buf, NAME, "%.*s", (int)len - (is_process(name) ? (int)sizeof(process_suffix) - 1 : 0), name);
 }
 
 /* Every file that does PAPI's kind of counting answers this call; others refuse it without harm. */
@@ -278,16 +303,63 @@ static void explain(const struct smp_papi *papi, const struct smp_env *env, cons
 	}
 }
 
+/* A count and its times are one event. Returns 1 if value i is of one that is there. */
+static int same_event(struct papi_set *s, const char *const *names, size_t i)
+{
+	char mine[NAME], other[NAME];
+	size_t k;
+
+	bare_name(mine, names[i]);
+	for (k = 0; k < i; k++) {
+		bare_name(other, names[k]);
+		if (s->part_of[k] >= 0 && strcmp(mine, other) == 0) {
+			s->part_of[i] = s->part_of[k];
+			s->place[i] = s->place[k];
+			s->fd_of[i] = s->fd_of[k];
+			return 1;
+		}
+	}
+	return 0;
+}
+
+/* Notes what PAPI counts event i with; what two events have in common is counted once. */
+static void note_natives(struct papi_set *s, size_t i, int code, PAPI_event_info_t *info)
+{
+	int preset = ((unsigned)code & (unsigned)PAPI_PRESET_MASK) != 0, at = 0;
+	unsigned k, n = 1;
+
+	s->fd_of[i] = -1;
+	if (preset) {
+		n = s->papi->get_event_info(code, info) == PAPI_OK && info->count <= PAPI_MAX_INFO_TERMS ? info->count : 0;
+	}
+	for (k = 0; k < n; k++) {
+		int own = preset ? (int)info->code[k] : code;
+
+		for (at = 0; at < s->n_natives && s->native[at] != own; at++) {
+		}
+		if (at == s->n_natives && at < MAX_FDS) {
+			s->native[s->n_natives++] = own;
+		}
+	}
+	s->fd_of[i] = n == 1 && at < MAX_FDS ? at : -1;
+}
+
 static void add_events(struct papi_set *s, const struct smp_env *env, const struct smp_target *t, const char *const *names,
 		       char (*why_each)[SMP_TEXT])
 {
-	size_t i;
+	/* only events that take turns have times */
+	PAPI_event_info_t *info = env->flags & SMP_MULTIPLEX ? smp_alloc(sizeof(*info)) : NULL;
+	size_t i, len;
 	int code, component, rc;
 
 	for (i = 0; i < s->n; i++) {
 		struct part *p;
 
 		s->part_of[i] = -1;
+		s->timing[i] = timing_of(names[i], &len);
+		if (same_event(s, names, i)) {
+			continue;
+		}
 		component = component_of(s->papi, names[i], &code);
 		if (component < 0) {
 			explain(s->papi, env, names[i], component, why_each[i]);
@@ -297,8 +369,12 @@ static void add_events(struct papi_set *s, const struct smp_env *env, const stru
 		rc = p ? PAPI_OK : PAPI_ENOMEM;
 		if (p && p->direct) {
 			rc = add_direct(s, p, names[i], i);
-		} else if (p && p->set == PAPI_NULL) {
-			rc = bind(s->papi, p, env, t);
+		} else if (p && p->set == PAPI_NULL && p->refused == PAPI_OK) {
+			p->refused = bind(s->papi, p, env, t);
+		}
+		if (p && p->refused != PAPI_OK) {
+			drop(s->papi, p);
+			rc = p->refused;
 		}
 		if (rc == PAPI_OK && !p->direct) {
 			rc = s->papi->add_event(p->set, code);
@@ -311,7 +387,11 @@ static void add_events(struct papi_set *s, const struct smp_env *env, const stru
 		if (!p->direct) {
 			s->place[i] = (int)p->n++;
 		}
+		if (info && !p->direct) {
+			note_natives(s, i, code, info);
+		}
 	}
+	smp_free(info);
 }
 
 static void start_parts(struct papi_set *s, const struct smp_env *env, const char *const *names, char (*why_each)[SMP_TEXT])
@@ -336,6 +416,20 @@ static void start_parts(struct papi_set *s, const struct smp_env *env, const cha
 	}
 }
 
+/* The descriptors stand in the order in which PAPI opened them, which is that of what it counts with. */
+static void find_times(struct papi_set *s, char (*why_each)[SMP_TEXT])
+{
+	int found = s->n_parts == 1 && s->n_fds == s->n_natives;
+	size_t i;
+
+	for (i = 0; i < s->n; i++) {
+		if (s->timing[i] && s->part_of[i] >= 0 && (!found || s->fd_of[i] < 0)) {
+			s->part_of[i] = -1;
+			smp_why(why_each[i], "PAPI counts it with several events of the kernel, each of which has its own times");
+		}
+	}
+}
+
 static void close_set(void *set)
 {
 	struct papi_set *s = set;
@@ -353,7 +447,7 @@ static void *open_set(const struct smp_env *env, const struct smp_target *target
 {
 	const struct smp_papi *papi = smp_papi_get(env, why);
 	struct fd_list *fds;
-	struct papi_set *s = papi ? smp_alloc(sizeof(*s) + n * (sizeof(long long) + 2 * sizeof(int))) : NULL;
+	struct papi_set *s = papi ? smp_alloc(sizeof(*s) + n * (sizeof(long long) + 4 * sizeof(int))) : NULL;
 	size_t i;
 
 	if (!s) {
@@ -368,6 +462,8 @@ static void *open_set(const struct smp_env *env, const struct smp_target *target
 	s->buf = (long long *)(s + 1);
 	s->part_of = (int *)(s->buf + n);
 	s->place = s->part_of + n;
+	s->timing = s->place + n;
+	s->fd_of = s->timing + n;
 	fds = smp_alloc(2 * sizeof(*fds));
 	if (fds) {
 		find_fds(env, &fds[0]);
@@ -375,6 +471,7 @@ static void *open_set(const struct smp_env *env, const struct smp_target *target
 		start_parts(s, env, names, why_each);
 		find_fds(env, &fds[1]);
 		remember_fds(s, &fds[0], &fds[1]);
+		find_times(s, why_each);
 		smp_free(fds);
 	}
 	s->state = SMP_VALID | (env->flags & SMP_MULTIPLEX && target->scope != SMP_NODE ? SMP_SCALED : 0);
@@ -404,6 +501,20 @@ static int read_direct(const struct papi_set *s, const struct part *p, union smp
 	return valid;
 }
 
+/* The kernel's times of a descriptor, in ns. Returns 0 or -1. */
+static int read_time(const struct papi_set *s, int which, int timing, uint64_t *ns)
+{
+	/* the count, and the times behind it; of a group, how many it has, the times and the count */
+	uint64_t buf[4];
+	ssize_t n = read(s->fd[which].fd, buf, sizeof(buf));
+
+	if (n < (ssize_t)(3 * sizeof(buf[0]))) {
+		return -1;
+	}
+	*ns = buf[timing];
+	return 0;
+}
+
 static int read_part(struct papi_set *s, struct part *p, union smp_value *value, uint8_t *state)
 {
 	size_t i;
@@ -416,7 +527,13 @@ static int read_part(struct papi_set *s, struct part *p, union smp_value *value,
 		return 0;
 	}
 	for (i = 0; i < s->n; i++) {
-		if (s->part_of[i] == (int)(p - s->part) && !(p->sde && s->buf[s->place[i]] == -1)) {
+		if (s->part_of[i] != (int)(p - s->part)) {
+			continue;
+		}
+		if (s->timing[i]) {
+			state[i] = read_time(s, s->fd_of[i], s->timing[i], &value[i].u) == 0 ? SMP_VALID : 0;
+			valid += state[i] != 0;
+		} else if (!(p->sde && s->buf[s->place[i]] == -1)) {
 			value[i].i = s->buf[s->place[i]];
 			state[i] = s->state;
 			valid++;
@@ -482,8 +599,8 @@ static int list_event(const struct lister *l, const char *name, int component, c
 {
 	const PAPI_component_info_t *info = component >= 0 ? l->papi->get_component_info(component) : NULL;
 	enum smp_scope scope = info && strncmp(name, "PAPI_", 5) != 0 ? scope_of(info) : SMP_THREAD;
-	int sde = info && strcmp(info->name, "sde") == 0, stop = 0, i;
-	char full[NAME + sizeof(process_suffix)], why[SMP_TEXT] = "";
+	int sde = info && strcmp(info->name, "sde") == 0, stop = 0, i, t, times;
+	char full[NAME + 24], of[NAME + sizeof(process_suffix)], why[SMP_TEXT] = "";
 
 	if (rc != PAPI_OK) {
 		explain(l->papi, l->env, name, rc, why);
@@ -493,15 +610,21 @@ static int list_event(const struct lister *l, const char *name, int component, c
 			"counters are the same events");
 		scope = SMP_THREAD;
 	}
+	times = (l->env->flags & SMP_MULTIPLEX) && scope == SMP_THREAD && !why[0] ? 3 : 1;
 	for (i = 0; stop == 0 && i < (scope == SMP_THREAD ? 2 : 1); i++) {
-		/* of a software-defined event PAPI does not say whether it counts or shows a level */
-		struct smp_counter c = {
-			.name = full, .unit = unit && unit[0] ? unit : "events", .what = what, .missing = why[0] ? why : NULL,
-			.scope = i ? SMP_PROCESS : scope, .type = sde ? SMP_I64 : SMP_U64, .kind = sde ? SMP_LEVEL : SMP_TOTAL,
-		};
+		snprintf(of, sizeof(of), "%s%s", name, i ? process_suffix : "");
+		for (t = 0; stop == 0 && t < times; t++) {
+			/* of a software-defined event PAPI does not say whether it counts or shows a level */
+			struct smp_counter c = {
+				.name = full, .unit = t ? "ns" : unit && unit[0] ? unit : "events",
+				.what = t == 0 ? what : smp_perf_time_what[t - 1], .missing = why[0] ? why : NULL,
+				.scope = i ? SMP_PROCESS : scope, .type = sde ? SMP_I64 : SMP_U64,
+				.kind = sde ? SMP_LEVEL : SMP_TOTAL, .with = t ? of : NULL,
+			};
 
-		snprintf(full, sizeof(full), "%s%s", name, i ? process_suffix : "");
-		stop = l->each(&c, l->ctx);
+			snprintf(full, sizeof(full), "%s%s", of, time_suffix[t]);
+			stop = l->each(&c, l->ctx);
+		}
 	}
 	return stop;
 }

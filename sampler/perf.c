@@ -384,15 +384,15 @@ static void probe(const struct smp_env *env, const struct smp_perf_access *a, co
 static int list_event(const struct smp_perf_event *e, const struct smp_env *env, const char *missing, smp_each each, void *ctx)
 {
 	static const char *const scope_suffix[] = { "", ":process" }, *const time_suffix[] = { "", ":enabled", ":running" };
+	int times = (env->flags & SMP_MULTIPLEX) && e->type == PERF_TYPE_HARDWARE && !missing ? 3 : 1;
 	char name[64], main_name[56];
 	int process, t, rc = 0;
 
 	for (process = 0; rc == 0 && process < 2; process++) {
-		for (t = 0; rc == 0 && t < ((env->flags & SMP_MULTIPLEX) && e->type == PERF_TYPE_HARDWARE ? 3 : 1); t++) {
+		for (t = 0; rc == 0 && t < times; t++) {
 			struct smp_counter c = {
 				.name = name, .unit = t ? "ns" : e->unit, .missing = missing, .type = SMP_U64, .kind = SMP_TOTAL,
-				.what = t == 0 ? e->what : t == 1 ? "time in which the event should have been counted" :
-					"time in which the event was counted",
+				.what = t == 0 ? e->what : smp_perf_time_what[t - 1],
 				.scope = process ? SMP_PROCESS : SMP_THREAD, .with = t ? main_name : NULL,
 			};
 

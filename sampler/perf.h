@@ -13,6 +13,9 @@ struct smp_perf_event {
 extern const struct smp_perf_event smp_perf_events[];
 extern const size_t smp_perf_n;
 
+/* What the counters NAME:enabled and NAME:running of an event that takes turns are. */
+extern const char *const smp_perf_time_what[2];
+
 /* What perf_event_open() of this machine allows; found out once per process by opening software events. */
 struct smp_perf_access {
 	int software;       /* errno of a user-only software event on this thread, 0: works */
@@ -20,6 +23,7 @@ struct smp_perf_access {
 	int paranoid;       /* perf_event_paranoid; -100: not there */
 	int seccomp;        /* mode of /proc/self/status; 0: none */
 	int hypervisor;     /* does the CPU say that it is virtual? */
+	int watchdog;       /* does the kernel's own watchdog take a hardware counter? */
 	int perfmon;        /* has this process CAP_PERFMON or CAP_SYS_ADMIN? */
 };
 void smp_perf_access(const struct smp_env *env, struct smp_perf_access *a);

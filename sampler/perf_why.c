@@ -37,6 +37,10 @@ const struct smp_perf_event smp_perf_events[] = {
 };
 const size_t smp_perf_n = sizeof(smp_perf_events) / sizeof(smp_perf_events[0]);
 
+const char *const smp_perf_time_what[2] = {
+	"time in which the event should have been counted", "time in which the event was counted",
+};
+
 static int try_software(int user_only)
 {
 	struct perf_event_attr attr = {
@@ -77,6 +81,7 @@ void smp_perf_access(const struct smp_env *env, struct smp_perf_access *a)
 	if (tkm_root_line(root, "/proc/sys/kernel/perf_event_paranoid", text, sizeof(text))[0]) {
 		a->paranoid = atoi(text);
 	}
+	a->watchdog = tkm_root_line(root, "/proc/sys/kernel/nmi_watchdog", text, sizeof(text))[0] == '1';
 	if (tkm_root_read(root, "/proc/self/status", text, sizeof(text)) > 0) {
 		caps = status_word(text, "CapEff:", 16);
 		a->perfmon = (caps >> BIT_SYS_ADMIN & 1) || (caps >> BIT_PERFMON & 1);
@@ -118,6 +123,10 @@ void smp_perf_why(const struct smp_perf_access *a, uint32_t type, int errnum, ch
 		refused(a, why);
 		break;
 	case ENOSYS:
+		if (a->software == 0) {
+			smp_why(why, "this kernel does not have the event (software events work)");
+			break;
+		}
 		smp_why(why, a->paranoid == -100 ? "this kernel has no perf_event_open(2) (CONFIG_PERF_EVENTS)" :
 			"seccomp hides perf_event_open(2); containers: --security-opt seccomp=unconfined, or a profile that allows it");
 		break;
@@ -134,8 +143,9 @@ void smp_perf_why(const struct smp_perf_access *a, uint32_t type, int errnum, ch
 		}
 		break;
 	case EBUSY:
-		smp_why(why, "somebody else holds the counter: the NMI watchdog (sysctl kernel.nmi_watchdog=0), a site's monitoring, "
-			"perf stat -a or another tool on this node");
+		smp_why(why, "somebody else holds the counter: %s", a->watchdog ?
+			"the NMI watchdog takes one (as root: sysctl kernel.nmi_watchdog=0), else a site's monitoring or perf stat -a on "
+			"this node" : "a site's monitoring, perf stat -a or another tool on this node (the NMI watchdog is off)");
 		break;
 	case EMFILE:
 	case ENFILE:

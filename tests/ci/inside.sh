@@ -27,7 +27,7 @@ as_without()
 # or counts descriptors by number. Nor fork with other threads there, vfork and exec, which it does not know how to follow.
 configured tsan CC=gcc CFLAGS="-O1 -g -fno-omit-frame-pointer -fsanitize=thread"
 step "tsan: make" make -j"$jobs" vtrun stftool libVTcs.la tests/preload/turns
-export TSAN_OPTIONS="halt_on_error=0 exitcode=66 report_thread_leaks=0" VT_VERBOSE=0
+export TSAN_OPTIONS="halt_on_error=0 exitcode=66 report_thread_leaks=0"
 for turn in nothing many-threads late thread-exit main-gone system spawn mask dlopen _exit quick; do
 	step "tsan: $turn" as_without "$turn" ./vtrun --sample-period 5ms --counter '**' --
 done
@@ -37,5 +37,5 @@ configured valgrind CFLAGS="-O1 -g"
 step "valgrind: make" make -j"$jobs" vtrun stftool libVTcs.la tests/preload/turns
 for turn in nothing many-threads late thread-exit fork close-all spawn; do
 	step "valgrind: $turn" as_without "$turn" valgrind -q --error-exitcode=99 --trace-children=yes \
-		--trace-children-skip='*/sh,*/true,*/echo' ./vtrun --follow-children --counter '**' --
+		--trace-children-skip='*/sh,*/true,*/echo' ./vtrun --follow-children --
 done

@@ -73,10 +73,51 @@ fi
 template=$builddir/tests/unit/.libs/plugin_template.so
 says "a plugin's counters" 0 '^mine_reads ' "$vtcounters" --plugin "$template 7" 'mine_*'
 says "a plugin's own reason" 0 'give a number' "$vtcounters" --plugin "$template" mine_level
+says "vtrun lists them too" 0 '^mine_reads ' "$builddir/vtrun" --list --plugin "$template 7" --counter 'mine_*'
 says "no plugin" 2 'no-such.so' "$vtcounters" --plugin ./no-such.so mine_level
 
 says "loops of known size are counted" 0 '^proc_write  *accept  *1024 bytes per KiB' "$vtcounters" --validate proc_write
 says "loopback bytes" 0 '^net_io:lo  *accept' "$vtcounters" --validate net_io:lo
+
+# Why a kernel's event is missing, from what the kernel says: other machines' answers by a preloaded call, and seccomp itself.
+if $cc -D_GNU_SOURCE -shared -fPIC -o says.so "$srcdir/tests/lib/perf_says.c" 2>err && [ -z "${LD_PRELOAD:-}" ]; then
+	hardware() # hardware NAME ERRNO PATTERN: what is said of a hardware event that is refused so
+	{
+		PERF_SAYS=$2 LD_PRELOAD=$work/says.so says "$1" 0 "$3" "$vtcounters" perf_cycles
+	}
+	hardware "held by somebody else" 16 'somebody else holds the counter'
+	hardware "no such event" 2 'no PMU in this virtual machine\|this CPU, or its driver'
+	hardware "not supported" 95 'no PMU in this virtual machine\|this CPU, or its driver'
+	hardware "too many together" 28 'choose fewer events'
+	hardware "too many files" 24 'ulimit -n'
+	# all events refused by a kernel that has them
+	PERF_SAYS=13 PERF_SAYS_SOFTWARE=13 LD_PRELOAD=$work/says.so \
+		says "all of them refused" 0 'refused\|perf_event_paranoid' "$vtcounters" perf_page_faults
+	# events that take turns: 1000 counts in half of the time are 2000
+	PERF_SAYS=turns LD_PRELOAD=$work/says.so timeout 60 "$builddir/vtrun" --verbose 0 --multiplex --counter perf_cycles -- sleep 0.3 >out 2>&1
+	"$builddir/stftool" sleep.stf --print-counters --csv >counters 2>>out
+	result "events that take turns are scaled, and their times recorded" "$(awk -F, '
+		$2 ~ /^"perf_cycles/ { got[$2] = $15 + 0 }
+		END {
+			e = got["\"perf_cycles:enabled\""]
+			if (e < 2000 || got["\"perf_cycles:running\""] * 2 != e || got["\"perf_cycles\""] != e) {
+				print "scaled " got["\"perf_cycles\""] ", enabled " e ", running " got["\"perf_cycles:running\""]
+			}
+		}' counters; cat out)"
+	# not asked for, no turns are taken
+	PERF_SAYS=turns LD_PRELOAD=$work/says.so says "turns only when asked for" 0 perf_cycles "$builddir/vtrun" --list --counter perf_cycles
+	grep -q 'perf_cycles:enabled' out && result "no times unasked" "$(cat out)"
+	PERF_SAYS=turns LD_PRELOAD=$work/says.so says "asked for, the times come along" 0 perf_cycles:running \
+		"$builddir/vtrun" --list --multiplex --counter perf_cycles
+else
+	skip "why an event is missing" "no shared object could be made or preloaded: $(head -n 1 err)"
+fi
+if $cc -D_GNU_SOURCE -o filter "$srcdir/tests/lib/perf_filter.c" 2>err && ./filter 1 true; then
+	says "seccomp that refuses" 0 'seccomp' ./filter 1 "$vtcounters" perf_page_faults
+	says "seccomp that hides" 0 'seccomp hides' ./filter 38 "$vtcounters" perf_page_faults
+else
+	skip "seccomp that refuses" "no seccomp here: $(head -n 1 err)"
+fi
 
 # PAPI: what hangs in initialisation is given up
 if "$vtcounters" PAPI_TOT_INS 2>&1 | grep -q 'build has no PAPI'; then

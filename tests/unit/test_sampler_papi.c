@@ -18,8 +18,8 @@
 #include "tests/lib/check.h"
 
 static struct smp_env env;
-static union smp_value value[16];
-static uint8_t state[16];
+static union smp_value value[64];
+static uint8_t state[64];
 
 static struct smp_plan *plan_of(const char *const *rules, size_t n)
 {
@@ -37,25 +37,27 @@ static struct smp_plan *plan_of(const char *const *rules, size_t n)
 static void causes_are_told_apart(void)
 {
 	static const struct {
-		struct smp_perf_access a; /* software, kernel, paranoid, seccomp, hypervisor, perfmon */
+		struct smp_perf_access a; /* software, kernel, paranoid, seccomp, hypervisor, watchdog, perfmon */
 		uint32_t type;
 		int errnum;
 		const char *says;
 	} t[] = {
-		{ { 0, 0, 2, 0, 1, 1 }, PERF_TYPE_HARDWARE, ENOENT, "virtual machine" },
-		{ { 0, 0, 2, 0, 1, 1 }, PERF_TYPE_HARDWARE, EOPNOTSUPP, "virtual machine" },
-		{ { 0, 0, 2, 0, 0, 1 }, PERF_TYPE_HARDWARE, ENOENT, "this CPU" },
-		{ { EACCES, EACCES, 3, 0, 0, 0 }, PERF_TYPE_HARDWARE, EACCES, "perf_event_paranoid is 3" },
-		{ { EACCES, EACCES, 4, 0, 0, 0 }, PERF_TYPE_SOFTWARE, EPERM, "perf_event_paranoid is 4" },
-		{ { EPERM, EPERM, 2, 2, 0, 0 }, PERF_TYPE_HARDWARE, EPERM, "seccomp forbids" },
-		{ { EPERM, EPERM, 2, 2, 0, 1 }, PERF_TYPE_HARDWARE, EPERM, "although this process has CAP_PERFMON: seccomp" },
-		{ { 0, EACCES, 2, 0, 0, 0 }, PERF_TYPE_SOFTWARE, EACCES, "perf_event_paranoid 2" },
-		{ { ENOSYS, ENOSYS, -100, 0, 0, 0 }, PERF_TYPE_SOFTWARE, ENOSYS, "CONFIG_PERF_EVENTS" },
-		{ { ENOSYS, ENOSYS, 2, 2, 0, 0 }, PERF_TYPE_SOFTWARE, ENOSYS, "seccomp hides" },
-		{ { 0, 0, 2, 0, 0, 0 }, PERF_TYPE_HARDWARE, EBUSY, "somebody else holds" },
-		{ { 0, 0, 2, 0, 0, 0 }, PERF_TYPE_HARDWARE, EMFILE, "ulimit" },
-		{ { 0, 0, 2, 0, 0, 0 }, PERF_TYPE_HARDWARE, ENOSPC, "fewer events" },
-		{ { 0, 0, 2, 0, 0, 0 }, PERF_TYPE_HARDWARE, E2BIG, "Argument list too long" },
+		{ { 0, 0, 2, 0, 1, 0, 1 }, PERF_TYPE_HARDWARE, ENOENT, "virtual machine" },
+		{ { 0, 0, 2, 0, 1, 0, 1 }, PERF_TYPE_HARDWARE, EOPNOTSUPP, "virtual machine" },
+		{ { 0, 0, 2, 0, 0, 0, 1 }, PERF_TYPE_HARDWARE, ENOENT, "this CPU" },
+		{ { EACCES, EACCES, 3, 0, 0, 0, 0 }, PERF_TYPE_HARDWARE, EACCES, "perf_event_paranoid is 3" },
+		{ { EACCES, EACCES, 4, 0, 0, 0, 0 }, PERF_TYPE_SOFTWARE, EPERM, "perf_event_paranoid is 4" },
+		{ { EPERM, EPERM, 2, 2, 0, 0, 0 }, PERF_TYPE_HARDWARE, EPERM, "seccomp forbids" },
+		{ { EPERM, EPERM, 2, 2, 0, 0, 1 }, PERF_TYPE_HARDWARE, EPERM, "although this process has CAP_PERFMON: seccomp" },
+		{ { 0, EACCES, 2, 0, 0, 0, 0 }, PERF_TYPE_SOFTWARE, EACCES, "perf_event_paranoid 2" },
+		{ { ENOSYS, ENOSYS, -100, 0, 0, 0, 0 }, PERF_TYPE_SOFTWARE, ENOSYS, "CONFIG_PERF_EVENTS" },
+		{ { ENOSYS, ENOSYS, 2, 2, 0, 0, 0 }, PERF_TYPE_SOFTWARE, ENOSYS, "seccomp hides" },
+		{ { 0, 0, 2, 0, 0, 0, 0 }, PERF_TYPE_HARDWARE, EBUSY, "another tool on this node (the NMI watchdog is off)" },
+		{ { 0, 0, 2, 0, 0, 1, 0 }, PERF_TYPE_HARDWARE, EBUSY, "somebody else holds the counter: the NMI watchdog" },
+		{ { 0, 0, 2, 0, 0, 0, 0 }, PERF_TYPE_HARDWARE, ENOSYS, "does not have the event" },
+		{ { 0, 0, 2, 0, 0, 0, 0 }, PERF_TYPE_HARDWARE, EMFILE, "ulimit" },
+		{ { 0, 0, 2, 0, 0, 0, 0 }, PERF_TYPE_HARDWARE, ENOSPC, "fewer events" },
+		{ { 0, 0, 2, 0, 0, 0, 0 }, PERF_TYPE_HARDWARE, E2BIG, "Argument list too long" },
 	};
 	char why[SMP_TEXT];
 	size_t i;
@@ -294,6 +296,59 @@ static void papi_counts_a_loop_exactly(void)
 	instructions_of_threads(rule);
 }
 
+/* More events than any PMU has counters: each counts for a part of the time, which stands beside it. */
+static void papi_takes_turns(void)
+{
+	static const char *const rule[] = {
+		"PAPI_TOT_INS", "PAPI_TOT_CYC", "PAPI_L1_DCM", "PAPI_L1_DCA", "PAPI_L1_ICM", "PAPI_L1_ICA", "PAPI_L2_DCM", "PAPI_L2_DCA",
+		"PAPI_BR_MSP", "PAPI_TLB_DM", "PAPI_TLB_IM",
+	};
+	const uint64_t n = 100000000;
+	uint64_t first[3] = { 0 }, last[3] = { 0 }, *at[2] = { first, last };
+	static struct smp_env turns;
+	struct smp_plan *plan;
+	struct smp_set *set;
+	size_t i, slot[3] = { SIZE_MAX, SIZE_MAX, SIZE_MAX };
+	double share;
+	int k, t;
+
+	smp_env_init(&turns);
+	turns.flags |= SMP_MULTIPLEX;
+	plan = smp_plan_open(&turns, rule, sizeof(rule) / sizeof(rule[0]), NULL, 0, NULL);
+	set = smp_set_open(plan, &(struct smp_target){ SMP_THREAD, getpid(), gettid() }, NULL);
+	CHECK(set != NULL, "no set");
+	for (i = 0; i < smp_set_size(set); i++) {
+		const char *name = smp_plan_at(plan, smp_set_planned(set, i))->counter.name;
+
+		t = strcmp(name, "PAPI_TOT_INS") == 0 ? 0 : strcmp(name, "PAPI_TOT_INS:enabled") == 0 ? 1 :
+			strcmp(name, "PAPI_TOT_INS:running") == 0 ? 2 : -1;
+		if (t >= 0) {
+			slot[t] = i;
+			CHECK(smp_set_why(set, i)[0] == '\0', "%s: %s", name, smp_set_why(set, i));
+		}
+	}
+	CHECK(slot[0] != SIZE_MAX && slot[1] != SIZE_MAX && slot[2] != SIZE_MAX, "a count or its times are missing");
+	for (k = 0; k < 2; k++) {
+		smp_set_read(set, value, state);
+		for (t = 0; t < 3 && slot[t] != SIZE_MAX; t++) {
+			CHECK(state[slot[t]] & SMP_VALID, "value %d is missing", t);
+			at[k][t] = value[slot[t]].u;
+		}
+		CHECK(!k || (state[slot[0]] & SMP_SCALED), "an estimate that does not say so");
+		if (k == 0) {
+			loop(n);
+		}
+	}
+	share = (double)(last[0] - first[0]) / (2 * (double)n);
+	printf("# %.4f of what was to be counted, in %.1f %% of the time\n", share,
+	       100 * (double)(last[2] - first[2]) / (double)(last[1] - first[1]));
+	CHECK(share > 0.8 && share < 1.2, "%.3f of what was to be counted", share);
+	CHECK(last[2] > first[2] && last[2] - first[2] < last[1] - first[1], "enabled %llu ns, running %llu ns",
+	      (unsigned long long)(last[1] - first[1]), (unsigned long long)(last[2] - first[2]));
+	smp_set_close(set);
+	smp_plan_close(plan);
+}
+
 static const char *missing(const char *name)
 {
 	static char text[SMP_TEXT];
@@ -333,8 +388,10 @@ int main(int argc, char **argv)
 	why = missing("PAPI_TOT_INS");
 	if (why[0]) {
 		SKIP("papi_counts_a_loop_exactly", why);
+		SKIP("papi_takes_turns", why);
 	} else {
 		RUN(papi_counts_a_loop_exactly);
+		RUN(papi_takes_turns);
 	}
 	return check_end();
 }
