@@ -353,6 +353,29 @@ static int read_anchor(struct reader *rd, struct cal_rank *r)
 	return 0;
 }
 
+static int read_shares_clock(struct reader *rd, struct cal_rank *r)
+{
+	int64_t leader;
+
+	if (get_range(rd, 0, INT32_MAX, &leader) < 0) {
+		return -1;
+	}
+	r->sync = CAL_SHARED;
+	r->leader = (int)leader;
+	return 0;
+}
+
+static int read_can_be_set(struct reader *rd, struct cal_rank *r)
+{
+	int64_t can;
+
+	if (get_range(rd, 0, 1, &can) < 0) {
+		return -1;
+	}
+	r->may_step = (int)can;
+	return 0;
+}
+
 /* One line of a rank's block other than its first and last. Unknown keys are for later versions. */
 static int read_rank_line(struct reader *rd, struct cal_rank *r)
 {
@@ -373,13 +396,13 @@ static int read_rank_line(struct reader *rd, struct cal_rank *r)
 	const struct {
 		const char *key;
 		int (*read)(struct reader *, struct cal_rank *);
-	} parts[] = { { "session", read_session }, { "edge", read_edge }, { "sample", read_sample }, { "anchor", read_anchor } };
+	} parts[] = { { "session", read_session }, { "edge", read_edge }, { "sample", read_sample }, { "anchor", read_anchor },
+		{ "shares-clock-of", read_shares_clock }, { "can-be-set", read_can_be_set } };
 	const struct {
 		const char *key;
 		int (*read)(struct reader *, struct cal_map *);
 	} of_map[] = { { "node", read_node }, { "piece", read_piece }, { "part", read_part }, { "step", read_step },
 		{ "rate", read_rate }, { "steps-possible", read_steps_possible } };
-	int64_t v;
 	size_t i;
 
 	for (i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
@@ -401,18 +424,6 @@ static int read_rank_line(struct reader *rd, struct cal_rank *r)
 		if (strcmp(key, of_map[i].key) == 0) {
 			return of_map[i].read(rd, &r->map);
 		}
-	}
-	if (strcmp(key, "shares-clock-of") == 0) {
-		if (get_range(rd, 0, INT32_MAX, &v) < 0) {
-			return -1;
-		}
-		r->sync = CAL_SHARED;
-		r->leader = (int)v;
-	} else if (strcmp(key, "can-be-set") == 0) {
-		if (get_range(rd, 0, 1, &v) < 0) {
-			return -1;
-		}
-		r->may_step = (int)v;
 	}
 	return 0;
 }

@@ -88,9 +88,11 @@ static void progress_end(const struct tt *t)
 static int print_in_order(struct tt *t, char *text, size_t length, struct tkm_err *err)
 {
 	struct cal_blobs all;
+	char none[80];
 	int i;
 
-	if (cal_link_gather(t->link, text, length, &all, err) < 0) {
+	snprintf(none, sizeof(none), "[%d] out of memory for what belongs here\n", t->link->rank);
+	if (cal_link_gather(t->link, text ? text : none, text ? length : strlen(none), &all, err) < 0) {
 		free(text);
 		return -1;
 	}
@@ -162,7 +164,7 @@ static int measure_timer(struct tt *t, struct tkm_err *err)
 {
 	const struct cal_place *p = &t->place[t->link->rank];
 	char prefix[160], *text = NULL;
-	size_t length;
+	size_t length = 0;
 	FILE *f;
 
 	if (measure_in_turns(t, t->o.performance_s, err) < 0) {
@@ -175,9 +177,9 @@ static int measure_timer(struct tt *t, struct tkm_err *err)
 			tmr_env_print(f, prefix, &t->me.env);
 		}
 		tt_print_quality(f, prefix, t->timer, &t->me.quality);
-		fclose(f);
+		tkm_text_end(f, &text);
 	}
-	return print_in_order(t, text ? text : strdup(""), f ? length : 0, err);
+	return print_in_order(t, text, length, err);
 }
 
 /* One process per node measures; everybody else sleeps meanwhile. */
@@ -375,7 +377,7 @@ static char *pack(const struct tt *t, size_t *length, struct tkm_err *err)
 	char *clk = NULL, *p, *out = NULL;
 	FILE *f = open_memstream(&clk, &head.clk_length);
 
-	if (!f || cal_clk_write_rank(f, &t->rank, err) < 0 || fclose(f) != 0) {
+	if (!f || (cal_clk_write_rank(f, &t->rank, err) | tkm_text_end(f, &clk)) != 0) {
 		tkm_fail(err, TKM_ERR_NOMEM, "out of memory for the correction data");
 		free(clk);
 		return NULL;
@@ -531,7 +533,7 @@ static int list_timers(struct tt *t, struct tkm_err *err)
 {
 	int me = t->link->rank, wanted = me == 0 || (t->o.verbose >= 2 && t->place[me].index == 0);
 	char prefix[160], *text = NULL;
-	size_t length;
+	size_t length = 0;
 	FILE *f = open_memstream(&text, &length);
 
 	if (f) {
@@ -542,10 +544,10 @@ static int list_timers(struct tt *t, struct tkm_err *err)
 		if (wanted) {
 			tmr_list(f);
 		}
-		fclose(f);
+		tkm_text_end(f, &text);
 	}
 	t->o.quiet = 0;
-	return print_in_order(t, text ? text : strdup(""), f ? length : 0, err);
+	return print_in_order(t, text, length, err);
 }
 
 /* --truth: the truth is known where all clocks are formulas over one, so on one host only. */

@@ -260,7 +260,8 @@ static void environment(struct stf_writer *w, const struct tmr_env *e)
 
 	if (f) {
 		tmr_env_print(f, "", e);
-		fclose(f);
+	}
+	if (f && tkm_text_end(f, &text) == 0) {
 		stf_writer_info(w, "environment", text);
 	}
 	free(text);
