@@ -82,31 +82,28 @@ int stt_stf_fault(const struct stt_options *o, const struct stf_err *e)
 
 static int printing; /* the output goes to standard output */
 
-void stt_progress(const struct stt_options *o, const struct stt_trace *t, uint64_t now, int done)
+void stt_progress_part(const struct stt_options *o, uint64_t part, uint64_t whole)
 {
 	static unsigned calls, shown;
 	static time_t began;
-	uint64_t start, end;
 	unsigned percent, i;
 
-	if ((++calls & 0x3f) != 0 && !done) {
-		return;
-	}
-	if (done) {
+	if (part >= whole) {
 		if (shown) {
 			fprintf(stderr, "\r%60s\r", "");
 		}
 		shown = 0;
 		return;
 	}
-	began = began ? began : time(NULL);
-	/* beside text on the same terminal it would only be in the way */
-	if (o->verbose < 1 || !isatty(STDERR_FILENO) || (printing && isatty(STDOUT_FILENO)) || time(NULL) - began < 1 ||
-	    stf_reader_duration(t->r, &start, &end) < 0 || end <= start || now < start) {
+	if ((++calls & 0x3f) != 0) {
 		return;
 	}
-	percent = (unsigned)(100.0 * ((double)(now - start) / (double)(end - start)));
-	percent = percent > 100 ? 100 : percent;
+	began = began ? began : time(NULL);
+	/* beside text on the same terminal it would only be in the way */
+	if (o->verbose < 1 || !isatty(STDERR_FILENO) || (printing && isatty(STDOUT_FILENO)) || time(NULL) - began < 1) {
+		return;
+	}
+	percent = (unsigned)(100.0 * ((double)part / (double)whole));
 	if (percent >= shown) {
 		fputs("\r[", stderr);
 		for (i = 0; i < 50; i++) {
@@ -115,6 +112,18 @@ void stt_progress(const struct stt_options *o, const struct stt_trace *t, uint64
 		fprintf(stderr, "] %3u%%", percent);
 		fflush(stderr);
 		shown = percent + 1;
+	}
+}
+
+void stt_progress(const struct stt_options *o, const struct stt_trace *t, uint64_t now, int done)
+{
+	static unsigned calls;
+	uint64_t start, end;
+
+	if (done) {
+		stt_progress_part(o, 1, 1);
+	} else if ((++calls & 0xf) == 0 && stf_reader_duration(t->r, &start, &end) == 0 && end > start && now >= start && now < end) {
+		stt_progress_part(o, now - start, end - start);
 	}
 }
 

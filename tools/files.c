@@ -243,7 +243,9 @@ static int copy_bytes(const struct stt_component *c, const struct stt_options *o
 			break;
 		}
 		left -= n;
+		stt_progress_part(o, c->size - left, c->size);
 	}
+	stt_progress_part(o, 1, 1);
 	if (left > 0 && !ferror(out->f)) {
 		stt_fault(o, "%s: offset %" PRIu64 ": the file became shorter while it was read", c->path,
 			  c->offset + c->size - left);

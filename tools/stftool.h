@@ -90,6 +90,8 @@ void stt_say(const struct stt_options *o, int level, const char *fmt, ...) __att
 
 /* How far a long reading is, on a terminal only, and after a second of work. `now` is a stamp; done clears it. */
 void stt_progress(const struct stt_options *o, const struct stt_trace *t, uint64_t now, int done);
+/* The same by how much is done of a whole; as much as that, or more, ends it. */
+void stt_progress_part(const struct stt_options *o, uint64_t part, uint64_t whole);
 
 /* The program, of either name. Returns its exit status. */
 int stt_main(int argc, char **argv, int expand);

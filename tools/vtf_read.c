@@ -7,6 +7,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "tools/convert.h"
 #include "tools/vtf_collop.h"
@@ -312,10 +313,13 @@ static int read_lines(struct reader *r)
 {
 	char *text = NULL;
 	size_t cap = 0;
-	uint64_t at = 0, number = 0;
+	uint64_t at = 0, number = 0, size;
+	struct stat st;
 	ssize_t n;
 	int rc = 0;
 
+	/* how long a pipe is nobody knows */
+	size = fstat(fileno(r->f), &st) == 0 && S_ISREG(st.st_mode) ? (uint64_t)st.st_size : 0;
 	while (rc == 0 && (n = getline(&text, &cap, r->f)) >= 0) {
 		number++;
 		rc = read_line(r, text, (size_t)n);
@@ -324,7 +328,9 @@ static int read_lines(struct reader *r)
 		}
 		vtf_line_clear(&r->line);
 		at += (uint64_t)n;
+		stt_progress_part(r->o, at, size);
 	}
+	stt_progress_part(r->o, 1, 1);
 	free(text);
 	if (rc == 0 && ferror(r->f)) {
 		rc = -1;
