@@ -400,6 +400,11 @@ static int print_collop(struct printer *p, const struct stf_record *rec)
 		h.time = op->c.time + (start == UINT64_MAX ? 0 : start);
 		rc = push(p, &h) < 0 ? -1 : 1;
 	}
+	if (rc < 0) {
+		/* those that wait free it, and if there are none, nobody would */
+		op->left = h.member;
+		free_share(&h);
+	}
 	return rc;
 }
 
