@@ -299,6 +299,23 @@ static void say_losses(struct vt_merge *m, const struct vt_merge_file *f)
 	}
 }
 
+static void say_repairs(struct vt_merge *m)
+{
+	const struct vt_merge_repairs *r = &m->repairs;
+	char text[300];
+
+	m->out->moved = r->moved;
+	if (r->moved) {
+		snprintf(text, sizeof(text), "%llu stamps that went back in their thread were moved up to the one before them, by %.3g s at "
+			 "most, within the bound of their correction", (unsigned long long)r->moved, (double)r->largest * m->period_s);
+		vt_merge_info(m, "repairs", text);
+	}
+	if (r->left) {
+		missing(m, "%llu stamps go back in their thread, by %.3g s at most, which is beyond the bound of their correction: a clock was "
+			"set back", (unsigned long long)r->left, (double)r->farthest * m->period_s);
+	}
+}
+
 static int describe(struct vt_merge *m)
 {
 	const char *const *i;
@@ -320,6 +337,7 @@ static int describe(struct vt_merge *m)
 		missing(m, "clock correction: %zu nodes were put on one time axis by their clocks of day, how well is not known",
 			m->n_nodes);
 	}
+	say_repairs(m);
 	for (i = m->o->info; i && i[0] && i[1]; i += 2) {
 		vt_merge_info(m, i[0], i[1]);
 	}

@@ -45,6 +45,7 @@ struct vt_merge_result {
 	uint64_t lost;               /* records for which there was no place while recording */
 	uint64_t overwritten;        /* blocks, by MEM-OVERWRITE */
 	uint64_t damaged;            /* blocks that could not be read */
+	uint64_t moved;              /* stamps that went back in their thread, by less than their bound, and do not any more */
 	uint32_t processes, threads;
 	uint32_t killed;             /* processes that did not come to an end of their own */
 	double duration_s;

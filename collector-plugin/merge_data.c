@@ -13,6 +13,7 @@ struct source {
 	const struct vt_merge_file *f;
 	int foreign;         /* of another set: only the records of groups, which all stand in the first set */
 	uint64_t time;
+	uint64_t floor;       /* that of the record before it */
 	struct cal_span span; /* of the map, where it was looked up last */
 };
 
@@ -53,12 +54,33 @@ static inline int belongs(struct vt_merge_part *part, const struct source *s, co
 	return 1;
 }
 
+/* The stamps of a stream were taken one after the other. One that goes back all the same is moved up to the one before
+ * it if the bound of its correction allows that; else its clock was set back, and the trace says so. */
+static void hold(struct vt_merge_part *part, struct source *s)
+{
+	uint64_t back = s->floor - s->time;
+	double bound = s->f->map == &s->f->own ? 0 : cal_map_bound(s->f->map, ltick(s->c.now)) / part->m->period_s;
+
+	if ((double)back <= 2 * bound) {
+		s->time = s->floor;
+		part->repairs.moved++;
+		part->repairs.largest = back > part->repairs.largest ? back : part->repairs.largest;
+	} else {
+		part->repairs.left++;
+		part->repairs.farthest = back > part->repairs.farthest ? back : part->repairs.farthest;
+	}
+}
+
 /* Goes on to the next record of the part. 0: the end of the stream. */
 static inline int arrive(struct vt_merge_part *part, struct source *s)
 {
 	while (vt_raw_cursor_next(&s->c)) {
 		if (__builtin_expect(belongs(part, s, &s->c.h), 1)) {
 			s->time = global(part->m, s);
+			if (__builtin_expect(s->time < s->floor, 0)) {
+				hold(part, s);
+			}
+			s->floor = s->time;
 			return 1;
 		}
 	}
@@ -210,6 +232,7 @@ static size_t fill_file(struct queue *q, const struct vt_merge_file *f, size_t n
 		s->f = f;
 		s->foreign = foreign;
 		s->span = (struct cal_span){ .from = 1 };
+		s->floor = 0;
 		vt_raw_cursor(f->raw, k, &s->c);
 		if (foreign) {
 			s->c.damaged = &part->seen_elsewhere;

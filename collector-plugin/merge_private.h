@@ -44,6 +44,12 @@ struct vt_merge_file {
 	int64_t start, end;        /* global ticks, the origin taken off */
 };
 
+/* Stamps behind the one before them in their stream: moved up to it, and left because that is beyond their bound. In
+ * global ticks: the largest of both. */
+struct vt_merge_repairs {
+	uint64_t moved, largest, left, farthest;
+};
+
 struct vt_merge_node {
 	const char *host, *boot;
 };
@@ -74,6 +80,7 @@ struct vt_merge {
 	uint32_t n_processes;
 	struct vt_merge_names classes, counters, functions, groups, infos, files, scls;
 	uint32_t next_counter, next_function, next_scl, next_group, next_file;
+	struct vt_merge_repairs repairs;
 	struct vt_merge_result *out;
 	struct tkm_err *err;
 };
@@ -105,6 +112,7 @@ struct vt_merge_part {
 	uint32_t set;
 	int stray;                /* there was a record of a group in a file that defines no counter of one */
 	uint64_t samples, changes, lost, last;
+	struct vt_merge_repairs repairs;
 	uint64_t seen_elsewhere;  /* damaged blocks, which are counted with the set that they belong to */
 	struct stf_err error;
 };

@@ -167,6 +167,10 @@ static void add_up(struct vt_merge *m, const struct vt_merge_part *p)
 	m->out->samples += p->samples;
 	m->out->changes += p->changes;
 	m->out->lost += p->lost;
+	m->repairs.moved += p->repairs.moved;
+	m->repairs.left += p->repairs.left;
+	m->repairs.largest = p->repairs.largest > m->repairs.largest ? p->repairs.largest : m->repairs.largest;
+	m->repairs.farthest = p->repairs.farthest > m->repairs.farthest ? p->repairs.farthest : m->repairs.farthest;
 	m->last = p->last > m->last ? p->last : m->last;
 }
 

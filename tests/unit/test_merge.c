@@ -203,6 +203,44 @@ static void ranks_and_maps(void)
 	cal_map_free(&map[1]);
 }
 
+/* A stamp that goes back by less than its bound is moved up, one by more is left where it is; the trace says both. */
+static void stamps_that_go_back(void)
+{
+	static const struct made f = { 0, 0, "CPU", "a", 1e9, 0, 1 };
+	static const int64_t tick[] = { 1000, 2000, 1990, 1995, 2010, 500, 600, 2020 };
+	static const int64_t want[] = { 1000, 2000, 2000, 2000, 2010, 500, 600, 2020 };
+	uint64_t time[8], value[8], v;
+	uint32_t willy[8], id[8], one = 16;
+	struct vt_merge_result res;
+	struct cal_map map = { 0 };
+	struct vt_raw *raw = create(&f);
+	struct vt_raw_stream *s = vt_raw_stream(raw);
+	struct stf_reader *r;
+	struct tkm_err e;
+	size_t i, n;
+
+	CHECK(cal_map_line(&map, ltick(0), gtick(0), 1.0, &e) == 0, "map");
+	map.extra_s = 10e-9;
+	define(raw, 16, "OS");
+	for (v = 0; v < 8; v++) {
+		vt_raw_counters(s, ltick(tick[v]), 0, 1, &one, &v);
+	}
+	vt_raw_stream_end(s);
+	vt_raw_close(raw, ltick(2020));
+	r = merged(1, &map, 1e-9, &res);
+	n = (size_t)samples(r, time, willy, value, id, 8);
+	CHECK_INT(n, 8);
+	for (i = 0; i < 8 && n == 8; i++) {
+		CHECK_INT(time[i], want[value[i]]);
+	}
+	CHECK_INT(res.moved, 2);
+	CHECK(has_info(r, "repairs", "2 stamps that went back in their thread were moved up to the one before them, by 1e-08 s at most"),
+	      "repairs");
+	CHECK(has_info(r, "missing", "1 stamps go back in their thread, by 1.51e-06 s at most"), "what was not");
+	stf_reader_close(r);
+	cal_map_free(&map);
+}
+
 /* Without a map: the line through the readings of the system's clocks, whatever the nominal rate. */
 static void own_clock(void)
 {
@@ -447,6 +485,7 @@ int main(int argc, char **argv)
 	}
 	RUN(two_processes);
 	RUN(ranks_and_maps);
+	RUN(stamps_that_go_back);
 	RUN(own_clock);
 	RUN(streams_and_ends);
 	RUN(wrong_inputs);
