@@ -97,6 +97,14 @@ int vt_threads_number(pid_t tid);
  * the process when tid is getpid(). */
 int vt_threads_off(pid_t tid);
 
+/* The thread reads its counters at its events. Those that count from their opening (vt_counts_from_opening()) the
+ * background thread leaves to it from then on: two totals that began at different times must not be mixed. */
+void vt_threads_count(pid_t tid);
+int vt_threads_counts(pid_t tid);
+
+/* Does the i-th counter of the plan count from when it was opened for a thread, not from the thread's start? */
+int vt_counts_from_opening(const struct smp_plan *plan, size_t i);
+
 /* That thread is gone: its number may be given to another. */
 void vt_threads_gone(pid_t tid);
 

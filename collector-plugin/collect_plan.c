@@ -69,6 +69,13 @@ static uint32_t class_of(const struct smp_planned *p)
 	return !strcmp(s, "papi") || !strcmp(s, "perf") || !strcmp(s, "sde") ? VT_CLASS_PERF : VT_CLASS_OS;
 }
 
+int vt_counts_from_opening(const struct smp_plan *plan, size_t i)
+{
+	const struct smp_planned *p = smp_plan_at(plan, i);
+
+	return p->counter.scope == SMP_THREAD && p->source && (!strcmp(p->source->name, "papi") || !strcmp(p->source->name, "perf"));
+}
+
 /* Asked for by its name, not only met by a pattern: then the user wants to know that it is missing. */
 int vt_plan_warning_level(const struct vt_collector *c, size_t i)
 {

@@ -126,7 +126,7 @@ static int sample(struct vt_sampler *s, struct vt_target *t, const uint32_t *mor
 	uint64_t v[VT_RAW_MAX_COUNTERS];
 	unsigned k;
 	ltick_t now = tmr_read(s->c->pub.timer);
-	int rc;
+	int rc, leave = t->tid && vt_threads_counts(t->tid);
 
 	/* a window may have ended since this round of samples began */
 	if (!in_window(s, now)) {
@@ -138,7 +138,7 @@ static int sample(struct vt_sampler *s, struct vt_target *t, const uint32_t *mor
 		v[k] = more[k];
 	}
 	for (i = 0; rc > 0 && i < n; i++) {
-		if (s->state[i] & SMP_VALID) {
+		if (s->state[i] & SMP_VALID && !(leave && vt_counts_from_opening(s->c->plan, smp_set_planned(t->set, i)))) {
 			id[k] = s->c->ids[smp_set_planned(t->set, i)];
 			v[k++] = s->value[i].u;
 		}

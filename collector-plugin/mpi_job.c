@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 static struct vt_job job;
 static char raw_path[4096];
@@ -21,6 +22,31 @@ static int all_well(int rc)
 	int mine = rc < 0, worst = 1;
 
 	return PMPI_Allreduce(&mine, &worst, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD) == MPI_SUCCESS && !worst ? 0 : -1;
+}
+
+/* All ranks come out of MPI_Init at about the same time. One that does not come here has no libVT, as a rule. */
+static void wait_for_all(void)
+{
+	const double patience_s = 20;
+	double begin = PMPI_Wtime();
+	int done = 0, said = 0;
+	MPI_Request r;
+
+	if (PMPI_Ibarrier(MPI_COMM_WORLD, &r) != MPI_SUCCESS) {
+		return;
+	}
+	while (PMPI_Test(&r, &done, MPI_STATUS_IGNORE) == MPI_SUCCESS && !done) {
+		struct timespec nap = { 0, 100000 };
+
+		if (PMPI_Wtime() - begin > 0.005) {
+			nanosleep(&nap, NULL);
+		}
+		if (!said && PMPI_Wtime() - begin > patience_s) {
+			said = 1;
+			vt_say(1, "WARNING", "still waiting in MPI_Init for other ranks: do all of them have libVT? Either all ranks are "
+			       "started by vtrun or linked with -lVT, or none");
+		}
+	}
 }
 
 static void say(const char *what, const struct tkm_err *err)
@@ -50,6 +76,7 @@ void vt_job_begin(int *argc, char ***argv)
 		say("nothing is recorded", &err);
 	}
 	job.collect = vt_collect_running();
+	wait_for_all();
 	if (all_well(rc != 0 || !job.collect ? -1 : 0) < 0) {
 		return;
 	}

@@ -78,6 +78,12 @@ struct vt_sampling *vt_sampling_open(struct vt_collect *c, struct vt_thread *t)
 	}
 	s->set = open_set(c, SMP_THREAD, t->tid, &s->id);
 	n = s->set ? smp_set_size(s->set) : 0;
+	for (k = 0; k < n; k++) {
+		if (vt_counts_from_opening(c->plan, smp_set_planned(s->set, k))) {
+			vt_threads_count(t->tid);
+			break;
+		}
+	}
 	k = open_process(c);
 	n = k > n ? k : n;
 	if (n > 0) {

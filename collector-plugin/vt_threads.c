@@ -18,6 +18,7 @@ struct entry {
 	pid_t tid;       /* 0: free */
 	int chosen;      /* by a call of the thread itself */
 	int on, off;     /* VT_traceon(), VT_traceoff(): what it said itself */
+	int counts;      /* it has counters of its own, which start with it, and reads them at its events */
 	struct vt_thread *thread;
 	char *name;      /* of whoever had this number last */
 };
@@ -144,7 +145,7 @@ int vt_threads_number(pid_t tid)
 
 static void leave(int n)
 {
-	table.entry[n].on = table.entry[n].off = 0;
+	table.entry[n].on = table.entry[n].off = table.entry[n].counts = 0;
 	table.entry[n].tid = 0;
 	table.entry[n].chosen = 0;
 	table.entry[n].thread = NULL;
@@ -184,6 +185,29 @@ int vt_threads_off(pid_t tid)
 	}
 	pthread_mutex_unlock(&table.lock);
 	return off != 0;
+}
+
+void vt_threads_count(pid_t tid)
+{
+	int n;
+
+	pthread_mutex_lock(&table.lock);
+	n = find(tid);
+	if (n >= 0) {
+		table.entry[n].counts = 1;
+	}
+	pthread_mutex_unlock(&table.lock);
+}
+
+int vt_threads_counts(pid_t tid)
+{
+	int n, counts;
+
+	pthread_mutex_lock(&table.lock);
+	n = find(tid);
+	counts = n >= 0 && table.entry[n].counts;
+	pthread_mutex_unlock(&table.lock);
+	return counts;
 }
 
 void vt_threads_forget(void)

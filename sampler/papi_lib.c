@@ -25,9 +25,11 @@ static struct {
 
 static __thread int known_to_papi;
 
+/* PAPI runs one event set per component and thread number. A set that another thread of ours has attached to this one
+ * stands under the thread's own number; one that the thread opens itself must be of another, or one of the two fails. */
 static unsigned long thread_id(void)
 {
-	return (unsigned long)gettid();
+	return (unsigned long)gettid() | 1ul << 40;
 }
 
 void smp_papi_enter(const struct smp_papi *p)

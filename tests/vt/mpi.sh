@@ -35,7 +35,9 @@ cat say.* 2>/dev/null | LC_ALL=C sort >want
 samples kinds.stf | LC_ALL=C sort >have
 [ $rc -eq 0 ] && one_trace kinds 2 && diff want have >>out
 ok "linked with -lVTnull and started by vtrun, as well" $?
-if [ "${FC:-no}" != no ] && mpi_compile mpifort mpi_fortran.f90 ring -lVT; then
+# that of the same MPI
+mpifort=$(echo "$MPICC" | sed 's/mpicc\([^/]*\)$/mpifort\1/')
+if [ "${FC:-no}" != no ] && command -v "$mpifort" >/dev/null && mpi_compile "$mpifort" mpi_fortran.f90 ring -lVT; then
 	run 3 ./ring && one_trace ring 3 && samples ring.stf | awk '{ print $1, $NF }' >have
 	[ "$(wc -l <have)" -eq 30 ] && [ "$(sort -u have | wc -l)" -eq 30 ]
 	ok "MPI and VT from Fortran" $?
