@@ -17,6 +17,7 @@
 
 #include "base/text.h"
 #include "collector-plugin/collect_private.h"
+#include "sampler/hw.h"
 
 void vtrun_say(const char *fmt, ...)
 {
@@ -400,7 +401,7 @@ static int run(struct vtrun *r)
 		vtrun_say("%s is not there, or has a blank or colon in its name: the program runs unsampled", r->library);
 	} else {
 		choose_library(r, path);
-		vtrun_hw(r->hw, sizeof(r->hw));
+		smp_hw_facts(r->hw, sizeof(r->hw));
 		tell_library(r);
 	}
 	execv(path, r->program);

@@ -30,9 +30,6 @@ int vtrun_target(const char *name, char *path, size_t size, int *status, struct 
  * library is not there or is made for another MPI, *err says it. */
 int vtrun_mpi(const char *path, const char *library, struct tkm_err *err);
 
-/* vtrun_hw.c: which disks are whole and physical, which interfaces are the system's, as words for struct smp_env.hw. */
-void vtrun_hw(char *words, size_t size);
-
 /* vtrun_show.c: --list and --estimate. Return an exit status. */
 int vtrun_list(struct vtrun *r);
 int vtrun_estimate(struct vtrun *r);

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/text.h"
+#include "sampler/hw.h"
 #include "sampler/source.h"
 
 enum { MAX_COUNTERS = 4096 };
@@ -42,7 +43,7 @@ static struct smp_plan *open_plan(struct vtrun *r, struct smp_env *env, struct t
 		n++;
 	}
 	smp_env_init(env);
-	vtrun_hw(r->hw, sizeof(r->hw));
+	smp_hw_facts(r->hw, sizeof(r->hw));
 	env->hw = r->hw[0] ? r->hw : NULL;
 	env->flags = (r->settings.multiplex ? SMP_MULTIPLEX : 0) | (r->settings.count_kernel ? SMP_COUNT_KERNEL : 0);
 	/* the plan uses them until vtrun ends */

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "base/option.h"
+#include "sampler/hw.h"
 #include "sampler/private.h"
 #include "sampler/validate.h"
 
@@ -282,7 +283,7 @@ static int show(const struct smp_plan *plan)
 
 static int run(const char **pattern, int n_patterns)
 {
-	static char rule[MAX_PATTERNS][SMP_TEXT];
+	static char rule[MAX_PATTERNS][SMP_TEXT], facts[2048];
 	const char *rules[MAX_PATTERNS] = { "* on" };
 	struct smp_plugin plugin = { NULL, NULL };
 	struct smp_plan *plan;
@@ -293,6 +294,11 @@ static int run(const char **pattern, int n_patterns)
 	smp_env_init(&env);
 	env.root = o_root;
 	env.flags = o_fast ? SMP_FAST : 0;
+	/* as vtrun tells the library that it preloads, so that both mean the same disks and interfaces */
+	if (strcmp(env.root, "/") == 0) {
+		smp_hw_facts(facts, sizeof(facts));
+		env.hw = facts[0] ? facts : NULL;
+	}
 	if (o_plugin[0]) {
 		plugin.source = smp_plugin_load(o_plugin, &plugin.options, &err);
 		if (!plugin.source) {

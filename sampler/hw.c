@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the library inside the program cannot ask hwloc itself: which disks are whole and physical, and which network
- * interfaces are the system's own. */
+/* For programs that may link hwloc: what the library inside another program cannot ask itself. */
 #include "config.h"
-#include "collector-plugin/vtrun.h"
+#include "sampler/hw.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -39,7 +38,7 @@ static void without_plugins(int on)
 	free(path);
 }
 
-void vtrun_hw(char *words, size_t size)
+void smp_hw_facts(char *words, size_t size)
 {
 	hwloc_topology_t t;
 	hwloc_obj_t o = NULL;
@@ -68,7 +67,7 @@ void vtrun_hw(char *words, size_t size)
 	without_plugins(0);
 }
 #else
-void vtrun_hw(char *words, size_t size)
+void smp_hw_facts(char *words, size_t size)
 {
 	(void)size;
 	words[0] = '\0';

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What hwloc says of this machine's devices. Only for programs, which list hw.c among their sources: what is loaded into
+ * others links libc alone. */
+#ifndef SAMPLER_HW_H
+#define SAMPLER_HW_H
+
+#include <stddef.h>
+
+/* Which disks are whole and physical, which network interfaces are the system's own: words "disk:NAME" and "nic:NAME" for
+ * struct smp_env.hw, with blanks between. "" where hwloc knows nothing or was not built in: then the sources judge
+ * themselves. */
+void smp_hw_facts(char *words, size_t size);
+
+#endif
