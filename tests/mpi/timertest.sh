@@ -22,7 +22,9 @@ ok() # ok NAME STATUS: status 0 is a pass; $dir/out is shown otherwise
 	else
 		bad=1
 		echo "not ok $count - $1"
-		sed 's/^/# /' "$dir/out" "$dir/err" 2>/dev/null | head -60
+		# what each rank says of its timer is long, and seldom the reason
+		echo "# exit status ${status:-none}"
+		cat "$dir/out" "$dir/err" 2>/dev/null | grep -v '^\[[0-9]* ' | sed 's/^/# /' | tail -60
 	fi
 }
 
@@ -226,8 +228,8 @@ run 2 4 1 --timer 'sim:base=CPU,drift={rank}0ppm,wobble={rank}%/17ms,tick=3ns' -
 truth_ok 2 1000000 && has '^reversed messages: [0-9]+ of [0-9]+ by the clocks as they are, [1-9][0-9]* after correction, 0 after moving [1-9][0-9]* stamps, none beyond its bound, by at most '
 ok "np 2, reversed messages are counted and repaired within the bound" $?
 
-run 2 4 2 --timer 'sim:base=CPU,drift={rank}0ppm,tick=3ns' --target-bound 10ms --max-wander 2% --performance-time 100ms --output "$dir/target"
-truth_ok 2 10000000 && has '^target bound 10\.0ms: (NOT )?kept, the largest bound is .* \(rank 1\), a session was due every [0-9.]+ms$' &&
+run 2 5 5 --timer 'sim:base=CPU,drift={rank}0ppm,tick=3ns' --target-bound 10ms --max-wander 2% --performance-time 100ms --output "$dir/target"
+truth_ok 2 10000000 && has '^target bound 10\.0ms: (NOT )?kept, the largest bound is .* \(rank 1\), a session was due every [0-9.]+m?s$' &&
 	[ "$(grep -c '^session middle used 1' "$dir/target.clk")" -ge 4 ]
 ok "np 2, sessions as often as a target bound needs" $?
 run 2 2 1 --timer 'sim:base=CPU,drift={rank}0ppm,tick=3ns' --target-bound 1ns --performance-time 100ms --output "$dir/target" --force

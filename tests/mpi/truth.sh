@@ -18,8 +18,9 @@ ok() # ok NAME STATUS: status 0 is a pass; the output is shown otherwise
 	else
 		bad=1
 		echo "not ok $count - $1"
+		# what each rank says of its timer is long, and seldom the reason
 		echo "# exit status ${status:-none}"
-		sed 's/^/# /' "$dir/out" "$dir/err" 2>/dev/null | head -60
+		cat "$dir/out" "$dir/err" 2>/dev/null | grep -v '^\[[0-9]* ' | sed 's/^/# /' | tail -60
 	fi
 }
 
