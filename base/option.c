@@ -329,13 +329,12 @@ void tkm_option_free(const struct tkm_option *table, struct tkm_option_storage *
 
 /* ---- the command line ---- */
 
-static int begins_option(const char *word)
+int tkm_option_begins(const char *word)
 {
 	return word[0] == '-' && word[1] == '-' && word[2];
 }
 
-/* Does this option take `word` as its value? */
-static int takes(const struct tkm_option *o, const char *word)
+int tkm_option_takes(const struct tkm_option *o, const char *word)
 {
 	long long level;
 	int on;
@@ -347,7 +346,7 @@ static int takes(const struct tkm_option *o, const char *word)
 		return *word && (tkm_parse_bool(word, &on) == 0 || tkm_parse_int(word, -1000000, 1000000, &level) == 0);
 	case TKM_OPTION_NAME:
 	case TKM_OPTION_LIST:
-		return !begins_option(word);
+		return !tkm_option_begins(word);
 	default:
 		return 1;
 	}
@@ -393,12 +392,12 @@ static int one_argument(const struct tkm_option *table, int argc, char **argv, i
 		return tkm_option_set(o, equals + 1, origin, err) < 0 ? -1 : 1;
 	}
 	if (o->type == TKM_OPTION_LIST) {
-		while (k < argc && takes(o, argv[k])) {
+		while (k < argc && tkm_option_takes(o, argv[k])) {
 			k++;
 		}
 		return set_list(o, argv, i + 1, k, origin, err) < 0 ? -1 : k - i;
 	}
-	if (k < argc && takes(o, argv[k])) {
+	if (k < argc && tkm_option_takes(o, argv[k])) {
 		return tkm_option_set(o, argv[k], origin, err) < 0 ? -1 : 2;
 	}
 	if (o->type != TKM_OPTION_BOOL && o->type != TKM_OPTION_LEVEL && o->type != TKM_OPTION_NAME) {
@@ -416,7 +415,7 @@ int tkm_option_arguments(const struct tkm_option *table, int argc, char **argv, 
 		used = 1;
 		if (!only_words && !strcmp(argv[i], "--")) {
 			only_words = 1;
-		} else if (!only_words && begins_option(argv[i])) {
+		} else if (!only_words && tkm_option_begins(argv[i])) {
 			used = one_argument(table, argc, argv, i, err);
 			if (used < 0) {
 				return -1;

@@ -64,6 +64,10 @@ const struct tkm_option *tkm_option_find(const struct tkm_option *table, const c
 /* How far two names are from each other: letters to insert, drop, change or swap; 99 beyond 60 letters. */
 int tkm_option_distance(const char *a, const char *b);
 
+/* Does the word begin an option, "--name"? And does option o, before it, take the word as (part of) its value? */
+int tkm_option_begins(const char *word);
+int tkm_option_takes(const struct tkm_option *o, const char *word);
+
 /* Sets options from the command line, argv[0] left out of account: "--name value ...", "--name=value". A
  * TEXT takes the next word whatever it is; BOOL, LEVEL take it only if it is such a value; NAME takes it
  * and LIST takes all unless they begin with "--". Words that no option takes go to positional[], at most

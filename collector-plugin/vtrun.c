@@ -60,24 +60,10 @@ static void print_help(const struct vtrun *r)
 
 /* ---- the command line ---- */
 
-static int begins_option(const char *word)
-{
-	return word[0] == '-' && word[1] == '-' && word[2];
-}
-
+/* A value that was forgotten must not take the next option, or the program's name. */
 static int takes(const struct tkm_option *o, const char *word)
 {
-	long long level;
-	int on;
-
-	switch (o->type) {
-	case TKM_OPTION_BOOL:
-		return *word && tkm_parse_bool(word, &on) == 0;
-	case TKM_OPTION_LEVEL:
-		return *word && (tkm_parse_bool(word, &on) == 0 || tkm_parse_int(word, -1000, 1000, &level) == 0);
-	default:
-		return !begins_option(word) && strcmp(word, "--");
-	}
+	return !tkm_option_begins(word) && strcmp(word, "--") && tkm_option_takes(o, word);
 }
 
 static void add_word(char *list, size_t size, const char *word, const char *between)
@@ -185,7 +171,7 @@ static int other_option(struct vtrun *r, int argc, char **argv, int i, const cha
 	size_t n;
 
 	if (!equals) {
-		while (k < argc && !begins_option(argv[k]) && strcmp(argv[k], "--")) {
+		while (k < argc && !tkm_option_begins(argv[k]) && strcmp(argv[k], "--")) {
 			k++;
 		}
 	}
@@ -209,7 +195,7 @@ static int options(struct vtrun *r, int argc, char **argv, int i)
 	char name[80];
 	int k;
 
-	while (i < argc && begins_option(argv[i])) {
+	while (i < argc && tkm_option_begins(argv[i])) {
 		const char *equals = strchr(argv[i], '=');
 		const struct tkm_option *o;
 

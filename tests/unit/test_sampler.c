@@ -151,66 +151,6 @@ static const struct smp_counter *planned(const char *name)
 
 /* ---- choosing ------------------------------------------------------------------------------------ */
 
-static void wildcards_of_the_guide(void)
-{
-	static const struct {
-		const char *pattern, *name;
-		int match;
-	} t[] = {
-		{ "cpu_idle", "cpu_idle", 1 }, { "cpu_idle", "cpu_idle:cpu0", 0 }, { "cpu_*", "cpu_idle", 1 },
-		{ "cpu_*", "cpu_idle:cpu0", 0 }, { "cpu_**", "cpu_idle:cpu0", 1 }, { "**", "a:b::c", 1 }, { "*", "a:b", 0 },
-		{ "*", "", 1 }, { "**", "", 1 }, { "", "", 1 }, { "", "a", 0 }, { "?", ":", 0 }, { "?", "a", 1 },
-		{ "*:*", "a:b", 1 }, { "*:*", "a:b:c", 0 }, { "*:**", "a:b:c", 1 }, { "**:c", "a:b:c", 1 }, { "[a-c]x", "bx", 1 },
-		{ "[!a-c]x", "bx", 0 }, { "[!a-c]x", ":x", 0 }, { "[]]", "]", 1 }, { "[", "[", 1 }, { "\\*", "*", 1 },
-		{ "\\*", "a", 0 }, { "a*b*c", "aXbXbXc", 1 }, { "a*b*c", "aXb:bXc", 0 }, { "**a*b", "x:aa:aab", 1 },
-		{ "**x*y:z", "x:xqy:z", 1 }, { "*aab", "aaaab", 1 }, { "net_[rt]x:*", "net_tx:eth0", 1 },
-	};
-	size_t i;
-
-	for (i = 0; i < sizeof(t) / sizeof(t[0]); i++) {
-		CHECK(smp_match(t[i].pattern, t[i].name) == t[i].match, "\"%s\" and \"%s\"", t[i].pattern, t[i].name);
-	}
-	CHECK_INT(smp_may_match("cpu_*", "cpu_"), 1);
-	CHECK_INT(smp_may_match("c*", "cpu_"), 1);
-	CHECK_INT(smp_may_match("disk_io", "cpu_"), 0);
-	CHECK_INT(smp_may_match("cpu", "cpu_"), 0);
-}
-
-/* Against the plain recursive definition, on random short texts. */
-static int slow_match(const char *p, const char *s)
-{
-	if (p[0] == '*' && p[1] == '*') {
-		return slow_match(p + 2, s) || (*s && slow_match(p, s + 1));
-	}
-	if (*p == '*') {
-		return slow_match(p + 1, s) || (*s && *s != ':' && slow_match(p, s + 1));
-	}
-	if (!*p || !*s) {
-		return !*p && !*s;
-	}
-	return (*p == '?' ? *s != ':' : *p == *s) && slow_match(p + 1, s + 1);
-}
-
-static void matching_is_what_its_definition_says(void)
-{
-	char p[8], s[10];
-	int i, k, n;
-
-	for (i = 0; i < 20000 * check_times; i++) {
-		n = (int)(check_random() % 7);
-		for (k = 0; k < n; k++) {
-			p[k] = "ab:**?"[check_random() % 6];
-		}
-		p[n] = '\0';
-		n = (int)(check_random() % 9);
-		for (k = 0; k < n; k++) {
-			s[k] = "ab:"[check_random() % 3];
-		}
-		s[n] = '\0';
-		CHECK(smp_match(p, s) == slow_match(p, s), "\"%s\" and \"%s\"", p, s);
-	}
-}
-
 static void last_rule_that_matches_decides(void)
 {
 	struct tkm_err err;
@@ -796,8 +736,6 @@ static void template_of_a_plugin_works(void)
 int main(int argc, char **argv)
 {
 	check_args(argc, argv);
-	RUN(wildcards_of_the_guide);
-	RUN(matching_is_what_its_definition_says);
 	RUN(last_rule_that_matches_decides);
 	RUN(two_sockets_and_256_cpus);
 	RUN(launcher_facts_replace_guesses);
