@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Interfaces, disks and CPUs that come and go while a program is sampled, and a machine that was asleep: the program ends
 # as always, the trace is valid, no count jumps, and what was moved is there to the byte. Namespaces keep it apart from
-# this machine; CPUs are switched off in a copy of /proc/stat, and the sleep is a clock's (tests/ci/asleep.sh does both to
-# an emulated machine). TAP.
+# this machine; CPUs are switched off in a copy of /proc/stat, with what a real one showed, and the sleep is that of one
+# clock. TAP.
 . "${top_srcdir:-.}/tests/preload/lib.sh"
 devices=$build/tests/preload/devices
 VT_VERBOSE=0
