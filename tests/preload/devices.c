@@ -60,7 +60,10 @@ static int loop_add(int number, const char *file)
 	}
 	loop = open(path, O_RDWR);
 	if (loop < 0 || ioctl(loop, LOOP_SET_FD, backing) < 0) {
-		return fail(path);
+		/* a container may have the right but not the name */
+		fail(path);
+		ioctl(control, LOOP_CTL_REMOVE, number);
+		return 1;
 	}
 	return 0;
 }
