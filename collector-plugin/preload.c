@@ -172,8 +172,9 @@ static void at_exit_first(void *unused)
 
 /* Behind this stands each atexit(). Programs close their standard error in a handler of their own (coreutils do), and
  * handlers run in the opposite order: with ours behind each of theirs it runs first, and can say what it wrote. Ending
- * twice is nothing. A program that loads and unloads libraries for ever must not make the list long. */
-int __cxa_atexit(void (*fn)(void *), void *arg, void *dso)
+ * twice is nothing. A program that loads and unloads libraries for ever must not make the list long. ThreadSanitizer
+ * calls it while it begins itself, before anything of its own can be called. */
+__attribute__((no_sanitize("thread"))) int __cxa_atexit(void (*fn)(void *), void *arg, void *dso)
 {
 	static _Atomic int times;
 	int rc = (next.cxa_atexit ? next.cxa_atexit : NEXT(__cxa_atexit))(fn, arg, dso);
