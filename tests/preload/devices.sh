@@ -74,11 +74,26 @@ ended() # ended TEXT: with this output, and well
 # ---- interfaces ----
 
 part net
+cat >pair.sh <<'END'
+# The kernel drops frames until its own work has made both ends ready, which under load takes a while; whoever gets the
+# lock of the links behind that finds them so.
+pair()
+{
+	ip link add "$1" type veth peer name "$2" && ip link set "$1" up && ip link set "$2" up || return
+	tries=0
+	until [ "$(cat "/sys/class/net/$1/operstate" "/sys/class/net/$2/operstate")" = "up
+up" ] || [ "$tries" -ge 200 ]; do
+		tries=$((tries + 1))
+		sleep 0.05
+	done
+	ip link set "$1" up && ip link set "$2" up
+}
+END
 cat >links.sh <<'END'
 set -e
 . "$2"
+. ./pair.sh
 frames=$1
-pair() { ip link add "$1" type veth peer name "$2"; ip link set "$1" up; ip link set "$2" up; }
 ticked
 "$frames" frames v0 100 1000
 pair v2 v3
@@ -102,7 +117,8 @@ END
 cat >net.sh <<'END'
 echo 1 >/proc/sys/net/ipv6/conf/all/disable_ipv6
 echo 1 >/proc/sys/net/ipv6/conf/default/disable_ipv6
-ip link add v0 type veth peer name v1 && ip link set v0 up && ip link set v1 up || exit 77
+. ./pair.sh
+pair v0 v1 || exit 77
 exec "$@"
 END
 if apart sh net.sh true 2>/dev/null; then
