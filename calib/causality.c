@@ -293,7 +293,9 @@ static int pass(struct cal_causality *c, int64_t until, struct tkm_err *err)
 			return -1;
 		}
 	}
-	memmove(c->w, c->w + gone, (c->n - gone) * sizeof(*c->w));
+	if (gone < c->n) {
+		memmove(c->w, c->w + gone, (c->n - gone) * sizeof(*c->w));
+	}
 	c->n -= gone;
 	c->base += gone;
 	c->pass_at = 2 * c->n > LEAST ? 2 * c->n : LEAST;

@@ -250,10 +250,12 @@ static int narrow_rate(const struct cal_run *run, const struct cal_rank *r, stru
 		cal_map_free(&m);
 		return -1;
 	}
-	found = 0.5 * (m.rate_low + m.rate_high);
-	error = 0.5 * (m.rate_high - m.rate_low) / found;
-	if (m.nodes && m.rate_high > 0 && error < rate->error) {
-		*rate = (struct rate){ found, error };
+	if (m.nodes && m.rate_high > 0) {
+		found = 0.5 * (m.rate_low + m.rate_high);
+		error = 0.5 * (m.rate_high - m.rate_low) / found;
+		if (error < rate->error) {
+			*rate = (struct rate){ found, error };
+		}
 	}
 	cal_map_free(&m);
 	return 0;

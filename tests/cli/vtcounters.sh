@@ -9,6 +9,12 @@ cc=${CC:-cc}
 work=$(mktemp -d) || exit 99
 trap 'rm -rf "$work"' EXIT
 cd "$work" || exit 99
+# what the program was sanitized with must come first of all that is preloaded
+first=$(ldd "$(find "$builddir/.libs" "$builddir" -maxdepth 1 -name vtcounters -type f 2>/dev/null | head -n 1)" 2>/dev/null |
+	sed -n 's/^.* => \(.*lib[at]san[^ ]*\) .*/\1:/p')
+# vtrun puts its library in front of that
+ASAN_OPTIONS=verify_asan_link_order=0${ASAN_OPTIONS:+:$ASAN_OPTIONS}
+export ASAN_OPTIONS
 count=0
 bad=0
 
@@ -83,7 +89,7 @@ says "loopback bytes" 0 '^net_io:lo  *accept' "$vtcounters" --validate net_io:lo
 if $cc -D_GNU_SOURCE -shared -fPIC -o says.so "$srcdir/tests/lib/perf_says.c" 2>err && [ -z "${LD_PRELOAD:-}" ]; then
 	hardware() # hardware NAME ERRNO PATTERN: what is said of a hardware event that is refused so
 	{
-		PERF_SAYS=$2 LD_PRELOAD=$work/says.so says "$1" 0 "$3" "$vtcounters" perf_cycles
+		PERF_SAYS=$2 LD_PRELOAD=$first$work/says.so says "$1" 0 "$3" "$vtcounters" perf_cycles
 	}
 	hardware "held by somebody else" 16 'somebody else holds the counter'
 	hardware "no such event" 2 'no PMU in this virtual machine\|this CPU, or its driver'
@@ -91,10 +97,10 @@ if $cc -D_GNU_SOURCE -shared -fPIC -o says.so "$srcdir/tests/lib/perf_says.c" 2>
 	hardware "too many together" 28 'choose fewer events'
 	hardware "too many files" 24 'ulimit -n'
 	# all events refused by a kernel that has them
-	PERF_SAYS=13 PERF_SAYS_SOFTWARE=13 LD_PRELOAD=$work/says.so \
+	PERF_SAYS=13 PERF_SAYS_SOFTWARE=13 LD_PRELOAD=$first$work/says.so \
 		says "all of them refused" 0 'refused\|perf_event_paranoid' "$vtcounters" perf_page_faults
 	# events that take turns: 1000 counts in half of the time are 2000
-	PERF_SAYS=turns LD_PRELOAD=$work/says.so timeout 60 "$builddir/vtrun" --verbose 0 --multiplex --counter perf_cycles -- sleep 0.3 >out 2>&1
+	PERF_SAYS=turns LD_PRELOAD=$first$work/says.so timeout 60 "$builddir/vtrun" --verbose 0 --multiplex --counter perf_cycles -- sleep 0.3 >out 2>&1
 	"$builddir/stftool" sleep.stf --print-counters --csv >counters 2>>out
 	result "events that take turns are scaled, and their times recorded" "$(awk -F, '
 		$2 ~ /^"perf_cycles/ { got[$2] = $15 + 0 }
@@ -105,9 +111,9 @@ if $cc -D_GNU_SOURCE -shared -fPIC -o says.so "$srcdir/tests/lib/perf_says.c" 2>
 			}
 		}' counters; cat out)"
 	# not asked for, no turns are taken
-	PERF_SAYS=turns LD_PRELOAD=$work/says.so says "turns only when asked for" 0 perf_cycles "$builddir/vtrun" --list --counter perf_cycles
+	PERF_SAYS=turns LD_PRELOAD=$first$work/says.so says "turns only when asked for" 0 perf_cycles "$builddir/vtrun" --list --counter perf_cycles
 	grep -q 'perf_cycles:enabled' out && result "no times unasked" "$(cat out)"
-	PERF_SAYS=turns LD_PRELOAD=$work/says.so says "asked for, the times come along" 0 perf_cycles:running \
+	PERF_SAYS=turns LD_PRELOAD=$first$work/says.so says "asked for, the times come along" 0 perf_cycles:running \
 		"$builddir/vtrun" --list --multiplex --counter perf_cycles
 else
 	skip "why an event is missing" "no shared object could be made or preloaded: $(head -n 1 err)"
@@ -139,7 +145,8 @@ else
 	# PAPI counts software events under the names of hardware ones: the loops must notice
 	printf 'CPU,perf\nPRESET,PAPI_TOT_INS,NOT_DERIVED,perf::CPU-CLOCK\nPRESET,PAPI_TLB_DM,NOT_DERIVED,perf::PAGE-FAULTS\n' >events.csv
 	if $cc -D_GNU_SOURCE -shared -fPIC -o swpmu.so "$srcdir/tests/lib/swpmu.c" -Wl,--no-as-needed -lpfm 2>err; then
-		PAPI_CSV_EVENT_FILE=$work/events.csv LD_PRELOAD=$work/swpmu.so \
+		PAPI_CSV_EVENT_FILE=$work/events.csv LD_PRELOAD=$first$work/swpmu.so \
+			ASAN_OPTIONS=detect_leaks=0:$ASAN_OPTIONS \
 			says "counters that lie are refused" 1 '^PAPI_TOT_INS  *REFUSE' "$vtcounters" --validate PAPI_TOT_INS PAPI_TLB_DM
 		grep -q '^PAPI_TLB_DM  *accept' out || result "those that count are not" "$(cat out)"
 	else
