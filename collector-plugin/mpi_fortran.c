@@ -30,11 +30,13 @@
 #define CALL4(name, lower, UPPER, params, args)
 #include "collector-plugin/mpi_calls.def"
 
-/* A program that was linked with -lVT ahead of MPI's Fortran library, and found all names here, has not loaded that. */
+/* A program that was linked with -lVT ahead of MPI's Fortran library, and found all names here, has not loaded that. Where
+ * several MPIs are installed it is that of the one that is loaded. */
 static void *behind(const char *const *names)
 {
-	static const char *const libraries[] = { "libmpi_mpifh.so.40", "libmpi_mpifh.so", "libmpifort.so.12", "libmpichfort.so.12",
-		"libmpifort.so", "libmpichfort.so", NULL };
+	static const char *const of_open_mpi[] = { "libmpi_mpifh.so.40", "libmpi_mpifh.so", NULL };
+	static const char *const of_mpich[] = { "libmpifort.so.12", "libmpichfort.so.12", "libmpifort.so", "libmpichfort.so", NULL };
+	const char *const *libraries = dlsym(RTLD_DEFAULT, "ompi_mpi_comm_world") ? of_open_mpi : of_mpich;
 	void *handle = NULL, *next = NULL;
 	int i;
 
