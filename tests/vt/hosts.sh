@@ -16,7 +16,7 @@ fi
 hosts() # hosts PROGRAM ARGUMENTS...: one rank on each
 {
 	clean
-	timeout 300 sh "$src/tests/mpi/netns.sh" -o 1000 -- "$MPIRUN" -np 2 -x VT_TIMER -x VT_FLUSH_PREFIX -x VT_STF_USE_HW_STRUCTURE "$build/vtrun" -- "$@" >out 2>&1
+	timeout 300 sh "$src/tests/mpi/netns.sh" -o 1000 -- "$MPIRUN" -np 2 -x VT_TIMER -x VT_FLUSH_PREFIX -x ASAN_OPTIONS -x VT_STF_USE_HW_STRUCTURE "$build/vtrun" -- "$@" >out 2>&1
 }
 
 mpi_compile "$MPICC" mpi_truth.c truth -lVT
