@@ -46,6 +46,13 @@ sleepers()
 	[ "$apart" -eq 5000 ]
 }
 
+@test "frames between them are held back, longer one way" {
+	rig -d 50000,0,20000 -- bash -c 'from=$(date +%s%N); (: </dev/tcp/10.78.0.2/9) 2>/dev/null; echo $(($(date +%s%N) - from))'
+	[ "$status" -eq 0 ]
+	# the address is asked for, then the connection: two round trips
+	[ "$output" -ge 240000000 ]
+}
+
 @test "status, standard input and arguments with spaces pass" {
 	rig -- sh -c 'cat; echo "$1"; exit 3' sh 'a  b' <<<"in"
 	[ "$status" -eq 3 ]
@@ -77,5 +84,7 @@ sleepers()
 	[ "$status" -eq 2 ]
 	run sh "$netns" -o 1.5 -- true
 	[ "$status" -eq 2 ]
-	[[ "$output" == "usage: netns.sh [-n HOSTS] [-o OFFSET] [-d DELAY] -- mpirun"* ]]
+	run sh "$netns" -d 1ms -- true
+	[ "$status" -eq 2 ]
+	[[ "$output" == "usage: netns.sh [-n HOSTS] [-o OFFSET] [-d DELAY[,JITTER[,ASYMMETRY]]] -- mpirun"* ]]
 }

@@ -3,14 +3,14 @@
 # Runs an Open MPI command on two hosts or more made of namespaces, node0, node1, ..., whose CLOCK_MONOTONIC
 # (also _RAW and CLOCK_BOOTTIME; not CLOCK_REALTIME, not the CPU's counter) differ by a known offset.
 # Each host has its own network, host name, mounts, IPC and time; a veth pair joins two, a bridge on
-# node0 more, and TCP over it is the only path. mpirun enters the others with nsenter where it would use
-# ssh. Processors, process ids and files are shared. Each host has one slot: rank 0 on node0, rank 1 on node1, ...
+# node0 more, switch.c any number where a delay is asked for, and TCP over it is the only path. mpirun enters the others
+# with nsenter where it would use ssh. Processors, process ids and files are shared. Each host has one slot: rank 0 on node0, rank 1 on node1, ...
 #
-# usage: netns.sh [-n HOSTS] [-o OFFSET] [-d DELAY] -- mpirun -np 2 PROGRAM [ARG]...
+# usage: netns.sh [-n HOSTS] [-o OFFSET] [-d DELAY[,JITTER[,ASYMMETRY]]] -- mpirun -np 2 PROGRAM [ARG]...
 #   -n HOSTS    2 (default) to 16
 #   -o OFFSET   whole seconds that each host's clocks are ahead of the one before it (default 1000)
-#   -d DELAY    as after "netem" of tc, for what every host but node0 sends: "delay 1ms 200us"; 77 where the
-#               kernel has no netem
+#   -d DELAY[,JITTER[,ASYMMETRY]]    microseconds, each digits only: every frame comes DELAY later, and up to JITTER more,
+#               another each time, and from a host to one of a higher number always ASYMMETRY more
 #
 # Exit status: that of the command; 77 with a reason when this machine does not permit it; 2 bad
 # usage. Everything lives in one PID namespace and one folder, so nothing outlives the script.
@@ -52,28 +52,48 @@ on()
 }
 
 # one host needs no bridge to be reached; more hang on one that is called as the interface of node0 would be
-join_hosts()
+cables()
 {
 	[ "$hosts" -eq 2 ] || ip link add eth0 type bridge
 	i=1
 	while [ "$i" -lt "$hosts" ]; do
 		ip link add "$([ "$hosts" -eq 2 ] && echo eth0 || echo "port$i")" type veth peer name eth0 netns "$(cat "$dir/node$i")" || return 1
 		[ "$hosts" -eq 2 ] || { ip link set "port$i" master eth0 && ip link set "port$i" up; } || return 1
+		i=$((i + 1))
+	done
+}
+
+# the interfaces of all hosts come with it, and go with it
+slow_switch()
+{
+	keepers=$$
+	i=1
+	while [ "$i" -lt "$hosts" ]; do
+		keepers="$keepers $(cat "$dir/node$i")"
+		i=$((i + 1))
+	done
+	# shellcheck disable=SC2046,SC2086
+	"$dir/switch" $(echo "$delay" | tr , ' ') $keepers >"$dir/switch.ready" 2>"$dir/switch.why" &
+	until [ -s "$dir/switch.ready" ]; do
+		kill -0 $! 2>/dev/null || skip "no delay: $(cat "$dir/switch.why")"
+		sleep 0.01
+	done
+}
+
+join_hosts()
+{
+	if [ -n "$delay" ]; then
+		slow_switch
+	else
+		cables || return 1
+	fi
+	i=1
+	while [ "$i" -lt "$hosts" ]; do
 		on "$i" sh -c "echo node$i >/proc/sys/kernel/hostname" && on "$i" ip address add "10.78.0.$((i + 1))/24" dev eth0 &&
 			on "$i" ip link set lo up && on "$i" ip link set eth0 up || return 1
 		i=$((i + 1))
 	done
 	ip address add 10.78.0.1/24 dev eth0 && ip link set lo up && ip link set eth0 up
-}
-
-slow_down()
-{
-	i=1
-	while [ "$i" -lt "$hosts" ]; do
-		# shellcheck disable=SC2086
-		on "$i" tc qdisc add dev eth0 root netem $delay 2>"$dir/tc" || skip "no netem: $(cat "$dir/tc")"
-		i=$((i + 1))
-	done
 }
 
 on_node0()
@@ -105,7 +125,6 @@ on_node0()
 	chmod +x "$dir/agent"
 	echo node0 >/proc/sys/kernel/hostname
 	join_hosts || skip "the network between the hosts could not be set up"
-	[ -z "$delay" ] || slow_down
 
 	export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 	export OMPI_MCA_plm=rsh OMPI_MCA_plm_rsh_agent="$dir/agent"
@@ -142,6 +161,13 @@ esac
 case ${offset#-} in
 '' | *[!0-9]*) usage ;;
 esac
+case $delay in
+'') ;;
+,* | *, | *,,* | *,*,*,* | *[!0-9,]*) usage ;;
+*,*,*) ;;
+*,*) delay=$delay,0 ;;
+*) delay=$delay,0,0 ;;
+esac
 [ $# -gt 0 ] || usage
 [ "$(id -u)" -eq 0 ] || skip "hosts out of namespaces need root"
 for tool in mpirun unshare nsenter setpriv flock ip; do
@@ -156,6 +182,13 @@ why=$(unshare --fork --pid --mount-proc --net --uts --ipc --time --monotonic 1 t
 
 dir=$(mktemp -d "${TMPDIR:-/tmp}/netns.XXXXXX") || exit 99
 trap 'rm -rf "$dir"' EXIT
+if [ -n "$delay" ]; then
+	[ -c /dev/net/tun ] || skip "no delay: this kernel has no TAP devices (/dev/net/tun)"
+	# CC may bring a wrapper and flags
+	# shellcheck disable=SC2086
+	${CC:-cc} -D_GNU_SOURCE -O2 -o "$dir/switch" "$(dirname "$0")/switch.c" 2>"$dir/why" ||
+		skip "no delay: its switch could not be compiled: $(head -n 1 "$dir/why")"
+fi
 exec 3<&0 # a background command would get /dev/null
 # Everything on the hosts inherits this lock, so taking it again means that all of them are gone.
 exec 9>"$dir/alive"
