@@ -10,6 +10,14 @@ static int window_is_all(const struct stx_source *s)
 	return s->offset + s->len >= s->size;
 }
 
+/* Is what is there of the first line a trace's? Else nothing is cut off: it is another kind of file. */
+static int may_begin(const uint8_t *p, size_t n)
+{
+	static const char head[] = "STF 1.0 ";
+
+	return memcmp(p, head, n < sizeof(head) - 1 ? n : sizeof(head) - 1) == 0;
+}
+
 int stx_source_line(struct stx_source *s, char **line, size_t *n, struct stf_err *err)
 {
 	uint8_t *lf;
@@ -19,6 +27,9 @@ int stx_source_line(struct stx_source *s, char **line, size_t *n, struct stf_err
 		lf = s->len > s->pos ? memchr(s->buf + s->pos, '\n', s->len - s->pos) : NULL;
 		if (lf || s->len - s->pos > LONGEST_LINE) {
 			break;
+		}
+		if (window_is_all(s) && s->number == 1 && !may_begin(s->buf + s->pos, s->len - s->pos)) {
+			return stx_fail(err, STF_ERR_DEFINITION, s->path, 0, 1, "no STF trace: it does not begin with \"STF 1.0\"");
 		}
 		if (window_is_all(s)) {
 			return stx_fail(err, STF_ERR_TRUNCATED, s->path, s->offset + s->pos, s->number,

@@ -7,7 +7,9 @@
 
 # shellcheck disable=SC2086
 if ! ${CC:-cc} -shared -fPIC -o "$dir/failnth.so" "$src/tests/cli/failnth.c" -ldl 2>"$dir/err" ||
-	! FAIL_COUNT=$dir/count LD_PRELOAD=$dir/failnth.so "$build/stftool" --version >"$dir/out" 2>"$dir/err"; then
+	! FAIL_COUNT=$dir/count LD_PRELOAD=$dir/failnth.so "$build/stftool" --version >"$dir/out" 2>"$dir/err" ||
+	[ ! -s "$dir/count" ]; then
+	# a blank in the path of scratch files, say: LD_PRELOAD has no way to quote it
 	skip "calls that fail" "a library cannot be preloaded into this build: $(head -n 1 "$dir/err")"
 	done_testing
 fi

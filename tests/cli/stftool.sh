@@ -26,6 +26,19 @@ ok "an empty trace" $?
 tool "$dir/one.stf" --dump
 [ "$status" -eq 0 ] && [ "$(grep -c '^[0-9]' "$dir/out")" -eq 1 ] && has '5 LEAVE CPU 1'
 ok "a trace of one record" $?
+wrong=''
+for text in 'no line here' 'STG' ' '; do
+	printf '%s' "$text" >"$dir/other.stf"
+	tool "$dir/other.stf" --verify
+	[ "$status" -ne 0 ] && grep -q 'no STF trace: it does not begin' "$dir/out" "$dir/err" || wrong="$wrong '$text'"
+done
+for text in '' S 'STF 1.0 LIT'; do
+	printf '%s' "$text" >"$dir/other.stf"
+	tool "$dir/other.stf" --verify
+	[ "$status" -ne 0 ] && grep -q 'ends before the END line' "$dir/out" "$dir/err" || wrong="$wrong '$text'"
+done
+[ -z "$wrong" ]
+ok "a file without a line is no trace, unless it may be the beginning of one$wrong" $?
 tool "$rich" --dump --extended-vtf off
 [ "$status" -eq 0 ] && has '1000000001 SAMP CPU 131074 DEF 7 FLOAT 8 0.25' && ! grep -Eq 'REPORT|COMMENT|STAT|INFO|PAIR' "$dir/out"
 ok "--extended-vtf off leaves out what VTF does not know" $?
