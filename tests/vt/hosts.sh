@@ -13,12 +13,13 @@ if [ $? -eq 77 ]; then
 	exit 0
 fi
 
-hosts() # hosts PROGRAM ARGUMENTS...: one rank on each
+hosts() # hosts PROGRAM ARGUMENTS...: one rank on each; packets between them take $delay
 {
 	clean
-	timeout 300 sh "$src/tests/mpi/netns.sh" -o 1000 -- "$MPIRUN" -np 2 -x VT_TIMER -x VT_FLUSH_PREFIX -x ASAN_OPTIONS -x VT_STF_USE_HW_STRUCTURE "$build/vtrun" -- "$@" >out 2>&1
+	timeout 300 sh "$src/tests/mpi/netns.sh" -o 1000 ${delay:+-d "$delay"} -- "$MPIRUN" -np 2 -x VT_TIMER -x VT_FLUSH_PREFIX -x ASAN_OPTIONS -x VT_STF_USE_HW_STRUCTURE "$build/vtrun" -- "$@" >out 2>&1
 }
 
+delay=
 mpi_compile "$MPICC" mpi_truth.c truth -lVT
 mpi_compile "$MPICC" mpi_pingpong.c pp -lVT
 VT_TIMER=clock_monotonic
@@ -33,6 +34,25 @@ ok "STF-USE-HW-STRUCTURE off: one for both" $?
 hosts ./pp sync && one_trace pp 2 && in_order pp.stf pp.clk 200
 ok "no message between the two is reversed by more than the stated bound" $?
 
+# A round trip of 2 ms that takes as long each way, and one that is asymmetric: of that an exchange sees nothing, so half of
+# the difference becomes error, and the bound has to hold it.
+for delay in 1000,200 1000,0,1000; do
+	hosts ./pp
+	rc=$?
+	if [ $rc -eq 77 ]; then
+		skip "a ping-pong over packets that take $delay us" "$(sed -n 's/^netns.sh: //p' out)"
+		continue
+	fi
+	"$build/tests/vt/truth" pp.stf pp.clk >truths 2>&1
+	inside=$?
+	cat truths >>out
+	sed 's/^/# /' truths
+	# a tenth of a second: far more than any exchange takes, far less than the clocks are apart
+	[ $rc -eq 0 ] && one_trace pp 2 && [ $inside -eq 0 ] && "$build/tests/vt/truth" pp.clk | awk '$2 > 0.1 { exit 1 }' && in_order pp.stf pp.clk 200
+	ok "a ping-pong over packets that take $delay us: its stamps are inside the stated bound of the truth, and in order" $?
+done
+delay=
+
 # every rank has a folder of raw files that no other rank sees
 mkdir private
 for writer in 0 2; do
@@ -40,7 +60,7 @@ for writer in 0 2; do
 	# shellcheck disable=SC2016
 	VT_LOGFILE_RANK=$writer VT_FLUSH_PREFIX=$dir/private timeout 300 "$MPIRUN" -np 3 unshare --mount sh -c \
 		'mount -t tmpfs tmpfs "$0/private" && exec "$1/vtrun" -- ./pp' "$dir" "$build" >out 2>&1
-	one_trace pp 3 && samples pp.stf >have && [ "$(wc -l <have)" -eq 600 ]
+	one_trace pp 3 && samples pp.stf >have && [ "$(grep -c ' Messages:event ' have)" -eq 600 ]
 	ok "raw files that the writing rank $writer cannot see come to it" $?
 done
 

@@ -54,7 +54,7 @@ run()
 	n=$1
 	shift
 	clean
-	timeout 300 "$MPIRUN" -np "$n" "$build/vtrun" -- "$@" >out 2>&1
+	timeout ${LIMIT:-300} "$MPIRUN" -np "$n" "$build/vtrun" -- "$@" >out 2>&1
 	status=$?
 	grep -v ' Tickmark ' out | LC_ALL=C sort >output
 	return $status
@@ -79,7 +79,7 @@ samples() # samples TRACE...: of the program's own counters
 # is not proven to be shared and messages take long, it is more than a fast message takes.
 in_order() # in_order TRACE CLK N
 {
-	"$build/tests/vt/truth" "$2" >bounds 2>>out && samples "$1" -t >have && [ "$(wc -l <have)" -eq "$3" ] &&
+	"$build/tests/vt/truth" "$2" >bounds 2>>out && samples "$1" -t | grep -F ' Messages:event ' >have && [ "$(wc -l <have)" -eq "$3" ] &&
 		LC_ALL=C sort -k 9,9 have | awk '
 		FILENAME == "bounds" { bound[$1] = $2; largest = $2 > largest ? $2 : largest; next }
 		{ r = $2 + 0; most = r == rank ? 0 : bound[r] + bound[rank] + 1e-9 }

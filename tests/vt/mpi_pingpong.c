@@ -1,22 +1,28 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Every pair of ranks in turn: ping-pongs whose sends and receives the program stamps itself, with a counter whose
  * value says which event it is: message number x 4 + 0 sent by the lower rank, 1 received by the higher, 2 sent by the
- * higher, 3 received by the lower. In a trace with true time stamps they rise. argv[1]: VT_timesync() ahead of every pair. */
+ * higher, 3 received by the lower. In a trace with true time stamps they rise. Beside it stands the clock of day, which all
+ * hosts of one machine share (truth.c). argv[1]: VT_timesync() ahead of every pair. */
 #include <VT.h>
 #include <mpi.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <time.h>
 
 enum { MESSAGES = 50 };
 
-static int handle;
+static int handle[2];
 
 static void stamp(long n, int what)
 {
-	int64_t v = n * 4 + what;
+	struct timespec ts;
+	int64_t v[2];
 
-	VT_countval(1, &handle, &v);
+	clock_gettime(CLOCK_REALTIME, &ts);
+	v[0] = n * 4 + what;
+	v[1] = (int64_t)ts.tv_sec * 1000000000 + ts.tv_nsec;
+	VT_countval(2, handle, v);
 }
 
 static void pair(int rank, int a, int b, long first)
@@ -48,7 +54,8 @@ int main(int argc, char **argv)
 	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
 	MPI_Comm_size(MPI_COMM_WORLD, &size);
 	VT_classdef("Messages", &cls);
-	VT_countdef("event", cls, VT_COUNT_INTEGER64 | VT_COUNT_VALID_POINT, VT_ME, NULL, "#", &handle);
+	VT_countdef("event", cls, VT_COUNT_INTEGER64 | VT_COUNT_VALID_POINT, VT_ME, NULL, "#", &handle[0]);
+	VT_countdef("realtime", cls, VT_COUNT_INTEGER64 | VT_COUNT_VALID_POINT, VT_ME, NULL, "ns", &handle[1]);
 	for (a = 0; a < size; a++) {
 		for (b = a + 1; b < size; b++) {
 			if (argc > 1) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Holds the stamps of a trace of mpi_truth.c against the clock that its values show: truth TRACE CLK. For each rank but
+/* Holds the stamps of a trace of mpi_truth.c or mpi_pingpong.c against the clock that its values show: truth TRACE CLK. For each rank but
  * the first: how far its stamps are from the master's by that clock (median over its samples, of the differences that
  * preemption between the two readings made least), and the largest bound that its correction states. Exit status 1 when
  * one is not inside the other, 2 when there is nothing to compare.
@@ -14,7 +14,7 @@
 #include "calib/clk.h"
 #include "stf/stf.h"
 
-enum { MOST = 100000, RANKS = 64 };
+enum { LEAST = 100, MOST = 100000, RANKS = 64 };
 
 static double *late[RANKS]; /* stamp minus value, s */
 static size_t n[RANKS];
@@ -75,7 +75,7 @@ static int read_trace(const char *path)
 	return id ? 0 : -1;
 }
 
-/* The smallest lateness but for a twentieth: what lies between the two readings without preemption. */
+/* The smallest lateness but for a quarter: what lies between the two readings without preemption. */
 static double typical(int rank)
 {
 	qsort(late[rank], n[rank], sizeof(double), ascending);
@@ -125,10 +125,10 @@ int main(int argc, char **argv)
 		fprintf(stderr, "truth: nothing to read\n");
 		return 2;
 	}
-	for (i = 1; i < run.ranks && i < RANKS && n[0] > 100; i++) {
+	for (i = 1; i < run.ranks && i < RANKS && n[0] >= LEAST; i++) {
 		double error, bound = largest_bound(&run.rank[i].map);
 
-		if (n[i] > 100 && bound > 0) {
+		if (n[i] >= LEAST && bound > 0) {
 			error = typical((int)i) - typical(0);
 			printf("rank %zu: error %.3g us, bound %.3g us, %zu samples\n", i, error * 1e6, bound * 1e6, n[i]);
 			bad |= !(fabs(error) <= bound);
