@@ -77,9 +77,9 @@ int vt_counts_from_opening(const struct smp_plan *plan, size_t i)
 }
 
 /* Asked for by its name, not only met by a pattern: then the user wants to know that it is missing. */
-int vt_plan_warning_level(const struct vt_collector *c, size_t i)
+int vt_plan_warning_level(const struct vt_collector *c, const struct smp_planned *p)
 {
-	const char *name = smp_plan_at(c->plan, i)->counter.name;
+	const char *name = p->counter.name;
 	const struct tkm_option_list *l = &c->settings.counter;
 	char trace[8];
 	size_t k, n;
@@ -97,26 +97,34 @@ int vt_plan_warning_level(const struct vt_collector *c, size_t i)
 	return l->n == 0 ? 1 : 2;
 }
 
-static void define(struct vt_collector *c, size_t i)
+static void define(struct vt_collector *c, const struct smp_planned *p, uint32_t id)
 {
-	const struct smp_planned *p = smp_plan_at(c->plan, i);
-	struct vt_raw_counter_def d = { .id = VT_ID_FIRST_PLANNED + (uint32_t)i, .classid = class_of(p), .name = p->counter.name,
+	struct vt_raw_counter_def d = { .id = id, .classid = class_of(p), .name = p->counter.name,
 		.unit = p->counter.unit, .shown_unit = p->counter.shown_unit, .description = p->counter.what,
 		.factor = p->counter.factor, .do_diff = p->counter.kind == SMP_TOTAL };
 	char line[600];
 
-	c->ids[i] = d.id;
 	if (p->counter.missing) {
 		snprintf(line, sizeof(line), "counter %s: %s", p->counter.name, p->counter.missing);
 		vt_raw_info(c->pub.raw, "missing", line);
 		if (c->pub.rank <= 0) {
-			vt_say(vt_plan_warning_level(c, i), "WARNING", "%s", line);
+			vt_say(vt_plan_warning_level(c, p), "WARNING", "%s", line);
 		}
 		return;
 	}
 	set_bounds(&d, &p->counter);
 	d.where = p->counter.scope == SMP_NODE ? VT_RAW_GROUP + VT_RAW_NODE : 0;
 	vt_raw_counter(c->pub.raw, &d);
+}
+
+void vt_plan_define(struct vt_collector *c, const struct smp_plan *plan, uint32_t first, uint32_t *ids)
+{
+	size_t i;
+
+	for (i = 0; i < smp_plan_size(plan); i++) {
+		ids[i] = first + (uint32_t)i;
+		define(c, smp_plan_at(plan, i), ids[i]);
+	}
 }
 
 static void define_own(struct vt_raw *r)
@@ -147,7 +155,7 @@ int vt_collect_plan(struct vt_collector *c, struct tkm_err *err)
 {
 	const struct tkm_option_list *l = &c->settings.counter;
 	const char *const *rules = l->n ? (const char *const *)l->text : smp_standard_rules;
-	size_t n_rules = l->n, n_plugins, i;
+	size_t n_rules = l->n, n_plugins;
 
 	define_own(c->pub.raw);
 	/* without any choice a program that only calls VT_ records what it says itself, as in the guide */
@@ -169,9 +177,7 @@ int vt_collect_plan(struct vt_collector *c, struct tkm_err *err)
 	if (!c->ids) {
 		return tkm_fail(err, TKM_ERR_NOMEM, "out of memory for %zu counters", smp_plan_size(c->plan));
 	}
-	for (i = 0; i < smp_plan_size(c->plan); i++) {
-		define(c, i);
-	}
+	vt_plan_define(c, c->plan, VT_ID_FIRST_PLANNED, c->ids);
 	c->pub.plan = c->plan;
 	c->pub.counter_id = c->ids;
 	return 0;

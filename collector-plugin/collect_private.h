@@ -76,8 +76,10 @@ struct vt_raw *vt_collect_raw(struct vt_collector *c, struct tkm_err *err);
 
 /* collect_plan.c: chooses the counters and defines them in the raw file. */
 int vt_collect_plan(struct vt_collector *c, struct tkm_err *err);
-/* At which VERBOSE a missing i-th counter of the plan is said: 1 if it was asked for by name. */
-int vt_plan_warning_level(const struct vt_collector *c, size_t i);
+/* Defines a plan's counters in the raw file, from id `first` on: ids[i] of the i-th. */
+void vt_plan_define(struct vt_collector *c, const struct smp_plan *plan, uint32_t first, uint32_t *ids);
+/* At which VERBOSE it is said that a counter is missing: 1 if it was asked for by name. */
+int vt_plan_warning_level(const struct vt_collector *c, const struct smp_planned *p);
 
 /* collect_sample.c: the background thread. Returns 0, or -1: there is none, and only events are sampled. */
 int vt_sampler_start(struct vt_collector *c, struct tkm_err *err);

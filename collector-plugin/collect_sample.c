@@ -45,7 +45,20 @@ int64_t vt_now_ns(clockid_t id)
 
 /* ---- a set of counters that belong to one thread, process or node ---- */
 
-static struct vt_target *new_target(struct vt_sampler *s, enum smp_scope scope, pid_t tid, int where)
+size_t vt_book_size(size_t n)
+{
+	return (n + 1) * (sizeof(union smp_value) + 3);
+}
+
+void vt_book_lay(struct vt_book *b, void *room, size_t n)
+{
+	b->value = room;
+	b->state = (uint8_t *)(b->value + n + 1);
+	b->said = b->state + n + 1;
+	b->restarted = b->said + n + 1;
+}
+
+struct vt_target *vt_target_new(struct vt_sampler *s, struct vt_book *book, enum smp_scope scope, pid_t tid, int where)
 {
 	struct smp_target target = { scope, s->c->pid, scope == SMP_THREAD ? tid : 0 };
 	struct vt_target *t = vt_pages(sizeof(*t));
@@ -58,20 +71,21 @@ static struct vt_target *new_target(struct vt_sampler *s, enum smp_scope scope, 
 	}
 	t->tid = tid;
 	t->where = where;
-	if (!s->c->plan) {
+	t->book = book;
+	if (!book->plan) {
 		return t;
 	}
-	t->set = smp_set_open(s->c->plan, &target, &e);
+	t->set = smp_set_open(book->plan, &target, &e);
 	for (i = 0; t->set && i < smp_set_size(t->set); i++) {
 		size_t k = smp_set_planned(t->set, i);
 
 		/* said once per counter, not per thread */
-		if (*smp_set_why(t->set, i) && !s->said[k]) {
-			s->said[k] = 1;
-			snprintf(line, sizeof(line), "counter %s: %s", smp_plan_at(s->c->plan, k)->counter.name, smp_set_why(t->set, i));
+		if (*smp_set_why(t->set, i) && !book->said[k]) {
+			book->said[k] = 1;
+			snprintf(line, sizeof(line), "counter %s: %s", smp_plan_at(book->plan, k)->counter.name, smp_set_why(t->set, i));
 			vt_raw_info(s->c->pub.raw, "missing", line);
 			if (s->c->pub.rank <= 0) {
-				vt_say(vt_plan_warning_level(s->c, k), "WARNING", "%s", line);
+				vt_say(vt_plan_warning_level(s->c, smp_plan_at(book->plan, k)), "WARNING", "%s", line);
 			}
 		}
 	}
@@ -82,7 +96,7 @@ static struct vt_target *new_target(struct vt_sampler *s, enum smp_scope scope, 
 	return t;
 }
 
-static void free_target(struct vt_target *t)
+void vt_target_free(struct vt_target *t)
 {
 	if (t) {
 		smp_set_close(t->set);
@@ -98,15 +112,15 @@ void *vt_pages(size_t size)
 }
 
 /* A device came or went, a count began anew: it stands in the trace, but not for ever. */
-static void say_restarted(struct vt_sampler *s, size_t planned, ltick_t now)
+static void say_restarted(struct vt_sampler *s, struct vt_book *book, size_t planned, ltick_t now)
 {
 	char text[200];
 
-	if (s->restarted[planned] < MAX_RESTARTED) {
-		s->restarted[planned]++;
+	if (book->restarted[planned] < MAX_RESTARTED) {
+		book->restarted[planned]++;
 		snprintf(text, sizeof(text), "counter %.80s: goes on from a new start: a device came or went, or the kernel's count jumped%s",
-			 smp_plan_at(s->c->plan, planned)->counter.name,
-			 s->restarted[planned] == MAX_RESTARTED ? " (said for the last time)" : "");
+			 smp_plan_at(book->plan, planned)->counter.name,
+			 book->restarted[planned] == MAX_RESTARTED ? " (said for the last time)" : "");
 		vt_raw_comment(s->stream, now, 0, text);
 	}
 }
@@ -121,6 +135,7 @@ static int in_window(const struct vt_sampler *s, ltick_t now)
  * the reading. -1: the target is gone. */
 static int sample(struct vt_sampler *s, struct vt_target *t, const uint32_t *more_id, const uint64_t *more, unsigned n_more)
 {
+	struct vt_book *book = t->book;
 	size_t i, n = t->set ? smp_set_size(t->set) : 0;
 	uint32_t id[VT_RAW_MAX_COUNTERS];
 	uint64_t v[VT_RAW_MAX_COUNTERS];
@@ -132,18 +147,18 @@ static int sample(struct vt_sampler *s, struct vt_target *t, const uint32_t *mor
 	if (!in_window(s, now)) {
 		return 0;
 	}
-	rc = t->set ? smp_set_read(t->set, s->value, s->state) : 0;
+	rc = t->set ? smp_set_read(t->set, book->value, book->state) : 0;
 	for (k = 0; k < n_more; k++) {
 		id[k] = more_id[k];
 		v[k] = more[k];
 	}
 	for (i = 0; rc > 0 && i < n; i++) {
-		if (s->state[i] & SMP_VALID && !(leave && vt_counts_from_opening(s->c->plan, smp_set_planned(t->set, i)))) {
-			id[k] = s->c->ids[smp_set_planned(t->set, i)];
-			v[k++] = s->value[i].u;
+		if (book->state[i] & SMP_VALID && !(leave && vt_counts_from_opening(book->plan, smp_set_planned(t->set, i)))) {
+			id[k] = book->ids[smp_set_planned(t->set, i)];
+			v[k++] = book->value[i].u;
 		}
-		if (s->state[i] & SMP_RESTARTED) {
-			say_restarted(s, smp_set_planned(t->set, i), now);
+		if (book->state[i] & SMP_RESTARTED) {
+			say_restarted(s, book, smp_set_planned(t->set, i), now);
 		}
 		if (k == VT_RAW_MAX_COUNTERS) {
 			vt_raw_counters(s->stream, now, (uint16_t)t->where, k, id, v);
@@ -177,7 +192,7 @@ static void thread_came(struct vt_sampler *s, pid_t tid)
 	if (number < 0) {
 		return;
 	}
-	t = new_target(s, SMP_THREAD, tid, number);
+	t = vt_target_new(s, &s->book, SMP_THREAD, tid, number);
 	if (!t) {
 		return;
 	}
@@ -199,7 +214,7 @@ static void thread_gone(struct vt_sampler *s, struct vt_target **link)
 		sample(s, t, NULL, NULL, 0);
 	}
 	vt_threads_gone(t->tid);
-	free_target(t);
+	vt_target_free(t);
 }
 
 struct dirent64 {
@@ -290,14 +305,20 @@ static int elected(struct vt_sampler *s)
 
 static void sample_node(struct vt_sampler *s)
 {
+	struct vt_target *t;
+
 	if (!elected(s)) {
 		return;
 	}
 	if (!s->node) {
-		s->node = new_target(s, SMP_NODE, 0, VT_RAW_GROUP + VT_RAW_NODE);
+		s->node = vt_target_new(s, &s->book, SMP_NODE, 0, VT_RAW_GROUP + VT_RAW_NODE);
 	}
 	if (s->node && s->node->set) {
 		sample(s, s->node, NULL, NULL, 0);
+	}
+	vt_look_for_devices(s);
+	for (t = s->later; t; t = t->next) {
+		sample(s, t, NULL, NULL, 0);
 	}
 }
 
@@ -512,15 +533,21 @@ static void *thread_main(void *arg)
 		s->root = tkm_root_open("/");
 	}
 	s->task = s->root < 0 ? -1 : tkm_root_openat(s->root, "/proc/self/task");
-	s->process = new_target(s, SMP_PROCESS, 0, 0);
+	s->process = vt_target_new(s, &s->book, SMP_PROCESS, 0, 0);
 	loop(s);
 	smp_set_close(s->process ? s->process->set : NULL);
 	smp_set_close(s->node ? s->node->set : NULL);
+	while (s->later) {
+		struct vt_target *t = s->later;
+
+		s->later = t->next;
+		vt_target_free(t);
+	}
 	while (s->threads) {
 		struct vt_target *t = s->threads;
 
 		s->threads = t->next;
-		free_target(t);
+		vt_target_free(t);
 	}
 	s->c->account.cpu_ns = vt_now_ns(CLOCK_THREAD_CPUTIME_ID);
 	s->c->account.wall_ns = vt_now_ns(CLOCK_MONOTONIC) - s->c->account.started_ns;
@@ -538,15 +565,13 @@ static void *thread_main(void *arg)
 static struct vt_sampler *new_sampler(struct vt_collector *c)
 {
 	size_t n = c->plan ? smp_plan_size(c->plan) : 0;
-	struct vt_sampler *s = vt_pages(sizeof(*s) + (n + 1) * (sizeof(union smp_value) + 3));
+	struct vt_sampler *s = vt_pages(sizeof(*s) + vt_book_size(n));
 
 	if (!s) {
 		return NULL;
 	}
-	s->value = (union smp_value *)(void *)(s + 1);
-	s->state = (uint8_t *)(s->value + n + 1);
-	s->said = s->state + n + 1;
-	s->restarted = s->said + n + 1;
+	s->book = (struct vt_book){ .plan = c->plan, .ids = c->ids };
+	vt_book_lay(&s->book, s + 1, n);
 	s->c = c;
 	s->root = s->task = s->election = -1;
 	s->period_ns = (int64_t)(c->settings.sample_period * 1e9);

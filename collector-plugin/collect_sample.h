@@ -7,6 +7,15 @@
 
 #include "collector-plugin/collect_private.h"
 
+/* A plan's ids in the raw file, and room for its values. */
+struct vt_book {
+	const struct smp_plan *plan; /* NULL: no counters */
+	const uint32_t *ids;
+	union smp_value *value;
+	uint8_t *state;
+	uint8_t *said, *restarted; /* of each planned counter: that it does not work; how often it began anew */
+};
+
 /* Counters that belong to one thread, to the process or to the node. */
 struct vt_target {
 	struct vt_target *next;
@@ -14,6 +23,7 @@ struct vt_target {
 	int where;            /* as in records */
 	unsigned seen;        /* round in which it was there */
 	struct smp_set *set;  /* NULL: no counters for it */
+	struct vt_book *book;
 };
 
 struct vt_sampler {
@@ -23,7 +33,13 @@ struct vt_sampler {
 	_Atomic int stop;
 	int merge;            /* for vt_collect_last() */
 	struct vt_raw_stream *stream;
+	struct vt_book book;
 	struct vt_target *threads, *process, *node;
+	struct vt_target *later; /* collect_later.c: counters of devices that came */
+	struct smp_plan *last_plan;
+	uint64_t mark;
+	int64_t marked_ns;    /* when it was looked at; 0: not yet */
+	int n_later, said_later;
 	unsigned round;
 	int root, task;       /* descriptors: "/", /proc/self/task */
 	int spare[2];
@@ -32,14 +48,22 @@ struct vt_sampler {
 	int election;         /* the bound socket of who reads the node's counters, or -1 */
 	int64_t period_ns, account_ns, clock_ns, asleep_ns;
 	uint64_t info_bytes;
-	union smp_value *value;
-	uint8_t *state;
-	uint8_t *said, *restarted; /* of each planned counter: that it does not work; how often it began anew */
 };
 
 int64_t vt_now_ns(clockid_t id);
 
 /* Zeroed pages, not from the program's malloc. */
 void *vt_pages(size_t size);
+
+/* Bytes that the book of a plan of n counters needs behind it, and pointing it there. */
+size_t vt_book_size(size_t n);
+void vt_book_lay(struct vt_book *b, void *room, size_t n);
+
+/* Opens the counters of a book that have this scope. NULL: no memory. */
+struct vt_target *vt_target_new(struct vt_sampler *s, struct vt_book *book, enum smp_scope scope, pid_t tid, int where);
+void vt_target_free(struct vt_target *t);
+
+/* Is there somebody new? Then it gets counters, if the rules choose some of it. At most once a second it is looked. */
+void vt_look_for_devices(struct vt_sampler *s);
 
 #endif

@@ -29,14 +29,18 @@ struct wanted {
 	int cpu; /* -1: all together */
 	unsigned char column[2];
 	struct smp_total total;
+	uint64_t shown, left; /* of all together: what is shown of total.sum, and what the division left over */
 };
 
 struct set {
 	struct smp_file file;
 	const struct smp_env *env;
 	size_t n, size;
-	int highest;      /* CPU asked for; -1: only the first line is read */
-	int n_cpus;
+	int highest;      /* CPU asked for; -1: of the lines behind the first only the number counts */
+	int n_cpus;       /* that there can be */
+	int n_start;      /* that were on when the set was opened, of which cpu_idle and the others are percent */
+	int n_on;         /* when it was read last */
+	int settling;     /* reads to come whose values may hold a jump, because a CPU was switched off or on */
 	int64_t read_ms;  /* when the last values were read; 0: not yet */
 	char *buf;
 	struct wanted want[];
@@ -235,7 +239,7 @@ static void *open_set(const struct smp_env *env, const struct smp_target *target
 	s->highest = -1;
 	s->file.fd = -1;
 	all = read_all(env, &size);
-	s->n_cpus = all ? count_cpus(all) : 0;
+	s->n_start = s->n_on = s->n_cpus = all ? count_cpus(all) : 0;
 	smp_free(all);
 	/* those that are off now may be switched on */
 	s->n_cpus = smp_live(env) && configured > s->n_cpus ? (int)configured : s->n_cpus;
@@ -248,7 +252,7 @@ static void *open_set(const struct smp_env *env, const struct smp_target *target
 		}
 	}
 	/* ten numbers of up to 20 digits a line are possible, 100 bytes are usual */
-	s->size = s->highest < 0 ? 256 : 256 * ((size_t)s->highest + 2);
+	s->size = 256 * ((size_t)s->n_cpus + 2);
 	s->buf = smp_alloc(s->size);
 	if (!s->buf || reopen(s) < 0) {
 		smp_why(why, s->buf ? "/proc/stat cannot be opened: is /proc mounted?" : "no memory");
@@ -262,15 +266,53 @@ static void *open_set(const struct smp_env *env, const struct smp_target *target
  * the kernel adds late. A CPU without a tick is brought up to date once a second only. */
 static uint64_t most_ticks(const struct set *s, int cpus, int64_t elapsed_ms)
 {
-	uint64_t hz = (uint64_t)hertz(s->env);
+	uint64_t hz = (uint64_t)hertz(s->env), late = s->settling ? 2 * (uint64_t)cpus : (uint64_t)cpus * hz / 10 + hz;
 
-	return elapsed_ms < 0 ? UINT64_MAX : (uint64_t)elapsed_ms * (uint64_t)cpus * hz / 950 + (uint64_t)cpus * hz / 10 + hz;
+	return elapsed_ms < 0 ? UINT64_MAX : (uint64_t)elapsed_ms * (uint64_t)cpus * hz / 950 + late;
+}
+
+/* Small steps back wait, but what a switched CPU makes is another account of the kernel's. */
+static uint64_t least_back(const struct set *s, int cpus)
+{
+	return s->settling ? 0 : most_ticks(s, cpus, 0);
+}
+
+/* The CPUs that are on have a line each (a snapshot's are of no time). One that is switched between the kernel's first line and its own makes the
+ * jump of the first one read later. */
+static void count_on(struct set *s)
+{
+	const char *line = s->buf;
+	int n = 0;
+
+	while ((line = strchr(line, '\n')) != NULL && strncmp(++line, "cpu", 3) == 0) {
+		n++;
+	}
+	s->settling -= s->settling > 0;
+	if (n != s->n_on && smp_live(s->env)) {
+		s->n_on = n;
+		s->settling = 2;
+	}
+}
+
+/* All together are percent of the CPUs that were on at the start: while there are fewer or more, each counts for more or
+ * for less, so that the sum of all classes stays 100 percent. */
+static void spread(const struct set *s, struct wanted *w, uint64_t before)
+{
+	uint64_t grown = w->total.sum - before;
+
+	if (s->n_on == s->n_start || !s->n_on) {
+		w->shown += grown;
+		return;
+	}
+	grown = grown * (uint64_t)s->n_start + w->left;
+	w->shown += grown / (uint64_t)s->n_on;
+	w->left = grown % (uint64_t)s->n_on;
 }
 
 static int take_line(struct set *s, int cpu, const uint64_t v[COLUMNS], int64_t elapsed_ms, union smp_value *value,
 		     uint8_t *state)
 {
-	uint64_t most = most_ticks(s, cpu < 0 ? s->n_cpus : 1, elapsed_ms), back = most_ticks(s, cpu < 0 ? s->n_cpus : 1, 0);
+	uint64_t most = most_ticks(s, cpu < 0 ? s->n_cpus : 1, elapsed_ms), back = least_back(s, cpu < 0 ? s->n_cpus : 1);
 	int valid = 0;
 	size_t i;
 
@@ -278,10 +320,15 @@ static int take_line(struct set *s, int cpu, const uint64_t v[COLUMNS], int64_t 
 		struct wanted *w = &s->want[i];
 
 		if (w->cpu == cpu) {
-			uint64_t raw = v[w->column[0]] + (w->column[1] != w->column[0] ? v[w->column[1]] : 0);
+			uint64_t raw = v[w->column[0]] + (w->column[1] != w->column[0] ? v[w->column[1]] : 0), before = w->total.sum;
 
 			state[i] = smp_total_within(&w->total, raw, w->total.raw ? most : UINT64_MAX, back);
-			value[i].u = w->total.sum;
+			if (elapsed_ms < 0) {
+				w->shown = w->total.sum;
+			} else {
+				spread(s, w, before);
+			}
+			value[i].u = cpu < 0 ? w->shown : w->total.sum;
 			valid++;
 		}
 	}
@@ -307,6 +354,7 @@ static int read_set(void *set, union smp_value *value, uint8_t *state)
 			return 0;
 		}
 	}
+	count_on(s);
 	for (line = s->buf; (p = label(line, &cpu)) != NULL; line++) {
 		/* a line that was cut is none */
 		const char *end = strchr(p, '\n');
@@ -324,8 +372,25 @@ static int read_set(void *set, union smp_value *value, uint8_t *state)
 	return valid;
 }
 
+/* Only who comes matters: a CPU that is off has no line, and keeps its counters. */
+static uint64_t mark(const struct smp_env *env)
+{
+	char text[512];
+	uint64_t sum = 0;
+	int root = smp_root(env);
+	const char *p;
+
+	if (root >= 0) {
+		for (p = tkm_root_line(root, "/sys/devices/system/cpu/online", text, sizeof(text)); *p; p++) {
+			sum = sum * 31 + (unsigned char)*p;
+		}
+		close(root);
+	}
+	return sum;
+}
+
 const struct smp_source smp_cpu = {
 	.abi = VTSOURCE_ABI, .size = sizeof(struct smp_source), .name = "cpu",
 	.what = "where the CPUs' time goes, of the node", .list = list, .open = open_set, .read = read_set,
-	.close = close_set,
+	.close = close_set, .mark = mark,
 };

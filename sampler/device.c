@@ -34,6 +34,7 @@ struct set {
 	size_t n_dev, cap;
 	int all;       /* a sum is wanted */
 	int opened;    /* the first scan is over */
+	int readable;  /* the last scan could read the class: then a sum is there, be it of no device */
 	int64_t scanned_ms;
 	int64_t gap_ms; /* between the last two scans */
 	size_t n;
@@ -203,6 +204,7 @@ static int rescan(struct set *s)
 			leave(&s->dev[i]);
 		}
 	}
+	s->readable = rc == 0;
 	s->gap_ms = now - s->scanned_ms;
 	s->scanned_ms = now;
 	return rc;
@@ -251,7 +253,7 @@ static uint64_t pick(const struct set *s, const struct device *d, int which)
 /* Returns the state. */
 static uint8_t take(const struct set *s, const struct wanted *w, union smp_value *value)
 {
-	uint8_t state = 0;
+	uint8_t state = w->name[0] || !s->readable ? 0 : SMP_VALID;
 	uint64_t sum = 0;
 	size_t i;
 
@@ -366,6 +368,29 @@ void *smp_device_open(const struct smp_device_class *class, const struct smp_env
 	return s;
 }
 
+static int add_name(const char *name, void *ctx)
+{
+	uint64_t h = 14695981039346656037u, *sum = ctx;
+
+	for (; *name; name++) {
+		h = (h ^ (unsigned char)*name) * 1099511628211u;
+	}
+	*sum += h; /* in whatever order */
+	return 0;
+}
+
+uint64_t smp_device_mark(const struct smp_device_class *class, const struct smp_env *env)
+{
+	int root = smp_root(env);
+	uint64_t sum = 0;
+
+	if (root >= 0) {
+		class->names(root, add_name, &sum);
+		close(root);
+	}
+	return sum;
+}
+
 /* ---- what there is ------------------------------------------------------------------------------- */
 
 struct lister {
@@ -373,7 +398,7 @@ struct lister {
 	const struct smp_env *env;
 	smp_each each;
 	void *ctx;
-	int root, n_own, rc;
+	int root, n_own, readable, rc;
 };
 
 static int list_three(const struct lister *l, const char *name, const char *missing)
@@ -388,8 +413,8 @@ static int list_three(const struct lister *l, const char *name, const char *miss
 		};
 
 		snprintf(full, sizeof(full), "%s%s%s%s", l->class->prefix, l->class->suffix[i], name ? ":" : "", name ? name : "");
-		snprintf(what, sizeof(what), "%s %s%s%s", l->class->what[i], name ? l->class->noun : l->class->nouns,
-			 name ? " " : "", name ? name : "");
+		snprintf(what, sizeof(what), "%s %s%s%s%s", l->class->what[i], name ? l->class->noun : l->class->nouns,
+			 name ? " " : "", name ? name : "", name || l->n_own ? "" : SMP_NONE_HERE);
 		rc = l->each(&c, l->ctx);
 	}
 	return rc;
@@ -431,7 +456,7 @@ static int list_absent(const struct lister *l, const char *name)
 int smp_device_list(const struct smp_device_class *class, const struct smp_env *env, const char *hint, smp_each each,
 		    void *ctx, char why[SMP_TEXT])
 {
-	struct lister l = { class, env, each, ctx, -1, 0, 0 };
+	struct lister l = { class, env, each, ctx, -1, 0, 0, 0 };
 	int rc;
 
 	(void)why;
@@ -439,10 +464,9 @@ int smp_device_list(const struct smp_device_class *class, const struct smp_env *
 		return 0;
 	}
 	l.root = smp_root(env);
-	if (l.root >= 0) {
-		class->names(l.root, count_own, &l);
-	}
-	rc = list_three(&l, NULL, l.n_own ? NULL : class->none);
+	l.readable = l.root >= 0 && class->names(l.root, count_own, &l) == 0;
+	/* devices that come later belong to the sums, too */
+	rc = list_three(&l, NULL, l.readable ? NULL : class->none);
 	if (rc == 0 && l.root >= 0 && (strchr(hint, ':') || strstr(hint, "**"))) {
 		class->names(l.root, list_device, &l);
 		rc = l.rc;

@@ -15,7 +15,7 @@ struct smp_device_class {
 	const char *what[3];      /* "read from", "written to" */
 	const char *noun, *nouns; /* "disk", "whole physical disks" */
 	const char *fact;         /* word of smp_env.hw in front of a name, "disk:", or NULL */
-	const char *none;         /* why the sums are missing where there is no device */
+	const char *none;         /* why the sums are missing where the class cannot be read */
 	int n_files;
 	unsigned scale;           /* bytes per unit of the kernel's count */
 	uint64_t fastest;         /* bytes per second that no device exceeds: a late comer that shows more than it
@@ -36,5 +36,6 @@ void *smp_device_open(const struct smp_device_class *class, const struct smp_env
 		      size_t n, char (*why_each)[SMP_TEXT], char why[SMP_TEXT]);
 int smp_device_read(void *set, union smp_value *value, uint8_t *state);
 void smp_device_close(void *set);
+uint64_t smp_device_mark(const struct smp_device_class *class, const struct smp_env *env);
 
 #endif

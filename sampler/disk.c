@@ -56,7 +56,7 @@ static const struct smp_device_class class = {
 	.noun = "disk",
 	.nouns = "whole physical disks",
 	.fact = "disk:",
-	.none = "no whole physical disk is in /sys/block; vtcounters lists single devices as disk_io:NAME",
+	.none = "/sys/block cannot be read: is /sys mounted?",
 	.n_files = 1,
 	.scale = 512,
 	.names = names,
@@ -70,6 +70,11 @@ static int list(const struct smp_env *env, const char *hint, smp_each each, void
 	return smp_device_list(&class, env, hint, each, ctx, why);
 }
 
+static uint64_t mark(const struct smp_env *env)
+{
+	return smp_device_mark(&class, env);
+}
+
 static void *open_set(const struct smp_env *env, const struct smp_target *target, const char *const *wanted, size_t n,
 		      char (*why_each)[SMP_TEXT], char why[SMP_TEXT])
 {
@@ -80,5 +85,5 @@ static void *open_set(const struct smp_env *env, const struct smp_target *target
 const struct smp_source smp_disk = {
 	.abi = VTSOURCE_ABI, .size = sizeof(struct smp_source), .name = "disk",
 	.what = "bytes read and written by disks, of the node", .list = list, .open = open_set,
-	.read = smp_device_read, .close = smp_device_close,
+	.read = smp_device_read, .close = smp_device_close, .mark = mark,
 };

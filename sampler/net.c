@@ -80,7 +80,7 @@ static const struct smp_device_class net_class = {
 	.noun = "interface",
 	.nouns = "system interfaces",
 	.fact = "nic:",
-	.none = "no system interface is in /sys/class/net; vtcounters lists single interfaces as net_io:NAME",
+	.none = "/sys/class/net cannot be read: is /sys mounted?",
 	.n_files = 2,
 	.scale = 1,
 	.fastest = UINT64_C(100000000000), /* 800 Gbit/s: interfaces move between namespaces with their counts */
@@ -95,6 +95,11 @@ static int net_list(const struct smp_env *env, const char *hint, smp_each each, 
 	return smp_device_list(&net_class, env, hint, each, ctx, why);
 }
 
+static uint64_t net_mark(const struct smp_env *env)
+{
+	return smp_device_mark(&net_class, env);
+}
+
 static void *net_open(const struct smp_env *env, const struct smp_target *target, const char *const *wanted, size_t n,
 		      char (*why_each)[SMP_TEXT], char why[SMP_TEXT])
 {
@@ -105,7 +110,7 @@ static void *net_open(const struct smp_env *env, const struct smp_target *target
 const struct smp_source smp_net = {
 	.abi = VTSOURCE_ABI, .size = sizeof(struct smp_source), .name = "net",
 	.what = "bytes received and sent by network interfaces, of the node", .list = net_list, .open = net_open,
-	.read = smp_device_read, .close = smp_device_close,
+	.read = smp_device_read, .close = smp_device_close, .mark = net_mark,
 };
 
 /* ---- RDMA ports, "mlx5_0/1" ---------------------------------------------------------------------- */
@@ -179,7 +184,7 @@ static const struct smp_device_class rdma_class = {
 	.what = { "received and sent by", "received by", "sent by" },
 	.noun = "port",
 	.nouns = "RDMA ports",
-	.none = "no RDMA port with counters is in /sys/class/infiniband: there is no such adapter, or its driver is not loaded",
+	.none = "there is no /sys/class/infiniband: no RDMA driver is loaded here",
 	.n_files = 2,
 	.scale = 4, /* the ports count words of four bytes, InfiniBand specification 16.1.3.5 */
 	.fastest = UINT64_C(100000000000),
@@ -194,6 +199,11 @@ static int rdma_list(const struct smp_env *env, const char *hint, smp_each each,
 	return smp_device_list(&rdma_class, env, hint, each, ctx, why);
 }
 
+static uint64_t rdma_mark(const struct smp_env *env)
+{
+	return smp_device_mark(&rdma_class, env);
+}
+
 static void *rdma_open(const struct smp_env *env, const struct smp_target *target, const char *const *wanted, size_t n,
 		       char (*why_each)[SMP_TEXT], char why[SMP_TEXT])
 {
@@ -204,5 +214,5 @@ static void *rdma_open(const struct smp_env *env, const struct smp_target *targe
 const struct smp_source smp_rdma = {
 	.abi = VTSOURCE_ABI, .size = sizeof(struct smp_source), .name = "rdma",
 	.what = "bytes received and sent by RDMA ports, of the node", .list = rdma_list, .open = rdma_open,
-	.read = smp_device_read, .close = smp_device_close,
+	.read = smp_device_read, .close = smp_device_close, .mark = rdma_mark,
 };

@@ -19,6 +19,11 @@ struct chunk { /* texts of counters, never moved */
 	char text[32 * 1024];
 };
 
+struct from {
+	const struct smp_source *source;
+	const struct smp_env *env;
+};
+
 struct smp_plan {
 	struct smp_planned *item;
 	size_t n, cap;
@@ -26,6 +31,9 @@ struct smp_plan {
 	size_t n_rules;
 	struct chunk *texts;
 	struct smp_env *env; /* one per plugin, for its options */
+	struct from *from;   /* all sources */
+	size_t n_from;
+	const struct smp_plan *before; /* smp_plan_later(): what is in there is known */
 	/* while a source is listed */
 	const struct smp_source *source;
 	const struct smp_env *source_env;
@@ -94,12 +102,30 @@ static int wanted(const struct smp_plan *plan, const char *name)
 	return 0;
 }
 
+/* Does an earlier plan have it, so that it could be opened? */
+static int known_before(const struct smp_plan *plan, const char *name)
+{
+	size_t i;
+
+	for (; plan; plan = plan->before) {
+		for (i = 0; i < plan->n; i++) {
+			if (!plan->item[i].counter.missing && strcmp(plan->item[i].counter.name, name) == 0) {
+				return 1;
+			}
+		}
+	}
+	return 0;
+}
+
 static int add(const struct smp_counter *c, void *ctx)
 {
 	struct smp_plan *plan = ctx;
 	struct smp_planned *p;
 	size_t i;
 
+	if (plan->before && (c->missing || c->scope != SMP_NODE || known_before(plan->before, c->name))) {
+		return 0;
+	}
 	if (!wanted(plan, c->name) && !(c->with && wanted(plan, c->with))) {
 		return 0;
 	}
@@ -173,6 +199,42 @@ static int add_unknown(struct smp_plan *plan)
 	return 0;
 }
 
+static int list_all(struct smp_plan *plan)
+{
+	size_t i;
+
+	for (i = 0; i < plan->n_from; i++) {
+		if (add_source(plan, plan->from[i].source, plan->from[i].env) != 0) {
+			return -1;
+		}
+	}
+	return 0;
+}
+
+static void note_sources(struct smp_plan *plan, const struct smp_env *env, const struct smp_plugin *plugins, size_t n_plugins)
+{
+	size_t i;
+
+	for (i = 0; smp_sources[i]; i++) {
+		plan->from[plan->n_from++] = (struct from){ smp_sources[i], env };
+	}
+	for (i = 0; i < n_plugins; i++) {
+		plan->env[i] = *env;
+		plan->env[i].options = plugins[i].options ? plugins[i].options : "";
+		plan->from[plan->n_from++] = (struct from){ plugins[i].source, &plan->env[i] };
+	}
+}
+
+static size_t count_sources(size_t n_plugins)
+{
+	size_t n = 0;
+
+	while (smp_sources[n]) {
+		n++;
+	}
+	return n + n_plugins;
+}
+
 struct smp_plan *smp_plan_open(const struct smp_env *env, const char *const *rules, size_t n_rules,
 			       const struct smp_plugin *plugins, size_t n_plugins, struct tkm_err *err)
 {
@@ -183,8 +245,9 @@ struct smp_plan *smp_plan_open(const struct smp_env *env, const char *const *rul
 	if (plan) {
 		plan->rule = smp_alloc((n_rules + 1) * sizeof(*plan->rule));
 		plan->env = smp_alloc((n_plugins + 1) * sizeof(*plan->env));
+		plan->from = smp_alloc(count_sources(n_plugins) * sizeof(*plan->from));
 	}
-	if (!plan || !plan->rule || !plan->env) {
+	if (!plan || !plan->rule || !plan->env || !plan->from) {
 		goto out;
 	}
 	for (i = 0; i < n_rules; i++) {
@@ -194,22 +257,87 @@ struct smp_plan *smp_plan_open(const struct smp_env *env, const char *const *rul
 		}
 	}
 	plan->n_rules = n_rules;
-	for (i = 0, rc = 0; rc == 0 && smp_sources[i]; i++) {
-		rc = add_source(plan, smp_sources[i], env);
-	}
-	for (i = 0; rc == 0 && i < n_plugins; i++) {
-		plan->env[i] = *env;
-		plan->env[i].options = plugins[i].options ? plugins[i].options : "";
-		rc = add_source(plan, plugins[i].source, &plan->env[i]);
-	}
-	if (rc == 0) {
-		rc = add_unknown(plan);
-	}
+	note_sources(plan, env, plugins, n_plugins);
+	rc = list_all(plan) < 0 || add_unknown(plan) < 0 ? -1 : 0;
 out:
 	if (rc < 0) {
 		smp_plan_close(plan);
 		plan = NULL;
 		tkm_fail(err, TKM_ERR_NOMEM, "no memory for the list of counters");
+	}
+	return plan;
+}
+
+/* ---- devices that come later --------------------------------------------------------------------- */
+
+static int has_mark(const struct smp_source *s)
+{
+	return s->size > offsetof(struct smp_source, mark) && s->mark;
+}
+
+/* Instances stand behind a colon, and what is missing may come. */
+static int may_grow(const struct smp_plan *plan)
+{
+	size_t i;
+
+	for (i = 0; i < plan->n_rules; i++) {
+		if (plan->rule[i].on && (strchr(plan->rule[i].pattern, ':') || strstr(plan->rule[i].pattern, "**"))) {
+			return 1;
+		}
+	}
+	for (i = 0; i < plan->n; i++) {
+		if (plan->item[i].counter.missing && plan->item[i].source && has_mark(plan->item[i].source)) {
+			return 1;
+		}
+	}
+	return 0;
+}
+
+uint64_t smp_plan_mark(const struct smp_plan *plan)
+{
+	uint64_t sum = 0;
+	size_t i;
+
+	while (plan->before) {
+		plan = plan->before;
+	}
+	for (i = 0; may_grow(plan) && i < plan->n_from; i++) {
+		if (has_mark(plan->from[i].source)) {
+			sum = sum * 31 + plan->from[i].source->mark(plan->from[i].env);
+		}
+	}
+	return sum;
+}
+
+struct smp_plan *smp_plan_later(const struct smp_plan *before, struct tkm_err *err)
+{
+	struct smp_plan *plan = smp_alloc(sizeof(*plan));
+	const struct smp_plan *first = before;
+	size_t i;
+	int rc = -1;
+
+	while (first->before) {
+		first = first->before;
+	}
+	if (plan) {
+		plan->rule = smp_alloc((first->n_rules + 1) * sizeof(*plan->rule));
+		plan->from = smp_alloc((first->n_from + 1) * sizeof(*plan->from));
+	}
+	if (plan && plan->rule && plan->from) {
+		plan->before = before;
+		plan->n_rules = first->n_rules;
+		memcpy(plan->rule, first->rule, first->n_rules * sizeof(*plan->rule));
+		for (i = 0; i < first->n_from; i++) {
+			if (has_mark(first->from[i].source)) {
+				plan->from[plan->n_from++] = first->from[i];
+			}
+		}
+		rc = list_all(plan);
+	}
+	if (rc < 0) {
+		smp_plan_close(plan);
+		tkm_fail(err, TKM_ERR_NOMEM, "no memory for the counters of devices that came");
+		return NULL;
 	}
 	return plan;
 }
@@ -237,6 +365,7 @@ void smp_plan_close(struct smp_plan *plan)
 	}
 	smp_free(plan->rule);
 	smp_free(plan->env);
+	smp_free(plan->from);
 	smp_free(plan->item);
 	smp_free(plan);
 }

@@ -52,6 +52,9 @@ int smp_dir_each(int root, const char *path, int (*each)(const char *name, void 
 /* Milliseconds of a clock that never steps, as exact as the kernel's tick, without a system call. */
 int64_t smp_now_ms(void);
 
+/* What a sum of devices says of itself where there is no device: it is 0, and cannot be tried. */
+#define SMP_NONE_HERE "; none is here now"
+
 /* Does path exist below root? */
 int smp_exists(int root, const char *path);
 

@@ -68,6 +68,13 @@ size_t smp_plan_size(const struct smp_plan *plan);
 const struct smp_planned *smp_plan_at(const struct smp_plan *plan, size_t i);
 void smp_plan_close(struct smp_plan *plan); /* NULL is allowed; after its sets */
 
+/* Devices that come later. smp_plan_mark() is another number when a source that tells so (vtsource.h, mark) would name
+ * other counters than before, 0 if none would ever be wanted; some 20 us. smp_plan_later() then makes a plan of those
+ * counters of the node that the same rules choose and no earlier plan has: `before` is the last one of these, and must
+ * outlive it. It may be empty. Returns NULL with err only when there is no memory. */
+uint64_t smp_plan_mark(const struct smp_plan *plan);
+struct smp_plan *smp_plan_later(const struct smp_plan *before, struct tkm_err *err);
+
 struct smp_set;
 
 /* Opens those counters of the plan that have the target's scope and are not missing. A set may turn out

@@ -178,6 +178,10 @@ void smp_validate(const struct smp_planned *p, struct smp_validation *v)
 		smp_why(v->text, "no loop of known size for it");
 		return;
 	}
+	if (strstr(p->counter.what, SMP_NONE_HERE)) {
+		smp_why(v->text, "there is nothing here that it counts");
+		return;
+	}
 	v->verdict = SMP_REFUSE;
 	o.set = p->source->open(p->env, &self, &name, 1, why_each, why);
 	if (!o.set || why_each[0][0]) {

@@ -124,6 +124,10 @@ struct smp_source {
 	int (*read)(void *set, union smp_value *value, uint8_t *state);
 
 	void (*close)(void *set);
+
+	/* NULL, or a number that becomes another one when list() would name other counters of the node, because a
+	 * device came: asked about once a second by the thread that reads. Cheap: it reads a directory, say. */
+	uint64_t (*mark)(const struct smp_env *env);
 };
 
 /* A plugin exports this one function. It is called once, before any other, with the ABI of the host; a
