@@ -2,37 +2,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # VT.h and VT.inc as programs of every language see them, libVTnull, and all against the list of what the guide
 # names (collector-plugin/vt_api.list). TAP.
-set -u
-build=$(cd "${top_builddir:-.}" && pwd)
-src=$(cd "${top_srcdir:-.}" && pwd)
-here=$src/tests/vt
-include=$src/collector-plugin
+. "${top_srcdir:-.}/tests/vt/lib.sh"
 list=$include/vt_api.list
-lib=$build/.libs
-dir=$(mktemp -d) || exit 99
-trap 'rm -rf "$dir"' EXIT
-# what the libraries were sanitized with, the programs must be too
-# shellcheck disable=SC2086
-san=$(printf '%s ' ${CFLAGS:-} | tr ' ' '\n' | grep '^-f.*sanitize' | tr '\n' ' ')
-count=0 bad=0
-
-ok() # ok NAME STATUS: status 0 is a pass; $dir/out is shown otherwise
-{
-	count=$((count + 1))
-	if [ "$2" -eq 0 ]; then
-		echo "ok $count - $1"
-	else
-		bad=1
-		echo "not ok $count - $1"
-		sed 's/^/# /' "$dir/out" 2>/dev/null | head -40
-	fi
-}
-
-skip() # skip NAME REASON
-{
-	count=$((count + 1))
-	echo "ok $count - $1 # SKIP $2"
-}
 
 kind() # kind KIND: the names of that kind in the list
 {
@@ -180,5 +151,4 @@ fi
 [ "$(needs libVTnull.so)" = 'libc.so.6 ' ]
 ok "libVTnull.so needs libc only" $?
 
-echo "1..$count"
-exit $bad
+done_testing

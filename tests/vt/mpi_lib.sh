@@ -1,39 +1,13 @@
+# shellcheck shell=sh
 # SPDX-License-Identifier: BSD-3-Clause
-# What the tests of libVT share; to be sourced. Everything runs in $dir, whose files are a run's.
-set -u
-build=$(cd "${top_builddir:-.}" && pwd)
-src=$(cd "${top_srcdir:-.}" && pwd)
-here=$src/tests/vt
-lib=$build/.libs
-dir=$(mktemp -d) || exit 99
-trap 'rm -rf "$dir"' EXIT
+# What the tests of libVT under MPI share; to be sourced. Everything runs in $dir, whose files are a run's.
+. "${top_srcdir:-.}/tests/vt/lib.sh"
 cd "$dir" || exit 99
 OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1 OMPI_MCA_mpi_yield_when_idle=1
 export OMPI_ALLOW_RUN_AS_ROOT OMPI_ALLOW_RUN_AS_ROOT_CONFIRM OMPI_MCA_rmaps_base_oversubscribe OMPI_MCA_mpi_yield_when_idle
 # Open MPI keeps memory at its end
 ASAN_OPTIONS=${ASAN_OPTIONS:+$ASAN_OPTIONS:}detect_leaks=0
 export ASAN_OPTIONS
-# shellcheck disable=SC2086
-san=$(printf '%s ' ${CFLAGS:-} | tr ' ' '\n' | grep '^-f.*sanitize' | tr '\n' ' ')
-count=0 bad=0
-
-ok() # ok NAME STATUS: status 0 is a pass; $dir/out is shown otherwise
-{
-	count=$((count + 1))
-	if [ "$2" -eq 0 ]; then
-		echo "ok $count - $1"
-	else
-		bad=1
-		echo "not ok $count - $1"
-		sed 's/^/# /' "$dir/out" 2>/dev/null | tail -40
-	fi
-}
-
-skip() # skip NAME REASON
-{
-	count=$((count + 1))
-	echo "ok $count - $1 # SKIP $2"
-}
 
 mpi_compile() # mpi_compile COMPILER SOURCE PROGRAM ARGUMENTS...
 {

@@ -2,36 +2,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Programs that call VT_, in C, C++ and Fortran, linked with -lVTcs: what they recorded comes back from the trace, value
 # by value, from the thread, group or node where it belongs. TAP.
-set -u
-build=$(cd "${top_builddir:-.}" && pwd)
-src=$(cd "${top_srcdir:-.}" && pwd)
-here=$src/tests/vt
-lib=$build/.libs
-dir=$(mktemp -d) || exit 99
-trap 'rm -rf "$dir"' EXIT
-# shellcheck disable=SC2086
-san=$(printf '%s ' ${CFLAGS:-} | tr ' ' '\n' | grep '^-f.*sanitize' | tr '\n' ' ')
+. "${top_srcdir:-.}/tests/vt/lib.sh"
 VT_LOGFILE_PREFIX=$dir VT_LOGFILE_NAME=t.stf VT_FLUSH_PREFIX=$dir VT_FORCE=on SAY=$dir/say
 export VT_LOGFILE_PREFIX VT_LOGFILE_NAME VT_FLUSH_PREFIX VT_FORCE SAY
-count=0 bad=0
-
-ok() # ok NAME STATUS: status 0 is a pass; $dir/out is shown otherwise
-{
-	count=$((count + 1))
-	if [ "$2" -eq 0 ]; then
-		echo "ok $count - $1"
-	else
-		bad=1
-		echo "not ok $count - $1"
-		sed 's/^/# /' "$dir/out" 2>/dev/null | head -40
-	fi
-}
-
-skip() # skip NAME REASON
-{
-	count=$((count + 1))
-	echo "ok $count - $1 # SKIP $2"
-}
 
 compile() # compile COMPILER... SOURCE: to $dir/prog
 {
@@ -135,5 +108,4 @@ else
 fi
 unset VT_CONFIG
 
-echo "1..$count"
-exit $bad
+done_testing
