@@ -24,8 +24,8 @@ static int all_well(int rc)
 	return PMPI_Allreduce(&mine, &worst, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD) == MPI_SUCCESS && !worst ? 0 : -1;
 }
 
-/* All ranks come out of MPI_Init at about the same time. One that does not come here has no libVT, as a rule. */
-static void wait_for_all(void)
+/* A barrier that leaves the processors to others. Said once where it takes long: `late`, unless that is NULL. */
+static void wait_for_all(const char *late)
 {
 	const double patience_s = 20;
 	double begin = PMPI_Wtime();
@@ -36,15 +36,15 @@ static void wait_for_all(void)
 		return;
 	}
 	while (PMPI_Test(&r, &done, MPI_STATUS_IGNORE) == MPI_SUCCESS && !done) {
-		struct timespec nap = { 0, 100000 };
+		double waited_s = PMPI_Wtime() - begin;
+		struct timespec nap = { 0, waited_s > 1 ? 2000000 : 100000 };
 
-		if (PMPI_Wtime() - begin > 0.005) {
+		if (waited_s > 0.005) {
 			nanosleep(&nap, NULL);
 		}
-		if (!said && PMPI_Wtime() - begin > patience_s) {
+		if (late && !said && waited_s > patience_s) {
 			said = 1;
-			vt_say(1, "WARNING", "still waiting in MPI_Init for other ranks: do all of them have libVT? Either all ranks are "
-			       "started by vtrun or linked with -lVT, or none");
+			vt_say(1, "WARNING", "%s", late);
 		}
 	}
 }
@@ -76,7 +76,9 @@ void vt_job_begin(int *argc, char ***argv)
 		say("nothing is recorded", &err);
 	}
 	job.collect = vt_collect_running();
-	wait_for_all();
+	/* all ranks come out of MPI_Init at about the same time; one that does not come here has no libVT, as a rule */
+	wait_for_all("still waiting in MPI_Init for other ranks: do all of them have libVT? Either all ranks are started by vtrun or "
+		     "linked with -lVT, or none");
 	if (all_well(rc != 0 || !job.collect ? -1 : 0) < 0) {
 		return;
 	}
@@ -128,6 +130,18 @@ VT_ErrorCode vt_job_timesync(void)
 	return VT_OK;
 }
 
+/* By all ranks together, ahead of PMPI_Finalize: a launcher ends the whole job where one of them is gone already, with an exit
+ * status of its own, and with it the writer. */
+static void write_trace(void)
+{
+	struct tkm_err err = { .text = "" };
+
+	if (job.rank == job.writer && vt_job_merge(&job, &err) < 0) {
+		say("no trace was written, the raw files are kept", &err);
+	}
+	wait_for_all(NULL);
+}
+
 void vt_job_end(void)
 {
 	struct tkm_err err = { .text = "" };
@@ -163,16 +177,9 @@ void vt_job_end(void)
 	} else {
 		rc = -1;
 	}
-	job.files = rc == 0 && job.rank == job.writer;
 	without_link();
-}
-
-void vt_job_write(void)
-{
-	struct tkm_err err = { .text = "" };
-
-	if (job.files && vt_job_merge(&job, &err) < 0) {
-		say("no trace was written, the raw files are kept", &err);
+	if (rc == 0) {
+		write_trace();
 	}
 }
 

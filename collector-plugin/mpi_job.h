@@ -24,10 +24,9 @@ struct vt_job {
 	int *host;                  /* number of each rank's host, by the lowest rank on it */
 	char *host_name;            /* VT_HOST_NAME bytes per rank */
 	struct vt_process *process; /* of each rank, on rank 0 */
-	/* the writer, from vt_job_end() to vt_job_write() */
+	/* the writer, in vt_job_end() */
 	struct cal_run run;
 	struct vt_merge_input *in;
-	size_t files;
 	char **path, **remove;      /* remove[i]: copies made here, to be deleted in any case */
 };
 

@@ -37,10 +37,8 @@ VT_HIDDEN void *vt_mpi_next_fortran(void **found, const char *const *names);
 
 /* MPI is there: who we are, one trace for all, the first clock session. */
 VT_HIDDEN void vt_job_begin(int *argc, char ***argv);
-/* MPI is about to end: the last session, and everything for the trace to who writes it. */
+/* MPI is about to end: the last session, and everything for the trace to LOGFILE-RANK, which writes it; the others wait. */
 VT_HIDDEN void vt_job_end(void);
-/* MPI has ended: LOGFILE-RANK writes the trace. */
-VT_HIDDEN void vt_job_write(void);
 /* MPI_Abort: what is there is safe, and the user is told where. */
 VT_HIDDEN void vt_job_abort(void);
 /* A session in between, by all ranks together. */

@@ -23,14 +23,11 @@ static void begin(int *argc, char ***argv)
 	}
 }
 
-/* Returns 1 when this call is the one that ends it. */
-static int end(void)
+static void end(void)
 {
-	if (!atomic_load(&begun) || atomic_exchange(&ended, 1) != 0) {
-		return 0;
+	if (atomic_load(&begun) && atomic_exchange(&ended, 1) == 0) {
+		vt_job_end();
 	}
-	vt_job_end();
-	return 1;
 }
 
 int MPI_Init(int *argc, char ***argv)
@@ -67,14 +64,12 @@ int MPI_Init_thread(int *argc, char ***argv, int required, int *provided)
 int MPI_Finalize(void)
 {
 	int (*next)(void) = (int (*)(void))vt_mpi_next("MPI_Finalize", (void *)PMPI_Finalize);
-	int rc, last = end();
+	int rc;
 
+	end();
 	vt_mpi_depth++;
 	rc = next();
 	vt_mpi_depth--;
-	if (last) {
-		vt_job_write();
-	}
 	return rc;
 }
 
@@ -166,16 +161,12 @@ void mpi_init_thread_f08_(int *required, int *provided, int *ierr)
 
 static void finalize_by(void (*next)(int *), int *ierr)
 {
-	int last = end();
-
+	end();
 	vt_mpi_depth++;
 	if (next) {
 		next(ierr);
 	}
 	vt_mpi_depth--;
-	if (last) {
-		vt_job_write();
-	}
 }
 
 void mpi_finalize_(int *ierr)
