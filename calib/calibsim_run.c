@@ -97,10 +97,11 @@ static int learn(struct sim *s, struct tkm_err *err)
 			return r->sessions ? -1 : 0;
 		}
 		found = 0.5 * (m->rate_low + m->rate_high) * ticks;
-		error = 0.5 * (m->rate_high - m->rate_low) * ticks / found;
-		if (m->pieces && m->rate_low > 0 && error < t->error) {
+		error = 0.5 * (m->rate_high - m->rate_low) * ticks;
+		/* a map without pieces has no rate */
+		if (m->pieces && m->rate_low > 0 && error < t->error * found) {
 			t->slope = found;
-			t->error = error;
+			t->error = error / found;
 		}
 	}
 	return 0;

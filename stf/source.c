@@ -15,7 +15,7 @@ static int may_begin(const uint8_t *p, size_t n)
 {
 	static const char head[] = "STF 1.0 ";
 
-	return memcmp(p, head, n < sizeof(head) - 1 ? n : sizeof(head) - 1) == 0;
+	return n == 0 || memcmp(p, head, n < sizeof(head) - 1 ? n : sizeof(head) - 1) == 0;
 }
 
 int stx_source_line(struct stx_source *s, char **line, size_t *n, struct stf_err *err)

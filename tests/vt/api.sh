@@ -128,9 +128,17 @@ exported() # exported LIBRARY FILE...: exactly the symbols in the files
 }
 exported libVTnull.so "$include/vt_api.sym"
 exported libVTcs.so "$include/vt_api.sym" "$include/preload.sym"
+# Linked with a sanitizer it also names libraries of which it uses nothing.
 needs() # needs LIBRARY: all that it needs, but what sanitizers brought
 {
-	readelf -d "$lib/$1" | sed -n 's/.*NEEDED.*\[\(.*\)\]/\1/p' | grep -v 'san\.so' | LC_ALL=C sort | tr '\n' ' '
+	readelf -d "$lib/$1" | sed -n 's/.*NEEDED.*\[\(.*\)\]/\1/p' >"$dir/needed"
+	if grep -q 'san\.so' "$dir/needed"; then
+		unused='san\.so|^libm\.so'
+		nm -D --undefined-only "$lib/$1" | grep -q ' ZSTD_' || unused="$unused|^libzstd"
+		grep -vE "$unused" "$dir/needed" >"$dir/used"
+		mv "$dir/used" "$dir/needed"
+	fi
+	LC_ALL=C sort "$dir/needed" | tr '\n' ' '
 }
 not_libc='^(libc|libm|libdl|libpthread|librt|ld-linux[-_a-z0-9]*)\.so\.[0-9]$'
 needs libVTcs.so | tr ' ' '\n' | grep -vE "$not_libc" | grep . >"$dir/out"
