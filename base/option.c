@@ -4,6 +4,7 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -230,19 +231,15 @@ static int one_line(char *text, const char *origin, tkm_option_line line, void *
 	return line(name, text, origin, ctx);
 }
 
-int tkm_option_lines(const char *path, struct tkm_option_storage **storage, tkm_option_line fn, void *ctx,
+static int all_lines(FILE *f, const char *path, struct tkm_option_storage **storage, tkm_option_line fn, void *ctx,
 		     struct tkm_err *err)
 {
 	struct tkm_option_storage *s;
-	FILE *f = fopen(path, "re");
 	char *line = NULL, origin[300];
 	size_t cap = 0;
 	ssize_t n;
 	int rc = 0, number = 0;
 
-	if (!f) {
-		return tkm_fail_errno(err, TKM_ERR_IO, errno, "cannot open %s", path);
-	}
 	while (rc == 0 && (n = getline(&line, &cap, f)) >= 0) {
 		snprintf(origin, sizeof(origin), "%.250s:%d", path, ++number);
 		if (memchr(line, 0, (size_t)n)) {
@@ -266,6 +263,25 @@ int tkm_option_lines(const char *path, struct tkm_option_storage **storage, tkm_
 	free(line);
 	fclose(f);
 	return rc;
+}
+
+int tkm_option_lines(const char *path, struct tkm_option_storage **storage, tkm_option_line fn, void *ctx,
+		     struct tkm_err *err)
+{
+	FILE *f = fopen(path, "re");
+
+	return f ? all_lines(f, path, storage, fn, ctx, err) : tkm_fail_errno(err, TKM_ERR_IO, errno, "cannot open %s", path);
+}
+
+int tkm_option_text(const char *text, size_t size, const char *name, struct tkm_option_storage **storage, tkm_option_line fn,
+		    void *ctx, struct tkm_err *err)
+{
+	FILE *f = size ? fmemopen((char *)(uintptr_t)text, size, "r") : NULL;
+
+	if (size == 0) {
+		return 0;
+	}
+	return f ? all_lines(f, name, storage, fn, ctx, err) : tkm_fail_errno(err, TKM_ERR_NOMEM, errno, "cannot read %s", name);
 }
 
 int tkm_option_file(const struct tkm_option *table, const char *path, struct tkm_option_storage **storage,

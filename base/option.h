@@ -57,6 +57,9 @@ int tkm_option_file(const struct tkm_option *table, const char *path, struct tkm
 typedef int (*tkm_option_line)(const char *name, char *rest, const char *origin, void *ctx);
 int tkm_option_lines(const char *path, struct tkm_option_storage **storage, tkm_option_line line, void *ctx,
 		     struct tkm_err *err);
+/* The same of a text in memory, of which `name` is said to be the file. */
+int tkm_option_text(const char *text, size_t size, const char *name, struct tkm_option_storage **storage, tkm_option_line line,
+		    void *ctx, struct tkm_err *err);
 /* Sets o from the fields behind its name; changes them in place. Returns 0 or -1. */
 int tkm_option_set_rest(const struct tkm_option *o, char *rest, const char *origin, struct tkm_err *err);
 /* The option of that name, whatever its case, or NULL. */

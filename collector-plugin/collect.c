@@ -13,6 +13,10 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/text.h"
+
+extern char **environ;
+
 _Atomic(struct vt_collect *) vt_collecting;
 struct vt_collector vt_collector;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* start against end */
@@ -76,11 +80,58 @@ static int64_t clock_ns(clockid_t id)
 	return (int64_t)ts.tv_sec * 1000000000 + ts.tv_nsec;
 }
 
+/* vtrun's own are taken out of the environment later. */
+static void keep_variables(struct vt_collector *c)
+{
+	size_t i, n = 0, k = 0;
+
+	for (i = 0; environ && environ[i]; i++) {
+		n += strncmp(environ[i], "VT_", 3) == 0;
+	}
+	c->variables = calloc(n + 1, sizeof(*c->variables));
+	for (i = 0; c->variables && environ && environ[i] && k < n; i++) {
+		if (strncmp(environ[i], "VT_", 3) == 0 && (c->variables[k] = strdup(environ[i])) != NULL) {
+			k++;
+		}
+	}
+}
+
+/* The file is read once, so that other ranks can be told what it says. */
+static void read_config(struct vt_collector *c)
+{
+	enum { MOST = 16 << 20 };
+	const char *path = getenv("VT_CONFIG");
+	FILE *f = path && *path ? fopen(path, "re") : NULL, *to;
+	char part[4096];
+	size_t n;
+
+	to = f ? open_memstream(&c->config_text, &c->config_size) : NULL;
+	while (to && (n = fread(part, 1, sizeof(part), f)) > 0 && ftell(to) < MOST) {
+		fwrite(part, 1, n, to);
+	}
+	if (to && (tkm_text_end(to, &c->config_text) < 0 || ferror(f) || c->config_size >= MOST)) {
+		free(c->config_text);
+		c->config_text = NULL;
+	}
+	if (f) {
+		fclose(f);
+	}
+	snprintf(c->config_name, sizeof(c->config_name), "%s", path ? path : "");
+}
+
 static void load_settings(struct vt_collector *c)
 {
 	char commanded[2048];
 
+	if (!c->variables) {
+		keep_variables(c);
+		read_config(c);
+	}
 	vt_settings_init(&c->settings);
+	c->settings.variables = c->variables;
+	c->settings.config_text = c->config_text;
+	c->settings.config_size = c->config_size;
+	c->settings.config_name = c->config_name;
 	/* vtrun has looked at everything before and said what is wrong */
 	c->settings.complain = c->run[0] ? NULL : complain;
 	vt_settings_load(&c->settings, vt_run_value(c->run, "commanded", commanded, sizeof(commanded)));
@@ -100,6 +151,14 @@ static int open_timer(struct vt_collector *c, struct tkm_err *err)
 	}
 	c->pub.timer = t;
 	return t ? 0 : -1;
+}
+
+/* TIME-WINDOWS count from where the trace begins. */
+int vt_collect_in_window(ltick_t now)
+{
+	const struct vt_collector *c = &vt_collector;
+
+	return vt_settings_in_window(&c->settings, (double)ltick_sub(now, c->pub.start) * tmr_period(c->pub.timer));
 }
 
 static int rank_of_launcher(void)
@@ -157,6 +216,7 @@ static int start(struct vt_collector *c, int rank, int ranks, const char *argv0,
 	c->pub.ranks = rank >= 0 ? ranks : c->pub.rank >= 0 ? ranks_of_launcher() : 0;
 	load_settings(c);
 	c->pub.min_interval_s = c->settings.counter_min_interval;
+	atomic_store(&c->pub.period_ns, (int64_t)(c->settings.sample_period * 1e9));
 	if (open_timer(c, err) < 0 || vt_collect_names(c, argv0, err) < 0) {
 		return -1;
 	}
@@ -203,6 +263,10 @@ void vt_collect_last(struct vt_collector *c, int merge)
 {
 	atomic_store_explicit(&vt_collecting, NULL, memory_order_release);
 	c->ended = 1;
+	if (c->again) {
+		vt_raw_close(c->pub.raw, tmr_read(c->pub.timer));
+		return;
+	}
 	vt_raw_clock(c->pub.raw, tmr_read(c->pub.timer), clock_ns(CLOCK_REALTIME), clock_ns(CLOCK_MONOTONIC),
 		     clock_ns(CLOCK_MONOTONIC_RAW));
 	vt_collect_finish(c, merge);
@@ -224,6 +288,7 @@ void vt_collect_end(int merge)
 		return;
 	}
 	if (vt_collect_running()) {
+		vt_reader_stop();
 		if (c->sampler) {
 			vt_sampler_stop(c, merge);
 		} else {
@@ -237,6 +302,50 @@ void vt_collect_end(int merge)
 	errno = saved;
 }
 
+static void begin_anew(struct vt_collector *c)
+{
+	vt_reader_stop();
+	vt_reader_forget();
+	c->again = 1;
+	if (c->sampler) {
+		vt_sampler_stop(c, 0);
+	} else {
+		vt_collect_last(c, 0);
+	}
+	c->again = 0;
+	unlink(c->raw_path);
+	atomic_store(&c->keeper, 0);
+	smp_plan_close(c->plan);
+	c->plan = NULL;
+	c->pub.plan = NULL;
+	free(c->ids);
+	c->ids = NULL;
+	vt_settings_free(&c->settings);
+}
+
+int vt_collect_reconfigure(const char *text, size_t size, const char *name, struct tkm_err *err)
+{
+	struct vt_collector *c = &vt_collector;
+	int rc;
+
+	if (vt_threads_begin_anew() < 0) {
+		return 1;
+	}
+	pthread_mutex_lock(&lock);
+	free(c->config_text);
+	c->config_text = malloc(size + 1);
+	rc = c->config_text ? 0 : tkm_fail(err, TKM_ERR_NOMEM, "out of memory for a configuration of %zu bytes", size);
+	if (rc == 0) {
+		memcpy(c->config_text, text, size);
+		c->config_size = size;
+		snprintf(c->config_name, sizeof(c->config_name), "%s", name);
+		begin_anew(c);
+		rc = start(c, c->pub.rank, c->pub.ranks, c->program, err);
+	}
+	pthread_mutex_unlock(&lock);
+	return rc;
+}
+
 void vt_collect_forked(void)
 {
 	struct vt_collector *c = &vt_collector;
@@ -245,7 +354,7 @@ void vt_collect_forked(void)
 	pthread_mutex_init(&lock, NULL);
 	atomic_store(&vt_collecting, NULL);
 	atomic_store(&c->keeper, 0);
-	atomic_store(&c->helper, 0);
+	memset((void *)c->helper, 0, sizeof(c->helper));
 	atomic_store(&c->n_later, 0);
 	c->sampler = NULL;
 	c->plan = NULL;

@@ -29,6 +29,7 @@ struct vt_collect {
 	                                * write the trace; NULL: one thread does */
 	size_t cpus_size;
 	double min_interval_s;         /* COUNTER-MIN-INTERVAL: not oftener than this at events; < 0: never there */
+	_Atomic int64_t period_ns;     /* SAMPLE-PERIOD, as SAMPLE-BUDGET has left it */
 };
 
 /* The running collector: NULL before its start, after its end, in a forked child that is not followed. It stays
@@ -72,6 +73,10 @@ int vt_collect_counter_on(const char *name);
  * here on. Groups: below 16, and from 16 on. */
 enum { VT_FIRST_ID = 0x10000 };
 
+/* The collector is about to begin anew: forgets the calling thread if it is the only one that has called us, and nothing
+ * was defined. Returns 0, or -1: there is more. */
+int vt_threads_begin_anew(void);
+
 /* In the child of a fork, by whoever watches for it: nobody is registered there. */
 void vt_threads_forget(void);
 
@@ -97,13 +102,22 @@ int vt_threads_number(pid_t tid);
  * the process when tid is getpid(). */
 int vt_threads_off(pid_t tid);
 
-/* The thread reads its counters at its events. Those that count from their opening (vt_counts_from_opening()) the
- * background thread leaves to it from then on: two totals that began at different times must not be mixed. */
-void vt_threads_count(pid_t tid);
+/* A thread that reads its counters at its events takes those over that count from their opening (vt_counts_from_opening()):
+ * two totals that began at different times must not be mixed, and a CPU has places for one set. The calling thread asks the background
+ * thread to close its set, and waits a quarter of a second at most; total[] (a value for each counter of the plan) gets
+ * where the counts stood. Returns 0, or -1: nobody answered. Its counters are read by vt_reader.c from then on. */
+int vt_threads_take_over(struct vt_collect *c, pid_t tid, uint64_t *total, size_t n);
+/* Has it? Then the background thread opens and reads none. */
 int vt_threads_counts(pid_t tid);
+/* For the background thread: a thread that waits, and what to answer it: NULL if there never was a set. 0: none waits. */
+pid_t vt_threads_asking(void);
+void vt_threads_let_go(pid_t tid, const uint64_t *total, size_t n);
 
-/* Does the i-th counter of the plan count from when it was opened for a thread, not from the thread's start? */
+/* Does the i-th counter of the plan count from when it was opened, not from the thread's or the process's start? */
 int vt_counts_from_opening(const struct smp_plan *plan, size_t i);
+
+/* Is `now` inside TIME-WINDOWS? */
+int vt_collect_in_window(ltick_t now);
 
 /* That thread is gone: its number may be given to another. */
 void vt_threads_gone(pid_t tid);

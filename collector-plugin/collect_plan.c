@@ -73,7 +73,7 @@ int vt_counts_from_opening(const struct smp_plan *plan, size_t i)
 {
 	const struct smp_planned *p = smp_plan_at(plan, i);
 
-	return p->counter.scope == SMP_THREAD && p->source && (!strcmp(p->source->name, "papi") || !strcmp(p->source->name, "perf"));
+	return p->counter.scope != SMP_NODE && p->source && (!strcmp(p->source->name, "papi") || !strcmp(p->source->name, "perf"));
 }
 
 /* Asked for by its name, not only met by a pattern: then the user wants to know that it is missing. */
@@ -167,7 +167,8 @@ int vt_collect_plan(struct vt_collector *c, struct tkm_err *err)
 	}
 	smp_env_init(&c->env);
 	c->env.hw = vt_run_value(c->run, "hw", c->hw, sizeof(c->hw));
-	c->env.flags = (c->settings.multiplex ? SMP_MULTIPLEX : 0) | (c->settings.count_kernel ? SMP_COUNT_KERNEL : 0);
+	c->env.flags = (c->settings.multiplex ? SMP_MULTIPLEX : 0) | (c->settings.count_kernel ? SMP_COUNT_KERNEL : 0) |
+		SMP_SHARED;
 	load_plugins(c, &n_plugins);
 	c->plan = smp_plan_open(&c->env, rules, n_rules, c->plugins, n_plugins, err);
 	if (!c->plan) {

@@ -36,15 +36,23 @@ struct vt_account {
 
 struct vt_sampler;
 
+/* Threads of ours besides the background thread. */
+enum { VT_HELPER_CLOCK, VT_HELPER_READER, VT_HELPERS };
+
 struct vt_collector {
 	struct vt_collect pub;
 	struct vt_settings settings;
 	pid_t pid;               /* that all this belongs to; another one: a forked child */
 	char run[8192];          /* VT_RUN_VARIABLE; "": not started by vtrun */
+	char **variables;        /* VT_* as they were at the first start */
+	char *config_text;       /* what the configuration file says; NULL: there is none */
+	size_t config_size;
+	char config_name[400];   /* where that is from */
 	char program[256];
 	char trace[1024], prot[1100], raw_path[1100], job[64];
 	int single;              /* the trace is to be one file */
 	int ended;
+	int again;               /* this end is followed by a new start: vt_collect_reconfigure() */
 	struct smp_env env;
 	char hw[2048];
 	struct smp_plan *plan;
@@ -53,7 +61,7 @@ struct vt_collector {
 	struct vt_sampler *sampler; /* NULL: no background thread */
 	struct vt_account account;
 	_Atomic int keeper;      /* tid of the background thread, 0: none */
-	_Atomic int helper;      /* tid of another thread of ours, 0: none; -1: it has not said it yet */
+	_Atomic int helper[VT_HELPERS]; /* tids of other threads of ours, 0: none; -1: it has not said it yet */
 	char later[16][600];      /* its lines */
 	_Atomic int n_later;
 };
@@ -65,6 +73,10 @@ void vt_collect_forked(void);
 
 /* A line on standard error, "Tickmark INFO: ...", with the rank in front if there is one; from `level` of VERBOSE on. */
 void vt_say(int level, const char *kind, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+
+/* Begins anew with the configuration of another rank, "FILE of rank N", at MPI_Init, after what the process has recorded so
+ * far is deleted. Returns 0; 1: that cannot be any more, the program has called VT_ already; or -1. */
+int vt_collect_reconfigure(const char *text, size_t size, const char *name, struct tkm_err *err);
 
 /* What the background thread had to say, which has no standard error of its own. */
 void vt_say_later(void);
@@ -91,6 +103,12 @@ void vt_collect_last(struct vt_collector *c, int merge);
 /* The ids of the sampler's account of itself. */
 enum { VT_ID_CPU = 1, VT_ID_TICK = 2, VT_ID_DELAY = 3, VT_ID_FIRST_PLANNED = 16 };
 enum { VT_CLASS_OWN = 1, VT_CLASS_OS = 2, VT_CLASS_PERF = 3 };
+
+/* vt_reader.c: its last samples, then it ends; CPU time that it took. */
+void vt_reader_stop(void);
+/* In the child of a fork, or ahead of a new start: it is not there. */
+void vt_reader_forget(void);
+int64_t vt_reader_cpu_ns(void);
 
 /* collect_end.c: the trace, the protocol, the last line. */
 void vt_collect_finish(struct vt_collector *c, int merge);

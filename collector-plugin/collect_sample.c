@@ -72,7 +72,8 @@ struct vt_target *vt_target_new(struct vt_sampler *s, struct vt_book *book, enum
 	t->tid = tid;
 	t->where = where;
 	t->book = book;
-	if (!book->plan) {
+	/* one that has taken its counters over reads them itself */
+	if (!book->plan || (scope == SMP_THREAD && vt_threads_counts(tid))) {
 		return t;
 	}
 	t->set = smp_set_open(book->plan, &target, &e);
@@ -125,12 +126,6 @@ static void say_restarted(struct vt_sampler *s, struct vt_book *book, size_t pla
 	}
 }
 
-/* TIME-WINDOWS count from where the trace begins. */
-static int in_window(const struct vt_sampler *s, ltick_t now)
-{
-	return vt_settings_in_window(&s->c->settings, (double)ltick_sub(now, s->c->pub.start) * tmr_period(s->c->pub.timer));
-}
-
 /* Reads all counters of a target and appends them; `more` values of ours go first. The stamp is taken just ahead of
  * the reading. -1: the target is gone. */
 static int sample(struct vt_sampler *s, struct vt_target *t, const uint32_t *more_id, const uint64_t *more, unsigned n_more)
@@ -141,10 +136,10 @@ static int sample(struct vt_sampler *s, struct vt_target *t, const uint32_t *mor
 	uint64_t v[VT_RAW_MAX_COUNTERS];
 	unsigned k;
 	ltick_t now = tmr_read(s->c->pub.timer);
-	int rc, leave = t->tid && vt_threads_counts(t->tid);
+	int rc;
 
 	/* a window may have ended since this round of samples began */
-	if (!in_window(s, now)) {
+	if (!vt_collect_in_window(now)) {
 		return 0;
 	}
 	rc = t->set ? smp_set_read(t->set, book->value, book->state) : 0;
@@ -153,7 +148,7 @@ static int sample(struct vt_sampler *s, struct vt_target *t, const uint32_t *mor
 		v[k] = more[k];
 	}
 	for (i = 0; rc > 0 && i < n; i++) {
-		if (book->state[i] & SMP_VALID && !(leave && vt_counts_from_opening(book->plan, smp_set_planned(t->set, i)))) {
+		if (book->state[i] & SMP_VALID) {
 			id[k] = book->ids[smp_set_planned(t->set, i)];
 			v[k++] = book->value[i].u;
 		}
@@ -217,6 +212,33 @@ static void thread_gone(struct vt_sampler *s, struct vt_target **link)
 	vt_target_free(t);
 }
 
+/* Threads that want to read their counters themselves: a last sample, and where the totals stand. */
+static void let_go(struct vt_sampler *s)
+{
+	uint64_t *total = s->total;
+	struct vt_target *t;
+	pid_t tid;
+	size_t i, n = s->book.plan ? smp_plan_size(s->book.plan) : 0;
+
+	while ((tid = vt_threads_asking()) != 0) {
+		for (t = s->threads; t && t->tid != tid; t = t->next) {
+		}
+		if (!t || !t->set) {
+			vt_threads_let_go(tid, NULL, 0);
+			continue;
+		}
+		memset(total, 0, n * sizeof(*total));
+		memset(s->book.state, 0, n);
+		sample(s, t, NULL, NULL, 0);
+		for (i = 0; i < smp_set_size(t->set); i++) {
+			total[smp_set_planned(t->set, i)] = s->book.state[i] & SMP_VALID ? s->book.value[i].u : 0;
+		}
+		smp_set_close(t->set);
+		t->set = NULL;
+		vt_threads_let_go(tid, total, n);
+	}
+}
+
 struct dirent64 {
 	uint64_t ino;
 	int64_t off;
@@ -225,17 +247,35 @@ struct dirent64 {
 	char name[];
 };
 
+/* -1: one that has not said which it is. */
+static int is_helper(const struct vt_sampler *s, pid_t tid)
+{
+	int i;
+
+	for (i = 0; i < VT_HELPERS && atomic_load(&s->c->helper[i]) != tid; i++) {
+	}
+	return i < VT_HELPERS;
+}
+
 static void see_tid(struct vt_sampler *s, pid_t tid)
 {
 	struct vt_target *t;
 
-	if (tid <= 0 || tid == s->tid || tid == atomic_load(&s->c->helper)) {
+	if (tid <= 0 || tid == s->tid || is_helper(s, tid)) {
 		return;
 	}
 	for (t = s->threads; t && t->tid != tid; t = t->next) {
 	}
 	if (t) {
 		t->seen = s->round;
+		return;
+	}
+	/* one of ours that has begun since we looked says so ahead of its start */
+	if (is_helper(s, -1)) {
+		s->task_links = 0;
+		return;
+	}
+	if (is_helper(s, tid)) {
 		return;
 	}
 	thread_came(s, tid);
@@ -252,7 +292,7 @@ static void look_for_threads(struct vt_sampler *s)
 	struct stat st;
 	long n, at;
 
-	if (s->task < 0 || atomic_load(&s->c->helper) < 0 || (fstat(s->task, &st) == 0 && st.st_nlink == s->task_links && ++s->task_skipped < 10)) {
+	if (s->task < 0 || is_helper(s, -1) || (fstat(s->task, &st) == 0 && st.st_nlink == s->task_links && ++s->task_skipped < 10)) {
 		return;
 	}
 	s->task_skipped = 0;
@@ -332,6 +372,7 @@ static void slow_down(struct vt_sampler *s, double share)
 		return;
 	}
 	s->period_ns *= 2;
+	atomic_store_explicit(&s->c->pub.period_ns, s->period_ns, memory_order_relaxed);
 	s->c->account.slowed++;
 	snprintf(text, sizeof(text), "sampler: %.2f%% of a core is above SAMPLE-BUDGET %.2f%%; SAMPLE-PERIOD is %.3g s from here on",
 		 100 * share, 100 * s->c->settings.sample_budget, 1e-9 * (double)s->period_ns);
@@ -343,7 +384,7 @@ static void slow_down(struct vt_sampler *s, double share)
 static void keep_account(struct vt_sampler *s, int64_t now)
 {
 	struct vt_account *a = &s->c->account;
-	int64_t cpu = vt_now_ns(CLOCK_THREAD_CPUTIME_ID);
+	int64_t cpu = vt_now_ns(CLOCK_THREAD_CPUTIME_ID) + vt_reader_cpu_ns();
 	double share;
 
 	if (now - s->account_ns >= ACCOUNT_EVERY_S * 1000000000ll && now - s->account_ns >= 4 * s->period_ns) {
@@ -389,7 +430,7 @@ static void look_for_gaps(struct vt_sampler *s, int64_t now, int64_t due)
 static void sample_process(struct vt_sampler *s, int64_t delay)
 {
 	static const uint32_t id[3] = { VT_ID_CPU, VT_ID_TICK, VT_ID_DELAY };
-	uint64_t v[3] = { (uint64_t)vt_now_ns(CLOCK_THREAD_CPUTIME_ID), (uint64_t)s->c->account.longest_ns, (uint64_t)delay };
+	uint64_t v[3] = { (uint64_t)(vt_now_ns(CLOCK_THREAD_CPUTIME_ID) + vt_reader_cpu_ns()), (uint64_t)s->c->account.longest_ns, (uint64_t)delay };
 
 	if (s->process && !vt_threads_off(s->c->pid)) {
 		sample(s, s->process, id, v, 3);
@@ -421,7 +462,7 @@ static void tick(struct vt_sampler *s, int64_t due, int node)
 	int64_t woke = vt_now_ns(CLOCK_MONOTONIC), took;
 
 	look_for_gaps(s, woke, due);
-	if (in_window(s, tmr_read(s->c->pub.timer))) {
+	if (vt_collect_in_window(tmr_read(s->c->pub.timer))) {
 		sample_all(s, woke > due ? woke - due : 0, node);
 	}
 	took = vt_now_ns(CLOCK_MONOTONIC) - woke;
@@ -453,7 +494,10 @@ static void loop(struct vt_sampler *s)
 	while (!atomic_load_explicit(&s->stop, memory_order_acquire)) {
 		int64_t next = node_due < due ? node_due : due;
 
-		if (vt_raw_wait(s->c->pub.raw, next) && vt_now_ns(CLOCK_MONOTONIC) < next) {
+		int woken = vt_raw_wait(s->c->pub.raw, next);
+
+		let_go(s);
+		if (woken && vt_now_ns(CLOCK_MONOTONIC) < next) {
 			vt_raw_tick(s->c->pub.raw, tmr_read(s->c->pub.timer));
 			continue;
 		}
@@ -461,7 +505,7 @@ static void loop(struct vt_sampler *s)
 		if (now >= due) {
 			tick(s, due, now >= node_due);
 			due = next_due(due, s->period_ns, now);
-		} else if (in_window(s, tmr_read(s->c->pub.timer))) {
+		} else if (vt_collect_in_window(tmr_read(s->c->pub.timer))) {
 			sample_node(s);
 		}
 		if (now >= node_due) {
@@ -470,7 +514,7 @@ static void loop(struct vt_sampler *s)
 		vt_raw_tick(s->c->pub.raw, tmr_read(s->c->pub.timer));
 	}
 	/* what counted until now */
-	if (in_window(s, tmr_read(s->c->pub.timer))) {
+	if (vt_collect_in_window(tmr_read(s->c->pub.timer))) {
 		sample_all(s, 0, 1);
 	}
 }
@@ -549,7 +593,7 @@ static void *thread_main(void *arg)
 		s->threads = t->next;
 		vt_target_free(t);
 	}
-	s->c->account.cpu_ns = vt_now_ns(CLOCK_THREAD_CPUTIME_ID);
+	s->c->account.cpu_ns = vt_now_ns(CLOCK_THREAD_CPUTIME_ID) + vt_reader_cpu_ns();
 	s->c->account.wall_ns = vt_now_ns(CLOCK_MONOTONIC) - s->c->account.started_ns;
 	s->c->account.period_s = 1e-9 * (double)s->period_ns;
 	if (s->election >= 0) {
@@ -565,13 +609,14 @@ static void *thread_main(void *arg)
 static struct vt_sampler *new_sampler(struct vt_collector *c)
 {
 	size_t n = c->plan ? smp_plan_size(c->plan) : 0;
-	struct vt_sampler *s = vt_pages(sizeof(*s) + vt_book_size(n));
+	struct vt_sampler *s = vt_pages(sizeof(*s) + vt_book_size(n) + (n + 1) * sizeof(uint64_t));
 
 	if (!s) {
 		return NULL;
 	}
+	s->total = (uint64_t *)(void *)(s + 1);
 	s->book = (struct vt_book){ .plan = c->plan, .ids = c->ids };
-	vt_book_lay(&s->book, s + 1, n);
+	vt_book_lay(&s->book, s->total + n + 1, n);
 	s->c = c;
 	s->root = s->task = s->election = -1;
 	s->period_ns = (int64_t)(c->settings.sample_period * 1e9);

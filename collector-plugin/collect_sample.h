@@ -48,6 +48,7 @@ struct vt_sampler {
 	int election;         /* the bound socket of who reads the node's counters, or -1 */
 	int64_t period_ns, account_ns, clock_ns, asleep_ns;
 	uint64_t info_bytes;
+	uint64_t *total;      /* of each planned counter, when a thread takes its own over */
 };
 
 int64_t vt_now_ns(clockid_t id);

@@ -263,15 +263,77 @@ static int define_group(const struct vt_job *j, struct vt_names *known, const ch
 	return n < 0 ? -1 : 0;
 }
 
-/* What the guide has and this library does otherwise, said once, when somebody asks for it. */
-static void say_otherwise(void)
+/* VT_CONFIG_RANK as rank 0 has it (seeds/003 section 2.4.1): "the process that reads and parses the configuration file". */
+static int config_reader(const struct vt_job *j, int size)
 {
-	const char *reader = getenv("VT_CONFIG_RANK");
+	const char *text = getenv("VT_CONFIG_RANK");
+	long long n = 0;
+	int rank;
 
-	if (reader && *reader && strcmp(reader, "0") != 0) {
-		vt_say(1, "WARNING", "VT_CONFIG_RANK %s: every rank reads the configuration file itself, so it must be there on all hosts",
-		       reader);
+	if (j->rank == 0 && text && *text && (tkm_parse_int(text, 0, size - 1, &n) < 0)) {
+		vt_say(1, "WARNING", "VT_CONFIG_RANK %s: want a rank from 0 to %d; rank 0's configuration counts", text, size - 1);
+		n = 0;
 	}
+	rank = (int)n;
+	PMPI_Bcast(&rank, 1, MPI_INT, 0, MPI_COMM_WORLD);
+	return rank;
+}
+
+/* Takes the text that `reader` has if it is not our own. */
+static int take_config(const struct vt_job *j, int reader, const char *text, size_t size, const char *path, struct tkm_err *err)
+{
+	struct vt_collector *c = &vt_collector;
+	char name[400];
+	int rc;
+
+	if (c->config_text && c->config_size == size && memcmp(c->config_text, text, size) == 0) {
+		return 0;
+	}
+	snprintf(name, sizeof(name), "%.300s of rank %d", path, reader);
+	rc = vt_collect_reconfigure(text, size, name, err);
+	if (rc == 1) {
+		vt_say(1, "WARNING", "%s: too late for its options here, because the program has called VT_ ahead of MPI_Init on this rank", name);
+		return 0;
+	}
+	if (rc == 0) {
+		vt_say(j->rank == 0 ? 1 : 2, "INFO", "the options are those of %s, from here on; what was recorded ahead of MPI_Init is left out", name);
+	}
+	return rc;
+}
+
+int vt_job_distribute(const struct vt_job *j, int size, struct tkm_err *err)
+{
+	struct vt_collector *c = &vt_collector;
+	int reader = config_reader(j, size), mine = j->rank == reader, bad, rc;
+	long long n = mine && c->config_text ? (long long)c->config_size : -1;
+	char path[sizeof(c->config_name)] = "", *text = NULL;
+
+	if (mine) {
+		memcpy(path, c->config_name, sizeof(path));
+	}
+	PMPI_Bcast(&n, 1, MPI_LONG_LONG, reader, MPI_COMM_WORLD);
+	if (n < 0) {
+		if (mine && getenv("VT_CONFIG_RANK")) {
+			vt_say(1, "WARNING", "VT_CONFIG_RANK %d: that rank has no configuration file%s%s, so each rank keeps what it has", reader,
+			       path[0] ? ", there is no " : ": VT_CONFIG is not set there", path);
+		}
+		return 0;
+	}
+	text = malloc((size_t)n + 1);
+	bad = !text;
+	PMPI_Allreduce(MPI_IN_PLACE, &bad, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
+	if (bad) {
+		free(text);
+		return tkm_fail(err, TKM_ERR_NOMEM, "out of memory for a configuration of %lld bytes", n);
+	}
+	if (mine) {
+		memcpy(text, c->config_text, (size_t)n);
+	}
+	PMPI_Bcast(path, (int)sizeof(path), MPI_CHAR, reader, MPI_COMM_WORLD);
+	PMPI_Bcast(text, (int)n, MPI_CHAR, reader, MPI_COMM_WORLD);
+	rc = mine ? 0 : take_config(j, reader, text, (size_t)n, path, err);
+	free(text);
+	return rc;
 }
 
 /* LOGFILE-RANK, as rank 0 has it. */
@@ -299,9 +361,6 @@ void vt_job_configure(struct vt_job *j)
 		hosts = j->host[i] > hosts ? j->host[i] : hosts;
 	}
 	choose_writer(j);
-	if (me == 0) {
-		say_otherwise();
-	}
 	rules("PROCESS", me, j->ranks - 1, &state);
 	rules("CLUSTER", j->host[me], hosts, &state);
 	vt_process_state(state);

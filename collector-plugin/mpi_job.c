@@ -82,6 +82,14 @@ void vt_job_begin(int *argc, char ***argv)
 	if (all_well(rc != 0 || !job.collect ? -1 : 0) < 0) {
 		return;
 	}
+	rc = vt_job_distribute(&job, size, &err);
+	if (rc < 0) {
+		say("the configuration of VT_CONFIG_RANK", &err);
+	}
+	job.collect = vt_collect_running();
+	if (all_well(job.collect ? 0 : -1) < 0) {
+		return;
+	}
 	job.collect->together = size > 1;
 	snprintf(raw_path, sizeof(raw_path), "%s", vt_raw_path(job.collect->raw));
 	err.text[0] = '\0';

@@ -42,6 +42,9 @@ VT_HIDDEN int vt_job_period_call(struct tkm_err *err);
 VT_HIDDEN int vt_job_period_end(struct tkm_err *err);
 VT_HIDDEN void vt_job_period_quit(void);
 
+/* mpi_config.c: the configuration of VT_CONFIG_RANK to all who have another one, or none; by all ranks together. */
+VT_HIDDEN int vt_job_distribute(const struct vt_job *j, int size, struct tkm_err *err);
+
 /* mpi_config.c: hosts of all ranks, by all ranks together; then what the options say of this one. */
 VT_HIDDEN int vt_job_hosts(struct vt_job *j, struct tkm_err *err);
 VT_HIDDEN void vt_job_configure(struct vt_job *j);

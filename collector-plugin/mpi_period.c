@@ -116,7 +116,7 @@ static void *sessions(void *arg)
 
 	(void)arg;
 	prctl(PR_SET_NAME, "vtrun", 0, 0, 0);
-	atomic_store(&vt_collector.helper, (int)syscall(SYS_gettid));
+	atomic_store(&vt_collector.helper[VT_HELPER_CLOCK], (int)syscall(SYS_gettid));
 	while (rc == 0 && w != THE_END && (w != NOTHING || all_have_one())) {
 		w = wait_until_due();
 		if (w == NOTHING) {
@@ -168,7 +168,7 @@ static int start(void)
 		return -1;
 	}
 	/* the sampler must not take it for one of the program's */
-	atomic_store(&vt_collector.helper, -1);
+	atomic_store(&vt_collector.helper[VT_HELPER_CLOCK], -1);
 	pthread_attr_init(&attr);
 	pthread_attr_setstacksize(&attr, STACK);
 	sigfillset(&all);
@@ -177,7 +177,7 @@ static int start(void)
 	pthread_sigmask(SIG_SETMASK, &old, NULL);
 	pthread_attr_destroy(&attr);
 	if (rc) {
-		atomic_store(&vt_collector.helper, 0);
+		atomic_store(&vt_collector.helper[VT_HELPER_CLOCK], 0);
 	}
 	return rc ? -1 : 0;
 }
@@ -213,7 +213,7 @@ void vt_job_period_begin(struct vt_job *j)
 		p.running = all;
 		if (!all) {
 			pthread_join(p.thread, NULL);
-			atomic_store(&vt_collector.helper, 0);
+			atomic_store(&vt_collector.helper[VT_HELPER_CLOCK], 0);
 		}
 	}
 	if (!all && j->rank == 0) {
@@ -251,7 +251,7 @@ int vt_job_period_end(struct tkm_err *err)
 	}
 	set(&p.ending, 1);
 	pthread_join(p.thread, NULL);
-	atomic_store(&vt_collector.helper, 0);
+	atomic_store(&vt_collector.helper[VT_HELPER_CLOCK], 0);
 	p.running = 0;
 	/* what a session that failed has left on its way is not for the next one */
 	cal_link_new_epoch(p.job->link);

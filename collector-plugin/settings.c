@@ -263,15 +263,30 @@ static void check_counters(struct vt_settings *s)
 	s->counter.n = n;
 }
 
+static const char *variable(const struct vt_settings *s, const char *name)
+{
+	size_t i, n = strlen(name);
+
+	for (i = 0; s->variables && s->variables[i]; i++) {
+		if (!strncmp(s->variables[i], name, n) && s->variables[i][n] == '=') {
+			return s->variables[i] + n + 1;
+		}
+	}
+	return s->variables ? NULL : getenv(name);
+}
+
 static void load_file(struct vt_settings *s)
 {
-	const char *path = s->config ? s->config : getenv("VT_CONFIG");
+	const char *path = s->config ? s->config : variable(s, "VT_CONFIG");
 	struct tkm_err e;
+	int rc = 0;
 
-	if (!path || !*path) {
-		return;
+	if (s->config_text) {
+		rc = tkm_option_text(s->config_text, s->config_size, s->config_name, &s->storage, see_line, s, &e);
+	} else if (path && *path) {
+		rc = tkm_option_lines(path, &s->storage, see_line, s, &e);
 	}
-	if (tkm_option_lines(path, &s->storage, see_line, s, &e) < 0) {
+	if (rc < 0) {
 		complain(s, "%s; its options are left out", e.text);
 	}
 }
@@ -315,7 +330,7 @@ static void load_variables(struct vt_settings *s, const char *commanded)
 	struct tkm_err e;
 
 	for (o = s->table; o->name; o++) {
-		const char *text = getenv(tkm_option_variable(o, name, sizeof(name)));
+		const char *text = variable(s, tkm_option_variable(o, name, sizeof(name)));
 		int command = named_in(commanded, o->name);
 
 		if (!text) {
@@ -337,30 +352,30 @@ static void load_variables(struct vt_settings *s, const char *commanded)
 /* "VT_SYNC_PERIOD" as "SYNC-PERIOD". */
 static void other_variables(struct vt_settings *s)
 {
-	char name[80], variable[80];
+	char name[80], full[80], **all = s->variables ? s->variables : environ;
 	const char *nearest;
 	size_t i, k, n;
 
-	for (i = 0; environ && environ[i]; i++) {
-		n = strcspn(environ[i], "=");
-		if (strncmp(environ[i], "VT_", 3) || n >= sizeof(name) || n < 4) {
+	for (i = 0; all && all[i]; i++) {
+		n = strcspn(all[i], "=");
+		if (strncmp(all[i], "VT_", 3) || n >= sizeof(name) || n < 4) {
 			continue;
 		}
-		memcpy(variable, environ[i], n);
-		variable[n] = '\0';
+		memcpy(full, all[i], n);
+		full[n] = '\0';
 		for (k = 3; k <= n; k++) {
-			name[k - 3] = variable[k] == '_' ? '-' : variable[k];
+			name[k - 3] = full[k] == '_' ? '-' : full[k];
 		}
-		for (k = 0; no_options[k] && strcmp(no_options[k], variable); k++) {
+		for (k = 0; no_options[k] && strcmp(no_options[k], full); k++) {
 		}
 		if (no_options[k] || tkm_option_find(s->table, name)) {
 			continue;
 		}
 		if (vt_settings_known(s, name, &nearest)) {
-			add_other(s, name, environ[i] + n + 1);
+			add_other(s, name, all[i] + n + 1);
 		} else if (nearest) {
 			/* others have variables of this kind too; only what looks like one of ours is said to be wrong */
-			unknown(s, variable, name, nearest);
+			unknown(s, full, name, nearest);
 		}
 	}
 }

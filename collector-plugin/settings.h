@@ -35,6 +35,10 @@ struct vt_settings {
 	char where[VT_SETTINGS_MAX][300];   /* "FILE:LINE" or the variable's name */
 	struct vt_setting_other *others;
 	struct tkm_option_storage *storage;
+	/* before vt_settings_load(), if they are to stand for the file and for the process's variables */
+	const char *config_text, *config_name; /* and where it is from */
+	size_t config_size;
+	char **variables;                   /* NAME=VALUE ..., NULL */
 	void (*complain)(void *ctx, const char *line); /* what is wrong, one line each; or NULL */
 	void *ctx;
 };
@@ -42,7 +46,7 @@ struct vt_settings {
 /* Defaults and the table. */
 void vt_settings_init(struct vt_settings *s);
 
-/* Configuration file (VT_CONFIG, or s->config if that is set already) and variables. `commanded` names, separated by
+/* Configuration file (VT_CONFIG, or s->config if that is set already; or s->config_text) and variables. `commanded` names, separated by
  * commas, the options that vtrun's command line set through variables; NULL: none. Never fails: see complain. */
 void vt_settings_load(struct vt_settings *s, const char *commanded);
 

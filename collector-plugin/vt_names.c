@@ -72,6 +72,8 @@ static uint32_t number(struct vt_names *t, const char *key, int *fresh)
 	return *slot;
 }
 
+static _Atomic int any;
+
 uint32_t vt_names_number(struct vt_names *t, const char *key, int *fresh)
 {
 	uint32_t n;
@@ -80,7 +82,13 @@ uint32_t vt_names_number(struct vt_names *t, const char *key, int *fresh)
 	pthread_mutex_lock(&t->lock);
 	n = number(t, key, fresh);
 	pthread_mutex_unlock(&t->lock);
+	atomic_store_explicit(&any, 1, memory_order_relaxed);
 	return n;
+}
+
+int vt_names_any(void)
+{
+	return atomic_load_explicit(&any, memory_order_relaxed);
 }
 
 uint32_t vt_names_count(struct vt_names *t)

@@ -27,9 +27,19 @@ struct vt_sampling {
 	uint32_t *id;
 	union smp_value *value;       /* room for these and those of the process; NULL: there are none of both */
 	uint8_t *state;
+	uint64_t *base;               /* added to each: where the background thread's count stood */
 	uint32_t *out_id;
 	uint64_t *out;
 	int64_t next;                 /* not before this tick (COUNTER-MIN-INTERVAL) */
+	/* two read it: the thread itself, and vt_reader.c between its events; whoever is at it owns what stands above */
+	_Atomic int busy;
+	pid_t tid;
+	int64_t last;                 /* stamp of the latest event that was sampled */
+	int64_t read_at;              /* and of the latest reading in between, whose values are in `value` */
+	int valid;                    /* what that returned */
+	unsigned left_out;            /* samples at events: the other one was at it for too long */
+	struct vt_sampling *following; /* of vt_reader.c */
+	int listed;
 	VT_CountCallback_t callback;
 	void *custom;
 	int n;                        /* places below */
@@ -77,6 +87,17 @@ VT_HIDDEN void vt_sample(ltick_t now);
 /* Sets up what the thread samples: c->plan. NULL when that is nothing. */
 VT_HIDDEN struct vt_sampling *vt_sampling_open(struct vt_collect *c, struct vt_thread *t);
 VT_HIDDEN void vt_sampling_close(struct vt_sampling *s);
+/* A sample of `s`, of thread number `where`, by another thread than its own, unless that is at it. */
+VT_HIDDEN void vt_sample_other(struct vt_sampling *s, struct vt_collect *c, struct vt_raw_stream *stream, int where);
+/* The last one of thread t, by itself. */
+VT_HIDDEN void vt_sample_last(struct vt_sampling *s, const struct vt_thread *t);
+
+/* vt_reader.c: periodic samples of a thread's set from here on, until it is removed. */
+VT_HIDDEN void vt_reader_add(struct vt_collect *c, struct vt_sampling *s);
+VT_HIDDEN void vt_reader_remove(struct vt_sampling *s);
+
+/* Closes those of the process, before their plan. */
+VT_HIDDEN void vt_sampling_begin_anew(void);
 /* In the child of a fork: the counters that are open are the parent's. */
 VT_HIDDEN void vt_sampling_forget(void);
 
@@ -104,6 +125,8 @@ struct vt_names {
 #define VT_NAMES_INIT { .lock = PTHREAD_MUTEX_INITIALIZER }
 /* The number of key; *fresh is 1 when it was not there before. 0: no memory. */
 VT_HIDDEN uint32_t vt_names_number(struct vt_names *t, const char *key, int *fresh);
+/* Is there a name in any table? */
+VT_HIDDEN int vt_names_any(void);
 /* How many there are. */
 VT_HIDDEN uint32_t vt_names_count(struct vt_names *t);
 /* The text of number 1 to count; it stays. */

@@ -3,9 +3,12 @@
  * the stamp of the event that triggered them. COUNTER-MIN-INTERVAL makes the former rarer; the callback, whose cost is
  * the program's own affair, comes every time. */
 #include "config.h"
+#include "collector-plugin/collect_private.h"
 #include "collector-plugin/vt_private.h"
 
 #include <errno.h>
+#include <sched.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -57,6 +60,17 @@ static size_t open_process(struct vt_collect *c)
 	return n;
 }
 
+void vt_sampling_begin_anew(void)
+{
+	pthread_mutex_lock(&process.lock);
+	smp_set_close(process.set);
+	free(process.id);
+	process.set = NULL;
+	process.id = NULL;
+	process.of = NULL;
+	pthread_mutex_unlock(&process.lock);
+}
+
 void vt_sampling_forget(void)
 {
 	pthread_mutex_t fresh = PTHREAD_MUTEX_INITIALIZER;
@@ -65,23 +79,43 @@ void vt_sampling_forget(void)
 	process.of = NULL;
 	process.set = NULL;
 	atomic_store(&process.busy, 0);
+	vt_reader_forget();
+}
+
+/* Are there counters of threads that count from their opening? Then they are this thread's own from here on. */
+static int take_over(struct vt_sampling *s, struct vt_collect *c)
+{
+	size_t i, n = smp_plan_size(c->plan);
+
+	for (i = 0; i < n; i++) {
+		const struct smp_planned *p = smp_plan_at(c->plan, i);
+
+		if (p->counter.scope == SMP_THREAD && !p->counter.missing && vt_counts_from_opening(c->plan, i)) {
+			s->base = calloc(n, sizeof(*s->base));
+			return s->base && vt_threads_take_over(c, s->tid, s->base, n) == 0;
+		}
+	}
+	return 0;
 }
 
 struct vt_sampling *vt_sampling_open(struct vt_collect *c, struct vt_thread *t)
 {
 	struct vt_sampling *s = calloc(1, sizeof(*s));
 	size_t n, k;
+	int over;
 
 	if (!s || !c->plan || c->min_interval_s < 0) {
 		free(s);
 		return NULL;
 	}
+	s->tid = t->tid;
+	over = take_over(s, c);
 	s->set = open_set(c, SMP_THREAD, t->tid, &s->id);
 	n = s->set ? smp_set_size(s->set) : 0;
-	for (k = 0; k < n; k++) {
-		if (vt_counts_from_opening(c->plan, smp_set_planned(s->set, k))) {
-			vt_threads_count(t->tid);
-			break;
+	if (s->base) {
+		/* by the plan's number so far; the set's is never larger */
+		for (k = 0; k < n; k++) {
+			s->base[k] = vt_counts_from_opening(c->plan, smp_set_planned(s->set, k)) ? s->base[smp_set_planned(s->set, k)] : 0;
 		}
 	}
 	k = open_process(c);
@@ -96,6 +130,9 @@ struct vt_sampling *vt_sampling_open(struct vt_collect *c, struct vt_thread *t)
 		vt_sampling_close(s);
 		return NULL;
 	}
+	if (over && s->set) {
+		vt_reader_add(c, s);
+	}
 	return s;
 }
 
@@ -104,8 +141,12 @@ void vt_sampling_close(struct vt_sampling *s)
 	if (!s) {
 		return;
 	}
+	if (s->listed) {
+		vt_reader_remove(s);
+	}
 	smp_set_close(s->set);
 	free(s->id);
+	free(s->base);
 	free(s->value);
 	free(s->state);
 	free(s->out);
@@ -115,25 +156,118 @@ void vt_sampling_close(struct vt_sampling *s)
 	free(s);
 }
 
-static void sample_set(struct vt_sampling *s, struct smp_set *set, const uint32_t *id, int where, ltick_t now)
+static void record(struct vt_sampling *s, struct vt_raw_stream *stream, int where, ltick_t now)
 {
-	size_t i, n = smp_set_size(set);
+	size_t i, n = smp_set_size(s->set);
 	unsigned k = 0;
 
-	if (smp_set_read(set, s->value, s->state) <= 0) {
-		return;
-	}
-	for (i = 0; i < n; i++) {
+	for (i = 0; s->valid > 0 && i < n; i++) {
 		if (s->state[i] & SMP_VALID) {
-			s->out_id[k] = id[i];
-			s->out[k++] = s->value[i].u;
+			s->out_id[k] = s->id[i];
+			s->out[k++] = s->value[i].u + (s->base ? s->base[i] : 0);
 		}
 		if (k == VT_RAW_MAX_COUNTERS || (i + 1 == n && k > 0)) {
-			vt_raw_counters(vt_tls.thread->stream, now, (uint16_t)where, k, s->out_id, s->out);
+			vt_raw_counters(stream, now, (uint16_t)where, k, s->out_id, s->out);
 			k = 0;
 		}
 	}
 }
+
+/* What counts from its opening the background thread alone reads: it opened it ahead of threads that this set would miss. */
+static void record_process(struct vt_sampling *s, ltick_t now)
+{
+	size_t i, n = smp_set_size(process.set);
+	unsigned k = 0;
+
+	if (smp_set_read(process.set, s->value, s->state) <= 0) {
+		return;
+	}
+	for (i = 0; i < n; i++) {
+		if (s->state[i] & SMP_VALID && !vt_counts_from_opening(vt_tls.collect->plan, smp_set_planned(process.set, i))) {
+			s->out_id[k] = process.id[i];
+			s->out[k++] = s->value[i].u;
+		}
+		if (k == VT_RAW_MAX_COUNTERS || (i + 1 == n && k > 0)) {
+			vt_raw_counters(vt_tls.thread->stream, now, 0, k, s->out_id, s->out);
+			k = 0;
+		}
+	}
+}
+
+/* ---- two read one set ---- */
+
+/* The calling thread's turn; a reading takes microseconds, but whoever is at it may have lost its CPU. 0: not now. */
+static int take_turn(struct vt_sampling *s, ltick_t now)
+{
+	struct tmr_timer *timer = vt_tls.collect->timer;
+	double most = 0.001 * timer->hz;
+
+	while (atomic_exchange_explicit(&s->busy, 1, memory_order_acquire)) {
+		if ((double)ltick_sub(tmr_read(timer), now) > most) {
+			s->left_out++;
+			return 0;
+		}
+		sched_yield();
+	}
+	return 1;
+}
+
+static void end_turn(struct vt_sampling *s)
+{
+	atomic_store_explicit(&s->busy, 0, memory_order_release);
+}
+
+void vt_sample_other(struct vt_sampling *s, struct vt_collect *c, struct vt_raw_stream *stream, int where)
+{
+	ltick_t now;
+
+	if (where < 0 || atomic_exchange_explicit(&s->busy, 1, memory_order_acquire)) {
+		return;
+	}
+	/* the stamp is taken in our turn, so that it is behind that of the event before */
+	now = tmr_read(c->timer);
+	if (now.v > s->last && vt_collect_in_window(now)) {
+		s->valid = smp_set_read(s->set, s->value, s->state);
+		s->read_at = now.v;
+		record(s, stream, where, now);
+	}
+	end_turn(s);
+}
+
+/* The event's stamp stands already. What was read behind it in the meantime is an upper limit of what was true then, and all
+ * that may stand there: the same values. */
+static void sample_thread(struct vt_sampling *s, ltick_t now)
+{
+	s->last = now.v;
+	if (s->read_at < now.v) {
+		s->valid = smp_set_read(s->set, s->value, s->state);
+	}
+	record(s, vt_tls.thread->stream, vt_tls.thread->number, now);
+}
+
+void vt_sample_last(struct vt_sampling *s, const struct vt_thread *t)
+{
+	ltick_t now;
+
+	if (!s->set || !s->listed || !t->stream || vt_threads_off(t->tid)) {
+		return;
+	}
+	vt_reader_remove(s);
+	now = tmr_read(vt_tls.collect->timer);
+	s->valid = smp_set_read(s->set, s->value, s->state);
+	record(s, t->stream, t->number, now);
+}
+
+static void say_left_out(struct vt_sampling *s, ltick_t now)
+{
+	char text[160];
+
+	snprintf(text, sizeof(text), "%u samples at calls ahead of this one were left out: the thread that reads in between had the counters for "
+		 "more than 1 ms", s->left_out);
+	vt_raw_comment(vt_tls.thread->stream, now, (uint16_t)vt_tls.thread->number, text);
+	s->left_out = 0;
+}
+
 
 static int64_t next_after(ltick_t now)
 {
@@ -150,7 +284,7 @@ static void sample_process(struct vt_sampling *s, ltick_t now)
 	}
 	if (now.v >= process.next && process.of == vt_tls.collect && !vt_threads_off(process.pid)) {
 		process.next = next_after(now);
-		sample_set(s, process.set, process.id, 0, now);
+		record_process(s, now);
 	}
 	atomic_store_explicit(&process.busy, 0, memory_order_release);
 }
@@ -169,14 +303,20 @@ void vt_sample(ltick_t now)
 	struct vt_sampling *s = vt_tls.sampling;
 	int saved = errno;
 
-	if (s->value && now.v >= s->next) {
+	if (s->value && now.v >= s->next && take_turn(s, now)) {
 		s->next = next_after(now);
+		if (s->left_out) {
+			say_left_out(s, now);
+		}
 		if (s->set) {
-			sample_set(s, s->set, s->id, vt_tls.thread->number, now);
+			sample_thread(s, now);
 		}
 		if (process.set) {
+			/* the values of the thread that stand there are over */
+			s->read_at = 0;
 			sample_process(s, now);
 		}
+		end_turn(s);
 	}
 	if (s->callback) {
 		call_back(s, now);

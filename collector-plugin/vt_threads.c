@@ -7,18 +7,25 @@
 #include "collector-plugin/vt_private.h"
 #include "collector-plugin/vt_hooks.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 _Thread_local struct vt_tls vt_tls;
+
+/* Counters of a thread: the background thread's; asked for by the thread; its own. */
+enum { OF_BACKGROUND, ASKED, OWN };
 
 struct entry {
 	pid_t tid;       /* 0: free */
 	int chosen;      /* by a call of the thread itself */
 	int on, off;     /* VT_traceon(), VT_traceoff(): what it said itself */
-	int counts;      /* it has counters of its own, which start with it, and reads them at its events */
+	int counts;      /* enum: does it read counters of its own at its events? */
+	uint64_t *total; /* while it asks for them: where to */
+	size_t n_total;
 	struct vt_thread *thread;
 	char *name;      /* of whoever had this number last */
 };
@@ -29,6 +36,9 @@ static struct {
 	int room;
 	pthread_key_t key;   /* its destructor sees threads end */
 	int have_key;
+	pthread_cond_t answered;
+	int have_answered;
+	_Atomic int n_asking;        /* at least; 0: none */
 } table = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
 static pid_t my_tid(void)
@@ -145,7 +155,8 @@ int vt_threads_number(pid_t tid)
 
 static void leave(int n)
 {
-	table.entry[n].on = table.entry[n].off = table.entry[n].counts = 0;
+	table.entry[n].on = table.entry[n].off = 0;
+	table.entry[n].counts = OF_BACKGROUND;
 	table.entry[n].tid = 0;
 	table.entry[n].chosen = 0;
 	table.entry[n].thread = NULL;
@@ -187,14 +198,77 @@ int vt_threads_off(pid_t tid)
 	return off != 0;
 }
 
-void vt_threads_count(pid_t tid)
+static int make_answered(void)
 {
+	pthread_condattr_t clock;
+
+	if (!table.have_answered && pthread_condattr_init(&clock) == 0) {
+		pthread_condattr_setclock(&clock, CLOCK_MONOTONIC);
+		table.have_answered = pthread_cond_init(&table.answered, &clock) == 0;
+		pthread_condattr_destroy(&clock);
+	}
+	return table.have_answered;
+}
+
+int vt_threads_take_over(struct vt_collect *c, pid_t tid, uint64_t *total, size_t n_total)
+{
+	struct timespec until;
+	int n, rc = -1;
+
+	clock_gettime(CLOCK_MONOTONIC, &until);
+	until.tv_nsec += 250000000;
+	until.tv_sec += until.tv_nsec / 1000000000;
+	until.tv_nsec %= 1000000000;
+	pthread_mutex_lock(&table.lock);
+	n = find(tid);
+	if (n >= 0 && make_answered()) {
+		table.entry[n].counts = ASKED;
+		table.entry[n].total = total;
+		table.entry[n].n_total = n_total;
+		atomic_fetch_add(&table.n_asking, 1);
+		vt_raw_wake(c->raw);
+		while (table.entry[n].counts == ASKED && pthread_cond_timedwait(&table.answered, &table.lock, &until) != ETIMEDOUT) {
+		}
+		rc = table.entry[n].counts == ASKED ? -1 : 0;
+		table.entry[n].total = NULL;
+	}
+	pthread_mutex_unlock(&table.lock);
+	return rc;
+}
+
+pid_t vt_threads_asking(void)
+{
+	pid_t tid = 0;
+	int i;
+
+	if (atomic_load(&table.n_asking) == 0) {
+		return 0;
+	}
+	pthread_mutex_lock(&table.lock);
+	for (i = 0; i < table.room && tid == 0; i++) {
+		tid = table.entry[i].counts == ASKED ? table.entry[i].tid : 0;
+	}
+	if (tid == 0) {
+		atomic_store(&table.n_asking, 0);
+	}
+	pthread_mutex_unlock(&table.lock);
+	return tid;
+}
+
+void vt_threads_let_go(pid_t tid, const uint64_t *total, size_t n_total)
+{
+	struct entry *e;
 	int n;
 
 	pthread_mutex_lock(&table.lock);
 	n = find(tid);
-	if (n >= 0) {
-		table.entry[n].counts = 1;
+	e = n >= 0 ? &table.entry[n] : NULL;
+	if (e && e->counts == ASKED) {
+		e->counts = OWN;
+		if (e->total && total && n_total == e->n_total) {
+			memcpy(e->total, total, n_total * sizeof(*total));
+		}
+		pthread_cond_broadcast(&table.answered);
 	}
 	pthread_mutex_unlock(&table.lock);
 }
@@ -205,7 +279,7 @@ int vt_threads_counts(pid_t tid)
 
 	pthread_mutex_lock(&table.lock);
 	n = find(tid);
-	counts = n >= 0 && table.entry[n].counts;
+	counts = n >= 0 && table.entry[n].counts != OF_BACKGROUND;
 	pthread_mutex_unlock(&table.lock);
 	return counts;
 }
@@ -219,8 +293,38 @@ void vt_threads_forget(void)
 	if (table.room) {
 		memset(table.entry, 0, (size_t)table.room * sizeof(*table.entry));
 	}
+	table.have_answered = 0;
 	memset(&vt_tls, 0, sizeof(vt_tls));
 	vt_sampling_forget();
+}
+
+int vt_threads_begin_anew(void)
+{
+	struct vt_thread *mine = vt_tls.thread;
+	int i, more = vt_names_any();
+
+	pthread_mutex_lock(&table.lock);
+	for (i = 0; i < table.room; i++) {
+		more |= table.entry[i].name != NULL || (table.entry[i].thread && table.entry[i].thread != mine);
+	}
+	if (!more && mine) {
+		leave(mine->number);
+		pthread_setspecific(table.key, NULL);
+	}
+	pthread_mutex_unlock(&table.lock);
+	if (more) {
+		return -1;
+	}
+	vt_sampling_begin_anew();
+	if (mine) {
+		vt_sampling_close(vt_tls.sampling);
+		free(mine);
+		vt_tls.state = VT_TLS_NEW;
+		vt_tls.collect = NULL;
+		vt_tls.thread = NULL;
+		vt_tls.sampling = NULL;
+	}
+	return 0;
 }
 
 /* At the end of a thread that called the interface. */
@@ -231,6 +335,9 @@ static void thread_ends(void *arg)
 
 	vt_tls.state = VT_TLS_NEW;
 	vt_tls.thread = NULL;
+	if (vt_tls.sampling && vt_tls.collect && vt_tls.collect == vt_collect_running()) {
+		vt_sample_last(vt_tls.sampling, t);
+	}
 	vt_sampling_close(vt_tls.sampling);
 	vt_tls.sampling = NULL;
 	if (vt_tls.collect && vt_tls.collect == vt_collect_running() && t->stream) {

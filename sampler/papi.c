@@ -255,8 +255,9 @@ static int bind(const struct smp_papi *papi, struct part *p, const struct smp_en
 	if (rc == PAPI_OK && t->scope == SMP_PROCESS) {
 		rc = set_inherit(papi, p->set);
 	}
-	/* PAPI attaches only where the CPU counts instructions; the thread that asks needs not be attached */
-	if (rc == PAPI_OK && tid != (int32_t)gettid()) {
+	/* PAPI attaches only where the CPU counts instructions; the thread that asks needs not be attached, unless others read
+	 * its set: PAPI would do that with rdpmc, which shows them the counters of their own CPU */
+	if (rc == PAPI_OK && (tid != (int32_t)gettid() || (env->flags & SMP_SHARED && t->scope == SMP_THREAD))) {
 		rc = papi->attach(p->set, (unsigned long)tid);
 	}
 	return rc;

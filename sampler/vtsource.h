@@ -86,6 +86,7 @@ enum smp_flags {
 	SMP_MULTIPLEX = 1,   /* more events than counters: let the kernel take turns (values become SMP_SCALED) */
 	SMP_COUNT_KERNEL = 2, /* count kernel code too where that is allowed; without it user code only */
 	SMP_FAST = 4,        /* listing: nothing that lasts longer than a few milliseconds */
+	SMP_SHARED = 8,      /* a set may be read by another thread than the one that opened it, one at a time */
 };
 
 /* What a set is bound to: pid and tid of the observed program. */

@@ -39,3 +39,8 @@ for program in threads callback many wild; do
 		"$top/tests/vt/$program.c" -L.libs -lVTcs -Wl,-rpath,"$PWD/.libs" -lm -pthread -o "$program"
 	step "tsan: $program" "./$program"
 done
+# two threads read one set of counters
+step "tsan: compile events" gcc -fsanitize=thread -g -std=c99 -D_GNU_SOURCE -I"$top/collector-plugin" "$top/tests/vt/events.c" -L.libs \
+	-lVTcs -Wl,-rpath,"$PWD/.libs" -pthread -o events
+printf 'COUNTER perf_task_clock on\nCOUNTER thread_run on\nSAMPLE-PERIOD 1ms\nSAMPLE-BUDGET 100%%\n' >"$work/conf"
+step "tsan: events" env VT_CONFIG="$work/conf" ./events slow
