@@ -342,6 +342,43 @@ gtick_t cal_walk_at(struct cal_walk *w, ltick_t local, double *bound_s)
 	return at;
 }
 
+/* Has the clock gone back from w->last to `local` by the step that ends the walk's part? Threads that read a counter of several
+ * CPUs go back too, by less than can be told from the session. */
+static int went_back(const struct cal_walk *w, ltick_t local)
+{
+	const struct cal_map *m = w->map;
+	const struct cal_step *s = &m->step[w->part];
+	double back_s = (double)ltick_sub(w->last, local) * rates(m, w->part).high * m->period_s;
+
+	return w->begun && s->size_s < 0 && back_s > fmin(-0.5 * s->size_s, s->within_s) && possible(m, w->part, w->last) &&
+	       possible(m, w->part + 1, local);
+}
+
+gtick_t cal_walk_next(struct cal_walk *w, ltick_t local, double *bound_s)
+{
+	const struct cal_map *m = w->map;
+	size_t last = last_part(m);
+	gtick_t at;
+
+	while (w->part < last) {
+		const struct cal_step *s = &m->step[w->part];
+
+		/* set back: until it is seen, or cannot be otherwise */
+		if (s->size_s < 0 ? !went_back(w, local) && possible(m, w->part, local) : local.v <= middle(s->from, s->to)) {
+			break;
+		}
+		w->part++;
+		w->begun = 0;
+	}
+	at = at_in(m, w->part, local);
+	if (bound_s) {
+		*bound_s = bound_of(m, w->part > 0 ? w->part - 1 : 0, w->part < last ? w->part + 1 : last, w->part, local, at);
+	}
+	w->last = local;
+	w->begun = 1;
+	return at;
+}
+
 int cal_map_line(struct cal_map *m, ltick_t local, gtick_t global, double slope, struct tkm_err *err)
 {
 	struct cal_piece *p;

@@ -122,6 +122,11 @@ void cal_walk_node(struct cal_walk *w, size_t node);
 /* Global time and bound of the next stamp; bound_s may be NULL. */
 gtick_t cal_walk_at(struct cal_walk *w, ltick_t local, double *bound_s);
 
+/* The same where nobody says what sessions there were between the stamps. A clock that was set back is seen to go back, unless
+ * there is no stamp for as long; one that was set ahead is taken for that where the map's nodes leave no other way, else in the
+ * middle. In between two nodes around a step the bound allows for both. */
+gtick_t cal_walk_next(struct cal_walk *w, ltick_t local, double *bound_s);
+
 /* Global ticks per local tick at that stamp. */
 double cal_map_slope(const struct cal_map *m, ltick_t local);
 

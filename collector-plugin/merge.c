@@ -236,8 +236,14 @@ static int align(struct vt_merge *m)
 	for (i = 0; i < m->n; i++) {
 		struct vt_merge_file *f = &m->file[i];
 
-		f->start = cal_map_at(f->map, ltick(f->head->start_tick)).v;
-		f->end = cal_map_at(f->map, ltick(f->head->end_tick)).v;
+		struct cal_walk first, last;
+
+		/* ahead of all steps of its clock, and behind them */
+		cal_walk_begin(&first, f->map);
+		last = first;
+		last.part = last.last_part;
+		f->start = cal_walk_next(&first, ltick(f->head->start_tick), NULL).v;
+		f->end = cal_walk_next(&last, ltick(f->head->end_tick), NULL).v;
 		start = f->start < start ? f->start : start;
 	}
 	m->origin = given && start > 0 ? 0 : start;

@@ -15,6 +15,8 @@ struct source {
 	uint64_t time;
 	uint64_t floor;       /* that of the record before it */
 	struct cal_span span; /* of the map, where it was looked up last */
+	struct cal_walk walk; /* of a map that is split where the clock was set */
+	double bound_s;       /* what the walk says */
 };
 
 struct queue {
@@ -26,6 +28,9 @@ struct queue {
 
 static int64_t global_slow(struct source *s)
 {
+	if (s->f->map->parts > 1) {
+		return cal_walk_next(&s->walk, ltick(s->c.now), &s->bound_s).v;
+	}
 	cal_map_span(s->f->map, ltick(s->c.now), &s->span);
 	return cal_map_at(s->f->map, ltick(s->c.now)).v;
 }
@@ -59,7 +64,8 @@ static inline int belongs(struct vt_merge_part *part, const struct source *s, co
 static void hold(struct vt_merge_part *part, struct source *s)
 {
 	uint64_t back = s->floor - s->time;
-	double bound = s->f->map == &s->f->own ? 0 : cal_map_bound(s->f->map, ltick(s->c.now)) / part->m->period_s;
+	double bound_s = s->f->map == &s->f->own ? 0 : s->f->map->parts > 1 ? s->bound_s : cal_map_bound(s->f->map, ltick(s->c.now));
+	double bound = bound_s / part->m->period_s;
 
 	if ((double)back <= 2 * bound) {
 		s->time = s->floor;
@@ -75,8 +81,13 @@ static void hold(struct vt_merge_part *part, struct source *s)
 static inline int arrive(struct vt_merge_part *part, struct source *s)
 {
 	while (vt_raw_cursor_next(&s->c)) {
-		if (__builtin_expect(belongs(part, s, &s->c.h), 1)) {
+		int wanted = __builtin_expect(belongs(part, s, &s->c.h), 1);
+
+		/* a walk goes by every record, so that all parts see the same steps */
+		if (wanted || s->f->map->parts > 1) {
 			s->time = global(part->m, s);
+		}
+		if (wanted) {
 			if (__builtin_expect(s->time < s->floor, 0)) {
 				hold(part, s);
 			}
@@ -232,6 +243,7 @@ static size_t fill_file(struct queue *q, const struct vt_merge_file *f, size_t n
 		s->f = f;
 		s->foreign = foreign;
 		s->span = (struct cal_span){ .from = 1 };
+		cal_walk_begin(&s->walk, f->map);
 		s->floor = 0;
 		vt_raw_cursor(f->raw, k, &s->c);
 		if (foreign) {

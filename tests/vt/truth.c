@@ -3,7 +3,8 @@
  * the first: how far its stamps are from the master's by that clock (median over its samples, of the differences that
  * preemption between the two readings made least), and the largest bound that its correction states. Exit status 1 when
  * one is not inside the other, 2 when there is nothing to compare.
- * truth CLK: prints the largest bound of each rank, "RANK SECONDS". */
+ * truth CLK: prints the largest bound of each rank, "RANK SECONDS".
+ * truth TRACE CLK step: one clock was set, once: of each hundred samples of its rank the same, with the bound where they are. */
 #include "config.h"
 
 #include <math.h>
@@ -17,6 +18,7 @@
 enum { LEAST = 100, MOST = 100000, RANKS = 64 };
 
 static double *late[RANKS]; /* stamp minus value, s */
+static double *stamp[RANKS];
 static size_t n[RANKS];
 
 static int ascending(const void *a, const void *b)
@@ -36,7 +38,9 @@ static void take(const struct stf_counter_value *v, double resolution, uint32_t 
 			first = first ? first : (int64_t)v->values[i];
 			if (!late[p]) {
 				late[p] = calloc(MOST, sizeof(double));
+				stamp[p] = calloc(MOST, sizeof(double));
 			}
+			stamp[p][n[p]] = (double)v->time * resolution;
 			late[p][n[p]++] = (double)v->time * resolution - (double)((int64_t)v->values[i] - first) * 1e-9;
 		}
 	}
@@ -111,6 +115,70 @@ static int print_bounds(const char *path)
 	return 0;
 }
 
+/* The largest bound of a part of the map, at its nodes but the last, and between them. */
+static double part_bound(const struct cal_map *m, size_t part)
+{
+	const struct cal_part *p = &m->part[part];
+	double worst = 0;
+	size_t k;
+
+	for (k = p->node; k + 1 < p->node + p->nodes; k++) {
+		struct cal_walk w;
+		double b;
+		int i;
+
+		for (i = 0; i < 10; i++) {
+			int64_t to_next = ltick_sub(m->node[k + 1].local, m->node[k].local);
+
+			cal_walk_begin(&w, m);
+			w.part = part;
+			cal_walk_node(&w, k);
+			cal_walk_at(&w, ltick_add(m->node[k].local, to_next / 10 * i), &b);
+			worst = fmax(worst, b);
+		}
+	}
+	return worst;
+}
+
+/* A hundred samples of the rank, from the i-th on. 1: outside of the bound; *side: ahead of the step, in its gap, behind it. */
+static int hundred(const struct cal_map *m, double period_s, int rank, size_t i, double master, int *side)
+{
+	double from = (double)m->step[0].from_global.v * period_s, to = (double)m->step[0].to_global.v * period_s;
+	double first = stamp[rank][i], last = stamp[rank][i + 99], error, bound;
+	double some[100];
+
+	memcpy(some, late[rank] + i, sizeof(some));
+	qsort(some, 100, sizeof(double), ascending);
+	error = some[25] - master;
+	*side = last < from ? 0 : first > to ? 2 : 1;
+	bound = *side != 1 ? part_bound(m, *side != 0) : fabs(m->step[0].size_s) + m->step[0].within_s + part_bound(m, 0) + part_bound(m, 1);
+	if (fabs(error) > bound) {
+		printf("samples %zu to %zu, %.6f to %.6f s: error %.3g us, bound %.3g us\n", i, i + 99, first, last, error * 1e6, bound * 1e6);
+	}
+	return !(fabs(error) <= bound);
+}
+
+static int across_step(const struct cal_run *run)
+{
+	const struct cal_map *m = &run->rank[1].map;
+	int bad = 0, side, seen[3] = { 0 };
+	double master;
+	size_t i;
+
+	if (m->steps != 1 || n[0] < 200 || n[1] < 200) {
+		printf("%zu steps in the correction, %zu and %zu samples\n", m->steps, n[0], n[1]);
+		return 2;
+	}
+	master = typical(0);
+	for (i = 0; i + 100 <= n[1]; i += 100) {
+		bad |= hundred(m, run->period_s, 1, i, master, &side);
+		seen[side]++;
+	}
+	printf("step %.9g s, found to %.3g s; bounds %.3g and %.3g us; %d, %d, %d hundreds ahead, around, behind\n", m->step[0].size_s, m->step[0].within_s,
+		part_bound(m, 0) * 1e6, part_bound(m, 1) * 1e6, seen[0], seen[1], seen[2]);
+	return seen[0] && seen[2] ? bad : 2;
+}
+
 int main(int argc, char **argv)
 {
 	struct cal_run run;
@@ -124,6 +192,9 @@ int main(int argc, char **argv)
 	if (argc < 3 || read_trace(argv[1]) < 0 || cal_clk_load(argv[2], &run, &err) < 0) {
 		fprintf(stderr, "truth: nothing to read\n");
 		return 2;
+	}
+	if (argc > 3 && run.ranks > 1) {
+		return across_step(&run);
 	}
 	for (i = 1; i < run.ranks && i < RANKS && n[0] >= LEAST; i++) {
 		double error, bound = largest_bound(&run.rank[i].map);

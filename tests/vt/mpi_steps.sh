@@ -1,0 +1,18 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# A clock that is set while an MPI job runs: its map is split there, and the stamps on both sides are on the right pieces. TAP.
+# shellcheck source=mpi_lib.sh source-path=SCRIPTDIR
+. "${top_srcdir:-.}/tests/vt/mpi_lib.sh"
+if [ ! -e "$lib/libVT.so" ] || [ "${MPIRUN:-no}" = no ]; then
+	echo "1..0 # SKIP this build has no MPI, or there is no mpirun"
+	exit 0
+fi
+mpi_compile "$MPICC" mpi_truth.c truth -lVT
+# {rank} is 0 on rank 0, whose clock nobody sets
+for step in '-{rank}s' '{rank}s' '-{rank}000s' '{rank}00ms'; do
+	VT_TIMER="sim:base=CPU,drift={rank}0ppm,tick=3ns,step=$step@1500ms" run 2 ./truth 25 sync && one_trace truth 2 &&
+		"$build/tests/vt/truth" truth.stf truth.clk step >>out 2>&1 && grep -q '^step ' truth.clk
+	ok "stamps ahead of a step of $(echo "$step" | sed 's/{rank}/1/') and behind it are inside their bound of the truth" $?
+	sed -n 's/^step .* found/# &/p' out
+done
+done_testing
