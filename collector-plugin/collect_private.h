@@ -13,7 +13,8 @@
 /* What vtrun tells the library, in one variable: words KEY=VALUE with tabs between. */
 #define VT_RUN_VARIABLE "TICKMARK_RUN"
 /* keys: pid (of the program to sample), job, follow (0, 1), commanded (options of the command line), set (variables that
- * vtrun added), preload (LD_PRELOAD as it was), hw (facts from hwloc), prog (name of the program as given), trace */
+ * vtrun added), preload (LD_PRELOAD as it was), hw (facts from hwloc), prog (name of the program as given), trace; cpu (PID:NS, vt_sampler_cpu() of the program
+ * that made way by exec) */
 /* The value of a key in text, in buf; NULL if it is not there. */
 const char *vt_run_value(const char *text, const char *key, char *buf, size_t size);
 
@@ -95,6 +96,8 @@ int vt_plan_warning_level(const struct vt_collector *c, const struct smp_planned
 
 /* collect_sample.c: the background thread. Returns 0, or -1: there is none, and only events are sampled. */
 int vt_sampler_start(struct vt_collector *c, struct tkm_err *err);
+/* ns of CPU time that the thread used, that of the programs before an exec included. For who is about to exec. */
+uint64_t vt_sampler_cpu(struct vt_collector *c);
 /* Last samples, then the thread does vt_collect_last() and ends. Waited for as long as that may take, not for ever. */
 void vt_sampler_stop(struct vt_collector *c, int merge);
 /* Nothing is recorded any more; files are closed and made into the trace. In the background thread, because the one that

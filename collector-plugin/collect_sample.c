@@ -142,6 +142,7 @@ static int sample(struct vt_sampler *s, struct vt_target *t, const uint32_t *mor
 	if (!vt_collect_in_window(now)) {
 		return 0;
 	}
+	s->stamp = now;
 	rc = t->set ? smp_set_read(t->set, book->value, book->state) : 0;
 	for (k = 0; k < n_more; k++) {
 		id[k] = more_id[k];
@@ -416,7 +417,7 @@ static void look_for_gaps(struct vt_sampler *s, int64_t now, int64_t due)
 	if (asleep - s->asleep_ns > 10000000) {
 		snprintf(text, sizeof(text), "sampler: the machine was suspended for %.3f s", 1e-9 * (double)(asleep - s->asleep_ns));
 	} else if (now - due > 3 * s->period_ns && now - due > 1000000000) {
-		snprintf(text, sizeof(text), "sampler: no samples for %.3f s: the process was stopped, or the machine busy",
+		snprintf(text, sizeof(text), "sampler: no samples for %.3f s: the process was stopped, or the machine busy or asleep",
 			 1e-9 * (double)(now - due));
 	}
 	s->asleep_ns = asleep;
@@ -427,13 +428,33 @@ static void look_for_gaps(struct vt_sampler *s, int64_t now, int64_t due)
 
 /* ---- the loop ---- */
 
+/* Read just ahead of the stamp, by another clock: over a short interval it could have grown by more than the time. What
+ * is above waits for the next sample. */
+static uint64_t own_cpu(const struct vt_sampler *s)
+{
+	uint64_t cpu = s->cpu_before + (uint64_t)(vt_now_ns(CLOCK_THREAD_CPUTIME_ID) + vt_reader_cpu_ns()), most;
+	double passed;
+
+	if (s->own_stamp.v == 0) {
+		return cpu;
+	}
+	passed = (double)ltick_sub(tmr_read(s->c->pub.timer), s->own_stamp) * tmr_period(s->c->pub.timer);
+	most = s->own_cpu + (uint64_t)(passed > 0 ? 0.999e9 * passed : 0);
+	return cpu < most ? cpu : most;
+}
+
 static void sample_process(struct vt_sampler *s, int64_t delay)
 {
 	static const uint32_t id[3] = { VT_ID_CPU, VT_ID_TICK, VT_ID_DELAY };
-	uint64_t v[3] = { (uint64_t)(vt_now_ns(CLOCK_THREAD_CPUTIME_ID) + vt_reader_cpu_ns()), (uint64_t)s->c->account.longest_ns, (uint64_t)delay };
+	uint64_t v[3] = { own_cpu(s), (uint64_t)s->c->account.longest_ns, (uint64_t)delay };
+	ltick_t before = s->stamp;
 
 	if (s->process && !vt_threads_off(s->c->pid)) {
 		sample(s, s->process, id, v, 3);
+		if (s->stamp.v != before.v) {
+			s->own_cpu = v[0];
+			s->own_stamp = s->stamp;
+		}
 	}
 }
 
@@ -606,6 +627,16 @@ static void *thread_main(void *arg)
 
 /* ---- start and stop ---- */
 
+/* What the program before an exec in this process has noted down. */
+static uint64_t cpu_before_exec(const struct vt_collector *c)
+{
+	char text[64];
+	unsigned long long ns;
+	int pid;
+
+	return vt_run_value(c->run, "cpu", text, sizeof(text)) && sscanf(text, "%d:%llu", &pid, &ns) == 2 && pid == (int)getpid() ? ns : 0;
+}
+
 static struct vt_sampler *new_sampler(struct vt_collector *c)
 {
 	size_t n = c->plan ? smp_plan_size(c->plan) : 0;
@@ -621,9 +652,21 @@ static struct vt_sampler *new_sampler(struct vt_collector *c)
 	s->root = s->task = s->election = -1;
 	s->period_ns = (int64_t)(c->settings.sample_period * 1e9);
 	s->info_bytes = (uint64_t)c->settings.mem_info;
+	s->cpu_before = cpu_before_exec(c);
 	s->stream = vt_raw_stream(c->pub.raw);
 	s->asleep_ns = vt_now_ns(CLOCK_BOOTTIME) - vt_now_ns(CLOCK_MONOTONIC);
 	return s->stream ? s : NULL;
+}
+
+uint64_t vt_sampler_cpu(struct vt_collector *c)
+{
+	struct timespec ts = { 0, 0 };
+	clockid_t id;
+
+	if (!c->sampler || pthread_getcpuclockid(c->sampler->thread, &id) != 0 || clock_gettime(id, &ts) != 0) {
+		return 0;
+	}
+	return c->sampler->cpu_before + (uint64_t)vt_reader_cpu_ns() + (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
 }
 
 int vt_sampler_start(struct vt_collector *c, struct tkm_err *err)

@@ -47,6 +47,10 @@ struct vt_sampler {
 	int task_skipped;
 	int election;         /* the bound socket of who reads the node's counters, or -1 */
 	int64_t period_ns, account_ns, clock_ns, asleep_ns;
+	ltick_t stamp;        /* of the last record */
+	uint64_t cpu_before;  /* ns that the sampler used in programs that this one took the place of, by exec */
+	uint64_t own_cpu;     /* sampler_cpu as it was recorded last, */
+	ltick_t own_stamp;    /* and when; 0: not yet */
 	uint64_t info_bytes;
 	uint64_t *total;      /* of each planned counter, when a thread takes its own over */
 };

@@ -53,6 +53,8 @@ static void clean_environment(const char *text)
 
 	keep(run.preload, sizeof(run.preload), "LD_PRELOAD");
 	keep(run.run, sizeof(run.run), VT_RUN_VARIABLE);
+	/* of an exec before this one: the last word */
+	run.run[strstr(run.run, "\tcpu=") ? (size_t)(strstr(run.run, "\tcpu=") - run.run) : strlen(run.run)] = '\0';
 	prog = strstr(run.run, "\tprog=");
 	if (prog) {
 		/* what takes over is another program */
@@ -236,29 +238,29 @@ __attribute__((constructor)) static void begin(void)
 
 /* ---- exec in place ---- */
 
-static int is_sampled_process(void)
-{
-	return run.active && !run.follow && run.pid == getpid() && run.preload[0];
-}
+enum { NOT_OURS, IN_PLACE, FOLLOWED };
 
 /* Does `name` take the place of the sampled program, with our library in it? If it is one that no library can be put
- * into, then this is the end of what can be sampled, and the trace is written now. */
+ * into, then this is the end of what can be sampled, and the trace is written now. FOLLOWED: the environment has all. */
 static int in_place(const char *name, int search)
 {
 	char given[4096], path[4096];
 	struct tkm_err e;
 	int status;
 
-	if (!is_sampled_process()) {
-		return 0;
+	if (!run.active || run.pid != getpid() || (!run.follow && !run.preload[0])) {
+		return NOT_OURS;
+	}
+	if (run.follow) {
+		return FOLLOWED;
 	}
 	snprintf(given, sizeof(given), "%s%s", search || strchr(name, '/') ? "" : "./", name);
 	if (vtrun_target(given, path, sizeof(path), &status, &e) > 0) {
 		vt_say(1, "INFO", "the sampling ends here: %s", e.text);
 		at_exit();
-		return 0;
+		return NOT_OURS;
 	}
-	return 1;
+	return IN_PLACE;
 }
 
 static int same_name(const char *a, const char *b)
@@ -268,14 +270,43 @@ static int same_name(const char *a, const char *b)
 	return !strncmp(a, b, n + 1);
 }
 
-enum { MORE = 36, PRELOAD = 8192 }; /* pointers beyond those of envp; bytes of a new LD_PRELOAD */
+enum { MORE = 36, PRELOAD = 8192 }; /* pointers beyond those of envp; bytes of a new LD_PRELOAD, and of our own variable */
 
-/* envp with our variables in it, and our library ahead of what LD_PRELOAD has now. */
-static void with_ours(char *const *envp, char **out, char *preload)
+/* How much our thread has used: its account goes on in the next program. */
+static void add_account(char *text, const char *old)
+{
+	const char *cpu = strstr(old, "\tcpu=");
+
+	snprintf(text, PRELOAD, "%.*s\tcpu=%d:%llu", (int)(cpu ? (size_t)(cpu - old) : strlen(old)), old, (int)getpid(),
+		 (unsigned long long)vt_sampler_cpu(&vt_collector));
+}
+
+static void with_account(char *const *envp, char **out, char *text)
+{
+	size_t n;
+
+	for (n = 0; envp && envp[n]; n++) {
+		out[n] = envp[n];
+		if (same_name(VT_RUN_VARIABLE "=", envp[n])) {
+			add_account(text, envp[n]);
+			out[n] = text;
+		}
+	}
+	out[n] = NULL;
+}
+
+/* envp with our variables in it, and our library ahead of what LD_PRELOAD has now. `preload` and `text` are the room for
+ * those. */
+static void with_ours(int how, char *const *envp, char **out, char *preload, char *text)
 {
 	size_t n = 0;
 	int i;
 
+	if (how == FOLLOWED) {
+		with_account(envp, out, text);
+		return;
+	}
+	add_account(text, run.run);
 	snprintf(preload, PRELOAD, "%.*s", (int)strcspn(run.preload, ": "), run.preload);
 	for (; envp && *envp; envp++) {
 		int ours = same_name(run.run, *envp);
@@ -292,7 +323,7 @@ static void with_ours(char *const *envp, char **out, char *preload)
 		}
 	}
 	out[n++] = preload;
-	out[n++] = run.run;
+	out[n++] = text;
 	for (i = 0; i < run.n_commanded; i++) {
 		out[n++] = run.commanded[i];
 	}
@@ -311,10 +342,12 @@ static size_t count(char *const *v)
 
 int execve(const char *path, char *const argv[], char *const envp[])
 {
-	if (in_place(path, 0)) {
-		char *env[count(envp) + MORE], preload[PRELOAD];
+	int how = in_place(path, 0);
 
-		with_ours(envp, env, preload);
+	if (how) {
+		char *env[count(envp) + MORE], preload[PRELOAD], text[PRELOAD];
+
+		with_ours(how, envp, env, preload, text);
 		return next.execve(path, argv, env);
 	}
 	return next.execve ? next.execve(path, argv, envp) : NEXT(execve)(path, argv, envp);
@@ -322,10 +355,12 @@ int execve(const char *path, char *const argv[], char *const envp[])
 
 int execvpe(const char *file, char *const argv[], char *const envp[])
 {
-	if (in_place(file, 1)) {
-		char *env[count(envp) + MORE], preload[PRELOAD];
+	int how = in_place(file, 1);
 
-		with_ours(envp, env, preload);
+	if (how) {
+		char *env[count(envp) + MORE], preload[PRELOAD], text[PRELOAD];
+
+		with_ours(how, envp, env, preload, text);
 		return next.execvpe(file, argv, env);
 	}
 	return next.execvpe ? next.execvpe(file, argv, envp) : NEXT(execvpe)(file, argv, envp);
@@ -334,12 +369,14 @@ int execvpe(const char *file, char *const argv[], char *const envp[])
 int fexecve(int fd, char *const argv[], char *const envp[])
 {
 	char path[40];
+	int how;
 
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-	if (in_place(path, 0)) {
-		char *env[count(envp) + MORE], preload[PRELOAD];
+	how = in_place(path, 0);
+	if (how) {
+		char *env[count(envp) + MORE], preload[PRELOAD], text[PRELOAD];
 
-		with_ours(envp, env, preload);
+		with_ours(how, envp, env, preload, text);
 		return next.fexecve(fd, argv, env);
 	}
 	return next.fexecve ? next.fexecve(fd, argv, envp) : NEXT(fexecve)(fd, argv, envp);

@@ -432,7 +432,14 @@ static int list_device(const char *name, void *ctx)
 {
 	struct lister *l = ctx;
 
-	l->rc = strlen(name) < SMP_DEVICE_NAME ? list_three(l, name, NULL) : 0;
+	char missing[SMP_TEXT];
+	int not_here;
+
+	if (strlen(name) >= SMP_DEVICE_NAME) {
+		return 0;
+	}
+	not_here = l->class->elsewhere && l->class->elsewhere(l->root, name, missing, sizeof(missing));
+	l->rc = list_three(l, name, not_here ? missing : NULL);
 	return l->rc;
 }
 

@@ -35,18 +35,69 @@ static int parse(int i, const char *text, uint64_t raw[2])
 	return 0;
 }
 
-/* A disk hangs at a bus: it has a device. dm, md, loop, zram, nbd are stacked upon others or upon nothing, and
- * a hidden disk is one path of a multipath NVMe disk, whose head counts. */
+/* Those of disk nvme<subsystem>n<space>: nvme<subsystem>c...n<space>. */
+struct paths {
+	char subsystem[32], space[32];
+	int root;
+	uint64_t moved; /* sectors, through all paths */
+	int n;
+};
+
+static int count_path(const char *name, void *ctx)
+{
+	struct paths *p = ctx;
+	char subsystem[32], space[32], end[2], at[160], text[256];
+	uint64_t raw[2] = { 0, 0 };
+
+	if (sscanf(name, "nvme%31[0-9]c%*[0-9]n%31[0-9]%1s", subsystem, space, end) == 2 && !strcmp(subsystem, p->subsystem) &&
+	    !strcmp(space, p->space)) {
+		p->n++;
+		snprintf(at, sizeof(at), "/sys/block/%s/stat", name);
+		if (tkm_root_read(p->root, at, text, sizeof(text)) > 0 && parse(0, text, raw) == 0) {
+			p->moved += raw[0] + raw[1];
+		}
+	}
+	return 0;
+}
+
+/* How many paths has this disk, which then is only their head? */
+static int paths_of(int root, const char *name, struct paths *p)
+{
+	char end[2];
+
+	*p = (struct paths){ .root = root };
+	if (sscanf(name, "nvme%31[0-9]n%31[0-9]%1s", p->subsystem, p->space, end) == 2) {
+		names(root, count_path, p);
+	}
+	return p->n;
+}
+
+/* A disk hangs at a bus: it has a device. dm, md, loop, zram, nbd are stacked upon others or upon nothing. Of an NVMe disk
+ * with several paths (hidden disks) the paths count: all kernels count there, those before 6.4 not at the head. */
 static int own(int root, const char *name)
 {
-	char at[160], text[8];
+	struct paths p;
+	char at[160];
 
-	snprintf(at, sizeof(at), "/sys/block/%s/hidden", name);
-	if (tkm_root_line(root, at, text, sizeof(text))[0] == '1') {
+	snprintf(at, sizeof(at), "/sys/block/%s/device", name);
+	return smp_exists(root, at) && paths_of(root, name, &p) == 0;
+}
+
+static int elsewhere(int root, const char *name, char *buf, size_t size)
+{
+	struct paths p;
+	char at[160], text[256];
+	uint64_t raw[2] = { 0, 0 };
+
+	if (paths_of(root, name, &p) == 0 || p.moved == 0) {
 		return 0;
 	}
-	snprintf(at, sizeof(at), "/sys/block/%s/device", name);
-	return smp_exists(root, at);
+	snprintf(at, sizeof(at), "/sys/block/%s/stat", name);
+	if (tkm_root_read(root, at, text, sizeof(text)) <= 0 || parse(0, text, raw) < 0 || raw[0] + raw[1] > 0) {
+		return 0;
+	}
+	snprintf(buf, size, "this kernel counts what disk %s moves at its %d paths only: disk_io:nvme%sc*n%s", name, p.n, p.subsystem, p.space);
+	return 1;
 }
 
 static const struct smp_device_class class = {
@@ -63,6 +114,7 @@ static const struct smp_device_class class = {
 	.path = path,
 	.parse = parse,
 	.own = own,
+	.elsewhere = elsewhere,
 };
 
 static int list(const struct smp_env *env, const char *hint, smp_each each, void *ctx, char why[SMP_TEXT])

@@ -61,10 +61,12 @@ sampled() # sampled COMMAND...: under vtrun, with $options; output in $dir/out a
 	status=$?
 }
 
-valid() # valid TRACE: --verify finds no fault, and the sampler's own counters are in it
+valid() # valid TRACE: --verify finds no fault, the sampler's own counters are in it, and it has used none to all of a core
 {
 	"$build/stftool" "$1" --verify >"$dir/verify" 2>&1 &&
-		"$build/stftool" "$1" --print-counters >"$dir/counters" 2>>"$dir/verify" && grep -q sampler_cpu "$dir/counters"
+		"$build/stftool" "$1" --print-counters >"$dir/counters" 2>>"$dir/verify" &&
+		awk '$2 == "sampler_cpu" { n++; if ($NF != "unknown" && ($(NF - 2) < 0 || $NF > 100)) { print "sampler_cpu: " $(NF - 2) " to " $NF " percent"; bad = 1 } }
+			END { exit bad || !n }' "$dir/counters" >>"$dir/verify"
 }
 
 merged() # merged TRACE: what is left in raw files makes a valid trace

@@ -185,7 +185,7 @@ static void two_sockets_and_256_cpus(void)
 	HAS("cpu_idle:cpu255", 50000 + 7 * 255);
 	HAS("cpu_steal:cpu254", 1 + 254 % 4);
 	CHECK_NEAR(planned("cpu_usr")->factor, 1.0 / 256, 1e-12);
-	/* sda, sdb and the head of nvme0n1; not dm, md, loop, zram, not the hidden path */
+	/* sda, sdb and the hidden path of nvme0n1; not dm, md, loop, zram, not the head of paths */
 	HAS("disk_io", (1000 + 2000 + 10 + 20 + 12000000000LL) * 512);
 	HAS("disk_read", (1010 + 5000000000LL) * 512);
 	HAS("disk_write:dm-0", 2000 * 512);
@@ -245,6 +245,27 @@ static void container_without_hardware(void)
 	HAS("proc_rss", 250 * sysconf(_SC_PAGESIZE));
 	HAS("proc_write", 22);
 	HAS("proc_disk_read", 55);
+	drop();
+}
+
+/* Linux 6.1, 16 MiB written and 1 MiB and a bit read through one of two paths: nothing stands at their head. */
+static void paths_of_an_nvme_disk_count_once(void)
+{
+	long long others = 512LL * (14122 + 8);
+
+	unpack("nvme-paths");
+	OPEN(SMP_NODE, 0, "disk_read", "disk_write", "disk_write:nvme* on");
+	HAS("disk_write", 16777216 + 512 * 144);
+	HAS("disk_read", 512 * 2056 + others);
+	HAS("disk_write:nvme0c0n1", 16777216);
+	CHECK(planned("disk_write:nvme0n1")->missing && strstr(planned("disk_write:nvme0n1")->missing, "2 paths"), "a head that counts nothing");
+	/* a later kernel, which counts at the head too */
+	smp_set_close(set);
+	smp_plan_close(plan);
+	put("/sys/block/nvme0n1/stat", "17 0 2056 69 256 0 32768 629 0 660 699 0 0 0 0 0 0");
+	OPEN(SMP_NODE, 0, "disk_write", "disk_write:nvme* on");
+	HAS("disk_write", 16777216 + 512 * 144);
+	HAS("disk_write:nvme0n1", 16777216);
 	drop();
 }
 
@@ -804,6 +825,7 @@ int main(int argc, char **argv)
 	RUN(two_sockets_and_256_cpus);
 	RUN(launcher_facts_replace_guesses);
 	RUN(container_without_hardware);
+	RUN(paths_of_an_nvme_disk_count_once);
 	RUN(gathered_snapshot_reads);
 	RUN(counts_of_32_bits_wrap);
 	RUN(devices_go_and_come);
