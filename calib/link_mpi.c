@@ -21,6 +21,8 @@
 
 enum { TAG_TURN, TAG_PING, TAG_PONG, TAG_DATA, TAG_UNIT, TAG_GIVE_UP, TAGS };
 
+enum { SMALL = 2048, AT_ONCE = 256 };
+
 /* Tags up to 32767 are certain to be there. */
 enum { EPOCHS = 4000 };
 
@@ -261,12 +263,14 @@ static int message(struct cal_link *l, int from, int to, ltick_t *sent, ltick_t 
 /* In parts, because MPI counts in int. */
 static int send(struct cal_link *l, int from, int to, void *data, size_t size, double limit_s, struct tkm_err *err)
 {
-	int here = l->rank == from, peer = here ? to : from, rc;
+	int here = l->rank == from, peer = here ? to : from, small = size <= SMALL, rc;
+	size_t most = small ? AT_ONCE : INT_MAX;
+	const struct mpi *m = l->impl;
 	char *p = data;
 	MPI_Request r;
 
 	while (size > 0) {
-		int part = size > INT_MAX ? INT_MAX : (int)size;
+		int part = (int)(size > most ? most : size);
 
 		rc = here ? PMPI_Isend(p, part, MPI_BYTE, peer, tag(l, TAG_DATA), comm_of(l), &r) :
 			    PMPI_Irecv(p, part, MPI_BYTE, peer, tag(l, TAG_DATA), comm_of(l), &r);
@@ -275,11 +279,14 @@ static int send(struct cal_link *l, int from, int to, void *data, size_t size, d
 		}
 		l->messages += here;
 		/* a long one goes in pieces, of which both have to take care: nobody rings */
-		if (wait_for(l, &r, peer, limit_s, turn_spin(l), 0, err) < 0) {
+		if (wait_for(l, &r, peer, limit_s, turn_spin(l), small && !here, err) < 0) {
 			return -1;
 		}
 		p += part;
 		size -= (size_t)part;
+	}
+	if (here && small && m->near[peer]) {
+		cal_bell_ring(m->bells, m->bell_of[peer]);
 	}
 	return 0;
 }

@@ -14,8 +14,8 @@ struct cal_sync_options {
 	double max_duration_s;   /* 60; <= 0: no exchange at all */
 	enum cal_sync_method method;
 	const double *hz;        /* nominal ticks per second of each rank's timer; NULL: all alike */
-	int brief;               /* CAL_SYNC_PAIRS: one batch of 24 exchanges a pair, and no warming up: for sessions
-	                          * in the middle of a job */
+	int brief;               /* CAL_SYNC_PAIRS: one batch of 24 exchanges a pair, some 30 us where a message takes half
+	                          * a microsecond, and no warming up: for sessions in the middle of a job */
 	double pair_budget_s;    /* CAL_SYNC_PAIRS: a pair makes no further batch that would end later, because in a
 	                          * tree others wait for it; 0: no limit */
 	struct cal_tie *tie;     /* of every rank, of which this process uses its own; NULL: none. CAL_SYNC_PAIRS: what

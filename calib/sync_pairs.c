@@ -11,18 +11,25 @@
 
 #include "base/stats.h"
 
-/* Exchanges between two looks at the progress, half begun by each side. */
-enum { HALF = 12, BATCH = 2 * HALF };
+/* Exchanges between two looks at the progress, half begun by each side: the first batch, which is all that a session in
+ * the middle of a job makes, and those that follow while they are worth it. */
+enum { HALF = 12, BATCH = 2 * HALF, HALF_MORE = 6 };
 
 /* Batches of a burst that are left out because somebody was held up, and for how long that is. */
 enum { MOST_HELD = 8 };
 static const double hold_up_s = 1e-3;
 
 /* What makes the two shortest ways together shorter by less than this share is not worth another batch. In a tree, where
- * all wait for the slowest pair of a round, a batch costs nothing while there is time: there anything is worth it. */
+ * all wait for the slowest pair of a round, a batch costs nothing while there is time: there anything is worth it, and the
+ * batches are large. */
 static double worth(const struct cal_sync_options *opt)
 {
-	return opt->pair_budget_s > 0 ? 0 : 0.02;
+	return opt->pair_budget_s > 0 ? 0 : 0.05;
+}
+
+static int half_of_next(const struct cal_sync_options *opt, const struct cal_session *so_far)
+{
+	return so_far->n == 0 || opt->pair_budget_s > 0 ? HALF : HALF_MORE;
 }
 
 const double cal_pair_budget_s = 250e-6;
@@ -51,15 +58,16 @@ static int ping_pong(struct cal_link *l, int master, int child, int child_begins
 	return 0;
 }
 
-/* HALF exchanges begun by one side, one before them, because the first has just come out of other code, and
+/* `half` exchanges begun by one side, one before them, because the first has just come out of other code, and
  * one after, because the message that follows the last one in the same direction would disturb it. */
-static int half_batch(struct cal_link *l, int master, int child, int child_begins, struct cal_sample *s, struct tkm_err *err)
+static int half_batch(struct cal_link *l, int master, int child, int child_begins, struct cal_sample *s, int half,
+	struct tkm_err *err)
 {
 	struct cal_sample unused;
 	int i, lost;
 
-	for (i = -1; i <= HALF; i++) {
-		struct cal_sample *to = i >= 0 && i < HALF ? &s[i] : &unused;
+	for (i = -1; i <= half; i++) {
+		struct cal_sample *to = i >= 0 && i < half ? &s[i] : &unused;
 
 		lost = 0;
 		if (ping_pong(l, master, child, child_begins, to, &lost, err) < 0) {
@@ -94,13 +102,13 @@ struct ways {
 };
 
 /* Adds a batch to the session; returns 1 if the ways got shorter by that share, -1 without memory. */
-static int take(const struct cal_sample *s, double slope, ltick_t local0, ltick_t master0, double share, struct ways *best,
+static int take(const struct cal_sample *s, int n, double slope, ltick_t local0, ltick_t master0, double share, struct ways *best,
 	struct cal_session *out, struct tkm_err *err)
 {
 	double before = best->up + best->down;
 	int i;
 
-	for (i = 0; i < BATCH; i++) {
+	for (i = 0; i < n; i++) {
 		double up, down;
 
 		if (!s[i].kept) {
@@ -119,11 +127,11 @@ static int take(const struct cal_sample *s, double slope, ltick_t local0, ltick_
 }
 
 /* What the child knows at the end of a batch: its own stamps, and now the master's. */
-static void merge(struct cal_sample *mine, const struct cal_sample *masters)
+static void merge(struct cal_sample *mine, const struct cal_sample *masters, int n)
 {
 	int i;
 
-	for (i = 0; i < BATCH; i++) {
+	for (i = 0; i < n; i++) {
 		mine[i].master_in = masters[i].master_in;
 		mine[i].master_out = masters[i].master_out;
 		mine[i].kept = mine[i].kept && masters[i].kept;
@@ -132,13 +140,13 @@ static void merge(struct cal_sample *mine, const struct cal_sample *masters)
 
 /* Was the batch held up somewhere? A preempted process answers milliseconds later, and over that time the clocks
  * drift apart by more than the exchanges are worth. Where all take that long, it is the network. */
-static int held_up(const struct cal_sample *s, double seconds)
+static int held_up(const struct cal_sample *s, int exchanges, double seconds)
 {
 	double apart[BATCH];
 	ltick_t before = ltick(0);
 	int i, n = 0;
 
-	for (i = 0; i < BATCH; i++) {
+	for (i = 0; i < exchanges; i++) {
 		if (s[i].kept) {
 			double gap = n ? (double)ltick_sub(s[i].send, before) : 0, itself = (double)ltick_sub(s[i].recv, s[i].send);
 
@@ -154,9 +162,9 @@ static int held_up(const struct cal_sample *s, double seconds)
 }
 
 /* Does a batch begin much later after a sample than it lasts itself? */
-static int far_away(const struct cal_sample *before, const struct cal_sample *s)
+static int far_away(const struct cal_sample *before, const struct cal_sample *s, int n)
 {
-	int i = 0, k = BATCH - 1;
+	int i = 0, k = n - 1;
 
 	while (i < k && !s[i].kept) {
 		i++;
@@ -174,22 +182,22 @@ struct progress {
 	double slope, deadline;
 	double began, kept; /* when the first batch began, and the last that was taken */
 	int batches, held;
+	long long made; /* exchanges, without batches that were held up */
 };
 
-/* Takes a batch or leaves it; returns 1 if there is to be another. */
-static int child_takes(const struct cal_sample *s, const struct cal_sync_options *opt, double began,
+/* Takes a batch of n or leaves it; returns what each side begins of the next, 0: there is to be none. */
+static int child_takes(const struct cal_sample *s, int n, const struct cal_sync_options *opt, double began,
 	double now, struct progress *p, struct cal_session *out, struct tkm_err *err)
 {
-	int first = out->n == 0, shorter, again;
+	int first = out->n == 0, shorter, next;
 
 	p->began = p->batches++ == 0 ? began : p->began;
-	again = (long long)(p->batches + 1 - p->held) * BATCH <= opt->max_messages && now < p->deadline &&
-		!(opt->pair_budget_s > 0 && (now - p->began) + (now - began) > opt->pair_budget_s);
-	if (held_up(s, now - began) && p->held < MOST_HELD && now < p->deadline) {
+	if (held_up(s, n, now - began) && p->held < MOST_HELD && now < p->deadline) {
 		p->held++;
-		return 1;
+		return n / 2;
 	}
-	if (!first && now - p->kept > hold_up_s && far_away(&out->sample[out->n - 1], s)) {
+	p->made += n;
+	if (!first && now - p->kept > hold_up_s && far_away(&out->sample[out->n - 1], s, n)) {
 		out->n = 0; /* held up in between: what was before is too far away */
 		p->best = (struct ways){ INFINITY, INFINITY };
 		first = 1;
@@ -199,11 +207,16 @@ static int child_takes(const struct cal_sample *s, const struct cal_sync_options
 		p->master0 = s[0].master_in;
 	}
 	p->kept = began;
-	shorter = take(s, p->slope, p->local0, p->master0, worth(opt), &p->best, out, err);
+	shorter = take(s, n, p->slope, p->local0, p->master0, worth(opt), &p->best, out, err);
 	if (shorter < 0) {
 		return -1;
 	}
-	return (opt->brief ? out->n == 0 : first || shorter || out->n == 0) && again;
+	next = half_of_next(opt, out);
+	if (p->made + 2 * next > opt->max_messages || now >= p->deadline ||
+		(opt->pair_budget_s > 0 && (now - p->began) + (now - began) > opt->pair_budget_s)) {
+		return 0;
+	}
+	return out->n == 0 || (!opt->brief && (first || shorter)) ? next : 0;
 }
 
 /* What the master sends after a batch: its stamps, and what it knows of the clock of all. */
@@ -220,12 +233,13 @@ static int burst(struct cal_link *l, int master, int child, const struct cal_syn
 		.deadline = deadline };
 	struct cal_sample mine[BATCH] = { { .kept = 0 } };
 	struct answer answer;
-	long long go = 1;
+	long long half = HALF;
 
-	while (go) {
+	while (half) {
 		double began = cal_link_is(l, child) ? cal_link_seconds_at(l, child) : 0;
+		int n = (int)half;
 
-		if (half_batch(l, master, child, 1, mine, err) < 0 || half_batch(l, master, child, 0, mine + HALF, err) < 0) {
+		if (half_batch(l, master, child, 1, mine, n, err) < 0 || half_batch(l, master, child, 0, mine + n, n, err) < 0) {
 			return -1;
 		}
 		memcpy(answer.sample, mine, sizeof(mine));
@@ -234,12 +248,15 @@ static int burst(struct cal_link *l, int master, int child, const struct cal_syn
 			return -1;
 		}
 		if (cal_link_is(l, child)) {
-			merge(mine, answer.sample);
+			merge(mine, answer.sample, 2 * n);
 			*tie = answer.tie;
-			go = child_takes(mine, opt, began, cal_link_seconds_at(l, child), &p, out, err);
+			half = child_takes(mine, 2 * n, opt, began, cal_link_seconds_at(l, child), &p, out, err);
 		}
-		if (go < 0 || cal_link_turn(l, child, master, &go, err) < 0) {
+		if (half < 0 || cal_link_turn(l, child, master, &half, err) < 0) {
 			return -1;
+		}
+		if (half < 0 || half > HALF) {
+			return tkm_fail(err, TKM_ERR_DATA, "rank %d asks for %lld exchanges at once", child, half);
 		}
 	}
 	return 0;

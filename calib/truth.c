@@ -139,6 +139,7 @@ static int session(struct truth *t, int method, enum cal_session_kind kind, stru
 	}
 	memset(exchanges, 1, (size_t)l->size);
 	sync.method = method == CAL_TRUTH_PAIRS ? CAL_SYNC_PAIRS : CAL_SYNC_ITC;
+	sync.brief = kind == CAL_MIDDLE; /* as in a job */
 	rc = cal_link_barrier(l, err);
 	begin = cal_link_seconds(l);
 	if (method == CAL_TRUTH_ITC) {

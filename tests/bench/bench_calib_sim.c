@@ -26,6 +26,7 @@ struct trial {
 	enum cal_sync_method method;
 	enum cal_interpolation how;
 	int skip;                /* as TIMER-SKIP */
+	int brief;               /* sessions between the first and the last as in a job, one burst */
 };
 
 static uint64_t state = 20261121;
@@ -95,6 +96,7 @@ static void calibrate(struct cal_link *l, const struct trial *t, struct cal_run 
 			anchor(l, run);
 		}
 		memset(s, 0, sizeof(s));
+		opt.brief = t->brief && k > 0 && !last;
 		need(cal_sync_session(l, 0, exchanges, &opt, k == 0 ? CAL_START : last ? CAL_END : CAL_MIDDLE, s, &err) == 0);
 		for (i = 1; i < t->ranks; i++) {
 			run->rank[i].session[run->rank[i].sessions++] = s[i];
@@ -172,7 +174,7 @@ static void coverage(void)
 		int bad = i % 5 == 4, sessions = uniform() < 0.5 ? 2 : 4 + (int)(5 * uniform());
 		struct trial t = { .ranks = 2 + (int)(3 * uniform()), .sessions = sessions, .clocks = clocks, .network = network,
 			.seconds = 1 + 30 * uniform(), .begin_s = 60 * uniform(), .method = i % 2 ? CAL_SYNC_PAIRS : CAL_SYNC_ITC,
-			.how = (enum cal_interpolation)(CAL_INTERPOLATIONS * uniform()), .skip = 0 };
+			.how = (enum cal_interpolation)(CAL_INTERPOLATIONS * uniform()), .skip = 0, .brief = i % 3 == 0 };
 
 		if (bad) { /* a spline through points so rough may turn back, and be refused: the line stays */
 			t.how = CAL_LINEAR;
@@ -204,13 +206,15 @@ static void wobble60(void)
 		int sessions;
 		enum cal_sync_method method;
 		enum cal_interpolation how;
-		int skip;
+		int skip, brief;
 	} ways[] = {
-		{ "wobble60.5s", 13, CAL_SYNC_PAIRS, CAL_CUBIC, 0 },
-		{ "wobble60.10s", 7, CAL_SYNC_PAIRS, CAL_CUBIC, 0 },
-		{ "wobble60.5s.constrained", 13, CAL_SYNC_ITC, CAL_CONSTRAINED, 0 },
-		{ "wobble60.10s.constrained", 7, CAL_SYNC_ITC, CAL_CONSTRAINED, 0 },
-		{ "wobble60.line", 2, CAL_SYNC_ITC, CAL_LINEAR, -1 },
+		{ "wobble60.5s", 13, CAL_SYNC_PAIRS, CAL_CUBIC, 0, 0 },
+		{ "wobble60.10s", 7, CAL_SYNC_PAIRS, CAL_CUBIC, 0, 0 },
+		{ "wobble60.5s.brief", 13, CAL_SYNC_PAIRS, CAL_CUBIC, 0, 1 },
+		{ "wobble60.10s.brief", 7, CAL_SYNC_PAIRS, CAL_CUBIC, 0, 1 },
+		{ "wobble60.5s.constrained", 13, CAL_SYNC_ITC, CAL_CONSTRAINED, 0, 0 },
+		{ "wobble60.10s.constrained", 7, CAL_SYNC_ITC, CAL_CONSTRAINED, 0, 0 },
+		{ "wobble60.line", 2, CAL_SYNC_ITC, CAL_LINEAR, -1, 0 },
 	};
 	char network[100];
 	long stepped = 0;
@@ -224,7 +228,7 @@ static void wobble60(void)
 		for (w = 0; w < sizeof(ways) / sizeof(ways[0]); w++) {
 			struct trial t = { .ranks = 2, .sessions = ways[w].sessions,
 				.clocks = "offset={rank}ms,drift={rank}00ppm,wobble={rank}ppm/60s,tick=10.{rank}3ns", .network = network,
-				.seconds = 60, .begin_s = begin_s, .method = ways[w].method, .how = ways[w].how, .skip = ways[w].skip };
+				.seconds = 60, .begin_s = begin_s, .method = ways[w].method, .how = ways[w].how, .skip = ways[w].skip, .brief = ways[w].brief };
 			long broken = 0;
 
 			say(ways[w].figure, 1e9 * run_trial(&t, 0, &broken, &stepped), "ns");
@@ -262,6 +266,7 @@ static void online_wobble(void)
 			struct cal_session s[2] = { { 0 } };
 			double begin = cal_link_seconds(l), until;
 
+			sync.brief = k > 0; /* as in a job */
 			need(cal_sync_session(l, 0, exchanges, &sync, CAL_MIDDLE, s, &err) == 0 && cal_online_add(&o, &s[1], &err) == 0);
 			cal_session_free(&s[1]);
 			until = begin + 1 - cal_link_seconds(l);
@@ -328,7 +333,7 @@ static void steps_of(double apart, const char *name)
 		double every = 1 + apart * uniform(), at = 1e-3 * floor(1e3 * (sessions - 1) * every * (0.002 + 0.996 * uniform())), size;
 		char clocks[200], network[100];
 		struct trial t = { .ranks = 2, .sessions = sessions, .clocks = clocks, .network = network,
-			.seconds = (sessions - 1) * every, .begin_s = 1000, .method = CAL_SYNC_PAIRS, .how = CAL_CUBIC, .skip = 0 };
+			.seconds = (sessions - 1) * every, .begin_s = 1000, .method = CAL_SYNC_PAIRS, .how = CAL_CUBIC, .skip = 0, .brief = i % 2 == 0 };
 		struct cal_link *l;
 		struct cal_run run;
 		long broken = 0;
