@@ -135,11 +135,14 @@ VT_ErrorCode VT_countdef(const char *name, int classhandle, int genre, int targe
 	d.type = (uint8_t)((data == VT_COUNT_FLOAT ? 2 : 1) | (genre & VT_COUNT_SCOPE));
 	d.do_diff = (genre & VT_COUNT_DISPLAY) == VT_COUNT_RATE;
 	set_bounds(&d, data, bounds);
+	vt_names_define();
 	number = vt_names_number(&names, name, &fresh);
 	if (number == 0 || number >= MAX_COUNTERS) {
-		return VT_ERR_NOMEMORY;
+		rc = VT_ERR_NOMEMORY;
+	} else if (fresh) {
+		rc = record(vt_tls.collect, number, &d, data, target);
 	}
-	rc = fresh ? record(vt_tls.collect, number, &d, data, target) : VT_OK;
+	vt_names_defined();
 	if (rc == VT_OK && counterhandle) {
 		*counterhandle = VT_FIRST_ID + (int)number;
 	}

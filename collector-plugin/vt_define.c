@@ -40,11 +40,14 @@ static void record_class(struct vt_collect *c, const char *clean, uint32_t numbe
 uint32_t vt_class(struct vt_collect *c, const char *clean)
 {
 	int fresh;
-	uint32_t n = vt_names_number(&classes, clean, &fresh);
+	uint32_t n;
 
+	vt_names_define();
+	n = vt_names_number(&classes, clean, &fresh);
 	if (fresh) {
 		record_class(c, clean, n);
 	}
+	vt_names_defined();
 	return n ? VT_FIRST_ID + n : 0;
 }
 
@@ -79,10 +82,12 @@ uint32_t vt_function(struct vt_collect *c, const char *class_name, const char *n
 		return 0;
 	}
 	sprintf(full, "%s:%s", class_name, name);
+	vt_names_define();
 	n = vt_names_number(&recorded, full, &fresh);
 	if (fresh) {
 		vt_raw_function(c->raw, VT_FIRST_ID + n, cls, name);
 	}
+	vt_names_defined();
 	free(full);
 	return n ? VT_FIRST_ID + n : 0;
 }

@@ -148,10 +148,13 @@ VT_ErrorCode VT_groupdef(const char *name, int n_members, int *ids, int *groupha
 		}
 		at += (size_t)sprintf(key + at, "%d ", ids[i] == VT_ME ? KIND_THREAD | vt_tls.thread->number << 16 : ids[i]);
 	}
+	vt_names_define();
 	number = vt_names_number(&groups, key, &fresh);
+	rc = number == 0 || (fresh && record_group(vt_tls.collect, number, name, n_members, ids) != 0) ? VT_ERR_NOMEMORY : VT_OK;
+	vt_names_defined();
 	free(key);
-	if (number == 0 || (fresh && record_group(vt_tls.collect, number, name, n_members, ids) != 0)) {
-		return VT_ERR_NOMEMORY;
+	if (rc != VT_OK) {
+		return rc;
 	}
 	if (grouphandle) {
 		*grouphandle = (int)number;

@@ -72,6 +72,19 @@ static uint32_t number(struct vt_names *t, const char *key, int *fresh)
 	return *slot;
 }
 
+/* Recursive: a class has an outer one. */
+static pthread_mutex_t defining = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
+
+void vt_names_define(void)
+{
+	pthread_mutex_lock(&defining);
+}
+
+void vt_names_defined(void)
+{
+	pthread_mutex_unlock(&defining);
+}
+
 static _Atomic int any;
 
 uint32_t vt_names_number(struct vt_names *t, const char *key, int *fresh)

@@ -5,10 +5,11 @@
 
 #include "tests/vt/say.h"
 
-enum { THREADS = 8, VALUES = 500, SHORT = 40 };
+enum { THREADS = 8, VALUES = 500, SHORT = 40, ROUNDS = 100 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_barrier_t registered; /* the short-lived ones would take the workers' numbers */
+static pthread_barrier_t workers;
 
 static void want(int rc, const char *what)
 {
@@ -41,6 +42,26 @@ static void define(int n, int *own, int *common)
 	want(VT_countdef(name, cls, VT_COUNT_FLOAT, VT_ME, 0, "#", own), "countdef");
 }
 
+/* All workers define the same at the same time: whoever is not the first must still find it defined. */
+static void same_name(int n, int round)
+{
+	char name[40], where[20];
+	int cls, handle;
+	int64_t v = round;
+
+	snprintf(where, sizeof(where), "0:%d", n);
+	snprintf(name, sizeof(name), "Round%d", round);
+	pthread_barrier_wait(&workers);
+	want(VT_classdef(name, &cls), "classdef of all");
+	snprintf(name, sizeof(name), "round%d", round);
+	want(VT_countdef(name, cls, VT_COUNT_INTEGER64, VT_GROUP_THREAD, 0, "#", &handle), "countdef of all");
+	want(VT_countval(1, &handle, &v), "countval of all");
+	snprintf(name, sizeof(name), "Round%d:round%d", round, round);
+	pthread_mutex_lock(&lock);
+	say(where, name, 1, 0, 0, 0, 0, (uint64_t)v);
+	pthread_mutex_unlock(&lock);
+}
+
 static void *worker(void *arg)
 {
 	int n = (int)(intptr_t)arg, own, common, i;
@@ -51,6 +72,9 @@ static void *worker(void *arg)
 	define(n, &own, &common);
 	snprintf(where, sizeof(where), "0:%d", n);
 	snprintf(name, sizeof(name), "Threads:own%d", n);
+	for (i = 0; i < ROUNDS; i++) {
+		same_name(n, i);
+	}
 	want(VT_countsetcallback(callback, &own, 2), "countsetcallback");
 	for (i = 0; i < VALUES; i++) {
 		double d = i * 0.5 + n;
@@ -91,6 +115,7 @@ int main(int argc, char **argv)
 	want(VT_initialize(&argc, &argv), "initialize");
 	say_open(-1);
 	pthread_barrier_init(&registered, NULL, THREADS + 1);
+	pthread_barrier_init(&workers, NULL, THREADS);
 	for (i = 0; i < THREADS; i++) {
 		pthread_create(&thread[i], NULL, worker, (void *)(intptr_t)(i + 1));
 	}
