@@ -97,15 +97,16 @@ ok "COUNTER-MIN-INTERVAL: less often" $?
 printf 'COUNTER perf_task_clock on\nSAMPLE-PERIOD 2ms\nSAMPLE-BUDGET 100%%\n' >"$dir/conf"
 rm -f "$dir"/t.*
 timeout 300 "$build/vtrun" --config "$dir/conf" -- "$dir/prog" slow >"$dir/out" 2>&1
-"$build/tests/vt/samples" "$dir/t.stf" 2>>"$dir/out" | awk '$2 ~ /:perf_task_clock$/ { if ($NF "" < last[$1] "") { wrong++ } last[$1] = $NF; n[$1]++ }
-	END { for (k in n) print k, n[k], wrong + 0, last[k] }' >"$dir/have"
+"$build/tests/vt/samples" "$dir/t.stf" 2>>"$dir/out" | awk '$2 ~ /:perf_task_clock$/ { if ($NF "" < last[$1] "") { wrong[$1]++ } last[$1] = $NF; n[$1]++ }
+	END { for (k in n) print k, n[k], wrong[k] + 0, last[k] }' >"$dir/have"
 cat "$dir/have" >>"$dir/out"
 if grep -q 'perf_task_clock: ' "$dir/out"; then
 	skip "a total that begins when it is opened goes on rising" "no perf events here"
 else
 	# each has 200 at its calls, and of the 250 periods of half a second of computing a tenth at least; in the end there is
-	# that half second (0x1dcd6500 ns), of which the thread's first event may have missed what came before it
-	awk '$1 ~ /^0:[01]$/ { good += $2 >= 225 && $3 == 0 && $4 "" >= "000000001dcd6500" } END { exit !(NR == 2 && good == 2) }' "$dir/have"
+	# that half second (0x1dcd6500 ns), of which the thread's first event may have missed what came before it. A sanitizer
+	# has a thread of its own, which may have had the number until another one called.
+	awk -v most="${san:+1}" '$1 ~ /^0:[01]$/ { good += $2 >= 225 && $3 <= most + 0 && $4 "" >= "000000001dcd6500" } END { exit good != 2 }' "$dir/have"
 	ok "a total that begins when it is opened goes on rising, and is sampled between calls too" $?
 fi
 unset VT_CONFIG
