@@ -6,7 +6,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* a * b / c to nearest, c > 0; the product does not fit 64 bits, the quotient does. */
+/* Stamps out of all reason, as in a damaged file, end here, so that the difference of any two fits. */
+#define FARTHEST (INT64_C(1) << 62)
+
+static int64_t within(__int128 v)
+{
+	return v > FARTHEST ? FARTHEST : v < -FARTHEST ? -FARTHEST : (int64_t)v;
+}
+
+/* a * b / c to nearest, c > 0, not beyond FARTHEST; the product does not fit 64 bits. */
 static int64_t mul_div(int64_t a, int64_t b, int64_t c)
 {
 	double near = (double)a * ((double)b / (double)c);
@@ -27,7 +35,7 @@ static int64_t mul_div(int64_t a, int64_t b, int64_t c)
 	}
 	__int128 p = (__int128)a * b;
 
-	return (int64_t)((p >= 0 ? p + c / 2 : p - c / 2) / c);
+	return within((p >= 0 ? p + c / 2 : p - c / 2) / c);
 }
 
 /* The k-th part; a map without parts is one. */
@@ -63,7 +71,7 @@ static gtick_t at_in(const struct cal_map *m, size_t part, ltick_t local)
 {
 	const struct cal_piece *p = piece_of(m, part, local);
 	int64_t l = ltick_sub(local, p->local);
-	gtick_t g = gtick_add(p->global, mul_div(l, p->rise, p->length));
+	gtick_t g = gtick(within((__int128)p->global.v + mul_div(l, p->rise, p->length)));
 	double u;
 
 	if (l < 0) {

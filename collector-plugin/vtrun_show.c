@@ -37,6 +37,7 @@ static struct smp_plan *open_plan(struct vtrun *r, struct smp_env *env, struct t
 	const struct tkm_option_list *l = &r->settings.counter;
 	const char *const *rules = l->n ? (const char *const *)l->text : smp_standard_rules;
 	struct smp_plugin *plugins;
+	struct smp_plan *plan;
 	size_t n = l->n, n_plugins;
 
 	while (!l->n && rules[n]) {
@@ -46,9 +47,10 @@ static struct smp_plan *open_plan(struct vtrun *r, struct smp_env *env, struct t
 	smp_hw_facts(r->hw, sizeof(r->hw));
 	env->hw = r->hw[0] ? r->hw : NULL;
 	env->flags = (r->settings.multiplex ? SMP_MULTIPLEX : 0) | (r->settings.count_kernel ? SMP_COUNT_KERNEL : 0);
-	/* the plan uses them until vtrun ends */
 	plugins = load_plugins(&r->settings.plugin, &n_plugins);
-	return smp_plan_open(env, rules, n, plugins, n_plugins, err);
+	plan = smp_plan_open(env, rules, n, plugins, n_plugins, err);
+	free(plugins);
+	return plan;
 }
 
 static const char *scope_name(enum smp_scope s)
