@@ -2,7 +2,6 @@
 #include "config.h"
 #include "calib/domain.h"
 
-#include <fcntl.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,105 +13,107 @@
 
 enum { KEY = 400 };
 
+/* What a process says of itself; behind it stand the texts below, each with its zero. */
 struct card {
-	char clocks[KEY], machine[KEY];
 	int32_t rank, units;
+	int32_t asked; /* 1: within_s is an answer */
+	int32_t unused;
+	double within_s;
+};
+
+/* A card where it arrives: equal `clocks` mean the same kernel clocks, equal `machine` the same processors. */
+struct seen {
+	struct card card;
+	const char *clocks, *machine, *timer;
 };
 
 static int by_clocks(const void *a, const void *b)
 {
-	const struct card *x = *(const struct card *const *)a, *y = *(const struct card *const *)b;
+	const struct seen *x = a, *y = b;
 	int c = strcmp(x->clocks, y->clocks);
 
-	return c ? c : x->rank - y->rank;
+	return c ? c : x->card.rank - y->card.rank;
 }
 
 static int by_machine(const void *a, const void *b)
 {
-	const struct card *x = *(const struct card *const *)a, *y = *(const struct card *const *)b;
+	const struct seen *x = a, *y = b;
 	int c = strcmp(x->machine, y->machine);
 
-	return c ? c : x->rank - y->rank;
+	return c ? c : x->card.rank - y->card.rank;
 }
 
-/* Equal neighbours after sorting belong together; the first has the lowest rank. */
-static void group(const struct card **card, int n, struct cal_place *place)
+/* Equal neighbours after sorting belong together; the first has the lowest rank. Who reads another timer does not have its
+ * leader's clock. */
+static void group(struct seen *seen, int n, struct cal_place *place)
 {
 	int i, k;
 
-	qsort(card, (size_t)n, sizeof(*card), by_clocks);
+	qsort(seen, (size_t)n, sizeof(*seen), by_clocks);
 	for (i = 0; i < n; i = k) {
-		for (k = i; k < n && strcmp(card[k]->clocks, card[i]->clocks) == 0; k++) {
-			place[card[k]->rank].leader = card[i]->rank;
-			place[card[k]->rank].index = k - i;
+		for (k = i; k < n && strcmp(seen[k].clocks, seen[i].clocks) == 0; k++) {
+			struct cal_place *p = &place[seen[k].card.rank];
+
+			p->leader = seen[i].card.rank;
+			p->index = k - i;
+			p->unproven = !seen[i].card.asked;
+			p->within_s = strcmp(seen[k].timer, seen[i].timer) ? NAN : seen[i].card.within_s;
 		}
 		for (; i < k; i++) {
-			place[card[i]->rank].on_node = place[card[k - 1]->rank].index + 1;
+			place[seen[i].card.rank].on_node = place[seen[k - 1].card.rank].index + 1;
 		}
 	}
-	qsort(card, (size_t)n, sizeof(*card), by_machine);
+	qsort(seen, (size_t)n, sizeof(*seen), by_machine);
 	for (i = 0; i < n; i = k) {
-		for (k = i; k < n && strcmp(card[k]->machine, card[i]->machine) == 0; k++) {
-			place[card[k]->rank].machine = card[i]->rank;
-			place[card[k]->rank].units = card[i]->units;
+		for (k = i; k < n && strcmp(seen[k].machine, seen[i].machine) == 0; k++) {
+			place[seen[k].card.rank].machine = seen[i].card.rank;
+			place[seen[k].card.rank].units = seen[i].card.units;
 		}
 	}
+}
+
+/* Returns the text at *at, which moves behind it, or NULL. A blob has a zero behind it. */
+static const char *text_at(const struct cal_blobs *all, int i, size_t *at)
+{
+	const char *text = all->data[i] + *at;
+
+	if (*at >= all->length[i]) {
+		return NULL;
+	}
+	*at += strlen(text) + 1;
+	return text;
 }
 
 static int sort_out(const struct cal_blobs *all, struct cal_place *place, struct tkm_err *err)
 {
-	const struct card **card = calloc((size_t)all->n, sizeof(*card));
-	int i, rc = 0;
+	struct seen *seen = calloc((size_t)all->n, sizeof(*seen));
+	int i, rc = seen ? 0 : tkm_fail(err, TKM_ERR_NOMEM, "out of memory for %d ranks", all->n);
 
-	for (i = 0; card && i < all->n; i++) {
-		card[i] = (const struct card *)(const void *)all->data[i];
-		if (all->length[i] != sizeof(**card) || card[i]->rank != i) {
+	for (i = 0; i < all->n && rc == 0; i++) {
+		size_t at = sizeof(seen[i].card);
+
+		if (all->length[i] > at) {
+			memcpy(&seen[i].card, all->data[i], at);
+			seen[i].clocks = text_at(all, i, &at);
+			seen[i].machine = text_at(all, i, &at);
+			seen[i].timer = text_at(all, i, &at);
+		}
+		if (!seen[i].timer || seen[i].card.rank != i) {
 			rc = tkm_fail(err, TKM_ERR_DATA, "rank %d is not of this program", i);
 		}
 	}
-	if (!card) {
-		rc = tkm_fail(err, TKM_ERR_NOMEM, "out of memory for %d ranks", all->n);
-	} else if (rc == 0) {
-		group(card, all->n, place);
-	}
-	free(card);
-	return rc;
-}
-
-int cal_places_find(struct cal_link *l, const char *clocks, const char *machine, int units, struct cal_place *place,
-	struct tkm_err *err)
-{
-	struct card mine;
-	struct cal_blobs all;
-	int rc, i, before = l->hurry;
-
-	memset(&mine, 0, sizeof(mine));
-	mine.rank = l->rank < 0 ? 0 : l->rank;
-	mine.units = units;
-	snprintf(mine.clocks, sizeof(mine.clocks), "%s", clocks);
-	snprintf(mine.machine, sizeof(mine.machine), "%s", machine);
-	memset(place, 0, (size_t)l->size * sizeof(*place));
-	l->hurry = 1;
-	rc = cal_link_gather(l, &mine, sizeof(mine), &all, err);
-	if (rc == 0 && l->rank == 0) {
-		rc = sort_out(&all, place, err);
-	}
-	cal_blobs_free(&all);
 	if (rc == 0) {
-		rc = cal_link_bcast(l, place, (size_t)l->size * sizeof(*place), err);
+		group(seen, all->n, place);
 	}
-	for (i = 0; i < l->size; i++) {
-		place[i].within_s = NAN;
-	}
-	l->hurry = before;
+	free(seen);
 	return rc;
 }
 
-int cal_places_here(struct cal_link *l, struct cal_place *place, struct tkm_err *err)
+/* What this process's kernel says: the clocks, and the machine's boot id. */
+static long describe_kernel(char clocks[KEY], char machine[KEY])
 {
-	char clocks[KEY], boot[64] = "", source[64] = "", offsets[128] = "", ns[64] = "", host[128] = "";
+	char boot[64] = "", source[64] = "", offsets[128] = "", ns[64] = "", host[128] = "";
 	int root = tkm_root_open("/");
-	long units = sysconf(_SC_NPROCESSORS_ONLN);
 	ssize_t n;
 
 	gethostname(host, sizeof(host) - 1);
@@ -126,8 +127,41 @@ int cal_places_here(struct cal_link *l, struct cal_place *place, struct tkm_err 
 	}
 	close(root);
 	/* the name, because machines that were copied while they ran have the same boot id */
-	snprintf(clocks, sizeof(clocks), "%s/%s/%s/%s%s", host, boot, source, offsets, ns);
-	return cal_places_find(l, clocks, boot[0] ? boot : host, units > 0 ? (int)units : 1, place, err);
+	snprintf(clocks, KEY, "%s/%s/%s/%s%s", host, boot, source, offsets, ns);
+	snprintf(machine, KEY, "%s", boot[0] ? boot : host);
+	return sysconf(_SC_NPROCESSORS_ONLN);
+}
+
+/* The cards go to rank 0, and what follows from them to all. */
+static int exchange_cards(struct cal_link *l, const struct card *mine, const char *clocks, const char *machine, const char *timer,
+	struct cal_place *place, struct tkm_err *err)
+{
+	const char *text[] = { clocks, machine, timer };
+	size_t size = sizeof(*mine), i;
+	struct cal_blobs all;
+	char *data;
+	int rc;
+
+	for (i = 0; i < 3; i++) {
+		size += strlen(text[i]) + 1;
+	}
+	data = malloc(size);
+	if (!data) {
+		return tkm_fail(err, TKM_ERR_NOMEM, "out of memory for %zu bytes", size);
+	}
+	memcpy(data, mine, sizeof(*mine));
+	for (size = sizeof(*mine), i = 0; i < 3; i++) {
+		memcpy(data + size, text[i], strlen(text[i]) + 1);
+		size += strlen(text[i]) + 1;
+	}
+	memset(place, 0, (size_t)l->size * sizeof(*place));
+	rc = cal_link_gather(l, data, size, &all, err);
+	free(data);
+	if (rc == 0 && l->rank <= 0) {
+		rc = sort_out(&all, place, err);
+	}
+	cal_blobs_free(&all);
+	return rc < 0 ? rc : cal_link_bcast(l, place, (size_t)l->size * sizeof(*place), err);
 }
 
 static double prove_here(struct tmr_timer *t, double tick_s, double budget_s)
@@ -144,37 +178,43 @@ static double prove_here(struct tmr_timer *t, double tick_s, double budget_s)
 	return proof.within_s;
 }
 
-int cal_domain_prove(struct cal_link *l, struct tmr_timer *t, double effective_tick_s, double budget_s,
-	struct cal_place *place, struct tkm_err *err)
+/* t: NULL for the places alone. late: leaders that were not the first of their node, and were not asked. */
+static int one_round(struct cal_link *l, struct tmr_timer *t, double tick_s, double budget_s, int proves, struct cal_place *place,
+	struct tkm_err *err)
 {
-	int me = l->rank < 0 ? 0 : l->rank, leads = place[me].leader == me, i, rc, before = l->hurry;
-	struct fact {
-		double within_s;
-		char timer[sizeof(t->name)];
-	} mine, *all = calloc((size_t)l->size, sizeof(*all));
-	struct cal_blobs blobs;
+	struct card mine = { .rank = l->rank < 0 ? 0 : l->rank, .asked = !t || proves, .within_s = NAN };
+	char clocks[KEY], machine[KEY];
+	int before = l->hurry, rc;
+	long units;
 
-	if (!all) {
-		return tkm_fail(err, TKM_ERR_NOMEM, "out of memory for %d ranks", l->size);
+	/* while a counter is proven, who waits sleeps at once: the proof has the cores to itself */
+	l->hurry = !t || t->scope != TMR_SCOPE_CORE || proves ? 1 : -1;
+	units = describe_kernel(clocks, machine);
+	mine.units = units > 0 ? (int32_t)units : 1;
+	if (t && proves) {
+		mine.within_s = prove_here(t, tick_s, budget_s);
 	}
-	memset(&mine, 0, sizeof(mine));
-	snprintf(mine.timer, sizeof(mine.timer), "%s", t->name);
-	mine.within_s = leads ? prove_here(t, effective_tick_s, budget_s) : NAN;
-	/* who waits sleeps at once: the proof has the cores to itself */
-	l->hurry = leads ? 1 : -1;
-	rc = cal_link_gather(l, &mine, sizeof(mine), &blobs, err);
-	for (i = 0; rc == 0 && i < blobs.n; i++) {
-		memcpy(&all[i], blobs.data[i], sizeof(all[i]));
-	}
-	cal_blobs_free(&blobs);
-	if (rc == 0) {
-		rc = cal_link_bcast(l, all, (size_t)l->size * sizeof(*all), err);
-	}
+	rc = exchange_cards(l, &mine, clocks, machine, t ? t->name : "", place, err);
 	l->hurry = before;
-	for (i = 0; i < l->size && rc == 0; i++) {
-		/* who reads another timer does not have its leader's clock */
-		place[i].within_s = strcmp(all[i].timer, all[place[i].leader].timer) ? NAN : all[place[i].leader].within_s;
-	}
-	free(all);
 	return rc;
+}
+
+int cal_places_here(struct cal_link *l, struct cal_place *place, struct tkm_err *err)
+{
+	return one_round(l, NULL, NAN, 0, 0, place, err);
+}
+
+int cal_domains_find(struct cal_link *l, struct tmr_timer *t, double effective_tick_s, double budget_s, struct cal_place *place,
+	struct tkm_err *err)
+{
+	int me = l->rank < 0 ? 0 : l->rank, unproven = 0, i;
+
+	if (one_round(l, t, effective_tick_s, budget_s, t->scope != TMR_SCOPE_CORE || me == l->first_near, place, err) < 0) {
+		return -1;
+	}
+	for (i = 0; i < l->size; i++) {
+		unproven |= place[i].unproven;
+	}
+	/* on a node with several domains, not all leaders are its first rank */
+	return unproven ? one_round(l, t, effective_tick_s, budget_s, place[me].leader == me, place, err) : 0;
 }

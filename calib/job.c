@@ -124,9 +124,8 @@ int cal_job_begin(struct cal_job *j, struct cal_link *link, const struct cal_job
 		return tkm_fail(err, TKM_ERR_NOMEM, "out of memory for %d ranks", link->size);
 	}
 	describe(j);
-	if (cal_places_here(link, j->place, err) < 0 ||
-		cal_domain_prove(link, link->timer, isfinite(o->effective_tick_s) ? o->effective_tick_s : 1 / link->timer->hz,
-			o->prove_s, j->place, err) < 0 ||
+	if (cal_domains_find(link, link->timer, isfinite(o->effective_tick_s) ? o->effective_tick_s : 1 / link->timer->hz, o->prove_s,
+		    j->place, err) < 0 ||
 		share_hz(j, err) < 0) {
 		return -1;
 	}

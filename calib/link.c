@@ -31,7 +31,7 @@ void cal_link_hint(int *rank, int *size)
 
 void cal_link_init(struct cal_link *l, const struct cal_link_ops *ops, int rank, int size, void *impl)
 {
-	*l = (struct cal_link){ .ops = ops, .rank = rank, .size = size, .impl = impl, .patience_s = 10, .gathering_s = 120 };
+	*l = (struct cal_link){ .ops = ops, .rank = rank, .size = size, .first_near = rank < 0 ? 0 : rank, .impl = impl, .patience_s = 10, .gathering_s = 120 };
 }
 
 int cal_link_turn(struct cal_link *l, int from, int to, long long *word, struct tkm_err *err)

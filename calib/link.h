@@ -16,6 +16,7 @@ struct cal_link {
 	const struct cal_link_ops *ops;
 	int rank;                 /* of this process; -1: all of them (simulation) */
 	int size;
+	int first_near;           /* lowest rank on the node of this process, as far as the link can tell */
 	struct tmr_timer *timer;  /* of this process; the caller sets it, before the first stamp */
 	void *impl;
 	/* Every wait has a limit. It ends with TKM_ERR_TIMEOUT and a text that names the rank waited for. */

@@ -472,7 +472,7 @@ struct cal_link *cal_link_join(MPI_Comm comm, struct tkm_err *err)
 {
 	struct cal_link *l = calloc(1, sizeof(*l));
 	struct mpi *m = calloc(1, sizeof(*m));
-	int rank, size, on_node;
+	int rank, size, on_node, i;
 
 	if (!l || !m || PMPI_Comm_dup(comm, &m->comm) != MPI_SUCCESS) {
 		free(l);
@@ -489,6 +489,9 @@ struct cal_link *cal_link_join(MPI_Comm comm, struct tkm_err *err)
 		close_mpi(l);
 		tkm_fail(err, TKM_ERR_NOMEM, "out of memory for a link of %d ranks", size);
 		return NULL;
+	}
+	for (i = rank; i >= 0; i--) {
+		l->first_near = m->near[i] ? i : l->first_near;
 	}
 	m->crowded = on_node > sysconf(_SC_NPROCESSORS_ONLN);
 	m->exchange_spin_s = exchange_spin_s;

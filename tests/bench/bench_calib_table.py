@@ -175,10 +175,11 @@ class Bench:
     def hogs(self):
         t, quiet = self.truth["hogs"], self.truth["np16"]
         v = t.get("pairs", "true_error_s", 0)
-        m, ratio = statistics.median(v), statistics.median(v) / statistics.median(quiet.get("pairs", "true_error_s", 0))
-        self.row("calib.hogs, np 16", "%s (%.1f times the quiet row), worst of %d %s, %d outside, session %s" %
-                 (nice(m), ratio, len(v), nice(max(v)), t.outside(), spread(t.get("pairs", "session_s"))),
-                 "<= 100 ns, worst <= 300 ns (2x the limits of np16), 0 outside", m <= 100e-9 and max(v) <= 300e-9 and t.outside() == 0,
+        m, beside = statistics.median(v), statistics.median(quiet.get("pairs", "true_error_s", 0))
+        self.row("calib.hogs, np 16", "%s, worst of %d %s, %d outside, session %s; the quiet row of this run %s, so %.1f times" %
+                 (nice(m), len(v), nice(max(v)), t.outside(), spread(t.get("pairs", "session_s")), nice(beside), m / beside),
+                 "<= 2x the quiet row of this run, 0 outside; <= 100 ns, worst <= 300 ns (2x the limits of np16)",
+                 m <= 2 * beside and m <= 100e-9 and max(v) <= 300e-9 and t.outside() == 0,
                  "680 us (HCA3, np 4)", t.rtt(), t.peers("true_error_s", 0))
 
     def skew10(self):
@@ -204,17 +205,25 @@ class Bench:
         def medians(timer, what):
             return [m for m, _ in self.session["calib.domain.%s.np16.%s" % (timer, what)]]
 
+        def anchor(timer):
+            return "beside one MPI_Allgather of the same processes, %s" % spread([m * 1e-3 for m in medians(timer, "allgather")])
+
         within, clocks = medians("clock_monotonic", "within"), medians("clock_monotonic", "clocks")
         setup = [m * 1e-3 for m in medians("clock_monotonic", "setup")]
-        self.row("calib.domain, kernel clock, np 16", "error %s, %g clock, 0 timing messages, %s" % (nice(max(within) * 1e-9), max(clocks), spread(setup)),
+        self.row("calib.domain, kernel clock, np 16", "error %s, %g clock, 0 timing messages, %s, %s" %
+                 (nice(max(within) * 1e-9), max(clocks), spread(setup), anchor("clock_monotonic")),
                  "0, 0, <= 1 ms", max(within) == 0 and max(clocks) == 1 and statistics.median(setup) <= 1e-3, "72 to 538 ns, 244 ms (HCA3)", "-")
         within, clocks = medians("CPU", "within"), medians("CPU", "clocks")
         setup = [m * 1e-3 for m in medians("CPU", "setup")]
         line = statistics.median(medians("CPU", "line"))
-        self.row("calib.domain, counter, np 16", "proven to %s where a cache line takes %s one way (50 to 65 ns where the limit was set), "
-                 "%g clock, 0 timing messages, %s" % (spread([w * 1e-9 for w in within]), nice(line * 1e-9), max(clocks), spread(setup)),
-                 "<= 65 ns, 0, <= 1 ms", statistics.median(within) <= 65 and max(clocks) == 1 and statistics.median(setup) <= 1e-3,
-                 "72 to 538 ns, 244 ms (HCA3)", "-")
+        for name, limit, met in (("calib.domain, counter, np 16, bound", "<= 65 ns (where a line took 50 to 65 ns one way), 0",
+                                  statistics.median(within) <= 65 and max(clocks) == 1),
+                                 ("calib.domain, counter, np 16, time", "<= 1 ms", statistics.median(setup) <= 1e-3)):
+            reached = ("proven to %s where a cache line takes %s one way, %g clock, 0 timing messages" %
+                       (spread([w * 1e-9 for w in within]), nice(line * 1e-9), max(clocks))) if "bound" in name else (
+                       "%s, of which the proof is %s alone, %s" %
+                       (spread(setup), nice(statistics.median(medians("CPU", "proof")) * 1e-3), anchor("CPU")))
+            self.row(name, reached, limit, met, "72 to 538 ns, 244 ms (HCA3)", "-")
 
     def scaling(self):
         rows = self.scale["rows"]
