@@ -79,16 +79,61 @@ static void look_at(struct vt_collector *c, struct files *f, const char *path)
 	vt_raw_file_close(r);
 }
 
+/* The directory of the raw files. */
+static DIR *open_directory(const struct vt_collector *c, char *dir, size_t size)
+{
+	snprintf(dir, size, "%s", c->raw_path);
+	*strrchr(dir, '/') = '\0';
+	return opendir(*dir ? dir : "/");
+}
+
+static int lives(const struct vt_collector *c, const char *path)
+{
+	struct tkm_err e;
+	struct vt_raw_file *r = vt_merge_is_raw(path) ? vt_raw_open(path, &e) : NULL;
+	int is = r && !strcmp(vt_raw_file_head(r)->job, c->job) && vt_raw_file_alive(r);
+
+	vt_raw_file_close(r);
+	return is;
+}
+
+/* Does the program that vtrun became still run? Then this child is not the last one of the job, and need not look at
+ * the files of all others: of a build those are thousands. By its name, in which its process id is. */
+static int first_lives(const struct vt_collector *c)
+{
+	char dir[1100], path[1500], pid[20] = "-", rest[24];
+	struct dirent *e;
+	const char *at;
+	int found = 0;
+	DIR *d;
+
+	if (!vt_run_child(c->run) || !vt_run_value(c->run, "pid", pid + 1, sizeof(pid) - 1)) {
+		return 0;
+	}
+	d = open_directory(c, dir, sizeof(dir));
+	while (d && !found && (e = readdir(d))) {
+		/* -PID.dat or -PID.1.dat */
+		at = strncmp(e->d_name, "VT-flush-", 9) ? NULL : strrchr(e->d_name, '-');
+		snprintf(rest, sizeof(rest), "%s.", pid);
+		if (at && !strncmp(at, rest, strlen(rest))) {
+			snprintf(path, sizeof(path), "%s/%.300s", dir, e->d_name);
+			found = lives(c, path);
+		}
+	}
+	if (d) {
+		closedir(d);
+	}
+	return found;
+}
+
 static void find_files(struct vt_collector *c, struct files *f)
 {
 	char dir[1100], path[1500];
 	struct dirent *e;
 	DIR *d;
 
-	snprintf(dir, sizeof(dir), "%s", c->raw_path);
-	*strrchr(dir, '/') = '\0';
 	add_file(f, c->raw_path);
-	d = opendir(*dir ? dir : "/");
+	d = open_directory(c, dir, sizeof(dir));
 	while (d && (e = readdir(d)) && f->n < MAX_FILES) {
 		if (!strncmp(e->d_name, "VT-flush-", 9)) {
 			snprintf(path, sizeof(path), "%s/%.300s", dir, e->d_name);
@@ -273,7 +318,9 @@ void vt_collect_finish(struct vt_collector *c, int merge)
 	describe(c);
 	vt_raw_close(c->pub.raw, last);
 	vt_collect_protocol(c, 1);
-	if (merge && writes_trace(c)) {
+	if (merge && writes_trace(c) && first_lives(c)) {
+		vt_say(2, "INFO", "the program that was started still runs; the last process writes the trace");
+	} else if (merge && writes_trace(c)) {
 		find_files(c, &f);
 		if (f.alive == 0) {
 			merge_files(c, &f);

@@ -6,14 +6,17 @@
 VT_VERBOSE=0
 export VT_VERBOSE
 
+needs= # further programs that the next ones need
 real() # real NAME TRACE FILTER COMMAND...: output through sed FILTER is the same
 {
 	name=$1 trace=$2 filter=$3
 	shift 3
-	if ! command -v "$1" >/dev/null 2>&1; then
-		skip "$name" "$1 is not installed"
-		return
-	fi
+	for tool in "$1" $needs; do
+		if ! command -v "$tool" >/dev/null 2>&1; then
+			skip "$name" "$tool is not installed"
+			return
+		fi
+	done
 	fresh
 	"$@" 2>"$dir/plain.err" </dev/null | sed -E "$filter" >"$dir/plain"
 	"$@" >/dev/null 2>&1 </dev/null
@@ -47,16 +50,28 @@ main()
 END
 real "python3 with threads and processes" python3.stf '' python3 "$dir/threads.py"
 
+needs=git
 git init -q "$dir/repo" 2>/dev/null && (cd "$dir/repo" && for i in 1 2 3 4 5 6 7 8; do
 	seq $((i * 1000)) >"f$i" && git add . && git -c user.name=a -c user.email=a@b commit -qm "$i"
 done)
 real "git clone of a local repository" sh.stf '' sh -c 'rm -rf c && git clone -q "$1" c && cd c && git log --format=%H' sh "$dir/repo"
-cat >"$dir/Makefile" <<'END'
-all: a.o b.o c.o d.o
-	@cat $^ | md5sum
-%.o: ; @seq 20000 | sort -r | md5sum > $@
+needs=make
+# a part of this project, from configure to objects that are the same to the bit; the compiler's cache would know them
+cat >"$dir/build.sh" <<'END'
+CCACHE_DISABLE=1
+export CCACHE_DISABLE
+rm -rf b
+mkdir b && cd b && "$1/configure" -q --without-mpi --without-papi --disable-shared 2>&1 && make -s -j2 vtcounters 2>&1 || exit
+find . -name '*.o' | sort | xargs cksum
+./vtcounters --version
+exit 3
 END
-real "make -j" make.stf '' make -s -j4 -f "$dir/Makefile"
+if [ -x "$src/configure" ]; then
+	real "make -j of this project" sh.stf '' sh "$dir/build.sh" "$src"
+else
+	skip "make -j of this project" "no $src/configure: run ./bootstrap"
+fi
+needs=
 real "a shell pipeline" sh.stf '' sh -c 'seq 100000 | sort -n | awk "{ s += \$1 } END { print s }"; exit 4'
 real "bash, jobs and traps" bash.stf '' bash -c 'trap "echo end" EXIT; for i in 1 2 3; do (sleep 0.0$i; echo $i) & done; wait; exit 7'
 real "stress-ng" stress-ng.stf 's/.*(successful run completed).*/\1/;/stress-ng: (info|metrc)/d' stress-ng --cpu 2 --vm 1 --vm-bytes 8M --fork 1 --timeout 1 --quiet

@@ -99,6 +99,21 @@ sampled sh -c '(sleep 0.3; exit 2); sleep 0.3 & wait; (sleep 0.2)'
 "$build/stftool" sh.stf --print-threads >"$dir/verify" 2>&1 && [ "$(grep -c ' 0:[0-9]* ' "$dir/verify")" -ge 4 ] && valid sh.stf &&
 	! ls VT-flush-* >/dev/null 2>&1
 ok "children of a shell are followed into one trace" $?
+# the last of them writes it, also when that is not the first
+fresh
+sampled sh -c 'sleep 2 & until [ $# -ge 2 ]; do set -- VT-flush-*; done; exit 6'
+tries=0
+until [ -e sh.stf ] || [ $tries -ge 600 ]; do
+	tries=$((tries + 1))
+	sleep 0.1
+done
+# the raw files go when the trace is whole
+while ls VT-flush-* >/dev/null 2>&1 && [ $tries -lt 600 ]; do
+	tries=$((tries + 1))
+	sleep 0.1
+done
+[ "$status" -eq 6 ] && valid sh.stf && "$build/stftool" sh.stf --print-threads >"$dir/verify" 2>&1 && grep -q ' sleep$' "$dir/verify"
+ok "a child that outlives the program writes the trace of all" $?
 options=
 
 # without FOLLOW-CHILDREN only the program itself
