@@ -170,12 +170,13 @@ case $delay in
 esac
 [ $# -gt 0 ] || usage
 [ "$(id -u)" -eq 0 ] || skip "hosts out of namespaces need root"
-for tool in mpirun unshare nsenter setpriv flock ip; do
-	command -v $tool >/dev/null || skip "$tool is not installed"
+mpirun=${MPIRUN:-mpirun}
+for tool in "$mpirun" unshare nsenter setpriv flock ip; do
+	command -v "$tool" >/dev/null || skip "$tool is not installed"
 done
-case $(mpirun --version 2>/dev/null) in
+case $("$mpirun" --version 2>/dev/null) in
 *'Open MPI'*) ;;
-*) skip "mpirun is not Open MPI's" ;;
+*) skip "$mpirun is not Open MPI's" ;;
 esac
 why=$(unshare --fork --pid --mount-proc --net --uts --ipc --time --monotonic 1 true 2>&1) ||
 	skip "namespaces are not permitted here: $why"

@@ -7,8 +7,9 @@ build=${top_builddir:-.}
 src=${top_srcdir:-.}
 dir=$(mktemp -d) || exit 99
 trap 'umount "$dir/full" 2>/dev/null; rm -rf "$dir"' EXIT
-OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
-export OMPI_ALLOW_RUN_AS_ROOT OMPI_ALLOW_RUN_AS_ROOT_CONFIRM
+OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1
+export OMPI_ALLOW_RUN_AS_ROOT OMPI_ALLOW_RUN_AS_ROOT_CONFIRM OMPI_MCA_rmaps_base_oversubscribe
+mpirun=${MPIRUN:-mpirun}
 # Open MPI unloads modules whose memory it keeps, and the leak checker cannot name those to leave them out;
 # timertestcs, which is the same code but for link_mpi.c, is checked for leaks.
 no_leaks=${ASAN_OPTIONS:+$ASAN_OPTIONS:}detect_leaks=0
@@ -44,7 +45,7 @@ run()
 	elif [ "$np" = alone ]; then
 		ASAN_OPTIONS=$no_leaks "$build/timertest" "$@" >"$dir/out" 2>"$dir/err" </dev/null
 	else
-		ASAN_OPTIONS=$no_leaks timeout 300 mpirun --oversubscribe -np "$np" "$build/timertest" "$@" >"$dir/out" 2>"$dir/err" </dev/null
+		ASAN_OPTIONS=$no_leaks timeout 300 "$mpirun" -np "$np" "$build/timertest" "$@" >"$dir/out" 2>"$dir/err" </dev/null
 	fi
 	status=$?
 }
@@ -300,7 +301,7 @@ fi
 
 # ---- two hosts with different monotonic clocks ----
 
-ASAN_OPTIONS=$no_leaks sh "$src/tests/mpi/netns.sh" -o 1000 -- mpirun -np 2 "$build/timertest" 3 1 --timer clock_monotonic \
+ASAN_OPTIONS=$no_leaks sh "$src/tests/mpi/netns.sh" -o 1000 -- "$mpirun" -np 2 "$build/timertest" 3 1 --timer clock_monotonic \
 	--performance-time 100ms --output "$dir/hosts" >"$dir/out" 2>"$dir/err" </dev/null
 status=$?
 if [ $status -eq 77 ]; then

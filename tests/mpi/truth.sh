@@ -5,8 +5,9 @@ set -u
 build=${top_builddir:-.}
 dir=$(mktemp -d) || exit 99
 trap 'rm -rf "$dir"' EXIT
-OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
-export OMPI_ALLOW_RUN_AS_ROOT OMPI_ALLOW_RUN_AS_ROOT_CONFIRM
+OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1
+export OMPI_ALLOW_RUN_AS_ROOT OMPI_ALLOW_RUN_AS_ROOT_CONFIRM OMPI_MCA_rmaps_base_oversubscribe
+mpirun=${MPIRUN:-mpirun}
 no_leaks=${ASAN_OPTIONS:+$ASAN_OPTIONS:}detect_leaks=0 # as in timertest.sh
 count=0 bad=0
 
@@ -28,7 +29,7 @@ run() # run NP ARGUMENTS...
 {
 	np=$1
 	shift
-	(cd "$dir" && ASAN_OPTIONS=$no_leaks timeout 900 mpirun --oversubscribe -np "$np" "$build/timertest" --truth "$@" \
+	(cd "$dir" && ASAN_OPTIONS=$no_leaks timeout 900 "$mpirun" -np "$np" "$build/timertest" --truth "$@" \
 		>out 2>err </dev/null)
 	status=$?
 }
