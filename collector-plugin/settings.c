@@ -442,10 +442,18 @@ static int has_value(const struct tkm_option *o)
 	return (o->type != TKM_OPTION_TEXT && o->type != TKM_OPTION_NAME) || *(const char *const *)o->value;
 }
 
+/* The list has the last first, and the later of two says what holds: PROCESS, GROUP. */
+static void print_others(FILE *f, const struct vt_setting_other *last)
+{
+	if (last) {
+		print_others(f, last->next);
+		fprintf(f, "# for another part of the collector\n%s %s\n", last->name, last->text);
+	}
+}
+
 void vt_settings_print(const struct vt_settings *s, FILE *f)
 {
 	static const char *const from[] = { "default", "configuration file", "environment", "command line" };
-	const struct vt_setting_other *other;
 	const struct tkm_option_list *l;
 	size_t i, k;
 
@@ -467,9 +475,7 @@ void vt_settings_print(const struct vt_settings *s, FILE *f)
 		print_value(f, o);
 		fputc('\n', f);
 	}
-	for (other = s->others; other; other = other->next) {
-		fprintf(f, "# for another part of the collector\n%s %s\n", other->name, other->text);
-	}
+	print_others(f, s->others);
 }
 
 /* ---- time windows ---- */

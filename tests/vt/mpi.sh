@@ -161,6 +161,14 @@ ok "GROUP, once for all ranks" $?
 run 2 ./plain && grep -q '^INFO NUMPROCS 2$' plain.prot && [ "$(grep -c '^INFO PROCESS ' plain.prot)" -eq 2 ] &&
 	grep -qE '^INFO CLUSTERDEF "[^"]+" 0:[0-9]+ 1:[0-9]+$' plain.prot && grep -q '^INFO BINMODE ' plain.prot
 ok "the protocol names all processes" $?
+printf 'GROUP low 0\nGROUP both low,1\n' >conf
+for config in conf protocol; do
+	VT_CONFIG=$dir/$config run 2 ./plain && one_trace plain 2 && "$build/xstftool" plain.stf 2>>out | sed -n '/^DEFGROUP \(low\|both\) /p' >"groups.$config"
+	cp plain.prot protocol
+done
+cat groups.* >>out
+[ "$(wc -l <groups.conf)" -eq 2 ] && cmp groups.conf groups.protocol >>out
+ok "the protocol as a configuration file: the same once more, groups of groups too" $?
 
 # ---- ends that are none ----
 
