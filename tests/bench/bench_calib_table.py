@@ -92,6 +92,8 @@ class Bench:
             path = os.path.join(d, "truth.json")
             command(["mpirun", "--oversubscribe", "-np", str(np), self.build + "/timertest", "--truth", "--quiet", "--json", path,
                      *args])
+            if not os.path.exists(path):
+                fail("timertest --truth with %d ranks ended without a result" % np)
             with open(path) as f:
                 self.truth[kind].add(json.load(f))
 
