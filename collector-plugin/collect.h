@@ -53,7 +53,8 @@ void vt_collect_end(int merge);
 /* One trace of several raw files (merge.h), with what the options say of it: LOGFILE-*, COMPRESS, STF-*, KEEP-RAW-EVENTS.
  * After the end too. period_s: of the maps' global ticks. Returns 0 or -1. */
 struct vt_merge_input;
-int vt_collect_merge(struct vt_merge_input *in, size_t n, double period_s, struct tkm_err *err);
+struct vt_merge_hosts;
+int vt_collect_merge(struct vt_merge_input *in, size_t n, double period_s, const struct vt_merge_hosts *hosts, struct tkm_err *err);
 
 /* The trace's absolute name; NULL before the start. */
 const char *vt_collect_trace(void);

@@ -167,14 +167,14 @@ static int is_off(const struct vt_collector *c, const char *name)
 	return text && tkm_parse_bool(text, &on) == 0 && !on;
 }
 
-int vt_collect_merge(struct vt_merge_input *in, size_t n, double period_s, struct tkm_err *err)
+int vt_collect_merge(struct vt_merge_input *in, size_t n, double period_s, const struct vt_merge_hosts *hosts, struct tkm_err *err)
 {
 	struct vt_collector *c = &vt_collector;
 	struct vt_merge_options o = { .trace = c->trace, .single = c->single, .force = c->settings.force,
 		.compress = (int)c->settings.compress_trace, .procs_per_file = (uint32_t)c->settings.stf_procs_per_file,
 		.by_node = c->settings.stf_use_hw_structure,
 		.period_s = period_s, .counters_apart = is_off(c, "UNIFY-COUNTERS"), .groups_apart = is_off(c, "UNIFY-GROUPS"),
-		.threads = c->pub.cpus ? 0 : 1, .cpus = c->pub.cpus, .cpus_size = c->pub.cpus_size, .delete_raw = 1, .say = say_missing };
+		.threads = c->pub.cpus ? 0 : 1, .cpus = c->pub.cpus, .cpus_size = c->pub.cpus_size, .delete_raw = 1, .hosts = hosts, .say = say_missing };
 	struct vt_merge_result r;
 	char size[64];
 	int rc;
@@ -202,7 +202,7 @@ static void merge_files(struct vt_collector *c, struct files *f)
 		in[i].path = f->path[i];
 	}
 	if (in) {
-		rc = vt_collect_merge(in, f->n, 0, &e);
+		rc = vt_collect_merge(in, f->n, 0, NULL, &e);
 	}
 	free(in);
 	if (rc < 0) {

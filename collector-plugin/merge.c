@@ -107,8 +107,10 @@ static void open_one(void *ctx, size_t i)
 	struct opening *o = ctx;
 	struct vt_merge_file *f = &o->m->file[i];
 
-	f->raw = vt_raw_open(o->in[i].path, &o->error[i]);
+	f->raw = o->m->o->hosts && o->in[i].host ? vt_raw_open_definitions(o->in[i].path, &o->error[i]) :
+						    vt_raw_open(o->in[i].path, &o->error[i]);
 	if (f->raw) {
+		f->host = o->in[i].host;
 		f->head = vt_raw_file_head(f->raw);
 		f->map = o->in[i].map;
 	}
@@ -273,7 +275,7 @@ static void missing(struct vt_merge *m, const char *fmt, ...)
 
 static void say_losses(struct vt_merge *m, const struct vt_merge_file *f)
 {
-	const struct vt_raw_damage *d = vt_raw_file_damage(f->raw);
+	const struct vt_raw_damage *d = f->host ? &f->damage : vt_raw_file_damage(f->raw);
 	const struct vt_raw_head *h = f->head;
 	const char *path = vt_raw_file_path(f->raw);
 	double at;

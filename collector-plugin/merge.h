@@ -17,6 +17,18 @@ struct vt_merge_input {
 	const struct cal_map *map; /* its local ticks to global ones. NULL: made from what the file knows of its own clock, its
 	                            * rate and readings of the system's clocks beside it: right on one node; between nodes
 	                            * the clocks of day are believed, and the trace says so */
+	uint32_t host;             /* whose own file it is: 0 the caller's; others: see struct vt_merge_hosts */
+};
+
+/* Processes on other hosts, which see the folder of the trace and the raw files of their own hosts, and merge those: each host's
+ * sets of the trace's files, but the first, which has what belongs to groups. The caller reads all definitions. */
+struct vt_merge_hosts {
+	size_t n;              /* with host 0 */
+	/* Gives job[h], an allocated text of size[h] bytes, to host h for vt_merge_for_host(), unless it is NULL, calls own(arg),
+	 * and brings what that made there: result[h], to be freed, NULL where nothing came. Returns 0, or -1 with err. */
+	int (*exchange)(void *ctx, char *const *job, const size_t *size, char **result, size_t *result_size, void (*own)(void *arg),
+			void *arg, struct tkm_err *err);
+	void *ctx;
 };
 
 struct vt_merge_options {
@@ -36,6 +48,7 @@ struct vt_merge_options {
 	const void *cpus;     /* cpu_set_t of cpus_size bytes that these threads may use; NULL: those of the caller */
 	size_t cpus_size;
 	int delete_raw;       /* remove the raw files once the trace is complete */
+	const struct vt_merge_hosts *hosts; /* or NULL. A merge that fails may be tried again without */
 	void (*say)(void *ctx, const char *line); /* one line for the user for each thing that is missing; or NULL */
 	void *ctx;
 };
@@ -56,6 +69,10 @@ struct vt_merge_result {
  * On failure nothing is left of the trace and no raw file is removed. Returns 0 or -1. */
 int vt_merge(const struct vt_merge_input *in, size_t n, const struct vt_merge_options *o, struct vt_merge_result *out,
 	     struct tkm_err *err);
+
+/* On another host: the work of a job text. cpus as in the options. *files is how many raw files it were. Returns the result, which
+ * may say that it failed, for the exchange; NULL: no memory. */
+char *vt_merge_for_host(const char *job, size_t size, const void *cpus, size_t cpus_size, size_t *result_size, size_t *files);
 
 /* The same with the maps of a correction file, NAME.clk: each file takes that of its rank. */
 int vt_merge_corrected(struct vt_merge_input *in, size_t n, const char *clk, const struct vt_merge_options *o,

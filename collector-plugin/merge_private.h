@@ -3,6 +3,7 @@
 #ifndef COLLECTOR_PLUGIN_MERGE_PRIVATE_H
 #define COLLECTOR_PLUGIN_MERGE_PRIVATE_H
 
+#include <stdatomic.h>
 #include <stddef.h>
 
 #include "collector-plugin/merge.h"
@@ -42,6 +43,8 @@ struct vt_merge_file {
 	int went_on;               /* as another program, by exec, in another of the files */
 	uint32_t node;             /* number of its node, from 0 */
 	int64_t start, end;        /* global ticks, the origin taken off */
+	uint32_t host;             /* that merges its records, if its set is not the first */
+	struct vt_raw_damage damage; /* as the one who read them found them */
 };
 
 /* Stamps behind the one before them in their stream: moved up to it, and left because that is beyond their bound. In
@@ -120,8 +123,23 @@ struct vt_merge_part {
 /* merge_data.c: the records of a part in the order of time. Returns 0, or -1 with part->error. */
 int vt_merge_part_data(struct vt_merge_part *part);
 
+/* The sets of the trace's files and who writes them. */
+struct vt_merge_sharing {
+	struct vt_merge *m;
+	uint32_t *set; /* [n], ascending, the first is 0: there stand the records of groups */
+	size_t n;
+	uint32_t *host; /* [n]: who does it */
+	struct vt_merge_part *part;
+	char **text;   /* what each part's writer left for the one that completes the trace */
+	_Atomic int failed;
+};
+
 /* merge_share.c: all records, in as many threads as are allowed and useful. */
 int vt_merge_data(struct vt_merge *m);
+/* Does the i-th set, as a file without a name and a text. */
+void vt_merge_one_part(void *sharing, size_t i);
+/* merge_hosts.c: all sets, those of other hosts there. Returns 0 or -1; what failed is in `failed` and the parts' errors. */
+int vt_merge_by_hosts(struct vt_merge_sharing *s);
 struct stf_writer *vt_merge_writer(const struct vt_merge *m, int part, struct stf_err *e);
 /* Calls fn(ctx, i) for each i below n, in several threads at a time, all signals blocked in those. */
 void vt_merge_each(const struct vt_merge *m, size_t n, void (*fn)(void *ctx, size_t i), void *ctx);

@@ -83,15 +83,6 @@ void vt_merge_each(const struct vt_merge *m, size_t n, void (*fn)(void *ctx, siz
 
 /* ---- parts ---- */
 
-struct sharing {
-	struct vt_merge *m;
-	uint32_t *set; /* [n], ascending, the first is 0: there stand the records of groups */
-	size_t n;
-	struct vt_merge_part *part;
-	char **text;   /* what each part's writer left for the one that completes the trace */
-	_Atomic int failed;
-};
-
 struct stf_writer *vt_merge_writer(const struct vt_merge *m, int part, struct stf_err *e)
 {
 	struct stf_writer_options w = { .resolution = m->period_s, .procs_per_file = m->o->procs_per_file,
@@ -101,9 +92,9 @@ struct stf_writer *vt_merge_writer(const struct vt_merge *m, int part, struct st
 	return stf_writer_create(m->o->trace, &w, e);
 }
 
-static void one_part(void *ctx, size_t i)
+void vt_merge_one_part(void *ctx, size_t i)
 {
-	struct sharing *s = ctx;
+	struct vt_merge_sharing *s = ctx;
 	struct vt_merge_part *p = &s->part[i];
 	int rc = -1;
 
@@ -137,7 +128,7 @@ static int ascending(const void *a, const void *b)
 }
 
 /* Which sets there are; only one where all processes share their files, or one process's threads have some each. */
-static int find_sets(struct sharing *s)
+static int find_sets(struct vt_merge_sharing *s)
 {
 	struct vt_merge *m = s->m;
 	size_t i, k;
@@ -159,7 +150,8 @@ static int find_sets(struct sharing *s)
 	s->n = k + 1;
 	s->part = calloc(s->n, sizeof(*s->part));
 	s->text = calloc(s->n, sizeof(*s->text));
-	return s->part && s->text ? 0 : -1;
+	s->host = calloc(s->n, sizeof(*s->host));
+	return s->part && s->text && s->host ? 0 : -1;
 }
 
 static void add_up(struct vt_merge *m, const struct vt_merge_part *p)
@@ -186,7 +178,7 @@ static int alone(struct vt_merge *m)
 }
 
 /* All parts are in, or none of their files is left. */
-static int take_in(struct sharing *s)
+static int take_in(struct vt_merge_sharing *s)
 {
 	struct vt_merge *m = s->m;
 	int rc = atomic_load(&s->failed) ? -1 : 0, stray = 0;
@@ -215,18 +207,25 @@ static int take_in(struct sharing *s)
 
 int vt_merge_data(struct vt_merge *m)
 {
-	struct sharing s = { .m = m };
+	struct vt_merge_sharing s = { .m = m };
 	int rc = 1;
 	size_t i;
 
-	if (find_sets(&s) == 0 && how_many(m, s.n) > 1) {
-		vt_merge_each(m, s.n, one_part, &s);
+	if (find_sets(&s) == 0 && m->o->hosts && s.n > 1) {
+		if (vt_merge_by_hosts(&s) < 0) {
+			atomic_store(&s.failed, 1);
+		}
+		rc = take_in(&s);
+		rc = rc > 0 ? tkm_fail(m->err, TKM_ERR_DATA, "merge: records of groups that their file does not announce") : rc;
+	} else if (s.host && how_many(m, s.n) > 1) {
+		vt_merge_each(m, s.n, vt_merge_one_part, &s);
 		rc = take_in(&s);
 	}
 	for (i = 0; s.text && i < s.n; i++) {
 		free(s.text[i]);
 	}
 	free(s.set);
+	free(s.host);
 	free(s.part);
 	free(s.text);
 	return rc > 0 ? alone(m) : rc;

@@ -141,7 +141,8 @@ static int gather_files(struct vt_job *j, const char *raw_path, struct tkm_err *
 
 	j->path = calloc((size_t)n, sizeof(*j->path));
 	j->remove = calloc((size_t)n, sizeof(*j->remove));
-	if (!need || !j->path || !j->remove) {
+	j->input_host = calloc((size_t)n, sizeof(*j->input_host));
+	if (!need || !j->path || !j->remove || !j->input_host) {
 		free(need);
 		return tkm_fail(err, TKM_ERR_NOMEM, "out of memory for %d ranks", n);
 	}
@@ -225,19 +226,21 @@ static int write_clk(const struct vt_job *j, const char *trace, struct tkm_err *
 	return tkm_newfile_commit(&n, err);
 }
 
-int vt_job_merge(struct vt_job *j, struct tkm_err *err)
+int vt_job_merge(struct vt_job *j, const struct vt_merge_hosts *hosts, struct tkm_err *err)
 {
 	size_t i, n = j->run.ranks;
 	int rc;
 
+	free(j->in);
 	j->in = calloc(n, sizeof(*j->in));
 	if (!j->in) {
 		return tkm_fail(err, TKM_ERR_NOMEM, "out of memory");
 	}
 	for (i = 0; i < n; i++) {
-		j->in[i] = (struct vt_merge_input){ .path = j->path[i], .map = &j->run.rank[i].map };
+		j->in[i] = (struct vt_merge_input){ .path = j->path[i], .map = &j->run.rank[i].map,
+			.host = hosts ? j->input_host[i] : 0 };
 	}
-	rc = vt_collect_merge(j->in, n, j->run.period_s, err);
+	rc = vt_collect_merge(j->in, n, j->run.period_s, hosts, err);
 	if (rc == 0) {
 		rc = write_clk(j, vt_collect_trace(), err);
 	}

@@ -24,8 +24,7 @@ static int all_well(int rc)
 	return PMPI_Allreduce(&mine, &worst, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD) == MPI_SUCCESS && !worst ? 0 : -1;
 }
 
-/* A barrier that leaves the processors to others. Said once where it takes long: `late`, unless that is NULL. */
-static void wait_for_all(const char *late)
+void vt_job_wait(const char *late)
 {
 	const double patience_s = 20;
 	double begin = PMPI_Wtime();
@@ -77,7 +76,7 @@ void vt_job_begin(int *argc, char ***argv)
 	}
 	job.collect = vt_collect_running();
 	/* all ranks come out of MPI_Init at about the same time; one that does not come here has no libVT, as a rule */
-	wait_for_all("still waiting in MPI_Init for other ranks: do all of them have libVT? Either all ranks are started by vtrun or "
+	vt_job_wait("still waiting in MPI_Init for other ranks: do all of them have libVT? Either all ranks are started by vtrun or "
 		     "linked with -lVT, or none");
 	if (all_well(rc != 0 || !job.collect ? -1 : 0) < 0) {
 		return;
@@ -144,10 +143,16 @@ static void write_trace(void)
 {
 	struct tkm_err err = { .text = "" };
 
-	if (job.rank == job.writer && vt_job_merge(&job, &err) < 0) {
+	int rc = vt_job_merge_together(&job, &err);
+
+	if (job.rank == job.writer && rc > 0) {
+		err.text[0] = '\0';
+		rc = vt_job_merge(&job, NULL, &err);
+	}
+	if (job.rank == job.writer && rc < 0) {
 		say("no trace was written, the raw files are kept", &err);
 	}
-	wait_for_all(NULL);
+	vt_job_wait(NULL);
 }
 
 void vt_job_end(void)
@@ -185,10 +190,10 @@ void vt_job_end(void)
 	} else {
 		rc = -1;
 	}
-	without_link();
 	if (rc == 0) {
 		write_trace();
 	}
+	without_link();
 }
 
 /* Where the samples are, said once, by the lowest rank that has something to say first. */

@@ -28,6 +28,7 @@ struct vt_job {
 	struct cal_run run;
 	struct vt_merge_input *in;
 	char **path, **remove;      /* remove[i]: copies made here, to be deleted in any case */
+	uint32_t *input_host;       /* who merges each rank's file (struct vt_merge_input) */
 };
 
 /* mpi_clock.c. Returns 0 or -1. */
@@ -56,6 +57,13 @@ VT_HIDDEN int vt_job_gather(struct vt_job *j, const char *raw_path, struct tkm_e
 /* mpi_config.c: the CPUs that the ranks of the writer's host had, for the merge; by all ranks together. */
 VT_HIDDEN void vt_job_cpus(struct vt_job *j);
 /* mpi_gather.c: the trace, on the writer. */
-VT_HIDDEN int vt_job_merge(struct vt_job *j, struct tkm_err *err);
+struct vt_merge_hosts;
+VT_HIDDEN int vt_job_merge(struct vt_job *j, const struct vt_merge_hosts *hosts, struct tkm_err *err);
+/* mpi_hosts.c: by all ranks together, each host its own files where they share the folder. Returns 0; 1 on the writer: it has to
+ * do that alone; or -1. */
+VT_HIDDEN int vt_job_merge_together(struct vt_job *j, struct tkm_err *err);
+
+/* mpi_job.c: a barrier that leaves the processors to others. Said once where it takes long: `late`, unless that is NULL. */
+VT_HIDDEN void vt_job_wait(const char *late);
 
 #endif

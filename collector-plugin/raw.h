@@ -308,6 +308,10 @@ struct vt_raw_damage {
 };
 
 struct vt_raw_file *vt_raw_open(const char *path, struct tkm_err *err);
+/* The same without looking at the sums of the data, which takes as long as reading all of it: for definitions. */
+struct vt_raw_file *vt_raw_open_definitions(const char *path, struct tkm_err *err);
+/* Looks at them after all. Returns 0 or -1. */
+int vt_raw_check_data(struct vt_raw_file *f, struct tkm_err *err);
 void vt_raw_file_close(struct vt_raw_file *f);
 const struct vt_raw_head *vt_raw_file_head(const struct vt_raw_file *f);
 const struct vt_raw_damage *vt_raw_file_damage(const struct vt_raw_file *f);

@@ -67,7 +67,7 @@ static struct stf_reader *merged(int n, const struct cal_map *map, double period
 	int i;
 
 	for (i = 0; i < n; i++) {
-		in[i] = (struct vt_merge_input){ path[i], map ? &map[i] : NULL };
+		in[i] = (struct vt_merge_input){ .path = path[i], .map = map ? &map[i] : NULL };
 	}
 	CHECK(vt_merge(in, (size_t)n, &o, res, &e) == 0, "%s", e.text);
 	r = stf_reader_open(trace, 0, &se);
@@ -322,7 +322,7 @@ static void wrong_inputs(void)
 {
 	static const struct made f = { 0, -1, "clock_monotonic", "a", 1e9, 1000, 1 };
 	struct vt_merge_options o = { .trace = trace, .delete_raw = 1 };
-	struct vt_merge_input in = { path[3], NULL };
+	struct vt_merge_input in = { .path = path[3] };
 	struct tkm_err e = { TKM_OK, "" };
 	struct vt_raw *raw;
 	int fd;
@@ -395,9 +395,13 @@ static void four_ranks(int stray)
 	}
 }
 
+static const struct vt_merge_hosts *hosts;
+static const struct cal_map *given;
+
 static int merge_to(const char *sub, uint32_t per_file, int single, int threads, struct vt_merge_result *res)
 {
-	struct vt_merge_input in[FILES] = { { NULL, NULL } };
+	static const uint32_t host[FILES] = { 0, 1, 1, 2 };
+	struct vt_merge_input in[FILES];
 	struct tkm_err e = { TKM_OK, "" };
 	struct vt_merge_options o = { .procs_per_file = per_file, .threads = threads, .single = single, .cpus_size = sizeof(cpu_set_t) };
 	char name[200];
@@ -415,8 +419,9 @@ static int merge_to(const char *sub, uint32_t per_file, int single, int threads,
 	snprintf(name, sizeof(name), "%s/%s/t.%sstf", dir, sub, single ? "single." : "");
 	o.trace = name;
 	for (i = 0; i < FILES; i++) {
-		in[i].path = path[i];
+		in[i] = (struct vt_merge_input){ .path = path[i], .map = given, .host = hosts ? host[i] : 0 };
 	}
+	o.hosts = hosts;
 	rc = vt_merge(in, FILES, &o, res, &e);
 	CHECK(rc == 0 || e.text[0], "no reason");
 	return rc;
@@ -449,6 +454,98 @@ static void bytes_of_threads(void)
 		CHECK_INT(one.samples, 8 * 3000);
 		shell("rm -rf %s/one %s/many", dir, dir);
 	}
+}
+
+/* What the hosts do, one after the other; the last of them is broken in some way. */
+enum broken { NOT, SILENT, CUT, MAD };
+static int jobs;
+
+static int in_turn(void *ctx, char *const *job, const size_t *size, char **result, size_t *result_size, void (*own)(void *arg), void *arg,
+		   struct tkm_err *err)
+{
+	enum broken how = *(enum broken *)ctx;
+	size_t h, files;
+
+	(void)err;
+	own(arg);
+	for (h = 1; h < 3; h++) {
+		if (!job[h]) {
+			continue;
+		}
+		jobs++;
+		if (h == 2 && how == SILENT) {
+			continue;
+		}
+		result[h] = vt_merge_for_host(job[h], h == 2 && how == CUT ? size[h] / 2 : size[h], NULL, 0, &result_size[h], &files);
+		CHECK(result[h] != NULL, "no result");
+		if (h == 2 && how == MAD) {
+			result_size[h] /= 2;
+		}
+	}
+	return 0;
+}
+
+/* A byte of the data of rank 3, which is host 2's. */
+static void damage(void)
+{
+	int fd = open(path[3], O_RDWR);
+	char c;
+
+	CHECK(pread(fd, &c, 1, 100000) == 1, "read");
+	c ^= 1;
+	CHECK(pwrite(fd, &c, 1, 100000) == 1, "write");
+	close(fd);
+}
+
+static void bytes_of_hosts(void)
+{
+	static const struct {
+		uint32_t per_file;
+		int jobs, map, damaged;
+	} way[] = { { 1, 2, 0, 0 }, { 2, 0, 0, 0 }, { 1, 2, 1, 0 }, { 1, 2, 1, 1 } };
+	struct vt_merge_result one, many;
+	enum broken how = NOT;
+	struct vt_merge_hosts three = { 3, in_turn, &how };
+	struct cal_map map = { .period_s = 1e-9 };
+	struct tkm_err e;
+	size_t i;
+
+	CHECK_INT(cal_map_line(&map, ltick(1000), gtick(5000), 1.0001, &e), 0);
+	for (i = 0; i < sizeof(way) / sizeof(way[0]); i++) {
+		four_ranks(0);
+		if (way[i].damaged) {
+			damage();
+		}
+		given = way[i].map ? &map : NULL;
+		hosts = NULL;
+		CHECK(merge_to("one", way[i].per_file, 0, 1, &one) == 0, "way %zu", i);
+		hosts = &three;
+		jobs = 0;
+		CHECK(merge_to("many", way[i].per_file, 0, 2, &many) == 0, "way %zu", i);
+		CHECK_INT(jobs, way[i].jobs);
+		CHECK(shell("diff -r %s/one %s/many >&2", dir, dir) == 0, "way %zu: other bytes", i);
+		CHECK(memcmp(&one, &many, sizeof(one)) == 0, "way %zu: %llu samples, %llu; %llu blocks damaged, %llu", i, (unsigned long long)one.samples,
+		      (unsigned long long)many.samples, (unsigned long long)one.damaged, (unsigned long long)many.damaged);
+		CHECK((one.damaged > 0) == way[i].damaged, "%llu blocks damaged", (unsigned long long)one.damaged);
+		shell("rm -rf %s/one %s/many", dir, dir);
+	}
+	/* a host that fails, whichever way: an error, and nothing is left; then alone */
+	for (how = SILENT; how <= MAD; how++) {
+		four_ranks(0);
+		CHECK_INT(merge_to("many", 1, 0, 2, &many), -1);
+		if (how != MAD) {
+			CHECK(shell("test -z \"$(ls -A %s/many)\"", dir, NULL) == 0, "%d: files are left", how);
+		}
+		shell("rm -rf %s/many", dir, NULL);
+	}
+	four_ranks(1);
+	how = NOT;
+	CHECK_INT(merge_to("many", 1, 0, 2, &many), -1);
+	CHECK(shell("test -z \"$(ls -A %s/many)\"", dir, NULL) == 0, "stray: files are left");
+	shell("rm -rf %s/many", dir, NULL);
+	hosts = NULL;
+	given = NULL;
+	cal_map_free(&map);
 }
 
 /* The disk is full in the midst of it: an error, and nothing is left. */
@@ -490,6 +587,7 @@ int main(int argc, char **argv)
 	RUN(streams_and_ends);
 	RUN(wrong_inputs);
 	RUN(bytes_of_threads);
+	RUN(bytes_of_hosts);
 	RUN(threads_that_fail);
 	snprintf(command, sizeof(command), "rm -rf %s", dir);
 	return check_end() | (system(command) != 0);

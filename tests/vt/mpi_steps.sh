@@ -8,10 +8,19 @@ if [ ! -e "$lib/libVT.so" ] || [ "${MPIRUN:-no}" = no ]; then
 	exit 0
 fi
 mpi_compile "$MPICC" mpi_truth.c truth -lVT
-# {rank} is 0 on rank 0, whose clock nobody sets
-for step in '-{rank}s' '{rank}s' '-{rank}000s' '{rank}00ms'; do
-	VT_TIMER="sim:base=CPU,drift={rank}0ppm,tick=3ns,step=$step@1500ms" run 2 ./truth 25 sync && one_trace truth 2 &&
-		"$build/tests/vt/truth" truth.stf truth.clk step >>out 2>&1 && grep -q '^step ' truth.clk
+# {rank} is 0 on rank 0, whose clock nobody sets. On a machine so busy that the step is over when MPI has begun, later.
+across() # across STEP
+{
+	for tenths in 15 30 60 120; do
+		VT_TIMER="sim:base=CPU,drift={rank}0ppm,tick=3ns,step=$1@${tenths}00ms" run 2 ./truth $((tenths + 15)) timed && one_trace truth 2 || return 1
+		"$build/tests/vt/truth" truth.stf truth.clk step >>out 2>&1
+		rc=$?
+		[ $rc -eq 2 ] || break
+	done
+	return $rc
+}
+for step in '-{rank}s' '{rank}s' '-{rank}000s'; do
+	across "$step" && grep -q '^step ' truth.clk
 	ok "stamps ahead of a step of $(echo "$step" | sed 's/{rank}/1/') and behind it are inside their bound of the truth" $?
 	sed -n 's/^step .* found/# &/p' out
 done

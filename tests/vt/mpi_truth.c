@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Records what all hosts of one machine share however their monotonic clocks differ: CLOCK_REALTIME, in nanoseconds, as
  * the value of a counter, next to the stamp that the collector takes. Some seconds' tenths long: argv[1]. argv[2] "multiple":
- * as one that may call MPI from several threads; "sync": with VT_timesync() in between. */
+ * as one that may call MPI from several threads; "sync": with VT_timesync() in between; "timed": so long by the clock from the
+ * program's begin on, however slow it is, with VT_timesync() each fifth of a second; "much": 300000 more, fast. */
 #include <VT.h>
 #include <mpi.h>
 #include <stdint.h>
@@ -10,9 +11,50 @@
 #include <time.h>
 #include <unistd.h>
 
+static double seconds(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (double)ts.tv_sec + 1e-9 * (double)ts.tv_nsec;
+}
+
+static void record(int h, int naps)
+{
+	struct timespec ts;
+	int64_t ns;
+
+	clock_gettime(CLOCK_REALTIME, &ts);
+	ns = (int64_t)ts.tv_sec * 1000000000 + ts.tv_nsec;
+	VT_countval(1, &h, &ns);
+	if (naps) {
+		usleep(1000);
+	}
+}
+
+/* Rank 0 says when it is time for what. */
+static void timed(int h, double end)
+{
+	double next = seconds();
+	int i, what = 1;
+
+	while (what != 2) {
+		for (i = 0; i < 10; i++) {
+			record(h, 1);
+		}
+		what = seconds() > end ? 2 : seconds() > next;
+		MPI_Bcast(&what, 1, MPI_INT, 0, MPI_COMM_WORLD);
+		if (what == 1) {
+			VT_timesync();
+			next = seconds() + 0.2;
+		}
+	}
+}
+
 int main(int argc, char **argv)
 {
 	int cls, h, i, tenths, level, sync = argc > 2 && strstr(argv[2], "sync");
+	double begin = seconds();
 
 	if (argc > 2 && strstr(argv[2], "multiple")) {
 		MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &level);
@@ -22,14 +64,15 @@ int main(int argc, char **argv)
 	tenths = argc > 1 ? atoi(argv[1]) : 5;
 	VT_classdef("Truth", &cls);
 	VT_countdef("realtime", cls, VT_COUNT_INTEGER64 | VT_COUNT_VALID_POINT, VT_ME, NULL, "ns", &h);
+	if (argc > 2 && strstr(argv[2], "timed")) {
+		timed(h, begin + 0.1 * tenths);
+		tenths = 0;
+	}
+	for (i = 0; argc > 2 && strstr(argv[2], "much") && i < 300000; i++) {
+		record(h, 0);
+	}
 	for (i = 0; i < tenths * 100; i++) {
-		struct timespec ts;
-		int64_t ns;
-
-		clock_gettime(CLOCK_REALTIME, &ts);
-		ns = (int64_t)ts.tv_sec * 1000000000 + ts.tv_nsec;
-		VT_countval(1, &h, &ns);
-		usleep(1000);
+		record(h, 1);
 		if (sync && i % 200 == 199) {
 			VT_timesync();
 		}

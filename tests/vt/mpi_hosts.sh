@@ -1,0 +1,111 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# Several hosts (tests/mpi/netns.sh, which share their files): each writes its own ranks' files of the trace, and the trace is that
+# of one host; where they do not share the folder one host writes it; and when a host is killed the raw files make it. TAP.
+# shellcheck source=mpi_lib.sh source-path=SCRIPTDIR
+. "${top_srcdir:-.}/tests/vt/mpi_lib.sh"
+if [ ! -e "$lib/libVT.so" ] || [ "${MPIRUN:-no}" = no ]; then
+	echo "1..0 # SKIP this build has no MPI, or there is no mpirun"
+	exit 0
+fi
+why=$(sh "$src/tests/mpi/netns.sh" -- true 2>&1)
+if [ $? -eq 77 ]; then
+	echo "1..0 # SKIP $why"
+	exit 0
+fi
+mpi_compile "$MPICC" mpi_truth.c truth -lVT
+VT_TIMER=clock_monotonic VT_VERBOSE=2
+export VT_TIMER VT_VERBOSE
+
+# Waits until all raw files are there, and gives them second names, which outlive the job.
+cat >keep <<'END'
+tries=0
+until [ "$(ls VT-flush-truth_*.dat 2>/dev/null | wc -l)" -eq "$1" ] || [ $tries -ge 1000 ]; do
+	tries=$((tries + 1))
+	sleep 0.05
+done
+for f in VT-flush-truth_*.dat; do
+	ln "$f" "kept/$f"
+done
+END
+
+job() # job HOSTS RANKS COMMAND...: ranks round the hosts
+{
+	hosts=$1 ranks=$2
+	shift 2
+	clean
+	rm -rf kept
+	mkdir kept
+	[ -n "${VT_FLUSH_PREFIX:-}" ] || [ -e here ] || sh keep "$ranks" &
+	timeout 300 sh "$src/tests/mpi/netns.sh" -n "$hosts" -o 1000 -- "$MPIRUN" -np "$ranks" --map-by node -x VT_TIMER -x VT_VERBOSE -x VT_LOGFILE_RANK \
+		-x VT_STF_PROCS_PER_FILE -x VT_FLUSH_PREFIX -x VT_COMPRESS_TRACE -x ASAN_OPTIONS "$@" >out 2>&1
+	rc=$?
+	wait $!
+	return $rc
+}
+
+# The trace is, record for record, what one process makes of the same raw files.
+as_one()
+{
+	mkdir one && "$build/stftool" kept/VT-flush-truth_*.dat --merge one/truth.stf --clock truth.clk ${VT_STF_PROCS_PER_FILE:+--stf-procs-per-file "$VT_STF_PROCS_PER_FILE"} >>out 2>&1 &&
+		"$build/xstftool" truth.stf >have 2>>out
+	"$build/xstftool" one/truth.stf >want 2>>out
+	rm -rf one
+	[ -s want ] && diff want have >>out
+}
+
+by_hosts() { grep -c 'INFO: merged .* raw files of this host' out; }
+
+job 2 4 "$build/vtrun" -- ./truth 3 && one_trace truth 4 && [ "$(by_hosts)" -eq 1 ] && grep -q '^\[1\] .*merged 2 raw files' out &&
+	"$build/tests/vt/truth" truth.stf truth.clk >>out 2>&1 && as_one
+ok "two hosts write their own ranks' files, and the trace is that of one process" $?
+VT_STF_PROCS_PER_FILE=1 VT_LOGFILE_RANK=2 job 3 6 "$build/vtrun" -- ./truth 2 && one_trace truth 6 && [ "$(by_hosts)" -eq 2 ] &&
+	[ -s truth.stf.c.5 ] && VT_STF_PROCS_PER_FILE=1 && as_one
+ok "three hosts, a file for each rank, and another rank that writes" $?
+unset VT_STF_PROCS_PER_FILE
+
+# each rank alone sees its raw files
+mkdir private
+VT_FLUSH_PREFIX=$dir/private
+export VT_FLUSH_PREFIX
+# shellcheck disable=SC2016
+job 2 3 unshare --mount sh -c 'mount -t tmpfs tmpfs "$0/private" && exec "$1/vtrun" -- ./truth 2' "$dir" "$build" && one_trace truth 3 && [ "$(by_hosts)" -eq 0 ]
+ok "raw files that the writer cannot see: one host writes" $?
+unset VT_FLUSH_PREFIX
+# a folder of the same name on each host; rank 0 brings its trace out
+mkdir here
+# shellcheck disable=SC2016
+job 2 3 unshare --mount sh -c 'mount -t tmpfs tmpfs "$0/here" && cd here && "$1/vtrun" -- ../truth 2 && if [ -e truth.stf ]; then cp truth.* ..; fi' "$dir" "$build" &&
+	one_trace truth 3 && [ "$(by_hosts)" -eq 0 ]
+ok "folders of the same name that are not one: one host writes" $?
+
+rmdir here
+
+# The rank that merges on the second host is gone at some moment of it: what there is makes the trace.
+# The trace is packed so hard that this takes a while.
+cat >doomed <<'END'
+if [ "${OMPI_COMM_WORLD_RANK:-$PMI_RANK}" = 1 ]; then
+	me=$$
+	(
+		until ls truth.stf.c.1*.tmp-* >/dev/null 2>&1 || ! kill -0 $me; do
+			sleep 0.01
+		done
+		sleep "$1"
+		kill -9 $me
+	) 2>/dev/null &
+fi
+exec "$2" -- ./truth 3 much
+END
+for moment in 0 0.2; do
+	VT_COMPRESS_TRACE=19 job 2 4 sh doomed $moment "$build/vtrun"
+	if ls VT-flush-*.dat >/dev/null 2>&1; then
+		# shellcheck disable=SC2046
+		timeout 300 "$build/stftool" $(ls VT-flush-*.dat) --merge saved.stf >>out 2>&1 && "$build/stftool" saved.stf --verify >>out 2>&1 &&
+			[ "$("$build/xstftool" saved.stf 2>>out | sed -n 's/^NCPUS //p' | wc -w)" -eq 4 ]
+	else
+		one_trace truth 4
+	fi
+	ok "the second host's leader is killed $moment s after the merge began" $?
+	echo "# $(grep -c 'Writing tracefile' out) traces were complete"
+done
+done_testing
