@@ -8,7 +8,7 @@
 #include "base/stats.h"
 
 /* Points of a piece at which it is held against the corridor. */
-enum { LOOKS = 16 };
+enum { LOOKS = 64 };
 
 /* The nodes that the curve goes through, as indices. */
 struct knots {

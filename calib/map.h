@@ -46,7 +46,8 @@ struct cal_step {
 	gtick_t from_global, to_global; /* the same on the corrected axis */
 	double size_s;    /* positive: this clock jumped ahead of the master's */
 	double within_s;  /* and it is certainly within size_s +- within_s, given max_wander */
-	int certain;      /* 0: max_wander would allow it, but not so suddenly (doc/calibration.md) */
+	int certain;      /* 0: max_wander would allow it, but it stands out from the run, and size_s is what its
+	                   * neighbours say (doc/calibration.md) */
 };
 
 struct cal_map {

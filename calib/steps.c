@@ -10,8 +10,19 @@
 
 #include "base/stats.h"
 
-/* The rate swings by max_wander, but not within less than this: what does so is called a step. */
-static const double swing_s = 60;
+/* How a pair came to be a step. */
+enum why {
+	NO_STEP,
+	CERTAIN, /* the clock went back, was torn in a session, or ran faster than max_drift allows */
+	BEYOND,  /* no rate within max_wander of one constant joins it with its neighbours */
+	SUDDEN,  /* max_wander allows it, but nothing else of the run comes near */
+};
+
+/* Of a pair that is SUDDEN: the others must be three more than two for each such, and their number times its size
+ * over the largest of theirs, at least the product; that is no less than the ratio. From swings by as much as
+ * max_wander, seen by too few sessions to be followed: doc/calibration.md, "Steps". */
+enum { WITNESSES = 2, MORE_WITNESSES = 3 };
+static const double least_product = 60, least_ratio = 4;
 
 /* Two neighbouring nodes. Rates in global per local tick, less the base. */
 struct pair {
@@ -20,7 +31,7 @@ struct pair {
 	double rise;           /* of the measured points, less base x length, global ticks */
 	double least, most;    /* that rise for certain */
 	double at;             /* middle, local ticks after the first node */
-	int step, sudden;      /* sudden: a step because of its neighbours */
+	enum why step;
 };
 
 struct finder {
@@ -28,7 +39,9 @@ struct finder {
 	size_t n;
 	struct pair *pair;
 	double base, nominal;
-	double bend;           /* by how much the rate can curve, per local tick squared */
+	double bend;           /* by how much the rate can curve, per local tick squared; INFINITY: within +-wander */
+	double scale;          /* of what most of the run shows of that */
+	double wander;         /* max_wander as a rate, or what the run shows */
 	double *work;          /* a number for each pair */
 	double low, high;      /* the rate that the run had all along, +- max_wander, less the base */
 };
@@ -61,7 +74,9 @@ static void make_pairs(struct finder *f)
 		*p = (struct pair){ .a = i - 1, .b = i, .length = (double)ltick_sub(b->local, a->local) };
 		p->at = (double)ltick_sub(a->local, m->node[0].local) + 0.5 * p->length;
 		/* a clock that went back or stood, or a session that it tore in two */
-		p->step = !(p->length > 0) || gtick_sub(b->global, a->global) <= 0 || (a->session && a->session == b->session);
+		if (!(p->length > 0) || gtick_sub(b->global, a->global) <= 0 || (a->session && a->session == b->session)) {
+			p->step = CERTAIN;
+		}
 	}
 }
 
@@ -105,7 +120,9 @@ static void mark_beyond_drift(struct finder *f)
 		struct pair *p = &f->pair[k];
 		double limit = 2 * f->m->max_drift * f->base * p->length;
 
-		p->step = p->step || p->least > limit || p->most < -limit;
+		if (p->least > limit || p->most < -limit) {
+			p->step = CERTAIN;
+		}
 	}
 }
 
@@ -188,9 +205,9 @@ static double off_by(const struct finder *f, const struct parts_of *c)
 /* x and y stand on both sides of the pair, or both on one. */
 static struct guess guess(const struct finder *f, const struct pair *p, const struct pair *x, const struct pair *y)
 {
-	double w = f->m->max_wander * f->base, weight = (p->at - y->at) / (x->at - y->at);
+	double w = f->wander, weight = (p->at - y->at) / (x->at - y->at);
 	struct guess g = { .lever = 0.5 * fabs((p->at - x->at) * (p->at - y->at)) * p->length };
-	double bent = f->bend * g.lever;
+	double bent = g.lever > 0 ? f->bend * g.lever : 0;
 	struct parts_of c = { .n = 0 };
 
 	if (bent >= 2 * w * p->length) {
@@ -248,35 +265,38 @@ static double excursion(const struct finder *f, size_t k)
 	return best_guess(f, k, &g) ? fabs(g.size) / g.tolerance : 0;
 }
 
-/* A swing by max_wander in swing_s. */
-static double believed_bend(const struct finder *f)
-{
-	double turn = 2 * M_PI / swing_s * f->base * f->m->period_s; /* per local tick */
-
-	return f->m->max_wander * f->base * turn * turn;
-}
-
-/* A clock that is seen to be quieter than what is believed is taken at its word, several times over. A step spoils
- * its neighbours, in a short run more than half of all pairs, so it is a low quantile that counts. */
+/* What most of the run shows of a rate that curves. A step spoils its neighbours, in a short run more than half of all
+ * pairs, so it is a low quantile that counts, several times over. */
 static void find_bend(struct finder *f)
 {
 	struct guess g;
 	size_t k, n = 0;
 
-	f->bend = believed_bend(f);
+	if (isinf(f->scale)) {
+		f->bend = INFINITY;
+		return;
+	}
 	for (k = 0; k < f->n; k++) {
 		if (!f->pair[k].step && best_guess(f, k, &g) && g.lever > 0) {
 			f->work[n++] = fabs(g.size) / g.lever;
 		}
 	}
-	if (n >= 5) {
-		tkm_sort(f->work, n);
-		f->bend = fmin(f->bend, 4 * tkm_quantile(f->work, n, 0.3));
+	tkm_sort(f->work, n);
+	f->bend = n ? f->scale * tkm_quantile(f->work, n, 0.3) : 0;
+}
+
+static size_t count(const struct finder *f, enum why why)
+{
+	size_t k, n = 0;
+
+	for (k = 0; k < f->n; k++) {
+		n += f->pair[k].step == why;
 	}
+	return n;
 }
 
 /* The largest first, because a step spoils the expectation of its neighbours. Returns how many are new. */
-static size_t mark_sudden(struct finder *f)
+static size_t mark_largest(struct finder *f, enum why why)
 {
 	size_t k, worst, found = 0;
 	double most, one;
@@ -293,61 +313,42 @@ static size_t mark_sudden(struct finder *f)
 			}
 		}
 		if (worst < f->n) {
-			f->pair[worst].step = f->pair[worst].sudden = 1;
+			f->pair[worst].step = why;
 			found++;
 		}
-	} while (worst < f->n);
+	} while (worst < f->n && 2 * found <= f->n); /* more are no steps whatever they are */
 	return found;
 }
 
 /* What was marked because of a neighbour that then turned out to be the step. Returns how many. */
-static size_t unmark(struct finder *f)
+static size_t unmark(struct finder *f, enum why why)
 {
 	size_t k, n = 0;
 
 	for (k = 0; k < f->n; k++) {
-		if (f->pair[k].sudden && excursion(f, k) <= 1) {
-			f->pair[k].step = f->pair[k].sudden = 0;
+		if (f->pair[k].step == why && excursion(f, k) <= 1) {
+			f->pair[k].step = NO_STEP;
 			n++;
 		}
 	}
 	return n;
 }
 
-/* The most that the rate is seen to curve where no step is marked, three times over. Half of the noise is taken off:
- * pairs that are short see nothing else. */
-static void find_bend_of_rest(struct finder *f)
+static void unmark_all(struct finder *f, enum why why)
 {
-	struct guess g[6];
-	double most = 0;
 	size_t k;
-	int n, i;
 
 	for (k = 0; k < f->n; k++) {
-		n = f->pair[k].step ? 0 : guesses(f, k, g);
-		for (i = 0; i < n; i++) {
-			most = g[i].lever > 0 ? fmax(most, (fabs(g[i].size) - 0.5 * g[i].noise) / g[i].lever) : most;
-		}
+		f->pair[k].step = f->pair[k].step == why ? NO_STEP : f->pair[k].step;
 	}
-	f->bend = fmin(believed_bend(f), 3 * most);
 }
 
-/* A low quantile says little of a clock that swings: some of its pairs stand where the rate goes straight, and then those
- * where it turns look sudden. So what was marked stays so only if nothing else of the run curves nearly as much. */
-static void confirm(struct finder *f)
-{
-	do {
-		find_bend_of_rest(f);
-	} while (unmark(f) > 0);
-}
-
-static void find_sudden(struct finder *f)
+static void mark(struct finder *f, enum why why)
 {
 	int round = 0;
 
-	while (mark_sudden(f) > 0 && unmark(f) > 0 && round++ < 5) {
+	while (mark_largest(f, why) > 0 && unmark(f, why) > 0 && round++ < 5) {
 	}
-	confirm(f);
 }
 
 /* The rate that all pairs without a step allow, and longer base lines of them. */
@@ -377,6 +378,87 @@ static void rate_of_all(struct finder *f, double *low, double *high)
 		most = (double)gtick_sub(f->m->node[f->pair[i - 1].b].high, f->m->node[p->a].low) - f->base * length;
 		*low = fmax(*low, least / length);
 		*high = fmin(*high, most / length);
+	}
+}
+
+/* However fast it swings, the rate stays within max_wander of a constant. A run of which all else strays farther is
+ * taken at its word, three times over; and if a third of the pairs do not fit, it is the assumption that does not (of three,
+ * the two that agree may both hold a step of one size). */
+static void mark_beyond_wander(struct finder *f)
+{
+	double low, high;
+
+	f->scale = INFINITY;
+	mark(f, BEYOND);
+	f->bend = INFINITY;
+	do {
+		rate_of_all(f, &low, &high);
+		f->wander = f->m->max_wander * f->base;
+		f->wander = 0.5 * (low - high) > f->wander ? 1.5 * (low - high) : f->wander;
+	} while (unmark(f, BEYOND) > 0);
+	f->wander = f->m->max_wander * f->base;
+	if (3 * count(f, BEYOND) >= f->n) {
+		unmark_all(f, BEYOND);
+	}
+}
+
+/* The most that the rate is seen to curve where no step is marked, three times over. Half of the noise is taken off:
+ * pairs that are short see nothing else. */
+static void find_bend_of_rest(struct finder *f)
+{
+	struct guess g[6];
+	double most = 0;
+	size_t k;
+	int n, i;
+
+	for (k = 0; k < f->n; k++) {
+		n = f->pair[k].step ? 0 : guesses(f, k, g);
+		for (i = 0; i < n; i++) {
+			most = g[i].lever > 0 ? fmax(most, (fabs(g[i].size) - 0.5 * g[i].noise) / g[i].lever) : most;
+		}
+	}
+	f->bend = 3 * most;
+}
+
+/* A low quantile says little of a clock that swings: some of its pairs stand where the rate goes straight, and then those
+ * where it turns look sudden. So what was marked stays so only if nothing else of the run curves nearly as much. */
+static void confirm(struct finder *f)
+{
+	do {
+		find_bend_of_rest(f);
+	} while (unmark(f, SUDDEN) > 0);
+}
+
+/* Of a swing that is quicker than the sessions follow, each pair shows what it likes, and a few of them agree by
+ * chance. Are there too many others for that, and do the marked ones stand out from them all? */
+static int stand_out(const struct finder *f)
+{
+	double least = INFINITY, most = 0;
+	size_t k, sudden = 0, others = 0;
+	struct guess g;
+
+	for (k = 0; k < f->n; k++) {
+		if (f->pair[k].step == SUDDEN && best_guess(f, k, &g)) {
+			least = fmin(least, fabs(g.size));
+			sudden++;
+		} else if (!f->pair[k].step && best_guess(f, k, &g)) {
+			most = fmax(most, fabs(g.size));
+			others++;
+		}
+	}
+	return others >= WITNESSES * sudden + MORE_WITNESSES && least >= fmax(least_product / (double)others, least_ratio) * most;
+}
+
+/* What max_wander allows, but not so suddenly: those that stand out, at whatever scale of the run's own curving. */
+static void mark_sudden(struct finder *f)
+{
+	for (f->scale = 4; f->scale < 1e9; f->scale *= 2) {
+		mark(f, SUDDEN);
+		confirm(f);
+		if (count(f, SUDDEN) == 0 || stand_out(f)) {
+			return;
+		}
+		unmark_all(f, SUDDEN);
 	}
 }
 
@@ -411,10 +493,25 @@ static void rate_of_most(struct finder *f, double *low, double *high)
 	*high = f->work[hidden];
 }
 
+/* Wander had to be raised: if it was true after all and steps are in the way, any one pair may be the one without. */
+static void rate_of_any(struct finder *f, double w)
+{
+	size_t k;
+
+	for (k = 0; k < f->n; k++) {
+		const struct pair *p = &f->pair[k];
+
+		if (!p->step) {
+			f->low = fmin(f->low, p->least / p->length - w);
+			f->high = fmax(f->high, p->most / p->length + w);
+		}
+	}
+}
+
 /* The rate that the run had all along, +- wander; wander grows if there is none. */
 static void find_rate(struct finder *f)
 {
-	double w = f->m->max_wander * f->base, low, high;
+	double assumed = f->m->max_wander * f->base, w = assumed, low, high;
 
 	rate_of_all(f, &low, &high);
 	if (low - high > 2 * w) {
@@ -427,6 +524,9 @@ static void find_rate(struct finder *f)
 	}
 	f->low = low - w;
 	f->high = high + w;
+	if (w > assumed) {
+		rate_of_any(f, assumed);
+	}
 	if (f->base == f->nominal) {
 		double limit = 2 * f->m->max_drift * f->base;
 
@@ -439,15 +539,23 @@ static void find_rate(struct finder *f)
 	f->m->rate_high = isfinite(f->high) ? f->base + f->high + w : 0;
 }
 
-static void describe(const struct finder *f, const struct pair *p, struct cal_step *s)
+/* Its size, for certain by the intervals and the rate; where that leaves room, what the neighbours' rates say is likelier
+ * than the middle. */
+static void describe(const struct finder *f, size_t k, struct cal_step *s)
 {
 	const struct cal_map *m = f->m;
+	const struct pair *p = &f->pair[k];
 	const struct cal_node *a = &m->node[p->a], *b = &m->node[p->b];
 	double r0 = (m->rate_low - f->base) * p->length, r1 = (m->rate_high - f->base) * p->length;
-	double least = p->least - fmax(r0, r1), most = p->most - fmin(r0, r1);
+	double least = p->least - fmax(r0, r1), most = p->most - fmin(r0, r1), size = 0.5 * (least + most);
+	int certain = least > 0 || most < 0 || !(p->length > 0);
+	struct guess g;
 
-	*s = (struct cal_step){ a->local, b->local, a->global, b->global, -0.5 * (least + most) * m->period_s,
-		0.5 * (most - least) * m->period_s, least > 0 || most < 0 || !(p->length > 0) };
+	if (!certain && best_guess(f, k, &g)) {
+		size = fmin(fmax(g.size, least), most);
+	}
+	*s = (struct cal_step){ a->local, b->local, a->global, b->global, -size * m->period_s,
+		fmax(most - size, size - least) * m->period_s, certain };
 }
 
 /* Parts and steps out of the marked pairs. */
@@ -457,7 +565,7 @@ static int cut(struct finder *f, struct tkm_err *err)
 	size_t k, steps = 0;
 
 	for (k = 0; k < f->n; k++) {
-		steps += (size_t)f->pair[k].step;
+		steps += f->pair[k].step != NO_STEP;
 	}
 	free(m->part);
 	free(m->step);
@@ -473,7 +581,7 @@ static int cut(struct finder *f, struct tkm_err *err)
 		const struct pair *p = &f->pair[k];
 
 		if (p->step) {
-			describe(f, p, &m->step[m->steps++]);
+			describe(f, k, &m->step[m->steps++]);
 			m->node[p->a].used = m->node[p->b].used = 1;
 			m->part[m->parts - 1].nodes = p->b - m->part[m->parts - 1].node;
 			m->part[m->parts++].node = p->b;
@@ -496,7 +604,9 @@ int cal_map_split(struct cal_map *m, double nominal, struct tkm_err *err)
 	make_pairs(&f);
 	choose_base(&f);
 	mark_beyond_drift(&f);
-	find_sudden(&f);
+	f.wander = m->max_wander * f.base;
+	mark_beyond_wander(&f);
+	mark_sudden(&f);
 	find_rate(&f);
 	rc = cut(&f, err);
 out:

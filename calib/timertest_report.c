@@ -307,10 +307,11 @@ static void print_steps(FILE *f, int rank, const struct cal_rank *c, const struc
 	for (k = 0; k < c->map.steps; k++) {
 		const struct cal_step *s = &c->map.step[k];
 
-		fprintf(f, "clock of rank %d stepped against that of rank %d by %s +- %s between %.3f s and %.3f s%s: the map is split there\n",
-			rank, run->master, tkm_print_time(a, sizeof(a), s->size_s, 3), tkm_print_time(b, sizeof(b), s->within_s, 3),
-			(double)s->from_global.v * run->period_s, (double)s->to_global.v * run->period_s,
-			s->certain ? "" : " (or its rate jumped: too sudden to be wander)");
+		fprintf(f, "clock of rank %d stepped against that of rank %d by %s%s%s between %.3f s and %.3f s%s: the map is split there\n",
+			rank, run->master, tkm_print_time(a, sizeof(a), s->size_s, 3), s->certain ? " +- " : ", for certain to ",
+			tkm_print_time(b, sizeof(b), s->within_s, 3), (double)s->from_global.v * run->period_s,
+			(double)s->to_global.v * run->period_s,
+			s->certain ? "" : " (or its rate jumped for a while: it stands out from all the rest of the run)");
 	}
 	if (c->map.max_wander > run->max_wander) {
 		fprintf(f, "clock of rank %d wandered by %.3g ppm against that of rank %d, assumed were %g ppm: its bound is wider\n",

@@ -388,8 +388,8 @@ static void a_cubic_keeps_to_the_corridor(void)
 				up = fmin(up, (double)gtick_sub(m.node[k].high, g) + x * (x > 0 ? m.rate_high : m.rate_low));
 				down = fmax(down, (double)gtick_sub(m.node[k].low, g) + x * (x > 0 ? m.rate_low : m.rate_high));
 			}
-			/* it is looked at in 16 places of a piece */
-			CHECK(down <= 0.02 * (up - down) && up >= -0.02 * (up - down), "the curve leaves the corridor: %g to %g", down, up);
+			/* it is looked at in 64 places of a piece */
+			CHECK(down <= 0.005 * (up - down) && up >= -0.005 * (up - down), "the curve leaves the corridor: %g to %g", down, up);
 			bent += llabs(gtick_sub(g, cal_map_at(&free_one, l))) > 100;
 		}
 		cal_map_free(&m);

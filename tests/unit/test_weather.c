@@ -14,7 +14,7 @@ enum { MOST = 16, POINTS = 150 };
 
 struct weather {
 	char clocks[220], network[200];
-	double seconds, begin_s;
+	double seconds, begin_s, max_wander;
 	int sessions, stepping;
 	enum cal_sync_method method;
 	enum cal_interpolation how;
@@ -58,7 +58,7 @@ static void draw(struct weather *w, int round)
 	int bad = check_random() % 5 == 0;
 
 	*w = (struct weather){ .seconds = between(1, 40), .sessions = check_uniform() < 0.3 ? 2 : 3 + (int)(check_random() % (MOST - 3)),
-		.begin_s = between(0, 60), .stepping = check_uniform() < 0.5, .method = round % 2 ? CAL_SYNC_PAIRS : CAL_SYNC_ITC,
+		.begin_s = between(0, 60), .max_wander = 1e-6, .stepping = check_uniform() < 0.5, .method = round % 2 ? CAL_SYNC_PAIRS : CAL_SYNC_ITC,
 		.how = (enum cal_interpolation)(check_random() % CAL_INTERPOLATIONS) };
 	snprintf(w->clocks, sizeof(w->clocks), "offset={rank}%.0fms,drift=-{rank}%.2fppm,wobble=%.2fppm/{rank}%.1fs,warm=%.2fppm/%.0fs,tick=%.1f{rank}ns",
 		between(0, 999), between(0, 9), between(0, 0.4), between(5, 94), between(-0.5, 0.5), between(5, 60),
@@ -80,7 +80,7 @@ static void calibrate(struct world *w, const struct weather *we)
 	double hz[2], begin;
 	int k, i;
 
-	w->run = (struct cal_run){ .ranks = 2, .max_drift = 500e-6, .max_wander = 1e-6, .wanted = we->how, .method = we->method };
+	w->run = (struct cal_run){ .ranks = 2, .max_drift = 500e-6, .max_wander = we->max_wander, .wanted = we->how, .method = we->method };
 	w->run.rank = calloc(2, sizeof(*w->run.rank));
 	for (i = 0; i < 2; i++) {
 		const struct tmr_timer *t = cal_link_sim_clock(w->l, i);
@@ -199,9 +199,48 @@ static void the_truth_is_inside_the_bound_in_any_weather(void)
 	CHECK(split > stepping / 2, "only %d of %d steps were found: the weather was not bad", split, stepping);
 }
 
+/* Clocks whose rates swing each 3 to 60 s by no more than --max-wander allows, 1 to 300 ppm, seen by sessions that follow
+ * the swing or do not: their intervals can be joined, so no step may be said, and the bound holds. */
+static void a_swing_within_max_wander_is_no_step(void)
+{
+	int round, runs = 1000 * check_times, said = 0, broken = 0, quick = 0;
+
+	for (round = 0; round < runs; round++) {
+		double wander = 1e-6 * (check_random() % 3 ? pow(300, check_uniform()) : 1), period = 3 * pow(19, check_uniform()), widest = 0;
+		struct weather we = { .sessions = 3 + (int)(check_random() % (MOST - 2)), .begin_s = between(0, 60), .max_wander = wander,
+			.method = round % 2 ? CAL_SYNC_PAIRS : CAL_SYNC_ITC, .how = CAL_CUBIC };
+		struct tkm_err err;
+		struct world w;
+
+		we.seconds = (we.sessions - 1) * 0.5 * pow(20, check_uniform());
+		/* each by half of it at the most, since both do, with periods that differ a little */
+		snprintf(we.clocks, sizeof(we.clocks), "offset={rank}%.0fms,drift=-{rank}%.2fppm,wobble=%.4fppm/%d.{rank}%ds,tick=%.1f{rank}ns",
+			between(0, 999), between(0, 9), 0.5e6 * wander * between(0.1, 1), (int)period, (int)between(0, 10), between(0.5, 20));
+		snprintf(we.network, sizeof(we.network), "delay=%.0fns,jitter=%.0fns,outlier=8ms,outliers=0.001,seed=%d", between(50, 1000),
+			between(0, 100), round);
+		w.l = cal_link_sim(2, we.clocks, we.network, &err);
+		CHECK(w.l != NULL, "%s: %s", we.clocks, err.text);
+		if (!w.l) {
+			continue;
+		}
+		calibrate(&w, &we);
+		broken += look(&w, we.sessions, 0, &widest) > 0;
+		said += w.run.rank[1].map.steps > 0;
+		CHECK(w.run.rank[1].map.steps == 0, "round %d: %zu steps, %d sessions in %.2f s, wander %g: %s over %s", round,
+			w.run.rank[1].map.steps, we.sessions, we.seconds, wander, we.clocks, we.network);
+		quick += we.seconds / (we.sessions - 1) > period / 4;
+		cal_run_free(&w.run);
+		cal_link_close(w.l);
+	}
+	printf("# %d swings, %d too quick for the sessions; %d said to step, %d left their bound\n", runs, quick, said, broken);
+	CHECK_INT(broken, 0);
+	CHECK(quick > runs / 4, "only %d swings are quick", quick);
+}
+
 int main(int argc, char **argv)
 {
 	check_args(argc, argv);
 	RUN(the_truth_is_inside_the_bound_in_any_weather);
+	RUN(a_swing_within_max_wander_is_no_step);
 	return check_end();
 }
