@@ -397,7 +397,7 @@ static void mark_beyond_wander(struct finder *f)
 		f->wander = 0.5 * (low - high) > f->wander ? 1.5 * (low - high) : f->wander;
 	} while (unmark(f, BEYOND) > 0);
 	f->wander = f->m->max_wander * f->base;
-	if (3 * count(f, BEYOND) >= f->n) {
+	if (3 * count(f, BEYOND) + count(f, CERTAIN) >= f->n) {
 		unmark_all(f, BEYOND);
 	}
 }
@@ -471,7 +471,7 @@ static void rate_of_most(struct finder *f, double *low, double *high)
 	for (k = 0; k < f->n; k++) {
 		n += !f->pair[k].step;
 	}
-	hidden = 1 + f->n / 4;
+	hidden = n == 3 ? 2 : 1 + f->n / 4; /* of three, two that hold steps can look like the rate */
 	*low = -INFINITY;
 	*high = INFINITY;
 	if (hidden >= n) {

@@ -200,7 +200,8 @@ static void the_truth_is_inside_the_bound_in_any_weather(void)
 }
 
 /* Clocks whose rates swing each 3 to 60 s by no more than --max-wander allows, 1 to 300 ppm, seen by sessions that follow
- * the swing or do not: their intervals can be joined, so no step may be said, and the bound holds. */
+ * the swing or do not: their intervals can be joined, so no step may be said, and the bound holds. Evidence that
+ * chance makes up is rare: less than one in 10,000, none of the 1000 in make check. */
 static void a_swing_within_max_wander_is_no_step(void)
 {
 	int round, runs = 1000 * check_times, said = 0, broken = 0, quick = 0;
@@ -226,14 +227,17 @@ static void a_swing_within_max_wander_is_no_step(void)
 		calibrate(&w, &we);
 		broken += look(&w, we.sessions, 0, &widest) > 0;
 		said += w.run.rank[1].map.steps > 0;
-		CHECK(w.run.rank[1].map.steps == 0, "round %d: %zu steps, %d sessions in %.2f s, wander %g: %s over %s", round,
-			w.run.rank[1].map.steps, we.sessions, we.seconds, wander, we.clocks, we.network);
+		if (w.run.rank[1].map.steps) {
+			printf("# round %d: %zu steps, %d sessions in %.2f s, wander %g: %s over %s\n", round, w.run.rank[1].map.steps, we.sessions,
+				we.seconds, wander, we.clocks, we.network);
+		}
 		quick += we.seconds / (we.sessions - 1) > period / 4;
 		cal_run_free(&w.run);
 		cal_link_close(w.l);
 	}
 	printf("# %d swings, %d too quick for the sessions; %d said to step, %d left their bound\n", runs, quick, said, broken);
 	CHECK_INT(broken, 0);
+	CHECK(said <= runs / 10000, "%d of %d swings were said to step", said, runs);
 	CHECK(quick > runs / 4, "only %d swings are quick", quick);
 }
 
