@@ -591,6 +591,32 @@ static void sessions_end_by_number_and_by_time(void)
 	cal_link_close(l);
 }
 
+/* Pair by pair: 24 exchanges, then 12 more as long as they are worth it, which on a path without jitter they are not; in the
+ * middle of a job the 24 alone; never more than what was asked for, a first batch excepted. */
+static void a_burst_in_a_job_is_one_batch(void)
+{
+	static const struct {
+		long long most;
+		int brief;
+		size_t exchanges;
+	} cases[] = { { 100, 0, 36 }, { 100, 1, 24 }, { 36, 0, 36 }, { 35, 0, 24 }, { 7, 0, 24 } };
+	static const unsigned char ex[2] = { 0, 1 };
+	size_t i;
+
+	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct cal_sync_options opt = { .max_messages = cases[i].most, .max_duration_s = 60, .method = CAL_SYNC_PAIRS,
+			.brief = cases[i].brief };
+		struct cal_link *l = cal_link_sim(2, "tick=1ns", "delay=300ns", NULL);
+		struct cal_session s[2] = { { 0 } };
+		struct tkm_err err;
+
+		CHECK(cal_sync_session(l, 0, ex, &opt, CAL_MIDDLE, s, &err) == 0, "%s", err.text);
+		CHECK_INT(s[1].n, cases[i].exchanges);
+		cal_session_free(&s[1]);
+		cal_link_close(l);
+	}
+}
+
 static void timer_skip_chooses_the_nodes(void)
 {
 	static const struct {
@@ -736,6 +762,7 @@ int main(int argc, char **argv)
 	RUN(random_runs_are_always_inside_their_bound);
 	RUN(bad_weather_widens_the_bound_and_never_breaks_it);
 	RUN(sessions_end_by_number_and_by_time);
+	RUN(a_burst_in_a_job_is_one_batch);
 	RUN(timer_skip_chooses_the_nodes);
 	RUN(a_clock_that_was_set_does_not_stretch_the_run);
 	RUN(nothing_received_is_an_error_with_the_rank);
