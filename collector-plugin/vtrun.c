@@ -291,6 +291,7 @@ static int find_library(struct vtrun *r)
 	if (library_near(r, vt_own_program(own, sizeof(own))) < 0 && started_as) {
 		library_near(r, started_as);
 	}
+	snprintf(r->found, sizeof(r->found), "%s", r->library);
 	real = realpath(r->library, NULL);
 	if (!real) {
 		return -1;
@@ -400,17 +401,30 @@ static int run(struct vtrun *r)
 	return errno == ENOENT ? 127 : 126;
 }
 
+/* The name by which vtrun finds its library, without "..": in a container there is nothing to follow. */
+static void name_found(const struct vtrun *r, char *name, size_t size)
+{
+	char dir[1024], *real;
+
+	snprintf(dir, sizeof(dir), "%s", r->found);
+	*strrchr(dir, '/') = '\0';
+	real = realpath(dir, NULL);
+	snprintf(name, size, "%s%s", real ? real : dir, strrchr(r->found, '/'));
+	free(real);
+}
+
 static int print_apptainer(struct vtrun *r)
 {
-	char own[1024];
+	char own[1024], found[2100];
 
 	vt_own_program(own, sizeof(own));
 	if (find_library(r) < 0) {
 		vtrun_say("%s is not there", r->library);
 		return 1;
 	}
+	name_found(r, found, sizeof(found));
 	printf("# vtrun inside the container starts the program; it and its library are bound into it (it needs hwloc there):\n"
-	       "apptainer exec --bind %s:%s --bind %s:%s IMAGE %s -- PROGRAM\n", r->library, r->library, own, own, own);
+	       "apptainer exec --bind %s:%s --bind %s:%s IMAGE %s -- PROGRAM\n", r->library, found, own, own, own);
 	return 0;
 }
 

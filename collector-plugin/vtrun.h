@@ -16,6 +16,7 @@ struct vtrun {
 	char commanded[2048];          /* options of the command line, with commas between */
 	char set[4096];                /* and their variables */
 	char library[1024];            /* libVTcs.so, absolute */
+	char found[1024];   /* the name by which vtrun finds it, perhaps a link */
 	char hw[2048];                 /* facts from hwloc */
 };
 

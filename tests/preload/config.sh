@@ -136,6 +136,25 @@ ok "--estimate is right within a factor of two" $?
 "$build/vtrun" --apptainer >"$dir/out" 2>&1 && grep -q "^apptainer exec --bind $build/.libs/libVTcs.so.*--bind $build/.*vtrun:.* -- PROGRAM" "$dir/out"
 ok "--apptainer names the library" $?
 
+# What apptainer does with that line, as far as it concerns the sampler: the two binds, a root of its own, the environment
+# as it is.
+fresh
+mkdir out
+# shellcheck disable=SC2046
+inside() # inside COMMAND...
+{
+	set -- $("$build/vtrun" --apptainer | sed -n 's/^apptainer exec //; t words; d; :words; s/--bind \([^:]*\):\([^ ]*\)/--ro-bind \1 \2/g; s/ IMAGE.*//p') "$@"
+	bwrap --ro-bind /usr /usr --symlink usr/lib /lib --symlink usr/lib64 /lib64 --symlink usr/bin /bin --ro-bind-try /etc/ld.so.cache /etc/ld.so.cache \
+		--proc /proc --dev /dev --ro-bind /sys /sys --tmpfs /tmp --tmpfs /home --bind out /home/out --chdir /home/out "$@"
+}
+if [ -z "$sanitizer" ] && inside true 2>"$dir/err"; then
+	inside "$build/vtrun" -- sh -c 'sleep 0.3; exit 5' >"$dir/out" 2>"$dir/err"
+	[ $? -eq 5 ] && valid out/sh.stf
+	ok "--apptainer: in a container of these binds a program is sampled" $?
+else
+	skip "--apptainer: in a container of these binds a program is sampled" "no bubblewrap that works (Debian: bubblewrap): $(head -n 1 "$dir/err")"
+fi
+
 # ---- the library ----
 
 # a sanitizer refers to the calls of zstd that are ours
