@@ -277,23 +277,27 @@ static void print_matrices(FILE *f, const struct tt_result *r)
 static void print_checks(FILE *f, const struct cal_rank *c, double period_s)
 {
 	double worst = 0;
-	size_t k, n = 0, outside = 0;
+	size_t k, n = 0, outside = 0, beyond = 0;
 	char a[32];
 
 	for (k = 0; k < c->map.nodes; k++) {
 		const struct cal_node *node = &c->map.node[k];
 		gtick_t at = cal_map_at(&c->map, node->local);
+		double bound = cal_map_bound(&c->map, node->local) / period_s;
 
 		if (!node->used) {
 			n++;
 			worst = fmax(worst, fabs((double)gtick_sub(at, node->global)) * period_s);
 			outside += gtick_sub(at, node->low) < 0 || gtick_sub(at, node->high) > 0;
+			beyond += (double)gtick_sub(node->low, at) > bound || (double)gtick_sub(at, node->high) > bound;
 		}
 	}
 	if (n) {
 		fprintf(f, ", %zu check%s off by at most %s", n, n == 1 ? "" : "s", tkm_print_time(a, sizeof(a), worst, 1));
 		if (outside) {
-			fprintf(f, ", %zu outside what is certain there: the map is off, or the clock stepped", outside);
+			fprintf(f, ", %zu outside what is certain there%s", outside,
+				beyond ? ": BOUND BROKEN, the clock stepped or wandered by more than was assumed" :
+					 ", inside the bound: the clock wandered, and --timer-skip 0 follows it");
 		}
 	}
 }

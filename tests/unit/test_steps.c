@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Steps between sessions, on nodes made by hand: what must be found, and what is weather. A global tick is 1 ns. */
 #include "config.h"
+#include "calib/curve.h"
 #include "calib/map.h"
 #include "tests/lib/check.h"
 
@@ -142,6 +143,61 @@ static void a_swing_is_no_step(void)
 	CHECK_INT(found, 0);
 }
 
+/* Seconds that a clock is ahead, t seconds into the run: its rate jumps by `jump` at `from`, and back at `to`. */
+struct jump {
+	double drift, jump, from, to;
+};
+
+static double ahead(const struct jump *j, double t)
+{
+	return j->drift * t + (t > j->from ? j->jump * (fmin(t, j->to) - j->from) : 0);
+}
+
+/* How many of 50 points of the run are outside the bound of the map through the nodes. */
+static int outside(struct cal_map *m, const struct jump *j, double seconds)
+{
+	int i, n = 0;
+
+	for (i = 0; i < 50; i++) {
+		ltick_t at = ltick(llrint(seconds * 1e9 * check_uniform()));
+		double truth = (double)at.v * 1e-9 + ahead(j, (double)at.v * 1e-9);
+
+		/* a nanosecond for what a double carries of the time */
+		n += fabs((double)cal_map_at(m, at).v * m->period_s - truth) > cal_map_bound(m, at) + 1e-9;
+	}
+	return n;
+}
+
+/* A rate that jumps by up to twice what max_wander allows around a constant, once or there and back, wherever it does. */
+static void a_rate_that_jumps_within_wander_stays_inside_the_bound(void)
+{
+	int round, i, broken = 0;
+
+	for (round = 0; round < 1000 * check_times; round++) {
+		int n = 2 + (int)(11 * check_uniform());
+		double every = 0.5 * pow(20, check_uniform()), half = 100 + 400 * check_uniform(), seconds = (n - 1) * every;
+		struct jump j = { .drift = 50e-6 * (2 * check_uniform() - 1), .jump = 2e-6 * (2 * check_uniform() - 1),
+			.from = seconds * check_uniform() };
+		struct cal_map m = { .nodes = (size_t)n, .node = calloc((size_t)n, sizeof(*m.node)), .period_s = 1e-10, .max_drift = 500e-6,
+			.max_wander = 1e-6 };
+		struct tkm_err err;
+
+		j.to = check_uniform() < 0.5 ? INFINITY : j.from + (seconds - j.from) * check_uniform();
+		for (i = 0; i < n; i++) {
+			double t = i * every, off = 0.9 * half * (2 * check_uniform() - 1);
+			gtick_t truth = gtick(llrint((t + ahead(&j, t)) * 1e10));
+
+			m.node[i] = (struct cal_node){ .local = ltick(llrint(t * 1e9)), .global = gtick_add(truth, llrint(50 * normal())),
+				.low = gtick_add(truth, llrint(10 * (off - half)) - 15), .high = gtick_add(truth, llrint(10 * (off + half)) + 15),
+				.used = 1, .sigma = 50, .session = i + 1 };
+		}
+		CHECK(cal_map_split(&m, 10, &err) == 0 && cal_curve(&m, 0, CAL_SPLINE_CUBIC, 10, &err) == 0, "%s", err.text);
+		broken += outside(&m, &j, seconds) > 0;
+		cal_map_free(&m);
+	}
+	CHECK_INT(broken, 0);
+}
+
 int main(int argc, char **argv)
 {
 	check_args(argc, argv);
@@ -149,5 +205,6 @@ int main(int argc, char **argv)
 	RUN(held_up_messages_are_no_step);
 	RUN(a_point_outside_its_interval_is_no_step);
 	RUN(a_swing_is_no_step);
+	RUN(a_rate_that_jumps_within_wander_stays_inside_the_bound);
 	return check_end();
 }
