@@ -50,12 +50,12 @@ main()
 END
 real "python3 with threads and processes" python3.stf '' python3 "$dir/threads.py"
 
-needs=git
+needs="git"
 git init -q "$dir/repo" 2>/dev/null && (cd "$dir/repo" && for i in 1 2 3 4 5 6 7 8; do
 	seq $((i * 1000)) >"f$i" && git add . && git -c user.name=a -c user.email=a@b commit -qm "$i"
 done)
 real "git clone of a local repository" sh.stf '' sh -c 'rm -rf c && git clone -q "$1" c && cd c && git log --format=%H' sh "$dir/repo"
-needs=make
+needs="make"
 # a part of this project, from configure to objects that are the same to the bit; the compiler's cache would know them
 cat >"$dir/build.sh" <<'END'
 CCACHE_DISABLE=1
