@@ -143,7 +143,9 @@ static double part_bound(const struct cal_map *m, size_t part)
 /* A hundred samples of the rank, from the i-th on. 1: outside of the bound; *side: ahead of the step, in its gap, behind it. */
 static int hundred(const struct cal_map *m, double period_s, int rank, size_t i, double master, int *side)
 {
-	double from = (double)m->step[0].from_global.v * period_s, to = (double)m->step[0].to_global.v * period_s;
+	/* a stamp near its ends may be from either side, as the bound of each says */
+	double slack = 2 * m->step[0].within_s + 0.001;
+	double from = (double)m->step[0].from_global.v * period_s - slack, to = (double)m->step[0].to_global.v * period_s + slack;
 	double first = stamp[rank][i], last = stamp[rank][i + 99], error, bound;
 	double some[100];
 
