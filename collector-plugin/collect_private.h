@@ -96,8 +96,10 @@ int vt_plan_warning_level(const struct vt_collector *c, const struct smp_planned
 
 /* collect_sample.c: the background thread. Returns 0, or -1: there is none, and only events are sampled. */
 int vt_sampler_start(struct vt_collector *c, struct tkm_err *err);
-/* ns of CPU time that the thread used, that of the programs before an exec included. For who is about to exec. */
+/* ns of CPU time that the thread used, that of the programs before an exec included. For who is about to exec: no more than
+ * that is recorded, until vt_sampler_stays() says that the exec failed. */
 uint64_t vt_sampler_cpu(struct vt_collector *c);
+void vt_sampler_stays(struct vt_collector *c);
 /* Last samples, then the thread does vt_collect_last() and ends. Waited for as long as that may take, not for ever. */
 void vt_sampler_stop(struct vt_collector *c, int merge);
 /* Nothing is recorded any more; files are closed and made into the trace. In the background thread, because the one that

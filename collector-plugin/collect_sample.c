@@ -429,12 +429,14 @@ static void look_for_gaps(struct vt_sampler *s, int64_t now, int64_t due)
 /* ---- the loop ---- */
 
 /* Read just ahead of the stamp, by another clock: over a short interval it could have grown by more than the time. What
- * is above waits for the next sample. */
+ * is above waits for the next sample; what is above the figure that the next program begins with is recorded by none. */
 static uint64_t own_cpu(const struct vt_sampler *s)
 {
 	uint64_t cpu = s->cpu_before + (uint64_t)(vt_now_ns(CLOCK_THREAD_CPUTIME_ID) + vt_reader_cpu_ns()), most;
+	uint64_t noted = atomic_load_explicit(&s->noted_cpu, memory_order_relaxed);
 	double passed;
 
+	cpu = noted && noted < cpu ? noted : cpu;
 	if (s->own_stamp.v == 0) {
 		return cpu;
 	}
@@ -660,13 +662,29 @@ static struct vt_sampler *new_sampler(struct vt_collector *c)
 
 uint64_t vt_sampler_cpu(struct vt_collector *c)
 {
+	struct vt_sampler *s = c->sampler;
 	struct timespec ts = { 0, 0 };
 	clockid_t id;
+	uint64_t cpu;
 
-	if (!c->sampler || pthread_getcpuclockid(c->sampler->thread, &id) != 0 || clock_gettime(id, &ts) != 0) {
+	/* a forked child has no thread, and that of vfork leaves us running */
+	if (!s || getpid() != c->pid) {
 		return 0;
 	}
-	return c->sampler->cpu_before + (uint64_t)vt_reader_cpu_ns() + (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
+	if (pthread_getcpuclockid(s->thread, &id) != 0 || clock_gettime(id, &ts) != 0) {
+		return s->own_cpu; /* the thread has ended */
+	}
+	cpu = s->cpu_before + (uint64_t)vt_reader_cpu_ns() + (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
+	cpu = cpu ? cpu : 1; /* 0 stands for none; the thread may not have run yet */
+	atomic_store_explicit(&s->noted_cpu, cpu, memory_order_relaxed);
+	return cpu;
+}
+
+void vt_sampler_stays(struct vt_collector *c)
+{
+	if (c->sampler && getpid() == c->pid) {
+		atomic_store_explicit(&c->sampler->noted_cpu, 0, memory_order_relaxed);
+	}
 }
 
 int vt_sampler_start(struct vt_collector *c, struct tkm_err *err)

@@ -49,6 +49,7 @@ struct vt_sampler {
 	int64_t period_ns, account_ns, clock_ns, asleep_ns;
 	ltick_t stamp;        /* of the last record */
 	uint64_t cpu_before;  /* ns that the sampler used in programs that this one took the place of, by exec */
+	_Atomic uint64_t noted_cpu; /* what the program after an exec begins with; 0: no exec is under way */
 	uint64_t own_cpu;     /* sampler_cpu as it was recorded last, */
 	ltick_t own_stamp;    /* and when; 0: not yet */
 	uint64_t info_bytes;

@@ -340,6 +340,16 @@ static size_t count(char *const *v)
 	return n;
 }
 
+/* An exec that comes back has failed. */
+static int failed(int result)
+{
+	int error = errno;
+
+	vt_sampler_stays(&vt_collector);
+	errno = error;
+	return result;
+}
+
 int execve(const char *path, char *const argv[], char *const envp[])
 {
 	int how = in_place(path, 0);
@@ -348,7 +358,7 @@ int execve(const char *path, char *const argv[], char *const envp[])
 		char *env[count(envp) + MORE], preload[PRELOAD], text[PRELOAD];
 
 		with_ours(how, envp, env, preload, text);
-		return next.execve(path, argv, env);
+		return failed(next.execve(path, argv, env));
 	}
 	return next.execve ? next.execve(path, argv, envp) : NEXT(execve)(path, argv, envp);
 }
@@ -361,7 +371,7 @@ int execvpe(const char *file, char *const argv[], char *const envp[])
 		char *env[count(envp) + MORE], preload[PRELOAD], text[PRELOAD];
 
 		with_ours(how, envp, env, preload, text);
-		return next.execvpe(file, argv, env);
+		return failed(next.execvpe(file, argv, env));
 	}
 	return next.execvpe ? next.execvpe(file, argv, envp) : NEXT(execvpe)(file, argv, envp);
 }
@@ -377,7 +387,7 @@ int fexecve(int fd, char *const argv[], char *const envp[])
 		char *env[count(envp) + MORE], preload[PRELOAD], text[PRELOAD];
 
 		with_ours(how, envp, env, preload, text);
-		return next.fexecve(fd, argv, env);
+		return failed(next.fexecve(fd, argv, env));
 	}
 	return next.fexecve ? next.fexecve(fd, argv, envp) : NEXT(fexecve)(fd, argv, envp);
 }
