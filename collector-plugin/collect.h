@@ -23,7 +23,8 @@ struct vt_collect {
 	int rank, ranks;               /* of MPI or the launcher's environment; -1, 0: neither */
 	const struct smp_plan *plan;   /* the counters that were chosen; NULL: none */
 	const uint32_t *counter_id;    /* of each counter of the plan, in the raw file */
-	const char *processes;         /* set by the MPI wrappers: the lines INFO NUMPROCS, CLUSTERDEF, PROCESS of all ranks */
+	const char *processes;         /* set by the MPI wrappers: the lines INFO NUMPROCS, CLUSTERDEF, PROCESS of all ranks, */
+	const char *defaults;          /* and what the protocol says of the job's options that nobody gave */
 	int together;                  /* set by the MPI wrappers: the ranks make one trace, so the end of one makes none */
 	const void *cpus;              /* set by the MPI wrappers: cpu_set_t of those that the ranks of this node had, which may
 	                                * write the trace; NULL: one thread does */

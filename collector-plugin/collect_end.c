@@ -304,6 +304,9 @@ void vt_collect_protocol(struct vt_collector *c, int finished)
 	fprintf(n.f, "# Protocol of a run of %s under %s.\n# Give it to another run with VT_CONFIG or --config.\n\n", c->program,
 		PACKAGE_STRING);
 	vt_settings_print(&c->settings, n.f);
+	if (c->pub.defaults) {
+		fputs(c->pub.defaults, n.f);
+	}
 	print_info(c, n.f, finished);
 	if (tkm_newfile_commit(&n, &e) < 0 && finished) {
 		vt_say(1, "WARNING", "no protocol file: %s", e.text);

@@ -107,6 +107,34 @@ static char *protocol_lines(const struct vt_job *j, const struct vt_process *all
 	return tkm_text_end(f, &text) < 0 ? NULL : text;
 }
 
+/* Options of the job that nobody gave. Those without a value are found out, or name nothing. */
+static char *default_lines(void)
+{
+	struct cal_job_options o = cal_job_defaults();
+	char skip[24], messages[24], duration[40], *text = NULL;
+	const struct {
+		const char *name, *value;
+	} options[] = { { "CLUSTER", NULL }, { "GROUP", NULL }, { "PROCESS", NULL }, { "SYNC-MAX-DURATION", duration },
+			{ "SYNC-MAX-MESSAGES", messages }, { "SYNC-PERIOD", NULL }, { "SYNCED-CLUSTER", NULL }, { "SYNCED-HOST", NULL },
+			{ "TIMER-SKIP", skip }, { "UNIFY-COUNTERS", "on" }, { "UNIFY-GROUPS", "on" } };
+	size_t i, length;
+	FILE *f = open_memstream(&text, &length);
+
+	if (!f) {
+		return NULL;
+	}
+	snprintf(skip, sizeof(skip), "%d", o.skip);
+	snprintf(messages, sizeof(messages), "%lld", o.max_messages);
+	snprintf(duration, sizeof(duration), "%.9gs", o.max_duration_s);
+	for (i = 0; i < sizeof(options) / sizeof(options[0]); i++) {
+		if (!vt_collect_option(options[i].name)) {
+			fprintf(f, "# default\n%s%s%s%s\n", options[i].value ? "" : "# ", options[i].name, options[i].value ? " " : "",
+				options[i].value ? options[i].value : "");
+		}
+	}
+	return tkm_text_end(f, &text) < 0 ? NULL : text;
+}
+
 void vt_job_protocol(struct vt_job *j)
 {
 	struct vt_process mine = { .pid = (int32_t)getpid() };
@@ -115,6 +143,7 @@ void vt_job_protocol(struct vt_job *j)
 	PMPI_Gather(&mine, (int)sizeof(mine), MPI_BYTE, j->process, (int)sizeof(mine), MPI_BYTE, 0, MPI_COMM_WORLD);
 	if (j->collect->rank == 0) {
 		j->collect->processes = protocol_lines(j, j->process);
+		j->collect->defaults = default_lines();
 	}
 }
 

@@ -11,16 +11,43 @@ fi
 
 # ---- values ----
 
-mpi_compile "$MPICC" kinds.c kinds -DWITH_MPI -D_GNU_SOURCE -lVT -pthread
-ok "a VT program in C compiles" $?
-for n in 1 2 4; do
-	SAY=$dir/say run $n ./kinds 2
+# what each rank said that it recorded is in the trace, no more and no less
+comes_back() # comes_back RANKS PROGRAM ARGUMENTS...
+{
+	SAY=$dir/say run "$@"
 	rc=$?
-	cat say.* 2>/dev/null | LC_ALL=C sort >want
-	samples kinds.stf | LC_ALL=C sort >have
-	[ $rc -eq 0 ] && [ -s want ] && one_trace kinds "$n" && diff want have >>out
-	ok "every format, scope and target comes back from $n ranks with three threads each" $?
+	cat say.* 2>/dev/null | awk '{ for (i = 6; i <= 8; i++) $i = tolower($i) } 1' | LC_ALL=C sort >want
+	samples "${2#./}.stf" | LC_ALL=C sort >have
+	[ $rc -eq 0 ] && [ -s want ] && one_trace "${2#./}" "$1" && diff want have >>out
+}
+
+# those of the same MPI
+mpicxx=$(echo "$MPICC" | sed 's/mpicc\([^/]*\)$/mpicxx\1/')
+mpifort=$(echo "$MPICC" | sed 's/mpicc\([^/]*\)$/mpifort\1/')
+for language in C C++; do
+	compiler=$MPICC
+	[ $language = C ] || compiler=$mpicxx # to which each source is one in C++
+	if ! command -v "$compiler" >/dev/null; then
+		skip "every format, scope and target from $language" "no $compiler here"
+		continue
+	fi
+	mpi_compile "$compiler" kinds.c kinds -DWITH_MPI -D_GNU_SOURCE -lVT -pthread
+	ok "a VT program in $language compiles" $?
+	for n in 1 2 4; do
+		for threads in 0 2; do
+			comes_back $n ./kinds $threads
+			ok "$language: every format, scope and target comes back from $n ranks with $threads threads more in each" $?
+		done
+	done
 done
+if [ "${FC:-no}" != no ] && command -v "$mpifort" >/dev/null && mpi_compile "$mpifort" mpi_kinds.f90 fkinds -lVT; then
+	for n in 1 2 4; do
+		comes_back $n ./fkinds
+		ok "Fortran: every format, scope and target comes back from $n ranks" $?
+	done
+else
+	skip "every format, scope and target from Fortran" "no mpifort, or no Fortran compiler, here"
+fi
 clean
 SAY=$dir/say timeout 300 "$MPIRUN" -np 2 ./kinds 1 >out 2>&1
 rc=$?
@@ -35,8 +62,6 @@ cat say.* 2>/dev/null | LC_ALL=C sort >want
 samples kinds.stf | LC_ALL=C sort >have
 [ $rc -eq 0 ] && one_trace kinds 2 && diff want have >>out
 ok "linked with -lVTnull and started by vtrun, as well" $?
-# that of the same MPI
-mpifort=$(echo "$MPICC" | sed 's/mpicc\([^/]*\)$/mpifort\1/')
 if [ "${FC:-no}" != no ] && command -v "$mpifort" >/dev/null && mpi_compile "$mpifort" mpi_fortran.f90 ring -lVT; then
 	run 3 ./ring && one_trace ring 3 && samples ring.stf | awk '{ print $1, $NF }' >have
 	[ "$(wc -l <have)" -eq 30 ] && [ "$(sort -u have | wc -l)" -eq 30 ]
@@ -161,6 +186,11 @@ ok "GROUP, once for all ranks" $?
 run 2 ./plain && grep -q '^INFO NUMPROCS 2$' plain.prot && [ "$(grep -c '^INFO PROCESS ' plain.prot)" -eq 2 ] &&
 	grep -qE '^INFO CLUSTERDEF "[^"]+" 0:[0-9]+ 1:[0-9]+$' plain.prot && grep -q '^INFO BINMODE ' plain.prot
 ok "the protocol names all processes" $?
+VT_SYNC_MAX_MESSAGES=70 run 2 ./plain && grep -q '^SYNC-MAX-MESSAGES 70$' plain.prot && ! grep -q '^SYNC-MAX-MESSAGES 100$' plain.prot &&
+	grep -A1 '^# default$' plain.prot | grep -v '^--' | sed -n 's/^\(# \)\{0,1\}\([A-Z][-A-Z]*\).*/\2/p' | grep -cxE \
+		'CLUSTER|GROUP|PROCESS|SYNC-MAX-DURATION|SYNC-PERIOD|SYNCED-CLUSTER|SYNCED-HOST|TIMER-SKIP|UNIFY-COUNTERS|UNIFY-GROUPS' >have &&
+	[ "$(cat have)" -eq 10 ]
+ok "and the job's options that nobody gave" $?
 printf 'GROUP low 0\nGROUP both low,1\n' >conf
 for config in conf protocol; do
 	VT_CONFIG=$dir/$config run 2 ./plain && one_trace plain 2 && "$build/xstftool" plain.stf 2>>out | sed -n '/^DEFGROUP \(low\|both\) /p' >"groups.$config"
