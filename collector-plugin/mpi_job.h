@@ -63,7 +63,8 @@ VT_HIDDEN int vt_job_merge(struct vt_job *j, const struct vt_merge_hosts *hosts,
  * do that alone; or -1. */
 VT_HIDDEN int vt_job_merge_together(struct vt_job *j, struct tkm_err *err);
 
-/* mpi_job.c: a barrier that leaves the processors to others. Said once where it takes long: `late`, unless that is NULL. */
+/* mpi_job.c: a barrier that leaves the processors to others. Said once where it takes long: `late`; NULL where one
+ * works and it is known to. */
 VT_HIDDEN void vt_job_wait(const char *late);
 
 #endif

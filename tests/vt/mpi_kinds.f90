@@ -67,7 +67,7 @@ contains
       limits = (/ -1, -5, 256, 0 /)
       bounds = transfer(limits, bounds)
       pair(1) = (-1) ** s * (rank + 1) * 1000003
-      pair(2) = w * 715827883 + t
+      pair(2) = (w - 2) * 715827883 + t
       value(1) = transfer(pair, value(1))
       bits = ior(ishft(int(pair(1), i8), 32), iand(int(pair(2), i8), 4294967295_i8))
       low = -5
