@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Counter sources on snapshots of other machines, and on this one where it can be known what they must say. */
+/* Counter sources on snapshots of other machines, and on this one where it can be known what they must say. Longer than a
+ * file should be: all cases share the snapshots' helpers and one table. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
