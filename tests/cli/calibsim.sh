@@ -1,24 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
 # calibsim as its users run it: figures, bad weather, files, wrong input. TAP.
-set -u
-build=${top_builddir:-.}
+# shellcheck source=../lib/tap.sh source-path=SCRIPTDIR
+. "${top_srcdir:-.}/tests/lib/tap.sh"
 GNUPLOT=${GNUPLOT:-gnuplot}
-dir=$(mktemp -d) || exit 99
-trap 'rm -rf "$dir"' EXIT
-count=0 bad=0
-
-ok() # ok NAME STATUS
-{
-	count=$((count + 1))
-	if [ "$2" -eq 0 ]; then
-		echo "ok $count - $1"
-	else
-		bad=1
-		echo "not ok $count - $1"
-		sed 's/^/# /' "$dir/out" "$dir/err" 2>/dev/null | head -40
-	fi
-}
 
 run()
 {
@@ -99,5 +84,4 @@ run --domains 16 --network speed=3
 [ $status -eq 2 ] && grep -q "^calibsim: simulated link: cannot use 'speed=3'" "$dir/err"
 ok "an unknown key of the network" $?
 
-echo "1..$count"
-exit $bad
+done_testing

@@ -1,35 +1,8 @@
 # shellcheck shell=sh
 # SPDX-License-Identifier: BSD-3-Clause
 # What the tests of the trace tools share; to be sourced. TAP.
-set -u
-build=${top_builddir:-.}
-# shellcheck disable=SC2034
-src=${top_srcdir:-.}
-dir=$(mktemp -d) || exit 99
-trap 'umount "$dir/full" 2>/dev/null; rm -rf "$dir"' EXIT
-for v in $(env | sed -n 's/^\(VT_[A-Z_]*\)=.*/\1/p'); do
-	unset "$v"
-done
-count=0 bad=0
-
-ok() # ok NAME STATUS: status 0 is a pass; output is shown otherwise
-{
-	count=$((count + 1))
-	if [ "$2" -eq 0 ]; then
-		echo "ok $count - $1"
-	else
-		bad=1
-		echo "not ok $count - $1"
-		sed 's/^/# /' "$dir/diff" "$dir/out" "$dir/err" 2>/dev/null | head -60
-	fi
-	rm -f "$dir/diff"
-}
-
-skip() # skip NAME REASON
-{
-	count=$((count + 1))
-	echo "ok $count - $1 # SKIP $2"
-}
+# shellcheck source=../lib/tap.sh source-path=SCRIPTDIR
+. "${top_srcdir:-.}/tests/lib/tap.sh"
 
 tool() # tool ARGUMENTS...: output in $dir/out and $dir/err, exit status in $status
 {
@@ -72,8 +45,3 @@ done
 # shellcheck disable=SC2034
 rich=$dir/rich.stf
 
-done_testing()
-{
-	echo "1..$count"
-	exit $bad
-}

@@ -2,35 +2,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Bad weather over real messages: a rank that is stopped for seconds, for good, or killed; ranks with different
 # timers; ranks synchronised as a tree. No hang, no wrong bound, no half results. TAP. Needs mpirun.
-set -u
-build=${top_builddir:-.}
-dir=$(mktemp -d) || exit 99
-trap 'rm -rf "$dir"' EXIT
-OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1
-export OMPI_ALLOW_RUN_AS_ROOT OMPI_ALLOW_RUN_AS_ROOT_CONFIRM OMPI_MCA_rmaps_base_oversubscribe
-mpirun=${MPIRUN:-mpirun}
-ASAN_OPTIONS=${ASAN_OPTIONS:+$ASAN_OPTIONS:}detect_leaks=0 # Open MPI's own, as in timertest.sh
+# shellcheck source=lib.sh source-path=SCRIPTDIR
+. "${top_srcdir:-.}/tests/mpi/lib.sh"
+ASAN_OPTIONS=$no_leaks
 export ASAN_OPTIONS
 clocks='sim:base=CPU,offset={rank}ms,drift={rank}0ppm,tick=7.3ns'
-count=0 bad=0
-
-ok() # ok NAME STATUS: status 0 is a pass; what was printed is shown otherwise
-{
-	count=$((count + 1))
-	if [ "$2" -eq 0 ]; then
-		echo "ok $count - $1"
-	else
-		bad=1
-		echo "not ok $count - $1"
-		# what each rank says of its timer is long, and seldom the reason
-		echo "# exit status ${status:-none}"
-		cat "$dir/out" "$dir/err" 2>/dev/null | grep -v '^\[[0-9]* ' | sed 's/^/# /' | tail -60
-	fi
-}
 
 if [ ! -x "$build/timertest" ] || ! command -v "$mpirun" >/dev/null; then
-	echo "1..0 # SKIP this build has no MPI"
-	exit 0
+	skip_all "this build has no MPI"
 fi
 
 # Every rank but the master printed its true error, and none was outside of its bound.
@@ -165,5 +144,4 @@ case $("$mpirun" --version 2>/dev/null) in
 *) ok "$name # SKIP this MPI ends all ranks with the first, also with -disable-auto-cleanup" 0 ;;
 esac
 
-echo "1..$count"
-exit $bad
+done_testing

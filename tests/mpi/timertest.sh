@@ -2,38 +2,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # timertest as its users run it: over real messages, with clocks whose truth is known, with the guide's
 # lines, with wrong input, on two hosts. TAP. Needs mpirun for most; says so where it is missing.
-set -u
-build=${top_builddir:-.}
-src=${top_srcdir:-.}
-dir=$(mktemp -d) || exit 99
-trap 'umount "$dir/full" 2>/dev/null; rm -rf "$dir"' EXIT
-OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1
-export OMPI_ALLOW_RUN_AS_ROOT OMPI_ALLOW_RUN_AS_ROOT_CONFIRM OMPI_MCA_rmaps_base_oversubscribe
-mpirun=${MPIRUN:-mpirun}
-# Open MPI unloads modules whose memory it keeps, and the leak checker cannot name those to leave them out;
-# timertestcs, which is the same code but for link_mpi.c, is checked for leaks.
-no_leaks=${ASAN_OPTIONS:+$ASAN_OPTIONS:}detect_leaks=0
-count=0 bad=0
-
-ok() # ok NAME STATUS: status 0 is a pass; $dir/out is shown otherwise
-{
-	count=$((count + 1))
-	if [ "$2" -eq 0 ]; then
-		echo "ok $count - $1"
-	else
-		bad=1
-		echo "not ok $count - $1"
-		# what each rank says of its timer is long, and seldom the reason
-		echo "# exit status ${status:-none}"
-		cat "$dir/out" "$dir/err" 2>/dev/null | grep -v '^\[[0-9]* ' | sed 's/^/# /' | tail -60
-	fi
-}
-
-skip() # skip NAME REASON
-{
-	count=$((count + 1))
-	echo "ok $count - $1 # SKIP $2"
-}
+# shellcheck source=lib.sh source-path=SCRIPTDIR
+. "${top_srcdir:-.}/tests/mpi/lib.sh"
 
 # run NP ARGUMENTS...: output in $dir/out and $dir/err, exit status in $status
 run()
@@ -169,8 +139,7 @@ ok "LIST names every timer, with a reason where one is not there" $?
 
 if [ ! -x "$build/timertest" ]; then
 	skip "timertest" "this build has no MPI"
-	echo "1..$count"
-	exit $bad
+	done_testing
 fi
 
 # ---- several ranks ----
@@ -323,5 +292,4 @@ else
 	ok "two hosts: 1000 s are found, inside what is certain" $?
 fi
 
-echo "1..$count"
-exit $bad
+done_testing

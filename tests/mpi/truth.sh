@@ -1,29 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
 # timertest --truth: our method and those of others on the real transport, against simulated clocks. TAP.
-set -u
-build=${top_builddir:-.}
-dir=$(mktemp -d) || exit 99
-trap 'rm -rf "$dir"' EXIT
-OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1
-export OMPI_ALLOW_RUN_AS_ROOT OMPI_ALLOW_RUN_AS_ROOT_CONFIRM OMPI_MCA_rmaps_base_oversubscribe
-mpirun=${MPIRUN:-mpirun}
-no_leaks=${ASAN_OPTIONS:+$ASAN_OPTIONS:}detect_leaks=0 # as in timertest.sh
-count=0 bad=0
-
-ok() # ok NAME STATUS: status 0 is a pass; the output is shown otherwise
-{
-	count=$((count + 1))
-	if [ "$2" -eq 0 ]; then
-		echo "ok $count - $1"
-	else
-		bad=1
-		echo "not ok $count - $1"
-		# what each rank says of its timer is long, and seldom the reason
-		echo "# exit status ${status:-none}"
-		cat "$dir/out" "$dir/err" 2>/dev/null | grep -v '^\[[0-9]* ' | sed 's/^/# /' | tail -60
-	fi
-}
+# shellcheck source=lib.sh source-path=SCRIPTDIR
+. "${top_srcdir:-.}/tests/mpi/lib.sh"
 
 run() # run NP ARGUMENTS...
 {
@@ -34,15 +13,13 @@ run() # run NP ARGUMENTS...
 	status=$?
 }
 
-build=$(cd "$build" && pwd)
 "$build/timertestcs" --truth >"$dir/out" 2>"$dir/err"
 [ $? -eq 2 ] && grep -q '^timertestcs: --truth compares clocks of at least two ranks: ' "$dir/err" && [ ! -s "$dir/out" ]
 ok "one process has nothing to compare" $?
 
 if [ ! -x "$build/timertest" ]; then
-	ok "this build has no MPI # SKIP timertest is not there" 0
-	echo "1..$count"
-	exit $bad
+	skip "timertest" "this build has no MPI"
+	done_testing
 fi
 
 run 2 --truth-rounds 2 --truth-apart 100ms
@@ -104,5 +81,4 @@ ok "an unknown method" $?
 run 2 --timer sundial --truth-rounds 1
 [ $status -eq 2 ] && [ "$(grep -c "unknown timer 'sundial'" "$dir/err")" -eq 1 ]
 ok "an unknown timer" $?
-echo "1..$count"
-exit $bad
+done_testing

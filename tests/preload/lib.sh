@@ -1,13 +1,9 @@
 # shellcheck shell=sh
 # SPDX-License-Identifier: BSD-3-Clause
 # What the tests of the preloaded library share; to be sourced. TAP.
-set -u
-build=$(cd "${top_builddir:-.}" && pwd)
-# shellcheck disable=SC2034
-src=$(cd "${top_srcdir:-.}" && pwd)
-for v in $(env | sed -n 's/^\(VT_[A-Z_]*\)=.*/\1/p') LD_PRELOAD TICKMARK_RUN; do
-	unset "$v"
-done
+# shellcheck source=../lib/tap.sh source-path=SCRIPTDIR
+. "${top_srcdir:-.}/tests/lib/tap.sh"
+unset LD_PRELOAD TICKMARK_RUN
 # what the library was sanitized with must be there first in programs that were not
 sanitizer=$(ldd "$build/.libs/libVTcs.so" 2>/dev/null | sed -n 's/^.* => \(.*lib[at]san[^ ]*\) .*/\1/p')
 if [ -n "$sanitizer" ]; then
@@ -16,35 +12,6 @@ if [ -n "$sanitizer" ]; then
 	ASAN_OPTIONS=verify_asan_link_order=0:detect_leaks=0${ASAN_OPTIONS:+:$ASAN_OPTIONS}
 	export LD_PRELOAD ASAN_OPTIONS
 fi
-dir=$(mktemp -d) || exit 99
-mounted=
-trap '[ -z "$mounted" ] || umount "$mounted"; rm -rf "$dir"' EXIT
-count=0 bad=0
-
-ok() # ok NAME STATUS: status 0 is a pass; output is shown otherwise
-{
-	count=$((count + 1))
-	if [ "$2" -eq 0 ]; then
-		echo "ok $count - $1"
-	else
-		bad=1
-		echo "not ok $count - $1"
-		sed 's/^/# /' "$dir/diff" "$dir/out" "$dir/err" "$dir/verify" 2>/dev/null | head -60
-	fi
-	rm -f "$dir/diff" "$dir/verify"
-}
-
-skip() # skip NAME REASON
-{
-	count=$((count + 1))
-	echo "ok $count - $1 # SKIP $2"
-}
-
-done_testing()
-{
-	echo "1..$count"
-	exit "$bad"
-}
 
 fresh() # an empty folder, which becomes the current one
 {

@@ -3,15 +3,7 @@
 # Two hosts with different monotonic clocks (tests/mpi/netns.sh): the corrected stamps against the clock of day that both
 # share, inside the stated bound; no message reversed; raw files of a host that rank 0 cannot read. TAP.
 . "${top_srcdir:-.}/tests/vt/mpi_lib.sh"
-if [ ! -e "$lib/libVT.so" ] || [ "${MPIRUN:-no}" = no ]; then
-	echo "1..0 # SKIP this build has no MPI, or there is no mpirun"
-	exit 0
-fi
-why=$(sh "$src/tests/mpi/netns.sh" -- true 2>&1)
-if [ $? -eq 77 ]; then
-	echo "1..0 # SKIP $why"
-	exit 0
-fi
+needs_hosts
 
 hosts() # hosts PROGRAM ARGUMENTS...: one rank on each; packets between them take $delay
 {

@@ -3,10 +3,6 @@
 # SIGKILL at random moments of a job of four ranks, of one rank and of all: the raw files always make a sound trace of all
 # that had begun. KILLS: how many of each (default 25); SEED: of the moments. TAP.
 . "${top_srcdir:-.}/tests/vt/mpi_lib.sh"
-if [ ! -e "$lib/libVT.so" ] || [ "${MPIRUN:-no}" = no ]; then
-	echo "1..0 # SKIP this build has no MPI, or there is no mpirun"
-	exit 0
-fi
 kills=${KILLS:-25}
 seed=${SEED:-20261121}
 echo "# KILLS=$kills SEED=$seed"

@@ -4,15 +4,7 @@
 # of one host; where they do not share the folder one host writes it; and when a host is killed the raw files make it. TAP.
 # shellcheck source=mpi_lib.sh source-path=SCRIPTDIR
 . "${top_srcdir:-.}/tests/vt/mpi_lib.sh"
-if [ ! -e "$lib/libVT.so" ] || [ "${MPIRUN:-no}" = no ]; then
-	echo "1..0 # SKIP this build has no MPI, or there is no mpirun"
-	exit 0
-fi
-why=$(sh "$src/tests/mpi/netns.sh" -- true 2>&1)
-if [ $? -eq 77 ]; then
-	echo "1..0 # SKIP $why"
-	exit 0
-fi
+needs_hosts
 mpi_compile "$MPICC" mpi_truth.c truth -lVT
 VT_TIMER=clock_monotonic VT_VERBOSE=2
 export VT_TIMER VT_VERBOSE

@@ -1,0 +1,51 @@
+# shellcheck shell=sh
+# SPDX-License-Identifier: BSD-3-Clause
+# What all test scripts share; to be sourced. TAP; everything that a test makes is in $dir, which goes with it, and so does
+# what was mounted below: $dir/full or "$mounted".
+set -u
+# shellcheck disable=SC2034
+build=$(cd "${top_builddir:-.}" && pwd) src=$(cd "${top_srcdir:-.}" && pwd)
+dir=$(mktemp -d) || exit 99
+mounted=
+trap 'umount "$dir/full" 2>/dev/null; [ -z "$mounted" ] || umount "$mounted"; rm -rf "$dir"' EXIT
+# a user's settings are not the test's
+for v in $(env | sed -n 's/^\(VT_[A-Z_]*\)=.*/\1/p'); do
+	unset "$v"
+done
+count=0 bad=0
+
+reason() # what is shown of a test that failed; a script may have its own
+{
+	cat "$dir/diff" "$dir/out" "$dir/err" "$dir/verify" 2>/dev/null | tail -60
+}
+
+ok() # ok NAME STATUS: status 0 is a pass
+{
+	count=$((count + 1))
+	if [ "$2" -eq 0 ]; then
+		echo "ok $count - $1"
+	else
+		bad=1
+		echo "not ok $count - $1"
+		reason | sed 's/^/# /'
+	fi
+	rm -f "$dir/diff" "$dir/verify"
+}
+
+skip() # skip NAME REASON
+{
+	count=$((count + 1))
+	echo "ok $count - $1 # SKIP $2"
+}
+
+skip_all() # skip_all REASON
+{
+	echo "1..0 # SKIP $1"
+	exit 0
+}
+
+done_testing()
+{
+	echo "1..$count"
+	exit "$bad"
+}

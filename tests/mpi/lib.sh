@@ -1,0 +1,17 @@
+# shellcheck shell=sh
+# SPDX-License-Identifier: BSD-3-Clause
+# What the tests of timertest over real messages share; to be sourced.
+# shellcheck source=../lib/tap.sh source-path=SCRIPTDIR
+. "${top_srcdir:-.}/tests/lib/tap.sh"
+OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1
+export OMPI_ALLOW_RUN_AS_ROOT OMPI_ALLOW_RUN_AS_ROOT_CONFIRM OMPI_MCA_rmaps_base_oversubscribe
+# Open MPI unloads modules whose memory it keeps, and the leak checker cannot name those to leave them out;
+# timertestcs, which is the same code but for link_mpi.c, is checked for leaks.
+# shellcheck disable=SC2034
+mpirun=${MPIRUN:-mpirun} no_leaks=${ASAN_OPTIONS:+$ASAN_OPTIONS:}detect_leaks=0
+
+reason() # what each rank says of its timer is long, and seldom the reason
+{
+	echo "exit status ${status:-none}"
+	cat "$dir/out" "$dir/err" 2>/dev/null | grep -v '^\[[0-9]* ' | tail -60
+}
