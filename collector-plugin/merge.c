@@ -382,11 +382,30 @@ static int share_by_node(struct vt_merge *m)
 	return 0;
 }
 
+/* What is of a node stands with the lowest process there, so that another host need not read it. */
+static int find_homes(struct vt_merge *m)
+{
+	uint32_t *home;
+	size_t i;
+
+	m->n_homes = VT_MERGE_FIRST_NODE + (uint32_t)m->n_nodes;
+	m->group_home = malloc(m->n_homes * sizeof(*m->group_home));
+	if (!m->group_home) {
+		return tkm_fail(m->err, TKM_ERR_NOMEM, "merge: out of memory for %zu nodes", m->n_nodes);
+	}
+	memset(m->group_home, 0xff, m->n_homes * sizeof(*m->group_home));
+	for (i = 0; i < m->n; i++) {
+		home = &m->group_home[VT_MERGE_FIRST_NODE + m->file[i].node];
+		*home = m->file[i].process < *home ? m->file[i].process : *home;
+	}
+	return 0;
+}
+
 static int begin_trace(struct vt_merge *m)
 {
 	struct stf_err e;
 
-	if (share_by_node(m) < 0) {
+	if (share_by_node(m) < 0 || find_homes(m) < 0) {
 		return -1;
 	}
 	m->w = vt_merge_writer(m, 0, &e);
@@ -435,6 +454,7 @@ static void free_merge(struct vt_merge *m)
 	free(m->file);
 	free(m->node);
 	free(m->node_of);
+	free(m->group_home);
 	free(m->threads);
 	vt_merge_names_free(&m->classes);
 	vt_merge_names_free(&m->counters);

@@ -21,7 +21,8 @@ struct vt_merge_input {
 };
 
 /* Processes on other hosts, which see the folder of the trace and the raw files of their own hosts, and merge those: each host's
- * sets of the trace's files, but the first, which has what belongs to groups. The caller reads all definitions. */
+ * sets of the trace's files, with what is of that node. Sets that several hosts have something for, such as counters of groups that
+ * the program has made, the caller writes, and reads all definitions. */
 struct vt_merge_hosts {
 	size_t n;              /* with host 0 */
 	/* Gives job[h], an allocated text of size[h] bytes, to host h for vt_merge_for_host(), unless it is NULL, calls own(arg),

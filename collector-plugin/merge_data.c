@@ -11,7 +11,7 @@
 struct source {
 	struct vt_raw_cursor c;
 	const struct vt_merge_file *f;
-	int foreign;         /* of another set: only the records of groups, which all stand in the first set */
+	int foreign;         /* of another set: only records of groups */
 	uint64_t time;
 	uint64_t floor;       /* that of the record before it */
 	struct cal_span span; /* of the map, where it was looked up last */
@@ -44,19 +44,25 @@ static inline uint64_t global(const struct vt_merge *m, struct source *s)
 	return t < 0 ? 0 : (uint64_t)t;
 }
 
-/* Does this stream's record belong to the part? Groups stand in the first set, whoever recorded them. */
+/* Records of groups stand in one set, whoever recorded them. */
+static int group_belongs(struct vt_merge_part *part, const struct source *s, unsigned group)
+{
+	uint32_t home = group == VT_RAW_NODE ? s->f->node_set : 0;
+
+	if (part->everything || home == part->set) {
+		return 1;
+	}
+	part->stray |= !(s->f->of_groups & (group == VT_RAW_NODE ? VT_MERGE_OF_NODE : VT_MERGE_OF_GROUPS));
+	return 0;
+}
+
+/* Does this stream's record belong to the part? */
 static inline int belongs(struct vt_merge_part *part, const struct source *s, const struct vt_raw_record *h)
 {
-	int group = (h->where & VT_RAW_GROUP) != 0;
-
-	if (part->everything || s->foreign) {
-		return part->everything || group;
+	if (__builtin_expect((h->where & VT_RAW_GROUP) != 0, 0)) {
+		return group_belongs(part, s, h->where & 0x7fffu);
 	}
-	if (group && part->set != 0) {
-		part->stray |= !s->f->has_groups;
-		return 0;
-	}
-	return 1;
+	return !s->foreign;
 }
 
 /* The stamps of a stream were taken one after the other. One that goes back all the same is moved up to the one before
@@ -235,7 +241,7 @@ static size_t fill_file(struct queue *q, const struct vt_merge_file *f, size_t n
 {
 	struct vt_merge_part *part = q->part;
 	int foreign = !part->everything && f->set != part->set;
-	size_t k, streams = !foreign || (part->set == 0 && f->has_groups) ? vt_raw_streams(f->raw) : 0;
+	size_t k, streams = part->everything || vt_merge_serves(f, part->set) ? vt_raw_streams(f->raw) : 0;
 
 	for (k = 0; k < streams; k++) {
 		struct source *s = &q->s[n];

@@ -255,7 +255,9 @@ static int see_counter(struct context *c, const struct vt_raw_def *d)
 	struct vt_merge_name *e;
 	char key[2100];
 
-	c->f->has_groups |= (d->counter.where & VT_RAW_GROUP) != 0;
+	if (d->counter.where & VT_RAW_GROUP) {
+		c->f->of_groups |= (d->counter.where & 0x7fffu) == VT_RAW_NODE ? VT_MERGE_OF_NODE : VT_MERGE_OF_GROUPS;
+	}
 	snprintf(key, sizeof(key), "%u\1%s\1%s\1%u\1%u\1%u\1%d", s.classid, d->name, d->text, s.type, s.do_diff,
 		 (unsigned)d->counter.where, c->m->o->counters_apart ? (int)c->f->process : -1);
 	e = name_entry(&c->m->counters, key);

@@ -118,7 +118,8 @@ static void put_file(FILE *f, struct vt_merge_file *file)
 	put_int(f, file->process);
 	put_int(f, file->set);
 	put_int(f, file->node);
-	put_int(f, (uint64_t)file->has_groups);
+	put_int(f, file->node_set);
+	put_int(f, file->of_groups);
 	put_int(f, file->map == &file->own);
 	put_map(f, file->map);
 	for (kind = 0; (ids = ids_of(file, kind)) != NULL; kind++) {
@@ -140,7 +141,8 @@ static int get_file(struct from *f, struct vt_merge_file *file, struct cal_map *
 	file->process = (uint32_t)get_int(f);
 	file->set = (uint32_t)get_int(f);
 	file->node = (uint32_t)get_int(f);
-	file->has_groups = (int)get_int(f);
+	file->node_set = (uint32_t)get_int(f);
+	file->of_groups = (unsigned)get_int(f);
 	file->map = get_int(f) ? &file->own : given;
 	get_map(f, file->map == given ? given : &file->own);
 	for (kind = 0; (ids = ids_of(file, kind)) != NULL; kind++) {
@@ -160,6 +162,16 @@ static int get_file(struct from *f, struct vt_merge_file *file, struct cal_map *
 }
 
 /* ---- the job of a host ---- */
+
+/* Has the file anything for the sets of that host? */
+static int is_for(const struct vt_merge_sharing *s, const struct vt_merge_file *f, uint32_t host)
+{
+	size_t i;
+
+	for (i = 0; i < s->n && !(s->host[i] == host && vt_merge_serves(f, s->set[i])); i++) {
+	}
+	return i < s->n;
+}
 
 static char *job_of(const struct vt_merge_sharing *s, uint32_t host, size_t *size)
 {
@@ -187,21 +199,20 @@ static char *job_of(const struct vt_merge_sharing *s, uint32_t host, size_t *siz
 	put(f, &m->period_s, sizeof(m->period_s));
 	put(f, &m->origin, sizeof(m->origin));
 	put_array(f, m->node_of, m->n_node_of, sizeof(*m->node_of));
+	put_array(f, m->group_home, m->n_homes, sizeof(*m->group_home));
 	put_array(f, m->threads, m->n_processes, sizeof(*m->threads));
 	put_int(f, sets);
 	for (i = 0; i < s->n; i++) {
 		if (s->host[i] == host) {
 			put_int(f, s->set[i]);
-			for (k = 0; k < m->n; k++) {
-				files += m->file[k].set == s->set[i];
-			}
 		}
+	}
+	for (k = 0; k < m->n; k++) {
+		files += (size_t)is_for(s, &m->file[k], host);
 	}
 	put_int(f, files);
 	for (k = 0; k < m->n; k++) {
-		for (i = 0; i < s->n && s->set[i] != m->file[k].set; i++) {
-		}
-		if (i < s->n && s->host[i] == host) {
+		if (is_for(s, &m->file[k], host)) {
 			put_file(f, &m->file[k]);
 		}
 	}
@@ -240,6 +251,8 @@ static int read_frame(struct there *t, struct from *f)
 	get(f, &t->m.origin, sizeof(t->m.origin));
 	t->m.node_of = get_array(f, &n, sizeof(*t->m.node_of));
 	t->m.n_node_of = (uint32_t)n;
+	t->m.group_home = get_array(f, &n, sizeof(*t->m.group_home));
+	t->m.n_homes = (uint32_t)n;
 	t->m.threads = get_array(f, &n, sizeof(*t->m.threads));
 	t->m.n_processes = (uint32_t)n;
 	t->s.n = (size_t)get_int(f);
@@ -282,7 +295,7 @@ static void skip_file(struct from *f)
 	int i;
 
 	skip_array(f, 1);
-	for (i = 0; i < 5; i++) {
+	for (i = 0; i < 6; i++) {
 		get_int(f);
 	}
 	get(f, &m, sizeof(m));
@@ -404,6 +417,7 @@ static void free_there(struct there *t, int good)
 	free(t->m.file);
 	free(t->map);
 	free(t->m.node_of);
+	free(t->m.group_home);
 	free(t->m.threads);
 	free(t->s.set);
 	free(t->s.part);
@@ -457,7 +471,7 @@ static void own_parts(void *arg)
 	vt_merge_each(h->s->m, h->n_own, own_part, h);
 }
 
-/* The first set has records of all hosts; another one is for the host that all its files are of. */
+/* A set is for the host that all who have something for it are of; the caller does what is of several. */
 static void choose_hosts(struct vt_merge_sharing *s)
 {
 	const struct vt_merge *m = s->m;
@@ -467,11 +481,11 @@ static void choose_hosts(struct vt_merge_sharing *s)
 		uint32_t host = UINT32_MAX;
 
 		for (k = 0; k < m->n; k++) {
-			if (m->file[k].set == s->set[i]) {
+			if (vt_merge_serves(&m->file[k], s->set[i])) {
 				host = host == UINT32_MAX || host == m->file[k].host ? m->file[k].host : 0;
 			}
 		}
-		s->host[i] = s->set[i] == 0 || host == UINT32_MAX || host >= m->o->hosts->n ? 0 : host;
+		s->host[i] = host == UINT32_MAX || host >= m->o->hosts->n ? 0 : host;
 	}
 }
 
@@ -484,7 +498,7 @@ static int check_own(struct vt_merge_sharing *s)
 	for (k = 0; k < m->n; k++) {
 		for (i = 0; i < s->n && s->set[i] != m->file[k].set; i++) {
 		}
-		if (i < s->n && (s->host[i] == 0 || m->file[k].has_groups) && vt_raw_check_data(m->file[k].raw, m->err) < 0) {
+		if (is_for(s, &m->file[k], 0) && vt_raw_check_data(m->file[k].raw, m->err) < 0) {
 			return -1;
 		}
 		/* its own damage is known here then */

@@ -39,7 +39,8 @@ struct vt_merge_file {
 	int clocks;
 	uint32_t process;
 	uint32_t set;              /* of the trace's files that its records go to */
-	int has_groups;            /* it defines counters of groups, whose records stand in set 0 */
+	uint32_t node_set;         /* that records of its node's group go to: the set of the lowest process there */
+	unsigned of_groups;        /* it defines counters of groups: VT_MERGE_OF_NODE, VT_MERGE_OF_GROUPS */
 	int went_on;               /* as another program, by exec, in another of the files */
 	uint32_t node;             /* number of its node, from 0 */
 	int64_t start, end;        /* global ticks, the origin taken off */
@@ -74,6 +75,8 @@ struct vt_merge {
 	size_t n_nodes;
 	uint32_t *node_of;        /* by process, while the trace's files are shared out by node; else NULL */
 	uint32_t n_node_of;
+	uint32_t *group_home;     /* of n_homes groups: the process whose set their records go to */
+	uint32_t n_homes;
 	double period_s;
 	int64_t origin;           /* global tick that is the trace's 0 */
 	uint64_t last;            /* largest stamp of the trace */
@@ -88,6 +91,7 @@ struct vt_merge {
 	struct tkm_err *err;
 };
 
+enum { VT_MERGE_OF_NODE = 1, VT_MERGE_OF_GROUPS = 2 };
 enum { VT_MERGE_ALL = 1, VT_MERGE_FIRST_NODE = 2 }; /* groups: all processes, then one per node */
 
 /* merge_def.c: reads the definitions of all files and writes the unified ones. Return 0 or -1. */
@@ -105,6 +109,12 @@ static inline uint32_t vt_merge_id(const struct vt_merge_ids *ids, uint32_t id)
 
 	id -= high ? VT_MERGE_HIGH : 0;
 	return id < ids->n[high] ? ids->to[high][id] : 0;
+}
+
+/* Does the file have records for this set: its own, those of its node, those of groups of the program (set 0)? */
+static inline int vt_merge_serves(const struct vt_merge_file *f, uint32_t set)
+{
+	return f->set == set || ((f->of_groups & VT_MERGE_OF_NODE) && f->node_set == set) || ((f->of_groups & VT_MERGE_OF_GROUPS) && set == 0);
 }
 
 /* Records of one set of the trace's files, or of all of them. */
@@ -126,7 +136,7 @@ int vt_merge_part_data(struct vt_merge_part *part);
 /* The sets of the trace's files and who writes them. */
 struct vt_merge_sharing {
 	struct vt_merge *m;
-	uint32_t *set; /* [n], ascending, the first is 0: there stand the records of groups */
+	uint32_t *set; /* [n], ascending, the first is 0: there stand the records of groups but the nodes */
 	size_t n;
 	uint32_t *host; /* [n]: who does it */
 	struct vt_merge_part *part;

@@ -86,7 +86,7 @@ void vt_merge_each(const struct vt_merge *m, size_t n, void (*fn)(void *ctx, siz
 struct stf_writer *vt_merge_writer(const struct vt_merge *m, int part, struct stf_err *e)
 {
 	struct stf_writer_options w = { .resolution = m->period_s, .procs_per_file = m->o->procs_per_file,
-		.node = m->node_of, .n_node = m->n_node_of, .force = m->o->force,
+		.node = m->node_of, .n_node = m->n_node_of, .group_home = m->group_home, .n_group_home = m->n_homes, .force = m->o->force,
 		.compress = m->o->compress, .single = m->o->single ? STF_SINGLE_FILE : 0, .comment = PACKAGE_STRING, .part = part };
 
 	return stf_writer_create(m->o->trace, &w, e);
@@ -139,6 +139,7 @@ static int find_sets(struct vt_merge_sharing *s)
 	}
 	for (i = 0; i < m->n; i++) {
 		m->file[i].set = m->n_processes > 1 ? stf_writer_set(m->w, STF_WILLY(m->file[i].process, 0)) : 0;
+		m->file[i].node_set = m->n_processes > 1 ? stf_writer_set(m->w, STF_GROUP(VT_MERGE_FIRST_NODE + m->file[i].node)) : 0;
 		s->set[i + 1] = m->file[i].set;
 	}
 	qsort(s->set, m->n + 1, sizeof(*s->set), ascending);

@@ -4,6 +4,7 @@
 #include "stf/writer.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 /* The set of a node that is being filled. */
 struct filling {
@@ -36,19 +37,36 @@ static int fill_sets(struct stf_writer *w, const uint32_t *node, uint32_t n, str
 	return 0;
 }
 
-int stx_sets_begin(struct stf_writer *w, const uint32_t *node, uint32_t n)
+static int keep_homes(struct stf_writer *w, const uint32_t *home, uint32_t n)
+{
+	w->sets.home = n ? malloc(n * sizeof(*home)) : NULL;
+	if (n && !w->sets.home) {
+		return stx_no_memory(&w->err);
+	}
+	if (n) {
+		memcpy(w->sets.home, home, n * sizeof(*home));
+	}
+	w->sets.n_home = n;
+	return 0;
+}
+
+int stx_sets_begin(struct stf_writer *w, const struct stf_writer_options *o)
 {
 	struct stx_map known = { 0 };
+	uint32_t n = o->n_node;
 	struct filling *f;
 	int rc;
 
-	if (!node || !n) {
+	if (keep_homes(w, o->group_home, o->n_group_home) < 0) {
+		return -1;
+	}
+	if (!o->node || !n) {
 		return 0;
 	}
 	w->sets.of = malloc(n * sizeof(*w->sets.of));
 	f = malloc(n * sizeof(*f));
 	w->sets.n_of = n;
-	rc = w->sets.of && f ? fill_sets(w, node, n, f, &known) : stx_no_memory(&w->err);
+	rc = w->sets.of && f ? fill_sets(w, o->node, n, f, &known) : stx_no_memory(&w->err);
 	stx_map_free(&known);
 	free(f);
 	return rc;
@@ -66,7 +84,9 @@ uint32_t stx_set_of(const struct stf_writer *w, uint32_t willy)
 	uint32_t per = w->opt.procs_per_file, process = stf_willy_process(willy);
 
 	if (stf_willy_is_group(willy)) {
-		return 0;
+		uint32_t id = willy & 0x7fffffffu, home = id < w->sets.n_home ? w->sets.home[id] : UINT32_MAX;
+
+		return home == UINT32_MAX ? 0 : stx_set_of(w, STF_WILLY(home & 0xffffu, 0));
 	}
 	if (w->sets.of) {
 		return process < w->sets.n_of ? w->sets.of[process] : w->sets.n;

@@ -194,6 +194,9 @@ struct stf_writer_options {
 	const uint32_t *node;    /* STF-USE-HW-STRUCTURE: node[i] is the number of the node of process i; only processes
 	                          * of one node share files. n_node of them, others share one set. NULL: wherever they ran */
 	uint32_t n_node;
+	const uint32_t *group_home; /* group_home[id]: the process whose set has what belongs to that group. n_group_home of them;
+	                          * UINT32_MAX, and groups that are not there: set 0. Both arrays are copied */
+	uint32_t n_group_home;
 	int force;               /* replace an existing trace (only once the new one is complete) */
 	int big_endian;          /* for tests; traces are little-endian */
 	const char *comment;     /* one line for the head of the base file, or NULL */

@@ -49,6 +49,9 @@ static int check_options(const char *path, const struct stf_writer_options *o, s
 	if (o->eventbits > 63) {
 		return stx_fail(err, STF_ERR_ARG, NULL, 0, 0, "%u event bits, at most 63", o->eventbits);
 	}
+	if (o->n_group_home && !o->group_home) {
+		return stx_fail(err, STF_ERR_ARG, NULL, 0, 0, "%u homes of groups, but no list of them", o->n_group_home);
+	}
 	if (o->n_node > 0x10000 || (o->n_node && !o->node)) {
 		return stx_fail(err, STF_ERR_ARG, NULL, 0, 0, "%u nodes of processes, at most 65536", o->n_node);
 	}
@@ -87,6 +90,7 @@ void stx_writer_free(struct stf_writer *w)
 	stx_out_discard(&w->base);
 	stx_out_free(&w->base);
 	free(w->sets.of);
+	free(w->sets.home);
 	free(w->path);
 	free(w->comment);
 	free(w);
@@ -122,10 +126,10 @@ struct stf_writer *stf_writer_create(const char *path, const struct stf_writer_o
 		goto fail;
 	}
 	w->opt.comment = w->comment;
-	if (stx_sets_begin(w, opt->node, opt->n_node) < 0) {
+	if (stx_sets_begin(w, opt) < 0) {
 		goto fail;
 	}
-	w->opt.node = NULL; /* the caller's */
+	w->opt.node = w->opt.group_home = NULL; /* the caller's */
 	to = memory = stx_writer_where(w);
 	memory.path = NULL;
 	w->infos = stx_stream_new(&memory, "", 0);
@@ -296,7 +300,7 @@ static struct stx_stream *route_data(struct stf_writer *w, unsigned kind, uint32
 	}
 	s = set < w->n_sets[kind] ? w->data[kind][set] : NULL;
 	s = s ? s : open_data(w, kind, set);
-	/* a group goes to set 0 without being one of its processes */
+	/* a group goes to a set without being one of its processes */
 	if (s && !(stf_willy_is_group(willy) && way.span != UINT32_MAX)) {
 		way.s = s;
 		w->way[kind] = way;

@@ -29,6 +29,8 @@ struct stx_way {
 struct stx_sets {
 	uint32_t *of;      /* set of each of n_of processes, from their nodes; NULL: they are counted */
 	uint32_t n_of, n;  /* n sets */
+	uint32_t *home;    /* of each of n_home groups: the process whose set it goes to */
+	uint32_t n_home;
 	int by_thread;     /* threads of the only process are counted */
 	int decided;       /* by_thread is, which is when the first record comes */
 };
@@ -90,8 +92,8 @@ void stx_suffix(unsigned kind, uint32_t set, char *suffix, size_t n);
 
 /* ---- sets.c ---- */
 
-/* With the nodes of the processes, or none. */
-int stx_sets_begin(struct stf_writer *w, const uint32_t *node, uint32_t n);
+/* With the nodes of the processes and the homes of groups that the options have, or none. */
+int stx_sets_begin(struct stf_writer *w, const struct stf_writer_options *o);
 /* Before the first record is put in a file. */
 void stx_sets_decide(struct stf_writer *w);
 uint32_t stx_set_of(const struct stf_writer *w, uint32_t willy);

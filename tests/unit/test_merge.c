@@ -395,7 +395,21 @@ static void four_ranks(int stray)
 	}
 }
 
+/* As if rank k had run on a node of that name, where it sampled the node. */
+static void on_node(int k, const char *name)
+{
+	struct vt_raw_head h;
+	int fd = open(path[k], O_RDWR);
+
+	CHECK(pread(fd, &h, sizeof(h), 0) == (ssize_t)sizeof(h), "read");
+	snprintf(h.host, sizeof(h.host), "%s", name);
+	h.check = vt_raw_check(&h.pid, offsetof(struct vt_raw_head, state) - offsetof(struct vt_raw_head, pid), 0);
+	CHECK(pwrite(fd, &h, sizeof(h), 0) == (ssize_t)sizeof(h), "write");
+	close(fd);
+}
+
 static const struct vt_merge_hosts *hosts;
+static int by_node;
 static const struct cal_map *given;
 
 static int merge_to(const char *sub, uint32_t per_file, int single, int threads, struct vt_merge_result *res)
@@ -403,7 +417,8 @@ static int merge_to(const char *sub, uint32_t per_file, int single, int threads,
 	static const uint32_t host[FILES] = { 0, 1, 1, 2 };
 	struct vt_merge_input in[FILES];
 	struct tkm_err e = { TKM_OK, "" };
-	struct vt_merge_options o = { .procs_per_file = per_file, .threads = threads, .single = single, .cpus_size = sizeof(cpu_set_t) };
+	struct vt_merge_options o = { .procs_per_file = per_file, .by_node = by_node, .threads = threads, .single = single,
+		.cpus_size = sizeof(cpu_set_t) };
 	char name[200];
 	cpu_set_t cpus;
 	int i, rc;
@@ -497,13 +512,40 @@ static void damage(void)
 	close(fd);
 }
 
+/* Samples of a group in one component of many/t.stf, and all others there. */
+static void count_groups(const char *suffix, uint64_t *group, uint64_t *other)
+{
+	struct stf_reader *r;
+	const struct stf_record *rec;
+	struct stf_cursor *c;
+	struct stf_err e;
+	char name[200];
+
+	snprintf(name, sizeof(name), "%s/many/t.stf", dir);
+	r = stf_reader_open(name, 0, &e);
+	c = r ? stf_cursor_open(r, suffix, &e) : NULL;
+	CHECK(c, "%s", e.text);
+	*group = *other = 0;
+	while (c && stf_cursor_next(c, &rec, &e) > 0) {
+		if (stf_willy_is_group((uint32_t)stf_value(rec, "willy")->u)) {
+			++*group;
+		} else {
+			++*other;
+		}
+	}
+	stf_cursor_close(c);
+	stf_reader_close(r);
+}
+
+/* nodes: ranks 1 and 2 are on one, 3 on another, and a node's counters are in the files of its lowest rank. */
 static void bytes_of_hosts(void)
 {
 	static const struct {
 		uint32_t per_file;
-		int jobs, map, damaged;
-	} way[] = { { 1, 2, 0, 0 }, { 2, 0, 0, 0 }, { 1, 2, 1, 0 }, { 1, 2, 1, 1 } };
+		int jobs, map, damaged, nodes;
+	} way[] = { { 1, 2, 0, 0, 0 }, { 2, 0, 0, 0, 0 }, { 1, 2, 1, 0, 0 }, { 1, 2, 1, 1, 0 }, { 0, 2, 1, 0, 1 }, { 1, 2, 1, 1, 1 } };
 	struct vt_merge_result one, many;
+	uint64_t group, other;
 	enum broken how = NOT;
 	struct vt_merge_hosts three = { 3, in_turn, &how };
 	struct cal_map map = { .period_s = 1e-9 };
@@ -516,6 +558,12 @@ static void bytes_of_hosts(void)
 		if (way[i].damaged) {
 			damage();
 		}
+		if (way[i].nodes) {
+			on_node(1, "b");
+			on_node(2, "b");
+			on_node(3, "c");
+		}
+		by_node = way[i].nodes;
 		given = way[i].map ? &map : NULL;
 		hosts = NULL;
 		CHECK(merge_to("one", way[i].per_file, 0, 1, &one) == 0, "way %zu", i);
@@ -527,8 +575,16 @@ static void bytes_of_hosts(void)
 		CHECK(memcmp(&one, &many, sizeof(one)) == 0, "way %zu: %llu samples, %llu; %llu blocks damaged, %llu", i, (unsigned long long)one.samples,
 		      (unsigned long long)many.samples, (unsigned long long)one.damaged, (unsigned long long)many.damaged);
 		CHECK((one.damaged > 0) == way[i].damaged, "%llu blocks damaged", (unsigned long long)one.damaged);
+		if (way[i].nodes) {
+			count_groups(".c.0", &group, &other);
+			CHECK(group == 0 && other > 0, "%llu samples of groups in the first set", (unsigned long long)group);
+			count_groups(".c.1", &group, &other);
+			CHECK(group == 3000 && other == (way[i].per_file ? 6000 : 9000), "%llu samples of node b, %llu others", (unsigned long long)group,
+			      (unsigned long long)other);
+		}
 		shell("rm -rf %s/one %s/many", dir, dir);
 	}
+	by_node = 0;
 	/* a host that fails, whichever way: an error, and nothing is left; then alone */
 	for (how = SILENT; how <= MAD; how++) {
 		four_ranks(0);

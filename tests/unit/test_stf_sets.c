@@ -19,7 +19,8 @@ static uint32_t model(const struct stf_writer_options *o, uint32_t n_procs, uint
 	uint32_t p, set = 0, sets = 0, of[PROCS], node[PROCS], room[PROCS], k;
 
 	if (stf_willy_is_group(willy)) {
-		return 0;
+		k = willy & 0x7fffffff;
+		return k < o->n_group_home && o->group_home[k] != UINT32_MAX ? model(o, n_procs, STF_WILLY(o->group_home[k], 0)) : 0;
 	}
 	if (!o->node) {
 		p = n_procs == 1 ? stf_willy_thread(willy) : stf_willy_process(willy);
@@ -128,6 +129,7 @@ static void processes_share_files(void)
 	static const uint32_t threads[PROCS] = { 1, 1, 3, 1, 1, 1, 2, 1, 1, 1, 1, 40 }, many = 40;
 	static const uint32_t block[PROCS] = { 7, 7, 7, 7, 7, 1, 1, 1, 900, 900, 900, 900 };
 	static const uint32_t round_robin[PROCS] = { 3, 2, 1, 3, 2, 1, 3, 2, 1, 3, 2, 1 };
+	static const uint32_t home[5] = { UINT32_MAX, 3, UINT32_MAX, 11, 5 };
 	static const uint32_t own[PROCS] = { 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, UINT32_MAX };
 
 	write_and_check((struct stf_writer_options){ 0 }, threads, PROCS, "all in one");
@@ -141,6 +143,10 @@ static void processes_share_files(void)
 			"three of a node");
 	write_and_check((struct stf_writer_options){ .node = own, .n_node = PROCS, .procs_per_file = 3 }, threads, PROCS, "own nodes");
 	write_and_check((struct stf_writer_options){ .node = block, .n_node = 6 }, threads, PROCS, "half of them known");
+	write_and_check((struct stf_writer_options){ .procs_per_file = 5, .group_home = home, .n_group_home = 5 }, threads, PROCS, "groups at home");
+	write_and_check((struct stf_writer_options){ .node = round_robin, .n_node = PROCS, .group_home = home, .n_group_home = 5 }, threads,
+			PROCS, "groups at home on nodes");
+	write_and_check((struct stf_writer_options){ .group_home = home, .n_group_home = 5 }, threads, PROCS, "groups, all in one");
 }
 
 static void wrong_nodes(void)
