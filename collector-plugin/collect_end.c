@@ -174,7 +174,7 @@ int vt_collect_merge(struct vt_merge_input *in, size_t n, double period_s, const
 		.compress = (int)c->settings.compress_trace, .procs_per_file = (uint32_t)c->settings.stf_procs_per_file,
 		.by_node = c->settings.stf_use_hw_structure,
 		.period_s = period_s, .counters_apart = is_off(c, "UNIFY-COUNTERS"), .groups_apart = is_off(c, "UNIFY-GROUPS"),
-		.threads = c->pub.cpus ? 0 : 1, .cpus = c->pub.cpus, .cpus_size = c->pub.cpus_size, .delete_raw = 1, .hosts = hosts, .say = say_missing };
+		.threads = c->pub.cpus ? 0 : 1, .cpus = c->pub.cpus, .cpus_size = c->pub.cpus_size, .delete_raw = 1, .settled = 1, .hosts = hosts, .say = say_missing };
 	struct vt_merge_result r;
 	char size[64];
 	int rc;

@@ -111,6 +111,7 @@ static void open_one(void *ctx, size_t i)
 						    vt_raw_open(o->in[i].path, &o->error[i]);
 	if (f->raw) {
 		f->host = o->in[i].host;
+		f->there = o->in[i].there;
 		f->head = vt_raw_file_head(f->raw);
 		f->map = o->in[i].map;
 	}
@@ -277,7 +278,7 @@ static void say_losses(struct vt_merge *m, const struct vt_merge_file *f)
 {
 	const struct vt_raw_damage *d = f->host ? &f->damage : vt_raw_file_damage(f->raw);
 	const struct vt_raw_head *h = f->head;
-	const char *path = vt_raw_file_path(f->raw);
+	const char *path = f->there ? f->there : vt_raw_file_path(f->raw);
 	double at;
 
 	m->out->lost += h->lost;
@@ -477,9 +478,15 @@ int vt_merge(const struct vt_merge_input *in, size_t n, const struct vt_merge_op
 	if (n == 0) {
 		return tkm_fail(err, TKM_ERR_ARG, "merge: no raw file");
 	}
-	if (open_files(&m, in) == 0 && vt_merge_read_definitions(&m) == 0 && align(&m) == 0 && begin_trace(&m) == 0 &&
+	if (open_files(&m, in) == 0) {
+		vt_merge_sweep(&m);
+		rc = 0;
+	}
+	if (rc == 0 && vt_merge_read_definitions(&m) == 0 && align(&m) == 0 && begin_trace(&m) == 0 &&
 	    vt_merge_write_definitions(&m) == 0 && vt_merge_data(&m) == 0 && describe(&m) == 0) {
 		rc = end_trace(&m);
+	} else {
+		rc = -1;
 	}
 	free_merge(&m);
 	for (i = 0; rc == 0 && o->delete_raw && i < n; i++) {

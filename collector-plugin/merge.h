@@ -18,6 +18,7 @@ struct vt_merge_input {
 	                            * rate and readings of the system's clocks beside it: right on one node; between nodes
 	                            * the clocks of day are believed, and the trace says so */
 	uint32_t host;             /* whose own file it is: 0 the caller's; others: see struct vt_merge_hosts */
+	const char *there;         /* where that host has it, if `path` has the definitions only (vt_raw_copy_definitions()); else NULL */
 };
 
 /* Processes on other hosts, which see the folder of the trace and the raw files of their own hosts, and merge those: each host's
@@ -25,6 +26,8 @@ struct vt_merge_input {
  * the program has made, the caller writes, and reads all definitions. */
 struct vt_merge_hosts {
 	size_t n;              /* with host 0 */
+	int *whole;            /* set to 1 where the caller has to read the records of a file of which it has the definitions only; the
+	                        * merge fails then, before exchange is called */
 	/* Gives job[h], an allocated text of size[h] bytes, to host h for vt_merge_for_host(), unless it is NULL, calls own(arg),
 	 * and brings what that made there: result[h], to be freed, NULL where nothing came. Returns 0, or -1 with err. */
 	int (*exchange)(void *ctx, char *const *job, const size_t *size, char **result, size_t *result_size, void (*own)(void *arg),
@@ -49,6 +52,8 @@ struct vt_merge_options {
 	const void *cpus;     /* cpu_set_t of cpus_size bytes that these threads may use; NULL: those of the caller */
 	size_t cpus_size;
 	int delete_raw;       /* remove the raw files once the trace is complete */
+	int settled;          /* nobody else is merging these files: what a merge of them left that was killed is removed, also where
+	                       * the process lives that began it. Else only that of processes that are gone, or of other machines */
 	const struct vt_merge_hosts *hosts; /* or NULL. A merge that fails may be tried again without */
 	void (*say)(void *ctx, const char *line); /* one line for the user for each thing that is missing; or NULL */
 	void *ctx;

@@ -110,7 +110,7 @@ static struct vt_merge_ids *ids_of(struct vt_merge_file *f, int kind)
 
 static void put_file(FILE *f, struct vt_merge_file *file)
 {
-	const char *path = vt_raw_file_path(file->raw);
+	const char *path = file->there ? file->there : vt_raw_file_path(file->raw);
 	struct vt_merge_ids *ids;
 	int kind, high;
 
@@ -497,6 +497,10 @@ static int check_own(struct vt_merge_sharing *s)
 
 	for (k = 0; k < m->n; k++) {
 		for (i = 0; i < s->n && s->set[i] != m->file[k].set; i++) {
+		}
+		if (is_for(s, &m->file[k], 0) && m->file[k].there) {
+			*m->o->hosts->whole = 1;
+			return tkm_fail(m->err, TKM_ERR_UNAVAIL, "%s: its records are needed on another host", m->file[k].there);
 		}
 		if (is_for(s, &m->file[k], 0) && vt_raw_check_data(m->file[k].raw, m->err) < 0) {
 			return -1;

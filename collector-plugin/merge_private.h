@@ -44,7 +44,8 @@ struct vt_merge_file {
 	int went_on;               /* as another program, by exec, in another of the files */
 	uint32_t node;             /* number of its node, from 0 */
 	int64_t start, end;        /* global ticks, the origin taken off */
-	uint32_t host;             /* that merges its records, if its set is not the first */
+	uint32_t host;             /* that merges its records */
+	const char *there;         /* its path on that host; NULL: it is all here */
 	struct vt_raw_damage damage; /* as the one who read them found them */
 };
 
@@ -102,6 +103,9 @@ void vt_merge_names_free(struct vt_merge_names *names);
 int vt_merge_info(struct vt_merge *m, const char *cls, const char *text);
 /* Puts the writer's error into m->err. Returns -1. */
 int vt_merge_stf_error(struct vt_merge *m, const struct stf_err *e);
+
+/* merge_sweep.c: removes what a merge of these files left that was killed. */
+void vt_merge_sweep(const struct vt_merge *m);
 
 static inline uint32_t vt_merge_id(const struct vt_merge_ids *ids, uint32_t id)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The end of a job: the clock data of all ranks, and the raw files that it cannot see, come to the rank that writes the
- * trace (LOGFILE-RANK); it keeps the maps as NAME.clk and makes one trace. Rank 0 fits them: the sessions lead there. */
+/* The end of a job: the clock data of all ranks, and what it must know of raw files that it cannot see, come to the rank that
+ * writes the trace (LOGFILE-RANK); it keeps the maps as NAME.clk and makes one trace. Rank 0 fits them: the sessions lead there. */
 #include "config.h"
 #include "collector-plugin/mpi_job.h"
 
@@ -21,8 +21,7 @@ enum { PART = 1 << 20 };
 
 /* ---- raw files ---- */
 
-/* Can rank 0 read that file, and is it the one of that process? */
-static int is_here(const char *path, long pid)
+int vt_job_is_here(const char *path, long pid)
 {
 	struct vt_raw_head head;
 	int fd = open(path, O_RDONLY | O_CLOEXEC), good;
@@ -36,55 +35,111 @@ static int is_here(const char *path, long pid)
 	return good;
 }
 
-/* Rank `from` sends its file to the writer in parts, each behind its length; a length of 0 ends it, -1 is a failure there. */
-static int ship(struct vt_job *j, const char *path, struct tkm_err *err)
-{
-	int fd = open(path, O_RDONLY | O_CLOEXEC), rc = 0;
-	char *part = malloc(PART);
-	long long n;
+/* In front of each part of a file on its way: n bytes for offset `at`; 0 ends it, -1 is a failure there. */
+struct part_head {
+	long long at, n;
+};
 
-	do {
-		n = fd >= 0 && part ? read(fd, part, PART) : -1;
-		rc = cal_link_send(j->link, j->link->rank, j->writer, &n, sizeof(n), err);
-		if (rc == 0 && n > 0) {
-			rc = cal_link_send(j->link, j->link->rank, j->writer, part, (size_t)n, err);
+struct shipping {
+	struct vt_job *j;
+	struct tkm_err *err;
+	int broken; /* nothing can be sent any more */
+};
+
+static int ship_part(void *ctx, uint64_t at, const void *p, size_t n)
+{
+	struct shipping *s = ctx;
+	struct part_head h = { (long long)at, 0 };
+	const char *c = p;
+
+	for (; n > 0; n -= (size_t)h.n, c += h.n, h.at += h.n) {
+		h.n = n < PART ? (long long)n : PART;
+		if (cal_link_send(s->j->link, s->j->rank, s->j->writer, &h, sizeof(h), s->err) < 0 ||
+		    cal_link_send(s->j->link, s->j->rank, s->j->writer, (void *)(uintptr_t)c, (size_t)h.n, s->err) < 0) {
+			s->broken = 1;
+			return -1;
 		}
-	} while (rc == 0 && n > 0);
+	}
+	return 0;
+}
+
+static int ship_all(struct shipping *s, const char *path)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC), rc = -1;
+	char *part = malloc(PART);
+	uint64_t at = 0;
+	ssize_t n = -1;
+
+	while (fd >= 0 && part && (n = read(fd, part, PART)) > 0 && (rc = ship_part(s, at, part, (size_t)n)) == 0) {
+		at += (uint64_t)n;
+	}
 	free(part);
 	if (fd >= 0) {
 		close(fd);
+	}
+	return n == 0 ? rc : -1;
+}
+
+/* This rank's file to the writer; the file stays. */
+static int ship(struct vt_job *j, int what, struct tkm_err *err)
+{
+	struct shipping s = { j, err, 0 };
+	struct part_head end = { 0, 0 };
+	struct tkm_err why;
+
+	end.n = (what == VT_BRING_ALL ? ship_all(&s, j->raw_path) : vt_raw_copy_definitions(j->raw_path, ship_part, &s, &why)) < 0 ? -1 : 0;
+	return s.broken ? -1 : cal_link_send(j->link, j->rank, j->writer, &end, sizeof(end), err);
+}
+
+/* Beside the writer's own raw file, where there is room for one. */
+static int receive(struct vt_job *j, int from, struct tkm_err *err)
+{
+	char path[4096], *part = malloc(PART);
+	struct part_head h = { 0, -1 };
+	int fd, rc = 0, bad = 0;
+
+	snprintf(path, sizeof(path), "%.4000s.rank%d", j->raw_path, from);
+	unlink(path); /* its definitions alone */
+	fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	bad = fd < 0 ? errno : 0;
+	do {
+		rc = part ? cal_link_send(j->link, from, j->writer, &h, sizeof(h), err) : -1;
+		if (rc == 0 && h.n > 0) {
+			rc = cal_link_send(j->link, from, j->writer, part, (size_t)h.n, err);
+			if (rc == 0 && !bad && pwrite(fd, part, (size_t)h.n, h.at) != (ssize_t)h.n) {
+				bad = errno ? errno : ENOSPC;
+			}
+		}
+	} while (rc == 0 && h.n > 0);
+	free(part);
+	if (fd >= 0) {
+		close(fd);
+		free(j->copy[from]);
+		free(j->path[from]);
+		j->copy[from] = strdup(path);
+		j->path[from] = strdup(path);
+	}
+	if (rc == 0 && (bad || h.n < 0)) {
+		rc = bad ? tkm_fail_errno(err, TKM_ERR_IO, bad, "%s: the raw data of rank %d do not fit", path, from) :
+			   tkm_fail(err, TKM_ERR_IO, "rank %d could not read its raw file", from);
 	}
 	return rc;
 }
 
-/* Beside the writer's own raw file, where there is room for one. */
-static int receive(struct vt_job *j, int from, const char *beside, struct tkm_err *err)
+int vt_job_bring(struct vt_job *j, const unsigned char *what, struct tkm_err *err)
 {
-	char path[4096], *part = malloc(PART);
-	int fd, rc = 0, bad = 0;
-	long long n;
+	int me = j->rank, i, rc = 0;
 
-	snprintf(path, sizeof(path), "%.4000s.rank%d", beside, from);
-	fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-	bad = fd < 0 ? errno : 0;
-	do {
-		rc = part ? cal_link_send(j->link, from, j->writer, &n, sizeof(n), err) : -1;
-		if (rc == 0 && n > 0) {
-			rc = cal_link_send(j->link, from, j->writer, part, (size_t)n, err);
-			if (rc == 0 && !bad && write(fd, part, (size_t)n) != (ssize_t)n) {
-				bad = errno ? errno : ENOSPC;
-			}
+	for (i = 0; i < j->link->size && rc == 0; i++) {
+		if (what[i] == VT_BRING_NOTHING || i == j->writer) {
+			continue;
 		}
-	} while (rc == 0 && n > 0);
-	free(part);
-	if (fd >= 0) {
-		close(fd);
-		j->remove[from] = strdup(path);
-		j->path[from] = strdup(path);
-	}
-	if (rc == 0 && (bad || n < 0)) {
-		rc = bad ? tkm_fail_errno(err, TKM_ERR_IO, bad, "%s: the raw data of rank %d do not fit", path, from) :
-			   tkm_fail(err, TKM_ERR_IO, "rank %d could not read its raw file", from);
+		if (me == i) {
+			rc = ship(j, what[i], err);
+		} else if (me == j->writer) {
+			rc = receive(j, i, err);
+			j->part[i] = what[i] == VT_BRING_DEFINITIONS;
+		}
 	}
 	return rc;
 }
@@ -96,7 +151,7 @@ static int pass_on(struct vt_job *j, void *data, size_t size, struct tkm_err *er
 }
 
 /* Every rank's process id and path, on rank 0, to the writer; it says in need[] which files it cannot see. */
-static int tell_paths(struct vt_job *j, const struct cal_blobs *all, unsigned char *need, struct tkm_err *err)
+static int tell_paths(struct vt_job *j, const struct cal_blobs *all, struct tkm_err *err)
 {
 	char text[4200] = "", *path;
 	int i, me = j->link->rank;
@@ -112,54 +167,37 @@ static int tell_paths(struct vt_job *j, const struct cal_blobs *all, unsigned ch
 		if (me == j->writer) {
 			text[sizeof(text) - 1] = '\0';
 			pid = strtol(text, &path, 10);
-			need[i] = !is_here(path + 1, pid);
-			j->path[i] = need[i] ? NULL : strdup(path + 1);
+			j->need[i] = !vt_job_is_here(path + 1, pid);
+			j->there[i] = strdup(path + 1);
+			j->path[i] = j->need[i] ? NULL : strdup(path + 1);
 		}
 	}
-	return j->writer == 0 ? 0 : cal_link_send(j->link, j->writer, 0, need, (size_t)j->link->size, err);
+	return j->writer == 0 ? 0 : cal_link_send(j->link, j->writer, 0, j->need, (size_t)j->link->size, err);
 }
 
-static int gather_paths(struct vt_job *j, const char *raw_path, unsigned char *need, struct tkm_err *err)
+static int gather_paths(struct vt_job *j, struct tkm_err *err)
 {
+	size_t n = (size_t)j->link->size;
 	struct cal_blobs all;
 	char text[4200];
 	int rc;
 
-	snprintf(text, sizeof(text), "%ld %.4096s", (long)getpid(), raw_path);
+	j->path = calloc(n, sizeof(*j->path));
+	j->there = calloc(n, sizeof(*j->there));
+	j->copy = calloc(n, sizeof(*j->copy));
+	j->need = calloc(n, 1);
+	j->part = calloc(n, 1);
+	j->input_host = calloc(n, sizeof(*j->input_host));
+	if (!j->path || !j->there || !j->copy || !j->need || !j->part || !j->input_host) {
+		return tkm_fail(err, TKM_ERR_NOMEM, "out of memory for %zu ranks", n);
+	}
+	snprintf(text, sizeof(text), "%ld %.4096s", (long)getpid(), j->raw_path);
 	if (cal_link_gather(j->link, text, strlen(text) + 1, &all, err) < 0) {
 		return -1;
 	}
-	rc = tell_paths(j, &all, need, err);
+	rc = tell_paths(j, &all, err);
 	cal_blobs_free(&all);
-	return rc < 0 ? rc : cal_link_bcast(j->link, need, (size_t)j->link->size, err);
-}
-
-static int gather_files(struct vt_job *j, const char *raw_path, struct tkm_err *err)
-{
-	int n = j->link->size, me = j->link->rank, i, rc = 0;
-	unsigned char *need = calloc((size_t)n, 1);
-
-	j->path = calloc((size_t)n, sizeof(*j->path));
-	j->remove = calloc((size_t)n, sizeof(*j->remove));
-	j->input_host = calloc((size_t)n, sizeof(*j->input_host));
-	if (!need || !j->path || !j->remove || !j->input_host) {
-		free(need);
-		return tkm_fail(err, TKM_ERR_NOMEM, "out of memory for %d ranks", n);
-	}
-	rc = gather_paths(j, raw_path, need, err);
-	for (i = 0; i < n && rc == 0; i++) {
-		if (need[i] && me == i && me != j->writer) {
-			rc = ship(j, raw_path, err);
-			/* on the writer's disk now */
-			if (rc == 0) {
-				unlink(raw_path);
-			}
-		} else if (need[i] && me == j->writer && me != i) {
-			rc = receive(j, i, raw_path, err);
-		}
-	}
-	free(need);
-	return rc;
+	return rc < 0 ? rc : cal_link_bcast(j->link, j->need, n, err);
 }
 
 /* What rank 0 has found out about all clocks, as the text of a correction file. */
@@ -195,13 +233,14 @@ static int pass_run(struct vt_job *j, struct tkm_err *err)
 
 int vt_job_gather(struct vt_job *j, const char *raw_path, struct tkm_err *err)
 {
+	j->raw_path = raw_path;
 	if (cal_job_gather(&j->clock, &j->run, err) < 0) {
 		return -1;
 	}
 	if (j->writer != 0 && (j->link->rank == 0 || j->link->rank == j->writer) && pass_run(j, err) < 0) {
 		return -1;
 	}
-	return gather_files(j, raw_path, err);
+	return gather_paths(j, err);
 }
 
 /* ---- the trace ---- */
@@ -238,16 +277,11 @@ int vt_job_merge(struct vt_job *j, const struct vt_merge_hosts *hosts, struct tk
 	}
 	for (i = 0; i < n; i++) {
 		j->in[i] = (struct vt_merge_input){ .path = j->path[i], .map = &j->run.rank[i].map,
-			.host = hosts ? j->input_host[i] : 0 };
+			.host = hosts ? j->input_host[i] : 0, .there = hosts && j->part[i] ? j->there[i] : NULL };
 	}
 	rc = vt_collect_merge(j->in, n, j->run.period_s, hosts, err);
 	if (rc == 0) {
 		rc = write_clk(j, vt_collect_trace(), err);
-	}
-	for (i = 0; i < n && rc == 0; i++) {
-		if (j->remove[i]) {
-			unlink(j->remove[i]);
-		}
 	}
 	return rc;
 }

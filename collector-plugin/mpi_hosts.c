@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Each host writes its own ranks' files of the trace, where the hosts see the folder of the trace and the writer the raw files of
- * all: one rank on each, its lowest, gets a text from the writer that says what the unified definitions and the clocks are, and
- * sends back what the trace's index must know (collector-plugin/merge.h). Ranks without work wait, napping. Where a host fails
- * the writer begins anew alone: the raw files are there until the trace is complete. */
+/* Each host writes its own ranks' files of the trace, where the hosts see the folder of the trace: one rank on each, its lowest,
+ * gets a text from the writer that says what the unified definitions and the clocks are, and sends back what the trace's index
+ * must know (collector-plugin/merge.h). Of raw files that it cannot see itself the writer gets the definitions only. Ranks
+ * without work wait, napping. Where a host fails, or has not all that its files need, the writer begins anew alone, and what it
+ * cannot see of the raw files comes to it: they are there until the trace is complete. */
 #include "config.h"
 #include "collector-plugin/collect_private.h"
 #include "collector-plugin/mpi_job.h"
@@ -51,25 +52,22 @@ static int leader_of(const struct vt_job *j, uint32_t host)
 /* ---- do they see the same folder? ---- */
 
 struct token {
-	int ok;
+	int ok, keep;
 	uint64_t value;
 	char path[1100];
 };
 
 /* Not there before, and not to be guessed: another host's folder of the same name has no such file. */
-static void lay_token(const struct vt_job *j, struct token *t)
+static void lay_token(struct token *t, int hosts)
 {
 	struct timespec ts;
-	int fd, i;
+	int fd;
 
 	clock_gettime(CLOCK_REALTIME, &ts);
 	t->value = (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
-	snprintf(t->path, sizeof(t->path), "%.1040s.%llx", vt_collect_trace(), (unsigned long long)t->value);
-	for (i = 0, t->ok = 1; i < j->ranks; i++) {
-		/* a raw file that had to come here is not there any more */
-		t->ok &= j->path[i] && !j->remove[i];
-	}
-	fd = t->ok && !vt_collector.settings.keep_raw_events ? open(t->path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600) : -1;
+	t->keep = vt_collector.settings.keep_raw_events;
+	snprintf(t->path, sizeof(t->path), "%.1000s.%llx.tmp-%ld-0", vt_collect_trace(), (unsigned long long)t->value, (long)getpid());
+	fd = t->keep || hosts < 2 ? -1 : open(t->path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 	t->ok = fd >= 0 && write(fd, &t->value, sizeof(t->value)) == (ssize_t)sizeof(t->value);
 	if (fd >= 0) {
 		close(fd);
@@ -88,14 +86,14 @@ static int sees_token(const struct token *t)
 	return good;
 }
 
-/* By all ranks together. */
-static int share_folder(const struct vt_job *j)
+/* By all ranks together. *keep: no trace is made. */
+static int share_folder(const struct vt_job *j, int *keep)
 {
 	struct token t = { 0 };
 	int mine, all = 0;
 
 	if (j->rank == j->writer) {
-		lay_token(j, &t);
+		lay_token(&t, (int)count_hosts(j));
 	}
 	PMPI_Bcast(&t, (int)sizeof(t), MPI_BYTE, j->writer, MPI_COMM_WORLD);
 	mine = t.ok && (leader_of(j, host_of(j, j->rank)) != j->rank || sees_token(&t));
@@ -103,7 +101,66 @@ static int share_folder(const struct vt_job *j)
 	if (j->rank == j->writer && t.path[0]) {
 		unlink(t.path);
 	}
+	*keep = t.keep;
 	return all;
+}
+
+/* ---- who sees which raw file? ---- */
+
+struct place {
+	long pid;
+	char path[4100];
+};
+
+/* Which of the raw files of this host does its leader see? By all ranks of the host together: is this rank's among them? */
+static int leader_sees(const struct vt_job *j, MPI_Comm host)
+{
+	struct place mine = { (long)getpid(), "" }, *all = NULL;
+	int n = 0, me = 0, i, leader = 0, *seen = NULL, is = 0;
+
+	snprintf(mine.path, sizeof(mine.path), "%s", j->raw_path);
+	PMPI_Comm_size(host, &n);
+	PMPI_Comm_rank(host, &me);
+	/* the writer is not the lowest of its host, as a rule */
+	i = leader_of(j, host_of(j, j->rank)) == j->rank ? me : 0;
+	PMPI_Allreduce(&i, &leader, 1, MPI_INT, MPI_MAX, host);
+	if (me == leader) {
+		all = malloc((size_t)n * sizeof(*all));
+		seen = calloc((size_t)n, sizeof(*seen));
+	}
+	i = me != leader || (all && seen);
+	PMPI_Bcast(&i, 1, MPI_INT, leader, host);
+	if (i) {
+		PMPI_Gather(&mine, (int)sizeof(mine), MPI_BYTE, all, (int)sizeof(mine), MPI_BYTE, leader, host);
+		for (i = 0; all && i < n; i++) {
+			seen[i] = vt_job_is_here(all[i].path, all[i].pid);
+		}
+		PMPI_Scatter(seen, 1, MPI_INT, &is, 1, MPI_INT, leader, host);
+	}
+	free(all);
+	free(seen);
+	return is;
+}
+
+/* What is to come to the writer of each rank's raw file, known to all; and who merges it. By all ranks together. */
+static int plan(struct vt_job *j, int shared, unsigned char *what)
+{
+	unsigned char mine = 0;
+	MPI_Comm host;
+	int i;
+
+	if (shared && PMPI_Comm_split(MPI_COMM_WORLD, j->host[j->rank], j->rank, &host) == MPI_SUCCESS) {
+		mine = (unsigned char)leader_sees(j, host);
+		PMPI_Comm_free(&host);
+	}
+	if (PMPI_Allgather(&mine, 1, MPI_BYTE, what, 1, MPI_BYTE, MPI_COMM_WORLD) != MPI_SUCCESS) {
+		return -1;
+	}
+	for (i = 0; i < j->ranks; i++) {
+		j->input_host[i] = what[i] ? host_of(j, i) : 0;
+		what[i] = !j->need[i] ? VT_BRING_NOTHING : what[i] && j->input_host[i] ? VT_BRING_DEFINITIONS : VT_BRING_ALL;
+	}
+	return 0;
 }
 
 /* ---- texts between the writer and a leader ---- */
@@ -149,7 +206,7 @@ static char *receive_text(struct vt_job *j, int from, int to, size_t *size, stru
 
 struct writer {
 	struct vt_job *j;
-	int begun;
+	int begun, whole;
 };
 
 static void tell(const struct vt_job *j, int go)
@@ -180,15 +237,13 @@ static int exchange(void *ctx, char *const *text, const size_t *size, char **res
 	return rc;
 }
 
+/* 1: alone, if need be with all raw files. */
 static int as_writer(struct vt_job *j, struct tkm_err *err)
 {
-	struct writer w = { j, 0 };
-	struct vt_merge_hosts hosts = { .n = count_hosts(j), .exchange = exchange, .ctx = &w };
-	int i, rc;
+	struct writer w = { j, 0, 0 };
+	struct vt_merge_hosts hosts = { .n = count_hosts(j), .whole = &w.whole, .exchange = exchange, .ctx = &w };
+	int rc;
 
-	for (i = 0; i < j->ranks; i++) {
-		j->input_host[i] = host_of(j, i);
-	}
 	rc = vt_job_merge(j, &hosts, err);
 	if (!w.begun) {
 		tell(j, 0);
@@ -197,7 +252,7 @@ static int as_writer(struct vt_job *j, struct tkm_err *err)
 		vt_say(1, "WARNING", "this rank writes the trace alone, because the hosts together could not: %s", err->text);
 	}
 	/* without a single word to the others it was not theirs */
-	return rc < 0 && w.begun ? 1 : rc;
+	return rc < 0 && (w.begun || w.whole) ? 1 : rc;
 }
 
 /* ---- the others ---- */
@@ -246,14 +301,78 @@ static int as_other(struct vt_job *j, const cpu_set_t *cpus, struct tkm_err *err
 	return rc;
 }
 
-/* Returns 1 where the hosts do not share the folder, or could not write the trace together: then the writer does. */
+/* Trouble of one is that of all: who goes on would wait for him. */
+static int agree(int rc, struct tkm_err *err)
+{
+	int mine = rc < 0, any = 0;
+
+	PMPI_Allreduce(&mine, &any, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
+	return !any ? 0 : rc < 0 ? rc : tkm_fail(err, TKM_ERR_IO, "another rank could not send its raw data");
+}
+
+/* The writer alone after all: what it has of some raw files are the definitions. By all ranks together. */
+static int bring_rest(struct vt_job *j, unsigned char *what, int alone, struct tkm_err *err)
+{
+	int i;
+
+	vt_job_wait(NULL);
+	PMPI_Bcast(&alone, 1, MPI_INT, j->writer, MPI_COMM_WORLD);
+	for (i = 0; i < j->ranks; i++) {
+		what[i] = alone && what[i] == VT_BRING_DEFINITIONS ? VT_BRING_ALL : VT_BRING_NOTHING;
+	}
+	err->text[0] = '\0';
+	err->code = TKM_OK;
+	return agree(vt_job_bring(j, what, err), err);
+}
+
+static void say_brought(const struct vt_job *j, const unsigned char *what)
+{
+	int i, n = 0;
+
+	for (i = 0; i < j->ranks; i++) {
+		n += what[i] == VT_BRING_DEFINITIONS;
+	}
+	if (n > 0 && j->rank == j->writer) {
+		vt_say(2, "INFO", "got the definitions alone of %d raw files, which their hosts merge", n);
+	}
+}
+
+static int share_work(struct vt_job *j, int shared, unsigned char *what, struct tkm_err *err)
+{
+	struct tkm_err late = { .text = "" };
+	cpu_set_t cpus;
+	int rc;
+
+	if (plan(j, shared, what) < 0) {
+		return tkm_fail(err, TKM_ERR_IO, "the ranks cannot tell each other where their raw files are");
+	}
+	rc = agree(vt_job_bring(j, what, err), err);
+	if (rc < 0 || !shared) {
+		return rc < 0 ? rc : 1;
+	}
+	say_brought(j, what);
+	host_cpus(j, &cpus);
+	rc = j->rank == j->writer ? as_writer(j, err) : as_other(j, &cpus, err);
+	if (bring_rest(j, what, rc == 1, &late) < 0) {
+		*err = late;
+		return -1;
+	}
+	return rc;
+}
+
 int vt_job_merge_together(struct vt_job *j, struct tkm_err *err)
 {
-	cpu_set_t cpus;
+	unsigned char *what = calloc((size_t)j->ranks, 1);
+	int shared, keep = 0, rc, i = what != NULL, all = 0;
 
-	if (count_hosts(j) < 2 || !share_folder(j)) {
-		return 1;
+	PMPI_Allreduce(&i, &all, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
+	if (!all) {
+		free(what);
+		return tkm_fail(err, TKM_ERR_NOMEM, "out of memory for %d ranks", j->ranks);
 	}
-	host_cpus(j, &cpus);
-	return j->rank == j->writer ? as_writer(j, err) : as_other(j, &cpus, err);
+	shared = share_folder(j, &keep);
+	/* KEEP-RAW-EVENTS: every raw file stays where it is */
+	rc = keep ? 1 : share_work(j, shared, what, err);
+	free(what);
+	return rc;
 }

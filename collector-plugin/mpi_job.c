@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 static struct vt_job job;
 static char raw_path[4096];
@@ -143,9 +144,9 @@ VT_ErrorCode vt_job_timesync(void)
 static void write_trace(void)
 {
 	struct tkm_err err = { .text = "" };
+	int rc, i, keep = vt_collector.settings.keep_raw_events;
 
-	int rc = vt_job_merge_together(&job, &err);
-
+	rc = vt_job_merge_together(&job, &err);
 	if (job.rank == job.writer && rc > 0) {
 		err.text[0] = '\0';
 		rc = vt_job_merge(&job, NULL, &err);
@@ -153,7 +154,17 @@ static void write_trace(void)
 	if (job.rank == job.writer && rc < 0) {
 		say("no trace was written, the raw files are kept", &err);
 	}
+	for (i = 0; job.rank == job.writer && i < job.ranks; i++) {
+		if (job.copy[i]) {
+			unlink(job.copy[i]);
+		}
+	}
 	vt_job_wait(NULL);
+	PMPI_Bcast(&rc, 1, MPI_INT, job.writer, MPI_COMM_WORLD);
+	/* the writer has removed those that it sees */
+	if (rc == 0 && !keep && job.need[job.rank]) {
+		unlink(raw_path);
+	}
 }
 
 void vt_job_end(void)

@@ -27,7 +27,11 @@ struct vt_job {
 	/* the writer, in vt_job_end() */
 	struct cal_run run;
 	struct vt_merge_input *in;
-	char **path, **remove;      /* remove[i]: copies made here, to be deleted in any case */
+	const char *raw_path;       /* of this rank; all ranks have it */
+	unsigned char *need;        /* raw files that the writer cannot see; all ranks know */
+	char **path, **there;       /* each rank's raw file, as the writer and as the rank itself finds it */
+	char **copy;                /* copies of those in need[], made on the writer, to be deleted in any case */
+	unsigned char *part;        /* copy[i] has the definitions only */
 	uint32_t *input_host;       /* who merges each rank's file (struct vt_merge_input) */
 };
 
@@ -56,11 +60,16 @@ VT_HIDDEN void vt_job_protocol(struct vt_job *j);
 VT_HIDDEN int vt_job_gather(struct vt_job *j, const char *raw_path, struct tkm_err *err);
 /* mpi_config.c: the CPUs that the ranks of the writer's host had, for the merge; by all ranks together. */
 VT_HIDDEN void vt_job_cpus(struct vt_job *j);
+/* By all ranks together: what the writer cannot see of the raw files comes to it. what[i], the same on all ranks: */
+enum { VT_BRING_NOTHING, VT_BRING_DEFINITIONS, VT_BRING_ALL };
+VT_HIDDEN int vt_job_bring(struct vt_job *j, const unsigned char *what, struct tkm_err *err);
+/* Is the raw file of that process at this path? */
+VT_HIDDEN int vt_job_is_here(const char *path, long pid);
 /* mpi_gather.c: the trace, on the writer. */
 struct vt_merge_hosts;
 VT_HIDDEN int vt_job_merge(struct vt_job *j, const struct vt_merge_hosts *hosts, struct tkm_err *err);
 /* mpi_hosts.c: by all ranks together, each host its own files where they share the folder. Returns 0; 1 on the writer: it has to
- * do that alone; or -1. */
+ * do that alone, and has all raw files; or -1. */
 VT_HIDDEN int vt_job_merge_together(struct vt_job *j, struct tkm_err *err);
 
 /* mpi_job.c: a barrier that leaves the processors to others. Said once where it takes long: `late`; NULL where one

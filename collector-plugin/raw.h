@@ -310,6 +310,9 @@ struct vt_raw_damage {
 struct vt_raw_file *vt_raw_open(const char *path, struct tkm_err *err);
 /* The same without looking at the sums of the data, which takes as long as reading all of it: for definitions. */
 struct vt_raw_file *vt_raw_open_definitions(const char *path, struct tkm_err *err);
+/* A raw file of the definitions alone, for one who reads nothing else of it: calls put with its bytes, n of them for offset
+ * `at`; what lies in between is 0. Returns 0, or -1 with err, or without when put did not return 0. */
+int vt_raw_copy_definitions(const char *path, int (*put)(void *ctx, uint64_t at, const void *p, size_t n), void *ctx, struct tkm_err *err);
 /* Looks at them after all. Returns 0 or -1. */
 int vt_raw_check_data(struct vt_raw_file *f, struct tkm_err *err);
 void vt_raw_file_close(struct vt_raw_file *f);

@@ -316,6 +316,30 @@ struct vt_raw_file *vt_raw_open_definitions(const char *path, struct tkm_err *er
 	return open_file(path, 1, err);
 }
 
+int vt_raw_copy_definitions(const char *path, int (*put)(void *ctx, uint64_t at, const void *p, size_t n), void *ctx, struct tkm_err *err)
+{
+	struct vt_raw_file *f = vt_raw_open_definitions(path, err);
+	uint64_t at;
+	size_t i;
+	int rc;
+
+	if (!f) {
+		return -1;
+	}
+	at = f->head.head_size;
+	rc = put(ctx, 0, &f->head, sizeof(f->head));
+	for (i = 0; rc == 0 && i < f->n_refs; i++) {
+		const struct vt_raw_block *b = block(f, f->ref[i].index);
+
+		if (f->ref[i].stream < VT_RAW_COPIES) {
+			rc = put(ctx, at, b, sizeof(*b) + atomic_load_explicit(&b->used, memory_order_relaxed));
+			at += f->head.block_size;
+		}
+	}
+	vt_raw_file_close(f);
+	return rc == 0 ? 0 : -1;
+}
+
 int vt_raw_check_data(struct vt_raw_file *f, struct tkm_err *err)
 {
 	int fd, rc;

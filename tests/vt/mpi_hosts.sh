@@ -30,7 +30,7 @@ job() # job HOSTS RANKS COMMAND...: ranks round the hosts
 	mkdir kept
 	[ -n "${VT_FLUSH_PREFIX:-}" ] || [ -e here ] || sh keep "$ranks" &
 	timeout 300 sh "$src/tests/mpi/netns.sh" -n "$hosts" -o 1000 -- "$MPIRUN" -np "$ranks" --map-by node -x VT_TIMER -x VT_VERBOSE -x VT_LOGFILE_RANK \
-		-x VT_STF_PROCS_PER_FILE -x VT_FLUSH_PREFIX -x VT_COMPRESS_TRACE -x ASAN_OPTIONS "$@" >out 2>&1
+		-x VT_STF_PROCS_PER_FILE -x VT_STF_USE_HW_STRUCTURE -x VT_FLUSH_PREFIX -x VT_COMPRESS_TRACE -x ASAN_OPTIONS "$@" >out 2>&1
 	rc=$?
 	wait $!
 	return $rc
@@ -39,7 +39,8 @@ job() # job HOSTS RANKS COMMAND...: ranks round the hosts
 # The trace is, record for record, what one process makes of the same raw files.
 as_one()
 {
-	mkdir one && "$build/stftool" kept/VT-flush-truth_*.dat --merge one/truth.stf --clock truth.clk ${VT_STF_PROCS_PER_FILE:+--stf-procs-per-file "$VT_STF_PROCS_PER_FILE"} >>out 2>&1 &&
+	mkdir one && "$build/stftool" kept/VT-flush-truth_*.dat --merge one/truth.stf --clock truth.clk ${VT_STF_PROCS_PER_FILE:+--stf-procs-per-file "$VT_STF_PROCS_PER_FILE"} \
+		${VT_STF_USE_HW_STRUCTURE:+--stf-use-hw-structure "$VT_STF_USE_HW_STRUCTURE"} >>out 2>&1 &&
 		"$build/xstftool" truth.stf >have 2>>out
 	"$build/xstftool" one/truth.stf >want 2>>out
 	rm -rf one
@@ -56,13 +57,58 @@ VT_STF_PROCS_PER_FILE=1 VT_LOGFILE_RANK=2 job 3 6 "$build/vtrun" -- ./truth 2 &&
 ok "three hosts, a file for each rank, and another rank that writes" $?
 unset VT_STF_PROCS_PER_FILE
 
-# each rank alone sees its raw files
+# Raw files in a folder of each host's own: the host writes its ranks' files of them, the writer gets their definitions.
+cat >apart <<'END'
+folder=$1 kept=$2 ranks=$3
+shift 3
+if [ "$OMPI_COMM_WORLD_LOCAL_RANK" = 0 ]; then
+	mount -t tmpfs tmpfs "$folder" && mkdir "$folder/second" && : >"$folder/ready"
+	(
+		tries=0
+		until [ "$(ls "$folder"/VT-flush-*.dat 2>/dev/null | wc -l)" -eq "$ranks" ] || [ $tries -ge 1000 ]; do
+			tries=$((tries + 1))
+			sleep 0.05
+		done
+		ln "$folder"/VT-flush-*.dat "$folder/second"
+	) &
+fi
+until [ -e "$folder/ready" ]; do
+	sleep 0.05
+done
+VT_FLUSH_PREFIX=$folder "$@"
+status=$?
+wait
+if [ "$OMPI_COMM_WORLD_LOCAL_RANK" = 0 ]; then
+	cp "$folder"/second/* "$kept"
+	ls "$folder" | grep VT-flush >>"$kept/left"
+fi
+exit $status
+END
 mkdir private
+# None is left there, nor beside the trace.
+private() # private HOSTS RANKS SECONDS/10
+{
+	: >here
+	job "$1" "$2" sh apart "$dir/private" "$dir/kept" $(($2 / $1)) "$build/vtrun" -- ./truth "$3" && one_trace truth "$2" && [ ! -s kept/left ]
+	rc=$?
+	cat kept/left >>out 2>/dev/null
+	rm -f here
+	return $rc
+}
+
+private 2 4 3 && [ "$(by_hosts)" -eq 1 ] && ! grep -q WARNING out && grep -q '^\[0\] .*definitions alone of 2 raw files' out && as_one
+ok "raw files that only their own host can see: it writes its files of the trace of them" $?
+VT_LOGFILE_RANK=2 private 3 6 2 && [ "$(by_hosts)" -eq 2 ] && grep -q '^\[2\] .*definitions alone of 4 raw files' out && as_one
+ok "the same on three hosts, and another rank that writes" $?
+VT_STF_USE_HW_STRUCTURE=off VT_STF_PROCS_PER_FILE=3 private 2 4 2 && [ "$(by_hosts)" -eq 0 ] && ! grep -q WARNING out &&
+	VT_STF_PROCS_PER_FILE=3 VT_STF_USE_HW_STRUCTURE=off as_one
+ok "the same where hosts share files of the trace: the writer gets all" $?
+# each rank alone sees its raw files: that of rank 2 goes to the writer, on the same host
 VT_FLUSH_PREFIX=$dir/private
 export VT_FLUSH_PREFIX
 # shellcheck disable=SC2016
-job 2 3 unshare --mount sh -c 'mount -t tmpfs tmpfs "$0/private" && exec "$1/vtrun" -- ./truth 2' "$dir" "$build" && one_trace truth 3 && [ "$(by_hosts)" -eq 0 ]
-ok "raw files that the writer cannot see: one host writes" $?
+job 2 3 unshare --mount sh -c 'mount -t tmpfs tmpfs "$0/private" && exec "$1/vtrun" -- ./truth 2' "$dir" "$build" && one_trace truth 3 && [ "$(by_hosts)" -eq 1 ]
+ok "raw files that only their own rank can see" $?
 unset VT_FLUSH_PREFIX
 # a folder of the same name on each host; rank 0 brings its trace out
 mkdir here
@@ -97,7 +143,10 @@ for moment in 0 0.2; do
 	else
 		one_trace truth 4
 	fi
-	ok "the second host's leader is killed $moment s after the merge began" $?
+	rc=$?
+	# what a killed merge left of its files is gone with the next
+	find . -name '*.tmp-*' | grep . >>out && rc=1
+	ok "the second host's leader is killed $moment s after the merge began" $rc
 	echo "# $(grep -c 'Writing tracefile' out) traces were complete"
 done
 done_testing
