@@ -409,7 +409,29 @@ static void on_node(int k, const char *name)
 }
 
 static const struct vt_merge_hosts *hosts;
-static int by_node;
+static int by_node, apart, whole;
+static char definitions[FILES][450];
+
+static int put_at(void *ctx, uint64_t at, const void *p, size_t n)
+{
+	return pwrite(*(int *)ctx, p, n, (off_t)at) == (ssize_t)n ? 0 : -1;
+}
+
+/* As if only its host saw the file: its definitions are here. */
+static void set_apart(struct vt_merge_input *in, int i)
+{
+	struct tkm_err e;
+	struct stat st, all;
+	int fd;
+
+	snprintf(definitions[i], sizeof(definitions[i]), "%s.rank%d", path[i], i);
+	fd = open(definitions[i], O_RDWR | O_CREAT | O_EXCL, 0600);
+	CHECK(fd >= 0 && vt_raw_copy_definitions(path[i], put_at, &fd, &e) == 0, "%s", e.text);
+	CHECK(fstat(fd, &st) == 0 && stat(path[i], &all) == 0 && st.st_size < all.st_size, "%lld bytes", (long long)st.st_size);
+	close(fd);
+	in->there = path[i];
+	in->path = definitions[i];
+}
 static const struct cal_map *given;
 
 static int merge_to(const char *sub, uint32_t per_file, int single, int threads, struct vt_merge_result *res)
@@ -435,9 +457,18 @@ static int merge_to(const char *sub, uint32_t per_file, int single, int threads,
 	o.trace = name;
 	for (i = 0; i < FILES; i++) {
 		in[i] = (struct vt_merge_input){ .path = path[i], .map = given, .host = hosts ? host[i] : 0 };
+		if (apart && in[i].host) {
+			set_apart(&in[i], i);
+		}
 	}
 	o.hosts = hosts;
+	whole = 0;
 	rc = vt_merge(in, FILES, &o, res, &e);
+	for (i = 0; i < FILES; i++) {
+		if (in[i].there) {
+			unlink(in[i].path);
+		}
+	}
 	CHECK(rc == 0 || e.text[0], "no reason");
 	return rc;
 }
@@ -542,12 +573,13 @@ static void bytes_of_hosts(void)
 {
 	static const struct {
 		uint32_t per_file;
-		int jobs, map, damaged, nodes;
-	} way[] = { { 1, 2, 0, 0, 0 }, { 2, 0, 0, 0, 0 }, { 1, 2, 1, 0, 0 }, { 1, 2, 1, 1, 0 }, { 0, 2, 1, 0, 1 }, { 1, 2, 1, 1, 1 } };
+		int jobs, map, damaged, nodes, apart;
+	} way[] = { { 1, 2, 0, 0, 0, 0 }, { 2, 0, 0, 0, 0, 0 }, { 1, 2, 1, 0, 0, 0 }, { 1, 2, 1, 1, 0, 0 }, { 0, 2, 1, 0, 1, 0 },
+		    { 1, 2, 1, 1, 1, 0 }, { 0, 2, 1, 0, 1, 1 }, { 1, 2, 1, 1, 1, 1 }, { 1, 2, 0, 0, 1, 1 } };
 	struct vt_merge_result one, many;
 	uint64_t group, other;
 	enum broken how = NOT;
-	struct vt_merge_hosts three = { 3, in_turn, &how };
+	struct vt_merge_hosts three = { .n = 3, .whole = &whole, .exchange = in_turn, .ctx = &how };
 	struct cal_map map = { .period_s = 1e-9 };
 	struct tkm_err e;
 	size_t i;
@@ -568,6 +600,7 @@ static void bytes_of_hosts(void)
 		hosts = NULL;
 		CHECK(merge_to("one", way[i].per_file, 0, 1, &one) == 0, "way %zu", i);
 		hosts = &three;
+		apart = way[i].apart;
 		jobs = 0;
 		CHECK(merge_to("many", way[i].per_file, 0, 2, &many) == 0, "way %zu", i);
 		CHECK_INT(jobs, way[i].jobs);
@@ -585,6 +618,11 @@ static void bytes_of_hosts(void)
 		shell("rm -rf %s/one %s/many", dir, dir);
 	}
 	by_node = 0;
+	/* the first set has records of rank 2's node */
+	four_ranks(0);
+	CHECK_INT(merge_to("many", 1, 0, 2, &many), -1);
+	CHECK(whole == 1 && shell("test -z \"$(ls -A %s/many)\"", dir, NULL) == 0, "the whole was not asked for");
+	apart = 0;
 	/* a host that fails, whichever way: an error, and nothing is left; then alone */
 	for (how = SILENT; how <= MAD; how++) {
 		four_ranks(0);
