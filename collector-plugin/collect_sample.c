@@ -34,6 +34,7 @@
 #endif
 
 enum { STACK = 1 << 20, CLOCK_EVERY_S = 10, ACCOUNT_EVERY_S = 1, MAX_RESTARTED = 10 };
+enum { NODE_APART = 20000000 }; /* ns */
 
 int64_t vt_now_ns(clockid_t id)
 {
@@ -357,6 +358,7 @@ static void sample_node(struct vt_sampler *s)
 	if (s->node && s->node->set) {
 		sample(s, s->node, NULL, NULL, 0);
 	}
+	s->node_ns = vt_now_ns(CLOCK_MONOTONIC);
 	vt_look_for_devices(s);
 	for (t = s->later; t; t = t->next) {
 		sample(s, t, NULL, NULL, 0);
@@ -536,9 +538,10 @@ static void loop(struct vt_sampler *s)
 		}
 		vt_raw_tick(s->c->pub.raw, tmr_read(s->c->pub.timer));
 	}
-	/* what counted until now */
+	/* what counted until now; of the node only where this process counted it, and not so soon after the sample before that the
+	 * kernel's steps of 10 ms make a rate of it that never was */
 	if (vt_collect_in_window(tmr_read(s->c->pub.timer))) {
-		sample_all(s, 0, 1);
+		sample_all(s, 0, s->node && vt_now_ns(CLOCK_MONOTONIC) - s->node_ns >= NODE_APART);
 	}
 }
 

@@ -37,6 +37,7 @@ struct vt_sampler {
 	struct vt_target *threads, *process, *node;
 	struct vt_target *later; /* collect_later.c: counters of devices that came */
 	struct smp_plan *last_plan;
+	int64_t node_ns;      /* when the node's were read */
 	uint64_t mark;
 	int64_t marked_ns;    /* when it was looked at; 0: not yet */
 	int n_later, said_later;

@@ -77,6 +77,10 @@ for sync in '' sync; do
 		ok "no message of a ping-pong is reversed by more than the stated bound: timer $timer${sync:+, with VT_timesync}" $?
 	done
 done
+# The four end one after the other, and none counts the node again for that.
+"$build/xstftool" pp.stf 2>out | awk '$1 == "CLKPERIOD" { unit = $2 } $1 == "DURATION" { seconds = ($3 - $2) * unit } / SAMP CPU .* DEF "OS:cpu_usr" / { n++; print }
+	END { print n, "samples in", seconds, "s"; exit !(n >= 1 && n <= seconds + 2) }' >>out
+ok "the node's counters come once a second and at both ends, from one rank" $?
 
 # Clocks that wander, each rank's own, over one that all can read: with sessions in between they stay together.
 mpi_compile "$MPICC" mpi_truth.c truth -lVT
