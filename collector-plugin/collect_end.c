@@ -7,9 +7,11 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -174,7 +176,7 @@ int vt_collect_merge(struct vt_merge_input *in, size_t n, double period_s, const
 		.compress = (int)c->settings.compress_trace, .procs_per_file = (uint32_t)c->settings.stf_procs_per_file,
 		.by_node = c->settings.stf_use_hw_structure,
 		.period_s = period_s, .counters_apart = is_off(c, "UNIFY-COUNTERS"), .groups_apart = is_off(c, "UNIFY-GROUPS"),
-		.threads = c->pub.cpus ? 0 : 1, .cpus = c->pub.cpus, .cpus_size = c->pub.cpus_size, .delete_raw = 1, .settled = 1, .hosts = hosts, .say = say_missing };
+		.threads = c->pub.cpus ? 0 : 1, .cpus = c->pub.cpus, .cpus_size = c->pub.cpus_size, .delete_raw = 1, .settled = c->pub.together, .hosts = hosts, .say = say_missing };
 	struct vt_merge_result r;
 	char size[64];
 	int rc;
@@ -191,20 +193,54 @@ int vt_collect_merge(struct vt_merge_input *in, size_t n, double period_s, const
 	return rc;
 }
 
+/* Two processes may end at the same time and both be the last. The first of the files, which are the same for both, is whose
+ * lock counts: a descriptor to be closed; -1: the other one has made the trace. -2: there are no locks here. */
+static int only_one(const struct files *f)
+{
+	const char *first = f->path[0];
+	struct stat st;
+	size_t i;
+	int fd;
+
+	for (i = 1; i < f->n; i++) {
+		first = strcmp(f->path[i], first) < 0 ? f->path[i] : first;
+	}
+	fd = open(first, O_RDONLY | O_CLOEXEC);
+	if (fd < 0) {
+		return errno == ENOENT ? -1 : -2;
+	}
+	if (flock(fd, LOCK_EX) == 0 && fstat(fd, &st) == 0 && st.st_nlink == 0) {
+		close(fd);
+		return -1;
+	}
+	return fd;
+}
+
 static void merge_files(struct vt_collector *c, struct files *f)
 {
-	struct vt_merge_input *in = calloc(f->n, sizeof(*in));
+	struct vt_merge_input *in;
 	struct tkm_err e = { TKM_ERR_NOMEM, "out of memory" };
+	int rc = -1, lock = only_one(f);
 	size_t i;
-	int rc = -1;
+
+	if (lock == -1) {
+		vt_say(2, "INFO", "another process of the job ended at the same time and has written the trace");
+		return;
+	}
+	in = calloc(f->n, sizeof(*in));
 
 	for (i = 0; in && i < f->n; i++) {
 		in[i].path = f->path[i];
 	}
+	/* the trace of an MPI job that one of our children was may have the name meanwhile */
+	vt_collect_free_name(c);
 	if (in) {
 		rc = vt_collect_merge(in, f->n, 0, NULL, &e);
 	}
 	free(in);
+	if (lock >= 0) {
+		close(lock);
+	}
 	if (rc < 0) {
 		vt_say(1, "WARNING", "no trace: %s. What was recorded is in %s%s; stftool %s --merge FILE.stf makes the trace", e.text,
 		       c->raw_path, f->n > 1 ? " and others" : "", c->raw_path);
@@ -219,6 +255,15 @@ static void name_left(const struct files *f)
 	} else if (f->first_left) {
 		vt_say(1, "INFO", "%d earlier runs or processes of them were killed; for each: stftool %s --merge FILE.stf makes the trace",
 		       f->left, f->first_left);
+	}
+}
+
+/* Said once, by rank 0: it is a script that starts the MPI program as its child, as a rule. */
+static void say_no_mpi(const struct vt_collector *c)
+{
+	if (c->no_mpi && c->run[0] && c->pub.rank == 0 && !vt_run_child(c->run) && !c->settings.follow_children) {
+		vt_say(1, "INFO", "%s did not call MPI_Init: its stamps are not corrected, and a program that it starts is not recorded. Let it "
+		       "start that with exec, in its last line, or add --follow-children", c->program);
 	}
 }
 
@@ -335,5 +380,6 @@ void vt_collect_finish(struct vt_collector *c, int merge)
 	} else if (!writes_trace(c)) {
 		vt_say(1, "INFO", "raw data is in %s; stftool %s --merge %s makes the trace", c->raw_path, c->raw_path, c->trace);
 	}
+	say_no_mpi(c);
 	last_line(c);
 }

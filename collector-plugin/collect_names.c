@@ -93,6 +93,11 @@ static void free_name(struct vt_collector *c, char *trace, size_t size)
 	}
 }
 
+void vt_collect_free_name(struct vt_collector *c)
+{
+	free_name(c, c->trace, sizeof(c->trace));
+}
+
 static int name_trace(struct vt_collector *c, struct tkm_err *err)
 {
 	char dir[1024], prefix[1024], name[300];

@@ -52,6 +52,7 @@ struct vt_collector {
 	char program[256];
 	char trace[1024], prot[1100], raw_path[1100], job[64];
 	int single;              /* the trace is to be one file */
+	int no_mpi;              /* set by libVT: MPI_Init was not called */
 	int ended;
 	int again;               /* this end is followed by a new start: vt_collect_reconfigure() */
 	struct smp_env env;
@@ -84,6 +85,8 @@ void vt_say_later(void);
 
 /* collect_names.c: program, job, trace, protocol, raw file. Returns 0 or -1. */
 int vt_collect_names(struct vt_collector *c, const char *argv0, struct tkm_err *err);
+/* Gives the trace another number if its name is taken by now, unless it may be replaced. */
+void vt_collect_free_name(struct vt_collector *c);
 /* A raw file beside the trace, or where it is possible. */
 struct vt_raw *vt_collect_raw(struct vt_collector *c, struct tkm_err *err);
 

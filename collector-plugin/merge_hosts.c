@@ -108,9 +108,15 @@ static struct vt_merge_ids *ids_of(struct vt_merge_file *f, int kind)
 	return kind < (int)(sizeof(ids) / sizeof(ids[0])) ? ids[kind] : NULL;
 }
 
+/* On the host that it is of. */
+static const char *path_there(const struct vt_merge_file *f)
+{
+	return f->there ? f->there : vt_raw_file_path(f->raw);
+}
+
 static void put_file(FILE *f, struct vt_merge_file *file)
 {
-	const char *path = file->there ? file->there : vt_raw_file_path(file->raw);
+	const char *path = path_there(file);
 	struct vt_merge_ids *ids;
 	int kind, high;
 
@@ -371,7 +377,9 @@ static void put_result(const struct there *t, FILE *f, int good)
 	}
 	put_int(f, good ? t->m.n : 0);
 	for (i = 0; good && i < t->m.n; i++) {
-		put_int(f, t->m.file[i].process);
+		const char *path = vt_raw_file_path(t->m.file[i].raw);
+
+		put_array(f, path, strlen(path), 1);
 		put(f, vt_raw_file_damage(t->m.file[i].raw), sizeof(struct vt_raw_damage));
 	}
 }
@@ -537,10 +545,9 @@ static int take_result(struct vt_merge_sharing *s, uint32_t host, const char *te
 {
 	struct vt_merge *m = s->m;
 	struct from f = { text, text + size, 0 };
-	char head[sizeof(magic)], *why;
+	char head[sizeof(magic)], *why, *path;
 	struct vt_raw_damage damage;
 	uint64_t i, good;
-	uint32_t process;
 	size_t k, n;
 
 	get(&f, head, sizeof(head));
@@ -558,13 +565,14 @@ static int take_result(struct vt_merge_sharing *s, uint32_t host, const char *te
 		}
 	}
 	for (i = get_int(&f); i > 0 && !f.bad; i--) {
-		process = (uint32_t)get_int(&f);
+		path = get_array(&f, &n, 1);
 		get(&f, &damage, sizeof(damage));
-		for (k = 0; k < m->n; k++) {
-			if (m->file[k].process == process && m->file[k].host == host) {
+		for (k = 0; path && k < m->n; k++) {
+			if (m->file[k].host == host && !strcmp(path, path_there(&m->file[k]))) {
 				m->file[k].damage = damage;
 			}
 		}
+		free(path);
 	}
 	return 0;
 }

@@ -2,8 +2,10 @@
 /* The end of a job: the clock data of all ranks, and what it must know of raw files that it cannot see, come to the rank that
  * writes the trace (LOGFILE-RANK); it keeps the maps as NAME.clk and makes one trace. Rank 0 fits them: the sessions lead there. */
 #include "config.h"
+#include "collector-plugin/collect_private.h"
 #include "collector-plugin/mpi_job.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -265,12 +267,173 @@ static int write_clk(const struct vt_job *j, const char *trace, struct tkm_err *
 	return tkm_newfile_commit(&n, err);
 }
 
+static int read_head(const char *path, struct vt_raw_head *h)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC), rc;
+
+	rc = fd >= 0 && read(fd, h, sizeof(*h)) == (ssize_t)sizeof(*h) ? 0 : -1;
+	if (fd >= 0) {
+		close(fd);
+	}
+	return rc;
+}
+
+/* Is it what a rank recorded as another program, a wrapper script as a rule, before that went on as this one by exec? On the
+ * same clock, and with an end like that of one who was killed. */
+static int is_before(const struct vt_raw_head *now, const char *path)
+{
+	struct vt_raw_head was;
+
+	return read_head(path, &was) == 0 && memcmp(was.magic, now->magic, sizeof(was.magic)) == 0 &&
+	       was.state == VT_RAW_RECORDING && was.pid == now->pid && was.born == now->born && now->born && was.rank == now->rank &&
+	       memcmp(was.boot, now->boot, sizeof(was.boot)) == 0 && memcmp(was.job, now->job, sizeof(was.job)) == 0 &&
+	       memcmp(was.timer, now->timer, sizeof(was.timer)) == 0 && strncmp(now->timer, "sim:", 4) != 0;
+}
+
+/* "...-PID.dat" or "...-PID.N.dat": PID, or 0. */
+static long pid_in(const char *name)
+{
+	const char *dash = strncmp(name, "VT-flush-", 9) == 0 ? strrchr(name, '-') : NULL;
+
+	return dash ? strtol(dash + 1, NULL, 10) : 0;
+}
+
+/* Ranks by their process ids. */
+struct pid_of {
+	long pid;
+	size_t rank;
+};
+
+static int by_pid(const void *a, const void *b)
+{
+	const struct pid_of *x = a, *y = b;
+
+	return x->pid != y->pid ? (x->pid < y->pid ? -1 : 1) : x->rank < y->rank ? -1 : x->rank > y->rank;
+}
+
+static size_t folder_of(const char *path)
+{
+	return (size_t)(strrchr(path, '/') + 1 - path);
+}
+
+/* Adds that file to the inputs, of which there are *n, if the rank has gone on from it. */
+static int add_if_before(struct vt_job *j, size_t rank, const char *path, size_t *n, struct tkm_err *err)
+{
+	struct vt_merge_input *more;
+	struct vt_raw_head now;
+	size_t i;
+
+	for (i = j->run.ranks; i < *n; i++) {
+		if (strcmp(j->in[i].path, path) == 0) {
+			return 0; /* two ranks' folder was looked at twice */
+		}
+	}
+	if (strcmp(path, j->path[rank]) == 0 || read_head(j->path[rank], &now) < 0 || !is_before(&now, path)) {
+		return 0;
+	}
+	more = realloc(j->in, (*n + 1) * sizeof(*more));
+	if (!more) {
+		return tkm_fail(err, TKM_ERR_NOMEM, "out of memory");
+	}
+	j->in = more;
+	more[*n] = more[rank];
+	more[*n].path = strdup(path);
+	return more[(*n)++].path ? 0 : tkm_fail(err, TKM_ERR_NOMEM, "out of memory");
+}
+
+/* In the folder of that rank's raw file, for all ranks that have theirs there. */
+static int look_before(struct vt_job *j, size_t rank, const struct pid_of *ranks, size_t n_ranks, size_t *n, struct tkm_err *err)
+{
+	const char *own = j->path[rank];
+	size_t folder = folder_of(own), i, lo, hi;
+	char path[4400];
+	struct dirent *e;
+	int rc = 0;
+	DIR *d;
+
+	snprintf(path, sizeof(path), "%.*s", (int)folder, own);
+	d = opendir(path);
+	while (d && rc == 0 && (e = readdir(d))) {
+		long pid = pid_in(e->d_name);
+
+		for (lo = 0, hi = n_ranks; lo < hi;) {
+			i = lo + (hi - lo) / 2;
+			lo = ranks[i].pid < pid ? i + 1 : lo;
+			hi = ranks[i].pid < pid ? hi : i;
+		}
+		snprintf(path, sizeof(path), "%.*s%.300s", (int)folder, own, e->d_name);
+		for (; rc == 0 && lo < n_ranks && ranks[lo].pid == pid; lo++) {
+			const char *last = j->path[ranks[lo].rank];
+
+			if (folder_of(last) == folder && strncmp(last, own, folder) == 0) {
+				rc = add_if_before(j, ranks[lo].rank, path, n, err);
+			}
+		}
+	}
+	if (d) {
+		closedir(d);
+	}
+	return rc;
+}
+
+void vt_job_say_before(const struct vt_job *j)
+{
+	size_t folder = folder_of(j->raw_path);
+	struct vt_raw_head now;
+	char path[4400];
+	struct dirent *e;
+	DIR *d = NULL;
+
+	snprintf(path, sizeof(path), "%.*s", (int)folder, j->raw_path);
+	if (read_head(j->raw_path, &now) == 0) {
+		d = opendir(path);
+	}
+	while (d && (e = readdir(d))) {
+		snprintf(path, sizeof(path), "%.*s%.300s", (int)folder, j->raw_path, e->d_name);
+		if (pid_in(e->d_name) == pid_in(j->raw_path + folder) && strcmp(path, j->raw_path) != 0 && is_before(&now, path)) {
+			vt_say(1, "INFO", "not in the trace is what this process recorded before it became %s by exec: stftool %s --merge "
+			       "FILE.stf makes one of it", now.program, path);
+		}
+	}
+	if (d) {
+		closedir(d);
+	}
+}
+
+/* Of all ranks whose raw files the writer sees. */
+static int add_before(struct vt_job *j, size_t *n, struct tkm_err *err)
+{
+	struct pid_of *ranks = calloc(j->run.ranks, sizeof(*ranks));
+	size_t i, k = 0;
+	int rc = 0;
+
+	if (!ranks) {
+		return tkm_fail(err, TKM_ERR_NOMEM, "out of memory");
+	}
+	for (i = 0; i < j->run.ranks; i++) {
+		if (j->path[i] && !j->need[i]) {
+			ranks[k++] = (struct pid_of){ pid_in(j->path[i] + folder_of(j->path[i])), i };
+		}
+	}
+	qsort(ranks, k, sizeof(*ranks), by_pid);
+	for (i = 0; i < j->run.ranks && rc == 0; i++) {
+		const char *before = i ? j->path[i - 1] : NULL;
+
+		if (!j->path[i] || j->need[i] || (before && !j->need[i - 1] && folder_of(before) == folder_of(j->path[i]) &&
+						     strncmp(before, j->path[i], folder_of(before)) == 0)) {
+			continue; /* as a rule they are all in one */
+		}
+		rc = look_before(j, i, ranks, k, n, err);
+	}
+	free(ranks);
+	return rc;
+}
+
 int vt_job_merge(struct vt_job *j, const struct vt_merge_hosts *hosts, struct tkm_err *err)
 {
 	size_t i, n = j->run.ranks;
-	int rc;
+	int rc = 0;
 
-	free(j->in);
 	j->in = calloc(n, sizeof(*j->in));
 	if (!j->in) {
 		return tkm_fail(err, TKM_ERR_NOMEM, "out of memory");
@@ -279,9 +442,15 @@ int vt_job_merge(struct vt_job *j, const struct vt_merge_hosts *hosts, struct tk
 		j->in[i] = (struct vt_merge_input){ .path = j->path[i], .map = &j->run.rank[i].map,
 			.host = hosts ? j->input_host[i] : 0, .there = hosts && j->part[i] ? j->there[i] : NULL };
 	}
-	rc = vt_collect_merge(j->in, n, j->run.period_s, hosts, err);
+	rc = vt_collector.settings.keep_raw_events ? 0 : add_before(j, &n, err);
+	rc = rc < 0 ? rc : vt_collect_merge(j->in, n, j->run.period_s, hosts, err);
 	if (rc == 0) {
 		rc = write_clk(j, vt_collect_trace(), err);
 	}
+	for (i = j->run.ranks; i < n; i++) {
+		free((void *)(uintptr_t)j->in[i].path);
+	}
+	free(j->in);
+	j->in = NULL;
 	return rc;
 }

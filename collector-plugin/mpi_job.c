@@ -72,6 +72,7 @@ void vt_job_begin(int *argc, char ***argv)
 	PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
 	PMPI_Comm_size(MPI_COMM_WORLD, &size);
 	job.rank = rank;
+	vt_collector.no_mpi = 0;
 	rc = vt_collect_start(rank, size, argc && argv && *argv && *argc > 0 ? (*argv)[0] : NULL, &err);
 	if (rc < 0) {
 		say("nothing is recorded", &err);
@@ -163,6 +164,7 @@ static void write_trace(void)
 	PMPI_Bcast(&rc, 1, MPI_INT, job.writer, MPI_COMM_WORLD);
 	/* the writer has removed those that it sees */
 	if (rc == 0 && !keep && job.need[job.rank]) {
+		vt_job_say_before(&job);
 		unlink(raw_path);
 	}
 }
@@ -223,6 +225,11 @@ void vt_job_abort(void)
 	vt_job_period_quit();
 	over = 1;
 	vt_collect_end(0);
+}
+
+__attribute__((constructor)) static void loaded(void)
+{
+	vt_collector.no_mpi = 1;
 }
 
 __attribute__((destructor)) static void unloaded(void)

@@ -65,7 +65,9 @@ enum { VT_BRING_NOTHING, VT_BRING_DEFINITIONS, VT_BRING_ALL };
 VT_HIDDEN int vt_job_bring(struct vt_job *j, const unsigned char *what, struct tkm_err *err);
 /* Is the raw file of that process at this path? */
 VT_HIDDEN int vt_job_is_here(const char *path, long pid);
-/* mpi_gather.c: the trace, on the writer. */
+/* On a rank whose raw file the writer cannot see: names what the process recorded before an exec, which stays. */
+VT_HIDDEN void vt_job_say_before(const struct vt_job *j);
+/* mpi_gather.c: the trace, on the writer, with what the ranks have recorded before they became this program by exec. */
 struct vt_merge_hosts;
 VT_HIDDEN int vt_job_merge(struct vt_job *j, const struct vt_merge_hosts *hosts, struct tkm_err *err);
 /* mpi_hosts.c: by all ranks together, each host its own files where they share the folder. Returns 0; 1 on the writer: it has to
