@@ -276,7 +276,9 @@ static struct vt_raw_block *get_block(struct vt_raw *r, int *why)
 		}
 	}
 	if (r->n_ready == 0 && r->autoflush) {
-		*why = flush_full(r, r->n_full > 1 ? r->n_full - 1 : 0);
+		int rc = flush_full(r, r->n_full > 1 ? r->n_full - 1 : 0);
+
+		*why = *why ? *why : rc;
 	}
 	if (r->n_ready == 0 && r->overwrite) {
 		struct vt_raw_block *b = overwrite_oldest(r);
@@ -307,7 +309,8 @@ struct vt_raw_block *vt_raw_begin_block(struct vt_raw *r, struct vt_raw_stream *
 	b = r->closed ? NULL : get_block(r, &why);
 	if (!b) {
 		if (!r->closed && !atomic_load_explicit(&r->head->stop, memory_order_relaxed)) {
-			atomic_store_explicit(&r->head->stop_tick, base, memory_order_relaxed);
+			/* definitions have no stamp */
+			atomic_store_explicit(&r->head->stop_tick, kind == VT_RAW_DATA ? base : r->head->start_tick, memory_order_relaxed);
 			atomic_store_explicit(&r->head->stop, (uint32_t)why, memory_order_release);
 		}
 		return NULL;

@@ -101,6 +101,11 @@ if mkdir small && mount -t tmpfs -o size=400k none small 2>/dev/null; then
 	"$build/stftool" "$dir/full.stf" --print-clock >"$dir/out" 2>&1
 	grep -q 'missing.*No space left' "$dir/out"
 	ok "a full disk: it stands in the trace" $?
+	rm -f ./* && mount -o remount,size=64k "$mounted"
+	sampled sh -c 'echo done; exit 5'
+	[ "$status" -eq 5 ] && [ "$(cat "$dir/out")" = done ] &&
+		grep -q 'process 0: no place for records from 0.000000 s on: No space left on device; [1-9][0-9]* records are missing' "$dir/err"
+	ok "a disk that is full from the beginning: said as that, and the program ends as always" $?
 	cd "$dir" || exit 99
 	umount "$mounted"
 	mounted=
