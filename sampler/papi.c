@@ -7,6 +7,7 @@
 #include "sampler/papi_lib.h"
 
 #include <ctype.h>
+#include <fcntl.h>
 #include <linux/perf_event.h>
 #include <stdlib.h>
 #include <sys/ioctl.h>
@@ -114,7 +115,8 @@ static void find_fds(const struct smp_env *env, struct fd_list *l)
 
 	l->n = 0;
 	if (root >= 0) {
-		smp_dir_each(root, "/proc/self/fd", add_fd, l);
+		/* a thread may have a table of its own */
+		smp_dir_each(root, "/proc/thread-self/fd", add_fd, l);
 		close(root);
 	}
 }
@@ -127,6 +129,7 @@ static void remember_fds(struct papi_set *s, const struct fd_list *before, const
 		for (k = 0; k < before->n && before->fd[k] != after->fd[i]; k++) {
 		}
 		if (k == before->n) {
+			fcntl(after->fd[i], F_SETFD, FD_CLOEXEC);
 			s->fd[s->n_fds].id = event_id(after->fd[i]);
 			s->fd[s->n_fds++].fd = after->fd[i];
 		}
@@ -570,6 +573,19 @@ static int read_set(void *set, union smp_value *value, uint8_t *state)
 	return valid;
 }
 
+static int descriptors(const void *set, int *fd, int most)
+{
+	const struct papi_set *s = set;
+	int i, n = 0;
+
+	for (i = 0; i < s->n_fds && n < most; i++) {
+		if (event_id(s->fd[i].fd) == s->fd[i].id) {
+			fd[n++] = s->fd[i].fd;
+		}
+	}
+	return n;
+}
+
 /* ---- listing ------------------------------------------------------------------------------------- */
 
 struct lister {
@@ -752,5 +768,5 @@ static int list(const struct smp_env *env, const char *hint, smp_each each, void
 const struct smp_source smp_papi = {
 	.abi = VTSOURCE_ABI, .size = sizeof(struct smp_source), .name = "papi",
 	.what = "preset and native events of PAPI, software-defined ones too", .list = list, .open = open_set,
-	.read = read_set, .close = close_set,
+	.read = read_set, .close = close_set, .descriptors = descriptors,
 };

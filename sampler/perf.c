@@ -129,6 +129,22 @@ static void set_attr(struct perf_event_attr *attr, const struct smp_perf_event *
 	attr->exclude_kernel = e->type == PERF_TYPE_HARDWARE && !(env->flags & SMP_COUNT_KERNEL);
 }
 
+/* A child process is not counted with its parent: an event that inherits would be, but for a kernel (5.13) that can be told. */
+static int open_inheriting(struct perf_event_attr *attr, int32_t tid, int group)
+{
+#ifdef HAVE_STRUCT_PERF_EVENT_ATTR_INHERIT_THREAD
+	int fd;
+
+	attr->inherit_thread = attr->inherit;
+	fd = open_event(attr, tid, group);
+	if (fd >= 0 || errno != EINVAL || !attr->inherit) {
+		return fd;
+	}
+	attr->inherit_thread = 0;
+#endif
+	return open_event(attr, tid, group);
+}
+
 /* Opens one descriptor into a group (leader NULL: its own). Pinned: it counts all the time or says that it
  * cannot, so that nothing has to be scaled. Returns 0 or an errno. */
 static int open_one(struct set *s, const struct smp_perf_event *e, const struct smp_env *env, const struct smp_target *t,
@@ -146,10 +162,10 @@ static int open_one(struct set *s, const struct smp_perf_event *e, const struct 
 	set_attr(&attr, e, env, inherit);
 	attr.config |= (uint64_t)pmu << 32;
 	attr.pinned = group < 0 && e->type == PERF_TYPE_HARDWARE && !s->multiplex;
-	fd = open_event(&attr, tid, group);
+	fd = open_inheriting(&attr, tid, group);
 	if (fd < 0 && (errno == EACCES || errno == EPERM) && !attr.exclude_kernel) {
 		attr.exclude_kernel = 1;
-		fd = open_event(&attr, tid, group);
+		fd = open_inheriting(&attr, tid, group);
 	}
 	if (fd < 0) {
 		return group >= 0 && errno == EINVAL ? ENOSPC : errno; /* the group would not fit the PMU */
@@ -345,6 +361,20 @@ static int read_set(void *set, union smp_value *value, uint8_t *state)
 	return valid;
 }
 
+static int descriptors(const void *set, int *fd, int most)
+{
+	const struct set *s = set;
+	int n = 0;
+	size_t i;
+
+	for (i = 0; i < s->n_counters && n < most; i++) {
+		if (is_ours(&s->c[i])) {
+			fd[n++] = s->c[i].fd;
+		}
+	}
+	return n;
+}
+
 /* ---- listing ------------------------------------------------------------------------------------- */
 
 /* Does the event open on this thread, and does it ever run? */
@@ -451,5 +481,5 @@ void smp_perf_hardware(const struct smp_env *env, char why[SMP_TEXT])
 const struct smp_source smp_perf = {
 	.abi = VTSOURCE_ABI, .size = sizeof(struct smp_source), .name = "perf",
 	.what = "kernel and CPU events of threads, by perf_event_open(2)", .list = list, .open = open_set,
-	.read = read_set, .close = close_set,
+	.read = read_set, .close = close_set, .descriptors = descriptors,
 };

@@ -18,7 +18,8 @@ struct smp_set {
 };
 
 /* Those of the plan that are for the target, in its order: the counters of a source are together there. */
-static void collect(struct smp_set *set, const struct smp_plan *plan, const struct smp_target *target)
+static void collect(struct smp_set *set, const struct smp_plan *plan, const struct smp_target *target,
+		    int (*wanted)(const struct smp_plan *plan, size_t i))
 {
 	size_t i;
 
@@ -26,7 +27,7 @@ static void collect(struct smp_set *set, const struct smp_plan *plan, const stru
 		const struct smp_planned *p = smp_plan_at(plan, i);
 		struct part *last = set->n_parts ? &set->part[set->n_parts - 1] : NULL;
 
-		if (p->counter.missing || !p->source || p->counter.scope != target->scope) {
+		if (p->counter.missing || !p->source || p->counter.scope != target->scope || (wanted && !wanted(plan, i))) {
 			continue;
 		}
 		if (!last || last->source != p->source) {
@@ -56,6 +57,12 @@ static void open_part(struct smp_set *set, struct part *p, const struct smp_env 
 
 struct smp_set *smp_set_open(const struct smp_plan *plan, const struct smp_target *target, struct tkm_err *err)
 {
+	return smp_set_open_some(plan, target, NULL, err);
+}
+
+struct smp_set *smp_set_open_some(const struct smp_plan *plan, const struct smp_target *target,
+				  int (*wanted)(const struct smp_plan *plan, size_t i), struct tkm_err *err)
+{
 	size_t n = smp_plan_size(plan), i;
 	struct smp_set *set = smp_alloc(sizeof(*set));
 
@@ -70,7 +77,7 @@ struct smp_set *smp_set_open(const struct smp_plan *plan, const struct smp_targe
 		tkm_fail(err, TKM_ERR_NOMEM, "no memory for a set of %zu counters", n);
 		return NULL;
 	}
-	collect(set, plan, target);
+	collect(set, plan, target, wanted);
 	for (i = 0; i < set->n_parts; i++) {
 		struct part *p = &set->part[i];
 
@@ -110,6 +117,22 @@ int smp_set_read(struct smp_set *set, union smp_value *value, uint8_t *state)
 		}
 	}
 	return valid == 0 && gone ? -1 : valid;
+}
+
+int smp_set_descriptors(const struct smp_set *set, int *fd, int most)
+{
+	int n = 0;
+	size_t i;
+
+	for (i = 0; i < set->n_parts && n < most; i++) {
+		const struct part *p = &set->part[i];
+
+		/* a plugin may be older than this member */
+		if (p->set && p->source->size > offsetof(struct smp_source, descriptors) && p->source->descriptors) {
+			n += p->source->descriptors(p->set, fd + n, most - n);
+		}
+	}
+	return n;
 }
 
 void smp_set_close(struct smp_set *set)

@@ -80,6 +80,9 @@ struct smp_set;
 /* Opens those counters of the plan that have the target's scope and are not missing. A set may turn out
  * empty. Returns NULL with err only when there is no memory; what single counters said is below. */
 struct smp_set *smp_set_open(const struct smp_plan *plan, const struct smp_target *target, struct tkm_err *err);
+/* The same with a choice of them: those of which wanted() says 1. NULL: all. */
+struct smp_set *smp_set_open_some(const struct smp_plan *plan, const struct smp_target *target,
+				  int (*wanted)(const struct smp_plan *plan, size_t i), struct tkm_err *err);
 size_t smp_set_size(const struct smp_set *set);
 
 /* The i-th value of the set is the smp_set_planned()-th counter of the plan; smp_set_why() is "" or why that
@@ -90,6 +93,10 @@ const char *smp_set_why(const struct smp_set *set, size_t i);
 /* Reads all; value and state have smp_set_size() slots. Returns the number of valid ones, or -1 when the
  * target is gone. Allocates nothing, takes no lock; one thread at a time per set. */
 int smp_set_read(struct smp_set *set, union smp_value *value, uint8_t *state);
+
+/* The descriptors of those sources that tell them (vtsource.h), which are the set's own in the calling thread's table. A
+ * copy of the table that holds them can be read through too, one thread at a time. Returns how many were written. */
+int smp_set_descriptors(const struct smp_set *set, int *fd, int most);
 
 /* Also allowed in the child of a fork, which must not read its parent's sets. */
 void smp_set_close(struct smp_set *set);

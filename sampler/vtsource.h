@@ -129,6 +129,11 @@ struct smp_source {
 	/* NULL, or a number that becomes another one when list() would name other counters of the node, because a
 	 * device came: asked about once a second by the thread that reads. Cheap: it reads a directory, say. */
 	uint64_t (*mark)(const struct smp_env *env);
+
+	/* NULL, or the numbers of the descriptors that read() needs and that are the set's own in the calling thread's table:
+	 * with copies of them under the same numbers the set can be read in another table too. Returns how many there
+	 * are, if `most` is enough. Allocates nothing, takes no lock. */
+	int (*descriptors)(const void *set, int *fd, int most);
 };
 
 /* A plugin exports this one function. It is called once, before any other, with the ABI of the host; a
