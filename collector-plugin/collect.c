@@ -3,7 +3,9 @@
 #include "config.h"
 #include "collector-plugin/collect_private.h"
 
+#include <elf.h>
 #include <errno.h>
+#include <link.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,6 +16,7 @@
 #include <unistd.h>
 
 #include "base/text.h"
+#include "collector-plugin/vt_hooks.h"
 
 extern char **environ;
 
@@ -191,6 +194,40 @@ static int ranks_of_launcher(void)
 		}
 	}
 	return 0;
+}
+
+/* Is it an object that was linked with a library of the VT interface? */
+static int needs_interface(struct dl_phdr_info *info, size_t size, void *unused)
+{
+	const ElfW(Dyn) *d, *dynamic = NULL;
+	uintptr_t names = 0;
+	int i;
+
+	(void)size;
+	(void)unused;
+	for (i = 0; i < info->dlpi_phnum; i++) {
+		if (info->dlpi_phdr[i].p_type == PT_DYNAMIC) {
+			dynamic = (const ElfW(Dyn) *)(info->dlpi_addr + info->dlpi_phdr[i].p_vaddr);
+		}
+	}
+	for (d = dynamic; d && d->d_tag != DT_NULL; d++) {
+		if (d->d_tag == DT_STRTAB) {
+			/* some machines leave it as it is in the file */
+			names = d->d_un.d_ptr + (d->d_un.d_ptr < info->dlpi_addr ? info->dlpi_addr : 0);
+		}
+	}
+	for (d = dynamic; d && names && d->d_tag != DT_NULL; d++) {
+		if (d->d_tag == DT_NEEDED && strncmp((const char *)names + d->d_un.d_val, "libVT", 5) == 0) {
+			return 1;
+		}
+	}
+	return 0;
+}
+
+int vt_calls_expected(const struct vt_collector *c)
+{
+	/* a program that vtrun did not start has called us already */
+	return !c->run[0] || vt_hooks.initialize || dl_iterate_phdr(needs_interface, NULL);
 }
 
 static void begin_records(struct vt_collector *c)

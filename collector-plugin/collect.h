@@ -118,6 +118,10 @@ void vt_threads_let_go(pid_t tid, const uint64_t *total, size_t n);
 /* Does the i-th counter of the plan count from when it was opened, not from the thread's or the process's start? */
 int vt_counts_from_opening(const struct smp_plan *plan, size_t i);
 
+/* Around opening a set of PAPI's, which tells its descriptors by what is new in the table. */
+void vt_opening(void) __attribute__((visibility("hidden")));
+void vt_opened(void) __attribute__((visibility("hidden")));
+
 /* Is `now` inside TIME-WINDOWS? */
 int vt_collect_in_window(ltick_t now);
 

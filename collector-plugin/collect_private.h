@@ -112,7 +112,28 @@ void vt_collect_last(struct vt_collector *c, int merge);
 enum { VT_ID_CPU = 1, VT_ID_TICK = 2, VT_ID_DELAY = 3, VT_ID_FIRST_PLANNED = 16 };
 enum { VT_CLASS_OWN = 1, VT_CLASS_OS = 2, VT_CLASS_PERF = 3 };
 
-/* vt_reader.c: its last samples, then it ends; CPU time that it took. */
+/* vt_process.c. The background thread samples the process between these two, with the stamp `now`, behind all before; 0: not
+ * possible now. */
+int vt_process_turn(struct vt_collect *c, ltick_t *now);
+void vt_process_turn_end(ltick_t now);
+/* For the thread that starts the collector, in the program's table of descriptors: ahead of all sampling; the set that the
+ * background thread has opened for all, which has a table of its own if `apart`, to be kept for the program's threads or not;
+ * and the program's threads read it no more. */
+void vt_process_start(void);
+void vt_process_share(struct vt_collect *c, struct smp_set *set, int keep, int apart);
+void vt_process_unshare(int apart);
+/* Filter for smp_set_open_some(): not vt_counts_from_opening(). */
+int vt_not_from_opening(const struct smp_plan *plan, size_t i);
+/* Will the program make VT_ or MPI calls, as far as can be seen before it does? */
+int vt_calls_expected(const struct vt_collector *c);
+
+/* vt_reader.c. The background thread samples a thread by a set of its own between these two, with the stamp `now`; 0: the
+ * thread is at it itself. */
+int vt_reader_aside(struct vt_collect *c, pid_t tid, ltick_t *now);
+void vt_reader_aside_end(ltick_t now);
+/* Its thread is there from now on. */
+void vt_reader_begin(struct vt_collect *c);
+/* Its last samples, then it ends; CPU time that it took. */
 void vt_reader_stop(void);
 /* In the child of a fork, or ahead of a new start: it is not there. */
 void vt_reader_forget(void);

@@ -11,6 +11,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
+#include <semaphore.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,14 +27,7 @@
 
 #include "base/rootfs.h"
 
-#ifndef CLOSE_RANGE_UNSHARE
-#define CLOSE_RANGE_UNSHARE 2
-#endif
-#ifndef SYS_close_range
-#define SYS_close_range 436
-#endif
-
-enum { STACK = 1 << 20, CLOCK_EVERY_S = 10, ACCOUNT_EVERY_S = 1, MAX_RESTARTED = 10 };
+enum { STACK = 1 << 20, CLOCK_EVERY_S = 10, ACCOUNT_EVERY_S = 1, MAX_RESTARTED = 10, READY_S = 5 };
 enum { NODE_APART = 20000000 }; /* ns */
 
 int64_t vt_now_ns(clockid_t id)
@@ -59,13 +53,32 @@ void vt_book_lay(struct vt_book *b, void *room, size_t n)
 	b->restarted = b->said + n + 1;
 }
 
-struct vt_target *vt_target_new(struct vt_sampler *s, struct vt_book *book, enum smp_scope scope, pid_t tid, int where)
+static void say_missing(struct vt_sampler *s, struct vt_book *book, const struct smp_set *set)
+{
+	char line[600];
+	size_t i;
+
+	for (i = 0; i < smp_set_size(set); i++) {
+		size_t k = smp_set_planned(set, i);
+
+		/* said once per counter, not per thread */
+		if (*smp_set_why(set, i) && !book->said[k]) {
+			book->said[k] = 1;
+			snprintf(line, sizeof(line), "counter %s: %s", smp_plan_at(book->plan, k)->counter.name, smp_set_why(set, i));
+			vt_raw_info(s->c->pub.raw, "missing", line);
+			if (s->c->pub.rank <= 0) {
+				vt_say(vt_plan_warning_level(s->c, smp_plan_at(book->plan, k)), "WARNING", "%s", line);
+			}
+		}
+	}
+}
+
+struct vt_target *vt_target_new(struct vt_sampler *s, struct vt_book *book, enum smp_scope scope, pid_t tid, int where,
+				int (*wanted)(const struct smp_plan *plan, size_t i))
 {
 	struct smp_target target = { scope, s->c->pid, scope == SMP_THREAD ? tid : 0 };
 	struct vt_target *t = vt_pages(sizeof(*t));
 	struct tkm_err e;
-	char line[600];
-	size_t i;
 
 	if (!t) {
 		return NULL;
@@ -77,19 +90,9 @@ struct vt_target *vt_target_new(struct vt_sampler *s, struct vt_book *book, enum
 	if (!book->plan || (scope == SMP_THREAD && vt_threads_counts(tid))) {
 		return t;
 	}
-	t->set = smp_set_open(book->plan, &target, &e);
-	for (i = 0; t->set && i < smp_set_size(t->set); i++) {
-		size_t k = smp_set_planned(t->set, i);
-
-		/* said once per counter, not per thread */
-		if (*smp_set_why(t->set, i) && !book->said[k]) {
-			book->said[k] = 1;
-			snprintf(line, sizeof(line), "counter %s: %s", smp_plan_at(book->plan, k)->counter.name, smp_set_why(t->set, i));
-			vt_raw_info(s->c->pub.raw, "missing", line);
-			if (s->c->pub.rank <= 0) {
-				vt_say(vt_plan_warning_level(s->c, smp_plan_at(book->plan, k)), "WARNING", "%s", line);
-			}
-		}
+	t->set = smp_set_open_some(book->plan, &target, wanted, &e);
+	if (t->set) {
+		say_missing(s, book, t->set);
 	}
 	if (t->set && smp_set_size(t->set) == 0) {
 		smp_set_close(t->set);
@@ -127,22 +130,17 @@ static void say_restarted(struct vt_sampler *s, struct vt_book *book, size_t pla
 	}
 }
 
-/* Reads all counters of a target and appends them; `more` values of ours go first. The stamp is taken just ahead of
- * the reading. -1: the target is gone. */
-static int sample(struct vt_sampler *s, struct vt_target *t, const uint32_t *more_id, const uint64_t *more, unsigned n_more)
+/* Reads all counters of a target and appends them; `more` values of ours go first. The stamp was taken just ahead. */
+static void sample_at(struct vt_sampler *s, struct vt_target *t, ltick_t now, const uint32_t *more_id, const uint64_t *more,
+		      unsigned n_more)
 {
 	struct vt_book *book = t->book;
 	size_t i, n = t->set ? smp_set_size(t->set) : 0;
 	uint32_t id[VT_RAW_MAX_COUNTERS];
 	uint64_t v[VT_RAW_MAX_COUNTERS];
 	unsigned k;
-	ltick_t now = tmr_read(s->c->pub.timer);
 	int rc;
 
-	/* a window may have ended since this round of samples began */
-	if (!vt_collect_in_window(now)) {
-		return 0;
-	}
 	s->stamp = now;
 	rc = t->set ? smp_set_read(t->set, book->value, book->state) : 0;
 	for (k = 0; k < n_more; k++) {
@@ -167,7 +165,16 @@ static int sample(struct vt_sampler *s, struct vt_target *t, const uint32_t *mor
 		vt_raw_counters(s->stream, now, (uint16_t)t->where, k, id, v);
 		s->c->account.samples++;
 	}
-	return rc;
+}
+
+static void sample(struct vt_sampler *s, struct vt_target *t)
+{
+	ltick_t now = tmr_read(s->c->pub.timer);
+
+	/* a window may have ended since this round of samples began */
+	if (vt_collect_in_window(now)) {
+		sample_at(s, t, now, NULL, NULL, 0);
+	}
 }
 
 /* ---- threads come and go ---- */
@@ -189,7 +196,7 @@ static void thread_came(struct vt_sampler *s, pid_t tid)
 	if (number < 0) {
 		return;
 	}
-	t = vt_target_new(s, &s->book, SMP_THREAD, tid, number);
+	t = vt_target_new(s, &s->book, SMP_THREAD, tid, number, NULL);
 	if (!t) {
 		return;
 	}
@@ -208,7 +215,7 @@ static void thread_gone(struct vt_sampler *s, struct vt_target **link)
 
 	*link = t->next;
 	if (t->set) {
-		sample(s, t, NULL, NULL, 0);
+		sample(s, t);
 	}
 	vt_threads_gone(t->tid);
 	vt_target_free(t);
@@ -231,7 +238,7 @@ static void let_go(struct vt_sampler *s)
 		}
 		memset(total, 0, n * sizeof(*total));
 		memset(s->book.state, 0, n);
-		sample(s, t, NULL, NULL, 0);
+		sample(s, t);
 		for (i = 0; i < smp_set_size(t->set); i++) {
 			total[smp_set_planned(t->set, i)] = s->book.state[i] & SMP_VALID ? s->book.value[i].u : 0;
 		}
@@ -240,14 +247,6 @@ static void let_go(struct vt_sampler *s)
 		vt_threads_let_go(tid, total, n);
 	}
 }
-
-struct dirent64 {
-	uint64_t ino;
-	int64_t off;
-	unsigned short reclen;
-	unsigned char type;
-	char name[];
-};
 
 /* -1: one that has not said which it is. */
 static int is_helper(const struct vt_sampler *s, pid_t tid)
@@ -353,15 +352,15 @@ static void sample_node(struct vt_sampler *s)
 		return;
 	}
 	if (!s->node) {
-		s->node = vt_target_new(s, &s->book, SMP_NODE, 0, VT_RAW_GROUP + VT_RAW_NODE);
+		s->node = vt_target_new(s, &s->book, SMP_NODE, 0, VT_RAW_GROUP + VT_RAW_NODE, NULL);
 	}
 	if (s->node && s->node->set) {
-		sample(s, s->node, NULL, NULL, 0);
+		sample(s, s->node);
 	}
 	s->node_ns = vt_now_ns(CLOCK_MONOTONIC);
 	vt_look_for_devices(s);
 	for (t = s->later; t; t = t->next) {
-		sample(s, t, NULL, NULL, 0);
+		sample(s, t);
 	}
 }
 
@@ -451,14 +450,33 @@ static void sample_process(struct vt_sampler *s, int64_t delay)
 {
 	static const uint32_t id[3] = { VT_ID_CPU, VT_ID_TICK, VT_ID_DELAY };
 	uint64_t v[3] = { own_cpu(s), (uint64_t)s->c->account.longest_ns, (uint64_t)delay };
-	ltick_t before = s->stamp;
+	ltick_t now;
 
-	if (s->process && !vt_threads_off(s->c->pid)) {
-		sample(s, s->process, id, v, 3);
-		if (s->stamp.v != before.v) {
-			s->own_cpu = v[0];
-			s->own_stamp = s->stamp;
+	if (!s->process || vt_threads_off(s->c->pid) || !vt_process_turn(&s->c->pub, &now)) {
+		return;
+	}
+	if (vt_collect_in_window(now)) {
+		sample_at(s, s->process, now, id, v, 3);
+		if (s->shared) {
+			sample_at(s, s->shared, now, NULL, NULL, 0);
 		}
+		s->own_cpu = v[0];
+		s->own_stamp = now;
+	}
+	vt_process_turn_end(now);
+}
+
+static void sample_thread(struct vt_sampler *s, struct vt_target *t)
+{
+	ltick_t now;
+
+	t->where = vt_threads_number(t->tid);
+	if (t->where >= 0 && vt_reader_aside(&s->c->pub, t->tid, &now)) {
+		/* a window may have ended since this round of samples began */
+		if (vt_collect_in_window(now)) {
+			sample_at(s, t, now, NULL, NULL, 0);
+		}
+		vt_reader_aside_end(now);
 	}
 }
 
@@ -470,10 +488,7 @@ static void sample_all(struct vt_sampler *s, int64_t delay, int node)
 	sample_process(s, delay);
 	for (t = s->threads; t; t = t->next) {
 		if (t->set && !vt_threads_off(t->tid)) {
-			t->where = vt_threads_number(t->tid);
-			if (t->where >= 0) {
-				sample(s, t, NULL, NULL, 0);
-			}
+			sample_thread(s, t);
 		}
 	}
 	if (node) {
@@ -545,42 +560,33 @@ static void loop(struct vt_sampler *s)
 	}
 }
 
-/* Descriptors of our own. The copies of the program's are closed at once: a pipe that the program closes must be closed.
- * 0: not possible here, then the table stays the program's. */
-static int own_descriptors(void)
+/* Are there counters of this scope that count from their opening? */
+static int any_of(const struct vt_collector *c, enum smp_scope scope)
 {
-	char buf[4096];
-	long n, at;
-	int dir;
+	size_t i, n = c->plan ? smp_plan_size(c->plan) : 0;
 
-	if (syscall(SYS_close_range, 0u, ~0u, CLOSE_RANGE_UNSHARE) == 0) {
-		return 1;
-	}
-	if (unshare(CLONE_FILES) != 0) {
-		return 0;
-	}
-	/* an older kernel: one by one */
-	dir = tkm_root_open("/");
-	if (dir >= 0) {
-		int fds = tkm_root_openat(dir, "/proc/thread-self/fd");
+	for (i = 0; i < n; i++) {
+		const struct smp_counter *k = &smp_plan_at(c->plan, i)->counter;
 
-		while (fds >= 0 && (n = syscall(SYS_getdents64, fds, buf, sizeof(buf))) > 0) {
-			for (at = 0; at < n;) {
-				const struct dirent64 *d = (const struct dirent64 *)(const void *)(buf + at);
-				int fd = atoi(d->name);
-
-				if (d->name[0] != '.' && fd != fds && fd != dir) {
-					close(fd);
-				}
-				at += d->reclen;
-			}
+		if (k->scope == scope && !k->missing && vt_counts_from_opening(c->plan, i)) {
+			return 1;
 		}
-		if (fds >= 0) {
-			close(fds);
-		}
-		close(dir);
 	}
-	return 1;
+	return 0;
+}
+
+/* While the program waits for us and its table of descriptors is ours (vt_process.c). */
+static void open_shared(struct vt_sampler *s)
+{
+	if (any_of(s->c, SMP_PROCESS)) {
+		vt_opening();
+		s->shared = vt_target_new(s, &s->book, SMP_PROCESS, 0, 0, vt_counts_from_opening);
+		vt_opened();
+	}
+	if (s->shared && !s->shared->set) {
+		vt_target_free(s->shared);
+		s->shared = NULL;
+	}
 }
 
 static void *thread_main(void *arg)
@@ -592,7 +598,10 @@ static void *thread_main(void *arg)
 	atomic_store(&s->c->keeper, s->tid);
 	prctl(PR_SET_NAME, "vtrun", 0, 0, 0);
 	prctl(PR_SET_TIMERSLACK, 1000ul, 0, 0, 0);
-	if (own_descriptors()) {
+	open_shared(s);
+	s->apart = vt_own_descriptors(s->shared ? s->shared->set : NULL);
+	sem_post(&s->ready);
+	if (s->apart) {
 		/* 0 to 2 must not become files of ours that somebody prints to by mistake */
 		s->root = tkm_root_open("/");
 		for (i = 0; s->root >= 0 && i < 2; i++) {
@@ -603,9 +612,10 @@ static void *thread_main(void *arg)
 		s->root = tkm_root_open("/");
 	}
 	s->task = s->root < 0 ? -1 : tkm_root_openat(s->root, "/proc/self/task");
-	s->process = vt_target_new(s, &s->book, SMP_PROCESS, 0, 0);
+	s->process = vt_target_new(s, &s->book, SMP_PROCESS, 0, 0, vt_not_from_opening);
 	loop(s);
 	smp_set_close(s->process ? s->process->set : NULL);
+	smp_set_close(s->shared ? s->shared->set : NULL);
 	smp_set_close(s->node ? s->node->set : NULL);
 	while (s->later) {
 		struct vt_target *t = s->later;
@@ -690,15 +700,36 @@ void vt_sampler_stays(struct vt_collector *c)
 	}
 }
 
+/* The program goes on when they are counted, or after a while without them. */
+static void wait_for_shared(struct vt_sampler *s, int keep)
+{
+	int64_t until = vt_now_ns(CLOCK_MONOTONIC) + READY_S * 1000000000ll;
+	struct timespec ts = { (time_t)(until / 1000000000), (long)(until % 1000000000) };
+	int rc;
+
+	do {
+		rc = sem_clockwait(&s->ready, CLOCK_MONOTONIC, &ts);
+	} while (rc < 0 && errno == EINTR);
+	if (rc == 0 && s->shared) {
+		vt_process_share(&s->c->pub, s->shared->set, keep, s->apart);
+	}
+}
+
 int vt_sampler_start(struct vt_collector *c, struct tkm_err *err)
 {
 	struct vt_sampler *s = new_sampler(c);
 	pthread_attr_t attr;
 	sigset_t all, old;
-	int rc;
+	int rc, keep;
 
-	if (!s) {
+	if (!s || sem_init(&s->ready, 0, 0) < 0) {
 		return tkm_fail(err, TKM_ERR_NOMEM, "out of memory for the sampler");
+	}
+	vt_process_start();
+	keep = any_of(c, SMP_PROCESS) && vt_calls_expected(c);
+	if (keep && any_of(c, SMP_THREAD)) {
+		/* ahead of counting, so that it is not counted */
+		vt_reader_begin(&c->pub);
 	}
 	c->account.started_ns = vt_now_ns(CLOCK_MONOTONIC);
 	pthread_attr_init(&attr);
@@ -712,6 +743,9 @@ int vt_sampler_start(struct vt_collector *c, struct tkm_err *err)
 		return tkm_fail_errno(err, TKM_ERR_UNAVAIL, rc, "cannot start the sampler's thread");
 	}
 	c->sampler = s;
+	if (any_of(c, SMP_PROCESS)) {
+		wait_for_shared(s, keep);
+	}
 	return 0;
 }
 
@@ -720,6 +754,7 @@ void vt_sampler_stop(struct vt_collector *c, int merge)
 	struct vt_sampler *s = c->sampler;
 	struct timespec ts;
 
+	vt_process_unshare(s->apart);
 	c->sampler = NULL;
 	s->merge = merge;
 	atomic_store_explicit(&s->stop, 1, memory_order_release);

@@ -3,9 +3,19 @@
 #ifndef COLLECTOR_PLUGIN_COLLECT_SAMPLE_H
 #define COLLECTOR_PLUGIN_COLLECT_SAMPLE_H
 
+#include <semaphore.h>
 #include <time.h>
 
 #include "collector-plugin/collect_private.h"
+
+/* As getdents64(2) writes it. */
+struct dirent64 {
+	uint64_t ino;
+	int64_t off;
+	unsigned short reclen;
+	unsigned char type;
+	char name[];
+};
 
 /* A plan's ids in the raw file, and room for its values. */
 struct vt_book {
@@ -35,6 +45,9 @@ struct vt_sampler {
 	struct vt_raw_stream *stream;
 	struct vt_book book;
 	struct vt_target *threads, *process, *node;
+	struct vt_target *shared; /* counters of the process that the program's threads read too (vt_process.c); NULL: none */
+	int apart;            /* the table of descriptors is not the program's */
+	sem_t ready;          /* both stand */
 	struct vt_target *later; /* collect_later.c: counters of devices that came */
 	struct smp_plan *last_plan;
 	int64_t node_ns;      /* when the node's were read */
@@ -66,9 +79,14 @@ void *vt_pages(size_t size);
 size_t vt_book_size(size_t n);
 void vt_book_lay(struct vt_book *b, void *room, size_t n);
 
-/* Opens the counters of a book that have this scope. NULL: no memory. */
-struct vt_target *vt_target_new(struct vt_sampler *s, struct vt_book *book, enum smp_scope scope, pid_t tid, int where);
+/* Opens the counters of a book that have this scope; wanted: NULL, or which of them (smp_set_open_some()). NULL: no memory. */
+struct vt_target *vt_target_new(struct vt_sampler *s, struct vt_book *book, enum smp_scope scope, pid_t tid, int where,
+				int (*wanted)(const struct smp_plan *plan, size_t i));
 void vt_target_free(struct vt_target *t);
+
+/* collect_table.c. Descriptors of our own. The copies of the program's are closed at once: a pipe that the program closes must be
+ * closed. Those of the set that both read stay. Returns 1. 0: not possible here, then the table stays the program's. */
+int vt_own_descriptors(const struct smp_set *shared);
 
 /* Is there somebody new? Then it gets counters, if the rules choose some of it. At most once a second it is looked. */
 void vt_look_for_devices(struct vt_sampler *s);

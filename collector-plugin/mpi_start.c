@@ -20,12 +20,14 @@ static void begin(int *argc, char ***argv)
 		vt_mpi_depth++;
 		vt_job_begin(argc, argv);
 		vt_mpi_depth--;
+		vt_event(); /* leaving MPI_Init */
 	}
 }
 
 static void end(void)
 {
 	if (atomic_load(&begun) && atomic_exchange(&ended, 1) == 0) {
+		vt_event(); /* entering MPI_Finalize */
 		vt_job_end();
 	}
 }
@@ -245,7 +247,8 @@ static VT_ErrorCode finalize(void)
 	return VT_OK;
 }
 
-static void __attribute__((constructor)) add_hooks(void)
+/* Ahead of the start in preload.c, which wants to know that MPI is here. */
+static void __attribute__((constructor(102))) add_hooks(void)
 {
 	vt_hooks.library = "libVT, " PACKAGE_NAME " " PACKAGE_VERSION;
 	vt_hooks.initialize = initialize;

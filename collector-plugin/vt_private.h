@@ -21,23 +21,46 @@ enum vt_tls_state {
 	VT_TLS_ON,
 };
 
+/* Several threads read one set of counters, one at a time (vt_process.c). */
+struct vt_turn {
+	_Atomic int busy;
+	_Atomic int lost;             /* somebody has waited in vain; nobody does any more until it is given back */
+};
+
+static inline int vt_turn_try(struct vt_turn *t)
+{
+	return !atomic_exchange_explicit(&t->busy, 1, memory_order_acquire);
+}
+
+static inline void vt_turn_end(struct vt_turn *t)
+{
+	atomic_store_explicit(&t->lost, 0, memory_order_relaxed);
+	atomic_store_explicit(&t->busy, 0, memory_order_release);
+}
+
+/* Waits for it. 0: for a second nobody gave it back. */
+VT_HIDDEN int vt_turn_take(struct vt_turn *t);
+
 /* Counters that are read at state changes of one thread (vt_sample.c). */
 struct vt_sampling {
 	struct smp_set *set;          /* of the thread; NULL: it has none */
+	int process;                  /* are there counters of the process? */
 	uint32_t *id;
-	union smp_value *value;       /* room for these and those of the process; NULL: there are none of both */
+	union smp_value *value;
 	uint8_t *state;
 	uint64_t *base;               /* added to each: where the background thread's count stood */
 	uint32_t *out_id;
 	uint64_t *out;
 	int64_t next;                 /* not before this tick (COUNTER-MIN-INTERVAL) */
 	/* two read it: the thread itself, and vt_reader.c between its events; whoever is at it owns what stands above */
-	_Atomic int busy;
+	struct vt_turn turn;
 	pid_t tid;
+	int over;                     /* it has taken them over from the background thread */
 	int64_t last;                 /* stamp of the latest event that was sampled */
+	int64_t aside;                /* of the background thread's latest sample, if they are not taken over */
 	int64_t read_at;              /* and of the latest reading in between, whose values are in `value` */
 	int valid;                    /* what that returned */
-	unsigned left_out;            /* samples at events: the other one was at it for too long */
+	unsigned left_out;            /* samples at events: another one did not give back its turn */
 	struct vt_sampling *following; /* of vt_reader.c */
 	int listed;
 	VT_CountCallback_t callback;
@@ -92,12 +115,20 @@ VT_HIDDEN void vt_sample_other(struct vt_sampling *s, struct vt_collect *c, stru
 /* The last one of thread t, by itself. */
 VT_HIDDEN void vt_sample_last(struct vt_sampling *s, const struct vt_thread *t);
 
-/* vt_reader.c: periodic samples of a thread's set from here on, until it is removed. */
+/* vt_reader.c: a thread that reads its set, until it is removed; periodic samples of that set if it has been taken over. */
 VT_HIDDEN void vt_reader_add(struct vt_collect *c, struct vt_sampling *s);
 VT_HIDDEN void vt_reader_remove(struct vt_sampling *s);
 
-/* Closes those of the process, before their plan. */
-VT_HIDDEN void vt_sampling_begin_anew(void);
+/* vt_process.c: opens those of the process, for all of its threads; returns how many there are. */
+VT_HIDDEN size_t vt_process_open(struct vt_collect *c);
+/* Closes them, before their plan. */
+VT_HIDDEN void vt_process_begin_anew(void);
+VT_HIDDEN void vt_process_forget(void);
+/* A sample of the process at an event of the calling thread. Its stamp is the event's, unless another thread has meanwhile
+ * recorded one with a later stamp: then VT_SAMPLE_LATER, and with `later` it gets a stamp of its own, behind these. */
+enum vt_sampled { VT_SAMPLED, VT_SAMPLE_LATER, VT_SAMPLE_LOST };
+VT_HIDDEN enum vt_sampled vt_process_sample(ltick_t now, int later);
+
 /* In the child of a fork: the counters that are open are the parent's. */
 VT_HIDDEN void vt_sampling_forget(void);
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Periodic samples of threads that read their own counters at state changes. Those of PAPI and perf count from when they
+/* Threads that read their own counters at state changes, and the periodic samples of them. Those of the kernel's files the
+ * background thread reads by sets of its own, in turn with the thread. Those of PAPI and perf count from when they
  * are opened, so a thread that computes for seconds between two calls needs its very set read, not a second one of another
  * beginning, for which a CPU may have no place either. The sets stand in the program's table of descriptors, and the background
  * thread has its own; hence one more thread, which is there as soon as the first such set is. The two readers of
@@ -24,6 +25,7 @@ enum { STACK = 1 << 20 };
 static struct {
 	pthread_mutex_t lock;         /* of the list, and of starting */
 	struct vt_sampling *list;
+	struct vt_sampling *aside;    /* whose turn the background thread has */
 	struct vt_collect *of;        /* whose thread runs, or could not be started */
 	int running;
 	pthread_t thread;
@@ -43,7 +45,7 @@ static void one_round(struct vt_collect *c, struct vt_raw_stream *stream)
 
 	pthread_mutex_lock(&reader.lock);
 	for (s = reader.list; s; s = s->following) {
-		if (!vt_threads_off(s->tid)) {
+		if (s->over && !vt_threads_off(s->tid)) {
 			vt_sample_other(s, c, stream, vt_threads_number(s->tid));
 		}
 	}
@@ -102,17 +104,60 @@ static int start(struct vt_collect *c)
 	return rc == 0;
 }
 
+/* Under the lock. */
+static void begin(struct vt_collect *c)
+{
+	if (reader.of != c) {
+		reader.of = c;
+		reader.running = start(c);
+	}
+}
+
+void vt_reader_begin(struct vt_collect *c)
+{
+	pthread_mutex_lock(&reader.lock);
+	begin(c);
+	pthread_mutex_unlock(&reader.lock);
+}
+
 void vt_reader_add(struct vt_collect *c, struct vt_sampling *s)
 {
 	pthread_mutex_lock(&reader.lock);
-	if (reader.of != c) {
-		reader.of = c;
-		reader.list = NULL;
-		reader.running = start(c);
+	if (s->over) {
+		begin(c);
 	}
 	s->following = reader.list;
 	reader.list = s;
 	s->listed = 1;
+	pthread_mutex_unlock(&reader.lock);
+}
+
+int vt_reader_aside(struct vt_collect *c, pid_t tid, ltick_t *now)
+{
+	struct vt_sampling *s;
+
+	/* a thread that is not in the list does not come into it meanwhile */
+	pthread_mutex_lock(&reader.lock);
+	for (s = reader.list; s && s->tid != tid; s = s->following) {
+	}
+	if (s && !vt_turn_try(&s->turn)) {
+		pthread_mutex_unlock(&reader.lock);
+		return 0;
+	}
+	reader.aside = s;
+	*now = tmr_read(c->timer);
+	return 1;
+}
+
+void vt_reader_aside_end(ltick_t now)
+{
+	struct vt_sampling *s = reader.aside;
+
+	if (s) {
+		s->aside = now.v;
+		vt_turn_end(&s->turn);
+	}
+	reader.aside = NULL;
 	pthread_mutex_unlock(&reader.lock);
 }
 
@@ -154,6 +199,6 @@ void vt_reader_forget(void)
 
 	memcpy(&reader.lock, &fresh, sizeof(fresh));
 	reader.of = NULL;
-	reader.list = NULL;
+	reader.list = reader.aside = NULL;
 	reader.running = 0;
 }

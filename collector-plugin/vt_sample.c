@@ -7,7 +7,6 @@
 #include "collector-plugin/vt_private.h"
 
 #include <errno.h>
-#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,23 +14,16 @@
 
 #include "collector-plugin/vt_count.h"
 
-/* The counters of the process belong to all its threads: whoever has an event reads them, unless another one is at it. */
-static struct {
-	pthread_mutex_t lock;    /* of opening it */
-	struct vt_collect *of;   /* whose counters they are; NULL: not opened yet */
-	pid_t pid;
-	struct smp_set *set;
-	uint32_t *id;
-	_Atomic int busy;
-	int64_t next;            /* of who is at it */
-} process = { .lock = PTHREAD_MUTEX_INITIALIZER };
-
-static struct smp_set *open_set(struct vt_collect *c, enum smp_scope scope, pid_t tid, uint32_t **id)
+static struct smp_set *open_set(struct vt_collect *c, pid_t tid, uint32_t **id)
 {
-	struct smp_target target = { scope, getpid(), scope == SMP_THREAD ? tid : 0 };
-	struct smp_set *set = smp_set_open(c->plan, &target, NULL);
-	size_t i, n = set ? smp_set_size(set) : 0;
+	struct smp_target target = { SMP_THREAD, getpid(), tid };
+	struct smp_set *set;
+	size_t i, n;
 
+	vt_opening();
+	set = smp_set_open(c->plan, &target, NULL);
+	vt_opened();
+	n = set ? smp_set_size(set) : 0;
 	*id = n ? malloc(n * sizeof(**id)) : NULL;
 	if (!*id) {
 		smp_set_close(set);
@@ -43,42 +35,9 @@ static struct smp_set *open_set(struct vt_collect *c, enum smp_scope scope, pid_
 	return set;
 }
 
-/* Returns how many there are. */
-static size_t open_process(struct vt_collect *c)
-{
-	size_t n;
-
-	pthread_mutex_lock(&process.lock);
-	if (process.of != c) {
-		process.pid = getpid();
-		process.set = open_set(c, SMP_PROCESS, 0, &process.id);
-		process.next = 0;
-		process.of = c;
-	}
-	n = process.set ? smp_set_size(process.set) : 0;
-	pthread_mutex_unlock(&process.lock);
-	return n;
-}
-
-void vt_sampling_begin_anew(void)
-{
-	pthread_mutex_lock(&process.lock);
-	smp_set_close(process.set);
-	free(process.id);
-	process.set = NULL;
-	process.id = NULL;
-	process.of = NULL;
-	pthread_mutex_unlock(&process.lock);
-}
-
 void vt_sampling_forget(void)
 {
-	pthread_mutex_t fresh = PTHREAD_MUTEX_INITIALIZER;
-
-	memcpy(&process.lock, &fresh, sizeof(fresh));
-	process.of = NULL;
-	process.set = NULL;
-	atomic_store(&process.busy, 0);
+	vt_process_forget();
 	vt_reader_forget();
 }
 
@@ -102,15 +61,14 @@ struct vt_sampling *vt_sampling_open(struct vt_collect *c, struct vt_thread *t)
 {
 	struct vt_sampling *s = calloc(1, sizeof(*s));
 	size_t n, k;
-	int over;
 
 	if (!s || !c->plan || c->min_interval_s < 0) {
 		free(s);
 		return NULL;
 	}
 	s->tid = t->tid;
-	over = take_over(s, c);
-	s->set = open_set(c, SMP_THREAD, t->tid, &s->id);
+	s->over = take_over(s, c);
+	s->set = open_set(c, t->tid, &s->id);
 	n = s->set ? smp_set_size(s->set) : 0;
 	if (s->base) {
 		/* by the plan's number so far; the set's is never larger */
@@ -118,19 +76,18 @@ struct vt_sampling *vt_sampling_open(struct vt_collect *c, struct vt_thread *t)
 			s->base[k] = vt_counts_from_opening(c->plan, smp_set_planned(s->set, k)) ? s->base[smp_set_planned(s->set, k)] : 0;
 		}
 	}
-	k = open_process(c);
-	n = k > n ? k : n;
+	s->process = vt_process_open(c) > 0;
 	if (n > 0) {
 		s->value = calloc(n, sizeof(*s->value));
 		s->state = calloc(n, 1);
 		s->out = calloc(n, sizeof(*s->out));
 		s->out_id = calloc(n, sizeof(*s->out_id));
 	}
-	if (n == 0 || !s->value || !s->state || !s->out || !s->out_id) {
+	if ((n == 0 && !s->process) || (n > 0 && (!s->value || !s->state || !s->out || !s->out_id))) {
 		vt_sampling_close(s);
 		return NULL;
 	}
-	if (over && s->set) {
+	if (s->set) {
 		vt_reader_add(c, s);
 	}
 	return s;
@@ -173,55 +130,13 @@ static void record(struct vt_sampling *s, struct vt_raw_stream *stream, int wher
 	}
 }
 
-/* What counts from its opening the background thread alone reads: it opened it ahead of threads that this set would miss. */
-static void record_process(struct vt_sampling *s, ltick_t now)
-{
-	size_t i, n = smp_set_size(process.set);
-	unsigned k = 0;
-
-	if (smp_set_read(process.set, s->value, s->state) <= 0) {
-		return;
-	}
-	for (i = 0; i < n; i++) {
-		if (s->state[i] & SMP_VALID && !vt_counts_from_opening(vt_tls.collect->plan, smp_set_planned(process.set, i))) {
-			s->out_id[k] = process.id[i];
-			s->out[k++] = s->value[i].u;
-		}
-		if (k == VT_RAW_MAX_COUNTERS || (i + 1 == n && k > 0)) {
-			vt_raw_counters(vt_tls.thread->stream, now, 0, k, s->out_id, s->out);
-			k = 0;
-		}
-	}
-}
-
 /* ---- two read one set ---- */
-
-/* The calling thread's turn; a reading takes microseconds, but whoever is at it may have lost its CPU. 0: not now. */
-static int take_turn(struct vt_sampling *s, ltick_t now)
-{
-	struct tmr_timer *timer = vt_tls.collect->timer;
-	double most = 0.001 * timer->hz;
-
-	while (atomic_exchange_explicit(&s->busy, 1, memory_order_acquire)) {
-		if ((double)ltick_sub(tmr_read(timer), now) > most) {
-			s->left_out++;
-			return 0;
-		}
-		sched_yield();
-	}
-	return 1;
-}
-
-static void end_turn(struct vt_sampling *s)
-{
-	atomic_store_explicit(&s->busy, 0, memory_order_release);
-}
 
 void vt_sample_other(struct vt_sampling *s, struct vt_collect *c, struct vt_raw_stream *stream, int where)
 {
 	ltick_t now;
 
-	if (where < 0 || atomic_exchange_explicit(&s->busy, 1, memory_order_acquire)) {
+	if (where < 0 || !vt_turn_try(&s->turn)) {
 		return;
 	}
 	/* the stamp is taken in our turn, so that it is behind that of the event before */
@@ -231,25 +146,38 @@ void vt_sample_other(struct vt_sampling *s, struct vt_collect *c, struct vt_raw_
 		s->read_at = now.v;
 		record(s, stream, where, now);
 	}
-	end_turn(s);
+	vt_turn_end(&s->turn);
 }
 
 /* The event's stamp stands already. What was read behind it in the meantime is an upper limit of what was true then, and all
- * that may stand there: the same values. */
-static void sample_thread(struct vt_sampling *s, ltick_t now)
+ * that may stand there: the same values. Where the background thread read them, by its own set, the event is sampled later, with
+ * a stamp of its own. */
+static enum vt_sampled sample_thread(struct vt_sampling *s, ltick_t now, int later)
 {
+	if (!vt_turn_take(&s->turn)) {
+		return VT_SAMPLE_LOST;
+	}
+	if (now.v <= s->aside && !later) {
+		vt_turn_end(&s->turn);
+		return VT_SAMPLE_LATER;
+	}
+	if (later) {
+		now = tmr_read(vt_tls.collect->timer);
+	}
 	s->last = now.v;
 	if (s->read_at < now.v) {
 		s->valid = smp_set_read(s->set, s->value, s->state);
 	}
 	record(s, vt_tls.thread->stream, vt_tls.thread->number, now);
+	vt_turn_end(&s->turn);
+	return VT_SAMPLED;
 }
 
 void vt_sample_last(struct vt_sampling *s, const struct vt_thread *t)
 {
 	ltick_t now;
 
-	if (!s->set || !s->listed || !t->stream || vt_threads_off(t->tid)) {
+	if (!s->set || !s->over || !t->stream || vt_threads_off(t->tid)) {
 		return;
 	}
 	vt_reader_remove(s);
@@ -262,31 +190,17 @@ static void say_left_out(struct vt_sampling *s, ltick_t now)
 {
 	char text[160];
 
-	snprintf(text, sizeof(text), "%u samples at calls ahead of this one were left out: the thread that reads in between had the counters for "
-		 "more than 1 ms", s->left_out);
+	snprintf(text, sizeof(text), "%u samples at calls ahead of this one were left out: another thread was reading the counters for more "
+		 "than 1 s", s->left_out);
 	vt_raw_comment(vt_tls.thread->stream, now, (uint16_t)vt_tls.thread->number, text);
 	s->left_out = 0;
 }
-
 
 static int64_t next_after(ltick_t now)
 {
 	double interval = vt_tls.collect->min_interval_s;
 
 	return now.v + (interval > 0 ? (int64_t)(interval * vt_tls.collect->timer->hz) : 0);
-}
-
-/* They stand with the process's first thread, as those of the background thread do. */
-static void sample_process(struct vt_sampling *s, ltick_t now)
-{
-	if (atomic_exchange_explicit(&process.busy, 1, memory_order_acquire)) {
-		return;
-	}
-	if (now.v >= process.next && process.of == vt_tls.collect && !vt_threads_off(process.pid)) {
-		process.next = next_after(now);
-		record_process(s, now);
-	}
-	atomic_store_explicit(&process.busy, 0, memory_order_release);
 }
 
 static void call_back(struct vt_sampling *s, ltick_t now)
@@ -301,26 +215,31 @@ static void call_back(struct vt_sampling *s, ltick_t now)
 void vt_sample(ltick_t now)
 {
 	struct vt_sampling *s = vt_tls.sampling;
-	int saved = errno;
+	enum vt_sampled thread = VT_SAMPLED, process = VT_SAMPLED;
+	int saved = errno, cancel;
 
-	if (s->value && now.v >= s->next && take_turn(s, now)) {
+	/* read(2) would be a place to be cancelled at, with the counters in our hands */
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
+	if ((s->set || s->process) && now.v >= s->next) {
 		s->next = next_after(now);
 		if (s->left_out) {
 			say_left_out(s, now);
 		}
-		if (s->set) {
-			sample_thread(s, now);
-		}
-		if (process.set) {
-			/* the values of the thread that stand there are over */
-			s->read_at = 0;
-			sample_process(s, now);
-		}
-		end_turn(s);
+		thread = s->set ? sample_thread(s, now, 0) : VT_SAMPLED;
+		process = s->process ? vt_process_sample(now, 0) : VT_SAMPLED;
 	}
 	if (s->callback) {
 		call_back(s, now);
 	}
+	/* stamps of a thread only go on, so these are behind what the callback said */
+	if (thread == VT_SAMPLE_LATER) {
+		thread = sample_thread(s, now, 1);
+	}
+	if (process == VT_SAMPLE_LATER) {
+		process = vt_process_sample(now, 1);
+	}
+	s->left_out += (thread == VT_SAMPLE_LOST) + (process == VT_SAMPLE_LOST);
+	pthread_setcancelstate(cancel, NULL);
 	errno = saved;
 }
 

@@ -315,7 +315,7 @@ int vt_threads_begin_anew(void)
 	if (more) {
 		return -1;
 	}
-	vt_sampling_begin_anew();
+	vt_process_begin_anew();
 	if (mine) {
 		vt_sampling_close(vt_tls.sampling);
 		free(mine);

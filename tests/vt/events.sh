@@ -1,0 +1,118 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# Counters at state changes against what is true then: every enabled counter of thread and process, at every event of every
+# thread, with values that are right and never go back. TAP.
+. "${top_srcdir:-.}/tests/vt/mpi_lib.sh"
+VT_LOGFILE_PREFIX=$dir VT_LOGFILE_NAME=t.stf VT_FLUSH_PREFIX=$dir VT_FORCE=on VT_SAMPLE_BUDGET=100% VT_CONFIG=$dir/conf
+export VT_LOGFILE_PREFIX VT_LOGFILE_NAME VT_FLUSH_PREFIX VT_FORCE VT_SAMPLE_BUDGET VT_CONFIG
+
+# Counters of this machine by scope that can be had, but the collector's own.
+there() # there SCOPE PATTERN
+{
+	"$build/vtcounters" "$2" 2>&1 | awk -v scope="$1" '$1 ~ /^[a-zA-Z].*[^:]$/ && index(" " $0 " ", " " scope " ") { print $1 }'
+}
+
+pages() # pages "COMMAND..." THREADS ROUNDS PAGES [HOW]: samples in have
+{
+	rm -f t.* VT-flush-* out have
+	# shellcheck disable=SC2086
+	timeout 300 $1 "$2" "$3" "$4" ${5:-} >out 2>&1 && "$build/tests/vt/samples" t.stf -t >have 2>>out
+}
+held() # held THREADS ROUNDS COUNTERS: to the rules of events.awk
+{
+	awk -v threads="$1" -v rounds="$2" -v counters="$3" -f "$here/events.awk" have >>out 2>&1
+}
+
+# shellcheck disable=SC2086
+${CC:-cc} -std=gnu11 $san -g -D_GNU_SOURCE -I"$src/collector-plugin" "$here/pages.c" -L"$lib" -lVTcs -Wl,-rpath,"$lib" -pthread \
+	-ldl -o prog >out 2>&1
+ok "a program that knows what it counts compiles" $?
+
+# ---- the values ----
+
+known="proc_minflt"
+[ -n "$(there process perf_page_faults:process)" ] && known="$known perf_page_faults:process"
+# a sanitizer's own run-time library may not find libsde's symbols
+grep -q '^#define HAVE_PAPI ' "$build/config.h" && [ -z "$san" ] && [ -n "$(ldconfig -p 2>/dev/null | grep libsde.so.1)" ] &&
+	known="$known sde:::pages::touched"
+echo "# $known"
+# shellcheck disable=SC2086
+{
+	printf 'COUNTER %s on\n' $known
+	printf 'SAMPLE-PERIOD 2ms\n'
+} >conf
+for threads in 1 2 8; do
+	for with in "" "$build/vtrun"; do
+		pages "$with ./prog" "$threads" 100 10 && held "$threads" 100 "$known"
+		ok "$threads threads: each event has each counter of the process, and what was touched by then${with:+ (vtrun)}" $?
+		sed -n 's/^process/# &/p' out | head -n 9
+	done
+done
+case $known in
+*perf*)
+	pages "$build/vtrun ./prog" 1 100 10 fork && held 1 100 "$known"
+	ok "the pages of a child process are not counted with it" $?
+	# what the background thread reads then is its own copy
+	pages "$build/vtrun ./prog" 2 100 10 close && awk '/PERF_DATA:perf_page_faults:process/ { n++; last = $NF }
+		END { print n " samples, the last is 0x" last; exit !(n > 2 && last >= "00000000000007d0") }' have >>out
+	ok "a program that closes every descriptor: counted to its end" $?
+	;;
+*)
+	skip "counts that begin with their opening" "no software events of the kernel here"
+	;;
+esac
+if [ -e "$lib/libVT.so" ] && [ "${MPIRUN:-no}" != no ]; then
+	mpi_compile "$MPICC" pages.c mpages -DWITH_MPI -D_GNU_SOURCE -lVT -pthread -ldl
+	for n in 1 2 4; do
+		threads=$((n == 2 ? 1 : 2))
+		pages "$MPIRUN -np $n $build/vtrun -- ./mpages" $threads 50 10 && held $threads 50 "$known" &&
+			[ "$(grep -c '^process' out)" -eq $((n * $(echo "$known" | wc -w))) ]
+		ok "the same at MPI calls of $n ranks with $threads threads" $?
+	done
+else
+	skip "the same at MPI calls" "this build has no MPI, or there is no mpirun"
+fi
+
+# ---- all of them, oftener, less often ----
+
+process=$(there process 'proc_*' | tr '\n' ' ') thread=$(there thread 'thread_*' | tr '\n' ' ')
+echo "# of the process: $process"
+echo "# of threads: $thread"
+# shellcheck disable=SC2086
+{
+	printf 'COUNTER %s on\n' $process $thread
+	printf 'SAMPLE-PERIOD 1ms\n'
+} >conf
+# each thread has a sample of each at each of its own
+each_thread() # each_thread THREADS EVENTS
+{
+	awk -v threads="$1" -v events="$2" -v names="$thread" '
+		{ k = $3; sub(/^[A-Za-z_]*:/, "", k); n[$2 " " k]++ ; if ($5 == 1 && $NF "" < last[$2 " " k]) { bad++; print $2 " " k " goes back at " $1 }
+		  last[$2 " " k] = $NF "" }
+		END {
+			m = split(names, name, " ")
+			for (t = 0; t < threads; t++) { for (i = 1; i <= m; i++) {
+				if (n["0:" t " " name[i]] < events) { bad++; print "thread " t ": " n["0:" t " " name[i]] + 0 " samples of " name[i] }
+			} }
+			exit bad > 0 || m == 0
+		}' have >>out
+}
+[ -n "$process" ] && [ -n "$thread" ] && pages "./prog" 4 400 1 && held 4 400 "$process" && each_thread 4 400
+ok "all counters of process and threads at each event, and no total goes back" $?
+standard=$(there process 'proc_*' | grep -xE 'proc_(usr|sys|rss|minflt|majflt|nvcsw|nivcsw|read|write)' | tr '\n' ' ')
+printf 'SAMPLE-PERIOD 60s\nCOUNTER-MIN-INTERVAL 0\n' >conf
+pages "$build/vtrun -- ./prog" 2 200 1 && held 2 200 "$standard"
+ok "COUNTER-MIN-INTERVAL 0: each event for the standard counters as well" $?
+few() # few MOST: samples of each standard counter
+{
+	awk -v names="$standard" -v most="$1" '{ k = $3; sub(/^[A-Za-z_]*:/, "", k); n[k]++ }
+		END { m = split(names, name, " "); for (i = 1; i <= m; i++) { print name[i] ": " n[name[i]]; bad += n[name[i]] > most || n[name[i]] < 1 }; exit bad > 0 }' have >>out
+}
+printf 'SAMPLE-PERIOD 60s\nCOUNTER-MIN-INTERVAL 100s\n' >conf
+pages "$build/vtrun -- ./prog" 2 200 1 && few 4
+ok "COUNTER-MIN-INTERVAL 100s: once, beside the first and the last of the background thread" $?
+printf 'SAMPLE-PERIOD 60s\nCOUNTER-MIN-INTERVAL -1\n' >conf
+pages "$build/vtrun -- ./prog" 2 200 1 && few 3
+ok "COUNTER-MIN-INTERVAL -1: at none" $?
+
+done_testing
