@@ -274,8 +274,9 @@ static void last_line(const struct vt_collector *c)
 	const struct vt_account *a = &c->account;
 	char cpu[40], tick[40], late[40], period[40];
 
-	/* of less than a second it means nothing; a followed child is not the run, but what it left out must be said */
-	vt_say(!a->slowed && (a->wall_ns < 1000000000 || vt_run_child(c->run)) ? 2 : 1, "INFO", "sampler used %.3f%% CPU (%s), longest tick %s, latest wake-up %s, %llu ticks every %s%s",
+	/* of less than a second it means nothing; a followed child is not the run, and of a job's ranks one speaks for all, but what
+	 * was left out must be said */
+	vt_say(!a->slowed && (a->wall_ns < 1000000000 || vt_run_child(c->run) || c->pub.together) ? 2 : 1, "INFO", "sampler used %.3f%% CPU (%s), longest tick %s, latest wake-up %s, %llu ticks every %s%s",
 	       100.0 * (double)a->cpu_ns / (double)a->wall_ns, tkm_print_time(cpu, sizeof(cpu), 1e-9 * (double)a->cpu_ns, 1),
 	       tkm_print_time(tick, sizeof(tick), 1e-9 * (double)a->longest_ns, 0),
 	       tkm_print_time(late, sizeof(late), 1e-9 * (double)a->latest_ns, 0), (unsigned long long)a->ticks,

@@ -2,6 +2,7 @@
 /* One job from MPI_Init to MPI_Finalize: who takes part, the clock sessions, one trace. Trouble of one rank is
  * told to all, so that none waits for another: then each keeps its own raw file, which stftool can merge. */
 #include "config.h"
+#include "base/text.h"
 #include "collector-plugin/collect_private.h"
 #include "collector-plugin/mpi_job.h"
 #include "collector-plugin/mpi_private.h"
@@ -169,6 +170,29 @@ static void write_trace(void)
 	}
 }
 
+/* Once for all ranks together: a line of each would be a thousand. */
+static void say_account(void)
+{
+	const struct vt_account *a = &vt_collector.account;
+	double seconds = 1e-9 * (double)a->wall_ns;
+	struct {
+		double most;
+		int rank;
+	} own[] = { { a->wall_ns ? 1e-9 * (double)a->cpu_ns / seconds : 0, job.rank }, { 1e-9 * (double)a->longest_ns, job.rank },
+		    { 1e-9 * (double)a->latest_ns, job.rank }, { seconds, job.rank } }, all[4];
+	char tick[40], late[40];
+	int ranks;
+
+	PMPI_Reduce(own, all, 4, MPI_DOUBLE_INT, MPI_MAXLOC, 0, MPI_COMM_WORLD);
+	PMPI_Comm_size(MPI_COMM_WORLD, &ranks);
+	if (job.rank != 0 || ranks < 2) {
+		return;
+	}
+	vt_say(all[3].most < 1 ? 2 : 1, "INFO", "sampler used at most %.3f%% CPU (rank %d), longest tick %s (rank %d), latest wake-up %s (rank %d), %d ranks",
+	       100 * all[0].most, all[0].rank, tkm_print_time(tick, sizeof(tick), all[1].most, 0), all[1].rank,
+	       tkm_print_time(late, sizeof(late), all[2].most, 0), all[2].rank, ranks);
+}
+
 void vt_job_end(void)
 {
 	struct tkm_err err = { .text = "" };
@@ -195,6 +219,7 @@ void vt_job_end(void)
 	}
 	vt_collect_end(0);
 	if (all_well(rc) == 0) {
+		say_account();
 		vt_job_cpus(&job);
 		rc = vt_job_gather(&job, raw_path, &err);
 		if (rc < 0) {

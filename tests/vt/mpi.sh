@@ -81,6 +81,17 @@ done
 "$build/xstftool" pp.stf 2>out | awk '$1 == "CLKPERIOD" { unit = $2 } $1 == "DURATION" { seconds = ($3 - $2) * unit } / SAMP CPU .* DEF "OS:cpu_usr" / { n++; print }
 	END { print n, "samples in", seconds, "s"; exit !(n >= 1 && n <= seconds + 2) }' >>out
 ok "the node's counters come once a second and at both ends, from one rank" $?
+# Each rank's account is for those who ask; the worst of them, which rank 0 prints, must be one of them.
+VT_VERBOSE=2 run 4 ./pp && [ "$(grep -c 'INFO: sampler used [0-9]' out)" -eq 4 ] && awk '
+	/INFO: sampler used [0-9]/ { rank = substr($1, 2) + 0; cpu[rank] = $6; tick[rank] = $11; sub(",", "", tick[rank]) }
+	/INFO: sampler used at most/ { n++; said_cpu = $8; cpu_rank = $11 + 0; said_tick = $14; tick_rank = $16 + 0; ranks = $(NF - 1) }
+	END {
+		for (r in cpu) {
+			bad += cpu[r] + 0 > said_cpu + 0
+		}
+		exit !(n == 1 && ranks == 4 && !bad && cpu[cpu_rank] == said_cpu && tick[tick_rank] == said_tick)
+	}' out
+ok "one line says how much the sampler of the worst rank used" $?
 
 # Clocks that wander, each rank's own, over one that all can read: with sessions in between they stay together.
 mpi_compile "$MPICC" mpi_truth.c truth -lVT
