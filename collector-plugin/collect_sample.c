@@ -600,6 +600,7 @@ static void *thread_main(void *arg)
 	prctl(PR_SET_TIMERSLACK, 1000ul, 0, 0, 0);
 	open_shared(s);
 	s->apart = vt_own_descriptors(s->shared ? s->shared->set : NULL);
+	atomic_store_explicit(&s->opened, 1, memory_order_release);
 	sem_post(&s->ready);
 	if (s->apart) {
 		/* 0 to 2 must not become files of ours that somebody prints to by mistake */
@@ -710,7 +711,7 @@ static void wait_for_shared(struct vt_sampler *s, int keep)
 	do {
 		rc = sem_clockwait(&s->ready, CLOCK_MONOTONIC, &ts);
 	} while (rc < 0 && errno == EINTR);
-	if (rc == 0 && s->shared) {
+	if (atomic_load_explicit(&s->opened, memory_order_acquire) && s->shared) {
 		vt_process_share(&s->c->pub, s->shared->set, keep, s->apart);
 	}
 }

@@ -47,7 +47,8 @@ struct vt_sampler {
 	struct vt_target *threads, *process, *node;
 	struct vt_target *shared; /* counters of the process that the program's threads read too (vt_process.c); NULL: none */
 	int apart;            /* the table of descriptors is not the program's */
-	sem_t ready;          /* both stand */
+	_Atomic int opened;   /* both stand, */
+	sem_t ready;          /* for which the program waits */
 	struct vt_target *later; /* collect_later.c: counters of devices that came */
 	struct smp_plan *last_plan;
 	int64_t node_ns;      /* when the node's were read */

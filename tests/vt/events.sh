@@ -115,4 +115,53 @@ printf 'SAMPLE-PERIOD 60s\nCOUNTER-MIN-INTERVAL -1\n' >conf
 pages "$build/vtrun -- ./prog" 2 200 1 && few 3
 ok "COUNTER-MIN-INTERVAL -1: at none" $?
 
+# ---- the node: one process of a job reads its counters ----
+
+printf 'COUNTER cpu_usr on\nCOUNTER proc_usr on\nOS-COUNTER-DELAY 10ms\nSAMPLE-PERIOD 10ms\nVERBOSE 0\n' >conf
+node() # node RAW: how many samples of the node are in it
+{
+	"$build/stftool" "$1" --merge n.stf --force >>out 2>&1 && "$build/tests/vt/samples" n.stf 2>>out | grep -c '^node OS:cpu_usr '
+}
+# They read one after the other: whoever does is killed, and another one goes on.
+rm -f VT-flush-* out
+readers= pids=
+for i in 1 2 3; do
+	PMIX_NAMESPACE=events$$ "$build/vtrun" -- sleep 300 >>out 2>&1 &
+	pids="$pids $!"
+done
+for left in 3 2 1; do
+	reader= tries=0
+	while [ -z "$reader" ] && [ "$tries" -lt 300 ]; do
+		sleep 0.1
+		tries=$((tries + 1))
+		for pid in $pids; do
+			[ "$(node VT-flush-sleep_0-"$pid".dat)" -gt 3 ] && reader="$reader $pid"
+		done
+	done
+	echo "$left processes: $reader" >>out
+	for pid in $reader; do
+		kill -9 "$pid"
+		wait "$pid" 2>/dev/null
+		pids=$(echo "$pids " | sed "s/ $pid / /")
+	done
+	readers="$readers $(echo "$reader" | wc -w)"
+done
+for pid in $pids; do
+	kill -9 "$pid"
+done
+[ "$readers" = " 1 1 1" ]
+ok "of three processes of a job one reads the node's counters, another when that is killed, then the third" $?
+if [ -x mpages ]; then
+	# MPI_Init comes late, and at different times, and the program takes the place of a shell
+	# shellcheck disable=SC2016
+	printf '#!/bin/sh\nsleep 0.$((${OMPI_COMM_WORLD_RANK:-$PMI_RANK} %% 4 * 2))\nexec ./mpages "$@"\n' >late
+	chmod +x late
+	pages "$MPIRUN -np 4 $build/vtrun -- ./late" 2 50 1 && awk '{ end = $1 } $2 == "node" && $3 == "OS:cpu_usr" { n++ }
+		END { print n " samples of the node in " end " s"; exit !(n >= 3 && n <= end / 0.01 + 8) }' have >>out
+	ok "and of four ranks with threads, that call MPI_Init early or late" $?
+	grep 'samples of the node' out | sed 's/^/# /'
+else
+	skip "and of four ranks" "this build has no MPI, or there is no mpirun"
+fi
+
 done_testing
