@@ -32,14 +32,21 @@ static void end(void)
 	}
 }
 
+/* The start that is under way: what it calls by its PMPI_ name is not another one. */
+static _Atomic int starting;
+
 int MPI_Init(int *argc, char ***argv)
 {
-	int (*next)(int *, char ***) = (int (*)(int *, char ***))vt_mpi_next("MPI_Init", (void *)PMPI_Init);
-	int rc;
+	int (*next)(int *, char ***) = (int (*)(int *, char ***))vt_mpi_next("MPI_Init", NULL);
+	int rc = MPI_ERR_INTERN;
 
 	vt_take_arguments(argc, argv);
 	vt_mpi_depth++;
-	rc = next(argc, argv);
+	atomic_fetch_add(&starting, 1);
+	if (next) {
+		rc = next(argc, argv);
+	}
+	atomic_fetch_sub(&starting, 1);
 	vt_mpi_depth--;
 	if (rc == MPI_SUCCESS) {
 		begin(argc, argv);
@@ -49,13 +56,16 @@ int MPI_Init(int *argc, char ***argv)
 
 int MPI_Init_thread(int *argc, char ***argv, int required, int *provided)
 {
-	int (*next)(int *, char ***, int, int *) =
-		(int (*)(int *, char ***, int, int *))vt_mpi_next("MPI_Init_thread", (void *)PMPI_Init_thread);
-	int rc;
+	int (*next)(int *, char ***, int, int *) = (int (*)(int *, char ***, int, int *))vt_mpi_next("MPI_Init_thread", NULL);
+	int rc = MPI_ERR_INTERN;
 
 	vt_take_arguments(argc, argv);
 	vt_mpi_depth++;
-	rc = next(argc, argv, required, provided);
+	atomic_fetch_add(&starting, 1);
+	if (next) {
+		rc = next(argc, argv, required, provided);
+	}
+	atomic_fetch_sub(&starting, 1);
 	vt_mpi_depth--;
 	if (rc == MPI_SUCCESS) {
 		begin(argc, argv);
@@ -65,12 +75,12 @@ int MPI_Init_thread(int *argc, char ***argv, int required, int *provided)
 
 int MPI_Finalize(void)
 {
-	int (*next)(void) = (int (*)(void))vt_mpi_next("MPI_Finalize", (void *)PMPI_Finalize);
+	int (*next)(void) = (int (*)(void))vt_mpi_next("MPI_Finalize", NULL);
 	int rc;
 
 	end();
 	vt_mpi_depth++;
-	rc = next();
+	rc = next ? next() : MPI_ERR_INTERN;
 	vt_mpi_depth--;
 	return rc;
 }
@@ -78,10 +88,61 @@ int MPI_Finalize(void)
 /* Whoever is killed now has its samples in its raw file; so has this one, closed. */
 int MPI_Abort(MPI_Comm comm, int errorcode)
 {
-	int (*next)(MPI_Comm, int) = (int (*)(MPI_Comm, int))vt_mpi_next("MPI_Abort", (void *)PMPI_Abort);
+	int (*next)(MPI_Comm, int) = (int (*)(MPI_Comm, int))vt_mpi_next("MPI_Abort", NULL);
 
 	vt_job_abort();
-	return next(comm, errorcode);
+	return next ? next(comm, errorcode) : MPI_ERR_INTERN;
+}
+
+/* ---- behind another tool ---- */
+
+/* Tools that stand ahead of us (LD_PRELOAD, or earlier on the link line) have an MPI_Init of their own, which calls PMPI_Init: we
+ * would never hear of it. So these four have their second name here too; whoever comes first counts. */
+
+int PMPI_Init(int *argc, char ***argv)
+{
+	int (*next)(int *, char ***) = (int (*)(int *, char ***))vt_mpi_next("PMPI_Init", NULL);
+	int rc, first = atomic_load(&starting) == 0;
+
+	if (first) {
+		vt_take_arguments(argc, argv);
+	}
+	rc = next ? next(argc, argv) : MPI_ERR_INTERN;
+	if (first && rc == MPI_SUCCESS) {
+		begin(argc, argv);
+	}
+	return rc;
+}
+
+int PMPI_Init_thread(int *argc, char ***argv, int required, int *provided)
+{
+	int (*next)(int *, char ***, int, int *) = (int (*)(int *, char ***, int, int *))vt_mpi_next("PMPI_Init_thread", NULL);
+	int rc, first = atomic_load(&starting) == 0;
+
+	if (first) {
+		vt_take_arguments(argc, argv);
+	}
+	rc = next ? next(argc, argv, required, provided) : MPI_ERR_INTERN;
+	if (first && rc == MPI_SUCCESS) {
+		begin(argc, argv);
+	}
+	return rc;
+}
+
+int PMPI_Finalize(void)
+{
+	int (*next)(void) = (int (*)(void))vt_mpi_next("PMPI_Finalize", NULL);
+
+	end();
+	return next ? next() : MPI_ERR_INTERN;
+}
+
+int PMPI_Abort(MPI_Comm comm, int errorcode)
+{
+	int (*next)(MPI_Comm, int) = (int (*)(MPI_Comm, int))vt_mpi_next("PMPI_Abort", NULL);
+
+	vt_job_abort();
+	return next ? next(comm, errorcode) : MPI_ERR_INTERN;
 }
 
 /* ---- Fortran ---- */
@@ -113,10 +174,13 @@ static int is_running(void)
 
 static void init_by(void (*next)(int *), int *ierr)
 {
+	vt_take_arguments(NULL, NULL);
 	vt_mpi_depth++;
+	atomic_fetch_add(&starting, 1);
 	if (next) {
 		next(ierr);
 	}
+	atomic_fetch_sub(&starting, 1);
 	vt_mpi_depth--;
 	if (is_running()) {
 		begin(NULL, NULL);
@@ -138,10 +202,13 @@ void mpi_init_f08_(int *ierr)
 
 static void init_thread_by(void (*next)(int *, int *, int *), int *required, int *provided, int *ierr)
 {
+	vt_take_arguments(NULL, NULL);
 	vt_mpi_depth++;
+	atomic_fetch_add(&starting, 1);
 	if (next) {
 		next(required, provided, ierr);
 	}
+	atomic_fetch_sub(&starting, 1);
 	vt_mpi_depth--;
 	if (is_running()) {
 		begin(NULL, NULL);
@@ -217,6 +284,8 @@ static int thread_level(void)
 	return text && text[0] >= '0' && text[0] <= '3' && !text[1] ? levels[text[0] - '0'] : MPI_THREAD_FUNNELED;
 }
 
+static _Atomic int started_mpi; /* by VT_initialize() */
+
 static VT_ErrorCode initialize(int *argc, char ***argv)
 {
 	int provided, over = 0;
@@ -229,6 +298,7 @@ static VT_ErrorCode initialize(int *argc, char ***argv)
 		if (MPI_Init_thread(argc, argv, thread_level(), &provided) != MPI_SUCCESS) {
 			return VT_ERR_COMM;
 		}
+		atomic_store(&started_mpi, 1);
 	} else {
 		/* started past us, by a library that was bound to MPI itself */
 		begin(argc, argv);
@@ -236,13 +306,31 @@ static VT_ErrorCode initialize(int *argc, char ***argv)
 	return vt_self();
 }
 
+static void finalize_mpi(int status, void *unused)
+{
+	int over = 1;
+
+	(void)unused;
+	if (status == 0 && PMPI_Finalized(&over) == MPI_SUCCESS && !over) {
+		PMPI_Finalize();
+	}
+}
+
+/* "Finalizes Intel Trace Collector and underlying communication": MPI at once if VT_initialize() has started it. What the program
+ * has started itself it may still use, as some do, and end itself; where it does not, it ends with the program. */
 static VT_ErrorCode finalize(void)
 {
 	int over = 0;
 
 	PMPI_Finalized(&over);
-	if (!over && is_running()) {
+	if (over || !is_running()) {
+		return VT_OK;
+	}
+	if (atomic_load(&started_mpi)) {
 		MPI_Finalize();
+	} else if (!atomic_load(&ended)) {
+		end();
+		on_exit(finalize_mpi, NULL);
 	}
 	return VT_OK;
 }
