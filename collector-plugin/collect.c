@@ -137,7 +137,17 @@ static void load_settings(struct vt_collector *c)
 	c->settings.config_name = c->config_name;
 	/* vtrun has looked at everything before and said what is wrong */
 	c->settings.complain = c->run[0] ? NULL : complain;
-	vt_settings_load(&c->settings, vt_run_value(c->run, "commanded", commanded, sizeof(commanded)));
+	vt_settings_load(&c->settings, vt_run_value(c->run, "commanded", commanded, sizeof(commanded)) ? commanded : c->commanded);
+}
+
+void vt_collect_commanded(const char *name)
+{
+	char *to = vt_collector.commanded;
+	size_t n = strlen(to);
+
+	if (n + strlen(name) + 2 < sizeof(vt_collector.commanded)) {
+		sprintf(to + n, "%s%s", n ? "," : "", name);
+	}
 }
 
 static int open_timer(struct vt_collector *c, struct tkm_err *err)
@@ -413,11 +423,6 @@ const char *vt_collect_trace(void)
 const char *vt_collect_option(const char *name)
 {
 	return vt_settings_other(&vt_collector.settings, name);
-}
-
-const char *vt_collect_option_nth(const char *name, int n)
-{
-	return vt_settings_other_nth(&vt_collector.settings, name, n);
 }
 
 int vt_collect_counter_on(const char *name)

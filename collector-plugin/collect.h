@@ -62,8 +62,8 @@ const char *vt_collect_trace(void);
 
 /* Options beyond the common ones, as text, by their guide's name ("SYNC-MAX-MESSAGES"); NULL if nobody set it. */
 const char *vt_collect_option(const char *name);
-/* Of one that may be given several times the n-th mention, from 0; NULL: there are no more. */
-const char *vt_collect_option_nth(const char *name, int n);
+/* Ahead of the start: this one's variable is from the program's command line. */
+void vt_collect_commanded(const char *name);
 
 /* Called by vt_collect_end() while everything still records, ahead of all else it does (VT_setfinalizecallback). */
 void vt_call_finalize(void);

@@ -185,6 +185,15 @@ int vt_collect_merge(struct vt_merge_input *in, size_t n, double period_s, const
 		return 0;
 	}
 	rc = vt_merge(in, n, &o, &r, err);
+	/* somebody else's run has taken the name since this one began; several hosts cannot change theirs in the middle */
+	if (rc < 0 && err->code == TKM_ERR_EXISTS && !hosts) {
+		vt_say(1, "WARNING", "%s; this run's trace gets its number into its name", err->text);
+		snprintf(size, sizeof(size), "%d", (int)c->pid);
+		if (vt_collect_rename(c, size) == 0) {
+			vt_collect_protocol(c, 1);
+			rc = vt_merge(in, n, &o, &r, err);
+		}
+	}
 	if (rc == 0) {
 		tkm_print_time(size, sizeof(size), r.duration_s, 3);
 		vt_say(1, "INFO", "Writing tracefile %s: %llu samples, %u %s, %u threads, %s", c->trace, (unsigned long long)r.samples,

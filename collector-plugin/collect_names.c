@@ -123,6 +123,12 @@ static int name_trace(struct vt_collector *c, struct tkm_err *err)
 	return 0;
 }
 
+/* Of the trace, without its suffix. */
+static size_t stem_length(const char *trace)
+{
+	return strlen(trace) - (ends_in(trace, ".single.stf") ? strlen(".single.stf") : ends_in(trace, ".stf") ? strlen(".stf") : 0);
+}
+
 static int name_protocol(struct vt_collector *c, struct tkm_err *err)
 {
 	char dir[1024];
@@ -133,9 +139,23 @@ static int name_protocol(struct vt_collector *c, struct tkm_err *err)
 		}
 		return 0;
 	}
-	snprintf(c->prot, sizeof(c->prot), "%.*s.prot",
-		 (int)(strlen(c->trace) - (ends_in(c->trace, ".single.stf") ? 11 : 4)), c->trace);
+	snprintf(c->prot, sizeof(c->prot), "%.*s.prot", (int)stem_length(c->trace), c->trace);
 	return 0;
+}
+
+/* "app-WHAT.stf" instead of "app.stf", and its protocol likewise. */
+int vt_collect_rename(struct vt_collector *c, const char *what)
+{
+	char old[sizeof(c->trace)];
+	struct tkm_err e;
+	int n = (int)stem_length(c->trace);
+
+	snprintf(old, sizeof(old), "%s", c->trace);
+	if (snprintf(c->trace, sizeof(c->trace), "%.*s-%s%s", n, old, what, old + n) >= (int)sizeof(c->trace)) {
+		memcpy(c->trace, old, sizeof(old));
+		return -1;
+	}
+	return name_protocol(c, &e);
 }
 
 static void name_job(struct vt_collector *c)

@@ -51,6 +51,7 @@ struct vt_collector {
 	char config_name[400];   /* where that is from */
 	char program[256];
 	char trace[1024], prot[1100], raw_path[1100], job[64];
+	char commanded[1024];    /* options of --itc-args that vtrun has not seen, with commas between */
 	int single;              /* the trace is to be one file */
 	int no_mpi;              /* set by libVT: MPI_Init was not called */
 	int ended;
@@ -87,6 +88,8 @@ void vt_say_later(void);
 int vt_collect_names(struct vt_collector *c, const char *argv0, struct tkm_err *err);
 /* Gives the trace another number if its name is taken by now, unless it may be replaced. */
 void vt_collect_free_name(struct vt_collector *c);
+/* The trace, and the protocol, get "-what" in their names. Returns 0, or -1: that is too long, they keep the old ones. */
+int vt_collect_rename(struct vt_collector *c, const char *what);
 /* A raw file beside the trace, or where it is possible. */
 struct vt_raw *vt_collect_raw(struct vt_collector *c, struct tkm_err *err);
 

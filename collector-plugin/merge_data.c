@@ -11,7 +11,7 @@
 struct source {
 	struct vt_raw_cursor c;
 	const struct vt_merge_file *f;
-	int foreign;         /* of another set: only records of groups */
+	int foreign;         /* of another set, or of a process that is discarded: only records of groups */
 	uint64_t time;
 	uint64_t floor;       /* that of the record before it */
 	struct cal_span span; /* of the map, where it was looked up last */
@@ -247,7 +247,7 @@ static size_t fill_file(struct queue *q, const struct vt_merge_file *f, size_t n
 		struct source *s = &q->s[n];
 
 		s->f = f;
-		s->foreign = foreign;
+		s->foreign = foreign || f->discarded;
 		s->span = (struct cal_span){ .from = 1 };
 		cal_walk_begin(&s->walk, f->map);
 		s->floor = 0;

@@ -427,6 +427,7 @@ static int second_reading(const struct vt_raw_def *d, void *ctx)
 	case VT_RAW_DEF_GROUP:
 		return see_group(c, d);
 	case VT_RAW_DEF_INFO:
+		c->f->discarded |= strcmp(d->name, VT_RAW_DISCARDED) == 0;
 		return vt_merge_info(c->m, d->name, d->text);
 	default:
 		return 0;

@@ -126,6 +126,7 @@ static void put_file(FILE *f, struct vt_merge_file *file)
 	put_int(f, file->node);
 	put_int(f, file->node_set);
 	put_int(f, file->of_groups);
+	put_int(f, (uint64_t)file->discarded);
 	put_int(f, file->map == &file->own);
 	put_map(f, file->map);
 	for (kind = 0; (ids = ids_of(file, kind)) != NULL; kind++) {
@@ -149,6 +150,7 @@ static int get_file(struct from *f, struct vt_merge_file *file, struct cal_map *
 	file->node = (uint32_t)get_int(f);
 	file->node_set = (uint32_t)get_int(f);
 	file->of_groups = (unsigned)get_int(f);
+	file->discarded = (int)get_int(f);
 	file->map = get_int(f) ? &file->own : given;
 	get_map(f, file->map == given ? given : &file->own);
 	for (kind = 0; (ids = ids_of(file, kind)) != NULL; kind++) {
@@ -301,7 +303,7 @@ static void skip_file(struct from *f)
 	int i;
 
 	skip_array(f, 1);
-	for (i = 0; i < 6; i++) {
+	for (i = 0; i < 7; i++) {
 		get_int(f);
 	}
 	get(f, &m, sizeof(m));

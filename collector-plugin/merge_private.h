@@ -41,6 +41,7 @@ struct vt_merge_file {
 	uint32_t set;              /* of the trace's files that its records go to */
 	uint32_t node_set;         /* that records of its node's group go to: the set of the lowest process there */
 	unsigned of_groups;        /* it defines counters of groups: VT_MERGE_OF_NODE, VT_MERGE_OF_GROUPS */
+	int discarded;             /* PROCESS no, discard: only its records of groups are wanted */
 	int went_on;               /* as another program, by exec, in another of the files */
 	uint32_t node;             /* number of its node, from 0 */
 	int64_t start, end;        /* global ticks, the origin taken off */

@@ -147,6 +147,44 @@ void vt_job_protocol(struct vt_job *j)
 	}
 }
 
+/* ---- words ---- */
+
+/* The next field at *text, into `to`: quotes hold blanks together (seeds/003 section 3.2.1), and so does a comma, with blanks around
+ * it or not, if lists is 1: "0:3, 5". Returns its length, 0 at the end. */
+static size_t field(const char **text, char *to, size_t size, int lists)
+{
+	const char *p = *text + strspn(*text, " \t,"), *next;
+	size_t n = 0;
+	int quoted = 0;
+
+	for (; *p && n + 1 < size; p++) {
+		if (*p == '"') {
+			quoted = !quoted;
+			continue;
+		}
+		if (!quoted && (*p == ' ' || *p == '\t' || *p == ',')) {
+			next = p + strspn(p, " \t");
+			if (!lists || (*p != ',' && *next != ',')) {
+				break;
+			}
+			p = next + strspn(next, " \t,") - 1;
+			to[n++] = ',';
+			continue;
+		}
+		to[n++] = *p;
+	}
+	to[n] = '\0';
+	*text = p;
+	return n;
+}
+
+/* Said once for the job; the other ranks have the same text, as a rule. */
+static void left_out(const struct vt_setting_other *o, const char *field_, const char *want)
+{
+	vt_say(vt_collector.pub.rank > 0 ? 2 : 1, "WARNING", "%s %s (%s): '%s' is %s; this one is left out, the others hold", o->name, o->text,
+	       o->where, field_, want);
+}
+
 /* ---- triplets ---- */
 
 /* "a:b:c,d:e" as far as it goes; is `number` among them? -1: that is no list of triplets. */
@@ -172,13 +210,7 @@ static int in_triplets(const char *text, size_t length, long long number, long l
 	return in;
 }
 
-static size_t word(const char **text)
-{
-	*text += strspn(*text, " \t,");
-	return strcspn(*text, " \t");
-}
-
-static int state_of(const char *text, size_t n)
+static int state_of(const char *text)
 {
 	static const struct {
 		const char *word;
@@ -187,109 +219,128 @@ static int state_of(const char *text, size_t n)
 	size_t i;
 
 	for (i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
-		if (strlen(words[i].word) == n && strncasecmp(words[i].word, text, n) == 0) {
+		if (strcasecmp(words[i].word, text) == 0) {
 			return words[i].state;
 		}
 	}
 	return -1;
 }
 
-/* "triplets [state] triplets [state] ...": the last that names the number counts. Returns 0 or -1. */
-static int apply(const char *text, long long number, long long last, int *state)
+/* "triplets [state] triplets [state] ...": the last that names the number counts. -1: nothing of it holds, `wrong` is why. */
+static int apply(const char *text, long long number, long long last, int *state, char *wrong, size_t size)
 {
-	size_t n = word(&text), m;
+	int in = -1, result = *state, s;
 
-	while (n > 0) {
-		int in = in_triplets(text, n, number, last), s = 0;
-
+	while (field(&text, wrong, size, 1) > 0) {
+		s = state_of(wrong);
+		if (s >= 0 && in >= 0) {
+			result = in ? s : result;
+			in = -1;
+			continue;
+		}
+		result = in > 0 ? 0 : result; /* without a word for it: on */
+		in = s >= 0 ? -1 : in_triplets(wrong, strlen(wrong), number, last);
 		if (in < 0) {
 			return -1;
 		}
-		text += n;
-		m = word(&text);
-		if (m > 0 && state_of(text, m) >= 0) {
-			s = state_of(text, m);
-			text += m;
-			m = word(&text);
-		}
-		*state = in ? s : *state;
-		n = m;
 	}
+	*state = in > 0 ? 0 : result;
 	return 0;
 }
 
 static void rules(const char *option, long long number, long long last, int *state)
 {
-	const char *text;
+	const struct vt_setting_other *o;
+	char wrong[1000];
 	int i;
 
-	for (i = 0; (text = vt_collect_option_nth(option, i)) != NULL; i++) {
-		if (apply(text, number, last, state) < 0) {
-			fprintf(stderr, "Tickmark WARNING: %s %s: not triplets START:STOP:STEP and on, off, no or discard; left out\n",
-				option, text);
+	for (i = 0; (o = vt_settings_other_nth(&vt_collector.settings, option, i)) != NULL; i++) {
+		if (apply(o->text, number, last, state, wrong, sizeof(wrong)) < 0) {
+			left_out(o, wrong, "neither START[:STOP[:STEP]], several with commas and N for the last, nor behind them on, off, no or discard");
 		}
 	}
 }
 
 /* ---- groups ---- */
 
-/* A member by name: an earlier group of the configuration, or a host. Returns how many ids it gave. */
-static int named_member(const struct vt_job *j, struct vt_names *known, const char *name, int *id)
+/* A member by name: an earlier group, of the configuration or of the program, a host, or all. Returns how many ids it gave. */
+static int named_member(const struct vt_job *j, const char *name, int *id)
 {
-	uint32_t k = 0, count = vt_names_count(known);
-	int i, n = 0;
+	int i, n = 0, all = strcasecmp(name, "All_Processes") == 0, group = vt_group_named(name);
 
-	for (k = 1; k <= count; k++) {
-		if (strcmp(vt_names_text(known, k), name) == 0) {
-			id[0] = (int)k;
-			return 1;
-		}
+	if (group) {
+		id[0] = group;
+		return 1;
 	}
 	for (i = 0; i < j->ranks; i++) {
-		if (strcasecmp(j->host_name + (size_t)i * VT_HOST_NAME, name) == 0) {
+		if (all || strcasecmp(j->host_name + (size_t)i * VT_HOST_NAME, name) == 0) {
 			VT_getprocid(i, &id[n++]);
 		}
 	}
 	return n;
 }
 
-/* "name member[, member ...]", a member being triplets or a name. The handles of the groups count from 1, like the
- * entries of `known`. */
-static int define_group(const struct vt_job *j, struct vt_names *known, const char *text)
+static int triplet_member(const struct vt_job *j, const char *text, int *id)
 {
-	int *id = calloc((size_t)j->ranks * 2 + 2, sizeof(*id)), n = 0, i, handle, fresh;
-	char *copy = strdup(text), *save = NULL, *name, *member;
+	struct tkm_triplet t;
+	int i, n = 0;
 
-	name = copy ? strtok_r(copy, " \t", &save) : NULL;
-	while (id && name && (member = strtok_r(NULL, " \t,", &save)) && n <= j->ranks) {
-		if (isdigit((unsigned char)member[0])) {
-			for (i = 0; i < j->ranks && n <= j->ranks; i++) {
-				struct tkm_triplet t;
-
-				if (tkm_parse_triplet(member, strlen(member), &t) < 0) {
-					n = -1;
-					break;
-				}
-				if (i >= t.first && i <= t.last && (i - t.first) % t.step == 0) {
-					VT_getprocid(i, &id[n++]);
-				}
-			}
-		} else {
-			i = named_member(j, known, member, id + n);
-			n = i > 0 ? n + i : -1;
+	if (tkm_parse_triplet(text, strlen(text), &t) < 0) {
+		return 0;
+	}
+	for (i = 0; i < j->ranks; i++) {
+		if (i >= t.first && i <= t.last && (i - t.first) % t.step == 0) {
+			VT_getprocid(i, &id[n++]);
 		}
-		if (n < 0) {
+	}
+	return n;
+}
+
+/* "name member[, member ...]", a member being a triplet or a name. Returns 0, or -1: `wrong` is the member that is none. */
+static int define_group(const struct vt_job *j, const char *text, char *wrong, size_t size)
+{
+	int *id = malloc((size_t)j->ranks * sizeof(*id)), *more, n = 0, m = 1, handle;
+	char name[256];
+
+	field(&text, name, sizeof(name), 0);
+	while (id && m > 0 && field(&text, wrong, size, 0) > 0) {
+		more = realloc(id, (size_t)(n + j->ranks) * sizeof(*id));
+		if (!more) {
+			m = 0;
 			break;
 		}
+		id = more;
+		m = isdigit((unsigned char)wrong[0]) && strspn(wrong, "0123456789:Nn") == strlen(wrong) ? triplet_member(j, wrong, id + n) :
+			named_member(j, wrong, id + n);
+		n += m;
 	}
-	if (name && n > 0 && VT_groupdef(name, n, id, &handle) == VT_OK) {
-		vt_names_number(known, name, &fresh);
-	} else {
-		n = -1;
+	if (!id || m == 0 || n == 0 || VT_groupdef(name, n, id, &handle) != VT_OK) {
+		m = 0;
 	}
-	free(copy);
 	free(id);
-	return n < 0 ? -1 : 0;
+	return m > 0 ? 0 : -1;
+}
+
+void vt_job_groups(const struct vt_job *j, int last)
+{
+	static char *done; /* one for each mention */
+	const struct vt_setting_other *o;
+	char wrong[256];
+	int i, n = 0;
+
+	while (vt_settings_other_nth(&vt_collector.settings, "GROUP", n)) {
+		n++;
+	}
+	done = done ? done : calloc((size_t)n + 1, 1);
+	for (i = 0; done && i < n; i++) {
+		o = vt_settings_other_nth(&vt_collector.settings, "GROUP", i);
+		wrong[0] = '\0';
+		if (!done[i] && define_group(j, o->text, wrong, sizeof(wrong)) == 0) {
+			done[i] = 1;
+		} else if (!done[i] && last) {
+			left_out(o, wrong, "no rank of this job, triplet START[:STOP[:STEP]], host, or group defined before it; wanted is a name and such members");
+		}
+	}
 }
 
 /* VT_CONFIG_RANK as rank 0 has it (seeds/003 section 2.4.1): "the process that reads and parses the configuration file". */
@@ -382,9 +433,8 @@ static void choose_writer(struct vt_job *j)
 
 void vt_job_configure(struct vt_job *j)
 {
-	static struct vt_names known = VT_NAMES_INIT;
 	int me = j->collect->rank, hosts = 0, state = 0, i;
-	const char *text;
+	char text[VT_HOST_NAME + 200];
 
 	for (i = 0; i < j->ranks; i++) {
 		hosts = j->host[i] > hosts ? j->host[i] : hosts;
@@ -393,10 +443,11 @@ void vt_job_configure(struct vt_job *j)
 	rules("PROCESS", me, j->ranks - 1, &state);
 	rules("CLUSTER", j->host[me], hosts, &state);
 	vt_process_state(state);
-	for (i = 0; (text = vt_collect_option_nth("GROUP", i)) != NULL; i++) {
-		if (define_group(j, &known, text) < 0 && me == 0) {
-			fprintf(stderr, "Tickmark WARNING: GROUP %s: want a name and members, which are triplets, hosts or "
-				"groups defined before; left out\n", text);
-		}
+	if (state == 2) {
+		/* what was recorded before MPI knew our number, too */
+		snprintf(text, sizeof(text), "rank %d on %s: PROCESS or CLUSTER says no or discard, so only counters of its node are here", me,
+			j->host_name + (size_t)me * VT_HOST_NAME);
+		vt_raw_info(j->collect->raw, VT_RAW_DISCARDED, text);
 	}
+	vt_job_groups(j, 0);
 }

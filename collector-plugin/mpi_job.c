@@ -65,6 +65,21 @@ static void without_link(void)
 	}
 }
 
+/* Processes that MPI_Comm_spawn() started are a job of their own, with a trace of its own, beside their parents', whose program
+ * they often are. */
+static void name_spawned(void)
+{
+	MPI_Comm parent = MPI_COMM_NULL;
+	char what[40];
+	int pid = (int)getpid();
+
+	if (PMPI_Comm_get_parent(&parent) == MPI_SUCCESS && parent != MPI_COMM_NULL &&
+	    PMPI_Bcast(&pid, 1, MPI_INT, 0, MPI_COMM_WORLD) == MPI_SUCCESS) {
+		snprintf(what, sizeof(what), "spawned-%d", pid);
+		vt_collect_rename(&vt_collector, what);
+	}
+}
+
 void vt_job_begin(int *argc, char ***argv)
 {
 	struct tkm_err err = { .text = "" };
@@ -94,6 +109,7 @@ void vt_job_begin(int *argc, char ***argv)
 		return;
 	}
 	job.collect->together = size > 1;
+	name_spawned();
 	snprintf(raw_path, sizeof(raw_path), "%s", vt_raw_path(job.collect->raw));
 	err.text[0] = '\0';
 	if (all_well(vt_job_hosts(&job, &err)) == 0) {
@@ -199,6 +215,9 @@ void vt_job_end(void)
 	int rc;
 
 	vt_call_finalize();
+	if (job.host_name && vt_collect_running()) {
+		vt_job_groups(&job, 1);
+	}
 	over = 1;
 	if (!job.link) {
 		vt_collect_end(0);

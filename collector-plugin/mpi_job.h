@@ -53,6 +53,8 @@ VT_HIDDEN int vt_job_distribute(const struct vt_job *j, int size, struct tkm_err
 /* mpi_config.c: hosts of all ranks, by all ranks together; then what the options say of this one. */
 VT_HIDDEN int vt_job_hosts(struct vt_job *j, struct tkm_err *err);
 VT_HIDDEN void vt_job_configure(struct vt_job *j);
+/* GROUP: those that can be defined yet; at the end once more, with the program's own groups, and what still cannot is said. */
+VT_HIDDEN void vt_job_groups(const struct vt_job *j, int last);
 /* What the protocol says of all processes and of options that nobody gave, on rank 0; by all ranks together. */
 VT_HIDDEN void vt_job_protocol(struct vt_job *j);
 

@@ -216,6 +216,8 @@ int vt_raw_scl(struct vt_raw *r, uint32_t id, uint32_t line, const char *file);
 int vt_raw_clock(struct vt_raw *r, ltick_t tick, int64_t realtime_ns, int64_t monotonic_ns, int64_t raw_ns);
 /* An info record of the trace: class and one text. */
 int vt_raw_info(struct vt_raw *r, const char *cls, const char *text);
+/* The class of one that says: of this process nothing goes into the trace but what its node has (PROCESS no, discard). */
+#define VT_RAW_DISCARDED "discarded"
 
 /* The seldom path of vt_raw_room(). */
 uint8_t *vt_raw_room_slow(struct vt_raw_stream *s, size_t size, int64_t stamp, uint32_t *dt);

@@ -30,7 +30,7 @@ static const char *const elsewhere[] = {
 
 /* Variables that begin with VT_ and are no options: of the guide's installation, and where to find the file. */
 static const char *const no_options[] = {
-	"VT_CONFIG", "VT_CONFIG_RANK", "VT_ROOT", "VT_MPI", "VT_SLIB_DIR", "VT_LIB_DIR", "VT_ADD_LIBS", "VT_ARCH", "VT_FLUSH_PATH", NULL,
+	"VT_CONFIG", "VT_CONFIG_RANK", "VT_THREAD_LEVEL", "VT_ROOT", "VT_MPI", "VT_SLIB_DIR", "VT_LIB_DIR", "VT_ADD_LIBS", "VT_ARCH", "VT_FLUSH_PATH", NULL,
 };
 
 static void complain(const struct vt_settings *s, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
@@ -120,24 +120,37 @@ void vt_settings_init(struct vt_settings *s)
 	make_table(s);
 }
 
-static void add_other(struct vt_settings *s, const char *name, const char *text)
+static void free_other(struct vt_setting_other *o)
+{
+	if (o) {
+		free(o->name);
+		free(o->text);
+		free(o->where);
+		free(o);
+	}
+}
+
+static void add_other(struct vt_settings *s, const char *name, const char *text, enum vt_origin origin, const char *where)
 {
 	struct vt_setting_other *o = calloc(1, sizeof(*o));
 
 	if (o) {
 		o->name = strdup(name);
 		o->text = strdup(text);
+		o->where = strdup(where);
+		o->origin = origin;
 	}
-	if (!o || !o->name || !o->text) {
-		if (o) {
-			free(o->name);
-			free(o->text);
-		}
-		free(o);
+	if (!o || !o->name || !o->text || !o->where) {
+		free_other(o);
 		return;
 	}
 	o->next = s->others;
 	s->others = o;
+}
+
+int vt_settings_repeats(const char *name)
+{
+	return !strcasecmp(name, "PROCESS") || !strcasecmp(name, "CLUSTER") || !strcasecmp(name, "GROUP");
 }
 
 const char *vt_settings_other(const struct vt_settings *s, const char *name)
@@ -150,7 +163,7 @@ const char *vt_settings_other(const struct vt_settings *s, const char *name)
 }
 
 /* The list has the last first. */
-const char *vt_settings_other_nth(const struct vt_settings *s, const char *name, int n)
+const struct vt_setting_other *vt_settings_other_nth(const struct vt_settings *s, const char *name, int n)
 {
 	const struct vt_setting_other *o;
 	int all = 0;
@@ -160,7 +173,7 @@ const char *vt_settings_other_nth(const struct vt_settings *s, const char *name,
 	}
 	for (o = s->others; o; o = o->next) {
 		if (!strcasecmp(o->name, name) && --all == n) {
-			return o->text;
+			return o;
 		}
 	}
 	return NULL;
@@ -223,8 +236,10 @@ static int see_line(const char *name, char *rest, const char *origin, void *ctx)
 		} else {
 			came_from(s, o, VT_BY_FILE, origin);
 		}
+	} else if (!strcasecmp(name, "INFO")) {
+		return 0; /* what a protocol says of the run before */
 	} else if (vt_settings_known(s, name, &nearest)) {
-		add_other(s, name, rest + strspn(rest, " \t"));
+		add_other(s, name, rest + strspn(rest, " \t"), VT_BY_FILE, origin);
 	} else {
 		unknown(s, origin, name, nearest);
 	}
@@ -349,8 +364,33 @@ static void load_variables(struct vt_settings *s, const char *commanded)
 	}
 }
 
+static void add_variable(struct vt_settings *s, const char *variable, const char *name, const char *text, const char *commanded)
+{
+	const struct tkm_option as_option = { .name = name };
+	enum vt_origin origin = named_in(commanded, name) ? VT_BY_COMMAND : VT_BY_VARIABLE;
+	char where[80], spelt[78], *copy, *save = NULL, *part;
+
+	if (origin == VT_BY_COMMAND) {
+		snprintf(where, sizeof(where), "--%s", tkm_option_long(&as_option, spelt, sizeof(spelt)));
+	} else {
+		snprintf(where, sizeof(where), "%s", variable);
+	}
+	if (!vt_settings_repeats(name)) {
+		add_other(s, name, text, origin, where);
+		return;
+	}
+	copy = strdup(text);
+	for (part = copy ? strtok_r(copy, ";\n", &save) : NULL; part; part = strtok_r(NULL, ";\n", &save)) {
+		part += strspn(part, " \t");
+		if (*part) {
+			add_other(s, name, part, origin, where);
+		}
+	}
+	free(copy);
+}
+
 /* "VT_SYNC_PERIOD" as "SYNC-PERIOD". */
-static void other_variables(struct vt_settings *s)
+static void other_variables(struct vt_settings *s, const char *commanded)
 {
 	char name[80], full[80], **all = s->variables ? s->variables : environ;
 	const char *nearest;
@@ -372,7 +412,7 @@ static void other_variables(struct vt_settings *s)
 			continue;
 		}
 		if (vt_settings_known(s, name, &nearest)) {
-			add_other(s, name, all[i] + n + 1);
+			add_variable(s, full, name, all[i] + n + 1, commanded);
 		} else if (nearest) {
 			/* others have variables of this kind too; only what looks like one of ours is said to be wrong */
 			unknown(s, full, name, nearest);
@@ -396,7 +436,7 @@ void vt_settings_load(struct vt_settings *s, const char *commanded)
 {
 	load_file(s);
 	load_variables(s, commanded);
-	other_variables(s);
+	other_variables(s, commanded);
 	unquote_counters(s);
 	check_counters(s);
 	choose_interval(s);
@@ -442,25 +482,26 @@ static int has_value(const struct tkm_option *o)
 	return (o->type != TKM_OPTION_TEXT && o->type != TKM_OPTION_NAME) || *(const char *const *)o->value;
 }
 
+static const char *const origins[] = { "default", "configuration file", "environment", "command line" };
+
 /* The list has the last first, and the later of two says what holds: PROCESS, GROUP. */
 static void print_others(FILE *f, const struct vt_setting_other *last)
 {
 	if (last) {
 		print_others(f, last->next);
-		fprintf(f, "# for another part of the collector\n%s %s\n", last->name, last->text);
+		fprintf(f, "# %s (%s)\n%s %s\n", origins[last->origin], last->where, last->name, last->text);
 	}
 }
 
 void vt_settings_print(const struct vt_settings *s, FILE *f)
 {
-	static const char *const from[] = { "default", "configuration file", "environment", "command line" };
 	const struct tkm_option_list *l;
 	size_t i, k;
 
 	for (i = 0; s->table[i].name; i++) {
 		const struct tkm_option *o = &s->table[i];
 
-		fprintf(f, "# %s%s%s%s\n", from[s->origin[i]], s->where[i][0] ? " (" : "", s->where[i], s->where[i][0] ? ")" : "");
+		fprintf(f, "# %s%s%s%s\n", origins[s->origin[i]], s->where[i][0] ? " (" : "", s->where[i], s->where[i][0] ? ")" : "");
 		if (!has_value(o)) {
 			fprintf(f, "# %s\n", o->name);
 			continue;
@@ -522,9 +563,7 @@ void vt_settings_free(struct vt_settings *s)
 
 	for (o = s->others; o; o = next) {
 		next = o->next;
-		free(o->name);
-		free(o->text);
-		free(o);
+		free_other(o);
 	}
 	tkm_option_free(s->table, s->storage);
 	s->others = NULL;

@@ -14,10 +14,12 @@ enum { VT_SETTINGS_MAX = 48 };
 
 enum vt_origin { VT_BY_DEFAULT, VT_BY_FILE, VT_BY_VARIABLE, VT_BY_COMMAND };
 
-/* A line of the configuration file or a variable that another part of the collector looks up by its name. */
+/* A line of the configuration file or a variable that another part of the collector looks up by its name. PROCESS, CLUSTER and GROUP
+ * may be there several times, also in one variable: with ';' or line feeds between. */
 struct vt_setting_other {
 	struct vt_setting_other *next;
-	char *name, *text;
+	char *name, *text, *where; /* "FILE:LINE", the variable's name, or the option's on the command line */
+	enum vt_origin origin;
 };
 
 struct vt_settings {
@@ -53,7 +55,9 @@ void vt_settings_load(struct vt_settings *s, const char *commanded);
 /* The text of an option that is not in the table but known to other parts (SYNC-PERIOD); NULL: nobody set it. */
 const char *vt_settings_other(const struct vt_settings *s, const char *name);
 /* Of one that is given several times the n-th mention, from 0, in their order; NULL: there are no more. */
-const char *vt_settings_other_nth(const struct vt_settings *s, const char *name, int n);
+const struct vt_setting_other *vt_settings_other_nth(const struct vt_settings *s, const char *name, int n);
+/* Is it one of those, PROCESS, CLUSTER or GROUP? */
+int vt_settings_repeats(const char *name);
 
 /* Is the name one of the guide's or ours, in the table or not? Else *nearest is a name that is near, or NULL. */
 int vt_settings_known(const struct vt_settings *s, const char *name, const char **nearest);

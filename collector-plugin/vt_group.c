@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #define KIND(id) ((unsigned)(id) & 0x60000000u)
 enum { KIND_GROUP = 0, KIND_THREAD = 0x20000000, KIND_FIXED = 0x40000000, KIND_PROCESS = 0x60000000 };
@@ -160,6 +161,22 @@ VT_ErrorCode VT_groupdef(const char *name, int n_members, int *ids, int *groupha
 		*grouphandle = (int)number;
 	}
 	return VT_OK;
+}
+
+/* The table's keys are the name, a line feed and the members. */
+int vt_group_named(const char *name)
+{
+	uint32_t k;
+
+	for (k = vt_names_count(&groups); k > 0; k--) {
+		const char *key = vt_names_text(&groups, k);
+		size_t n = strcspn(key, "\n");
+
+		if (n == strlen(name) && strncasecmp(key, name, n) == 0 && is_group((int)k)) {
+			return (int)k;
+		}
+	}
+	return 0;
 }
 
 /* Does this process, or a thread of it, belong to the member? Groups are built from older ones only, so this

@@ -177,5 +177,7 @@ VT_HIDDEN uint32_t vt_function(struct vt_collect *c, const char *class_name, con
 /* Groups: where a value of a counter with this target belongs when the calling thread has it. */
 enum { VT_WHERE_THREAD = -1, VT_WHERE_ELSEWHERE = -2, VT_WHERE_NOTHING = -3 /* no such target */ };
 VT_HIDDEN int vt_target_where(const struct vt_collect *c, int target);
+/* The handle of the latest group of this name, upper and lower case alike; 0: there is none. */
+VT_HIDDEN int vt_group_named(const char *name);
 
 #endif

@@ -181,7 +181,12 @@ static int other_option(struct vtrun *r, int argc, char **argv, int i, const cha
 			upper[n] = (char)toupper((unsigned char)name[n]);
 		}
 		upper[n] = '\0';
-		export(r, upper, equals ? equals + 1 : text, 0);
+		if (vt_settings_repeats(upper) && k > i + 2 && strpbrk(argv[i + 1], " \t")) {
+			/* the name of a group with blanks in it */
+			snprintf(text, sizeof(text), "\"%s\" ", argv[i + 1]);
+			join(text + strlen(text), sizeof(text) - strlen(text), argv, i + 2, k);
+		}
+		export(r, upper, equals ? equals + 1 : text, vt_settings_repeats(upper));
 	} else {
 		vtrun_say("unknown option --%s: left out%s%s%s", name, nearest ? "; did you mean " : "", nearest ? nearest : "",
 			  nearest ? "?" : "");

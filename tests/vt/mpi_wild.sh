@@ -1,0 +1,190 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# MPI programs that do it otherwise, other tools beside the library, and the options that name ranks: PROCESS, CLUSTER, GROUP. TAP.
+# shellcheck source=mpi_lib.sh source-path=SCRIPTDIR
+. "${top_srcdir:-.}/tests/vt/mpi_lib.sh"
+mpicxx=$(echo "$MPICC" | sed 's/mpicc\([^/]*\)$/mpicxx\1/')
+mpifort=$(echo "$MPICC" | sed 's/mpicc\([^/]*\)$/mpifort\1/')
+mpi_compile "$MPICC" mpi_odd.c odd && mpi_compile "$MPICC" mpi_odd.c oddvt -DWITH_VT -Wl,--no-as-needed -lVT &&
+	mpi_compile "$MPICC" mpi_tool.c libtool.so -shared -fPIC && mpi_compile "$MPICC" mpi_odd.c oddtool -Wl,--no-as-needed -L. -ltool -Wl,-rpath,"$dir" &&
+	mpi_compile "$MPICC" arguments.c argumentsvt -DWITH_MPI -Wl,--no-as-needed -lVT || echo "Bail out! $(cat out)"
+
+bare() # bare WORDS...: runs them by two ranks without vtrun
+{
+	clean
+	timeout 300 "$MPIRUN" -np 2 "$@" >out 2>&1
+}
+own() # own WORDS...: what the run printed, sorted, is these lines
+{
+	grep -v ' Tickmark ' out | grep . | LC_ALL=C sort >printed
+	printf '%s\n' "$@" | LC_ALL=C sort >want
+	diff want printed >>out
+}
+
+# ---- programs that know nothing of it ----
+
+for what in null 'level 0' 'level 3' inter; do
+	# shellcheck disable=SC2086
+	timeout 300 "$MPIRUN" -np 2 ./odd $what 2>&1 | LC_ALL=C sort >without
+	# shellcheck disable=SC2086
+	run 2 ./odd $what && grep -q 'rank 1 start 0' without && diff without output >>out && one_trace odd 2
+	ok "the same output, and a trace: $what" $?
+done
+
+# ---- another tool ----
+
+tool_counts='tool: 1 start, 0 sends
+tool: 1 start, 10 sends
+rank 0 of 2 got 0
+rank 1 of 2 got 7
+rank 0 start 0, level 0, -1
+rank 1 start 0, level 0, -1'
+beside() # beside NAME TRACE WORDS...
+{
+	name=$1 trace=$2
+	shift 2
+	bare "$@" && own "$tool_counts" && one_trace "$trace" 2
+	ok "$name" $?
+}
+beside "a tool that is preloaded ahead of a program linked with -lVT" oddvt env LD_PRELOAD="$dir/libtool.so" ./oddvt
+beside "a program linked with a tool, under vtrun" oddtool "$build/vtrun" -- ./oddtool
+beside "a tool that is preloaded, under vtrun" odd env LD_PRELOAD="$dir/libtool.so" "$build/vtrun" -- ./odd
+
+# ---- families ----
+
+timeout 60 "$MPIRUN" -np 2 ./odd spawn >without 2>&1
+if [ "$(grep -c '^child [01] is [23] of all, sum 6$' without)" -eq 2 ]; then
+	bare ./oddvt spawn && [ "$(grep -cE '^(parent|child) [01] is [0-3] of all, sum 6$' out)" -eq 4 ] && ls ./*.stf >>out &&
+		[ "$(find . -name '*.stf' | wc -l)" -eq 2 ] && for t in oddvt.stf oddvt-spawned-*.stf; do
+		"$build/stftool" "$t" --verify >>out 2>&1 && [ "$("$build/xstftool" "$t" 2>>out | sed -n 's/^NCPUS //p' | wc -w)" -eq 2 ] &&
+			[ -s "${t%.stf}.clk" ] && [ "$(grep -c '^INFO NUMPROCS 2$' "${t%.stf}.prot")" -eq 1 ] || exit 1
+	done
+	ok "processes that MPI_Comm_spawn starts have a trace of their own" $?
+else
+	skip "MPI_Comm_spawn" "this MPI cannot do it here"
+fi
+
+# ---- VT_initialize and VT_finalize instead of MPI's ----
+
+for what in vtinit vtfini vtends; do
+	sum=1 over=0
+	[ $what != vtinit ] || sum=0 over=1
+	bare ./oddvt $what && own 'rank 0 start 0, level 0, -1' 'rank 1 start 0, level 0, -1' "rank 0: MPI is over $over, sum $sum" "rank 1: MPI is over $over, sum $sum" &&
+		one_trace oddvt 2 && samples oddvt.stf | awk '{ print $1, $2, $NF }' | LC_ALL=C sort >have &&
+		printf '0:0 Odd:value 3fe0000000000000\n1:0 Odd:value 3ff8000000000000\n' | diff - have >>out
+	ok "VT_finalize: $what" $?
+done
+
+# ---- programs of the wild, in each language ----
+
+wild() # wild NAME COMPILER LIBRARY STARTER...
+{
+	name=$1 compiler=$2 library=$3
+	shift 3
+	if ! command -v "$compiler" >/dev/null; then
+		skip "$name" "no $compiler here"
+		return
+	fi
+	mpi_compile "$compiler" wild_user.c wild -DWITH_MPI "-l$library" && clean && SAY=$dir/say timeout 300 "$MPIRUN" -np 2 "$@" ./wild >out 2>&1
+	rc=$?
+	cat say.* | awk '{ for (i = 6; i <= 8; i++) $i = tolower($i) } 1' | LC_ALL=C sort >want
+	if [ "$library$*" = VTnull ]; then
+		[ $rc -eq 0 ] && ! ls ./*.stf >/dev/null 2>&1
+	else
+		[ $rc -eq 0 ] && [ -s want ] && one_trace wild 2 && samples wild.stf | LC_ALL=C sort >have && diff want have >>out
+	fi
+	ok "$name" $?
+}
+wild "a program of the wild in C with -lVT" "$MPICC" VT
+wild "and by vtrun" "$MPICC" VT "$build/vtrun" --
+wild "with -lVTnull" "$MPICC" VTnull
+wild "with -lVTnull, by vtrun" "$MPICC" VTnull "$build/vtrun" --
+wild "in C++ with -lVT" "$mpicxx" VT
+if [ "${FC:-no}" != no ] && command -v "$mpifort" >/dev/null; then
+	# ranks 0 and 1 get from each other; of each what it got times 10, or 100, and the turn
+	mpi_compile "$mpifort" mpi_f08.f90 f08 -lVT
+	if [ -x f08 ]; then
+		bare ./f08 && own 'rank 0 got 1 5 6' 'rank 1 got 0 5 6' && one_trace f08 2 && samples f08.stf | awk '{ print $1, $NF }' | LC_ALL=C sort >have &&
+			printf '%s\n' '0:0 4026000000000000' '0:0 4028000000000000' '0:0 402a000000000000' '0:0 402c000000000000' '0:0 402e000000000000' \
+				'1:0 3ff0000000000000' '1:0 4000000000000000' '1:0 4008000000000000' '1:0 4010000000000000' '1:0 4014000000000000' | diff - have >>out
+		ok "Fortran 2008 bindings" $?
+	else
+		skip "Fortran 2008 bindings" "this MPI has no module mpi_f08 for this compiler"
+	fi
+	mpi_compile "$mpifort" mpi_f77.f f77 -std=legacy -w -lVT && bare ./f77 && own 'rank 0 got 1' 'rank 1 got 0' && one_trace f77 2 &&
+		samples f77.stf | awk '{ print $1, $NF }' | LC_ALL=C sort >have &&
+		printf '%s\n' '0:0 0000000000000065' '0:0 0000000000000066' '0:0 0000000000000067' '1:0 0000000000000001' '1:0 0000000000000002' \
+			'1:0 0000000000000003' | diff - have >>out
+	ok "Fortran 77" $?
+	mpi_compile "$mpifort" arguments.f90 fargumentsvt -DWITH_MPI -cpp -Wl,--no-as-needed -lVT
+fi
+
+# ---- command lines ----
+
+for program in argumentsvt fargumentsvt; do
+	if [ -x $program ] && { [ $program = argumentsvt ] || ldd $program | grep -q libgfortran; }; then
+		bare ./$program a --itc-args --logfile-name named.stf --itc-args-end 'b c' && own '[a]' '[a]' '[b c]' '[b c]' && one_trace named 2
+		ok "--itc-args without vtrun: $program" $?
+	else
+		skip "--itc-args without vtrun: $program" "no gfortran with a shared run time here"
+	fi
+done
+
+# ---- PROCESS, CLUSTER ----
+
+mpi_compile "$MPICC" wild_user.c wild -DWITH_MPI -lVT
+ranks_of() # ranks_of TRACE: the ranks that have samples of anything
+{
+	"$build/tests/vt/samples" "$1" 2>>out | sed -n 's/^\([0-9]*\):.*/\1/p' | sort -un | tr '\n' ' '
+}
+none() # none WANT: of the four ranks these have samples, all have threads, and the node has its counters
+{
+	one_trace wild 4 && [ "$(ranks_of wild.stf)" = "$1" ] && "$build/tests/vt/samples" wild.stf | grep -q '^node OS:cpu_idle '
+}
+# the sampler has samples of each rank from before MPI_Init on, where the words are said
+printf 'PROCESS 0:N no\nPROCESS 0:N:2, 1:1:1 on\n' >conf
+SAY=$dir/say VT_CONFIG=$dir/conf run 4 ./wild && none '0 1 2 '
+ok "PROCESS no, and the guide's example of triplets, a blank in it: nothing of rank 3 is left" $?
+SAY=$dir/say VT_PROCESS='1:2 discard' run 4 ./wild && none '0 3 ' &&
+	[ "$("$build/xstftool" wild.stf | grep -c '^INFO CLASS "discarded" TEXT "rank [12] on ')" -eq 2 ]
+ok "PROCESS discard: nothing of two ranks, and the trace says why" $?
+SAY=$dir/say VT_CLUSTER='0 no' run 4 ./wild && none ''
+ok "CLUSTER no: the counters of the node alone" $?
+printf 'PROCESS 0:N no\nPROCESS 1:x on\nPROCESS 1:1 on maybe\nPROCESS 3:2\nCLUSTER zero off\nPROCESS 0:0 on\n' >conf
+SAY=$dir/say VT_CONFIG=$dir/conf VT_PROCESS='2 on;2:2 no' run 3 ./wild && one_trace wild 3 && samples wild.stf | cut -d: -f1 | sort | uniq -c >have &&
+	[ "$(tr -s ' \n' ' ' <have)" = ' 15 0 ' ] && grep -c "WARNING: .*; this one is left out" out | grep -qx 4 &&
+	grep -q "PROCESS 1:x on ($dir/conf:2): '1:x' is neither START\[:STOP\[:STEP\]\]" out &&
+	grep -q "PROCESS 1:1 on maybe ($dir/conf:3): 'maybe' " out && grep -q "PROCESS 3:2 ($dir/conf:4): '3:2' " out &&
+	grep -q "CLUSTER zero off ($dir/conf:5): 'zero' " out
+ok "lines that are none are said once, with their place, and the others hold; a variable comes behind the file" $?
+
+# ---- GROUP, and the protocol as a configuration file ----
+
+printf 'GROUP odd 1:N:2\nGROUP even 0:N:2\nGROUP "odd even" odd,even\nGROUP itself itself\nGROUP more "odd even" , 0 nobody\nGROUP far 7:9\nGROUP here %s, Odd\nGROUP all all_processes\n' \
+	"$(uname -n)" >conf
+VT_GROUP='one 1;"t w o" "odd even" one' VT_CONFIG=$dir/conf run 2 ./odd && one_trace odd 2 && "$build/xstftool" odd.stf | grep '^DEFGROUP ' >groups &&
+	[ "$(grep -c ' Tickmark WARNING: GROUP .*; this one is left out' out)" -eq 3 ] && grep -q "GROUP itself itself ($dir/conf:4): 'itself' " out &&
+	grep -q "($dir/conf:5): 'nobody' " out && grep -q "($dir/conf:6): '7:9' " out && cat groups >>out &&
+	grep -qE '^DEFGROUP odd NMEMBS [0-9]+( [0-9]+:1)+$' groups && grep -qE '^DEFGROUP even NMEMBS [0-9]+( [0-9]+:0)+$' groups &&
+	grep -qx 'DEFGROUP "odd even" NMEMBS 2 "odd" "even"' groups && grep -qE '^DEFGROUP here .* "odd"$' groups &&
+	grep -qx 'DEFGROUP "t w o" NMEMBS 2 "odd even" "one"' groups && ! grep -qE '^DEFGROUP (itself|more|far) ' groups
+ok "GROUP: the guide's example, groups of groups, of itself, of nobody, hosts, blanks in names" $?
+cp odd.prot protocol
+grep -vE '^(GROUP (itself|more|far) |#)' protocol | grep -v '^INFO' >first
+cp groups groups.first
+VT_CONFIG=$dir/protocol run 2 ./odd && one_trace odd 2 && "$build/xstftool" odd.stf | grep '^DEFGROUP ' >groups && cut -d' ' -f1,2 groups.first >want &&
+	cut -d' ' -f1,2 groups | diff want - >>out && grep -vE '^(GROUP (itself|more|far) |#)' odd.prot | grep -v '^INFO' >second &&
+	LC_ALL=C sort first >want && LC_ALL=C sort second | diff want - >>out && [ "$(grep -c '^INFO NUMPROCS ' odd.prot)" -eq 1 ] &&
+	grep -qE '^# configuration file \(.*/protocol:[0-9]+\)$' odd.prot
+ok "the protocol as a configuration file: the same groups, the same options, and its own INFO lines only" $?
+
+# ---- a name that is taken meanwhile ----
+
+run 2 ./odd taken odd.stf
+rc=$?
+cat out >>kept
+[ $rc -eq 0 ] && [ ! -s odd.stf ] && [ "$(grep -c 'WARNING: .*/odd.stf: exists already' out)" -eq 1 ] && rm odd.stf && t=$(ls odd-*.stf) &&
+	one_trace "${t%.stf}" 2 && [ -s "${t%.stf}.prot" ]
+ok "a trace whose name another run has taken meanwhile gets another one" $?
+
+done_testing
