@@ -243,7 +243,7 @@ static int read_edge(struct reader *rd, struct cal_rank *r)
 static int read_node(struct reader *rd, struct cal_map *m)
 {
 	struct cal_node *n = grow(rd, (void **)&m->node, m->nodes, sizeof(*n));
-	int64_t used;
+	int64_t used, session = 0;
 
 	if (!n) {
 		return -1;
@@ -254,6 +254,11 @@ static int read_node(struct reader *rd, struct cal_map *m)
 		return -1;
 	}
 	n->used = (int)used;
+	/* a file of before has none */
+	if (rd->at[strspn(rd->at, " ")] && get_range(rd, 0, INT32_MAX, &session) < 0) {
+		return -1;
+	}
+	n->session = (int)session;
 	return 0;
 }
 

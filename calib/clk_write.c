@@ -69,8 +69,8 @@ static void write_part(FILE *f, const struct cal_map *m, const struct cal_part *
 	for (i = part->node; i < part->node + part->nodes; i++) {
 		const struct cal_node *n = &m->node[i];
 
-		fprintf(f, "node %" PRId64 " %" PRId64 " %" PRId64 " %" PRId64 " %d\n", n->local.v, n->global.v, n->low.v,
-			n->high.v, n->used);
+		fprintf(f, "node %" PRId64 " %" PRId64 " %" PRId64 " %" PRId64 " %d %d\n", n->local.v, n->global.v, n->low.v,
+			n->high.v, n->used, n->session);
 	}
 	for (i = part->piece; i < part->piece + part->pieces; i++) {
 		const struct cal_piece *p = &m->piece[i];

@@ -362,17 +362,37 @@ static int went_back(const struct cal_walk *w, ltick_t local)
 	       possible(m, w->part + 1, local);
 }
 
+/* Do the sessions that were over say that a stamp is of the next part, or that it is not? 0: they do not say. */
+static int sessions_say(const struct cal_walk *w, size_t part)
+{
+	const struct cal_map *m = w->map;
+	const struct cal_part *p = &m->part[part];
+	int before = p->nodes ? m->node[p->node + p->nodes - 1].session : 0, behind = p[1].nodes ? m->node[p[1].node].session : 0;
+
+	if (w->over <= 0) {
+		return 0;
+	}
+	return behind > 0 && w->over >= behind ? 1 : before > 0 && w->over < before ? -1 : 0;
+}
+
 gtick_t cal_walk_next(struct cal_walk *w, ltick_t local, double *bound_s)
 {
 	const struct cal_map *m = w->map;
-	size_t last = last_part(m);
+	size_t last = last_part(m), low, high;
 	gtick_t at;
 
 	while (w->part < last) {
 		const struct cal_step *s = &m->step[w->part];
+		int say = sessions_say(w, w->part);
 
+		/* a stamp may have been taken well ahead of its record */
+		if (say > 0 && possible(m, w->part + 1, local)) {
+			w->part++;
+			w->begun = 0;
+			continue;
+		}
 		/* set back: until it is seen, or cannot be otherwise */
-		if (s->size_s < 0 ? !went_back(w, local) && possible(m, w->part, local) : local.v <= middle(s->from, s->to)) {
+		if (say < 0 || s->size_s < 0 ? !went_back(w, local) && possible(m, w->part, local) : local.v <= middle(s->from, s->to)) {
 			break;
 		}
 		w->part++;
@@ -380,7 +400,9 @@ gtick_t cal_walk_next(struct cal_walk *w, ltick_t local, double *bound_s)
 	}
 	at = at_in(m, w->part, local);
 	if (bound_s) {
-		*bound_s = bound_of(m, w->part > 0 ? w->part - 1 : 0, w->part < last ? w->part + 1 : last, w->part, local, at);
+		low = w->part > 0 && sessions_say(w, w->part - 1) <= 0 ? w->part - 1 : w->part;
+		high = w->part < last && sessions_say(w, w->part) >= 0 ? w->part + 1 : w->part;
+		*bound_s = bound_of(m, low, high, w->part, local, at);
 	}
 	w->last = local;
 	w->begun = 1;

@@ -30,9 +30,8 @@ struct cal_node {
 	gtick_t global;   /* condensed measurement */
 	gtick_t low, high;
 	int used;         /* 0: a check, the map does not know of it */
-	/* what follows is not in the .clk file */
-	double sigma;     /* likely error of `global`, in global ticks; 0: not known */
 	int session;      /* 1 + the index of the session, 0: not known; two nodes of one: a clock stepped during it */
+	double sigma;     /* likely error of `global`, in global ticks; 0: not known. Not in the .clk file */
 };
 
 /* A stretch of the run without a step: so many of the map's nodes and pieces, from these on. */
@@ -112,6 +111,7 @@ struct cal_walk {
 	size_t part, last_part; /* the next stamp is from one of these */
 	ltick_t last;
 	int begun, in_gap;
+	int over;               /* for cal_walk_next(): so many sessions were over when the stamp was recorded; 0: not known */
 };
 
 void cal_walk_begin(struct cal_walk *w, const struct cal_map *m);
@@ -125,7 +125,8 @@ gtick_t cal_walk_at(struct cal_walk *w, ltick_t local, double *bound_s);
 
 /* The same where nobody says what sessions there were between the stamps. A clock that was set back is seen to go back, unless
  * there is no stamp for as long; one that was set ahead is taken for that where the map's nodes leave no other way, else in the
- * middle. In between two nodes around a step the bound allows for both. */
+ * middle. In between two nodes around a step the bound allows for both. With w->over set for each stamp, and nodes that know
+ * their sessions, no stamp is put across a session that was over, or was not. */
 gtick_t cal_walk_next(struct cal_walk *w, ltick_t local, double *bound_s);
 
 /* Global ticks per local tick at that stamp. */

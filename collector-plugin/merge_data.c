@@ -29,6 +29,7 @@ struct queue {
 static int64_t global_slow(struct source *s)
 {
 	if (s->f->map->parts > 1) {
+		s->walk.over = (int)s->c.sessions;
 		return cal_walk_next(&s->walk, ltick(s->c.now), &s->bound_s).v;
 	}
 	cal_map_span(s->f->map, ltick(s->c.now), &s->span);

@@ -52,5 +52,9 @@ int vt_job_clock_open(struct vt_job *j, struct tkm_err *err)
 
 int vt_job_session(struct vt_job *j, enum cal_session_kind kind, struct tkm_err *err)
 {
-	return cal_job_session(&j->clock, kind, err);
+	int rc = cal_job_session(&j->clock, kind, err);
+
+	/* what the threads record from here on is known to be behind it */
+	vt_raw_session_over(j->collect->raw);
+	return rc;
 }

@@ -355,10 +355,11 @@ uint8_t *vt_raw_room_slow(struct vt_raw_stream *s, size_t size, int64_t stamp, u
 {
 	struct vt_raw *r = s->raw;
 	uint64_t d = (uint64_t)stamp - (uint64_t)s->now;
-	size_t need = size + (d <= UINT32_MAX ? 0 : 16);
-	int short_of = 0;
+	uint32_t sessions = atomic_load_explicit(&r->sessions, memory_order_relaxed);
+	size_t need = size + (d <= UINT32_MAX && sessions == s->said ? 0 : 16);
+	int short_of = 0, fresh = 0;
 
-	if (s->busy || r->forgotten || size > r->block_size - sizeof(struct vt_raw_block)) {
+	if (s->busy || r->forgotten || size + 16 > r->block_size - sizeof(struct vt_raw_block)) {
 		return lose(s);
 	}
 	s->busy = 1;
@@ -375,9 +376,13 @@ uint8_t *vt_raw_room_slow(struct vt_raw_stream *s, size_t size, int64_t stamp, u
 			s->busy = 0;
 			return lose(s);
 		}
-	} else if (d > UINT32_MAX) {
-		struct vt_raw_record h = { VT_RAW_TIME, 0, 0, 0 };
+		fresh = 1;
+	}
+	/* ahead of it blocks may be missing */
+	if (sessions != s->said || (fresh && sessions) || (!fresh && d > UINT32_MAX)) {
+		struct vt_raw_record h = { VT_RAW_TIME, 0, 0, sessions };
 
+		s->said = sessions;
 		memcpy(s->cur, &h, 8);
 		memcpy(s->cur + 8, &stamp, 8);
 		s->cur += 16;
@@ -385,6 +390,11 @@ uint8_t *vt_raw_room_slow(struct vt_raw_stream *s, size_t size, int64_t stamp, u
 	*dt = 0; /* behind a base or a time of its own */
 	s->now = stamp;
 	return s->cur;
+}
+
+void vt_raw_session_over(struct vt_raw *r)
+{
+	atomic_fetch_add_explicit(&r->sessions, 1, memory_order_relaxed);
 }
 
 int vt_raw_comment(struct vt_raw_stream *s, ltick_t stamp, uint16_t where, const char *text)
@@ -422,6 +432,7 @@ struct vt_raw_stream *vt_raw_stream(struct vt_raw *r)
 			return NULL;
 		}
 		s->raw = r;
+		s->sessions = &r->sessions;
 		s->id = VT_RAW_COPIES + r->n_streams++;
 		s->next = r->streams;
 		r->streams = s;

@@ -90,7 +90,8 @@ struct vt_raw_block {
 
 enum vt_raw_type {
 	/* data */
-	VT_RAW_TIME = 1,     /* int64_t: now; the dt of the next record counts from it */
+	VT_RAW_TIME = 1,     /* int64_t: now; the dt of the next record counts from it. Its own dt: so many clock sessions were over
+	                      * when it was written, 0: unknown */
 	VT_RAW_COUNTERS = 2, /* uint64_t values[n], uint32_t ids[n] */
 	VT_RAW_ENTER = 3,    /* uint32_t function, uint32_t scl */
 	VT_RAW_LEAVE = 4,    /* uint32_t function (0: the current one), uint32_t scl */
@@ -152,6 +153,8 @@ struct vt_raw_stream {
 	uint32_t id;
 	uint64_t lost;               /* since the last block began */
 	uint64_t number;             /* of the next block */
+	const _Atomic uint32_t *sessions; /* clock sessions that are over, and how many of them this stream knows of */
+	uint32_t said;
 	struct vt_raw *raw;
 	struct vt_raw_stream *next;
 	int taken;
@@ -219,6 +222,9 @@ int vt_raw_info(struct vt_raw *r, const char *cls, const char *text);
 /* The class of one that says: of this process nothing goes into the trace but what its node has (PROCESS no, discard). */
 #define VT_RAW_DISCARDED "discarded"
 
+/* A clock session of the job is over: the records that follow say so. It tells on which side of a step of the clock a stamp is. */
+void vt_raw_session_over(struct vt_raw *r);
+
 /* The seldom path of vt_raw_room(). */
 uint8_t *vt_raw_room_slow(struct vt_raw_stream *s, size_t size, int64_t stamp, uint32_t *dt);
 
@@ -227,7 +233,8 @@ static inline uint8_t *vt_raw_room(struct vt_raw_stream *s, size_t size, int64_t
 {
 	uint64_t d = (uint64_t)stamp - (uint64_t)s->now;
 
-	if (__builtin_expect(d <= UINT32_MAX && size <= (size_t)(s->end - s->cur) && !s->busy, 1)) {
+	if (__builtin_expect(d <= UINT32_MAX && size <= (size_t)(s->end - s->cur) && !s->busy &&
+			     atomic_load_explicit(s->sessions, memory_order_relaxed) == s->said, 1)) {
 		s->busy = 1;
 		s->now = stamp;
 		*dt = (uint32_t)d;
@@ -349,6 +356,7 @@ struct vt_raw_cursor {
 	struct vt_raw_record h;      /* its first bytes, */
 	size_t size;                 /* its size, */
 	int64_t now;                 /* and its tick */
+	uint32_t sessions;           /* that were over when it was written; 0: unknown */
 	struct vt_raw_file *f;
 	size_t next, last;           /* blocks of the stream */
 	uint64_t lost;               /* records missing just ahead of the present block */
@@ -410,6 +418,7 @@ static inline int vt_raw_cursor_next(struct vt_raw_cursor *c)
 			return 1;
 		}
 		memcpy(&c->now, c->p + 8, 8);
+		c->sessions = c->h.dt;
 		c->p += 16;
 		c->size = 0;
 	}

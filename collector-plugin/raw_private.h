@@ -34,6 +34,7 @@ struct vt_raw {
 	struct vt_raw_stream copy[VT_RAW_COPIES];
 	uint64_t n_definitions;
 	int closed, forgotten;
+	_Atomic uint32_t sessions;        /* clock sessions that are over */
 	pid_t keeper;                     /* thread that may use keeper_fd; 0: none */
 	int keeper_fd;
 	_Atomic uint32_t wake;            /* futex */

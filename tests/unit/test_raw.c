@@ -235,6 +235,44 @@ static void the_limit_holds(void)
 	vt_raw_close(r, ltick(1));
 }
 
+/* Each record says how many clock sessions were over, whatever blocks are missing. */
+static void sessions_are_known(void)
+{
+	struct vt_raw *r = create((struct vt_raw_options){ .autoflush = 0, .overwrite = 1, .max_blocks = 4 });
+	struct vt_raw_stream *s[2] = { vt_raw_stream(r), vt_raw_stream(r) };
+	struct vt_raw_file *f;
+	struct vt_raw_cursor c;
+	struct tkm_err e;
+	uint64_t v, wrong = 0, n = 0, over;
+	uint32_t id = 1;
+	size_t k;
+
+	/* the value of a record is what it should say; one stream is silent most of the time */
+	for (v = 0, over = 0; v < 20000; v++) {
+		if (v % 700 == 699) {
+			vt_raw_session_over(r);
+			over++;
+		}
+		vt_raw_counters(s[0], ltick((int64_t)(v % 999)), 0, 1, &id, &over);
+		if (v % 1000 == 0) {
+			vt_raw_counters(s[1], ltick((int64_t)v), 0, 1, &id, &over);
+		}
+	}
+	vt_raw_stream_end(s[0]);
+	vt_raw_stream_end(s[1]);
+	vt_raw_close(r, ltick(1));
+	f = vt_raw_open(path, &e);
+	CHECK(f != NULL && vt_raw_file_damage(f)->missing > 0, "%s", e.text);
+	for (k = 0; f && k < vt_raw_streams(f); k++) {
+		for (vt_raw_cursor(f, k, &c); vt_raw_cursor_next(&c); n++) {
+			memcpy(&v, c.p + 8, 8);
+			wrong += v != c.sessions;
+		}
+	}
+	CHECK(n > 400 && wrong == 0, "%llu of %llu records are wrong", (unsigned long long)wrong, (unsigned long long)n);
+	vt_raw_file_close(f);
+}
+
 /* A child is killed at some moment; what it had written by then is there. */
 static void killed(void)
 {
@@ -451,6 +489,7 @@ int main(int argc, char **argv)
 	RUN(what_goes_in_comes_out);
 	RUN(without_autoflush_it_stops_or_overwrites);
 	RUN(the_limit_holds);
+	RUN(sessions_are_known);
 	RUN(killed);
 	RUN(damaged_files);
 	RUN(random_bytes);

@@ -4,21 +4,34 @@
 # shellcheck source=mpi_lib.sh source-path=SCRIPTDIR
 . "${top_srcdir:-.}/tests/vt/mpi_lib.sh"
 mpi_compile "$MPICC" mpi_truth.c truth -lVT
+# no records but the program's own, or nothing would be silent
+VT_COUNTER_MIN_INTERVAL=-1
+export VT_COUNTER_MIN_INTERVAL
 # {rank} is 0 on rank 0, whose clock nobody sets. On a machine so busy that the step is over when MPI has begun, later.
-across() # across STEP
+across() # across STEP WORDS [STEP]: the second one three seconds later
 {
 	for tenths in 15 30 60 120; do
-		VT_TIMER="sim:base=CPU,drift={rank}0ppm,tick=3ns,step=$1@${tenths}00ms" run 2 ./truth $((tenths * 2)) timed && one_trace truth 2 || return 1
-		"$build/tests/vt/truth" truth.stf truth.clk step >>out 2>&1
+		VT_TIMER="sim:base=CPU,drift={rank}0ppm,tick=3ns,step=$1@${tenths}00ms${3:+,step=$3@$((tenths + 30))00ms}" \
+			run 2 ./truth $((tenths * 2 + 30)) "$2" && one_trace truth 2 || return 1
+		"$build/tests/vt/truth" truth.stf truth.clk step ${3:+2} >>out 2>&1
 		rc=$?
 		[ $rc -eq 2 ] || break
 	done
 	return $rc
 }
-# Set back by more than any thread is silent for: else it is not seen to go back (calib/map.h, cal_walk_next).
-for step in '-{rank}0s' '{rank}s' '-{rank}000s'; do
-	across "$step" && grep -q '^step ' truth.clk
-	ok "stamps ahead of a step of $(echo "$step" | sed 's/{rank}/1/') and behind it are inside their bound of the truth" $?
+
+stepped() # stepped NAME STEP WORDS [STEP]
+{
+	name=$1
+	shift
+	across "$@" && grep -q '^step ' truth.clk
+	rc=$?
+	ok "$name: stamps ahead of a step of $(echo "$1${3:+ and $3}" | sed 's/{rank}/1/g') and behind it are inside their bound of the truth" $rc
 	sed -n 's/^step .* found/# &/p' out
-done
+}
+
+stepped 'at work' '-{rank}000s' timed
+# A thread that is silent for longer than its clock was set back by shows no stamp that goes back: the sessions meanwhile tell.
+stepped 'silent' '-{rank}s' 'timed silent'
+stepped 'two steps' '{rank}s' timed '-{rank}0s'
 done_testing

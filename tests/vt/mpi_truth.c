@@ -2,7 +2,8 @@
 /* Records what all hosts of one machine share however their monotonic clocks differ: CLOCK_REALTIME, in nanoseconds, as
  * the value of a counter, next to the stamp that the collector takes. Some seconds' tenths long: argv[1]. argv[2] "multiple":
  * as one that may call MPI from several threads; "sync": with VT_timesync() in between; "timed": so long by the clock from the
- * program's begin on, however slow it is, with VT_timesync() each fifth of a second; "much": 300000 more, fast. */
+ * program's begin on, however slow it is, with VT_timesync() each fifth of a second; "much": 300000 more, fast. "timed silent": VT_timesync() each
+ * 1.2 s, behind which all but rank 0 record a hundred samples and then no more. */
 #include <VT.h>
 #include <mpi.h>
 #include <stdint.h>
@@ -33,20 +34,26 @@ static void record(int h, int naps)
 }
 
 /* Rank 0 says when it is time for what. */
-static void timed(int h, double end)
+static void timed(int h, double end, int rank, int silent)
 {
-	double next = seconds();
-	int i, what = 1;
+	double every = silent ? 1.2 : 0.2, next = seconds() + (silent ? 0 : every);
+	int i, what = 1, left = 0;
 
 	while (what != 2) {
 		for (i = 0; i < 10; i++) {
-			record(h, 1);
+			if (!silent || rank == 0 || left > 0) {
+				record(h, 1);
+				left--;
+			} else {
+				usleep(1000);
+			}
 		}
 		what = seconds() > end ? 2 : seconds() > next;
 		MPI_Bcast(&what, 1, MPI_INT, 0, MPI_COMM_WORLD);
 		if (what == 1) {
 			VT_timesync();
-			next = seconds() + 0.2;
+			next = seconds() + every;
+			left = 100;
 		}
 	}
 }
@@ -65,7 +72,10 @@ int main(int argc, char **argv)
 	VT_classdef("Truth", &cls);
 	VT_countdef("realtime", cls, VT_COUNT_INTEGER64 | VT_COUNT_VALID_POINT, VT_ME, NULL, "ns", &h);
 	if (argc > 2 && strstr(argv[2], "timed")) {
-		timed(h, begin + 0.1 * tenths);
+		int rank;
+
+		MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+		timed(h, begin + 0.1 * tenths, rank, strstr(argv[2], "silent") != NULL);
 		tenths = 0;
 	}
 	for (i = 0; argc > 2 && strstr(argv[2], "much") && i < 300000; i++) {

@@ -4,7 +4,8 @@
  * preemption between the two readings made least), and the largest bound that its correction states. Exit status 1 when
  * one is not inside the other, 2 when there is nothing to compare.
  * truth CLK: prints the largest bound of each rank, "RANK SECONDS".
- * truth TRACE CLK step: one clock was set, once: of each hundred samples of its rank the same, with the bound where they are. */
+ * truth TRACE CLK step [N]: the clock of rank 1 was set N times (1): of each hundred of its samples the same, with the bound where they
+ * are by the clock that their values show. */
 #include "config.h"
 
 #include <math.h>
@@ -140,45 +141,69 @@ static double part_bound(const struct cal_map *m, size_t part)
 	return worst;
 }
 
-/* A hundred samples of the rank, from the i-th on. 1: outside of the bound; *side: ahead of the step, in its gap, behind it. */
-static int hundred(const struct cal_map *m, double period_s, int rank, size_t i, double master, int *side)
+/* When step k was, at the earliest and at the latest; a stamp near that may be from either side, as the bound of each says. */
+static void around(const struct cal_map *m, double period_s, size_t k, double *from, double *to)
 {
-	/* a stamp near its ends may be from either side, as the bound of each says */
-	double slack = 2 * m->step[0].within_s + 0.001;
-	double from = (double)m->step[0].from_global.v * period_s - slack, to = (double)m->step[0].to_global.v * period_s + slack;
-	double first = stamp[rank][i], last = stamp[rank][i + 99], error, bound;
-	double some[100];
+	double slack = 2 * m->step[k].within_s + 0.001;
+
+	*from = (double)m->step[k].from_global.v * period_s - slack;
+	*to = (double)m->step[k].to_global.v * period_s + slack;
+}
+
+/* A hundred samples of the rank, from the i-th on. 1: outside of the bound; *part: that they are of, SIZE_MAX: there may have been a
+ * step among them. */
+static int hundred(const struct cal_map *m, double period_s, int rank, size_t i, double master, size_t *part)
+{
+	double first = stamp[rank][i] - late[rank][i] + master, last = stamp[rank][i + 99] - late[rank][i + 99] + master;
+	double from, to, error, bound = 0, some[100];
+	size_t k;
 
 	memcpy(some, late[rank] + i, sizeof(some));
 	qsort(some, 100, sizeof(double), ascending);
 	error = some[25] - master;
-	*side = last < from ? 0 : first > to ? 2 : 1;
-	bound = *side != 1 ? part_bound(m, *side != 0) : fabs(m->step[0].size_s) + m->step[0].within_s + part_bound(m, 0) + part_bound(m, 1);
+	for (k = 0, *part = 0; k < m->steps; k++) {
+		around(m, period_s, k, &from, &to);
+		if (first > to) {
+			*part = k + 1;
+		} else if (last >= from) {
+			*part = SIZE_MAX;
+			bound = fabs(m->step[k].size_s) + m->step[k].within_s + part_bound(m, k) + part_bound(m, k + 1);
+			break;
+		}
+	}
+	bound = *part != SIZE_MAX ? part_bound(m, *part) : bound;
 	if (fabs(error) > bound) {
 		printf("samples %zu to %zu, %.6f to %.6f s: error %.3g us, bound %.3g us\n", i, i + 99, first, last, error * 1e6, bound * 1e6);
 	}
 	return !(fabs(error) <= bound);
 }
 
-static int across_step(const struct cal_run *run)
+static int across_step(const struct cal_run *run, size_t steps)
 {
 	const struct cal_map *m = &run->rank[1].map;
-	int bad = 0, side, seen[3] = { 0 };
+	size_t i, part, seen[RANKS] = { 0 };
+	int bad = 0, all = 1;
 	double master;
-	size_t i;
 
-	if (m->steps != 1 || n[0] < 200 || n[1] < 200) {
+	if (m->steps != steps || n[0] < 200 || n[1] < 200) {
 		printf("%zu steps in the correction, %zu and %zu samples\n", m->steps, n[0], n[1]);
 		return 2;
 	}
 	master = typical(0);
 	for (i = 0; i + 100 <= n[1]; i += 100) {
-		bad |= hundred(m, run->period_s, 1, i, master, &side);
-		seen[side]++;
+		bad |= hundred(m, run->period_s, 1, i, master, &part);
+		if (part < RANKS) {
+			seen[part]++;
+		}
 	}
-	printf("step %.9g s, found to %.3g s; bounds %.3g and %.3g us; %d, %d, %d hundreds ahead, around, behind\n", m->step[0].size_s, m->step[0].within_s,
-		part_bound(m, 0) * 1e6, part_bound(m, 1) * 1e6, seen[0], seen[1], seen[2]);
-	return seen[0] && seen[2] ? bad : 2;
+	for (i = 0; i <= steps; i++) {
+		printf("part %zu: %zu hundreds, bound %.3g us\n", i, seen[i], part_bound(m, i) * 1e6);
+		all &= seen[i] > 0;
+	}
+	for (i = 0; i < steps; i++) {
+		printf("step %.9g s, found to %.3g s\n", m->step[i].size_s, m->step[i].within_s);
+	}
+	return all ? bad : 2;
 }
 
 int main(int argc, char **argv)
@@ -196,7 +221,7 @@ int main(int argc, char **argv)
 		return 2;
 	}
 	if (argc > 3 && run.ranks > 1) {
-		return across_step(&run);
+		return across_step(&run, argc > 4 ? (size_t)atoi(argv[4]) : 1);
 	}
 	for (i = 1; i < run.ranks && i < RANKS && n[0] >= LEAST; i++) {
 		double error, bound = largest_bound(&run.rank[i].map);
