@@ -130,9 +130,38 @@ static void free_other(struct vt_setting_other *o)
 	}
 }
 
+/* Those that are numbers, in the ranges of timertest: wrong ones are left out here, where one knows from where they are. */
+static int makes_sense(const struct vt_settings *s, const char *name, const char *text, const char *where)
+{
+	long long count;
+	double seconds;
+	int on;
+	const struct tkm_option numbers[] = {
+		{ "SYNC-MAX-DURATION", TKM_OPTION_TIME, &seconds, 1e-6, 86400, NULL, NULL },
+		{ "SYNC-MAX-MESSAGES", TKM_OPTION_COUNT, &count, 1, 1e9, NULL, NULL },
+		{ "SYNC-PERIOD", TKM_OPTION_TIME, &seconds, -1e6, 1e6, NULL, NULL },
+		{ "SYNCED-CLUSTER", TKM_OPTION_BOOL, &on, 0, 0, NULL, NULL },
+		{ "SYNCED-HOST", TKM_OPTION_BOOL, &on, 0, 0, NULL, NULL },
+		{ "TIMER-SKIP", TKM_OPTION_COUNT, &count, 0, 1e9, NULL, NULL },
+		{ "UNIFY-COUNTERS", TKM_OPTION_BOOL, &on, 0, 0, NULL, NULL },
+		{ "UNIFY-GROUPS", TKM_OPTION_BOOL, &on, 0, 0, NULL, NULL },
+		{ NULL, TKM_OPTION_BOOL, NULL, 0, 0, NULL, NULL },
+	};
+	const struct tkm_option *o = tkm_option_find(numbers, name);
+	char *copy = o ? strdup(text) : NULL;
+	struct tkm_err e;
+	int rc = copy ? tkm_option_set_rest(o, copy, where, &e) : 0;
+
+	if (rc < 0) {
+		complain(s, "%s (%s): left out", e.text, o->name);
+	}
+	free(copy);
+	return rc == 0;
+}
+
 static void add_other(struct vt_settings *s, const char *name, const char *text, enum vt_origin origin, const char *where)
 {
-	struct vt_setting_other *o = calloc(1, sizeof(*o));
+	struct vt_setting_other *o = makes_sense(s, name, text, where) ? calloc(1, sizeof(*o)) : NULL;
 
 	if (o) {
 		o->name = strdup(name);

@@ -57,18 +57,20 @@ ok "the protocol works as a configuration file" $?
 # ---- what is wrong is named, and the job runs on ----
 
 fresh
-printf 'SAMPLE-PERIOT 1s\nMEM-BLOCKSIZE much\nPCTRACE on\nVERBOSE 1 2\n' >bad.conf
-VT_OS_COUNTER_DALAY=3s
-export VT_OS_COUNTER_DALAY
+printf 'SAMPLE-PERIOT 1s\nMEM-BLOCKSIZE much\nPCTRACE on\nVERBOSE 1 2\nSYNC-PERIOD often\nTIMER-SKIP -1\n' >bad.conf
+VT_OS_COUNTER_DALAY=3s VT_UNIFY_GROUPS=perhaps
+export VT_OS_COUNTER_DALAY VT_UNIFY_GROUPS
 options="--config bad.conf --sampel-period 3s --sample-period soon --counter cpu_idle maybe"
 sampled sh -c 'exit 9'
 options=
-unset VT_OS_COUNTER_DALAY
+unset VT_OS_COUNTER_DALAY VT_UNIFY_GROUPS
 [ "$status" -eq 9 ]
 ok "wrong options: the program runs" $?
 for line in 'bad.conf:1: unknown option SAMPLE-PERIOT; did you mean SAMPLE-PERIOD?' "bad.conf:2: 'much' is not a number of bytes" \
 	'bad.conf:4: more than one value for VERBOSE' 'VT_OS_COUNTER_DALAY: unknown option OS-COUNTER-DALAY; did you mean OS-COUNTER-DELAY?' \
-	'unknown option --sampel-period: left out; did you mean SAMPLE-PERIOD?' "--sample-period: 'soon' is not a time"; do
+	'unknown option --sampel-period: left out; did you mean SAMPLE-PERIOD?' "--sample-period: 'soon' is not a time" \
+	"bad.conf:5: 'often' is not a time" "bad.conf:6: '-1' is not a whole number between 0 and 1e+09 (TIMER-SKIP): left out" \
+	"VT_UNIFY_GROUPS: 'perhaps' is not on or off (UNIFY-GROUPS)"; do
 	grep -qF -- "$line" "$dir/err"
 	ok "named: $line" $?
 done
