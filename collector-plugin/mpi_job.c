@@ -118,6 +118,9 @@ void vt_job_begin(int *argc, char ***argv)
 		vt_job_protocol(&job);
 	}
 	rc = vt_job_clock_open(&job, &err);
+	if (rc == 0) {
+		vt_job_say_clocks(&job);
+	}
 	rc = rc < 0 ? rc : vt_job_session(&job, CAL_START, &err);
 	if (rc < 0 && err.text[0]) {
 		say("no clock session", &err);

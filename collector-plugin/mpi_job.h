@@ -37,6 +37,8 @@ struct vt_job {
 
 /* mpi_clock.c. Returns 0 or -1. */
 VT_HIDDEN int vt_job_clock_open(struct vt_job *j, struct tkm_err *err);
+/* On rank 0: what is known of SYNCED-HOST and SYNCED-CLUSTER, to the user and the protocol. */
+VT_HIDDEN void vt_job_say_clocks(struct vt_job *j);
 VT_HIDDEN int vt_job_session(struct vt_job *j, enum cal_session_kind kind, struct tkm_err *err);
 
 /* mpi_period.c: SYNC-PERIOD. By all ranks together: begin says why there are none where there are none; call makes a

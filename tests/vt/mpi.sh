@@ -197,6 +197,11 @@ ok "GROUP, once for all ranks" $?
 run 2 ./plain && grep -q '^INFO NUMPROCS 2$' plain.prot && [ "$(grep -c '^INFO PROCESS ' plain.prot)" -eq 2 ] &&
 	grep -qE '^INFO CLUSTERDEF "[^"]+" 0:[0-9]+ 1:[0-9]+$' plain.prot && grep -q '^INFO BINMODE ' plain.prot
 ok "the protocol names all processes" $?
+VT_VERBOSE=2 VT_TIMER=clock_monotonic run 3 ./plain && grep -q '^INFO SYNCED-HOST on found' plain.prot && grep -q '^INFO SYNCED-CLUSTER off found$' plain.prot &&
+	grep -q 'INFO: SYNCED-HOST on (found.*: 0 of 2 ranks exchange messages' out &&
+	VT_VERBOSE=2 VT_TIMER=clock_monotonic VT_SYNCED_HOST=off run 3 ./plain && grep -q '^INFO SYNCED-HOST off given$' plain.prot &&
+	grep -q 'INFO: SYNCED-HOST off (given).*: 2 of 2 ranks exchange messages' out
+ok "what was found of SYNCED-HOST is said" $?
 VT_SYNC_MAX_MESSAGES=70 run 2 ./plain && grep -q '^SYNC-MAX-MESSAGES 70$' plain.prot && ! grep -q '^SYNC-MAX-MESSAGES 100$' plain.prot &&
 	grep -A1 '^# default$' plain.prot | grep -v '^--' | sed -n 's/^\(# \)\{0,1\}\([A-Z][-A-Z]*\).*/\2/p' | grep -cxE \
 		'CLUSTER|GROUP|PROCESS|SYNC-MAX-DURATION|SYNC-PERIOD|SYNCED-CLUSTER|SYNCED-HOST|TIMER-SKIP|UNIFY-COUNTERS|UNIFY-GROUPS' >have &&
