@@ -94,10 +94,9 @@ struct vt_thread {
 	struct vt_threads_private *private;
 };
 
-/* The number of a thread in the trace, given out now if it had none: the lowest that is free, 0 for the thread
- * that is the process (tid == getpid()). For the background thread that finds others: ask
- * again at every sample, it may change when the thread registers itself under a number of its choice. -1: there
- * are 32767 already. */
+/* The number of a thread in the trace: 0 for the thread that is the process (tid == getpid()); of one that has not called us a
+ * place (raw.h). For the background thread that finds them: ask again at every sample, it has a number when it registers. -1:
+ * there are 16384 already. */
 int vt_threads_number(pid_t tid);
 
 /* Has recording been turned off for it, by VT_traceoff() or by PROCESS? Then its counters are not read either; those of

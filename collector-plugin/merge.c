@@ -430,17 +430,21 @@ static int end_trace(struct vt_merge *m)
 
 static void free_file(struct vt_merge_file *f)
 {
-	struct vt_merge_ids *ids[] = { &f->classes, &f->counters, &f->functions, &f->scls, &f->groups };
+	struct vt_merge_ids *ids[] = { &f->classes, &f->counters, &f->functions, &f->scls, &f->groups, &f->places };
 	uint32_t i;
 
 	for (i = 0; i < f->n_threads; i++) {
 		free(f->thread[i].name);
+	}
+	for (i = 0; i < f->n_places; i++) {
+		free(f->place[i].name);
 	}
 	for (i = 0; i < sizeof(ids) / sizeof(ids[0]); i++) {
 		free(ids[i]->to[0]);
 		free(ids[i]->to[1]);
 	}
 	free(f->thread);
+	free(f->place);
 	cal_map_free(&f->own);
 	vt_raw_file_close(f->raw);
 }

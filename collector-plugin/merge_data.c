@@ -130,8 +130,13 @@ static uint32_t willy_of(const struct vt_merge_file *f, uint16_t where)
 {
 	uint32_t id = where & 0x7fffu;
 
-	if (!(where & VT_RAW_GROUP)) {
+	if (!(where & (VT_RAW_GROUP | VT_RAW_PLACE))) {
 		return STF_WILLY(f->process, where);
+	}
+	if (!(where & VT_RAW_GROUP)) {
+		/* defined ahead of its first record; else what is left is the process */
+		id = vt_merge_id(&f->places, where - VT_RAW_PLACE);
+		return STF_WILLY(f->process, id ? id - 1 : 0);
 	}
 	return STF_GROUP(id == VT_RAW_NODE ? VT_MERGE_FIRST_NODE + f->node : vt_merge_id(&f->groups, id));
 }

@@ -102,29 +102,68 @@ struct context {
 	struct vt_merge_file *f;
 };
 
-static int see_thread(struct vt_merge_file *f, uint32_t thread, uint64_t tid, const char *name)
+static int see(struct vt_merge_thread **list, uint32_t *size, uint32_t i, uint64_t tid, const char *name)
 {
 	struct vt_merge_thread *p;
-	uint32_t n = thread + 1;
+	uint32_t n = i + 1;
 
-	if (thread > 0x7fff) {
-		return 0;
-	}
-	if (n > f->n_threads) {
-		p = realloc(f->thread, n * sizeof(*p));
+	if (n > *size) {
+		p = realloc(*list, n * sizeof(*p));
 		if (!p) {
 			return -1;
 		}
-		memset(p + f->n_threads, 0, (n - f->n_threads) * sizeof(*p));
-		f->thread = p;
-		f->n_threads = n;
+		memset(p + *size, 0, (n - *size) * sizeof(*p));
+		*list = p;
+		*size = n;
 	}
-	p = &f->thread[thread];
+	p = &(*list)[i];
+	p->there = 1;
 	p->tid = tid ? tid : p->tid;
 	if (name && *name) {
 		free(p->name);
 		p->name = strdup(name);
 		return p->name ? 0 : -1;
+	}
+	return 0;
+}
+
+/* A thread has a number, or only a place so far. */
+static int see_thread(struct vt_merge_file *f, uint32_t thread, uint32_t place, uint64_t tid, const char *name)
+{
+	if (thread >= VT_RAW_GROUP) {
+		return 0;
+	}
+	if (thread >= VT_RAW_PLACE) {
+		return see(&f->place, &f->n_places, thread - VT_RAW_PLACE, tid, name);
+	}
+	if (place >= VT_RAW_PLACE && place < VT_RAW_GROUP && set_id(f, &f->places, place - VT_RAW_PLACE, thread + 1) < 0) {
+		return -1;
+	}
+	return see(&f->thread, &f->n_threads, thread, tid, name);
+}
+
+/* Places get their threads' numbers, and those whose threads have none the lowest that are free. */
+static int number_places(struct vt_merge_file *f)
+{
+	uint32_t i, number, next = 1;
+
+	for (i = 0; i < f->n_places; i++) {
+		const struct vt_merge_thread *p = &f->place[i];
+
+		number = vt_merge_id(&f->places, i);
+		if (number && !(number <= f->n_threads && f->thread[number - 1].name) &&
+			see(&f->thread, &f->n_threads, number - 1, 0, p->name) < 0) {
+			return -1;
+		}
+		if (number || !p->there) {
+			continue;
+		}
+		while (next < f->n_threads && f->thread[next].there) {
+			next++;
+		}
+		if (see(&f->thread, &f->n_threads, next, p->tid, p->name) < 0 || set_id(f, &f->places, i, next + 1) < 0) {
+			return -1;
+		}
 	}
 	return 0;
 }
@@ -135,7 +174,7 @@ static int first_reading(const struct vt_raw_def *d, void *ctx)
 	struct vt_merge_clock clock = { d->tick, d->realtime_ns, d->monotonic_ns, d->raw_ns };
 
 	if (d->type == VT_RAW_DEF_THREAD) {
-		return see_thread(c->f, d->id, d->tid, d->name);
+		return see_thread(c->f, d->id, d->parent, d->tid, d->name);
 	}
 	if (d->type == VT_RAW_DEF_CLOCK) {
 		if (!c->f->clocks++) {
@@ -154,7 +193,8 @@ int vt_merge_read_definitions(struct vt_merge *m)
 		struct context c = { m, &m->file[i] };
 
 		/* thread 0 is always there */
-		if (see_thread(c.f, 0, c.f->head->pid, NULL) < 0 || vt_raw_definitions(c.f->raw, first_reading, &c) != 0) {
+		if (see_thread(c.f, 0, 0, c.f->head->pid, NULL) < 0 || vt_raw_definitions(c.f->raw, first_reading, &c) != 0 ||
+			number_places(c.f) < 0) {
 			return tkm_fail(m->err, TKM_ERR_NOMEM, "%s: out of memory for its definitions", vt_raw_file_path(c.f->raw));
 		}
 	}

@@ -103,7 +103,7 @@ static void get_map(struct from *f, struct cal_map *m)
 
 static struct vt_merge_ids *ids_of(struct vt_merge_file *f, int kind)
 {
-	struct vt_merge_ids *ids[] = { &f->classes, &f->counters, &f->functions, &f->scls, &f->groups };
+	struct vt_merge_ids *ids[] = { &f->classes, &f->counters, &f->functions, &f->scls, &f->groups, &f->places };
 
 	return kind < (int)(sizeof(ids) / sizeof(ids[0])) ? ids[kind] : NULL;
 }
@@ -299,6 +299,7 @@ static void skip_array(struct from *f, size_t size)
 
 static void skip_file(struct from *f)
 {
+	struct vt_merge_file file;
 	struct cal_map m;
 	int i;
 
@@ -311,8 +312,9 @@ static void skip_file(struct from *f)
 	skip_array(f, sizeof(*m.node));
 	skip_array(f, sizeof(*m.part));
 	skip_array(f, sizeof(*m.step));
-	for (i = 0; i < 10; i++) {
-		skip_array(f, sizeof(uint32_t));
+	for (i = 0; ids_of(&file, i); i++) {
+		skip_array(f, sizeof(*file.places.to[0]));
+		skip_array(f, sizeof(*file.places.to[1]));
 	}
 }
 

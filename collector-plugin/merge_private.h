@@ -21,6 +21,7 @@ struct vt_merge_ids {
 struct vt_merge_thread {
 	uint64_t tid;
 	char *name; /* NULL: none */
+	int there;  /* it is defined */
 };
 
 struct vt_merge_clock {
@@ -33,8 +34,9 @@ struct vt_merge_file {
 	const struct cal_map *map; /* given, or &own */
 	struct cal_map own;
 	struct vt_merge_ids classes, counters, functions, scls, groups;
-	struct vt_merge_thread *thread;
-	uint32_t n_threads;
+	struct vt_merge_ids places; /* of a place the number of its thread, and one more */
+	struct vt_merge_thread *thread, *place;
+	uint32_t n_threads, n_places;
 	struct vt_merge_clock first, last; /* readings of the system's clocks */
 	int clocks;
 	uint32_t process;

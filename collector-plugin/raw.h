@@ -99,7 +99,7 @@ enum vt_raw_type {
 	/* definitions; all strings are uint32_t length, bytes */
 	VT_RAW_DEF_CLASS = 32,    /* uint32_t id, parent; name */
 	VT_RAW_DEF_COUNTER = 33,  /* struct vt_raw_counter_def as far as `factor`; name, unit, shown_unit, description */
-	VT_RAW_DEF_THREAD = 34,   /* uint32_t thread, filler, uint64_t tid; name */
+	VT_RAW_DEF_THREAD = 34,   /* uint32_t thread, place that it had so far or 0, uint64_t tid; name */
 	VT_RAW_DEF_GROUP = 35,    /* uint32_t id, n, members[n]; name */
 	VT_RAW_DEF_FUNCTION = 36, /* uint32_t id, class; name */
 	VT_RAW_DEF_CLOCK = 37,    /* int64_t tick, realtime_ns, monotonic_ns, raw_ns */
@@ -111,12 +111,14 @@ enum vt_raw_type {
 struct vt_raw_record {
 	uint8_t type;   /* enum vt_raw_type */
 	uint8_t n;      /* counters */
-	uint16_t where; /* thread of this process, or VT_RAW_GROUP + a group's id. Definitions: 0 */
+	uint16_t where; /* thread of this process, its place, or VT_RAW_GROUP + a group's id. Definitions: 0 */
 	uint32_t dt;    /* ticks since the record before it, or the block's base. Definitions: size in bytes, and a
 	                 * uint64_t that numbers them from 0 follows before the fields; those go up to a multiple of 8 */
 };
 
 #define VT_RAW_GROUP 0x8000u
+/* Places of threads that have not called us, from here on: they get the lowest numbers that nobody else has, when all is known. */
+#define VT_RAW_PLACE 0x4000u
 enum { VT_RAW_NODE = 1 }; /* the group that is always there: all processes on this node */
 
 /* Checksum of n bytes, a multiple of 4: doc/raw-format.md. */
@@ -209,6 +211,8 @@ struct vt_raw_counter_def {
 int vt_raw_class(struct vt_raw *r, uint32_t id, uint32_t parent, const char *name);
 int vt_raw_counter(struct vt_raw *r, const struct vt_raw_counter_def *d);
 int vt_raw_thread(struct vt_raw *r, uint32_t thread, uint64_t tid, const char *name);
+/* The same; what was recorded with that place (VT_RAW_PLACE and above) is this thread's too. 0: it had none of its own. */
+int vt_raw_thread_from(struct vt_raw *r, uint32_t thread, uint32_t place, uint64_t tid, const char *name);
 /* Members are threads of this process, VT_RAW_GROUP + id of groups defined before, or a thread of any rank of the
  * job (VT_groupdef); thread 0x7fff stands for all threads of that rank. */
 #define VT_RAW_MEMBER(rank, thread) (0x80000000u | ((uint32_t)(thread) & 0x7fffu) << 16 | ((uint32_t)(rank) & 0xffffu))
@@ -337,7 +341,7 @@ int vt_raw_file_alive(const struct vt_raw_file *f);
 /* A definition, decoded; texts are terminated copies valid during the call. */
 struct vt_raw_def {
 	enum vt_raw_type type;
-	uint32_t id, parent;         /* class, function, group, scl (line), thread */
+	uint32_t id, parent;         /* class, function, group, scl (line), thread (place) */
 	uint64_t tid;
 	const char *name;            /* or class of an info */
 	const char *text;            /* unit; text of an info */

@@ -133,11 +133,16 @@ int vt_raw_counter(struct vt_raw *r, const struct vt_raw_counter_def *d)
 
 int vt_raw_thread(struct vt_raw *r, uint32_t thread, uint64_t tid, const char *name)
 {
+	return vt_raw_thread_from(r, thread, 0, tid, name);
+}
+
+int vt_raw_thread_from(struct vt_raw *r, uint32_t thread, uint32_t place, uint64_t tid, const char *name)
+{
 	struct pack p;
 
 	begin(&p, VT_RAW_DEF_THREAD);
 	put32(&p, thread);
-	put32(&p, 0);
+	put32(&p, place);
 	put64(&p, (int64_t)tid);
 	put_text(&p, name);
 	return end(r, &p);

@@ -567,7 +567,7 @@ static int decode(const struct copy *c, struct vt_raw_def *d, char *room, uint32
 		break;
 	case VT_RAW_DEF_THREAD:
 		d->id = get32(r);
-		get32(r);
+		d->parent = get32(r);
 		d->tid = (uint64_t)get64(r);
 		d->name = get_text(r, &room);
 		break;

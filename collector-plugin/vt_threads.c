@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The threads of this process and their numbers in the trace (seeds/003 section 3.1.3, VT_registerthread): 0 is
  * the process itself, others get the lowest that is free at their first call, or what they ask for; the number
- * of a thread that ended is given out again. The background thread asks for the numbers of threads that it
- * finds; such a number is not yet one that the thread "has been assigned", so it may still choose another. */
+ * of a thread that ended is given out again. A thread that only the background thread has found may still choose one, or
+ * get the lowest with its first call: it has a place so far, and what was sampled there is given to its number when the raw
+ * file is merged. */
 #include "config.h"
 #include "collector-plugin/vt_private.h"
 #include "collector-plugin/vt_hooks.h"
@@ -19,6 +20,8 @@ _Thread_local struct vt_tls vt_tls;
 /* Counters of a thread: the background thread's; asked for by the thread; its own. */
 enum { OF_BACKGROUND, ASKED, OWN };
 
+enum { MOST_PLACES = VT_RAW_GROUP - VT_RAW_PLACE };
+
 struct entry {
 	pid_t tid;       /* 0: free */
 	int chosen;      /* by a call of the thread itself */
@@ -30,10 +33,19 @@ struct entry {
 	char *name;      /* of whoever had this number last */
 };
 
+/* Where a thread stands that has not called us; free again when it ends. */
+struct place {
+	pid_t tid;       /* 0: nobody */
+	int owners;      /* so far */
+	int left;        /* by one that has got its number: never given to another, whose samples would be that thread's */
+};
+
 static struct {
 	pthread_mutex_t lock;
 	struct entry *entry; /* by number */
 	int room;
+	struct place *place; /* by place, less VT_RAW_PLACE */
+	int n_places;
 	pthread_key_t key;   /* its destructor sees threads end */
 	int have_key;
 	pthread_cond_t answered;
@@ -51,7 +63,7 @@ static int make_room(int number)
 	int room = table.room ? table.room : 16;
 	struct entry *e;
 
-	if (number >= VT_MAX_THREADS) {
+	if (number >= (int)VT_RAW_PLACE) {
 		return -1;
 	}
 	while (room <= number) {
@@ -91,47 +103,61 @@ static int lowest(pid_t tid)
 	return make_room(i) == 0 ? i : -1;
 }
 
-/* Nobody but the background thread has named this number: it can have another one. */
-static int may_move(int n)
-{
-	return table.entry[n].tid != 0 && !table.entry[n].chosen && n > 0;
-}
-
-/* Makes number n free, by giving its thread the next one that is. */
-static int move_away(int n)
-{
-	pid_t tid = table.entry[n].tid;
-	int to;
-
-	for (to = 1; to < table.room && (to == n || table.entry[to].tid != 0); to++) {
-	}
-	if (make_room(to) != 0) {
-		return -1;
-	}
-	table.entry[to].tid = tid;
-	table.entry[to].chosen = 0;
-	table.entry[to].thread = NULL;
-	table.entry[n].tid = 0;
-	return 0;
-}
-
-/* For a thread that calls us: threads that the background thread found, MPI's own among them, make room. */
-static int lowest_unchosen(pid_t tid)
+static int place_of(pid_t tid)
 {
 	int i;
 
-	for (i = tid == getpid() ? 0 : 1; i < table.room && table.entry[i].tid != 0 && !may_move(i); i++) {
+	for (i = 0; i < table.n_places && table.place[i].tid != tid; i++) {
 	}
-	if (make_room(i) != 0 || (table.entry[i].tid != 0 && table.entry[i].tid != tid && move_away(i) != 0)) {
-		return -1;
+	return i < table.n_places ? i : -1;
+}
+
+static int new_place(pid_t tid)
+{
+	struct place *p;
+	int i, n;
+
+	for (i = 0; i < table.n_places && (table.place[i].tid != 0 || table.place[i].left); i++) {
 	}
+	if (i == table.n_places) {
+		n = i ? 2 * i : 16;
+		n = n < MOST_PLACES ? n : MOST_PLACES;
+		p = i < n ? realloc(table.place, (size_t)n * sizeof(*p)) : NULL;
+		if (!p) {
+			return -1;
+		}
+		memset(p + i, 0, (size_t)(n - i) * sizeof(*p));
+		table.place = p;
+		table.n_places = n;
+	}
+	table.place[i].tid = tid;
+	table.place[i].owners++;
 	return i;
 }
 
+/* The place that a thread leaves for a number, if what stands there is its own; 0: none. */
+static uint32_t leave_place(pid_t tid)
+{
+	int i = place_of(tid);
+
+	if (i < 0) {
+		return 0;
+	}
+	table.place[i].tid = 0;
+	table.place[i].left = 1;
+	return table.place[i].owners == 1 ? VT_RAW_PLACE + (uint32_t)i : 0;
+}
+
+/* A number, or a place. */
 static int give(pid_t tid)
 {
 	int n = find(tid);
 
+	if (n < 0 && tid != getpid()) {
+		n = place_of(tid);
+		n = n < 0 ? new_place(tid) : n;
+		return n < 0 ? -1 : (int)VT_RAW_PLACE + n;
+	}
 	if (n < 0) {
 		n = lowest(tid);
 		if (n >= 0) {
@@ -171,6 +197,10 @@ void vt_threads_gone(pid_t tid)
 	/* one that registered itself says so itself when it ends */
 	if (n >= 0 && !table.entry[n].thread) {
 		leave(n);
+	}
+	n = place_of(tid);
+	if (n >= 0) {
+		table.place[n].tid = 0;
 	}
 	pthread_mutex_unlock(&table.lock);
 }
@@ -293,6 +323,9 @@ void vt_threads_forget(void)
 	if (table.room) {
 		memset(table.entry, 0, (size_t)table.room * sizeof(*table.entry));
 	}
+	if (table.n_places) {
+		memset(table.place, 0, (size_t)table.n_places * sizeof(*table.place));
+	}
 	table.have_answered = 0;
 	memset(&vt_tls, 0, sizeof(vt_tls));
 	vt_sampling_forget();
@@ -358,20 +391,15 @@ static VT_ErrorCode take(struct vt_thread *t, int number)
 	int has = find(t->tid);
 
 	if (number < 0) {
-		number = has >= 0 && (table.entry[has].chosen || has == 0) ? has : lowest_unchosen(t->tid);
-		has = find(t->tid); /* may have been moved */
+		number = has >= 0 ? has : lowest(t->tid);
 		if (number < 0) {
 			return VT_ERR_NOMEMORY;
-		}
-		if (has >= 0 && has != number) {
-			leave(has);
 		}
 	} else if (has >= 0 && table.entry[has].chosen && has != number) {
 		return VT_ERR_BADARG;
 	} else if (make_room(number) != 0) {
 		return VT_ERR_BADINDEX;
-	} else if (table.entry[number].tid != 0 && table.entry[number].tid != t->tid &&
-		(!may_move(number) || move_away(number) != 0)) {
+	} else if (table.entry[number].tid != 0 && table.entry[number].tid != t->tid) {
 		return VT_ERR_BADINDEX;
 	} else if (has >= 0 && has != number) {
 		leave(has);
@@ -409,7 +437,7 @@ VT_ErrorCode vt_threads_register(struct vt_collect *c, struct vt_thread *t, int 
 	first = before < 0 || !table.entry[before].chosen;
 	rc = number >= 0 || before < 0 ? take(t, number) : VT_OK;
 	if (rc == VT_OK && t->number != before) {
-		vt_raw_thread(c->raw, (uint32_t)t->number, (uint64_t)t->tid,
+		vt_raw_thread_from(c->raw, (uint32_t)t->number, leave_place(t->tid), (uint64_t)t->tid,
 			table.entry[t->number].name ? table.entry[t->number].name : "");
 	}
 	if (rc == VT_OK && name && name[0]) {

@@ -115,6 +115,24 @@ printf 'SAMPLE-PERIOD 60s\nCOUNTER-MIN-INTERVAL -1\n' >conf
 pages "$build/vtrun -- ./prog" 2 200 1 && few 3
 ok "COUNTER-MIN-INTERVAL -1: at none" $?
 
+# ---- threads that the sampler has found before they called ----
+
+printf 'COUNTER thread_minflt on\nSAMPLE-PERIOD 2ms\n' >conf
+rm -f t.* out
+# shellcheck disable=SC2086
+${CC:-cc} -std=gnu11 $san -g -D_GNU_SOURCE -I"$src/collector-plugin" "$here/found.c" -L"$lib" -lVTcs -Wl,-rpath,"$lib" -pthread \
+	-o found >out 2>&1 && timeout 300 ./found >>out 2>&1 && "$build/tests/vt/samples" t.stf >have 2>>out
+# what each had in the end: a sanitizer has pages of its own, and a thread
+awk '$2 == "OS:thread_minflt" { if ($NF "" < last[$1]) { bad++; print $1 " goes back" }; last[$1] = $NF ""; n[$1]++ }
+	END {
+		for (t in n) { print t ": " n[t] " samples, the last is 0x" last[t] }
+		silent = 0
+		for (t in n) { silent += t != "0:0" && t != "0:1" && t != "0:7" && last[t] >= "0000000000001388" }
+		exit !(bad == 0 && last["0:1"] < "0000000000000400" && last["0:7"] >= "0000000000000bb8" && last["0:7"] < "0000000000001000" && silent == 1)
+	}' have >>out
+ok "what the sampler read of a thread before its first call stands with its number, and nobody else's" $?
+grep 'samples, the last' out | sed 's/^/# /'
+
 # ---- the node: one process of a job reads its counters ----
 
 printf 'COUNTER cpu_usr on\nCOUNTER proc_usr on\nOS-COUNTER-DELAY 10ms\nSAMPLE-PERIOD 10ms\nVERBOSE 0\n' >conf
