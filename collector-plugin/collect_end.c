@@ -321,7 +321,7 @@ static void print_info(const struct vt_collector *c, FILE *f, int finished)
 	} else {
 		vt_own_addresses(ip, sizeof(ip));
 		fprintf(f, "INFO NUMPROCS %d\n", c->pub.ranks > 0 ? c->pub.ranks : 1);
-		fprintf(f, "INFO CLUSTERDEF \"%s\" %d:%d\n", host, c->pub.rank > 0 ? c->pub.rank : 0, (int)c->pid);
+		fprintf(f, "INFO CLUSTERDEF %s %d:%d\n", host, c->pub.rank > 0 ? c->pub.rank : 0, (int)c->pid);
 		fprintf(f, "INFO PROCESS %d \"%s\" \"%s\" %d\n", c->pub.rank > 0 ? c->pub.rank : 0, host, ip, (int)c->pid);
 	}
 	fprintf(f, "INFO BINMODE %zu-bit integers and addresses, %s-endian, IEEE 754\n", 8 * sizeof(void *),

@@ -93,7 +93,7 @@ static char *protocol_lines(const struct vt_job *j, const struct vt_process *all
 		if (k < i) {
 			continue;
 		}
-		fprintf(f, "INFO CLUSTERDEF \"%s\"", j->host_name + (size_t)i * VT_HOST_NAME);
+		fprintf(f, "INFO CLUSTERDEF %s", j->host_name + (size_t)i * VT_HOST_NAME);
 		for (k = i; k < j->ranks; k++) {
 			if (j->host[k] == j->host[i]) {
 				fprintf(f, " %d:%d", k, all[k].pid);

@@ -35,7 +35,7 @@ diff "$dir/want" "$dir/out" >"$dir/diff"
 ok "the protocol says what came from where" $?
 awk '/cpu_idle/ { c = 1 } /disk_io/ { d = 1 } END { exit !(c && !d) }' "$dir/counters"
 ok "COUNTER of the file chose the counters" $?
-grep -q '^INFO NUMPROCS 1$' "my trace.prot" && grep -q '^INFO CLUSTERDEF "[^"]*" 0:[0-9]*$' "my trace.prot" &&
+grep -q '^INFO NUMPROCS 1$' "my trace.prot" && grep -q '^INFO CLUSTERDEF [^" ]* 0:[0-9]*$' "my trace.prot" &&
 	grep -q '^INFO PROCESS 0 "[^"]*" "[^"]*" [0-9]*$' "my trace.prot" && grep -q '^INFO BINMODE ' "my trace.prot"
 ok "the protocol has the guide's INFO entries" $?
 for o in $("$build/vtrun" --help | sed -n 's/^  --\([a-z-]*\).*/\1/p' | grep -vx 'list\|estimate\|apptainer\|config\|help' | tr a-z A-Z); do

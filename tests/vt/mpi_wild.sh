@@ -50,6 +50,29 @@ beside "a tool that is preloaded ahead of a program linked with -lVT" oddvt env 
 beside "a program linked with a tool, under vtrun" oddtool "$build/vtrun" -- ./oddtool
 beside "a tool that is preloaded, under vtrun" odd env LD_PRELOAD="$dir/libtool.so" "$build/vtrun" -- ./odd
 
+# ---- which library ----
+
+mkdir -p deep
+printf '#include <mpi.h>\nvoid start(void);\nvoid start(void) { MPI_Init(NULL, NULL); MPI_Finalize(); }\n' >deep.c
+printf 'void start(void);\nint main(void) { start(); return 0; }\n' >shallow.c
+# shellcheck disable=SC2086
+"$MPICC" $san -shared -fPIC deep.c -o deep/libdeep.so >out 2>&1 &&
+	${CC:-cc} $san shallow.c -o shallow -Ldeep -ldeep -Wl,-rpath,"$dir/deep" -Wl,--unresolved-symbols=ignore-in-shared-libs >out 2>&1 &&
+	bare "$build/vtrun" -- ./shallow && one_trace shallow 2
+ok "a program that links MPI through another library" $?
+case $MPICC in
+*mpich*) other=mpicc.openmpi ;;
+*) other=mpicc.mpich ;;
+esac
+if command -v $other >/dev/null && [ -z "$san" ] && $other "$here/mpi_odd.c" -o stranger >out 2>&1; then
+	clean
+	timeout 300 "$build/vtrun" -- ./stranger >out 2>&1 && [ "$(grep -c 'vtrun: ./stranger uses libmpi.*\.so.* is made for libmpi.*: its processes are recorded one by one' out)" -eq 1 ] &&
+		grep -q '^rank 0 of 1 got 0$' out && [ "$(find . -name 'stranger*.stf' | wc -l)" -eq 1 ]
+	ok "a program of another MPI runs, is recorded for itself, and that is said" $?
+else
+	skip "a program of another MPI" "no other MPI here, or the libraries are sanitized"
+fi
+
 # ---- families ----
 
 timeout 60 "$MPIRUN" -np 2 ./odd spawn >without 2>&1
@@ -67,13 +90,16 @@ fi
 # ---- VT_initialize and VT_finalize instead of MPI's ----
 
 for what in vtinit vtfini vtends; do
-	sum=1 over=0
-	[ $what != vtinit ] || sum=0 over=1
-	bare ./oddvt $what && own 'rank 0 start 0, level 0, -1' 'rank 1 start 0, level 0, -1' "rank 0: MPI is over $over, sum $sum" "rank 1: MPI is over $over, sum $sum" &&
+	sum=1 over=0 level=0
+	[ $what != vtinit ] || sum=0 over=1 level=1
+	bare ./oddvt $what && own "rank 0 start 0, level $level, -1" "rank 1 start 0, level $level, -1" "rank 0: MPI is over $over, sum $sum" "rank 1: MPI is over $over, sum $sum" &&
 		one_trace oddvt 2 && samples oddvt.stf | awk '{ print $1, $2, $NF }' | LC_ALL=C sort >have &&
-		printf '0:0 Odd:value 3fe0000000000000\n1:0 Odd:value 3ff8000000000000\n' | diff - have >>out
-	ok "VT_finalize: $what" $?
+		printf '%s\n' '0:0 Odd:value 3fe0000000000000' '0:0 Odd:value 401e000000000000' '1:0 Odd:value 3ff8000000000000' \
+			'1:0 Odd:value 401e000000000000' | diff - have >>out && grep -q ' "P0 ThreadA"$' threads && grep -q ' "P1 ThreadA"$' threads
+	ok "VT_finalize, the callback ahead of it, a name with the process's number: $what" $?
 done
+VT_THREAD_LEVEL=3 bare ./oddvt vtinit && grep -q '^rank 1 start 0, level 3, -1$' out && VT_THREAD_LEVEL=0 bare ./oddvt vtinit && grep -qE '^rank 1 start 0, level [01], -1$' out
+ok "VT_THREAD_LEVEL is what VT_initialize asks of MPI" $?
 
 # ---- programs of the wild, in each language ----
 
