@@ -362,6 +362,7 @@ struct vt_raw_cursor {
 	int64_t now;                 /* and its tick */
 	uint32_t sessions;           /* that were over when it was written; 0: unknown */
 	struct vt_raw_file *f;
+	const uint8_t *begin;        /* of the present block */
 	size_t next, last;           /* blocks of the stream */
 	uint64_t lost;               /* records missing just ahead of the present block */
 	uint64_t *damaged;           /* where damaged blocks are counted: with the file. Cursors in several threads at a

@@ -15,6 +15,8 @@
 
 #include "base/rootfs.h"
 
+enum { AT_ONCE = 1 << 22 };
+
 struct block_ref {
 	uint32_t stream;
 	uint32_t index;  /* in the file */
@@ -112,6 +114,17 @@ static const uint8_t *block_end(const struct vt_raw_file *f, const struct vt_raw
 	const uint8_t *p = (const uint8_t *)b;
 
 	return f->map + f->size - p < (ptrdiff_t)f->head.block_size ? f->map + f->size : p + f->head.block_size;
+}
+
+/* What was looked at need not stay in the process: it is in the page cache as long as there is room, and a file may be larger
+ * than memory. */
+static void let_go(const struct vt_raw_file *f, const uint8_t *from, const uint8_t *to)
+{
+	uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), first = ((uintptr_t)from + page - 1) / page * page, last = (uintptr_t)to / page * page;
+
+	if (first < last && from >= f->map && to <= f->map + f->size) {
+		madvise((void *)first, last - first, MADV_DONTNEED);
+	}
 }
 
 static int compare(const void *a, const void *b)
@@ -215,7 +228,7 @@ static int make_streams(struct vt_raw_file *f)
 
 static int scan(struct vt_raw_file *f, int fd, struct tkm_err *err)
 {
-	size_t room = f->size - f->head.head_size, size = f->head.block_size, i, cap = 0;
+	size_t room = f->size - f->head.head_size, size = f->head.block_size, i, cap = 0, seen = 0;
 
 	/* the last block may lack what was not used of it */
 	for (i = 0; i * size < room && i <= UINT32_MAX; i++) {
@@ -225,6 +238,10 @@ static int scan(struct vt_raw_file *f, int fd, struct tkm_err *err)
 			f->damage.tail = left;
 		} else if (usable(f, fd, (uint32_t)i, left) && add_ref(f, &cap, (uint32_t)i) < 0) {
 			return tkm_fail(err, TKM_ERR_NOMEM, "%s: out of memory for its %zu blocks", f->path, room / size);
+		}
+		if ((i + 1) * size - seen >= AT_ONCE) {
+			let_go(f, f->map + f->head.head_size + seen, f->map + f->head.head_size + i * size);
+			seen = i * size;
 		}
 	}
 	if (f->n_refs) {
@@ -445,6 +462,9 @@ int vt_raw_cursor_block(struct vt_raw_cursor *c)
 	const struct vt_raw_block *b;
 	const uint8_t *p, *end;
 
+	if (c->begin) {
+		let_go(c->f, c->begin, c->end);
+	}
 	while (c->next < c->last) {
 		b = block(c->f, c->f->ref[c->next++].index);
 		p = (const uint8_t *)(b + 1);
@@ -453,6 +473,7 @@ int vt_raw_cursor_block(struct vt_raw_cursor *c)
 		c->lost = b->lost;
 		c->now = b->base;
 		c->p = p;
+		c->begin = (const uint8_t *)b;
 		c->end = end;
 		if (c->p < c->end) {
 			return 1;

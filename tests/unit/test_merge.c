@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "stf/stf.h"
@@ -642,6 +643,48 @@ static void bytes_of_hosts(void)
 	cal_map_free(&map);
 }
 
+/* A child makes a trace of so many records. Returns its largest size in memory, KB. */
+static long memory_for(uint32_t records)
+{
+	struct vt_raw *raw = create(&(struct made){ 0, 0, "clock_monotonic", "p", 1e9, 1000, 10 });
+	struct vt_raw_stream *s = vt_raw_stream(raw);
+	struct vt_merge_input in = { .path = path[0] };
+	struct vt_merge_options o = { .trace = trace, .force = 1 };
+	struct rusage used;
+	uint32_t i, id = 16;
+	int status = -1;
+	uint64_t v;
+	pid_t pid;
+
+	define(raw, 16, "OS");
+	for (i = 0; i < records; i++) {
+		v = i;
+		vt_raw_counters(s, ltick(2000 + i), 0, 1, &id, &v);
+		if (i % 3000 == 0) {
+			vt_raw_tick(raw, ltick(2000 + i));
+		}
+	}
+	vt_raw_stream_end(s);
+	vt_raw_close(raw, ltick(2000 + records));
+	pid = fork();
+	if (pid == 0) {
+		struct vt_merge_result res;
+		struct tkm_err e;
+
+		_exit(vt_merge(&in, 1, &o, &res, &e) == 0 && res.samples == records ? 0 : 1);
+	}
+	CHECK(wait4(pid, &status, 0, &used) == pid && status == 0, "status %x", status);
+	unlink(path[0]);
+	return used.ru_maxrss;
+}
+
+static void memory_is_bounded(void)
+{
+	long small = memory_for(100000), large = memory_for(1700000);
+
+	CHECK(large - small < 12000, "%ld KB for 2 MB of raw data, %ld KB for 34", small, large);
+}
+
 /* The disk is full in the midst of it: an error, and nothing is left. */
 static void threads_that_fail(void)
 {
@@ -683,6 +726,12 @@ int main(int argc, char **argv)
 	RUN(bytes_of_threads);
 	RUN(bytes_of_hosts);
 	RUN(threads_that_fail);
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+	SKIP("memory_is_bounded", "the sanitizer has memory of its own");
+	(void)memory_is_bounded;
+#else
+	RUN(memory_is_bounded);
+#endif
 	snprintf(command, sizeof(command), "rm -rf %s", dir);
 	return check_end() | (system(command) != 0);
 }
