@@ -53,7 +53,7 @@ beside "a tool that is preloaded, under vtrun" odd env LD_PRELOAD="$dir/libtool.
 # ---- which library ----
 
 mkdir -p deep
-printf '#include <mpi.h>\nvoid start(void);\nvoid start(void) { MPI_Init(NULL, NULL); MPI_Finalize(); }\n' >deep.c
+printf '#include <mpi.h>\nvoid start(void);\nvoid start(void) { MPI_Init(0, 0); MPI_Finalize(); }\n' >deep.c
 printf 'void start(void);\nint main(void) { start(); return 0; }\n' >shallow.c
 # shellcheck disable=SC2086
 "$MPICC" $san -shared -fPIC deep.c -o deep/libdeep.so >out 2>&1 &&
