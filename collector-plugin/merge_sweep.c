@@ -80,7 +80,7 @@ static int is_input(const struct sweep *s, const char *path)
 }
 
 /* The folder of that file. */
-static void look(const struct sweep *s, const char *path, int (*mine)(const struct sweep *s, const char *entry))
+static void look(const struct sweep *s, const char *path)
 {
 	size_t length = (size_t)(base_of(path) - path);
 	char *folder = strndup(length ? path : ".", length ? length : 1), name[4400];
@@ -88,7 +88,7 @@ static void look(const struct sweep *s, const char *path, int (*mine)(const stru
 	DIR *d = folder ? opendir(folder) : NULL;
 
 	while (d && (e = readdir(d))) {
-		if (!mine(s, e->d_name) || length + strlen(e->d_name) >= sizeof(name)) {
+		if ((!of_trace(s, e->d_name) && !of_raw(s, e->d_name)) || length + strlen(e->d_name) >= sizeof(name)) {
 			continue;
 		}
 		snprintf(name, sizeof(name), "%s%s", length ? folder : "", e->d_name);
@@ -109,30 +109,12 @@ static int same_folder(const char *a, const char *b)
 	return n == (size_t)(base_of(b) - b) && !strncmp(a, b, n);
 }
 
-static int seen_before(const struct vt_merge *m, size_t i, const char *(*path)(const struct vt_merge_file *f))
-{
-	size_t k;
-
-	/* as a rule they are all one */
-	for (k = 0; k < i && !same_folder(path(&m->file[k]), path(&m->file[i])); k++) {
-	}
-	return k < i;
-}
-
-static const char *trace_path(const struct vt_merge_file *f)
-{
-	return f->head->trace;
-}
-
-static const char *raw_path(const struct vt_merge_file *f)
-{
-	return vt_raw_file_path(f->raw);
-}
-
+/* Looks where the trace is to be and where the raw files are, nowhere that a file only says. */
 void vt_merge_sweep(const struct vt_merge *m)
 {
 	struct sweep s = { .m = m };
-	size_t i;
+	const char *path;
+	size_t i, k;
 
 	s.settled = calloc(m->n, 1);
 	if (!s.settled) {
@@ -142,12 +124,14 @@ void vt_merge_sweep(const struct vt_merge *m)
 	for (i = 0; i < m->n; i++) {
 		s.settled[i] = (unsigned char)is_settled(&s, m->file[i].head);
 	}
+	look(&s, m->o->trace);
 	for (i = 0; i < m->n; i++) {
-		if (!seen_before(m, i, trace_path)) {
-			look(&s, m->file[i].head->trace, of_trace);
+		path = vt_raw_file_path(m->file[i].raw);
+		/* as a rule they are all in one */
+		for (k = 0; k < i && !same_folder(vt_raw_file_path(m->file[k].raw), path); k++) {
 		}
-		if (!seen_before(m, i, raw_path)) {
-			look(&s, vt_raw_file_path(m->file[i].raw), of_raw);
+		if (k == i && !same_folder(m->o->trace, path)) {
+			look(&s, path);
 		}
 	}
 	free(s.settled);
