@@ -7,6 +7,11 @@
 #include <string.h>
 #include <strings.h>
 
+static int same(char a, char b)
+{
+	return a == b || tolower((unsigned char)a) == tolower((unsigned char)b);
+}
+
 /* The list behind '[', p behind the bracket. Returns the position behind ']' with *in set, or NULL where
  * the list has no end: then '[' is an ordinary character. */
 static const char *match_list(const char *p, char c, int *in)
@@ -20,7 +25,8 @@ static const char *match_list(const char *p, char c, int *in)
 			to = (unsigned char)p[1];
 			p += 2;
 		}
-		found |= from <= (unsigned char)c && (unsigned char)c <= to;
+		found |= (from <= (unsigned char)c && (unsigned char)c <= to) || (from <= tolower((unsigned char)c) && tolower((unsigned char)c) <= to) ||
+			(from <= toupper((unsigned char)c) && toupper((unsigned char)c) <= to);
 	}
 	*in = found != not;
 	return *p == ']' ? p + 1 : NULL;
@@ -41,7 +47,7 @@ static const char *match_one(const char *p, char c)
 	if (*p == '\\' && p[1]) {
 		p++;
 	}
-	return *p && *p == c ? p + 1 : NULL;
+	return *p && same(*p, c) ? p + 1 : NULL;
 }
 
 /* Only the last star of each kind needs to be tried again: what a later '**' can take, an earlier one need
@@ -85,7 +91,7 @@ int smp_is_name(const char *pattern)
 int smp_may_match(const char *pattern, const char *prefix)
 {
 	while (*prefix && *pattern && !strchr("*?[\\", *pattern)) {
-		if (*prefix++ != *pattern++) {
+		if (!same(*prefix++, *pattern++)) {
 			return 0;
 		}
 	}

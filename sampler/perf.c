@@ -455,7 +455,7 @@ static int list(const struct smp_env *env, const char *hint, smp_each each, void
 	for (i = 0; rc == 0 && i < smp_perf_n; i++) {
 		const struct smp_perf_event *e = &smp_perf_events[i];
 
-		if (smp_is_name(hint) && strncmp(hint, e->name, strcspn(hint, ":")) != 0) {
+		if (smp_is_name(hint) && strncasecmp(hint, e->name, strcspn(hint, ":")) != 0) {
 			continue;
 		}
 		if (!smp_live(env)) {

@@ -134,6 +134,12 @@ static int add(const struct smp_counter *c, void *ctx)
 			return 0;
 		}
 	}
+	/* "CPU_idle" is none of PAPI's where it means our cpu_idle */
+	for (i = 0; c->missing && i < plan->n; i++) {
+		if (!plan->item[i].counter.missing && strcasecmp(plan->item[i].counter.name, c->name) == 0) {
+			return 0;
+		}
+	}
 	p = smp_grow(plan->item, plan->n, &plan->cap, sizeof(*p));
 	if (!p) {
 		return -1;
@@ -186,7 +192,7 @@ static int add_unknown(struct smp_plan *plan)
 	for (i = 0; i < plan->n_rules; i++) {
 		const struct rule *r = &plan->rule[i];
 
-		for (j = 0; j < plan->n && strcmp(plan->item[j].counter.name, r->pattern) != 0; j++) {
+		for (j = 0; j < plan->n && strcasecmp(plan->item[j].counter.name, r->pattern) != 0; j++) {
 		}
 		c.name = r->pattern;
 #ifndef HAVE_PAPI

@@ -25,7 +25,7 @@ void smp_prepare(const struct smp_env *env);
 
 /* Does name match the pattern? The guide's wildcards (seeds/003 section 3.2, STATE): '*' any number of
  * characters but the colon, '**' any with the colon, '?' one but the colon, '[...]' one of a list or range
- * ("[!...]" none of it); '\' takes the next as it is. Case counts. Returns 1 or 0. */
+ * ("[!...]" none of it); '\' takes the next as it is. Upper and lower case are alike (3.2.1). Returns 1 or 0. */
 int smp_match(const char *pattern, const char *name);
 
 /* Is the pattern a plain name, without wildcards? */

@@ -165,7 +165,7 @@ int smp_text_list(const struct smp_text_source *s, const struct smp_env *env, co
 			.kind = t->kind, .factor = t->factor, .shown_unit = t->shown_unit,
 		};
 
-		if (name ? strcmp(hint, t->name) == 0 : smp_match(hint, t->name)) {
+		if (name ? strcasecmp(hint, t->name) == 0 : smp_match(hint, t->name)) {
 			check(s, t, env, root, text, reason);
 			c.missing = reason[0] ? reason : NULL;
 			rc = each(&c, ctx);

@@ -17,7 +17,8 @@ static void wildcards_of_the_guide(void)
 		{ "*:*", "a:b", 1 }, { "*:*", "a:b:c", 0 }, { "*:**", "a:b:c", 1 }, { "**:c", "a:b:c", 1 }, { "[a-c]x", "bx", 1 },
 		{ "[!a-c]x", "bx", 0 }, { "[!a-c]x", ":x", 0 }, { "[]]", "]", 1 }, { "[", "[", 1 }, { "\\*", "*", 1 },
 		{ "\\*", "a", 0 }, { "a*b*c", "aXbXbXc", 1 }, { "a*b*c", "aXb:bXc", 0 }, { "**a*b", "x:aa:aab", 1 },
-		{ "**x*y:z", "x:xqy:z", 1 }, { "*aab", "aaaab", 1 }, { "net_[rt]x:*", "net_tx:eth0", 1 },
+		{ "**x*y:z", "x:xqy:z", 1 }, { "*aab", "aaaab", 1 }, { "CPU_*", "cpu_idle", 1 },
+		{ "papi_TOT_ins", "PAPI_TOT_INS", 1 }, { "[A-C]x", "bX", 1 }, { "[!A-C]x", "bX", 0 }, { "\\A", "a", 1 }, { "net_[rt]x:*", "net_tx:eth0", 1 },
 	};
 	size_t i;
 
@@ -27,6 +28,7 @@ static void wildcards_of_the_guide(void)
 	CHECK_INT(smp_may_match("cpu_*", "cpu_"), 1);
 	CHECK_INT(smp_may_match("c*", "cpu_"), 1);
 	CHECK_INT(smp_may_match("disk_io", "cpu_"), 0);
+	CHECK_INT(smp_may_match("CPU_idle", "cpu_"), 1);
 	CHECK_INT(smp_may_match("cpu", "cpu_"), 0);
 }
 

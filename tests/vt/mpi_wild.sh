@@ -184,6 +184,11 @@ SAY=$dir/say VT_CONFIG=$dir/conf VT_PROCESS='2 on;2:2 no' run 3 ./wild && one_tr
 	grep -q "CLUSTER zero off ($dir/conf:5): 'zero' " out
 ok "lines that are none are said once, with their place, and the others hold; a variable comes behind the file" $?
 
+printf 'Counter CPU_Idle On\nprocess 1:n No\nlogfile-name Mixed.stf\nGroup Low 0\nGROUP lower LOW\n' >conf
+SAY=$dir/say VT_CONFIG=$dir/conf run 2 ./wild && one_trace Mixed 2 && [ "$("$build/xstftool" Mixed.stf | grep -c '^DEFCOUNTER OS:cpu_idle ')" -eq 1 ] &&
+	[ "$(ranks_of Mixed.stf)" = '0 ' ] && "$build/xstftool" Mixed.stf | grep -qx 'DEFGROUP lower NMEMBS 1 "Low"'
+ok "but for the names of files, upper and lower case are alike" $?
+
 # ---- GROUP, and the protocol as a configuration file ----
 
 printf 'GROUP odd 1:N:2\nGROUP even 0:N:2\nGROUP "odd even" odd,even\nGROUP itself itself\nGROUP more "odd even" , 0 nobody\nGROUP far 7:9\nGROUP here %s, Odd\nGROUP all all_processes\n' \
