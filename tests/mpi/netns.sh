@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# Runs an Open MPI command on two hosts or more made of namespaces, node0, node1, ..., whose CLOCK_MONOTONIC
+# Runs an MPI command, of Open MPI or of MPICH, on two hosts or more made of namespaces, node0, node1, ..., whose CLOCK_MONOTONIC
 # (also _RAW and CLOCK_BOOTTIME; not CLOCK_REALTIME, not the CPU's counter) differ by a known offset.
 # Each host has its own network, host name, mounts, IPC and time; a veth pair joins two, a bridge on
 # node0 more, switch.c any number where a delay is asked for, and TCP over it is the only path. mpirun enters the others
@@ -93,7 +93,22 @@ join_hosts()
 			on "$i" ip link set lo up && on "$i" ip link set eth0 up || return 1
 		i=$((i + 1))
 	done
-	ip address add 10.78.0.1/24 dev eth0 && ip link set lo up && ip link set eth0 up
+	ip address add 10.78.0.1/24 dev eth0 && ip link set lo up && ip link set eth0 up && running
+}
+
+# UCX takes no interface before the kernel has found its carrier, which it does a moment later
+running()
+{
+	i=0
+	while [ "$i" -lt "$hosts" ]; do
+		tries=0
+		until $([ "$i" -eq 0 ] || echo "on $i") ip -o link show dev eth0 | grep -qE 'state (UP|UNKNOWN)'; do
+			tries=$((tries + 1))
+			[ $tries -lt 500 ] || return 1
+			sleep 0.01
+		done
+		i=$((i + 1))
+	done
 }
 
 on_node0()
@@ -103,6 +118,7 @@ on_node0()
 	while [ "$i" -lt "$hosts" ]; do
 		echo "10.78.0.$((i + 1)) node$i" >>"$dir/hosts"
 		echo "node$i slots=1" >>"$dir/hostfile"
+		echo "node$i:1" >>"$dir/machines"
 		i=$((i + 1))
 	done
 	# the others inherit both: names for the addresses, and a /dev/shm that goes away with the hosts
@@ -133,6 +149,10 @@ on_node0()
 	export OMPI_MCA_btl_tcp_if_include=eth0 OMPI_MCA_oob_tcp_if_include=eth0
 	export OMPI_MCA_hwloc_base_binding_policy=none # each host would bind to the same first core
 	[ "$(nproc)" -ge "$hosts" ] || export OMPI_MCA_mpi_yield_when_idle=1
+	# the same for MPICH, over UCX or libfabric
+	export HYDRA_HOST_FILE="$dir/machines" HYDRA_LAUNCHER=ssh HYDRA_LAUNCHER_EXEC="$dir/agent" HYDRA_IFACE=eth0
+	export UCX_TLS=self,tcp UCX_NET_DEVICES=eth0 FI_PROVIDER=tcp FI_TCP_IFACE=eth0
+	[ "$(nproc)" -ge "$hosts" ] || export MPIR_CVAR_POLLS_BEFORE_YIELD=1
 	"$@"
 	exit $?
 }
@@ -175,8 +195,8 @@ for tool in "$mpirun" unshare nsenter setpriv flock ip; do
 	command -v "$tool" >/dev/null || skip "$tool is not installed"
 done
 case $("$mpirun" --version 2>/dev/null) in
-*'Open MPI'*) ;;
-*) skip "$mpirun is not Open MPI's" ;;
+*'Open MPI'* | *HYDRA*) ;;
+*) skip "$mpirun is neither Open MPI's nor MPICH's" ;;
 esac
 why=$(unshare --fork --pid --mount-proc --net --uts --ipc --time --monotonic 1 true 2>&1) ||
 	skip "namespaces are not permitted here: $why"

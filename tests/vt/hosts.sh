@@ -8,7 +8,7 @@ needs_hosts
 hosts() # hosts PROGRAM ARGUMENTS...: one rank on each; packets between them take $delay
 {
 	clean
-	timeout 300 sh "$src/tests/mpi/netns.sh" -o 1000 ${delay:+-d "$delay"} -- "$MPIRUN" -np 2 -x VT_TIMER -x VT_FLUSH_PREFIX -x ASAN_OPTIONS -x VT_STF_USE_HW_STRUCTURE "$build/vtrun" -- "$@" >out 2>&1
+	launch 2 2 "$build/vtrun" -- "$@"
 }
 
 delay=

@@ -29,8 +29,7 @@ job() # job HOSTS RANKS COMMAND...: ranks round the hosts
 	rm -rf kept
 	mkdir kept
 	[ -n "${VT_FLUSH_PREFIX:-}" ] || [ -e here ] || sh keep "$ranks" &
-	timeout 300 sh "$src/tests/mpi/netns.sh" -n "$hosts" -o 1000 -- "$MPIRUN" -np "$ranks" --map-by node -x VT_TIMER -x VT_VERBOSE -x VT_LOGFILE_RANK \
-		-x VT_STF_PROCS_PER_FILE -x VT_STF_USE_HW_STRUCTURE -x VT_FLUSH_PREFIX -x VT_COMPRESS_TRACE -x ASAN_OPTIONS "$@" >out 2>&1
+	launch "$hosts" "$ranks" "$@"
 	rc=$?
 	wait $!
 	return $rc
@@ -96,13 +95,18 @@ private() # private HOSTS RANKS SECONDS/10
 	return $rc
 }
 
-private 2 4 3 && [ "$(by_hosts)" -eq 1 ] && ! grep -q WARNING out && grep -q '^\[0\] .*definitions alone of 2 raw files' out && as_one
-ok "raw files that only their own host can see: it writes its files of the trace of them" $?
-VT_LOGFILE_RANK=2 private 3 6 2 && [ "$(by_hosts)" -eq 2 ] && grep -q '^\[2\] .*definitions alone of 4 raw files' out && as_one
-ok "the same on three hosts, and another rank that writes" $?
-VT_STF_USE_HW_STRUCTURE=off VT_STF_PROCS_PER_FILE=3 private 2 4 2 && [ "$(by_hosts)" -eq 0 ] && ! grep -q WARNING out &&
-	VT_STF_PROCS_PER_FILE=3 VT_STF_USE_HW_STRUCTURE=off as_one
-ok "the same where hosts share files of the trace: the writer gets all" $?
+if [ $mpi = openmpi ]; then
+	private 2 4 3 && [ "$(by_hosts)" -eq 1 ] && ! grep -q WARNING out && grep -q '^\[0\] .*definitions alone of 2 raw files' out && as_one
+	ok "raw files that only their own host can see: it writes its files of the trace of them" $?
+	VT_LOGFILE_RANK=2 private 3 6 2 && [ "$(by_hosts)" -eq 2 ] && grep -q '^\[2\] .*definitions alone of 4 raw files' out && as_one
+	ok "the same on three hosts, and another rank that writes" $?
+	VT_STF_USE_HW_STRUCTURE=off VT_STF_PROCS_PER_FILE=3 private 2 4 2 && [ "$(by_hosts)" -eq 0 ] && ! grep -q WARNING out &&
+		VT_STF_PROCS_PER_FILE=3 VT_STF_USE_HW_STRUCTURE=off as_one
+	ok "the same where hosts share files of the trace: the writer gets all" $?
+else
+	# launch, in mpi_lib.sh
+	skip "raw files that only their own host can see" "MPICH does not always come back to the script that keeps the folder"
+fi
 # each rank alone sees its raw files: that of rank 2 goes to the writer, on the same host
 VT_FLUSH_PREFIX=$dir/private
 export VT_FLUSH_PREFIX
