@@ -255,6 +255,9 @@ void vt_job_end(void)
 		write_trace();
 	}
 	without_link();
+	/* Over TCP MPICH 4.0 ends no connection to a rank that is ahead in MPI_Finalize (https://github.com/pmodels/mpich/pull/6596), and
+	 * some have just been napping. */
+	PMPI_Barrier(MPI_COMM_WORLD);
 }
 
 /* Where the samples are, said once, by the lowest rank that has something to say first. */
