@@ -7,3 +7,4 @@ need valgrind
 configured valgrind CFLAGS="-O1 -g"
 step "valgrind: make" make -j"$jobs"
 step "valgrind: make check-valgrind" make check-valgrind
+grep -a 'says not ok$' "$work/log" || true
