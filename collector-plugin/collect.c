@@ -249,15 +249,29 @@ static void begin_records(struct vt_collector *c)
 	vt_raw_thread(r, 0, (uint64_t)getpid(), c->program);
 }
 
+/* In the child of a program that vtrun did not start (preload.c does the same for one that it did): nothing of the parent's is
+ * recorded there, and VT_initialize() may begin anew. */
+static void forked(void)
+{
+	if (vt_collect_running() && vt_collector.pid != getpid()) {
+		vt_alloc_forked();
+		vt_collect_forked();
+	}
+}
+
 static int start(struct vt_collector *c, int rank, int ranks, const char *argv0, struct tkm_err *err)
 {
 	const char *run = getenv(VT_RUN_VARIABLE);
+	static int watched;
 
 	c->pid = getpid();
 	c->ended = 0;
 	c->account = (struct vt_account){ 0 };
 	if (run && !c->run[0]) {
 		snprintf(c->run, sizeof(c->run), "%s", run);
+	}
+	if (!c->run[0] && !watched) {
+		watched = pthread_atfork(NULL, NULL, forked) == 0;
 	}
 	c->pub.rank = rank >= 0 ? rank : rank_of_launcher();
 	c->pub.ranks = rank >= 0 ? ranks : c->pub.rank >= 0 ? ranks_of_launcher() : 0;

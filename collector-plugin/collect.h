@@ -98,6 +98,8 @@ struct vt_thread {
  * place (raw.h). For the background thread that finds them: ask again at every sample, it has a number when it registers. -1:
  * there are 16384 already. */
 int vt_threads_number(pid_t tid);
+/* The same, but -1 for a thread that has none, since it has ended. */
+int vt_threads_where(pid_t tid);
 
 /* Has recording been turned off for it, by VT_traceoff() or by PROCESS? Then its counters are not read either; those of
  * the process when tid is getpid(). */

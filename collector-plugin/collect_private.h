@@ -71,6 +71,8 @@ struct vt_collector {
 
 extern struct vt_collector vt_collector __attribute__((visibility("hidden")));
 
+/* alloc.c: in the child of a fork, whose other threads may have held its lock. */
+void vt_alloc_forked(void);
 /* In the child of a fork: nothing of the parent's is touched, and a new start is possible. */
 void vt_collect_forked(void);
 

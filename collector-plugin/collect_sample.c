@@ -214,7 +214,9 @@ static void thread_gone(struct vt_sampler *s, struct vt_target **link)
 	struct vt_target *t = *link;
 
 	*link = t->next;
-	if (t->set) {
+	/* one that called us has sampled itself at its end */
+	t->where = vt_threads_where(t->tid);
+	if (t->set && t->where >= 0) {
 		sample(s, t);
 	}
 	vt_threads_gone(t->tid);
@@ -470,10 +472,10 @@ static void sample_thread(struct vt_sampler *s, struct vt_target *t)
 {
 	ltick_t now;
 
-	t->where = vt_threads_number(t->tid);
-	if (t->where >= 0 && vt_reader_aside(&s->c->pub, t->tid, &now)) {
+	if (vt_reader_aside(&s->c->pub, t->tid, &now)) {
+		t->where = vt_threads_where(t->tid);
 		/* a window may have ended since this round of samples began */
-		if (vt_collect_in_window(now)) {
+		if (t->where >= 0 && vt_collect_in_window(now)) {
 			sample_at(s, t, now, NULL, NULL, 0);
 		}
 		vt_reader_aside_end(now);

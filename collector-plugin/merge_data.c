@@ -134,7 +134,7 @@ static uint32_t willy_of(const struct vt_merge_file *f, uint16_t where)
 		return STF_WILLY(f->process, where);
 	}
 	if (!(where & VT_RAW_GROUP)) {
-		/* defined ahead of its first record; else what is left is the process */
+		/* defined ahead of its first record; else a comment, say, stands with the process */
 		id = vt_merge_id(&f->places, where - VT_RAW_PLACE);
 		return STF_WILLY(f->process, id ? id - 1 : 0);
 	}
@@ -149,6 +149,11 @@ static int write_counters(struct vt_merge_part *part, const struct source *s)
 	struct stf_counter_value r = { .time = s->time, .willy = willy_of(s->f, s->c.h.where), .values = value, .counters = id };
 	const uint8_t *p = s->c.p + 8;
 
+	/* nor without a thread */
+	if ((s->c.h.where & (VT_RAW_GROUP | VT_RAW_PLACE)) == VT_RAW_PLACE && !vt_merge_id(&s->f->places, s->c.h.where - VT_RAW_PLACE)) {
+		part->lost++;
+		return 0;
+	}
 	for (i = 0; i < m; i++) {
 		memcpy(&raw_id, p + 8 * (size_t)m + 4 * (size_t)i, 4);
 		to = vt_merge_id(&s->f->counters, raw_id);

@@ -22,8 +22,6 @@
 #include <time.h>
 #include <unistd.h>
 
-void vt_alloc_forked(void);
-
 extern char **environ;
 
 static struct {

@@ -46,7 +46,7 @@ static void one_round(struct vt_collect *c, struct vt_raw_stream *stream)
 	pthread_mutex_lock(&reader.lock);
 	for (s = reader.list; s; s = s->following) {
 		if (s->over && !vt_threads_off(s->tid)) {
-			vt_sample_other(s, c, stream, vt_threads_number(s->tid));
+			vt_sample_other(s, c, stream, vt_threads_where(s->tid));
 		}
 	}
 	pthread_mutex_unlock(&reader.lock);

@@ -177,13 +177,16 @@ void vt_sample_last(struct vt_sampling *s, const struct vt_thread *t)
 {
 	ltick_t now;
 
-	if (!s->set || !s->over || !t->stream || vt_threads_off(t->tid)) {
+	if (!s->set || !t->stream || vt_threads_off(t->tid) || !vt_turn_take(&s->turn)) {
 		return;
 	}
-	vt_reader_remove(s);
 	now = tmr_read(vt_tls.collect->timer);
-	s->valid = smp_set_read(s->set, s->value, s->state);
-	record(s, t->stream, t->number, now);
+	if (vt_collect_in_window(now)) {
+		s->valid = smp_set_read(s->set, s->value, s->state);
+		record(s, t->stream, t->number, now);
+	}
+	s->last = now.v;
+	vt_turn_end(&s->turn);
 }
 
 static void say_left_out(struct vt_sampling *s, ltick_t now)
@@ -218,6 +221,9 @@ void vt_sample(ltick_t now)
 	enum vt_sampled thread = VT_SAMPLED, process = VT_SAMPLED;
 	int saved = errno, cancel;
 
+	if (!vt_collect_in_window(now)) {
+		return;
+	}
 	/* read(2) would be a place to be cancelled at, with the counters in our hands */
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
 	if ((s->set || s->process) && now.v >= s->next) {

@@ -179,6 +179,20 @@ int vt_threads_number(pid_t tid)
 	return n;
 }
 
+int vt_threads_where(pid_t tid)
+{
+	int n;
+
+	pthread_mutex_lock(&table.lock);
+	n = find(tid);
+	if (n < 0) {
+		n = place_of(tid);
+		n += n < 0 ? 0 : (int)VT_RAW_PLACE;
+	}
+	pthread_mutex_unlock(&table.lock);
+	return n;
+}
+
 static void leave(int n)
 {
 	table.entry[n].on = table.entry[n].off = 0;
@@ -371,18 +385,19 @@ static void thread_ends(void *arg)
 	if (vt_tls.sampling && vt_tls.collect && vt_tls.collect == vt_collect_running()) {
 		vt_sample_last(vt_tls.sampling, t);
 	}
-	vt_sampling_close(vt_tls.sampling);
-	vt_tls.sampling = NULL;
-	if (vt_tls.collect && vt_tls.collect == vt_collect_running() && t->stream) {
-		vt_raw_stream_end(t->stream);
-	}
-	vt_tls.collect = NULL;
+	/* from here on nobody samples it, and the number may be another thread's */
 	pthread_mutex_lock(&table.lock);
 	n = find(t->tid);
 	if (n >= 0 && table.entry[n].thread == t) {
 		leave(n);
 	}
 	pthread_mutex_unlock(&table.lock);
+	vt_sampling_close(vt_tls.sampling);
+	vt_tls.sampling = NULL;
+	if (vt_tls.collect && vt_tls.collect == vt_collect_running() && t->stream) {
+		vt_raw_stream_end(t->stream);
+	}
+	vt_tls.collect = NULL;
 	free(t);
 }
 

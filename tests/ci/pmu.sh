@@ -60,7 +60,7 @@ step "cross-compile libVT" $PMU_MPICC -std=gnu11 -D_GNU_SOURCE -O1 -w -fPIC -sha
 	-Wl,--version-script=libVT.map $wrap -Wl,-z,nodelete -lm -lpthread -ldl
 # shellcheck disable=SC2086,SC2016
 step "cross-compile the job" $PMU_MPICC -O1 -I"$top/collector-plugin" -o loop "$top/tests/vt/mpi_loop.c" -L. -lVT '-Wl,-rpath,$ORIGIN'
-printf 'COUNTER PAPI_TOT_INS on\nSAMPLE-PERIOD 10ms\nFLUSH-PREFIX /tmp\nFORCE on\n' >loop.conf
+printf 'COUNTER PAPI_TOT_INS on\nCOUNTER PAPI_TOT_INS:process on\nSAMPLE-PERIOD 10ms\nFLUSH-PREFIX /tmp\nFORCE on\n' >loop.conf
 # shellcheck disable=SC2086
 job() { $PMU_RUN env VT_CONFIG=loop.conf OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 $PMU_MPIRUN ./loop </dev/null >job 2>&1 || { cat job; return 1; }; }
 step "three ranks" job
@@ -68,11 +68,11 @@ configured native --without-mpi
 step "this machine's xstftool" make -j"$jobs" xstftool
 cd "$work" || exit 99
 # Of each rank what the commonest differences over n and 2 n turns differ by: two instructions a turn, and nothing else.
-exact()
+exact() # exact COUNTER
 {
-	"$work/build/xstftool" loop.stf | awk '
+	"$work/build/xstftool" loop.stf | awk -v counter=" DEF \"PERF_DATA:$1\" " '
 		/ DEF "Loop:turns" / { mark[$4] = $NF; seen[$4] = 0 }
-		/ DEF "PERF_DATA:PAPI_TOT_INS" / {
+		index($0, counter) {
 			if (seen[$4] == 1) { times[$4 " " mark[$4] " " $NF - before[$4]]++ }
 			before[$4] = $NF
 			seen[$4]++
@@ -91,4 +91,5 @@ exact()
 			exit bad
 		}'
 }
-step "each rank's instructions come back from the trace" exact
+step "each rank's instructions come back from the trace" exact PAPI_TOT_INS
+step "those of each process too, read at the same events" exact PAPI_TOT_INS:process

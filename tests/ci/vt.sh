@@ -34,7 +34,7 @@ fi
 # Every program of values.sh, also where vtrun puts the library into it; what is reported must not be in a program whose exit
 # status nobody looks at.
 configured tsan CC=gcc CFLAGS="-O1 -g -fno-omit-frame-pointer -fsanitize=thread" --without-mpi
-step "tsan: make" make -j"$jobs" libVTcs.la libVTnull.la vtrun stftool xstftool tests/vt/samples
+step "tsan: make" make -j"$jobs" libVTcs.la libVTnull.la vtrun vtcounters stftool xstftool tests/vt/samples
 quiet()
 {
 	rm -f "$work"/report.*
@@ -45,6 +45,7 @@ top_builddir=$PWD top_srcdir=$top CC=gcc CFLAGS=-fsanitize=thread CXX=$(command 
 TSAN_OPTIONS="exitcode=66 report_thread_leaks=0 log_path=$work/report suppressions=$top/tests/ci/tsan.supp"
 export top_builddir top_srcdir CC CFLAGS CXX FC TSAN_OPTIONS
 step "tsan: VT calls from one thread, four and eight" quiet sh "$top/tests/vt/values.sh"
+step "tsan: counters of process and threads at events" quiet sh "$top/tests/vt/events.sh"
 # two threads read one set of counters
 step "tsan: compile events" gcc -fsanitize=thread -g -std=c99 -D_GNU_SOURCE -I"$top/collector-plugin" "$top/tests/vt/events.c" -L.libs \
 	-lVTcs -Wl,-rpath,"$PWD/.libs" -pthread -o events

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* pages THREADS ROUNDS PAGES [close | fork]: each thread touches PAGES fresh pages, ROUNDS times, with a state change behind each (MPI: an
+/* pages THREADS ROUNDS PAGES [close | fork | wait]: each thread touches PAGES fresh pages, ROUNDS times, with a state change behind each (MPI: an
  * MPI call, which is two). What is true then is recorded beside it: its number as Pages:go, and the process's own count of faults,
  * ahead of it; Pages:low and Pages:high, between which the pages of all threads are that were touched when the state change was
  * made, and again the faults behind it. The first thread has one before and one behind all this. The count is a
@@ -26,6 +26,8 @@ static _Atomic long long begun, done;
 static long long shown; /* as `done`, where libsde reads it */
 static int state, go[2], truth[3], rounds, pages;
 static long page;
+static pid_t child = -1;
+static pthread_barrier_t all;
 
 static int64_t faults(void)
 {
@@ -55,16 +57,18 @@ static void event(int64_t number)
 	VT_countval(3, truth, v);
 }
 
-/* A child's pages are its own, and whoever closes all descriptors that are not his goes on as before. */
+/* A child's pages are its own, whoever closes all descriptors that are not his goes on as before, and one waits to be killed. */
 static void disturb(const char *how)
 {
 	int fd;
-	pid_t child;
 
 	if (how && !strcmp(how, "close")) {
 		for (fd = 3; fd < 4096; fd++) {
 			close(fd);
 		}
+	}
+	if (how && !strcmp(how, "wait")) {
+		pause();
 	}
 	if (how && !strcmp(how, "fork")) {
 		child = fork();
@@ -75,9 +79,12 @@ static void disturb(const char *how)
 			for (i = 0; p != MAP_FAILED && i < size; i += (size_t)page) {
 				p[i] = 1;
 			}
+			/* nor is what it calls recorded */
+			for (i = 0; i < 2000; i++) {
+				event(-1);
+			}
 			_exit(0);
 		}
-		waitpid(child, NULL, 0);
 	}
 }
 
@@ -97,6 +104,8 @@ static void *work(void *arg)
 		done += pages;
 		event(i + 1);
 	}
+	/* a number is given out again when its thread ends */
+	pthread_barrier_wait(&all);
 	return NULL;
 }
 
@@ -150,6 +159,7 @@ int main(int argc, char **argv)
 			return 3;
 		}
 	}
+	pthread_barrier_init(&all, NULL, (unsigned)threads);
 	event(0);
 	disturb(argv[4]);
 	for (i = 1; i < threads; i++) {
@@ -158,6 +168,9 @@ int main(int argc, char **argv)
 	work(room[0]);
 	for (i = 1; i < threads; i++) {
 		pthread_join(thread[i], NULL);
+	}
+	if (child > 0) {
+		waitpid(child, NULL, 0);
 	}
 	event(rounds + 1);
 #ifdef WITH_MPI
