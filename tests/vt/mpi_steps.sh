@@ -7,12 +7,13 @@ mpi_compile "$MPICC" mpi_truth.c truth -lVT
 # no records but the program's own, or nothing would be silent
 VT_COUNTER_MIN_INTERVAL=-1
 export VT_COUNTER_MIN_INTERVAL
-# {rank} is 0 on rank 0, whose clock nobody sets. On a machine so busy that the step is over when MPI has begun, later.
-across() # across STEP WORDS [STEP]: the second one three seconds later
+# {rank} is 0 on rank 0, whose clock nobody sets. On a machine so busy that the step is over when MPI has begun, or that between two there
+# are too few stamps to judge, later and farther apart.
+across() # across STEP WORDS [STEP]: the second one when the clock shows three times as much
 {
 	for tenths in 15 30 60 120; do
-		VT_TIMER="sim:base=CPU,drift={rank}0ppm,tick=3ns,step=$1@${tenths}00ms${3:+,step=$3@$((tenths + 30))00ms}" \
-			run 2 ./truth $((tenths * 2 + 30)) "$2" && one_trace truth 2 || return 1
+		VT_TIMER="sim:base=CPU,drift={rank}0ppm,tick=3ns,step=$1@${tenths}00ms${3:+,step=$3@$((tenths * 3))00ms}" \
+			run 2 ./truth $((${3:+$tenths * 2 - 30 +} tenths * 2 + 30)) "$2" && one_trace truth 2 || return 1
 		"$build/tests/vt/truth" truth.stf truth.clk step ${3:+2} >>out 2>&1
 		rc=$?
 		[ $rc -eq 2 ] || break
