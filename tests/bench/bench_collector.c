@@ -146,7 +146,7 @@ static void bench_append(unsigned k)
 
 static void merge(int files, int compress, double *rate)
 {
-	struct vt_merge_input in[4] = { { NULL, NULL } };
+	struct vt_merge_input in[4] = { { .path = NULL } };
 	char path[4][100], trace[100];
 	struct vt_merge_options o = { .trace = trace, .force = 1, .compress = compress };
 	struct vt_merge_result r;
