@@ -42,7 +42,8 @@ struct finder {
 	double bend;           /* by how much the rate can curve, per local tick squared; INFINITY: within +-wander */
 	double scale;          /* of what most of the run shows of that */
 	double wander;         /* max_wander as a rate, or what the run shows */
-	double *work;          /* a number for each pair */
+	double usual;          /* half width that a tenth of the nodes do not exceed, global ticks */
+	double *work;          /* a number for each node */
 	double low, high;      /* the rate that the run had all along, +- max_wander, less the base */
 };
 
@@ -78,6 +79,17 @@ static void make_pairs(struct finder *f)
 			p->step = CERTAIN;
 		}
 	}
+}
+
+static void find_usual(struct finder *f)
+{
+	size_t i;
+
+	for (i = 0; i < f->m->nodes; i++) {
+		f->work[i] = half_width(&f->m->node[i]);
+	}
+	tkm_sort(f->work, i);
+	f->usual = i ? tkm_quantile(f->work, i, 0.1) : 0;
 }
 
 static void choose_base(struct finder *f)
@@ -182,10 +194,11 @@ static void count_pair(struct parts_of *c, const struct pair *p, double times)
 }
 
 /* How far off the sum can be: four times what is likely, but no more than what is certain. A point whose
- * scatter is small against its half width can still be off by a tenth of it, because paths change. */
+ * scatter is small against its half width can still be off by a tenth of it, because paths change; and by all that the
+ * half width has more than usual, because where a busy machine holds messages up, it does so on one of the two ways. */
 static double off_by(const struct finder *f, const struct parts_of *c)
 {
-	double squares = 0, most = 0;
+	double squares = 0, most = 0, held_up = 0;
 	int i;
 
 	for (i = 0; i < c->n; i++) {
@@ -198,8 +211,9 @@ static double off_by(const struct finder *f, const struct parts_of *c)
 
 		squares += c->count[i] * c->count[i] * likely * likely;
 		most += fabs(c->count[i]) * half;
+		held_up += fabs(c->count[i]) * fmax(half - f->usual, 0);
 	}
-	return fmin(4 * sqrt(squares), most);
+	return fmin(4 * sqrt(squares) + held_up, most);
 }
 
 /* x and y stand on both sides of the pair, or both on one. */
@@ -602,6 +616,7 @@ int cal_map_split(struct cal_map *m, double nominal, struct tkm_err *err)
 		goto out;
 	}
 	make_pairs(&f);
+	find_usual(&f);
 	choose_base(&f);
 	mark_beyond_drift(&f);
 	f.wander = m->max_wander * f.base;

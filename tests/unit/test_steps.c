@@ -98,6 +98,31 @@ static void held_up_messages_are_no_step(void)
 	}
 }
 
+/* On a busy machine messages wait on one of the two ways, and all of a short session may: its interval is wider by that, and its
+ * point off by half of it. Neighbouring sessions were so in a job beside four others. */
+static void messages_held_up_one_way_are_no_step(void)
+{
+	const double half = 400;
+	int round, i;
+
+	for (round = 0; round < 500 * check_times; round++) {
+		double off[NODES], late[NODES];
+		struct cal_node node[NODES];
+		struct cal_map m;
+
+		for (i = 0; i < NODES; i++) {
+			late[i] = check_uniform() < 0.3 ? 20000 * check_uniform() : 0;
+			off[i] = (round % 2 ? 1 : -1) * 0.5 * late[i] + 10 * normal();
+		}
+		make_map(&m, node, half, 10, off);
+		for (i = 0; i < NODES; i++) {
+			node[i].low = gtick_add(node[i].global, -llrint(half + 0.5 * late[i]));
+			node[i].high = gtick_add(node[i].global, llrint(half + 0.5 * late[i]));
+		}
+		CHECK_INT(steps_of(&m), 0);
+	}
+}
+
 /* A mean over exchanges that were held up can lie outside of what is certain, however small its standard error. */
 static void a_point_outside_its_interval_is_no_step(void)
 {
@@ -203,6 +228,7 @@ int main(int argc, char **argv)
 	check_args(argc, argv);
 	RUN(three_half_widths_are_found);
 	RUN(held_up_messages_are_no_step);
+	RUN(messages_held_up_one_way_are_no_step);
 	RUN(a_point_outside_its_interval_is_no_step);
 	RUN(a_swing_is_no_step);
 	RUN(a_rate_that_jumps_within_wander_stays_inside_the_bound);
