@@ -115,7 +115,8 @@ static int known_option(struct vtrun *r, const struct tkm_option *o, int argc, c
 		}
 		join(text, sizeof(text), argv, i + 1, k);
 	}
-	snprintf(origin, sizeof(origin), "--%s", tkm_option_long(o, origin + 2, sizeof(origin) - 2));
+	memcpy(origin, "--", 2);
+	tkm_option_long(o, origin + 2, sizeof(origin) - 2);
 	if (!*text && o->type != TKM_OPTION_BOOL && o->type != TKM_OPTION_LEVEL) {
 		vtrun_say("%s needs a value: left out", origin);
 	} else if (o->type != TKM_OPTION_LIST && tkm_option_set(o, text, origin, &e) < 0) {

@@ -4,10 +4,6 @@
 # said not to be recorded, and is with FOLLOW-CHILDREN. TAP.
 # shellcheck source=mpi_lib.sh source-path=SCRIPTDIR
 . "${top_srcdir:-.}/tests/vt/mpi_lib.sh"
-if [ ! -e "$lib/libVT.so" ] || [ "${MPIRUN:-no}" = no ]; then
-	echo "1..0 # SKIP this build has no MPI, or there is no mpirun"
-	exit 0
-fi
 mpi_compile "$MPICC" mpi_plain.c plain
 mpi_compile "$MPICC" mpi_truth.c truth -lVT
 
