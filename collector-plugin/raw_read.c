@@ -462,8 +462,9 @@ int vt_raw_cursor_block(struct vt_raw_cursor *c)
 	const struct vt_raw_block *b;
 	const uint8_t *p, *end;
 
-	if (c->begin) {
+	if (c->begin && c->end - c->begin >= AT_ONCE / 4) {
 		let_go(c->f, c->begin, c->end);
+		c->begin = NULL;
 	}
 	while (c->next < c->last) {
 		b = block(c->f, c->f->ref[c->next++].index);
@@ -473,7 +474,8 @@ int vt_raw_cursor_block(struct vt_raw_cursor *c)
 		c->lost = b->lost;
 		c->now = b->base;
 		c->p = p;
-		c->begin = (const uint8_t *)b;
+		/* blocks of a stream lie one behind the other, those of others maybe in between, which are read in again */
+		c->begin = c->begin && c->begin <= (const uint8_t *)b ? c->begin : (const uint8_t *)b;
 		c->end = end;
 		if (c->p < c->end) {
 			return 1;
