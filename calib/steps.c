@@ -195,7 +195,7 @@ static void count_pair(struct parts_of *c, const struct pair *p, double times)
 
 /* How far off the sum can be: four times what is likely, but no more than what is certain. A point whose
  * scatter is small against its half width can still be off by a tenth of it, because paths change; and by all that the
- * half width has more than usual, because where a busy machine holds messages up, it does so on one of the two ways. */
+ * half width has more than twice the usual, because where a busy machine holds messages up, it does so on one of the two ways. */
 static double off_by(const struct finder *f, const struct parts_of *c)
 {
 	double squares = 0, most = 0, held_up = 0;
@@ -211,7 +211,7 @@ static double off_by(const struct finder *f, const struct parts_of *c)
 
 		squares += c->count[i] * c->count[i] * likely * likely;
 		most += fabs(c->count[i]) * half;
-		held_up += fabs(c->count[i]) * fmax(half - f->usual, 0);
+		held_up += fabs(c->count[i]) * fmax(half - 2 * f->usual, 0);
 	}
 	return fmin(4 * sqrt(squares) + held_up, most);
 }
