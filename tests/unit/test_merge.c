@@ -569,6 +569,37 @@ static void count_groups(const char *suffix, uint64_t *group, uint64_t *other)
 	stf_reader_close(r);
 }
 
+/* The first set has none of node b's, the second all of them, and so many others. */
+static void groups_are_with_their_node(uint64_t others)
+{
+	uint64_t group, other;
+
+	count_groups(".c.0", &group, &other);
+	CHECK(group == 0 && other > 0, "%llu samples of groups in the first set", (unsigned long long)group);
+	count_groups(".c.1", &group, &other);
+	CHECK(group == 3000 && other == others, "%llu samples of node b, %llu others", (unsigned long long)group, (unsigned long long)other);
+}
+
+/* Whichever way: an error, and nothing is left. */
+static void hosts_fail(enum broken *how)
+{
+	struct vt_merge_result many;
+
+	for (*how = SILENT; *how <= MAD; ++*how) {
+		four_ranks(0);
+		CHECK_INT(merge_to("many", 1, 0, 2, &many), -1);
+		if (*how != MAD) {
+			CHECK(shell("test -z \"$(ls -A %s/many)\"", dir, NULL) == 0, "%d: files are left", *how);
+		}
+		shell("rm -rf %s/many", dir, NULL);
+	}
+	four_ranks(1);
+	*how = NOT;
+	CHECK_INT(merge_to("many", 1, 0, 2, &many), -1);
+	CHECK(shell("test -z \"$(ls -A %s/many)\"", dir, NULL) == 0, "stray: files are left");
+	shell("rm -rf %s/many", dir, NULL);
+}
+
 /* nodes: ranks 1 and 2 are on one, 3 on another, and a node's counters are in the files of its lowest rank. */
 static void bytes_of_hosts(void)
 {
@@ -578,7 +609,6 @@ static void bytes_of_hosts(void)
 	} way[] = { { 1, 2, 0, 0, 0, 0 }, { 2, 0, 0, 0, 0, 0 }, { 1, 2, 1, 0, 0, 0 }, { 1, 2, 1, 1, 0, 0 }, { 0, 2, 1, 0, 1, 0 },
 		    { 1, 2, 1, 1, 1, 0 }, { 0, 2, 1, 0, 1, 1 }, { 1, 2, 1, 1, 1, 1 }, { 1, 2, 0, 0, 1, 1 } };
 	struct vt_merge_result one, many;
-	uint64_t group, other;
 	enum broken how = NOT;
 	struct vt_merge_hosts three = { .n = 3, .whole = &whole, .exchange = in_turn, .ctx = &how };
 	struct cal_map map = { .period_s = 1e-9 };
@@ -610,11 +640,7 @@ static void bytes_of_hosts(void)
 		      (unsigned long long)many.samples, (unsigned long long)one.damaged, (unsigned long long)many.damaged);
 		CHECK((one.damaged > 0) == way[i].damaged, "%llu blocks damaged", (unsigned long long)one.damaged);
 		if (way[i].nodes) {
-			count_groups(".c.0", &group, &other);
-			CHECK(group == 0 && other > 0, "%llu samples of groups in the first set", (unsigned long long)group);
-			count_groups(".c.1", &group, &other);
-			CHECK(group == 3000 && other == (way[i].per_file ? 6000 : 9000), "%llu samples of node b, %llu others", (unsigned long long)group,
-			      (unsigned long long)other);
+			groups_are_with_their_node(way[i].per_file ? 6000 : 9000);
 		}
 		shell("rm -rf %s/one %s/many", dir, dir);
 	}
@@ -624,20 +650,7 @@ static void bytes_of_hosts(void)
 	CHECK_INT(merge_to("many", 1, 0, 2, &many), -1);
 	CHECK(whole == 1 && shell("test -z \"$(ls -A %s/many)\"", dir, NULL) == 0, "the whole was not asked for");
 	apart = 0;
-	/* a host that fails, whichever way: an error, and nothing is left; then alone */
-	for (how = SILENT; how <= MAD; how++) {
-		four_ranks(0);
-		CHECK_INT(merge_to("many", 1, 0, 2, &many), -1);
-		if (how != MAD) {
-			CHECK(shell("test -z \"$(ls -A %s/many)\"", dir, NULL) == 0, "%d: files are left", how);
-		}
-		shell("rm -rf %s/many", dir, NULL);
-	}
-	four_ranks(1);
-	how = NOT;
-	CHECK_INT(merge_to("many", 1, 0, 2, &many), -1);
-	CHECK(shell("test -z \"$(ls -A %s/many)\"", dir, NULL) == 0, "stray: files are left");
-	shell("rm -rf %s/many", dir, NULL);
+	hosts_fail(&how);
 	hosts = NULL;
 	given = NULL;
 	cal_map_free(&map);
