@@ -6,7 +6,7 @@
 
 #include <errno.h>
 #include <math.h>
-#include <stdarg.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -195,6 +195,21 @@ static int measure_matrix(struct tt *t, struct tkm_err *err)
 	return cal_link_barrier(t->link, err);
 }
 
+/* The processing unit that this process may use if it is a single one, else -1. */
+static int32_t only_unit(void)
+{
+	cpu_set_t set;
+	int32_t i = 0;
+
+	if (sched_getaffinity(0, sizeof(set), &set) < 0 || CPU_COUNT(&set) != 1) {
+		return -1;
+	}
+	while (!CPU_ISSET(i, &set)) {
+		i++;
+	}
+	return i;
+}
+
 static void describe_rank(struct tt *t)
 {
 	struct cal_rank *r = &t->rank;
@@ -211,6 +226,9 @@ static void describe_rank(struct tt *t)
 	r->measured_bound_ppm = q->have_freq ? q->freq.bound_ppm : NAN;
 	r->effective_tick_s = tmr_effective_tick(t->timer, q);
 	r->may_step = (t->timer->flags & TMR_STEPPED) != 0;
+	t->me.scope = t->timer->scope;
+	t->me.machine = t->place[t->link->rank].machine;
+	t->me.only_unit = only_unit();
 }
 
 static int make_room(struct tt *t, size_t more, struct tkm_err *err)
@@ -643,7 +661,7 @@ static int run(struct tt *t, struct tkm_err *err)
 	if (all_well(t, rc, err) < 0) {
 		return TT_ERROR;
 	}
-	fit = t->link->rank == 0 ? (t->result.fit ? TT_FIT : TT_UNFIT) : 0;
+	fit = t->link->rank == 0 ? tt_exit_status(t->result.verdict.value) : 0;
 	return cal_link_bcast(t->link, &fit, sizeof(fit), err) < 0 ? TT_ERROR : fit;
 }
 

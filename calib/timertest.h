@@ -16,7 +16,27 @@
 #include "timers/quality.h"
 
 /* Exit statuses. */
-enum { TT_FIT = 0, TT_UNFIT = 1, TT_ERROR = 2 };
+enum { TT_FIT = 0, TT_UNFIT = 1, TT_ERROR = 2, TT_UNKNOWN = 3 };
+
+/* What a rule of the verdict finds. The largest of all rules decides. */
+enum tt_value { TT_VALUE_FIT, TT_VALUE_UNKNOWN, TT_VALUE_UNFIT };
+
+/* What a rule found that is not fit or not known: one sentence with the value, its limit, why it matters and what
+ * to do. */
+struct tt_reason {
+	const char *rule; /* its name in the table of rules */
+	enum tt_value value;
+	char text[420];
+};
+
+enum { TT_MAX_REASONS = 20 };
+
+struct tt_verdict {
+	enum tt_value value;
+	size_t reasons;
+	struct tt_reason reason[TT_MAX_REASONS]; /* the first one decided; then as in the table */
+	char text[6000]; /* the whole of it in words, on one line */
+};
 
 struct tt_options {
 	double seconds, sleep_s;  /* positional: 30 and 10 */
@@ -53,6 +73,9 @@ struct tt_rank {
 	struct tmr_env env;
 	uint32_t pid;
 	struct tmr_quality quality;
+	enum tmr_scope scope;  /* of its timer */
+	int32_t machine;       /* first rank that runs on the same processors */
+	int32_t only_unit;     /* the only processing unit that it may use; -1: there are several */
 	size_t events;
 	struct tt_event *event;
 };
@@ -99,8 +122,7 @@ struct tt_result {
 	double *longer_s;    /* of each message in the trace's order: by how much moving made it longer; NULL: not at all */
 	long long repairs;   /* stamps that had to be moved to keep their order */
 	double largest_repair_s;
-	int fit;
-	char verdict[1000];
+	struct tt_verdict verdict;
 };
 
 /* One process of the test. */
@@ -167,11 +189,27 @@ int tt_trace_read(const char *path, struct tt_result *r, struct tkm_err *err);
 /* ---- timertest_report.c: rank 0, after everything is known ---- */
 
 void tt_find_truth(struct tt_result *r);
-void tt_judge(struct tt_result *r);
 void tt_print_result(FILE *f, const struct tt_options *o, const struct tt_result *r);
 
 /* Writes BASE.*.dat and BASE.gnuplot. */
 int tt_write_plots(const char *base, const struct tt_options *o, const struct tt_result *r, struct tkm_err *err);
+
+/* ---- timertest_verdict.c ---- */
+
+/* Fills in r->worst and r->verdict out of everything else. */
+void tt_judge(struct tt_result *r);
+
+/* "fit", "unfit", "unknown": the word of the JSON. */
+const char *tt_value_name(enum tt_value v);
+
+/* "fit", "NOT fit", "not known to be fit": for people. */
+const char *tt_value_words(enum tt_value v);
+
+/* TT_FIT, TT_UNFIT or TT_UNKNOWN. */
+int tt_exit_status(enum tt_value v);
+
+/* The greatest distance between the offset and an end of what is certain about it. */
+double tt_burst_bound(const struct tt_burst *b);
 
 /* ---- timertest_json.c ---- */
 

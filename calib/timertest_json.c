@@ -27,7 +27,7 @@ static json_t *number(double v)
 static json_t *text(const char *s)
 {
 	json_t *j = json_string(s);
-	char clean[300];
+	char clean[6000];
 	size_t i;
 
 	if (j) {
@@ -133,6 +133,19 @@ static json_t *matrix(const struct tt_result *r, const struct tt_matrix_of_node 
 	return j;
 }
 
+static json_t *verdict(const struct tt_verdict *v)
+{
+	json_t *reasons = json_array();
+	size_t k;
+
+	for (k = 0; k < v->reasons; k++) {
+		json_array_append_new(reasons, json_pack("{s:s,s:s,s:o}", "rule", v->reason[k].rule, "value",
+			tt_value_name(v->reason[k].value), "text", text(v->reason[k].text)));
+	}
+	return json_pack("{s:s,s:i,s:o,s:o,s:o}", "status", tt_value_name(v->value), "exit_status", tt_exit_status(v->value), "reason",
+		v->reasons ? text(v->reason[0].text) : json_null(), "reasons", reasons, "text", text(v->text));
+}
+
 static json_t *whole(const struct tt_options *o, const struct tt_result *r)
 {
 	json_t *ranks = json_array(), *bursts = json_array(), *nodes = json_array(), *causality;
@@ -153,11 +166,10 @@ static json_t *whole(const struct tt_options *o, const struct tt_result *r)
 		(json_int_t)r->causality.before, "reversed", (json_int_t)r->causality.after, "moved",
 		(json_int_t)r->causality.moved, "largest_shift_s", number((double)r->causality.largest * r->run.period_s),
 		"bound_there_s", number((double)r->causality.largest_band * r->run.period_s));
-	return json_pack("{s:s,s:s,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:{s:s,s:o}}", "schema", "timertest/1", "program",
+	return json_pack("{s:s,s:s,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o}", "schema", "timertest/1", "program",
 		PACKAGE_STRING, "started_unix_s", number((double)r->run.realtime0_ns * 1e-9), "seconds", number(o->seconds),
 		"assumed_max_drift", number(o->max_drift), "assumed_max_wander", number(o->max_wander), "ranks", ranks, "bursts",
-		bursts, "nodes", nodes, "causality", causality, "maximum", r->bursts ? burst(&r->burst[r->worst]) : json_null(), "verdict", "status",
-		r->fit ? "fit" : "unfit", "text", text(r->verdict));
+		bursts, "nodes", nodes, "causality", causality, "maximum", r->bursts ? burst(&r->burst[r->worst]) : json_null(), "verdict", verdict(&r->verdict));
 }
 
 int tt_write_json(const char *path, const struct tt_options *o, const struct tt_result *r, struct tkm_err *err)

@@ -21,7 +21,7 @@ static const char doc[] =
 	"An option --some-name can also be given as VT_SOME_NAME in the environment; the command line wins. "
 	"Times are numbers with a unit, like 10s, 500ms or 1m+30s.\n\n"
 	"It writes BASENAME.stf, .clk, .dat files and BASENAME.gnuplot. "
-	"Exit status: 0 the timer is fit for tracing, 1 it is not, 2 the test could not be made.";
+	"Exit status: 0 the timer is fit for tracing, 1 it is not, 3 it is not known to be, 2 the test could not be made.";
 
 enum { MAX_OPTIONS = 40, FIRST_KEY = 0x1000 };
 

@@ -267,6 +267,8 @@ static void write_script(FILE *f, const char *base, const struct tt_options *o, 
 	snprintf(text, sizeof(text), "%s on %d rank%s, %g s, host %s", r->run.rank[0].timer, r->ranks, r->ranks == 1 ? "" : "s",
 		o->seconds, r->run.rank[0].host);
 	put_setting(f, "tm_title", text);
+	put_setting(f, "tm_verdict", tt_value_words(r->verdict.value));
+	put_setting(f, "tm_reason", r->verdict.reasons ? r->verdict.reason[0].text : "");
 	put_setting(f, "tm_interpolation", cal_interpolation_name(compared(r)));
 	fprintf(f, "tm_ranks = %d\ntm_pairs = %d\ntm_children = %d\ntm_pus = %u\n", r->ranks,
 		r->bursts ? r->ranks * (r->ranks - 1) / 2 : 0, children,

@@ -1,20 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What timertest says at its end: the guide's lines, our bounds beside them, the truth where it is
- * known, and a verdict. */
+ * known. The verdict comes from timertest_verdict.c. */
 #include "config.h"
 #include "calib/timertest.h"
 
 #include <math.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/text.h"
 #include "timers/sim.h"
-
-/* Clock correction "worked well" if the offset is much smaller than the latency (seeds/003): then no
- * message can seem to arrive before it was sent, with room for as much again. */
-static const double much_smaller = 0.25;
 
 /* ---- truth ---- */
 
@@ -78,161 +73,6 @@ void tt_find_truth(struct tt_result *r)
 		tmr_close(clock[1]);
 	}
 	tmr_close(clock[0]);
-}
-
-/* ---- verdict ---- */
-
-static double burst_bound(const struct tt_burst *b)
-{
-	return fmax(b->high_s - b->offset_s, b->offset_s - b->low_s);
-}
-
-/* "12 ns" for the verdict in words. */
-static const char *in_words(char *buf, size_t size, double s)
-{
-	static const struct {
-		double scale;
-		const char *unit;
-	} units[] = { { 1, "s" }, { 1e3, "ms" }, { 1e6, "us" }, { 1e9, "ns" } };
-	size_t i = 0;
-
-	if (!isfinite(s)) {
-		snprintf(buf, size, "unknown");
-		return buf;
-	}
-	while (i < 3 && fabs(s) * units[i].scale < 0.9995) { /* three digits of less are less */
-		i++;
-	}
-	snprintf(buf, size, "%.3g %s", fabs(s) * units[i].scale < 0.5e-3 ? 0 : s * units[i].scale, units[i].unit);
-	return buf;
-}
-
-static void find_worst(struct tt_result *r)
-{
-	size_t i;
-
-	for (i = 0; i < r->bursts; i++) {
-		if (fabs(r->burst[i].offset_s) > fabs(r->burst[r->worst].offset_s)) {
-			r->worst = i;
-		}
-	}
-}
-
-/* Adds a reason against the timer: what was seen, the limit, what to do. */
-__attribute__((format(printf, 3, 4))) static void against(char *why, size_t size, const char *fmt, ...)
-{
-	size_t n = strlen(why);
-	va_list ap;
-
-	if (n + 2 < size) {
-		n += (size_t)snprintf(why + n, size - n, "%s", n ? "; " : "");
-		va_start(ap, fmt);
-		vsnprintf(why + n, size - n, fmt, ap);
-		va_end(ap);
-	}
-}
-
-/* Steps of the clocks; the first that is certain is named, with its time. */
-static void judge_steps(const struct tt_result *r, char *why, size_t size)
-{
-	char x[32];
-	size_t k;
-	int i;
-
-	for (i = 1; i < r->ranks; i++) {
-		const struct cal_rank *c = &r->run.rank[i];
-
-		for (k = 0; c->sync != CAL_SHARED && k < c->map.steps; k++) {
-			const struct cal_step *s = &c->map.step[k];
-
-			if (!s->certain) {
-				continue;
-			}
-			against(why, size, "the clock of rank %d stepped against that of rank 0 by %s between %.3f s and %.3f s: "
-				"stamps in between are only known to within the step; find out who sets the clock, or take a clock that "
-				"is never set", i, in_words(x, sizeof(x), s->size_s), (double)s->from_global.v * r->run.period_s,
-				(double)s->to_global.v * r->run.period_s);
-			return;
-		}
-	}
-}
-
-static double coarsest_tick(const struct tt_result *r)
-{
-	double tick = 0;
-	int i;
-
-	for (i = 0; i < r->ranks; i++) {
-		tick = fmax(tick, r->run.rank[i].effective_tick_s);
-	}
-	return tick;
-}
-
-static void judge_clocks(const struct tt_result *r, char *why, size_t size)
-{
-	int i;
-
-	for (i = 0; i < r->ranks; i++) {
-		const struct tmr_quality *q = &r->rank[i].quality;
-
-		if (q->backward) {
-			against(why, size, "rank %d saw it go back %lld times in %zu reads, limit 0: take another timer", i, q->backward,
-				q->increments);
-			break;
-		}
-	}
-	for (i = 0; i < r->nodes; i++) {
-		if (r->matrix[i].m.apart) {
-			against(why, size, "on %s %zu pairs of processing units disagree by more than the tolerance: pin the processes or "
-				"take a kernel clock", r->rank[r->matrix[i].rank].env.host, r->matrix[i].m.apart);
-			break;
-		}
-	}
-}
-
-static void judge_offset(const struct tt_burst *b, double tick, char *why, size_t size)
-{
-	char x[32], y[32];
-
-	if (fabs(b->offset_s) > fmax(much_smaller * b->latency_s, tick)) {
-		against(why, size, "offset %s is beyond the limit %s (a quarter of the latency): messages may seem to arrive before "
-			"they were sent; synchronise more often (TIMER-SKIP) or take another timer",
-			in_words(x, sizeof(x), b->offset_s), in_words(y, sizeof(y), fmax(much_smaller * b->latency_s, tick)));
-	} else if (tick > b->latency_s) {
-		against(why, size, "its effective tick of %s is longer than the latency of %s: single messages cannot be timed; "
-			"take a finer timer", in_words(x, sizeof(x), tick), in_words(y, sizeof(y), b->latency_s));
-	}
-}
-
-/* The name without the arguments of a simulation. */
-static void short_name(const char *timer, char *buf, size_t size)
-{
-	snprintf(buf, size, "%.*s", strncmp(timer, "sim:", 4) == 0 ? 3 : 40, timer);
-}
-
-void tt_judge(struct tt_result *r)
-{
-	char why[560] = "", name[64], a[32], b[32], c[32];
-	double tick = coarsest_tick(r);
-	const struct tt_burst *w;
-
-	find_worst(r);
-	judge_clocks(r, why, sizeof(why));
-	short_name(r->run.rank[0].timer, name, sizeof(name));
-	if (r->bursts == 0) {
-		r->fit = !why[0];
-		snprintf(r->verdict, sizeof(r->verdict), "%s is %sfit for tracing on %d rank%s: effective tick %s, %s per read%s%s", name,
-			r->fit ? "" : "NOT ", r->ranks, r->ranks == 1 ? "" : "s", in_words(a, sizeof(a), tick),
-			in_words(b, sizeof(b), r->rank[0].quality.cost_s.median), why[0] ? "; " : "", why);
-		return;
-	}
-	w = &r->burst[r->worst];
-	judge_steps(r, why, sizeof(why));
-	judge_offset(w, tick, why, sizeof(why));
-	r->fit = !why[0];
-	snprintf(r->verdict, sizeof(r->verdict), "%s is %sfit for tracing on %d ranks: offset %s +- %s, latency %s%s%s", name,
-		r->fit ? "" : "NOT ", r->ranks, in_words(a, sizeof(a), w->offset_s), in_words(b, sizeof(b), burst_bound(w)),
-		in_words(c, sizeof(c), w->latency_s), why[0] ? "; " : "", why);
 }
 
 /* ---- printing ---- */
@@ -516,7 +356,7 @@ void tt_print_result(FILE *f, const struct tt_options *o, const struct tt_result
 		}
 		fprintf(f, "to produce graph showing trace timing, run: gnuplot %s.gnuplot\n", o->output);
 	}
-	fprintf(f, "verdict: %s\n", r->verdict);
+	fprintf(f, "verdict: %s\n", r->verdict.text);
 }
 
 void tt_result_free(struct tt_result *r)

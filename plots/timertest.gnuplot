@@ -3,8 +3,8 @@
 # Draws what timertest measured: gnuplot BASE.gnuplot
 # Another picture format:        gnuplot -e 'tm_format="txt"' BASE.gnuplot   (svg, png, pdf, txt, all)
 #
-# timertest writes the variables tm_dir, tm_base, tm_title, tm_interpolation, tm_ranks, tm_pairs, tm_children and tm_pus
-# above these lines. Text stands in single quotes there (a quote doubled), because gnuplot runs what
+# timertest writes the variables tm_dir, tm_base, tm_title, tm_verdict, tm_reason, tm_interpolation, tm_ranks, tm_pairs,
+# tm_children and tm_pus above these lines. Text stands in single quotes there (a quote doubled), because gnuplot runs what
 # stands in backquotes inside double ones. The data lies beside: the first line names columns and
 # units, two blank lines part the blocks, and a block starts with its title in double quotes.
 #
@@ -29,6 +29,8 @@ if (!exists("tm_base") || !exists("tm_title") || !exists("tm_ranks") || !exists(
 	exit status 2
 }
 if (!exists("tm_dir")) tm_dir = ""
+if (!exists("tm_verdict")) tm_verdict = ""
+if (!exists("tm_reason")) tm_reason = ""
 if (!exists("tm_interpolation")) tm_interpolation = "spline"
 if (!exists("tm_format")) tm_format = ""
 if (!exists("tm_pairs")) tm_pairs = tm_ranks * (tm_ranks - 1) / 2
@@ -56,6 +58,14 @@ tm_count(file, what) = int(0 + system("grep -c ".tm_shq(what)." ".tm_shq(file)."
 # in the C locale gnuplot counts bytes and would leave half a character: cut at a space or not at all
 tm_space(s, n, k) = k < n / 2 ? s : s[k:k] eq " " ? s[1:k]."..." : tm_space(s, n, k - 1)
 tm_cut(s, n) = strlen(s) <= n ? s : GPVAL_ENCODING eq "default" ? tm_space(s, n, n) : s[1:n - 3]."..."
+# lines of at most n characters, broken at a space where there is one
+tm_break(s, n, k) = k < n / 2 ? n : s[k:k] eq " " ? k : tm_break(s, n, k - 1)
+tm_wrap(s, n) = strlen(s) <= n ? s : s[1:tm_break(s, n, n)]."\n".tm_wrap(s[tm_break(s, n, n) + 1:*], n)
+# the first lines of every picture: what it shows, of which run, and what the run came to
+tm_f = ""
+tm_judged(f) = tm_verdict eq "" ? "" : "\n".tm_wrap("verdict: ".tm_verdict.(tm_reason eq "" ? "" : ": ".tm_reason), \
+	f eq "txt" ? 90 : 105)
+tm_top(what) = what.": ".tm_cut(tm_title, 90).tm_judged(tm_f)
 
 tm_col(i) = word("#0072B2 #D55E00 #009E73 #CC79A7 #E69F00 #56B4E9 #000000 #8C6D31", (i - 1) % 8 + 1)
 tm_dt(i) = i < 8 ? 1 : 2
@@ -232,7 +242,7 @@ if (tm_n < 1) {
 		set xrange [TMX_min - tm_pad : TMX_max + tm_pad]
 		set yrange [-tm_y * tm_s : tm_y * tm_s]
 		if (!tm_many) {
-			set title "Application run: ".tm_cut(tm_title, 90)."\n".tm_sub
+			set title tm_top("Application run")."\n".tm_sub
 			tm_all_key = "slowest 10 % included".(tm_beyond > 0 ? sprintf(" (%d outside)", tm_beyond) : "")
 			if (tm_f eq "txt") {
 				plot for [i=0:tm_np-1] tm_F index i using 1:(column(2) * tm_s) with linespoints pt i + 1 title tm_pname[i + 1]
@@ -255,7 +265,7 @@ if (tm_n < 1) {
 			}}
 		} else {
 			set lmargin 11
-			set multiplot layout 2,1 title "Application run: ".tm_cut(tm_title, 90)."\n".tm_sub
+			set multiplot layout 2,1 title tm_top("Application run")."\n".tm_sub
 			set title sprintf("offsets of all %d pairs over time", tm_np)
 			if (tm_f eq "txt") {
 				plot $tm_env using 1:(column(2) * tm_s) with lines title "smallest", \
@@ -406,7 +416,7 @@ if (tm_nc > 0) {
 		eval tm_terminal(tm_f, "transform", 1000, 960 + 20 * tm_least(tm_nc, 8))
 		set output tm_out
 		set lmargin 11
-		set multiplot layout 2,1 title "Clock transformation: ".tm_cut(tm_title, 90)."\n".tm_sub
+		set multiplot layout 2,1 title tm_top("Clock transformation")."\n".tm_sub
 		set xrange [-tm_spad : tm_span + tm_spad]
 		set xlabel "local time since the start (s)"
 		do for [tm_panel=1:2] {
@@ -499,7 +509,7 @@ if (tm_ne > 0) {
 		tm_out = tm_stem.".error.".tm_f
 		eval tm_terminal(tm_f, "error", 1000, 640)
 		set output tm_out
-		set title "Interpolation error: ".tm_cut(tm_title, 90)."\n".tm_sub
+		set title tm_top("Interpolation error")."\n".tm_sub
 		set xlabel "local time since the start (s)"
 		set ylabel tm_interpolation." (down)    absolute error (".tm_u.")    linear (up)"
 		set xrange [-tm_pad : TMX_max + tm_pad]
@@ -586,7 +596,7 @@ if (tm_nses > 0) {
 		tm_out = tm_stem.".raw.".tm_f
 		eval tm_terminal(tm_f, "raw", 1200, 110 + tm_nchild * 560)
 		set output tm_out
-		set multiplot layout 2*tm_nchild,tm_ncol title "Raw clock samples: ".tm_cut(tm_title, 90). \
+		set multiplot layout 2*tm_nchild,tm_ncol title tm_top("Raw clock samples"). \
 			"\n".(tm_nchild < tm_children ? sprintf("first %d of %d ranks; ", tm_nchild, tm_children) : ""). \
 			(tm_f eq "txt" ? "sample minus clock map; B: dropped by the filter" : \
 			"dot: sample minus clock map, bar: its round-trip time, cross: dropped by the filter")
@@ -672,7 +682,7 @@ if (tm_nm > 0) {
 		tm_out = tm_stem.".matrix.".tm_f
 		eval tm_terminal(tm_f, "matrix", 1000, tm_list ? 260 + 34 * tm_nm : 960)
 		set output tm_out
-		set title "Core matrix: ".tm_cut(tm_title, 90)."\n".tm_sub
+		set title tm_top("Core matrix")."\n".tm_sub
 		if (tm_list) {
 			set xlabel "clock of the second minus clock of the first processing unit (".tm_u.")"
 			set ylabel "processing units"
@@ -775,7 +785,7 @@ if (tm_nh > 0) {
 		tm_out = tm_stem.".histogram.".tm_f
 		eval tm_terminal(tm_f, "histogram", 1000, tm_crowd ? 760 : 180 + 330 * tm_nb)
 		set output tm_out
-		tm_head = "Increments between reads: ".tm_cut(tm_title, 90)."\n".tm_sub
+		tm_head = tm_top("Increments between reads")."\n".tm_sub
 		if (tm_crowd) { set title tm_head } else { set multiplot layout tm_nb,1 title tm_head }
 		unset key
 		set lmargin 11

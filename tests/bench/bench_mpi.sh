@@ -20,7 +20,7 @@ for i in 1 2 3; do
 		mpirun --oversubscribe -np 16 "$build/timertest" 3 3 --sync $sync --burst 1 --performance-time 50ms \
 			--timer 'sim:base=CPU,offset={rank}ms,drift={rank}0ppm,tick=7.3ns' \
 			--output "$dir/t" --force >"$dir/out" 2>&1
-		[ $? -le 1 ] || { cat "$dir/out" >&2; exit 1; }
+		case $? in 0 | 1 | 3) ;; *) cat "$dir/out" >&2; exit 1 ;; esac
 		awk '
 		function ns(s) {
 			if (s ~ /ps,$/) return s * 1e-3; if (s ~ /ns,$/) return s + 0
@@ -36,7 +36,7 @@ for i in $(seq $runs); do
 	# without the setting the ranks of one node would share the clock, and nothing would be calibrated
 	mpirun --oversubscribe -np 2 "$build/timertest" 6 2 --timer CPU --synced-host off --performance-time 1s \
 		--output "$dir/t" --force >"$dir/out" 2>&1
-	[ $? -le 1 ] || { cat "$dir/out" >&2; exit 1; }
+	case $? in 0 | 1 | 3) ;; *) cat "$dir/out" >&2; exit 1 ;; esac
 	awk '
 	function seconds(s) {
 		if (s ~ /ps$/) return s * 1e-12; if (s ~ /ns$/) return s * 1e-9

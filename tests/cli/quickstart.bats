@@ -85,6 +85,12 @@ script()
 	[[ "$output" == *"verdict: CPU is not fit"*"a finding"* ]]
 }
 
+@test "run: not known to be fit is a finding, not a failure" {
+	fake_status=3 word='not known to be fit' run ./quickstart run
+	[ "$status" -eq 0 ]
+	[[ "$output" == *"verdict: CPU is not known to be fit"*"what was missing"* ]]
+}
+
 @test "run: a timertest that fails is a failure" {
 	fake_status=2 run ./quickstart
 	[ "$status" -eq 1 ]

@@ -10,6 +10,12 @@ export OMPI_ALLOW_RUN_AS_ROOT OMPI_ALLOW_RUN_AS_ROOT_CONFIRM OMPI_MCA_rmaps_base
 # shellcheck disable=SC2034
 mpirun=${MPIRUN:-mpirun} no_leaks=${ASAN_OPTIONS:+$ASAN_OPTIONS:}detect_leaks=0
 
+# A verdict was reached, whichever: 2 is for tests that could not be made.
+judged() # with the exit status in $status
+{
+	[ "$status" -eq 0 ] || [ "$status" -eq 1 ] || [ "$status" -eq 3 ]
+}
+
 reason() # what each rank says of its timer is long, and seldom the reason
 {
 	echo "exit status ${status:-none}"
