@@ -5,6 +5,7 @@
 
 #include <stdio.h>
 
+#include "calib/link_sim.h"
 #include "calib/sync.h"
 #include "calib/topology.h"
 
@@ -13,7 +14,7 @@ enum { CS_FINE = 0, CS_WRONG = 1, CS_ERROR = 2 };
 enum { CS_SIZES = 24 };
 
 struct cs_options {
-	const char *domains, *shapes, *network, *clocks, *output, *json;
+	const char *domains, *shapes, *network, *clocks, *recording, *output, *json;
 	int size[CS_SIZES], sizes;
 	unsigned shape;                 /* a bit of each enum cal_shape */
 	long long sessions, max_messages, seed;
@@ -57,17 +58,35 @@ struct cs_row {
 	double cpu_s;                    /* what the simulation took */
 };
 
+/* How the simulated network and clocks compare with what real ones do, and with what the bounds assume. */
+struct cs_model {
+	struct cal_link_sim_model network;
+	double wander; /* the largest change of any clock's rate during the run, against its mean; of up to 64 clocks */
+	double drift;  /* the largest difference of a mean rate from the nominal one */
+};
+
+/* A link of `domains` clocks as the options say, checked. Returns NULL with the reason. */
+struct cal_link *cs_open_link(const struct cs_options *o, int domains, struct tkm_err *err);
+
+/* Checks network, clocks and recording before anything takes time, and describes them. Returns 0 or -1. */
+int cs_model(const struct cs_options *o, struct cs_model *m, struct tkm_err *err);
+
+/* One sentence for each respect in which the simulation is milder than real clusters are, or harder than the bounds
+ * assume; the i-th goes to buf. Returns 0 when there is no i-th. */
+int cs_model_remark(const struct cs_options *o, const struct cs_model *m, int i, char *buf, size_t size);
+
 /* One simulated run. Returns 0 or -1. */
 int cs_simulate(const struct cs_options *o, int domains, enum cal_shape shape, struct cs_row *row, struct tkm_err *err);
 
-void cs_print_head(FILE *f, const struct cs_options *o);
+void cs_print_head(FILE *f, const struct cs_options *o, const struct cs_model *m);
 void cs_print_row(FILE *f, const struct cs_row *row, const struct cs_row *before);
 
 /* BASE.scale.dat, BASE.hops.dat and BASE.gnuplot. */
 int cs_write_plots(const struct cs_options *o, const struct cs_row *row, int rows, struct tkm_err *err);
 
 /* "-" is standard output. -1 also when built without jansson. */
-int cs_write_json(const struct cs_options *o, const struct cs_row *row, int rows, struct tkm_err *err);
+int cs_write_json(const struct cs_options *o, const struct cs_model *m, const struct cs_row *row, int rows,
+	struct tkm_err *err);
 int cs_have_json(void);
 
 #endif

@@ -132,13 +132,19 @@ static json_t *one_row(const struct cs_row *r)
 		quality(&r->after), "online", quality(&r->online), "cpu_s", number(r->cpu_s));
 }
 
-int cs_write_json(const struct cs_options *o, const struct cs_row *row, int rows, struct tkm_err *err)
+int cs_write_json(const struct cs_options *o, const struct cs_model *m, const struct cs_row *row, int rows,
+	struct tkm_err *err)
 {
-	json_t *j = json_pack("{s:s,s:s,s:s,s:s,s:I,s:o,s:o}", "schema", "calibsim/1", "program", PACKAGE_STRING " calibsim", "network",
-		o->network, "clocks", o->clocks, "sessions", (json_int_t)o->sessions, "apart_s", number(o->apart_s), "rows", json_array());
+	json_t *j = json_pack("{s:s,s:s,s:s,s:s,s:s?,s:o,s:o,s:I,s:o,s:o,s:o}", "schema", "calibsim/1", "program", PACKAGE_STRING " calibsim", "network",
+		o->network, "clocks", o->clocks, "drift_recording", o->recording, "rates_change_by", number(m->wander), "rates_are_off_by",
+		number(m->drift), "sessions", (json_int_t)o->sessions, "apart_s", number(o->apart_s), "remarks", json_array(), "rows", json_array());
 	struct tkm_newfile n;
+	char remark[200];
 	int i, rc = 0;
 
+	for (i = 0; j && cs_model_remark(o, m, i, remark, sizeof(remark)); i++) {
+		json_array_append_new(json_object_get(j, "remarks"), json_string(remark));
+	}
 	for (i = 0; j && i < rows; i++) {
 		json_array_append_new(json_object_get(j, "rows"), one_row(&row[i]));
 	}
@@ -166,9 +172,11 @@ int cs_have_json(void)
 	return 0;
 }
 
-int cs_write_json(const struct cs_options *o, const struct cs_row *row, int rows, struct tkm_err *err)
+int cs_write_json(const struct cs_options *o, const struct cs_model *m, const struct cs_row *row, int rows,
+	struct tkm_err *err)
 {
 	(void)o;
+	(void)m;
 	(void)row;
 	(void)rows;
 	return tkm_fail(err, TKM_ERR_UNAVAIL, "--json: this build has no jansson");

@@ -8,8 +8,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "base/stats.h"
-#include "calib/link_sim.h"
+#include "calib/analysis.h"
 #include "calib/online.h"
 #include "timers/sim.h"
 
@@ -117,10 +116,10 @@ static ltick_t true_master(const struct sim *s, int rank, ltick_t local, double 
 
 static void summarise(struct sim *s, struct cs_quality *q, long n, double squares, long points)
 {
-	struct tkm_spread spread = { NAN, NAN, NAN };
+	struct cal_summary spread = { NAN, NAN, NAN, NAN, NAN };
 
 	if (n > 0) {
-		spread = tkm_spread(s->bound, (size_t)n);
+		spread = cal_summarise(s->bound, (size_t)n);
 	}
 	q->ranks = n;
 	q->bound_max_s = spread.max;
@@ -269,7 +268,7 @@ static int sessions(struct sim *s, struct tkm_err *err)
 	}
 	if (rc == 0) {
 		s->row->first_s = took[0];
-		s->row->session_s = tkm_median(took + 1, (size_t)s->o->sessions - 1);
+		s->row->session_s = cal_summarise(took + 1, (size_t)s->o->sessions - 1).median;
 		s->row->messages = (double)(s->link->messages - before) / (double)s->o->sessions;
 		s->row->lost = report.lost;
 		snprintf(s->row->silence, sizeof(s->row->silence), "%.190s", report.lost ? report.first.text : "");
@@ -304,7 +303,7 @@ int cs_simulate(const struct cs_options *o, int domains, enum cal_shape shape, s
 	int rc;
 
 	memset(row, 0, sizeof(*row));
-	s.link = cal_link_sim(domains, o->clocks, o->network, err);
+	s.link = cs_open_link(o, domains, err);
 	if (!s.link) {
 		return -1;
 	}

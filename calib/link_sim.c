@@ -8,9 +8,11 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "calib/analysis.h"
+#include "calib/queue_sim.h"
 #include "timers/sim.h"
 
-enum dist { EXPONENTIAL, UNIFORM, NORMAL };
+enum dist { EXPONENTIAL, UNIFORM, NORMAL, PARETO, DISTS };
 
 /* Something that happens to a process: it stops for a while, or for good. */
 struct fate {
@@ -29,48 +31,46 @@ struct sim_net {
 	struct tmr_timer **clock;
 	int *place;                /* of each process in the tree of switches */
 	double delay_s, jitter_s, asym_s, outlier_s, outliers, loss, read_s;
-	double hop_s, uneven_s, byte_s, slow, slowness_s;
+	double hop_s, uneven_s, byte_s, slow, slowness_s, shape, queue_s, load;
 	long long leaf, pod, shuffle;
+	struct cal_drift *drift;   /* of all clocks, or NULL */
+	struct cal_drift_use *use; /* of each */
+	struct cal_queue **queue;  /* of each leaf switch: 2 k up, 2 k + 1 down; made when the first message comes */
+	int leaves;
 	struct fate fate[MAX_FATES];
 	int fates;
 	enum dist dist;
-	uint64_t random, seed;
+	struct cal_random *random;
+	uint64_t seed;
 };
 
 static const int64_t never_ps = INT64_MAX;
 
-static double uniform(struct sim_net *n)
-{
-	uint64_t z = (n->random += 0x9e3779b97f4a7c15u); /* splitmix64 */
-
-	z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-	z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-	z ^= z >> 31;
-	return ((double)(z >> 11) + 0.5) * 0x1p-53;
-}
-
 static double jitter(struct sim_net *n)
 {
+	double scale;
+
 	switch (n->dist) {
 	case UNIFORM:
-		return 2 * n->jitter_s * uniform(n);
+		return 2 * n->jitter_s * cal_random_uniform(n->random);
 	case NORMAL:
 		/* mean of |x| is sigma sqrt(2/pi) */
-		return n->jitter_s * sqrt(M_PI / 2) * sqrt(-2 * log(uniform(n))) * fabs(cos(2 * M_PI * uniform(n)));
+		return fabs(cal_random_normal(n->random, n->jitter_s * sqrt(M_PI / 2)));
+	case PARETO:
+		scale = n->jitter_s * (n->shape - 1);
+		return cal_random_pareto(n->random, n->shape, scale) - scale;
 	case EXPONENTIAL:
+	case DISTS:
 		break;
 	}
-	return -n->jitter_s * log(uniform(n));
+	return cal_random_exponential(n->random, n->jitter_s);
 }
 
 /* A number in [0, 1) that belongs to a and b, and to this network: what does not change from one message to
  * the next. */
 static double fixed(const struct sim_net *n, uint64_t a, uint64_t b)
 {
-	struct sim_net own = { .random = n->seed ^ (a * 0xff51afd7ed558ccdu) ^ (b * 0xc4ceb9fe1a85ec53u + 1) };
-
-	uniform(&own);
-	return uniform(&own);
+	return cal_random_fixed(n->seed, a, b);
 }
 
 /* Switches between two places: one below the same leaf, three in one pod, five across pods. */
@@ -101,6 +101,37 @@ static double way_s(struct sim_net *n, int from, int to)
 		     (fixed(n, (uint64_t)to, UINT64_MAX) < n->slow ? n->slowness_s : 0);
 	}
 	return s;
+}
+
+/* One direction of the link that all processes of a leaf share, to the rest of the tree. */
+static struct cal_queue *uplink(struct sim_net *n, int rank, int down, struct tkm_err *err)
+{
+	int k = 2 * (int)(n->place[rank] / n->leaf) + down;
+
+	if (!n->queue[k]) {
+		n->queue[k] = cal_queue_new(n->queue_s, n->load, n->seed ^ (uint64_t)k << 32);
+	}
+	if (!n->queue[k]) {
+		tkm_fail(err, TKM_ERR_NOMEM, "simulated link: out of memory");
+	}
+	return n->queue[k];
+}
+
+/* When a message that leaves at `at` has passed the links that it shares with others, or -1. */
+static int64_t pass_queues(struct sim_net *n, int from, int to, int64_t at, struct tkm_err *err)
+{
+	struct cal_queue *up, *down;
+
+	if (!n->queue || switches(n, from, to) < 3) {
+		return at;
+	}
+	up = uplink(n, from, 0, err);
+	down = uplink(n, to, 1, err);
+	if (!up || !down) {
+		return -1;
+	}
+	return cal_queue_pass(up, at, &at) == 0 && cal_queue_pass(down, at, &at) == 0 ?
+		       at : tkm_fail(err, TKM_ERR_NOMEM, "simulated link: out of memory");
 }
 
 static void advance(struct sim_net *n, int rank, int64_t to_ps)
@@ -140,11 +171,15 @@ static int arrive(struct cal_link *l, int from, int to, size_t bytes, double lim
 	double s = way_s(n, from, to) + jitter(n) + (double)bytes * n->byte_s;
 	int64_t there, limit = n->time[to].now_ps + (int64_t)(limit_s * 1e12);
 
-	if (uniform(n) < n->outliers) {
+	if (cal_random_uniform(n->random) < n->outliers) {
 		s += n->outlier_s;
 	}
 	advance(n, from, n->time[from].now_ps);
-	there = n->time[from].now_ps + (int64_t)(s * 1e12);
+	there = pass_queues(n, from, to, n->time[from].now_ps, err);
+	if (there < 0) {
+		return -1;
+	}
+	there += (int64_t)(s * 1e12);
 	if (dead(n, to)) {
 		return 0;
 	}
@@ -166,7 +201,7 @@ static int travel(struct cal_link *l, int from, int to, struct tkm_err *err)
 	if (arrive(l, from, to, 8, l->patience_s, err) < 0) {
 		return -1;
 	}
-	if (uniform(n) < n->loss) {
+	if (cal_random_uniform(n->random) < n->loss) {
 		advance(n, to, n->time[to].now_ps + 1000000000); /* 1 ms */
 		return 1;
 	}
@@ -253,6 +288,13 @@ static void sim_close(struct cal_link *l)
 	for (i = 0; n->clock && i < l->size; i++) {
 		tmr_close(n->clock[i]);
 	}
+	for (i = 0; i < n->leaves; i++) {
+		cal_queue_free(n->queue[i]);
+	}
+	free(n->queue);
+	cal_random_free(n->random);
+	cal_drift_free(n->drift);
+	free(n->use);
 	free(n->clock);
 	free(n->time);
 	free(n->place);
@@ -303,55 +345,108 @@ static int set_fate(struct sim_net *n, const char *value, int for_good)
 	return 0;
 }
 
-static int set(struct sim_net *n, const char *key, const char *value)
-{
-	static const char *const dists[] = { "exponential", "uniform", "normal" };
-	const struct {
-		const char *key;
-		double *time_s;
-	} times[] = { { "delay", &n->delay_s }, { "jitter", &n->jitter_s }, { "asym", &n->asym_s },
-		{ "outlier", &n->outlier_s }, { "read", &n->read_s }, { "hop", &n->hop_s }, { "uneven", &n->uneven_s },
-		{ "byte", &n->byte_s }, { "slowness", &n->slowness_s } };
-	const struct {
-		const char *key;
-		double *share;
-	} shares[] = { { "outliers", &n->outliers }, { "loss", &n->loss }, { "slow", &n->slow } };
-	const struct {
-		const char *key;
-		long long *count;
-	} counts[] = { { "leaf", &n->leaf }, { "pod", &n->pod }, { "shuffle", &n->shuffle } };
-	long long seed;
-	size_t i;
+/* A key with a range: what lies outside makes no network. */
+struct ranged {
+	const char *key;
+	double *value;
+	double min, max;
+	int (*parse)(const char *text, double *value);
+	const char *unit;
+};
 
-	for (i = 0; i < sizeof(times) / sizeof(times[0]); i++) {
-		if (!strcmp(key, times[i].key)) {
-			return tkm_parse_time(value, times[i].time_s) < 0 || *times[i].time_s < 0 ? -1 : 0;
-		}
+static int parse_count(const char *text, double *value)
+{
+	long long n;
+	int rc = tkm_parse_int(text, 0, 1000000, &n);
+
+	*value = rc == 0 ? (double)n : 0;
+	return rc;
+}
+
+/* A plain number; fractions may have % and ppm, which would be misleading here. */
+static int parse_number(const char *text, double *value)
+{
+	char *end;
+
+	*value = strtod(text, &end);
+	return end == text || *end ? -1 : 0;
+}
+
+static int set_ranged(const struct ranged *r, const char *value, struct tkm_err *err)
+{
+	double v = 0;
+
+	if (r->parse(value, &v) < 0 || !(v >= r->min && v <= r->max)) {
+		return tkm_fail(err, TKM_ERR_ARG, "simulated link: %s=%s: from %g to %g%s is possible", r->key, value, r->min, r->max, r->unit);
 	}
-	for (i = 0; i < sizeof(shares) / sizeof(shares[0]); i++) {
-		if (!strcmp(key, shares[i].key)) {
-			return tkm_parse_fraction(value, shares[i].share);
-		}
+	*r->value = v;
+	return 0;
+}
+
+/* Returns 1 if the key is none of these. */
+static int set_number(struct sim_net *n, const char *key, const char *value, struct tkm_err *err)
+{
+	double leaf = (double)n->leaf, pod = (double)n->pod, shuffle = (double)n->shuffle;
+	const struct ranged all[] = {
+		{ "delay", &n->delay_s, 0, 1, tkm_parse_time, " s" },
+		{ "jitter", &n->jitter_s, 0, 1, tkm_parse_time, " s" },
+		{ "asym", &n->asym_s, 0, 1, tkm_parse_time, " s" },
+		{ "outlier", &n->outlier_s, 0, 3600, tkm_parse_time, " s" },
+		{ "read", &n->read_s, 0, 1e-3, tkm_parse_time, " s" },
+		{ "hop", &n->hop_s, 0, 1, tkm_parse_time, " s" },
+		{ "uneven", &n->uneven_s, 0, 1, tkm_parse_time, " s" },
+		{ "byte", &n->byte_s, 0, 1e-3, tkm_parse_time, " s" },
+		{ "slowness", &n->slowness_s, 0, 1, tkm_parse_time, " s" },
+		{ "queue", &n->queue_s, 0, 1e-3, tkm_parse_time, " s" },
+		{ "load", &n->load, 0, 0.95, tkm_parse_fraction, "" },
+		{ "outliers", &n->outliers, 0, 1, tkm_parse_fraction, "" },
+		{ "loss", &n->loss, 0, 1, tkm_parse_fraction, "" },
+		{ "slow", &n->slow, 0, 1, tkm_parse_fraction, "" },
+		{ "shape", &n->shape, 1.01, 100, parse_number, "" },
+		{ "leaf", &leaf, 0, 1000000, parse_count, "" },
+		{ "pod", &pod, 0, 1000000, parse_count, "" },
+		{ "shuffle", &shuffle, 0, 1, parse_count, "" },
+	};
+	size_t i = 0;
+
+	while (i < sizeof(all) / sizeof(all[0]) && strcmp(key, all[i].key)) {
+		i++;
 	}
-	for (i = 0; i < sizeof(counts) / sizeof(counts[0]); i++) {
-		if (!strcmp(key, counts[i].key)) {
-			return tkm_parse_int(value, 0, 1000000, counts[i].count);
-		}
+	if (i == sizeof(all) / sizeof(all[0])) {
+		return 1;
 	}
-	for (i = 0; i < 3 && !strcmp(key, "dist"); i++) {
+	if (set_ranged(&all[i], value, err) < 0) {
+		return -1;
+	}
+	n->leaf = (long long)leaf;
+	n->pod = (long long)pod;
+	n->shuffle = (long long)shuffle;
+	return 0;
+}
+
+static int set(struct sim_net *n, const char *key, const char *value, struct tkm_err *err)
+{
+	static const char *const dists[DISTS] = { "exponential", "uniform", "normal", "pareto" };
+	long long seed;
+	int rc = set_number(n, key, value, err), i;
+
+	if (rc <= 0) {
+		return rc;
+	}
+	for (i = 0; i < DISTS && !strcmp(key, "dist"); i++) {
 		if (!strcmp(value, dists[i])) {
 			n->dist = (enum dist)i;
 			return 0;
 		}
 	}
-	if (!strcmp(key, "dead") || !strcmp(key, "stall")) {
-		return set_fate(n, value, key[0] == 'd');
-	}
-	if (!strcmp(key, "seed") && tkm_parse_int(value, 0, INT64_MAX, &seed) == 0) {
-		n->random = n->seed = (uint64_t)seed;
+	if ((!strcmp(key, "dead") || !strcmp(key, "stall")) && set_fate(n, value, key[0] == 'd') == 0) {
 		return 0;
 	}
-	return -1;
+	if (!strcmp(key, "seed") && tkm_parse_int(value, 0, INT64_MAX, &seed) == 0) {
+		n->seed = (uint64_t)seed;
+		return 0;
+	}
+	return tkm_fail(err, TKM_ERR_ARG, "simulated link: cannot use '%s=%s'", key, value);
 }
 
 static int parse(struct sim_net *n, const char *network, struct tkm_err *err)
@@ -364,13 +459,31 @@ static int parse(struct sim_net *n, const char *network, struct tkm_err *err)
 		if (eq) {
 			*eq = '\0';
 		}
-		if (!eq || set(n, item, eq + 1) < 0) {
-			rc = tkm_fail(err, TKM_ERR_ARG, "simulated link: cannot use '%s%s%s'", item, eq ? "=" : "",
-				eq ? eq + 1 : "");
-		}
+		rc = eq ? set(n, item, eq + 1, err) : tkm_fail(err, TKM_ERR_ARG, "simulated link: cannot use '%s'", item);
 	}
 	free(copy);
+	if (rc == 0 && n->load > 0 && !(n->queue_s > 0)) {
+		rc = tkm_fail(err, TKM_ERR_ARG, "simulated link: load=%g needs queue=, the time that a packet keeps a link busy", n->load);
+	}
+	if (rc == 0 && n->queue_s > 0 && n->leaf == 0) {
+		rc = tkm_fail(err, TKM_ERR_ARG, "simulated link: queue= needs leaf=: processes below one switch share its links to the others");
+	}
 	return rc;
+}
+
+/* What follows from the parsed numbers. */
+static int make_network(struct sim_net *n, int size, struct tkm_err *err)
+{
+	n->random = cal_random_new(n->seed);
+	if (n->random && n->queue_s > 0) {
+		n->leaves = 2 * (int)((size + n->leaf - 1) / n->leaf);
+		n->queue = calloc((size_t)n->leaves, sizeof(*n->queue));
+	}
+	if (!n->random || (n->queue_s > 0 && !n->queue)) {
+		n->leaves = 0;
+		return tkm_fail(err, TKM_ERR_NOMEM, "simulated link: out of memory");
+	}
+	return 0;
 }
 
 /* Each rank's clock; {rank} is expanded here, because the clocks are wrapped, not opened by name. */
@@ -432,12 +545,39 @@ struct cal_link *cal_link_sim(int size, const char *clocks, const char *network,
 	n->front.now_ps = epoch_ps;
 	n->delay_s = 1e-6;
 	n->read_s = 20e-9;
-	if (parse(n, network, err) < 0 || make_clocks(l, clocks, err) < 0) {
+	n->shape = 2.5;
+	if (parse(n, network, err) < 0 || make_network(n, size, err) < 0 || make_clocks(l, clocks, err) < 0) {
 		sim_close(l);
 		return NULL;
 	}
 	make_places(n, size);
 	return l;
+}
+
+int cal_link_sim_drift(struct cal_link *l, struct cal_drift *drift, struct tkm_err *err)
+{
+	struct sim_net *n = l->impl;
+	int i;
+
+	cal_drift_free(n->drift);
+	free(n->use);
+	n->drift = drift;
+	n->use = calloc((size_t)l->size, sizeof(*n->use));
+	if (!n->use) {
+		return tkm_fail(err, TKM_ERR_NOMEM, "simulated link: out of memory");
+	}
+	for (i = 0; i < l->size; i++) {
+		n->use[i] = (struct cal_drift_use){ drift, 2 * cal_drift_seconds(drift) * fixed(n, (uint64_t)i, 2) };
+		tmr_sim_add(n->clock[i], cal_drift_ahead, &n->use[i]);
+	}
+	return 0;
+}
+
+void cal_link_sim_describe(const struct cal_link *l, struct cal_link_sim_model *out)
+{
+	const struct sim_net *n = l->impl;
+
+	*out = (struct cal_link_sim_model){ n->dist == PARETO, n->outlier_s > 0 ? n->outliers : 0, n->queue_s > 0 ? n->load : 0 };
 }
 
 struct tmr_timer *cal_link_sim_clock(const struct cal_link *l, int rank)

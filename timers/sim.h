@@ -39,6 +39,10 @@ ltick_t tmr_sim_truth(const struct tmr_timer *t, int64_t base_ticks, double *fra
 /* The first reading of the base at which the truth is at least `local`. The clock must not go back. */
 int64_t tmr_sim_base_at(const struct tmr_timer *t, ltick_t local);
 
+/* The clock is ahead by another ahead_s(ctx, dt) seconds, dt seconds after its origin: what no key can say, like a recorded
+ * drift. Its rate stays below 1 %. The name does not tell of it, so only this object has it. */
+void tmr_sim_add(struct tmr_timer *t, double (*ahead_s)(const void *ctx, double dt), const void *ctx);
+
 /* The wrapped timer. */
 struct tmr_timer *tmr_sim_base(const struct tmr_timer *t);
 

@@ -23,6 +23,8 @@ struct sim {
 	int64_t origin_ticks; /* what this clock would show there without offset */
 	uint64_t random;
 	int origin_given;     /* by who opened it, and not to be moved */
+	double (*ahead_s)(const void *ctx, double dt); /* tmr_sim_add() */
+	const void *ahead_ctx;
 	double spare;         /* second value of the last normal pair; NAN: none */
 };
 
@@ -72,7 +74,7 @@ static double lie(const struct sim *s, double dt)
 			sum += s->step[i].size_s;
 		}
 	}
-	return sum;
+	return s->ahead_s ? sum + s->ahead_s(s->ahead_ctx, dt) : sum;
 }
 
 /* Ticks since origin_ticks, with fraction, when the base shows base_ticks. Differences only, so a
@@ -120,6 +122,14 @@ int64_t tmr_sim_base_at(const struct tmr_timer *t, ltick_t local)
 		}
 	}
 	return high;
+}
+
+void tmr_sim_add(struct tmr_timer *t, double (*ahead_s)(const void *ctx, double dt), const void *ctx)
+{
+	struct sim *s = t->impl;
+
+	s->ahead_s = ahead_s;
+	s->ahead_ctx = ctx;
 }
 
 struct tmr_timer *tmr_sim_base(const struct tmr_timer *t)

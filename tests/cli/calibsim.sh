@@ -65,6 +65,33 @@ run --domains 32 --brief --topology tree --sessions 4
 [ $status -eq 0 ]
 ok "brief sessions" $?
 
+run --domains 16:64 --topology tree --sessions 2
+has '^milder than assumed: rates change by at most 0.0[0-9]+ ppm during the run, the bounds assume up to 1 ppm$' &&
+	has '^milder than real networks: no traffic of others' && has '^milder than real networks: delays have no heavy tail' &&
+	has '^milder than real machines: no process is ever held up'
+ok "it says in which respects its default is milder than reality" $?
+hard=queue=150ns,load=0.6,dist=pareto,shape=1.5,outliers=200ppm,outlier=500us
+run --domains 16,256 --network $hard --clocks 'offset={rank}ms,drift={rank%89}ppm,wobble=0.9ppm/{rank%13}7s,tick=1ns' --sessions 4
+[ $status -eq 0 ] && ! has 'milder' && has '^verdict: 0 of 1080 bounds were wrong'
+ok "queues of others, heavy tails and outliers, rates that change as much as assumed: no bound is wrong" $?
+run --domains 16 --topology tree --clocks 'drift=0.1%,wobble=3ppm/40s,tick=1ns' --sessions 5
+has '^harder than assumed: rates change by up to 3 ppm during the run, the bounds assume at most 1 ppm$' &&
+	has '^harder than assumed: clocks are up to 1e[+]03 ppm off, the bounds assume at most 500 ppm$'
+ok "and where it is harder than the bounds assume" $?
+
+# a recorded drift: 0.4 ppm of change, to and fro each minute
+awk 'BEGIN { print "# known"; for (t = 0; t <= 300; t += 5) printf "%d %.12e\n", t, 4e-6 * (1 - cos(t / 10)) }' >"$dir/drift.txt"
+run --domains 16 --topology tree --clocks 'offset={rank}ms,tick=1ns' --sessions 7 --drift-recording "$dir/drift.txt"
+[ $status -eq 0 ] && has "^clocks: .*, with the drift of $dir/drift.txt$" && has '^milder than assumed: rates change by at most 0\.(3|4)[0-9]* ppm' &&
+	has '^verdict: 0 of 30 bounds were wrong'
+ok "clocks drift as recorded" $?
+run --domains 16 --topology tree --clocks 'offset={rank}ms,tick=1ns' --sessions 7 --drift-recording "$dir/drift.txt" --max-wander 0.01ppm
+[ $status -eq 1 ] && has '^harder than assumed: rates change by up to 0\.' && has '^verdict: [1-9]'
+ok "a recorded drift beyond what is assumed breaks bounds, and it is said beforehand" $?
+run --domains 16 --topology tree --network loss=1 --patience 100ms
+[ $status -eq 1 ] && has '^verdict: nothing is known of any clock, so no bound was tried'
+ok "when nothing is known no bound has held" $?
+
 # wrong input: one line, status 2
 wrong() # wrong NAME PATTERN ARGUMENTS...
 {
@@ -80,8 +107,16 @@ wrong "an unknown topology" "--topology 'ring': tree, star and auto are known" -
 wrong "one session" "--sessions: '1' is not a whole number between" --sessions 1
 wrong "an argument" "'16': no arguments are known, options only" 16
 wrong "a directory that is not there" "cannot create $dir/none/x.scale.dat: No such file" --domains 16 --output "$dir/none/x"
-run --domains 16 --network speed=3
-[ $status -eq 2 ] && grep -q "^calibsim: simulated link: cannot use 'speed=3'" "$dir/err"
-ok "an unknown key of the network" $?
+wrong "an unknown key of the network" "simulated link: cannot use 'speed=3'" --network speed=3
+wrong "more messages lost than there are" "simulated link: loss=2: from 0 to 1 is possible" --network loss=2
+wrong "a tail without a mean" "simulated link: shape=1: from 1.01 to 100 is possible" --network dist=pareto,shape=1
+wrong "a link that is more than busy" "simulated link: load=120%: from 0 to 0.95 is possible" --network queue=1us,load=120%
+wrong "traffic without a time that it takes" "simulated link: load=0.5 needs queue=" --network load=0.5
+wrong "a delay of minutes" "simulated link: delay=2m: from 0 to 1 s is possible" --network delay=2m
+wrong "a clock with half the rate" "timer sim: '0.6' is no value for drift" --clocks drift=0.6
+wrong "a drift of more than assumed possible" "--max-drift: '0.2' is not" --max-drift 0.2
+wrong "a recording that is not there" "cannot read $dir/none: No such file" --drift-recording "$dir/none"
+printf '0 0\n1 x\n' >"$dir/bad.txt"
+wrong "a recording that is none" "$dir/bad.txt:2: two numbers are expected" --drift-recording "$dir/bad.txt"
 
 done_testing

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Random numbers and statistics for programs that analyse and simulate: by GSL where it was found, else by base/.
+ * Both give the same numbers for the same seed, and the tests compare them. Only programs link this, never a
+ * library that is installed or loaded into other processes (COPYING says why). */
+#ifndef CALIB_ANALYSIS_H
+#define CALIB_ANALYSIS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* "GSL 2.7.1" or "base" */
+const char *cal_analysis_library(void);
+
+/* ---- random numbers ---- */
+
+struct cal_random;
+
+/* A generator (splitmix64) whose whole state is its seed. NULL: out of memory. */
+struct cal_random *cal_random_new(uint64_t seed);
+void cal_random_free(struct cal_random *r);
+
+double cal_random_uniform(struct cal_random *r); /* in (0, 1) */
+double cal_random_exponential(struct cal_random *r, double mean);
+double cal_random_normal(struct cal_random *r, double sigma);
+/* At least `scale`; larger than x with probability (scale / x)^shape. Its mean is infinite for shape <= 1, its variance
+ * for shape <= 2. */
+double cal_random_pareto(struct cal_random *r, double shape, double scale);
+
+/* A number in [0, 1) that belongs to these three: what is random, but the same each time it is asked for. */
+double cal_random_fixed(uint64_t seed, uint64_t a, uint64_t b);
+
+/* ---- statistics ---- */
+
+/* Quantile q in [0, 1] of n > 0 ascending values, linear between neighbours. */
+double cal_quantile(const double *sorted, size_t n, double q);
+
+/* Of n > 0 values, which it sorts in place. */
+struct cal_summary {
+	double min, median, q99, max, mean;
+};
+struct cal_summary cal_summarise(double *v, size_t n);
+
+/* y = c0 + c1 x by least squares; returns 0, or -1 for fewer than two different x. */
+int cal_line_fit(const double *x, const double *y, size_t n, double *c0, double *c1);
+
+/* The same with Tukey's bisquare weights, which outliers do not move; at least 4 points. */
+int cal_line_fit_robust(const double *x, const double *y, size_t n, double *c0, double *c1);
+
+/* Overlapping Allan deviation of the rate of a clock, from n offsets in seconds that were measured every tau0_s; over m
+ * intervals (D. B. Sullivan et al., Characterization of Clocks and Oscillators, NIST TN 1337, 1990). NAN if n < 2 m + 1. */
+double cal_allan_deviation(const double *offset_s, size_t n, double tau0_s, size_t m);
+
+#endif
