@@ -10,6 +10,7 @@
 #include "base/rootfs.h"
 #include "base/text.h"
 #include "calib/clk.h"
+#include "timers/tick.h"
 
 /* A long job must not fill its memory with samples. */
 enum { KEPT_SAMPLES = 12 };
@@ -18,7 +19,7 @@ struct cal_job_options cal_job_defaults(void)
 {
 	return (struct cal_job_options){ .method = CAL_SYNC_PAIRS, .shape = CAL_SHAPE_AUTO, .max_messages = 100,
 		.max_duration_s = 60, .synced_host = -1, .synced_cluster = -1, .max_drift = 500e-6, .max_wander = 1e-6,
-		.effective_tick_s = NAN, .prove_s = 0.02, .interpolation = CAL_CUBIC };
+		.prove_s = 0.02, .interpolation = CAL_CUBIC };
 }
 
 static void describe(struct cal_job *j)
@@ -31,7 +32,7 @@ static void describe(struct cal_job *j)
 	r->rank = j->link->rank;
 	r->nominal_hz = t->hz;
 	r->measured_se_ppm = r->measured_bound_ppm = NAN;
-	r->effective_tick_s = j->o.effective_tick_s;
+	r->effective_tick_s = NAN;
 	r->may_step = (t->flags & TMR_STEPPED) != 0;
 	gethostname(r->host, sizeof(r->host) - 1);
 	snprintf(r->timer, sizeof(r->timer), "%s", t->name);
@@ -95,23 +96,41 @@ static int make_plan(struct cal_job *j, struct tkm_err *err)
 	return rc;
 }
 
+/* What a reading of a rank's timer can lag behind its clock; NAN: not measured, because the clock stood still. */
+static double lag_s(const struct cal_job *j, int rank)
+{
+	return j->tick[rank].lag_ticks / j->hz[rank];
+}
+
+/* Every rank measures its own timer, also where several share a clock: one that was interrupted a lot may find a larger step. */
+static struct cal_tick measure_tick(struct tmr_timer *t)
+{
+	struct tmr_grid g;
+
+	if (tmr_tick_measure(t, TMR_TICK_BUDGET_S, NULL, &g, NULL) < 0) {
+		return (struct cal_tick){ NAN, NAN };
+	}
+	return (struct cal_tick){ g.ticks, g.lag_ticks };
+}
+
 static void begin_maps(struct cal_job *j)
 {
 	int i, r = j->rank.sync == CAL_SHARED ? j->rank.leader : j->link->rank;
 
 	for (i = 0; i < j->link->size; i++) {
-		cal_tie_begin(&j->tie[i], i == 0, j->hz[i], j->hz[0], j->o.effective_tick_s, j->o.max_drift);
+		cal_tie_begin(&j->tie[i], i == 0, j->hz[i], j->hz[0], lag_s(j, i), j->o.max_drift);
 	}
 	cal_online_begin(&j->online, &(struct cal_online_options){ .hz = j->hz[r], .master_hz = j->hz[0],
-		.tick_s = isfinite(j->o.effective_tick_s) ? j->o.effective_tick_s : 0,
-		.master_tick_s = isfinite(j->o.effective_tick_s) ? j->o.effective_tick_s : 0, .max_drift = j->o.max_drift,
-		.max_wander = j->o.max_wander, .how = j->o.method == CAL_SYNC_PAIRS ? CAL_QUIET : CAL_MEAN,
+		.tick_s = isfinite(lag_s(j, r)) ? lag_s(j, r) : 0, .master_tick_s = isfinite(lag_s(j, 0)) ? lag_s(j, 0) : 0,
+		.max_drift = j->o.max_drift, .max_wander = j->o.max_wander, .how = j->o.method == CAL_SYNC_PAIRS ? CAL_QUIET : CAL_MEAN,
 		.may_step = j->rank.may_step, .have_axis = 1, .axis = j->axis });
 }
 
 int cal_job_begin(struct cal_job *j, struct cal_link *link, const struct cal_job_options *o, struct tkm_err *err)
 {
 	size_t n = (size_t)link->size;
+	struct cal_tick own;
+	double own_s;
 
 	memset(j, 0, sizeof(*j));
 	j->link = link;
@@ -120,15 +139,18 @@ int cal_job_begin(struct cal_job *j, struct cal_link *link, const struct cal_job
 	j->exchanges = calloc(n, 1);
 	j->hz = calloc(n, sizeof(*j->hz));
 	j->tie = calloc(n, sizeof(*j->tie));
-	if (!j->place || !j->exchanges || !j->hz || !j->tie) {
+	j->tick = calloc(n, sizeof(*j->tick));
+	if (!j->place || !j->exchanges || !j->hz || !j->tie || !j->tick) {
 		return tkm_fail(err, TKM_ERR_NOMEM, "out of memory for %d ranks", link->size);
 	}
 	describe(j);
-	if (cal_domains_find(link, link->timer, isfinite(o->effective_tick_s) ? o->effective_tick_s : 1 / link->timer->hz, o->prove_s,
-		    j->place, err) < 0 ||
-		share_hz(j, err) < 0) {
+	own = measure_tick(link->timer);
+	own_s = (isfinite(own.lag_ticks) ? own.lag_ticks : 1) / link->timer->hz;
+	if (cal_domains_find(link, link->timer, own_s, o->prove_s, j->place, err) < 0 || share_hz(j, err) < 0 ||
+		cal_ticks_agree(link, j->place, own, j->tick, err) < 0) {
 		return -1;
 	}
+	j->rank.effective_tick_s = lag_s(j, link->rank);
 	decide(j);
 	if (make_plan(j, err) < 0) {
 		return -1;
@@ -302,5 +324,6 @@ void cal_job_end(struct cal_job *j)
 	free(j->exchanges);
 	free(j->hz);
 	free(j->tie);
+	free(j->tick);
 	memset(j, 0, sizeof(*j));
 }

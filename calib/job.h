@@ -17,6 +17,7 @@
 #ifndef CALIB_JOB_H
 #define CALIB_JOB_H
 
+#include "calib/agree.h"
 #include "calib/domain.h"
 #include "calib/online.h"
 #include "calib/sync.h"
@@ -28,7 +29,6 @@ struct cal_job_options {
 	double max_duration_s;          /* SYNC-MAX-DURATION; 60 */
 	int synced_host, synced_cluster; /* -1: by the timer's nature, or as proven */
 	double max_drift, max_wander;   /* 500e-6, 1e-6 */
-	double effective_tick_s;        /* of the timer; NAN: not measured, one tick of it */
 	double prove_s;                 /* for so long a node's counter is looked at; 0: not at all; 0.02 */
 	int skip;                       /* TIMER-SKIP for cal_job_gather() */
 	enum cal_interpolation interpolation;
@@ -44,6 +44,7 @@ struct cal_job {
 	struct cal_online online;
 	struct cal_tie *tie;            /* of every rank; this process knows its own */
 	double *hz;                     /* of every rank's timer */
+	struct cal_tick *tick;          /* of every rank's timer, as measured at the start */
 	ltick_t axis;                   /* the master's clock at global 0 of all maps */
 	struct cal_sync_report report;  /* of all sessions so far: pairs that came to nothing */
 	double session_s;               /* what the last session took here, in seconds, waiting included */
@@ -52,7 +53,7 @@ struct cal_job {
 /* The defaults that stand above. */
 struct cal_job_options cal_job_defaults(void);
 
-/* Together. Finds the domains, proves what can be proven, makes the plan. link->timer is set, and its timer outlives
+/* Together. Finds the domains, proves what can be proven, measures the effective tick of every timer, makes the plan. link->timer is set, and its timer outlives
  * the job. Host, timer and so on of job->rank are filled in. Returns 0, or -1; cal_job_end() is called in any case. */
 int cal_job_begin(struct cal_job *j, struct cal_link *link, const struct cal_job_options *o, struct tkm_err *err);
 

@@ -25,7 +25,7 @@ struct cal_rank {
 	char timer[256];           /* canonical name */
 	double nominal_hz;         /* 0: nobody says */
 	double measured_hz, measured_se_ppm, measured_bound_ppm; /* 0, NAN: not measured */
-	double effective_tick_s;   /* NAN: not measured */
+	double effective_tick_s;   /* what a reading can lag behind the clock; NAN: not measured */
 	int may_step;              /* somebody may set the clock (TMR_STEPPED) */
 	enum cal_sync sync;
 	int leader;

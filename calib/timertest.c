@@ -16,6 +16,7 @@
 #include "base/newfile.h"
 #include "base/rootfs.h"
 #include "base/text.h"
+#include "calib/agree.h"
 #include "calib/clk.h"
 #include "timers/sim.h"
 
@@ -160,6 +161,25 @@ static int measure_in_turns(struct tt *t, double seconds, struct tkm_err *err)
 	return all_well(t, rc, err);
 }
 
+/* Ranks that read one clock take the same tick for it: the largest that any of them has found. */
+static int agree_on_ticks(struct tt *t, struct tkm_err *err)
+{
+	struct tmr_grid *g = &t->me.quality.grid;
+	struct cal_tick *tick = calloc((size_t)t->link->size, sizeof(*tick)),
+		mine = g->ticks > 0 ? (struct cal_tick){ g->ticks, g->lag_ticks } : (struct cal_tick){ NAN, NAN };
+	int rc = tick ? 0 : tkm_fail(err, TKM_ERR_NOMEM, "out of memory for %d ranks", t->link->size);
+
+	if (rc == 0) {
+		rc = cal_ticks_agree(t->link, t->place, mine, tick, err);
+	}
+	if (rc == 0 && tick[t->link->rank].ticks > 0) {
+		g->ticks = tick[t->link->rank].ticks;
+		g->lag_ticks = tick[t->link->rank].lag_ticks;
+	}
+	free(tick);
+	return rc;
+}
+
 static int measure_timer(struct tt *t, struct tkm_err *err)
 {
 	const struct cal_place *p = &t->place[t->link->rank];
@@ -167,7 +187,7 @@ static int measure_timer(struct tt *t, struct tkm_err *err)
 	size_t length = 0;
 	FILE *f;
 
-	if (measure_in_turns(t, t->o.performance_s, err) < 0) {
+	if (measure_in_turns(t, t->o.performance_s, err) < 0 || agree_on_ticks(t, err) < 0) {
 		return -1;
 	}
 	f = open_memstream(&text, &length);
@@ -189,7 +209,7 @@ static int measure_matrix(struct tt *t, struct tkm_err *err)
 
 	t->matrix.rank = t->link->rank;
 	if (t->place[t->link->rank].index == 0 &&
-		tmr_matrix_measure(t->timer, tmr_effective_tick(t->timer, &t->me.quality), &t->matrix.m, &why) < 0) {
+		tmr_matrix_measure(t->timer, tmr_reading_lag(t->timer, &t->me.quality), &t->matrix.m, &why) < 0) {
 		snprintf(t->matrix.why, sizeof(t->matrix.why), "%.190s", why.text);
 	}
 	return cal_link_barrier(t->link, err);
@@ -224,7 +244,7 @@ static void describe_rank(struct tt *t)
 	r->measured_hz = q->have_freq ? q->freq.hz : 0;
 	r->measured_se_ppm = q->have_freq ? q->freq.se_ppm : NAN;
 	r->measured_bound_ppm = q->have_freq ? q->freq.bound_ppm : NAN;
-	r->effective_tick_s = tmr_effective_tick(t->timer, q);
+	r->effective_tick_s = tmr_reading_lag(t->timer, q);
 	r->may_step = (t->timer->flags & TMR_STEPPED) != 0;
 	t->me.scope = t->timer->scope;
 	t->me.machine = t->place[t->link->rank].machine;
@@ -594,14 +614,15 @@ static int truth_mode(struct tt *t, struct tkm_err *err)
 	t->timer = tmr_sim_base(sim);
 	rc = measure_in_turns(t, look_s, err) < 0 || measure_matrix(t, err) < 0;
 	within = t->timer->scope == TMR_SCOPE_NODE ? 0 : tt_prove_one_clock(t);
-	/* what a reading lags behind its clock: a clock of ours is on its grid, one of the user's may be noisy */
-	tick_s = fmax(1 / sim->hz, tmr_effective_tick(t->timer, &t->me.quality));
+	/* what a reading lags behind its clock: a clock of ours is on its grid above that of its base, one of the user's may be
+	 * coarse or noisy */
+	tick_s = 1 / sim->hz + tmr_reading_lag(t->timer, &t->me.quality);
 	t->timer = t->link->timer = sim;
 	if (rc || (strcasecmp(t->o.timer, name) == 0 && measure_in_turns(t, look_s, err) < 0)) {
 		return TT_ERROR;
 	}
 	if (strcasecmp(t->o.timer, name) == 0) {
-		tick_s = fmax(tick_s, tmr_effective_tick(sim, &t->me.quality));
+		tick_s = fmax(tick_s, tmr_reading_lag(sim, &t->me.quality));
 	}
 	memset(t->exchanges, 1, (size_t)t->link->size);
 	rc = tt_make_plan(t, err) < 0 ? -1 : tt_truth(t->link, &t->o, &t->plan, tick_s, within, &fit, err);

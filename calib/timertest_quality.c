@@ -66,7 +66,7 @@ static void print_more(FILE *f, const char *prefix, const struct tmr_timer *t, c
 		fprintf(f, "%seffective tick: %s (%.4g clock ticks of %s; %s)\n", prefix,
 			tkm_print_time(a, sizeof(a), tmr_effective_tick(t, q), 3), q->grid.ticks,
 			period_text(b, sizeof(b), period),
-			q->grid.found ? "the grid of all increments" : "no grid found, smallest increment");
+			q->grid.found ? "the grid of ordered reads" : "too few steps seen, taken from the shortest");
 	} else {
 		fprintf(f, "%seffective tick: unknown, the clock stood still\n", prefix);
 	}

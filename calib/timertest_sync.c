@@ -34,7 +34,7 @@ double tt_prove_one_clock(const struct tt *t)
 	for (k = 0; k < m->pairs; k++) {
 		farthest = fmax(farthest, fmax(fabs(m->pair[k].low_s), fabs(m->pair[k].high_s)));
 	}
-	return farthest + (m->pairs ? tmr_effective_tick(t->timer, &t->me.quality) : 0);
+	return farthest + (m->pairs ? tmr_reading_lag(t->timer, &t->me.quality) : 0);
 }
 
 /* One number of each rank, known to all. */

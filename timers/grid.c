@@ -8,70 +8,86 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_CLUSTERS = 24, DIVISORS = 6 };
+enum { MAX_CLUSTERS = 24, DIVISORS = 6, FARTHEST = 200, ENOUGH = 16 };
 
 /* Below this a residual of one tick says nothing: only exact divisors count. */
 static const double small_step = 4;
 static const double wanted_share = 0.97;
+/* From here on the increments are mostly the cost of a read, and what they have in common is looked for in their differences. */
+static const int64_t slow_read = 100;
 
 struct cluster {
 	double centre, weight;
 };
 
-/* Groups of neighbouring values (v ascending), rare ones left out. */
-static int find_clusters(const int64_t *v, size_t n, struct cluster *c)
+/* Increments in ascending order, equal ones together. */
+struct increments {
+	size_t distinct, n;
+	int64_t *value;
+	size_t *count;
+};
+
+/* Groups of neighbouring values, rare ones left out. */
+static int find_clusters(const struct increments *v, struct cluster *c)
 {
 	size_t i = 0;
 	int k = 0;
 
-	while (i < n && k < MAX_CLUSTERS) {
-		size_t j = i;
-		double sum = 0;
+	while (i < v->distinct && k < MAX_CLUSTERS) {
+		double sum = 0, weight = 0;
 
 		do {
-			sum += (double)v[j++];
-		} while (j < n && v[j] - v[j - 1] <= 1);
-		if ((double)(j - i) >= 1e-3 * (double)n) {
-			c[k].centre = sum / (double)(j - i);
-			c[k++].weight = (double)(j - i);
+			sum += (double)v->value[i] * (double)v->count[i];
+			weight += (double)v->count[i++];
+		} while (i < v->distinct && v->value[i] - v->value[i - 1] <= 1);
+		if (weight >= 1e-3 * (double)v->n) {
+			c[k].centre = sum / weight;
+			c[k++].weight = weight;
 		}
-		i = j;
 	}
 	return k;
 }
 
-/* Refines step on the clusters: the least squares multiple of each. */
-static double refine(const struct cluster *c, int k, double step)
+/* Refines step on the clusters: the least squares multiple of each. What is far out, after an interruption say, would
+ * only confirm the step that it was divided by. */
+static double refine(const struct cluster *c, int k, double from, double step)
 {
 	double num = 0, den = 0;
 	int i;
 
 	for (i = 0; i < k; i++) {
-		double m = nearbyint(c[i].centre / step);
+		double m = nearbyint((c[i].centre - from) / step);
 
-		num += c[i].weight * c[i].centre * m;
+		if (m > FARTHEST) {
+			break;
+		}
+		num += c[i].weight * (c[i].centre - from) * m;
 		den += c[i].weight * m * m;
 	}
 	return den > 0 ? num / den : step;
 }
 
 /* A clock computed from a counter that itself moves in steps (clock_monotonic from the TSC) is rounded
- * twice, so where a whole tick is small against the step, one tick off still counts as on the grid. */
-static double share_on(const int64_t *v, size_t n, double step)
+ * twice, so where a whole tick is small against the step, one tick off still counts as on the grid. from: what the
+ * multiples are counted from, 0 or an increment that lies on the grid. */
+static double share_on(const struct increments *v, double from, double step)
 {
 	double tolerance = step >= 2 * small_step ? 1.25 : 0.999;
 	size_t on = 0, seen = 0, i;
 
-	for (i = 0; i < n; i++) {
-		double m = nearbyint((double)v[i] / step);
+	for (i = 0; i < v->distinct; i++) {
+		double x = (double)v->value[i] - from, m = nearbyint(x / step);
 
-		if (m > 200) {
-			break; /* v ascends; far out the error of step itself decides */
+		if (m > FARTHEST) {
+			break; /* values ascend; far out the error of step itself decides */
 		}
-		seen++;
-		on += m > 0 && fabs((double)v[i] - m * step) <= tolerance;
+		seen += v->count[i];
+		on += (m > 0 || from > 0) && fabs(x - m * step) <= tolerance ? v->count[i] : 0;
+		if ((double)(seen - on) > (1 - wanted_share) * (double)v->n) {
+			return 0;
+		}
 	}
-	return seen ? (double)on / (double)seen : 0;
+	return 2 * seen >= v->n ? (double)on / (double)seen : 0;
 }
 
 static int64_t gcd(int64_t a, int64_t b)
@@ -85,65 +101,143 @@ static int64_t gcd(int64_t a, int64_t b)
 	return a;
 }
 
-static void try_step(const int64_t *v, size_t n, const struct cluster *c, int k, double step, struct tmr_grid *out)
+/* The same on all increments, from near to far, for more of them than there are clusters. */
+static double refine_far(const struct increments *v, double from, double step)
+{
+	double farthest;
+	size_t i;
+
+	for (farthest = FARTHEST / 8; farthest <= FARTHEST; farthest *= 2) {
+		double num = 0, den = 0;
+
+		for (i = 0; i < v->distinct; i++) {
+			double x = (double)v->value[i] - from, m = nearbyint(x / step);
+
+			if (m > farthest) {
+				break;
+			}
+			num += (double)v->count[i] * x * m;
+			den += (double)v->count[i] * m * m;
+		}
+		step = den > 0 ? num / den : step;
+	}
+	return step;
+}
+
+static void try_step(const struct increments *v, const struct cluster *c, int k, double from, double step, struct tmr_grid *out)
 {
 	double share;
 
-	step = refine(c, k, refine(c, k, step));
-	if (step < small_step || (out->found && step <= out->ticks * 1.001)) {
+	step = refine(c, k, from, refine(c, k, from, step));
+	if (k == MAX_CLUSTERS && step >= small_step) {
+		step = refine_far(v, from, step);
+	}
+	if (step < small_step || (out->found && step <= out->ticks * 0.75)) {
 		return;
 	}
-	share = share_on(v, n, step);
-	if (share >= wanted_share) {
+	share = share_on(v, from, step);
+	/* of much the same steps the one on which more increments lie, else the larger */
+	if (share >= wanted_share && (!out->found || share > out->share || step > out->ticks * 1.25)) {
 		out->ticks = step;
 		out->share = share;
 		out->found = 1;
 	}
 }
 
-int tmr_grid_find(const int64_t *increments, size_t n, struct tmr_grid *out)
+static void try_steps(const struct increments *v, const struct cluster *c, int k, double from, struct tmr_grid *out)
 {
-	int64_t *v = malloc((n + 1) * sizeof(*v));
-	struct cluster c[MAX_CLUSTERS];
-	int64_t g = 0;
-	size_t m = 0, i;
-	int k, a, d;
+	int a, d;
 
-	memset(out, 0, sizeof(*out));
-	for (i = 0; v && i < n; i++) {
-		if (increments[i] > 0) {
-			v[m++] = increments[i];
-		}
-	}
-	if (m == 0) {
-		free(v);
-		return -1;
-	}
-	tkm_sort_i64(v, m);
-	out->samples = m;
-	k = find_clusters(v, m, c);
 	for (a = 0; a < k; a++) {
 		for (d = 1; d <= DIVISORS; d++) {
-			try_step(v, m, c, k, c[a].centre / d, out);
+			if (c[a].centre > from) {
+				try_step(v, c, k, from, (c[a].centre - from) / d, out);
+			}
 			if (a > 0) {
-				try_step(v, m, c, k, (c[a].centre - c[a - 1].centre) / d, out);
+				try_step(v, c, k, from, (c[a].centre - c[a - 1].centre) / d, out);
 			}
 		}
 	}
-	if (!out->found) {
-		for (i = 0; i < m && g != 1; i++) {
-			g = gcd(v[i], g);
-		}
-		/* a clock of whole steps below small_step, or one that moves at every tick; a larger common
-		 * divisor would have been found above, unless nearly all increments are equal */
-		out->ticks = (double)g;
-		out->share = 1;
-		out->found = g < (int64_t)small_step || v[0] == v[m - 1];
-		if (!out->found) {
-			out->ticks = (double)v[0];
-			out->share = 0;
+}
+
+/* The exact divisor, for clocks of whole steps below small_step, clocks that move at every tick, and increments of many steps. */
+static void try_divisor(const struct increments *v, struct tmr_grid *out)
+{
+	int64_t g = 0;
+	size_t i;
+
+	for (i = 0; i < v->distinct && g != 1; i++) {
+		g = gcd(v->value[i], g);
+	}
+	/* of a few increments a large divisor may be an accident */
+	out->found = g < (int64_t)small_step || v->distinct == 1 || v->n >= ENOUGH;
+	out->ticks = out->found ? (double)g : (double)v->value[0];
+	out->share = out->found;
+}
+
+/* A reading is rounded down to a whole tick, so it lags by a step and that. Where all increments are multiples of a whole step
+ * nothing was rounded. */
+static double lag_of(const struct increments *v, const struct tmr_grid *g)
+{
+	double whole = nearbyint(g->ticks);
+	size_t i;
+
+	if (whole < 1 || fabs(g->ticks - whole) > 0.01) {
+		return g->ticks + 1;
+	}
+	for (i = 0; i < v->distinct; i++) {
+		if (v->value[i] % (int64_t)whole != 0) {
+			return g->ticks + 1;
 		}
 	}
-	free(v);
+	return whole;
+}
+
+/* The positive ones of n increments; sorts them into room[0..n). Returns 0, or -1 when memory runs out. */
+static int compress(const int64_t *increments, size_t n, int64_t *room, struct increments *v)
+{
+	size_t m = 0, i;
+
+	for (i = 0; i < n; i++) {
+		if (increments[i] > 0) {
+			room[m++] = increments[i];
+		}
+	}
+	*v = (struct increments){ .n = m, .value = room, .count = calloc(m + 1, sizeof(*v->count)) };
+	if (!v->count) {
+		return -1;
+	}
+	tkm_sort_i64(room, m);
+	for (i = 0; i < m; i++) {
+		v->distinct += v->distinct == 0 || room[i] != room[v->distinct - 1];
+		room[v->distinct - 1] = room[i];
+		v->count[v->distinct - 1]++;
+	}
 	return 0;
+}
+
+int tmr_grid_find(const int64_t *increments, size_t n, struct tmr_grid *out)
+{
+	int64_t *room = malloc((n + 1) * sizeof(*room));
+	struct increments v = { .n = 0 };
+	struct cluster c[MAX_CLUSTERS] = { { 0, 0 } };
+	int k, rc = -1;
+
+	memset(out, 0, sizeof(*out));
+	if (room && compress(increments, n, room, &v) == 0 && v.n > 0) {
+		out->samples = v.n;
+		k = find_clusters(&v, c);
+		try_steps(&v, c, k, 0, out);
+		if (!out->found && k > 1 && v.value[0] >= slow_read && v.n >= ENOUGH) {
+			try_steps(&v, c, k, c[0].centre, out);
+		}
+		if (!out->found) {
+			try_divisor(&v, out);
+		}
+		out->lag_ticks = lag_of(&v, out);
+		rc = 0;
+	}
+	free(v.count);
+	free(room);
+	return rc;
 }

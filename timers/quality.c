@@ -7,6 +7,8 @@
 #include <string.h>
 #include <time.h>
 
+#include "timers/tick.h"
+
 enum {
 	CHUNK = 1000,          /* reads between two looks at the wall clock */
 	MAX_CHUNKS = 20000,
@@ -193,9 +195,6 @@ static int increments(struct tmr_timer *t, struct tmr_quality *q, struct tkm_err
 	}
 	q->increments = n;
 	q->average_ticks = sum / (double)n;
-	if (tmr_grid_find(d, n, &q->grid) < 0) {
-		memset(&q->grid, 0, sizeof(q->grid));
-	}
 	tkm_sort_i64(d, n);
 	q->median_ticks = d[n / 2] > q->loop_ticks_each ? d[n / 2] - q->loop_ticks_each : d[n / 2] > 0;
 	fine_histogram(d, n, q);
@@ -215,7 +214,14 @@ int tmr_quality_measure(struct tmr_timer *t, double seconds, struct tmr_quality 
 		return -1;
 	}
 	loop_overhead(t, q);
-	return increments(t, q, err);
+	if (increments(t, q, err) < 0) {
+		return -1;
+	}
+	/* a clock that stood still all the time has no tick, and its other figures say so */
+	if (tmr_tick_measure(t, TMR_TICK_BUDGET_S, NULL, &q->grid, NULL) < 0) {
+		memset(&q->grid, 0, sizeof(q->grid));
+	}
+	return 0;
 }
 
 double tmr_measured_period(const struct tmr_timer *t, const struct tmr_quality *q)
@@ -226,4 +232,9 @@ double tmr_measured_period(const struct tmr_timer *t, const struct tmr_quality *
 double tmr_effective_tick(const struct tmr_timer *t, const struct tmr_quality *q)
 {
 	return q->grid.ticks > 0 ? q->grid.ticks * tmr_measured_period(t, q) : NAN;
+}
+
+double tmr_reading_lag(const struct tmr_timer *t, const struct tmr_quality *q)
+{
+	return q->grid.ticks > 0 ? q->grid.lag_ticks * tmr_measured_period(t, q) : NAN;
 }

@@ -10,11 +10,12 @@
 #include "timers/freq.h"
 #include "timers/timer.h"
 
-/* The step in which a clock really moves. Increments between readings lie on multiples of it; its
+/* The step in which a clock really moves (timers/tick.h). Increments between ordered readings lie on multiples of it; its
  * nominal period can be many times smaller (a TSC of 2.25 GHz that moves every 10 ns, say). */
 struct tmr_grid {
 	double ticks;   /* effective tick in ticks of the timer, not always a whole number */
 	double share;   /* of the increments that lie on its multiples within one tick; 1 is a perfect grid */
+	double lag_ticks; /* what a reading can lag behind the clock: a step, and one tick where readings are rounded */
 	int found;      /* 1: a grid; 0: none was found, ticks is the smallest increment seen */
 	size_t samples;
 };
@@ -60,9 +61,11 @@ int tmr_bin_from(int i);
  * or -1 with the reason. */
 int tmr_quality_measure(struct tmr_timer *t, double seconds, struct tmr_quality *q, struct tkm_err *err);
 
-/* Effective tick in seconds: the grid, or the smallest increment, times the measured (else nominal)
- * period. */
+/* Effective tick in seconds: the step times the measured (else nominal) period; NAN when the clock did not move. */
 double tmr_effective_tick(const struct tmr_timer *t, const struct tmr_quality *q);
+
+/* What a reading can lag behind the clock, in seconds: what every bound adds. NAN as above. */
+double tmr_reading_lag(const struct tmr_timer *t, const struct tmr_quality *q);
 
 /* Seconds per tick as measured, else nominal; NAN when neither is known. */
 double tmr_measured_period(const struct tmr_timer *t, const struct tmr_quality *q);

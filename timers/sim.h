@@ -11,6 +11,9 @@
  *   warm    A/TAU: the rate rises by A as a machine warms up, to 1 - 1/e of it in TAU
  *   step    seconds added at a time after the origin; may be given up to 8 times
  *   tick    its own grid: readings are whole ticks (default: the tick of the base)
+ *   coarse  it moves in steps of that, which need not be a whole number of ticks (22.5 of a counter, say)
+ *   bump    on: a second reading within a step of `coarse` shows one tick more than the first, as counters of some
+ *           processors do
  *   noise   standard deviation of each reading, before it is put on the grid
  *   seed    of the noise
  *   origin  reading of the base at which offset holds and drift, wobble and step times begin. Default:

@@ -15,6 +15,9 @@ enum { MAX_STEPS = 8 };
 struct sim {
 	struct tmr_timer *base;
 	double offset_s, drift, wobble, wobble_period_s, warm, warm_tau_s, tick_s, noise_s;
+	double coarse_s, coarse_ticks; /* it moves in steps of that; 0: by its tick */
+	int bump;
+	int64_t step_now, reading;     /* the last, and the step it lies in */
 	struct {
 		double size_s, at_s;
 	} step[MAX_STEPS];
@@ -90,9 +93,20 @@ static ltick_t read_sim(struct tmr_timer *t)
 {
 	struct sim *s = t->impl;
 	int64_t b = tmr_read_ordered(s->base).v;
-	double noise = s->noise_s > 0 ? s->noise_s * normal(s) : 0;
+	double noise = s->noise_s > 0 ? s->noise_s * normal(s) : 0, ticks = ticks_since(s, b, noise), step;
 
-	return ltick(s->origin_ticks + (int64_t)floor(ticks_since(s, b, noise)));
+	if (s->coarse_ticks > 0) {
+		step = floor(ticks / s->coarse_ticks);
+		ticks = step * s->coarse_ticks;
+		if (s->bump) {
+			int64_t v = s->origin_ticks + (int64_t)floor(ticks);
+
+			s->reading = s->step_now == (int64_t)step ? s->reading + 1 : v;
+			s->step_now = (int64_t)step;
+			return ltick(s->reading);
+		}
+	}
+	return ltick(s->origin_ticks + (int64_t)floor(ticks));
 }
 
 ltick_t tmr_sim_truth(const struct tmr_timer *t, int64_t base_ticks, double *fraction)
@@ -202,6 +216,10 @@ static int set(struct sim *s, const char *key, const char *value, struct tkm_err
 		ok = set_step(s, value) == 0;
 	} else if (!strcasecmp(key, "tick")) {
 		ok = tkm_parse_time(value, &s->tick_s) == 0 && s->tick_s >= 1e-12;
+	} else if (!strcasecmp(key, "coarse")) {
+		ok = tkm_parse_time(value, &s->coarse_s) == 0 && s->coarse_s > 0;
+	} else if (!strcasecmp(key, "bump")) {
+		ok = tkm_parse_bool(value, &s->bump) == 0;
 	} else if (!strcasecmp(key, "noise")) {
 		ok = tkm_parse_time(value, &s->noise_s) == 0 && s->noise_s >= 0;
 	} else if (!strcasecmp(key, "seed")) {
@@ -213,7 +231,7 @@ static int set(struct sim *s, const char *key, const char *value, struct tkm_err
 		s->origin_given = ok;
 	} else {
 		return tkm_fail(err, TKM_ERR_ARG,
-			"timer sim: unknown '%s'; base, offset, drift, wobble, warm, step, tick, noise, seed, origin are known",
+			"timer sim: unknown '%s'; base, offset, drift, wobble, warm, step, tick, coarse, bump, noise, seed, origin are known",
 			key);
 	}
 	return ok ? 0 : tkm_fail(err, TKM_ERR_ARG, "timer sim: '%s' is no value for %s; example: %s", value, key,
@@ -293,12 +311,19 @@ static int finish(struct tmr_timer *t, struct sim *s, const char *spec, struct t
 	if (s->tick_s == 0) {
 		s->tick_s = 1 / s->base->hz;
 	}
+	s->coarse_ticks = s->coarse_s / s->tick_s;
+	if ((s->coarse_s > 0 && s->coarse_ticks < 1) || (s->bump && s->coarse_s == 0)) {
+		return tkm_fail(err, TKM_ERR_ARG, "timer sim: %s",
+			s->bump && s->coarse_s == 0 ? "bump needs coarse" : "coarse must not be shorter than tick");
+	}
+	s->step_now = INT64_MIN;
 	s->spare = NAN;
 	t->read = read_sim;
 	t->read_ordered = read_sim;
 	t->hz = 1 / s->tick_s;
 	t->scope = TMR_SCOPE_PROCESS;
-	t->shareable = s->base->shareable && !(s->noise_s > 0); /* noise comes from a generator that is one thread's */
+	/* the generator of noise and the last reading are one thread's */
+	t->shareable = s->base->shareable && !(s->noise_s > 0) && !s->bump;
 	t->flags = TMR_SIMULATED | (s->steps ? TMR_STEPPED : 0u);
 	t->impl = s;
 	return begin_at(t, s, spec, s->origin_given ? s->origin : tmr_read_ordered(s->base).v, err);

@@ -142,7 +142,6 @@ static void sessions(enum cal_shape shape)
 	need(t != NULL);
 	l->timer = t;
 	o.shape = shape;
-	o.effective_tick_s = 17e-9; /* its own grid and the counter's */
 	need(cal_job_begin(&job, l, &o, &err) == 0 && cal_link_barrier(l, &err) == 0);
 	need(cal_job_session(&job, CAL_START, &err) == 0);
 	first = 1e3 * largest(job.session_s);

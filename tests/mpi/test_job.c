@@ -140,7 +140,6 @@ static void simulated_clocks(enum cal_shape shape, const char *name)
 	l->patience_s = 60; /* the machine may be busy with other tests */
 	o.shape = shape;
 	o.skip = 0;
-	o.effective_tick_s = 20e-9; /* its own grid, and the counter's */
 	rc = cal_job_begin(&j, l, &o, &err);
 	own_messages(1);
 	for (k = 0; k < SESSIONS && rc == 0; k++) {
