@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/random.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -34,25 +35,33 @@ struct cal_bells {
 	int fd, bells, mine;
 };
 
-static size_t size_of(int bells)
+static size_t size_of(int bells, size_t room)
 {
-	return sizeof(struct belfry) + (size_t)bells * sizeof(struct bell);
+	return sizeof(struct belfry) + (size_t)bells * sizeof(struct bell) + room;
 }
 
-static struct cal_bells *map(int fd, int bells, int mine)
+static struct cal_bells *map(int fd, int bells, int mine, size_t room)
 {
 	struct cal_bells *b = calloc(1, sizeof(*b));
-	void *at = b ? mmap(NULL, size_of(bells), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0) : MAP_FAILED;
+	void *at = b ? mmap(NULL, size_of(bells, room), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0) : MAP_FAILED;
 
 	if (at == MAP_FAILED) {
 		free(b);
 		return NULL;
 	}
-	*b = (struct cal_bells){ .at = at, .size = size_of(bells), .fd = -1, .bells = bells, .mine = mine };
+	*b = (struct cal_bells){ .at = at, .size = size_of(bells, room), .fd = -1, .bells = bells, .mine = mine };
 	return b;
 }
 
-struct cal_bells *cal_bells_make(int bells, int mine, struct cal_bells_ticket *ticket)
+/* A file beyond the program's limit would be the end of it (SIGXFSZ). */
+static int fits(size_t size)
+{
+	struct rlimit most;
+
+	return getrlimit(RLIMIT_FSIZE, &most) == 0 && (most.rlim_cur == RLIM_INFINITY || size <= most.rlim_cur);
+}
+
+struct cal_bells *cal_bells_make(int bells, int mine, size_t room, struct cal_bells_ticket *ticket)
 {
 	int fd = memfd_create("tickmark-bells", MFD_CLOEXEC);
 	struct cal_bells *b = NULL;
@@ -61,9 +70,9 @@ struct cal_bells *cal_bells_make(int bells, int mine, struct cal_bells_ticket *t
 	if (fd < 0) {
 		return NULL;
 	}
-	if (getrandom(ticket->magic, sizeof(ticket->magic), GRND_NONBLOCK) == sizeof(ticket->magic) &&
-		ftruncate(fd, (off_t)size_of(bells)) == 0) {
-		b = map(fd, bells, mine);
+	if (fits(size_of(bells, room)) && getrandom(ticket->magic, sizeof(ticket->magic), GRND_NONBLOCK) == sizeof(ticket->magic) &&
+		ftruncate(fd, (off_t)size_of(bells, room)) == 0) {
+		b = map(fd, bells, mine, room);
 	}
 	if (!b) {
 		close(fd);
@@ -76,7 +85,7 @@ struct cal_bells *cal_bells_make(int bells, int mine, struct cal_bells_ticket *t
 	return b;
 }
 
-struct cal_bells *cal_bells_join(const struct cal_bells_ticket *ticket, int bells, int mine)
+struct cal_bells *cal_bells_join(const struct cal_bells_ticket *ticket, int bells, int mine, size_t room)
 {
 	struct cal_bells *b = NULL;
 	struct stat st;
@@ -91,8 +100,8 @@ struct cal_bells *cal_bells_join(const struct cal_bells_ticket *ticket, int bell
 	if (fd < 0) {
 		return NULL;
 	}
-	if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_size == (off_t)size_of(bells)) {
-		b = map(fd, bells, mine);
+	if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_size == (off_t)size_of(bells, room)) {
+		b = map(fd, bells, mine, room);
 	}
 	close(fd);
 	if (b && memcmp(b->at->magic, ticket->magic, sizeof(ticket->magic)) != 0) {
@@ -120,6 +129,11 @@ void cal_bells_close(struct cal_bells *b)
 		munmap(b->at, b->size);
 		free(b);
 	}
+}
+
+void *cal_bells_room(struct cal_bells *b)
+{
+	return b ? &b->at->bell[b->bells] : NULL;
 }
 
 int cal_bell_is_rung_by(const struct cal_bells *b, int other)

@@ -5,6 +5,7 @@
 #ifndef CALIB_BELL_H
 #define CALIB_BELL_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 struct cal_bells;
@@ -15,18 +16,22 @@ struct cal_bells_ticket {
 	uint64_t magic[2];
 };
 
-/* Bells 0 to bells - 1, of which this process listens to `mine`. NULL where they cannot be had: then everybody has to
- * look. The ticket is filled in either way; it is good until cal_bells_all_here(). */
-struct cal_bells *cal_bells_make(int bells, int mine, struct cal_bells_ticket *ticket);
+/* Bells 0 to bells - 1, of which this process listens to `mine`, and that many bytes of room beside them for whatever else the
+ * processes share. NULL where they cannot be had: then everybody has to look. The ticket is filled in either way; it is good
+ * until cal_bells_all_here(). */
+struct cal_bells *cal_bells_make(int bells, int mine, size_t room, struct cal_bells_ticket *ticket);
 
 /* The same for a process that was sent a ticket. NULL where it cannot get at the memory (another container). */
-struct cal_bells *cal_bells_join(const struct cal_bells_ticket *ticket, int bells, int mine);
+struct cal_bells *cal_bells_join(const struct cal_bells_ticket *ticket, int bells, int mine, size_t room);
 
 /* Everybody has joined or never will. b may be NULL, here and in all that follows. */
 void cal_bells_all_here(struct cal_bells *b);
 void cal_bells_close(struct cal_bells *b);
 
-/* Does that process ring when it sends? */
+/* The room, zero at the beginning and on a boundary of cache lines; NULL where there is no memory in common. */
+void *cal_bells_room(struct cal_bells *b);
+
+/* Does that process ring when it sends: is it one of those that share the memory? */
 int cal_bell_is_rung_by(const struct cal_bells *b, int other);
 
 /* From here on others ring. What it returns goes to cal_bell_sleep(), after another look for what is waited for. */

@@ -243,6 +243,7 @@ int cal_job_session(struct cal_job *j, enum cal_session_kind kind, struct tkm_er
 	struct cal_sync_options opt = { .max_messages = j->o.max_messages, .max_duration_s = j->o.max_duration_s,
 		.method = j->o.method, .hz = j->hz, .brief = kind == CAL_MIDDLE, .tie = j->tie, .report = &report };
 	double begin = cal_link_seconds(j->link);
+	struct tkm_err late;
 	int rc = cal_sync_ranks(j->link, 0, &j->plan, j->exchanges, &opt, kind, &j->rank, err);
 
 	if (report.lost && j->report.lost == 0) {
@@ -254,6 +255,11 @@ int cal_job_session(struct cal_job *j, enum cal_session_kind kind, struct tkm_er
 	}
 	if (kind == CAL_MIDDLE) {
 		thin(j);
+	}
+	if (j->plan.pairs) {
+		/* asleep: where the program goes on, the waits of MPI would take the cores from those who still talk. Whoever does not
+		 * come was missed in the session. */
+		cal_link_barrier(j->link, &late);
 	}
 	j->session_s = cal_link_seconds(j->link) - begin;
 	return rc;

@@ -70,6 +70,17 @@ int cal_link_message(struct cal_link *l, int from, int to, ltick_t *sent, ltick_
 	return l->ops->message(l, from, to, sent, received, err);
 }
 
+int cal_link_ping(struct cal_link *l, int from, int to, ltick_t *sent, ltick_t *received, struct tkm_err *err)
+{
+	if (!l->ops->ping || l->by_mpi) {
+		return cal_link_message(l, from, to, sent, received, err);
+	}
+	if (!cal_link_is(l, from) && !cal_link_is(l, to)) {
+		return 0;
+	}
+	return l->ops->ping(l, from, to, sent, received, err);
+}
+
 int cal_link_send(struct cal_link *l, int from, int to, void *data, size_t size, struct tkm_err *err)
 {
 	if (!l->ops->send || (!cal_link_is(l, from) && !cal_link_is(l, to))) {

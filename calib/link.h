@@ -26,6 +26,7 @@ struct cal_link {
 	unsigned epoch;           /* cal_link_new_epoch() */
 	int hurry;                /* 1: who waits yields its core for a while before it sleeps: for short talks in
 	                           * which all have part; -1: who waits sleeps at once */
+	int by_mpi;               /* cal_link_ping() is cal_link_message(): to compare methods by the same messages */
 };
 
 /* What is still on its way is not mixed up with what comes from now on: messages of processes that had been
@@ -84,12 +85,18 @@ int cal_link_exchange(struct cal_link *l, int master, int child, struct cal_samp
  * both are filled in. Returns 0, 1 when it was lost, or -1. */
 int cal_link_message(struct cal_link *l, int from, int to, ltick_t *sent, ltick_t *received, struct tkm_err *err);
 
+/* The same over what is fastest between the two, which need not be MPI: cache lines in common where they are on one node. Between
+ * cal_link_pair_begin() and cal_link_pair_end(), with an answer to every word (cal_link_turn()) and piece of memory
+ * (cal_link_send()) that goes between them meanwhile, before the next in the same direction. */
+int cal_link_ping(struct cal_link *l, int from, int to, ltick_t *sent, ltick_t *received, struct tkm_err *err);
+
 /* size bytes at data, from one process to another; in a simulation they share memory and nothing moves. */
 int cal_link_send(struct cal_link *l, int from, int to, void *data, size_t size, struct tkm_err *err);
 
 /* Two processes are about to exchange messages for a while: if they sit on one node, each is pinned to a
  * processing unit of its own, the unit_a-th and unit_b-th (from 0) of those that it may use. Pinning may fail;
- * then nothing happens. a never waits here, and may be early. cal_link_pair_end() undoes it. */
+ * then nothing happens. Where MPI carries their messages its waits keep their core. a never waits here, and may be early.
+ * cal_link_pair_end() undoes it all. */
 int cal_link_pair_begin(struct cal_link *l, int a, int b, int unit_a, int unit_b, struct tkm_err *err);
 void cal_link_pair_end(struct cal_link *l, int a, int b);
 

@@ -2,10 +2,13 @@
 /* The link over MPI. Stamps stand next to the calls, messages have 8 bytes in both directions, and who
  * waits for his turn sleeps when there are more processes than processing units. Nothing blocks inside MPI:
  * every wait looks for its message, for the end of its patience and for the peer's word that it has given up.
+ * Two processes of one node that measure their clocks talk over cache lines which they share (calib/line.h): MPI has no part in
+ * it, so its waits may hand the core to others as they like. Between nodes it has, and does not yield meanwhile.
  * The names of the profiling interface are used throughout, so that a tool which wraps MPI, this collector's
  * own library included, neither records nor disturbs the calibration. */
 #include "config.h"
 #include "calib/bell.h"
+#include "calib/line.h"
 #include "calib/link_mpi.h"
 #include "calib/link_private.h"
 
@@ -33,10 +36,14 @@ struct mpi {
 	unsigned char *near; /* ranks on this node */
 	int *bell_of;        /* of those, each one's bell */
 	struct cal_bells *bells; /* NULL: there are none */
+	struct cal_lines *lines; /* beside them; NULL: there are none */
+	int on_line;         /* the rank that this one talks with over lines, -1: none; known to both, by their first ping */
 	double exchange_spin_s, turn_spin_s; /* for so long a wait spins before it sleeps */
+	bool (*set_yield)(bool); /* Open MPI's switch; NULL: there is none, or one processing unit only */
 	int holds, yielded;  /* hold_cores(): is it in force, and what was before */
+	int kept, pair_yielded; /* the same for a pair that talks by MPI */
 	int seated, talking; /* from pair_begin() to pair_end(); from the first timed message: then the other is there */
-	int pinned;
+	int pinned, together; /* to a unit of its own; no other was left for this one */
 	cpu_set_t before;    /* affinity to go back to */
 };
 
@@ -197,11 +204,123 @@ static int word_from(struct cal_link *l, int from, int what, int64_t *word, doub
 				   failed(from, rc, err);
 }
 
+static double exchange_spin(const struct cal_link *l)
+{
+	return ((const struct mpi *)l->impl)->exchange_spin_s;
+}
+
+static int message(struct cal_link *l, int from, int to, ltick_t *sent, ltick_t *received, struct tkm_err *err)
+{
+	struct mpi *m = l->impl;
+	int64_t word;
+
+	m->talking = m->seated;
+	if (l->rank == from) {
+		*sent = tmr_read_ordered(l->timer);
+		return word_to(l, to, TAG_PING, 0, err);
+	}
+	if (word_from(l, from, TAG_PING, &word, l->patience_s, exchange_spin(l), err) < 0) {
+		return -1;
+	}
+	*received = tmr_read_ordered(l->timer);
+	return 0;
+}
+
+/* ---- over lines ---- */
+
+/* The bell's number of that rank, which is its number among the lines as well, or -1: the two share none. */
+static int line_of(const struct mpi *m, int rank)
+{
+	return m->lines && m->near[rank] && cal_bell_is_rung_by(m->bells, m->bell_of[rank]) ? m->bell_of[rank] : -1;
+}
+
+struct awaited {
+	void *data;  /* NULL: a ping */
+	size_t size; /* 0: a word */
+};
+
+static int look(struct mpi *m, int line, const struct awaited *a)
+{
+	return !a->data	  ? cal_line_pinged(m->lines, line) :
+	       a->size == 0 ? cal_line_take_word(m->lines, line, a->data) :
+			      cal_line_take_letter(m->lines, line, a->data, a->size);
+}
+
+/* Keeps the core for as long as in an exchange by MPI: the other may have been held up, and does not find this one absent when it
+ * is back. */
+static int await_line(struct cal_link *l, int peer, struct awaited a, struct tkm_err *err)
+{
+	struct mpi *m = l->impl;
+	int line = m->bell_of[peer], came;
+	double begin = 0, waited;
+	unsigned looks = 0;
+
+	while ((came = look(m, line, &a)) == 0) {
+		if (++looks % 64) {
+			continue;
+		}
+		begin = begin > 0 ? begin : now_s();
+		waited = now_s() - begin;
+		if (m->together || cal_line_are_together(m->lines, line)) {
+			sched_yield();
+		}
+		if (waited < exchange_spin_s) {
+			continue;
+		}
+		if (given_up_by(l, peer)) {
+			return tkm_fail(err, TKM_ERR_TIMEOUT, "rank %d had given up waiting for rank %d", peer, l->rank);
+		}
+		if (waited > l->patience_s) {
+			return cal_link_silent(peer, l->rank, l->patience_s, err);
+		}
+		doze(NULL, 0, waited);
+	}
+	return came > 0 ? 0 : tkm_fail(err, TKM_ERR_TIMEOUT, "rank %d had given up waiting for rank %d", peer, l->rank);
+}
+
+static int ping(struct cal_link *l, int from, int to, ltick_t *sent, ltick_t *received, struct tkm_err *err)
+{
+	struct mpi *m = l->impl;
+	int peer = l->rank == from ? to : from, line = line_of(m, peer);
+
+	if (line < 0) {
+		return message(l, from, to, sent, received, err);
+	}
+	if (m->on_line != peer) {
+		cal_lines_begin(m->lines, line, l->epoch);
+		m->on_line = peer;
+	}
+	if (l->rank == from) {
+		*sent = tmr_read_ordered(l->timer);
+		cal_line_ping(m->lines, line);
+		l->messages++;
+		return 0;
+	}
+	if (await_line(l, peer, (struct awaited){ NULL, 0 }, err) < 0) {
+		return -1;
+	}
+	*received = tmr_read_ordered(l->timer);
+	return 0;
+}
+
+/* ---- the link ---- */
+
 static int turn(struct cal_link *l, int from, int to, long long *word, double limit_s, struct tkm_err *err)
 {
+	struct mpi *m = l->impl;
 	int64_t w = *word;
 	int rc;
 
+	if (m->on_line == (l->rank == from ? to : from)) {
+		if (l->rank == from) {
+			cal_line_word(m->lines, m->bell_of[to], w);
+			l->messages++;
+			return 0;
+		}
+		rc = await_line(l, from, (struct awaited){ &w, 0 }, err);
+		*word = w;
+		return rc;
+	}
 	if (l->rank == from) {
 		return word_to(l, to, TAG_TURN, w, err);
 	}
@@ -216,11 +335,6 @@ static void give_up(struct cal_link *l, int who, int whom)
 
 	(void)who;
 	word_to(l, whom, TAG_GIVE_UP, 0, &unused);
-}
-
-static double exchange_spin(const struct cal_link *l)
-{
-	return ((const struct mpi *)l->impl)->exchange_spin_s;
 }
 
 static int exchange(struct cal_link *l, int master, int child, struct cal_sample *s, struct tkm_err *err)
@@ -243,20 +357,15 @@ static int exchange(struct cal_link *l, int master, int child, struct cal_sample
 	return 0;
 }
 
-static int message(struct cal_link *l, int from, int to, ltick_t *sent, ltick_t *received, struct tkm_err *err)
+static int letter(struct cal_link *l, int peer, int here, void *data, size_t size, struct tkm_err *err)
 {
 	struct mpi *m = l->impl;
-	int64_t word;
 
-	m->talking = m->seated;
-	if (l->rank == from) {
-		*sent = tmr_read_ordered(l->timer);
-		return word_to(l, to, TAG_PING, 0, err);
+	if (!here) {
+		return await_line(l, peer, (struct awaited){ data, size }, err);
 	}
-	if (word_from(l, from, TAG_PING, &word, l->patience_s, exchange_spin(l), err) < 0) {
-		return -1;
-	}
-	*received = tmr_read_ordered(l->timer);
+	cal_line_letter(m->lines, m->bell_of[peer], data, size);
+	l->messages++;
 	return 0;
 }
 
@@ -269,6 +378,9 @@ static int send(struct cal_link *l, int from, int to, void *data, size_t size, d
 	char *p = data;
 	MPI_Request r;
 
+	if (m->on_line == peer && size <= CAL_LINE_MOST) {
+		return letter(l, peer, here, data, size, err);
+	}
 	while (size > 0) {
 		int part = (int)(size > most ? most : size);
 
@@ -308,6 +420,26 @@ static int pick_unit(const cpu_set_t *set, int n, int not)
 	return found;
 }
 
+/* Is there a unit for each of the two? b finds out and tells. */
+static void sit_together(struct mpi *m, int other, int together)
+{
+	int line = line_of(m, other);
+
+	m->together = together;
+	if (line >= 0) {
+		cal_line_set_together(m->lines, line, together);
+	}
+}
+
+/* Who talks by MPI keeps its core, however MPI waits otherwise. */
+static void keep_core(struct mpi *m, int other)
+{
+	if (m->set_yield && line_of(m, other) < 0) {
+		m->pair_yielded = m->set_yield(false);
+		m->kept = 1;
+	}
+}
+
 /* Both take the unit that is meant for them; on one node a tells b, who takes another. */
 static int pair_begin(struct cal_link *l, int a, int b, int unit_a, int unit_b, struct tkm_err *err)
 {
@@ -318,6 +450,7 @@ static int pair_begin(struct cal_link *l, int a, int b, int unit_a, int unit_b, 
 
 	m->seated = 1;
 	m->pinned = 0;
+	keep_core(m, other);
 	if (!m->near[other] || sched_getaffinity(0, sizeof(m->before), &m->before) < 0) {
 		CPU_ZERO(&m->before);
 	}
@@ -325,6 +458,7 @@ static int pair_begin(struct cal_link *l, int a, int b, int unit_a, int unit_b, 
 		return -1;
 	}
 	unit = pick_unit(&m->before, l->rank == a ? unit_a : unit_b, (int)taken);
+	sit_together(m, other, l->rank == b && m->near[other] && unit < 0);
 	if (l->rank == a && m->near[other] && word_to(l, b, TAG_UNIT, unit, err) < 0) {
 		return -1;
 	}
@@ -340,7 +474,12 @@ static void pair_end(struct cal_link *l)
 {
 	struct mpi *m = l->impl;
 
-	m->seated = m->talking = 0;
+	m->seated = m->talking = m->together = 0;
+	m->on_line = -1;
+	if (m->kept) {
+		m->set_yield(m->pair_yielded);
+		m->kept = 0;
+	}
 	if (m->pinned) {
 		sched_setaffinity(0, sizeof(m->before), &m->before);
 		m->pinned = 0;
@@ -348,24 +487,30 @@ static void pair_end(struct cal_link *l)
 }
 
 /* Open MPI reads its parameter once, when it starts; behind it there is a function that is not documented, and
- * not there in any other MPI. It returns what was set before. Who does not hold its core waits as MPI_Recv() does,
- * never asleep. */
+ * not there in any other MPI. It returns what was set before. */
+static void find_switch(struct mpi *m)
+{
+	void *found = sysconf(_SC_NPROCESSORS_ONLN) > 1 ? dlsym(RTLD_DEFAULT, "opal_progress_set_yield_when_idle") : NULL;
+
+	if (found) {
+		memcpy(&m->set_yield, &found, sizeof(found));
+	}
+}
+
+/* Who does not hold its core waits as MPI_Recv() does, never asleep. */
 static void hold_cores(struct cal_link *l, int hold)
 {
 	struct mpi *m = l->impl;
-	bool (*set)(bool);
-	void *found = dlsym(RTLD_DEFAULT, "opal_progress_set_yield_when_idle");
 
 	m->exchange_spin_s = hold ? exchange_spin_s : INFINITY;
 	m->turn_spin_s = !hold ? INFINITY : m->crowded ? 0 : turn_spin_s;
-	if (!found || hold == m->holds || sysconf(_SC_NPROCESSORS_ONLN) == 1) {
+	if (!m->set_yield || hold == m->holds) {
 		return;
 	}
-	memcpy(&set, &found, sizeof(set));
 	if (hold) {
-		m->yielded = set(false);
+		m->yielded = m->set_yield(false);
 	} else {
-		set(m->yielded);
+		m->set_yield(m->yielded);
 	}
 	m->holds = hold;
 }
@@ -376,6 +521,7 @@ static void close_mpi(struct cal_link *l)
 	int ours = m->ours;
 
 	PMPI_Comm_free(&m->comm);
+	cal_lines_close(m->lines);
 	cal_bells_close(m->bells);
 	free(m->bell_of);
 	free(m->near);
@@ -395,6 +541,7 @@ static const struct cal_link_ops mpi_ops = {
 	.turn = turn,
 	.exchange = exchange,
 	.message = message,
+	.ping = ping,
 	.send = send,
 	.give_up = give_up,
 	.pair_begin = pair_begin,
@@ -405,27 +552,32 @@ static const struct cal_link_ops mpi_ops = {
 };
 
 /* One of the node makes them, and the others join. */
-static void hang_bells(struct mpi *m, MPI_Comm node, int on_node)
+static int hang_bells(struct mpi *m, MPI_Comm node, int on_node)
 {
 	struct cal_bells_ticket ticket = { .fd = -1 };
+	size_t room = cal_lines_room(on_node);
 	int mine;
 
 	PMPI_Comm_rank(node, &mine);
 	if (mine == 0) {
-		m->bells = cal_bells_make(on_node, mine, &ticket);
+		m->bells = cal_bells_make(on_node, mine, room, &ticket);
 	}
 	PMPI_Bcast(&ticket, (int)sizeof(ticket), MPI_BYTE, 0, node);
 	if (mine != 0) {
-		m->bells = cal_bells_join(&ticket, on_node, mine);
+		m->bells = cal_bells_join(&ticket, on_node, mine, room);
 	}
 	PMPI_Barrier(node);
 	cal_bells_all_here(m->bells);
+	if (m->bells) {
+		m->lines = cal_lines_open(cal_bells_room(m->bells), on_node, mine);
+	}
+	return m->bells && !m->lines ? -1 : 0;
 }
 
 /* Marks the ranks of m->comm that are on this node. Returns how many they are, or -1. */
 static int find_near(struct mpi *m, int rank, int size)
 {
-	int on_node = 0, *there, *here, i;
+	int on_node = 0, *there, *here, rc, i;
 	MPI_Group all, some;
 	MPI_Comm node;
 
@@ -433,7 +585,7 @@ static int find_near(struct mpi *m, int rank, int size)
 		return -1;
 	}
 	PMPI_Comm_size(node, &on_node);
-	hang_bells(m, node, on_node);
+	rc = hang_bells(m, node, on_node);
 	there = calloc((size_t)on_node, sizeof(*there));
 	here = calloc((size_t)on_node, sizeof(*here));
 	m->near = calloc((size_t)size, 1);
@@ -443,7 +595,7 @@ static int find_near(struct mpi *m, int rank, int size)
 	for (i = 0; there && i < on_node; i++) {
 		there[i] = i;
 	}
-	if (there && here && m->near && m->bell_of) {
+	if (rc == 0 && there && here && m->near && m->bell_of) {
 		PMPI_Group_translate_ranks(some, on_node, there, all, here);
 		for (i = 0; i < on_node; i++) {
 			m->near[here[i]] = 1;
@@ -493,6 +645,8 @@ struct cal_link *cal_link_join(MPI_Comm comm, struct tkm_err *err)
 	for (i = rank; i >= 0; i--) {
 		l->first_near = m->near[i] ? i : l->first_near;
 	}
+	m->on_line = -1;
+	find_switch(m);
 	m->crowded = on_node > sysconf(_SC_NPROCESSORS_ONLN);
 	m->exchange_spin_s = exchange_spin_s;
 	m->turn_spin_s = m->crowded ? 0 : turn_spin_s;

@@ -9,6 +9,8 @@ struct cal_link_ops {
 	int (*turn)(struct cal_link *l, int from, int to, long long *word, double limit_s, struct tkm_err *err);
 	int (*exchange)(struct cal_link *l, int master, int child, struct cal_sample *s, struct tkm_err *err);
 	int (*message)(struct cal_link *l, int from, int to, ltick_t *sent, ltick_t *received, struct tkm_err *err);
+	/* NULL: as message */
+	int (*ping)(struct cal_link *l, int from, int to, ltick_t *sent, ltick_t *received, struct tkm_err *err);
 	/* NULL in these: nothing to do or wait for */
 	int (*send)(struct cal_link *l, int from, int to, void *data, size_t size, double limit_s, struct tkm_err *err);
 	void (*give_up)(struct cal_link *l, int who, int whom);

@@ -47,8 +47,8 @@ static int ping_pong(struct cal_link *l, int master, int child, int child_begins
 
 	for (step = 0; step < 2; step++) {
 		int up = child_begins == (step == 0);
-		int rc = up ? cal_link_message(l, child, master, &s->send, &s->master_in, err) :
-			      cal_link_message(l, master, child, &s->master_out, &s->recv, err);
+		int rc = up ? cal_link_ping(l, child, master, &s->send, &s->master_in, err) :
+			      cal_link_ping(l, master, child, &s->master_out, &s->recv, err);
 
 		if (rc < 0) {
 			return -1;

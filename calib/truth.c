@@ -442,6 +442,7 @@ int cal_truth_measure(struct cal_link *l, const struct cal_truth_options *opt, s
 		rc = tkm_fail(err, TKM_ERR_NOMEM, "clock comparison: out of memory");
 	}
 	cal_link_hold_cores(l, 1);
+	l->by_mpi = 1; /* the methods are compared by the same messages */
 	for (round = 0; round < opt->rounds && rc == 0; round++) {
 		struct cal_truth_row *rows = cal_link_is(l, 0) ? row + round * CAL_TRUTH_METHODS : unused;
 

@@ -41,7 +41,7 @@ static int rank_outside(const struct cal_run *run, int rank)
 			there = bound;
 		}
 	}
-	printf("rank %d on %s: at most %.2f us off, bound there %.2f us, %d of %d points outside\n", rank, r->host, worst * 1e6, there * 1e6,
+	printf("rank %d on %s: at most %.4f us off, bound there %.4f us, %d of %d points outside\n", rank, r->host, worst * 1e6, there * 1e6,
 		outside, POINTS);
 	tmr_close(c);
 	tmr_close(c0);

@@ -18,7 +18,7 @@ static double now_s(void)
 /* Sleeps for a minute, unless somebody rings. Returns how it went as an exit status. */
 static int sleeper(const struct cal_bells_ticket *ticket, int ready)
 {
-	struct cal_bells *b = cal_bells_join(ticket, 2, 1);
+	struct cal_bells *b = cal_bells_join(ticket, 2, 1, 0);
 	double begin = now_s();
 	uint32_t heard;
 
@@ -38,7 +38,7 @@ static int sleeper(const struct cal_bells_ticket *ticket, int ready)
 static void a_ring_ends_the_sleep_of_another_process(void)
 {
 	struct cal_bells_ticket ticket;
-	struct cal_bells *b = cal_bells_make(2, 0, &ticket);
+	struct cal_bells *b = cal_bells_make(2, 0, 0, &ticket);
 	struct timespec nap = { 0, 50000000 };
 	int ends[2], status = -1;
 	char c;
@@ -65,7 +65,7 @@ static void a_ring_ends_the_sleep_of_another_process(void)
 static void a_ring_before_the_sleep_is_not_lost(void)
 {
 	struct cal_bells_ticket ticket;
-	struct cal_bells *b = cal_bells_make(1, 0, &ticket);
+	struct cal_bells *b = cal_bells_make(1, 0, 0, &ticket);
 	double begin = now_s();
 	uint32_t heard = cal_bell_listen(b);
 
@@ -82,19 +82,19 @@ static void a_ring_before_the_sleep_is_not_lost(void)
 static void what_is_no_belfry_is_not_joined(void)
 {
 	struct cal_bells_ticket ticket, wrong;
-	struct cal_bells *b = cal_bells_make(3, 0, &ticket), *again = cal_bells_join(&ticket, 3, 1);
+	struct cal_bells *b = cal_bells_make(3, 0, 0, &ticket), *again = cal_bells_join(&ticket, 3, 1, 0);
 
 	CHECK(again != NULL, "the right ticket");
 	cal_bells_close(again);
 	wrong = ticket;
 	wrong.magic[1]++;
-	CHECK(!cal_bells_join(&wrong, 3, 1), "another number");
-	CHECK(!cal_bells_join(&ticket, 4, 1), "another size");
+	CHECK(!cal_bells_join(&wrong, 3, 1, 0), "another number");
+	CHECK(!cal_bells_join(&ticket, 4, 1, 0), "another size");
 	wrong = ticket;
 	wrong.fd = -1;
-	CHECK(!cal_bells_join(&wrong, 3, 1), "none there");
+	CHECK(!cal_bells_join(&wrong, 3, 1, 0), "none there");
 	cal_bells_all_here(b);
-	CHECK(!cal_bells_join(&ticket, 3, 1), "too late");
+	CHECK(!cal_bells_join(&ticket, 3, 1, 0), "too late");
 	cal_bells_close(b);
 	cal_bell_ring(NULL, 0);
 	cal_bell_sleep(NULL, cal_bell_listen(NULL), 1);
