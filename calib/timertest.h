@@ -103,6 +103,7 @@ struct tt_matrix_of_node {
 	int rank;            /* that measured it */
 	struct tmr_matrix m;
 	char why[200];       /* not measured: the reason */
+	char not_again[200]; /* at the end, not measured again: the reason; "": it was, or there was no need to */
 };
 
 struct tt_result {
@@ -153,8 +154,8 @@ struct tt {
 /* Hosts and domains of all ranks into t->place. */
 int tt_find_places(struct tt *t, struct tkm_err *err);
 
-/* Do all processing units of this node read one clock? How far apart two of them can be, or NAN. The core
- * matrix is certain; a reading can also lag behind its clock by an effective tick. */
+/* Do all processing units of this node read one clock, as far as the core matrix found at the beginning? How far readings on two of
+ * them at the same time can be apart, or NAN. */
 double tt_prove_one_clock(const struct tt *t);
 
 /* What every rank has to know of all timers, once they have been measured. */

@@ -121,12 +121,12 @@ static json_t *matrix(const struct tt_result *r, const struct tt_matrix_of_node 
 	for (k = 0; k < n->m.pairs; k++) {
 		const struct tmr_core_pair *p = &n->m.pair[k];
 
-		json_array_append_new(pairs, p->measured ?
-			json_pack("{s:i,s:i,s:o,s:o,s:o,s:b}", "a", (int)p->pu_a, "b", (int)p->pu_b, "low_s", number(p->low_s),
-				"high_s", number(p->high_s), "tolerance_s", number(p->tolerance_s), "apart", p->apart) :
-			json_pack("{s:i,s:i,s:n}", "a", (int)p->pu_a, "b", (int)p->pu_b, "low_s"));
+		json_array_append_new(pairs, json_pack("{s:i,s:i,s:o,s:o,s:s,s:i}", "a", (int)p->pu_a, "b", (int)p->pu_b, "low_s",
+			number(p->measured ? p->low_s : NAN), "high_s", number(p->measured ? p->high_s : NAN), "result",
+			tmr_pair_name(p->result), "contradictions", p->contradictions));
 	}
-	j = json_pack("{s:o,s:o}", "host", text(r->rank[n->rank].env.host), "pairs", pairs);
+	j = json_pack("{s:o,s:o,s:o}", "host", text(r->rank[n->rank].env.host), "limit_s",
+		number(n->why[0] ? NAN : n->m.limit_s), "pairs", pairs);
 	if (n->why[0]) {
 		json_object_set_new(j, "not_measured", text(n->why));
 	}

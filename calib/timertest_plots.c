@@ -234,12 +234,12 @@ static void write_matrix(FILE *f, const struct tt_result *r)
 {
 	size_t k;
 
-	fputs("# pu_a pu_b low[s] high[s] tolerance[s]\n", f);
+	fputs("# pu_a pu_b low[s] high[s] limit[s]\n", f);
 	for (k = 0; r->nodes > 0 && k < r->matrix[0].m.pairs; k++) {
 		const struct tmr_core_pair *p = &r->matrix[0].m.pair[k];
 
 		if (p->measured) {
-			fprintf(f, "%u %u %.6e %.6e %.6e\n", p->pu_a, p->pu_b, p->low_s, p->high_s, p->tolerance_s);
+			fprintf(f, "%u %u %.6e %.6e %.6e\n", p->pu_a, p->pu_b, p->low_s, p->high_s, r->matrix[0].m.limit_s);
 		}
 	}
 }

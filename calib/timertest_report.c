@@ -18,6 +18,9 @@ static int comparable(const struct tt_result *r, int rank, const struct tmr_time
 {
 	char x[256], y[256];
 
+	if (a->scope == TMR_SCOPE_CORE || b->scope == TMR_SCOPE_CORE) {
+		return 0; /* cores=: each processing unit has another truth */
+	}
 	return strcmp(tmr_env_domain(&r->rank[0].env, x, sizeof(x)), tmr_env_domain(&r->rank[rank].env, y, sizeof(y))) == 0 &&
 	       strcmp(tmr_sim_base(a)->name, tmr_sim_base(b)->name) == 0;
 }
@@ -77,9 +80,29 @@ void tt_find_truth(struct tt_result *r)
 
 /* ---- printing ---- */
 
+static void print_pair(FILE *f, const struct tmr_core_pair *p)
+{
+	char a[32], b[32];
+
+	if (!p->measured) {
+		fprintf(f, "  PU %u - %u: not known, they did not get to run at the same time\n", p->pu_a, p->pu_b);
+		return;
+	}
+	fprintf(f, "  PU %u - %u: [%s, %s]: %s", p->pu_a, p->pu_b, tkm_print_time(a, sizeof(a), p->low_s, 1),
+		tkm_print_time(b, sizeof(b), p->high_s, 1), p->result == TMR_PAIR_APART ? "APART" : tmr_pair_name(p->result));
+	if (p->result == TMR_PAIR_UNKNOWN) {
+		fputs(", the interval is too wide", f);
+	}
+	if (p->contradictions) {
+		fprintf(f, " (%d measurement%s contradicted %s or an earlier one)", p->contradictions, p->contradictions == 1 ? "" : "s",
+			p->contradictions == 1 ? "itself" : "themselves");
+	}
+	putc('\n', f);
+}
+
 static void print_matrices(FILE *f, const struct tt_result *r)
 {
-	char a[32], b[32], c[32];
+	char a[32];
 	size_t k;
 	int i;
 
@@ -91,24 +114,25 @@ static void print_matrices(FILE *f, const struct tt_result *r)
 			fprintf(f, "core matrix of %s: not measured, %s\n", host, n->why);
 			continue;
 		}
-		fprintf(f, "core matrix of %s: %zu of %zu pairs of %u processing units measured, %zu apart", host, n->m.measured,
-			n->m.pairs, n->m.pus, n->m.apart);
+		fprintf(f, "core matrix of %s: %zu pair%s of %u processing unit%s: %zu together, %zu apart, %zu not known", host, n->m.pairs,
+			n->m.pairs == 1 ? "" : "s", n->m.pus, n->m.pus == 1 ? "" : "s", n->m.together, n->m.apart, n->m.unknown);
+		if (n->m.contradictions) {
+			fprintf(f, ", %zu contradictory (a clock was set, a thread was moved, or the effective tick is too small)",
+				n->m.contradictions);
+		}
 		if (n->m.measured) {
-			fprintf(f, "; largest offset %s, half width at most %s", tkm_print_time(a, sizeof(a), n->m.worst_s, 1),
-				tkm_print_time(b, sizeof(b), n->m.widest_s, 1));
+			fprintf(f, "; together means within %s", tkm_print_time(a, sizeof(a), n->m.limit_s, 2));
+		}
+		if (n->not_again[0]) {
+			fprintf(f, "; not measured again at the end, %s", n->not_again);
 		}
 		putc('\n', f);
-		for (k = 0; k < n->m.pairs && n->m.pairs <= 28; k++) {
-			const struct tmr_core_pair *p = &n->m.pair[k];
-
-			if (!p->measured) {
-				fprintf(f, "  PU %u - %u: unknown, they did not get to run in time\n", p->pu_a, p->pu_b);
-				continue;
+		for (k = 0; k < n->m.pairs; k++) {
+			/* of a large node the exceptions */
+			if (n->m.pairs <= 28 || n->m.pair[k].result == TMR_PAIR_APART ||
+				n->m.pair[k].result == TMR_PAIR_CONTRADICTION) {
+				print_pair(f, &n->m.pair[k]);
 			}
-			fprintf(f, "  PU %u - %u: [%s, %s], tolerance %s (one effective tick + half the smallest one-way time): %s\n",
-				p->pu_a, p->pu_b, tkm_print_time(a, sizeof(a), p->low_s, 1),
-				tkm_print_time(b, sizeof(b), p->high_s, 1), tkm_print_time(c, sizeof(c), p->tolerance_s, 1),
-				p->apart ? "APART" : "together");
 		}
 	}
 }

@@ -24,17 +24,12 @@ int tt_find_places(struct tt *t, struct tkm_err *err)
 double tt_prove_one_clock(const struct tt *t)
 {
 	const struct tmr_matrix *m = &t->matrix.m;
-	double farthest = 0;
-	size_t k;
 
-	if (t->timer->scope != TMR_SCOPE_CORE || !t->timer->shareable || m->pus == 0 || m->apart || m->measured < m->pairs ||
+	if (t->timer->scope != TMR_SCOPE_CORE || !t->timer->shareable || m->pus == 0 || m->together < m->pairs ||
 		t->me.env.tsc_invariant == 0) {
 		return NAN;
 	}
-	for (k = 0; k < m->pairs; k++) {
-		farthest = fmax(farthest, fmax(fabs(m->pair[k].low_s), fabs(m->pair[k].high_s)));
-	}
-	return farthest + (m->pairs ? tmr_reading_lag(t->timer, &t->me.quality) : 0);
+	return m->farthest_s;
 }
 
 /* One number of each rank, known to all. */

@@ -252,12 +252,14 @@ static enum tt_value judge_cores(const struct tt_result *r, struct tt_reason *wh
 		const struct tt_matrix_of_node *n = &r->matrix[i];
 
 		if (n->m.apart) {
-			say(why, "on %.60s the clocks of %zu of %zu pairs of processing units certainly differ by more than the tolerance: a process "
-				"that moves between them sees time jump; pin the processes or take a kernel clock (--timer clock_monotonic)",
+			say(why, "on %.60s the clocks of %zu of %zu pairs of processing units certainly differ: a process that moves between them "
+				"sees time jump; pin the processes or take a kernel clock (--timer clock_monotonic)",
 				r->rank[n->rank].env.host, n->m.apart, n->m.pairs);
 			return TT_VALUE_UNFIT;
 		}
-		unknown = r->rank[n->rank].scope == TMR_SCOPE_CORE && (n->why[0] || n->m.measured < n->m.pairs) ? n : unknown;
+		if (n->m.contradictions || (r->rank[n->rank].scope == TMR_SCOPE_CORE && (n->why[0] || n->m.together < n->m.pairs))) {
+			unknown = n;
+		}
 	}
 	if (!unknown) {
 		return TT_VALUE_FIT;
@@ -266,10 +268,14 @@ static enum tt_value judge_cores(const struct tt_result *r, struct tt_reason *wh
 		say(why, "on %.60s it is not known whether the processing units read one clock (%.120s): a process that moves between them might "
 			"see time jump; pin the processes or take a kernel clock (--timer clock_monotonic)", r->rank[unknown->rank].env.host,
 			unknown->why);
+	} else if (unknown->m.contradictions) {
+		say(why, "on %.60s what %zu of %zu pairs of processing units read contradicts any constant offset: a clock was set or a thread was "
+			"moved meanwhile, or the effective tick is too small; run it again", r->rank[unknown->rank].env.host,
+			unknown->m.contradictions, unknown->m.pairs);
 	} else {
-		say(why, "on %.60s %zu of %zu pairs of processing units could not be compared: a process that moves between them might see time "
-			"jump; run it on an idle machine, or pin the processes", r->rank[unknown->rank].env.host,
-			unknown->m.pairs - unknown->m.measured, unknown->m.pairs);
+		say(why, "on %.60s %zu of %zu pairs of processing units could not be compared closely: a process that moves between them might see "
+			"time jump; run it on an idle machine, or pin the processes", r->rank[unknown->rank].env.host,
+			unknown->m.unknown, unknown->m.pairs);
 	}
 	return TT_VALUE_UNKNOWN;
 }

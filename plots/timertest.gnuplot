@@ -651,11 +651,12 @@ if (tm_nm > 0) {
 	tm_inside = 0
 	tm_outside = 0
 	tm_pumax = 1
-	# as timertest judges: 1, the middle is within the tolerance; 2, it is not
-	tm_judge(l, h, t) = abs(0.5 * (l + h)) <= t ? 1 : 2
+	tm_open = 0
+	# as timertest judges: 1, together: 0 is inside and no end beyond the limit; 2, apart: 0 is outside; 3, not known
+	tm_judge(l, h, t) = l > h ? 3 : l > 0 || h < 0 ? 2 : tm_most(-l, h) <= t ? 1 : 3
 	tm_pu(c) = int(0 + strcol(c))
 	tm_seen(a, b, l, h, t) = (tm_pumax = tm_most(tm_pumax, tm_most(a, b)), tm_inside = tm_inside + (tm_judge(l, h, t) == 1), \
-		tm_outside = tm_outside + (tm_judge(l, h, t) == 2), 0.5 * (l + h))
+		tm_outside = tm_outside + (tm_judge(l, h, t) == 2), tm_open = tm_open + (tm_judge(l, h, t) == 3), 0.5 * (l + h))
 	stats tm_F using (valid(5) ? tm_seen(tm_pu(1), tm_pu(2), column(3), column(4), column(5)) : NaN) nooutput name "TMO"
 	stats tm_F using 3 nooutput name "TML"
 	stats tm_F using 4 nooutput name "TMH"
@@ -663,7 +664,7 @@ if (tm_nm > 0) {
 	tm_list = tm_nm <= 15
 	tm_cells = tm_pumax < 16
 	tm_omax = tm_most(abs(TMO_min), abs(TMO_max))
-	tm_y = tm_list ? tm_most(tm_most(-TML_min, TMH_max), TMT_max) : tm_most(tm_omax, TMT_max)
+	tm_y = tm_list ? tm_most(-TML_min, TMH_max) : tm_omax
 	if (!(tm_y > 0)) { tm_y = 1e-9 }
 	# numbers in cells are best without fractions: prefer the finer unit
 	tm_u = tm_unit(tm_y)
@@ -673,9 +674,8 @@ if (tm_nm > 0) {
 	tm_n = 0
 	tm_say(l, h) = (tm_n = tm_n + 1, tm_said[tm_n] = tm_num(0.5 * (l + h))." +- ".tm_num(0.5 * (h - l))." ".tm_u, 0)
 	stats tm_F using (valid(5) ? tm_say(column(3), column(4)) : NaN) nooutput name "TMA"
-	tm_sub = sprintf("tolerance %s: %d of %s together", TMT_max > TMT_min ? tm_val(TMT_min)." to ".tm_val(TMT_max) : tm_val(TMT_max), \
-		tm_inside, tm_plural(tm_nm, "pair")). \
-		(tm_outside > 0 ? sprintf(", %d apart", tm_outside) : "")
+	tm_sub = sprintf("%d of %s together (within %s)", tm_inside, tm_plural(tm_nm, "pair"), tm_val(TMT_max)). \
+		(tm_outside > 0 ? sprintf(", %d apart", tm_outside) : "").(tm_open > 0 ? sprintf(", %d not known", tm_open) : "")
 	tm_about = sprintf("core matrix, %s of processing units", tm_plural(tm_nm, "pair"))
 	do for [tm_f in tm_formats] {
 		eval tm_style
@@ -700,8 +700,8 @@ if (tm_nm > 0) {
 			# every using below counts its rows anew, from the data rows only
 			tm_title_rows = tm_blocks("matrix") > 0 ? 1 : 0
 			tm_Y(n) = n - tm_title_rows
-			plot tm_F using (0):(tm_Y(column(0))):(column(5) * tm_s):(0.42):ytic(sprintf("%d, %d", tm_pu(1), tm_pu(2))) \
-					with boxxyerror fill solid (tm_f eq "txt" ? 0 : 0.25) noborder lc rgb tm_grey title "tolerance", \
+			plot tm_F using (tm_mark(3)):(tm_Y(column(0))):(0.5 * abs(column(4) - column(3)) * tm_s):ytic(sprintf("%d, %d", tm_pu(1), tm_pu(2))) \
+					with xerrorbars pt 6 ps 1.2 lw 2.5 lc rgb tm_grey title tm_open > 0 ? "not known" : "", \
 				tm_F using (tm_mark(1)):(tm_Y(column(0))):(0.5 * (column(4) - column(3)) * tm_s) \
 					with xerrorbars pt 7 ps 1 lw 2.5 lc rgb tm_col(1) title tm_inside > 0 ? "together" : "", \
 				tm_F using (tm_mark(2)):(tm_Y(column(0))):(0.5 * (column(4) - column(3)) * tm_s) \
@@ -722,13 +722,16 @@ if (tm_nm > 0) {
 			set cblabel "middle of the interval: clock of the column minus clock of the row (".tm_u.")" offset 1,0
 			if (tm_f eq "txt") {
 				plot tm_F using (tm_pu(2)):(valid(5) && tm_judge(column(3), column(4), column(5)) == 1 ? tm_pu(1) : NaN) with points pt 15 title tm_inside > 0 ? "together" : "", \
-					tm_F using (tm_pu(2)):(valid(5) && tm_judge(column(3), column(4), column(5)) == 2 ? tm_pu(1) : NaN) with points pt 2 title tm_outside > 0 ? "apart" : ""
+					tm_F using (tm_pu(2)):(valid(5) && tm_judge(column(3), column(4), column(5)) == 2 ? tm_pu(1) : NaN) with points pt 2 title tm_outside > 0 ? "apart" : "", \
+					tm_F using (tm_pu(2)):(valid(5) && tm_judge(column(3), column(4), column(5)) == 3 ? tm_pu(1) : NaN) with points pt 6 title tm_open > 0 ? "not known" : ""
 			} else {
 				plot tm_F using (valid(5) ? tm_pu(2) : NaN):(tm_pu(1)):(0.5):(0.5):(0.5 * (column(3) + column(4)) * tm_s) with boxxyerror lc palette notitle, \
 					for [i=1:tm_cells] tm_F using (valid(5) ? tm_pu(2) : NaN):(tm_pu(1)):(tm_num(0.5 * (column(3) + column(4)))."\n+-".tm_num(0.5 * (column(4) - column(3)))) \
 						with labels font (tm_pumax > 10 ? ",8" : ",10") notitle, \
 					tm_F using (valid(5) && tm_judge(column(3), column(4), column(5)) == 2 ? tm_pu(2) : NaN):(tm_pu(1)):(0.46):(0.46) \
-						with boxxyerror fill empty lc rgb "#000000" lw 1.6 title tm_outside > 0 ? "apart" : ""
+						with boxxyerror fill empty lc rgb "#000000" lw 1.6 title tm_outside > 0 ? "apart" : "", \
+					tm_F using (valid(5) && tm_judge(column(3), column(4), column(5)) == 3 ? tm_pu(2) : NaN):(tm_pu(1)):(0.46):(0.46) \
+						with boxxyerror fill empty lc rgb tm_grey lw 1.6 title tm_open > 0 ? "not known" : ""
 			}
 		}
 		eval tm_close

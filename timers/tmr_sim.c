@@ -4,6 +4,7 @@
 #include "timers/timer_private.h"
 
 #include <math.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -18,6 +19,7 @@ struct sim {
 	double coarse_s, coarse_ticks; /* it moves in steps of that; 0: by its tick */
 	int bump;
 	int64_t step_now, reading;     /* the last, and the step it lies in */
+	double cores_s;       /* processing unit n is ahead by n times this */
 	struct {
 		double size_s, at_s;
 	} step[MAX_STEPS];
@@ -82,19 +84,39 @@ static double lie(const struct sim *s, double dt)
 
 /* Ticks since origin_ticks, with fraction, when the base shows base_ticks. Differences only, so a
  * double carries them: 2^53 ticks of 1 ns are 104 days. */
-static double ticks_since(const struct sim *s, int64_t base_ticks, double noise_s)
+static double ticks_since(const struct sim *s, int64_t base_ticks, double extra_s)
 {
 	double dt = (double)(base_ticks - s->origin) / s->base->hz;
 
-	return (dt + lie(s, dt) + noise_s) / s->tick_s;
+	return (dt + lie(s, dt) + extra_s) / s->tick_s;
+}
+
+/* The unit on which *base was read: the thread may be moved between the two. */
+static int read_on_unit(struct tmr_timer *base, int64_t *reading)
+{
+	int unit, after = sched_getcpu();
+
+	do {
+		unit = after;
+		*reading = tmr_read_ordered(base).v;
+		after = sched_getcpu();
+	} while (after != unit);
+	return unit < 0 ? 0 : unit;
 }
 
 static ltick_t read_sim(struct tmr_timer *t)
 {
 	struct sim *s = t->impl;
-	int64_t b = tmr_read_ordered(s->base).v;
-	double noise = s->noise_s > 0 ? s->noise_s * normal(s) : 0, ticks = ticks_since(s, b, noise), step;
+	double extra_s = 0, ticks, step;
+	int64_t b;
 
+	if (s->cores_s != 0) {
+		extra_s = s->cores_s * read_on_unit(s->base, &b);
+	} else {
+		b = tmr_read_ordered(s->base).v;
+	}
+	extra_s += s->noise_s > 0 ? s->noise_s * normal(s) : 0;
+	ticks = ticks_since(s, b, extra_s);
 	if (s->coarse_ticks > 0) {
 		step = floor(ticks / s->coarse_ticks);
 		ticks = step * s->coarse_ticks;
@@ -222,6 +244,8 @@ static int set(struct sim *s, const char *key, const char *value, struct tkm_err
 		ok = tkm_parse_bool(value, &s->bump) == 0;
 	} else if (!strcasecmp(key, "noise")) {
 		ok = tkm_parse_time(value, &s->noise_s) == 0 && s->noise_s >= 0;
+	} else if (!strcasecmp(key, "cores")) {
+		ok = tkm_parse_time(value, &s->cores_s) == 0;
 	} else if (!strcasecmp(key, "seed")) {
 		ok = tkm_parse_int(value, 0, INT64_MAX, &n) == 0;
 		s->random = ok ? (uint64_t)n : 0;
@@ -231,7 +255,7 @@ static int set(struct sim *s, const char *key, const char *value, struct tkm_err
 		s->origin_given = ok;
 	} else {
 		return tkm_fail(err, TKM_ERR_ARG,
-			"timer sim: unknown '%s'; base, offset, drift, wobble, warm, step, tick, coarse, bump, noise, seed, origin are known",
+			"timer sim: unknown '%s'; base, offset, drift, wobble, warm, step, tick, coarse, bump, noise, cores, seed, origin are known",
 			key);
 	}
 	return ok ? 0 : tkm_fail(err, TKM_ERR_ARG, "timer sim: '%s' is no value for %s; example: %s", value, key,
@@ -321,7 +345,7 @@ static int finish(struct tmr_timer *t, struct sim *s, const char *spec, struct t
 	t->read = read_sim;
 	t->read_ordered = read_sim;
 	t->hz = 1 / s->tick_s;
-	t->scope = TMR_SCOPE_PROCESS;
+	t->scope = s->cores_s != 0 ? TMR_SCOPE_CORE : TMR_SCOPE_PROCESS;
 	/* the generator of noise and the last reading are one thread's */
 	t->shareable = s->base->shareable && !(s->noise_s > 0) && !s->bump;
 	t->flags = TMR_SIMULATED | (s->steps ? TMR_STEPPED : 0u);

@@ -107,12 +107,12 @@ BEGIN {
 		}
 	}
 
-	put("matrix.dat", "# pu_a pu_b low[s] high[s] tolerance[s]\n")
+	put("matrix.dat", "# pu_a pu_b low[s] high[s] limit[s]\n")
 	for (a = 0; a < pus; a++)
 		for (b = a + 1; b < pus; b++) {
 			o = gauss(6e-9) + (pus > 4 && b == pus - 1 ? 70e-9 : 0)
 			w = 20e-9 + expo(6e-9)
-			put("matrix.dat", sprintf("%d %d %.4e %.4e %.4e\n", a, b, o - w, o + w, 45e-9))
+			put("matrix.dat", sprintf("%d %d %.4e %.4e %.4e\n", a, b, o - w, o + w, 1.02e-6))
 		}
 
 	base = out; sub(/.*\//, "", base)

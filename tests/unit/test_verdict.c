@@ -54,7 +54,7 @@ static void make(struct made *m)
 	map->nodes = 3;
 	map->step = m->step;
 	m->truth[1] = (struct tt_truth){ .known = 1, .worst_s = 50e-9, .bound_there_s = 900e-9, .points = 401 };
-	m->matrix[0].m = (struct tmr_matrix){ .pus = 2, .pairs = 1, .measured = 1 };
+	m->matrix[0].m = (struct tmr_matrix){ .pus = 2, .pairs = 1, .measured = 1, .together = 1 };
 	m->r.causality.messages = 600;
 }
 
@@ -163,12 +163,19 @@ static void clocks_of_the_cores(void)
 	expect(&m, TT_VALUE_UNFIT, "backward", WORDS("rank 1", "7 times in 1000 reads", "limit 0"));
 
 	make(&m);
+	m.matrix[0].m.together = 0;
 	m.matrix[0].m.apart = 1;
 	expect(&m, TT_VALUE_UNFIT, "cores", WORDS("node7", "1 of 1 pairs", "pin the processes"));
 
 	make(&m);
-	m.matrix[0].m.measured = 0;
+	m.matrix[0].m.together = 0;
+	m.matrix[0].m.unknown = 1;
 	expect(&m, TT_VALUE_UNKNOWN, "cores", WORDS("node7", "1 of 1 pairs", "could not be compared"));
+	make(&m);
+	m.matrix[0].m.together = 0;
+	m.matrix[0].m.contradictions = 1;
+	m.rank[0].scope = m.rank[1].scope = TMR_SCOPE_NODE;
+	expect(&m, TT_VALUE_UNKNOWN, "cores", WORDS("node7", "1 of 1 pairs", "contradicts"));
 	make(&m);
 	m.matrix[0].m = (struct tmr_matrix){ .pus = 0 };
 	snprintf(m.matrix[0].why, sizeof(m.matrix[0].why), "built without hwloc");
@@ -176,7 +183,8 @@ static void clocks_of_the_cores(void)
 
 	/* the cores do not matter to a kernel clock */
 	make(&m);
-	m.matrix[0].m.measured = 0;
+	m.matrix[0].m.together = 0;
+	m.matrix[0].m.unknown = 1;
 	m.rank[0].scope = m.rank[1].scope = TMR_SCOPE_NODE;
 	tt_judge(&m.r);
 	CHECK_INT(m.r.verdict.value, TT_VALUE_FIT);
@@ -310,7 +318,8 @@ static void worst_decides(void)
 	struct made m;
 
 	make(&m);
-	m.matrix[0].m.measured = 0;
+	m.matrix[0].m.together = 0;
+	m.matrix[0].m.unknown = 1;
 	m.cal[0].effective_tick_s = 160e-9;
 	m.cal[1].map.max_wander = 7e-6;
 	tt_judge(&m.r);
