@@ -51,8 +51,8 @@ struct tt_options {
 	enum cal_shape shape;     /* of a synchronisation */
 	double patience_s;
 	int truth;                          /* compare methods instead of testing a timer */
-	const char *truth_names;
-	unsigned truth_methods;
+	const char *truth_names, *truth_tables_name; /* NULL: all that are possible */
+	unsigned truth_methods, truth_tables;
 	long long truth_rounds, truth_sessions;
 	double truth_apart_s;
 };
@@ -220,8 +220,8 @@ int tt_have_json(void);
 
 /* ---- timertest_truth.c ---- */
 
-/* "all", or names with commas between, as bits. Returns 0, or -1: an unknown name. */
-int tt_truth_methods(const char *list, unsigned *methods);
+/* The lists of --truth-methods and --truth-tables, as bits. Returns 0 or -1. */
+int tt_truth_methods(struct tt_options *o, struct tkm_err *err);
 
 /* The simulated clock of a rank: timer itself if it is one, else one of its own over it, with an offset, a
  * drift of up to 50 ppm against rank 0 and a grid. Returns 0, or -1: too long. */

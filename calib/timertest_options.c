@@ -73,9 +73,11 @@ static size_t make_table(struct tt_options *o, struct tkm_option *t)
 			"compare ways of synchronisation on simulated clocks over the timer (default then: CPU)" },
 		{ "TRUTH-METHODS", TKM_OPTION_TEXT, &o->truth_names, 0, 0, "LIST",
 			"which: all (default), or some of pairs,itc,min10,skampi,hca3,jk" },
+		{ "TRUTH-TABLES", TKM_OPTION_TEXT, &o->truth_tables_name, 0, 0, "LIST",
+			"what the others are given: published (their authors' numbers), time, messages (of pairs), or all (default)" },
 		{ "TRUTH-ROUNDS", TKM_OPTION_COUNT, &o->truth_rounds, 1, 10000, "N", "how often each (default 5)" },
 		{ "TRUTH-APART", TKM_OPTION_TIME, &o->truth_apart_s, 1e-3, 86400, "TIME",
-			"between the first and the last session of pairs and itc (default 1s)" },
+			"between the first and the last session of pairs, itc and min10 (default 1s)" },
 		{ "TRUTH-SESSIONS", TKM_OPTION_COUNT, &o->truth_sessions, 2, 10000, "N", "of pairs in this time (default 11)" },
 	};
 	size_t n = sizeof(all) / sizeof(all[0]);
@@ -160,8 +162,8 @@ static int check(struct tt_options *o, struct tkm_err *err)
 	if (!o->timer) {
 		o->timer = o->truth ? "CPU" : "gettimeofday";
 	}
-	if (tt_truth_methods(o->truth_names, &o->truth_methods) < 0) {
-		return tkm_fail(err, TKM_ERR_ARG, "--truth-methods '%s': all, or some of pairs,itc,min10,skampi,hca3,jk", o->truth_names);
+	if (tt_truth_methods(o, err) < 0) {
+		return -1;
 	}
 	for (i = 0; i < CAL_SHAPES && strcasecmp(o->shape_name, cal_shape_name((enum cal_shape)i)); i++) {
 	}

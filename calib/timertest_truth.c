@@ -12,8 +12,8 @@
 #include <unistd.h>
 
 #include "base/newfile.h"
-#include "base/stats.h"
 #include "base/text.h"
+#include "calib/analysis.h"
 #include "calib/truth.h"
 #include "timers/sim.h"
 
@@ -28,29 +28,52 @@ struct comparison {
 	double base_within_s; /* the clock under all is one to within this; NAN: not proven */
 };
 
-int tt_truth_methods(const char *list, unsigned *methods)
+/* A list of names with commas between, or "all", as bits. */
+static int parse_names(const char *list, const char *(*name_of)(int), int names, unsigned *bits)
 {
 	const char *p = list;
 
-	*methods = 0;
+	*bits = 0;
 	if (strcasecmp(list, "all") == 0) {
-		*methods = (1u << CAL_TRUTH_METHODS) - 1;
+		*bits = (1u << names) - 1;
 		return 0;
 	}
 	while (*p) {
 		size_t n = strcspn(p, ",");
 		int m = 0;
 
-		while (m < CAL_TRUTH_METHODS && (strlen(cal_truth_name(m)) != n || strncasecmp(p, cal_truth_name(m), n))) {
+		while (m < names && (strlen(name_of(m)) != n || strncasecmp(p, name_of(m), n))) {
 			m++;
 		}
-		if (m == CAL_TRUTH_METHODS) {
+		if (m == names) {
 			return -1;
 		}
-		*methods |= 1u << m;
+		*bits |= 1u << m;
 		p += n + (p[n] == ',');
 	}
-	return *methods ? 0 : -1;
+	return *bits ? 0 : -1;
+}
+
+int tt_truth_methods(struct tt_options *o, struct tkm_err *err)
+{
+	const unsigned ours = 1u << CAL_TRUTH_PAIRS, published = 1u << CAL_TRUTH_PUBLISHED;
+
+	if (parse_names(o->truth_names, cal_truth_name, CAL_TRUTH_METHODS, &o->truth_methods) < 0) {
+		return tkm_fail(err, TKM_ERR_ARG, "--truth-methods '%s': all, or some of pairs,itc,min10,skampi,hca3,jk", o->truth_names);
+	}
+	if (!o->truth_tables_name) {
+		o->truth_tables = o->truth_methods & ours ? (1u << CAL_TRUTH_TABLES) - 1 : published;
+		return 0;
+	}
+	if (parse_names(o->truth_tables_name, cal_truth_table_name, CAL_TRUTH_TABLES, &o->truth_tables) < 0) {
+		return tkm_fail(err, TKM_ERR_ARG, "--truth-tables '%s': all, or some of published,time,messages", o->truth_tables_name);
+	}
+	if (o->truth_tables != published && !(o->truth_methods & ours)) {
+		return tkm_fail(err, TKM_ERR_ARG, "--truth-tables '%s': equal time and equal messages are those of pairs, which --truth-methods lacks",
+			o->truth_tables_name);
+	}
+	o->truth_tables |= published;
+	return 0;
 }
 
 int tt_truth_clock(const char *timer, int rank, char *name, size_t size, struct tkm_err *err)
@@ -69,38 +92,42 @@ int tt_truth_clock(const char *timer, int rank, char *name, size_t size, struct 
 
 /* ---- output ---- */
 
-static double seconds_of(const struct cal_truth_row *r, int what)
+enum figure { RTT, ERROR_NOW, ERROR_10, ERROR_60, BOUND_NOW, BOUND_10, BOUND_60, CLAIMED, BETWEEN, TOTAL, FIGURES };
+
+static double seconds_of(const struct cal_truth_row *r, enum figure what)
 {
 	switch (what) {
-	case 0:
+	case RTT:
 		return r->rtt_s;
-	case 1:
-	case 2:
-	case 3:
-		return r->error_s[what - 1];
-	case 4:
-	case 5:
-	case 6:
-		return r->bound_s[what - 4];
-	case 7:
+	case ERROR_NOW:
+	case ERROR_10:
+	case ERROR_60:
+		return r->error_s[what - ERROR_NOW];
+	case BOUND_NOW:
+	case BOUND_10:
+	case BOUND_60:
+		return r->bound_s[what - BOUND_NOW];
+	case CLAIMED:
 		return r->claimed_s;
-	case 8:
+	case BETWEEN:
 		return r->between_s;
-	default:
-		return r->duration_s;
+	case TOTAL:
+	case FIGURES:
+		break;
 	}
+	return r->total_s;
 }
 
 /* "3.2ns [0.1ns..28.0ns]" of one figure over all rounds, or "none". */
-static const char *cell(const struct comparison *c, int method, int what, char *buf, size_t size)
+static const char *cell(const struct comparison *c, int table, int method, enum figure what, char *buf, size_t size)
 {
 	double *v = malloc((size_t)c->opt.rounds * sizeof(*v));
 	char a[32], b[32], d[32];
-	struct tkm_spread s;
+	struct cal_summary s = { .median = NAN };
 	int i, n = 0;
 
 	for (i = 0; v && i < c->opt.rounds; i++) {
-		double x = seconds_of(&c->row[i * CAL_TRUTH_METHODS + method], what);
+		double x = seconds_of(cal_truth_row(c->row, i, table, method), what);
 
 		if (!isnan(x)) {
 			v[n++] = x;
@@ -109,7 +136,7 @@ static const char *cell(const struct comparison *c, int method, int what, char *
 	if (n == 0) {
 		snprintf(buf, size, "none");
 	} else {
-		s = tkm_spread(v, (size_t)n);
+		s = cal_summarise(v, (size_t)n);
 		tkm_print_time(a, sizeof(a), s.median, 1);
 	}
 	if (n == 1) {
@@ -122,23 +149,44 @@ static const char *cell(const struct comparison *c, int method, int what, char *
 	return buf;
 }
 
-static void print_rows(FILE *f, const struct comparison *c, const char *title, const char *const *heads, const int *what, int n)
+static long long most_messages(const struct comparison *c, int table, int method)
+{
+	long long most = 0;
+	int i;
+
+	for (i = 0; i < c->opt.rounds; i++) {
+		const struct cal_truth_row *r = cal_truth_row(c->row, i, table, method);
+
+		most = r->messages > most ? r->messages : most;
+	}
+	return most;
+}
+
+static const char *const heads[FIGURES] = { "round trip", "right after", "10 s later", "60 s later", "bound right after",
+	"bound 10 s later", "bound 60 s later", "its own word", "between sessions", "duration" };
+
+/* With `cost` each row ends with messages and sessions. */
+static void print_rows(FILE *f, const struct comparison *c, const char *title, int table, const enum figure *what, int n, int cost)
 {
 	char buf[128];
 	int m, i;
 
 	fprintf(f, "%s\n%-7s", title, "method");
 	for (i = 0; i < n; i++) {
-		fprintf(f, " %-30s", heads[i]);
+		fprintf(f, " %-30s", heads[what[i]]);
 	}
-	putc('\n', f);
+	fprintf(f, "%s\n", cost ? " messages" : "");
 	for (m = 0; m < CAL_TRUTH_METHODS; m++) {
 		if (!(c->opt.methods & 1u << m)) {
 			continue;
 		}
 		fprintf(f, "%-7s", cal_truth_name(m));
 		for (i = 0; i < n; i++) {
-			fprintf(f, i + 1 < n ? " %-30s" : " %s", cell(c, m, what[i], buf, sizeof(buf)));
+			fprintf(f, i + 1 < n || cost ? " %-30s" : " %s", cell(c, table, m, what[i], buf, sizeof(buf)));
+		}
+		if (cost) {
+			fprintf(f, " %lld in %d session%s", most_messages(c, table, m), cal_truth_row(c->row, 0, table, m)->sessions,
+				cal_truth_row(c->row, 0, table, m)->sessions == 1 ? "" : "s");
 		}
 		putc('\n', f);
 	}
@@ -147,41 +195,25 @@ static void print_rows(FILE *f, const struct comparison *c, const char *title, c
 static long errors_beyond(const struct comparison *c)
 {
 	long n = 0;
-	int i;
+	int i, table, m;
 
-	for (i = 0; i < c->opt.rounds * CAL_TRUTH_METHODS; i++) {
-		n += c->opt.methods & 1u << i % CAL_TRUTH_METHODS ? c->row[i].outside : 0;
+	for (i = 0; i < c->opt.rounds; i++) {
+		for (table = 0; table < CAL_TRUTH_TABLES; table++) {
+			for (m = 0; m < CAL_TRUTH_METHODS; m++) {
+				/* pairs is the same in all tables */
+				int counts = (c->opt.tables & 1u << table) && (c->opt.methods & 1u << m) && (table == 0 || m != CAL_TRUTH_PAIRS);
+
+				n += counts ? cal_truth_row(c->row, i, table, m)->outside : 0;
+			}
+		}
 	}
 	return n;
 }
 
-static void print_costs(FILE *f, const struct comparison *c)
-{
-	char buf[128], name[40];
-	int m, i;
-
-	fprintf(f, "\nwhat it costs\n%-7s %-10s %s\n", "method", "messages", "duration");
-	for (m = 0; m < CAL_TRUTH_METHODS; m++) {
-		const struct cal_truth_row *r = &c->row[m];
-		long long most = 0;
-
-		if (!(c->opt.methods & 1u << m)) {
-			continue;
-		}
-		for (i = 0; i < c->opt.rounds; i++) {
-			most = c->row[i * CAL_TRUTH_METHODS + m].messages > most ? c->row[i * CAL_TRUTH_METHODS + m].messages : most;
-		}
-		snprintf(name, sizeof(name), "%lld", most);
-		fprintf(f, "%-7s %-10s %d x %s\n", cal_truth_name(m), name, r->sessions,
-			cell(c, m, 9, buf, sizeof(buf)));
-	}
-}
-
 static void print_comparison(FILE *f, const struct comparison *c)
 {
-	static const char *const error_heads[] = { "round trip", "between sessions", "right after", "10 s later", "60 s later" };
-	static const char *const bound_heads[] = { "its own word", "bound right after", "bound 10 s later", "bound 60 s later" };
-	static const int errors[] = { 0, 8, 1, 2, 3 }, bounds[] = { 7, 4, 5, 6 };
+	static const enum figure errors[] = { RTT, BETWEEN, ERROR_NOW, ERROR_10, ERROR_60, TOTAL },
+				 bounds[] = { CLAIMED, BOUND_NOW, BOUND_10, BOUND_60 };
 	char apart[32], within[32];
 
 	fprintf(f, "truth mode: %d simulated clocks over %s, %d round%s of all methods in turn\n", c->link->size,
@@ -195,14 +227,21 @@ static void print_comparison(FILE *f, const struct comparison *c)
 	} else {
 		fprintf(f, "a clock of the kernel, the same for all ranks\n");
 	}
-	fprintf(f, "pairs: %d sessions within %s; itc: two, as long apart; the others once, as in their papers\n", c->opt.sessions,
+	fprintf(f, "pairs: %d sessions within %s; itc and min10: two, as long apart; the others once, as in their papers\n", c->opt.sessions,
 		tkm_print_time(apart, sizeof(apart), c->opt.apart_s, 1));
 	fprintf(f, "later: computed from the formulas of the clocks, nobody waits\neach figure: the largest of all ranks; median [smallest..largest] of the rounds\n\n");
-	print_rows(f, c, "true error", error_heads, errors, 5);
+	print_rows(f, c, "true error, each method as its authors publish it", CAL_TRUTH_PUBLISHED, errors, 6, 1);
+	if (c->opt.tables & 1u << CAL_TRUTH_TIME) {
+		putc('\n', f);
+		print_rows(f, c, "true error, equal time: each sends as many messages as take the time of all sessions of pairs", CAL_TRUTH_TIME, errors, 6, 1);
+	}
+	if (c->opt.tables & 1u << CAL_TRUTH_MESSAGES) {
+		putc('\n', f);
+		print_rows(f, c, "true error, equal messages: each sends as many as pairs in all sessions", CAL_TRUTH_MESSAGES, errors, 6, 1);
+	}
 	putc('\n', f);
-	print_rows(f, c, "what it says itself (pairs: its bound; skampi, hca3, jk: ReproMPI's check), and its bound", bound_heads,
-		bounds, 4);
-	print_costs(f, c);
+	print_rows(f, c, "what it says itself (pairs: its bound; skampi, hca3, jk: ReproMPI's check), and its bound", CAL_TRUTH_PUBLISHED,
+		bounds, 4, 0);
 	fprintf(f, "\nerrors beyond their bound: %ld\n", errors_beyond(c));
 }
 
@@ -220,13 +259,13 @@ static json_t *three(const double *v)
 	return json_pack("[o,o,o]", number(v[0]), number(v[1]), number(v[2]));
 }
 
-static json_t *rows_of(const struct comparison *c, int method)
+static json_t *rows_of(const struct comparison *c, int table, int method)
 {
 	json_t *rounds = json_array();
 	int i;
 
 	for (i = 0; i < c->opt.rounds; i++) {
-		const struct cal_truth_row *r = &c->row[i * CAL_TRUTH_METHODS + method];
+		const struct cal_truth_row *r = cal_truth_row(c->row, i, table, method);
 
 		json_array_append_new(rounds, json_pack("{s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:i,s:I,s:i}", "round_trip_s", number(r->rtt_s),
 			"between_s", number(r->between_s),
@@ -237,20 +276,34 @@ static json_t *rows_of(const struct comparison *c, int method)
 	return json_pack("{s:s,s:o}", "name", cal_truth_name(method), "rounds", rounds);
 }
 
-static int write_json(const char *path, const struct comparison *c, struct tkm_err *err)
+/* All methods of a table, or null. */
+static json_t *methods_of(const struct comparison *c, int table)
 {
-	json_t *methods = json_array(), *j;
-	struct tkm_newfile n = { .f = stdout };
-	int to_file = strcmp(path, "-") != 0, m, rc;
+	json_t *methods;
+	int m;
 
+	if (!(c->opt.tables & 1u << table)) {
+		return json_null();
+	}
+	methods = json_array();
 	for (m = 0; m < CAL_TRUTH_METHODS; m++) {
 		if (c->opt.methods & 1u << m) {
-			json_array_append_new(methods, rows_of(c, m));
+			json_array_append_new(methods, rows_of(c, table, m));
 		}
 	}
-	j = json_pack("{s:s,s:s,s:i,s:s,s:o,s:o,s:o,s:o}", "schema", "timertest-truth/1", "program", PACKAGE_STRING, "ranks",
+	return methods;
+}
+
+static int write_json(const char *path, const struct comparison *c, struct tkm_err *err)
+{
+	struct tkm_newfile n = { .f = stdout };
+	int to_file = strcmp(path, "-") != 0, rc;
+	json_t *j = json_pack("{s:s,s:s,s:i,s:s,s:o,s:o,s:o,s:o,s:o,s:o}", "schema", "timertest-truth/1", "program", PACKAGE_STRING, "ranks",
 		c->link->size, "base", tmr_sim_base(c->link->timer)->name, "base_one_clock_within_s", number(c->base_within_s),
-		"sessions_apart_s", number(c->opt.apart_s), "seconds_after", three(cal_truth_after_s), "methods", methods);
+		"sessions_apart_s", number(c->opt.apart_s), "seconds_after", three(cal_truth_after_s), "methods",
+		methods_of(c, CAL_TRUTH_PUBLISHED), "equal_time", methods_of(c, CAL_TRUTH_TIME), "equal_messages",
+		methods_of(c, CAL_TRUTH_MESSAGES));
+
 	if (!j) {
 		return tkm_fail(err, TKM_ERR_NOMEM, "out of memory for the JSON result");
 	}
@@ -346,8 +399,8 @@ int tt_truth(struct cal_link *l, const struct tt_options *o, const struct cal_pl
 	c.clock = calloc(n, sizeof(*c.clock));
 	c.hz = calloc(n, sizeof(*c.hz));
 	c.tick_s = calloc(n, sizeof(*c.tick_s));
-	c.row = calloc((size_t)o->truth_rounds * CAL_TRUTH_METHODS, sizeof(*c.row));
-	c.opt = (struct cal_truth_options){ .methods = o->truth_methods, .rounds = (int)o->truth_rounds, .apart_s = o->truth_apart_s, .sessions = (int)o->truth_sessions,
+	c.row = calloc(cal_truth_rows((int)o->truth_rounds), sizeof(*c.row));
+	c.opt = (struct cal_truth_options){ .methods = o->truth_methods, .tables = o->truth_tables, .rounds = (int)o->truth_rounds, .apart_s = o->truth_apart_s, .sessions = (int)o->truth_sessions,
 		.sync = o->sync, .plan = plan, .max_drift = o->max_drift, .max_wander = o->max_wander, .tick_s = c.tick_s, .clock = c.clock,
 		.progress = say_round, .ctx = &c };
 	c.opt.sync.hz = c.hz;

@@ -47,14 +47,16 @@ def spread(values, form=nice):
 
 
 class Truths:
-    """All rounds of timertest --truth of one kind of launch."""
+    """All rounds of timertest --truth of one kind of launch: as published, and with equal time and messages."""
 
     def __init__(self):
         self.rounds = {}
+        self.equal = {"equal_time": {}, "equal_messages": {}}
 
     def add(self, result):
-        for m in result["methods"]:
-            self.rounds.setdefault(m["name"], []).extend(m["rounds"])
+        for key, rounds in [("methods", self.rounds)] + list(self.equal.items()):
+            for m in result[key] or []:
+                rounds.setdefault(m["name"], []).extend(m["rounds"])
 
     def get(self, method, figure, index=None):
         return [r[figure] if index is None else r[figure][index] for r in self.rounds.get(method, [])]
@@ -66,13 +68,19 @@ class Truths:
         return nice(statistics.median(self.get(method, "round_trip_s")))
 
     def peers(self, figure, index=None):
-        """Medians of the peers in the same run."""
+        """Medians of the peers in the same run: as published; with equal time; with equal messages."""
         out = []
-        for p in PEERS:
-            v = [x for x in self.get(p, figure, index) if x is not None]
-            if v:
-                out.append("%s %s" % (p, nice(statistics.median(v))))
-        return ", ".join(out)
+        for name, rounds in (("published", self.rounds), ("equal time", self.equal["equal_time"]),
+                             ("equal messages", self.equal["equal_messages"])):
+            here = []
+            for p in PEERS:
+                v = [r[figure] if index is None else r[figure][index] for r in rounds.get(p, [])]
+                v = [x for x in v if x is not None]
+                if v:
+                    here.append("%s %s" % (p, nice(statistics.median(v))))
+            if here:
+                out.append(name + ": " + ", ".join(here))
+        return "; ".join(out)
 
 
 class Bench:
@@ -121,14 +129,14 @@ class Bench:
         if self.wants("np2"):
             self.launch("np2", 2, "--truth-rounds", "5", "--truth-sessions", str(ONLINE_SESSIONS), "--truth-apart", "%ds" % ONLINE_SECONDS)
         if self.wants("np16"):
-            self.launch("np16", 16, "--truth-rounds", "5", "--truth-methods", "pairs,itc,min10,skampi")
+            self.launch("np16", 16, "--truth-rounds", "5", "--truth-methods", "pairs,itc,min10,skampi,hca3")
         if self.wants("hogs"):
-            self.with_hogs(lambda: self.launch("hogs", 16, "--truth-rounds", "5", "--truth-methods", "pairs,min10,skampi"))
+            self.with_hogs(lambda: self.launch("hogs", 16, "--truth-rounds", "5", "--truth-methods", "pairs,min10,skampi,hca3"))
         if self.wants("skew10"):
-            self.launch("skew10", 2, "--truth-rounds", "1", "--truth-apart", "10s", "--truth-sessions", "2", "--truth-methods", "pairs,itc")
+            self.launch("skew10", 2, "--truth-rounds", "1", "--truth-apart", "10s", "--truth-sessions", "2", "--truth-methods", "pairs,itc,min10")
         if self.wants("np16") and self.wants("peers16") and i == self.rounds // 2:
-            # a minute for a single round of these two
-            self.launch("np16", 16, "--truth-rounds", "1", "--truth-methods", "hca3,jk")
+            # jk takes a minute for a single round
+            self.launch("np16", 16, "--truth-rounds", "1", "--truth-methods", "jk")
         if self.wants("domain"):
             self.domains(16)
         if self.wants("scale") and i == 0:
@@ -280,7 +288,7 @@ def main():
     p = argparse.ArgumentParser(description="The figures of the calibration.")
     p.add_argument("build")
     p.add_argument("--rounds", type=int, default=6)
-    p.add_argument("--only", help="of np2,np16,peers16 (hca3 and jk with 16 ranks: a minute or more),hogs,skew10,domain,scale,sim")
+    p.add_argument("--only", help="of np2,np16,peers16 (jk with 16 ranks: a minute or more),hogs,skew10,domain,scale,sim")
     o = p.parse_args()
     b = Bench(o.build, o.rounds, o.only.split(",") if o.only else None)
     begin = time.monotonic()
