@@ -58,6 +58,12 @@ static int share_hz(struct cal_job *j, struct tkm_err *err)
 	return rc < 0 ? rc : cal_link_bcast(j->link, j->hz, (size_t)j->link->size * sizeof(*j->hz), err);
 }
 
+/* What a reading of a rank's timer can lag behind its clock; NAN: not measured, because the clock stood still. */
+static double lag_s(const struct cal_job *j, int rank)
+{
+	return j->tick[rank].lag_ticks / j->hz[rank];
+}
+
 /* SYNCED-HOST, SYNCED-CLUSTER: what was said, else what the timer is, else what was proven. */
 static void decide(struct cal_job *j)
 {
@@ -71,8 +77,9 @@ static void decide(struct cal_job *j)
 	}
 	j->rank.sync = me == 0 || j->exchanges[me] ? CAL_OWN : CAL_SHARED;
 	j->rank.leader = cluster ? 0 : j->place[me].leader;
-	if (j->rank.sync == CAL_SHARED && !cluster && !isnan(j->place[me].within_s)) {
-		j->rank.shared_within_s = j->place[me].within_s;
+	if (j->rank.sync == CAL_SHARED) {
+		/* who reads the very clock of the leader still does not know it better than a reading lags behind it */
+		j->rank.shared_within_s = fmax(cluster ? 0 : j->place[me].within_s, lag_s(j, me));
 	}
 }
 
@@ -94,12 +101,6 @@ static int make_plan(struct cal_job *j, struct tkm_err *err)
 	rc = cal_plan_make(&j->plan, j->o.shape, list, members, node, units, err);
 	free(list);
 	return rc;
-}
-
-/* What a reading of a rank's timer can lag behind its clock; NAN: not measured, because the clock stood still. */
-static double lag_s(const struct cal_job *j, int rank)
-{
-	return j->tick[rank].lag_ticks / j->hz[rank];
 }
 
 /* Every rank measures its own timer, also where several share a clock: one that was interrupted a lot may find a larger step. */

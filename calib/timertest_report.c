@@ -220,7 +220,9 @@ static void print_maps(FILE *f, const struct tt_result *r)
 
 		if (c->sync == CAL_SHARED) {
 			fprintf(f, "clock map of rank %d: that of rank %d, whose clock it shares", i, c->leader);
-			if (c->shared_within_s > 0) {
+			if (c->shared_within_s > 0 && c->shared_within_s <= c->effective_tick_s) {
+				fprintf(f, ", which a reading lags by at most %s", tkm_print_time(a, sizeof(a), c->shared_within_s, 1));
+			} else if (c->shared_within_s > 0) {
 				fprintf(f, ", proven to within %s by the core matrix", tkm_print_time(a, sizeof(a), c->shared_within_s, 1));
 			}
 			putc('\n', f);

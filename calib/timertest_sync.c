@@ -99,8 +99,9 @@ void tt_decide_sync(struct tt *t)
 	}
 	t->rank.sync = me == 0 || t->exchanges[me] ? CAL_OWN : CAL_SHARED;
 	t->rank.leader = cluster ? 0 : t->place[me].leader;
-	if (t->rank.sync == CAL_SHARED && !cluster && !isnan(t->proof[me])) {
-		t->rank.shared_within_s = t->proof[me];
+	if (t->rank.sync == CAL_SHARED) {
+		/* who reads the very clock of the leader still does not know it better than a reading lags behind it */
+		t->rank.shared_within_s = fmax(cluster ? 0 : t->proof[me], t->rank.effective_tick_s);
 	}
 }
 
