@@ -18,4 +18,18 @@ struct cal_tick {
 int cal_ticks_agree(struct cal_link *l, const struct cal_place *place, struct cal_tick mine, struct cal_tick *tick,
 	struct tkm_err *err);
 
+/* Which timer the ranks of a run read: that of rank 0. */
+struct cal_timer_choice {
+	char name[256];    /* that rank 0 opened, with {rank} and {rank%N} in it */
+	int32_t differ;    /* ranks that had opened another one */
+	int32_t unsettled; /* of them, those that cannot open that of rank 0 and keep their own */
+	char text[400];    /* rank 0: one sentence that names ranks and timers; "" when all had the same */
+};
+
+/* Together. `own` is the name by which this process opened its timer, as it was given: names with {rank} are equal although
+ * each rank opens another clock. Where a rank has another name than rank 0, take(ctx, name, err) is called there to open the timer
+ * of rank 0 instead; it returns 0, or -1 with the reason. Returns 0 or -1. */
+int cal_timers_settle(struct cal_link *l, const char *own, int (*take)(void *ctx, const char *name, struct tkm_err *err), void *ctx,
+	struct cal_timer_choice *out, struct tkm_err *err);
+
 #endif

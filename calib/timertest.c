@@ -654,6 +654,36 @@ static int truth_mode(struct tt *t, struct tkm_err *err)
 	return fit ? TT_FIT : TT_UNFIT;
 }
 
+/* On a rank that was started with another timer than rank 0. */
+static int take_timer(void *ctx, const char *name, struct tkm_err *err)
+{
+	struct tt *t = ctx;
+	struct tmr_timer *timer = strcasecmp(name, "LIST") ? tmr_open(name, t->link->rank, err) : NULL;
+
+	if (!timer && strcasecmp(name, "LIST")) {
+		return -1;
+	}
+	tmr_close(timer);
+	snprintf(t->taken, sizeof(t->taken), "%s", name);
+	t->o.timer = t->taken;
+	return 0;
+}
+
+/* A launcher that does not forward the environment leaves VT_TIMER to rank 0 alone. */
+static int settle_timer(struct tt *t, struct tkm_err *err)
+{
+	struct cal_timer_choice choice;
+
+	if (cal_timers_settle(t->link, t->o.timer, take_timer, t, &choice, err) < 0) {
+		return -1;
+	}
+	if (choice.differ > 0 && t->link->rank == 0) {
+		fprintf(stderr, "%s: warning: %s%s\n", program_invocation_short_name, choice.text,
+			choice.unsettled ? ": these clocks are not the same" : "");
+	}
+	return 0;
+}
+
 static int run(struct tt *t, struct tkm_err *err)
 {
 	int root = tkm_root_open("/"), rc;
@@ -662,7 +692,7 @@ static int run(struct tt *t, struct tkm_err *err)
 	tmr_env_read(root, &t->me.env);
 	t->me.pid = (uint32_t)getpid();
 	close(root);
-	if (tt_find_places(t, err) < 0) {
+	if (tt_find_places(t, err) < 0 || settle_timer(t, err) < 0) {
 		return TT_ERROR;
 	}
 	if (strcasecmp(t->o.timer, "LIST") == 0) {

@@ -131,6 +131,7 @@ struct tt {
 	struct tt_options o;
 	struct cal_link *link;
 	struct tmr_timer *timer;
+	char taken[256];          /* the timer of rank 0, where this rank was started with another one */
 	struct tt_rank me;
 	size_t room;              /* events */
 	struct cal_place *place;  /* who shares a node with whom; known to all */

@@ -150,18 +150,30 @@ void vt_collect_commanded(const char *name)
 	}
 }
 
+/* NULL with the reason also where a timer can be opened but not used for stamps. */
+static struct tmr_timer *open_usable(const char *name, int rank, struct tkm_err *err)
+{
+	struct tmr_timer *t = tmr_open(name, rank > 0 ? rank : 0, err);
+
+	if (t && (!t->shareable || !(t->hz > 0))) {
+		tkm_fail(err, TKM_ERR_UNAVAIL, "its rate is not known, or threads cannot share it");
+		tmr_close(t);
+		return NULL;
+	}
+	return t;
+}
+
 static int open_timer(struct vt_collector *c, struct tkm_err *err)
 {
-	struct tmr_timer *t = tmr_open(c->settings.timer, c->pub.rank > 0 ? c->pub.rank : 0, err);
+	const char *name = c->timer_of_job[0] ? c->timer_of_job : c->settings.timer;
+	struct tmr_timer *t = open_usable(name, c->pub.rank, err);
 
-	if (!t || !t->shareable || !(t->hz > 0)) {
-		vt_say(1, "WARNING", "TIMER %s: %s; clock_monotonic is taken", c->settings.timer,
-		       t ? "its rate is not known, or threads cannot share it" : err->text);
-		if (t) {
-			tmr_close(t);
-		}
-		t = tmr_open("clock_monotonic", 0, err);
+	if (!t) {
+		vt_say(1, "WARNING", "TIMER %s: %s; clock_monotonic is taken", name, err->text);
+		name = "clock_monotonic";
+		t = tmr_open(name, 0, err);
 	}
+	snprintf(c->timer_name, sizeof(c->timer_name), "%s", name);
 	c->pub.timer = t;
 	return t ? 0 : -1;
 }
@@ -403,6 +415,27 @@ int vt_collect_reconfigure(const char *text, size_t size, const char *name, stru
 		begin_anew(c);
 		rc = start(c, c->pub.rank, c->pub.ranks, c->program, err);
 	}
+	pthread_mutex_unlock(&lock);
+	return rc;
+}
+
+int vt_collect_take_timer(const char *name, struct tkm_err *err)
+{
+	struct vt_collector *c = &vt_collector;
+	struct tmr_timer *t = open_usable(name, c->pub.rank, err);
+	int rc;
+
+	if (!t) {
+		return -1;
+	}
+	tmr_close(t);
+	if (vt_threads_begin_anew() < 0) {
+		return tkm_fail(err, TKM_ERR_UNAVAIL, "the program has called VT_ before MPI_Init on this rank");
+	}
+	pthread_mutex_lock(&lock);
+	snprintf(c->timer_of_job, sizeof(c->timer_of_job), "%s", name);
+	begin_anew(c);
+	rc = start(c, c->pub.rank, c->pub.ranks, c->program, err);
 	pthread_mutex_unlock(&lock);
 	return rc;
 }

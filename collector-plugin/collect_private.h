@@ -46,6 +46,8 @@ struct vt_collector {
 	pid_t pid;               /* that all this belongs to; another one: a forked child */
 	char run[8192];          /* VT_RUN_VARIABLE; "": not started by vtrun */
 	char **variables;        /* VT_* as they were at the first start */
+	char timer_name[256];    /* by which the timer was opened, with {rank} in it */
+	char timer_of_job[256];  /* the same of rank 0, where this rank had another one; "": as the settings say */
 	char *config_text;       /* what the configuration file says; NULL: there is none */
 	size_t config_size;
 	char config_name[400];   /* where that is from */
@@ -82,6 +84,9 @@ void vt_say(int level, const char *kind, const char *fmt, ...) __attribute__((fo
 /* Begins anew with the configuration of another rank, "FILE of rank N", at MPI_Init, after what the process has recorded so
  * far is deleted. Returns 0; 1: that cannot be any more, the program has called VT_ already; or -1. */
 int vt_collect_reconfigure(const char *text, size_t size, const char *name, struct tkm_err *err);
+
+/* The same with another timer: that of rank 0. Returns 0, or -1 with the reason: it cannot be opened here, or it is too late. */
+int vt_collect_take_timer(const char *name, struct tkm_err *err);
 
 /* What the background thread had to say, which has no standard error of its own. */
 void vt_say_later(void);

@@ -36,12 +36,34 @@ static int switch_option(const char *name)
 	return text && tkm_parse_bool(text, &on) == 0 ? on : -1;
 }
 
+static int take_timer(void *ctx, const char *name, struct tkm_err *err)
+{
+	(void)ctx;
+	return vt_collect_take_timer(name, err);
+}
+
+int vt_job_settle_timer(struct vt_job *j, struct tkm_err *err)
+{
+	struct cal_timer_choice choice;
+
+	j->link = cal_link_join(MPI_COMM_WORLD, err);
+	if (!j->link || cal_timers_settle(j->link, vt_collector.timer_name, take_timer, NULL, &choice, err) < 0) {
+		return -1;
+	}
+	if (choice.differ > 0 && j->rank == 0) {
+		vt_say(1, "WARNING", "%s%s", choice.text,
+		       choice.unsettled ? ": these clocks are not the same, and the bounds between them may be wide" :
+					  "; what was recorded before MPI_Init with another timer is left out");
+	}
+	return 0;
+}
+
 int vt_job_clock_open(struct vt_job *j, struct tkm_err *err)
 {
 	struct cal_job_options o = cal_job_defaults();
 
-	j->link = cal_link_join(MPI_COMM_WORLD, err);
 	if (!j->link) {
+		err->text[0] = '\0'; /* the reason was said when the timers could not be settled */
 		return -1;
 	}
 	j->link->timer = j->collect->timer;

@@ -104,8 +104,16 @@ void vt_job_begin(int *argc, char ***argv)
 	if (rc < 0) {
 		say("the configuration of VT_CONFIG_RANK", &err);
 	}
+	rc = vt_job_settle_timer(&job, &err);
+	if (rc < 0) {
+		say("the timers of the ranks", &err);
+	}
+	if (all_well(rc) < 0) {
+		without_link();
+	}
 	job.collect = vt_collect_running();
 	if (all_well(job.collect ? 0 : -1) < 0) {
+		without_link();
 		return;
 	}
 	job.collect->together = size > 1;

@@ -35,7 +35,9 @@ struct vt_job {
 	uint32_t *input_host;       /* who merges each rank's file (struct vt_merge_input) */
 };
 
-/* mpi_clock.c. Returns 0 or -1. */
+/* mpi_clock.c. Return 0 or -1. Together: j->link, and the timer of rank 0 on all ranks that can open it; the collector of the others begins
+ * anew. Then the domains, ticks and maps. */
+VT_HIDDEN int vt_job_settle_timer(struct vt_job *j, struct tkm_err *err);
 VT_HIDDEN int vt_job_clock_open(struct vt_job *j, struct tkm_err *err);
 /* On rank 0: what is known of SYNCED-HOST and SYNCED-CLUSTER, to the user and the protocol. */
 VT_HIDDEN void vt_job_say_clocks(struct vt_job *j);
