@@ -28,6 +28,13 @@ double cal_random_fixed(uint64_t seed, uint64_t a, uint64_t b)
 	return next_uniform(&state);
 }
 
+const char *cal_spline_of_gsl_name(int kind)
+{
+	static const char *const names[CAL_SPLINES_OF_GSL] = { "line", "natural cubic", "Akima", "Steffen" };
+
+	return names[kind];
+}
+
 double cal_allan_deviation(const double *offset_s, size_t n, double tau0_s, size_t m)
 {
 	double sum = 0, tau = tau0_s * (double)m;
@@ -48,6 +55,7 @@ double cal_allan_deviation(const double *offset_s, size_t n, double tau0_s, size
 
 #include <gsl/gsl_errno.h>
 #include <gsl/gsl_fit.h>
+#include <gsl/gsl_interp.h>
 #include <gsl/gsl_multifit.h>
 #include <gsl/gsl_randist.h>
 #include <gsl/gsl_rng.h>
@@ -171,6 +179,23 @@ int cal_line_fit_robust(const double *x, const double *y, size_t n, double *c0, 
 	return rc;
 }
 
+int cal_spline_of_gsl(int kind, const double *x, const double *y, size_t n, const double *at, double *found, size_t m)
+{
+	const gsl_interp_type *const types[CAL_SPLINES_OF_GSL] = { gsl_interp_linear, gsl_interp_cspline, gsl_interp_akima,
+		gsl_interp_steffen };
+	gsl_interp *curve = n < 5 ? NULL : gsl_interp_alloc(types[kind], n);
+	size_t i;
+	int rc;
+
+	gsl_set_error_handler_off();
+	rc = curve && gsl_interp_init(curve, x, y, n) == GSL_SUCCESS ? 0 : -1;
+	for (i = 0; i < m && rc == 0; i++) {
+		rc = gsl_interp_eval_e(curve, x, y, at[i], NULL, &found[i]) == GSL_SUCCESS ? 0 : -1;
+	}
+	gsl_interp_free(curve);
+	return rc;
+}
+
 #else
 
 #include "base/stats.h"
@@ -265,6 +290,18 @@ int cal_line_fit_robust(const double *x, const double *y, size_t n, double *c0, 
 	struct tkm_line fit;
 
 	return line(n < 4 ? -1 : tkm_line_robust(x, y, n, NULL, &fit), &fit, c0, c1);
+}
+
+int cal_spline_of_gsl(int kind, const double *x, const double *y, size_t n, const double *at, double *found, size_t m)
+{
+	(void)kind;
+	(void)x;
+	(void)y;
+	(void)n;
+	(void)at;
+	(void)found;
+	(void)m;
+	return -1;
 }
 
 #endif

@@ -50,4 +50,15 @@ int cal_line_fit_robust(const double *x, const double *y, size_t n, double *c0, 
  * intervals (D. B. Sullivan et al., Characterization of Clocks and Oscillators, NIST TN 1337, 1990). NAN if n < 2 m + 1. */
 double cal_allan_deviation(const double *offset_s, size_t n, double tau0_s, size_t m);
 
+/* ---- interpolations to compare with ---- */
+
+enum { CAL_SPLINES_OF_GSL = 4 };
+
+/* "line", "natural cubic", "Akima", "Steffen" */
+const char *cal_spline_of_gsl_name(int kind);
+
+/* found[i] is the value at[i] of the curve through n points with ascending x; at[] within them. Returns 0, or -1 without GSL or
+ * for fewer than 5 points. */
+int cal_spline_of_gsl(int kind, const double *x, const double *y, size_t n, const double *at, double *found, size_t m);
+
 #endif

@@ -58,6 +58,8 @@ static size_t make_table(struct cs_options *o, struct tkm_option *t)
 		{ "MAX-DRIFT", TKM_OPTION_FRACTION, &o->max_drift, 0, 0.1, "FRACTION", "no clock is farther off its nominal rate (default 500ppm)" },
 		{ "MAX-WANDER", TKM_OPTION_FRACTION, &o->max_wander, 0, 0.1, "FRACTION",
 			"the rate of a clock against the master's stays within this of a constant (default 1ppm)" },
+		{ "COMPARE-SPLINES", TKM_OPTION_BOOL, &o->splines, 0, 0, NULL,
+			"correct with all synchronisations, not with the first and the last, and compare with GSL's interpolations" },
 		{ "SEED", TKM_OPTION_COUNT, &o->seed, 0, 1e15, "N", "of the network's randomness (default 1)" },
 		{ "OUTPUT", TKM_OPTION_TEXT, &o->output, 0, 0, "DIR/BASENAME", "write data and a script that draws it" },
 		{ "FORCE", TKM_OPTION_BOOL, &o->force, 0, 0, NULL, "replace the files of an earlier simulation" },
@@ -152,6 +154,12 @@ static int check(struct cs_options *o, char *network, size_t size, struct tkm_er
 	if (read_shapes(o) < 0) {
 		return tkm_fail(err, TKM_ERR_ARG, "--topology '%s': tree, star and auto are known", o->shapes);
 	}
+	if (o->splines && o->sessions < 5) {
+		return tkm_fail(err, TKM_ERR_ARG, "--compare-splines: curves need at least 5 synchronisations (--sessions)");
+	}
+	if (o->splines && !strcmp(cal_analysis_library(), "base")) {
+		return tkm_fail(err, TKM_ERR_UNAVAIL, "--compare-splines: this build has no GSL (configure --with-gsl)");
+	}
 	if (o->json && !cs_have_json()) {
 		return tkm_fail(err, TKM_ERR_UNAVAIL, "--json: this build has no jansson (configure --with-jansson)");
 	}
@@ -220,6 +228,7 @@ void cs_print_head(FILE *f, const struct cs_options *o, const struct cs_model *m
 void cs_print_row(FILE *f, const struct cs_row *r, const struct cs_row *before)
 {
 	char a[32], b[32], c[32], d[32], e[32], g[32], growth[16] = "-";
+	int i;
 
 	if (before) {
 		snprintf(growth, sizeof(growth), "%.2fx",
@@ -236,6 +245,13 @@ void cs_print_row(FILE *f, const struct cs_row *r, const struct cs_row *before)
 	if (r->net.loops) {
 		fprintf(f, "         %zu loops of exchanges did not close, the first by %s\n", r->net.loops,
 			time_of(a, r->net.gap_s, 1));
+	}
+	if (r->ours_max_s > 0) {
+		fprintf(f, "         between the first synchronisation and the last: ours %s", time_of(a, r->ours_max_s, 1));
+		for (i = 0; i < CAL_SPLINES_OF_GSL; i++) {
+			fprintf(f, ", %s %s", cal_spline_of_gsl_name(i), time_of(a, r->spline_max_s[i], 1));
+		}
+		putc('\n', f);
 	}
 	fflush(f);
 }

@@ -5,6 +5,7 @@
 
 #include <stdio.h>
 
+#include "calib/analysis.h"
 #include "calib/link_sim.h"
 #include "calib/sync.h"
 #include "calib/topology.h"
@@ -19,7 +20,7 @@ struct cs_options {
 	unsigned shape;                 /* a bit of each enum cal_shape */
 	long long sessions, max_messages, seed;
 	double apart_s, patience_s, max_drift, max_wander;
-	int brief, force, quiet;
+	int brief, force, quiet, splines;
 };
 
 /* Environment and command line, as for timertest. Returns 0, -1 after having said what is wrong, 1 when --help or
@@ -52,6 +53,8 @@ struct cs_row {
 	long silent;                     /* ranks of which nothing is known in the end */
 	struct cs_quality online;        /* by each rank itself, right after the last session */
 	struct cs_quality after;         /* all maps over the whole run, when everything has been collected */
+	double ours_max_s;               /* --compare-splines: largest errors between the first and the last synchronisation */
+	double spline_max_s[CAL_SPLINES_OF_GSL];
 	struct cs_hop hop[CS_HOPS];      /* of what each rank knows by itself */
 	struct cal_net net;
 	char silence[200];               /* the first that did not answer */
@@ -77,6 +80,9 @@ int cs_model_remark(const struct cs_options *o, const struct cs_model *m, int i,
 
 /* One simulated run. Returns 0 or -1. */
 int cs_simulate(const struct cs_options *o, int domains, enum cal_shape shape, struct cs_row *row, struct tkm_err *err);
+
+/* Fills in the errors of GSL's interpolations, of a run that has been solved. Returns 0 or -1. */
+int cs_compare_splines(const struct cal_link *l, const struct cal_run *run, struct cs_row *row, struct tkm_err *err);
 
 void cs_print_head(FILE *f, const struct cs_options *o, const struct cs_model *m);
 void cs_print_row(FILE *f, const struct cs_row *row, const struct cs_row *before);

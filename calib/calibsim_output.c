@@ -123,13 +123,29 @@ static json_t *quality(const struct cs_quality *q)
 		"bound_median_s", number(q->bound_median_s));
 }
 
+/* Largest errors of the curves, or null. */
+static json_t *splines_of(const struct cs_row *r)
+{
+	json_t *j;
+	int i;
+
+	if (!(r->ours_max_s > 0)) {
+		return json_null();
+	}
+	j = json_pack("{s:o}", "ours", number(r->ours_max_s));
+	for (i = 0; i < CAL_SPLINES_OF_GSL; i++) {
+		json_object_set_new(j, cal_spline_of_gsl_name(i), number(r->spline_max_s[i]));
+	}
+	return j;
+}
+
 static json_t *one_row(const struct cs_row *r)
 {
-	return json_pack("{s:i,s:s,s:i,s:I,s:o,s:o,s:o,s:i,s:I,s:I,s:I,s:o,s:o,s:o}", "domains", r->domains, "shape",
+	return json_pack("{s:i,s:s,s:i,s:I,s:o,s:o,s:o,s:i,s:I,s:I,s:I,s:o,s:o,s:o,s:o}", "domains", r->domains, "shape",
 		cal_shape_name(r->shape), "rounds", r->rounds, "exchanges", (json_int_t)r->exchanges, "messages", number(r->messages),
 		"first_session_s", number(r->first_s), "session_s", number(r->session_s), "hops", r->deepest, "lost_exchanges",
 		(json_int_t)r->lost, "silent_ranks", (json_int_t)r->silent, "open_loops", (json_int_t)r->net.loops, "after",
-		quality(&r->after), "online", quality(&r->online), "cpu_s", number(r->cpu_s));
+		quality(&r->after), "online", quality(&r->online), "splines_error_max_s", splines_of(r), "cpu_s", number(r->cpu_s));
 }
 
 int cs_write_json(const struct cs_options *o, const struct cs_model *m, const struct cs_row *row, int rows,

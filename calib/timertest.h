@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "calib/analysis.h"
 #include "calib/causality.h"
 #include "calib/domain.h"
 #include "calib/link.h"
@@ -218,6 +219,26 @@ double tt_burst_bound(const struct tt_burst *b);
 /* Writes the result as JSON to a file, "-" for stdout. -1 also when built without jansson. */
 int tt_write_json(const char *path, const struct tt_options *o, const struct tt_result *r, struct tkm_err *err);
 int tt_have_json(void);
+
+/* ---- timertest_wander.c ---- */
+
+enum { TT_TAUS = 4 };
+
+/* How a rank's offsets to rank 0 stray from a line, and by how much its rate changes over 1, 2, 4 and 8 intervals between
+ * synchronisations. */
+struct tt_wander {
+	int rank, taus;
+	size_t sessions;
+	struct cal_summary left;   /* seconds from a robust line */
+	double interval_s;         /* 0: uneven */
+	double tau_s[TT_TAUS], deviation[TT_TAUS];
+};
+
+/* Returns 0, or -1 where it cannot be said: fewer than 8 synchronisations, a clock that is the master's or was set. */
+int tt_find_wander(const struct cal_run *run, int rank, struct tt_wander *w);
+
+/* Of the rank that strays most; nothing where none is known. */
+void tt_print_wander(FILE *f, const struct tt_result *r);
 
 /* ---- timertest_truth.c ---- */
 

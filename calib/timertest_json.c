@@ -82,8 +82,22 @@ static json_t *steps(const struct cal_map *m)
 	return all;
 }
 
+/* How the offsets to rank 0 stray from a line, and Allan deviations with their intervals. */
+static json_t *strays(const struct tt_wander *w)
+{
+	json_t *allan = json_array();
+	int i;
+
+	for (i = 0; i < w->taus; i++) {
+		json_array_append_new(allan, json_pack("[o,o]", number(w->tau_s[i]), number(w->deviation[i])));
+	}
+	return json_pack("{s:I,s:o,s:o,s:o}", "synchronisations", (json_int_t)w->sessions, "median_s", number(w->left.median), "max_s",
+		number(w->left.max), "allan_deviation", allan);
+}
+
 static json_t *rank(const struct tt_result *r, int i)
 {
+	struct tt_wander w;
 	const struct cal_rank *c = &r->run.rank[i];
 	const struct tt_truth *t = &r->truth[i];
 	double bound = c->map.extra_s;
@@ -98,6 +112,9 @@ static json_t *rank(const struct tt_result *r, int i)
 		steps(&c->map), "wander", number(c->map.nodes ? c->map.max_wander : NAN));
 	j = json_pack("{s:i,s:o,s:o,s:o}", "rank", i, "env", environment(&r->rank[i].env), "timer",
 		quality(c, &r->rank[i].quality), "sync", sync);
+	if (tt_find_wander(&r->run, i, &w) == 0) {
+		json_object_set_new(j, "strays", strays(&w));
+	}
 	if (t->known) {
 		json_object_set_new(j, "truth", json_pack("{s:o,s:o,s:o,s:I,s:I}", "worst_s", number(t->worst_s), "at_s",
 						       number(t->worst_at_s), "bound_there_s", number(t->bound_there_s), "points",

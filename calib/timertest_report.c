@@ -360,6 +360,7 @@ void tt_print_result(FILE *f, const struct tt_options *o, const struct tt_result
 		print_matrices(f, r);
 		print_net(f, &r->run.net);
 		print_maps(f, r);
+		tt_print_wander(f, r);
 		if (r->run.clock_was_set) {
 			fprintf(f, "the realtime clock of rank 0 was set during the run; its monotonic clock gives the time scale\n");
 		}

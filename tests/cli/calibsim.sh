@@ -92,6 +92,20 @@ run --domains 16 --topology tree --network loss=1 --patience 100ms
 [ $status -eq 1 ] && has '^verdict: nothing is known of any clock, so no bound was tried'
 ok "when nothing is known no bound has held" $?
 
+# a swing that curves follow and lines do not: its largest distance from a chord of 5 s is 190 ns
+run --domains 8 --topology tree --sessions 13 --apart 5s --clocks 'offset={rank}ms,wobble={rank%7}00ppb/60s,tick=7.{rank}ns' --compare-splines
+if grep -q 'this build has no GSL' "$dir/err"; then
+	ok "interpolations of GSL # SKIP this build has no GSL" 0
+else
+	[ $status -eq 0 ] && awk 'function ns(s) { sub(/,/, "", s); return s ~ /us$/ ? s * 1e3 : s + 0 }
+		/between the first synchronisation and the last/ { for (i = 1; i <= NF; i++) { v[$i] = ns($(i + 1)) } }
+		END { exit !(v["ours"] > 0 && v["ours"] < 60 && v["line"] > 150 && v["line"] < 230 && v["cubic"] < 120 && v["Akima"] < 120) }' "$dir/out"
+	ok "ours and the interpolations of GSL through the same synchronisations" $?
+	run --domains 8 --sessions 4 --compare-splines
+	[ $status -eq 2 ] && grep -q '^calibsim: --compare-splines: curves need at least 5 synchronisations' "$dir/err"
+	ok "too few synchronisations for a curve" $?
+fi
+
 # wrong input: one line, status 2
 wrong() # wrong NAME PATTERN ARGUMENTS...
 {
