@@ -56,35 +56,6 @@ static int all_well(struct tt *t, int rc, const struct tkm_err *err)
 	return bad >= 0 ? -1 : 0;
 }
 
-static int quiet(const struct tt *t)
-{
-	return t->o.quiet || t->link->rank != 0;
-}
-
-/* To stderr of rank 0: on a terminal one line that changes, else one line per 30 s. */
-static void progress(struct tt *t, double done, double total)
-{
-	int terminal = isatty(STDERR_FILENO);
-
-	if (quiet(t) || done < t->progress_at) {
-		return;
-	}
-	if (!terminal && t->progress_at == 0) {
-		t->progress_at = 30; /* a short run prints none */
-		return;
-	}
-	t->progress_at = done + (terminal ? 0.5 : 30);
-	fprintf(stderr, terminal ? "\r%.0f of %.0f s" : "%.0f of %.0f s\n", done, total);
-	fflush(stderr);
-}
-
-static void progress_end(const struct tt *t)
-{
-	if (!quiet(t) && isatty(STDERR_FILENO)) {
-		fputs("\r\033[K", stderr);
-	}
-}
-
 /* Prints the texts of all ranks in their order, on rank 0. Takes text. */
 static int print_in_order(struct tt *t, char *text, size_t length, struct tkm_err *err)
 {
@@ -138,9 +109,11 @@ static const char *prefix_of(const struct tt *t, char *buf, size_t size)
 	return buf;
 }
 
-/* Not more processes of a node at once than it has processing units; the others sleep. */
-static int measure_in_turns(struct tt *t, double seconds, struct tkm_err *err)
+/* Not more processes of a node at once than it has processing units; the others sleep. share: all turns together take
+ * `seconds`, not each. */
+static int measure_in_turns(struct tt *t, double seconds, int share, struct tkm_err *err)
 {
+	const double shortest_share_s = 0.05;
 	const struct cal_place *p = &t->place[t->link->rank];
 	long units = sysconf(_SC_NPROCESSORS_ONLN);
 	int32_t most = 1;
@@ -150,6 +123,7 @@ static int measure_in_turns(struct tt *t, double seconds, struct tkm_err *err)
 		most = t->place[i].on_node > most ? t->place[i].on_node : most;
 	}
 	rounds = (int)((most + units - 1) / (units > 0 ? units : 1));
+	seconds = share ? fmax(seconds / rounds, shortest_share_s) : seconds;
 	for (round = 0; round < rounds; round++) {
 		if (p->index % rounds == round) {
 			rc = tmr_quality_measure(t->timer, seconds, &t->me.quality, err);
@@ -187,7 +161,7 @@ static int measure_timer(struct tt *t, struct tkm_err *err)
 	size_t length = 0;
 	FILE *f;
 
-	if (measure_in_turns(t, t->o.performance_s, err) < 0 || agree_on_ticks(t, err) < 0) {
+	if (measure_in_turns(t, t->o.performance_s, t->o.performance_shared, err) < 0 || agree_on_ticks(t, err) < 0) {
 		return -1;
 	}
 	f = open_memstream(&text, &length);
@@ -268,97 +242,13 @@ static void describe_rank(struct tt *t)
 	t->me.only_unit = only_unit();
 }
 
-static int make_room(struct tt *t, size_t more, struct tkm_err *err)
-{
-	struct tt_event *grown;
-	size_t room = t->me.events + more;
-
-	if (room > t->room) {
-		room = room < 2 * t->room ? 2 * t->room : room;
-		grown = realloc(t->me.event, room * sizeof(*grown));
-		if (!grown) {
-			return tkm_fail(err, TKM_ERR_NOMEM, "out of memory for %zu stamps", room);
-		}
-		t->me.event = grown;
-		t->room = room;
-	}
-	return 0;
-}
-
-/* Ping-pongs that nobody records; a says how long. */
-static int warm_up(struct tt *t, int a, int b, struct tkm_err *err)
-{
-	double begin = cal_link_seconds(t->link);
-	ltick_t sent, received;
-	long long go = 1;
-
-	while (go) {
-		if (t->link->rank == a) {
-			go = cal_link_seconds(t->link) - begin < cal_warm_up_s;
-		}
-		if (cal_link_turn(t->link, a, b, &go, err) < 0 || cal_link_message(t->link, b, a, &sent, &received, err) < 0) {
-			return -1;
-		}
-	}
-	return 0;
-}
-
-static int burst(struct tt *t, int a, int b, int cycle, struct tkm_err *err)
-{
-	int me = t->link->rank, peer = me == a ? b : a;
-	ltick_t sent, received;
-	long long i;
-	int back;
-
-	if (me != a && me != b) {
-		return 0;
-	}
-	if (make_room(t, 2 * (size_t)t->o.burst, err) < 0) {
-		return -1;
-	}
-	if (cal_link_pair_begin(t->link, a, b, 0, 1, err) < 0 || warm_up(t, a, b, err) < 0) {
-		return -1;
-	}
-	for (i = 0; i < t->o.burst; i++) {
-		for (back = 0; back < 2; back++) {
-			int sender = (back ? b : a) == me;
-
-			if (cal_link_message(t->link, back ? b : a, back ? a : b, &sent, &received, err) < 0) {
-				return -1;
-			}
-			t->me.event[t->me.events++] = (struct tt_event){ cycle, peer, sender, t->synchronised, sender ? sent.v : received.v };
-		}
-	}
-	cal_link_pair_end(t->link, a, b);
-	return 0;
-}
-
-static int cycle_of_bursts(struct tt *t, int cycle, struct tkm_err *err)
-{
-	int a, b;
-
-	for (a = 0; a < t->link->size; a++) {
-		for (b = a + 1; b < t->link->size; b++) {
-			if (!quiet(t)) {
-				progress_end(t);
-				printf("%d. recording messages %d <-> %d...\n", cycle, a, b);
-				fflush(stdout);
-			}
-			if (cal_link_barrier(t->link, err) < 0 || burst(t, a, b, cycle, err) < 0) {
-				return -1;
-			}
-		}
-	}
-	return 0;
-}
-
 /* Sleeps on all ranks; rank 0 shows how far it is. */
 static void pause_until(struct tt *t, double begin, double until)
 {
 	double now;
 
 	while ((now = cal_link_seconds(t->link)) < until) {
-		progress(t, now - begin, t->o.seconds);
+		tt_progress(t, now - begin, NULL);
 		cal_link_sleep(t->link, fmin(until - now, 0.5));
 	}
 }
@@ -396,7 +286,7 @@ static int test_messages(struct tt *t, struct tkm_err *err)
 		return -1;
 	}
 	while (go && t->link->size > 1) {
-		if (tt_synchronise(t, CAL_MIDDLE, err) < 0 || cycle_of_bursts(t, cycle++, err) < 0) {
+		if (tt_synchronise(t, CAL_MIDDLE, err) < 0 || tt_record_bursts(t, cycle++, begin, err) < 0) {
 			return -1;
 		}
 		now = cal_link_seconds(t->link);
@@ -408,7 +298,7 @@ static int test_messages(struct tt *t, struct tkm_err *err)
 			return -1;
 		}
 	}
-	progress_end(t);
+	tt_progress_end(t);
 	if (t->link->size == 1) {
 		cal_link_sleep(t->link, 0.01); /* the run still has two ends */
 	}
@@ -634,13 +524,13 @@ static int truth_mode(struct tt *t, struct tkm_err *err)
 		return TT_ERROR;
 	}
 	t->timer = tmr_sim_base(sim);
-	rc = measure_in_turns(t, look_s, err) < 0 || measure_matrix(t, err) < 0;
+	rc = measure_in_turns(t, look_s, 0, err) < 0 || measure_matrix(t, err) < 0;
 	within = t->timer->scope == TMR_SCOPE_NODE ? 0 : tt_prove_one_clock(t);
 	/* what a reading lags behind its clock: a clock of ours is on its grid above that of its base, one of the user's may be
 	 * coarse or noisy */
 	tick_s = 1 / sim->hz + tmr_reading_lag(t->timer, &t->me.quality);
 	t->timer = t->link->timer = sim;
-	if (rc || (strcasecmp(t->o.timer, name) == 0 && measure_in_turns(t, look_s, err) < 0)) {
+	if (rc || (strcasecmp(t->o.timer, name) == 0 && measure_in_turns(t, look_s, 0, err) < 0)) {
 		return TT_ERROR;
 	}
 	if (strcasecmp(t->o.timer, name) == 0) {
@@ -721,7 +611,7 @@ static int run(struct tt *t, struct tkm_err *err)
 	}
 	t->o.sync.hz = t->hz;
 	tt_decide_sync(t);
-	if (all_well(t, tt_make_plan(t, err), err) < 0) {
+	if (all_well(t, tt_make_plan(t, err) < 0 || tt_plan_bursts(t, err) < 0 ? -1 : 0, err) < 0) {
 		return TT_ERROR;
 	}
 	t->link->gathering_s = 12 * t->o.patience_s;
@@ -784,6 +674,8 @@ int main(int argc, char **argv)
 	free(t.proof);
 	free(t.hz);
 	cal_plan_free(&t.plan);
+	tt_rounds_free(&t.rounds);
+	free(t.early);
 	tt_result_free(&t.result);
 	cal_link_close(t.link);
 	return rc;

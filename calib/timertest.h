@@ -12,6 +12,7 @@
 #include "calib/link.h"
 #include "calib/solve.h"
 #include "calib/sync.h"
+#include "calib/timertest_rounds.h"
 #include "timers/env.h"
 #include "timers/matrix.h"
 #include "timers/quality.h"
@@ -46,6 +47,7 @@ struct tt_options {
 	int force, quiet, synced_host, synced_cluster; /* synced_*: -1 when nobody said */
 	long long verbose, burst, timer_skip;          /* timer_skip -1: use start and end only */
 	double performance_s, max_drift, max_wander;
+	int performance_shared; /* 1: nobody asked for performance_s, and those that take turns share it */
 	double target_bound_s; /* 0: none; else sessions are made as often as it takes */
 	struct cal_sync_options sync;
 	const char *sync_name, *shape_name;
@@ -137,6 +139,8 @@ struct tt {
 	size_t room;              /* events */
 	struct cal_place *place;  /* who shares a node with whom; known to all */
 	struct cal_plan plan;     /* of a synchronisation */
+	struct tt_rounds rounds;  /* of the bursts */
+	unsigned char *early;     /* words between ranks that have come before they were waited for */
 	struct tkm_err silence;   /* a rank did not answer: nothing can be agreed on any more */
 	unsigned char *exchanges; /* ranks that talk to the master */
 	int clusterwide;          /* all timers are one by nature */
@@ -175,6 +179,24 @@ int tt_make_plan(struct tt *t, struct tkm_err *err);
 
 /* One synchronisation, into t->rank. Says on stderr whom it went on without. */
 int tt_synchronise(struct tt *t, enum cal_session_kind kind, struct tkm_err *err);
+
+/* ---- timertest_bursts.c: all ranks together; 0 or -1 ---- */
+
+/* Which pairs exchange when: t->rounds. */
+int tt_plan_bursts(struct tt *t, struct tkm_err *err);
+
+/* One burst of messages of every pair, into t->me.event; begin: of the test, on the link's clock. */
+int tt_record_bursts(struct tt *t, int cycle, double begin, struct tkm_err *err);
+
+/* ---- timertest_progress.c ---- */
+
+/* Prints what is not the verdict? Rank 0, unless --quiet. */
+int tt_talks(const struct tt *t);
+
+/* How far the test is, on standard error of rank 0: on a terminal one line that changes, else one line per 30 s. more:
+ * what it is doing, or NULL. */
+void tt_progress(struct tt *t, double done_s, const char *more);
+void tt_progress_end(const struct tt *t);
 
 /* ---- timertest_quality.c ---- */
 

@@ -41,9 +41,9 @@ static size_t make_table(struct tt_options *o, struct tkm_option *t)
 		{ "FORCE", TKM_OPTION_BOOL, &o->force, 0, 0, NULL, "replace the files of an earlier test" },
 		{ "JSON", TKM_OPTION_TEXT, &o->json, 0, 0, "FILE", "also write the result as JSON, - for standard output" },
 		{ "QUIET", TKM_OPTION_BOOL, &o->quiet, 0, 0, NULL, "print the verdict only" },
-		{ "VERBOSE", TKM_OPTION_COUNT, &o->verbose, 0, 9, "N", "1 (default); 2: LIST per node; 3: stamps on one tick" },
+		{ "VERBOSE", TKM_OPTION_COUNT, &o->verbose, 0, 9, "N", "1 (default); 2: LIST per node, a line per pair; 3: stamps on one tick" },
 		{ "PERFORMANCE-TIME", TKM_OPTION_TIME, &o->performance_s, 0.01, 3600, "TIME",
-			"how long the timer's cost and rate are measured (default 5s)" },
+			"how long the timer's cost and rate are measured (default 5s, shared by ranks that take turns on a core)" },
 		{ "BURST", TKM_OPTION_COUNT, &o->burst, 1, 1000000, "N", "ping-pongs per pair and burst (default 100)" },
 		{ "SYNC", TKM_OPTION_TEXT, &o->sync_name, 0, 0, "HOW",
 			"pairs (default): one pair at a time, the others asleep; itc: the guide's round robin" },
@@ -177,6 +177,8 @@ static int check(struct tt_options *o, struct tkm_err *err)
 	if (!o->output[0] || o->output[strlen(o->output) - 1] == '/') {
 		return tkm_fail(err, TKM_ERR_ARG, "--output '%s': a name for the files is missing, as in DIR/BASENAME", o->output);
 	}
+	o->performance_shared = o->performance_s <= 0;
+	o->performance_s = o->performance_shared ? 5 : o->performance_s;
 	if (o->json && !tt_have_json()) {
 		return tkm_fail(err, TKM_ERR_UNAVAIL, "--json: this build has no jansson (configure --with-jansson)");
 	}
@@ -194,7 +196,7 @@ int tt_options_parse(int argc, char **argv, struct tt_options *o)
 	size_t n, i;
 
 	*o = (struct tt_options){ .seconds = 30, .sleep_s = 10, .output = "timertest",
-		.interpolation_name = "cubic", .sync_name = "pairs", .shape_name = "auto", .patience_s = 10, .synced_host = -1, .synced_cluster = -1, .verbose = 1, .burst = 100, .timer_skip = -1, .performance_s = 5,
+		.interpolation_name = "cubic", .sync_name = "pairs", .shape_name = "auto", .patience_s = 10, .synced_host = -1, .synced_cluster = -1, .verbose = 1, .burst = 100, .timer_skip = -1,
 		.max_drift = 500e-6, .max_wander = 1e-6, .sync = { .max_messages = 100, .max_duration_s = 60 },
 		.truth_names = "all", .truth_rounds = 5, .truth_apart_s = 1, .truth_sessions = 11 };
 	n = make_table(o, table);

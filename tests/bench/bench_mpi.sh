@@ -49,6 +49,15 @@ for i in $(seq $runs); do
 	/^maximum clock offset during run:/ { found = 1 }' "$dir/out" >>"$dir/values"
 done
 
+# 2016 pairs, a burst of each
+for i in 1 2 3; do
+	begin=$(date +%s.%N)
+	mpirun --oversubscribe -np 64 "$build/timertest" 5 5 --timer 'sim:base=CPU,offset={rank}ms,drift={rank}ppm,tick=7.3ns' \
+		--output "$dir/t" --force >"$dir/out" 2>&1
+	case $? in 0 | 1 | 3) ;; *) cat "$dir/out" >&2; exit 1 ;; esac
+	date +%s.%N | awk -v begin="$begin" '{ print $1 - begin }' >>"$dir/pairs64"
+done
+
 figure() # figure NAME COLUMN UNIT [FILE]
 {
 	cut -d' ' -f"$2" "${4:-$dir/values}" | sort -g | awk -v name="$1" -v unit="$3" '
@@ -60,6 +69,7 @@ for sync in pairs itc; do
 	figure calib.np16.$sync.true_error 1 ns "$dir/np16.$sync"
 	figure calib.np16.$sync.outside_bound 2 ranks "$dir/np16.$sync"
 done
+figure timertest.pairs64 1 s "$dir/pairs64"
 figure timertest.latency 4 ns
 figure timertest.max_offset 1 ns
 figure timertest.max_offset.over_latency 2 ratio

@@ -237,6 +237,13 @@ ok "np 4, the guide's round robin: whatever its error, inside its bound" $?
 grep -q '^"2 <-> 3"$' "$dir/four.run.dat"
 ok "np 4, every pair has its bursts" $?
 
+run 9 1 1 --timer 'sim:base=CPU,offset={rank}s,drift={rank}ppm,tick=7.3ns' --performance-time 20ms --output "$dir/nine"
+awk '/^"/ { pairs += !($0 in seen); seen[$0] = 1 } END { exit pairs != 36 }' "$dir/nine.run.dat" &&
+	[ "$(grep -c '^[0-9]*\. recording messages of 36 pairs, \(up to \)\{0,1\}[0-9]* at a time' "$dir/out")" -eq 1 ] &&
+	! has '^[0-9]+\. recording messages [0-9]+ <->'
+ok "np 9: each of 36 pairs has its burst, and one line speaks for all" $?
+truth_ok 9 100000
+ok "np 9, true error" $?
 run 2 2 1 --timer clock_monotonic --performance-time 100ms --output "$dir/shared"
 has '^clock map of rank 1: that of rank 0, whose clock it shares$' && [ "$(grep -c '^sample' "$dir/shared.clk")" -eq 0 ]
 ok "a kernel clock is shared by the ranks of a host" $?
