@@ -12,13 +12,14 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "collector-plugin/host/memory.h"
+
 void *__wrap_malloc(size_t n);
 void *__wrap_calloc(size_t n, size_t size);
 void *__wrap_realloc(void *p, size_t n);
 void __wrap_free(void *p);
 char *__wrap_strdup(const char *s);
 char *__wrap_strndup(const char *s, size_t n);
-void vt_alloc_forked(void);
 void *__real_realloc(void *p, size_t n);
 void __real_free(void *p);
 

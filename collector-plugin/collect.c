@@ -6,16 +6,17 @@
 #include <elf.h>
 #include <errno.h>
 #include <link.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "base/text.h"
+#include "collector-plugin/host/memory.h"
+#include "collector-plugin/host/say.h"
+#include "collector-plugin/host/time.h"
 #include "collector-plugin/vt_hooks.h"
 
 extern char **environ;
@@ -24,63 +25,10 @@ _Atomic(struct vt_collect *) vt_collecting;
 struct vt_collector vt_collector;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* start against end */
 
-void vt_say(int level, const char *kind, const char *fmt, ...)
-{
-	struct vt_collector *c = &vt_collector;
-	char line[1200];
-	int n = 0;
-	va_list ap;
-
-	if (c->settings.verbose < level) {
-		return;
-	}
-	if (c->pub.rank >= 0) {
-		n = snprintf(line, sizeof(line), "[%d] ", c->pub.rank);
-	}
-	n += snprintf(line + n, sizeof(line) - (size_t)n, "Tickmark %s: ", kind);
-	va_start(ap, fmt);
-	vsnprintf(line + n, sizeof(line) - (size_t)n - 1, fmt, ap);
-	va_end(ap);
-	strcat(line, "\n");
-	if (atomic_load(&c->keeper) && atomic_load(&c->keeper) == (int)syscall(SYS_gettid)) {
-		n = atomic_load(&c->n_later);
-		if (n < (int)(sizeof(c->later) / sizeof(c->later[0]))) {
-			snprintf(c->later[n], sizeof(c->later[n]), "%.598s", line);
-			atomic_store_explicit(&c->n_later, n + 1, memory_order_release);
-		}
-		return;
-	}
-	/* in one piece, and not through the program's stdio */
-	if (write(STDERR_FILENO, line, strlen(line)) < 0) {
-		return; /* it has closed its standard error */
-	}
-}
-
-void vt_say_later(void)
-{
-	struct vt_collector *c = &vt_collector;
-	int i, n = atomic_load_explicit(&c->n_later, memory_order_acquire);
-
-	for (i = 0; i < n; i++) {
-		if (write(STDERR_FILENO, c->later[i], strlen(c->later[i])) < 0) {
-			return;
-		}
-	}
-	atomic_store(&c->n_later, 0);
-}
-
 static void complain(void *ctx, const char *line)
 {
 	(void)ctx;
 	vt_say(1, "WARNING", "%s", line);
-}
-
-static int64_t clock_ns(clockid_t id)
-{
-	struct timespec ts;
-
-	clock_gettime(id, &ts);
-	return (int64_t)ts.tv_sec * 1000000000 + ts.tv_nsec;
 }
 
 /* vtrun's own are taken out of the environment later. */
@@ -131,6 +79,7 @@ static void load_settings(struct vt_collector *c)
 		read_config(c);
 	}
 	vt_settings_init(&c->settings);
+	vt_say_setup(&c->settings.verbose, &c->pub.rank);
 	c->settings.variables = c->variables;
 	c->settings.config_text = c->config_text;
 	c->settings.config_size = c->config_size;
@@ -257,7 +206,7 @@ static void begin_records(struct vt_collector *c)
 	struct vt_raw *r = c->pub.raw;
 	ltick_t t = tmr_read(c->pub.timer);
 
-	vt_raw_clock(r, t, clock_ns(CLOCK_REALTIME), clock_ns(CLOCK_MONOTONIC), clock_ns(CLOCK_MONOTONIC_RAW));
+	vt_raw_clock(r, t, vt_now_ns(CLOCK_REALTIME), vt_now_ns(CLOCK_MONOTONIC), vt_now_ns(CLOCK_MONOTONIC_RAW));
 	vt_raw_thread(r, 0, (uint64_t)getpid(), c->program);
 }
 
@@ -294,7 +243,7 @@ static int start(struct vt_collector *c, int rank, int ranks, const char *argv0,
 		return -1;
 	}
 	c->pub.start = tmr_read(c->pub.timer);
-	c->pub.start_realtime_ns = clock_ns(CLOCK_REALTIME);
+	c->pub.start_realtime_ns = vt_now_ns(CLOCK_REALTIME);
 	c->pub.raw = vt_collect_raw(c, err);
 	if (!c->pub.raw) {
 		return -1;
@@ -340,8 +289,8 @@ void vt_collect_last(struct vt_collector *c, int merge)
 		vt_raw_close(c->pub.raw, tmr_read(c->pub.timer));
 		return;
 	}
-	vt_raw_clock(c->pub.raw, tmr_read(c->pub.timer), clock_ns(CLOCK_REALTIME), clock_ns(CLOCK_MONOTONIC),
-		     clock_ns(CLOCK_MONOTONIC_RAW));
+	vt_raw_clock(c->pub.raw, tmr_read(c->pub.timer), vt_now_ns(CLOCK_REALTIME), vt_now_ns(CLOCK_MONOTONIC),
+		     vt_now_ns(CLOCK_MONOTONIC_RAW));
 	vt_collect_finish(c, merge);
 }
 
@@ -369,7 +318,7 @@ void vt_collect_end(int merge)
 		}
 		atomic_store_explicit(&vt_collecting, NULL, memory_order_release);
 		c->ended = 1;
-		vt_say_later();
+		vt_say_deferred();
 	}
 	pthread_mutex_unlock(&lock);
 	errno = saved;
@@ -387,7 +336,7 @@ static void begin_anew(struct vt_collector *c)
 	}
 	c->again = 0;
 	unlink(c->raw_path);
-	atomic_store(&c->keeper, 0);
+	vt_say_defer(0);
 	smp_plan_close(c->plan);
 	c->plan = NULL;
 	c->pub.plan = NULL;
@@ -447,9 +396,8 @@ void vt_collect_forked(void)
 	/* a thread that held it does not exist here */
 	pthread_mutex_init(&lock, NULL);
 	atomic_store(&vt_collecting, NULL);
-	atomic_store(&c->keeper, 0);
+	vt_say_forked();
 	memset((void *)c->helper, 0, sizeof(c->helper));
-	atomic_store(&c->n_later, 0);
 	c->sampler = NULL;
 	c->plan = NULL;
 	c->pub.plan = NULL;

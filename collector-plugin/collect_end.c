@@ -17,6 +17,7 @@
 
 #include "base/newfile.h"
 #include "base/text.h"
+#include "collector-plugin/host/say.h"
 
 enum { MAX_FILES = 65536 };
 

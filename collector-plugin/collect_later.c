@@ -3,6 +3,8 @@
  * they come. The sums (disk_io, net_io, cpu_idle) need none of this. */
 #include "config.h"
 #include "collector-plugin/collect_sample.h"
+#include "collector-plugin/host/time.h"
+#include "collector-plugin/host/memory.h"
 
 
 /* Where devices come for ever, as the virtual pairs of containers do, the trace must not grow for ever. */

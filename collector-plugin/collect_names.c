@@ -13,6 +13,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "collector-plugin/host/say.h"
+
 extern char *program_invocation_name;
 
 static const char *base_name(const char *path)

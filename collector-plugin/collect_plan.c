@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "collector-plugin/host/say.h"
 #include "stf/stf.h"
 
 static void load_plugins(struct vt_collector *c, size_t *n)

@@ -65,21 +65,13 @@ struct vt_collector {
 	struct smp_plugin *plugins;
 	struct vt_sampler *sampler; /* NULL: no background thread */
 	struct vt_account account;
-	_Atomic int keeper;      /* tid of the background thread, 0: none */
 	_Atomic int helper[VT_HELPERS]; /* tids of other threads of ours, 0: none; -1: it has not said it yet */
-	char later[16][600];      /* its lines */
-	_Atomic int n_later;
 };
 
 extern struct vt_collector vt_collector __attribute__((visibility("hidden")));
 
-/* alloc.c: in the child of a fork, whose other threads may have held its lock. */
-void vt_alloc_forked(void);
 /* In the child of a fork: nothing of the parent's is touched, and a new start is possible. */
 void vt_collect_forked(void);
-
-/* A line on standard error, "Tickmark INFO: ...", with the rank in front if there is one; from `level` of VERBOSE on. */
-void vt_say(int level, const char *kind, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 
 /* Begins anew with the configuration of another rank, "FILE of rank N", at MPI_Init, after what the process has recorded so
  * far is deleted. Returns 0; 1: that cannot be any more, the program has called VT_ already; or -1. */
@@ -87,9 +79,6 @@ int vt_collect_reconfigure(const char *text, size_t size, const char *name, stru
 
 /* The same with another timer: that of rank 0. Returns 0, or -1 with the reason: it cannot be opened here, or it is too late. */
 int vt_collect_take_timer(const char *name, struct tkm_err *err);
-
-/* What the background thread had to say, which has no standard error of its own. */
-void vt_say_later(void);
 
 /* collect_names.c: program, job, trace, protocol, raw file. Returns 0 or -1. */
 int vt_collect_names(struct vt_collector *c, const char *argv0, struct tkm_err *err);

@@ -26,17 +26,12 @@
 #include <unistd.h>
 
 #include "base/rootfs.h"
+#include "collector-plugin/host/memory.h"
+#include "collector-plugin/host/say.h"
+#include "collector-plugin/host/time.h"
 
 enum { STACK = 1 << 20, CLOCK_EVERY_S = 10, ACCOUNT_EVERY_S = 1, MAX_RESTARTED = 10, READY_S = 5 };
 enum { NODE_APART = 20000000 }; /* ns */
-
-int64_t vt_now_ns(clockid_t id)
-{
-	struct timespec ts;
-
-	clock_gettime(id, &ts);
-	return (int64_t)ts.tv_sec * 1000000000 + ts.tv_nsec;
-}
 
 /* ---- a set of counters that belong to one thread, process or node ---- */
 
@@ -107,13 +102,6 @@ void vt_target_free(struct vt_target *t)
 		smp_set_close(t->set);
 		munmap(t, sizeof(*t));
 	}
-}
-
-void *vt_pages(size_t size)
-{
-	void *p = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-
-	return p == MAP_FAILED ? NULL : p;
 }
 
 /* A device came or went, a count began anew: it stands in the trace, but not for ever. */
@@ -597,7 +585,7 @@ static void *thread_main(void *arg)
 	int i;
 
 	s->tid = (pid_t)syscall(SYS_gettid);
-	atomic_store(&s->c->keeper, s->tid);
+	vt_say_defer(s->tid);
 	prctl(PR_SET_NAME, "vtrun", 0, 0, 0);
 	prctl(PR_SET_TIMERSLACK, 1000ul, 0, 0, 0);
 	open_shared(s);

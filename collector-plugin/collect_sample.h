@@ -71,11 +71,6 @@ struct vt_sampler {
 	uint64_t *total;      /* of each planned counter, when a thread takes its own over */
 };
 
-int64_t vt_now_ns(clockid_t id);
-
-/* Zeroed pages, not from the program's malloc. */
-void *vt_pages(size_t size);
-
 /* Bytes that the book of a plan of n counters needs behind it, and pointing it there. */
 size_t vt_book_size(size_t n);
 void vt_book_lay(struct vt_book *b, void *room, size_t n);

@@ -11,6 +11,7 @@
 
 #include "base/text.h"
 #include "calib/link_mpi.h"
+#include "collector-plugin/host/say.h"
 
 static double time_option(const char *name, double otherwise)
 {

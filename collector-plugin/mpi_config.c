@@ -17,6 +17,7 @@
 #include "base/text.h"
 #include "collector-plugin/address.h"
 #include "collector-plugin/collect_private.h"
+#include "collector-plugin/host/say.h"
 #include "collector-plugin/vt_hooks.h"
 
 /* ---- hosts ---- */

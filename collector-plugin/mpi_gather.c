@@ -17,6 +17,7 @@
 #include "base/newfile.h"
 #include "base/text.h"
 #include "calib/clk.h"
+#include "collector-plugin/host/say.h"
 #include "collector-plugin/merge.h"
 
 enum { PART = 1 << 20 };

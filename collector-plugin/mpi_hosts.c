@@ -18,6 +18,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "collector-plugin/host/say.h"
+
 enum { PART = 1 << 20 };
 
 /* Of the merge, where the writer's host is 0 and the others follow in the order of their lowest ranks. */

@@ -14,6 +14,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "collector-plugin/host/say.h"
+
 static struct vt_job job;
 static char raw_path[4096];
 static int over; /* MPI_Finalize or MPI_Abort: there is nothing more to say about the end */

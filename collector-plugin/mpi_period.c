@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "base/text.h"
+#include "collector-plugin/host/say.h"
 
 enum { STACK = 1 << 20 };
 

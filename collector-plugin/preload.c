@@ -22,6 +22,9 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "collector-plugin/host/memory.h"
+#include "collector-plugin/host/say.h"
+
 extern char **environ;
 
 static struct {

@@ -10,6 +10,7 @@
 
 #include "collector-plugin/VT.h"
 #include "collector-plugin/collect.h"
+#include "collector-plugin/host/turn.h"
 
 #define VT_HIDDEN __attribute__((visibility("hidden")))
 #define VT_LIKELY(x) __builtin_expect(!!(x), 1)
@@ -20,26 +21,6 @@ enum vt_tls_state {
 	VT_TLS_OFF,  /* VT_traceoff(), PROCESS OFF or NO */
 	VT_TLS_ON,
 };
-
-/* Several threads read one set of counters, one at a time (vt_process.c). */
-struct vt_turn {
-	_Atomic int busy;
-	_Atomic int lost;             /* somebody has waited in vain; nobody does any more until it is given back */
-};
-
-static inline int vt_turn_try(struct vt_turn *t)
-{
-	return !atomic_exchange_explicit(&t->busy, 1, memory_order_acquire);
-}
-
-static inline void vt_turn_end(struct vt_turn *t)
-{
-	atomic_store_explicit(&t->lost, 0, memory_order_relaxed);
-	atomic_store_explicit(&t->busy, 0, memory_order_release);
-}
-
-/* Waits for it. 0: for a second nobody gave it back. */
-VT_HIDDEN int vt_turn_take(struct vt_turn *t);
 
 /* Counters that are read at state changes of one thread (vt_sample.c). */
 struct vt_sampling {

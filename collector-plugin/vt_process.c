@@ -20,8 +20,9 @@
 #include <unistd.h>
 
 #include "collector-plugin/collect_sample.h"
+#include "collector-plugin/host/memory.h"
 
-enum { MOST_FDS = 256, PATIENCE_NS = 1000000000 };
+enum { MOST_FDS = 256 };
 
 /* Counters that are read together. */
 struct part {
@@ -46,37 +47,6 @@ static struct {
 	int64_t low;             /* and the latest with older values than those that stand in the parts now */
 	int64_t read_at;         /* when the reading of these began; 0: not all are of one reading */
 } process = { .lock = PTHREAD_MUTEX_INITIALIZER };
-
-/* ---- turns ---- */
-
-int vt_turn_take(struct vt_turn *t)
-{
-	struct timespec nap = { 0, 20000 };
-	int64_t begin, waited;
-
-	if (vt_turn_try(t)) {
-		return 1;
-	}
-	begin = vt_now_ns(CLOCK_MONOTONIC);
-	while (!vt_turn_try(t)) {
-		if (atomic_load_explicit(&t->lost, memory_order_relaxed)) {
-			return 0;
-		}
-		waited = vt_now_ns(CLOCK_MONOTONIC) - begin;
-		if (waited > PATIENCE_NS) {
-			/* it may never come back: a signal handler that jumped out of a call, say */
-			atomic_store_explicit(&t->lost, 1, memory_order_relaxed);
-			return 0;
-		}
-		/* a reading takes microseconds, but whoever is at it may have lost its CPU, maybe to us */
-		if (waited < 50000) {
-			sched_yield();
-		} else {
-			clock_nanosleep(CLOCK_MONOTONIC, 0, &nap, NULL);
-		}
-	}
-	return 1;
-}
 
 /* ---- opening ---- */
 

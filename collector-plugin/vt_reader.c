@@ -19,6 +19,8 @@
 #include <unistd.h>
 
 #include "collector-plugin/collect_sample.h"
+#include "collector-plugin/host/say.h"
+#include "collector-plugin/host/time.h"
 
 enum { STACK = 1 << 20 };
 

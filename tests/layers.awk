@@ -37,15 +37,37 @@ function read_table(	i, n, part)
 		return
 	}
 	part = substr($1, 1, length($1) - 1)
-	known[part] = 1
 	for (i = 2; i <= NF; i++) {
-		n = $i
-		sub("/.*", "", n)
-		if (n != "*" && (!(n in known) || n == part)) {
-			print part ": layers:" FNR ": " n " is no layer below " part
+		n = $i ~ /\.[a-z]+$/ ? folder_of($i) : $i
+		if (n != "*" && (n == "" || !(n in known) || n == part)) {
+			print part ": layers:" FNR ": " $i " is no layer below " part
 		}
 		may[part, $i] = 1
 	}
+	known[part] = 1
+}
+
+# The folder of the table that a path belongs to: the longest that is known; "" if there is none.
+function folder_of(path,	dir)
+{
+	dir = path
+	while (sub("/[^/]*$", "", dir)) {
+		if (dir in known) {
+			return dir
+		}
+	}
+	return ""
+}
+
+# May files of `folder` include those of folder `of`? A folder that is named stands for all below it.
+function allowed(of)
+{
+	while (!((folder, of) in may)) {
+		if (!sub("/[^/]*$", "", of)) {
+			return 0
+		}
+	}
+	return 1
 }
 
 function excepted(header,	i)
@@ -73,12 +95,10 @@ function check_own(header,	of, file)
 		bad("\"" header "\" is not written from the top (\"folder/file.h\")")
 		return
 	}
-	of = header
-	sub("/.*", "", of)
-	if (!(of in known)) {
+	of = folder_of(header)
+	if (of == "") {
 		bad("\"" header "\" is in no folder of tests/layers")
-	} else if (of != folder && !((folder, of) in may) && !((folder, header) in may) &&
-		!((folder, "*") in may)) {
+	} else if (of != folder && !allowed(of) && !((folder, header) in may) && !((folder, "*") in may)) {
 		bad(folder " may not include \"" header "\"")
 	}
 	file = top "/" header
@@ -111,12 +131,15 @@ function check_call(text)
 FNR == 1 {
 	files++
 	name = substr(FILENAME, length(top) + 2)
-	folder = name
-	sub("/.*", "", folder)
+	folder = folder_of(name)
 	call = ""
-	if (files > 1 && !(folder in known) && !(folder in said)) {
-		said[folder] = 1
-		bad("folder " folder " is missing in tests/layers")
+	if (files > 1 && folder == "") {
+		folder = name
+		sub("/.*", "", folder)
+		if (!(folder in said)) {
+			said[folder] = 1
+			bad("folder " folder " is missing in tests/layers")
+		}
 	}
 }
 
@@ -137,7 +160,7 @@ files == 1 {
 	check_system(header)
 }
 
-folder != "base" && folder != "tests" {
+folder != "base" && folder !~ /^tests(\/|$)/ {
 	call = call " " $0
 	if (/[;{}]/) {
 		check_call(call)

@@ -74,6 +74,8 @@ self_test()
 		'/* open("/proc/x") would be wrong */' 'int g(void) { return open("/dev/ptp0", 0); }'
 	put tools/x.c '#include "stf/stf.h"'
 	put tests/unit/test_x.c '#include "stf/inner.h"'
+	put collector-plugin/host/h.h 'int h;'
+	put collector-plugin/x.c '#include "collector-plugin/host/h.h"'
 	put any/config.status ''
 	put any/odd/x.c '#include "nowhere.h"'
 	result "a tree without violations is quiet" "$(check_tree "$fixture" "$here/layers")"
@@ -91,6 +93,8 @@ self_test()
 	put calib/proc.c 'FILE *f(void)' '{' '	return fopen(' '		"/proc/stat", "r");' '}'
 	put timers/sys.c 'int fd = openat(root, "/sys/devices", O_RDONLY);'
 	put extra/e.c 'int e;'
+	put collector-plugin/x.h 'int x;'
+	put collector-plugin/host/up.c '#include "collector-plugin/x.h"'
 	report=$(check_tree "$fixture" "$here/layers")
 	caught "a lower layer includes a higher one" base/up.c 'base may not include "timers/t.h"'
 	caught "a layer includes its neighbour" stf/side.c 'stf may not include "timers/t.h"'
@@ -104,9 +108,11 @@ self_test()
 	caught "config.h in a header" calib/map.h 'config.h belongs into .c files'
 	caught "fopen of /proc over two lines" calib/proc.c 'opens an absolute'
 	caught "openat of /sys" timers/sys.c 'opens an absolute'
+	caught "a folder within a folder includes a higher one" collector-plugin/host/up.c \
+		'collector-plugin/host may not include'
 	caught "a folder that the table does not know" extra/e.c 'folder extra is missing'
 	extra=
-	[ "$(printf '%s\n' "$report" | wc -l)" -eq 13 ] || extra=$report
+	[ "$(printf '%s\n' "$report" | wc -l)" -eq 14 ] || extra=$report
 	result "nothing else is reported" "$extra"
 
 	printf 'base: timers\ntimers: base\n' >"$fixture/layers"
@@ -117,7 +123,7 @@ self_test()
 
 report=$(check_tree "$top" "$top/tests/layers")
 # shellcheck disable=SC2013
-for folder in $(sed -n 's/^\([a-z-]*\):.*/\1/p' "$top/tests/layers"); do
+for folder in $(sed -n 's/^\([a-z/-]*\):.*/\1/p' "$top/tests/layers"); do
 	result "$folder includes only what tests/layers allows" \
 		"$(printf '%s\n' "$report" | grep "^$folder: ")"
 done

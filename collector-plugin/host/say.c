@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "config.h"
+#include "collector-plugin/host/say.h"
+
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+enum { KEPT = 16, KEPT_SIZE = 600 };
+
+static struct {
+	const long long *verbose;
+	const int *rank;
+	_Atomic int deferred; /* tid whose lines are kept; 0: none */
+	char line[KEPT][KEPT_SIZE];
+	_Atomic int lines;
+} say;
+
+void vt_say_setup(const long long *verbose, const int *rank)
+{
+	say.verbose = verbose;
+	say.rank = rank;
+}
+
+void vt_say_defer(int tid)
+{
+	atomic_store(&say.deferred, tid);
+}
+
+/* In one piece, and not through the program's stdio. Returns -1 when the program has closed its standard error. */
+static int put(const char *line)
+{
+	return write(STDERR_FILENO, line, strlen(line)) < 0 ? -1 : 0;
+}
+
+void vt_say(int level, const char *kind, const char *fmt, ...)
+{
+	int n = 0, deferred = atomic_load(&say.deferred);
+	char line[1200];
+	va_list ap;
+
+	if (!say.verbose || *say.verbose < level) {
+		return;
+	}
+	if (*say.rank >= 0) {
+		n = snprintf(line, sizeof(line), "[%d] ", *say.rank);
+	}
+	n += snprintf(line + n, sizeof(line) - (size_t)n, "Tickmark %s: ", kind);
+	va_start(ap, fmt);
+	vsnprintf(line + n, sizeof(line) - (size_t)n - 1, fmt, ap);
+	va_end(ap);
+	strcat(line, "\n");
+	if (!deferred || deferred != (int)syscall(SYS_gettid)) {
+		put(line);
+		return;
+	}
+	n = atomic_load(&say.lines);
+	if (n < KEPT) {
+		snprintf(say.line[n], KEPT_SIZE, "%.*s", KEPT_SIZE - 2, line);
+		atomic_store_explicit(&say.lines, n + 1, memory_order_release);
+	}
+}
+
+void vt_say_deferred(void)
+{
+	int i, n = atomic_load_explicit(&say.lines, memory_order_acquire);
+
+	for (i = 0; i < n; i++) {
+		if (put(say.line[i]) < 0) {
+			return;
+		}
+	}
+	atomic_store(&say.lines, 0);
+}
+
+void vt_say_forked(void)
+{
+	atomic_store(&say.deferred, 0);
+	atomic_store(&say.lines, 0);
+}

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* One thing that several threads use, one at a time, in a program whose threads may vanish in the middle: whoever waits gives up
+ * after a second. */
+#ifndef COLLECTOR_PLUGIN_HOST_TURN_H
+#define COLLECTOR_PLUGIN_HOST_TURN_H
+
+#include <stdatomic.h>
+
+struct vt_turn {
+	_Atomic int busy;
+	_Atomic int lost; /* a thread has waited in vain; none waits any more until the turn is given back */
+};
+
+static inline int vt_turn_try(struct vt_turn *t)
+{
+	return !atomic_exchange_explicit(&t->busy, 1, memory_order_acquire);
+}
+
+static inline void vt_turn_end(struct vt_turn *t)
+{
+	atomic_store_explicit(&t->lost, 0, memory_order_relaxed);
+	atomic_store_explicit(&t->busy, 0, memory_order_release);
+}
+
+/* Waits for it. Returns 1, or 0 when it was not given back for a second. */
+int vt_turn_take(struct vt_turn *t) __attribute__((visibility("hidden")));
+
+#endif
