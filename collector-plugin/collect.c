@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "base/text.h"
+#include "collector-plugin/core/sink.h"
 #include "collector-plugin/host/memory.h"
 #include "collector-plugin/host/say.h"
 #include "collector-plugin/host/time.h"
@@ -21,8 +22,6 @@
 
 extern char **environ;
 
-_Atomic(struct vt_collect *) vt_collecting;
-struct vt_collector vt_collector;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* start against end */
 
 static void complain(void *ctx, const char *line)
@@ -127,14 +126,6 @@ static int open_timer(struct vt_collector *c, struct tkm_err *err)
 	return t ? 0 : -1;
 }
 
-/* TIME-WINDOWS count from where the trace begins. */
-int vt_collect_in_window(ltick_t now)
-{
-	const struct vt_collector *c = &vt_collector;
-
-	return vt_settings_in_window(&c->settings, (double)ltick_sub(now, c->pub.start) * tmr_period(c->pub.timer));
-}
-
 static int rank_of_launcher(void)
 {
 	static const char *const names[] = { "OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "MV2_COMM_WORLD_RANK", "SLURM_PROCID",
@@ -195,7 +186,8 @@ static int needs_interface(struct dl_phdr_info *info, size_t size, void *unused)
 	return 0;
 }
 
-int vt_calls_expected(const struct vt_collector *c)
+/* Will the program make VT_ or MPI calls, as far as can be seen before it does? */
+static int calls_expected(const struct vt_collector *c)
 {
 	/* a program that vtrun did not start has called us already */
 	return !c->run[0] || vt_hooks.initialize || dl_iterate_phdr(needs_interface, NULL);
@@ -220,6 +212,19 @@ static void forked(void)
 	}
 }
 
+static void close_and_merge(struct vt_collector *c, int merge)
+{
+	atomic_store_explicit(&vt_collecting, NULL, memory_order_release);
+	c->ended = 1;
+	if (c->again) {
+		vt_raw_close(c->pub.raw, tmr_read(c->pub.timer));
+		return;
+	}
+	vt_raw_clock(c->pub.raw, tmr_read(c->pub.timer), vt_now_ns(CLOCK_REALTIME), vt_now_ns(CLOCK_MONOTONIC),
+		     vt_now_ns(CLOCK_MONOTONIC_RAW));
+	vt_collect_finish(c, merge);
+}
+
 static int start(struct vt_collector *c, int rank, int ranks, const char *argv0, struct tkm_err *err)
 {
 	const char *run = getenv(VT_RUN_VARIABLE);
@@ -234,6 +239,7 @@ static int start(struct vt_collector *c, int rank, int ranks, const char *argv0,
 	if (!c->run[0] && !watched) {
 		watched = pthread_atfork(NULL, NULL, forked) == 0;
 	}
+	vt_sink_add(&vt_sampling_sink);
 	c->pub.rank = rank >= 0 ? rank : rank_of_launcher();
 	c->pub.ranks = rank >= 0 ? ranks : c->pub.rank >= 0 ? ranks_of_launcher() : 0;
 	load_settings(c);
@@ -253,6 +259,9 @@ static int start(struct vt_collector *c, int rank, int ranks, const char *argv0,
 		vt_say(1, "WARNING", "no counters: %s", err->text);
 	}
 	atomic_store_explicit(&vt_collecting, &c->pub, memory_order_release);
+	c->calls_expected = calls_expected(c);
+	c->close_and_merge = close_and_merge;
+	c->write_protocol = vt_collect_protocol;
 	if (vt_sampler_start(c, err) < 0) {
 		vt_say(1, "WARNING", "no background thread, so that counters are read at VT_ and MPI calls only: %s", err->text);
 	}
@@ -281,19 +290,6 @@ int vt_collect_start(int rank, int ranks, const char *argv0, struct tkm_err *err
 	return rc;
 }
 
-void vt_collect_last(struct vt_collector *c, int merge)
-{
-	atomic_store_explicit(&vt_collecting, NULL, memory_order_release);
-	c->ended = 1;
-	if (c->again) {
-		vt_raw_close(c->pub.raw, tmr_read(c->pub.timer));
-		return;
-	}
-	vt_raw_clock(c->pub.raw, tmr_read(c->pub.timer), vt_now_ns(CLOCK_REALTIME), vt_now_ns(CLOCK_MONOTONIC),
-		     vt_now_ns(CLOCK_MONOTONIC_RAW));
-	vt_collect_finish(c, merge);
-}
-
 void vt_collect_end(int merge)
 {
 	struct vt_collector *c = &vt_collector;
@@ -314,7 +310,7 @@ void vt_collect_end(int merge)
 		if (c->sampler) {
 			vt_sampler_stop(c, merge);
 		} else {
-			vt_collect_last(c, merge);
+			close_and_merge(c, merge);
 		}
 		atomic_store_explicit(&vt_collecting, NULL, memory_order_release);
 		c->ended = 1;
@@ -332,7 +328,7 @@ static void begin_anew(struct vt_collector *c)
 	if (c->sampler) {
 		vt_sampler_stop(c, 0);
 	} else {
-		vt_collect_last(c, 0);
+		close_and_merge(c, 0);
 	}
 	c->again = 0;
 	unlink(c->raw_path);
@@ -408,36 +404,4 @@ void vt_collect_forked(void)
 		c->pub.raw = NULL;
 	}
 	vt_threads_forget();
-}
-
-const char *vt_collect_trace(void)
-{
-	return vt_collector.trace[0] ? vt_collector.trace : NULL;
-}
-
-const char *vt_collect_option(const char *name)
-{
-	return vt_settings_other(&vt_collector.settings, name);
-}
-
-int vt_collect_counter_on(const char *name)
-{
-	const struct tkm_option_list *l = &vt_collector.settings.counter;
-	char pattern[256];
-	size_t i, n;
-	int on = 1;
-
-	/* the last rule that matches counts; the program's own are on unless one says no */
-	for (i = 0; i < l->n; i++) {
-		n = strcspn(l->text[i], " \t");
-		if (n < sizeof(pattern)) {
-			memcpy(pattern, l->text[i], n);
-			pattern[n] = '\0';
-			if (smp_match(pattern, name)) {
-				n += strspn(l->text[i] + n, " \t");
-				on = strcasecmp(l->text[i] + n, "off") && strcasecmp(l->text[i] + n, "false");
-			}
-		}
-	}
-	return on;
 }

@@ -8,21 +8,8 @@
 
 #include "collector-plugin/collect.h"
 #include "collector-plugin/merge.h"
+#include "collector-plugin/run_value.h"
 #include "collector-plugin/settings.h"
-
-/* What vtrun tells the library, in one variable: words KEY=VALUE with tabs between. */
-#define VT_RUN_VARIABLE "TICKMARK_RUN"
-/* keys: pid (of the program to sample), job, follow (0, 1), commanded (options of the command line), set (variables that
- * vtrun added), preload (LD_PRELOAD as it was), hw (facts from hwloc), prog (name of the program as given), trace; cpu (PID:NS, vt_sampler_cpu() of the program
- * that made way by exec) */
-/* The value of a key in text, in buf; NULL if it is not there. */
-const char *vt_run_value(const char *text, const char *key, char *buf, size_t size);
-
-/* Is this process a followed child of the one that vtrun started? */
-int vt_run_child(const char *text);
-
-/* The file that this process runs, "" if unknown. Returns buf. */
-char *vt_own_program(char *buf, size_t size);
 
 /* The sampler's account of itself. */
 struct vt_account {
@@ -36,6 +23,7 @@ struct vt_account {
 };
 
 struct vt_sampler;
+struct vt_collector;
 
 /* Threads of ours besides the background thread. */
 enum { VT_HELPER_CLOCK, VT_HELPER_READER, VT_HELPERS };
@@ -65,6 +53,11 @@ struct vt_collector {
 	struct smp_plugin *plugins;
 	struct vt_sampler *sampler; /* NULL: no background thread */
 	struct vt_account account;
+	int calls_expected;      /* the program will make VT_ or MPI calls, as far as can be seen before it does */
+	/* set at the start, for the background thread. Nothing is recorded any more; files are closed and made into the trace. In that
+	 * thread, because the one that ends the program may do so from a signal handler, with locks of libc in its hands. */
+	void (*close_and_merge)(struct vt_collector *c, int merge);
+	void (*write_protocol)(struct vt_collector *c, int finished);
 	_Atomic int helper[VT_HELPERS]; /* tids of other threads of ours, 0: none; -1: it has not said it yet */
 };
 
@@ -102,11 +95,8 @@ int vt_sampler_start(struct vt_collector *c, struct tkm_err *err);
  * that is recorded, until vt_sampler_stays() says that the exec failed. */
 uint64_t vt_sampler_cpu(struct vt_collector *c);
 void vt_sampler_stays(struct vt_collector *c);
-/* Last samples, then the thread does vt_collect_last() and ends. Waited for as long as that may take, not for ever. */
+/* Last samples, then the thread does close_and_merge() and ends. Waited for as long as that may take, not for ever. */
 void vt_sampler_stop(struct vt_collector *c, int merge);
-/* Nothing is recorded any more; files are closed and made into the trace. In the background thread, because the one that
- * ends the program may do so from a signal handler, with locks of libc in its hands. */
-void vt_collect_last(struct vt_collector *c, int merge);
 /* The ids of the sampler's account of itself. */
 enum { VT_ID_CPU = 1, VT_ID_TICK = 2, VT_ID_DELAY = 3, VT_ID_FIRST_PLANNED = 16 };
 enum { VT_CLASS_OWN = 1, VT_CLASS_OS = 2, VT_CLASS_PERF = 3 };
@@ -123,8 +113,6 @@ void vt_process_share(struct vt_collect *c, struct smp_set *set, int keep, int a
 void vt_process_unshare(int apart);
 /* Filter for smp_set_open_some(): not vt_counts_from_opening(). */
 int vt_not_from_opening(const struct smp_plan *plan, size_t i);
-/* Will the program make VT_ or MPI calls, as far as can be seen before it does? */
-int vt_calls_expected(const struct vt_collector *c);
 
 /* vt_reader.c. The background thread samples a thread by a set of its own between these two, with the stamp `now`; 0: the
  * thread is at it itself. */

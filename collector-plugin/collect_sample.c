@@ -503,7 +503,7 @@ static void tick(struct vt_sampler *s, int64_t due, int node)
 	}
 	if (a->ticks == 2) {
 		/* for a run that is killed; one as short as this costs less without */
-		vt_collect_protocol(s->c, 0);
+		s->c->write_protocol(s->c, 0);
 	}
 	keep_account(s, woke);
 }
@@ -627,7 +627,7 @@ static void *thread_main(void *arg)
 		close(s->election);
 	}
 	vt_raw_stream_end(s->stream);
-	vt_collect_last(s->c, s->merge);
+	s->c->close_and_merge(s->c, s->merge);
 	return NULL;
 }
 
@@ -717,7 +717,7 @@ int vt_sampler_start(struct vt_collector *c, struct tkm_err *err)
 		return tkm_fail(err, TKM_ERR_NOMEM, "out of memory for the sampler");
 	}
 	vt_process_start();
-	keep = any_of(c, SMP_PROCESS) && vt_calls_expected(c);
+	keep = any_of(c, SMP_PROCESS) && c->calls_expected;
 	if (keep && any_of(c, SMP_THREAD)) {
 		/* ahead of counting, so that it is not counted */
 		vt_reader_begin(&c->pub);

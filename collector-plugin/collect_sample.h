@@ -41,7 +41,7 @@ struct vt_sampler {
 	pthread_t thread;
 	pid_t tid;
 	_Atomic int stop;
-	int merge;            /* for vt_collect_last() */
+	int merge;            /* for close_and_merge() */
 	struct vt_raw_stream *stream;
 	struct vt_book book;
 	struct vt_target *threads, *process, *node;

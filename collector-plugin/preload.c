@@ -8,7 +8,6 @@
  * the environment stays, and every way of starting a child works. */
 #include "config.h"
 #include "collector-plugin/collect_private.h"
-#include "collector-plugin/vtrun.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -22,6 +21,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "collector-plugin/host/exec_target.h"
 #include "collector-plugin/host/memory.h"
 #include "collector-plugin/host/say.h"
 
@@ -256,7 +256,7 @@ static int in_place(const char *name, int search)
 		return FOLLOWED;
 	}
 	snprintf(given, sizeof(given), "%s%s", search || strchr(name, '/') ? "" : "./", name);
-	if (vtrun_target(given, path, sizeof(path), &status, &e) > 0) {
+	if (vt_exec_target(given, path, sizeof(path), &status, &e) > 0) {
 		vt_say(1, "INFO", "the sampling ends here: %s", e.text);
 		at_exit();
 		return NOT_OURS;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The variable by which vtrun and the library talk. */
 #include "config.h"
-#include "collector-plugin/collect_private.h"
+#include "collector-plugin/run_value.h"
 
 #include <stdio.h>
 #include <stdlib.h>

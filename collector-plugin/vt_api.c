@@ -15,62 +15,6 @@
 
 #include "collector-plugin/vt_hooks.h"
 
-struct vt_hooks vt_hooks;
-
-static _Atomic(VT_Callback_t) finalize_callback;
-static _Atomic int process_off; /* 0 recording, 1 until VT_traceon(), 2 for good: PROCESS, CLUSTER */
-
-void vt_process_state(int state)
-{
-	atomic_store(&process_off, state);
-	if (vt_tls.collect && vt_tls.collect == vt_collect_running()) {
-		vt_tls.state = state == 0 && vt_tls.thread->stream ? VT_TLS_ON : VT_TLS_OFF;
-	}
-}
-
-int vt_process_off(void)
-{
-	return atomic_load(&process_off);
-}
-
-/* ---- the calling thread ---- */
-
-/* Makes vt_tls that of a thread known to c. */
-static VT_ErrorCode enrol(struct vt_collect *c, int number)
-{
-	struct vt_thread *t = NULL;
-	VT_ErrorCode rc = vt_threads_self(c, number, &t);
-
-	if (rc != VT_OK) {
-		return rc;
-	}
-	vt_tls.collect = c;
-	vt_tls.thread = t;
-	vt_tls.sampling = vt_sampling_open(c, t);
-	vt_tls.state = t->stream && atomic_load(&process_off) == 0 ? VT_TLS_ON : VT_TLS_OFF;
-	return VT_OK;
-}
-
-VT_ErrorCode vt_self_slow(void)
-{
-	struct vt_collect *c = vt_collect_running();
-	VT_ErrorCode rc;
-
-	if (!c) {
-		return VT_ERR_NOTINITIALIZED;
-	}
-	if (vt_tls.collect == c) {
-		return VT_OK;
-	}
-	if (vt_tls.inside) {
-		return VT_ERR_INVT; /* from a signal handler, while the thread is being registered */
-	}
-	vt_tls.inside++;
-	rc = enrol(c, -1);
-	vt_tls.inside--;
-	return rc;
-}
-
 /* ---- start and end ---- */
 
 VT_ErrorCode VT_initialize(int *argc, char ***argv)
@@ -89,15 +33,6 @@ VT_ErrorCode VT_initialize(int *argc, char ***argv)
 	return vt_self();
 }
 
-void vt_call_finalize(void)
-{
-	VT_Callback_t callback = atomic_exchange(&finalize_callback, NULL);
-
-	if (callback && vt_collect_running()) {
-		callback();
-	}
-}
-
 VT_ErrorCode VT_finalize(void)
 {
 	if (vt_hooks.finalize) {
@@ -109,7 +44,7 @@ VT_ErrorCode VT_finalize(void)
 
 VT_ErrorCode VT_setfinalizecallback(VT_Callback_t callback)
 {
-	atomic_store(&finalize_callback, callback);
+	vt_set_finalize(callback);
 	return VT_OK;
 }
 
@@ -170,7 +105,7 @@ static VT_ErrorCode register_thread(const char *name, int number)
 		return VT_ERR_INVT;
 	}
 	vt_tls.inside++;
-	rc = vt_tls.collect == c ? VT_OK : enrol(c, number);
+	rc = vt_tls.collect == c ? VT_OK : vt_enrol(c, number);
 	if (rc == VT_OK) {
 		rc = vt_threads_register(c, vt_tls.thread, number, name);
 	}
@@ -203,7 +138,7 @@ VT_ErrorCode VT_registerprefixed(const char *threadname, int thindex)
 
 void VT_traceon(void)
 {
-	if (vt_self() == VT_OK && vt_tls.thread->stream && atomic_load(&process_off) != 2) {
+	if (vt_self() == VT_OK && vt_tls.thread->stream && vt_process_off() != 2) {
 		vt_tls.state = VT_TLS_ON;
 		vt_threads_switch(vt_tls.thread, 1);
 	}
@@ -222,7 +157,7 @@ VT_ErrorCode VT_tracestate(int *state)
 	VT_ErrorCode rc = vt_self();
 	int s = 2;
 
-	if (rc == VT_OK && atomic_load(&process_off) != 2) {
+	if (rc == VT_OK && vt_process_off() != 2) {
 		s = vt_tls.state == VT_TLS_ON ? 0 : 1;
 	}
 	if (state) {

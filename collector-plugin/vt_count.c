@@ -9,8 +9,6 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-#include "collector-plugin/vt_count.h"
-
 enum { MAX_COUNTERS = 0x10000, MOST = VT_RAW_MAX_COUNTERS };
 
 enum flag {
@@ -170,7 +168,7 @@ static int place_of(int handle, unsigned f)
 }
 
 /* One call's counters of any kind, at one time, a record for each run that belongs together. */
-VT_ErrorCode vt_count_at(ltick_t now, int n, const int *handles, const void *values)
+static VT_ErrorCode count_at(ltick_t now, int n, const int *handles, const void *values)
 {
 	uint32_t id[MOST];
 	uint64_t value[MOST];
@@ -220,7 +218,7 @@ static VT_ErrorCode countval_slow(int ncounters, const int *handles, const void 
 	if (vt_tls.state != VT_TLS_ON || ncounters == 0) {
 		return VT_OK;
 	}
-	return vt_count_at(tmr_read(vt_tls.collect->timer), ncounters, handles, values);
+	return count_at(tmr_read(vt_tls.collect->timer), ncounters, handles, values);
 }
 
 VT_ErrorCode VT_countval(int ncounters, int *handles, void *values)
@@ -240,4 +238,17 @@ VT_ErrorCode VT_countval(int ncounters, int *handles, void *values)
 	vt_raw_counters(vt_tls.thread->stream, tmr_read(c->timer), (uint16_t)vt_tls.thread->number,
 		(unsigned)ncounters, (const uint32_t *)handles, values);
 	return VT_OK;
+}
+
+VT_ErrorCode VT_countsetcallback(VT_CountCallback_t callback, void *custom, int ncounters)
+{
+	VT_ErrorCode rc = vt_self();
+
+	if (rc != VT_OK) {
+		return rc;
+	}
+	if (callback && (ncounters <= 0 || ncounters > 1 << 20)) {
+		return VT_ERR_BADARG;
+	}
+	return vt_sampling_callback(callback, custom, ncounters, count_at);
 }

@@ -13,6 +13,9 @@ struct vt_hooks {
 };
 extern struct vt_hooks vt_hooks __attribute__((visibility("hidden")));
 
+/* VT_setfinalizecallback(): called once by vt_call_finalize() while the collector records. NULL: none. */
+void vt_set_finalize(VT_Callback_t callback) __attribute__((visibility("hidden")));
+
 /* PROCESS and CLUSTER: 0 recording, 1 not until VT_traceon(), 2 off for good. For the calling thread and those seen from now on. */
 void vt_process_state(int state) __attribute__((visibility("hidden")));
 int vt_process_off(void) __attribute__((visibility("hidden")));

@@ -46,6 +46,7 @@ struct vt_sampling {
 	int listed;
 	VT_CountCallback_t callback;
 	void *custom;
+	VT_ErrorCode (*deliver)(ltick_t now, int n, const int *handles, const void *values);
 	int n;                        /* places below */
 	int *handles;
 	uint64_t *values;
@@ -56,13 +57,17 @@ struct vt_tls {
 	int inside;                   /* calls of this thread under way: no sampling in sampling */
 	struct vt_collect *collect;   /* that this belongs to */
 	struct vt_thread *thread;
-	struct vt_sampling *sampling; /* NULL: events trigger nothing */
+	int wanted;                   /* some sink wants its events (core/sink.h); 0: they trigger nothing */
+	struct vt_sampling *sampling; /* of the sampling sink (vt_sample.c) */
 };
 
 extern _Thread_local struct vt_tls vt_tls VT_HIDDEN __attribute__((tls_model("initial-exec")));
 
 /* The state of the calling thread, registered if it was not; VT_ERR_NOTINITIALIZED if nothing runs. */
 VT_HIDDEN VT_ErrorCode vt_self_slow(void);
+
+/* Registers the calling thread with c under this number, -1: any. */
+VT_HIDDEN VT_ErrorCode vt_enrol(struct vt_collect *c, int number);
 
 static inline VT_ErrorCode vt_self(void)
 {
@@ -80,21 +85,21 @@ VT_HIDDEN VT_ErrorCode vt_event_slow(void);
 static inline VT_ErrorCode vt_event(void)
 {
 	if (VT_LIKELY(vt_tls.state == VT_TLS_OFF ||
-		(vt_tls.state == VT_TLS_ON && !vt_tls.sampling && vt_tls.collect == vt_collect_running()))) {
+		(vt_tls.state == VT_TLS_ON && !vt_tls.wanted && vt_tls.collect == vt_collect_running()))) {
 		return VT_OK;
 	}
 	return vt_event_slow();
 }
 
-/* The samples that a state change at `now` triggers. */
-VT_HIDDEN void vt_sample(ltick_t now);
-/* Sets up what the thread samples: c->plan. NULL when that is nothing. */
-VT_HIDDEN struct vt_sampling *vt_sampling_open(struct vt_collect *c, struct vt_thread *t);
-VT_HIDDEN void vt_sampling_close(struct vt_sampling *s);
+struct vt_sink_ops;
+/* The sink that reads the counters of c->plan at the events of each thread. */
+extern const struct vt_sink_ops vt_sampling_sink VT_HIDDEN;
+/* Makes the calling thread's events call `callback` for the values of n counters, as VT_countsetcallback(); deliver records what it
+ * returned. NULL: no callback. VT_ERR_NOMEMORY, or VT_ERR_INVT from inside a callback. */
+VT_HIDDEN VT_ErrorCode vt_sampling_callback(VT_CountCallback_t callback, void *custom, int n,
+	VT_ErrorCode (*deliver)(ltick_t now, int n, const int *handles, const void *values));
 /* A sample of `s`, of thread number `where`, by another thread than its own, unless that is at it. */
 VT_HIDDEN void vt_sample_other(struct vt_sampling *s, struct vt_collect *c, struct vt_raw_stream *stream, int where);
-/* The last one of thread t, by itself. */
-VT_HIDDEN void vt_sample_last(struct vt_sampling *s, const struct vt_thread *t);
 
 /* vt_reader.c: a thread that reads its set, until it is removed; periodic samples of that set if it has been taken over. */
 VT_HIDDEN void vt_reader_add(struct vt_collect *c, struct vt_sampling *s);
@@ -109,9 +114,6 @@ VT_HIDDEN void vt_process_forget(void);
  * recorded one with a later stamp: then VT_SAMPLE_LATER, and with `later` it gets a stamp of its own, behind these. */
 enum vt_sampled { VT_SAMPLED, VT_SAMPLE_LATER, VT_SAMPLE_LOST };
 VT_HIDDEN enum vt_sampled vt_process_sample(ltick_t now, int later);
-
-/* In the child of a fork: the counters that are open are the parent's. */
-VT_HIDDEN void vt_sampling_forget(void);
 
 /* Takes the collector's options out of the program's arguments; before vt_collect_start(). */
 VT_HIDDEN void vt_take_arguments(int *argc, char ***argv);

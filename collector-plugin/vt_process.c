@@ -7,7 +7,7 @@
  * be one set: the background thread opens it while it still shares the program's table and the program has not gone on yet,
  * so that no thread is missed and none of ours is counted, and then has a table of its own in which the same descriptors have
  * the same numbers. If the program closes its copies, the background thread goes on; a program that makes no calls
- * (vt_calls_expected()) has none. */
+ * (calls_expected) has none. */
 #include "config.h"
 #include "collector-plugin/collect_private.h"
 #include "collector-plugin/vt_private.h"

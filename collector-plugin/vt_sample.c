@@ -4,7 +4,6 @@
  * the program's own affair, comes every time. */
 #include "config.h"
 #include "collector-plugin/collect_private.h"
-#include "collector-plugin/vt_private.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -12,7 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "collector-plugin/vt_count.h"
+#include "collector-plugin/core/sink.h"
 
 static struct smp_set *open_set(struct vt_collect *c, pid_t tid, uint32_t **id)
 {
@@ -35,12 +34,6 @@ static struct smp_set *open_set(struct vt_collect *c, pid_t tid, uint32_t **id)
 	return set;
 }
 
-void vt_sampling_forget(void)
-{
-	vt_process_forget();
-	vt_reader_forget();
-}
-
 /* Are there counters of threads that count from their opening? Then they are this thread's own from here on. */
 static int take_over(struct vt_sampling *s, struct vt_collect *c)
 {
@@ -57,7 +50,27 @@ static int take_over(struct vt_sampling *s, struct vt_collect *c)
 	return 0;
 }
 
-struct vt_sampling *vt_sampling_open(struct vt_collect *c, struct vt_thread *t)
+static void sampling_close(struct vt_sampling *s)
+{
+	if (!s) {
+		return;
+	}
+	if (s->listed) {
+		vt_reader_remove(s);
+	}
+	smp_set_close(s->set);
+	free(s->id);
+	free(s->base);
+	free(s->value);
+	free(s->state);
+	free(s->out);
+	free(s->out_id);
+	free(s->handles);
+	free(s->values);
+	free(s);
+}
+
+static struct vt_sampling *sampling_open(struct vt_collect *c, struct vt_thread *t)
 {
 	struct vt_sampling *s = calloc(1, sizeof(*s));
 	size_t n, k;
@@ -84,33 +97,13 @@ struct vt_sampling *vt_sampling_open(struct vt_collect *c, struct vt_thread *t)
 		s->out_id = calloc(n, sizeof(*s->out_id));
 	}
 	if ((n == 0 && !s->process) || (n > 0 && (!s->value || !s->state || !s->out || !s->out_id))) {
-		vt_sampling_close(s);
+		sampling_close(s);
 		return NULL;
 	}
 	if (s->set) {
 		vt_reader_add(c, s);
 	}
 	return s;
-}
-
-void vt_sampling_close(struct vt_sampling *s)
-{
-	if (!s) {
-		return;
-	}
-	if (s->listed) {
-		vt_reader_remove(s);
-	}
-	smp_set_close(s->set);
-	free(s->id);
-	free(s->base);
-	free(s->value);
-	free(s->state);
-	free(s->out);
-	free(s->out_id);
-	free(s->handles);
-	free(s->values);
-	free(s);
 }
 
 static void record(struct vt_sampling *s, struct vt_raw_stream *stream, int where, ltick_t now)
@@ -173,11 +166,13 @@ static enum vt_sampled sample_thread(struct vt_sampling *s, ltick_t now, int lat
 	return VT_SAMPLED;
 }
 
-void vt_sample_last(struct vt_sampling *s, const struct vt_thread *t)
+/* The last one of thread t, by itself. */
+static void thread_ends(struct vt_thread *t)
 {
+	struct vt_sampling *s = vt_tls.sampling;
 	ltick_t now;
 
-	if (!s->set || !t->stream || vt_threads_off(t->tid) || !vt_turn_take(&s->turn)) {
+	if (!s || !s->set || !t->stream || vt_threads_off(t->tid) || !vt_turn_take(&s->turn)) {
 		return;
 	}
 	now = tmr_read(vt_tls.collect->timer);
@@ -211,17 +206,18 @@ static void call_back(struct vt_sampling *s, ltick_t now)
 	int n = s->callback(s->custom, s->n, s->handles, s->values);
 
 	if (n > 0 && vt_tls.state == VT_TLS_ON) {
-		vt_count_at(now, n < s->n ? n : s->n, s->handles, s->values);
+		s->deliver(now, n < s->n ? n : s->n, s->handles, s->values);
 	}
 }
 
-void vt_sample(ltick_t now)
+static void sample(const struct vt_event *e)
 {
 	struct vt_sampling *s = vt_tls.sampling;
+	ltick_t now = e->time;
 	enum vt_sampled thread = VT_SAMPLED, process = VT_SAMPLED;
 	int saved = errno, cancel;
 
-	if (!vt_collect_in_window(now)) {
+	if (!s || !vt_collect_in_window(now)) {
 		return;
 	}
 	/* read(2) would be a place to be cancelled at, with the counters in our hands */
@@ -249,34 +245,16 @@ void vt_sample(ltick_t now)
 	errno = saved;
 }
 
-VT_ErrorCode vt_event_slow(void)
+VT_ErrorCode vt_sampling_callback(VT_CountCallback_t callback, void *custom, int n,
+	VT_ErrorCode (*deliver)(ltick_t now, int n, const int *handles, const void *values))
 {
-	VT_ErrorCode rc = vt_self();
-
-	if (rc == VT_OK && vt_tls.sampling && vt_tls.state == VT_TLS_ON && !vt_tls.inside) {
-		vt_tls.inside++;
-		vt_sample(tmr_read(vt_tls.collect->timer));
-		vt_tls.inside--;
-	}
-	return rc;
-}
-
-VT_ErrorCode VT_countsetcallback(VT_CountCallback_t callback, void *custom, int ncounters)
-{
-	VT_ErrorCode rc = vt_self();
 	struct vt_sampling *s = vt_tls.sampling;
 	int *handles = NULL;
 	uint64_t *values = NULL;
 
-	if (rc != VT_OK) {
-		return rc;
-	}
-	if (callback && (ncounters <= 0 || ncounters > 1 << 20)) {
-		return VT_ERR_BADARG;
-	}
 	if (callback) {
-		handles = calloc((size_t)ncounters, sizeof(*handles));
-		values = calloc((size_t)ncounters, sizeof(*values));
+		handles = calloc((size_t)n, sizeof(*handles));
+		values = calloc((size_t)n, sizeof(*values));
 		s = s ? s : calloc(1, sizeof(*s));
 		if (!handles || !values || !s) {
 			free(handles);
@@ -301,9 +279,42 @@ VT_ErrorCode VT_countsetcallback(VT_CountCallback_t callback, void *custom, int 
 	free(s->values);
 	s->callback = callback;
 	s->custom = custom;
-	s->n = ncounters;
+	s->deliver = deliver;
+	s->n = n;
 	s->handles = handles;
 	s->values = values;
 	vt_tls.sampling = s;
+	vt_tls.wanted = 1;
 	return VT_OK;
 }
+
+/* ---- the sink ---- */
+
+static int thread_begins(struct vt_collect *c, struct vt_thread *t)
+{
+	vt_tls.sampling = sampling_open(c, t);
+	return vt_tls.sampling != NULL;
+}
+
+static void thread_ended(struct vt_thread *t)
+{
+	(void)t;
+	sampling_close(vt_tls.sampling);
+	vt_tls.sampling = NULL;
+}
+
+static void forked(void)
+{
+	vt_process_forget();
+	vt_reader_forget();
+}
+
+const struct vt_sink_ops vt_sampling_sink = {
+	.name = "sampling",
+	.thread_begins = thread_begins,
+	.event = sample,
+	.thread_ends = thread_ends,
+	.thread_ended = thread_ended,
+	.forked = forked,
+	.restart = vt_process_begin_anew,
+};

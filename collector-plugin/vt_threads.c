@@ -5,8 +5,7 @@
  * get the lowest with its first call: it has a place so far, and what was sampled there is given to its number when the raw
  * file is merged. */
 #include "config.h"
-#include "collector-plugin/vt_private.h"
-#include "collector-plugin/vt_hooks.h"
+#include "collector-plugin/core/sink.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -15,7 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
-_Thread_local struct vt_tls vt_tls;
+#include "collector-plugin/vt_hooks.h"
 
 /* Counters of a thread: the background thread's; asked for by the thread; its own. */
 enum { OF_BACKGROUND, ASKED, OWN };
@@ -342,7 +341,7 @@ void vt_threads_forget(void)
 	}
 	table.have_answered = 0;
 	memset(&vt_tls, 0, sizeof(vt_tls));
-	vt_sampling_forget();
+	vt_sinks_forked();
 }
 
 int vt_threads_begin_anew(void)
@@ -362,14 +361,14 @@ int vt_threads_begin_anew(void)
 	if (more) {
 		return -1;
 	}
-	vt_process_begin_anew();
+	vt_sinks_restart();
 	if (mine) {
-		vt_sampling_close(vt_tls.sampling);
+		vt_sinks_thread_ended(mine);
 		free(mine);
 		vt_tls.state = VT_TLS_NEW;
 		vt_tls.collect = NULL;
 		vt_tls.thread = NULL;
-		vt_tls.sampling = NULL;
+		vt_tls.wanted = 0;
 	}
 	return 0;
 }
@@ -382,8 +381,8 @@ static void thread_ends(void *arg)
 
 	vt_tls.state = VT_TLS_NEW;
 	vt_tls.thread = NULL;
-	if (vt_tls.sampling && vt_tls.collect && vt_tls.collect == vt_collect_running()) {
-		vt_sample_last(vt_tls.sampling, t);
+	if (vt_tls.collect && vt_tls.collect == vt_collect_running()) {
+		vt_sinks_thread_ends(t);
 	}
 	/* from here on nobody samples it, and the number may be another thread's */
 	pthread_mutex_lock(&table.lock);
@@ -392,8 +391,8 @@ static void thread_ends(void *arg)
 		leave(n);
 	}
 	pthread_mutex_unlock(&table.lock);
-	vt_sampling_close(vt_tls.sampling);
-	vt_tls.sampling = NULL;
+	vt_sinks_thread_ended(t);
+	vt_tls.wanted = 0;
 	if (vt_tls.collect && vt_tls.collect == vt_collect_running() && t->stream) {
 		vt_raw_stream_end(t->stream);
 	}

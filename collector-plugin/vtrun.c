@@ -16,7 +16,8 @@
 #include <unistd.h>
 
 #include "base/text.h"
-#include "collector-plugin/collect_private.h"
+#include "collector-plugin/host/exec_target.h"
+#include "collector-plugin/run_value.h"
 #include "sampler/hw.h"
 
 void vtrun_say(const char *fmt, ...)
@@ -382,7 +383,7 @@ static int run(struct vtrun *r)
 {
 	char path[4096];
 	struct tkm_err e;
-	int status = 126, rc = vtrun_target(r->program[0], path, sizeof(path), &status, &e);
+	int status = 126, rc = vt_exec_target(r->program[0], path, sizeof(path), &status, &e);
 
 	if (rc < 0) {
 		vtrun_say("%s", e.text);

@@ -23,10 +23,6 @@ struct vtrun {
 /* "vtrun: line" on standard error. */
 void vtrun_say(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
-/* vtrun_target.c: looks at the program as exec would find it. 0: it can be sampled; 1: it runs, but cannot be, *err says
- * why; -1: it cannot be run, *err says why, *status is what a shell would return. `path` gets its place. */
-int vtrun_target(const char *name, char *path, size_t size, int *status, struct tkm_err *err);
-
 /* vtrun_mpi.c: does the program use MPI, so that `library`, libVT.so, belongs into it? 1 or 0; -1: it does, but the
  * library is not there or is made for another MPI, *err says it. */
 int vtrun_mpi(const char *path, const char *library, struct tkm_err *err);

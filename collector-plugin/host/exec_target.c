@@ -2,7 +2,7 @@
 /* Can a library be preloaded into this program? The dynamic linker does it, so not where there is none, where it is
  * another one, and where it must not because the program gains privileges. */
 #include "config.h"
-#include "collector-plugin/vtrun.h"
+#include "collector-plugin/host/exec_target.h"
 
 #include <elf.h>
 #include <errno.h>
@@ -133,7 +133,7 @@ out:
 	return rc;
 }
 
-int vtrun_target(const char *name, char *path, size_t size, int *status, struct tkm_err *err)
+int vt_exec_target(const char *name, char *path, size_t size, int *status, struct tkm_err *err)
 {
 	struct stat st;
 	int rc = 0;

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "config.h"
+#include "collector-plugin/core/sink.h"
+
+enum { MOST = 8 };
+
+static const struct vt_sink_ops *sinks[MOST];
+static int n_sinks;
+
+void vt_sink_add(const struct vt_sink_ops *ops)
+{
+	int i;
+
+	for (i = 0; i < n_sinks && sinks[i] != ops; i++) {
+	}
+	if (i == n_sinks && n_sinks < MOST) {
+		sinks[n_sinks++] = ops;
+	}
+}
+
+int vt_sinks_thread_begins(struct vt_collect *c, struct vt_thread *t)
+{
+	int i, wanted = 0;
+
+	for (i = 0; i < n_sinks; i++) {
+		wanted |= sinks[i]->thread_begins(c, t);
+	}
+	return wanted;
+}
+
+VT_ErrorCode vt_event_slow(void)
+{
+	VT_ErrorCode rc = vt_self();
+	struct vt_event e;
+	int i;
+
+	if (rc == VT_OK && vt_tls.wanted && vt_tls.state == VT_TLS_ON && !vt_tls.inside) {
+		vt_tls.inside++;
+		e.time = tmr_read(vt_tls.collect->timer);
+		for (i = 0; i < n_sinks; i++) {
+			sinks[i]->event(&e);
+		}
+		vt_tls.inside--;
+	}
+	return rc;
+}
+
+void vt_sinks_thread_ends(struct vt_thread *t)
+{
+	int i;
+
+	for (i = 0; i < n_sinks; i++) {
+		sinks[i]->thread_ends(t);
+	}
+}
+
+void vt_sinks_thread_ended(struct vt_thread *t)
+{
+	int i;
+
+	for (i = 0; i < n_sinks; i++) {
+		sinks[i]->thread_ended(t);
+	}
+}
+
+void vt_sinks_forked(void)
+{
+	int i;
+
+	for (i = 0; i < n_sinks; i++) {
+		sinks[i]->forked();
+	}
+}
+
+void vt_sinks_restart(void)
+{
+	int i;
+
+	for (i = 0; i < n_sinks; i++) {
+		sinks[i]->restart();
+	}
+}

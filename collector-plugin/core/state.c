@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The one collector of this process, and what its other parts ask of it. */
+#include "config.h"
+#include "collector-plugin/collect_private.h"
+
+#include <string.h>
+#include <strings.h>
+
+#include "collector-plugin/vt_hooks.h"
+
+_Atomic(struct vt_collect *) vt_collecting;
+struct vt_collector vt_collector;
+struct vt_hooks vt_hooks;
+
+static _Atomic(VT_Callback_t) finalize_callback;
+
+void vt_set_finalize(VT_Callback_t callback)
+{
+	atomic_store(&finalize_callback, callback);
+}
+
+void vt_call_finalize(void)
+{
+	VT_Callback_t callback = atomic_exchange(&finalize_callback, NULL);
+
+	if (callback && vt_collect_running()) {
+		callback();
+	}
+}
+
+/* TIME-WINDOWS count from where the trace begins. */
+int vt_collect_in_window(ltick_t now)
+{
+	const struct vt_collector *c = &vt_collector;
+
+	return vt_settings_in_window(&c->settings, (double)ltick_sub(now, c->pub.start) * tmr_period(c->pub.timer));
+}
+
+const char *vt_collect_trace(void)
+{
+	return vt_collector.trace[0] ? vt_collector.trace : NULL;
+}
+
+const char *vt_collect_option(const char *name)
+{
+	return vt_settings_other(&vt_collector.settings, name);
+}
+
+int vt_collect_counter_on(const char *name)
+{
+	const struct tkm_option_list *l = &vt_collector.settings.counter;
+	char pattern[256];
+	size_t i, n;
+	int on = 1;
+
+	/* the last rule that matches counts; the program's own are on unless one says no */
+	for (i = 0; i < l->n; i++) {
+		n = strcspn(l->text[i], " \t");
+		if (n < sizeof(pattern)) {
+			memcpy(pattern, l->text[i], n);
+			pattern[n] = '\0';
+			if (smp_match(pattern, name)) {
+				n += strspn(l->text[i] + n, " \t");
+				on = strcasecmp(l->text[i] + n, "off") && strcasecmp(l->text[i] + n, "false");
+			}
+		}
+	}
+	return on;
+}
