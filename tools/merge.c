@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "base/text.h"
-#include "collector-plugin/merge.h"
+#include "collector-plugin/merge/merge.h"
 
 static void say(void *ctx, const char *line)
 {

@@ -3,7 +3,7 @@
 #include "config.h"
 #include "collector-plugin/core/sink.h"
 
-#include "collector-plugin/vt_hooks.h"
+#include "collector-plugin/core/hooks.h"
 
 _Thread_local struct vt_tls vt_tls;
 

@@ -4,7 +4,7 @@
 #ifndef COLLECTOR_PLUGIN_CORE_SINK_H
 #define COLLECTOR_PLUGIN_CORE_SINK_H
 
-#include "collector-plugin/vt_private.h"
+#include "collector-plugin/core/thread.h"
 
 struct vt_event {
 	ltick_t time; /* stamp of the event, by the collector's timer */

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The one collector of this process, and what its other parts ask of it. */
 #include "config.h"
-#include "collector-plugin/collect_private.h"
+#include "collector-plugin/core/collector.h"
 
 #include <string.h>
 #include <strings.h>
 
-#include "collector-plugin/vt_hooks.h"
+#include "collector-plugin/core/hooks.h"
 
 _Atomic(struct vt_collect *) vt_collecting;
 struct vt_collector vt_collector;

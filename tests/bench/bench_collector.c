@@ -2,8 +2,8 @@
 /* The collector: what an append and a merge cost, how large a merged trace is, what vtrun adds to a program. The
  * programs are run in turn with and without, so that what the machine does besides hits both. */
 #include "config.h"
-#include "collector-plugin/merge.h"
-#include "collector-plugin/raw.h"
+#include "collector-plugin/merge/merge.h"
+#include "collector-plugin/raw/raw.h"
 #include "tests/bench/bench.h"
 #include "tests/bench/bench_work.h"
 

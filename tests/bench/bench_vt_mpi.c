@@ -3,7 +3,7 @@
  * alternate with the profiling name of the same call. bench_vt_mpi finalize N: N counter samples per rank, then the
  * seconds of MPI_Finalize as rank 0 sees it. bench_vt_mpi start: nothing at all. */
 #include "config.h"
-#include "collector-plugin/VT.h"
+#include "collector-plugin/api/VT.h"
 #include "tests/bench/bench.h"
 
 #include <mpi.h>

@@ -51,7 +51,7 @@ of_libVT() # the sources of libVT.so
 }
 {
 	echo '{ global:'
-	sed 's/$/;/' "$top"/collector-plugin/vt_api.sym "$top"/collector-plugin/preload.sym "$top"/collector-plugin/mpi3.sym
+	sed 's/$/;/' "$top"/collector-plugin/api/api.sym "$top"/collector-plugin/preload/preload.sym "$top"/collector-plugin/mpi/mpi3.sym
 	echo 'local: *; };'
 } >libVT.map
 wrap=$(printf -- '-Wl,--wrap=%s ' malloc calloc realloc free strdup strndup)
@@ -59,7 +59,7 @@ wrap=$(printf -- '-Wl,--wrap=%s ' malloc calloc realloc free strdup strndup)
 step "cross-compile libVT" $PMU_MPICC -std=gnu11 -D_GNU_SOURCE -O1 -w -fPIC -shared -I. -I"$top" '-DLIBDIR=""' -o libVT.so $(of_libVT) \
 	-Wl,--version-script=libVT.map $wrap -Wl,-z,nodelete -lm -lpthread -ldl
 # shellcheck disable=SC2086,SC2016
-step "cross-compile the job" $PMU_MPICC -O1 -I"$top/collector-plugin" -o loop "$top/tests/vt/mpi_loop.c" -L. -lVT '-Wl,-rpath,$ORIGIN'
+step "cross-compile the job" $PMU_MPICC -O1 -I"$top/collector-plugin/api" -o loop "$top/tests/vt/mpi_loop.c" -L. -lVT '-Wl,-rpath,$ORIGIN'
 printf 'COUNTER PAPI_TOT_INS on\nCOUNTER PAPI_TOT_INS:process on\nSAMPLE-PERIOD 10ms\nFLUSH-PREFIX /tmp\nFORCE on\n' >loop.conf
 # shellcheck disable=SC2086
 job() { $PMU_RUN env VT_CONFIG=loop.conf OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 $PMU_MPIRUN ./loop </dev/null >job 2>&1 || { cat job; return 1; }; }

@@ -5,8 +5,8 @@
 #define _GNU_SOURCE
 #endif
 #include "config.h"
-#include "collector-plugin/merge.h"
-#include "collector-plugin/raw_private.h"
+#include "collector-plugin/merge/merge.h"
+#include "collector-plugin/raw/private.h"
 
 #include <stdio.h>
 #include <stdlib.h>

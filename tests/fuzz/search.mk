@@ -14,7 +14,7 @@ LIBS = -lm -lzstd -lxxhash -ljansson -ldl -lpthread -lgsl -lgslcblas
 folders = base timers stf calib sampler tools
 sources = $(filter-out %_main.c %/stftool.c $(SRC)/tools/merge.c %_mpi.c %/tmr_mpi_wtime.c $(wildcard $(SRC)/calib/timertest*.c $(SRC)/calib/calibsim*.c), \
 	$(foreach f,$(folders),$(wildcard $(SRC)/$(f)/*.c)) \
-	$(wildcard $(SRC)/collector-plugin/address.c $(SRC)/collector-plugin/merge*.c $(SRC)/collector-plugin/raw*.c))
+	$(wildcard $(SRC)/collector-plugin/host/address.c $(SRC)/collector-plugin/merge/*.c $(SRC)/collector-plugin/raw/*.c))
 names = $(patsubst $(SRC)/%.c,%,$(sources))
 
 part = layer index declarations data anchors frames

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Raw files to a trace: what was recorded, and only that, comes back through the trace's reader. */
 #include "config.h"
-#include "collector-plugin/merge.h"
-#include "collector-plugin/raw.h"
+#include "collector-plugin/merge/merge.h"
+#include "collector-plugin/raw/raw.h"
 
 #include <fcntl.h>
 #include <sched.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The raw file: what is appended comes back, from whole files and from what a crash leaves. */
 #include "config.h"
-#include "collector-plugin/raw.h"
+#include "collector-plugin/raw/raw.h"
 
 #include <errno.h>
 #include <fcntl.h>

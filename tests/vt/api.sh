@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
 # VT.h and VT.inc as programs of every language see them, libVTnull, and all against the list of what the guide
-# names (collector-plugin/vt_api.list). TAP.
+# names (collector-plugin/api/api.list). TAP.
 . "${top_srcdir:-.}/tests/vt/lib.sh"
 list=$include/vt_api.list
 

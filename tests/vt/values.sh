@@ -9,7 +9,7 @@ export VT_LOGFILE_PREFIX VT_LOGFILE_NAME VT_FLUSH_PREFIX VT_FORCE SAY
 compile() # compile COMPILER... SOURCE: to $dir/prog
 {
 	# shellcheck disable=SC2086
-	"$@" $san -g -D_GNU_SOURCE -I"$src/collector-plugin" -I"$src" -L"$lib" -lVTcs -Wl,-rpath,"$lib" -lm -pthread \
+	"$@" $san -g -D_GNU_SOURCE -I"$src/collector-plugin/api" -I"$src" -L"$lib" -lVTcs -Wl,-rpath,"$lib" -lm -pthread \
 		-o "$dir/prog" >"$dir/out" 2>&1
 }
 
@@ -64,7 +64,7 @@ if compile ${CC:-cc} -std=c99 "$here/kinds.c"; then
 	ok "a program linked with -lVTcs, started by vtrun" $?
 fi
 # shellcheck disable=SC2086
-if ${CC:-cc} $san -D_GNU_SOURCE -I"$src/collector-plugin" -I"$src" "$here/kinds.c" -L"$lib" -lVTnull \
+if ${CC:-cc} $san -D_GNU_SOURCE -I"$src/collector-plugin/api" -I"$src" "$here/kinds.c" -L"$lib" -lVTnull \
 	-Wl,-rpath,"$lib" -lm -pthread -o "$dir/prog" >"$dir/out" 2>&1; then
 	rm -f "$dir"/t.* "$dir/say"
 	timeout 300 "$build/vtrun" -- "$dir/prog" 2 >"$dir/out" 2>&1 && same

@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Options on the program's own command line, seeds/003 section 2.4.3: --itc-args --some-option value ...
+ * --itc-args-end. They become VT_ variables, which the collector reads, and are gone before the program looks. */
+#include "config.h"
+#include "collector-plugin/core/thread.h"
+
+#include <ctype.h>
+#include <dlfcn.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "collector-plugin/settings/settings.h"
+
+/* "--logfile-format" as "VT_LOGFILE_FORMAT". Returns the length of the option's name, 0: that is none. */
+static size_t variable_of(const char *word, char *name, size_t size)
+{
+	size_t n, i;
+
+	if (strncmp(word, "--", 2) != 0) {
+		return 0;
+	}
+	n = strcspn(word + 2, "=");
+	if (n == 0 || n + 4 > size) {
+		return 0;
+	}
+	memcpy(name, "VT_", 3);
+	for (i = 0; i < n; i++) {
+		char c = word[2 + i];
+
+		name[3 + i] = c == '-' ? '_' : (char)toupper((unsigned char)c);
+	}
+	name[3 + n] = '\0';
+	return n;
+}
+
+/* The option's own name, for the protocol. */
+static void tell(const char *variable)
+{
+	char option[100];
+	size_t i;
+
+	for (i = 0; variable[3 + i] && i + 1 < sizeof(option); i++) {
+		option[i] = variable[3 + i] == '_' ? '-' : variable[3 + i];
+	}
+	option[i] = '\0';
+	vt_collect_commanded(option);
+}
+
+/* The words from v[i] on that belong to one option, set as its variable. Returns how many they are. */
+static int take_option(char **v, int i, int end)
+{
+	char name[100], value[4096] = "";
+	size_t n = variable_of(v[i], name, sizeof(name)), at = 0;
+	const char *old;
+	int k = i + 1;
+
+	if (n == 0) {
+		fprintf(stderr, "Tickmark WARNING: --itc-args: %s is no option; left out\n", v[i]);
+		return 1;
+	}
+	if (v[i][2 + n] == '=') {
+		at = (size_t)snprintf(value, sizeof(value), "%s", v[i] + 3 + n);
+	} else {
+		for (; k < end && strncmp(v[k], "--", 2) != 0 && at < sizeof(value); k++) {
+			/* the name of a group may have blanks in it */
+			const char *quote = vt_settings_repeats(name + 3) && strpbrk(v[k], " \t") && k + 1 < end && !at ? "\"" : "";
+
+			at += (size_t)snprintf(value + at, sizeof(value) - at, "%s%s%s%s", at ? " " : "", quote, v[k], quote);
+		}
+	}
+	if (at >= sizeof(value)) {
+		fprintf(stderr, "Tickmark WARNING: --itc-args: the value of %s is too long; left out\n", v[i]);
+		return k - i;
+	}
+	tell(name);
+	old = getenv(name);
+	/* options that may be given several times go on where the variable ends */
+	if (old && (strcmp(name, "VT_COUNTER") == 0 || strcmp(name, "VT_PLUGIN") == 0 || vt_settings_repeats(name + 3))) {
+		char both[8300];
+
+		snprintf(both, sizeof(both), "%.4096s;%s", old, value);
+		setenv(name, both, 1);
+	} else {
+		setenv(name, at ? value : "on", 1);
+	}
+	return k - i;
+}
+
+static void take_blocks(int *argc, char **v)
+{
+	int begin, end, i;
+
+	for (begin = 1; begin < *argc && v[begin]; begin++) {
+		if (strcmp(v[begin], "--itc-args") != 0) {
+			continue;
+		}
+		for (end = begin + 1; end < *argc && strcmp(v[end], "--itc-args-end") != 0; end++) {
+		}
+		for (i = begin + 1; i < end; i += take_option(v, i, end)) {
+		}
+		/* without an end all that follows was meant */
+		end += end < *argc;
+		memmove(&v[begin], &v[end], (size_t)(*argc - end) * sizeof(*v));
+		*argc -= end - begin;
+		v[*argc] = NULL;
+		begin--; /* there may be several such blocks */
+	}
+}
+
+/* ---- of a program that does not pass them: Fortran, MPI_Init(NULL, NULL) ---- */
+
+static char **process_argv;
+
+/* glibc calls constructors with what main() gets. */
+__attribute__((constructor)) static void note(int argc, char **argv, char **envp)
+{
+	(void)argc;
+	(void)envp;
+	process_argv = argv;
+}
+
+/* The options count; of the words only Fortran's run time can be given others. main() has its count, which nobody can change,
+ * so its array stays as it is. */
+static void take_of_process(void)
+{
+	void (*set_args)(int, char **) = (void (*)(int, char **))dlsym(RTLD_DEFAULT, "_gfortran_set_args");
+	char **v;
+	int n = 0, left;
+
+	while (process_argv && process_argv[n]) {
+		n++;
+	}
+	v = n > 0 ? malloc(((size_t)n + 1) * sizeof(*v)) : NULL;
+	if (!v) {
+		return;
+	}
+	memcpy(v, process_argv, ((size_t)n + 1) * sizeof(*v));
+	left = n;
+	take_blocks(&left, v);
+	if (left < n && set_args) {
+		set_args(left, v); /* which keeps the array */
+	} else {
+		free(v);
+	}
+}
+
+void vt_take_arguments(int *argc, char ***argv)
+{
+	static _Atomic int taken;
+
+	if (argc && argv && *argv) {
+		take_blocks(argc, *argv);
+	} else if (atomic_exchange(&taken, 1) == 0) {
+		take_of_process();
+	}
+}

@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* libVTnull: the interface of VT.h as calls that do nothing. A program that calls VT_ runs with it as
+ * without: every result that it could look at is set, times are true, handles are valid (never 0, which
+ * VT.h's classes take for "not yet"). VT_ERR_ never comes back. */
+#include "collector-plugin/api/VT.h"
+
+#include "config.h"
+
+#include <stddef.h>
+#include <sys/time.h>
+
+#define UNUSED __attribute__((unused))
+
+static VT_ErrorCode set(int *where, int value)
+{
+	if (where) {
+		*where = value;
+	}
+	return VT_OK;
+}
+
+double VT_timeofday(void)
+{
+	struct timeval now;
+
+	gettimeofday(&now, NULL);
+	return (double)now.tv_sec + (double)now.tv_usec * 1e-6;
+}
+
+double VT_timestamp(void)
+{
+	return VT_timeofday();
+}
+
+/* There is no trace that this would be the start of: when the library was loaded. */
+static double start;
+
+static void __attribute__((constructor)) loaded(void)
+{
+	start = VT_timeofday();
+}
+
+double VT_timestart(void)
+{
+	return start;
+}
+
+int VT_version(void)
+{
+	return VT_VERSION;
+}
+
+const char *VT_getdescription(int type)
+{
+	switch (type) {
+	case VT_DESCRIPTION_LIB:
+		return "libVTnull, " PACKAGE_NAME " " PACKAGE_VERSION;
+	case VT_DESCRIPTION_VERSION:
+		return PACKAGE_VERSION;
+	default:
+		return NULL;
+	}
+}
+
+void VT_traceon(void)
+{
+}
+
+void VT_traceoff(void)
+{
+}
+
+/* Off for good. */
+VT_ErrorCode VT_tracestate(int *state)
+{
+	return set(state, 2);
+}
+
+VT_ErrorCode VT_symstate(int statehandle UNUSED, int *on)
+{
+	return set(on, 0);
+}
+
+/* A call whose arguments nobody looks at. */
+#define NOTHING(name, ...) \
+	VT_ErrorCode name(__VA_ARGS__) \
+	{ \
+		return VT_OK; \
+	}
+
+NOTHING(VT_initialize, int *argc UNUSED, char ***argv UNUSED)
+NOTHING(VT_finalize, void)
+NOTHING(VT_registerthread, int thindex UNUSED)
+NOTHING(VT_registernamed, const char *threadname UNUSED, int thindex UNUSED)
+NOTHING(VT_registerprefixed, const char *threadname UNUSED, int thindex UNUSED)
+NOTHING(VT_flush, void)
+NOTHING(VT_timesync, void)
+NOTHING(VT_setfinalizecallback, VT_Callback_t callback UNUSED)
+NOTHING(VT_countsetcallback, VT_CountCallback_t callback UNUSED, void *custom UNUSED, int ncounters UNUSED)
+NOTHING(VT_thisloc, int sclhandle UNUSED)
+NOTHING(VT_symdef, int statehandle UNUSED, const char *symname UNUSED, const char *activity UNUSED)
+NOTHING(VT_begin, int statehandle UNUSED)
+NOTHING(VT_beginl, int statehandle UNUSED, int sclhandle UNUSED)
+NOTHING(VT_end, int statehandle UNUSED)
+NOTHING(VT_endl, int statehandle UNUSED, int sclhandle UNUSED)
+NOTHING(VT_enter, int statehandle UNUSED, int sclhandle UNUSED)
+NOTHING(VT_leave, int sclhandle UNUSED)
+NOTHING(VT_wakeup, void)
+NOTHING(VT_scopeend, int scopehandle UNUSED, int seqnr UNUSED, int scl UNUSED)
+NOTHING(VT_countval, int ncounters UNUSED, int *handles UNUSED, void *values UNUSED)
+NOTHING(VT_log_sendmsg, int other_rank UNUSED, int count UNUSED, int tag UNUSED, int commid UNUSED,
+	int sclhandle UNUSED)
+NOTHING(VT_log_recvmsg, int other_rank UNUSED, int count UNUSED, int tag UNUSED, int commid UNUSED,
+	int sclhandle UNUSED)
+NOTHING(VT_log_msgevent, int sender UNUSED, int receiver UNUSED, int count UNUSED, int tag UNUSED,
+	int commid UNUSED, double sendts UNUSED, int sendscl UNUSED, int recvscl UNUSED)
+NOTHING(VT_log_op, int opid UNUSED, int commid UNUSED, int root UNUSED, int bsend UNUSED, int brecv UNUSED,
+	double startts UNUSED, int sclhandle UNUSED)
+NOTHING(VT_log_opevent, int opid UNUSED, int commid UNUSED, int root UNUSED, int numprocs UNUSED,
+	int *bsend UNUSED, int *brecv UNUSED, double *startts UNUSED, int sclhandle UNUSED)
+NOTHING(VT_begin_unordered, void)
+NOTHING(VT_end_unordered, void)
+NOTHING(VT_abort, void)
+
+VT_ErrorCode VT_getrank(int *rank)
+{
+	return set(rank, 0);
+}
+
+VT_ErrorCode VT_getthrank(int *thrank)
+{
+	return set(thrank, 0);
+}
+
+VT_ErrorCode VT_scldef(const char *file UNUSED, int line_nr UNUSED, int *sclhandle)
+{
+	return set(sclhandle, 1);
+}
+
+VT_ErrorCode VT_sclstack(void *pc UNUSED, void *stackframe UNUSED, int skip UNUSED, int trace UNUSED,
+	int *sclhandle)
+{
+	return set(sclhandle, VT_NOSCL);
+}
+
+VT_ErrorCode VT_classdef(const char *classname UNUSED, int *classhandle)
+{
+	return set(classhandle, 1);
+}
+
+VT_ErrorCode VT_funcdef(const char *symname UNUSED, int classhandle UNUSED, int *statehandle)
+{
+	return set(statehandle, 1);
+}
+
+VT_ErrorCode VT_enterstate(const char *name UNUSED, int *statehandle, int *truncated)
+{
+	set(truncated, 0);
+	return set(statehandle, 1);
+}
+
+VT_ErrorCode VT_scopedef(const char *scopename UNUSED, int classhandle UNUSED, int scl1 UNUSED,
+	int scl2 UNUSED, int *scopehandle)
+{
+	return set(scopehandle, 1);
+}
+
+VT_ErrorCode VT_scopebegin(int scopehandle UNUSED, int scl UNUSED, int *seqnr)
+{
+	return set(seqnr, 1);
+}
+
+VT_ErrorCode VT_getprocid(int procindex, int *procid)
+{
+	return set(procid, procindex);
+}
+
+VT_ErrorCode VT_getthreadid(int procindex, int thindex UNUSED, int *threadid)
+{
+	return set(threadid, procindex);
+}
+
+VT_ErrorCode VT_groupdef(const char *name UNUSED, int n_members UNUSED, int *ids UNUSED, int *grouphandle)
+{
+	return set(grouphandle, 1);
+}
+
+VT_ErrorCode VT_countdef(const char *name UNUSED, int classhandle UNUSED, int genre UNUSED,
+	int target UNUSED, const void *bounds UNUSED, const char *unit UNUSED, int *counterhandle)
+{
+	return set(counterhandle, 1);
+}
+
+VT_ErrorCode VT_clientinit(int procid UNUSED, const char *clientname UNUSED, const char **contact)
+{
+	if (contact && !*contact) {
+		*contact = "null";
+	}
+	return VT_OK;
+}
+
+VT_ErrorCode VT_serverinit(const char *servername UNUSED, int numcontacts UNUSED,
+	const char *contacts[] UNUSED, const char **contact)
+{
+	if (contact && !*contact) {
+		*contact = "null";
+	}
+	return VT_OK;
+}
+
+VT_ErrorCode VT_attach(int root UNUSED, int comm UNUSED, int numchildren UNUSED, int *childcomm)
+{
+	return set(childcomm, VT_COMM_SELF);
+}
+
+VT_ErrorCode VT_get_parent(int *parentcomm)
+{
+	return set(parentcomm, VT_COMM_INVALID);
+}

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What libVT adds to the VT interface: MPI's part of start, end and clock sessions. All NULL in libVTcs. */
+#ifndef COLLECTOR_PLUGIN_VT_HOOKS_H
+#define COLLECTOR_PLUGIN_VT_HOOKS_H
+
+#include "collector-plugin/api/VT.h"
+
+struct vt_hooks {
+	const char *library;
+	VT_ErrorCode (*initialize)(int *argc, char ***argv);
+	VT_ErrorCode (*finalize)(void);
+	VT_ErrorCode (*timesync)(void);
+};
+extern struct vt_hooks vt_hooks __attribute__((visibility("hidden")));
+
+/* VT_setfinalizecallback(): called once by vt_call_finalize() while the collector records. NULL: none. */
+void vt_set_finalize(VT_Callback_t callback) __attribute__((visibility("hidden")));
+
+/* PROCESS and CLUSTER: 0 recording, 1 not until VT_traceon(), 2 off for good. For the calling thread and those seen from now on. */
+void vt_process_state(int state) __attribute__((visibility("hidden")));
+int vt_process_off(void) __attribute__((visibility("hidden")));
+
+#endif

@@ -1,0 +1,490 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The threads of this process and their numbers in the trace (seeds/003 section 3.1.3, VT_registerthread): 0 is
+ * the process itself, others get the lowest that is free at their first call, or what they ask for; the number
+ * of a thread that ended is given out again. A thread that only the background thread has found may still choose one, or
+ * get the lowest with its first call: it has a place so far, and what was sampled there is given to its number when the raw
+ * file is merged. */
+#include "config.h"
+#include "collector-plugin/core/sink.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "collector-plugin/core/hooks.h"
+
+/* Counters of a thread: the background thread's; asked for by the thread; its own. */
+enum { OF_BACKGROUND, ASKED, OWN };
+
+enum { MOST_PLACES = VT_RAW_GROUP - VT_RAW_PLACE };
+
+struct entry {
+	pid_t tid;       /* 0: free */
+	int chosen;      /* by a call of the thread itself */
+	int on, off;     /* VT_traceon(), VT_traceoff(): what it said itself */
+	int counts;      /* enum: does it read counters of its own at its events? */
+	uint64_t *total; /* while it asks for them: where to */
+	size_t n_total;
+	struct vt_thread *thread;
+	char *name;      /* of whoever had this number last */
+};
+
+/* Where a thread stands that has not called us; free again when it ends. */
+struct place {
+	pid_t tid;       /* 0: nobody */
+	int owners;      /* so far */
+	int left;        /* by one that has got its number: never given to another, whose samples would be that thread's */
+};
+
+static struct {
+	pthread_mutex_t lock;
+	struct entry *entry; /* by number */
+	int room;
+	struct place *place; /* by place, less VT_RAW_PLACE */
+	int n_places;
+	pthread_key_t key;   /* its destructor sees threads end */
+	int have_key;
+	pthread_cond_t answered;
+	int have_answered;
+	_Atomic int n_asking;        /* at least; 0: none */
+} table = { .lock = PTHREAD_MUTEX_INITIALIZER };
+
+static pid_t my_tid(void)
+{
+	return (pid_t)syscall(SYS_gettid);
+}
+
+static int make_room(int number)
+{
+	int room = table.room ? table.room : 16;
+	struct entry *e;
+
+	if (number >= (int)VT_RAW_PLACE) {
+		return -1;
+	}
+	while (room <= number) {
+		room *= 2;
+	}
+	if (room > table.room) {
+		e = realloc(table.entry, (size_t)room * sizeof(*e));
+		if (!e) {
+			return -1;
+		}
+		memset(e + table.room, 0, (size_t)(room - table.room) * sizeof(*e));
+		table.entry = e;
+		table.room = room;
+	}
+	return 0;
+}
+
+static int find(pid_t tid)
+{
+	int i;
+
+	for (i = 0; i < table.room; i++) {
+		if (table.entry[i].tid == tid) {
+			return i;
+		}
+	}
+	return -1;
+}
+
+/* The lowest free number; 0 is kept for the thread that is the process. */
+static int lowest(pid_t tid)
+{
+	int i;
+
+	for (i = tid == getpid() ? 0 : 1; i < table.room && table.entry[i].tid != 0; i++) {
+	}
+	return make_room(i) == 0 ? i : -1;
+}
+
+static int place_of(pid_t tid)
+{
+	int i;
+
+	for (i = 0; i < table.n_places && table.place[i].tid != tid; i++) {
+	}
+	return i < table.n_places ? i : -1;
+}
+
+static int new_place(pid_t tid)
+{
+	struct place *p;
+	int i, n;
+
+	for (i = 0; i < table.n_places && (table.place[i].tid != 0 || table.place[i].left); i++) {
+	}
+	if (i == table.n_places) {
+		n = i ? 2 * i : 16;
+		n = n < MOST_PLACES ? n : MOST_PLACES;
+		p = i < n ? realloc(table.place, (size_t)n * sizeof(*p)) : NULL;
+		if (!p) {
+			return -1;
+		}
+		memset(p + i, 0, (size_t)(n - i) * sizeof(*p));
+		table.place = p;
+		table.n_places = n;
+	}
+	table.place[i].tid = tid;
+	table.place[i].owners++;
+	return i;
+}
+
+/* The place that a thread leaves for a number, if what stands there is its own; 0: none. */
+static uint32_t leave_place(pid_t tid)
+{
+	int i = place_of(tid);
+
+	if (i < 0) {
+		return 0;
+	}
+	table.place[i].tid = 0;
+	table.place[i].left = 1;
+	return table.place[i].owners == 1 ? VT_RAW_PLACE + (uint32_t)i : 0;
+}
+
+/* A number, or a place. */
+static int give(pid_t tid)
+{
+	int n = find(tid);
+
+	if (n < 0 && tid != getpid()) {
+		n = place_of(tid);
+		n = n < 0 ? new_place(tid) : n;
+		return n < 0 ? -1 : (int)VT_RAW_PLACE + n;
+	}
+	if (n < 0) {
+		n = lowest(tid);
+		if (n >= 0) {
+			table.entry[n].tid = tid;
+			table.entry[n].chosen = 0;
+			table.entry[n].thread = NULL;
+		}
+	}
+	return n;
+}
+
+int vt_threads_number(pid_t tid)
+{
+	int n;
+
+	pthread_mutex_lock(&table.lock);
+	n = give(tid);
+	pthread_mutex_unlock(&table.lock);
+	return n;
+}
+
+int vt_threads_where(pid_t tid)
+{
+	int n;
+
+	pthread_mutex_lock(&table.lock);
+	n = find(tid);
+	if (n < 0) {
+		n = place_of(tid);
+		n += n < 0 ? 0 : (int)VT_RAW_PLACE;
+	}
+	pthread_mutex_unlock(&table.lock);
+	return n;
+}
+
+static void leave(int n)
+{
+	table.entry[n].on = table.entry[n].off = 0;
+	table.entry[n].counts = OF_BACKGROUND;
+	table.entry[n].tid = 0;
+	table.entry[n].chosen = 0;
+	table.entry[n].thread = NULL;
+}
+
+void vt_threads_gone(pid_t tid)
+{
+	int n;
+
+	pthread_mutex_lock(&table.lock);
+	n = find(tid);
+	/* one that registered itself says so itself when it ends */
+	if (n >= 0 && !table.entry[n].thread) {
+		leave(n);
+	}
+	n = place_of(tid);
+	if (n >= 0) {
+		table.place[n].tid = 0;
+	}
+	pthread_mutex_unlock(&table.lock);
+}
+
+void vt_threads_switch(const struct vt_thread *t, int on)
+{
+	pthread_mutex_lock(&table.lock);
+	if (t->number >= 0 && t->number < table.room) {
+		table.entry[t->number].on = on;
+		table.entry[t->number].off = !on;
+	}
+	pthread_mutex_unlock(&table.lock);
+}
+
+int vt_threads_off(pid_t tid)
+{
+	int n, off = vt_process_off();
+
+	pthread_mutex_lock(&table.lock);
+	n = find(tid);
+	if (n >= 0 && off != 2) {
+		off = table.entry[n].off || (off && !table.entry[n].on);
+	}
+	pthread_mutex_unlock(&table.lock);
+	return off != 0;
+}
+
+static int make_answered(void)
+{
+	pthread_condattr_t clock;
+
+	if (!table.have_answered && pthread_condattr_init(&clock) == 0) {
+		pthread_condattr_setclock(&clock, CLOCK_MONOTONIC);
+		table.have_answered = pthread_cond_init(&table.answered, &clock) == 0;
+		pthread_condattr_destroy(&clock);
+	}
+	return table.have_answered;
+}
+
+int vt_threads_take_over(struct vt_collect *c, pid_t tid, uint64_t *total, size_t n_total)
+{
+	struct timespec until;
+	int n, rc = -1;
+
+	clock_gettime(CLOCK_MONOTONIC, &until);
+	until.tv_nsec += 250000000;
+	until.tv_sec += until.tv_nsec / 1000000000;
+	until.tv_nsec %= 1000000000;
+	pthread_mutex_lock(&table.lock);
+	n = find(tid);
+	if (n >= 0 && make_answered()) {
+		table.entry[n].counts = ASKED;
+		table.entry[n].total = total;
+		table.entry[n].n_total = n_total;
+		atomic_fetch_add(&table.n_asking, 1);
+		vt_raw_wake(c->raw);
+		while (table.entry[n].counts == ASKED && pthread_cond_timedwait(&table.answered, &table.lock, &until) != ETIMEDOUT) {
+		}
+		rc = table.entry[n].counts == ASKED ? -1 : 0;
+		table.entry[n].total = NULL;
+	}
+	pthread_mutex_unlock(&table.lock);
+	return rc;
+}
+
+pid_t vt_threads_asking(void)
+{
+	pid_t tid = 0;
+	int i;
+
+	if (atomic_load(&table.n_asking) == 0) {
+		return 0;
+	}
+	pthread_mutex_lock(&table.lock);
+	for (i = 0; i < table.room && tid == 0; i++) {
+		tid = table.entry[i].counts == ASKED ? table.entry[i].tid : 0;
+	}
+	if (tid == 0) {
+		atomic_store(&table.n_asking, 0);
+	}
+	pthread_mutex_unlock(&table.lock);
+	return tid;
+}
+
+void vt_threads_let_go(pid_t tid, const uint64_t *total, size_t n_total)
+{
+	struct entry *e;
+	int n;
+
+	pthread_mutex_lock(&table.lock);
+	n = find(tid);
+	e = n >= 0 ? &table.entry[n] : NULL;
+	if (e && e->counts == ASKED) {
+		e->counts = OWN;
+		if (e->total && total && n_total == e->n_total) {
+			memcpy(e->total, total, n_total * sizeof(*total));
+		}
+		pthread_cond_broadcast(&table.answered);
+	}
+	pthread_mutex_unlock(&table.lock);
+}
+
+int vt_threads_counts(pid_t tid)
+{
+	int n, counts;
+
+	pthread_mutex_lock(&table.lock);
+	n = find(tid);
+	counts = n >= 0 && table.entry[n].counts != OF_BACKGROUND;
+	pthread_mutex_unlock(&table.lock);
+	return counts;
+}
+
+void vt_threads_forget(void)
+{
+	pthread_mutex_t fresh = PTHREAD_MUTEX_INITIALIZER;
+
+	/* whoever held the lock does not exist here */
+	memcpy(&table.lock, &fresh, sizeof(fresh));
+	if (table.room) {
+		memset(table.entry, 0, (size_t)table.room * sizeof(*table.entry));
+	}
+	if (table.n_places) {
+		memset(table.place, 0, (size_t)table.n_places * sizeof(*table.place));
+	}
+	table.have_answered = 0;
+	memset(&vt_tls, 0, sizeof(vt_tls));
+	vt_sinks_forked();
+}
+
+int vt_threads_begin_anew(void)
+{
+	struct vt_thread *mine = vt_tls.thread;
+	int i, more = vt_names_any();
+
+	pthread_mutex_lock(&table.lock);
+	for (i = 0; i < table.room; i++) {
+		more |= table.entry[i].name != NULL || (table.entry[i].thread && table.entry[i].thread != mine);
+	}
+	if (!more && mine) {
+		leave(mine->number);
+		pthread_setspecific(table.key, NULL);
+	}
+	pthread_mutex_unlock(&table.lock);
+	if (more) {
+		return -1;
+	}
+	vt_sinks_restart();
+	if (mine) {
+		vt_sinks_thread_ended(mine);
+		free(mine);
+		vt_tls.state = VT_TLS_NEW;
+		vt_tls.collect = NULL;
+		vt_tls.thread = NULL;
+		vt_tls.wanted = 0;
+	}
+	return 0;
+}
+
+/* At the end of a thread that called the interface. */
+static void thread_ends(void *arg)
+{
+	struct vt_thread *t = arg;
+	int n;
+
+	vt_tls.state = VT_TLS_NEW;
+	vt_tls.thread = NULL;
+	if (vt_tls.collect && vt_tls.collect == vt_collect_running()) {
+		vt_sinks_thread_ends(t);
+	}
+	/* from here on nobody samples it, and the number may be another thread's */
+	pthread_mutex_lock(&table.lock);
+	n = find(t->tid);
+	if (n >= 0 && table.entry[n].thread == t) {
+		leave(n);
+	}
+	pthread_mutex_unlock(&table.lock);
+	vt_sinks_thread_ended(t);
+	vt_tls.wanted = 0;
+	if (vt_tls.collect && vt_tls.collect == vt_collect_running() && t->stream) {
+		vt_raw_stream_end(t->stream);
+	}
+	vt_tls.collect = NULL;
+	free(t);
+}
+
+static VT_ErrorCode take(struct vt_thread *t, int number)
+{
+	int has = find(t->tid);
+
+	if (number < 0) {
+		number = has >= 0 ? has : lowest(t->tid);
+		if (number < 0) {
+			return VT_ERR_NOMEMORY;
+		}
+	} else if (has >= 0 && table.entry[has].chosen && has != number) {
+		return VT_ERR_BADARG;
+	} else if (make_room(number) != 0) {
+		return VT_ERR_BADINDEX;
+	} else if (table.entry[number].tid != 0 && table.entry[number].tid != t->tid) {
+		return VT_ERR_BADINDEX;
+	} else if (has >= 0 && has != number) {
+		leave(has);
+	}
+	table.entry[number].tid = t->tid;
+	table.entry[number].chosen = 1;
+	table.entry[number].thread = t;
+	t->number = number;
+	return VT_OK;
+}
+
+/* A name for the number that t has. The first name stays: "threads with the same number cannot have different
+ * names"; giving one again is an error only for a thread that is named already. */
+static VT_ErrorCode baptise(struct vt_collect *c, struct vt_thread *t, const char *name, int again)
+{
+	struct entry *e = &table.entry[t->number];
+
+	if (e->name) {
+		return !again || strcmp(e->name, name) == 0 ? VT_OK : VT_ERR_BADARG;
+	}
+	e->name = strdup(name);
+	if (!e->name) {
+		return VT_ERR_NOMEMORY;
+	}
+	vt_raw_thread(c->raw, (uint32_t)t->number, (uint64_t)t->tid, name);
+	return VT_OK;
+}
+
+VT_ErrorCode vt_threads_register(struct vt_collect *c, struct vt_thread *t, int number, const char *name)
+{
+	int before = t->number, first;
+	VT_ErrorCode rc;
+
+	pthread_mutex_lock(&table.lock);
+	first = before < 0 || !table.entry[before].chosen;
+	rc = number >= 0 || before < 0 ? take(t, number) : VT_OK;
+	if (rc == VT_OK && t->number != before) {
+		vt_raw_thread_from(c->raw, (uint32_t)t->number, leave_place(t->tid), (uint64_t)t->tid,
+			table.entry[t->number].name ? table.entry[t->number].name : "");
+	}
+	if (rc == VT_OK && name && name[0]) {
+		rc = baptise(c, t, name, !first);
+	}
+	pthread_mutex_unlock(&table.lock);
+	return rc;
+}
+
+VT_ErrorCode vt_threads_self(struct vt_collect *c, int number, struct vt_thread **out)
+{
+	struct vt_thread *t = calloc(1, sizeof(*t));
+	VT_ErrorCode rc;
+
+	if (!t) {
+		return VT_ERR_NOMEMORY;
+	}
+	t->tid = my_tid();
+	t->number = -1;
+	pthread_mutex_lock(&table.lock);
+	if (!table.have_key) {
+		table.have_key = pthread_key_create(&table.key, thread_ends) == 0;
+	}
+	pthread_mutex_unlock(&table.lock);
+	rc = vt_threads_register(c, t, number, NULL);
+	if (rc != VT_OK) {
+		free(t);
+		return rc;
+	}
+	t->stream = vt_raw_stream(c->raw);
+	if (table.have_key) {
+		pthread_setspecific(table.key, t);
+	}
+	*out = t;
+	return VT_OK;
+}

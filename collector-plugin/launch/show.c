@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* vtrun --list and --estimate: what a run would record, without running anything. */
+#include "config.h"
+#include "collector-plugin/launch/vtrun.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/text.h"
+#include "sampler/hw.h"
+#include "sampler/source.h"
+
+enum { MAX_COUNTERS = 4096 };
+
+/* Those of the option; *n how many work. */
+static struct smp_plugin *load_plugins(const struct tkm_option_list *l, size_t *n)
+{
+	struct smp_plugin *plugins = calloc(l->n + 1, sizeof(*plugins));
+	struct tkm_err e;
+	size_t i;
+
+	for (i = 0, *n = 0; plugins && i < l->n; i++) {
+		plugins[*n].source = smp_plugin_load(l->text[i], &plugins[*n].options, &e);
+		if (plugins[*n].source) {
+			++*n;
+		} else {
+			vtrun_say("%s", e.text);
+		}
+	}
+	return plugins;
+}
+
+static struct smp_plan *open_plan(struct vtrun *r, struct smp_env *env, struct tkm_err *err)
+{
+	const struct tkm_option_list *l = &r->settings.counter;
+	const char *const *rules = l->n ? (const char *const *)l->text : smp_standard_rules;
+	struct smp_plugin *plugins;
+	struct smp_plan *plan;
+	size_t n = l->n, n_plugins;
+
+	while (!l->n && rules[n]) {
+		n++;
+	}
+	smp_env_init(env);
+	smp_hw_facts(r->hw, sizeof(r->hw));
+	env->hw = r->hw[0] ? r->hw : NULL;
+	env->flags = (r->settings.multiplex ? SMP_MULTIPLEX : 0) | (r->settings.count_kernel ? SMP_COUNT_KERNEL : 0);
+	plugins = load_plugins(&r->settings.plugin, &n_plugins);
+	plan = smp_plan_open(env, rules, n, plugins, n_plugins, err);
+	free(plugins);
+	return plan;
+}
+
+static const char *scope_name(enum smp_scope s)
+{
+	return s == SMP_NODE ? "node" : s == SMP_PROCESS ? "process" : "thread";
+}
+
+int vtrun_list(struct vtrun *r)
+{
+	struct smp_env env;
+	struct tkm_err e;
+	struct smp_plan *plan = open_plan(r, &env, &e);
+	size_t i;
+
+	if (!plan) {
+		vtrun_say("%s", e.text);
+		return 1;
+	}
+	printf("%-28s %-8s %-10s %-10s %s\n", "counter", "of", "recorded", "shown", "what");
+	for (i = 0; i < smp_plan_size(plan); i++) {
+		const struct smp_counter *c = &smp_plan_at(plan, i)->counter;
+
+		if (c->missing) {
+			printf("%-28s cannot be recorded: %s\n", c->name, c->missing);
+			continue;
+		}
+		printf("%-28s %-8s %-10s %-10s %s\n", c->name, scope_name(c->scope), c->unit,
+		       c->shown_unit ? c->shown_unit : c->kind == SMP_TOTAL ? "per second" : c->unit, c->what);
+	}
+	smp_plan_close(plan);
+	return 0;
+}
+
+/* In the raw file: 8 bytes a record, 12 a counter. The merged trace: 10 and 12. */
+int vtrun_estimate(struct vtrun *r)
+{
+	struct smp_env env;
+	struct tkm_err e;
+	struct smp_plan *plan = open_plan(r, &env, &e);
+	double count[3] = { 0, 3, 0 }, ticks = r->duration_s / r->settings.sample_period, node = r->duration_s / r->settings.os_counter_delay;
+	double raw, trace, thread;
+	char period[40], length[40];
+	size_t i;
+
+	if (!plan) {
+		vtrun_say("%s", e.text);
+		return 1;
+	}
+	for (i = 0; i < smp_plan_size(plan); i++) {
+		count[smp_plan_at(plan, i)->counter.scope] += !smp_plan_at(plan, i)->counter.missing;
+	}
+	smp_plan_close(plan);
+	thread = count[SMP_THREAD] > 0 ? ticks * (8 + 12 * count[SMP_THREAD]) : 0;
+	raw = ticks * (8 + 12 * count[SMP_PROCESS]) + (count[SMP_NODE] > 0 ? node * (8 + 12 * count[SMP_NODE]) : 0);
+	trace = raw + 2 * (ticks + node);
+	printf("a run of %s, every %s: %.0f counters of the process, %.0f of each thread, %.0f of the node\n",
+	       tkm_print_time(length, sizeof(length), r->duration_s, 0), tkm_print_time(period, sizeof(period), r->settings.sample_period, 0),
+	       count[SMP_PROCESS], count[SMP_THREAD], count[SMP_NODE]);
+	printf("raw file          %.3f MB, and %.3f MB for each thread\n", raw / 1e6, thread / 1e6);
+	printf("trace             %.3f MB, and %.3f MB for each thread; a fourth of that with COMPRESS-TRACE\n", trace / 1e6,
+	       (thread + (thread > 0 ? 2 * ticks : 0)) / 1e6);
+	printf("What a program says itself with VT_ calls comes on top: 20 bytes a value. FLUSH-LIMIT is %.0f MB.\n",
+	       (double)r->settings.flush_limit / 1048576);
+	return 0;
+}

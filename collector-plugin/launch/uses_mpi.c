@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Which library goes into the program: libVT.so into what uses MPI, libVTcs.so into all else. A program says by what it
+ * links; where it links MPI through other libraries, or is a script, the launcher's environment decides that somebody
+ * meant MPI. Two MPIs in one process would be the end of it, so libVT must be of the program's. */
+#include "config.h"
+#include "collector-plugin/launch/vtrun.h"
+
+#include <elf.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* A file's bytes, or NULL. */
+static const unsigned char *map_file(const char *path, size_t *size)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	void *p = MAP_FAILED;
+	struct stat st;
+
+	if (fd >= 0 && fstat(fd, &st) == 0 && st.st_size > (off_t)sizeof(Elf64_Ehdr)) {
+		*size = (size_t)st.st_size;
+		p = mmap(NULL, *size, PROT_READ, MAP_PRIVATE, fd, 0);
+	}
+	if (fd >= 0) {
+		close(fd);
+	}
+	return p == MAP_FAILED ? NULL : p;
+}
+
+/* The i-th program header of 64-bit ELF, or NULL. */
+static const Elf64_Phdr *header(const unsigned char *p, size_t size, int i)
+{
+	const Elf64_Ehdr *e = (const Elf64_Ehdr *)(const void *)p;
+	uint64_t at = e->e_phoff + (uint64_t)i * e->e_phentsize;
+
+	if (memcmp(p, ELFMAG, SELFMAG) != 0 || p[EI_CLASS] != ELFCLASS64 || i >= e->e_phnum || e->e_phentsize != sizeof(Elf64_Phdr) ||
+		at + sizeof(Elf64_Phdr) > size || at % 8) {
+		return NULL;
+	}
+	return (const Elf64_Phdr *)(const void *)(p + at);
+}
+
+/* Where the loaded address is in the file; size if nowhere. */
+static size_t offset_of(const unsigned char *p, size_t size, uint64_t address)
+{
+	const Elf64_Phdr *h;
+	int i;
+
+	for (i = 0; (h = header(p, size, i)) != NULL; i++) {
+		if (h->p_type == PT_LOAD && address >= h->p_vaddr && address - h->p_vaddr < h->p_filesz) {
+			return h->p_offset + (address - h->p_vaddr);
+		}
+	}
+	return size;
+}
+
+static uint64_t dynamic_value(const Elf64_Dyn *d, size_t n, int64_t tag)
+{
+	size_t i;
+
+	for (i = 0; i < n && d[i].d_tag != DT_NULL; i++) {
+		if (d[i].d_tag == tag) {
+			return d[i].d_un.d_val;
+		}
+	}
+	return 0;
+}
+
+/* Calls each(name, ctx) for every library that the file needs, until that is not 0. */
+static int each_needed(const char *path, int (*each)(const char *name, void *ctx), void *ctx)
+{
+	size_t size = 0, strings, i, n = 0;
+	const unsigned char *p = map_file(path, &size);
+	const Elf64_Dyn *d = NULL;
+	const Elf64_Phdr *h;
+	int rc = 0;
+
+	for (i = 0; p && (h = header(p, size, (int)i)) != NULL; i++) {
+		if (h->p_type == PT_DYNAMIC && h->p_offset % 8 == 0 && h->p_offset < size && h->p_filesz <= size - h->p_offset) {
+			d = (const Elf64_Dyn *)(const void *)(p + h->p_offset);
+			n = h->p_filesz / sizeof(*d);
+		}
+	}
+	strings = d ? offset_of(p, size, dynamic_value(d, n, DT_STRTAB)) : size;
+	for (i = 0; d && rc == 0 && i < n && d[i].d_tag != DT_NULL; i++) {
+		if (d[i].d_tag == DT_NEEDED && strings < size && d[i].d_un.d_val < size - strings) {
+			const char *name = (const char *)p + strings + d[i].d_un.d_val;
+
+			rc = memchr(name, 0, size - (size_t)(name - (const char *)p)) ? each(name, ctx) : 0;
+		}
+	}
+	if (p) {
+		munmap((void *)(uintptr_t)p, size);
+	}
+	return rc;
+}
+
+/* ---- MPI ---- */
+
+struct search {
+	char mpi[200]; /* the MPI library itself */
+	int uses;      /* it, its Fortran side, or libVT */
+};
+
+static int is_mpi(const char *name, void *ctx)
+{
+	static const char *const sides[] = { "libmpi_", "libmpifort", "libmpichf", "libmpicxx", "libmpichcxx", "libVT.so", NULL };
+	struct search *s = ctx;
+	int i;
+
+	if (strncmp(name, "libmpi.so", 9) == 0 || strncmp(name, "libmpich.so", 11) == 0) {
+		snprintf(s->mpi, sizeof(s->mpi), "%s", name);
+		s->uses = 1;
+	}
+	for (i = 0; sides[i]; i++) {
+		s->uses |= strncmp(name, sides[i], strlen(sides[i])) == 0;
+	}
+	return 0;
+}
+
+/* Below an MPI launcher? */
+static int launched(void)
+{
+	static const char *const names[] = { "OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "PMI_ID", "MV2_COMM_WORLD_RANK", NULL };
+	int i;
+
+	for (i = 0; names[i] && !getenv(names[i]); i++) {
+	}
+	return names[i] != NULL;
+}
+
+/* What the program loads in the end, as ldd finds it: the dynamic linker lists it and stops. */
+static void list_loaded(const char *path, struct search *s)
+{
+	int fd[2], status;
+	char line[4096], *name;
+	pid_t pid;
+	FILE *f;
+
+	if (pipe(fd) < 0) {
+		return;
+	}
+	pid = fork();
+	if (pid == 0) {
+		setenv("LD_TRACE_LOADED_OBJECTS", "1", 1);
+		unsetenv("LD_PRELOAD");
+		dup2(fd[1], 1);
+		close(fd[0]);
+		close(fd[1]);
+		execl(path, path, (char *)NULL);
+		_exit(127);
+	}
+	close(fd[1]);
+	f = fdopen(fd[0], "r");
+	while (f && fgets(line, sizeof(line), f)) {
+		name = line + strspn(line, " \t");
+		name[strcspn(name, " \t\n")] = '\0';
+		is_mpi(name, s);
+	}
+	if (f) {
+		fclose(f);
+	}
+	if (pid > 0) {
+		waitpid(pid, &status, 0);
+	}
+}
+
+static int is_elf(const char *path)
+{
+	char magic[SELFMAG] = "";
+	int fd = open(path, O_RDONLY | O_CLOEXEC), is;
+
+	is = fd >= 0 && read(fd, magic, SELFMAG) == SELFMAG && memcmp(magic, ELFMAG, SELFMAG) == 0;
+	if (fd >= 0) {
+		close(fd);
+	}
+	return is;
+}
+
+int vtrun_mpi(const char *path, const char *library, struct tkm_err *err)
+{
+	struct search program = { "", 0 }, ours = { "", 0 };
+	int elf = is_elf(path);
+
+	each_needed(path, is_mpi, &program);
+	if (!program.uses && launched()) {
+		if (elf) {
+			list_loaded(path, &program);
+		}
+		/* a script, or an interpreter, says nothing by itself */
+		program.uses |= !elf || strstr(path, "python") != NULL;
+	}
+	if (!program.uses) {
+		return 0;
+	}
+	if (!is_elf(library)) {
+		tkm_fail(err, TKM_ERR_UNAVAIL, "%s uses MPI, and this build has no %s: its processes are recorded one by one", path, library);
+		return -1;
+	}
+	each_needed(library, is_mpi, &ours);
+	if (program.mpi[0] && strcmp(program.mpi, ours.mpi) != 0) {
+		tkm_fail(err, TKM_ERR_UNAVAIL, "%s uses %s, and %s is made for %s: its processes are recorded one by one", path, program.mpi,
+			library, ours.mpi);
+		return -1;
+	}
+	return 1;
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What the files of vtrun share. */
+#ifndef COLLECTOR_PLUGIN_VTRUN_H
+#define COLLECTOR_PLUGIN_VTRUN_H
+
+#include <stddef.h>
+
+#include "base/err.h"
+#include "collector-plugin/settings/settings.h"
+
+struct vtrun {
+	struct vt_settings settings;
+	int list, estimate, apptainer; /* what to do instead of running */
+	double duration_s;             /* --estimate: of a run this long */
+	char **program;                /* and its arguments; NULL: none given */
+	char commanded[2048];          /* options of the command line, with commas between */
+	char set[4096];                /* and their variables */
+	char library[1024];            /* libVTcs.so, absolute */
+	char found[1024];   /* the name by which vtrun finds it, perhaps a link */
+	char hw[2048];                 /* facts from hwloc */
+};
+
+/* "vtrun: line" on standard error. */
+void vtrun_say(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+
+/* vtrun_mpi.c: does the program use MPI, so that `library`, libVT.so, belongs into it? 1 or 0; -1: it does, but the
+ * library is not there or is made for another MPI, *err says it. */
+int vtrun_mpi(const char *path, const char *library, struct tkm_err *err);
+
+/* vtrun_show.c: --list and --estimate. Return an exit status. */
+int vtrun_list(struct vtrun *r);
+int vtrun_estimate(struct vtrun *r);
+
+#endif

@@ -1,0 +1,315 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The records of the streams of all files, or of those that share one set of the trace's files: always the earliest
+ * next one, of equals that of the first stream. So what is left out changes nothing about the order of the rest. */
+#include "config.h"
+#include "collector-plugin/merge/private.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+/* One stream, standing at a record whose dt is already in `now` and whose global time is `time`. */
+struct source {
+	struct vt_raw_cursor c;
+	const struct vt_merge_file *f;
+	int foreign;         /* of another set, or of a process that is discarded: only records of groups */
+	uint64_t time;
+	uint64_t floor;       /* that of the record before it */
+	struct cal_span span; /* of the map, where it was looked up last */
+	struct cal_walk walk; /* of a map that is split where the clock was set */
+	double bound_s;       /* what the walk says */
+};
+
+struct queue {
+	struct vt_merge_part *part;
+	struct source *s;
+	uint32_t *heap; /* of indexes into s, the earliest at 0 */
+	size_t n;
+};
+
+static int64_t global_slow(struct source *s)
+{
+	if (s->f->map->parts > 1) {
+		s->walk.over = (int)s->c.sessions;
+		return cal_walk_next(&s->walk, ltick(s->c.now), &s->bound_s).v;
+	}
+	cal_map_span(s->f->map, ltick(s->c.now), &s->span);
+	return cal_map_at(s->f->map, ltick(s->c.now)).v;
+}
+
+static inline uint64_t global(const struct vt_merge *m, struct source *s)
+{
+	int64_t now = s->c.now, t;
+
+	t = now >= s->span.from && now <= s->span.to ? cal_span_at(&s->span, now) : global_slow(s);
+	t -= m->origin;
+	return t < 0 ? 0 : (uint64_t)t;
+}
+
+/* Records of groups stand in one set, whoever recorded them. */
+static int group_belongs(struct vt_merge_part *part, const struct source *s, unsigned group)
+{
+	uint32_t home = group == VT_RAW_NODE ? s->f->node_set : 0;
+
+	if (part->everything || home == part->set) {
+		return 1;
+	}
+	part->stray |= !(s->f->of_groups & (group == VT_RAW_NODE ? VT_MERGE_OF_NODE : VT_MERGE_OF_GROUPS));
+	return 0;
+}
+
+/* Does this stream's record belong to the part? */
+static inline int belongs(struct vt_merge_part *part, const struct source *s, const struct vt_raw_record *h)
+{
+	if (__builtin_expect((h->where & VT_RAW_GROUP) != 0, 0)) {
+		return group_belongs(part, s, h->where & 0x7fffu);
+	}
+	return !s->foreign;
+}
+
+/* The stamps of a stream were taken one after the other. One that goes back all the same is moved up to the one before
+ * it if the bound of its correction allows that; else its clock was set back, and the trace says so. */
+static void hold(struct vt_merge_part *part, struct source *s)
+{
+	uint64_t back = s->floor - s->time;
+	double bound_s = s->f->map == &s->f->own ? 0 : s->f->map->parts > 1 ? s->bound_s : cal_map_bound(s->f->map, ltick(s->c.now));
+	double bound = bound_s / part->m->period_s;
+
+	if ((double)back <= 2 * bound) {
+		s->time = s->floor;
+		part->repairs.moved++;
+		part->repairs.largest = back > part->repairs.largest ? back : part->repairs.largest;
+	} else {
+		part->repairs.left++;
+		part->repairs.farthest = back > part->repairs.farthest ? back : part->repairs.farthest;
+	}
+}
+
+/* Goes on to the next record of the part. 0: the end of the stream. */
+static inline int arrive(struct vt_merge_part *part, struct source *s)
+{
+	while (vt_raw_cursor_next(&s->c)) {
+		int wanted = __builtin_expect(belongs(part, s, &s->c.h), 1);
+
+		/* a walk goes by every record, so that all parts see the same steps */
+		if (wanted || s->f->map->parts > 1) {
+			s->time = global(part->m, s);
+		}
+		if (wanted) {
+			if (__builtin_expect(s->time < s->floor, 0)) {
+				hold(part, s);
+			}
+			s->floor = s->time;
+			return 1;
+		}
+	}
+	return 0;
+}
+
+static int earlier(const struct queue *q, uint32_t a, uint32_t b)
+{
+	return q->s[a].time != q->s[b].time ? q->s[a].time < q->s[b].time : a < b;
+}
+
+static void sink(struct queue *q, size_t i)
+{
+	uint32_t moved = q->heap[i];
+	size_t child;
+
+	while ((child = 2 * i + 1) < q->n) {
+		child += child + 1 < q->n && earlier(q, q->heap[child + 1], q->heap[child]);
+		if (!earlier(q, q->heap[child], moved)) {
+			break;
+		}
+		q->heap[i] = q->heap[child];
+		i = child;
+	}
+	q->heap[i] = moved;
+}
+
+static uint32_t willy_of(const struct vt_merge_file *f, uint16_t where)
+{
+	uint32_t id = where & 0x7fffu;
+
+	if (!(where & (VT_RAW_GROUP | VT_RAW_PLACE))) {
+		return STF_WILLY(f->process, where);
+	}
+	if (!(where & VT_RAW_GROUP)) {
+		/* defined ahead of its first record; else a comment, say, stands with the process */
+		id = vt_merge_id(&f->places, where - VT_RAW_PLACE);
+		return STF_WILLY(f->process, id ? id - 1 : 0);
+	}
+	return STF_GROUP(id == VT_RAW_NODE ? VT_MERGE_FIRST_NODE + f->node : vt_merge_id(&f->groups, id));
+}
+
+/* Counters without a definition are left out: their values would mean nothing. */
+static int write_counters(struct vt_merge_part *part, const struct source *s)
+{
+	uint64_t value[VT_RAW_MAX_COUNTERS];
+	uint32_t id[VT_RAW_MAX_COUNTERS], raw_id, to, i, n = 0, m = s->c.h.n;
+	struct stf_counter_value r = { .time = s->time, .willy = willy_of(s->f, s->c.h.where), .values = value, .counters = id };
+	const uint8_t *p = s->c.p + 8;
+
+	/* nor without a thread */
+	if ((s->c.h.where & (VT_RAW_GROUP | VT_RAW_PLACE)) == VT_RAW_PLACE && !vt_merge_id(&s->f->places, s->c.h.where - VT_RAW_PLACE)) {
+		part->lost++;
+		return 0;
+	}
+	for (i = 0; i < m; i++) {
+		memcpy(&raw_id, p + 8 * (size_t)m + 4 * (size_t)i, 4);
+		to = vt_merge_id(&s->f->counters, raw_id);
+		memcpy(&value[n], p + 8 * (size_t)i, 8);
+		id[n] = to;
+		n += to != 0;
+	}
+	r.size_1_2 = n;
+	if (n == 0) {
+		part->lost++;
+		return 0;
+	}
+	part->samples++;
+	return stf_write_counter_value(part->w, &r);
+}
+
+static int write_change(struct vt_merge_part *part, const struct source *s)
+{
+	uint32_t body[2], willy = willy_of(s->f, s->c.h.where);
+
+	memcpy(body, s->c.p + 8, 8);
+	body[0] = vt_merge_id(&s->f->functions, body[0]);
+	body[1] = vt_merge_id(&s->f->scls, body[1]);
+	part->changes++;
+	if (s->c.h.type == VT_RAW_LEAVE && body[1]) {
+		struct stf_leave_function_1 r = { .time = s->time, .willy = willy, .scl = body[1] };
+
+		return stf_write_leave_function_1(part->w, &r);
+	}
+	if (s->c.h.type == VT_RAW_LEAVE) {
+		struct stf_leave_function r = { .time = s->time, .willy = willy };
+
+		return stf_write_leave_function(part->w, &r);
+	}
+	if (body[1]) {
+		struct stf_enter_function_1 r = { .time = s->time, .willy = willy, .function = body[0], .scl = body[1] };
+
+		return stf_write_enter_function_1(part->w, &r);
+	}
+	{
+		struct stf_enter_function r = { .time = s->time, .willy = willy, .function = body[0] };
+
+		return stf_write_enter_function(part->w, &r);
+	}
+}
+
+static int write_comment(struct vt_merge_part *part, const struct source *s)
+{
+	struct stf_comment c = { .time = s->time, .willy = willy_of(s->f, s->c.h.where), .text = (const char *)s->c.p + 12 };
+	uint32_t n;
+
+	memcpy(&n, s->c.p + 8, 4);
+	c.size_1_1 = n;
+	return stf_write_comment(part->w, &c);
+}
+
+static inline int write_one(struct vt_merge_part *part, const struct source *s)
+{
+	if (__builtin_expect(s->c.h.type == VT_RAW_COUNTERS, 1)) {
+		return write_counters(part, s);
+	}
+	return s->c.h.type == VT_RAW_COMMENT ? write_comment(part, s) : write_change(part, s);
+}
+
+/* All of the earliest source up to where another one is. */
+static int write_run(struct queue *q)
+{
+	struct vt_merge_part *part = q->part;
+	uint32_t me = q->heap[0], next = UINT32_MAX;
+	struct source *s = &q->s[me];
+	uint64_t limit = UINT64_MAX;
+	int more = 1;
+
+	if (q->n > 1) {
+		next = q->heap[q->n > 2 && earlier(q, q->heap[2], q->heap[1]) ? 2 : 1];
+		limit = q->s[next].time;
+	}
+	do {
+		if (write_one(part, s) < 0) {
+			return -1;
+		}
+		part->last = s->time > part->last ? s->time : part->last;
+		more = arrive(part, s);
+	} while (more && (s->time < limit || (s->time == limit && me < next)));
+	if (!more) {
+		q->heap[0] = q->heap[--q->n];
+	}
+	if (q->n) {
+		sink(q, 0);
+	}
+	return 0;
+}
+
+/* The streams of one file. n: sources so far. */
+static size_t fill_file(struct queue *q, const struct vt_merge_file *f, size_t n)
+{
+	struct vt_merge_part *part = q->part;
+	int foreign = !part->everything && f->set != part->set;
+	size_t k, streams = part->everything || vt_merge_serves(f, part->set) ? vt_raw_streams(f->raw) : 0;
+
+	for (k = 0; k < streams; k++) {
+		struct source *s = &q->s[n];
+
+		s->f = f;
+		s->foreign = foreign || f->discarded;
+		s->span = (struct cal_span){ .from = 1 };
+		cal_walk_begin(&s->walk, f->map);
+		s->floor = 0;
+		vt_raw_cursor(f->raw, k, &s->c);
+		if (foreign) {
+			s->c.damaged = &part->seen_elsewhere;
+		}
+		if (arrive(part, s)) {
+			q->heap[q->n++] = (uint32_t)n++;
+		}
+	}
+	return n;
+}
+
+static int fill(struct queue *q)
+{
+	struct vt_merge *m = q->part->m;
+	size_t i, n = 0;
+
+	for (i = 0; i < m->n; i++) {
+		n += vt_raw_streams(m->file[i].raw);
+	}
+	q->s = calloc(n + 1, sizeof(*q->s));
+	q->heap = calloc(n + 1, sizeof(*q->heap));
+	if (!q->s || !q->heap) {
+		return -1;
+	}
+	for (i = 0, n = 0; i < m->n; i++) {
+		n = fill_file(q, &m->file[i], n);
+	}
+	for (i = q->n / 2; i-- > 0;) {
+		sink(q, i);
+	}
+	return 0;
+}
+
+int vt_merge_part_data(struct vt_merge_part *part)
+{
+	struct queue q = { .part = part };
+	int rc = fill(&q);
+
+	if (rc < 0) {
+		part->error = (struct stf_err){ .code = STF_ERR_NOMEM, .text = "merge: out of memory for the streams" };
+	}
+	while (rc == 0 && q.n) {
+		if (write_run(&q) < 0) {
+			part->error = *stf_writer_error(part->w);
+			rc = -1;
+		}
+	}
+	free(q.s);
+	free(q.heap);
+	return rc;
+}

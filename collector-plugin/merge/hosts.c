@@ -1,0 +1,631 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A merge by several hosts, each of which writes the data files of its own processes: what they need to know of the unified
+ * definitions and the clocks as a text, and what they made of it as another. Both are for the processes of one job, which run
+ * the same library; each number is read with care all the same. */
+#include "config.h"
+#include "collector-plugin/merge/private.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/text.h"
+
+static const char magic[8] = "TKMJOB1\n";
+
+/* ---- writing and reading ---- */
+
+static void put(FILE *f, const void *p, size_t n)
+{
+	fwrite(p, 1, n, f);
+}
+
+static void put_int(FILE *f, uint64_t v)
+{
+	put(f, &v, sizeof(v));
+}
+
+static void put_array(FILE *f, const void *p, size_t n, size_t size)
+{
+	put_int(f, n);
+	if (n) {
+		put(f, p, n * size);
+	}
+}
+
+struct from {
+	const char *p, *end;
+	int bad;
+};
+
+static void get(struct from *f, void *to, size_t n)
+{
+	if (f->bad || (size_t)(f->end - f->p) < n) {
+		f->bad = 1;
+		memset(to, 0, n);
+		return;
+	}
+	memcpy(to, f->p, n);
+	f->p += n;
+}
+
+static uint64_t get_int(struct from *f)
+{
+	uint64_t v = 0;
+
+	get(f, &v, sizeof(v));
+	return v;
+}
+
+/* Allocated, with a zero behind it. NULL: there is none, or f->bad. */
+static void *get_array(struct from *f, size_t *n, size_t size)
+{
+	uint64_t count = get_int(f);
+	char *p = NULL;
+
+	*n = 0;
+	if (f->bad || count > (uint64_t)(f->end - f->p) / size) {
+		f->bad = 1;
+		return NULL;
+	}
+	if (count) {
+		p = calloc(1, (size_t)count * size + 1);
+		f->bad |= !p;
+	}
+	if (p) {
+		get(f, p, (size_t)count * size);
+		*n = (size_t)count;
+	}
+	return p;
+}
+
+/* ---- the clock map ---- */
+
+static void put_map(FILE *f, const struct cal_map *m)
+{
+	put(f, m, sizeof(*m));
+	put_array(f, m->piece, m->pieces, sizeof(*m->piece));
+	put_array(f, m->node, m->nodes, sizeof(*m->node));
+	put_array(f, m->part, m->parts, sizeof(*m->part));
+	put_array(f, m->step, m->steps, sizeof(*m->step));
+}
+
+static void get_map(struct from *f, struct cal_map *m)
+{
+	get(f, m, sizeof(*m));
+	m->piece = get_array(f, &m->pieces, sizeof(*m->piece));
+	m->node = get_array(f, &m->nodes, sizeof(*m->node));
+	m->part = get_array(f, &m->parts, sizeof(*m->part));
+	m->step = get_array(f, &m->steps, sizeof(*m->step));
+	f->bad |= m->pieces == 0;
+}
+
+/* ---- files ---- */
+
+static struct vt_merge_ids *ids_of(struct vt_merge_file *f, int kind)
+{
+	struct vt_merge_ids *ids[] = { &f->classes, &f->counters, &f->functions, &f->scls, &f->groups, &f->places };
+
+	return kind < (int)(sizeof(ids) / sizeof(ids[0])) ? ids[kind] : NULL;
+}
+
+/* On the host that it is of. */
+static const char *path_there(const struct vt_merge_file *f)
+{
+	return f->there ? f->there : vt_raw_file_path(f->raw);
+}
+
+static void put_file(FILE *f, struct vt_merge_file *file)
+{
+	const char *path = path_there(file);
+	struct vt_merge_ids *ids;
+	int kind, high;
+
+	put_array(f, path, strlen(path), 1);
+	put_int(f, file->process);
+	put_int(f, file->set);
+	put_int(f, file->node);
+	put_int(f, file->node_set);
+	put_int(f, file->of_groups);
+	put_int(f, (uint64_t)file->discarded);
+	put_int(f, file->map == &file->own);
+	put_map(f, file->map);
+	for (kind = 0; (ids = ids_of(file, kind)) != NULL; kind++) {
+		for (high = 0; high < 2; high++) {
+			put_array(f, ids->to[high], ids->n[high], sizeof(*ids->to[high]));
+		}
+	}
+}
+
+/* Returns 0, or -1: it cannot be opened, or the text is none. */
+static int get_file(struct from *f, struct vt_merge_file *file, struct cal_map *given, struct tkm_err *err)
+{
+	struct vt_merge_ids *ids;
+	int kind, high;
+	char *path;
+	size_t n;
+
+	path = get_array(f, &n, 1);
+	file->process = (uint32_t)get_int(f);
+	file->set = (uint32_t)get_int(f);
+	file->node = (uint32_t)get_int(f);
+	file->node_set = (uint32_t)get_int(f);
+	file->of_groups = (unsigned)get_int(f);
+	file->discarded = (int)get_int(f);
+	file->map = get_int(f) ? &file->own : given;
+	get_map(f, file->map == given ? given : &file->own);
+	for (kind = 0; (ids = ids_of(file, kind)) != NULL; kind++) {
+		for (high = 0; high < 2; high++) {
+			ids->to[high] = get_array(f, &n, sizeof(*ids->to[high]));
+			ids->n[high] = (uint32_t)n;
+		}
+	}
+	if (f->bad || !path) {
+		free(path);
+		return tkm_fail(err, TKM_ERR_DATA, "merge: the job text of the writing rank cannot be read, or there is no memory for it");
+	}
+	file->raw = vt_raw_open(path, err);
+	file->head = file->raw ? vt_raw_file_head(file->raw) : NULL;
+	free(path);
+	return file->raw ? 0 : -1;
+}
+
+/* ---- the job of a host ---- */
+
+/* Has the file anything for the sets of that host? */
+static int is_for(const struct vt_merge_sharing *s, const struct vt_merge_file *f, uint32_t host)
+{
+	size_t i;
+
+	for (i = 0; i < s->n && !(s->host[i] == host && vt_merge_serves(f, s->set[i])); i++) {
+	}
+	return i < s->n;
+}
+
+static char *job_of(const struct vt_merge_sharing *s, uint32_t host, size_t *size)
+{
+	struct vt_merge *m = s->m;
+	char *text = NULL;
+	FILE *f = open_memstream(&text, size);
+	size_t i, sets = 0, files = 0, k;
+
+	for (i = 0; i < s->n; i++) {
+		sets += s->host[i] == host;
+	}
+	if (!f || sets == 0) {
+		if (f) {
+			fclose(f);
+			free(text);
+		}
+		return NULL;
+	}
+	put(f, magic, sizeof(magic));
+	put_array(f, m->o->trace, strlen(m->o->trace), 1);
+	put_int(f, (uint64_t)m->o->single);
+	put_int(f, (uint64_t)m->o->force);
+	put_int(f, (uint64_t)m->o->compress);
+	put_int(f, m->o->procs_per_file);
+	put(f, &m->period_s, sizeof(m->period_s));
+	put(f, &m->origin, sizeof(m->origin));
+	put_array(f, m->node_of, m->n_node_of, sizeof(*m->node_of));
+	put_array(f, m->group_home, m->n_homes, sizeof(*m->group_home));
+	put_array(f, m->threads, m->n_processes, sizeof(*m->threads));
+	put_int(f, sets);
+	for (i = 0; i < s->n; i++) {
+		if (s->host[i] == host) {
+			put_int(f, s->set[i]);
+		}
+	}
+	for (k = 0; k < m->n; k++) {
+		files += (size_t)is_for(s, &m->file[k], host);
+	}
+	put_int(f, files);
+	for (k = 0; k < m->n; k++) {
+		if (is_for(s, &m->file[k], host)) {
+			put_file(f, &m->file[k]);
+		}
+	}
+	if (tkm_text_end(f, &text) < 0) {
+		return NULL;
+	}
+	return text;
+}
+
+/* ---- there ---- */
+
+struct there {
+	struct vt_merge m;
+	struct vt_merge_options o;
+	struct vt_merge_result result;
+	struct vt_merge_sharing s;
+	struct cal_map *map; /* of each file */
+	char *trace;
+	struct tkm_err err;
+};
+
+static int read_frame(struct there *t, struct from *f)
+{
+	char head[sizeof(magic)];
+	size_t n, i;
+
+	get(f, head, sizeof(head));
+	f->bad |= memcmp(head, magic, sizeof(head)) != 0;
+	t->trace = get_array(f, &n, 1);
+	t->o.trace = t->trace;
+	t->o.single = (int)get_int(f);
+	t->o.force = (int)get_int(f);
+	t->o.compress = (int)get_int(f);
+	t->o.procs_per_file = (uint32_t)get_int(f);
+	get(f, &t->m.period_s, sizeof(t->m.period_s));
+	get(f, &t->m.origin, sizeof(t->m.origin));
+	t->m.node_of = get_array(f, &n, sizeof(*t->m.node_of));
+	t->m.n_node_of = (uint32_t)n;
+	t->m.group_home = get_array(f, &n, sizeof(*t->m.group_home));
+	t->m.n_homes = (uint32_t)n;
+	t->m.threads = get_array(f, &n, sizeof(*t->m.threads));
+	t->m.n_processes = (uint32_t)n;
+	t->s.n = (size_t)get_int(f);
+	if (f->bad || !t->trace || t->s.n > (size_t)(f->end - f->p) / 8) {
+		return tkm_fail(&t->err, TKM_ERR_DATA, "merge: the job text of the writing rank cannot be read");
+	}
+	t->s.set = calloc(t->s.n + 1, sizeof(*t->s.set));
+	t->s.part = calloc(t->s.n + 1, sizeof(*t->s.part));
+	t->s.text = calloc(t->s.n + 1, sizeof(*t->s.text));
+	if (!t->s.set || !t->s.part || !t->s.text) {
+		return tkm_fail(&t->err, TKM_ERR_NOMEM, "merge: out of memory");
+	}
+	for (i = 0; i < t->s.n; i++) {
+		t->s.set[i] = (uint32_t)get_int(f);
+	}
+	return 0;
+}
+
+struct opening {
+	struct there *t;
+	struct tkm_err *error;
+	struct from *at; /* where each file's text begins */
+};
+
+/* Over a file's text, to know where the next one begins. */
+static void skip_array(struct from *f, size_t size)
+{
+	uint64_t n = get_int(f);
+
+	if (f->bad || n > (uint64_t)(f->end - f->p) / size) {
+		f->bad = 1;
+		return;
+	}
+	f->p += n * size;
+}
+
+static void skip_file(struct from *f)
+{
+	struct vt_merge_file file;
+	struct cal_map m;
+	int i;
+
+	skip_array(f, 1);
+	for (i = 0; i < 7; i++) {
+		get_int(f);
+	}
+	get(f, &m, sizeof(m));
+	skip_array(f, sizeof(*m.piece));
+	skip_array(f, sizeof(*m.node));
+	skip_array(f, sizeof(*m.part));
+	skip_array(f, sizeof(*m.step));
+	for (i = 0; ids_of(&file, i); i++) {
+		skip_array(f, sizeof(*file.places.to[0]));
+		skip_array(f, sizeof(*file.places.to[1]));
+	}
+}
+
+/* Every block's sum is looked at, which takes a good part of the whole. */
+static void open_one(void *ctx, size_t i)
+{
+	struct opening *o = ctx;
+
+	get_file(&o->at[i], &o->t->m.file[i], &o->t->map[i], &o->error[i]);
+}
+
+static int open_files(struct there *t, struct from *f)
+{
+	struct opening o = { t, NULL, NULL };
+	size_t i, n = (size_t)get_int(f);
+	int rc = 0;
+
+	if (f->bad || n > (size_t)(f->end - f->p) / 8) {
+		return tkm_fail(&t->err, TKM_ERR_DATA, "merge: the job text of the writing rank cannot be read");
+	}
+	t->m.file = calloc(n + 1, sizeof(*t->m.file));
+	t->map = calloc(n + 1, sizeof(*t->map));
+	o.error = calloc(n + 1, sizeof(*o.error));
+	o.at = calloc(n + 1, sizeof(*o.at));
+	if (t->m.file && t->map && o.error && o.at) {
+		t->m.n = n;
+		for (i = 0; i < n; i++) {
+			o.at[i] = *f;
+			skip_file(f);
+		}
+		vt_merge_each(&t->m, n, open_one, &o);
+		for (i = 0; i < n && rc == 0; i++) {
+			if (!t->m.file[i].raw) {
+				t->err = o.error[i];
+				rc = -1;
+			}
+		}
+	} else {
+		rc = tkm_fail(&t->err, TKM_ERR_NOMEM, "merge: out of memory for %zu files", n);
+	}
+	free(o.error);
+	free(o.at);
+	return rc;
+}
+
+static void put_result(const struct there *t, FILE *f, int good)
+{
+	size_t i;
+
+	put(f, magic, sizeof(magic));
+	put_int(f, (uint64_t)good);
+	put_array(f, t->err.text, strlen(t->err.text), 1);
+	put_int(f, good ? t->s.n : 0);
+	for (i = 0; good && i < t->s.n; i++) {
+		const struct vt_merge_part *p = &t->s.part[i];
+
+		put_int(f, t->s.set[i]);
+		put_int(f, p->samples);
+		put_int(f, p->changes);
+		put_int(f, p->lost);
+		put_int(f, p->last);
+		put(f, &p->repairs, sizeof(p->repairs));
+		put_array(f, t->s.text[i], strlen(t->s.text[i]), 1);
+	}
+	put_int(f, good ? t->m.n : 0);
+	for (i = 0; good && i < t->m.n; i++) {
+		const char *path = vt_raw_file_path(t->m.file[i].raw);
+
+		put_array(f, path, strlen(path), 1);
+		put(f, vt_raw_file_damage(t->m.file[i].raw), sizeof(struct vt_raw_damage));
+	}
+}
+
+static int work(struct there *t, const char *job, size_t size)
+{
+	struct from f = { job, job + size, 0 };
+	size_t i;
+
+	if (read_frame(t, &f) < 0 || open_files(t, &f) < 0) {
+		return -1;
+	}
+	vt_merge_each(&t->m, t->s.n, vt_merge_one_part, &t->s);
+	for (i = 0; i < t->s.n && atomic_load(&t->s.failed); i++) {
+		if (t->s.part[i].error.code != STF_OK) {
+			return vt_merge_stf_error(&t->m, &t->s.part[i].error);
+		}
+	}
+	return atomic_load(&t->s.failed) ? tkm_fail(&t->err, TKM_ERR_DATA, "merge: records of groups that their file does not announce") : 0;
+}
+
+static void free_there(struct there *t, int good)
+{
+	struct vt_merge_ids *ids;
+	size_t i;
+	int kind;
+
+	for (i = 0; i < t->m.n; i++) {
+		for (kind = 0; (ids = ids_of(&t->m.file[i], kind)) != NULL; kind++) {
+			free(ids->to[0]);
+			free(ids->to[1]);
+		}
+		cal_map_free(&t->m.file[i].own);
+		cal_map_free(&t->map[i]);
+		vt_raw_file_close(t->m.file[i].raw);
+	}
+	for (i = 0; t->s.text && i < t->s.n; i++) {
+		if (!good && t->s.text[i]) {
+			stf_part_discard(t->s.text[i]);
+		}
+		free(t->s.text[i]);
+	}
+	free(t->m.file);
+	free(t->map);
+	free(t->m.node_of);
+	free(t->m.group_home);
+	free(t->m.threads);
+	free(t->s.set);
+	free(t->s.part);
+	free(t->s.text);
+	free(t->trace);
+}
+
+char *vt_merge_for_host(const char *job, size_t size, const void *cpus, size_t cpus_size, size_t *result_size, size_t *files)
+{
+	struct there t = { .o = { .cpus = cpus, .cpus_size = cpus_size } };
+	char *text = NULL;
+	FILE *f;
+	int rc;
+
+	t.m.o = &t.o;
+	t.m.out = &t.result;
+	t.m.err = &t.err;
+	t.s.m = &t.m;
+	rc = work(&t, job, size);
+	*files = t.m.n;
+	f = open_memstream(&text, result_size);
+	if (f) {
+		put_result(&t, f, rc == 0);
+		if (tkm_text_end(f, &text) < 0) {
+			text = NULL;
+		}
+	}
+	free_there(&t, rc == 0 && text);
+	return text;
+}
+
+/* ---- here ---- */
+
+struct here {
+	struct vt_merge_sharing *s;
+	uint32_t *own;
+	size_t n_own;
+};
+
+static void own_part(void *ctx, size_t i)
+{
+	struct here *h = ctx;
+
+	vt_merge_one_part(h->s, h->own[i]);
+}
+
+static void own_parts(void *arg)
+{
+	struct here *h = arg;
+
+	vt_merge_each(h->s->m, h->n_own, own_part, h);
+}
+
+/* A set is for the host that all who have something for it are of; the caller does what is of several. */
+static void choose_hosts(struct vt_merge_sharing *s)
+{
+	const struct vt_merge *m = s->m;
+	size_t i, k;
+
+	for (i = 0; i < s->n; i++) {
+		uint32_t host = UINT32_MAX;
+
+		for (k = 0; k < m->n; k++) {
+			if (vt_merge_serves(&m->file[k], s->set[i])) {
+				host = host == UINT32_MAX || host == m->file[k].host ? m->file[k].host : 0;
+			}
+		}
+		s->host[i] = host == UINT32_MAX || host >= m->o->hosts->n ? 0 : host;
+	}
+}
+
+/* What is read here all the same. */
+static int check_own(struct vt_merge_sharing *s)
+{
+	struct vt_merge *m = s->m;
+	size_t i, k;
+
+	for (k = 0; k < m->n; k++) {
+		for (i = 0; i < s->n && s->set[i] != m->file[k].set; i++) {
+		}
+		if (is_for(s, &m->file[k], 0) && m->file[k].there) {
+			*m->o->hosts->whole = 1;
+			return tkm_fail(m->err, TKM_ERR_UNAVAIL, "%s: its records are needed on another host", m->file[k].there);
+		}
+		if (is_for(s, &m->file[k], 0) && vt_raw_check_data(m->file[k].raw, m->err) < 0) {
+			return -1;
+		}
+		/* its own damage is known here then */
+		m->file[k].host = i < s->n ? s->host[i] : 0;
+	}
+	return 0;
+}
+
+static int take_part(struct vt_merge_sharing *s, struct from *f, uint32_t host)
+{
+	uint32_t set = (uint32_t)get_int(f);
+	struct vt_merge_part *p;
+	size_t i, n;
+
+	for (i = 0; i < s->n && (s->set[i] != set || s->host[i] != host || s->text[i]); i++) {
+	}
+	if (f->bad || i == s->n) {
+		return -1;
+	}
+	p = &s->part[i];
+	*p = (struct vt_merge_part){ .m = s->m, .set = set };
+	p->samples = get_int(f);
+	p->changes = get_int(f);
+	p->lost = get_int(f);
+	p->last = get_int(f);
+	get(f, &p->repairs, sizeof(p->repairs));
+	s->text[i] = get_array(f, &n, 1);
+	return f->bad || !s->text[i] ? -1 : 0;
+}
+
+static int take_result(struct vt_merge_sharing *s, uint32_t host, const char *text, size_t size)
+{
+	struct vt_merge *m = s->m;
+	struct from f = { text, text + size, 0 };
+	char head[sizeof(magic)], *why, *path;
+	struct vt_raw_damage damage;
+	uint64_t i, good;
+	size_t k, n;
+
+	get(&f, head, sizeof(head));
+	good = get_int(&f);
+	why = get_array(&f, &n, 1);
+	if (f.bad || memcmp(head, magic, sizeof(head)) || !good) {
+		tkm_fail(m->err, TKM_ERR_IO, "host %u: %.300s", host, why ? why : "its result cannot be read");
+		free(why);
+		return -1;
+	}
+	free(why);
+	for (i = get_int(&f); i > 0; i--) {
+		if (take_part(s, &f, host) < 0) {
+			return tkm_fail(m->err, TKM_ERR_DATA, "host %u: its result cannot be read", host);
+		}
+	}
+	for (i = get_int(&f); i > 0 && !f.bad; i--) {
+		path = get_array(&f, &n, 1);
+		get(&f, &damage, sizeof(damage));
+		for (k = 0; path && k < m->n; k++) {
+			if (m->file[k].host == host && !strcmp(path, path_there(&m->file[k]))) {
+				m->file[k].damage = damage;
+			}
+		}
+		free(path);
+	}
+	return 0;
+}
+
+static int complete(struct vt_merge_sharing *s)
+{
+	size_t i;
+
+	for (i = 0; i < s->n; i++) {
+		if (!s->text[i] && s->part[i].error.code == STF_OK && !s->part[i].stray) {
+			return tkm_fail(s->m->err, TKM_ERR_IO, "merge: nothing came from a host for its files of the trace");
+		}
+	}
+	return 0;
+}
+
+int vt_merge_by_hosts(struct vt_merge_sharing *s)
+{
+	const struct vt_merge_hosts *hosts = s->m->o->hosts;
+	size_t n = hosts->n, h, i, *size = calloc(2 * n, sizeof(*size));
+	char **text = calloc(2 * n, sizeof(*text));
+	struct here here = { s, calloc(s->n, sizeof(*here.own)), 0 };
+	int rc = size && text && here.own ? 0 : tkm_fail(s->m->err, TKM_ERR_NOMEM, "merge: out of memory for %zu hosts", n);
+
+	choose_hosts(s);
+	rc = rc < 0 ? rc : check_own(s);
+	for (h = 1; rc == 0 && h < n; h++) {
+		text[h] = job_of(s, (uint32_t)h, &size[h]);
+	}
+	for (i = 0; rc == 0 && i < s->n; i++) {
+		if (s->host[i] == 0) {
+			here.own[here.n_own++] = (uint32_t)i;
+		}
+	}
+	if (rc == 0) {
+		rc = hosts->exchange(hosts->ctx, text, size, text + n, size + n, own_parts, &here, s->m->err);
+	}
+	/* all that came, also where something did not: their files are to be removed */
+	for (h = 1; text && size && h < n; h++) {
+		if (text[n + h] && take_result(s, (uint32_t)h, text[n + h], size[n + h]) < 0) {
+			rc = -1;
+		}
+	}
+	rc = rc < 0 ? rc : complete(s);
+	for (h = 0; text && h < 2 * n; h++) {
+		free(text[h]);
+	}
+	free(text);
+	free(size);
+	free(here.own);
+	return rc;
+}

@@ -1,0 +1,505 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The frame of a merge: opening the raw files, their clocks, the trace's beginning and end. */
+#include "config.h"
+#include "collector-plugin/merge/private.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+int vt_merge_stf_error(struct vt_merge *m, const struct stf_err *e)
+{
+	return tkm_fail(m->err, e->code == STF_ERR_EXISTS ? TKM_ERR_EXISTS : e->code == STF_ERR_NOMEM ? TKM_ERR_NOMEM : TKM_ERR_IO,
+			"%s%s%.300s", e->file, e->file[0] ? ": " : "", e->text);
+}
+
+int vt_merge_is_raw(const char *path)
+{
+	char magic[8];
+	int fd = open(path, O_RDONLY | O_CLOEXEC), is;
+
+	if (fd < 0) {
+		return 0;
+	}
+	is = read(fd, magic, sizeof(magic)) == (ssize_t)sizeof(magic) && !memcmp(magic, VT_RAW_MAGIC, sizeof(magic));
+	close(fd);
+	return is;
+}
+
+/* ---- the files ---- */
+
+static int by_start(const void *a, const void *b)
+{
+	const struct vt_merge_file *x = a, *y = b;
+
+	if (x->head->rank != y->head->rank) {
+		return x->head->rank < y->head->rank ? -1 : 1;
+	}
+	if (x->head->start_realtime_ns != y->head->start_realtime_ns) {
+		return x->head->start_realtime_ns < y->head->start_realtime_ns ? -1 : 1;
+	}
+	return x->head->pid < y->head->pid ? -1 : x->head->pid > y->head->pid;
+}
+
+/* Process a went on as program b, by exec, which left it no time to close its file. */
+static int same_process(const struct vt_raw_head *a, const struct vt_raw_head *b)
+{
+	return a->state == VT_RAW_RECORDING && a->pid == b->pid && a->born == b->born && a->born && !strcmp(a->boot, b->boot) && !strcmp(a->host, b->host);
+}
+
+/* Ranks are process numbers if every process has one of its own; else they count in the order of starting. */
+static void number_processes(struct vt_merge *m)
+{
+	uint32_t next = 0;
+	size_t i, k;
+	int ranked = 1;
+
+	qsort(m->file, m->n, sizeof(*m->file), by_start);
+	for (i = 0; i < m->n; i++) {
+		ranked &= m->file[i].head->rank >= 0 && m->file[i].head->rank < 0x10000 &&
+			  (i == 0 || m->file[i].head->rank != m->file[i - 1].head->rank ||
+			   same_process(m->file[i - 1].head, m->file[i].head));
+	}
+	for (i = 0; i < m->n; i++) {
+		for (k = i; k > 0 && !same_process(m->file[k - 1].head, m->file[i].head); k--) {
+		}
+		m->file[i].process = ranked ? (uint32_t)m->file[i].head->rank : k ? m->file[k - 1].process : next++;
+		if (k) {
+			m->file[k - 1].went_on = 1;
+		}
+	}
+}
+
+static int find_nodes(struct vt_merge *m)
+{
+	size_t i, k;
+
+	m->node = calloc(m->n, sizeof(*m->node));
+	if (!m->node) {
+		return tkm_fail(m->err, TKM_ERR_NOMEM, "merge: out of memory for %zu processes", m->n);
+	}
+	for (i = 0; i < m->n; i++) {
+		const struct vt_raw_head *h = m->file[i].head;
+
+		for (k = 0; k < m->n_nodes && (strcmp(m->node[k].host, h->host) || strcmp(m->node[k].boot, h->boot)); k++) {
+		}
+		if (k == m->n_nodes) {
+			m->node[m->n_nodes++] = (struct vt_merge_node){ h->host, h->boot };
+		}
+		m->file[i].node = (uint32_t)k;
+	}
+	return 0;
+}
+
+struct opening {
+	struct vt_merge *m;
+	const struct vt_merge_input *in;
+	struct tkm_err *error; /* of each file */
+};
+
+/* Every block's sum is looked at: the longest part of a merge but for the writing. */
+static void open_one(void *ctx, size_t i)
+{
+	struct opening *o = ctx;
+	struct vt_merge_file *f = &o->m->file[i];
+
+	f->raw = o->m->o->hosts && o->in[i].host ? vt_raw_open_definitions(o->in[i].path, &o->error[i]) :
+						    vt_raw_open(o->in[i].path, &o->error[i]);
+	if (f->raw) {
+		f->host = o->in[i].host;
+		f->there = o->in[i].there;
+		f->head = vt_raw_file_head(f->raw);
+		f->map = o->in[i].map;
+	}
+}
+
+static int open_files(struct vt_merge *m, const struct vt_merge_input *in)
+{
+	struct opening open = { m, in, NULL };
+	size_t i;
+	int rc = 0;
+
+	if (m->n > 0x10000) {
+		return tkm_fail(m->err, TKM_ERR_ARG, "merge: %zu raw files; a trace has at most 65536 processes", m->n);
+	}
+	m->file = calloc(m->n, sizeof(*m->file));
+	if (!m->file) {
+		return tkm_fail(m->err, TKM_ERR_NOMEM, "merge: out of memory for %zu files", m->n);
+	}
+	open.error = calloc(m->n, sizeof(*open.error));
+	if (!open.error) {
+		return tkm_fail(m->err, TKM_ERR_NOMEM, "merge: out of memory for %zu files", m->n);
+	}
+	vt_merge_each(m, m->n, open_one, &open);
+	for (i = 0; i < m->n && rc == 0; i++) {
+		if (!m->file[i].raw) {
+			*m->err = open.error[i];
+			rc = -1;
+		}
+	}
+	free(open.error);
+	if (rc < 0) {
+		return rc;
+	}
+	number_processes(m);
+	return find_nodes(m);
+}
+
+/* ---- time ---- */
+
+/* Ticks of this timer mean the same in all processes of a node. */
+static int shared_timer(const char *name)
+{
+	return strncmp(name, "sim:", 4) && strcmp(name, "MPI_Wtime");
+}
+
+static int same_clock(const struct vt_merge_file *a, const struct vt_merge_file *b)
+{
+	return a->node == b->node && !strcmp(a->head->timer, b->head->timer) && shared_timer(a->head->timer);
+}
+
+/* What day it is minus CLOCK_MONOTONIC on this node: from the first file there that knows. */
+static int64_t day_ns(const struct vt_merge *m, uint32_t node)
+{
+	size_t i;
+
+	for (i = 0; i < m->n; i++) {
+		if (m->file[i].node == node && m->file[i].clocks) {
+			return m->file[i].first.realtime_ns - m->file[i].first.monotonic_ns;
+		}
+	}
+	return 0;
+}
+
+/* A line from the file's ticks to nanoseconds of its node's CLOCK_MONOTONIC, moved so that the nodes' days agree. */
+static int own_map(struct vt_merge *m, struct vt_merge_file *f)
+{
+	double per_ns = 1e-9 / m->period_s, slope = 1e9 / f->head->hz;
+	int64_t tick = f->head->start_tick, ns = f->head->start_realtime_ns - day_ns(m, f->node);
+
+	if (f->clocks) {
+		tick = f->first.tick;
+		ns = f->first.monotonic_ns;
+		if ((double)(f->last.tick - tick) > f->head->hz && f->last.monotonic_ns > ns) {
+			slope = (double)(f->last.monotonic_ns - ns) / (double)(f->last.tick - tick);
+		}
+	}
+	if (!strcmp(f->head->timer, "clock_monotonic") && f->head->hz == 1e9) {
+		ns = tick;
+		slope = 1;
+	}
+	ns += day_ns(m, f->node) - day_ns(m, 0);
+	m->unaligned |= f->node > 0;
+	if (cal_map_line(&f->own, ltick(tick), gtick((int64_t)llrint((double)ns * per_ns)), slope * per_ns, m->err) < 0) {
+		return -1;
+	}
+	f->map = &f->own;
+	return 0;
+}
+
+static int find_map(struct vt_merge *m, struct vt_merge_file *f, int given)
+{
+	size_t k;
+
+	for (k = 0; !f->map && k < m->n; k++) {
+		/* one line for all that read the same clock, or they would differ by the noise of their readings */
+		if (m->file[k].map && same_clock(&m->file[k], f)) {
+			f->map = m->file[k].map;
+		}
+	}
+	if (!f->map && given) {
+		return tkm_fail(m->err, TKM_ERR_DATA, "%s: no clock correction for its rank %d, though others have one",
+				vt_raw_file_path(f->raw), f->head->rank);
+	}
+	return f->map ? 0 : own_map(m, f);
+}
+
+static int align(struct vt_merge *m)
+{
+	double shortest = INFINITY;
+	int64_t start = INT64_MAX;
+	int given = 0, whole_ns = 1;
+	size_t i;
+
+	for (i = 0; i < m->n; i++) {
+		given |= m->file[i].map != NULL;
+		shortest = fmin(shortest, 1 / m->file[i].head->hz);
+		whole_ns &= m->file[i].head->hz == 1e9;
+	}
+	m->period_s = given ? (m->o->period_s > 0 ? m->o->period_s : 1e-9) : whole_ns ? 1e-9 : cal_global_period(shortest);
+	for (i = 0; i < m->n; i++) {
+		if (find_map(m, &m->file[i], given) < 0) {
+			return -1;
+		}
+	}
+	for (i = 0; i < m->n; i++) {
+		struct vt_merge_file *f = &m->file[i];
+
+		struct cal_walk first, last;
+
+		/* ahead of all steps of its clock, and behind them */
+		cal_walk_begin(&first, f->map);
+		last = first;
+		last.part = last.last_part;
+		f->start = cal_walk_next(&first, ltick(f->head->start_tick), NULL).v;
+		f->end = cal_walk_next(&last, ltick(f->head->end_tick), NULL).v;
+		start = f->start < start ? f->start : start;
+	}
+	m->origin = given && start > 0 ? 0 : start;
+	for (i = 0; i < m->n; i++) {
+		m->file[i].start -= m->origin;
+		m->file[i].end -= m->origin;
+	}
+	return 0;
+}
+
+/* ---- what the trace says of itself ---- */
+
+static void missing(struct vt_merge *m, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+static void missing(struct vt_merge *m, const char *fmt, ...)
+{
+	char line[1500];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(line, sizeof(line), fmt, ap);
+	va_end(ap);
+	vt_merge_info(m, "missing", line);
+	if (m->o->say) {
+		m->o->say(m->o->ctx, line);
+	}
+}
+
+static void say_losses(struct vt_merge *m, const struct vt_merge_file *f)
+{
+	const struct vt_raw_damage *d = f->host ? &f->damage : vt_raw_file_damage(f->raw);
+	const struct vt_raw_head *h = f->head;
+	const char *path = f->there ? f->there : vt_raw_file_path(f->raw);
+	double at;
+
+	m->out->lost += h->lost;
+	m->out->overwritten += h->overwritten;
+	m->out->damaged += d->blocks;
+	if (h->state == VT_RAW_RECORDING && !f->went_on) {
+		m->out->killed++;
+		missing(m, "process %u (%s, pid %u): ended without an end: the trace stops where it was killed", f->process,
+			h->program, h->pid);
+	}
+	if (h->stop) {
+		at = (double)(cal_map_at(f->map, ltick(h->stop_tick)).v - m->origin) * m->period_s;
+		missing(m, "process %u: no place for records from %.6f s on: %s; %llu records are missing", f->process, at,
+			h->stop == EFBIG   ? "the raw file reached FLUSH-LIMIT or the limit on file sizes" :
+			h->stop == ENOBUFS ? "MEM-MAXBLOCKS were full and AUTOFLUSH is off" : strerror((int)h->stop),
+			(unsigned long long)h->lost);
+	} else if (h->lost) {
+		missing(m, "process %u: %llu records are missing", f->process, (unsigned long long)h->lost);
+	}
+	if (h->overwritten) {
+		missing(m, "process %u: %llu blocks were overwritten by newer ones (MEM-OVERWRITE)", f->process,
+			(unsigned long long)h->overwritten);
+	}
+	if (d->blocks || (d->missing && d->missing != h->overwritten)) {
+		missing(m, "%s: %llu blocks are damaged and were left out, %llu are not there", path, (unsigned long long)d->blocks,
+			(unsigned long long)d->missing);
+	}
+}
+
+static void say_repairs(struct vt_merge *m)
+{
+	const struct vt_merge_repairs *r = &m->repairs;
+	char text[300];
+
+	m->out->moved = r->moved;
+	if (r->moved) {
+		snprintf(text, sizeof(text), "%llu stamps that went back in their thread were moved up to the one before them, by %.3g s at "
+			 "most, within the bound of their correction", (unsigned long long)r->moved, (double)r->largest * m->period_s);
+		vt_merge_info(m, "repairs", text);
+	}
+	if (r->left) {
+		missing(m, "%llu stamps go back in their thread, by %.3g s at most, which is beyond the bound of their correction: a clock was "
+			"set back", (unsigned long long)r->left, (double)r->farthest * m->period_s);
+	}
+}
+
+static int describe(struct vt_merge *m)
+{
+	const char *const *i;
+	char text[800];
+	size_t k;
+
+	vt_merge_info(m, "program", PACKAGE_STRING " collector");
+	for (k = 0; k < m->n; k++) {
+		const struct vt_raw_head *h = m->file[k].head;
+
+		snprintf(text, sizeof(text), "process %u: host %s, timer %s, %.17g Hz, boot %s", m->file[k].process, h->host, h->timer,
+			 h->hz, h->boot);
+		vt_merge_info(m, "clock", text);
+		snprintf(text, sizeof(text), "process %u: %s, pid %u, job %s", m->file[k].process, h->program, h->pid, h->job);
+		vt_merge_info(m, "process", text);
+		say_losses(m, &m->file[k]);
+	}
+	if (m->unaligned) {
+		missing(m, "clock correction: %zu nodes were put on one time axis by their clocks of day, how well is not known",
+			m->n_nodes);
+	}
+	say_repairs(m);
+	for (i = m->o->info; i && i[0] && i[1]; i += 2) {
+		vt_merge_info(m, i[0], i[1]);
+	}
+	return stf_writer_error(m->w)->code == STF_OK ? 0 : vt_merge_stf_error(m, stf_writer_error(m->w));
+}
+
+/* ---- beginning and end ---- */
+
+/* The node of each process, for the writers. A rank without a file is on none of them. */
+static int share_by_node(struct vt_merge *m)
+{
+	int by_node = m->o->by_node < 0 ? m->n_nodes > 1 : m->o->by_node;
+	uint32_t n = 0, i;
+	size_t k;
+
+	for (k = 0; k < m->n; k++) {
+		n = m->file[k].process + 1 > n ? m->file[k].process + 1 : n;
+	}
+	/* a single process is shared out by its threads */
+	if (!by_node || n < 2) {
+		return 0;
+	}
+	m->node_of = malloc(n * sizeof(*m->node_of));
+	if (!m->node_of) {
+		return tkm_fail(m->err, TKM_ERR_NOMEM, "merge: out of memory for %u processes", n);
+	}
+	for (i = 0; i < n; i++) {
+		m->node_of[i] = (uint32_t)m->n_nodes;
+	}
+	for (k = 0; k < m->n; k++) {
+		m->node_of[m->file[k].process] = m->file[k].node;
+	}
+	m->n_node_of = n;
+	return 0;
+}
+
+/* What is of a node stands with the lowest process there, so that another host need not read it. */
+static int find_homes(struct vt_merge *m)
+{
+	uint32_t *home;
+	size_t i;
+
+	m->n_homes = VT_MERGE_FIRST_NODE + (uint32_t)m->n_nodes;
+	m->group_home = malloc(m->n_homes * sizeof(*m->group_home));
+	if (!m->group_home) {
+		return tkm_fail(m->err, TKM_ERR_NOMEM, "merge: out of memory for %zu nodes", m->n_nodes);
+	}
+	memset(m->group_home, 0xff, m->n_homes * sizeof(*m->group_home));
+	for (i = 0; i < m->n; i++) {
+		home = &m->group_home[VT_MERGE_FIRST_NODE + m->file[i].node];
+		*home = m->file[i].process < *home ? m->file[i].process : *home;
+	}
+	return 0;
+}
+
+static int begin_trace(struct vt_merge *m)
+{
+	struct stf_err e;
+
+	if (share_by_node(m) < 0 || find_homes(m) < 0) {
+		return -1;
+	}
+	m->w = vt_merge_writer(m, 0, &e);
+	return m->w ? 0 : vt_merge_stf_error(m, &e);
+}
+
+static int end_trace(struct vt_merge *m)
+{
+	struct stf_writer *w = m->w;
+	int64_t end = (int64_t)m->last;
+	struct stf_err e;
+	size_t i;
+
+	for (i = 0; i < m->n; i++) {
+		end = m->file[i].end > end ? m->file[i].end : end;
+	}
+	m->w = NULL;
+	m->out->duration_s = (double)end * m->period_s;
+	return stf_writer_finish(w, 0, (uint64_t)end, &e) < 0 ? vt_merge_stf_error(m, &e) : 0;
+}
+
+static void free_file(struct vt_merge_file *f)
+{
+	struct vt_merge_ids *ids[] = { &f->classes, &f->counters, &f->functions, &f->scls, &f->groups, &f->places };
+	uint32_t i;
+
+	for (i = 0; i < f->n_threads; i++) {
+		free(f->thread[i].name);
+	}
+	for (i = 0; i < f->n_places; i++) {
+		free(f->place[i].name);
+	}
+	for (i = 0; i < sizeof(ids) / sizeof(ids[0]); i++) {
+		free(ids[i]->to[0]);
+		free(ids[i]->to[1]);
+	}
+	free(f->thread);
+	free(f->place);
+	cal_map_free(&f->own);
+	vt_raw_file_close(f->raw);
+}
+
+static void free_merge(struct vt_merge *m)
+{
+	size_t i;
+
+	for (i = 0; m->file && i < m->n; i++) {
+		free_file(&m->file[i]);
+	}
+	free(m->file);
+	free(m->node);
+	free(m->node_of);
+	free(m->group_home);
+	free(m->threads);
+	vt_merge_names_free(&m->classes);
+	vt_merge_names_free(&m->counters);
+	vt_merge_names_free(&m->functions);
+	vt_merge_names_free(&m->groups);
+	vt_merge_names_free(&m->infos);
+	vt_merge_names_free(&m->files);
+	vt_merge_names_free(&m->scls);
+	stf_writer_abort(m->w);
+}
+
+int vt_merge(const struct vt_merge_input *in, size_t n, const struct vt_merge_options *o, struct vt_merge_result *out,
+	     struct tkm_err *err)
+{
+	struct vt_merge_result result = { 0 };
+	struct vt_merge m = { .o = o, .n = n, .out = &result, .err = err };
+	size_t i;
+	int rc = -1;
+
+	if (n == 0) {
+		return tkm_fail(err, TKM_ERR_ARG, "merge: no raw file");
+	}
+	if (open_files(&m, in) == 0) {
+		vt_merge_sweep(&m);
+		rc = 0;
+	}
+	if (rc == 0 && vt_merge_read_definitions(&m) == 0 && align(&m) == 0 && begin_trace(&m) == 0 &&
+	    vt_merge_write_definitions(&m) == 0 && vt_merge_data(&m) == 0 && describe(&m) == 0) {
+		rc = end_trace(&m);
+	} else {
+		rc = -1;
+	}
+	free_merge(&m);
+	for (i = 0; rc == 0 && o->delete_raw && i < n; i++) {
+		if (unlink(in[i].path) < 0 && errno != ENOENT) {
+			rc = tkm_fail_errno(err, TKM_ERR_IO, errno, "the trace is complete, but cannot remove %s", in[i].path);
+		}
+	}
+	if (out) {
+		*out = result;
+	}
+	return rc;
+}

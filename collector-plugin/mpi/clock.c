@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Clock sessions of the running job, seeds/003 section 3.6.1: at MPI_Init, in VT_timesync() and at MPI_Finalize,
+ * over a communicator of their own (calib/job.h). */
+#include "config.h"
+#include "collector-plugin/core/collector.h"
+#include "collector-plugin/mpi/job.h"
+
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/text.h"
+#include "calib/link_mpi.h"
+#include "collector-plugin/host/say.h"
+
+static double time_option(const char *name, double otherwise)
+{
+	const char *text = vt_collect_option(name);
+	double s;
+
+	return text && tkm_parse_time(text, &s) == 0 ? s : otherwise;
+}
+
+static long long count_option(const char *name, long long otherwise)
+{
+	const char *text = vt_collect_option(name);
+	long long n;
+
+	return text && tkm_parse_int(text, -1, 1 << 30, &n) == 0 ? n : otherwise;
+}
+
+static int switch_option(const char *name)
+{
+	const char *text = vt_collect_option(name);
+	int on;
+
+	return text && tkm_parse_bool(text, &on) == 0 ? on : -1;
+}
+
+static int take_timer(void *ctx, const char *name, struct tkm_err *err)
+{
+	(void)ctx;
+	return vt_collect_take_timer(name, err);
+}
+
+int vt_job_settle_timer(struct vt_job *j, struct tkm_err *err)
+{
+	struct cal_timer_choice choice;
+
+	j->link = cal_link_join(MPI_COMM_WORLD, err);
+	if (!j->link || cal_timers_settle(j->link, vt_collector.timer_name, take_timer, NULL, &choice, err) < 0) {
+		return -1;
+	}
+	if (choice.differ > 0 && j->rank == 0) {
+		vt_say(1, "WARNING", "%s%s", choice.text,
+		       choice.unsettled ? ": these clocks are not the same, and the bounds between them may be wide" :
+					  "; what was recorded before MPI_Init with another timer is left out");
+	}
+	return 0;
+}
+
+int vt_job_clock_open(struct vt_job *j, struct tkm_err *err)
+{
+	struct cal_job_options o = cal_job_defaults();
+
+	if (!j->link) {
+		err->text[0] = '\0'; /* the reason was said when the timers could not be settled */
+		return -1;
+	}
+	j->link->timer = j->collect->timer;
+	o.max_messages = count_option("SYNC-MAX-MESSAGES", o.max_messages);
+	o.max_duration_s = time_option("SYNC-MAX-DURATION", o.max_duration_s);
+	o.synced_host = switch_option("SYNCED-HOST");
+	o.synced_cluster = switch_option("SYNCED-CLUSTER");
+	o.skip = (int)count_option("TIMER-SKIP", o.skip);
+	return cal_job_begin(&j->clock, j->link, &o, err);
+}
+
+/* SYNCED-HOST, SYNCED-CLUSTER, as they were given or found: *within_s is how far the clocks of a host can be apart. */
+static void find_synced(const struct vt_job *j, int *host, int *cluster, double *within_s)
+{
+	const struct cal_place *place = j->clock.place;
+	int i, exchanging = 0, share = 0;
+
+	*host = 1;
+	*within_s = 0;
+	for (i = 1; i < j->ranks; i++) {
+		exchanging += j->clock.exchanges[i];
+		if (place[i].leader != i) {
+			share++;
+			*host &= !j->clock.exchanges[i];
+			*within_s = place[i].within_s > *within_s ? place[i].within_s : *within_s;
+		}
+	}
+	*host &= share > 0;
+	*cluster = 0;
+	for (i = 1; exchanging == 0 && i < j->ranks; i++) {
+		*cluster |= place[i].leader != 0;
+	}
+}
+
+static const char *on_off(int on)
+{
+	return on ? "on" : "off";
+}
+
+void vt_job_say_clocks(struct vt_job *j)
+{
+	char within[40] = "", *text = NULL;
+	int host, cluster, i, n = 0;
+	double within_s;
+	size_t length;
+	FILE *f;
+
+	if (j->rank != 0 || j->ranks < 2) {
+		return;
+	}
+	find_synced(j, &host, &cluster, &within_s);
+	for (i = 1; i < j->ranks; i++) {
+		n += j->clock.exchanges[i];
+	}
+	if (host && within_s > 0) {
+		snprintf(within, sizeof(within), ", to within %.3g ns", within_s * 1e9);
+	}
+	vt_say(2, "INFO", "SYNCED-HOST %s (%s%s), SYNCED-CLUSTER %s (%s): %d of %d ranks exchange messages with others", on_off(host),
+	       switch_option("SYNCED-HOST") < 0 ? "found" : "given", within, on_off(cluster),
+	       switch_option("SYNCED-CLUSTER") < 0 ? "found" : "given", n, j->ranks - 1);
+	f = open_memstream(&text, &length);
+	if (!f) {
+		return;
+	}
+	fprintf(f, "%sINFO SYNCED-HOST %s %s%s\nINFO SYNCED-CLUSTER %s %s\n", j->collect->processes ? j->collect->processes : "",
+		on_off(host), switch_option("SYNCED-HOST") < 0 ? "found" : "given", within, on_off(cluster),
+		switch_option("SYNCED-CLUSTER") < 0 ? "found" : "given");
+	if (tkm_text_end(f, &text) == 0) {
+		/* who writes the protocol at this moment still has the one before */
+		j->collect->processes = text;
+	}
+}
+
+int vt_job_session(struct vt_job *j, enum cal_session_kind kind, struct tkm_err *err)
+{
+	int rc = cal_job_session(&j->clock, kind, err);
+
+	/* what the threads record from here on is known to be behind it */
+	vt_raw_session_over(j->collect->raw);
+	return rc;
+}

@@ -1,0 +1,454 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Options that need to know the other ranks: PROCESS and CLUSTER (seeds/003 sections 2.5.3 and 3.2.3), GROUP. Every
+ * rank works them out from the names of the hosts, which all know. */
+#include "config.h"
+#include "collector-plugin/mpi/job.h"
+
+#include <ctype.h>
+#include <limits.h>
+#include <mpi.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <unistd.h>
+
+#include "base/text.h"
+#include "collector-plugin/host/address.h"
+#include "collector-plugin/core/collector.h"
+#include "collector-plugin/host/say.h"
+#include "collector-plugin/core/hooks.h"
+
+/* ---- hosts ---- */
+
+int vt_job_hosts(struct vt_job *j, struct tkm_err *err)
+{
+	char mine[VT_HOST_NAME] = "", processor[MPI_MAX_PROCESSOR_NAME + 1] = "", *all;
+	int i, k, n = 0, size, bad;
+
+	PMPI_Comm_size(MPI_COMM_WORLD, &size);
+	j->host = calloc((size_t)size, sizeof(*j->host));
+	j->process = calloc((size_t)size, sizeof(*j->process));
+	all = calloc((size_t)size, VT_HOST_NAME);
+	if (!j->host || !j->process || !all) {
+		free(all);
+		all = NULL;
+	}
+	/* the call is everybody's: who has no room must not leave the others waiting in it */
+	bad = !all;
+	PMPI_Allreduce(MPI_IN_PLACE, &bad, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
+	if (bad) {
+		free(all);
+		return tkm_fail(err, TKM_ERR_NOMEM, "out of memory for %d ranks", size);
+	}
+	PMPI_Get_processor_name(processor, &n);
+	snprintf(mine, sizeof(mine), "%.*s", VT_HOST_NAME - 1, processor);
+	PMPI_Allgather(mine, VT_HOST_NAME, MPI_CHAR, all, VT_HOST_NAME, MPI_CHAR, MPI_COMM_WORLD);
+	/* numbered by the lowest rank on each */
+	for (i = 0, n = 0; i < size; i++) {
+		for (k = 0; strcmp(all + (size_t)k * VT_HOST_NAME, all + (size_t)i * VT_HOST_NAME) != 0; k++) {
+		}
+		j->host[i] = k == i ? n++ : j->host[k];
+	}
+	j->host_name = all;
+	j->ranks = size;
+	return 0;
+}
+
+/* The writer is as a rule bound to a few CPUs only, and the others are done with theirs when it writes the trace. */
+void vt_job_cpus(struct vt_job *j)
+{
+	static cpu_set_t all;
+	cpu_set_t mine;
+
+	CPU_ZERO(&mine);
+	if (!j->host || j->host[j->rank] != j->host[j->writer] || sched_getaffinity(0, sizeof(mine), &mine) < 0) {
+		CPU_ZERO(&mine);
+	}
+	if (PMPI_Reduce(&mine, &all, (int)sizeof(all), MPI_BYTE, MPI_BOR, j->writer, MPI_COMM_WORLD) == MPI_SUCCESS &&
+	    j->rank == j->writer &&
+	    CPU_COUNT(&all) > 1) {
+		j->collect->cpus = &all;
+		j->collect->cpus_size = sizeof(all);
+	}
+}
+
+/* ---- the protocol ---- */
+
+/* One line per node, then one per process, as seeds/003 section 3.2.2 has them. */
+static char *protocol_lines(const struct vt_job *j, const struct vt_process *all)
+{
+	char *text = NULL;
+	size_t length;
+	FILE *f = open_memstream(&text, &length);
+	int i, k;
+
+	if (!f) {
+		return NULL;
+	}
+	fprintf(f, "INFO NUMPROCS %d\n", j->ranks);
+	for (i = 0; i < j->ranks; i++) {
+		for (k = 0; k < i && j->host[k] != j->host[i]; k++) {
+		}
+		if (k < i) {
+			continue;
+		}
+		fprintf(f, "INFO CLUSTERDEF %s", j->host_name + (size_t)i * VT_HOST_NAME);
+		for (k = i; k < j->ranks; k++) {
+			if (j->host[k] == j->host[i]) {
+				fprintf(f, " %d:%d", k, all[k].pid);
+			}
+		}
+		fputc('\n', f);
+	}
+	for (i = 0; i < j->ranks; i++) {
+		fprintf(f, "INFO PROCESS %d \"%s\" \"%s\" %d\n", i, j->host_name + (size_t)i * VT_HOST_NAME, all[i].ip, all[i].pid);
+	}
+	return tkm_text_end(f, &text) < 0 ? NULL : text;
+}
+
+/* Options of the job that nobody gave. Those without a value are found out, or name nothing. */
+static char *default_lines(void)
+{
+	struct cal_job_options o = cal_job_defaults();
+	char skip[24], messages[24], duration[40], *text = NULL;
+	const struct {
+		const char *name, *value;
+	} options[] = { { "CLUSTER", NULL }, { "GROUP", NULL }, { "PROCESS", NULL }, { "SYNC-MAX-DURATION", duration },
+			{ "SYNC-MAX-MESSAGES", messages }, { "SYNC-PERIOD", NULL }, { "SYNCED-CLUSTER", NULL }, { "SYNCED-HOST", NULL },
+			{ "TIMER-SKIP", skip }, { "UNIFY-COUNTERS", "on" }, { "UNIFY-GROUPS", "on" } };
+	size_t i, length;
+	FILE *f = open_memstream(&text, &length);
+
+	if (!f) {
+		return NULL;
+	}
+	snprintf(skip, sizeof(skip), "%d", o.skip);
+	snprintf(messages, sizeof(messages), "%lld", o.max_messages);
+	snprintf(duration, sizeof(duration), "%.9gs", o.max_duration_s);
+	for (i = 0; i < sizeof(options) / sizeof(options[0]); i++) {
+		if (!vt_collect_option(options[i].name)) {
+			fprintf(f, "# default\n%s%s%s%s\n", options[i].value ? "" : "# ", options[i].name, options[i].value ? " " : "",
+				options[i].value ? options[i].value : "");
+		}
+	}
+	return tkm_text_end(f, &text) < 0 ? NULL : text;
+}
+
+void vt_job_protocol(struct vt_job *j)
+{
+	struct vt_process mine = { .pid = (int32_t)getpid() };
+
+	vt_own_addresses(mine.ip, sizeof(mine.ip));
+	PMPI_Gather(&mine, (int)sizeof(mine), MPI_BYTE, j->process, (int)sizeof(mine), MPI_BYTE, 0, MPI_COMM_WORLD);
+	if (j->collect->rank == 0) {
+		j->collect->processes = protocol_lines(j, j->process);
+		j->collect->defaults = default_lines();
+	}
+}
+
+/* ---- words ---- */
+
+/* The next field at *text, into `to`: quotes hold blanks together (seeds/003 section 3.2.1), and so does a comma, with blanks around
+ * it or not, if lists is 1: "0:3, 5". Returns its length, 0 at the end. */
+static size_t field(const char **text, char *to, size_t size, int lists)
+{
+	const char *p = *text + strspn(*text, " \t,"), *next;
+	size_t n = 0;
+	int quoted = 0;
+
+	for (; *p && n + 1 < size; p++) {
+		if (*p == '"') {
+			quoted = !quoted;
+			continue;
+		}
+		if (!quoted && (*p == ' ' || *p == '\t' || *p == ',')) {
+			next = p + strspn(p, " \t");
+			if (!lists || (*p != ',' && *next != ',')) {
+				break;
+			}
+			p = next + strspn(next, " \t,") - 1;
+			to[n++] = ',';
+			continue;
+		}
+		to[n++] = *p;
+	}
+	to[n] = '\0';
+	*text = p;
+	return n;
+}
+
+/* Said once for the job; the other ranks have the same text, as a rule. */
+static void left_out(const struct vt_setting_other *o, const char *field_, const char *want)
+{
+	vt_say(vt_collector.pub.rank > 0 ? 2 : 1, "WARNING", "%s %s (%s): '%s' is %s; this one is left out, the others hold", o->name, o->text,
+	       o->where, field_, want);
+}
+
+/* ---- triplets ---- */
+
+/* "a:b:c,d:e" as far as it goes; is `number` among them? -1: that is no list of triplets. */
+static int in_triplets(const char *text, size_t length, long long number, long long last)
+{
+	int in = 0;
+
+	while (length > 0) {
+		const char *comma = memchr(text, ',', length);
+		size_t n = comma ? (size_t)(comma - text) : length;
+		struct tkm_triplet t;
+
+		if (tkm_parse_triplet(text, n, &t) < 0 || t.first < 0) {
+			return -1;
+		}
+		if (!memchr(text, ':', n)) {
+			t.last = LLONG_MAX; /* "the default value for <UPPER-BOUND> is the size of MPI_COMM_WORLD" */
+		}
+		in |= number >= t.first && number <= t.last && number <= last && (number - t.first) % t.step == 0;
+		text += n + (comma != NULL);
+		length -= n + (comma != NULL);
+	}
+	return in;
+}
+
+static int state_of(const char *text)
+{
+	static const struct {
+		const char *word;
+		int state;
+	} words[] = { { "on", 0 }, { "true", 0 }, { "off", 1 }, { "false", 1 }, { "no", 2 }, { "discard", 2 } };
+	size_t i;
+
+	for (i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+		if (strcasecmp(words[i].word, text) == 0) {
+			return words[i].state;
+		}
+	}
+	return -1;
+}
+
+/* "triplets [state] triplets [state] ...": the last that names the number counts. -1: nothing of it holds, `wrong` is why. */
+static int apply(const char *text, long long number, long long last, int *state, char *wrong, size_t size)
+{
+	int in = -1, result = *state, s;
+
+	while (field(&text, wrong, size, 1) > 0) {
+		s = state_of(wrong);
+		if (s >= 0 && in >= 0) {
+			result = in ? s : result;
+			in = -1;
+			continue;
+		}
+		result = in > 0 ? 0 : result; /* without a word for it: on */
+		in = s >= 0 ? -1 : in_triplets(wrong, strlen(wrong), number, last);
+		if (in < 0) {
+			return -1;
+		}
+	}
+	*state = in > 0 ? 0 : result;
+	return 0;
+}
+
+static void rules(const char *option, long long number, long long last, int *state)
+{
+	const struct vt_setting_other *o;
+	char wrong[1000];
+	int i;
+
+	for (i = 0; (o = vt_settings_other_nth(&vt_collector.settings, option, i)) != NULL; i++) {
+		if (apply(o->text, number, last, state, wrong, sizeof(wrong)) < 0) {
+			left_out(o, wrong, "neither START[:STOP[:STEP]], several with commas and N for the last, nor behind them on, off, no or discard");
+		}
+	}
+}
+
+/* ---- groups ---- */
+
+/* A member by name: an earlier group, of the configuration or of the program, a host, or all. Returns how many ids it gave. */
+static int named_member(const struct vt_job *j, const char *name, int *id)
+{
+	int i, n = 0, all = strcasecmp(name, "All_Processes") == 0, group = vt_group_named(name);
+
+	if (group) {
+		id[0] = group;
+		return 1;
+	}
+	for (i = 0; i < j->ranks; i++) {
+		if (all || strcasecmp(j->host_name + (size_t)i * VT_HOST_NAME, name) == 0) {
+			VT_getprocid(i, &id[n++]);
+		}
+	}
+	return n;
+}
+
+static int triplet_member(const struct vt_job *j, const char *text, int *id)
+{
+	struct tkm_triplet t;
+	int i, n = 0;
+
+	if (tkm_parse_triplet(text, strlen(text), &t) < 0) {
+		return 0;
+	}
+	for (i = 0; i < j->ranks; i++) {
+		if (i >= t.first && i <= t.last && (i - t.first) % t.step == 0) {
+			VT_getprocid(i, &id[n++]);
+		}
+	}
+	return n;
+}
+
+/* "name member[, member ...]", a member being a triplet or a name. Returns 0, or -1: `wrong` is the member that is none. */
+static int define_group(const struct vt_job *j, const char *text, char *wrong, size_t size)
+{
+	int *id = malloc((size_t)j->ranks * sizeof(*id)), *more, n = 0, m = 1, handle;
+	char name[256];
+
+	field(&text, name, sizeof(name), 0);
+	while (id && m > 0 && field(&text, wrong, size, 0) > 0) {
+		more = realloc(id, (size_t)(n + j->ranks) * sizeof(*id));
+		if (!more) {
+			m = 0;
+			break;
+		}
+		id = more;
+		m = isdigit((unsigned char)wrong[0]) && strspn(wrong, "0123456789:Nn") == strlen(wrong) ? triplet_member(j, wrong, id + n) :
+			named_member(j, wrong, id + n);
+		n += m;
+	}
+	if (!id || m == 0 || n == 0 || VT_groupdef(name, n, id, &handle) != VT_OK) {
+		m = 0;
+	}
+	free(id);
+	return m > 0 ? 0 : -1;
+}
+
+void vt_job_groups(const struct vt_job *j, int last)
+{
+	static char *done; /* one for each mention */
+	const struct vt_setting_other *o;
+	char wrong[256];
+	int i, n = 0;
+
+	while (vt_settings_other_nth(&vt_collector.settings, "GROUP", n)) {
+		n++;
+	}
+	done = done ? done : calloc((size_t)n + 1, 1);
+	for (i = 0; done && i < n; i++) {
+		o = vt_settings_other_nth(&vt_collector.settings, "GROUP", i);
+		wrong[0] = '\0';
+		if (!done[i] && define_group(j, o->text, wrong, sizeof(wrong)) == 0) {
+			done[i] = 1;
+		} else if (!done[i] && last) {
+			left_out(o, wrong, "no rank of this job, triplet START[:STOP[:STEP]], host, or group defined before it; wanted is a name and such members");
+		}
+	}
+}
+
+/* VT_CONFIG_RANK as rank 0 has it (seeds/003 section 2.4.1): "the process that reads and parses the configuration file". */
+static int config_reader(const struct vt_job *j, int size)
+{
+	const char *text = getenv("VT_CONFIG_RANK");
+	long long n = 0;
+	int rank;
+
+	if (j->rank == 0 && text && *text && (tkm_parse_int(text, 0, size - 1, &n) < 0)) {
+		vt_say(1, "WARNING", "VT_CONFIG_RANK %s: want a rank from 0 to %d; rank 0's configuration counts", text, size - 1);
+		n = 0;
+	}
+	rank = (int)n;
+	PMPI_Bcast(&rank, 1, MPI_INT, 0, MPI_COMM_WORLD);
+	return rank;
+}
+
+/* Takes the text that `reader` has if it is not our own. */
+static int take_config(const struct vt_job *j, int reader, const char *text, size_t size, const char *path, struct tkm_err *err)
+{
+	struct vt_collector *c = &vt_collector;
+	char name[400];
+	int rc;
+
+	if (c->config_text && c->config_size == size && memcmp(c->config_text, text, size) == 0) {
+		return 0;
+	}
+	snprintf(name, sizeof(name), "%.300s of rank %d", path, reader);
+	rc = vt_collect_reconfigure(text, size, name, err);
+	if (rc == 1) {
+		vt_say(1, "WARNING", "%s: too late for its options here, because the program has called VT_ ahead of MPI_Init on this rank", name);
+		return 0;
+	}
+	if (rc == 0) {
+		vt_say(j->rank == 0 ? 1 : 2, "INFO", "the options are those of %s, from here on; what was recorded ahead of MPI_Init is left out", name);
+	}
+	return rc;
+}
+
+int vt_job_distribute(const struct vt_job *j, int size, struct tkm_err *err)
+{
+	struct vt_collector *c = &vt_collector;
+	int reader = config_reader(j, size), mine = j->rank == reader, bad, rc;
+	long long n = mine && c->config_text ? (long long)c->config_size : -1;
+	char path[sizeof(c->config_name)] = "", *text = NULL;
+
+	if (mine) {
+		memcpy(path, c->config_name, sizeof(path));
+	}
+	PMPI_Bcast(&n, 1, MPI_LONG_LONG, reader, MPI_COMM_WORLD);
+	if (n < 0) {
+		if (mine && getenv("VT_CONFIG_RANK")) {
+			vt_say(1, "WARNING", "VT_CONFIG_RANK %d: that rank has no configuration file%s%s, so each rank keeps what it has", reader,
+			       path[0] ? ", there is no " : ": VT_CONFIG is not set there", path);
+		}
+		return 0;
+	}
+	text = malloc((size_t)n + 1);
+	bad = !text;
+	PMPI_Allreduce(MPI_IN_PLACE, &bad, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
+	if (bad) {
+		free(text);
+		return tkm_fail(err, TKM_ERR_NOMEM, "out of memory for a configuration of %lld bytes", n);
+	}
+	if (mine) {
+		memcpy(text, c->config_text, (size_t)n);
+	}
+	PMPI_Bcast(path, (int)sizeof(path), MPI_CHAR, reader, MPI_COMM_WORLD);
+	PMPI_Bcast(text, (int)n, MPI_CHAR, reader, MPI_COMM_WORLD);
+	rc = mine ? 0 : take_config(j, reader, text, (size_t)n, path, err);
+	free(text);
+	return rc;
+}
+
+/* LOGFILE-RANK, as rank 0 has it. */
+static void choose_writer(struct vt_job *j)
+{
+	long long rank = vt_collector.settings.logfile_rank;
+
+	PMPI_Bcast(&rank, 1, MPI_LONG_LONG, 0, MPI_COMM_WORLD);
+	if (rank >= j->ranks) {
+		if (j->rank == 0) {
+			vt_say(1, "WARNING", "LOGFILE-RANK %lld: there are %d ranks, so rank 0 writes the trace", rank, j->ranks);
+		}
+		rank = 0;
+	}
+	j->writer = (int)rank;
+}
+
+void vt_job_configure(struct vt_job *j)
+{
+	int me = j->collect->rank, hosts = 0, state = 0, i;
+	char text[VT_HOST_NAME + 200];
+
+	for (i = 0; i < j->ranks; i++) {
+		hosts = j->host[i] > hosts ? j->host[i] : hosts;
+	}
+	choose_writer(j);
+	rules("PROCESS", me, j->ranks - 1, &state);
+	rules("CLUSTER", j->host[me], hosts, &state);
+	vt_process_state(state);
+	if (state == 2) {
+		/* what was recorded before MPI knew our number, too */
+		snprintf(text, sizeof(text), "rank %d on %s: PROCESS or CLUSTER says no or discard, so only counters of its node are here", me,
+			j->host_name + (size_t)me * VT_HOST_NAME);
+		vt_raw_info(j->collect->raw, VT_RAW_DISCARDED, text);
+	}
+	vt_job_groups(j, 0);
+}

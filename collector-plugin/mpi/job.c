@@ -1,0 +1,299 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* One job from MPI_Init to MPI_Finalize: who takes part, the clock sessions, one trace. Trouble of one rank is
+ * told to all, so that none waits for another: then each keeps its own raw file, which stftool can merge. */
+#include "config.h"
+#include "base/text.h"
+#include "collector-plugin/core/collector.h"
+#include "collector-plugin/mpi/job.h"
+#include "collector-plugin/mpi/private.h"
+
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "collector-plugin/host/say.h"
+
+static struct vt_job job;
+static char raw_path[4096];
+static int over; /* MPI_Finalize or MPI_Abort: there is nothing more to say about the end */
+
+/* The worst of what the ranks say, known to all of them. */
+static int all_well(int rc)
+{
+	int mine = rc < 0, worst = 1;
+
+	return PMPI_Allreduce(&mine, &worst, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD) == MPI_SUCCESS && !worst ? 0 : -1;
+}
+
+void vt_job_wait(const char *late)
+{
+	/* where one of us works meanwhile, it needs the processors of those who only wait */
+	const double patience_s = 20, awake_s = late ? 0.005 : 0.0002;
+	double begin = PMPI_Wtime();
+	int done = 0, said = 0;
+	MPI_Request r;
+
+	if (PMPI_Ibarrier(MPI_COMM_WORLD, &r) != MPI_SUCCESS) {
+		return;
+	}
+	while (PMPI_Test(&r, &done, MPI_STATUS_IGNORE) == MPI_SUCCESS && !done) {
+		double waited_s = PMPI_Wtime() - begin;
+		struct timespec nap = { 0, waited_s > 1 ? 2000000 : 100000 };
+
+		if (waited_s > awake_s) {
+			nanosleep(&nap, NULL);
+		}
+		if (late && !said && waited_s > patience_s) {
+			said = 1;
+			vt_say(1, "WARNING", "%s", late);
+		}
+	}
+}
+
+static void say(const char *what, const struct tkm_err *err)
+{
+	vt_say(1, "WARNING", "%s: %s", what, err->text);
+}
+
+/* The sessions are over for this rank; the raw file goes on. */
+static void without_link(void)
+{
+	if (job.link) {
+		cal_link_close(job.link);
+		job.link = NULL;
+	}
+}
+
+/* Processes that MPI_Comm_spawn() started are a job of their own, with a trace of its own, beside their parents', whose program
+ * they often are. */
+static void name_spawned(void)
+{
+	MPI_Comm parent = MPI_COMM_NULL;
+	char what[40];
+	int pid = (int)getpid();
+
+	if (PMPI_Comm_get_parent(&parent) == MPI_SUCCESS && parent != MPI_COMM_NULL &&
+	    PMPI_Bcast(&pid, 1, MPI_INT, 0, MPI_COMM_WORLD) == MPI_SUCCESS) {
+		snprintf(what, sizeof(what), "spawned-%d", pid);
+		vt_collect_rename(&vt_collector, what);
+	}
+}
+
+void vt_job_begin(int *argc, char ***argv)
+{
+	struct tkm_err err = { .text = "" };
+	int rank, size, rc;
+
+	PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
+	PMPI_Comm_size(MPI_COMM_WORLD, &size);
+	job.rank = rank;
+	vt_collector.no_mpi = 0;
+	rc = vt_collect_start(rank, size, argc && argv && *argv && *argc > 0 ? (*argv)[0] : NULL, &err);
+	if (rc < 0) {
+		say("nothing is recorded", &err);
+	}
+	job.collect = vt_collect_running();
+	/* all ranks come out of MPI_Init at about the same time; one that does not come here has no libVT, as a rule */
+	vt_job_wait("still waiting in MPI_Init for other ranks: do all of them have libVT? Either all ranks are started by vtrun or "
+		     "linked with -lVT, or none");
+	if (all_well(rc != 0 || !job.collect ? -1 : 0) < 0) {
+		return;
+	}
+	rc = vt_job_distribute(&job, size, &err);
+	if (rc < 0) {
+		say("the configuration of VT_CONFIG_RANK", &err);
+	}
+	rc = vt_job_settle_timer(&job, &err);
+	if (rc < 0) {
+		say("the timers of the ranks", &err);
+	}
+	if (all_well(rc) < 0) {
+		without_link();
+	}
+	job.collect = vt_collect_running();
+	if (all_well(job.collect ? 0 : -1) < 0) {
+		without_link();
+		return;
+	}
+	job.collect->together = size > 1;
+	name_spawned();
+	snprintf(raw_path, sizeof(raw_path), "%s", vt_raw_path(job.collect->raw));
+	err.text[0] = '\0';
+	if (all_well(vt_job_hosts(&job, &err)) == 0) {
+		vt_self();
+		vt_job_configure(&job);
+		vt_job_protocol(&job);
+	}
+	rc = vt_job_clock_open(&job, &err);
+	if (rc == 0) {
+		vt_job_say_clocks(&job);
+	}
+	rc = rc < 0 ? rc : vt_job_session(&job, CAL_START, &err);
+	if (rc < 0 && err.text[0]) {
+		say("no clock session", &err);
+	}
+	if (all_well(rc) < 0) {
+		without_link();
+	}
+	vt_job_period_begin(&job);
+	vt_self();
+}
+
+VT_ErrorCode vt_job_timesync(void)
+{
+	struct tkm_err err = { .text = "" };
+	int rc;
+
+	if (!job.link) {
+		return VT_OK;
+	}
+	rc = vt_job_period_call(&err);
+	if (rc <= 0) {
+		if (rc < 0) {
+			say("VT_timesync", &err);
+		}
+		return rc < 0 ? VT_ERR_COMM : VT_OK;
+	}
+	/* the wait for one that computes for long yet has no limit, that in the session has */
+	PMPI_Barrier(MPI_COMM_WORLD);
+	rc = vt_job_session(&job, CAL_MIDDLE, &err);
+	if (rc < 0) {
+		say("VT_timesync", &err);
+	}
+	if (all_well(rc) < 0) {
+		without_link();
+		return VT_ERR_COMM;
+	}
+	return VT_OK;
+}
+
+/* By all ranks together, ahead of PMPI_Finalize: a launcher ends the whole job where one of them is gone already, with an exit
+ * status of its own, and with it the writer. */
+static void write_trace(void)
+{
+	struct tkm_err err = { .text = "" };
+	int rc, i, keep = vt_collector.settings.keep_raw_events;
+
+	rc = vt_job_merge_together(&job, &err);
+	if (job.rank == job.writer && rc > 0) {
+		err.text[0] = '\0';
+		rc = vt_job_merge(&job, NULL, &err);
+	}
+	if (job.rank == job.writer && rc < 0) {
+		say("no trace was written, the raw files are kept", &err);
+	}
+	for (i = 0; job.rank == job.writer && i < job.ranks; i++) {
+		if (job.copy[i]) {
+			unlink(job.copy[i]);
+		}
+	}
+	vt_job_wait(NULL);
+	PMPI_Bcast(&rc, 1, MPI_INT, job.writer, MPI_COMM_WORLD);
+	/* the writer has removed those that it sees */
+	if (rc == 0 && !keep && job.need[job.rank]) {
+		vt_job_say_before(&job);
+		unlink(raw_path);
+	}
+}
+
+/* Once for all ranks together: a line of each would be a thousand. */
+static void say_account(void)
+{
+	const struct vt_account *a = &vt_collector.account;
+	double seconds = 1e-9 * (double)a->wall_ns;
+	struct {
+		double most;
+		int rank;
+	} own[] = { { a->wall_ns ? 1e-9 * (double)a->cpu_ns / seconds : 0, job.rank }, { 1e-9 * (double)a->longest_ns, job.rank },
+		    { 1e-9 * (double)a->latest_ns, job.rank }, { seconds, job.rank } }, all[4];
+	char tick[40], late[40];
+	int ranks;
+
+	PMPI_Reduce(own, all, 4, MPI_DOUBLE_INT, MPI_MAXLOC, 0, MPI_COMM_WORLD);
+	PMPI_Comm_size(MPI_COMM_WORLD, &ranks);
+	if (job.rank != 0 || ranks < 2) {
+		return;
+	}
+	vt_say(all[3].most < 1 ? 2 : 1, "INFO", "sampler used at most %.3f%% CPU (rank %d), longest tick %s (rank %d), latest wake-up %s (rank %d), %d ranks",
+	       100 * all[0].most, all[0].rank, tkm_print_time(tick, sizeof(tick), all[1].most, 0), all[1].rank,
+	       tkm_print_time(late, sizeof(late), all[2].most, 0), all[2].rank, ranks);
+}
+
+void vt_job_end(void)
+{
+	struct tkm_err err = { .text = "" };
+	int rc;
+
+	vt_call_finalize();
+	if (job.host_name && vt_collect_running()) {
+		vt_job_groups(&job, 1);
+	}
+	over = 1;
+	if (!job.link) {
+		vt_collect_end(0);
+		return;
+	}
+	PMPI_Barrier(MPI_COMM_WORLD);
+	if (vt_job_period_end(&err) < 0) {
+		say("clock sessions in the background ended early", &err);
+		err.text[0] = '\0';
+	}
+	job.clock_s -= PMPI_Wtime();
+	rc = vt_job_session(&job, CAL_END, &err);
+	job.clock_s += PMPI_Wtime();
+	if (rc < 0) {
+		say("no clock session", &err);
+	} else if (job.rank == 0) {
+		vt_say(2, "INFO", "clock sessions at start and end took %.3f ms", job.clock_s * 1e3);
+	}
+	vt_collect_end(0);
+	if (all_well(rc) == 0) {
+		say_account();
+		vt_job_cpus(&job);
+		rc = vt_job_gather(&job, raw_path, &err);
+		if (rc < 0) {
+			say("no common trace", &err);
+		}
+		rc = all_well(rc);
+	} else {
+		rc = -1;
+	}
+	if (rc == 0) {
+		write_trace();
+	}
+	without_link();
+	/* Over TCP MPICH 4.0 ends no connection to a rank that is ahead in MPI_Finalize (https://github.com/pmodels/mpich/pull/6596), and
+	 * some have just been napping. */
+	PMPI_Barrier(MPI_COMM_WORLD);
+}
+
+/* Where the samples are, said once, by the lowest rank that has something to say first. */
+static void say_kept(const char *how)
+{
+	if (job.collect && job.collect->together && !over) {
+		vt_say(1, "INFO", "%s: no trace was written; stftool %s --merge %s makes one of what all ranks have recorded", how,
+			raw_path, vt_collect_trace());
+	}
+}
+
+void vt_job_abort(void)
+{
+	say_kept("MPI_Abort");
+	vt_job_period_quit();
+	over = 1;
+	vt_collect_end(0);
+}
+
+__attribute__((constructor)) static void loaded(void)
+{
+	vt_collector.no_mpi = 1;
+}
+
+__attribute__((destructor)) static void unloaded(void)
+{
+	vt_job_period_quit();
+	say_kept("the program ended without MPI_Finalize");
+}

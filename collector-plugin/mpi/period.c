@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* SYNC-PERIOD (seeds/003 section 3.2.3): clock sessions while the program computes, in a thread of their own on each rank,
+ * where MPI lets several threads call it. Rank 0's thread says what happens next, so that all ranks make the same
+ * sessions in the same order; VT_timesync() becomes a wish to it. Between sessions the threads sleep in the kernel. */
+#include "config.h"
+#include "collector-plugin/core/collector.h"
+#include "collector-plugin/mpi/job.h"
+
+#include <errno.h>
+#include <mpi.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/text.h"
+#include "collector-plugin/host/say.h"
+
+enum { STACK = 1 << 20 };
+
+/* What rank 0's thread says. */
+enum word { A_PERIOD, A_CALL, THE_END, NOTHING };
+
+static struct {
+	struct vt_job *job;
+	pthread_t thread;
+	pthread_mutex_t lock;   /* of all below */
+	pthread_cond_t changed;
+	int running;            /* the thread was started and has not been joined */
+	int over;               /* it will make no more sessions */
+	int go;                 /* all ranks have their thread: 1; or not: -1 */
+	int ending;             /* all ranks are in MPI_Finalize */
+	int quit;               /* the program ends without it: not a word more */
+	unsigned called, done;  /* VT_timesync(): begun, and over */
+	unsigned made;          /* sessions */
+	double period_s;
+	struct tkm_err err;     /* why it is over, if not by the end */
+} p = { .lock = PTHREAD_MUTEX_INITIALIZER };
+
+/* ---- the thread ---- */
+
+static struct timespec in_a_period(void)
+{
+	struct timespec ts;
+	int64_t ns;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	ns = ts.tv_nsec + (int64_t)(p.period_s * 1e9);
+	return (struct timespec){ ts.tv_sec + ns / 1000000000, ns % 1000000000 };
+}
+
+/* Sleeps until the period is over or somebody here wants something. Returns what this rank would have happen. */
+static enum word wait_until_due(void)
+{
+	struct timespec due = in_a_period();
+	enum word w;
+
+	pthread_mutex_lock(&p.lock);
+	while (!p.ending && !p.quit && p.called == p.done && pthread_cond_timedwait(&p.changed, &p.lock, &due) != ETIMEDOUT) {
+	}
+	w = p.quit ? NOTHING : p.ending ? THE_END : p.called != p.done ? A_CALL : A_PERIOD;
+	pthread_mutex_unlock(&p.lock);
+	return w;
+}
+
+/* The program of this rank may still be on its way to the call that rank 0 is in. */
+static void wait_for_call(void)
+{
+	pthread_mutex_lock(&p.lock);
+	while (!p.ending && !p.quit && p.called == p.done) {
+		pthread_cond_wait(&p.changed, &p.lock);
+	}
+	pthread_mutex_unlock(&p.lock);
+}
+
+static int all_have_one(void)
+{
+	int go;
+
+	pthread_mutex_lock(&p.lock);
+	while (!p.go) {
+		pthread_cond_wait(&p.changed, &p.lock);
+	}
+	go = p.go;
+	pthread_mutex_unlock(&p.lock);
+	return go > 0;
+}
+
+static int one_session(enum word w)
+{
+	int rc;
+
+	if (w == A_CALL) {
+		wait_for_call();
+		if (cal_link_barrier(p.job->link, &p.err) < 0) {
+			return -1;
+		}
+	}
+	rc = vt_job_session(p.job, CAL_MIDDLE, &p.err);
+	p.made++;
+	if (w == A_CALL) {
+		pthread_mutex_lock(&p.lock);
+		p.done++;
+		pthread_cond_broadcast(&p.changed);
+		pthread_mutex_unlock(&p.lock);
+	}
+	return rc;
+}
+
+static void *sessions(void *arg)
+{
+	struct cal_link *link = p.job->link;
+	enum word w = NOTHING;
+	int rc = 0;
+
+	(void)arg;
+	prctl(PR_SET_NAME, "vtrun", 0, 0, 0);
+	atomic_store(&vt_collector.helper[VT_HELPER_CLOCK], (int)syscall(SYS_gettid));
+	while (rc == 0 && w != THE_END && (w != NOTHING || all_have_one())) {
+		w = wait_until_due();
+		if (w == NOTHING) {
+			break;
+		}
+		/* whoever is early waits for rank 0, whose word counts */
+		rc = cal_link_bcast(link, &w, sizeof(w), &p.err);
+		if (rc == 0 && w != THE_END) {
+			rc = one_session(w);
+		}
+	}
+	pthread_mutex_lock(&p.lock);
+	p.over = 1;
+	pthread_cond_broadcast(&p.changed);
+	pthread_mutex_unlock(&p.lock);
+	return NULL;
+}
+
+/* ---- the program's side ---- */
+
+/* All ranks, or none: the smallest of what they say. */
+static int agreed(int mine)
+{
+	int all = 0;
+
+	return PMPI_Allreduce(&mine, &all, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD) == MPI_SUCCESS ? all : 0;
+}
+
+static void set(int *what, int to)
+{
+	pthread_mutex_lock(&p.lock);
+	*what = to;
+	pthread_cond_broadcast(&p.changed);
+	pthread_mutex_unlock(&p.lock);
+}
+
+static int start(void)
+{
+	pthread_condattr_t clock;
+	pthread_attr_t attr;
+	sigset_t all, old;
+	int rc;
+
+	pthread_condattr_init(&clock);
+	pthread_condattr_setclock(&clock, CLOCK_MONOTONIC);
+	rc = pthread_cond_init(&p.changed, &clock);
+	pthread_condattr_destroy(&clock);
+	if (rc) {
+		return -1;
+	}
+	/* the sampler must not take it for one of the program's */
+	atomic_store(&vt_collector.helper[VT_HELPER_CLOCK], -1);
+	pthread_attr_init(&attr);
+	pthread_attr_setstacksize(&attr, STACK);
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &old);
+	rc = pthread_create(&p.thread, &attr, sessions, NULL);
+	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	pthread_attr_destroy(&attr);
+	if (rc) {
+		atomic_store(&vt_collector.helper[VT_HELPER_CLOCK], 0);
+	}
+	return rc ? -1 : 0;
+}
+
+void vt_job_period_begin(struct vt_job *j)
+{
+	const char *text = vt_collect_option("SYNC-PERIOD");
+	double s = 0;
+	int level = MPI_THREAD_SINGLE, wanted = text && tkm_parse_time(text, &s) == 0 && s > 0, all, mine;
+
+	/* rank 0 says how often */
+	PMPI_Bcast(&wanted, 1, MPI_INT, 0, MPI_COMM_WORLD);
+	PMPI_Bcast(&s, 1, MPI_DOUBLE, 0, MPI_COMM_WORLD);
+	if (!wanted || !j->link || j->ranks < 2) {
+		return;
+	}
+	PMPI_Query_thread(&level);
+	all = agreed(level == MPI_THREAD_MULTIPLE);
+	if (!all) {
+		if (j->rank == 0) {
+			vt_say(1, "WARNING", "SYNC-PERIOD %s: no clock sessions in the background, because MPI lets only one thread call it at "
+			       "a time here: the program has to ask MPI_Init_thread() for MPI_THREAD_MULTIPLE. VT_timesync() makes a session, "
+			       "besides those of MPI_Init and MPI_Finalize", text ? text : "");
+		}
+		return;
+	}
+	p.job = j;
+	p.period_s = s > 1e-3 ? s : 1e-3;
+	mine = start() == 0;
+	all = agreed(mine);
+	if (mine) {
+		set(&p.go, all ? 1 : -1);
+		p.running = all;
+		if (!all) {
+			pthread_join(p.thread, NULL);
+			atomic_store(&vt_collector.helper[VT_HELPER_CLOCK], 0);
+		}
+	}
+	if (!all && j->rank == 0) {
+		vt_say(1, "WARNING", "SYNC-PERIOD %s: no clock sessions in the background, because their thread could not be started on "
+		       "all ranks", text ? text : "");
+	}
+}
+
+int vt_job_period_call(struct tkm_err *err)
+{
+	unsigned mine;
+	int rc;
+
+	if (!p.running) {
+		return 1;
+	}
+	pthread_mutex_lock(&p.lock);
+	mine = ++p.called;
+	pthread_cond_broadcast(&p.changed);
+	while (!p.over && (int)(p.done - mine) < 0) {
+		pthread_cond_wait(&p.changed, &p.lock);
+	}
+	rc = (int)(p.done - mine) < 0 ? -1 : 0;
+	if (rc < 0) {
+		*err = p.err;
+	}
+	pthread_mutex_unlock(&p.lock);
+	return rc;
+}
+
+int vt_job_period_end(struct tkm_err *err)
+{
+	if (!p.running) {
+		return 0;
+	}
+	set(&p.ending, 1);
+	pthread_join(p.thread, NULL);
+	atomic_store(&vt_collector.helper[VT_HELPER_CLOCK], 0);
+	p.running = 0;
+	/* what a session that failed has left on its way is not for the next one */
+	cal_link_new_epoch(p.job->link);
+	if (p.job->rank == 0) {
+		vt_say(2, "INFO", "%u clock sessions in the background", p.made);
+	}
+	if (p.err.code == TKM_OK) {
+		return 0;
+	}
+	*err = p.err;
+	return -1;
+}
+
+void vt_job_period_quit(void)
+{
+	if (p.running) {
+		set(&p.quit, 1);
+	}
+}

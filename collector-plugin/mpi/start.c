@@ -1,0 +1,345 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Start and end of MPI, in C and in Fortran: the real call always happens, with what the program gave it, and
+ * what the collector does stands before or behind it. seeds/003 section 3.1.3. */
+#include "config.h"
+#include "collector-plugin/mpi/private.h"
+
+#include <dlfcn.h>
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "collector-plugin/core/hooks.h"
+
+/* Only the first start counts: VT_initialize() after MPI_Init() is no error. */
+static _Atomic int begun, ended;
+
+static void begin(int *argc, char ***argv)
+{
+	if (atomic_exchange(&begun, 1) == 0) {
+		vt_mpi_depth++;
+		vt_job_begin(argc, argv);
+		vt_mpi_depth--;
+		vt_event(); /* leaving MPI_Init */
+	}
+}
+
+static void end(void)
+{
+	if (atomic_load(&begun) && atomic_exchange(&ended, 1) == 0) {
+		vt_event(); /* entering MPI_Finalize */
+		vt_job_end();
+	}
+}
+
+/* The start that is under way: what it calls by its PMPI_ name is not another one. */
+static _Atomic int starting;
+
+int MPI_Init(int *argc, char ***argv)
+{
+	int (*next)(int *, char ***) = (int (*)(int *, char ***))vt_mpi_next("MPI_Init", NULL);
+	int rc = MPI_ERR_INTERN;
+
+	vt_take_arguments(argc, argv);
+	vt_mpi_depth++;
+	atomic_fetch_add(&starting, 1);
+	if (next) {
+		rc = next(argc, argv);
+	}
+	atomic_fetch_sub(&starting, 1);
+	vt_mpi_depth--;
+	if (rc == MPI_SUCCESS) {
+		begin(argc, argv);
+	}
+	return rc;
+}
+
+int MPI_Init_thread(int *argc, char ***argv, int required, int *provided)
+{
+	int (*next)(int *, char ***, int, int *) = (int (*)(int *, char ***, int, int *))vt_mpi_next("MPI_Init_thread", NULL);
+	int rc = MPI_ERR_INTERN;
+
+	vt_take_arguments(argc, argv);
+	vt_mpi_depth++;
+	atomic_fetch_add(&starting, 1);
+	if (next) {
+		rc = next(argc, argv, required, provided);
+	}
+	atomic_fetch_sub(&starting, 1);
+	vt_mpi_depth--;
+	if (rc == MPI_SUCCESS) {
+		begin(argc, argv);
+	}
+	return rc;
+}
+
+int MPI_Finalize(void)
+{
+	int (*next)(void) = (int (*)(void))vt_mpi_next("MPI_Finalize", NULL);
+	int rc;
+
+	end();
+	vt_mpi_depth++;
+	rc = next ? next() : MPI_ERR_INTERN;
+	vt_mpi_depth--;
+	return rc;
+}
+
+/* Whoever is killed now has its samples in its raw file; so has this one, closed. */
+int MPI_Abort(MPI_Comm comm, int errorcode)
+{
+	int (*next)(MPI_Comm, int) = (int (*)(MPI_Comm, int))vt_mpi_next("MPI_Abort", NULL);
+
+	vt_job_abort();
+	return next ? next(comm, errorcode) : MPI_ERR_INTERN;
+}
+
+/* ---- behind another tool ---- */
+
+/* Tools that stand ahead of us (LD_PRELOAD, or earlier on the link line) have an MPI_Init of their own, which calls PMPI_Init: we
+ * would never hear of it. So these four have their second name here too; whoever comes first counts. */
+
+int PMPI_Init(int *argc, char ***argv)
+{
+	int (*next)(int *, char ***) = (int (*)(int *, char ***))vt_mpi_next("PMPI_Init", NULL);
+	int rc, first = atomic_load(&starting) == 0;
+
+	if (first) {
+		vt_take_arguments(argc, argv);
+	}
+	rc = next ? next(argc, argv) : MPI_ERR_INTERN;
+	if (first && rc == MPI_SUCCESS) {
+		begin(argc, argv);
+	}
+	return rc;
+}
+
+int PMPI_Init_thread(int *argc, char ***argv, int required, int *provided)
+{
+	int (*next)(int *, char ***, int, int *) = (int (*)(int *, char ***, int, int *))vt_mpi_next("PMPI_Init_thread", NULL);
+	int rc, first = atomic_load(&starting) == 0;
+
+	if (first) {
+		vt_take_arguments(argc, argv);
+	}
+	rc = next ? next(argc, argv, required, provided) : MPI_ERR_INTERN;
+	if (first && rc == MPI_SUCCESS) {
+		begin(argc, argv);
+	}
+	return rc;
+}
+
+int PMPI_Finalize(void)
+{
+	int (*next)(void) = (int (*)(void))vt_mpi_next("PMPI_Finalize", NULL);
+
+	end();
+	return next ? next() : MPI_ERR_INTERN;
+}
+
+int PMPI_Abort(MPI_Comm comm, int errorcode)
+{
+	int (*next)(MPI_Comm, int) = (int (*)(MPI_Comm, int))vt_mpi_next("PMPI_Abort", NULL);
+
+	vt_job_abort();
+	return next ? next(comm, errorcode) : MPI_ERR_INTERN;
+}
+
+/* ---- Fortran ---- */
+
+#define NAMES(lower, UPPER) \
+	static const char *const names[] = { "mpi_" #lower "_", "mpi_" #lower "__", "mpi_" #lower, "MPI_" #UPPER, NULL }
+#define ALIASES(lower, UPPER, params) \
+	void mpi_##lower##_ params; \
+	void mpi_##lower##__ params __attribute__((alias("mpi_" #lower "_"))); \
+	void mpi_##lower params __attribute__((alias("mpi_" #lower "_"))); \
+	void MPI_##UPPER params __attribute__((alias("mpi_" #lower "_")));
+
+ALIASES(init, INIT, (int *ierr))
+ALIASES(init_thread, INIT_THREAD, (int *required, int *provided, int *ierr))
+ALIASES(finalize, FINALIZE, (int *ierr))
+ALIASES(abort, ABORT, (int *comm, int *errorcode, int *ierr))
+void mpi_init_f08_(int *ierr);
+void mpi_init_thread_f08_(int *required, int *provided, int *ierr);
+void mpi_finalize_f08_(int *ierr);
+void mpi_abort_f08_(int *comm, int *errorcode, int *ierr);
+
+/* ierr may be absent in the module mpi_f08: then it is NULL, and whether it went well MPI itself knows. */
+static int is_running(void)
+{
+	int flag = 0;
+
+	return PMPI_Initialized(&flag) == MPI_SUCCESS && flag;
+}
+
+static void init_by(void (*next)(int *), int *ierr)
+{
+	vt_take_arguments(NULL, NULL);
+	vt_mpi_depth++;
+	atomic_fetch_add(&starting, 1);
+	if (next) {
+		next(ierr);
+	}
+	atomic_fetch_sub(&starting, 1);
+	vt_mpi_depth--;
+	if (is_running()) {
+		begin(NULL, NULL);
+	}
+}
+
+void mpi_init_(int *ierr)
+{
+	NAMES(init, INIT);
+	static void *found;
+
+	init_by((void (*)(int *))vt_mpi_next_fortran(&found, names), ierr);
+}
+
+void mpi_init_f08_(int *ierr)
+{
+	init_by((void (*)(int *))vt_mpi_next("mpi_init_f08_", NULL), ierr);
+}
+
+static void init_thread_by(void (*next)(int *, int *, int *), int *required, int *provided, int *ierr)
+{
+	vt_take_arguments(NULL, NULL);
+	vt_mpi_depth++;
+	atomic_fetch_add(&starting, 1);
+	if (next) {
+		next(required, provided, ierr);
+	}
+	atomic_fetch_sub(&starting, 1);
+	vt_mpi_depth--;
+	if (is_running()) {
+		begin(NULL, NULL);
+	}
+}
+
+void mpi_init_thread_(int *required, int *provided, int *ierr)
+{
+	NAMES(init_thread, INIT_THREAD);
+	static void *found;
+
+	init_thread_by((void (*)(int *, int *, int *))vt_mpi_next_fortran(&found, names), required, provided, ierr);
+}
+
+void mpi_init_thread_f08_(int *required, int *provided, int *ierr)
+{
+	init_thread_by((void (*)(int *, int *, int *))vt_mpi_next("mpi_init_thread_f08_", NULL), required, provided, ierr);
+}
+
+static void finalize_by(void (*next)(int *), int *ierr)
+{
+	end();
+	vt_mpi_depth++;
+	if (next) {
+		next(ierr);
+	}
+	vt_mpi_depth--;
+}
+
+void mpi_finalize_(int *ierr)
+{
+	NAMES(finalize, FINALIZE);
+	static void *found;
+
+	finalize_by((void (*)(int *))vt_mpi_next_fortran(&found, names), ierr);
+}
+
+void mpi_finalize_f08_(int *ierr)
+{
+	finalize_by((void (*)(int *))vt_mpi_next("mpi_finalize_f08_", NULL), ierr);
+}
+
+void mpi_abort_(int *comm, int *errorcode, int *ierr)
+{
+	NAMES(abort, ABORT);
+	static void *found;
+	void (*next)(int *, int *, int *) = (void (*)(int *, int *, int *))vt_mpi_next_fortran(&found, names);
+
+	vt_job_abort();
+	if (next) {
+		next(comm, errorcode, ierr);
+	}
+}
+
+void mpi_abort_f08_(int *comm, int *errorcode, int *ierr)
+{
+	void (*next)(int *, int *, int *) = (void (*)(int *, int *, int *))vt_mpi_next("mpi_abort_f08_", NULL);
+
+	vt_job_abort();
+	if (next) {
+		next(comm, errorcode, ierr);
+	}
+}
+
+/* ---- the VT interface over MPI ---- */
+
+/* VT_THREAD_LEVEL 0 to 3; MPI_THREAD_FUNNELED without it. */
+static int thread_level(void)
+{
+	static const int levels[] = { MPI_THREAD_SINGLE, MPI_THREAD_FUNNELED, MPI_THREAD_SERIALIZED, MPI_THREAD_MULTIPLE };
+	const char *text = getenv("VT_THREAD_LEVEL");
+
+	return text && text[0] >= '0' && text[0] <= '3' && !text[1] ? levels[text[0] - '0'] : MPI_THREAD_FUNNELED;
+}
+
+static _Atomic int started_mpi; /* by VT_initialize() */
+
+static VT_ErrorCode initialize(int *argc, char ***argv)
+{
+	int provided, over = 0;
+
+	PMPI_Finalized(&over);
+	if (over || atomic_load(&ended)) {
+		return VT_ERR_BADREQUEST;
+	}
+	if (!is_running()) {
+		if (MPI_Init_thread(argc, argv, thread_level(), &provided) != MPI_SUCCESS) {
+			return VT_ERR_COMM;
+		}
+		atomic_store(&started_mpi, 1);
+	} else {
+		/* started past us, by a library that was bound to MPI itself */
+		begin(argc, argv);
+	}
+	return vt_self();
+}
+
+static void finalize_mpi(int status, void *unused)
+{
+	int over = 1;
+
+	(void)unused;
+	if (status == 0 && PMPI_Finalized(&over) == MPI_SUCCESS && !over) {
+		PMPI_Finalize();
+	}
+}
+
+/* "Finalizes Intel Trace Collector and underlying communication": MPI at once if VT_initialize() has started it. What the program
+ * has started itself it may still use, as some do, and end itself; where it does not, it ends with the program. */
+static VT_ErrorCode finalize(void)
+{
+	int over = 0;
+
+	PMPI_Finalized(&over);
+	if (over || !is_running()) {
+		return VT_OK;
+	}
+	if (atomic_load(&started_mpi)) {
+		MPI_Finalize();
+	} else if (!atomic_load(&ended)) {
+		end();
+		on_exit(finalize_mpi, NULL);
+	}
+	return VT_OK;
+}
+
+/* Ahead of the start in preload.c, which wants to know that MPI is here. */
+static void __attribute__((constructor(102))) add_hooks(void)
+{
+	vt_hooks.library = "libVT, " PACKAGE_NAME " " PACKAGE_VERSION;
+	vt_hooks.initialize = initialize;
+	vt_hooks.finalize = finalize;
+	vt_hooks.timesync = vt_job_timesync;
+}

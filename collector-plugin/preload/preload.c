@@ -1,0 +1,471 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* libVTcs.so inside the program that vtrun started: begins ahead of main(), ends with exit(), _exit() and
+ * quick_exit(), stays quiet in children unless FOLLOW-CHILDREN.
+ *
+ * The environment is made what it was without vtrun before the program sees it, so that children never load this
+ * library. Only a program that takes the place of the sampled one, by exec in the same process (a wrapper script's
+ * last line), must get it again; for that, and for nothing else, the exec functions are wrapped. With FOLLOW-CHILDREN
+ * the environment stays, and every way of starting a child works. */
+#include "config.h"
+#include "collector-plugin/core/collector.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "collector-plugin/host/exec_target.h"
+#include "collector-plugin/host/memory.h"
+#include "collector-plugin/host/say.h"
+
+extern char **environ;
+
+static struct {
+	int active;          /* this process is the one to sample, or a followed child */
+	int follow;
+	pid_t pid;
+	char preload[4096], run[8300]; /* NAME=VALUE for the program that takes over */
+	char commanded[32][1200];      /* VT_ variables of vtrun's command line, the same way */
+	int n_commanded;
+} run;
+
+/* ---- the environment ---- */
+
+static void keep(char *to, size_t size, const char *name)
+{
+	const char *value = getenv(name);
+
+	if (!value || snprintf(to, size, "%s=%s", name, value) >= (int)size) {
+		to[0] = '\0';
+	}
+}
+
+/* Takes out what vtrun put in, after noting it down. */
+static void clean_environment(const char *text)
+{
+	char set[2048], before[4096], *save = NULL, *name, *prog;
+
+	keep(run.preload, sizeof(run.preload), "LD_PRELOAD");
+	keep(run.run, sizeof(run.run), VT_RUN_VARIABLE);
+	/* of an exec before this one: the last word */
+	run.run[strstr(run.run, "\tcpu=") ? (size_t)(strstr(run.run, "\tcpu=") - run.run) : strlen(run.run)] = '\0';
+	prog = strstr(run.run, "\tprog=");
+	if (prog) {
+		/* what takes over is another program */
+		memcpy(prog, "\twas_", 5);
+	}
+	if (run.run[0] && !strstr(run.run, "\ttrace=") && vt_collect_trace()) {
+		snprintf(run.run + strlen(run.run), sizeof(run.run) - strlen(run.run), "\ttrace=%s", vt_collect_trace());
+	}
+	if (vt_run_value(text, "set", set, sizeof(set))) {
+		for (name = strtok_r(set, ",", &save); name && run.n_commanded < 32; name = strtok_r(NULL, ",", &save)) {
+			keep(run.commanded[run.n_commanded], sizeof(run.commanded[0]), name);
+			run.n_commanded += run.commanded[run.n_commanded][0] != '\0';
+		}
+	}
+	if (run.follow) {
+		return;
+	}
+	if (vt_run_value(text, "preload", before, sizeof(before)) && *before) {
+		setenv("LD_PRELOAD", before, 1);
+	} else {
+		unsetenv("LD_PRELOAD");
+	}
+	unsetenv(VT_RUN_VARIABLE);
+	if (vt_run_value(text, "set", set, sizeof(set))) {
+		for (name = strtok_r(set, ",", &save); name; name = strtok_r(NULL, ",", &save)) {
+			unsetenv(name);
+		}
+	}
+}
+
+/* Children that are followed belong to the same trace. */
+static void tell_children(void)
+{
+	char text[8300];
+	const char *old = getenv(VT_RUN_VARIABLE);
+
+	if (run.follow && old && !strstr(old, "\ttrace=") && vt_collect_trace()) {
+		snprintf(text, sizeof(text), "%s\ttrace=%s", old, vt_collect_trace());
+		setenv(VT_RUN_VARIABLE, text, 1);
+	}
+}
+
+/* ---- fork ---- */
+
+/* A followed child that execs at once, as most do, gets its collector there; only one that stays for a while is given
+ * one here. */
+static void *start_later(void *unused)
+{
+	struct timespec wait = { 0, 50000000 };
+	struct tkm_err e;
+
+	(void)unused;
+	clock_nanosleep(CLOCK_MONOTONIC, 0, &wait, NULL);
+	if (run.active && vt_collect_start(-1, 0, NULL, &e) < 0) {
+		vt_say(2, "WARNING", "a forked child runs unsampled: %s", e.text);
+	}
+	return NULL;
+}
+
+static void forked(void)
+{
+	sigset_t all, old;
+	pthread_t t;
+
+	if (!run.active) {
+		return;
+	}
+	vt_alloc_forked();
+	vt_collect_forked();
+	run.active = run.follow;
+	run.pid = getpid();
+	if (run.follow) {
+		sigfillset(&all);
+		pthread_sigmask(SIG_SETMASK, &all, &old);
+		if (pthread_create(&t, NULL, start_later, NULL) == 0) {
+			pthread_detach(t);
+		}
+		pthread_sigmask(SIG_SETMASK, &old, NULL);
+	}
+}
+
+/* ---- begin and end ---- */
+
+#define NEXT(name) ((__typeof__(&(name)))dlsym(RTLD_NEXT, #name))
+
+int __cxa_atexit(void (*fn)(void *), void *arg, void *dso);
+
+/* Looked up ahead of main(): dlsym() has no place between vfork and exec. */
+static struct {
+	int (*execve)(const char *, char *const *, char *const *);
+	int (*execvpe)(const char *, char *const *, char *const *);
+	int (*fexecve)(int, char *const *, char *const *);
+	int (*cxa_atexit)(void (*)(void *), void *, void *);
+} next;
+
+__attribute__((constructor(101))) static void look_up(void)
+{
+	next.execve = NEXT(execve);
+	next.execvpe = NEXT(execvpe);
+	next.fexecve = NEXT(fexecve);
+	next.cxa_atexit = NEXT(__cxa_atexit);
+}
+
+static void at_exit(void)
+{
+	if (run.active && run.pid == getpid()) {
+		vt_collect_end(1);
+		run.active = 0;
+	}
+}
+
+static void at_exit_first(void *unused)
+{
+	(void)unused;
+	at_exit();
+}
+
+/* Behind this stands each atexit(). Programs close their standard error in a handler of their own (coreutils do), and
+ * handlers run in the opposite order: with ours behind each of theirs it runs first, and can say what it wrote. Ending
+ * twice is nothing. A program that loads and unloads libraries for ever must not make the list long. ThreadSanitizer
+ * calls it while it begins itself, before anything of its own can be called. */
+__attribute__((no_sanitize("thread"))) int __cxa_atexit(void (*fn)(void *), void *arg, void *dso)
+{
+	static _Atomic int times;
+	int rc = (next.cxa_atexit ? next.cxa_atexit : NEXT(__cxa_atexit))(fn, arg, dso);
+
+	if (rc == 0 && run.active && run.pid == getpid() && times < 1000) {
+		times++;
+		next.cxa_atexit(at_exit_first, NULL, NULL);
+	}
+	return rc;
+}
+
+/* dash and others end this way, past all atexit() handlers. The syscall, because the real one is what we stand for. */
+void _exit(int status)
+{
+	at_exit();
+	for (;;) {
+		syscall(SYS_exit_group, status);
+	}
+}
+
+void _Exit(int status)
+{
+	_exit(status);
+}
+
+static int is_for_us(const char *text)
+{
+	char pid[16], follow[4];
+
+	run.follow = vt_run_value(text, "follow", follow, sizeof(follow)) && follow[0] == '1';
+	return run.follow || (vt_run_value(text, "pid", pid, sizeof(pid)) && atoi(pid) == (int)getpid());
+}
+
+__attribute__((constructor)) static void begin(void)
+{
+	const char *text = getenv(VT_RUN_VARIABLE);
+	int saved = errno;
+	struct tkm_err e;
+
+	if (!text || !is_for_us(text)) {
+		return;
+	}
+	run.pid = getpid();
+	run.active = 1;
+	if (vt_collect_start(-1, 0, NULL, &e) < 0) {
+		vt_say(1, "WARNING", "the program runs unsampled: %s", e.text);
+		run.active = 0;
+	}
+	/* a copy that outlives the changes below: variables of a text that is taken apart */
+	clean_environment(vt_collector.run[0] ? vt_collector.run : text);
+	if (run.active) {
+		tell_children();
+		atexit(at_exit);
+		at_quick_exit(at_exit);
+		pthread_atfork(NULL, NULL, forked);
+	}
+	errno = saved;
+}
+
+/* ---- exec in place ---- */
+
+enum { NOT_OURS, IN_PLACE, FOLLOWED };
+
+/* Does `name` take the place of the sampled program, with our library in it? If it is one that no library can be put
+ * into, then this is the end of what can be sampled, and the trace is written now. FOLLOWED: the environment has all. */
+static int in_place(const char *name, int search)
+{
+	char given[4096], path[4096];
+	struct tkm_err e;
+	int status;
+
+	if (!run.active || run.pid != getpid() || (!run.follow && !run.preload[0])) {
+		return NOT_OURS;
+	}
+	if (run.follow) {
+		return FOLLOWED;
+	}
+	snprintf(given, sizeof(given), "%s%s", search || strchr(name, '/') ? "" : "./", name);
+	if (vt_exec_target(given, path, sizeof(path), &status, &e) > 0) {
+		vt_say(1, "INFO", "the sampling ends here: %s", e.text);
+		at_exit();
+		return NOT_OURS;
+	}
+	return IN_PLACE;
+}
+
+static int same_name(const char *a, const char *b)
+{
+	size_t n = strcspn(a, "=");
+
+	return !strncmp(a, b, n + 1);
+}
+
+enum { MORE = 36, PRELOAD = 8192 }; /* pointers beyond those of envp; bytes of a new LD_PRELOAD, and of our own variable */
+
+/* How much our thread has used: its account goes on in the next program. */
+static void add_account(char *text, const char *old)
+{
+	const char *cpu = strstr(old, "\tcpu=");
+
+	snprintf(text, PRELOAD, "%.*s\tcpu=%d:%llu", (int)(cpu ? (size_t)(cpu - old) : strlen(old)), old, (int)getpid(),
+		 (unsigned long long)vt_sampler_cpu(&vt_collector));
+}
+
+static void with_account(char *const *envp, char **out, char *text)
+{
+	size_t n;
+
+	for (n = 0; envp && envp[n]; n++) {
+		out[n] = envp[n];
+		if (same_name(VT_RUN_VARIABLE "=", envp[n])) {
+			add_account(text, envp[n]);
+			out[n] = text;
+		}
+	}
+	out[n] = NULL;
+}
+
+/* envp with our variables in it, and our library ahead of what LD_PRELOAD has now. `preload` and `text` are the room for
+ * those. */
+static void with_ours(int how, char *const *envp, char **out, char *preload, char *text)
+{
+	size_t n = 0;
+	int i;
+
+	if (how == FOLLOWED) {
+		with_account(envp, out, text);
+		return;
+	}
+	add_account(text, run.run);
+	snprintf(preload, PRELOAD, "%.*s", (int)strcspn(run.preload, ": "), run.preload);
+	for (; envp && *envp; envp++) {
+		int ours = same_name(run.run, *envp);
+
+		if (same_name(run.preload, *envp)) {
+			snprintf(preload + strlen(preload), PRELOAD - strlen(preload), ":%s", *envp + strlen("LD_PRELOAD="));
+			continue;
+		}
+		for (i = 0; i < run.n_commanded; i++) {
+			ours |= same_name(run.commanded[i], *envp);
+		}
+		if (!ours) {
+			out[n++] = *envp;
+		}
+	}
+	out[n++] = preload;
+	out[n++] = text;
+	for (i = 0; i < run.n_commanded; i++) {
+		out[n++] = run.commanded[i];
+	}
+	out[n] = NULL;
+}
+
+static size_t count(char *const *v)
+{
+	size_t n = 0;
+
+	while (v && v[n]) {
+		n++;
+	}
+	return n;
+}
+
+/* An exec that comes back has failed. */
+static int failed(int result)
+{
+	int error = errno;
+
+	vt_sampler_stays(&vt_collector);
+	errno = error;
+	return result;
+}
+
+int execve(const char *path, char *const argv[], char *const envp[])
+{
+	int how = in_place(path, 0);
+
+	if (how) {
+		char *env[count(envp) + MORE], preload[PRELOAD], text[PRELOAD];
+
+		with_ours(how, envp, env, preload, text);
+		return failed(next.execve(path, argv, env));
+	}
+	return next.execve ? next.execve(path, argv, envp) : NEXT(execve)(path, argv, envp);
+}
+
+int execvpe(const char *file, char *const argv[], char *const envp[])
+{
+	int how = in_place(file, 1);
+
+	if (how) {
+		char *env[count(envp) + MORE], preload[PRELOAD], text[PRELOAD];
+
+		with_ours(how, envp, env, preload, text);
+		return failed(next.execvpe(file, argv, env));
+	}
+	return next.execvpe ? next.execvpe(file, argv, envp) : NEXT(execvpe)(file, argv, envp);
+}
+
+int fexecve(int fd, char *const argv[], char *const envp[])
+{
+	char path[40];
+	int how;
+
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	how = in_place(path, 0);
+	if (how) {
+		char *env[count(envp) + MORE], preload[PRELOAD], text[PRELOAD];
+
+		with_ours(how, envp, env, preload, text);
+		return failed(next.fexecve(fd, argv, env));
+	}
+	return next.fexecve ? next.fexecve(fd, argv, envp) : NEXT(fexecve)(fd, argv, envp);
+}
+
+int execv(const char *path, char *const argv[])
+{
+	return execve(path, argv, environ);
+}
+
+int execvp(const char *file, char *const argv[])
+{
+	return execvpe(file, argv, environ);
+}
+
+/* The arguments behind `arg` up to the NULL; the caller made room for them. */
+#define COUNT_ARGUMENTS(n, arg) \
+	do { \
+		va_start(ap, arg); \
+		/* nothing at all is a legal list, whatever the header says */ \
+		for (n = first ? 1 : 0; n && va_arg(ap, char *); n++) { \
+		} \
+		va_end(ap); \
+	} while (0)
+#define TAKE_ARGUMENTS(argv, n, arg) \
+	do { \
+		argv[0] = (char *)(uintptr_t)arg; \
+		va_start(ap, arg); \
+		for (i = 1; i <= n; i++) { \
+			argv[i] = va_arg(ap, char *); \
+		} \
+	} while (0)
+
+int execl(const char *path, const char *arg, ...)
+{
+	const char *volatile first = arg;
+	size_t n, i;
+	va_list ap;
+
+	COUNT_ARGUMENTS(n, arg);
+	{
+		char *argv[n + 1];
+
+		TAKE_ARGUMENTS(argv, n, arg);
+		va_end(ap);
+		return execve(path, argv, environ);
+	}
+}
+
+int execlp(const char *file, const char *arg, ...)
+{
+	const char *volatile first = arg;
+	size_t n, i;
+	va_list ap;
+
+	COUNT_ARGUMENTS(n, arg);
+	{
+		char *argv[n + 1];
+
+		TAKE_ARGUMENTS(argv, n, arg);
+		va_end(ap);
+		return execvpe(file, argv, environ);
+	}
+}
+
+int execle(const char *path, const char *arg, ...)
+{
+	const char *volatile first = arg;
+	size_t n, i;
+	va_list ap;
+
+	COUNT_ARGUMENTS(n, arg);
+	{
+		char *argv[n + 1], *const *envp;
+
+		TAKE_ARGUMENTS(argv, n, arg);
+		envp = va_arg(ap, char *const *);
+		va_end(ap);
+		return execve(path, argv, envp);
+	}
+}

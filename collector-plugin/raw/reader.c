@@ -1,0 +1,680 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Reading a raw file, whole or cut: blocks are found by their heads, not by anything said elsewhere, and nothing in
+ * them is believed. */
+#include "config.h"
+#include "collector-plugin/raw/private.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/rootfs.h"
+
+enum { AT_ONCE = 1 << 22 };
+
+struct block_ref {
+	uint32_t stream;
+	uint32_t index;  /* in the file */
+	uint64_t number;
+};
+
+struct range {
+	size_t first, last; /* of refs */
+};
+
+struct vt_raw_file {
+	char *path;
+	const uint8_t *map;
+	size_t size;
+	struct vt_raw_head head; /* copy; a live file goes on changing */
+	struct vt_raw_damage damage;
+	struct block_ref *ref;   /* by stream, then number */
+	size_t n_refs;
+	struct range *stream;    /* data streams */
+	size_t n_streams;
+	struct range copy[VT_RAW_COPIES];
+	int unchecked;           /* the sums of data blocks */
+};
+
+/* Four sums side by side, so that the multiplications overlap. */
+uint64_t vt_raw_check(const void *at, size_t n, uint64_t seed)
+{
+	static const uint64_t k = 0x9e3779b185ebca87u;
+	uint64_t s[4] = { seed + k, seed ^ k, seed, seed - k }, w;
+	const uint8_t *p = at;
+	size_t i;
+	int j;
+
+	for (i = 0; i + 32 <= n; i += 32) {
+		for (j = 0; j < 4; j++) {
+			memcpy(&w, p + i + 8 * (size_t)j, 8);
+			s[j] = (s[j] ^ w) * k;
+			s[j] ^= s[j] >> 32;
+		}
+	}
+	for (; i + 8 <= n; i += 8) {
+		memcpy(&w, p + i, 8);
+		s[0] = (s[0] ^ w) * k;
+		s[0] ^= s[0] >> 32;
+	}
+	if (i < n) {
+		uint32_t half;
+
+		memcpy(&half, p + i, 4);
+		s[0] = (s[0] ^ half) * k;
+		s[0] ^= s[0] >> 32;
+	}
+	for (j = 1; j < 4; j++) {
+		s[0] = (s[0] ^ s[j]) * k;
+		s[0] ^= s[0] >> 32;
+	}
+	return s[0] + n;
+}
+
+uint64_t vt_raw_block_check(const struct vt_raw_block *b, uint32_t used)
+{
+	uint64_t v[5] = { (uint64_t)b->kind << 32 | b->stream, b->number, (uint64_t)b->base, b->lost, used };
+
+	return vt_raw_check(b + 1, used, vt_raw_check(v, sizeof(v), 0));
+}
+
+const struct vt_raw_head *vt_raw_file_head(const struct vt_raw_file *f)
+{
+	return &f->head;
+}
+
+const struct vt_raw_damage *vt_raw_file_damage(const struct vt_raw_file *f)
+{
+	return &f->damage;
+}
+
+const char *vt_raw_file_path(const struct vt_raw_file *f)
+{
+	return f->path;
+}
+
+size_t vt_raw_file_size(const struct vt_raw_file *f)
+{
+	return f->size;
+}
+
+static const struct vt_raw_block *block(const struct vt_raw_file *f, uint32_t index)
+{
+	return (const struct vt_raw_block *)(const void *)(f->map + f->head.head_size + (size_t)index * f->head.block_size);
+}
+
+/* The file may be one that is still written to: what was checked may have changed. */
+static const uint8_t *block_end(const struct vt_raw_file *f, const struct vt_raw_block *b)
+{
+	const uint8_t *p = (const uint8_t *)b;
+
+	return f->map + f->size - p < (ptrdiff_t)f->head.block_size ? f->map + f->size : p + f->head.block_size;
+}
+
+/* What was looked at need not stay in the process: it is in the page cache as long as there is room, and a file may be larger
+ * than memory. */
+static void let_go(const struct vt_raw_file *f, const uint8_t *from, const uint8_t *to)
+{
+	uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), first = ((uintptr_t)from + page - 1) / page * page, last = (uintptr_t)to / page * page;
+
+	if (first < last && from >= f->map && to <= f->map + f->size) {
+		madvise((void *)first, last - first, MADV_DONTNEED);
+	}
+}
+
+static int compare(const void *a, const void *b)
+{
+	const struct block_ref *x = a, *y = b;
+
+	if (x->stream != y->stream) {
+		return x->stream < y->stream ? -1 : 1;
+	}
+	return x->number < y->number ? -1 : x->number > y->number;
+}
+
+/* Is what stands there a block that can be read? Counts it as damaged if it only looks like one. Its head is read, not
+ * looked at in the mapping: in a hole of a full tmpfs that would be a SIGBUS. */
+static int usable(struct vt_raw_file *f, int fd, uint32_t index, size_t room)
+{
+	const struct vt_raw_block *b = block(f, index);
+	struct vt_raw_block h;
+	uint32_t magic, used;
+	unsigned state;
+
+	if (pread(fd, &h, sizeof(h), (const uint8_t *)b - f->map) != (ssize_t)sizeof(h)) {
+		return 0;
+	}
+	magic = atomic_load_explicit(&h.magic, memory_order_relaxed);
+	used = atomic_load_explicit(&h.used, memory_order_relaxed);
+	state = h.state;
+	if (magic != VT_RAW_BLOCK_MAGIC) {
+		f->damage.blocks += magic != 0 && magic != VT_RAW_FREE_MAGIC;
+		return 0;
+	}
+	if (used > room - sizeof(h) || used % 4 || (h.kind != VT_RAW_DATA && h.kind != VT_RAW_DEFINITIONS) ||
+	    (h.kind == VT_RAW_DEFINITIONS) != (h.stream < VT_RAW_COPIES) || state < VT_RAW_OPEN || state > VT_RAW_SEALED ||
+	    (state == VT_RAW_SEALED && !(f->unchecked && h.kind == VT_RAW_DATA) && h.check != vt_raw_block_check(b, used))) {
+		f->damage.blocks++;
+		return 0;
+	}
+	f->damage.open += state == VT_RAW_OPEN;
+	return used > 0;
+}
+
+static int add_ref(struct vt_raw_file *f, size_t *cap, uint32_t index)
+{
+	const struct vt_raw_block *b = block(f, index);
+	struct block_ref *p;
+
+	if (f->n_refs == *cap) {
+		*cap = *cap ? 2 * *cap : 64;
+		p = realloc(f->ref, *cap * sizeof(*p));
+		if (!p) {
+			return -1;
+		}
+		f->ref = p;
+	}
+	f->ref[f->n_refs++] = (struct block_ref){ b->stream, index, b->number };
+	return 0;
+}
+
+/* Drops a second block of the same number, which a crash may leave, and counts the gaps. */
+static void look_for_gaps(struct vt_raw_file *f)
+{
+	size_t i, n = 0;
+
+	for (i = 0; i < f->n_refs; i++) {
+		if (n && compare(&f->ref[n - 1], &f->ref[i]) == 0) {
+			continue;
+		}
+		if (n && f->ref[n - 1].stream == f->ref[i].stream) {
+			f->damage.missing += f->ref[i].number - f->ref[n - 1].number - 1;
+		} else {
+			f->damage.missing += f->ref[i].number;
+		}
+		f->ref[n++] = f->ref[i];
+	}
+	f->n_refs = n;
+}
+
+static int make_streams(struct vt_raw_file *f)
+{
+	size_t i, first = 0, n = 0;
+
+	for (i = 0; i < f->n_refs; i++) {
+		n += i == 0 || f->ref[i].stream != f->ref[i - 1].stream;
+	}
+	f->stream = calloc(n ? n : 1, sizeof(*f->stream));
+	if (!f->stream) {
+		return -1;
+	}
+	for (i = 1; i <= f->n_refs; i++) {
+		if (i == f->n_refs || f->ref[i].stream != f->ref[first].stream) {
+			if (f->ref[first].stream < VT_RAW_COPIES) {
+				f->copy[f->ref[first].stream] = (struct range){ first, i };
+			} else {
+				f->stream[f->n_streams++] = (struct range){ first, i };
+			}
+			first = i;
+		}
+	}
+	return 0;
+}
+
+static int scan(struct vt_raw_file *f, int fd, struct tkm_err *err)
+{
+	size_t room = f->size - f->head.head_size, size = f->head.block_size, i, cap = 0, seen = 0;
+
+	/* the last block may lack what was not used of it */
+	for (i = 0; i * size < room && i <= UINT32_MAX; i++) {
+		size_t left = room - i * size < size ? room - i * size : size;
+
+		if (left < sizeof(struct vt_raw_block)) {
+			f->damage.tail = left;
+		} else if (usable(f, fd, (uint32_t)i, left) && add_ref(f, &cap, (uint32_t)i) < 0) {
+			return tkm_fail(err, TKM_ERR_NOMEM, "%s: out of memory for its %zu blocks", f->path, room / size);
+		}
+		if ((i + 1) * size - seen >= AT_ONCE) {
+			let_go(f, f->map + f->head.head_size + seen, f->map + f->head.head_size + i * size);
+			seen = i * size;
+		}
+	}
+	if (f->n_refs) {
+		qsort(f->ref, f->n_refs, sizeof(*f->ref), compare);
+	}
+	look_for_gaps(f);
+	return make_streams(f) < 0 ? tkm_fail(err, TKM_ERR_NOMEM, "%s: out of memory", f->path) : 0;
+}
+
+static int good_texts(const struct vt_raw_head *h)
+{
+	return !h->job[sizeof(h->job) - 1] && !h->host[sizeof(h->host) - 1] && !h->ip[sizeof(h->ip) - 1] &&
+	       !h->timer[sizeof(h->timer) - 1] && !h->program[sizeof(h->program) - 1] && !h->trace[sizeof(h->trace) - 1] &&
+	       !h->boot[sizeof(h->boot) - 1];
+}
+
+static int check_head(struct vt_raw_file *f, struct tkm_err *err)
+{
+	const struct vt_raw_head *h = &f->head;
+
+	if (memcmp(h->magic, VT_RAW_MAGIC, 8)) {
+		return tkm_fail(err, TKM_ERR_FORMAT, "%s: no raw file of vtrun or libVT (its first bytes are others)", f->path);
+	}
+	if (h->order != VT_RAW_ORDER) {
+		return tkm_fail(err, TKM_ERR_FORMAT, "%s: written on a machine of the other byte order; merge it there", f->path);
+	}
+	if (h->version != VT_RAW_VERSION) {
+		return tkm_fail(err, TKM_ERR_FORMAT, "%s: raw format %u, this program reads %d", f->path, h->version, VT_RAW_VERSION);
+	}
+	if (h->check != vt_raw_check(&h->pid, offsetof(struct vt_raw_head, state) - offsetof(struct vt_raw_head, pid), 0) ||
+	    h->head_size < sizeof(*h) || h->head_size % 8 || h->head_size > f->size || h->block_size < VT_RAW_MIN_BLOCK ||
+	    h->block_size % 8 || h->block_size > 1u << 30 || !(h->hz > 0) || !good_texts(h)) {
+		return tkm_fail(err, TKM_ERR_FORMAT, "%s: offset 0: its head is damaged", f->path);
+	}
+	return 0;
+}
+
+static int map_file(struct vt_raw_file *f, struct tkm_err *err)
+{
+	int fd = open(f->path, O_RDONLY | O_CLOEXEC), rc;
+	struct stat st;
+	void *p;
+
+	if (fd < 0 || fstat(fd, &st) < 0) {
+		rc = tkm_fail_errno(err, TKM_ERR_IO, errno, "cannot open %s", f->path);
+	} else if (!S_ISREG(st.st_mode) || st.st_size < (off_t)sizeof(f->head)) {
+		rc = tkm_fail(err, TKM_ERR_FORMAT, "%s: too short for a raw file", f->path);
+	} else {
+		p = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_SHARED, fd, 0);
+		if (p == MAP_FAILED) {
+			rc = tkm_fail_errno(err, TKM_ERR_IO, errno, "cannot map %s", f->path);
+		} else {
+			f->map = p;
+			f->size = (size_t)st.st_size;
+			memcpy(&f->head, p, sizeof(f->head));
+			rc = check_head(f, err) < 0 ? -1 : scan(f, fd, err);
+		}
+	}
+	if (fd >= 0) {
+		close(fd);
+	}
+	return rc;
+}
+
+static struct vt_raw_file *open_file(const char *path, int unchecked, struct tkm_err *err)
+{
+	struct vt_raw_file *f = calloc(1, sizeof(*f));
+
+	if (!f || !(f->path = strdup(path))) {
+		free(f);
+		tkm_fail(err, TKM_ERR_NOMEM, "%s: out of memory", path);
+		return NULL;
+	}
+	f->unchecked = unchecked;
+	if (map_file(f, err) < 0) {
+		vt_raw_file_close(f);
+		return NULL;
+	}
+	return f;
+}
+
+struct vt_raw_file *vt_raw_open(const char *path, struct tkm_err *err)
+{
+	return open_file(path, 0, err);
+}
+
+struct vt_raw_file *vt_raw_open_definitions(const char *path, struct tkm_err *err)
+{
+	return open_file(path, 1, err);
+}
+
+int vt_raw_copy_definitions(const char *path, int (*put)(void *ctx, uint64_t at, const void *p, size_t n), void *ctx, struct tkm_err *err)
+{
+	struct vt_raw_file *f = vt_raw_open_definitions(path, err);
+	uint64_t at;
+	size_t i;
+	int rc;
+
+	if (!f) {
+		return -1;
+	}
+	at = f->head.head_size;
+	rc = put(ctx, 0, &f->head, sizeof(f->head));
+	for (i = 0; rc == 0 && i < f->n_refs; i++) {
+		const struct vt_raw_block *b = block(f, f->ref[i].index);
+
+		if (f->ref[i].stream < VT_RAW_COPIES) {
+			rc = put(ctx, at, b, sizeof(*b) + atomic_load_explicit(&b->used, memory_order_relaxed));
+			at += f->head.block_size;
+		}
+	}
+	vt_raw_file_close(f);
+	return rc == 0 ? 0 : -1;
+}
+
+int vt_raw_check_data(struct vt_raw_file *f, struct tkm_err *err)
+{
+	int fd, rc;
+
+	if (!f->unchecked) {
+		return 0;
+	}
+	fd = open(f->path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0) {
+		return tkm_fail_errno(err, TKM_ERR_IO, errno, "cannot open %s", f->path);
+	}
+	f->unchecked = 0;
+	free(f->ref);
+	free(f->stream);
+	f->ref = NULL;
+	f->stream = NULL;
+	f->n_refs = f->n_streams = 0;
+	f->damage = (struct vt_raw_damage){ 0 };
+	memset(f->copy, 0, sizeof(f->copy));
+	rc = scan(f, fd, err);
+	close(fd);
+	return rc;
+}
+
+void vt_raw_file_close(struct vt_raw_file *f)
+{
+	if (!f) {
+		return;
+	}
+	if (f->map) {
+		munmap((void *)(uintptr_t)f->map, f->size);
+	}
+	free(f->ref);
+	free(f->stream);
+	free(f->path);
+	free(f);
+}
+
+/* ---- is its writer alive? ---- */
+
+uint64_t vt_raw_born(uint32_t pid)
+{
+	char name[40] = "/proc/self/stat", text[1024], *p;
+	int root = tkm_root_open("/"), i;
+
+	if (pid) {
+		snprintf(name, sizeof(name), "/proc/%u/stat", pid);
+	}
+	if (root < 0 || tkm_root_read(root, name, text, sizeof(text)) <= 0) {
+		text[0] = '\0';
+	}
+	if (root >= 0) {
+		close(root);
+	}
+	p = strrchr(text, ')');
+	if (p && (p[2] == 'Z' || p[2] == 'X')) {
+		return 0;
+	}
+	for (i = 0; p && i < 20; i++) {
+		p = strchr(p + 1, ' ');
+	}
+	return p ? strtoull(p, NULL, 10) : 0;
+}
+
+void vt_raw_boot(char *buf, size_t size)
+{
+	int root = tkm_root_open("/");
+
+	buf[0] = '\0';
+	if (root >= 0) {
+		tkm_root_line(root, "/proc/sys/kernel/random/boot_id", buf, size);
+		close(root);
+	}
+}
+
+int vt_raw_file_alive(const struct vt_raw_file *f)
+{
+	const struct vt_raw_head *now = (const struct vt_raw_head *)(const void *)f->map;
+	char boot[64];
+
+	if (atomic_load_explicit(&now->state, memory_order_acquire) != VT_RAW_RECORDING) {
+		return 0;
+	}
+	vt_raw_boot(boot, sizeof(boot));
+	return !strcmp(boot, f->head.boot) && f->head.born && vt_raw_born(f->head.pid) == f->head.born;
+}
+
+/* ---- records ---- */
+
+size_t vt_raw_streams(const struct vt_raw_file *f)
+{
+	return f->n_streams;
+}
+
+void vt_raw_cursor(struct vt_raw_file *f, size_t stream, struct vt_raw_cursor *c)
+{
+	*c = (struct vt_raw_cursor){ .f = f, .next = f->stream[stream].first, .last = f->stream[stream].last,
+		.damaged = &f->damage.blocks };
+}
+
+int vt_raw_cursor_block(struct vt_raw_cursor *c)
+{
+	const struct vt_raw_block *b;
+	const uint8_t *p, *end;
+
+	if (c->begin && c->end - c->begin >= AT_ONCE / 4) {
+		let_go(c->f, c->begin, c->end);
+		c->begin = NULL;
+	}
+	while (c->next < c->last) {
+		b = block(c->f, c->f->ref[c->next++].index);
+		p = (const uint8_t *)(b + 1);
+		end = p + atomic_load_explicit(&b->used, memory_order_acquire);
+		end = end > block_end(c->f, b) ? p : end;
+		c->lost = b->lost;
+		c->now = b->base;
+		c->p = p;
+		/* blocks of a stream lie one behind the other, those of others maybe in between, which are read in again */
+		c->begin = c->begin && c->begin <= (const uint8_t *)b ? c->begin : (const uint8_t *)b;
+		c->end = end;
+		if (c->p < c->end) {
+			return 1;
+		}
+	}
+	return 0;
+}
+
+/* ---- definitions ---- */
+
+struct reader {
+	const uint8_t *p, *end;
+	int bad;
+};
+
+static uint32_t get32(struct reader *r)
+{
+	uint32_t v = 0;
+
+	if (r->end - r->p < 4) {
+		r->bad = 1;
+		return 0;
+	}
+	memcpy(&v, r->p, 4);
+	r->p += 4;
+	return v;
+}
+
+static int64_t get64(struct reader *r)
+{
+	uint64_t lo = get32(r);
+	uint64_t hi = get32(r);
+	uint64_t v;
+	uint32_t half[2] = { (uint32_t)lo, (uint32_t)hi };
+
+	memcpy(&v, half, 8);
+	return (int64_t)v;
+}
+
+/* Texts go one behind the other into `room`, each terminated. */
+static const char *get_text(struct reader *r, char **room)
+{
+	uint32_t n = get32(r);
+	char *text = *room;
+
+	if (r->bad || n > (size_t)(r->end - r->p) || memchr(r->p, 0, n)) {
+		r->bad = 1;
+		return "";
+	}
+	memcpy(text, r->p, n);
+	text[n] = '\0';
+	r->p += n;
+	*room += n + 1;
+	return text;
+}
+
+static void decode_counter(struct reader *r, struct vt_raw_def *d, char **room)
+{
+	size_t n = offsetof(struct vt_raw_counter_def, name);
+
+	if ((size_t)(r->end - r->p) < n) {
+		r->bad = 1;
+		return;
+	}
+	memcpy(&d->counter, r->p, n);
+	r->p += n;
+	d->id = d->counter.id;
+	d->counter.name = d->name = get_text(r, room);
+	d->counter.unit = d->text = get_text(r, room);
+	d->counter.shown_unit = get_text(r, room);
+	d->counter.description = d->description = get_text(r, room);
+}
+
+static void decode_group(struct reader *r, struct vt_raw_def *d, char **room, uint32_t *members)
+{
+	uint32_t i;
+
+	d->id = get32(r);
+	d->n = get32(r);
+	if (r->bad || d->n > (size_t)(r->end - r->p) / 4) {
+		r->bad = 1;
+		return;
+	}
+	for (i = 0; i < d->n; i++) {
+		members[i] = get32(r);
+	}
+	d->members = members;
+	d->name = get_text(r, room);
+}
+
+struct copy {
+	size_t next, last;
+	const uint8_t *p, *end;
+	uint64_t number;  /* of the definition at p */
+	uint32_t size;
+};
+
+/* Fills *d from the definition at c. Returns 0, or -1: makes no sense. */
+static int decode(const struct copy *c, struct vt_raw_def *d, char *room, uint32_t *members)
+{
+	struct reader at = { c->p + 16, c->p + c->size, 0 }, *r = &at;
+	unsigned type = c->p[0];
+
+	*d = (struct vt_raw_def){ .type = (enum vt_raw_type)type, .name = "", .text = "", .description = "" };
+	switch (type) {
+	case VT_RAW_DEF_CLASS:
+	case VT_RAW_DEF_FUNCTION:
+	case VT_RAW_DEF_SCL:
+		d->id = get32(r);
+		d->parent = get32(r);
+		d->name = get_text(r, &room);
+		break;
+	case VT_RAW_DEF_THREAD:
+		d->id = get32(r);
+		d->parent = get32(r);
+		d->tid = (uint64_t)get64(r);
+		d->name = get_text(r, &room);
+		break;
+	case VT_RAW_DEF_COUNTER:
+		decode_counter(r, d, &room);
+		break;
+	case VT_RAW_DEF_GROUP:
+		decode_group(r, d, &room, members);
+		break;
+	case VT_RAW_DEF_CLOCK:
+		d->tick = get64(r);
+		d->realtime_ns = get64(r);
+		d->monotonic_ns = get64(r);
+		d->raw_ns = get64(r);
+		break;
+	case VT_RAW_DEF_INFO:
+		d->name = get_text(r, &room);
+		d->text = get_text(r, &room);
+		break;
+	default:
+		return -1;
+	}
+	return r->bad ? -1 : 0;
+}
+
+/* Stands at the next definition of this copy that makes sense. 0: there is none. */
+static int copy_next(struct vt_raw_file *f, struct copy *c)
+{
+	struct vt_raw_record h;
+	const struct vt_raw_block *b;
+
+	c->p += c->size;
+	c->size = 0;
+	for (;;) {
+		if (c->end - c->p >= 16) {
+			memcpy(&h, c->p, 8);
+			if (h.dt >= 16 && h.dt % 8 == 0 && h.dt <= (size_t)(c->end - c->p)) {
+				memcpy(&c->number, c->p + 8, 8);
+				c->size = h.dt;
+				return 1;
+			}
+			f->damage.blocks++;
+		}
+		if (c->next == c->last) {
+			c->p = c->end = NULL;
+			return 0;
+		}
+		b = block(f, f->ref[c->next++].index);
+		c->p = (const uint8_t *)(b + 1);
+		c->end = c->p + atomic_load_explicit(&b->used, memory_order_acquire);
+		if (c->end > block_end(f, b)) {
+			c->end = c->p;
+		}
+	}
+}
+
+int vt_raw_definitions(struct vt_raw_file *f, int (*fn)(const struct vt_raw_def *d, void *ctx), void *ctx)
+{
+	struct copy c[VT_RAW_COPIES] = { { 0 } };
+	/* a definition is no longer than a block, and a block no longer than the file, whatever the head says */
+	size_t room_size = f->head.block_size < f->size ? f->head.block_size : f->size;
+	char *room = malloc(2 * room_size);
+	uint32_t *members = malloc(room_size);
+	struct vt_raw_def d;
+	int rc = room && members ? 0 : -1, more[VT_RAW_COPIES], i, from, both;
+
+	for (i = 0; i < VT_RAW_COPIES && rc == 0; i++) {
+		c[i].next = f->copy[i].first;
+		c[i].last = f->copy[i].last;
+		more[i] = copy_next(f, &c[i]);
+	}
+	while (rc == 0 && (more[0] || more[1])) {
+		/* the same number in both copies is the same definition */
+		from = more[0] && (!more[1] || c[0].number <= c[1].number) ? 0 : 1;
+		both = more[0] && more[1] && c[0].number == c[1].number;
+		if (decode(&c[from], &d, room, members) == 0 || (both && decode(&c[1 - from], &d, room, members) == 0)) {
+			rc = fn(&d, ctx);
+		}
+		if (both) {
+			more[1 - from] = copy_next(f, &c[1 - from]);
+		}
+		more[from] = copy_next(f, &c[from]);
+	}
+	free(room);
+	free(members);
+	return rc;
+}

@@ -1,0 +1,715 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Recording into the raw file: blocks, streams, housekeeping. */
+#include "config.h"
+#include "collector-plugin/raw/private.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <linux/futex.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { FIRST_CHUNK = 4, BIGGEST_CHUNK_BYTES = 16 << 20 };
+
+const char *vt_raw_path(const struct vt_raw *r)
+{
+	return r->path;
+}
+
+uint64_t vt_raw_lost(const struct vt_raw *r)
+{
+	return r->forgotten ? 0 : atomic_load_explicit(&r->head->lost, memory_order_relaxed);
+}
+
+uint64_t vt_raw_size(const struct vt_raw *r)
+{
+	return r->forgotten ? 0 : r->head->head_size + atomic_load_explicit(&r->file_blocks, memory_order_relaxed) * r->block_size;
+}
+
+int vt_raw_stopped(const struct vt_raw *r)
+{
+	return r->forgotten ? 0 : (int)atomic_load_explicit(&r->head->stop, memory_order_relaxed);
+}
+
+/* ---- the file grows ---- */
+
+/* No descriptor is kept in the program's own table: it might close it and get the number for a file of its own. */
+static int open_again(struct vt_raw *r)
+{
+	struct stat st;
+	int fd;
+
+	if (r->keeper && r->keeper_fd >= 0 && syscall(SYS_gettid) == r->keeper) {
+		return r->keeper_fd;
+	}
+	fd = open(r->path, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+	if (fd >= 0 && (fstat(fd, &st) < 0 || st.st_dev != r->device || st.st_ino != r->inode)) {
+		close(fd);
+		errno = ESTALE; /* the file was removed or replaced */
+		return -1;
+	}
+	return fd;
+}
+
+static void close_again(struct vt_raw *r, int fd)
+{
+	if (fd != r->keeper_fd) {
+		close(fd);
+	}
+}
+
+/* Beyond the program's limit the kernel does not only refuse, it sends a signal. */
+static int too_long(off_t end)
+{
+	struct rlimit l;
+
+	return getrlimit(RLIMIT_FSIZE, &l) == 0 && l.rlim_cur != RLIM_INFINITY && (rlim_t)end > l.rlim_cur;
+}
+
+/* Room on the disk, so that a store can never fail. Returns 0 or an errno. */
+static int reserve(int fd, off_t offset, off_t size)
+{
+	static const char zeros[4096];
+	ssize_t n;
+	int rc;
+
+	if (too_long(offset + size)) {
+		return EFBIG;
+	}
+
+	do {
+		rc = fallocate(fd, 0, offset, size);
+	} while (rc < 0 && errno == EINTR);
+	if (rc == 0) {
+		return 0;
+	}
+	if (errno != EOPNOTSUPP && errno != ENOSYS) {
+		return errno;
+	}
+	while (size > 0) {
+		n = pwrite(fd, zeros, size < (off_t)sizeof(zeros) ? (size_t)size : sizeof(zeros), offset);
+		if (n < 0 && errno != EINTR) {
+			return errno;
+		}
+		offset += n > 0 ? n : 0;
+		size -= n > 0 ? n : 0;
+	}
+	return 0;
+}
+
+/* n more blocks become ready. Returns 0 or an errno; what the file got in vain is taken back. */
+static int grow(struct vt_raw *r, size_t n)
+{
+	off_t at = (off_t)(r->head->head_size + r->file_blocks * r->block_size);
+	size_t i, size = n * r->block_size;
+	char *p = MAP_FAILED;
+	int fd, rc;
+
+	if ((long long)at + (long long)size > r->limit) {
+		return EFBIG;
+	}
+	fd = open_again(r);
+	if (fd < 0) {
+		return errno;
+	}
+	rc = reserve(fd, at, (off_t)size);
+	if (rc == 0) {
+		p = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, at);
+		rc = p == MAP_FAILED ? errno : 0;
+	}
+	if (rc && ftruncate(fd, at) < 0) {
+		/* a longer file than needed does no harm */
+	}
+	close_again(r, fd);
+	if (rc) {
+		return rc;
+	}
+	/* the first block is taken first, so that the file fills from its start */
+	for (i = n; i-- > 0;) {
+		r->ready[r->n_ready++] = (struct vt_raw_block *)(void *)(p + i * r->block_size);
+	}
+	r->mapped += n;
+	r->file_blocks += n;
+	return 0;
+}
+
+/* Makes the file longer by a chunk, or by as little as one block near its limits. */
+static int grow_some(struct vt_raw *r)
+{
+	size_t n = r->chunk, room = (size_t)r->max_blocks - r->mapped;
+	int rc;
+
+	n = n > room ? room : n;
+	rc = grow(r, n);
+	if (rc && n > 1) {
+		rc = grow(r, 1);
+	}
+	return rc;
+}
+
+/* ---- full blocks ---- */
+
+static struct vt_raw_block **full_at(struct vt_raw *r, size_t i)
+{
+	return &r->full[(r->first_full + i) % r->cap];
+}
+
+static void seal(struct vt_raw_block *b)
+{
+	b->check = vt_raw_block_check(b, atomic_load_explicit(&b->used, memory_order_relaxed));
+	atomic_store_explicit(&b->state, VT_RAW_SEALED, memory_order_release);
+}
+
+static void seal_oldest(struct vt_raw *r)
+{
+	seal(*full_at(r, r->n_sealed));
+	r->n_sealed++;
+}
+
+static struct vt_raw_block *pop_full(struct vt_raw *r)
+{
+	struct vt_raw_block *b = *full_at(r, 0);
+
+	r->first_full = (r->first_full + 1) % r->cap;
+	r->n_full--;
+	r->n_sealed -= r->n_sealed > 0;
+	return b;
+}
+
+static int write_at(int fd, const void *p, size_t n, off_t at)
+{
+	ssize_t k;
+
+	while (n > 0) {
+		k = pwrite(fd, p, n, at);
+		if (k < 0 && errno != EINTR) {
+			return errno;
+		}
+		p = (const char *)p + (k > 0 ? k : 0);
+		at += k > 0 ? k : 0;
+		n -= k > 0 ? (size_t)k : 0;
+	}
+	return 0;
+}
+
+/* The records first: without its head a block that did not fit is none. A crash behind this leaves the block twice,
+ * which its number tells. */
+static int append_block(int fd, const struct vt_raw_block *b, off_t at)
+{
+	int rc = write_at(fd, b + 1, atomic_load_explicit(&b->used, memory_order_relaxed), at + (off_t)sizeof(*b));
+
+	return rc ? rc : write_at(fd, b, sizeof(*b), at);
+}
+
+/* The oldest full blocks are appended to the file until `keep` are left, and their places become ready. r->lock is
+ * held, but not while the disk is at work. Returns 0 or an errno. */
+static int flush_full(struct vt_raw *r, size_t keep)
+{
+	int fd = r->n_full > keep ? open_again(r) : -1, rc = 0;
+	struct vt_raw_block *b;
+	off_t at;
+
+	if (r->n_full > keep && fd < 0) {
+		return errno;
+	}
+	while (rc == 0 && r->n_full > keep) {
+		if (r->n_sealed == 0) {
+			seal_oldest(r);
+		}
+		b = pop_full(r);
+		at = (off_t)(r->head->head_size + r->file_blocks * r->block_size);
+		rc = (long long)at + (long long)r->block_size > r->limit || too_long(at + (off_t)r->block_size) ? EFBIG : 0;
+		r->file_blocks += rc == 0;
+		if (rc == 0) {
+			pthread_mutex_unlock(&r->lock);
+			rc = append_block(fd, b, at);
+			pthread_mutex_lock(&r->lock);
+		}
+		if (rc == 0) {
+			atomic_store_explicit(&b->magic, VT_RAW_FREE_MAGIC, memory_order_release);
+			r->ready[r->n_ready++] = b;
+		} else {
+			*full_at(r, r->n_full++) = b;
+			if (ftruncate(fd, (off_t)vt_raw_size(r)) < 0) {
+				/* a longer file than needed does no harm */
+			}
+		}
+	}
+	if (fd >= 0) {
+		close_again(r, fd);
+	}
+	return rc;
+}
+
+static struct vt_raw_block *overwrite_oldest(struct vt_raw *r)
+{
+	size_t i, n = r->n_full;
+	struct vt_raw_block *b;
+
+	for (i = 0; i < n; i++) {
+		b = pop_full(r);
+		if (b->kind == VT_RAW_DATA) {
+			atomic_store_explicit(&b->magic, VT_RAW_FREE_MAGIC, memory_order_release);
+			atomic_fetch_add_explicit(&r->head->overwritten, 1, memory_order_relaxed);
+			return b;
+		}
+		*full_at(r, r->n_full++) = b;
+	}
+	return NULL;
+}
+
+/* A mapped block for use, or NULL with *why. */
+static struct vt_raw_block *get_block(struct vt_raw *r, int *why)
+{
+	*why = 0;
+	if (r->n_ready == 0 && r->mapped < (size_t)r->max_blocks) {
+		*why = grow_some(r);
+		if (*why == 0 && r->chunk * 2 * r->block_size <= BIGGEST_CHUNK_BYTES) {
+			r->chunk *= 2; /* the housekeeper was not fast enough */
+		}
+	}
+	if (r->n_ready == 0 && r->autoflush) {
+		int rc = flush_full(r, r->n_full > 1 ? r->n_full - 1 : 0);
+
+		*why = *why ? *why : rc;
+	}
+	if (r->n_ready == 0 && r->overwrite) {
+		struct vt_raw_block *b = overwrite_oldest(r);
+
+		if (b) {
+			return b;
+		}
+	}
+	if (r->n_ready == 0) {
+		*why = *why ? *why : ENOBUFS;
+		return NULL;
+	}
+	*why = 0;
+	return r->ready[--r->n_ready];
+}
+
+struct vt_raw_block *vt_raw_begin_block(struct vt_raw *r, struct vt_raw_stream *s, enum vt_raw_kind kind, int64_t base)
+{
+	struct vt_raw_block *b;
+	int why;
+
+	if (s->block) {
+		atomic_store_explicit(&s->block->state, VT_RAW_FULL, memory_order_release);
+		*full_at(r, r->n_full++) = s->block;
+		s->block = NULL;
+		s->cur = s->end = NULL;
+	}
+	b = r->closed ? NULL : get_block(r, &why);
+	if (!b) {
+		if (!r->closed && !atomic_load_explicit(&r->head->stop, memory_order_relaxed)) {
+			/* definitions have no stamp */
+			atomic_store_explicit(&r->head->stop_tick, kind == VT_RAW_DATA ? base : r->head->start_tick, memory_order_relaxed);
+			atomic_store_explicit(&r->head->stop, (uint32_t)why, memory_order_release);
+		}
+		return NULL;
+	}
+	b->kind = (uint16_t)kind;
+	b->stream = s->id;
+	b->number = s->number++;
+	b->base = base;
+	b->lost = s->lost;
+	b->check = 0;
+	b->filler = b->filler2 = 0;
+	atomic_store_explicit(&b->used, 0, memory_order_relaxed);
+	atomic_store_explicit(&b->state, VT_RAW_OPEN, memory_order_relaxed);
+	atomic_store_explicit(&b->magic, VT_RAW_BLOCK_MAGIC, memory_order_release);
+	s->lost = 0;
+	s->now = base;
+	s->block = b;
+	s->cur = (uint8_t *)(b + 1);
+	s->end = (uint8_t *)b + r->block_size;
+	r->taken++;
+	return b;
+}
+
+static void wake_keeper(struct vt_raw *r)
+{
+	if (atomic_exchange_explicit(&r->wake, 1, memory_order_release) == 0 &&
+	    atomic_load_explicit(&r->sleeping, memory_order_relaxed)) {
+		syscall(SYS_futex, &r->wake, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
+	}
+}
+
+static uint8_t *lose(struct vt_raw_stream *s)
+{
+	s->lost++;
+	if (!s->raw->forgotten) {
+		atomic_fetch_add_explicit(&s->raw->head->lost, 1, memory_order_relaxed);
+	}
+	return NULL;
+}
+
+uint8_t *vt_raw_room_slow(struct vt_raw_stream *s, size_t size, int64_t stamp, uint32_t *dt)
+{
+	struct vt_raw *r = s->raw;
+	uint64_t d = (uint64_t)stamp - (uint64_t)s->now;
+	uint32_t sessions = atomic_load_explicit(&r->sessions, memory_order_relaxed);
+	size_t need = size + (d <= UINT32_MAX && sessions == s->said ? 0 : 16);
+	int short_of = 0, fresh = 0;
+
+	if (s->busy || r->forgotten || size + 16 > r->block_size - sizeof(struct vt_raw_block)) {
+		return lose(s);
+	}
+	s->busy = 1;
+	atomic_signal_fence(memory_order_seq_cst);
+	if (!s->block || need > (size_t)(s->end - s->cur)) {
+		pthread_mutex_lock(&r->lock);
+		vt_raw_begin_block(r, s, VT_RAW_DATA, stamp);
+		short_of = r->n_ready < r->chunk / 2 || (r->autoflush && r->flush_blocks >= 0 && r->n_full > (size_t)r->flush_blocks);
+		pthread_mutex_unlock(&r->lock);
+		if (short_of) {
+			wake_keeper(r);
+		}
+		if (!s->block) {
+			s->busy = 0;
+			return lose(s);
+		}
+		fresh = 1;
+	}
+	/* ahead of it blocks may be missing */
+	if (sessions != s->said || (fresh && sessions) || (!fresh && d > UINT32_MAX)) {
+		struct vt_raw_record h = { VT_RAW_TIME, 0, 0, sessions };
+
+		s->said = sessions;
+		memcpy(s->cur, &h, 8);
+		memcpy(s->cur + 8, &stamp, 8);
+		s->cur += 16;
+	}
+	*dt = 0; /* behind a base or a time of its own */
+	s->now = stamp;
+	return s->cur;
+}
+
+void vt_raw_session_over(struct vt_raw *r)
+{
+	atomic_fetch_add_explicit(&r->sessions, 1, memory_order_relaxed);
+}
+
+int vt_raw_comment(struct vt_raw_stream *s, ltick_t stamp, uint16_t where, const char *text)
+{
+	uint32_t n = (uint32_t)strnlen(text, 1000);
+	size_t size = 12 + vt_raw_pad(n);
+	struct vt_raw_record h = { VT_RAW_COMMENT, 0, where, 0 };
+	uint8_t *p = vt_raw_room(s, size, stamp.v, &h.dt);
+
+	if (!p) {
+		return -1;
+	}
+	memset(p + size - 4, 0, 4);
+	memcpy(p, &h, 8);
+	memcpy(p + 8, &n, 4);
+	memcpy(p + 12, text, n);
+	vt_raw_done(s, p + size);
+	return 0;
+}
+
+/* ---- streams ---- */
+
+struct vt_raw_stream *vt_raw_stream(struct vt_raw *r)
+{
+	struct vt_raw_stream *s;
+
+	pthread_mutex_lock(&r->lock);
+	for (s = r->streams; s && s->taken; s = s->next) {
+	}
+	if (!s) {
+		/* mapped, not allocated: this may run inside somebody's malloc */
+		s = mmap(NULL, sizeof(*s), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+		if (s == MAP_FAILED) {
+			pthread_mutex_unlock(&r->lock);
+			return NULL;
+		}
+		s->raw = r;
+		s->sessions = &r->sessions;
+		s->id = VT_RAW_COPIES + r->n_streams++;
+		s->next = r->streams;
+		r->streams = s;
+	}
+	s->taken = 1;
+	pthread_mutex_unlock(&r->lock);
+	return s;
+}
+
+void vt_raw_stream_end(struct vt_raw_stream *s)
+{
+	pthread_mutex_lock(&s->raw->lock);
+	s->taken = 0;
+	pthread_mutex_unlock(&s->raw->lock);
+}
+
+/* ---- housekeeping ---- */
+
+void vt_raw_keep_open(struct vt_raw *r)
+{
+	int fd = open_again(r);
+
+	if (fd >= 0) {
+		r->keeper_fd = fd;
+		r->keeper = (pid_t)syscall(SYS_gettid);
+	}
+}
+
+/* First touch costs a fault each, which is better taken here than in the program's threads. */
+static void touch(struct vt_raw *r, size_t from)
+{
+	size_t i, at;
+
+	for (i = from; i < r->n_ready; i++) {
+		for (at = 0; at < r->block_size; at += 4096) {
+			*((volatile char *)r->ready[i] + at) = 0;
+		}
+	}
+}
+
+void vt_raw_tick(struct vt_raw *r, ltick_t now)
+{
+	size_t wanted, before;
+
+	if (r->forgotten) {
+		return;
+	}
+	atomic_store_explicit(&r->wake, 0, memory_order_relaxed);
+	atomic_store_explicit(&r->head->end_tick, now.v, memory_order_relaxed);
+	pthread_mutex_lock(&r->lock);
+	while (!r->closed && r->n_sealed < r->n_full) {
+		seal_oldest(r);
+		/* a thread that waits for a block gets its turn */
+		pthread_mutex_unlock(&r->lock);
+		pthread_mutex_lock(&r->lock);
+	}
+	if (!r->closed && r->autoflush && r->flush_blocks >= 0 && r->n_full > (size_t)r->flush_blocks) {
+		flush_full(r, (size_t)r->min_blocks);
+	}
+	/* as many as were begun since the last time, at least one chunk when any was */
+	wanted = r->taken > r->chunk ? r->taken : r->taken ? r->chunk : 0;
+	r->taken = 0;
+	before = r->n_ready;
+	while (!r->closed && r->n_ready < wanted && r->mapped < (size_t)r->max_blocks && grow_some(r) == 0) {
+	}
+	if (r->n_ready > before) {
+		touch(r, before);
+	}
+	pthread_mutex_unlock(&r->lock);
+}
+
+int vt_raw_wait(struct vt_raw *r, int64_t deadline_ns)
+{
+	struct timespec ts = { (time_t)(deadline_ns / 1000000000), (long)(deadline_ns % 1000000000) };
+	long rc = 0;
+
+	atomic_store_explicit(&r->sleeping, 1, memory_order_relaxed);
+	while (!atomic_exchange_explicit(&r->wake, 0, memory_order_acquire)) {
+		rc = syscall(SYS_futex, &r->wake, FUTEX_WAIT_BITSET_PRIVATE, 0, &ts, NULL, FUTEX_BITSET_MATCH_ANY);
+		if (rc < 0 && errno != EAGAIN && errno != EINTR) {
+			atomic_store_explicit(&r->sleeping, 0, memory_order_relaxed);
+			return 0;
+		}
+	}
+	atomic_store_explicit(&r->sleeping, 0, memory_order_relaxed);
+	return 1;
+}
+
+void vt_raw_wake(struct vt_raw *r)
+{
+	wake_keeper(r);
+}
+
+/* ---- beginning and end ---- */
+
+static long long between(long long v, long long lo, long long hi)
+{
+	return v < lo ? lo : v > hi ? hi : v;
+}
+
+/* Takes the options over; sizes in whole pages. */
+static void set_options(struct vt_raw *r, const struct vt_raw_options *o, size_t page)
+{
+	r->block_size = ((size_t)between(o->block_size, VT_RAW_MIN_BLOCK, 1 << 28) + page - 1) / page * page;
+	r->max_blocks = between(o->max_blocks, 4, 1 << 24);
+	r->min_blocks = between(o->min_blocks, 0, r->max_blocks / 2);
+	r->flush_blocks = o->flush_blocks;
+	r->autoflush = o->autoflush;
+	r->overwrite = !o->autoflush && o->overwrite;
+	r->limit = o->limit > 0 ? o->limit : LLONG_MAX;
+	r->chunk = FIRST_CHUNK;
+	r->cap = (size_t)r->max_blocks + 1;
+}
+
+/* head_size bytes of file, mapped. Returns 0 or -1. */
+static int map_head(struct vt_raw *r, int fd, size_t head_size, struct tkm_err *err)
+{
+	struct stat st;
+	int rc = reserve(fd, 0, (off_t)head_size);
+
+	if (rc) {
+		return tkm_fail_errno(err, TKM_ERR_IO, rc, "cannot record into %s", r->path);
+	}
+	if (fstat(fd, &st) < 0) {
+		return tkm_fail_errno(err, TKM_ERR_IO, errno, "cannot record into %s", r->path);
+	}
+	r->device = st.st_dev;
+	r->inode = st.st_ino;
+	r->head = mmap(NULL, head_size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	if (r->head == MAP_FAILED) {
+		return tkm_fail_errno(err, TKM_ERR_UNAVAIL, errno, "%s: this file system cannot be mapped; --flush-prefix "
+				      "names another folder", r->path);
+	}
+	return 0;
+}
+
+static void give_back(struct vt_raw *r)
+{
+	munmap(r->arrays, r->arrays_size);
+}
+
+struct vt_raw *vt_raw_create(const struct vt_raw_options *o, struct tkm_err *err)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE), head_size = page > 4096 ? page : 4096, size, cap;
+	struct vt_raw *r;
+	char *p, temporary[VT_RAW_PATH_SIZE];
+	int fd, i;
+
+	/* everything that is needed until the end, in one piece and not from malloc, which may be the program's own */
+	cap = (size_t)between(o->max_blocks, 4, 1 << 24) + 1;
+	size = sizeof(*r) + 2 * cap * sizeof(void *);
+	p = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (p == MAP_FAILED) {
+		tkm_fail_errno(err, TKM_ERR_NOMEM, errno, "%s: no memory for %zu blocks (MEM-MAXBLOCKS)", o->path, cap);
+		return NULL;
+	}
+	r = (struct vt_raw *)(void *)p;
+	r->arrays = p;
+	r->arrays_size = size;
+	r->ready = (struct vt_raw_block **)(void *)(p + sizeof(*r));
+	r->full = r->ready + cap;
+	r->keeper_fd = -1;
+	pthread_mutex_init(&r->lock, NULL);
+	set_options(r, o, page);
+	for (i = 0; i < VT_RAW_COPIES; i++) {
+		r->copy[i].raw = r;
+		r->copy[i].id = (uint32_t)i;
+	}
+	if (snprintf(r->path, sizeof(r->path), "%s", o->path) >= (int)sizeof(r->path)) {
+		tkm_fail(err, TKM_ERR_ARG, "the name of the flush file is too long: %s", o->path);
+		give_back(r);
+		return NULL;
+	}
+	fd = vt_raw_open_nameless(r->path, temporary);
+	if (fd < 0) {
+		tkm_fail_errno(err, TKM_ERR_IO, errno, "cannot create %s", r->path);
+		give_back(r);
+		return NULL;
+	}
+	if (map_head(r, fd, head_size, err) == 0) {
+		vt_raw_fill_head(r->head, o, head_size, r->block_size);
+		if (vt_raw_publish(fd, temporary, r->path) == 0) {
+			close(fd);
+			return r;
+		}
+		tkm_fail_errno(err, errno == EEXIST ? TKM_ERR_EXISTS : TKM_ERR_IO, errno, "cannot create %s", r->path);
+		munmap(r->head, head_size);
+	}
+	if (temporary[0]) {
+		unlink(temporary);
+	}
+	close(fd);
+	give_back(r);
+	return NULL;
+}
+
+static void end_stream(struct vt_raw_stream *s)
+{
+	if (s->block) {
+		seal(s->block);
+	}
+}
+
+void vt_raw_close(struct vt_raw *r, ltick_t last)
+{
+	struct vt_raw_stream *s;
+	uint64_t used = 0, i;
+	int fd, k;
+
+	if (r->forgotten || r->closed) {
+		return;
+	}
+	pthread_mutex_lock(&r->lock);
+	r->closed = 1;
+	while (r->n_sealed < r->n_full) {
+		seal_oldest(r);
+	}
+	for (k = 0; k < VT_RAW_COPIES; k++) {
+		end_stream(&r->copy[k]);
+	}
+	for (s = r->streams; s; s = s->next) {
+		/* a thread that outlives main may still write into its block, which therefore stays open */
+		if (!s->taken) {
+			end_stream(s);
+		}
+	}
+	atomic_store(&r->head->end_tick, last.v);
+	used = r->file_blocks;
+	for (i = r->n_ready; i > 0; i--) {
+		munmap(r->ready[i - 1], r->block_size);
+	}
+	fd = open_again(r);
+	if (fd >= 0) {
+		struct vt_raw_block probe;
+
+		while (used > 0 && pread(fd, &probe, sizeof(probe), (off_t)(r->head->head_size + (used - 1) * r->block_size)) ==
+				   (ssize_t)sizeof(probe) && atomic_load(&probe.magic) != VT_RAW_BLOCK_MAGIC) {
+			used--;
+		}
+		if (ftruncate(fd, (off_t)(r->head->head_size + used * r->block_size)) < 0) {
+			/* a longer file than needed does no harm */
+		}
+		close_again(r, fd);
+	}
+	r->file_blocks = used;
+	r->n_ready = 0;
+	atomic_store(&r->head->state, VT_RAW_CLOSED);
+	pthread_mutex_unlock(&r->lock);
+}
+
+void vt_raw_forget(struct vt_raw *r)
+{
+	struct vt_raw_stream *s;
+	size_t i;
+
+	r->forgotten = r->closed = 1;
+	for (s = r->streams; s; s = s->next) {
+		s->cur = s->end = NULL;
+		s->busy = 0;
+		if (s->block) {
+			munmap(s->block, r->block_size);
+			s->block = NULL;
+		}
+	}
+	for (i = 0; i < VT_RAW_COPIES; i++) {
+		if (r->copy[i].block) {
+			munmap(r->copy[i].block, r->block_size);
+		}
+	}
+	for (i = 0; i < r->n_ready; i++) {
+		munmap(r->ready[i], r->block_size);
+	}
+	for (i = 0; i < r->n_full; i++) {
+		munmap(*full_at(r, i), r->block_size);
+	}
+	munmap(r->head, r->head->head_size);
+	r->head = NULL;
+	/* a thread of the parent may have held it at the fork */
+	pthread_mutex_init(&r->lock, NULL);
+}

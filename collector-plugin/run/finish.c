@@ -1,0 +1,396 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What a run leaves behind: the trace, made of the raw files of the job by whichever of its processes ends last, the
+ * protocol, and one line for the user. */
+#include "config.h"
+#include "collector-plugin/core/collector.h"
+#include "collector-plugin/host/address.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/newfile.h"
+#include "base/text.h"
+#include "collector-plugin/host/say.h"
+
+enum { MAX_FILES = 65536 };
+
+struct files {
+	char **path;
+	size_t n;
+	int alive;  /* other processes of the job that still run */
+	int left;   /* raw files of other jobs on this host that were killed */
+	char *first_left;
+};
+
+static void free_files(struct files *f)
+{
+	while (f->n) {
+		free(f->path[--f->n]);
+	}
+	free(f->path);
+	free(f->first_left);
+}
+
+static int add_file(struct files *f, const char *path)
+{
+	char **p = realloc(f->path, (f->n + 1) * sizeof(*p));
+
+	if (p) {
+		f->path = p;
+		p[f->n] = strdup(path);
+	}
+	return p && p[f->n] ? (f->n++, 0) : -1;
+}
+
+/* Of a run on this host that came to no end? On another one it may still go on. */
+static int was_killed(struct vt_raw_file *r)
+{
+	char host[256] = "";
+
+	gethostname(host, sizeof(host) - 1);
+	return vt_raw_file_head(r)->state == VT_RAW_RECORDING && !strcmp(vt_raw_file_head(r)->host, host) && !vt_raw_file_alive(r);
+}
+
+/* Is it a raw file of this job, or one that somebody should know of? */
+static void look_at(struct vt_collector *c, struct files *f, const char *path)
+{
+	struct vt_raw_file *r;
+	struct tkm_err e;
+
+	if (!strcmp(path, c->raw_path) || !vt_merge_is_raw(path)) {
+		return;
+	}
+	r = vt_raw_open(path, &e);
+	if (r && !strcmp(vt_raw_file_head(r)->job, c->job) && vt_raw_file_head(r)->state != VT_RAW_MERGED) {
+		if (vt_raw_file_alive(r) && vt_raw_file_head(r)->pid != (uint32_t)c->pid) {
+			f->alive++;
+		} else {
+			add_file(f, path);
+		}
+	} else if (r && was_killed(r)) {
+		if (!f->left++) {
+			f->first_left = strdup(path);
+		}
+	}
+	vt_raw_file_close(r);
+}
+
+/* The directory of the raw files. */
+static DIR *open_directory(const struct vt_collector *c, char *dir, size_t size)
+{
+	snprintf(dir, size, "%s", c->raw_path);
+	*strrchr(dir, '/') = '\0';
+	return opendir(*dir ? dir : "/");
+}
+
+static int lives(const struct vt_collector *c, const char *path)
+{
+	struct tkm_err e;
+	struct vt_raw_file *r = vt_merge_is_raw(path) ? vt_raw_open(path, &e) : NULL;
+	int is = r && !strcmp(vt_raw_file_head(r)->job, c->job) && vt_raw_file_alive(r);
+
+	vt_raw_file_close(r);
+	return is;
+}
+
+/* Does the program that vtrun became still run? Then this child is not the last one of the job, and need not look at
+ * the files of all others: of a build those are thousands. By its name, in which its process id is. */
+static int first_lives(const struct vt_collector *c)
+{
+	char dir[1100], path[1500], pid[20] = "-", rest[24];
+	struct dirent *e;
+	const char *at;
+	int found = 0;
+	DIR *d;
+
+	if (!vt_run_child(c->run) || !vt_run_value(c->run, "pid", pid + 1, sizeof(pid) - 1)) {
+		return 0;
+	}
+	d = open_directory(c, dir, sizeof(dir));
+	while (d && !found && (e = readdir(d))) {
+		/* -PID.dat or -PID.1.dat */
+		at = strncmp(e->d_name, "VT-flush-", 9) ? NULL : strrchr(e->d_name, '-');
+		snprintf(rest, sizeof(rest), "%s.", pid);
+		if (at && !strncmp(at, rest, strlen(rest))) {
+			snprintf(path, sizeof(path), "%s/%.300s", dir, e->d_name);
+			found = lives(c, path);
+		}
+	}
+	if (d) {
+		closedir(d);
+	}
+	return found;
+}
+
+static void find_files(struct vt_collector *c, struct files *f)
+{
+	char dir[1100], path[1500];
+	struct dirent *e;
+	DIR *d;
+
+	add_file(f, c->raw_path);
+	d = open_directory(c, dir, sizeof(dir));
+	while (d && (e = readdir(d)) && f->n < MAX_FILES) {
+		if (!strncmp(e->d_name, "VT-flush-", 9)) {
+			snprintf(path, sizeof(path), "%s/%.300s", dir, e->d_name);
+			look_at(c, f, path);
+		}
+	}
+	if (d) {
+		closedir(d);
+	}
+}
+
+/* ---- the trace ---- */
+
+static void say_missing(void *ctx, const char *line)
+{
+	(void)ctx;
+	vt_say(1, "WARNING", "%s", line);
+}
+
+static int writes_trace(const struct vt_collector *c)
+{
+	return !c->settings.keep_raw_events;
+}
+
+/* UNIFY-COUNTERS, UNIFY-GROUPS: on unless somebody says off. */
+static int is_off(const struct vt_collector *c, const char *name)
+{
+	const char *text = vt_settings_other(&c->settings, name);
+	int on = 1;
+
+	return text && tkm_parse_bool(text, &on) == 0 && !on;
+}
+
+int vt_collect_merge(struct vt_merge_input *in, size_t n, double period_s, const struct vt_merge_hosts *hosts, struct tkm_err *err)
+{
+	struct vt_collector *c = &vt_collector;
+	struct vt_merge_options o = { .trace = c->trace, .single = c->single, .force = c->settings.force,
+		.compress = (int)c->settings.compress_trace, .procs_per_file = (uint32_t)c->settings.stf_procs_per_file,
+		.by_node = c->settings.stf_use_hw_structure,
+		.period_s = period_s, .counters_apart = is_off(c, "UNIFY-COUNTERS"), .groups_apart = is_off(c, "UNIFY-GROUPS"),
+		.threads = c->pub.cpus ? 0 : 1, .cpus = c->pub.cpus, .cpus_size = c->pub.cpus_size, .delete_raw = 1, .settled = c->pub.together, .hosts = hosts, .say = say_missing };
+	struct vt_merge_result r;
+	char size[64];
+	int rc;
+
+	if (!writes_trace(c)) {
+		return 0;
+	}
+	rc = vt_merge(in, n, &o, &r, err);
+	/* somebody else's run has taken the name since this one began; several hosts cannot change theirs in the middle */
+	if (rc < 0 && err->code == TKM_ERR_EXISTS && !hosts) {
+		vt_say(1, "WARNING", "%s; this run's trace gets its number into its name", err->text);
+		snprintf(size, sizeof(size), "%d", (int)c->pid);
+		if (vt_collect_rename(c, size) == 0) {
+			vt_collect_protocol(c, 1);
+			rc = vt_merge(in, n, &o, &r, err);
+		}
+	}
+	if (rc == 0) {
+		tkm_print_time(size, sizeof(size), r.duration_s, 3);
+		vt_say(1, "INFO", "Writing tracefile %s: %llu samples, %u %s, %u threads, %s", c->trace, (unsigned long long)r.samples,
+		       r.processes, r.processes == 1 ? "process" : "processes", r.threads, size);
+	}
+	return rc;
+}
+
+/* Two processes may end at the same time and both be the last. The first of the files, which are the same for both, is whose
+ * lock counts: a descriptor to be closed; -1: the other one has made the trace. -2: there are no locks here. */
+static int only_one(const struct files *f)
+{
+	const char *first = f->path[0];
+	struct stat st;
+	size_t i;
+	int fd;
+
+	for (i = 1; i < f->n; i++) {
+		first = strcmp(f->path[i], first) < 0 ? f->path[i] : first;
+	}
+	fd = open(first, O_RDONLY | O_CLOEXEC);
+	if (fd < 0) {
+		return errno == ENOENT ? -1 : -2;
+	}
+	if (flock(fd, LOCK_EX) == 0 && fstat(fd, &st) == 0 && st.st_nlink == 0) {
+		close(fd);
+		return -1;
+	}
+	return fd;
+}
+
+static void merge_files(struct vt_collector *c, struct files *f)
+{
+	struct vt_merge_input *in;
+	struct tkm_err e = { TKM_ERR_NOMEM, "out of memory" };
+	int rc = -1, lock = only_one(f);
+	size_t i;
+
+	if (lock == -1) {
+		vt_say(2, "INFO", "another process of the job ended at the same time and has written the trace");
+		return;
+	}
+	in = calloc(f->n, sizeof(*in));
+
+	for (i = 0; in && i < f->n; i++) {
+		in[i].path = f->path[i];
+	}
+	/* the trace of an MPI job that one of our children was may have the name meanwhile */
+	vt_collect_free_name(c);
+	if (in) {
+		rc = vt_collect_merge(in, f->n, 0, NULL, &e);
+	}
+	free(in);
+	if (lock >= 0) {
+		close(lock);
+	}
+	if (rc < 0) {
+		vt_say(1, "WARNING", "no trace: %s. What was recorded is in %s%s; stftool %s --merge FILE.stf makes the trace", e.text,
+		       c->raw_path, f->n > 1 ? " and others" : "", c->raw_path);
+	}
+}
+
+/* A run that was killed could say nothing itself. */
+static void name_left(const struct files *f)
+{
+	if (f->first_left && f->left == 1) {
+		vt_say(1, "INFO", "an earlier run was killed; stftool %s --merge FILE.stf makes its trace", f->first_left);
+	} else if (f->first_left) {
+		vt_say(1, "INFO", "%d earlier runs or processes of them were killed; for each: stftool %s --merge FILE.stf makes the trace",
+		       f->left, f->first_left);
+	}
+}
+
+/* Said once, by rank 0: it is a script that starts the MPI program as its child, as a rule. */
+static void say_no_mpi(const struct vt_collector *c)
+{
+	if (c->no_mpi && c->run[0] && c->pub.rank == 0 && !vt_run_child(c->run) && !c->settings.follow_children) {
+		vt_say(1, "INFO", "%s did not call MPI_Init: its stamps are not corrected, and a program that it starts is not recorded. Let it "
+		       "start that with exec, in its last line, or add --follow-children", c->program);
+	}
+}
+
+/* ---- the last line ---- */
+
+static void last_line(const struct vt_collector *c)
+{
+	const struct vt_account *a = &c->account;
+	char cpu[40], tick[40], late[40], period[40];
+
+	/* of less than a second it means nothing; a followed child is not the run, and of a job's ranks one speaks for all, but what
+	 * was left out must be said */
+	vt_say(!a->slowed && (a->wall_ns < 1000000000 || vt_run_child(c->run) || c->pub.together) ? 2 : 1, "INFO", "sampler used %.3f%% CPU (%s), longest tick %s, latest wake-up %s, %llu ticks every %s%s",
+	       100.0 * (double)a->cpu_ns / (double)a->wall_ns, tkm_print_time(cpu, sizeof(cpu), 1e-9 * (double)a->cpu_ns, 1),
+	       tkm_print_time(tick, sizeof(tick), 1e-9 * (double)a->longest_ns, 0),
+	       tkm_print_time(late, sizeof(late), 1e-9 * (double)a->latest_ns, 0), (unsigned long long)a->ticks,
+	       tkm_print_time(period, sizeof(period), a->period_s, 0),
+	       a->slowed ? ": slowed down, because it was above SAMPLE-BUDGET" : "");
+}
+
+static void describe(struct vt_collector *c)
+{
+	const struct vt_account *a = &c->account;
+	char text[700];
+
+	if (!c->settings.environment || !a->wall_ns) {
+		return;
+	}
+	snprintf(text, sizeof(text), "sampler of %s: CPU %.6f s of %.6f s, longest tick %.6f s, latest wake-up %.6f s, %llu ticks, "
+		 "period in the end %.6g s, slowed down %d times", c->program, 1e-9 * (double)a->cpu_ns, 1e-9 * (double)a->wall_ns,
+		 1e-9 * (double)a->longest_ns, 1e-9 * (double)a->latest_ns, (unsigned long long)a->ticks, a->period_s, a->slowed);
+	vt_raw_info(c->pub.raw, "sampler", text);
+}
+
+/* ---- the protocol ---- */
+
+static void print_info(const struct vt_collector *c, FILE *f, int finished)
+{
+	const struct vt_raw *r = c->pub.raw;
+	char host[256] = "", ip[256];
+
+	gethostname(host, sizeof(host) - 1);
+	fprintf(f, "\n# What the run was. Lines of INFO are for readers; as a configuration file they say nothing.\n");
+	if (c->pub.processes) {
+		fputs(c->pub.processes, f);
+	} else {
+		vt_own_addresses(ip, sizeof(ip));
+		fprintf(f, "INFO NUMPROCS %d\n", c->pub.ranks > 0 ? c->pub.ranks : 1);
+		fprintf(f, "INFO CLUSTERDEF %s %d:%d\n", host, c->pub.rank > 0 ? c->pub.rank : 0, (int)c->pid);
+		fprintf(f, "INFO PROCESS %d \"%s\" \"%s\" %d\n", c->pub.rank > 0 ? c->pub.rank : 0, host, ip, (int)c->pid);
+	}
+	fprintf(f, "INFO BINMODE %zu-bit integers and addresses, %s-endian, IEEE 754\n", 8 * sizeof(void *),
+		__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? "little" : "big");
+	fprintf(f, "INFO PROGRAM \"%s\"\nINFO TRACE \"%s\"\nINFO RAWFILE \"%s\"\nINFO JOB \"%s\"\n", c->program, c->trace, c->raw_path,
+		c->job);
+	if (!finished) {
+		fprintf(f, "# The program was running when this was written. If it was killed: stftool RAWFILE --merge TRACE\n");
+		return;
+	}
+	fprintf(f, "INFO SAMPLER cpu %.6fs wall %.6fs longest-tick %.6fs latest-wake-up %.6fs ticks %llu period %.6gs "
+		"slowed-down %d times\n",
+		1e-9 * (double)c->account.cpu_ns, 1e-9 * (double)c->account.wall_ns, 1e-9 * (double)c->account.longest_ns,
+		1e-9 * (double)c->account.latest_ns, (unsigned long long)c->account.ticks, c->account.period_s,
+		c->account.slowed);
+	fprintf(f, "INFO RECORDED %llu bytes, %llu records lost\n", (unsigned long long)vt_raw_size(r),
+		(unsigned long long)vt_raw_lost(r));
+}
+
+/* Early in the run, so that a killed one has it too, and again at the end. Not for followed children. */
+void vt_collect_protocol(struct vt_collector *c, int finished)
+{
+	struct tkm_newfile n = { 0 };
+	struct tkm_err e;
+
+	if (c->pub.rank > 0 || vt_run_child(c->run)) {
+		return;
+	}
+	if (tkm_newfile_begin(&n, c->prot, 1, &e) < 0) {
+		if (finished) {
+			vt_say(1, "WARNING", "no protocol file: %s", e.text);
+		}
+		return;
+	}
+	fprintf(n.f, "# Protocol of a run of %s under %s.\n# Give it to another run with VT_CONFIG or --config.\n\n", c->program,
+		PACKAGE_STRING);
+	vt_settings_print(&c->settings, n.f);
+	if (c->pub.defaults) {
+		fputs(c->pub.defaults, n.f);
+	}
+	print_info(c, n.f, finished);
+	if (tkm_newfile_commit(&n, &e) < 0 && finished) {
+		vt_say(1, "WARNING", "no protocol file: %s", e.text);
+	}
+}
+
+void vt_collect_finish(struct vt_collector *c, int merge)
+{
+	struct files f = { 0 };
+	ltick_t last = tmr_read(c->pub.timer);
+
+	describe(c);
+	vt_raw_close(c->pub.raw, last);
+	vt_collect_protocol(c, 1);
+	if (merge && writes_trace(c) && first_lives(c)) {
+		vt_say(2, "INFO", "the program that was started still runs; the last process writes the trace");
+	} else if (merge && writes_trace(c)) {
+		find_files(c, &f);
+		if (f.alive == 0) {
+			merge_files(c, &f);
+		} else {
+			vt_say(2, "INFO", "%d other processes of the job still run; the last one writes the trace", f.alive);
+		}
+		name_left(&f);
+		free_files(&f);
+	} else if (!writes_trace(c)) {
+		vt_say(1, "INFO", "raw data is in %s; stftool %s --merge %s makes the trace", c->raw_path, c->raw_path, c->trace);
+	}
+	say_no_mpi(c);
+	last_line(c);
+}

@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What the files of a run are called: seeds/003 section 3.2, LOGFILE-NAME, LOGFILE-PREFIX, PROGNAME, PROTOFILE-NAME,
+ * FLUSH-PREFIX, FLUSH-PID. */
+#include "config.h"
+#include "collector-plugin/core/collector.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "collector-plugin/host/say.h"
+
+extern char *program_invocation_name;
+
+static const char *base_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
+static void name_program(struct vt_collector *c, const char *argv0)
+{
+	char given[256];
+	const char *name = c->settings.progname;
+
+	/* vtrun knows it best, but its children are other programs */
+	if (!name && vt_run_value(c->run, "pid", given, sizeof(given)) && atoi(given) == (int)getpid() &&
+	    vt_run_value(c->run, "prog", given, sizeof(given))) {
+		name = given;
+	}
+	name = name ? name : argv0 ? argv0 : program_invocation_name;
+	if (!name || !*base_name(name)) {
+		name = vt_own_program(given, sizeof(given));
+	}
+	/* a login shell is called "-bash" */
+	name = base_name(name);
+	snprintf(c->program, sizeof(c->program), "%.200s", *name == '-' && name[1] ? name + 1 : *name ? name : "UNKNOWN");
+}
+
+static int ends_in(const char *name, const char *suffix)
+{
+	size_t n = strlen(name), k = strlen(suffix);
+
+	return n > k && !strcasecmp(name + n - k, suffix);
+}
+
+/* "DIR/name" or the name itself if it is absolute. -1: too long. */
+static int below(char *to, size_t size, const char *dir, const char *name)
+{
+	int n = *name == '/' ? snprintf(to, size, "%s", name) :
+		!strcmp(name, ".") ? snprintf(to, size, "%s", dir) :
+		ends_in(dir, "/") || !strcmp(dir, "/") ? snprintf(to, size, "%s%s", dir, name) : snprintf(to, size, "%s/%s", dir, name);
+
+	return n < 0 || (size_t)n >= size ? -1 : 0;
+}
+
+/* Where relative names begin, absolute. */
+static int start_directory(const struct vt_collector *c, char *dir, size_t size)
+{
+	char here[1024];
+
+	if (!getcwd(here, sizeof(here))) {
+		strcpy(here, "/tmp"); /* the directory was removed */
+	}
+	return below(dir, size, here, c->settings.current_dir ? c->settings.current_dir : ".");
+}
+
+static void choose_format(struct vt_collector *c)
+{
+	const char *f = c->settings.logfile_format, *n = c->settings.logfile_name;
+
+	c->single = f ? !strcasecmp(f, "SINGLESTF") || !strcasecmp(f, "STFSINGLE") : n && ends_in(n, ".single.stf");
+	if ((f && !strcasecmp(f, "ASCII")) || (!f && n && ends_in(n, ".avt"))) {
+		vt_say(1, "WARNING", "LOGFILE-FORMAT ASCII: the collector writes STF; stftool --convert makes ASCII of it");
+	}
+}
+
+/* A name that is still free, "app-1.stf" if "app.stf" is there, unless it may be replaced. */
+static void free_name(struct vt_collector *c, char *trace, size_t size)
+{
+	const char *suffix = ends_in(trace, ".single.stf") ? ".single.stf" : ends_in(trace, ".stf") ? ".stf" : "";
+	char stem[1024];
+	struct stat st;
+	int i;
+
+	snprintf(stem, sizeof(stem), "%.*s", (int)(strlen(trace) - strlen(suffix)), trace);
+	for (i = 1; !c->settings.force && i < 10000 && lstat(trace, &st) == 0; i++) {
+		snprintf(trace, size, "%.1000s-%d%s", stem, i, suffix);
+	}
+}
+
+void vt_collect_free_name(struct vt_collector *c)
+{
+	free_name(c, c->trace, sizeof(c->trace));
+}
+
+static int name_trace(struct vt_collector *c, struct tkm_err *err)
+{
+	char dir[1024], prefix[1024], name[300];
+	const char *given = c->settings.logfile_name;
+
+	choose_format(c);
+	if (vt_run_value(c->run, "trace", c->trace, sizeof(c->trace))) {
+		return 0; /* a followed child: the job has its trace already */
+	}
+	if (!given) {
+		snprintf(name, sizeof(name), "%s%s", c->program, c->single ? ".single.stf" : ".stf");
+		given = name;
+	}
+	if (start_directory(c, dir, sizeof(dir)) < 0 ||
+	    below(prefix, sizeof(prefix), dir, c->settings.logfile_prefix ? c->settings.logfile_prefix : ".") < 0 ||
+	    below(c->trace, sizeof(c->trace) - 8, prefix, given) < 0) {
+		return tkm_fail(err, TKM_ERR_ARG, "the trace's name is too long: %s", given);
+	}
+	if (!ends_in(c->trace, ".stf")) {
+		strcat(c->trace, ".stf");
+	}
+	free_name(c, c->trace, sizeof(c->trace));
+	return 0;
+}
+
+/* Of the trace, without its suffix. */
+static size_t stem_length(const char *trace)
+{
+	return strlen(trace) - (ends_in(trace, ".single.stf") ? strlen(".single.stf") : ends_in(trace, ".stf") ? strlen(".stf") : 0);
+}
+
+static int name_protocol(struct vt_collector *c, struct tkm_err *err)
+{
+	char dir[1024];
+
+	if (c->settings.protofile_name) {
+		if (start_directory(c, dir, sizeof(dir)) < 0 || below(c->prot, sizeof(c->prot), dir, c->settings.protofile_name) < 0) {
+			return tkm_fail(err, TKM_ERR_ARG, "PROTOFILE-NAME is too long: %s", c->settings.protofile_name);
+		}
+		return 0;
+	}
+	snprintf(c->prot, sizeof(c->prot), "%.*s.prot", (int)stem_length(c->trace), c->trace);
+	return 0;
+}
+
+/* "app-WHAT.stf" instead of "app.stf", and its protocol likewise. */
+int vt_collect_rename(struct vt_collector *c, const char *what)
+{
+	char old[sizeof(c->trace)];
+	struct tkm_err e;
+	int n = (int)stem_length(c->trace);
+
+	snprintf(old, sizeof(old), "%s", c->trace);
+	if (snprintf(c->trace, sizeof(c->trace), "%.*s-%s%s", n, old, what, old + n) >= (int)sizeof(c->trace)) {
+		memcpy(c->trace, old, sizeof(old));
+		return -1;
+	}
+	return name_protocol(c, &e);
+}
+
+static void name_job(struct vt_collector *c)
+{
+	static const char *const names[] = { "SLURM_JOB_ID", "PMIX_NAMESPACE", "OMPI_MCA_ess_base_jobid", "PBS_JOBID", "LSB_JOBID", NULL };
+	struct timespec ts;
+	int i;
+
+	if (vt_run_value(c->run, "job", c->job, sizeof(c->job))) {
+		return;
+	}
+	for (i = 0; c->pub.rank >= 0 && names[i]; i++) {
+		if (getenv(names[i])) {
+			snprintf(c->job, sizeof(c->job), "%s", getenv(names[i]));
+			return;
+		}
+	}
+	clock_gettime(CLOCK_REALTIME, &ts);
+	snprintf(c->job, sizeof(c->job), "%d-%lld%09ld", (int)getpid(), (long long)ts.tv_sec, ts.tv_nsec);
+}
+
+int vt_collect_names(struct vt_collector *c, const char *argv0, struct tkm_err *err)
+{
+	name_program(c, argv0);
+	name_job(c);
+	return name_trace(c, err) < 0 || name_protocol(c, err) < 0 ? -1 : 0;
+}
+
+/* ---- the raw file ---- */
+
+/* VT-flush-<program>_<rank>-<pid>.dat; a number behind it if the name is taken, as it is after a killed process whose
+ * pid comes again. */
+static struct vt_raw *create_in(struct vt_collector *c, const char *dir, struct tkm_err *err)
+{
+	struct vt_raw_options o = { .path = c->raw_path, .block_size = c->settings.mem_blocksize,
+		.max_blocks = c->settings.mem_maxblocks, .min_blocks = c->settings.mem_minblocks,
+		.flush_blocks = c->settings.mem_flushblocks, .autoflush = c->settings.autoflush,
+		.overwrite = c->settings.mem_overwrite, .limit = c->settings.flush_limit, .job = c->job, .trace = c->trace,
+		.program = c->program, .timer = c->pub.timer->name, .hz = c->pub.timer->hz, .start = c->pub.start,
+		.rank = c->pub.rank, .ranks = c->pub.ranks };
+	char name[400], pid[16] = "";
+	struct vt_raw *r = NULL;
+	int i;
+
+	if (c->settings.flush_pid) {
+		snprintf(pid, sizeof(pid), "-%d", (int)getpid());
+	}
+	for (i = 0; i < 1000 && !r; i++) {
+		if (i == 0) {
+			snprintf(name, sizeof(name), "VT-flush-%s_%d%s.dat", c->program, c->pub.rank < 0 ? 0 : c->pub.rank, pid);
+		} else {
+			snprintf(name, sizeof(name), "VT-flush-%s_%d%s.%d.dat", c->program, c->pub.rank < 0 ? 0 : c->pub.rank, pid, i);
+		}
+		if (below(c->raw_path, sizeof(c->raw_path), dir, name) < 0) {
+			tkm_fail(err, TKM_ERR_ARG, "the raw file's name is too long: %s/%s", dir, name);
+			return NULL;
+		}
+		r = vt_raw_create(&o, err);
+		if (!r && err->code != TKM_ERR_EXISTS) {
+			return NULL;
+		}
+	}
+	return r;
+}
+
+struct vt_raw *vt_collect_raw(struct vt_collector *c, struct tkm_err *err)
+{
+	/* the guide's candidates, for when the raw file cannot be beside the trace */
+	static const char *const variables[] = { "BIGTEMP", "FASTTEMP", "TMPDIR", "TMP", "TMPVAR" };
+	char dir[1024], first[1024];
+	struct tkm_err why, again;
+	struct vt_raw *r;
+	size_t i;
+
+	if (start_directory(c, dir, sizeof(dir)) < 0 ||
+	    (c->settings.flush_prefix && below(first, sizeof(first), dir, c->settings.flush_prefix) < 0)) {
+		tkm_fail(err, TKM_ERR_ARG, "FLUSH-PREFIX is too long");
+		return NULL;
+	}
+	if (!c->settings.flush_prefix) {
+		snprintf(first, sizeof(first), "%s", c->trace);
+		*(strrchr(first, '/') == first ? first + 1 : strrchr(first, '/')) = '\0';
+	}
+	r = create_in(c, first, &why);
+	for (i = 0; !r && i <= sizeof(variables) / sizeof(variables[0]); i++) {
+		const char *d = i < sizeof(variables) / sizeof(variables[0]) ? getenv(variables[i]) : "/tmp";
+
+		r = d && *d == '/' ? create_in(c, d, &again) : NULL;
+	}
+	if (!r) {
+		*err = why;
+	} else if (strncmp(c->raw_path, first, strlen(first))) {
+		vt_say(1, "WARNING", "%s; the raw file is %s", why.text, c->raw_path);
+	}
+	return r;
+}

@@ -1,0 +1,407 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Start and end of the collector. */
+#include "config.h"
+#include "collector-plugin/core/collector.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <link.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/text.h"
+#include "collector-plugin/core/sink.h"
+#include "collector-plugin/host/memory.h"
+#include "collector-plugin/host/say.h"
+#include "collector-plugin/host/time.h"
+#include "collector-plugin/core/hooks.h"
+
+extern char **environ;
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* start against end */
+
+static void complain(void *ctx, const char *line)
+{
+	(void)ctx;
+	vt_say(1, "WARNING", "%s", line);
+}
+
+/* vtrun's own are taken out of the environment later. */
+static void keep_variables(struct vt_collector *c)
+{
+	size_t i, n = 0, k = 0;
+
+	for (i = 0; environ && environ[i]; i++) {
+		n += strncmp(environ[i], "VT_", 3) == 0;
+	}
+	c->variables = calloc(n + 1, sizeof(*c->variables));
+	for (i = 0; c->variables && environ && environ[i] && k < n; i++) {
+		if (strncmp(environ[i], "VT_", 3) == 0 && (c->variables[k] = strdup(environ[i])) != NULL) {
+			k++;
+		}
+	}
+}
+
+/* The file is read once, so that other ranks can be told what it says. */
+static void read_config(struct vt_collector *c)
+{
+	enum { MOST = 16 << 20 };
+	const char *path = getenv("VT_CONFIG");
+	FILE *f = path && *path ? fopen(path, "re") : NULL, *to;
+	char part[4096];
+	size_t n;
+
+	to = f ? open_memstream(&c->config_text, &c->config_size) : NULL;
+	while (to && (n = fread(part, 1, sizeof(part), f)) > 0 && ftell(to) < MOST) {
+		fwrite(part, 1, n, to);
+	}
+	if (to && (tkm_text_end(to, &c->config_text) < 0 || ferror(f) || c->config_size >= MOST)) {
+		free(c->config_text);
+		c->config_text = NULL;
+	}
+	if (f) {
+		fclose(f);
+	}
+	snprintf(c->config_name, sizeof(c->config_name), "%s", path ? path : "");
+}
+
+static void load_settings(struct vt_collector *c)
+{
+	char commanded[2048];
+
+	if (!c->variables) {
+		keep_variables(c);
+		read_config(c);
+	}
+	vt_settings_init(&c->settings);
+	vt_say_setup(&c->settings.verbose, &c->pub.rank);
+	c->settings.variables = c->variables;
+	c->settings.config_text = c->config_text;
+	c->settings.config_size = c->config_size;
+	c->settings.config_name = c->config_name;
+	/* vtrun has looked at everything before and said what is wrong */
+	c->settings.complain = c->run[0] ? NULL : complain;
+	vt_settings_load(&c->settings, vt_run_value(c->run, "commanded", commanded, sizeof(commanded)) ? commanded : c->commanded);
+}
+
+void vt_collect_commanded(const char *name)
+{
+	char *to = vt_collector.commanded;
+	size_t n = strlen(to);
+
+	if (n + strlen(name) + 2 < sizeof(vt_collector.commanded)) {
+		sprintf(to + n, "%s%s", n ? "," : "", name);
+	}
+}
+
+/* NULL with the reason also where a timer can be opened but not used for stamps. */
+static struct tmr_timer *open_usable(const char *name, int rank, struct tkm_err *err)
+{
+	struct tmr_timer *t = tmr_open(name, rank > 0 ? rank : 0, err);
+
+	if (t && (!t->shareable || !(t->hz > 0))) {
+		tkm_fail(err, TKM_ERR_UNAVAIL, "its rate is not known, or threads cannot share it");
+		tmr_close(t);
+		return NULL;
+	}
+	return t;
+}
+
+static int open_timer(struct vt_collector *c, struct tkm_err *err)
+{
+	const char *name = c->timer_of_job[0] ? c->timer_of_job : c->settings.timer;
+	struct tmr_timer *t = open_usable(name, c->pub.rank, err);
+
+	if (!t) {
+		vt_say(1, "WARNING", "TIMER %s: %s; clock_monotonic is taken", name, err->text);
+		name = "clock_monotonic";
+		t = tmr_open(name, 0, err);
+	}
+	snprintf(c->timer_name, sizeof(c->timer_name), "%s", name);
+	c->pub.timer = t;
+	return t ? 0 : -1;
+}
+
+static int rank_of_launcher(void)
+{
+	static const char *const names[] = { "OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "MV2_COMM_WORLD_RANK", "SLURM_PROCID",
+		NULL };
+	const char *text;
+	char *end;
+	long v;
+	int i;
+
+	for (i = 0; names[i]; i++) {
+		text = getenv(names[i]);
+		v = text && *text ? strtol(text, &end, 10) : -1;
+		if (v >= 0 && v < 1 << 30 && !*end) {
+			return (int)v;
+		}
+	}
+	return -1;
+}
+
+static int ranks_of_launcher(void)
+{
+	static const char *const names[] = { "OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "MV2_COMM_WORLD_SIZE", "SLURM_NTASKS", NULL };
+	int i;
+
+	for (i = 0; names[i]; i++) {
+		if (getenv(names[i]) && atoi(getenv(names[i])) > 0) {
+			return atoi(getenv(names[i]));
+		}
+	}
+	return 0;
+}
+
+/* Is it an object that was linked with a library of the VT interface? */
+static int needs_interface(struct dl_phdr_info *info, size_t size, void *unused)
+{
+	const ElfW(Dyn) *d, *dynamic = NULL;
+	uintptr_t names = 0;
+	int i;
+
+	(void)size;
+	(void)unused;
+	for (i = 0; i < info->dlpi_phnum; i++) {
+		if (info->dlpi_phdr[i].p_type == PT_DYNAMIC) {
+			dynamic = (const ElfW(Dyn) *)(info->dlpi_addr + info->dlpi_phdr[i].p_vaddr);
+		}
+	}
+	for (d = dynamic; d && d->d_tag != DT_NULL; d++) {
+		if (d->d_tag == DT_STRTAB) {
+			/* some machines leave it as it is in the file */
+			names = d->d_un.d_ptr + (d->d_un.d_ptr < info->dlpi_addr ? info->dlpi_addr : 0);
+		}
+	}
+	for (d = dynamic; d && names && d->d_tag != DT_NULL; d++) {
+		if (d->d_tag == DT_NEEDED && strncmp((const char *)names + d->d_un.d_val, "libVT", 5) == 0) {
+			return 1;
+		}
+	}
+	return 0;
+}
+
+/* Will the program make VT_ or MPI calls, as far as can be seen before it does? */
+static int calls_expected(const struct vt_collector *c)
+{
+	/* a program that vtrun did not start has called us already */
+	return !c->run[0] || vt_hooks.initialize || dl_iterate_phdr(needs_interface, NULL);
+}
+
+static void begin_records(struct vt_collector *c)
+{
+	struct vt_raw *r = c->pub.raw;
+	ltick_t t = tmr_read(c->pub.timer);
+
+	vt_raw_clock(r, t, vt_now_ns(CLOCK_REALTIME), vt_now_ns(CLOCK_MONOTONIC), vt_now_ns(CLOCK_MONOTONIC_RAW));
+	vt_raw_thread(r, 0, (uint64_t)getpid(), c->program);
+}
+
+/* In the child of a program that vtrun did not start (preload.c does the same for one that it did): nothing of the parent's is
+ * recorded there, and VT_initialize() may begin anew. */
+static void forked(void)
+{
+	if (vt_collect_running() && vt_collector.pid != getpid()) {
+		vt_alloc_forked();
+		vt_collect_forked();
+	}
+}
+
+static void close_and_merge(struct vt_collector *c, int merge)
+{
+	atomic_store_explicit(&vt_collecting, NULL, memory_order_release);
+	c->ended = 1;
+	if (c->again) {
+		vt_raw_close(c->pub.raw, tmr_read(c->pub.timer));
+		return;
+	}
+	vt_raw_clock(c->pub.raw, tmr_read(c->pub.timer), vt_now_ns(CLOCK_REALTIME), vt_now_ns(CLOCK_MONOTONIC),
+		     vt_now_ns(CLOCK_MONOTONIC_RAW));
+	vt_collect_finish(c, merge);
+}
+
+static int start(struct vt_collector *c, int rank, int ranks, const char *argv0, struct tkm_err *err)
+{
+	const char *run = getenv(VT_RUN_VARIABLE);
+	static int watched;
+
+	c->pid = getpid();
+	c->ended = 0;
+	c->account = (struct vt_account){ 0 };
+	if (run && !c->run[0]) {
+		snprintf(c->run, sizeof(c->run), "%s", run);
+	}
+	if (!c->run[0] && !watched) {
+		watched = pthread_atfork(NULL, NULL, forked) == 0;
+	}
+	vt_sink_add(&vt_sampling_sink);
+	c->pub.rank = rank >= 0 ? rank : rank_of_launcher();
+	c->pub.ranks = rank >= 0 ? ranks : c->pub.rank >= 0 ? ranks_of_launcher() : 0;
+	load_settings(c);
+	c->pub.min_interval_s = c->settings.counter_min_interval;
+	atomic_store(&c->pub.period_ns, (int64_t)(c->settings.sample_period * 1e9));
+	if (open_timer(c, err) < 0 || vt_collect_names(c, argv0, err) < 0) {
+		return -1;
+	}
+	c->pub.start = tmr_read(c->pub.timer);
+	c->pub.start_realtime_ns = vt_now_ns(CLOCK_REALTIME);
+	c->pub.raw = vt_collect_raw(c, err);
+	if (!c->pub.raw) {
+		return -1;
+	}
+	begin_records(c);
+	if (vt_collect_plan(c, err) < 0) {
+		vt_say(1, "WARNING", "no counters: %s", err->text);
+	}
+	atomic_store_explicit(&vt_collecting, &c->pub, memory_order_release);
+	c->calls_expected = calls_expected(c);
+	c->close_and_merge = close_and_merge;
+	c->write_protocol = vt_collect_protocol;
+	if (vt_sampler_start(c, err) < 0) {
+		vt_say(1, "WARNING", "no background thread, so that counters are read at VT_ and MPI calls only: %s", err->text);
+	}
+	return 0;
+}
+
+int vt_collect_start(int rank, int ranks, const char *argv0, struct tkm_err *err)
+{
+	struct vt_collector *c = &vt_collector;
+	int rc = 0, saved = errno;
+
+	pthread_mutex_lock(&lock);
+	if (vt_collect_running()) {
+		if (rank >= 0 && rank != c->pub.rank) {
+			c->pub.rank = rank;
+			c->pub.ranks = ranks;
+			vt_raw_set_rank(c->pub.raw, rank, ranks);
+		}
+	} else if (c->ended && c->pid == getpid()) {
+		rc = 1;
+	} else {
+		rc = start(c, rank, ranks, argv0, err);
+	}
+	pthread_mutex_unlock(&lock);
+	errno = saved;
+	return rc;
+}
+
+void vt_collect_end(int merge)
+{
+	struct vt_collector *c = &vt_collector;
+	int saved = errno;
+
+	if (!vt_collect_running() || c->pid != getpid()) {
+		return;
+	}
+	vt_call_finalize();
+	merge = merge && !c->pub.together;
+	/* a signal handler that ends the program may have interrupted the one who holds it */
+	if (pthread_mutex_trylock(&lock) != 0) {
+		errno = saved;
+		return;
+	}
+	if (vt_collect_running()) {
+		vt_reader_stop();
+		if (c->sampler) {
+			vt_sampler_stop(c, merge);
+		} else {
+			close_and_merge(c, merge);
+		}
+		atomic_store_explicit(&vt_collecting, NULL, memory_order_release);
+		c->ended = 1;
+		vt_say_deferred();
+	}
+	pthread_mutex_unlock(&lock);
+	errno = saved;
+}
+
+static void begin_anew(struct vt_collector *c)
+{
+	vt_reader_stop();
+	vt_reader_forget();
+	c->again = 1;
+	if (c->sampler) {
+		vt_sampler_stop(c, 0);
+	} else {
+		close_and_merge(c, 0);
+	}
+	c->again = 0;
+	unlink(c->raw_path);
+	vt_say_defer(0);
+	smp_plan_close(c->plan);
+	c->plan = NULL;
+	c->pub.plan = NULL;
+	free(c->ids);
+	c->ids = NULL;
+	vt_settings_free(&c->settings);
+}
+
+int vt_collect_reconfigure(const char *text, size_t size, const char *name, struct tkm_err *err)
+{
+	struct vt_collector *c = &vt_collector;
+	int rc;
+
+	if (vt_threads_begin_anew() < 0) {
+		return 1;
+	}
+	pthread_mutex_lock(&lock);
+	free(c->config_text);
+	c->config_text = malloc(size + 1);
+	rc = c->config_text ? 0 : tkm_fail(err, TKM_ERR_NOMEM, "out of memory for a configuration of %zu bytes", size);
+	if (rc == 0) {
+		memcpy(c->config_text, text, size);
+		c->config_size = size;
+		snprintf(c->config_name, sizeof(c->config_name), "%s", name);
+		begin_anew(c);
+		rc = start(c, c->pub.rank, c->pub.ranks, c->program, err);
+	}
+	pthread_mutex_unlock(&lock);
+	return rc;
+}
+
+int vt_collect_take_timer(const char *name, struct tkm_err *err)
+{
+	struct vt_collector *c = &vt_collector;
+	struct tmr_timer *t = open_usable(name, c->pub.rank, err);
+	int rc;
+
+	if (!t) {
+		return -1;
+	}
+	tmr_close(t);
+	if (vt_threads_begin_anew() < 0) {
+		return tkm_fail(err, TKM_ERR_UNAVAIL, "the program has called VT_ before MPI_Init on this rank");
+	}
+	pthread_mutex_lock(&lock);
+	snprintf(c->timer_of_job, sizeof(c->timer_of_job), "%s", name);
+	begin_anew(c);
+	rc = start(c, c->pub.rank, c->pub.ranks, c->program, err);
+	pthread_mutex_unlock(&lock);
+	return rc;
+}
+
+void vt_collect_forked(void)
+{
+	struct vt_collector *c = &vt_collector;
+
+	/* a thread that held it does not exist here */
+	pthread_mutex_init(&lock, NULL);
+	atomic_store(&vt_collecting, NULL);
+	vt_say_forked();
+	memset((void *)c->helper, 0, sizeof(c->helper));
+	c->sampler = NULL;
+	c->plan = NULL;
+	c->pub.plan = NULL;
+	c->run[0] = '\0';
+	c->ended = 0;
+	if (c->pub.raw) {
+		vt_raw_forget(c->pub.raw);
+		c->pub.raw = NULL;
+	}
+	vt_threads_forget();
+}

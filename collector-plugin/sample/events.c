@@ -1,0 +1,320 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Sampling at state changes: every enabled counter of the thread and of the process, and what the program's own callback returns (VT_countsetcallback, seeds/003 section 3.1.3), all with
+ * the stamp of the event that triggered them. COUNTER-MIN-INTERVAL makes the former rarer; the callback, whose cost is
+ * the program's own affair, comes every time. */
+#include "config.h"
+#include "collector-plugin/core/collector.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "collector-plugin/core/sink.h"
+
+static struct smp_set *open_set(struct vt_collect *c, pid_t tid, uint32_t **id)
+{
+	struct smp_target target = { SMP_THREAD, getpid(), tid };
+	struct smp_set *set;
+	size_t i, n;
+
+	vt_opening();
+	set = smp_set_open(c->plan, &target, NULL);
+	vt_opened();
+	n = set ? smp_set_size(set) : 0;
+	*id = n ? malloc(n * sizeof(**id)) : NULL;
+	if (!*id) {
+		smp_set_close(set);
+		return NULL;
+	}
+	for (i = 0; i < n; i++) {
+		(*id)[i] = c->counter_id[smp_set_planned(set, i)];
+	}
+	return set;
+}
+
+/* Are there counters of threads that count from their opening? Then they are this thread's own from here on. */
+static int take_over(struct vt_sampling *s, struct vt_collect *c)
+{
+	size_t i, n = smp_plan_size(c->plan);
+
+	for (i = 0; i < n; i++) {
+		const struct smp_planned *p = smp_plan_at(c->plan, i);
+
+		if (p->counter.scope == SMP_THREAD && !p->counter.missing && vt_counts_from_opening(c->plan, i)) {
+			s->base = calloc(n, sizeof(*s->base));
+			return s->base && vt_threads_take_over(c, s->tid, s->base, n) == 0;
+		}
+	}
+	return 0;
+}
+
+static void sampling_close(struct vt_sampling *s)
+{
+	if (!s) {
+		return;
+	}
+	if (s->listed) {
+		vt_reader_remove(s);
+	}
+	smp_set_close(s->set);
+	free(s->id);
+	free(s->base);
+	free(s->value);
+	free(s->state);
+	free(s->out);
+	free(s->out_id);
+	free(s->handles);
+	free(s->values);
+	free(s);
+}
+
+static struct vt_sampling *sampling_open(struct vt_collect *c, struct vt_thread *t)
+{
+	struct vt_sampling *s = calloc(1, sizeof(*s));
+	size_t n, k;
+
+	if (!s || !c->plan || c->min_interval_s < 0) {
+		free(s);
+		return NULL;
+	}
+	s->tid = t->tid;
+	s->over = take_over(s, c);
+	s->set = open_set(c, t->tid, &s->id);
+	n = s->set ? smp_set_size(s->set) : 0;
+	if (s->base) {
+		/* by the plan's number so far; the set's is never larger */
+		for (k = 0; k < n; k++) {
+			s->base[k] = vt_counts_from_opening(c->plan, smp_set_planned(s->set, k)) ? s->base[smp_set_planned(s->set, k)] : 0;
+		}
+	}
+	s->process = vt_process_open(c) > 0;
+	if (n > 0) {
+		s->value = calloc(n, sizeof(*s->value));
+		s->state = calloc(n, 1);
+		s->out = calloc(n, sizeof(*s->out));
+		s->out_id = calloc(n, sizeof(*s->out_id));
+	}
+	if ((n == 0 && !s->process) || (n > 0 && (!s->value || !s->state || !s->out || !s->out_id))) {
+		sampling_close(s);
+		return NULL;
+	}
+	if (s->set) {
+		vt_reader_add(c, s);
+	}
+	return s;
+}
+
+static void record(struct vt_sampling *s, struct vt_raw_stream *stream, int where, ltick_t now)
+{
+	size_t i, n = smp_set_size(s->set);
+	unsigned k = 0;
+
+	for (i = 0; s->valid > 0 && i < n; i++) {
+		if (s->state[i] & SMP_VALID) {
+			s->out_id[k] = s->id[i];
+			s->out[k++] = s->value[i].u + (s->base ? s->base[i] : 0);
+		}
+		if (k == VT_RAW_MAX_COUNTERS || (i + 1 == n && k > 0)) {
+			vt_raw_counters(stream, now, (uint16_t)where, k, s->out_id, s->out);
+			k = 0;
+		}
+	}
+}
+
+/* ---- two read one set ---- */
+
+void vt_sample_other(struct vt_sampling *s, struct vt_collect *c, struct vt_raw_stream *stream, int where)
+{
+	ltick_t now;
+
+	if (where < 0 || !vt_turn_try(&s->turn)) {
+		return;
+	}
+	/* the stamp is taken in our turn, so that it is behind that of the event before */
+	now = tmr_read(c->timer);
+	if (now.v > s->last && vt_collect_in_window(now)) {
+		s->valid = smp_set_read(s->set, s->value, s->state);
+		s->read_at = now.v;
+		record(s, stream, where, now);
+	}
+	vt_turn_end(&s->turn);
+}
+
+/* The event's stamp stands already. What was read behind it in the meantime is an upper limit of what was true then, and all
+ * that may stand there: the same values. Where the background thread read them, by its own set, the event is sampled later, with
+ * a stamp of its own. */
+static enum vt_sampled sample_thread(struct vt_sampling *s, ltick_t now, int later)
+{
+	if (!vt_turn_take(&s->turn)) {
+		return VT_SAMPLE_LOST;
+	}
+	if (now.v <= s->aside && !later) {
+		vt_turn_end(&s->turn);
+		return VT_SAMPLE_LATER;
+	}
+	if (later) {
+		now = tmr_read(vt_tls.collect->timer);
+	}
+	s->last = now.v;
+	if (s->read_at < now.v) {
+		s->valid = smp_set_read(s->set, s->value, s->state);
+	}
+	record(s, vt_tls.thread->stream, vt_tls.thread->number, now);
+	vt_turn_end(&s->turn);
+	return VT_SAMPLED;
+}
+
+/* The last one of thread t, by itself. */
+static void thread_ends(struct vt_thread *t)
+{
+	struct vt_sampling *s = vt_tls.sampling;
+	ltick_t now;
+
+	if (!s || !s->set || !t->stream || vt_threads_off(t->tid) || !vt_turn_take(&s->turn)) {
+		return;
+	}
+	now = tmr_read(vt_tls.collect->timer);
+	if (vt_collect_in_window(now)) {
+		s->valid = smp_set_read(s->set, s->value, s->state);
+		record(s, t->stream, t->number, now);
+	}
+	s->last = now.v;
+	vt_turn_end(&s->turn);
+}
+
+static void say_left_out(struct vt_sampling *s, ltick_t now)
+{
+	char text[160];
+
+	snprintf(text, sizeof(text), "%u samples at calls ahead of this one were left out: another thread was reading the counters for more "
+		 "than 1 s", s->left_out);
+	vt_raw_comment(vt_tls.thread->stream, now, (uint16_t)vt_tls.thread->number, text);
+	s->left_out = 0;
+}
+
+static int64_t next_after(ltick_t now)
+{
+	double interval = vt_tls.collect->min_interval_s;
+
+	return now.v + (interval > 0 ? (int64_t)(interval * vt_tls.collect->timer->hz) : 0);
+}
+
+static void call_back(struct vt_sampling *s, ltick_t now)
+{
+	int n = s->callback(s->custom, s->n, s->handles, s->values);
+
+	if (n > 0 && vt_tls.state == VT_TLS_ON) {
+		s->deliver(now, n < s->n ? n : s->n, s->handles, s->values);
+	}
+}
+
+static void sample(const struct vt_event *e)
+{
+	struct vt_sampling *s = vt_tls.sampling;
+	ltick_t now = e->time;
+	enum vt_sampled thread = VT_SAMPLED, process = VT_SAMPLED;
+	int saved = errno, cancel;
+
+	if (!s || !vt_collect_in_window(now)) {
+		return;
+	}
+	/* read(2) would be a place to be cancelled at, with the counters in our hands */
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
+	if ((s->set || s->process) && now.v >= s->next) {
+		s->next = next_after(now);
+		if (s->left_out) {
+			say_left_out(s, now);
+		}
+		thread = s->set ? sample_thread(s, now, 0) : VT_SAMPLED;
+		process = s->process ? vt_process_sample(now, 0) : VT_SAMPLED;
+	}
+	if (s->callback) {
+		call_back(s, now);
+	}
+	/* stamps of a thread only go on, so these are behind what the callback said */
+	if (thread == VT_SAMPLE_LATER) {
+		thread = sample_thread(s, now, 1);
+	}
+	if (process == VT_SAMPLE_LATER) {
+		process = vt_process_sample(now, 1);
+	}
+	s->left_out += (thread == VT_SAMPLE_LOST) + (process == VT_SAMPLE_LOST);
+	pthread_setcancelstate(cancel, NULL);
+	errno = saved;
+}
+
+VT_ErrorCode vt_sampling_callback(VT_CountCallback_t callback, void *custom, int n,
+	VT_ErrorCode (*deliver)(ltick_t now, int n, const int *handles, const void *values))
+{
+	struct vt_sampling *s = vt_tls.sampling;
+	int *handles = NULL;
+	uint64_t *values = NULL;
+
+	if (callback) {
+		handles = calloc((size_t)n, sizeof(*handles));
+		values = calloc((size_t)n, sizeof(*values));
+		s = s ? s : calloc(1, sizeof(*s));
+		if (!handles || !values || !s) {
+			free(handles);
+			free(values);
+			if (s != vt_tls.sampling) {
+				free(s);
+			}
+			return VT_ERR_NOMEMORY;
+		}
+	}
+	if (!s) {
+		return VT_OK;
+	}
+	if (vt_tls.inside) {
+		/* set from inside the callback: its arrays are in use */
+		free(handles);
+		free(values);
+		s->callback = callback ? s->callback : NULL;
+		return callback ? VT_ERR_INVT : VT_OK;
+	}
+	free(s->handles);
+	free(s->values);
+	s->callback = callback;
+	s->custom = custom;
+	s->deliver = deliver;
+	s->n = n;
+	s->handles = handles;
+	s->values = values;
+	vt_tls.sampling = s;
+	vt_tls.wanted = 1;
+	return VT_OK;
+}
+
+/* ---- the sink ---- */
+
+static int thread_begins(struct vt_collect *c, struct vt_thread *t)
+{
+	vt_tls.sampling = sampling_open(c, t);
+	return vt_tls.sampling != NULL;
+}
+
+static void thread_ended(struct vt_thread *t)
+{
+	(void)t;
+	sampling_close(vt_tls.sampling);
+	vt_tls.sampling = NULL;
+}
+
+static void forked(void)
+{
+	vt_process_forget();
+	vt_reader_forget();
+}
+
+const struct vt_sink_ops vt_sampling_sink = {
+	.name = "sampling",
+	.thread_begins = thread_begins,
+	.event = sample,
+	.thread_ends = thread_ends,
+	.thread_ended = thread_ended,
+	.forked = forked,
+	.restart = vt_process_begin_anew,
+};

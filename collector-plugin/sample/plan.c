@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Which counters are recorded, and their definitions in the raw file. */
+#include "config.h"
+#include "collector-plugin/core/collector.h"
+
+#include <float.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "collector-plugin/host/say.h"
+#include "stf/stf.h"
+
+static void load_plugins(struct vt_collector *c, size_t *n)
+{
+	const struct tkm_option_list *l = &c->settings.plugin;
+	struct tkm_err e;
+	size_t i;
+
+	*n = 0;
+	c->plugins = l->n ? calloc(l->n, sizeof(*c->plugins)) : NULL;
+	for (i = 0; c->plugins && i < l->n; i++) {
+		struct smp_plugin *p = &c->plugins[*n];
+
+		p->source = smp_plugin_load(l->text[i], &p->options, &e);
+		if (p->source) {
+			++*n;
+		} else {
+			vt_say(1, "WARNING", "%s", e.text);
+			vt_raw_info(c->pub.raw, "missing", e.text);
+		}
+	}
+}
+
+static uint64_t bits(double v)
+{
+	uint64_t u;
+
+	memcpy(&u, &v, sizeof(u));
+	return u;
+}
+
+static void set_bounds(struct vt_raw_counter_def *d, const struct smp_counter *s)
+{
+	int known = s->lower != 0 || s->upper != 0;
+
+	switch (s->type) {
+	case SMP_F64:
+		d->type = STF_COUNTER_F8 | STF_COUNTER_SAMPLE;
+		d->lower = bits(known ? s->lower : -DBL_MAX);
+		d->upper = bits(known ? s->upper : DBL_MAX);
+		break;
+	case SMP_I64:
+		d->type = STF_COUNTER_I8 | STF_COUNTER_SAMPLE;
+		d->lower = (uint64_t)(known ? (int64_t)s->lower : INT64_MIN);
+		d->upper = (uint64_t)(known ? (int64_t)s->upper : INT64_MAX);
+		break;
+	default:
+		d->type = STF_COUNTER_U8 | STF_COUNTER_SAMPLE;
+		d->lower = known ? (uint64_t)s->lower : 0;
+		d->upper = known ? (uint64_t)s->upper : UINT64_MAX;
+	}
+}
+
+/* The guide's class for what PAPI counts is PERF_DATA. */
+static uint32_t class_of(const struct smp_planned *p)
+{
+	const char *s = p->source ? p->source->name : "";
+
+	return !strcmp(s, "papi") || !strcmp(s, "perf") || !strcmp(s, "sde") ? VT_CLASS_PERF : VT_CLASS_OS;
+}
+
+int vt_counts_from_opening(const struct smp_plan *plan, size_t i)
+{
+	const struct smp_planned *p = smp_plan_at(plan, i);
+
+	return p->counter.scope != SMP_NODE && p->source && (!strcmp(p->source->name, "papi") || !strcmp(p->source->name, "perf"));
+}
+
+/* Asked for by its name, not only met by a pattern: then the user wants to know that it is missing. */
+int vt_plan_warning_level(const struct vt_collector *c, const struct smp_planned *p)
+{
+	const char *name = p->counter.name;
+	const struct tkm_option_list *l = &c->settings.counter;
+	char trace[8];
+	size_t k, n;
+
+	/* a followed child, or what took the program's place by exec: the first one has said it */
+	if (vt_run_value(c->run, "trace", trace, sizeof(trace))) {
+		return 2;
+	}
+	for (k = 0; k < l->n; k++) {
+		n = strcspn(l->text[k], " \t");
+		if (strlen(name) == n && !strncmp(l->text[k], name, n)) {
+			return 1;
+		}
+	}
+	return l->n == 0 ? 1 : 2;
+}
+
+static void define(struct vt_collector *c, const struct smp_planned *p, uint32_t id)
+{
+	struct vt_raw_counter_def d = { .id = id, .classid = class_of(p), .name = p->counter.name,
+		.unit = p->counter.unit, .shown_unit = p->counter.shown_unit, .description = p->counter.what,
+		.factor = p->counter.factor, .do_diff = p->counter.kind == SMP_TOTAL };
+	char line[600];
+
+	if (p->counter.missing) {
+		snprintf(line, sizeof(line), "counter %s: %s", p->counter.name, p->counter.missing);
+		vt_raw_info(c->pub.raw, "missing", line);
+		if (c->pub.rank <= 0) {
+			vt_say(vt_plan_warning_level(c, p), "WARNING", "%s", line);
+		}
+		return;
+	}
+	set_bounds(&d, &p->counter);
+	d.where = p->counter.scope == SMP_NODE ? VT_RAW_GROUP + VT_RAW_NODE : 0;
+	vt_raw_counter(c->pub.raw, &d);
+}
+
+void vt_plan_define(struct vt_collector *c, const struct smp_plan *plan, uint32_t first, uint32_t *ids)
+{
+	size_t i;
+
+	for (i = 0; i < smp_plan_size(plan); i++) {
+		ids[i] = first + (uint32_t)i;
+		define(c, smp_plan_at(plan, i), ids[i]);
+	}
+}
+
+static void define_own(struct vt_raw *r)
+{
+	static const struct vt_raw_counter_def own[] = {
+		{ .id = VT_ID_CPU, .name = "sampler_cpu", .unit = "ns", .do_diff = 1, .factor = 1e-7, .shown_unit = "percent",
+		  .description = "CPU time of the sampler's own thread" },
+		{ .id = VT_ID_TICK, .name = "sampler_tick", .unit = "ns", .description = "how long the longest sampling took so far" },
+		{ .id = VT_ID_DELAY, .name = "sampler_delay", .unit = "ns",
+		  .description = "how late the sampler's thread woke up for this sample" },
+	};
+	struct vt_raw_counter_def d;
+	size_t i;
+
+	vt_raw_class(r, VT_CLASS_OWN, 0, "Tickmark");
+	vt_raw_class(r, VT_CLASS_OS, 0, "OS");
+	vt_raw_class(r, VT_CLASS_PERF, 0, "PERF_DATA");
+	for (i = 0; i < sizeof(own) / sizeof(own[0]); i++) {
+		d = own[i];
+		d.classid = VT_CLASS_OWN;
+		d.type = STF_COUNTER_U8 | STF_COUNTER_SAMPLE;
+		d.upper = UINT64_MAX;
+		vt_raw_counter(r, &d);
+	}
+}
+
+int vt_collect_plan(struct vt_collector *c, struct tkm_err *err)
+{
+	const struct tkm_option_list *l = &c->settings.counter;
+	const char *const *rules = l->n ? (const char *const *)l->text : smp_standard_rules;
+	size_t n_rules = l->n, n_plugins;
+
+	define_own(c->pub.raw);
+	/* without any choice a program that only calls VT_ records what it says itself, as in the guide */
+	if (!l->n && !c->run[0]) {
+		return 0;
+	}
+	while (!l->n && rules[n_rules]) {
+		n_rules++;
+	}
+	smp_env_init(&c->env);
+	c->env.hw = vt_run_value(c->run, "hw", c->hw, sizeof(c->hw));
+	c->env.flags = (c->settings.multiplex ? SMP_MULTIPLEX : 0) | (c->settings.count_kernel ? SMP_COUNT_KERNEL : 0) |
+		SMP_SHARED;
+	load_plugins(c, &n_plugins);
+	c->plan = smp_plan_open(&c->env, rules, n_rules, c->plugins, n_plugins, err);
+	if (!c->plan) {
+		return -1;
+	}
+	c->ids = calloc(smp_plan_size(c->plan) + 1, sizeof(*c->ids));
+	if (!c->ids) {
+		return tkm_fail(err, TKM_ERR_NOMEM, "out of memory for %zu counters", smp_plan_size(c->plan));
+	}
+	vt_plan_define(c, c->plan, VT_ID_FIRST_PLANNED, c->ids);
+	c->pub.plan = c->plan;
+	c->pub.counter_id = c->ids;
+	return 0;
+}

@@ -1,0 +1,307 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The counters of the process: any of its threads reads them at its state changes, and the background thread in between.
+ * One at a time, with stamps in the order of the readings, so that a total never goes back.
+ *
+ * What the kernel counts from the process's start (/proc, software-defined events) is read by two sets that show the same,
+ * one in the program's table of descriptors and one in the background thread's. What counts from its opening (PAPI, perf) must
+ * be one set: the background thread opens it while it still shares the program's table and the program has not gone on yet,
+ * so that no thread is missed and none of ours is counted, and then has a table of its own in which the same descriptors have
+ * the same numbers. If the program closes its copies, the background thread goes on; a program that makes no calls
+ * (calls_expected) has none. */
+#include "config.h"
+#include "collector-plugin/core/collector.h"
+#include "collector-plugin/core/thread.h"
+
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "collector-plugin/sample/sampler.h"
+#include "collector-plugin/host/memory.h"
+
+enum { MOST_FDS = 256 };
+
+/* Counters that are read together. */
+struct part {
+	struct smp_set *set; /* NULL: there are none */
+	uint32_t *id;
+	union smp_value *value;
+	uint8_t *state;
+	int valid;           /* what the latest reading returned */
+	size_t size;         /* bytes from `value` on */
+};
+
+static struct {
+	pthread_mutex_t lock;    /* of opening it */
+	struct vt_collect *of;   /* whose counters they are; NULL: not opened yet */
+	pid_t pid;
+	struct vt_turn turn;     /* whose turn it is owns what stands below */
+	struct part own;         /* what the background thread reads by a set of its own */
+	struct part shared;      /* what it opened, for all */
+	int kept;                /* and the program's table has copies of it */
+	int64_t next;            /* COUNTER-MIN-INTERVAL */
+	int64_t high;            /* the latest stamp recorded */
+	int64_t low;             /* and the latest with older values than those that stand in the parts now */
+	int64_t read_at;         /* when the reading of these began; 0: not all are of one reading */
+} process = { .lock = PTHREAD_MUTEX_INITIALIZER };
+
+/* ---- opening ---- */
+
+static void drop(struct part *p)
+{
+	if (p->value) {
+		munmap(p->value, p->size);
+	}
+	*p = (struct part){ .set = NULL };
+}
+
+static int lay(struct part *p, struct smp_set *set, const uint32_t *counter_id)
+{
+	size_t i, n = set ? smp_set_size(set) : 0;
+	void *room;
+
+	if (n == 0) {
+		return 0;
+	}
+	p->size = n * (sizeof(*p->value) + sizeof(*p->id) + 1);
+	room = vt_pages(p->size);
+	if (!room) {
+		return 0;
+	}
+	p->value = room;
+	p->id = (uint32_t *)(void *)(p->value + n);
+	p->state = (uint8_t *)(p->id + n);
+	for (i = 0; i < n; i++) {
+		p->id[i] = counter_id[smp_set_planned(set, i)];
+	}
+	p->valid = 0;
+	p->set = set;
+	return 1;
+}
+
+int vt_not_from_opening(const struct smp_plan *plan, size_t i)
+{
+	return !vt_counts_from_opening(plan, i);
+}
+
+size_t vt_process_open(struct vt_collect *c)
+{
+	struct smp_target target = { SMP_PROCESS, getpid(), 0 };
+	struct smp_set *set;
+	size_t n;
+
+	pthread_mutex_lock(&process.lock);
+	if (process.of != c) {
+		process.pid = getpid();
+		set = smp_set_open_some(c->plan, &target, vt_not_from_opening, NULL);
+		if (set && !lay(&process.own, set, c->counter_id)) {
+			smp_set_close(set);
+		}
+		process.of = c;
+	}
+	n = (process.own.set ? smp_set_size(process.own.set) : 0) + (process.kept ? smp_set_size(process.shared.set) : 0);
+	pthread_mutex_unlock(&process.lock);
+	return n;
+}
+
+void vt_opening(void)
+{
+	pthread_mutex_lock(&process.lock);
+}
+
+void vt_opened(void)
+{
+	pthread_mutex_unlock(&process.lock);
+}
+
+void vt_process_start(void)
+{
+	if (vt_turn_take(&process.turn)) {
+		/* the timer may be another one */
+		process.next = process.high = process.low = process.read_at = 0;
+		vt_turn_end(&process.turn);
+	}
+}
+
+/* In the program's table of descriptors. */
+static void close_copies(const struct smp_set *set)
+{
+	int fd[MOST_FDS], n = smp_set_descriptors(set, fd, MOST_FDS);
+
+	while (n > 0) {
+		close(fd[--n]);
+	}
+}
+
+void vt_process_share(struct vt_collect *c, struct smp_set *set, int keep, int apart)
+{
+	pthread_mutex_lock(&process.lock);
+	if (set && vt_turn_take(&process.turn)) {
+		process.kept = lay(&process.shared, set, c->counter_id) && keep;
+		process.read_at = 0;
+		if (!process.kept && apart) {
+			close_copies(set);
+		}
+		vt_turn_end(&process.turn);
+	}
+	pthread_mutex_unlock(&process.lock);
+}
+
+void vt_process_unshare(int apart)
+{
+	/* from a signal handler that interrupted our own reading there is nobody to wait for */
+	if (!process.shared.set || !(vt_tls.inside ? vt_turn_try(&process.turn) : vt_turn_take(&process.turn))) {
+		return;
+	}
+	if (process.kept && apart) {
+		close_copies(process.shared.set);
+	}
+	process.kept = 0;
+	process.read_at = 0;
+	drop(&process.shared);
+	vt_turn_end(&process.turn);
+}
+
+void vt_process_begin_anew(void)
+{
+	pthread_mutex_lock(&process.lock);
+	smp_set_close(process.own.set);
+	drop(&process.own);
+	process.of = NULL;
+	process.read_at = 0;
+	pthread_mutex_unlock(&process.lock);
+}
+
+void vt_process_forget(void)
+{
+	pthread_mutex_t fresh = PTHREAD_MUTEX_INITIALIZER;
+
+	memcpy(&process.lock, &fresh, sizeof(fresh));
+	if (process.kept) {
+		close_copies(process.shared.set);
+	}
+	smp_set_close(process.own.set);
+	process.own.set = process.shared.set = NULL;
+	process.own.value = process.shared.value = NULL;
+	process.kept = 0;
+	process.of = NULL;
+	atomic_store(&process.turn.busy, 0);
+	atomic_store(&process.turn.lost, 0);
+}
+
+/* ---- reading ---- */
+
+/* Behind every stamp so far, unless the clock is coarse, or was set back. */
+static ltick_t stamp(struct tmr_timer *timer)
+{
+	ltick_t now = tmr_read(timer);
+	int i;
+
+	for (i = 0; now.v <= process.high && i < 100; i++) {
+		now = tmr_read(timer);
+	}
+	if (now.v <= process.high) {
+		process.high = process.low = now.v - 1;
+	}
+	return now;
+}
+
+static void read_part(struct part *p)
+{
+	if (p->set) {
+		p->valid = smp_set_read(p->set, p->value, p->state);
+	}
+}
+
+/* From now on stand values that began to be read at `begin`. */
+static void read_all(int64_t begin)
+{
+	process.low = process.high;
+	read_part(&process.own);
+	if (process.kept) {
+		read_part(&process.shared);
+	}
+	process.read_at = begin;
+}
+
+static void record_part(const struct part *p, ltick_t now)
+{
+	size_t i, n = p->set && p->valid > 0 ? smp_set_size(p->set) : 0;
+	uint32_t id[VT_RAW_MAX_COUNTERS];
+	uint64_t v[VT_RAW_MAX_COUNTERS];
+	unsigned k = 0;
+
+	for (i = 0; i < n; i++) {
+		if (p->state[i] & SMP_VALID) {
+			id[k] = p->id[i];
+			v[k++] = p->value[i].u;
+		}
+		if (k == VT_RAW_MAX_COUNTERS || (i + 1 == n && k > 0)) {
+			vt_raw_counters(vt_tls.thread->stream, now, 0, k, id, v);
+			k = 0;
+		}
+	}
+}
+
+/* They stand with the process's first thread, as those of the background thread do. */
+static void record_all(ltick_t now)
+{
+	record_part(&process.own, now);
+	if (process.kept) {
+		record_part(&process.shared, now);
+	}
+	process.high = now.v > process.high ? now.v : process.high;
+	if (vt_tls.collect->min_interval_s > 0) {
+		process.next = now.v + (int64_t)(vt_tls.collect->min_interval_s * vt_tls.collect->timer->hz);
+	}
+}
+
+enum vt_sampled vt_process_sample(ltick_t now, int later)
+{
+	struct tmr_timer *timer = vt_tls.collect->timer;
+	enum vt_sampled rc = VT_SAMPLED;
+
+	if (process.of != vt_tls.collect || vt_threads_off(process.pid)) {
+		return VT_SAMPLED;
+	}
+	if (!vt_turn_take(&process.turn)) {
+		return VT_SAMPLE_LOST;
+	}
+	if (now.v < process.next) {
+		/* another thread's event was a moment ago */
+	} else if (now.v > process.low && process.read_at > now.v) {
+		/* another one read while we waited, behind our event and for no stamp ahead of it */
+		record_all(now);
+	} else if (now.v > process.high) {
+		read_all(tmr_read(timer).v);
+		record_all(now);
+	} else if (later) {
+		/* others have recorded older values with later stamps: ours gets that of its reading */
+		now = stamp(timer);
+		read_all(now.v);
+		record_all(now);
+	} else {
+		rc = VT_SAMPLE_LATER;
+	}
+	vt_turn_end(&process.turn);
+	return rc;
+}
+
+int vt_process_turn(struct vt_collect *c, ltick_t *now)
+{
+	if (!vt_turn_take(&process.turn)) {
+		return 0;
+	}
+	*now = stamp(c->timer);
+	return 1;
+}
+
+void vt_process_turn_end(ltick_t now)
+{
+	process.low = process.high = now.v;
+	process.read_at = 0;
+	vt_turn_end(&process.turn);
+}

@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Threads that read their own counters at state changes, and the periodic samples of them. Those of the kernel's files the
+ * background thread reads by sets of its own, in turn with the thread. Those of PAPI and perf count from when they
+ * are opened, so a thread that computes for seconds between two calls needs its very set read, not a second one of another
+ * beginning, for which a CPU may have no place either. The sets stand in the program's table of descriptors, and the background
+ * thread has its own; hence one more thread, which is there as soon as the first such set is. The two readers of
+ * a set exclude each other (vt_sample.c). It takes no signal, and the program's threads are never interrupted. */
+#include "config.h"
+#include "collector-plugin/core/collector.h"
+#include "collector-plugin/core/thread.h"
+
+#include <semaphore.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "collector-plugin/sample/sampler.h"
+#include "collector-plugin/host/say.h"
+#include "collector-plugin/host/time.h"
+
+enum { STACK = 1 << 20 };
+
+static struct {
+	pthread_mutex_t lock;         /* of the list, and of starting */
+	struct vt_sampling *list;
+	struct vt_sampling *aside;    /* whose turn the background thread has */
+	struct vt_collect *of;        /* whose thread runs, or could not be started */
+	int running;
+	pthread_t thread;
+	sem_t wake;
+	_Atomic int stop;
+	_Atomic int64_t cpu_ns;
+} reader = { .lock = PTHREAD_MUTEX_INITIALIZER };
+
+int64_t vt_reader_cpu_ns(void)
+{
+	return atomic_load_explicit(&reader.cpu_ns, memory_order_relaxed);
+}
+
+static void one_round(struct vt_collect *c, struct vt_raw_stream *stream)
+{
+	struct vt_sampling *s;
+
+	pthread_mutex_lock(&reader.lock);
+	for (s = reader.list; s; s = s->following) {
+		if (s->over && !vt_threads_off(s->tid)) {
+			vt_sample_other(s, c, stream, vt_threads_where(s->tid));
+		}
+	}
+	pthread_mutex_unlock(&reader.lock);
+	atomic_store_explicit(&reader.cpu_ns, vt_now_ns(CLOCK_THREAD_CPUTIME_ID), memory_order_relaxed);
+}
+
+static void *thread_main(void *arg)
+{
+	struct vt_collect *c = arg;
+	struct vt_raw_stream *stream = vt_raw_stream(c->raw);
+	int64_t due = vt_now_ns(CLOCK_MONOTONIC), now;
+
+	atomic_store(&vt_collector.helper[VT_HELPER_READER], (int)syscall(SYS_gettid));
+	prctl(PR_SET_NAME, "vtrun", 0, 0, 0);
+	while (stream && !atomic_load_explicit(&reader.stop, memory_order_acquire)) {
+		struct timespec ts;
+
+		now = vt_now_ns(CLOCK_MONOTONIC);
+		due += atomic_load_explicit(&c->period_ns, memory_order_relaxed);
+		due = due > now ? due : now + atomic_load_explicit(&c->period_ns, memory_order_relaxed);
+		ts = (struct timespec){ (time_t)(due / 1000000000), (long)(due % 1000000000) };
+		sem_clockwait(&reader.wake, CLOCK_MONOTONIC, &ts);
+		/* the last time too: what counted until now */
+		one_round(c, stream);
+	}
+	if (stream) {
+		vt_raw_stream_end(stream);
+	}
+	return NULL;
+}
+
+static int start(struct vt_collect *c)
+{
+	pthread_attr_t attr;
+	sigset_t all, old;
+	int rc;
+
+	atomic_store(&reader.stop, 0);
+	if (sem_init(&reader.wake, 0, 0) < 0) {
+		return 0;
+	}
+	/* the sampler must not take it for one of the program's */
+	atomic_store(&vt_collector.helper[VT_HELPER_READER], -1);
+	pthread_attr_init(&attr);
+	pthread_attr_setstacksize(&attr, STACK);
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &old);
+	rc = pthread_create(&reader.thread, &attr, thread_main, c);
+	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	pthread_attr_destroy(&attr);
+	if (rc) {
+		atomic_store(&vt_collector.helper[VT_HELPER_READER], 0);
+		vt_say(1, "WARNING", "no thread for it, so that counters of PAPI and perf are read at VT_ and MPI calls only: %s", strerror(rc));
+	}
+	return rc == 0;
+}
+
+/* Under the lock. */
+static void begin(struct vt_collect *c)
+{
+	if (reader.of != c) {
+		reader.of = c;
+		reader.running = start(c);
+	}
+}
+
+void vt_reader_begin(struct vt_collect *c)
+{
+	pthread_mutex_lock(&reader.lock);
+	begin(c);
+	pthread_mutex_unlock(&reader.lock);
+}
+
+void vt_reader_add(struct vt_collect *c, struct vt_sampling *s)
+{
+	pthread_mutex_lock(&reader.lock);
+	if (s->over) {
+		begin(c);
+	}
+	s->following = reader.list;
+	reader.list = s;
+	s->listed = 1;
+	pthread_mutex_unlock(&reader.lock);
+}
+
+int vt_reader_aside(struct vt_collect *c, pid_t tid, ltick_t *now)
+{
+	struct vt_sampling *s;
+
+	/* a thread that is not in the list does not come into it meanwhile */
+	pthread_mutex_lock(&reader.lock);
+	for (s = reader.list; s && s->tid != tid; s = s->following) {
+	}
+	if (s && !vt_turn_try(&s->turn)) {
+		pthread_mutex_unlock(&reader.lock);
+		return 0;
+	}
+	reader.aside = s;
+	*now = tmr_read(c->timer);
+	return 1;
+}
+
+void vt_reader_aside_end(ltick_t now)
+{
+	struct vt_sampling *s = reader.aside;
+
+	if (s) {
+		s->aside = now.v;
+		vt_turn_end(&s->turn);
+	}
+	reader.aside = NULL;
+	pthread_mutex_unlock(&reader.lock);
+}
+
+void vt_reader_remove(struct vt_sampling *s)
+{
+	struct vt_sampling **link;
+
+	pthread_mutex_lock(&reader.lock);
+	for (link = &reader.list; *link && *link != s; link = &(*link)->following) {
+	}
+	if (*link) {
+		*link = s->following;
+	}
+	s->listed = 0;
+	pthread_mutex_unlock(&reader.lock);
+}
+
+/* Maybe from a signal handler, so without the lock: a start at this moment would be of a thread that calls us for the first
+ * time while the program ends, and its thread then meets a raw file that takes no more. */
+void vt_reader_stop(void)
+{
+	struct timespec ts;
+
+	if (!reader.running) {
+		return;
+	}
+	reader.running = 0;
+	atomic_store_explicit(&reader.stop, 1, memory_order_release);
+	sem_post(&reader.wake);
+	clock_gettime(CLOCK_REALTIME, &ts);
+	ts.tv_sec += 10;
+	pthread_timedjoin_np(reader.thread, NULL, &ts);
+	atomic_store(&vt_collector.helper[VT_HELPER_READER], 0);
+}
+
+void vt_reader_forget(void)
+{
+	pthread_mutex_t fresh = PTHREAD_MUTEX_INITIALIZER;
+
+	memcpy(&reader.lock, &fresh, sizeof(fresh));
+	reader.of = NULL;
+	reader.list = reader.aside = NULL;
+	reader.running = 0;
+}

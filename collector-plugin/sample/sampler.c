@@ -1,0 +1,759 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The background thread: it reads the counters of the process and its threads every SAMPLE-PERIOD and, if it is the one
+ * elected on this node, those of the node every OS-COUNTER-DELAY; looks for threads that came and went; keeps the raw
+ * file's house; and keeps account of itself.
+ *
+ * It has a table of descriptors of its own, so that the program neither sees nor closes its files, and children do not
+ * inherit them. It takes no signal. The program's threads are never stopped or interrupted. */
+#include "config.h"
+#include "collector-plugin/sample/sampler.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <semaphore.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/un.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/rootfs.h"
+#include "collector-plugin/host/memory.h"
+#include "collector-plugin/host/say.h"
+#include "collector-plugin/host/time.h"
+
+enum { STACK = 1 << 20, CLOCK_EVERY_S = 10, ACCOUNT_EVERY_S = 1, MAX_RESTARTED = 10, READY_S = 5 };
+enum { NODE_APART = 20000000 }; /* ns */
+
+/* ---- a set of counters that belong to one thread, process or node ---- */
+
+size_t vt_book_size(size_t n)
+{
+	return (n + 1) * (sizeof(union smp_value) + 3);
+}
+
+void vt_book_lay(struct vt_book *b, void *room, size_t n)
+{
+	b->value = room;
+	b->state = (uint8_t *)(b->value + n + 1);
+	b->said = b->state + n + 1;
+	b->restarted = b->said + n + 1;
+}
+
+static void say_missing(struct vt_sampler *s, struct vt_book *book, const struct smp_set *set)
+{
+	char line[600];
+	size_t i;
+
+	for (i = 0; i < smp_set_size(set); i++) {
+		size_t k = smp_set_planned(set, i);
+
+		/* said once per counter, not per thread */
+		if (*smp_set_why(set, i) && !book->said[k]) {
+			book->said[k] = 1;
+			snprintf(line, sizeof(line), "counter %s: %s", smp_plan_at(book->plan, k)->counter.name, smp_set_why(set, i));
+			vt_raw_info(s->c->pub.raw, "missing", line);
+			if (s->c->pub.rank <= 0) {
+				vt_say(vt_plan_warning_level(s->c, smp_plan_at(book->plan, k)), "WARNING", "%s", line);
+			}
+		}
+	}
+}
+
+struct vt_target *vt_target_new(struct vt_sampler *s, struct vt_book *book, enum smp_scope scope, pid_t tid, int where,
+				int (*wanted)(const struct smp_plan *plan, size_t i))
+{
+	struct smp_target target = { scope, s->c->pid, scope == SMP_THREAD ? tid : 0 };
+	struct vt_target *t = vt_pages(sizeof(*t));
+	struct tkm_err e;
+
+	if (!t) {
+		return NULL;
+	}
+	t->tid = tid;
+	t->where = where;
+	t->book = book;
+	/* one that has taken its counters over reads them itself */
+	if (!book->plan || (scope == SMP_THREAD && vt_threads_counts(tid))) {
+		return t;
+	}
+	t->set = smp_set_open_some(book->plan, &target, wanted, &e);
+	if (t->set) {
+		say_missing(s, book, t->set);
+	}
+	if (t->set && smp_set_size(t->set) == 0) {
+		smp_set_close(t->set);
+		t->set = NULL;
+	}
+	return t;
+}
+
+void vt_target_free(struct vt_target *t)
+{
+	if (t) {
+		smp_set_close(t->set);
+		munmap(t, sizeof(*t));
+	}
+}
+
+/* A device came or went, a count began anew: it stands in the trace, but not for ever. */
+static void say_restarted(struct vt_sampler *s, struct vt_book *book, size_t planned, ltick_t now)
+{
+	char text[200];
+
+	if (book->restarted[planned] < MAX_RESTARTED) {
+		book->restarted[planned]++;
+		snprintf(text, sizeof(text), "counter %.80s: goes on from a new start: a device came or went, or the kernel's count jumped%s",
+			 smp_plan_at(book->plan, planned)->counter.name,
+			 book->restarted[planned] == MAX_RESTARTED ? " (said for the last time)" : "");
+		vt_raw_comment(s->stream, now, 0, text);
+	}
+}
+
+/* Reads all counters of a target and appends them; `more` values of ours go first. The stamp was taken just ahead. */
+static void sample_at(struct vt_sampler *s, struct vt_target *t, ltick_t now, const uint32_t *more_id, const uint64_t *more,
+		      unsigned n_more)
+{
+	struct vt_book *book = t->book;
+	size_t i, n = t->set ? smp_set_size(t->set) : 0;
+	uint32_t id[VT_RAW_MAX_COUNTERS];
+	uint64_t v[VT_RAW_MAX_COUNTERS];
+	unsigned k;
+	int rc;
+
+	s->stamp = now;
+	rc = t->set ? smp_set_read(t->set, book->value, book->state) : 0;
+	for (k = 0; k < n_more; k++) {
+		id[k] = more_id[k];
+		v[k] = more[k];
+	}
+	for (i = 0; rc > 0 && i < n; i++) {
+		if (book->state[i] & SMP_VALID) {
+			id[k] = book->ids[smp_set_planned(t->set, i)];
+			v[k++] = book->value[i].u;
+		}
+		if (book->state[i] & SMP_RESTARTED) {
+			say_restarted(s, book, smp_set_planned(t->set, i), now);
+		}
+		if (k == VT_RAW_MAX_COUNTERS) {
+			vt_raw_counters(s->stream, now, (uint16_t)t->where, k, id, v);
+			s->c->account.samples++;
+			k = 0;
+		}
+	}
+	if (k) {
+		vt_raw_counters(s->stream, now, (uint16_t)t->where, k, id, v);
+		s->c->account.samples++;
+	}
+}
+
+static void sample(struct vt_sampler *s, struct vt_target *t)
+{
+	ltick_t now = tmr_read(s->c->pub.timer);
+
+	/* a window may have ended since this round of samples began */
+	if (vt_collect_in_window(now)) {
+		sample_at(s, t, now, NULL, NULL, 0);
+	}
+}
+
+/* ---- threads come and go ---- */
+
+static void thread_name(struct vt_sampler *s, pid_t tid, char *name, size_t size)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/self/task/%d/comm", (int)tid);
+	tkm_root_line(s->root, path, name, size);
+}
+
+static void thread_came(struct vt_sampler *s, pid_t tid)
+{
+	int number = vt_threads_number(tid);
+	struct vt_target *t;
+	char name[64];
+
+	if (number < 0) {
+		return;
+	}
+	t = vt_target_new(s, &s->book, SMP_THREAD, tid, number, NULL);
+	if (!t) {
+		return;
+	}
+	if (tid != s->c->pid) {
+		thread_name(s, tid, name, sizeof(name));
+		vt_raw_thread(s->c->pub.raw, (uint32_t)number, (uint64_t)tid, name);
+	}
+	t->next = s->threads;
+	s->threads = t;
+}
+
+/* Its counters still have their last values: perf events outlive what they count. */
+static void thread_gone(struct vt_sampler *s, struct vt_target **link)
+{
+	struct vt_target *t = *link;
+
+	*link = t->next;
+	/* one that called us has sampled itself at its end */
+	t->where = vt_threads_where(t->tid);
+	if (t->set && t->where >= 0) {
+		sample(s, t);
+	}
+	vt_threads_gone(t->tid);
+	vt_target_free(t);
+}
+
+/* Threads that want to read their counters themselves: a last sample, and where the totals stand. */
+static void let_go(struct vt_sampler *s)
+{
+	uint64_t *total = s->total;
+	struct vt_target *t;
+	pid_t tid;
+	size_t i, n = s->book.plan ? smp_plan_size(s->book.plan) : 0;
+
+	while ((tid = vt_threads_asking()) != 0) {
+		for (t = s->threads; t && t->tid != tid; t = t->next) {
+		}
+		if (!t || !t->set) {
+			vt_threads_let_go(tid, NULL, 0);
+			continue;
+		}
+		memset(total, 0, n * sizeof(*total));
+		memset(s->book.state, 0, n);
+		sample(s, t);
+		for (i = 0; i < smp_set_size(t->set); i++) {
+			total[smp_set_planned(t->set, i)] = s->book.state[i] & SMP_VALID ? s->book.value[i].u : 0;
+		}
+		smp_set_close(t->set);
+		t->set = NULL;
+		vt_threads_let_go(tid, total, n);
+	}
+}
+
+/* -1: one that has not said which it is. */
+static int is_helper(const struct vt_sampler *s, pid_t tid)
+{
+	int i;
+
+	for (i = 0; i < VT_HELPERS && atomic_load(&s->c->helper[i]) != tid; i++) {
+	}
+	return i < VT_HELPERS;
+}
+
+static void see_tid(struct vt_sampler *s, pid_t tid)
+{
+	struct vt_target *t;
+
+	if (tid <= 0 || tid == s->tid || is_helper(s, tid)) {
+		return;
+	}
+	for (t = s->threads; t && t->tid != tid; t = t->next) {
+	}
+	if (t) {
+		t->seen = s->round;
+		return;
+	}
+	/* one of ours that has begun since we looked says so ahead of its start */
+	if (is_helper(s, -1)) {
+		s->task_links = 0;
+		return;
+	}
+	if (is_helper(s, tid)) {
+		return;
+	}
+	thread_came(s, tid);
+	if (s->threads && s->threads->tid == tid) {
+		s->threads->seen = s->round;
+	}
+}
+
+/* The number of threads tells most of the time that nothing changed; every tenth time they are looked at anyway. */
+static void look_for_threads(struct vt_sampler *s)
+{
+	_Alignas(8) char buf[16384];
+	struct vt_target **link;
+	struct stat st;
+	long n, at;
+
+	if (s->task < 0 || is_helper(s, -1) || (fstat(s->task, &st) == 0 && st.st_nlink == s->task_links && ++s->task_skipped < 10)) {
+		return;
+	}
+	s->task_skipped = 0;
+	s->task_links = st.st_nlink;
+	s->round++;
+	if (lseek(s->task, 0, SEEK_SET) < 0) {
+		return;
+	}
+	while ((n = syscall(SYS_getdents64, s->task, buf, sizeof(buf))) > 0) {
+		for (at = 0; at < n;) {
+			const struct dirent64 *d = (const struct dirent64 *)(const void *)(buf + at);
+
+			see_tid(s, (pid_t)atoi(d->name));
+			at += d->reclen;
+		}
+	}
+	for (link = &s->threads; *link;) {
+		if ((*link)->seen != s->round) {
+			thread_gone(s, link);
+		} else {
+			link = &(*link)->next;
+		}
+	}
+}
+
+/* ---- the node's counters: one process of a job and node reads them ---- */
+
+/* Whoever has the name bound is elected; the name is free again when the process is gone, however it went. */
+static int elected(struct vt_sampler *s)
+{
+	struct sockaddr_un a = { .sun_family = AF_UNIX };
+	int n, fd;
+
+	if (s->election >= 0) {
+		return 1;
+	}
+	fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	n = snprintf(a.sun_path + 1, sizeof(a.sun_path) - 1, "tickmark-%u-%s", (unsigned)getuid(), s->c->job);
+	n = n < (int)sizeof(a.sun_path) - 1 ? n : (int)sizeof(a.sun_path) - 2;
+	if (fd >= 0 && bind(fd, (struct sockaddr *)&a, (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + (size_t)n)) == 0) {
+		s->election = fd;
+		return 1;
+	}
+	if (fd >= 0) {
+		close(fd);
+	}
+	/* where there are no sockets at all every process is on its own */
+	return fd < 0;
+}
+
+static void sample_node(struct vt_sampler *s)
+{
+	struct vt_target *t;
+
+	if (!elected(s)) {
+		return;
+	}
+	if (!s->node) {
+		s->node = vt_target_new(s, &s->book, SMP_NODE, 0, VT_RAW_GROUP + VT_RAW_NODE, NULL);
+	}
+	if (s->node && s->node->set) {
+		sample(s, s->node);
+	}
+	s->node_ns = vt_now_ns(CLOCK_MONOTONIC);
+	vt_look_for_devices(s);
+	for (t = s->later; t; t = t->next) {
+		sample(s, t);
+	}
+}
+
+/* ---- account ---- */
+
+static void slow_down(struct vt_sampler *s, double share)
+{
+	char text[200];
+
+	if (s->period_ns > 5000000000) {
+		return;
+	}
+	s->period_ns *= 2;
+	atomic_store_explicit(&s->c->pub.period_ns, s->period_ns, memory_order_relaxed);
+	s->c->account.slowed++;
+	snprintf(text, sizeof(text), "sampler: %.2f%% of a core is above SAMPLE-BUDGET %.2f%%; SAMPLE-PERIOD is %.3g s from here on",
+		 100 * share, 100 * s->c->settings.sample_budget, 1e-9 * (double)s->period_ns);
+	vt_raw_comment(s->stream, tmr_read(s->c->pub.timer), 0, text);
+	vt_say(2, "INFO", "%s", text);
+}
+
+/* Once a second: what the thread costs, and the readings of the system's clocks. */
+static void keep_account(struct vt_sampler *s, int64_t now)
+{
+	struct vt_account *a = &s->c->account;
+	int64_t cpu = vt_now_ns(CLOCK_THREAD_CPUTIME_ID) + vt_reader_cpu_ns();
+	double share;
+
+	if (now - s->account_ns >= ACCOUNT_EVERY_S * 1000000000ll && now - s->account_ns >= 4 * s->period_ns) {
+		share = (double)(cpu - a->cpu_ns) / (double)(now - s->account_ns);
+		if (share > s->c->settings.sample_budget && a->ticks > 8) {
+			slow_down(s, share);
+		}
+		s->account_ns = now;
+		a->cpu_ns = cpu;
+	}
+	if (now - s->clock_ns >= CLOCK_EVERY_S * 1000000000ll) {
+		s->clock_ns = now;
+		vt_raw_clock(s->c->pub.raw, tmr_read(s->c->pub.timer), vt_now_ns(CLOCK_REALTIME), vt_now_ns(CLOCK_MONOTONIC),
+			     vt_now_ns(CLOCK_MONOTONIC_RAW));
+	}
+	if (s->c->settings.mem_info > 0 && vt_raw_size(s->c->pub.raw) >= s->info_bytes) {
+		vt_say(1, "INFO", "%llu MB recorded in %s", (unsigned long long)(vt_raw_size(s->c->pub.raw) >> 20),
+		       vt_raw_path(s->c->pub.raw));
+		s->info_bytes += (uint64_t)s->c->settings.mem_info;
+	}
+}
+
+/* Was the machine asleep, or the process stopped? Then there is a hole in the samples, and the trace says why. */
+static void look_for_gaps(struct vt_sampler *s, int64_t now, int64_t due)
+{
+	int64_t asleep = vt_now_ns(CLOCK_BOOTTIME) - now;
+	char text[160] = "";
+
+	if (asleep - s->asleep_ns > 10000000) {
+		snprintf(text, sizeof(text), "sampler: the machine was suspended for %.3f s", 1e-9 * (double)(asleep - s->asleep_ns));
+	} else if (now - due > 3 * s->period_ns && now - due > 1000000000) {
+		snprintf(text, sizeof(text), "sampler: no samples for %.3f s: the process was stopped, or the machine busy or asleep",
+			 1e-9 * (double)(now - due));
+	}
+	s->asleep_ns = asleep;
+	if (*text) {
+		vt_raw_comment(s->stream, tmr_read(s->c->pub.timer), 0, text);
+	}
+}
+
+/* ---- the loop ---- */
+
+/* Read just ahead of the stamp, by another clock: over a short interval it could have grown by more than the time. What
+ * is above waits for the next sample; what is above the figure that the next program begins with is recorded by none. */
+static uint64_t own_cpu(const struct vt_sampler *s)
+{
+	uint64_t cpu = s->cpu_before + (uint64_t)(vt_now_ns(CLOCK_THREAD_CPUTIME_ID) + vt_reader_cpu_ns()), most;
+	uint64_t noted = atomic_load_explicit(&s->noted_cpu, memory_order_relaxed);
+	double passed;
+
+	cpu = noted && noted < cpu ? noted : cpu;
+	if (s->own_stamp.v == 0) {
+		return cpu;
+	}
+	passed = (double)ltick_sub(tmr_read(s->c->pub.timer), s->own_stamp) * tmr_period(s->c->pub.timer);
+	most = s->own_cpu + (uint64_t)(passed > 0 ? 0.999e9 * passed : 0);
+	return cpu < most ? cpu : most;
+}
+
+static void sample_process(struct vt_sampler *s, int64_t delay)
+{
+	static const uint32_t id[3] = { VT_ID_CPU, VT_ID_TICK, VT_ID_DELAY };
+	uint64_t v[3] = { own_cpu(s), (uint64_t)s->c->account.longest_ns, (uint64_t)delay };
+	ltick_t now;
+
+	if (!s->process || vt_threads_off(s->c->pid) || !vt_process_turn(&s->c->pub, &now)) {
+		return;
+	}
+	if (vt_collect_in_window(now)) {
+		sample_at(s, s->process, now, id, v, 3);
+		if (s->shared) {
+			sample_at(s, s->shared, now, NULL, NULL, 0);
+		}
+		s->own_cpu = v[0];
+		s->own_stamp = now;
+	}
+	vt_process_turn_end(now);
+}
+
+static void sample_thread(struct vt_sampler *s, struct vt_target *t)
+{
+	ltick_t now;
+
+	if (vt_reader_aside(&s->c->pub, t->tid, &now)) {
+		t->where = vt_threads_where(t->tid);
+		/* a window may have ended since this round of samples began */
+		if (t->where >= 0 && vt_collect_in_window(now)) {
+			sample_at(s, t, now, NULL, NULL, 0);
+		}
+		vt_reader_aside_end(now);
+	}
+}
+
+static void sample_all(struct vt_sampler *s, int64_t delay, int node)
+{
+	struct vt_target *t;
+
+	look_for_threads(s);
+	sample_process(s, delay);
+	for (t = s->threads; t; t = t->next) {
+		if (t->set && !vt_threads_off(t->tid)) {
+			sample_thread(s, t);
+		}
+	}
+	if (node) {
+		sample_node(s);
+	}
+}
+
+static void tick(struct vt_sampler *s, int64_t due, int node)
+{
+	struct vt_account *a = &s->c->account;
+	int64_t woke = vt_now_ns(CLOCK_MONOTONIC), took;
+
+	look_for_gaps(s, woke, due);
+	if (vt_collect_in_window(tmr_read(s->c->pub.timer))) {
+		sample_all(s, woke > due ? woke - due : 0, node);
+	}
+	took = vt_now_ns(CLOCK_MONOTONIC) - woke;
+	/* the first one opens what the others only read */
+	if (a->ticks++ > 0) {
+		a->longest_ns = took > a->longest_ns ? took : a->longest_ns;
+		a->latest_ns = woke - due > a->latest_ns ? woke - due : a->latest_ns;
+	}
+	if (a->ticks == 2) {
+		/* for a run that is killed; one as short as this costs less without */
+		s->c->write_protocol(s->c, 0);
+	}
+	keep_account(s, woke);
+}
+
+/* The next time that is due, in step with the start, never in the past. */
+static int64_t next_due(int64_t due, int64_t period, int64_t now)
+{
+	due += period;
+	return due > now ? due : due + (now - due) / period * period + period;
+}
+
+static void loop(struct vt_sampler *s)
+{
+	int64_t now = vt_now_ns(CLOCK_MONOTONIC), due = now, node_due = now, delay = (int64_t)(s->c->settings.os_counter_delay * 1e9);
+
+	s->account_ns = s->clock_ns = now;
+	s->c->account.cpu_ns = vt_now_ns(CLOCK_THREAD_CPUTIME_ID);
+	while (!atomic_load_explicit(&s->stop, memory_order_acquire)) {
+		int64_t next = node_due < due ? node_due : due;
+
+		int woken = vt_raw_wait(s->c->pub.raw, next);
+
+		let_go(s);
+		if (woken && vt_now_ns(CLOCK_MONOTONIC) < next) {
+			vt_raw_tick(s->c->pub.raw, tmr_read(s->c->pub.timer));
+			continue;
+		}
+		now = vt_now_ns(CLOCK_MONOTONIC);
+		if (now >= due) {
+			tick(s, due, now >= node_due);
+			due = next_due(due, s->period_ns, now);
+		} else if (vt_collect_in_window(tmr_read(s->c->pub.timer))) {
+			sample_node(s);
+		}
+		if (now >= node_due) {
+			node_due = next_due(node_due, delay, now);
+		}
+		vt_raw_tick(s->c->pub.raw, tmr_read(s->c->pub.timer));
+	}
+	/* what counted until now; of the node only where this process counted it, and not so soon after the sample before that the
+	 * kernel's steps of 10 ms make a rate of it that never was */
+	if (vt_collect_in_window(tmr_read(s->c->pub.timer))) {
+		sample_all(s, 0, s->node && vt_now_ns(CLOCK_MONOTONIC) - s->node_ns >= NODE_APART);
+	}
+}
+
+/* Are there counters of this scope that count from their opening? */
+static int any_of(const struct vt_collector *c, enum smp_scope scope)
+{
+	size_t i, n = c->plan ? smp_plan_size(c->plan) : 0;
+
+	for (i = 0; i < n; i++) {
+		const struct smp_counter *k = &smp_plan_at(c->plan, i)->counter;
+
+		if (k->scope == scope && !k->missing && vt_counts_from_opening(c->plan, i)) {
+			return 1;
+		}
+	}
+	return 0;
+}
+
+/* While the program waits for us and its table of descriptors is ours (vt_process.c). */
+static void open_shared(struct vt_sampler *s)
+{
+	if (any_of(s->c, SMP_PROCESS)) {
+		vt_opening();
+		s->shared = vt_target_new(s, &s->book, SMP_PROCESS, 0, 0, vt_counts_from_opening);
+		vt_opened();
+	}
+	if (s->shared && !s->shared->set) {
+		vt_target_free(s->shared);
+		s->shared = NULL;
+	}
+}
+
+static void *thread_main(void *arg)
+{
+	struct vt_sampler *s = arg;
+	int i;
+
+	s->tid = (pid_t)syscall(SYS_gettid);
+	vt_say_defer(s->tid);
+	prctl(PR_SET_NAME, "vtrun", 0, 0, 0);
+	prctl(PR_SET_TIMERSLACK, 1000ul, 0, 0, 0);
+	open_shared(s);
+	s->apart = vt_own_descriptors(s->shared ? s->shared->set : NULL);
+	atomic_store_explicit(&s->opened, 1, memory_order_release);
+	sem_post(&s->ready);
+	if (s->apart) {
+		/* 0 to 2 must not become files of ours that somebody prints to by mistake */
+		s->root = tkm_root_open("/");
+		for (i = 0; s->root >= 0 && i < 2; i++) {
+			s->spare[i] = dup(s->root);
+		}
+		vt_raw_keep_open(s->c->pub.raw);
+	} else {
+		s->root = tkm_root_open("/");
+	}
+	s->task = s->root < 0 ? -1 : tkm_root_openat(s->root, "/proc/self/task");
+	s->process = vt_target_new(s, &s->book, SMP_PROCESS, 0, 0, vt_not_from_opening);
+	loop(s);
+	smp_set_close(s->process ? s->process->set : NULL);
+	smp_set_close(s->shared ? s->shared->set : NULL);
+	smp_set_close(s->node ? s->node->set : NULL);
+	while (s->later) {
+		struct vt_target *t = s->later;
+
+		s->later = t->next;
+		vt_target_free(t);
+	}
+	while (s->threads) {
+		struct vt_target *t = s->threads;
+
+		s->threads = t->next;
+		vt_target_free(t);
+	}
+	s->c->account.cpu_ns = vt_now_ns(CLOCK_THREAD_CPUTIME_ID) + vt_reader_cpu_ns();
+	s->c->account.wall_ns = vt_now_ns(CLOCK_MONOTONIC) - s->c->account.started_ns;
+	s->c->account.period_s = 1e-9 * (double)s->period_ns;
+	if (s->election >= 0) {
+		close(s->election);
+	}
+	vt_raw_stream_end(s->stream);
+	s->c->close_and_merge(s->c, s->merge);
+	return NULL;
+}
+
+/* ---- start and stop ---- */
+
+/* What the program before an exec in this process has noted down. */
+static uint64_t cpu_before_exec(const struct vt_collector *c)
+{
+	char text[64];
+	unsigned long long ns;
+	int pid;
+
+	return vt_run_value(c->run, "cpu", text, sizeof(text)) && sscanf(text, "%d:%llu", &pid, &ns) == 2 && pid == (int)getpid() ? ns : 0;
+}
+
+static struct vt_sampler *new_sampler(struct vt_collector *c)
+{
+	size_t n = c->plan ? smp_plan_size(c->plan) : 0;
+	struct vt_sampler *s = vt_pages(sizeof(*s) + vt_book_size(n) + (n + 1) * sizeof(uint64_t));
+
+	if (!s) {
+		return NULL;
+	}
+	s->total = (uint64_t *)(void *)(s + 1);
+	s->book = (struct vt_book){ .plan = c->plan, .ids = c->ids };
+	vt_book_lay(&s->book, s->total + n + 1, n);
+	s->c = c;
+	s->root = s->task = s->election = -1;
+	s->period_ns = (int64_t)(c->settings.sample_period * 1e9);
+	s->info_bytes = (uint64_t)c->settings.mem_info;
+	s->cpu_before = cpu_before_exec(c);
+	s->stream = vt_raw_stream(c->pub.raw);
+	s->asleep_ns = vt_now_ns(CLOCK_BOOTTIME) - vt_now_ns(CLOCK_MONOTONIC);
+	return s->stream ? s : NULL;
+}
+
+uint64_t vt_sampler_cpu(struct vt_collector *c)
+{
+	struct vt_sampler *s = c->sampler;
+	struct timespec ts = { 0, 0 };
+	clockid_t id;
+	uint64_t cpu;
+
+	/* a forked child has no thread, and that of vfork leaves us running */
+	if (!s || getpid() != c->pid) {
+		return 0;
+	}
+	if (pthread_getcpuclockid(s->thread, &id) != 0 || clock_gettime(id, &ts) != 0) {
+		return s->own_cpu; /* the thread has ended */
+	}
+	cpu = s->cpu_before + (uint64_t)vt_reader_cpu_ns() + (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
+	cpu = cpu ? cpu : 1; /* 0 stands for none; the thread may not have run yet */
+	atomic_store_explicit(&s->noted_cpu, cpu, memory_order_relaxed);
+	return cpu;
+}
+
+void vt_sampler_stays(struct vt_collector *c)
+{
+	if (c->sampler && getpid() == c->pid) {
+		atomic_store_explicit(&c->sampler->noted_cpu, 0, memory_order_relaxed);
+	}
+}
+
+/* The program goes on when they are counted, or after a while without them. */
+static void wait_for_shared(struct vt_sampler *s, int keep)
+{
+	int64_t until = vt_now_ns(CLOCK_MONOTONIC) + READY_S * 1000000000ll;
+	struct timespec ts = { (time_t)(until / 1000000000), (long)(until % 1000000000) };
+	int rc;
+
+	do {
+		rc = sem_clockwait(&s->ready, CLOCK_MONOTONIC, &ts);
+	} while (rc < 0 && errno == EINTR);
+	if (atomic_load_explicit(&s->opened, memory_order_acquire) && s->shared) {
+		vt_process_share(&s->c->pub, s->shared->set, keep, s->apart);
+	}
+}
+
+int vt_sampler_start(struct vt_collector *c, struct tkm_err *err)
+{
+	struct vt_sampler *s = new_sampler(c);
+	pthread_attr_t attr;
+	sigset_t all, old;
+	int rc, keep;
+
+	if (!s || sem_init(&s->ready, 0, 0) < 0) {
+		return tkm_fail(err, TKM_ERR_NOMEM, "out of memory for the sampler");
+	}
+	vt_process_start();
+	keep = any_of(c, SMP_PROCESS) && c->calls_expected;
+	if (keep && any_of(c, SMP_THREAD)) {
+		/* ahead of counting, so that it is not counted */
+		vt_reader_begin(&c->pub);
+	}
+	c->account.started_ns = vt_now_ns(CLOCK_MONOTONIC);
+	pthread_attr_init(&attr);
+	pthread_attr_setstacksize(&attr, STACK);
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &old);
+	rc = pthread_create(&s->thread, &attr, thread_main, s);
+	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	pthread_attr_destroy(&attr);
+	if (rc) {
+		return tkm_fail_errno(err, TKM_ERR_UNAVAIL, rc, "cannot start the sampler's thread");
+	}
+	c->sampler = s;
+	if (any_of(c, SMP_PROCESS)) {
+		wait_for_shared(s, keep);
+	}
+	return 0;
+}
+
+void vt_sampler_stop(struct vt_collector *c, int merge)
+{
+	struct vt_sampler *s = c->sampler;
+	struct timespec ts;
+
+	vt_process_unshare(s->apart);
+	c->sampler = NULL;
+	s->merge = merge;
+	atomic_store_explicit(&s->stop, 1, memory_order_release);
+	vt_raw_wake(c->pub.raw);
+	/* A device that does not answer must not keep the program from ending; what was recorded stays in the raw file. */
+	clock_gettime(CLOCK_REALTIME, &ts);
+	ts.tv_sec += 10 + (time_t)(vt_raw_size(c->pub.raw) >> 24);
+	if (pthread_timedjoin_np(s->thread, NULL, &ts) != 0) {
+		vt_say(1, "WARNING", "the end takes too long; what was recorded is in %s", vt_raw_path(c->pub.raw));
+	}
+}

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The variable by which vtrun and the library talk. */
+#include "config.h"
+#include "collector-plugin/settings/run_value.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/rootfs.h"
+
+const char *vt_run_value(const char *text, const char *key, char *buf, size_t size)
+{
+	size_t n = strlen(key), len;
+
+	while (text && *text) {
+		len = strcspn(text, "\t");
+		if (!strncmp(text, key, n) && text[n] == '=') {
+			snprintf(buf, size, "%.*s", (int)(len - n - 1), text + n + 1);
+			return buf;
+		}
+		text += len + (text[len] == '\t');
+	}
+	return NULL;
+}
+
+char *vt_own_program(char *buf, size_t size)
+{
+	int root = tkm_root_open("/");
+	ssize_t n = root < 0 ? -1 : readlinkat(root, "proc/self/exe", buf, size - 1);
+
+	if (root >= 0) {
+		close(root);
+	}
+	buf[n > 0 ? n : 0] = '\0';
+	return buf;
+}
+
+int vt_run_child(const char *text)
+{
+	char pid[16];
+
+	return strstr(text, "\ttrace=") && vt_run_value(text, "pid", pid, sizeof(pid)) && atoi(pid) != (int)getpid();
+}

@@ -1,0 +1,600 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "config.h"
+#include "collector-plugin/settings/settings.h"
+
+#include <ctype.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <unistd.h>
+
+#include "base/text.h"
+#include "sampler/source.h"
+
+extern char **environ;
+
+/* Options of the guide, and of other programs of ours, that this table lacks: a configuration file is shared. */
+static const char *const elsewhere[] = {
+	"ACTIVITY", "ALTSTACK", "CHECK", "CHECK-LEAK-REPORT-SIZE", "CHECK-MAX-DATATYPES", "CHECK-MAX-ERRORS", "CHECK-MAX-PENDING",
+	"CHECK-MAX-REPORTS", "CHECK-MAX-REQUESTS", "CHECK-SUPPRESSION-LIMIT", "CHECK-TIMEOUT", "CHECK-TRACING", "CLUSTER",
+	"COMPRESS-RAW-DATA", "CONVERT", "CSV", "DEADLOCK-TIMEOUT", "DEADLOCK-WARNING", "DELETE-RAW-DATA", "DEMANGLE", "DETAILED-STATES",
+	"DUMP", "ENTER-USERCODE", "EXTENDED-VTF", "GROUP", "HANDLE-SIGNALS", "INFO", "INTERNAL-MPI", "JSON", "MATCHED-VTF", "MAX-DRIFT",
+	"MAX-WANDER", "MERGE", "MOVE", "MPI-TRACE", "NMCMD", "OUTPUT", "PCTRACE", "PCTRACE-CACHE", "PCTRACE-FAST", "PERFORMANCE-TIME",
+	"PRINT-CLOCK", "PRINT-COUNTERS", "PRINT-ERRORS", "PRINT-FILES", "PRINT-REPORTS", "PRINT-STATISTICS", "PRINT-THREADS", "PROCESS",
+	"RECOVER", "REMOVE", "REQUEST", "SHM-CLOCK", "STATE", "STATISTICS", "STF-CHUNKSIZE", "SUMDATA", "SUMMARY",
+	"SYMBOL", "SYNC", "SYNC-MAX-DURATION", "SYNC-MAX-MESSAGES", "SYNC-PERIOD", "SYNCED-CLUSTER", "SYNCED-HOST", "TICKS", "TIMER-SKIP",
+	"TRACE-ON-DISK", "UNIFY-COUNTERS", "UNIFY-GROUPS", "UNIFY-SCLS", "UNIFY-SYMBOLS", "USAGE", "VERIFY", "VERSION", NULL,
+};
+
+/* Variables that begin with VT_ and are no options: of the guide's installation, and where to find the file. */
+static const char *const no_options[] = {
+	"VT_CONFIG", "VT_CONFIG_RANK", "VT_THREAD_LEVEL", "VT_ROOT", "VT_MPI", "VT_SLIB_DIR", "VT_LIB_DIR", "VT_ADD_LIBS", "VT_ARCH", "VT_FLUSH_PATH", NULL,
+};
+
+static void complain(const struct vt_settings *s, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+static void complain(const struct vt_settings *s, const char *fmt, ...)
+{
+	char line[700];
+	va_list ap;
+
+	if (s->complain) {
+		va_start(ap, fmt);
+		vsnprintf(line, sizeof(line), fmt, ap);
+		va_end(ap);
+		s->complain(s->ctx, line);
+	}
+}
+
+/* Alphabetical: so are the help and the protocol file. */
+static void make_table(struct vt_settings *s)
+{
+	const double whole = 9e15, bytes = 9e18;
+	const struct tkm_option all[] = {
+		{ "AUTOFLUSH", TKM_OPTION_BOOL, &s->autoflush, 0, 0, "[on|off]",
+		  "append full blocks to the raw file; off: keep what fits into MEM-MAXBLOCKS" },
+		{ "COMPRESS-TRACE", TKM_OPTION_LEVEL, &s->compress_trace, 0, 19, "[on|off|LEVEL]", "compress the trace with zstd" },
+		{ "COUNT-KERNEL", TKM_OPTION_BOOL, &s->count_kernel, 0, 0, "[on|off]", "hardware counters count kernel code too" },
+		{ "COUNTER", TKM_OPTION_LIST, &s->counter, 0, 0, "PATTERN [on|off]",
+		  "counters to record (vtcounters lists them); several times for more" },
+		{ "COUNTER-MIN-INTERVAL", TKM_OPTION_TIME, &s->counter_min_interval, -1, 1e6, "TIME",
+		  "at VT_ and MPI calls not oftener than this; negative: never (default: 0 with COUNTER, else 10ms)" },
+		{ "CURRENT-DIR", TKM_OPTION_TEXT, &s->current_dir, 0, 0, "DIR", "where relative names begin" },
+		{ "ENVIRONMENT", TKM_OPTION_BOOL, &s->environment, 0, 0, "[on|off]", "store what the run depends on in the trace" },
+		{ "FLUSH-LIMIT", TKM_OPTION_BYTES, &s->flush_limit, 1 << 20, bytes, "BYTES", "no raw file becomes longer than this" },
+		{ "FLUSH-PID", TKM_OPTION_BOOL, &s->flush_pid, 0, 0, "[on|off]", "the process id in the name of the raw file" },
+		{ "FLUSH-PREFIX", TKM_OPTION_TEXT, &s->flush_prefix, 0, 0, "DIR", "where raw files are (default: beside the trace)" },
+		{ "FOLLOW-CHILDREN", TKM_OPTION_BOOL, &s->follow_children, 0, 0, "[on|off]", "sample the program's children too" },
+		{ "FORCE", TKM_OPTION_BOOL, &s->force, 0, 0, "[on|off]", "replace a trace of the same name" },
+		{ "KEEP-RAW-EVENTS", TKM_OPTION_BOOL, &s->keep_raw_events, 0, 0, "[on|off]",
+		  "leave the raw files to stftool instead of writing the trace" },
+		{ "LOGFILE-FORMAT", TKM_OPTION_TEXT, &s->logfile_format, 0, 0, "STF|SINGLESTF", "format of the trace" },
+		{ "LOGFILE-NAME", TKM_OPTION_TEXT, &s->logfile_name, 0, 0, "FILE", "name of the trace (default: PROGRAM.stf)" },
+		{ "LOGFILE-PREFIX", TKM_OPTION_TEXT, &s->logfile_prefix, 0, 0, "DIR", "where the trace goes" },
+		{ "LOGFILE-RANK", TKM_OPTION_COUNT, &s->logfile_rank, 0, 65535, "RANK", "the process that writes the trace" },
+		{ "MEM-BLOCKSIZE", TKM_OPTION_BYTES, &s->mem_blocksize, 4096, 1 << 28, "BYTES", "size of a block of records" },
+		{ "MEM-FLUSHBLOCKS", TKM_OPTION_COUNT, &s->mem_flushblocks, -1, 1e7, "N", "full blocks from which on they are flushed" },
+		{ "MEM-INFO", TKM_OPTION_BYTES, &s->mem_info, 0, bytes, "BYTES", "say so each time this much was recorded; 0: never" },
+		{ "MEM-MAXBLOCKS", TKM_OPTION_COUNT, &s->mem_maxblocks, 4, 1e7, "N", "blocks in memory at most" },
+		{ "MEM-MINBLOCKS", TKM_OPTION_COUNT, &s->mem_minblocks, 0, 1e7, "N", "blocks that a flush leaves in memory" },
+		{ "MEM-OVERWRITE", TKM_OPTION_BOOL, &s->mem_overwrite, 0, 0, "[on|off]", "without AUTOFLUSH: the newest replace the oldest" },
+		{ "MULTIPLEX", TKM_OPTION_BOOL, &s->multiplex, 0, 0, "[on|off]", "more hardware events than counters: take turns, estimate" },
+		{ "OS-COUNTER-DELAY", TKM_OPTION_TIME, &s->os_counter_delay, 1e-3, 1e6, "TIME", "between samples of the node's counters" },
+		{ "PLUGIN", TKM_OPTION_LIST, &s->plugin, 0, 0, "FILE [OPTIONS]", "a shared object with further counters (vtsource(5))" },
+		{ "PROGNAME", TKM_OPTION_TEXT, &s->progname, 0, 0, "NAME", "name of the program, and of the trace" },
+		{ "PROTOFILE-NAME", TKM_OPTION_TEXT, &s->protofile_name, 0, 0, "FILE", "name of the protocol (default: the trace's, .prot)" },
+		{ "SAMPLE-BUDGET", TKM_OPTION_FRACTION, &s->sample_budget, 1e-6, 1, "FRACTION",
+		  "of a core: above it sampling becomes rarer" },
+		{ "SAMPLE-PERIOD", TKM_OPTION_TIME, &s->sample_period, 1e-3, 1e6, "TIME", "between samples of processes and threads" },
+		{ "STF-PROCS-PER-FILE", TKM_OPTION_COUNT, &s->stf_procs_per_file, 0, 65536, "N", "processes that share a file; 0: all" },
+		{ "STF-USE-HW-STRUCTURE", TKM_OPTION_BOOL, &s->stf_use_hw_structure, 0, 0, "[on|off]",
+		  "only processes of one node share a file (default: on where there are several nodes)" },
+		{ "TIME-WINDOWS", TKM_OPTION_TEXT, &s->time_windows, 0, 0, "FROM:TO[,FROM:TO]", "record only then, since the start" },
+		{ "TIMER", TKM_OPTION_TEXT, &s->timer, 0, 0, "NAME", "the clock of the stamps" },
+		{ "VERBOSE", TKM_OPTION_LEVEL, &s->verbose, 0, 4, "[on|off|LEVEL]", "0 says nothing, 1 the result, 2 more" },
+		{ NULL, TKM_OPTION_TEXT, NULL, 0, 0, NULL, NULL },
+	};
+
+	(void)whole;
+	memcpy(s->table, all, sizeof(all));
+}
+
+void vt_settings_init(struct vt_settings *s)
+{
+	memset(s, 0, sizeof(*s));
+	s->autoflush = s->environment = s->flush_pid = 1;
+	s->flush_limit = 32ll << 30;
+	s->mem_blocksize = 64 << 10;
+	s->mem_flushblocks = 16;
+	s->mem_info = 500 << 20;
+	s->mem_maxblocks = 4096;
+	s->verbose = 1;
+	s->os_counter_delay = 1;
+	s->stf_use_hw_structure = -1;
+	s->sample_budget = 0.01;
+	s->sample_period = 0.1;
+	/* a sample of the standard counters costs tens of microseconds: at every call it made 1 us of latency 190 us */
+	s->counter_min_interval = 0.01;
+	s->timer = "clock_monotonic";
+	make_table(s);
+}
+
+static void free_other(struct vt_setting_other *o)
+{
+	if (o) {
+		free(o->name);
+		free(o->text);
+		free(o->where);
+		free(o);
+	}
+}
+
+/* Those that are numbers, in the ranges of timertest: wrong ones are left out here, where one knows from where they are. */
+static int makes_sense(const struct vt_settings *s, const char *name, const char *text, const char *where)
+{
+	long long count;
+	double seconds;
+	int on;
+	const struct tkm_option numbers[] = {
+		{ "SYNC-MAX-DURATION", TKM_OPTION_TIME, &seconds, 1e-6, 86400, NULL, NULL },
+		{ "SYNC-MAX-MESSAGES", TKM_OPTION_COUNT, &count, 1, 1e9, NULL, NULL },
+		{ "SYNC-PERIOD", TKM_OPTION_TIME, &seconds, -1e6, 1e6, NULL, NULL },
+		{ "SYNCED-CLUSTER", TKM_OPTION_BOOL, &on, 0, 0, NULL, NULL },
+		{ "SYNCED-HOST", TKM_OPTION_BOOL, &on, 0, 0, NULL, NULL },
+		{ "TIMER-SKIP", TKM_OPTION_COUNT, &count, 0, 1e9, NULL, NULL },
+		{ "UNIFY-COUNTERS", TKM_OPTION_BOOL, &on, 0, 0, NULL, NULL },
+		{ "UNIFY-GROUPS", TKM_OPTION_BOOL, &on, 0, 0, NULL, NULL },
+		{ NULL, TKM_OPTION_BOOL, NULL, 0, 0, NULL, NULL },
+	};
+	const struct tkm_option *o = tkm_option_find(numbers, name);
+	char *copy = o ? strdup(text) : NULL;
+	struct tkm_err e;
+	int rc = copy ? tkm_option_set_rest(o, copy, where, &e) : 0;
+
+	if (rc < 0) {
+		complain(s, "%s (%s): left out", e.text, o->name);
+	}
+	free(copy);
+	return rc == 0;
+}
+
+static void add_other(struct vt_settings *s, const char *name, const char *text, enum vt_origin origin, const char *where)
+{
+	struct vt_setting_other *o = makes_sense(s, name, text, where) ? calloc(1, sizeof(*o)) : NULL;
+
+	if (o) {
+		o->name = strdup(name);
+		o->text = strdup(text);
+		o->where = strdup(where);
+		o->origin = origin;
+	}
+	if (!o || !o->name || !o->text || !o->where) {
+		free_other(o);
+		return;
+	}
+	o->next = s->others;
+	s->others = o;
+}
+
+int vt_settings_repeats(const char *name)
+{
+	return !strcasecmp(name, "PROCESS") || !strcasecmp(name, "CLUSTER") || !strcasecmp(name, "GROUP");
+}
+
+const char *vt_settings_other(const struct vt_settings *s, const char *name)
+{
+	const struct vt_setting_other *o;
+
+	for (o = s->others; o && strcasecmp(o->name, name); o = o->next) {
+	}
+	return o ? o->text : NULL;
+}
+
+/* The list has the last first. */
+const struct vt_setting_other *vt_settings_other_nth(const struct vt_settings *s, const char *name, int n)
+{
+	const struct vt_setting_other *o;
+	int all = 0;
+
+	for (o = s->others; o; o = o->next) {
+		all += !strcasecmp(o->name, name);
+	}
+	for (o = s->others; o; o = o->next) {
+		if (!strcasecmp(o->name, name) && --all == n) {
+			return o;
+		}
+	}
+	return NULL;
+}
+
+int vt_settings_known(const struct vt_settings *s, const char *name, const char **nearest)
+{
+	int best = 99, d;
+	size_t i;
+
+	*nearest = NULL;
+	for (i = 0; s->table[i].name; i++) {
+		d = tkm_option_distance(s->table[i].name, name);
+		if (d < best) {
+			best = d;
+			*nearest = s->table[i].name;
+		}
+	}
+	for (i = 0; elsewhere[i]; i++) {
+		d = tkm_option_distance(elsewhere[i], name);
+		if (d < best) {
+			best = d;
+			*nearest = elsewhere[i];
+		}
+	}
+	if (best == 0) {
+		return 1;
+	}
+	if (best > 3 || best * 2 > (int)strlen(name)) {
+		*nearest = NULL;
+	}
+	return 0;
+}
+
+static void unknown(const struct vt_settings *s, const char *origin, const char *name, const char *nearest)
+{
+	complain(s, "%s: unknown option %s%s%s%s", origin, name, nearest ? "; did you mean " : "", nearest ? nearest : "",
+		 nearest ? "?" : "");
+}
+
+static void came_from(struct vt_settings *s, const struct tkm_option *o, enum vt_origin origin, const char *where)
+{
+	size_t i = (size_t)(o - s->table);
+
+	s->origin[i] = origin;
+	snprintf(s->where[i], sizeof(s->where[i]), "%s", where);
+}
+
+/* A line of the configuration file. */
+static int see_line(const char *name, char *rest, const char *origin, void *ctx)
+{
+	struct vt_settings *s = ctx;
+	const struct tkm_option *o = tkm_option_find(s->table, name);
+	const char *nearest;
+	struct tkm_err e;
+
+	if (o) {
+		if (tkm_option_set_rest(o, rest, origin, &e) < 0) {
+			complain(s, "%s (%s): left out", e.text, o->name);
+		} else {
+			came_from(s, o, VT_BY_FILE, origin);
+		}
+	} else if (!strcasecmp(name, "INFO")) {
+		return 0; /* what a protocol says of the run before */
+	} else if (vt_settings_known(s, name, &nearest)) {
+		add_other(s, name, rest + strspn(rest, " \t"), VT_BY_FILE, origin);
+	} else {
+		unknown(s, origin, name, nearest);
+	}
+	return 0;
+}
+
+/* "cpu_*" on: the file's quotes are none of the pattern's. */
+static void unquote_counters(struct vt_settings *s)
+{
+	char *from, *to;
+	size_t i;
+
+	for (i = 0; i < s->counter.n; i++) {
+		for (from = to = s->counter.text[i]; *from; from++) {
+			if (*from != '"') {
+				*to++ = *from;
+			}
+		}
+		*to = '\0';
+	}
+}
+
+static void check_counters(struct vt_settings *s)
+{
+	struct tkm_err e;
+	size_t i, n = 0;
+
+	for (i = 0; i < s->counter.n; i++) {
+		if (smp_rule_check(s->counter.text[i], &e) < 0) {
+			complain(s, "%s: left out", e.text);
+			free(s->counter.text[i]);
+		} else {
+			s->counter.text[n++] = s->counter.text[i];
+		}
+	}
+	s->counter.n = n;
+}
+
+static const char *variable(const struct vt_settings *s, const char *name)
+{
+	size_t i, n = strlen(name);
+
+	for (i = 0; s->variables && s->variables[i]; i++) {
+		if (!strncmp(s->variables[i], name, n) && s->variables[i][n] == '=') {
+			return s->variables[i] + n + 1;
+		}
+	}
+	return s->variables ? NULL : getenv(name);
+}
+
+static void load_file(struct vt_settings *s)
+{
+	const char *path = s->config ? s->config : variable(s, "VT_CONFIG");
+	struct tkm_err e;
+	int rc = 0;
+
+	if (s->config_text) {
+		rc = tkm_option_text(s->config_text, s->config_size, s->config_name, &s->storage, see_line, s, &e);
+	} else if (path && *path) {
+		rc = tkm_option_lines(path, &s->storage, see_line, s, &e);
+	}
+	if (rc < 0) {
+		complain(s, "%s; its options are left out", e.text);
+	}
+}
+
+/* A variable may hold several mentions of a list, with ';' or line feeds between. */
+static int set_list(const struct tkm_option *o, const char *text, const char *origin, struct tkm_err *err)
+{
+	struct tkm_option_list *l = o->value;
+	char *copy = strdup(text), *save = NULL, *part;
+	int rc = copy ? 0 : -1;
+
+	/* the variable replaces what the file said */
+	while (l->n) {
+		free(l->text[--l->n]);
+	}
+	for (part = copy ? strtok_r(copy, ";\n", &save) : NULL; part && rc == 0; part = strtok_r(NULL, ";\n", &save)) {
+		part += strspn(part, " \t");
+		rc = *part ? tkm_option_set(o, part, origin, err) : 0;
+	}
+	free(copy);
+	return rc;
+}
+
+static int named_in(const char *list, const char *name)
+{
+	size_t n = strlen(name);
+	const char *p;
+
+	for (p = list; p && *p; p = strchr(p, ',') ? strchr(p, ',') + 1 : NULL) {
+		if (!strncmp(p, name, n) && (p[n] == ',' || !p[n])) {
+			return 1;
+		}
+	}
+	return 0;
+}
+
+static void load_variables(struct vt_settings *s, const char *commanded)
+{
+	const struct tkm_option *o;
+	char name[64], where[80];
+	struct tkm_err e;
+
+	for (o = s->table; o->name; o++) {
+		const char *text = variable(s, tkm_option_variable(o, name, sizeof(name)));
+		int command = named_in(commanded, o->name);
+
+		if (!text) {
+			continue;
+		}
+		if (command) {
+			snprintf(where, sizeof(where), "--%s", tkm_option_long(o, name, sizeof(name)));
+		} else {
+			snprintf(where, sizeof(where), "%s", name);
+		}
+		if ((o->type == TKM_OPTION_LIST ? set_list(o, text, where, &e) : tkm_option_set(o, text, where, &e)) < 0) {
+			complain(s, "%s: left out", e.text);
+		} else {
+			came_from(s, o, command ? VT_BY_COMMAND : VT_BY_VARIABLE, where);
+		}
+	}
+}
+
+static void add_variable(struct vt_settings *s, const char *variable, const char *name, const char *text, const char *commanded)
+{
+	const struct tkm_option as_option = { .name = name };
+	enum vt_origin origin = named_in(commanded, name) ? VT_BY_COMMAND : VT_BY_VARIABLE;
+	char where[80], spelt[78], *copy, *save = NULL, *part;
+
+	if (origin == VT_BY_COMMAND) {
+		snprintf(where, sizeof(where), "--%s", tkm_option_long(&as_option, spelt, sizeof(spelt)));
+	} else {
+		snprintf(where, sizeof(where), "%s", variable);
+	}
+	if (!vt_settings_repeats(name)) {
+		add_other(s, name, text, origin, where);
+		return;
+	}
+	copy = strdup(text);
+	for (part = copy ? strtok_r(copy, ";\n", &save) : NULL; part; part = strtok_r(NULL, ";\n", &save)) {
+		part += strspn(part, " \t");
+		if (*part) {
+			add_other(s, name, part, origin, where);
+		}
+	}
+	free(copy);
+}
+
+/* "VT_SYNC_PERIOD" as "SYNC-PERIOD". */
+static void other_variables(struct vt_settings *s, const char *commanded)
+{
+	char name[80], full[80], **all = s->variables ? s->variables : environ;
+	const char *nearest;
+	size_t i, k, n;
+
+	for (i = 0; all && all[i]; i++) {
+		n = strcspn(all[i], "=");
+		if (strncmp(all[i], "VT_", 3) || n >= sizeof(name) || n < 4) {
+			continue;
+		}
+		memcpy(full, all[i], n);
+		full[n] = '\0';
+		for (k = 3; k <= n; k++) {
+			name[k - 3] = full[k] == '_' ? '-' : full[k];
+		}
+		for (k = 0; no_options[k] && strcmp(no_options[k], full); k++) {
+		}
+		if (no_options[k] || tkm_option_find(s->table, name)) {
+			continue;
+		}
+		if (vt_settings_known(s, name, &nearest)) {
+			add_variable(s, full, name, all[i] + n + 1, commanded);
+		} else if (nearest) {
+			/* others have variables of this kind too; only what looks like one of ours is said to be wrong */
+			unknown(s, full, name, nearest);
+		}
+	}
+}
+
+/* Counters that somebody asked for are read at every event, as the guide has it; the standard ones are our choice. */
+static void choose_interval(struct vt_settings *s)
+{
+	size_t i;
+
+	for (i = 0; s->table[i].name; i++) {
+		if (s->table[i].value == &s->counter_min_interval && s->origin[i] == VT_BY_DEFAULT && s->counter.n > 0) {
+			s->counter_min_interval = 0;
+		}
+	}
+}
+
+void vt_settings_load(struct vt_settings *s, const char *commanded)
+{
+	load_file(s);
+	load_variables(s, commanded);
+	other_variables(s, commanded);
+	unquote_counters(s);
+	check_counters(s);
+	choose_interval(s);
+}
+
+/* ---- the protocol file ---- */
+
+static void print_text(FILE *f, const char *text)
+{
+	if (*text && !strpbrk(text, " \t#\"")) {
+		fprintf(f, "%s", text);
+	} else {
+		fprintf(f, "\"%s\"", text);
+	}
+}
+
+static void print_value(FILE *f, const struct tkm_option *o)
+{
+	switch (o->type) {
+	case TKM_OPTION_TEXT:
+	case TKM_OPTION_NAME:
+		print_text(f, *(const char *const *)o->value);
+		break;
+	case TKM_OPTION_BOOL:
+		fputs(*(int *)o->value ? "on" : "off", f);
+		break;
+	case TKM_OPTION_TIME:
+		fprintf(f, "%.9gs", *(double *)o->value);
+		break;
+	case TKM_OPTION_FRACTION:
+		fprintf(f, "%.9g", *(double *)o->value);
+		break;
+	default:
+		fprintf(f, "%lld", *(long long *)o->value);
+	}
+}
+
+static int has_value(const struct tkm_option *o)
+{
+	if (o->type == TKM_OPTION_LIST) {
+		return ((struct tkm_option_list *)o->value)->n > 0;
+	}
+	return (o->type != TKM_OPTION_TEXT && o->type != TKM_OPTION_NAME) || *(const char *const *)o->value;
+}
+
+static const char *const origins[] = { "default", "configuration file", "environment", "command line" };
+
+/* The list has the last first, and the later of two says what holds: PROCESS, GROUP. */
+static void print_others(FILE *f, const struct vt_setting_other *last)
+{
+	if (last) {
+		print_others(f, last->next);
+		fprintf(f, "# %s (%s)\n%s %s\n", origins[last->origin], last->where, last->name, last->text);
+	}
+}
+
+void vt_settings_print(const struct vt_settings *s, FILE *f)
+{
+	const struct tkm_option_list *l;
+	size_t i, k;
+
+	for (i = 0; s->table[i].name; i++) {
+		const struct tkm_option *o = &s->table[i];
+
+		fprintf(f, "# %s%s%s%s\n", origins[s->origin[i]], s->where[i][0] ? " (" : "", s->where[i], s->where[i][0] ? ")" : "");
+		if (!has_value(o)) {
+			fprintf(f, "# %s\n", o->name);
+			continue;
+		}
+		if (o->type == TKM_OPTION_LIST) {
+			for (l = o->value, k = 0; k < l->n; k++) {
+				fprintf(f, "%s %s\n", o->name, l->text[k]);
+			}
+			continue;
+		}
+		fprintf(f, "%s ", o->name);
+		print_value(f, o);
+		fputc('\n', f);
+	}
+	print_others(f, s->others);
+}
+
+/* ---- time windows ---- */
+
+static int one_window(const char *text, size_t n, double *from, double *to)
+{
+	char part[100], *colon;
+
+	if (n >= sizeof(part)) {
+		return -1;
+	}
+	memcpy(part, text, n);
+	part[n] = '\0';
+	colon = strchr(part, ':');
+	if (!colon) {
+		return -1;
+	}
+	*colon = '\0';
+	*from = 0;
+	*to = INFINITY;
+	return (part[0] && tkm_parse_time(part, from) < 0) || (colon[1] && tkm_parse_time(colon + 1, to) < 0) ? -1 : 0;
+}
+
+int vt_settings_in_window(const struct vt_settings *s, double t)
+{
+	const char *p = s->time_windows;
+	double from, to;
+	size_t n;
+
+	while (p && *p) {
+		n = strcspn(p, ",");
+		/* a window that cannot be read hides nothing */
+		if (one_window(p, n, &from, &to) < 0 || (t >= from && t <= to)) {
+			return 1;
+		}
+		p += n + (p[n] == ',');
+	}
+	return !s->time_windows || !*s->time_windows;
+}
+
+void vt_settings_free(struct vt_settings *s)
+{
+	struct vt_setting_other *o, *next;
+
+	for (o = s->others; o; o = next) {
+		next = o->next;
+		free_other(o);
+	}
+	tkm_option_free(s->table, s->storage);
+	s->others = NULL;
+	s->storage = NULL;
+}
