@@ -75,7 +75,7 @@ self_test()
 	put tools/x.c '#include "stf/stf.h"'
 	put tests/unit/test_x.c '#include "stf/inner.h"'
 	put collector-plugin/host/h.h 'int h;'
-	put collector-plugin/x.c '#include "collector-plugin/host/h.h"'
+	put collector-plugin/sample/x.c '#include "collector-plugin/host/h.h"'
 	put any/config.status ''
 	put any/odd/x.c '#include "nowhere.h"'
 	result "a tree without violations is quiet" "$(check_tree "$fixture" "$here/layers")"
@@ -93,8 +93,8 @@ self_test()
 	put calib/proc.c 'FILE *f(void)' '{' '	return fopen(' '		"/proc/stat", "r");' '}'
 	put timers/sys.c 'int fd = openat(root, "/sys/devices", O_RDONLY);'
 	put extra/e.c 'int e;'
-	put collector-plugin/x.h 'int x;'
-	put collector-plugin/host/up.c '#include "collector-plugin/x.h"'
+	put collector-plugin/sample/x.h 'int x;'
+	put collector-plugin/host/up.c '#include "collector-plugin/sample/x.h"'
 	report=$(check_tree "$fixture" "$here/layers")
 	caught "a lower layer includes a higher one" base/up.c 'base may not include "timers/t.h"'
 	caught "a layer includes its neighbour" stf/side.c 'stf may not include "timers/t.h"'

@@ -2,7 +2,7 @@
 /* Options on the program's own command line, seeds/003 section 2.4.3: --itc-args --some-option value ...
  * --itc-args-end. They become VT_ variables, which the collector reads, and are gone before the program looks. */
 #include "config.h"
-#include "collector-plugin/core/thread.h"
+#include "collector-plugin/api/private.h"
 
 #include <ctype.h>
 #include <dlfcn.h>
@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "collector-plugin/core/collect.h"
 #include "collector-plugin/settings/settings.h"
 
 /* "--logfile-format" as "VT_LOGFILE_FORMAT". Returns the length of the option's name, 0: that is none. */

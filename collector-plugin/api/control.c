@@ -13,7 +13,13 @@
 #include <sys/time.h>
 #include <unistd.h>
 
+#include "collector-plugin/api/VT.h"
+#include "collector-plugin/api/private.h"
+#include "collector-plugin/core/collect.h"
 #include "collector-plugin/core/hooks.h"
+#include "collector-plugin/core/names.h"
+#include "collector-plugin/raw/writer.h"
+#include "collector-plugin/run/run.h"
 
 /* ---- start and end ---- */
 

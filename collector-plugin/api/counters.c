@@ -9,6 +9,14 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include "collector-plugin/api/VT.h"
+#include "collector-plugin/api/private.h"
+#include "collector-plugin/core/collect.h"
+#include "collector-plugin/core/names.h"
+#include "collector-plugin/raw/format.h"
+#include "collector-plugin/raw/writer.h"
+#include "collector-plugin/sample/sample.h"
+
 enum { MAX_COUNTERS = 0x10000, MOST = VT_RAW_MAX_COUNTERS };
 
 enum flag {

@@ -9,6 +9,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "collector-plugin/api/VT.h"
+#include "collector-plugin/core/collect.h"
+#include "collector-plugin/core/names.h"
+#include "collector-plugin/core/sink.h"
+#include "collector-plugin/raw/writer.h"
+
 static struct vt_names classes = VT_NAMES_INIT, states = VT_NAMES_INIT, scopes = VT_NAMES_INIT,
 		       locations = VT_NAMES_INIT, recorded = VT_NAMES_INIT;
 

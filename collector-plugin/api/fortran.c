@@ -3,10 +3,11 @@
  * make of it: vtinit_ (gfortran, most), vtinit__ (-fsecond-underscore), vtinit, VTINIT. Arguments come by
  * reference; a string brings its length as one more argument at the end, of which the low 32 bits are the
  * same whether the compiler passes an int or a size_t. */
-#include "collector-plugin/api/VT.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+#include "collector-plugin/api/VT.h"
 
 /* FORTRAN(lower, UPPER, type of the result, (parameters)) { body } */
 #define FORTRAN(lower, UPPER, type, params) \

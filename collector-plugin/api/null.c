@@ -2,12 +2,13 @@
 /* libVTnull: the interface of VT.h as calls that do nothing. A program that calls VT_ runs with it as
  * without: every result that it could look at is set, times are true, handles are valid (never 0, which
  * VT.h's classes take for "not yet"). VT_ERR_ never comes back. */
-#include "collector-plugin/api/VT.h"
 
 #include "config.h"
 
 #include <stddef.h>
 #include <sys/time.h>
+
+#include "collector-plugin/api/VT.h"
 
 #define UNUSED __attribute__((unused))
 

@@ -2,7 +2,7 @@
 /* Tables from text to number for classes, states, counters, scopes, locations and groups: the same text again is
  * the same handle, so that a program that defines in a loop does not grow. */
 #include "config.h"
-#include "collector-plugin/core/thread.h"
+#include "collector-plugin/core/names.h"
 
 #include <stdlib.h>
 #include <string.h>

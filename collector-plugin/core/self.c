@@ -3,7 +3,10 @@
 #include "config.h"
 #include "collector-plugin/core/sink.h"
 
+#include "collector-plugin/api/VT.h"
+#include "collector-plugin/core/collect.h"
 #include "collector-plugin/core/hooks.h"
+#include "collector-plugin/core/thread.h"
 
 _Thread_local struct vt_tls vt_tls;
 

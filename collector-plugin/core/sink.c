@@ -2,6 +2,10 @@
 #include "config.h"
 #include "collector-plugin/core/sink.h"
 
+#include "collector-plugin/api/VT.h"
+#include "collector-plugin/core/collect.h"
+#include "collector-plugin/core/thread.h"
+
 enum { MOST = 8 };
 
 static const struct vt_sink_ops *sinks[MOST];

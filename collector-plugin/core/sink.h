@@ -4,6 +4,7 @@
 #ifndef COLLECTOR_PLUGIN_CORE_SINK_H
 #define COLLECTOR_PLUGIN_CORE_SINK_H
 
+#include "collector-plugin/core/collect.h"
 #include "collector-plugin/core/thread.h"
 
 struct vt_event {

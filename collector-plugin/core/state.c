@@ -6,7 +6,10 @@
 #include <string.h>
 #include <strings.h>
 
+#include "collector-plugin/api/VT.h"
+#include "collector-plugin/core/collect.h"
 #include "collector-plugin/core/hooks.h"
+#include "collector-plugin/settings/settings.h"
 
 _Atomic(struct vt_collect *) vt_collecting;
 struct vt_collector vt_collector;

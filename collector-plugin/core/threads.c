@@ -14,7 +14,13 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "collector-plugin/api/VT.h"
+#include "collector-plugin/core/collect.h"
 #include "collector-plugin/core/hooks.h"
+#include "collector-plugin/core/names.h"
+#include "collector-plugin/core/thread.h"
+#include "collector-plugin/raw/format.h"
+#include "collector-plugin/raw/writer.h"
 
 /* Counters of a thread: the background thread's; asked for by the thread; its own. */
 enum { OF_BACKGROUND, ASKED, OWN };

@@ -18,6 +18,7 @@
 #include "base/text.h"
 #include "collector-plugin/host/exec_target.h"
 #include "collector-plugin/settings/run_value.h"
+#include "collector-plugin/settings/settings.h"
 #include "sampler/hw.h"
 
 void vtrun_say(const char *fmt, ...)

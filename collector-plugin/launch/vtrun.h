@@ -23,11 +23,11 @@ struct vtrun {
 /* "vtrun: line" on standard error. */
 void vtrun_say(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
-/* vtrun_mpi.c: does the program use MPI, so that `library`, libVT.so, belongs into it? 1 or 0; -1: it does, but the
+/* uses_mpi.c: does the program use MPI, so that `library`, libVT.so, belongs into it? 1 or 0; -1: it does, but the
  * library is not there or is made for another MPI, *err says it. */
 int vtrun_mpi(const char *path, const char *library, struct tkm_err *err);
 
-/* vtrun_show.c: --list and --estimate. Return an exit status. */
+/* show.c: --list and --estimate. Return an exit status. */
 int vtrun_list(struct vtrun *r);
 int vtrun_estimate(struct vtrun *r);
 

@@ -5,6 +5,9 @@
 
 #include "calib/clk.h"
 
+#include "collector-plugin/merge/merge.h"
+#include "collector-plugin/raw/reader.h"
+
 static int give_maps(struct vt_merge_input *in, size_t n, const struct cal_run *run, const char *clk, struct tkm_err *err)
 {
 	size_t i;

@@ -7,6 +7,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "collector-plugin/merge/merge.h"
+#include "collector-plugin/raw/format.h"
+#include "collector-plugin/raw/reader.h"
+
 /* One stream, standing at a record whose dt is already in `now` and whose global time is `time`. */
 struct source {
 	struct vt_raw_cursor c;

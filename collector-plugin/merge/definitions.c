@@ -7,6 +7,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "collector-plugin/merge/merge.h"
+#include "collector-plugin/raw/format.h"
+#include "collector-plugin/raw/reader.h"
+#include "collector-plugin/raw/writer.h"
+
 /* ---- names ---- */
 
 void vt_merge_names_free(struct vt_merge_names *t)

@@ -9,6 +9,8 @@
 #include <stdlib.h>
 
 #include "base/text.h"
+#include "collector-plugin/merge/merge.h"
+#include "collector-plugin/raw/reader.h"
 
 static const char magic[8] = "TKMJOB1\n";
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The frame of a merge: opening the raw files, their clocks, the trace's beginning and end. */
 #include "config.h"
-#include "collector-plugin/merge/private.h"
+#include "collector-plugin/merge/merge.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -10,6 +10,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
+
+#include "collector-plugin/merge/private.h"
+#include "collector-plugin/raw/format.h"
+#include "collector-plugin/raw/reader.h"
 
 int vt_merge_stf_error(struct vt_merge *m, const struct stf_err *e)
 {

@@ -7,7 +7,8 @@
 #include <stddef.h>
 
 #include "collector-plugin/merge/merge.h"
-#include "collector-plugin/raw/raw.h"
+#include "collector-plugin/raw/format.h"
+#include "collector-plugin/raw/reader.h"
 #include "stf/stf.h"
 
 /* Ids of one kind of definition of one file, in the trace's numbers. Two ranges, because the collector's own stand
@@ -98,7 +99,7 @@ struct vt_merge {
 enum { VT_MERGE_OF_NODE = 1, VT_MERGE_OF_GROUPS = 2 };
 enum { VT_MERGE_ALL = 1, VT_MERGE_FIRST_NODE = 2 }; /* groups: all processes, then one per node */
 
-/* merge_def.c: reads the definitions of all files and writes the unified ones. Return 0 or -1. */
+/* definitions.c: reads the definitions of all files and writes the unified ones. Return 0 or -1. */
 int vt_merge_read_definitions(struct vt_merge *m);
 int vt_merge_write_definitions(struct vt_merge *m);
 void vt_merge_names_free(struct vt_merge_names *names);
@@ -107,7 +108,7 @@ int vt_merge_info(struct vt_merge *m, const char *cls, const char *text);
 /* Puts the writer's error into m->err. Returns -1. */
 int vt_merge_stf_error(struct vt_merge *m, const struct stf_err *e);
 
-/* merge_sweep.c: removes what a merge of these files left that was killed. */
+/* sweep.c: removes what a merge of these files left that was killed. */
 void vt_merge_sweep(const struct vt_merge *m);
 
 static inline uint32_t vt_merge_id(const struct vt_merge_ids *ids, uint32_t id)
@@ -137,7 +138,7 @@ struct vt_merge_part {
 	struct stf_err error;
 };
 
-/* merge_data.c: the records of a part in the order of time. Returns 0, or -1 with part->error. */
+/* data.c: the records of a part in the order of time. Returns 0, or -1 with part->error. */
 int vt_merge_part_data(struct vt_merge_part *part);
 
 /* The sets of the trace's files and who writes them. */
@@ -151,11 +152,11 @@ struct vt_merge_sharing {
 	_Atomic int failed;
 };
 
-/* merge_share.c: all records, in as many threads as are allowed and useful. */
+/* share.c: all records, in as many threads as are allowed and useful. */
 int vt_merge_data(struct vt_merge *m);
 /* Does the i-th set, as a file without a name and a text. */
 void vt_merge_one_part(void *sharing, size_t i);
-/* merge_hosts.c: all sets, those of other hosts there. Returns 0 or -1; what failed is in `failed` and the parts' errors. */
+/* hosts.c: all sets, those of other hosts there. Returns 0 or -1; what failed is in `failed` and the parts' errors. */
 int vt_merge_by_hosts(struct vt_merge_sharing *s);
 struct stf_writer *vt_merge_writer(const struct vt_merge *m, int part, struct stf_err *e);
 /* Calls fn(ctx, i) for each i below n, in several threads at a time, all signals blocked in those. */

@@ -10,6 +10,8 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
+#include "collector-plugin/merge/merge.h"
+
 enum { MOST_THREADS = 64 };
 
 /* ---- threads ---- */

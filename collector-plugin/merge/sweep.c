@@ -3,12 +3,16 @@
  * process of which there is a raw file, and copies of raw files that came from other hosts. The raw files have all that is in them. */
 #include "config.h"
 #include "collector-plugin/merge/private.h"
-#include "collector-plugin/raw/private.h"
 
 #include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
+
+#include "collector-plugin/merge/merge.h"
+#include "collector-plugin/raw/format.h"
+#include "collector-plugin/raw/process.h"
+#include "collector-plugin/raw/reader.h"
 
 struct sweep {
 	const struct vt_merge *m;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The calls of MPI in C: each passes on to whoever comes next in the order of libraries (another tool, or MPI
  * itself) with its arguments and its result untouched; entering and leaving it are state changes that trigger
- * counter sampling. The body of each is made of mpi_calls.def. */
+ * counter sampling. The body of each is made of calls.def. */
 #include "config.h"
 #include "collector-plugin/mpi/private.h"
 

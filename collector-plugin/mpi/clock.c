@@ -2,7 +2,6 @@
 /* Clock sessions of the running job, seeds/003 section 3.6.1: at MPI_Init, in VT_timesync() and at MPI_Finalize,
  * over a communicator of their own (calib/job.h). */
 #include "config.h"
-#include "collector-plugin/core/collector.h"
 #include "collector-plugin/mpi/job.h"
 
 #include <mpi.h>
@@ -11,7 +10,9 @@
 
 #include "base/text.h"
 #include "calib/link_mpi.h"
+#include "collector-plugin/core/collect.h"
 #include "collector-plugin/host/say.h"
+#include "collector-plugin/raw/writer.h"
 
 static double time_option(const char *name, double otherwise)
 {

@@ -15,10 +15,16 @@
 #include <unistd.h>
 
 #include "base/text.h"
-#include "collector-plugin/host/address.h"
+#include "collector-plugin/api/VT.h"
+#include "collector-plugin/api/private.h"
+#include "collector-plugin/core/collect.h"
 #include "collector-plugin/core/collector.h"
-#include "collector-plugin/host/say.h"
 #include "collector-plugin/core/hooks.h"
+#include "collector-plugin/host/address.h"
+#include "collector-plugin/host/say.h"
+#include "collector-plugin/raw/writer.h"
+#include "collector-plugin/run/run.h"
+#include "collector-plugin/settings/settings.h"
 
 /* ---- hosts ---- */
 

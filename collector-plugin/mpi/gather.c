@@ -3,7 +3,6 @@
  * writes the trace (LOGFILE-RANK); it keeps the maps as NAME.clk and makes one trace. Rank 0 fits them: the sessions lead there. */
 #include "config.h"
 #include "collector-plugin/core/collector.h"
-#include "collector-plugin/mpi/job.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -17,8 +16,13 @@
 #include "base/newfile.h"
 #include "base/text.h"
 #include "calib/clk.h"
+#include "collector-plugin/core/collect.h"
 #include "collector-plugin/host/say.h"
 #include "collector-plugin/merge/merge.h"
+#include "collector-plugin/mpi/job.h"
+#include "collector-plugin/raw/format.h"
+#include "collector-plugin/raw/reader.h"
+#include "collector-plugin/run/run.h"
 
 enum { PART = 1 << 20 };
 

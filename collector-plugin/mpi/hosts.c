@@ -6,7 +6,6 @@
  * cannot see of the raw files comes to it: they are there until the trace is complete. */
 #include "config.h"
 #include "collector-plugin/core/collector.h"
-#include "collector-plugin/mpi/job.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -18,7 +17,10 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "collector-plugin/core/collect.h"
 #include "collector-plugin/host/say.h"
+#include "collector-plugin/merge/merge.h"
+#include "collector-plugin/mpi/job.h"
 
 enum { PART = 1 << 20 };
 

@@ -2,10 +2,8 @@
 /* One job from MPI_Init to MPI_Finalize: who takes part, the clock sessions, one trace. Trouble of one rank is
  * told to all, so that none waits for another: then each keeps its own raw file, which stftool can merge. */
 #include "config.h"
-#include "base/text.h"
-#include "collector-plugin/core/collector.h"
 #include "collector-plugin/mpi/job.h"
-#include "collector-plugin/mpi/private.h"
+#include "base/text.h"
 
 #include <mpi.h>
 #include <stdio.h>
@@ -14,7 +12,14 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "collector-plugin/api/VT.h"
+#include "collector-plugin/core/collect.h"
+#include "collector-plugin/core/collector.h"
+#include "collector-plugin/core/thread.h"
 #include "collector-plugin/host/say.h"
+#include "collector-plugin/mpi/private.h"
+#include "collector-plugin/raw/writer.h"
+#include "collector-plugin/run/run.h"
 
 static struct vt_job job;
 static char raw_path[4096];

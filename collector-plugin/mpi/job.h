@@ -4,7 +4,9 @@
 #define COLLECTOR_PLUGIN_MPI_JOB_H
 
 #include "calib/job.h"
+#include "collector-plugin/core/collect.h"
 #include "collector-plugin/core/thread.h"
+#include "collector-plugin/merge/merge.h"
 
 enum { VT_HOST_NAME = 128 };
 
@@ -35,7 +37,7 @@ struct vt_job {
 	uint32_t *input_host;       /* who merges each rank's file (struct vt_merge_input) */
 };
 
-/* mpi_clock.c. Return 0 or -1. Together: j->link, and the timer of rank 0 on all ranks that can open it; the collector of the others begins
+/* clock.c. Return 0 or -1. Together: j->link, and the timer of rank 0 on all ranks that can open it; the collector of the others begins
  * anew. Then the domains, ticks and maps. */
 VT_HIDDEN int vt_job_settle_timer(struct vt_job *j, struct tkm_err *err);
 VT_HIDDEN int vt_job_clock_open(struct vt_job *j, struct tkm_err *err);
@@ -43,7 +45,7 @@ VT_HIDDEN int vt_job_clock_open(struct vt_job *j, struct tkm_err *err);
 VT_HIDDEN void vt_job_say_clocks(struct vt_job *j);
 VT_HIDDEN int vt_job_session(struct vt_job *j, enum cal_session_kind kind, struct tkm_err *err);
 
-/* mpi_period.c: SYNC-PERIOD. By all ranks together: begin says why there are none where there are none; call makes a
+/* period.c: SYNC-PERIOD. By all ranks together: begin says why there are none where there are none; call makes a
  * session, as VT_timesync() wants it (1: there is no background, do it yourself); end is over when all ranks' threads are,
  * and says what went wrong. quit: without the others. */
 VT_HIDDEN void vt_job_period_begin(struct vt_job *j);
@@ -51,10 +53,10 @@ VT_HIDDEN int vt_job_period_call(struct tkm_err *err);
 VT_HIDDEN int vt_job_period_end(struct tkm_err *err);
 VT_HIDDEN void vt_job_period_quit(void);
 
-/* mpi_config.c: the configuration of VT_CONFIG_RANK to all who have another one, or none; by all ranks together. */
+/* config.c: the configuration of VT_CONFIG_RANK to all who have another one, or none; by all ranks together. */
 VT_HIDDEN int vt_job_distribute(const struct vt_job *j, int size, struct tkm_err *err);
 
-/* mpi_config.c: hosts of all ranks, by all ranks together; then what the options say of this one. */
+/* config.c: hosts of all ranks, by all ranks together; then what the options say of this one. */
 VT_HIDDEN int vt_job_hosts(struct vt_job *j, struct tkm_err *err);
 VT_HIDDEN void vt_job_configure(struct vt_job *j);
 /* GROUP: those that can be defined yet; at the end once more, with the program's own groups, and what still cannot is said. */
@@ -62,9 +64,9 @@ VT_HIDDEN void vt_job_groups(const struct vt_job *j, int last);
 /* What the protocol says of all processes and of options that nobody gave, on rank 0; by all ranks together. */
 VT_HIDDEN void vt_job_protocol(struct vt_job *j);
 
-/* mpi_gather.c: clock data and raw files of all ranks to the writer. */
+/* gather.c: clock data and raw files of all ranks to the writer. */
 VT_HIDDEN int vt_job_gather(struct vt_job *j, const char *raw_path, struct tkm_err *err);
-/* mpi_config.c: the CPUs that the ranks of the writer's host had, for the merge; by all ranks together. */
+/* config.c: the CPUs that the ranks of the writer's host had, for the merge; by all ranks together. */
 VT_HIDDEN void vt_job_cpus(struct vt_job *j);
 /* By all ranks together: what the writer cannot see of the raw files comes to it. what[i], the same on all ranks: */
 enum { VT_BRING_NOTHING, VT_BRING_DEFINITIONS, VT_BRING_ALL };
@@ -73,14 +75,14 @@ VT_HIDDEN int vt_job_bring(struct vt_job *j, const unsigned char *what, struct t
 VT_HIDDEN int vt_job_is_here(const char *path, long pid);
 /* On a rank whose raw file the writer cannot see: names what the process recorded before an exec, which stays. */
 VT_HIDDEN void vt_job_say_before(const struct vt_job *j);
-/* mpi_gather.c: the trace, on the writer, with what the ranks have recorded before they became this program by exec. */
+/* gather.c: the trace, on the writer, with what the ranks have recorded before they became this program by exec. */
 struct vt_merge_hosts;
 VT_HIDDEN int vt_job_merge(struct vt_job *j, const struct vt_merge_hosts *hosts, struct tkm_err *err);
-/* mpi_hosts.c: by all ranks together, each host its own files where they share the folder. Returns 0; 1 on the writer: it has to
+/* hosts.c: by all ranks together, each host its own files where they share the folder. Returns 0; 1 on the writer: it has to
  * do that alone, and has all raw files; or -1. */
 VT_HIDDEN int vt_job_merge_together(struct vt_job *j, struct tkm_err *err);
 
-/* mpi_job.c: a barrier that leaves the processors to others. Said once where it takes long: `late`; NULL where one
+/* job.c: a barrier that leaves the processors to others. Said once where it takes long: `late`; NULL where one
  * works and it is known to. */
 VT_HIDDEN void vt_job_wait(const char *late);
 

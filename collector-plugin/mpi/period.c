@@ -4,7 +4,6 @@
  * sessions in the same order; VT_timesync() becomes a wish to it. Between sessions the threads sleep in the kernel. */
 #include "config.h"
 #include "collector-plugin/core/collector.h"
-#include "collector-plugin/mpi/job.h"
 
 #include <errno.h>
 #include <mpi.h>
@@ -16,7 +15,9 @@
 #include <unistd.h>
 
 #include "base/text.h"
+#include "collector-plugin/core/collect.h"
 #include "collector-plugin/host/say.h"
+#include "collector-plugin/mpi/job.h"
 
 enum { STACK = 1 << 20 };
 

@@ -3,6 +3,8 @@
 #ifndef COLLECTOR_PLUGIN_MPI_PRIVATE_H
 #define COLLECTOR_PLUGIN_MPI_PRIVATE_H
 
+#include "collector-plugin/api/VT.h"
+#include "collector-plugin/core/sink.h"
 #include "collector-plugin/core/thread.h"
 
 /* The function `name` of the library behind this one; `own` if there is none. */
@@ -33,7 +35,7 @@ static inline void vt_mpi_leave(void)
 typedef void vt_words_fn(VT_WORDS);
 VT_HIDDEN void *vt_mpi_next_fortran(void **found, const char *const *names);
 
-/* ---- mpi_job.c: what the ranks do together; with mpi.h. All return quietly where something is missing. ---- */
+/* ---- job.c: what the ranks do together; with mpi.h. All return quietly where something is missing. ---- */
 
 /* MPI is there: who we are, one trace for all, the first clock session. */
 VT_HIDDEN void vt_job_begin(int *argc, char ***argv);

@@ -9,7 +9,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "collector-plugin/api/VT.h"
+#include "collector-plugin/api/private.h"
 #include "collector-plugin/core/hooks.h"
+#include "collector-plugin/core/sink.h"
+#include "collector-plugin/core/thread.h"
 
 /* Only the first start counts: VT_initialize() after MPI_Init() is no error. */
 static _Atomic int begun, ended;

@@ -21,9 +21,13 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "collector-plugin/core/collect.h"
 #include "collector-plugin/host/exec_target.h"
 #include "collector-plugin/host/memory.h"
 #include "collector-plugin/host/say.h"
+#include "collector-plugin/run/run.h"
+#include "collector-plugin/sample/sample.h"
+#include "collector-plugin/settings/run_value.h"
 
 extern char **environ;
 

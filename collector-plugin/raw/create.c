@@ -2,7 +2,6 @@
 /* A raw file's head and name. */
 #include "config.h"
 #include "collector-plugin/host/address.h"
-#include "collector-plugin/raw/private.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -11,6 +10,10 @@
 #include <unistd.h>
 
 #include "base/rootfs.h"
+#include "collector-plugin/raw/format.h"
+#include "collector-plugin/raw/private.h"
+#include "collector-plugin/raw/process.h"
+#include "collector-plugin/raw/writer.h"
 
 static void copy_text(char *to, size_t size, const char *from)
 {

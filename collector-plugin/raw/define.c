@@ -5,6 +5,9 @@
 
 #include <signal.h>
 
+#include "collector-plugin/raw/format.h"
+#include "collector-plugin/raw/writer.h"
+
 enum { MAX_TEXT = 900, MAX_DEFINITION = 4000, MAX_MEMBERS = 700 };
 
 struct pack {

@@ -1,15 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the files raw*.c share. */
+/* What the files of the writer share. */
 #ifndef COLLECTOR_PLUGIN_RAW_PRIVATE_H
 #define COLLECTOR_PLUGIN_RAW_PRIVATE_H
 
 #include <pthread.h>
 #include <sys/types.h>
 
-#include "collector-plugin/raw/raw.h"
-
-/* Streams 0 and 1 are the two copies of the definitions. */
-enum { VT_RAW_COPIES = 2 };
+#include "collector-plugin/raw/format.h"
+#include "collector-plugin/raw/writer.h"
 
 struct vt_raw {
 	struct vt_raw_head *head;
@@ -46,7 +44,7 @@ struct vt_raw {
 /* A block of the given stream, begun; NULL with the reason in the head. r->lock is held. */
 struct vt_raw_block *vt_raw_begin_block(struct vt_raw *r, struct vt_raw_stream *s, enum vt_raw_kind kind, int64_t base);
 
-/* raw_begin.c. The head of a file that begins to record, signed. */
+/* create.c. The head of a file that begins to record, signed. */
 void vt_raw_fill_head(struct vt_raw_head *h, const struct vt_raw_options *o, size_t head_size, size_t block_size);
 enum { VT_RAW_PATH_SIZE = 1200 };
 /* The file gets its name with its head in it, so that a process that is killed in between leaves none without. Returns a
@@ -55,18 +53,5 @@ enum { VT_RAW_PATH_SIZE = 1200 };
 int vt_raw_open_nameless(const char *path, char *temporary);
 /* Gives it its name, never in place of another file. Returns 0, or -1 with errno. */
 int vt_raw_publish(int fd, char *temporary, const char *path);
-
-/* The checksum that a block's `check` should be. `used` is at most what fits. */
-uint64_t vt_raw_block_check(const struct vt_raw_block *b, uint32_t used);
-
-/* When a process (0: this one) was born, clock ticks since boot; 0: there is none, or it is a zombie. */
-uint64_t vt_raw_born(uint32_t pid);
-/* The boot id of this node, "" if unknown. */
-void vt_raw_boot(char *buf, size_t size);
-
-static inline size_t vt_raw_pad(size_t n)
-{
-	return (n + 3) & ~(size_t)3;
-}
 
 #endif

@@ -2,7 +2,7 @@
 /* Reading a raw file, whole or cut: blocks are found by their heads, not by anything said elsewhere, and nothing in
  * them is believed. */
 #include "config.h"
-#include "collector-plugin/raw/private.h"
+#include "collector-plugin/raw/reader.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -13,7 +13,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/rootfs.h"
+#include "collector-plugin/raw/format.h"
+#include "collector-plugin/raw/process.h"
 
 enum { AT_ONCE = 1 << 22 };
 
@@ -40,48 +41,6 @@ struct vt_raw_file {
 	struct range copy[VT_RAW_COPIES];
 	int unchecked;           /* the sums of data blocks */
 };
-
-/* Four sums side by side, so that the multiplications overlap. */
-uint64_t vt_raw_check(const void *at, size_t n, uint64_t seed)
-{
-	static const uint64_t k = 0x9e3779b185ebca87u;
-	uint64_t s[4] = { seed + k, seed ^ k, seed, seed - k }, w;
-	const uint8_t *p = at;
-	size_t i;
-	int j;
-
-	for (i = 0; i + 32 <= n; i += 32) {
-		for (j = 0; j < 4; j++) {
-			memcpy(&w, p + i + 8 * (size_t)j, 8);
-			s[j] = (s[j] ^ w) * k;
-			s[j] ^= s[j] >> 32;
-		}
-	}
-	for (; i + 8 <= n; i += 8) {
-		memcpy(&w, p + i, 8);
-		s[0] = (s[0] ^ w) * k;
-		s[0] ^= s[0] >> 32;
-	}
-	if (i < n) {
-		uint32_t half;
-
-		memcpy(&half, p + i, 4);
-		s[0] = (s[0] ^ half) * k;
-		s[0] ^= s[0] >> 32;
-	}
-	for (j = 1; j < 4; j++) {
-		s[0] = (s[0] ^ s[j]) * k;
-		s[0] ^= s[0] >> 32;
-	}
-	return s[0] + n;
-}
-
-uint64_t vt_raw_block_check(const struct vt_raw_block *b, uint32_t used)
-{
-	uint64_t v[5] = { (uint64_t)b->kind << 32 | b->stream, b->number, (uint64_t)b->base, b->lost, used };
-
-	return vt_raw_check(b + 1, used, vt_raw_check(v, sizeof(v), 0));
-}
 
 const struct vt_raw_head *vt_raw_file_head(const struct vt_raw_file *f)
 {
@@ -396,41 +355,6 @@ void vt_raw_file_close(struct vt_raw_file *f)
 }
 
 /* ---- is its writer alive? ---- */
-
-uint64_t vt_raw_born(uint32_t pid)
-{
-	char name[40] = "/proc/self/stat", text[1024], *p;
-	int root = tkm_root_open("/"), i;
-
-	if (pid) {
-		snprintf(name, sizeof(name), "/proc/%u/stat", pid);
-	}
-	if (root < 0 || tkm_root_read(root, name, text, sizeof(text)) <= 0) {
-		text[0] = '\0';
-	}
-	if (root >= 0) {
-		close(root);
-	}
-	p = strrchr(text, ')');
-	if (p && (p[2] == 'Z' || p[2] == 'X')) {
-		return 0;
-	}
-	for (i = 0; p && i < 20; i++) {
-		p = strchr(p + 1, ' ');
-	}
-	return p ? strtoull(p, NULL, 10) : 0;
-}
-
-void vt_raw_boot(char *buf, size_t size)
-{
-	int root = tkm_root_open("/");
-
-	buf[0] = '\0';
-	if (root >= 0) {
-		tkm_root_line(root, "/proc/sys/kernel/random/boot_id", buf, size);
-		close(root);
-	}
-}
 
 int vt_raw_file_alive(const struct vt_raw_file *f)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Recording into the raw file: blocks, streams, housekeeping. */
 #include "config.h"
-#include "collector-plugin/raw/private.h"
+#include "collector-plugin/raw/writer.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -15,6 +15,9 @@
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
+
+#include "collector-plugin/raw/format.h"
+#include "collector-plugin/raw/private.h"
 
 enum { FIRST_CHUNK = 4, BIGGEST_CHUNK_BYTES = 16 << 20 };
 

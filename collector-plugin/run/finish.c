@@ -3,7 +3,6 @@
  * protocol, and one line for the user. */
 #include "config.h"
 #include "collector-plugin/core/collector.h"
-#include "collector-plugin/host/address.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -17,7 +16,15 @@
 
 #include "base/newfile.h"
 #include "base/text.h"
+#include "collector-plugin/host/address.h"
 #include "collector-plugin/host/say.h"
+#include "collector-plugin/merge/merge.h"
+#include "collector-plugin/raw/format.h"
+#include "collector-plugin/raw/reader.h"
+#include "collector-plugin/raw/writer.h"
+#include "collector-plugin/run/run.h"
+#include "collector-plugin/settings/run_value.h"
+#include "collector-plugin/settings/settings.h"
 
 enum { MAX_FILES = 65536 };
 

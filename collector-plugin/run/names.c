@@ -14,6 +14,9 @@
 #include <unistd.h>
 
 #include "collector-plugin/host/say.h"
+#include "collector-plugin/raw/writer.h"
+#include "collector-plugin/run/run.h"
+#include "collector-plugin/settings/run_value.h"
 
 extern char *program_invocation_name;
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Start and end of the collector. */
 #include "config.h"
-#include "collector-plugin/core/collector.h"
+#include "collector-plugin/run/run.h"
 
 #include <elf.h>
 #include <errno.h>
@@ -14,11 +14,18 @@
 #include <unistd.h>
 
 #include "base/text.h"
+#include "collector-plugin/core/collect.h"
+#include "collector-plugin/core/collector.h"
+#include "collector-plugin/core/hooks.h"
 #include "collector-plugin/core/sink.h"
+#include "collector-plugin/core/thread.h"
 #include "collector-plugin/host/memory.h"
 #include "collector-plugin/host/say.h"
 #include "collector-plugin/host/time.h"
-#include "collector-plugin/core/hooks.h"
+#include "collector-plugin/raw/writer.h"
+#include "collector-plugin/sample/sample.h"
+#include "collector-plugin/settings/run_value.h"
+#include "collector-plugin/settings/settings.h"
 
 extern char **environ;
 

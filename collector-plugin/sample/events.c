@@ -3,7 +3,7 @@
  * the stamp of the event that triggered them. COUNTER-MIN-INTERVAL makes the former rarer; the callback, whose cost is
  * the program's own affair, comes every time. */
 #include "config.h"
-#include "collector-plugin/core/collector.h"
+#include "collector-plugin/sample/sample.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -11,7 +11,13 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "collector-plugin/api/VT.h"
+#include "collector-plugin/core/collect.h"
 #include "collector-plugin/core/sink.h"
+#include "collector-plugin/core/thread.h"
+#include "collector-plugin/host/turn.h"
+#include "collector-plugin/raw/format.h"
+#include "collector-plugin/raw/writer.h"
 
 static struct smp_set *open_set(struct vt_collect *c, pid_t tid, uint32_t **id)
 {

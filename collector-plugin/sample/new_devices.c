@@ -3,9 +3,14 @@
  * they come. The sums (disk_io, net_io, cpu_idle) need none of this. */
 #include "config.h"
 #include "collector-plugin/sample/sampler.h"
-#include "collector-plugin/host/time.h"
-#include "collector-plugin/host/memory.h"
 
+#include "collector-plugin/core/collect.h"
+#include "collector-plugin/core/collector.h"
+#include "collector-plugin/host/memory.h"
+#include "collector-plugin/host/time.h"
+#include "collector-plugin/raw/format.h"
+#include "collector-plugin/raw/writer.h"
+#include "collector-plugin/sample/sample.h"
 
 /* Where devices come for ever, as the virtual pairs of containers do, the trace must not grow for ever. */
 enum { LOOK_EVERY_MS = 1000, MAX_LATER = 32 };

@@ -9,6 +9,10 @@
 #include <string.h>
 
 #include "collector-plugin/host/say.h"
+#include "collector-plugin/raw/format.h"
+#include "collector-plugin/raw/writer.h"
+#include "collector-plugin/sample/sample.h"
+#include "collector-plugin/settings/run_value.h"
 #include "stf/stf.h"
 
 static void load_plugins(struct vt_collector *c, size_t *n)

@@ -9,8 +9,7 @@
  * the same numbers. If the program closes its copies, the background thread goes on; a program that makes no calls
  * (calls_expected) has none. */
 #include "config.h"
-#include "collector-plugin/core/collector.h"
-#include "collector-plugin/core/thread.h"
+#include "collector-plugin/sample/sample.h"
 
 #include <sched.h>
 #include <stdlib.h>
@@ -19,8 +18,12 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "collector-plugin/sample/sampler.h"
+#include "collector-plugin/core/collect.h"
+#include "collector-plugin/core/thread.h"
 #include "collector-plugin/host/memory.h"
+#include "collector-plugin/host/turn.h"
+#include "collector-plugin/raw/format.h"
+#include "collector-plugin/raw/writer.h"
 
 enum { MOST_FDS = 256 };
 

@@ -4,10 +4,9 @@
  * are opened, so a thread that computes for seconds between two calls needs its very set read, not a second one of another
  * beginning, for which a CPU may have no place either. The sets stand in the program's table of descriptors, and the background
  * thread has its own; hence one more thread, which is there as soon as the first such set is. The two readers of
- * a set exclude each other (vt_sample.c). It takes no signal, and the program's threads are never interrupted. */
+ * a set exclude each other (events.c). It takes no signal, and the program's threads are never interrupted. */
 #include "config.h"
 #include "collector-plugin/core/collector.h"
-#include "collector-plugin/core/thread.h"
 
 #include <semaphore.h>
 #include <signal.h>
@@ -18,9 +17,13 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "collector-plugin/sample/sampler.h"
+#include "collector-plugin/core/collect.h"
+#include "collector-plugin/core/thread.h"
 #include "collector-plugin/host/say.h"
 #include "collector-plugin/host/time.h"
+#include "collector-plugin/host/turn.h"
+#include "collector-plugin/raw/writer.h"
+#include "collector-plugin/sample/sample.h"
 
 enum { STACK = 1 << 20 };
 

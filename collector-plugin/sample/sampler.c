@@ -26,9 +26,16 @@
 #include <unistd.h>
 
 #include "base/rootfs.h"
+#include "collector-plugin/core/collect.h"
+#include "collector-plugin/core/collector.h"
+#include "collector-plugin/core/thread.h"
 #include "collector-plugin/host/memory.h"
 #include "collector-plugin/host/say.h"
 #include "collector-plugin/host/time.h"
+#include "collector-plugin/raw/format.h"
+#include "collector-plugin/raw/writer.h"
+#include "collector-plugin/sample/sample.h"
+#include "collector-plugin/settings/run_value.h"
 
 enum { STACK = 1 << 20, CLOCK_EVERY_S = 10, ACCOUNT_EVERY_S = 1, MAX_RESTARTED = 10, READY_S = 5 };
 enum { NODE_APART = 20000000 }; /* ns */
@@ -565,7 +572,7 @@ static int any_of(const struct vt_collector *c, enum smp_scope scope)
 	return 0;
 }
 
-/* While the program waits for us and its table of descriptors is ours (vt_process.c). */
+/* While the program waits for us and its table of descriptors is ours (process.c). */
 static void open_shared(struct vt_sampler *s)
 {
 	if (any_of(s->c, SMP_PROCESS)) {

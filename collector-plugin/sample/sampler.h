@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The background thread's own state (collect_sample.c). */
-#ifndef COLLECTOR_PLUGIN_COLLECT_SAMPLE_H
-#define COLLECTOR_PLUGIN_COLLECT_SAMPLE_H
+/* The background thread's own state (sampler.c). */
+#ifndef COLLECTOR_PLUGIN_SAMPLE_SAMPLER_H
+#define COLLECTOR_PLUGIN_SAMPLE_SAMPLER_H
 
 #include <semaphore.h>
 #include <time.h>
 
 #include "collector-plugin/core/collector.h"
+#include "collector-plugin/raw/writer.h"
 
 /* As getdents64(2) writes it. */
 struct dirent64 {
@@ -45,11 +46,11 @@ struct vt_sampler {
 	struct vt_raw_stream *stream;
 	struct vt_book book;
 	struct vt_target *threads, *process, *node;
-	struct vt_target *shared; /* counters of the process that the program's threads read too (vt_process.c); NULL: none */
+	struct vt_target *shared; /* counters of the process that the program's threads read too (process.c); NULL: none */
 	int apart;            /* the table of descriptors is not the program's */
 	_Atomic int opened;   /* both stand, */
 	sem_t ready;          /* for which the program waits */
-	struct vt_target *later; /* collect_later.c: counters of devices that came */
+	struct vt_target *later; /* new_devices.c: counters of devices that came */
 	struct smp_plan *last_plan;
 	int64_t node_ns;      /* when the node's were read */
 	uint64_t mark;
@@ -80,7 +81,7 @@ struct vt_target *vt_target_new(struct vt_sampler *s, struct vt_book *book, enum
 				int (*wanted)(const struct smp_plan *plan, size_t i));
 void vt_target_free(struct vt_target *t);
 
-/* collect_table.c. Descriptors of our own. The copies of the program's are closed at once: a pipe that the program closes must be
+/* descriptors.c. Descriptors of our own. The copies of the program's are closed at once: a pipe that the program closes must be
  * closed. Those of the set that both read stay. Returns 1. 0: not possible here, then the table stays the program's. */
 int vt_own_descriptors(const struct smp_set *shared);
 

@@ -3,7 +3,6 @@
  * programs are run in turn with and without, so that what the machine does besides hits both. */
 #include "config.h"
 #include "collector-plugin/merge/merge.h"
-#include "collector-plugin/raw/raw.h"
 #include "tests/bench/bench.h"
 #include "tests/bench/bench_work.h"
 
@@ -16,6 +15,9 @@
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
+
+#include "collector-plugin/raw/format.h"
+#include "collector-plugin/raw/writer.h"
 
 enum { RUNS = 7, STARTS = 31, SLOWDOWNS = 25, APPENDS = 2000000, MERGED = 4000000, COUNTERS = 10 };
 

@@ -6,13 +6,15 @@
 #endif
 #include "config.h"
 #include "collector-plugin/merge/merge.h"
-#include "collector-plugin/raw/private.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
+
+#include "collector-plugin/raw/format.h"
+#include "collector-plugin/raw/reader.h"
 
 static char dir[32] = "/dev/shm/fuzz_raw.XXXXXX", trace[64];
 static volatile uint64_t sink;

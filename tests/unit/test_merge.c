@@ -2,7 +2,6 @@
 /* Raw files to a trace: what was recorded, and only that, comes back through the trace's reader. */
 #include "config.h"
 #include "collector-plugin/merge/merge.h"
-#include "collector-plugin/raw/raw.h"
 
 #include <fcntl.h>
 #include <sched.h>
@@ -13,6 +12,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "collector-plugin/raw/format.h"
+#include "collector-plugin/raw/reader.h"
+#include "collector-plugin/raw/writer.h"
 #include "stf/stf.h"
 #include "tests/lib/check.h"
 

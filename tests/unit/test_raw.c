@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The raw file: what is appended comes back, from whole files and from what a crash leaves. */
 #include "config.h"
-#include "collector-plugin/raw/raw.h"
+#include "collector-plugin/raw/format.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -12,6 +12,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "collector-plugin/raw/reader.h"
+#include "collector-plugin/raw/writer.h"
 #include "tests/lib/check.h"
 
 static char dir[64], path[128];

@@ -3,7 +3,7 @@
 # VT.h and VT.inc as programs of every language see them, libVTnull, and all against the list of what the guide
 # names (collector-plugin/api/api.list). TAP.
 . "${top_srcdir:-.}/tests/vt/lib.sh"
-list=$include/vt_api.list
+list=$include/api.list
 
 kind() # kind KIND: the names of that kind in the list
 {
@@ -115,8 +115,8 @@ ok "VT.inc has the constants of VT.h, with their values" $?
 
 awk '$1 == "function" { print $3 }
 	$1 == "fortran" { sub(/\(.*/, "", $3); l = tolower($3); print l "\n" l "_\n" l "__\n" $3 }' "$list" | LC_ALL=C sort >"$dir/want"
-diff "$dir/want" "$include/vt_api.sym" >"$dir/out" 2>&1
-ok "vt_api.sym is what the list asks for" $?
+diff "$dir/want" "$include/api.sym" >"$dir/out" 2>&1
+ok "collector-plugin/api/api.sym is what the list asks for" $?
 exported() # exported LIBRARY FILE...: exactly the symbols in the files
 {
 	so=$1
@@ -126,8 +126,8 @@ exported() # exported LIBRARY FILE...: exactly the symbols in the files
 	diff "$dir/want" "$dir/have" >"$dir/out" 2>&1
 	ok "$so exports what is checked in, no more and no less" $?
 }
-exported libVTnull.so "$include/vt_api.sym"
-exported libVTcs.so "$include/vt_api.sym" "$include/preload.sym"
+exported libVTnull.so "$include/api.sym"
+exported libVTcs.so "$include/api.sym" "$include/../preload/preload.sym"
 # Linked with a sanitizer it also names libraries of which it uses nothing.
 needs() # needs LIBRARY: all that it needs, but what sanitizers brought
 {
@@ -147,9 +147,9 @@ ok "libVTcs.so needs libc only" $?
 if [ -e "$lib/libVT.so" ]; then
 	# MPI-4 names are there where the MPI has them, all or none
 	mpi4=
-	nm -D --defined-only "$lib/libVT.so" | grep -q ' MPI_Send_c$' && mpi4=$include/mpi4.sym
+	nm -D --defined-only "$lib/libVT.so" | grep -q ' MPI_Send_c$' && mpi4=$include/../mpi/mpi4.sym
 	# shellcheck disable=SC2086
-	exported libVT.so "$include/vt_api.sym" "$include/preload.sym" "$include/mpi3.sym" $mpi4
+	exported libVT.so "$include/api.sym" "$include/../preload/preload.sym" "$include/../mpi/mpi3.sym" $mpi4
 	needs libVT.so | tr ' ' '\n' | grep -vE "$not_libc" | grep . >"$dir/out"
 	grep -qE '^libmpi(ch)?\.so' "$dir/out" && [ "$(wc -l <"$dir/out")" -eq 1 ]
 	ok "libVT.so needs libc and MPI only" $?

@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The bytes of a raw file: doc/raw-format.md. */
+#ifndef COLLECTOR_PLUGIN_RAW_FORMAT_H
+#define COLLECTOR_PLUGIN_RAW_FORMAT_H
+
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/ticks.h"
+
+#define VT_RAW_MAGIC "TKMRAW1\n"
+#define VT_RAW_ORDER 0x01020304u
+#define VT_RAW_BLOCK_MAGIC 0x4b4c4256u /* "VBLK" */
+#define VT_RAW_FREE_MAGIC 0x45524656u  /* "VFRE": was used, and stands elsewhere or is gone */
+
+enum { VT_RAW_VERSION = 1, VT_RAW_MIN_BLOCK = 4096, VT_RAW_MAX_COUNTERS = 255 };
+
+enum vt_raw_state {
+	VT_RAW_RECORDING = 1, /* still there after a crash: the process did not come to an end */
+	VT_RAW_CLOSED = 2,
+	VT_RAW_MERGED = 3,    /* is in a trace; kept because that was asked for */
+};
+
+/* At offset 0. Texts are terminated. `check` covers what stands behind it up to `state`. */
+struct vt_raw_head {
+	char magic[8];
+	uint32_t order, version;
+	uint32_t head_size;      /* bytes; the first block stands there, a multiple of the page size */
+	uint32_t block_size;
+	uint64_t check;
+	uint32_t pid, parent;
+	uint64_t born;           /* of the process, clock ticks since boot as in /proc/PID/stat: tells a pid reused */
+	int32_t rank, ranks;     /* -1, 0: no MPI */
+	double hz;               /* nominal ticks of the timer per second */
+	int64_t start_tick;
+	int64_t start_realtime_ns;
+	char job[64];            /* one per vtrun; processes of one job are merged together */
+	char host[128], ip[64];
+	char timer[64];
+	char program[256];
+	char trace[1024];        /* absolute name that the trace is to have */
+	char boot[64];           /* boot id of the node */
+	uint64_t reserved[8];
+	/* what changes */
+	_Atomic uint32_t state;  /* enum vt_raw_state */
+	_Atomic uint32_t stop;   /* errno of what first ended or interrupted the recording; 0: nothing did */
+	_Atomic int64_t stop_tick;
+	_Atomic int64_t end_tick; /* when it was closed; while it records, of the last housekeeping */
+	_Atomic uint64_t lost;   /* records for which there was no place */
+	_Atomic uint64_t overwritten; /* blocks that newer ones took the place of */
+};
+
+/* Streams 0 and 1 are the two copies of the definitions. */
+enum { VT_RAW_COPIES = 2 };
+
+enum vt_raw_kind { VT_RAW_DATA = 1, VT_RAW_DEFINITIONS = 2 };
+enum vt_raw_block_state { VT_RAW_OPEN = 1, VT_RAW_FULL = 2, VT_RAW_SEALED = 3 };
+
+/* In front of every block's records. A block whose first word is 0 is empty. */
+struct vt_raw_block {
+	_Atomic uint32_t magic;  /* stored last when a block is begun, removed first when it is overwritten */
+	uint16_t kind;
+	_Atomic uint16_t state;
+	uint32_t stream;
+	uint32_t filler;
+	uint64_t number;         /* of this block in its stream, from 0: a gap is what was overwritten or damaged */
+	int64_t base;            /* tick from which the first record's dt counts */
+	uint64_t lost;           /* records of this stream that were lost just ahead of this block */
+	_Atomic uint32_t used;   /* bytes of whole records behind this head; stored after each record */
+	uint32_t filler2;
+	uint64_t check;          /* of kind, stream, number, base, lost, used and the records; once it is SEALED */
+};
+
+enum vt_raw_type {
+	/* data */
+	VT_RAW_TIME = 1,     /* int64_t: now; the dt of the next record counts from it. Its own dt: so many clock sessions were over
+	                      * when it was written, 0: unknown */
+	VT_RAW_COUNTERS = 2, /* uint64_t values[n], uint32_t ids[n] */
+	VT_RAW_ENTER = 3,    /* uint32_t function, uint32_t scl */
+	VT_RAW_LEAVE = 4,    /* uint32_t function (0: the current one), uint32_t scl */
+	VT_RAW_COMMENT = 5,  /* uint32_t length, text */
+	/* definitions; all strings are uint32_t length, bytes */
+	VT_RAW_DEF_CLASS = 32,    /* uint32_t id, parent; name */
+	VT_RAW_DEF_COUNTER = 33,  /* struct vt_raw_counter_def as far as `factor`; name, unit, shown_unit, description */
+	VT_RAW_DEF_THREAD = 34,   /* uint32_t thread, place that it had so far or 0, uint64_t tid; name */
+	VT_RAW_DEF_GROUP = 35,    /* uint32_t id, n, members[n]; name */
+	VT_RAW_DEF_FUNCTION = 36, /* uint32_t id, class; name */
+	VT_RAW_DEF_CLOCK = 37,    /* int64_t tick, realtime_ns, monotonic_ns, raw_ns */
+	VT_RAW_DEF_INFO = 38,     /* class, text */
+	VT_RAW_DEF_SCL = 39,      /* uint32_t id, line; file */
+};
+
+/* In front of every record; the whole is a multiple of 4 bytes. */
+struct vt_raw_record {
+	uint8_t type;   /* enum vt_raw_type */
+	uint8_t n;      /* counters */
+	uint16_t where; /* thread of this process, its place, or VT_RAW_GROUP + a group's id. Definitions: 0 */
+	uint32_t dt;    /* ticks since the record before it, or the block's base. Definitions: size in bytes, and a
+	                 * uint64_t that numbers them from 0 follows before the fields; those go up to a multiple of 8 */
+};
+
+#define VT_RAW_GROUP 0x8000u
+/* Places of threads that have not called us, from here on: they get the lowest numbers that nobody else has, when all is known. */
+#define VT_RAW_PLACE 0x4000u
+enum { VT_RAW_NODE = 1 }; /* the group that is always there: all processes on this node */
+
+/* Checksum of n bytes, a multiple of 4: doc/raw-format.md. */
+uint64_t vt_raw_check(const void *p, size_t n, uint64_t seed);
+
+/* The checksum that a block's `check` should be. `used` is at most what fits. */
+uint64_t vt_raw_block_check(const struct vt_raw_block *b, uint32_t used);
+
+/* A counter as its definition stores it, as far as `factor`, with its texts behind it. */
+struct vt_raw_counter_def {
+	uint32_t id, classid;
+	uint8_t type;            /* STF_COUNTER_I8 ... | STF_COUNTER_SAMPLE ..., stf/stf.h */
+	uint8_t do_diff;         /* a running total: tools show its rate */
+	uint16_t where;          /* whom the counter belongs to: VT_RAW_GROUP + VT_RAW_NODE for node counters; 0: threads */
+	uint32_t filler;
+	uint64_t lower, upper;   /* bounds, bits of the type */
+	double factor;           /* tools show value (do_diff: its rate per second) x factor in shown_unit; 0: as it is */
+	const char *name, *unit, *shown_unit, *description; /* "" or NULL if there is none */
+};
+
+/* Bytes of a field of n bytes. */
+static inline size_t vt_raw_pad(size_t n)
+{
+	return (n + 3) & ~(size_t)3;
+}
+
+#endif

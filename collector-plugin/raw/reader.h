@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Reading a raw file, whole or cut. libc only. */
+#ifndef COLLECTOR_PLUGIN_RAW_READER_H
+#define COLLECTOR_PLUGIN_RAW_READER_H
+
+#include <string.h>
+
+#include "base/err.h"
+#include "collector-plugin/raw/format.h"
+
+struct vt_raw_file; /* opened for reading, whole or cut */
+
+/* What was wrong with a file that could be read nevertheless. */
+struct vt_raw_damage {
+	uint64_t blocks;     /* that fail their checksum or make no sense; skipped */
+	uint64_t missing;    /* gaps in the numbers of a stream: overwritten, or among `blocks` */
+	uint64_t open;       /* blocks that were being written at the end */
+	uint64_t tail;       /* bytes at the file's end that are no block's head */
+};
+
+struct vt_raw_file *vt_raw_open(const char *path, struct tkm_err *err);
+/* The same without looking at the sums of the data, which takes as long as reading all of it: for definitions. */
+struct vt_raw_file *vt_raw_open_definitions(const char *path, struct tkm_err *err);
+/* A raw file of the definitions alone, for one who reads nothing else of it: calls put with its bytes, n of them for offset
+ * `at`; what lies in between is 0. Returns 0, or -1 with err, or without when put did not return 0. */
+int vt_raw_copy_definitions(const char *path, int (*put)(void *ctx, uint64_t at, const void *p, size_t n), void *ctx, struct tkm_err *err);
+/* Looks at them after all. Returns 0 or -1. */
+int vt_raw_check_data(struct vt_raw_file *f, struct tkm_err *err);
+void vt_raw_file_close(struct vt_raw_file *f);
+const struct vt_raw_head *vt_raw_file_head(const struct vt_raw_file *f);
+const struct vt_raw_damage *vt_raw_file_damage(const struct vt_raw_file *f);
+const char *vt_raw_file_path(const struct vt_raw_file *f);
+/* Bytes of the file when it was opened. */
+size_t vt_raw_file_size(const struct vt_raw_file *f);
+
+/* Is the process that writes it still there (on this node and boot)? */
+int vt_raw_file_alive(const struct vt_raw_file *f);
+
+/* A definition, decoded; texts are terminated copies valid during the call. */
+struct vt_raw_def {
+	enum vt_raw_type type;
+	uint32_t id, parent;         /* class, function, group, scl (line), thread (place) */
+	uint64_t tid;
+	const char *name;            /* or class of an info */
+	const char *text;            /* unit; text of an info */
+	const char *description;
+	struct vt_raw_counter_def counter;
+	const uint32_t *members;
+	uint32_t n;
+	int64_t tick, realtime_ns, monotonic_ns, raw_ns;
+};
+/* Calls fn for each definition, in the order of writing, once each. fn returns 0, or anything else to stop. */
+int vt_raw_definitions(struct vt_raw_file *f, int (*fn)(const struct vt_raw_def *d, void *ctx), void *ctx);
+
+/* One stream's records in their order: vt_raw_cursor(), then vt_raw_cursor_next() until it says 0. */
+struct vt_raw_cursor {
+	const uint8_t *p, *end;      /* the present record and its block's end */
+	struct vt_raw_record h;      /* its first bytes, */
+	size_t size;                 /* its size, */
+	int64_t now;                 /* and its tick */
+	uint32_t sessions;           /* that were over when it was written; 0: unknown */
+	struct vt_raw_file *f;
+	const uint8_t *begin;        /* of the present block */
+	size_t next, last;           /* blocks of the stream */
+	uint64_t lost;               /* records missing just ahead of the present block */
+	uint64_t *damaged;           /* where damaged blocks are counted: with the file. Cursors in several threads at a
+	                              * time must not count at the same place */
+};
+size_t vt_raw_streams(const struct vt_raw_file *f);
+void vt_raw_cursor(struct vt_raw_file *f, size_t stream, struct vt_raw_cursor *c);
+/* To the next block that has records. 1, or 0: the end. */
+int vt_raw_cursor_block(struct vt_raw_cursor *c);
+
+/* Bytes of the data record at p, of which `left` are there; 0: that is no whole valid one. A block's sum that is right
+ * says nothing about who computed it. */
+static inline size_t vt_raw_record_size(const uint8_t *p, size_t left, struct vt_raw_record *h)
+{
+	uint32_t n;
+
+	if (left < 12) {
+		return 0;
+	}
+	memcpy(h, p, 8);
+	switch (h->type) {
+	case VT_RAW_COUNTERS:
+		n = h->n;
+		return n && 8 + 12 * (size_t)n <= left ? 8 + 12 * (size_t)n : 0;
+	case VT_RAW_TIME:
+	case VT_RAW_ENTER:
+	case VT_RAW_LEAVE:
+		return left >= 16 ? 16 : 0;
+	case VT_RAW_COMMENT:
+		memcpy(&n, p + 8, 4);
+		return n <= 1000 && 12 + (((size_t)n + 3) & ~(size_t)3) <= left ? 12 + (((size_t)n + 3) & ~(size_t)3) : 0;
+	default:
+		return 0;
+	}
+}
+
+/* To the next record of counters, change or comment, whole and valid. 1, or 0: the end of the stream. */
+static inline int vt_raw_cursor_next(struct vt_raw_cursor *c)
+{
+	c->p += c->size;
+	c->size = 0;
+	for (;;) {
+		if (c->p == c->end) {
+			if (!vt_raw_cursor_block(c)) {
+				return 0;
+			}
+			continue;
+		}
+		c->size = vt_raw_record_size(c->p, (size_t)(c->end - c->p), &c->h);
+		if (__builtin_expect(c->size == 0, 0)) {
+			/* what follows in this block cannot be found */
+			++*c->damaged;
+			c->p = c->end;
+			continue;
+		}
+		if (c->h.type != VT_RAW_TIME) {
+			c->now += c->h.dt;
+			return 1;
+		}
+		memcpy(&c->now, c->p + 8, 8);
+		c->sessions = c->h.dt;
+		c->p += 16;
+		c->size = 0;
+	}
+}
+
+#endif

@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The raw file of one process: what a collector records while the program runs, in a file mapped shared, so that
+ * all but the record in hand is there whatever happens to the process. doc/raw-format.md describes the bytes;
+ * merge/merge.h makes a trace of them. libc only.
+ *
+ * A record is appended without lock, system call or memory allocation: each thread has a stream of its own,
+ * a chain of fixed blocks that a housekeeper (vt_raw_tick(), in the collector's background thread) gets ready
+ * ahead: full ones are appended to the file, and their places, warm, taken again. Only the step to another block, once in MEM-BLOCKSIZE bytes, takes a lock for a few instructions;
+ * where no block is ready it asks the file for some. Definitions have blocks of their own, which are never
+ * overwritten, and stand in two of them each.
+ *
+ *     raw = vt_raw_create(&options, &err);
+ *     vt_raw_class(raw, 1, 0, "PERF_DATA");              definitions before first use; any thread
+ *     vt_raw_counter(raw, &(struct vt_raw_counter_def){ .id = 1, .classid = 1, .name = "PAPI_TOT_INS", ... });
+ *     s = vt_raw_stream(raw);                            once per thread; back with vt_raw_stream_end()
+ *     vt_raw_counters(s, tmr_read(timer), thread, 1, &id, &value);
+ *     vt_raw_close(raw, tmr_read(timer));                           then vt_merge() of all files */
+#ifndef COLLECTOR_PLUGIN_RAW_WRITER_H
+#define COLLECTOR_PLUGIN_RAW_WRITER_H
+
+#include <string.h>
+
+#include "base/err.h"
+#include "collector-plugin/raw/format.h"
+
+/* MEM-*, AUTOFLUSH and FLUSH-* of seeds/003 section 3.2.3. */
+struct vt_raw_options {
+	const char *path;        /* absolute: the flush file; made with O_EXCL */
+	long long block_size;    /* MEM-BLOCKSIZE, rounded up to whole pages */
+	long long max_blocks;    /* MEM-MAXBLOCKS: in memory, which means mapped */
+	long long min_blocks;    /* MEM-MINBLOCKS: full ones that stay there when others are flushed */
+	long long flush_blocks;  /* MEM-FLUSHBLOCKS: full blocks from which on the housekeeper flushes; < 0: never */
+	int autoflush;           /* AUTOFLUSH: full blocks are appended to the file, which frees their place; else max_blocks
+	                          * is all there is */
+	int overwrite;           /* MEM-OVERWRITE: without AUTOFLUSH, the oldest make room */
+	long long limit;         /* FLUSH-LIMIT: the file never becomes longer, bytes */
+	const char *job, *trace, *program, *timer;
+	double hz;               /* of that timer */
+	ltick_t start;           /* its present reading */
+	int rank, ranks;         /* -1, 0: unknown */
+};
+
+struct vt_raw; /* one per process */
+
+/* One thread's place to write. Only that thread may use it, and not from a signal handler that interrupted a
+ * record of its own: such a record is counted as lost. Members are for the inline functions. */
+struct vt_raw_stream {
+	uint8_t *cur, *end;
+	int64_t now;                 /* stamp of the last record */
+	struct vt_raw_block *block;  /* NULL before the first record, and when no place is left */
+	volatile int busy;
+	uint32_t id;
+	uint64_t lost;               /* since the last block began */
+	uint64_t number;             /* of the next block */
+	const _Atomic uint32_t *sessions; /* clock sessions that are over, and how many of them this stream knows of */
+	uint32_t said;
+	struct vt_raw *raw;
+	struct vt_raw_stream *next;
+	int taken;
+};
+
+/* The rank became known only now. */
+void vt_raw_set_rank(struct vt_raw *r, int rank, int ranks);
+
+/* Creates the file. NULL with *err: the path exists, no space, no mapping on this file system (TKM_ERR_UNAVAIL). */
+struct vt_raw *vt_raw_create(const struct vt_raw_options *o, struct tkm_err *err);
+
+/* Ends it: seals the blocks, stores end_tick = last, cuts what was reserved in vain. Streams that were not given
+ * back stay valid memory, so that a thread that outlives main may still append to its last block. */
+void vt_raw_close(struct vt_raw *r, ltick_t last);
+
+/* In a forked child: forgets the file without touching it. All streams of r take no records from now on. */
+void vt_raw_forget(struct vt_raw *r);
+
+const char *vt_raw_path(const struct vt_raw *r);
+uint64_t vt_raw_lost(const struct vt_raw *r);       /* records so far */
+uint64_t vt_raw_size(const struct vt_raw *r);       /* bytes of the file so far */
+int vt_raw_stopped(const struct vt_raw *r);         /* errno that ended the recording (ENOSPC, EFBIG: limit), else 0 */
+
+/* Housekeeping: blocks ready ahead, full ones sealed and flushed, a disk that was full tried again. Called by one
+ * thread, about every 100 ms, or when vt_raw_wait() says so. `now` is a reading of the timer. */
+void vt_raw_tick(struct vt_raw *r, ltick_t now);
+
+/* Sleeps until `deadline_ns` of CLOCK_MONOTONIC, or until a thread runs short of ready blocks (1), or vt_raw_wake() (1). */
+int vt_raw_wait(struct vt_raw *r, int64_t deadline_ns);
+void vt_raw_wake(struct vt_raw *r);
+
+/* The thread that calls vt_raw_tick() has a table of descriptors of its own: it may keep one of the file open, and
+ * goes on where the program has given up the rights or the root directory that the path needs. Call it there. */
+void vt_raw_keep_open(struct vt_raw *r);
+
+/* A stream for the calling thread, maybe one that another thread has given back. NULL: no memory. */
+struct vt_raw_stream *vt_raw_stream(struct vt_raw *r);
+void vt_raw_stream_end(struct vt_raw_stream *s);
+
+/* Definitions. Each returns 0, or -1 when there is no place for it: then its records will have no name. Ids are the
+ * caller's, from 1, one number range per kind; the same id again replaces the definition (a thread's new name). */
+int vt_raw_class(struct vt_raw *r, uint32_t id, uint32_t parent, const char *name);
+int vt_raw_counter(struct vt_raw *r, const struct vt_raw_counter_def *d);
+int vt_raw_thread(struct vt_raw *r, uint32_t thread, uint64_t tid, const char *name);
+/* The same; what was recorded with that place (VT_RAW_PLACE and above) is this thread's too. 0: it had none of its own. */
+int vt_raw_thread_from(struct vt_raw *r, uint32_t thread, uint32_t place, uint64_t tid, const char *name);
+/* Members are threads of this process, VT_RAW_GROUP + id of groups defined before, or a thread of any rank of the
+ * job (VT_groupdef); thread 0x7fff stands for all threads of that rank. */
+#define VT_RAW_MEMBER(rank, thread) (0x80000000u | ((uint32_t)(thread) & 0x7fffu) << 16 | ((uint32_t)(rank) & 0xffffu))
+int vt_raw_group(struct vt_raw *r, uint32_t id, const char *name, const uint32_t *members, uint32_t n);
+int vt_raw_function(struct vt_raw *r, uint32_t id, uint32_t classid, const char *name);
+int vt_raw_scl(struct vt_raw *r, uint32_t id, uint32_t line, const char *file);
+/* The timer read together with the system's clocks; every few seconds and at both ends. */
+int vt_raw_clock(struct vt_raw *r, ltick_t tick, int64_t realtime_ns, int64_t monotonic_ns, int64_t raw_ns);
+/* An info record of the trace: class and one text. */
+int vt_raw_info(struct vt_raw *r, const char *cls, const char *text);
+/* The class of one that says: of this process nothing goes into the trace but what its node has (PROCESS no, discard). */
+#define VT_RAW_DISCARDED "discarded"
+
+/* A clock session of the job is over: the records that follow say so. It tells on which side of a step of the clock a stamp is. */
+void vt_raw_session_over(struct vt_raw *r);
+
+/* The seldom path of vt_raw_room(). */
+uint8_t *vt_raw_room_slow(struct vt_raw_stream *s, size_t size, int64_t stamp, uint32_t *dt);
+
+/* Place for a record of `size` bytes, a multiple of 4, or NULL: it is lost and counted. */
+static inline uint8_t *vt_raw_room(struct vt_raw_stream *s, size_t size, int64_t stamp, uint32_t *dt)
+{
+	uint64_t d = (uint64_t)stamp - (uint64_t)s->now;
+
+	if (__builtin_expect(d <= UINT32_MAX && size <= (size_t)(s->end - s->cur) && !s->busy &&
+			     atomic_load_explicit(s->sessions, memory_order_relaxed) == s->said, 1)) {
+		s->busy = 1;
+		s->now = stamp;
+		*dt = (uint32_t)d;
+		return s->cur;
+	}
+	return vt_raw_room_slow(s, size, stamp, dt);
+}
+
+/* The record counts from here on: a crash ahead of this store leaves the record before it the last one. */
+static inline void vt_raw_done(struct vt_raw_stream *s, uint8_t *end)
+{
+	s->cur = end;
+	atomic_store_explicit(&s->block->used, (uint32_t)(end - (uint8_t *)(s->block + 1)), memory_order_release);
+	atomic_signal_fence(memory_order_seq_cst);
+	s->busy = 0;
+}
+
+/* Samples of n counters (1 to 255) at one time, of thread or group `where`. Returns 0 or -1: lost, and counted. */
+static inline int vt_raw_counters(struct vt_raw_stream *s, ltick_t stamp, uint16_t where, unsigned n,
+				  const uint32_t *ids, const uint64_t *values)
+{
+	size_t size = 8 + 12 * (size_t)n;
+	struct vt_raw_record h = { VT_RAW_COUNTERS, (uint8_t)n, where, 0 };
+	uint8_t *p = vt_raw_room(s, size, stamp.v, &h.dt);
+	unsigned i;
+
+	if (__builtin_expect(!p, 0)) {
+		return -1;
+	}
+	memcpy(p, &h, 8);
+	/* no calls: n is small as a rule */
+	for (i = 0; i < n; i++) {
+		memcpy(p + 8 + 8 * (size_t)i, &values[i], 8);
+		memcpy(p + 8 + 8 * (size_t)n + 4 * (size_t)i, &ids[i], 4);
+	}
+	vt_raw_done(s, p + size);
+	return 0;
+}
+
+static inline int vt_raw_change(struct vt_raw_stream *s, ltick_t stamp, uint16_t where, enum vt_raw_type type,
+				uint32_t function, uint32_t scl)
+{
+	struct vt_raw_record h = { (uint8_t)type, 0, where, 0 };
+	uint32_t body[2] = { function, scl };
+	uint8_t *p = vt_raw_room(s, 16, stamp.v, &h.dt);
+
+	if (__builtin_expect(!p, 0)) {
+		return -1;
+	}
+	memcpy(p, &h, 8);
+	memcpy(p + 8, body, 8);
+	vt_raw_done(s, p + 16);
+	return 0;
+}
+
+/* State changes; scl 0: no source location. */
+static inline int vt_raw_enter(struct vt_raw_stream *s, ltick_t stamp, uint16_t where, uint32_t function, uint32_t scl)
+{
+	return vt_raw_change(s, stamp, where, VT_RAW_ENTER, function, scl);
+}
+
+static inline int vt_raw_leave(struct vt_raw_stream *s, ltick_t stamp, uint16_t where, uint32_t function, uint32_t scl)
+{
+	return vt_raw_change(s, stamp, where, VT_RAW_LEAVE, function, scl);
+}
+
+/* A text at a point in time: a suspend, a gap. At most 1000 bytes, the rest is cut. */
+int vt_raw_comment(struct vt_raw_stream *s, ltick_t stamp, uint16_t where, const char *text);
+
+#endif

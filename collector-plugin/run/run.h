@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Start and end of a run inside the program. */
+#ifndef COLLECTOR_PLUGIN_RUN_RUN_H
+#define COLLECTOR_PLUGIN_RUN_RUN_H
+
+#include "collector-plugin/core/collector.h"
+
+/* Starts it with the options of the environment (VT_CONFIG, VT_*) unless it runs already or has ended. rank -1: not
+ * known; a collector that runs with another rank, or none, takes this one. argv0 may be NULL. Returns 0 when it
+ * runs, 1 when it has ended or the options say no, -1 with err. */
+int vt_collect_start(int rank, int ranks, const char *argv0, struct tkm_err *err);
+
+/* Ends it: the last samples, then the raw file is closed. merge 1: and made into a trace, if this process is the only
+ * one of its job; 0: somebody else does that (MPI: all ranks together). Again is nothing. Not under a lock. */
+void vt_collect_end(int merge);
+
+/* One trace of several raw files (merge.h), with what the options say of it: LOGFILE-*, COMPRESS, STF-*, KEEP-RAW-EVENTS.
+ * After the end too. period_s: of the maps' global ticks. Returns 0 or -1. */
+struct vt_merge_input;
+struct vt_merge_hosts;
+int vt_collect_merge(struct vt_merge_input *in, size_t n, double period_s, const struct vt_merge_hosts *hosts, struct tkm_err *err);
+
+/* In the child of a fork: nothing of the parent's is touched, and a new start is possible. */
+void vt_collect_forked(void);
+
+/* Begins anew with the configuration of another rank, "FILE of rank N", at MPI_Init, after what the process has recorded so
+ * far is deleted. Returns 0; 1: that cannot be any more, the program has called VT_ already; or -1. */
+int vt_collect_reconfigure(const char *text, size_t size, const char *name, struct tkm_err *err);
+
+/* The same with another timer: that of rank 0. Returns 0, or -1 with the reason: it cannot be opened here, or it is too late. */
+int vt_collect_take_timer(const char *name, struct tkm_err *err);
+
+/* names.c: program, job, trace, protocol, raw file. Returns 0 or -1. */
+int vt_collect_names(struct vt_collector *c, const char *argv0, struct tkm_err *err);
+/* Gives the trace another number if its name is taken by now, unless it may be replaced. */
+void vt_collect_free_name(struct vt_collector *c);
+/* The trace, and the protocol, get "-what" in their names. Returns 0, or -1: that is too long, they keep the old ones. */
+int vt_collect_rename(struct vt_collector *c, const char *what);
+/* A raw file beside the trace, or where it is possible. */
+struct vt_raw *vt_collect_raw(struct vt_collector *c, struct tkm_err *err);
+
+/* finish.c: the trace, the protocol, the last line. */
+void vt_collect_finish(struct vt_collector *c, int merge);
+void vt_collect_protocol(struct vt_collector *c, int finished);
+
+#endif
