@@ -8,7 +8,7 @@ top=$(dirname "$here")
 build=${top_builddir:-$(pwd)}
 known="timers:10 sampler:16 stf:8 collector-plugin/merge:7 collector-plugin/mpi:7 calib:12 tools:19"
 
-if ! [ -n "${PYTHON3:-$(command -v python3)}" ] && command -v "${PYTHON3:-python3}" >/dev/null 2>&1; then
+if ! command -v "${PYTHON3:-python3}" >/dev/null 2>&1; then
 	echo "1..0 # SKIP no python3"
 	exit 0
 fi
