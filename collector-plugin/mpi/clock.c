@@ -11,8 +11,10 @@
 #include "base/text.h"
 #include "calib/link_mpi.h"
 #include "collector-plugin/core/collect.h"
+#include "collector-plugin/core/collector.h"
 #include "collector-plugin/host/say.h"
 #include "collector-plugin/raw/writer.h"
+#include "collector-plugin/run/run.h"
 
 static double time_option(const char *name, double otherwise)
 {
