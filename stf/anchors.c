@@ -60,7 +60,7 @@ static void look_at_history(struct stx_anchors *t, const struct stf_record *r)
 	}
 }
 
-static void read_anchors(const struct stf_reader *r, struct stx_anchors *t)
+static void read_anchors(struct stf_reader *r, struct stx_anchors *t)
 {
 	struct stx_place place;
 	struct stx_source *s;
@@ -88,6 +88,8 @@ static void read_anchors(const struct stf_reader *r, struct stx_anchors *t)
 	}
 	if (rc < 0) {
 		t->fault = err;
+	} else if (s->n_damaged) {
+		stx_fail(&t->fault, STF_ERR_CHECKSUM, s->path, 0, 0, "damaged: anchors are left out");
 	}
 	stx_source_close(s);
 }

@@ -76,6 +76,11 @@ fail:
 	return NULL;
 }
 
+int stx_source_peek(const struct stx_source *s, void *p, size_t n)
+{
+	return s->size >= n && pread(s->fd, p, n, (off_t)s->place.start) == (ssize_t)n ? 0 : -1;
+}
+
 static void drop_window(struct stx_source *s)
 {
 	if (s->map) {
@@ -101,6 +106,7 @@ void stx_source_close(struct stx_source *s)
 	free(s->scratch.mem.p);
 	free(s->times);
 	free(s->one);
+	stx_blocks_free(&s->blocks);
 	stx_place_free(&s->place);
 	free(s);
 }
@@ -190,7 +196,7 @@ static int map_more(struct stx_source *s)
 	return 0;
 }
 
-int stx_source_fill(struct stx_source *s, struct stf_err *err)
+int stx_source_fill_raw(struct stx_source *s, struct stf_err *err)
 {
 	int rc = 0;
 
@@ -210,24 +216,49 @@ int stx_source_fill(struct stx_source *s, struct stf_err *err)
 	return rc;
 }
 
+int stx_source_fill(struct stx_source *s, struct stf_err *err)
+{
+	return s->blocks.n ? stx_verified_fill(s, err) : stx_source_fill_raw(s, err);
+}
+
+int stx_source_seek_raw(struct stx_source *s, uint64_t offset, struct stf_err *err)
+{
+	uint64_t was;
+
+	if (!s->frames) {
+		if (s->map) {
+			drop_window(s);
+		}
+		s->pos = s->len = 0;
+		s->offset = offset;
+		return 0;
+	}
+	s->pos = s->len = 0;
+	s->offset = stx_frames_goto(s->frames, offset);
+	do {
+		was = s->offset + s->len;
+		s->pos = s->len;
+		if (was < offset && stx_source_fill_raw(s, err) < 0) {
+			return -1;
+		}
+	} while (s->offset + s->len < offset && s->offset + s->len > was);
+	s->pos = offset - s->offset < s->len ? (size_t)(offset - s->offset) : s->len;
+	return 0;
+}
+
 int stx_source_seek(struct stx_source *s, uint64_t offset, uint64_t now, struct stf_err *err)
 {
+	int rc = 0;
+
+	if (offset >= s->offset && offset - s->offset <= s->len) {
+		s->pos = (size_t)(offset - s->offset);
+	} else {
+		rc = s->blocks.n ? stx_verified_seek(s, offset, err) : stx_source_seek_raw(s, offset, err);
+	}
 	s->now = now;
 	s->number = 0;
 	s->lost_count = offset != 0;
-	if (offset >= s->offset && offset - s->offset <= s->len) {
-		s->pos = (size_t)(offset - s->offset);
-		return 0;
-	}
-	if (s->frames) {
-		return stx_frames_seek(s, offset, err);
-	}
-	if (s->map) {
-		drop_window(s);
-	}
-	s->pos = s->len = 0;
-	s->offset = offset;
-	return 0;
+	return rc;
 }
 
 void stx_source_park(struct stx_source *s)

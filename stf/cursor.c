@@ -40,12 +40,20 @@ static uint64_t plus(uint64_t a, uint64_t b)
 	return a > UINT64_MAX - b ? UINT64_MAX : a + b;
 }
 
+/* What was left out is told at the end, if nothing worse is. */
+static void keep_damage(struct stf_cursor *c, const struct stx_source *s)
+{
+	if (c->fault.code == STF_OK) {
+		stx_fail(&c->fault, STF_ERR_CHECKSUM, s->path, 0, 0, "damaged: records are left out, see which pieces");
+	}
+}
+
 /* Next record of a source that the cursor is to deliver. 0 at its end or fault, which is kept for the end of
  * the merge. */
 static int advance(struct stf_cursor *c, struct stx_source *s)
 {
 	const struct stx_filter *f = &c->filter;
-	uint64_t before = s->skipped;
+	uint64_t before = s->skipped, damaged = s->n_damaged;
 	struct stf_err err; /* set only by a failure: it is too large to be cleared for each record */
 	int rc;
 
@@ -62,6 +70,9 @@ static int advance(struct stf_cursor *c, struct stx_source *s)
 	c->reader->skipped += s->skipped - before;
 	if (rc > 0 && c->reader->flags & STF_READ_CHECK_REFS && stx_check_references(c->reader, s, &s->record, &err) < 0) {
 		rc = -1;
+	}
+	if (s->n_damaged > damaged) {
+		keep_damage(c, s);
 	}
 	if (rc < 0 && c->fault.code == STF_OK) {
 		c->fault = err;
@@ -118,11 +129,41 @@ static int is_wanted(const struct stf_cursor *c, const struct stf_file_declarati
 	return 1;
 }
 
+/* A component that cannot be read does not hide the others; it is told at the end. */
+static int add_file(struct stf_cursor *c, const struct stf_record *f, int alone, struct stf_err *err)
+{
+	struct stx_source *s = stx_reader_source(c->reader, f, err);
+
+	if (!s && !alone && err->code != STF_ERR_NOMEM) {
+		if (c->fault.code == STF_OK) {
+			c->fault = *err;
+		}
+		return 0;
+	}
+	if (!s) {
+		return -1;
+	}
+	if (c->n >= MAX_OPEN) {
+		stx_source_park(s);
+	}
+	if (add_source(c, s) < 0) {
+		return stx_no_memory(err);
+	}
+	if (c->reader->flags & STF_READ_VERIFY && !s->blocks.n && stx_check_whole(c->reader, f, err) < 0) {
+		if (err->code == STF_ERR_NOMEM) {
+			return -1;
+		}
+		if (c->fault.code == STF_OK) {
+			c->fault = *err;
+		}
+	}
+	return 0;
+}
+
 static int add_files(struct stf_cursor *c, const char *suffix, struct stf_err *err)
 {
 	const struct stf_record *f;
 	struct stf_file_declaration d;
-	struct stx_source *s;
 	size_t i;
 
 	for (i = 0; (f = stf_reader_record(c->reader, STF_ID_file_declaration, i)); i++) {
@@ -130,15 +171,8 @@ static int add_files(struct stf_cursor *c, const char *suffix, struct stf_err *e
 		if (suffix ? strcmp(d.suffix, suffix) != 0 : d.filetype != STF_DATA_FILE || !is_wanted(c, &d)) {
 			continue;
 		}
-		s = stx_reader_source(c->reader, f, err);
-		if (!s) {
+		if (add_file(c, f, suffix != NULL, err) < 0) {
 			return -1;
-		}
-		if (c->n >= MAX_OPEN) {
-			stx_source_park(s);
-		}
-		if (add_source(c, s) < 0) {
-			return stx_no_memory(err);
 		}
 		if (suffix) {
 			return 0;

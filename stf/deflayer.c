@@ -2,6 +2,7 @@
 /* The definition layer: ours printed, anyone's parsed and bound to our layouts. */
 #include "config.h"
 #include "stf/deflayer.h"
+#include "stf/identity.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -54,6 +55,9 @@ void stx_defs_print(struct stx_buf *out, const uint8_t *used, int big, const cha
 			nested = 1;
 		}
 		print_record(out, stf_layout(id));
+	}
+	if (used[STX_IDENTITY_ID]) {
+		stx_identity_print(out);
 	}
 	stx_buf_printf(out, "END\n");
 }
@@ -523,12 +527,27 @@ static int is_native(const struct stx_defs *d, const struct stx_fdef *f)
 	return 1;
 }
 
+/* As we write it; another record of that name is unknown to us. */
+static int is_identity(const struct stx_fdef *f)
+{
+	static const int type[] = { STF_U4, STF_U8, STF_U8, STF_F8, STF_U4, STF_U1 };
+	unsigned i;
+
+	if (f->id != STX_IDENTITY_ID || strcmp(f->specifier, STX_IDENTITY_NAME) != 0 || f->n != sizeof(type) / sizeof(type[0])) {
+		return 0;
+	}
+	for (i = 0; i < f->n && f->field[i].type == type[i] && !f->field[i].is_array; i++) {
+	}
+	return i == f->n;
+}
+
 static void bind_times(const struct stx_defs *d, struct stx_fdef *f)
 {
 	unsigned i;
 
 	f->timing = strcmp(f->specifier, "sub_time") == 0   ? STX_SUB_TIME
 		    : strcmp(f->specifier, "add_time") == 0 ? STX_ADD_TIME
+		    : is_identity(f)			    ? STX_IDENTITY
 							    : STX_NO_TIMING;
 	f->native = is_native(d, f);
 	f->time_field = f->time_to = -1;

@@ -34,7 +34,7 @@ struct stx_fdef {
 	struct stx_ffield *field;
 	uint64_t min_size; /* without the type byte */
 	int fixed, depth;
-	enum { STX_NO_TIMING, STX_ADD_TIME, STX_SUB_TIME } timing;
+	enum { STX_NO_TIMING, STX_ADD_TIME, STX_SUB_TIME, STX_IDENTITY } timing; /* not delivered */
 	int native;      /* bytes, ids and order are ours: see stx_native_decode() */
 	int time_field;  /* of a native record: index of the field that has its time, -1 */
 	int time_to;     /* index of our field that is a time, -1 */

@@ -193,7 +193,7 @@ static int unpack(struct stx_source *s, int64_t *size, struct stf_err *err)
 	const struct frame *fr = &f->frame[f->next];
 
 	/* a block of a frame has at least 3 bytes and at most 128 KiB of content */
-	if (fr->content > ((uint64_t)fr->packed / 3 + 1) * (128 << 10)) {
+	if (fr->content > STX_MAX_FRAME || fr->content > ((uint64_t)fr->packed / 3 + 1) * (128 << 10)) {
 		return stx_fail(err, STF_ERR_FORMAT, s->path, fr->at, 0, "a frame cannot hold %u bytes", fr->content);
 	}
 	if (grow(&f->packed, &f->packed_cap, fr->packed) < 0 || grow(&f->content, &f->content_cap, fr->content) < 0) {
@@ -237,11 +237,11 @@ int stx_frames_fill(struct stx_source *s, struct stf_err *err)
 		return stx_no_memory(err);
 	}
 	stx_columns_unpack(s->buf + s->len, f->content, fr->content, s->defs->big);
-	s->len += (size_t)size;
-	f->next++;
-	if (f->next < f->n && fr[1].offset != UINT64_MAX && fr[1].offset != s->offset + s->len) {
+	if (f->next + 1 < f->n && fr[1].offset != UINT64_MAX && fr[1].offset != s->offset + s->len + (uint64_t)size) {
 		return stx_fail(err, STF_ERR_FORMAT, s->path, fr[1].at, 0, "a frame does not begin at its anchor");
 	}
+	s->len += (size_t)size;
+	f->next++;
 	if (f->next < f->n) {
 		fr[1].offset = s->offset + s->len;
 	} else if (!f->broken) {
@@ -261,23 +261,33 @@ void stx_frames_know(struct stx_source *s, const struct stx_anchors *t)
 	}
 }
 
-int stx_frames_seek(struct stx_source *s, uint64_t offset, struct stf_err *err)
+void stx_frames_know_blocks(struct stx_frames *f, const struct stx_blocks *l)
 {
-	struct stx_frames *f = s->frames;
+	size_t i;
+
+	for (i = 0; f && f->n == l->n && i < l->n; i++) {
+		f->frame[i].offset = stx_block_start(l, i);
+	}
+}
+
+uint64_t stx_frames_goto(struct stx_frames *f, uint64_t offset)
+{
 	size_t k = f->n;
 
 	while (k > 0 && (f->frame[k - 1].offset == UINT64_MAX || f->frame[k - 1].offset > offset)) {
 		k--;
 	}
 	f->next = k ? k - 1 : 0;
-	s->pos = s->len = 0;
-	s->offset = k ? f->frame[k - 1].offset : 0;
-	while (s->offset + s->len <= offset && f->next < f->n) {
-		s->pos = s->len;
-		if (stx_source_fill(s, err) < 0) {
-			return -1;
-		}
+	return k ? f->frame[k - 1].offset : 0;
+}
+
+int stx_frames_pass(struct stx_source *s, size_t block, const struct stx_blocks *l)
+{
+	struct stx_frames *f = s->frames;
+
+	if (!f || f->n != l->n || block >= l->n || f->next != block || s->offset + s->have != stx_block_start(l, block)) {
+		return 0;
 	}
-	s->pos = offset - s->offset < s->len ? (size_t)(offset - s->offset) : s->len;
-	return 0;
+	f->next++;
+	return 1;
 }

@@ -28,9 +28,19 @@ uint64_t stx_hash_value(const void *h)
 	return XXH3_64bits_digest(h);
 }
 
+void stx_hash_reset(void *h)
+{
+	XXH3_64bits_reset(h);
+}
+
 void stx_hash_free(void *h)
 {
 	XXH3_freeState(h);
+}
+
+uint64_t stx_hash_of(const void *p, size_t n)
+{
+	return XXH3_64bits(p, n);
 }
 
 int stx_hash_there(void)
@@ -58,9 +68,21 @@ uint64_t stx_hash_value(const void *h)
 	return 0;
 }
 
+void stx_hash_reset(void *h)
+{
+	(void)h;
+}
+
 void stx_hash_free(void *h)
 {
 	(void)h;
+}
+
+uint64_t stx_hash_of(const void *p, size_t n)
+{
+	(void)p;
+	(void)n;
+	return 0;
 }
 
 int stx_hash_there(void)

@@ -10,7 +10,11 @@
 void *stx_hash_new(void);
 void stx_hash_add(void *h, const void *p, size_t n);
 uint64_t stx_hash_value(const void *h);
+/* Begins anew. */
+void stx_hash_reset(void *h);
 void stx_hash_free(void *h);
+/* Of n bytes at once. */
+uint64_t stx_hash_of(const void *p, size_t n);
 /* Can this build take checksums? */
 int stx_hash_there(void);
 

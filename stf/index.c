@@ -2,6 +2,7 @@
 /* The end of a trace that is written: the index, and the moment when all files get their names. */
 #include "config.h"
 #include "stf/deflayer.h"
+#include "stf/hash.h"
 #include "stf/single.h"
 #include "stf/writer.h"
 
@@ -74,6 +75,11 @@ static int keep(struct stf_writer *w, struct stx_out *o)
 	(void)w;
 	stx_out_keep(o);
 	return 0;
+}
+
+static size_t filled(const struct stx_stream *s)
+{
+	return (size_t)(s->cur - s->buf);
 }
 
 /* An info record of a class of ours; what a caller writes of it is dropped. */
@@ -150,6 +156,7 @@ static struct stx_part *list_parts(struct stf_writer *w, size_t *n)
 		p = q;
 		for (i = 0; i < m; i++) {
 			snprintf(p[*n].suffix, sizeof(p[*n].suffix), "%s%s", all[i]->suffix, all[i]->level ? ".zst" : "");
+			p[*n].stream = all[i];
 			p[(*n)++].out = &all[i]->out;
 		}
 		s = next_data(w, &kind, &set);
@@ -161,6 +168,22 @@ static struct stx_part *list_parts(struct stf_writer *w, size_t *n)
 	return p;
 }
 
+/* The checksums of a component's blocks: "SUFFIX blocks LENGTH TIME HASH ...". */
+static int put_blocks(struct stf_writer *w, const struct stx_stream *s)
+{
+	struct stx_buf text = { 0 };
+	struct stf_info r = { .info_class = w->own_class[STX_OWN_INTEGRITY] };
+	int rc;
+
+	stx_buf_printf(&text, "%s blocks", s->suffix);
+	stx_blocks_print(&text, &s->blocks);
+	r.info = text.p;
+	r.size_1_1 = (uint32_t)text.n;
+	rc = text.failed || text.n > UINT32_MAX ? stx_no_memory(&w->err) : stx_put_info(w->infos, &r);
+	free(text.p);
+	return rc;
+}
+
 static int put_integrity(struct stf_writer *w, const struct stx_part *part, size_t n)
 {
 	char text[128];
@@ -169,11 +192,42 @@ static int put_integrity(struct stf_writer *w, const struct stx_part *part, size
 	for (i = 0; i < n && part[i].out->hashed; i++) {
 		snprintf(text, sizeof(text), "%s %llu xxh3:%016llx", part[i].suffix, (unsigned long long)part[i].out->size,
 			 (unsigned long long)part[i].out->digest);
-		if (put_own(w, STX_OWN_INTEGRITY, text) < 0) {
+		if (put_own(w, STX_OWN_INTEGRITY, text) < 0 || put_blocks(w, part[i].stream) < 0) {
 			return -1;
 		}
 	}
 	return 0;
+}
+
+/* The index's last record: the checksum of the base file up to these 16 digits, which end it. */
+static int put_base_checksum(struct stf_writer *w, const struct stx_buf *text, const struct stx_stream *idx)
+{
+	void *h = stx_hash_new();
+	char line[80];
+	uint64_t size;
+	int n, rc = 0;
+
+	if (!h) {
+		return stx_hash_there() ? stx_no_memory(&w->err) : 0;
+	}
+	/* the digits of the size may be one more with this record in it */
+	size = text->n + filled(idx) + filled(w->infos) + sizeof(struct stx_wire_info);
+	n = snprintf(line, sizeof(line), "base %llu xxh3:", (unsigned long long)size);
+	n = snprintf(line, sizeof(line), "base %llu xxh3:", (unsigned long long)size + (unsigned)n);
+	n = snprintf(line, sizeof(line), "base %llu xxh3:", (unsigned long long)size + (unsigned)n);
+	memset(line + n, '0', 16);
+	line[n + 16] = 0;
+	if (put_own(w, STX_OWN_INTEGRITY, line) < 0) {
+		rc = -1;
+	} else {
+		stx_hash_add(h, text->p, text->n);
+		stx_hash_add(h, idx->buf, filled(idx));
+		stx_hash_add(h, w->infos->buf, filled(w->infos) - 16);
+		snprintf(line, sizeof(line), "%016llx", (unsigned long long)stx_hash_value(h));
+		memcpy(w->infos->cur - 16, line, 16);
+	}
+	stx_hash_free(h);
+	return rc;
 }
 
 static uint32_t clip(uint64_t n)
@@ -306,11 +360,6 @@ static int put_files(struct stf_writer *w, struct stx_stream *idx)
 	return 0;
 }
 
-static size_t filled(const struct stx_stream *s)
-{
-	return (size_t)(s->cur - s->buf);
-}
-
 /* The base file, in a single file with the directory ahead and the components behind it. */
 static int write_out(struct stf_writer *w, const struct stx_buf *text, const struct stx_stream *idx,
 		     const struct stx_part *part, size_t n)
@@ -339,11 +388,30 @@ static int write_out(struct stf_writer *w, const struct stx_buf *text, const str
 	return 0;
 }
 
+/* Which identities the components have: the writer's own and those of the parts that it took in. */
+static int put_identities(struct stf_writer *w, struct stx_stream *idx)
+{
+	uint32_t dt;
+	uint8_t *p;
+	size_t i;
+
+	for (i = 0; i <= w->others.n; i++) {
+		p = stx_room(idx, STX_IDENTITY_SIZE, 0, &dt);
+		if (!p) {
+			return -1;
+		}
+		stx_identity_put(p, i ? &w->others.i[i - 1] : &w->identity, w->opt.big_endian);
+		idx->cur += STX_IDENTITY_SIZE;
+	}
+	w->used[STX_IDENTITY_ID] = 1;
+	return 0;
+}
+
 static int put_index(struct stf_writer *w, struct stx_stream *idx, uint64_t start, uint64_t end)
 {
 	struct stf_clock_resolution c = { .resolution = w->opt.resolution, .eventbits = w->opt.eventbits };
 
-	if (stx_put_clock_resolution(idx, &c) < 0) {
+	if (put_identities(w, idx) < 0 || stx_put_clock_resolution(idx, &c) < 0) {
 		return -1;
 	}
 	w->used[STF_ID_process_declaration] = 1;
@@ -371,7 +439,8 @@ int stx_begin_base(struct stf_writer *w)
 	for (id = 1; id < STF_ID_END; id++) {
 		all[id] = stf_layout(id) != NULL;
 	}
-	if (idx && stx_put_clock_resolution(idx, &c) == 0) {
+	all[STX_IDENTITY_ID] = 1;
+	if (idx && put_identities(w, idx) == 0 && stx_put_clock_resolution(idx, &c) == 0) {
 		stx_defs_print(&text, all, w->opt.big_endian, w->comment);
 		rc = text.failed ? stx_no_memory(&w->err) : stx_out_write(&w->base, text.p, text.n, &w->err);
 		rc = rc < 0 ? -1 : stx_out_write(&w->base, idx->buf, filled(idx), &w->err);
@@ -396,7 +465,8 @@ static int write_base(struct stf_writer *w, uint64_t start, uint64_t end)
 		goto out;
 	}
 	stx_defs_print(&text, w->used, w->opt.big_endian, w->comment);
-	rc = text.failed ? stx_no_memory(&w->err) : w->opt.single ? 0 : stx_out_restart(&w->base, &w->err);
+	rc = text.failed ? stx_no_memory(&w->err) : put_base_checksum(w, &text, idx);
+	rc = rc < 0 ? -1 : w->opt.single ? 0 : stx_out_restart(&w->base, &w->err);
 	rc = rc < 0 ? -1 : write_out(w, &text, idx, part, n);
 out:
 	stx_stream_free(idx);

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#define HEAD "STFPART 1"
+#define HEAD "STFPART 2"
 
 /* ---- the text ---- */
 
@@ -17,6 +17,13 @@ static void say_file(struct stx_buf *b, const struct stx_out *o)
 	stx_buf_printf(b, "%llu %d %llu %zu ", (unsigned long long)o->size, o->hashed, (unsigned long long)o->digest,
 		       strlen(o->temp_name));
 	stx_buf_add(b, o->temp_name, strlen(o->temp_name));
+	stx_buf_printf(b, "\n");
+}
+
+static void say_blocks(struct stx_buf *b, const struct stx_stream *s)
+{
+	stx_buf_printf(b, "BLOCKS");
+	stx_blocks_print(b, &s->blocks);
 	stx_buf_printf(b, "\n");
 }
 
@@ -36,6 +43,8 @@ static void say_stream(struct stx_buf *b, const struct stx_stream *s, unsigned k
 	stx_buf_printf(b, "FILES\n");
 	say_file(b, &s->out);
 	say_file(b, &s->anc->out);
+	say_blocks(b, s);
+	say_blocks(b, s->anc);
 }
 
 static int say_all(struct stf_writer *w, struct stx_buf *b)
@@ -43,7 +52,8 @@ static int say_all(struct stf_writer *w, struct stx_buf *b)
 	unsigned kind, id;
 	uint32_t set;
 
-	stx_buf_printf(b, HEAD "\nUSED");
+	stx_buf_printf(b, HEAD "\nIDENTITY %llu %llu\nUSED", (unsigned long long)w->identity.high,
+		       (unsigned long long)w->identity.low);
 	for (id = 1; id < 256; id++) {
 		if (w->used[id]) {
 			stx_buf_printf(b, " %u", id);
@@ -132,6 +142,38 @@ static int take_file(struct stf_writer *w, struct stx_stream *s, const struct st
 	return 0;
 }
 
+static int take_blocks(struct stf_writer *w, struct stx_stream *s, const char **p)
+{
+	const char *end = strchr(*p, '\n');
+	int rc;
+
+	if (!end || strncmp(*p, "BLOCKS", 6) != 0) {
+		return bad(w, "no BLOCKS");
+	}
+	rc = stx_blocks_parse(&s->blocks, *p + 6, (size_t)(end - *p - 6));
+	*p = end + 1;
+	return rc == -2 ? stx_no_memory(&w->err) : rc < 0 ? bad(w, "its blocks") : 0;
+}
+
+/* The identity that the components of a part carry. */
+static int take_identity(struct stf_writer *w, const char **p)
+{
+	unsigned long long high, low;
+	struct stx_identity own = w->identity;
+	int at = -1;
+
+	if (sscanf(*p, "\nIDENTITY %llu %llu\nUSED%n", &high, &low, &at) != 2 || at < 0) {
+		return bad(w, "its identity");
+	}
+	*p += at;
+	own.high = high;
+	own.low = low;
+	if (stx_identity_same(&own, &w->identity)) {
+		return 0;
+	}
+	return stx_identities_add(&w->others, &own) < 0 ? stx_no_memory(&w->err) : 0;
+}
+
 /* A stream that is closed already, of data or of their anchors. */
 static struct stx_stream *shell(unsigned kind, uint32_t set, int anchors)
 {
@@ -183,7 +225,10 @@ static int take_stream(struct stf_writer *w, const char **p)
 		return stx_no_memory(&w->err);
 	}
 	s->level = s->anc->level = to.level;
-	return take_file(w, s, &to, p) < 0 ? -1 : take_file(w, s->anc, &to, p);
+	if (take_file(w, s, &to, p) < 0 || take_file(w, s->anc, &to, p) < 0) {
+		return -1;
+	}
+	return take_blocks(w, s, p) < 0 ? -1 : take_blocks(w, s->anc, p);
 }
 
 void stf_part_discard(const char *part)
@@ -217,10 +262,15 @@ int stf_writer_adopt(struct stf_writer *w, const char *part)
 		stf_part_discard(part);
 		return -1;
 	}
-	if (strncmp(part, HEAD "\nUSED", sizeof(HEAD "\nUSED") - 1) != 0) {
+	if (strncmp(part, HEAD, sizeof(HEAD) - 1) != 0) {
 		return bad(w, "its head");
 	}
-	for (part += sizeof(HEAD "\nUSED") - 1; sscanf(part, " %u%n", &id, &at) == 1; part += at) {
+	part += sizeof(HEAD) - 1;
+	if (take_identity(w, &part) < 0) {
+		stf_part_discard(start);
+		return -1;
+	}
+	for (; sscanf(part, " %u%n", &id, &at) == 1; part += at) {
 		w->used[id % 256] = 1;
 	}
 	part += *part == '\n';

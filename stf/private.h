@@ -11,6 +11,7 @@
 #define STX_SMALL_BUFFER (1u << 17) /* of many components, and of anchors */
 #define STX_MANY 32               /* data files; those beyond are opened for each look into them */
 #define STX_ANCHOR_STEP (1u << 16) /* an anchor at least each so many bytes of data */
+#define STX_MAX_FRAME (16u << 20) /* bytes of a compressed frame's content */
 #define STX_LAST_ID 0xe9
 
 /* ---- err.c ---- */

@@ -2,6 +2,8 @@
 /* A trace opened for reading: definition layer, index and declarations as tables. */
 #include "config.h"
 #include "stf/reader.h"
+#include "stf/frames.h"
+#include "stf/hash.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -177,15 +179,26 @@ static int read_definitions(struct stf_reader *r, struct stx_source *s, struct s
 	return 0;
 }
 
+/* The first fault is told. Returns -1 if it ends the reading. */
+static int keep_fault(struct stf_reader *r, const struct stf_err *e)
+{
+	if (r->fault.code == STF_OK) {
+		r->fault = *e;
+	}
+	r->n_faults++;
+	return r->flags & STF_READ_DAMAGED && e->code != STF_ERR_NOMEM ? 0 : -1;
+}
+
 /* Info and class ids of the index are declared in .dcl, so the index is checked after both were read. */
-static int check_index(struct stf_reader *r, struct stx_source *s, struct stf_err *err)
+static int check_index(struct stf_reader *r, struct stx_source *s)
 {
 	static const uint8_t cls[] = { STF_ID_anchor_file_declaration, STF_ID_info };
+	struct stf_err e;
 	size_t i, k;
 
 	for (k = 0; k < sizeof(cls); k++) {
 		for (i = 0; i < r->table[cls[k]].n; i++) {
-			if (stx_check_references(r, s, r->table[cls[k]].record[i], err) < 0) {
+			if (stx_check_references(r, s, r->table[cls[k]].record[i], &e) < 0 && keep_fault(r, &e) < 0) {
 				return -1;
 			}
 		}
@@ -221,59 +234,117 @@ static int read_index(struct stf_reader *r, struct stx_source *s, struct stf_err
 	return rc;
 }
 
-static int read_declarations(struct stf_reader *r, struct stf_err *err)
+/* Declarations of one component. One that refers to nothing, or is there twice, costs itself and what refers to it. */
+static int read_declarations_of(struct stf_reader *r, const struct stf_record *file)
 {
-	const struct stx_table *t = &r->table[STF_ID_file_declaration];
-	struct stx_source *s;
-	size_t i;
-	int rc = 0;
+	struct stf_err e = { .code = STF_OK };
+	struct stx_source *s = stx_reader_source(r, file, &e);
+	uint64_t damaged = 0;
+	int rc, more = s ? 1 : -1;
 
-	for (i = 0; i < t->n && rc == 0; i++) {
-		if (number(t->record[i], "filetype") != STF_DECL_FILE) {
-			continue;
+	rc = s ? 0 : keep_fault(r, &e);
+	while (rc == 0 && more > 0 && (more = stx_source_next(s, &e)) > 0) {
+		if (s->record.layout->kind == STF_KIND_DECL && add_record(r, s, 1, &e) < 0) {
+			rc = keep_fault(r, &e);
 		}
-		s = stx_reader_source(r, t->record[i], err);
-		if (!s) {
-			return -1;
-		}
-		while ((rc = stx_source_next(s, err)) > 0) {
-			if (s->record.layout->kind == STF_KIND_DECL && add_record(r, s, 1, err) < 0) {
-				rc = -1;
-				break;
-			}
-		}
+	}
+	if (s && rc == 0 && more < 0) {
+		rc = keep_fault(r, &e);
+	}
+	if (s && rc == 0 && s->n_damaged > damaged) {
+		stx_fail(&e, STF_ERR_CHECKSUM, s->path, 0, 0, "damaged: declarations are missing");
+		rc = keep_fault(r, &e);
+	}
+	if (s) {
 		r->skipped += s->skipped;
 		stx_source_close(s);
 	}
 	return rc;
 }
 
-struct stx_source *stx_reader_source(const struct stf_reader *r, const struct stf_record *file, struct stf_err *err)
+static int read_declarations(struct stf_reader *r)
 {
-	struct stx_source *s = stx_source_open(&r->archive, stf_value(file, "suffix")->array, err);
+	const struct stx_table *t = &r->table[STF_ID_file_declaration];
+	struct stf_err e;
+	size_t i;
+	int rc = 0;
 
-	if (s) {
-		s->defs = &r->defs;
-		s->timed = number(file, "filetype") == STF_DATA_FILE;
-		s->file = number(file, "id");
+	for (i = 0; i < t->n && rc == 0; i++) {
+		if (number(t->record[i], "filetype") == STF_DECL_FILE) {
+			rc = read_declarations_of(r, t->record[i]);
+		}
 	}
+	/* what the index states is known by the name of its class, if not by its own checksum */
+	if (rc == 0 && stx_reader_read_stated(r, &e) < 0) {
+		rc = keep_fault(r, &e);
+	}
+	for (i = 0; i < t->n && rc == 0 && r->flags & STF_READ_VERIFY; i++) {
+		if (number(t->record[i], "filetype") == STF_DECL_FILE && stx_check_whole(r, t->record[i], &e) < 0 &&
+		    e.code != STF_ERR_IO) {
+			rc = keep_fault(r, &e);
+		}
+	}
+	return rc;
+}
+
+struct stx_source *stx_reader_source(struct stf_reader *r, const struct stf_record *file, struct stf_err *err)
+{
+	const char *suffix = stf_value(file, "suffix")->array;
+	struct stx_source *s = stx_source_open(&r->archive, suffix, err);
+
+	if (!s) {
+		return NULL;
+	}
+	s->defs = &r->defs;
+	s->timed = number(file, "filetype") == STF_DATA_FILE;
+	s->file = number(file, "id");
+	s->suffix = suffix;
+	s->damages = &r->damages;
+	s->expected = &r->identities;
+	if (stx_source_check_start(s, err) < 0 ||
+	    (r->flags & STF_READ_VERIFY && stx_hash_there() && stx_reader_blocks(r, suffix, &s->blocks, err) < 0)) {
+		stx_source_close(s);
+		return NULL;
+	}
+	stx_frames_know_blocks(s->frames, &s->blocks);
 	return s;
+}
+
+/* Is the base file as it was written? One of an older writer does not say. */
+static int judge_base(struct stf_reader *r, const struct stx_source *s)
+{
+	struct stf_err e;
+
+	if (r->base_stated && !r->base_is_good) {
+		stx_fail(&e, STF_ERR_CHECKSUM, s->path, 0, 0, "the base file is damaged: its checksum is %016llx, it states %016llx",
+			 (unsigned long long)r->base_hash, (unsigned long long)r->base_want);
+		return keep_fault(r, &e);
+	}
+	if (!r->base_stated && r->identities.n && r->identities.i[0].checksums && stx_hash_there()) {
+		stx_fail(&e, STF_ERR_CHECKSUM, s->path, s->size, 0, "the base file does not end with its checksum: it is damaged or cut");
+		return keep_fault(r, &e);
+	}
+	return 0;
 }
 
 int stx_reader_load(struct stf_reader *r, struct stx_source *s, struct stf_err *err)
 {
-	int rc;
+	struct stf_err e;
+	int rc = 0;
 
 	s->defs = &r->defs;
-	rc = read_index(r, s, &r->fault);
+	s->collect = &r->identities;
+	if (read_index(r, s, &e) < 0) {
+		rc = keep_fault(r, &e);
+	}
 	r->skipped += s->skipped;
+	rc = rc < 0 ? -1 : judge_base(r, s);
+	if (rc == 0 && r->flags & STF_READ_VERIFY && stx_reader_read_stated(r, &e) < 0) {
+		rc = keep_fault(r, &e);
+	}
 	/* declarations are worth reading even if the index is damaged behind the file list */
-	if (read_declarations(r, rc < 0 ? err : &r->fault) < 0) {
-		rc = -1;
-	}
-	if (rc == 0) {
-		rc = check_index(r, s, &r->fault);
-	}
+	rc = rc < 0 ? -1 : read_declarations(r);
+	rc = rc < 0 ? -1 : check_index(r, s);
 	if (rc < 0) {
 		*err = r->fault;
 		rc = r->flags & STF_READ_DAMAGED ? 0 : -1;
@@ -297,7 +368,7 @@ struct stf_reader *stf_reader_open(const char *path, unsigned flags, struct stf_
 		goto out;
 	}
 	s = stx_source_open(&r->archive, "", err);
-	if (!s || read_definitions(r, s, err) < 0) {
+	if (!s || stx_check_base(r, s, err) < 0 || read_definitions(r, s, err) < 0) {
 		goto out;
 	}
 	rc = stx_reader_load(r, s, err);
@@ -328,6 +399,10 @@ void stf_reader_close(struct stf_reader *r)
 		free(r->anchors[i].anchor);
 	}
 	free(r->anchors);
+	free(r->stated);
+	free(r->identities.i);
+	free(r->damages.d);
+	stx_map_free(&r->stated_at);
 	stx_map_free(&r->ids);
 	stx_defs_free(&r->defs);
 	stx_archive_free(&r->archive);
@@ -339,6 +414,11 @@ void stf_reader_close(struct stf_reader *r)
 const struct stf_err *stf_reader_fault(const struct stf_reader *r)
 {
 	return &r->fault;
+}
+
+uint64_t stf_reader_faults(const struct stf_reader *r)
+{
+	return r->n_faults;
 }
 
 uint64_t stf_reader_skipped(const struct stf_reader *r)

@@ -27,6 +27,14 @@ struct stx_anchors {
 	struct stf_err fault; /* what ended them */
 };
 
+/* What the index states of a component as it is stored, and of its blocks. */
+struct stx_stated {
+	uint64_t size, hash;
+	int has_hash, checked; /* 1: it was compared, -1: and is damaged */
+	const char *blocks;    /* text of stx_blocks_print(); NULL: none */
+	size_t n_blocks;
+};
+
 struct stf_reader {
 	struct stx_archive archive;
 	unsigned flags;
@@ -36,9 +44,34 @@ struct stf_reader {
 	struct stx_map ids; /* STX_KEY(class, id): 1 + place in the table */
 	struct stx_anchors *anchors;
 	size_t n_anchors;
-	struct stf_err fault;
+	struct stf_err fault; /* the first */
+	uint64_t n_faults;
 	uint64_t skipped;
+	int base_stated, base_is_good; /* it has a checksum of its own; which is right */
+	uint64_t base_hash, base_want;
+	struct stx_identities identities; /* that its components may carry */
+	struct stx_stated *stated;
+	size_t n_stated, cap_stated;
+	struct stx_map stated_at; /* hash of the suffix: place in `stated` */
+	struct stx_damages damages;
 };
+
+/* ---- stated.c ---- */
+
+int stx_hash_file(int fd, const char *name, uint64_t start, uint64_t size, uint64_t *hash, struct stf_err *err);
+/* Compares the base file with the checksum that ends it, if there is one. -1: cannot be read. */
+int stx_check_base(struct stf_reader *r, const struct stx_source *s, struct stf_err *err);
+/* Reads the statements of the index. */
+int stx_reader_read_stated(struct stf_reader *r, struct stf_err *err);
+/* Of the component that is stored under this suffix; NULL: none. */
+struct stx_stated *stx_reader_stated(const struct stf_reader *r, const char *suffix);
+/* The checksums of its blocks; none if none are stated. */
+int stx_reader_blocks(const struct stf_reader *r, const char *suffix, struct stx_blocks *l, struct stf_err *err);
+
+/* ---- check.c ---- */
+
+/* A component whose index states one checksum for all of it, compared once. -1: damaged, or cannot be read. */
+int stx_check_whole(struct stf_reader *r, const struct stf_record *file, struct stf_err *err);
 
 /* A copy of a record in one piece of memory: record, values, arrays. */
 struct stf_record *stx_copy_record(const struct stf_record *r);
@@ -49,7 +82,7 @@ const struct stx_anchors *stx_reader_anchors(struct stf_reader *r, uint32_t file
 /* How far a record of this data file may be late; UINT64_MAX: the trace does not say. */
 uint64_t stx_reader_late(const struct stf_reader *r, const struct stf_record *file);
 /* The component that a file_declaration names. */
-struct stx_source *stx_reader_source(const struct stf_reader *r, const struct stf_record *file, struct stf_err *err);
+struct stx_source *stx_reader_source(struct stf_reader *r, const struct stf_record *file, struct stf_err *err);
 /* Every reference of a record against what was declared. */
 int stx_check_references(const struct stf_reader *r, const struct stx_source *s, const struct stf_record *rec,
 			 struct stf_err *err);

@@ -9,6 +9,7 @@
 struct stx_part {
 	char suffix[32];
 	const struct stx_out *out;
+	const struct stx_stream *stream;
 };
 
 /* The directory for a base file of `base` bytes and the parts behind it, into the empty buffer. */

@@ -3,6 +3,8 @@
 #include "config.h"
 #include "stf/source.h"
 
+#include <stdio.h>
+
 #define LONGEST_LINE (1u << 16)
 
 static int window_is_all(const struct stx_source *s)
@@ -113,6 +115,54 @@ static int decode_here(struct stx_source *s, struct stx_decoded *d, struct stf_e
 	return 1;
 }
 
+static void print_identity(char text[40], const struct stx_identity *i)
+{
+	if (i) {
+		snprintf(text, 40, "%016llx%016llx", (unsigned long long)i->high, (unsigned long long)i->low);
+	} else {
+		snprintf(text, 40, "none");
+	}
+}
+
+static int refuse(const struct stx_source *s, const struct stx_identity *has, struct stf_err *err)
+{
+	char own[40], base[40];
+
+	print_identity(own, has);
+	print_identity(base, s->expected->n ? &s->expected->i[0] : NULL);
+	return stx_fail(err, STF_ERR_IDENTITY, s->path, 0, 1, "belongs to another trace: its identity is %s, that of the base file %s",
+			own, base);
+}
+
+/* The first record of a component says which trace it belongs to. -1: not to this one. */
+static int check_identity(struct stx_source *s, const struct stx_decoded *d, uint64_t at, struct stf_err *err)
+{
+	const struct stx_identities *l = s->expected;
+	struct stx_identity i;
+	int is = d->def->timing == STX_IDENTITY && d->size == STX_IDENTITY_SIZE &&
+		 stx_identity_get(&i, s->buf + s->pos, s->defs->big) == 0;
+
+	if (is && s->collect) {
+		return stx_identities_add(s->collect, &i) < 0 ? stx_no_memory(err) : 0;
+	}
+	if (at != 0 || !l || (!l->n && !is)) {
+		return 0;
+	}
+	return is && stx_identities_have(l, &i) ? 0 : refuse(s, is ? &i : NULL, err);
+}
+
+int stx_source_check_start(struct stx_source *s, struct stf_err *err)
+{
+	uint8_t p[STX_IDENTITY_SIZE];
+	struct stx_identity i;
+
+	if (s->frames || !s->expected->n || stx_source_peek(s, p, sizeof(p)) < 0 ||
+	    (stx_identity_get(&i, p, s->defs->big) == 0 && stx_identities_have(s->expected, &i))) {
+		return 0; /* else the first record tells, when it is read */
+	}
+	return refuse(s, stx_identity_get(&i, p, s->defs->big) == 0 ? &i : NULL, err);
+}
+
 /* One record of any sort: 1 to be delivered, 2 to be passed over, 0 end, -1 fault. */
 static int next_any(struct stx_source *s, struct stf_err *err)
 {
@@ -124,6 +174,9 @@ static int next_any(struct stx_source *s, struct stf_err *err)
 		return rc;
 	}
 	at = s->offset + s->pos;
+	if ((at == 0 || d.def->timing == STX_IDENTITY) && check_identity(s, &d, at, err) < 0) {
+		return -1;
+	}
 	s->head = (struct stx_mark){ at, s->now, s->number };
 	s->number += !s->lost_count;
 	if (s->timed) {
@@ -134,7 +187,7 @@ static int next_any(struct stx_source *s, struct stf_err *err)
 	}
 	s->pos += d.size;
 	if (!d.def->ours) {
-		s->skipped++;
+		s->skipped += d.def->timing != STX_IDENTITY;
 		return 2;
 	}
 	s->record.layout = d.def->ours;

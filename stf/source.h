@@ -8,7 +8,10 @@
 #include <sys/types.h>
 
 #include "stf/archive.h"
+#include "stf/blocks.h"
+#include "stf/damage.h"
 #include "stf/deflayer.h"
+#include "stf/identity.h"
 
 #define STX_BATCH 256 /* records of a batch: what a user of it finds in the nearest cache */
 
@@ -50,6 +53,15 @@ struct stx_source {
 	uint64_t late;     /* how far a record's time may lie behind one that stands ahead of it */
 	uint64_t *times;   /* [STX_BATCH] */
 	uint8_t *one;      /* a batch of one record that was not laid out as ours */
+	struct stx_blocks blocks; /* checked as they are read: `len` ends where what was checked ends. None: nothing is */
+	size_t block;      /* the next that was not checked */
+	size_t have;       /* bytes of the window, those not checked included */
+	int bad;           /* the block behind `len` is damaged */
+	uint64_t n_damaged; /* pieces that were left out */
+	const char *suffix;
+	struct stx_damages *damages; /* of the trace */
+	const struct stx_identities *expected; /* the component's first record is one of these; NULL or empty: no matter */
+	struct stx_identities *collect; /* the index: those that it names go there */
 };
 
 /* ---- bytes.c ---- */
@@ -57,12 +69,26 @@ struct stx_source {
 /* Opens a component; STF_ERR_IO if it is not there. */
 struct stx_source *stx_source_open(const struct stx_archive *a, const char *suffix, struct stf_err *err);
 void stx_source_close(struct stx_source *s);
+/* The first n bytes of an open file; -1: there are not so many. */
+int stx_source_peek(const struct stx_source *s, void *p, size_t n);
 /* More bytes behind those that are here; drops what lies before pos. Nothing more is no error, then `cut` is set. */
 int stx_source_fill(struct stx_source *s, struct stf_err *err);
+/* Of a component that is not compressed: does it begin with an identity of this trace? */
+int stx_source_check_start(struct stx_source *s, struct stf_err *err);
+/* The same of bytes that are not checked. */
+int stx_source_fill_raw(struct stx_source *s, struct stf_err *err);
+/* Goes to `offset`, or where the component ends. */
+int stx_source_seek_raw(struct stx_source *s, uint64_t offset, struct stf_err *err);
 /* Goes to a record boundary where the current time is `now`. */
 int stx_source_seek(struct stx_source *s, uint64_t offset, uint64_t now, struct stf_err *err);
 /* From now on holds no file open between two looks. */
 void stx_source_park(struct stx_source *s);
+
+/* ---- verified.c: a component whose blocks have checksums ---- */
+
+/* As stx_source_fill(), leaving out damaged blocks. */
+int stx_verified_fill(struct stx_source *s, struct stf_err *err);
+int stx_verified_seek(struct stx_source *s, uint64_t offset, struct stf_err *err);
 
 /* ---- source.c ---- */
 

@@ -33,6 +33,8 @@ enum stf_code {
 	STF_ERR_DEFINITION, /* damaged definition layer in the base file */
 	STF_ERR_TRUNCATED,  /* the file ends inside a record */
 	STF_ERR_REFERENCE,  /* refers to what was not declared, or declares it twice */
+	STF_ERR_CHECKSUM,   /* bytes are not those that were written: see stf_reader_damage() */
+	STF_ERR_IDENTITY,   /* a component of another trace */
 };
 
 struct stf_err {
@@ -205,6 +207,8 @@ struct stf_writer_options {
 	                          * the components are kept until the end */
 	int part;                /* not 0: of data files only, see stf_writer_finish_part() */
 	int compress;            /* zstd level of the components, 1 to 19; 0: as they are */
+	uint64_t identity[2];    /* what tells this trace's files from those of another; both 0: random. Only for who must
+	                          * write the same bytes again */
 };
 
 enum { STF_SINGLE_FILE = 1, STF_SINGLE_FD = 2 };
@@ -278,6 +282,10 @@ struct stf_cursor;
 enum {
 	STF_READ_DAMAGED = 1,    /* open even if index or declarations end in a fault: see stf_reader_fault() */
 	STF_READ_CHECK_REFS = 2, /* check every reference of data records too */
+	STF_READ_VERIFY = 8,     /* compare all that is read with the checksums that the index states. Damaged pieces are left
+	                          * out, and named by stf_reader_damage(); a cursor ends in STF_ERR_CHECKSUM, behind all other
+	                          * records. Damaged declarations are a fault of stf_reader_open() (STF_READ_DAMAGED: those
+	                          * that are not damaged are there). In builds without xxhash nothing is compared */
 	STF_READ_MAP = 4,        /* map data files instead of reading them into memory: up to a third faster. But if
 	                          * somebody shortens a file that is mapped, or its disk fails, the program gets a SIGBUS,
 	                          * which no library can turn into an error. Its length is looked at before each piece of
@@ -289,8 +297,11 @@ enum {
  * fills *err. Strings and records that it hands out live until stf_reader_close(). */
 struct stf_reader *stf_reader_open(const char *path, unsigned flags, struct stf_err *err);
 void stf_reader_close(struct stf_reader *r);
-/* With STF_READ_DAMAGED: the fault that ended the index or declarations; STF_OK if none. */
+/* With STF_READ_DAMAGED: the first fault of index or declarations; STF_OK if none. A declaration that refers to what was
+ * not declared, or is there twice, is left out, and what refers to it. */
 const struct stf_err *stf_reader_fault(const struct stf_reader *r);
+/* How many there are, of which that is the first. */
+uint64_t stf_reader_faults(const struct stf_reader *r);
 /* Records skipped so far because their specifier is unknown, by the reader and its cursors. */
 uint64_t stf_reader_skipped(const struct stf_reader *r);
 int stf_reader_is_big_endian(const struct stf_reader *r);
@@ -323,6 +334,18 @@ struct stf_willy_info {
 int stf_reader_willy(const struct stf_reader *r, uint32_t willy, struct stf_willy_info *out);
 /* The i-th info record; -1 past the last. */
 int stf_reader_info(const struct stf_reader *r, size_t i, const char **cls, const char **text);
+
+/* A piece of a component that is not as it was written. */
+struct stf_damage {
+	uint32_t file;         /* file_declaration id of the component */
+	const char *suffix;    /* lives until stf_reader_close() */
+	uint64_t offset, size; /* bytes of the component, not compressed */
+	uint64_t from, to;     /* of a data file: the current times at both ends */
+	int left_out;          /* 1: its records were not delivered. 0: a trace of an older writer, whose index states one
+	                        * checksum for the whole component: any of its records may be wrong */
+};
+/* With STF_READ_VERIFY: what the reader and its cursors found so far, i from 0. Returns 1, or 0 past the last. */
+int stf_reader_damage(const struct stf_reader *r, size_t i, struct stf_damage *out);
 
 enum stf_check_result {
 	STF_CHECK_GOOD,

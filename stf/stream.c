@@ -35,7 +35,8 @@ static int open_stream(struct stx_stream *s, const struct stx_where *to)
 		goto out;
 	}
 	s->out.hash = stx_hash_new();
-	rc = s->out.hash || !stx_hash_there() ? 0 : stx_no_memory(s->err);
+	s->block_hash = stx_hash_new();
+	rc = (s->out.hash && s->block_hash) || !stx_hash_there() ? 0 : stx_no_memory(s->err);
 out:
 	free(name);
 	return rc;
@@ -61,10 +62,16 @@ struct stx_stream *stx_stream_new(const struct stx_where *to, const char *suffix
 		stx_no_memory(s->err);
 		goto fail;
 	}
-	s->cur = s->seen = s->buf;
+	s->cur = s->seen = s->hashed = s->buf;
 	s->end = s->limit = s->buf + cap;
 	if (to->path && (open_stream(s, to) < 0 || (many && stx_out_park(&s->out, s->err) < 0))) {
 		goto fail;
+	}
+	if (to->path && to->identity) {
+		stx_identity_put(s->cur, to->identity, s->big);
+		s->cur += STX_IDENTITY_SIZE;
+		s->seen = s->cur; /* no event */
+		s->used[STX_IDENTITY_ID] = 1;
 	}
 	return s;
 fail:
@@ -86,28 +93,42 @@ static void set_limit(struct stx_stream *s, uint64_t size)
 		if (left < (uint64_t)(s->end - s->cur)) {
 			s->limit = s->cur + left;
 		}
+	} else if (s->block_step) {
+		left = s->block_start + s->block_step - stx_stream_offset(s);
+		left = left > size && left <= s->block_step ? left : size;
+		s->limit = left < (uint64_t)(s->end - s->cur) ? s->cur + left : s->end;
 	}
 }
 
-int stx_stream_add_anchors(struct stx_stream *s, const struct stx_where *to)
+void stx_stream_blocks(struct stx_stream *s, uint64_t step)
 {
-	char suffix[sizeof(s->suffix)];
-	size_t n = strlen(s->suffix);
+	s->block_step = step;
+	set_limit(s, 0);
+}
 
-	memcpy(suffix, s->suffix, n);
-	memcpy(suffix + n, ".anc", 5);
-	s->history = stx_history_new();
-	if (!s->history) {
+/* Brings the checksum of the block up to the end of what is buffered. */
+static void hash_block(struct stx_stream *s)
+{
+	if (s->block_hash && s->hashed < s->cur) {
+		stx_hash_add(s->block_hash, s->hashed, (size_t)(s->cur - s->hashed));
+	}
+	s->hashed = s->cur;
+}
+
+int stx_stream_end_block(struct stx_stream *s, uint64_t least)
+{
+	uint64_t at = stx_stream_offset(s);
+
+	if (!s->block_hash || at == s->block_start || at - s->block_start < least) {
+		return 0;
+	}
+	hash_block(s);
+	if (stx_blocks_add(&s->blocks, at, s->now, stx_hash_value(s->block_hash)) < 0) {
 		return stx_no_memory(s->err);
 	}
-	/* an anchor is written once in 64 KiB of data */
-	s->anc = stx_stream_new(to, suffix, 1);
-	if (!s->anc) {
-		return -1;
-	}
-	s->anc->file = s->file + 1;
-	set_limit(s, 0);
-	return stx_history_anchor(s->history, s->anc, s->file, 0, 0);
+	stx_hash_reset(s->block_hash);
+	s->block_start = at;
+	return 0;
 }
 
 /* Brings the history up to the end of what is buffered. */
@@ -131,13 +152,28 @@ static int flush(struct stx_stream *s)
 	if (s->ahead && s->ahead->cur > s->ahead->buf && flush(s->ahead) < 0) {
 		return -1;
 	}
+	hash_block(s);
 	if (absorb(s) < 0 || (s->zst && n && stx_zst_frame(s->zst, s->buf, n, &p, &len, s->err) < 0) ||
 	    stx_out_write(&s->out, p, len, s->err) < 0) {
 		return -1;
 	}
 	s->base += n;
-	s->cur = s->seen = s->buf;
+	s->cur = s->seen = s->hashed = s->buf;
+	if (s->block_step) {
+		set_limit(s, 0); /* where the block ends does not depend on when the buffer is written out */
+	}
 	return 0;
+}
+
+/* An anchor at the end of what was written, a new block and, if compressed, a new frame. */
+static int begin_at_anchor(struct stx_stream *s, uint64_t at)
+{
+	if (absorb(s) < 0 || stx_stream_end_block(s, 0) < 0 || stx_history_anchor(s->history, s->anc, s->file, s->now, at) < 0 ||
+	    stx_stream_end_block(s->anc, STX_ANCHOR_BLOCK) < 0) {
+		return -1;
+	}
+	s->anchored = at;
+	return s->zst ? flush(s) : 0;
 }
 
 static int make_room(struct stx_stream *s, uint64_t size)
@@ -165,9 +201,38 @@ static int make_room(struct stx_stream *s, uint64_t size)
 		return stx_no_memory(s->err);
 	}
 	s->seen = p + (s->seen - s->buf);
+	s->hashed = p + (s->hashed - s->buf);
 	s->cur = p + used;
 	s->buf = p;
 	s->end = p + cap;
+	return 0;
+}
+
+int stx_stream_add_anchors(struct stx_stream *s, const struct stx_where *to)
+{
+	char suffix[sizeof(s->suffix)];
+	size_t n = strlen(s->suffix);
+
+	memcpy(suffix, s->suffix, n);
+	memcpy(suffix + n, ".anc", 5);
+	s->history = stx_history_new();
+	if (!s->history) {
+		return stx_no_memory(s->err);
+	}
+	/* an anchor is written once in 64 KiB of data */
+	s->anc = stx_stream_new(to, suffix, 1);
+	if (!s->anc) {
+		return -1;
+	}
+	s->anc->file = s->file + 1;
+	if (stx_history_anchor(s->history, s->anc, s->file, 0, 0) < 0) {
+		return -1;
+	}
+	/* the first frame holds the identity alone, so that those behind it hold records that are alike */
+	if (s->zst && s->cur > s->buf && begin_at_anchor(s, stx_stream_offset(s)) < 0) {
+		return -1;
+	}
+	set_limit(s, 0);
 	return 0;
 }
 
@@ -207,14 +272,11 @@ uint8_t *stx_room_slow(struct stx_stream *s, uint64_t size, uint64_t time, uint3
 	if (s->err->code != STF_OK && s->err->code != STF_ERR_ARG && s->err->code != STF_ERR_STATE) {
 		return NULL;
 	}
-	if (s->anc && at > s->anchored && at + n + size > s->anchored + STX_ANCHOR_STEP) {
-		if (absorb(s) < 0 || stx_history_anchor(s->history, s->anc, s->file, s->now, at) < 0) {
-			return NULL;
-		}
-		s->anchored = at;
-		if (s->zst && flush(s) < 0) {
-			return NULL;
-		}
+	if (s->anc && at > s->anchored && at + n + size > s->anchored + STX_ANCHOR_STEP && begin_at_anchor(s, at) < 0) {
+		return NULL;
+	}
+	if (s->block_step && stx_stream_end_block(s, s->block_step) < 0) {
+		return NULL;
 	}
 	if (make_room(s, n + size) < 0) {
 		/* nothing more will fit, so that every later call comes by here and fails */
@@ -239,7 +301,7 @@ int stx_stream_close(struct stx_stream *s)
 	if (s->closed) {
 		return 0;
 	}
-	if (flush(s) < 0 || (s->zst && (stx_zst_table(s->zst, &p, &len, s->err) < 0 ||
+	if (stx_stream_end_block(s, 0) < 0 || flush(s) < 0 || (s->zst && (stx_zst_table(s->zst, &p, &len, s->err) < 0 ||
 					stx_out_write(&s->out, p, len, s->err) < 0)) ||
 	    stx_out_close(&s->out, s->err) < 0) {
 		return -1;
@@ -261,6 +323,8 @@ void stx_stream_free(struct stx_stream *s)
 	stx_stream_free(s->anc);
 	stx_history_free(s->history);
 	stx_zst_free(s->zst);
+	stx_blocks_free(&s->blocks);
+	stx_hash_free(s->block_hash);
 	stx_out_discard(&s->out);
 	stx_out_free(&s->out);
 	free(s->buf);

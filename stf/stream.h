@@ -6,6 +6,8 @@
 #ifndef STF_STREAM_H
 #define STF_STREAM_H
 
+#include "stf/blocks.h"
+#include "stf/identity.h"
 #include "stf/private.h"
 
 /* ---- outfile.c: a file under a temporary name ---- */
@@ -101,6 +103,10 @@ struct stx_stream {
 	int big, level, memory; /* memory: no file, the buffer grows */
 	int closed;
 	uint8_t *used;        /* [256] of the writer: ids that were written */
+	struct stx_blocks blocks;
+	void *block_hash;     /* of the block that has begun; NULL: none is taken */
+	uint8_t *hashed;      /* up to here */
+	uint64_t block_start, block_step; /* a block ends as soon as it has so many bytes; 0: where its owner says */
 	struct stx_out out;
 	struct stx_zst *zst;  /* NULL: bytes as they are */
 	struct stx_history *history; /* data files only */
@@ -117,6 +123,7 @@ struct stx_where {
 	int level;        /* of zstd, 0: bytes as they are */
 	struct stf_err *err; /* this and `used` must outlive the stream */
 	uint8_t *used;
+	const struct stx_identity *identity; /* first record of each file */
 };
 
 /* many: one of so many that it may hold neither a file open nor much memory. */
@@ -127,6 +134,10 @@ int stx_stream_add_anchors(struct stx_stream *s, const struct stx_where *to);
 int stx_stream_close(struct stx_stream *s);
 void stx_stream_free(struct stx_stream *s);
 uint64_t stx_stream_offset(const struct stx_stream *s);
+/* From now on a block ends as soon as it has `step` bytes. */
+void stx_stream_blocks(struct stx_stream *s, uint64_t step);
+/* Ends a block here, if it has at least `least` bytes. */
+int stx_stream_end_block(struct stx_stream *s, uint64_t least);
 
 uint8_t *stx_room_slow(struct stx_stream *s, uint64_t size, uint64_t time, uint32_t *dt);
 

@@ -393,7 +393,9 @@ int stx_window_begin(struct stf_cursor *c, int state, struct stf_err *err)
 		if (t->fault.code != STF_OK && c->fault.code == STF_OK) {
 			c->fault = t->fault;
 		}
-		stx_frames_know(s, t);
+		if (!s->blocks.n) {
+			stx_frames_know(s, t);
+		}
 		a = find_anchor(t, c->filter.from, s->late, state);
 		if (state && c->filter.from > 0 && state_of(c, s, t, a) == 0) {
 			continue;

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A trace being written: which record goes to which component. */
 #include "config.h"
+#include "stf/hash.h"
 #include "stf/writer.h"
 
+#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -33,7 +35,7 @@ int stx_reject(struct stf_err *e, const char *record, const char *why, uint64_t 
 struct stx_where stx_writer_where(struct stf_writer *w)
 {
 	return (struct stx_where){ .path = w->path, .force = w->opt.force, .big = w->opt.big_endian, .level = w->opt.compress,
-				   .err = &w->err, .used = w->used };
+				   .err = &w->err, .used = w->used, .identity = &w->identity };
 }
 
 static int check_options(const char *path, const struct stf_writer_options *o, struct stf_err *err)
@@ -91,6 +93,7 @@ void stx_writer_free(struct stf_writer *w)
 	stx_out_free(&w->base);
 	free(w->sets.of);
 	free(w->sets.home);
+	free(w->others.i);
 	free(w->path);
 	free(w->comment);
 	free(w);
@@ -101,6 +104,14 @@ void stf_writer_abort(struct stf_writer *w)
 	if (w) {
 		stx_writer_free(w);
 	}
+}
+
+static int choose_identity(struct stf_writer *w, const struct stf_writer_options *opt)
+{
+	w->identity = (struct stx_identity){ opt->identity[0], opt->identity[1], opt->resolution, opt->eventbits,
+					     (uint8_t)stx_hash_there() };
+	return opt->identity[0] || opt->identity[1] || stx_identity_new(&w->identity) == 0 ? 0 :
+		       stx_fail_errno(&w->err, errno, w->path, "cannot make a random identity for the trace");
 }
 
 struct stf_writer *stf_writer_create(const char *path, const struct stf_writer_options *opt, struct stf_err *err)
@@ -126,6 +137,9 @@ struct stf_writer *stf_writer_create(const char *path, const struct stf_writer_o
 		goto fail;
 	}
 	w->opt.comment = w->comment;
+	if (choose_identity(w, opt) < 0) {
+		goto fail;
+	}
 	if (stx_sets_begin(w, opt) < 0) {
 		goto fail;
 	}
@@ -151,6 +165,7 @@ struct stf_writer *stf_writer_create(const char *path, const struct stf_writer_o
 		goto fail;
 	}
 	w->dcl->file = FILE_DCL;
+	stx_stream_blocks(w->dcl, STX_DECL_BLOCK);
 	if (!opt->single && stx_begin_base(w) < 0) {
 		goto fail;
 	}
@@ -280,6 +295,7 @@ static struct stx_stream *route_statistics(struct stf_writer *w)
 		w->sts = stx_stream_new(&to, ".sts", 0);
 		if (w->sts) {
 			w->sts->file = FILE_STS;
+			stx_stream_blocks(w->sts, STX_ANCHOR_BLOCK);
 		}
 	}
 	return w->sts;

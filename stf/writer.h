@@ -40,6 +40,8 @@ struct stf_writer {
 	struct stf_writer_options opt;
 	struct stf_err err;
 	uint8_t used[256];
+	struct stx_identity identity;
+	struct stx_identities others; /* of the writers of parts that were taken in */
 	struct stx_way way[DATA_KINDS];
 	struct stx_sets sets;
 	struct stx_stream *dcl, *sts;

@@ -290,8 +290,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	int i, k, which = -1;
 
 	if (!golden[0].n) {
-		load(&golden[0], "every-little.stf");
-		load(&golden[1], "every-big.stf");
+		load(&golden[0], "plain-little.stf");
+		load(&golden[1], "plain-big.stf");
 	}
 	if (!size) {
 		return 0;

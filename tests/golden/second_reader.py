@@ -147,9 +147,12 @@ class Component:
 
 
 class Trace:
+    identities = ()
+
     def __init__(self, path):
         self.path, self.faults = path, []
         self.short = set()                # components that the file is too short for
+        self.identities = []              # of the index: what the components carry
         self.defs, self.shapes, self.order = {}, {}, "<"
         self.parts = self.directory() if path.endswith(".single.stf") else None
         base = self.component("base", compressed=False)
@@ -157,6 +160,9 @@ class Trace:
         self.tables = {}                  # specifier: records, in order
         self.ids = set()                  # (specifier, id) of what was declared
         self.declare(base)
+        self.identities = [(i["high"], i["low"]) for i in self.tables.get("trace_identity", [])]
+        if any(i["checksums"] for i in self.tables.get("trace_identity", [])[:1]):
+            self.check_base(base.data)
         for f in self.files(DECL_FILE):
             self.declare(self.component(f), references=True)
         try:
@@ -294,6 +300,9 @@ class Trace:
         if ident not in self.shapes:
             self.shapes[ident] = self.incarnation(ident)
         rec = {"": spec}
+        if spec == "trace_identity":
+            rec.update((name, v) for name, (_, v) in found.items())
+            return rec
         if self.shapes[ident] is None:        # unknown: skipped, but its time counts
             rec["time"] = found["time"][1] if "time" in found and not found["time"][0].array else 0
             return rec
@@ -325,10 +334,24 @@ class Trace:
                     found[f.name] = f, c.take(f)
                     if f.arrays:
                         sizes += [found[f.name][1]] * f.arrays
-            return self.deliver(c.data[start], found)
+            rec = self.deliver(c.data[start], found)
+            if start == 0:
+                self.check_identity(rec)
+            return rec
         except Fault as e:
             c.at = start
             raise Fault("%s: offset %d: %s" % (c.name, start, e)) from e
+
+    def check_identity(self, rec):
+        """The first record of a component, section 3."""
+        own = (rec["high"], rec["low"]) if rec[""] == "trace_identity" else None
+        if (own in self.identities) != (own is not None) or (own is None and self.identities):
+            raise Fault("belongs to another trace: %s, not %s" % (own, self.identities))
+
+    def check_base(self, data):
+        """The base file ends with the checksum of all that is ahead of its 16 digits."""
+        if bytes(data[-21:-16]) != b"xxh3:" or xxh3(bytes(data[:-16])) not in (None, bytes(data[-16:]).decode("latin-1")):
+            self.faults.append("base: is damaged, or cut ahead of its checksum")
 
     def records(self, c):
         while c.at < len(c.data):
@@ -389,7 +412,7 @@ class Trace:
                 self.faults.append("%s: offset %d: the time leaves 64 bits" % (c.name, at))
                 return
             remember(state, rec, time, (at, before))
-            if rec[""] not in ("add_time", "sub_time"):
+            if rec[""] not in ("add_time", "sub_time", "trace_identity"):
                 yield time, rec
 
     def all_events(self):
@@ -426,7 +449,12 @@ class Trace:
                 self.check_integrity(i["info"].decode())
 
     def check_integrity(self, text):
-        suffix, size, digest = text.split(" ")
+        suffix, size, *digest = text.split(" ")
+        if size == "blocks":
+            return self.check_blocks(suffix, [int(d, 16) for d in digest])
+        digest, = digest
+        if suffix == "base":
+            return None
         if self.parts is not None:
             data = self.parts.get(suffix, b"")
         else:
@@ -436,6 +464,23 @@ class Trace:
             raise Fault("%s: has %d bytes, not %s" % (suffix, len(data), size))
         if digest.startswith("xxh3:") and xxh3(data) not in (None, digest[5:]):
             raise Fault("%s: has another checksum" % suffix)
+        return None
+
+    def check_blocks(self, suffix, numbers):
+        """LENGTH TIME HASH of each block: bytes, and where and when records begin."""
+        c, at = self.component(suffix), 0
+        times = {}
+        if suffix in self.files(DATA_FILE):
+            for _ in self.events(self.component(suffix), lambda offset, time, state: times.setdefault(offset, time)):
+                pass
+        for length, time, digest in zip(numbers[::3], numbers[1::3], numbers[2::3]):
+            at += length
+            if xxh3(c.data[at - length:at]) not in (None, "%016x" % digest):
+                raise Fault("%s: the block that ends at %d is damaged" % (suffix, at))
+            if times.get(at, time) != time or (times and at not in times):
+                raise Fault("%s: no record begins at %d, at time %d" % (suffix, at, time))
+        if at != len(c.data):
+            raise Fault("%s: %d bytes, the blocks have %d" % (suffix, len(c.data), at))
 
     # ---- anchors ----
 

@@ -47,7 +47,7 @@ static inline int write_one(struct stf_writer *w, unsigned id, uint64_t time)
 static inline int write_every(const char *path, int big, uint32_t per_file)
 {
 	struct stf_writer_options o = { .resolution = 0x1p-30, .eventbits = 3, .big_endian = big, .comment = "every",
-					.procs_per_file = per_file };
+					.procs_per_file = per_file, .identity = { 1, 2 } };
 	struct stf_writer *w = stf_writer_create(path, &o, &err);
 	static const uint32_t threads[] = { 1, 1, 2, 1 };
 	unsigned id;

@@ -18,6 +18,15 @@
 #include "stf/stf.h"
 #include "tests/lib/check.h"
 
+/* In place of the C library's: the same identity for every trace, so that their bytes can be compared. */
+ssize_t getrandom(void *p, size_t n, unsigned flags);
+ssize_t getrandom(void *p, size_t n, unsigned flags)
+{
+	(void)flags;
+	memset(p, 1, n);
+	return (ssize_t)n;
+}
+
 enum { FILES = 4 };
 
 static char dir[64], trace[100];

@@ -182,7 +182,7 @@ WRAP(size_t, ZSTD_compressCCtx, ZSTD_CCtx *c, void *to, size_t room, const void 
 /* ---- the work ---- */
 
 static struct stf_err err;
-static struct stf_writer_options opt = { .resolution = 1e-9, .procs_per_file = 1, .comment = "faults" };
+static struct stf_writer_options opt = { .resolution = 1e-9, .procs_per_file = 1, .comment = "faults", .identity = { 1, 2 } };
 
 static int write_records(struct stf_writer *w, uint64_t *value)
 {

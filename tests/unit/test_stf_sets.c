@@ -198,6 +198,7 @@ static struct stf_writer *begin(struct stf_writer_options o, const char *name)
 
 	o.resolution = 1e-9;
 	o.procs_per_file = PER;
+	o.identity[0] = 1;
 	w = stf_writer_create(in_dir(name), &o, &err);
 	CHECK(w, "%s: %s", err.file, err.text);
 	CHECK_INT(stf_writer_processes(w, threads, PROCS), 0);
@@ -344,8 +345,8 @@ static void writers_in_parallel(void)
 /* No file is left, and the error names what happened. */
 static void parts_that_fail(void)
 {
-	static const char *const wrong[] = { "", "STFPART 2", "STFPART 1\nUSED 3\n", "STFPART 1\nUSED\nDATA 9 0 0 0 0 0\nFILES\n",
-					     "STFPART 1\nUSED\nDATA 3 0 0 0 0 0\nFILES\n1 1 1 500 x\n" };
+	static const char *const wrong[] = { "", "STFPART 1", "STFPART 2\nIDENTITY 1 2\nUSED 3\n", "STFPART 2\nIDENTITY 1 2\nUSED\nDATA 9 0 0 0 0 0\nFILES\n",
+					     "STFPART 2\nIDENTITY 1 2\nUSED\nDATA 3 0 0 0 0 0\nFILES\n1 1 1 500 x\n" };
 	struct stf_writer_options o = { 0 };
 	struct stf_stf_string s = { .id = 1, .string = "x", .size_1_1 = 1 };
 	struct stf_writer *w;

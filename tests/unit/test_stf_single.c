@@ -27,6 +27,7 @@ static int write_trace(const char *path, struct stf_writer_options o, int late)
 	int i;
 
 	o.resolution = 1e-9;
+	o.identity[0] = 1;
 	w = stf_writer_create(path, &o, &err);
 	if (!w) {
 		return -1;
