@@ -24,6 +24,9 @@ struct copy {
 	uint64_t records;   /* data records written */
 	uint64_t dropped;   /* of those that were read: refused by the writer */
 	uint64_t faults;
+	int damaged;        /* checksums did not match */
+	int finished;       /* the copy is complete, if not good */
+	uint64_t orphans;   /* recover: records, and values of samples, whose declaration is lost */
 };
 
 static int refused(struct copy *c, const struct stf_record *rec)
@@ -43,6 +46,65 @@ static int refused(struct copy *c, const struct stf_record *rec)
 	return c->recover ? 0 : -1;
 }
 
+static int is_lost(const struct copy *c, const struct stf_field *f, const struct stf_value *v, uint32_t i)
+{
+	uint32_t id = !f->is_array ? (uint32_t)v->u : f->type == STF_U1 ? ((const uint8_t *)v->array)[i] :
+									  ((const uint32_t *)v->array)[i];
+
+	return id && !stf_reader_find(c->t->r, f->ref_class, id);
+}
+
+/* Does a record refer to a declaration that is lost? */
+static int is_orphan(const struct copy *c, const struct stf_record *rec)
+{
+	const struct stf_layout *l = rec->layout;
+	uint32_t i, n;
+	unsigned k;
+
+	for (k = 0; k < l->n_fields; k++) {
+		n = !l->fields[k].ref_class ? 0 : l->fields[k].is_array ? rec->values[k].count : 1;
+		for (i = 0; i < n; i++) {
+			if (is_lost(c, &l->fields[k], &rec->values[k], i)) {
+				return 1;
+			}
+		}
+	}
+	return 0;
+}
+
+/* A sample without the values of counters that are not declared any more. */
+static int write_rest(struct copy *c, const struct stf_record *rec)
+{
+	struct stf_counter_value v;
+	uint64_t values[UINT8_MAX];
+	uint32_t ids[UINT8_MAX], i, n = 0;
+
+	stf_get_counter_value(rec, &v);
+	for (i = 0; i < v.size_1_2 && n < UINT8_MAX; i++) {
+		if (v.counters[i] == 0 || stf_reader_find(c->t->r, STF_ID_counter_definition, v.counters[i])) {
+			values[n] = v.values[i];
+			ids[n++] = v.counters[i];
+		}
+	}
+	c->orphans += v.size_1_2 - n;
+	v.size_1_2 = n;
+	v.values = values;
+	v.counters = ids;
+	return n ? stf_write_counter_value(c->w, &v) : 0;
+}
+
+static int write_record(struct copy *c, const struct stf_record *rec)
+{
+	if (!c->recover || !is_orphan(c, rec)) {
+		return stf_write_record(c->w, rec);
+	}
+	if (rec->layout->class_id == STF_ID_counter_value) {
+		return write_rest(c, rec);
+	}
+	c->orphans++;
+	return 0;
+}
+
 /* Reads a component, or with NULL the data, and writes each record that `wants` takes. */
 static int copy_component(struct copy *c, const char *suffix, enum stf_kind kind)
 {
@@ -57,7 +119,7 @@ static int copy_component(struct copy *c, const char *suffix, enum stf_kind kind
 		if (suffix ? rec->layout->kind != kind : !data || !stt_request_wants(c->req, c->t, rec)) {
 			continue;
 		}
-		if (stf_write_record(c->w, rec) < 0) {
+		if (write_record(c, rec) < 0) {
 			rc = refused(c, rec);
 		} else {
 			c->records += (uint64_t)data;
@@ -67,9 +129,10 @@ static int copy_component(struct copy *c, const char *suffix, enum stf_kind kind
 	stt_progress(c->o, c->t, 0, 1);
 	if (more < 0) {
 		c->faults++;
-		stt_stf_fault(c->o, &e);
-		/* a shortage of ours is no damage of the trace */
-		rc = c->recover && e.code != STF_ERR_NOMEM ? rc : -1;
+		c->damaged |= e.code == STF_ERR_CHECKSUM;
+		stt_cursor_fault(c->o, &e);
+		/* damaged pieces are left out, and the copy says so; a shortage of ours is no damage of the trace */
+		rc = e.code == STF_ERR_CHECKSUM || (c->recover && e.code != STF_ERR_NOMEM) ? rc : -1;
 	}
 	return rc;
 }
@@ -146,7 +209,9 @@ static int copy_declarations(struct copy *c)
 		}
 	}
 	for (i = 0; rc == 0 && (rec = stf_reader_record(c->t->r, STF_ID_info, i)); i++) {
-		if (!stt_is_about_files(c->t, (uint32_t)stf_value(rec, "info_class")->u) && stf_write_record(c->w, rec) < 0) {
+		if (c->recover && is_orphan(c, rec)) {
+			c->orphans++;
+		} else if (!stt_is_about_files(c->t, (uint32_t)stf_value(rec, "info_class")->u) && stf_write_record(c->w, rec) < 0) {
 			rc = refused(c, rec);
 		}
 	}
@@ -179,7 +244,8 @@ static int copy_trace(struct copy *c, const char *to, enum stt_format format)
 	struct stf_writer_options opt = { .resolution = c->t->resolution, .eventbits = c->t->eventbits };
 	uint64_t start = 1, end = 0;
 	struct stf_err e;
-	char text[400];
+	char text[700];
+	size_t i;
 
 	if (!(opt.resolution > 0)) {
 		return stt_fault(c->o, "%s: the trace does not say its clock's resolution", c->t->path);
@@ -190,20 +256,62 @@ static int copy_trace(struct copy *c, const char *to, enum stt_format format)
 	}
 	if (copy_declarations(c) < 0 || copy_component(c, NULL, STF_KIND_OTHER) < 0) {
 		stf_writer_abort(c->w);
+		stt_damage(c->o, c->t);
 		return STT_FAULT;
 	}
+	for (i = 0; stt_damage_text(c->t, i, text, sizeof(text)); i++) {
+		stf_writer_info(c->w, "damage", text);
+	}
 	if (c->recover) {
-		snprintf(text, sizeof(text), "recovered: %" PRIu64 " faults, %" PRIu64 " records not copied%s%s", c->faults, c->dropped,
+		snprintf(text, sizeof(text), "recovered: %" PRIu64 " faults, %" PRIu64 " records not copied, %" PRIu64
+			 " records or values left out since their declaration is lost%s%s", c->faults, c->dropped, c->orphans,
 			 *c->lost ? "; " : "", c->lost);
 		stf_writer_info(c->w, "repairs", text);
 	} else if (!(c->req && c->req->n) && stf_reader_duration(c->t->r, &start, &end) < 0) {
 		start = 1;
 		end = 0;
 	}
-	return stf_writer_finish(c->w, start, end, &e) < 0 ? stt_stf_fault(c->o, &e) : STT_OK;
+	if (stf_writer_finish(c->w, start, end, &e) < 0) {
+		return stt_stf_fault(c->o, &e);
+	}
+	c->finished = 1;
+	if (c->recover && (c->faults || c->dropped || c->orphans) && !stf_reader_damage(c->t->r, 0, &(struct stf_damage){ 0 })) {
+		return STT_FAULT; /* written, and its info says what is missing */
+	}
+	if (stt_damage(c->o, c->t) != STT_OK) {
+		return stt_fault(c->o, "%s was written without the damaged pieces of %s; it says so itself, see its info records", to,
+				 c->t->path);
+	}
+	return STT_OK;
 }
 
 /* ---- the whole trace ---- */
+
+/* Is a component not as it was written? Its bytes are not copied then, but what is readable of it. */
+static int is_damaged(const struct stt_options *o)
+{
+	struct stf_check c;
+	struct stt_trace t;
+	struct stf_err e;
+	size_t i;
+	int rc = 0, bad = 0;
+
+	if (stt_trace_open(&t, o, 0) < 0) {
+		return -1;
+	}
+	for (i = 0; (rc = stf_reader_check(t.r, i, &c, &e)) > 0; i++) {
+		/* a single file that is cut is met by who copies it */
+		if (c.result == STF_CHECK_HASH || (c.result == STF_CHECK_SIZE && t.format != STT_SINGLE)) {
+			stt_fault(o, "%s: %s is damaged, so what is readable is copied record by record", o->input, c.suffix);
+			bad = 1;
+		}
+	}
+	if (rc < 0) {
+		stt_stf_fault(o, &e);
+	}
+	stt_trace_close(&t);
+	return rc < 0 ? -1 : bad;
+}
 
 static int print_trace(const struct stt_options *o, const struct stt_request *q, const char *to)
 {
@@ -273,7 +381,7 @@ int stt_convert(const struct stt_options *o, const char *to)
 	enum stt_format format = stt_output_format(o, to);
 	struct stt_request all = { NULL, 0 };
 	uint64_t records;
-	int rc;
+	int rc, damaged = 0;
 
 	if (o->request.n) {
 		stt_say(o, 1, "--convert takes the whole trace, --request is ignored; without --convert it selects");
@@ -285,11 +393,12 @@ int stt_convert(const struct stt_options *o, const char *to)
 		rc = format == STT_ASCII ? stt_usage(o, "%s is text already", o->input) : vtf_to_stf(o, o->input, to, format);
 	} else if (format == STT_ASCII) {
 		rc = print_trace(o, NULL, to);
-	} else if (o->compress_trace >= 0 || o->procs_per_file > 0) {
+	} else if (o->compress_trace >= 0 || o->procs_per_file > 0 || (damaged = is_damaged(o)) > 0) {
 		/* compressed or not any more, in other files: the bytes as they are would not do */
 		rc = write_anew(o, &all, to, format, &records);
+		rc |= damaged > 0 ? STT_FAULT : STT_OK;
 	} else {
-		rc = copy_bytes_of(o, to, format);
+		rc = damaged < 0 ? STT_FAULT : copy_bytes_of(o, to, format);
 	}
 	if (rc == STT_OK && strcmp(to, "-")) {
 		stt_say(o, 1, "%s: written to %s", o->input, to);
@@ -370,7 +479,7 @@ static int recover_from(const struct stt_options *o, struct stt_trace *t, const 
 		}
 	}
 	rc = copy_trace(&c, to, stt_output_format(o, to));
-	if (rc == STT_OK) {
+	if (c.finished) {
 		stt_say(o, 1, "%s: %" PRIu64 " records written to %s; %" PRIu64 " components ended in a fault, %" PRIu64
 			      " records were refused%s%s", from, c.records, to, c.faults, c.dropped, *lost ? "; " : "", lost);
 	}

@@ -183,7 +183,7 @@ static int read_all(struct stt_report *r, const struct stt_trace *t, struct tabl
 		}
 	}
 	stf_cursor_close(cursor);
-	return more < 0 ? stt_stf_fault(r->o, &e) : STT_OK;
+	return more < 0 ? stt_cursor_fault(r->o, &e) : STT_OK;
 }
 
 static int by_counter(const void *a, const void *b)

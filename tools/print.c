@@ -200,7 +200,7 @@ int stt_print_reports(struct stt_report *r, const struct stt_trace *t, int error
 	if (c.cells) {
 		rc |= stt_report_add(r, &c);
 	}
-	return more < 0 ? stt_stf_fault(r->o, &e) : rc;
+	return more < 0 ? stt_cursor_fault(r->o, &e) : rc;
 }
 
 /* ---- statistics ---- */
@@ -301,7 +301,7 @@ static int statistics_of(struct stt_report *r, const struct stt_trace *t, const 
 	stf_cursor_close(c);
 	if (more < 0) {
 		stt_report_add(r, &b);
-		return stt_stf_fault(r->o, &e);
+		return stt_cursor_fault(r->o, &e);
 	}
 	return b.cells || b.failed ? stt_report_add(r, &b) : STT_OK;
 }

@@ -95,6 +95,7 @@ static int print_tables(const struct stt_options *o)
 		if (stf_reader_fault(t.r)->code != STF_OK) {
 			rc = stt_stf_fault(o, stf_reader_fault(t.r));
 		}
+		rc |= stt_damage(o, &t);
 		stt_trace_close(&t);
 	}
 	stt_request_free(&q);

@@ -54,6 +54,12 @@ struct stt_trace {
  * short. */
 int stt_trace_open(struct stt_trace *t, const struct stt_options *o, unsigned flags);
 void stt_trace_close(struct stt_trace *t);
+/* The i-th piece of the trace that was found damaged so far, with its threads and times. 0: there is none. */
+int stt_damage_text(const struct stt_trace *t, size_t i, char *text, size_t size);
+/* What ended a cursor. Damage is not printed here, but all of it by stt_damage(). Returns STT_FAULT. */
+int stt_cursor_fault(const struct stt_options *o, const struct stf_err *e);
+/* Prints them all. STT_OK if there are none. */
+int stt_damage(const struct stt_options *o, const struct stt_trace *t);
 /* Number of a thread, counting the threads of all processes; -1 if the trace has no such thread. */
 long long stt_thread_number(const struct stt_trace *t, uint32_t willy);
 /* Is this an info class in which the writer speaks of the files of this very trace ("integrity", "late")?

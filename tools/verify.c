@@ -505,6 +505,34 @@ static void verify_files(struct verify *v)
 	}
 }
 
+/* Which pieces of a component are damaged, as far as the index has checksums of pieces. */
+static void name_damage(struct verify *v, const char *suffix)
+{
+	struct stt_options o = *v->o;
+	const struct stf_record *rec;
+	struct stf_counter_batch b;
+	struct stf_cursor *c;
+	struct stt_trace t;
+	struct stf_err e;
+	char text[700];
+	size_t i;
+
+	o.verify = 0;
+	if (stt_trace_open(&t, &o, STF_READ_DAMAGED) < 0) {
+		return;
+	}
+	c = stf_cursor_open_with(t.r, &(struct stf_cursor_options){ .suffix = suffix }, &e);
+	while (c && stf_cursor_next_batch(c, &rec, &b, &e) > 0) {
+	}
+	stf_cursor_close(c);
+	for (i = 0; stt_damage_text(&t, i, text, sizeof(text)); i++) {
+		if (strncmp(text, suffix, strlen(suffix)) == 0 && text[strlen(suffix)] == ':') {
+			stt_fault(v->o, "%s%s", v->t.path, text);
+		}
+	}
+	stt_trace_close(&t);
+}
+
 /* What the index states of each component's bytes. */
 static void verify_bytes(struct verify *v)
 {
@@ -518,6 +546,7 @@ static void verify_bytes(struct verify *v)
 		if (c.result == STF_CHECK_SIZE) {
 			fault(v, c.suffix, NULL, "has %" PRIu64 " bytes, the index states %" PRIu64, c.size, c.want_size);
 		} else if (c.result == STF_CHECK_HASH) {
+			name_damage(v, c.suffix);
 			fault(v, c.suffix, NULL, "has the checksum %016" PRIx64 ", the index states %016" PRIx64, c.hash, c.want_hash);
 		} else if (c.result == STF_CHECK_MISSING) {
 			fault(v, c.suffix, NULL, "is missing");

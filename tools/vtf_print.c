@@ -572,7 +572,7 @@ static int print_statistics(struct printer *p)
 		}
 		stf_cursor_close(c);
 	}
-	return rc < 0 ? stt_stf_fault(p->o, &e) : STT_OK;
+	return rc < 0 ? stt_cursor_fault(p->o, &e) : STT_OK;
 }
 
 static int print_event(struct printer *p, const struct stf_record *rec)
@@ -622,13 +622,15 @@ static int print_events(struct printer *p)
 		stt_progress(p->o, p->t, 0, 1);
 	}
 	print_due(p, 0, 1);
-	return rc < 0 ? stt_stf_fault(p->o, &e) : STT_OK;
+	return rc < 0 ? stt_cursor_fault(p->o, &e) : STT_OK;
 }
 
 int vtf_print(const struct stt_trace *t, const struct stt_options *o, const struct stt_request *req, FILE *f)
 {
 	struct printer p = { .t = t, .o = o, .req = req, .f = f };
 	int rc = STT_OK, fault;
+	char text[700];
+	size_t i;
 
 	print_head(&p);
 	if (o->extended_vtf && !(req && req->n)) {
@@ -639,5 +641,9 @@ int vtf_print(const struct stt_trace *t, const struct stt_options *o, const stru
 		free_share(&p.heap[--p.n]);
 	}
 	free(p.heap);
+	for (i = 0; stt_damage_text(t, i, text, sizeof(text)); i++) {
+		fprintf(f, "C damaged: %s\n", text);
+	}
+	rc |= stt_damage(o, t);
 	return fault ? fault : rc;
 }

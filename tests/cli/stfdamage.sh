@@ -1,0 +1,102 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# One flipped bit anywhere in a trace: no action of stftool ends with 0, and what it writes names what is missing. TAP.
+# shellcheck disable=SC1091,SC2154
+. "${top_srcdir:-.}/tests/cli/toollib.sh"
+
+if ! { tool "$rich" --verify && grep -q '12 of them with a good checksum' "$dir/err"; }; then
+	skip "flipped bits" "this build has no xxhash"
+	done_testing
+	exit
+fi
+
+flip() # flip FILE OFFSET BIT
+{
+	old=$(od -An -tu1 -j "$2" -N 1 "$1" | tr -d ' ')
+	# shellcheck disable=SC2059
+	printf "\\$(printf %o $((old ^ (1 << $3))))" | dd of="$1" bs=1 seek="$2" conv=notrunc 2>/dev/null
+}
+
+copy() # copy FROM TO: a trace with all its components
+{
+	rm -f "$2" "$2".*
+	for part in "$1" "$1".*; do
+		cp "$part" "$2${part#"$1"}"
+	done
+}
+
+# An output must verify, and either say that something is missing or have all the events.
+says_so() # says_so TRACE
+{
+	tool "$1" --verify
+	[ "$status" -eq 0 ] || return 1
+	tool "$1" --dump
+	grep -Eq 'INFO CLASS [0-9]+ TEXT ".*(damaged|recovered)' "$dir/out" && return 0
+	grep '^[0-9]' "$dir/out" | cmp -s - "$dir/events"
+}
+
+"$build/tests/cli/make_stf" many "$dir/many.stf" 3000
+for source in "$rich" "$dir/many.stf"; do
+	copy "$source" "$dir/good.stf"
+	tool "$dir/good.stf" --dump
+	grep '^[0-9]' "$dir/out" >"$dir/events"
+	n=0 accepted='' laundered='' invalid=''
+	for f in "$dir"/good.stf "$dir"/good.stf.*; do
+		case $f in *.anc | *.sts) continue ;; esac # their records are not in all outputs
+		size=$(wc -c <"$f")
+		[ "$size" -gt 0 ] || continue
+		k=0
+		while [ "$k" -lt 12 ]; do
+			k=$((k + 1))
+			copy "$dir/good.stf" "$dir/bad.stf"
+			flip "$dir/bad.stf${f#"$dir"/good.stf}" $((size * k / 13)) $((k % 8))
+			where="${f#"$dir"/good.stf}@$((size * k / 13)).$((k % 8))"
+			n=$((n + 1))
+			tool "$dir/bad.stf" --verify
+			[ "$status" -eq 1 ] || accepted="$accepted verify:$where"
+			tool "$dir/bad.stf" --dump
+			[ "$status" -eq 1 ] || accepted="$accepted dump:$where"
+			for how in "--convert" "--convert --compress-trace=1" "--recover" "--logfile-name"; do
+				rm -f "$dir"/out.stf*
+				case $how in
+				--convert\ *) tool "$dir/bad.stf" --convert "$dir/out.stf" --compress-trace 1 ;;
+				*) tool "$dir/bad.stf" "$how" "$dir/out.stf" ;;
+				esac
+				if grep -q 'has no zstd' "$dir/err"; then continue; fi
+				# a base file whose own records are all intact in the components can be made anew
+				[ "$status" -eq 1 ] || case $how$where in --recover@*) ;; *) accepted="$accepted $how:$where" ;; esac
+				if [ -e "$dir/out.stf" ]; then
+					says_so "$dir/out.stf" || laundered="$laundered $how:$where"
+				fi
+			done
+		done
+	done
+	[ "$n" -ge 36 ] && [ -z "$accepted" ]
+	ok "$n flipped bits of ${source##*/}: none is accepted${accepted}" $?
+	[ -z "$laundered" ]
+	ok "nor in what was written${laundered}" $?
+done
+
+# A damaged piece in the middle: named with its thread and times, all else is there.
+"$build/tests/cli/make_stf" many "$dir/long.stf" 20000
+tool "$dir/long.stf" --dump
+grep '^[0-9]' "$dir/out" >"$dir/events"
+copy "$dir/long.stf" "$dir/bad.stf"
+size=$(wc -c <"$dir/bad.stf.c.0")
+flip "$dir/bad.stf.c.0" $((size / 2)) 3
+tool "$dir/bad.stf" --dump
+[ "$status" -eq 1 ] && grep -Eq '^stftool: .*: .c.0: [0-9]+ bytes from offset [0-9]+ are damaged and left out: threads? .*, from [0-9.e-]+ s to [0-9.e-]+ s$' "$dir/err" &&
+	grep -q '^C damaged: .c.0: ' "$dir/out" && grep '^[0-9]' "$dir/out" >"$dir/left"
+ok "the damaged piece is named, with thread and time" $?
+[ "$(diff "$dir/events" "$dir/left" | grep -c '^>')" -eq 0 ] && [ "$(wc -l <"$dir/left")" -lt "$(wc -l <"$dir/events")" ] &&
+	[ "$(wc -l <"$dir/left")" -gt $(($(wc -l <"$dir/events") * 3 / 4)) ]
+ok "all other records are there, and none that was not written" $?
+
+# Files of two traces do not mix.
+"$build/tests/cli/make_stf" many "$dir/other.stf" 3000
+copy "$dir/many.stf" "$dir/mixed.stf"
+cp "$dir/other.stf.c.0" "$dir/mixed.stf.c.0"
+tool "$dir/mixed.stf" --dump
+[ "$status" -eq 1 ] && grep -q "^stftool: $dir/mixed.stf.c.0: .*belongs to another trace" "$dir/err" && ! grep -q SAMP "$dir/out"
+ok "a component of another trace" $?
+done_testing
