@@ -21,9 +21,12 @@ struct cal_queue {
 	double gap_s, load;
 	uint64_t seed;
 	int back;             /* windows after which the beginning is forgotten */
-	/* the last window that was computed */
+	/* the last window that was asked for */
 	int64_t window;
 	double work;          /* seconds of work at its start */
+	/* and where in it: after the last packet before the last time that was asked for */
+	uint64_t packet;      /* number of the next */
+	double t, next, left; /* seconds since the start: of that packet and of the next; work at t */
 	/* messages, in the order of their times */
 	struct passage *own;
 	size_t n, room;
@@ -39,7 +42,7 @@ struct cal_queue *cal_queue_new(double service_s, double load, uint64_t seed)
 	q->service_ps = llrint(service_s * 1e12);
 	q->load = load;
 	q->seed = seed;
-	q->window = INT64_MIN;
+	q->window = INT64_MAX; /* none */
 	if (load > 0 && service_s > 0) {
 		q->gap_s = service_s / load;
 		q->window_ps = llrint(PER_WINDOW * q->gap_s * 1e12);
@@ -57,21 +60,34 @@ void cal_queue_free(struct cal_queue *q)
 	free(q);
 }
 
-/* Work that is left at a time in a window, `upto_s` from its start, when at its start there was `work`. The packets of
- * PER_WINDOW mean gaps: their number is Poisson's because their gaps are exponential. */
-static double work_at(const struct cal_queue *q, int64_t window, double work, double upto_s)
+/* Seconds from one packet to the next. Their number in a window is Poisson's because these are exponential. */
+static double gap(const struct cal_queue *q)
 {
-	double t = 0, next, service = (double)q->service_ps * 1e-12;
-	uint64_t k;
+	return -q->gap_s * log1p(-cal_random_fixed(q->seed, (uint64_t)q->window, q->packet));
+}
 
-	for (k = 0;; k++) {
-		next = t - q->gap_s * log1p(-cal_random_fixed(q->seed, (uint64_t)window, k));
-		if (next >= upto_s) {
-			return fmax(0, work - (upto_s - t));
-		}
-		work = fmax(0, work - (next - t)) + service;
-		t = next;
+static void begin_window(struct cal_queue *q, int64_t window, double work)
+{
+	q->window = window;
+	q->work = q->left = work;
+	q->packet = 0;
+	q->t = 0;
+	q->next = gap(q);
+}
+
+/* Work that is left `upto_s` after the start of the window. */
+static double work_at(struct cal_queue *q, double upto_s)
+{
+	if (upto_s < q->t) {
+		begin_window(q, q->window, q->work);
 	}
+	while (q->next < upto_s) {
+		q->left = fmax(0, q->left - (q->next - q->t)) + (double)q->service_ps * 1e-12;
+		q->t = q->next;
+		q->packet++;
+		q->next = q->t + gap(q);
+	}
+	return fmax(0, q->left - (upto_s - q->t));
 }
 
 int64_t cal_queue_others(struct cal_queue *q, int64_t at)
@@ -83,13 +99,12 @@ int64_t cal_queue_others(struct cal_queue *q, int64_t at)
 	}
 	window = at / q->window_ps;
 	if (q->window > window || q->window + q->back < window) {
-		q->window = window - q->back;
-		q->work = 0;
+		begin_window(q, window - q->back, 0);
 	}
-	for (; q->window < window; q->window++) {
-		q->work = work_at(q, q->window, q->work, (double)q->window_ps * 1e-12);
+	while (q->window < window) {
+		begin_window(q, q->window + 1, work_at(q, (double)q->window_ps * 1e-12));
 	}
-	return llrint(work_at(q, window, q->work, (double)(at - window * q->window_ps) * 1e-12) * 1e12);
+	return llrint(work_at(q, (double)(at - window * q->window_ps) * 1e-12) * 1e12);
 }
 
 /* The first message that ends after t. */

@@ -163,15 +163,16 @@ static double run_trial(const struct trial *t, double beyond_s, long *broken, lo
 }
 
 /* Whatever clocks and networks may be like, as long as they keep what the bound assumes (max_drift 500 ppm, max_wander
- * 1 ppm: each swings by half of it, with a period of its own): a fifth of the trials in weather in which most messages are held up. */
+ * 1 ppm: each swings by half of it, with a period of its own): a fifth of the trials in networks in which most messages are held
+ * up, a quarter with heavy tails, another quarter with traffic of others on links of which all processes have one. */
 static void coverage(void)
 {
 	long i, inside = 0, broken, steps = 0;
 
 	for (i = 0; i < trials; i++) {
 		static const char *const dists[] = { "exponential", "uniform", "normal" };
-		char clocks[200], network[200];
-		int bad = i % 5 == 4, sessions = uniform() < 0.5 ? 2 : 4 + (int)(5 * uniform());
+		char clocks[200], network[300];
+		int bad = i % 5 == 4, heavy = uniform() < 0.25, sessions = uniform() < 0.5 ? 2 : 4 + (int)(5 * uniform());
 		struct trial t = { .ranks = 2 + (int)(3 * uniform()), .sessions = sessions, .clocks = clocks, .network = network,
 			.seconds = 1 + 30 * uniform(), .begin_s = 60 * uniform(), .method = i % 2 ? CAL_SYNC_PAIRS : CAL_SYNC_ITC,
 			.how = (enum cal_interpolation)(CAL_INTERPOLATIONS * uniform()), .skip = 0, .brief = i % 3 == 0 };
@@ -182,9 +183,10 @@ static void coverage(void)
 		snprintf(clocks, sizeof(clocks), "offset={rank}%.3fms,drift=-{rank}%.3fppm,wobble=%.3fppm/{rank}%.1fs,tick=%.1f{rank}ns",
 			999 * uniform(), 9 * uniform(), 0.5 * uniform(), 5 + 94 * uniform(), uniform() < 0.1 ? 1000.0 : 0.5 + 20 * uniform());
 		snprintf(network, sizeof(network), "delay=%.0fns,jitter=%.0fns,dist=%s,asym=%.0fns,outlier=%.1fms,outliers=%.3f,loss=%.3f,"
-						   "seed=%ld",
-			50 + 2000 * uniform(), bad ? 3e6 * uniform() : 500 * uniform(), dists[(int)(3 * uniform())], 3000 * uniform(),
-			1 + 8 * uniform(), bad ? 0.4 + 0.5 * uniform() : 0.02 * uniform(), uniform() < 0.2 ? 0.01 : 0.0, i);
+						   "shape=%.2f,leaf=1,queue=%.0fns,load=%.2f,seed=%ld",
+			50 + 2000 * uniform(), (heavy ? 2e4 : bad ? 3e6 : 500) * uniform(), heavy ? "pareto" : dists[(int)(3 * uniform())], 3000 * uniform(),
+			1 + 8 * uniform(), bad ? 0.4 + 0.5 * uniform() : 0.02 * uniform(), uniform() < 0.2 ? 0.01 : 0.0, 1.5 + 2 * uniform(),
+			1 + 300 * uniform(), uniform() < 0.25 ? 0.8 * uniform() : 0.0, i);
 		broken = 0;
 		run_trial(&t, 60, &broken, &steps);
 		if (broken) {

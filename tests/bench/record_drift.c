@@ -72,7 +72,7 @@ int main(int argc, char **argv)
 		at = (double)(r.reference - first.reference) / reference->hz;
 		offset = 0.5 * (double)(r.clock2 - first.clock2) / clock->hz - at;
 		widest = fmax(widest, r.half_s);
-		printf("%.3f %.3e\n", at, offset);
+		printf("%.6f %.12f\n", at, offset);
 		fflush(stdout);
 		pause.tv_sec = (time_t)every;
 		pause.tv_nsec = (long)((every - (double)pause.tv_sec) * 1e9);
