@@ -92,6 +92,11 @@ run --domains 16 --topology tree --network loss=1 --patience 100ms
 [ $status -eq 1 ] && has '^verdict: nothing is known of any clock, so no bound was tried'
 ok "when nothing is known no bound has held" $?
 
+# a recording of real clocks, which are driven by one counter: steady, and calibsim says so
+run --domains 16 --topology tree --clocks 'offset={rank}ms,tick=1ns' --sessions 7 --drift-recording "$src/tests/golden/clock-drift.txt"
+[ $status -eq 0 ] && has '^milder than assumed: rates change by at most 0\.00[0-9]+ ppm during the run' && has '^verdict: 0 of 30 bounds were wrong'
+ok "a recording of this project drives the clocks" $?
+
 # a swing that curves follow and lines do not: its largest distance from a chord of 5 s is 190 ns
 run --domains 8 --topology tree --sessions 13 --apart 5s --clocks 'offset={rank}ms,wobble={rank%7}00ppb/60s,tick=7.{rank}ns' --compare-splines
 if grep -q 'this build has no GSL' "$dir/err"; then
