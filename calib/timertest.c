@@ -18,6 +18,7 @@
 #include "base/text.h"
 #include "calib/agree.h"
 #include "calib/clk.h"
+#include "clock/serve.h"
 #include "timers/sim.h"
 
 /* ---- agreement and output ---- */
@@ -640,6 +641,20 @@ static void give_up(struct tt *t, const struct tkm_err *why)
 	cal_link_abort(t->link, TT_ERROR);
 }
 
+/* Without MPI: it belongs to the node, not to a job. */
+static int serve(const struct tt_options *o)
+{
+	struct tkc_serve_options s = { .reference = o->serve_reference, .every_s = o->serve_every_s, .max_drift = o->max_drift,
+		.max_wander = o->max_wander, .quiet = o->quiet };
+	struct tkm_err err = { .text = "" };
+
+	if (tkc_serve(&s, &err) < 0) {
+		fprintf(stderr, "%s: %s\n", program_invocation_short_name, err.text);
+		return TT_ERROR;
+	}
+	return 0;
+}
+
 int main(int argc, char **argv)
 {
 	struct tt t;
@@ -650,6 +665,9 @@ int main(int argc, char **argv)
 	rc = tt_options_parse(argc, argv, &t.o);
 	if (rc != 0) {
 		return rc < 0 ? TT_ERROR : TT_FIT;
+	}
+	if (t.o.serve) {
+		return serve(&t.o);
 	}
 	if (t.o.sync.method == CAL_SYNC_PAIRS && !t.o.truth) {
 		cal_link_keep_cores();

@@ -58,6 +58,9 @@ struct tt_options {
 	unsigned truth_methods, truth_tables;
 	long long truth_rounds, truth_sessions;
 	double truth_apart_s;
+	int serve;                          /* keep the page of UTC instead of testing a timer */
+	const char *serve_reference;
+	double serve_every_s;
 };
 
 /* Environment, then command line. Returns 0; or -1 after having said what is wrong on stderr of rank 0;

@@ -79,6 +79,10 @@ static size_t make_table(struct tt_options *o, struct tkm_option *t)
 		{ "TRUTH-APART", TKM_OPTION_TIME, &o->truth_apart_s, 1e-3, 86400, "TIME",
 			"between the first and the last session of pairs, itc and min10 (default 1s)" },
 		{ "TRUTH-SESSIONS", TKM_OPTION_COUNT, &o->truth_sessions, 2, 10000, "N", "of pairs in this time (default 11)" },
+		{ "SERVE", TKM_OPTION_BOOL, &o->serve, 0, 0, NULL, "keep a page with UTC and its bound for tickmark_now(), until SIGTERM" },
+		{ "SERVE-REFERENCE", TKM_OPTION_TEXT, &o->serve_reference, 0, 0, "NAME",
+			"who knows UTC: ntp (default), or ptp:/dev/ptp0 where its driver states an error bound" },
+		{ "SERVE-EVERY", TKM_OPTION_TIME, &o->serve_every_s, 0.01, 10, "TIME", "between two updates of the page (default 100ms)" },
 	};
 	size_t n = sizeof(all) / sizeof(all[0]);
 
@@ -198,7 +202,7 @@ int tt_options_parse(int argc, char **argv, struct tt_options *o)
 	*o = (struct tt_options){ .seconds = 30, .sleep_s = 10, .output = "timertest",
 		.interpolation_name = "cubic", .sync_name = "pairs", .shape_name = "auto", .patience_s = 10, .synced_host = -1, .synced_cluster = -1, .verbose = 1, .burst = 100, .timer_skip = -1,
 		.max_drift = 500e-6, .max_wander = 1e-6, .sync = { .max_messages = 100, .max_duration_s = 60 },
-		.truth_names = "all", .truth_rounds = 5, .truth_apart_s = 1, .truth_sessions = 11 };
+		.truth_names = "all", .truth_rounds = 5, .truth_apart_s = 1, .truth_sessions = 11, .serve_reference = "ntp", .serve_every_s = 0.1 };
 	n = make_table(o, table);
 	memset(options, 0, sizeof(options));
 	for (i = 0; i < n; i++) {

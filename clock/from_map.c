@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "config.h"
+#include "clock/from_map.h"
+
+#include <math.h>
+#include <string.h>
+
+static int64_t to_ticks(double seconds, double hz)
+{
+	return (int64_t)fmin(seconds * hz, 0x1p60);
+}
+
+/* How fast the error can grow with the distance from a stamp, in global ticks per local tick: as fast as the true rate can differ
+ * from the line's, and in any case as fast as the map's bound does. */
+static double growth(const struct cal_map *m, ltick_t raw, double slope, int64_t valid_ticks)
+{
+	double at = cal_map_bound(m, raw), more = 2 * m->max_drift * slope, g;
+	int64_t d;
+
+	if (m->nodes == 0) {
+		return 0;
+	}
+	if (m->rate_low > 0) {
+		more = fmax(fabs(m->rate_high - slope), fabs(slope - m->rate_low));
+	}
+	/* not below that: global ticks are whole numbers */
+	for (d = valid_ticks; d > valid_ticks / 300; d /= 4) {
+		g = (cal_map_bound(m, ltick_add(raw, d)) - at) / m->period_s / (double)d;
+		more = fmax(more, g);
+	}
+	return more;
+}
+
+void tkc_from_map(const struct cal_map *m, ltick_t raw, double hz, double lag_s, double valid_s, struct tkc_map *out)
+{
+	/* global ticks are the n-th part of a nanosecond, n a whole number (cal_global_period) */
+	int64_t n = llround(1e-9 / m->period_s), g = cal_map_at(m, raw).v;
+	double slope = cal_map_slope(m, raw);
+
+	memset(out, 0, sizeof(*out));
+	out->raw = raw.v;
+	out->valid_ticks = to_ticks(valid_s, hz);
+	out->at_ns = g / n;
+	out->ns_per_tick = slope / (double)n;
+	out->half_ns = (cal_map_bound(m, raw) + lag_s) * 1e9 + 1;
+	out->grow = growth(m, raw, slope, out->valid_ticks) / (double)n;
+	/* of the last part: before it the clock was another one */
+	out->since_raw = m->nodes ? m->node[m->parts ? m->part[m->parts - 1].node : 0].local.v : raw.v - (INT64_C(1) << 60);
+	out->status = isfinite(out->half_ns) && out->half_ns < 0x1p60 && isfinite(out->grow) ? TICKMARK_OK : TICKMARK_UNSYNCHRONISED;
+	if (out->status != TICKMARK_OK) {
+		out->half_ns = out->grow = 0;
+		out->reason = "the clock sessions so far give no bound";
+	}
+}
+
+void tkc_from_master(ltick_t axis, ltick_t raw, double hz, double lag_s, double valid_s, struct tkc_map *out)
+{
+	int64_t x = ltick_sub(raw, axis);
+
+	memset(out, 0, sizeof(*out));
+	out->raw = raw.v;
+	out->valid_ticks = to_ticks(valid_s, hz);
+	out->at_ns = (int64_t)llroundl((long double)x * (1e9L / (long double)hz));
+	out->ns_per_tick = 1e9 / hz;
+	out->half_ns = lag_s * 1e9;
+	out->since_raw = raw.v - (INT64_C(1) << 60);
+}

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* From a clock map of a run (calib/map.h) to the one line that a page has room for. */
+#ifndef CLOCK_FROM_MAP_H
+#define CLOCK_FROM_MAP_H
+
+#include "calib/map.h"
+#include "clock/page.h"
+
+/* The line that touches the map at `raw` and is certain to within *out's half width there and on both sides. hz: nominal, of the
+ * timer; lag_s: how far a reading of any process on this node can be off one of the map's own process: the effective tick, or
+ * what the proof of one counter says; valid_s: for so long it may be used. */
+void tkc_from_map(const struct cal_map *m, ltick_t raw, double hz, double lag_s, double valid_s, struct tkc_map *out);
+
+/* The same for the clock that the map is relative to: it is exact, but for lag_s. axis: its stamp at 0 ns. */
+void tkc_from_master(ltick_t axis, ltick_t raw, double hz, double lag_s, double valid_s, struct tkc_map *out);
+
+#endif

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Who knows UTC and how far off it can be: the kernel's clock as NTP keeps it, or a PTP device whose driver states a bound. */
+#ifndef CLOCK_REFERENCE_H
+#define CLOCK_REFERENCE_H
+
+#include "clock/track.h"
+#include "timers/timer.h"
+
+struct tkc_reference {
+	char name[64];
+	struct tmr_timer *device;  /* PTP; NULL: NTP */
+	char bound_path[128];      /* where the driver states the device's error bound, in ns */
+	struct tmr_timer *timer;   /* of the page; the caller's */
+	double lag_s;              /* how far another process's reading of the timer can be off this one's: tick, or proof */
+	double realtime_tick_s;    /* effective tick of CLOCK_REALTIME */
+};
+
+/* "ntp" or "ptp:/dev/ptp0". Returns 0, or -1: unknown, or no bound can be had from it; the reason says what to do. */
+int tkc_reference_open(struct tkc_reference *r, const char *name, struct tmr_timer *timer, double lag_s, struct tkm_err *err);
+void tkc_reference_close(struct tkc_reference *r);
+
+/* Reads it once, between two stamps of the timer. */
+void tkc_reference_read(const struct tkc_reference *r, struct tkc_reading *out);
+
+#endif

@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "config.h"
+#include "clock/serve.h"
+
+#include <errno.h>
+#include <math.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "clock/clockbound.h"
+#include "clock/names.h"
+#include "clock/reference.h"
+#include "timers/prove.h"
+#include "timers/quality.h"
+
+/* A page is good for so many updates that fail to come, and for so long at least. */
+static const double missed = 10, least_valid_s = 2;
+
+struct server {
+	const struct tkc_serve_options *o;
+	struct tmr_timer *timer;
+	struct tkc_reference reference;
+	struct tkc_track track;
+	struct tkc_writer page;
+	struct tkc_clockbound *bound;
+	const struct tkc_vmclock *vmclock;
+	struct tkc_watch first;    /* the machine as it was when the reference was first believed */
+	double valid_s;
+	int status;                /* last said */
+	int disrupted;
+};
+
+static volatile sig_atomic_t over;
+
+static void end(int signal)
+{
+	(void)signal;
+	over = 1;
+}
+
+/* The counter, if all processing units read one, else a kernel clock. *lag_s: how far readings of others can be off. */
+static struct tmr_timer *open_timer(double *lag_s, struct tkm_err *err)
+{
+	struct tmr_timer *t = tmr_open("CPU", 0, err);
+	struct tmr_quality q;
+	struct tmr_proof proof;
+	double tick;
+
+	if (t && t->hz > 0 && tmr_quality_measure(t, 0.02, &q, err) == 0) {
+		tick = fmax(tmr_effective_tick(t, &q), 1 / t->hz);
+		if (tmr_prove_one_clock(t, tick, 0.5, &proof, err) == 0 && proof.one_clock) {
+			*lag_s = proof.within_s;
+			return t;
+		}
+	}
+	tmr_close(t);
+	t = tmr_open("clock_monotonic_raw", 0, err);
+	if (t && tmr_quality_measure(t, 0.02, &q, err) == 0) {
+		*lag_s = fmax(tmr_effective_tick(t, &q), 1e-9);
+		return t;
+	}
+	tmr_close(t);
+	return NULL;
+}
+
+static int64_t coarse_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC_COARSE, &ts);
+	return (int64_t)ts.tv_sec * 1000000000 + ts.tv_nsec;
+}
+
+/* Once the machine was away, the bound that the kernel was told of before says nothing, and nobody says when it was told anew. */
+static int is_disrupted(struct server *s, const struct tkc_watch *now)
+{
+	int64_t more = now->boot_ns - s->first.boot_ns;
+	int steady = 1;
+
+	if (s->vmclock) {
+		tkc_vmclock_marker(s->vmclock, &steady);
+	}
+	s->disrupted |= more > 1000000 || more < -1000000 || now->marker != s->first.marker || !steady;
+	return s->disrupted;
+}
+
+static void publish_clockbound(struct server *s, const struct tkc_reading *r, const struct tkc_map *m, const struct tkc_watch *watch,
+	int64_t as_of_ns)
+{
+	struct tkc_clockbound_state b = { .as_of_ns = as_of_ns, .valid_ns = (int64_t)(s->valid_s * 1e9), .bound_ns = r->realtime_half_ns,
+		.max_drift = s->o->max_drift, .marker = watch->marker, .support = s->vmclock != NULL };
+
+	b.status = m->status == TICKMARK_OK ? TKC_CLOCKBOUND_SYNCHRONISED : m->status == TICKMARK_DISRUPTED ? TKC_CLOCKBOUND_DISRUPTED :
+		TKC_CLOCKBOUND_UNKNOWN;
+	if (m->status == TICKMARK_OK && (double)m->valid_ticks * s->track.ns_per_tick < (double)b.valid_ns) {
+		b.valid_ns = (int64_t)((double)m->valid_ticks * s->track.ns_per_tick);
+	}
+	tkc_clockbound_write(s->bound, &b);
+}
+
+static void update(struct server *s)
+{
+	int64_t as_of_ns = coarse_ns();
+	struct tkc_reading r;
+	struct tkc_watch watch;
+	struct tkc_map m;
+
+	tkc_watch(s->vmclock, &watch);
+	tkc_reference_read(&s->reference, &r);
+	tkc_track_add(&s->track, &r, &m);
+	if (is_disrupted(s, &watch)) {
+		m.status = TICKMARK_DISRUPTED;
+		m.reason = "the machine was suspended or migrated; start timertest --serve anew when NTP has measured again";
+	}
+	tkc_write(s->page.page, &m, &watch);
+	publish_clockbound(s, &r, &m, &watch, as_of_ns);
+	if (m.status != s->status) {
+		fprintf(stderr, "%s: %s%s%s\n", program_invocation_short_name, tickmark_status_name(m.status), m.reason ? ": " : "",
+			m.reason ? m.reason : "");
+	}
+	s->status = m.status;
+}
+
+static void run(struct server *s)
+{
+	const struct timespec pause = { (time_t)s->o->every_s, (long)(fmod(s->o->every_s, 1) * 1e9) };
+	struct sigaction act = { .sa_handler = end };
+
+	sigaction(SIGTERM, &act, NULL);
+	sigaction(SIGINT, &act, NULL);
+	update(s);
+	if (!s->o->quiet) {
+		printf("%s and %s: UTC by %s, timer %s, every %g s\n", s->page.path, TKC_CLOCKBOUND_NAME, s->reference.name, s->timer->name,
+			s->o->every_s);
+		fflush(stdout);
+	}
+	while (!over) {
+		nanosleep(&pause, NULL);
+		if (!over) {
+			update(s);
+		}
+	}
+}
+
+static int begin(struct server *s, struct tkm_err *err)
+{
+	double lag_s;
+
+	s->vmclock = tkc_vmclock_open();
+	tkc_watch(s->vmclock, &s->first);
+	s->timer = open_timer(&lag_s, err);
+	if (!s->timer || tkc_reference_open(&s->reference, s->o->reference, s->timer, lag_s, err) < 0 ||
+		tkc_create(&s->page, NULL, TKC_UTC_NAME, TICKMARK_UTC, 0, s->timer->name, err) < 0) {
+		return -1;
+	}
+	s->bound = tkc_clockbound_create(s->page.folder, TKC_CLOCKBOUND_NAME, err);
+	if (!s->bound) {
+		return -1;
+	}
+	s->valid_s = fmax(missed * s->o->every_s, least_valid_s);
+	tkc_track_begin(&s->track, 1e9 / s->timer->hz, s->o->max_drift, s->o->max_wander, (int64_t)(s->valid_s * s->timer->hz));
+	return 0;
+}
+
+int tkc_serve(const struct tkc_serve_options *o, struct tkm_err *err)
+{
+	struct server s = { .o = o, .status = TICKMARK_OK };
+	int rc = begin(&s, err);
+
+	if (rc == 0) {
+		run(&s);
+	}
+	tkc_clockbound_withdraw(s.bound, s.page.folder, TKC_CLOCKBOUND_NAME);
+	tkc_withdraw(&s.page);
+	tkc_reference_close(&s.reference);
+	tmr_close(s.timer);
+	tkc_vmclock_close(s.vmclock);
+	return rc;
+}

@@ -1,0 +1,45 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# The clock library as others link it: what it exports is the checked-in list and all that clock.h declares, it needs nothing
+# but libc and its mathematics, its header compiles without a warning in strict C and C++, and the example builds against it.
+# shellcheck source=../lib/tap.sh source-path=SCRIPTDIR
+. "${top_srcdir:-.}/tests/lib/tap.sh"
+LC_ALL=C
+export LC_ALL
+cd "$src" || exit 99
+
+lib=$(find "$build/.libs" -name 'libtickmark-clock.so*' -type f 2>/dev/null | head -n 1)
+if [ -n "$lib" ]; then
+	nm -D --defined-only "$lib" | awk '{ print $3 }' | sort >"$dir/exported"
+	diff clock/libtickmark-clock.sym "$dir/exported" >"$dir/diff"
+	ok "the library exports the list" $?
+	readelf -d "$lib" | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p' |
+		grep -vE '^(libc|libm|libpthread|ld-linux[-a-z0-9_]*|lib[atu][a-z]*san)\.so\.' >"$dir/diff"
+	test ! -s "$dir/diff"
+	ok "the library needs libc and libm at most" $?
+else
+	skip "the library exports the list" "no shared library in this build"
+	skip "the library needs libc and libm at most" "no shared library in this build"
+fi
+echo '#include "clock/clock.h"' | ${CC:-cc} -E -P -I. -x c - | tr -d '\n' | grep -oE '\btickmark_[a-z0-9_]+\(' | tr -d '(' | sort -u >"$dir/declared"
+diff clock/libtickmark-clock.sym "$dir/declared" >"$dir/diff"
+ok "the list is what clock.h declares" $?
+sed -n 's/^\.Fn \(tickmark_[a-z_]*\).*/\1/p; s/^\.Fo \(tickmark_[a-z_]*\).*/\1/p' doc/tickmark-clock.3 | sort -u >"$dir/manual"
+diff clock/libtickmark-clock.sym "$dir/manual" >"$dir/diff"
+ok "the manual names every call" $?
+
+mkdir "$dir/tickmark"
+cp clock/clock.h "$dir/tickmark/"
+for std in c99 c11; do
+	${CC:-cc} -I"$dir" -std=$std -Wall -Wextra -pedantic -Werror -fsyntax-only doc/clock/now.c >"$dir/out" 2>&1
+	ok "the example in strict $std" $?
+done
+for std in c++11 c++17; do
+	if command -v c++ >/dev/null; then
+		c++ -I"$dir" -std=$std -Wall -Wextra -pedantic -Werror -x c++ -fsyntax-only doc/clock/now.c >"$dir/out" 2>&1
+		ok "the example in strict $std" $?
+	else
+		skip "the example in strict $std" "no C++ compiler here"
+	fi
+done
+done_testing
