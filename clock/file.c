@@ -81,20 +81,26 @@ static double lag_of(struct tickmark_clock *c, const struct cal_rank *r, struct 
 static int publish(struct tickmark_clock *c, const struct cal_run *run, const struct cal_rank *r, struct tkm_err *err)
 {
 	const struct cal_map *m = &r->map;
-	/* nothing says what was before; a machine that was never suspended since it was booted was not suspended since then either */
-	struct tkc_watch watch = { .boot_ns = 0 };
+	struct tkc_watch watch;
 	double lag_s = lag_of(c, r, err), hz = cal_rank_hz(r);
-	ltick_t last = m->nodes ? m->node[m->nodes - 1].local : run->rank[run->master].anchor[run->rank[run->master].anchors - 1].local;
+	const struct cal_rank *master = &run->rank[run->master];
 	struct tkc_map line;
-	int steady;
+	ltick_t last;
 
 	if (lag_s < 0) {
 		return -1;
 	}
-	if (c->vmclock) {
-		watch.marker = tkc_vmclock_marker(c->vmclock, &steady);
+	if (m->nodes == 0 && master->anchors == 0) {
+		return tkm_fail(err, TKM_ERR_DATA, "%s does not say when the run was", c->path);
 	}
+	last = m->nodes ? m->node[m->nodes - 1].local : master->anchor[master->anchors - 1].local;
+	tkc_watch(c->vmclock, &watch);
 	tkc_from_map(m, last, hz, lag_s, valid_s, &line);
+	/* nothing says when that was: before the run, or since */
+	if (watch.boot_ns > 1000000 || watch.boot_ns < -1000000) {
+		line.status = TICKMARK_DISRUPTED;
+		line.reason = "this machine was suspended since it was booted, maybe after the file was written";
+	}
 	if (r->may_step) {
 		line.status = TICKMARK_UNSYNCHRONISED;
 		line.reason = "somebody may set the clock of this timer";

@@ -14,8 +14,6 @@
 
 #include "clock/names.h"
 
-static const int64_t check_every_ns = 100000000;
-
 static int errno_of(enum tkm_code code)
 {
 	static const int of[] = { [TKM_OK] = 0, [TKM_ERR_ARG] = EINVAL, [TKM_ERR_IO] = EIO, [TKM_ERR_EXISTS] = EEXIST,
@@ -186,18 +184,15 @@ static int open_page(struct tickmark_clock *c, struct tkm_err *err)
 
 static int use_page(struct tickmark_clock *c, struct tkm_err *err)
 {
-	uint64_t rate;
-
 	c->timer = c->page->timer;
 	c->axis = c->page->axis;
 	if ((c->page->flags & TKC_VMCLOCK) && !c->vmclock && !(c->o.flags & TICKMARK_WITHOUT_VMCLOCK)) {
 		return tkm_fail(err, TKM_ERR_UNAVAIL, "%s: this process cannot read /dev/vmclock0, by which its writer notices migrations "
 			"(TICKMARK_WITHOUT_VMCLOCK opens it all the same)", c->path);
 	}
-	rate = atomic_load_explicit(&c->page->state.rate, memory_order_relaxed);
-	/* a page that was never written has no rate: it is looked at with each call until then */
-	c->check_ticks = rate ? (uint64_t)(((unsigned __int128)check_every_ns << TKC_SHIFT) / rate) : 0;
-	c->checked_raw = tickmark_raw(c) - (int64_t)c->check_ticks - 1;
+	/* looked at with the first call */
+	c->check_ticks = 0;
+	c->checked_raw = tickmark_raw(c) - 1;
 	return 0;
 }
 

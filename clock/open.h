@@ -13,7 +13,7 @@ struct tickmark_clock {
 	uint64_t axis;
 	int scale, timer;
 	int fd;                        /* of the page; -1: a .clk file */
-	uint64_t check_ticks;          /* so often the writer's lock is looked at */
+	_Atomic uint64_t check_ticks;  /* so often the writer's lock is looked at */
 	_Atomic int64_t checked_raw;   /* when it was */
 	struct tickmark_options o;
 	char *name, *folder;           /* what o points to */

@@ -51,8 +51,11 @@ static int was_migrated(const struct tickmark_clock *c, const struct tkc_view *v
 /* Now and then: the writer's lock says whether it lives. */
 static __attribute__((noinline)) int writer_is_gone(const struct tickmark_clock *c, int64_t raw)
 {
-	/* the clock was allocated, so that this member may be written */
+	const unsigned __int128 every_ns = 100000000;
+	/* the clock was allocated, so that these members may be written */
 	_Atomic int64_t *checked = (_Atomic int64_t *)(uintptr_t)&c->checked_raw;
+	_Atomic uint64_t *ticks = (_Atomic uint64_t *)(uintptr_t)&c->check_ticks;
+	uint64_t rate = atomic_load_explicit(&c->page->state.rate, memory_order_relaxed);
 
 	if (c->fd < 0) {
 		return 0;
@@ -61,6 +64,8 @@ static __attribute__((noinline)) int writer_is_gone(const struct tickmark_clock 
 		return 1;
 	}
 	atomic_store_explicit(checked, raw, memory_order_relaxed);
+	/* known once the page was written */
+	atomic_store_explicit(ticks, rate ? (uint64_t)((every_ns << TKC_SHIFT) / rate) : 0, memory_order_relaxed);
 	return 0;
 }
 
@@ -76,7 +81,7 @@ static inline int doubt(const struct tickmark_clock *c, const struct tkc_view *v
 		return TICKMARK_DISRUPTED;
 	}
 	/* a counter that was set back makes `since` large */
-	if (__builtin_expect(since > c->check_ticks, 0) && writer_is_gone(c, raw)) {
+	if (__builtin_expect(since > atomic_load_explicit(&c->check_ticks, memory_order_relaxed), 0) && writer_is_gone(c, raw)) {
 		return atomic_load_explicit(&c->page->state.status, memory_order_relaxed) == TICKMARK_CLOSED ? TICKMARK_CLOSED : TICKMARK_STALE;
 	}
 	return TICKMARK_OK;

@@ -10,6 +10,7 @@
 
 #include "base/text.h"
 #include "calib/link_mpi.h"
+#include "clock/page.h"
 #include "collector-plugin/core/collect.h"
 #include "collector-plugin/core/collector.h"
 #include "collector-plugin/host/say.h"
@@ -143,8 +144,14 @@ void vt_job_say_clocks(struct vt_job *j)
 
 int vt_job_session(struct vt_job *j, enum cal_session_kind kind, struct tkm_err *err)
 {
-	int rc = cal_job_session(&j->clock, kind, err);
+	struct tkc_watch watch = { .marker = 0 };
+	int rc;
 
+	vt_job_page_watch(&watch);
+	rc = cal_job_session(&j->clock, kind, err);
+	if (rc == 0) {
+		vt_job_page_write(j, &watch);
+	}
 	/* what the threads record from here on is known to be behind it */
 	vt_raw_session_over(j->collect->raw);
 	return rc;

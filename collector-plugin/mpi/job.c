@@ -66,6 +66,7 @@ static void say(const char *what, const struct tkm_err *err)
 /* The sessions are over for this rank; the raw file goes on. */
 static void without_link(void)
 {
+	vt_job_page_close();
 	if (job.link) {
 		cal_link_close(job.link);
 		job.link = NULL;
@@ -134,6 +135,7 @@ void vt_job_begin(int *argc, char ***argv)
 	}
 	rc = vt_job_clock_open(&job, &err);
 	if (rc == 0) {
+		vt_job_page_open(&job);
 		vt_job_say_clocks(&job);
 	}
 	rc = rc < 0 ? rc : vt_job_session(&job, CAL_START, &err);

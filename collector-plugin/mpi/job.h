@@ -45,6 +45,14 @@ VT_HIDDEN int vt_job_clock_open(struct vt_job *j, struct tkm_err *err);
 VT_HIDDEN void vt_job_say_clocks(struct vt_job *j);
 VT_HIDDEN int vt_job_session(struct vt_job *j, enum cal_session_kind kind, struct tkm_err *err);
 
+/* page.c: the job's clock for tickmark_now(), on the first rank of each node; elsewhere they do nothing. watch: before a session
+ * whose map is then written. */
+struct tkc_watch;
+VT_HIDDEN void vt_job_page_open(const struct vt_job *j);
+VT_HIDDEN void vt_job_page_watch(struct tkc_watch *now);
+VT_HIDDEN void vt_job_page_write(const struct vt_job *j, const struct tkc_watch *watch);
+VT_HIDDEN void vt_job_page_close(void);
+
 /* period.c: SYNC-PERIOD. By all ranks together: begin says why there are none where there are none; call makes a
  * session, as VT_timesync() wants it (1: there is no background, do it yourself); end is over when all ranks' threads are,
  * and says what went wrong. quit: without the others. */
