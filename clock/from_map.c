@@ -62,6 +62,6 @@ void tkc_from_master(ltick_t axis, ltick_t raw, double hz, double lag_s, double 
 	out->valid_ticks = to_ticks(valid_s, hz);
 	out->at_ns = (int64_t)llroundl((long double)x * (1e9L / (long double)hz));
 	out->ns_per_tick = 1e9 / hz;
-	out->half_ns = lag_s * 1e9;
+	out->half_ns = lag_s * 1e9 + 0.5; /* what at_ns was rounded by */
 	out->since_raw = raw.v - (INT64_C(1) << 60);
 }

@@ -28,6 +28,10 @@ step "run the C++ program" ./use_cpp cpp.stf
 # shellcheck disable=SC2016
 step "both wrote the same trace" sh -c 'for f in c.stf*; do cmp "$f" "cpp${f#c}" || exit 1; done'
 step "the installed tool finds no fault in it" "$prefix/bin/stftool" c.stf --verify
+# shellcheck disable=SC2046
+step "compile the example of the clock" gcc -std=c99 -Wall -Wextra -pedantic -Werror "$prefix/share/doc/tickmark/clock/now.c" -o now \
+	$(pkg-config --cflags --libs tickmark-clock)
+step "it runs, and finds no clock" sh -c './now utc 2>no_clock; test $? -eq 2 && grep -q "no page of UTC" no_clock'
 unset LD_LIBRARY_PATH PKG_CONFIG_PATH
 cd "$work/build" || exit 99
 step "make uninstall" make uninstall
