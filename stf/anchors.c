@@ -3,21 +3,13 @@
 #include "config.h"
 #include "stf/reader.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 
 static const struct stf_record *find_anchor_file(const struct stf_reader *r, uint32_t file)
 {
-	struct stf_anchor_file_declaration a;
-	const struct stf_record *rec;
-	size_t i;
+	const struct stf_record *rec = stx_reader_anchors_of(r, file);
 
-	for (i = 0; (rec = stf_reader_record(r, STF_ID_anchor_file_declaration, i)); i++) {
-		if (stf_get_anchor_file_declaration(rec, &a) == 0 && a.data_file == file) {
-			return stf_reader_find(r, STF_ID_file_declaration, a.anchor_file);
-		}
-	}
-	return NULL;
+	return rec ? stf_reader_find(r, STF_ID_file_declaration, (uint32_t)stf_value(rec, "anchor_file")->u) : NULL;
 }
 
 static int add_anchor(struct stx_anchors *t, const struct stx_source *s, struct stf_err *err)
@@ -96,19 +88,20 @@ static void read_anchors(struct stf_reader *r, struct stx_anchors *t)
 
 const struct stx_anchors *stx_reader_anchors(struct stf_reader *r, uint32_t file)
 {
+	const uint64_t *at = stx_map_find(&r->tables_at, 1 + (uint64_t)file);
 	struct stx_anchors *p;
-	size_t i;
 
-	for (i = 0; i < r->n_anchors; i++) {
-		if (r->anchors[i].file == file) {
-			return &r->anchors[i];
-		}
+	if (at) {
+		return &r->anchors[*at - 1];
 	}
 	p = realloc(r->anchors, (r->n_anchors + 1) * sizeof(*p));
 	if (!p) {
 		return NULL;
 	}
 	r->anchors = p;
+	if (stx_map_add(&r->tables_at, 1 + (uint64_t)file, r->n_anchors + 1) < 0) {
+		return NULL;
+	}
 	p += r->n_anchors++;
 	memset(p, 0, sizeof(*p));
 	p->file = file;
@@ -118,10 +111,7 @@ const struct stx_anchors *stx_reader_anchors(struct stf_reader *r, uint32_t file
 
 uint64_t stx_reader_late(const struct stf_reader *r, const struct stf_record *file)
 {
-	const char *suffix = stf_value(file, "suffix")->array, *cls, *text;
-	char name[204];
-	unsigned long long n, most;
-	size_t i;
+	const struct stx_stated *s;
 	unsigned d;
 
 	/* every record that a trace uses is defined, so without sub_time there is no way back */
@@ -130,11 +120,6 @@ uint64_t stx_reader_late(const struct stf_reader *r, const struct stf_record *fi
 	if (d == r->defs.n) {
 		return 0;
 	}
-	for (i = 0; stf_reader_info(r, i, &cls, &text) == 0; i++) {
-		if (cls && strcmp(cls, "late") == 0 && sscanf(text, "%203s %llu %llu", name, &n, &most) == 3 &&
-		    strcmp(name, suffix) == 0) {
-			return most;
-		}
-	}
-	return UINT64_MAX;
+	s = stx_reader_stated(r, stf_value(file, "suffix")->array);
+	return s && s->has_late ? s->late : UINT64_MAX;
 }

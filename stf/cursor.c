@@ -116,17 +116,13 @@ static int add_index(struct stf_cursor *c, struct stf_err *err)
 /* Can this file hold anything of what is asked for? Its anchor_file_declaration says what it holds. */
 static int is_wanted(const struct stf_cursor *c, const struct stf_file_declaration *d)
 {
+	const struct stf_record *r = stx_reader_anchors_of(c->reader, d->id);
 	struct stf_anchor_file_declaration a;
-	const struct stf_record *r;
-	size_t i;
 
-	for (i = 0; (r = stf_reader_record(c->reader, STF_ID_anchor_file_declaration, i)); i++) {
-		if (stf_get_anchor_file_declaration(r, &a) == 0 && a.data_file == d->id) {
-			return !a.categories || (a.categories & c->filter.categories) ||
-			       a.categories >> (STF_KIND_OTHER + 1);
-		}
+	if (!r || stf_get_anchor_file_declaration(r, &a) < 0) {
+		return 1;
 	}
-	return 1;
+	return !a.categories || (a.categories & c->filter.categories) || a.categories >> (STF_KIND_OTHER + 1);
 }
 
 /* A component that cannot be read does not hide the others; it is told at the end. */
@@ -166,21 +162,16 @@ static int add_files(struct stf_cursor *c, const char *suffix, struct stf_err *e
 	struct stf_file_declaration d;
 	size_t i;
 
+	if (suffix) {
+		f = stx_reader_file(c->reader, suffix);
+		return f ? add_file(c, f, 1, err) :
+			stx_fail(err, STF_ERR_ARG, c->reader->archive.path, 0, 0, "this trace declares no component \"%s\"", suffix);
+	}
 	for (i = 0; (f = stf_reader_record(c->reader, STF_ID_file_declaration, i)); i++) {
 		stf_get_file_declaration(f, &d);
-		if (suffix ? strcmp(d.suffix, suffix) != 0 : d.filetype != STF_DATA_FILE || !is_wanted(c, &d)) {
-			continue;
-		}
-		if (add_file(c, f, suffix != NULL, err) < 0) {
+		if (d.filetype == STF_DATA_FILE && is_wanted(c, &d) && add_file(c, f, 0, err) < 0) {
 			return -1;
 		}
-		if (suffix) {
-			return 0;
-		}
-	}
-	if (suffix) {
-		return stx_fail(err, STF_ERR_ARG, c->reader->archive.path, 0, 0, "this trace declares no component \"%s\"",
-				suffix);
 	}
 	return 0;
 }

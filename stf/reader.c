@@ -339,6 +339,10 @@ int stx_reader_load(struct stf_reader *r, struct stx_source *s, struct stf_err *
 	}
 	r->skipped += s->skipped;
 	rc = rc < 0 ? -1 : judge_base(r, s);
+	if (rc == 0 && stx_reader_find_files(r) < 0) {
+		stx_no_memory(&e);
+		rc = keep_fault(r, &e);
+	}
 	if (rc == 0 && r->flags & STF_READ_VERIFY && stx_reader_read_stated(r, &e) < 0) {
 		rc = keep_fault(r, &e);
 	}
@@ -403,6 +407,9 @@ void stf_reader_close(struct stf_reader *r)
 	free(r->identities.i);
 	free(r->damages.d);
 	stx_map_free(&r->stated_at);
+	stx_map_free(&r->files_at);
+	stx_map_free(&r->anchors_of);
+	stx_map_free(&r->tables_at);
 	stx_map_free(&r->ids);
 	stx_defs_free(&r->defs);
 	stx_archive_free(&r->archive);

@@ -33,6 +33,8 @@ struct stx_stated {
 	int has_hash, checked; /* 1: it was compared, -1: and is damaged */
 	const char *blocks;    /* text of stx_blocks_print(); NULL: none */
 	size_t n_blocks;
+	int has_late;
+	uint64_t late;         /* how far a record may stand behind its time */
 };
 
 struct stf_reader {
@@ -53,6 +55,9 @@ struct stf_reader {
 	struct stx_stated *stated;
 	size_t n_stated, cap_stated;
 	struct stx_map stated_at; /* hash of the suffix: place in `stated` */
+	struct stx_map files_at;  /* hash of the suffix: 1 + place among the file_declarations */
+	struct stx_map anchors_of; /* 1 + id of a data file: 1 + place of its first anchor_file_declaration */
+	struct stx_map tables_at; /* 1 + id of a data file: 1 + place in `anchors` */
 	struct stx_damages damages;
 };
 
@@ -63,6 +68,12 @@ int stx_hash_file(int fd, const char *name, uint64_t start, uint64_t size, uint6
 int stx_check_base(struct stf_reader *r, const struct stx_source *s, struct stf_err *err);
 /* Reads the statements of the index. */
 int stx_reader_read_stated(struct stf_reader *r, struct stf_err *err);
+/* Where files are declared. -1: no memory. */
+int stx_reader_find_files(struct stf_reader *r);
+/* The first declaration of this component; NULL: none. */
+const struct stf_record *stx_reader_file(const struct stf_reader *r, const char *suffix);
+/* The first anchor_file_declaration of a data file; NULL: none. */
+const struct stf_record *stx_reader_anchors_of(const struct stf_reader *r, uint32_t file);
 /* Of the component that is stored under this suffix; NULL: none. */
 struct stx_stated *stx_reader_stated(const struct stf_reader *r, const char *suffix);
 /* The checksums of its blocks; none if none are stated. */

@@ -178,6 +178,31 @@ static int is_integrity(const struct stf_reader *r, const struct stf_record *rec
 	return cls && strcmp(cls, "integrity") == 0;
 }
 
+/* "SUFFIX COUNT MOST" */
+static int take_late(struct stf_reader *r, const char *text)
+{
+	size_t n = strcspn(text, " ");
+	unsigned long long count, most;
+	struct stx_stated *p;
+
+	if (n > LONGEST_SUFFIX || sscanf(text + n, " %llu %llu", &count, &most) != 2) {
+		return 0;
+	}
+	p = place_of(r, text, n);
+	if (p && !p->has_late) {
+		p->has_late = 1;
+		p->late = most;
+	}
+	return p ? 0 : -1;
+}
+
+static int is_late(const struct stf_reader *r, const struct stf_record *rec)
+{
+	const char *cls = stf_reader_name(r, STF_ID_class_definition, (uint32_t)stf_value(rec, "info_class")->u);
+
+	return cls && strcmp(cls, "late") == 0;
+}
+
 int stx_reader_read_stated(struct stf_reader *r, struct stf_err *err)
 {
 	const struct stx_table *t = &r->table[STF_ID_info];
@@ -189,7 +214,8 @@ int stx_reader_read_stated(struct stf_reader *r, struct stf_err *err)
 	for (i = 0; i < t->n; i++) {
 		const struct stf_value *v = stf_value(t->record[i], "info");
 
-		if (is_integrity(r, t->record[i], last) && take_statement(r, v->array, v->count) < 0) {
+		if ((is_integrity(r, t->record[i], last) && take_statement(r, v->array, v->count) < 0) ||
+		    (is_late(r, t->record[i]) && take_late(r, v->array) < 0)) {
 			return stx_no_memory(err);
 		}
 	}
@@ -214,6 +240,41 @@ int stx_reader_blocks(const struct stf_reader *r, const char *suffix, struct stx
 								"the checksums that the index states for %.203s are damaged", suffix);
 	}
 	return 0;
+}
+
+int stx_reader_find_files(struct stf_reader *r)
+{
+	const struct stx_table *f = &r->table[STF_ID_file_declaration], *a = &r->table[STF_ID_anchor_file_declaration];
+	size_t i;
+
+	for (i = 0; i < f->n; i++) {
+		const struct stf_value *v = stf_value(f->record[i], "suffix");
+
+		if (stx_map_add(&r->files_at, key_of(v->array, v->count), i + 1) < 0) {
+			return -1;
+		}
+	}
+	for (i = 0; i < a->n; i++) {
+		if (stx_map_add(&r->anchors_of, 1 + stf_value(a->record[i], "data_file")->u, i + 1) < 0) {
+			return -1;
+		}
+	}
+	return 0;
+}
+
+const struct stf_record *stx_reader_file(const struct stf_reader *r, const char *suffix)
+{
+	const uint64_t *at = stx_map_find(&r->files_at, key_of(suffix, strlen(suffix)));
+	const struct stf_record *rec = at ? r->table[STF_ID_file_declaration].record[*at - 1] : NULL;
+
+	return rec && strcmp(stf_value(rec, "suffix")->array, suffix) == 0 ? rec : NULL;
+}
+
+const struct stf_record *stx_reader_anchors_of(const struct stf_reader *r, uint32_t file)
+{
+	const uint64_t *at = stx_map_find(&r->anchors_of, 1 + (uint64_t)file);
+
+	return at ? r->table[STF_ID_anchor_file_declaration].record[*at - 1] : NULL;
 }
 
 int stf_reader_damage(const struct stf_reader *r, size_t i, struct stf_damage *out)

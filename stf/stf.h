@@ -250,7 +250,8 @@ const struct stf_err *stf_writer_error(const struct stf_writer *w);
 /* int stf_write_counter_value(struct stf_writer *w, const struct stf_counter_value *r), ... : appends one record
  * to the component where it belongs: data by category and willy, declarations, statistics, info.
  * Within one file records should come in the order of `time`; an earlier one is marked with sub_time.
- * process_declaration is allowed once. Records that the writer makes itself (time, anchors, histories,
+ * process_declaration is allowed once. A declaration or info that refers to what was not declared is refused; data
+ * records are not looked at. Records that the writer makes itself (time, anchors, histories,
  * files, duration, event_summary, clock_resolution) are refused. Returns 0 or -1. */
 #define STF_BEGIN(id, cls, name, kind) int stf_write_##name(struct stf_writer *w, const struct stf_##name *r);
 #include "records.def"
