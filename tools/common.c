@@ -216,16 +216,12 @@ const char *stt_real(double v, char *buf)
 
 long long stt_thread_number(const struct stt_trace *t, uint32_t willy)
 {
-	uint32_t process = stf_willy_process(willy), i;
-	long long n = 0;
+	uint32_t process = stf_willy_process(willy);
 
 	if (stf_willy_is_group(willy) || process >= t->n_processes || stf_willy_thread(willy) >= t->threads[process]) {
 		return -1;
 	}
-	for (i = 0; i < process; i++) {
-		n += t->threads[i];
-	}
-	return n + stf_willy_thread(willy);
+	return (long long)(t->first[process] + stf_willy_thread(willy));
 }
 
 int stt_is_about_files(const struct stt_trace *t, uint32_t info_class)

@@ -4,6 +4,7 @@
 #include "tools/stftool.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "tools/files.h"
@@ -11,6 +12,7 @@
 int stt_trace_open(struct stt_trace *t, const struct stt_options *o, unsigned flags)
 {
 	struct stf_err e;
+	uint32_t i;
 
 	memset(t, 0, sizeof(*t));
 	t->path = o->input;
@@ -27,6 +29,15 @@ int stt_trace_open(struct stt_trace *t, const struct stt_options *o, unsigned fl
 		return e.code == STF_ERR_NOMEM ? -2 : -1;
 	}
 	t->threads = stf_reader_processes(t->r, &t->n_processes);
+	t->first = calloc((size_t)t->n_processes + 1, sizeof(*t->first));
+	if (!t->first) {
+		stt_fault(o, "%s: out of memory", o->input);
+		stt_trace_close(t);
+		return -2;
+	}
+	for (i = 0; i < t->n_processes; i++) {
+		t->first[i + 1] = t->first[i] + t->threads[i];
+	}
 	if (stf_reader_clock(t->r, &t->resolution, &t->eventbits) < 0 || !(t->resolution > 0)) {
 		t->resolution = 0;
 	}
@@ -107,5 +118,6 @@ int stt_damage(const struct stt_options *o, const struct stt_trace *t)
 void stt_trace_close(struct stt_trace *t)
 {
 	stf_reader_close(t->r);
+	free(t->first);
 	memset(t, 0, sizeof(*t));
 }

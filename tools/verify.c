@@ -21,6 +21,15 @@ struct verify {
 	uint64_t start, end; /* of the duration record */
 	int has_duration;
 	uint64_t funcs, scopes, counters, messages, collectives; /* as event_summary counts them */
+	struct cause *cause; /* open addressing */
+	size_t n_causes, cap_causes;
+};
+
+/* What was said already; the same again is only counted. */
+struct cause {
+	uint64_t key; /* 0: free */
+	uint64_t more;
+	char *text;
 };
 
 /* Where the checks are: one component. */
@@ -32,6 +41,82 @@ struct place {
 static void fault(struct verify *v, const char *suffix, const struct stf_record *rec, const char *fmt, ...)
 	__attribute__((format(printf, 4, 5)));
 
+/* The same fault of another record has the same key: its text without numbers, but for ids, which stand in parentheses. */
+static uint64_t key_of(const char *suffix, const char *text)
+{
+	uint64_t h = 0xcbf29ce484222325u;
+	int inside = 0;
+
+	for (; *suffix; suffix++) {
+		h = (h ^ (uint8_t)*suffix) * 0x100000001b3u;
+	}
+	for (; *text; text++) {
+		inside += (*text == '(') - (*text == ')');
+		if (inside || *text < '0' || *text > '9') {
+			h = (h ^ (uint8_t)*text) * 0x100000001b3u;
+		}
+	}
+	return h ? h : 1;
+}
+
+static int grow_causes(struct verify *v)
+{
+	size_t cap = v->cap_causes ? 2 * v->cap_causes : 64, i, k;
+	struct cause *p = calloc(cap, sizeof(*p));
+
+	if (!p) {
+		return -1;
+	}
+	for (i = 0; i < v->cap_causes; i++) {
+		for (k = v->cause[i].key % cap; v->cause[i].key && p[k].key; k = (k + 1) % cap) {
+		}
+		if (v->cause[i].key) {
+			p[k] = v->cause[i];
+		}
+	}
+	free(v->cause);
+	v->cause = p;
+	v->cap_causes = cap;
+	return 0;
+}
+
+/* Was this said before? Then it is counted. */
+static int is_known(struct verify *v, const char *suffix, const char *text)
+{
+	uint64_t key = key_of(suffix, text);
+	size_t k;
+
+	if (2 * (v->n_causes + 1) > v->cap_causes && grow_causes(v) < 0) {
+		return 0; /* then each is a line */
+	}
+	for (k = key % v->cap_causes; v->cause[k].key && v->cause[k].key != key; k = (k + 1) % v->cap_causes) {
+	}
+	if (v->cause[k].key) {
+		v->cause[k].more++;
+		return 1;
+	}
+	v->cause[k].key = key;
+	v->n_causes++;
+	if (asprintf(&v->cause[k].text, "%s%s: %s", v->t.path, suffix, text) < 0) {
+		v->cause[k].text = NULL;
+	}
+	return 0;
+}
+
+/* How often each was met again. */
+static void print_causes(struct verify *v)
+{
+	size_t i;
+
+	for (i = 0; i < v->cap_causes; i++) {
+		if (v->cause[i].more) {
+			stt_fault(v->o, "%" PRIu64 " more like: %s", v->cause[i].more, v->cause[i].text ? v->cause[i].text : "");
+		}
+		free(v->cause[i].text);
+	}
+	free(v->cause);
+}
+
 static void fault(struct verify *v, const char *suffix, const struct stf_record *rec, const char *fmt, ...)
 {
 	struct stf_err e = { .offset = rec ? rec->offset : 0, .record = rec ? rec->number : 0 };
@@ -42,8 +127,10 @@ static void fault(struct verify *v, const char *suffix, const struct stf_record 
 	va_start(ap, fmt);
 	vsnprintf(e.text, sizeof(e.text), fmt, ap);
 	va_end(ap);
-	stt_stf_fault(v->o, &e);
 	v->faults++;
+	if (!is_known(v, suffix, e.text)) {
+		stt_stf_fault(v->o, &e);
+	}
 }
 
 static void library_fault(struct verify *v, const struct stf_err *e)
@@ -460,30 +547,109 @@ static const char *suffix_of(const struct verify *v, uint32_t file)
 	return rec ? stf_value(rec, "suffix")->array : NULL;
 }
 
-static int declared_before(const struct verify *v, const char *suffix, size_t i)
+/* A file declaration by its suffix, or the anchors of a data file by its id. */
+struct entry {
+	const char *suffix;
+	uint32_t file, anchor_file, categories;
+	size_t place;
+};
+
+static int by_suffix(const void *a, const void *b)
 {
-	while (i-- > 0) {
-		if (!strcmp(stf_value(stf_reader_record(v->t.r, STF_ID_file_declaration, i), "suffix")->array, suffix)) {
-			return 1;
+	const struct entry *x = a, *y = b;
+	int d = strcmp(x->suffix, y->suffix);
+
+	return d ? d : (x->place > y->place) - (x->place < y->place);
+}
+
+static int by_file(const void *a, const void *b)
+{
+	const struct entry *x = a, *y = b;
+
+	return x->file != y->file ? (x->file > y->file) - (x->file < y->file) : (x->place > y->place) - (x->place < y->place);
+}
+
+/* Marks the declarations whose suffix was declared before. NULL: no memory. */
+static char *find_twice(const struct verify *v, size_t n)
+{
+	struct entry *e = calloc(n + 1, sizeof(*e));
+	char *twice = calloc(n + 1, 1);
+	size_t i;
+
+	for (i = 0; e && i < n; i++) {
+		e[i].suffix = stf_value(stf_reader_record(v->t.r, STF_ID_file_declaration, i), "suffix")->array;
+		e[i].place = i;
+	}
+	if (e && twice) {
+		qsort(e, n, sizeof(*e), by_suffix);
+		for (i = 1; i < n; i++) {
+			twice[e[i].place] = !strcmp(e[i - 1].suffix, e[i].suffix);
+		}
+	} else {
+		free(twice);
+		twice = NULL;
+	}
+	free(e);
+	return twice;
+}
+
+/* All anchor_file_declarations by the data file. NULL: no memory. */
+static struct entry *list_anchors(const struct verify *v, size_t n)
+{
+	struct entry *e = calloc(n + 1, sizeof(*e));
+	struct stf_anchor_file_declaration ad;
+	size_t i;
+
+	for (i = 0; e && i < n; i++) {
+		stf_get_anchor_file_declaration(stf_reader_record(v->t.r, STF_ID_anchor_file_declaration, i), &ad);
+		e[i] = (struct entry){ .file = ad.data_file, .anchor_file = ad.anchor_file, .categories = ad.categories, .place = i };
+	}
+	if (e) {
+		qsort(e, n, sizeof(*e), by_file);
+	}
+	return e;
+}
+
+/* What is declared of the data file `id`. */
+static void find_place(const struct verify *v, const struct entry *e, size_t n, uint32_t id, struct place *p, const char **anchors)
+{
+	size_t lo = 0, hi = n, mid;
+
+	while (lo < hi) {
+		mid = lo + (hi - lo) / 2;
+		if (e[mid].file < id) {
+			lo = mid + 1;
+		} else {
+			hi = mid;
 		}
 	}
-	return 0;
+	for (; lo < n && e[lo].file == id; lo++) {
+		p->categories |= e[lo].categories;
+		*anchors = suffix_of(v, e[lo].anchor_file);
+	}
 }
 
 static void verify_files(struct verify *v)
 {
-	const struct stf_record *rec, *a;
+	const struct stf_record *rec;
 	struct stf_file_declaration d;
-	struct stf_anchor_file_declaration ad;
-	size_t i, k;
+	size_t i, n = stf_reader_count(v->t.r, STF_ID_anchor_file_declaration);
+	char *twice = find_twice(v, stf_reader_count(v->t.r, STF_ID_file_declaration));
+	struct entry *e = list_anchors(v, n);
 
+	if (!twice || !e) {
+		fault(v, "", NULL, "out of memory");
+		free(twice);
+		free(e);
+		return;
+	}
 	for (i = 0; (rec = stf_reader_record(v->t.r, STF_ID_file_declaration, i)); i++) {
 		struct place p = { NULL, 0 };
 		const char *anchors = NULL;
 
 		stf_get_file_declaration(rec, &d);
 		p.suffix = d.suffix;
-		if (declared_before(v, d.suffix, i)) {
+		if (twice[i]) {
 			fault(v, "", rec, "file_declaration: %s is declared twice", d.suffix);
 			continue;
 		}
@@ -494,15 +660,11 @@ static void verify_files(struct verify *v)
 			}
 			continue;
 		}
-		for (k = 0; (a = stf_reader_record(v->t.r, STF_ID_anchor_file_declaration, k)); k++) {
-			stf_get_anchor_file_declaration(a, &ad);
-			if (ad.data_file == d.id) {
-				p.categories |= ad.categories;
-				anchors = suffix_of(v, ad.anchor_file);
-			}
-		}
+		find_place(v, e, n, d.id, &p, &anchors);
 		verify_data(v, &p, anchors);
 	}
+	free(twice);
+	free(e);
 }
 
 /* Which pieces of a component are damaged, as far as the index has checksums of pieces. */
@@ -585,6 +747,11 @@ static void verify_index(struct verify *v)
 	v->files++;
 	if (stf_reader_fault(v->t.r)->code != STF_OK) {
 		library_fault(v, stf_reader_fault(v->t.r));
+		v->faults += stf_reader_faults(v->t.r) - 1;
+	}
+	if (stf_reader_faults(v->t.r) > 1) {
+		stt_fault(v->o, "%" PRIu64 " more faults of the index and the declarations, such as what refers to those left out",
+			  stf_reader_faults(v->t.r) - 1);
 	}
 	if (!(v->t.resolution > 0)) {
 		fault(v, "", NULL, "no usable clock_resolution, so no stamp can be turned into seconds");
@@ -611,6 +778,7 @@ int stt_verify(const struct stt_options *o)
 		/* with faults the totals only repeat them */
 		verify_totals(&v);
 	}
+	print_causes(&v);
 	if (stf_reader_skipped(v.t.r)) {
 		stt_say(o, 1, "%s: %" PRIu64 " records of unknown kinds were skipped", o->input, stf_reader_skipped(v.t.r));
 	}
