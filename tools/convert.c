@@ -9,6 +9,7 @@
 
 #include "tools/files.h"
 #include "tools/salvage.h"
+#include "tools/verify.h"
 #include "tools/vtf.h"
 
 /* ---- record by record ---- */
@@ -466,6 +467,15 @@ static int ends_in_files(const struct stt_trace *t)
 	return last_file && last_file == last;
 }
 
+/* What was written has to be a valid trace. */
+static int check_output(const struct stt_options *o, const char *to)
+{
+	struct stt_options check = { .program = o->program, .input = to, .verify = 1, .verbose = 0 };
+	int rc = stt_verify(&check);
+
+	return rc == STT_OK ? rc : stt_fault(o, "%s: what was recovered does not verify, see above", to);
+}
+
 static int recover_from(const struct stt_options *o, struct stt_trace *t, const char *from, const char *to, const char *lost)
 {
 	struct copy c = { .o = o, .t = t, .recover = 1, .lost = lost };
@@ -479,6 +489,9 @@ static int recover_from(const struct stt_options *o, struct stt_trace *t, const 
 		}
 	}
 	rc = copy_trace(&c, to, stt_output_format(o, to));
+	if (c.finished && check_output(o, to) != STT_OK) {
+		rc = STT_FAULT;
+	}
 	if (c.finished) {
 		stt_say(o, 1, "%s: %" PRIu64 " records written to %s; %" PRIu64 " components ended in a fault, %" PRIu64
 			      " records were refused%s%s", from, c.records, to, c.faults, c.dropped, *lost ? "; " : "", lost);
@@ -498,9 +511,10 @@ static int recover_parts(const struct stt_options *o, const struct stt_trace *ol
 		inner.input = s.base;
 		inner.scratch = s.directory;
 		if (stt_trace_open(&t, &inner, STF_READ_DAMAGED) == 0) {
-			rc = recover_from(&inner, &t, o->input, to, s.lost_clock ?
-				"the index is lost, and with it the clock's resolution (1 ns is taken), provenance and duration" :
-				"the index is lost, and with it provenance and duration, and what the writer had not yet written");
+			rc = recover_from(&inner, &t, o->input, to, s.left_out ?
+				"the index is lost, and with it checksums, provenance and duration; components of another trace were left out" :
+				"the index is lost, and with it checksums, provenance and duration, and what the writer had not yet written");
+			rc |= s.left_out ? STT_FAULT : STT_OK;
 			stt_trace_close(&t);
 		}
 	}
@@ -530,9 +544,11 @@ int stt_recover(const struct stt_options *o, const char *to)
 		stt_trace_close(&t);
 		return STT_FAULT;
 	}
-	undeclared = t.format == STT_SINGLE || base_is_damaged(&t) ? 0 : stt_salvage_undeclared(o, &t);
+	/* an index that was cut has all its records right, but for its checksum */
+	undeclared = t.format == STT_SINGLE || (base_is_damaged(&t) && stf_reader_fault(t.r)->code != STF_ERR_CHECKSUM) ? 0 :
+		stt_salvage_undeclared(o, &t);
 	cut = undeclared && ends_in_files(&t);
-	if (undeclared) {
+	if (cut || (undeclared && !base_is_damaged(&t))) {
 		stt_fault(o, cut ? "%s: its index ends inside the list of files: all that lie there are taken" :
 			"%s: its index is whole without these, which another run may have left: they are not taken; "
 			"--recover takes all that lie there if this file has gone", o->input);

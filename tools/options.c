@@ -14,6 +14,8 @@ enum { MAX_OPTIONS = 40 };
 static void make_table(struct stt_options *o, struct tkm_option *t)
 {
 	const struct tkm_option all[] = {
+		{ "BYTE-ORDER", TKM_OPTION_TEXT, &o->byte_order, 0, 0, "little|big",
+		  "with --recover: the byte order, where nothing says it" },
 		{ "CLOCK", TKM_OPTION_TEXT, &o->clock, 0, 0, "FILE", "with --merge: correct the clocks of the ranks as FILE.clk says" },
 		{ "COMPRESS-TRACE", TKM_OPTION_LEVEL, &o->compress_trace, 0, 19, "[on|off|LEVEL]",
 		  "compress an STF trace that is written, with zstd" },
@@ -47,6 +49,8 @@ static void make_table(struct stt_options *o, struct tkm_option *t)
 		{ "REMOVE", TKM_OPTION_BOOL, &o->remove, 0, 0, NULL, "remove the trace and its components" },
 		{ "REQUEST", TKM_OPTION_LIST, &o->request, 0, 0, "[TYPE,][THREADS,][CATEGORIES,][WINDOW]",
 		  "only these records, like 0:3, COUNTERS, 1s:5s; several times for more" },
+		{ "RESOLUTION", TKM_OPTION_TIME, &o->resolution, 1e-18, 1e6, "TIME",
+		  "with --recover: length of a time-stamp unit, such as 1ns, where nothing says it" },
 		{ "STF-PROCS-PER-FILE", TKM_OPTION_COUNT, &o->procs_per_file, 0, 65536, "N",
 		  "processes that share a file of a trace that is written (default 0: all)" },
 		{ "STF-USE-HW-STRUCTURE", TKM_OPTION_BOOL, &o->use_hw_structure, 0, 0, "[on|off]",
@@ -92,6 +96,9 @@ static int check(const struct stt_options *o, struct tkm_err *err)
 	if (!ok) {
 		return tkm_fail(err, TKM_ERR_ARG, "--logfile-format: '%s' is not ASCII, STF, STFSINGLE or SINGLESTF",
 				o->logfile_format);
+	}
+	if (o->byte_order && strcasecmp(o->byte_order, "little") && strcasecmp(o->byte_order, "big")) {
+		return tkm_fail(err, TKM_ERR_ARG, "--byte-order: '%s' is neither little nor big", o->byte_order);
 	}
 	if (o->json && o->csv) {
 		return tkm_fail(err, TKM_ERR_ARG, "--json and --csv exclude each other");

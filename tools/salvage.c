@@ -6,9 +6,11 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <libgen.h>
+#include <math.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -164,7 +166,7 @@ static void print_layer(FILE *f, int big)
 			fputc('\n', f);
 		}
 	}
-	fputs("END\n", f);
+	fputs("RECORD 75 trace_identity U4:order U8:high U8:low F8:resolution U4:eventbits U1:checksums\nEND\n", f);
 }
 
 static void put4(FILE *f, uint32_t v, int big)
@@ -175,20 +177,31 @@ static void put4(FILE *f, uint32_t v, int big)
 	fwrite(b, 1, sizeof(b), f);
 }
 
-static void print_index(FILE *f, const struct stt_trace *old, const struct part *const *part, size_t n, int big, int *lost_clock)
+/* What must be known before a component can be read. */
+struct clock {
+	int big; /* -1: unknown */
+	double resolution; /* 0: unknown */
+	uint32_t eventbits;
+	uint8_t identity[34]; /* that of the declarations; identity[0] 0: none */
+};
+
+static void print_index(FILE *f, const struct stt_trace *old, const struct part *const *part, size_t n, const struct clock *clock)
 {
-	double resolution = old && old->resolution > 0 ? old->resolution : 1e-9;
+	int big = clock->big;
 	uint64_t bits;
 	uint8_t b[8];
 	size_t i, len;
 	int number = 0;
 
-	*lost_clock = !(old && old->resolution > 0);
-	memcpy(&bits, &resolution, sizeof(bits));
+	if (clock->identity[0]) {
+		fwrite(clock->identity, 1, sizeof(clock->identity) - 1, f);
+		fputc(0, f); /* this base file has no checksum */
+	}
+	memcpy(&bits, &clock->resolution, sizeof(bits));
 	tkm_put64(b, bits, big);
 	fputc(STF_ID_clock_resolution, f);
 	fwrite(b, 1, sizeof(b), f);
-	put4(f, old ? old->eventbits : 0, big);
+	put4(f, clock->eventbits, big);
 	if (old && old->n_processes) {
 		fputc(STF_ID_process_declaration, f);
 		put4(f, old->n_processes, big);
@@ -228,15 +241,14 @@ static int link_parts(struct stt_salvage *s, const struct stt_options *o, const 
 }
 
 static int write_base(struct stt_salvage *s, const struct stt_options *o, const struct stt_trace *old, const struct part *const *part,
-		      size_t n)
+		      size_t n, const struct clock *clock)
 {
-	int big = old && old->r && stf_reader_is_big_endian(old->r);
 	FILE *f = fopen(s->base, "wxe");
 	int ok = f != NULL;
 
 	if (f) {
-		print_layer(f, big);
-		print_index(f, old, part, n, big, &s->lost_clock);
+		print_layer(f, clock->big);
+		print_index(f, old, part, n, clock);
 		ok = !ferror(f);
 		ok = fclose(f) == 0 && ok;
 	}
@@ -327,8 +339,83 @@ static size_t choose(const struct parts *l, long pid, const struct part **part)
 	return n;
 }
 
+/* The first record of a component of Tickmark, doc/stf-format.md section 3. 1: it is one. */
+static int read_identity(const char *path, uint8_t p[34], struct clock *clock)
+{
+	FILE *f = fopen(path, "re");
+	int ok = f && fread(p, 1, 34, f) == 34 && p[0] == 75;
+	uint64_t bits;
+
+	if (f) {
+		fclose(f);
+	}
+	if (ok && (tkm_get32(p + 1, 0) == 0x01020304 || tkm_get32(p + 1, 1) == 0x01020304)) {
+		clock->big = tkm_get32(p + 1, 1) == 0x01020304;
+		bits = tkm_get64(p + 21, clock->big);
+		memcpy(&clock->resolution, &bits, sizeof(bits));
+		clock->eventbits = tkm_get32(p + 29, clock->big);
+		return isfinite(clock->resolution) && clock->resolution > 0;
+	}
+	return 0;
+}
+
+/* Components that carry another identity than the declarations are of another trace: they are named and not taken. */
+static size_t keep_one_trace(struct stt_salvage *s, const struct stt_options *o, const struct part **part, size_t n, struct clock *clock)
+{
+	struct clock c = { .big = -1 };
+	uint8_t own[34], p[34];
+	size_t i, k, kept = 0;
+
+	for (i = 0; i < n && strcmp(part[i]->suffix, ".dcl"); i++) {
+	}
+	for (k = 0; k < n; k++) {
+		/* the declarations first, then any */
+		if (read_identity(part[(i + k) % n]->path, own, clock)) {
+			memcpy(clock->identity, own, sizeof(own));
+			break;
+		}
+	}
+	for (i = 0; i < n; i++) {
+		if (clock->identity[0] && read_identity(part[i]->path, p, &c) && memcmp(own + 5, p + 5, 16)) {
+			stt_fault(o, "%s: belongs to another trace than the declarations and is not taken", part[i]->path);
+			s->left_out++;
+			continue;
+		}
+		part[kept++] = part[i];
+	}
+	return kept;
+}
+
+/* Byte order and resolution are never guessed: the components say them, or the user, or a base file that is not damaged. */
+static int find_clock(struct stt_salvage *s, const struct stt_options *o, const struct stt_trace *old, struct clock *clock)
+{
+	int good = old && old->r && stf_reader_fault(old->r)->code != STF_ERR_CHECKSUM;
+
+	if (clock->big < 0 && old && old->r) {
+		clock->big = stf_reader_is_big_endian(old->r);
+	}
+	if (!(clock->resolution > 0) && good && old->resolution > 0) {
+		clock->resolution = old->resolution;
+		clock->eventbits = old->eventbits;
+	}
+	clock->big = o->byte_order ? !strcasecmp(o->byte_order, "big") : clock->big;
+	clock->resolution = o->resolution > 0 ? o->resolution : clock->resolution;
+	s->resolution = clock->resolution;
+	if (clock->big < 0) {
+		stt_fault(o, "%s: the base file is lost and with it the byte order; give it with --byte-order little or big", o->input);
+		return -1;
+	}
+	if (!(clock->resolution > 0)) {
+		stt_fault(o, "%s: the base file is lost or damaged and with it the clock's resolution; give it with --resolution, such as "
+			     "--resolution 1ns", o->input);
+		return -1;
+	}
+	return 0;
+}
+
 static int make(struct stt_salvage *s, const struct stt_options *o, const struct stt_trace *old, const struct part **part, size_t n)
 {
+	struct clock clock = { .big = -1 };
 	const char *where = getenv("TMPDIR");
 
 	if (asprintf(&s->directory, "%s/stftool-XXXXXX", where && *where ? where : "/tmp") < 0) {
@@ -345,8 +432,10 @@ static int make(struct stt_salvage *s, const struct stt_options *o, const struct
 		s->base = NULL;
 		return -1;
 	}
+	n = keep_one_trace(s, o, part, n, &clock);
 	s->components = n;
-	return link_parts(s, o, part, n) < 0 || write_base(s, o, old, part, n) < 0 ? -1 : 0;
+	return find_clock(s, o, old, &clock) < 0 || link_parts(s, o, part, n) < 0 ||
+			       write_base(s, o, old, part, n, &clock) < 0 ? -1 : 0;
 }
 
 int stt_salvage(struct stt_salvage *s, const struct stt_options *o, const struct stt_trace *old)

@@ -10,7 +10,8 @@ struct stt_salvage {
 	char *directory;   /* private, below $TMPDIR: links to the components, and the base file */
 	char *base;
 	size_t components;
-	int lost_clock;    /* the resolution is a guess */
+	double resolution; /* of the clock, as the components, the user or the base file say */
+	size_t left_out;   /* components of another trace */
 };
 
 /* Looks for the components of o->input, which is the base file's name, final or temporary. `old`: what could be read of a

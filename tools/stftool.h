@@ -21,6 +21,8 @@ struct stt_options {
 	const char *scratch; /* a directory of links to what lies elsewhere; NULL */
 	const char **inputs; /* all of them: raw files of --merge. Own array */
 	int n_inputs;
+	const char *byte_order; /* with --recover: little, big; NULL: not said */
+	double resolution;      /* seconds; 0: not said */
 	const char *config, *clock, *convert, *logfile_format, *logfile_name, *logfile_prefix, *move, *merge, *recover, *sumdata;
 	int csv, delete_raw_data, dump, extended_vtf, force, json, matched_vtf, remove, ticks, verify;
 	int use_hw_structure; /* -1: where there are several nodes */
@@ -46,6 +48,7 @@ struct stt_trace {
 	enum stt_format format;
 	uint32_t n_processes;
 	const uint32_t *threads; /* of each process */
+	uint64_t *first;         /* number of each process's first thread */
 	double resolution;       /* seconds of a time-stamp unit; 0: the trace does not say */
 	uint32_t eventbits;
 };

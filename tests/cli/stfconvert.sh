@@ -274,7 +274,7 @@ tool "$dir/d.stf" --verify
 	grep -q "$dir/d.stf.f.0: offset 47, record 3: .*(99)" "$dir/err"
 ok "--verify: every dangling reference" $?
 cp "$rich.c.0" "$dir/whole"
-head -c 200 "$dir/whole" >"$rich.c.0"
+head -c 234 "$dir/whole" >"$rich.c.0"
 tool "$rich" --verify
 [ "$status" -eq 1 ] && grep -Eq "^stftool: $rich.c.0: offset [0-9]+, record [0-9]+: " "$dir/err"
 ok "--verify: a file cut short" $?
@@ -293,9 +293,9 @@ tool "$rich" --recover
 [ "$status" -eq 2 ] && grep -q 'recover needs a file name' "$dir/err"
 ok "--recover without a name" $?
 cp "$rich.f.0.anc" "$dir/anc"
-printf '\007' | dd of="$rich.f.0.anc" bs=1 seek=9 conv=notrunc 2>/dev/null
+printf '\007' | dd of="$rich.f.0.anc" bs=1 seek=43 conv=notrunc 2>/dev/null
 tool "$rich" --verify
-[ "$status" -eq 1 ] && grep -q "$rich.f.0.anc: offset 0, record 1: anchor: offset 7 is not 0" "$dir/err"
+[ "$status" -eq 1 ] && grep -q "$rich.f.0.anc: offset 34, record 2: anchor: offset 7 is not 0" "$dir/err"
 ok "--verify: a wrong anchor" $?
 cp "$dir/anc" "$rich.f.0.anc"
 

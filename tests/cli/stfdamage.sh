@@ -99,4 +99,38 @@ cp "$dir/other.stf.c.0" "$dir/mixed.stf.c.0"
 tool "$dir/mixed.stf" --dump
 [ "$status" -eq 1 ] && grep -q "^stftool: $dir/mixed.stf.c.0: .*belongs to another trace" "$dir/err" && ! grep -q SAMP "$dir/out"
 ok "a component of another trace" $?
+rm "$dir/mixed.stf"
+tool "$dir/mixed.stf" --recover "$dir/unmixed.stf"
+[ "$status" -eq 1 ] && grep -q "mixed.stf.c.0: belongs to another trace than the declarations" "$dir/err" && tool "$dir/unmixed.stf" --verify &&
+	[ "$status" -eq 0 ]
+ok "--recover takes no component of another trace" $?
+
+# Byte order and resolution: from the components, or asked for, never guessed.
+"$build/tests/cli/make_stf" big "$dir/b.stf"
+tool "$dir/b.stf" --dump
+grep '^[0-9]' "$dir/out" >"$dir/events"
+rm "$dir/b.stf"
+tool "$dir/b.stf" --recover "$dir/b2.stf" && tool "$dir/b2.stf" --dump
+[ "$status" -eq 0 ] && grep '^[0-9]' "$dir/out" | diff "$dir/events" - >"$dir/diff" && has 'CLKPERIOD 1e-09'
+ok "--recover of big-endian components without their base file" $?
+for part in "$src"/tests/golden/plain-big.stf.*; do # of an older writer, without identities
+	cp "$part" "$dir/p.stf${part#"$src"/tests/golden/plain-big.stf}"
+done
+tool "$dir/p.stf" --recover "$dir/p2.stf"
+[ "$status" -eq 1 ] && grep -q 'give it with --byte-order' "$dir/err" && [ ! -e "$dir/p2.stf" ]
+ok "--recover asks for the byte order" $?
+tool "$dir/p.stf" --recover "$dir/p2.stf" --byte-order big
+[ "$status" -eq 1 ] && grep -q 'give it with --resolution' "$dir/err" && [ ! -e "$dir/p2.stf" ]
+ok "--recover asks for the resolution" $?
+tool "$dir/p.stf" --recover "$dir/p2.stf" --byte-order big --resolution 1us
+tool "$dir/p2.stf" --dump && has 'CLKPERIOD 1e-06' && grep '^[0-9]' "$dir/out" >"$dir/got" &&
+	tool "$src/tests/golden/plain-big.stf" --dump && grep '^[0-9]' "$dir/out" | diff - "$dir/got" >"$dir/diff"
+ok "--recover with both" $?
+
+# One cause is one line, however many records it has.
+copy "$dir/long.stf" "$dir/bad.stf"
+head -c $((34 + 29 * 10000)) "$dir/long.stf.c.0" >"$dir/bad.stf.c.0"
+tool "$dir/bad.stf" --verify
+[ "$status" -eq 1 ] && [ "$(wc -l <"$dir/err")" -le 8 ]
+ok "--verify: one line for each cause" $?
 done_testing
