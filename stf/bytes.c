@@ -118,6 +118,18 @@ static void cut_at(struct stx_source *s, uint64_t size)
 	s->cut = 1;
 }
 
+/* Fewer bytes, so that they end with a block: what is left of one would be moved before it can be checked. */
+static size_t up_to_block(const struct stx_source *s, size_t want)
+{
+	uint64_t at = s->offset + s->len, end = at;
+	size_t k;
+
+	for (k = s->block; k < s->blocks.n && s->blocks.b[k].end <= at + want; k++) {
+		end = s->blocks.b[k].end;
+	}
+	return end > at ? (size_t)(end - at) : want;
+}
+
 static int read_more(struct stx_source *s, struct stf_err *err)
 {
 	uint64_t left;
@@ -145,6 +157,7 @@ static int read_more(struct stx_source *s, struct stf_err *err)
 	/* a file that grows meanwhile is read to where it ended when it was opened */
 	left = s->size - (s->offset + s->len);
 	want = s->cap - s->len < left ? s->cap - s->len : (size_t)left;
+	want = up_to_block(s, want);
 	do {
 		n = pread(s->fd, s->buf + s->len, want, (off_t)(s->place.start + s->offset + s->len));
 	} while (n < 0 && errno == EINTR);

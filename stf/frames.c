@@ -285,7 +285,7 @@ int stx_frames_pass(struct stx_source *s, size_t block, const struct stx_blocks 
 {
 	struct stx_frames *f = s->frames;
 
-	if (!f || f->n != l->n || block >= l->n || f->next != block || s->offset + s->have != stx_block_start(l, block)) {
+	if (!f || !s->timed || f->n != l->n || block >= l->n || f->next != block || s->offset + s->have != stx_block_start(l, block)) {
 		return 0;
 	}
 	f->next++;

@@ -4,6 +4,10 @@
 
 #include <stdlib.h>
 
+#if defined(HAVE_XXHASH) && defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
+#define HASH_AVX2 1
+#endif
+
 #ifdef HAVE_XXHASH
 #define XXH_INLINE_ALL
 #include <xxhash.h>
@@ -40,6 +44,11 @@ void stx_hash_free(void *h)
 
 uint64_t stx_hash_of(const void *p, size_t n)
 {
+#ifdef HASH_AVX2
+	if (__builtin_cpu_supports("avx2")) {
+		return stx_hash_avx2(p, n);
+	}
+#endif
 	return XXH3_64bits(p, n);
 }
 

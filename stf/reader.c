@@ -306,7 +306,10 @@ struct stx_source *stx_reader_source(struct stf_reader *r, const struct stf_reco
 		stx_source_close(s);
 		return NULL;
 	}
-	stx_frames_know_blocks(s->frames, &s->blocks);
+	if (s->timed) {
+		/* of data each block is a frame; of others a frame ends wherever the buffer was written out */
+		stx_frames_know_blocks(s->frames, &s->blocks);
+	}
 	return s;
 }
 

@@ -309,7 +309,7 @@ static void options_select(void)
 		if (i % 5 == 4) {
 			remove_anchors();
 		}
-		r = stf_reader_open(in_dir("a.stf"), i % 3 == 1 ? STF_READ_MAP : 0, &err);
+		r = stf_reader_open(in_dir("a.stf"), (i % 3 == 1 ? STF_READ_MAP : 0) | (i % 2 ? STF_READ_VERIFY : 0), &err);
 		CHECK(r, "%s", err.text);
 		c = stf_cursor_open(r, NULL, &err);
 		n_all = collect(c, all);
@@ -764,7 +764,7 @@ static void few_files_are_open(void)
 			CHECK_INT(stf_write_leave_function(w, &l), 0);
 		}
 		CHECK(stf_writer_finish(w, 0, 0, &err) == 0, "%s: %s", err.file, err.text);
-		r = stf_reader_open(in_dir("a.stf"), k == 2 ? STF_READ_MAP : 0, &err);
+		r = stf_reader_open(in_dir("a.stf"), (k == 2 ? STF_READ_MAP : 0) | (k ? STF_READ_VERIFY : 0), &err);
 		c = r ? stf_cursor_open(r, NULL, &err) : NULL;
 		CHECK(c, "%s: %s", err.file, err.text);
 		for (last = n = 0; c && stf_cursor_next(c, &rec, &err) > 0; n++) {

@@ -265,7 +265,7 @@ static int read_trace(const char *name, uint64_t *sum)
 {
 	const struct stf_cursor_options all = { 0 }, index = { .suffix = "" }, dcl = { .suffix = ".dcl" };
 	const struct stf_cursor_options window = { .window = 1, .from = 220000, .to = 230000, .state = 1 };
-	struct stf_reader *r = stf_reader_open(in_dir(name), inject.kind == MAP ? STF_READ_MAP : 0, &err);
+	struct stf_reader *r = stf_reader_open(in_dir(name), STF_READ_VERIFY | (inject.kind == MAP ? STF_READ_MAP : 0), &err);
 	struct stf_check check;
 	int rc = r ? 0 : -1;
 	size_t i;

@@ -52,7 +52,7 @@ static int write_trace(const char *path, struct stf_writer_options o, int late)
 /* Records and a sum over all of them; -1 on a fault. */
 static int64_t read_trace(const char *path, const struct stf_cursor_options *o, uint64_t *sum)
 {
-	struct stf_reader *r = stf_reader_open(path, 0, &err);
+	struct stf_reader *r = stf_reader_open(path, STF_READ_VERIFY, &err);
 	struct stf_cursor *c = r ? stf_cursor_open_with(r, o, &err) : NULL;
 	const struct stf_record *rec;
 	struct stf_counter_value v;

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* XXH3 with 256-bit registers, for whom hash.c finds that the processor has them. */
+#include "config.h"
+
+#if defined(HAVE_XXHASH) && defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
+#pragma GCC target("avx2")
+#include <immintrin.h>
+
+#define XXH_INLINE_ALL
+#define XXH_VECTOR XXH_AVX2
+#include <xxhash.h>
+
+#include "stf/hash.h"
+
+uint64_t stx_hash_avx2(const void *p, size_t n)
+{
+	return XXH3_64bits(p, n);
+}
+#else
+typedef int stx_no_avx2; /* an empty file is no C */
+#endif
