@@ -244,6 +244,9 @@ int vt_job_gather(struct vt_job *j, const char *raw_path, struct tkm_err *err)
 	if (cal_job_gather(&j->clock, &j->run, err) < 0) {
 		return -1;
 	}
+	if (j->link->rank == 0) {
+		vt_job_say_steps(j);
+	}
 	if (j->writer != 0 && (j->link->rank == 0 || j->link->rank == j->writer) && pass_run(j, err) < 0) {
 		return -1;
 	}

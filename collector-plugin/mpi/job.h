@@ -43,6 +43,8 @@ VT_HIDDEN int vt_job_settle_timer(struct vt_job *j, struct tkm_err *err);
 VT_HIDDEN int vt_job_clock_open(struct vt_job *j, struct tkm_err *err);
 /* On rank 0: what is known of SYNCED-HOST and SYNCED-CLUSTER, to the user and the protocol. */
 VT_HIDDEN void vt_job_say_clocks(struct vt_job *j);
+/* On rank 0, where j->run is: that a clock stepped, in one line for all steps. */
+VT_HIDDEN void vt_job_say_steps(const struct vt_job *j);
 VT_HIDDEN int vt_job_session(struct vt_job *j, enum cal_session_kind kind, struct tkm_err *err);
 
 /* page.c: the job's clock for tickmark_now(), on the first rank of each node; elsewhere they do nothing. watch: before a session

@@ -26,7 +26,7 @@ unset CALM
 if command -v mpicc.mpich >/dev/null 2>&1; then
 	configured mpich CC=gcc MPICC="$(command -v mpicc.mpich)" MPIRUN="$(command -v mpirun.mpich)"
 	step "mpich: make" make -j"$jobs"
-	vt_tests api.sh mpi.sh mpi_wild.sh mpi_config.sh mpi_steps.sh hosts.sh mpi_hosts.sh real.sh
+	vt_tests api.sh mpi.sh mpi_wild.sh mpi_config.sh mpi_steps.sh mpi_sync.sh hosts.sh mpi_hosts.sh real.sh
 else
 	echo "skipped: no MPICH here (package mpich, libmpich-dev)"
 fi

@@ -45,7 +45,7 @@ static uint64_t hash_of_environment(void)
 static void look_at_mpi(struct settings *s)
 {
 	void *found = dlsym(RTLD_DEFAULT, "opal_progress_set_yield_when_idle");
-	int level, n, index, count;
+	int n, index, count;
 	MPI_T_cvar_handle cvar;
 	bool (*set)(bool);
 
@@ -55,13 +55,11 @@ static void look_at_mpi(struct settings *s)
 		s->yield = set(true);
 		set(s->yield);
 	}
-	MPI_T_init_thread(MPI_THREAD_SINGLE, &level);
 	if (MPI_T_cvar_get_num(&n) == MPI_SUCCESS && MPI_T_cvar_get_index("mpi_yield_when_idle", &index) == MPI_SUCCESS &&
 		MPI_T_cvar_handle_alloc(index, NULL, &cvar, &count) == MPI_SUCCESS) {
 		MPI_T_cvar_read(cvar, &s->cvar);
 		MPI_T_cvar_handle_free(&cvar);
 	}
-	MPI_T_finalize();
 }
 
 static void look(struct settings *s)
@@ -109,6 +107,7 @@ int main(int argc, char **argv)
 	struct settings before, now;
 
 	MPI_Init(&argc, &argv);
+	MPI_T_init_thread(MPI_THREAD_SINGLE, &i); /* once: MPICH 4.0 does not survive a second time */
 	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
 	MPI_Barrier(MPI_COMM_WORLD);
 	look(&before);
@@ -120,6 +119,7 @@ int main(int argc, char **argv)
 		worst |= bad;
 	}
 	printf("rank %d: %s, yielding %d\n", rank, worst ? "changed" : "unchanged", now.yield);
+	MPI_T_finalize();
 	MPI_Finalize();
 	return worst;
 }
