@@ -431,10 +431,10 @@ static void sit_together(struct mpi *m, int other, int together)
 	}
 }
 
-/* Who talks by MPI keeps its core, however MPI waits otherwise. */
+/* Who talks by MPI keeps its core, however MPI waits otherwise, unless the other may need the same one. */
 static void keep_core(struct mpi *m, int other)
 {
-	if (m->set_yield && line_of(m, other) < 0) {
+	if (m->set_yield && line_of(m, other) < 0 && !(m->near[other] && CPU_COUNT(&m->before) == 1)) {
 		m->pair_yielded = m->set_yield(false);
 		m->kept = 1;
 	}
@@ -450,10 +450,10 @@ static int pair_begin(struct cal_link *l, int a, int b, int unit_a, int unit_b, 
 
 	m->seated = 1;
 	m->pinned = 0;
-	keep_core(m, other);
 	if (!m->near[other] || sched_getaffinity(0, sizeof(m->before), &m->before) < 0) {
 		CPU_ZERO(&m->before);
 	}
+	keep_core(m, other);
 	if (l->rank == b && m->near[other] && word_from(l, a, TAG_UNIT, &taken, l->patience_s, turn_spin(l), err) < 0) {
 		return -1;
 	}

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# What libVT costs an MPI job. Prints lines as tests/bench/bench.h does.
+# What libVT costs an MPI job, and how good its clocks are beside timertest's. Prints lines as tests/bench/bench.h does.
 # usage: bench_vt.sh BUILD-DIRECTORY
 set -u
 build=$(cd "${1:?usage: bench_vt.sh BUILD-DIRECTORY}" && pwd) || exit 1
@@ -9,7 +9,9 @@ samples=${BENCH_VT_SAMPLES:-10000000} # per rank
 OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1
 export OMPI_ALLOW_RUN_AS_ROOT OMPI_ALLOW_RUN_AS_ROOT_CONFIRM OMPI_MCA_rmaps_base_oversubscribe
 dir=$(mktemp -d) || exit 1
-trap 'rm -rf "$dir"' EXIT
+loops=
+# shellcheck disable=SC2086
+trap 'kill $loops 2>/dev/null; rm -rf "$dir"' EXIT
 cd "$dir" || exit 1
 
 figure() # figure NAME UNIT FILE
@@ -53,3 +55,42 @@ for files in 0 1; do
 done
 figure vt.finalize Mrecords/s finalize1
 figure vt.finalize.one_file Mrecords/s finalize0
+
+# ---- the clocks of a job beside those of timertest, the largest error of all ranks ----
+# Simulated clocks over one counter; sessions 0.1 s apart, eight in all, with and without three busy loops for two units.
+runs=${BENCH_JOB_RUNS:-5}
+clocks='sim:base=CPU,offset={rank}ms,drift={rank}0ppm,tick=3ns'
+
+error_of() # error_of CLK: ns
+{
+	"$build/tests/ci/clk_truth" "$1" >truths 2>&1 || { cat truths >&2; return 1; }
+	awk '/ us off/ { most = $7 > most ? $7 : most } END { print most * 1000 }' truths
+}
+
+for load in idle busy; do
+	i=0
+	while [ $load = busy ] && [ $i -lt $(($(getconf _NPROCESSORS_ONLN) * 3 / 2)) ]; do
+		sh -c 'while :; do :; done' &
+		loops="$loops $!"
+		i=$((i + 1))
+	done
+	for ranks in 4 8 16; do
+		rm -f error.*
+		for _ in $(seq "$runs"); do
+			rm -f ./*.stf* ./*.prot ./*.clk
+			VT_SYNCED_HOST=off VT_TIMER=$clocks VT_COUNTER='** off' VT_LOGFILE_NAME=job.stf VT_FORCE=on \
+				mpirun -np "$ranks" "$build/vtrun" -- "$prog" sync 6 >out 2>&1 || { cat out >&2; exit 1; }
+			# its verdict is not the question
+			mpirun -np "$ranks" "$build/timertest" --force --quiet --synced-host=off --timer-skip=0 --performance-time=0.1s --burst=1 \
+				--timer="$clocks" 0.6 0.1 >out 2>&1
+			[ -s timertest.clk ] || { cat out >&2; exit 1; }
+			a=$(error_of job.clk) && b=$(error_of timertest.clk) || exit 1
+			echo "$a" >>error.job
+			echo "$b" >>error.timertest
+			echo "$a $b" | awk '{ print $1 / $2 }' >>error.ratio
+		done
+		figure "job.true_error.$ranks.$load" ns error.job
+		figure "timertest.true_error.$ranks.$load" ns error.timertest
+		figure "job.true_error.ratio.$ranks.$load" 1 error.ratio
+	done
+done

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Under MPI: bench_vt_mpi overhead: ns that libVT adds to an MPI call when nothing is sampled, in slices that
  * alternate with the profiling name of the same call. bench_vt_mpi finalize N: N counter samples per rank, then the
- * seconds of MPI_Finalize as rank 0 sees it. bench_vt_mpi start: nothing at all. */
+ * seconds of MPI_Finalize as rank 0 sees it. bench_vt_mpi sync N: N clock sessions, 0.1 s apart. bench_vt_mpi start: nothing at all. */
 #include "config.h"
 #include "collector-plugin/api/VT.h"
 #include "tests/bench/bench.h"
@@ -57,6 +57,16 @@ static void record(long n)
 	}
 }
 
+static void sync_clocks(long sessions)
+{
+	const struct timespec apart = { 0, 100000000 };
+
+	while (sessions-- > 0) {
+		nanosleep(&apart, NULL);
+		VT_timesync();
+	}
+}
+
 int main(int argc, char **argv)
 {
 	int rank, finalize = argc > 2 && strcmp(argv[1], "finalize") == 0;
@@ -69,6 +79,9 @@ int main(int argc, char **argv)
 	}
 	if (finalize) {
 		record(atol(argv[2]));
+	}
+	if (argc > 2 && strcmp(argv[1], "sync") == 0) {
+		sync_clocks(atol(argv[2]));
 	}
 	MPI_Barrier(MPI_COMM_WORLD);
 	t = seconds();

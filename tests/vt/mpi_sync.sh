@@ -66,4 +66,18 @@ for load in idle busy; do
 		ok "$how, $load: affinity, scheduling, environment, signal mask and yielding are as before" $?
 	done
 done
+# Ranks that can share no memory, in containers of their own for example, talk by MPI, whose yielding is off meanwhile.
+printf '#include <errno.h>\nint memfd_create(const char *n, unsigned f) { (void)n; (void)f; errno = ENOSYS; return -1; }\n' >apart.c
+# shellcheck disable=SC2086
+${CC:-cc} $san -shared -fPIC apart.c -o apart.so && job env LD_PRELOAD="$dir/apart.so" && near_timertest "apart, busy" && ! grep '^step ' sync.clk >>out
+ok "without memory in common, busy: the clocks are as good as timertest's, and no step is reported" $?
+[ "$(grep -c '^rank .*: unchanged' out)" -eq "$ranks" ] && ! grep -q '^changed' out
+ok "without memory in common, busy: nothing is changed" $?
+# shellcheck disable=SC2086
+kill $loops
+loops=
+# All on one unit: who waits yields it, or each message would take a time slice and the clocks were wrong by hundreds of us.
+unit=$(sed -n 's/^Cpus_allowed_list:[^0-9]*\([0-9]*\).*/\1/p' /proc/self/status)
+OMPI_MCA_hwloc_base_binding_policy=none job taskset -c "$unit" && echo "# one unit: job $(cat error) ns" && [ "$(cat error)" -lt 20000 ]
+ok "all ranks on one unit: they yield it to each other" $?
 done_testing
