@@ -9,10 +9,11 @@ trap 'rm -rf "$dir"' EXIT
 # the map, from samples to stamps, and the repair of messages
 objects='map spline curve steps fit solve net graph clk clk_write online causality sample'
 
-echo 1..2
+echo 1..3
 if ! command -v nm >/dev/null || ! command -v ldd >/dev/null; then
 	echo "ok 1 - objects # SKIP nm or ldd is not installed"
 	echo "ok 2 - symbols # SKIP nm or ldd is not installed"
+	echo "ok 3 - what is preloaded # SKIP nm or ldd is not installed"
 	exit 0
 fi
 missing=
@@ -40,4 +41,14 @@ if [ -s "$dir/wanted" ] && [ ! -s "$dir/foreign" ]; then
 else
 	echo "not ok 2 - their symbols are their own, base's and libc's"
 	sed 's/^/# /' "$dir/foreign"
+fi
+
+# simulated links, injected truth, the methods of others, sessions and the reader of traces
+unreachable='^(cal_link_sim|cal_baseline|cal_truth|cal_graph|cal_sync|stf_reader_|stf_cursor_)'
+nm "$build/.libs/libVTcs.so" | awk -v u="$unreachable" '$3 ~ u { print $3 }' >"$dir/preloaded"
+if nm "$build/.libs/libVTcs.so" | grep -q ' vt_merge$' && [ ! -s "$dir/preloaded" ]; then
+	echo "ok 3 - libVTcs.so contains only what it can reach"
+else
+	echo "not ok 3 - libVTcs.so contains only what it can reach"
+	sed 's/^/# /' "$dir/preloaded"
 fi
