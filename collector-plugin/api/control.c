@@ -111,7 +111,7 @@ static VT_ErrorCode register_thread(const char *name, int number)
 		return VT_ERR_INVT;
 	}
 	vt_tls.inside++;
-	rc = vt_tls.collect == c ? VT_OK : vt_enrol(c, number);
+	rc = vt_tls.collect == c ? VT_OK : vt_register_self(c, number);
 	if (rc == VT_OK) {
 		rc = vt_threads_register(c, vt_tls.thread, number, name);
 	}

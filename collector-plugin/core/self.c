@@ -25,7 +25,7 @@ int vt_process_off(void)
 	return atomic_load(&process_off);
 }
 
-VT_ErrorCode vt_enrol(struct vt_collect *c, int number)
+VT_ErrorCode vt_register_self(struct vt_collect *c, int number)
 {
 	struct vt_thread *t = NULL;
 	VT_ErrorCode rc = vt_threads_self(c, number, &t);
@@ -55,7 +55,7 @@ VT_ErrorCode vt_self_slow(void)
 		return VT_ERR_INVT; /* from a signal handler, while the thread is being registered */
 	}
 	vt_tls.inside++;
-	rc = vt_enrol(c, -1);
+	rc = vt_register_self(c, -1);
 	vt_tls.inside--;
 	return rc;
 }

@@ -37,7 +37,7 @@ extern _Thread_local struct vt_tls vt_tls VT_HIDDEN __attribute__((tls_model("in
 VT_HIDDEN VT_ErrorCode vt_self_slow(void);
 
 /* Registers the calling thread with c under this number, -1: any. */
-VT_HIDDEN VT_ErrorCode vt_enrol(struct vt_collect *c, int number);
+VT_HIDDEN VT_ErrorCode vt_register_self(struct vt_collect *c, int number);
 
 static inline VT_ErrorCode vt_self(void)
 {
@@ -93,14 +93,14 @@ int vt_threads_take_over(struct vt_collect *c, pid_t tid, uint64_t *total, size_
 int vt_threads_counts(pid_t tid);
 /* For the background thread: a thread that waits, and what to answer it: NULL if there never was a set. 0: none waits. */
 pid_t vt_threads_asking(void);
-void vt_threads_let_go(pid_t tid, const uint64_t *total, size_t n);
+void vt_threads_hand_over_counters(pid_t tid, const uint64_t *total, size_t n);
 
 /* That thread is gone: its number may be given to another. */
 void vt_threads_gone(pid_t tid);
 
 /* The collector is about to begin anew: forgets the calling thread if it is the only one that has called us, and nothing
  * was defined. Returns 0, or -1: there is more. */
-int vt_threads_begin_anew(void);
+int vt_threads_restart(void);
 
 /* In the child of a fork, by whoever watches for it: nobody is registered there. */
 void vt_threads_forget(void);

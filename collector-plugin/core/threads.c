@@ -141,7 +141,7 @@ static int new_place(pid_t tid)
 }
 
 /* The place that a thread leaves for a number, if what stands there is its own; 0: none. */
-static uint32_t leave_place(pid_t tid)
+static uint32_t release_place(pid_t tid)
 {
 	int i = place_of(tid);
 
@@ -154,7 +154,7 @@ static uint32_t leave_place(pid_t tid)
 }
 
 /* A number, or a place. */
-static int give(pid_t tid)
+static int assign(pid_t tid)
 {
 	int n = find(tid);
 
@@ -179,7 +179,7 @@ int vt_threads_number(pid_t tid)
 	int n;
 
 	pthread_mutex_lock(&table.lock);
-	n = give(tid);
+	n = assign(tid);
 	pthread_mutex_unlock(&table.lock);
 	return n;
 }
@@ -198,7 +198,7 @@ int vt_threads_where(pid_t tid)
 	return n;
 }
 
-static void leave(int n)
+static void release(int n)
 {
 	table.entry[n].on = table.entry[n].off = 0;
 	table.entry[n].counts = OF_BACKGROUND;
@@ -215,7 +215,7 @@ void vt_threads_gone(pid_t tid)
 	n = find(tid);
 	/* one that registered itself says so itself when it ends */
 	if (n >= 0 && !table.entry[n].thread) {
-		leave(n);
+		release(n);
 	}
 	n = place_of(tid);
 	if (n >= 0) {
@@ -304,7 +304,7 @@ pid_t vt_threads_asking(void)
 	return tid;
 }
 
-void vt_threads_let_go(pid_t tid, const uint64_t *total, size_t n_total)
+void vt_threads_hand_over_counters(pid_t tid, const uint64_t *total, size_t n_total)
 {
 	struct entry *e;
 	int n;
@@ -350,7 +350,7 @@ void vt_threads_forget(void)
 	vt_sinks_forked();
 }
 
-int vt_threads_begin_anew(void)
+int vt_threads_restart(void)
 {
 	struct vt_thread *mine = vt_tls.thread;
 	int i, more = vt_names_any();
@@ -360,7 +360,7 @@ int vt_threads_begin_anew(void)
 		more |= table.entry[i].name != NULL || (table.entry[i].thread && table.entry[i].thread != mine);
 	}
 	if (!more && mine) {
-		leave(mine->number);
+		release(mine->number);
 		pthread_setspecific(table.key, NULL);
 	}
 	pthread_mutex_unlock(&table.lock);
@@ -394,7 +394,7 @@ static void thread_ends(void *arg)
 	pthread_mutex_lock(&table.lock);
 	n = find(t->tid);
 	if (n >= 0 && table.entry[n].thread == t) {
-		leave(n);
+		release(n);
 	}
 	pthread_mutex_unlock(&table.lock);
 	vt_sinks_thread_ended(t);
@@ -406,7 +406,7 @@ static void thread_ends(void *arg)
 	free(t);
 }
 
-static VT_ErrorCode take(struct vt_thread *t, int number)
+static VT_ErrorCode claim(struct vt_thread *t, int number)
 {
 	int has = find(t->tid);
 
@@ -422,7 +422,7 @@ static VT_ErrorCode take(struct vt_thread *t, int number)
 	} else if (table.entry[number].tid != 0 && table.entry[number].tid != t->tid) {
 		return VT_ERR_BADINDEX;
 	} else if (has >= 0 && has != number) {
-		leave(has);
+		release(has);
 	}
 	table.entry[number].tid = t->tid;
 	table.entry[number].chosen = 1;
@@ -433,7 +433,7 @@ static VT_ErrorCode take(struct vt_thread *t, int number)
 
 /* A name for the number that t has. The first name stays: "threads with the same number cannot have different
  * names"; giving one again is an error only for a thread that is named already. */
-static VT_ErrorCode baptise(struct vt_collect *c, struct vt_thread *t, const char *name, int again)
+static VT_ErrorCode set_name(struct vt_collect *c, struct vt_thread *t, const char *name, int again)
 {
 	struct entry *e = &table.entry[t->number];
 
@@ -455,13 +455,13 @@ VT_ErrorCode vt_threads_register(struct vt_collect *c, struct vt_thread *t, int 
 
 	pthread_mutex_lock(&table.lock);
 	first = before < 0 || !table.entry[before].chosen;
-	rc = number >= 0 || before < 0 ? take(t, number) : VT_OK;
+	rc = number >= 0 || before < 0 ? claim(t, number) : VT_OK;
 	if (rc == VT_OK && t->number != before) {
-		vt_raw_thread_from(c->raw, (uint32_t)t->number, leave_place(t->tid), (uint64_t)t->tid,
+		vt_raw_thread_from(c->raw, (uint32_t)t->number, release_place(t->tid), (uint64_t)t->tid,
 			table.entry[t->number].name ? table.entry[t->number].name : "");
 	}
 	if (rc == VT_OK && name && name[0]) {
-		rc = baptise(c, t, name, !first);
+		rc = set_name(c, t, name, !first);
 	}
 	pthread_mutex_unlock(&table.lock);
 	return rc;

@@ -72,7 +72,7 @@ static inline int belongs(struct vt_merge_part *part, const struct source *s, co
 
 /* The stamps of a stream were taken one after the other. One that goes back all the same is moved up to the one before
  * it if the bound of its correction allows that; else its clock was set back, and the trace says so. */
-static void hold(struct vt_merge_part *part, struct source *s)
+static void enforce_order(struct vt_merge_part *part, struct source *s)
 {
 	uint64_t back = s->floor - s->time;
 	double bound_s = s->f->map == &s->f->own ? 0 : s->f->map->parts > 1 ? s->bound_s : cal_map_bound(s->f->map, ltick(s->c.now));
@@ -89,7 +89,7 @@ static void hold(struct vt_merge_part *part, struct source *s)
 }
 
 /* Goes on to the next record of the part. 0: the end of the stream. */
-static inline int arrive(struct vt_merge_part *part, struct source *s)
+static inline int next_record(struct vt_merge_part *part, struct source *s)
 {
 	while (vt_raw_cursor_next(&s->c)) {
 		int wanted = __builtin_expect(belongs(part, s, &s->c.h), 1);
@@ -100,7 +100,7 @@ static inline int arrive(struct vt_merge_part *part, struct source *s)
 		}
 		if (wanted) {
 			if (__builtin_expect(s->time < s->floor, 0)) {
-				hold(part, s);
+				enforce_order(part, s);
 			}
 			s->floor = s->time;
 			return 1;
@@ -114,7 +114,7 @@ static int earlier(const struct queue *q, uint32_t a, uint32_t b)
 	return q->s[a].time != q->s[b].time ? q->s[a].time < q->s[b].time : a < b;
 }
 
-static void sink(struct queue *q, size_t i)
+static void sift_down(struct queue *q, size_t i)
 {
 	uint32_t moved = q->heap[i];
 	size_t child;
@@ -240,13 +240,13 @@ static int write_run(struct queue *q)
 			return -1;
 		}
 		part->last = s->time > part->last ? s->time : part->last;
-		more = arrive(part, s);
+		more = next_record(part, s);
 	} while (more && (s->time < limit || (s->time == limit && me < next)));
 	if (!more) {
 		q->heap[0] = q->heap[--q->n];
 	}
 	if (q->n) {
-		sink(q, 0);
+		sift_down(q, 0);
 	}
 	return 0;
 }
@@ -270,7 +270,7 @@ static size_t fill_file(struct queue *q, const struct vt_merge_file *f, size_t n
 		if (foreign) {
 			s->c.damaged = &part->seen_elsewhere;
 		}
-		if (arrive(part, s)) {
+		if (next_record(part, s)) {
 			q->heap[q->n++] = (uint32_t)n++;
 		}
 	}
@@ -294,7 +294,7 @@ static int fill(struct queue *q)
 		n = fill_file(q, &m->file[i], n);
 	}
 	for (i = q->n / 2; i-- > 0;) {
-		sink(q, i);
+		sift_down(q, i);
 	}
 	return 0;
 }

@@ -34,12 +34,12 @@ static void put_array(FILE *f, const void *p, size_t n, size_t size)
 	}
 }
 
-struct from {
+struct cursor {
 	const char *p, *end;
 	int bad;
 };
 
-static void get(struct from *f, void *to, size_t n)
+static void get(struct cursor *f, void *to, size_t n)
 {
 	if (f->bad || (size_t)(f->end - f->p) < n) {
 		f->bad = 1;
@@ -50,7 +50,7 @@ static void get(struct from *f, void *to, size_t n)
 	f->p += n;
 }
 
-static uint64_t get_int(struct from *f)
+static uint64_t get_int(struct cursor *f)
 {
 	uint64_t v = 0;
 
@@ -59,7 +59,7 @@ static uint64_t get_int(struct from *f)
 }
 
 /* Allocated, with a zero behind it. NULL: there is none, or f->bad. */
-static void *get_array(struct from *f, size_t *n, size_t size)
+static void *get_array(struct cursor *f, size_t *n, size_t size)
 {
 	uint64_t count = get_int(f);
 	char *p = NULL;
@@ -91,7 +91,7 @@ static void put_map(FILE *f, const struct cal_map *m)
 	put_array(f, m->step, m->steps, sizeof(*m->step));
 }
 
-static void get_map(struct from *f, struct cal_map *m)
+static void get_map(struct cursor *f, struct cal_map *m)
 {
 	get(f, m, sizeof(*m));
 	m->piece = get_array(f, &m->pieces, sizeof(*m->piece));
@@ -139,7 +139,7 @@ static void put_file(FILE *f, struct vt_merge_file *file)
 }
 
 /* Returns 0, or -1: it cannot be opened, or the text is none. */
-static int get_file(struct from *f, struct vt_merge_file *file, struct cal_map *given, struct tkm_err *err)
+static int get_file(struct cursor *f, struct vt_merge_file *file, struct cal_map *given, struct tkm_err *err)
 {
 	struct vt_merge_ids *ids;
 	int kind, high;
@@ -234,7 +234,7 @@ static char *job_of(const struct vt_merge_sharing *s, uint32_t host, size_t *siz
 
 /* ---- there ---- */
 
-struct there {
+struct remote_job {
 	struct vt_merge m;
 	struct vt_merge_options o;
 	struct vt_merge_result result;
@@ -244,7 +244,7 @@ struct there {
 	struct tkm_err err;
 };
 
-static int read_frame(struct there *t, struct from *f)
+static int read_frame(struct remote_job *t, struct cursor *f)
 {
 	char head[sizeof(magic)];
 	size_t n, i;
@@ -282,13 +282,13 @@ static int read_frame(struct there *t, struct from *f)
 }
 
 struct opening {
-	struct there *t;
+	struct remote_job *t;
 	struct tkm_err *error;
-	struct from *at; /* where each file's text begins */
+	struct cursor *at; /* where each file's text begins */
 };
 
 /* Over a file's text, to know where the next one begins. */
-static void skip_array(struct from *f, size_t size)
+static void skip_array(struct cursor *f, size_t size)
 {
 	uint64_t n = get_int(f);
 
@@ -299,7 +299,7 @@ static void skip_array(struct from *f, size_t size)
 	f->p += n * size;
 }
 
-static void skip_file(struct from *f)
+static void skip_file(struct cursor *f)
 {
 	struct vt_merge_file file;
 	struct cal_map m;
@@ -328,7 +328,7 @@ static void open_one(void *ctx, size_t i)
 	get_file(&o->at[i], &o->t->m.file[i], &o->t->map[i], &o->error[i]);
 }
 
-static int open_files(struct there *t, struct from *f)
+static int open_files(struct remote_job *t, struct cursor *f)
 {
 	struct opening o = { t, NULL, NULL };
 	size_t i, n = (size_t)get_int(f);
@@ -362,7 +362,7 @@ static int open_files(struct there *t, struct from *f)
 	return rc;
 }
 
-static void put_result(const struct there *t, FILE *f, int good)
+static void put_result(const struct remote_job *t, FILE *f, int good)
 {
 	size_t i;
 
@@ -390,9 +390,9 @@ static void put_result(const struct there *t, FILE *f, int good)
 	}
 }
 
-static int work(struct there *t, const char *job, size_t size)
+static int work(struct remote_job *t, const char *job, size_t size)
 {
-	struct from f = { job, job + size, 0 };
+	struct cursor f = { job, job + size, 0 };
 	size_t i;
 
 	if (read_frame(t, &f) < 0 || open_files(t, &f) < 0) {
@@ -407,7 +407,7 @@ static int work(struct there *t, const char *job, size_t size)
 	return atomic_load(&t->s.failed) ? tkm_fail(&t->err, TKM_ERR_DATA, "merge: records of groups that their file does not announce") : 0;
 }
 
-static void free_there(struct there *t, int good)
+static void free_remote_job(struct remote_job *t, int good)
 {
 	struct vt_merge_ids *ids;
 	size_t i;
@@ -441,7 +441,7 @@ static void free_there(struct there *t, int good)
 
 char *vt_merge_for_host(const char *job, size_t size, const void *cpus, size_t cpus_size, size_t *result_size, size_t *files)
 {
-	struct there t = { .o = { .cpus = cpus, .cpus_size = cpus_size } };
+	struct remote_job t = { .o = { .cpus = cpus, .cpus_size = cpus_size } };
 	char *text = NULL;
 	FILE *f;
 	int rc;
@@ -459,13 +459,13 @@ char *vt_merge_for_host(const char *job, size_t size, const void *cpus, size_t c
 			text = NULL;
 		}
 	}
-	free_there(&t, rc == 0 && text);
+	free_remote_job(&t, rc == 0 && text);
 	return text;
 }
 
 /* ---- here ---- */
 
-struct here {
+struct local_job {
 	struct vt_merge_sharing *s;
 	uint32_t *own;
 	size_t n_own;
@@ -473,14 +473,14 @@ struct here {
 
 static void own_part(void *ctx, size_t i)
 {
-	struct here *h = ctx;
+	struct local_job *h = ctx;
 
 	vt_merge_one_part(h->s, h->own[i]);
 }
 
 static void own_parts(void *arg)
 {
-	struct here *h = arg;
+	struct local_job *h = arg;
 
 	vt_merge_each(h->s->m, h->n_own, own_part, h);
 }
@@ -525,7 +525,7 @@ static int check_own(struct vt_merge_sharing *s)
 	return 0;
 }
 
-static int take_part(struct vt_merge_sharing *s, struct from *f, uint32_t host)
+static int take_part(struct vt_merge_sharing *s, struct cursor *f, uint32_t host)
 {
 	uint32_t set = (uint32_t)get_int(f);
 	struct vt_merge_part *p;
@@ -550,7 +550,7 @@ static int take_part(struct vt_merge_sharing *s, struct from *f, uint32_t host)
 static int take_result(struct vt_merge_sharing *s, uint32_t host, const char *text, size_t size)
 {
 	struct vt_merge *m = s->m;
-	struct from f = { text, text + size, 0 };
+	struct cursor f = { text, text + size, 0 };
 	char head[sizeof(magic)], *why, *path;
 	struct vt_raw_damage damage;
 	uint64_t i, good;
@@ -600,8 +600,8 @@ int vt_merge_by_hosts(struct vt_merge_sharing *s)
 	const struct vt_merge_hosts *hosts = s->m->o->hosts;
 	size_t n = hosts->n, h, i, *size = calloc(2 * n, sizeof(*size));
 	char **text = calloc(2 * n, sizeof(*text));
-	struct here here = { s, calloc(s->n, sizeof(*here.own)), 0 };
-	int rc = size && text && here.own ? 0 : tkm_fail(s->m->err, TKM_ERR_NOMEM, "merge: out of memory for %zu hosts", n);
+	struct local_job job = { s, calloc(s->n, sizeof(*job.own)), 0 };
+	int rc = size && text && job.own ? 0 : tkm_fail(s->m->err, TKM_ERR_NOMEM, "merge: out of memory for %zu hosts", n);
 
 	choose_hosts(s);
 	rc = rc < 0 ? rc : check_own(s);
@@ -610,11 +610,11 @@ int vt_merge_by_hosts(struct vt_merge_sharing *s)
 	}
 	for (i = 0; rc == 0 && i < s->n; i++) {
 		if (s->host[i] == 0) {
-			here.own[here.n_own++] = (uint32_t)i;
+			job.own[job.n_own++] = (uint32_t)i;
 		}
 	}
 	if (rc == 0) {
-		rc = hosts->exchange(hosts->ctx, text, size, text + n, size + n, own_parts, &here, s->m->err);
+		rc = hosts->exchange(hosts->ctx, text, size, text + n, size + n, own_parts, &job, s->m->err);
 	}
 	/* all that came, also where something did not: their files are to be removed */
 	for (h = 1; text && size && h < n; h++) {
@@ -628,6 +628,6 @@ int vt_merge_by_hosts(struct vt_merge_sharing *s)
 	}
 	free(text);
 	free(size);
-	free(here.own);
+	free(job.own);
 	return rc;
 }

@@ -345,7 +345,7 @@ static void wake_keeper(struct vt_raw *r)
 	}
 }
 
-static uint8_t *lose(struct vt_raw_stream *s)
+static uint8_t *count_lost(struct vt_raw_stream *s)
 {
 	s->lost++;
 	if (!s->raw->forgotten) {
@@ -363,7 +363,7 @@ uint8_t *vt_raw_room_slow(struct vt_raw_stream *s, size_t size, int64_t stamp, u
 	int short_of = 0, fresh = 0;
 
 	if (s->busy || r->forgotten || size + 16 > r->block_size - sizeof(struct vt_raw_block)) {
-		return lose(s);
+		return count_lost(s);
 	}
 	s->busy = 1;
 	atomic_signal_fence(memory_order_seq_cst);
@@ -377,7 +377,7 @@ uint8_t *vt_raw_room_slow(struct vt_raw_stream *s, size_t size, int64_t stamp, u
 		}
 		if (!s->block) {
 			s->busy = 0;
-			return lose(s);
+			return count_lost(s);
 		}
 		fresh = 1;
 	}
@@ -686,7 +686,7 @@ void vt_raw_close(struct vt_raw *r, ltick_t last)
 	pthread_mutex_unlock(&r->lock);
 }
 
-void vt_raw_forget(struct vt_raw *r)
+void vt_raw_detach_after_fork(struct vt_raw *r)
 {
 	struct vt_raw_stream *s;
 	size_t i;

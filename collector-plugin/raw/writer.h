@@ -70,7 +70,7 @@ struct vt_raw *vt_raw_create(const struct vt_raw_options *o, struct tkm_err *err
 void vt_raw_close(struct vt_raw *r, ltick_t last);
 
 /* In a forked child: forgets the file without touching it. All streams of r take no records from now on. */
-void vt_raw_forget(struct vt_raw *r);
+void vt_raw_detach_after_fork(struct vt_raw *r);
 
 const char *vt_raw_path(const struct vt_raw *r);
 uint64_t vt_raw_lost(const struct vt_raw *r);       /* records so far */

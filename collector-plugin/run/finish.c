@@ -265,7 +265,7 @@ static void merge_files(struct vt_collector *c, struct files *f)
 }
 
 /* A run that was killed could say nothing itself. */
-static void name_left(const struct files *f)
+static void report_unfinished_runs(const struct files *f)
 {
 	if (f->first_left && f->left == 1) {
 		vt_say(1, "INFO", "an earlier run was killed; stftool %s --merge FILE.stf makes its trace", f->first_left);
@@ -393,7 +393,7 @@ void vt_collect_finish(struct vt_collector *c, int merge)
 		} else {
 			vt_say(2, "INFO", "%d other processes of the job still run; the last one writes the trace", f.alive);
 		}
-		name_left(&f);
+		report_unfinished_runs(&f);
 		free_files(&f);
 	} else if (!writes_trace(c)) {
 		vt_say(1, "INFO", "raw data is in %s; stftool %s --merge %s makes the trace", c->raw_path, c->raw_path, c->trace);

@@ -353,7 +353,7 @@ int vt_collect_reconfigure(const char *text, size_t size, const char *name, stru
 	struct vt_collector *c = &vt_collector;
 	int rc;
 
-	if (vt_threads_begin_anew() < 0) {
+	if (vt_threads_restart() < 0) {
 		return 1;
 	}
 	pthread_mutex_lock(&lock);
@@ -381,7 +381,7 @@ int vt_collect_take_timer(const char *name, struct tkm_err *err)
 		return -1;
 	}
 	tmr_close(t);
-	if (vt_threads_begin_anew() < 0) {
+	if (vt_threads_restart() < 0) {
 		return tkm_fail(err, TKM_ERR_UNAVAIL, "the program has called VT_ before MPI_Init on this rank");
 	}
 	pthread_mutex_lock(&lock);
@@ -407,7 +407,7 @@ void vt_collect_forked(void)
 	c->run[0] = '\0';
 	c->ended = 0;
 	if (c->pub.raw) {
-		vt_raw_forget(c->pub.raw);
+		vt_raw_detach_after_fork(c->pub.raw);
 		c->pub.raw = NULL;
 	}
 	vt_threads_forget();

@@ -25,9 +25,9 @@ static struct smp_set *open_set(struct vt_collect *c, pid_t tid, uint32_t **id)
 	struct smp_set *set;
 	size_t i, n;
 
-	vt_opening();
+	vt_counters_lock();
 	set = smp_set_open(c->plan, &target, NULL);
-	vt_opened();
+	vt_counters_unlock();
 	n = set ? smp_set_size(set) : 0;
 	*id = n ? malloc(n * sizeof(**id)) : NULL;
 	if (!*id) {
@@ -322,5 +322,5 @@ const struct vt_sink_ops vt_sampling_sink = {
 	.thread_ends = thread_ends,
 	.thread_ended = thread_ended,
 	.forked = forked,
-	.restart = vt_process_begin_anew,
+	.restart = vt_process_restart,
 };

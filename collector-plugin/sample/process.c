@@ -110,12 +110,12 @@ size_t vt_process_open(struct vt_collect *c)
 	return n;
 }
 
-void vt_opening(void)
+void vt_counters_lock(void)
 {
 	pthread_mutex_lock(&process.lock);
 }
 
-void vt_opened(void)
+void vt_counters_unlock(void)
 {
 	pthread_mutex_unlock(&process.lock);
 }
@@ -168,7 +168,7 @@ void vt_process_unshare(int apart)
 	vt_turn_end(&process.turn);
 }
 
-void vt_process_begin_anew(void)
+void vt_process_restart(void)
 {
 	pthread_mutex_lock(&process.lock);
 	smp_set_close(process.own.set);

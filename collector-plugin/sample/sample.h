@@ -41,8 +41,8 @@ VT_HIDDEN VT_ErrorCode vt_sampling_callback(VT_CountCallback_t callback, void *c
 int vt_counts_from_opening(const struct smp_plan *plan, size_t i);
 
 /* Around opening a set of PAPI's, which tells its descriptors by what is new in the table. */
-void vt_opening(void) __attribute__((visibility("hidden")));
-void vt_opened(void) __attribute__((visibility("hidden")));
+void vt_counters_lock(void) __attribute__((visibility("hidden")));
+void vt_counters_unlock(void) __attribute__((visibility("hidden")));
 
 /* Counters that are read at state changes of one thread (events.c). */
 struct vt_sampling {
@@ -84,7 +84,7 @@ VT_HIDDEN void vt_reader_remove(struct vt_sampling *s);
 /* process.c: opens those of the process, for all of its threads; returns how many there are. */
 VT_HIDDEN size_t vt_process_open(struct vt_collect *c);
 /* Closes them, before their plan. */
-VT_HIDDEN void vt_process_begin_anew(void);
+VT_HIDDEN void vt_process_restart(void);
 VT_HIDDEN void vt_process_forget(void);
 /* A sample of the process at an event of the calling thread. Its stamp is the event's, unless another thread has meanwhile
  * recorded one with a later stamp: then VT_SAMPLE_LATER, and with `later` it gets a stamp of its own, behind these. */

@@ -230,7 +230,7 @@ static void let_go(struct vt_sampler *s)
 		for (t = s->threads; t && t->tid != tid; t = t->next) {
 		}
 		if (!t || !t->set) {
-			vt_threads_let_go(tid, NULL, 0);
+			vt_threads_hand_over_counters(tid, NULL, 0);
 			continue;
 		}
 		memset(total, 0, n * sizeof(*total));
@@ -241,7 +241,7 @@ static void let_go(struct vt_sampler *s)
 		}
 		smp_set_close(t->set);
 		t->set = NULL;
-		vt_threads_let_go(tid, total, n);
+		vt_threads_hand_over_counters(tid, total, n);
 	}
 }
 
@@ -576,9 +576,9 @@ static int any_of(const struct vt_collector *c, enum smp_scope scope)
 static void open_shared(struct vt_sampler *s)
 {
 	if (any_of(s->c, SMP_PROCESS)) {
-		vt_opening();
+		vt_counters_lock();
 		s->shared = vt_target_new(s, &s->book, SMP_PROCESS, 0, 0, vt_counts_from_opening);
-		vt_opened();
+		vt_counters_unlock();
 	}
 	if (s->shared && !s->shared->set) {
 		vt_target_free(s->shared);

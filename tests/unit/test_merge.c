@@ -326,8 +326,8 @@ static void streams_and_ends(void)
 	CHECK_INT(time[n - 1], 59000);
 	CHECK(has_info(r, "missing", "(program, pid") && !has_info(r, "missing", "(script, pid"), "which was killed");
 	stf_reader_close(r);
-	vt_raw_forget(raw[0]);
-	vt_raw_forget(raw[1]);
+	vt_raw_detach_after_fork(raw[0]);
+	vt_raw_detach_after_fork(raw[1]);
 }
 
 static void wrong_inputs(void)

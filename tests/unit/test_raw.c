@@ -393,7 +393,7 @@ static void random_bytes(void)
 		define(r);
 		s = vt_raw_stream(r);
 		write_some(s, 1, 300, 10);
-		vt_raw_forget(r);
+		vt_raw_detach_after_fork(r);
 		/* open blocks have no checksum that would keep nonsense away */
 		fd = open(path, O_RDWR);
 		for (i = 0; i < 20; i++) {
@@ -463,7 +463,7 @@ static void a_child_is_quiet(void)
 	write_some(s, 1, 100, 10);
 	pid = fork();
 	if (pid == 0) {
-		vt_raw_forget(r);
+		vt_raw_detach_after_fork(r);
 		write_some(s, 500, 600, 10);
 		vt_raw_class(r, 1, 0, "x");
 		vt_raw_tick(r, ltick(0));
