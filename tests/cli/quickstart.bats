@@ -25,6 +25,8 @@ check:
 	@mkdir -p t; printf ':test-result: PASS a\n:test-result: SKIP b\n' >t/a.trs
 	@printf ':test-result: %s c\n:test-result: PASS d\n' $${third:-PASS} >t/b.trs
 	@test -z "$$third"
+install: all
+	@mkdir -p ../install/bin; cp timertest ../install/bin/; exit $${install_status:-0}
 bench:
 	@echo "a.figure	1	ns	1	1	3"
 EOF
@@ -74,7 +76,7 @@ script()
 	run ./quickstart
 	[ "$status" -eq 0 ]
 	[[ "$output" == *"CPU: fine"*"args: 6 2 --force --output timertest-here/timertest"* ]]
-	[[ "$output" == *$'\nverdict: CPU is fit\nwhat was printed '*"    one.svg: offsets" ]]
+	[[ "$output" == *$'\nverdict: CPU is fit\nwhat was printed '*"    one.svg: offsets"$'\n'"to use the programs"*"env.sh'" ]]
 	grep -q 'gnuplot timertest.gnuplot' "$calls"
 	grep -q 'verdict: CPU is fit' timertest-here/timertest.txt
 }
@@ -201,4 +203,24 @@ script()
 	run ./quickstart buidl
 	[ "$status" -eq 2 ]
 	[ "$output" = "quickstart: unknown argument buidl (./quickstart --help)" ]
+}
+
+@test "build: after env.sh the programs are in PATH, and so are manuals and pkg-config files" {
+	run ./quickstart build
+	[ "$status" -eq 0 ]
+	# the printed line works as it is, in a path with a blank and from another folder
+	line=$(printf '%s\n' "$output" | sed -n 's/^to use the programs and their manuals in this shell:   //p')
+	cd /
+	run sh -c "$line"' && command -v timertest && echo "$MANPATH" && echo "$PKG_CONFIG_PATH"'
+	[ "$status" -eq 0 ]
+	[ "${lines[0]}" = "$tree/install/bin/timertest" ]
+	[[ "${lines[1]}" == "$tree/install/share/man:"* ]]
+	[[ "${lines[2]}" == "$tree/install/lib/pkgconfig"* ]]
+}
+
+@test "build: an installation that fails is an error" {
+	install_status=1 run ./quickstart build
+	[ "$status" -eq 1 ]
+	[[ "$output" == *"make install failed"* ]]
+	[ ! -e env.sh ]
 }
