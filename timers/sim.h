@@ -16,6 +16,7 @@
  *           processors do
  *   noise   standard deviation of each reading, before it is put on the grid
  *   cores   processing unit n is ahead by n times this: a machine whose counters differ. The truth (below) is that of unit 0
+ *   early   so much earlier plain reads are taken than ordered ones, as if they had overtaken what they follow
  *   seed    of the noise
  *   origin  reading of the base at which offset holds and drift, wobble and step times begin. Default:
  *           the reading at open, or at tmr_sim_restart(). The canonical name states it, so that another process on the same

@@ -59,6 +59,18 @@ static inline ltick_t tmr_read_ordered(struct tmr_timer *t)
 	return t->read_ordered(t);
 }
 
+/* Whatever timer this thread reads next, plainly or not, is not read before earlier loads have finished. */
+static inline void tmr_order(void)
+{
+#if defined(__x86_64__) || defined(__i386__)
+	__builtin_ia32_lfence();
+#elif defined(__aarch64__)
+	__asm__ volatile("dsb ishld\n\tisb" : : : "memory");
+#else
+	__atomic_thread_fence(__ATOMIC_SEQ_CST);
+#endif
+}
+
 /* Nominal seconds per tick; NAN when not known. */
 double tmr_period(const struct tmr_timer *t);
 

@@ -20,6 +20,7 @@ struct sim {
 	int bump;
 	int64_t step_now, reading;     /* the last, and the step it lies in */
 	double cores_s;       /* processing unit n is ahead by n times this */
+	double early_s;       /* so much earlier plain reads are taken than ordered ones */
 	struct {
 		double size_s, at_s;
 	} step[MAX_STEPS];
@@ -104,14 +105,14 @@ static int read_on_unit(struct tmr_timer *base, int64_t *reading)
 	return unit < 0 ? 0 : unit;
 }
 
-static ltick_t read_sim(struct tmr_timer *t)
+static ltick_t read_at(struct tmr_timer *t, double extra_s)
 {
 	struct sim *s = t->impl;
-	double extra_s = 0, ticks, step;
+	double ticks, step;
 	int64_t b;
 
 	if (s->cores_s != 0) {
-		extra_s = s->cores_s * read_on_unit(s->base, &b);
+		extra_s += s->cores_s * read_on_unit(s->base, &b);
 	} else {
 		b = tmr_read_ordered(s->base).v;
 	}
@@ -129,6 +130,17 @@ static ltick_t read_sim(struct tmr_timer *t)
 		}
 	}
 	return ltick(s->origin_ticks + (int64_t)floor(ticks));
+}
+
+static ltick_t read_sim(struct tmr_timer *t)
+{
+	return read_at(t, 0);
+}
+
+/* As if the processor had executed it that long before the instructions that it follows. */
+static ltick_t read_early(struct tmr_timer *t)
+{
+	return read_at(t, -((struct sim *)t->impl)->early_s);
 }
 
 ltick_t tmr_sim_truth(const struct tmr_timer *t, int64_t base_ticks, double *fraction)
@@ -246,6 +258,8 @@ static int set(struct sim *s, const char *key, const char *value, struct tkm_err
 		ok = tkm_parse_time(value, &s->noise_s) == 0 && s->noise_s >= 0;
 	} else if (!strcasecmp(key, "cores")) {
 		ok = tkm_parse_time(value, &s->cores_s) == 0;
+	} else if (!strcasecmp(key, "early")) {
+		ok = tkm_parse_time(value, &s->early_s) == 0 && s->early_s >= 0;
 	} else if (!strcasecmp(key, "seed")) {
 		ok = tkm_parse_int(value, 0, INT64_MAX, &n) == 0;
 		s->random = ok ? (uint64_t)n : 0;
@@ -255,7 +269,7 @@ static int set(struct sim *s, const char *key, const char *value, struct tkm_err
 		s->origin_given = ok;
 	} else {
 		return tkm_fail(err, TKM_ERR_ARG,
-			"timer sim: unknown '%s'; base, offset, drift, wobble, warm, step, tick, coarse, bump, noise, cores, seed, origin are known",
+			"timer sim: unknown '%s'; base, offset, drift, wobble, warm, step, tick, coarse, bump, noise, cores, early, seed, origin are known",
 			key);
 	}
 	return ok ? 0 : tkm_fail(err, TKM_ERR_ARG, "timer sim: '%s' is no value for %s; example: %s", value, key,
@@ -342,7 +356,7 @@ static int finish(struct tmr_timer *t, struct sim *s, const char *spec, struct t
 	}
 	s->step_now = INT64_MIN;
 	s->spare = NAN;
-	t->read = read_sim;
+	t->read = s->early_s != 0 ? read_early : read_sim;
 	t->read_ordered = read_sim;
 	t->hz = 1 / s->tick_s;
 	t->scope = s->cores_s != 0 ? TMR_SCOPE_CORE : TMR_SCOPE_PROCESS;

@@ -205,12 +205,12 @@ VT_ErrorCode VT_flush(void)
 		atomic_store(&function, f);
 	}
 	if (vt_tls.state == VT_TLS_ON) {
-		vt_raw_enter(vt_tls.thread->stream, tmr_read(c->timer), (uint16_t)vt_tls.thread->number, f, 0);
+		vt_raw_enter(vt_tls.thread->stream, tmr_read_ordered(c->timer), (uint16_t)vt_tls.thread->number, f, 0);
 	}
 	vt_raw_wake(c->raw);
 	rc = flush_file(vt_raw_path(c->raw));
 	if (vt_tls.state == VT_TLS_ON) {
-		vt_raw_leave(vt_tls.thread->stream, tmr_read(c->timer), (uint16_t)vt_tls.thread->number, f, 0);
+		vt_raw_leave(vt_tls.thread->stream, tmr_read_ordered(c->timer), (uint16_t)vt_tls.thread->number, f, 0);
 	}
 	errno = saved;
 	return rc;
@@ -226,7 +226,8 @@ double VT_timeofday(void)
 	return (double)now.tv_sec + (double)now.tv_usec * 1e-6;
 }
 
-/* Seconds since the collector began: a double carries the ticks of the finest clock for weeks. */
+/* Seconds since the collector began: a double carries the ticks of the finest clock for weeks. Programs compare what it returns in one
+ * thread with what it returns in another. */
 double VT_timestamp(void)
 {
 	const struct vt_collect *c = vt_collect_running();
@@ -234,7 +235,7 @@ double VT_timestamp(void)
 	if (!c) {
 		return VT_ERR_NOTINITIALIZED;
 	}
-	return (double)ltick_sub(tmr_read(c->timer), c->start) / c->timer->hz;
+	return (double)ltick_sub(tmr_read_ordered(c->timer), c->start) / c->timer->hz;
 }
 
 double VT_timestart(void)

@@ -40,7 +40,8 @@ VT_ErrorCode vt_event_slow(void)
 
 	if (rc == VT_OK && vt_tls.wanted && vt_tls.state == VT_TLS_ON && !vt_tls.inside) {
 		vt_tls.inside++;
-		e.time = tmr_read(vt_tls.collect->timer);
+		/* the program may have seen before what another thread or process did: that is not after this event */
+		e.time = tmr_read_ordered(vt_tls.collect->timer);
 		for (i = 0; i < n_sinks; i++) {
 			sinks[i]->event(&e);
 		}

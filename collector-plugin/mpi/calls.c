@@ -18,7 +18,7 @@ void *vt_mpi_next(const char *name, void *own)
 	return next ? next : own;
 }
 
-#define CALL(name, lower, UPPER, params, args) \
+#define WRAPPER(name, params, args, may_follow) \
 	int MPI_##name params \
 	{ \
 		static void *found; \
@@ -30,12 +30,16 @@ void *vt_mpi_next(const char *name, void *own)
 		} \
 		vt_mpi_enter(); \
 		rc = ((int(*) params)next)args; \
-		vt_mpi_leave(); \
+		vt_mpi_leave(may_follow); \
 		return rc; \
 	}
+#define CALL(name, lower, UPPER, params, args) WRAPPER(name, params, args, 1)
+#define LOCAL(name, lower, UPPER, params, args) WRAPPER(name, params, args, 0)
 #if MPI_VERSION >= 4
-#define CALL4(name, lower, UPPER, params, args) CALL(name, lower, UPPER, params, args)
+#define CALL4(name, lower, UPPER, params, args) WRAPPER(name, params, args, 1)
+#define LOCAL4(name, lower, UPPER, params, args) WRAPPER(name, params, args, 0)
 #else
 #define CALL4(name, lower, UPPER, params, args)
+#define LOCAL4(name, lower, UPPER, params, args)
 #endif
 #include "collector-plugin/mpi/calls.def"

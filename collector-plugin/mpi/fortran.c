@@ -9,7 +9,7 @@
 #include <dlfcn.h>
 #include <stddef.h>
 
-#define FORTRAN(lower, UPPER) \
+#define FORTRAN(lower, UPPER, may_follow) \
 	void mpi_##lower##_(VT_WORDS); \
 	void mpi_##lower##__(VT_WORDS) __attribute__((alias("mpi_" #lower "_"))); \
 	void mpi_##lower(VT_WORDS) __attribute__((alias("mpi_" #lower "_"))); \
@@ -23,11 +23,13 @@
 		if (next) { \
 			vt_mpi_enter(); \
 			next(VT_WORDS_ON); \
-			vt_mpi_leave(); \
+			vt_mpi_leave(may_follow); \
 		} \
 	}
-#define CALL(name, lower, UPPER, params, args) FORTRAN(lower, UPPER)
+#define CALL(name, lower, UPPER, params, args) FORTRAN(lower, UPPER, 1)
+#define LOCAL(name, lower, UPPER, params, args) FORTRAN(lower, UPPER, 0)
 #define CALL4(name, lower, UPPER, params, args)
+#define LOCAL4(name, lower, UPPER, params, args)
 #include "collector-plugin/mpi/calls.def"
 
 /* A program that was linked with -lVT ahead of MPI's Fortran library, and found all names here, has not loaded that. Where

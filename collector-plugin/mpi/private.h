@@ -20,9 +20,14 @@ static inline void vt_mpi_enter(void)
 	}
 }
 
-static inline void vt_mpi_leave(void)
+/* may_follow: the call may have returned because of what another process did. What this thread stamps from here on is after
+ * the loads that saw it, whichever kind of read takes the stamp. */
+static inline void vt_mpi_leave(int may_follow)
 {
 	if (--vt_mpi_depth == 0) {
+		if (may_follow && vt_tls.state != VT_TLS_OFF) {
+			tmr_order();
+		}
 		vt_event();
 	}
 }

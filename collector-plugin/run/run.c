@@ -255,7 +255,7 @@ static int start(struct vt_collector *c, int rank, int ranks, const char *argv0,
 	if (open_timer(c, err) < 0 || vt_collect_names(c, argv0, err) < 0) {
 		return -1;
 	}
-	c->pub.start = tmr_read(c->pub.timer);
+	c->pub.start = tmr_read_ordered(c->pub.timer);
 	c->pub.start_realtime_ns = vt_now_ns(CLOCK_REALTIME);
 	c->pub.raw = vt_collect_raw(c, err);
 	if (!c->pub.raw) {

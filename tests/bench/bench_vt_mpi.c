@@ -22,27 +22,62 @@ static double seconds(void)
 	return (double)ts.tv_sec + (double)ts.tv_nsec * 1e-9;
 }
 
-static void overhead(void)
+/* ---- what a call costs more; by itself it costs next to nothing ---- */
+
+static void inquire(void)
 {
-	double added[RUNS], t, with, without;
-	int i, k, rank;
+	int rank;
+
+	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+}
+
+static void inquire_bare(void)
+{
+	int rank;
+
+	PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
+}
+
+static void test(void)
+{
+	MPI_Request none = MPI_REQUEST_NULL;
+	int done;
+
+	MPI_Test(&none, &done, MPI_STATUS_IGNORE);
+}
+
+static void test_bare(void)
+{
+	MPI_Request none = MPI_REQUEST_NULL;
+	int done;
+
+	PMPI_Test(&none, &done, MPI_STATUS_IGNORE);
+}
+
+static double loop(void (*call)(void))
+{
+	double begin = seconds();
+	int k;
+
+	for (k = 0; k < CALLS; k++) {
+		call();
+	}
+	return (seconds() - begin) / CALLS * 1e9;
+}
+
+static void overhead(const char *name, void (*call)(void), void (*bare)(void))
+{
+	double added[RUNS];
+	int i;
 
 	for (i = -3; i < RUNS; i++) {
-		t = seconds();
-		for (k = 0; k < CALLS; k++) {
-			MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-		}
-		with = seconds() - t;
-		t = seconds();
-		for (k = 0; k < CALLS; k++) {
-			PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
-		}
-		without = seconds() - t;
+		double with = loop(call), without = loop(bare);
+
 		if (i >= 0) {
-			added[i] = (with - without) / CALLS * 1e9;
+			added[i] = with - without;
 		}
 	}
-	bench_print("vt.mpi.overhead", added, RUNS, "ns");
+	bench_print(name, added, RUNS, "ns");
 }
 
 static void record(long n)
@@ -75,7 +110,9 @@ int main(int argc, char **argv)
 	MPI_Init(&argc, &argv);
 	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
 	if (argc > 1 && strcmp(argv[1], "overhead") == 0) {
-		overhead();
+		overhead("vt.mpi.overhead", inquire, inquire_bare);
+		/* what this thread stamps next must not be taken before the call has finished */
+		overhead("vt.mpi.overhead.ordered", test, test_bare);
 	}
 	if (finalize) {
 		record(atol(argv[2]));

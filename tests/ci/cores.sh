@@ -8,3 +8,4 @@ step "cores: make" make -j"$jobs" timertestcs
 top_srcdir=$top top_builddir=. RUNS=200
 export top_srcdir top_builddir RUNS
 step "cores: cores.sh" sh "$top/tests/cli/cores.sh"
+grep '^# ' "$work/log"

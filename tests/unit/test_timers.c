@@ -183,7 +183,7 @@ static void noise_has_the_size_that_was_asked_for(void)
 static void bad_simulations_are_refused(void)
 {
 	static const char *const bad[] = { "sim:base=sim", "sim:offset=1x", "sim:drift=2", "sim:wobble=1ppm", "sim:wobble=1ppm/0s",
-		"sim:step=1us", "sim:tick=0", "sim:tick=-1ns", "sim:noise=-1ns", "sim:cores=x", "sim:seed=-1", "sim:colour=red", "sim:offset",
+		"sim:step=1us", "sim:tick=0", "sim:tick=-1ns", "sim:noise=-1ns", "sim:cores=x", "sim:early=-1us", "sim:seed=-1", "sim:colour=red", "sim:offset",
 		"sim:,", "sim:base=sundial",
 		("sim:step=1us@1s,step=1us@1s,step=1us@1s,step=1us@1s,step=1us@1s,step=1us@1s,"
 		 "step=1us@1s,step=1us@1s,step=1us@1s") };
