@@ -20,6 +20,7 @@
 #include "calib/clk.h"
 #include "clock/serve.h"
 #include "timers/sim.h"
+#include "timers/tick.h"
 
 /* ---- agreement and output ---- */
 
@@ -153,6 +154,20 @@ static int agree_on_ticks(struct tt *t, struct tkm_err *err)
 	}
 	free(tick);
 	return rc;
+}
+
+/* The true rate over the whole run, where NTP keeps the clock of this node. */
+static void find_true_rate(struct tt *t)
+{
+	struct tmr_timer *real = tmr_open("clock_realtime", 0, NULL);
+	struct tmr_grid g;
+	struct tmr_mark end;
+
+	if (real && tmr_tick_measure(real, TMR_TICK_BUDGET_S, NULL, &g, NULL) == 0) {
+		tmr_mark_take(t->timer, &end);
+		tmr_true_rate_between(&t->begin, &end, fmax(t->me.quality.grid.lag_ticks, 1), g.lag_ticks / real->hz, &t->me.true_rate);
+	}
+	tmr_close(real);
 }
 
 static int measure_timer(struct tt *t, struct tkm_err *err)
@@ -606,6 +621,7 @@ static int run(struct tt *t, struct tkm_err *err)
 	if (all_well(t, tmr_sim_restart(t->timer, err), err) < 0) {
 		return TT_ERROR;
 	}
+	tmr_mark_take(t->timer, &t->begin);
 	describe_rank(t);
 	if (tt_share_timers(t, err) < 0) {
 		return TT_ERROR;
@@ -617,6 +633,7 @@ static int run(struct tt *t, struct tkm_err *err)
 	}
 	t->link->gathering_s = 12 * t->o.patience_s;
 	rc = test_messages(t, err);
+	find_true_rate(t);
 	if (all_well(t, rc, err) < 0 || measure_matrix_again(t, err) < 0 || collect(t, err) < 0) {
 		return TT_ERROR;
 	}

@@ -16,6 +16,7 @@
 #include "timers/env.h"
 #include "timers/matrix.h"
 #include "timers/quality.h"
+#include "timers/rate.h"
 
 /* Exit statuses. */
 enum { TT_FIT = 0, TT_UNFIT = 1, TT_ERROR = 2, TT_UNKNOWN = 3 };
@@ -79,6 +80,7 @@ struct tt_rank {
 	struct tmr_env env;
 	uint32_t pid;
 	struct tmr_quality quality;
+	struct tmr_true_rate true_rate; /* from the start to the end of the run; 0: not known */
 	enum tmr_scope scope;  /* of its timer */
 	int32_t machine;       /* first rank that runs on the same processors */
 	int32_t only_unit;     /* the only processing unit that it may use; -1: there are several */
@@ -137,6 +139,7 @@ struct tt {
 	struct tt_options o;
 	struct cal_link *link;
 	struct tmr_timer *timer;
+	struct tmr_mark begin;    /* of this process's timer, at the start */
 	char taken[256];          /* the timer of rank 0, where this rank was started with another one */
 	struct tt_rank me;
 	size_t room;              /* events */
@@ -205,6 +208,9 @@ void tt_progress_end(const struct tt *t);
 
 /* The timer's quality in the guide's lines and ours; prefix stands before each line. */
 void tt_print_quality(FILE *f, const char *prefix, const struct tmr_timer *t, const struct tmr_quality *q);
+
+/* True frequencies, where NTP keeps the clock of a node or of rank 0. */
+void tt_print_true_rates(FILE *f, const struct tt_result *r);
 
 /* ---- timertest_trace.c ---- */
 

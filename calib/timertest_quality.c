@@ -81,14 +81,16 @@ static void print_more(FILE *f, const char *prefix, const struct tmr_timer *t, c
 		tkm_print_time(a, sizeof(a), q->cost_s.median, 3), tkm_print_time(b, sizeof(b), q->cost_s.min, 3),
 		tkm_print_time(c, sizeof(c), q->cost_s.max, 3), tkm_print_time(d, sizeof(d), q->cost_ordered_s.median, 3));
 	if (q->have_freq) {
-		fprintf(f, "%sfrequency: %.6f MHz +- %.2g ppm (standard error; certain to %.2g ppm), ", prefix, q->freq.hz * 1e-6,
-			q->freq.se_ppm, q->freq.bound_ppm);
+		fprintf(f, "%sfrequency by %s: %.6f MHz +- %.2g ppm, ", prefix, q->freq.reference, q->freq.hz * 1e-6, q->freq.compare_ppm);
 		if (t->hz > 0) {
 			fprintf(f, "%+.4f ppm against nominal %.6f MHz%s%s\n", (q->freq.hz / t->hz - 1) * 1e6, t->hz * 1e-6,
 				t->hz_from ? " by " : "", t->hz_from ? t->hz_from : "");
 		} else {
 			fprintf(f, "nominal unknown\n");
 		}
+		fprintf(f, "%sreference: %s%s; its own error is not known, %g ppm are assumed\n", prefix, q->freq.reference,
+			q->freq.same_counter ? " is computed from the same counter, so this shows the conversion and not how fast the counter is" : "",
+			q->freq.bound_ppm - q->freq.compare_ppm);
 	} else {
 		fprintf(f, "%sfrequency: unknown, the clock could not be followed for long enough\n", prefix);
 	}
@@ -113,4 +115,43 @@ void tt_print_quality(FILE *f, const char *prefix, const struct tmr_timer *t, co
 	print_increase(f, prefix, "median", (double)q->median_ticks, period);
 	print_histogram(f, prefix, q, period);
 	print_more(f, prefix, t, q, period);
+}
+
+static void print_rate(FILE *f, int rank, double low_hz, double high_hz)
+{
+	double middle = 0.5 * (low_hz + high_hz);
+
+	fprintf(f, "true frequency of rank %d: %.6f MHz +- %.2g ppm, ", rank, middle * 1e-6, (high_hz / middle - 1) * 1e6);
+}
+
+/* Better than what is assumed of any clock. */
+static int says_something(const struct tmr_true_rate *t)
+{
+	return t->low_hz > 0 && t->high_hz / t->low_hz - 1 < 2e-6 * TMR_UNKNOWN_ERROR_PPM;
+}
+
+void tt_print_true_rates(FILE *f, const struct tt_result *r)
+{
+	const struct tmr_true_rate *first = &r->rank[0].true_rate;
+	char a[32], b[32];
+	int i;
+
+	for (i = 0; i < r->ranks; i++) {
+		const struct tmr_true_rate *t = &r->rank[i].true_rate;
+		const struct cal_rank *c = &r->run.rank[i];
+		/* seconds of the master's nominal clock per local tick, turned into true ones */
+		double nominal = cal_rank_hz(&r->run.rank[0]) * r->run.period_s;
+
+		if (says_something(t)) {
+			print_rate(f, i, t->low_hz, t->high_hz);
+			fprintf(f, "by NTP (maximum error %s over %s)\n", tkm_print_time(a, sizeof(a), t->max_error_s, 1),
+				tkm_print_time(b, sizeof(b), t->seconds, 1));
+		} else if (i > 0 && c->sync == CAL_OWN && says_something(first) && c->map.rate_low > 0) {
+			print_rate(f, i, first->low_hz / (c->map.rate_high * nominal), first->high_hz / (c->map.rate_low * nominal));
+			fprintf(f, "by the sessions with rank 0, whose clock NTP keeps\n");
+		} else if (i == 0) {
+			fprintf(f, "true frequency: unknown, NTP does not keep CLOCK_REALTIME of rank 0%s\n",
+				t->low_hz > 0 ? " well enough for so short a run" : "");
+		}
+	}
 }

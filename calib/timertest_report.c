@@ -375,6 +375,7 @@ void tt_print_result(FILE *f, const struct tt_options *o, const struct tt_result
 		print_causality(f, r);
 		print_bursts(f, r, o->verbose);
 		print_truth(f, r);
+		tt_print_true_rates(f, r);
 		if (r->bursts) {
 			fprintf(f, "maximum clock offset during run:\n%d <-> %d %s (latency %s)\n", w->a, w->b,
 				tkm_print_time(a, sizeof(a), w->offset_s, 3), tkm_print_time(b, sizeof(b), w->latency_s, 3));

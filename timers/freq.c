@@ -4,9 +4,14 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
+#include <unistd.h>
 
+#include "base/rootfs.h"
 #include "base/stats.h"
+#include "timers/sim.h"
+#include "timers/timer_private.h"
 
 enum { MAX_BRACKETS = 4096, TRIES = 20 };
 
@@ -18,11 +23,44 @@ struct bracket {
 
 struct tmr_freq_run {
 	struct tmr_timer *t, *ref, *own_ref;
+	struct tmr_reference what;
 	size_t n;
 	struct bracket b[MAX_BRACKETS];
 };
 
-struct tmr_freq_run *tmr_freq_begin(struct tmr_timer *t, struct tmr_timer *ref, struct tkm_err *err)
+int tmr_is_kernels_counter(const struct tmr_timer *t, int root)
+{
+	static const char *const counters[] = { "tsc", "kvm-clock", "hyperv_clocksource_tsc_page", "arch_sys_counter" };
+	char source[64] = "";
+	size_t i;
+
+	while (t->ops == &tmr_sim) {
+		t = tmr_sim_base(t);
+	}
+	if (t->ops == &tmr_ptp || t->ops == &tmr_mpi_wtime || t->scope == TMR_SCOPE_PROCESS) {
+		return 0;
+	}
+	if (t->scope == TMR_SCOPE_NODE) {
+		return 1;
+	}
+	tkm_root_line(root, "/sys/devices/system/clocksource/clocksource0/current_clocksource", source, sizeof(source));
+	for (i = 0; i < sizeof(counters) / sizeof(counters[0]); i++) {
+		if (strcmp(source, counters[i]) == 0) {
+			return 1;
+		}
+	}
+	return 0;
+}
+
+/* What nobody knows the rate of: the kernel's clock that is not steered. */
+static int open_own(struct tmr_freq_run *run, struct tkm_err *err)
+{
+	run->own_ref = tmr_open("clock_monotonic_raw", 0, err);
+	run->what = (struct tmr_reference){ run->own_ref, TMR_UNKNOWN_ERROR_PPM, 0 };
+	return run->own_ref ? 0 : -1;
+}
+
+struct tmr_freq_run *tmr_freq_begin(struct tmr_timer *t, const struct tmr_reference *ref, struct tkm_err *err)
 {
 	struct tmr_freq_run *run = calloc(1, sizeof(*run));
 
@@ -30,15 +68,14 @@ struct tmr_freq_run *tmr_freq_begin(struct tmr_timer *t, struct tmr_timer *ref, 
 		tkm_fail(err, TKM_ERR_NOMEM, "frequency of %s: out of memory", t->name);
 		return NULL;
 	}
-	if (!ref) {
-		ref = run->own_ref = tmr_open("clock_monotonic_raw", 0, err);
-		if (!ref) {
-			free(run);
-			return NULL;
-		}
+	if (ref) {
+		run->what = *ref;
+	} else if (open_own(run, err) < 0) {
+		free(run);
+		return NULL;
 	}
 	run->t = t;
-	run->ref = ref;
+	run->ref = run->what.timer;
 	return run;
 }
 
@@ -70,6 +107,7 @@ static int fit(struct tmr_freq_run *run, struct tmr_freq *out, double *x, double
 	size_t i, kept = 0;
 	struct tkm_line line;
 	double limit, widest = 0, step = INFINITY;
+	int root;
 
 	for (i = 0; i < run->n; i++) {
 		w[i] = (double)run->b[i].width;
@@ -98,7 +136,13 @@ static int fit(struct tmr_freq_run *run, struct tmr_freq *out, double *x, double
 	/* each end of the baseline is known to its bracket, to one tick of the timer, and to half a step of the
 	 * reference: two readings of it differ by a step at least when they differ at all */
 	step = isfinite(step) ? step : 1;
-	out->bound_ppm = ((widest + step) / run->ref->hz + 2 / line.slope) / out->seconds * 1e6;
+	out->compare_ppm = ((widest + step) / run->ref->hz + 2 / line.slope) / out->seconds * 1e6;
+	out->bound_ppm = out->compare_ppm + run->what.error_ppm;
+	out->certain = run->what.certain;
+	root = tkm_root_open("/");
+	out->same_counter = run->ref->scope == TMR_SCOPE_NODE && run->ref->ops != &tmr_ptp && tmr_is_kernels_counter(run->t, root);
+	close(root);
+	snprintf(out->reference, sizeof(out->reference), "%.63s", run->ref->name);
 	return 0;
 }
 

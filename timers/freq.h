@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The rate of a timer, measured against a reference: reference, timer, reference are read in a row;
- * of several such brackets the tightest is kept, and a robust line goes through the kept ones. */
+ * of several such brackets the tightest is kept, and a robust line goes through the kept ones. What comes out is the rate by the
+ * reference, which has an error of its own; timers/rate.h finds the true rate where one is known. */
 #ifndef TIMERS_FREQ_H
 #define TIMERS_FREQ_H
 
@@ -11,19 +12,38 @@
 struct tmr_freq {
 	double hz;        /* ticks per second of the reference */
 	double se_ppm;    /* standard error of hz */
-	double bound_ppm; /* hz cannot be farther off than this: the brackets' widths over the baseline */
+	double compare_ppm; /* hz cannot be farther off the rate by the reference: the brackets' widths over the baseline */
+	double bound_ppm; /* compare_ppm and what the reference may be off by */
+	int certain;      /* 1: that error of the reference is known; 0: it is what oscillators are assumed to keep */
+	int same_counter; /* 1: the reference is computed from the counter of the timer: hz shows how, not how fast the counter is */
+	char reference[64];
 	double seconds;   /* baseline */
 	double width_s;   /* median width of the kept brackets */
 	size_t brackets;  /* taken */
 	size_t kept;
 };
 
+struct tmr_reference {
+	struct tmr_timer *timer;
+	double error_ppm; /* of its rate, at most */
+	int certain;      /* 1: error_ppm is known; 0: assumed */
+};
+
+/* The error that is assumed of a clock of which nothing else is known: what NTP can correct. IEEE 802.3 allows the clock of a network
+ * card a fifth of that. */
+#define TMR_UNKNOWN_ERROR_PPM 500
+#define TMR_PTP_ERROR_PPM 100
+
 /* A measurement that the caller spreads over its own time. */
 struct tmr_freq_run;
 
-/* Starts a measurement of t against ref (NULL: CLOCK_MONOTONIC_RAW, opened and closed here). Returns
+/* Starts a measurement of t against ref. NULL: CLOCK_MONOTONIC_RAW, opened and closed here; its true rate is unknown. Returns
  * NULL with the reason in *err. */
-struct tmr_freq_run *tmr_freq_begin(struct tmr_timer *t, struct tmr_timer *ref, struct tkm_err *err);
+struct tmr_freq_run *tmr_freq_begin(struct tmr_timer *t, const struct tmr_reference *ref, struct tkm_err *err);
+
+/* 1 if a reading of t and one of the kernel's clocks are computed from one counter: t is a kernel clock too, or it is the cycle counter
+ * and the clock source in /sys (below root, base/rootfs.h) is that counter. */
+int tmr_is_kernels_counter(const struct tmr_timer *t, int root);
 
 /* Takes one bracket, the tightest of 20 tries. Brackets beyond 4096 are ignored. */
 void tmr_freq_sample(struct tmr_freq_run *run);

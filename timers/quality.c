@@ -8,6 +8,7 @@
 #include <time.h>
 
 #include "timers/tick.h"
+#include "timers/timer_private.h"
 
 enum {
 	CHUNK = 1000,          /* reads between two looks at the wall clock */
@@ -34,7 +35,10 @@ int tmr_bin_from(int i)
 /* Plain reads until `seconds` are over, brackets for the frequency in between. */
 static int performance(struct tmr_timer *t, double seconds, struct tmr_quality *q, struct tkm_err *err)
 {
-	struct tmr_freq_run *run = tmr_freq_begin(t, NULL, err);
+	struct tmr_timer *ptp = t->ops == &tmr_ptp ? NULL : tmr_open("ptp", 0, NULL);
+	/* a network card's own oscillator, where there is one */
+	const struct tmr_reference card = { ptp, TMR_PTP_ERROR_PPM, 0 };
+	struct tmr_freq_run *run = tmr_freq_begin(t, ptp ? &card : NULL, err);
 	double *cost = malloc(MAX_CHUNKS * sizeof(*cost));
 	struct timespec origin;
 	double begin, end, in_calls = 0, next_bracket = 0, bracket_gap = seconds / 256;
@@ -47,6 +51,7 @@ static int performance(struct tmr_timer *t, double seconds, struct tmr_quality *
 			tmr_freq_end(run, &q->freq, NULL);
 			tkm_fail(err, TKM_ERR_NOMEM, "timer %s: out of memory", t->name);
 		}
+		tmr_close(ptp);
 		return -1;
 	}
 	clock_gettime(CLOCK_MONOTONIC, &origin);
@@ -83,6 +88,7 @@ static int performance(struct tmr_timer *t, double seconds, struct tmr_quality *
 	free(cost);
 	/* a timer whose rate cannot be fitted (it stepped, say) is still worth its other figures */
 	q->have_freq = tmr_freq_end(run, &q->freq, NULL) == 0;
+	tmr_close(ptp);
 	return 0;
 }
 

@@ -3,8 +3,9 @@
 #include "config.h"
 #include "timers/freq.h"
 #include "timers/sim.h"
-#include "timers/timer_private.h"
+#include "timers/tick.h"
 #include "tests/bench/bench.h"
+#include "tests/lib/world.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -122,11 +123,141 @@ static void frequency(void)
 			exit(1);
 		}
 		error[i] = fabs(f.hz / (t->hz * (1 + ppm * 1e-6)) - 1) * 1e6;
-		bound[i] = f.bound_ppm;
+		bound[i] = f.compare_ppm;
 		tmr_close(t);
 	}
 	bench_print("timer.freq.error", error, RUNS, "ppm");
 	bench_print("timer.freq.bound", bound, RUNS, "ppm");
+}
+
+/* The step of a clock that fenced reads show here: the smallest distance between increments that occur often. */
+static double step_of_cpu(struct tmr_timer *t)
+{
+	enum { N = 1 << 16, MOST = 4096 };
+	static unsigned often[MOST];
+	ltick_t last = tmr_read_ordered(t);
+	double sum = 0, k = 0;
+	int i, first = 0;
+
+	for (i = 0; i < N; i++) {
+		ltick_t v = tmr_read_ordered(t);
+		int64_t d = ltick_sub(v, last);
+		volatile int spin = i % 40;
+
+		while (spin > 0) {
+			spin--;
+		}
+		often[d >= 0 && d < MOST ? d : 0]++;
+		last = v;
+	}
+	/* neighbours are one increment, rounded; the first two groups are one step apart, or as far as they are from 0 */
+	for (i = 1; i < MOST && k < 2; i++) {
+		double n = 0, s = 0;
+
+		for (; i < MOST && often[i] > N / 2000; i++) {
+			n += often[i];
+			s += (double)often[i] * i;
+		}
+		if (n > 0) {
+			sum = s / n - sum;
+			first = k++ == 0 ? (int)lround(s / n) : first;
+		}
+	}
+	return k == 2 ? fmin(sum, first) : 1;
+}
+
+enum { STARTS = 100 };
+
+static void print_right(const char *name, int right, int starts)
+{
+	printf("clock.tick.%s.right\t%d\tof %d\t%d\t%d\t1\n", name, right, starts, right, right);
+}
+
+/* How many of 100 starts find the step of a real timer to 5 %. */
+static int tick_of_real(const char *timer, double step_s)
+{
+	double found[STARTS];
+	struct tkm_err err;
+	char row[64];
+	int i, right = 0;
+
+	for (i = 0; i < STARTS; i++) {
+		struct tmr_timer *t = tmr_open(timer, i, &err);
+		struct tmr_grid g = { .ticks = 0 };
+
+		if (!t || tmr_tick_measure(t, TMR_TICK_BUDGET_S, NULL, &g, &err) < 0) {
+			fprintf(stderr, "bench_timers: %s\n", err.text);
+			exit(1);
+		}
+		found[i] = g.ticks / t->hz * 1e9;
+		right += fabs(found[i] / (step_s * 1e9) - 1) <= 0.05;
+		tmr_close(t);
+	}
+	snprintf(row, sizeof(row), "clock.tick.%s", timer);
+	bench_print(row, found, STARTS, "ns");
+	print_right(timer, right, STARTS);
+	return right;
+}
+
+/* The same of a simulated one whose reads take an unsteady time, interrupted after every 0.3 ms or so. */
+static int tick_of_simulated(const char *name, const char *spec, int64_t cost_ps, double step_s)
+{
+	double found[STARTS];
+	struct tkm_err err;
+	char row[64];
+	int i, right = 0;
+
+	for (i = 0; i < STARTS; i++) {
+		struct world w = { .now_ps = 1000000000000 + 987654321 * (int64_t)i, .cost_ps = cost_ps, .stretch_ps = 300000000,
+			.random = 4711 + (uint64_t)i };
+		struct tmr_timer *wall = world_open(&w), *t = tmr_sim_wrap(world_open(&w), spec, i, &err);
+		struct tmr_grid g = { .ticks = 0 };
+
+		if (!wall || !t || tmr_tick_measure(t, TMR_TICK_BUDGET_S, wall, &g, &err) < 0) {
+			fprintf(stderr, "bench_timers: %s\n", err.text);
+			exit(1);
+		}
+		found[i] = g.ticks / t->hz * 1e9;
+		right += fabs(found[i] / (step_s * 1e9) - 1) <= 0.05;
+		tmr_close(t);
+		tmr_close(wall);
+	}
+	snprintf(row, sizeof(row), "clock.tick.%s", name);
+	bench_print(row, found, STARTS, "ns");
+	print_right(name, right, STARTS);
+	return right;
+}
+
+static void ticks(void)
+{
+	static const struct {
+		const char *name, *spec;
+		int64_t cost_ps;
+		double step_s;
+	} kinds[] = {
+		{ "epyc", "tick=0.409ns,coarse=10ns,bump=on,offset={rank}ns", 10000, 10e-9 },
+		{ "xeon", "tick=0.5ns,coarse=10ns,offset={rank}ns", 10000, 10e-9 },
+		{ "xeon.22", "tick=0.444444ns,coarse=10ns,offset={rank}ns", 10000, 10e-9 },
+		{ "arm", "tick=16ns,offset={rank}ns", 15000, 16e-9 },
+		{ "arm.fast", "tick=16ns,offset={rank}ns", 6000, 16e-9 },
+		{ "1us", "tick=1ns,coarse=1us,offset={rank}ns", 20000, 1e-6 },
+		{ "1us.bump", "tick=1ns,coarse=1us,bump=on,offset={rank}ns", 20000, 1e-6 },
+	};
+	struct tmr_timer *cpu = tmr_open("CPU", 0, NULL);
+	int right = 0, starts = STARTS;
+	size_t k;
+
+	if (cpu && cpu->hz > 0) {
+		right += tick_of_real("CPU", step_of_cpu(cpu) / cpu->hz);
+		starts += STARTS;
+	}
+	right += tick_of_real("gettimeofday", 1e-6);
+	for (k = 0; k < sizeof(kinds) / sizeof(kinds[0]); k++) {
+		right += tick_of_simulated(kinds[k].name, kinds[k].spec, kinds[k].cost_ps, kinds[k].step_s);
+		starts += STARTS;
+	}
+	tmr_close(cpu);
+	print_right("all", right, starts);
 }
 
 int main(void)
@@ -145,5 +276,6 @@ int main(void)
 	tmr_close(cpu);
 	tmr_close(norm);
 	frequency();
+	ticks();
 	return 0;
 }

@@ -8,38 +8,9 @@
 #include <string.h>
 
 #include "tests/lib/check.h"
+#include "tests/lib/world.h"
 #include "timers/sim.h"
-#include "timers/timer_private.h"
 #include "timers/virtual.h"
-
-/* Time that reads let pass, in picoseconds: a read takes cost_ps and up to as much again by the spacing of the reads and by chance;
- * the process is interrupted for milliseconds after every `stretch_ps` or so. */
-struct world {
-	int64_t now_ps, cost_ps, stretch_ps, until_ps;
-};
-
-static ltick_t read_world(struct tmr_timer *t)
-{
-	struct world *w = t->impl;
-
-	w->now_ps += w->cost_ps + (int64_t)(check_random() % (uint64_t)w->cost_ps);
-	if (w->stretch_ps && w->now_ps > w->until_ps) {
-		w->now_ps += 500000000 + (int64_t)(check_random() % 8000000000u);
-		w->until_ps = w->now_ps + (int64_t)(check_random() % (uint64_t)(2 * w->stretch_ps));
-	}
-	return ltick(w->now_ps);
-}
-
-static const struct tmr_ops world_ops = { .name = "world", .what = "time of a test", .scope = TMR_SCOPE_PROCESS };
-
-static struct tmr_timer *open_world(struct world *w)
-{
-	struct tmr_timer *t = calloc(1, sizeof(*t));
-
-	*t = (struct tmr_timer){ .read = read_world, .read_ordered = read_world, .hz = 1e12, .flags = TMR_SIMULATED, .impl = w,
-		.ops = &world_ops, .name = "world" };
-	return t;
-}
 
 struct kind {
 	const char *spec;
@@ -52,8 +23,8 @@ struct kind {
 static int one_start(const struct kind *k, int64_t stretch_ps, double *found)
 {
 	struct world w = { .now_ps = 1000000000000 + (int64_t)(check_random() % 1000000000000u), .cost_ps = k->cost_ps,
-		.stretch_ps = stretch_ps };
-	struct tmr_timer *wall = open_world(&w), *t;
+		.stretch_ps = stretch_ps, .random = check_random() | 1 };
+	struct tmr_timer *wall = world_open(&w), *t;
 	struct tmr_grid g;
 	struct tkm_err err;
 	int64_t begin;
@@ -61,7 +32,7 @@ static int one_start(const struct kind *k, int64_t stretch_ps, double *found)
 	int rc;
 
 	w.until_ps = w.now_ps + (stretch_ps ? (int64_t)(check_random() % (uint64_t)stretch_ps) : 0);
-	t = tmr_sim_wrap(open_world(&w), k->spec, (int)(check_random() % 1000), &err);
+	t = tmr_sim_wrap(world_open(&w), k->spec, (int)(check_random() % 1000), &err);
 	CHECK(t != NULL, "%s", err.text);
 	begin = w.now_ps;
 	rc = tmr_tick_measure(t, TMR_TICK_BUDGET_S, wall, &g, &err);

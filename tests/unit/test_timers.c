@@ -5,6 +5,7 @@
 #include "timers/env.h"
 #include "timers/freq.h"
 #include "timers/quality.h"
+#include "timers/rate.h"
 #include "timers/sim.h"
 #include "timers/timer.h"
 #include "timers/virtual.h"
@@ -207,8 +208,11 @@ static void frequency_is_found_within_a_tenth_ppm(void)
 	for (round = 0; round < 40; round++) {
 		struct tmr_virtual v = { .now_ps = 1000000000 };
 		struct tmr_timer *virt = tmr_virtual_open(&v);
-		struct tmr_timer *ref = tmr_sim_wrap(tmr_virtual_open(&v), "tick=10ns", 0, &err);
+		struct tmr_timer *ref;
 		double ppm = 200 * (check_uniform() - 0.5), tick = 0.3 + 9 * check_uniform();
+		/* every third reference is off itself, by no more than it says */
+		double own = round % 3 ? 0 : 80, off = own * (2 * check_uniform() - 1);
+		struct tmr_reference what = { .error_ppm = own, .certain = 1 };
 		struct tmr_freq_run *run;
 		struct tmr_freq f;
 		struct tmr_timer *t;
@@ -216,10 +220,12 @@ static void frequency_is_found_within_a_tenth_ppm(void)
 		double error;
 		int i;
 
+		snprintf(spec, sizeof(spec), "tick=10ns,drift=%.6fppm", off);
+		what.timer = ref = tmr_sim_wrap(tmr_virtual_open(&v), spec, 0, &err);
 		snprintf(spec, sizeof(spec), "drift=%.6fppm,tick=%.3fns,noise=2ns,seed=%d", ppm, tick, round);
 		t = tmr_sim_wrap(tmr_virtual_open(&v), spec, 0, &err);
 		CHECK(ref && t, "%s", err.text);
-		run = tmr_freq_begin(t, ref, &err);
+		run = tmr_freq_begin(t, &what, &err);
 		for (i = 0; i < 64; i++) {
 			v.now_ps += 15625000000; /* 1 s in 64 steps */
 			v.read_cost_ps = 20000 + (int64_t)(5000 * check_uniform());
@@ -230,13 +236,43 @@ static void frequency_is_found_within_a_tenth_ppm(void)
 		}
 		CHECK(tmr_freq_end(run, &f, &err) == 0, "%s", err.text);
 		error = (f.hz / (t->hz * (1 + ppm * 1e-6)) - 1) * 1e6;
-		CHECK(fabs(error) <= 0.1, "%s: %g ppm off", spec, error);
 		CHECK(fabs(error) <= f.bound_ppm, "%s: %g ppm off, bound %g", spec, error, f.bound_ppm);
-		CHECK(f.bound_ppm < 0.5, "the bound %g says nothing", f.bound_ppm);
+		CHECK(f.certain && !f.same_counter, "certain %d, same counter %d", f.certain, f.same_counter);
+		/* by that reference a fast clock is one that a slow reference makes fast */
+		error = (f.hz / (t->hz * (1 + ppm * 1e-6) / (1 + off * 1e-6)) - 1) * 1e6;
+		CHECK(fabs(error) <= 0.1, "%s: %g ppm off", spec, error);
+		CHECK(fabs(error) <= f.compare_ppm, "%s: %g ppm off, compared to %g", spec, error, f.compare_ppm);
+		CHECK(f.compare_ppm < 0.5, "the bound %g says nothing", f.compare_ppm);
 		CHECK(fabs(error) <= 6 * f.se_ppm + 0.005, "%s: %g ppm off, standard error %g", spec, error, f.se_ppm);
 		tmr_close(t);
 		tmr_close(ref);
 		tmr_close(virt);
+	}
+}
+
+/* CLOCK_REALTIME is off by anything that its maximum error allows at both marks; the timer is fast or slow, and lags. */
+static void true_rate_contains_the_error_of_the_reference(void)
+{
+	int i;
+
+	for (i = 0; i < 10000; i++) {
+		double hz = 1e6 + 3e9 * check_uniform(), seconds = 1 + 100 * check_uniform(), lag = 1 + 30 * check_uniform();
+		struct tmr_mark m[2];
+		struct tmr_true_rate r;
+		int k;
+
+		for (k = 0; k < 2; k++) {
+			double at = 1000 + k * seconds, width = 1e-7 * check_uniform(), error = 1e-3 * check_uniform();
+			double off = check_random() % 4 ? error * (2 * check_uniform() - 1) : (check_random() & 1 ? error : -error);
+
+			m[k] = (struct tmr_mark){ (int64_t)floor(hz * (at + width * check_uniform()) - (lag - 1) * check_uniform()),
+				(int64_t)floor(1e9 * (at + off)), (int64_t)ceil(1e9 * width), error, 1 };
+		}
+		CHECK(tmr_true_rate_between(&m[0], &m[1], lag, 2e-9, &r) == 0, "no rate");
+		CHECK(r.low_hz <= hz && hz <= r.high_hz, "%.12g not in [%.12g, %.12g]", hz, r.low_hz, r.high_hz);
+		CHECK(r.high_hz / r.low_hz - 1 < 2.1 * (m[0].max_error_s + m[1].max_error_s + 1e-6) / seconds, "too wide");
+		m[check_random() & 1].synchronised = 0;
+		CHECK(tmr_true_rate_between(&m[0], &m[1], lag, 2e-9, &r) < 0 && r.low_hz == 0, "nobody keeps that clock");
 	}
 }
 
@@ -302,7 +338,9 @@ static void quality_sees_what_was_injected(void)
 	CHECK_INT(q.backward, 0);
 	CHECK(q.have_freq, "no frequency");
 	/* the raw clock, which is the reference too, is not steered */
-	CHECK_NEAR(q.freq.hz, 1e6 * (1 + 100e-6), q.freq.bound_ppm + 0.1);
+	CHECK_NEAR(q.freq.hz, 1e6 * (1 + 100e-6), q.freq.compare_ppm + 0.1);
+	CHECK(!q.freq.certain && q.freq.same_counter && q.freq.bound_ppm > 99, "nobody keeps this reference: certain %d, %g ppm",
+		q.freq.certain, q.freq.bound_ppm);
 	CHECK(q.bin[0] == 0 && q.bin[1] + q.bin[2] > 0, "bins");
 	tmr_close(t);
 
@@ -334,15 +372,15 @@ static void cpu_frequency_agrees_with_the_kernel(void)
 		return;
 	}
 	CHECK(tmr_freq_measure(t, 0.3, &f, &err) == 0, "%s", err.text);
-	CHECK(f.hz > 1e6 && f.bound_ppm < 1000, "%g Hz +- %g ppm", f.hz, f.bound_ppm);
+	CHECK(f.hz > 1e6 && f.compare_ppm < 1000, "%g Hz +- %g ppm", f.hz, f.compare_ppm);
 	if (kernel > 0) {
 		/* the raw clock is the kernel's own conversion of this counter; bogomips is from before it was
 		 * refined, by up to a hundredth (tsc_refine_calibration_work) */
-		CHECK(fabs(f.hz / kernel - 1) * 1e6 < (strstr(from, "bogomips") ? 10000 : 1) + f.bound_ppm, "measured %.3f, kernel %.3f", f.hz, kernel);
+		CHECK(fabs(f.hz / kernel - 1) * 1e6 < (strstr(from, "bogomips") ? 10000 : 1) + f.compare_ppm, "measured %.3f, kernel %.3f", f.hz, kernel);
 	}
 	n = tmr_open("CPU_Norm", 0, &err);
 	CHECK(n && tmr_freq_measure(n, 0.3, &f, &err) == 0, "%s", err.text);
-	CHECK_NEAR(f.hz, 1e9, 1e3 * (2 + f.bound_ppm));
+	CHECK_NEAR(f.hz, 1e9, 1e3 * (2 + f.compare_ppm));
 	tmr_close(n);
 	tmr_close(t);
 }
@@ -413,6 +451,7 @@ int main(int argc, char **argv)
 	RUN(noise_has_the_size_that_was_asked_for);
 	RUN(bad_simulations_are_refused);
 	RUN(frequency_is_found_within_a_tenth_ppm);
+	RUN(true_rate_contains_the_error_of_the_reference);
 	RUN(grid_of_a_counter_that_moves_in_steps);
 	RUN(quality_sees_what_was_injected);
 	RUN(cpu_frequency_agrees_with_the_kernel);

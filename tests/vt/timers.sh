@@ -53,4 +53,31 @@ ok "one simulated clock for each rank is no difference" $?
 both 'sim:base=CPU,drift={rank}000000ppm,tick=1ns' clock_monotonic_raw && said 'clock_monotonic_raw (kept: ' && timers tt.maps clock_monotonic_raw 2 &&
 	timers job.clk clock_monotonic_raw 2 && grep -q '^verdict: .*NOT fit' tt.out
 ok "what cannot be opened elsewhere is named, and is not fit" $?
+
+# The clocks run at known rates against CLOCK_REALTIME, which NTP keeps on rank 0 only: the intervals contain them.
+case ${CFLAGS:-} in
+*-fsanitize=*) skip "true frequencies" "a sanitizer's library must be preloaded first" && done_testing ;;
+esac
+${CC:-cc} -D_GNU_SOURCE -shared -fPIC -o ntp.so "$src/tests/lib/ntp_says.c" >out 2>&1 || echo "Bail out! $(cat out)"
+cat >first <<'END'
+#!/bin/sh
+[ "${OMPI_COMM_WORLD_RANK:-$PMI_RANK}" != 0 ] || { LD_PRELOAD=$PWD/ntp.so NTP_BOUND_US=$ERROR; export LD_PRELOAD NTP_BOUND_US; }
+exec "$@"
+END
+chmod +x first
+true_rates() # true_rates ERROR_US: of two ranks
+{
+	ERROR=$1
+	export ERROR
+	timeout 120 "$MPIRUN" -np 2 ./first "$build/timertest" 2 1 --timer 'sim:base=clock_realtime,tick=10ns,drift={rank}00ppm' --performance-time 0.05s \
+		--burst 20 --output tt --force >out 2>&1
+	[ $? -ne 2 ] && grep '^true frequency' out
+}
+true_rates 50 >rates && awk '{ r = $5 + 0; truth = 100 * (1 + r * 100e-6); bad += !(($6 - truth) ^ 2 <= ($6 * $9 * 1e-6) ^ 2) || $9 > 200 }
+	NR == 1 { bad += !/by NTP \(maximum error 50/ } NR == 2 { bad += !/by the sessions with rank 0/ } END { exit bad || NR != 2 }' rates
+ok "true frequencies: by NTP on rank 0, by the sessions on rank 1, and right" $?
+sed 's/^/# /' rates
+true_rates 900000 >rates
+[ "$(cat rates)" = 'true frequency: unknown, NTP does not keep CLOCK_REALTIME of rank 0 well enough for so short a run' ]
+ok "a large error of NTP is said to be too large" $?
 done_testing
