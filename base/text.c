@@ -28,6 +28,9 @@ char *tkm_print_time(char *buf, size_t size, double seconds, int digits)
 			i++;
 		}
 	}
+	if (a * units[i].scale < half) {
+		seconds = 0; /* no "-0.000ps" */
+	}
 	snprintf(buf, size, "%.*f%s", digits, seconds * units[i].scale, units[i].unit);
 	return buf;
 }

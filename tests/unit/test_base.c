@@ -23,6 +23,7 @@ static void times_print_as_in_the_guide(void)
 	CHECK_STR(tkm_print_time(b, sizeof(b), 800.011e-3, 3), "800.011ms");
 	CHECK_STR(tkm_print_time(b, sizeof(b), -1.031e-6, 3), "-1.031us");
 	CHECK_STR(tkm_print_time(b, sizeof(b), 0, 2), "0.00s");
+	CHECK_STR(tkm_print_time(b, sizeof(b), -1e-16, 3), "0.000ps");
 	CHECK_STR(tkm_print_time(b, sizeof(b), 1001e-6, 2), "1.00ms");
 	CHECK_STR(tkm_print_time(b, sizeof(b), 0.418e-9, 3), "418.000ps");
 	CHECK_STR(tkm_print_time(b, sizeof(b), 0.9999999e-6, 3), "1.000us");
