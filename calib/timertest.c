@@ -82,6 +82,23 @@ static int print_in_order(struct tt *t, char *text, size_t length, struct tkm_er
 /* ---- steps ---- */
 
 /* Before anything takes time: can the files be written? Rank 0 only. */
+static int check_json(const struct tt_options *o, struct tkm_err *err)
+{
+	struct tkm_newfile n;
+
+	if (!o->json || strcmp(o->json, "-") == 0) {
+		return 0;
+	}
+	if (!o->force && access(o->json, F_OK) == 0) {
+		return tkm_fail(err, TKM_ERR_EXISTS, "%s exists; --force replaces it, --json gives another name", o->json);
+	}
+	if (tkm_newfile_begin(&n, o->json, o->force, err) < 0) {
+		return -1;
+	}
+	tkm_newfile_abort(&n);
+	return 0;
+}
+
 static int check_output(const struct tt_options *o, struct tkm_err *err)
 {
 	static const char *const suffixes[] = { ".stf", ".clk", ".gnuplot" };
@@ -461,6 +478,18 @@ static void remove_files(const char *base)
 	}
 }
 
+/* A signal came while the files were written. */
+static void die_if_interrupted(const struct tt_options *o)
+{
+	if (tt_interrupted()) {
+		remove_files(o->output);
+		if (o->json && strcmp(o->json, "-")) {
+			unlink(o->json);
+		}
+		tt_die_of(tt_interrupted());
+	}
+}
+
 /* Fits, writes, reads back, judges. */
 static int evaluate(struct tt *t, struct tkm_err *err)
 {
@@ -469,19 +498,30 @@ static int evaluate(struct tt *t, struct tkm_err *err)
 
 	snprintf(trace, sizeof(trace), "%s.stf", t->o.output);
 	snprintf(clk, sizeof(clk), "%s.clk", t->o.output);
-	if (cal_solve(&r->run, (int)t->o.timer_skip, err) < 0 || tt_trace_write(trace, &t->o, r, err) < 0) {
+	if (cal_solve(&r->run, (int)t->o.timer_skip, err) < 0) {
 		return -1;
 	}
+	tt_begin_writing();
+	if (tt_trace_write(trace, &t->o, r, err) < 0) {
+		die_if_interrupted(&t->o);
+		return -1;
+	}
+	die_if_interrupted(&t->o);
 	if (tt_trace_read(trace, r, err) < 0 || write_clk(clk, t, err) < 0) {
 		remove_files(t->o.output);
+		die_if_interrupted(&t->o);
 		return -1;
 	}
+	die_if_interrupted(&t->o);
 	tt_find_truth(r);
 	tt_judge(r);
 	if (tt_write_plots(t->o.output, &t->o, r, err) < 0 || (t->o.json && tt_write_json(t->o.json, &t->o, r, err) < 0)) {
 		remove_files(t->o.output);
+		die_if_interrupted(&t->o);
 		return -1;
 	}
+	die_if_interrupted(&t->o);
+	tt_end_writing();
 	/* with --json - standard output is JSON alone */
 	if (!t->o.json || strcmp(t->o.json, "-")) {
 		tt_print_result(stdout, &t->o, r);
@@ -604,6 +644,9 @@ static int run(struct tt *t, struct tkm_err *err)
 	if (strcasecmp(t->o.timer, "LIST") == 0) {
 		return list_timers(t, err) < 0 ? TT_ERROR : TT_FIT;
 	}
+	if (all_well(t, t->link->rank == 0 ? check_json(&t->o, err) : 0, err) < 0) {
+		return TT_ERROR;
+	}
 	if (t->o.truth) {
 		return truth_mode(t, err);
 	}
@@ -672,11 +715,23 @@ static int serve(const struct tt_options *o)
 	return 0;
 }
 
+/* A launcher of Open MPI takes a verdict for an accident and prints some ten lines about an aborted job. It decides so
+ * before it starts the ranks, so that they can only say what will come. */
+static void explain_mpirun(int status)
+{
+	const char *quiet = getenv("OMPI_MCA_orte_execute_quiet");
+
+	if ((status == TT_UNFIT || status == TT_UNKNOWN) && getenv("OMPI_COMM_WORLD_SIZE") && !(quiet && strcmp(quiet, "1") == 0)) {
+		fprintf(stderr, "%s: exit status %d is the result above; what mpirun prints now about an aborted job means nothing else "
+			"(mpirun --quiet leaves it out)\n", program_invocation_short_name, status);
+	}
+}
+
 int main(int argc, char **argv)
 {
 	struct tt t;
 	struct tkm_err err = { .text = "" };
-	int rc;
+	int rc, rank, size;
 
 	memset(&t, 0, sizeof(t));
 	rc = tt_options_parse(argc, argv, &t.o);
@@ -686,6 +741,8 @@ int main(int argc, char **argv)
 	if (t.o.serve) {
 		return serve(&t.o);
 	}
+	cal_link_hint(&rank, &size);
+	tt_catch_signals(rank == 0);
 	if (t.o.sync.method == CAL_SYNC_PAIRS && !t.o.truth) {
 		cal_link_keep_cores();
 	}
@@ -699,6 +756,9 @@ int main(int argc, char **argv)
 	rc = run(&t, &err);
 	if (rc == TT_ERROR && (t.silence.text[0] || err.code == TKM_ERR_TIMEOUT)) {
 		give_up(&t, t.silence.text[0] ? &t.silence : &err);
+	}
+	if (t.link->rank == 0) {
+		explain_mpirun(rc);
 	}
 	tmr_close(t.timer);
 	cal_rank_free(&t.rank);

@@ -194,6 +194,20 @@ int tt_plan_bursts(struct tt *t, struct tkm_err *err);
 /* One burst of messages of every pair, into t->me.event; begin: of the test, on the link's clock. */
 int tt_record_bursts(struct tt *t, int cycle, double begin, struct tkm_err *err);
 
+/* ---- timertest_interrupt.c ---- */
+
+/* From here on SIGINT, SIGTERM and SIGHUP end the process as before, but after a line that says so, from the rank
+ * that talks. */
+void tt_catch_signals(int talks);
+
+/* Between these two they do not end it; tt_interrupted() is then the number of the signal that came, else 0. */
+void tt_begin_writing(void);
+int tt_interrupted(void);
+void tt_end_writing(void);
+
+/* Ends this process as the signal would have. */
+void tt_die_of(int signal);
+
 /* ---- timertest_progress.c ---- */
 
 /* Prints what is not the verdict? Rank 0, unless --quiet. */
@@ -223,6 +237,16 @@ int tt_trace_read(const char *path, struct tt_result *r, struct tkm_err *err);
 /* ---- timertest_report.c: rank 0, after everything is known ---- */
 
 void tt_find_truth(struct tt_result *r);
+
+/* Clock of this rank minus clock of the master as they were read, at its first synchronisation: offset, and what is
+ * certain about it, in seconds. Returns 0, or -1: it had none. */
+struct tt_uncorrected {
+	double offset_s, low_s, high_s;
+};
+int tt_before_correction(const struct cal_run *run, int rank, struct tt_uncorrected *u);
+
+/* How well the core matrix shows that the ranks of a machine read the same clock; NAN: not at all. */
+double tt_shown_within(const struct tt_result *r, int rank);
 void tt_print_result(FILE *f, const struct tt_options *o, const struct tt_result *r);
 
 /* Writes BASE.*.dat and BASE.gnuplot. */
@@ -241,6 +265,9 @@ const char *tt_value_words(enum tt_value v);
 
 /* TT_FIT, TT_UNFIT or TT_UNKNOWN. */
 int tt_exit_status(enum tt_value v);
+
+/* Is the latency of a burst too short for the clock's steps? */
+int tt_below_resolution(const struct tt_result *r, const struct tt_burst *b);
 
 /* The greatest distance between the offset and an end of what is certain about it. */
 double tt_burst_bound(const struct tt_burst *b);

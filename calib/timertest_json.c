@@ -101,6 +101,7 @@ static json_t *rank(const struct tt_result *r, int i)
 	const struct cal_rank *c = &r->run.rank[i];
 	const struct tt_truth *t = &r->truth[i];
 	double bound = c->map.extra_s;
+	struct tt_uncorrected u = { NAN, NAN, NAN };
 	json_t *j, *sync;
 	size_t k;
 
@@ -110,6 +111,10 @@ static json_t *rank(const struct tt_result *r, int i)
 	sync = json_pack("{s:b,s:i,s:I,s:o,s:o,s:o}", "shares_clock", c->sync == CAL_SHARED, "with",
 		c->sync == CAL_SHARED ? c->leader : i, "sessions", (json_int_t)c->sessions, "bound_s", number(bound), "steps",
 		steps(&c->map), "wander", number(c->map.nodes ? c->map.max_wander : NAN));
+	tt_before_correction(&r->run, i, &u);
+	json_object_set_new(sync, "shown_within_s", number(c->sync == CAL_SHARED ? tt_shown_within(r, i) : NAN));
+	json_object_set_new(sync, "before_correction", json_pack("{s:o,s:o,s:o}", "offset_s", number(u.offset_s), "low_s", number(u.low_s),
+							     "high_s", number(u.high_s)));
 	j = json_pack("{s:i,s:o,s:o,s:o}", "rank", i, "env", environment(&r->rank[i].env), "timer",
 		quality(c, &r->rank[i].quality), "sync", sync);
 	if (tt_find_wander(&r->run, i, &w) == 0) {
@@ -198,7 +203,7 @@ int tt_write_json(const char *path, const struct tt_options *o, const struct tt_
 	if (!j) {
 		return tkm_fail(err, TKM_ERR_NOMEM, "out of memory for the JSON result");
 	}
-	if (to_file && tkm_newfile_begin(&n, path, 1, err) < 0) {
+	if (to_file && tkm_newfile_begin(&n, path, o->force, err) < 0) {
 		json_decref(j);
 		return -1;
 	}

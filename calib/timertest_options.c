@@ -125,6 +125,10 @@ static error_t parse_one(int key, char *arg, struct argp_state *state)
 		p->o->output = arg;
 		return 0;
 	}
+	if (key >= '0' && key <= '9') {
+		tkm_fail(&p->err, TKM_ERR_ARG, "-%c: numbers stand without a dash: 'timertest 30 10' tests for 30 s, with bursts 10 s apart", key);
+		return EINVAL;
+	}
 	if (key < FIRST_KEY || key >= FIRST_KEY + MAX_OPTIONS) {
 		return ARGP_ERR_UNKNOWN;
 	}
@@ -192,7 +196,7 @@ static int check(struct tt_options *o, struct tkm_err *err)
 int tt_options_parse(int argc, char **argv, struct tt_options *o)
 {
 	struct tkm_option table[MAX_OPTIONS];
-	struct argp_option options[MAX_OPTIONS + 4];
+	struct argp_option options[MAX_OPTIONS + 14];
 	char names[MAX_OPTIONS][64];
 	struct parse p = { .o = o, .table = table };
 	struct argp argp = { options, parse_one, "[SECONDS [SLEEP]]", doc, NULL, NULL, NULL };
@@ -211,6 +215,9 @@ int tt_options_parse(int argc, char **argv, struct tt_options *o)
 	}
 	options[n] = (struct argp_option){ NULL, 'q', NULL, OPTION_HIDDEN, NULL, 0 };
 	options[n + 1] = (struct argp_option){ NULL, 'o', "DIR/BASENAME", OPTION_HIDDEN, NULL, 0 };
+	for (i = 0; i < 10; i++) {
+		options[n + 2 + i] = (struct argp_option){ NULL, '0' + (int)i, NULL, OPTION_HIDDEN, NULL, 0 };
+	}
 	cal_link_hint(&rank, &size);
 	if (rank != 0 && asks_for_help(argc, argv)) {
 		return 1;

@@ -78,6 +78,42 @@ void tt_find_truth(struct tt_result *r)
 	tmr_close(clock[0]);
 }
 
+/* ---- without correction ---- */
+
+int tt_before_correction(const struct cal_run *run, int rank, struct tt_uncorrected *u)
+{
+	const struct cal_rank *c = &run->rank[rank], *m = &run->rank[run->master];
+	const struct cal_node *n = c->map.nodes ? &c->map.node[0] : NULL;
+	double hz = cal_rank_hz(c), master_hz = cal_rank_hz(m), slope;
+	long double there, master;
+
+	if (c->sync == CAL_SHARED || rank == run->master || !n || m->anchors == 0 || !(hz > 0) || !(master_hz > 0)) {
+		return -1;
+	}
+	/* ticks since 1970 have more digits than a double; global ticks count from the first anchor */
+	slope = cal_map_slope(&m->map, m->anchor[0].local);
+	there = (long double)n->local.v / hz;
+	master = (long double)m->anchor[0].local.v / master_hz;
+	u->offset_s = (double)(there - (master + (double)n->global.v / slope / master_hz));
+	u->low_s = (double)(there - (master + (double)n->high.v / slope / master_hz));
+	u->high_s = (double)(there - (master + (double)n->low.v / slope / master_hz));
+	return 0;
+}
+
+double tt_shown_within(const struct tt_result *r, int rank)
+{
+	int i;
+
+	for (i = 0; i < r->nodes; i++) {
+		const struct tmr_matrix *m = &r->matrix[i].m;
+
+		if (r->rank[r->matrix[i].rank].machine == r->rank[rank].machine && m->together > 0 && m->together == m->pairs) {
+			return m->farthest_s;
+		}
+	}
+	return NAN;
+}
+
 /* ---- printing ---- */
 
 static void print_pair(FILE *f, const struct tmr_core_pair *p)
@@ -208,6 +244,19 @@ static void print_net(FILE *f, const struct cal_net *n)
 	}
 }
 
+/* What administrators look for first: how far the clocks are apart if nobody corrects them. */
+static void print_uncorrected(FILE *f, const struct tt_result *r, int rank)
+{
+	struct tt_uncorrected u;
+	char a[32], b[32];
+
+	if (tt_before_correction(&r->run, rank, &u) == 0) {
+		fprintf(f, "clock of rank %d (%s) before correction: %s against that of rank %d at the first session, certainly within +- %s\n",
+			rank, r->rank[rank].env.host, tkm_print_time(a, sizeof(a), u.offset_s, 6), r->run.master,
+			tkm_print_time(b, sizeof(b), fmax(u.high_s - u.offset_s, u.offset_s - u.low_s), 1));
+	}
+}
+
 static void print_maps(FILE *f, const struct tt_result *r)
 {
 	char a[32], b[32];
@@ -225,9 +274,13 @@ static void print_maps(FILE *f, const struct tt_result *r)
 			} else if (c->shared_within_s > 0) {
 				fprintf(f, ", proven to within %s by the core matrix", tkm_print_time(a, sizeof(a), c->shared_within_s, 1));
 			}
+			if (r->rank[i].scope == TMR_SCOPE_NODE && tt_shown_within(r, i) > 0) {
+				fprintf(f, "; the core matrix shows it to within %s", tkm_print_time(a, sizeof(a), tt_shown_within(r, i), 1));
+			}
 			putc('\n', f);
 			continue;
 		}
+		print_uncorrected(f, r, i);
 		for (k = 0; k < c->map.nodes; k++) {
 			between = fmax(between, cal_map_bound(&c->map, c->map.node[k].local));
 			if (c->map.node[k].used) {
@@ -262,6 +315,16 @@ static void print_truth(FILE *f, const struct tt_result *r)
 	}
 }
 
+/* A clock that moves in steps may show less than nothing for messages that are much faster. */
+static const char *latency_text(char *buf, size_t size, const struct tt_result *r, const struct tt_burst *b)
+{
+	if (tt_below_resolution(r, b)) {
+		snprintf(buf, size, "below resolution");
+		return buf;
+	}
+	return tkm_print_time(buf, size, b->latency_s, 3);
+}
+
 static void print_bursts(FILE *f, const struct tt_result *r, long long verbose)
 {
 	char a[32], b[32], c[32], d[32];
@@ -275,7 +338,7 @@ static void print_bursts(FILE *f, const struct tt_result *r, long long verbose)
 		const struct tt_burst *p = &r->burst[i];
 
 		fprintf(f, "%d. %d <-> %d %s (latency %s), certainly in [%s, %s]\n", p->cycle, p->a, p->b,
-			tkm_print_time(a, sizeof(a), p->offset_s, 3), tkm_print_time(b, sizeof(b), p->latency_s, 3),
+			tkm_print_time(a, sizeof(a), p->offset_s, 3), latency_text(b, sizeof(b), r, p),
 			tkm_print_time(c, sizeof(c), p->low_s, 1), tkm_print_time(d, sizeof(d), p->high_s, 1));
 	}
 }
@@ -378,7 +441,7 @@ void tt_print_result(FILE *f, const struct tt_options *o, const struct tt_result
 		tt_print_true_rates(f, r);
 		if (r->bursts) {
 			fprintf(f, "maximum clock offset during run:\n%d <-> %d %s (latency %s)\n", w->a, w->b,
-				tkm_print_time(a, sizeof(a), w->offset_s, 3), tkm_print_time(b, sizeof(b), w->latency_s, 3));
+				tkm_print_time(a, sizeof(a), w->offset_s, 3), latency_text(b, sizeof(b), r, w));
 		} else {
 			fprintf(f, "one process, so no messages: clock offsets were not measured\n");
 		}

@@ -294,7 +294,7 @@ static json_t *methods_of(const struct comparison *c, int table)
 	return methods;
 }
 
-static int write_json(const char *path, const struct comparison *c, struct tkm_err *err)
+static int write_json(const char *path, int force, const struct comparison *c, struct tkm_err *err)
 {
 	struct tkm_newfile n = { .f = stdout };
 	int to_file = strcmp(path, "-") != 0, rc;
@@ -307,7 +307,7 @@ static int write_json(const char *path, const struct comparison *c, struct tkm_e
 	if (!j) {
 		return tkm_fail(err, TKM_ERR_NOMEM, "out of memory for the JSON result");
 	}
-	if (to_file && tkm_newfile_begin(&n, path, 1, err) < 0) {
+	if (to_file && tkm_newfile_begin(&n, path, force, err) < 0) {
 		json_decref(j);
 		return -1;
 	}
@@ -321,8 +321,9 @@ static int write_json(const char *path, const struct comparison *c, struct tkm_e
 
 #else
 
-static int write_json(const char *path, const struct comparison *c, struct tkm_err *err)
+static int write_json(const char *path, int force, const struct comparison *c, struct tkm_err *err)
 {
+	(void)force;
 	(void)path;
 	(void)c;
 	return tkm_fail(err, TKM_ERR_UNAVAIL, "--json: this build has no jansson (configure --with-jansson)");
@@ -379,7 +380,7 @@ static int report(const struct comparison *c, struct tkm_err *err)
 	if (!c->o->quiet && isatty(STDERR_FILENO)) {
 		fputs("\r\033[K", stderr);
 	}
-	if (c->o->json && write_json(c->o->json, c, err) < 0) {
+	if (c->o->json && write_json(c->o->json, c->o->force, c, err) < 0) {
 		return -1;
 	}
 	if (!c->o->json || strcmp(c->o->json, "-")) {

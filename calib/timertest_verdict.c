@@ -40,6 +40,12 @@ double tt_burst_bound(const struct tt_burst *b)
 	return fmax(b->high_s - b->offset_s, b->offset_s - b->low_s);
 }
 
+int tt_below_resolution(const struct tt_result *r, const struct tt_burst *b)
+{
+	/* the mean of a burst is finer than a single stamp, by about the square root of its 100 exchanges */
+	return b->latency_s <= 0 || b->latency_s < 0.1 * fmax(r->run.rank[b->a].effective_tick_s, r->run.rank[b->b].effective_tick_s);
+}
+
 /* ---- words ---- */
 
 /* "12 ns". The text is good until the eighth call after this one. */
@@ -477,7 +483,7 @@ static size_t headline(const struct tt_result *r, char *buf, size_t size)
 	n = snprintf(buf, size, "%s is %s for tracing on %d rank%s: ", name, tt_value_words(r->verdict.value), r->ranks, r->ranks == 1 ? "" : "s");
 	if (w) {
 		n += snprintf(buf + n, size - (size_t)n, "offset %s +- %s, latency %s", in_words(w->offset_s), in_words(tt_burst_bound(w)),
-			in_words(w->latency_s));
+			tt_below_resolution(r, w) ? "below resolution" : in_words(w->latency_s));
 	} else {
 		n += snprintf(buf + n, size - (size_t)n, "effective tick %s, %s per read", in_words(coarsest_tick(r)),
 			in_words(r->rank[0].quality.cost_s.median));

@@ -311,6 +311,27 @@ static void offset(void)
 	unmake(&m);
 }
 
+/* A clock of 1 us shows messages of 0.3 us as it likes, also as negative times. */
+static void latency_below_resolution(void)
+{
+	struct made m;
+	int i;
+
+	make(&m);
+	m.cal[1].effective_tick_s = 1e-6;
+	for (i = 0; i < 3; i++) {
+		m.burst[i].latency_s = i == 1 ? -1e-13 : 20e-9;
+		CHECK(tt_below_resolution(&m.r, &m.burst[i]), "burst %d", i);
+	}
+	m.burst[2].latency_s = 300e-9;
+	CHECK(!tt_below_resolution(&m.r, &m.burst[2]), "300 ns");
+	tt_judge(&m.r);
+	CHECK(strstr(m.r.verdict.text, "latency below resolution; gettimeofday") || strstr(m.r.verdict.text, "latency below resolution; CPU"),
+		"%s", m.r.verdict.text);
+	CHECK_INT(m.r.verdict.value, TT_VALUE_UNFIT);
+	unmake(&m);
+}
+
 /* Not fit decides over not known, wherever they stand in the table, and all reasons are kept. */
 static void worst_decides(void)
 {
@@ -352,6 +373,7 @@ int main(int argc, char **argv)
 	RUN(latency);
 	RUN(tick);
 	RUN(offset);
+	RUN(latency_below_resolution);
 	RUN(worst_decides);
 	return check_end();
 }
