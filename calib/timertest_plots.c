@@ -251,6 +251,27 @@ static void put_setting(FILE *f, const char *name, const char *text)
 	putc('\n', f);
 }
 
+/* Between which global times in seconds the first clocks stepped that did, in pairs. */
+static void write_steps(FILE *f, const struct tt_result *r)
+{
+	enum { MOST = 20 };
+	int i, written = 0;
+	size_t k;
+
+	fputs("tm_steps = '", f);
+	for (i = 1; i < r->ranks; i++) {
+		const struct cal_rank *c = &r->run.rank[i];
+
+		for (k = 0; has_map(c) && k < c->map.steps && written < MOST; k++) {
+			const struct cal_step *s = &c->map.step[k];
+
+			fprintf(f, "%s%.6f %.6f", written++ ? " " : "", (double)s->from_global.v * r->run.period_s,
+				(double)s->to_global.v * r->run.period_s);
+		}
+	}
+	fputs("'\n", f);
+}
+
 static void write_script(FILE *f, const char *base, const struct tt_options *o, const struct tt_result *r)
 {
 	const char *slash = strrchr(base, '/');
@@ -269,6 +290,7 @@ static void write_script(FILE *f, const char *base, const struct tt_options *o, 
 	put_setting(f, "tm_title", text);
 	put_setting(f, "tm_verdict", tt_value_words(r->verdict.value));
 	put_setting(f, "tm_reason", r->verdict.reasons ? r->verdict.reason[0].text : "");
+	write_steps(f, r);
 	put_setting(f, "tm_interpolation", cal_interpolation_name(compared(r)));
 	fprintf(f, "tm_ranks = %d\ntm_pairs = %d\ntm_children = %d\ntm_pus = %u\n", r->ranks,
 		r->bursts ? r->ranks * (r->ranks - 1) / 2 : 0, children,

@@ -3,7 +3,7 @@
 # Draws what timertest measured: gnuplot BASE.gnuplot
 # Another picture format:        gnuplot -e 'tm_format="txt"' BASE.gnuplot   (svg, png, pdf, txt, all)
 #
-# timertest writes the variables tm_dir, tm_base, tm_title, tm_verdict, tm_reason, tm_interpolation, tm_ranks, tm_pairs,
+# timertest writes the variables tm_dir, tm_base, tm_title, tm_verdict, tm_reason, tm_steps, tm_interpolation, tm_ranks, tm_pairs,
 # tm_children and tm_pus above these lines. Text stands in single quotes there (a quote doubled), because gnuplot runs what
 # stands in backquotes inside double ones. The data lies beside: the first line names columns and
 # units, two blank lines part the blocks, and a block starts with its title in double quotes.
@@ -31,6 +31,7 @@ if (!exists("tm_base") || !exists("tm_title") || !exists("tm_ranks") || !exists(
 if (!exists("tm_dir")) tm_dir = ""
 if (!exists("tm_verdict")) tm_verdict = ""
 if (!exists("tm_reason")) tm_reason = ""
+if (!exists("tm_steps")) tm_steps = ""
 if (!exists("tm_interpolation")) tm_interpolation = "spline"
 if (!exists("tm_format")) tm_format = ""
 if (!exists("tm_pairs")) tm_pairs = tm_ranks * (tm_ranks - 1) / 2
@@ -241,6 +242,12 @@ if (tm_n < 1) {
 		set ylabel "offset (".tm_u.")"
 		set xrange [TMX_min - tm_pad : TMX_max + tm_pad]
 		set yrange [-tm_y * tm_s : tm_y * tm_s]
+		# a step is between two sessions, and the curves do not show it
+		do for [i=1:words(tm_steps) / 2] {
+			set object i rectangle from first real(word(tm_steps, 2 * i - 1)), graph 0 to first real(word(tm_steps, 2 * i)), graph 1 \
+				behind fillcolor rgb tm_bad_colour fillstyle solid 0.15 noborder
+			set label i "a clock stepped" at first real(word(tm_steps, 2 * i - 1)), graph 0.97 offset 0.5,0 textcolor rgb tm_bad_colour
+		}
 		if (!tm_many) {
 			set title tm_top("Application run")."\n".tm_sub
 			tm_all_key = "slowest 10 % included".(tm_beyond > 0 ? sprintf(" (%d outside)", tm_beyond) : "")
@@ -279,6 +286,8 @@ if (tm_n < 1) {
 					tm_F index tm_worst - 1 using 1:(column(2) * tm_s) with linespoints lw 1.2 pt 7 ps 0.4 lc rgb tm_bad_colour title "worst pair ".tm_pname[tm_worst]
 				set title "largest absolute offset of each pair"
 			}
+			unset object
+			unset label
 			unset key
 			unset grid
 			set rmargin
@@ -779,6 +788,9 @@ if (tm_nh > 0) {
 	do for [i=1:tm_nb] { if (abs(tm_htick[i] / tm_htick[1] - 1) > 1e-3) { tm_same = 0 } }
 	tm_u = tm_unit(tm_most(abs(tm_xlo), abs(tm_xhi)) * tm_htick[1])
 	tm_k = tm_htick[1] * tm_per(tm_u)
+	# a bar may be narrower than a pixel: a line in its middle is not
+	tm_thin(from, to) = tm_log ? log(to / from) < 0.004 * log(tm_xhi / tm_xlo) : to - from < 0.004 * (tm_xhi - tm_xlo)
+	tm_mid(from, to) = tm_log ? sqrt(from * to) : 0.5 * (from + to)
 	tm_crowd = tm_nb > 4
 	tm_about = sprintf("histogram of increments, %s", tm_plural(tm_nb, "rank"))
 	tm_sub = sprintf("%.0f increments, a tick is %s%s", tm_total, tm_val(tm_htick[1]), tm_same ? "" : " on the first rank, as on the upper axis"). \
@@ -794,12 +806,12 @@ if (tm_nh > 0) {
 		set lmargin 11
 		set xrange [tm_xlo : tm_xhi]
 		if (tm_log) { set logscale x; set logscale x2 }
-		set x2range [tm_xlo * tm_k : tm_xhi * tm_k]
+		set x2range [tm_xlo * (tm_log ? tm_htick[1] : tm_k) : tm_xhi * (tm_log ? tm_htick[1] : tm_k)]
 		set x2tics out
 		set border 7
 		set xlabel "increment (ticks)"
 		# a label there would run into the title
-		set format x2 "%g ".tm_u
+		if (tm_log) { set format x2 "%.0s %cs" } else { set format x2 "%g ".tm_u }
 		if (tm_crowd) {
 			set ylabel "rank"
 			unset grid
@@ -833,7 +845,10 @@ if (tm_nh > 0) {
 				} else {
 					plot tm_F index i-1 using (column(4) > 0 ? tm_left(column(1)) : NaN):4: \
 						(tm_left(column(1))):(tm_to(i, column(1), column(2), column(3))):(0.5):4 \
-						with boxxyerror fill solid 0.7 border rgb "#FFFFFF" lc rgb tm_col(1)
+						with boxxyerror fill solid 0.7 border rgb "#FFFFFF" lc rgb tm_col(1), \
+						tm_F index i-1 using (column(4) > 0 && tm_thin(tm_left(column(1)), tm_to(i, column(1), column(2), column(3))) ? \
+							tm_mid(tm_left(column(1)), tm_to(i, column(1), column(2), column(3))) : NaN):4 \
+						with impulses lw 1 lc rgb tm_col(1)
 				}
 			}
 		}

@@ -133,13 +133,15 @@ make_data "$tmp/short/t" -v ranks=2 -v secs=1 -v step=1
 one_set short "$all" "" "CPU on 2 ranks, 1 s, host vm" "CPU on 2 ranks, 1 s, host vm"
 make_data "$tmp/wobble/t" -v ranks=4 -v secs=600 -v wobble=1 -v pus=8 -v host=node
 one_set wobble "$all" "" "CPU on 4 ranks" "CPU on 4 ranks"
-make_data "$tmp/unfit/t" -v ranks=2 -v verdict='NOT fit' \
+make_data "$tmp/unfit/t" -v ranks=2 -v steps='1.5 2.5' -v verdict='NOT fit' \
 	-v reason="the clock of \`id\` 'node_7' stepped by 3 us, limit 75 ns: stamps in between are only known to within the step; find out who sets the clock, or take another"
 one_set unfit "$all" "" "verdict: NOT fit: the clock of \`id\` 'node_7' stepped by 3 us, limit 75 ns" "verdict: NOT fit: the clock of \`id\` 'node_7' stepped by 3 us, limit 75 ns"
 for graph in $all; do
 	grep -F -q "or take another" "$tmp/unfit/t.$graph.svg" || note "$graph.svg lacks the end of the reason"
 done
 done_with "the whole reason stands in each picture"
+grep -F -q "a clock stepped" "$tmp/unfit/t.run.svg" || note "the step is not marked"
+done_with "a step is marked in the application run"
 make_data "$tmp/single/t" -v ranks=1 -v pus=1 -v onebin=1
 one_set single histogram "run transform error raw matrix" "CPU on 1 ranks" "CPU on 1 ranks"
 make_data "$tmp/many/t" -v ranks=64 -v secs=40 -v step=10 -v pus=64
