@@ -132,7 +132,7 @@ static const char *prefix_of(const struct tt *t, char *buf, size_t size)
  * `seconds`, not each. */
 static int measure_in_turns(struct tt *t, double seconds, int share, struct tkm_err *err)
 {
-	const double shortest_share_s = 0.05;
+	const double shortest_share_s = 0.02, rest_s = 0.2; /* what a turn takes besides */
 	const struct cal_place *p = &t->place[t->link->rank];
 	long units = sysconf(_SC_NPROCESSORS_ONLN);
 	int32_t most = 1;
@@ -142,7 +142,7 @@ static int measure_in_turns(struct tt *t, double seconds, int share, struct tkm_
 		most = t->place[i].on_node > most ? t->place[i].on_node : most;
 	}
 	rounds = (int)((most + units - 1) / (units > 0 ? units : 1));
-	seconds = share ? fmax(seconds / rounds, shortest_share_s) : seconds;
+	seconds = share && rounds > 1 ? fmax(seconds / rounds - rest_s, shortest_share_s) : seconds;
 	for (round = 0; round < rounds; round++) {
 		if (p->index % rounds == round) {
 			rc = tmr_quality_measure(t->timer, seconds, &t->me.quality, err);
