@@ -10,6 +10,10 @@
  *   wobble  the rate also swings by +-A over a period P (a sine that starts at 0)
  *   warm    A/TAU: the rate rises by A as a machine warms up, to 1 - 1/e of it in TAU
  *   step    seconds added at a time after the origin; may be given up to 8 times
+ *   slew    RATE/FROM/TO/BACK: the rate is higher by RATE between two times after the origin, and lower until a third one, by so
+ *           much that nothing is left of it then; BACK = 0: it is not taken back. Up to 8 times
+ *   slewed  1: a clock that is steered, as the kernel's are, also without slew: steps and slews are measured beside a free
+ *           clock with the same drift and wobble (tmr_sim_free_twin())
  *   tick    its own grid: readings are whole ticks (default: the tick of the base)
  *   coarse  it moves in steps of that, which need not be a whole number of ticks (22.5 of a counter, say)
  *   bump    on: a second reading within a step of `coarse` shows one tick more than the first, as counters of some
@@ -47,6 +51,10 @@ int64_t tmr_sim_base_at(const struct tmr_timer *t, ltick_t local);
 /* The clock is ahead by another ahead_s(ctx, dt) seconds, dt seconds after its origin: what no key can say, like a recorded
  * drift. Its rate stays below 1 %. The name does not tell of it, so only this object has it. */
 void tmr_sim_add(struct tmr_timer *t, double (*ahead_s)(const void *ctx, double dt), const void *ctx);
+
+/* The same clock without steps and slews: what a machine's raw counter is to its kernel clock. It reads the base of t, so
+ * it is closed before t; tmr_sim_restart(t) does not change it. NULL with the reason. */
+struct tmr_timer *tmr_sim_free_twin(const struct tmr_timer *t, struct tkm_err *err);
 
 /* The wrapped timer. */
 struct tmr_timer *tmr_sim_base(const struct tmr_timer *t);

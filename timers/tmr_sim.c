@@ -11,7 +11,7 @@
 
 #include "base/text.h"
 
-enum { MAX_STEPS = 8 };
+enum { MAX_STEPS = 8, MAX_SLEWS = 8 };
 
 struct sim {
 	struct tmr_timer *base;
@@ -25,6 +25,10 @@ struct sim {
 		double size_s, at_s;
 	} step[MAX_STEPS];
 	int steps;
+	struct {
+		double rate, from_s, to_s, back_s;
+	} slew[MAX_SLEWS];
+	int slews, slewed, borrowed; /* borrowed: the base is another timer's */
 	int64_t origin;       /* reading of the base */
 	int64_t origin_ticks; /* what this clock would show there without offset */
 	uint64_t random;
@@ -60,6 +64,21 @@ static double normal(struct sim *s)
 	return r * cos(a);
 }
 
+/* Seconds by which one slew has moved the clock. */
+static double slewed_by(double rate, double from_s, double to_s, double back_s, double dt)
+{
+	double most = rate * (to_s - from_s), sum;
+
+	if (dt <= from_s) {
+		return 0;
+	}
+	sum = rate * (fmin(dt, to_s) - from_s);
+	if (dt > to_s && back_s > to_s) {
+		sum -= most * (fmin(dt, back_s) - to_s) / (back_s - to_s);
+	}
+	return sum;
+}
+
 /* Seconds that the clock is ahead of its base, dt seconds after the origin. */
 static double lie(const struct sim *s, double dt)
 {
@@ -79,6 +98,9 @@ static double lie(const struct sim *s, double dt)
 		if (dt >= s->step[i].at_s) {
 			sum += s->step[i].size_s;
 		}
+	}
+	for (i = 0; i < s->slews; i++) {
+		sum += slewed_by(s->slew[i].rate, s->slew[i].from_s, s->slew[i].to_s, s->slew[i].back_s, dt);
 	}
 	return s->ahead_s ? sum + s->ahead_s(s->ahead_ctx, dt) : sum;
 }
@@ -225,6 +247,24 @@ static int set_step(struct sim *s, const char *value)
 	return 0;
 }
 
+/* "10ppm/2s/2.5s/3s" */
+static int set_slew(struct sim *s, const char *value)
+{
+	char rate[32], from[32], to[32];
+	const char *rest, *back;
+	int i = s->slews;
+
+	if (i == MAX_SLEWS || two_parts(value, '/', rate, sizeof(rate), &rest) < 0 || two_parts(rest, '/', from, sizeof(from), &back) < 0 ||
+		two_parts(back, '/', to, sizeof(to), &rest) < 0 || tkm_parse_fraction(rate, &s->slew[i].rate) < 0 ||
+		tkm_parse_time(from, &s->slew[i].from_s) < 0 || tkm_parse_time(to, &s->slew[i].to_s) < 0 ||
+		tkm_parse_time(rest, &s->slew[i].back_s) < 0 || !(fabs(s->slew[i].rate) < 0.5) ||
+		!(s->slew[i].to_s > s->slew[i].from_s) || !(s->slew[i].back_s == 0 || s->slew[i].back_s > s->slew[i].to_s)) {
+		return -1;
+	}
+	s->slews++;
+	return 0;
+}
+
 /* One "key=value"; base is opened here, so that everything behind it can be checked against it. */
 static int set(struct sim *s, const char *key, const char *value, struct tkm_err *err)
 {
@@ -248,6 +288,10 @@ static int set(struct sim *s, const char *key, const char *value, struct tkm_err
 		ok = set_rate_over_time(value, &s->warm, &s->warm_tau_s) == 0;
 	} else if (!strcasecmp(key, "step")) {
 		ok = set_step(s, value) == 0;
+	} else if (!strcasecmp(key, "slew")) {
+		ok = set_slew(s, value) == 0;
+	} else if (!strcasecmp(key, "slewed")) {
+		ok = tkm_parse_bool(value, &s->slewed) == 0;
 	} else if (!strcasecmp(key, "tick")) {
 		ok = tkm_parse_time(value, &s->tick_s) == 0 && s->tick_s >= 1e-12;
 	} else if (!strcasecmp(key, "coarse")) {
@@ -269,7 +313,7 @@ static int set(struct sim *s, const char *key, const char *value, struct tkm_err
 		s->origin_given = ok;
 	} else {
 		return tkm_fail(err, TKM_ERR_ARG,
-			"timer sim: unknown '%s'; base, offset, drift, wobble, warm, step, tick, coarse, bump, noise, cores, early, seed, origin are known",
+			"timer sim: unknown '%s'; base, offset, drift, wobble, warm, step, slew, slewed, tick, coarse, bump, noise, cores, early, seed, origin are known",
 			key);
 	}
 	return ok ? 0 : tkm_fail(err, TKM_ERR_ARG, "timer sim: '%s' is no value for %s; example: %s", value, key,
@@ -306,7 +350,9 @@ static void close_sim(struct tmr_timer *t)
 {
 	struct sim *s = t->impl;
 
-	tmr_close(s->base);
+	if (!s->borrowed) {
+		tmr_close(s->base);
+	}
 	free(s);
 }
 
@@ -362,7 +408,7 @@ static int finish(struct tmr_timer *t, struct sim *s, const char *spec, struct t
 	t->scope = s->cores_s != 0 ? TMR_SCOPE_CORE : TMR_SCOPE_PROCESS;
 	/* the generator of noise and the last reading are one thread's */
 	t->shareable = s->base->shareable && !(s->noise_s > 0) && !s->bump;
-	t->flags = TMR_SIMULATED | (s->steps ? TMR_STEPPED : 0u);
+	t->flags = TMR_SIMULATED | (s->steps ? TMR_STEPPED : 0u) | (s->slews || s->slewed ? TMR_SLEWED : 0u);
 	t->impl = s;
 	return begin_at(t, s, spec, s->origin_given ? s->origin : tmr_read_ordered(s->base).v, err);
 }
@@ -422,4 +468,29 @@ struct tmr_timer *tmr_sim_wrap(struct tmr_timer *base, const char *spec, int ran
 		return NULL;
 	}
 	return t;
+}
+
+struct tmr_timer *tmr_sim_free_twin(const struct tmr_timer *t, struct tkm_err *err)
+{
+	struct tmr_timer *twin = malloc(sizeof(*twin));
+	struct sim *s = malloc(sizeof(*s));
+
+	if (!twin || !s) {
+		free(twin);
+		free(s);
+		tkm_fail(err, TKM_ERR_NOMEM, "timer sim: out of memory");
+		return NULL;
+	}
+	*twin = *t;
+	*s = *(const struct sim *)t->impl;
+	s->steps = s->slews = s->slewed = s->bump = 0;
+	s->coarse_s = 0;
+	s->borrowed = 1;
+	s->origin_given = 1; /* it does not begin anew on its own */
+	s->random = ~s->random;
+	s->spare = NAN;
+	twin->impl = s;
+	twin->flags = TMR_SIMULATED;
+	snprintf(twin->name, sizeof(twin->name), "sim:free");
+	return twin;
 }
