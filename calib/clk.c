@@ -370,6 +370,39 @@ static int read_shares_clock(struct reader *rd, struct cal_rank *r)
 	return 0;
 }
 
+static int read_pair(struct reader *rd, struct cal_rank *r)
+{
+	struct cal_reading p = { .local = ltick(0) };
+	int64_t over;
+
+	if (get_int(rd, &p.local.v) < 0 || get_int(rd, &p.before.v) < 0 || get_int(rd, &p.after.v) < 0 ||
+		get_range(rd, 0, INT32_MAX, &over) < 0) {
+		return -1;
+	}
+	if (ltick_sub(p.after, p.before) < 0 || (r->pairs.n && ltick_sub(p.before, r->pairs.pair[r->pairs.n - 1].after) < 0)) {
+		return bad(rd, "the reference of pairs must ascend");
+	}
+	p.over = (int)over;
+	return cal_pairs_add(&r->pairs, &p, rd->err);
+}
+
+static int read_disruption(struct reader *rd, struct cal_rank *r)
+{
+	char *w = word(rd), *end;
+	int64_t changed;
+
+	r->disruption = strtoull(w, &end, 10);
+	if (end == w || *end) {
+		return bad(rd, "'%s' is no marker", w);
+	}
+	if (get_named(rd, INT32_MAX, &changed) < 0) {
+		return -1;
+	}
+	r->has_disruption = 1;
+	r->disruption_changed = (int)changed;
+	return 0;
+}
+
 static int read_can_be_set(struct reader *rd, struct cal_rank *r)
 {
 	int64_t can;
@@ -390,19 +423,25 @@ static int read_rank_line(struct reader *rd, struct cal_rank *r)
 		char *text;
 		size_t size;
 	} texts[] = { { "host", r->host, sizeof(r->host) }, { "boot-id", r->boot_id, sizeof(r->boot_id) },
-		{ "time-namespace", r->time_ns, sizeof(r->time_ns) }, { "timer", r->timer, sizeof(r->timer) } };
+		{ "time-namespace", r->time_ns, sizeof(r->time_ns) }, { "timer", r->timer, sizeof(r->timer) },
+		{ "reference", r->reference, sizeof(r->reference) }, { "assumed-drift-from", r->drift_from, sizeof(r->drift_from) },
+		{ "assumed-wander-from", r->wander_from, sizeof(r->wander_from) },
+		{ "contradiction", r->contradiction, sizeof(r->contradiction) } };
 	const struct {
 		const char *key;
 		double *value;
 	} numbers[] = { { "nominal-hz", &r->nominal_hz }, { "measured-hz", &r->measured_hz },
 		{ "measured-se-ppm", &r->measured_se_ppm }, { "measured-bound-ppm", &r->measured_bound_ppm },
 		{ "effective-tick", &r->effective_tick_s }, { "shared-within", &r->shared_within_s },
-		{ "wander", &r->map.max_wander } };
+		{ "wander", &r->map.max_wander }, { "reference-hz", &r->reference_hz }, { "reference-tick", &r->reference_tick_s },
+		{ "max-slew", &r->pairs.max_slew }, { "slew-limit", &r->pairs.slew_limit }, { "assumed-drift", &r->max_drift },
+		{ "assumed-wander", &r->max_wander } };
 	const struct {
 		const char *key;
 		int (*read)(struct reader *, struct cal_rank *);
 	} parts[] = { { "session", read_session }, { "edge", read_edge }, { "sample", read_sample }, { "anchor", read_anchor },
-		{ "shares-clock-of", read_shares_clock }, { "can-be-set", read_can_be_set } };
+		{ "shares-clock-of", read_shares_clock }, { "can-be-set", read_can_be_set }, { "pair", read_pair },
+		{ "disruption-marker", read_disruption } };
 	const struct {
 		const char *key;
 		int (*read)(struct reader *, struct cal_map *);
@@ -545,8 +584,9 @@ static int read_file(struct reader *rd, struct cal_run *run)
 	int64_t ranks = -1;
 	int rc;
 
-	if (next_line(rd) != 1 || (strcmp(rd->line, "TICKMARK-CLK 1") != 0 && strcmp(rd->line, "TICKMARK-CLK 2") != 0)) {
-		return bad(rd, "not correction data of version 1 or 2 (the first line must be TICKMARK-CLK 1 or TICKMARK-CLK 2)");
+	if (next_line(rd) != 1 || (strcmp(rd->line, "TICKMARK-CLK 1") != 0 && strcmp(rd->line, "TICKMARK-CLK 2") != 0 &&
+					  strcmp(rd->line, "TICKMARK-CLK 3") != 0)) {
+		return bad(rd, "not correction data of version 1, 2 or 3 (the first line must be TICKMARK-CLK 1, 2 or 3)");
 	}
 	while ((rc = next_line(rd)) == 1) {
 		if (strcmp(rd->line, "end-file") == 0) {
@@ -568,6 +608,17 @@ static int read_file(struct reader *rd, struct cal_run *run)
 	return rc < 0 ? -1 : bad(rd, "the file is cut off: no end-file line");
 }
 
+/* Maps get the pairs of their clocks; what contradicted the assumptions when the file was made does so still. */
+static int attach(struct cal_run *run, struct tkm_err *err)
+{
+	size_t i;
+
+	for (i = 0; i < run->ranks; i++) {
+		run->contradicted = run->contradicted || run->rank[i].contradiction[0];
+	}
+	return cal_attach_pairs(run, err);
+}
+
 int cal_clk_read(const char *text, size_t length, const char *name, struct cal_run *run, struct tkm_err *err)
 {
 	struct reader rd = { .name = name, .p = text, .end = text + length, .err = err };
@@ -575,6 +626,9 @@ int cal_clk_read(const char *text, size_t length, const char *name, struct cal_r
 
 	memset(run, 0, sizeof(*run));
 	rc = read_file(&rd, run);
+	if (rc == 0) {
+		rc = attach(run, err);
+	}
 	free(rd.line);
 	if (rc < 0) {
 		cal_run_free(run);

@@ -62,6 +62,42 @@ static void write_samples(FILE *f, const struct cal_session *s)
 	}
 }
 
+/* A steered clock, and the free one beside it that the sessions measured. */
+static void write_pairs(FILE *f, const struct cal_rank *r)
+{
+	size_t i;
+
+	if (!(r->reference_hz > 0)) {
+		return;
+	}
+	put_quoted(f, "reference", r->reference);
+	put_key_double(f, "reference-hz", r->reference_hz);
+	put_key_double(f, "reference-tick", r->reference_tick_s);
+	put_key_double(f, "max-slew", r->pairs.max_slew);
+	put_key_double(f, "slew-limit", r->pairs.slew_limit);
+	for (i = 0; i < r->pairs.n; i++) {
+		const struct cal_reading *p = &r->pairs.pair[i];
+
+		fprintf(f, "pair %" PRId64 " %" PRId64 " %" PRId64 " %d\n", p->local.v, p->before.v, p->after.v, p->over);
+	}
+}
+
+static void write_assumptions(FILE *f, const struct cal_rank *r)
+{
+	if (r->max_wander > 0) {
+		put_key_double(f, "assumed-drift", r->max_drift);
+		put_quoted(f, "assumed-drift-from", r->drift_from);
+		put_key_double(f, "assumed-wander", r->max_wander);
+		put_quoted(f, "assumed-wander-from", r->wander_from);
+	}
+	if (r->has_disruption) {
+		fprintf(f, "disruption-marker %" PRIu64 " changed %d\n", r->disruption, r->disruption_changed);
+	}
+	if (r->contradiction[0]) {
+		put_quoted(f, "contradiction", r->contradiction);
+	}
+}
+
 static void write_part(FILE *f, const struct cal_map *m, const struct cal_part *part)
 {
 	size_t i;
@@ -160,6 +196,8 @@ int cal_clk_write_rank(FILE *f, const struct cal_rank *r, struct tkm_err *err)
 		fprintf(f, "anchor %" PRId64 " %" PRId64 " %" PRId64 "\n", r->anchor[i].local.v, r->anchor[i].realtime_ns,
 			r->anchor[i].monotonic_ns);
 	}
+	write_assumptions(f, r);
+	write_pairs(f, r);
 	write_sessions(f, r);
 	write_map(f, &r->map);
 	fputs("end-rank\n", f);
@@ -172,7 +210,8 @@ int cal_clk_write(FILE *f, const struct cal_run *run, const char *program, struc
 	size_t i;
 
 	for (i = 0; i < run->ranks; i++) {
-		version = run->rank[i].map.parts > 1 ? 2 : version;
+		version = run->rank[i].map.parts > 1 && version < 2 ? 2 : version;
+		version = run->rank[i].reference_hz > 0 ? 3 : version; /* samples, nodes and pieces are of another clock */
 	}
 	fprintf(f, "TICKMARK-CLK %d\n", version);
 	put_quoted(f, "program", program);

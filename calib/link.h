@@ -24,6 +24,8 @@ struct cal_link {
 	double gathering_s;       /* for a process to come to where all meet: 120 */
 	long long messages;       /* sent by this process (simulation: by all) */
 	unsigned epoch;           /* cal_link_new_epoch() */
+	void (*idle)(void *of);   /* called now and then while this process waits asleep for others; NULL: nothing */
+	void *idle_of;
 	int hurry;                /* 1: who waits yields its core for a while before it sleeps: for short talks in
 	                           * which all have part; -1: who waits sleeps at once */
 	int by_mpi;               /* cal_link_ping() is cal_link_message(): to compare methods by the same messages */

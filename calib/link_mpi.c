@@ -157,6 +157,9 @@ static int wait_for(struct cal_link *l, MPI_Request *r, int peer, double limit_s
 		}
 		if (dozing) {
 			doze(bells, heard, waited);
+			if (l->idle) {
+				l->idle(l->idle_of);
+			}
 		} else if (waited >= spin_s) {
 			dozing = 1; /* one more look, while others ring already */
 		} else if (l->hurry > 0) {

@@ -2,6 +2,7 @@
 #include "config.h"
 #include "calib/map.h"
 
+#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -103,9 +104,14 @@ static size_t choose_part(const struct cal_map *m, size_t lo, size_t hi, ltick_t
 	return lo;
 }
 
-gtick_t cal_map_at(const struct cal_map *m, ltick_t local)
+gtick_t cal_map_session_at(const struct cal_map *m, ltick_t local)
 {
 	return at_in(m, choose_part(m, 0, last_part(m), local), local);
+}
+
+gtick_t cal_map_at(const struct cal_map *m, ltick_t local)
+{
+	return cal_map_session_at(m, m->pairs.n ? cal_pairs_at(&m->pairs, local, NULL, NULL, NULL) : local);
 }
 
 void cal_map_span(const struct cal_map *m, ltick_t local, struct cal_span *s)
@@ -113,7 +119,7 @@ void cal_map_span(const struct cal_map *m, ltick_t local, struct cal_span *s)
 	const struct cal_piece *p;
 
 	*s = (struct cal_span){ .from = 1 };
-	if (last_part(m) > 0) {
+	if (last_part(m) > 0 || m->pairs.n) {
 		return; /* where it is split, a stamp's part has to be chosen */
 	}
 	p = piece_of(m, 0, local);
@@ -127,7 +133,7 @@ void cal_map_span(const struct cal_map *m, ltick_t local, struct cal_span *s)
 		.part = (uint64_t)(((unsigned __int128)(uint64_t)(p->rise % p->length) << 64) / (uint64_t)p->length) };
 }
 
-double cal_map_slope(const struct cal_map *m, ltick_t local)
+double cal_map_session_slope(const struct cal_map *m, ltick_t local)
 {
 	const struct cal_piece *p = piece_of(m, choose_part(m, 0, last_part(m), local), local);
 	int64_t l = ltick_sub(local, p->local);
@@ -141,6 +147,14 @@ double cal_map_slope(const struct cal_map *m, ltick_t local)
 	}
 	u = (double)l / (double)p->length;
 	return s + (1 - u) * (1 - 3 * u) * p->bend_begin - u * (2 - 3 * u) * p->bend_end;
+}
+
+double cal_map_slope(const struct cal_map *m, ltick_t local)
+{
+	if (m->pairs.n == 0) {
+		return cal_map_session_slope(m, local);
+	}
+	return cal_map_session_slope(m, cal_pairs_at(&m->pairs, local, NULL, NULL, NULL)) / cal_pairs_slope(&m->pairs, local);
 }
 
 /* ---- the bound ---- */
@@ -286,11 +300,32 @@ static double bound_of(const struct cal_map *m, size_t lo, size_t hi, size_t cho
 	return bound * m->period_s + m->extra_s;
 }
 
-double cal_map_bound(const struct cal_map *m, ltick_t local)
+double cal_map_session_bound(const struct cal_map *m, ltick_t local)
 {
 	size_t chosen = choose_part(m, 0, last_part(m), local);
 
 	return bound_of(m, 0, last_part(m), chosen, local, at_in(m, chosen, local));
+}
+
+/* The bound of a stamp for which the reference showed `at`, to within so many of its ticks and one of rounding. Where it
+ * really was, the error of the map differs by what two rates within max_drift can make of the distance. */
+static double bound_with_pairs(const struct cal_map *m, ltick_t at, double within)
+{
+	double s_per_tick = cal_map_session_slope(m, at) * m->period_s;
+
+	return cal_map_session_bound(m, at) + (within + 1) * s_per_tick * (1 + 5 * m->max_drift);
+}
+
+double cal_map_bound(const struct cal_map *m, ltick_t local)
+{
+	double within;
+	ltick_t at;
+
+	if (m->pairs.n == 0) {
+		return cal_map_session_bound(m, local);
+	}
+	at = cal_pairs_at(&m->pairs, local, NULL, &within, NULL);
+	return bound_with_pairs(m, at, within);
 }
 
 /* ---- stamps in their order ---- */
@@ -300,10 +335,71 @@ void cal_walk_begin(struct cal_walk *w, const struct cal_map *m)
 	*w = (struct cal_walk){ .map = m, .last_part = last_part(m) };
 }
 
+/* The first pair that was taken when so many sessions were over. */
+static size_t first_pair(const struct cal_pairs *p, int over)
+{
+	size_t low = 0, high = p->n;
+
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+
+		if (p->pair[mid].over < over) {
+			low = mid + 1;
+		} else {
+			high = mid;
+		}
+	}
+	return low;
+}
+
+/* The stamps that follow are from before session `next` was over (INT_MAX: nothing is known). */
+static void taken_before(struct cal_walk *w, int next)
+{
+	const struct cal_pairs *p = &w->map->pairs;
+	size_t k = first_pair(p, next);
+
+	w->place.have_to = k < p->n;
+	w->place.to = k < p->n ? p->pair[k].after : ltick(0);
+}
+
+/* They are from after session `over` was over. */
+static void taken_after(struct cal_walk *w, int over)
+{
+	const struct cal_pairs *p = &w->map->pairs;
+	size_t k = first_pair(p, over);
+
+	if (k > 0 && (!w->place.have_from || ltick_sub(p->pair[k - 1].before, w->place.from) > 0)) {
+		w->place.have_from = 1;
+		w->place.from = p->pair[k - 1].before;
+	}
+}
+
+/* Stamps in their order: none is from before the one ahead of it. */
+static gtick_t walk_pairs(struct cal_walk *w, ltick_t local, double *bound_s)
+{
+	double within, proven;
+	ltick_t at = cal_pairs_at(&w->map->pairs, local, &w->place, &within, &proven);
+	ltick_t from = ltick_add(at, -(int64_t)ceil(fmin(proven, 0x1p60)));
+
+	if (bound_s) {
+		*bound_s = bound_with_pairs(w->map, at, within);
+	}
+	if (!w->place.have_from || ltick_sub(from, w->place.from) > 0) {
+		w->place.have_from = 1;
+		w->place.from = from;
+	}
+	return cal_map_session_at(w->map, at);
+}
+
 void cal_walk_node(struct cal_walk *w, size_t node)
 {
 	size_t k = w->part;
 
+	if (w->map->pairs.n) {
+		taken_after(w, w->map->node[node].session);
+		taken_before(w, node + 1 < w->map->nodes ? w->map->node[node + 1].session : INT_MAX);
+		return;
+	}
 	while (k < last_part(w->map) && w->map->part[k + 1].node <= node) {
 		k++;
 	}
@@ -330,6 +426,9 @@ gtick_t cal_walk_at(struct cal_walk *w, ltick_t local, double *bound_s)
 	size_t chosen, last;
 	gtick_t at;
 
+	if (w->map->pairs.n) {
+		return walk_pairs(w, local, bound_s);
+	}
 	if (w->begun && ltick_sub(local, w->last) < 0 && w->part < w->last_part) {
 		w->part++; /* it went back: the step is behind us */
 	}
@@ -381,6 +480,12 @@ gtick_t cal_walk_next(struct cal_walk *w, ltick_t local, double *bound_s)
 	size_t last = last_part(m), low, high;
 	gtick_t at;
 
+	if (m->pairs.n) {
+		if (w->over > 0) {
+			taken_before(w, w->over + 1); /* it may have been taken well ahead of its record */
+		}
+		return walk_pairs(w, local, bound_s);
+	}
 	while (w->part < last) {
 		const struct cal_step *s = &m->step[w->part];
 		int say = sessions_say(w, w->part);
@@ -462,7 +567,8 @@ int cal_map_copy(struct cal_map *to, const struct cal_map *from)
 	to->node = copy_of(from->node, from->nodes, sizeof(*to->node));
 	to->part = copy_of(from->part, from->parts, sizeof(*to->part));
 	to->step = copy_of(from->step, from->steps, sizeof(*to->step));
-	if (!to->piece || !to->node || !to->part || !to->step) {
+	to->pairs = (struct cal_pairs){ .n = 0 };
+	if (cal_pairs_copy(&to->pairs, &from->pairs) < 0 || !to->piece || !to->node || !to->part || !to->step) {
 		cal_map_free(to);
 		return -1;
 	}
@@ -475,6 +581,7 @@ void cal_map_free(struct cal_map *m)
 	free(m->node);
 	free(m->part);
 	free(m->step);
+	cal_pairs_free(&m->pairs);
 	memset(m, 0, sizeof(*m));
 }
 

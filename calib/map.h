@@ -9,6 +9,7 @@
 
 #include "base/err.h"
 #include "base/ticks.h"
+#include "calib/pairs.h"
 
 /* From local tick `local` on, for `length` ticks, the global time rises from `global` by `rise`, on a
  * straight line plus a cubic that is 0 at both ends:
@@ -66,6 +67,8 @@ struct cal_map {
 	double rate_low, rate_high; /* certain: global ticks per local tick, at any instant; 0: not known */
 	int may_step;             /* somebody may set one of the two clocks: between any two nodes the bound allows
 	                           * for one step */
+	struct cal_pairs pairs;   /* of a steered clock: nodes, pieces and steps are then those of the free clock beside it, the
+	                           * reference, and `local` of the calls below is put through the pairs first. n = 0: none */
 };
 
 /* Global time of a local stamp. Before the first and after the last piece the map goes on with the
@@ -112,6 +115,7 @@ struct cal_walk {
 	ltick_t last;
 	int begun, in_gap;
 	int over;               /* for cal_walk_next(): so many sessions were over when the stamp was recorded; 0: not known */
+	struct cal_stamp_place place; /* of a map with pairs: when the next stamp can have been taken */
 };
 
 void cal_walk_begin(struct cal_walk *w, const struct cal_map *m);
@@ -128,6 +132,12 @@ gtick_t cal_walk_at(struct cal_walk *w, ltick_t local, double *bound_s);
  * middle. In between two nodes around a step the bound allows for both. With w->over set for each stamp, and nodes that know
  * their sessions, no stamp is put across a session that was over, or was not. */
 gtick_t cal_walk_next(struct cal_walk *w, ltick_t local, double *bound_s);
+
+/* The same for what the sessions measure: of a map with pairs the free clock beside this one, else as cal_map_at() and
+ * cal_map_bound(). `local` of nodes, pieces and steps is such a stamp. */
+gtick_t cal_map_session_at(const struct cal_map *m, ltick_t local);
+double cal_map_session_bound(const struct cal_map *m, ltick_t local);
+double cal_map_session_slope(const struct cal_map *m, ltick_t local);
 
 /* Global ticks per local tick at that stamp. */
 double cal_map_slope(const struct cal_map *m, ltick_t local);

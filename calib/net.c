@@ -35,7 +35,7 @@ struct net {
 
 static double effective_ticks(const struct cal_rank *r)
 {
-	double ticks = r->effective_tick_s * cal_rank_hz(r);
+	double ticks = cal_session_tick(r) * cal_session_hz(r);
 
 	return isfinite(ticks) && ticks >= 1 ? ticks : 1;
 }
@@ -52,7 +52,7 @@ static double slope_between(const struct net *t, int a, int b, double *error)
 		*error = known;
 		return t->rate[a].slope / t->rate[b].slope;
 	}
-	return cal_rank_hz(rb) / cal_rank_hz(ra);
+	return cal_session_hz(rb) / cal_session_hz(ra);
 }
 
 /* The exchanges of session k. Those without a sample are left out. */
@@ -181,7 +181,7 @@ static void take_results(struct net *t, size_t k, const struct cal_graph *g)
 static void take_notes(struct cal_run *run, size_t k, const struct net *t, const struct cal_graph *g)
 {
 	struct cal_net *net = &run->net;
-	double hz = cal_rank_hz(&run->rank[run->master]);
+	double hz = cal_session_hz(&run->rank[run->master]);
 
 	net->sessions++;
 	net->edges = t->n > net->edges ? t->n : net->edges;
@@ -228,8 +228,8 @@ static int solve_session(struct net *t, size_t k, struct tkm_err *err)
  * a rank in a star (calib/steps.c), here in master ticks. */
 static int narrow_rate(const struct cal_run *run, const struct cal_rank *r, struct rate *rate, struct tkm_err *err)
 {
-	struct cal_map m = { .period_s = 1 / cal_rank_hz(&run->rank[run->master]), .max_drift = run->max_drift,
-		.max_wander = run->max_wander, .may_step = r->may_step || run->rank[run->master].may_step };
+	struct cal_map m = { .period_s = 1 / cal_session_hz(&run->rank[run->master]), .max_drift = run->max_drift,
+		.max_wander = run->max_wander, .may_step = cal_session_may_step(r) || cal_session_may_step(&run->rank[run->master]) };
 	double found, error;
 	size_t k;
 
@@ -264,11 +264,11 @@ static int narrow_rate(const struct cal_run *run, const struct cal_rank *r, stru
 static int solve(struct net *t, size_t sessions, struct tkm_err *err)
 {
 	struct cal_run *run = t->run;
-	double hz = cal_rank_hz(&run->rank[run->master]);
+	double hz = cal_session_hz(&run->rank[run->master]);
 	size_t r, k;
 
 	for (r = 0; r < run->ranks; r++) {
-		t->rate[r].slope = hz / cal_rank_hz(&run->rank[r]);
+		t->rate[r].slope = hz / cal_session_hz(&run->rank[r]);
 		t->rate[r].error = (int)r == run->master ? 0 : 2 * run->max_drift;
 		if (run->rank[r].edges && !(isfinite(t->rate[r].slope) && t->rate[r].slope > 0)) {
 			return tkm_fail(err, TKM_ERR_DATA, "the frequency of rank %zu (%s) is not known", r, run->rank[r].timer);

@@ -24,10 +24,25 @@ double cal_rank_hz(const struct cal_rank *r)
 	return r->nominal_hz > 0 ? r->nominal_hz : r->measured_hz;
 }
 
+double cal_session_hz(const struct cal_rank *r)
+{
+	return r->reference_hz > 0 ? r->reference_hz : cal_rank_hz(r);
+}
+
+double cal_session_tick(const struct cal_rank *r)
+{
+	return r->reference_hz > 0 ? r->reference_tick_s : r->effective_tick_s;
+}
+
+int cal_session_may_step(const struct cal_rank *r)
+{
+	return r->reference_hz > 0 ? 0 : r->may_step;
+}
+
 /* Master ticks per local tick as the two frequencies say; not finite when one is not known. */
 static double nominal_slope(const struct cal_run *run, const struct cal_rank *r)
 {
-	return cal_rank_hz(&run->rank[run->master]) / cal_rank_hz(r);
+	return cal_session_hz(&run->rank[run->master]) / cal_session_hz(r);
 }
 
 static void filter_and_mark(struct cal_rank *r, double nominal, int skip)
@@ -55,7 +70,7 @@ static int scale_of_run(struct cal_run *run, int64_t *length, int64_t *rise, str
 	const struct cal_rank *m = &run->rank[run->master];
 	const struct cal_anchor *a = &m->anchor[0], *b = &m->anchor[1];
 	int64_t real, mono;
-	double hz = cal_rank_hz(m);
+	double hz = cal_session_hz(m);
 
 	run->realtime0_ns = a->realtime_ns;
 	run->clock_was_set = 0;
@@ -98,7 +113,7 @@ static int master_map(struct cal_run *run, struct tkm_err *err)
 	*p = (struct cal_piece){ m->anchor[0].local, gtick(0), length, rise, 0, 0 };
 	m->map.piece = p;
 	m->map.pieces = 1;
-	run->end = m->anchors == 2 ? cal_map_at(&m->map, m->anchor[1].local) : gtick(0);
+	run->end = m->anchors == 2 ? cal_map_session_at(&m->map, m->anchor[1].local) : gtick(0);
 	return 0;
 }
 
@@ -107,13 +122,13 @@ static gtick_t master_to_global(const struct cal_run *run, ltick_t master, doubl
 {
 	const struct cal_map *m = &run->rank[run->master].map;
 
-	return gtick_add(cal_map_at(m, master), llrint(fraction * cal_map_slope(m, master)));
+	return gtick_add(cal_map_session_at(m, master), llrint(fraction * cal_map_session_slope(m, master)));
 }
 
 /* Effective tick of a rank in its own ticks; one tick when it was not measured. */
 static double effective_ticks(const struct cal_rank *r)
 {
-	double ticks = r->effective_tick_s * cal_rank_hz(r);
+	double ticks = cal_session_tick(r) * cal_session_hz(r);
 
 	return isfinite(ticks) && ticks >= 1 ? ticks : 1;
 }
@@ -128,7 +143,7 @@ static const double long_session_s = 1e-3;
 
 static double lasted(const struct cal_rank *r, const struct cal_session *s)
 {
-	return s->n ? (double)ltick_sub(s->sample[s->n - 1].recv, s->sample[0].send) / cal_rank_hz(r) : 0;
+	return s->n ? (double)ltick_sub(s->sample[s->n - 1].recv, s->sample[0].send) / cal_session_hz(r) : 0;
 }
 
 /* Appends the node of a session or of a part of it. slope and error as for cal_condense(). */
@@ -148,7 +163,7 @@ static int add_node(const struct cal_run *run, const struct cal_rank *r, const s
 	*n = (struct cal_node){ .local = p.local, .global = master_to_global(run, p.master, p.fraction),
 		.low = gtick_add(master_to_global(run, p.master, fmin(p.low, p.high)), -1),
 		.high = gtick_add(master_to_global(run, p.master, fmax(p.low, p.high)), 1), .used = s->used,
-		.sigma = p.sigma * cal_map_slope(&run->rank[run->master].map, p.master), .session = session + 1 };
+		.sigma = p.sigma * cal_map_session_slope(&run->rank[run->master].map, p.master), .session = session + 1 };
 	map->nodes++;
 	return 0;
 }
@@ -213,12 +228,12 @@ static int add_nodes(const struct cal_run *run, const struct cal_rank *r, double
 static int find_nodes(const struct cal_run *run, const struct cal_rank *r, struct cal_map *map, struct tkm_err *err)
 {
 	double nominal = nominal_slope(run, r), slope = nominal, error = 2 * run->max_drift, found, width;
-	double master = cal_map_slope(&run->rank[run->master].map, run->rank[run->master].map.piece[0].local);
+	double master = cal_map_session_slope(&run->rank[run->master].map, run->rank[run->master].map.piece[0].local);
 	int pass;
 
 	for (pass = 0; pass < 2; pass++) {
 		map->max_wander = run->max_wander;
-		map->may_step = r->may_step || run->rank[run->master].may_step;
+		map->may_step = cal_session_may_step(r) || cal_session_may_step(&run->rank[run->master]);
 		if (add_nodes(run, r, slope, error, map, err) < 0 || cal_map_split(map, nominal * master, err) < 0) {
 			return -1;
 		}
@@ -241,7 +256,7 @@ static int line_map(const struct cal_run *run, const struct cal_rank *r, double 
 	if (cal_fit_line(r->session, r->sessions, nominal, &line, err) < 0) {
 		return -1;
 	}
-	slope = cal_map_slope(&run->rank[run->master].map, line.master0);
+	slope = cal_map_session_slope(&run->rank[run->master].map, line.master0);
 	if (cal_map_line(map, line.local0, master_to_global(run, line.master0, line.offset), line.slope * slope, err) < 0) {
 		return -1;
 	}
@@ -283,7 +298,7 @@ static int child_map(const struct cal_run *run, const struct cal_rank *r, enum c
 		rc = line_map(run, r, nominal, map, err); /* the guide's; our points are better than their samples */
 	} else if (rc == 0) {
 		rc = cal_curve(map, how == CAL_LINEAR, kinds[how == CAL_LINEAR ? CAL_CUBIC : how],
-			nominal * cal_map_slope(master, master->piece[0].local), err);
+			nominal * cal_map_session_slope(master, master->piece[0].local), err);
 	}
 	if (rc < 0) {
 		cal_map_free(map);
@@ -309,7 +324,7 @@ static void choose_period(struct cal_run *run)
 	size_t i;
 
 	for (i = 0; i < run->ranks; i++) {
-		double hz = cal_rank_hz(&run->rank[i]);
+		double hz = cal_session_hz(&run->rank[i]);
 
 		if (hz > 0) {
 			finest = fmin(finest, 1 / hz);
@@ -348,6 +363,7 @@ int cal_solve(struct cal_run *run, int skip, struct tkm_err *err)
 			return name_rank(r, err);
 		}
 	}
+	cal_test_assumptions(run);
 	for (i = 0; i < run->ranks; i++) {
 		struct cal_rank *r = &run->rank[i];
 
@@ -359,7 +375,7 @@ int cal_solve(struct cal_run *run, int skip, struct tkm_err *err)
 		}
 		r->map.extra_s += r->shared_within_s;
 	}
-	return 0;
+	return cal_attach_pairs(run, err);
 }
 
 int cal_solve_alternative(const struct cal_run *run, int rank, enum cal_interpolation how, struct cal_map *out,
@@ -376,7 +392,7 @@ int cal_solve_alternative(const struct cal_run *run, int rank, enum cal_interpol
 void cal_rank_skew(const struct cal_run *run, int rank, double *offset_s, double *skew_s)
 {
 	const struct cal_map *m = &run->rank[rank].map;
-	ltick_t at = m->piece[0].local;
+	ltick_t at = m->pairs.n ? cal_pairs_local(&m->pairs, m->piece[0].local) : m->piece[0].local;
 	long double skew = (long double)cal_map_slope(m, at) * m->period_s;
 	long double there = (long double)run->realtime0_ns * 1e-9L + (long double)cal_map_at(m, at).v * m->period_s;
 
@@ -396,6 +412,7 @@ void cal_rank_free(struct cal_rank *r)
 	}
 	free(r->session);
 	free(r->edge);
+	cal_pairs_free(&r->pairs);
 	cal_map_free(&r->map);
 	memset(r, 0, sizeof(*r));
 }

@@ -27,6 +27,18 @@ struct cal_rank {
 	double measured_hz, measured_se_ppm, measured_bound_ppm; /* 0, NAN: not measured */
 	double effective_tick_s;   /* what a reading can lag behind the clock; NAN: not measured */
 	int may_step;              /* somebody may set the clock (TMR_STEPPED) */
+	/* A steered clock: its sessions are those of a free one beside it, with the pairs from one to the other. */
+	char reference[256];       /* canonical name; "": the sessions are the timer's own */
+	double reference_hz, reference_tick_s;
+	struct cal_pairs pairs;
+	/* Assumed about what the sessions measure (timers/assume.h), and where that comes from; 0: cal_run's count. */
+	double max_drift, max_wander;
+	char drift_from[80], wander_from[160];
+	uint64_t disruption;       /* marker of the virtual machine at the first session (tmr_disruption_marker()) */
+	int has_disruption;        /* 1: the machine says; 0: unknown */
+	int disruption_changed;    /* 1 + the session before which it changed; 0: it did not */
+	/* The run has shown that an assumption about this clock is wrong; the bound is wider, and this says why. "": none */
+	char contradiction[200];
 	enum cal_sync sync;
 	int leader;
 	double shared_within_s;    /* CAL_SHARED: how far the two clocks can be apart; 0: one kernel clock */
@@ -62,6 +74,7 @@ struct cal_run {
 	size_t ranks;
 	struct cal_rank *rank;     /* rank[i].rank == i */
 	double max_drift, max_wander; /* assumptions behind the bounds */
+	int contradicted;          /* by cal_solve(): some rank's assumption was wrong (cal_rank.contradiction) */
 	enum cal_interpolation wanted; /* through more than two sessions; two give the regression */
 	/* set by cal_solve() */
 	double period_s;
@@ -78,6 +91,13 @@ struct cal_run {
  * where a clock stepped (cal_map_split). Returns 0, or -1 with the rank in the message. */
 int cal_solve(struct cal_run *run, int skip, struct tkm_err *err);
 
+/* Part of cal_solve(): tests the assumptions by the sessions that the maps do not use and by what raised the wander; widens
+ * maps whose assumptions are wrong; sets contradiction and contradicted. */
+void cal_test_assumptions(struct cal_run *run);
+
+/* Part of cal_solve() and of reading a file: hands the pairs of every rank to its map, and to those that share its clock. */
+int cal_attach_pairs(struct cal_run *run, struct tkm_err *err);
+
 /* A map through all used sessions in the other way than the run's, to compare with (the guide's graph of
  * interpolation errors). *out is new and to be freed with cal_map_free(). */
 int cal_solve_alternative(const struct cal_run *run, int rank, enum cal_interpolation how, struct cal_map *out,
@@ -85,6 +105,12 @@ int cal_solve_alternative(const struct cal_run *run, int rank, enum cal_interpol
 
 /* Nominal frequency if known, else measured, else 0. */
 double cal_rank_hz(const struct cal_rank *r);
+
+/* The same, the effective tick (NAN: not measured) and whether it may be set, of what the sessions measure: the reference
+ * beside a steered clock, else the timer. */
+double cal_session_hz(const struct cal_rank *r);
+double cal_session_tick(const struct cal_rank *r);
+int cal_session_may_step(const struct cal_rank *r);
 
 /* gettimeofday() = offset + tick x skew for the rank's own, uncorrected clock (willy_definition): the
  * linear part of its correction. */

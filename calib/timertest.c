@@ -24,9 +24,7 @@
 
 /* ---- agreement and output ---- */
 
-/* All go on only if all are well. Rank 0 says what the first unhappy one has to say. Returns 0 or -1 on
- * all of them alike. */
-static int all_well(struct tt *t, int rc, const struct tkm_err *err)
+int tt_all_well(struct tt *t, int rc, const struct tkm_err *err)
 {
 	struct cal_blobs all;
 	struct tkm_err *e = &t->silence;
@@ -151,7 +149,7 @@ static int measure_in_turns(struct tt *t, double seconds, int share, struct tkm_
 			return -1;
 		}
 	}
-	return all_well(t, rc, err);
+	return tt_all_well(t, rc, err);
 }
 
 /* Ranks that read one clock take the same tick for it: the largest that any of them has found. */
@@ -282,7 +280,8 @@ static void pause_until(struct tt *t, double begin, double until)
 
 	while ((now = cal_link_seconds(t->link)) < until) {
 		tt_progress(t, now - begin, NULL);
-		cal_link_sleep(t->link, fmin(until - now, 0.5));
+		cal_link_sleep(t->link, fmin(until - now, t->reference ? 0.5 * cal_pair_every_s : 0.5));
+		tt_pair_if_due(t);
 	}
 }
 
@@ -315,7 +314,7 @@ static int test_messages(struct tt *t, struct tkm_err *err)
 	double begin = cal_link_seconds(t->link), now;
 	int cycle = 0, go = 1;
 
-	if (tt_synchronise(t, CAL_START, err) < 0) {
+	if (tt_settle(t, err) < 0 || tt_synchronise(t, CAL_START, err) < 0) {
 		return -1;
 	}
 	while (go && t->link->size > 1) {
@@ -335,7 +334,7 @@ static int test_messages(struct tt *t, struct tkm_err *err)
 	if (t->link->size == 1) {
 		cal_link_sleep(t->link, 0.01); /* the run still has two ends */
 	}
-	return tt_synchronise(t, CAL_END, err);
+	return tt_synchronise(t, CAL_END, err) < 0 ? -1 : tt_settle(t, err);
 }
 
 /* ---- rank 0 gets everything ---- */
@@ -426,7 +425,7 @@ static int collect(struct tt *t, struct tkm_err *err)
 	char *mine = pack(t, &length, err);
 	int i, rc = 0;
 
-	if (all_well(t, mine ? 0 : -1, err) < 0 || cal_link_gather(t->link, mine, length, &all, err) < 0) {
+	if (tt_all_well(t, mine ? 0 : -1, err) < 0 || cal_link_gather(t->link, mine, length, &all, err) < 0) {
 		free(mine);
 		return -1;
 	}
@@ -447,7 +446,7 @@ static int collect(struct tt *t, struct tkm_err *err)
 		}
 	}
 	cal_blobs_free(&all);
-	return all_well(t, rc, err);
+	return tt_all_well(t, rc, err);
 }
 
 static int write_clk(const char *path, const struct tt *t, struct tkm_err *err)
@@ -575,7 +574,7 @@ static int truth_mode(struct tt *t, struct tkm_err *err)
 		tmr_close(sim);
 		sim = NULL;
 	}
-	if (all_well(t, sim ? 0 : -1, err) < 0) {
+	if (tt_all_well(t, sim ? 0 : -1, err) < 0) {
 		tmr_close(sim);
 		return TT_ERROR;
 	}
@@ -593,8 +592,11 @@ static int truth_mode(struct tt *t, struct tkm_err *err)
 		tick_s = fmax(tick_s, tmr_reading_lag(sim, &t->me.quality));
 	}
 	memset(t->exchanges, 1, (size_t)t->link->size);
+	if (tt_assume(t, sim, err) < 0) {
+		return TT_ERROR;
+	}
 	rc = tt_make_plan(t, err) < 0 ? -1 : tt_truth(t->link, &t->o, &t->plan, tick_s, within, &fit, err);
-	if (all_well(t, rc, err) < 0 || cal_link_bcast(t->link, &fit, sizeof(fit), err) < 0) {
+	if (tt_all_well(t, rc, err) < 0 || cal_link_bcast(t->link, &fit, sizeof(fit), err) < 0) {
 		return TT_ERROR;
 	}
 	return fit ? TT_FIT : TT_UNFIT;
@@ -650,18 +652,18 @@ static int run(struct tt *t, struct tkm_err *err)
 	if (t->o.truth) {
 		return truth_mode(t, err);
 	}
-	if (all_well(t, t->link->rank == 0 ? check_output(&t->o, err) : 0, err) < 0) {
+	if (tt_all_well(t, t->link->rank == 0 ? check_output(&t->o, err) : 0, err) < 0) {
 		return TT_ERROR;
 	}
 	t->timer = t->link->timer = tmr_open(t->o.timer, t->link->rank, err);
-	if (all_well(t, t->timer ? 0 : -1, err) < 0) {
+	if (tt_all_well(t, t->timer ? 0 : -1, err) < 0) {
 		return TT_ERROR;
 	}
 	if (measure_timer(t, err) < 0 || measure_matrix(t, err) < 0) {
 		return TT_ERROR;
 	}
 	/* what a simulated clock does at a time is to happen then, however long the machine took to get here */
-	if (all_well(t, tmr_sim_restart(t->timer, err), err) < 0) {
+	if (tt_all_well(t, tmr_sim_restart(t->timer, err), err) < 0) {
 		return TT_ERROR;
 	}
 	tmr_mark_take(t->timer, &t->begin);
@@ -669,20 +671,26 @@ static int run(struct tt *t, struct tkm_err *err)
 	if (tt_share_timers(t, err) < 0) {
 		return TT_ERROR;
 	}
-	t->o.sync.hz = t->hz;
 	tt_decide_sync(t);
-	if (all_well(t, tt_make_plan(t, err) < 0 || tt_plan_bursts(t, err) < 0 ? -1 : 0, err) < 0) {
+	if (tt_open_reference(t, err) < 0 || tt_share_session_hz(t, err) < 0) {
+		return TT_ERROR;
+	}
+	t->link->idle = t->reference ? tt_pair_if_due : NULL;
+	t->link->idle_of = t;
+	t->o.sync.hz = t->hz;
+	if (tt_all_well(t, tt_make_plan(t, err) < 0 || tt_plan_bursts(t, err) < 0 ? -1 : 0, err) < 0) {
 		return TT_ERROR;
 	}
 	t->link->gathering_s = 12 * t->o.patience_s;
 	rc = test_messages(t, err);
 	find_true_rate(t);
-	if (all_well(t, rc, err) < 0 || measure_matrix_again(t, err) < 0 || collect(t, err) < 0) {
+	if (tt_all_well(t, rc, err) < 0 || measure_matrix_again(t, err) < 0 || collect(t, err) < 0) {
 		return TT_ERROR;
 	}
+	t->link->idle = NULL;
 	t->link->gathering_s = 3600; /* rank 0 writes the files meanwhile */
 	rc = t->link->rank == 0 ? evaluate(t, err) : 0;
-	if (all_well(t, rc, err) < 0) {
+	if (tt_all_well(t, rc, err) < 0) {
 		return TT_ERROR;
 	}
 	fit = t->link->rank == 0 ? tt_exit_status(t->result.verdict.value) : 0;
@@ -760,6 +768,7 @@ int main(int argc, char **argv)
 	if (t.link->rank == 0) {
 		explain_mpirun(rc);
 	}
+	tmr_close(t.reference);
 	tmr_close(t.timer);
 	cal_rank_free(&t.rank);
 	tmr_matrix_free(&t.matrix.m);

@@ -13,6 +13,7 @@
 #include "calib/solve.h"
 #include "calib/sync.h"
 #include "calib/timertest_rounds.h"
+#include "timers/assume.h"
 #include "timers/env.h"
 #include "timers/matrix.h"
 #include "timers/quality.h"
@@ -47,7 +48,7 @@ struct tt_options {
 	enum cal_interpolation interpolation; /* through more than two sessions */
 	int force, quiet, synced_host, synced_cluster; /* synced_*: -1 when nobody said */
 	long long verbose, burst, timer_skip;          /* timer_skip -1: use start and end only */
-	double performance_s, max_drift, max_wander;
+	double performance_s, max_drift, max_wander; /* the last two NAN: by the timer */
 	int performance_shared; /* 1: nobody asked for performance_s, and those that take turns share it */
 	double target_bound_s; /* 0: none; else sessions are made as often as it takes */
 	struct cal_sync_options sync;
@@ -138,7 +139,7 @@ struct tt_result {
 struct tt {
 	struct tt_options o;
 	struct cal_link *link;
-	struct tmr_timer *timer;
+	struct tmr_timer *timer, *reference; /* a free clock beside a steered one, which the sessions measure; NULL: none */
 	struct tmr_mark begin;    /* of this process's timer, at the start */
 	char taken[256];          /* the timer of rank 0, where this rank was started with another one */
 	struct tt_rank me;
@@ -161,6 +162,33 @@ struct tt {
 	double progress_at;
 };
 
+/* ---- timertest.c ---- */
+
+/* All go on only if all are well; rank 0 prints the first reason. Returns 0 or -1 on all of them alike. */
+int tt_all_well(struct tt *t, int rc, const struct tkm_err *err);
+
+/* ---- timertest_reference.c ---- */
+
+/* All together: a free clock beside a steered timer that is to be corrected, and what is assumed (tt_assume()). */
+int tt_open_reference(struct tt *t, struct tkm_err *err);
+
+/* All together: the assumptions about that clock, unless options give them; t->o.max_drift and .max_wander are then the
+ * largest of all ranks. */
+int tt_assume(struct tt *t, const struct tmr_timer *timer, struct tkm_err *err);
+
+/* One pair of readings of timer and reference, if there is one. tt_pair_if_due() takes a struct tt. */
+int tt_pair(struct tt *t, struct tkm_err *err);
+void tt_pair_if_due(void *tt);
+
+/* A few pairs in a row, so that what happens at the ends of the run is known, too. */
+int tt_settle(struct tt *t, struct tkm_err *err);
+
+/* Has /dev/vmclock0 changed its marker since the first session? Into t->rank. */
+void tt_look_for_disruption(struct tt *t);
+
+/* What was assumed about the clocks, where that comes from, and what turned out to be wrong. */
+void tt_print_assumptions(FILE *f, const struct tt_result *r);
+
 /* ---- timertest_sync.c: all ranks together; 0 or -1 ---- */
 
 /* Hosts and domains of all ranks into t->place. */
@@ -170,8 +198,10 @@ int tt_find_places(struct tt *t, struct tkm_err *err);
  * them at the same time can be apart, or NAN. */
 double tt_prove_one_clock(const struct tt *t);
 
-/* What every rank has to know of all timers, once they have been measured. */
+/* What every rank has to know of all timers, once they have been measured; and again of what the sessions measure, once
+ * tt_open_reference() has chosen it. */
 int tt_share_timers(struct tt *t, struct tkm_err *err);
+int tt_share_session_hz(struct tt *t, struct tkm_err *err);
 
 /* With --target-bound: how often to synchronise from now on, by the widest of all sessions that this looked at;
  * in t->result. All call it. */

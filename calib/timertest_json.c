@@ -106,11 +106,13 @@ static json_t *rank(const struct tt_result *r, int i)
 	size_t k;
 
 	for (k = 0; k < c->map.nodes; k++) {
-		bound = c->map.node[k].used ? fmax(bound, cal_map_bound(&c->map, c->map.node[k].local)) : bound;
+		bound = c->map.node[k].used ? fmax(bound, cal_map_session_bound(&c->map, c->map.node[k].local)) : bound;
 	}
-	sync = json_pack("{s:b,s:i,s:I,s:o,s:o,s:o}", "shares_clock", c->sync == CAL_SHARED, "with",
+	sync = json_pack("{s:b,s:i,s:I,s:o,s:o,s:o,s:o,s:s,s:o,s:s,s:s,s:I,s:s}", "shares_clock", c->sync == CAL_SHARED, "with",
 		c->sync == CAL_SHARED ? c->leader : i, "sessions", (json_int_t)c->sessions, "bound_s", number(bound), "steps",
-		steps(&c->map), "wander", number(c->map.nodes ? c->map.max_wander : NAN));
+		steps(&c->map), "wander", number(c->map.nodes ? c->map.max_wander : NAN), "assumed_drift", number(c->max_drift),
+		"assumed_drift_from", c->drift_from, "assumed_wander", number(c->max_wander), "assumed_wander_from", c->wander_from,
+		"contradiction", c->contradiction, "pairs", (json_int_t)c->map.pairs.n, "reference", c->reference);
 	tt_before_correction(&r->run, i, &u);
 	json_object_set_new(sync, "shown_within_s", number(c->sync == CAL_SHARED ? tt_shown_within(r, i) : NAN));
 	json_object_set_new(sync, "before_correction", json_pack("{s:o,s:o,s:o}", "offset_s", number(u.offset_s), "low_s", number(u.low_s),

@@ -4,6 +4,7 @@
 #include "calib/timertest.h"
 
 #include <argp.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -64,9 +65,9 @@ static size_t make_table(struct tt_options *o, struct tkm_option *t)
 		{ "INTERPOLATION", TKM_OPTION_TEXT, &o->interpolation_name, 0, 0, "HOW",
 			"through more than two synchronisations: cubic (default), constrained, steffen or linear" },
 		{ "MAX-DRIFT", TKM_OPTION_FRACTION, &o->max_drift, 0, 0.1, "FRACTION",
-			"no clock is farther off its nominal rate (default 500ppm)" },
+			"no clock is farther off its nominal rate (default: by the timer; 500ppm)" },
 		{ "MAX-WANDER", TKM_OPTION_FRACTION, &o->max_wander, 0, 0.1, "FRACTION",
-			"the rate of a clock against the master's stays within this of a constant (default 1ppm)" },
+			"the rate of a clock against the master's stays within this of a constant (default: by the timer; 1ppm if free)" },
 		{ "TARGET-BOUND", TKM_OPTION_TIME, &o->target_bound_s, 1e-9, 1, "TIME",
 			"synchronise so often that the bound stays within this all the time (default: once per burst)" },
 		{ "TRUTH", TKM_OPTION_BOOL, &o->truth, 0, 0, NULL,
@@ -205,7 +206,7 @@ int tt_options_parse(int argc, char **argv, struct tt_options *o)
 
 	*o = (struct tt_options){ .seconds = 30, .sleep_s = 10, .output = "timertest",
 		.interpolation_name = "cubic", .sync_name = "pairs", .shape_name = "auto", .patience_s = 10, .synced_host = -1, .synced_cluster = -1, .verbose = 1, .burst = 100, .timer_skip = -1,
-		.max_drift = 500e-6, .max_wander = 1e-6, .sync = { .max_messages = 100, .max_duration_s = 60 },
+		.max_drift = NAN, .max_wander = NAN, .sync = { .max_messages = 100, .max_duration_s = 60 },
 		.truth_names = "all", .truth_rounds = 5, .truth_apart_s = 1, .truth_sessions = 11, .serve_reference = "ntp", .serve_every_s = 0.1 };
 	n = make_table(o, table);
 	memset(options, 0, sizeof(options));

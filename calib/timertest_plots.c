@@ -73,7 +73,7 @@ static double delta(const struct cal_map *m, const struct cal_rank *c, ltick_t l
 {
 	double there = (double)gtick_sub(global, m->node[0].global) * m->period_s;
 
-	return there - (double)ltick_sub(local, m->node[0].local) / cal_rank_hz(c);
+	return there - (double)ltick_sub(local, m->node[0].local) / cal_session_hz(c);
 }
 
 /* Children that have sessions of their own; the others' maps are copies. */
@@ -99,8 +99,9 @@ static void write_part(FILE *f, const struct cal_rank *c, size_t part, int point
 		at = ltick_add(from, (int64_t)((double)length * k / points));
 		cal_walk_begin(&w, m);
 		w.part = w.last_part = part;
-		g = cal_walk_at(&w, at, &bound);
-		fprintf(f, "%.9f %.6e %.6e\n", (double)ltick_sub(at, first) / cal_rank_hz(c), delta(m, c, at, g), bound);
+		g = m->pairs.n ? cal_map_session_at(m, at) : cal_walk_at(&w, at, &bound);
+		bound = m->pairs.n ? cal_map_session_bound(m, at) : bound;
+		fprintf(f, "%.9f %.6e %.6e\n", (double)ltick_sub(at, first) / cal_session_hz(c), delta(m, c, at, g), bound);
 	}
 }
 
@@ -143,12 +144,12 @@ static void write_session_samples(FILE *f, const struct tt_result *r, const stru
 	for (k = 0; k < s->n; k++) {
 		const struct cal_sample *p = &s->sample[k];
 		ltick_t middle = ltick_add(p->send, ltick_sub(p->recv, p->send) / 2);
-		gtick_t measured = cal_map_at(master, ltick_add(p->master_in, ltick_sub(p->master_out, p->master_in) / 2));
-		double slope = cal_rank_hz(&r->run.rank[r->run.master]) / cal_rank_hz(c);
+		gtick_t measured = cal_map_session_at(master, ltick_add(p->master_in, ltick_sub(p->master_out, p->master_in) / 2));
+		double slope = cal_session_hz(&r->run.rank[r->run.master]) / cal_session_hz(c);
 
-		fprintf(f, "%.12f %.6e %.6e %d %d %.6e\n", (double)ltick_sub(middle, first) / cal_rank_hz(c),
-			delta(m, c, middle, measured), cal_rtt(p, slope) / cal_rank_hz(c), p->kept, s->used,
-			(double)gtick_sub(measured, cal_walk_at(&walk, middle, NULL)) * m->period_s);
+		fprintf(f, "%.12f %.6e %.6e %d %d %.6e\n", (double)ltick_sub(middle, first) / cal_session_hz(c),
+			delta(m, c, middle, measured), cal_rtt(p, slope) / cal_session_hz(c), p->kept, s->used,
+			(double)gtick_sub(measured, m->pairs.n ? cal_map_session_at(m, middle) : cal_walk_at(&walk, middle, NULL)) * m->period_s);
 	}
 }
 
@@ -202,9 +203,9 @@ static int write_errors(FILE *f, const struct tt_result *r, struct tkm_err *err)
 		for (k = 0; k < c->map.nodes; k++) {
 			const struct cal_node *n = &c->map.node[k];
 
-			fprintf(f, "%.9f %.6e %.6e %d\n", (double)ltick_sub(n->local, first) / cal_rank_hz(c),
-				fabs((double)gtick_sub(n->global, cal_map_at(&linear, n->local))) * r->run.period_s,
-				fabs((double)gtick_sub(n->global, cal_map_at(&spline, n->local))) * r->run.period_s, n->used);
+			fprintf(f, "%.9f %.6e %.6e %d\n", (double)ltick_sub(n->local, first) / cal_session_hz(c),
+				fabs((double)gtick_sub(n->global, cal_map_session_at(&linear, n->local))) * r->run.period_s,
+				fabs((double)gtick_sub(n->global, cal_map_session_at(&spline, n->local))) * r->run.period_s, n->used);
 		}
 		end_block(f);
 		cal_map_free(&linear);

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/stats.h"
 #include "base/text.h"
 #include "timers/sim.h"
 
@@ -40,16 +41,22 @@ static void truth_of_rank(struct tt_result *r, int rank, struct tmr_timer *const
 {
 	enum { POINTS = 401 };
 	struct tt_truth *t = &r->truth[rank];
-	int64_t begin = tmr_sim_base_at(clock[0], r->run.rank[0].anchor[0].local);
-	int64_t end = tmr_sim_base_at(clock[0], r->run.rank[0].anchor[1].local);
+	const struct cal_rank *master = &r->run.rank[0];
+	struct tmr_timer *twin = master->reference_hz > 0 ? tmr_sim_free_twin(clock[0], NULL) : NULL;
+	int64_t begin = tmr_sim_base_at(twin ? twin : clock[0], master->anchor[0].local);
+	int64_t end = tmr_sim_base_at(twin ? twin : clock[0], master->anchor[1].local);
 	int i;
+
+	tmr_close(twin);
 
 	t->known = 1;
 	for (i = 0; i < POINTS; i++) {
 		int64_t at = begin + (int64_t)((double)(end - begin) * i / (POINTS - 1));
 		ltick_t local;
-		double error = fabs(true_error(r, rank, clock, at, &local)), bound = cal_map_bound(&r->run.rank[rank].map, local);
+		double error = fabs(true_error(r, rank, clock, at, &local)), bound = cal_map_bound(&r->run.rank[rank].map, local), f;
 
+		/* of a steered clock the master's own stamps have a bound, too */
+		bound += cal_map_bound(&master->map, tmr_sim_truth(clock[0], at, &f));
 		t->points++;
 		t->outside += error > bound;
 		if (error >= t->worst_s) {
@@ -182,8 +189,8 @@ static void print_checks(FILE *f, const struct cal_rank *c, double period_s)
 
 	for (k = 0; k < c->map.nodes; k++) {
 		const struct cal_node *node = &c->map.node[k];
-		gtick_t at = cal_map_at(&c->map, node->local);
-		double bound = cal_map_bound(&c->map, node->local) / period_s;
+		gtick_t at = cal_map_session_at(&c->map, node->local);
+		double bound = cal_map_session_bound(&c->map, node->local) / period_s;
 
 		if (!node->used) {
 			n++;
@@ -257,6 +264,32 @@ static void print_uncorrected(FILE *f, const struct tt_result *r, int rank)
 	}
 }
 
+/* How well the stamps of a steered clock are put to the free one beside it. */
+static void print_pairs(FILE *f, int rank, const struct cal_rank *c)
+{
+	const struct cal_pairs *p = &c->map.pairs;
+	double s = p->n ? 1 / p->reference_hz : 0, widest = 0, *within;
+	char a[32], b[32], d[32];
+	size_t k, n = 0;
+
+	within = p->n ? malloc(p->n * sizeof(*within)) : NULL;
+	if (!within) {
+		return;
+	}
+	for (k = 0; k + 1 < p->n; k++) {
+		widest = fmax(widest, p->pair[k].proven * s);
+		if (p->pair[k].step == CAL_PAIR_GOES_ON) {
+			within[n++] = p->pair[k].within * s;
+		}
+	}
+	tkm_sort(within, n);
+	fprintf(f, "clock of rank %d is steered: read %zu times beside %s, set %zu times; between two readings it is known to %s (median), %s at "
+		   "most, %s if it is slewed as fast as the kernel can\n",
+		rank, p->n, c->reference, p->branches - 1, n ? tkm_print_time(a, sizeof(a), tkm_median(within, n), 1) : "unknown",
+		n ? tkm_print_time(b, sizeof(b), within[n - 1], 1) : "unknown", tkm_print_time(d, sizeof(d), widest, 1));
+	free(within);
+}
+
 static void print_maps(FILE *f, const struct tt_result *r)
 {
 	char a[32], b[32];
@@ -282,9 +315,9 @@ static void print_maps(FILE *f, const struct tt_result *r)
 		}
 		print_uncorrected(f, r, i);
 		for (k = 0; k < c->map.nodes; k++) {
-			between = fmax(between, cal_map_bound(&c->map, c->map.node[k].local));
+			between = fmax(between, cal_map_session_bound(&c->map, c->map.node[k].local));
 			if (c->map.node[k].used) {
-				at_nodes = fmax(at_nodes, cal_map_bound(&c->map, c->map.node[k].local));
+				at_nodes = fmax(at_nodes, cal_map_session_bound(&c->map, c->map.node[k].local));
 				used++;
 			}
 		}
@@ -293,6 +326,7 @@ static void print_maps(FILE *f, const struct tt_result *r)
 			c->map.max_wander * 1e6);
 		print_checks(f, c, r->run.period_s);
 		putc('\n', f);
+		print_pairs(f, i, c);
 		print_steps(f, i, c, &r->run);
 	}
 }
@@ -358,9 +392,10 @@ static double widest_bound(const struct cal_map *m)
 
 		cal_walk_node(&w, k);
 		for (i = 0; i < POINTS && length > 0; i++) {
+			ltick_t at = ltick_add(m->node[k].local, (int64_t)((double)length * i / POINTS));
 			double bound;
 
-			cal_walk_at(&w, ltick_add(m->node[k].local, (int64_t)((double)length * i / POINTS)), &bound);
+			cal_walk_at(&w, m->pairs.n ? cal_pairs_local(&m->pairs, at) : at, &bound);
 			widest = fmax(widest, bound);
 		}
 	}
@@ -422,6 +457,7 @@ void tt_print_result(FILE *f, const struct tt_options *o, const struct tt_result
 	if (!o->quiet) {
 		print_matrices(f, r);
 		print_net(f, &r->run.net);
+		tt_print_assumptions(f, r);
 		print_maps(f, r);
 		tt_print_wander(f, r);
 		if (r->run.clock_was_set) {

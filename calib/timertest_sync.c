@@ -85,6 +85,12 @@ int tt_share_timers(struct tt *t, struct tkm_err *err)
 	return rc;
 }
 
+int tt_share_session_hz(struct tt *t, struct tkm_err *err)
+{
+	free(t->hz);
+	return share(t, cal_session_hz(&t->rank), &t->hz, err);
+}
+
 /* SYNCED-HOST and SYNCED-CLUSTER as in the guide: what the option says, else what the timer is, else what the
  * core matrix has proven. */
 void tt_decide_sync(struct tt *t)
@@ -132,14 +138,23 @@ int tt_synchronise(struct tt *t, enum cal_session_kind kind, struct tkm_err *err
 	double begin = cal_link_seconds(t->link);
 	int rc;
 
+	if (tt_pair(t, err) < 0) {
+		return -1;
+	}
 	t->o.sync.report = &report;
+	t->link->timer = t->reference ? t->reference : t->timer;
 	rc = cal_sync_ranks(t->link, 0, &t->plan, t->exchanges, &t->o.sync, kind, &t->rank, err);
+	t->link->timer = t->timer;
 	t->o.sync.report = NULL;
 	t->synchronised_at = cal_link_seconds(t->link);
 	t->lasted_s = t->synchronised++ ? t->lasted_s : t->synchronised_at - begin;
 	if (report.lost) {
 		fprintf(stderr, "%s: warning: %s; this synchronisation goes on without it\n", program_invocation_short_name,
 			report.first.text);
+	}
+	tt_look_for_disruption(t);
+	if (rc == 0) {
+		rc = tt_pair(t, err);
 	}
 	return rc;
 }
@@ -148,7 +163,7 @@ int tt_synchronise(struct tt *t, enum cal_session_kind kind, struct tkm_err *err
 static double last_half_width(const struct tt *t)
 {
 	const struct cal_session *s = t->rank.sessions ? &t->rank.session[t->rank.sessions - 1] : NULL;
-	double hz = t->hz[t->link->rank], tick = fmax(t->rank.effective_tick_s * hz, 1);
+	double hz = t->hz[t->link->rank], tick = fmax(cal_session_tick(&t->rank) * hz, 1);
 	struct cal_point p;
 
 	if (!s || s->n == 0 || cal_condense(s, t->hz[0] / hz, 2 * t->o.max_drift, tick, tick * t->hz[0] / hz, CAL_QUIET, &p, NULL) < 0) {
@@ -168,7 +183,7 @@ int tt_plan_sessions(struct tt *t, struct tkm_err *err)
 	if (t->o.target_bound_s <= 0) {
 		return 0;
 	}
-	if (share(t, last_half_width(t), &half, err) == 0 && share(t, t->rank.may_step, &may_step, err) == 0) {
+	if (share(t, last_half_width(t), &half, err) == 0 && share(t, cal_session_may_step(&t->rank), &may_step, err) == 0) {
 		for (i = 0; i < t->link->size; i++) {
 			plan.half_s = fmax(plan.half_s, half[i]);
 			any = any || may_step[i] > 0;

@@ -283,7 +283,7 @@ static void provenance(struct stf_writer *w, const struct tt_options *o, const s
 		stf_writer_info(w, "clock", text);
 		environment(w, &r->rank[i].env);
 		for (k = 0; k < c->map.nodes; k++) {
-			widest = fmax(widest, cal_map_bound(&c->map, c->map.node[k].local));
+			widest = fmax(widest, cal_map_session_bound(&c->map, c->map.node[k].local));
 		}
 	}
 	snprintf(text, sizeof(text), "interpolation %s; bound at the synchronisation points at most %s; assumed drift %g, wander %g",

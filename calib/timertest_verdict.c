@@ -171,9 +171,9 @@ static enum tt_value judge_truth(const struct tt_result *r, struct tt_reason *wh
 /* By how much what is certain at a session that the map did not use lies beyond the map's bound; not positive: inside. */
 static double beyond_bound(const struct cal_rank *c, const struct cal_node *n, double period_s)
 {
-	gtick_t at = cal_map_at(&c->map, n->local);
+	gtick_t at = cal_map_session_at(&c->map, n->local);
 
-	return fmax((double)gtick_sub(n->low, at), (double)gtick_sub(at, n->high)) * period_s - cal_map_bound(&c->map, n->local);
+	return fmax((double)gtick_sub(n->low, at), (double)gtick_sub(at, n->high)) * period_s - cal_map_session_bound(&c->map, n->local);
 }
 
 static enum tt_value judge_checks(const struct tt_result *r, struct tt_reason *why)
@@ -191,7 +191,7 @@ static enum tt_value judge_checks(const struct tt_result *r, struct tt_reason *w
 				say(why, "BOUND BROKEN: a check at %.3f s shows the clock of rank %d %s beyond its bound of %s there: it stepped, or "
 					"wandered by more than the assumed %g ppm; synchronise more often (--timer-skip 0) or raise --max-wander",
 					(double)n->global.v * r->run.period_s, i, in_words(beyond_bound(c, n, r->run.period_s)),
-					in_words(cal_map_bound(&c->map, n->local)), c->map.max_wander * 1e6);
+					in_words(cal_map_session_bound(&c->map, n->local)), c->map.max_wander * 1e6);
 				return TT_VALUE_UNFIT;
 			}
 		}
@@ -332,13 +332,18 @@ static enum tt_value judge_assumptions(const struct tt_result *r, struct tt_reas
 {
 	int i;
 
-	for (i = 1; i < r->ranks; i++) {
+	for (i = 0; i < r->ranks; i++) {
 		const struct cal_rank *c = &r->run.rank[i];
 
-		if (has_own_map(c) && c->map.max_wander > r->run.max_wander) {
+		if (i > 0 && has_own_map(c) && c->map.max_wander > r->run.max_wander) {
 			say(why, "the clock of rank %d wandered by %.3g ppm against that of rank 0, assumed were %g ppm: the bounds were widened for it, but "
 				"it may have wandered by more between two sessions; raise --max-wander or synchronise more often "
 				"(--timer-skip 0)", i, c->map.max_wander * 1e6, r->run.max_wander * 1e6);
+			return TT_VALUE_UNKNOWN;
+		}
+		if (c->contradiction[0]) {
+			say(why, "what is assumed about the clock of rank %d is wrong: %s; the bounds were widened for it, but it may do worse where nobody "
+				"looked; %s", i, c->contradiction, other_timer(r));
 			return TT_VALUE_UNKNOWN;
 		}
 	}

@@ -89,6 +89,8 @@ static void put_map(FILE *f, const struct cal_map *m)
 	put_array(f, m->node, m->nodes, sizeof(*m->node));
 	put_array(f, m->part, m->parts, sizeof(*m->part));
 	put_array(f, m->step, m->steps, sizeof(*m->step));
+	put_array(f, m->pairs.pair, m->pairs.n, sizeof(*m->pairs.pair));
+	put_array(f, m->pairs.branch, m->pairs.branches, sizeof(*m->pairs.branch));
 }
 
 static void get_map(struct cursor *f, struct cal_map *m)
@@ -98,6 +100,9 @@ static void get_map(struct cursor *f, struct cal_map *m)
 	m->node = get_array(f, &m->nodes, sizeof(*m->node));
 	m->part = get_array(f, &m->parts, sizeof(*m->part));
 	m->step = get_array(f, &m->steps, sizeof(*m->step));
+	m->pairs.pair = get_array(f, &m->pairs.n, sizeof(*m->pairs.pair));
+	m->pairs.branch = get_array(f, &m->pairs.branches, sizeof(*m->pairs.branch));
+	m->pairs.room = m->pairs.n;
 	f->bad |= m->pieces == 0;
 }
 
@@ -314,6 +319,8 @@ static void skip_file(struct cursor *f)
 	skip_array(f, sizeof(*m.node));
 	skip_array(f, sizeof(*m.part));
 	skip_array(f, sizeof(*m.step));
+	skip_array(f, sizeof(*m.pairs.pair));
+	skip_array(f, sizeof(*m.pairs.branch));
 	for (i = 0; ids_of(&file, i); i++) {
 		skip_array(f, sizeof(*file.places.to[0]));
 		skip_array(f, sizeof(*file.places.to[1]));

@@ -229,6 +229,11 @@ static void assumptions(void)
 	make(&m);
 	m.cal[1].map.max_wander = 7e-6;
 	expect(&m, TT_VALUE_UNKNOWN, "assumptions", WORDS("rank 1", "7 ppm", "1 ppm", "--max-wander"));
+	m.cal[1].map.max_wander = 1e-6;
+	snprintf(m.cal[0].contradiction, sizeof(m.cal[0].contradiction), "it was set at 3 places");
+	expect(&m, TT_VALUE_UNKNOWN, "assumptions", WORDS("rank 0", "it was set at 3 places", "--timer"));
+	m.cal[0].contradiction[0] = '\0';
+	m.cal[1].map.max_wander = 7e-6;
 }
 
 static void latency(void)
