@@ -75,7 +75,7 @@ static void write_pairs(FILE *f, const struct cal_rank *r)
 	put_key_double(f, "reference-tick", r->reference_tick_s);
 	put_key_double(f, "max-slew", r->pairs.max_slew);
 	put_key_double(f, "slew-limit", r->pairs.slew_limit);
-	for (i = 0; i < r->pairs.n; i++) {
+	for (i = 0; i < r->pairs.n && r->sync == CAL_OWN; i++) {
 		const struct cal_reading *p = &r->pairs.pair[i];
 
 		fprintf(f, "pair %" PRId64 " %" PRId64 " %" PRId64 " %d\n", p->local.v, p->before.v, p->after.v, p->over);

@@ -10,6 +10,7 @@
 #include "base/rootfs.h"
 #include "base/text.h"
 #include "calib/clk.h"
+#include "calib/job_private.h"
 #include "timers/tick.h"
 
 /* A long job must not fill its memory with samples. */
@@ -18,8 +19,7 @@ enum { KEPT_SAMPLES = 12 };
 struct cal_job_options cal_job_defaults(void)
 {
 	return (struct cal_job_options){ .method = CAL_SYNC_PAIRS, .shape = CAL_SHAPE_AUTO, .max_messages = 100,
-		.max_duration_s = 60, .synced_host = -1, .synced_cluster = -1, .max_drift = 500e-6, .max_wander = 1e-6,
-		.prove_s = 0.02, .interpolation = CAL_CUBIC };
+		.max_duration_s = 60, .synced_host = -1, .synced_cluster = -1, .prove_s = 0.02, .interpolation = CAL_CUBIC };
 }
 
 static void describe(struct cal_job *j)
@@ -45,7 +45,7 @@ static void describe(struct cal_job *j)
 static int share_hz(struct cal_job *j, struct tkm_err *err)
 {
 	struct cal_blobs all;
-	int i, rc = cal_link_gather(j->link, &j->rank.nominal_hz, sizeof(double), &all, err);
+	int i, rc = cal_link_gather(j->link, &j->link->timer->hz, sizeof(double), &all, err);
 
 	for (i = 0; rc == 0 && i < all.n; i++) {
 		memcpy(&j->hz[i], all.data[i], sizeof(double));
@@ -124,7 +124,32 @@ static void begin_maps(struct cal_job *j)
 	cal_online_begin(&j->online, &(struct cal_online_options){ .hz = j->hz[r], .master_hz = j->hz[0],
 		.tick_s = isfinite(lag_s(j, r)) ? lag_s(j, r) : 0, .master_tick_s = isfinite(lag_s(j, 0)) ? lag_s(j, 0) : 0,
 		.max_drift = j->o.max_drift, .max_wander = j->o.max_wander, .how = j->o.method == CAL_SYNC_PAIRS ? CAL_QUIET : CAL_MEAN,
-		.may_step = j->rank.may_step, .have_axis = 1, .axis = j->axis });
+		.may_step = cal_session_may_step(&j->rank), .have_axis = 1, .axis = j->axis });
+}
+
+/* From here on hz and ticks are those of what the sessions measure. */
+static int choose_clock(struct cal_job *j, struct tkm_err *err)
+{
+	struct cal_tick own;
+	int i, steered = 0;
+
+	if (cal_job_open_reference(j, err) < 0) {
+		return -1;
+	}
+	/* all ranks read timers of one kind, and know alike who exchanges messages */
+	for (i = 0; i < j->link->size; i++) {
+		steered = steered || j->exchanges[i];
+	}
+	if (!steered || !(j->timer->flags & TMR_SLEWED)) {
+		return 0;
+	}
+	own = measure_tick(j->link->timer);
+	if (share_hz(j, err) < 0 || cal_ticks_agree(j->link, j->place, own, j->tick, err) < 0) {
+		return -1;
+	}
+	j->rank.reference_tick_s = lag_s(j, j->link->rank);
+	j->rank.pairs.reference_tick_s = isfinite(j->rank.reference_tick_s) ? j->rank.reference_tick_s : 1 / j->reference->hz;
+	return cal_job_pair_now(j, err);
 }
 
 int cal_job_begin(struct cal_job *j, struct cal_link *link, const struct cal_job_options *o, struct tkm_err *err)
@@ -135,6 +160,8 @@ int cal_job_begin(struct cal_job *j, struct cal_link *link, const struct cal_job
 
 	memset(j, 0, sizeof(*j));
 	j->link = link;
+	j->timer = link->timer;
+	atomic_flag_clear(&j->pairs_taken);
 	j->o = *o;
 	j->place = calloc(n, sizeof(*j->place));
 	j->exchanges = calloc(n, 1);
@@ -153,7 +180,7 @@ int cal_job_begin(struct cal_job *j, struct cal_link *link, const struct cal_job
 	}
 	j->rank.effective_tick_s = lag_s(j, link->rank);
 	decide(j);
-	if (make_plan(j, err) < 0) {
+	if (choose_clock(j, err) < 0 || make_plan(j, err) < 0) {
 		return -1;
 	}
 	begin_maps(j);
@@ -212,6 +239,7 @@ static int learn(struct cal_job *j, enum cal_session_kind kind, struct tkm_err *
 	if (own == &s && !s.given) {
 		return 0;
 	}
+	cal_pairs_free(&j->online.map.pairs);
 	if (cal_online_add(&j->online, own, err) < 0) {
 		return -1;
 	}
@@ -245,8 +273,13 @@ int cal_job_session(struct cal_job *j, enum cal_session_kind kind, struct tkm_er
 		.method = j->o.method, .hz = j->hz, .brief = kind == CAL_MIDDLE, .tie = j->tie, .report = &report };
 	double begin = cal_link_seconds(j->link);
 	struct tkm_err late;
-	int rc = cal_sync_ranks(j->link, 0, &j->plan, j->exchanges, &opt, kind, &j->rank, err);
+	int rc = cal_job_pair_now(j, err);
 
+	if (cal_sync_ranks(j->link, 0, &j->plan, j->exchanges, &opt, kind, &j->rank, err) < 0) {
+		rc = -1;
+	}
+	j->sessions++;
+	cal_job_look_for_disruption(j);
 	if (report.lost && j->report.lost == 0) {
 		j->report.first = report.first;
 	}
@@ -262,21 +295,30 @@ int cal_job_session(struct cal_job *j, enum cal_session_kind kind, struct tkm_er
 		 * come was missed in the session. */
 		cal_link_barrier(j->link, &late);
 	}
+	if (rc == 0) {
+		rc = cal_job_pair_now(j, err);
+	}
 	j->session_s = cal_link_seconds(j->link) - begin;
 	return rc;
 }
 
-const struct cal_map *cal_job_map(const struct cal_job *j)
+const struct cal_map *cal_job_map(struct cal_job *j)
 {
+	cal_job_pair(j);
+	if (j->online.map.pieces && cal_job_recent_pairs(j, NULL) < 0) {
+		return NULL;
+	}
 	return j->online.map.pieces ? &j->online.map : NULL;
 }
 
-double cal_job_due(const struct cal_job *j, ltick_t now, double target_s)
+double cal_job_due(struct cal_job *j, ltick_t now, double target_s)
 {
+	const struct cal_map *m = cal_job_map(j);
+
 	if (j->link->rank == 0) {
 		return INFINITY;
 	}
-	return j->online.map.pieces ? cal_map_lasts(&j->online.map, now, target_s) : 0;
+	return m ? cal_map_lasts(m, now, target_s) : 0;
 }
 
 static int read_all(const struct cal_blobs *all, struct cal_run *run, struct tkm_err *err)
@@ -302,6 +344,7 @@ int cal_job_gather(struct cal_job *j, struct cal_run *run, struct tkm_err *err)
 	FILE *f = open_memstream(&text, &length);
 	int rc;
 
+	cal_job_stop_pairs(j);
 	*run = (struct cal_run){ .max_drift = j->o.max_drift, .max_wander = j->o.max_wander, .wanted = j->o.interpolation,
 		.method = j->o.method };
 	if (!f || (cal_clk_write_rank(f, &j->rank, err) | tkm_text_end(f, &text)) != 0) {
@@ -324,6 +367,7 @@ int cal_job_gather(struct cal_job *j, struct cal_run *run, struct tkm_err *err)
 
 void cal_job_end(struct cal_job *j)
 {
+	cal_job_close_reference(j);
 	cal_rank_free(&j->rank);
 	cal_online_free(&j->online);
 	cal_plan_free(&j->plan);

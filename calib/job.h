@@ -17,6 +17,8 @@
 #ifndef CALIB_JOB_H
 #define CALIB_JOB_H
 
+#include <stdatomic.h>
+
 #include "calib/agree.h"
 #include "calib/domain.h"
 #include "calib/online.h"
@@ -28,7 +30,7 @@ struct cal_job_options {
 	long long max_messages;         /* SYNC-MAX-MESSAGES: exchanges of a pair at the start and at the end; 100 */
 	double max_duration_s;          /* SYNC-MAX-DURATION; 60 */
 	int synced_host, synced_cluster; /* -1: by the timer's nature, or as proven */
-	double max_drift, max_wander;   /* 500e-6, 1e-6 */
+	double max_drift, max_wander;   /* 0: by the timer (timers/assume.h) */
 	double prove_s;                 /* for so long a node's counter is looked at; 0: not at all; 0.02 */
 	int skip;                       /* TIMER-SKIP for cal_job_gather() */
 	enum cal_interpolation interpolation;
@@ -45,7 +47,12 @@ struct cal_job {
 	struct cal_tie *tie;            /* of every rank; this process knows its own */
 	double *hz;                     /* of every rank's timer */
 	struct cal_tick *tick;          /* of every rank's timer, as measured at the start */
-	ltick_t axis;                   /* the master's clock at global 0 of all maps */
+	struct tmr_timer *timer, *reference; /* of events; and the free clock beside it if it is steered and has to be corrected, which
+	                                 * the sessions measure and link->timer then is; NULL: none */
+	atomic_flag pairs_taken;        /* who holds it adds one */
+	int pairs_stopped;
+	size_t sessions;                /* so many are over */
+	ltick_t axis;                   /* the master's clock (reference) at global 0 of all maps */
 	struct cal_sync_report report;  /* of all sessions so far: pairs that came to nothing */
 	double session_s;               /* what the last session took here, in seconds, waiting included */
 };
@@ -63,14 +70,19 @@ int cal_job_begin(struct cal_job *j, struct cal_link *link, const struct cal_job
  * Returns 0, or -1: no memory, MPI failed. */
 int cal_job_session(struct cal_job *j, enum cal_session_kind kind, struct tkm_err *err);
 
+/* A reading of a steered timer beside the free clock, if one is due (cal_pair_every_s). For a thread that wakes up often
+ * anyway; any thread may call it between cal_job_begin() and cal_job_gather(). Cheap, and nothing where there is none. */
+void cal_job_pair(struct cal_job *j);
+
 /* The map of this process's clock as far as the sessions know it, with its band (cal_map_bound()); its global axis is the
- * master's clock at its nominal rate in steps of its period_s, 0 at job->axis on all ranks alike. It belongs to the job and changes with each session. NULL:
+ * master's clock at its nominal rate in steps of its period_s, 0 at job->axis on all ranks alike. It belongs to the job and changes with each session, that of a steered
+ * timer with each call. NULL:
  * no session of this rank has succeeded yet. The master has it too. */
-const struct cal_map *cal_job_map(const struct cal_job *j);
+const struct cal_map *cal_job_map(struct cal_job *j);
 
 /* Seconds from `now` until the band of this process is beyond target_s: when its next session is due. INFINITY: never;
  * 0: it is. */
-double cal_job_due(const struct cal_job *j, ltick_t now, double target_s);
+double cal_job_due(struct cal_job *j, ltick_t now, double target_s);
 
 /* Together. Rank 0: *run has what all ranks measured and their maps, to be written with cal_clk_write() and freed with
  * cal_run_free(); elsewhere it is empty. Returns 0 or -1, the reason on rank 0. */

@@ -482,7 +482,8 @@ gtick_t cal_walk_next(struct cal_walk *w, ltick_t local, double *bound_s)
 
 	if (m->pairs.n) {
 		if (w->over > 0) {
-			taken_before(w, w->over + 1); /* it may have been taken well ahead of its record */
+			/* it may have been taken well ahead of its record; and who counts the sessions may be one behind */
+			taken_before(w, w->over + 2);
 		}
 		return walk_pairs(w, local, bound_s);
 	}

@@ -26,6 +26,7 @@ struct vt_collect {
 	const void *cpus;              /* set by the MPI wrappers: cpu_set_t of those that the ranks of this node had, which may
 	                                * write the trace; NULL: one thread does */
 	size_t cpus_size;
+	void (*_Atomic at_wake)(void); /* set by the MPI wrappers: what the sampling thread calls whenever it wakes up; NULL: nothing */
 	double min_interval_s;         /* COUNTER-MIN-INTERVAL: not oftener than this at events; < 0: never there */
 	_Atomic int64_t period_ns;     /* SAMPLE-PERIOD, as SAMPLE-BUDGET has left it */
 };

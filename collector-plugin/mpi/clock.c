@@ -63,6 +63,14 @@ int vt_job_settle_timer(struct vt_job *j, struct tkm_err *err)
 	return 0;
 }
 
+/* The job whose timer is steered: the sampling thread reads it beside the free clock. */
+static struct vt_job *steered;
+
+static void read_steered(void)
+{
+	cal_job_pair(&steered->clock);
+}
+
 int vt_job_clock_open(struct vt_job *j, struct tkm_err *err)
 {
 	struct cal_job_options o = cal_job_defaults();
@@ -77,7 +85,14 @@ int vt_job_clock_open(struct vt_job *j, struct tkm_err *err)
 	o.synced_host = switch_option("SYNCED-HOST");
 	o.synced_cluster = switch_option("SYNCED-CLUSTER");
 	o.skip = (int)count_option("TIMER-SKIP", o.skip);
-	return cal_job_begin(&j->clock, j->link, &o, err);
+	if (cal_job_begin(&j->clock, j->link, &o, err) < 0) {
+		return -1;
+	}
+	if (j->clock.reference) {
+		steered = j;
+		atomic_store_explicit(&j->collect->at_wake, read_steered, memory_order_release);
+	}
+	return 0;
 }
 
 /* SYNCED-HOST, SYNCED-CLUSTER, as they were given or found: *within_s is how far the clocks of a host can be apart. */

@@ -42,24 +42,40 @@ static struct {
 
 /* ---- the thread ---- */
 
-static struct timespec in_a_period(void)
+static struct timespec in_a_while(double s)
 {
 	struct timespec ts;
 	int64_t ns;
 
 	clock_gettime(CLOCK_MONOTONIC, &ts);
-	ns = ts.tv_nsec + (int64_t)(p.period_s * 1e9);
+	ns = ts.tv_nsec + (int64_t)(s * 1e9);
 	return (struct timespec){ ts.tv_sec + ns / 1000000000, ns % 1000000000 };
 }
 
-/* Sleeps until the period is over or somebody here wants something. Returns what this rank would have happen. */
+static int is_before(const struct timespec *a, const struct timespec *b)
+{
+	return a->tv_sec != b->tv_sec ? a->tv_sec < b->tv_sec : a->tv_nsec < b->tv_nsec;
+}
+
+/* Sleeps until the period is over or somebody here wants something, and reads a steered clock meanwhile. Returns what this rank
+ * would have happen. */
 static enum word wait_until_due(void)
 {
-	struct timespec due = in_a_period();
+	struct timespec due = in_a_while(p.period_s), soon;
 	enum word w;
 
 	pthread_mutex_lock(&p.lock);
-	while (!p.ending && !p.quit && p.called == p.done && pthread_cond_timedwait(&p.changed, &p.lock, &due) != ETIMEDOUT) {
+	while (!p.ending && !p.quit && p.called == p.done) {
+		int early;
+
+		soon = in_a_while(cal_pair_every_s);
+		early = p.job->clock.reference && is_before(&soon, &due);
+		if (pthread_cond_timedwait(&p.changed, &p.lock, early ? &soon : &due) == ETIMEDOUT) {
+			if (!early) {
+				break;
+			}
+			cal_job_pair(&p.job->clock);
+		}
 	}
 	w = p.quit ? NOTHING : p.ending ? THE_END : p.called != p.done ? A_CALL : A_PERIOD;
 	pthread_mutex_unlock(&p.lock);

@@ -525,6 +525,7 @@ static int64_t next_due(int64_t due, int64_t period, int64_t now)
 static void loop(struct vt_sampler *s)
 {
 	int64_t now = vt_now_ns(CLOCK_MONOTONIC), due = now, node_due = now, delay = (int64_t)(s->c->settings.os_counter_delay * 1e9);
+	void (*at_wake)(void);
 
 	s->account_ns = s->clock_ns = now;
 	s->c->account.cpu_ns = vt_now_ns(CLOCK_THREAD_CPUTIME_ID);
@@ -537,6 +538,10 @@ static void loop(struct vt_sampler *s)
 		if (woken && vt_now_ns(CLOCK_MONOTONIC) < next) {
 			vt_raw_tick(s->c->pub.raw, tmr_read(s->c->pub.timer));
 			continue;
+		}
+		at_wake = atomic_load_explicit(&s->c->pub.at_wake, memory_order_acquire);
+		if (at_wake) {
+			at_wake();
 		}
 		now = vt_now_ns(CLOCK_MONOTONIC);
 		if (now >= due) {
