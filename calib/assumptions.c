@@ -7,7 +7,10 @@
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+
+#include "base/stats.h"
 
 /* A check shows what the rate did up to one instant; in between it may have strayed by as much again. */
 static const double margin = 2;
@@ -128,6 +131,33 @@ void cal_test_assumptions(struct cal_run *run)
 		}
 		test_disruption(run, r);
 	}
+}
+
+struct cal_expected cal_expected_error(const struct cal_map *m)
+{
+	/* of a normal distribution: 99.9 % over the median of the absolute values */
+	const double normal = 3.2905 / 0.67449;
+	struct cal_expected e = { 0, NAN, NAN };
+	double *off = malloc((m->nodes + 1) * sizeof(*off));
+	size_t k;
+
+	for (k = 0; off && k < m->nodes; k++) {
+		const struct cal_node *n = &m->node[k];
+
+		if (!n->used) {
+			off[e.checks++] = fabs((double)gtick_sub(cal_map_session_at(m, n->local), n->global)) * m->period_s;
+		}
+	}
+	if (e.checks >= 5) {
+		tkm_sort(off, e.checks);
+		e.median_s = tkm_median(off, e.checks);
+		e.most_s = fmax(off[e.checks - 1], normal * e.median_s);
+		if (e.checks >= 2000) {
+			e.most_s = tkm_quantile(off, e.checks, 0.999);
+		}
+	}
+	free(off);
+	return e;
 }
 
 int cal_attach_pairs(struct cal_run *run, struct tkm_err *err)

@@ -433,7 +433,7 @@ static int read_rank_line(struct reader *rd, struct cal_rank *r)
 	} numbers[] = { { "nominal-hz", &r->nominal_hz }, { "measured-hz", &r->measured_hz },
 		{ "measured-se-ppm", &r->measured_se_ppm }, { "measured-bound-ppm", &r->measured_bound_ppm },
 		{ "effective-tick", &r->effective_tick_s }, { "shared-within", &r->shared_within_s },
-		{ "wander", &r->map.max_wander }, { "reference-hz", &r->reference_hz }, { "reference-tick", &r->reference_tick_s },
+		{ "wander", &r->map.max_wander }, { "nominal-rate", &r->map.nominal }, { "reference-hz", &r->reference_hz }, { "reference-tick", &r->reference_tick_s },
 		{ "max-slew", &r->pairs.max_slew }, { "slew-limit", &r->pairs.slew_limit }, { "assumed-drift", &r->max_drift },
 		{ "assumed-wander", &r->max_wander } };
 	const struct {

@@ -84,6 +84,8 @@ static void write_pairs(FILE *f, const struct cal_rank *r)
 
 static void write_assumptions(FILE *f, const struct cal_rank *r)
 {
+	struct cal_expected e = cal_expected_error(&r->map);
+
 	if (r->max_wander > 0) {
 		put_key_double(f, "assumed-drift", r->max_drift);
 		put_quoted(f, "assumed-drift-from", r->drift_from);
@@ -95,6 +97,12 @@ static void write_assumptions(FILE *f, const struct cal_rank *r)
 	}
 	if (r->contradiction[0]) {
 		put_quoted(f, "contradiction", r->contradiction);
+	}
+	if (isfinite(e.median_s)) {
+		fprintf(f, "expected-error");
+		put_double(f, e.median_s);
+		put_double(f, e.most_s);
+		fprintf(f, " checks %zu\n", e.checks);
 	}
 }
 
@@ -142,6 +150,9 @@ static void write_map(FILE *f, const struct cal_map *m)
 	struct cal_part whole = { 0, m->nodes, 0, m->pieces };
 	size_t i;
 
+	if (m->nodes && m->nominal > 0) {
+		put_key_double(f, "nominal-rate", m->nominal);
+	}
 	if (m->nodes) {
 		fprintf(f, "steps-possible %d\n", m->may_step);
 		put_key_double(f, "wander", m->max_wander);

@@ -221,6 +221,22 @@ static double farthest(struct band b)
 	return fmax(fmax(b.high, -b.low), 0);
 }
 
+/* The same behind the last node, with what was learned for as long as it counts. */
+static struct band learned_cone(const struct cal_map *m, const struct cal_node *n, ltick_t local, gtick_t at, struct band r)
+{
+	struct band l = { m->learned_low, m->learned_high }, near;
+	int64_t x = ltick_sub(local, n->local);
+
+	if (!(m->learned_high > 0) || x <= 0) {
+		return cone(n, local, at, r);
+	}
+	if (x <= m->learned_for) {
+		return cone(n, local, at, l);
+	}
+	near = cone(n, ltick_add(n->local, m->learned_for), at, l);
+	return (struct band){ near.low + (double)(x - m->learned_for) * r.low, near.high + (double)(x - m->learned_for) * r.high };
+}
+
 /* Between two nodes of a clock that cannot step: doc/calibration.md. */
 static double bound_between(const struct cal_map *m, size_t part, ltick_t local, const struct cal_node *a,
 	const struct cal_node *b)
@@ -253,7 +269,7 @@ static struct band certain_in(const struct cal_map *m, size_t part, ltick_t loca
 		return (struct band){ off - a.high, off + a.high };
 	}
 	if (before) {
-		a = cone(before, local, at, rates(m, part));
+		a = behind ? cone(before, local, at, rates(m, part)) : learned_cone(m, before, local, at, rates(m, part));
 	}
 	if (behind && (!before || ltick_sub(local, before->local) != 0)) {
 		b = cone(behind, local, at, rates(m, part));
@@ -326,6 +342,54 @@ double cal_map_bound(const struct cal_map *m, ltick_t local)
 	}
 	at = cal_pairs_at(&m->pairs, local, NULL, &within, NULL);
 	return bound_with_pairs(m, at, within);
+}
+
+/* With nothing but the nominal rates: from the nearest nodes of the part, used or not. */
+static struct band proven_in(const struct cal_map *m, size_t part, ltick_t local, gtick_t at)
+{
+	struct cal_part p = part_of(m, part);
+	struct band r = { m->nominal * (1 - 2 * m->max_drift), m->nominal * (1 + 2 * m->max_drift) }, b, c;
+	size_t low = p.node, high = p.node + p.nodes;
+
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+
+		if (ltick_sub(m->node[mid].local, local) <= 0) {
+			low = mid + 1;
+		} else {
+			high = mid;
+		}
+	}
+	if (low == p.node) {
+		return cone(&m->node[low], local, at, r);
+	}
+	b = cone(&m->node[low - 1], local, at, r);
+	if (low == p.node + p.nodes) {
+		return b;
+	}
+	c = cone(&m->node[low], local, at, r);
+	if (m->may_step || fmax(b.low, c.low) > fmin(b.high, c.high)) {
+		return (struct band){ fmin(b.low, c.low), fmax(b.high, c.high) };
+	}
+	return (struct band){ fmax(b.low, c.low), fmin(b.high, c.high) };
+}
+
+double cal_map_proven(const struct cal_map *m, ltick_t local)
+{
+	double bound = 0, within = 0;
+	ltick_t session = m->pairs.n ? cal_pairs_at(&m->pairs, local, NULL, NULL, &within) : local;
+	size_t chosen = choose_part(m, 0, last_part(m), session), k;
+	gtick_t at = at_in(m, chosen, session);
+
+	for (k = 0; k <= last_part(m) && m->nodes; k++) {
+		if (k == chosen || possible(m, k, session)) {
+			bound = m->nominal > 0 ? fmax(bound, farthest(proven_in(m, k, session, at))) : INFINITY;
+		}
+	}
+	if (m->pairs.n) {
+		within = (within + 1) * cal_map_session_slope(m, session) * (1 + 5 * m->max_drift);
+	}
+	return (bound + within) * m->period_s + m->extra_s;
 }
 
 /* ---- stamps in their order ---- */

@@ -65,6 +65,11 @@ struct cal_map {
 	double max_wander;        /* assumed: the rate against the master's stays within +- this of a constant;
 	                           * larger than what was assumed when the nodes say so (cal_map_split) */
 	double rate_low, rate_high; /* certain: global ticks per local tick, at any instant; 0: not known */
+	/* What the run itself has shown of the rate, with a margin (calib/online.h): an estimate that the next session tests, for so
+	 * many local ticks after the last node; the assumed rates count from then on. 0: nothing was learned. Not in the .clk file */
+	double learned_low, learned_high;
+	int64_t learned_for;
+	double nominal;           /* global ticks per local tick as the two frequencies say; 0: not known */
 	int may_step;             /* somebody may set one of the two clocks: between any two nodes the bound allows
 	                           * for one step */
 	struct cal_pairs pairs;   /* of a steered clock: nodes, pieces and steps are then those of the free clock beside it, the
@@ -106,6 +111,11 @@ static inline int64_t cal_span_at(const struct cal_span *s, int64_t local)
  * given max_drift and max_wander, and whichever part the stamp is from. extra_s alone for a map without
  * nodes (the master's own, or a clock that is shared with it). doc/calibration.md derives it. */
 double cal_map_bound(const struct cal_map *m, ltick_t local);
+
+/* What messages alone prove: the same without any assumption about wander, with max_drift as the only limit of the two
+ * rates, and of a steered clock with the kernel's own limit. Never less than cal_map_bound() where its assumptions hold and
+ * nothing was learned. INFINITY: the nominal rates are not known. */
+double cal_map_proven(const struct cal_map *m, ltick_t local);
 
 /* The stamps of one thread in the order in which they were taken. A clock that was set back shows the same
  * stamps twice; the order, and the sessions in between, tell which is which. */

@@ -273,6 +273,7 @@ int cal_online_add(struct cal_online *o, const struct cal_session *s, struct tkm
 	if (rc <= 0) {
 		return rc;
 	}
+	o->refuted = o->refuted || cal_learn_refuted(&o->map, &n);
 	if (cal_map_copy(&next, &o->map) < 0) {
 		return tkm_fail(err, TKM_ERR_NOMEM, "clock map: out of memory");
 	}
@@ -288,6 +289,9 @@ int cal_online_add(struct cal_online *o, const struct cal_session *s, struct tkm
 		keep_rate(&o->map, low, high, wander);
 		forget(o, torn == 1);
 		rc = predict(o, err);
+	}
+	if (rc == 0) {
+		cal_learn(o);
 	}
 	if (rc < 0) {
 		cal_map_free(&o->map);

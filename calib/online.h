@@ -14,6 +14,7 @@ struct cal_online_options {
 	double max_drift, max_wander;
 	enum cal_estimate how;
 	int may_step;            /* somebody may set one of the clocks */
+	int learn;               /* 1: expect of the rate what it has done so far, with a margin (calib/learn.c) */
 	int have_axis;           /* 1: global 0 is where the master's clock shows `axis`, so that all ranks have one
 	                          * axis; 0: at the first session */
 	ltick_t axis;
@@ -27,6 +28,8 @@ struct cal_online {
 	struct cal_map map;
 	size_t sessions, steps;
 	struct cal_step last_step; /* steps > 0: the newest */
+	double learned_wander;   /* what was learned, margin included; 0: nothing */
+	int refuted;             /* a session was outside of what had been learned: nothing is learned any more */
 	/* private */
 	ltick_t master0;
 	double slope; /* global per local tick, most likely */
@@ -38,6 +41,10 @@ void cal_online_free(struct cal_online *o);
 /* Takes a session in; it is not changed and not kept. One without samples changes nothing. A step of a clock
  * is counted in o->steps, and the map begins anew behind it. Returns 0 or -1; the map is then as before. */
 int cal_online_add(struct cal_online *o, const struct cal_session *s, struct tkm_err *err);
+
+/* Part of cal_online_add(): is the new session outside of what was learned? And what the nodes say now. */
+int cal_learn_refuted(const struct cal_map *m, const struct cal_node *n);
+void cal_learn(struct cal_online *o);
 
 /* For how many seconds after `now` the map's bound stays within target_s; 0: it is beyond already, INFINITY:
  * for good. So the next session is due then, if the map is used while the run lasts. */

@@ -98,6 +98,16 @@ void cal_test_assumptions(struct cal_run *run);
 /* Part of cal_solve() and of reading a file: hands the pairs of every rank to its map, and to those that share its clock. */
 int cal_attach_pairs(struct cal_run *run, struct tkm_err *err);
 
+/* What error to expect between the sessions that a map uses: an estimate from the others, the checks, by how far each is from the
+ * map, its own scatter included. Of few checks the 99.9 % are what a normal distribution with their median has, or the
+ * largest if that is more. */
+struct cal_expected {
+	size_t checks;
+	double median_s, most_s; /* 99.9 %; NAN with fewer than 5 checks */
+};
+
+struct cal_expected cal_expected_error(const struct cal_map *m);
+
 /* A map through all used sessions in the other way than the run's, to compare with (the guide's graph of
  * interpolation errors). *out is new and to be freed with cal_map_free(). */
 int cal_solve_alternative(const struct cal_run *run, int rank, enum cal_interpolation how, struct cal_map *out,

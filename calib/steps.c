@@ -611,6 +611,7 @@ int cal_map_split(struct cal_map *m, double nominal, struct tkm_err *err)
 		.work = malloc((m->nodes + 1) * sizeof(*f.work)) };
 	int rc = -1;
 
+	m->nominal = nominal > 0 ? nominal : 0;
 	if (!f.pair || !f.work) {
 		tkm_fail(err, TKM_ERR_NOMEM, "clock map: out of memory");
 		goto out;

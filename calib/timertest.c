@@ -646,7 +646,7 @@ static int run(struct tt *t, struct tkm_err *err)
 	if (strcasecmp(t->o.timer, "LIST") == 0) {
 		return list_timers(t, err) < 0 ? TT_ERROR : TT_FIT;
 	}
-	if (all_well(t, t->link->rank == 0 ? check_json(&t->o, err) : 0, err) < 0) {
+	if (tt_all_well(t, t->link->rank == 0 ? check_json(&t->o, err) : 0, err) < 0) {
 		return TT_ERROR;
 	}
 	if (t->o.truth) {
@@ -715,7 +715,11 @@ static int serve(const struct tt_options *o)
 	struct tkc_serve_options s = { .reference = o->serve_reference, .every_s = o->serve_every_s, .max_drift = o->max_drift,
 		.max_wander = o->max_wander, .quiet = o->quiet };
 	struct tkm_err err = { .text = "" };
+	struct tmr_assumption a;
 
+	tmr_assume_free(&a);
+	s.max_drift = isnan(s.max_drift) ? a.max_drift : s.max_drift;
+	s.max_wander = isnan(s.max_wander) ? a.max_wander : s.max_wander;
 	if (tkc_serve(&s, &err) < 0) {
 		fprintf(stderr, "%s: %s\n", program_invocation_short_name, err.text);
 		return TT_ERROR;

@@ -100,6 +100,7 @@ static json_t *rank(const struct tt_result *r, int i)
 	struct tt_wander w;
 	const struct cal_rank *c = &r->run.rank[i];
 	const struct tt_truth *t = &r->truth[i];
+	struct cal_expected expected = cal_expected_error(&c->map);
 	double bound = c->map.extra_s;
 	struct tt_uncorrected u = { NAN, NAN, NAN };
 	json_t *j, *sync;
@@ -108,11 +109,13 @@ static json_t *rank(const struct tt_result *r, int i)
 	for (k = 0; k < c->map.nodes; k++) {
 		bound = c->map.node[k].used ? fmax(bound, cal_map_session_bound(&c->map, c->map.node[k].local)) : bound;
 	}
-	sync = json_pack("{s:b,s:i,s:I,s:o,s:o,s:o,s:o,s:s,s:o,s:s,s:s,s:I,s:s}", "shares_clock", c->sync == CAL_SHARED, "with",
+	sync = json_pack("{s:b,s:i,s:I,s:o,s:o,s:o,s:o,s:s,s:o,s:s,s:s,s:I,s:s,s:I,s:o,s:o}", "shares_clock", c->sync == CAL_SHARED, "with",
 		c->sync == CAL_SHARED ? c->leader : i, "sessions", (json_int_t)c->sessions, "bound_s", number(bound), "steps",
 		steps(&c->map), "wander", number(c->map.nodes ? c->map.max_wander : NAN), "assumed_drift", number(c->max_drift),
 		"assumed_drift_from", c->drift_from, "assumed_wander", number(c->max_wander), "assumed_wander_from", c->wander_from,
-		"contradiction", c->contradiction, "pairs", (json_int_t)c->map.pairs.n, "reference", c->reference);
+		"contradiction", c->contradiction, "pairs", (json_int_t)c->map.pairs.n, "reference", c->reference,
+		"checks", (json_int_t)expected.checks, "expected_error_median_s", number(expected.median_s), "expected_error_999_s",
+		number(expected.most_s));
 	tt_before_correction(&r->run, i, &u);
 	json_object_set_new(sync, "shown_within_s", number(c->sync == CAL_SHARED ? tt_shown_within(r, i) : NAN));
 	json_object_set_new(sync, "before_correction", json_pack("{s:o,s:o,s:o}", "offset_s", number(u.offset_s), "low_s", number(u.low_s),

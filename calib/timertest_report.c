@@ -264,6 +264,33 @@ static void print_uncorrected(FILE *f, const struct tt_result *r, int rank)
 	}
 }
 
+/* The widest bound between the first session and the last, at 40 points of each interval; or what messages alone prove. */
+static double widest_of(const struct cal_map *m, int proven)
+{
+	enum { POINTS = 40 };
+	double most = 0;
+	struct cal_walk w;
+	size_t k;
+	int i;
+
+	cal_walk_begin(&w, m);
+	for (k = 0; k + 1 < m->nodes; k++) {
+		int64_t length = ltick_sub(m->node[k + 1].local, m->node[k].local);
+
+		cal_walk_node(&w, k);
+		for (i = 0; i < POINTS && length > 0; i++) {
+			ltick_t at = ltick_add(m->node[k].local, (int64_t)((double)length * i / POINTS));
+			double bound;
+
+			at = m->pairs.n ? cal_pairs_local(&m->pairs, at) : at;
+			cal_walk_at(&w, at, &bound);
+			bound = proven ? cal_map_proven(m, at) : bound;
+			most = fmax(most, bound);
+		}
+	}
+	return most;
+}
+
 /* How well the stamps of a steered clock are put to the free one beside it. */
 static void print_pairs(FILE *f, int rank, const struct cal_rank *c)
 {
@@ -288,6 +315,21 @@ static void print_pairs(FILE *f, int rank, const struct cal_rank *c)
 		rank, p->n, c->reference, p->branches - 1, n ? tkm_print_time(a, sizeof(a), tkm_median(within, n), 1) : "unknown",
 		n ? tkm_print_time(b, sizeof(b), within[n - 1], 1) : "unknown", tkm_print_time(d, sizeof(d), widest, 1));
 	free(within);
+}
+
+/* The two bounds by name, and the estimate. */
+static void print_bounds(FILE *f, int rank, const struct cal_rank *c)
+{
+	struct cal_expected e = cal_expected_error(&c->map);
+	double proven = widest_of(&c->map, 1), assumed = widest_of(&c->map, 0);
+	char a[32], b[32];
+
+	fprintf(f, "bound of rank %d between its sessions: %s at most, proven by messages and the largest drift alone; %s at most, if what is "
+		   "assumed holds\n", rank, tkm_print_time(a, sizeof(a), fmax(proven, assumed), 1), tkm_print_time(b, sizeof(b), assumed, 1));
+	if (isfinite(e.median_s)) {
+		fprintf(f, "expected error of rank %d, an estimate from %zu checks: %s (median), %s (99.9 %%)\n", rank, e.checks,
+			tkm_print_time(a, sizeof(a), e.median_s, 1), tkm_print_time(b, sizeof(b), e.most_s, 1));
+	}
 }
 
 static void print_maps(FILE *f, const struct tt_result *r)
@@ -326,6 +368,7 @@ static void print_maps(FILE *f, const struct tt_result *r)
 			c->map.max_wander * 1e6);
 		print_checks(f, c, r->run.period_s);
 		putc('\n', f);
+		print_bounds(f, i, c);
 		print_pairs(f, i, c);
 		print_steps(f, i, c, &r->run);
 	}
@@ -377,31 +420,6 @@ static void print_bursts(FILE *f, const struct tt_result *r, long long verbose)
 	}
 }
 
-/* The widest bound between the first session and the last, at 40 points of each interval. */
-static double widest_bound(const struct cal_map *m)
-{
-	enum { POINTS = 40 };
-	double widest = 0;
-	struct cal_walk w;
-	size_t k;
-	int i;
-
-	cal_walk_begin(&w, m);
-	for (k = 0; k + 1 < m->nodes; k++) {
-		int64_t length = ltick_sub(m->node[k + 1].local, m->node[k].local);
-
-		cal_walk_node(&w, k);
-		for (i = 0; i < POINTS && length > 0; i++) {
-			ltick_t at = ltick_add(m->node[k].local, (int64_t)((double)length * i / POINTS));
-			double bound;
-
-			cal_walk_at(&w, m->pairs.n ? cal_pairs_local(&m->pairs, at) : at, &bound);
-			widest = fmax(widest, bound);
-		}
-	}
-	return widest;
-}
-
 /* Whether --target-bound was kept, and if not why. */
 static void print_target(FILE *f, const struct tt_options *o, const struct tt_result *r)
 {
@@ -413,7 +431,7 @@ static void print_target(FILE *f, const struct tt_options *o, const struct tt_re
 		return;
 	}
 	for (i = 1; i < r->ranks; i++) {
-		double one = fmax(widest_bound(&r->run.rank[i].map), r->run.rank[i].map.extra_s);
+		double one = fmax(widest_of(&r->run.rank[i].map, 0), r->run.rank[i].map.extra_s);
 
 		at = one > widest ? i : at;
 		widest = fmax(widest, one);

@@ -39,17 +39,19 @@ static void say_kernel(struct tmr_assumption *a)
 		(double)tx.freq / 65536, tx.tick, state == TIME_ERROR || tx.status & STA_UNSYNC ? "not synchronised" : "synchronised");
 }
 
-void tmr_assume(const struct tmr_timer *t, struct tmr_assumption *a)
+void tmr_assume_free(struct tmr_assumption *a)
 {
 	memset(a, 0, sizeof(*a));
 	a->max_drift = free_drift;
 	a->max_wander = free_wander;
 	snprintf(a->drift_from, sizeof(a->drift_from), "the most that NTP can correct");
 	snprintf(a->wander_from, sizeof(a->wander_from), "a free quartz that has warmed up");
-	if (t->flags & TMR_SIMULATED && t->ops == &tmr_sim && !(t->flags & TMR_SLEWED)) {
-		tmr_assume(tmr_sim_base(t), a); /* as the timer that it wraps */
-		return;
-	}
+}
+
+void tmr_assume(const struct tmr_timer *t, struct tmr_assumption *a)
+{
+	tmr_assume_free(a);
+	/* the base of a simulated clock is what all of them wrap, so what steers the base makes no difference between them */
 	if (!(t->flags & TMR_SLEWED)) {
 		return;
 	}

@@ -20,6 +20,9 @@ struct tmr_assumption {
 /* The assumptions for an open timer. Asks the kernel (adjtimex) about a clock that it steers. */
 void tmr_assume(const struct tmr_timer *t, struct tmr_assumption *a);
 
+/* The same for a clock that nobody steers. */
+void tmr_assume_free(struct tmr_assumption *a);
+
 /* A clock that nobody steers and that runs beside t: clock_monotonic_raw for a clock of the kernel or a PTP device, the
  * same quartz without slews and steps for a simulated one. It is closed before t. Returns NULL if t itself is free (err
  * is then untouched and *why 0), or if there is none (*why 1, the reason in err). */

@@ -62,16 +62,17 @@ void vt_job_page_watch(struct tkc_watch *now)
 static double lag(const struct vt_job *j)
 {
 	const struct cal_job *c = &j->clock;
-	double tick_s = fmax(isfinite(c->rank.effective_tick_s) ? c->rank.effective_tick_s : 0, 1 / c->hz[j->rank]);
+	double tick_s = cal_session_tick(&c->rank);
 	double within_s = c->place[j->rank].within_s; /* of a counter with the tick in it; of a kernel clock 0 */
 
+	tick_s = fmax(isfinite(tick_s) ? tick_s : 0, 1 / c->hz[j->rank]);
 	return isnan(within_s) ? NAN : fmax(within_s, tick_s);
 }
 
 void vt_job_page_write(const struct vt_job *j, const struct tkc_watch *watch)
 {
 	const struct cal_job *c = &j->clock;
-	const struct cal_map *m = cal_job_map(c);
+	struct cal_map m = c->online.map;
 	struct tkc_map line = { .status = TICKMARK_UNSYNCHRONISED };
 	double lag_s = lag(j), hz = c->hz[j->rank];
 	ltick_t now;
@@ -79,13 +80,15 @@ void vt_job_page_write(const struct vt_job *j, const struct tkc_watch *watch)
 	if (!page.page) {
 		return;
 	}
+	/* of a steered timer the page is about the free clock beside it, which is what the link reads */
+	m.pairs = (struct cal_pairs){ .n = 0 };
 	now = tmr_read_ordered(j->link->timer);
 	if (isnan(lag_s)) {
 		line.reason = "not proven that the processing units of this node read one counter";
 	} else if (j->rank == 0 || (c->rank.sync == CAL_SHARED && c->rank.leader == 0)) {
 		tkc_from_master(c->axis, now, hz, lag_s + c->rank.shared_within_s, valid_s, &line);
-	} else if (m) {
-		tkc_from_map(m, now, hz, lag_s, valid_s, &line);
+	} else if (m.pieces) {
+		tkc_from_map(&m, now, hz, lag_s, valid_s, &line);
 	} else {
 		line.reason = "no clock session of this node has succeeded yet";
 	}

@@ -8,8 +8,12 @@ here=$(cd "$(dirname "$0")" && pwd)
 seed=${SEED:-$(date +%Y%m%d)}
 configured weather
 step "weather: make" make -j"$jobs"
-step "weather: tests" make -j"$jobs" tests/unit/test_weather tests/unit/test_causality
+step "weather: tests" make -j"$jobs" tests/unit/test_weather tests/unit/test_causality tests/unit/test_learn tests/unit/test_pairs
 step "weather: 100,000 runs, seed $seed" tests/unit/test_weather -n 250 -s "$seed"
 grep '^# ' "$work/log"
 step "weather: messages in order, seed $seed" tests/unit/test_causality -n 20 -s "$seed"
+grep '^# ' "$work/log"
+step "weather: 100,000 runs with learned drift, seed $seed" tests/unit/test_learn -n 50 -s "$seed"
+grep '^# ' "$work/log"
+step "weather: 40,000 runs with steered clocks, seed $seed" tests/unit/test_pairs -n 100 -s "$seed"
 grep '^# ' "$work/log"

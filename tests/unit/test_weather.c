@@ -151,6 +151,7 @@ static int look(const struct world *w, int sessions, int stepping, double *wides
 			continue; /* nobody looked whether it stepped there */
 		}
 		outside += !(off(w, at, local, f, cal_map_at(m, local)) <= cal_map_bound(m, local));
+		outside += !(off(w, at, local, f, cal_map_at(m, local)) <= cal_map_proven(m, local));
 		if (k < sessions && at >= w->from_ps[k]) {
 			continue; /* who takes part in a session takes no other stamps */
 		}

@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What a free clock has done says what to expect: clocks whose rates walk at random and swing with the temperature, sessions
+ * that are good to some ten nanoseconds and certain to some hundred, and what the map says up to a minute after the last one,
+ * compared with the truth. -n TIMES draws more: `make check-long` has 100,000 runs. */
+#include "config.h"
+#include "calib/online.h"
+#include "tests/lib/check.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/stats.h"
+
+enum { SECONDS = 800 };
+
+/* Seconds that the child's clock is ahead of the master's, at each second; cubic in between would change nothing here. */
+static double ahead[SECONDS];
+
+static double between(double low, double high)
+{
+	return low + (high - low) * check_uniform();
+}
+
+static double normal(void)
+{
+	return sqrt(-2 * log(check_uniform() + 1e-300)) * cos(2 * M_PI * check_uniform());
+}
+
+struct drawn {
+	double walk, swing, period; /* rate per square root of a second; amplitude and period of what the temperature does */
+};
+
+/* Two quartzes: each rate walks by 0.1 to 3e-9 in a second, and swings by up to 0.15 ppm in 2 minutes to an hour. */
+static struct drawn draw_drift(void)
+{
+	struct drawn d = { 1e-10 * pow(30, check_uniform()), 5e-9 * pow(30, check_uniform()), 120 * pow(30, check_uniform()) };
+	double phase = between(0, 2 * M_PI), walked = 0, rate = between(-50e-6, 50e-6), sum = 0;
+	int i;
+
+	for (i = 0; i < SECONDS; i++) {
+		ahead[i] = sum;
+		walked += d.walk * normal();
+		sum += rate + walked + d.swing * sin(phase + 2 * M_PI * (i + 0.5) / d.period);
+	}
+	return d;
+}
+
+static double ahead_at(double t)
+{
+	int i = (int)t;
+
+	return ahead[i] + (t - i) * (ahead[i + 1] - ahead[i]);
+}
+
+/* Ticks of 1 ns of the child when the master shows t seconds. */
+static double child(double t)
+{
+	return (t + ahead_at(t)) * 1e9;
+}
+
+static void session(struct cal_online *o, double t, double half_s, double scatter_s)
+{
+	double at = child(t), off = fmax(fmin(scatter_s * normal(), 0.9 * half_s), -0.9 * half_s), shift = between(-0.8, 0.8) * half_s;
+	struct cal_session s = { .kind = CAL_MIDDLE, .given = 1 };
+	struct tkm_err err;
+	double master;
+
+	/* the stamp is a whole tick of the child; what the master showed there */
+	s.point.local = ltick((int64_t)at);
+	master = t * 1e9 - (at - floor(at)) + off * 1e9;
+	s.point.master = ltick((int64_t)floor(master));
+	s.point.fraction = master - floor(master);
+	/* certain: around the truth, anywhere */
+	s.point.low = (t * 1e9 - (at - floor(at)) + (shift - half_s) * 1e9) - floor(master) - 1;
+	s.point.high = (t * 1e9 - (at - floor(at)) + (shift + half_s) * 1e9) - floor(master) + 1;
+	s.point.sigma = scatter_s * 1e9;
+	CHECK(cal_online_add(o, &s, &err) == 0, "%s", err.text);
+}
+
+/* Sessions each `every` seconds for `lasts`, then a minute without. Returns points outside; *bound_s and *error_s after 60 s. */
+static int run(double every, double lasts, int learn, double *bound_s, double *error_s, int *learned)
+{
+	struct cal_online_options opt = { .hz = 1e9, .master_hz = 1e9, .tick_s = 1e-9, .master_tick_s = 1e-9, .max_drift = 500e-6,
+		.max_wander = 1e-6, .how = CAL_QUIET, .learn = learn, .have_axis = 1, .axis = ltick(0) };
+	double half = between(100e-9, 300e-9), scatter = between(5e-9, 15e-9), t, end = 10 + lasts;
+	struct cal_online o;
+	int outside = 0, i;
+
+	cal_online_begin(&o, &opt);
+	for (t = 10; t <= end; t += every) {
+		session(&o, t, half, scatter);
+	}
+	t -= every;
+	*learned = o.learned_wander > 0;
+	for (i = 0; i <= 60; i += 5) {
+		double at = child(t + i), error;
+		ltick_t local = ltick((int64_t)at);
+
+		error = fabs((double)cal_map_at(&o.map, local).v * o.map.period_s + (at - floor(at)) * 1e-9 - (t + i));
+		*bound_s = cal_map_bound(&o.map, local);
+		outside += error > *bound_s + 1e-9;
+		outside += error > cal_map_proven(&o.map, local) + 1e-9;
+		*error_s = error;
+	}
+	cal_online_free(&o);
+	return outside;
+}
+
+static void a_minute_ahead(void)
+{
+	int runs = 2000 * check_times, i, outside = 0, learned = 0, one, assumed_outside = 0;
+	double *bound = calloc((size_t)runs, sizeof(*bound)), *error = calloc((size_t)runs, sizeof(*error)), assumed = NAN, e, ratio;
+
+	for (i = 0; i < runs; i++) {
+		double every = between(1, 5), lasts = between(60, 300);
+		struct drawn d = draw_drift();
+		int out = run(every, lasts, 1, &bound[i], &error[i], &one);
+
+		learned += one;
+		outside += out > 0;
+		CHECK(out == 0, "run %d: %d outside: walk %g, swing %g in %.0f s, a session each %.1f s for %.0f s", i, out, d.walk, d.swing, d.period,
+			every, lasts);
+		if (i % 20 == 0) {
+			assumed_outside += run(every, lasts, 0, &assumed, &e, &one) > 0;
+		}
+	}
+	tkm_sort(bound, (size_t)runs);
+	tkm_sort(error, (size_t)runs);
+	ratio = tkm_median(bound, (size_t)runs) / tkm_quantile(error, (size_t)runs, 0.99);
+	printf("# %d runs, %d learned, %d outside; 60 s after the last session: error %.2f us (median), %.2f us (99 %%), bound %.1f us (median), "
+	       "ratio %.1f; last assumed bound %.1f us\n", runs, learned, outside, 1e6 * tkm_median(error, (size_t)runs),
+		1e6 * tkm_quantile(error, (size_t)runs, 0.99), 1e6 * tkm_median(bound, (size_t)runs), ratio, 1e6 * assumed);
+	CHECK_INT(outside, 0);
+	CHECK_INT(assumed_outside, 0);
+	CHECK(ratio <= 20, "the bound is %.1f times the error", ratio);
+	CHECK(learned > runs / 2, "only %d of %d learned", learned, runs);
+	free(bound);
+	free(error);
+}
+
+/* The rate changes by more than was ever seen: the session behind it says so, and the assumption counts again. */
+static void what_was_learned_is_tested(void)
+{
+	struct cal_online_options opt = { .hz = 1e9, .master_hz = 1e9, .tick_s = 1e-9, .master_tick_s = 1e-9, .max_drift = 500e-6,
+		.max_wander = 1e-6, .how = CAL_QUIET, .learn = 1, .have_axis = 1, .axis = ltick(0) };
+	struct cal_online o;
+	int i;
+
+	for (i = 0; i < SECONDS; i++) {
+		ahead[i] = 20e-6 * i + (i > 130 ? 0.9e-6 * (i - 130) : 0);
+	}
+	cal_online_begin(&o, &opt);
+	for (i = 10; i <= 130; i += 2) {
+		session(&o, i, 200e-9, 10e-9);
+	}
+	CHECK(o.learned_wander > 0 && o.learned_wander < 0.3e-6, "learned %g", o.learned_wander);
+	CHECK(!o.refuted, "nothing has changed yet");
+	session(&o, 150, 200e-9, 10e-9);
+	CHECK(o.refuted && o.learned_wander == 0, "0.9 ppm more for 20 s, and nothing noticed");
+	CHECK(!(o.map.learned_high > 0), "what was learned counts still");
+	cal_online_free(&o);
+}
+
+int main(int argc, char **argv)
+{
+	check_args(argc, argv);
+	RUN(a_minute_ahead);
+	RUN(what_was_learned_is_tested);
+	return check_end();
+}
