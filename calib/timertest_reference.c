@@ -154,11 +154,14 @@ void tt_print_assumptions(FILE *f, const struct tt_result *r)
 {
 	const struct cal_run *run = &r->run;
 	const struct cal_rank *c;
-	int i;
+	int i, corrected = 0;
 
+	for (i = 1; i < r->ranks; i++) {
+		corrected = corrected || run->rank[i].sync == CAL_OWN;
+	}
 	for (i = 0; i < r->ranks; i++) {
 		c = &run->rank[i];
-		if (c->sync != CAL_OWN || r->ranks == 1) {
+		if (c->sync != CAL_OWN || !corrected) {
 			continue;
 		}
 		if (i == 0 || strcmp(c->wander_from, run->rank[0].wander_from) || c->max_wander != run->rank[0].max_wander) {

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What is assumed about each kind of timer, the free clock beside a steered one, and the marker of a virtual machine. */
+#include "config.h"
+#include "timers/assume.h"
+#include "tests/lib/check.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/rootfs.h"
+
+static void kinds(void)
+{
+	static const struct {
+		const char *name;
+		int steered;
+	} timers[] = { { "CPU", 0 }, { "clock_monotonic_raw", 0 }, { "clock_monotonic", 1 }, { "clock_realtime", 1 }, { "clock_boottime", 1 },
+		{ "clock_tai", 1 }, { "gettimeofday", 1 }, { "sim:base=clock_monotonic,drift=5ppm", 0 },
+		{ "sim:base=clock_monotonic_raw,slewed=on", 1 }, { "sim:base=clock_monotonic_raw,slew=50ppm/1s/2s/3s", 1 } };
+	size_t i;
+
+	for (i = 0; i < sizeof(timers) / sizeof(timers[0]); i++) {
+		struct tkm_err err = { .text = "" };
+		struct tmr_timer *t = tmr_open(timers[i].name, 0, &err), *r;
+		struct tmr_assumption a;
+		int why;
+
+		if (!t) {
+			printf("# %s: %s\n", timers[i].name, err.text);
+			continue;
+		}
+		tmr_assume(t, &a);
+		CHECK(a.max_drift > 0 && a.drift_from[0] && a.wander_from[0], "%s: nothing assumed", timers[i].name);
+		CHECK((a.max_wander > 1e-4) == timers[i].steered, "%s: wander %g", timers[i].name, a.max_wander);
+		CHECK((a.max_slew > 0) == timers[i].steered && (a.slew_limit > 0.1) == timers[i].steered, "%s: slew %g, %g", timers[i].name, a.max_slew,
+			a.slew_limit);
+		r = tmr_open_reference(t, &why, &err);
+		CHECK((r != NULL) == timers[i].steered && !why, "%s: reference %s", timers[i].name, r ? r->name : "none");
+		CHECK(!r || !(r->flags & (TMR_SLEWED | TMR_STEPPED)), "%s: its reference is steered", timers[i].name);
+		tmr_close(r);
+		tmr_close(t);
+	}
+}
+
+static void marker_of_a_virtual_machine(void)
+{
+	char dir[] = "/tmp/test_assume.XXXXXX", path[64];
+	unsigned char page[64] = { 'V', 'C', 'L', 'K' };
+	uint64_t marker = 0, wanted = 0x123456789abcdef;
+	FILE *f;
+	int root;
+
+	CHECK(mkdtemp(dir) != NULL, "mkdtemp");
+	root = tkm_root_open(dir);
+	CHECK_INT(tmr_disruption_marker(root, &marker), 0);
+	snprintf(path, sizeof(path), "%s/dev", dir);
+	CHECK_INT(mkdir(path, 0700), 0);
+	snprintf(path, sizeof(path), "%s/dev/vmclock0", dir);
+	memcpy(page + 16, &wanted, sizeof(wanted));
+	f = fopen(path, "w");
+	CHECK(f && fwrite(page, sizeof(page), 1, f) == 1 && fclose(f) == 0, "cannot write %s", path);
+	CHECK_INT(tmr_disruption_marker(root, &marker), 1);
+	CHECK(marker == wanted, "%llx", (unsigned long long)marker);
+	page[0] = 0;
+	f = fopen(path, "w");
+	CHECK(f && fwrite(page, sizeof(page), 1, f) == 1 && fclose(f) == 0, "cannot write %s", path);
+	CHECK_INT(tmr_disruption_marker(root, &marker), 0);
+	close(root);
+	unlink(path);
+	*strrchr(path, '/') = '\0';
+	rmdir(path);
+	rmdir(dir);
+}
+
+int main(int argc, char **argv)
+{
+	check_args(argc, argv);
+	RUN(kinds);
+	RUN(marker_of_a_virtual_machine);
+	return check_end();
+}
