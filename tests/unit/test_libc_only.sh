@@ -7,7 +7,7 @@ build=${top_builddir:-.}
 dir=$(mktemp -d) || exit 99
 trap 'rm -rf "$dir"' EXIT
 # the map, from samples to stamps, and the repair of messages
-objects='map spline curve steps fit solve net graph clk clk_write online causality sample'
+objects='assumptions learn pairs map spline curve steps fit solve net graph clk clk_write online causality sample'
 
 echo 1..3
 if ! command -v nm >/dev/null || ! command -v ldd >/dev/null; then
