@@ -98,7 +98,6 @@ void tmr_pair_combine(struct tmr_core_pair *p, const struct tmr_core_pair *later
 	both.contradictions += p->contradictions;
 	if (!later->measured) {
 		both = *p;
-		both.contradictions += later->contradictions;
 	} else if (p->result != TMR_PAIR_CONTRADICTION && later->result != TMR_PAIR_CONTRADICTION &&
 		p->measured) {
 		both.low_s = fmax(p->low_s, later->low_s);

@@ -86,6 +86,7 @@ static void slow_cores_do_not_hold_it_up(void)
 	slow.read = slow.read_ordered = read_slowly;
 	CHECK(tmr_matrix_measure(&slow, 20e-9, &m, &err) == 0, "%s", err.text);
 	CHECK(slow_reads <= 2 * (200 + 64) * (int)m.pairs, "%d reads of a millisecond for %zu pairs of 0.2 s", slow_reads, m.pairs);
+	CHECK(m.unknown == m.pairs && m.together == 0, "%zu of %zu pairs not known, whose readings take a millisecond", m.unknown, m.pairs);
 	tmr_matrix_free(&m);
 }
 
