@@ -87,23 +87,43 @@ void tt_find_truth(struct tt_result *r)
 
 /* ---- without correction ---- */
 
+/* What a rank's clock showed, in seconds, when that which its sessions measure showed `tick`; and how far off that can be. The
+ * sessions of a steered clock measure the free one beside it. Ticks since 1970 have more digits than a double. */
+static long double clock_at(const struct cal_rank *c, ltick_t tick, double *within_s)
+{
+	const struct cal_pairs *p = &c->map.pairs;
+	double within, proven;
+	ltick_t local;
+
+	if (p->n == 0) {
+		*within_s = 0;
+		return (long double)tick.v / cal_rank_hz(c);
+	}
+	local = cal_pairs_local(p, tick);
+	cal_pairs_at(p, local, NULL, &within, &proven);
+	*within_s = within / p->reference_hz + p->tick_s;
+	return (long double)local.v / p->hz;
+}
+
 int tt_before_correction(const struct cal_run *run, int rank, struct tt_uncorrected *u)
 {
 	const struct cal_rank *c = &run->rank[rank], *m = &run->rank[run->master];
 	const struct cal_node *n = c->map.nodes ? &c->map.node[0] : NULL;
-	double hz = cal_rank_hz(c), master_hz = cal_rank_hz(m), slope;
-	long double there, master;
+	double slope, hz, off, master_off;
+	ltick_t master;
 
-	if (c->sync == CAL_SHARED || rank == run->master || !n || m->anchors == 0 || !(hz > 0) || !(master_hz > 0)) {
+	if (c->sync == CAL_SHARED || rank == run->master || !n || m->anchors == 0 || m->map.pieces == 0 || !(cal_rank_hz(c) > 0) ||
+		!(cal_rank_hz(m) > 0)) {
 		return -1;
 	}
-	/* ticks since 1970 have more digits than a double; global ticks count from the first anchor */
-	slope = cal_map_slope(&m->map, m->anchor[0].local);
-	there = (long double)n->local.v / hz;
-	master = (long double)m->anchor[0].local.v / master_hz;
-	u->offset_s = (double)(there - (master + (double)n->global.v / slope / master_hz));
-	u->low_s = (double)(there - (master + (double)n->high.v / slope / master_hz));
-	u->high_s = (double)(there - (master + (double)n->low.v / slope / master_hz));
+	/* global ticks count from the first anchor */
+	slope = (double)m->map.piece[0].rise / (double)m->map.piece[0].length;
+	hz = m->map.pairs.n ? m->map.pairs.reference_hz : cal_rank_hz(m);
+	master = ltick_add(m->anchor[0].local, llrint((double)n->global.v / slope));
+	u->offset_s = (double)(clock_at(c, n->local, &off) - clock_at(m, master, &master_off));
+	off += master_off + 1 / hz;
+	u->low_s = u->offset_s - (double)gtick_sub(n->high, n->global) / slope / hz - off;
+	u->high_s = u->offset_s + (double)gtick_sub(n->global, n->low) / slope / hz + off;
 	return 0;
 }
 
@@ -258,8 +278,9 @@ static void print_uncorrected(FILE *f, const struct tt_result *r, int rank)
 	char a[32], b[32];
 
 	if (tt_before_correction(&r->run, rank, &u) == 0) {
-		fprintf(f, "clock of rank %d (%s) before correction: %s against that of rank %d at the first session, certainly within +- %s\n",
+		fprintf(f, "clock of rank %d (%s) before correction: %s against that of rank %d at the first session, %swithin +- %s\n",
 			rank, r->rank[rank].env.host, tkm_print_time(a, sizeof(a), u.offset_s, 6), r->run.master,
+			r->run.rank[rank].map.pairs.n ? "by what is assumed of its rate " : "certainly ",
 			tkm_print_time(b, sizeof(b), fmax(u.high_s - u.offset_s, u.offset_s - u.low_s), 1));
 	}
 }
