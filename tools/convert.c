@@ -473,7 +473,7 @@ static int check_output(const struct stt_options *o, const char *to)
 	struct stt_options check = { .program = o->program, .input = to, .verify = 1, .verbose = 0 };
 	int rc = stt_verify(&check);
 
-	return rc == STT_OK ? rc : stt_fault(o, "%s: what was recovered does not verify, see above", to);
+	return rc == STT_OK ? rc : stt_fault(o, "%s: it was written, but does not verify or could not be checked; see above", to);
 }
 
 static int recover_from(const struct stt_options *o, struct stt_trace *t, const char *from, const char *to, const char *lost)
