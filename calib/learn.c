@@ -10,7 +10,7 @@
 #include <string.h>
 
 /* The rate is expected to stay within so many times what it was seen to change by, and what that is uncertain by. */
-static const double margin = 4;
+static const double margin = 8;
 
 /* Stretches of the run whose rates are compared; the sessions of so many seconds, and at least two in each. Quicker swings
  * average out, in the stretches as in what comes. */

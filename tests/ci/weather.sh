@@ -13,7 +13,7 @@ step "weather: 100,000 runs, seed $seed" tests/unit/test_weather -n 250 -s "$see
 grep '^# ' "$work/log"
 step "weather: messages in order, seed $seed" tests/unit/test_causality -n 20 -s "$seed"
 grep '^# ' "$work/log"
-step "weather: 100,000 runs with learned drift, seed $seed" tests/unit/test_learn -n 50 -s "$seed"
+step "weather: 100,000 runs with learned drift, seed $seed" tests/unit/test_learn -n 100 -s "$seed"
 grep '^# ' "$work/log"
 step "weather: 40,000 runs with steered clocks, seed $seed" tests/unit/test_pairs -n 100 -s "$seed"
 grep '^# ' "$work/log"
