@@ -54,16 +54,16 @@ static double ratio(const struct cal_pairs *p)
 	return p->reference_hz / p->hz;
 }
 
-/* When the clock showed pair i's stamp, the reference showed middle +- half: the clock may have shown it for an effective
- * tick already, and the reference's own reading after it may lag by one. */
+/* A reading that shows pair i's stamp was taken when the reference showed middle +- half: of two readings that show the same stamp
+ * one may be later by an effective tick than the other, and the reference's own reading may lag by one of its ticks. */
 static double half(const struct cal_pairs *p, size_t i)
 {
-	return 0.5 * ((double)ltick_sub(p->pair[i].after, p->pair[i].before) + (p->tick_s + p->reference_tick_s) * p->reference_hz) + 1;
+	return 0.5 * ((double)ltick_sub(p->pair[i].after, p->pair[i].before) + (2 * p->tick_s + p->reference_tick_s) * p->reference_hz) + 1;
 }
 
 static double middle_after(const struct cal_pairs *p, size_t i)
 {
-	return 0.5 * ((double)ltick_sub(p->pair[i].after, p->pair[i].before) + (p->reference_tick_s - p->tick_s) * p->reference_hz);
+	return 0.5 * ((double)ltick_sub(p->pair[i].after, p->pair[i].before) + p->reference_tick_s * p->reference_hz);
 }
 
 /* From pair i to pair i + 1, in reference ticks. */

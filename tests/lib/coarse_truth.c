@@ -17,10 +17,16 @@ static int64_t below(int64_t t, int64_t step)
 	return t - t % step;
 }
 
+/* The sessions of a steered clock measure a free one, and so does the anchor. */
+static int64_t at_start_or_end(const struct cal_rank *r, int end)
+{
+	return (r->map.pairs.n ? cal_pairs_local(&r->map.pairs, r->anchor[end].local) : r->anchor[end].local).v;
+}
+
 static int rank_outside(const struct cal_run *run, size_t rank, int64_t step, int64_t phase, int bump)
 {
 	const struct cal_rank *r0 = &run->rank[0], *r = &run->rank[rank];
-	int64_t from = r0->anchor[0].local.v, length = r0->anchor[1].local.v - from;
+	int64_t from = at_start_or_end(r0, 0), length = at_start_or_end(r0, 1) - from;
 	double worst = 0, there = 0;
 	int outside = 0, i;
 
@@ -33,7 +39,8 @@ static int rank_outside(const struct cal_run *run, size_t rank, int64_t step, in
 			stamp += i % 3;
 		}
 		corrected = cal_map_at(&r->map, ltick(stamp));
-		bound = cal_map_bound(&r->map, ltick(stamp));
+		/* where the axis is a free clock beside that of rank 0, what rank 0 read is known to its own bound, too */
+		bound = cal_map_bound(&r->map, ltick(stamp)) + (r0->map.pairs.n ? cal_map_bound(&r0->map, ltick(below(t, step))) : 0);
 		error = llabs(gtick_sub(corrected, cal_map_at(&r0->map, ltick(t))));
 		if (llabs(gtick_sub(corrected, cal_map_at(&r0->map, ltick(below(t, step))))) > error) {
 			error = llabs(gtick_sub(corrected, cal_map_at(&r0->map, ltick(below(t, step)))));

@@ -8,7 +8,7 @@ cd "$dir" || exit 99
 flags() # flags LIBRARY: of its pkg-config file, if there is a pkg-config, as they are before it is installed
 {
 	if command -v pkg-config >/dev/null 2>&1; then
-		PKG_CONFIG_PATH=$build/collector-plugin pkg-config --define-variable=libdir="$lib" --define-variable=includedir="$include" \
+		PKG_CONFIG_PATH=$build/collector-plugin/api pkg-config --define-variable=libdir="$lib" --define-variable=includedir="$include" \
 			--cflags --libs "$1"
 	else
 		echo "-I$include -L$lib -l$1"

@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Preloaded: getrandom() gives the same bytes each time, so that two traces have one identity and can be compared byte by byte. */
+#include <string.h>
+#include <sys/random.h>
+
+ssize_t getrandom(void *p, size_t n, unsigned flags)
+{
+	(void)flags;
+	memset(p, 1, n);
+	return (ssize_t)n;
+}
