@@ -74,7 +74,7 @@ static const struct tkc_page *map_page(int fd, const char *path, const struct ti
 	return p;
 }
 
-/* The only page of a job whose writer lives, where nobody says which job is meant. Returns 0, or -1: none or several. */
+/* The only page of a job whose writer lives, if no job is named. Returns 0, or -1: none or several. */
 static int only_job(int folder, char *name, size_t size)
 {
 	int copy = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC), fd, found = 0;

@@ -78,7 +78,7 @@ struct tkc_writer {
  * namespace. As 16 hexadecimal digits. */
 void tkc_domain(char key[24]);
 
-/* The job that this process belongs to, as its launcher says, with only letters, digits, '.', '_' and '-'; "" when nobody says. */
+/* The job that this process belongs to, as its launcher says, with only letters, digits, '.', '_' and '-'; "" if it is unknown. */
 void tkc_job_name(char *name, size_t size);
 
 /* The k-th place where pages of user `uid` are looked for: $TICKMARK_CLOCK_DIR; else $XDG_RUNTIME_DIR/tickmark for the own pages,

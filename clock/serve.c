@@ -75,7 +75,7 @@ static int64_t coarse_ns(void)
 	return (int64_t)ts.tv_sec * 1000000000 + ts.tv_nsec;
 }
 
-/* Once the machine was away, the bound that the kernel was told of before says nothing, and nobody says when it was told anew. */
+/* After a suspension or migration the bound in the kernel is from before it, and it is unknown when NTP has set a new one. */
 static int is_disrupted(struct server *s, const struct tkc_watch *now)
 {
 	int64_t more = now->boot_ns - s->first.boot_ns;

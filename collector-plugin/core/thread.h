@@ -65,7 +65,7 @@ static inline VT_ErrorCode vt_event(void)
 
 enum { VT_MAX_THREADS = 0x7fff };
 
-/* One thread of this process. Only the thread itself touches what stands behind `number`. */
+/* One thread of this process. Only the thread itself uses the members after `number`. */
 struct vt_thread {
 	pid_t tid;
 	int number;                   /* in the trace */
