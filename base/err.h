@@ -7,10 +7,10 @@
 
 enum tkm_code {
 	TKM_OK = 0,
-	TKM_ERR_ARG,     /* the caller's value is unusable: option, name, number */
-	TKM_ERR_IO,      /* the system refused: open, read, write, rename */
-	TKM_ERR_EXISTS,  /* would overwrite what is already there */
-	TKM_ERR_FORMAT,  /* the content of a file is damaged or not what it should be */
+	TKM_ERR_ARG,    /* the caller's value is unusable: option, name, number */
+	TKM_ERR_IO,     /* the system refused: open, read, write, rename */
+	TKM_ERR_EXISTS, /* would overwrite what is already there */
+	TKM_ERR_FORMAT, /* the content of a file is damaged or not what it should be */
 	TKM_ERR_NOMEM,
 	TKM_ERR_UNAVAIL, /* this machine or this build does not have it */
 	TKM_ERR_TIMEOUT, /* a wait reached its limit */
@@ -24,8 +24,7 @@ struct tkm_err {
 
 /* Fills *e (which may be NULL) with a code and a formatted line. Returns -1 always, so that a
  * function can end in `return tkm_fail(e, ...)`. */
-int tkm_fail(struct tkm_err *e, enum tkm_code code, const char *fmt, ...)
-	__attribute__((format(printf, 3, 4)));
+int tkm_fail(struct tkm_err *e, enum tkm_code code, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 
 /* As tkm_fail(), and appends ": " and the text of `errnum` (an errno value). */
 int tkm_fail_errno(struct tkm_err *e, enum tkm_code code, int errnum, const char *fmt, ...)

@@ -69,8 +69,8 @@ int tkm_newfile_commit(struct tkm_newfile *n, struct tkm_err *err)
 			rc = tkm_fail_errno(err, TKM_ERR_IO, errno, "cannot name %s", n->path);
 		}
 	} else if (link(n->temporary, n->path) < 0) { /* unlike rename(), refuses to replace */
-		rc = errno == EEXIST ? refuse_existing(n->path, err) :
-				       tkm_fail_errno(err, TKM_ERR_IO, errno, "cannot name %s", n->path);
+		rc = errno == EEXIST ? refuse_existing(n->path, err)
+				     : tkm_fail_errno(err, TKM_ERR_IO, errno, "cannot name %s", n->path);
 	}
 	tkm_newfile_abort(n);
 	return rc;

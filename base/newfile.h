@@ -9,7 +9,7 @@
 #include "base/err.h"
 
 struct tkm_newfile {
-	FILE *f;         /* write here */
+	FILE *f; /* write here */
 	char *path, *temporary;
 	int force;
 };

@@ -15,13 +15,22 @@
 static int out_of_range(const struct tkm_option *o, const char *text, const char *origin, struct tkm_err *err)
 {
 	static const char *const kinds[] = { "a text", "a whole number", "a time like 2s, 1m+30s or 10ms",
-		"a fraction like 50ppm", "on or off", "a number of bytes like 64KB", "on, off or a level", "a text", "a text" };
+		"a fraction like 50ppm", "on or off", "a number of bytes like 64KB", "on, off or a level", "a text",
+		"a text" };
 
 	if (o->type == TKM_OPTION_BOOL) {
 		return tkm_fail(err, TKM_ERR_ARG, "%s: '%s' is not %s", origin, text, kinds[o->type]);
 	}
-	return tkm_fail(err, TKM_ERR_ARG, "%s: '%s' is not %s between %g and %g", origin, text, kinds[o->type], o->min,
-		o->max);
+	if (o->type == TKM_OPTION_TIME) {
+		return tkm_fail(err, TKM_ERR_ARG, "%s: '%s' is not %s between %g s and %g s", origin, text,
+			kinds[o->type], o->min, o->max);
+	}
+	if (o->type == TKM_OPTION_FRACTION) {
+		return tkm_fail(err, TKM_ERR_ARG, "%s: '%s' is not %s between %gppm and %gppm", origin, text,
+			kinds[o->type], 1e6 * o->min, 1e6 * o->max);
+	}
+	return tkm_fail(err, TKM_ERR_ARG, "%s: '%s' is not %s between %.15g and %.15g%s", origin, text, kinds[o->type],
+		o->min, o->max, o->type == TKM_OPTION_BYTES ? " bytes" : "");
 }
 
 static int add_text(struct tkm_option_list *l, const char *text, const char *origin, struct tkm_err *err)
@@ -195,8 +204,8 @@ int tkm_option_set_rest(const struct tkm_option *o, char *text, const char *orig
 	}
 	value = next_field(&text);
 	if (next_field(&text)) {
-		return tkm_fail(err, TKM_ERR_ARG, "%s: more than one value for %s; put \"\" around a value with blanks", origin,
-				o->name);
+		return tkm_fail(err, TKM_ERR_ARG, "%s: more than one value for %s; put \"\" around a value with blanks",
+			origin, o->name);
 	}
 	if (!value && o->type == TKM_OPTION_TEXT) {
 		return tkm_fail(err, TKM_ERR_ARG, "%s: %s needs a value", origin, o->name);
@@ -232,7 +241,7 @@ static int one_line(char *text, const char *origin, tkm_option_line line, void *
 }
 
 static int all_lines(FILE *f, const char *path, struct tkm_option_storage **storage, tkm_option_line fn, void *ctx,
-		     struct tkm_err *err)
+	struct tkm_err *err)
 {
 	struct tkm_option_storage *s;
 	char *line = NULL, origin[300];
@@ -265,27 +274,29 @@ static int all_lines(FILE *f, const char *path, struct tkm_option_storage **stor
 	return rc;
 }
 
-int tkm_option_lines(const char *path, struct tkm_option_storage **storage, tkm_option_line fn, void *ctx,
-		     struct tkm_err *err)
+int tkm_option_lines(
+	const char *path, struct tkm_option_storage **storage, tkm_option_line fn, void *ctx, struct tkm_err *err)
 {
 	FILE *f = fopen(path, "re");
 
-	return f ? all_lines(f, path, storage, fn, ctx, err) : tkm_fail_errno(err, TKM_ERR_IO, errno, "cannot open %s", path);
+	return f ? all_lines(f, path, storage, fn, ctx, err)
+		 : tkm_fail_errno(err, TKM_ERR_IO, errno, "cannot open %s", path);
 }
 
-int tkm_option_text(const char *text, size_t size, const char *name, struct tkm_option_storage **storage, tkm_option_line fn,
-		    void *ctx, struct tkm_err *err)
+int tkm_option_text(const char *text, size_t size, const char *name, struct tkm_option_storage **storage,
+	tkm_option_line fn, void *ctx, struct tkm_err *err)
 {
 	FILE *f = size ? fmemopen((char *)(uintptr_t)text, size, "r") : NULL;
 
 	if (size == 0) {
 		return 0;
 	}
-	return f ? all_lines(f, name, storage, fn, ctx, err) : tkm_fail_errno(err, TKM_ERR_NOMEM, errno, "cannot read %s", name);
+	return f ? all_lines(f, name, storage, fn, ctx, err)
+		 : tkm_fail_errno(err, TKM_ERR_NOMEM, errno, "cannot read %s", name);
 }
 
-int tkm_option_file(const struct tkm_option *table, const char *path, struct tkm_option_storage **storage,
-		    struct tkm_err *err)
+int tkm_option_file(
+	const struct tkm_option *table, const char *path, struct tkm_option_storage **storage, struct tkm_err *err)
 {
 	struct file_context c = { table, err };
 
@@ -313,7 +324,7 @@ int tkm_option_distance(const char *a, const char *b)
 			best = last[j] + 1 < best ? last[j] + 1 : best;
 			best = now[j - 1] + 1 < best ? now[j - 1] + 1 : best;
 			if (i > 1 && j > 1 && toupper((unsigned char)a[i - 1]) == toupper((unsigned char)b[j - 2]) &&
-			    toupper((unsigned char)a[i - 2]) == toupper((unsigned char)b[j - 1])) {
+				toupper((unsigned char)a[i - 2]) == toupper((unsigned char)b[j - 1])) {
 				best = older[j - 2] + 1 < best ? older[j - 2] + 1 : best;
 			}
 			now[j] = best;
@@ -369,8 +380,8 @@ int tkm_option_takes(const struct tkm_option *o, const char *word)
 }
 
 /* Joins words first to last-1 with blanks and gives them to a list. */
-static int set_list(const struct tkm_option *o, char **argv, int first, int last, const char *origin,
-		    struct tkm_err *err)
+static int set_list(
+	const struct tkm_option *o, char **argv, int first, int last, const char *origin, struct tkm_err *err)
 {
 	size_t n = 1, at = 0;
 	char *text;
@@ -391,6 +402,31 @@ static int set_list(const struct tkm_option *o, char **argv, int first, int last
 	return rc;
 }
 
+/* The nearest name is suggested if few letters are wrong. */
+static int unknown(const struct tkm_option *table, const char *word, int len, struct tkm_err *err)
+{
+	static const char *const common[] = { "help", "version", "usage", NULL };
+	char typed[64], name[64], best[64] = "";
+	int nearest = 3, i;
+
+	snprintf(typed, sizeof(typed), "%.*s", len, word);
+	for (i = 0; common[i]; i++) {
+		if (tkm_option_distance(typed, common[i]) < nearest) {
+			nearest = tkm_option_distance(typed, common[i]);
+			snprintf(best, sizeof(best), "%s", common[i]);
+		}
+	}
+	for (; table->name; table++) {
+		tkm_option_long(table, name, sizeof(name));
+		if (tkm_option_distance(typed, name) < nearest) {
+			nearest = tkm_option_distance(typed, name);
+			snprintf(best, sizeof(best), "%s", name);
+		}
+	}
+	return tkm_fail(err, TKM_ERR_ARG, "unknown option '--%s'%s%s%s", typed,
+		best[0] ? "; did you mean --" : "; --help shows all", best, best[0] ? "? (--help shows all)" : "");
+}
+
 /* Sets the option at argv[i]. Returns the number of words that it took, or -1. */
 static int one_argument(const struct tkm_option *table, int argc, char **argv, int i, struct tkm_err *err)
 {
@@ -401,7 +437,7 @@ static int one_argument(const struct tkm_option *table, int argc, char **argv, i
 	int k = i + 1;
 
 	if (!o) {
-		return tkm_fail(err, TKM_ERR_ARG, "unknown option '--%.*s'; --help shows all", (int)len, name);
+		return unknown(table, name, (int)len, err);
 	}
 	snprintf(origin, sizeof(origin), "--%.*s", (int)len, name);
 	if (equals) {
@@ -422,8 +458,8 @@ static int one_argument(const struct tkm_option *table, int argc, char **argv, i
 	return tkm_option_set(o, "", origin, err) < 0 ? -1 : 1;
 }
 
-int tkm_option_arguments(const struct tkm_option *table, int argc, char **argv, const char **positional, int max,
-			 struct tkm_err *err)
+int tkm_option_arguments(
+	const struct tkm_option *table, int argc, char **argv, const char **positional, int max, struct tkm_err *err)
 {
 	int i = 1, n = 0, used, only_words = 0;
 

@@ -14,7 +14,7 @@ enum tkm_option_type {
 	TKM_OPTION_COUNT,    /* long long between min and max */
 	TKM_OPTION_TIME,     /* double, seconds, between min and max */
 	TKM_OPTION_FRACTION, /* double, between min and max; "50ppm" */
-	TKM_OPTION_BOOL,     /* int: 0 or 1; -1 where nobody said */
+	TKM_OPTION_BOOL,     /* int: 0 or 1; -1: not given */
 	TKM_OPTION_BYTES,    /* long long between min and max; "64KB" */
 	TKM_OPTION_LEVEL,    /* long long between min and max; on is 1, off is 0 */
 	TKM_OPTION_NAME,     /* const char *: a text that may be missing, then "" */
@@ -29,11 +29,11 @@ struct tkm_option_list {
 };
 
 struct tkm_option {
-	const char *name;  /* as in the guide, upper case */
+	const char *name; /* as in the guide, upper case */
 	enum tkm_option_type type;
-	void *value;       /* of the type's C type; holds the default */
+	void *value; /* of the type's C type; holds the default */
 	double min, max;
-	const char *arg;   /* what to call the value in --help */
+	const char *arg; /* what to call the value in --help */
 	const char *help;
 };
 
@@ -48,18 +48,18 @@ int tkm_option_environment(const struct tkm_option *table, struct tkm_err *err);
  * that the table lacks are skipped, since collector and tools share one file. Texts are kept in *storage
  * (never NULL, *storage NULL or of an earlier call), which tkm_option_free() frees. Returns 0 or -1. */
 struct tkm_option_storage;
-int tkm_option_file(const struct tkm_option *table, const char *path, struct tkm_option_storage **storage,
-		    struct tkm_err *err);
+int tkm_option_file(
+	const struct tkm_option *table, const char *path, struct tkm_option_storage **storage, struct tkm_err *err);
 
 /* The pieces of tkm_option_file(), for a program that goes on where a line is wrong. Calls line() with the name
- * and all that stands behind it, for every line that has a name; origin is "FILE:LINE". `rest` lies in *storage
+ * and the rest of the line, for every line that has a name; origin is "FILE:LINE". `rest` lies in *storage
  * and may be given to tkm_option_set_rest(). Returns 0, what line() returned if not 0, or -1. */
 typedef int (*tkm_option_line)(const char *name, char *rest, const char *origin, void *ctx);
-int tkm_option_lines(const char *path, struct tkm_option_storage **storage, tkm_option_line line, void *ctx,
-		     struct tkm_err *err);
-/* The same of a text in memory, of which `name` is said to be the file. */
-int tkm_option_text(const char *text, size_t size, const char *name, struct tkm_option_storage **storage, tkm_option_line line,
-		    void *ctx, struct tkm_err *err);
+int tkm_option_lines(
+	const char *path, struct tkm_option_storage **storage, tkm_option_line line, void *ctx, struct tkm_err *err);
+/* The same of a text in memory; `name` is printed as its file. */
+int tkm_option_text(const char *text, size_t size, const char *name, struct tkm_option_storage **storage,
+	tkm_option_line line, void *ctx, struct tkm_err *err);
 /* Sets o from the fields behind its name; changes them in place. Returns 0 or -1. */
 int tkm_option_set_rest(const struct tkm_option *o, char *rest, const char *origin, struct tkm_err *err);
 /* The option of that name, whatever its case, or NULL. */
@@ -75,8 +75,8 @@ int tkm_option_takes(const struct tkm_option *o, const char *word);
  * TEXT takes the next word whatever it is; BOOL, LEVEL take it only if it is such a value; NAME takes it
  * and LIST takes all unless they begin with "--". Words that no option takes go to positional[], at most
  * max of them. Returns their number or -1. */
-int tkm_option_arguments(const struct tkm_option *table, int argc, char **argv, const char **positional, int max,
-			 struct tkm_err *err);
+int tkm_option_arguments(
+	const struct tkm_option *table, int argc, char **argv, const char **positional, int max, struct tkm_err *err);
 
 /* Frees what the calls above have kept: storage, and the lists of the table. */
 void tkm_option_free(const struct tkm_option *table, struct tkm_option_storage *storage);

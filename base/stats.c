@@ -105,8 +105,7 @@ int tkm_line_fit(const double *x, const double *y, const double *w, size_t n, st
 }
 
 /* Bisquare weights from the residuals of *l; the scale is the median absolute residual. */
-static void bisquare(const double *x, const double *y, size_t n, const struct tkm_line *l, double *w,
-	double *scratch)
+static void bisquare(const double *x, const double *y, size_t n, const struct tkm_line *l, double *w, double *scratch)
 {
 	double scale, mad;
 	size_t i;

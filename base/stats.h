@@ -26,9 +26,9 @@ struct tkm_spread tkm_spread(double *v, size_t n);
 struct tkm_line {
 	double x_mean, y_mean; /* weighted centre: the line goes through it */
 	double slope;
-	double slope_se;       /* standard error of the slope; NAN when n < 3 */
-	double rms;            /* of the residuals, weighted; NAN when n < 3 */
-	size_t used;           /* points with a weight above 0 */
+	double slope_se; /* standard error of the slope; NAN when n < 3 */
+	double rms;      /* of the residuals, weighted; NAN when n < 3 */
+	size_t used;     /* points with a weight above 0 */
 };
 
 /* Least squares through n points; w may be NULL (all 1). The caller has subtracted a reference point
@@ -39,7 +39,7 @@ int tkm_line_fit(const double *x, const double *y, const double *w, size_t n, st
 /* The same with Tukey's bisquare weights (c = 4.685 times the scaled median residual), iterated until
  * the slope settles, at most 30 times. w_out (n values) may be NULL; it receives the last weights.
  * Returns as tkm_line_fit(), and -1 when memory runs out. Source: Holland and Welsch 1977; the same
- * weights as gsl_multifit_robust_bisquare, which the tests hold it against. */
+ * weights as gsl_multifit_robust_bisquare, with which the tests compare it. */
 int tkm_line_robust(const double *x, const double *y, size_t n, double *w_out, struct tkm_line *out);
 
 /* Value of the line at x. */

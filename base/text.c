@@ -60,8 +60,7 @@ static int parse_with_unit(const char **p, const struct unit *units, double bare
 	double v, factor = bare;
 
 	digits += *digits == '-' || *digits == '+';
-	if (!isdigit((unsigned char)*digits) &&
-		!(*digits == '.' && isdigit((unsigned char)digits[1]))) {
+	if (!isdigit((unsigned char)*digits) && !(*digits == '.' && isdigit((unsigned char)digits[1]))) {
 		return -1; /* neither hexadecimal, nor inf, nor nan, nor white space */
 	}
 	if (digits[0] == '0' && (digits[1] == 'x' || digits[1] == 'X')) {
@@ -90,11 +89,13 @@ static int parse_with_unit(const char **p, const struct unit *units, double bare
 
 int tkm_parse_time(const char *text, double *seconds)
 {
+	/* clang-format off */
 	static const struct unit units[] = {
 		{ "c", 1e-6 }, { "l", 1e-3 }, { "s", 1 }, { "m", 60 }, { "h", 3600 }, { "d", 86400 },
 		{ "w", 604800 }, { "ps", 1e-12 }, { "ns", 1e-9 }, { "us", 1e-6 }, { "ms", 1e-3 },
 		{ "min", 60 }, { NULL, 0 },
 	};
+	/* clang-format on */
 	const char *p = text;
 	double sum = 0, v, sign = 1;
 
@@ -121,7 +122,10 @@ int tkm_parse_time(const char *text, double *seconds)
 int tkm_parse_fraction(const char *text, double *fraction)
 {
 	static const struct unit units[] = {
-		{ "ppm", 1e-6 }, { "ppb", 1e-9 }, { "%", 1e-2 }, { NULL, 0 },
+		{ "ppm", 1e-6 },
+		{ "ppb", 1e-9 },
+		{ "%", 1e-2 },
+		{ NULL, 0 },
 	};
 	const char *p = text;
 

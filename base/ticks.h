@@ -1,15 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The two kinds of time, as two types that the compiler keeps apart. Local ticks count one timer on
  * one process; global ticks count the corrected time axis of the whole run. The only way from one
- * to the other is a clock map (calib/map.h). Differences are taken in integers first and go to
+ * to the other is a clock map (calib/map/map.h). Differences are taken in integers first and go to
  * double afterwards: no absolute time is ever a double. Raw arithmetic on them stands here only. */
 #ifndef BASE_TICKS_H
 #define BASE_TICKS_H
 
 #include <stdint.h>
 
-typedef struct { int64_t v; } ltick_t; /* local: ticks of one timer since its own origin */
-typedef struct { int64_t v; } gtick_t; /* global: ticks of the run's time axis since its start */
+typedef struct {
+	int64_t v;
+} ltick_t; /* local: ticks of one timer since its own origin */
+typedef struct {
+	int64_t v;
+} gtick_t; /* global: ticks of the run's time axis since its start */
 
 static inline ltick_t ltick(int64_t v)
 {

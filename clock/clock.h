@@ -27,10 +27,11 @@ enum tickmark_status {
 	TICKMARK_OK = 0,
 	TICKMARK_UNSYNCHRONISED = 1, /* the writer of the page knows no bound; tickmark_get_info() says why */
 	TICKMARK_STALE = 2,          /* the page is older than its validity, or its writer is gone */
-	TICKMARK_DISRUPTED = 3,      /* the machine was suspended or migrated, or its counter set, since the page was written */
-	TICKMARK_CLOSED = 4,         /* the writer has ended in order and withdrawn the page */
-	TICKMARK_TOO_OLD = 5,        /* tickmark_at(): the stamp is from before what the page knows */
-	TICKMARK_BUSY = 6            /* the page was being written all the time; try again */
+	TICKMARK_DISRUPTED =
+		3,           /* the machine was suspended or migrated, or its counter set, since the page was written */
+	TICKMARK_CLOSED = 4, /* the writer has ended in order and withdrawn the page */
+	TICKMARK_TOO_OLD = 5, /* tickmark_at(): the stamp is from before what the page knows */
+	TICKMARK_BUSY = 6     /* the page was being written all the time; try again */
 };
 
 enum tickmark_scale {
@@ -51,18 +52,22 @@ struct tickmark_time {
 enum tickmark_answer { TICKMARK_NO = 0, TICKMARK_YES = 1, TICKMARK_UNKNOWN = 2 };
 
 struct tickmark_options {
-	size_t size;        /* sizeof(struct tickmark_options), as TICKMARK_OPTIONS says */
-	int scale;          /* enum tickmark_scale: which clock to open */
-	const char *name;   /* TICKMARK_JOB: name of the job, NULL: this process's own; TICKMARK_FILE: path of the .clk file */
+	size_t size; /* sizeof(struct tickmark_options), as TICKMARK_OPTIONS says */
+	int scale;   /* enum tickmark_scale: which clock to open */
+	const char *
+		name; /* TICKMARK_JOB: name of the job, NULL: this process's own; TICKMARK_FILE: path of the .clk file */
 	const char *folder; /* where the pages are; NULL: the usual places, see the manual */
 	long owner;         /* user id that must own the page; -1: this user or root */
-	int rank;           /* TICKMARK_FILE: whose clock this process reads; -1: of the first rank that ran on this node */
-	unsigned flags;     /* of those below */
+	int rank;       /* TICKMARK_FILE: whose clock this process reads; -1: of the first rank that ran on this node */
+	unsigned flags; /* of those below */
 };
 /* Open although the page's writer looks at /dev/vmclock0 and this process cannot: a migration is then known only once the
  * writer has seen it. */
 #define TICKMARK_WITHOUT_VMCLOCK 1u
-#define TICKMARK_OPTIONS { sizeof(struct tickmark_options), TICKMARK_JOB, NULL, NULL, -1, -1, 0 }
+#define TICKMARK_OPTIONS \
+	{ \
+		sizeof(struct tickmark_options), TICKMARK_JOB, NULL, NULL, -1, -1, 0 \
+	}
 
 struct tickmark_error {
 	int code;       /* an errno value */
@@ -99,17 +104,17 @@ int tickmark_after(const struct tickmark_time *a, const struct tickmark_time *b)
 int tickmark_wait_until_after(const struct tickmark_clock *c, const struct tickmark_time *t, int64_t timeout_ns);
 
 struct tickmark_info {
-	size_t size;         /* the caller sets it to sizeof(struct tickmark_info) */
-	char path[256];      /* of the page or the .clk file */
-	char timer[64];      /* that tickmark_raw() reads: "CPU", "clock_monotonic", ... */
-	char reason[128];    /* why the writer knows no bound; "" if it does */
-	int64_t half_ns;     /* half width at the last update */
-	int64_t age_ns;      /* since the last update */
-	int64_t valid_ns;    /* so long the page can be used after an update */
-	double grow_ppm;     /* the half width grows by so much of the age */
-	uint64_t updates;    /* so often the page was written */
-	long writer;         /* process id; 0: a .clk file */
-	int vmclock;         /* 1: migrations are noticed at once */
+	size_t size;      /* the caller sets it to sizeof(struct tickmark_info) */
+	char path[256];   /* of the page or the .clk file */
+	char timer[64];   /* that tickmark_raw() reads: "CPU", "clock_monotonic", ... */
+	char reason[128]; /* why the writer knows no bound; "" if it does */
+	int64_t half_ns;  /* half width at the last update */
+	int64_t age_ns;   /* since the last update */
+	int64_t valid_ns; /* so long the page can be used after an update */
+	double grow_ppm;  /* the half width grows by so much of the age */
+	uint64_t updates; /* so often the page was written */
+	long writer;      /* process id; 0: a .clk file */
+	int vmclock;      /* 1: migrations are noticed at once */
 };
 
 /* What is known of the clock. Returns 0, or -1: the page was being written all the time. */

@@ -18,13 +18,13 @@ enum tkc_clockbound_status {
 
 /* Timestamps are of CLOCK_MONOTONIC_COARSE. */
 struct tkc_clockbound {
-	uint32_t magic[2];            /* the published clients compare two native words: "AMZN", and "CB" with 2 and 0 */
-	_Atomic uint32_t size;        /* 80 */
-	_Atomic uint16_t version;     /* 2 */
-	_Atomic uint16_t generation;  /* odd: being written; never 0 again */
+	uint32_t magic[2];           /* the published clients compare two native words: "AMZN", and "CB" with 2 and 0 */
+	_Atomic uint32_t size;       /* 80 */
+	_Atomic uint16_t version;    /* 2 */
+	_Atomic uint16_t generation; /* odd: being written; never 0 again */
 	int64_t as_of_s, as_of_ns;
 	int64_t void_after_s, void_after_ns;
-	int64_t bound_ns;             /* CLOCK_REALTIME is within so much of true time at as_of */
+	int64_t bound_ns; /* CLOCK_REALTIME is within so much of true time at as_of */
 	uint64_t disruption_marker;
 	uint32_t max_drift_ppb;
 	int32_t status;
@@ -35,11 +35,11 @@ _Static_assert(sizeof(struct tkc_clockbound) == 80, "the published segment has 8
 
 /* What is written of it. */
 struct tkc_clockbound_state {
-	int64_t as_of_ns, valid_ns;   /* as_of: CLOCK_MONOTONIC_COARSE before the bound was found */
+	int64_t as_of_ns, valid_ns; /* as_of: CLOCK_MONOTONIC_COARSE before the bound was found */
 	double bound_ns, max_drift;
-	int status;                   /* enum tkc_clockbound_status */
+	int status; /* enum tkc_clockbound_status */
 	uint64_t marker;
-	int support;                  /* the marker is looked at */
+	int support; /* the marker is looked at */
 };
 
 /* Makes the segment in an open folder; one that is there is replaced. Returns it, or NULL. */

@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "base/rootfs.h"
-#include "calib/clk.h"
+#include "calib/file/clk.h"
 #include "clock/from_map.h"
 #include "timers/prove.h"
 
@@ -39,15 +39,18 @@ static const struct cal_rank *own_rank(const struct cal_run *run, const struct t
 	for (i = 0; i < run->ranks; i++) {
 		const struct cal_rank *r = &run->rank[i];
 
-		if ((c->o.rank < 0 || r->rank == c->o.rank) && !strcmp(r->host, here.host) && !strcmp(r->boot_id, here.boot_id) &&
-			!strcmp(r->time_ns, here.time_ns)) {
+		if ((c->o.rank < 0 || r->rank == c->o.rank) && !strcmp(r->host, here.host) &&
+			!strcmp(r->boot_id, here.boot_id) && !strcmp(r->time_ns, here.time_ns)) {
 			return r;
 		}
 	}
 	if (c->o.rank < 0) {
-		tkm_fail(err, TKM_ERR_UNAVAIL, "%s: no rank of this run ran on %s since it was booted, in this time namespace", c->path, here.host);
+		tkm_fail(err, TKM_ERR_UNAVAIL,
+			"%s: no rank of this run ran on %s since it was booted, in this time namespace", c->path,
+			here.host);
 	} else {
-		tkm_fail(err, TKM_ERR_UNAVAIL, "%s: rank %d did not run on %s since it was booted, in this time namespace", c->path, c->o.rank,
+		tkm_fail(err, TKM_ERR_UNAVAIL,
+			"%s: rank %d did not run on %s since it was booted, in this time namespace", c->path, c->o.rank,
 			here.host);
 	}
 	return NULL;
@@ -71,7 +74,8 @@ static double lag_of(struct tickmark_clock *c, const struct cal_rank *r, struct 
 		}
 		tmr_close(t);
 		if (!proof.one_clock) {
-			return tkm_fail(err, TKM_ERR_DATA, "%s: not proven that the processing units of this machine read one counter", c->path);
+			return tkm_fail(err, TKM_ERR_DATA,
+				"%s: not proven that the processing units of this machine read one counter", c->path);
 		}
 		c->within_s = proof.within_s;
 	}
@@ -120,7 +124,8 @@ static int set_head(struct tickmark_clock *c, const struct cal_run *run, const s
 		axis = (axis ^ (unsigned char)master->boot_id[i]) * UINT64_C(1099511628211);
 	}
 	if (timer == -2 || !(cal_rank_hz(r) > 0)) {
-		return tkm_fail(err, TKM_ERR_UNAVAIL, "%s: the timer %s can be set, or its frequency is unknown", c->path, r->timer);
+		return tkm_fail(err, TKM_ERR_UNAVAIL, "%s: the timer %s can be set, or its frequency is unknown",
+			c->path, r->timer);
 	}
 	if (c->own->magic && (c->own->axis != axis || c->own->timer != timer)) {
 		return tkm_fail(err, TKM_ERR_DATA, "%s is of another run now; open it anew", c->path);
@@ -141,8 +146,10 @@ int tkc_file_load(struct tickmark_clock *c, struct tkm_err *err)
 	int rc;
 
 	if (c->vmclock && !(c->o.flags & TICKMARK_WITHOUT_VMCLOCK)) {
-		return tkm_fail(err, TKM_ERR_UNAVAIL, "%s: a .clk file does not say whether this virtual machine was migrated since "
-			"(TICKMARK_WITHOUT_VMCLOCK opens it all the same)", c->path);
+		return tkm_fail(err, TKM_ERR_UNAVAIL,
+			"%s: a .clk file does not say whether this virtual machine was migrated since "
+			"(TICKMARK_WITHOUT_VMCLOCK opens it all the same)",
+			c->path);
 	}
 	if (stat(c->path, &st) < 0) {
 		memset(&st, 0, sizeof(st)); /* cal_clk_load() says why */

@@ -45,8 +45,10 @@ void tkc_from_map(const struct cal_map *m, ltick_t raw, double hz, double lag_s,
 	out->half_ns = (cal_map_bound(m, raw) + lag_s) * 1e9 + 1;
 	out->grow = growth(m, raw, slope, out->valid_ticks) / (double)n;
 	/* of the last part: before it the clock was another one */
-	out->since_raw = m->nodes ? m->node[m->parts ? m->part[m->parts - 1].node : 0].local.v : raw.v - (INT64_C(1) << 60);
-	out->status = isfinite(out->half_ns) && out->half_ns < 0x1p60 && isfinite(out->grow) ? TICKMARK_OK : TICKMARK_UNSYNCHRONISED;
+	out->since_raw =
+		m->nodes ? m->node[m->parts ? m->part[m->parts - 1].node : 0].local.v : raw.v - (INT64_C(1) << 60);
+	out->status = isfinite(out->half_ns) && out->half_ns < 0x1p60 && isfinite(out->grow) ? TICKMARK_OK
+											     : TICKMARK_UNSYNCHRONISED;
 	if (out->status != TICKMARK_OK) {
 		out->half_ns = out->grow = 0;
 		out->reason = "the clock sessions so far give no bound";

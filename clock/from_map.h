@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* From a clock map of a run (calib/map.h) to the one line that a page has room for. */
+/* From a clock map of a run (calib/map/map.h) to the one line that a page has room for. */
 #ifndef CLOCK_FROM_MAP_H
 #define CLOCK_FROM_MAP_H
 
-#include "calib/map.h"
+#include "calib/map/map.h"
 #include "clock/page.h"
 
 /* The line that touches the map at `raw` and is certain to within *out's half width there and on both sides. hz: nominal, of the

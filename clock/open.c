@@ -16,8 +16,14 @@
 
 static int errno_of(enum tkm_code code)
 {
-	static const int of[] = { [TKM_OK] = 0, [TKM_ERR_ARG] = EINVAL, [TKM_ERR_IO] = EIO, [TKM_ERR_EXISTS] = EEXIST,
-		[TKM_ERR_FORMAT] = EPROTO, [TKM_ERR_NOMEM] = ENOMEM, [TKM_ERR_UNAVAIL] = ENOENT, [TKM_ERR_TIMEOUT] = ETIMEDOUT,
+	static const int of[] = { [TKM_OK] = 0,
+		[TKM_ERR_ARG] = EINVAL,
+		[TKM_ERR_IO] = EIO,
+		[TKM_ERR_EXISTS] = EEXIST,
+		[TKM_ERR_FORMAT] = EPROTO,
+		[TKM_ERR_NOMEM] = ENOMEM,
+		[TKM_ERR_UNAVAIL] = ENOENT,
+		[TKM_ERR_TIMEOUT] = ETIMEDOUT,
 		[TKM_ERR_DATA] = ENODATA };
 
 	return (size_t)code < sizeof(of) / sizeof(of[0]) ? of[code] : EIO;
@@ -37,13 +43,14 @@ static int fits_here(const struct tkc_page *p, const char *path, int scale, stru
 {
 	char here[24];
 
-	if (p->magic != TKC_MAGIC || p->version != TKC_VERSION || p->size != sizeof(struct tkc_page) || p->scale != scale ||
-		tkc_timer_id(p->timer_name) != p->timer) {
+	if (p->magic != TKC_MAGIC || p->version != TKC_VERSION || p->size != sizeof(struct tkc_page) ||
+		p->scale != scale || tkc_timer_id(p->timer_name) != p->timer) {
 		return tkm_fail(err, TKM_ERR_FORMAT, "%s is no clock page of this version of Tickmark", path);
 	}
 	tkc_domain(here);
 	if (strncmp(p->domain, here, sizeof(here)) != 0) {
-		return tkm_fail(err, TKM_ERR_UNAVAIL, "%s is of another machine, an earlier boot or another time namespace", path);
+		return tkm_fail(err, TKM_ERR_UNAVAIL,
+			"%s is of another machine, an earlier boot or another time namespace", path);
 	}
 	return 0;
 }
@@ -58,8 +65,10 @@ static const struct tkc_page *map_page(int fd, const char *path, const struct ti
 		tkm_fail(err, TKM_ERR_FORMAT, "%s is no clock page", path);
 		return NULL;
 	}
-	if ((o->owner >= 0 ? st.st_uid != (uid_t)o->owner : st.st_uid != 0 && st.st_uid != geteuid()) || (st.st_mode & (S_IWGRP | S_IWOTH))) {
-		tkm_fail(err, TKM_ERR_UNAVAIL, "%s is not used: it belongs to user %u, or others may write it", path, (unsigned)st.st_uid);
+	if ((o->owner >= 0 ? st.st_uid != (uid_t)o->owner : st.st_uid != 0 && st.st_uid != geteuid()) ||
+		(st.st_mode & (S_IWGRP | S_IWOTH))) {
+		tkm_fail(err, TKM_ERR_UNAVAIL, "%s is not used: it belongs to user %u, or others may write it", path,
+			(unsigned)st.st_uid);
 		return NULL;
 	}
 	p = mmap(NULL, TKC_BYTES, PROT_READ, MAP_SHARED, fd, 0);
@@ -86,7 +95,8 @@ static int only_job(int folder, char *name, size_t size)
 	while (d && (e = readdir(d))) {
 		size_t n = strlen(e->d_name), t = strlen(tail) - strlen(TKC_JOB_PREFIX);
 
-		if (strncmp(e->d_name, TKC_JOB_PREFIX, strlen(TKC_JOB_PREFIX)) || n < t || strcmp(e->d_name + n - t, tail + strlen(TKC_JOB_PREFIX))) {
+		if (strncmp(e->d_name, TKC_JOB_PREFIX, strlen(TKC_JOB_PREFIX)) || n < t ||
+			strcmp(e->d_name + n - t, tail + strlen(TKC_JOB_PREFIX))) {
 			continue;
 		}
 		fd = openat(folder, e->d_name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
@@ -159,8 +169,10 @@ static int open_page(struct tickmark_clock *c, struct tkm_err *err)
 	unsigned uid[2] = { c->o.owner >= 0 ? (unsigned)c->o.owner : geteuid(), 0 };
 	int u, k, fd = -1;
 
-	tkm_fail(err, TKM_ERR_UNAVAIL, c->scale == TICKMARK_UTC ? "no page of UTC was found: is timertest --serve running?" :
-		"no page of the job%s%s was found: does it run with libVT on this node?", c->name ? " " : "", c->name ? c->name : "");
+	tkm_fail(err, TKM_ERR_UNAVAIL,
+		c->scale == TICKMARK_UTC ? "no page of UTC was found: is timertest --serve running?"
+					 : "no page of the job%s%s was found: does it run with libVT on this node?",
+		c->name ? " " : "", c->name ? c->name : "");
 	for (u = 0; fd < 0 && u < (c->o.owner >= 0 || uid[0] == 0 ? 1 : 2); u++) {
 		for (k = 0; fd == -1; k++) {
 			fd = look(c, k, uid[u], err);
@@ -187,8 +199,10 @@ static int use_page(struct tickmark_clock *c, struct tkm_err *err)
 	c->timer = c->page->timer;
 	c->axis = c->page->axis;
 	if ((c->page->flags & TKC_VMCLOCK) && !c->vmclock && !(c->o.flags & TICKMARK_WITHOUT_VMCLOCK)) {
-		return tkm_fail(err, TKM_ERR_UNAVAIL, "%s: this process cannot read /dev/vmclock0, by which its writer notices migrations "
-			"(TICKMARK_WITHOUT_VMCLOCK opens it all the same)", c->path);
+		return tkm_fail(err, TKM_ERR_UNAVAIL,
+			"%s: this process cannot read /dev/vmclock0, by which its writer notices migrations "
+			"(TICKMARK_WITHOUT_VMCLOCK opens it all the same)",
+			c->path);
 	}
 	/* looked at with the first call */
 	c->check_ticks = 0;
@@ -246,8 +260,9 @@ struct tickmark_clock *tickmark_open(const struct tickmark_options *o, struct ti
 	c->name = all.name ? strdup(all.name) : NULL;
 	c->folder = all.folder ? strdup(all.folder) : NULL;
 	c->vmclock = tkc_vmclock_open();
-	rc = (all.name && !c->name) || (all.folder && !c->folder) ? tkm_fail(&err, TKM_ERR_NOMEM, "out of memory for a clock") :
-		open_clock(c, &err);
+	rc = (all.name && !c->name) || (all.folder && !c->folder)
+		? tkm_fail(&err, TKM_ERR_NOMEM, "out of memory for a clock")
+		: open_clock(c, &err);
 	if (rc < 0 || use_page(c, &err) < 0) {
 		tell(error, &err);
 		tickmark_close(c);
@@ -276,8 +291,9 @@ int tickmark_refresh(struct tickmark_clock *c, struct tickmark_error *error)
 	int rc;
 
 	if (stat(c->path, &st) == 0 && st.st_ino == c->seen.st_ino && st.st_dev == c->seen.st_dev &&
-		(c->scale != TICKMARK_FILE || (st.st_size == c->seen.st_size && st.st_mtim.tv_sec == c->seen.st_mtim.tv_sec &&
-						      st.st_mtim.tv_nsec == c->seen.st_mtim.tv_nsec))) {
+		(c->scale != TICKMARK_FILE ||
+			(st.st_size == c->seen.st_size && st.st_mtim.tv_sec == c->seen.st_mtim.tv_sec &&
+				st.st_mtim.tv_nsec == c->seen.st_mtim.tv_nsec))) {
 		return 0;
 	}
 	if (c->scale == TICKMARK_FILE) {

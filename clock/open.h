@@ -12,16 +12,16 @@ struct tickmark_clock {
 	const struct tkc_vmclock *vmclock; /* NULL: there is none */
 	uint64_t axis;
 	int scale, timer;
-	int fd;                        /* of the page; -1: a .clk file */
-	_Atomic uint64_t check_ticks;  /* so often the writer's lock is looked at */
-	_Atomic int64_t checked_raw;   /* when it was */
+	int fd;                       /* of the page; -1: a .clk file */
+	_Atomic uint64_t check_ticks; /* so often the writer's lock is looked at */
+	_Atomic int64_t checked_raw;  /* when it was */
 	struct tickmark_options o;
-	char *name, *folder;           /* what o points to */
+	char *name, *folder; /* what o points to */
 	char path[512];
 	/* a .clk file: a page of this process's own */
 	struct tkc_page *own;
-	struct stat seen;              /* the file as it was read */
-	double within_s;               /* how far the counter's readings on two processing units can differ; < 0: not proven yet */
+	struct stat seen; /* the file as it was read */
+	double within_s;  /* how far the counter's readings on two processing units can differ; < 0: not proven yet */
 };
 
 /* file.c: reads the .clk file into c->own. Returns 0 or -1. */

@@ -55,7 +55,8 @@ void tkc_job_name(char *name, size_t size)
 		text = getenv(variable[i]);
 		text = text && text[0] ? text : NULL;
 	}
-	snprintf(name, size, "%s%s%s", i == 3 && text && job ? job : "", i == 3 && text && job ? "." : "", text ? text : "");
+	snprintf(name, size, "%s%s%s", i == 3 && text && job ? job : "", i == 3 && text && job ? "." : "",
+		text ? text : "");
 	for (i = 0; name[i]; i++) {
 		if (!strchr("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-", name[i])) {
 			name[i] = '_';
@@ -98,8 +99,10 @@ int tkc_folder_open(const char *path, unsigned uid, int make, struct tkm_err *er
 	}
 	if (fstat(fd, &st) < 0 || st.st_uid != uid || (st.st_mode & (S_IWGRP | S_IWOTH))) {
 		close(fd);
-		return tkm_fail(err, TKM_ERR_UNAVAIL, "%s is not used: it must belong to user %u and be writable by nobody else "
-			"(TICKMARK_CLOCK_DIR names another folder)", path, uid);
+		return tkm_fail(err, TKM_ERR_UNAVAIL,
+			"%s is not used: it must belong to user %u and be writable by nobody else "
+			"(TICKMARK_CLOCK_DIR names another folder)",
+			path, uid);
 	}
 	return fd;
 }
@@ -109,8 +112,8 @@ int tkc_timer_id(const char *name)
 	static const struct {
 		const char *name;
 		int id;
-	} known[] = { { "CPU", TKC_COUNTER }, { "clock_monotonic", CLOCK_MONOTONIC }, { "clock_monotonic_raw", CLOCK_MONOTONIC_RAW },
-		{ "clock_boottime", CLOCK_BOOTTIME } };
+	} known[] = { { "CPU", TKC_COUNTER }, { "clock_monotonic", CLOCK_MONOTONIC },
+		{ "clock_monotonic_raw", CLOCK_MONOTONIC_RAW }, { "clock_boottime", CLOCK_BOOTTIME } };
 	size_t i;
 
 	for (i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
@@ -199,7 +202,8 @@ void tkc_watch(const struct tkc_vmclock *vmclock, struct tkc_watch *now)
 
 const char *tickmark_status_name(int status)
 {
-	static const char *const name[] = { "ok", "not synchronised", "stale", "disrupted", "closed", "too old", "busy" };
+	static const char *const name[] = { "ok", "not synchronised", "stale", "disrupted", "closed", "too old",
+		"busy" };
 
 	return status >= 0 && status < (int)(sizeof(name) / sizeof(name[0])) ? name[status] : "unknown status";
 }
@@ -293,14 +297,16 @@ static int make_file(struct tkc_writer *w, const struct tkc_page *head, struct t
 		return tkm_fail_errno(err, TKM_ERR_IO, errno, "cannot create %s", w->path);
 	}
 	/* posix_fallocate: memory that is not there must fail here, not by SIGBUS later */
-	if (fchmod(w->fd, 0644) == 0 && posix_fallocate(w->fd, 0, TKC_BYTES) == 0 && fcntl(w->fd, F_OFD_SETLK, &l) == 0) {
+	if (fchmod(w->fd, 0644) == 0 && posix_fallocate(w->fd, 0, TKC_BYTES) == 0 &&
+		fcntl(w->fd, F_OFD_SETLK, &l) == 0) {
 		w->page = mmap(NULL, TKC_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, w->fd, 0);
 		w->page = w->page == MAP_FAILED ? NULL : w->page;
 	}
 	if (w->page) {
 		memcpy(w->page, head, offsetof(struct tkc_page, state));
-		tkc_write_state(&w->page->state, &(struct tkc_map){ .status = TICKMARK_UNSYNCHRONISED,
-			.reason = "the writer has just begun" }, &(struct tkc_watch){ .marker = 0 }, 0);
+		tkc_write_state(&w->page->state,
+			&(struct tkc_map){ .status = TICKMARK_UNSYNCHRONISED, .reason = "the writer has just begun" },
+			&(struct tkc_watch){ .marker = 0 }, 0);
 		rc = renameat(w->folder, temporary, w->folder, w->name);
 	}
 	if (rc < 0) {
@@ -329,8 +335,13 @@ static int find_folder(struct tkc_writer *w, const char *folder, struct tkm_err 
 int tkc_create(struct tkc_writer *w, const char *folder, const char *name, int scale, uint64_t axis, const char *timer,
 	struct tkm_err *err)
 {
-	struct tkc_page head = { .magic = TKC_MAGIC, .version = TKC_VERSION, .size = sizeof(struct tkc_page), .scale = scale,
-		.timer = tkc_timer_id(timer), .axis = axis, .writer = (int32_t)getpid() };
+	struct tkc_page head = { .magic = TKC_MAGIC,
+		.version = TKC_VERSION,
+		.size = sizeof(struct tkc_page),
+		.scale = scale,
+		.timer = tkc_timer_id(timer),
+		.axis = axis,
+		.writer = (int32_t)getpid() };
 	const struct tkc_vmclock *v = tkc_vmclock_open();
 
 	memset(w, 0, sizeof(*w));
@@ -338,7 +349,8 @@ int tkc_create(struct tkc_writer *w, const char *folder, const char *name, int s
 	head.flags = v ? TKC_VMCLOCK : 0;
 	tkc_vmclock_close(v);
 	if (head.timer == -2) {
-		return tkm_fail(err, TKM_ERR_UNAVAIL, "other processes cannot read the timer %s, or it can be set", timer);
+		return tkm_fail(
+			err, TKM_ERR_UNAVAIL, "other processes cannot read the timer %s, or it can be set", timer);
 	}
 	snprintf(w->name, sizeof(w->name), "%s", name);
 	snprintf(head.timer_name, sizeof(head.timer_name), "%s", timer);
@@ -365,7 +377,8 @@ void tkc_withdraw(struct tkc_writer *w)
 	if (!w->page) {
 		return;
 	}
-	tkc_write_state(&w->page->state, &(struct tkc_map){ .status = TICKMARK_CLOSED, .reason = "the writer has ended" },
+	tkc_write_state(&w->page->state,
+		&(struct tkc_map){ .status = TICKMARK_CLOSED, .reason = "the writer has ended" },
 		&(struct tkc_watch){ .marker = 0 }, 0);
 	unlinkat(w->folder, w->name, 0);
 	munmap(w->page, TKC_BYTES);

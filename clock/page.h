@@ -16,30 +16,30 @@
 enum {
 	TKC_VERSION = 1,
 	TKC_BYTES = 4096,
-	TKC_SHIFT = 52,    /* of rate and grow: fixed-point numbers, below 4096 ns per tick */
-	TKC_COUNTER = -1,  /* struct tkc_page.timer: the cycle counter; else a POSIX clock id */
-	TKC_VMCLOCK = 1,   /* struct tkc_page.flags: the writer looks at the disruption marker */
+	TKC_SHIFT = 52,   /* of rate and grow: fixed-point numbers, below 4096 ns per tick */
+	TKC_COUNTER = -1, /* struct tkc_page.timer: the cycle counter; else a POSIX clock id */
+	TKC_VMCLOCK = 1,  /* struct tkc_page.flags: the writer looks at the disruption marker */
 };
 #define TKC_MAGIC UINT64_C(0x6b6c436b63695420) /* " TickClk" in memory */
 
 /* One state of the clock, as the writer knows it. */
 struct tkc_map {
-	int status;           /* enum tickmark_status */
-	const char *reason;   /* of a status that is not OK; NULL: "" */
-	int64_t raw;          /* stamp of the timer at which ... */
-	int64_t at_ns;        /* ... this was the time, to within ... */
-	double half_ns;       /* ... so much */
-	double ns_per_tick;   /* slope of the line */
-	double grow;          /* the half width grows by so many ns per tick, in both directions */
-	int64_t since_raw;    /* stamps before this one are from another map */
-	int64_t valid_ticks;  /* the map may be used up to raw + valid_ticks */
+	int status;          /* enum tickmark_status */
+	const char *reason;  /* of a status that is not OK; NULL: "" */
+	int64_t raw;         /* stamp of the timer at which ... */
+	int64_t at_ns;       /* ... this was the time, to within ... */
+	double half_ns;      /* ... so much */
+	double ns_per_tick;  /* slope of the line */
+	double grow;         /* the half width grows by so many ns per tick, in both directions */
+	int64_t since_raw;   /* stamps before this one are from another map */
+	int64_t valid_ticks; /* the map may be used up to raw + valid_ticks */
 };
 
 /* What tells a reader that the machine was not the same all the time. It is taken before the measurement that the map comes
  * from: a suspension in between then leads to a status, not to a map that nobody doubts. */
 struct tkc_watch {
-	int64_t boot_ns;      /* CLOCK_BOOTTIME minus CLOCK_MONOTONIC: the time that the machine was suspended */
-	uint64_t marker;      /* disruption marker; 0 without vmclock */
+	int64_t boot_ns; /* CLOCK_BOOTTIME minus CLOCK_MONOTONIC: the time that the machine was suspended */
+	uint64_t marker; /* disruption marker; 0 without vmclock */
 };
 
 /* The same as it lies in memory, each word read and written at once. */
@@ -47,21 +47,21 @@ struct tkc_state {
 	_Atomic uint32_t sequence; /* odd: being written */
 	_Atomic int32_t status;
 	_Atomic int64_t raw, at_ns, half_ns;
-	_Atomic uint64_t rate, grow;   /* ns per tick, times 2^TKC_SHIFT */
+	_Atomic uint64_t rate, grow; /* ns per tick, times 2^TKC_SHIFT */
 	_Atomic int64_t since_raw, valid_ticks;
 	_Atomic uint64_t marker;
-	_Atomic int64_t realtime_ns;   /* CLOCK_REALTIME_COARSE at `raw`, to find a suspension at little cost */
+	_Atomic int64_t realtime_ns; /* CLOCK_REALTIME_COARSE at `raw`, to find a suspension at little cost */
 	_Atomic int64_t boot_ns;
 	_Atomic uint64_t updates;
-	_Atomic uint64_t reason[16];   /* text */
+	_Atomic uint64_t reason[16]; /* text */
 };
 
 struct tkc_page {
 	uint64_t magic;
-	uint32_t version, size;        /* size: sizeof(struct tkc_page) */
+	uint32_t version, size; /* size: sizeof(struct tkc_page) */
 	int32_t scale, timer, flags, writer;
 	uint64_t axis;
-	char domain[24];               /* tkc_domain() of the writer */
+	char domain[24]; /* tkc_domain() of the writer */
 	char timer_name[64];
 	_Alignas(64) struct tkc_state state;
 };
@@ -69,8 +69,8 @@ struct tkc_page {
 /* A page of this process that it may write. */
 struct tkc_writer {
 	struct tkc_page *page;
-	int fd, folder;                /* fd holds a lock for as long as the writer lives */
-	char name[96];                 /* in the folder */
+	int fd, folder; /* fd holds a lock for as long as the writer lives */
+	char name[96];  /* in the folder */
 	char path[512];
 };
 

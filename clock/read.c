@@ -77,12 +77,16 @@ static inline int doubt(const struct tickmark_clock *c, const struct tkc_view *v
 	if (__builtin_expect(c->vmclock != NULL, 0) && was_migrated(c, v)) {
 		return TICKMARK_DISRUPTED;
 	}
-	if ((thorough || __builtin_expect(!tkc_realtime_fits(v, raw, clock_ns(CLOCK_REALTIME_COARSE)), 0)) && was_suspended(v)) {
+	if ((thorough || __builtin_expect(!tkc_realtime_fits(v, raw, clock_ns(CLOCK_REALTIME_COARSE)), 0)) &&
+		was_suspended(v)) {
 		return TICKMARK_DISRUPTED;
 	}
 	/* a counter that was set back makes `since` large */
-	if (__builtin_expect(since > atomic_load_explicit(&c->check_ticks, memory_order_relaxed), 0) && writer_is_gone(c, raw)) {
-		return atomic_load_explicit(&c->page->state.status, memory_order_relaxed) == TICKMARK_CLOSED ? TICKMARK_CLOSED : TICKMARK_STALE;
+	if (__builtin_expect(since > atomic_load_explicit(&c->check_ticks, memory_order_relaxed), 0) &&
+		writer_is_gone(c, raw)) {
+		return atomic_load_explicit(&c->page->state.status, memory_order_relaxed) == TICKMARK_CLOSED
+			? TICKMARK_CLOSED
+			: TICKMARK_STALE;
 	}
 	return TICKMARK_OK;
 }

@@ -41,14 +41,17 @@ static double realtime_bound(struct timex *tx, char *why, size_t size)
 		return -1;
 	}
 	if (state == TIME_ERROR || (tx->status & STA_UNSYNC)) {
-		snprintf(why, size, "the kernel's clock is not synchronised (adjtimex): no NTP daemon keeps it, or it has no server");
+		snprintf(why, size,
+			"the kernel's clock is not synchronised (adjtimex): no NTP daemon keeps it, or it has no "
+			"server");
 		return -1;
 	}
 	if (state == TIME_OOP) {
 		snprintf(why, size, "a leap second is being inserted");
 		return -1;
 	}
-	return 1e3 * (double)(tx->maxerror + tx->esterror) + fabs((double)tx->offset) * (tx->status & STA_NANO ? 1 : 1e3);
+	return 1e3 * (double)(tx->maxerror + tx->esterror) +
+		fabs((double)tx->offset) * (tx->status & STA_NANO ? 1 : 1e3);
 }
 
 /* The end of the UTC day of `now_ns` if a leap second is announced for it. */
@@ -119,7 +122,8 @@ void tkc_reference_read(const struct tkc_reference *r, struct tkc_reading *out)
 	second = r->device ? device_bound(r) : realtime_bound(&after, out->reason, sizeof(out->reason));
 	if (first < 0 || second < 0) {
 		if (r->device) {
-			snprintf(out->reason, sizeof(out->reason), "the driver of %.63s states no error bound", r->name);
+			snprintf(
+				out->reason, sizeof(out->reason), "the driver of %.63s states no error bound", r->name);
 		}
 		return;
 	}
@@ -141,7 +145,7 @@ static double tick_of(const char *name)
 	struct tmr_timer *t = tmr_open(name, 0, NULL);
 	double tick = 1e-9;
 
-	if (t && tmr_quality_measure(t, 0.02, &q, NULL) == 0) {
+	if (t && tmr_quality_measure(t, 0.02, 1, &q, NULL) == 0) {
 		tick = fmax(tick, tmr_effective_tick(t, &q));
 	}
 	tmr_close(t);
@@ -156,15 +160,18 @@ static int open_device(struct tkc_reference *r, struct tkm_err *err)
 	if (!r->device) {
 		return -1;
 	}
-	snprintf(r->bound_path, sizeof(r->bound_path), "/sys/class/ptp/%.32s/device/phc_error_bound", base ? base + 1 : "");
+	snprintf(r->bound_path, sizeof(r->bound_path), "/sys/class/ptp/%.32s/device/phc_error_bound",
+		base ? base + 1 : "");
 	if (device_bound(r) < 0) {
-		return tkm_fail(err, TKM_ERR_UNAVAIL, "%s: its driver states no error bound (%s), so nothing is certain of its time", r->name,
+		return tkm_fail(err, TKM_ERR_UNAVAIL,
+			"%s: its driver states no error bound (%s), so nothing is certain of its time", r->name,
 			r->bound_path);
 	}
 	return 0;
 }
 
-int tkc_reference_open(struct tkc_reference *r, const char *name, struct tmr_timer *timer, double lag_s, struct tkm_err *err)
+int tkc_reference_open(
+	struct tkc_reference *r, const char *name, struct tmr_timer *timer, double lag_s, struct tkm_err *err)
 {
 	struct timex tx;
 	char why[160];

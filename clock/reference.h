@@ -8,15 +8,16 @@
 
 struct tkc_reference {
 	char name[64];
-	struct tmr_timer *device;  /* PTP; NULL: NTP */
-	char bound_path[128];      /* where the driver states the device's error bound, in ns */
-	struct tmr_timer *timer;   /* of the page; the caller's */
-	double lag_s;              /* how far another process's reading of the timer can be off this one's: tick, or proof */
-	double realtime_tick_s;    /* effective tick of CLOCK_REALTIME */
+	struct tmr_timer *device; /* PTP; NULL: NTP */
+	char bound_path[128];     /* where the driver states the device's error bound, in ns */
+	struct tmr_timer *timer;  /* of the page; the caller's */
+	double lag_s; /* how far another process's reading of the timer can be off this one's: tick, or proof */
+	double realtime_tick_s; /* effective tick of CLOCK_REALTIME */
 };
 
 /* "ntp" or "ptp:/dev/ptp0". Returns 0, or -1: unknown, or no bound can be had from it; the reason says what to do. */
-int tkc_reference_open(struct tkc_reference *r, const char *name, struct tmr_timer *timer, double lag_s, struct tkm_err *err);
+int tkc_reference_open(
+	struct tkc_reference *r, const char *name, struct tmr_timer *timer, double lag_s, struct tkm_err *err);
 void tkc_reference_close(struct tkc_reference *r);
 
 /* Reads it once, between two stamps of the timer. */

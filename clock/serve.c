@@ -28,9 +28,9 @@ struct server {
 	struct tkc_writer page;
 	struct tkc_clockbound *bound;
 	const struct tkc_vmclock *vmclock;
-	struct tkc_watch first;    /* the machine as it was when the reference was first believed */
+	struct tkc_watch first; /* the machine as it was when the reference was first believed */
 	double valid_s;
-	int status;                /* last said */
+	int status; /* last said */
 	int disrupted;
 };
 
@@ -50,7 +50,7 @@ static struct tmr_timer *open_timer(double *lag_s, struct tkm_err *err)
 	struct tmr_proof proof;
 	double tick;
 
-	if (t && t->hz > 0 && tmr_quality_measure(t, 0.02, &q, err) == 0) {
+	if (t && t->hz > 0 && tmr_quality_measure(t, 0.02, 1, &q, err) == 0) {
 		tick = fmax(tmr_effective_tick(t, &q), 1 / t->hz);
 		if (tmr_prove_one_clock(t, tick, 0.5, &proof, err) == 0 && proof.one_clock) {
 			*lag_s = proof.within_s;
@@ -59,7 +59,7 @@ static struct tmr_timer *open_timer(double *lag_s, struct tkm_err *err)
 	}
 	tmr_close(t);
 	t = tmr_open("clock_monotonic_raw", 0, err);
-	if (t && tmr_quality_measure(t, 0.02, &q, err) == 0) {
+	if (t && tmr_quality_measure(t, 0.02, 1, &q, err) == 0) {
 		*lag_s = fmax(tmr_effective_tick(t, &q), 1e-9);
 		return t;
 	}
@@ -88,14 +88,19 @@ static int is_disrupted(struct server *s, const struct tkc_watch *now)
 	return s->disrupted;
 }
 
-static void publish_clockbound(struct server *s, const struct tkc_reading *r, const struct tkc_map *m, const struct tkc_watch *watch,
-	int64_t as_of_ns)
+static void publish_clockbound(struct server *s, const struct tkc_reading *r, const struct tkc_map *m,
+	const struct tkc_watch *watch, int64_t as_of_ns)
 {
-	struct tkc_clockbound_state b = { .as_of_ns = as_of_ns, .valid_ns = (int64_t)(s->valid_s * 1e9), .bound_ns = r->realtime_half_ns,
-		.max_drift = s->o->max_drift, .marker = watch->marker, .support = s->vmclock != NULL };
+	struct tkc_clockbound_state b = { .as_of_ns = as_of_ns,
+		.valid_ns = (int64_t)(s->valid_s * 1e9),
+		.bound_ns = r->realtime_half_ns,
+		.max_drift = s->o->max_drift,
+		.marker = watch->marker,
+		.support = s->vmclock != NULL };
 
-	b.status = m->status == TICKMARK_OK ? TKC_CLOCKBOUND_SYNCHRONISED : m->status == TICKMARK_DISRUPTED ? TKC_CLOCKBOUND_DISRUPTED :
-		TKC_CLOCKBOUND_UNKNOWN;
+	b.status = m->status == TICKMARK_OK       ? TKC_CLOCKBOUND_SYNCHRONISED
+		: m->status == TICKMARK_DISRUPTED ? TKC_CLOCKBOUND_DISRUPTED
+						  : TKC_CLOCKBOUND_UNKNOWN;
 	if (m->status == TICKMARK_OK && (double)m->valid_ticks * s->track.ns_per_tick < (double)b.valid_ns) {
 		b.valid_ns = (int64_t)((double)m->valid_ticks * s->track.ns_per_tick);
 	}
@@ -114,13 +119,14 @@ static void update(struct server *s)
 	tkc_track_add(&s->track, &r, &m);
 	if (is_disrupted(s, &watch)) {
 		m.status = TICKMARK_DISRUPTED;
-		m.reason = "the machine was suspended or migrated; start timertest --serve anew when NTP has measured again";
+		m.reason = "the machine was suspended or migrated; start timertest --serve anew when NTP has measured "
+			   "again";
 	}
 	tkc_write(s->page.page, &m, &watch);
 	publish_clockbound(s, &r, &m, &watch, as_of_ns);
 	if (m.status != s->status) {
-		fprintf(stderr, "%s: %s%s%s\n", program_invocation_short_name, tickmark_status_name(m.status), m.reason ? ": " : "",
-			m.reason ? m.reason : "");
+		fprintf(stderr, "%s: %s%s%s\n", program_invocation_short_name, tickmark_status_name(m.status),
+			m.reason ? ": " : "", m.reason ? m.reason : "");
 	}
 	s->status = m.status;
 }
@@ -134,8 +140,8 @@ static void run(struct server *s)
 	sigaction(SIGINT, &act, NULL);
 	update(s);
 	if (!s->o->quiet) {
-		printf("%s and %s: UTC by %s, timer %s, every %g s\n", s->page.path, TKC_CLOCKBOUND_NAME, s->reference.name, s->timer->name,
-			s->o->every_s);
+		printf("%s and %s: UTC by %s, timer %s, every %g s\n", s->page.path, TKC_CLOCKBOUND_NAME,
+			s->reference.name, s->timer->name, s->o->every_s);
 		fflush(stdout);
 	}
 	while (!over) {
@@ -162,7 +168,8 @@ static int begin(struct server *s, struct tkm_err *err)
 		return -1;
 	}
 	s->valid_s = fmax(missed * s->o->every_s, least_valid_s);
-	tkc_track_begin(&s->track, 1e9 / s->timer->hz, s->o->max_drift, s->o->max_wander, (int64_t)(s->valid_s * s->timer->hz));
+	tkc_track_begin(
+		&s->track, 1e9 / s->timer->hz, s->o->max_drift, s->o->max_wander, (int64_t)(s->valid_s * s->timer->hz));
 	return 0;
 }
 

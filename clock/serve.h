@@ -10,7 +10,7 @@ struct tkc_serve_options {
 	double every_s;        /* between two updates */
 	double max_drift;      /* of the counter, off its nominal rate; and of CLOCK_REALTIME between two updates */
 	double max_wander;
-	int quiet;             /* says nothing but errors */
+	int quiet; /* says nothing but errors */
 };
 
 /* Runs until SIGTERM or SIGINT. Prints to stderr and stdout. Returns 0, or -1: it could not begin. */

@@ -10,7 +10,7 @@
 
 /* The reference at one instant. */
 struct tkc_reading {
-	int status;              /* TICKMARK_OK, or why there is no time: TICKMARK_UNSYNCHRONISED */
+	int status; /* TICKMARK_OK, or why there is no time: TICKMARK_UNSYNCHRONISED */
 	char reason[120];
 	int64_t raw;             /* stamp of the timer */
 	int64_t at_ns;           /* UTC */
@@ -23,18 +23,18 @@ enum { TKC_ANCHORS = 64 };
 
 struct tkc_track {
 	/* given */
-	double ns_per_tick;      /* nominal */
-	double max_drift;        /* no clock is farther off its nominal rate */
-	double max_wander;       /* the rate stays within +- this of a constant */
+	double ns_per_tick; /* nominal */
+	double max_drift;   /* no clock is farther off its nominal rate */
+	double max_wander;  /* the rate stays within +- this of a constant */
 	int64_t valid_ticks;
 	/* private */
 	struct {
 		int64_t raw, at_ns;
 		double half_ns;
-	} anchor[TKC_ANCHORS];   /* earlier readings, ever farther apart */
+	} anchor[TKC_ANCHORS]; /* earlier readings, ever farther apart */
 	size_t anchors;
-	double low, high;        /* certain: ns of UTC per tick, at any instant since the first anchor */
-	int64_t distrust_until;  /* the reference has contradicted itself: stamp */
+	double low, high;       /* certain: ns of UTC per tick, at any instant since the first anchor */
+	int64_t distrust_until; /* the reference has contradicted itself: stamp */
 	int contradicted;
 	unsigned long contradictions;
 };

@@ -529,7 +529,7 @@ if (tm_ne > 0) {
 		tm_x(i, t) = t - tm_e0[i] + (tm_crowd ? 0 : (i - (tm_nb + 1) / 2.) * 0.004 * TMX_max)
 		# the worst is drawn last, above the others
 		tm_o(n) = n == tm_nb ? tm_worst : n < tm_worst ? n : n + 1
-		# impulses of the ranks stand beside each other; positions are therefore shifted by less than a session
+		# impulses of the ranks are drawn next to each other; positions are therefore shifted by less than a session
 		plot for [n=1:tm_nb] for [k=2:3] tm_F index tm_o(n)-1 using (tm_x(tm_o(n), column(1))):((k == 2 ? 1 : -1) * column(k) * tm_s) \
 				with impulses lw 1 lc rgb tm_c(tm_o(n)) notitle, \
 			for [n=1:tm_nb] for [k=2:3] tm_F index tm_o(n)-1 using (column(4) > 0 ? tm_x(tm_o(n), column(1)) : NaN):((k == 2 ? 1 : -1) * column(k) * tm_s) \

@@ -15,11 +15,22 @@
 enum from { FROM_SOURCE, FROM_NTP, FROM_PAIR, N_FROM };
 
 enum which {
-	CLOCK_SOURCE, NTP_STATE, NTP_STATUS, NTP_FREQ, NTP_OFFSET, NTP_MAXERROR, NTP_ESTERROR, PAIR, PAIR_WIDTH,
-	STEPS, STEPPED, N_WHICH,
+	CLOCK_SOURCE,
+	NTP_STATE,
+	NTP_STATUS,
+	NTP_FREQ,
+	NTP_OFFSET,
+	NTP_MAXERROR,
+	NTP_ESTERROR,
+	PAIR,
+	PAIR_WIDTH,
+	STEPS,
+	STEPPED,
+	N_WHICH,
 };
 
 #define LEVEL(t) .scope = SMP_NODE, .kind = SMP_LEVEL, .type = t
+/* clang-format off */
 static const struct smp_counter counters[N_WHICH] = {
 	[CLOCK_SOURCE] = { .name = "clock_source", .unit = "", .what = "clock source of the kernel: 1 tsc, 2 hpet, 3 acpi_pm, 4 kvm-clock, 5 xen, "
 		"6 hyperv, 7 arch_sys_counter, 8 jiffies, 9 refined-jiffies, 10 timebase, 11 tod, 0 another", LEVEL(SMP_U64) },
@@ -35,12 +46,15 @@ static const struct smp_counter counters[N_WHICH] = {
 		.kind = SMP_TOTAL, .type = SMP_U64 },
 	[STEPPED] = { .name = "clock_stepped", .unit = "ns", .what = "by how much CLOCK_REALTIME was set, all steps since the start together", LEVEL(SMP_I64) },
 };
+/* clang-format on */
 
+/* clang-format off */
 static const enum from from_of[N_WHICH] = {
 	[CLOCK_SOURCE] = FROM_SOURCE, [NTP_STATE] = FROM_NTP, [NTP_STATUS] = FROM_NTP, [NTP_FREQ] = FROM_NTP,
 	[NTP_OFFSET] = FROM_NTP, [NTP_MAXERROR] = FROM_NTP, [NTP_ESTERROR] = FROM_NTP, [PAIR] = FROM_PAIR,
 	[PAIR_WIDTH] = FROM_PAIR, [STEPS] = FROM_PAIR, [STEPPED] = FROM_PAIR,
 };
+/* clang-format on */
 
 static const char source_file[] = "/sys/devices/system/clocksource/clocksource0/current_clocksource";
 
@@ -64,8 +78,17 @@ static int64_t ns(const struct timespec *t)
 static int source_number(const char *text)
 {
 	static const char *const name[] = {
-		"tsc", "hpet", "acpi_pm", "kvm-clock", "xen", "hyperv_clocksource_tsc_page", "arch_sys_counter", "jiffies",
-		"refined-jiffies", "timebase", "tod",
+		"tsc",
+		"hpet",
+		"acpi_pm",
+		"kvm-clock",
+		"xen",
+		"hyperv_clocksource_tsc_page",
+		"arch_sys_counter",
+		"jiffies",
+		"refined-jiffies",
+		"timebase",
+		"tod",
 	};
 	size_t len = strcspn(text, "\n"), i;
 
@@ -127,7 +150,8 @@ static void find_step(struct clock_set *s, const struct timex *t)
 	s->width = width;
 }
 
-static uint8_t put(const struct clock_set *s, unsigned which, int source, int state, const struct timex *t, union smp_value *v)
+static uint8_t put(
+	const struct clock_set *s, unsigned which, int source, int state, const struct timex *t, union smp_value *v)
 {
 	switch (which) {
 	case CLOCK_SOURCE:
@@ -219,7 +243,7 @@ static void close_set(void *set)
 }
 
 static void *open_set(const struct smp_env *env, const struct smp_target *target, const char *const *names, size_t n,
-		      char (*why_each)[SMP_TEXT], char why[SMP_TEXT])
+	char (*why_each)[SMP_TEXT], char why[SMP_TEXT])
 {
 	struct clock_set *s = smp_alloc(sizeof(*s) + n);
 	size_t i;
@@ -255,14 +279,17 @@ static int list(const struct smp_env *env, const char *hint, smp_each each, void
 	char text[64];
 	int k, rc = 0, root = smp_root(env);
 	const char *source = root >= 0 ? tkm_root_line(root, source_file, text, sizeof(text)) : "";
-	const char *ntp = !smp_live(env) ? "a snapshot has no clock" : adjtimex(&t) < 0 ?
-		"adjtimex(2) is forbidden: seccomp in a container" : NULL;
+	const char *ntp = !smp_live(env) ? "a snapshot has no clock"
+		: adjtimex(&t) < 0       ? "adjtimex(2) is forbidden: seccomp in a container"
+					 : NULL;
 
 	(void)why;
 	for (k = 0; rc == 0 && k < N_WHICH; k++) {
 		struct smp_counter c = counters[k];
 
-		c.missing = from_of[k] != FROM_SOURCE ? ntp : source[0] ? NULL : "no current_clocksource in /sys/devices/system/clocksource";
+		c.missing = from_of[k] != FROM_SOURCE ? ntp
+			: source[0]                   ? NULL
+						      : "no current_clocksource in /sys/devices/system/clocksource";
 		if (smp_may_match(hint, "clock_") || smp_may_match(hint, "ntp_")) {
 			rc = each(&c, ctx);
 		}
@@ -274,7 +301,12 @@ static int list(const struct smp_env *env, const char *hint, smp_each each, void
 }
 
 const struct smp_source smp_clock = {
-	.abi = VTSOURCE_ABI, .size = sizeof(struct smp_source), .name = "clock",
-	.what = "clock source, NTP state and steps of the node's clock", .list = list, .open = open_set, .read = read_set,
+	.abi = VTSOURCE_ABI,
+	.size = sizeof(struct smp_source),
+	.name = "clock",
+	.what = "clock source, NTP state and steps of the node's clock",
+	.list = list,
+	.open = open_set,
+	.read = read_set,
 	.close = close_set,
 };

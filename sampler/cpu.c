@@ -16,6 +16,7 @@ enum { COLUMNS = 8, CLASSES = 6, MAX_CPUS = 1 << 16 };
 static const struct {
 	const char *name, *what;
 	unsigned char column[2];
+	/* clang-format off */
 } class_of[CLASSES] = {
 	{ "cpu_idle", "CPU time spent idle", { 3, 3 } },
 	{ "cpu_sys", "CPU time spent in system code", { 2, 2 } },
@@ -24,6 +25,7 @@ static const struct {
 	{ "cpu_irq", "CPU time spent in interrupts and soft interrupts", { 5, 6 } },
 	{ "cpu_steal", "CPU time that the hypervisor gave to others", { 7, 7 } },
 };
+/* clang-format on */
 
 struct wanted {
 	int cpu; /* -1: all together */
@@ -36,12 +38,12 @@ struct set {
 	struct smp_file file;
 	const struct smp_env *env;
 	size_t n, size;
-	int highest;      /* CPU asked for; -1: of the lines behind the first only the number counts */
-	int n_cpus;       /* that there can be */
-	int n_start;      /* that were on when the set was opened, of which cpu_idle and the others are percent */
-	int n_on;         /* when it was read last */
-	int settling;     /* reads to come whose values may hold a jump, because a CPU was switched off or on */
-	int64_t read_ms;  /* when the last values were read; 0: not yet */
+	int highest;     /* CPU asked for; -1: of the lines behind the first only the number counts */
+	int n_cpus;      /* that there can be */
+	int n_start;     /* that were on when the set was opened, of which cpu_idle and the others are percent */
+	int n_on;        /* when it was read last */
+	int settling;    /* reads to come whose values may hold a jump, because a CPU was switched off or on */
+	int64_t read_ms; /* when the last values were read; 0: not yet */
 	char *buf;
 	struct wanted want[];
 };
@@ -91,8 +93,14 @@ static int list_one(int class, int cpu, double factor, smp_each each, void *ctx)
 {
 	char name[40];
 	struct smp_counter c = {
-		.name = name, .unit = "ticks", .what = class_of[class].what, .scope = SMP_NODE, .type = SMP_U64,
-		.kind = SMP_TOTAL, .factor = factor, .shown_unit = "percent",
+		.name = name,
+		.unit = "ticks",
+		.what = class_of[class].what,
+		.scope = SMP_NODE,
+		.type = SMP_U64,
+		.kind = SMP_TOTAL,
+		.factor = factor,
+		.shown_unit = "percent",
 	};
 
 	if (cpu < 0) {
@@ -158,12 +166,12 @@ static int list(const struct smp_env *env, const char *hint, smp_each each, void
 		return smp_why(why, "/proc/stat cannot be read: is /proc mounted?");
 	}
 	n_cpus = count_cpus(buf);
-	for (class = 0; rc == 0 && class < CLASSES; class++) {
+	for (class = 0; rc == 0 && class < CLASSES; class ++) {
 		rc = list_one(class, -1, 100 / hertz(env) / (n_cpus ? n_cpus : 1), each, ctx);
 	}
 	for (line = per_cpu ? buf : NULL; rc == 0 && line; line = strchr(line, '\n'), line += line != NULL) {
 		p = label(line, &cpu);
-		for (class = 0; rc == 0 && p && cpu >= 0 && class < CLASSES; class++) {
+		for (class = 0; rc == 0 && p && cpu >= 0 && class < CLASSES; class ++) {
 			rc = list_one(class, cpu, 100 / hertz(env), each, ctx);
 		}
 	}
@@ -222,7 +230,7 @@ static int reopen(struct set *s)
 }
 
 static void *open_set(const struct smp_env *env, const struct smp_target *target, const char *const *names, size_t n,
-		      char (*why_each)[SMP_TEXT], char why[SMP_TEXT])
+	char (*why_each)[SMP_TEXT], char why[SMP_TEXT])
 {
 	struct set *s = smp_alloc(sizeof(*s) + n * sizeof(s->want[0]));
 	long configured = sysconf(_SC_NPROCESSORS_CONF);
@@ -309,10 +317,11 @@ static void spread(const struct set *s, struct wanted *w, uint64_t before)
 	w->left = grown % (uint64_t)s->n_on;
 }
 
-static int take_line(struct set *s, int cpu, const uint64_t v[COLUMNS], int64_t elapsed_ms, union smp_value *value,
-		     uint8_t *state)
+static int take_line(
+	struct set *s, int cpu, const uint64_t v[COLUMNS], int64_t elapsed_ms, union smp_value *value, uint8_t *state)
 {
-	uint64_t most = most_ticks(s, cpu < 0 ? s->n_cpus : 1, elapsed_ms), back = least_back(s, cpu < 0 ? s->n_cpus : 1);
+	uint64_t most = most_ticks(s, cpu < 0 ? s->n_cpus : 1, elapsed_ms),
+		 back = least_back(s, cpu < 0 ? s->n_cpus : 1);
 	int valid = 0;
 	size_t i;
 
@@ -320,7 +329,8 @@ static int take_line(struct set *s, int cpu, const uint64_t v[COLUMNS], int64_t 
 		struct wanted *w = &s->want[i];
 
 		if (w->cpu == cpu) {
-			uint64_t raw = v[w->column[0]] + (w->column[1] != w->column[0] ? v[w->column[1]] : 0), before = w->total.sum;
+			uint64_t raw = v[w->column[0]] + (w->column[1] != w->column[0] ? v[w->column[1]] : 0),
+				 before = w->total.sum;
 
 			state[i] = smp_total_within(&w->total, raw, w->total.raw ? most : UINT64_MAX, back);
 			if (elapsed_ms < 0) {
@@ -390,7 +400,13 @@ static uint64_t mark(const struct smp_env *env)
 }
 
 const struct smp_source smp_cpu = {
-	.abi = VTSOURCE_ABI, .size = sizeof(struct smp_source), .name = "cpu",
-	.what = "where the CPUs' time goes, of the node", .list = list, .open = open_set, .read = read_set,
-	.close = close_set, .mark = mark,
+	.abi = VTSOURCE_ABI,
+	.size = sizeof(struct smp_source),
+	.name = "cpu",
+	.what = "where the CPUs' time goes, of the node",
+	.list = list,
+	.open = open_set,
+	.read = read_set,
+	.close = close_set,
+	.mark = mark,
 };

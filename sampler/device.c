@@ -11,11 +11,11 @@ enum { RESCAN_MS = 1000, FILE_TEXT = 512 };
 
 struct device {
 	char name[SMP_DEVICE_NAME];
-	int own;     /* part of the sums */
-	int used;    /* that, or asked for by name; the others are kept to be known */
-	int seen;    /* by the scan that goes on */
+	int own;  /* part of the sums */
+	int used; /* that, or asked for by name; the others are kept to be known */
+	int seen; /* by the scan that goes on */
 	int present;
-	int late;    /* came after the set was opened: its first value is judged */
+	int late;     /* came after the set was opened: its first value is judged */
 	uint8_t lost; /* SMP_RESTARTED until the next read has said so */
 	struct smp_file file[SMP_DEVICE_FILES];
 	struct smp_total total[2];
@@ -32,9 +32,9 @@ struct set {
 	const struct smp_env *env;
 	struct device *dev;
 	size_t n_dev, cap;
-	int all;       /* a sum is wanted */
-	int opened;    /* the first scan is over */
-	int readable;  /* the last scan could read the class: then a sum is there, be it of no device */
+	int all;      /* a sum is wanted */
+	int opened;   /* the first scan is over */
+	int readable; /* the last scan could read the class: then a sum is there, be it of no device */
 	int64_t scanned_ms;
 	int64_t gap_ms; /* between the last two scans */
 	size_t n;
@@ -341,7 +341,7 @@ static int parse_name(const struct smp_device_class *class, const char *name, st
 }
 
 void *smp_device_open(const struct smp_device_class *class, const struct smp_env *env, const char *const *names,
-		      size_t n, char (*why_each)[SMP_TEXT], char why[SMP_TEXT])
+	size_t n, char (*why_each)[SMP_TEXT], char why[SMP_TEXT])
 {
 	struct set *s = smp_alloc(sizeof(*s) + n * sizeof(s->want[0]));
 	size_t i;
@@ -408,13 +408,21 @@ static int list_three(const struct lister *l, const char *name, const char *miss
 
 	for (i = 0; rc == 0 && i < 3; i++) {
 		struct smp_counter c = {
-			.name = full, .unit = "bytes", .what = what, .missing = missing, .scope = SMP_NODE,
-			.type = SMP_U64, .kind = SMP_TOTAL, .factor = 1.0 / 1024, .shown_unit = "KB/s",
+			.name = full,
+			.unit = "bytes",
+			.what = what,
+			.missing = missing,
+			.scope = SMP_NODE,
+			.type = SMP_U64,
+			.kind = SMP_TOTAL,
+			.factor = 1.0 / 1024,
+			.shown_unit = "KB/s",
 		};
 
-		snprintf(full, sizeof(full), "%s%s%s%s", l->class->prefix, l->class->suffix[i], name ? ":" : "", name ? name : "");
+		snprintf(full, sizeof(full), "%s%s%s%s", l->class->prefix, l->class->suffix[i], name ? ":" : "",
+			name ? name : "");
 		snprintf(what, sizeof(what), "%s %s%s%s%s", l->class->what[i], name ? l->class->noun : l->class->nouns,
-			 name ? " " : "", name ? name : "", name || l->n_own ? "" : SMP_NONE_HERE);
+			name ? " " : "", name ? name : "", name || l->n_own ? "" : SMP_NONE_HERE);
 		rc = l->each(&c, l->ctx);
 	}
 	return rc;
@@ -461,7 +469,7 @@ static int list_absent(const struct lister *l, const char *name)
 }
 
 int smp_device_list(const struct smp_device_class *class, const struct smp_env *env, const char *hint, smp_each each,
-		    void *ctx, char why[SMP_TEXT])
+	void *ctx, char why[SMP_TEXT])
 {
 	struct lister l = { class, env, each, ctx, -1, 0, 0, 0 };
 	int rc;

@@ -17,8 +17,8 @@ struct smp_device_class {
 	const char *fact;         /* word of smp_env.hw in front of a name, "disk:", or NULL */
 	const char *none;         /* why the sums are missing where the class cannot be read */
 	int n_files;
-	unsigned scale;           /* bytes per unit of the kernel's count */
-	uint64_t fastest;         /* bytes per second that no device exceeds: a late comer that shows more than it
+	unsigned scale;   /* bytes per unit of the kernel's count */
+	uint64_t fastest; /* bytes per second that no device exceeds: a late comer that shows more than it
 				   * can have moved was counted elsewhere before. 0: late comers start at 0 */
 	/* Calls each(name) for all devices; returns as smp_dir_each(). */
 	int (*names)(int root, int (*each)(const char *name, void *ctx), void *ctx);
@@ -33,9 +33,9 @@ struct smp_device_class {
 };
 
 int smp_device_list(const struct smp_device_class *class, const struct smp_env *env, const char *hint, smp_each each,
-		    void *ctx, char why[SMP_TEXT]);
+	void *ctx, char why[SMP_TEXT]);
 void *smp_device_open(const struct smp_device_class *class, const struct smp_env *env, const char *const *names,
-		      size_t n, char (*why_each)[SMP_TEXT], char why[SMP_TEXT]);
+	size_t n, char (*why_each)[SMP_TEXT], char why[SMP_TEXT]);
 int smp_device_read(void *set, union smp_value *value, uint8_t *state);
 void smp_device_close(void *set);
 uint64_t smp_device_mark(const struct smp_device_class *class, const struct smp_env *env);

@@ -49,8 +49,8 @@ static int count_path(const char *name, void *ctx)
 	char subsystem[32], space[32], end[2], at[160], text[256];
 	uint64_t raw[2] = { 0, 0 };
 
-	if (sscanf(name, "nvme%31[0-9]c%*[0-9]n%31[0-9]%1s", subsystem, space, end) == 2 && !strcmp(subsystem, p->subsystem) &&
-	    !strcmp(space, p->space)) {
+	if (sscanf(name, "nvme%31[0-9]c%*[0-9]n%31[0-9]%1s", subsystem, space, end) == 2 &&
+		!strcmp(subsystem, p->subsystem) && !strcmp(space, p->space)) {
 		p->n++;
 		snprintf(at, sizeof(at), "/sys/block/%s/stat", name);
 		if (tkm_root_read(p->root, at, text, sizeof(text)) > 0 && parse(0, text, raw) == 0) {
@@ -96,7 +96,8 @@ static int elsewhere(int root, const char *name, char *buf, size_t size)
 	if (tkm_root_read(root, at, text, sizeof(text)) <= 0 || parse(0, text, raw) < 0 || raw[0] + raw[1] > 0) {
 		return 0;
 	}
-	snprintf(buf, size, "this kernel counts what disk %s moves at its %d paths only: disk_io:nvme%sc*n%s", name, p.n, p.subsystem, p.space);
+	snprintf(buf, size, "this kernel counts what disk %s moves at its %d paths only: disk_io:nvme%sc*n%s", name,
+		p.n, p.subsystem, p.space);
 	return 1;
 }
 
@@ -128,14 +129,20 @@ static uint64_t mark(const struct smp_env *env)
 }
 
 static void *open_set(const struct smp_env *env, const struct smp_target *target, const char *const *wanted, size_t n,
-		      char (*why_each)[SMP_TEXT], char why[SMP_TEXT])
+	char (*why_each)[SMP_TEXT], char why[SMP_TEXT])
 {
 	(void)target;
 	return smp_device_open(&class, env, wanted, n, why_each, why);
 }
 
 const struct smp_source smp_disk = {
-	.abi = VTSOURCE_ABI, .size = sizeof(struct smp_source), .name = "disk",
-	.what = "bytes read and written by disks, of the node", .list = list, .open = open_set,
-	.read = smp_device_read, .close = smp_device_close, .mark = mark,
+	.abi = VTSOURCE_ABI,
+	.size = sizeof(struct smp_source),
+	.name = "disk",
+	.what = "bytes read and written by disks, of the node",
+	.list = list,
+	.open = open_set,
+	.read = smp_device_read,
+	.close = smp_device_close,
+	.mark = mark,
 };

@@ -55,8 +55,9 @@ void smp_hw_facts(char *words, size_t size)
 	hwloc_topology_set_type_filter(t, HWLOC_OBJ_OS_DEVICE, HWLOC_TYPE_FILTER_KEEP_IMPORTANT);
 	if (hwloc_topology_load(t) == 0) {
 		while ((o = hwloc_get_next_osdev(t, o))) {
-			const char *kind = o->attr->osdev.type == HWLOC_OBJ_OSDEV_BLOCK ? "disk" :
-					   o->attr->osdev.type == HWLOC_OBJ_OSDEV_NETWORK ? "nic" : NULL;
+			const char *kind = o->attr->osdev.type == HWLOC_OBJ_OSDEV_BLOCK ? "disk"
+				: o->attr->osdev.type == HWLOC_OBJ_OSDEV_NETWORK        ? "nic"
+											: NULL;
 
 			if (kind && o->name && n + strlen(o->name) + 8 < size) {
 				n += (size_t)snprintf(words + n, size - n, "%s%s:%s", n ? " " : "", kind, o->name);

@@ -18,17 +18,18 @@ static const char *match_list(const char *p, char c, int *in)
 {
 	int not = *p == '!' || *p == '^', found = 0, first = 1;
 
-	for (p += not; *p && (first || *p != ']'); first = 0) {
+	for (p += not ; *p && (first || *p != ']'); first = 0) {
 		unsigned char from = (unsigned char)*p++, to = from;
 
 		if (p[0] == '-' && p[1] && p[1] != ']') {
 			to = (unsigned char)p[1];
 			p += 2;
 		}
-		found |= (from <= (unsigned char)c && (unsigned char)c <= to) || (from <= tolower((unsigned char)c) && tolower((unsigned char)c) <= to) ||
+		found |= (from <= (unsigned char)c && (unsigned char)c <= to) ||
+			(from <= tolower((unsigned char)c) && tolower((unsigned char)c) <= to) ||
 			(from <= toupper((unsigned char)c) && toupper((unsigned char)c) <= to);
 	}
-	*in = found != not;
+	*in = found != not ;
 	return *p == ']' ? p + 1 : NULL;
 }
 

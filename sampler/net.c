@@ -57,7 +57,7 @@ static int is_way_out(int root, const char *name)
 
 	snprintf(at, sizeof(at), "/sys/class/net/%s/type", name);
 	if (strcmp(tkm_root_line(root, at, type, sizeof(type)), "1") != 0 || strncmp(name, "ifb", 3) == 0 ||
-	    strncmp(name, "dummy", 5) == 0) {
+		strncmp(name, "dummy", 5) == 0) {
 		return 0;
 	}
 	for (i = 0; i < sizeof(stacked) / sizeof(stacked[0]); i++) {
@@ -101,16 +101,22 @@ static uint64_t net_mark(const struct smp_env *env)
 }
 
 static void *net_open(const struct smp_env *env, const struct smp_target *target, const char *const *wanted, size_t n,
-		      char (*why_each)[SMP_TEXT], char why[SMP_TEXT])
+	char (*why_each)[SMP_TEXT], char why[SMP_TEXT])
 {
 	(void)target;
 	return smp_device_open(&net_class, env, wanted, n, why_each, why);
 }
 
 const struct smp_source smp_net = {
-	.abi = VTSOURCE_ABI, .size = sizeof(struct smp_source), .name = "net",
-	.what = "bytes received and sent by network interfaces, of the node", .list = net_list, .open = net_open,
-	.read = smp_device_read, .close = smp_device_close, .mark = net_mark,
+	.abi = VTSOURCE_ABI,
+	.size = sizeof(struct smp_source),
+	.name = "net",
+	.what = "bytes received and sent by network interfaces, of the node",
+	.list = net_list,
+	.open = net_open,
+	.read = smp_device_read,
+	.close = smp_device_close,
+	.mark = net_mark,
 };
 
 /* ---- RDMA ports, "mlx5_0/1" ---------------------------------------------------------------------- */
@@ -163,10 +169,10 @@ static void rdma_path(int root, const char *name, int i, char *buf, size_t size)
 	const char *port = slash ? slash + 1 : "";
 
 	snprintf(buf, size, "/sys/class/infiniband/%.*s/ports/%s/counters_ext/port_%s_data_64", len, name, port,
-		 i == 0 ? "rcv" : "xmit");
+		i == 0 ? "rcv" : "xmit");
 	if (!smp_exists(root, buf)) {
 		snprintf(buf, size, "/sys/class/infiniband/%.*s/ports/%s/counters/port_%s_data", len, name, port,
-			 i == 0 ? "rcv" : "xmit");
+			i == 0 ? "rcv" : "xmit");
 	}
 }
 
@@ -205,14 +211,20 @@ static uint64_t rdma_mark(const struct smp_env *env)
 }
 
 static void *rdma_open(const struct smp_env *env, const struct smp_target *target, const char *const *wanted, size_t n,
-		       char (*why_each)[SMP_TEXT], char why[SMP_TEXT])
+	char (*why_each)[SMP_TEXT], char why[SMP_TEXT])
 {
 	(void)target;
 	return smp_device_open(&rdma_class, env, wanted, n, why_each, why);
 }
 
 const struct smp_source smp_rdma = {
-	.abi = VTSOURCE_ABI, .size = sizeof(struct smp_source), .name = "rdma",
-	.what = "bytes received and sent by RDMA ports, of the node", .list = rdma_list, .open = rdma_open,
-	.read = smp_device_read, .close = smp_device_close, .mark = rdma_mark,
+	.abi = VTSOURCE_ABI,
+	.size = sizeof(struct smp_source),
+	.name = "rdma",
+	.what = "bytes received and sent by RDMA ports, of the node",
+	.list = rdma_list,
+	.open = rdma_open,
+	.read = smp_device_read,
+	.close = smp_device_close,
+	.mark = rdma_mark,
 };

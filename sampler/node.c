@@ -12,13 +12,23 @@ enum { MEMINFO, VMSTAT, LOADAVG, PSI_CPU, PSI_MEMORY, PSI_IO, CG_CPU, CG_MEMORY,
 
 #define TOTAL .kind = SMP_TOTAL
 #define LEVEL .kind = SMP_LEVEL
-#define MEM(n, w, l) { n, "bytes", w, LEVEL, .file = MEMINFO, .where = SMP_LABEL, .label = l, .scale = 1024, \
-	.factor = 1.0 / 1048576, .shown_unit = "MB" }
-#define VM(n, u, w, l) { n, u, w, TOTAL, .file = VMSTAT, .where = SMP_LABEL, .label = l }
-#define PSI(n, w, f, l) { n, "us", w, TOTAL, .file = f, .where = SMP_KEY, .label = l, .key = "total=", \
-	.factor = 1e-4, .shown_unit = "percent" }
+#define MEM(n, w, l) \
+	{ \
+		n, "bytes", w, LEVEL, .file = MEMINFO, .where = SMP_LABEL, .label = l, .scale = 1024, \
+				      .factor = 1.0 / 1048576, .shown_unit = "MB" \
+	}
+#define VM(n, u, w, l) \
+	{ \
+		n, u, w, TOTAL, .file = VMSTAT, .where = SMP_LABEL, .label = l \
+	}
+#define PSI(n, w, f, l) \
+	{ \
+		n, "us", w, TOTAL, .file = f, .where = SMP_KEY, .label = l, .key = "total=", .factor = 1e-4, \
+				   .shown_unit = "percent" \
+	}
 #define RATE_KB .factor = 1.0 / 1024, .shown_unit = "KB/s"
 
+/* clang-format off */
 static const struct smp_text_counter counters[] = {
 	MEM("mem_free", "memory of the node that nobody uses", "MemFree:"),
 	MEM("mem_available", "memory of the node that programs could have without swapping", "MemAvailable:"),
@@ -45,12 +55,15 @@ static const struct smp_text_counter counters[] = {
 	{ "cgroup_read", "bytes", "read from disks by the job's cgroup", TOTAL, .file = CG_IO, .where = SMP_SUM, .key = "rbytes=", RATE_KB },
 	{ "cgroup_write", "bytes", "written to disks by the job's cgroup", TOTAL, .file = CG_IO, .where = SMP_SUM, .key = "wbytes=", RATE_KB },
 };
+/* clang-format on */
 
+/* clang-format off */
 static const char *const file_path[N_FILES] = {
 	[MEMINFO] = "/proc/meminfo", [VMSTAT] = "/proc/vmstat", [LOADAVG] = "/proc/loadavg",
 	[PSI_CPU] = "/proc/pressure/cpu", [PSI_MEMORY] = "/proc/pressure/memory", [PSI_IO] = "/proc/pressure/io",
 	[CG_CPU] = "cpu.stat", [CG_MEMORY] = "memory.current", [CG_IO] = "io.stat",
 };
+/* clang-format on */
 
 /* The line "0::/path" of /proc/self/cgroup is the one of cgroup v2. Returns 0 or -1. */
 static int own_cgroup(int root, char *buf, size_t size)
@@ -75,7 +88,9 @@ static int own_cgroup(int root, char *buf, size_t size)
 static const char *cgroup_mount(int root)
 {
 	return root >= 0 && !smp_exists(root, "/sys/fs/cgroup/cgroup.controllers") &&
-		smp_exists(root, "/sys/fs/cgroup/unified/cgroup.controllers") ? "/sys/fs/cgroup/unified" : "/sys/fs/cgroup";
+			smp_exists(root, "/sys/fs/cgroup/unified/cgroup.controllers")
+		? "/sys/fs/cgroup/unified"
+		: "/sys/fs/cgroup";
 }
 
 static int cgroup_path(const struct smp_env *env, int file, char *buf, size_t size, char why[SMP_TEXT])
@@ -91,7 +106,7 @@ static int cgroup_path(const struct smp_env *env, int file, char *buf, size_t si
 	if (rc < 0) {
 		smp_why(why, "this process is in no cgroup of version 2; cgroup v1 is not read");
 	} else if ((size_t)snprintf(buf, size, "%s%s%s/%s", cgroup_mount(root), group[0] == '/' ? "" : "/",
-				    strcmp(group, "/") == 0 ? "" : group, file_path[file]) >= size) {
+			   strcmp(group, "/") == 0 ? "" : group, file_path[file]) >= size) {
 		rc = smp_why(why, "the name of the cgroup is too long");
 	}
 	if (root >= 0) {
@@ -101,7 +116,7 @@ static int cgroup_path(const struct smp_env *env, int file, char *buf, size_t si
 }
 
 static int path(const struct smp_env *env, const struct smp_target *target, int file, char *buf, size_t size,
-		char why[SMP_TEXT])
+	char why[SMP_TEXT])
 {
 	(void)target;
 	if (file >= CG_CPU) {
@@ -119,7 +134,10 @@ static void missing(const struct smp_env *env, int file, const char *at, int err
 	if (errnum == 0) {
 		smp_why(why, "%.120s has no such number: this kernel does not count it", at);
 	} else if (file >= CG_CPU) {
-		smp_why(why, "no %.120s: the controller is not enabled for this cgroup (cgroup.subtree_control of its parent)", at);
+		smp_why(why,
+			"no %.120s: the controller is not enabled for this cgroup (cgroup.subtree_control of its "
+			"parent)",
+			at);
 	} else if (file >= PSI_CPU && (errnum == ENOENT || errnum == EOPNOTSUPP)) {
 		smp_why(why, "no %s: boot with psi=1, or this kernel was built without CONFIG_PSI", at);
 	} else {
@@ -127,7 +145,8 @@ static void missing(const struct smp_env *env, int file, const char *at, int err
 	}
 }
 
-static const struct smp_text_source source = { counters, sizeof(counters) / sizeof(counters[0]), "", N_FILES, path, missing };
+static const struct smp_text_source source = { counters, sizeof(counters) / sizeof(counters[0]), "", N_FILES, path,
+	missing };
 
 static int list(const struct smp_env *env, const char *hint, smp_each each, void *ctx, char why[SMP_TEXT])
 {
@@ -135,13 +154,18 @@ static int list(const struct smp_env *env, const char *hint, smp_each each, void
 }
 
 static void *open_set(const struct smp_env *env, const struct smp_target *target, const char *const *names, size_t n,
-		      char (*why_each)[SMP_TEXT], char why[SMP_TEXT])
+	char (*why_each)[SMP_TEXT], char why[SMP_TEXT])
 {
 	return smp_text_open(&source, env, target, names, n, why_each, why);
 }
 
 const struct smp_source smp_node = {
-	.abi = VTSOURCE_ABI, .size = sizeof(struct smp_source), .name = "node",
-	.what = "memory, load and pressure of the node, and the job's cgroup", .list = list, .open = open_set,
-	.read = smp_text_read, .close = smp_text_close,
+	.abi = VTSOURCE_ABI,
+	.size = sizeof(struct smp_source),
+	.name = "node",
+	.what = "memory, load and pressure of the node, and the job's cgroup",
+	.list = list,
+	.open = open_set,
+	.read = smp_text_read,
+	.close = smp_text_close,
 };

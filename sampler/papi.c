@@ -25,7 +25,7 @@ struct part {
 	int component, set;
 	int running;
 	int refused; /* PAPI's code: no set could be bound to the target, and one that is not would count the sampler */
-	int sde; /* shows -1 for what is not registered yet */
+	int sde;     /* shows -1 for what is not registered yet */
 	const struct smp_sde *direct; /* reads it without PAPI; `place` is then libsde's code */
 	size_t n;
 };
@@ -44,9 +44,9 @@ struct papi_set {
 		uint64_t id;
 	} fd[MAX_FDS];
 	long long *buf;
-	int *part_of, *place; /* of each value; part -1: not opened */
-	int *timing;          /* 0 the count, 1 time enabled, 2 time running */
-	int *fd_of;           /* which of fd[] counts the event alone; -1: several do */
+	int *part_of, *place;           /* of each value; part -1: not opened */
+	int *timing;                    /* 0 the count, 1 time enabled, 2 time running */
+	int *fd_of;                     /* which of fd[] counts the event alone; -1: several do */
 	int native[MAX_FDS], n_natives; /* codes of what counts the set's events, in PAPI's order, that of fd[] */
 };
 
@@ -192,7 +192,9 @@ static struct part *part_for(struct papi_set *s, int component)
 	}
 	info = s->papi->get_component_info(component);
 	s->part[s->n_parts] = (struct part){
-		.component = component, .set = PAPI_NULL, .sde = info && strcmp(info->name, "sde") == 0,
+		.component = component,
+		.set = PAPI_NULL,
+		.sde = info && strcmp(info->name, "sde") == 0,
 	};
 	if (s->part[s->n_parts].sde) {
 		s->part[s->n_parts].direct = smp_sde_get();
@@ -283,7 +285,8 @@ static void drop(const struct smp_papi *papi, struct part *p)
 }
 
 /* What PAPI says, and what the kernel says where PAPI only knows that it failed. */
-static void explain(const struct smp_papi *papi, const struct smp_env *env, const char *name, int rc, char why[SMP_TEXT])
+static void explain(
+	const struct smp_papi *papi, const struct smp_env *env, const char *name, int rc, char why[SMP_TEXT])
 {
 	char hardware[SMP_TEXT] = "";
 
@@ -293,12 +296,15 @@ static void explain(const struct smp_papi *papi, const struct smp_env *env, cons
 	if (hardware[0]) {
 		smp_why(why, "%s", hardware);
 	} else if (rc == PAPI_ECNFLCT || rc == PAPI_ECOUNT) {
-		smp_why(why, "the CPU cannot count this one together with those before it: choose fewer events, or let them take turns "
+		smp_why(why,
+			"the CPU cannot count this one together with those before it: choose fewer events, or let them "
+			"take turns "
 			"(multiplexing), which makes them estimates");
 	} else if (strncmp(name, "sde::", 5) == 0) {
 		smp_why(why, "%s; PAPI's sde component needs libsde.so.1 (Debian: libsde1)", papi->strerror(rc));
 	} else if (rc == PAPI_ENOEVNT) {
-		smp_why(why, "PAPI does not know it on this CPU, or libpfm4 does not know the CPU: papi_avail and "
+		smp_why(why,
+			"PAPI does not know it on this CPU, or libpfm4 does not know the CPU: papi_avail and "
 			"papi_native_avail list what there is");
 	} else if (rc == PAPI_EISRUN) {
 		smp_why(why, "PAPI runs one event set per thread and component, and the program itself uses it");
@@ -334,7 +340,8 @@ static void note_natives(struct papi_set *s, size_t i, int code, PAPI_event_info
 
 	s->fd_of[i] = -1;
 	if (preset) {
-		n = s->papi->get_event_info(code, info) == PAPI_OK && info->count <= PAPI_MAX_INFO_TERMS ? info->count : 0;
+		n = s->papi->get_event_info(code, info) == PAPI_OK && info->count <= PAPI_MAX_INFO_TERMS ? info->count
+													 : 0;
 	}
 	for (k = 0; k < n; k++) {
 		int own = preset ? (int)info->code[k] : code;
@@ -348,8 +355,8 @@ static void note_natives(struct papi_set *s, size_t i, int code, PAPI_event_info
 	s->fd_of[i] = n == 1 && at < MAX_FDS ? at : -1;
 }
 
-static void add_events(struct papi_set *s, const struct smp_env *env, const struct smp_target *t, const char *const *names,
-		       char (*why_each)[SMP_TEXT])
+static void add_events(struct papi_set *s, const struct smp_env *env, const struct smp_target *t,
+	const char *const *names, char (*why_each)[SMP_TEXT])
 {
 	/* only events that take turns have times */
 	PAPI_event_info_t *info = env->flags & SMP_MULTIPLEX ? smp_alloc(sizeof(*info)) : NULL;
@@ -398,7 +405,8 @@ static void add_events(struct papi_set *s, const struct smp_env *env, const stru
 	smp_free(info);
 }
 
-static void start_parts(struct papi_set *s, const struct smp_env *env, const char *const *names, char (*why_each)[SMP_TEXT])
+static void start_parts(
+	struct papi_set *s, const struct smp_env *env, const char *const *names, char (*why_each)[SMP_TEXT])
 {
 	size_t i, k;
 	int rc;
@@ -429,7 +437,8 @@ static void find_times(struct papi_set *s, char (*why_each)[SMP_TEXT])
 	for (i = 0; i < s->n; i++) {
 		if (s->timing[i] && s->part_of[i] >= 0 && (!found || s->fd_of[i] < 0)) {
 			s->part_of[i] = -1;
-			smp_why(why_each[i], "PAPI counts it with several events of the kernel, each of which has its own times");
+			smp_why(why_each[i],
+				"PAPI counts it with several events of the kernel, each of which has its own times");
 		}
 	}
 }
@@ -447,7 +456,7 @@ static void close_set(void *set)
 }
 
 static void *open_set(const struct smp_env *env, const struct smp_target *target, const char *const *names, size_t n,
-		      char (*why_each)[SMP_TEXT], char why[SMP_TEXT])
+	char (*why_each)[SMP_TEXT], char why[SMP_TEXT])
 {
 	const struct smp_papi *papi = smp_papi_get(env, why);
 	struct fd_list *fds;
@@ -496,7 +505,8 @@ static int read_direct(const struct papi_set *s, const struct part *p, union smp
 	int valid = 0;
 
 	for (i = 0; i < s->n; i++) {
-		if (s->part_of[i] == (int)(p - s->part) && p->direct->read_counter((uint32_t)s->place[i], &v) == 0 && v != -1) {
+		if (s->part_of[i] == (int)(p - s->part) && p->direct->read_counter((uint32_t)s->place[i], &v) == 0 &&
+			v != -1) {
 			value[i].i = v;
 			state[i] = s->state;
 			valid++;
@@ -612,7 +622,8 @@ static int try_event(const struct lister *l, int code, int component)
 }
 
 /* One event, as thread and process counter if it is one of a thread. rc: why it cannot be had, or PAPI_OK. */
-static int list_event(const struct lister *l, const char *name, int component, const char *what, const char *unit, int rc)
+static int list_event(
+	const struct lister *l, const char *name, int component, const char *what, const char *unit, int rc)
 {
 	const PAPI_component_info_t *info = component >= 0 ? l->papi->get_component_info(component) : NULL;
 	enum smp_scope scope = info && strncmp(name, "PAPI_", 5) != 0 ? scope_of(info) : SMP_THREAD;
@@ -623,7 +634,9 @@ static int list_event(const struct lister *l, const char *name, int component, c
 		explain(l->papi, l->env, name, rc, why);
 	} else if (info && scope == SMP_NODE && strncmp(name, "perf::", 6) == 0) {
 		/* without a PMU PAPI takes the kernel's software events for uncore ones, and counts the caller */
-		smp_why(why, "PAPI cannot bind it to a thread on this machine; perf_task_clock, perf_page_faults and the other perf_* "
+		smp_why(why,
+			"PAPI cannot bind it to a thread on this machine; perf_task_clock, perf_page_faults and the "
+			"other perf_* "
 			"counters are the same events");
 		scope = SMP_THREAD;
 	}
@@ -633,10 +646,16 @@ static int list_event(const struct lister *l, const char *name, int component, c
 		for (t = 0; stop == 0 && t < times; t++) {
 			/* of a software-defined event PAPI does not say whether it counts or shows a level */
 			struct smp_counter c = {
-				.name = full, .unit = t ? "ns" : unit && unit[0] ? unit : "events",
-				.what = t == 0 ? what : smp_perf_time_what[t - 1], .missing = why[0] ? why : NULL,
-				.scope = i ? SMP_PROCESS : scope, .type = sde ? SMP_I64 : SMP_U64,
-				.kind = sde ? SMP_LEVEL : SMP_TOTAL, .with = t ? of : NULL,
+				.name = full,
+				.unit = t                 ? "ns"
+					: unit && unit[0] ? unit
+							  : "events",
+				.what = t == 0 ? what : smp_perf_time_what[t - 1],
+				.missing = why[0] ? why : NULL,
+				.scope = i ? SMP_PROCESS : scope,
+				.type = sde ? SMP_I64 : SMP_U64,
+				.kind = sde ? SMP_LEVEL : SMP_TOTAL,
+				.with = t ? of : NULL,
 			};
 
 			snprintf(full, sizeof(full), "%s%s", of, time_suffix[t]);
@@ -660,7 +679,7 @@ static int list_code(const struct lister *l, int code)
 	}
 	what = info->long_descr[0] ? info->long_descr : info->short_descr;
 	return list_event(l, info->symbol, component, what, info->units,
-			  l->env->flags & SMP_FAST ? PAPI_OK : try_event(l, code, component));
+		l->env->flags & SMP_FAST ? PAPI_OK : try_event(l, code, component));
 }
 
 static int list_presets(const struct lister *l)
@@ -766,7 +785,13 @@ static int list(const struct smp_env *env, const char *hint, smp_each each, void
 }
 
 const struct smp_source smp_papi = {
-	.abi = VTSOURCE_ABI, .size = sizeof(struct smp_source), .name = "papi",
-	.what = "preset and native events of PAPI, software-defined ones too", .list = list, .open = open_set,
-	.read = read_set, .close = close_set, .descriptors = descriptors,
+	.abi = VTSOURCE_ABI,
+	.size = sizeof(struct smp_source),
+	.name = "papi",
+	.what = "preset and native events of PAPI, software-defined ones too",
+	.list = list,
+	.open = open_set,
+	.read = read_set,
+	.close = close_set,
+	.descriptors = descriptors,
 };

@@ -104,7 +104,9 @@ static void *find_library(int *shared_lib, char why[SMP_TEXT])
 		handle = load_copy(name[i]);
 	}
 	if (!handle) {
-		smp_why(why, "PAPI could not be loaded (libpapi.so.7.0): install it (Debian: libpapi7.0), or set LD_LIBRARY_PATH; "
+		smp_why(why,
+			"PAPI could not be loaded (libpapi.so.7.0): install it (Debian: libpapi7.0), or set "
+			"LD_LIBRARY_PATH; "
 			"perf_* counters work without it");
 	}
 	return handle;
@@ -125,26 +127,31 @@ static int load(char why[SMP_TEXT])
 	for (i = 0; handle && i < sizeof(symbol) / sizeof(symbol[0]); i++) {
 		slot[i] = dlsym(handle, symbol[i]);
 		if (!slot[i]) {
-			return smp_why(why, "the PAPI library that was found lacks %s: another version than %d.%d is needed", symbol[i],
-				       PAPI_VERSION_MAJOR(PAPI_VERSION), PAPI_VERSION_MINOR(PAPI_VERSION));
+			return smp_why(why,
+				"the PAPI library that was found lacks %s: another version than %d.%d is needed",
+				symbol[i], PAPI_VERSION_MAJOR(PAPI_VERSION), PAPI_VERSION_MINOR(PAPI_VERSION));
 		}
 	}
 	if (!handle) {
 		return -1;
 	}
 	if (shared_lib && gettid() != getpid()) {
-		return smp_why(why, "the program uses PAPI itself, and PAPI cannot be shared with it from another thread; perf_* counters "
-			       "count the same events");
+		return smp_why(why,
+			"the program uses PAPI itself, and PAPI cannot be shared with it from another thread; perf_* "
+			"counters "
+			"count the same events");
 	}
 	/* Software-defined events: PAPI looks for this library in the global scope, and libraries that count with
 	 * it may come later. Not there: no such events. */
 	dlopen("libsde.so.1", RTLD_NOW | RTLD_GLOBAL);
 	rc = papi.library_init(PAPI_VER_CURRENT);
 	if (rc != PAPI_VER_CURRENT) {
-		return rc > 0 ? smp_why(why, "the PAPI library that was found is of version %d.%d, this program was built with %d.%d",
-					PAPI_VERSION_MAJOR(rc), PAPI_VERSION_MINOR(rc), PAPI_VERSION_MAJOR(PAPI_VERSION),
-					PAPI_VERSION_MINOR(PAPI_VERSION)) :
-				smp_why(why, "PAPI could not be initialised: %s", papi.strerror(rc));
+		return rc > 0 ? smp_why(why,
+					"the PAPI library that was found is of version %d.%d, this program was built "
+					"with %d.%d",
+					PAPI_VERSION_MAJOR(rc), PAPI_VERSION_MINOR(rc),
+					PAPI_VERSION_MAJOR(PAPI_VERSION), PAPI_VERSION_MINOR(PAPI_VERSION))
+			      : smp_why(why, "PAPI could not be initialised: %s", papi.strerror(rc));
 	}
 	if (!shared_lib) {
 		papi.thread_init(thread_id);
@@ -205,8 +212,11 @@ static void wait_for_loader(double limit)
 	}
 	if (shared.state == LOADING) {
 		shared.state = FAILED;
-		smp_why(shared.why, "PAPI was not ready after %.3g s and was given up: papi_component_avail shows which component hangs; "
-			"perf_* counters work without it", limit);
+		smp_why(shared.why,
+			"PAPI was not ready after %.3g s and was given up: papi_component_avail shows which component "
+			"hangs; "
+			"perf_* counters work without it",
+			limit);
 	}
 }
 

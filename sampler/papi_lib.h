@@ -8,11 +8,13 @@
 #include "sampler/private.h"
 
 /* The functions that are used, by the names of the library. */
+/* clang-format off */
 #define SMP_PAPI_CALLS(X) \
 	X(library_init) X(strerror) X(event_name_to_code) X(get_event_component) X(get_component_info) \
 	X(num_components) X(get_event_info) X(enum_event) X(enum_cmp_event) X(create_eventset) \
 	X(assign_eventset_component) X(add_event) X(attach) X(set_opt) X(set_multiplex) X(multiplex_init) X(start) \
 	X(stop) X(read) X(cleanup_eventset) X(destroy_eventset) X(thread_init) X(register_thread)
+/* clang-format on */
 
 struct smp_papi {
 #define X(call) __typeof__(PAPI_##call) *call;

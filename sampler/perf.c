@@ -25,11 +25,11 @@ struct event {
 struct counter {
 	int fd;
 	uint64_t id;
-	int slot;         /* of the set's values */
-	int place;        /* in the group's read; 0: the leader */
-	int members;      /* of the leader: with itself */
+	int slot;    /* of the set's values */
+	int place;   /* in the group's read; 0: the leader */
+	int members; /* of the leader: with itself */
 	uint32_t type;
-	uint64_t last;    /* sum of this descriptor so far; what is shown never decreases */
+	uint64_t last; /* sum of this descriptor so far; what is shown never decreases */
 };
 
 struct set {
@@ -74,7 +74,8 @@ static int add_pmu(const char *name, void *ctx)
 	const char *s = text;
 	uint64_t v;
 
-	if ((strncmp(name, "cpu_", 4) != 0 && strncmp(name, "armv8_", 6) != 0) || strlen(name) > 40 || p->n == MAX_PMUS) {
+	if ((strncmp(name, "cpu_", 4) != 0 && strncmp(name, "armv8_", 6) != 0) || strlen(name) > 40 ||
+		p->n == MAX_PMUS) {
 		return 0;
 	}
 	snprintf(path, sizeof(path), "/sys/bus/event_source/devices/%s/type", name);
@@ -116,13 +117,15 @@ static int parse_name(const char *name, struct event *e, int *process)
 	return e->what && (e->timing || !*rest) ? 0 : -1;
 }
 
-static void set_attr(struct perf_event_attr *attr, const struct smp_perf_event *e, const struct smp_env *env, int inherit)
+static void set_attr(
+	struct perf_event_attr *attr, const struct smp_perf_event *e, const struct smp_env *env, int inherit)
 {
 	memset(attr, 0, sizeof(*attr));
 	attr->size = sizeof(*attr);
 	attr->type = e->type;
 	attr->config = e->config;
-	attr->read_format = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING | (inherit ? 0 : PERF_FORMAT_GROUP);
+	attr->read_format =
+		PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING | (inherit ? 0 : PERF_FORMAT_GROUP);
 	attr->inherit = inherit != 0;
 	attr->exclude_hv = 1;
 	/* a page fault, a switch of a user program is seen by the kernel: user code alone would have none */
@@ -147,8 +150,8 @@ static int open_inheriting(struct perf_event_attr *attr, int32_t tid, int group)
 
 /* Opens one descriptor into a group (leader NULL: its own). Pinned: it counts all the time or says that it
  * cannot, so that nothing has to be scaled. Returns 0 or an errno. */
-static int open_one(struct set *s, const struct smp_perf_event *e, const struct smp_env *env, const struct smp_target *t,
-		    uint32_t pmu, size_t leader, int slot)
+static int open_one(struct set *s, const struct smp_perf_event *e, const struct smp_env *env,
+	const struct smp_target *t, uint32_t pmu, size_t leader, int slot)
 {
 	int inherit = t->scope == SMP_PROCESS, group = leader < s->n_counters ? s->c[leader].fd : -1, fd;
 	struct counter *c = smp_grow(s->c, s->n_counters, &s->cap, sizeof(*c));
@@ -192,7 +195,8 @@ static size_t leader_for(const struct set *s, const struct smp_perf_event *e, co
 	return i;
 }
 
-static int open_slot(struct set *s, const struct smp_env *env, const struct smp_target *t, const struct pmus *pmus, int slot)
+static int open_slot(
+	struct set *s, const struct smp_env *env, const struct smp_target *t, const struct pmus *pmus, int slot)
 {
 	const struct smp_perf_event *e = s->event[slot].what;
 	int i, rc, n = e->type == PERF_TYPE_HARDWARE ? pmus->n : 0, opened = 0, last = 0;
@@ -253,7 +257,7 @@ static struct set *new_set(size_t n)
 }
 
 static void *open_set(const struct smp_env *env, const struct smp_target *target, const char *const *names, size_t n,
-		      char (*why_each)[SMP_TEXT], char why[SMP_TEXT])
+	char (*why_each)[SMP_TEXT], char why[SMP_TEXT])
 {
 	struct smp_target t = *target;
 	struct smp_perf_access access;
@@ -379,7 +383,7 @@ static int descriptors(const void *set, int *fd, int most)
 
 /* Does the event open on this thread, and does it ever run? */
 static void probe(const struct smp_env *env, const struct smp_perf_access *a, const struct smp_perf_event *e,
-		  const struct pmus *pmus, char why[SMP_TEXT])
+	const struct pmus *pmus, char why[SMP_TEXT])
 {
 	struct perf_event_attr attr;
 	uint64_t buf[4];
@@ -404,16 +408,20 @@ static void probe(const struct smp_env *env, const struct smp_perf_access *a, co
 	if (attr.pinned && read(fd, buf, sizeof(buf)) == 0) {
 		smp_perf_why(a, e->type, EBUSY, why);
 	} else if (user && e->type == PERF_TYPE_SOFTWARE &&
-		   (e->config == PERF_COUNT_SW_CONTEXT_SWITCHES || e->config == PERF_COUNT_SW_CPU_MIGRATIONS)) {
-		smp_why(why, "only user code may be counted (perf_event_paranoid is %d) and this happens in the kernel: "
-			"thread_nvcsw and thread_nivcsw count switches; or set kernel.perf_event_paranoid to 1", a->paranoid);
+		(e->config == PERF_COUNT_SW_CONTEXT_SWITCHES || e->config == PERF_COUNT_SW_CPU_MIGRATIONS)) {
+		smp_why(why,
+			"only user code may be counted (perf_event_paranoid is %d) and this happens in the kernel: "
+			"thread_nvcsw and thread_nivcsw count switches; or set kernel.perf_event_paranoid to 1",
+			a->paranoid);
 	}
 	close(fd);
 }
 
-static int list_event(const struct smp_perf_event *e, const struct smp_env *env, const char *missing, smp_each each, void *ctx)
+static int list_event(
+	const struct smp_perf_event *e, const struct smp_env *env, const char *missing, smp_each each, void *ctx)
 {
-	static const char *const scope_suffix[] = { "", ":process" }, *const time_suffix[] = { "", ":enabled", ":running" };
+	static const char *const scope_suffix[] = { "", ":process" },
+				 *const time_suffix[] = { "", ":enabled", ":running" };
 	int times = (env->flags & SMP_MULTIPLEX) && e->type == PERF_TYPE_HARDWARE && !missing ? 3 : 1;
 	char name[64], main_name[56];
 	int process, t, rc = 0;
@@ -421,9 +429,14 @@ static int list_event(const struct smp_perf_event *e, const struct smp_env *env,
 	for (process = 0; rc == 0 && process < 2; process++) {
 		for (t = 0; rc == 0 && t < times; t++) {
 			struct smp_counter c = {
-				.name = name, .unit = t ? "ns" : e->unit, .missing = missing, .type = SMP_U64, .kind = SMP_TOTAL,
+				.name = name,
+				.unit = t ? "ns" : e->unit,
+				.missing = missing,
+				.type = SMP_U64,
+				.kind = SMP_TOTAL,
 				.what = t == 0 ? e->what : smp_perf_time_what[t - 1],
-				.scope = process ? SMP_PROCESS : SMP_THREAD, .with = t ? main_name : NULL,
+				.scope = process ? SMP_PROCESS : SMP_THREAD,
+				.with = t ? main_name : NULL,
 			};
 
 			snprintf(main_name, sizeof(main_name), "%s%s", e->name, scope_suffix[process]);
@@ -479,7 +492,13 @@ void smp_perf_hardware(const struct smp_env *env, char why[SMP_TEXT])
 }
 
 const struct smp_source smp_perf = {
-	.abi = VTSOURCE_ABI, .size = sizeof(struct smp_source), .name = "perf",
-	.what = "kernel and CPU events of threads, by perf_event_open(2)", .list = list, .open = open_set,
-	.read = read_set, .close = close_set, .descriptors = descriptors,
+	.abi = VTSOURCE_ABI,
+	.size = sizeof(struct smp_source),
+	.name = "perf",
+	.what = "kernel and CPU events of threads, by perf_event_open(2)",
+	.list = list,
+	.open = open_set,
+	.read = read_set,
+	.close = close_set,
+	.descriptors = descriptors,
 };

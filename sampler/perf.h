@@ -18,13 +18,13 @@ extern const char *const smp_perf_time_what[2];
 
 /* What perf_event_open() of this machine allows; found out once per process by opening software events. */
 struct smp_perf_access {
-	int software;       /* errno of a user-only software event on this thread, 0: works */
-	int kernel;         /* errno of one that counts kernel code too */
-	int paranoid;       /* perf_event_paranoid; -100: not there */
-	int seccomp;        /* mode of /proc/self/status; 0: none */
-	int hypervisor;     /* does the CPU say that it is virtual? */
-	int watchdog;       /* does the kernel's own watchdog take a hardware counter? */
-	int perfmon;        /* has this process CAP_PERFMON or CAP_SYS_ADMIN? */
+	int software;   /* errno of a user-only software event on this thread, 0: works */
+	int kernel;     /* errno of one that counts kernel code too */
+	int paranoid;   /* perf_event_paranoid; -100: not there */
+	int seccomp;    /* mode of /proc/self/status; 0: none */
+	int hypervisor; /* does the CPU say that it is virtual? */
+	int watchdog;   /* does the kernel's own watchdog take a hardware counter? */
+	int perfmon;    /* has this process CAP_PERFMON or CAP_SYS_ADMIN? */
 };
 void smp_perf_access(const struct smp_env *env, struct smp_perf_access *a);
 

@@ -12,8 +12,14 @@
 
 #include "base/rootfs.h"
 
-#define HW(n, u, w, c) { n, u, w, PERF_TYPE_HARDWARE, c }
-#define SW(n, u, w, c) { n, u, w, PERF_TYPE_SOFTWARE, c }
+#define HW(n, u, w, c) \
+	{ \
+		n, u, w, PERF_TYPE_HARDWARE, c \
+	}
+#define SW(n, u, w, c) \
+	{ \
+		n, u, w, PERF_TYPE_SOFTWARE, c \
+	}
 
 /* The first is the one that smp_perf_hardware() tries. */
 const struct smp_perf_event smp_perf_events[] = {
@@ -24,28 +30,36 @@ const struct smp_perf_event smp_perf_events[] = {
 	HW("perf_cache_misses", "misses", "misses of the last cache", PERF_COUNT_HW_CACHE_MISSES),
 	HW("perf_branches", "branches", "branch instructions", PERF_COUNT_HW_BRANCH_INSTRUCTIONS),
 	HW("perf_branch_misses", "branches", "branches that were predicted wrongly", PERF_COUNT_HW_BRANCH_MISSES),
-	HW("perf_stalled_frontend", "cycles", "cycles in which no instruction could be fetched", PERF_COUNT_HW_STALLED_CYCLES_FRONTEND),
-	HW("perf_stalled_backend", "cycles", "cycles in which no instruction could be executed", PERF_COUNT_HW_STALLED_CYCLES_BACKEND),
+	HW("perf_stalled_frontend", "cycles", "cycles in which no instruction could be fetched",
+		PERF_COUNT_HW_STALLED_CYCLES_FRONTEND),
+	HW("perf_stalled_backend", "cycles", "cycles in which no instruction could be executed",
+		PERF_COUNT_HW_STALLED_CYCLES_BACKEND),
 	SW("perf_task_clock", "ns", "CPU time", PERF_COUNT_SW_TASK_CLOCK),
 	SW("perf_page_faults", "faults", "page faults", PERF_COUNT_SW_PAGE_FAULTS),
 	SW("perf_minor_faults", "faults", "page faults without I/O", PERF_COUNT_SW_PAGE_FAULTS_MIN),
 	SW("perf_major_faults", "faults", "page faults with I/O", PERF_COUNT_SW_PAGE_FAULTS_MAJ),
-	SW("perf_context_switches", "switches", "times that the CPU went to another thread", PERF_COUNT_SW_CONTEXT_SWITCHES),
+	SW("perf_context_switches", "switches", "times that the CPU went to another thread",
+		PERF_COUNT_SW_CONTEXT_SWITCHES),
 	SW("perf_migrations", "moves", "moves to another CPU", PERF_COUNT_SW_CPU_MIGRATIONS),
 	SW("perf_alignment_faults", "faults", "accesses that the kernel had to align", PERF_COUNT_SW_ALIGNMENT_FAULTS),
-	SW("perf_emulation_faults", "faults", "instructions that the kernel had to emulate", PERF_COUNT_SW_EMULATION_FAULTS),
+	SW("perf_emulation_faults", "faults", "instructions that the kernel had to emulate",
+		PERF_COUNT_SW_EMULATION_FAULTS),
 };
 const size_t smp_perf_n = sizeof(smp_perf_events) / sizeof(smp_perf_events[0]);
 
 const char *const smp_perf_time_what[2] = {
-	"time in which the event should have been counted", "time in which the event was counted",
+	"time in which the event should have been counted",
+	"time in which the event was counted",
 };
 
 static int try_software(int user_only)
 {
 	struct perf_event_attr attr = {
-		.type = PERF_TYPE_SOFTWARE, .size = sizeof(attr), .config = PERF_COUNT_SW_TASK_CLOCK,
-		.exclude_hv = 1, .exclude_kernel = user_only != 0,
+		.type = PERF_TYPE_SOFTWARE,
+		.size = sizeof(attr),
+		.config = PERF_COUNT_SW_TASK_CLOCK,
+		.exclude_hv = 1,
+		.exclude_kernel = user_only != 0,
 	};
 	int fd = (int)syscall(SYS_perf_event_open, &attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
 
@@ -98,18 +112,27 @@ static void refused(const struct smp_perf_access *a, char why[SMP_TEXT])
 	if (a->paranoid == -100) {
 		smp_why(why, "this kernel has no perf_event_open(2) (CONFIG_PERF_EVENTS)");
 	} else if (a->perfmon) {
-		smp_why(why, "refused although this process has CAP_PERFMON: %s", a->seccomp ?
-			"seccomp forbids perf_event_open(2); containers: --security-opt seccomp=unconfined, or a profile that allows it" :
-			"a security module or the container's host forbids it");
+		smp_why(why, "refused although this process has CAP_PERFMON: %s",
+			a->seccomp ? "seccomp forbids perf_event_open(2); containers: --security-opt "
+				     "seccomp=unconfined, or a profile that allows it"
+				   : "a security module or the container's host forbids it");
 	} else if (a->paranoid > 2) {
-		smp_why(why, "kernel.perf_event_paranoid is %d: nothing for ordinary users. As root: sysctl "
-			"kernel.perf_event_paranoid=2 (1 counts kernel code too), or give the program CAP_PERFMON", a->paranoid);
+		smp_why(why,
+			"kernel.perf_event_paranoid is %d: nothing for ordinary users. As root: sysctl "
+			"kernel.perf_event_paranoid=2 (1 counts kernel code too), or give the program CAP_PERFMON",
+			a->paranoid);
 	} else if (a->software && a->seccomp) {
-		smp_why(why, "perf_event_paranoid is %d and would allow it, but seccomp forbids perf_event_open(2); containers: "
-			"--security-opt seccomp=unconfined, or a profile that allows it", a->paranoid);
+		smp_why(why,
+			"perf_event_paranoid is %d and would allow it, but seccomp forbids perf_event_open(2); "
+			"containers: "
+			"--security-opt seccomp=unconfined, or a profile that allows it",
+			a->paranoid);
 	} else {
-		smp_why(why, "refused with kernel.perf_event_paranoid %d. As root: sysctl kernel.perf_event_paranoid=1, or give the "
-			"program CAP_PERFMON", a->paranoid);
+		smp_why(why,
+			"refused with kernel.perf_event_paranoid %d. As root: sysctl kernel.perf_event_paranoid=1, or "
+			"give the "
+			"program CAP_PERFMON",
+			a->paranoid);
 	}
 }
 
@@ -127,8 +150,10 @@ void smp_perf_why(const struct smp_perf_access *a, uint32_t type, int errnum, ch
 			smp_why(why, "this kernel does not have the event (software events work)");
 			break;
 		}
-		smp_why(why, a->paranoid == -100 ? "this kernel has no perf_event_open(2) (CONFIG_PERF_EVENTS)" :
-			"seccomp hides perf_event_open(2); containers: --security-opt seccomp=unconfined, or a profile that allows it");
+		smp_why(why,
+			a->paranoid == -100 ? "this kernel has no perf_event_open(2) (CONFIG_PERF_EVENTS)"
+					    : "seccomp hides perf_event_open(2); containers: --security-opt "
+					      "seccomp=unconfined, or a profile that allows it");
 		break;
 	case ENOENT:
 	case ENODEV:
@@ -136,23 +161,32 @@ void smp_perf_why(const struct smp_perf_access *a, uint32_t type, int errnum, ch
 		if (a->software || type != PERF_TYPE_HARDWARE) {
 			smp_why(why, "this kernel does not have the event");
 		} else if (a->hypervisor) {
-			smp_why(why, "no PMU in this virtual machine (software events work): switch on the virtual PMU in the "
+			smp_why(why,
+				"no PMU in this virtual machine (software events work): switch on the virtual PMU in "
+				"the "
 				"hypervisor (KVM: <pmu state='on'/>, -cpu host), or measure on bare metal");
 		} else {
-			smp_why(why, "this CPU, or its driver in this kernel, does not have the event (software events work)");
+			smp_why(why,
+				"this CPU, or its driver in this kernel, does not have the event (software events "
+				"work)");
 		}
 		break;
 	case EBUSY:
-		smp_why(why, "somebody else holds the counter: %s", a->watchdog ?
-			"the NMI watchdog takes one (as root: sysctl kernel.nmi_watchdog=0), else a site's monitoring or perf stat -a on "
-			"this node" : "a site's monitoring, perf stat -a or another tool on this node (the NMI watchdog is off)");
+		smp_why(why, "somebody else holds the counter: %s",
+			a->watchdog ? "the NMI watchdog takes one (as root: sysctl kernel.nmi_watchdog=0), else a "
+				      "site's monitoring or perf stat -a on "
+				      "this node"
+				    : "a site's monitoring, perf stat -a or another tool on this node (the NMI "
+				      "watchdog is off)");
 		break;
 	case EMFILE:
 	case ENFILE:
 		smp_why(why, "too many open files: raise the limit (ulimit -n) or choose fewer counters");
 		break;
 	case ENOSPC:
-		smp_why(why, "the CPU cannot count this one together with those before it: choose fewer events, or let them take "
+		smp_why(why,
+			"the CPU cannot count this one together with those before it: choose fewer events, or let them "
+			"take "
 			"turns (multiplexing), which makes them estimates");
 		break;
 	case ESRCH:

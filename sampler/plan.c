@@ -71,14 +71,14 @@ static int rule_parse(const char *text, struct rule *r, struct tkm_err *err)
 	const char *state = text + len + strspn(text + len, " \t");
 
 	if (len == 0 || len >= sizeof(r->pattern)) {
-		return tkm_fail(err, TKM_ERR_ARG, "COUNTER wants a pattern and on or off, as in \"cpu_* on\", not \"%s\"",
-				text);
+		return tkm_fail(err, TKM_ERR_ARG,
+			"COUNTER wants a pattern and on or off, as in \"cpu_* on\", not \"%s\"", text);
 	}
 	memcpy(r->pattern, text, len);
 	r->pattern[len] = '\0';
 	if (tkm_parse_bool(state, &r->on) < 0) {
 		return tkm_fail(err, TKM_ERR_ARG, "COUNTER %s: on or off is wanted behind the pattern, not \"%s\"",
-				r->pattern, state);
+			r->pattern, state);
 	}
 	return 0;
 }
@@ -180,7 +180,7 @@ static int add_source(struct smp_plan *plan, const struct smp_source *s, const s
 	return rc;
 }
 
-/* Plain names that nobody knows are in the plan too: the user asked for them. */
+/* Plain names that no source knows are in the plan too: the user asked for them. */
 static int add_unknown(struct smp_plan *plan)
 {
 	static const char unknown[] = "no source knows a counter of this name; vtcounters lists those that there are";
@@ -196,7 +196,8 @@ static int add_unknown(struct smp_plan *plan)
 		}
 		c.name = r->pattern;
 #ifndef HAVE_PAPI
-		c.missing = strncmp(c.name, "PAPI_", 5) == 0 || strstr(c.name, "::") ? "this build has no PAPI" : unknown;
+		c.missing =
+			strncmp(c.name, "PAPI_", 5) == 0 || strstr(c.name, "::") ? "this build has no PAPI" : unknown;
 #endif
 		if (j == plan->n && r->on && smp_is_name(r->pattern) && add(&c, plan) < 0) {
 			return -1;
@@ -217,7 +218,8 @@ static int list_all(struct smp_plan *plan)
 	return 0;
 }
 
-static void note_sources(struct smp_plan *plan, const struct smp_env *env, const struct smp_plugin *plugins, size_t n_plugins)
+static void note_sources(
+	struct smp_plan *plan, const struct smp_env *env, const struct smp_plugin *plugins, size_t n_plugins)
 {
 	size_t i;
 
@@ -242,7 +244,7 @@ static size_t count_sources(size_t n_plugins)
 }
 
 struct smp_plan *smp_plan_open(const struct smp_env *env, const char *const *rules, size_t n_rules,
-			       const struct smp_plugin *plugins, size_t n_plugins, struct tkm_err *err)
+	const struct smp_plugin *plugins, size_t n_plugins, struct tkm_err *err)
 {
 	struct smp_plan *plan = smp_alloc(sizeof(*plan));
 	size_t i;
@@ -281,7 +283,7 @@ static int has_mark(const struct smp_source *s)
 	return s->size > offsetof(struct smp_source, mark) && s->mark;
 }
 
-/* Instances stand behind a colon, and what is missing may come. */
+/* Instances follow a colon, and what is missing may come. */
 static int may_grow(const struct smp_plan *plan)
 {
 	size_t i;

@@ -98,7 +98,8 @@ static int add_cpu(const char *name, void *ctx)
 	long long cpu;
 
 	snprintf(path, sizeof(path), "/sys/devices/system/cpu/%.40s/cpufreq/scaling_cur_freq", name);
-	if (strncmp(name, "cpu", 3) != 0 || tkm_parse_int(name + 3, 0, 1 << 20, &cpu) < 0 || !smp_exists(f->root, path)) {
+	if (strncmp(name, "cpu", 3) != 0 || tkm_parse_int(name + 3, 0, 1 << 20, &cpu) < 0 ||
+		!smp_exists(f->root, path)) {
 		return 0;
 	}
 	i = add(f);
@@ -114,7 +115,8 @@ static void find_items(struct finder *f, const struct smp_env *env, int freq)
 {
 	*f = (struct finder){ .env = env, .root = smp_root(env) };
 	if (f->root >= 0) {
-		smp_dir_each(f->root, freq ? "/sys/devices/system/cpu" : "/sys/class/powercap", freq ? add_cpu : add_zone, f);
+		smp_dir_each(f->root, freq ? "/sys/devices/system/cpu" : "/sys/class/powercap",
+			freq ? add_cpu : add_zone, f);
 		close(f->root);
 	}
 	f->root = -1;
@@ -133,12 +135,22 @@ static void free_items(struct finder *f)
 /* ---- listing ------------------------------------------------------------------------------------- */
 
 static const struct smp_counter energy_counter = {
-	.unit = "uJ", .what = "energy used by the CPU packages", .scope = SMP_NODE, .type = SMP_U64, .kind = SMP_TOTAL,
-	.factor = 1e-6, .shown_unit = "W",
+	.unit = "uJ",
+	.what = "energy used by the CPU packages",
+	.scope = SMP_NODE,
+	.type = SMP_U64,
+	.kind = SMP_TOTAL,
+	.factor = 1e-6,
+	.shown_unit = "W",
 };
 static const struct smp_counter freq_counter = {
-	.unit = "kHz", .what = "frequency of the CPUs, mean", .scope = SMP_NODE, .type = SMP_U64, .kind = SMP_LEVEL,
-	.factor = 1e-3, .shown_unit = "MHz",
+	.unit = "kHz",
+	.what = "frequency of the CPUs, mean",
+	.scope = SMP_NODE,
+	.type = SMP_U64,
+	.kind = SMP_LEVEL,
+	.factor = 1e-3,
+	.shown_unit = "MHz",
 };
 
 static const char *why_none(const struct finder *f, int root, int freq, char why[SMP_TEXT])
@@ -146,13 +158,17 @@ static const char *why_none(const struct finder *f, int root, int freq, char why
 	char text[8];
 
 	if (f->n == 0) {
-		smp_why(why, freq ? "no cpufreq in /sys/devices/system/cpu: a virtual machine, or no driver for this CPU" :
-			"no zone in /sys/class/powercap: a virtual machine, or the module intel_rapl_common is not loaded");
+		smp_why(why,
+			freq ? "no cpufreq in /sys/devices/system/cpu: a virtual machine, or no driver for this CPU"
+			     : "no zone in /sys/class/powercap: a virtual machine, or the module intel_rapl_common is "
+			       "not loaded");
 		return why;
 	}
 	errno = 0;
 	if (root >= 0 && tkm_root_read(root, f->item[0].path, text, sizeof(text)) < 0) {
-		smp_why(why, errno == EACCES ? "%s may be read by root only (CVE-2020-8694): as root, chmod a+r it" : "%s cannot be read",
+		smp_why(why,
+			errno == EACCES ? "%s may be read by root only (CVE-2020-8694): as root, chmod a+r it"
+					: "%s cannot be read",
 			f->item[0].path);
 		return why;
 	}
@@ -206,7 +222,8 @@ static int wants(const struct power_set *s, int freq, const struct item *item)
 	size_t i;
 
 	for (i = 0; i < s->n; i++) {
-		if (s->want[i].freq == freq && (s->want[i].name[0] ? strcmp(s->want[i].name, item->name) == 0 : item->summed)) {
+		if (s->want[i].freq == freq &&
+			(s->want[i].name[0] ? strcmp(s->want[i].name, item->name) == 0 : item->summed)) {
 			return 1;
 		}
 	}
@@ -243,7 +260,7 @@ static void close_set(void *set)
 }
 
 static void *open_set(const struct smp_env *env, const struct smp_target *target, const char *const *names, size_t n,
-		      char (*why_each)[SMP_TEXT], char why[SMP_TEXT])
+	char (*why_each)[SMP_TEXT], char why[SMP_TEXT])
 {
 	struct power_set *s = smp_alloc(sizeof(*s) + n * sizeof(s->want[0]));
 	size_t i;
@@ -337,7 +354,12 @@ static int read_set(void *set, union smp_value *value, uint8_t *state)
 }
 
 const struct smp_source smp_power = {
-	.abi = VTSOURCE_ABI, .size = sizeof(struct smp_source), .name = "power",
-	.what = "energy by powercap and CPU frequency, of the node", .list = list, .open = open_set, .read = read_set,
+	.abi = VTSOURCE_ABI,
+	.size = sizeof(struct smp_source),
+	.name = "power",
+	.what = "energy by powercap and CPU frequency, of the node",
+	.list = list,
+	.open = open_set,
+	.read = read_set,
 	.close = close_set,
 };

@@ -58,7 +58,7 @@ int64_t smp_now_ms(void);
 /* Does path exist below root? */
 int smp_exists(int root, const char *path);
 
-/* Reads a decimal number after blanks; *p then stands behind it. Returns 0 or -1 (no digit, beyond 64 bits). */
+/* Reads a decimal number after blanks; *p then points after it. Returns 0 or -1 (no digit, beyond 64 bits). */
 static inline int smp_number(const char **p, uint64_t *out)
 {
 	const char *s = *p;
@@ -131,6 +131,7 @@ int smp_why(char why[SMP_TEXT], const char *fmt, ...) __attribute__((format(prin
 const char *smp_errno(int errnum, char *buf, size_t size);
 
 /* The sources. */
-extern const struct smp_source smp_cpu, smp_disk, smp_net, smp_rdma, smp_rusage, smp_proc, smp_perf, smp_papi, smp_node, smp_power, smp_clock;
+extern const struct smp_source smp_cpu, smp_disk, smp_net, smp_rdma, smp_rusage, smp_proc, smp_perf, smp_papi, smp_node,
+	smp_power, smp_clock;
 
 #endif

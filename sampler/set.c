@@ -19,7 +19,7 @@ struct smp_set {
 
 /* Those of the plan that are for the target, in its order: the counters of a source are together there. */
 static void collect(struct smp_set *set, const struct smp_plan *plan, const struct smp_target *target,
-		    int (*wanted)(const struct smp_plan *plan, size_t i))
+	int (*wanted)(const struct smp_plan *plan, size_t i))
 {
 	size_t i;
 
@@ -27,7 +27,8 @@ static void collect(struct smp_set *set, const struct smp_plan *plan, const stru
 		const struct smp_planned *p = smp_plan_at(plan, i);
 		struct part *last = set->n_parts ? &set->part[set->n_parts - 1] : NULL;
 
-		if (p->counter.missing || !p->source || p->counter.scope != target->scope || (wanted && !wanted(plan, i))) {
+		if (p->counter.missing || !p->source || p->counter.scope != target->scope ||
+			(wanted && !wanted(plan, i))) {
 			continue;
 		}
 		if (!last || last->source != p->source) {
@@ -61,7 +62,7 @@ struct smp_set *smp_set_open(const struct smp_plan *plan, const struct smp_targe
 }
 
 struct smp_set *smp_set_open_some(const struct smp_plan *plan, const struct smp_target *target,
-				  int (*wanted)(const struct smp_plan *plan, size_t i), struct tkm_err *err)
+	int (*wanted)(const struct smp_plan *plan, size_t i), struct tkm_err *err)
 {
 	size_t n = smp_plan_size(plan), i;
 	struct smp_set *set = smp_alloc(sizeof(*set));

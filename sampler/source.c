@@ -6,19 +6,30 @@
 #include <dlfcn.h>
 
 const struct smp_source *const smp_sources[] = {
-	&smp_cpu, &smp_disk, &smp_net, &smp_rdma, &smp_rusage, &smp_proc, &smp_perf, &smp_node, &smp_power, &smp_clock,
+	&smp_cpu,
+	&smp_disk,
+	&smp_net,
+	&smp_rdma,
+	&smp_rusage,
+	&smp_proc,
+	&smp_perf,
+	&smp_node,
+	&smp_power,
+	&smp_clock,
 #ifdef HAVE_PAPI
 	&smp_papi,
 #endif
 	NULL,
 };
 
+/* clang-format off */
 const char *const smp_standard_rules[] = {
 	"disk_io on", "net_io on", "cpu_idle on", "cpu_sys on", "cpu_usr on",
 	"proc_usr on", "proc_sys on", "proc_rss on", "proc_minflt on", "proc_majflt on", "proc_nvcsw on", "proc_nivcsw on",
 	"proc_read on", "proc_write on", "clock_source on", "ntp_state on", "clock_real_raw on", "clock_steps on", "clock_stepped on",
 	NULL,
 };
+/* clang-format on */
 
 #ifndef HAVE_PAPI
 void smp_prepare(const struct smp_env *env)
@@ -35,12 +46,17 @@ void smp_env_init(struct smp_env *env)
 static const struct smp_source *checked(const char *file, const struct smp_source *s, struct tkm_err *err)
 {
 	if (!s) {
-		tkm_fail(err, TKM_ERR_UNAVAIL, "PLUGIN %s does not serve version %d of the interface; rebuild it with this <tickmark/vtsource.h>",
-			 file, VTSOURCE_ABI);
+		tkm_fail(err, TKM_ERR_UNAVAIL,
+			"PLUGIN %s does not serve version %d of the interface; rebuild it with this "
+			"<tickmark/vtsource.h>",
+			file, VTSOURCE_ABI);
 	} else if (s->abi != VTSOURCE_ABI) {
-		tkm_fail(err, TKM_ERR_UNAVAIL, "PLUGIN %s is of version %u of the interface, here it is %d; rebuild it with this <tickmark/vtsource.h>",
-			 file, s->abi, VTSOURCE_ABI);
-	} else if (s->size < offsetof(struct smp_source, mark) || !s->name || !s->list || !s->open || !s->read || !s->close) {
+		tkm_fail(err, TKM_ERR_UNAVAIL,
+			"PLUGIN %s is of version %u of the interface, here it is %d; rebuild it with this "
+			"<tickmark/vtsource.h>",
+			file, s->abi, VTSOURCE_ABI);
+	} else if (s->size < offsetof(struct smp_source, mark) || !s->name || !s->list || !s->open || !s->read ||
+		!s->close) {
 		tkm_fail(err, TKM_ERR_FORMAT, "PLUGIN %s: its table entry lacks a name or a function", file);
 	} else {
 		return s;
@@ -70,7 +86,8 @@ const struct smp_source *smp_plugin_load(const char *text, const char **options,
 	*(void **)&entry = dlsym(handle, "vtsource_plugin");
 	if (!entry) {
 		dlclose(handle);
-		tkm_fail(err, TKM_ERR_FORMAT, "PLUGIN %s has no function vtsource_plugin: it is no counter source", file);
+		tkm_fail(err, TKM_ERR_FORMAT, "PLUGIN %s has no function vtsource_plugin: it is no counter source",
+			file);
 		return NULL;
 	}
 	return checked(file, entry(VTSOURCE_ABI), err);

@@ -63,7 +63,7 @@ struct smp_plugin {
 	const char *options;
 };
 struct smp_plan *smp_plan_open(const struct smp_env *env, const char *const *rules, size_t n_rules,
-			       const struct smp_plugin *plugins, size_t n_plugins, struct tkm_err *err);
+	const struct smp_plugin *plugins, size_t n_plugins, struct tkm_err *err);
 size_t smp_plan_size(const struct smp_plan *plan);
 const struct smp_planned *smp_plan_at(const struct smp_plan *plan, size_t i);
 void smp_plan_close(struct smp_plan *plan); /* NULL is allowed; after its sets */
@@ -82,7 +82,7 @@ struct smp_set;
 struct smp_set *smp_set_open(const struct smp_plan *plan, const struct smp_target *target, struct tkm_err *err);
 /* The same with a choice of them: those of which wanted() says 1. NULL: all. */
 struct smp_set *smp_set_open_some(const struct smp_plan *plan, const struct smp_target *target,
-				  int (*wanted)(const struct smp_plan *plan, size_t i), struct tkm_err *err);
+	int (*wanted)(const struct smp_plan *plan, size_t i), struct tkm_err *err);
 size_t smp_set_size(const struct smp_set *set);
 
 /* The i-th value of the set is the smp_set_planned()-th counter of the plan; smp_set_why() is "" or why that

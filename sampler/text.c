@@ -126,8 +126,8 @@ static struct smp_target listed_target(enum smp_scope scope)
 	return (struct smp_target){ scope, 0, scope == SMP_THREAD ? (int32_t)gettid() : 0 };
 }
 
-static void check(const struct smp_text_source *s, const struct smp_text_counter *t, const struct smp_env *env, int root,
-		  char *text, char why[SMP_TEXT])
+static void check(const struct smp_text_source *s, const struct smp_text_counter *t, const struct smp_env *env,
+	int root, char *text, char why[SMP_TEXT])
 {
 	struct smp_target target = listed_target(t->scope);
 	union smp_value v;
@@ -143,8 +143,8 @@ static void check(const struct smp_text_source *s, const struct smp_text_counter
 	}
 }
 
-int smp_text_list(const struct smp_text_source *s, const struct smp_env *env, const char *hint, smp_each each, void *ctx,
-		  char why[SMP_TEXT])
+int smp_text_list(const struct smp_text_source *s, const struct smp_env *env, const char *hint, smp_each each,
+	void *ctx, char why[SMP_TEXT])
 {
 	int root, rc = 0, name = smp_is_name(hint);
 	char reason[SMP_TEXT], *text;
@@ -161,8 +161,14 @@ int smp_text_list(const struct smp_text_source *s, const struct smp_env *env, co
 	for (i = 0; rc == 0 && i < s->n; i++) {
 		const struct smp_text_counter *t = &s->counter[i];
 		struct smp_counter c = {
-			.name = t->name, .unit = t->unit, .what = t->what, .scope = t->scope, .type = t->type,
-			.kind = t->kind, .factor = t->factor, .shown_unit = t->shown_unit,
+			.name = t->name,
+			.unit = t->unit,
+			.what = t->what,
+			.scope = t->scope,
+			.type = t->type,
+			.kind = t->kind,
+			.factor = t->factor,
+			.shown_unit = t->shown_unit,
 		};
 
 		if (name ? strcasecmp(hint, t->name) == 0 : smp_match(hint, t->name)) {
@@ -228,7 +234,7 @@ static const struct smp_text_counter *find(const struct smp_text_source *s, cons
 }
 
 void *smp_text_open(const struct smp_text_source *source, const struct smp_env *env, const struct smp_target *target,
-		    const char *const *names, size_t n, char (*why_each)[SMP_TEXT], char why[SMP_TEXT])
+	const char *const *names, size_t n, char (*why_each)[SMP_TEXT], char why[SMP_TEXT])
 {
 	struct text_set *s = smp_alloc(sizeof(*s) + n * sizeof(s->want[0]) + source->n_files * sizeof(*s->file));
 	size_t i;

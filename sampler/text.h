@@ -41,15 +41,15 @@ struct smp_text_source {
 	size_t n_files;
 	/* Path of a file for a target. Returns 0, or -1 with the reason. */
 	int (*path)(const struct smp_env *env, const struct smp_target *target, int file, char *buf, size_t size,
-		    char why[SMP_TEXT]);
+		char why[SMP_TEXT]);
 	/* Why a file or number is missing, when path() knew no reason. */
 	void (*missing)(const struct smp_env *env, int file, const char *path, int errnum, char why[SMP_TEXT]);
 };
 
 int smp_text_list(const struct smp_text_source *source, const struct smp_env *env, const char *hint, smp_each each,
-		  void *ctx, char why[SMP_TEXT]);
+	void *ctx, char why[SMP_TEXT]);
 void *smp_text_open(const struct smp_text_source *source, const struct smp_env *env, const struct smp_target *target,
-		    const char *const *names, size_t n, char (*why_each)[SMP_TEXT], char why[SMP_TEXT]);
+	const char *const *names, size_t n, char (*why_each)[SMP_TEXT], char why[SMP_TEXT]);
 int smp_text_read(void *set, union smp_value *value, uint8_t *state);
 void smp_text_close(void *set);
 

@@ -18,19 +18,20 @@ enum how {
 };
 
 struct expectation {
-	const char *pattern;  /* counters, as in COUNTER */
+	const char *pattern; /* counters, as in COUNTER */
 	int (*work)(uint64_t n);
 	uint64_t small, large;
 	double per_unit;
 	enum how how;
-	double accept, warn;  /* relative deviation */
-	const char *what;     /* a unit of the work: "MiB written" */
+	double accept, warn; /* relative deviation */
+	const char *what;    /* a unit of the work: "MiB written" */
 };
 
 #define FAULTS "fresh page touched"
 #define SPIN "ms of CPU time"
 #define PIPE "KiB through a pipe"
 /* The first that matches is taken. */
+/* clang-format off */
 static const struct expectation expectations[] = {
 	{ "perf_instructions**", smp_work_loop, 100000, 2100000, 2, EXACT, 1e-3, 0.02, "round of two instructions" },
 	{ "PAPI_TOT_INS**", smp_work_loop, 100000, 2100000, 2, EXACT, 1e-3, 0.02, "round of two instructions" },
@@ -76,6 +77,7 @@ static const struct expectation expectations[] = {
 	{ "PAPI_**", smp_work_mixed, 1, 4, 0, SOME, 0, 0, "a loop of misses, branches, loads, stores and arithmetic" },
 	{ "*::**", smp_work_mixed, 1, 4, 0, SOME, 0, 0, "a loop of misses, branches, loads, stores and arithmetic" },
 };
+/* clang-format on */
 
 struct opened {
 	const struct smp_planned *p;
@@ -94,7 +96,8 @@ static int count(const struct opened *o, const struct expectation *e, uint64_t n
 	uint8_t state = 0;
 
 	if (o->p->source->read(o->set, &before, &state) != 1) {
-		return smp_why(v->text, "opens, and gives no value when it is read: somebody else may hold the counter");
+		return smp_why(
+			v->text, "opens, and gives no value when it is read: somebody else may hold the counter");
 	}
 	if (e->work(n) < 0) {
 		v->verdict = SMP_UNTRIED;
@@ -138,8 +141,10 @@ static void judge(const struct expectation *e, const char *unit, struct smp_vali
 	v->expected = e->per_unit;
 	if (e->how == SOME) {
 		v->verdict = v->measured > 0 ? SMP_ACCEPT : SMP_REFUSE;
-		smp_why(v->text, v->measured > 0 ? "counts in %s; how exactly is not known" :
-			"reads 0 in %s: it opens without an error and counts nothing", e->what);
+		smp_why(v->text,
+			v->measured > 0 ? "counts in %s; how exactly is not known"
+					: "reads 0 in %s: it opens without an error and counts nothing",
+			e->what);
 		return;
 	}
 	if (e->how == AT_LEAST && off > 0) {
@@ -150,7 +155,9 @@ static void judge(const struct expectation *e, const char *unit, struct smp_vali
 	}
 	smp_why(v->text, "%.6g %s per %s, known: %.6g%s%s", v->measured, unit, e->what, e->per_unit,
 		e->how == AT_LEAST ? " and what others add" : "",
-		v->verdict == SMP_REFUSE ? ": do not use it" : v->verdict == SMP_WARN ? ": near, not exact" : "");
+		v->verdict == SMP_REFUSE         ? ": do not use it"
+			: v->verdict == SMP_WARN ? ": near, not exact"
+						 : "");
 }
 
 static const struct expectation *find(const char *name)

@@ -6,9 +6,9 @@
 #include "sampler/source.h"
 
 enum smp_verdict {
-	SMP_ACCEPT, /* the loop's own number, within the tolerance */
-	SMP_WARN,   /* near it, or not known well enough */
-	SMP_REFUSE, /* something else: do not use it */
+	SMP_ACCEPT,  /* the loop's own number, within the tolerance */
+	SMP_WARN,    /* near it, or not known well enough */
+	SMP_REFUSE,  /* something else: do not use it */
 	SMP_UNTRIED, /* no loop of known size for it, or the loop did not run here; text says why */
 };
 

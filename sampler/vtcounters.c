@@ -13,6 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/front.h"
 #include "base/option.h"
 #include "sampler/hw.h"
 #include "sampler/private.h"
@@ -20,20 +21,20 @@
 
 enum { MAX_PATTERNS = 256 };
 
-static int o_fast, o_json, o_validate, o_help, o_version;
+static int o_fast, o_json, o_validate;
 static const char *o_root = "/";
 static const char *o_plugin = "";
 
+/* clang-format off */
 static const struct tkm_option options[] = {
 	{ "FAST", TKM_OPTION_BOOL, &o_fast, 0, 0, "", "at most 300 ms: one read per counter, PAPI's events only by name" },
 	{ "JSON", TKM_OPTION_BOOL, &o_json, 0, 0, "", "print JSON" },
 	{ "VALIDATE", TKM_OPTION_BOOL, &o_validate, 0, 0, "", "run loops of known size and judge each counter; status 1 if one is refused" },
 	{ "ROOT", TKM_OPTION_TEXT, &o_root, 0, 0, "DIR", "read /proc and /sys below DIR, a snapshot of another machine" },
 	{ "PLUGIN", TKM_OPTION_TEXT, &o_plugin, 0, 0, "FILE", "add the source in the shared object FILE; \"FILE OPTIONS\" gives it options" },
-	{ "HELP", TKM_OPTION_BOOL, &o_help, 0, 0, "", "print this and stop" },
-	{ "VERSION", TKM_OPTION_BOOL, &o_version, 0, 0, "", "print the version and stop" },
 	{ .name = NULL },
 };
+/* clang-format on */
 
 struct row {
 	const struct smp_planned *p;
@@ -41,23 +42,13 @@ struct row {
 	struct smp_validation v;
 };
 
-static void usage(void)
-{
-	const struct tkm_option *o;
-	char name[64];
-
-	printf("usage: vtcounters [options] [PATTERN ...]\n\n"
-	       "Lists the counters of this machine that match a PATTERN, with unit, scope and cost per read, and says of\n"
-	       "what is missing why and what to do. Wildcards: * ? [...] do not match a colon, ** does. Without a\n"
-	       "pattern: all but instances; '**' lists single CPUs, disks and interfaces too.\n\n");
-	for (o = options; o->name; o++) {
-		char head[80];
-
-		snprintf(head, sizeof(head), "--%s%s%s", tkm_option_long(o, name, sizeof(name)), o->arg[0] ? " " : "", o->arg);
-		printf("  %-20s %s\n", head, o->help);
-	}
-	printf("\nExit status: 0, 1 nothing matches or a counter was refused, 2 bad usage.\n");
-}
+static const struct tkm_front front = { "vtcounters", "[OPTION...] [PATTERN...]",
+	"Lists the counters of this machine that match a PATTERN, with unit, scope and cost per read, and reports of "
+	"what is missing "
+	"why and what to do. Wildcards: * ? [...] do not match a colon, ** does. Without a pattern: all but instances; "
+	"'**' lists "
+	"single CPUs, disks and interfaces too.",
+	"Exit status: 0, 1 nothing matches or a counter was refused, 2 bad usage.", options, NULL };
 
 static int fail(int status, const char *text)
 {
@@ -84,7 +75,9 @@ static int by_size(const void *a, const void *b)
 static double measure(const struct smp_planned *p)
 {
 	struct smp_target self = {
-		p->counter.scope, smp_live(p->env) ? getpid() : 0, p->counter.scope == SMP_THREAD ? (int32_t)gettid() : 0,
+		p->counter.scope,
+		smp_live(p->env) ? getpid() : 0,
+		p->counter.scope == SMP_THREAD ? (int32_t)gettid() : 0,
 	};
 	const char *name = p->counter.name;
 	char why_each[1][SMP_TEXT] = { "" }, why[SMP_TEXT] = "";
@@ -151,12 +144,13 @@ static void print_missing(const struct row *row, size_t n)
 	for (i = 0; i < n; i++) {
 		const char *why = row[i].p->counter.missing;
 
-		for (k = 0; why && k < i && !(row[k].p->counter.missing && strcmp(row[k].p->counter.missing, why) == 0); k++) {
+		for (k = 0; why && k < i && !(row[k].p->counter.missing && strcmp(row[k].p->counter.missing, why) == 0);
+			k++) {
 		}
 		if (!why || k < i) {
 			continue;
 		}
-		printf("%s", any++ ? "" : "\nnot to be had here:\n");
+		printf("%s", any++ ? "" : "\nnot available on this machine:\n");
 		for (k = i, column = 0; k < n; k++) {
 			const struct smp_counter *c = &row[k].p->counter;
 
@@ -200,8 +194,8 @@ static json_t *json_row(const struct row *r)
 {
 	static const char *const type[] = { "u64", "i64", "f64" };
 	const struct smp_counter *c = &r->p->counter;
-	json_t *o = json_pack("{s:s, s:s, s:s, s:s, s:s, s:s}", "name", c->name, "scope", scope_name(c->scope), "unit", c->unit,
-			      "what", c->what, "type", type[c->type], "kind", c->kind == SMP_TOTAL ? "total" : "level");
+	json_t *o = json_pack("{s:s, s:s, s:s, s:s, s:s, s:s}", "name", c->name, "scope", scope_name(c->scope), "unit",
+		c->unit, "what", c->what, "type", type[c->type], "kind", c->kind == SMP_TOTAL ? "total" : "level");
 
 	if (r->p->source) {
 		json_object_set_new(o, "source", json_string(r->p->source->name));
@@ -228,7 +222,8 @@ static json_t *json_row(const struct row *r)
 
 static int print_json(const struct row *row, size_t n)
 {
-	json_t *list = json_array(), *top = json_pack("{s:s, s:i}", "program", "vtcounters " PACKAGE_VERSION, "format", 1);
+	json_t *list = json_array(),
+	       *top = json_pack("{s:s, s:i}", "program", "vtcounters " PACKAGE_VERSION, "format", 1);
 	size_t i;
 	int rc;
 
@@ -313,7 +308,8 @@ static int run(const char **pattern, int n_patterns)
 	if (!plan) {
 		return fail(2, err.text);
 	}
-	rc = smp_plan_size(plan) ? show(plan) : fail(1, "no counter matches; vtcounters without a pattern lists what there is");
+	rc = smp_plan_size(plan) ? show(plan)
+				 : fail(1, "no counter matches; vtcounters without a pattern lists what there is");
 	smp_plan_close(plan);
 	return rc;
 }
@@ -325,17 +321,9 @@ int main(int argc, char **argv)
 	char *absolute;
 	int n, rc;
 
-	n = tkm_option_arguments(options, argc, argv, pattern, MAX_PATTERNS, &err);
+	n = tkm_front_arguments(&front, argc, argv, pattern, MAX_PATTERNS, &err);
 	if (n < 0) {
-		return fail(2, err.text);
-	}
-	if (o_help) {
-		usage();
-		return 0;
-	}
-	if (o_version) {
-		printf("vtcounters (Tickmark) %s\n", PACKAGE_VERSION);
-		return 0;
+		return n == TKM_FRONT_ANSWERED ? 0 : fail(2, err.text);
 	}
 #ifndef HAVE_JANSSON
 	if (o_json) {

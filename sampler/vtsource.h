@@ -71,22 +71,22 @@ struct smp_counter {
 
 /* How the host has set things up. Read-only for sources; lives as long as any set. */
 struct smp_env {
-	uint32_t size;      /* sizeof of the host's struct */
-	uint32_t flags;     /* enum smp_flags */
-	const char *root;   /* absolute path; "/" is this machine, anything else a snapshot's folder: then /proc
+	uint32_t size;       /* sizeof of the host's struct */
+	uint32_t flags;      /* enum smp_flags */
+	const char *root;    /* absolute path; "/" is this machine, anything else a snapshot's folder: then /proc
 			     * and /sys are read below it and no system call may stand for them */
-	const char *hw;     /* NULL, or facts of the launcher, words "disk:NAME" (whole physical disk) and
+	const char *hw;      /* NULL, or facts of the launcher, words "disk:NAME" (whole physical disk) and
 			     * "nic:NAME" (system interface) with blanks between; they replace own guesses */
-	double limit_s;     /* a library's initialisation that lasts longer is given up; 0: 2 s */
-	const char *cgroup; /* NULL, or the job's cgroup below /sys/fs/cgroup; NULL: that of this process */
+	double limit_s;      /* a library's initialisation that lasts longer is given up; 0: 2 s */
+	const char *cgroup;  /* NULL, or the job's cgroup below /sys/fs/cgroup; NULL: that of this process */
 	const char *options; /* a plugin's own text, behind its name in PLUGIN; never NULL for a plugin */
 };
 
 enum smp_flags {
-	SMP_MULTIPLEX = 1,   /* more events than counters: let the kernel take turns (values become SMP_SCALED) */
+	SMP_MULTIPLEX = 1,    /* more events than counters: let the kernel take turns (values become SMP_SCALED) */
 	SMP_COUNT_KERNEL = 2, /* count kernel code too where that is allowed; without it user code only */
-	SMP_FAST = 4,        /* listing: nothing that lasts longer than a few milliseconds */
-	SMP_SHARED = 8,      /* a set may be read by another thread than the one that opened it, one at a time */
+	SMP_FAST = 4,         /* listing: nothing that lasts longer than a few milliseconds */
+	SMP_SHARED = 8,       /* a set may be read by another thread than the one that opened it, one at a time */
 };
 
 /* What a set is bound to: pid and tid of the observed program. */
@@ -118,7 +118,7 @@ struct smp_source {
 	 * are there. Totals start anywhere, as the kernel has them, if they are the machine's or the process's own,
 	 * at 0 if counting begins with open(). */
 	void *(*open)(const struct smp_env *env, const struct smp_target *target, const char *const *names, size_t n,
-		      char (*why_each)[SMP_TEXT], char why[SMP_TEXT]);
+		char (*why_each)[SMP_TEXT], char why[SMP_TEXT]);
 
 	/* Reads all values of a set, in the order of open(): value[i] and state[i] (enum smp_state). Returns how
 	 * many are valid; -1: the target is gone for good, the set may be closed. */

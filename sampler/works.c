@@ -129,20 +129,23 @@ int smp_work_wait(uint64_t n)
 int smp_work_packets(uint64_t n)
 {
 	struct sockaddr_in to = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
-	int from = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0), in = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0), rc = -1;
+	int from = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0), in = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0),
+	    rc = -1;
 	struct timeval limit = { 1, 0 };
 	socklen_t len = sizeof(to);
 	char buf[1000] = "";
 
 	if (from < 0 || in < 0 || bind(in, (struct sockaddr *)&to, sizeof(to)) < 0 ||
-	    getsockname(in, (struct sockaddr *)&to, &len) < 0) {
+		getsockname(in, (struct sockaddr *)&to, &len) < 0) {
 		goto out;
 	}
 	setsockopt(in, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof(limit));
 	for (rc = 0; rc == 0 && n > 0; n--) {
 		/* each is taken before the next is sent: none is dropped */
 		rc = sendto(from, buf, sizeof(buf), 0, (struct sockaddr *)&to, sizeof(to)) == sizeof(buf) &&
-			recv(in, buf, sizeof(buf), 0) == sizeof(buf) ? 0 : -1;
+				recv(in, buf, sizeof(buf), 0) == sizeof(buf)
+			? 0
+			: -1;
 	}
 out:
 	if (from >= 0) {

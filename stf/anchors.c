@@ -21,7 +21,7 @@ static int add_anchor(struct stx_anchors *t, const struct stx_source *s, struct 
 	stf_get_anchor(&s->record, &a);
 	if (t->n ? a.offset <= t->anchor[t->n - 1].offset : a.offset != 0) {
 		return stx_fail(err, STF_ERR_FORMAT, s->path, s->record.offset, s->record.number,
-				"anchor: offset %llu does not rise from 0", (unsigned long long)a.offset);
+			"anchor: offset %llu does not rise from 0", (unsigned long long)a.offset);
 	}
 	if (t->n == t->cap) {
 		cap = t->cap ? 2 * t->cap : 64;
@@ -33,8 +33,11 @@ static int add_anchor(struct stx_anchors *t, const struct stx_source *s, struct 
 		t->cap = cap;
 	}
 	p = &t->anchor[t->n];
-	*p = (struct stx_anchor){ .latest = a.time_prev, .time_prev = a.time_prev, .offset = a.offset,
-				  .at = s->record.offset, .by_thread = 1 };
+	*p = (struct stx_anchor){ .latest = a.time_prev,
+		.time_prev = a.time_prev,
+		.offset = a.offset,
+		.at = s->record.offset,
+		.by_thread = 1 };
 	if (t->n && p[-1].latest > p->latest) {
 		p->latest = p[-1].latest;
 	}
@@ -42,10 +45,12 @@ static int add_anchor(struct stx_anchors *t, const struct stx_source *s, struct 
 	return 0;
 }
 
-/* Does the anchor say whose the values are? counter_value records then stand behind counter_history. */
+/* Does the anchor say whose the values are? counter_value records then follow counter_history. */
 static void look_at_history(struct stx_anchors *t, const struct stf_record *r)
 {
-	if (t->n && r->layout->id == STF_ID_counter_history) {
+	if (t->n && r->layout->id == STF_ID_begin_of_history) {
+		t->anchor[t->n - 1].tells = 1;
+	} else if (t->n && r->layout->id == STF_ID_counter_history) {
 		t->anchor[t->n - 1].by_thread = 0;
 	} else if (t->n && r->layout->id == STF_ID_counter_value) {
 		t->anchor[t->n - 1].by_thread = t->by_thread = 1;

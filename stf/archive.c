@@ -21,8 +21,13 @@ void stx_archive_free(struct stx_archive *a)
 		free(a->entry[i].suffix);
 	}
 	free(a->entry);
+	stx_map_free(&a->at);
 	free(a->path);
+	if (a->fd >= 0) {
+		close(a->fd);
+	}
 	memset(a, 0, sizeof(*a));
+	a->fd = -1;
 }
 
 void stx_place_free(struct stx_place *p)
@@ -32,16 +37,51 @@ void stx_place_free(struct stx_place *p)
 	memset(p, 0, sizeof(*p));
 }
 
+static uint64_t hash_of(const char *suffix)
+{
+	uint64_t h = 0xcbf29ce484222325u;
+
+	for (; *suffix; suffix++) {
+		h = (h ^ (uint8_t)*suffix) * 0x100000001b3u;
+	}
+	return h ? h : 1;
+}
+
 static struct stx_entry *find_entry(const struct stx_archive *a, const char *suffix)
 {
-	size_t i;
+	const uint64_t *at = stx_map_find(&a->at, hash_of(suffix));
+	size_t i = at ? (size_t)*at : 0;
 
-	for (i = 0; i < a->n; i++) {
-		if (strcmp(a->entry[i].suffix, suffix) == 0) {
-			return &a->entry[i];
-		}
+	while (i && strcmp(a->entry[i - 1].suffix, suffix) != 0) {
+		i = a->entry[i - 1].next;
 	}
-	return NULL;
+	return i ? &a->entry[i - 1] : NULL;
+}
+
+/* Takes e->suffix over. */
+static int add_entry(struct stx_archive *a, struct stx_entry *e)
+{
+	size_t cap = a->cap ? 2 * a->cap : 32;
+	uint64_t h = hash_of(e->suffix);
+	const uint64_t *at = stx_map_find(&a->at, h);
+	struct stx_entry *p;
+
+	if (a->n == a->cap) {
+		p = realloc(a->entry, cap * sizeof(*p));
+		if (!p) {
+			return -1;
+		}
+		a->entry = p;
+		a->cap = cap;
+	}
+	if (at) {
+		e->next = a->entry[*at - 1].next;
+		a->entry[*at - 1].next = a->n + 1;
+	} else if (stx_map_add(&a->at, h, a->n + 1) < 0) {
+		return -1;
+	}
+	a->entry[a->n++] = *e;
+	return 0;
 }
 
 /* Digits only: strtoull() would take a sign, blanks and what lies beyond 64 bits. */
@@ -53,7 +93,7 @@ static int parse_number(const char *s, uint64_t *u)
 	}
 	for (; *s; s++) {
 		if (*s < '0' || *s > '9' || __builtin_mul_overflow(*u, 10, u) ||
-		    __builtin_add_overflow(*u, (uint64_t)(*s - '0'), u)) {
+			__builtin_add_overflow(*u, (uint64_t)(*s - '0'), u)) {
 			return -1;
 		}
 	}
@@ -65,26 +105,22 @@ static int parse_entry(struct stx_archive *a, char *line, uint64_t at, uint64_t 
 {
 	char *save, *word = strtok_r(line, " ", &save), *suffix = strtok_r(NULL, " ", &save);
 	char *offset = strtok_r(NULL, " ", &save), *size = strtok_r(NULL, " ", &save);
-	struct stx_entry e = { 0 }, *p;
+	struct stx_entry e = { 0 };
 
 	if (!size || strcmp(word, "FILE") != 0 || strtok_r(NULL, " ", &save) || parse_number(offset, &e.offset) < 0 ||
-	    parse_number(size, &e.size) < 0 || e.offset > INT64_MAX || e.size > INT64_MAX - e.offset) {
+		parse_number(size, &e.size) < 0 || e.offset > INT64_MAX || e.size > INT64_MAX - e.offset) {
 		return stx_fail(err, STF_ERR_FORMAT, a->path, at, number, "expected FILE suffix offset size, or END");
 	}
 	suffix = strcmp(suffix, "base") == 0 ? suffix + 4 : suffix;
 	if ((*suffix && *suffix != '.') || strlen(suffix) > LONGEST_NAME || find_entry(a, suffix)) {
-		return stx_fail(err, STF_ERR_FORMAT, a->path, at, number, "not a suffix, or there twice: \"%.40s\"", suffix);
+		return stx_fail(
+			err, STF_ERR_FORMAT, a->path, at, number, "not a suffix, or there twice: \"%.40s\"", suffix);
 	}
 	e.suffix = strdup(suffix);
-	p = realloc(a->entry, (a->n + 1) * sizeof(*p));
-	if (p) {
-		a->entry = p;
-	}
-	if (!p || !e.suffix) {
+	if (!e.suffix || add_entry(a, &e) < 0) {
 		free(e.suffix);
 		return stx_no_memory(err);
 	}
-	a->entry[a->n++] = e;
 	return 0;
 }
 
@@ -97,12 +133,14 @@ static int read_directory(struct stx_archive *a, FILE *f, struct stf_err *err)
 	for (; fgets(line, sizeof(line), f); at += n, number++) {
 		n = strlen(line);
 		if (!n || line[n - 1] != '\n') {
-			return stx_fail(err, feof(f) ? STF_ERR_TRUNCATED : STF_ERR_FORMAT, a->path, at, number,
-					"%s", feof(f) ? "the file ends inside its directory" : "line is too long");
+			return stx_fail(err, feof(f) ? STF_ERR_TRUNCATED : STF_ERR_FORMAT, a->path, at, number, "%s",
+				feof(f) ? "the file ends inside its directory" : "line is too long");
 		}
 		line[n - 1] = 0;
 		if (strcmp(line, "END") == 0) {
-			return find_entry(a, "") ? 0 : stx_fail(err, STF_ERR_FORMAT, a->path, at, number, "the directory names no base file");
+			return find_entry(a, "") ? 0
+						 : stx_fail(err, STF_ERR_FORMAT, a->path, at, number,
+							   "the directory names no base file");
 		}
 		if (parse_entry(a, line, at, number, err) < 0) {
 			return -1;
@@ -111,14 +149,34 @@ static int read_directory(struct stx_archive *a, FILE *f, struct stf_err *err)
 	return stx_fail(err, STF_ERR_TRUNCATED, a->path, at, number, "the file ends inside its directory");
 }
 
-int stx_archive_open(struct stx_archive *a, const char *path, struct stf_err *err)
+/* Reads the directory if there is one; fd stays open. */
+static int look_at(struct stx_archive *a, int fd, struct stf_err *err)
 {
 	char magic[sizeof(MAGIC)] = "";
+	int copy = fcntl(fd, F_DUPFD_CLOEXEC, 0), rc = 0;
+	FILE *f = copy < 0 ? NULL : fdopen(copy, "r");
+
+	if (!f) {
+		if (copy >= 0) {
+			close(copy);
+		}
+		return stx_fail_errno(err, errno, a->path, "cannot read");
+	}
+	if (fread(magic, 1, strlen(MAGIC), f) == strlen(MAGIC) && strcmp(magic, MAGIC) == 0) {
+		a->single = 1;
+		rc = read_directory(a, f, err);
+	}
+	fclose(f);
+	return rc;
+}
+
+int stx_archive_open(struct stx_archive *a, const char *path, struct stf_err *err)
+{
 	struct stat st;
 	int fd, rc = 0;
-	FILE *f;
 
 	memset(a, 0, sizeof(*a));
+	a->fd = -1;
 	a->path = strdup(path);
 	if (!a->path) {
 		return stx_no_memory(err);
@@ -130,22 +188,30 @@ int stx_archive_open(struct stx_archive *a, const char *path, struct stf_err *er
 	}
 	if (fstat(fd, &st) < 0) {
 		rc = stx_fail_errno(err, errno, path, "cannot read");
+	} else if (S_ISREG(st.st_mode)) {
+		rc = look_at(a, fd, err);
 	}
-	if (rc < 0 || !S_ISREG(st.st_mode)) {
-		close(fd);
-		return rc;
-	}
-	f = fdopen(fd, "r");
-	if (!f) {
-		close(fd);
+	close(fd);
+	return rc;
+}
+
+int stx_archive_open_fd(struct stx_archive *a, int fd, const char *name, struct stf_err *err)
+{
+	memset(a, 0, sizeof(*a));
+	a->fd = fd;
+	a->path = strdup(name);
+	if (!a->path) {
 		return stx_no_memory(err);
 	}
-	if (fread(magic, 1, strlen(MAGIC), f) == strlen(MAGIC) && strcmp(magic, MAGIC) == 0) {
-		a->single = 1;
-		rc = read_directory(a, f, err);
+	if (lseek(fd, 0, SEEK_SET) != 0) {
+		return stx_fail_errno(err, errno, name, "cannot read");
 	}
-	fclose(f);
-	return rc;
+	if (look_at(a, fd, err) < 0) {
+		return -1;
+	}
+	return a->single ? 0
+			 : stx_fail(err, STF_ERR_FORMAT, name, 0, 0,
+				   "only a trace in a single file (T.single.stf) can be read from a descriptor");
 }
 
 static char *join(const char *a, const char *b, const char *c, const char *d)
@@ -191,6 +257,7 @@ int stx_archive_find(const struct stx_archive *a, const char *suffix, struct stx
 	int found = 1;
 
 	memset(p, 0, sizeof(*p));
+	p->fd = a->fd;
 	if (a->single) {
 		found = find_in_single(a, suffix, p);
 	} else {

@@ -33,7 +33,7 @@ void stx_blocks_print(struct stx_buf *out, const struct stx_blocks *l)
 
 	for (i = 0; i < l->n; i++) {
 		stx_buf_printf(out, " %llx %llx %016llx", (unsigned long long)(l->b[i].end - stx_block_start(l, i)),
-			       (unsigned long long)l->b[i].time, (unsigned long long)l->b[i].hash);
+			(unsigned long long)l->b[i].time, (unsigned long long)l->b[i].hash);
 	}
 }
 
@@ -47,7 +47,9 @@ static int take_number(const char **p, const char *end, uint64_t *u)
 		return -1;
 	}
 	for (start = ++s, *u = 0; s < end && *s != ' ' && s - start < 17; s++) {
-		digit = *s >= '0' && *s <= '9' ? (unsigned)(*s - '0') : *s >= 'a' && *s <= 'f' ? (unsigned)(*s - 'a') + 10 : 16;
+		digit = *s >= '0' && *s <= '9'   ? (unsigned)(*s - '0')
+			: *s >= 'a' && *s <= 'f' ? (unsigned)(*s - 'a') + 10
+						 : 16;
 		if (digit == 16) {
 			return -1;
 		}
@@ -64,7 +66,7 @@ int stx_blocks_parse(struct stx_blocks *l, const char *text, size_t n)
 
 	while (text < end) {
 		if (take_number(&text, end, &length) < 0 || take_number(&text, end, &time) < 0 ||
-		    take_number(&text, end, &hash) < 0 || length == 0 || length > INT64_MAX - at) {
+			take_number(&text, end, &hash) < 0 || length == 0 || length > INT64_MAX - at) {
 			return -1;
 		}
 		at += length;

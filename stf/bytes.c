@@ -2,7 +2,7 @@
 /* The window of a component that is being read. */
 #include "config.h"
 #include "stf/frames.h"
-#include "stf/source.h"
+#include "stf/input.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -23,7 +23,8 @@ static int open_file(struct stx_source *s, struct stf_err *err)
 		return 0;
 	}
 	/* non-blocking, lest a FIFO of that name hang the reader */
-	s->fd = open(s->place.file, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	s->fd = s->place.fd >= 0 ? fcntl(s->place.fd, F_DUPFD_CLOEXEC, 0)
+				 : open(s->place.file, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	if (s->fd < 0 || fstat(s->fd, &st) < 0) {
 		return stx_fail_errno(err, errno, s->path, "cannot read");
 	}
@@ -41,26 +42,18 @@ static int open_file(struct stx_source *s, struct stf_err *err)
 	return 0;
 }
 
-struct stx_source *stx_source_open(const struct stx_archive *a, const char *suffix, struct stf_err *err)
+/* Takes over p. */
+static struct stx_source *open_place(struct stx_place *p, struct stf_err *err)
 {
 	struct stx_source *s = calloc(1, sizeof(*s));
-	int rc;
 
 	if (!s) {
+		stx_place_free(p);
 		stx_no_memory(err);
 		return NULL;
 	}
 	s->fd = -1;
-	rc = stx_archive_find(a, suffix, &s->place, err);
-	if (rc == 0) {
-		char name[512];
-
-		snprintf(name, sizeof(name), "%s%s", a->path, suffix);
-		stx_fail_errno(err, ENOENT, name, "cannot read");
-	}
-	if (rc <= 0) {
-		goto fail;
-	}
+	s->place = *p;
 	s->path = s->place.name;
 	if (open_file(s, err) < 0) {
 		goto fail;
@@ -74,6 +67,33 @@ struct stx_source *stx_source_open(const struct stx_archive *a, const char *suff
 fail:
 	stx_source_close(s);
 	return NULL;
+}
+
+struct stx_source *stx_source_open(const struct stx_archive *a, const char *suffix, struct stf_err *err)
+{
+	struct stx_place p = { .fd = -1 };
+	char name[512];
+	int rc = stx_archive_find(a, suffix, &p, err);
+
+	if (rc == 0) {
+		snprintf(name, sizeof(name), "%s%s", a->path, suffix);
+		stx_fail_errno(err, ENOENT, name, "cannot read");
+	}
+	return rc <= 0 ? NULL : open_place(&p, err);
+}
+
+struct stx_source *stx_source_open_file(const char *path, int compressed, struct stf_err *err)
+{
+	struct stx_place p = {
+		.fd = -1, .file = strdup(path), .name = strdup(path), .size = UINT64_MAX, .compressed = compressed
+	};
+
+	if (!p.file || !p.name) {
+		stx_place_free(&p);
+		stx_no_memory(err);
+		return NULL;
+	}
+	return open_place(&p, err);
 }
 
 int stx_source_peek(const struct stx_source *s, void *p, size_t n)
@@ -263,7 +283,7 @@ int stx_source_seek(struct stx_source *s, uint64_t offset, uint64_t now, struct 
 {
 	int rc = 0;
 
-	if (offset >= s->offset && offset - s->offset <= s->len) {
+	if (offset >= s->offset && offset - s->offset <= s->len && (!s->blocks.n || offset >= s->good_from)) {
 		s->pos = (size_t)(offset - s->offset);
 	} else {
 		rc = s->blocks.n ? stx_verified_seek(s, offset, err) : stx_source_seek_raw(s, offset, err);

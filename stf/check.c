@@ -56,10 +56,11 @@ static int check_one(const struct stf_reader *r, const char *suffix, struct stf_
 	}
 	rc = measure(&p, out, err);
 	stx_place_free(&p);
-	out->result = !s || !s->has_hash ? STF_CHECK_UNKNOWN
-		      : out->size != out->want_size ? STF_CHECK_SIZE
-		      : !stx_hash_there() ? STF_CHECK_UNKNOWN
-		      : out->hash != out->want_hash ? STF_CHECK_HASH : STF_CHECK_GOOD;
+	out->result = !s || !s->has_hash      ? STF_CHECK_UNKNOWN
+		: out->size != out->want_size ? STF_CHECK_SIZE
+		: !stx_hash_there()           ? STF_CHECK_UNKNOWN
+		: out->hash != out->want_hash ? STF_CHECK_HASH
+					      : STF_CHECK_GOOD;
 	return rc;
 }
 
@@ -87,7 +88,9 @@ int stx_check_whole(struct stf_reader *r, const struct stf_record *file, struct 
 		s = stx_reader_stated(r, packed);
 	}
 	if (!stx_hash_there() || (s && (s->blocks || s->checked))) {
-		return s && s->checked < 0 ? stx_fail(err, STF_ERR_CHECKSUM, r->archive.path, 0, 0, "%s is damaged", suffix) : 0;
+		return s && s->checked < 0
+			? stx_fail(err, STF_ERR_CHECKSUM, r->archive.path, 0, 0, "%s is damaged", suffix)
+			: 0;
 	}
 	if (check_one(r, suffix, &c, err) < 0) {
 		return -1;
@@ -102,6 +105,8 @@ int stx_check_whole(struct stf_reader *r, const struct stf_record *file, struct 
 	if (stx_damages_add(&r->damages, &d) < 0) {
 		return stx_no_memory(err);
 	}
-	return stx_fail(err, STF_ERR_CHECKSUM, r->archive.path, 0, 0, "%s has the checksum %016llx, the index states %016llx: any "
-			"of its records may be wrong", suffix, (unsigned long long)c.hash, (unsigned long long)c.want_hash);
+	return stx_fail(err, STF_ERR_CHECKSUM, r->archive.path, 0, 0,
+		"%s has the checksum %016llx, the index states %016llx: any "
+		"of its records may be wrong",
+		suffix, (unsigned long long)c.hash, (unsigned long long)c.want_hash);
 }

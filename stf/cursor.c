@@ -5,16 +5,17 @@
 
 #include <stdlib.h>
 
-#define MAX_OPEN 64               /* files; with more, each is opened for each look into it */
-#define AT_ONCE (32u << 20)       /* bytes of all files together that are mapped, or read into memory */
+#define MAX_OPEN 64         /* files; with more, each is opened for each look into it */
+#define AT_ONCE (32u << 20) /* bytes of all files together that are mapped, or read into memory */
 #define MAX_WINDOW (8u << 20)
 #define MIN_WINDOW (128u << 10)
-#define MAX_PIECE (256u << 10)    /* stays in the cache until it has been looked at */
+#define MAX_PIECE (256u << 10) /* stays in the cache until it has been looked at */
 #define MIN_PIECE (8u << 10)
 
 static int earlier(const struct stx_source *a, const struct stx_source *b)
 {
-	return a->record.time != b->record.time ? a->record.time < b->record.time : a->number_in_trace < b->number_in_trace;
+	return a->record.time != b->record.time ? a->record.time < b->record.time
+						: a->number_in_trace < b->number_in_trace;
 }
 
 static void sift_down(struct stf_cursor *c, size_t i)
@@ -63,12 +64,13 @@ static int advance(struct stf_cursor *c, struct stx_source *s)
 			break;
 		}
 		if ((!s->timed || (s->record.time >= f->from && s->record.time <= f->to)) &&
-		    stx_filter_record(f, &s->record)) {
+			stx_filter_record(f, &s->record)) {
 			break;
 		}
 	}
 	c->reader->skipped += s->skipped - before;
-	if (rc > 0 && c->reader->flags & STF_READ_CHECK_REFS && stx_check_references(c->reader, s, &s->record, &err) < 0) {
+	if (rc > 0 && c->reader->flags & STF_READ_CHECK_REFS &&
+		stx_check_references(c->reader, s, &s->record, &err) < 0) {
 		rc = -1;
 	}
 	if (s->n_damaged > damaged) {
@@ -164,8 +166,9 @@ static int add_files(struct stf_cursor *c, const char *suffix, struct stf_err *e
 
 	if (suffix) {
 		f = stx_reader_file(c->reader, suffix);
-		return f ? add_file(c, f, 1, err) :
-			stx_fail(err, STF_ERR_ARG, c->reader->archive.path, 0, 0, "this trace declares no component \"%s\"", suffix);
+		return f ? add_file(c, f, 1, err)
+			 : stx_fail(err, STF_ERR_ARG, c->reader->archive.path, 0, 0,
+				   "this trace declares no component \"%s\"", suffix);
 	}
 	for (i = 0; (f = stf_reader_record(c->reader, STF_ID_file_declaration, i)); i++) {
 		stf_get_file_declaration(f, &d);
@@ -243,12 +246,18 @@ static int set_filter(struct stf_cursor *c, const struct stf_cursor_options *o, 
 	return 0;
 }
 
-struct stf_cursor *stf_cursor_open_with(struct stf_reader *r, const struct stf_cursor_options *o, struct stf_err *err)
+struct stf_cursor *stf_cursor_open_with(
+	struct stf_reader *r, const struct stf_cursor_options *given, struct stf_err *err)
 {
-	struct stf_cursor *c = calloc(1, sizeof(*c));
+	struct stf_cursor_options own = { 0 }, *o = &own;
+	struct stf_cursor *c;
 	int rc;
 
 	err->code = STF_OK;
+	if (given && stx_take_options(o, sizeof(*o), given, sizeof(*o), "stf_cursor_options", err) < 0) {
+		return NULL;
+	}
+	c = calloc(1, sizeof(*c));
 	if (!c) {
 		stx_no_memory(err);
 		return NULL;
@@ -359,8 +368,8 @@ static int take_batch(struct stf_cursor *c, struct stf_counter_batch *b)
 	return b->n ? 1 : -1;
 }
 
-int stf_cursor_next_batch(struct stf_cursor *c, const struct stf_record **rec, struct stf_counter_batch *b,
-			  struct stf_err *err)
+int stf_cursor_next_batch(
+	struct stf_cursor *c, const struct stf_record **rec, struct stf_counter_batch *b, struct stf_err *err)
 {
 	int rc;
 

@@ -12,10 +12,10 @@ struct stf_cursor {
 	struct stf_triplet *willys;
 	struct stf_record **state; /* delivered first */
 	size_t n_state, cap_state, next_state;
-	struct stx_source **heap;  /* by the time of their next record, which stands in source->record */
+	struct stx_source **heap; /* by the time of their next record, which stands in source->record */
 	size_t n;
-	struct stx_source *given;  /* its record was handed out last and is to be replaced by its next */
-	struct stf_err fault;      /* the first of all files */
+	struct stx_source *given; /* its record was handed out last and is to be replaced by its next */
+	struct stf_err fault;     /* the first of all files */
 };
 
 /* window.c: puts every source ahead of the window, and with `state` fills in c->state. */

@@ -18,8 +18,8 @@ static int fault(struct walk *w, enum stf_code code, const char *what, const cha
 {
 	w->state = STX_BAD;
 	w->out->code = code;
-	snprintf(w->out->why, sizeof(w->out->why), "%s: %s %.64s (%llu)", w->out->def ? w->out->def->specifier : "record",
-		 what, name, (unsigned long long)n);
+	snprintf(w->out->why, sizeof(w->out->why), "%s: %s %.64s (%llu)",
+		w->out->def ? w->out->def->specifier : "record", what, name, (unsigned long long)n);
 	return -1;
 }
 
@@ -33,9 +33,9 @@ static int need(struct walk *w, uint64_t n)
 		w->state = STX_BAD;
 		w->out->code = STF_ERR_TRUNCATED;
 		snprintf(w->out->why, sizeof(w->out->why),
-			 "%s: the file ends inside this record, %llu more bytes were expected and %llu are there",
-			 w->out->def ? w->out->def->specifier : "record", (unsigned long long)n,
-			 (unsigned long long)(w->left - (uint64_t)(w->p - w->start)));
+			"%s: the file ends inside this record, %llu more bytes were expected and %llu are there",
+			w->out->def ? w->out->def->specifier : "record", (unsigned long long)n,
+			(unsigned long long)(w->left - (uint64_t)(w->p - w->start)));
 		return -1;
 	}
 	w->state = STX_SHORT;
@@ -112,8 +112,10 @@ static int convert(uint64_t *u, int from, int to)
 		if (!is_signed(from) && *u > INT64_MAX) {
 			return -1;
 		}
-		return bits == 64 || ((int64_t)*u >= -((int64_t)1 << (bits - 1)) &&
-				      (int64_t)*u < (int64_t)1 << (bits - 1)) ? 0 : -1;
+		return bits == 64 ||
+				((int64_t)*u >= -((int64_t)1 << (bits - 1)) && (int64_t)*u < (int64_t)1 << (bits - 1))
+			? 0
+			: -1;
 	}
 	if (is_signed(from) && (int64_t)*u < 0) {
 		return -1;
@@ -185,7 +187,7 @@ static int scratch(struct walk *w, struct stx_scratch *s, uint64_t n, uint64_t *
 		w->out->code = STF_ERR_NOMEM;
 		w->state = STX_BAD;
 		snprintf(w->out->why, sizeof(w->out->why), "not enough memory for an array of %llu bytes",
-			 (unsigned long long)n);
+			(unsigned long long)n);
 		return -1;
 	}
 	s->mem.n += pad;
@@ -269,8 +271,9 @@ static int fill_missing(struct walk *w, const struct stx_fdef *f, struct stx_scr
 		if (l->fields[i].is_size) {
 			for (count = 0, first = 0, k = i + 1; k <= i + l->fields[i].is_size; k++) {
 				if (f->present[k] && first && s->value[k].count != count) {
-					return fault(w, STF_ERR_FORMAT, "arrays of one group differ in length:",
-						     l->fields[k].name, s->value[k].count);
+					return fault(w, STF_ERR_FORMAT,
+						"arrays of one group differ in length:", l->fields[k].name,
+						s->value[k].count);
 				}
 				if (f->present[k]) {
 					count = s->value[k].count;
@@ -322,10 +325,11 @@ static int walk_fields(struct walk *w, const struct stx_fdef *f, struct stx_scra
 }
 
 int stx_decode(const struct stx_defs *d, const uint8_t *p, size_t avail, uint64_t left, struct stx_scratch *s,
-	       struct stx_decoded *out)
+	struct stx_decoded *out)
 {
-	struct walk w = { .p = p, .start = p, .end = p + avail, .left = left, .big = d->big, .state = STX_DONE,
-			  .out = out };
+	struct walk w = {
+		.p = p, .start = p, .end = p + avail, .left = left, .big = d->big, .state = STX_DONE, .out = out
+	};
 	const struct stf_layout *l;
 	unsigned i;
 

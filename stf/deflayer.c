@@ -62,6 +62,46 @@ void stx_defs_print(struct stx_buf *out, const uint8_t *used, int big, const cha
 	stx_buf_printf(out, "END\n");
 }
 
+void stx_defs_print_one(struct stx_buf *out, unsigned id)
+{
+	if (id == STX_IDENTITY_ID) {
+		stx_identity_print(out);
+	} else if (stf_layout(id)) {
+		print_record(out, stf_layout(id));
+	}
+}
+
+static void print_def(struct stx_buf *out, const struct stx_fdef *d)
+{
+	const struct stx_ffield *f;
+	double v;
+
+	stx_buf_printf(out, "RECORD %u %s", d->id, d->specifier);
+	for (f = d->field; f < d->field + d->n; f++) {
+		stx_buf_printf(out, f->is_array ? " <%s:%s" : " %s:%s",
+			f->type == STX_NESTED ? f->nested->specifier : stx_type_name((enum stf_type)f->type), f->name);
+		if (f->has_dflt && (f->type == STF_F4 || f->type == STF_F8)) {
+			memcpy(&v, &f->dflt, sizeof(v));
+			stx_buf_printf(out, "=%.17g", v);
+		} else if (f->has_dflt) {
+			stx_buf_printf(out, "=%lld", (long long)f->dflt);
+		}
+		stx_buf_printf(out, f->is_array ? ">" : "");
+	}
+	stx_buf_printf(out, "\n");
+}
+
+void stx_defs_print_all(struct stx_buf *out, const struct stx_defs *d)
+{
+	unsigned i;
+
+	stx_buf_printf(out, "STF 1.0 %s\n", d->big ? "BIG" : "LITTLE");
+	for (i = 0; i < d->n; i++) {
+		print_def(out, d->order[i]);
+	}
+	stx_buf_printf(out, "END\n");
+}
+
 /* ---- anyone's ---- */
 
 static int bad(struct stf_err *err, const char *why, const char *what, size_t n)
@@ -83,7 +123,7 @@ int stx_defs_head(struct stx_defs *d, const char *line, size_t n, struct stf_err
 		return 0;
 	}
 	return stx_fail(err, STF_ERR_DEFINITION, NULL, 0, 0,
-			"no STF trace: the first line must be \"STF 1.0 LITTLE\" or \"STF 1.0 BIG\"");
+		"no STF trace: the first line must be \"STF 1.0 LITTLE\" or \"STF 1.0 BIG\"");
 }
 
 static void free_def(struct stx_fdef *f)
@@ -116,7 +156,7 @@ static int is_name(const char *s, size_t n)
 
 	for (i = 0; i < n; i++) {
 		if (!((s[i] >= 'a' && s[i] <= 'z') || (s[i] >= 'A' && s[i] <= 'Z') || (s[i] >= '0' && s[i] <= '9') ||
-		      s[i] == '_')) {
+			    s[i] == '_')) {
 			return 0;
 		}
 	}
@@ -164,7 +204,7 @@ static int collapse(const struct stx_fdef *f)
 }
 
 static int parse_type(const struct stx_defs *d, struct stx_ffield *f, struct stx_fdef *owner, const char *s, size_t n,
-		      struct stf_err *err)
+	struct stf_err *err)
 {
 	f->type = stx_type_by_name(s, n);
 	if (f->type >= 0) {
@@ -223,7 +263,7 @@ static int parse_size_field(struct stx_ffield *f, struct stf_err *err)
 	char rest;
 
 	if (strncmp(f->name, "size_", 5) != 0 || strspn(f->name + 5, "0123456789_") != strlen(f->name + 5) ||
-	    sscanf(f->name, "size_%4lu_%4lu%c", &group, &arrays, &rest) != 2) {
+		sscanf(f->name, "size_%4lu_%4lu%c", &group, &arrays, &rest) != 2) {
 		return 0;
 	}
 	if (arrays == 0 || arrays > STX_MAX_DEF_FIELDS || f->type > STF_U8) {
@@ -234,8 +274,8 @@ static int parse_size_field(struct stx_ffield *f, struct stf_err *err)
 }
 
 /* type:name, type:name:reference, either with =default; all in <> for an array. `s` ends in 0. */
-static int parse_field(const struct stx_defs *d, struct stx_ffield *f, struct stx_fdef *owner, char *s,
-		       struct stf_err *err)
+static int parse_field(
+	const struct stx_defs *d, struct stx_ffield *f, struct stx_fdef *owner, char *s, struct stf_err *err)
 {
 	size_t n = strlen(s);
 	char *name, *dflt, *ref;
@@ -292,8 +332,9 @@ static int check_def(struct stx_fdef *f, struct stf_err *err)
 			}
 		}
 		if (f->field[i].is_array ? arrays == 0 : arrays > 0) {
-			return bad(err, f->field[i].is_array ? "array without a size field:" : "array is missing before",
-				   f->field[i].name, strlen(f->field[i].name));
+			return bad(err,
+				f->field[i].is_array ? "array without a size field:" : "array is missing before",
+				f->field[i].name, strlen(f->field[i].name));
 		}
 		if (f->field[i].is_array) {
 			arrays--;
@@ -420,7 +461,7 @@ static int converts(int from, int to)
 		return from == STF_O8 || from == STF_F8 || is_integer(from);
 	default:
 		return is_integer(from) || ((to == STF_U8 || to == STF_I8) && from == STF_O8) ||
-		       (to == STF_U1 && from == STF_C1);
+			(to == STF_U1 && from == STF_C1);
 	}
 }
 
@@ -431,8 +472,8 @@ static const struct stx_ffield *find_field(const struct stx_fdef *f, const struc
 	for (i = 0; i < f->n; i++) {
 		/* size fields are not matched: views count their arrays themselves */
 		if (strcmp(f->field[i].name, ours->name) == 0 && f->field[i].is_array == ours->is_array &&
-		    !f->field[i].arrays_follow && f->field[i].type != STX_NESTED &&
-		    converts(f->field[i].type, ours->type)) {
+			!f->field[i].arrays_follow && f->field[i].type != STX_NESTED &&
+			converts(f->field[i].type, ours->type)) {
 			return &f->field[i];
 		}
 	}
@@ -453,7 +494,8 @@ static long nearness(const struct stx_fdef *f, const struct stf_layout *l)
 		g = find_field(f, &l->fields[i]);
 		common += g != NULL;
 		missing += g == NULL;
-		same += g && (g->type == (int)l->fields[i].type || (l->fields[i].type == STF_WILLYID && g->type == STF_U4));
+		same += g &&
+			(g->type == (int)l->fields[i].type || (l->fields[i].type == STF_WILLYID && g->type == STF_U4));
 	}
 	return ((common * 64 + 63 - missing) * 64 + same) * 2 + (f->id == l->id);
 }
@@ -492,8 +534,8 @@ static void bind_record(const struct stx_defs *d, struct stx_fdef *f)
 		}
 	}
 	for (i = 0; i < f->n; i++) {
-		f->field[i].is_time = !f->field[i].is_array && is_integer(f->field[i].type) &&
-				      strcmp(f->field[i].name, "time") == 0;
+		f->field[i].is_time =
+			!f->field[i].is_array && is_integer(f->field[i].type) && strcmp(f->field[i].name, "time") == 0;
 	}
 	for (i = 0; f->ours && i < f->ours->n_fields; i++) {
 		g = f->ours->fields[i].is_size ? NULL : find_field(f, &f->ours->fields[i]);
@@ -520,7 +562,8 @@ static int is_native(const struct stx_defs *d, const struct stx_fdef *f)
 		const struct stf_field *o = &l->fields[i];
 
 		if (g->is_array != o->is_array || g->arrays_follow != o->is_size || strcmp(g->name, o->name) != 0 ||
-		    g->type != (int)(o->type == STF_WILLYID ? STF_U4 : o->type) || (!o->is_size && g->to != (int)i)) {
+			g->type != (int)(o->type == STF_WILLYID ? STF_U4 : o->type) ||
+			(!o->is_size && g->to != (int)i)) {
 			return 0;
 		}
 	}
@@ -533,7 +576,8 @@ static int is_identity(const struct stx_fdef *f)
 	static const int type[] = { STF_U4, STF_U8, STF_U8, STF_F8, STF_U4, STF_U1 };
 	unsigned i;
 
-	if (f->id != STX_IDENTITY_ID || strcmp(f->specifier, STX_IDENTITY_NAME) != 0 || f->n != sizeof(type) / sizeof(type[0])) {
+	if (f->id != STX_IDENTITY_ID || strcmp(f->specifier, STX_IDENTITY_NAME) != 0 ||
+		f->n != sizeof(type) / sizeof(type[0])) {
 		return 0;
 	}
 	for (i = 0; i < f->n && f->field[i].type == type[i] && !f->field[i].is_array; i++) {
@@ -545,10 +589,10 @@ static void bind_times(const struct stx_defs *d, struct stx_fdef *f)
 {
 	unsigned i;
 
-	f->timing = strcmp(f->specifier, "sub_time") == 0   ? STX_SUB_TIME
-		    : strcmp(f->specifier, "add_time") == 0 ? STX_ADD_TIME
-		    : is_identity(f)			    ? STX_IDENTITY
-							    : STX_NO_TIMING;
+	f->timing = strcmp(f->specifier, "sub_time") == 0 ? STX_SUB_TIME
+		: strcmp(f->specifier, "add_time") == 0   ? STX_ADD_TIME
+		: is_identity(f)                          ? STX_IDENTITY
+							  : STX_NO_TIMING;
 	f->native = is_native(d, f);
 	f->time_field = f->time_to = -1;
 	for (i = 0; i < f->n; i++) {

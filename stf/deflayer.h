@@ -35,11 +35,11 @@ struct stx_fdef {
 	uint64_t min_size; /* without the type byte */
 	int fixed, depth;
 	enum { STX_NO_TIMING, STX_ADD_TIME, STX_SUB_TIME, STX_IDENTITY } timing; /* not delivered */
-	int native;      /* bytes, ids and order are ours: see stx_native_decode() */
-	int time_field;  /* of a native record: index of the field that has its time, -1 */
-	int time_to;     /* index of our field that is a time, -1 */
-	const struct stf_layout *ours;     /* NULL: unknown, skipped whole */
-	uint64_t missing[STX_MAX_FIELDS];  /* what our fields hold that the file has not */
+	int native;                       /* bytes, ids and order are ours: see stx_native_decode() */
+	int time_field;                   /* of a native record: index of the field that has its time, -1 */
+	int time_to;                      /* index of our field that is a time, -1 */
+	const struct stf_layout *ours;    /* NULL: unknown, skipped whole */
+	uint64_t missing[STX_MAX_FIELDS]; /* what our fields hold that the file has not */
 	uint8_t present[STX_MAX_FIELDS];
 };
 
@@ -52,6 +52,10 @@ struct stx_defs {
 
 /* Prints the layer for the ids that are set in used[256]. */
 void stx_defs_print(struct stx_buf *out, const uint8_t *used, int big, const char *comment);
+/* The line of one of our records, none for an id that is not ours. */
+void stx_defs_print_one(struct stx_buf *out, unsigned id);
+/* Any layer, as it was understood. */
+void stx_defs_print_all(struct stx_buf *out, const struct stx_defs *d);
 
 /* Line by line: the first line, then each further one without its LF. Returns 1 after END, 0 for more,
  * -1 with err's code and text set. */
@@ -71,9 +75,9 @@ enum { STX_SHORT = 0, STX_DONE = 1, STX_BAD = -1 };
 
 struct stx_decoded {
 	const struct stx_fdef *def;
-	size_t size;       /* with the type byte */
+	size_t size; /* with the type byte */
 	int has_time;
-	uint64_t time;     /* what the record's `time` field holds */
+	uint64_t time; /* what the record's `time` field holds */
 	enum stf_code code;
 	char why[160];
 };
@@ -81,6 +85,6 @@ struct stx_decoded {
 /* Decodes the record at p, of which `avail` bytes are here and `left` are in the file. SHORT: more of
  * it must be here first. Known records leave their values in s->value; arrays live in s->mem. */
 int stx_decode(const struct stx_defs *d, const uint8_t *p, size_t avail, uint64_t left, struct stx_scratch *s,
-	       struct stx_decoded *out);
+	struct stx_decoded *out);
 
 #endif

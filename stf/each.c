@@ -44,16 +44,21 @@ static void find_calls(const struct stf_callbacks *cb, call_fn call[STF_ID_END])
 	}
 }
 
-int stf_reader_each(struct stf_reader *r, const struct stf_cursor_options *o, const struct stf_callbacks *cb, void *user,
-		    struct stf_err *err)
+int stf_reader_each(struct stf_reader *r, const struct stf_cursor_options *o, const struct stf_callbacks *given,
+	void *user, struct stf_err *err)
 {
-	const struct stf_cursor_options everything = { 0 };
-	struct stf_cursor *c = stf_cursor_open_with(r, o ? o : &everything, err);
+	struct stf_callbacks own, *cb = &own;
+	struct stf_cursor *c;
 	const struct stf_record *rec;
 	struct stf_counter_batch b;
 	call_fn call[STF_ID_END];
-	int rc = c ? 0 : -1, stop = 0;
+	int rc, stop = 0;
 
+	if (stx_take_options(cb, sizeof(*cb), given, sizeof(*cb), "stf_callbacks", err) < 0) {
+		return -1;
+	}
+	c = stf_cursor_open_with(r, o, err);
+	rc = c ? 0 : -1;
 	find_calls(cb, call);
 	while (c && stop == 0) {
 		rc = cb->counters ? stf_cursor_next_batch(c, &rec, &b, err) : stf_cursor_next(c, &rec, err);

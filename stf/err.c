@@ -21,8 +21,8 @@ static void set_file(struct stf_err *e, const char *file)
 	e->file[n] = 0;
 }
 
-int stx_fail(struct stf_err *e, enum stf_code code, const char *file, uint64_t offset, uint64_t record,
-	     const char *fmt, ...)
+int stx_fail(
+	struct stf_err *e, enum stf_code code, const char *file, uint64_t offset, uint64_t record, const char *fmt, ...)
 {
 	va_list ap;
 
@@ -43,6 +43,48 @@ int stx_fail_errno(struct stf_err *e, int errnum, const char *file, const char *
 
 	/* the GNU strerror_r may return a static text instead of filling the buffer */
 	return stx_fail(e, code, file, 0, 0, "%s: %s", what, strerror_r(errnum, reason, sizeof(reason)));
+}
+
+int stx_reject(struct stf_err *e, const char *record, const char *why, uint64_t n)
+{
+	/* the error that stopped the writer must stay readable */
+	if (stx_is_fatal(e)) {
+		return -1;
+	}
+	return stx_fail(e, STF_ERR_ARG, NULL, 0, 0, "%s: %s (%llu)", record, why, (unsigned long long)n);
+}
+
+int stx_refuse_count(struct stf_err *e, const char *record, uint64_t too_many)
+{
+	return stx_reject(e, record,
+		too_many ? "more elements than its size field can say" : "an array is NULL though its size is not 0",
+		too_many);
+}
+
+int stf_version(void)
+{
+	return STF_VERSION;
+}
+
+int stx_take_options(void *to, size_t have, const void *from, size_t first, const char *name, struct stf_err *err)
+{
+	const unsigned char *p = from;
+	size_t size, i;
+
+	memcpy(&size, from, sizeof(size));
+	size = size ? size : first;
+	if (size < first) {
+		return stx_fail(err, STF_ERR_ARG, NULL, 0, 0, "%s: a size of %zu bytes is too small", name, size);
+	}
+	for (i = have; i < size; i++) {
+		if (p[i]) {
+			return stx_fail(err, STF_ERR_ARG, NULL, 0, 0,
+				"%s: an option that version " STF_VERSION_TEXT " of the library does not know", name);
+		}
+	}
+	memset(to, 0, have);
+	memcpy(to, from, size < have ? size : have);
+	return 0;
 }
 
 int stx_no_memory(struct stf_err *e)

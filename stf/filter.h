@@ -9,7 +9,7 @@ struct stx_filter {
 	uint32_t categories; /* all: ~0 */
 	uint64_t from, to;
 	const struct stf_triplet *willys;
-	size_t n_willys;     /* 0: all */
+	size_t n_willys; /* 0: all */
 };
 
 int stx_filter_willy(const struct stx_filter *f, uint32_t willy);

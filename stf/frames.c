@@ -3,8 +3,8 @@
  * that was cut has lost its table; then the frames are found one behind the other. */
 #include "config.h"
 #include "stf/frames.h"
+#include "stf/anchor_table.h"
 #include "stf/columns.h"
-#include "stf/reader.h"
 #include "stf/zst.h"
 
 #include <errno.h>
@@ -16,8 +16,8 @@
 #define FOOT 9
 
 struct frame {
-	uint64_t at;      /* in the file, from the component's start there */
-	uint64_t offset;  /* in the unpacked component; UINT64_MAX: not known yet */
+	uint64_t at;     /* in the file, from the component's start there */
+	uint64_t offset; /* in the unpacked component; UINT64_MAX: not known yet */
 	uint32_t packed, content;
 };
 
@@ -25,7 +25,7 @@ struct stx_frames {
 	struct stx_unzst *ctx;
 	struct frame *frame;
 	size_t n, next;
-	int broken;       /* the file ends behind the last of them */
+	int broken; /* the file ends behind the last of them */
 	uint8_t *packed, *content;
 	size_t packed_cap, content_cap;
 };
@@ -55,7 +55,8 @@ static int read_at(struct stx_source *s, uint64_t at, void *p, size_t n, struct 
 			return stx_fail_errno(err, errno, s->path, "cannot read");
 		}
 		if (got == 0) {
-			return stx_fail(err, STF_ERR_TRUNCATED, s->path, at, 0, "the file became shorter while it was read");
+			return stx_fail(
+				err, STF_ERR_TRUNCATED, s->path, at, 0, "the file became shorter while it was read");
 		}
 		c += got;
 		at += (uint64_t)got;
@@ -95,8 +96,10 @@ static int read_table(struct stx_source *s, struct stx_frames *f, struct stf_err
 		return -1;
 	}
 	for (i = 0; i < n; i++) {
-		f->frame[i] = (struct frame){ .at = at, .offset = UINT64_MAX, .packed = tkm_get32(t + 8 + i * each, 0),
-					      .content = tkm_get32(t + 12 + i * each, 0) };
+		f->frame[i] = (struct frame){ .at = at,
+			.offset = UINT64_MAX,
+			.packed = tkm_get32(t + 8 + i * each, 0),
+			.content = tkm_get32(t + 12 + i * each, 0) };
 		at += f->frame[i].packed;
 	}
 	i = tkm_get32(t, 0);
@@ -126,7 +129,7 @@ static int find_frames(struct stx_source *s, struct stx_frames *f, struct stf_er
 		return -1;
 	}
 	while (at < n && stx_unzst_measure(f->packed + at, n - at, &size, &content) == 0 && content <= UINT32_MAX &&
-	       size <= UINT32_MAX && size && tkm_get32(f->packed + at, 0) != SKIPPABLE) {
+		size <= UINT32_MAX && size && tkm_get32(f->packed + at, 0) != SKIPPABLE) {
 		if (f->n + 1 >= cap) {
 			cap = cap ? 2 * cap : 64;
 			p = realloc(f->frame, cap * sizeof(*p));
@@ -285,7 +288,8 @@ int stx_frames_pass(struct stx_source *s, size_t block, const struct stx_blocks 
 {
 	struct stx_frames *f = s->frames;
 
-	if (!f || !s->timed || f->n != l->n || block >= l->n || f->next != block || s->offset + s->have != stx_block_start(l, block)) {
+	if (!f || !s->timed || f->n != l->n || block >= l->n || f->next != block ||
+		s->offset + s->have != stx_block_start(l, block)) {
 		return 0;
 	}
 	f->next++;

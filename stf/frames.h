@@ -3,7 +3,7 @@
 #ifndef STF_FRAMES_H
 #define STF_FRAMES_H
 
-#include "stf/source.h"
+#include "stf/input.h"
 
 int stx_frames_open(struct stx_source *s, struct stf_err *err);
 void stx_frames_close(struct stx_frames *f);

@@ -2,11 +2,13 @@
 /* Walks data blocks as they were written and keeps what an anchor must tell: the last value of every
  * counter, of each thread and of all, the stack of every thread, and which records are still open: messages and collective operations
  * under way, scopes and file operations not ended. Counts and the time range come from the same walk. */
-#include "stf/stream.h"
+#include "stf/history.h"
+#include "stf/put.h"
 
 #include <stdlib.h>
 
-#define SPARSE 32 /* bytes of data for each byte of histories by thread, at least */
+#define SPARSE_ALL 16 /* bytes of data for each byte of histories, at least, */
+#define SPARSE 32     /* and for each byte of those by thread */
 
 struct counter {
 	uint32_t id;
@@ -41,12 +43,13 @@ struct open_record {
 struct stx_history {
 	uint64_t counts[256];
 	uint64_t min, max;
-	uint64_t latest;           /* of all records so far */
+	uint64_t latest;            /* of all records so far */
 	uint64_t n_late, most_late; /* records behind it, and how far at most */
 	struct counters all;
 	struct thread *thread; /* rising willy */
 	size_t n_threads, cap_threads, next_thread;
-	uint64_t told;         /* offset of the last anchor that had histories by thread */
+	uint64_t told;       /* offset of the last anchor that had histories by thread, */
+	uint64_t told_any;   /* and of the last that had any */
 	struct stack *stack; /* rising willy */
 	size_t n_stacks, cap_stacks, last_stack;
 	struct open_record *open;
@@ -250,6 +253,10 @@ static struct stack *find_stack(struct stx_history *h, uint32_t willy)
 	if (h->last_stack < hi && h->stack[h->last_stack].willy == willy) {
 		return &h->stack[h->last_stack];
 	}
+	/* threads that come in turns */
+	if (h->last_stack + 1 < hi && h->stack[h->last_stack + 1].willy == willy) {
+		return &h->stack[++h->last_stack];
+	}
 	while (lo < hi) {
 		mid = lo + (hi - lo) / 2;
 		if (h->stack[mid].willy < willy) {
@@ -318,8 +325,9 @@ static int add_open(struct stx_history *h, const struct place *at, uint64_t end,
 	if (grow(&h->open, &h->cap_open, h->n_open, sizeof(*h->open)) < 0) {
 		return -1;
 	}
-	h->open[h->n_open++] = (struct open_record){ .offset = at->offset, .prevtime = at->prevtime, .end = end,
-						     .key = { key0, key1 } };
+	h->open[h->n_open++] = (struct open_record){
+		.offset = at->offset, .prevtime = at->prevtime, .end = end, .key = { key0, key1 }
+	};
 	return 0;
 }
 
@@ -414,10 +422,10 @@ static int see(struct stx_history *h, const struct place *at)
 	case STF_ID_one_to_one_communication_3:
 	case STF_ID_one_to_one_communication_4:
 		return see_message(h, at);
-	COLLECTIVE(all_communication)
-	COLLECTIVE(all_to_all_communication)
-	COLLECTIVE(all_to_one_communication)
-	COLLECTIVE(one_to_all_communication)
+		COLLECTIVE(all_communication)
+		COLLECTIVE(all_to_all_communication)
+		COLLECTIVE(all_to_one_communication)
+		COLLECTIVE(one_to_all_communication)
 	case STF_ID_enter_scope:
 	case STF_ID_enter_scope_1:
 	case STF_ID_leave_scope:
@@ -454,9 +462,11 @@ static inline int same_ids(const uint8_t *a, const uint8_t *b, size_t n)
 
 /* Samples of one thread and set of counters may follow each other, and only the last says anything. Returns the
  * first record that is none of them, NULL without memory. */
-static const uint8_t *absorb_samples(struct stx_history *h, const uint8_t *p, const uint8_t *end, uint64_t *now, int big)
+static const uint8_t *absorb_samples(
+	struct stx_history *h, const uint8_t *p, const uint8_t *end, uint64_t *now, int big)
 {
-	const size_t fixed = sizeof(struct stx_wire_counter_value), n = p[offsetof(struct stx_wire_counter_value, size_1_2)];
+	const size_t fixed = sizeof(struct stx_wire_counter_value),
+		     n = p[offsetof(struct stx_wire_counter_value, size_1_2)];
 	const uint8_t *last = p, *ids = p + fixed + 8 * n;
 	const uint32_t willy = tkm_get32(p + offsetof(struct stx_wire_counter_value, willy), 0);
 	uint64_t first = *now + tkm_get32(p + 1, big), t = *now, count = 0;
@@ -468,8 +478,8 @@ static const uint8_t *absorb_samples(struct stx_history *h, const uint8_t *p, co
 		last = p;
 		p += fixed + 12 * n;
 	} while (p < end && *p == STF_ID_counter_value && p[offsetof(struct stx_wire_counter_value, size_1_2)] == n &&
-		 tkm_get32(p + offsetof(struct stx_wire_counter_value, willy), 0) == willy &&
-		 (n == 0 || same_ids(p + fixed + 8 * n, ids, n)));
+		tkm_get32(p + offsetof(struct stx_wire_counter_value, willy), 0) == willy &&
+		(n == 0 || same_ids(p + fixed + 8 * n, ids, n)));
 	h->counts[STF_ID_counter_value] += count;
 	saw_times(h, first, t);
 	*now = t;
@@ -477,8 +487,8 @@ static const uint8_t *absorb_samples(struct stx_history *h, const uint8_t *p, co
 	return see_counters(h, &at) < 0 ? NULL : p;
 }
 
-int stx_history_absorb(struct stx_history *h, const uint8_t *p, const uint8_t *end, uint64_t offset, uint64_t *now,
-		       int big)
+int stx_history_absorb(
+	struct stx_history *h, const uint8_t *p, const uint8_t *end, uint64_t offset, uint64_t *now, int big)
 {
 	const uint8_t *start = p;
 	struct place at = { .big = big };
@@ -576,6 +586,30 @@ static int put_threads(const struct stx_history *h, struct stx_stream *to)
 	return 0;
 }
 
+/* Bytes of the histories that are not by thread. */
+static uint64_t size_of(const struct stx_history *h)
+{
+	uint64_t size = sizeof(struct stx_wire_begin_of_history) + sizeof(struct stx_wire_end_of_history) +
+		12 * h->all.n + 20 * h->n_open;
+	size_t i;
+
+	for (i = 0; i < h->n_stacks; i++) {
+		/* an SCL for each function at worst */
+		size += h->stack[i].n ? sizeof(struct stx_wire_function_history_1) + 8 * (uint64_t)h->stack[i].n : 0;
+	}
+	return size;
+}
+
+/* Where much is open at once, most anchors are a place and a time only: who wants to know more begins further up. */
+static int tells(struct stx_history *h, uint64_t offset)
+{
+	if (offset && offset - h->told_any < SPARSE_ALL * size_of(h)) {
+		return 0;
+	}
+	h->told_any = offset;
+	return 1;
+}
+
 /* Many threads with many counters do not tell all at every anchor: a reader then begins further up. */
 static int is_due(struct stx_history *h, uint64_t offset)
 {
@@ -605,13 +639,15 @@ static int put_stacks(struct stx_history *h, struct stx_stream *anc)
 			any |= s->scl[i] != 0;
 		}
 		if (any) {
-			struct stf_function_history_1 r = { .willy = s->willy, .size_1_2 = s->n,
-							    .function_stack = s->function, .scls = s->scl };
+			struct stf_function_history_1 r = {
+				.willy = s->willy, .size_1_2 = s->n, .function_stack = s->function, .scls = s->scl
+			};
 
 			rc = stx_put_function_history_1(anc, &r);
 		} else if (s->n) {
-			struct stf_function_history r = { .willy = s->willy, .size_1_1 = s->n,
-							  .function_stack = s->function };
+			struct stf_function_history r = {
+				.willy = s->willy, .size_1_1 = s->n, .function_stack = s->function
+			};
 
 			rc = stx_put_function_history(anc, &r);
 		}
@@ -657,17 +693,23 @@ static void drop_ended(struct stx_history *h, uint64_t time_prev)
 	h->n_open = n;
 }
 
-int stx_history_anchor(struct stx_history *h, struct stx_stream *anc, uint32_t file, uint64_t time_prev,
-		       uint64_t offset)
+int stx_history_anchor(
+	struct stx_history *h, struct stx_stream *anc, uint32_t file, uint64_t time_prev, uint64_t offset)
 {
 	struct stf_anchor a = { .time_prev = time_prev, .offset = offset };
 	struct stf_begin_of_history begin = { 0 };
 	struct stf_end_of_history end = { 0 };
 
 	drop_ended(h, time_prev);
-	if (stx_put_anchor(anc, &a) < 0 || stx_put_begin_of_history(anc, &begin) < 0 ||
-	    put_set(anc, &h->all, NULL, 0) < 0 || (is_due(h, offset) && put_threads(h, anc) < 0) ||
-	    put_stacks(h, anc) < 0 || put_open(h, anc, file) < 0) {
+	if (stx_put_anchor(anc, &a) < 0) {
+		return -1;
+	}
+	if (!tells(h, offset)) {
+		return 0;
+	}
+	if (stx_put_begin_of_history(anc, &begin) < 0 || put_set(anc, &h->all, NULL, 0) < 0 ||
+		(is_due(h, offset) && put_threads(h, anc) < 0) || put_stacks(h, anc) < 0 ||
+		put_open(h, anc, file) < 0) {
 		return -1;
 	}
 	return stx_put_end_of_history(anc, &end);
@@ -676,6 +718,7 @@ int stx_history_anchor(struct stx_history *h, struct stx_stream *anc, uint32_t f
 int stx_history_state(struct stx_history *h, struct stx_stream *to, uint32_t file, uint64_t from)
 {
 	drop_ended(h, from - 1);
-	return put_set(to, &h->all, NULL, 1) < 0 || put_threads(h, to) < 0 || put_stacks(h, to) < 0 ? -1
-													: put_open(h, to, file);
+	return put_set(to, &h->all, NULL, 1) < 0 || put_threads(h, to) < 0 || put_stacks(h, to) < 0
+		? -1
+		: put_open(h, to, file);
 }

@@ -24,8 +24,9 @@ int stx_identity_new(struct stx_identity *i)
 
 void stx_identity_print(struct stx_buf *out)
 {
-	stx_buf_printf(out, "RECORD %d " STX_IDENTITY_NAME " U4:order U8:high U8:low F8:resolution U4:eventbits U1:checksums\n",
-		       STX_IDENTITY_ID);
+	stx_buf_printf(out,
+		"RECORD %d " STX_IDENTITY_NAME " U4:order U8:high U8:low F8:resolution U4:eventbits U1:checksums\n",
+		STX_IDENTITY_ID);
 }
 
 void stx_identity_put(uint8_t p[STX_IDENTITY_SIZE], const struct stx_identity *i, int big)

@@ -8,7 +8,7 @@
 
 #define STX_IDENTITY_ID 75
 #define STX_IDENTITY_NAME "trace_identity"
-#define STX_IDENTITY_SIZE 34          /* with the id byte */
+#define STX_IDENTITY_SIZE 34           /* with the id byte */
 #define STX_IDENTITY_ORDER 0x01020304u /* tells the byte order */
 
 /* Random, the same in all files that one writer makes. */

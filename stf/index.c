@@ -15,8 +15,14 @@
 static struct stx_stream *next_data(const struct stf_writer *w, unsigned *kind, uint32_t *set)
 {
 	static const unsigned order[DATA_KINDS] = {
-		STF_KIND_MSG, STF_KIND_COLL, STF_KIND_FUNC, STF_KIND_SCOPE,
-		STF_KIND_FIO, STF_KIND_COUNTER, STF_KIND_REPORT, STF_KIND_OTHER,
+		STF_KIND_MSG,
+		STF_KIND_COLL,
+		STF_KIND_FUNC,
+		STF_KIND_SCOPE,
+		STF_KIND_FIO,
+		STF_KIND_COUNTER,
+		STF_KIND_REPORT,
+		STF_KIND_OTHER,
 	};
 	unsigned i = *kind & 0xff, k;
 
@@ -96,7 +102,7 @@ static int declare_own(struct stf_writer *w, int own)
 	return w->own_class[own] || stf_writer_class(w, stx_own_class[own], 0) ? 0 : -1;
 }
 
-/* Records that stand behind later ones: readers of a window must know how far to look. */
+/* Records that follow later ones: readers of a window must know how far to look. */
 static int put_late(struct stf_writer *w)
 {
 	unsigned kind = 0;
@@ -108,7 +114,8 @@ static int put_late(struct stf_writer *w)
 	while ((s = next_data(w, &kind, &set))) {
 		n = stx_history_late(s->history, &most);
 		if (n) {
-			snprintf(text, sizeof(text), "%s %llu %llu", s->suffix, (unsigned long long)n, (unsigned long long)most);
+			snprintf(text, sizeof(text), "%s %llu %llu", s->suffix, (unsigned long long)n,
+				(unsigned long long)most);
 			if (declare_own(w, STX_OWN_LATE) < 0 || put_own(w, STX_OWN_LATE, text) < 0) {
 				return -1;
 			}
@@ -155,7 +162,8 @@ static struct stx_part *list_parts(struct stf_writer *w, size_t *n)
 		}
 		p = q;
 		for (i = 0; i < m; i++) {
-			snprintf(p[*n].suffix, sizeof(p[*n].suffix), "%s%s", all[i]->suffix, all[i]->level ? ".zst" : "");
+			snprintf(p[*n].suffix, sizeof(p[*n].suffix), "%s%s", all[i]->suffix,
+				all[i]->level ? ".zst" : "");
 			p[*n].stream = all[i];
 			p[(*n)++].out = &all[i]->out;
 		}
@@ -190,8 +198,8 @@ static int put_integrity(struct stf_writer *w, const struct stx_part *part, size
 	size_t i;
 
 	for (i = 0; i < n && part[i].out->hashed; i++) {
-		snprintf(text, sizeof(text), "%s %llu xxh3:%016llx", part[i].suffix, (unsigned long long)part[i].out->size,
-			 (unsigned long long)part[i].out->digest);
+		snprintf(text, sizeof(text), "%s %llu xxh3:%016llx", part[i].suffix,
+			(unsigned long long)part[i].out->size, (unsigned long long)part[i].out->digest);
 		if (put_own(w, STX_OWN_INTEGRITY, text) < 0 || put_blocks(w, part[i].stream) < 0) {
 			return -1;
 		}
@@ -271,16 +279,15 @@ static int put_totals(struct stf_writer *w, struct stx_stream *idx, uint64_t sta
 
 uint32_t stx_threads_of(const struct stf_writer *w, uint32_t process)
 {
-	return tkm_get32(w->procs->buf + sizeof(struct stx_wire_process_declaration) + 4 * (size_t)process,
-			 w->opt.big_endian);
+	return tkm_get32(
+		w->procs->buf + sizeof(struct stx_wire_process_declaration) + 4 * (size_t)process, w->opt.big_endian);
 }
 
 uint32_t stx_count_processes(const struct stf_writer *w)
 {
 	return w->procs->cur == w->procs->buf
-		       ? 0
-		       : tkm_get32(w->procs->buf + offsetof(struct stx_wire_process_declaration, size_1_1),
-				   w->opt.big_endian);
+		? 0
+		: tkm_get32(w->procs->buf + offsetof(struct stx_wire_process_declaration, size_1_1), w->opt.big_endian);
 }
 
 /* List 1 is all willies, list 2 + I those of set I, unless there is one set and they are the same. */
@@ -328,8 +335,9 @@ static int put_lists(struct stf_writer *w, struct stx_stream *idx)
 
 static int put_file(struct stx_stream *idx, const struct stx_stream *s, uint8_t type)
 {
-	struct stf_file_declaration r = { .id = s->file, .filetype = type, .size_1_1 = (uint32_t)strlen(s->suffix),
-					  .suffix = s->suffix };
+	struct stf_file_declaration r = {
+		.id = s->file, .filetype = type, .size_1_1 = (uint32_t)strlen(s->suffix), .suffix = s->suffix
+	};
 
 	return stx_put_file_declaration(idx, &r);
 }
@@ -362,7 +370,7 @@ static int put_files(struct stf_writer *w, struct stx_stream *idx)
 
 /* The base file, in a single file with the directory ahead and the components behind it. */
 static int write_out(struct stf_writer *w, const struct stx_buf *text, const struct stx_stream *idx,
-		     const struct stx_part *part, size_t n)
+	const struct stx_part *part, size_t n)
 {
 	struct stx_buf dir = { 0 };
 	size_t i;
@@ -376,8 +384,8 @@ static int write_out(struct stf_writer *w, const struct stx_buf *text, const str
 		free(dir.p);
 	}
 	if (rc < 0 || stx_out_write(&w->base, text->p, text->n, &w->err) < 0 ||
-	    stx_out_write(&w->base, idx->buf, filled(idx), &w->err) < 0 ||
-	    stx_out_write(&w->base, w->infos->buf, filled(w->infos), &w->err) < 0) {
+		stx_out_write(&w->base, idx->buf, filled(idx), &w->err) < 0 ||
+		stx_out_write(&w->base, w->infos->buf, filled(w->infos), &w->err) < 0) {
 		return -1;
 	}
 	for (i = 0; w->opt.single && i < n; i++) {
@@ -475,7 +483,7 @@ out:
 	return rc < 0 ? -1 : stx_out_close(&w->base, &w->err);
 }
 
-/* The files get their names. The old index leaves first, so that it never stands beside new components. */
+/* The files get their names. The old index leaves first, so that it is never found together with new components. */
 static int publish_all(struct stf_writer *w)
 {
 	if (w->opt.single) {

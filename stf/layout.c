@@ -16,6 +16,7 @@
 #define D_C1(d) (d)
 #define D_O8(d) (d)
 
+/* clang-format off */
 #define STF_BEGIN(id_, cls_, name_, kind_) static const struct stf_field fields_##name_[] = {
 #define STF_TIME(name_) { .name = #name_, .type = STF_U4, .is_time = 1 },
 #define STF_FIELD(type_, name_, ref_, dflt_) \
@@ -34,16 +35,19 @@ static const struct stf_layout layouts[STF_ID_END] = {
 		  .n_fields = sizeof(fields_##name_) / sizeof(fields_##name_[0]), .fields = fields_##name_ },
 #include "stf/records.def"
 };
+/* clang-format on */
 
 static const struct {
 	const char *name;
 	unsigned size;
+	/* clang-format off */
 } types[] = {
 	[STF_U1] = { "U1", 1 }, [STF_U2] = { "U2", 2 }, [STF_U4] = { "U4", 4 }, [STF_U8] = { "U8", 8 },
 	[STF_I1] = { "I1", 1 }, [STF_I2] = { "I2", 2 }, [STF_I4] = { "I4", 4 }, [STF_I8] = { "I8", 8 },
 	[STF_F4] = { "F4", 4 }, [STF_F8] = { "F8", 8 }, [STF_C1] = { "C1", 1 }, [STF_O8] = { "O8", 8 },
 	[STF_WILLYID] = { "willy_id", 4 },
 };
+/* clang-format on */
 
 unsigned stx_type_size(enum stf_type t)
 {
@@ -174,31 +178,31 @@ static double bits_double(uint64_t u)
 			return -1; \
 		}
 #define STF_TIME(name_) \
-		v = find(r, want, i++, #name_); \
-		out->name_ = v ? v->u : 0;
+	v = find(r, want, i++, #name_); \
+	out->name_ = v ? v->u : 0;
 #define STF_FIELD(type_, name_, ref_, dflt_) \
-		v = find(r, want, i++, #name_); \
-		out->name_ = v ? G_##type_(v->u) : (STF_C_##type_)(dflt_);
+	v = find(r, want, i++, #name_); \
+	out->name_ = v ? G_##type_(v->u) : (STF_C_##type_)(dflt_);
 #define STF_WILLY_FIELD(name_) \
-		v = find(r, want, i++, #name_); \
-		out->name_ = v ? (uint32_t)v->u : 0;
+	v = find(r, want, i++, #name_); \
+	out->name_ = v ? (uint32_t)v->u : 0;
 #define STF_SIZE(type_, group_, n_) \
-		i++; \
-		count = &out->size_##group_##_##n_; \
-		*count = 0; \
-		seen = 0;
+	i++; \
+	count = &out->size_##group_##_##n_; \
+	*count = 0; \
+	seen = 0;
 #define GET_ARRAY(name_) \
-		v = find(r, want, i++, #name_); \
-		out->name_ = v ? v->array : NULL; \
-		if (v && (!seen || *count > v->count)) { \
-			*count = v->count; \
-			seen = 1; \
-		}
+	v = find(r, want, i++, #name_); \
+	out->name_ = v ? v->array : NULL; \
+	if (v && (!seen || *count > v->count)) { \
+		*count = v->count; \
+		seen = 1; \
+	}
 #define STF_ARRAY(type_, name_, ref_, dflt_) GET_ARRAY(name_)
 #define STF_WILLY_ARRAY(name_) GET_ARRAY(name_)
 #define STF_END(id_, name_) \
-		(void)count; \
-		(void)seen; \
-		return 0; \
+	(void)count; \
+	(void)seen; \
+	return 0; \
 	}
 #include "stf/records.def"

@@ -22,7 +22,7 @@ struct at {
 	}
 
 #define L_U1(p) (*(p))
-#define L_I1(p) ((uint64_t)(int64_t)(int8_t)*(p))
+#define L_I1(p) ((uint64_t)(int64_t)(int8_t) * (p))
 #define L_C1(p) (*(p))
 #define L_U2(p) tkm_get16(p, TKM_HOST_BIG)
 #define L_I2(p) ((uint64_t)(int64_t)(int16_t)tkm_get16(p, TKM_HOST_BIG))
@@ -94,14 +94,14 @@ static inline int take_array(struct at *a, uint64_t count, unsigned size)
 #define STF_FIELD(type_, name_, ref_, dflt_) SCALAR(STX_W_##type_, L_##type_(a.p))
 #define STF_WILLY_FIELD(name_) SCALAR(4, L_U4(a.p))
 #define STF_SIZE(type_, group_, n_) \
-		NEED(&a, STX_W_##type_) \
-		count = L_##type_(a.p);\
-		SCALAR(STX_W_##type_, count)
+	NEED(&a, STX_W_##type_) \
+	count = L_##type_(a.p); \
+	SCALAR(STX_W_##type_, count)
 #define STF_ARRAY(type_, name_, ref_, dflt_) ARRAY(STX_W_##type_)
 #define STF_WILLY_ARRAY(name_) ARRAY(4)
 #define STF_END(id_, name_) \
-		(void)count; \
-		return (size_t)(a.p - p); \
+	(void)count; \
+	return (size_t)(a.p - p); \
 	}
 #include "stf/records.def"
 
@@ -137,7 +137,7 @@ static void set_batch(struct stf_counter_batch *b, const uint8_t *p, unsigned k,
 
 /* How many records from p are alike and in time; their times. `span` is to - from. */
 static inline size_t alike(const uint8_t *p, size_t max, size_t stride, unsigned k, uint64_t *now, uint64_t from,
-			   uint64_t span, uint64_t *times)
+	uint64_t span, uint64_t *times)
 {
 	uint64_t t = *now;
 	size_t n;
@@ -171,8 +171,8 @@ static size_t wanted(const uint8_t *p, size_t max, size_t stride, const struct s
 	return n;
 }
 
-size_t stx_native_counters(struct stx_source *s, const struct stx_filter *f, uint64_t until,
-			   struct stf_counter_batch *b)
+size_t stx_native_counters(
+	struct stx_source *s, const struct stx_filter *f, uint64_t until, struct stf_counter_batch *b)
 {
 	const struct stx_fdef *def = s->defs->def[STF_ID_counter_value];
 	const uint8_t *p = s->buf + s->pos;
@@ -181,7 +181,7 @@ size_t stx_native_counters(struct stx_source *s, const struct stx_filter *f, uin
 	unsigned k;
 
 	if (!def || !def->native || left < FIXED || *p != STF_ID_counter_value || to < f->from ||
-	    s->now > UINT64_MAX - ((uint64_t)STX_BATCH << 32) || !(f->categories >> STF_KIND_COUNTER & 1)) {
+		s->now > UINT64_MAX - ((uint64_t)STX_BATCH << 32) || !(f->categories >> STF_KIND_COUNTER & 1)) {
 		return 0;
 	}
 	if (!s->times) {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Files that appear under their name only when they are complete. */
 #include "config.h"
+#include "stf/outfile.h"
 #include "stf/hash.h"
-#include "stf/stream.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* The pid tells two jobs apart, the counter skips what a killed one left. */
+/* The pid tells two jobs apart, the counter skips the files of one that was killed. */
 static int create_temp(struct stx_out *o, struct stf_err *err)
 {
 	size_t n = strlen(o->final_name) + 48;
@@ -42,7 +42,8 @@ static int check_name(const char *path, int force, struct stf_err *err)
 	struct stat st;
 
 	return !force && lstat(path, &st) == 0
-		       ? stx_fail(err, STF_ERR_EXISTS, path, 0, 0, "exists already and is not replaced without force") : 0;
+		? stx_fail(err, STF_ERR_EXISTS, path, 0, 0, "exists already and is not replaced without force")
+		: 0;
 }
 
 /* Where the file that has the name now could go. */
@@ -70,7 +71,7 @@ int stx_out_open(struct stx_out *o, const char *path, int force, struct stf_err 
 }
 
 int stx_out_adopt(struct stx_out *o, const struct stx_where *to, const char *suffix, const char *name, size_t n,
-		  struct stf_err *err)
+	struct stf_err *err)
 {
 	size_t len = strlen(to->path) + strlen(suffix) + 5;
 
@@ -143,8 +144,9 @@ int stx_out_write(struct stx_out *o, const void *p, size_t n, struct stf_err *er
 int stx_out_restart(struct stx_out *o, struct stf_err *err)
 {
 	o->size = 0;
-	return ftruncate(o->fd, 0) < 0 || lseek(o->fd, 0, SEEK_SET) < 0 ?
-		       stx_fail_errno(err, errno, o->final_name, "cannot write") : 0;
+	return ftruncate(o->fd, 0) < 0 || lseek(o->fd, 0, SEEK_SET) < 0
+		? stx_fail_errno(err, errno, o->final_name, "cannot write")
+		: 0;
 }
 
 int stx_out_close(struct stx_out *o, struct stf_err *err)

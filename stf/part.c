@@ -15,7 +15,7 @@
 static void say_file(struct stx_buf *b, const struct stx_out *o)
 {
 	stx_buf_printf(b, "%llu %d %llu %zu ", (unsigned long long)o->size, o->hashed, (unsigned long long)o->digest,
-		       strlen(o->temp_name));
+		strlen(o->temp_name));
 	stx_buf_add(b, o->temp_name, strlen(o->temp_name));
 	stx_buf_printf(b, "\n");
 }
@@ -33,8 +33,8 @@ static void say_stream(struct stx_buf *b, const struct stx_stream *s, unsigned k
 	unsigned i;
 
 	stx_history_summary(s->history, &m);
-	stx_buf_printf(b, "DATA %u %u %llu %llu %llu %llu\n", kind, set, (unsigned long long)m.min, (unsigned long long)m.max,
-		       (unsigned long long)m.n_late, (unsigned long long)m.most_late);
+	stx_buf_printf(b, "DATA %u %u %llu %llu %llu %llu\n", kind, set, (unsigned long long)m.min,
+		(unsigned long long)m.max, (unsigned long long)m.n_late, (unsigned long long)m.most_late);
 	for (i = 0; i < 256; i++) {
 		if (m.counts[i]) {
 			stx_buf_printf(b, "%u %llu\n", i, (unsigned long long)m.counts[i]);
@@ -53,7 +53,7 @@ static int say_all(struct stf_writer *w, struct stx_buf *b)
 	uint32_t set;
 
 	stx_buf_printf(b, HEAD "\nIDENTITY %llu %llu\nUSED", (unsigned long long)w->identity.high,
-		       (unsigned long long)w->identity.low);
+		(unsigned long long)w->identity.low);
 	for (id = 1; id < 256; id++) {
 		if (w->used[id]) {
 			stx_buf_printf(b, " %u", id);
@@ -129,7 +129,7 @@ static int take_file(struct stf_writer *w, struct stx_stream *s, const struct st
 	size_t len;
 
 	if (sscanf(*p, "%llu %d %llu %zu %n", &size, &hashed, &digest, &len, &at) != 4 || at < 0 || len < 1 ||
-	    len > strlen(*p + at) || (*p)[at + (int)len] != '\n') {
+		len > strlen(*p + at) || (*p)[at + (int)len] != '\n') {
 		return bad(w, "a file");
 	}
 	s->out.size = size;
@@ -199,7 +199,7 @@ static int take_stream(struct stf_writer *w, const char **p)
 	int at = -1;
 
 	if (sscanf(*p, "DATA %u %u %llu %llu %llu %llu\n%n", &kind, &set, &min, &max, &n, &most, &at) != 6 || at < 0 ||
-	    kind >= DATA_KINDS || set > 0x10000) {
+		kind >= DATA_KINDS || set > 0x10000) {
 		return bad(w, "no DATA");
 	}
 	m.min = min;
@@ -217,8 +217,8 @@ static int take_stream(struct stf_writer *w, const char **p)
 		return -1;
 	}
 	if (w->data[kind][set]) {
-		return stx_fail(&w->err, STF_ERR_EXISTS, w->path, 0, 0, "two writers wrote its %s",
-				w->data[kind][set]->suffix);
+		return stx_fail(
+			&w->err, STF_ERR_EXISTS, w->path, 0, 0, "two writers wrote its %s", w->data[kind][set]->suffix);
 	}
 	s = w->data[kind][set] = shell(kind, set, 0);
 	if (!s || !(s->history = stx_history_of(&m)) || !(s->anc = shell(kind, set, 1))) {
@@ -240,8 +240,9 @@ void stf_part_discard(const char *part)
 
 	while ((part = strstr(part, "FILES\n"))) {
 		part += 6;
-		for (i = 0; i < 2 && sscanf(part, "%llu %d %llu %zu %n", &size, &hashed, &digest, &len, &at) == 4 && at >= 0 &&
-			    len <= strlen(part + at); i++) {
+		for (i = 0; i < 2 && sscanf(part, "%llu %d %llu %zu %n", &size, &hashed, &digest, &len, &at) == 4 &&
+			at >= 0 && len <= strlen(part + at);
+			i++) {
 			name = strndup(part + at, len);
 			if (name) {
 				unlink(name);

@@ -6,22 +6,33 @@
 #include "base/bytes.h"
 #include "stf/stf.h"
 
-#define STX_MAX_FIELDS 20         /* of one record of ours; collop_profile has 17 */
-#define STX_BUFFER (1u << 20)     /* bytes of a component that are held in memory until they are written, */
+#define STX_MAX_FIELDS 20           /* of one record of ours; collop_profile has 17 */
+#define STX_BUFFER (1u << 20)       /* bytes of a component that are held in memory until they are written, */
 #define STX_SMALL_BUFFER (1u << 17) /* of many components, and of anchors */
-#define STX_MANY 32               /* data files; those beyond are opened for each look into them */
-#define STX_ANCHOR_STEP (1u << 16) /* an anchor at least each so many bytes of data */
-#define STX_MAX_FRAME (16u << 20) /* bytes of a compressed frame's content */
+#define STX_MANY 32                 /* data files; those beyond are opened for each look into them */
+#define STX_ANCHOR_STEP (1u << 16)  /* an anchor at least each so many bytes of data */
+#define STX_MAX_FRAME (16u << 20)   /* bytes of a compressed frame's content */
 #define STX_LAST_ID 0xe9
 
 /* ---- err.c ---- */
 
 /* Fills *e and returns -1. `file` may be NULL. */
-int stx_fail(struct stf_err *e, enum stf_code code, const char *file, uint64_t offset, uint64_t record,
-	     const char *fmt, ...) __attribute__((format(printf, 6, 7)));
+int stx_fail(struct stf_err *e, enum stf_code code, const char *file, uint64_t offset, uint64_t record, const char *fmt,
+	...) __attribute__((format(printf, 6, 7)));
 /* STF_ERR_IO (EEXIST: STF_ERR_EXISTS, ENOMEM: STF_ERR_NOMEM) with "what: reason of errnum". */
 int stx_fail_errno(struct stf_err *e, int errnum, const char *file, const char *what);
 int stx_no_memory(struct stf_err *e);
+
+/* Will no record be taken any more? */
+static inline int stx_is_fatal(const struct stf_err *e)
+{
+	return e->code > STF_ERR_STATE;
+}
+
+/* Rejects one record of a writer. Returns -1. */
+int stx_reject(struct stf_err *e, const char *record, const char *why, uint64_t n);
+/* The same of a record with too many elements, or none where there should be some (too_many 0). */
+int stx_refuse_count(struct stf_err *e, const char *record, uint64_t too_many);
 
 /* Growing byte array. A failed growth sets `failed` and keeps what was there. */
 struct stx_buf {
@@ -33,6 +44,10 @@ struct stx_buf {
 int stx_buf_reserve(struct stx_buf *b, size_t n);
 void stx_buf_add(struct stx_buf *b, const void *p, size_t n);
 void stx_buf_printf(struct stx_buf *b, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+/* Copies options that begin with a size_t, their size: 0 stands for the `first` bytes, those of version 0.1. What the
+ * caller's struct has beyond ours must be zero. */
+int stx_take_options(void *to, size_t have, const void *from, size_t first, const char *name, struct stf_err *err);
 
 /* Map from a non-zero 64-bit key to a number: open addressing, no removal. */
 struct stx_map {
@@ -70,14 +85,18 @@ unsigned stx_class_by_name(const char *name);
 #define STX_W_F8 8
 #define STX_W_C1 1
 #define STX_W_O8 8
-#define STF_BEGIN(id, cls, name, kind) struct stx_wire_##name { uint8_t type_;
+#define STF_BEGIN(id, cls, name, kind) \
+	struct stx_wire_##name { \
+		uint8_t type_;
 #define STF_TIME(name) uint8_t name[4];
 #define STF_FIELD(type, name, ref, dflt) uint8_t name[STX_W_##type];
 #define STF_WILLY_FIELD(name) uint8_t name[4];
 #define STF_SIZE(type, group, n) uint8_t size_##group##_##n[STX_W_##type];
 #define STF_ARRAY(type, name, ref, dflt) uint8_t name[0];
 #define STF_WILLY_ARRAY(name) uint8_t name[0];
-#define STF_END(id, name) };
+#define STF_END(id, name) \
+	} \
+	;
 #include "stf/records.def"
 
 /* Bytes of the record of ours that begins at p, its type byte included; 0 if *p is no record of ours. */

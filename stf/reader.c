@@ -4,9 +4,11 @@
 #include "stf/reader.h"
 #include "stf/frames.h"
 #include "stf/hash.h"
+#include "stf/spool.h"
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 /* ---- keeping records ---- */
 
@@ -44,10 +46,10 @@ struct stf_record *stx_copy_record(const struct stf_record *r)
 }
 
 static int fault_in(const struct stx_source *s, const struct stf_record *r, struct stf_err *err, const char *what,
-		    const char *field, uint64_t id)
+	const char *field, uint64_t id)
 {
-	return stx_fail(err, STF_ERR_REFERENCE, s->path, r->offset, r->number, "%s: %s %s (%llu)", r->layout->name, what,
-			field, (unsigned long long)id);
+	return stx_fail(err, STF_ERR_REFERENCE, s->path, r->offset, r->number, "%s: %s %s (%llu)", r->layout->name,
+		what, field, (unsigned long long)id);
 }
 
 static uint32_t element(const struct stf_value *v, const struct stf_field *f, uint32_t i)
@@ -55,8 +57,8 @@ static uint32_t element(const struct stf_value *v, const struct stf_field *f, ui
 	return f->type == STF_U1 ? ((const uint8_t *)v->array)[i] : ((const uint32_t *)v->array)[i];
 }
 
-int stx_check_references(const struct stf_reader *r, const struct stx_source *s, const struct stf_record *rec,
-			 struct stf_err *err)
+int stx_check_references(
+	const struct stf_reader *r, const struct stx_source *s, const struct stf_record *rec, struct stf_err *err)
 {
 	const struct stf_layout *l = rec->layout;
 	uint32_t k, n, id;
@@ -116,8 +118,9 @@ static int key_of(const struct stf_record *rec, uint64_t *key)
 	if (l->kind != STF_KIND_DECL && l->kind != STF_KIND_INDEX) {
 		return 0;
 	}
-	if (l->n_fields && (strcmp(l->fields[0].name, "id") == 0 || l->class_id == STF_ID_willy_definition ||
-			    l->class_id == STF_ID_willy_name)) {
+	if (l->n_fields &&
+		(strcmp(l->fields[0].name, "id") == 0 || l->class_id == STF_ID_willy_definition ||
+			l->class_id == STF_ID_willy_name)) {
 		*key = STX_KEY(l->class_id, rec->values[0].u);
 		return 1;
 	}
@@ -147,6 +150,14 @@ static int add_record(struct stf_reader *r, const struct stx_source *s, int chec
 
 /* ---- opening ---- */
 
+static int begin_index(struct stf_reader *r, struct stx_source *s)
+{
+	stx_defs_bind(&r->defs);
+	s->number = 0;
+	r->index_at = s->offset + s->pos;
+	return 0;
+}
+
 static int read_definitions(struct stf_reader *r, struct stx_source *s, struct stf_err *err)
 {
 	char *line;
@@ -154,6 +165,13 @@ static int read_definitions(struct stf_reader *r, struct stx_source *s, struct s
 	uint64_t at = 0;
 	int rc;
 
+	if (r->flags & STF_READ_DAMAGED && r->flags & STF_READ_REPAIR && !r->base_is_good) {
+		rc = stx_repair_layer(&r->defs, s, &r->faults, err);
+		if (rc != 0) {
+			r->first_fault = r->faults.n ? r->faults.fault[0] : r->first_fault;
+			return rc < 0 ? -1 : begin_index(r, s);
+		}
+	}
 	do {
 		at = s->offset + s->pos;
 		if (stx_source_line(s, &line, &n, err) < 0) {
@@ -173,20 +191,16 @@ static int read_definitions(struct stf_reader *r, struct stx_source *s, struct s
 		err->record = s->number;
 		return -1;
 	}
-	stx_defs_bind(&r->defs);
-	s->number = 0;
-	r->index_at = s->offset + s->pos;
-	return 0;
+	return begin_index(r, s);
 }
 
 /* The first fault is told. Returns -1 if it ends the reading. */
 static int keep_fault(struct stf_reader *r, const struct stf_err *e)
 {
-	if (r->fault.code == STF_OK) {
-		r->fault = *e;
+	if (r->first_fault.code == STF_OK) {
+		r->first_fault = *e;
 	}
-	r->n_faults++;
-	return r->flags & STF_READ_DAMAGED && e->code != STF_ERR_NOMEM ? 0 : -1;
+	return stx_faults_add(&r->faults, e) == 0 && r->flags & STF_READ_DAMAGED && e->code != STF_ERR_NOMEM ? 0 : -1;
 }
 
 /* Info and class ids of the index are declared in .dcl, so the index is checked after both were read. */
@@ -214,21 +228,22 @@ static int check_suffix(const struct stx_source *s, struct stf_err *err)
 
 	if (v->count < 2 || v->count > 200 || c[0] != '.' || memchr(c, '/', v->count) || memchr(c, 0, v->count)) {
 		return stx_fail(err, STF_ERR_FORMAT, s->path, s->record.offset, s->record.number,
-				"file_declaration: not a suffix: \"%.40s\"", c);
+			"file_declaration: not a suffix: \"%.40s\"", c);
 	}
 	return 0;
 }
 
+/* -2: the fault is told already */
 static int read_index(struct stf_reader *r, struct stx_source *s, struct stf_err *err)
 {
 	int rc;
 
 	while ((rc = stx_source_next(s, err)) > 0) {
-		if (s->record.layout->class_id == STF_ID_file_declaration && check_suffix(s, err) < 0) {
-			return -1;
-		}
-		if (add_record(r, s, 0, err) < 0) {
-			return -1;
+		int good = s->record.layout->class_id != STF_ID_file_declaration || check_suffix(s, err) == 0;
+
+		/* what is wrong with one record is no reason to stop: where the next begins is known */
+		if ((!good || add_record(r, s, 0, err) < 0) && keep_fault(r, err) < 0) {
+			return -2;
 		}
 	}
 	return rc;
@@ -280,7 +295,7 @@ static int read_declarations(struct stf_reader *r)
 	}
 	for (i = 0; i < t->n && rc == 0 && r->flags & STF_READ_VERIFY; i++) {
 		if (number(t->record[i], "filetype") == STF_DECL_FILE && stx_check_whole(r, t->record[i], &e) < 0 &&
-		    e.code != STF_ERR_IO) {
+			e.code != STF_ERR_IO) {
 			rc = keep_fault(r, &e);
 		}
 	}
@@ -302,9 +317,12 @@ struct stx_source *stx_reader_source(struct stf_reader *r, const struct stf_reco
 	s->damages = &r->damages;
 	s->expected = &r->identities;
 	if (stx_source_check_start(s, err) < 0 ||
-	    (r->flags & STF_READ_VERIFY && stx_hash_there() && stx_reader_blocks(r, suffix, &s->blocks, err) < 0)) {
+		(r->flags & STF_READ_VERIFY && stx_hash_there() && stx_reader_blocks(r, suffix, &s->blocks, err) < 0)) {
 		stx_source_close(s);
 		return NULL;
+	}
+	if (s->blocks.n && s->size < s->blocks.b[s->blocks.n - 1].end) {
+		s->cut = 1; /* between two blocks, or all of it: nothing that is read tells */
 	}
 	if (s->timed) {
 		/* of data each block is a frame; of others a frame ends wherever the buffer was written out */
@@ -319,12 +337,14 @@ static int judge_base(struct stf_reader *r, const struct stx_source *s)
 	struct stf_err e;
 
 	if (r->base_stated && !r->base_is_good) {
-		stx_fail(&e, STF_ERR_CHECKSUM, s->path, 0, 0, "the base file is damaged: its checksum is %016llx, it states %016llx",
-			 (unsigned long long)r->base_hash, (unsigned long long)r->base_want);
+		stx_fail(&e, STF_ERR_CHECKSUM, s->path, 0, 0,
+			"the base file is damaged: its checksum is %016llx, it states %016llx",
+			(unsigned long long)r->base_hash, (unsigned long long)r->base_want);
 		return keep_fault(r, &e);
 	}
 	if (!r->base_stated && r->identities.n && r->identities.i[0].checksums && stx_hash_there()) {
-		stx_fail(&e, STF_ERR_CHECKSUM, s->path, s->size, 0, "the base file does not end with its checksum: it is damaged or cut");
+		stx_fail(&e, STF_ERR_CHECKSUM, s->path, s->size, 0,
+			"the base file does not end with its checksum: it is damaged or cut");
 		return keep_fault(r, &e);
 	}
 	return 0;
@@ -337,7 +357,8 @@ int stx_reader_load(struct stf_reader *r, struct stx_source *s, struct stf_err *
 
 	s->defs = &r->defs;
 	s->collect = &r->identities;
-	if (read_index(r, s, &e) < 0) {
+	rc = read_index(r, s, &e);
+	if (rc == -1) {
 		rc = keep_fault(r, &e);
 	}
 	r->skipped += s->skipped;
@@ -353,13 +374,14 @@ int stx_reader_load(struct stf_reader *r, struct stx_source *s, struct stf_err *
 	rc = rc < 0 ? -1 : read_declarations(r);
 	rc = rc < 0 ? -1 : check_index(r, s);
 	if (rc < 0) {
-		*err = r->fault;
+		*err = r->first_fault;
 		rc = r->flags & STF_READ_DAMAGED ? 0 : -1;
 	}
 	return rc;
 }
 
-struct stf_reader *stf_reader_open(const char *path, unsigned flags, struct stf_err *err)
+/* Takes over fd; -1: opens the path. */
+static struct stf_reader *open_reader(const char *path, int fd, unsigned flags, struct stf_err *err)
 {
 	struct stf_reader *r = calloc(1, sizeof(*r));
 	struct stx_source *s = NULL;
@@ -367,11 +389,15 @@ struct stf_reader *stf_reader_open(const char *path, unsigned flags, struct stf_
 
 	err->code = STF_OK;
 	if (!r) {
+		if (fd >= 0) {
+			close(fd);
+		}
 		stx_no_memory(err);
 		return NULL;
 	}
 	r->flags = flags;
-	if (stx_archive_open(&r->archive, path, err) < 0) {
+	if ((fd >= 0 ? stx_archive_open_fd(&r->archive, fd, path, err) : stx_archive_open(&r->archive, path, err)) <
+		0) {
 		goto out;
 	}
 	s = stx_source_open(&r->archive, "", err);
@@ -386,6 +412,18 @@ out:
 		return NULL;
 	}
 	return r;
+}
+
+struct stf_reader *stf_reader_open(const char *path, unsigned flags, struct stf_err *err)
+{
+	return open_reader(path, -1, flags, err);
+}
+
+struct stf_reader *stf_reader_open_fd(int fd, const char *name, unsigned flags, struct stf_err *err)
+{
+	int own = stx_spool(fd, name, err);
+
+	return own < 0 ? NULL : open_reader(name, own, flags, err);
 }
 
 void stf_reader_close(struct stf_reader *r)
@@ -409,6 +447,7 @@ void stf_reader_close(struct stf_reader *r)
 	free(r->stated);
 	free(r->identities.i);
 	free(r->damages.d);
+	free(r->faults.fault);
 	stx_map_free(&r->stated_at);
 	stx_map_free(&r->files_at);
 	stx_map_free(&r->anchors_of);
@@ -423,12 +462,30 @@ void stf_reader_close(struct stf_reader *r)
 
 const struct stf_err *stf_reader_fault(const struct stf_reader *r)
 {
-	return &r->fault;
+	return &r->first_fault;
+}
+
+const struct stf_err *stf_reader_fault_at(const struct stf_reader *r, size_t i)
+{
+	return i < r->faults.n ? &r->faults.fault[i] : NULL;
+}
+
+char *stf_reader_definitions(const struct stf_reader *r)
+{
+	struct stx_buf b = { 0 };
+
+	stx_defs_print_all(&b, &r->defs);
+	stx_buf_add(&b, "", 1);
+	if (b.failed) {
+		free(b.p);
+		return NULL;
+	}
+	return b.p;
 }
 
 uint64_t stf_reader_faults(const struct stf_reader *r)
 {
-	return r->n_faults;
+	return r->faults.count;
 }
 
 uint64_t stf_reader_skipped(const struct stf_reader *r)

@@ -3,28 +3,13 @@
 #ifndef STF_READER_H
 #define STF_READER_H
 
+#include "stf/anchor_table.h"
+#include "stf/repair.h"
 #include "stf/source.h"
 
 struct stx_table {
 	struct stf_record **record;
 	size_t n, cap;
-};
-
-struct stx_anchor {
-	uint64_t latest;    /* no anchor so far had a later time_prev */
-	uint64_t time_prev, offset;
-	uint64_t at;        /* of the anchor record in the anchor file */
-	int by_thread;      /* says the last values of each thread, or there were none yet */
-};
-
-/* The anchors of one data file, kept once they were read. */
-struct stx_anchors {
-	uint32_t file;
-	struct stx_anchor *anchor;
-	size_t n, cap;
-	int by_thread;      /* some do */
-	const struct stf_record *where; /* its file_declaration, NULL: none */
-	struct stf_err fault; /* what ended them */
 };
 
 /* What the index states of a component as it is stored, and of its blocks. */
@@ -34,30 +19,30 @@ struct stx_stated {
 	const char *blocks;    /* text of stx_blocks_print(); NULL: none */
 	size_t n_blocks;
 	int has_late;
-	uint64_t late;         /* how far a record may stand behind its time */
+	uint64_t late; /* how far after its time's place a record may be */
 };
 
 struct stf_reader {
 	struct stx_archive archive;
 	unsigned flags;
 	struct stx_defs defs;
-	uint64_t index_at; /* offset of the index in the base file */
+	uint64_t index_at;                  /* offset of the index in the base file */
 	struct stx_table table[STF_ID_END]; /* by class */
-	struct stx_map ids; /* STX_KEY(class, id): 1 + place in the table */
+	struct stx_map ids;                 /* STX_KEY(class, id): 1 + place in the table */
 	struct stx_anchors *anchors;
 	size_t n_anchors;
-	struct stf_err fault; /* the first */
-	uint64_t n_faults;
+	struct stx_faults faults;
+	struct stf_err first_fault; /* code STF_OK: none */
 	uint64_t skipped;
 	int base_stated, base_is_good; /* it has a checksum of its own; which is right */
 	uint64_t base_hash, base_want;
 	struct stx_identities identities; /* that its components may carry */
 	struct stx_stated *stated;
 	size_t n_stated, cap_stated;
-	struct stx_map stated_at; /* hash of the suffix: place in `stated` */
-	struct stx_map files_at;  /* hash of the suffix: 1 + place among the file_declarations */
+	struct stx_map stated_at;  /* hash of the suffix: place in `stated` */
+	struct stx_map files_at;   /* hash of the suffix: 1 + place among the file_declarations */
 	struct stx_map anchors_of; /* 1 + id of a data file: 1 + place of its first anchor_file_declaration */
-	struct stx_map tables_at; /* 1 + id of a data file: 1 + place in `anchors` */
+	struct stx_map tables_at;  /* 1 + id of a data file: 1 + place in `anchors` */
 	struct stx_damages damages;
 };
 
@@ -86,7 +71,7 @@ int stx_check_whole(struct stf_reader *r, const struct stf_record *file, struct 
 
 /* A copy of a record in one piece of memory: record, values, arrays. */
 struct stf_record *stx_copy_record(const struct stf_record *r);
-/* Index and declarations of a trace whose definition layer is known; s stands behind that layer in the base file. */
+/* Index and declarations of a trace whose definition layer is known; s is positioned after that layer in the base file. */
 int stx_reader_load(struct stf_reader *r, struct stx_source *s, struct stf_err *err);
 /* anchors.c: of a data file; NULL without memory. Without an anchor file there are none. */
 const struct stx_anchors *stx_reader_anchors(struct stf_reader *r, uint32_t file);
@@ -95,7 +80,7 @@ uint64_t stx_reader_late(const struct stf_reader *r, const struct stf_record *fi
 /* The component that a file_declaration names. */
 struct stx_source *stx_reader_source(struct stf_reader *r, const struct stf_record *file, struct stf_err *err);
 /* Every reference of a record against what was declared. */
-int stx_check_references(const struct stf_reader *r, const struct stx_source *s, const struct stf_record *rec,
-			 struct stf_err *err);
+int stx_check_references(
+	const struct stf_reader *r, const struct stx_source *s, const struct stf_record *rec, struct stf_err *err);
 
 #endif

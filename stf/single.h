@@ -3,7 +3,7 @@
 #ifndef STF_SINGLE_H
 #define STF_SINGLE_H
 
-#include "stf/stream.h"
+#include "stf/outfile.h"
 
 /* A component that was closed. */
 struct stx_part {
@@ -13,7 +13,8 @@ struct stx_part {
 };
 
 /* The directory for a base file of `base` bytes and the parts behind it, into the empty buffer. */
-int stx_single_directory(struct stx_buf *dir, uint64_t base, const struct stx_part *part, size_t n, struct stf_err *err);
+int stx_single_directory(
+	struct stx_buf *dir, uint64_t base, const struct stx_part *part, size_t n, struct stf_err *err);
 int stx_single_copy(struct stx_out *to, const struct stx_part *part, struct stf_err *err);
 
 #endif

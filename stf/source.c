@@ -31,11 +31,12 @@ int stx_source_line(struct stx_source *s, char **line, size_t *n, struct stf_err
 			break;
 		}
 		if (window_is_all(s) && s->number == 1 && !may_begin(s->buf + s->pos, s->len - s->pos)) {
-			return stx_fail(err, STF_ERR_DEFINITION, s->path, 0, 1, "no STF trace: it does not begin with \"STF 1.0\"");
+			return stx_fail(err, STF_ERR_DEFINITION, s->path, 0, 1,
+				"no STF trace: it does not begin with \"STF 1.0\"");
 		}
 		if (window_is_all(s)) {
 			return stx_fail(err, STF_ERR_TRUNCATED, s->path, s->offset + s->pos, s->number,
-					"the file ends before the END line of its definition layer");
+				"the file ends before the END line of its definition layer");
 		}
 		if (stx_source_fill(s, err) < 0) {
 			return -1;
@@ -43,7 +44,7 @@ int stx_source_line(struct stx_source *s, char **line, size_t *n, struct stf_err
 	}
 	if (!lf || lf - (s->buf + s->pos) > LONGEST_LINE) {
 		return stx_fail(err, STF_ERR_DEFINITION, s->path, s->offset + s->pos, s->number,
-				"line is longer than %u bytes", LONGEST_LINE);
+			"line is longer than %u bytes", LONGEST_LINE);
 	}
 	*line = (char *)s->buf + s->pos;
 	*n = (size_t)(lf - (s->buf + s->pos));
@@ -60,8 +61,8 @@ static int apply_time(struct stx_source *s, const struct stx_decoded *d, uint64_
 	if (d->has_time && d->def->timing == STX_SUB_TIME) {
 		if (d->time > s->now) {
 			return stx_fail(err, STF_ERR_FORMAT, s->path, at, s->number,
-					"sub_time goes back by %llu from %llu, before time 0",
-					(unsigned long long)d->time, (unsigned long long)s->now);
+				"sub_time goes back by %llu from %llu, before time 0", (unsigned long long)d->time,
+				(unsigned long long)s->now);
 		}
 		s->now -= d->time;
 		return 0;
@@ -69,8 +70,8 @@ static int apply_time(struct stx_source *s, const struct stx_decoded *d, uint64_
 	if (d->has_time) {
 		if (d->time > UINT64_MAX - s->now) {
 			return stx_fail(err, STF_ERR_FORMAT, s->path, at, s->number,
-					"%s: time %llu + %llu does not fit 64 bits", cls, (unsigned long long)s->now,
-					(unsigned long long)d->time);
+				"%s: time %llu + %llu does not fit 64 bits", cls, (unsigned long long)s->now,
+				(unsigned long long)d->time);
 		}
 		s->now += d->time;
 	}
@@ -88,7 +89,8 @@ static int decode_here(struct stx_source *s, struct stx_decoded *d, struct stf_e
 		at = s->offset + s->pos;
 		if (at >= s->size) {
 			return s->cut ? stx_fail(err, STF_ERR_TRUNCATED, s->path, at, s->number + !s->lost_count,
-						 "the file ends here, which is shorter than it was declared") : 0;
+						"the file ends here, which is shorter than it was declared")
+				      : 0;
 		}
 		def = s->pos < s->len && s->buf[s->pos] <= STX_LAST_ID ? s->defs->def[s->buf[s->pos]] : NULL;
 		if (def && def->native) {
@@ -101,7 +103,7 @@ static int decode_here(struct stx_source *s, struct stx_decoded *d, struct stf_e
 			}
 		}
 		rc = stx_decode(s->defs, s->buf ? s->buf + s->pos : (const uint8_t *)"", s->len - s->pos, s->size - at,
-				&s->scratch, d);
+			&s->scratch, d);
 		if (rc != STX_SHORT) {
 			break;
 		}
@@ -130,8 +132,8 @@ static int refuse(const struct stx_source *s, const struct stx_identity *has, st
 
 	print_identity(own, has);
 	print_identity(base, s->expected->n ? &s->expected->i[0] : NULL);
-	return stx_fail(err, STF_ERR_IDENTITY, s->path, 0, 1, "belongs to another trace: its identity is %s, that of the base file %s",
-			own, base);
+	return stx_fail(err, STF_ERR_IDENTITY, s->path, 0, 1,
+		"belongs to another trace: its identity is %s, that of the base file %s", own, base);
 }
 
 /* The first record of a component says which trace it belongs to. -1: not to this one. */
@@ -140,7 +142,7 @@ static int check_identity(struct stx_source *s, const struct stx_decoded *d, uin
 	const struct stx_identities *l = s->expected;
 	struct stx_identity i;
 	int is = d->def->timing == STX_IDENTITY && d->size == STX_IDENTITY_SIZE &&
-		 stx_identity_get(&i, s->buf + s->pos, s->defs->big) == 0;
+		stx_identity_get(&i, s->buf + s->pos, s->defs->big) == 0;
 
 	if (is && s->collect) {
 		return stx_identities_add(s->collect, &i) < 0 ? stx_no_memory(err) : 0;
@@ -151,13 +153,25 @@ static int check_identity(struct stx_source *s, const struct stx_decoded *d, uin
 	return is && stx_identities_have(l, &i) ? 0 : refuse(s, is ? &i : NULL, err);
 }
 
+/* The first bytes of what is packed, which is in a frame of its own. -1: they cannot be unpacked. */
+static int peek_frame(struct stx_source *s, uint8_t p[STX_IDENTITY_SIZE])
+{
+	struct stf_err err;
+	int rc = stx_source_fill_raw(s, &err) == 0 && s->len >= STX_IDENTITY_SIZE ? 0 : -1;
+
+	if (rc == 0) {
+		memcpy(p, s->buf, STX_IDENTITY_SIZE);
+	}
+	return stx_source_seek_raw(s, 0, &err) < 0 ? -1 : rc;
+}
+
 int stx_source_check_start(struct stx_source *s, struct stf_err *err)
 {
 	uint8_t p[STX_IDENTITY_SIZE];
 	struct stx_identity i;
 
-	if (s->frames || !s->expected->n || stx_source_peek(s, p, sizeof(p)) < 0 ||
-	    (stx_identity_get(&i, p, s->defs->big) == 0 && stx_identities_have(s->expected, &i))) {
+	if (!s->expected->n || (s->frames ? peek_frame(s, p) : stx_source_peek(s, p, sizeof(p))) < 0 ||
+		(stx_identity_get(&i, p, s->defs->big) == 0 && stx_identities_have(s->expected, &i))) {
 		return 0; /* else the first record tells, when it is read */
 	}
 	return refuse(s, stx_identity_get(&i, p, s->defs->big) == 0 ? &i : NULL, err);

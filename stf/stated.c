@@ -11,7 +11,7 @@
 
 #define PIECE (256u << 10) /* stays in the cache between reading and hashing */
 #define LONGEST_SUFFIX 203
-#define BASE_END 48        /* the text that ends a base file has no more bytes */
+#define BASE_END 48 /* the text that ends a base file has no more bytes */
 
 int stx_hash_file(int fd, const char *name, uint64_t start, uint64_t size, uint64_t *hash, struct stf_err *err)
 {
@@ -215,7 +215,7 @@ int stx_reader_read_stated(struct stf_reader *r, struct stf_err *err)
 		const struct stf_value *v = stf_value(t->record[i], "info");
 
 		if ((is_integrity(r, t->record[i], last) && take_statement(r, v->array, v->count) < 0) ||
-		    (is_late(r, t->record[i]) && take_late(r, v->array) < 0)) {
+			(is_late(r, t->record[i]) && take_late(r, v->array) < 0)) {
 			return stx_no_memory(err);
 		}
 	}
@@ -236,8 +236,9 @@ int stx_reader_blocks(const struct stf_reader *r, const char *suffix, struct stx
 
 	if (rc < 0) {
 		stx_blocks_free(l);
-		return rc == -2 ? stx_no_memory(err) : stx_fail(err, STF_ERR_FORMAT, r->archive.path, 0, 0,
-								"the checksums that the index states for %.203s are damaged", suffix);
+		return rc == -2 ? stx_no_memory(err)
+				: stx_fail(err, STF_ERR_FORMAT, r->archive.path, 0, 0,
+					  "the checksums that the index states for %.203s are damaged", suffix);
 	}
 	return 0;
 }

@@ -20,14 +20,29 @@
 extern "C" {
 #endif
 
+/* ---- version ---------------------------------------------------------------------------------- */
+
+/* Of this header. Releases with the same STF_VERSION_MAJOR stay compatible, in source and as a shared library. */
+#define STF_VERSION_MAJOR 0
+#define STF_VERSION_MINOR 1
+#define STF_VERSION_PATCH 0
+#define STF_VERSION (STF_VERSION_MAJOR * 10000 + STF_VERSION_MINOR * 100 + STF_VERSION_PATCH)
+#define STF_VERSION_TEXT "0.1.0"
+/* STF_VERSION of the library that is linked. */
+int stf_version(void);
+
+/* The structs of options begin with their size, so that later versions can have more of them: fill them from
+ * stf_writer_options(), stf_cursor_options() and stf_callbacks(). A size of 0 means the fields of version 0.1. A call with
+ * an option that the library does not know yet fails with STF_ERR_ARG. Structs that the library fills in do not grow. */
+
 /* ---- errors ---------------------------------------------------------------------------------- */
 
 enum stf_code {
 	STF_OK = 0,
-	STF_ERR_ARG,        /* the caller's value is unusable, or does not fit its field */
-	STF_ERR_STATE,      /* the call is not possible now: a record that the writer makes itself, ... */
-	STF_ERR_IO,         /* the system refused: open, read, write, rename; text ends in its reason */
-	STF_ERR_EXISTS,     /* would overwrite a file and force was not given */
+	STF_ERR_ARG,    /* the caller's value is unusable, or does not fit its field */
+	STF_ERR_STATE,  /* the call is not possible now: a record that the writer makes itself, ... */
+	STF_ERR_IO,     /* the system refused: open, read, write, rename; text ends in its reason */
+	STF_ERR_EXISTS, /* would overwrite a file and force was not given */
 	STF_ERR_NOMEM,
 	STF_ERR_FORMAT,     /* damaged: an impossible size, id, time, name */
 	STF_ERR_DEFINITION, /* damaged definition layer in the base file */
@@ -58,15 +73,37 @@ enum { STF_ID_END = 75 };
 
 /* Basic types, as they stand in the definition layer. STF_WILLYID is the nested record willy_id. */
 enum stf_type {
-	STF_U1, STF_U2, STF_U4, STF_U8, STF_I1, STF_I2, STF_I4, STF_I8,
-	STF_F4, STF_F8, STF_C1, STF_O8, STF_WILLYID,
+	STF_U1,
+	STF_U2,
+	STF_U4,
+	STF_U8,
+	STF_I1,
+	STF_I2,
+	STF_I4,
+	STF_I8,
+	STF_F4,
+	STF_F8,
+	STF_C1,
+	STF_O8,
+	STF_WILLYID,
 };
 
 /* Where a record lives. The first eight are data files, and 1 << kind is their category bit. */
 enum stf_kind {
-	STF_KIND_FUNC, STF_KIND_SCOPE, STF_KIND_FIO, STF_KIND_COUNTER, STF_KIND_MSG, STF_KIND_COLL,
-	STF_KIND_REPORT, STF_KIND_OTHER, STF_KIND_DECL, STF_KIND_INDEX, STF_KIND_ANCHOR, STF_KIND_STATS,
-	STF_KIND_TIMING, STF_KIND_TYPE,
+	STF_KIND_FUNC,
+	STF_KIND_SCOPE,
+	STF_KIND_FIO,
+	STF_KIND_COUNTER,
+	STF_KIND_MSG,
+	STF_KIND_COLL,
+	STF_KIND_REPORT,
+	STF_KIND_OTHER,
+	STF_KIND_DECL,
+	STF_KIND_INDEX,
+	STF_KIND_ANCHOR,
+	STF_KIND_STATS,
+	STF_KIND_TIMING,
+	STF_KIND_TYPE,
 };
 
 /* file_declaration.filetype */
@@ -74,8 +111,13 @@ enum { STF_DECL_FILE = 1, STF_ANCHOR_FILE = 2, STF_DATA_FILE = 3, STF_STATS_FILE
 
 /* counter_definition.type: one of the first three plus one of the scopes */
 enum {
-	STF_COUNTER_I8 = 1, STF_COUNTER_F8 = 2, STF_COUNTER_U8 = 3,
-	STF_COUNTER_BEFORE = 0x10, STF_COUNTER_POINT = 0x20, STF_COUNTER_AFTER = 0x30, STF_COUNTER_SAMPLE = 0x40,
+	STF_COUNTER_I8 = 1,
+	STF_COUNTER_F8 = 2,
+	STF_COUNTER_U8 = 3,
+	STF_COUNTER_BEFORE = 0x10,
+	STF_COUNTER_POINT = 0x20,
+	STF_COUNTER_AFTER = 0x30,
+	STF_COUNTER_SAMPLE = 0x40,
 };
 
 /* one_to_one_communication.receive_time is the receive stamp minus `time`, or one of these two; with
@@ -83,8 +125,8 @@ enum {
 #define STF_RECEIVE_UNKNOWN INT64_MIN
 #define STF_SEND_UNKNOWN (INT64_MIN + 1)
 
-#define STF_WILLY(process, thread) (((uint32_t)(process) & 0xffffu) | ((uint32_t)(thread) & 0x7fffu) << 16)
-#define STF_GROUP(id) (((uint32_t)(id) & 0x7fffffffu) | 0x80000000u)
+#define STF_WILLY(process, thread) (((uint32_t)(process)&0xffffu) | ((uint32_t)(thread)&0x7fffu) << 16)
+#define STF_GROUP(id) (((uint32_t)(id)&0x7fffffffu) | 0x80000000u)
 static inline uint32_t stf_willy_process(uint32_t willy)
 {
 	return willy & 0xffffu;
@@ -120,7 +162,9 @@ static inline int stf_willy_is_group(uint32_t willy)
 #define STF_SIZE(type, group, n) uint32_t size_##group##_##n;
 #define STF_ARRAY(type, name, ref, dflt) const STF_C_##type *name;
 #define STF_WILLY_ARRAY(name) const uint32_t *name;
-#define STF_END(id, name) };
+#define STF_END(id, name) \
+	} \
+	;
 #include "records.def"
 
 /* One field of a record, for tools. */
@@ -128,18 +172,18 @@ struct stf_field {
 	const char *name;
 	enum stf_type type;
 	uint8_t is_array;
-	uint8_t is_size;    /* size_G_N: the number of arrays N that follow it; else 0 */
-	uint8_t is_time;    /* absolute in views and structs, a difference on disk */
-	uint8_t ref_class;  /* enum stf_id of the class whose id this is, or STF_ID_void */
-	uint64_t dflt;      /* bits of the default, for a trace that lacks the field */
+	uint8_t is_size;   /* size_G_N: the number of arrays N that follow it; else 0 */
+	uint8_t is_time;   /* absolute in views and structs, a difference on disk */
+	uint8_t ref_class; /* enum stf_id of the class whose id this is, or STF_ID_void */
+	uint64_t dflt;     /* bits of the default, for a trace that lacks the field */
 };
 
 /* One incarnation of one class. */
 struct stf_layout {
-	const char *name;   /* "add_time_1" */
-	const char *cls;    /* "add_time", the specifier */
+	const char *name; /* "add_time_1" */
+	const char *cls;  /* "add_time", the specifier */
 	uint8_t id;
-	uint8_t class_id;   /* id of the class's first incarnation */
+	uint8_t class_id; /* id of the class's first incarnation */
 	uint8_t n_fields;
 	enum stf_kind kind;
 	const struct stf_field *fields;
@@ -189,6 +233,7 @@ const struct stf_value *stf_value(const struct stf_record *r, const char *name);
 struct stf_writer;
 
 struct stf_writer_options {
+	size_t size;             /* sizeof(struct stf_writer_options), or 0 */
 	double resolution;       /* seconds of one time-stamp unit, > 0 */
 	uint32_t eventbits;      /* the clock's own tick is resolution x 2^eventbits; at most 63 */
 	uint32_t procs_per_file; /* STF-PROCS-PER-FILE: at most so many processes share one .f.I .c.I ... file; 0: any
@@ -196,22 +241,33 @@ struct stf_writer_options {
 	const uint32_t *node;    /* STF-USE-HW-STRUCTURE: node[i] is the number of the node of process i; only processes
 	                          * of one node share files. n_node of them, others share one set. NULL: wherever they ran */
 	uint32_t n_node;
-	const uint32_t *group_home; /* group_home[id]: the process whose set has what belongs to that group. n_group_home of them;
+	const uint32_t *
+		group_home; /* group_home[id]: the process whose set has what belongs to that group. n_group_home of them;
 	                          * UINT32_MAX, and groups that are not there: set 0. Both arrays are copied */
 	uint32_t n_group_home;
-	int force;               /* replace an existing trace (only once the new one is complete) */
-	int big_endian;          /* for tests; traces are little-endian */
-	const char *comment;     /* one line for the head of the base file, or NULL */
-	int single;              /* STF_SINGLE_FILE or STF_SINGLE_FD: one file with all components; 0: several */
-	int fd;                  /* with STF_SINGLE_FD: where to, a pipe too; stays open. `path` then only says where
+	int force;            /* replace an existing trace (only once the new one is complete) */
+	int big_endian;       /* for tests; traces are little-endian */
+	const char *comment;  /* one line for the head of the base file, or NULL */
+	int single;           /* STF_SINGLE_FILE or STF_SINGLE_FD: one file with all components; 0: several */
+	int fd;               /* with STF_SINGLE_FD: where to, a pipe too; stays open. `path` then only says where
 	                          * the components are kept until the end */
-	int part;                /* not 0: of data files only, see stf_writer_finish_part() */
-	int compress;            /* zstd level of the components, 1 to 19; 0: as they are */
-	uint64_t identity[2];    /* what tells this trace's files from those of another; both 0: random. Only for who must
+	int part;             /* not 0: of data files only, see stf_writer_finish_part() */
+	int compress;         /* zstd level of the components, 1 to 19; 0: as they are */
+	uint64_t identity[2]; /* what tells this trace's files from those of another; both 0: random. Only for who must
 	                          * write the same bytes again */
 };
 
 enum { STF_SINGLE_FILE = 1, STF_SINGLE_FD = 2 };
+
+/* All as in an ordinary trace, but for the resolution, which must be given. */
+static inline struct stf_writer_options stf_writer_options(void)
+{
+	struct stf_writer_options o;
+
+	memset(&o, 0, sizeof(o));
+	o.size = sizeof(o);
+	return o;
+}
 
 /* Begins a trace whose base file is `path` (T.stf; the components are T.stf.dcl, T.stf.msg ...). All
  * is written under temporary names in the same directory and gets its names in stf_writer_finish().
@@ -252,7 +308,7 @@ const struct stf_err *stf_writer_error(const struct stf_writer *w);
  * Within one file records should come in the order of `time`; an earlier one is marked with sub_time.
  * process_declaration is allowed once. A declaration or info that refers to what was not declared is refused; data
  * records are not looked at. Records that the writer makes itself (time, anchors, histories,
- * files, duration, event_summary, clock_resolution) are refused. Returns 0 or -1. */
+ * files, duration, event_summary, clock_resolution) are refused. An array that is NULL though its size is not 0 is refused. Returns 0 or -1. */
 #define STF_BEGIN(id, cls, name, kind) int stf_write_##name(struct stf_writer *w, const struct stf_##name *r);
 #include "records.def"
 
@@ -268,11 +324,11 @@ uint32_t stf_writer_class(struct stf_writer *w, const char *name, uint32_t paren
 int stf_writer_processes(struct stf_writer *w, const uint32_t *threads, uint32_t n);
 /* willy_definition: gettimeofday() [s] = offset + tick x skew, tick of the willy's own, uncorrected clock. */
 int stf_writer_willy(struct stf_writer *w, uint32_t willy, const char *hostname, const char *ip, uint32_t pid,
-		     uint64_t tid, double offset, double skew);
+	uint64_t tid, double offset, double skew);
 int stf_writer_willy_name(struct stf_writer *w, uint32_t willy, const char *name);
 /* An info record of the index; the class is declared at its first use. The writer itself adds those of the
  * classes "integrity" (suffix, size and XXH3 of each component, see stf_reader_check()) and "late" (suffix, number and
- * largest distance of records that stand behind a later one), so such records of the caller are dropped. */
+ * largest distance of records that follow a later one), so such records of the caller are dropped. */
 int stf_writer_info(struct stf_writer *w, const char *cls, const char *text);
 
 /* ---- reading --------------------------------------------------------------------------------- */
@@ -281,28 +337,41 @@ struct stf_reader;
 struct stf_cursor;
 
 enum {
-	STF_READ_DAMAGED = 1,    /* open even if index or declarations end in a fault: see stf_reader_fault() */
+	STF_READ_DAMAGED = 1, /* open even if index or declarations are damaged: see stf_reader_fault() */
+	STF_READ_REPAIR =
+		16, /* with STF_READ_DAMAGED: a damaged line of the definition layer is a fault, and the layout of
+	                          * this library takes its place */
 	STF_READ_CHECK_REFS = 2, /* check every reference of data records too */
-	STF_READ_VERIFY = 8,     /* compare all that is read with the checksums that the index states. Damaged pieces are left
+	STF_READ_VERIFY =
+		8,        /* compare all that is read with the checksums that the index states. Damaged pieces are left
 	                          * out, and named by stf_reader_damage(); a cursor ends in STF_ERR_CHECKSUM, behind all other
 	                          * records. Damaged declarations are a fault of stf_reader_open() (STF_READ_DAMAGED: those
 	                          * that are not damaged are there). In builds without xxhash nothing is compared */
-	STF_READ_MAP = 4,        /* map data files instead of reading them into memory: up to a third faster. But if
+	STF_READ_MAP = 4, /* map data files instead of reading them into memory: up to a third faster. But if
 	                          * somebody shortens a file that is mapped, or its disk fails, the program gets a SIGBUS,
 	                          * which no library can turn into an error. Its length is looked at before each piece of
 	                          * at most 8 MiB. Without this flag a file that becomes shorter ends in
-	                          * STF_ERR_TRUNCATED, behind the records that were still there */
+	                          * STF_ERR_TRUNCATED, after the records that were still there */
 };
 
 /* Opens a trace by its base file; reads definition layer, index and declarations. Returns NULL and
  * fills *err. Strings and records that it hands out live until stf_reader_close(). */
 struct stf_reader *stf_reader_open(const char *path, unsigned flags, struct stf_err *err);
+/* The same from a descriptor that is open for reading. From a pipe or a socket a trace in a single file is read to its end
+ * and kept in a temporary file below $TMPDIR that has no name; other traces are several files. `name` is for messages. The
+ * descriptor stays open, and is the caller's. */
+struct stf_reader *stf_reader_open_fd(int fd, const char *name, unsigned flags, struct stf_err *err);
 void stf_reader_close(struct stf_reader *r);
 /* With STF_READ_DAMAGED: the first fault of index or declarations; STF_OK if none. A declaration that refers to what was
  * not declared, or is there twice, is left out, and what refers to it. */
 const struct stf_err *stf_reader_fault(const struct stf_reader *r);
 /* How many there are, of which that is the first. */
 uint64_t stf_reader_faults(const struct stf_reader *r);
+/* Each of the first 64, i from 0; NULL past the last. */
+const struct stf_err *stf_reader_fault_at(const struct stf_reader *r, size_t i);
+/* The definition layer as the reader understands it, text that ends in "END\n"; freed by the caller with free(). NULL: no
+ * memory. */
+char *stf_reader_definitions(const struct stf_reader *r);
 /* Records skipped so far because their specifier is unknown, by the reader and its cursors. */
 uint64_t stf_reader_skipped(const struct stf_reader *r);
 int stf_reader_is_big_endian(const struct stf_reader *r);
@@ -342,11 +411,22 @@ struct stf_damage {
 	const char *suffix;    /* lives until stf_reader_close() */
 	uint64_t offset, size; /* bytes of the component, not compressed */
 	uint64_t from, to;     /* of a data file: the current times at both ends */
-	int left_out;          /* 1: its records were not delivered. 0: a trace of an older writer, whose index states one
+	int left_out; /* 1: its records were not delivered. 0: a trace of an older writer, whose index states one
 	                        * checksum for the whole component: any of its records may be wrong */
 };
 /* With STF_READ_VERIFY: what the reader and its cursors found so far, i from 0. Returns 1, or 0 past the last. */
 int stf_reader_damage(const struct stf_reader *r, size_t i, struct stf_damage *out);
+
+/* What each file of a trace of Tickmark says of it in its first record. */
+struct stf_identity {
+	uint64_t id[2];    /* random, the same in all files that one writer made */
+	double resolution; /* > 0 */
+	uint32_t eventbits;
+	int big_endian;
+};
+/* Of one component, compressed or not, without its base file. 1: *out; 0: it has none, as older writers make it; -1: it cannot
+ * be read. */
+int stf_component_identity(const char *path, struct stf_identity *out, struct stf_err *err);
 
 enum stf_check_result {
 	STF_CHECK_GOOD,
@@ -382,15 +462,25 @@ struct stf_triplet {
 	uint32_t first, last, stride; /* the willies first, first + stride, ... up to last; stride 0 counts as 1 */
 };
 struct stf_cursor_options {
-	const char *suffix;           /* one component, NULL: all data files, merged */
-	uint32_t categories;          /* of the bits 1 << STF_KIND_FUNC ... 1 << STF_KIND_OTHER; 0: all */
+	size_t size;                       /* sizeof(struct stf_cursor_options), or 0 */
+	const char *suffix;                /* one component, NULL: all data files, merged */
+	uint32_t categories;               /* of the bits 1 << STF_KIND_FUNC ... 1 << STF_KIND_OTHER; 0: all */
 	const struct stf_triplet *willies; /* records of these willies, and those of no willy at all; a message is of
 	                               * two. Groups are willies of their own. Copied */
-	size_t n_willies;             /* 0: all */
-	int window;                   /* only records with from <= time <= to */
+	size_t n_willies;                  /* 0: all */
+	int window;                        /* only records with from <= time <= to */
 	uint64_t from, to;
-	int state;                    /* with window: first what was the case just before `from` */
+	int state; /* with window: first what was the case just before `from` */
 };
+
+static inline struct stf_cursor_options stf_cursor_options(void)
+{
+	struct stf_cursor_options o;
+
+	memset(&o, 0, sizeof(o));
+	o.size = sizeof(o);
+	return o;
+}
 
 /* A window is found by bisection over the anchors, read once per reader and file; without them the files are
  * read from their start. `state` delivers first: begin_of_history; for each file counter_value (for each thread or
@@ -406,13 +496,13 @@ struct stf_cursor *stf_cursor_open_with(struct stf_reader *r, const struct stf_c
 /* Consecutive counter_value records with equally many counters each, where they lie in the file: not aligned,
  * so look at them with the functions below. Valid until the next call. */
 struct stf_counter_batch {
-	size_t n;                 /* records, at least 1 */
-	uint32_t k;               /* counters in each */
-	uint32_t stride;          /* bytes from one record to the next */
-	const uint64_t *times;    /* [n], absolute */
+	size_t n;                                        /* records, at least 1 */
+	uint32_t k;                                      /* counters in each */
+	uint32_t stride;                                 /* bytes from one record to the next */
+	const uint64_t *times;                           /* [n], absolute */
 	const unsigned char *willys, *values, *counters; /* of the first record */
-	uint32_t file;            /* file_declaration id */
-	uint64_t offset, number;  /* of the first record, as in struct stf_record; record i begins at offset + i x stride
+	uint32_t file;                                   /* file_declaration id */
+	uint64_t offset, number; /* of the first record, as in struct stf_record; record i begins at offset + i x stride
 	                           * and has number + i, unless number is 0 */
 };
 static inline uint32_t stf_batch_willy(const struct stf_counter_batch *b, size_t i)
@@ -441,8 +531,22 @@ static inline uint32_t stf_batch_counter(const struct stf_counter_batch *b, size
 int stf_cursor_counters(struct stf_cursor *c, struct stf_counter_batch *b, struct stf_err *err);
 /* Everything, counter samples by batches: 2: *b, one or more samples; 1: *rec, a record of another class or of the
  * state; else as stf_cursor_next(). */
-int stf_cursor_next_batch(struct stf_cursor *c, const struct stf_record **rec, struct stf_counter_batch *b,
-			  struct stf_err *err);
+int stf_cursor_next_batch(
+	struct stf_cursor *c, const struct stf_record **rec, struct stf_counter_batch *b, struct stf_err *err);
+
+/* All samples of one counter of one thread or group. */
+struct stf_series {
+	uint32_t counter, willy;
+	size_t n;
+	uint64_t *times;  /* absolute, in time-stamp units */
+	uint64_t *values; /* bits, of the type that counter_definition.type says */
+};
+/* The samples that a cursor with these options (NULL: everything) delivers, in its order; those of a state too. Returns 0,
+ * or -1 and *err; what was read until then is in *out all the same. *out is freed with stf_series_free(). Takes 16 bytes of
+ * memory a value, and as many again while it grows. */
+int stf_read_series(struct stf_reader *r, const struct stf_cursor_options *o, struct stf_series **out, size_t *n,
+	struct stf_err *err);
+void stf_series_free(struct stf_series *s, size_t n);
 
 /* ---- reading by call-backs ------------------------------------------------------------------- */
 
@@ -450,6 +554,7 @@ int stf_cursor_next_batch(struct stf_cursor *c, const struct stf_record **rec, s
  * A class with several incarnations needs one only: a record whose own incarnation has none goes to that of the class
  * with the highest number that is there, its missing fields with their defaults, as stf_get_...() does. */
 struct stf_callbacks {
+	size_t size; /* sizeof(struct stf_callbacks), or 0 */
 	/* counter samples by batches; if there, those of the data files do not come singly */
 	int (*counters)(void *user, const struct stf_counter_batch *b);
 	/* all records for which nothing else is there */
@@ -459,10 +564,19 @@ struct stf_callbacks {
 #include "records.def"
 };
 
+static inline struct stf_callbacks stf_callbacks(void)
+{
+	struct stf_callbacks o;
+
+	memset(&o, 0, sizeof(o));
+	o.size = sizeof(o);
+	return o;
+}
+
 /* Calls back for all that a cursor with these options (NULL: everything) delivers, in its order. Returns 0 at the end, -1
  * at a fault, as stf_cursor_next() does, or what a call-back returned if that was not 0; then nothing more is read. */
-int stf_reader_each(struct stf_reader *r, const struct stf_cursor_options *o, const struct stf_callbacks *cb, void *user,
-		    struct stf_err *err);
+int stf_reader_each(struct stf_reader *r, const struct stf_cursor_options *o, const struct stf_callbacks *cb,
+	void *user, struct stf_err *err);
 
 #ifdef __cplusplus
 }

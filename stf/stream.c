@@ -136,7 +136,7 @@ static int absorb(struct stx_stream *s)
 {
 	if (s->history && s->seen < s->cur) {
 		if (stx_history_absorb(s->history, s->seen, s->cur, s->base + (uint64_t)(s->seen - s->buf),
-				       &s->seen_now, s->big) < 0) {
+			    &s->seen_now, s->big) < 0) {
 			return stx_no_memory(s->err);
 		}
 	}
@@ -154,7 +154,7 @@ static int flush(struct stx_stream *s)
 	}
 	hash_block(s);
 	if (absorb(s) < 0 || (s->zst && n && stx_zst_frame(s->zst, s->buf, n, &p, &len, s->err) < 0) ||
-	    stx_out_write(&s->out, p, len, s->err) < 0) {
+		stx_out_write(&s->out, p, len, s->err) < 0) {
 		return -1;
 	}
 	s->base += n;
@@ -168,8 +168,9 @@ static int flush(struct stx_stream *s)
 /* An anchor at the end of what was written, a new block and, if compressed, a new frame. */
 static int begin_at_anchor(struct stx_stream *s, uint64_t at)
 {
-	if (absorb(s) < 0 || stx_stream_end_block(s, 0) < 0 || stx_history_anchor(s->history, s->anc, s->file, s->now, at) < 0 ||
-	    stx_stream_end_block(s->anc, STX_ANCHOR_BLOCK) < 0) {
+	if (absorb(s) < 0 || stx_stream_end_block(s, 0) < 0 ||
+		stx_history_anchor(s->history, s->anc, s->file, s->now, at) < 0 ||
+		stx_stream_end_block(s->anc, STX_ANCHOR_BLOCK) < 0) {
 		return -1;
 	}
 	s->anchored = at;
@@ -301,9 +302,10 @@ int stx_stream_close(struct stx_stream *s)
 	if (s->closed) {
 		return 0;
 	}
-	if (stx_stream_end_block(s, 0) < 0 || flush(s) < 0 || (s->zst && (stx_zst_table(s->zst, &p, &len, s->err) < 0 ||
-					stx_out_write(&s->out, p, len, s->err) < 0)) ||
-	    stx_out_close(&s->out, s->err) < 0) {
+	if (stx_stream_end_block(s, 0) < 0 || flush(s) < 0 ||
+		(s->zst &&
+			(stx_zst_table(s->zst, &p, &len, s->err) < 0 || stx_out_write(&s->out, p, len, s->err) < 0)) ||
+		stx_out_close(&s->out, s->err) < 0) {
 		return -1;
 	}
 	if (s->out.hash) {

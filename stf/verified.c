@@ -4,7 +4,7 @@
 #include "config.h"
 #include "stf/frames.h"
 #include "stf/hash.h"
-#include "stf/source.h"
+#include "stf/input.h"
 
 #include <stdlib.h>
 
@@ -16,7 +16,7 @@ int stx_damages_add(struct stx_damages *l, const struct stf_damage *d)
 	for (i = 0; i < l->n; i++) {
 		p = &l->d[i];
 		if (p->file == d->file && p->left_out == d->left_out && d->offset >= p->offset &&
-		    d->offset + d->size <= p->offset + p->size) {
+			d->offset + d->size <= p->offset + p->size) {
 			return 0;
 		}
 		if (p->file == d->file && p->left_out == d->left_out && d->offset == p->offset + p->size) {
@@ -39,8 +39,13 @@ int stx_damages_add(struct stx_damages *l, const struct stf_damage *d)
 
 static int note(struct stx_source *s, uint64_t from, uint64_t to, uint64_t time, struct stf_err *err)
 {
-	struct stf_damage d = { .file = s->file, .suffix = s->suffix, .offset = from, .size = to - from, .from = s->now,
-				.to = time, .left_out = 1 };
+	struct stf_damage d = { .file = s->file,
+		.suffix = s->suffix,
+		.offset = from,
+		.size = to - from,
+		.from = s->now,
+		.to = time,
+		.left_out = 1 };
 
 	s->n_damaged++;
 	return stx_damages_add(s->damages, &d) < 0 ? stx_no_memory(err) : 0;
@@ -71,6 +76,7 @@ static int leave_out(struct stx_source *s, struct stf_err *err)
 	int rc = note(s, s->offset + s->pos, b->end, b->time, err);
 
 	s->bad = 0;
+	s->good_from = b->end;
 	s->now = b->time;
 	s->number = 0;
 	s->lost_count = 1;
@@ -159,6 +165,7 @@ int stx_verified_seek(struct stx_source *s, uint64_t offset, struct stf_err *err
 	s->have = s->len;
 	s->len = s->pos;
 	s->block = k;
+	s->good_from = stx_block_start(&s->blocks, k);
 	s->bad = 0;
 	do {
 		was = s->offset + s->len;
@@ -167,8 +174,9 @@ int stx_verified_seek(struct stx_source *s, uint64_t offset, struct stf_err *err
 		}
 		if (s->bad && was < offset) {
 			s->now = stx_block_time(&s->blocks, s->block);
-			return leave_out(s, err) < 0 ? -1 :
-				stx_fail(err, STF_ERR_CHECKSUM, s->path, offset, 0, "this record is in a damaged piece of the file");
+			return leave_out(s, err) < 0 ? -1
+						     : stx_fail(err, STF_ERR_CHECKSUM, s->path, offset, 0,
+							       "this record is in a damaged piece of the file");
 		}
 	} while (s->offset + s->len < offset && s->offset + s->len > was);
 	s->pos = offset - s->offset < s->len ? (size_t)(offset - s->offset) : s->len;

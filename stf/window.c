@@ -3,6 +3,7 @@
 #include "config.h"
 #include "stf/cursor.h"
 #include "stf/frames.h"
+#include "stf/put.h"
 #include "stf/stream.h"
 
 #include <stdlib.h>
@@ -22,7 +23,7 @@ static int no_memory(struct before *b)
 	return stx_no_memory(b->fault);
 }
 
-/* Takes s->record, which stands behind s->head, into the history. */
+/* Takes s->record, which follows s->head, into the history. */
 static int absorb(struct before *b)
 {
 	struct stx_source *s = b->s;
@@ -161,7 +162,7 @@ static const struct stx_anchor *find_anchor(const struct stx_anchors *t, uint64_
 			hi = mid;
 		}
 	}
-	while (state && t->by_thread && lo && !t->anchor[lo - 1].by_thread) {
+	while (state && lo && (!t->anchor[lo - 1].tells || (t->by_thread && !t->anchor[lo - 1].by_thread))) {
 		lo--;
 	}
 	return lo ? &t->anchor[lo - 1] : NULL;
@@ -287,9 +288,9 @@ static int deliver(struct before *b)
 		def.id = *p;
 		r.layout = stf_layout(*p);
 		scratch.mem.n = 0;
-		/* twice: arrays are aligned, and a zero byte stands behind each */
+		/* twice: arrays are aligned, and a zero byte follows each */
 		if (stx_buf_reserve(&scratch.mem, 2 * size + 64) < 0 ||
-		    !stx_native_decode(&def, p, p + size, &scratch)) {
+			!stx_native_decode(&def, p, p + size, &scratch)) {
 			rc = no_memory(b);
 		} else {
 			rc = keep_told(b, &r, scratch.value);

@@ -11,31 +11,29 @@
 
 /* One row per category. Ids of files depend on suffix only, so that rewriting a trace in another order
  * gives the same bytes. The anchor file has the id after its data file's. */
+/* clang-format off */
 const struct stx_category stx_category[DATA_KINDS] = {
 	[STF_KIND_MSG] = { ".msg", 0, 3 },  [STF_KIND_COLL] = { ".cop", 0, 5 },
 	[STF_KIND_FUNC] = { ".f", 1, 7 },   [STF_KIND_SCOPE] = { ".s", 1, 9 },
 	[STF_KIND_FIO] = { ".i", 1, 11 },   [STF_KIND_COUNTER] = { ".c", 1, 13 },
 	[STF_KIND_REPORT] = { ".r", 1, 15 }, [STF_KIND_OTHER] = { ".x", 1, 17 },
 };
+/* clang-format on */
 
 const struct stf_err *stf_writer_error(const struct stf_writer *w)
 {
 	return &w->err;
 }
 
-int stx_reject(struct stf_err *e, const char *record, const char *why, uint64_t n)
-{
-	/* the error that stopped the writer must stay readable */
-	if (stx_is_fatal(e)) {
-		return -1;
-	}
-	return stx_fail(e, STF_ERR_ARG, NULL, 0, 0, "%s: %s (%llu)", record, why, (unsigned long long)n);
-}
-
 struct stx_where stx_writer_where(struct stf_writer *w)
 {
-	return (struct stx_where){ .path = w->path, .force = w->opt.force, .big = w->opt.big_endian, .level = w->opt.compress,
-				   .err = &w->err, .used = w->used, .identity = &w->identity };
+	return (struct stx_where){ .path = w->path,
+		.force = w->opt.force,
+		.big = w->opt.big_endian,
+		.level = w->opt.compress,
+		.err = &w->err,
+		.used = w->used,
+		.identity = &w->identity };
 }
 
 static int check_options(const char *path, const struct stf_writer_options *o, struct stf_err *err)
@@ -52,13 +50,15 @@ static int check_options(const char *path, const struct stf_writer_options *o, s
 		return stx_fail(err, STF_ERR_ARG, NULL, 0, 0, "%u event bits, at most 63", o->eventbits);
 	}
 	if (o->n_group_home && !o->group_home) {
-		return stx_fail(err, STF_ERR_ARG, NULL, 0, 0, "%u homes of groups, but no list of them", o->n_group_home);
+		return stx_fail(
+			err, STF_ERR_ARG, NULL, 0, 0, "%u homes of groups, but no list of them", o->n_group_home);
 	}
 	if (o->n_node > 0x10000 || (o->n_node && !o->node)) {
 		return stx_fail(err, STF_ERR_ARG, NULL, 0, 0, "%u nodes of processes, at most 65536", o->n_node);
 	}
 	if (o->compress < 0 || o->compress > 19) {
-		return stx_fail(err, STF_ERR_ARG, NULL, 0, 0, "compression level %d, must be 0 (none) to 19", o->compress);
+		return stx_fail(
+			err, STF_ERR_ARG, NULL, 0, 0, "compression level %d, must be 0 (none) to 19", o->compress);
 	}
 	for (c = o->comment; c && *c; c++) {
 		if ((unsigned char)*c < ' ') {
@@ -109,17 +109,26 @@ void stf_writer_abort(struct stf_writer *w)
 static int choose_identity(struct stf_writer *w, const struct stf_writer_options *opt)
 {
 	w->identity = (struct stx_identity){ opt->identity[0], opt->identity[1], opt->resolution, opt->eventbits,
-					     (uint8_t)stx_hash_there() };
-	return opt->identity[0] || opt->identity[1] || stx_identity_new(&w->identity) == 0 ? 0 :
-		       stx_fail_errno(&w->err, errno, w->path, "cannot make a random identity for the trace");
+		(uint8_t)stx_hash_there() };
+	return opt->identity[0] || opt->identity[1] || stx_identity_new(&w->identity) == 0
+		? 0
+		: stx_fail_errno(&w->err, errno, w->path, "cannot make a random identity for the trace");
 }
 
-struct stf_writer *stf_writer_create(const char *path, const struct stf_writer_options *opt, struct stf_err *err)
+struct stf_writer *stf_writer_create(const char *path, const struct stf_writer_options *given, struct stf_err *err)
 {
+	struct stf_writer_options own, *opt = &own;
 	struct stf_writer *w;
 	struct stx_where to, memory;
 
 	err->code = STF_OK;
+	if (!path || !given) {
+		stx_fail(err, STF_ERR_ARG, NULL, 0, 0, "stf_writer_create: no path or no options");
+		return NULL;
+	}
+	if (stx_take_options(opt, sizeof(*opt), given, sizeof(*opt), "stf_writer_options", err) < 0) {
+		return NULL;
+	}
 	if (check_options(path, opt, err) < 0) {
 		return NULL;
 	}
@@ -190,7 +199,7 @@ int stx_note(struct stf_writer *w, unsigned id, const void *record)
 
 	for (i = 0; i < 2; i++) {
 		if (id == STF_ID_stf_string && s->size_1_1 == strlen(stx_own_class[i]) &&
-		    memcmp(s->string, stx_own_class[i], s->size_1_1) == 0) {
+			memcmp(s->string, stx_own_class[i], s->size_1_1) == 0) {
 			w->own_text[i] = s->id;
 		} else if (id == STF_ID_class_definition && c->name && c->name == w->own_text[i]) {
 			w->own_class[i] = c->id;
@@ -421,7 +430,7 @@ int stf_writer_processes(struct stf_writer *w, const uint32_t *threads, uint32_t
 }
 
 int stf_writer_willy(struct stf_writer *w, uint32_t willy, const char *hostname, const char *ip, uint32_t pid,
-		     uint64_t tid, double offset, double skew)
+	uint64_t tid, double offset, double skew)
 {
 	struct stf_willy_definition r = { .willy = willy, .pid = pid, .tid = tid, .offset = offset, .skew = skew };
 

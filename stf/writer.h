@@ -3,6 +3,7 @@
 #ifndef STF_WRITER_H
 #define STF_WRITER_H
 
+#include "stf/put.h"
 #include "stf/stream.h"
 
 #define DATA_KINDS 8
@@ -27,12 +28,12 @@ struct stx_way {
 
 /* Which processes share their files. */
 struct stx_sets {
-	uint32_t *of;      /* set of each of n_of processes, from their nodes; NULL: they are counted */
-	uint32_t n_of, n;  /* n sets */
-	uint32_t *home;    /* of each of n_home groups: the process whose set it goes to */
+	uint32_t *of;     /* set of each of n_of processes, from their nodes; NULL: they are counted */
+	uint32_t n_of, n; /* n sets */
+	uint32_t *home;   /* of each of n_home groups: the process whose set it goes to */
 	uint32_t n_home;
-	int by_thread;     /* threads of the only process are counted */
-	int decided;       /* by_thread is, which is when the first record comes */
+	int by_thread; /* threads of the only process are counted */
+	int decided;   /* by_thread is, which is when the first record comes */
 };
 
 struct stf_writer {
@@ -48,7 +49,7 @@ struct stf_writer {
 	struct stx_stream *infos, *procs; /* in memory: parts of the index */
 	struct stx_stream **data[DATA_KINDS];
 	uint32_t n_sets[DATA_KINDS];
-	uint32_t n_data; /* data files */
+	uint32_t n_data;         /* data files */
 	struct stx_map declared; /* STX_KEY of every id in .dcl */
 	struct stx_map texts;    /* hash of a text: its string id */
 	struct stx_map classes;  /* hash of a class for info records: its id */
@@ -65,17 +66,12 @@ int stx_begin_base(struct stf_writer *w);
 enum { STX_OWN_INTEGRITY, STX_OWN_LATE };
 extern const char *const stx_own_class[2];
 
-/* Will no record be taken any more? */
-static inline int stx_is_fatal(const struct stf_err *e)
-{
-	return e->code > STF_ERR_STATE;
-}
-
 /* The stream where a record of this kind, willy and id belongs, NULL with the writer's error set.
  * `key` is the record's first field, for declarations its id. */
 struct stx_stream *stx_route_slow(struct stf_writer *w, unsigned id, unsigned kind, uint32_t willy, uint64_t key);
 
-static inline struct stx_stream *stx_route(struct stf_writer *w, unsigned id, unsigned kind, uint32_t willy, uint64_t key)
+static inline struct stx_stream *stx_route(
+	struct stf_writer *w, unsigned id, unsigned kind, uint32_t willy, uint64_t key)
 {
 	/* a group, bit 31, is beyond the span unless all go to one file */
 	uint32_t who = w->sets.by_thread ? willy >> 16 : willy & 0x8000ffffu;
@@ -87,6 +83,9 @@ static inline struct stx_stream *stx_route(struct stf_writer *w, unsigned id, un
 }
 
 /* ---- writer.c ---- */
+
+/* Looks at a stf_string, class_definition or info that is to be written. 1: the writer drops it. */
+int stx_note(struct stf_writer *w, unsigned id, const void *record);
 
 /* Room in w->data[kind] for a set. */
 int stx_make_room(struct stf_writer *w, unsigned kind, uint32_t set);

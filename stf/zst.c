@@ -142,7 +142,8 @@ int stx_unzst_frame(struct stx_unzst *u, const uint8_t *p, size_t n, uint8_t *ds
 
 static int without(struct stf_err *err)
 {
-	return stx_fail(err, STF_ERR_STATE, NULL, 0, 0, "this build has no zstd, so compressed traces are out of reach");
+	return stx_fail(
+		err, STF_ERR_STATE, NULL, 0, 0, "this build has no zstd, so compressed traces are out of reach");
 }
 
 struct stx_zst *stx_zst_new(int level, int big, struct stf_err *err)

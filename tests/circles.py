@@ -4,14 +4,14 @@
 
 A file is a .c file together with the .h file of the same name. It uses another one if it includes its header, or if
 its object (below BUILD) has an undefined symbol that the other one's object defines. Tests are left out, and so are symbols that
-several objects define and the calls of MPI, which libVT wraps.
+several objects define, the calls of MPI, which libVT wraps, and those of libc that the preloaded library passes on.
 """
 import os
 import re
 import subprocess
 import sys
 
-FOLDERS = ["base", "timers", "stf", "sampler", "calib", "clock", "exchange", "collector-plugin", "tools"]
+FOLDERS = ["base", "timers", "stf", "sampler", "check", "calib", "clock", "exchange", "collector-plugin", "report", "tools"]
 
 
 def sources(top):
@@ -35,8 +35,9 @@ def includes(top, files):
                     yield unit(path), unit(header)
 
 
-def objects(build, units):
-    """Pairs of a unit and its object: automake puts program- or library- in front of the name."""
+def objects(top, build, units):
+    """Pairs of a unit and its object: automake puts program- or library- in front of the name. An object that was left
+    behind by a source that is gone does not count."""
     for folder in FOLDERS:
         for where, _, names in os.walk(os.path.join(build, folder)):
             base = os.path.relpath(where, build)
@@ -45,13 +46,18 @@ def objects(build, units):
                 stem = os.path.splitext(name)[0]
                 stem = stem.split("-", 1)[1] if "-" in stem else stem
                 path = os.path.join(base, stem)
-                if name.endswith(".o") and path in units:
+                if name.endswith(".o") and path in units and os.path.exists(os.path.join(top, path + ".c")):
                     yield path, os.path.join(where, name)
 
 
-def symbols(build, units):
+def symbols(top, build, units):
     defined, wanted = {}, {}
-    for path, name in objects(build, units):
+    left_out = set()
+    passed_on = os.path.join(top, "collector-plugin/preload/preload.sym")
+    if os.path.exists(passed_on):
+        with open(passed_on, encoding="utf-8") as f:
+            left_out = set(f.read().split())
+    for path, name in objects(top, build, units):
         text = subprocess.run(["nm", name], capture_output=True, text=True, check=True).stdout
         for line in text.splitlines():
             part = line.split()
@@ -60,7 +66,7 @@ def symbols(build, units):
             elif len(part) == 2 and part[0] == "U" and not part[1].startswith(("MPI_", "PMPI_")):
                 wanted.setdefault(path, set()).add(part[1])
     for path, names in wanted.items():
-        for name in names:
+        for name in names - left_out:
             where = defined.get(name, set())
             if len(where) == 1 and path not in where:
                 yield path, next(iter(where))
@@ -107,7 +113,7 @@ def main():
     top, build = sys.argv[1], sys.argv[2]
     files = sorted(sources(top))
     units = {unit(f) for f in files}
-    edges = set(includes(top, files)) | set(symbols(build, units))
+    edges = set(includes(top, files)) | set(symbols(top, build, units))
     for part in circles(edges):
         print(len({os.path.dirname(p) for p in part}), len(part), " ".join(part))
     # a circle cannot be found where nothing was read

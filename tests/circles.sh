@@ -6,7 +6,7 @@ set -u
 here=$(cd "$(dirname "$0")" && pwd)
 top=$(dirname "$here")
 build=${top_builddir:-$(pwd)}
-known="timers:10 sampler:16 stf:8 collector-plugin/merge:7 collector-plugin/mpi:7 calib:15 tools:19"
+known="sampler:16 collector-plugin/merge:7 collector-plugin/mpi:7"
 
 if ! command -v "${PYTHON3:-python3}" >/dev/null 2>&1; then
 	echo "1..0 # SKIP no python3"

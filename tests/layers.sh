@@ -70,7 +70,7 @@ self_test()
 	put stf/inner.h 'int inner;'
 	put timers/tmr_mpi_wtime.c '#include "config.h"' '#include "timers/t.h"' '#include <mpi.h>' \
 		'int f(int r) { return tkm_root_openat(r, "/proc/stat") + is_open(r, "/proc"); }'
-	put calib/timertest.c '#include "stf/stf.h"' '#include "timers/t.h"' \
+	put calib/timertest/timertest.c '#include "stf/stf.h"' '#include "timers/t.h"' \
 		'/* open("/proc/x") would be wrong */' 'int g(void) { return open("/dev/ptp0", 0); }'
 	put tools/x.c '#include "stf/stf.h"'
 	put tests/unit/test_x.c '#include "stf/inner.h"'
@@ -89,8 +89,8 @@ self_test()
 	put timers/gone.c '#include "base/gone.h"'
 	put timers/tests.c '#include "tests/unit/test_x.c"'
 	put calib/filter.c '#include "stf/stf.h"'
-	put calib/fit.c '#include <mpi.h>'
-	put calib/map.h '#include "config.h"'
+	put calib/map/fit.c '#include <mpi.h>'
+	put calib/map/map.h '#include "config.h"'
 	put calib/proc.c 'FILE *f(void)' '{' '	return fopen(' '		"/proc/stat", "r");' '}'
 	put timers/sys.c 'int fd = openat(root, "/sys/devices", O_RDONLY);'
 	put extra/e.c 'int e;'
@@ -105,8 +105,8 @@ self_test()
 	caught "a header that does not exist" timers/gone.c 'does not exist'
 	caught "the tests are included" timers/tests.c 'timers may not include'
 	caught "a library file takes a program's liberty" calib/filter.c 'calib may not include "stf/stf.h"'
-	caught "mpi.h elsewhere" calib/fit.c '<mpi.h> is reserved'
-	caught "config.h in a header" calib/map.h 'config.h belongs into .c files'
+	caught "mpi.h elsewhere" calib/map/fit.c '<mpi.h> is reserved'
+	caught "config.h in a header" calib/map/map.h 'config.h belongs into .c files'
 	caught "fopen of /proc over two lines" calib/proc.c 'opens an absolute'
 	caught "openat of /sys" timers/sys.c 'opens an absolute'
 	caught "a folder within a folder includes a higher one" collector-plugin/host/up.c \

@@ -32,11 +32,14 @@ static void say_kernel(struct tmr_assumption *a)
 	memset(&tx, 0, sizeof(tx));
 	state = adjtimex(&tx);
 	if (state < 0) {
-		snprintf(a->wander_from, sizeof(a->wander_from), "the kernel's clock, steered by at most 500 ppm (adjtimex is refused)");
+		snprintf(a->wander_from, sizeof(a->wander_from),
+			"the kernel's clock, steered by at most 500 ppm (adjtimex is refused)");
 		return;
 	}
-	snprintf(a->wander_from, sizeof(a->wander_from), "the kernel's clock, steered by at most 500 ppm; adjtimex: frequency %+.3f ppm, tick %ld us, %s",
-		(double)tx.freq / 65536, tx.tick, state == TIME_ERROR || tx.status & STA_UNSYNC ? "not synchronised" : "synchronised");
+	snprintf(a->wander_from, sizeof(a->wander_from),
+		"the kernel's clock, steered by at most 500 ppm; adjtimex: frequency %+.3f ppm, tick %ld us, %s",
+		(double)tx.freq / 65536, tx.tick,
+		state == TIME_ERROR || tx.status & STA_UNSYNC ? "not synchronised" : "synchronised");
 }
 
 void tmr_assume_free(struct tmr_assumption *a)
@@ -59,7 +62,8 @@ void tmr_assume(const struct tmr_timer *t, struct tmr_assumption *a)
 	a->max_slew = 2 * steering;
 	a->slew_limit = tick_limit + 2 * steering;
 	if (t->flags & TMR_SIMULATED) {
-		snprintf(a->wander_from, sizeof(a->wander_from), "a simulated clock that is slewed, as the kernel's by at most 500 ppm");
+		snprintf(a->wander_from, sizeof(a->wander_from),
+			"a simulated clock that is slewed, as the kernel's by at most 500 ppm");
 	} else if (t->ops == &tmr_ptp || t->ops == &tmr_mpi_wtime) {
 		a->max_slew += 2 * free_drift; /* it has a quartz of its own beside the kernel's */
 		a->slew_limit += 2 * free_drift;

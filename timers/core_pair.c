@@ -38,11 +38,10 @@ struct line {
 struct tmr_pair_test {
 	struct line helper, caller;
 	_Alignas(128) atomic_int phase;
-	_Alignas(128) atomic_uint round; /* the caller begins another direction pair */
-	_Alignas(128) atomic_uint
-		placed;       /* the helper is on its unit, or could not go there, in this round */
-	atomic_uint compared; /* it has compared enough */
-	atomic_uint finished; /* it waits for another round */
+	_Alignas(128) atomic_uint round;  /* the caller begins another direction pair */
+	_Alignas(128) atomic_uint placed; /* the helper is on its unit, or could not go there, in this round */
+	atomic_uint compared;             /* it has compared enough */
+	atomic_uint finished;             /* it waits for another round */
 	struct tmr_timer *t;
 	double tick_s, limit_s;
 	unsigned unit; /* for the helper */
@@ -98,8 +97,7 @@ void tmr_pair_combine(struct tmr_core_pair *p, const struct tmr_core_pair *later
 	both.contradictions += p->contradictions;
 	if (!later->measured) {
 		both = *p;
-	} else if (p->result != TMR_PAIR_CONTRADICTION && later->result != TMR_PAIR_CONTRADICTION &&
-		p->measured) {
+	} else if (p->result != TMR_PAIR_CONTRADICTION && later->result != TMR_PAIR_CONTRADICTION && p->measured) {
 		both.low_s = fmax(p->low_s, later->low_s);
 		both.high_s = fmin(p->high_s, later->high_s);
 		both.line_s = fmin(p->line_s, later->line_s);
@@ -208,8 +206,7 @@ static int64_t compare(struct tmr_pair_test *b, struct line *line, enum phase ph
 }
 
 /* Waits for *word to become `round`. Gives up at the deadline unless there is none. */
-static int wait_for(
-	const struct tmr_pair_test *b, const atomic_uint *word, unsigned round, int has_deadline)
+static int wait_for(const struct tmr_pair_test *b, const atomic_uint *word, unsigned round, int has_deadline)
 {
 	struct waiting w = { 0, 0 };
 
@@ -221,7 +218,7 @@ static int wait_for(
 	return 0;
 }
 
-static void *help(void *arg)
+static void *helper_main(void *arg)
 {
 	struct tmr_pair_test *b = arg;
 	unsigned round;
@@ -298,8 +295,8 @@ static void measure_once(struct tmr_pair_test *b, struct tmr_core_pair *p)
 	p->contradictions = p->result == TMR_PAIR_CONTRADICTION;
 }
 
-void tmr_pair_measure(struct tmr_pair_test *b, unsigned unit_a, unsigned unit_b, double budget_s,
-	struct tmr_core_pair *p)
+void tmr_pair_measure(
+	struct tmr_pair_test *b, unsigned unit_a, unsigned unit_b, double budget_s, struct tmr_core_pair *p)
 {
 	struct tmr_core_pair next;
 	int i;
@@ -310,8 +307,7 @@ void tmr_pair_measure(struct tmr_pair_test *b, unsigned unit_a, unsigned unit_b,
 	if (move_to(unit_a) < 0) {
 		return;
 	}
-	for (i = 0; i < ATTEMPTS && p->result != TMR_PAIR_TOGETHER && seconds_now() < b->deadline;
-		i++) {
+	for (i = 0; i < ATTEMPTS && p->result != TMR_PAIR_TOGETHER && seconds_now() < b->deadline; i++) {
 		struct tmr_core_pair one = next;
 
 		measure_once(b, &one);
@@ -333,8 +329,7 @@ int tmr_pair_test_unit(const struct tmr_pair_test *b, int after)
 	return -1;
 }
 
-struct tmr_pair_test *tmr_pair_test_begin(
-	struct tmr_timer *t, double effective_tick_s, struct tkm_err *err)
+struct tmr_pair_test *tmr_pair_test_begin(struct tmr_timer *t, double effective_tick_s, struct tkm_err *err)
 {
 	struct tmr_pair_test *b;
 
@@ -353,17 +348,15 @@ struct tmr_pair_test *tmr_pair_test_begin(
 	b->limit_s = tmr_pair_limit(effective_tick_s);
 	atomic_store(&b->phase, OVER);
 	if (sched_getaffinity(0, sizeof(b->before), &b->before) < 0) {
-		tkm_fail(
-			err, TKM_ERR_UNAVAIL, "the processing units of this process are not known");
+		tkm_fail(err, TKM_ERR_UNAVAIL, "the processing units of this process are not known");
 		free(b);
 		return NULL;
 	}
 	/* a launcher may have bound this process to one unit, and the others to others */
 	memset(&b->all, 0xff, sizeof(b->all));
-	if (sched_setaffinity(0, sizeof(b->all), &b->all) < 0 ||
-		sched_getaffinity(0, sizeof(b->all), &b->all) < 0) {
+	if (sched_setaffinity(0, sizeof(b->all), &b->all) < 0 || sched_getaffinity(0, sizeof(b->all), &b->all) < 0) {
 		tkm_fail(err, TKM_ERR_UNAVAIL, "this process may not choose its processing unit");
-	} else if (pthread_create(&b->thread, NULL, help, b) != 0) {
+	} else if (pthread_create(&b->thread, NULL, helper_main, b) != 0) {
 		tkm_fail(err, TKM_ERR_NOMEM, "no thread for a comparison of processing units");
 	} else {
 		return b;

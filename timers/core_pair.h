@@ -26,8 +26,8 @@ struct tmr_core_pair {
 	/* Clock on b minus clock on a lies in here; one effective tick is part of each end. Of a contradiction: the last
 	 * measurement; low_s may exceed high_s. */
 	double low_s, high_s;
-	double line_s; /* what a cache line takes from one unit to the other, mean of both ways */
-	int readings;  /* that were compared, both ways together */
+	double line_s;      /* what a cache line takes from one unit to the other, mean of both ways */
+	int readings;       /* that were compared, both ways together */
 	int contradictions; /* measurements so far that contradicted themselves or an earlier one */
 	enum tmr_pair_result result;
 };
@@ -50,8 +50,7 @@ struct tmr_pair_test;
 /* Prepares measurements of pairs with t, which must be shareable, by the calling thread and one helper thread. A reading lags at
  * most effective_tick_s (seconds) behind its clock. The calling thread may run on all units from now on, until
  * tmr_pair_test_end(). Returns NULL: the timer is not shareable or has no frequency, no affinity, no thread, no memory. */
-struct tmr_pair_test *tmr_pair_test_begin(
-	struct tmr_timer *t, double effective_tick_s, struct tkm_err *err);
+struct tmr_pair_test *tmr_pair_test_begin(struct tmr_timer *t, double effective_tick_s, struct tkm_err *err);
 
 /* Gives back the caller's affinity. */
 void tmr_pair_test_end(struct tmr_pair_test *test);
@@ -62,7 +61,6 @@ int tmr_pair_test_unit(const struct tmr_pair_test *test, int after);
 
 /* Measures unit b against unit a into *p. Usually takes 0.1 ms; what is not "together" is measured up to five times, until
  * budget_s are over. Every reading that was compared counts, so a short time leaves a wider interval and never a false one. */
-void tmr_pair_measure(struct tmr_pair_test *test, unsigned a, unsigned b, double budget_s,
-	struct tmr_core_pair *p);
+void tmr_pair_measure(struct tmr_pair_test *test, unsigned a, unsigned b, double budget_s, struct tmr_core_pair *p);
 
 #endif

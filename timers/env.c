@@ -7,9 +7,11 @@
 #include <string.h>
 #include <sys/timex.h>
 #include <sys/utsname.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/rootfs.h"
+#include "timers/assume.h"
 #include "timers/cpu_hz.h"
 
 /* Value of "key : value" in the first block of cpuinfo; "" when it is not there. */
@@ -41,8 +43,8 @@ static void arm_name(const char *text, char *out, size_t size)
 	cpuinfo_value(text, "CPU variant", variant, sizeof(variant));
 	cpuinfo_value(text, "CPU revision", revision, sizeof(revision));
 	if (implementer[0] && part[0]) {
-		snprintf(out, size, "ARM, implementer %s, part %s, variant %s, revision %s", implementer, part,
-			variant, revision);
+		snprintf(out, size, "ARM, implementer %s, part %s, variant %s, revision %s", implementer, part, variant,
+			revision);
 	}
 }
 
@@ -84,6 +86,14 @@ static void read_ntp(struct tmr_env *e)
 	e->ntp_esterror_s = (double)tx.esterror * 1e-6;
 }
 
+static double clock_s(clockid_t id)
+{
+	struct timespec t = { 0, 0 };
+
+	clock_gettime(id, &t);
+	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
 void tmr_env_read(int root, struct tmr_env *e)
 {
 	static const char dir[] = "/sys/devices/system/clocksource/clocksource0/";
@@ -122,6 +132,9 @@ void tmr_env_read(int root, struct tmr_env *e)
 	e->kernel_hz = tmr_kernel_hz(&from);
 	snprintf(e->kernel_hz_from, sizeof(e->kernel_hz_from), "%s", from ? from : "");
 	read_ntp(e);
+	e->suspended_s = clock_s(CLOCK_BOOTTIME) - clock_s(CLOCK_MONOTONIC);
+	e->realtime_minus_boottime_s = clock_s(CLOCK_REALTIME) - clock_s(CLOCK_BOOTTIME);
+	e->has_vm_marker = tmr_disruption_marker(root, &e->vm_marker);
 }
 
 const char *tmr_env_domain(const struct tmr_env *e, char *buf, size_t size)
@@ -141,8 +154,10 @@ void tmr_env_print(FILE *out, const char *prefix, const struct tmr_env *e)
 	fprintf(out, "%sprocessor: %s%s%s\n", prefix, or_unknown(e->cpu), e->hypervisor[0] ? ", hypervisor " : "",
 		e->hypervisor);
 	fprintf(out, "%sCPU counter: %s%s%s%s%s", prefix, e->counter,
-		e->tsc_invariant < 0 ? "" : e->tsc_invariant ? ", invariant" : ", NOT invariant", e->tsc_flags[0] ? " (" : "",
-		e->tsc_flags, e->tsc_flags[0] ? ")" : "");
+		e->tsc_invariant < 0       ? ""
+			: e->tsc_invariant ? ", invariant"
+					   : ", NOT invariant",
+		e->tsc_flags[0] ? " (" : "", e->tsc_flags, e->tsc_flags[0] ? ")" : "");
 	if (e->kernel_hz > 0) {
 		fprintf(out, ", %.6f MHz by %s", e->kernel_hz * 1e-6, e->kernel_hz_from);
 	}

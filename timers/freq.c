@@ -52,7 +52,7 @@ int tmr_is_kernels_counter(const struct tmr_timer *t, int root)
 	return 0;
 }
 
-/* What nobody knows the rate of: the kernel's clock that is not steered. */
+/* A clock of unknown rate: the kernel's clock that is not steered. */
 static int open_own(struct tmr_freq_run *run, struct tkm_err *err)
 {
 	run->own_ref = tmr_open("clock_monotonic_raw", 0, err);
@@ -128,7 +128,8 @@ static int fit(struct tmr_freq_run *run, struct tmr_freq *out, double *x, double
 	out->brackets = run->n;
 	out->kept = kept;
 	if (kept < 4 || tkm_line_robust(x, y, kept, NULL, &line) < 0 || !(line.slope > 0)) {
-		return tkm_fail(err, TKM_ERR_DATA, "frequency of %s: %zu usable brackets are not enough", run->t->name, kept);
+		return tkm_fail(
+			err, TKM_ERR_DATA, "frequency of %s: %zu usable brackets are not enough", run->t->name, kept);
 	}
 	out->hz = line.slope;
 	out->seconds = x[kept - 1] - x[0];
@@ -140,7 +141,8 @@ static int fit(struct tmr_freq_run *run, struct tmr_freq *out, double *x, double
 	out->bound_ppm = out->compare_ppm + run->what.error_ppm;
 	out->certain = run->what.certain;
 	root = tkm_root_open("/");
-	out->same_counter = run->ref->scope == TMR_SCOPE_NODE && run->ref->ops != &tmr_ptp && tmr_is_kernels_counter(run->t, root);
+	out->same_counter =
+		run->ref->scope == TMR_SCOPE_NODE && run->ref->ops != &tmr_ptp && tmr_is_kernels_counter(run->t, root);
 	close(root);
 	snprintf(out->reference, sizeof(out->reference), "%.63s", run->ref->name);
 	return 0;

@@ -10,16 +10,16 @@
 #include "timers/timer.h"
 
 struct tmr_freq {
-	double hz;        /* ticks per second of the reference */
-	double se_ppm;    /* standard error of hz */
+	double hz;          /* ticks per second of the reference */
+	double se_ppm;      /* standard error of hz */
 	double compare_ppm; /* hz cannot be farther off the rate by the reference: the brackets' widths over the baseline */
 	double bound_ppm; /* compare_ppm and what the reference may be off by */
 	int certain;      /* 1: that error of the reference is known; 0: it is what oscillators are assumed to keep */
 	int same_counter; /* 1: the reference is computed from the counter of the timer: hz shows how, not how fast the counter is */
 	char reference[64];
-	double seconds;   /* baseline */
-	double width_s;   /* median width of the kept brackets */
-	size_t brackets;  /* taken */
+	double seconds;  /* baseline */
+	double width_s;  /* median width of the kept brackets */
+	size_t brackets; /* taken */
 	size_t kept;
 };
 

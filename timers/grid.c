@@ -124,7 +124,8 @@ static double refine_far(const struct increments *v, double from, double step)
 	return step;
 }
 
-static void try_step(const struct increments *v, const struct cluster *c, int k, double from, double step, struct tmr_grid *out)
+static void try_step(
+	const struct increments *v, const struct cluster *c, int k, double from, double step, struct tmr_grid *out)
 {
 	double share;
 

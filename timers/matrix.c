@@ -59,16 +59,14 @@ static int list_pus(const struct tmr_pair_test *test, struct tmr_matrix *m, stru
 		return tkm_fail(err, TKM_ERR_NOMEM, "core matrix: hwloc cannot start");
 	}
 	if (hwloc_topology_load(topo) < 0) {
-		rc = tkm_fail(err, TKM_ERR_UNAVAIL,
-			"core matrix: hwloc cannot read this machine's topology");
+		rc = tkm_fail(err, TKM_ERR_UNAVAIL, "core matrix: hwloc cannot read this machine's topology");
 		goto out;
 	}
 	allowed = hwloc_topology_get_allowed_cpuset(topo);
 	n = hwloc_get_nbobjs_by_type(topo, HWLOC_OBJ_PU);
 	m->pu = calloc((size_t)n + 1, sizeof(*m->pu));
 	if (!m->pu) {
-		rc = tkm_fail(err, TKM_ERR_NOMEM,
-			"core matrix: out of memory for %d processing units", n);
+		rc = tkm_fail(err, TKM_ERR_NOMEM, "core matrix: out of memory for %d processing units", n);
 		goto out;
 	}
 	for (i = 0; i < n; i++) {
@@ -91,17 +89,14 @@ static int list_pus(const struct tmr_pair_test *test, struct tmr_matrix *m, stru
 	size_t n = 0;
 	int unit;
 
-	for (unit = tmr_pair_test_unit(test, -1); unit >= 0;
-		unit = tmr_pair_test_unit(test, unit)) {
+	for (unit = tmr_pair_test_unit(test, -1); unit >= 0; unit = tmr_pair_test_unit(test, unit)) {
 		n++;
 	}
 	m->pu = calloc(n + 1, sizeof(*m->pu));
 	if (!m->pu) {
-		return tkm_fail(err, TKM_ERR_NOMEM,
-			"core matrix: out of memory for %zu processing units", n);
+		return tkm_fail(err, TKM_ERR_NOMEM, "core matrix: out of memory for %zu processing units", n);
 	}
-	for (unit = tmr_pair_test_unit(test, -1); unit >= 0;
-		unit = tmr_pair_test_unit(test, unit)) {
+	for (unit = tmr_pair_test_unit(test, -1); unit >= 0; unit = tmr_pair_test_unit(test, unit)) {
 		m->pu[m->pus++] = (unsigned)unit;
 	}
 	return 0;
@@ -118,8 +113,8 @@ static int make_pairs(struct tmr_matrix *m, struct tkm_err *err)
 	m->pairs = (size_t)m->pus * (m->pus ? m->pus - 1 : 0) / 2;
 	m->pair = calloc(m->pairs + 1, sizeof(*m->pair));
 	if (!m->pair) {
-		return tkm_fail(err, TKM_ERR_NOMEM,
-			"core matrix: out of memory for %zu pairs of processing units", m->pairs);
+		return tkm_fail(
+			err, TKM_ERR_NOMEM, "core matrix: out of memory for %zu pairs of processing units", m->pairs);
 	}
 	for (a = 0; a < m->pus; a++) {
 		for (b = a + 1; b < m->pus; b++, k++) {
@@ -147,8 +142,7 @@ static void measure_pairs(struct tmr_pair_test *test, struct tmr_matrix *m)
 	summarise(m);
 }
 
-int tmr_matrix_measure(
-	struct tmr_timer *t, double effective_tick_s, struct tmr_matrix *m, struct tkm_err *err)
+int tmr_matrix_measure(struct tmr_timer *t, double effective_tick_s, struct tmr_matrix *m, struct tkm_err *err)
 {
 	struct tmr_pair_test *test;
 	int rc;
@@ -170,8 +164,7 @@ int tmr_matrix_measure(
 	return rc;
 }
 
-int tmr_matrix_measure_again(
-	struct tmr_timer *t, double effective_tick_s, struct tmr_matrix *m, struct tkm_err *err)
+int tmr_matrix_measure_again(struct tmr_timer *t, double effective_tick_s, struct tmr_matrix *m, struct tkm_err *err)
 {
 	struct tmr_pair_test *test;
 

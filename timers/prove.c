@@ -23,17 +23,14 @@ static void all_units(struct tmr_pair_test *test, double until, struct tmr_proof
 	double largest = 0, second = 0;
 
 	p->units = p->proven = 1;
-	for (unit = tmr_pair_test_unit(test, first); unit >= 0;
-		unit = tmr_pair_test_unit(test, unit)) {
+	for (unit = tmr_pair_test_unit(test, first); unit >= 0; unit = tmr_pair_test_unit(test, unit)) {
 		p->units++;
 	}
-	for (unit = tmr_pair_test_unit(test, first); unit >= 0;
-		unit = tmr_pair_test_unit(test, unit)) {
+	for (unit = tmr_pair_test_unit(test, first); unit >= 0; unit = tmr_pair_test_unit(test, unit)) {
 		struct tmr_core_pair pair;
 		double end;
 
-		tmr_pair_measure(
-			test, (unsigned)first, (unsigned)unit, until - seconds_now(), &pair);
+		tmr_pair_measure(test, (unsigned)first, (unsigned)unit, until - seconds_now(), &pair);
 		if (pair.result != TMR_PAIR_TOGETHER) {
 			p->apart += pair.result == TMR_PAIR_APART;
 			break;
@@ -48,8 +45,8 @@ static void all_units(struct tmr_pair_test *test, double until, struct tmr_proof
 	p->within_s = largest + second;
 }
 
-int tmr_prove_one_clock(struct tmr_timer *t, double effective_tick_s, double budget_s,
-	struct tmr_proof *p, struct tkm_err *err)
+int tmr_prove_one_clock(
+	struct tmr_timer *t, double effective_tick_s, double budget_s, struct tmr_proof *p, struct tkm_err *err)
 {
 	double begin = seconds_now();
 	struct tmr_pair_test *test;

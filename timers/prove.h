@@ -12,7 +12,7 @@ struct tmr_proof {
 	int one_clock; /* 1: proven, every unit is "together" with the first; 0: one is not, or was not measured in time */
 	unsigned units, proven; /* all; those that are together with the first, itself included */
 	unsigned apart;         /* those whose clock differs from the first one's */
-	double within_s; /* any two readings at the same time differ by at most this; effective ticks included */
+	double within_s;        /* any two readings at the same time differ by at most this; effective ticks included */
 	double line_s; /* what a cache line takes from one unit to another, mean of both ways, of the farthest; no test of
 	                     * this kind can prove less. 0: one unit */
 	double seconds; /* what it took */
@@ -21,7 +21,7 @@ struct tmr_proof {
 /* Takes about 100 us for each unit, budget_s at most. The caller's thread moves from unit to unit and goes back to
  * where it may run. Returns 0 and *p, or -1: a timer that threads cannot share or whose frequency is not known, no
  * affinity, no thread. */
-int tmr_prove_one_clock(struct tmr_timer *t, double effective_tick_s, double budget_s,
-	struct tmr_proof *p, struct tkm_err *err);
+int tmr_prove_one_clock(
+	struct tmr_timer *t, double effective_tick_s, double budget_s, struct tmr_proof *p, struct tkm_err *err);
 
 #endif

@@ -11,11 +11,12 @@
 #include "timers/timer_private.h"
 
 enum {
-	CHUNK = 1000,          /* reads between two looks at the wall clock */
+	CHUNK = 1000, /* reads between two looks at the wall clock */
 	MAX_CHUNKS = 20000,
 	ORDERED_CHUNKS = 200,
 	LOOP_ITERATIONS = 10000000, /* as in the guide */
-	BLOCK = 4096,          /* increments are taken in blocks of this many reads */
+	BRIEF = 8,                  /* by so much less of both in a brief measurement */
+	BLOCK = 4096,               /* increments are taken in blocks of this many reads */
 	BLOCKS = 256,
 };
 
@@ -98,17 +99,17 @@ static __attribute__((noinline)) int64_t dummy_call(struct tmr_timer *t)
 	return 0;
 }
 
-static void loop_overhead(struct tmr_timer *t, struct tmr_quality *q)
+static void loop_overhead(struct tmr_timer *t, long long iterations, struct tmr_quality *q)
 {
 	ltick_t begin = tmr_read_ordered(t);
 	long long i;
 
-	for (i = 0; i < LOOP_ITERATIONS; i++) {
+	for (i = 0; i < iterations; i++) {
 		dummy_call(t);
 	}
 	q->loop_ticks = ltick_sub(tmr_read_ordered(t), begin);
-	q->loop_iterations = LOOP_ITERATIONS;
-	q->loop_ticks_each = q->loop_ticks > 0 ? (q->loop_ticks + LOOP_ITERATIONS / 2) / LOOP_ITERATIONS : 0;
+	q->loop_iterations = iterations;
+	q->loop_ticks_each = q->loop_ticks > 0 ? (q->loop_ticks + iterations / 2) / iterations : 0;
 }
 
 static void count(struct tmr_quality *q, int64_t raw, int64_t net)
@@ -171,10 +172,10 @@ static void fine_histogram(const int64_t *v, size_t n, struct tmr_quality *q)
 	q->raw_bins = k;
 }
 
-static int increments(struct tmr_timer *t, struct tmr_quality *q, struct tkm_err *err)
+static int increments(struct tmr_timer *t, size_t blocks, struct tmr_quality *q, struct tkm_err *err)
 {
 	size_t n = 0, i, b;
-	int64_t *d = malloc(((size_t)BLOCK * BLOCKS + 1) * sizeof(*d));
+	int64_t *d = malloc((BLOCK * blocks + 1) * sizeof(*d));
 	ltick_t *v = malloc(BLOCK * sizeof(*v));
 	double sum = 0;
 
@@ -183,7 +184,7 @@ static int increments(struct tmr_timer *t, struct tmr_quality *q, struct tkm_err
 		free(v);
 		return tkm_fail(err, TKM_ERR_NOMEM, "timer %s: out of memory", t->name);
 	}
-	for (b = 0; b < BLOCKS; b++) {
+	for (b = 0; b < blocks; b++) {
 		for (i = 0; i < BLOCK; i++) {
 			v[i] = tmr_read(t);
 		}
@@ -213,14 +214,16 @@ static int increments(struct tmr_timer *t, struct tmr_quality *q, struct tkm_err
 	return 0;
 }
 
-int tmr_quality_measure(struct tmr_timer *t, double seconds, struct tmr_quality *q, struct tkm_err *err)
+int tmr_quality_measure(struct tmr_timer *t, double seconds, int brief, struct tmr_quality *q, struct tkm_err *err)
 {
+	int less = brief ? BRIEF : 1;
+
 	memset(q, 0, sizeof(*q));
 	if (performance(t, seconds, q, err) < 0) {
 		return -1;
 	}
-	loop_overhead(t, q);
-	if (increments(t, q, err) < 0) {
+	loop_overhead(t, LOOP_ITERATIONS / less, q);
+	if (increments(t, (size_t)(BLOCKS / less), q, err) < 0) {
 		return -1;
 	}
 	/* a clock that stood still all the time has no tick, and its other figures say so */

@@ -13,10 +13,10 @@
 /* The step in which a clock really moves (timers/tick.h). Increments between ordered readings lie on multiples of it; its
  * nominal period can be many times smaller (a TSC of 2.25 GHz that moves every 10 ns, say). */
 struct tmr_grid {
-	double ticks;   /* effective tick in ticks of the timer, not always a whole number */
-	double share;   /* of the increments that lie on its multiples within one tick; 1 is a perfect grid */
+	double ticks;     /* effective tick in ticks of the timer, not always a whole number */
+	double share;     /* of the increments that lie on its multiples within one tick; 1 is a perfect grid */
 	double lag_ticks; /* what a reading can lag behind the clock: a step, and one tick where readings are rounded */
-	int found;      /* 1: a grid; 0: none was found, ticks is the smallest increment seen */
+	int found;        /* 1: a grid; 0: none was found, ticks is the smallest increment seen */
 	size_t samples;
 };
 
@@ -29,8 +29,8 @@ enum { TMR_BINS = 13 }; /* the guide's histogram: < 0, < 1, >= 1, >= 501, ... >=
 
 struct tmr_quality {
 	/* performance */
-	long long calls;       /* plain reads */
-	double wall_s;         /* in this time by CLOCK_MONOTONIC */
+	long long calls;                          /* plain reads */
+	double wall_s;                            /* in this time by CLOCK_MONOTONIC */
 	struct tkm_spread cost_s, cost_ordered_s; /* per call, over the chunks of the run */
 	/* the sampling loop alone, with a dummy call */
 	long long loop_iterations;
@@ -38,10 +38,10 @@ struct tmr_quality {
 	int64_t loop_ticks_each;
 	/* increments between consecutive plain reads */
 	size_t increments;
-	double average_ticks;  /* loop overhead subtracted, as in the guide */
-	int64_t median_ticks;  /* the same */
+	double average_ticks;   /* loop overhead subtracted, as in the guide */
+	int64_t median_ticks;   /* the same */
 	int64_t smallest_ticks; /* smallest above 0, nothing subtracted; 0: none */
-	int64_t typical_ticks; /* most frequent one above 0, nothing subtracted */
+	int64_t typical_ticks;  /* most frequent one above 0, nothing subtracted */
 	long long backward, equal;
 	int64_t worst_backward_ticks; /* <= 0 */
 	long long bin[TMR_BINS];
@@ -57,9 +57,9 @@ struct tmr_quality {
 /* First tick of guide bin i (i >= 2): 1, 501, ... 5001. */
 int tmr_bin_from(int i);
 
-/* Measures t: plain reads for `seconds` (> 0), then increments of about a million reads. Returns 0,
+/* Measures t: plain reads for `seconds` (> 0), then increments of about a million reads, or an eighth of that if brief. Returns 0,
  * or -1 with the reason. */
-int tmr_quality_measure(struct tmr_timer *t, double seconds, struct tmr_quality *q, struct tkm_err *err);
+int tmr_quality_measure(struct tmr_timer *t, double seconds, int brief, struct tmr_quality *q, struct tkm_err *err);
 
 /* Effective tick in seconds: the step times the measured (else nominal) period; NAN when the clock did not move. */
 double tmr_effective_tick(const struct tmr_timer *t, const struct tmr_quality *q);

@@ -42,7 +42,8 @@ int tmr_true_rate_between(const struct tmr_mark *a, const struct tmr_mark *b, do
 	struct tmr_true_rate *out)
 {
 	double ticks = (double)(b->ticks - a->ticks), seconds = 1e-9 * (double)(b->real_ns - a->real_ns);
-	double error = a->max_error_s + b->max_error_s + real_lag_s, shortest = seconds - 1e-9 * (double)a->width_ns - error,
+	double error = a->max_error_s + b->max_error_s + real_lag_s,
+	       shortest = seconds - 1e-9 * (double)a->width_ns - error,
 	       longest = seconds + 1e-9 * (double)b->width_ns + error;
 
 	memset(out, 0, sizeof(*out));

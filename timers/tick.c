@@ -10,12 +10,12 @@
 #include "timers/timer_private.h"
 
 enum {
-	CHUNK = 32,    /* reads between two looks at the wall clock */
-	WARM_UP = 4,   /* chunks */
-	MOST = 1024,   /* increments of a fine clock */
-	MANY = 16,     /* increments from which a grid can be told from chance */
-	FEW = 3,       /* long distances whose regularity can hardly be chance */
-	SEVERAL = 5,   /* the same of shorter ones */
+	CHUNK = 32,  /* reads between two looks at the wall clock */
+	WARM_UP = 4, /* chunks */
+	MOST = 1024, /* increments of a fine clock */
+	MANY = 16,   /* increments from which a grid can be told from chance */
+	FEW = 3,     /* long distances whose regularity can hardly be chance */
+	SEVERAL = 5, /* the same of shorter ones */
 	SPACINGS = 64,
 	MOST_READS = 1 << 22, /* where the wall clock does not move either */
 };
@@ -29,17 +29,17 @@ static const double interrupted = 10;
 struct look {
 	struct tmr_timer *t, *wall;
 	double hz;
-	double cost;         /* of a read, in ticks of t; INFINITY: not known */
-	double fastest_s;    /* chunk */
-	int64_t jump;        /* increments from here on are no answers to a second read within a step */
+	double cost;      /* of a read, in ticks of t; INFINITY: not known */
+	double fastest_s; /* chunk */
+	int64_t jump;     /* increments from here on are no answers to a second read within a step */
 	int64_t last;
 	int have_landing;
-	int64_t landing;     /* the reading after the last jump */
-	int64_t before;      /* sum of increments before the first landing */
+	int64_t landing; /* the reading after the last jump */
+	int64_t before;  /* sum of increments before the first landing */
 	size_t jumps, distances, positive;
-	int64_t distance[MOST]; /* between landings */
+	int64_t distance[MOST];  /* between landings */
 	int64_t increment[MOST]; /* above 0 */
-	double looked_s;     /* without interruptions */
+	double looked_s;         /* without interruptions */
 	size_t reads;
 	unsigned spacing;
 	double small_ticks, small_s; /* advance and time of chunks without a jump */
@@ -154,7 +154,8 @@ static int is_regular(const struct look *l, double *step)
 	if (isfinite(l->cost) && shortest < 4 * l->cost) {
 		return 0;
 	}
-	return (l->distances >= FEW && shortest >= long_distance_ticks) || (l->distances >= SEVERAL && shortest >= shorter_distance_ticks);
+	return (l->distances >= FEW && shortest >= long_distance_ticks) ||
+		(l->distances >= SEVERAL && shortest >= shorter_distance_ticks);
 }
 
 /* Small increments are the clock itself: reads follow faster than ticks, and the small increments add up to the time that passed. */
@@ -220,7 +221,8 @@ static int lag_of_base(struct tmr_timer *t, double budget_s, struct tmr_timer *w
 	return 0;
 }
 
-int tmr_tick_measure(struct tmr_timer *t, double budget_s, struct tmr_timer *wall, struct tmr_grid *out, struct tkm_err *err)
+int tmr_tick_measure(
+	struct tmr_timer *t, double budget_s, struct tmr_timer *wall, struct tmr_grid *out, struct tkm_err *err)
 {
 	struct tmr_timer *own_wall = NULL;
 	struct look *l = calloc(1, sizeof(*l));
@@ -242,7 +244,8 @@ int tmr_tick_measure(struct tmr_timer *t, double budget_s, struct tmr_timer *wal
 		begin = wall_s(l);
 		do {
 			take_chunk(l);
-		} while (!is_enough(l) && l->looked_s < budget_s && l->reads < MOST_READS && wall_s(l) - begin < interrupted * budget_s);
+		} while (!is_enough(l) && l->looked_s < budget_s && l->reads < MOST_READS &&
+			wall_s(l) - begin < interrupted * budget_s);
 		rc = conclude(l, out);
 		if (rc < 0) {
 			tkm_fail(err, TKM_ERR_DATA, "timer %s: it did not move in %.3g ms", t->name, budget_s * 1e3);

@@ -17,6 +17,7 @@
  *
  * wall: a fine clock that counts seconds on the same axis, for the cost of a read; NULL: CLOCK_MONOTONIC.
  * Returns 0, or -1 with the reason: the clock did not move in that time, no memory. */
-int tmr_tick_measure(struct tmr_timer *t, double budget_s, struct tmr_timer *wall, struct tmr_grid *out, struct tkm_err *err);
+int tmr_tick_measure(
+	struct tmr_timer *t, double budget_s, struct tmr_timer *wall, struct tmr_grid *out, struct tkm_err *err);
 
 #endif

@@ -30,14 +30,14 @@ struct tmr_ops;
 struct tmr_timer {
 	ltick_t (*read)(struct tmr_timer *t);
 	ltick_t (*read_ordered)(struct tmr_timer *t);
-	double hz;          /* nominal ticks per second; 0: nobody says, only measured */
+	double hz;           /* nominal ticks per second; 0: unknown, only measured */
 	const char *hz_from; /* who says so: "definition", "CPUID 0x15", "kernel (perf)", ... */
 	enum tmr_scope scope;
-	unsigned flags;     /* enum tmr_flags */
-	int shareable;      /* may be read by several threads at once */
-	void *impl;         /* the driver's own */
+	unsigned flags; /* enum tmr_flags */
+	int shareable;  /* may be read by several threads at once */
+	void *impl;     /* the driver's own */
 	const struct tmr_ops *ops;
-	char name[256];     /* canonical: opening it again gives the same clock */
+	char name[256]; /* canonical: opening it again gives the same clock */
 };
 
 /* Opens the timer called `name`: "CPU", "clock_monotonic", "ptp:/dev/ptp0", "sim:base=CPU,drift=50ppm".

@@ -7,7 +7,7 @@
 
 struct tmr_ops {
 	const char *name; /* up to a ':' in what the user writes */
-	const char *arg;  /* what stands behind the ':', for LIST; NULL: nothing may stand there */
+	const char *arg;  /* what may follow the ':', for LIST; NULL: nothing may */
 	const char *what; /* one line for LIST */
 	enum tmr_scope scope;
 	/* Fills read, read_ordered, hz, hz_from, flags, shareable, impl and, when it takes an argument,
@@ -17,8 +17,8 @@ struct tmr_ops {
 };
 
 /* The drivers. MPI_Wtime is weak: a program without MPI does not link it, and LIST says so. */
-extern const struct tmr_ops tmr_gettimeofday, tmr_cpu, tmr_cpu_norm, tmr_clock_monotonic,
-	tmr_clock_monotonic_raw, tmr_clock_realtime, tmr_clock_tai, tmr_clock_boottime, tmr_ptp, tmr_sim;
+extern const struct tmr_ops tmr_gettimeofday, tmr_cpu, tmr_cpu_norm, tmr_clock_monotonic, tmr_clock_monotonic_raw,
+	tmr_clock_realtime, tmr_clock_tai, tmr_clock_boottime, tmr_ptp, tmr_sim;
 extern const struct tmr_ops tmr_mpi_wtime __attribute__((weak));
 
 /* Copies name with each "{rank}" and "{rank%N}" replaced; -1 when it does not fit. */

@@ -37,7 +37,7 @@ static void close_norm(struct tmr_timer *t)
 	free(t->impl);
 }
 
-/* Where nobody says the frequency it is measured, for a tenth of a second. */
+/* Where the frequency is unknown it is measured, for a tenth of a second. */
 static double measured_hz(struct tkm_err *err)
 {
 	struct tmr_timer *cpu = tmr_open("CPU", 0, err);

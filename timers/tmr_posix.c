@@ -27,8 +27,8 @@
 		.open = open_##lower, \
 	}
 
-static int open_posix(struct tmr_timer *t, clockid_t id, ltick_t (*read)(struct tmr_timer *), unsigned flags,
-	struct tkm_err *err)
+static int open_posix(
+	struct tmr_timer *t, clockid_t id, ltick_t (*read)(struct tmr_timer *), unsigned flags, struct tkm_err *err)
 {
 	struct timespec ts;
 

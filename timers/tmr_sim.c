@@ -18,9 +18,9 @@ struct sim {
 	double offset_s, drift, wobble, wobble_period_s, warm, warm_tau_s, tick_s, noise_s;
 	double coarse_s, coarse_ticks; /* it moves in steps of that; 0: by its tick */
 	int bump;
-	int64_t step_now, reading;     /* the last, and the step it lies in */
-	double cores_s;       /* processing unit n is ahead by n times this */
-	double early_s;       /* so much earlier plain reads are taken than ordered ones */
+	int64_t step_now, reading; /* the last, and the step it lies in */
+	double cores_s;            /* processing unit n is ahead by n times this */
+	double early_s;            /* so much earlier plain reads are taken than ordered ones */
 	struct {
 		double size_s, at_s;
 	} step[MAX_STEPS];
@@ -29,13 +29,13 @@ struct sim {
 		double rate, from_s, to_s, back_s;
 	} slew[MAX_SLEWS];
 	int slews, slewed, borrowed; /* borrowed: the base is another timer's */
-	int64_t origin;       /* reading of the base */
-	int64_t origin_ticks; /* what this clock would show there without offset */
+	int64_t origin;              /* reading of the base */
+	int64_t origin_ticks;        /* what this clock would show there without offset */
 	uint64_t random;
-	int origin_given;     /* by who opened it, and not to be moved */
+	int origin_given;                              /* by who opened it, and not to be moved */
 	double (*ahead_s)(const void *ctx, double dt); /* tmr_sim_add() */
 	const void *ahead_ctx;
-	double spare;         /* second value of the last normal pair; NAN: none */
+	double spare; /* second value of the last normal pair; NAN: none */
 };
 
 static double uniform(struct sim *s)
@@ -226,8 +226,9 @@ static int set_rate_over_time(const char *value, double *fraction, double *time_
 	char amplitude[32];
 	const char *time;
 
-	if (two_parts(value, '/', amplitude, sizeof(amplitude), &time) < 0 || tkm_parse_fraction(amplitude, fraction) < 0 ||
-		tkm_parse_time(time, time_s) < 0 || !(*time_s > 0) || !(fabs(*fraction) < 0.5)) {
+	if (two_parts(value, '/', amplitude, sizeof(amplitude), &time) < 0 ||
+		tkm_parse_fraction(amplitude, fraction) < 0 || tkm_parse_time(time, time_s) < 0 || !(*time_s > 0) ||
+		!(fabs(*fraction) < 0.5)) {
 		return -1;
 	}
 	return 0;
@@ -254,11 +255,13 @@ static int set_slew(struct sim *s, const char *value)
 	const char *rest, *back;
 	int i = s->slews;
 
-	if (i == MAX_SLEWS || two_parts(value, '/', rate, sizeof(rate), &rest) < 0 || two_parts(rest, '/', from, sizeof(from), &back) < 0 ||
+	if (i == MAX_SLEWS || two_parts(value, '/', rate, sizeof(rate), &rest) < 0 ||
+		two_parts(rest, '/', from, sizeof(from), &back) < 0 ||
 		two_parts(back, '/', to, sizeof(to), &rest) < 0 || tkm_parse_fraction(rate, &s->slew[i].rate) < 0 ||
 		tkm_parse_time(from, &s->slew[i].from_s) < 0 || tkm_parse_time(to, &s->slew[i].to_s) < 0 ||
 		tkm_parse_time(rest, &s->slew[i].back_s) < 0 || !(fabs(s->slew[i].rate) < 0.5) ||
-		!(s->slew[i].to_s > s->slew[i].from_s) || !(s->slew[i].back_s == 0 || s->slew[i].back_s > s->slew[i].to_s)) {
+		!(s->slew[i].to_s > s->slew[i].from_s) ||
+		!(s->slew[i].back_s == 0 || s->slew[i].back_s > s->slew[i].to_s)) {
 		return -1;
 	}
 	s->slews++;
@@ -313,11 +316,14 @@ static int set(struct sim *s, const char *key, const char *value, struct tkm_err
 		s->origin_given = ok;
 	} else {
 		return tkm_fail(err, TKM_ERR_ARG,
-			"timer sim: unknown '%s'; base, offset, drift, wobble, warm, step, slew, slewed, tick, coarse, bump, noise, cores, early, seed, origin are known",
+			"timer sim: unknown '%s'; base, offset, drift, wobble, warm, step, slew, slewed, tick, coarse, "
+			"bump, noise, cores, early, seed, origin are known",
 			key);
 	}
-	return ok ? 0 : tkm_fail(err, TKM_ERR_ARG, "timer sim: '%s' is no value for %s; example: %s", value, key,
-		"sim:base=CPU,offset=1ms,drift=50ppm,wobble=1ppm/60s,step=10us@5s,tick=7.3ns,noise=5ns,seed=1");
+	return ok ? 0
+		  : tkm_fail(err, TKM_ERR_ARG, "timer sim: '%s' is no value for %s; example: %s", value, key,
+			    "sim:base=CPU,offset=1ms,drift=50ppm,wobble=1ppm/"
+			    "60s,step=10us@5s,tick=7.3ns,noise=5ns,seed=1");
 }
 
 static int parse(struct sim *s, const char *spec, struct tkm_err *err)
@@ -359,11 +365,13 @@ static void close_sim(struct tmr_timer *t)
 /* The origin is `origin` from now on, and the canonical name says so. */
 static int begin_at(struct tmr_timer *t, struct sim *s, const char *spec, int64_t origin, struct tkm_err *err)
 {
-	int n = s->origin_given ? snprintf(t->name, sizeof(t->name), "sim:%s", spec) :
-				  snprintf(t->name, sizeof(t->name), "sim:%s%sorigin=%lld", spec, *spec ? "," : "", (long long)origin);
+	int n = s->origin_given
+		? snprintf(t->name, sizeof(t->name), "sim:%s", spec)
+		: snprintf(t->name, sizeof(t->name), "sim:%s%sorigin=%lld", spec, *spec ? "," : "", (long long)origin);
 
 	if ((size_t)n >= sizeof(t->name)) {
-		return tkm_fail(err, TKM_ERR_ARG, "timer sim: the name is longer than %zu characters", sizeof(t->name) - 1);
+		return tkm_fail(
+			err, TKM_ERR_ARG, "timer sim: the name is longer than %zu characters", sizeof(t->name) - 1);
 	}
 	s->origin = origin;
 	s->origin_ticks = llroundl((long double)s->origin / (long double)s->base->hz / (long double)s->tick_s);
@@ -389,7 +397,7 @@ static int finish(struct tmr_timer *t, struct sim *s, const char *spec, struct t
 {
 
 	if (!(s->base->hz > 0)) {
-		return tkm_fail(err, TKM_ERR_ARG, "timer sim: nobody says the frequency of %s, so it cannot be the base",
+		return tkm_fail(err, TKM_ERR_ARG, "timer sim: the frequency of %s is unknown, so it cannot be the base",
 			s->base->name);
 	}
 	if (s->tick_s == 0) {

@@ -122,7 +122,8 @@ void stt_progress(const struct stt_options *o, const struct stt_trace *t, uint64
 
 	if (done) {
 		stt_progress_part(o, 1, 1);
-	} else if ((++calls & 0xf) == 0 && stf_reader_duration(t->r, &start, &end) == 0 && end > start && now >= start && now < end) {
+	} else if ((++calls & 0xf) == 0 && stf_reader_duration(t->r, &start, &end) == 0 && end > start &&
+		now >= start && now < end) {
 		stt_progress_part(o, now - start, end - start);
 	}
 }

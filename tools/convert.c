@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "tools/exchange.h"
 #include "tools/files.h"
 #include "tools/salvage.h"
 #include "tools/verify.h"
@@ -20,14 +21,15 @@ struct copy {
 	const struct stt_trace *t;
 	const struct stt_request *req;
 	struct stf_writer *w;
-	int recover;        /* faults end a component, not the copy */
-	const char *lost;   /* recover: what no component tells, "" if nothing */
-	uint64_t records;   /* data records written */
-	uint64_t dropped;   /* of those that were read: refused by the writer */
+	int recover;                 /* faults end a component, not the copy */
+	const char *lost;            /* recover: what no component tells, "" if nothing */
+	const struct stt_trace *old; /* recover: the trace whose base file was damaged, NULL: none */
+	uint64_t records;            /* data records written */
+	uint64_t dropped;            /* of those that were read: refused by the writer */
 	uint64_t faults;
-	int damaged;        /* checksums did not match */
-	int finished;       /* the copy is complete, if not good */
-	uint64_t orphans;   /* recover: records, and values of samples, whose declaration is lost */
+	int damaged;      /* checksums did not match */
+	int finished;     /* the copy is complete, if not good */
+	uint64_t orphans; /* recover: records, and values of samples, whose declaration is lost */
 };
 
 static int refused(struct copy *c, const struct stf_record *rec)
@@ -49,8 +51,9 @@ static int refused(struct copy *c, const struct stf_record *rec)
 
 static int is_lost(const struct copy *c, const struct stf_field *f, const struct stf_value *v, uint32_t i)
 {
-	uint32_t id = !f->is_array ? (uint32_t)v->u : f->type == STF_U1 ? ((const uint8_t *)v->array)[i] :
-									  ((const uint32_t *)v->array)[i];
+	uint32_t id = !f->is_array  ? (uint32_t)v->u
+		: f->type == STF_U1 ? ((const uint8_t *)v->array)[i]
+				    : ((const uint32_t *)v->array)[i];
 
 	return id && !stf_reader_find(c->t->r, f->ref_class, id);
 }
@@ -111,7 +114,8 @@ static int copy_component(struct copy *c, const char *suffix, enum stf_kind kind
 {
 	const struct stf_record *rec;
 	struct stf_err e;
-	struct stf_cursor *cursor = suffix ? stf_cursor_open(c->t->r, suffix, &e) : stt_request_cursor(c->req, c->t, &e);
+	struct stf_cursor *cursor =
+		suffix ? stf_cursor_open(c->t->r, suffix, &e) : stt_request_cursor(c->req, c->t, &e);
 	int more = cursor ? 1 : -1, data, rc = 0;
 
 	while (rc == 0 && more > 0 && (more = stf_cursor_next(cursor, &rec, &e)) > 0) {
@@ -152,7 +156,8 @@ static int find_threads(struct copy *c, uint32_t **threads, uint32_t *n)
 		for (i = 0; i < rec->layout->n_fields && rc == 0; i++) {
 			uint32_t w = (uint32_t)rec->values[i].u, p = stf_willy_process(w);
 
-			if (rec->layout->fields[i].type != STF_WILLYID || rec->layout->fields[i].is_array || stf_willy_is_group(w)) {
+			if (rec->layout->fields[i].type != STF_WILLYID || rec->layout->fields[i].is_array ||
+				stf_willy_is_group(w)) {
 				continue;
 			}
 			if (p >= cap) {
@@ -167,7 +172,8 @@ static int find_threads(struct copy *c, uint32_t **threads, uint32_t *n)
 			}
 			if (rc == 0) {
 				*n = p >= *n ? p + 1 : *n;
-				(*threads)[p] = stf_willy_thread(w) >= (*threads)[p] ? stf_willy_thread(w) + 1 : (*threads)[p];
+				(*threads)[p] =
+					stf_willy_thread(w) >= (*threads)[p] ? stf_willy_thread(w) + 1 : (*threads)[p];
 			}
 		}
 	}
@@ -192,6 +198,24 @@ static int copy_processes(struct copy *c)
 	return rc;
 }
 
+/* The info records stand in the base file: those of a damaged one are as it has them. */
+static int copy_infos(struct copy *c)
+{
+	const struct stf_record *rec;
+	size_t i;
+	int rc = 0;
+
+	for (i = 0; rc == 0 && (rec = stf_reader_record(c->old ? c->old->r : c->t->r, STF_ID_info, i)); i++) {
+		if (c->recover && is_orphan(c, rec)) {
+			c->orphans++;
+		} else if (!stt_is_about_files(c->t, (uint32_t)stf_value(rec, "info_class")->u) &&
+			stf_write_record(c->w, rec) < 0) {
+			rc = refused(c, rec);
+		}
+	}
+	return rc;
+}
+
 static int copy_declarations(struct copy *c)
 {
 	const struct stf_record *rec;
@@ -209,18 +233,11 @@ static int copy_declarations(struct copy *c)
 			rc = copy_component(c, d.suffix, STF_KIND_STATS);
 		}
 	}
-	for (i = 0; rc == 0 && (rec = stf_reader_record(c->t->r, STF_ID_info, i)); i++) {
-		if (c->recover && is_orphan(c, rec)) {
-			c->orphans++;
-		} else if (!stt_is_about_files(c->t, (uint32_t)stf_value(rec, "info_class")->u) && stf_write_record(c->w, rec) < 0) {
-			rc = refused(c, rec);
-		}
-	}
-	return rc;
+	return rc == 0 ? copy_infos(c) : rc;
 }
 
-struct stf_writer *stt_create(const struct stt_options *o, const char *to, enum stt_format format, struct stf_writer_options *opt,
-			      struct stf_err *e)
+struct stf_writer *stt_create(const struct stt_options *o, const char *to, enum stt_format format,
+	struct stf_writer_options *opt, struct stf_err *e)
 {
 	const char *where = getenv("TMPDIR");
 	char parts[400];
@@ -264,9 +281,10 @@ static int copy_trace(struct copy *c, const char *to, enum stt_format format)
 		stf_writer_info(c->w, "damage", text);
 	}
 	if (c->recover) {
-		snprintf(text, sizeof(text), "recovered: %" PRIu64 " faults, %" PRIu64 " records not copied, %" PRIu64
-			 " records or values left out since their declaration is lost%s%s", c->faults, c->dropped, c->orphans,
-			 *c->lost ? "; " : "", c->lost);
+		snprintf(text, sizeof(text),
+			"recovered: %" PRIu64 " faults, %" PRIu64 " records not copied, %" PRIu64
+			" records or values left out since their declaration is lost%s%s",
+			c->faults, c->dropped, c->orphans, *c->lost ? "; " : "", c->lost);
 		stf_writer_info(c->w, "repairs", text);
 	} else if (!(c->req && c->req->n) && stf_reader_duration(c->t->r, &start, &end) < 0) {
 		start = 1;
@@ -276,12 +294,14 @@ static int copy_trace(struct copy *c, const char *to, enum stt_format format)
 		return stt_stf_fault(c->o, &e);
 	}
 	c->finished = 1;
-	if (c->recover && (c->faults || c->dropped || c->orphans) && !stf_reader_damage(c->t->r, 0, &(struct stf_damage){ 0 })) {
+	if (c->recover && (c->faults || c->dropped || c->orphans) &&
+		!stf_reader_damage(c->t->r, 0, &(struct stf_damage){ 0 })) {
 		return STT_FAULT; /* written, and its info says what is missing */
 	}
 	if (stt_damage(c->o, c->t) != STT_OK) {
-		return stt_fault(c->o, "%s was written without the damaged pieces of %s; it says so itself, see its info records", to,
-				 c->t->path);
+		return stt_fault(c->o,
+			"%s was written without the damaged pieces of %s; it says so itself, see its info records", to,
+			c->t->path);
 	}
 	return STT_OK;
 }
@@ -303,7 +323,8 @@ static int is_damaged(const struct stt_options *o)
 	for (i = 0; (rc = stf_reader_check(t.r, i, &c, &e)) > 0; i++) {
 		/* a single file that is cut is met by who copies it */
 		if (c.result == STF_CHECK_HASH || (c.result == STF_CHECK_SIZE && t.format != STT_SINGLE)) {
-			stt_fault(o, "%s: %s is damaged, so what is readable is copied record by record", o->input, c.suffix);
+			stt_fault(o, "%s: %s is damaged, so what is readable is copied record by record", o->input,
+				c.suffix);
 			bad = 1;
 		}
 	}
@@ -354,7 +375,8 @@ static int copy_bytes_of(const struct stt_options *o, const char *to, enum stt_f
 }
 
 /* Record by record, what q asks for (nothing in it: all); *records: how many of the data. */
-static int write_anew(const struct stt_options *o, struct stt_request *q, const char *to, enum stt_format format, uint64_t *records)
+static int write_anew(
+	const struct stt_options *o, struct stt_request *q, const char *to, enum stt_format format, uint64_t *records)
 {
 	struct stt_trace t;
 	struct tkm_err e;
@@ -380,9 +402,14 @@ static int write_anew(const struct stt_options *o, struct stt_request *q, const 
 int stt_convert(const struct stt_options *o, const char *to)
 {
 	enum stt_format format = stt_output_format(o, to);
+	const struct xch_format *from, *f;
 	struct stt_request all = { NULL, 0 };
 	uint64_t records;
 	int rc, damaged = 0;
+
+	if (stt_foreign_output(o, to, &f) < 0 || stt_foreign_input(o, &from) < 0) {
+		return STT_USAGE;
+	}
 
 	if (o->request.n) {
 		stt_say(o, 1, "--convert takes the whole trace, --request is ignored; without --convert it selects");
@@ -390,8 +417,14 @@ int stt_convert(const struct stt_options *o, const char *to)
 	if (format == STT_STF && !strcmp(to, "-")) {
 		return stt_usage(o, "an STF trace is several files and cannot go to standard output; SINGLESTF can");
 	}
-	if (stt_input_format(o->input) == STT_ASCII) {
-		rc = format == STT_ASCII ? stt_usage(o, "%s is text already", o->input) : vtf_to_stf(o, o->input, to, format);
+	if (f) {
+		rc = stt_input_format(o->input) == STT_ASCII ? stt_export_part(o, f, to, stt_convert)
+							     : stt_export(o, f, to);
+	} else if (from) {
+		rc = stt_import(o, from, to, format == STT_SINGLE);
+	} else if (stt_input_format(o->input) == STT_ASCII) {
+		rc = format == STT_ASCII ? stt_usage(o, "%s is text already", o->input)
+					 : vtf_to_stf(o, o->input, to, format);
 	} else if (format == STT_ASCII) {
 		rc = print_trace(o, NULL, to);
 	} else if (o->compress_trace >= 0 || o->procs_per_file > 0 || (damaged = is_damaged(o)) > 0) {
@@ -412,11 +445,18 @@ int stt_convert(const struct stt_options *o, const char *to)
 int stt_extract(const struct stt_options *o, const char *to)
 {
 	enum stt_format format = stt_output_format(o, to);
+	const struct xch_format *f;
 	struct stt_request q;
 	uint64_t records = 0;
 	struct tkm_err e;
 	int rc;
 
+	if (stt_foreign_output(o, to, &f) < 0) {
+		return STT_USAGE;
+	}
+	if (f) {
+		return stt_export_part(o, f, to, stt_extract);
+	}
 	if (format == STT_STF && !strcmp(to, "-")) {
 		return stt_usage(o, "an STF trace is several files and cannot go to standard output; SINGLESTF can");
 	}
@@ -445,7 +485,21 @@ static int base_is_damaged(const struct stt_trace *t)
 	}
 	/* one that was cut between two records has no fault, but no files either */
 	return (e->code == STF_OK && stf_reader_count(t->r, STF_ID_file_declaration) == 0) ||
-	       (e->code != STF_OK && e->code != STF_ERR_NOMEM && strlen(e->file) == n && !strcmp(e->file, t->path));
+		(e->code != STF_OK && e->code != STF_ERR_NOMEM && strlen(e->file) == n && !strcmp(e->file, t->path));
+}
+
+/* Does the base file belong to another trace than the components? */
+static int base_is_foreign(const struct stt_trace *t)
+{
+	const struct stf_err *e;
+	size_t i;
+
+	for (i = 0; (e = stf_reader_fault_at(t->r, i)); i++) {
+		if (e->code == STF_ERR_IDENTITY) {
+			return 1;
+		}
+	}
+	return 0;
 }
 
 /* Does the index end with a file declaration? Others of its records come behind these, so it may have been cut there. */
@@ -473,33 +527,67 @@ static int check_output(const struct stt_options *o, const char *to)
 	struct stt_options check = { .program = o->program, .input = to, .verify = 1, .verbose = 0 };
 	int rc = stt_verify(&check);
 
-	return rc == STT_OK ? rc : stt_fault(o, "%s: it was written, but does not verify or could not be checked; see above", to);
+	return rc == STT_OK
+		? rc
+		: stt_fault(o, "%s: it was written, but does not verify or could not be checked; see above", to);
 }
 
-static int recover_from(const struct stt_options *o, struct stt_trace *t, const char *from, const char *to, const char *lost)
+/* All that is wrong with base file and declarations; how many. */
+static uint64_t tell_faults(const struct stt_options *o, const struct stt_trace *t)
 {
-	struct copy c = { .o = o, .t = t, .recover = 1, .lost = lost };
+	uint64_t n = stf_reader_faults(t->r);
+	const struct stf_err *e;
+	size_t i;
+
+	for (i = 0; (e = stf_reader_fault_at(t->r, i)); i++) {
+		stt_stf_fault(o, e);
+	}
+	if (n > i) {
+		stt_fault(o, "%s: %" PRIu64 " more faults of base file and declarations", t->path, n - i);
+	}
+	return n;
+}
+
+static int recover_from(const struct stt_options *o, struct stt_trace *t, const struct stt_trace *old, const char *from,
+	const char *to, const char *lost)
+{
+	struct copy c = { .o = o, .t = t, .recover = 1, .lost = lost, .old = old };
 	int rc;
 
-	if (stf_reader_fault(t->r)->code != STF_OK) {
-		c.faults++;
-		stt_stf_fault(o, stf_reader_fault(t->r));
-		if (stf_reader_fault(t->r)->code == STF_ERR_NOMEM) {
-			return STT_FAULT;
-		}
+	c.faults += tell_faults(o, t);
+	if (stf_reader_fault(t->r)->code == STF_ERR_NOMEM) {
+		return STT_FAULT;
 	}
 	rc = copy_trace(&c, to, stt_output_format(o, to));
 	if (c.finished && check_output(o, to) != STT_OK) {
 		rc = STT_FAULT;
 	}
 	if (c.finished) {
-		stt_say(o, 1, "%s: %" PRIu64 " records written to %s; %" PRIu64 " components ended in a fault, %" PRIu64
-			      " records were refused%s%s", from, c.records, to, c.faults, c.dropped, *lost ? "; " : "", lost);
+		stt_say(o, 1,
+			"%s: %" PRIu64 " records written to %s; %" PRIu64 " components ended in a fault, %" PRIu64
+			" records were refused%s%s",
+			from, c.records, to, c.faults, c.dropped, *lost ? "; " : "", lost);
 	}
 	return rc;
 }
 
-/* Without a usable base file: from the components alone. */
+static const char *what_is_lost(const struct stt_trace *old, size_t left_out)
+{
+	if (old) {
+		return left_out
+			? "the base file is damaged: processes and info records are as it has them, checksums are "
+			  "new; components of another trace were left out"
+			: "the base file is damaged: processes and info records are as it has them, checksums are "
+			  "new";
+	}
+	return left_out
+		? "the index is lost, and with it checksums, provenance and duration; components of another trace "
+		  "were left out"
+		: "the index is lost, and with it checksums, provenance and duration, and what the writer had not "
+		  "yet written";
+}
+
+/* Without a usable base file: from the components, and what a damaged one still says. */
 static int recover_parts(const struct stt_options *o, const struct stt_trace *old, const char *to)
 {
 	struct stt_options inner = *o;
@@ -511,10 +599,8 @@ static int recover_parts(const struct stt_options *o, const struct stt_trace *ol
 		inner.input = s.base;
 		inner.scratch = s.directory;
 		if (stt_trace_open(&t, &inner, STF_READ_DAMAGED) == 0) {
-			rc = recover_from(&inner, &t, o->input, to, s.left_out ?
-				"the index is lost, and with it checksums, provenance and duration; components of another trace were left out" :
-				"the index is lost, and with it checksums, provenance and duration, and what the writer had not yet written");
-			rc |= s.left_out ? STT_FAULT : STT_OK;
+			rc = recover_from(&inner, &t, old, o->input, to, what_is_lost(old, s.left_out));
+			rc |= s.left_out || old ? STT_FAULT : STT_OK;
 			stt_trace_close(&t);
 		}
 	}
@@ -527,16 +613,22 @@ int stt_recover(const struct stt_options *o, const char *to)
 	struct stt_trace t;
 	size_t undeclared;
 	char *left;
-	int rc = -1, cut;
+	int rc, cut;
 
+	if (stt_only_stf(o, "--recover", to) < 0) {
+		return STT_USAGE;
+	}
 	if (stt_output_format(o, to) == STT_ASCII || !strcmp(to, "-")) {
 		return stt_usage(o, "--recover writes a trace; --dump prints what is readable of a damaged one");
 	}
-	if (!strstr(o->input, ".stf.tmp-")) {
-		rc = stt_trace_open(&t, o, STF_READ_DAMAGED);
+	if (strstr(o->input, ".stf.tmp-")) {
+		return recover_parts(o, NULL, to);
 	}
+	rc = stt_trace_open(&t, o, STF_READ_DAMAGED | STF_READ_REPAIR);
 	if (rc < 0) {
-		return rc == -2 ? STT_FAULT : recover_parts(o, NULL, to);
+		/* a base file that is there and tells nothing is a loss, one that was never written is not */
+		return rc == -2 ? STT_FAULT
+				: recover_parts(o, NULL, to) | (access(o->input, F_OK) == 0 ? STT_FAULT : STT_OK);
 	}
 	if (stf_reader_fault(t.r)->code == STF_ERR_NOMEM) {
 		/* not all of the index was read, but nothing is wrong with it */
@@ -544,22 +636,31 @@ int stt_recover(const struct stt_options *o, const char *to)
 		stt_trace_close(&t);
 		return STT_FAULT;
 	}
+	if (t.format != STT_SINGLE && base_is_foreign(&t)) {
+		tell_faults(o, &t);
+		stt_fault(o, "%s: this base file is of another trace than the declarations beside it, and is not used",
+			o->input);
+		stt_trace_close(&t);
+		return recover_parts(o, NULL, to) | STT_FAULT;
+	}
 	/* an index that was cut has all its records right, but for its checksum */
-	undeclared = t.format == STT_SINGLE || (base_is_damaged(&t) && stf_reader_fault(t.r)->code != STF_ERR_CHECKSUM) ? 0 :
-		stt_salvage_undeclared(o, &t);
+	undeclared = t.format == STT_SINGLE || (base_is_damaged(&t) && stf_reader_fault(t.r)->code != STF_ERR_CHECKSUM)
+		? 0
+		: stt_salvage_undeclared(o, &t);
 	cut = undeclared && ends_in_files(&t);
 	if (cut || (undeclared && !base_is_damaged(&t))) {
-		stt_fault(o, cut ? "%s: its index ends inside the list of files: all that lie there are taken" :
-			"%s: its index is whole without these, which another run may have left: they are not taken; "
-			"--recover takes all that lie there if this file has gone", o->input);
+		stt_fault(o,
+			cut ? "%s: its index ends inside the list of files: all that lie there are taken"
+			    : "%s: its index is whole without these, which another run may have left: they are not "
+			      "taken; "
+			      "--recover takes all that lie there if this file has gone",
+			o->input);
 	}
 	if (cut || base_is_damaged(&t)) {
-		if (stf_reader_fault(t.r)->code != STF_OK) {
-			stt_stf_fault(o, stf_reader_fault(t.r));
-		}
+		tell_faults(o, &t);
 		rc = recover_parts(o, &t, to);
 	} else {
-		rc = recover_from(o, &t, o->input, to, "");
+		rc = recover_from(o, &t, NULL, o->input, to, "");
 		left = stt_salvage_left(o->input);
 		if (left) {
 			stt_say(o, 1, "%s: left by a writer that did not end; --recover it by this name", left);

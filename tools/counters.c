@@ -190,8 +190,8 @@ static int by_counter(const void *a, const void *b)
 {
 	const struct series *x = a, *y = b;
 
-	return x->counter != y->counter ? (x->counter > y->counter) - (x->counter < y->counter) :
-					  (x->willy > y->willy) - (x->willy < y->willy);
+	return x->counter != y->counter ? (x->counter > y->counter) - (x->counter < y->counter)
+					: (x->willy > y->willy) - (x->willy < y->willy);
 }
 
 static void value_cell(struct stt_table *b, unsigned type, uint64_t v)
@@ -220,12 +220,13 @@ static int display_info(const struct stt_trace *t, const char *name, struct show
 
 	for (i = 0; stf_reader_info(t->r, i, &cls, &text) == 0; i++) {
 		if (!cls || strcmp(cls, "counter-display") != 0 || text[0] != '"' || strncmp(text + 1, name, n) != 0 ||
-		    strncmp(text + 1 + n, "\" ", 2) != 0) {
+			strncmp(text + 1 + n, "\" ", 2) != 0) {
 			continue;
 		}
 		shown->factor = strtod(text + n + 3, &end);
 		n = strlen(end);
-		if (isfinite(shown->factor) && shown->factor != 0 && n > 3 && !strncmp(end, " \"", 2) && end[n - 1] == '"') {
+		if (isfinite(shown->factor) && shown->factor != 0 && n > 3 && !strncmp(end, " \"", 2) &&
+			end[n - 1] == '"') {
 			shown->unit = end + 2;
 			shown->unit_len = n - 3;
 			return 1;
@@ -245,7 +246,8 @@ static struct shown how_shown(const struct stt_trace *t, const struct stf_counte
 	} else if (d->do_diff) {
 		s.recorded = 0;
 		s.factor = 1;
-		s.unit_len = (size_t)snprintf(buf, size, "%.*s/s", d->size_1_1 ? (int)d->size_1_1 : 1, d->size_1_1 ? d->unit : "1");
+		s.unit_len = (size_t)snprintf(
+			buf, size, "%.*s/s", d->size_1_1 ? (int)d->size_1_1 : 1, d->size_1_1 ? d->unit : "1");
 		s.unit_len = s.unit_len < size ? s.unit_len : size - 1;
 		s.unit = buf;
 	} else if (d->size_1_1) {
@@ -265,8 +267,8 @@ static void unit_cell(struct stt_table *b, const char *unit, size_t n)
 }
 
 /* id, name, class, unit, type, scope, shows */
-static void definition_cells(struct stt_table *b, const struct stt_trace *t, uint32_t id, const struct stf_counter_definition *d,
-			     const struct shown *shown)
+static void definition_cells(struct stt_table *b, const struct stt_trace *t, uint32_t id,
+	const struct stf_counter_definition *d, const struct shown *shown)
 {
 	static const char *const types[] = { NULL, "INT", "FLOAT", "UINT" };
 	static const char *const scopes[] = { NULL, "before", "point", "after", "sample" };
@@ -281,7 +283,8 @@ static void definition_cells(struct stt_table *b, const struct stt_trace *t, uin
 }
 
 /* min, mean, max as they are to be shown. */
-static void shown_cells(struct stt_table *b, const struct stt_trace *t, const struct series *s, const struct shown *shown)
+static void shown_cells(
+	struct stt_table *b, const struct stt_trace *t, const struct series *s, const struct shown *shown)
 {
 	double f = shown->factor, low = (double)as_real(s->type, s->min), high = (double)as_real(s->type, s->max);
 	double mean = (double)(s->sum / (long double)(s->samples - s->nans));
@@ -310,7 +313,7 @@ static void shown_cells(struct stt_table *b, const struct stt_trace *t, const st
 
 /* thread, samples, min, mean, max; for programs, what was recorded: unit, min, max */
 static void series_cells(struct stt_table *b, const struct stt_trace *t, const struct series *s,
-			 const struct stf_counter_definition *d, const struct shown *shown)
+	const struct stf_counter_definition *d, const struct shown *shown)
 {
 	int readable = s->samples > s->nans && (s->type & 15) && (s->type & 15) <= STF_COUNTER_U8;
 	char buf[64];
@@ -348,8 +351,8 @@ static void no_series_cells(struct stt_table *b, const struct stf_counter_defini
 
 static int print_rows(struct stt_report *r, const struct stt_trace *t, const struct table *table)
 {
-	static const char *column[] = { "id", "name", "class", "unit", "type", "scope", "shows", "thread", "samples", "min",
-					"mean", "max", "recorded_unit", "recorded_min", "recorded_max" };
+	static const char *column[] = { "id", "name", "class", "unit", "type", "scope", "shows", "thread", "samples",
+		"min", "mean", "max", "recorded_unit", "recorded_min", "recorded_max" };
 	int programs = r->o->csv || r->o->json;
 	struct stf_counter_definition d, none = { 0 };
 	const struct shown unknown = { 1, NULL, 0, 1 };

@@ -140,7 +140,7 @@ static int add_line(struct stt_components *l, const char *path, char *line)
 	size_t i;
 
 	if (sscanf(line, "FILE %255s %" SCNu64 " %" SCNu64 "%c", suffix, &offset, &size, &end) != 4 || end != '\n' ||
-	    strchr(line, '-') != NULL || offset > INT64_MAX || size > INT64_MAX - offset) {
+		strchr(line, '-') != NULL || offset > INT64_MAX || size > INT64_MAX - offset) {
 		return -1;
 	}
 	if (strcmp(suffix, "base") ? suffix[0] != '.' || strchr(suffix, '/') : l->n != 0) {
@@ -187,7 +187,8 @@ int stt_components_of_single(struct stt_components *l, const char *path, struct 
 			break;
 		}
 		if (add_line(l, path, line) < 0) {
-			rc = bad_line(e, path, at, number, "expected FILE suffix offset size, the base first and each once, or END");
+			rc = bad_line(e, path, at, number,
+				"expected FILE suffix offset size, the base first and each once, or END");
 			goto out;
 		}
 	}
@@ -195,8 +196,9 @@ int stt_components_of_single(struct stt_components *l, const char *path, struct 
 	for (i = 0; rc == 0 && i < l->n; i++) {
 		if (l->c[i].offset + l->c[i].size > (uint64_t)st.st_size) {
 			rc = bad_line(e, path, (uint64_t)st.st_size, i + 2, "the file ends inside this component");
-			snprintf(e->text, sizeof(e->text), "the file ends inside component %.100s, which is %" PRIu64 " bytes from %" PRIu64,
-				 l->c[i].suffix[0] ? l->c[i].suffix : "base", l->c[i].size, l->c[i].offset);
+			snprintf(e->text, sizeof(e->text),
+				"the file ends inside component %.100s, which is %" PRIu64 " bytes from %" PRIu64,
+				l->c[i].suffix[0] ? l->c[i].suffix : "base", l->c[i].size, l->c[i].offset);
 		}
 	}
 out:
@@ -248,7 +250,7 @@ static int copy_bytes(const struct stt_component *c, const struct stt_options *o
 	stt_progress_part(o, 1, 1);
 	if (left > 0 && !ferror(out->f)) {
 		stt_fault(o, "%s: offset %" PRIu64 ": the file became shorter while it was read", c->path,
-			  c->offset + c->size - left);
+			c->offset + c->size - left);
 	} else if (left > 0) {
 		stt_fault(o, "cannot write %s: %s", out->name, strerror(errno));
 	}
@@ -313,7 +315,8 @@ static char *make_directory(const struct stt_components *l, size_t *length)
 		}
 		fputs(MAGIC, m);
 		for (i = 0, at = assumed; i < l->n; i++) {
-			fprintf(m, "FILE %s %" PRIu64 " %" PRIu64 "\n", l->c[i].suffix[0] ? l->c[i].suffix : "base", at, l->c[i].size);
+			fprintf(m, "FILE %s %" PRIu64 " %" PRIu64 "\n", l->c[i].suffix[0] ? l->c[i].suffix : "base", at,
+				l->c[i].size);
 			at += l->c[i].size;
 		}
 		fputs("END\n", m);
@@ -451,10 +454,11 @@ int stt_move(const struct stt_options *o, const char *to)
 		return STT_FAULT;
 	}
 	if (asprintf(&full, "%s%s%s", to, stat(to, &st) == 0 && S_ISDIR(st.st_mode) ? "/" : "",
-		     stat(to, &st) == 0 && S_ISDIR(st.st_mode) ? (name ? name + 1 : o->input) : "") < 0) {
+		    stat(to, &st) == 0 && S_ISDIR(st.st_mode) ? (name ? name + 1 : o->input) : "") < 0) {
 		full = NULL;
 		stt_fault(o, "out of memory");
-	} else if (stat(full, &st) == 0 && stat(o->input, &old) == 0 && st.st_ino == old.st_ino && st.st_dev == old.st_dev) {
+	} else if (stat(full, &st) == 0 && stat(o->input, &old) == 0 && st.st_ino == old.st_ino &&
+		st.st_dev == old.st_dev) {
 		stt_fault(o, "%s and %s are the same file", o->input, full);
 	} else {
 		rc = move_all(&l, o, full);
@@ -477,7 +481,7 @@ int stt_remove(const struct stt_options *o)
 		stt_components_free(&l);
 		return STT_FAULT;
 	}
-	/* the base file last: without it nobody knows the others */
+	/* the base file last: without it the others are not found */
 	for (i = l.single ? 1 : l.n; i-- > 0 && (rc == STT_OK || i > 0);) {
 		if (!l.c[i].missing && unlink(l.c[i].path) < 0) {
 			rc = stt_fault(o, "cannot remove %s: %s", l.c[i].path, strerror(errno));

@@ -8,11 +8,15 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/front.h"
+#include "base/text.h"
+
 enum { MAX_OPTIONS = 40 };
 
 /* The table points into *o, so it is made on the caller's stack. Alphabetical: so is the help. */
 static void make_table(struct stt_options *o, struct tkm_option *t)
 {
+	/* clang-format off */
 	const struct tkm_option all[] = {
 		{ "BYTE-ORDER", TKM_OPTION_TEXT, &o->byte_order, 0, 0, "little|big",
 		  "with --recover: the byte order, where nothing says it" },
@@ -28,9 +32,13 @@ static void make_table(struct stt_options *o, struct tkm_option *t)
 		{ "EXTENDED-VTF", TKM_OPTION_BOOL, &o->extended_vtf, 0, 0, "[on|off]",
 		  "also print records that old VTF readers do not know (default on)" },
 		{ "FORCE", TKM_OPTION_BOOL, &o->force, 0, 0, NULL, "replace output files that exist" },
-		{ "HELP", TKM_OPTION_BOOL, &o->help, 0, 0, NULL, "print this text" },
+		{ "INPUT-FORMAT", TKM_OPTION_TEXT, &o->input_format, 0, 0, "FORMAT",
+		  "format of the input, where neither its name nor its content tells" },
 		{ "JSON", TKM_OPTION_BOOL, &o->json, 0, 0, NULL, "print tables as JSON" },
-		{ "LOGFILE-FORMAT", TKM_OPTION_TEXT, &o->logfile_format, 0, 0, "ASCII|STF|SINGLESTF", "format of the output" },
+		{ "LAYOUT", TKM_OPTION_TEXT, &o->layout, 0, 0, "long|wide",
+		  "of CSV: a line for each value (default), or a column for each counter" },
+		{ "LOGFILE-FORMAT", TKM_OPTION_TEXT, &o->logfile_format, 0, 0, "FORMAT",
+		  "format of the output: ASCII, STF, SINGLESTF, or one of those below" },
 		{ "LOGFILE-NAME", TKM_OPTION_TEXT, &o->logfile_name, 0, 0, "FILE", "name of the output, - for standard output" },
 		{ "LOGFILE-PREFIX", TKM_OPTION_TEXT, &o->logfile_prefix, 0, 0, "DIR", "where relative output names begin" },
 		{ "MATCHED-VTF", TKM_OPTION_BOOL, &o->matched_vtf, 0, 0, NULL, "a message or a collective operation on one line" },
@@ -45,6 +53,8 @@ static void make_table(struct stt_options *o, struct tkm_option *t)
 		{ "PRINT-REPORTS", TKM_OPTION_BOOL, &o->print_reports, 0, 0, NULL, "reports of the message checker" },
 		{ "PRINT-STATISTICS", TKM_OPTION_BOOL, &o->print_statistics, 0, 0, NULL, "statistics stored in the trace" },
 		{ "PRINT-THREADS", TKM_OPTION_BOOL, &o->print_threads, 0, 0, NULL, "threads, hosts, process ids, clocks" },
+		{ "RATE", TKM_OPTION_BOOL, &o->rate, 0, 0, NULL,
+		  "to CSV: running totals as change per second" },
 		{ "RECOVER", TKM_OPTION_NAME, &o->recover, 0, 0, "[FILE]", "write what is readable of a damaged trace to FILE" },
 		{ "REMOVE", TKM_OPTION_BOOL, &o->remove, 0, 0, NULL, "remove the trace and its components" },
 		{ "REQUEST", TKM_OPTION_LIST, &o->request, 0, 0, "[TYPE,][THREADS,][CATEGORIES,][WINDOW]",
@@ -60,42 +70,64 @@ static void make_table(struct stt_options *o, struct tkm_option *t)
 		{ "VERBOSE", TKM_OPTION_LEVEL, &o->verbose, 0, 4, "[on|off|LEVEL]",
 		  "0 says nothing, 1 the result (default), 2 progress" },
 		{ "VERIFY", TKM_OPTION_BOOL, &o->verify, 0, 0, NULL, "check the whole trace; exit status 1 if it has faults" },
-		{ "VERSION", TKM_OPTION_BOOL, &o->version, 0, 0, NULL, "print the version" },
 	};
+	/* clang-format on */
 
 	memcpy(t, all, sizeof(all));
 	t[sizeof(all) / sizeof(all[0])] = (struct tkm_option){ .name = NULL };
 }
 
-static void print_help(const struct stt_options *o, const struct tkm_option *t)
+/* What follows the options in the help; NULL without memory. The caller frees it. */
+static char *help_after(void)
 {
-	char name[64], left[120];
+	const struct xch_format *f;
+	char *text = NULL;
+	size_t size, i;
+	FILE *out = open_memstream(&text, &size);
 
-	printf("Usage: %s FILE [OPTION...]\n", o->program);
-	printf("%s\n\n", o->expand ?
-	       "Prints an STF trace as text, with names in place of numbers." :
-	       "Prints, extracts, converts, checks, moves and removes STF traces; FILE is T.stf, T.single.stf or T.avt.");
-	for (; t->name; t++) {
-		snprintf(left, sizeof(left), "--%s%s%s", tkm_option_long(t, name, sizeof(name)), t->arg ? " " : "",
-			 t->arg ? t->arg : "");
-		printf("  %-*s%s%s\n", 30, left, strlen(left) > 28 ? "\n                                " : "  ", t->help);
+	if (!out) {
+		return NULL;
 	}
-	printf("\nAn option --some-name is also SOME-NAME in the configuration file and VT_SOME_NAME in the environment;\n"
-	       "the file is read first, the command line last, and the later one wins. Exit status: 0 all is well,\n"
-	       "1 the trace has faults or cannot be read or written, 2 wrong usage.\n");
+	fprintf(out, "Other formats, by suffix or --logfile-format and --input-format:\n");
+	for (i = 0; (f = xch_table(i)); i++) {
+		fprintf(out, "%-11s %-17s %-13s %s\n", f->name, f->suffix,
+			f->open && f->read   ? "write, read"
+				: f->open    ? "write"
+				: f->missing ? "not built in"
+					     : "read",
+			f->what);
+	}
+	fprintf(out,
+		"\nAn option --some-name is also SOME-NAME in the configuration file and VT_SOME_NAME in the "
+		"environment; the "
+		"file is read first, the command line last, and the later one wins.\nExit status: 0 all is well, 1 the "
+		"trace has "
+		"faults or cannot be read or written, 2 wrong usage.");
+	return tkm_text_end(out, &text) < 0 ? NULL : text;
+}
+
+static int own_format(const char *name)
+{
+	static const char *const formats[] = { "ASCII", "STF", "STFSINGLE", "SINGLESTF" };
+	int i, own = 0;
+
+	for (i = 0; i < 4 && !own; i++) {
+		own = !strcasecmp(name, formats[i]);
+	}
+	return own;
 }
 
 static int check(const struct stt_options *o, struct tkm_err *err)
 {
-	static const char *const formats[] = { "ASCII", "STF", "STFSINGLE", "SINGLESTF" };
-	int i, ok = !o->logfile_format;
+	char names[400];
 
-	for (i = 0; i < 4 && !ok; i++) {
-		ok = !strcasecmp(o->logfile_format, formats[i]);
+	if (o->logfile_format && !own_format(o->logfile_format) && !xch_by_name(o->logfile_format)) {
+		return tkm_fail(err, TKM_ERR_ARG,
+			"--logfile-format: '%s' is none of ASCII, STF, SINGLESTF, STFSINGLE, %s", o->logfile_format,
+			xch_names(0, names, sizeof(names)));
 	}
-	if (!ok) {
-		return tkm_fail(err, TKM_ERR_ARG, "--logfile-format: '%s' is not ASCII, STF, STFSINGLE or SINGLESTF",
-				o->logfile_format);
+	if (o->layout && strcasecmp(o->layout, "long") && strcasecmp(o->layout, "wide")) {
+		return tkm_fail(err, TKM_ERR_ARG, "--layout: '%s' is neither long nor wide", o->layout);
 	}
 	if (o->byte_order && strcasecmp(o->byte_order, "little") && strcasecmp(o->byte_order, "big")) {
 		return tkm_fail(err, TKM_ERR_ARG, "--byte-order: '%s' is neither little nor big", o->byte_order);
@@ -129,11 +161,32 @@ static int read_config(const struct tkm_option *t, int argc, char **argv, struct
 	return tkm_option_file(t, path, &o->storage, err);
 }
 
+/* Of requests from two places the later wins; those of one place add up. */
+static void keep_later(struct tkm_option_list *l, size_t earlier)
+{
+	size_t i;
+
+	if (l->n > earlier) {
+		for (i = 0; i < earlier; i++) {
+			free(l->text[i]);
+		}
+		memmove(l->text, l->text + earlier, (l->n - earlier) * sizeof(*l->text));
+		l->n -= earlier;
+	}
+}
+
 int stt_options_parse(int argc, char **argv, struct stt_options *o, struct tkm_err *err)
 {
 	struct tkm_option table[MAX_OPTIONS];
-	int n;
-	int i;
+	struct tkm_front front = { o->program, "FILE [OPTION...]",
+		o->expand ? "Prints an STF trace as text, with names in place of numbers."
+			  : "Prints, extracts, converts, checks, moves and removes STF traces; FILE is T.stf, "
+			    "T.single.stf, T.avt, or "
+			    "a trace in one of the formats below.",
+		NULL, table, NULL };
+	char *after;
+	int n, i, answered = 0;
+	size_t from;
 
 	o->extended_vtf = 1;
 	o->use_hw_structure = -1;
@@ -141,24 +194,37 @@ int stt_options_parse(int argc, char **argv, struct stt_options *o, struct tkm_e
 	o->verbose = 1;
 	o->dump = o->expand;
 	make_table(o, table);
-	for (i = 1; i < argc; i++) {
-		if (!strcmp(argv[i], "--help") || !strcmp(argv[i], "-?") || !strcmp(argv[i], "-h")) {
-			print_help(o, table);
-			return 1;
-		}
-		if (!strcmp(argv[i], "--version") || !strcmp(argv[i], "-V")) {
-			printf("%s (%s)\n", o->program, PACKAGE_STRING);
-			return 1;
-		}
+	after = help_after();
+	if (!after) {
+		return tkm_fail(err, TKM_ERR_NOMEM, "out of memory");
+	}
+	front.after = after;
+	for (i = 1; !answered && i < argc && strcmp(argv[i], "--"); i++) {
+		answered = tkm_front_answer(&front, argv[i], stdout);
+	}
+	free(after);
+	front.after = NULL;
+	if (answered) {
+		return 1;
 	}
 	o->inputs = calloc((size_t)argc + 1, sizeof(*o->inputs));
 	if (!o->inputs) {
 		return tkm_fail(err, TKM_ERR_NOMEM, "out of memory");
 	}
-	if (read_config(table, argc, argv, o, err) < 0 || tkm_option_environment(table, err) < 0 ||
-	    (n = tkm_option_arguments(table, argc, argv, o->inputs, argc, err)) < 0) {
+	if (read_config(table, argc, argv, o, err) < 0) {
 		return -1;
 	}
+	from = o->request.n;
+	if (tkm_option_environment(table, err) < 0) {
+		return -1;
+	}
+	keep_later(&o->request, from);
+	from = o->request.n;
+	n = tkm_front_arguments(&front, argc, argv, o->inputs, argc, err);
+	if (n < 0) {
+		return -1;
+	}
+	keep_later(&o->request, from);
 	if (n > 1 && !o->merge) {
 		return tkm_fail(err, TKM_ERR_ARG, "'%s': one argument too many", o->inputs[1]);
 	}
@@ -188,11 +254,48 @@ static int ends_in(const char *name, const char *suffix)
 enum stt_format stt_output_format(const struct stt_options *o, const char *name)
 {
 	if (o->logfile_format) {
-		return !strcasecmp(o->logfile_format, "ASCII") ? STT_ASCII :
-		       !strcasecmp(o->logfile_format, "STF")   ? STT_STF :
-								 STT_SINGLE;
+		return !strcasecmp(o->logfile_format, "ASCII")  ? STT_ASCII
+			: !strcasecmp(o->logfile_format, "STF") ? STT_STF
+								: STT_SINGLE;
 	}
-	return !strcmp(name, "-") || ends_in(name, ".avt") ? STT_ASCII :
-	       ends_in(name, ".single.stf")		   ? STT_SINGLE :
-							     STT_STF;
+	return !strcmp(name, "-") || ends_in(name, ".avt") ? STT_ASCII
+		: ends_in(name, ".single.stf")             ? STT_SINGLE
+							   : STT_STF;
+}
+
+int stt_foreign_output(const struct stt_options *o, const char *name, const struct xch_format **f)
+{
+	const char *base = strrchr(name, '/') ? strrchr(name, '/') + 1 : name, *dot = strrchr(base, '.');
+	char names[400];
+	size_t i, n = 0;
+
+	*f = NULL;
+	if (o->logfile_format) {
+		*f = own_format(o->logfile_format) ? NULL : xch_by_name(o->logfile_format);
+		return 0;
+	}
+	*f = xch_by_suffix(name);
+	if (*f || !dot || dot == base || ends_in(name, ".stf") || ends_in(name, ".avt")) {
+		return 0;
+	}
+	for (i = 0; xch_table(i) && n < sizeof(names); i++) {
+		n += (size_t)snprintf(names + n, sizeof(names) - n, ", %s", xch_table(i)->suffix);
+	}
+	stt_usage(o, "%s: no format has the suffix %s; there are .stf, .single.stf, .avt%s, and --logfile-format", name,
+		dot, names);
+	return -1;
+}
+
+int stt_only_stf(const struct stt_options *o, const char *option, const char *name)
+{
+	const struct xch_format *f;
+
+	if (stt_foreign_output(o, name, &f) < 0) {
+		return -1;
+	}
+	if (f) {
+		stt_usage(o, "%s writes STF; --convert makes %s of that", option, f->name);
+		return -1;
+	}
+	return 0;
 }

@@ -86,7 +86,8 @@ static const char *type_of(const struct stt_trace *t, const char *suffix)
 	for (i = 0; (rec = stf_reader_record(t->r, STF_ID_file_declaration, i)); i++) {
 		stf_get_file_declaration(rec, &d);
 		/* on the disk there may be .zst behind it */
-		if (!strncmp(suffix, d.suffix, d.size_1_1) && (!suffix[d.size_1_1] || !strcmp(suffix + d.size_1_1, ".zst"))) {
+		if (!strncmp(suffix, d.suffix, d.size_1_1) &&
+			(!suffix[d.size_1_1] || !strcmp(suffix + d.size_1_1, ".zst"))) {
 			return d.filetype < 5 ? types[d.filetype] : NULL;
 		}
 	}
@@ -206,8 +207,8 @@ int stt_print_reports(struct stt_report *r, const struct stt_trace *t, int error
 /* ---- statistics ---- */
 
 /* Fields in the guide's order where it gives one (section 2.8.2); else in the record's. */
-static const char *const lw_order[] = { "willy", "function", "receiver", "bytes_sent", "comm_size", "count", "minTicksExcl",
-					"maxTicksExcl", "sumTicksExcl", "minTicksIncl", "maxTicksIncl", "sumTicksIncl" };
+static const char *const lw_order[] = { "willy", "function", "receiver", "bytes_sent", "comm_size", "count",
+	"minTicksExcl", "maxTicksExcl", "sumTicksExcl", "minTicksIncl", "maxTicksIncl", "sumTicksIncl" };
 
 static int field_at(const struct stf_layout *l, unsigned i)
 {
@@ -246,7 +247,8 @@ static void array_cell(struct stt_table *b, const struct stf_field *f, const str
 	free(text);
 }
 
-static void field_cell(struct stt_table *b, const struct stt_trace *t, const struct stf_field *f, const struct stf_value *v)
+static void field_cell(
+	struct stt_table *b, const struct stt_trace *t, const struct stf_field *f, const struct stf_value *v)
 {
 	char buf[1024];
 	const char *name;
@@ -256,8 +258,9 @@ static void field_cell(struct stt_table *b, const struct stt_trace *t, const str
 	} else if (f->is_array) {
 		array_cell(b, f, v);
 	} else if (f->ref_class) {
-		name = f->ref_class == STF_ID_stf_string ? stf_reader_string(t->r, (uint32_t)v->u) :
-							   stt_full_name(t, f->ref_class, (uint32_t)v->u, buf, sizeof(buf));
+		name = f->ref_class == STF_ID_stf_string
+			? stf_reader_string(t->r, (uint32_t)v->u)
+			: stt_full_name(t, f->ref_class, (uint32_t)v->u, buf, sizeof(buf));
 		if (name) {
 			stt_cell_text(b, name);
 		} else {
@@ -271,7 +274,8 @@ static void field_cell(struct stt_table *b, const struct stt_trace *t, const str
 }
 
 /* One class of statistics at a time, so that each is one table. */
-static int statistics_of(struct stt_report *r, const struct stt_trace *t, const char *suffix, const struct stf_layout *l)
+static int statistics_of(
+	struct stt_report *r, const struct stt_trace *t, const char *suffix, const struct stf_layout *l)
 {
 	const char *column[32];
 	const struct stf_record *rec;
@@ -333,8 +337,8 @@ int stt_print_statistics(struct stt_report *r, const struct stt_trace *t)
 
 static int clock_table(struct stt_report *r, const struct stt_trace *t)
 {
-	static const char *column[] = { "resolution_s", "eventbits", "tick_s", "frequency_hz", "start", "end", "duration_s",
-					"byte_order" };
+	static const char *column[] = { "resolution_s", "eventbits", "tick_s", "frequency_hz", "start", "end",
+		"duration_s", "byte_order" };
 	double tick = ldexp(t->resolution, (int)(t->eventbits & 63));
 	uint64_t start, end;
 	struct stt_table b;
@@ -372,8 +376,9 @@ static int correction_table(struct stt_report *r, const struct stt_trace *t)
 	struct stt_table b;
 	size_t i;
 
-	stt_table_begin(&b, "corrections", "linear part of the correction, seconds since 1970 = offset + own ticks x seconds_per_tick",
-			COLUMNS(column));
+	stt_table_begin(&b, "corrections",
+		"linear part of the correction, seconds since 1970 = offset + own ticks x seconds_per_tick",
+		COLUMNS(column));
 	for (i = 0; (rec = stf_reader_record(t->r, STF_ID_willy_definition, i)); i++) {
 		stf_get_willy_definition(rec, &d);
 		stt_cell_uint(&b, (uint64_t)d.willy + 1);

@@ -27,8 +27,8 @@ struct stack {
 struct under_way {
 	uint64_t offset;
 	uint64_t low, high; /* the time before it: a range, if time records stand ahead of it */
-	uint64_t end;  /* UINT64_MAX: when its counterpart comes */
-	size_t before; /* the one before with the same key, + 1 */
+	uint64_t end;       /* UINT64_MAX: when its counterpart comes */
+	size_t before;      /* the one before with the same key, + 1 */
 	int over;
 };
 
@@ -38,11 +38,11 @@ struct stt_replay {
 	struct table threads;  /* willy: index of its stack */
 	struct stack *stack;
 	size_t n_stacks, cap_stacks;
-	size_t n_deep;         /* stacks that are not empty */
-	struct table keys;     /* of scopes and file operations: index of the last begun, + 1 */
+	size_t n_deep;     /* stacks that are not empty */
+	struct table keys; /* of scopes and file operations: index of the last begun, + 1 */
 	struct under_way *open;
 	size_t n_open, cap_open, n_over;
-	size_t *heap;          /* of those with an end, the earliest first */
+	size_t *heap; /* of those with an end, the earliest first */
 	size_t n_heap, cap_heap;
 	uint64_t last, number; /* of the last record */
 	uint64_t low, high;    /* the time before the one in hand */
@@ -253,7 +253,9 @@ static int begin(struct stt_replay *r, uint64_t offset, uint64_t end, uint64_t k
 	if ((end == UINT64_MAX && !s) || grow(&r->open, &r->cap_open, r->n_open, sizeof(*r->open)) < 0) {
 		return -1;
 	}
-	r->open[r->n_open] = (struct under_way){ .offset = offset, .low = r->low, .high = r->high, .end = end, .before = s ? (size_t)s->u : 0 };
+	r->open[r->n_open] = (struct under_way){
+		.offset = offset, .low = r->low, .high = r->high, .end = end, .before = s ? (size_t)s->u : 0
+	};
 	r->n_open++;
 	if (s) {
 		s->u = r->n_open;
@@ -351,7 +353,8 @@ static int see_scope(struct stt_replay *r, const struct stf_record *rec, int ent
 
 static int see_file_io(struct stt_replay *r, const struct stf_record *rec, int begins)
 {
-	uint64_t k0 = number_of(rec, "willy") << 32 | number_of(rec, "file"), k1 = (uint64_t)1 << 32 | number_of(rec, "type");
+	uint64_t k0 = number_of(rec, "willy") << 32 | number_of(rec, "file"),
+		 k1 = (uint64_t)1 << 32 | number_of(rec, "type");
 
 	if (begins) {
 		return begin(r, rec->offset, UINT64_MAX, k0, k1);
@@ -457,7 +460,7 @@ static int add_open(struct stt_anchor *a, const struct stf_record *rec)
 
 	stf_get_history(rec, &h);
 	if (grow(&a->open, &a->cap_open, a->n_open + h.size_1_3, sizeof(*a->open)) < 0 ||
-	    grow(&a->prevtime, &a->cap_prevtimes, a->n_open + h.size_1_3, sizeof(*a->prevtime)) < 0) {
+		grow(&a->prevtime, &a->cap_prevtimes, a->n_open + h.size_1_3, sizeof(*a->prevtime)) < 0) {
 		return -1;
 	}
 	if (h.size_1_3) {
@@ -487,6 +490,7 @@ int stt_anchor_add(struct stt_anchor *a, const struct stf_record *rec)
 void stt_anchor_clear(struct stt_anchor *a)
 {
 	a->n_counters = a->n_own = a->n_stack = a->n_open = 0;
+	a->tells = 0;
 }
 
 void stt_anchor_free(struct stt_anchor *a)
@@ -499,7 +503,8 @@ void stt_anchor_free(struct stt_anchor *a)
 }
 
 /* Values by counter, or with their threads. */
-static int compare_values(const struct table *t, const struct stt_value *x, size_t n, const char *whose, char *why, size_t size)
+static int compare_values(
+	const struct table *t, const struct stt_value *x, size_t n, const char *whose, char *why, size_t size)
 {
 	size_t i;
 
@@ -507,12 +512,15 @@ static int compare_values(const struct table *t, const struct stt_value *x, size
 		const struct slot *s = find(t, x[i].counter, x[i].willy);
 
 		if (!s) {
-			snprintf(why, size, "has a value of counter %" PRIu32 "%s, which was not sampled before", x[i].counter, whose);
+			snprintf(why, size, "has a value of counter %" PRIu32 "%s, which was not sampled before",
+				x[i].counter, whose);
 			return 1;
 		}
 		if (s->u != x[i].value) {
-			snprintf(why, size, "says that counter %" PRIu32 "%s was %" PRIu64 ", its last sample was %" PRIu64 " (as bits)",
-				 x[i].counter, whose, x[i].value, s->u);
+			snprintf(why, size,
+				"says that counter %" PRIu32 "%s was %" PRIu64 ", its last sample was %" PRIu64
+				" (as bits)",
+				x[i].counter, whose, x[i].value, s->u);
 			return 1;
 		}
 	}
@@ -530,9 +538,10 @@ static int compare_stacks(const struct stt_replay *r, const struct stt_anchor *a
 		const struct slot *slot = find(&r->threads, a->stack[i], 0);
 		const struct stack *s = slot ? &r->stack[slot->u] : NULL;
 
-		if (!s || s->n != a->stack[i + 1] || memcmp(s->function, a->stack + i + 2, s->n * sizeof(*s->function))) {
+		if (!s || s->n != a->stack[i + 1] ||
+			memcmp(s->function, a->stack + i + 2, s->n * sizeof(*s->function))) {
 			snprintf(why, size, "has another stack of CPU %" PRIu64 " than the functions entered before it",
-				 (uint64_t)a->stack[i] + 1);
+				(uint64_t)a->stack[i] + 1);
 			return 1;
 		}
 	}
@@ -557,13 +566,16 @@ static int compare_open(const struct stt_replay *r, const struct stt_anchor *a, 
 			continue;
 		}
 		if (o->offset != a->open[n]) {
-			snprintf(why, size, "says that the record at offset %" PRIu64 " was under way, not the one at %" PRIu64,
-				 a->open[n], o->offset);
+			snprintf(why, size,
+				"says that the record at offset %" PRIu64 " was under way, not the one at %" PRIu64,
+				a->open[n], o->offset);
 			return 1;
 		}
 		if (a->prevtime[n] < o->low || a->prevtime[n] > o->high) {
-			snprintf(why, size, "says that the record at offset %" PRIu64 " has the time %" PRIu64 " before it, not %" PRIu64,
-				 o->offset, a->prevtime[n], o->low);
+			snprintf(why, size,
+				"says that the record at offset %" PRIu64 " has the time %" PRIu64
+				" before it, not %" PRIu64,
+				o->offset, a->prevtime[n], o->low);
 			return 1;
 		}
 		n++;
@@ -584,7 +596,8 @@ int stt_replay_compare(struct stt_replay *r, const struct stt_anchor *a, char *w
 	}
 	/* the values of each thread need not stand at every anchor */
 	if (!compare_values(&r->counters, a->counter, a->n_counters, "", why, size) &&
-	    (a->n_own == 0 || !compare_values(&r->own, a->own, a->n_own, " of a thread", why, size)) && !compare_stacks(r, a, why, size) && !r->late) {
+		(a->n_own == 0 || !compare_values(&r->own, a->own, a->n_own, " of a thread", why, size)) &&
+		!compare_stacks(r, a, why, size) && !r->late) {
 		compare_open(r, a, why, size);
 	}
 	return 0;

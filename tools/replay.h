@@ -24,7 +24,8 @@ struct stt_value {
 /* An anchor with its histories, as far as they were read. All zero is empty. */
 struct stt_anchor {
 	struct stf_anchor a;
-	uint64_t offset, number; /* of the anchor record in its file */
+	uint64_t offset, number;   /* of the anchor record in its file */
+	int tells;                 /* histories follow it */
 	struct stt_value *counter; /* whose willy it does not say */
 	size_t n_counters, cap_counters;
 	struct stt_value *own;
@@ -34,7 +35,7 @@ struct stt_anchor {
 	uint64_t *open, *prevtime; /* of records under way: offsets, times before them */
 	size_t n_open, cap_open, cap_prevtimes;
 };
-/* Adds a history record that stands behind the anchor. -1: no memory. */
+/* Adds a history record that follows the anchor. -1: no memory. */
 int stt_anchor_add(struct stt_anchor *a, const struct stf_record *rec);
 void stt_anchor_clear(struct stt_anchor *a); /* keeps the memory */
 void stt_anchor_free(struct stt_anchor *a);

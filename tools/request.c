@@ -12,11 +12,13 @@
 static const struct {
 	const char *name;
 	uint32_t bits;
+	/* clang-format off */
 } categories[] = {
 	{ "FUNCTIONS", 1u << STF_KIND_FUNC },  { "SCOPES", 1u << STF_KIND_SCOPE },   { "FILEIO", 1u << STF_KIND_FIO },
 	{ "COUNTERS", 1u << STF_KIND_COUNTER }, { "MESSAGES", 1u << STF_KIND_MSG },  { "COLLOPS", 1u << STF_KIND_COLL },
 	{ "ERRORS", 1u << STF_KIND_REPORT },    { "REQUESTS", 1u << STF_KIND_OTHER },
 };
+/* clang-format on */
 
 /* ---- reading ---- */
 
@@ -37,7 +39,8 @@ static int read_window(const char *item, struct stt_window *w)
 	*colon = '\0';
 	w->start_s = 0;
 	w->end_s = INFINITY;
-	if ((text[0] && tkm_parse_time(text, &w->start_s) < 0) || (colon[1] && tkm_parse_time(colon + 1, &w->end_s) < 0)) {
+	if ((text[0] && tkm_parse_time(text, &w->start_s) < 0) ||
+		(colon[1] && tkm_parse_time(colon + 1, &w->end_s) < 0)) {
 		return -1;
 	}
 	return 0;
@@ -56,7 +59,7 @@ static int read_item(struct stt_window *w, const char *item, int quoted, struct 
 	}
 	if (quoted) {
 		return tkm_fail(err, TKM_ERR_UNAVAIL,
-				"--request: a trace has one type of data; \"%s\" cannot be chosen, leave the type out", item);
+			"--request: a trace has one type of data; \"%s\" cannot be chosen, leave the type out", item);
 	}
 	if (tkm_parse_triplet(item, strlen(item), &t) == 0) {
 		p = realloc(w->triplet, (w->n_triplets + 1) * sizeof(*p));
@@ -69,8 +72,10 @@ static int read_item(struct stt_window *w, const char *item, int quoted, struct 
 	}
 	if (read_window(item, w) == 0) {
 		if (w->timed) {
-			return tkm_fail(err, TKM_ERR_ARG, "--request: two windows in one request, the second is %s; "
-							  "say --request twice", item);
+			return tkm_fail(err, TKM_ERR_ARG,
+				"--request: two windows in one request, the second is %s; "
+				"say --request twice",
+				item);
 		}
 		if (w->end_s < w->start_s) {
 			return tkm_fail(err, TKM_ERR_ARG, "--request: the window %s ends before it begins", item);
@@ -78,9 +83,11 @@ static int read_item(struct stt_window *w, const char *item, int quoted, struct 
 		w->timed = 1;
 		return 0;
 	}
-	return tkm_fail(err, TKM_ERR_ARG, "--request: '%s' is neither a category (FUNCTIONS, SCOPES, FILEIO, COUNTERS, "
-					  "MESSAGES, COLLOPS, ERRORS, REQUESTS), nor threads (0:3), nor a time window with "
-					  "units (1s:5s)", item);
+	return tkm_fail(err, TKM_ERR_ARG,
+		"--request: '%s' is neither a category (FUNCTIONS, SCOPES, FILEIO, COUNTERS, "
+		"MESSAGES, COLLOPS, ERRORS, REQUESTS), nor threads (0:3), nor a time window with "
+		"units (1s:5s)",
+		item);
 }
 
 static int read_request(struct stt_window *w, const char *text, struct tkm_err *err)
@@ -139,7 +146,8 @@ static uint64_t stamp(double seconds, const struct stt_trace *t, int ticks)
 {
 	/* Rounded: 2010 s are 2009999999999.99... units of 1e-9 s. long double holds 64-bit stamps exactly on
 	 * the machines that can; others lose what a double loses. */
-	long double v = ticks ? floorl((long double)seconds) : roundl((long double)seconds / (long double)t->resolution);
+	long double v =
+		ticks ? floorl((long double)seconds) : roundl((long double)seconds / (long double)t->resolution);
 
 	return v < 0 ? 0 : v >= 18446744073709551615.0L ? UINT64_MAX : (uint64_t)v;
 }
@@ -168,6 +176,28 @@ static int list_groups(struct stt_window *w, const struct stt_trace *t)
 	return w->n_triplets && n && !w->group ? -1 : 0;
 }
 
+/* Threads that do not exist are a slip of whoever asks for them. */
+static int check_threads(
+	const struct stt_window *w, const struct stt_trace *t, const struct stt_options *o, struct tkm_err *err)
+{
+	long long n = t->n_processes ? (long long)t->first[t->n_processes] : 0;
+	size_t i;
+
+	for (i = 0; n && i < w->n_triplets; i++) {
+		const struct tkm_triplet *x = &w->triplet[i];
+
+		if (x->first >= n) {
+			return tkm_fail(err, TKM_ERR_DATA,
+				"--request: there is no thread %lld; %s has the threads 0 to %lld (--print-threads)",
+				x->first, t->path, n - 1);
+		}
+		if (x->last >= n && x->last < INT32_MAX) {
+			stt_say(o, 1, "--request: threads above %lld do not exist", n - 1);
+		}
+	}
+	return 0;
+}
+
 int stt_request_bind(struct stt_request *q, const struct stt_trace *t, const struct stt_options *o, struct tkm_err *err)
 {
 	size_t i;
@@ -177,6 +207,9 @@ int stt_request_bind(struct stt_request *q, const struct stt_trace *t, const str
 
 		w->start = 0;
 		w->end = UINT64_MAX;
+		if (check_threads(w, t, o, err) < 0) {
+			return -1;
+		}
 		if (list_groups(w, t) < 0) {
 			return tkm_fail(err, TKM_ERR_NOMEM, "--request: out of memory");
 		}
@@ -184,8 +217,10 @@ int stt_request_bind(struct stt_request *q, const struct stt_trace *t, const str
 			continue;
 		}
 		if (!o->ticks && !(t->resolution > 0)) {
-			return tkm_fail(err, TKM_ERR_DATA, "%s: the trace does not say its clock's resolution; give the window in "
-							   "ticks, with --ticks", t->path);
+			return tkm_fail(err, TKM_ERR_DATA,
+				"%s: the trace does not say its clock's resolution; give the window in "
+				"ticks, with --ticks",
+				t->path);
 		}
 		w->start = stamp(w->start_s, t, o->ticks);
 		w->end = isinf(w->end_s) ? UINT64_MAX : stamp(w->end_s, t, o->ticks);
@@ -212,7 +247,8 @@ static int has_willy(const struct stt_window *w, const struct stt_trace *t, uint
 /* What belongs to a group belongs to each member. Found out once for each group, whatever a trace makes them refer to. */
 static int has_group(const struct stt_window *w, const struct stt_trace *t, uint32_t id, int depth)
 {
-	struct stt_group key = { .id = id }, *g = w->n_groups ? bsearch(&key, w->group, w->n_groups, sizeof(*g), by_id) : NULL;
+	struct stt_group key = { .id = id },
+			 *g = w->n_groups ? bsearch(&key, w->group, w->n_groups, sizeof(*g), by_id) : NULL;
 	struct stf_group_definition d;
 	uint32_t i;
 
@@ -236,7 +272,8 @@ static int has_willy(const struct stt_window *w, const struct stt_trace *t, uint
 	if (!w->n_triplets) {
 		return 1;
 	}
-	return stf_willy_is_group(willy) ? has_group(w, t, willy & 0x7fffffff, depth) : has_number(w, stt_thread_number(t, willy));
+	return stf_willy_is_group(willy) ? has_group(w, t, willy & 0x7fffffff, depth)
+					 : has_number(w, stt_thread_number(t, willy));
 }
 
 /* A record of several threads is wanted if one of them is; one of no thread, always. */
@@ -281,7 +318,8 @@ int stt_request_wants(const struct stt_request *q, const struct stt_trace *t, co
 	for (i = 0; q && i < q->n; i++) {
 		const struct stt_window *w = &q->window[i];
 
-		if ((!w->categories || w->categories >> rec->layout->kind & 1) && in_window(w, rec) && has_thread(w, t, rec)) {
+		if ((!w->categories || w->categories >> rec->layout->kind & 1) && in_window(w, rec) &&
+			has_thread(w, t, rec)) {
 			return 1;
 		}
 	}

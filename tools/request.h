@@ -17,10 +17,10 @@ struct stt_window {
 	uint32_t categories;         /* 1 << enum stf_kind of data; 0: all */
 	struct tkm_triplet *triplet; /* of thread numbers; none: all */
 	size_t n_triplets;
-	struct stt_group *group;     /* by id, once bound to a trace */
+	struct stt_group *group; /* by id, once bound to a trace */
 	size_t n_groups;
 	double start_s, end_s;
-	uint64_t start, end;         /* both included */
+	uint64_t start, end; /* both included */
 	int timed;
 };
 
@@ -32,7 +32,8 @@ struct stt_request {
 /* Reads all requests of the options. Returns -1 and fills *err if one is wrong. */
 int stt_request_parse(struct stt_request *q, const struct stt_options *o, struct tkm_err *err);
 /* Turns times into the stamps of t, thread numbers into its threads. Returns -1: that cannot be done. */
-int stt_request_bind(struct stt_request *q, const struct stt_trace *t, const struct stt_options *o, struct tkm_err *err);
+int stt_request_bind(
+	struct stt_request *q, const struct stt_trace *t, const struct stt_options *o, struct tkm_err *err);
 int stt_request_wants(const struct stt_request *q, const struct stt_trace *t, const struct stf_record *rec);
 /* A cursor over the data that may be wanted, merged; with windows it begins near the first of them. What
  * comes still has to pass stt_request_wants(). NULL: *e says why. */

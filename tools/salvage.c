@@ -40,7 +40,7 @@ static void free_parts(struct parts *l)
 	l->p = NULL;
 }
 
-/* Splits what stands behind the base file's name. Returns -1 if that is no name of a component. */
+/* Splits what follows the base file's name. Returns -1 if that is no name of a component. */
 static int split(const char *rest, size_t *suffix, long *pid)
 {
 	const char *t = strstr(rest, ".tmp-");
@@ -112,10 +112,12 @@ static long last_writer(const struct parts *l)
 	for (i = 0; i < l->n; i++) {
 		const struct part *p = &l->p[i];
 
-		if (p->pid && (!best || (!*p->suffix && *best->suffix) ||
-			       (!*p->suffix == !*best->suffix && (p->when.tv_sec > best->when.tv_sec ||
-								 (p->when.tv_sec == best->when.tv_sec &&
-								  p->when.tv_nsec > best->when.tv_nsec))))) {
+		if (p->pid &&
+			(!best || (!*p->suffix && *best->suffix) ||
+				(!*p->suffix == !*best->suffix &&
+					(p->when.tv_sec > best->when.tv_sec ||
+						(p->when.tv_sec == best->when.tv_sec &&
+							p->when.tv_nsec > best->when.tv_nsec))))) {
 			best = p;
 		}
 	}
@@ -141,17 +143,17 @@ char *stt_salvage_left(const char *path)
 
 static const char *type_name(enum stf_type t)
 {
-	static const char *const name[] = { "U1", "U2", "U4", "U8", "I1", "I2", "I4", "I8", "F4", "F8", "C1", "O8", "willy_id" };
+	static const char *const name[] = { "U1", "U2", "U4", "U8", "I1", "I2", "I4", "I8", "F4", "F8", "C1", "O8",
+		"willy_id" };
 
 	return name[t];
 }
 
 /* Our own definition of every record: what a Tickmark writer uses. */
-static void print_layer(FILE *f, int big)
+static void print_own_layer(FILE *f)
 {
 	unsigned id, i, pass;
 
-	fprintf(f, "STF 1.0 %s\n", big ? "BIG" : "LITTLE");
 	for (pass = 0; pass < 2; pass++) {
 		for (id = 1; id < STF_ID_END; id++) {
 			const struct stf_layout *l = stf_layout(id);
@@ -161,12 +163,31 @@ static void print_layer(FILE *f, int big)
 			}
 			fprintf(f, "RECORD %u %s", id, l->cls);
 			for (i = 0; i < l->n_fields; i++) {
-				fprintf(f, l->fields[i].is_array ? " <%s:%s>" : " %s:%s", type_name(l->fields[i].type), l->fields[i].name);
+				fprintf(f, l->fields[i].is_array ? " <%s:%s>" : " %s:%s", type_name(l->fields[i].type),
+					l->fields[i].name);
 			}
 			fputc('\n', f);
 		}
 	}
 	fputs("RECORD 75 trace_identity U4:order U8:high U8:low F8:resolution U4:eventbits U1:checksums\nEND\n", f);
+}
+
+/* What a damaged base file still says of it, else ours. -1: no memory. */
+static int print_layer(FILE *f, const struct stt_trace *old, int big)
+{
+	char *text = old && old->r ? stf_reader_definitions(old->r) : NULL;
+
+	if (old && old->r && !text) {
+		return -1;
+	}
+	fprintf(f, "STF 1.0 %s\n", big ? "BIG" : "LITTLE");
+	if (text) {
+		fputs(strchr(text, '\n') + 1, f);
+	} else {
+		print_own_layer(f);
+	}
+	free(text);
+	return 0;
 }
 
 static void put4(FILE *f, uint32_t v, int big)
@@ -179,28 +200,50 @@ static void put4(FILE *f, uint32_t v, int big)
 
 /* What must be known before a component can be read. */
 struct clock {
-	int big; /* -1: unknown */
+	int big;           /* -1: unknown */
 	double resolution; /* 0: unknown */
 	uint32_t eventbits;
-	uint8_t identity[34]; /* that of the declarations; identity[0] 0: none */
+	int identified; /* `identity` is that of the declarations */
+	struct stf_identity identity;
 };
 
-static void print_index(FILE *f, const struct stt_trace *old, const struct part *const *part, size_t n, const struct clock *clock)
+static void put8(FILE *f, uint64_t v, int big)
+{
+	uint8_t b[8];
+
+	tkm_put64(b, v, big);
+	fwrite(b, 1, sizeof(b), f);
+}
+
+/* doc/stf-format.md section 3; its last byte says that this base file has no checksum. */
+static void put_identity(FILE *f, const struct clock *clock)
+{
+	uint64_t bits;
+
+	fputc(75, f);
+	put4(f, 0x01020304, clock->big);
+	put8(f, clock->identity.id[0], clock->big);
+	put8(f, clock->identity.id[1], clock->big);
+	memcpy(&bits, &clock->identity.resolution, sizeof(bits));
+	put8(f, bits, clock->big);
+	put4(f, clock->identity.eventbits, clock->big);
+	fputc(0, f);
+}
+
+static void print_index(
+	FILE *f, const struct stt_trace *old, const struct part *const *part, size_t n, const struct clock *clock)
 {
 	int big = clock->big;
 	uint64_t bits;
-	uint8_t b[8];
 	size_t i, len;
 	int number = 0;
 
-	if (clock->identity[0]) {
-		fwrite(clock->identity, 1, sizeof(clock->identity) - 1, f);
-		fputc(0, f); /* this base file has no checksum */
+	if (clock->identified) {
+		put_identity(f, clock);
 	}
 	memcpy(&bits, &clock->resolution, sizeof(bits));
-	tkm_put64(b, bits, big);
 	fputc(STF_ID_clock_resolution, f);
-	fwrite(b, 1, sizeof(b), f);
+	put8(f, bits, big);
 	put4(f, clock->eventbits, big);
 	if (old && old->n_processes) {
 		fputc(STF_ID_process_declaration, f);
@@ -214,8 +257,10 @@ static void print_index(FILE *f, const struct stt_trace *old, const struct part 
 		len -= len > 4 && !strcmp(part[i]->suffix + len - 4, ".zst") ? 4 : 0;
 		fputc(STF_ID_file_declaration, f);
 		put4(f, (uint32_t)++number, big);
-		fputc(!strncmp(part[i]->suffix, ".dcl", 4) ? STF_DECL_FILE : !strncmp(part[i]->suffix, ".sts", 4) ? STF_STATS_FILE :
-														  STF_DATA_FILE, f);
+		fputc(!strncmp(part[i]->suffix, ".dcl", 4)             ? STF_DECL_FILE
+				: !strncmp(part[i]->suffix, ".sts", 4) ? STF_STATS_FILE
+								       : STF_DATA_FILE,
+			f);
 		put4(f, (uint32_t)len, big);
 		fwrite(part[i]->suffix, 1, len, f);
 	}
@@ -240,16 +285,16 @@ static int link_parts(struct stt_salvage *s, const struct stt_options *o, const 
 	return rc;
 }
 
-static int write_base(struct stt_salvage *s, const struct stt_options *o, const struct stt_trace *old, const struct part *const *part,
-		      size_t n, const struct clock *clock)
+static int write_base(struct stt_salvage *s, const struct stt_options *o, const struct stt_trace *old,
+	const struct part *const *part, size_t n, const struct clock *clock)
 {
 	FILE *f = fopen(s->base, "wxe");
 	int ok = f != NULL;
 
 	if (f) {
-		print_layer(f, clock->big);
+		ok = print_layer(f, old, clock->big) == 0;
 		print_index(f, old, part, n, clock);
-		ok = !ferror(f);
+		ok = ok && !ferror(f);
 		ok = fclose(f) == 0 && ok;
 	}
 	if (!ok) {
@@ -339,45 +384,32 @@ static size_t choose(const struct parts *l, long pid, const struct part **part)
 	return n;
 }
 
-/* The first record of a component of Tickmark, doc/stf-format.md section 3. 1: it is one. */
-static int read_identity(const char *path, uint8_t p[34], struct clock *clock)
-{
-	FILE *f = fopen(path, "re");
-	int ok = f && fread(p, 1, 34, f) == 34 && p[0] == 75;
-	uint64_t bits;
-
-	if (f) {
-		fclose(f);
-	}
-	if (ok && (tkm_get32(p + 1, 0) == 0x01020304 || tkm_get32(p + 1, 1) == 0x01020304)) {
-		clock->big = tkm_get32(p + 1, 1) == 0x01020304;
-		bits = tkm_get64(p + 21, clock->big);
-		memcpy(&clock->resolution, &bits, sizeof(bits));
-		clock->eventbits = tkm_get32(p + 29, clock->big);
-		return isfinite(clock->resolution) && clock->resolution > 0;
-	}
-	return 0;
-}
-
 /* Components that carry another identity than the declarations are of another trace: they are named and not taken. */
-static size_t keep_one_trace(struct stt_salvage *s, const struct stt_options *o, const struct part **part, size_t n, struct clock *clock)
+static size_t keep_one_trace(
+	struct stt_salvage *s, const struct stt_options *o, const struct part **part, size_t n, struct clock *clock)
 {
-	struct clock c = { .big = -1 };
-	uint8_t own[34], p[34];
+	struct stf_identity own, other;
+	struct stf_err e;
 	size_t i, k, kept = 0;
 
 	for (i = 0; i < n && strcmp(part[i]->suffix, ".dcl"); i++) {
 	}
 	for (k = 0; k < n; k++) {
 		/* the declarations first, then any */
-		if (read_identity(part[(i + k) % n]->path, own, clock)) {
-			memcpy(clock->identity, own, sizeof(own));
+		if (stf_component_identity(part[(i + k) % n]->path, &own, &e) > 0) {
+			clock->identified = 1;
+			clock->identity = own;
+			clock->big = own.big_endian;
+			clock->resolution = own.resolution;
+			clock->eventbits = own.eventbits;
 			break;
 		}
 	}
 	for (i = 0; i < n; i++) {
-		if (clock->identity[0] && read_identity(part[i]->path, p, &c) && memcmp(own + 5, p + 5, 16)) {
-			stt_fault(o, "%s: belongs to another trace than the declarations and is not taken", part[i]->path);
+		if (clock->identified && stf_component_identity(part[i]->path, &other, &e) > 0 &&
+			memcmp(own.id, other.id, sizeof(own.id)) != 0) {
+			stt_fault(o, "%s: belongs to another trace than the declarations and is not taken",
+				part[i]->path);
 			s->left_out++;
 			continue;
 		}
@@ -387,7 +419,8 @@ static size_t keep_one_trace(struct stt_salvage *s, const struct stt_options *o,
 }
 
 /* Byte order and resolution are never guessed: the components say them, or the user, or a base file that is not damaged. */
-static int find_clock(struct stt_salvage *s, const struct stt_options *o, const struct stt_trace *old, struct clock *clock)
+static int find_clock(
+	struct stt_salvage *s, const struct stt_options *o, const struct stt_trace *old, struct clock *clock)
 {
 	int good = old && old->r && stf_reader_fault(old->r)->code != STF_ERR_CHECKSUM;
 
@@ -402,18 +435,24 @@ static int find_clock(struct stt_salvage *s, const struct stt_options *o, const 
 	clock->resolution = o->resolution > 0 ? o->resolution : clock->resolution;
 	s->resolution = clock->resolution;
 	if (clock->big < 0) {
-		stt_fault(o, "%s: the base file is lost and with it the byte order; give it with --byte-order little or big", o->input);
+		stt_fault(o,
+			"%s: the base file is lost and with it the byte order; give it with --byte-order little or big",
+			o->input);
 		return -1;
 	}
 	if (!(clock->resolution > 0)) {
-		stt_fault(o, "%s: the base file is lost or damaged and with it the clock's resolution; give it with --resolution, such as "
-			     "--resolution 1ns", o->input);
+		stt_fault(o,
+			"%s: the base file is lost or damaged and with it the clock's resolution; give it with "
+			"--resolution, such as "
+			"--resolution 1ns",
+			o->input);
 		return -1;
 	}
 	return 0;
 }
 
-static int make(struct stt_salvage *s, const struct stt_options *o, const struct stt_trace *old, const struct part **part, size_t n)
+static int make(struct stt_salvage *s, const struct stt_options *o, const struct stt_trace *old,
+	const struct part **part, size_t n)
 {
 	struct clock clock = { .big = -1 };
 	const char *where = getenv("TMPDIR");
@@ -435,7 +474,9 @@ static int make(struct stt_salvage *s, const struct stt_options *o, const struct
 	n = keep_one_trace(s, o, part, n, &clock);
 	s->components = n;
 	return find_clock(s, o, old, &clock) < 0 || link_parts(s, o, part, n) < 0 ||
-			       write_base(s, o, old, part, n, &clock) < 0 ? -1 : 0;
+			write_base(s, o, old, part, n, &clock) < 0
+		? -1
+		: 0;
 }
 
 int stt_salvage(struct stt_salvage *s, const struct stt_options *o, const struct stt_trace *old)
@@ -469,7 +510,8 @@ int stt_salvage(struct stt_salvage *s, const struct stt_options *o, const struct
 	}
 	if (n) {
 		rc = make(s, o, opened ? &base : old, part, n);
-		stt_say(o, 1, "%s: %zu components lie there%s%s", o->input, n, pid ? " of a writer that did not end" : "",
+		stt_say(o, 1, "%s: %zu components lie there%s%s", o->input, n,
+			pid ? " of a writer that did not end" : "",
 			pid && kill((pid_t)pid, 0) == 0 ? "; a process of its number is running: is it done?" : "");
 	}
 	if (opened) {

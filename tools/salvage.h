@@ -7,7 +7,7 @@
 #include "tools/stftool.h"
 
 struct stt_salvage {
-	char *directory;   /* private, below $TMPDIR: links to the components, and the base file */
+	char *directory; /* private, below $TMPDIR: links to the components, and the base file */
 	char *base;
 	size_t components;
 	double resolution; /* of the clock, as the components, the user or the base file say */

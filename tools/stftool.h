@@ -8,6 +8,7 @@
 #include "base/err.h"
 #include "base/newfile.h"
 #include "base/option.h"
+#include "exchange/format.h"
 #include "stf/stf.h"
 
 enum { STT_OK = 0, STT_FAULT = 1, STT_USAGE = 2 }; /* exit statuses */
@@ -23,11 +24,11 @@ struct stt_options {
 	int n_inputs;
 	const char *byte_order; /* with --recover: little, big; NULL: not said */
 	double resolution;      /* seconds; 0: not said */
-	const char *config, *clock, *convert, *logfile_format, *logfile_name, *logfile_prefix, *move, *merge, *recover, *sumdata;
-	int csv, delete_raw_data, dump, extended_vtf, force, json, matched_vtf, remove, ticks, verify;
+	const char *config, *clock, *convert, *input_format, *layout, *logfile_format, *logfile_name, *logfile_prefix,
+		*move, *merge, *recover, *sumdata;
+	int csv, delete_raw_data, dump, extended_vtf, force, json, matched_vtf, rate, remove, ticks, verify;
 	int use_hw_structure; /* -1: where there are several nodes */
 	int print_clock, print_counters, print_errors, print_files, print_reports, print_statistics, print_threads;
-	int help, version;
 	long long verbose, procs_per_file;
 	long long compress_trace; /* -1: not said */
 	struct tkm_option_list request;
@@ -40,11 +41,15 @@ int stt_options_parse(int argc, char **argv, struct stt_options *o, struct tkm_e
 void stt_options_free(struct stt_options *o);
 /* The format of a file to be written, by --logfile-format or its name. */
 enum stt_format stt_output_format(const struct stt_options *o, const char *name);
+/* The format of others that it is to be written in, *f NULL: none. -1: the name's suffix is unknown, printed. */
+int stt_foreign_output(const struct stt_options *o, const char *name, const struct xch_format **f);
+/* For what writes STF only: 0, or prints that `name` is of another format and returns -1. */
+int stt_only_stf(const struct stt_options *o, const char *option, const char *name);
 
 /* An input of any format, opened as a trace. */
 struct stt_trace {
 	struct stf_reader *r;
-	const char *path;      /* as the user named it */
+	const char *path; /* as the user named it */
 	enum stt_format format;
 	uint32_t n_processes;
 	const uint32_t *threads; /* of each process */

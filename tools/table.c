@@ -331,7 +331,9 @@ int stt_report_end(struct stt_report *r)
 		rc = stt_fault(r->o, "out of memory");
 	}
 	if (r->json) {
-		if (rc == STT_OK && (json_dumpf(r->json, stdout, JSON_INDENT(2) | JSON_PRESERVE_ORDER) < 0 || putchar('\n') == EOF)) {
+		if (rc == STT_OK &&
+			(json_dumpf(r->json, stdout, JSON_INDENT(2) | JSON_PRESERVE_ORDER) < 0 ||
+				putchar('\n') == EOF)) {
 			rc = stt_fault(r->o, "cannot write to standard output");
 		}
 		json_decref(r->json);

@@ -21,7 +21,7 @@ struct stt_request;
 struct stt_report {
 	const struct stt_options *o;
 	const struct stt_request *req; /* of the data records */
-	size_t tables; /* printed so far */
+	size_t tables;                 /* printed so far */
 	void *json;
 };
 

@@ -72,7 +72,7 @@ static void print_threads(char *text, size_t size, const struct stt_trace *t, ui
 		snprintf(text, size, "thread %s", stt_willy_name(t, first, low, sizeof(low)));
 	} else {
 		snprintf(text, size, "threads %s to %s", stt_willy_name(t, first, low, sizeof(low)),
-			 stt_willy_name(t, last, high, sizeof(high)));
+			stt_willy_name(t, last, high, sizeof(high)));
 	}
 }
 
@@ -87,14 +87,18 @@ int stt_damage_text(const struct stt_trace *t, size_t i, char *text, size_t size
 	}
 	rec = stf_reader_find(t->r, STF_ID_file_declaration, d.file);
 	if (!d.left_out) {
-		snprintf(text, size, "%s does not have the checksum that the index states: any of its records may be wrong", d.suffix);
+		snprintf(text, size,
+			"%s does not have the checksum that the index states: any of its records may be wrong",
+			d.suffix);
 	} else if (!rec || stf_value(rec, "filetype")->u != STF_DATA_FILE) {
-		snprintf(text, size, "%s: %" PRIu64 " bytes from offset %" PRIu64 " are damaged and left out", d.suffix, d.size, d.offset);
+		snprintf(text, size, "%s: %" PRIu64 " bytes from offset %" PRIu64 " are damaged and left out", d.suffix,
+			d.size, d.offset);
 	} else {
 		print_threads(threads, sizeof(threads), t, d.file);
-		snprintf(text, size, "%s: %" PRIu64 " bytes from offset %" PRIu64 " are damaged and left out: %s, from %s s to %s s", d.suffix,
-			 d.size, d.offset, threads, stt_real((double)d.from * t->resolution, from),
-			 stt_real((double)d.to * t->resolution, to));
+		snprintf(text, size,
+			"%s: %" PRIu64 " bytes from offset %" PRIu64 " are damaged and left out: %s, from %s s to %s s",
+			d.suffix, d.size, d.offset, threads, stt_real((double)d.from * t->resolution, from),
+			stt_real((double)d.to * t->resolution, to));
 	}
 	return 1;
 }

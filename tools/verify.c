@@ -18,10 +18,10 @@ struct verify {
 	const struct stt_options *o;
 	struct stt_trace t;
 	uint64_t faults, files, records, checked; /* checked: components with a good checksum */
-	uint64_t start, end; /* of the duration record */
+	uint64_t start, end;                      /* of the duration record */
 	int has_duration;
 	uint64_t funcs, scopes, counters, messages, collectives; /* as event_summary counts them */
-	struct cause *cause; /* open addressing */
+	struct cause *cause;                                     /* open addressing */
 	size_t n_causes, cap_causes;
 };
 
@@ -110,7 +110,8 @@ static void print_causes(struct verify *v)
 
 	for (i = 0; i < v->cap_causes; i++) {
 		if (v->cause[i].more) {
-			stt_fault(v->o, "%" PRIu64 " more like: %s", v->cause[i].more, v->cause[i].text ? v->cause[i].text : "");
+			stt_fault(v->o, "%" PRIu64 " more like: %s", v->cause[i].more,
+				v->cause[i].text ? v->cause[i].text : "");
 		}
 		free(v->cause[i].text);
 	}
@@ -151,8 +152,9 @@ static int willy_is_known(const struct verify *v, uint32_t willy)
 	if (stf_willy_is_group(willy)) {
 		return stf_reader_find(v->t.r, STF_ID_group_definition, willy & 0x7fffffff) != NULL;
 	}
-	return v->t.n_processes == 0 || (stf_willy_process(willy) < v->t.n_processes &&
-					 stf_willy_thread(willy) < v->t.threads[stf_willy_process(willy)]);
+	return v->t.n_processes == 0 ||
+		(stf_willy_process(willy) < v->t.n_processes &&
+			stf_willy_thread(willy) < v->t.threads[stf_willy_process(willy)]);
 }
 
 static uint32_t element(const struct stf_field *f, const struct stf_value *value, uint32_t i)
@@ -171,14 +173,15 @@ static void check_references(struct verify *v, const char *suffix, const struct 
 		const struct stf_value *value = &rec->values[k];
 
 		if (f->type == STF_WILLYID && !f->is_array && !willy_is_known(v, (uint32_t)value->u)) {
-			fault(v, suffix, rec, "%s: %s is a thread or group that was not declared (CPU %" PRIu64 ")", l->name, f->name,
-			      value->u + 1);
+			fault(v, suffix, rec, "%s: %s is a thread or group that was not declared (CPU %" PRIu64 ")",
+				l->name, f->name, value->u + 1);
 		}
 		n = !f->ref_class ? 0 : f->is_array ? value->count : 1;
 		for (i = 0; i < n; i++) {
 			id = f->is_array ? element(f, value, i) : (uint32_t)value->u;
 			if (!is_declared(v, f->ref_class, id)) {
-				fault(v, suffix, rec, "%s: refers to what was not declared, %s (%" PRIu32 ")", l->name, f->name, id);
+				fault(v, suffix, rec, "%s: refers to what was not declared, %s (%" PRIu32 ")", l->name,
+					f->name, id);
 			}
 		}
 	}
@@ -234,7 +237,7 @@ static void peek(struct anchors *a, const struct stf_record *rec)
 	stf_get_anchor(rec, &x);
 	if (a->any ? x.offset <= a->peeked.offset : x.offset != 0) {
 		fault(a->v, a->suffix, rec, "anchor: offset %" PRIu64 " is not %s", x.offset,
-		      a->any ? "above that of the anchor before" : "0, as the first must be");
+			a->any ? "above that of the anchor before" : "0, as the first must be");
 	}
 	a->peek = *rec;
 	a->peeked = x;
@@ -254,6 +257,7 @@ static void read_histories(struct anchors *a)
 			peek(a, rec);
 			break;
 		}
+		a->next.tells = 1;
 		check_references(a->v, a->suffix, rec);
 		began |= rec->layout->class_id == STF_ID_begin_of_history;
 		ended |= rec->layout->class_id == STF_ID_end_of_history;
@@ -267,9 +271,9 @@ static void read_histories(struct anchors *a)
 		stf_cursor_close(a->c);
 		a->c = NULL;
 		a->have = 0; /* what is left of its histories says nothing */
-	} else if (!began || !ended) {
+	} else if ((a->next.tells || a->next.a.offset == 0) && (!began || !ended)) {
 		fault(a->v, a->suffix, &(struct stf_record){ .offset = a->next.offset, .number = a->next.number },
-		      "anchor: no %s behind it", began ? "end_of_history" : "begin_of_history");
+			"anchor: no %s behind it", began ? "end_of_history" : "begin_of_history");
 		a->have = 0;
 	}
 }
@@ -347,12 +351,16 @@ static void pass_anchors(struct anchors *a, const struct progress *p, uint64_t o
 		uint64_t high = certain ? p->time : now >= p->time ? now : p->time;
 
 		if (a->next.a.offset < offset && (certain || (p->number && a->next.a.offset <= p->offset))) {
-			fault(a->v, a->suffix, &at, "anchor: offset %" PRIu64 " is inside the record at offset %" PRIu64,
-			      a->next.a.offset, p->offset);
+			fault(a->v, a->suffix, &at,
+				"anchor: offset %" PRIu64 " is inside the record at offset %" PRIu64, a->next.a.offset,
+				p->offset);
 		} else if (t < low || t > high) {
-			fault(a->v, a->suffix, &at, "anchor: time_prev %" PRIu64 " does not fit its place in the data, "
-			      "between %" PRIu64 " and %" PRIu64, t, low, high);
-		} else if (a->replay && stt_replay_compare(a->replay, &a->next, why, sizeof(why)) < 0) {
+			fault(a->v, a->suffix, &at,
+				"anchor: time_prev %" PRIu64 " does not fit its place in the data, "
+				"between %" PRIu64 " and %" PRIu64,
+				t, low, high);
+		} else if (a->replay && a->next.tells &&
+			stt_replay_compare(a->replay, &a->next, why, sizeof(why)) < 0) {
 			fault(a->v, a->suffix, &at, "out of memory");
 		} else if (why[0]) {
 			fault(a->v, a->suffix, &at, "anchor: %s", why);
@@ -369,22 +377,27 @@ struct known {
 	unsigned char counters[4 * MAX_COUNTERS];
 };
 
-static void check_sample(struct verify *v, const struct place *p, const struct stf_counter_batch *b, size_t i, struct known *good)
+static void check_sample(
+	struct verify *v, const struct place *p, const struct stf_counter_batch *b, size_t i, struct known *good)
 {
-	struct stf_record rec = { .layout = stf_layout(STF_ID_counter_value), .time = b->times[i],
-				  .offset = b->offset + i * b->stride, .number = b->number + i };
+	struct stf_record rec = { .layout = stf_layout(STF_ID_counter_value),
+		.time = b->times[i],
+		.offset = b->offset + i * b->stride,
+		.number = b->number + i };
 	const unsigned char *ids = b->counters + i * b->stride;
 	uint64_t before = v->faults;
 	uint32_t j, id;
 
 	if (!willy_is_known(v, stf_batch_willy(b, i))) {
-		fault(v, p->suffix, &rec, "counter_value: willy is a thread or group that was not declared (CPU %" PRIu64 ")",
-		      (uint64_t)stf_batch_willy(b, i) + 1);
+		fault(v, p->suffix, &rec,
+			"counter_value: willy is a thread or group that was not declared (CPU %" PRIu64 ")",
+			(uint64_t)stf_batch_willy(b, i) + 1);
 	}
 	for (j = 0; j < b->k; j++) {
 		id = stf_batch_counter(b, i, j);
 		if (!is_declared(v, STF_ID_counter_definition, id)) {
-			fault(v, p->suffix, &rec, "counter_value: refers to what was not declared, counters (%" PRIu32 ")", id);
+			fault(v, p->suffix, &rec,
+				"counter_value: refers to what was not declared, counters (%" PRIu32 ")", id);
 		}
 	}
 	good->good = v->faults == before && b->k <= MAX_COUNTERS;
@@ -395,9 +408,9 @@ static void check_sample(struct verify *v, const struct place *p, const struct s
 	}
 }
 
-/* Samples i to n - 1, none of which stands behind an anchor of the others. */
-static void check_samples(struct verify *v, const struct place *p, struct anchors *a, const struct stf_counter_batch *b, size_t i,
-			  size_t n, struct known *good)
+/* Samples i to n - 1, none of which follows an anchor of the others. */
+static void check_samples(struct verify *v, const struct place *p, struct anchors *a, const struct stf_counter_batch *b,
+	size_t i, size_t n, struct known *good)
 {
 	const size_t ids = 4 * (size_t)b->k;
 	size_t from = i;
@@ -405,7 +418,8 @@ static void check_samples(struct verify *v, const struct place *p, struct anchor
 	for (; i < n; i++) {
 		const unsigned char *c = b->counters + i * b->stride;
 
-		if (good->good && good->k == b->k && stf_batch_willy(b, i) == good->willy && memcmp(c, good->counters, ids) == 0) {
+		if (good->good && good->k == b->k && stf_batch_willy(b, i) == good->willy &&
+			memcmp(c, good->counters, ids) == 0) {
 			continue;
 		}
 		/* the last of this thread and its counters is what an anchor tells */
@@ -422,12 +436,12 @@ static void check_samples(struct verify *v, const struct place *p, struct anchor
 static void check_time(struct verify *v, const struct place *p, const struct stf_record *rec)
 {
 	if (v->has_duration && (rec->time < v->start || rec->time > v->end)) {
-		fault(v, p->suffix, rec, "%s: time %" PRIu64 " is outside the duration, %" PRIu64 " to %" PRIu64, rec->layout->name,
-		      rec->time, v->start, v->end);
+		fault(v, p->suffix, rec, "%s: time %" PRIu64 " is outside the duration, %" PRIu64 " to %" PRIu64,
+			rec->layout->name, rec->time, v->start, v->end);
 	}
 	if (p->categories && !(p->categories >> rec->layout->kind & 1)) {
-		fault(v, p->suffix, rec, "%s: this file is declared for other categories (%" PRIu32 ")", rec->layout->name,
-		      p->categories);
+		fault(v, p->suffix, rec, "%s: this file is declared for other categories (%" PRIu32 ")",
+			rec->layout->name, p->categories);
 	}
 }
 
@@ -437,17 +451,20 @@ static void check_times(struct verify *v, const struct place *p, const struct st
 
 	/* within a batch the times never decrease */
 	if ((!v->has_duration || (b->times[0] >= v->start && b->times[b->n - 1] <= v->end)) &&
-	    (!p->categories || p->categories >> STF_KIND_COUNTER & 1)) {
+		(!p->categories || p->categories >> STF_KIND_COUNTER & 1)) {
 		return;
 	}
 	for (i = 0; i < b->n; i++) {
-		check_time(v, p, &(struct stf_record){ .layout = stf_layout(STF_ID_counter_value), .time = b->times[i],
-						       .offset = b->offset + i * b->stride, .number = b->number + i });
+		check_time(v, p,
+			&(struct stf_record){ .layout = stf_layout(STF_ID_counter_value),
+				.time = b->times[i],
+				.offset = b->offset + i * b->stride,
+				.number = b->number + i });
 	}
 }
 
 static void verify_batch(struct verify *v, const struct place *p, struct anchors *a, const struct stf_counter_batch *b,
-			 struct progress *at, struct known *good)
+	struct progress *at, struct known *good)
 {
 	size_t i = 0, n;
 
@@ -467,7 +484,8 @@ static void verify_batch(struct verify *v, const struct place *p, struct anchors
 	v->records += b->n;
 }
 
-static void check_event(struct verify *v, const struct place *p, struct anchors *a, const struct stf_record *rec, struct progress *at)
+static void check_event(
+	struct verify *v, const struct place *p, struct anchors *a, const struct stf_record *rec, struct progress *at)
 {
 	pass_anchors(a, at, rec->offset, rec->number, rec->time);
 	check_time(v, p, rec);
@@ -511,7 +529,7 @@ static void verify_data(struct verify *v, const struct place *p, const char *anc
 	}
 	for (; more == 0 && a.have; next_anchor(&a)) {
 		fault(v, anchor_suffix, &(struct stf_record){ .offset = a.next.offset, .number = a.next.number },
-		      "anchor: offset %" PRIu64 " has no record behind it", a.next.a.offset);
+			"anchor: offset %" PRIu64 " has no record behind it", a.next.a.offset);
 	}
 	close_anchors(&a);
 	v->files++;
@@ -566,7 +584,8 @@ static int by_file(const void *a, const void *b)
 {
 	const struct entry *x = a, *y = b;
 
-	return x->file != y->file ? (x->file > y->file) - (x->file < y->file) : (x->place > y->place) - (x->place < y->place);
+	return x->file != y->file ? (x->file > y->file) - (x->file < y->file)
+				  : (x->place > y->place) - (x->place < y->place);
 }
 
 /* Marks the declarations whose suffix was declared before. NULL: no memory. */
@@ -602,7 +621,9 @@ static struct entry *list_anchors(const struct verify *v, size_t n)
 
 	for (i = 0; e && i < n; i++) {
 		stf_get_anchor_file_declaration(stf_reader_record(v->t.r, STF_ID_anchor_file_declaration, i), &ad);
-		e[i] = (struct entry){ .file = ad.data_file, .anchor_file = ad.anchor_file, .categories = ad.categories, .place = i };
+		e[i] = (struct entry){
+			.file = ad.data_file, .anchor_file = ad.anchor_file, .categories = ad.categories, .place = i
+		};
 	}
 	if (e) {
 		qsort(e, n, sizeof(*e), by_file);
@@ -611,7 +632,8 @@ static struct entry *list_anchors(const struct verify *v, size_t n)
 }
 
 /* What is declared of the data file `id`. */
-static void find_place(const struct verify *v, const struct entry *e, size_t n, uint32_t id, struct place *p, const char **anchors)
+static void find_place(
+	const struct verify *v, const struct entry *e, size_t n, uint32_t id, struct place *p, const char **anchors)
 {
 	size_t lo = 0, hi = n, mid;
 
@@ -706,10 +728,12 @@ static void verify_bytes(struct verify *v)
 	for (i = 0; (rc = stf_reader_check(v->t.r, i, &c, &e)) > 0; i++) {
 		v->checked += c.result == STF_CHECK_GOOD;
 		if (c.result == STF_CHECK_SIZE) {
-			fault(v, c.suffix, NULL, "has %" PRIu64 " bytes, the index states %" PRIu64, c.size, c.want_size);
+			fault(v, c.suffix, NULL, "has %" PRIu64 " bytes, the index states %" PRIu64, c.size,
+				c.want_size);
 		} else if (c.result == STF_CHECK_HASH) {
 			name_damage(v, c.suffix);
-			fault(v, c.suffix, NULL, "has the checksum %016" PRIx64 ", the index states %016" PRIx64, c.hash, c.want_hash);
+			fault(v, c.suffix, NULL, "has the checksum %016" PRIx64 ", the index states %016" PRIx64,
+				c.hash, c.want_hash);
 		} else if (c.result == STF_CHECK_MISSING) {
 			fault(v, c.suffix, NULL, "is missing");
 		}
@@ -750,16 +774,18 @@ static void verify_index(struct verify *v)
 		v->faults += stf_reader_faults(v->t.r) - 1;
 	}
 	if (stf_reader_faults(v->t.r) > 1) {
-		stt_fault(v->o, "%" PRIu64 " more faults of the index and the declarations, such as what refers to those left out",
-			  stf_reader_faults(v->t.r) - 1);
+		stt_fault(v->o,
+			"%" PRIu64
+			" more faults of the index and the declarations, such as what refers to those left out",
+			stf_reader_faults(v->t.r) - 1);
 	}
 	if (!(v->t.resolution > 0)) {
 		fault(v, "", NULL, "no usable clock_resolution, so no stamp can be turned into seconds");
 	}
 	v->has_duration = stf_reader_duration(v->t.r, &v->start, &v->end) == 0;
 	if (v->has_duration && v->start > v->end) {
-		fault(v, "", stf_reader_record(v->t.r, STF_ID_duration, 0), "duration: ends before it begins, %" PRIu64 " to %" PRIu64,
-		      v->start, v->end);
+		fault(v, "", stf_reader_record(v->t.r, STF_ID_duration, 0),
+			"duration: ends before it begins, %" PRIu64 " to %" PRIu64, v->start, v->end);
 		v->has_duration = 0;
 	}
 }
@@ -780,9 +806,12 @@ int stt_verify(const struct stt_options *o)
 	}
 	print_causes(&v);
 	if (stf_reader_skipped(v.t.r)) {
-		stt_say(o, 1, "%s: %" PRIu64 " records of unknown kinds were skipped", o->input, stf_reader_skipped(v.t.r));
+		stt_say(o, 1, "%s: %" PRIu64 " records of unknown kinds were skipped", o->input,
+			stf_reader_skipped(v.t.r));
 	}
-	stt_say(o, 1, "%s: %" PRIu64 " components, %" PRIu64 " of them with a good checksum, %" PRIu64 " records, %" PRIu64 " fault%s",
+	stt_say(o, 1,
+		"%s: %" PRIu64 " components, %" PRIu64 " of them with a good checksum, %" PRIu64 " records, %" PRIu64
+		" fault%s",
 		o->input, v.files, v.checked, v.records, v.faults, v.faults == 1 ? "" : "s");
 	stt_trace_close(&v.t);
 	return v.faults ? STT_FAULT : STT_OK;

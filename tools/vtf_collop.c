@@ -13,12 +13,14 @@ static const struct {
 	const char *kind;
 	unsigned class_id;
 	const char *root, *root_bytes; /* fields */
+				       /* clang-format off */
 } kinds[] = {
 	{ "ALL", STF_ID_all_communication, NULL, NULL },
 	{ "ALLTOALL", STF_ID_all_to_all_communication, NULL, NULL },
 	{ "ALLTOONE", STF_ID_all_to_one_communication, "receiver", "recvd" },
 	{ "ONETOALL", STF_ID_one_to_all_communication, "sender", "sent" },
 };
+/* clang-format on */
 enum { KINDS = sizeof(kinds) / sizeof(kinds[0]) };
 
 const char *vtf_collop_kind(unsigned class_id)
@@ -71,12 +73,13 @@ static uint64_t element(const struct stf_record *rec, const char *field, uint32_
 	if (!v || !v->array || i >= v->count) {
 		return missing;
 	}
-	return !strcmp(field, "start_time") || !strcmp(field, "delta") ? ((const uint64_t *)v->array)[i] :
-									 ((const uint32_t *)v->array)[i];
+	return !strcmp(field, "start_time") || !strcmp(field, "delta") ? ((const uint64_t *)v->array)[i]
+								       : ((const uint32_t *)v->array)[i];
 }
 
 /* The members' shares; returns whether the root is among them. */
-static int fill_shares(struct vtf_collop *c, const struct stf_record *rec, const struct stf_communicator_definition *comm, int kind)
+static int fill_shares(
+	struct vtf_collop *c, const struct stf_record *rec, const struct stf_communicator_definition *comm, int kind)
 {
 	uint32_t i, k, n = 0, bytes = kinds[kind].root ? (uint32_t)stf_value(rec, kinds[kind].root_bytes)->u : 0;
 	uint64_t j, size;
@@ -88,12 +91,13 @@ static int fill_shares(struct vtf_collop *c, const struct stf_record *rec, const
 			struct vtf_share *s = &c->share[n];
 
 			k = (uint32_t)(comm->first_id[i] + (int64_t)j * comm->stride[i]);
-			*s = (struct vtf_share){ k, element(rec, "start_time", n, UINT64_MAX), element(rec, "delta", n, 0),
-						 (uint32_t)element(rec, "send_size", n, 0), (uint32_t)element(rec, "receive_size", n, 0),
-						 (uint32_t)element(rec, "scl", n, 0) };
+			*s = (struct vtf_share){ k, element(rec, "start_time", n, UINT64_MAX),
+				element(rec, "delta", n, 0), (uint32_t)element(rec, "send_size", n, 0),
+				(uint32_t)element(rec, "receive_size", n, 0), (uint32_t)element(rec, "scl", n, 0) };
 			if (c->has_root && k == c->root) {
 				found = 1;
-				*(kinds[kind].class_id == STF_ID_all_to_one_communication ? &s->recvd : &s->sent) = bytes;
+				*(kinds[kind].class_id == STF_ID_all_to_one_communication ? &s->recvd : &s->sent) =
+					bytes;
 			}
 		}
 	}
@@ -110,13 +114,17 @@ int vtf_collop_split(const struct stf_reader *r, const struct stf_record *rec, s
 
 	for (kind = 0; kind < KINDS && kinds[kind].class_id != rec->layout->class_id; kind++) {
 	}
-	*c = (struct vtf_collop){ .class_id = rec->layout->class_id, .has_scl = stf_value(rec, "scl") != NULL, .time = rec->time,
-				  .communicator = (uint32_t)stf_value(rec, "communicator")->u,
-				  .type = (uint32_t)stf_value(rec, "type")->u, .n = starts->count };
+	*c = (struct vtf_collop){ .class_id = rec->layout->class_id,
+		.has_scl = stf_value(rec, "scl") != NULL,
+		.time = rec->time,
+		.communicator = (uint32_t)stf_value(rec, "communicator")->u,
+		.type = (uint32_t)stf_value(rec, "type")->u,
+		.n = starts->count };
 	c->has_root = kind < KINDS && kinds[kind].root != NULL;
 	c->root = c->has_root ? (uint32_t)stf_value(rec, kinds[kind].root)->u : 0;
 	def = stf_reader_find(r, STF_ID_communicator_definition, c->communicator);
-	if (kind == KINDS || !def || stf_get_communicator_definition(def, &comm) < 0 || count_members(&comm) != c->n || c->n == 0) {
+	if (kind == KINDS || !def || stf_get_communicator_definition(def, &comm) < 0 || count_members(&comm) != c->n ||
+		c->n == 0) {
 		return 0;
 	}
 	c->share = calloc(c->n, sizeof(*c->share));
@@ -146,7 +154,7 @@ struct operation {
 	uint64_t number;
 	struct vtf_collop c; /* n: how many lines there will be */
 	uint32_t lines, cap;
-	uint32_t *place;     /* of each line among the members, from 0 */
+	uint32_t *place; /* of each line among the members, from 0 */
 	int known_kind, has_bytes;
 };
 
@@ -278,8 +286,10 @@ static uint64_t place_of(const struct stf_communicator_definition *d, uint32_t w
 	for (i = 0; i < d->size_2_3; i++, before += size) {
 		size = range_size(d->first_id[i], d->last_id[i], d->stride[i]);
 		way = (int64_t)willy - d->first_id[i];
-		if (size && (way == 0 || (d->stride[i] && way % d->stride[i] == 0 && way / d->stride[i] > 0 &&
-					  (uint64_t)(way / d->stride[i]) < size))) {
+		if (size &&
+			(way == 0 ||
+				(d->stride[i] && way % d->stride[i] == 0 && way / d->stride[i] > 0 &&
+					(uint64_t)(way / d->stride[i]) < size))) {
 			return before + (way ? (uint64_t)(way / d->stride[i]) : 0);
 		}
 	}
@@ -308,6 +318,7 @@ static const struct {
 	const char *key;
 	size_t offset;
 	uint64_t max;
+	/* clang-format off */
 } numbers[] = {
 	{ "OP", offsetof(struct parsed, type), UINT8_MAX },
 	{ "COMM", offsetof(struct parsed, communicator), UINT32_MAX },
@@ -319,6 +330,7 @@ static const struct {
 	{ "MEMBER", offsetof(struct parsed, member), UINT32_MAX },
 	{ "OF", offsetof(struct parsed, members), UINT32_MAX },
 };
+/* clang-format on */
 enum { NUMBERS = sizeof(numbers) / sizeof(numbers[0]) };
 
 static int parse_number(struct vtf_line *l, const char *key, const struct vtf_word *w, struct parsed *p)
@@ -328,7 +340,8 @@ static int parse_number(struct vtf_line *l, const char *key, const struct vtf_wo
 	for (k = 0; k < NUMBERS && strcmp(key, numbers[k].key); k++) {
 	}
 	if (k == NUMBERS) {
-		return wrong(l, "GLOBALOP has CPU, OP, COMM, ROOT, SENT, RECVD, TIME, SCL, START, PAIR, MEMBER, OF, KIND");
+		return wrong(
+			l, "GLOBALOP has CPU, OP, COMM, ROOT, SENT, RECVD, TIME, SCL, START, PAIR, MEMBER, OF, KIND");
 	}
 	p->has_scl |= !strcmp(key, "SCL");
 	p->has_pair |= !strcmp(key, "PAIR");
@@ -398,7 +411,8 @@ static int parse(struct vtf_line *l, uint64_t time, struct parsed *p)
 /* Without PAIR: which operation of the communicator, and which member. */
 static int find_by_order(struct vtf_collops *o, struct vtf_line *l, struct parsed *p, uint64_t *number)
 {
-	struct communicator key = { .id = (uint32_t)p->communicator }, **c = tfind(&key, &o->communicators, compare_communicators);
+	struct communicator key = { .id = (uint32_t)p->communicator },
+			    **c = tfind(&key, &o->communicators, compare_communicators);
 	struct seen new = { (uint32_t)p->communicator, p->s.willy, 0 }, *s;
 	uint64_t place;
 
@@ -488,7 +502,8 @@ static uint64_t root_bytes(const struct vtf_collop *c, const struct vtf_share *s
 	return 0;
 }
 
-static int put_array(struct stf_value *v, const struct stf_field *f, const struct vtf_collop *c, const struct vtf_share *s)
+static int put_array(
+	struct stf_value *v, const struct stf_field *f, const struct vtf_collop *c, const struct vtf_share *s)
 {
 	int wide = f->type == STF_U8;
 	uint32_t i, u;
@@ -498,7 +513,9 @@ static int put_array(struct stf_value *v, const struct stf_field *f, const struc
 	v->array = p;
 	v->count = c->n;
 	for (i = 0; p && i < c->n; i++) {
-		u8 = strcmp(f->name, "start_time") ? s[i].delta : s[i].start == UINT64_MAX ? UINT64_MAX : s[i].start - c->time;
+		u8 = strcmp(f->name, "start_time") ? s[i].delta
+			: s[i].start == UINT64_MAX ? UINT64_MAX
+						   : s[i].start - c->time;
 		u = !strcmp(f->name, "send_size") ? s[i].sent : !strcmp(f->name, "scl") ? s[i].scl : s[i].recvd;
 		memcpy(p + (size_t)i * (wide ? 8 : 4), wide ? (void *)&u8 : (void *)&u, wide ? 8 : 4);
 	}
@@ -507,7 +524,7 @@ static int put_array(struct stf_value *v, const struct stf_field *f, const struc
 
 static int write_operation(struct operation *op, struct stf_writer *w, char *why, size_t size)
 {
-	/* the incarnation with source locations stands behind the one without */
+	/* the incarnation with source locations follows the one without */
 	const struct stf_layout *l = stf_layout(op->c.class_id + (op->c.has_scl != 0));
 	struct vtf_share *s = in_order(op);
 	struct stf_value v[24] = { { 0 } };
@@ -584,17 +601,21 @@ static int begin_or_agree(struct operation *op, const struct parsed *p)
 {
 	if (!op->lines) {
 		op->known_kind = p->class_id != 0;
-		op->c = (struct vtf_collop){ .class_id = p->class_id, .has_root = p->has_root, .time = p->begin, .root = p->root,
-					     .communicator = (uint32_t)p->communicator, .type = (uint32_t)p->type,
-					     .n = (uint32_t)p->members };
+		op->c = (struct vtf_collop){ .class_id = p->class_id,
+			.has_root = p->has_root,
+			.time = p->begin,
+			.root = p->root,
+			.communicator = (uint32_t)p->communicator,
+			.type = (uint32_t)p->type,
+			.n = (uint32_t)p->members };
 	}
 	if (!p->has_pair && p->begin < op->c.time) {
 		op->c.time = p->begin;
 	}
 	op->c.has_scl |= p->has_scl;
 	op->has_bytes |= p->has_bytes;
-	return op->c.communicator == p->communicator && op->c.type == p->type && op->c.n == p->members && op->c.root == p->root &&
-	       (!p->has_pair || (op->c.time == p->begin && op->c.class_id == p->class_id));
+	return op->c.communicator == p->communicator && op->c.type == p->type && op->c.n == p->members &&
+		op->c.root == p->root && (!p->has_pair || (op->c.time == p->begin && op->c.class_id == p->class_id));
 }
 
 int vtf_collops_line(struct vtf_collops *o, struct vtf_line *l, uint64_t time, struct stf_writer *w)
@@ -667,8 +688,9 @@ int vtf_collops_end(struct vtf_collops *o, struct stf_writer *w, char *why, size
 
 		if (op->lines < op->c.n) {
 			snprintf(why, size, "%s %" PRIu64 " has %" PRIu32 " of %" PRIu32 " GLOBALOP lines",
-				 op->paired ? "the collective operation of PAIR" : "collective operation, counted from 0,", op->number,
-				 op->lines, op->c.n);
+				op->paired ? "the collective operation of PAIR"
+					   : "collective operation, counted from 0,",
+				op->number, op->lines, op->c.n);
 			rc = -1;
 		} else {
 			rc = write_and_free(o, l.op[i], w, why, size);

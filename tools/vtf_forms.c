@@ -11,6 +11,7 @@ static const struct {
 	unsigned char class_id;
 	unsigned char extended;
 	const char *form;
+	/* clang-format off */
 } forms[] = {
 	{ STF_ID_class_definition, 0, "DEFCLASS =id =name SELF=nameself PARENT=parent" },
 	{ STF_ID_file_definition, 1, "DEFFILE =id =file" },
@@ -83,12 +84,22 @@ static const struct {
 	{ STF_ID_opaque_data, 1, "OPAQUE CPU=willy DATA=data SCL=scl" },
 	{ STF_ID_end_of_filter, 1, "ENDFILTER CATEGORIES=categories WILLIES=willies" },
 };
+/* clang-format on */
 
 const unsigned char vtf_declarations[] = {
-	STF_ID_class_definition, STF_ID_file_definition, STF_ID_scl_definition, STF_ID_function_definition,
-	STF_ID_scope_definition, STF_ID_group_definition, STF_ID_counter_definition, STF_ID_communicator_definition,
-	STF_ID_collective_operation_definition, STF_ID_file_io_file_definition, STF_ID_custom_statistics_definition,
-	STF_ID_willy_definition, 0,
+	STF_ID_class_definition,
+	STF_ID_file_definition,
+	STF_ID_scl_definition,
+	STF_ID_function_definition,
+	STF_ID_scope_definition,
+	STF_ID_group_definition,
+	STF_ID_counter_definition,
+	STF_ID_communicator_definition,
+	STF_ID_collective_operation_definition,
+	STF_ID_file_io_file_definition,
+	STF_ID_custom_statistics_definition,
+	STF_ID_willy_definition,
+	0,
 };
 
 static struct vtf_form compiled[STF_ID_END];

@@ -24,7 +24,10 @@ static int wrong(struct vtf_line *line, const char *fmt, ...)
 
 static int hex(int c)
 {
-	return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
+	return c >= '0' && c <= '9'    ? c - '0'
+		: c >= 'a' && c <= 'f' ? c - 'a' + 10
+		: c >= 'A' && c <= 'F' ? c - 'A' + 10
+				       : -1;
 }
 
 /* The text between quotes, decoded in place; *p is behind the first quote, then behind the last. */
@@ -43,7 +46,8 @@ static int unquote(struct vtf_line *line, char **p, char *end, struct vtf_word *
 			*to++ = (char)(hex(s[2]) << 4 | hex(s[3]));
 			s += 4;
 		} else {
-			return wrong(line, "a backslash with neither quote, backslash nor two hexadecimal digits behind it");
+			return wrong(
+				line, "a backslash with neither quote, backslash nor two hexadecimal digits behind it");
 		}
 	}
 	if (s == end) {
@@ -141,7 +145,7 @@ int vtf_uint(struct vtf_line *line, const struct vtf_word *w, uint64_t max, uint
 	}
 	for (; *s; s++) {
 		if (*s < '0' || *s > '9' || __builtin_mul_overflow(v, 10, &v) ||
-		    __builtin_add_overflow(v, (uint64_t)(*s - '0'), &v)) {
+			__builtin_add_overflow(v, (uint64_t)(*s - '0'), &v)) {
 			return wrong(line, "'%.60s' is not a whole number of at most 64 bits", w->s);
 		}
 	}
@@ -232,7 +236,8 @@ static long find_key(const struct vtf_line *line, size_t at, const char *key)
 static int text_id(struct vtf_line *line, const struct vtf_word *w, struct stf_writer *writer, uint64_t *out)
 {
 	if (!w->quoted) {
-		return vtf_uint(line, w, 0, out) < 0 ? wrong(line, "'%.60s' where a text in quotes belongs, or 0", w->s) : 0;
+		return vtf_uint(line, w, 0, out) < 0 ? wrong(line, "'%.60s' where a text in quotes belongs, or 0", w->s)
+						     : 0;
 	}
 	if (strlen(w->s) != w->n) {
 		return wrong(line, "a name with a zero byte in it");
@@ -242,7 +247,7 @@ static int text_id(struct vtf_line *line, const struct vtf_word *w, struct stf_w
 }
 
 static int scalar(struct vtf_line *line, const struct stf_field *f, const struct vtf_word *w, struct stf_writer *writer,
-		  uint64_t *out)
+	uint64_t *out)
 {
 	uint32_t willy = 0;
 
@@ -311,8 +316,8 @@ static void store(void *array, enum stf_type type, uint32_t i, uint64_t u)
 }
 
 /* n and the elements, from word `at` on; one word if it is a text. */
-static int array(struct vtf_line *line, const struct stf_field *f, size_t *at, struct stf_writer *writer,
-		 struct stf_value *v)
+static int array(
+	struct vtf_line *line, const struct stf_field *f, size_t *at, struct stf_writer *writer, struct stf_value *v)
 {
 	uint64_t n, u;
 	uint32_t i;
@@ -349,8 +354,8 @@ static int array(struct vtf_line *line, const struct stf_field *f, size_t *at, s
 }
 
 /* The field of `part` from word *at on, which is moved behind it. */
-static int field(struct vtf_line *line, const struct stf_layout *l, const struct vtf_part *part, size_t *at, size_t first,
-		 struct stf_writer *writer)
+static int field(struct vtf_line *line, const struct stf_layout *l, const struct vtf_part *part, size_t *at,
+	size_t first, struct stf_writer *writer)
 {
 	const struct stf_field *f = &l->fields[part->field];
 	struct stf_value *v = &line->values[part->field];
@@ -447,7 +452,7 @@ static int set_sizes(struct vtf_line *line, const struct stf_layout *l)
 			}
 			if (v->count != line->values[i].u) {
 				return wrong(line, "%s and %s have not equally many elements", l->fields[i + 1].name,
-					     l->fields[i + 1 + k].name);
+					l->fields[i + 1 + k].name);
 			}
 		}
 	}

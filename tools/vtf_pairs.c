@@ -32,8 +32,8 @@ static int belong(const struct vtf_half *a, const struct vtf_half *b)
 	if (a->has_pair) {
 		return a->pair == b->pair;
 	}
-	return a->m.sender == b->m.sender && a->m.receiver == b->m.receiver &&
-	       a->m.communicator == b->m.communicator && a->m.tag == b->m.tag;
+	return a->m.sender == b->m.sender && a->m.receiver == b->m.receiver && a->m.communicator == b->m.communicator &&
+		a->m.tag == b->m.tag;
 }
 
 static void hang(struct vtf_pairs *p, struct vtf_message *m)
@@ -93,14 +93,14 @@ static int grow(struct vtf_pairs *p)
 static int write_message(const struct vtf_message *m, struct stf_writer *w)
 {
 	const struct stf_one_to_one_communication_4 *s = &m->h.m;
-	struct stf_one_to_one_communication_1 scl = { s->time, s->sender, s->receive_time, s->receiver, s->communicator, s->size,
-		s->tag, s->sender_scl, s->receiver_scl, s->sender_function, s->receiver_function };
-	struct stf_one_to_one_communication plain = { s->time, s->sender, s->receive_time, s->receiver, s->communicator, s->size,
-		s->tag, s->sender_function, s->receiver_function };
+	struct stf_one_to_one_communication_1 scl = { s->time, s->sender, s->receive_time, s->receiver, s->communicator,
+		s->size, s->tag, s->sender_scl, s->receiver_scl, s->sender_function, s->receiver_function };
+	struct stf_one_to_one_communication plain = { s->time, s->sender, s->receive_time, s->receiver, s->communicator,
+		s->size, s->tag, s->sender_function, s->receiver_function };
 
-	return m->h.incarnation & 2 ? stf_write_one_to_one_communication_4(w, s) :
-	       m->h.incarnation & 1 ? stf_write_one_to_one_communication_1(w, &scl) :
-				      stf_write_one_to_one_communication(w, &plain);
+	return m->h.incarnation & 2    ? stf_write_one_to_one_communication_4(w, s)
+		: m->h.incarnation & 1 ? stf_write_one_to_one_communication_1(w, &scl)
+				       : stf_write_one_to_one_communication(w, &plain);
 }
 
 static int flush(struct vtf_pairs *p, int all, struct stf_writer *w, char *why, size_t size)

@@ -19,8 +19,8 @@ struct operation {
 struct half {
 	uint64_t time, number; /* number: of the message, from 1, in the order of the trace */
 	struct stf_one_to_one_communication_4 m;
-	unsigned id;           /* incarnation */
-	struct operation *op;  /* NULL: a message */
+	unsigned id;          /* incarnation */
+	struct operation *op; /* NULL: a message */
 	uint32_t member;
 };
 
@@ -210,7 +210,7 @@ static void print_record(struct printer *p, const struct stf_record *rec, const 
 
 	fputs(form->head, p->f);
 	if (p->o->expand && form->n > 1 && !form->part[0].key[0] && !form->part[1].key[0] &&
-	    print_declared_name(p, rec)) {
+		print_declared_name(p, rec)) {
 		i = 2;
 	}
 	for (; i < form->n; i++) {
@@ -446,8 +446,8 @@ static void print_matched(struct printer *p, const struct stf_record *rec, const
 		if (form->part[i].field < 0) {
 			continue;
 		}
-		if (!strcmp(form->part[i].key, "TIME") && (m.receive_time == STF_RECEIVE_UNKNOWN ||
-							   m.receive_time == STF_SEND_UNKNOWN)) {
+		if (!strcmp(form->part[i].key, "TIME") &&
+			(m.receive_time == STF_RECEIVE_UNKNOWN || m.receive_time == STF_SEND_UNKNOWN)) {
 			fputs(m.receive_time == STF_SEND_UNKNOWN ? " TIME NOSEND" : " TIME NORECV", p->f);
 		} else {
 			print_part(p, rec, &form->part[i]);
@@ -509,7 +509,7 @@ static void print_processes(struct printer *p)
 static int is_about_files(const struct printer *p, const struct stf_record *rec)
 {
 	return (rec->layout->id == STF_ID_info || rec->layout->id == STF_ID_class_definition) &&
-	       stt_is_about_files(p->t, (uint32_t)rec->values[0].u);
+		stt_is_about_files(p->t, (uint32_t)rec->values[0].u);
 }
 
 static void print_table(struct printer *p, unsigned class_id)
@@ -534,7 +534,8 @@ static void print_head(struct printer *p)
 
 	fprintf(p->f, "C %s, %s\n", "ASCII trace", PACKAGE_STRING);
 	if (p->t->resolution > 0) {
-		fprintf(p->f, "CLKPERIOD %s\nEVENTBITS %" PRIu32 "\n", stt_real(p->t->resolution, buf), p->t->eventbits);
+		fprintf(p->f, "CLKPERIOD %s\nEVENTBITS %" PRIu32 "\n", stt_real(p->t->resolution, buf),
+			p->t->eventbits);
 	}
 	print_processes(p);
 	if (stf_reader_duration(p->t->r, &start, &end) == 0) {

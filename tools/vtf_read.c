@@ -162,15 +162,15 @@ static int read_samples(struct reader *r, uint64_t time)
 		if (l->n - i < 5 || strcmp(l->word[i].s, "DEF") || strcmp(l->word[i + 3].s, "8") || c.size_1_2 == 255) {
 			return wrong(r, "expected DEF d UINT|INT|FLOAT 8 v, at most 255 times");
 		}
-		type = !strcmp(l->word[i + 2].s, "UINT") || !strcmp(l->word[i + 2].s, "OPAQUE") ? STF_COUNTER_U8 :
-		       !strcmp(l->word[i + 2].s, "INT")						? STF_COUNTER_I8 :
-		       !strcmp(l->word[i + 2].s, "FLOAT")						? STF_COUNTER_F8 :
-													  0;
+		type = !strcmp(l->word[i + 2].s, "UINT") || !strcmp(l->word[i + 2].s, "OPAQUE") ? STF_COUNTER_U8
+			: !strcmp(l->word[i + 2].s, "INT")                                      ? STF_COUNTER_I8
+			: !strcmp(l->word[i + 2].s, "FLOAT")                                    ? STF_COUNTER_F8
+												: 0;
 		if (!type) {
 			return wrong(r, "a sample is UINT, INT, FLOAT or OPAQUE");
 		}
 		if (vtf_uint(l, &l->word[i + 1], UINT32_MAX, &v) < 0 ||
-		    vtf_counter(l, &l->word[i + 4], type, &values[c.size_1_2]) < 0) {
+			vtf_counter(l, &l->word[i + 4], type, &values[c.size_1_2]) < 0) {
 			return -1;
 		}
 		ids[c.size_1_2++] = (uint32_t)v;
@@ -186,6 +186,7 @@ static int read_half(struct reader *r, uint64_t time, int receive)
 		const char *key;
 		size_t offset[2]; /* in the struct: of a send, of a receive */
 		int cpu;
+		/* clang-format off */
 	} keys[] = {
 #define AT(send, receive_) { offsetof(struct stf_one_to_one_communication_4, send), offsetof(struct stf_one_to_one_communication_4, receive_) }
 		{ "CPU", AT(sender, receiver), 1 },
@@ -199,6 +200,7 @@ static int read_half(struct reader *r, uint64_t time, int receive)
 		{ "CHECK", AT(sender_checksum, receiver_checksum), 0 },
 #undef AT
 	};
+	/* clang-format on */
 	struct vtf_half h = { .time = time, .receive = receive };
 	struct vtf_line *l = &r->line;
 	uint64_t v;
@@ -219,10 +221,12 @@ static int read_half(struct reader *r, uint64_t time, int receive)
 			continue;
 		}
 		if (k == sizeof(keys) / sizeof(keys[0])) {
-			return wrong(r, receive ? "RECVMSG has CPU, FROM, COMM, TAG, LEN, FUNCTION, SCL, CHECK, PAIR" :
-						  "SENDMSG has CPU, TO, COMM, TAG, LEN, FUNCTION, SCL, CHECK, PAIR");
+			return wrong(r,
+				receive ? "RECVMSG has CPU, FROM, COMM, TAG, LEN, FUNCTION, SCL, CHECK, PAIR"
+					: "SENDMSG has CPU, TO, COMM, TAG, LEN, FUNCTION, SCL, CHECK, PAIR");
 		}
-		if (keys[k].cpu ? vtf_cpu(l, &l->word[i + 1], &u) < 0 : vtf_uint(l, &l->word[i + 1], UINT32_MAX, &v) < 0) {
+		if (keys[k].cpu ? vtf_cpu(l, &l->word[i + 1], &u) < 0
+				: vtf_uint(l, &l->word[i + 1], UINT32_MAX, &v) < 0) {
 			return -1;
 		}
 		u = keys[k].cpu ? u : (uint32_t)v;
@@ -318,13 +322,14 @@ static int read_lines(struct reader *r)
 	ssize_t n;
 	int rc = 0;
 
-	/* how long a pipe is nobody knows */
+	/* the length of a pipe is unknown */
 	size = fstat(fileno(r->f), &st) == 0 && S_ISREG(st.st_mode) ? (uint64_t)st.st_size : 0;
 	while (rc == 0 && (n = getline(&text, &cap, r->f)) >= 0) {
 		number++;
 		rc = read_line(r, text, (size_t)n);
 		if (rc < 0) {
-			stt_fault(r->o, "%s: offset %" PRIu64 ", record %" PRIu64 ": %s", r->path, at, number, r->line.why);
+			stt_fault(r->o, "%s: offset %" PRIu64 ", record %" PRIu64 ": %s", r->path, at, number,
+				r->line.why);
 		}
 		vtf_line_clear(&r->line);
 		at += (uint64_t)n;
@@ -336,7 +341,8 @@ static int read_lines(struct reader *r)
 		rc = -1;
 		stt_fault(r->o, "%s: offset %" PRIu64 ": cannot read: %s", r->path, at, strerror(errno));
 	}
-	if (rc == 0 && ((!r->w && begin(r) < 0) || vtf_pairs_end(&r->pairs, r->w, r->line.why, sizeof(r->line.why)) < 0 ||
+	if (rc == 0 &&
+		((!r->w && begin(r) < 0) || vtf_pairs_end(&r->pairs, r->w, r->line.why, sizeof(r->line.why)) < 0 ||
 			vtf_collops_end(&r->collops, r->w, r->line.why, sizeof(r->line.why)) < 0)) {
 		rc = stt_fault(r->o, "%s: offset %" PRIu64 ": %s", r->path, at, r->line.why);
 	}

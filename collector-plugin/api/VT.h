@@ -60,7 +60,7 @@ typedef int (*VT_CountCallback_t)(void *custom, int ncounters, int *handles, voi
 
 /* What VT_getdescription can tell. */
 enum VT_Description {
-	VT_DESCRIPTION_LIB = 0, /* "libVTnull, Tickmark 0.1.0": which library answers */
+	VT_DESCRIPTION_LIB = 0,    /* "libVTnull, Tickmark 0.1.0": which library answers */
 	VT_DESCRIPTION_VERSION = 1 /* "0.1.0" */
 };
 
@@ -123,7 +123,6 @@ VT_ErrorCode VT_enterstate(const char *name, int *statehandle, int *truncated);
 /* Samples what a state change would sample. */
 VT_ErrorCode VT_wakeup(void);
 
-
 /* ---- 3.1.6 Scopes ---- */
 
 VT_ErrorCode VT_scopedef(const char *scopename, int classhandle, int scl1, int scl2, int *scopehandle);
@@ -133,10 +132,10 @@ VT_ErrorCode VT_scopeend(int scopehandle, int seqnr, int scl);
 /* ---- 3.1.7 Groups of processes ---- */
 
 enum VT_Group {
-	VT_ME = 0x40000000, /* the calling thread */
-	VT_GROUP_THREAD = 0x40000001, /* all threads: each has its own instance of a counter */
+	VT_ME = 0x40000000,            /* the calling thread */
+	VT_GROUP_THREAD = 0x40000001,  /* all threads: each has its own instance of a counter */
 	VT_GROUP_PROCESS = 0x40000002, /* all processes: one instance each */
-	VT_GROUP_CLUSTER = 0x40000003 /* all nodes: one instance each */
+	VT_GROUP_CLUSTER = 0x40000003  /* all nodes: one instance each */
 };
 
 VT_ErrorCode VT_getprocid(int procindex, int *procid);
@@ -148,8 +147,8 @@ VT_ErrorCode VT_groupdef(const char *name, int n_members, int *ids, int *groupha
 /* A genre is one of each of the three, or-ed. Without a data format it is VT_COUNT_INTEGER64, without a
  * display kind VT_COUNT_ABSVAL, without a scope nothing is said about the time between two values. */
 enum VT_CountData {
-	VT_COUNT_INTEGER = 0x1, /* 64-bit integer in two 32-bit ones, the high half first */
-	VT_COUNT_FLOAT = 0x2, /* 64-bit float */
+	VT_COUNT_INTEGER = 0x1,   /* 64-bit integer in two 32-bit ones, the high half first */
+	VT_COUNT_FLOAT = 0x2,     /* 64-bit float */
 	VT_COUNT_INTEGER64 = 0x3, /* 64-bit integer */
 	VT_COUNT_DATA = 0xf
 };
@@ -168,8 +167,8 @@ enum VT_CountScope {
 
 /* bounds: 16 bytes, lower and upper bound in the counter's format, or NULL for none. A counter that is
  * defined again under its name gets its old handle; its class is a way to group it, not a part of its name. */
-VT_ErrorCode VT_countdef(const char *name, int classhandle, int genre, int target, const void *bounds,
-	const char *unit, int *counterhandle);
+VT_ErrorCode VT_countdef(const char *name, int classhandle, int genre, int target, const void *bounds, const char *unit,
+	int *counterhandle);
 /* values: 8 bytes per handle, of its counter's format. */
 VT_ErrorCode VT_countval(int ncounters, int *handles, void *values);
 
@@ -229,12 +228,11 @@ enum _VT_OpTypes {
 
 VT_ErrorCode VT_log_sendmsg(int other_rank, int count, int tag, int commid, int sclhandle);
 VT_ErrorCode VT_log_recvmsg(int other_rank, int count, int tag, int commid, int sclhandle);
-VT_ErrorCode VT_log_msgevent(int sender, int receiver, int count, int tag, int commid, double sendts,
-	int sendscl, int recvscl);
-VT_ErrorCode VT_log_op(int opid, int commid, int root, int bsend, int brecv, double startts,
-	int sclhandle);
-VT_ErrorCode VT_log_opevent(int opid, int commid, int root, int numprocs, int *bsend, int *brecv,
-	double *startts, int sclhandle);
+VT_ErrorCode VT_log_msgevent(
+	int sender, int receiver, int count, int tag, int commid, double sendts, int sendscl, int recvscl);
+VT_ErrorCode VT_log_op(int opid, int commid, int root, int bsend, int brecv, double startts, int sclhandle);
+VT_ErrorCode VT_log_opevent(
+	int opid, int commid, int root, int numprocs, int *bsend, int *brecv, double *startts, int sclhandle);
 VT_ErrorCode VT_begin_unordered(void);
 VT_ErrorCode VT_end_unordered(void);
 
@@ -242,8 +240,7 @@ VT_ErrorCode VT_end_unordered(void);
 
 VT_ErrorCode VT_abort(void);
 VT_ErrorCode VT_clientinit(int procid, const char *clientname, const char **contact);
-VT_ErrorCode VT_serverinit(const char *servername, int numcontacts, const char *contacts[],
-	const char **contact);
+VT_ErrorCode VT_serverinit(const char *servername, int numcontacts, const char *contacts[], const char **contact);
 VT_ErrorCode VT_attach(int root, int comm, int numchildren, int *childcomm);
 VT_ErrorCode VT_get_parent(int *parentcomm);
 
@@ -255,13 +252,12 @@ VT_ErrorCode VT_get_parent(int *parentcomm);
 /* Defines a function on request and remembers its handle. The strings must stay where they are. */
 class VT_FuncDef
 {
-public:
+      public:
 	int m_handle; /* 0 if not defined yet */
 	const char *m_symname;
 	const char *m_classname;
 
-	VT_FuncDef(const char *symname, const char *classname)
-		: m_handle(0), m_symname(symname), m_classname(classname)
+	VT_FuncDef(const char *symname, const char *classname) : m_handle(0), m_symname(symname), m_classname(classname)
 	{
 	}
 
@@ -285,7 +281,7 @@ public:
 /* Defines a source location on request and remembers its handle. The string must stay where it is. */
 class VT_SclDef
 {
-public:
+      public:
 	int m_handle; /* 0 if not defined yet */
 	const char *m_file;
 	int m_line;
@@ -313,7 +309,7 @@ public:
 /* Enters a function where it is created and leaves it where it is destroyed, also by an exception. */
 class VT_Function
 {
-public:
+      public:
 	VT_Function(const char *symname, const char *classname)
 	{
 		VT_FuncDef funcdef(symname, classname);
@@ -342,7 +338,7 @@ public:
 		}
 	}
 
-private:
+      private:
 	bool m_in; /* entered, so that every leave has its enter */
 
 	VT_Function(const VT_Function &);
@@ -352,7 +348,7 @@ private:
 /* A region of a function; one instance can mark several, one after the other. */
 class VT_Region
 {
-public:
+      public:
 	VT_Region() : m_in(false)
 	{
 	}
@@ -423,7 +419,7 @@ public:
 		}
 	}
 
-private:
+      private:
 	bool m_in;
 
 	VT_Region(const VT_Region &);

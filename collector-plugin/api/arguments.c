@@ -66,9 +66,11 @@ static int take_option(char **v, int i, int end)
 	} else {
 		for (; k < end && strncmp(v[k], "--", 2) != 0 && at < sizeof(value); k++) {
 			/* the name of a group may have blanks in it */
-			const char *quote = vt_settings_repeats(name + 3) && strpbrk(v[k], " \t") && k + 1 < end && !at ? "\"" : "";
+			const char *quote =
+				vt_settings_repeats(name + 3) && strpbrk(v[k], " \t") && k + 1 < end && !at ? "\"" : "";
 
-			at += (size_t)snprintf(value + at, sizeof(value) - at, "%s%s%s%s", at ? " " : "", quote, v[k], quote);
+			at += (size_t)snprintf(
+				value + at, sizeof(value) - at, "%s%s%s%s", at ? " " : "", quote, v[k], quote);
 		}
 	}
 	if (at >= sizeof(value)) {
@@ -78,7 +80,8 @@ static int take_option(char **v, int i, int end)
 	tell(name);
 	old = getenv(name);
 	/* options that may be given several times go on where the variable ends */
-	if (old && (strcmp(name, "VT_COUNTER") == 0 || strcmp(name, "VT_PLUGIN") == 0 || vt_settings_repeats(name + 3))) {
+	if (old &&
+		(strcmp(name, "VT_COUNTER") == 0 || strcmp(name, "VT_PLUGIN") == 0 || vt_settings_repeats(name + 3))) {
 		char both[8300];
 
 		snprintf(both, sizeof(both), "%.4096s;%s", old, value);

@@ -20,6 +20,7 @@
 #include "collector-plugin/core/names.h"
 #include "collector-plugin/raw/writer.h"
 #include "collector-plugin/run/run.h"
+#include "collector-plugin/trace/trace.h"
 
 /* ---- start and end ---- */
 
@@ -191,7 +192,7 @@ static VT_ErrorCode flush_file(const char *path)
 VT_ErrorCode VT_flush(void)
 {
 	static _Atomic uint32_t function;
-	VT_ErrorCode rc = vt_self();
+	VT_ErrorCode rc = vt_self(), entered;
 	struct vt_collect *c = vt_tls.collect;
 	uint32_t f;
 	int saved = errno;
@@ -204,13 +205,11 @@ VT_ErrorCode VT_flush(void)
 		f = vt_function(c, "VT_API", "TRACE_FLUSH");
 		atomic_store(&function, f);
 	}
-	if (vt_tls.state == VT_TLS_ON) {
-		vt_raw_enter(vt_tls.thread->stream, tmr_read_ordered(c->timer), (uint16_t)vt_tls.thread->number, f, 0);
-	}
+	entered = vt_trace_enter(f, 0, VT_TRACE_FUNCTION);
 	vt_raw_wake(c->raw);
 	rc = flush_file(vt_raw_path(c->raw));
-	if (vt_tls.state == VT_TLS_ON) {
-		vt_raw_leave(vt_tls.thread->stream, tmr_read_ordered(c->timer), (uint16_t)vt_tls.thread->number, f, 0);
+	if (entered == VT_OK) {
+		vt_trace_leave(0, VT_TRACE_FUNCTION);
 	}
 	errno = saved;
 	return rc;

@@ -119,8 +119,8 @@ static VT_ErrorCode record(struct vt_collect *c, uint32_t i, struct vt_raw_count
 	return VT_OK;
 }
 
-VT_ErrorCode VT_countdef(const char *name, int classhandle, int genre, int target, const void *bounds,
-	const char *unit, int *counterhandle)
+VT_ErrorCode VT_countdef(const char *name, int classhandle, int genre, int target, const void *bounds, const char *unit,
+	int *counterhandle)
 {
 	struct vt_raw_counter_def d = { .name = name, .unit = unit ? unit : "" };
 	VT_ErrorCode rc = vt_self();
@@ -243,8 +243,8 @@ VT_ErrorCode VT_countval(int ncounters, int *handles, void *values)
 			return countval_slow(ncounters, handles, values);
 		}
 	}
-	vt_raw_counters(vt_tls.thread->stream, tmr_read(c->timer), (uint16_t)vt_tls.thread->number,
-		(unsigned)ncounters, (const uint32_t *)handles, values);
+	vt_raw_counters(vt_tls.thread->stream, tmr_read(c->timer), (uint16_t)vt_tls.thread->number, (unsigned)ncounters,
+		(const uint32_t *)handles, values);
 	return VT_OK;
 }
 

@@ -1,22 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Classes, states, scopes, source locations, messages and the client/server calls: seeds/003 sections 3.1.4 to
- * 3.1.6, 3.1.9, 3.1.10. States are not recorded: they are what triggers counter sampling. Handles are real, and
- * the same again for the same name. */
+/* Classes, states, scopes, source locations and the client/server calls: seeds/003 sections 3.1.4 to
+ * 3.1.6, 3.1.10. Handles are the same again for the same name. */
 #include "config.h"
 #include "collector-plugin/core/thread.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "collector-plugin/api/VT.h"
 #include "collector-plugin/core/collect.h"
 #include "collector-plugin/core/names.h"
 #include "collector-plugin/core/sink.h"
-#include "collector-plugin/raw/writer.h"
-
-static struct vt_names classes = VT_NAMES_INIT, states = VT_NAMES_INIT, scopes = VT_NAMES_INIT,
-		       locations = VT_NAMES_INIT, recorded = VT_NAMES_INIT;
+#include "collector-plugin/trace/define.h"
+#include "collector-plugin/trace/scope.h"
+#include "collector-plugin/trace/trace.h"
 
 static VT_ErrorCode give(int *where, uint32_t number)
 {
@@ -26,36 +24,24 @@ static VT_ErrorCode give(int *where, uint32_t number)
 	return number ? VT_OK : VT_ERR_NOMEMORY;
 }
 
+/* A name of the program's in *clean, to be freed, and the name of the class that it stands in, "" where that is not given. */
+static VT_ErrorCode names_of(const char *name, int classhandle, char **clean, const char **class_name)
+{
+	VT_ErrorCode rc = vt_self();
+
+	*clean = NULL;
+	if (rc != VT_OK) {
+		return rc;
+	}
+	*class_name = classhandle == VT_NOCLASS ? "" : vt_class_name((uint32_t)classhandle);
+	if (!name || !*class_name) {
+		return VT_ERR_BADARG;
+	}
+	*clean = vt_clean_name(name);
+	return !*clean ? VT_ERR_NOMEMORY : (*clean)[0] ? VT_OK : VT_ERR_BADARG;
+}
+
 /* ---- classes ---- */
-
-/* Records class `number` of the table, below its parent. */
-static void record_class(struct vt_collect *c, const char *clean, uint32_t number)
-{
-	const char *colon = strrchr(clean, ':');
-	uint32_t parent = 0;
-
-	if (colon) {
-		char *outer = strndup(clean, (size_t)(colon - clean));
-
-		parent = outer ? vt_class(c, outer) : 0;
-		free(outer);
-	}
-	vt_raw_class(c->raw, VT_FIRST_ID + number, parent, colon ? colon + 1 : clean);
-}
-
-uint32_t vt_class(struct vt_collect *c, const char *clean)
-{
-	int fresh;
-	uint32_t n;
-
-	vt_names_define();
-	n = vt_names_number(&classes, clean, &fresh);
-	if (fresh) {
-		record_class(c, clean, n);
-	}
-	vt_names_defined();
-	return n ? VT_FIRST_ID + n : 0;
-}
 
 VT_ErrorCode VT_classdef(const char *classname, int *classhandle)
 {
@@ -78,144 +64,183 @@ VT_ErrorCode VT_classdef(const char *classname, int *classhandle)
 	return rc;
 }
 
-uint32_t vt_function(struct vt_collect *c, const char *class_name, const char *name)
+/* ---- states ---- */
+
+VT_ErrorCode VT_funcdef(const char *symname, int classhandle, int *statehandle)
 {
-	uint32_t cls = vt_class(c, class_name), n;
-	char *full = malloc(strlen(class_name) + strlen(name) + 2);
-	int fresh;
+	const char *class_name;
+	char *clean;
+	VT_ErrorCode rc = names_of(symname, classhandle, &clean, &class_name);
+	uint32_t id;
 
-	if (!full) {
-		return 0;
+	if (rc == VT_OK) {
+		id = vt_function_in(vt_tls.collect, class_name, clean);
+		rc = give(statehandle, id ? VT_FUNCTION_HANDLE | id : 0);
 	}
-	sprintf(full, "%s:%s", class_name, name);
-	vt_names_define();
-	n = vt_names_number(&recorded, full, &fresh);
-	if (fresh) {
-		vt_raw_function(c->raw, VT_FIRST_ID + n, cls, name);
-	}
-	vt_names_defined();
-	free(full);
-	return n ? VT_FIRST_ID + n : 0;
-}
-
-/* ---- names in a class: states, scopes ---- */
-
-static VT_ErrorCode define(struct vt_names *t, const char *name, int classhandle, int *handle)
-{
-	VT_ErrorCode rc = vt_self();
-	char *clean, *key;
-	int fresh;
-
-	if (rc != VT_OK) {
-		return rc;
-	}
-	clean = vt_clean_name(name);
-	key = clean ? malloc(strlen(clean) + 16) : NULL;
-	if (key) {
-		sprintf(key, "%x %s", (unsigned)classhandle, clean);
-		rc = give(handle, vt_names_number(t, key, &fresh));
-	} else {
-		rc = VT_ERR_NOMEMORY;
-	}
-	free(key);
 	free(clean);
 	return rc;
 }
 
-VT_ErrorCode VT_funcdef(const char *symname, int classhandle, int *statehandle)
-{
-	return define(&states, symname, classhandle, statehandle);
-}
-
-/* The program's own number is as good as ours: nothing is looked up by it. */
+/* The program's own number stands for the function from here on. */
 VT_ErrorCode VT_symdef(int statehandle, const char *symname, const char *activity)
 {
-	(void)statehandle;
-	(void)symname;
-	(void)activity;
-	return vt_self();
+	const char *class_name;
+	char *clean, *cls = vt_clean_name(activity);
+	VT_ErrorCode rc = names_of(symname, VT_NOCLASS, &clean, &class_name);
+	uint32_t id;
+	int taken;
+
+	if (rc == VT_OK && (!cls || (statehandle > 0 && statehandle & VT_FUNCTION_HANDLE))) {
+		rc = cls ? VT_ERR_BADARG : VT_ERR_NOMEMORY;
+	}
+	if (rc == VT_OK) {
+		id = vt_function_in(vt_tls.collect, cls, clean);
+		taken = id ? vt_function_number(statehandle, id) : -2;
+		rc = taken == 0 ? VT_OK : taken == -1 ? VT_ERR_BADARG : VT_ERR_NOMEMORY;
+	}
+	free(clean);
+	free(cls);
+	return rc;
 }
 
 VT_ErrorCode VT_symstate(int statehandle, int *on)
 {
-	(void)statehandle;
-	if (on) {
-		*on = 0;
-	}
-	return vt_self();
-}
+	VT_ErrorCode rc = vt_self();
+	uint32_t rule = rc == VT_OK ? vt_trace_rule(vt_function_of(statehandle)) : 0;
 
-VT_ErrorCode VT_scopedef(const char *scopename, int classhandle, int scl1, int scl2, int *scopehandle)
-{
-	(void)scl1;
-	(void)scl2;
-	return define(&scopes, scopename, classhandle, scopehandle);
+	if (on) {
+		*on = (rule & VT_TRACE_RECORD) != 0;
+	}
+	return rc != VT_OK ? rc : rule ? VT_OK : VT_ERR_BADSYMBOLID;
 }
 
 /* ---- state changes ---- */
 
+static VT_ErrorCode enter(int statehandle, int sclhandle, enum vt_trace_kind kind)
+{
+	if (sclhandle != VT_NOSCL && !vt_location_known((uint32_t)sclhandle)) {
+		return vt_self() != VT_OK ? vt_self() : VT_ERR_BADSCLID;
+	}
+	return vt_trace_enter(vt_function_of(statehandle), (uint32_t)sclhandle, kind);
+}
+
+static VT_ErrorCode leave(int sclhandle, enum vt_trace_kind kind)
+{
+	VT_ErrorCode rc;
+	int known = sclhandle == VT_NOSCL || vt_location_known((uint32_t)sclhandle);
+
+	/* the state is left all the same */
+	rc = vt_trace_leave(known ? (uint32_t)sclhandle : 0, kind);
+	return rc != VT_OK || known ? rc : VT_ERR_BADSCLID;
+}
+
 VT_ErrorCode VT_begin(int statehandle)
 {
-	(void)statehandle;
-	return vt_event();
+	return enter(statehandle, VT_NOSCL, VT_TRACE_REGION);
 }
 
 VT_ErrorCode VT_beginl(int statehandle, int sclhandle)
 {
-	(void)statehandle;
-	(void)sclhandle;
-	return vt_event();
+	return enter(statehandle, sclhandle, VT_TRACE_REGION);
 }
 
+/* "now it is safe to pass a 0 instead of the original state handle" */
 VT_ErrorCode VT_end(int statehandle)
 {
 	(void)statehandle;
-	return vt_event();
+	return leave(VT_NOSCL, VT_TRACE_REGION);
 }
 
 VT_ErrorCode VT_endl(int statehandle, int sclhandle)
 {
 	(void)statehandle;
-	(void)sclhandle;
-	return vt_event();
+	return leave(sclhandle, VT_TRACE_REGION);
 }
 
 VT_ErrorCode VT_enter(int statehandle, int sclhandle)
 {
-	(void)statehandle;
-	(void)sclhandle;
-	return vt_event();
+	return enter(statehandle, sclhandle, VT_TRACE_FUNCTION);
 }
 
+/* "Currently ignored": programs pass a state's handle where the location belongs. */
 VT_ErrorCode VT_leave(int sclhandle)
 {
 	(void)sclhandle;
-	return vt_event();
+	return leave(VT_NOSCL, VT_TRACE_FUNCTION);
 }
 
-/* DETAILED-STATES is off as long as states are not recorded: the part before the first slash, and it is
- * truncated if there is one. */
-VT_ErrorCode VT_enterstate(const char *name, int *statehandle, int *truncated)
+/* As much of the name as DETAILED-STATES says, slashes as colons. NULL: no memory. */
+static char *detailed(const char *name, int *truncated)
+{
+	const char *text = vt_collect_option("DETAILED-STATES");
+	long level = !text ? 0 : !strcasecmp(text, "on") ? 1 : strtol(text, NULL, 10);
+	char *used = strdup(name), *at;
+
+	*truncated = 0;
+	for (at = used; at && (at = strchr(at, '/')) != NULL;) {
+		if (level-- > 0) {
+			*at++ = ':';
+		} else {
+			*at = '\0';
+			*truncated = 1;
+		}
+	}
+	return used;
+}
+
+/* The handle of a truncated name is marked, so that entering it again inside itself is ignored; that of one that is not to be
+ * logged at all is TRUNCATED alone. */
+enum { TRUNCATED = 0x20000000 };
+
+static VT_ErrorCode define_state(const char *name, int *statehandle, int *truncated)
 {
 	VT_ErrorCode rc = vt_self();
-	const char *slash = name ? strchr(name, '/') : NULL;
+	char *used, *clean;
+	uint32_t id;
+	int cut;
 
-	if (rc != VT_OK) {
-		return rc;
+	if (rc != VT_OK || !name) {
+		return rc != VT_OK ? rc : VT_ERR_BADARG;
 	}
-	if (statehandle && *statehandle == 0) {
-		char *used = strndup(name ? name : "", slash ? (size_t)(slash - name) : SIZE_MAX);
+	used = detailed(name, &cut);
+	clean = used ? vt_clean_name(used) : NULL;
+	id = clean && clean[0] ? vt_function_in(vt_tls.collect, "", clean) : 0;
+	if (truncated) {
+		*truncated = cut;
+	}
+	if (id) {
+		*statehandle = (int)(VT_FUNCTION_HANDLE | id | (cut ? TRUNCATED : 0));
+	} else if (clean && !clean[0]) {
+		*statehandle = TRUNCATED;
+	} else {
+		rc = VT_ERR_NOMEMORY;
+	}
+	free(used);
+	free(clean);
+	return rc;
+}
 
-		if (!used) {
-			return VT_ERR_NOMEMORY;
-		}
-		rc = VT_funcdef(used, VT_NOCLASS, statehandle);
-		free(used);
-		if (truncated) {
-			*truncated = slash != NULL;
-		}
+VT_ErrorCode VT_enterstate(const char *name, int *statehandle, int *truncated)
+{
+	VT_ErrorCode rc = VT_OK;
+	uint32_t id;
+	int handle;
+
+	if (!statehandle) {
+		return VT_ERR_BADARG;
 	}
-	return rc == VT_OK ? vt_event() : rc;
+	if (*statehandle == 0) {
+		rc = define_state(name, statehandle, truncated);
+	}
+	handle = *statehandle;
+	if (rc != VT_OK || handle == TRUNCATED) {
+		return rc != VT_OK ? rc : VT_ERR_IGNORE;
+	}
+	id = (uint32_t)(handle & ~(VT_FUNCTION_HANDLE | TRUNCATED));
+	if (handle & TRUNCATED && vt_trace_innermost() == id) {
+		return VT_ERR_IGNORE;
+	}
+	return vt_trace_enter(id, 0, VT_TRACE_FUNCTION);
 }
 
 VT_ErrorCode VT_wakeup(void)
@@ -223,24 +248,52 @@ VT_ErrorCode VT_wakeup(void)
 	return vt_event();
 }
 
+/* ---- scopes ---- */
+
+VT_ErrorCode VT_scopedef(const char *scopename, int classhandle, int scl1, int scl2, int *scopehandle)
+{
+	const char *class_name;
+	char *clean;
+	VT_ErrorCode rc = names_of(scopename, classhandle, &clean, &class_name);
+
+	if (rc == VT_OK &&
+		((scl1 != VT_NOSCL && !vt_location_known((uint32_t)scl1)) ||
+			(scl2 != VT_NOSCL && !vt_location_known((uint32_t)scl2)))) {
+		rc = VT_ERR_BADSCLID;
+	}
+	if (rc == VT_OK) {
+		rc = give(scopehandle, vt_scope_in(vt_tls.collect, class_name, clean, (uint32_t)scl1, (uint32_t)scl2));
+	}
+	free(clean);
+	return rc;
+}
+
 VT_ErrorCode VT_scopebegin(int scopehandle, int scl, int *seqnr)
 {
-	static _Atomic int next = 1;
+	VT_ErrorCode rc = vt_self();
 
-	(void)scopehandle;
-	(void)scl;
-	if (seqnr) {
-		*seqnr = atomic_fetch_add(&next, 1) & 0x7fffffff;
+	if (rc != VT_OK) {
+		return rc;
 	}
-	return vt_event();
+	if (scl != VT_NOSCL && !vt_location_known((uint32_t)scl)) {
+		return VT_ERR_BADSCLID;
+	}
+	return vt_scope_known((uint32_t)scopehandle) ? vt_scope_begin((uint32_t)scopehandle, (uint32_t)scl, seqnr)
+						     : VT_ERR_BADARG;
 }
 
 VT_ErrorCode VT_scopeend(int scopehandle, int seqnr, int scl)
 {
-	(void)scopehandle;
-	(void)seqnr;
-	(void)scl;
-	return vt_event();
+	VT_ErrorCode rc = vt_self();
+
+	if (rc != VT_OK) {
+		return rc;
+	}
+	if (scl != VT_NOSCL && !vt_location_known((uint32_t)scl)) {
+		return VT_ERR_BADSCLID;
+	}
+	return vt_scope_known((uint32_t)scopehandle) ? vt_scope_end((uint32_t)scopehandle, seqnr, (uint32_t)scl)
+						     : VT_ERR_BADARG;
 }
 
 /* ---- source locations ---- */
@@ -248,8 +301,6 @@ VT_ErrorCode VT_scopeend(int scopehandle, int seqnr, int scl)
 VT_ErrorCode VT_scldef(const char *file, int line_nr, int *sclhandle)
 {
 	VT_ErrorCode rc = vt_self();
-	char *key;
-	int fresh;
 
 	if (rc != VT_OK) {
 		return rc;
@@ -257,14 +308,7 @@ VT_ErrorCode VT_scldef(const char *file, int line_nr, int *sclhandle)
 	if (!file) {
 		return VT_ERR_BADARG;
 	}
-	key = malloc(strlen(file) + 16);
-	if (!key) {
-		return VT_ERR_NOMEMORY;
-	}
-	sprintf(key, "%x %s", (unsigned)line_nr, file);
-	rc = give(sclhandle, vt_names_number(&locations, key, &fresh));
-	free(key);
-	return rc;
+	return give(sclhandle, vt_location(vt_tls.collect, file, line_nr));
 }
 
 VT_ErrorCode VT_sclstack(void *pc, void *stackframe, int skip, int trace, int *sclhandle)
@@ -281,75 +325,15 @@ VT_ErrorCode VT_sclstack(void *pc, void *stackframe, int skip, int trace, int *s
 
 VT_ErrorCode VT_thisloc(int sclhandle)
 {
-	(void)sclhandle;
-	return vt_self();
-}
+	VT_ErrorCode rc = vt_self();
 
-/* ---- communication ---- */
-
-VT_ErrorCode VT_log_sendmsg(int other_rank, int count, int tag, int commid, int sclhandle)
-{
-	(void)other_rank;
-	(void)count;
-	(void)tag;
-	(void)commid;
-	(void)sclhandle;
-	return vt_event();
-}
-
-VT_ErrorCode VT_log_recvmsg(int other_rank, int count, int tag, int commid, int sclhandle)
-{
-	return VT_log_sendmsg(other_rank, count, tag, commid, sclhandle);
-}
-
-VT_ErrorCode VT_log_msgevent(int sender, int receiver, int count, int tag, int commid, double sendts,
-	int sendscl, int recvscl)
-{
-	(void)sender;
-	(void)receiver;
-	(void)count;
-	(void)tag;
-	(void)commid;
-	(void)sendts;
-	(void)sendscl;
-	(void)recvscl;
-	return vt_event();
-}
-
-VT_ErrorCode VT_log_op(int opid, int commid, int root, int bsend, int brecv, double startts, int sclhandle)
-{
-	(void)opid;
-	(void)commid;
-	(void)root;
-	(void)bsend;
-	(void)brecv;
-	(void)startts;
-	(void)sclhandle;
-	return vt_event();
-}
-
-VT_ErrorCode VT_log_opevent(int opid, int commid, int root, int numprocs, int *bsend, int *brecv,
-	double *startts, int sclhandle)
-{
-	(void)opid;
-	(void)commid;
-	(void)root;
-	(void)numprocs;
-	(void)bsend;
-	(void)brecv;
-	(void)startts;
-	(void)sclhandle;
-	return vt_event();
-}
-
-VT_ErrorCode VT_begin_unordered(void)
-{
-	return vt_event();
-}
-
-VT_ErrorCode VT_end_unordered(void)
-{
-	return vt_event();
+	if (rc == VT_OK && sclhandle != VT_NOSCL && !vt_location_known((uint32_t)sclhandle)) {
+		rc = VT_ERR_BADSCLID;
+	}
+	if (rc == VT_OK && vt_tls.trace) {
+		vt_tls.trace->scl = (uint32_t)sclhandle;
+	}
+	return rc;
 }
 
 /* ---- client and server: allowed before VT_initialize() ---- */

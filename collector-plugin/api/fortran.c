@@ -111,8 +111,7 @@ FORTRAN(vttimesync, VTTIMESYNC, void, (int *ierr))
 	*ierr = VT_timesync();
 }
 
-FORTRAN(vtscldef, VTSCLDEF, void,
-	(const char *file, const int *line_nr, int *sclhandle, int *ierr, int file_len))
+FORTRAN(vtscldef, VTSCLDEF, void, (const char *file, const int *line_nr, int *sclhandle, int *ierr, int file_len))
 {
 	struct text t;
 
@@ -125,8 +124,7 @@ FORTRAN(vtthisl, VTTHISL, void, (const int *sclhandle, int *ierr))
 	*ierr = VT_thisloc(*sclhandle);
 }
 
-FORTRAN(vtclassdef, VTCLASSDEF, void,
-	(const char *classname, int *classhandle, int *ierr, int classname_len))
+FORTRAN(vtclassdef, VTCLASSDEF, void, (const char *classname, int *classhandle, int *ierr, int classname_len))
 {
 	struct text t;
 
@@ -144,13 +142,11 @@ FORTRAN(vtfuncdef, VTFUNCDEF, void,
 }
 
 FORTRAN(vtsymdef, VTSYMDEF, void,
-	(const int *code, const char *symname, const char *activity, int *ierr, int symname_len,
-		int activity_len))
+	(const int *code, const char *symname, const char *activity, int *ierr, int symname_len, int activity_len))
 {
 	struct text sym, act;
 
-	*ierr = VT_symdef(
-		*code, text_open(&sym, symname, symname_len), text_open(&act, activity, activity_len));
+	*ierr = VT_symdef(*code, text_open(&sym, symname, symname_len), text_open(&act, activity, activity_len));
 	text_close(&sym);
 	text_close(&act);
 }
@@ -185,8 +181,7 @@ FORTRAN(vtleave, VTLEAVE, void, (const int *sclhandle, int *ierr))
 	*ierr = VT_leave(*sclhandle);
 }
 
-FORTRAN(vtenterstate, VTENTERSTATE, void,
-	(const char *name, int *statehandle, int *truncated, int *ierr, int name_len))
+FORTRAN(vtenterstate, VTENTERSTATE, void, (const char *name, int *statehandle, int *truncated, int *ierr, int name_len))
 {
 	struct text t;
 
@@ -200,18 +195,16 @@ FORTRAN(vtwakeup, VTWAKEUP, void, (int *ierr))
 }
 
 FORTRAN(vtscopedef, VTSCOPEDEF, void,
-	(const char *scopename, const int *classhandle, const int *scl1, const int *scl2,
-		int *scopehandle, int *ierr, int scopename_len))
+	(const char *scopename, const int *classhandle, const int *scl1, const int *scl2, int *scopehandle, int *ierr,
+		int scopename_len))
 {
 	struct text t;
 
-	*ierr = VT_scopedef(
-		text_open(&t, scopename, scopename_len), *classhandle, *scl1, *scl2, scopehandle);
+	*ierr = VT_scopedef(text_open(&t, scopename, scopename_len), *classhandle, *scl1, *scl2, scopehandle);
 	text_close(&t);
 }
 
-FORTRAN(vtscopebegin, VTSCOPEBEGIN, void,
-	(const int *scopehandle, const int *scl, int *seqnr, int *ierr))
+FORTRAN(vtscopebegin, VTSCOPEBEGIN, void, (const int *scopehandle, const int *scl, int *seqnr, int *ierr))
 {
 	*ierr = VT_scopebegin(*scopehandle, *scl, seqnr);
 }
@@ -227,8 +220,7 @@ FORTRAN(vtgetprocid, VTGETPROCID, void, (const int *procindex, int *procid, int 
 	*ierr = VT_getprocid(*procindex, procid);
 }
 
-FORTRAN(vtgetthreadid, VTGETTHREADID, void,
-	(const int *procindex, const int *thindex, int *threadid, int *ierr))
+FORTRAN(vtgetthreadid, VTGETTHREADID, void, (const int *procindex, const int *thindex, int *threadid, int *ierr))
 {
 	*ierr = VT_getthreadid(*procindex, *thindex, threadid);
 }
@@ -243,9 +235,8 @@ FORTRAN(vtgroupdef, VTGROUPDEF, void,
 }
 
 FORTRAN(vtcountdef, VTCOUNTDEF, void,
-	(const char *name, const int *classhandle, const int *genre, const int *target,
-		const void *bounds, const char *unit, int *counterhandle, int *ierr, int name_len,
-		int unit_len))
+	(const char *name, const int *classhandle, const int *genre, const int *target, const void *bounds,
+		const char *unit, int *counterhandle, int *ierr, int name_len, int unit_len))
 {
 	struct text n, u;
 
@@ -261,15 +252,13 @@ FORTRAN(vtcountval, VTCOUNTVAL, void, (const int *ncounters, int *handles, void 
 }
 
 FORTRAN(vtlogsendmsg, VTLOGSENDMSG, void,
-	(const int *other_rank, const int *count, const int *tag, const int *commid,
-		const int *sclhandle, int *ierr))
+	(const int *other_rank, const int *count, const int *tag, const int *commid, const int *sclhandle, int *ierr))
 {
 	*ierr = VT_log_sendmsg(*other_rank, *count, *tag, *commid, *sclhandle);
 }
 
 FORTRAN(vtlogrecvmsg, VTLOGRECVMSG, void,
-	(const int *other_rank, const int *count, const int *tag, const int *commid,
-		const int *sclhandle, int *ierr))
+	(const int *other_rank, const int *count, const int *tag, const int *commid, const int *sclhandle, int *ierr))
 {
 	*ierr = VT_log_recvmsg(*other_rank, *count, *tag, *commid, *sclhandle);
 }
@@ -278,13 +267,12 @@ FORTRAN(vtlogmsgevent, VTLOGMSGEVENT, void,
 	(const int *sender, const int *receiver, const int *count, const int *tag, const int *commid,
 		const double *sendts, const int *sendscl, const int *recvscl, int *ierr))
 {
-	*ierr = VT_log_msgevent(
-		*sender, *receiver, *count, *tag, *commid, *sendts, *sendscl, *recvscl);
+	*ierr = VT_log_msgevent(*sender, *receiver, *count, *tag, *commid, *sendts, *sendscl, *recvscl);
 }
 
 FORTRAN(vtlogop, VTLOGOP, void,
-	(const int *opid, const int *commid, const int *root, const int *bsend, const int *brecv,
-		const double *startts, const int *sclhandle, int *ierr))
+	(const int *opid, const int *commid, const int *root, const int *bsend, const int *brecv, const double *startts,
+		const int *sclhandle, int *ierr))
 {
 	*ierr = VT_log_op(*opid, *commid, *root, *bsend, *brecv, *startts, *sclhandle);
 }
@@ -293,8 +281,7 @@ FORTRAN(vtlogopevent, VTLOGOPEVENT, void,
 	(const int *opid, const int *commid, const int *root, const int *numprocs, int *bsend, int *brecv,
 		double *startts, const int *sclhandle, int *ierr))
 {
-	*ierr = VT_log_opevent(
-		*opid, *commid, *root, *numprocs, bsend, brecv, startts, *sclhandle);
+	*ierr = VT_log_opevent(*opid, *commid, *root, *numprocs, bsend, brecv, startts, *sclhandle);
 }
 
 FORTRAN(vtbeginunordered, VTBEGINUNORDERED, void, (int *ierr))

@@ -17,7 +17,7 @@
 #include "collector-plugin/raw/format.h"
 #include "collector-plugin/raw/writer.h"
 
-#define KIND(id) ((unsigned)(id) & 0x60000000u)
+#define KIND(id) ((unsigned)(id)&0x60000000u)
 enum { KIND_GROUP = 0, KIND_THREAD = 0x20000000, KIND_FIXED = 0x40000000, KIND_PROCESS = 0x60000000 };
 enum { MAX_THREAD_IN_ID = 0x1fff, FIRST_GROUP = 16, MAX_GROUPS = 0x7fff - FIRST_GROUP };
 
@@ -101,8 +101,9 @@ static uint32_t raw_member(const struct vt_collect *c, int id)
 	case KIND_PROCESS:
 		return VT_RAW_MEMBER(rank, 0x7fff);
 	case KIND_FIXED:
-		return id == VT_ME ? (uint32_t)vt_tls.thread->number :
-		       id == VT_GROUP_CLUSTER ? VT_RAW_GROUP + VT_RAW_NODE : VT_RAW_MEMBER(my_rank(c), 0x7fff);
+		return id == VT_ME               ? (uint32_t)vt_tls.thread->number
+			: id == VT_GROUP_CLUSTER ? VT_RAW_GROUP + VT_RAW_NODE
+						 : VT_RAW_MEMBER(my_rank(c), 0x7fff);
 	default:
 		return VT_RAW_GROUP + FIRST_GROUP + (uint32_t)id;
 	}
@@ -154,11 +155,13 @@ VT_ErrorCode VT_groupdef(const char *name, int n_members, int *ids, int *groupha
 			free(key);
 			return VT_ERR_BADARG;
 		}
-		at += (size_t)sprintf(key + at, "%d ", ids[i] == VT_ME ? KIND_THREAD | vt_tls.thread->number << 16 : ids[i]);
+		at += (size_t)sprintf(
+			key + at, "%d ", ids[i] == VT_ME ? KIND_THREAD | vt_tls.thread->number << 16 : ids[i]);
 	}
 	vt_names_define();
 	number = vt_names_number(&groups, key, &fresh);
-	rc = number == 0 || (fresh && record_group(vt_tls.collect, number, name, n_members, ids) != 0) ? VT_ERR_NOMEMORY : VT_OK;
+	rc = number == 0 || (fresh && record_group(vt_tls.collect, number, name, n_members, ids) != 0) ? VT_ERR_NOMEMORY
+												       : VT_OK;
 	vt_names_defined();
 	free(key);
 	if (rc != VT_OK) {

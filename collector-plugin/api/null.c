@@ -113,12 +113,12 @@ NOTHING(VT_log_sendmsg, int other_rank UNUSED, int count UNUSED, int tag UNUSED,
 	int sclhandle UNUSED)
 NOTHING(VT_log_recvmsg, int other_rank UNUSED, int count UNUSED, int tag UNUSED, int commid UNUSED,
 	int sclhandle UNUSED)
-NOTHING(VT_log_msgevent, int sender UNUSED, int receiver UNUSED, int count UNUSED, int tag UNUSED,
-	int commid UNUSED, double sendts UNUSED, int sendscl UNUSED, int recvscl UNUSED)
+NOTHING(VT_log_msgevent, int sender UNUSED, int receiver UNUSED, int count UNUSED, int tag UNUSED, int commid UNUSED,
+	double sendts UNUSED, int sendscl UNUSED, int recvscl UNUSED)
 NOTHING(VT_log_op, int opid UNUSED, int commid UNUSED, int root UNUSED, int bsend UNUSED, int brecv UNUSED,
 	double startts UNUSED, int sclhandle UNUSED)
-NOTHING(VT_log_opevent, int opid UNUSED, int commid UNUSED, int root UNUSED, int numprocs UNUSED,
-	int *bsend UNUSED, int *brecv UNUSED, double *startts UNUSED, int sclhandle UNUSED)
+NOTHING(VT_log_opevent, int opid UNUSED, int commid UNUSED, int root UNUSED, int numprocs UNUSED, int *bsend UNUSED,
+	int *brecv UNUSED, double *startts UNUSED, int sclhandle UNUSED)
 NOTHING(VT_begin_unordered, void)
 NOTHING(VT_end_unordered, void)
 NOTHING(VT_abort, void)
@@ -138,8 +138,7 @@ VT_ErrorCode VT_scldef(const char *file UNUSED, int line_nr UNUSED, int *sclhand
 	return set(sclhandle, 1);
 }
 
-VT_ErrorCode VT_sclstack(void *pc UNUSED, void *stackframe UNUSED, int skip UNUSED, int trace UNUSED,
-	int *sclhandle)
+VT_ErrorCode VT_sclstack(void *pc UNUSED, void *stackframe UNUSED, int skip UNUSED, int trace UNUSED, int *sclhandle)
 {
 	return set(sclhandle, VT_NOSCL);
 }
@@ -160,8 +159,8 @@ VT_ErrorCode VT_enterstate(const char *name UNUSED, int *statehandle, int *trunc
 	return set(statehandle, 1);
 }
 
-VT_ErrorCode VT_scopedef(const char *scopename UNUSED, int classhandle UNUSED, int scl1 UNUSED,
-	int scl2 UNUSED, int *scopehandle)
+VT_ErrorCode VT_scopedef(
+	const char *scopename UNUSED, int classhandle UNUSED, int scl1 UNUSED, int scl2 UNUSED, int *scopehandle)
 {
 	return set(scopehandle, 1);
 }
@@ -186,8 +185,8 @@ VT_ErrorCode VT_groupdef(const char *name UNUSED, int n_members UNUSED, int *ids
 	return set(grouphandle, 1);
 }
 
-VT_ErrorCode VT_countdef(const char *name UNUSED, int classhandle UNUSED, int genre UNUSED,
-	int target UNUSED, const void *bounds UNUSED, const char *unit UNUSED, int *counterhandle)
+VT_ErrorCode VT_countdef(const char *name UNUSED, int classhandle UNUSED, int genre UNUSED, int target UNUSED,
+	const void *bounds UNUSED, const char *unit UNUSED, int *counterhandle)
 {
 	return set(counterhandle, 1);
 }
@@ -200,8 +199,8 @@ VT_ErrorCode VT_clientinit(int procid UNUSED, const char *clientname UNUSED, con
 	return VT_OK;
 }
 
-VT_ErrorCode VT_serverinit(const char *servername UNUSED, int numcontacts UNUSED,
-	const char *contacts[] UNUSED, const char **contact)
+VT_ErrorCode VT_serverinit(
+	const char *servername UNUSED, int numcontacts UNUSED, const char *contacts[] UNUSED, const char **contact)
 {
 	if (contact && !*contact) {
 		*contact = "null";

@@ -14,21 +14,23 @@
 
 struct vt_collect {
 	struct vt_raw *raw;
-	struct tmr_timer *timer;       /* shareable */
-	ltick_t start;                 /* when it began, and the clock of day then */
+	struct tmr_timer *timer; /* shareable */
+	ltick_t start;           /* when it began, and the clock of day then */
 	int64_t start_realtime_ns;
-	int rank, ranks;               /* of MPI or the launcher's environment; -1, 0: neither */
-	const struct smp_plan *plan;   /* the counters that were chosen; NULL: none */
-	const uint32_t *counter_id;    /* of each counter of the plan, in the raw file */
-	const char *processes;         /* set by the MPI wrappers: the lines INFO NUMPROCS, CLUSTERDEF, PROCESS of all ranks, */
-	const char *defaults;          /* and what the protocol says of the job's options that nobody gave */
-	int together;                  /* set by the MPI wrappers: the ranks make one trace, so the end of one makes none */
-	const void *cpus;              /* set by the MPI wrappers: cpu_set_t of those that the ranks of this node had, which may
+	int rank, ranks;             /* of MPI or the launcher's environment; -1, 0: neither */
+	const struct smp_plan *plan; /* the counters that were chosen; NULL: none */
+	const uint32_t *counter_id;  /* of each counter of the plan, in the raw file */
+	const char *processes; /* set by the MPI wrappers: the lines INFO NUMPROCS, CLUSTERDEF, PROCESS of all ranks, */
+	const char *defaults;  /* and what the protocol says of the job's options that nobody gave */
+	int together;          /* set by the MPI wrappers: the ranks make one trace, so the end of one makes none */
+	const void *cpus;      /* set by the MPI wrappers: cpu_set_t of those that the ranks of this node had, which may
 	                                * write the trace; NULL: one thread does */
 	size_t cpus_size;
-	void (*_Atomic at_wake)(void); /* set by the MPI wrappers: what the sampling thread calls whenever it wakes up; NULL: nothing */
-	double min_interval_s;         /* COUNTER-MIN-INTERVAL: not oftener than this at events; < 0: never there */
-	_Atomic int64_t period_ns;     /* SAMPLE-PERIOD, as SAMPLE-BUDGET has left it */
+	void (*_Atomic at_wake)(
+		void); /* set by the MPI wrappers: what the sampling thread calls whenever it wakes up; NULL: nothing */
+	int windows;   /* TIME-WINDOWS are given: vt_collect_in_window() says whether a stamp is in one */
+	double min_interval_s;     /* COUNTER-MIN-INTERVAL: not oftener than this at events; < 0: never there */
+	_Atomic int64_t period_ns; /* SAMPLE-PERIOD, as SAMPLE-BUDGET has left it */
 };
 
 /* The running collector: NULL before its start, after its end, in a forked child that is not followed. It stays

@@ -12,12 +12,12 @@
 /* The sampler's account of itself. */
 struct vt_account {
 	uint64_t ticks, samples;
-	int64_t cpu_ns;          /* of the background thread */
-	int64_t longest_ns;      /* tick */
-	int64_t latest_ns;       /* wake-up behind its time */
+	int64_t cpu_ns;              /* of the background thread */
+	int64_t longest_ns;          /* tick */
+	int64_t latest_ns;           /* wake-up behind its time */
 	int64_t started_ns, wall_ns; /* CLOCK_MONOTONIC, and how long it ran */
-	double period_s;         /* in the end */
-	int slowed;              /* times that it slowed down */
+	double period_s;             /* in the end */
+	int slowed;                  /* times that it slowed down */
 };
 
 struct vt_sampler;
@@ -26,32 +26,38 @@ struct vt_collector;
 /* Threads of ours besides the background thread. */
 enum { VT_HELPER_CLOCK, VT_HELPER_READER, VT_HELPERS };
 
+enum { VT_SAMPLED_INSIDE, VT_SAMPLED_OUTSIDE };
+
 struct vt_collector {
 	struct vt_collect pub;
 	struct vt_settings settings;
-	pid_t pid;               /* that all this belongs to; another one: a forked child */
-	char run[8192];          /* VT_RUN_VARIABLE; "": not started by vtrun */
-	char **variables;        /* VT_* as they were at the first start */
-	char timer_name[256];    /* by which the timer was opened, with {rank} in it */
-	char timer_of_job[256];  /* the same of rank 0, where this rank had another one; "": as the settings say */
-	char *config_text;       /* what the configuration file says; NULL: there is none */
+	pid_t pid;              /* that all this belongs to; another one: a forked child */
+	char run[8192];         /* VT_RUN_VARIABLE; "": not started by vtrun */
+	char **variables;       /* VT_* as they were at the first start */
+	char timer_name[256];   /* by which the timer was opened, with {rank} in it */
+	char timer_of_job[256]; /* the same of rank 0, where this rank had another one; "": as the settings say */
+	char *config_text;      /* what the configuration file says; NULL: there is none */
 	size_t config_size;
-	char config_name[400];   /* where that is from */
+	char config_name[400]; /* where that is from */
 	char program[256];
 	char trace[1024], prot[1100], raw_path[1100], job[64];
-	char commanded[1024];    /* options of --itc-args that vtrun has not seen, with commas between */
-	int single;              /* the trace is to be one file */
-	int no_mpi;              /* set by libVT: MPI_Init was not called */
+	char commanded[1024]; /* options of --itc-args that vtrun has not seen, with commas between */
+	int single;           /* the trace is to be one file */
+	int no_mpi;           /* set by libVT: MPI_Init was not called */
 	int ended;
-	int again;               /* this end is followed by a new start: vt_collect_reconfigure() */
+	int again; /* this end is followed by a new start: vt_collect_reconfigure() */
 	struct smp_env env;
 	char hw[2048];
 	struct smp_plan *plan;
-	uint32_t *ids;           /* of the plan's counters */
+	uint32_t *ids;     /* of the plan's counters, */
+	uint32_t first_id; /* which begin here */
 	struct smp_plugin *plugins;
 	struct vt_sampler *sampler; /* NULL: no background thread */
+	int outside;                /* the sampler process samples this one (agent/) */
+	char inside_why[300];       /* why not; "" */
+	char ended_how[200];        /* how the program ended, as far as the sampler process knows; "" */
 	struct vt_account account;
-	int calls_expected;      /* the program will make VT_ or MPI calls, as far as can be seen before it does */
+	int calls_expected; /* the program will make VT_ or MPI calls, as far as can be seen before it does */
 	/* set at the start, for the background thread. Nothing is recorded any more; files are closed and made into the trace. In that
 	 * thread, because the one that ends the program may do so from a signal handler, with locks of libc in its hands. */
 	void (*close_and_merge)(struct vt_collector *c, int merge);
@@ -62,7 +68,7 @@ struct vt_collector {
 extern struct vt_collector vt_collector __attribute__((visibility("hidden")));
 
 /* The ids of the sampler's account of itself. */
-enum { VT_ID_CPU = 1, VT_ID_TICK = 2, VT_ID_DELAY = 3, VT_ID_FIRST_PLANNED = 16 };
+enum { VT_ID_CPU = 1, VT_ID_TICK = 2, VT_ID_DELAY = 3, VT_ID_FIRST_PLANNED = 16, VT_ID_FIRST_OUTSIDE = 0x8000 };
 enum { VT_CLASS_OWN = 1, VT_CLASS_OS = 2, VT_CLASS_PERF = 3 };
 
 #endif

@@ -17,6 +17,8 @@ extern struct vt_hooks vt_hooks __attribute__((visibility("hidden")));
 void vt_set_finalize(VT_Callback_t callback) __attribute__((visibility("hidden")));
 
 /* PROCESS and CLUSTER: 0 recording, 1 not until VT_traceon(), 2 off for good. For the calling thread and those seen from now on. */
+/* START-PAUSED: what is recording is not until VT_traceon(). Before any thread is registered. */
+void vt_process_paused(void) __attribute__((visibility("hidden")));
 void vt_process_state(int state) __attribute__((visibility("hidden")));
 int vt_process_off(void) __attribute__((visibility("hidden")));
 

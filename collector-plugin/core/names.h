@@ -16,7 +16,10 @@ struct vt_names {
 	uint32_t *slot; /* hash table of numbers, size a power of two */
 	uint32_t n, room, slots;
 };
-#define VT_NAMES_INIT { .lock = PTHREAD_MUTEX_INITIALIZER }
+#define VT_NAMES_INIT \
+	{ \
+		.lock = PTHREAD_MUTEX_INITIALIZER \
+	}
 /* The number of key; *fresh is 1 when it was not there before. 0: no memory. */
 VT_HIDDEN uint32_t vt_names_number(struct vt_names *t, const char *key, int *fresh);
 /* Around a call of it and the recording of what is fresh: another thread that gets the same number must not refer to it in

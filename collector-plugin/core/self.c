@@ -7,14 +7,28 @@
 #include "collector-plugin/core/collect.h"
 #include "collector-plugin/core/hooks.h"
 #include "collector-plugin/core/thread.h"
+#include "collector-plugin/raw/writer.h"
 
 _Thread_local struct vt_tls vt_tls;
 
 static _Atomic int process_off; /* 0 recording, 1 until VT_traceon(), 2 for good: PROCESS, CLUSTER */
 
+static int paused;
+
+void vt_process_paused(void)
+{
+	paused = 1;
+	atomic_store(&process_off, 1);
+}
+
 void vt_process_state(int state)
 {
+	struct vt_collect *c = vt_collect_running();
+	state = state == 0 && paused ? 1 : state;
 	atomic_store(&process_off, state);
+	if (c) {
+		atomic_store(&vt_raw_head(c->raw)->process_off, state);
+	}
 	if (vt_tls.collect && vt_tls.collect == vt_collect_running()) {
 		vt_tls.state = state == 0 && vt_tls.thread->stream ? VT_TLS_ON : VT_TLS_OFF;
 	}

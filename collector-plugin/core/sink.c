@@ -32,20 +32,27 @@ int vt_sinks_thread_begins(struct vt_collect *c, struct vt_thread *t)
 	return wanted;
 }
 
-VT_ErrorCode vt_event_slow(void)
+void vt_event_at(ltick_t now)
 {
-	VT_ErrorCode rc = vt_self();
-	struct vt_event e;
+	struct vt_event e = { .time = now };
 	int i;
 
-	if (rc == VT_OK && vt_tls.wanted && vt_tls.state == VT_TLS_ON && !vt_tls.inside) {
+	if (!vt_tls.inside) {
 		vt_tls.inside++;
-		/* the program may have seen before what another thread or process did: that is not after this event */
-		e.time = tmr_read_ordered(vt_tls.collect->timer);
 		for (i = 0; i < n_sinks; i++) {
 			sinks[i]->event(&e);
 		}
 		vt_tls.inside--;
+	}
+}
+
+VT_ErrorCode vt_event_slow(void)
+{
+	VT_ErrorCode rc = vt_self();
+
+	if (rc == VT_OK && vt_tls.wanted && vt_tls.state == VT_TLS_ON && !vt_tls.inside) {
+		/* the program may have seen before what another thread or process did: that is not after this event */
+		vt_event_at(tmr_read_ordered(vt_tls.collect->timer));
 	}
 	return rc;
 }

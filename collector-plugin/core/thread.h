@@ -15,8 +15,8 @@
 
 /* What a thread's calls do; looked at first, so that a call that is off is a load and a jump. */
 enum vt_tls_state {
-	VT_TLS_NEW,  /* nobody has looked yet: vt_self_slow() */
-	VT_TLS_OFF,  /* VT_traceoff(), PROCESS OFF or NO */
+	VT_TLS_NEW, /* nobody has looked yet: vt_self_slow() */
+	VT_TLS_OFF, /* VT_traceoff(), PROCESS OFF or NO */
 	VT_TLS_ON,
 };
 
@@ -24,11 +24,13 @@ struct vt_sampling;
 
 struct vt_tls {
 	enum vt_tls_state state;
-	int inside;                   /* calls of this thread under way: no sampling in sampling */
-	struct vt_collect *collect;   /* that this belongs to */
+	int inside;                 /* calls of this thread under way: no sampling in sampling */
+	struct vt_collect *collect; /* that this belongs to */
 	struct vt_thread *thread;
-	int wanted;                   /* some sink wants its events (core/sink.h); 0: they trigger nothing */
-	struct vt_sampling *sampling; /* of the sampling sink (sample/) */
+	int wanted;                    /* some sink wants its events (core/sink.h); 0: they trigger nothing */
+	struct vt_sampling *sampling;  /* of the sampling sink (sample/) */
+	int64_t quiet_until;           /* tick: no sink wants an event before */
+	struct vt_trace_thread *trace; /* of the tracing sink (trace/) */
 };
 
 extern _Thread_local struct vt_tls vt_tls VT_HIDDEN __attribute__((tls_model("initial-exec")));
@@ -52,10 +54,13 @@ static inline VT_ErrorCode vt_self(void)
 /* A state change of the calling thread: VT_ calls and MPI calls make it. Cheap where nothing is sampled. */
 VT_HIDDEN VT_ErrorCode vt_event_slow(void);
 
+/* The same with the stamp of the event, by a thread that is registered and records. */
+VT_HIDDEN void vt_event_at(ltick_t now);
+
 static inline VT_ErrorCode vt_event(void)
 {
 	if (VT_LIKELY(vt_tls.state == VT_TLS_OFF ||
-		(vt_tls.state == VT_TLS_ON && !vt_tls.wanted && vt_tls.collect == vt_collect_running()))) {
+		    (vt_tls.state == VT_TLS_ON && !vt_tls.wanted && vt_tls.collect == vt_collect_running()))) {
 		return VT_OK;
 	}
 	return vt_event_slow();
@@ -68,8 +73,9 @@ enum { VT_MAX_THREADS = 0x7fff };
 /* One thread of this process. Only the thread itself uses the members after `number`. */
 struct vt_thread {
 	pid_t tid;
-	int number;                   /* in the trace */
-	struct vt_raw_stream *stream; /* NULL: not yet, or no memory */
+	int number;                      /* in the trace */
+	struct vt_raw_stream *stream;    /* NULL: not yet, or no memory */
+	struct vt_raw_thread_slot *slot; /* what the sampler process sees of it; NULL: there are too many threads */
 	struct vt_threads_private *private;
 };
 

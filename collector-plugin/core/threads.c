@@ -35,14 +35,14 @@ struct entry {
 	uint64_t *total; /* while it asks for them: where to */
 	size_t n_total;
 	struct vt_thread *thread;
-	char *name;      /* of whoever had this number last */
+	char *name; /* of whoever had this number last */
 };
 
 /* Where a thread stands that has not called us; free again when it ends. */
 struct place {
-	pid_t tid;       /* 0: nobody */
-	int owners;      /* so far */
-	int left;        /* by one that has got its number: never given to another, whose samples would be that thread's */
+	pid_t tid;  /* 0: nobody */
+	int owners; /* so far */
+	int left;   /* by one that has got its number: never given to another, whose samples would be that thread's */
 };
 
 static struct {
@@ -51,11 +51,11 @@ static struct {
 	int room;
 	struct place *place; /* by place, less VT_RAW_PLACE */
 	int n_places;
-	pthread_key_t key;   /* its destructor sees threads end */
+	pthread_key_t key; /* its destructor sees threads end */
 	int have_key;
 	pthread_cond_t answered;
 	int have_answered;
-	_Atomic int n_asking;        /* at least; 0: none */
+	_Atomic int n_asking; /* at least; 0: none */
 } table = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
 static pid_t my_tid(void)
@@ -230,6 +230,9 @@ void vt_threads_switch(const struct vt_thread *t, int on)
 	if (t->number >= 0 && t->number < table.room) {
 		table.entry[t->number].on = on;
 		table.entry[t->number].off = !on;
+		if (t->slot) {
+			atomic_store(&t->slot->off, on ? 1 : 2);
+		}
 	}
 	pthread_mutex_unlock(&table.lock);
 }
@@ -276,7 +279,8 @@ int vt_threads_take_over(struct vt_collect *c, pid_t tid, uint64_t *total, size_
 		table.entry[n].n_total = n_total;
 		atomic_fetch_add(&table.n_asking, 1);
 		vt_raw_wake(c->raw);
-		while (table.entry[n].counts == ASKED && pthread_cond_timedwait(&table.answered, &table.lock, &until) != ETIMEDOUT) {
+		while (table.entry[n].counts == ASKED &&
+			pthread_cond_timedwait(&table.answered, &table.lock, &until) != ETIMEDOUT) {
 		}
 		rc = table.entry[n].counts == ASKED ? -1 : 0;
 		table.entry[n].total = NULL;
@@ -375,6 +379,7 @@ int vt_threads_restart(void)
 		vt_tls.collect = NULL;
 		vt_tls.thread = NULL;
 		vt_tls.wanted = 0;
+		vt_tls.quiet_until = 0;
 	}
 	return 0;
 }
@@ -396,6 +401,9 @@ static void thread_ends(void *arg)
 	if (n >= 0 && table.entry[n].thread == t) {
 		release(n);
 	}
+	if (t->slot) {
+		atomic_store(&t->slot->tid, 0);
+	}
 	pthread_mutex_unlock(&table.lock);
 	vt_sinks_thread_ended(t);
 	vt_tls.wanted = 0;
@@ -404,6 +412,28 @@ static void thread_ends(void *arg)
 	}
 	vt_tls.collect = NULL;
 	free(t);
+}
+
+/* The sampler process sees which number a thread has, and shares its counters. table.lock is held. */
+static void show(struct vt_collect *c, struct vt_thread *t)
+{
+	struct vt_raw_thread_slot *slot;
+	int i;
+
+	for (i = 0; !t->slot && (slot = vt_raw_slot(c->raw, i)) != NULL; i++) {
+		if (atomic_load(&slot->tid) == 0) {
+			t->slot = slot;
+			atomic_store(&slot->off, 0);
+			atomic_store(&slot->sampling, 0);
+			atomic_store(&slot->aside, 0);
+			atomic_store(&slot->turn.busy, 0);
+			atomic_store(&slot->turn.lost, 0);
+		}
+	}
+	if (t->slot) {
+		atomic_store(&t->slot->number, t->number);
+		atomic_store(&t->slot->tid, (int32_t)t->tid);
+	}
 }
 
 static VT_ErrorCode claim(struct vt_thread *t, int number)
@@ -456,6 +486,9 @@ VT_ErrorCode vt_threads_register(struct vt_collect *c, struct vt_thread *t, int 
 	pthread_mutex_lock(&table.lock);
 	first = before < 0 || !table.entry[before].chosen;
 	rc = number >= 0 || before < 0 ? claim(t, number) : VT_OK;
+	if (rc == VT_OK) {
+		show(c, t);
+	}
 	if (rc == VT_OK && t->number != before) {
 		vt_raw_thread_from(c->raw, (uint32_t)t->number, release_place(t->tid), (uint64_t)t->tid,
 			table.entry[t->number].name ? table.entry[t->number].name : "");

@@ -20,7 +20,8 @@ char *vt_own_addresses(char *buf, size_t size)
 		char text[INET_ADDRSTRLEN];
 
 		if (!i->ifa_addr || i->ifa_addr->sa_family != AF_INET || (i->ifa_flags & IFF_LOOPBACK) ||
-			!inet_ntop(AF_INET, &((struct sockaddr_in *)(void *)i->ifa_addr)->sin_addr, text, sizeof(text)) ||
+			!inet_ntop(
+				AF_INET, &((struct sockaddr_in *)(void *)i->ifa_addr)->sin_addr, text, sizeof(text)) ||
 			at + strlen(text) + 2 > size) {
 			continue;
 		}

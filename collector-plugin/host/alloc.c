@@ -57,7 +57,8 @@ static void *fresh(size_t n)
 		if (!arena[i].size) {
 			for (size = (size_t)1 << (FIRST_ARENA + i); size < n; size *= 2) {
 			}
-			p = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+			p = mmap(
+				NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 			if (p == MAP_FAILED) {
 				return NULL;
 			}

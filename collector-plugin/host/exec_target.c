@@ -22,7 +22,7 @@ static int find_in_path(const char *name, char *path, size_t size)
 	int seen = ENOENT;
 	struct stat st;
 
-	for (p = p ? p : "/usr/local/bin:/bin:/usr/bin"; ; p = end + 1) {
+	for (p = p ? p : "/usr/local/bin:/bin:/usr/bin";; p = end + 1) {
 		end = p + strcspn(p, ":");
 		snprintf(path, size, "%.*s%s%s", (int)(end - p), p, end > p ? "/" : "", name);
 		if (stat(path, &st) == 0 && S_ISREG(st.st_mode)) {

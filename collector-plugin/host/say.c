@@ -64,6 +64,13 @@ void vt_say(int level, const char *kind, const char *fmt, ...)
 	}
 }
 
+void vt_say_lines(const char *lines)
+{
+	if (*lines) {
+		put(lines);
+	}
+}
+
 void vt_say_deferred(void)
 {
 	int i, n = atomic_load_explicit(&say.lines, memory_order_acquire);

@@ -10,6 +10,9 @@ void vt_say_setup(const long long *verbose, const int *rank);
 /* One line, printed if VERBOSE is at least `level`; kind: "INFO", "WARNING". Any thread. errno may change. */
 void vt_say(int level, const char *kind, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 
+/* Lines that are complete already. */
+void vt_say_lines(const char *lines);
+
 /* The thread `tid` has no standard error of its own: its lines are kept (16 at most) until vt_say_deferred(). 0: none. */
 void vt_say_defer(int tid);
 

@@ -78,7 +78,10 @@ int vtrun_list(struct vtrun *r)
 			continue;
 		}
 		printf("%-28s %-8s %-10s %-10s %s\n", c->name, scope_name(c->scope), c->unit,
-		       c->shown_unit ? c->shown_unit : c->kind == SMP_TOTAL ? "per second" : c->unit, c->what);
+			c->shown_unit                  ? c->shown_unit
+				: c->kind == SMP_TOTAL ? "per second"
+						       : c->unit,
+			c->what);
 	}
 	smp_plan_close(plan);
 	return 0;
@@ -90,7 +93,8 @@ int vtrun_estimate(struct vtrun *r)
 	struct smp_env env;
 	struct tkm_err e;
 	struct smp_plan *plan = open_plan(r, &env, &e);
-	double count[3] = { 0, 3, 0 }, ticks = r->duration_s / r->settings.sample_period, node = r->duration_s / r->settings.os_counter_delay;
+	double count[3] = { 0, 3, 0 }, ticks = r->duration_s / r->settings.sample_period,
+	       node = r->duration_s / r->settings.os_counter_delay;
 	double raw, trace, thread;
 	char period[40], length[40];
 	size_t i;
@@ -107,12 +111,13 @@ int vtrun_estimate(struct vtrun *r)
 	raw = ticks * (8 + 12 * count[SMP_PROCESS]) + (count[SMP_NODE] > 0 ? node * (8 + 12 * count[SMP_NODE]) : 0);
 	trace = raw + 2 * (ticks + node);
 	printf("a run of %s, every %s: %.0f counters of the process, %.0f of each thread, %.0f of the node\n",
-	       tkm_print_time(length, sizeof(length), r->duration_s, 0), tkm_print_time(period, sizeof(period), r->settings.sample_period, 0),
-	       count[SMP_PROCESS], count[SMP_THREAD], count[SMP_NODE]);
+		tkm_print_time(length, sizeof(length), r->duration_s, 0),
+		tkm_print_time(period, sizeof(period), r->settings.sample_period, 0), count[SMP_PROCESS],
+		count[SMP_THREAD], count[SMP_NODE]);
 	printf("raw file          %.3f MB, and %.3f MB for each thread\n", raw / 1e6, thread / 1e6);
-	printf("trace             %.3f MB, and %.3f MB for each thread; a fourth of that with COMPRESS-TRACE\n", trace / 1e6,
-	       (thread + (thread > 0 ? 2 * ticks : 0)) / 1e6);
+	printf("trace             %.3f MB, and %.3f MB for each thread; a fourth of that with COMPRESS-TRACE\n",
+		trace / 1e6, (thread + (thread > 0 ? 2 * ticks : 0)) / 1e6);
 	printf("What a program says itself with VT_ calls comes on top: 20 bytes a value. FLUSH-LIMIT is %.0f MB.\n",
-	       (double)r->settings.flush_limit / 1048576);
+		(double)r->settings.flush_limit / 1048576);
 	return 0;
 }

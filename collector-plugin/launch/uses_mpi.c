@@ -38,8 +38,8 @@ static const Elf64_Phdr *header(const unsigned char *p, size_t size, int i)
 	const Elf64_Ehdr *e = (const Elf64_Ehdr *)(const void *)p;
 	uint64_t at = e->e_phoff + (uint64_t)i * e->e_phentsize;
 
-	if (memcmp(p, ELFMAG, SELFMAG) != 0 || p[EI_CLASS] != ELFCLASS64 || i >= e->e_phnum || e->e_phentsize != sizeof(Elf64_Phdr) ||
-		at + sizeof(Elf64_Phdr) > size || at % 8) {
+	if (memcmp(p, ELFMAG, SELFMAG) != 0 || p[EI_CLASS] != ELFCLASS64 || i >= e->e_phnum ||
+		e->e_phentsize != sizeof(Elf64_Phdr) || at + sizeof(Elf64_Phdr) > size || at % 8) {
 		return NULL;
 	}
 	return (const Elf64_Phdr *)(const void *)(p + at);
@@ -81,7 +81,8 @@ static int each_needed(const char *path, int (*each)(const char *name, void *ctx
 	int rc = 0;
 
 	for (i = 0; p && (h = header(p, size, (int)i)) != NULL; i++) {
-		if (h->p_type == PT_DYNAMIC && h->p_offset % 8 == 0 && h->p_offset < size && h->p_filesz <= size - h->p_offset) {
+		if (h->p_type == PT_DYNAMIC && h->p_offset % 8 == 0 && h->p_offset < size &&
+			h->p_filesz <= size - h->p_offset) {
 			d = (const Elf64_Dyn *)(const void *)(p + h->p_offset);
 			n = h->p_filesz / sizeof(*d);
 		}
@@ -109,7 +110,8 @@ struct search {
 
 static int is_mpi(const char *name, void *ctx)
 {
-	static const char *const sides[] = { "libmpi_", "libmpifort", "libmpichf", "libmpicxx", "libmpichcxx", "libVT.so", NULL };
+	static const char *const sides[] = { "libmpi_", "libmpifort", "libmpichf", "libmpicxx", "libmpichcxx",
+		"libVT.so", NULL };
 	struct search *s = ctx;
 	int i;
 
@@ -126,7 +128,8 @@ static int is_mpi(const char *name, void *ctx)
 /* Below an MPI launcher? */
 static int launched(void)
 {
-	static const char *const names[] = { "OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "PMI_ID", "MV2_COMM_WORLD_RANK", NULL };
+	static const char *const names[] = { "OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "PMI_ID",
+		"MV2_COMM_WORLD_RANK", NULL };
 	int i;
 
 	for (i = 0; names[i] && !getenv(names[i]); i++) {
@@ -199,12 +202,14 @@ int vtrun_mpi(const char *path, const char *library, struct tkm_err *err)
 		return 0;
 	}
 	if (!is_elf(library)) {
-		tkm_fail(err, TKM_ERR_UNAVAIL, "%s uses MPI, and this build has no %s: its processes are recorded one by one", path, library);
+		tkm_fail(err, TKM_ERR_UNAVAIL,
+			"%s uses MPI, and this build has no %s: its processes are recorded one by one", path, library);
 		return -1;
 	}
 	each_needed(library, is_mpi, &ours);
 	if (program.mpi[0] && strcmp(program.mpi, ours.mpi) != 0) {
-		tkm_fail(err, TKM_ERR_UNAVAIL, "%s uses %s, and %s is made for %s: its processes are recorded one by one", path, program.mpi,
+		tkm_fail(err, TKM_ERR_UNAVAIL,
+			"%s uses %s, and %s is made for %s: its processes are recorded one by one", path, program.mpi,
 			library, ours.mpi);
 		return -1;
 	}

@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "base/text.h"
+#include "collector-plugin/attach/attach.h"
 #include "collector-plugin/host/exec_target.h"
 #include "collector-plugin/settings/run_value.h"
 #include "collector-plugin/settings/settings.h"
@@ -44,20 +45,30 @@ static void print_help(const struct vtrun *r)
 	char name[64], left[120];
 
 	printf("Usage: vtrun [OPTION...] -- PROGRAM [ARGUMENT...]\n"
-	       "Runs PROGRAM and records counters of it and of this node: PROGRAM.stf, for stftool. Stands last before the program\n"
-	       "(mpirun -np 4 vtrun -- ./app). Without --counter: disk_io, net_io, cpu_idle, cpu_sys, cpu_usr and the process's own.\n\n"
+	       "Runs PROGRAM and records counters of it and of this node: PROGRAM.stf, for stftool. Stands last before "
+	       "the program\n"
+	       "(mpirun -np 4 vtrun -- ./app). Without --counter: disk_io, net_io, cpu_idle, cpu_sys, cpu_usr and the "
+	       "process's own.\n\n"
 	       "  --list                        what would be recorded, and why some of it cannot be\n"
 	       "  --estimate [TIME]             how much a run of that length (default 1h) would write\n"
-	       "  --apptainer                   the lines that bring the sampler into an Apptainer or Singularity container\n"
+	       "  --apptainer                   the lines that bring the sampler into an Apptainer or Singularity "
+	       "container\n"
+	       "  --trace-collectives           of MPI's calls only collective operations\n"
+	       "  --trace-pt2pt                 of MPI's calls only messages\n"
 	       "  --config FILE                 read options from FILE (default: $VT_CONFIG)\n"
 	       "  --help, --version\n\n");
 	for (t = r->settings.table; t->name; t++) {
-		snprintf(left, sizeof(left), "--%s%s%s", tkm_option_long(t, name, sizeof(name)), t->arg ? " " : "", t->arg ? t->arg : "");
-		printf("  %-*s%s%s\n", 28, left, strlen(left) > 28 ? "\n                                " : "  ", t->help);
+		snprintf(left, sizeof(left), "--%s%s%s", tkm_option_long(t, name, sizeof(name)), t->arg ? " " : "",
+			t->arg ? t->arg : "");
+		printf("  %-*s%s%s\n", 28, left, strlen(left) > 28 ? "\n                                " : "  ",
+			t->help);
 	}
-	printf("\nAn option --some-name is also SOME-NAME in the configuration file and VT_SOME_NAME in the environment; the file is\n"
-	       "read first, the command line last, and the later one wins. What is wrong in them is said and left out; the program\n"
-	       "runs in any case. Exit status: that of PROGRAM; 127 if it was not found, 126 if it cannot be run, 2 wrong usage.\n");
+	printf("\nAn option --some-name is also SOME-NAME in the configuration file and VT_SOME_NAME in the "
+	       "environment; the file is\n"
+	       "read first, the command line last, and the later one wins. What is wrong in them is said and left out; "
+	       "the program\n"
+	       "runs in any case. Exit status: that of PROGRAM; 127 if it was not found, 126 if it cannot be run, 2 "
+	       "wrong usage.\n");
 }
 
 /* ---- the command line ---- */
@@ -129,6 +140,29 @@ static int known_option(struct vtrun *r, const struct tkm_option *o, int argc, c
 	return k;
 }
 
+/* "To collect information only about" one kind of MPI calls (guide, section 2.5.1): rules for the names of functions, of which the last
+ * one that matches counts. What waits for non-blocking operations belongs to both. */
+static int only_some_calls(struct vtrun *r, const char *option, int next)
+{
+	static const char *const collective[] = { "MPI_* off", "MPI_*Barrier* on", "MPI_*Bcast* on", "MPI_*Gather* on",
+		"MPI_*Scatter* on", "MPI_*Reduce* on", "MPI_*Alltoall* on", "MPI_*Scan* on", "MPI_File_* off",
+		"MPI_Reduce_local* off", NULL };
+	static const char *const pt2pt[] = { "MPI_* off", "MPI_*Send* on", "MPI_*Recv* on", "MPI_*Probe on",
+		"MPI_Wait* on", "MPI_Test* on", "MPI_Start* on", "MPI_Cancel on", "MPI_Request_free on",
+		"MPI_P*ready* on", "MPI_Parrived on", NULL };
+	const char *const *rule = !strcmp(option, "--trace-collectives") ? collective : pt2pt;
+
+	if (r->only && r->only != option[8]) {
+		vtrun_say("--trace-collectives and --trace-pt2pt exclude each other: %s is left out", option);
+		return next;
+	}
+	r->only = option[8];
+	for (; *rule; rule++) {
+		export(r, "SYMBOL", *rule, 1);
+	}
+	return next;
+}
+
 /* Options of vtrun alone. Returns the next word's number, 0: it is none of them, -1: done. */
 static int own_option(struct vtrun *r, int argc, char **argv, int i)
 {
@@ -147,6 +181,9 @@ static int own_option(struct vtrun *r, int argc, char **argv, int i)
 	if (!strcmp(argv[i], "--apptainer")) {
 		r->apptainer = 1;
 		return i + 1;
+	}
+	if (!strcmp(argv[i], "--trace-collectives") || !strcmp(argv[i], "--trace-pt2pt")) {
+		return only_some_calls(r, argv[i], i + 1);
 	}
 	if (!strcmp(argv[i], "--estimate")) {
 		r->estimate = 1;
@@ -191,8 +228,8 @@ static int other_option(struct vtrun *r, int argc, char **argv, int i, const cha
 		}
 		export(r, upper, equals ? equals + 1 : text, vt_settings_repeats(upper));
 	} else {
-		vtrun_say("unknown option --%s: left out%s%s%s", name, nearest ? "; did you mean " : "", nearest ? nearest : "",
-			  nearest ? "?" : "");
+		vtrun_say("unknown option --%s: left out%s%s%s", name, nearest ? "; did you mean " : "",
+			nearest ? nearest : "", nearest ? "?" : "");
 	}
 	return k;
 }
@@ -213,7 +250,9 @@ static int options(struct vtrun *r, int argc, char **argv, int i)
 			return -1;
 		}
 		o = tkm_option_find(r->settings.table, name);
-		i = k ? k : o ? known_option(r, o, argc, argv, i, equals) : other_option(r, argc, argv, i, name, equals);
+		i = k       ? k
+			: o ? known_option(r, o, argc, argv, i, equals)
+			    : other_option(r, argc, argv, i, name, equals);
 	}
 	return i;
 }
@@ -357,9 +396,10 @@ static void tell_library(struct vtrun *r)
 
 	name_job(job, sizeof(job));
 	snprintf(preload, sizeof(preload), "%s%s%s", r->library, old && *old ? ":" : "", old && *old ? old : "");
-	snprintf(text, sizeof(text), "pid=%d\tjob=%s\tfollow=%d\tprog=%.200s\tcommanded=%.1000s\tset=%.1500s\tpreload=%.500s\thw=%s",
-		 (int)getpid(), job, r->settings.follow_children,
-		 name ? name + 1 : r->program[0], r->commanded, r->set, old ? old : "", r->hw);
+	snprintf(text, sizeof(text),
+		"pid=%d\tjob=%s\tfollow=%d\tprog=%.200s\tcommanded=%.1000s\tset=%.1500s\tpreload=%.500s\thw=%s",
+		(int)getpid(), job, r->settings.follow_children, name ? name + 1 : r->program[0], r->commanded, r->set,
+		old ? old : "", r->hw);
 	setenv(VT_RUN_VARIABLE, text, 1);
 	setenv("LD_PRELOAD", preload, 1);
 }
@@ -393,7 +433,8 @@ static int run(struct vtrun *r)
 	if (rc > 0) {
 		vtrun_say("%s", e.text);
 	} else if (find_library(r) < 0) {
-		vtrun_say("%s is not there, or has a blank or colon in its name: the program runs unsampled", r->library);
+		vtrun_say(
+			"%s is not there, or has a blank or colon in its name: the program runs unsampled", r->library);
 	} else {
 		choose_library(r, path);
 		smp_hw_facts(r->hw, sizeof(r->hw));
@@ -423,7 +464,7 @@ static void name_found(const struct vtrun *r, char *name, size_t size)
 
 static int print_apptainer(struct vtrun *r)
 {
-	char own[1024], found[2100];
+	char own[1024], found[2100], sampler[1200] = "";
 
 	vt_own_program(own, sizeof(own));
 	if (find_library(r) < 0) {
@@ -431,8 +472,12 @@ static int print_apptainer(struct vtrun *r)
 		return 1;
 	}
 	name_found(r, found, sizeof(found));
-	printf("# vtrun inside the container starts the program; it and its library are bound into it (it needs hwloc there):\n"
-	       "apptainer exec --bind %s:%s --bind %s:%s IMAGE %s -- PROGRAM\n", r->library, found, own, own, own);
+	vt_attach_program(own, sampler, sizeof(sampler));
+	printf("# vtrun inside the container starts the program; it, its library and the sampler are bound into it (it "
+	       "needs "
+	       "hwloc there):\n"
+	       "apptainer exec --bind %s:%s --bind %s:%s%s%s%s%s IMAGE %s -- PROGRAM\n",
+		r->library, found, own, own, *sampler ? " --bind " : "", sampler, *sampler ? ":" : "", sampler, own);
 	return 0;
 }
 

@@ -11,12 +11,13 @@
 struct vtrun {
 	struct vt_settings settings;
 	int list, estimate, apptainer; /* what to do instead of running */
+	char only;                     /* --trace-collectives, --trace-pt2pt: the letter after --trace- */
 	double duration_s;             /* --estimate: of a run this long */
 	char **program;                /* and its arguments; NULL: none given */
 	char commanded[2048];          /* options of the command line, with commas between */
 	char set[4096];                /* and their variables */
 	char library[1024];            /* libVTcs.so, absolute */
-	char found[1024];   /* the name by which vtrun finds it, perhaps a link */
+	char found[1024];              /* the name by which vtrun finds it, perhaps a link */
 	char hw[2048];                 /* facts from hwloc */
 };
 

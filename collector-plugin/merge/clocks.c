@@ -3,12 +3,13 @@
 #include "config.h"
 #include "collector-plugin/merge/private.h"
 
-#include "calib/clk.h"
+#include "calib/file/clk.h"
 
 #include "collector-plugin/merge/merge.h"
 #include "collector-plugin/raw/reader.h"
 
-static int give_maps(struct vt_merge_input *in, size_t n, const struct cal_run *run, const char *clk, struct tkm_err *err)
+static int give_maps(
+	struct vt_merge_input *in, size_t n, const struct cal_run *run, const char *clk, struct tkm_err *err)
 {
 	size_t i;
 
@@ -21,7 +22,8 @@ static int give_maps(struct vt_merge_input *in, size_t n, const struct cal_run *
 			return -1;
 		}
 		if (rank < 0 || (size_t)rank >= run->ranks) {
-			return tkm_fail(err, TKM_ERR_DATA, "%s: rank %d is not in %s, which has %zu ranks", in[i].path, rank, clk, run->ranks);
+			return tkm_fail(err, TKM_ERR_DATA, "%s: rank %d is not in %s, which has %zu ranks", in[i].path,
+				rank, clk, run->ranks);
 		}
 		in[i].map = &run->rank[rank].map;
 	}
@@ -29,7 +31,7 @@ static int give_maps(struct vt_merge_input *in, size_t n, const struct cal_run *
 }
 
 int vt_merge_corrected(struct vt_merge_input *in, size_t n, const char *clk, const struct vt_merge_options *o,
-		       struct vt_merge_result *out, struct tkm_err *err)
+	struct vt_merge_result *out, struct tkm_err *err)
 {
 	struct vt_merge_options with = *o;
 	struct cal_run run = { 0 };

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "collector-plugin/merge/events.h"
 #include "collector-plugin/merge/merge.h"
 #include "collector-plugin/raw/format.h"
 #include "collector-plugin/raw/reader.h"
@@ -15,12 +16,15 @@
 struct source {
 	struct vt_raw_cursor c;
 	const struct vt_merge_file *f;
-	int foreign;         /* of another set, or of a process that is discarded: only records of groups */
+	int foreign; /* of another set, or of a process that is discarded: only records of groups */
 	uint64_t time;
 	uint64_t floor;       /* that of the record before it */
 	struct cal_span span; /* of the map, where it was looked up last */
 	struct cal_walk walk; /* of a map that is split where the clock was set */
 	double bound_s;       /* what the walk says */
+	struct vt_merge_states states;
+	uint16_t owner; /* thread that they are of */
+	int closing;    /* all records are read: what is left are states to be closed */
 };
 
 struct queue {
@@ -28,6 +32,7 @@ struct queue {
 	struct source *s;
 	uint32_t *heap; /* of indexes into s, the earliest at 0 */
 	size_t n;
+	size_t n_sources;
 };
 
 static int64_t global_slow(struct source *s)
@@ -75,7 +80,9 @@ static inline int belongs(struct vt_merge_part *part, const struct source *s, co
 static void enforce_order(struct vt_merge_part *part, struct source *s)
 {
 	uint64_t back = s->floor - s->time;
-	double bound_s = s->f->map == &s->f->own ? 0 : s->f->map->parts > 1 ? s->bound_s : cal_map_bound(s->f->map, ltick(s->c.now));
+	double bound_s = s->f->map == &s->f->own ? 0
+		: s->f->map->parts > 1           ? s->bound_s
+						 : cal_map_bound(s->f->map, ltick(s->c.now));
 	double bound = bound_s / part->m->period_s;
 
 	if ((double)back <= 2 * bound) {
@@ -91,6 +98,9 @@ static void enforce_order(struct vt_merge_part *part, struct source *s)
 /* Goes on to the next record of the part. 0: the end of the stream. */
 static inline int next_record(struct vt_merge_part *part, struct source *s)
 {
+	if (__builtin_expect(s->closing, 0)) {
+		return s->states.n > 0;
+	}
 	while (vt_raw_cursor_next(&s->c)) {
 		int wanted = __builtin_expect(belongs(part, s, &s->c.h), 1);
 
@@ -106,7 +116,11 @@ static inline int next_record(struct vt_merge_part *part, struct source *s)
 			return 1;
 		}
 	}
-	return 0;
+	s->closing = s->states.n > 0;
+	if (s->closing) {
+		s->time = s->f->end > (int64_t)s->floor ? (uint64_t)s->f->end : s->floor;
+	}
+	return s->closing;
 }
 
 static int earlier(const struct queue *q, uint32_t a, uint32_t b)
@@ -138,7 +152,7 @@ static uint32_t willy_of(const struct vt_merge_file *f, uint16_t where)
 		return STF_WILLY(f->process, where);
 	}
 	if (!(where & VT_RAW_GROUP)) {
-		/* defined ahead of its first record; else a comment, say, stands with the process */
+		/* defined ahead of its first record; else a comment, say, is stored with the process */
 		id = vt_merge_id(&f->places, where - VT_RAW_PLACE);
 		return STF_WILLY(f->process, id ? id - 1 : 0);
 	}
@@ -150,11 +164,14 @@ static int write_counters(struct vt_merge_part *part, const struct source *s)
 {
 	uint64_t value[VT_RAW_MAX_COUNTERS];
 	uint32_t id[VT_RAW_MAX_COUNTERS], raw_id, to, i, n = 0, m = s->c.h.n;
-	struct stf_counter_value r = { .time = s->time, .willy = willy_of(s->f, s->c.h.where), .values = value, .counters = id };
+	struct stf_counter_value r = {
+		.time = s->time, .willy = willy_of(s->f, s->c.h.where), .values = value, .counters = id
+	};
 	const uint8_t *p = s->c.p + 8;
 
 	/* nor without a thread */
-	if ((s->c.h.where & (VT_RAW_GROUP | VT_RAW_PLACE)) == VT_RAW_PLACE && !vt_merge_id(&s->f->places, s->c.h.where - VT_RAW_PLACE)) {
+	if ((s->c.h.where & (VT_RAW_GROUP | VT_RAW_PLACE)) == VT_RAW_PLACE &&
+		!vt_merge_id(&s->f->places, s->c.h.where - VT_RAW_PLACE)) {
 		part->lost++;
 		return 0;
 	}
@@ -174,39 +191,49 @@ static int write_counters(struct vt_merge_part *part, const struct source *s)
 	return stf_write_counter_value(part->w, &r);
 }
 
-static int write_change(struct vt_merge_part *part, const struct source *s)
+/* The states of the thread whose records these are. A stream goes to another thread when its own has ended. */
+static struct vt_merge_event event_of(struct source *s)
 {
-	uint32_t body[2], willy = willy_of(s->f, s->c.h.where);
+	return (struct vt_merge_event){ .time = s->time,
+		.ticks = s->c.now,
+		.willy = willy_of(s->f, s->closing ? s->owner : s->c.h.where),
+		.f = s->f,
+		.h = &s->c.h,
+		.body = s->c.p + 8,
+		.states = &s->states };
+}
 
-	memcpy(body, s->c.p + 8, 8);
-	body[0] = vt_merge_id(&s->f->functions, body[0]);
-	body[1] = vt_merge_id(&s->f->scls, body[1]);
-	part->changes++;
-	if (s->c.h.type == VT_RAW_LEAVE && body[1]) {
-		struct stf_leave_function_1 r = { .time = s->time, .willy = willy, .scl = body[1] };
+static int write_event(struct vt_merge_part *part, struct source *s)
+{
+	struct vt_merge_event e;
+	int rc = 0;
 
-		return stf_write_leave_function_1(part->w, &r);
+	if (s->owner != s->c.h.where) {
+		s->closing = 1;
+		e = event_of(s);
+		while (rc == 0 && s->states.n) {
+			rc = vt_merge_close_state(part, &e);
+		}
+		s->closing = 0;
+		s->owner = s->c.h.where;
 	}
-	if (s->c.h.type == VT_RAW_LEAVE) {
-		struct stf_leave_function r = { .time = s->time, .willy = willy };
+	e = event_of(s);
+	return rc == 0 ? vt_merge_event(part, &e) : rc;
+}
 
-		return stf_write_leave_function(part->w, &r);
-	}
-	if (body[1]) {
-		struct stf_enter_function_1 r = { .time = s->time, .willy = willy, .function = body[0], .scl = body[1] };
+/* The end of a stream that leaves states open. */
+static int close_one(struct vt_merge_part *part, struct source *s)
+{
+	struct vt_merge_event e = event_of(s);
 
-		return stf_write_enter_function_1(part->w, &r);
-	}
-	{
-		struct stf_enter_function r = { .time = s->time, .willy = willy, .function = body[0] };
-
-		return stf_write_enter_function(part->w, &r);
-	}
+	return vt_merge_close_state(part, &e);
 }
 
 static int write_comment(struct vt_merge_part *part, const struct source *s)
 {
-	struct stf_comment c = { .time = s->time, .willy = willy_of(s->f, s->c.h.where), .text = (const char *)s->c.p + 12 };
+	struct stf_comment c = {
+		.time = s->time, .willy = willy_of(s->f, s->c.h.where), .text = (const char *)s->c.p + 12
+	};
 	uint32_t n;
 
 	memcpy(&n, s->c.p + 8, 4);
@@ -214,12 +241,15 @@ static int write_comment(struct vt_merge_part *part, const struct source *s)
 	return stf_write_comment(part->w, &c);
 }
 
-static inline int write_one(struct vt_merge_part *part, const struct source *s)
+static inline int write_one(struct vt_merge_part *part, struct source *s)
 {
-	if (__builtin_expect(s->c.h.type == VT_RAW_COUNTERS, 1)) {
+	if (__builtin_expect(s->closing, 0)) {
+		return close_one(part, s);
+	}
+	if (s->c.h.type == VT_RAW_COUNTERS) {
 		return write_counters(part, s);
 	}
-	return s->c.h.type == VT_RAW_COMMENT ? write_comment(part, s) : write_change(part, s);
+	return s->c.h.type == VT_RAW_COMMENT ? write_comment(part, s) : write_event(part, s);
 }
 
 /* All of the earliest source up to where another one is. */
@@ -293,6 +323,7 @@ static int fill(struct queue *q)
 	for (i = 0, n = 0; i < m->n; i++) {
 		n = fill_file(q, &m->file[i], n);
 	}
+	q->n_sources = n;
 	for (i = q->n / 2; i-- > 0;) {
 		sift_down(q, i);
 	}
@@ -303,15 +334,19 @@ int vt_merge_part_data(struct vt_merge_part *part)
 {
 	struct queue q = { .part = part };
 	int rc = fill(&q);
+	size_t i;
 
 	if (rc < 0) {
 		part->error = (struct stf_err){ .code = STF_ERR_NOMEM, .text = "merge: out of memory for the streams" };
 	}
 	while (rc == 0 && q.n) {
 		if (write_run(&q) < 0) {
-			part->error = *stf_writer_error(part->w);
+			part->error = part->error.code ? part->error : *stf_writer_error(part->w);
 			rc = -1;
 		}
+	}
+	for (i = 0; i < q.n_sources; i++) {
+		free(q.s[i].states.function);
 	}
 	free(q.s);
 	free(q.heap);

@@ -7,74 +7,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "collector-plugin/merge/communicators.h"
 #include "collector-plugin/merge/merge.h"
+#include "collector-plugin/merge/objects.h"
+#include "collector-plugin/merge/statistics.h"
 #include "collector-plugin/raw/format.h"
 #include "collector-plugin/raw/reader.h"
 #include "collector-plugin/raw/writer.h"
-
-/* ---- names ---- */
-
-void vt_merge_names_free(struct vt_merge_names *t)
-{
-	size_t i;
-
-	for (i = 0; i < t->size; i++) {
-		free(t->slot[i].text);
-	}
-	free(t->slot);
-}
-
-static struct vt_merge_name *slot_of(const struct vt_merge_names *t, const char *text)
-{
-	uint64_t h = 0xcbf29ce484222325u;
-	const char *c;
-	size_t i;
-
-	for (c = text; *c; c++) {
-		h = (h ^ (uint8_t)*c) * 0x100000001b3u;
-	}
-	for (i = (size_t)h & (t->size - 1); t->slot[i].text && strcmp(t->slot[i].text, text); i = (i + 1) & (t->size - 1)) {
-	}
-	return &t->slot[i];
-}
-
-static int grow_names(struct vt_merge_names *t)
-{
-	struct vt_merge_names more = { NULL, t->n, t->size ? 2 * t->size : 64 };
-	size_t i;
-
-	more.slot = calloc(more.size, sizeof(*more.slot));
-	if (!more.slot) {
-		return -1;
-	}
-	for (i = 0; i < t->size; i++) {
-		if (t->slot[i].text) {
-			*slot_of(&more, t->slot[i].text) = t->slot[i];
-		}
-	}
-	free(t->slot);
-	*t = more;
-	return 0;
-}
-
-/* The entry of a text, new with id 0; NULL: no memory. Valid until the next call. */
-static struct vt_merge_name *name_entry(struct vt_merge_names *t, const char *text)
-{
-	struct vt_merge_name *s;
-
-	if (2 * t->n >= t->size && grow_names(t) < 0) {
-		return NULL;
-	}
-	s = slot_of(t, text);
-	if (!s->text) {
-		s->text = strdup(text);
-		if (!s->text) {
-			return NULL;
-		}
-		t->n++;
-	}
-	return s;
-}
 
 static int set_id(const struct vt_merge_file *f, struct vt_merge_ids *ids, uint32_t id, uint32_t to)
 {
@@ -141,7 +80,8 @@ static int see_thread(struct vt_merge_file *f, uint32_t thread, uint32_t place, 
 	if (thread >= VT_RAW_PLACE) {
 		return see(&f->place, &f->n_places, thread - VT_RAW_PLACE, tid, name);
 	}
-	if (place >= VT_RAW_PLACE && place < VT_RAW_GROUP && set_id(f, &f->places, place - VT_RAW_PLACE, thread + 1) < 0) {
+	if (place >= VT_RAW_PLACE && place < VT_RAW_GROUP &&
+		set_id(f, &f->places, place - VT_RAW_PLACE, thread + 1) < 0) {
 		return -1;
 	}
 	return see(&f->thread, &f->n_threads, thread, tid, name);
@@ -166,7 +106,8 @@ static int number_places(struct vt_merge_file *f)
 		while (next < f->n_threads && f->thread[next].there) {
 			next++;
 		}
-		if (see(&f->thread, &f->n_threads, next, p->tid, p->name) < 0 || set_id(f, &f->places, i, next + 1) < 0) {
+		if (see(&f->thread, &f->n_threads, next, p->tid, p->name) < 0 ||
+			set_id(f, &f->places, i, next + 1) < 0) {
 			return -1;
 		}
 	}
@@ -198,32 +139,16 @@ int vt_merge_read_definitions(struct vt_merge *m)
 		struct context c = { m, &m->file[i] };
 
 		/* thread 0 is always there */
-		if (see_thread(c.f, 0, 0, c.f->head->pid, NULL) < 0 || vt_raw_definitions(c.f->raw, first_reading, &c) != 0 ||
-			number_places(c.f) < 0) {
-			return tkm_fail(m->err, TKM_ERR_NOMEM, "%s: out of memory for its definitions", vt_raw_file_path(c.f->raw));
+		if (see_thread(c.f, 0, 0, c.f->head->pid, NULL) < 0 ||
+			vt_raw_definitions(c.f->raw, first_reading, &c) != 0 || number_places(c.f) < 0) {
+			return tkm_fail(m->err, TKM_ERR_NOMEM, "%s: out of memory for its definitions",
+				vt_raw_file_path(c.f->raw));
 		}
 	}
 	return 0;
 }
 
 /* ---- second reading: into the trace ---- */
-
-int vt_merge_info(struct vt_merge *m, const char *cls, const char *text)
-{
-	struct vt_merge_name *e;
-	char key[2100];
-
-	snprintf(key, sizeof(key), "%s\1%s", cls, text);
-	e = name_entry(&m->infos, key);
-	if (!e) {
-		return -1;
-	}
-	if (e->id) {
-		return 0;
-	}
-	e->id = 1;
-	return stf_writer_info(m->w, cls, text);
-}
 
 /* "parent:name", written at its first mention. */
 static int see_class(struct context *c, const struct vt_raw_def *d)
@@ -240,7 +165,7 @@ static int see_class(struct context *c, const struct vt_raw_def *d)
 			break;
 		}
 	}
-	e = name_entry(&c->m->classes, full);
+	e = vt_merge_name_entry(&c->m->classes, full);
 	if (!e) {
 		return -1;
 	}
@@ -279,8 +204,8 @@ static int describe_counter(struct context *c, const struct vt_raw_def *d, uint3
 	char text[2100];
 
 	if (d->counter.factor != 0 && *d->counter.shown_unit) {
-		snprintf(text, sizeof(text), "\"%s%s%s\" %.17g \"%s\"", class, *class ? ":" : "", d->name, d->counter.factor,
-			 d->counter.shown_unit);
+		snprintf(text, sizeof(text), "\"%s%s%s\" %.17g \"%s\"", class, *class ? ":" : "", d->name,
+			d->counter.factor, d->counter.shown_unit);
 		if (vt_merge_info(c->m, "counter-display", text) < 0) {
 			return -1;
 		}
@@ -294,9 +219,13 @@ static int describe_counter(struct context *c, const struct vt_raw_def *d, uint3
 
 static int see_counter(struct context *c, const struct vt_raw_def *d)
 {
-	struct stf_counter_definition s = { .type = d->counter.type, .do_diff = d->counter.do_diff,
-		.lower_bound = d->counter.lower, .upper_bound = d->counter.upper, .unit = d->text,
-		.size_1_1 = (uint32_t)strlen(d->text), .classid = vt_merge_id(&c->f->classes, d->counter.classid) };
+	struct stf_counter_definition s = { .type = d->counter.type,
+		.do_diff = d->counter.do_diff,
+		.lower_bound = d->counter.lower,
+		.upper_bound = d->counter.upper,
+		.unit = d->text,
+		.size_1_1 = (uint32_t)strlen(d->text),
+		.classid = vt_merge_id(&c->f->classes, d->counter.classid) };
 	struct vt_merge_name *e;
 	char key[2100];
 
@@ -304,15 +233,16 @@ static int see_counter(struct context *c, const struct vt_raw_def *d)
 		c->f->of_groups |= (d->counter.where & 0x7fffu) == VT_RAW_NODE ? VT_MERGE_OF_NODE : VT_MERGE_OF_GROUPS;
 	}
 	snprintf(key, sizeof(key), "%u\1%s\1%s\1%u\1%u\1%u\1%d", s.classid, d->name, d->text, s.type, s.do_diff,
-		 (unsigned)d->counter.where, c->m->o->counters_apart ? (int)c->f->process : -1);
-	e = name_entry(&c->m->counters, key);
+		(unsigned)d->counter.where, c->m->o->counters_apart ? (int)c->f->process : -1);
+	e = vt_merge_name_entry(&c->m->counters, key);
 	if (!e) {
 		return -1;
 	}
 	if (!e->id) {
 		e->id = s.id = ++c->m->next_counter;
 		s.name = stf_writer_string(c->m->w, d->name);
-		s.willy = d->counter.where & VT_RAW_GROUP ? group_willy(c->m, c->f, d->counter.where & 0x7fffu) : STF_GROUP(VT_MERGE_ALL);
+		s.willy = d->counter.where & VT_RAW_GROUP ? group_willy(c->m, c->f, d->counter.where & 0x7fffu)
+							  : STF_GROUP(VT_MERGE_ALL);
 		if (!s.name || stf_write_counter_definition(c->m->w, &s) < 0 || describe_counter(c, d, s.classid) < 0) {
 			return -1;
 		}
@@ -320,21 +250,21 @@ static int see_counter(struct context *c, const struct vt_raw_def *d)
 	return set_id(c->f, &c->f->counters, d->id, e->id);
 }
 
-static int see_function(struct context *c, const struct vt_raw_def *d)
+static int see_function(struct context *c, const struct vt_raw_def *d, const char *name)
 {
 	struct stf_function_definition s = { 0 };
 	struct vt_merge_name *e;
-	char key[2000];
+	char key[4200];
 
 	s.classid = vt_merge_id(&c->f->classes, d->parent);
-	snprintf(key, sizeof(key), "%u\1%s", s.classid, d->name);
-	e = name_entry(&c->m->functions, key);
+	snprintf(key, sizeof(key), "%u\1%s", s.classid, name);
+	e = vt_merge_name_entry(&c->m->functions, key);
 	if (!e) {
 		return -1;
 	}
 	if (!e->id) {
 		e->id = s.id = ++c->m->next_function;
-		s.name = stf_writer_string(c->m->w, d->name);
+		s.name = stf_writer_string(c->m->w, name);
 		if (!s.name || stf_write_function_definition(c->m->w, &s) < 0) {
 			return -1;
 		}
@@ -345,7 +275,7 @@ static int see_function(struct context *c, const struct vt_raw_def *d)
 static uint32_t file_id(struct vt_merge *m, const char *file)
 {
 	struct stf_file_definition s = { .file = file, .size_1_1 = (uint32_t)strlen(file) };
-	struct vt_merge_name *e = name_entry(&m->files, file);
+	struct vt_merge_name *e = vt_merge_name_entry(&m->files, file);
 
 	if (e && !e->id) {
 		s.id = ++m->next_file;
@@ -362,7 +292,7 @@ static int see_scl(struct context *c, const struct vt_raw_def *d)
 	char key[2000];
 
 	snprintf(key, sizeof(key), "%u\1%s", line, d->name);
-	e = name_entry(&c->m->scls, key);
+	e = vt_merge_name_entry(&c->m->scls, key);
 	if (!e || !file) {
 		return -1;
 	}
@@ -373,6 +303,29 @@ static int see_scl(struct context *c, const struct vt_raw_def *d)
 		}
 	}
 	return set_id(c->f, &c->f->scls, d->id, e->id);
+}
+
+static int see_scope(struct context *c, const struct vt_raw_def *d)
+{
+	struct stf_scope_definition s = { .classid = vt_merge_id(&c->f->classes, d->parent),
+		.scl1 = vt_merge_id(&c->f->scls, d->scl[0]),
+		.scl2 = vt_merge_id(&c->f->scls, d->scl[1]) };
+	struct vt_merge_name *e;
+	char key[2000];
+
+	snprintf(key, sizeof(key), "%u\1%s\1%u\1%u", s.classid, d->name, s.scl1, s.scl2);
+	e = vt_merge_name_entry(&c->m->scopes, key);
+	if (!e) {
+		return -1;
+	}
+	if (!e->id) {
+		e->id = s.id = ++c->m->next_scope;
+		s.name = stf_writer_string(c->m->w, d->name);
+		if (!s.name || stf_write_scope_definition(c->m->w, &s) < 0) {
+			return -1;
+		}
+	}
+	return set_id(c->f, &c->f->scopes, d->id, e->id);
 }
 
 /* Threads of a member of another rank; into willies unless that is NULL. Returns how many. */
@@ -406,7 +359,7 @@ static struct vt_merge_name *group_entry(struct context *c, const char *name, co
 		for (i = 0; i < n; i++) {
 			at += (size_t)sprintf(key + at, "\1%x", willies[i]);
 		}
-		e = name_entry(&c->m->groups, key);
+		e = vt_merge_name_entry(&c->m->groups, key);
 	}
 	free(key);
 	return e;
@@ -414,7 +367,9 @@ static struct vt_merge_name *group_entry(struct context *c, const char *name, co
 
 static int write_members(struct context *c, const struct vt_raw_def *d, const uint32_t *willies, uint32_t n)
 {
-	struct stf_group_definition g = { .name = d->name, .size_1_1 = (uint32_t)strlen(d->name), .size_2_1 = n, .willies = willies };
+	struct stf_group_definition g = {
+		.name = d->name, .size_1_1 = (uint32_t)strlen(d->name), .size_2_1 = n, .willies = willies
+	};
 	struct vt_merge_name *e = group_entry(c, d->name, willies, n);
 
 	if (!e) {
@@ -447,8 +402,8 @@ static int see_group(struct context *c, const struct vt_raw_def *d)
 		if (member & VT_RAW_MEMBER(0, 0)) {
 			n += other_rank(c->m, member, willies + n);
 		} else {
-			willies[n++] = member & VT_RAW_GROUP ? group_willy(c->m, c->f, member & 0x7fffu) :
-							       STF_WILLY(c->f->process, member);
+			willies[n++] = member & VT_RAW_GROUP ? group_willy(c->m, c->f, member & 0x7fffu)
+							     : STF_WILLY(c->f->process, member);
 		}
 	}
 	rc = write_members(c, d, willies, n);
@@ -459,6 +414,7 @@ static int see_group(struct context *c, const struct vt_raw_def *d)
 static int second_reading(const struct vt_raw_def *d, void *ctx)
 {
 	struct context *c = ctx;
+	char name[4000];
 
 	switch (d->type) {
 	case VT_RAW_DEF_CLASS:
@@ -466,9 +422,20 @@ static int second_reading(const struct vt_raw_def *d, void *ctx)
 	case VT_RAW_DEF_COUNTER:
 		return see_counter(c, d);
 	case VT_RAW_DEF_FUNCTION:
-		return see_function(c, d);
+		return see_function(c, d, d->name);
+	case VT_RAW_DEF_STATISTICS:
+		return vt_merge_see_statistics(c->m, c->f, d);
+	case VT_RAW_DEF_OBJECT:
+		return vt_merge_see_object(c->f, d);
+	case VT_RAW_DEF_FUNCTION_AT:
+		vt_merge_function_name(c->f, d, name, sizeof(name));
+		return see_function(c, d, name);
 	case VT_RAW_DEF_SCL:
 		return see_scl(c, d);
+	case VT_RAW_DEF_SCOPE:
+		return see_scope(c, d);
+	case VT_RAW_DEF_COMM:
+		return vt_merge_see_communicator(c->f, d);
 	case VT_RAW_DEF_GROUP:
 		return see_group(c, d);
 	case VT_RAW_DEF_INFO:
@@ -531,7 +498,8 @@ static void skew_of(const struct vt_merge_file *f, double *offset, double *skew)
 	*offset = (double)h->start_realtime_ns * 1e-9 - (double)h->start_tick * *skew;
 	if (f->clocks) {
 		if ((double)(f->last.tick - f->first.tick) > h->hz) {
-			*skew = (double)(f->last.realtime_ns - f->first.realtime_ns) * 1e-9 / (double)(f->last.tick - f->first.tick);
+			*skew = (double)(f->last.realtime_ns - f->first.realtime_ns) * 1e-9 /
+				(double)(f->last.tick - f->first.tick);
 		}
 		*offset = (double)f->first.realtime_ns * 1e-9 - (double)f->first.tick * *skew;
 	}
@@ -551,8 +519,8 @@ static int write_threads(struct vt_merge *m, const struct vt_merge_file *f)
 		if (later_image(m, f, i)) {
 			continue;
 		}
-		if (stf_writer_willy(m->w, STF_WILLY(f->process, i), f->head->host, f->head->ip, f->head->pid, f->thread[i].tid, offset,
-				     skew) < 0) {
+		if (stf_writer_willy(m->w, STF_WILLY(f->process, i), f->head->host, f->head->ip, f->head->pid,
+			    f->thread[i].tid, offset, skew) < 0) {
 			return -1;
 		}
 		snprintf(name, sizeof(name), "%.300s", own ? own : i == 0 ? f->head->program : "");
@@ -586,7 +554,10 @@ static int write_group(struct vt_merge *m, uint32_t id, const char *name, uint32
 		}
 	}
 	{
-		struct stf_group_definition g = { .id = id, .name = name, .size_1_1 = (uint32_t)strlen(name), .size_2_1 = (uint32_t)n,
+		struct stf_group_definition g = { .id = id,
+			.name = name,
+			.size_1_1 = (uint32_t)strlen(name),
+			.size_2_1 = (uint32_t)n,
 			.willies = willies };
 
 		rc = stf_write_group_definition(m->w, &g);
@@ -620,7 +591,7 @@ static int write_all(struct vt_merge *m)
 
 int vt_merge_write_definitions(struct vt_merge *m)
 {
-	if (write_all(m) == 0) {
+	if (write_all(m) == 0 && vt_merge_write_communicators(m) == 0) {
 		return 0;
 	}
 	if (stf_writer_error(m->w)->code != STF_OK) {

@@ -110,7 +110,8 @@ static void get_map(struct cursor *f, struct cal_map *m)
 
 static struct vt_merge_ids *ids_of(struct vt_merge_file *f, int kind)
 {
-	struct vt_merge_ids *ids[] = { &f->classes, &f->counters, &f->functions, &f->scls, &f->groups, &f->places };
+	struct vt_merge_ids *ids[] = { &f->classes, &f->counters, &f->functions, &f->scls, &f->scopes, &f->groups,
+		&f->places };
 
 	return kind < (int)(sizeof(ids) / sizeof(ids[0])) ? ids[kind] : NULL;
 }
@@ -120,6 +121,9 @@ static const char *path_there(const struct vt_merge_file *f)
 {
 	return f->there ? f->there : vt_raw_file_path(f->raw);
 }
+
+/* process, set, node, node_set, end, of_groups, discarded, own map */
+enum { FILE_INTEGERS = 8 };
 
 static void put_file(FILE *f, struct vt_merge_file *file)
 {
@@ -132,6 +136,7 @@ static void put_file(FILE *f, struct vt_merge_file *file)
 	put_int(f, file->set);
 	put_int(f, file->node);
 	put_int(f, file->node_set);
+	put_int(f, (uint64_t)file->end);
 	put_int(f, file->of_groups);
 	put_int(f, (uint64_t)file->discarded);
 	put_int(f, file->map == &file->own);
@@ -156,6 +161,7 @@ static int get_file(struct cursor *f, struct vt_merge_file *file, struct cal_map
 	file->set = (uint32_t)get_int(f);
 	file->node = (uint32_t)get_int(f);
 	file->node_set = (uint32_t)get_int(f);
+	file->end = (int64_t)get_int(f);
 	file->of_groups = (unsigned)get_int(f);
 	file->discarded = (int)get_int(f);
 	file->map = get_int(f) ? &file->own : given;
@@ -168,7 +174,8 @@ static int get_file(struct cursor *f, struct vt_merge_file *file, struct cal_map
 	}
 	if (f->bad || !path) {
 		free(path);
-		return tkm_fail(err, TKM_ERR_DATA, "merge: the job text of the writing rank cannot be read, or there is no memory for it");
+		return tkm_fail(err, TKM_ERR_DATA,
+			"merge: the job text of the writing rank cannot be read, or there is no memory for it");
 	}
 	file->raw = vt_raw_open(path, err);
 	file->head = file->raw ? vt_raw_file_head(file->raw) : NULL;
@@ -311,7 +318,7 @@ static void skip_file(struct cursor *f)
 	int i;
 
 	skip_array(f, 1);
-	for (i = 0; i < 7; i++) {
+	for (i = 0; i < FILE_INTEGERS; i++) {
 		get_int(f);
 	}
 	get(f, &m, sizeof(m));
@@ -411,7 +418,9 @@ static int work(struct remote_job *t, const char *job, size_t size)
 			return vt_merge_stf_error(&t->m, &t->s.part[i].error);
 		}
 	}
-	return atomic_load(&t->s.failed) ? tkm_fail(&t->err, TKM_ERR_DATA, "merge: records of groups that their file does not announce") : 0;
+	return atomic_load(&t->s.failed)
+		? tkm_fail(&t->err, TKM_ERR_DATA, "merge: records of groups that their file does not announce")
+		: 0;
 }
 
 static void free_remote_job(struct remote_job *t, int good)
@@ -446,7 +455,8 @@ static void free_remote_job(struct remote_job *t, int good)
 	free(t->trace);
 }
 
-char *vt_merge_for_host(const char *job, size_t size, const void *cpus, size_t cpus_size, size_t *result_size, size_t *files)
+char *vt_merge_for_host(
+	const char *job, size_t size, const void *cpus, size_t cpus_size, size_t *result_size, size_t *files)
 {
 	struct remote_job t = { .o = { .cpus = cpus, .cpus_size = cpus_size } };
 	char *text = NULL;
@@ -499,7 +509,8 @@ static void choose_hosts(struct vt_merge_sharing *s)
 	size_t i, k;
 
 	for (i = 0; i < s->n; i++) {
-		uint32_t host = UINT32_MAX;
+		/* messages are matched where all of them are */
+		uint32_t host = m->n_communicators ? 0 : UINT32_MAX;
 
 		for (k = 0; k < m->n; k++) {
 			if (vt_merge_serves(&m->file[k], s->set[i])) {
@@ -521,7 +532,8 @@ static int check_own(struct vt_merge_sharing *s)
 		}
 		if (is_for(s, &m->file[k], 0) && m->file[k].there) {
 			*m->o->hosts->whole = 1;
-			return tkm_fail(m->err, TKM_ERR_UNAVAIL, "%s: its records are needed on another host", m->file[k].there);
+			return tkm_fail(m->err, TKM_ERR_UNAVAIL, "%s: its records are needed on another host",
+				m->file[k].there);
 		}
 		if (is_for(s, &m->file[k], 0) && vt_raw_check_data(m->file[k].raw, m->err) < 0) {
 			return -1;
@@ -596,7 +608,8 @@ static int complete(struct vt_merge_sharing *s)
 
 	for (i = 0; i < s->n; i++) {
 		if (!s->text[i] && s->part[i].error.code == STF_OK && !s->part[i].stray) {
-			return tkm_fail(s->m->err, TKM_ERR_IO, "merge: nothing came from a host for its files of the trace");
+			return tkm_fail(
+				s->m->err, TKM_ERR_IO, "merge: nothing came from a host for its files of the trace");
 		}
 	}
 	return 0;
@@ -608,7 +621,8 @@ int vt_merge_by_hosts(struct vt_merge_sharing *s)
 	size_t n = hosts->n, h, i, *size = calloc(2 * n, sizeof(*size));
 	char **text = calloc(2 * n, sizeof(*text));
 	struct local_job job = { s, calloc(s->n, sizeof(*job.own)), 0 };
-	int rc = size && text && job.own ? 0 : tkm_fail(s->m->err, TKM_ERR_NOMEM, "merge: out of memory for %zu hosts", n);
+	int rc = size && text && job.own ? 0
+					 : tkm_fail(s->m->err, TKM_ERR_NOMEM, "merge: out of memory for %zu hosts", n);
 
 	choose_hosts(s);
 	rc = rc < 0 ? rc : check_own(s);

@@ -11,15 +11,13 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "collector-plugin/merge/communicators.h"
+#include "collector-plugin/merge/objects.h"
+#include "collector-plugin/merge/bounds.h"
 #include "collector-plugin/merge/private.h"
+#include "collector-plugin/merge/statistics.h"
 #include "collector-plugin/raw/format.h"
 #include "collector-plugin/raw/reader.h"
-
-int vt_merge_stf_error(struct vt_merge *m, const struct stf_err *e)
-{
-	return tkm_fail(m->err, e->code == STF_ERR_EXISTS ? TKM_ERR_EXISTS : e->code == STF_ERR_NOMEM ? TKM_ERR_NOMEM : TKM_ERR_IO,
-			"%s%s%.300s", e->file, e->file[0] ? ": " : "", e->text);
-}
 
 int vt_merge_is_raw(const char *path)
 {
@@ -49,10 +47,11 @@ static int by_start(const void *a, const void *b)
 	return x->head->pid < y->head->pid ? -1 : x->head->pid > y->head->pid;
 }
 
-/* Process a went on as program b, by exec, which left it no time to close its file. */
+/* Process a went on as program b, by exec. */
 static int same_process(const struct vt_raw_head *a, const struct vt_raw_head *b)
 {
-	return a->state == VT_RAW_RECORDING && a->pid == b->pid && a->born == b->born && a->born && !strcmp(a->boot, b->boot) && !strcmp(a->host, b->host);
+	return vt_raw_may_go_on(a) && a->pid == b->pid && a->born == b->born && a->born && !strcmp(a->boot, b->boot) &&
+		!strcmp(a->host, b->host);
 }
 
 /* Ranks are process numbers if every process has one of its own; else they count in the order of starting. */
@@ -65,8 +64,8 @@ static void number_processes(struct vt_merge *m)
 	qsort(m->file, m->n, sizeof(*m->file), by_start);
 	for (i = 0; i < m->n; i++) {
 		ranked &= m->file[i].head->rank >= 0 && m->file[i].head->rank < 0x10000 &&
-			  (i == 0 || m->file[i].head->rank != m->file[i - 1].head->rank ||
-			   same_process(m->file[i - 1].head, m->file[i].head));
+			(i == 0 || m->file[i].head->rank != m->file[i - 1].head->rank ||
+				same_process(m->file[i - 1].head, m->file[i].head));
 	}
 	for (i = 0; i < m->n; i++) {
 		for (k = i; k > 0 && !same_process(m->file[k - 1].head, m->file[i].head); k--) {
@@ -89,7 +88,8 @@ static int find_nodes(struct vt_merge *m)
 	for (i = 0; i < m->n; i++) {
 		const struct vt_raw_head *h = m->file[i].head;
 
-		for (k = 0; k < m->n_nodes && (strcmp(m->node[k].host, h->host) || strcmp(m->node[k].boot, h->boot)); k++) {
+		for (k = 0; k < m->n_nodes && (strcmp(m->node[k].host, h->host) || strcmp(m->node[k].boot, h->boot));
+			k++) {
 		}
 		if (k == m->n_nodes) {
 			m->node[m->n_nodes++] = (struct vt_merge_node){ h->host, h->boot };
@@ -111,8 +111,8 @@ static void open_one(void *ctx, size_t i)
 	struct opening *o = ctx;
 	struct vt_merge_file *f = &o->m->file[i];
 
-	f->raw = o->m->o->hosts && o->in[i].host ? vt_raw_open_definitions(o->in[i].path, &o->error[i]) :
-						    vt_raw_open(o->in[i].path, &o->error[i]);
+	f->raw = o->m->o->hosts && o->in[i].host ? vt_raw_open_definitions(o->in[i].path, &o->error[i])
+						 : vt_raw_open(o->in[i].path, &o->error[i]);
 	if (f->raw) {
 		f->host = o->in[i].host;
 		f->there = o->in[i].there;
@@ -198,7 +198,8 @@ static int own_map(struct vt_merge *m, struct vt_merge_file *f)
 	}
 	ns += day_ns(m, f->node) - day_ns(m, 0);
 	m->unaligned |= f->node > 0;
-	if (cal_map_line(&f->own, ltick(tick), gtick((int64_t)llrint((double)ns * per_ns)), slope * per_ns, m->err) < 0) {
+	if (cal_map_line(&f->own, ltick(tick), gtick((int64_t)llrint((double)ns * per_ns)), slope * per_ns, m->err) <
+		0) {
 		return -1;
 	}
 	f->map = &f->own;
@@ -217,7 +218,7 @@ static int find_map(struct vt_merge *m, struct vt_merge_file *f, int given)
 	}
 	if (!f->map && given) {
 		return tkm_fail(m->err, TKM_ERR_DATA, "%s: no clock correction for its rank %d, though others have one",
-				vt_raw_file_path(f->raw), f->head->rank);
+			vt_raw_file_path(f->raw), f->head->rank);
 	}
 	return f->map ? 0 : own_map(m, f);
 }
@@ -234,7 +235,9 @@ static int align(struct vt_merge *m)
 		shortest = fmin(shortest, 1 / m->file[i].head->hz);
 		whole_ns &= m->file[i].head->hz == 1e9;
 	}
-	m->period_s = given ? (m->o->period_s > 0 ? m->o->period_s : 1e-9) : whole_ns ? 1e-9 : cal_global_period(shortest);
+	m->period_s = given ? (m->o->period_s > 0 ? m->o->period_s : 1e-9)
+		: whole_ns  ? 1e-9
+			    : cal_global_period(shortest);
 	for (i = 0; i < m->n; i++) {
 		if (find_map(m, &m->file[i], given) < 0) {
 			return -1;
@@ -290,14 +293,16 @@ static void say_losses(struct vt_merge *m, const struct vt_merge_file *f)
 	m->out->damaged += d->blocks;
 	if (h->state == VT_RAW_RECORDING && !f->went_on) {
 		m->out->killed++;
-		missing(m, "process %u (%s, pid %u): ended without an end: the trace stops where it was killed", f->process,
-			h->program, h->pid);
+		missing(m, "process %u (%s, pid %u): ended without an end: the trace stops where it was killed",
+			f->process, h->program, h->pid);
 	}
 	if (h->stop) {
 		at = (double)(cal_map_at(f->map, ltick(h->stop_tick)).v - m->origin) * m->period_s;
-		missing(m, "process %u: no place for records from %.6f s on: %s; %llu records are missing", f->process, at,
-			h->stop == EFBIG   ? "the raw file reached FLUSH-LIMIT or the limit on file sizes" :
-			h->stop == ENOBUFS ? "MEM-MAXBLOCKS were full and AUTOFLUSH is off" : strerror((int)h->stop),
+		missing(m, "process %u: no place for records from %.6f s on: %s; %llu records are missing", f->process,
+			at,
+			h->stop == EFBIG             ? "the raw file reached FLUSH-LIMIT or the limit on file sizes"
+				: h->stop == ENOBUFS ? "MEM-MAXBLOCKS were full and AUTOFLUSH is off"
+						     : strerror((int)h->stop),
 			(unsigned long long)h->lost);
 	} else if (h->lost) {
 		missing(m, "process %u: %llu records are missing", f->process, (unsigned long long)h->lost);
@@ -307,8 +312,8 @@ static void say_losses(struct vt_merge *m, const struct vt_merge_file *f)
 			(unsigned long long)h->overwritten);
 	}
 	if (d->blocks || (d->missing && d->missing != h->overwritten)) {
-		missing(m, "%s: %llu blocks are damaged and were left out, %llu are not there", path, (unsigned long long)d->blocks,
-			(unsigned long long)d->missing);
+		missing(m, "%s: %llu blocks are damaged and were left out, %llu are not there", path,
+			(unsigned long long)d->blocks, (unsigned long long)d->missing);
 	}
 }
 
@@ -319,13 +324,30 @@ static void say_repairs(struct vt_merge *m)
 
 	m->out->moved = r->moved;
 	if (r->moved) {
-		snprintf(text, sizeof(text), "%llu stamps that went back in their thread were moved up to the one before them, by %.3g s at "
-			 "most, within the bound of their correction", (unsigned long long)r->moved, (double)r->largest * m->period_s);
+		snprintf(text, sizeof(text),
+			"%llu stamps that went back in their thread were moved up to the one before them, by %.3g s at "
+			"most, within the bound of their correction",
+			(unsigned long long)r->moved, (double)r->largest * m->period_s);
 		vt_merge_info(m, "repairs", text);
 	}
+	if (r->closed) {
+		snprintf(text, sizeof(text),
+			"%llu states were open where the records of their threads end, and were closed there",
+			(unsigned long long)r->closed);
+		vt_merge_info(m, "repairs", text);
+	}
+	if (r->unmatched) {
+		missing(m, "%llu ends of states without a beginning were left out", (unsigned long long)r->unmatched);
+	}
+	if (r->undefined) {
+		missing(m, "%llu states have no definition", (unsigned long long)r->undefined);
+	}
 	if (r->left) {
-		missing(m, "%llu stamps go back in their thread, by %.3g s at most, which is beyond the bound of their correction: a clock was "
-			"set back", (unsigned long long)r->left, (double)r->farthest * m->period_s);
+		missing(m,
+			"%llu stamps go back in their thread, by %.3g s at most, which is beyond the bound of their "
+			"correction: a clock was "
+			"set back",
+			(unsigned long long)r->left, (double)r->farthest * m->period_s);
 	}
 }
 
@@ -339,17 +361,22 @@ static int describe(struct vt_merge *m)
 	for (k = 0; k < m->n; k++) {
 		const struct vt_raw_head *h = m->file[k].head;
 
-		snprintf(text, sizeof(text), "process %u: host %s, timer %s, %.17g Hz, boot %s", m->file[k].process, h->host, h->timer,
-			 h->hz, h->boot);
+		snprintf(text, sizeof(text), "process %u: host %s, timer %s, %.17g Hz, boot %s", m->file[k].process,
+			h->host, h->timer, h->hz, h->boot);
 		vt_merge_info(m, "clock", text);
-		snprintf(text, sizeof(text), "process %u: %s, pid %u, job %s", m->file[k].process, h->program, h->pid, h->job);
+		snprintf(text, sizeof(text), "process %u: %s, pid %u, job %s", m->file[k].process, h->program, h->pid,
+			h->job);
 		vt_merge_info(m, "process", text);
 		say_losses(m, &m->file[k]);
 	}
 	if (m->unaligned) {
-		missing(m, "clock correction: %zu nodes were put on one time axis by their clocks of day, how well is not known",
+		missing(m,
+			"clock correction: %zu nodes were put on one time axis by their clocks of day, how well is not "
+			"known",
 			m->n_nodes);
 	}
+	vt_merge_bounds(m);
+	vt_merge_write_statistics(m);
 	say_repairs(m);
 	for (i = m->o->info; i && i[0] && i[1]; i += 2) {
 		vt_merge_info(m, i[0], i[1]);
@@ -387,7 +414,7 @@ static int share_by_node(struct vt_merge *m)
 	return 0;
 }
 
-/* What is of a node stands with the lowest process there, so that another host need not read it. */
+/* What is of a node is stored with the lowest process there, so that another host need not read it. */
 static int find_homes(struct vt_merge *m)
 {
 	uint32_t *home;
@@ -434,7 +461,8 @@ static int end_trace(struct vt_merge *m)
 
 static void free_file(struct vt_merge_file *f)
 {
-	struct vt_merge_ids *ids[] = { &f->classes, &f->counters, &f->functions, &f->scls, &f->groups, &f->places };
+	struct vt_merge_ids *ids[] = { &f->classes, &f->counters, &f->functions, &f->scls, &f->scopes, &f->groups,
+		&f->places };
 	uint32_t i;
 
 	for (i = 0; i < f->n_threads; i++) {
@@ -447,6 +475,7 @@ static void free_file(struct vt_merge_file *f)
 		free(ids[i]->to[0]);
 		free(ids[i]->to[1]);
 	}
+	vt_merge_objects_free(f);
 	free(f->thread);
 	free(f->place);
 	cal_map_free(&f->own);
@@ -460,10 +489,12 @@ static void free_merge(struct vt_merge *m)
 	for (i = 0; m->file && i < m->n; i++) {
 		free_file(&m->file[i]);
 	}
+	vt_merge_communicators_free(m);
 	free(m->file);
 	free(m->node);
 	free(m->node_of);
 	free(m->group_home);
+	free(m->row);
 	free(m->threads);
 	vt_merge_names_free(&m->classes);
 	vt_merge_names_free(&m->counters);
@@ -472,11 +503,12 @@ static void free_merge(struct vt_merge *m)
 	vt_merge_names_free(&m->infos);
 	vt_merge_names_free(&m->files);
 	vt_merge_names_free(&m->scls);
+	vt_merge_names_free(&m->scopes);
 	stf_writer_abort(m->w);
 }
 
 int vt_merge(const struct vt_merge_input *in, size_t n, const struct vt_merge_options *o, struct vt_merge_result *out,
-	     struct tkm_err *err)
+	struct tkm_err *err)
 {
 	struct vt_merge_result result = { 0 };
 	struct vt_merge m = { .o = o, .n = n, .out = &result, .err = err };
@@ -491,7 +523,7 @@ int vt_merge(const struct vt_merge_input *in, size_t n, const struct vt_merge_op
 		rc = 0;
 	}
 	if (rc == 0 && vt_merge_read_definitions(&m) == 0 && align(&m) == 0 && begin_trace(&m) == 0 &&
-	    vt_merge_write_definitions(&m) == 0 && vt_merge_data(&m) == 0 && describe(&m) == 0) {
+		vt_merge_write_definitions(&m) == 0 && vt_merge_data(&m) == 0 && describe(&m) == 0) {
 		rc = end_trace(&m);
 	} else {
 		rc = -1;
@@ -499,7 +531,8 @@ int vt_merge(const struct vt_merge_input *in, size_t n, const struct vt_merge_op
 	free_merge(&m);
 	for (i = 0; rc == 0 && o->delete_raw && i < n; i++) {
 		if (unlink(in[i].path) < 0 && errno != ENOENT) {
-			rc = tkm_fail_errno(err, TKM_ERR_IO, errno, "the trace is complete, but cannot remove %s", in[i].path);
+			rc = tkm_fail_errno(
+				err, TKM_ERR_IO, errno, "the trace is complete, but cannot remove %s", in[i].path);
 		}
 	}
 	if (out) {

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 
 #include "collector-plugin/merge/merge.h"
+#include "collector-plugin/merge/messages.h"
 
 enum { MOST_THREADS = 64 };
 
@@ -87,9 +88,17 @@ void vt_merge_each(const struct vt_merge *m, size_t n, void (*fn)(void *ctx, siz
 
 struct stf_writer *vt_merge_writer(const struct vt_merge *m, int part, struct stf_err *e)
 {
-	struct stf_writer_options w = { .resolution = m->period_s, .procs_per_file = m->o->procs_per_file,
-		.node = m->node_of, .n_node = m->n_node_of, .group_home = m->group_home, .n_group_home = m->n_homes, .force = m->o->force,
-		.compress = m->o->compress, .single = m->o->single ? STF_SINGLE_FILE : 0, .comment = PACKAGE_STRING, .part = part };
+	struct stf_writer_options w = { .resolution = m->period_s,
+		.procs_per_file = m->o->procs_per_file,
+		.node = m->node_of,
+		.n_node = m->n_node_of,
+		.group_home = m->group_home,
+		.n_group_home = m->n_homes,
+		.force = m->o->force,
+		.compress = m->o->compress,
+		.single = m->o->single ? STF_SINGLE_FILE : 0,
+		.comment = PACKAGE_STRING,
+		.part = part };
 
 	return stf_writer_create(m->o->trace, &w, e);
 }
@@ -141,7 +150,8 @@ static int find_sets(struct vt_merge_sharing *s)
 	}
 	for (i = 0; i < m->n; i++) {
 		m->file[i].set = m->n_processes > 1 ? stf_writer_set(m->w, STF_WILLY(m->file[i].process, 0)) : 0;
-		m->file[i].node_set = m->n_processes > 1 ? stf_writer_set(m->w, STF_GROUP(VT_MERGE_FIRST_NODE + m->file[i].node)) : 0;
+		m->file[i].node_set =
+			m->n_processes > 1 ? stf_writer_set(m->w, STF_GROUP(VT_MERGE_FIRST_NODE + m->file[i].node)) : 0;
 		s->set[i + 1] = m->file[i].set;
 	}
 	qsort(s->set, m->n + 1, sizeof(*s->set), ascending);
@@ -164,6 +174,9 @@ static void add_up(struct vt_merge *m, const struct vt_merge_part *p)
 	m->out->lost += p->lost;
 	m->repairs.moved += p->repairs.moved;
 	m->repairs.left += p->repairs.left;
+	m->repairs.closed += p->repairs.closed;
+	m->repairs.unmatched += p->repairs.unmatched;
+	m->repairs.undefined += p->repairs.undefined;
 	m->repairs.largest = p->repairs.largest > m->repairs.largest ? p->repairs.largest : m->repairs.largest;
 	m->repairs.farthest = p->repairs.farthest > m->repairs.farthest ? p->repairs.farthest : m->repairs.farthest;
 	m->last = p->last > m->last ? p->last : m->last;
@@ -173,11 +186,16 @@ static int alone(struct vt_merge *m)
 {
 	struct vt_merge_part all = { .m = m, .w = m->w, .everything = 1 };
 
+	int rc;
+
 	if (vt_merge_part_data(&all) < 0) {
+		vt_merge_messages_free(&all, 1);
 		return vt_merge_stf_error(m, &all.error);
 	}
 	add_up(m, &all);
-	return 0;
+	rc = vt_merge_write_messages(m, &all, 1, &m->out->messages);
+	vt_merge_messages_free(&all, 1);
+	return rc;
 }
 
 /* All parts are in, or none of their files is left. */
@@ -204,6 +222,9 @@ static int take_in(struct vt_merge_sharing *s)
 	if (why) {
 		return vt_merge_stf_error(m, why);
 	}
+	if (rc == 0 && !stray && vt_merge_write_messages(m, s->part, s->n, &m->out->messages) < 0) {
+		return -1;
+	}
 	/* records of groups that their files do not announce: rare enough to begin anew for */
 	return stray ? 1 : rc;
 }
@@ -219,7 +240,9 @@ int vt_merge_data(struct vt_merge *m)
 			atomic_store(&s.failed, 1);
 		}
 		rc = take_in(&s);
-		rc = rc > 0 ? tkm_fail(m->err, TKM_ERR_DATA, "merge: records of groups that their file does not announce") : rc;
+		rc = rc > 0
+			? tkm_fail(m->err, TKM_ERR_DATA, "merge: records of groups that their file does not announce")
+			: rc;
 	} else if (s.host && how_many(m, s.n) > 1) {
 		vt_merge_each(m, s.n, vt_merge_one_part, &s);
 		rc = take_in(&s);
@@ -227,6 +250,7 @@ int vt_merge_data(struct vt_merge *m)
 	for (i = 0; s.text && i < s.n; i++) {
 		free(s.text[i]);
 	}
+	vt_merge_messages_free(s.part, s.part ? s.n : 0);
 	free(s.set);
 	free(s.host);
 	free(s.part);

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "base/rootfs.h"
 #include "collector-plugin/merge/merge.h"
 #include "collector-plugin/raw/format.h"
 #include "collector-plugin/raw/process.h"
@@ -33,6 +34,28 @@ static int is_settled(const struct sweep *s, const struct vt_raw_head *h)
 	return s->m->o->settled || strcmp(s->boot, h->boot) != 0 || !h->born || vt_raw_born(h->pid) != h->born;
 }
 
+/* The process itself or the sampler process, which merges where the process was killed and was not there to do so: then it is no
+ * more, or another one has its number. */
+static int wrote(const struct vt_raw_head *h, long pid)
+{
+	long sampler = h->sampler;
+	char name[40], comm[32] = "";
+	int root;
+
+	if (pid == (long)h->pid || sampler <= 0 || pid != sampler) {
+		return pid == (long)h->pid;
+	}
+	root = tkm_root_open("/");
+	snprintf(name, sizeof(name), "/proc/%ld/comm", sampler);
+	if (root < 0 || tkm_root_read(root, name, comm, sizeof(comm)) <= 0) {
+		comm[0] = '\0';
+	}
+	if (root >= 0) {
+		close(root);
+	}
+	return !strstr(comm, "vtsampler");
+}
+
 /* NAME.SUFFIX.tmp-PID-N of a trace NAME that these files were to have? */
 static int of_trace(const struct sweep *s, const char *entry)
 {
@@ -46,8 +69,8 @@ static int of_trace(const struct sweep *s, const char *entry)
 	}
 	for (i = 0; i < s->m->n; i++) {
 		name = base_of(s->m->file[i].head->trace);
-		if (pid == (long)s->m->file[i].head->pid && s->settled[i] && *name && !strncmp(entry, name, strlen(name)) &&
-		    entry[strlen(name)] == '.') {
+		if (wrote(s->m->file[i].head, pid) && s->settled[i] && *name && !strncmp(entry, name, strlen(name)) &&
+			entry[strlen(name)] == '.') {
 			return 1;
 		}
 	}

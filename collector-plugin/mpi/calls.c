@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The calls of MPI in C: each passes on to whoever comes next in the order of libraries (another tool, or MPI
- * itself) with its arguments and its result untouched; entering and leaving it are state changes that trigger
- * counter sampling. The body of each is made of calls.def. */
+/* The calls of MPI in C: each passes on to whoever comes next in the order of libraries (another tool, or MPI itself). Arguments and
+ * results are the program's, but for two: where it does not want a status or statuses it is given ours, because what a wildcard
+ * has received stands there only. The body of each call is made of calls.def and of what is said here of its kind; record.h has what
+ * they record. */
 #include "config.h"
-#include "collector-plugin/mpi/private.h"
+#include "collector-plugin/mpi/record.h"
+#include "collector-plugin/mpi/shares.h"
 
 #include <dlfcn.h>
-#include <mpi.h>
 
 _Thread_local int vt_mpi_depth;
 
@@ -18,28 +19,216 @@ void *vt_mpi_next(const char *name, void *own)
 	return next ? next : own;
 }
 
-#define WRAPPER(name, params, args, may_follow) \
+/* variables: of the wrapper. before, after: statements; only where the call is to be recorded, `after` with the result in rc. */
+#define WRAPPER(name, params, args, may_follow, variables, before, after) \
 	int MPI_##name params \
 	{ \
-		static void *found; \
-		void *next = __atomic_load_n(&found, __ATOMIC_RELAXED); \
-		int rc; \
+		static struct vt_mpi_function f = { .text = "MPI_" #name }; \
+		void *next = __atomic_load_n(&f.next, __ATOMIC_RELAXED); \
+		struct vt_mpi_call k; \
+		variables int rc; \
 		if (!next) { \
-			next = vt_mpi_next("MPI_" #name, (void *)PMPI_##name); \
-			__atomic_store_n(&found, next, __ATOMIC_RELAXED); \
+			next = vt_mpi_next(f.text, (void *)PMPI_##name); \
+			__atomic_store_n(&f.next, next, __ATOMIC_RELAXED); \
 		} \
-		vt_mpi_enter(); \
+		if (vt_mpi_enter(&k, &f)) { \
+			before; \
+		} \
 		rc = ((int(*) params)next)args; \
-		vt_mpi_leave(may_follow); \
+		if (vt_mpi_returned(&k, may_follow)) { \
+			after; \
+			vt_mpi_leave(&k); \
+		} \
 		return rc; \
 	}
-#define CALL(name, lower, UPPER, params, args) WRAPPER(name, params, args, 1)
-#define LOCAL(name, lower, UPPER, params, args) WRAPPER(name, params, args, 0)
-#if MPI_VERSION >= 4
-#define CALL4(name, lower, UPPER, params, args) WRAPPER(name, params, args, 1)
-#define LOCAL4(name, lower, UPPER, params, args) WRAPPER(name, params, args, 0)
-#else
-#define CALL4(name, lower, UPPER, params, args)
-#define LOCAL4(name, lower, UPPER, params, args)
-#endif
+#define OK if (rc == MPI_SUCCESS)
+/* The status that the program gave, or a place for one. */
+#define STATUS status = status == MPI_STATUS_IGNORE ? &own : status
+
+#define CALL(name, lower, UPPER, params, args) WRAPPER(name, params, args, 1, , , )
+#define LOCAL(name, lower, UPPER, params, args) WRAPPER(name, params, args, 0, , , )
+
+/* ---- messages ---- */
+
+#define SEND(name, lower, UPPER, params, args) \
+	WRAPPER( \
+		name, params, args, 1, , vt_send(&k, count, datatype, dest, tag, comm), \
+		if (rc != MPI_SUCCESS) { vt_send_failed(&k); })
+#define ISEND(name, lower, UPPER, params, args) \
+	WRAPPER( \
+		name, params, args, 0, , vt_send(&k, count, datatype, dest, tag, comm), \
+		OK { vt_posted(&k, VT_REQUEST_SEND, 0, count, datatype, dest, tag, comm, *request); } else { \
+			vt_send_failed(&k); \
+		})
+#define SEND_INIT(name, lower, UPPER, params, args) \
+	WRAPPER( \
+		name, params, args, 0, , , \
+		OK { vt_posted(&k, VT_REQUEST_SEND, 1, count, datatype, dest, tag, comm, *request); })
+#define RECV(name, lower, UPPER, params, args) \
+	WRAPPER( \
+		name, params, args, 1, MPI_Status own;, STATUS, OK { vt_received(&k, status, source, comm); })
+#define IRECV(name, lower, UPPER, params, args) \
+	WRAPPER( \
+		name, params, args, 0, , , \
+		OK { vt_posted(&k, VT_REQUEST_RECEIVE, 0, count, datatype, source, tag, comm, *request); })
+#define RECV_INIT(name, lower, UPPER, params, args) \
+	WRAPPER( \
+		name, params, args, 0, , , \
+		OK { vt_posted(&k, VT_REQUEST_RECEIVE, 1, count, datatype, source, tag, comm, *request); })
+#define SENDRECV(name, lower, UPPER, params, args) \
+	WRAPPER( \
+		name, params, args, 1, MPI_Status own;, STATUS; vt_send(&k, sendcount, sendtype, dest, sendtag, comm), \
+		OK { vt_received(&k, status, source, comm); } else { vt_send_failed(&k); })
+#define SENDRECV_REPLACE(name, lower, UPPER, params, args) \
+	WRAPPER( \
+		name, params, args, 1, MPI_Status own;, STATUS; vt_send(&k, count, datatype, dest, sendtag, comm), \
+		OK { vt_received(&k, status, source, comm); } else { vt_send_failed(&k); })
+#define ISENDRECV(name, lower, UPPER, params, args) \
+	WRAPPER( \
+		name, params, args, 0, , vt_send(&k, sendcount, sendtype, dest, sendtag, comm), \
+		OK { vt_posted_both(&k, source, recvtag, comm, *request); } else { vt_send_failed(&k); })
+#define ISENDRECV_REPLACE(name, lower, UPPER, params, args) \
+	WRAPPER( \
+		name, params, args, 0, , vt_send(&k, count, datatype, dest, sendtag, comm), \
+		OK { vt_posted_both(&k, source, recvtag, comm, *request); } else { vt_send_failed(&k); })
+#define PSEND_INIT(name, lower, UPPER, params, args) \
+	WRAPPER( \
+		name, params, args, 0, , , \
+		OK { vt_partitioned(&k, VT_REQUEST_SEND, partitions, count, datatype, dest, tag, comm, *request); })
+#define PRECV_INIT(name, lower, UPPER, params, args) \
+	WRAPPER( \
+		name, params, args, 0, , , OK { \
+			vt_partitioned( \
+				&k, VT_REQUEST_RECEIVE, partitions, count, datatype, dest, tag, comm, *request); \
+		})
+
+#define MPROBE(name, lower, UPPER, params, args) \
+	WRAPPER( \
+		name, params, args, 1, MPI_Status own;, STATUS, OK { vt_matched(&k, *message, status, comm); })
+#define IMPROBE(name, lower, UPPER, params, args) \
+	WRAPPER( \
+		name, params, args, 1, MPI_Status own; \
+		, STATUS, if (rc == MPI_SUCCESS && *flag) { vt_matched(&k, *message, status, comm); })
+#define MRECV(name, lower, UPPER, params, args) \
+	WRAPPER(name, params, args, 1, MPI_Status own; struct vt_request *m = NULL;, STATUS; \
+		m = vt_message_take(*message), vt_message_received(&k, m, rc == MPI_SUCCESS ? status : NULL))
+#define IMRECV(name, lower, UPPER, params, args) \
+	WRAPPER(name, params, args, 0, struct vt_request *m = NULL;, m = vt_message_take(*message), \
+		vt_message_posted(&k, m, rc == MPI_SUCCESS ? *request : MPI_REQUEST_NULL))
+
+/* ---- requests ---- */
+
+#define CANCEL(name, lower, UPPER, params, args) WRAPPER(name, params, args, 0, , vt_cancel(*request), )
+#define REQUEST_FREE(name, lower, UPPER, params, args) \
+	WRAPPER(name, params, args, 0, , vt_request_freed(&k, *request), )
+#define START(name, lower, UPPER, params, args) WRAPPER(name, params, args, 0, , vt_started(&k, *request), )
+#define STARTALL(name, lower, UPPER, params, args) \
+	WRAPPER( \
+		name, params, args, 0, int i; \
+		, for (i = 0; i < count; i++) { vt_started(&k, array_of_requests[i]); }, )
+
+#define WAITING(name, params, args, n, requests, statuses, ignored, after) \
+	WRAPPER(name, params, args, 1, struct vt_wait w;, vt_wait_begin(&k, &w, n, requests); \
+		statuses = vt_wait_statuses(&w, statuses, statuses == ignored), after vt_wait_end(&k, &w))
+#define WAIT(name, lower, UPPER, params, args) \
+	WAITING( \
+		name, params, args, 1, request, status, MPI_STATUS_IGNORE, OK { vt_wait_one(&k, &w, 0, 0); })
+#define TEST(name, lower, UPPER, params, args) \
+	WAITING( \
+		name, params, args, 1, request, status, MPI_STATUS_IGNORE, \
+		if (rc == MPI_SUCCESS && *flag) { vt_wait_one(&k, &w, 0, 0); })
+#define WAITANY(name, lower, UPPER, params, args) \
+	WAITING( \
+		name, params, args, count, array_of_requests, status, MPI_STATUS_IGNORE, \
+		if (rc == MPI_SUCCESS && *index != MPI_UNDEFINED) { vt_wait_one(&k, &w, *index, 0); })
+#define TESTANY(name, lower, UPPER, params, args) \
+	WAITING( \
+		name, params, args, count, array_of_requests, status, MPI_STATUS_IGNORE, \
+		if (rc == MPI_SUCCESS && *flag && *index != MPI_UNDEFINED) { vt_wait_one(&k, &w, *index, 0); })
+#define WAITALL(name, lower, UPPER, params, args) \
+	WAITING(name, params, args, count, array_of_requests, array_of_statuses, MPI_STATUSES_IGNORE, \
+		vt_wait_all(&k, &w, rc);)
+#define TESTALL(name, lower, UPPER, params, args) \
+	WAITING( \
+		name, params, args, count, array_of_requests, array_of_statuses, MPI_STATUSES_IGNORE, \
+		if (rc != MPI_SUCCESS || *flag) { vt_wait_all(&k, &w, rc); })
+#define WAITSOME(name, lower, UPPER, params, args) \
+	WAITING( \
+		name, params, args, incount, array_of_requests, array_of_statuses, MPI_STATUSES_IGNORE, \
+		if (rc == MPI_SUCCESS && *outcount != MPI_UNDEFINED) { \
+			int i; \
+			for (i = 0; i < *outcount; i++) { \
+				vt_wait_one(&k, &w, array_of_indices[i], (size_t)i); \
+			} \
+		})
+
+/* ---- collective operations: what each is given ---- */
+
+#define IN_PLACE(buffer) ((buffer) == MPI_IN_PLACE)
+#define COUNTS(counts) counts, sizeof((counts)[0])
+
+#define SHARE_barrier(s)
+#define SHARE_bcast(s) vt_share_bcast(s, count, datatype, root)
+#define SHARE_reduce(s) vt_share_reduce(s, count, datatype, root)
+#define SHARE_allreduce(s) vt_share_allreduce(s, count, datatype)
+#define SHARE_gather(s) vt_share_gather(s, IN_PLACE(sendbuf), sendcount, sendtype, recvcount, recvtype, root)
+#define SHARE_gatherv(s) vt_share_gatherv(s, IN_PLACE(sendbuf), sendcount, sendtype, COUNTS(recvcounts), recvtype, root)
+#define SHARE_scatter(s) vt_share_scatter(s, IN_PLACE(recvbuf), sendcount, sendtype, recvcount, recvtype, root)
+#define SHARE_scatterv(s) \
+	vt_share_scatterv(s, IN_PLACE(recvbuf), COUNTS(sendcounts), sendtype, recvcount, recvtype, root)
+#define SHARE_allgather(s) vt_share_allgather(s, IN_PLACE(sendbuf), sendcount, sendtype, recvcount, recvtype)
+#define SHARE_allgatherv(s) vt_share_allgatherv(s, IN_PLACE(sendbuf), sendcount, sendtype, COUNTS(recvcounts), recvtype)
+#define SHARE_alltoall(s) vt_share_alltoall(s, IN_PLACE(sendbuf), sendcount, sendtype, recvcount, recvtype)
+#define SHARE_alltoallv(s) \
+	vt_share_alltoallv(s, IN_PLACE(sendbuf), sendcounts, sendtype, recvcounts, recvtype, sizeof(recvcounts[0]))
+#define SHARE_alltoallw(s) \
+	vt_share_alltoallw(s, IN_PLACE(sendbuf), sendcounts, sendtypes, recvcounts, recvtypes, sizeof(recvcounts[0]), 0)
+#define SHARE_reduce_scatter(s) vt_share_reduce_scatter(s, COUNTS(recvcounts), datatype)
+#define SHARE_reduce_scatter_block(s) vt_share_reduce_scatter_block(s, recvcount, datatype)
+#define SHARE_neighbor_allgather(s) vt_share_neighbor_allgather(s, sendcount, sendtype, recvcount, recvtype)
+#define SHARE_neighbor_allgatherv(s) vt_share_neighbor_allgatherv(s, sendcount, sendtype, COUNTS(recvcounts), recvtype)
+#define SHARE_neighbor_alltoall(s) vt_share_neighbor_alltoall(s, sendcount, sendtype, recvcount, recvtype)
+#define SHARE_neighbor_alltoallv(s) \
+	vt_share_neighbor_alltoallv(s, sendcounts, sendtype, recvcounts, recvtype, sizeof(recvcounts[0]))
+#define SHARE_neighbor_alltoallw(s) \
+	vt_share_neighbor_alltoallw(s, sendcounts, sendtypes, recvcounts, recvtypes, sizeof(recvcounts[0]), 0)
+
+#define COLLECTIVE(name, params, args, may_follow, op, measure, after) \
+	WRAPPER( \
+		name, params, args, may_follow, struct vt_share s; int known = 0; \
+		, known = vt_share_begin(&s, VT_RAW_OP_##op, comm); \
+		if (known) { SHARE_##measure(&s); }, if (known && rc == MPI_SUCCESS) { after; })
+#define COLL(name, lower, UPPER, params, args, op, measure) \
+	COLLECTIVE(name, params, args, 1, op, measure, vt_share_end(&k, &s))
+#define COLL_I(name, lower, UPPER, params, args, op, measure) \
+	COLLECTIVE(name, params, args, 0, op, measure, vt_share_posted(&k, &s, *request))
+#define COLL_INIT(name, lower, UPPER, params, args, op, measure) \
+	COLLECTIVE(name, params, args, 1, op, measure, vt_share_prepared(&k, &s, *request))
+
+/* ---- communicators ---- */
+
+#define NEWCOMM(name, lower, UPPER, params, args, prefix, parent, fresh, i, j) \
+	WRAPPER( \
+		name, params, args, 1, struct vt_comm *p = NULL; uint32_t number = 0;, p = vt_comm_of(parent); \
+		number = vt_comm_creates(p), \
+		OK { vt_comm_created(VT_RAW_COMM_COLLECTIVE, prefix, p, number, 0, *fresh); })
+#define GROUPCOMM(name, lower, UPPER, params, args, prefix, parent, fresh, tag, i, j, l) \
+	WRAPPER( \
+		name, params, args, 1, struct vt_comm *p = NULL; \
+		, p = vt_comm_of(parent), OK { vt_comm_created(VT_RAW_COMM_GROUP, prefix, p, 0, tag, *fresh); })
+#define JOINED(name, lower, UPPER, params, args, prefix, parent, fresh, i, j) \
+	GROUPCOMM(name, lower, UPPER, params, args, prefix, parent, fresh, 0, i, j, 0)
+#define COMM_FREE(name, lower, UPPER, params, args) WRAPPER(name, params, args, 1, , vt_comm_gone(*comm), )
+#define COMM_NAME(name, lower, UPPER, params, args) \
+	WRAPPER( \
+		name, params, args, 0, , , OK { vt_comm_named(comm); })
+#define IDUP(name, lower, UPPER, params, args) \
+	WRAPPER( \
+		name, params, args, 0, struct vt_comm *p = NULL; uint32_t number = 0;, p = vt_comm_of(comm); \
+		number = vt_comm_creates(p), OK { vt_comm_posted(&k, p, number, *request, newcomm, 0); })
+#define IDUP_WITH_INFO(name, lower, UPPER, params, args) IDUP(name, lower, UPPER, params, args)
+
 #include "collector-plugin/mpi/calls.def"
+#if MPI_VERSION >= 4
+#include "collector-plugin/mpi/calls4.def"
+#endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Clock sessions of the running job, seeds/003 section 3.6.1: at MPI_Init, in VT_timesync() and at MPI_Finalize,
- * over a communicator of their own (calib/job.h). */
+ * over a communicator of their own (calib/job/job.h). */
 #include "config.h"
 #include "collector-plugin/mpi/job.h"
 
@@ -9,7 +9,7 @@
 #include <stdlib.h>
 
 #include "base/text.h"
-#include "calib/link_mpi.h"
+#include "calib/session/link_mpi.h"
 #include "clock/page.h"
 #include "collector-plugin/core/collect.h"
 #include "collector-plugin/core/collector.h"
@@ -57,8 +57,8 @@ int vt_job_settle_timer(struct vt_job *j, struct tkm_err *err)
 	}
 	if (choice.differ > 0 && j->rank == 0) {
 		vt_say(1, "WARNING", "%s%s", choice.text,
-		       choice.unsettled ? ": these clocks are not the same, and the bounds between them may be wide" :
-					  "; what was recorded before MPI_Init with another timer is left out");
+			choice.unsettled ? ": these clocks are not the same, and the bounds between them may be wide"
+					 : "; what was recorded before MPI_Init with another timer is left out");
 	}
 	return 0;
 }
@@ -84,6 +84,7 @@ int vt_job_clock_open(struct vt_job *j, struct tkm_err *err)
 	o.max_duration_s = time_option("SYNC-MAX-DURATION", o.max_duration_s);
 	o.synced_host = switch_option("SYNCED-HOST");
 	o.synced_cluster = switch_option("SYNCED-CLUSTER");
+	o.learn = switch_option("LEARN-DRIFT") == 1;
 	o.skip = (int)count_option("TIMER-SKIP", o.skip);
 	if (cal_job_begin(&j->clock, j->link, &o, err) < 0) {
 		return -1;
@@ -141,15 +142,16 @@ void vt_job_say_clocks(struct vt_job *j)
 	if (host && within_s > 0) {
 		snprintf(within, sizeof(within), ", to within %.3g ns", within_s * 1e9);
 	}
-	vt_say(2, "INFO", "SYNCED-HOST %s (%s%s), SYNCED-CLUSTER %s (%s): %d of %d ranks exchange messages with others", on_off(host),
-	       switch_option("SYNCED-HOST") < 0 ? "found" : "given", within, on_off(cluster),
-	       switch_option("SYNCED-CLUSTER") < 0 ? "found" : "given", n, j->ranks - 1);
+	vt_say(2, "INFO", "SYNCED-HOST %s (%s%s), SYNCED-CLUSTER %s (%s): %d of %d ranks exchange messages with others",
+		on_off(host), switch_option("SYNCED-HOST") < 0 ? "found" : "given", within, on_off(cluster),
+		switch_option("SYNCED-CLUSTER") < 0 ? "found" : "given", n, j->ranks - 1);
 	f = open_memstream(&text, &length);
 	if (!f) {
 		return;
 	}
-	fprintf(f, "%sINFO SYNCED-HOST %s %s%s\nINFO SYNCED-CLUSTER %s %s\n", j->collect->processes ? j->collect->processes : "",
-		on_off(host), switch_option("SYNCED-HOST") < 0 ? "found" : "given", within, on_off(cluster),
+	fprintf(f, "%sINFO SYNCED-HOST %s %s%s\nINFO SYNCED-CLUSTER %s %s\n",
+		j->collect->processes ? j->collect->processes : "", on_off(host),
+		switch_option("SYNCED-HOST") < 0 ? "found" : "given", within, on_off(cluster),
 		switch_option("SYNCED-CLUSTER") < 0 ? "found" : "given");
 	if (tkm_text_end(f, &text) == 0) {
 		/* who writes the protocol at this moment still has the one before */
@@ -172,8 +174,11 @@ void vt_job_say_steps(const struct vt_job *j)
 		}
 	}
 	if (j->run.clock_was_set && j->run.ranks && j->run.rank[0].may_step) {
-		vt_say(1, "WARNING", "the clock of rank 0, %s, was set while the program ran: stamps and durations across that are wrong; a clock "
-		       "that nobody sets is VT_TIMER=clock_monotonic", j->run.rank[0].timer);
+		vt_say(1, "WARNING",
+			"the clock of rank 0, %s, was set while the program ran: stamps and durations across that are "
+			"wrong; a clock "
+			"that nobody sets is VT_TIMER=clock_monotonic",
+			j->run.rank[0].timer);
 	}
 	if (!first) {
 		return;
@@ -181,11 +186,15 @@ void vt_job_say_steps(const struct vt_job *j)
 	if (steps > 1) {
 		snprintf(more, sizeof(more), ", and there %s %zu more", steps > 2 ? "are" : "is", steps - 1);
 	}
-	vt_say(1, "WARNING", "the clock of rank %zu stepped against that of rank 0 by %s, certain to %s, between %.3f s and %.3f s of the run%s: "
-	       "stamps in between are only known to within the step, and messages there may seem to arrive before they were sent "
-	       "(step in the .clk file). Find out who sets the clock, or take a timer that nobody sets", rank,
-	       tkm_print_time(size, sizeof(size), first->size_s, 3), tkm_print_time(within, sizeof(within), first->within_s, 3),
-	       (double)first->from_global.v * j->run.period_s, (double)first->to_global.v * j->run.period_s, more);
+	vt_say(1, "WARNING",
+		"the clock of rank %zu stepped against that of rank 0 by %s, certain to %s, between %.3f s and %.3f s "
+		"of the run%s: "
+		"stamps in between are only known to within the step, and messages there may seem to arrive before "
+		"they were sent "
+		"(step in the .clk file). Find out who sets the clock, or take a timer that nobody sets",
+		rank, tkm_print_time(size, sizeof(size), first->size_s, 3),
+		tkm_print_time(within, sizeof(within), first->within_s, 3),
+		(double)first->from_global.v * j->run.period_s, (double)first->to_global.v * j->run.period_s, more);
 }
 
 int vt_job_session(struct vt_job *j, enum cal_session_kind kind, struct tkm_err *err)

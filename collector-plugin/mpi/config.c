@@ -73,8 +73,7 @@ void vt_job_cpus(struct vt_job *j)
 		CPU_ZERO(&mine);
 	}
 	if (PMPI_Reduce(&mine, &all, (int)sizeof(all), MPI_BYTE, MPI_BOR, j->writer, MPI_COMM_WORLD) == MPI_SUCCESS &&
-	    j->rank == j->writer &&
-	    CPU_COUNT(&all) > 1) {
+		j->rank == j->writer && CPU_COUNT(&all) > 1) {
 		j->collect->cpus = &all;
 		j->collect->cpus_size = sizeof(all);
 	}
@@ -109,7 +108,8 @@ static char *protocol_lines(const struct vt_job *j, const struct vt_process *all
 		fputc('\n', f);
 	}
 	for (i = 0; i < j->ranks; i++) {
-		fprintf(f, "INFO PROCESS %d \"%s\" \"%s\" %d\n", i, j->host_name + (size_t)i * VT_HOST_NAME, all[i].ip, all[i].pid);
+		fprintf(f, "INFO PROCESS %d \"%s\" \"%s\" %d\n", i, j->host_name + (size_t)i * VT_HOST_NAME, all[i].ip,
+			all[i].pid);
 	}
 	return tkm_text_end(f, &text) < 0 ? NULL : text;
 }
@@ -121,9 +121,10 @@ static char *default_lines(void)
 	char skip[24], messages[24], duration[40], *text = NULL;
 	const struct {
 		const char *name, *value;
-	} options[] = { { "CLUSTER", NULL }, { "GROUP", NULL }, { "PROCESS", NULL }, { "SYNC-MAX-DURATION", duration },
-			{ "SYNC-MAX-MESSAGES", messages }, { "SYNC-PERIOD", NULL }, { "SYNCED-CLUSTER", NULL }, { "SYNCED-HOST", NULL },
-			{ "TIMER-SKIP", skip }, { "UNIFY-COUNTERS", "on" }, { "UNIFY-GROUPS", "on" } };
+	} options[] = { { "CLUSTER", NULL }, { "GROUP", NULL }, { "LEARN-DRIFT", "off" }, { "PROCESS", NULL },
+		{ "SYNC-MAX-DURATION", duration }, { "SYNC-MAX-MESSAGES", messages }, { "SYNC-PERIOD", NULL },
+		{ "SYNCED-CLUSTER", NULL }, { "SYNCED-HOST", NULL }, { "TIMER-SKIP", skip }, { "UNIFY-COUNTERS", "on" },
+		{ "UNIFY-GROUPS", "on" } };
 	size_t i, length;
 	FILE *f = open_memstream(&text, &length);
 
@@ -135,8 +136,8 @@ static char *default_lines(void)
 	snprintf(duration, sizeof(duration), "%.9gs", o.max_duration_s);
 	for (i = 0; i < sizeof(options) / sizeof(options[0]); i++) {
 		if (!vt_collect_option(options[i].name)) {
-			fprintf(f, "# default\n%s%s%s%s\n", options[i].value ? "" : "# ", options[i].name, options[i].value ? " " : "",
-				options[i].value ? options[i].value : "");
+			fprintf(f, "# default\n%s%s%s%s\n", options[i].value ? "" : "# ", options[i].name,
+				options[i].value ? " " : "", options[i].value ? options[i].value : "");
 		}
 	}
 	return tkm_text_end(f, &text) < 0 ? NULL : text;
@@ -188,8 +189,9 @@ static size_t field(const char **text, char *to, size_t size, int lists)
 /* Said once for the job; the other ranks have the same text, as a rule. */
 static void left_out(const struct vt_setting_other *o, const char *field_, const char *want)
 {
-	vt_say(vt_collector.pub.rank > 0 ? 2 : 1, "WARNING", "%s %s (%s): '%s' is %s; this one is left out, the others hold", o->name, o->text,
-	       o->where, field_, want);
+	vt_say(vt_collector.pub.rank > 0 ? 2 : 1, "WARNING",
+		"%s %s (%s): '%s' is %s; this one is left out, the others hold", o->name, o->text, o->where, field_,
+		want);
 }
 
 /* ---- triplets ---- */
@@ -263,7 +265,9 @@ static void rules(const char *option, long long number, long long last, int *sta
 
 	for (i = 0; (o = vt_settings_other_nth(&vt_collector.settings, option, i)) != NULL; i++) {
 		if (apply(o->text, number, last, state, wrong, sizeof(wrong)) < 0) {
-			left_out(o, wrong, "neither START[:STOP[:STEP]], several with commas and N for the last, nor behind them on, off, no or discard");
+			left_out(o, wrong,
+				"neither START[:STOP[:STEP]], several with commas and N for the last, nor behind them "
+				"on, off, no or discard");
 		}
 	}
 }
@@ -317,8 +321,9 @@ static int define_group(const struct vt_job *j, const char *text, char *wrong, s
 			break;
 		}
 		id = more;
-		m = isdigit((unsigned char)wrong[0]) && strspn(wrong, "0123456789:Nn") == strlen(wrong) ? triplet_member(j, wrong, id + n) :
-			named_member(j, wrong, id + n);
+		m = isdigit((unsigned char)wrong[0]) && strspn(wrong, "0123456789:Nn") == strlen(wrong)
+			? triplet_member(j, wrong, id + n)
+			: named_member(j, wrong, id + n);
 		n += m;
 	}
 	if (!id || m == 0 || n == 0 || VT_groupdef(name, n, id, &handle) != VT_OK) {
@@ -345,7 +350,9 @@ void vt_job_groups(const struct vt_job *j, int last)
 		if (!done[i] && define_group(j, o->text, wrong, sizeof(wrong)) == 0) {
 			done[i] = 1;
 		} else if (!done[i] && last) {
-			left_out(o, wrong, "no rank of this job, triplet START[:STOP[:STEP]], host, or group defined before it; wanted is a name and such members");
+			left_out(o, wrong,
+				"no rank of this job, triplet START[:STOP[:STEP]], host, or group defined before it; "
+				"wanted is a name and such members");
 		}
 	}
 }
@@ -358,7 +365,8 @@ static int config_reader(const struct vt_job *j, int size)
 	int rank;
 
 	if (j->rank == 0 && text && *text && (tkm_parse_int(text, 0, size - 1, &n) < 0)) {
-		vt_say(1, "WARNING", "VT_CONFIG_RANK %s: want a rank from 0 to %d; rank 0's configuration counts", text, size - 1);
+		vt_say(1, "WARNING", "VT_CONFIG_RANK %s: want a rank from 0 to %d; rank 0's configuration counts", text,
+			size - 1);
 		n = 0;
 	}
 	rank = (int)n;
@@ -367,7 +375,8 @@ static int config_reader(const struct vt_job *j, int size)
 }
 
 /* Takes the text that `reader` has if it is not our own. */
-static int take_config(const struct vt_job *j, int reader, const char *text, size_t size, const char *path, struct tkm_err *err)
+static int take_config(
+	const struct vt_job *j, int reader, const char *text, size_t size, const char *path, struct tkm_err *err)
 {
 	struct vt_collector *c = &vt_collector;
 	char name[400];
@@ -379,11 +388,16 @@ static int take_config(const struct vt_job *j, int reader, const char *text, siz
 	snprintf(name, sizeof(name), "%.300s of rank %d", path, reader);
 	rc = vt_collect_reconfigure(text, size, name, err);
 	if (rc == 1) {
-		vt_say(1, "WARNING", "%s: too late for its options here, because the program has called VT_ ahead of MPI_Init on this rank", name);
+		vt_say(1, "WARNING",
+			"%s: too late for its options here, because the program has called VT_ ahead of MPI_Init on "
+			"this rank",
+			name);
 		return 0;
 	}
 	if (rc == 0) {
-		vt_say(j->rank == 0 ? 1 : 2, "INFO", "the options are those of %s, from here on; what was recorded ahead of MPI_Init is left out", name);
+		vt_say(j->rank == 0 ? 1 : 2, "INFO",
+			"the options are those of %s, from here on; what was recorded ahead of MPI_Init is left out",
+			name);
 	}
 	return rc;
 }
@@ -401,8 +415,10 @@ int vt_job_distribute(const struct vt_job *j, int size, struct tkm_err *err)
 	PMPI_Bcast(&n, 1, MPI_LONG_LONG, reader, MPI_COMM_WORLD);
 	if (n < 0) {
 		if (mine && getenv("VT_CONFIG_RANK")) {
-			vt_say(1, "WARNING", "VT_CONFIG_RANK %d: that rank has no configuration file%s%s, so each rank keeps what it has", reader,
-			       path[0] ? ", there is no " : ": VT_CONFIG is not set there", path);
+			vt_say(1, "WARNING",
+				"VT_CONFIG_RANK %d: that rank has no configuration file%s%s, so each rank keeps what "
+				"it has",
+				reader, path[0] ? ", there is no " : ": VT_CONFIG is not set there", path);
 		}
 		return 0;
 	}
@@ -431,7 +447,8 @@ static void choose_writer(struct vt_job *j)
 	PMPI_Bcast(&rank, 1, MPI_LONG_LONG, 0, MPI_COMM_WORLD);
 	if (rank >= j->ranks) {
 		if (j->rank == 0) {
-			vt_say(1, "WARNING", "LOGFILE-RANK %lld: there are %d ranks, so rank 0 writes the trace", rank, j->ranks);
+			vt_say(1, "WARNING", "LOGFILE-RANK %lld: there are %d ranks, so rank 0 writes the trace", rank,
+				j->ranks);
 		}
 		rank = 0;
 	}
@@ -452,8 +469,9 @@ void vt_job_configure(struct vt_job *j)
 	vt_process_state(state);
 	if (state == 2) {
 		/* what was recorded before MPI knew our number, too */
-		snprintf(text, sizeof(text), "rank %d on %s: PROCESS or CLUSTER says no or discard, so only counters of its node are here", me,
-			j->host_name + (size_t)me * VT_HOST_NAME);
+		snprintf(text, sizeof(text),
+			"rank %d on %s: PROCESS or CLUSTER says no or discard, so only counters of its node are here",
+			me, j->host_name + (size_t)me * VT_HOST_NAME);
 		vt_raw_info(j->collect->raw, VT_RAW_DISCARDED, text);
 	}
 	vt_job_groups(j, 0);

@@ -1,15 +1,45 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The calls of MPI in Fortran, under the four names that compilers make of each. Their arguments are references
- * and, behind them, the lengths of strings, so they pass on as so many words, whichever they are: a call that
- * has fewer passes on what happens to lie there, and nobody looks at it. MPI's Fortran calls go to PMPI_ and past
- * the C ones here, or through those; vt_mpi_depth sees to it that a call counts once. */
+/* The calls of MPI in Fortran, under the names that compilers make of each, and those of the module mpi_f08. Their arguments are
+ * references and, behind them, the lengths of strings, so they pass on as so many words, whichever they are: a call that has fewer
+ * passes on what happens to lie there, and nobody looks at it. record.h has what is recorded; handles are converted for that
+ * only, MPI gets the program's own. */
 #include "config.h"
-#include "collector-plugin/mpi/private.h"
+#include "collector-plugin/mpi/record.h"
+#include "collector-plugin/mpi/shares.h"
 
 #include <dlfcn.h>
 #include <stddef.h>
 
-#define FORTRAN(lower, UPPER, may_follow) \
+#ifdef OPEN_MPI
+/* Open MPI's Fortran calls go to PMPI_ calls in C, past calls.c. */
+#define FORTRAN_BEGIN(may_follow) vt_mpi_enter(&k, &f)
+#define FORTRAN_END(may_follow) vt_mpi_returned(&k, may_follow)
+#else
+/* MPICH's and its kin go to the C calls, where they are recorded. */
+#define FORTRAN_BEGIN(may_follow) 0
+#define FORTRAN_END(may_follow) 0
+#endif
+
+/* mpif.h and the module mpi; the module mpi_f08 has the same arguments, its handles are structures of one integer. In MPICH's
+ * _f08ts_ calls buffers are descriptors, at which nobody looks here. */
+#define FORTRAN(name, lower, UPPER, may_follow, variables, before, after) \
+	static inline void fortran_##lower(void *next, void *w[16]) \
+	{ \
+		static struct vt_mpi_function f = { .text = "MPI_" #name }; \
+		struct vt_mpi_call k = { .on = 0 }; \
+		variables; \
+		(void)f; \
+		(void)k; \
+		if (FORTRAN_BEGIN(may_follow)) { \
+			before; \
+		} \
+		((vt_words_fn *)next)(w[0], w[1], w[2], w[3], w[4], w[5], w[6], w[7], w[8], w[9], w[10], w[11], w[12], \
+			w[13], w[14], w[15]); \
+		if (FORTRAN_END(may_follow)) { \
+			after; \
+			vt_mpi_leave(&k); \
+		} \
+	} \
 	void mpi_##lower##_(VT_WORDS); \
 	void mpi_##lower##__(VT_WORDS) __attribute__((alias("mpi_" #lower "_"))); \
 	void mpi_##lower(VT_WORDS) __attribute__((alias("mpi_" #lower "_"))); \
@@ -17,27 +47,297 @@
 	void mpi_##lower##_(VT_WORDS) \
 	{ \
 		static void *found; \
-		static const char *const names[] = { "mpi_" #lower "_", "mpi_" #lower "__", "mpi_" #lower, "MPI_" #UPPER, \
-			NULL }; \
-		vt_words_fn *next = vt_mpi_next_fortran(&found, names); \
+		static const char *const names[] = { "mpi_" #lower "_", "mpi_" #lower "__", "mpi_" #lower, \
+			"MPI_" #UPPER, NULL }; \
+		void *w[] = { VT_WORDS_ON }, *next = vt_mpi_next_fortran(&found, names); \
 		if (next) { \
-			vt_mpi_enter(); \
-			next(VT_WORDS_ON); \
-			vt_mpi_leave(may_follow); \
+			fortran_##lower(next, w); \
+		} \
+	} \
+	void mpi_##lower##_f08_(VT_WORDS); \
+	void mpi_##lower##_f08_(VT_WORDS) \
+	{ \
+		static void *found; \
+		static const char *const names[] = { "mpi_" #lower "_f08_", NULL }; \
+		void *w[] = { VT_WORDS_ON }, *next = vt_mpi_next_fortran(&found, names); \
+		if (next) { \
+			fortran_##lower(next, w); \
+		} \
+	} \
+	void mpi_##lower##_f08ts_(VT_WORDS); \
+	void mpi_##lower##_f08ts_(VT_WORDS) \
+	{ \
+		static void *found; \
+		static const char *const names[] = { "mpi_" #lower "_f08ts_", NULL }; \
+		void *w[] = { VT_WORDS_ON }, *next = vt_mpi_next_fortran(&found, names); \
+		if (next) { \
+			fortran_##lower(next, w); \
 		} \
 	}
-#define CALL(name, lower, UPPER, params, args) FORTRAN(lower, UPPER, 1)
-#define LOCAL(name, lower, UPPER, params, args) FORTRAN(lower, UPPER, 0)
-#define CALL4(name, lower, UPPER, params, args)
-#define LOCAL4(name, lower, UPPER, params, args)
+/* The i-th argument, and the result; ierr may be absent in the module mpi_f08. */
+#define INT(i) (*(const MPI_Fint *)w[i])
+#define COMM(i) PMPI_Comm_f2c(INT(i))
+#define TYPE(i) PMPI_Type_f2c(INT(i))
+#define REQUEST(i) PMPI_Request_f2c(INT(i))
+#define MESSAGE(i) PMPI_Message_f2c(INT(i))
+#define RESULT(i) (w[i] ? INT(i) : MPI_SUCCESS)
+#define OK(i) if (RESULT(i) == MPI_SUCCESS)
+/* A status that the program does not want is asked for all the same. */
+#define OWN \
+	MPI_Fint own[sizeof(MPI_Status) / sizeof(MPI_Fint)]; \
+	MPI_Status status
+#define STATUS(i) w[i] = vt_mpi_ignored(w[i]) ? own : w[i]
+#define READ_STATUS(i) PMPI_Status_f2c(w[i], &status)
+
+#define CALL(name, lower, UPPER, params, args) FORTRAN(name, lower, UPPER, 1, , , )
+#define LOCAL(name, lower, UPPER, params, args) FORTRAN(name, lower, UPPER, 0, , , )
+
+/* ---- messages ---- */
+
+#define SEND(name, lower, UPPER, params, args) \
+	FORTRAN( \
+		name, lower, UPPER, 1, , vt_send(&k, INT(1), TYPE(2), INT(3), INT(4), COMM(5)), \
+		if (RESULT(6) != MPI_SUCCESS) { vt_send_failed(&k); })
+#define ISEND(name, lower, UPPER, params, args) \
+	FORTRAN( \
+		name, lower, UPPER, 0, , vt_send(&k, INT(1), TYPE(2), INT(3), INT(4), COMM(5)), \
+		OK(7) { \
+			vt_posted(&k, VT_REQUEST_SEND, 0, INT(1), TYPE(2), INT(3), INT(4), COMM(5), REQUEST(6)); \
+		} else { vt_send_failed(&k); })
+#define POSTED(name, lower, UPPER, kind, persistent) \
+	FORTRAN( \
+		name, lower, UPPER, 0, , , \
+		OK(7) { vt_posted(&k, kind, persistent, INT(1), TYPE(2), INT(3), INT(4), COMM(5), REQUEST(6)); })
+#define SEND_INIT(name, lower, UPPER, params, args) POSTED(name, lower, UPPER, VT_REQUEST_SEND, 1)
+#define IRECV(name, lower, UPPER, params, args) POSTED(name, lower, UPPER, VT_REQUEST_RECEIVE, 0)
+#define RECV_INIT(name, lower, UPPER, params, args) POSTED(name, lower, UPPER, VT_REQUEST_RECEIVE, 1)
+#define RECV(name, lower, UPPER, params, args) \
+	FORTRAN( \
+		name, lower, UPPER, 1, OWN, STATUS(6), OK(7) { \
+			READ_STATUS(6); \
+			vt_received(&k, &status, INT(3), COMM(5)); \
+		})
+#define SENDRECV(name, lower, UPPER, params, args) \
+	FORTRAN( \
+		name, lower, UPPER, 1, OWN, STATUS(11); vt_send(&k, INT(1), TYPE(2), INT(3), INT(4), COMM(10)), \
+		OK(12) { \
+			READ_STATUS(11); \
+			vt_received(&k, &status, INT(8), COMM(10)); \
+		} else { vt_send_failed(&k); })
+#define SENDRECV_REPLACE(name, lower, UPPER, params, args) \
+	FORTRAN( \
+		name, lower, UPPER, 1, OWN, STATUS(8); vt_send(&k, INT(1), TYPE(2), INT(3), INT(4), COMM(7)), \
+		OK(9) { \
+			READ_STATUS(8); \
+			vt_received(&k, &status, INT(5), COMM(7)); \
+		} else { vt_send_failed(&k); })
+#define MPROBE(name, lower, UPPER, params, args) \
+	FORTRAN( \
+		name, lower, UPPER, 1, OWN, STATUS(4), OK(5) { \
+			READ_STATUS(4); \
+			vt_matched(&k, MESSAGE(3), &status, COMM(2)); \
+		})
+#define IMPROBE(name, lower, UPPER, params, args) \
+	FORTRAN( \
+		name, lower, UPPER, 1, OWN, STATUS(5), if (RESULT(6) == MPI_SUCCESS && INT(3)) { \
+			READ_STATUS(5); \
+			vt_matched(&k, MESSAGE(4), &status, COMM(2)); \
+		})
+#define MRECV(name, lower, UPPER, params, args) \
+	FORTRAN(name, lower, UPPER, 1, OWN; struct vt_request *m = NULL, STATUS(4); \
+		m = vt_message_take(MESSAGE(3)), READ_STATUS(4); \
+		vt_message_received(&k, m, RESULT(5) == MPI_SUCCESS ? &status : NULL))
+#define IMRECV(name, lower, UPPER, params, args) \
+	FORTRAN(name, lower, UPPER, 0, struct vt_request *m = NULL, m = vt_message_take(MESSAGE(3)), \
+		vt_message_posted(&k, m, RESULT(5) == MPI_SUCCESS ? REQUEST(4) : MPI_REQUEST_NULL))
+
+/* ---- requests ---- */
+
+#define CANCEL(name, lower, UPPER, params, args) FORTRAN(name, lower, UPPER, 0, , vt_cancel(REQUEST(0)), )
+#define REQUEST_FREE(name, lower, UPPER, params, args) \
+	FORTRAN(name, lower, UPPER, 0, , vt_request_freed(&k, REQUEST(0)), )
+#define START(name, lower, UPPER, params, args) FORTRAN(name, lower, UPPER, 0, , vt_started(&k, REQUEST(0)), )
+#define STARTALL(name, lower, UPPER, params, args) \
+	FORTRAN( \
+		name, lower, UPPER, 0, int i, \
+		for (i = 0; i < INT(0); i++) { vt_started(&k, PMPI_Request_f2c(((const MPI_Fint *)w[1])[i])); }, )
+
+/* s: where the statuses are. Indexes count from 1. */
+#define WAITING(name, lower, UPPER, n, requests, s, after) \
+	FORTRAN(name, lower, UPPER, 1, struct vt_wait v, vt_wait_begin_f(&k, &v, n, w[requests]); \
+		w[s] = vt_wait_statuses(&v, w[s], vt_mpi_ignored(w[s])), after vt_wait_end(&k, &v))
+#define WAIT(name, lower, UPPER, params, args) \
+	WAITING( \
+		name, lower, UPPER, 1, 0, 1, OK(2) { vt_wait_one(&k, &v, 0, 0); })
+#define TEST(name, lower, UPPER, params, args) \
+	WAITING( \
+		name, lower, UPPER, 1, 0, 2, if (RESULT(3) == MPI_SUCCESS && INT(1)) { vt_wait_one(&k, &v, 0, 0); })
+#define WAITANY(name, lower, UPPER, params, args) \
+	WAITING( \
+		name, lower, UPPER, INT(0), 1, 3, \
+		if (RESULT(4) == MPI_SUCCESS && INT(2) != MPI_UNDEFINED) { vt_wait_one(&k, &v, INT(2) - 1, 0); })
+#define TESTANY(name, lower, UPPER, params, args) \
+	WAITING( \
+		name, lower, UPPER, INT(0), 1, 4, if (RESULT(5) == MPI_SUCCESS && INT(3) && INT(2) != MPI_UNDEFINED) { \
+			vt_wait_one(&k, &v, INT(2) - 1, 0); \
+		})
+#define WAITALL(name, lower, UPPER, params, args) \
+	WAITING(name, lower, UPPER, INT(0), 1, 2, vt_wait_all(&k, &v, RESULT(3));)
+#define TESTALL(name, lower, UPPER, params, args) \
+	WAITING( \
+		name, lower, UPPER, INT(0), 1, 3, \
+		if (RESULT(4) != MPI_SUCCESS || INT(2)) { vt_wait_all(&k, &v, RESULT(4)); })
+#define WAITSOME(name, lower, UPPER, params, args) \
+	WAITING( \
+		name, lower, UPPER, INT(0), 1, 4, if (RESULT(5) == MPI_SUCCESS && INT(2) != MPI_UNDEFINED) { \
+			int i; \
+			for (i = 0; i < INT(2); i++) { \
+				vt_wait_one(&k, &v, ((const MPI_Fint *)w[3])[i] - 1, (size_t)i); \
+			} \
+		})
+
+/* ---- collective operations: what each is given. ARGUMENTS_: how many, with the communicator as the last of them. ---- */
+
+#define IN_PLACE(i) vt_mpi_in_place(w[i])
+#define COUNTS(i) w[i], sizeof(MPI_Fint)
+enum {
+	ARGUMENTS_barrier = 1,
+	ARGUMENTS_bcast = 5,
+	ARGUMENTS_reduce = 7,
+	ARGUMENTS_allreduce = 6,
+	ARGUMENTS_gather = 8,
+	ARGUMENTS_gatherv = 9,
+	ARGUMENTS_scatter = 8,
+	ARGUMENTS_scatterv = 9,
+	ARGUMENTS_allgather = 7,
+	ARGUMENTS_allgatherv = 8,
+	ARGUMENTS_alltoall = 7,
+	ARGUMENTS_alltoallv = 9,
+	ARGUMENTS_alltoallw = 9,
+	ARGUMENTS_reduce_scatter = 6,
+	ARGUMENTS_reduce_scatter_block = 6,
+	ARGUMENTS_neighbor_allgather = 7,
+	ARGUMENTS_neighbor_allgatherv = 8,
+	ARGUMENTS_neighbor_alltoall = 7,
+	ARGUMENTS_neighbor_alltoallv = 9,
+	ARGUMENTS_neighbor_alltoallw = 9,
+};
+#define SHARE_barrier(s)
+#define SHARE_bcast(s) vt_share_bcast(s, INT(1), TYPE(2), INT(3))
+#define SHARE_reduce(s) vt_share_reduce(s, INT(2), TYPE(3), INT(5))
+#define SHARE_allreduce(s) vt_share_allreduce(s, INT(2), TYPE(3))
+#define SHARE_gather(s) vt_share_gather(s, IN_PLACE(0), INT(1), TYPE(2), INT(4), TYPE(5), INT(6))
+#define SHARE_gatherv(s) vt_share_gatherv(s, IN_PLACE(0), INT(1), TYPE(2), COUNTS(4), TYPE(6), INT(7))
+#define SHARE_scatter(s) vt_share_scatter(s, IN_PLACE(3), INT(1), TYPE(2), INT(4), TYPE(5), INT(6))
+#define SHARE_scatterv(s) vt_share_scatterv(s, IN_PLACE(4), COUNTS(1), TYPE(3), INT(5), TYPE(6), INT(7))
+#define SHARE_allgather(s) vt_share_allgather(s, IN_PLACE(0), INT(1), TYPE(2), INT(4), TYPE(5))
+#define SHARE_allgatherv(s) vt_share_allgatherv(s, IN_PLACE(0), INT(1), TYPE(2), COUNTS(4), TYPE(6))
+#define SHARE_alltoall(s) vt_share_alltoall(s, IN_PLACE(0), INT(1), TYPE(2), INT(4), TYPE(5))
+#define SHARE_alltoallv(s) vt_share_alltoallv(s, IN_PLACE(0), w[1], TYPE(3), w[5], TYPE(7), sizeof(MPI_Fint))
+#define SHARE_alltoallw(s) vt_share_alltoallw(s, IN_PLACE(0), w[1], w[3], w[5], w[7], sizeof(MPI_Fint), 1)
+#define SHARE_reduce_scatter(s) vt_share_reduce_scatter(s, COUNTS(2), TYPE(3))
+#define SHARE_reduce_scatter_block(s) vt_share_reduce_scatter_block(s, INT(2), TYPE(3))
+#define SHARE_neighbor_allgather(s) vt_share_neighbor_allgather(s, INT(1), TYPE(2), INT(4), TYPE(5))
+#define SHARE_neighbor_allgatherv(s) vt_share_neighbor_allgatherv(s, INT(1), TYPE(2), COUNTS(4), TYPE(6))
+#define SHARE_neighbor_alltoall(s) vt_share_neighbor_alltoall(s, INT(1), TYPE(2), INT(4), TYPE(5))
+#define SHARE_neighbor_alltoallv(s) vt_share_neighbor_alltoallv(s, w[1], TYPE(3), w[5], TYPE(7), sizeof(MPI_Fint))
+#define SHARE_neighbor_alltoallw(s) vt_share_neighbor_alltoallw(s, w[1], w[3], w[5], w[7], sizeof(MPI_Fint), 1)
+
+#define COLLECTIVE(name, lower, UPPER, may_follow, op, measure, result, after) \
+	FORTRAN( \
+		name, lower, UPPER, may_follow, struct vt_share s; \
+		int known = 0, known = vt_share_begin(&s, VT_RAW_OP_##op, COMM(ARGUMENTS_##measure - 1)); \
+		if (known) { SHARE_##measure(&s); }, if (known && RESULT(result) == MPI_SUCCESS) { after; })
+#define COLL(name, lower, UPPER, params, args, op, measure) \
+	COLLECTIVE(name, lower, UPPER, 1, op, measure, ARGUMENTS_##measure, vt_share_end(&k, &s))
+#define COLL_I(name, lower, UPPER, params, args, op, measure) \
+	COLLECTIVE(name, lower, UPPER, 0, op, measure, ARGUMENTS_##measure + 1, \
+		vt_share_posted(&k, &s, REQUEST(ARGUMENTS_##measure)))
+
+/* ---- communicators ---- */
+
+#define NEWCOMM(name, lower, UPPER, params, args, prefix, parent, fresh, i, j) \
+	FORTRAN( \
+		name, lower, UPPER, 1, struct vt_comm *p = NULL; uint32_t number = 0, p = vt_comm_of(COMM(i)); \
+		number = vt_comm_creates(p), \
+		OK(j + 1) { vt_comm_created(VT_RAW_COMM_COLLECTIVE, prefix, p, number, 0, COMM(j)); })
+#define GROUPCOMM(name, lower, UPPER, params, args, prefix, parent, fresh, tag, i, j, l) \
+	FORTRAN( \
+		name, lower, UPPER, 1, struct vt_comm *p = NULL, p = vt_comm_of(COMM(i)), \
+		OK(j + 1) { vt_comm_created(VT_RAW_COMM_GROUP, prefix, p, 0, INT(l), COMM(j)); })
+/* MPI_Comm_spawn has error codes behind the communicator; absent ones count as success */
+#define JOINED(name, lower, UPPER, params, args, prefix, parent, fresh, i, j) \
+	FORTRAN(name, lower, UPPER, 1, struct vt_comm *p = NULL, p = vt_comm_of(COMM(i)), \
+		vt_comm_created(VT_RAW_COMM_GROUP, prefix, p, 0, 0, COMM(j)))
+#define COMM_FREE(name, lower, UPPER, params, args) FORTRAN(name, lower, UPPER, 1, , vt_comm_gone(COMM(0)), )
+#define COMM_NAME(name, lower, UPPER, params, args) FORTRAN(name, lower, UPPER, 0, , , vt_comm_named(COMM(0)))
+#define IDUP(name, lower, UPPER, params, args) \
+	FORTRAN( \
+		name, lower, UPPER, 0, struct vt_comm *p = NULL; uint32_t number = 0, p = vt_comm_of(COMM(0)); \
+		number = vt_comm_creates(p), OK(3) { vt_comm_posted(&k, p, number, REQUEST(2), w[1], 1); })
+
 #include "collector-plugin/mpi/calls.def"
+
+/* The addresses that stand for MPI_STATUS_IGNORE and so on, which a compiler may have given four names. */
+static int is_one_of(const void *p, const void *const *found)
+{
+	int i;
+
+	for (i = 0; i < 4; i++) {
+		if (p && p == found[i]) {
+			return 1;
+		}
+	}
+	return 0;
+}
+
+static void look_up(const char *const *names, const void **found)
+{
+	int i;
+
+	for (i = 0; i < 4; i++) {
+		found[i] = dlsym(RTLD_DEFAULT, names[i]);
+	}
+}
+
+int vt_mpi_ignored(const void *status)
+{
+	static const char *const one[] = { "mpi_fortran_status_ignore_", "mpi_fortran_status_ignore",
+		"mpi_fortran_status_ignore__", "MPI_FORTRAN_STATUS_IGNORE" };
+	static const char *const many[] = { "mpi_fortran_statuses_ignore_", "mpi_fortran_statuses_ignore",
+		"mpi_fortran_statuses_ignore__", "MPI_FORTRAN_STATUSES_IGNORE" };
+	static const void *found[8];
+	static _Atomic int looked;
+
+	if (!looked) {
+		look_up(one, found);
+		look_up(many, found + 4);
+		looked = 1;
+	}
+	return is_one_of(status, found) || is_one_of(status, found + 4);
+}
+
+int vt_mpi_in_place(const void *buffer)
+{
+	static const char *const names[] = { "mpi_fortran_in_place_", "mpi_fortran_in_place", "mpi_fortran_in_place__",
+		"MPI_FORTRAN_IN_PLACE" };
+	static const void *found[4];
+	static _Atomic int looked;
+
+	if (!looked) {
+		look_up(names, found);
+		looked = 1;
+	}
+	return is_one_of(buffer, found);
+}
 
 /* A program that was linked with -lVT ahead of MPI's Fortran library, and found all names here, has not loaded that. Where
  * several MPIs are installed it is that of the one that is loaded. */
 static void *behind(const char *const *names)
 {
 	static const char *const of_open_mpi[] = { "libmpi_mpifh.so.40", "libmpi_mpifh.so", NULL };
-	static const char *const of_mpich[] = { "libmpifort.so.12", "libmpichfort.so.12", "libmpifort.so", "libmpichfort.so", NULL };
+	static const char *const of_mpich[] = { "libmpifort.so.12", "libmpichfort.so.12", "libmpifort.so",
+		"libmpichfort.so", NULL };
 	const char *const *libraries = dlsym(RTLD_DEFAULT, "ompi_mpi_comm_world") ? of_open_mpi : of_mpich;
 	void *handle = NULL, *next = NULL;
 	int i;

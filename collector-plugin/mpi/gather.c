@@ -15,7 +15,7 @@
 
 #include "base/newfile.h"
 #include "base/text.h"
-#include "calib/clk.h"
+#include "calib/file/clk.h"
 #include "collector-plugin/core/collect.h"
 #include "collector-plugin/host/say.h"
 #include "collector-plugin/merge/merge.h"
@@ -37,7 +37,7 @@ int vt_job_is_here(const char *path, long pid)
 		return 0;
 	}
 	good = read(fd, &head, sizeof(head)) == (ssize_t)sizeof(head) &&
-	       memcmp(head.magic, VT_RAW_MAGIC, sizeof(head.magic)) == 0 && (long)head.pid == pid;
+		memcmp(head.magic, VT_RAW_MAGIC, sizeof(head.magic)) == 0 && (long)head.pid == pid;
 	close(fd);
 	return good;
 }
@@ -62,7 +62,8 @@ static int ship_part(void *ctx, uint64_t at, const void *p, size_t n)
 	for (; n > 0; n -= (size_t)h.n, c += h.n, h.at += h.n) {
 		h.n = n < PART ? (long long)n : PART;
 		if (cal_link_send(s->j->link, s->j->rank, s->j->writer, &h, sizeof(h), s->err) < 0 ||
-		    cal_link_send(s->j->link, s->j->rank, s->j->writer, (void *)(uintptr_t)c, (size_t)h.n, s->err) < 0) {
+			cal_link_send(s->j->link, s->j->rank, s->j->writer, (void *)(uintptr_t)c, (size_t)h.n, s->err) <
+				0) {
 			s->broken = 1;
 			return -1;
 		}
@@ -94,7 +95,10 @@ static int ship(struct vt_job *j, int what, struct tkm_err *err)
 	struct part_head end = { 0, 0 };
 	struct tkm_err why;
 
-	end.n = (what == VT_BRING_ALL ? ship_all(&s, j->raw_path) : vt_raw_copy_definitions(j->raw_path, ship_part, &s, &why)) < 0 ? -1 : 0;
+	end.n = (what == VT_BRING_ALL ? ship_all(&s, j->raw_path)
+				      : vt_raw_copy_definitions(j->raw_path, ship_part, &s, &why)) < 0
+		? -1
+		: 0;
 	return s.broken ? -1 : cal_link_send(j->link, j->rank, j->writer, &end, sizeof(end), err);
 }
 
@@ -127,8 +131,8 @@ static int receive(struct vt_job *j, int from, struct tkm_err *err)
 		j->path[from] = strdup(path);
 	}
 	if (rc == 0 && (bad || h.n < 0)) {
-		rc = bad ? tkm_fail_errno(err, TKM_ERR_IO, bad, "%s: the raw data of rank %d do not fit", path, from) :
-			   tkm_fail(err, TKM_ERR_IO, "rank %d could not read its raw file", from);
+		rc = bad ? tkm_fail_errno(err, TKM_ERR_IO, bad, "%s: the raw data of rank %d do not fit", path, from)
+			 : tkm_fail(err, TKM_ERR_IO, "rank %d could not read its raw file", from);
 	}
 	return rc;
 }
@@ -231,8 +235,8 @@ static int pass_run(struct vt_job *j, struct tkm_err *err)
 		rc = text ? pass_on(j, text, (size_t)n, err) : -1;
 	}
 	if (j->link->rank == j->writer && rc == 0) {
-		rc = n > 0 ? cal_clk_read(text, (size_t)n, "rank 0", &j->run, err) :
-			     tkm_fail(err, TKM_ERR_NOMEM, "rank 0 has no memory for the correction of all clocks");
+		rc = n > 0 ? cal_clk_read(text, (size_t)n, "rank 0", &j->run, err)
+			   : tkm_fail(err, TKM_ERR_NOMEM, "rank 0 has no memory for the correction of all clocks");
 	}
 	free(text);
 	return rc;
@@ -287,15 +291,16 @@ static int read_head(const char *path, struct vt_raw_head *h)
 }
 
 /* Is it what a rank recorded as another program, a wrapper script as a rule, before that went on as this one by exec? On the
- * same clock, and with an end like that of one who was killed. */
+ * same clock, and with an end by exec or like that of one who was killed. */
 static int is_before(const struct vt_raw_head *now, const char *path)
 {
 	struct vt_raw_head was;
 
 	return read_head(path, &was) == 0 && memcmp(was.magic, now->magic, sizeof(was.magic)) == 0 &&
-	       was.state == VT_RAW_RECORDING && was.pid == now->pid && was.born == now->born && now->born && was.rank == now->rank &&
-	       memcmp(was.boot, now->boot, sizeof(was.boot)) == 0 && memcmp(was.job, now->job, sizeof(was.job)) == 0 &&
-	       memcmp(was.timer, now->timer, sizeof(was.timer)) == 0 && strncmp(now->timer, "sim:", 4) != 0;
+		vt_raw_may_go_on(&was) && was.pid == now->pid && was.born == now->born && now->born &&
+		was.rank == now->rank && memcmp(was.boot, now->boot, sizeof(was.boot)) == 0 &&
+		memcmp(was.job, now->job, sizeof(was.job)) == 0 &&
+		memcmp(was.timer, now->timer, sizeof(was.timer)) == 0 && strncmp(now->timer, "sim:", 4) != 0;
 }
 
 /* "...-PID.dat" or "...-PID.N.dat": PID, or 0. */
@@ -350,7 +355,8 @@ static int add_if_before(struct vt_job *j, size_t rank, const char *path, size_t
 }
 
 /* In the folder of that rank's raw file, for all ranks that have theirs there. */
-static int look_before(struct vt_job *j, size_t rank, const struct pid_of *ranks, size_t n_ranks, size_t *n, struct tkm_err *err)
+static int look_before(
+	struct vt_job *j, size_t rank, const struct pid_of *ranks, size_t n_ranks, size_t *n, struct tkm_err *err)
 {
 	const char *own = j->path[rank];
 	size_t folder = folder_of(own), i, lo, hi;
@@ -398,9 +404,13 @@ void vt_job_say_before(const struct vt_job *j)
 	}
 	while (d && (e = readdir(d))) {
 		snprintf(path, sizeof(path), "%.*s%.300s", (int)folder, j->raw_path, e->d_name);
-		if (pid_in(e->d_name) == pid_in(j->raw_path + folder) && strcmp(path, j->raw_path) != 0 && is_before(&now, path)) {
-			vt_say(1, "INFO", "not in the trace is what this process recorded before it became %s by exec: stftool %s --merge "
-			       "FILE.stf makes one of it", now.program, path);
+		if (pid_in(e->d_name) == pid_in(j->raw_path + folder) && strcmp(path, j->raw_path) != 0 &&
+			is_before(&now, path)) {
+			vt_say(1, "INFO",
+				"not in the trace is what this process recorded before it became %s by exec: stftool "
+				"%s --merge "
+				"FILE.stf makes one of it",
+				now.program, path);
 		}
 	}
 	if (d) {
@@ -427,8 +437,9 @@ static int add_before(struct vt_job *j, size_t *n, struct tkm_err *err)
 	for (i = 0; i < j->run.ranks && rc == 0; i++) {
 		const char *before = i ? j->path[i - 1] : NULL;
 
-		if (!j->path[i] || j->need[i] || (before && !j->need[i - 1] && folder_of(before) == folder_of(j->path[i]) &&
-						     strncmp(before, j->path[i], folder_of(before)) == 0)) {
+		if (!j->path[i] || j->need[i] ||
+			(before && !j->need[i - 1] && folder_of(before) == folder_of(j->path[i]) &&
+				strncmp(before, j->path[i], folder_of(before)) == 0)) {
 			continue; /* as a rule they are all in one */
 		}
 		rc = look_before(j, i, ranks, k, n, err);
@@ -447,8 +458,10 @@ int vt_job_merge(struct vt_job *j, const struct vt_merge_hosts *hosts, struct tk
 		return tkm_fail(err, TKM_ERR_NOMEM, "out of memory");
 	}
 	for (i = 0; i < n; i++) {
-		j->in[i] = (struct vt_merge_input){ .path = j->path[i], .map = &j->run.rank[i].map,
-			.host = hosts ? j->input_host[i] : 0, .there = hosts && j->part[i] ? j->there[i] : NULL };
+		j->in[i] = (struct vt_merge_input){ .path = j->path[i],
+			.map = &j->run.rank[i].map,
+			.host = hosts ? j->input_host[i] : 0,
+			.there = hosts && j->part[i] ? j->there[i] : NULL };
 	}
 	rc = vt_collector.settings.keep_raw_events ? 0 : add_before(j, &n, err);
 	rc = rc < 0 ? rc : vt_collect_merge(j->in, n, j->run.period_s, hosts, err);

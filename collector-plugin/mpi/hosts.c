@@ -70,7 +70,8 @@ static void lay_token(struct token *t, int hosts)
 	clock_gettime(CLOCK_REALTIME, &ts);
 	t->value = (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
 	t->keep = vt_collector.settings.keep_raw_events;
-	snprintf(t->path, sizeof(t->path), "%.1000s.%llx.tmp-%ld-0", vt_collect_trace(), (unsigned long long)t->value, (long)getpid());
+	snprintf(t->path, sizeof(t->path), "%.1000s.%llx.tmp-%ld-0", vt_collect_trace(), (unsigned long long)t->value,
+		(long)getpid());
 	fd = t->keep || hosts < 2 ? -1 : open(t->path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 	t->ok = fd >= 0 && write(fd, &t->value, sizeof(t->value)) == (ssize_t)sizeof(t->value);
 	if (fd >= 0) {
@@ -162,7 +163,9 @@ static int plan(struct vt_job *j, int shared, unsigned char *what)
 	}
 	for (i = 0; i < j->ranks; i++) {
 		j->input_host[i] = what[i] ? host_of(j, i) : 0;
-		what[i] = !j->need[i] ? VT_BRING_NOTHING : what[i] && j->input_host[i] ? VT_BRING_DEFINITIONS : VT_BRING_ALL;
+		what[i] = !j->need[i]                 ? VT_BRING_NOTHING
+			: what[i] && j->input_host[i] ? VT_BRING_DEFINITIONS
+						      : VT_BRING_ALL;
 	}
 	return 0;
 }
@@ -219,8 +222,8 @@ static void tell(const struct vt_job *j, int go)
 	PMPI_Bcast(&go, 1, MPI_INT, j->writer, MPI_COMM_WORLD);
 }
 
-static int exchange(void *ctx, char *const *text, const size_t *size, char **result, size_t *result_size, void (*own)(void *arg),
-		    void *arg, struct tkm_err *err)
+static int exchange(void *ctx, char *const *text, const size_t *size, char **result, size_t *result_size,
+	void (*own)(void *arg), void *arg, struct tkm_err *err)
 {
 	struct writer *w = ctx;
 	struct vt_job *j = w->j;
@@ -253,7 +256,8 @@ static int as_writer(struct vt_job *j, struct tkm_err *err)
 		tell(j, 0);
 	}
 	if (rc < 0 && w.begun) {
-		vt_say(1, "WARNING", "this rank writes the trace alone, because the hosts together could not: %s", err->text);
+		vt_say(1, "WARNING", "this rank writes the trace alone, because the hosts together could not: %s",
+			err->text);
 	}
 	/* without a single word to the others it was not theirs */
 	return rc < 0 && (w.begun || w.whole) ? 1 : rc;
@@ -293,7 +297,8 @@ static int as_other(struct vt_job *j, const cpu_set_t *cpus, struct tkm_err *err
 		text = receive_text(j, j->writer, j->rank, &size, err);
 	}
 	if (text) {
-		result = vt_merge_for_host(text, size, CPU_COUNT(cpus) ? cpus : NULL, sizeof(*cpus), &result_size, &files);
+		result = vt_merge_for_host(
+			text, size, CPU_COUNT(cpus) ? cpus : NULL, sizeof(*cpus), &result_size, &files);
 		vt_say(2, "INFO", "merged %zu raw files of this host", files);
 	}
 	vt_job_wait(NULL);

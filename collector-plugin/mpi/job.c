@@ -82,7 +82,7 @@ static void name_spawned(void)
 	int pid = (int)getpid();
 
 	if (PMPI_Comm_get_parent(&parent) == MPI_SUCCESS && parent != MPI_COMM_NULL &&
-	    PMPI_Bcast(&pid, 1, MPI_INT, 0, MPI_COMM_WORLD) == MPI_SUCCESS) {
+		PMPI_Bcast(&pid, 1, MPI_INT, 0, MPI_COMM_WORLD) == MPI_SUCCESS) {
 		snprintf(what, sizeof(what), "spawned-%d", pid);
 		vt_collect_rename(&vt_collector, what);
 	}
@@ -103,8 +103,9 @@ void vt_job_begin(int *argc, char ***argv)
 	}
 	job.collect = vt_collect_running();
 	/* all ranks come out of MPI_Init at about the same time; one that does not come here has no libVT, as a rule */
-	vt_job_wait("still waiting in MPI_Init for other ranks: do all of them have libVT? Either all ranks are started by vtrun or "
-		     "linked with -lVT, or none");
+	vt_job_wait("still waiting in MPI_Init for other ranks: do all of them have libVT? Either all ranks are "
+		    "started by vtrun or "
+		    "linked with -lVT, or none");
 	if (all_well(rc != 0 || !job.collect ? -1 : 0) < 0) {
 		return;
 	}
@@ -125,6 +126,7 @@ void vt_job_begin(int *argc, char ***argv)
 		return;
 	}
 	job.collect->together = size > 1;
+	vt_record_begin(job.collect);
 	name_spawned();
 	snprintf(raw_path, sizeof(raw_path), "%s", vt_raw_path(job.collect->raw));
 	err.text[0] = '\0';
@@ -145,6 +147,7 @@ void vt_job_begin(int *argc, char ***argv)
 	if (all_well(rc) < 0) {
 		without_link();
 	}
+	vt_collect_own_protocol();
 	vt_job_period_begin(&job);
 	vt_self();
 }
@@ -214,8 +217,10 @@ static void say_account(void)
 	struct {
 		double most;
 		int rank;
-	} own[] = { { a->wall_ns ? 1e-9 * (double)a->cpu_ns / seconds : 0, job.rank }, { 1e-9 * (double)a->longest_ns, job.rank },
-		    { 1e-9 * (double)a->latest_ns, job.rank }, { seconds, job.rank } }, all[4];
+	} own[] = { { a->wall_ns ? 1e-9 * (double)a->cpu_ns / seconds : 0, job.rank },
+		{ 1e-9 * (double)a->longest_ns, job.rank }, { 1e-9 * (double)a->latest_ns, job.rank },
+		{ seconds, job.rank } },
+	  all[4];
 	char tick[40], late[40];
 	int ranks;
 
@@ -224,9 +229,11 @@ static void say_account(void)
 	if (job.rank != 0 || ranks < 2) {
 		return;
 	}
-	vt_say(all[3].most < 1 ? 2 : 1, "INFO", "sampler used at most %.3f%% CPU (rank %d), longest tick %s (rank %d), latest wake-up %s (rank %d), %d ranks",
-	       100 * all[0].most, all[0].rank, tkm_print_time(tick, sizeof(tick), all[1].most, 0), all[1].rank,
-	       tkm_print_time(late, sizeof(late), all[2].most, 0), all[2].rank, ranks);
+	vt_say(all[3].most < 1 ? 2 : 1, "INFO",
+		"sampler used at most %.3f%% CPU (rank %d), longest tick %s (rank %d), latest wake-up %s (rank %d), %d "
+		"ranks",
+		100 * all[0].most, all[0].rank, tkm_print_time(tick, sizeof(tick), all[1].most, 0), all[1].rank,
+		tkm_print_time(late, sizeof(late), all[2].most, 0), all[2].rank, ranks);
 }
 
 void vt_job_end(void)
@@ -280,9 +287,12 @@ void vt_job_end(void)
 /* Where the samples are, said once, by the lowest rank that has something to say first. */
 static void say_kept(const char *how)
 {
-	if (job.collect && job.collect->together && !over) {
-		vt_say(1, "INFO", "%s: no trace was written; stftool %s --merge %s makes one of what all ranks have recorded", how,
-			raw_path, vt_collect_trace());
+	if (job.collect && job.collect->together && !over && vt_collector.outside) {
+		vt_say(1, "INFO", "%s: %s is written when all ranks have ended", how, vt_collect_trace());
+	} else if (job.collect && job.collect->together && !over) {
+		vt_say(1, "INFO",
+			"%s: no trace was written; stftool %s --merge %s makes one of what all ranks have recorded",
+			how, raw_path, vt_collect_trace());
 	}
 }
 
@@ -291,7 +301,7 @@ void vt_job_abort(void)
 	say_kept("MPI_Abort");
 	vt_job_period_quit();
 	over = 1;
-	vt_collect_end(0);
+	vt_collect_end_how(vt_collector.outside, VT_RAW_ENDED_ABORT);
 }
 
 __attribute__((constructor)) static void loaded(void)

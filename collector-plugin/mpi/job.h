@@ -3,7 +3,7 @@
 #ifndef COLLECTOR_PLUGIN_MPI_JOB_H
 #define COLLECTOR_PLUGIN_MPI_JOB_H
 
-#include "calib/job.h"
+#include "calib/job/job.h"
 #include "collector-plugin/core/collect.h"
 #include "collector-plugin/core/thread.h"
 #include "collector-plugin/merge/merge.h"
@@ -18,9 +18,9 @@ struct vt_process {
 struct vt_job {
 	struct vt_collect *collect;
 	int rank;
-	struct cal_link *link;      /* NULL: no sessions, no common trace */
+	struct cal_link *link; /* NULL: no sessions, no common trace */
 	struct cal_job clock;
-	double clock_s;             /* that the sessions at both ends took */
+	double clock_s; /* that the sessions at both ends took */
 	int ranks;
 	int writer;                 /* LOGFILE-RANK: who writes the trace */
 	int *host;                  /* number of each rank's host, by the lowest rank on it */
@@ -29,12 +29,12 @@ struct vt_job {
 	/* the writer, in vt_job_end() */
 	struct cal_run run;
 	struct vt_merge_input *in;
-	const char *raw_path;       /* of this rank; all ranks have it */
-	unsigned char *need;        /* raw files that the writer cannot see; all ranks know */
-	char **path, **there;       /* each rank's raw file, as the writer and as the rank itself finds it */
-	char **copy;                /* copies of those in need[], made on the writer, to be deleted in any case */
-	unsigned char *part;        /* copy[i] has the definitions only */
-	uint32_t *input_host;       /* who merges each rank's file (struct vt_merge_input) */
+	const char *raw_path; /* of this rank; all ranks have it */
+	unsigned char *need;  /* raw files that the writer cannot see; all ranks know */
+	char **path, **there; /* each rank's raw file, as the writer and as the rank itself finds it */
+	char **copy;          /* copies of those in need[], made on the writer, to be deleted in any case */
+	unsigned char *part;  /* copy[i] has the definitions only */
+	uint32_t *input_host; /* who merges each rank's file (struct vt_merge_input) */
 };
 
 /* clock.c. Return 0 or -1. Together: j->link, and the timer of rank 0 on all ranks that can open it; the collector of the others begins

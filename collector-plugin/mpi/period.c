@@ -27,17 +27,17 @@ enum word { A_PERIOD, A_CALL, THE_END, NOTHING };
 static struct {
 	struct vt_job *job;
 	pthread_t thread;
-	pthread_mutex_t lock;   /* of all below */
+	pthread_mutex_t lock; /* of all below */
 	pthread_cond_t changed;
-	int running;            /* the thread was started and has not been joined */
-	int over;               /* it will make no more sessions */
-	int go;                 /* all ranks have their thread: 1; or not: -1 */
-	int ending;             /* all ranks are in MPI_Finalize */
-	int quit;               /* the program ends without it: not a word more */
-	unsigned called, done;  /* VT_timesync(): begun, and over */
-	unsigned made;          /* sessions */
+	int running;           /* the thread was started and has not been joined */
+	int over;              /* it will make no more sessions */
+	int go;                /* all ranks have their thread: 1; or not: -1 */
+	int ending;            /* all ranks are in MPI_Finalize */
+	int quit;              /* the program ends without it: not a word more */
+	unsigned called, done; /* VT_timesync(): begun, and over */
+	unsigned made;         /* sessions */
 	double period_s;
-	struct tkm_err err;     /* why it is over, if not by the end */
+	struct tkm_err err; /* why it is over, if not by the end */
 } p = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
 /* ---- the thread ---- */
@@ -216,9 +216,13 @@ void vt_job_period_begin(struct vt_job *j)
 	all = agreed(level == MPI_THREAD_MULTIPLE);
 	if (!all) {
 		if (j->rank == 0) {
-			vt_say(1, "WARNING", "SYNC-PERIOD %s: no clock sessions in the background, because MPI lets only one thread call it at "
-			       "a time here: the program has to ask MPI_Init_thread() for MPI_THREAD_MULTIPLE. VT_timesync() makes a session, "
-			       "besides those of MPI_Init and MPI_Finalize", text ? text : "");
+			vt_say(1, "WARNING",
+				"SYNC-PERIOD %s: no clock sessions in the background, because MPI lets only one thread "
+				"call it at "
+				"a time here: the program has to ask MPI_Init_thread() for MPI_THREAD_MULTIPLE. "
+				"VT_timesync() makes a session, "
+				"besides those of MPI_Init and MPI_Finalize",
+				text ? text : "");
 		}
 		return;
 	}
@@ -235,8 +239,11 @@ void vt_job_period_begin(struct vt_job *j)
 		}
 	}
 	if (!all && j->rank == 0) {
-		vt_say(1, "WARNING", "SYNC-PERIOD %s: no clock sessions in the background, because their thread could not be started on "
-		       "all ranks", text ? text : "");
+		vt_say(1, "WARNING",
+			"SYNC-PERIOD %s: no clock sessions in the background, because their thread could not be "
+			"started on "
+			"all ranks",
+			text ? text : "");
 	}
 }
 

@@ -6,6 +6,7 @@
 #include "collector-plugin/api/VT.h"
 #include "collector-plugin/core/sink.h"
 #include "collector-plugin/core/thread.h"
+#include "collector-plugin/trace/trace.h"
 
 /* The function `name` of the library behind this one; `own` if there is none. */
 VT_HIDDEN void *vt_mpi_next(const char *name, void *own);
@@ -13,24 +14,60 @@ VT_HIDDEN void *vt_mpi_next(const char *name, void *own);
 /* Of this thread's calls of MPI under way, the outermost counts. */
 extern _Thread_local int vt_mpi_depth VT_HIDDEN __attribute__((tls_model("initial-exec")));
 
-static inline void vt_mpi_enter(void)
+/* One call of calls.def. */
+struct vt_mpi_function {
+	const char *text;
+	void *next;                /* the function behind the wrapper */
+	const struct vt_raw *file; /* that its id is of */
+	uint32_t id;
+};
+
+/* One call under way. */
+struct vt_mpi_call {
+	int recorded; /* its state is: by filters, VT_traceoff() and so on */
+	int on;       /* the outermost one of this thread, while a collector runs */
+	const struct vt_collect *collect;
+	int64_t enter, leave; /* ticks */
+	struct vt_trace_frame *frame;
+	/* what it has sent, in case it fails; NULL: nothing */
+	struct vt_comm *sent;
+	int to, tag;
+	uint64_t bytes;
+};
+
+/* Defines the function, registers the thread. Returns 1, or 0: nothing records. */
+VT_HIDDEN int vt_mpi_enter_slow(struct vt_mpi_call *k, struct vt_mpi_function *f);
+
+/* 1: the call is to be recorded. */
+static inline int vt_mpi_enter(struct vt_mpi_call *k, struct vt_mpi_function *f)
 {
-	if (vt_mpi_depth++ == 0) {
-		vt_event();
+	k->on = 0;
+	if (vt_mpi_depth++ > 0) {
+		return 0;
 	}
+	k->collect = vt_collect_running();
+	if (k->collect) {
+		k->on = vt_mpi_enter_slow(k, f);
+	}
+	return k->on;
 }
 
-/* may_follow: the call may have returned because of what another process did. What this thread stamps from here on is after
- * the loads that saw it, whichever kind of read takes the stamp. */
-static inline void vt_mpi_leave(int may_follow)
+/* The call of MPI is over. may_follow: it may have returned because of what another process did. What this thread stamps from here on
+ * is after the loads that saw it, whichever kind of read takes the stamp. 1: it is recorded; vt_mpi_leave() ends that. */
+static inline int vt_mpi_returned(struct vt_mpi_call *k, int may_follow)
 {
-	if (--vt_mpi_depth == 0) {
-		if (may_follow && vt_tls.state != VT_TLS_OFF) {
-			tmr_order();
-		}
-		vt_event();
+	if (!k->on) {
+		vt_mpi_depth--;
+		return 0;
 	}
+	if (may_follow) {
+		tmr_order();
+	}
+	k->leave = tmr_read(k->collect->timer).v;
+	return 1;
 }
+
+VT_HIDDEN void vt_mpi_leave(struct vt_mpi_call *k);
 
 /* Sixteen words: the longest call of MPI has 11 arguments, and lengths of strings. */
 #define VT_WORDS \
@@ -39,6 +76,12 @@ static inline void vt_mpi_leave(int may_follow)
 #define VT_WORDS_ON a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p
 typedef void vt_words_fn(VT_WORDS);
 VT_HIDDEN void *vt_mpi_next_fortran(void **found, const char *const *names);
+/* Is that Fortran's MPI_STATUS_IGNORE or MPI_STATUSES_IGNORE, its MPI_IN_PLACE? */
+VT_HIDDEN int vt_mpi_ignored(const void *status);
+VT_HIDDEN int vt_mpi_in_place(const void *buffer);
+
+/* record.c: MPI is there; its requests and communicators are followed from now on. */
+VT_HIDDEN void vt_record_begin(struct vt_collect *c);
 
 /* ---- job.c: what the ranks do together; with mpi.h. All return quietly where something is missing. ---- */
 

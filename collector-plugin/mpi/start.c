@@ -60,7 +60,8 @@ int MPI_Init(int *argc, char ***argv)
 
 int MPI_Init_thread(int *argc, char ***argv, int required, int *provided)
 {
-	int (*next)(int *, char ***, int, int *) = (int (*)(int *, char ***, int, int *))vt_mpi_next("MPI_Init_thread", NULL);
+	int (*next)(int *, char ***, int, int *) =
+		(int (*)(int *, char ***, int, int *))vt_mpi_next("MPI_Init_thread", NULL);
 	int rc = MPI_ERR_INTERN;
 
 	vt_take_arguments(argc, argv);
@@ -120,7 +121,8 @@ int PMPI_Init(int *argc, char ***argv)
 
 int PMPI_Init_thread(int *argc, char ***argv, int required, int *provided)
 {
-	int (*next)(int *, char ***, int, int *) = (int (*)(int *, char ***, int, int *))vt_mpi_next("PMPI_Init_thread", NULL);
+	int (*next)(int *, char ***, int, int *) =
+		(int (*)(int *, char ***, int, int *))vt_mpi_next("PMPI_Init_thread", NULL);
 	int rc, first = atomic_load(&starting) == 0;
 
 	if (first) {
@@ -229,7 +231,8 @@ void mpi_init_thread_(int *required, int *provided, int *ierr)
 
 void mpi_init_thread_f08_(int *required, int *provided, int *ierr)
 {
-	init_thread_by((void (*)(int *, int *, int *))vt_mpi_next("mpi_init_thread_f08_", NULL), required, provided, ierr);
+	init_thread_by(
+		(void (*)(int *, int *, int *))vt_mpi_next("mpi_init_thread_f08_", NULL), required, provided, ierr);
 }
 
 static void finalize_by(void (*next)(int *), int *ierr)
@@ -282,7 +285,8 @@ void mpi_abort_f08_(int *comm, int *errorcode, int *ierr)
 /* VT_THREAD_LEVEL 0 to 3; MPI_THREAD_FUNNELED without it. */
 static int thread_level(void)
 {
-	static const int levels[] = { MPI_THREAD_SINGLE, MPI_THREAD_FUNNELED, MPI_THREAD_SERIALIZED, MPI_THREAD_MULTIPLE };
+	static const int levels[] = { MPI_THREAD_SINGLE, MPI_THREAD_FUNNELED, MPI_THREAD_SERIALIZED,
+		MPI_THREAD_MULTIPLE };
 	const char *text = getenv("VT_THREAD_LEVEL");
 
 	return text && text[0] >= '0' && text[0] <= '3' && !text[1] ? levels[text[0] - '0'] : MPI_THREAD_FUNNELED;

@@ -32,7 +32,7 @@
 extern char **environ;
 
 static struct {
-	int active;          /* this process is the one to sample, or a followed child */
+	int active; /* this process is the one to sample, or a followed child */
 	int follow;
 	pid_t pid;
 	char preload[4096], run[8300]; /* NAME=VALUE for the program that takes over */
@@ -51,9 +51,37 @@ static void keep(char *to, size_t size, const char *name)
 	}
 }
 
+/* In the array itself: programs such as bash have functions of their own by the names of setenv() and unsetenv(). */
+static void take_out(const char *name)
+{
+	size_t n = strlen(name), from, to;
+
+	for (from = to = 0; environ && environ[from]; from++) {
+		if (strncmp(environ[from], name, n) || environ[from][n] != '=') {
+			environ[to++] = environ[from];
+		}
+	}
+	if (environ) {
+		environ[to] = NULL;
+	}
+}
+
+/* text is NAME=VALUE, and stays. */
+static void replace(const char *name, char *text)
+{
+	size_t n = strlen(name), i;
+
+	for (i = 0; environ && environ[i]; i++) {
+		if (!strncmp(environ[i], name, n) && environ[i][n] == '=') {
+			environ[i] = text;
+		}
+	}
+}
+
 /* Takes out what vtrun put in, after noting it down. */
 static void clean_environment(const char *text)
 {
+	static char preload[4096 + 16];
 	char set[2048], before[4096], *save = NULL, *name, *prog;
 
 	keep(run.preload, sizeof(run.preload), "LD_PRELOAD");
@@ -66,10 +94,12 @@ static void clean_environment(const char *text)
 		memcpy(prog, "\twas_", 5);
 	}
 	if (run.run[0] && !strstr(run.run, "\ttrace=") && vt_collect_trace()) {
-		snprintf(run.run + strlen(run.run), sizeof(run.run) - strlen(run.run), "\ttrace=%s", vt_collect_trace());
+		snprintf(
+			run.run + strlen(run.run), sizeof(run.run) - strlen(run.run), "\ttrace=%s", vt_collect_trace());
 	}
 	if (vt_run_value(text, "set", set, sizeof(set))) {
-		for (name = strtok_r(set, ",", &save); name && run.n_commanded < 32; name = strtok_r(NULL, ",", &save)) {
+		for (name = strtok_r(set, ",", &save); name && run.n_commanded < 32;
+			name = strtok_r(NULL, ",", &save)) {
 			keep(run.commanded[run.n_commanded], sizeof(run.commanded[0]), name);
 			run.n_commanded += run.commanded[run.n_commanded][0] != '\0';
 		}
@@ -78,14 +108,15 @@ static void clean_environment(const char *text)
 		return;
 	}
 	if (vt_run_value(text, "preload", before, sizeof(before)) && *before) {
-		setenv("LD_PRELOAD", before, 1);
+		snprintf(preload, sizeof(preload), "LD_PRELOAD=%s", before);
+		replace("LD_PRELOAD", preload);
 	} else {
-		unsetenv("LD_PRELOAD");
+		take_out("LD_PRELOAD");
 	}
-	unsetenv(VT_RUN_VARIABLE);
+	take_out(VT_RUN_VARIABLE);
 	if (vt_run_value(text, "set", set, sizeof(set))) {
 		for (name = strtok_r(set, ",", &save); name; name = strtok_r(NULL, ",", &save)) {
-			unsetenv(name);
+			take_out(name);
 		}
 	}
 }
@@ -163,12 +194,17 @@ __attribute__((constructor(101))) static void look_up(void)
 	next.cxa_atexit = NEXT(__cxa_atexit);
 }
 
-static void at_exit(void)
+static void end_by(enum vt_raw_ending how)
 {
 	if (run.active && run.pid == getpid()) {
-		vt_collect_end(1);
+		vt_collect_end_how(1, how);
 		run.active = 0;
 	}
+}
+
+static void at_exit(void)
+{
+	end_by(VT_RAW_ENDED_EXIT);
 }
 
 static void at_exit_first(void *unused)
@@ -196,7 +232,7 @@ __attribute__((no_sanitize("thread"))) int __cxa_atexit(void (*fn)(void *), void
 /* dash and others end this way, past all atexit() handlers. The syscall, because the real one is what we stand for. */
 void _exit(int status)
 {
-	at_exit();
+	end_by(VT_RAW_ENDED_AT_ONCE);
 	for (;;) {
 		syscall(SYS_exit_group, status);
 	}
@@ -249,9 +285,11 @@ enum { NOT_OURS, IN_PLACE, FOLLOWED };
  * into, then this is the end of what can be sampled, and the trace is written now. FOLLOWED: the environment has all. */
 static int in_place(const char *name, int search)
 {
-	char given[4096], path[4096];
-	struct tkm_err e;
-	int status;
+	struct {
+		char given[4096], path[4096];
+		struct tkm_err e;
+	} * room;
+	int status, rc = IN_PLACE;
 
 	if (!run.active || run.pid != getpid() || (!run.follow && !run.preload[0])) {
 		return NOT_OURS;
@@ -259,13 +297,18 @@ static int in_place(const char *name, int search)
 	if (run.follow) {
 		return FOLLOWED;
 	}
-	snprintf(given, sizeof(given), "%s%s", search || strchr(name, '/') ? "" : "./", name);
-	if (vt_exec_target(given, path, sizeof(path), &status, &e) > 0) {
-		vt_say(1, "INFO", "the sampling ends here: %s", e.text);
-		at_exit();
+	room = vt_pages(sizeof(*room));
+	if (!room) {
 		return NOT_OURS;
 	}
-	return IN_PLACE;
+	snprintf(room->given, sizeof(room->given), "%s%s", search || strchr(name, '/') ? "" : "./", name);
+	if (vt_exec_target(room->given, room->path, sizeof(room->path), &status, &room->e) > 0) {
+		vt_say(1, "INFO", "the sampling ends here: %s", room->e.text);
+		at_exit();
+		rc = NOT_OURS;
+	}
+	munmap(room, sizeof(*room));
+	return rc;
 }
 
 static int same_name(const char *a, const char *b)
@@ -275,7 +318,10 @@ static int same_name(const char *a, const char *b)
 	return !strncmp(a, b, n + 1);
 }
 
-enum { MORE = 36, PRELOAD = 8192 }; /* pointers beyond those of envp; bytes of a new LD_PRELOAD, and of our own variable */
+enum {
+	MORE = 36,
+	PRELOAD = 8192
+}; /* pointers beyond those of envp; bytes of a new LD_PRELOAD, and of our own variable */
 
 /* How much our thread has used: its account goes on in the next program. */
 static void add_account(char *text, const char *old)
@@ -283,7 +329,7 @@ static void add_account(char *text, const char *old)
 	const char *cpu = strstr(old, "\tcpu=");
 
 	snprintf(text, PRELOAD, "%.*s\tcpu=%d:%llu", (int)(cpu ? (size_t)(cpu - old) : strlen(old)), old, (int)getpid(),
-		 (unsigned long long)vt_sampler_cpu(&vt_collector));
+		(unsigned long long)vt_sampler_cpu(&vt_collector));
 }
 
 static void with_account(char *const *envp, char **out, char *text)
@@ -317,7 +363,8 @@ static void with_ours(int how, char *const *envp, char **out, char *preload, cha
 		int ours = same_name(run.run, *envp);
 
 		if (same_name(run.preload, *envp)) {
-			snprintf(preload + strlen(preload), PRELOAD - strlen(preload), ":%s", *envp + strlen("LD_PRELOAD="));
+			snprintf(preload + strlen(preload), PRELOAD - strlen(preload), ":%s",
+				*envp + strlen("LD_PRELOAD="));
 			continue;
 		}
 		for (i = 0; i < run.n_commanded; i++) {
@@ -345,11 +392,33 @@ static size_t count(char *const *v)
 	return n;
 }
 
+/* The environment of the program that takes over. In pages of its own: a thread may have a small stack. */
+struct changed {
+	size_t size;
+	char preload[PRELOAD], text[PRELOAD];
+	char *env[];
+};
+
+static struct changed *changed(int how, char *const *envp)
+{
+	size_t size = sizeof(struct changed) + (count(envp) + MORE) * sizeof(char *);
+	struct changed *c = vt_pages(size);
+
+	if (c) {
+		c->size = size;
+		with_ours(how, envp, c->env, c->preload, c->text);
+	}
+	return c;
+}
+
 /* An exec that comes back has failed. */
-static int failed(int result)
+static int failed(int result, struct changed *c)
 {
 	int error = errno;
 
+	if (c) {
+		munmap(c, c->size);
+	}
 	vt_sampler_stays(&vt_collector);
 	errno = error;
 	return result;
@@ -360,10 +429,9 @@ int execve(const char *path, char *const argv[], char *const envp[])
 	int how = in_place(path, 0);
 
 	if (how) {
-		char *env[count(envp) + MORE], preload[PRELOAD], text[PRELOAD];
+		struct changed *c = changed(how, envp);
 
-		with_ours(how, envp, env, preload, text);
-		return failed(next.execve(path, argv, env));
+		return failed(next.execve(path, argv, c ? c->env : envp), c);
 	}
 	return next.execve ? next.execve(path, argv, envp) : NEXT(execve)(path, argv, envp);
 }
@@ -373,10 +441,9 @@ int execvpe(const char *file, char *const argv[], char *const envp[])
 	int how = in_place(file, 1);
 
 	if (how) {
-		char *env[count(envp) + MORE], preload[PRELOAD], text[PRELOAD];
+		struct changed *c = changed(how, envp);
 
-		with_ours(how, envp, env, preload, text);
-		return failed(next.execvpe(file, argv, env));
+		return failed(next.execvpe(file, argv, c ? c->env : envp), c);
 	}
 	return next.execvpe ? next.execvpe(file, argv, envp) : NEXT(execvpe)(file, argv, envp);
 }
@@ -389,10 +456,9 @@ int fexecve(int fd, char *const argv[], char *const envp[])
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
 	how = in_place(path, 0);
 	if (how) {
-		char *env[count(envp) + MORE], preload[PRELOAD], text[PRELOAD];
+		struct changed *c = changed(how, envp);
 
-		with_ours(how, envp, env, preload, text);
-		return failed(next.fexecve(fd, argv, env));
+		return failed(next.fexecve(fd, argv, c ? c->env : envp), c);
 	}
 	return next.fexecve ? next.fexecve(fd, argv, envp) : NEXT(fexecve)(fd, argv, envp);
 }

@@ -6,6 +6,10 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <limits.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -110,4 +114,205 @@ int vt_raw_publish(int fd, char *temporary, const char *path)
 		errno = saved;
 	}
 	return rc;
+}
+
+/* ---- the file in memory ---- */
+
+enum { FIRST_CHUNK = 2 };
+
+static long long between(long long v, long long lo, long long hi)
+{
+	return v < lo ? lo : v > hi ? hi : v;
+}
+
+/* Takes the options over; sizes in whole pages. */
+static void set_options(struct vt_raw *r, const struct vt_raw_options *o, size_t page)
+{
+	r->block_size = ((size_t)between(o->block_size, VT_RAW_MIN_BLOCK, 1 << 28) + page - 1) / page * page;
+	r->max_blocks = between(o->max_blocks, 4, 1 << 24);
+	r->min_blocks = between(o->min_blocks, 0, r->max_blocks / 2);
+	r->flush_blocks = o->flush_blocks;
+	r->autoflush = o->autoflush;
+	r->overwrite = !o->autoflush && o->overwrite;
+	r->stopped = o->stopped;
+	r->limit = o->limit > 0 ? o->limit : LLONG_MAX;
+	r->chunk = FIRST_CHUNK;
+	r->cap = (size_t)r->max_blocks + 1;
+}
+
+/* head_size bytes of file, mapped. Returns 0 or -1. */
+static int map_head(struct vt_raw *r, int fd, size_t head_size, struct tkm_err *err)
+{
+	struct stat st;
+	int rc = vt_raw_reserve(fd, 0, (off_t)head_size);
+
+	if (rc) {
+		return tkm_fail_errno(err, TKM_ERR_IO, rc, "cannot record into %s", r->path);
+	}
+	if (fstat(fd, &st) < 0) {
+		return tkm_fail_errno(err, TKM_ERR_IO, errno, "cannot record into %s", r->path);
+	}
+	r->device = st.st_dev;
+	r->inode = st.st_ino;
+	r->head = mmap(NULL, head_size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	if (r->head == MAP_FAILED) {
+		return tkm_fail_errno(err, TKM_ERR_UNAVAIL, errno,
+			"%s: this file system cannot be mapped; --flush-prefix "
+			"names another folder",
+			r->path);
+	}
+	return 0;
+}
+
+static void give_back(struct vt_raw *r)
+{
+	munmap(r->arrays, r->arrays_size);
+}
+
+/* With all that it needs but its file. */
+static struct vt_raw *new_raw(const struct vt_raw_options *o, int first_copy, struct tkm_err *err)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE), size, cap;
+	struct vt_raw *r;
+	char *p;
+	int i;
+
+	/* everything that is needed until the end, in one piece and not from malloc, which may be the program's own */
+	cap = (size_t)between(o->max_blocks, 4, 1 << 24) + 1;
+	size = sizeof(*r) + 2 * cap * sizeof(void *);
+	p = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (p == MAP_FAILED) {
+		tkm_fail_errno(err, TKM_ERR_NOMEM, errno, "%s: no memory for %zu blocks (MEM-MAXBLOCKS)", o->path, cap);
+		return NULL;
+	}
+	r = (struct vt_raw *)(void *)p;
+	r->arrays = p;
+	r->arrays_size = size;
+	r->ready = (struct vt_raw_block **)(void *)(p + sizeof(*r));
+	r->full = r->ready + cap;
+	r->keeper_fd = -1;
+	pthread_mutex_init(&r->lock, NULL);
+	set_options(r, o, page);
+	for (i = 0; i < VT_RAW_COPIES; i++) {
+		r->copy[i].raw = r;
+		r->copy[i].id = (uint32_t)(first_copy + i);
+	}
+	if (snprintf(r->path, sizeof(r->path), "%s", o->path) >= (int)sizeof(r->path)) {
+		tkm_fail(err, TKM_ERR_ARG, "the name of the flush file is too long: %s", o->path);
+		give_back(r);
+		return NULL;
+	}
+	return r;
+}
+
+struct vt_raw *vt_raw_create(const struct vt_raw_options *o, struct tkm_err *err)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE),
+	       head_size = VT_RAW_SLOTS_AT + VT_RAW_SLOTS * sizeof(struct vt_raw_thread_slot);
+	struct vt_raw *r = new_raw(o, 0, err);
+	char temporary[VT_RAW_PATH_SIZE];
+	int fd;
+
+	if (!r) {
+		return NULL;
+	}
+	head_size = (head_size + page - 1) / page * page;
+	fd = vt_raw_open_nameless(r->path, temporary);
+	if (fd < 0) {
+		tkm_fail_errno(err, TKM_ERR_IO, errno, "cannot create %s", r->path);
+		give_back(r);
+		return NULL;
+	}
+	if (map_head(r, fd, head_size, err) == 0) {
+		vt_raw_fill_head(r->head, o, head_size, r->block_size);
+		if (vt_raw_publish(fd, temporary, r->path) == 0) {
+			close(fd);
+			return r;
+		}
+		tkm_fail_errno(err, errno == EEXIST ? TKM_ERR_EXISTS : TKM_ERR_IO, errno, "cannot create %s", r->path);
+		munmap(r->head, head_size);
+	}
+	if (temporary[0]) {
+		unlink(temporary);
+	}
+	close(fd);
+	give_back(r);
+	return NULL;
+}
+
+/* Is what lies there the head of a file that is being written? */
+static int good_head(const struct vt_raw_head *h, off_t size)
+{
+	return !memcmp(h->magic, VT_RAW_MAGIC, 8) && h->order == VT_RAW_ORDER && h->version == VT_RAW_VERSION &&
+		h->head_size >= VT_RAW_SLOTS_AT + VT_RAW_SLOTS * sizeof(struct vt_raw_thread_slot) &&
+		(off_t)h->head_size <= size && h->block_size >= VT_RAW_MIN_BLOCK && h->block_size <= 1u << 28 &&
+		atomic_load(&h->state) == VT_RAW_RECORDING;
+}
+
+struct vt_raw *vt_raw_attach(int fd, const struct vt_raw_options *o, struct tkm_err *err)
+{
+	struct vt_raw *r = new_raw(o, VT_RAW_COPIES, err);
+	struct vt_raw_head h;
+	struct stat st;
+	int rc = 0;
+
+	if (!r) {
+		return NULL;
+	}
+	if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) || pread(fd, &h, sizeof(h), 0) != (ssize_t)sizeof(h) ||
+		!good_head(&h, st.st_size)) {
+		rc = tkm_fail(err, TKM_ERR_FORMAT, "%s: no raw file that is being written", o->path);
+	} else {
+		r->device = st.st_dev;
+		r->inode = st.st_ino;
+		r->block_size = h.block_size;
+		r->head = mmap(NULL, h.head_size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+		rc = r->head == MAP_FAILED ? tkm_fail_errno(err, TKM_ERR_UNAVAIL, errno, "cannot map %s", o->path) : 0;
+	}
+	if (rc < 0) {
+		give_back(r);
+		return NULL;
+	}
+	r->keeper_fd = fd;
+	r->keeper = (pid_t)syscall(SYS_gettid);
+	return r;
+}
+
+struct vt_raw_head *vt_raw_head(struct vt_raw *r)
+{
+	return r->forgotten ? NULL : r->head;
+}
+
+struct vt_raw_thread_slot *vt_raw_slot(struct vt_raw *r, int i)
+{
+	struct vt_raw_thread_slot *slots =
+		r->forgotten ? NULL : (struct vt_raw_thread_slot *)(void *)((char *)r->head + VT_RAW_SLOTS_AT);
+
+	return slots && i >= 0 && i < VT_RAW_SLOTS ? &slots[i] : NULL;
+}
+
+void vt_raw_detach(struct vt_raw *r)
+{
+	struct vt_raw_stream *s, *next;
+	size_t i;
+	int k;
+
+	for (i = 0; i < r->n_full; i++) {
+		munmap(*vt_raw_full_at(r, i), r->block_size);
+	}
+	for (k = 0; k < VT_RAW_COPIES; k++) {
+		if (r->copy[k].block) {
+			munmap(r->copy[k].block, r->block_size);
+		}
+	}
+	for (s = r->streams; s; s = next) {
+		next = s->next;
+		if (s->block) {
+			munmap(s->block, r->block_size);
+		}
+		munmap(s, sizeof(*s));
+	}
+	munmap(r->head, r->head->head_size);
+	close(r->keeper_fd);
+	give_back(r);
 }

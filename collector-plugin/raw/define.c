@@ -5,10 +5,11 @@
 
 #include <signal.h>
 
+#include "collector-plugin/raw/communicator.h"
 #include "collector-plugin/raw/format.h"
 #include "collector-plugin/raw/writer.h"
 
-enum { MAX_TEXT = 900, MAX_DEFINITION = 4000, MAX_MEMBERS = 700 };
+enum { MAX_TEXT = 900, MAX_DEFINITION = 4000, MAX_MEMBERS = 700, MAX_RANGES = 250 };
 
 struct pack {
 	uint8_t bytes[MAX_DEFINITION];
@@ -65,6 +66,7 @@ static int write_copy(struct vt_raw *r, struct vt_raw_stream *s, const struct pa
 
 static int end(struct vt_raw *r, struct pack *p)
 {
+	uint64_t number;
 	uint32_t size;
 	sigset_t all, old;
 	int i, rc = -1;
@@ -81,8 +83,8 @@ static int end(struct vt_raw *r, struct pack *p)
 	sigfillset(&all);
 	pthread_sigmask(SIG_BLOCK, &all, &old);
 	pthread_mutex_lock(&r->lock);
-	memcpy(p->bytes + sizeof(struct vt_raw_record), &r->n_definitions, sizeof(r->n_definitions));
-	r->n_definitions++;
+	number = atomic_fetch_add_explicit(&r->head->definitions, 1, memory_order_relaxed);
+	memcpy(p->bytes + sizeof(struct vt_raw_record), &number, sizeof(number));
 	for (i = 0; i < VT_RAW_COPIES; i++) {
 		/* one copy is enough */
 		rc = write_copy(r, &r->copy[i], p) == 0 ? 0 : rc;
@@ -116,9 +118,93 @@ int vt_raw_function(struct vt_raw *r, uint32_t id, uint32_t classid, const char 
 	return named(r, VT_RAW_DEF_FUNCTION, id, classid, name);
 }
 
+int vt_raw_object(struct vt_raw *r, uint32_t id, const uint8_t *build_id, uint32_t size, const char *path)
+{
+	uint8_t padded[32] = { 0 };
+	struct pack p;
+
+	size = size < sizeof(padded) ? size : (uint32_t)sizeof(padded);
+	memcpy(padded, build_id, size);
+	begin(&p, VT_RAW_DEF_OBJECT);
+	put32(&p, id);
+	put32(&p, size);
+	put(&p, padded, sizeof(padded));
+	put_text(&p, path);
+	return end(r, &p);
+}
+
+int vt_raw_function_at(struct vt_raw *r, uint32_t id, uint32_t classid, uint32_t object, int demangle, uint64_t offset,
+	const char *name)
+{
+	struct pack p;
+
+	begin(&p, VT_RAW_DEF_FUNCTION_AT);
+	put32(&p, id);
+	put32(&p, classid);
+	put32(&p, object);
+	put32(&p, (uint32_t)demangle);
+	put64(&p, (int64_t)offset);
+	put_text(&p, name);
+	return end(r, &p);
+}
+
+int vt_raw_statistics(struct vt_raw *r, uint32_t thread, uint32_t function, const struct vt_raw_times *t)
+{
+	struct pack p;
+
+	begin(&p, VT_RAW_DEF_STATISTICS);
+	put32(&p, thread);
+	put32(&p, function);
+	put(&p, t, sizeof(*t));
+	return end(r, &p);
+}
+
 int vt_raw_scl(struct vt_raw *r, uint32_t id, uint32_t line, const char *file)
 {
 	return named(r, VT_RAW_DEF_SCL, id, line, file);
+}
+
+int vt_raw_scope(struct vt_raw *r, uint32_t id, uint32_t classid, uint32_t scl1, uint32_t scl2, const char *name)
+{
+	struct pack p;
+
+	begin(&p, VT_RAW_DEF_SCOPE);
+	put32(&p, id);
+	put32(&p, classid);
+	put32(&p, scl1);
+	put32(&p, scl2);
+	put_text(&p, name);
+	return end(r, &p);
+}
+
+/* As many definitions as its ranges need. */
+int vt_raw_communicator(struct vt_raw *r, const struct vt_raw_comm_def *d)
+{
+	uint32_t at = 0, m;
+	struct pack p;
+	int rc;
+
+	do {
+		m = d->n - at < MAX_RANGES ? d->n - at : MAX_RANGES;
+		begin(&p, VT_RAW_DEF_COMM);
+		put32(&p, d->id);
+		put32(&p, d->parent);
+		put32(&p, d->kind);
+		put32(&p, d->number);
+		put32(&p, (uint32_t)d->tag);
+		put32(&p, d->inter);
+		put32(&p, d->n_own);
+		put32(&p, d->n);
+		put32(&p, at);
+		put32(&p, m);
+		if (m) {
+			put(&p, d->ranks + at, m * sizeof(*d->ranks));
+		}
+		put_text(&p, d->name);
+		rc = end(r, &p);
+		at += m;
+	} while (rc == 0 && at < d->n);
+	return rc;
 }
 
 int vt_raw_counter(struct vt_raw *r, const struct vt_raw_counter_def *d)

@@ -8,87 +8,147 @@
 #include <stdint.h>
 
 #include "base/ticks.h"
+#include "collector-plugin/host/turn.h"
 
 #define VT_RAW_MAGIC "TKMRAW1\n"
 #define VT_RAW_ORDER 0x01020304u
 #define VT_RAW_BLOCK_MAGIC 0x4b4c4256u /* "VBLK" */
 #define VT_RAW_FREE_MAGIC 0x45524656u  /* "VFRE": was used, and stands elsewhere or is gone */
 
-enum { VT_RAW_VERSION = 1, VT_RAW_MIN_BLOCK = 4096, VT_RAW_MAX_COUNTERS = 255 };
+enum { VT_RAW_VERSION = 2, VT_RAW_MIN_BLOCK = 4096, VT_RAW_MAX_COUNTERS = 255 };
 
 enum vt_raw_state {
 	VT_RAW_RECORDING = 1, /* still there after a crash: the process did not come to an end */
 	VT_RAW_CLOSED = 2,
-	VT_RAW_MERGED = 3,    /* is in a trace; kept because that was asked for */
+	VT_RAW_MERGED = 3, /* is in a trace; kept because that was asked for */
 };
 
-/* At offset 0. Texts are terminated. `check` covers what stands behind it up to `state`. */
+enum { VT_RAW_PROCESS_TOTALS = 64 };
+
+/* The counters of the process: one at a time reads them, and owns the values that its turn protects (sample/process.c). */
+struct vt_raw_process {
+	struct vt_turn turn;
+	int64_t next;    /* COUNTER-MIN-INTERVAL */
+	int64_t high;    /* the latest stamp recorded */
+	int64_t low;     /* and the latest with older values than those that stand in the parts now */
+	int64_t read_at; /* when the reading of these began; 0: not all are of one reading */
+	struct {
+		uint64_t name, highest;
+	} total[VT_RAW_PROCESS_TOTALS]; /* by a hash of the counter's name, 0: free */
+};
+
+/* At offset 0. Texts are terminated. `check` covers the bytes after it up to `state`. */
 struct vt_raw_head {
 	char magic[8];
 	uint32_t order, version;
-	uint32_t head_size;      /* bytes; the first block stands there, a multiple of the page size */
+	uint32_t head_size; /* bytes; the first block stands there, a multiple of the page size */
 	uint32_t block_size;
 	uint64_t check;
 	uint32_t pid, parent;
-	uint64_t born;           /* of the process, clock ticks since boot as in /proc/PID/stat: tells a pid reused */
-	int32_t rank, ranks;     /* -1, 0: no MPI */
-	double hz;               /* nominal ticks of the timer per second */
+	uint64_t born;       /* of the process, clock ticks since boot as in /proc/PID/stat: tells a pid reused */
+	int32_t rank, ranks; /* -1, 0: no MPI */
+	double hz;           /* nominal ticks of the timer per second */
 	int64_t start_tick;
 	int64_t start_realtime_ns;
-	char job[64];            /* one per vtrun; processes of one job are merged together */
+	char job[64]; /* one per vtrun; processes of one job are merged together */
 	char host[128], ip[64];
 	char timer[64];
 	char program[256];
-	char trace[1024];        /* absolute name that the trace is to have */
-	char boot[64];           /* boot id of the node */
+	char trace[1024]; /* absolute name that the trace is to have */
+	char boot[64];    /* boot id of the node */
 	uint64_t reserved[8];
 	/* what changes */
-	_Atomic uint32_t state;  /* enum vt_raw_state */
-	_Atomic uint32_t stop;   /* errno of what first ended or interrupted the recording; 0: nothing did */
+	_Atomic uint32_t state; /* enum vt_raw_state */
+	_Atomic uint32_t stop;  /* errno of what first ended or interrupted the recording; 0: nothing did */
 	_Atomic int64_t stop_tick;
-	_Atomic int64_t end_tick; /* when it was closed; while it records, of the last housekeeping */
-	_Atomic uint64_t lost;   /* records for which there was no place */
+	_Atomic int64_t end_tick;     /* when it was closed; while it records, of the last housekeeping */
+	_Atomic uint64_t lost;        /* records for which there was no place */
 	_Atomic uint64_t overwritten; /* blocks that newer ones took the place of */
+	/* Two processes may write a file at the same time, the program and the sampler, which share what stands here. */
+	_Atomic uint64_t file_blocks; /* places given out so far */
+	_Atomic uint64_t definitions; /* the number of the next one */
+	_Atomic uint32_t streams;     /* data streams begun */
+	_Atomic uint32_t sessions;    /* clock sessions of the job that are over */
+	_Atomic uint32_t
+		ending; /* enum vt_raw_ending: how the program ended, by its own account, or by exec; 0: unknown */
+	_Atomic uint32_t quiet;      /* the program may make no system calls (seccomp): the sampler found that */
+	_Atomic int32_t process_off; /* recording of the process is switched off: enum in core/hooks.h */
+	_Atomic uint32_t protocol;   /* the program writes the protocol; the sampler adds how it ended */
+	_Atomic int32_t sampler;     /* process id of the sampler process that is attached; 0: none */
+	struct vt_raw_process process;
 };
 
-/* Streams 0 and 1 are the two copies of the definitions. */
-enum { VT_RAW_COPIES = 2 };
+/* Threads of the program that read their counters at events, for the sampler: behind the head, in its second page. */
+struct vt_raw_thread_slot {
+	_Atomic int32_t tid;      /* 0: free */
+	_Atomic int32_t number;   /* in the trace */
+	_Atomic int32_t off;      /* its recording is switched off */
+	_Atomic int32_t sampling; /* it reads counters at its events */
+	struct vt_turn turn;      /* whose turn it is to read them */
+	_Atomic int64_t aside;    /* stamp of the sampler's latest sample of it */
+};
+enum { VT_RAW_SLOTS = 256, VT_RAW_SLOTS_AT = 4096 };
+
+enum vt_raw_ending {
+	VT_RAW_ENDED_EXIT = 1, /* exit(), return from main, or its last thread */
+	VT_RAW_ENDED_AT_ONCE,  /* _exit() */
+	VT_RAW_ENDED_EXEC,     /* another program took its place */
+	VT_RAW_ENDED_MPI,      /* MPI_Finalize: the ranks made the trace */
+	VT_RAW_ENDED_ABORT,    /* MPI_Abort */
+};
+
+/* Definitions have streams of their own, two copies by the program and two by the sampler; data streams follow. */
+enum { VT_RAW_COPIES = 2, VT_RAW_DEFINING = 4 };
 
 enum vt_raw_kind { VT_RAW_DATA = 1, VT_RAW_DEFINITIONS = 2 };
 enum vt_raw_block_state { VT_RAW_OPEN = 1, VT_RAW_FULL = 2, VT_RAW_SEALED = 3 };
 
 /* In front of every block's records. A block whose first word is 0 is empty. */
 struct vt_raw_block {
-	_Atomic uint32_t magic;  /* stored last when a block is begun, removed first when it is overwritten */
+	_Atomic uint32_t magic; /* stored last when a block is begun, removed first when it is overwritten */
 	uint16_t kind;
 	_Atomic uint16_t state;
 	uint32_t stream;
 	uint32_t filler;
-	uint64_t number;         /* of this block in its stream, from 0: a gap is what was overwritten or damaged */
-	int64_t base;            /* tick from which the first record's dt counts */
-	uint64_t lost;           /* records of this stream that were lost just ahead of this block */
-	_Atomic uint32_t used;   /* bytes of whole records behind this head; stored after each record */
+	uint64_t number;       /* of this block in its stream, from 0: a gap is what was overwritten or damaged */
+	int64_t base;          /* tick from which the first record's dt counts */
+	uint64_t lost;         /* records of this stream that were lost just ahead of this block */
+	_Atomic uint32_t used; /* bytes of whole records behind this head; stored after each record */
 	uint32_t filler2;
-	uint64_t check;          /* of kind, stream, number, base, lost, used and the records; once it is SEALED */
+	uint64_t check; /* of kind, stream, number, base, lost, used and the records; once it is SEALED */
 };
 
 enum vt_raw_type {
 	/* data */
-	VT_RAW_TIME = 1,     /* int64_t: now; the dt of the next record counts from it. Its own dt: so many clock sessions were over
+	VT_RAW_TIME =
+		1, /* int64_t: now; the dt of the next record counts from it. Its own dt: so many clock sessions were over
 	                      * when it was written, 0: unknown */
 	VT_RAW_COUNTERS = 2, /* uint64_t values[n], uint32_t ids[n] */
 	VT_RAW_ENTER = 3,    /* uint32_t function, uint32_t scl */
 	VT_RAW_LEAVE = 4,    /* uint32_t function (0: the current one), uint32_t scl */
 	VT_RAW_COMMENT = 5,  /* uint32_t length, text */
+	/* 6 to 31: events, raw/events.h */
 	/* definitions; all strings are uint32_t length, bytes */
-	VT_RAW_DEF_CLASS = 32,    /* uint32_t id, parent; name */
-	VT_RAW_DEF_COUNTER = 33,  /* struct vt_raw_counter_def as far as `factor`; name, unit, shown_unit, description */
-	VT_RAW_DEF_THREAD = 34,   /* uint32_t thread, place that it had so far or 0, uint64_t tid; name */
-	VT_RAW_DEF_GROUP = 35,    /* uint32_t id, n, members[n]; name */
-	VT_RAW_DEF_FUNCTION = 36, /* uint32_t id, class; name */
-	VT_RAW_DEF_CLOCK = 37,    /* int64_t tick, realtime_ns, monotonic_ns, raw_ns */
-	VT_RAW_DEF_INFO = 38,     /* class, text */
-	VT_RAW_DEF_SCL = 39,      /* uint32_t id, line; file */
+	VT_RAW_DEF_CLASS = 32,   /* uint32_t id, parent; name */
+	VT_RAW_DEF_COUNTER = 33, /* struct vt_raw_counter_def as far as `factor`; name, unit, shown_unit, description */
+	VT_RAW_DEF_THREAD = 34,  /* uint32_t thread, place that it had so far or 0, uint64_t tid; name */
+	VT_RAW_DEF_GROUP = 35,   /* uint32_t id, n, members[n]; name */
+	VT_RAW_DEF_FUNCTION = 36,    /* uint32_t id, class; name */
+	VT_RAW_DEF_CLOCK = 37,       /* int64_t tick, realtime_ns, monotonic_ns, raw_ns */
+	VT_RAW_DEF_INFO = 38,        /* class, text */
+	VT_RAW_DEF_SCL = 39,         /* uint32_t id, line; file */
+	VT_RAW_DEF_STATISTICS = 50,  /* uint32_t thread, function; struct vt_raw_times: to be added up */
+	VT_RAW_DEF_OBJECT = 41,      /* uint32_t id, bytes of the build id; build id[32]; path */
+	VT_RAW_DEF_FUNCTION_AT = 42, /* uint32_t id, class, object, demangle; uint64_t offset; name or "" */
+	VT_RAW_DEF_SCOPE = 40,       /* uint32_t id, class, scl1, scl2; name */
+	VT_RAW_DEF_COMM = 43, /* uint32_t id, parent, kind, number, int32_t tag, uint32_t inter, n_own, n, at, m, then
+	                          * m struct vt_raw_ranks (raw/communicator.h); name */
+};
+
+/* Calls of a function: minimum, maximum and sum of their ticks, with and without what they called. */
+struct vt_raw_times {
+	uint64_t count;
+	int64_t inclusive[3], exclusive[3];
 };
 
 /* In front of every record; the whole is a multiple of 4 bytes. */
@@ -114,12 +174,12 @@ uint64_t vt_raw_block_check(const struct vt_raw_block *b, uint32_t used);
 /* A counter as its definition stores it, as far as `factor`, with its texts behind it. */
 struct vt_raw_counter_def {
 	uint32_t id, classid;
-	uint8_t type;            /* STF_COUNTER_I8 ... | STF_COUNTER_SAMPLE ..., stf/stf.h */
-	uint8_t do_diff;         /* a running total: tools show its rate */
-	uint16_t where;          /* whom the counter belongs to: VT_RAW_GROUP + VT_RAW_NODE for node counters; 0: threads */
+	uint8_t type;    /* STF_COUNTER_I8 ... | STF_COUNTER_SAMPLE ..., stf/stf.h */
+	uint8_t do_diff; /* a running total: tools show its rate */
+	uint16_t where;  /* whom the counter belongs to: VT_RAW_GROUP + VT_RAW_NODE for node counters; 0: threads */
 	uint32_t filler;
-	uint64_t lower, upper;   /* bounds, bits of the type */
-	double factor;           /* tools show value (do_diff: its rate per second) x factor in shown_unit; 0: as it is */
+	uint64_t lower, upper; /* bounds, bits of the type */
+	double factor;         /* tools show value (do_diff: its rate per second) x factor in shown_unit; 0: as it is */
 	const char *name, *unit, *shown_unit, *description; /* "" or NULL if there is none */
 };
 

@@ -17,29 +17,38 @@ struct vt_raw {
 	size_t block_size;
 	long long max_blocks, min_blocks, flush_blocks, limit;
 	int autoflush, overwrite;
-	pthread_mutex_t lock;             /* of all below */
-	struct vt_raw_block **ready;      /* mapped and empty, ready[0] to ready[n_ready - 1] */
+	pthread_mutex_t lock;        /* of all below */
+	struct vt_raw_block **ready; /* mapped and empty, ready[0] to ready[n_ready - 1] */
 	size_t n_ready;
-	struct vt_raw_block **full;       /* a ring, oldest first: full[(first_full + i) % cap] */
+	struct vt_raw_block **full;          /* a ring, oldest first: full[(first_full + i) % cap] */
 	size_t first_full, n_full, n_sealed; /* the first n_sealed of them are */
-	size_t cap;                       /* of both arrays */
-	size_t mapped;                    /* blocks */
-	_Atomic uint64_t file_blocks;      /* changed under the lock, read by vt_raw_size() without */
-	size_t chunk;                     /* blocks that the file grows by */
-	size_t taken;                     /* blocks begun since the last tick */
+	size_t cap;                          /* of both arrays */
+	size_t mapped;                       /* blocks */
+	size_t chunk;                        /* blocks that the file grows by */
+	size_t taken;                        /* blocks begun since the last tick */
 	struct vt_raw_stream *streams;
-	uint32_t n_streams;
 	struct vt_raw_stream copy[VT_RAW_COPIES];
-	uint64_t n_definitions;
-	int closed, forgotten;
-	_Atomic uint32_t sessions;        /* clock sessions that are over */
-	pid_t keeper;                     /* thread that may use keeper_fd; 0: none */
+	int closed; /* 1: takes no records, 2: and the file is complete */
+	int forgotten;
+	int alone; /* nobody calls vt_raw_tick() */
+	void (*stopped)(const char *path, int why);
+	int64_t no_room_until; /* CLOCK_MONOTONIC_COARSE, ns: the file is not asked for room before */
+	int no_room;           /* errno then */
+	pid_t keeper;          /* thread that may use keeper_fd; 0: none */
 	int keeper_fd;
-	_Atomic uint32_t wake;            /* futex */
+	_Atomic uint32_t wake; /* futex */
 	_Atomic uint32_t sleeping;
 	void *arrays;
 	size_t arrays_size;
 };
+
+/* Room on the disk, so that a store can never fail. Returns 0 or an errno. */
+int vt_raw_reserve(int fd, off_t offset, off_t size);
+
+static inline struct vt_raw_block **vt_raw_full_at(struct vt_raw *r, size_t i)
+{
+	return &r->full[(r->first_full + i) % r->cap];
+}
 
 /* A block of the given stream, begun; NULL with the reason in the head. r->lock is held. */
 struct vt_raw_block *vt_raw_begin_block(struct vt_raw *r, struct vt_raw_stream *s, enum vt_raw_kind kind, int64_t base);

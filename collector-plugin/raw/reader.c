@@ -20,7 +20,7 @@ enum { AT_ONCE = 1 << 22 };
 
 struct block_ref {
 	uint32_t stream;
-	uint32_t index;  /* in the file */
+	uint32_t index; /* in the file */
 	uint64_t number;
 };
 
@@ -34,12 +34,12 @@ struct vt_raw_file {
 	size_t size;
 	struct vt_raw_head head; /* copy; a live file goes on changing */
 	struct vt_raw_damage damage;
-	struct block_ref *ref;   /* by stream, then number */
+	struct block_ref *ref; /* by stream, then number */
 	size_t n_refs;
-	struct range *stream;    /* data streams */
+	struct range *stream; /* data streams */
 	size_t n_streams;
-	struct range copy[VT_RAW_COPIES];
-	int unchecked;           /* the sums of data blocks */
+	struct range copy[VT_RAW_DEFINING];
+	int unchecked; /* the sums of data blocks */
 };
 
 const struct vt_raw_head *vt_raw_file_head(const struct vt_raw_file *f)
@@ -64,7 +64,8 @@ size_t vt_raw_file_size(const struct vt_raw_file *f)
 
 static const struct vt_raw_block *block(const struct vt_raw_file *f, uint32_t index)
 {
-	return (const struct vt_raw_block *)(const void *)(f->map + f->head.head_size + (size_t)index * f->head.block_size);
+	return (const struct vt_raw_block *)(const void *)(f->map + f->head.head_size +
+		(size_t)index * f->head.block_size);
 }
 
 /* The file may be one that is still written to: what was checked may have changed. */
@@ -79,7 +80,8 @@ static const uint8_t *block_end(const struct vt_raw_file *f, const struct vt_raw
  * than memory. */
 static void let_go(const struct vt_raw_file *f, const uint8_t *from, const uint8_t *to)
 {
-	uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), first = ((uintptr_t)from + page - 1) / page * page, last = (uintptr_t)to / page * page;
+	uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), first = ((uintptr_t)from + page - 1) / page * page,
+		  last = (uintptr_t)to / page * page;
 
 	if (first < last && from >= f->map && to <= f->map + f->size) {
 		madvise((void *)first, last - first, MADV_DONTNEED);
@@ -116,8 +118,10 @@ static int usable(struct vt_raw_file *f, int fd, uint32_t index, size_t room)
 		return 0;
 	}
 	if (used > room - sizeof(h) || used % 4 || (h.kind != VT_RAW_DATA && h.kind != VT_RAW_DEFINITIONS) ||
-	    (h.kind == VT_RAW_DEFINITIONS) != (h.stream < VT_RAW_COPIES) || state < VT_RAW_OPEN || state > VT_RAW_SEALED ||
-	    (state == VT_RAW_SEALED && !(f->unchecked && h.kind == VT_RAW_DATA) && h.check != vt_raw_block_check(b, used))) {
+		(h.kind == VT_RAW_DEFINITIONS) != (h.stream < VT_RAW_DEFINING) || state < VT_RAW_OPEN ||
+		state > VT_RAW_SEALED ||
+		(state == VT_RAW_SEALED && !(f->unchecked && h.kind == VT_RAW_DATA) &&
+			h.check != vt_raw_block_check(b, used))) {
 		f->damage.blocks++;
 		return 0;
 	}
@@ -174,7 +178,7 @@ static int make_streams(struct vt_raw_file *f)
 	}
 	for (i = 1; i <= f->n_refs; i++) {
 		if (i == f->n_refs || f->ref[i].stream != f->ref[first].stream) {
-			if (f->ref[first].stream < VT_RAW_COPIES) {
+			if (f->ref[first].stream < VT_RAW_DEFINING) {
 				f->copy[f->ref[first].stream] = (struct range){ first, i };
 			} else {
 				f->stream[f->n_streams++] = (struct range){ first, i };
@@ -196,7 +200,8 @@ static int scan(struct vt_raw_file *f, int fd, struct tkm_err *err)
 		if (left < sizeof(struct vt_raw_block)) {
 			f->damage.tail = left;
 		} else if (usable(f, fd, (uint32_t)i, left) && add_ref(f, &cap, (uint32_t)i) < 0) {
-			return tkm_fail(err, TKM_ERR_NOMEM, "%s: out of memory for its %zu blocks", f->path, room / size);
+			return tkm_fail(
+				err, TKM_ERR_NOMEM, "%s: out of memory for its %zu blocks", f->path, room / size);
 		}
 		if ((i + 1) * size - seen >= AT_ONCE) {
 			let_go(f, f->map + f->head.head_size + seen, f->map + f->head.head_size + i * size);
@@ -213,8 +218,8 @@ static int scan(struct vt_raw_file *f, int fd, struct tkm_err *err)
 static int good_texts(const struct vt_raw_head *h)
 {
 	return !h->job[sizeof(h->job) - 1] && !h->host[sizeof(h->host) - 1] && !h->ip[sizeof(h->ip) - 1] &&
-	       !h->timer[sizeof(h->timer) - 1] && !h->program[sizeof(h->program) - 1] && !h->trace[sizeof(h->trace) - 1] &&
-	       !h->boot[sizeof(h->boot) - 1];
+		!h->timer[sizeof(h->timer) - 1] && !h->program[sizeof(h->program) - 1] &&
+		!h->trace[sizeof(h->trace) - 1] && !h->boot[sizeof(h->boot) - 1];
 }
 
 static int check_head(struct vt_raw_file *f, struct tkm_err *err)
@@ -222,17 +227,23 @@ static int check_head(struct vt_raw_file *f, struct tkm_err *err)
 	const struct vt_raw_head *h = &f->head;
 
 	if (memcmp(h->magic, VT_RAW_MAGIC, 8)) {
-		return tkm_fail(err, TKM_ERR_FORMAT, "%s: no raw file of vtrun or libVT (its first bytes are others)", f->path);
+		return tkm_fail(
+			err, TKM_ERR_FORMAT, "%s: no raw file of vtrun or libVT (its first bytes are others)", f->path);
 	}
 	if (h->order != VT_RAW_ORDER) {
-		return tkm_fail(err, TKM_ERR_FORMAT, "%s: written on a machine of the other byte order; merge it there", f->path);
+		return tkm_fail(err, TKM_ERR_FORMAT, "%s: written on a machine of the other byte order; merge it there",
+			f->path);
 	}
 	if (h->version != VT_RAW_VERSION) {
-		return tkm_fail(err, TKM_ERR_FORMAT, "%s: raw format %u, this program reads %d", f->path, h->version, VT_RAW_VERSION);
+		return tkm_fail(err, TKM_ERR_FORMAT, "%s: raw format %u, this program reads %d", f->path, h->version,
+			VT_RAW_VERSION);
 	}
-	if (h->check != vt_raw_check(&h->pid, offsetof(struct vt_raw_head, state) - offsetof(struct vt_raw_head, pid), 0) ||
-	    h->head_size < sizeof(*h) || h->head_size % 8 || h->head_size > f->size || h->block_size < VT_RAW_MIN_BLOCK ||
-	    h->block_size % 8 || h->block_size > 1u << 30 || !(h->hz > 0) || !good_texts(h)) {
+	if (h->check !=
+			vt_raw_check(
+				&h->pid, offsetof(struct vt_raw_head, state) - offsetof(struct vt_raw_head, pid), 0) ||
+		h->head_size < sizeof(*h) || h->head_size % 8 || h->head_size > f->size ||
+		h->block_size < VT_RAW_MIN_BLOCK || h->block_size % 8 || h->block_size > 1u << 30 || !(h->hz > 0) ||
+		!good_texts(h)) {
 		return tkm_fail(err, TKM_ERR_FORMAT, "%s: offset 0: its head is damaged", f->path);
 	}
 	return 0;
@@ -292,7 +303,8 @@ struct vt_raw_file *vt_raw_open_definitions(const char *path, struct tkm_err *er
 	return open_file(path, 1, err);
 }
 
-int vt_raw_copy_definitions(const char *path, int (*put)(void *ctx, uint64_t at, const void *p, size_t n), void *ctx, struct tkm_err *err)
+int vt_raw_copy_definitions(
+	const char *path, int (*put)(void *ctx, uint64_t at, const void *p, size_t n), void *ctx, struct tkm_err *err)
 {
 	struct vt_raw_file *f = vt_raw_open_definitions(path, err);
 	uint64_t at;
@@ -307,7 +319,7 @@ int vt_raw_copy_definitions(const char *path, int (*put)(void *ctx, uint64_t at,
 	for (i = 0; rc == 0 && i < f->n_refs; i++) {
 		const struct vt_raw_block *b = block(f, f->ref[i].index);
 
-		if (f->ref[i].stream < VT_RAW_COPIES) {
+		if (f->ref[i].stream < VT_RAW_DEFINING) {
 			rc = put(ctx, at, b, sizeof(*b) + atomic_load_explicit(&b->used, memory_order_relaxed));
 			at += f->head.block_size;
 		}
@@ -368,6 +380,41 @@ int vt_raw_file_alive(const struct vt_raw_file *f)
 	return !strcmp(boot, f->head.boot) && f->head.born && vt_raw_born(f->head.pid) == f->head.born;
 }
 
+int vt_raw_read_head(const char *path, struct vt_raw_head *head)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
+	struct stat st;
+	int rc = -1;
+
+	if (fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_uid == geteuid() &&
+		pread(fd, head, sizeof(*head), 0) == (ssize_t)sizeof(*head) && !memcmp(head->magic, VT_RAW_MAGIC, 8) &&
+		head->order == VT_RAW_ORDER && head->version == VT_RAW_VERSION && good_texts(head)) {
+		rc = 0;
+	}
+	if (fd >= 0) {
+		close(fd);
+	}
+	return rc;
+}
+
+int vt_raw_head_alive(const struct vt_raw_head *head)
+{
+	char boot[64];
+
+	if (atomic_load(&head->state) != VT_RAW_RECORDING) {
+		return 0;
+	}
+	vt_raw_boot(boot, sizeof(boot));
+	return !strcmp(boot, head->boot) && head->born && vt_raw_born(head->pid) == head->born;
+}
+
+int vt_raw_may_go_on(const struct vt_raw_head *head)
+{
+	uint32_t state = atomic_load(&head->state);
+
+	return state == VT_RAW_RECORDING || (state == VT_RAW_CLOSED && atomic_load(&head->ending) == VT_RAW_ENDED_EXEC);
+}
+
 /* ---- records ---- */
 
 size_t vt_raw_streams(const struct vt_raw_file *f)
@@ -377,8 +424,9 @@ size_t vt_raw_streams(const struct vt_raw_file *f)
 
 void vt_raw_cursor(struct vt_raw_file *f, size_t stream, struct vt_raw_cursor *c)
 {
-	*c = (struct vt_raw_cursor){ .f = f, .next = f->stream[stream].first, .last = f->stream[stream].last,
-		.damaged = &f->damage.blocks };
+	*c = (struct vt_raw_cursor){
+		.f = f, .next = f->stream[stream].first, .last = f->stream[stream].last, .damaged = &f->damage.blocks
+	};
 }
 
 int vt_raw_cursor_block(struct vt_raw_cursor *c)
@@ -439,6 +487,16 @@ static int64_t get64(struct reader *r)
 	return (int64_t)v;
 }
 
+static void get_bytes(struct reader *r, uint8_t *to, size_t n)
+{
+	if ((size_t)(r->end - r->p) < n) {
+		r->bad = 1;
+		return;
+	}
+	memcpy(to, r->p, n);
+	r->p += n;
+}
+
 /* Texts go one behind the other into `room`, each terminated. */
 static const char *get_text(struct reader *r, char **room)
 {
@@ -490,10 +548,36 @@ static void decode_group(struct reader *r, struct vt_raw_def *d, char **room, ui
 	d->name = get_text(r, room);
 }
 
+static void decode_communicator(struct reader *r, struct vt_raw_def *d, char **room, uint32_t *members)
+{
+	struct vt_raw_comm_def *c = &d->communicator;
+	uint32_t i, n;
+
+	c->id = d->id = get32(r);
+	c->parent = get32(r);
+	c->kind = get32(r);
+	c->number = get32(r);
+	c->tag = (int32_t)get32(r);
+	c->inter = get32(r);
+	c->n_own = get32(r);
+	c->n = get32(r);
+	c->at = get32(r);
+	d->n = n = get32(r);
+	if (r->bad || n > (size_t)(r->end - r->p) / sizeof(*c->ranks)) {
+		r->bad = 1;
+		return;
+	}
+	for (i = 0; i < 3 * n; i++) {
+		members[i] = get32(r);
+	}
+	c->ranks = (const struct vt_raw_ranks *)(const void *)members;
+	c->name = d->name = get_text(r, room);
+}
+
 struct copy {
 	size_t next, last;
 	const uint8_t *p, *end;
-	uint64_t number;  /* of the definition at p */
+	uint64_t number; /* of the definition at p */
 	uint32_t size;
 };
 
@@ -511,6 +595,35 @@ static int decode(const struct copy *c, struct vt_raw_def *d, char *room, uint32
 		d->id = get32(r);
 		d->parent = get32(r);
 		d->name = get_text(r, &room);
+		break;
+	case VT_RAW_DEF_STATISTICS:
+		d->id = get32(r);
+		d->parent = get32(r);
+		get_bytes(r, (uint8_t *)&d->times, sizeof(d->times));
+		break;
+	case VT_RAW_DEF_OBJECT:
+		d->id = get32(r);
+		d->n = get32(r);
+		get_bytes(r, d->build_id, sizeof(d->build_id));
+		d->name = get_text(r, &room);
+		break;
+	case VT_RAW_DEF_FUNCTION_AT:
+		d->id = get32(r);
+		d->parent = get32(r);
+		d->object = get32(r);
+		d->demangle = get32(r);
+		d->offset = (uint64_t)get64(r);
+		d->name = get_text(r, &room);
+		break;
+	case VT_RAW_DEF_SCOPE:
+		d->id = get32(r);
+		d->parent = get32(r);
+		d->scl[0] = get32(r);
+		d->scl[1] = get32(r);
+		d->name = get_text(r, &room);
+		break;
+	case VT_RAW_DEF_COMM:
+		decode_communicator(r, d, &room, members);
 		break;
 	case VT_RAW_DEF_THREAD:
 		d->id = get32(r);
@@ -573,30 +686,38 @@ static int copy_next(struct vt_raw_file *f, struct copy *c)
 
 int vt_raw_definitions(struct vt_raw_file *f, int (*fn)(const struct vt_raw_def *d, void *ctx), void *ctx)
 {
-	struct copy c[VT_RAW_COPIES] = { { 0 } };
+	struct copy c[VT_RAW_DEFINING] = { { 0 } };
 	/* a definition is no longer than a block, and a block no longer than the file, whatever the head says */
 	size_t room_size = f->head.block_size < f->size ? f->head.block_size : f->size;
 	char *room = malloc(2 * room_size);
 	uint32_t *members = malloc(room_size);
 	struct vt_raw_def d;
-	int rc = room && members ? 0 : -1, more[VT_RAW_COPIES], i, from, both;
+	int rc = room && members ? 0 : -1, more[VT_RAW_DEFINING] = { 0 }, i, from, said;
+	uint64_t number;
 
-	for (i = 0; i < VT_RAW_COPIES && rc == 0; i++) {
+	for (i = 0; i < VT_RAW_DEFINING && rc == 0; i++) {
 		c[i].next = f->copy[i].first;
 		c[i].last = f->copy[i].last;
 		more[i] = copy_next(f, &c[i]);
 	}
-	while (rc == 0 && (more[0] || more[1])) {
-		/* the same number in both copies is the same definition */
-		from = more[0] && (!more[1] || c[0].number <= c[1].number) ? 0 : 1;
-		both = more[0] && more[1] && c[0].number == c[1].number;
-		if (decode(&c[from], &d, room, members) == 0 || (both && decode(&c[1 - from], &d, room, members) == 0)) {
-			rc = fn(&d, ctx);
+	while (rc == 0) {
+		for (i = 0, from = -1; i < VT_RAW_DEFINING; i++) {
+			from = more[i] && (from < 0 || c[i].number < c[from].number) ? i : from;
 		}
-		if (both) {
-			more[1 - from] = copy_next(f, &c[1 - from]);
+		if (from < 0) {
+			break;
 		}
-		more[from] = copy_next(f, &c[from]);
+		/* the same number in several copies is the same definition */
+		number = c[from].number;
+		for (i = from, said = 0; i < VT_RAW_DEFINING; i++) {
+			if (more[i] && c[i].number == number) {
+				if (!said && rc == 0 && decode(&c[i], &d, room, members) == 0) {
+					said = 1;
+					rc = fn(&d, ctx);
+				}
+				more[i] = copy_next(f, &c[i]);
+			}
+		}
 	}
 	free(room);
 	free(members);

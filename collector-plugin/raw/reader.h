@@ -6,16 +6,18 @@
 #include <string.h>
 
 #include "base/err.h"
+#include "collector-plugin/raw/communicator.h"
+#include "collector-plugin/raw/events.h"
 #include "collector-plugin/raw/format.h"
 
 struct vt_raw_file; /* opened for reading, whole or cut */
 
 /* What was wrong with a file that could be read nevertheless. */
 struct vt_raw_damage {
-	uint64_t blocks;     /* that fail their checksum or make no sense; skipped */
-	uint64_t missing;    /* gaps in the numbers of a stream: overwritten, or among `blocks` */
-	uint64_t open;       /* blocks that were being written at the end */
-	uint64_t tail;       /* bytes at the file's end that are no block's head */
+	uint64_t blocks;  /* that fail their checksum or make no sense; skipped */
+	uint64_t missing; /* gaps in the numbers of a stream: overwritten, or among `blocks` */
+	uint64_t open;    /* blocks that were being written at the end */
+	uint64_t tail;    /* bytes at the file's end that are no block's head */
 };
 
 struct vt_raw_file *vt_raw_open(const char *path, struct tkm_err *err);
@@ -23,7 +25,8 @@ struct vt_raw_file *vt_raw_open(const char *path, struct tkm_err *err);
 struct vt_raw_file *vt_raw_open_definitions(const char *path, struct tkm_err *err);
 /* A raw file of the definitions alone, for one who reads nothing else of it: calls put with its bytes, n of them for offset
  * `at`; what lies in between is 0. Returns 0, or -1 with err, or without when put did not return 0. */
-int vt_raw_copy_definitions(const char *path, int (*put)(void *ctx, uint64_t at, const void *p, size_t n), void *ctx, struct tkm_err *err);
+int vt_raw_copy_definitions(
+	const char *path, int (*put)(void *ctx, uint64_t at, const void *p, size_t n), void *ctx, struct tkm_err *err);
 /* Looks at them after all. Returns 0 or -1. */
 int vt_raw_check_data(struct vt_raw_file *f, struct tkm_err *err);
 void vt_raw_file_close(struct vt_raw_file *f);
@@ -36,13 +39,28 @@ size_t vt_raw_file_size(const struct vt_raw_file *f);
 /* Is the process that writes it still there (on this node and boot)? */
 int vt_raw_file_alive(const struct vt_raw_file *f);
 
+/* The head alone, of a file that may be anybody's: only a regular file of this user is looked at, and nothing is mapped. Returns 0,
+ * or -1: that is no raw file of ours. */
+int vt_raw_read_head(const char *path, struct vt_raw_head *head);
+/* Does the process still run that writes a file with this head (on this node and boot)? */
+int vt_raw_head_alive(const struct vt_raw_head *head);
+/* May its process have gone on as another program, by exec? The sampler process closes the file then and says so; a thread inside has
+ * no time to close it. */
+int vt_raw_may_go_on(const struct vt_raw_head *head);
+
 /* A definition, decoded; texts are terminated copies valid during the call. */
 struct vt_raw_def {
 	enum vt_raw_type type;
-	uint32_t id, parent;         /* class, function, group, scl (line), thread (place) */
+	uint32_t id, parent; /* class, function, scope, group, scl (line), thread (place) */
+	struct vt_raw_times times;
+	uint32_t object, demangle;
+	uint64_t offset; /* of a function at an address */
+	uint8_t build_id[32];
+	uint32_t scl[2];                     /* of a scope; 0: none */
+	struct vt_raw_comm_def communicator; /* n: how many ranges of it are here */
 	uint64_t tid;
-	const char *name;            /* or class of an info */
-	const char *text;            /* unit; text of an info */
+	const char *name; /* or class of an info */
+	const char *text; /* unit; text of an info */
 	const char *description;
 	struct vt_raw_counter_def counter;
 	const uint32_t *members;
@@ -54,16 +72,16 @@ int vt_raw_definitions(struct vt_raw_file *f, int (*fn)(const struct vt_raw_def 
 
 /* One stream's records in their order: vt_raw_cursor(), then vt_raw_cursor_next() until it says 0. */
 struct vt_raw_cursor {
-	const uint8_t *p, *end;      /* the present record and its block's end */
-	struct vt_raw_record h;      /* its first bytes, */
-	size_t size;                 /* its size, */
-	int64_t now;                 /* and its tick */
-	uint32_t sessions;           /* that were over when it was written; 0: unknown */
+	const uint8_t *p, *end; /* the present record and its block's end */
+	struct vt_raw_record h; /* its first bytes, */
+	size_t size;            /* its size, */
+	int64_t now;            /* and its tick */
+	uint32_t sessions;      /* that were over when it was written; 0: unknown */
 	struct vt_raw_file *f;
-	const uint8_t *begin;        /* of the present block */
-	size_t next, last;           /* blocks of the stream */
-	uint64_t lost;               /* records missing just ahead of the present block */
-	uint64_t *damaged;           /* where damaged blocks are counted: with the file. Cursors in several threads at a
+	const uint8_t *begin; /* of the present block */
+	size_t next, last;    /* blocks of the stream */
+	uint64_t lost;        /* records missing just ahead of the present block */
+	uint64_t *damaged;    /* where damaged blocks are counted: with the file. Cursors in several threads at a
 	                              * time must not count at the same place */
 };
 size_t vt_raw_streams(const struct vt_raw_file *f);
@@ -77,7 +95,7 @@ static inline size_t vt_raw_record_size(const uint8_t *p, size_t left, struct vt
 {
 	uint32_t n;
 
-	if (left < 12) {
+	if (left < 8) {
 		return 0;
 	}
 	memcpy(h, p, 8);
@@ -90,14 +108,19 @@ static inline size_t vt_raw_record_size(const uint8_t *p, size_t left, struct vt
 	case VT_RAW_LEAVE:
 		return left >= 16 ? 16 : 0;
 	case VT_RAW_COMMENT:
+		if (left < 12) {
+			return 0;
+		}
 		memcpy(&n, p + 8, 4);
-		return n <= 1000 && 12 + (((size_t)n + 3) & ~(size_t)3) <= left ? 12 + (((size_t)n + 3) & ~(size_t)3) : 0;
+		return n <= 1000 && 12 + (((size_t)n + 3) & ~(size_t)3) <= left ? 12 + (((size_t)n + 3) & ~(size_t)3)
+										: 0;
 	default:
-		return 0;
+		n = (uint32_t)vt_raw_event_size(h->type);
+		return n <= left ? n : 0;
 	}
 }
 
-/* To the next record of counters, change or comment, whole and valid. 1, or 0: the end of the stream. */
+/* To the next record of counters, change, comment or event, whole and valid. 1, or 0: the end of the stream. */
 static inline int vt_raw_cursor_next(struct vt_raw_cursor *c)
 {
 	c->p += c->size;

@@ -19,7 +19,7 @@
 #include "collector-plugin/raw/format.h"
 #include "collector-plugin/raw/private.h"
 
-enum { FIRST_CHUNK = 4, BIGGEST_CHUNK_BYTES = 16 << 20 };
+enum { BIGGEST_CHUNK_BYTES = 16 << 20 };
 
 const char *vt_raw_path(const struct vt_raw *r)
 {
@@ -33,7 +33,9 @@ uint64_t vt_raw_lost(const struct vt_raw *r)
 
 uint64_t vt_raw_size(const struct vt_raw *r)
 {
-	return r->forgotten ? 0 : r->head->head_size + atomic_load_explicit(&r->file_blocks, memory_order_relaxed) * r->block_size;
+	return r->forgotten ? 0
+			    : r->head->head_size +
+			atomic_load_explicit(&r->head->file_blocks, memory_order_relaxed) * r->block_size;
 }
 
 int vt_raw_stopped(const struct vt_raw *r)
@@ -61,6 +63,11 @@ static int open_again(struct vt_raw *r)
 	return fd;
 }
 
+int vt_raw_open_again(struct vt_raw *r)
+{
+	return open_again(r);
+}
+
 static void close_again(struct vt_raw *r, int fd)
 {
 	if (fd != r->keeper_fd) {
@@ -77,7 +84,7 @@ static int too_long(off_t end)
 }
 
 /* Room on the disk, so that a store can never fail. Returns 0 or an errno. */
-static int reserve(int fd, off_t offset, off_t size)
+int vt_raw_reserve(int fd, off_t offset, off_t size)
 {
 	static const char zeros[4096];
 	ssize_t n;
@@ -107,31 +114,55 @@ static int reserve(int fd, off_t offset, off_t size)
 	return 0;
 }
 
-/* n more blocks become ready. Returns 0 or an errno; what the file got in vain is taken back. */
+/* n places at the end of the file, which another process may want too; *at: where. Returns 0 or an errno. */
+static int take_places(struct vt_raw *r, size_t n, off_t *at)
+{
+	uint64_t first = atomic_load_explicit(&r->head->file_blocks, memory_order_relaxed);
+
+	do {
+		*at = (off_t)(r->head->head_size + first * r->block_size);
+		if ((long long)*at + (long long)(n * r->block_size) > r->limit ||
+			too_long(*at + (off_t)(n * r->block_size))) {
+			return EFBIG;
+		}
+	} while (!atomic_compare_exchange_weak(&r->head->file_blocks, &first, first + n));
+	return 0;
+}
+
+/* They could not be filled. Where another process has taken some behind them they stay empty. */
+static void give_places_back(struct vt_raw *r, size_t n, off_t at)
+{
+	uint64_t first = ((uint64_t)at - r->head->head_size) / r->block_size, last = first + n;
+
+	atomic_compare_exchange_strong(&r->head->file_blocks, &last, first);
+}
+
+/* n more blocks become ready. Returns 0 or an errno. */
 static int grow(struct vt_raw *r, size_t n)
 {
-	off_t at = (off_t)(r->head->head_size + r->file_blocks * r->block_size);
+	off_t at;
 	size_t i, size = n * r->block_size;
 	char *p = MAP_FAILED;
 	int fd, rc;
 
-	if ((long long)at + (long long)size > r->limit) {
-		return EFBIG;
+	rc = take_places(r, n, &at);
+	if (rc) {
+		return rc;
 	}
 	fd = open_again(r);
 	if (fd < 0) {
-		return errno;
+		rc = errno;
+		give_places_back(r, n, at);
+		return rc;
 	}
-	rc = reserve(fd, at, (off_t)size);
+	rc = vt_raw_reserve(fd, at, (off_t)size);
 	if (rc == 0) {
 		p = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, at);
 		rc = p == MAP_FAILED ? errno : 0;
 	}
-	if (rc && ftruncate(fd, at) < 0) {
-		/* a longer file than needed does no harm */
-	}
 	close_again(r, fd);
 	if (rc) {
+		give_places_back(r, n, at);
 		return rc;
 	}
 	/* the first block is taken first, so that the file fills from its start */
@@ -139,7 +170,6 @@ static int grow(struct vt_raw *r, size_t n)
 		r->ready[r->n_ready++] = (struct vt_raw_block *)(void *)(p + i * r->block_size);
 	}
 	r->mapped += n;
-	r->file_blocks += n;
 	return 0;
 }
 
@@ -159,11 +189,6 @@ static int grow_some(struct vt_raw *r)
 
 /* ---- full blocks ---- */
 
-static struct vt_raw_block **full_at(struct vt_raw *r, size_t i)
-{
-	return &r->full[(r->first_full + i) % r->cap];
-}
-
 static void seal(struct vt_raw_block *b)
 {
 	b->check = vt_raw_block_check(b, atomic_load_explicit(&b->used, memory_order_relaxed));
@@ -172,13 +197,13 @@ static void seal(struct vt_raw_block *b)
 
 static void seal_oldest(struct vt_raw *r)
 {
-	seal(*full_at(r, r->n_sealed));
+	seal(*vt_raw_full_at(r, r->n_sealed));
 	r->n_sealed++;
 }
 
 static struct vt_raw_block *pop_full(struct vt_raw *r)
 {
-	struct vt_raw_block *b = *full_at(r, 0);
+	struct vt_raw_block *b = *vt_raw_full_at(r, 0);
 
 	r->first_full = (r->first_full + 1) % r->cap;
 	r->n_full--;
@@ -227,22 +252,20 @@ static int flush_full(struct vt_raw *r, size_t keep)
 			seal_oldest(r);
 		}
 		b = pop_full(r);
-		at = (off_t)(r->head->head_size + r->file_blocks * r->block_size);
-		rc = (long long)at + (long long)r->block_size > r->limit || too_long(at + (off_t)r->block_size) ? EFBIG : 0;
-		r->file_blocks += rc == 0;
+		rc = take_places(r, 1, &at);
 		if (rc == 0) {
 			pthread_mutex_unlock(&r->lock);
 			rc = append_block(fd, b, at);
 			pthread_mutex_lock(&r->lock);
+			if (rc) {
+				give_places_back(r, 1, at);
+			}
 		}
 		if (rc == 0) {
 			atomic_store_explicit(&b->magic, VT_RAW_FREE_MAGIC, memory_order_release);
 			r->ready[r->n_ready++] = b;
 		} else {
-			*full_at(r, r->n_full++) = b;
-			if (ftruncate(fd, (off_t)vt_raw_size(r)) < 0) {
-				/* a longer file than needed does no harm */
-			}
+			*vt_raw_full_at(r, r->n_full++) = b;
 		}
 	}
 	if (fd >= 0) {
@@ -263,8 +286,24 @@ static struct vt_raw_block *overwrite_oldest(struct vt_raw *r)
 			atomic_fetch_add_explicit(&r->head->overwritten, 1, memory_order_relaxed);
 			return b;
 		}
-		*full_at(r, r->n_full++) = b;
+		*vt_raw_full_at(r, r->n_full++) = b;
 	}
+	return NULL;
+}
+
+static int64_t coarse_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC_COARSE, &ts);
+	return (int64_t)ts.tv_sec * 1000000000 + ts.tv_nsec;
+}
+
+/* A disk that was full is not asked again at each record. */
+static struct vt_raw_block *no_block(struct vt_raw *r, int why)
+{
+	r->no_room = why;
+	r->no_room_until = coarse_ns() + 1000000000;
 	return NULL;
 }
 
@@ -272,6 +311,11 @@ static struct vt_raw_block *overwrite_oldest(struct vt_raw *r)
 static struct vt_raw_block *get_block(struct vt_raw *r, int *why)
 {
 	*why = 0;
+	if (r->n_ready == 0 && r->no_room && !r->overwrite && coarse_ns() < r->no_room_until) {
+		*why = r->no_room;
+		return NULL;
+	}
+	r->no_room = 0;
 	if (r->n_ready == 0 && r->mapped < (size_t)r->max_blocks) {
 		*why = grow_some(r);
 		if (*why == 0 && r->chunk * 2 * r->block_size <= BIGGEST_CHUNK_BYTES) {
@@ -292,7 +336,7 @@ static struct vt_raw_block *get_block(struct vt_raw *r, int *why)
 	}
 	if (r->n_ready == 0) {
 		*why = *why ? *why : ENOBUFS;
-		return NULL;
+		return no_block(r, *why);
 	}
 	*why = 0;
 	return r->ready[--r->n_ready];
@@ -305,7 +349,10 @@ struct vt_raw_block *vt_raw_begin_block(struct vt_raw *r, struct vt_raw_stream *
 
 	if (s->block) {
 		atomic_store_explicit(&s->block->state, VT_RAW_FULL, memory_order_release);
-		*full_at(r, r->n_full++) = s->block;
+		*vt_raw_full_at(r, r->n_full++) = s->block;
+		while (r->alone && r->n_sealed < r->n_full) {
+			seal_oldest(r);
+		}
 		s->block = NULL;
 		s->cur = s->end = NULL;
 	}
@@ -313,8 +360,12 @@ struct vt_raw_block *vt_raw_begin_block(struct vt_raw *r, struct vt_raw_stream *
 	if (!b) {
 		if (!r->closed && !atomic_load_explicit(&r->head->stop, memory_order_relaxed)) {
 			/* definitions have no stamp */
-			atomic_store_explicit(&r->head->stop_tick, kind == VT_RAW_DATA ? base : r->head->start_tick, memory_order_relaxed);
+			atomic_store_explicit(&r->head->stop_tick, kind == VT_RAW_DATA ? base : r->head->start_tick,
+				memory_order_relaxed);
 			atomic_store_explicit(&r->head->stop, (uint32_t)why, memory_order_release);
+			if (r->stopped) {
+				r->stopped(r->path, why);
+			}
 		}
 		return NULL;
 	}
@@ -340,7 +391,7 @@ struct vt_raw_block *vt_raw_begin_block(struct vt_raw *r, struct vt_raw_stream *
 static void wake_keeper(struct vt_raw *r)
 {
 	if (atomic_exchange_explicit(&r->wake, 1, memory_order_release) == 0 &&
-	    atomic_load_explicit(&r->sleeping, memory_order_relaxed)) {
+		atomic_load_explicit(&r->sleeping, memory_order_relaxed)) {
 		syscall(SYS_futex, &r->wake, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
 	}
 }
@@ -358,19 +409,22 @@ uint8_t *vt_raw_room_slow(struct vt_raw_stream *s, size_t size, int64_t stamp, u
 {
 	struct vt_raw *r = s->raw;
 	uint64_t d = (uint64_t)stamp - (uint64_t)s->now;
-	uint32_t sessions = atomic_load_explicit(&r->sessions, memory_order_relaxed);
-	size_t need = size + (d <= UINT32_MAX && sessions == s->said ? 0 : 16);
+	uint32_t sessions;
+	size_t need;
 	int short_of = 0, fresh = 0;
 
 	if (s->busy || r->forgotten || size + 16 > r->block_size - sizeof(struct vt_raw_block)) {
 		return count_lost(s);
 	}
+	sessions = atomic_load_explicit(&r->head->sessions, memory_order_relaxed);
+	need = size + (d <= UINT32_MAX && sessions == s->said ? 0 : 16);
 	s->busy = 1;
 	atomic_signal_fence(memory_order_seq_cst);
 	if (!s->block || need > (size_t)(s->end - s->cur)) {
 		pthread_mutex_lock(&r->lock);
 		vt_raw_begin_block(r, s, VT_RAW_DATA, stamp);
-		short_of = r->n_ready < r->chunk / 2 || (r->autoflush && r->flush_blocks >= 0 && r->n_full > (size_t)r->flush_blocks);
+		short_of = r->n_ready < r->chunk / 2 ||
+			(r->autoflush && r->flush_blocks >= 0 && r->n_full > (size_t)r->flush_blocks);
 		pthread_mutex_unlock(&r->lock);
 		if (short_of) {
 			wake_keeper(r);
@@ -397,7 +451,9 @@ uint8_t *vt_raw_room_slow(struct vt_raw_stream *s, size_t size, int64_t stamp, u
 
 void vt_raw_session_over(struct vt_raw *r)
 {
-	atomic_fetch_add_explicit(&r->sessions, 1, memory_order_relaxed);
+	if (!r->forgotten) {
+		atomic_fetch_add_explicit(&r->head->sessions, 1, memory_order_relaxed);
+	}
 }
 
 int vt_raw_comment(struct vt_raw_stream *s, ltick_t stamp, uint16_t where, const char *text)
@@ -435,8 +491,8 @@ struct vt_raw_stream *vt_raw_stream(struct vt_raw *r)
 			return NULL;
 		}
 		s->raw = r;
-		s->sessions = &r->sessions;
-		s->id = VT_RAW_COPIES + r->n_streams++;
+		s->sessions = &r->head->sessions;
+		s->id = VT_RAW_DEFINING + atomic_fetch_add_explicit(&r->head->streams, 1, memory_order_relaxed);
 		s->next = r->streams;
 		r->streams = s;
 	}
@@ -453,6 +509,11 @@ void vt_raw_stream_end(struct vt_raw_stream *s)
 }
 
 /* ---- housekeeping ---- */
+
+void vt_raw_alone(struct vt_raw *r, int alone)
+{
+	r->alone = alone;
+}
 
 void vt_raw_keep_open(struct vt_raw *r)
 {
@@ -529,108 +590,7 @@ void vt_raw_wake(struct vt_raw *r)
 	wake_keeper(r);
 }
 
-/* ---- beginning and end ---- */
-
-static long long between(long long v, long long lo, long long hi)
-{
-	return v < lo ? lo : v > hi ? hi : v;
-}
-
-/* Takes the options over; sizes in whole pages. */
-static void set_options(struct vt_raw *r, const struct vt_raw_options *o, size_t page)
-{
-	r->block_size = ((size_t)between(o->block_size, VT_RAW_MIN_BLOCK, 1 << 28) + page - 1) / page * page;
-	r->max_blocks = between(o->max_blocks, 4, 1 << 24);
-	r->min_blocks = between(o->min_blocks, 0, r->max_blocks / 2);
-	r->flush_blocks = o->flush_blocks;
-	r->autoflush = o->autoflush;
-	r->overwrite = !o->autoflush && o->overwrite;
-	r->limit = o->limit > 0 ? o->limit : LLONG_MAX;
-	r->chunk = FIRST_CHUNK;
-	r->cap = (size_t)r->max_blocks + 1;
-}
-
-/* head_size bytes of file, mapped. Returns 0 or -1. */
-static int map_head(struct vt_raw *r, int fd, size_t head_size, struct tkm_err *err)
-{
-	struct stat st;
-	int rc = reserve(fd, 0, (off_t)head_size);
-
-	if (rc) {
-		return tkm_fail_errno(err, TKM_ERR_IO, rc, "cannot record into %s", r->path);
-	}
-	if (fstat(fd, &st) < 0) {
-		return tkm_fail_errno(err, TKM_ERR_IO, errno, "cannot record into %s", r->path);
-	}
-	r->device = st.st_dev;
-	r->inode = st.st_ino;
-	r->head = mmap(NULL, head_size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-	if (r->head == MAP_FAILED) {
-		return tkm_fail_errno(err, TKM_ERR_UNAVAIL, errno, "%s: this file system cannot be mapped; --flush-prefix "
-				      "names another folder", r->path);
-	}
-	return 0;
-}
-
-static void give_back(struct vt_raw *r)
-{
-	munmap(r->arrays, r->arrays_size);
-}
-
-struct vt_raw *vt_raw_create(const struct vt_raw_options *o, struct tkm_err *err)
-{
-	size_t page = (size_t)sysconf(_SC_PAGESIZE), head_size = page > 4096 ? page : 4096, size, cap;
-	struct vt_raw *r;
-	char *p, temporary[VT_RAW_PATH_SIZE];
-	int fd, i;
-
-	/* everything that is needed until the end, in one piece and not from malloc, which may be the program's own */
-	cap = (size_t)between(o->max_blocks, 4, 1 << 24) + 1;
-	size = sizeof(*r) + 2 * cap * sizeof(void *);
-	p = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-	if (p == MAP_FAILED) {
-		tkm_fail_errno(err, TKM_ERR_NOMEM, errno, "%s: no memory for %zu blocks (MEM-MAXBLOCKS)", o->path, cap);
-		return NULL;
-	}
-	r = (struct vt_raw *)(void *)p;
-	r->arrays = p;
-	r->arrays_size = size;
-	r->ready = (struct vt_raw_block **)(void *)(p + sizeof(*r));
-	r->full = r->ready + cap;
-	r->keeper_fd = -1;
-	pthread_mutex_init(&r->lock, NULL);
-	set_options(r, o, page);
-	for (i = 0; i < VT_RAW_COPIES; i++) {
-		r->copy[i].raw = r;
-		r->copy[i].id = (uint32_t)i;
-	}
-	if (snprintf(r->path, sizeof(r->path), "%s", o->path) >= (int)sizeof(r->path)) {
-		tkm_fail(err, TKM_ERR_ARG, "the name of the flush file is too long: %s", o->path);
-		give_back(r);
-		return NULL;
-	}
-	fd = vt_raw_open_nameless(r->path, temporary);
-	if (fd < 0) {
-		tkm_fail_errno(err, TKM_ERR_IO, errno, "cannot create %s", r->path);
-		give_back(r);
-		return NULL;
-	}
-	if (map_head(r, fd, head_size, err) == 0) {
-		vt_raw_fill_head(r->head, o, head_size, r->block_size);
-		if (vt_raw_publish(fd, temporary, r->path) == 0) {
-			close(fd);
-			return r;
-		}
-		tkm_fail_errno(err, errno == EEXIST ? TKM_ERR_EXISTS : TKM_ERR_IO, errno, "cannot create %s", r->path);
-		munmap(r->head, head_size);
-	}
-	if (temporary[0]) {
-		unlink(temporary);
-	}
-	close(fd);
-	give_back(r);
-	return NULL;
-}
+/* ---- the end ---- */
 
 static void end_stream(struct vt_raw_stream *s)
 {
@@ -639,16 +599,12 @@ static void end_stream(struct vt_raw_stream *s)
 	}
 }
 
-void vt_raw_close(struct vt_raw *r, ltick_t last)
+/* No record more by this process. r->lock is held. */
+static void end_streams(struct vt_raw *r)
 {
 	struct vt_raw_stream *s;
-	uint64_t used = 0, i;
-	int fd, k;
+	int k;
 
-	if (r->forgotten || r->closed) {
-		return;
-	}
-	pthread_mutex_lock(&r->lock);
 	r->closed = 1;
 	while (r->n_sealed < r->n_full) {
 		seal_oldest(r);
@@ -662,8 +618,30 @@ void vt_raw_close(struct vt_raw *r, ltick_t last)
 			end_stream(s);
 		}
 	}
+}
+
+void vt_raw_hand_over(struct vt_raw *r)
+{
+	if (!r->forgotten && !r->closed) {
+		pthread_mutex_lock(&r->lock);
+		end_streams(r);
+		pthread_mutex_unlock(&r->lock);
+	}
+}
+
+void vt_raw_close(struct vt_raw *r, ltick_t last)
+{
+	uint64_t used = 0, i;
+	int fd;
+
+	if (r->forgotten || r->closed > 1) {
+		return;
+	}
+	pthread_mutex_lock(&r->lock);
+	end_streams(r);
+	r->closed = 2;
 	atomic_store(&r->head->end_tick, last.v);
-	used = r->file_blocks;
+	used = atomic_load(&r->head->file_blocks);
 	for (i = r->n_ready; i > 0; i--) {
 		munmap(r->ready[i - 1], r->block_size);
 	}
@@ -671,8 +649,10 @@ void vt_raw_close(struct vt_raw *r, ltick_t last)
 	if (fd >= 0) {
 		struct vt_raw_block probe;
 
-		while (used > 0 && pread(fd, &probe, sizeof(probe), (off_t)(r->head->head_size + (used - 1) * r->block_size)) ==
-				   (ssize_t)sizeof(probe) && atomic_load(&probe.magic) != VT_RAW_BLOCK_MAGIC) {
+		while (used > 0 &&
+			pread(fd, &probe, sizeof(probe), (off_t)(r->head->head_size + (used - 1) * r->block_size)) ==
+				(ssize_t)sizeof(probe) &&
+			atomic_load(&probe.magic) != VT_RAW_BLOCK_MAGIC) {
 			used--;
 		}
 		if (ftruncate(fd, (off_t)(r->head->head_size + used * r->block_size)) < 0) {
@@ -680,7 +660,7 @@ void vt_raw_close(struct vt_raw *r, ltick_t last)
 		}
 		close_again(r, fd);
 	}
-	r->file_blocks = used;
+	atomic_store(&r->head->file_blocks, used);
 	r->n_ready = 0;
 	atomic_store(&r->head->state, VT_RAW_CLOSED);
 	pthread_mutex_unlock(&r->lock);
@@ -709,7 +689,7 @@ void vt_raw_detach_after_fork(struct vt_raw *r)
 		munmap(r->ready[i], r->block_size);
 	}
 	for (i = 0; i < r->n_full; i++) {
-		munmap(*full_at(r, i), r->block_size);
+		munmap(*vt_raw_full_at(r, i), r->block_size);
 	}
 	munmap(r->head, r->head->head_size);
 	r->head = NULL;

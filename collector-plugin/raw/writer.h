@@ -25,19 +25,21 @@
 
 /* MEM-*, AUTOFLUSH and FLUSH-* of seeds/003 section 3.2.3. */
 struct vt_raw_options {
-	const char *path;        /* absolute: the flush file; made with O_EXCL */
-	long long block_size;    /* MEM-BLOCKSIZE, rounded up to whole pages */
-	long long max_blocks;    /* MEM-MAXBLOCKS: in memory, which means mapped */
-	long long min_blocks;    /* MEM-MINBLOCKS: full ones that stay there when others are flushed */
-	long long flush_blocks;  /* MEM-FLUSHBLOCKS: full blocks from which on the housekeeper flushes; < 0: never */
-	int autoflush;           /* AUTOFLUSH: full blocks are appended to the file, which frees their place; else max_blocks
+	const char *path;       /* absolute: the flush file; made with O_EXCL */
+	long long block_size;   /* MEM-BLOCKSIZE, rounded up to whole pages */
+	long long max_blocks;   /* MEM-MAXBLOCKS: in memory, which means mapped */
+	long long min_blocks;   /* MEM-MINBLOCKS: full ones that stay there when others are flushed */
+	long long flush_blocks; /* MEM-FLUSHBLOCKS: full blocks from which on the housekeeper flushes; < 0: never */
+	int autoflush;   /* AUTOFLUSH: full blocks are appended to the file, which frees their place; else max_blocks
 	                          * is all there is */
-	int overwrite;           /* MEM-OVERWRITE: without AUTOFLUSH, the oldest make room */
-	long long limit;         /* FLUSH-LIMIT: the file never becomes longer, bytes */
+	int overwrite;   /* MEM-OVERWRITE: without AUTOFLUSH, the oldest make room */
+	long long limit; /* FLUSH-LIMIT: the file never becomes longer, bytes */
 	const char *job, *trace, *program, *timer;
-	double hz;               /* of that timer */
-	ltick_t start;           /* its present reading */
-	int rank, ranks;         /* -1, 0: unknown */
+	double hz;       /* of that timer */
+	ltick_t start;   /* its present reading */
+	int rank, ranks; /* -1, 0: unknown */
+	void (*stopped)(const char *path,
+		int why); /* NULL, or what is called the first time that there is no place for a record */
 };
 
 struct vt_raw; /* one per process */
@@ -46,12 +48,12 @@ struct vt_raw; /* one per process */
  * record of its own: such a record is counted as lost. Members are for the inline functions. */
 struct vt_raw_stream {
 	uint8_t *cur, *end;
-	int64_t now;                 /* stamp of the last record */
-	struct vt_raw_block *block;  /* NULL before the first record, and when no place is left */
+	int64_t now;                /* stamp of the last record */
+	struct vt_raw_block *block; /* NULL before the first record, and when no place is left */
 	volatile int busy;
 	uint32_t id;
-	uint64_t lost;               /* since the last block began */
-	uint64_t number;             /* of the next block */
+	uint64_t lost;                    /* since the last block began */
+	uint64_t number;                  /* of the next block */
 	const _Atomic uint32_t *sessions; /* clock sessions that are over, and how many of them this stream knows of */
 	uint32_t said;
 	struct vt_raw *raw;
@@ -69,13 +71,28 @@ struct vt_raw *vt_raw_create(const struct vt_raw_options *o, struct tkm_err *err
  * back stay valid memory, so that a thread that outlives main may still append to its last block. */
 void vt_raw_close(struct vt_raw *r, ltick_t last);
 
+/* A descriptor of the file, if it is still there; -1 with errno. */
+int vt_raw_open_again(struct vt_raw *r);
+/* The sampler process writes into the file of another process, too, through `fd`, which it keeps: what it records has streams
+ * of its own. NULL with *err: that is no raw file that is being written. */
+struct vt_raw *vt_raw_attach(int fd, const struct vt_raw_options *o, struct tkm_err *err);
+/* No record more from this process; the other one closes the file. */
+void vt_raw_hand_over(struct vt_raw *r);
+/* Frees what an attached file took, after vt_raw_close(). */
+void vt_raw_detach(struct vt_raw *r);
+/* What both share; NULL in a forked child. Slots from 0 to VT_RAW_SLOTS - 1. */
+struct vt_raw_head *vt_raw_head(struct vt_raw *r);
+struct vt_raw_thread_slot *vt_raw_slot(struct vt_raw *r, int i);
+/* Nobody calls vt_raw_tick(): each thread completes its own blocks. */
+void vt_raw_alone(struct vt_raw *r, int alone);
+
 /* In a forked child: forgets the file without touching it. All streams of r take no records from now on. */
 void vt_raw_detach_after_fork(struct vt_raw *r);
 
 const char *vt_raw_path(const struct vt_raw *r);
-uint64_t vt_raw_lost(const struct vt_raw *r);       /* records so far */
-uint64_t vt_raw_size(const struct vt_raw *r);       /* bytes of the file so far */
-int vt_raw_stopped(const struct vt_raw *r);         /* errno that ended the recording (ENOSPC, EFBIG: limit), else 0 */
+uint64_t vt_raw_lost(const struct vt_raw *r); /* records so far */
+uint64_t vt_raw_size(const struct vt_raw *r); /* bytes of the file so far */
+int vt_raw_stopped(const struct vt_raw *r);   /* errno that ended the recording (ENOSPC, EFBIG: limit), else 0 */
 
 /* Housekeeping: blocks ready ahead, full ones sealed and flushed, a disk that was full tried again. Called by one
  * thread, about every 100 ms, or when vt_raw_wait() says so. `now` is a reading of the timer. */
@@ -102,10 +119,20 @@ int vt_raw_thread(struct vt_raw *r, uint32_t thread, uint64_t tid, const char *n
 int vt_raw_thread_from(struct vt_raw *r, uint32_t thread, uint32_t place, uint64_t tid, const char *name);
 /* Members are threads of this process, VT_RAW_GROUP + id of groups defined before, or a thread of any rank of the
  * job (VT_groupdef); thread 0x7fff stands for all threads of that rank. */
-#define VT_RAW_MEMBER(rank, thread) (0x80000000u | ((uint32_t)(thread) & 0x7fffu) << 16 | ((uint32_t)(rank) & 0xffffu))
+#define VT_RAW_MEMBER(rank, thread) (0x80000000u | ((uint32_t)(thread)&0x7fffu) << 16 | ((uint32_t)(rank)&0xffffu))
 int vt_raw_group(struct vt_raw *r, uint32_t id, const char *name, const uint32_t *members, uint32_t n);
 int vt_raw_function(struct vt_raw *r, uint32_t id, uint32_t classid, const char *name);
+/* An executable or library, and a function of it whose name is found later: `offset` from where it is loaded; `name`: what it is called if
+ * that fails, or "". demangle: show C++ names as in the source. */
+int vt_raw_object(struct vt_raw *r, uint32_t id, const uint8_t *build_id, uint32_t size, const char *path);
+int vt_raw_function_at(struct vt_raw *r, uint32_t id, uint32_t classid, uint32_t object, int demangle, uint64_t offset,
+	const char *name);
+/* What has been counted since the last one of that thread and function. */
+int vt_raw_statistics(struct vt_raw *r, uint32_t thread, uint32_t function, const struct vt_raw_times *t);
 int vt_raw_scl(struct vt_raw *r, uint32_t id, uint32_t line, const char *file);
+int vt_raw_scope(struct vt_raw *r, uint32_t id, uint32_t classid, uint32_t scl1, uint32_t scl2, const char *name);
+struct vt_raw_comm_def;
+int vt_raw_communicator(struct vt_raw *r, const struct vt_raw_comm_def *d);
 /* The timer read together with the system's clocks; every few seconds and at both ends. */
 int vt_raw_clock(struct vt_raw *r, ltick_t tick, int64_t realtime_ns, int64_t monotonic_ns, int64_t raw_ns);
 /* An info record of the trace: class and one text. */
@@ -125,7 +152,8 @@ static inline uint8_t *vt_raw_room(struct vt_raw_stream *s, size_t size, int64_t
 	uint64_t d = (uint64_t)stamp - (uint64_t)s->now;
 
 	if (__builtin_expect(d <= UINT32_MAX && size <= (size_t)(s->end - s->cur) && !s->busy &&
-			     atomic_load_explicit(s->sessions, memory_order_relaxed) == s->said, 1)) {
+			    atomic_load_explicit(s->sessions, memory_order_relaxed) == s->said,
+		    1)) {
 		s->busy = 1;
 		s->now = stamp;
 		*dt = (uint32_t)d;
@@ -144,8 +172,8 @@ static inline void vt_raw_done(struct vt_raw_stream *s, uint8_t *end)
 }
 
 /* Samples of n counters (1 to 255) at one time, of thread or group `where`. Returns 0 or -1: lost, and counted. */
-static inline int vt_raw_counters(struct vt_raw_stream *s, ltick_t stamp, uint16_t where, unsigned n,
-				  const uint32_t *ids, const uint64_t *values)
+static inline int vt_raw_counters(
+	struct vt_raw_stream *s, ltick_t stamp, uint16_t where, unsigned n, const uint32_t *ids, const uint64_t *values)
 {
 	size_t size = 8 + 12 * (size_t)n;
 	struct vt_raw_record h = { VT_RAW_COUNTERS, (uint8_t)n, where, 0 };
@@ -165,8 +193,26 @@ static inline int vt_raw_counters(struct vt_raw_stream *s, ltick_t stamp, uint16
 	return 0;
 }
 
-static inline int vt_raw_change(struct vt_raw_stream *s, ltick_t stamp, uint16_t where, enum vt_raw_type type,
-				uint32_t function, uint32_t scl)
+/* An event of raw/events.h. size: of the body, as in its list, a constant. Returns 0 or -1: lost, and counted. */
+static inline int vt_raw_event(
+	struct vt_raw_stream *s, ltick_t stamp, uint16_t where, unsigned type, uint8_t n, const void *body, size_t size)
+{
+	struct vt_raw_record h = { (uint8_t)type, n, where, 0 };
+	uint8_t *p = vt_raw_room(s, 8 + size, stamp.v, &h.dt);
+
+	if (__builtin_expect(!p, 0)) {
+		return -1;
+	}
+	memcpy(p, &h, 8);
+	if (size) {
+		memcpy(p + 8, body, size);
+	}
+	vt_raw_done(s, p + 8 + size);
+	return 0;
+}
+
+static inline int vt_raw_change(
+	struct vt_raw_stream *s, ltick_t stamp, uint16_t where, enum vt_raw_type type, uint32_t function, uint32_t scl)
 {
 	struct vt_raw_record h = { (uint8_t)type, 0, where, 0 };
 	uint32_t body[2] = { function, scl };

@@ -27,12 +27,13 @@
 #include "collector-plugin/settings/settings.h"
 
 enum { MAX_FILES = 65536 };
+#define RUNNING "# The program was running when this was written."
 
 struct files {
 	char **path;
 	size_t n;
-	int alive;  /* other processes of the job that still run */
-	int left;   /* raw files of other jobs on this host that were killed */
+	int alive; /* other processes of the job that still run */
+	int left;  /* raw files of other jobs on this host that were killed */
 	char *first_left;
 };
 
@@ -57,36 +58,33 @@ static int add_file(struct files *f, const char *path)
 }
 
 /* Of a run on this host that came to no end? On another one it may still go on. */
-static int was_killed(struct vt_raw_file *r)
+static int was_killed(const struct vt_raw_head *h)
 {
 	char host[256] = "";
 
 	gethostname(host, sizeof(host) - 1);
-	return vt_raw_file_head(r)->state == VT_RAW_RECORDING && !strcmp(vt_raw_file_head(r)->host, host) && !vt_raw_file_alive(r);
+	return h->state == VT_RAW_RECORDING && !strcmp(h->host, host) && !vt_raw_head_alive(h);
 }
 
 /* Is it a raw file of this job, or one that somebody should know of? */
 static void look_at(struct vt_collector *c, struct files *f, const char *path)
 {
-	struct vt_raw_file *r;
-	struct tkm_err e;
+	struct vt_raw_head h;
 
-	if (!strcmp(path, c->raw_path) || !vt_merge_is_raw(path)) {
+	if (!strcmp(path, c->raw_path) || vt_raw_read_head(path, &h) < 0) {
 		return;
 	}
-	r = vt_raw_open(path, &e);
-	if (r && !strcmp(vt_raw_file_head(r)->job, c->job) && vt_raw_file_head(r)->state != VT_RAW_MERGED) {
-		if (vt_raw_file_alive(r) && vt_raw_file_head(r)->pid != (uint32_t)c->pid) {
+	if (!strcmp(h.job, c->job) && h.state != VT_RAW_MERGED) {
+		if (vt_raw_head_alive(&h) && h.pid != (uint32_t)c->pid) {
 			f->alive++;
 		} else {
 			add_file(f, path);
 		}
-	} else if (r && was_killed(r)) {
+	} else if (was_killed(&h)) {
 		if (!f->left++) {
 			f->first_left = strdup(path);
 		}
 	}
-	vt_raw_file_close(r);
 }
 
 /* The directory of the raw files. */
@@ -99,12 +97,9 @@ static DIR *open_directory(const struct vt_collector *c, char *dir, size_t size)
 
 static int lives(const struct vt_collector *c, const char *path)
 {
-	struct tkm_err e;
-	struct vt_raw_file *r = vt_merge_is_raw(path) ? vt_raw_open(path, &e) : NULL;
-	int is = r && !strcmp(vt_raw_file_head(r)->job, c->job) && vt_raw_file_alive(r);
+	struct vt_raw_head h;
 
-	vt_raw_file_close(r);
-	return is;
+	return vt_raw_read_head(path, &h) == 0 && !strcmp(h.job, c->job) && vt_raw_head_alive(&h);
 }
 
 /* Does the program that vtrun became still run? Then this child is not the last one of the job, and need not look at
@@ -177,14 +172,25 @@ static int is_off(const struct vt_collector *c, const char *name)
 	return text && tkm_parse_bool(text, &on) == 0 && !on;
 }
 
-int vt_collect_merge(struct vt_merge_input *in, size_t n, double period_s, const struct vt_merge_hosts *hosts, struct tkm_err *err)
+static int merge_for(struct vt_collector *c, struct vt_merge_input *in, size_t n, double period_s,
+	const struct vt_merge_hosts *hosts, struct tkm_err *err)
 {
-	struct vt_collector *c = &vt_collector;
-	struct vt_merge_options o = { .trace = c->trace, .single = c->single, .force = c->settings.force,
-		.compress = (int)c->settings.compress_trace, .procs_per_file = (uint32_t)c->settings.stf_procs_per_file,
+	struct vt_merge_options o = { .trace = c->trace,
+		.single = c->single,
+		.force = c->settings.force,
+		.compress = (int)c->settings.compress_trace,
+		.procs_per_file = (uint32_t)c->settings.stf_procs_per_file,
 		.by_node = c->settings.stf_use_hw_structure,
-		.period_s = period_s, .counters_apart = is_off(c, "UNIFY-COUNTERS"), .groups_apart = is_off(c, "UNIFY-GROUPS"),
-		.threads = c->pub.cpus ? 0 : 1, .cpus = c->pub.cpus, .cpus_size = c->pub.cpus_size, .delete_raw = 1, .settled = c->pub.together, .hosts = hosts, .say = say_missing };
+		.period_s = period_s,
+		.counters_apart = is_off(c, "UNIFY-COUNTERS"),
+		.groups_apart = is_off(c, "UNIFY-GROUPS"),
+		.threads = c->pub.cpus ? 0 : 1,
+		.cpus = c->pub.cpus,
+		.cpus_size = c->pub.cpus_size,
+		.delete_raw = 1,
+		.settled = c->pub.together,
+		.hosts = hosts,
+		.say = say_missing };
 	struct vt_merge_result r;
 	char size[64];
 	int rc;
@@ -204,10 +210,18 @@ int vt_collect_merge(struct vt_merge_input *in, size_t n, double period_s, const
 	}
 	if (rc == 0) {
 		tkm_print_time(size, sizeof(size), r.duration_s, 3);
-		vt_say(1, "INFO", "Writing tracefile %s: %llu samples, %u %s, %u threads, %s", c->trace, (unsigned long long)r.samples,
-		       r.processes, r.processes == 1 ? "process" : "processes", r.threads, size);
+		vt_say(1, "INFO", "Writing tracefile %s: %llu samples, %u %s, %u %s, %s", c->trace,
+			(unsigned long long)r.samples, r.processes, r.processes == 1 ? "process" : "processes",
+			r.threads, r.threads == 1 ? "thread" : "threads", size);
+		vt_say(1, "INFO", "to see it in a browser, run: vtreport %s", c->trace);
 	}
 	return rc;
+}
+
+int vt_collect_merge(
+	struct vt_merge_input *in, size_t n, double period_s, const struct vt_merge_hosts *hosts, struct tkm_err *err)
+{
+	return merge_for(&vt_collector, in, n, period_s, hosts, err);
 }
 
 /* Two processes may end at the same time and both be the last. The first of the files, which are the same for both, is whose
@@ -252,15 +266,16 @@ static void merge_files(struct vt_collector *c, struct files *f)
 	/* the trace of an MPI job that one of our children was may have the name meanwhile */
 	vt_collect_free_name(c);
 	if (in) {
-		rc = vt_collect_merge(in, f->n, 0, NULL, &e);
+		rc = merge_for(c, in, f->n, 0, NULL, &e);
 	}
 	free(in);
 	if (lock >= 0) {
 		close(lock);
 	}
 	if (rc < 0) {
-		vt_say(1, "WARNING", "no trace: %s. What was recorded is in %s%s; stftool %s --merge FILE.stf makes the trace", e.text,
-		       c->raw_path, f->n > 1 ? " and others" : "", c->raw_path);
+		vt_say(1, "WARNING",
+			"no trace: %s. What was recorded is in %s%s; stftool %s --merge FILE.stf makes the trace",
+			e.text, c->raw_path, f->n > 1 ? " and others" : "", c->raw_path);
 	}
 }
 
@@ -268,19 +283,25 @@ static void merge_files(struct vt_collector *c, struct files *f)
 static void report_unfinished_runs(const struct files *f)
 {
 	if (f->first_left && f->left == 1) {
-		vt_say(1, "INFO", "an earlier run was killed; stftool %s --merge FILE.stf makes its trace", f->first_left);
+		vt_say(1, "INFO", "an earlier run was killed; stftool %s --merge FILE.stf makes its trace",
+			f->first_left);
 	} else if (f->first_left) {
-		vt_say(1, "INFO", "%d earlier runs or processes of them were killed; for each: stftool %s --merge FILE.stf makes the trace",
-		       f->left, f->first_left);
+		vt_say(1, "INFO",
+			"%d earlier runs or processes of them were killed; for each: stftool %s --merge FILE.stf makes "
+			"the trace",
+			f->left, f->first_left);
 	}
 }
 
 /* Said once, by rank 0: it is a script that starts the MPI program as its child, as a rule. */
-static void say_no_mpi(const struct vt_collector *c)
+void vt_collect_say_no_mpi(const struct vt_collector *c)
 {
 	if (c->no_mpi && c->run[0] && c->pub.rank == 0 && !vt_run_child(c->run) && !c->settings.follow_children) {
-		vt_say(1, "INFO", "%s did not call MPI_Init: its stamps are not corrected, and a program that it starts is not recorded. Let it "
-		       "start that with exec, in its last line, or add --follow-children", c->program);
+		vt_say(1, "INFO",
+			"%s did not call MPI_Init: its stamps are not corrected, and a program that it starts is not "
+			"recorded. Let it "
+			"start that with exec, in its last line, or add --follow-children",
+			c->program);
 	}
 }
 
@@ -293,12 +314,14 @@ static void last_line(const struct vt_collector *c)
 
 	/* of less than a second it means nothing; a followed child is not the run, and of a job's ranks one speaks for all, but what
 	 * was left out must be said */
-	vt_say(!a->slowed && (a->wall_ns < 1000000000 || vt_run_child(c->run) || c->pub.together) ? 2 : 1, "INFO", "sampler used %.3f%% CPU (%s), longest tick %s, latest wake-up %s, %llu ticks every %s%s",
-	       100.0 * (double)a->cpu_ns / (double)a->wall_ns, tkm_print_time(cpu, sizeof(cpu), 1e-9 * (double)a->cpu_ns, 1),
-	       tkm_print_time(tick, sizeof(tick), 1e-9 * (double)a->longest_ns, 0),
-	       tkm_print_time(late, sizeof(late), 1e-9 * (double)a->latest_ns, 0), (unsigned long long)a->ticks,
-	       tkm_print_time(period, sizeof(period), a->period_s, 0),
-	       a->slowed ? ": slowed down, because it was above SAMPLE-BUDGET" : "");
+	vt_say(!a->slowed && (a->wall_ns < 1000000000 || vt_run_child(c->run) || c->pub.together) ? 2 : 1, "INFO",
+		"sampler used %.3f%% CPU (%s), longest tick %s, latest wake-up %s, %llu ticks every %s%s",
+		100.0 * (double)a->cpu_ns / (double)a->wall_ns,
+		tkm_print_time(cpu, sizeof(cpu), 1e-9 * (double)a->cpu_ns, 1),
+		tkm_print_time(tick, sizeof(tick), 1e-9 * (double)a->longest_ns, 0),
+		tkm_print_time(late, sizeof(late), 1e-9 * (double)a->latest_ns, 0), (unsigned long long)a->ticks,
+		tkm_print_time(period, sizeof(period), a->period_s, 0),
+		a->slowed ? ": slowed down, because it was above SAMPLE-BUDGET" : "");
 }
 
 static void describe(struct vt_collector *c)
@@ -309,9 +332,11 @@ static void describe(struct vt_collector *c)
 	if (!c->settings.environment || !a->wall_ns) {
 		return;
 	}
-	snprintf(text, sizeof(text), "sampler of %s: CPU %.6f s of %.6f s, longest tick %.6f s, latest wake-up %.6f s, %llu ticks, "
-		 "period in the end %.6g s, slowed down %d times", c->program, 1e-9 * (double)a->cpu_ns, 1e-9 * (double)a->wall_ns,
-		 1e-9 * (double)a->longest_ns, 1e-9 * (double)a->latest_ns, (unsigned long long)a->ticks, a->period_s, a->slowed);
+	snprintf(text, sizeof(text),
+		"sampler of %s: CPU %.6f s of %.6f s, longest tick %.6f s, latest wake-up %.6f s, %llu ticks, "
+		"period in the end %.6g s, slowed down %d times",
+		c->program, 1e-9 * (double)a->cpu_ns, 1e-9 * (double)a->wall_ns, 1e-9 * (double)a->longest_ns,
+		1e-9 * (double)a->latest_ns, (unsigned long long)a->ticks, a->period_s, a->slowed);
 	vt_raw_info(c->pub.raw, "sampler", text);
 }
 
@@ -330,23 +355,62 @@ static void print_info(const struct vt_collector *c, FILE *f, int finished)
 		vt_own_addresses(ip, sizeof(ip));
 		fprintf(f, "INFO NUMPROCS %d\n", c->pub.ranks > 0 ? c->pub.ranks : 1);
 		fprintf(f, "INFO CLUSTERDEF %s %d:%d\n", host, c->pub.rank > 0 ? c->pub.rank : 0, (int)c->pid);
-		fprintf(f, "INFO PROCESS %d \"%s\" \"%s\" %d\n", c->pub.rank > 0 ? c->pub.rank : 0, host, ip, (int)c->pid);
+		fprintf(f, "INFO PROCESS %d \"%s\" \"%s\" %d\n", c->pub.rank > 0 ? c->pub.rank : 0, host, ip,
+			(int)c->pid);
+	}
+	if (c->outside) {
+		fprintf(f, "INFO SAMPLED by process %d\n", (int)atomic_load(&vt_raw_head(c->pub.raw)->sampler));
+	} else {
+		fprintf(f, "INFO SAMPLED by a thread inside the program%s%s\n", c->inside_why[0] ? ": " : "",
+			c->inside_why);
 	}
 	fprintf(f, "INFO BINMODE %zu-bit integers and addresses, %s-endian, IEEE 754\n", 8 * sizeof(void *),
 		__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? "little" : "big");
-	fprintf(f, "INFO PROGRAM \"%s\"\nINFO TRACE \"%s\"\nINFO RAWFILE \"%s\"\nINFO JOB \"%s\"\n", c->program, c->trace, c->raw_path,
-		c->job);
+	fprintf(f, "INFO PROGRAM \"%s\"\nINFO TRACE \"%s\"\nINFO RAWFILE \"%s\"\nINFO JOB \"%s\"\n", c->program,
+		c->trace, c->raw_path, c->job);
 	if (!finished) {
-		fprintf(f, "# The program was running when this was written. If it was killed: stftool RAWFILE --merge TRACE\n");
+		fprintf(f,
+			RUNNING " If it was killed: stftool RAWFILE --merge "
+				"TRACE\n");
 		return;
 	}
-	fprintf(f, "INFO SAMPLER cpu %.6fs wall %.6fs longest-tick %.6fs latest-wake-up %.6fs ticks %llu period %.6gs "
+	fprintf(f,
+		"INFO SAMPLER cpu %.6fs wall %.6fs longest-tick %.6fs latest-wake-up %.6fs ticks %llu period %.6gs "
 		"slowed-down %d times\n",
-		1e-9 * (double)c->account.cpu_ns, 1e-9 * (double)c->account.wall_ns, 1e-9 * (double)c->account.longest_ns,
-		1e-9 * (double)c->account.latest_ns, (unsigned long long)c->account.ticks, c->account.period_s,
-		c->account.slowed);
+		1e-9 * (double)c->account.cpu_ns, 1e-9 * (double)c->account.wall_ns,
+		1e-9 * (double)c->account.longest_ns, 1e-9 * (double)c->account.latest_ns,
+		(unsigned long long)c->account.ticks, c->account.period_s, c->account.slowed);
+	if (c->ended_how[0]) {
+		fprintf(f, "INFO ENDED %s\n", c->ended_how);
+	}
 	fprintf(f, "INFO RECORDED %llu bytes, %llu records lost\n", (unsigned long long)vt_raw_size(r),
 		(unsigned long long)vt_raw_lost(r));
+}
+
+/* What the program has written stays, but for the last lines, which are true while it runs; then how it ended. */
+static void add_end(const struct vt_collector *c)
+{
+	struct tkm_newfile n = { 0 };
+	FILE *old = fopen(c->prot, "re");
+	struct tkm_err e;
+	char line[4096];
+	int said = 0;
+
+	if (!old || tkm_newfile_begin(&n, c->prot, 1, &e) < 0) {
+		if (old) {
+			fclose(old);
+		}
+		return;
+	}
+	while (fgets(line, sizeof(line), old)) {
+		said |= !strncmp(line, "INFO ENDED", 10);
+		if (strncmp(line, RUNNING, strlen(RUNNING))) {
+			fputs(line, n.f);
+		}
+	}
+	fclose(old);
+	fprintf(n.f, "INFO ENDED process %d: %s\n", (int)c->pid, c->ended_how);
+	tkm_newfile_commit(&n, &e);
 }
 
 /* Early in the run, so that a killed one has it too, and again at the end. Not for followed children. */
@@ -355,6 +419,14 @@ void vt_collect_protocol(struct vt_collector *c, int finished)
 	struct tkm_newfile n = { 0 };
 	struct tkm_err e;
 
+	struct vt_raw_head *head = vt_raw_head(c->pub.raw);
+
+	if (head && atomic_load(&head->protocol) && c != &vt_collector) {
+		if (finished && (!atomic_load(&head->ending) || atomic_load(&head->ending) == VT_RAW_ENDED_EXEC)) {
+			add_end(c);
+		}
+		return;
+	}
 	if (c->pub.rank > 0 || vt_run_child(c->run)) {
 		return;
 	}
@@ -364,8 +436,8 @@ void vt_collect_protocol(struct vt_collector *c, int finished)
 		}
 		return;
 	}
-	fprintf(n.f, "# Protocol of a run of %s under %s.\n# Give it to another run with VT_CONFIG or --config.\n\n", c->program,
-		PACKAGE_STRING);
+	fprintf(n.f, "# Protocol of a run of %s under %s.\n# Give it to another run with VT_CONFIG or --config.\n\n",
+		c->program, PACKAGE_STRING);
 	vt_settings_print(&c->settings, n.f);
 	if (c->pub.defaults) {
 		fputs(c->pub.defaults, n.f);
@@ -376,13 +448,21 @@ void vt_collect_protocol(struct vt_collector *c, int finished)
 	}
 }
 
-void vt_collect_finish(struct vt_collector *c, int merge)
+void vt_collect_close(struct vt_collector *c)
 {
-	struct files f = { 0 };
 	ltick_t last = tmr_read(c->pub.timer);
 
 	describe(c);
+	if (c->ended_how[0]) {
+		vt_raw_info(c->pub.raw, "ended", c->ended_how);
+	}
 	vt_raw_close(c->pub.raw, last);
+}
+
+void vt_collect_finish(struct vt_collector *c, int merge)
+{
+	struct files f = { 0 };
+
 	vt_collect_protocol(c, 1);
 	if (merge && writes_trace(c) && first_lives(c)) {
 		vt_say(2, "INFO", "the program that was started still runs; the last process writes the trace");
@@ -391,13 +471,15 @@ void vt_collect_finish(struct vt_collector *c, int merge)
 		if (f.alive == 0) {
 			merge_files(c, &f);
 		} else {
-			vt_say(2, "INFO", "%d other processes of the job still run; the last one writes the trace", f.alive);
+			vt_say(2, "INFO", "%d other processes of the job still run; the last one writes the trace",
+				f.alive);
 		}
 		report_unfinished_runs(&f);
 		free_files(&f);
 	} else if (!writes_trace(c)) {
-		vt_say(1, "INFO", "raw data is in %s; stftool %s --merge %s makes the trace", c->raw_path, c->raw_path, c->trace);
+		vt_say(1, "INFO", "raw data is in %s; stftool %s --merge %s makes the trace", c->raw_path, c->raw_path,
+			c->trace);
 	}
-	say_no_mpi(c);
+	vt_collect_say_no_mpi(c);
 	last_line(c);
 }

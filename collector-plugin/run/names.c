@@ -34,7 +34,7 @@ static void name_program(struct vt_collector *c, const char *argv0)
 
 	/* vtrun knows it best, but its children are other programs */
 	if (!name && vt_run_value(c->run, "pid", given, sizeof(given)) && atoi(given) == (int)getpid() &&
-	    vt_run_value(c->run, "prog", given, sizeof(given))) {
+		vt_run_value(c->run, "prog", given, sizeof(given))) {
 		name = given;
 	}
 	name = name ? name : argv0 ? argv0 : program_invocation_name;
@@ -43,7 +43,10 @@ static void name_program(struct vt_collector *c, const char *argv0)
 	}
 	/* a login shell is called "-bash" */
 	name = base_name(name);
-	snprintf(c->program, sizeof(c->program), "%.200s", *name == '-' && name[1] ? name + 1 : *name ? name : "UNKNOWN");
+	snprintf(c->program, sizeof(c->program), "%.200s",
+		*name == '-' && name[1] ? name + 1
+			: *name         ? name
+					: "UNKNOWN");
 }
 
 static int ends_in(const char *name, const char *suffix)
@@ -56,9 +59,10 @@ static int ends_in(const char *name, const char *suffix)
 /* "DIR/name" or the name itself if it is absolute. -1: too long. */
 static int below(char *to, size_t size, const char *dir, const char *name)
 {
-	int n = *name == '/' ? snprintf(to, size, "%s", name) :
-		!strcmp(name, ".") ? snprintf(to, size, "%s", dir) :
-		ends_in(dir, "/") || !strcmp(dir, "/") ? snprintf(to, size, "%s%s", dir, name) : snprintf(to, size, "%s/%s", dir, name);
+	int n = *name == '/'                             ? snprintf(to, size, "%s", name)
+		: !strcmp(name, ".")                     ? snprintf(to, size, "%s", dir)
+		: ends_in(dir, "/") || !strcmp(dir, "/") ? snprintf(to, size, "%s%s", dir, name)
+							 : snprintf(to, size, "%s/%s", dir, name);
 
 	return n < 0 || (size_t)n >= size ? -1 : 0;
 }
@@ -80,7 +84,8 @@ static void choose_format(struct vt_collector *c)
 
 	c->single = f ? !strcasecmp(f, "SINGLESTF") || !strcasecmp(f, "STFSINGLE") : n && ends_in(n, ".single.stf");
 	if ((f && !strcasecmp(f, "ASCII")) || (!f && n && ends_in(n, ".avt"))) {
-		vt_say(1, "WARNING", "LOGFILE-FORMAT ASCII: the collector writes STF; stftool --convert makes ASCII of it");
+		vt_say(1, "WARNING",
+			"LOGFILE-FORMAT ASCII: the collector writes STF; stftool --convert makes ASCII of it");
 	}
 }
 
@@ -117,8 +122,8 @@ static int name_trace(struct vt_collector *c, struct tkm_err *err)
 		given = name;
 	}
 	if (start_directory(c, dir, sizeof(dir)) < 0 ||
-	    below(prefix, sizeof(prefix), dir, c->settings.logfile_prefix ? c->settings.logfile_prefix : ".") < 0 ||
-	    below(c->trace, sizeof(c->trace) - 8, prefix, given) < 0) {
+		below(prefix, sizeof(prefix), dir, c->settings.logfile_prefix ? c->settings.logfile_prefix : ".") < 0 ||
+		below(c->trace, sizeof(c->trace) - 8, prefix, given) < 0) {
 		return tkm_fail(err, TKM_ERR_ARG, "the trace's name is too long: %s", given);
 	}
 	if (!ends_in(c->trace, ".stf")) {
@@ -131,7 +136,10 @@ static int name_trace(struct vt_collector *c, struct tkm_err *err)
 /* Of the trace, without its suffix. */
 static size_t stem_length(const char *trace)
 {
-	return strlen(trace) - (ends_in(trace, ".single.stf") ? strlen(".single.stf") : ends_in(trace, ".stf") ? strlen(".stf") : 0);
+	return strlen(trace) -
+		(ends_in(trace, ".single.stf")           ? strlen(".single.stf")
+				: ends_in(trace, ".stf") ? strlen(".stf")
+							 : 0);
 }
 
 static int name_protocol(struct vt_collector *c, struct tkm_err *err)
@@ -139,7 +147,8 @@ static int name_protocol(struct vt_collector *c, struct tkm_err *err)
 	char dir[1024];
 
 	if (c->settings.protofile_name) {
-		if (start_directory(c, dir, sizeof(dir)) < 0 || below(c->prot, sizeof(c->prot), dir, c->settings.protofile_name) < 0) {
+		if (start_directory(c, dir, sizeof(dir)) < 0 ||
+			below(c->prot, sizeof(c->prot), dir, c->settings.protofile_name) < 0) {
 			return tkm_fail(err, TKM_ERR_ARG, "PROTOFILE-NAME is too long: %s", c->settings.protofile_name);
 		}
 		return 0;
@@ -165,7 +174,8 @@ int vt_collect_rename(struct vt_collector *c, const char *what)
 
 static void name_job(struct vt_collector *c)
 {
-	static const char *const names[] = { "SLURM_JOB_ID", "PMIX_NAMESPACE", "OMPI_MCA_ess_base_jobid", "PBS_JOBID", "LSB_JOBID", NULL };
+	static const char *const names[] = { "SLURM_JOB_ID", "PMIX_NAMESPACE", "OMPI_MCA_ess_base_jobid", "PBS_JOBID",
+		"LSB_JOBID", NULL };
 	struct timespec ts;
 	int i;
 
@@ -191,16 +201,39 @@ int vt_collect_names(struct vt_collector *c, const char *argv0, struct tkm_err *
 
 /* ---- the raw file ---- */
 
+static void say_stopped(const char *path, int why)
+{
+	vt_say(1, "WARNING",
+		"no place for more records in %s: %s. The program goes on, records are lost and counted; see %s", path,
+		why == ENOBUFS         ? "MEM-MAXBLOCKS is reached"
+			: why == EFBIG ? "FLUSH-LIMIT is reached"
+				       : strerror(why),
+		why == ENOBUFS         ? "MEM-MAXBLOCKS and AUTOFLUSH"
+			: why == EFBIG ? "FLUSH-LIMIT"
+				       : "FLUSH-PREFIX for another folder");
+}
+
 /* VT-flush-<program>_<rank>-<pid>.dat; a number behind it if the name is taken, as it is after a killed process whose
  * pid comes again. */
 static struct vt_raw *create_in(struct vt_collector *c, const char *dir, struct tkm_err *err)
 {
-	struct vt_raw_options o = { .path = c->raw_path, .block_size = c->settings.mem_blocksize,
-		.max_blocks = c->settings.mem_maxblocks, .min_blocks = c->settings.mem_minblocks,
-		.flush_blocks = c->settings.mem_flushblocks, .autoflush = c->settings.autoflush,
-		.overwrite = c->settings.mem_overwrite, .limit = c->settings.flush_limit, .job = c->job, .trace = c->trace,
-		.program = c->program, .timer = c->pub.timer->name, .hz = c->pub.timer->hz, .start = c->pub.start,
-		.rank = c->pub.rank, .ranks = c->pub.ranks };
+	struct vt_raw_options o = { .path = c->raw_path,
+		.block_size = c->settings.mem_blocksize,
+		.max_blocks = c->settings.mem_maxblocks,
+		.min_blocks = c->settings.mem_minblocks,
+		.flush_blocks = c->settings.mem_flushblocks,
+		.autoflush = c->settings.autoflush,
+		.overwrite = c->settings.mem_overwrite,
+		.limit = c->settings.flush_limit,
+		.job = c->job,
+		.trace = c->trace,
+		.program = c->program,
+		.timer = c->pub.timer->name,
+		.hz = c->pub.timer->hz,
+		.start = c->pub.start,
+		.rank = c->pub.rank,
+		.ranks = c->pub.ranks,
+		.stopped = say_stopped };
 	char name[400], pid[16] = "";
 	struct vt_raw *r = NULL;
 	int i;
@@ -210,9 +243,11 @@ static struct vt_raw *create_in(struct vt_collector *c, const char *dir, struct 
 	}
 	for (i = 0; i < 1000 && !r; i++) {
 		if (i == 0) {
-			snprintf(name, sizeof(name), "VT-flush-%s_%d%s.dat", c->program, c->pub.rank < 0 ? 0 : c->pub.rank, pid);
+			snprintf(name, sizeof(name), "VT-flush-%s_%d%s.dat", c->program,
+				c->pub.rank < 0 ? 0 : c->pub.rank, pid);
 		} else {
-			snprintf(name, sizeof(name), "VT-flush-%s_%d%s.%d.dat", c->program, c->pub.rank < 0 ? 0 : c->pub.rank, pid, i);
+			snprintf(name, sizeof(name), "VT-flush-%s_%d%s.%d.dat", c->program,
+				c->pub.rank < 0 ? 0 : c->pub.rank, pid, i);
 		}
 		if (below(c->raw_path, sizeof(c->raw_path), dir, name) < 0) {
 			tkm_fail(err, TKM_ERR_ARG, "the raw file's name is too long: %s/%s", dir, name);
@@ -236,7 +271,7 @@ struct vt_raw *vt_collect_raw(struct vt_collector *c, struct tkm_err *err)
 	size_t i;
 
 	if (start_directory(c, dir, sizeof(dir)) < 0 ||
-	    (c->settings.flush_prefix && below(first, sizeof(first), dir, c->settings.flush_prefix) < 0)) {
+		(c->settings.flush_prefix && below(first, sizeof(first), dir, c->settings.flush_prefix) < 0)) {
 		tkm_fail(err, TKM_ERR_ARG, "FLUSH-PREFIX is too long");
 		return NULL;
 	}

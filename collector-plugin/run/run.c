@@ -19,6 +19,7 @@
 #include "collector-plugin/core/hooks.h"
 #include "collector-plugin/core/sink.h"
 #include "collector-plugin/core/thread.h"
+#include "collector-plugin/filter/filter.h"
 #include "collector-plugin/host/memory.h"
 #include "collector-plugin/host/say.h"
 #include "collector-plugin/host/time.h"
@@ -26,8 +27,12 @@
 #include "collector-plugin/sample/sample.h"
 #include "collector-plugin/settings/run_value.h"
 #include "collector-plugin/settings/settings.h"
+#include "collector-plugin/stats/stats.h"
+#include "collector-plugin/trace/trace.h"
 
 extern char **environ;
+
+enum { STATISTICS_ROWS = 512 }; /* of a thread: 40 KB */
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* start against end */
 
@@ -92,7 +97,8 @@ static void load_settings(struct vt_collector *c)
 	c->settings.config_name = c->config_name;
 	/* vtrun has looked at everything before and said what is wrong */
 	c->settings.complain = c->run[0] ? NULL : complain;
-	vt_settings_load(&c->settings, vt_run_value(c->run, "commanded", commanded, sizeof(commanded)) ? commanded : c->commanded);
+	vt_settings_load(&c->settings,
+		vt_run_value(c->run, "commanded", commanded, sizeof(commanded)) ? commanded : c->commanded);
 }
 
 void vt_collect_commanded(const char *name)
@@ -135,8 +141,8 @@ static int open_timer(struct vt_collector *c, struct tkm_err *err)
 
 static int rank_of_launcher(void)
 {
-	static const char *const names[] = { "OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "MV2_COMM_WORLD_RANK", "SLURM_PROCID",
-		NULL };
+	static const char *const names[] = { "OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "MV2_COMM_WORLD_RANK",
+		"SLURM_PROCID", NULL };
 	const char *text;
 	char *end;
 	long v;
@@ -154,7 +160,8 @@ static int rank_of_launcher(void)
 
 static int ranks_of_launcher(void)
 {
-	static const char *const names[] = { "OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "MV2_COMM_WORLD_SIZE", "SLURM_NTASKS", NULL };
+	static const char *const names[] = { "OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "MV2_COMM_WORLD_SIZE", "SLURM_NTASKS",
+		NULL };
 	int i;
 
 	for (i = 0; names[i]; i++) {
@@ -168,7 +175,7 @@ static int ranks_of_launcher(void)
 /* Is it an object that was linked with a library of the VT interface? */
 static int needs_interface(struct dl_phdr_info *info, size_t size, void *unused)
 {
-	const ElfW(Dyn) *d, *dynamic = NULL;
+	const ElfW(Dyn) * d, *dynamic = NULL;
 	uintptr_t names = 0;
 	int i;
 
@@ -228,7 +235,8 @@ static void close_and_merge(struct vt_collector *c, int merge)
 		return;
 	}
 	vt_raw_clock(c->pub.raw, tmr_read(c->pub.timer), vt_now_ns(CLOCK_REALTIME), vt_now_ns(CLOCK_MONOTONIC),
-		     vt_now_ns(CLOCK_MONOTONIC_RAW));
+		vt_now_ns(CLOCK_MONOTONIC_RAW));
+	vt_collect_close(c);
 	vt_collect_finish(c, merge);
 }
 
@@ -246,15 +254,26 @@ static int start(struct vt_collector *c, int rank, int ranks, const char *argv0,
 	if (!c->run[0] && !watched) {
 		watched = pthread_atfork(NULL, NULL, forked) == 0;
 	}
+	vt_sink_add(&vt_trace_sink);
 	vt_sink_add(&vt_sampling_sink);
 	c->pub.rank = rank >= 0 ? rank : rank_of_launcher();
 	c->pub.ranks = rank >= 0 ? ranks : c->pub.rank >= 0 ? ranks_of_launcher() : 0;
 	load_settings(c);
 	c->pub.min_interval_s = c->settings.counter_min_interval;
+	c->pub.windows = c->settings.time_windows && c->settings.time_windows[0];
+	if (c->settings.start_paused) {
+		vt_process_paused();
+	}
+	vt_stats_start(c->settings.statistics == 1 ? STATISTICS_ROWS : (int)c->settings.statistics);
+	vt_filter_start(&c->settings);
+	if (vt_trace_start(!c->settings.counters_only) < 0) {
+		return tkm_fail(err, TKM_ERR_NOMEM, "no memory for the table of functions");
+	}
 	atomic_store(&c->pub.period_ns, (int64_t)(c->settings.sample_period * 1e9));
 	if (open_timer(c, err) < 0 || vt_collect_names(c, argv0, err) < 0) {
 		return -1;
 	}
+	c->first_id = VT_ID_FIRST_PLANNED;
 	c->pub.start = tmr_read_ordered(c->pub.timer);
 	c->pub.start_realtime_ns = vt_now_ns(CLOCK_REALTIME);
 	c->pub.raw = vt_collect_raw(c, err);
@@ -262,15 +281,21 @@ static int start(struct vt_collector *c, int rank, int ranks, const char *argv0,
 		return -1;
 	}
 	begin_records(c);
-	if (vt_collect_plan(c, err) < 0) {
-		vt_say(1, "WARNING", "no counters: %s", err->text);
-	}
-	atomic_store_explicit(&vt_collecting, &c->pub, memory_order_release);
 	c->calls_expected = calls_expected(c);
 	c->close_and_merge = close_and_merge;
 	c->write_protocol = vt_collect_protocol;
+	atomic_store(&vt_raw_head(c->pub.raw)->process_off, vt_process_off());
+	if (vt_outside_start(c)) {
+		atomic_store_explicit(&vt_collecting, &c->pub, memory_order_release);
+		return 0;
+	}
+	if (!c->pub.plan && vt_collect_plan(c, err) < 0) {
+		vt_say(1, "WARNING", "no counters: %s", err->text);
+	}
+	atomic_store_explicit(&vt_collecting, &c->pub, memory_order_release);
 	if (vt_sampler_start(c, err) < 0) {
-		vt_say(1, "WARNING", "no background thread, so that counters are read at VT_ and MPI calls only: %s", err->text);
+		vt_say(1, "WARNING", "no background thread, so that counters are read at VT_ and MPI calls only: %s",
+			err->text);
 	}
 	return 0;
 }
@@ -297,7 +322,22 @@ int vt_collect_start(int rank, int ranks, const char *argv0, struct tkm_err *err
 	return rc;
 }
 
+void vt_collect_own_protocol(void)
+{
+	struct vt_collector *c = &vt_collector;
+
+	if (vt_collect_running()) {
+		atomic_store(&vt_raw_head(c->pub.raw)->protocol, 1);
+		vt_collect_protocol(c, 0);
+	}
+}
+
 void vt_collect_end(int merge)
+{
+	vt_collect_end_how(merge, merge ? VT_RAW_ENDED_EXIT : VT_RAW_ENDED_MPI);
+}
+
+void vt_collect_end_how(int merge, enum vt_raw_ending how)
 {
 	struct vt_collector *c = &vt_collector;
 	int saved = errno;
@@ -306,15 +346,19 @@ void vt_collect_end(int merge)
 		return;
 	}
 	vt_call_finalize();
-	merge = merge && !c->pub.together;
+	/* the ranks of a job have one trace; the sampler process knows when the last of them has ended */
+	merge = merge && (c->outside || !c->pub.together);
 	/* a signal handler that ends the program may have interrupted the one who holds it */
 	if (pthread_mutex_trylock(&lock) != 0) {
 		errno = saved;
 		return;
 	}
 	if (vt_collect_running()) {
+		vt_stats_finish();
 		vt_reader_stop();
-		if (c->sampler) {
+		if (c->outside) {
+			vt_outside_end(c, how, merge);
+		} else if (c->sampler) {
 			vt_sampler_stop(c, merge);
 		} else {
 			close_and_merge(c, merge);
@@ -332,7 +376,9 @@ static void begin_anew(struct vt_collector *c)
 	vt_reader_stop();
 	vt_reader_forget();
 	c->again = 1;
-	if (c->sampler) {
+	if (c->outside) {
+		vt_outside_end(c, VT_RAW_ENDED_EXIT, 2);
+	} else if (c->sampler) {
 		vt_sampler_stop(c, 0);
 	} else {
 		close_and_merge(c, 0);
@@ -402,6 +448,7 @@ void vt_collect_forked(void)
 	vt_say_forked();
 	memset((void *)c->helper, 0, sizeof(c->helper));
 	c->sampler = NULL;
+	c->outside = 0;
 	c->plan = NULL;
 	c->pub.plan = NULL;
 	c->run[0] = '\0';

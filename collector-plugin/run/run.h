@@ -4,6 +4,7 @@
 #define COLLECTOR_PLUGIN_RUN_RUN_H
 
 #include "collector-plugin/core/collector.h"
+#include "collector-plugin/raw/format.h"
 
 /* Starts it with the options of the environment (VT_CONFIG, VT_*) unless it runs already or has ended. rank -1: not
  * known; a collector that runs with another rank, or none, takes this one. argv0 may be NULL. Returns 0 when it
@@ -13,12 +14,15 @@ int vt_collect_start(int rank, int ranks, const char *argv0, struct tkm_err *err
 /* Ends it: the last samples, then the raw file is closed. merge 1: and made into a trace, if this process is the only
  * one of its job; 0: somebody else does that (MPI: all ranks together). Again is nothing. Not under a lock. */
 void vt_collect_end(int merge);
+/* The same; how the program ends. */
+void vt_collect_end_how(int merge, enum vt_raw_ending how);
 
 /* One trace of several raw files (merge.h), with what the options say of it: LOGFILE-*, COMPRESS, STF-*, KEEP-RAW-EVENTS.
  * After the end too. period_s: of the maps' global ticks. Returns 0 or -1. */
 struct vt_merge_input;
 struct vt_merge_hosts;
-int vt_collect_merge(struct vt_merge_input *in, size_t n, double period_s, const struct vt_merge_hosts *hosts, struct tkm_err *err);
+int vt_collect_merge(
+	struct vt_merge_input *in, size_t n, double period_s, const struct vt_merge_hosts *hosts, struct tkm_err *err);
 
 /* In the child of a fork: nothing of the parent's is touched, and a new start is possible. */
 void vt_collect_forked(void);
@@ -30,6 +34,14 @@ int vt_collect_reconfigure(const char *text, size_t size, const char *name, stru
 /* The same with another timer: that of rank 0. Returns 0, or -1 with the reason: it cannot be opened here, or it is too late. */
 int vt_collect_take_timer(const char *name, struct tkm_err *err);
 
+/* The program writes the protocol, which needs what only its ranks know: now, and at its end. */
+void vt_collect_own_protocol(void);
+
+/* outside.c: is the process sampled by a process of its own? Returns 1, or 0: a thread has to do it, and c->inside_why says why. */
+int vt_outside_start(struct vt_collector *c);
+/* The end of that, with what the sampler says to the user. merge: struct vt_attach_end. */
+void vt_outside_end(struct vt_collector *c, enum vt_raw_ending how, int merge);
+
 /* names.c: program, job, trace, protocol, raw file. Returns 0 or -1. */
 int vt_collect_names(struct vt_collector *c, const char *argv0, struct tkm_err *err);
 /* Gives the trace another number if its name is taken by now, unless it may be replaced. */
@@ -39,8 +51,11 @@ int vt_collect_rename(struct vt_collector *c, const char *what);
 /* A raw file beside the trace, or where it is possible. */
 struct vt_raw *vt_collect_raw(struct vt_collector *c, struct tkm_err *err);
 
-/* finish.c: the trace, the protocol, the last line. */
+/* finish.c: what was recorded is complete; then the trace, the protocol, the last line. */
+void vt_collect_close(struct vt_collector *c);
 void vt_collect_finish(struct vt_collector *c, int merge);
 void vt_collect_protocol(struct vt_collector *c, int finished);
+/* In the program: the hint for one that was started as a rank and did not call MPI_Init. */
+void vt_collect_say_no_mpi(const struct vt_collector *c);
 
 #endif

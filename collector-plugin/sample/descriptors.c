@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The background thread's own table of descriptors. */
 #include "config.h"
-#include "collector-plugin/sample/sampler.h"
+#include "collector-plugin/sample/descriptors.h"
 
 #include <sched.h>
 #include <stdlib.h>

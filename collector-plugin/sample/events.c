@@ -86,13 +86,17 @@ static struct vt_sampling *sampling_open(struct vt_collect *c, struct vt_thread 
 		return NULL;
 	}
 	s->tid = t->tid;
+	s->turn = t->slot ? &t->slot->turn : &s->own_turn;
+	s->aside = t->slot ? &t->slot->aside : &s->own_aside;
 	s->over = take_over(s, c);
 	s->set = open_set(c, t->tid, &s->id);
 	n = s->set ? smp_set_size(s->set) : 0;
 	if (s->base) {
 		/* by the plan's number so far; the set's is never larger */
 		for (k = 0; k < n; k++) {
-			s->base[k] = vt_counts_from_opening(c->plan, smp_set_planned(s->set, k)) ? s->base[smp_set_planned(s->set, k)] : 0;
+			s->base[k] = vt_counts_from_opening(c->plan, smp_set_planned(s->set, k))
+				? s->base[smp_set_planned(s->set, k)]
+				: 0;
 		}
 	}
 	s->process = vt_process_open(c) > 0;
@@ -108,6 +112,9 @@ static struct vt_sampling *sampling_open(struct vt_collect *c, struct vt_thread 
 	}
 	if (s->set) {
 		vt_reader_add(c, s);
+		if (t->slot) {
+			atomic_store(&t->slot->sampling, 1);
+		}
 	}
 	return s;
 }
@@ -135,7 +142,7 @@ void vt_sample_other(struct vt_sampling *s, struct vt_collect *c, struct vt_raw_
 {
 	ltick_t now;
 
-	if (where < 0 || !vt_turn_try(&s->turn)) {
+	if (where < 0 || !vt_turn_try(s->turn)) {
 		return;
 	}
 	/* the stamp is taken in our turn, so that it is behind that of the event before */
@@ -145,7 +152,7 @@ void vt_sample_other(struct vt_sampling *s, struct vt_collect *c, struct vt_raw_
 		s->read_at = now.v;
 		record(s, stream, where, now);
 	}
-	vt_turn_end(&s->turn);
+	vt_turn_end(s->turn);
 }
 
 /* The event's stamp stands already. What was read behind it in the meantime is an upper limit of what was true then, and all
@@ -153,11 +160,11 @@ void vt_sample_other(struct vt_sampling *s, struct vt_collect *c, struct vt_raw_
  * a stamp of its own. */
 static enum vt_sampled sample_thread(struct vt_sampling *s, ltick_t now, int later)
 {
-	if (!vt_turn_take(&s->turn)) {
+	if (!vt_turn_take(s->turn)) {
 		return VT_SAMPLE_LOST;
 	}
-	if (now.v <= s->aside && !later) {
-		vt_turn_end(&s->turn);
+	if (now.v <= atomic_load(s->aside) && !later) {
+		vt_turn_end(s->turn);
 		return VT_SAMPLE_LATER;
 	}
 	if (later) {
@@ -168,7 +175,7 @@ static enum vt_sampled sample_thread(struct vt_sampling *s, ltick_t now, int lat
 		s->valid = smp_set_read(s->set, s->value, s->state);
 	}
 	record(s, vt_tls.thread->stream, vt_tls.thread->number, now);
-	vt_turn_end(&s->turn);
+	vt_turn_end(s->turn);
 	return VT_SAMPLED;
 }
 
@@ -178,7 +185,7 @@ static void thread_ends(struct vt_thread *t)
 	struct vt_sampling *s = vt_tls.sampling;
 	ltick_t now;
 
-	if (!s || !s->set || !t->stream || vt_threads_off(t->tid) || !vt_turn_take(&s->turn)) {
+	if (!s || !s->set || !t->stream || vt_threads_off(t->tid) || !vt_turn_take(s->turn)) {
 		return;
 	}
 	now = tmr_read(vt_tls.collect->timer);
@@ -187,15 +194,17 @@ static void thread_ends(struct vt_thread *t)
 		record(s, t->stream, t->number, now);
 	}
 	s->last = now.v;
-	vt_turn_end(&s->turn);
+	vt_turn_end(s->turn);
 }
 
 static void say_left_out(struct vt_sampling *s, ltick_t now)
 {
 	char text[160];
 
-	snprintf(text, sizeof(text), "%u samples at calls ahead of this one were left out: another thread was reading the counters for more "
-		 "than 1 s", s->left_out);
+	snprintf(text, sizeof(text),
+		"%u samples at calls ahead of this one were left out: another thread was reading the counters for more "
+		"than 1 s",
+		s->left_out);
 	vt_raw_comment(vt_tls.thread->stream, now, (uint16_t)vt_tls.thread->number, text);
 	s->left_out = 0;
 }
@@ -246,6 +255,7 @@ static void sample(const struct vt_event *e)
 	if (process == VT_SAMPLE_LATER) {
 		process = vt_process_sample(now, 1);
 	}
+	vt_tls.quiet_until = s->callback ? 0 : s->next;
 	s->left_out += (thread == VT_SAMPLE_LOST) + (process == VT_SAMPLE_LOST);
 	pthread_setcancelstate(cancel, NULL);
 	errno = saved;
@@ -291,6 +301,7 @@ VT_ErrorCode vt_sampling_callback(VT_CountCallback_t callback, void *custom, int
 	s->values = values;
 	vt_tls.sampling = s;
 	vt_tls.wanted = 1;
+	vt_tls.quiet_until = 0;
 	return VT_OK;
 }
 

@@ -2,7 +2,7 @@
 /* Disks, interfaces and CPUs that come while a program runs: their counters are chosen by the same rules, and defined when
  * they come. The sums (disk_io, net_io, cpu_idle) need none of this. */
 #include "config.h"
-#include "collector-plugin/sample/sampler.h"
+#include "collector-plugin/sample/new_devices.h"
 
 #include "collector-plugin/core/collect.h"
 #include "collector-plugin/core/collector.h"
@@ -40,7 +40,7 @@ static void add_plan(struct vt_sampler *s, struct smp_plan *plan)
 	if (l) {
 		l->book = (struct vt_book){ .plan = plan, .ids = l->ids };
 		vt_book_lay(&l->book, (uint8_t *)l->ids + ids, n);
-		vt_plan_define(s->c, plan, VT_ID_FIRST_PLANNED + (uint32_t)planned_so_far(s), l->ids);
+		vt_plan_define(s->c, plan, s->first_id + (uint32_t)planned_so_far(s), l->ids);
 		t = vt_target_new(s, &l->book, SMP_NODE, 0, VT_RAW_GROUP + VT_RAW_NODE, NULL);
 	}
 	if (t) {
@@ -57,12 +57,12 @@ static void devices_came(struct vt_sampler *s)
 	struct smp_plan *plan = smp_plan_later(s->last_plan ? s->last_plan : s->book.plan, &e);
 	size_t n = plan ? smp_plan_size(plan) : 0;
 
-	if (n && s->n_later < MAX_LATER && VT_ID_FIRST_PLANNED + planned_so_far(s) + n < VT_FIRST_ID) {
+	if (n && s->n_later < MAX_LATER && s->first_id + planned_so_far(s) + n < VT_FIRST_ID) {
 		add_plan(s, plan);
 	} else if (n && !s->said_later) {
 		s->said_later = 1;
 		vt_raw_comment(s->stream, tmr_read(s->c->pub.timer), 0,
-			       "sampler: devices keep coming; those that come from here on have no counters of their own");
+			"sampler: devices keep coming; those that come from here on have no counters of their own");
 	}
 	if (plan != s->last_plan) {
 		smp_plan_close(plan);

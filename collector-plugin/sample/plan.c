@@ -78,10 +78,11 @@ int vt_counts_from_opening(const struct smp_plan *plan, size_t i)
 {
 	const struct smp_planned *p = smp_plan_at(plan, i);
 
-	return p->counter.scope != SMP_NODE && p->source && (!strcmp(p->source->name, "papi") || !strcmp(p->source->name, "perf"));
+	return p->counter.scope != SMP_NODE && p->source &&
+		(!strcmp(p->source->name, "papi") || !strcmp(p->source->name, "perf"));
 }
 
-/* Asked for by its name, not only met by a pattern: then the user wants to know that it is missing. */
+/* Asked for by its name, not only matched by a pattern: then the user wants to know that it is missing. */
 int vt_plan_warning_level(const struct vt_collector *c, const struct smp_planned *p)
 {
 	const char *name = p->counter.name;
@@ -104,9 +105,14 @@ int vt_plan_warning_level(const struct vt_collector *c, const struct smp_planned
 
 static void define(struct vt_collector *c, const struct smp_planned *p, uint32_t id)
 {
-	struct vt_raw_counter_def d = { .id = id, .classid = class_of(p), .name = p->counter.name,
-		.unit = p->counter.unit, .shown_unit = p->counter.shown_unit, .description = p->counter.what,
-		.factor = p->counter.factor, .do_diff = p->counter.kind == SMP_TOTAL };
+	struct vt_raw_counter_def d = { .id = id,
+		.classid = class_of(p),
+		.name = p->counter.name,
+		.unit = p->counter.unit,
+		.shown_unit = p->counter.shown_unit,
+		.description = p->counter.what,
+		.factor = p->counter.factor,
+		.do_diff = p->counter.kind == SMP_TOTAL };
 	char line[600];
 
 	if (p->counter.missing) {
@@ -134,6 +140,7 @@ void vt_plan_define(struct vt_collector *c, const struct smp_plan *plan, uint32_
 
 static void define_own(struct vt_raw *r)
 {
+	/* clang-format off */
 	static const struct vt_raw_counter_def own[] = {
 		{ .id = VT_ID_CPU, .name = "sampler_cpu", .unit = "ns", .do_diff = 1, .factor = 1e-7, .shown_unit = "percent",
 		  .description = "CPU time of the sampler's own thread" },
@@ -141,6 +148,7 @@ static void define_own(struct vt_raw *r)
 		{ .id = VT_ID_DELAY, .name = "sampler_delay", .unit = "ns",
 		  .description = "how late the sampler's thread woke up for this sample" },
 	};
+	/* clang-format on */
 	struct vt_raw_counter_def d;
 	size_t i;
 
@@ -183,7 +191,7 @@ int vt_collect_plan(struct vt_collector *c, struct tkm_err *err)
 	if (!c->ids) {
 		return tkm_fail(err, TKM_ERR_NOMEM, "out of memory for %zu counters", smp_plan_size(c->plan));
 	}
-	vt_plan_define(c, c->plan, VT_ID_FIRST_PLANNED, c->ids);
+	vt_plan_define(c, c->plan, c->first_id, c->ids);
 	c->pub.plan = c->plan;
 	c->pub.counter_id = c->ids;
 	return 0;

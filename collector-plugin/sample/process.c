@@ -33,23 +33,23 @@ struct part {
 	uint32_t *id;
 	union smp_value *value;
 	uint8_t *state;
-	int valid;           /* what the latest reading returned */
-	size_t size;         /* bytes from `value` on */
+	const char **total; /* the names of totals that the sampler process reads, too; NULL: it is none */
+	int valid;          /* what the latest reading returned */
+	size_t size;        /* bytes from `value` on */
 };
 
+static struct vt_raw_process private_turns; /* while there is no raw file */
+
 static struct {
-	pthread_mutex_t lock;    /* of opening it */
-	struct vt_collect *of;   /* whose counters they are; NULL: not opened yet */
+	pthread_mutex_t lock;  /* of opening it */
+	struct vt_collect *of; /* whose counters they are; NULL: not opened yet */
 	pid_t pid;
-	struct vt_turn turn;     /* whose turn it is owns what stands below */
-	struct part own;         /* what the background thread reads by a set of its own */
-	struct part shared;      /* what it opened, for all */
-	int kept;                /* and the program's table has copies of it */
-	int64_t next;            /* COUNTER-MIN-INTERVAL */
-	int64_t high;            /* the latest stamp recorded */
-	int64_t low;             /* and the latest with older values than those that stand in the parts now */
-	int64_t read_at;         /* when the reading of these began; 0: not all are of one reading */
-} process = { .lock = PTHREAD_MUTEX_INITIALIZER };
+	struct part own;    /* what the background thread reads by a set of its own */
+	struct part shared; /* what it opened, for all */
+	int kept;           /* and the program's table has copies of it */
+	struct vt_raw_process
+		*turns; /* whose turn it is owns what stands in it and in the parts; the sampler process may share it */
+} process = { .lock = PTHREAD_MUTEX_INITIALIZER, .turns = &private_turns };
 
 /* ---- opening ---- */
 
@@ -61,7 +61,7 @@ static void drop(struct part *p)
 	*p = (struct part){ .set = NULL };
 }
 
-static int lay(struct part *p, struct smp_set *set, const uint32_t *counter_id)
+static int lay(struct part *p, struct smp_set *set, const struct smp_plan *plan, const uint32_t *counter_id)
 {
 	size_t i, n = set ? smp_set_size(set) : 0;
 	void *room;
@@ -69,16 +69,20 @@ static int lay(struct part *p, struct smp_set *set, const uint32_t *counter_id)
 	if (n == 0) {
 		return 0;
 	}
-	p->size = n * (sizeof(*p->value) + sizeof(*p->id) + 1);
+	p->size = n * (sizeof(*p->value) + sizeof(*p->total) + sizeof(*p->id) + 1);
 	room = vt_pages(p->size);
 	if (!room) {
 		return 0;
 	}
 	p->value = room;
-	p->id = (uint32_t *)(void *)(p->value + n);
+	p->total = (const char **)(void *)(p->value + n);
+	p->id = (uint32_t *)(void *)(p->total + n);
 	p->state = (uint8_t *)(p->id + n);
 	for (i = 0; i < n; i++) {
+		const struct smp_counter *k = &smp_plan_at(plan, smp_set_planned(set, i))->counter;
+
 		p->id[i] = counter_id[smp_set_planned(set, i)];
+		p->total[i] = vt_collector.outside && k->kind == SMP_TOTAL && k->type == SMP_U64 ? k->name : NULL;
 	}
 	p->valid = 0;
 	p->set = set;
@@ -100,12 +104,13 @@ size_t vt_process_open(struct vt_collect *c)
 	if (process.of != c) {
 		process.pid = getpid();
 		set = smp_set_open_some(c->plan, &target, vt_not_from_opening, NULL);
-		if (set && !lay(&process.own, set, c->counter_id)) {
+		if (set && !lay(&process.own, set, c->plan, c->counter_id)) {
 			smp_set_close(set);
 		}
 		process.of = c;
 	}
-	n = (process.own.set ? smp_set_size(process.own.set) : 0) + (process.kept ? smp_set_size(process.shared.set) : 0);
+	n = (process.own.set ? smp_set_size(process.own.set) : 0) +
+		(process.kept ? smp_set_size(process.shared.set) : 0);
 	pthread_mutex_unlock(&process.lock);
 	return n;
 }
@@ -120,12 +125,13 @@ void vt_counters_unlock(void)
 	pthread_mutex_unlock(&process.lock);
 }
 
-void vt_process_start(void)
+void vt_process_start(struct vt_collect *c)
 {
-	if (vt_turn_take(&process.turn)) {
+	process.turns = &vt_raw_head(c->raw)->process;
+	if (vt_turn_take(&process.turns->turn)) {
 		/* the timer may be another one */
-		process.next = process.high = process.low = process.read_at = 0;
-		vt_turn_end(&process.turn);
+		process.turns->next = process.turns->high = process.turns->low = process.turns->read_at = 0;
+		vt_turn_end(&process.turns->turn);
 	}
 }
 
@@ -142,13 +148,13 @@ static void close_copies(const struct smp_set *set)
 void vt_process_share(struct vt_collect *c, struct smp_set *set, int keep, int apart)
 {
 	pthread_mutex_lock(&process.lock);
-	if (set && vt_turn_take(&process.turn)) {
-		process.kept = lay(&process.shared, set, c->counter_id) && keep;
-		process.read_at = 0;
+	if (set && vt_turn_take(&process.turns->turn)) {
+		process.kept = lay(&process.shared, set, c->plan, c->counter_id) && keep;
+		process.turns->read_at = 0;
 		if (!process.kept && apart) {
 			close_copies(set);
 		}
-		vt_turn_end(&process.turn);
+		vt_turn_end(&process.turns->turn);
 	}
 	pthread_mutex_unlock(&process.lock);
 }
@@ -156,16 +162,17 @@ void vt_process_share(struct vt_collect *c, struct smp_set *set, int keep, int a
 void vt_process_unshare(int apart)
 {
 	/* from a signal handler that interrupted our own reading there is nobody to wait for */
-	if (!process.shared.set || !(vt_tls.inside ? vt_turn_try(&process.turn) : vt_turn_take(&process.turn))) {
+	if (!process.shared.set ||
+		!(vt_tls.inside ? vt_turn_try(&process.turns->turn) : vt_turn_take(&process.turns->turn))) {
 		return;
 	}
 	if (process.kept && apart) {
 		close_copies(process.shared.set);
 	}
 	process.kept = 0;
-	process.read_at = 0;
+	process.turns->read_at = 0;
 	drop(&process.shared);
-	vt_turn_end(&process.turn);
+	vt_turn_end(&process.turns->turn);
 }
 
 void vt_process_restart(void)
@@ -174,7 +181,7 @@ void vt_process_restart(void)
 	smp_set_close(process.own.set);
 	drop(&process.own);
 	process.of = NULL;
-	process.read_at = 0;
+	process.turns->read_at = 0;
 	pthread_mutex_unlock(&process.lock);
 }
 
@@ -191,8 +198,9 @@ void vt_process_forget(void)
 	process.own.value = process.shared.value = NULL;
 	process.kept = 0;
 	process.of = NULL;
-	atomic_store(&process.turn.busy, 0);
-	atomic_store(&process.turn.lost, 0);
+	process.turns = &private_turns;
+	atomic_store(&process.turns->turn.busy, 0);
+	atomic_store(&process.turns->turn.lost, 0);
 }
 
 /* ---- reading ---- */
@@ -203,11 +211,11 @@ static ltick_t stamp(struct tmr_timer *timer)
 	ltick_t now = tmr_read(timer);
 	int i;
 
-	for (i = 0; now.v <= process.high && i < 100; i++) {
+	for (i = 0; now.v <= process.turns->high && i < 100; i++) {
 		now = tmr_read(timer);
 	}
-	if (now.v <= process.high) {
-		process.high = process.low = now.v - 1;
+	if (now.v <= process.turns->high) {
+		process.turns->high = process.turns->low = now.v - 1;
 	}
 	return now;
 }
@@ -222,12 +230,12 @@ static void read_part(struct part *p)
 /* From now on stand values that began to be read at `begin`. */
 static void read_all(int64_t begin)
 {
-	process.low = process.high;
+	process.turns->low = process.turns->high;
 	read_part(&process.own);
 	if (process.kept) {
 		read_part(&process.shared);
 	}
-	process.read_at = begin;
+	process.turns->read_at = begin;
 }
 
 static void record_part(const struct part *p, ltick_t now)
@@ -240,7 +248,8 @@ static void record_part(const struct part *p, ltick_t now)
 	for (i = 0; i < n; i++) {
 		if (p->state[i] & SMP_VALID) {
 			id[k] = p->id[i];
-			v[k++] = p->value[i].u;
+			v[k++] = p->total[i] ? vt_process_total(process.turns, p->total[i], p->value[i].u)
+					     : p->value[i].u;
 		}
 		if (k == VT_RAW_MAX_COUNTERS || (i + 1 == n && k > 0)) {
 			vt_raw_counters(vt_tls.thread->stream, now, 0, k, id, v);
@@ -249,16 +258,16 @@ static void record_part(const struct part *p, ltick_t now)
 	}
 }
 
-/* They stand with the process's first thread, as those of the background thread do. */
+/* They are stored with the process's first thread, as those of the background thread do. */
 static void record_all(ltick_t now)
 {
 	record_part(&process.own, now);
 	if (process.kept) {
 		record_part(&process.shared, now);
 	}
-	process.high = now.v > process.high ? now.v : process.high;
+	process.turns->high = now.v > process.turns->high ? now.v : process.turns->high;
 	if (vt_tls.collect->min_interval_s > 0) {
-		process.next = now.v + (int64_t)(vt_tls.collect->min_interval_s * vt_tls.collect->timer->hz);
+		process.turns->next = now.v + (int64_t)(vt_tls.collect->min_interval_s * vt_tls.collect->timer->hz);
 	}
 }
 
@@ -270,15 +279,15 @@ enum vt_sampled vt_process_sample(ltick_t now, int later)
 	if (process.of != vt_tls.collect || vt_threads_off(process.pid)) {
 		return VT_SAMPLED;
 	}
-	if (!vt_turn_take(&process.turn)) {
+	if (!vt_turn_take(&process.turns->turn)) {
 		return VT_SAMPLE_LOST;
 	}
-	if (now.v < process.next) {
+	if (now.v < process.turns->next) {
 		/* another thread's event was a moment ago */
-	} else if (now.v > process.low && process.read_at > now.v) {
+	} else if (now.v > process.turns->low && process.turns->read_at > now.v) {
 		/* another one read while we waited, behind our event and for no stamp ahead of it */
 		record_all(now);
-	} else if (now.v > process.high) {
+	} else if (now.v > process.turns->high) {
 		read_all(tmr_read(timer).v);
 		record_all(now);
 	} else if (later) {
@@ -289,13 +298,13 @@ enum vt_sampled vt_process_sample(ltick_t now, int later)
 	} else {
 		rc = VT_SAMPLE_LATER;
 	}
-	vt_turn_end(&process.turn);
+	vt_turn_end(&process.turns->turn);
 	return rc;
 }
 
 int vt_process_turn(struct vt_collect *c, ltick_t *now)
 {
-	if (!vt_turn_take(&process.turn)) {
+	if (!vt_turn_take(&process.turns->turn)) {
 		return 0;
 	}
 	*now = stamp(c->timer);
@@ -304,7 +313,7 @@ int vt_process_turn(struct vt_collect *c, ltick_t *now)
 
 void vt_process_turn_end(ltick_t now)
 {
-	process.low = process.high = now.v;
-	process.read_at = 0;
-	vt_turn_end(&process.turn);
+	process.turns->low = process.turns->high = now.v;
+	process.turns->read_at = 0;
+	vt_turn_end(&process.turns->turn);
 }

@@ -28,10 +28,10 @@
 enum { STACK = 1 << 20 };
 
 static struct {
-	pthread_mutex_t lock;         /* of the list, and of starting */
+	pthread_mutex_t lock; /* of the list, and of starting */
 	struct vt_sampling *list;
-	struct vt_sampling *aside;    /* whose turn the background thread has */
-	struct vt_collect *of;        /* whose thread runs, or could not be started */
+	struct vt_sampling *aside; /* whose turn the background thread has */
+	struct vt_collect *of;     /* whose thread runs, or could not be started */
 	int running;
 	pthread_t thread;
 	sem_t wake;
@@ -104,7 +104,9 @@ static int start(struct vt_collect *c)
 	pthread_attr_destroy(&attr);
 	if (rc) {
 		atomic_store(&vt_collector.helper[VT_HELPER_READER], 0);
-		vt_say(1, "WARNING", "no thread for it, so that counters of PAPI and perf are read at VT_ and MPI calls only: %s", strerror(rc));
+		vt_say(1, "WARNING",
+			"no thread for it, so that counters of PAPI and perf are read at VT_ and MPI calls only: %s",
+			strerror(rc));
 	}
 	return rc == 0;
 }
@@ -145,7 +147,7 @@ int vt_reader_aside(struct vt_collect *c, pid_t tid, ltick_t *now)
 	pthread_mutex_lock(&reader.lock);
 	for (s = reader.list; s && s->tid != tid; s = s->following) {
 	}
-	if (s && !vt_turn_try(&s->turn)) {
+	if (s && !vt_turn_try(s->turn)) {
 		pthread_mutex_unlock(&reader.lock);
 		return 0;
 	}
@@ -159,8 +161,8 @@ void vt_reader_aside_end(ltick_t now)
 	struct vt_sampling *s = reader.aside;
 
 	if (s) {
-		s->aside = now.v;
-		vt_turn_end(&s->turn);
+		atomic_store(s->aside, now.v);
+		vt_turn_end(s->turn);
 	}
 	reader.aside = NULL;
 	pthread_mutex_unlock(&reader.lock);

@@ -35,6 +35,10 @@ extern const struct vt_sink_ops vt_sampling_sink VT_HIDDEN;
 VT_HIDDEN VT_ErrorCode vt_sampling_callback(VT_CountCallback_t callback, void *custom, int n,
 	VT_ErrorCode (*deliver)(ltick_t now, int n, const int *handles, const void *values));
 
+/* A total of the process as it is recorded: the program and the sampler process read it in two ways, which differ by the kernel's steps.
+ * For who has the turn. */
+uint64_t vt_process_total(struct vt_raw_process *turns, const char *name, uint64_t v);
+
 /* ---- inside ---- */
 
 /* Does the i-th counter of the plan count from when it was opened, not from the thread's or the process's start? */
@@ -46,30 +50,32 @@ void vt_counters_unlock(void) __attribute__((visibility("hidden")));
 
 /* Counters that are read at state changes of one thread (events.c). */
 struct vt_sampling {
-	struct smp_set *set;          /* of the thread; NULL: it has none */
-	int process;                  /* are there counters of the process? */
+	struct smp_set *set; /* of the thread; NULL: it has none */
+	int process;         /* are there counters of the process? */
 	uint32_t *id;
 	union smp_value *value;
 	uint8_t *state;
-	uint64_t *base;               /* added to each: where the background thread's count stood */
+	uint64_t *base; /* added to each: where the background thread's count stood */
 	uint32_t *out_id;
 	uint64_t *out;
-	int64_t next;                 /* not before this tick (COUNTER-MIN-INTERVAL) */
+	int64_t next; /* not before this tick (COUNTER-MIN-INTERVAL) */
 	/* two read it: the thread itself, and reader.c between its events; whoever is at it owns what stands above */
-	struct vt_turn turn;
+	struct vt_turn *turn; /* in the thread's slot, or own_turn */
+	struct vt_turn own_turn;
+	_Atomic int64_t *aside; /* stamp of the sampler's latest sample, if the counters are not taken over */
+	_Atomic int64_t own_aside;
 	pid_t tid;
-	int over;                     /* it has taken them over from the background thread */
-	int64_t last;                 /* stamp of the latest event that was sampled */
-	int64_t aside;                /* of the background thread's latest sample, if they are not taken over */
-	int64_t read_at;              /* and of the latest reading in between, whose values are in `value` */
-	int valid;                    /* what that returned */
-	unsigned left_out;            /* samples at events: another one did not give back its turn */
+	int over;                      /* it has taken them over from the background thread */
+	int64_t last;                  /* stamp of the latest event that was sampled */
+	int64_t read_at;               /* and of the latest reading in between, whose values are in `value` */
+	int valid;                     /* what that returned */
+	unsigned left_out;             /* samples at events: another one did not give back its turn */
 	struct vt_sampling *following; /* of reader.c */
 	int listed;
 	VT_CountCallback_t callback;
 	void *custom;
 	VT_ErrorCode (*deliver)(ltick_t now, int n, const int *handles, const void *values);
-	int n;                        /* places below */
+	int n; /* places below */
 	int *handles;
 	uint64_t *values;
 };
@@ -98,7 +104,7 @@ void vt_process_turn_end(ltick_t now);
 /* For the thread that starts the collector, in the program's table of descriptors: ahead of all sampling; the set that the
  * background thread has opened for all, which has a table of its own if `apart`, to be kept for the program's threads or not;
  * and the program's threads read it no more. */
-void vt_process_start(void);
+void vt_process_start(struct vt_collect *c);
 void vt_process_share(struct vt_collect *c, struct smp_set *set, int keep, int apart);
 void vt_process_unshare(int apart);
 /* Filter for smp_set_open_some(): not vt_counts_from_opening(). */

@@ -6,7 +6,7 @@
  * It has a table of descriptors of its own, so that the program neither sees nor closes its files, and children do not
  * inherit them. It takes no signal. The program's threads are never stopped or interrupted. */
 #include "config.h"
-#include "collector-plugin/sample/sampler.h"
+#include "collector-plugin/sample/target.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -34,143 +34,13 @@
 #include "collector-plugin/host/time.h"
 #include "collector-plugin/raw/format.h"
 #include "collector-plugin/raw/writer.h"
+#include "collector-plugin/sample/descriptors.h"
+#include "collector-plugin/sample/new_devices.h"
 #include "collector-plugin/sample/sample.h"
 #include "collector-plugin/settings/run_value.h"
 
 enum { STACK = 1 << 20, CLOCK_EVERY_S = 10, ACCOUNT_EVERY_S = 1, MAX_RESTARTED = 10, READY_S = 5 };
 enum { NODE_APART = 20000000 }; /* ns */
-
-/* ---- a set of counters that belong to one thread, process or node ---- */
-
-size_t vt_book_size(size_t n)
-{
-	return (n + 1) * (sizeof(union smp_value) + 3);
-}
-
-void vt_book_lay(struct vt_book *b, void *room, size_t n)
-{
-	b->value = room;
-	b->state = (uint8_t *)(b->value + n + 1);
-	b->said = b->state + n + 1;
-	b->restarted = b->said + n + 1;
-}
-
-static void say_missing(struct vt_sampler *s, struct vt_book *book, const struct smp_set *set)
-{
-	char line[600];
-	size_t i;
-
-	for (i = 0; i < smp_set_size(set); i++) {
-		size_t k = smp_set_planned(set, i);
-
-		/* said once per counter, not per thread */
-		if (*smp_set_why(set, i) && !book->said[k]) {
-			book->said[k] = 1;
-			snprintf(line, sizeof(line), "counter %s: %s", smp_plan_at(book->plan, k)->counter.name, smp_set_why(set, i));
-			vt_raw_info(s->c->pub.raw, "missing", line);
-			if (s->c->pub.rank <= 0) {
-				vt_say(vt_plan_warning_level(s->c, smp_plan_at(book->plan, k)), "WARNING", "%s", line);
-			}
-		}
-	}
-}
-
-struct vt_target *vt_target_new(struct vt_sampler *s, struct vt_book *book, enum smp_scope scope, pid_t tid, int where,
-				int (*wanted)(const struct smp_plan *plan, size_t i))
-{
-	struct smp_target target = { scope, s->c->pid, scope == SMP_THREAD ? tid : 0 };
-	struct vt_target *t = vt_pages(sizeof(*t));
-	struct tkm_err e;
-
-	if (!t) {
-		return NULL;
-	}
-	t->tid = tid;
-	t->where = where;
-	t->book = book;
-	/* one that has taken its counters over reads them itself */
-	if (!book->plan || (scope == SMP_THREAD && vt_threads_counts(tid))) {
-		return t;
-	}
-	t->set = smp_set_open_some(book->plan, &target, wanted, &e);
-	if (t->set) {
-		say_missing(s, book, t->set);
-	}
-	if (t->set && smp_set_size(t->set) == 0) {
-		smp_set_close(t->set);
-		t->set = NULL;
-	}
-	return t;
-}
-
-void vt_target_free(struct vt_target *t)
-{
-	if (t) {
-		smp_set_close(t->set);
-		munmap(t, sizeof(*t));
-	}
-}
-
-/* A device came or went, a count began anew: it stands in the trace, but not for ever. */
-static void say_restarted(struct vt_sampler *s, struct vt_book *book, size_t planned, ltick_t now)
-{
-	char text[200];
-
-	if (book->restarted[planned] < MAX_RESTARTED) {
-		book->restarted[planned]++;
-		snprintf(text, sizeof(text), "counter %.80s: goes on from a new start: a device came or went, or the kernel's count jumped%s",
-			 smp_plan_at(book->plan, planned)->counter.name,
-			 book->restarted[planned] == MAX_RESTARTED ? " (said for the last time)" : "");
-		vt_raw_comment(s->stream, now, 0, text);
-	}
-}
-
-/* Reads all counters of a target and appends them; `more` values of ours go first. The stamp was taken just ahead. */
-static void sample_at(struct vt_sampler *s, struct vt_target *t, ltick_t now, const uint32_t *more_id, const uint64_t *more,
-		      unsigned n_more)
-{
-	struct vt_book *book = t->book;
-	size_t i, n = t->set ? smp_set_size(t->set) : 0;
-	uint32_t id[VT_RAW_MAX_COUNTERS];
-	uint64_t v[VT_RAW_MAX_COUNTERS];
-	unsigned k;
-	int rc;
-
-	s->stamp = now;
-	rc = t->set ? smp_set_read(t->set, book->value, book->state) : 0;
-	for (k = 0; k < n_more; k++) {
-		id[k] = more_id[k];
-		v[k] = more[k];
-	}
-	for (i = 0; rc > 0 && i < n; i++) {
-		if (book->state[i] & SMP_VALID) {
-			id[k] = book->ids[smp_set_planned(t->set, i)];
-			v[k++] = book->value[i].u;
-		}
-		if (book->state[i] & SMP_RESTARTED) {
-			say_restarted(s, book, smp_set_planned(t->set, i), now);
-		}
-		if (k == VT_RAW_MAX_COUNTERS) {
-			vt_raw_counters(s->stream, now, (uint16_t)t->where, k, id, v);
-			s->c->account.samples++;
-			k = 0;
-		}
-	}
-	if (k) {
-		vt_raw_counters(s->stream, now, (uint16_t)t->where, k, id, v);
-		s->c->account.samples++;
-	}
-}
-
-static void sample(struct vt_sampler *s, struct vt_target *t)
-{
-	ltick_t now = tmr_read(s->c->pub.timer);
-
-	/* a window may have ended since this round of samples began */
-	if (vt_collect_in_window(now)) {
-		sample_at(s, t, now, NULL, NULL, 0);
-	}
-}
 
 /* ---- threads come and go ---- */
 
@@ -191,7 +61,8 @@ static void thread_came(struct vt_sampler *s, pid_t tid)
 	if (number < 0) {
 		return;
 	}
-	t = vt_target_new(s, &s->book, SMP_THREAD, tid, number, NULL);
+	/* one that has taken its counters over reads them itself */
+	t = vt_target_new(s, vt_threads_counts(tid) ? &s->no_book : &s->book, SMP_THREAD, tid, number, NULL);
 	if (!t) {
 		return;
 	}
@@ -212,7 +83,7 @@ static void thread_gone(struct vt_sampler *s, struct vt_target **link)
 	/* one that called us has sampled itself at its end */
 	t->where = vt_threads_where(t->tid);
 	if (t->set && t->where >= 0) {
-		sample(s, t);
+		vt_target_sample(s, t);
 	}
 	vt_threads_gone(t->tid);
 	vt_target_free(t);
@@ -235,7 +106,7 @@ static void let_go(struct vt_sampler *s)
 		}
 		memset(total, 0, n * sizeof(*total));
 		memset(s->book.state, 0, n);
-		sample(s, t);
+		vt_target_sample(s, t);
 		for (i = 0; i < smp_set_size(t->set); i++) {
 			total[smp_set_planned(t->set, i)] = s->book.state[i] & SMP_VALID ? s->book.value[i].u : 0;
 		}
@@ -290,7 +161,8 @@ static void look_for_threads(struct vt_sampler *s)
 	struct stat st;
 	long n, at;
 
-	if (s->task < 0 || is_helper(s, -1) || (fstat(s->task, &st) == 0 && st.st_nlink == s->task_links && ++s->task_skipped < 10)) {
+	if (s->task < 0 || is_helper(s, -1) ||
+		(fstat(s->task, &st) == 0 && st.st_nlink == s->task_links && ++s->task_skipped < 10)) {
 		return;
 	}
 	s->task_skipped = 0;
@@ -330,7 +202,9 @@ static int elected(struct vt_sampler *s)
 	fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 	n = snprintf(a.sun_path + 1, sizeof(a.sun_path) - 1, "tickmark-%u-%s", (unsigned)getuid(), s->c->job);
 	n = n < (int)sizeof(a.sun_path) - 1 ? n : (int)sizeof(a.sun_path) - 2;
-	if (fd >= 0 && bind(fd, (struct sockaddr *)&a, (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + (size_t)n)) == 0) {
+	if (fd >= 0 &&
+		bind(fd, (struct sockaddr *)&a, (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + (size_t)n)) ==
+			0) {
 		s->election = fd;
 		return 1;
 	}
@@ -352,32 +226,16 @@ static void sample_node(struct vt_sampler *s)
 		s->node = vt_target_new(s, &s->book, SMP_NODE, 0, VT_RAW_GROUP + VT_RAW_NODE, NULL);
 	}
 	if (s->node && s->node->set) {
-		sample(s, s->node);
+		vt_target_sample(s, s->node);
 	}
 	s->node_ns = vt_now_ns(CLOCK_MONOTONIC);
 	vt_look_for_devices(s);
 	for (t = s->later; t; t = t->next) {
-		sample(s, t);
+		vt_target_sample(s, t);
 	}
 }
 
 /* ---- account ---- */
-
-static void slow_down(struct vt_sampler *s, double share)
-{
-	char text[200];
-
-	if (s->period_ns > 5000000000) {
-		return;
-	}
-	s->period_ns *= 2;
-	atomic_store_explicit(&s->c->pub.period_ns, s->period_ns, memory_order_relaxed);
-	s->c->account.slowed++;
-	snprintf(text, sizeof(text), "sampler: %.2f%% of a core is above SAMPLE-BUDGET %.2f%%; SAMPLE-PERIOD is %.3g s from here on",
-		 100 * share, 100 * s->c->settings.sample_budget, 1e-9 * (double)s->period_ns);
-	vt_raw_comment(s->stream, tmr_read(s->c->pub.timer), 0, text);
-	vt_say(2, "INFO", "%s", text);
-}
 
 /* Once a second: what the thread costs, and the readings of the system's clocks. */
 static void keep_account(struct vt_sampler *s, int64_t now)
@@ -389,38 +247,20 @@ static void keep_account(struct vt_sampler *s, int64_t now)
 	if (now - s->account_ns >= ACCOUNT_EVERY_S * 1000000000ll && now - s->account_ns >= 4 * s->period_ns) {
 		share = (double)(cpu - a->cpu_ns) / (double)(now - s->account_ns);
 		if (share > s->c->settings.sample_budget && a->ticks > 8) {
-			slow_down(s, share);
+			vt_sampler_slow_down(s, share);
 		}
 		s->account_ns = now;
 		a->cpu_ns = cpu;
 	}
 	if (now - s->clock_ns >= CLOCK_EVERY_S * 1000000000ll) {
 		s->clock_ns = now;
-		vt_raw_clock(s->c->pub.raw, tmr_read(s->c->pub.timer), vt_now_ns(CLOCK_REALTIME), vt_now_ns(CLOCK_MONOTONIC),
-			     vt_now_ns(CLOCK_MONOTONIC_RAW));
+		vt_raw_clock(s->c->pub.raw, tmr_read(s->c->pub.timer), vt_now_ns(CLOCK_REALTIME),
+			vt_now_ns(CLOCK_MONOTONIC), vt_now_ns(CLOCK_MONOTONIC_RAW));
 	}
 	if (s->c->settings.mem_info > 0 && vt_raw_size(s->c->pub.raw) >= s->info_bytes) {
 		vt_say(1, "INFO", "%llu MB recorded in %s", (unsigned long long)(vt_raw_size(s->c->pub.raw) >> 20),
-		       vt_raw_path(s->c->pub.raw));
+			vt_raw_path(s->c->pub.raw));
 		s->info_bytes += (uint64_t)s->c->settings.mem_info;
-	}
-}
-
-/* Was the machine asleep, or the process stopped? Then there is a hole in the samples, and the trace says why. */
-static void look_for_gaps(struct vt_sampler *s, int64_t now, int64_t due)
-{
-	int64_t asleep = vt_now_ns(CLOCK_BOOTTIME) - now;
-	char text[160] = "";
-
-	if (asleep - s->asleep_ns > 10000000) {
-		snprintf(text, sizeof(text), "sampler: the machine was suspended for %.3f s", 1e-9 * (double)(asleep - s->asleep_ns));
-	} else if (now - due > 3 * s->period_ns && now - due > 1000000000) {
-		snprintf(text, sizeof(text), "sampler: no samples for %.3f s: the process was stopped, or the machine busy or asleep",
-			 1e-9 * (double)(now - due));
-	}
-	s->asleep_ns = asleep;
-	if (*text) {
-		vt_raw_comment(s->stream, tmr_read(s->c->pub.timer), 0, text);
 	}
 }
 
@@ -453,9 +293,9 @@ static void sample_process(struct vt_sampler *s, int64_t delay)
 		return;
 	}
 	if (vt_collect_in_window(now)) {
-		sample_at(s, s->process, now, id, v, 3);
+		vt_target_sample_at(s, s->process, now, id, v, 3);
 		if (s->shared) {
-			sample_at(s, s->shared, now, NULL, NULL, 0);
+			vt_target_sample_at(s, s->shared, now, NULL, NULL, 0);
 		}
 		s->own_cpu = v[0];
 		s->own_stamp = now;
@@ -471,7 +311,7 @@ static void sample_thread(struct vt_sampler *s, struct vt_target *t)
 		t->where = vt_threads_where(t->tid);
 		/* a window may have ended since this round of samples began */
 		if (t->where >= 0 && vt_collect_in_window(now)) {
-			sample_at(s, t, now, NULL, NULL, 0);
+			vt_target_sample_at(s, t, now, NULL, NULL, 0);
 		}
 		vt_reader_aside_end(now);
 	}
@@ -498,7 +338,7 @@ static void tick(struct vt_sampler *s, int64_t due, int node)
 	struct vt_account *a = &s->c->account;
 	int64_t woke = vt_now_ns(CLOCK_MONOTONIC), took;
 
-	look_for_gaps(s, woke, due);
+	vt_sampler_look_for_gaps(s, woke, due);
 	if (vt_collect_in_window(tmr_read(s->c->pub.timer))) {
 		sample_all(s, woke > due ? woke - due : 0, node);
 	}
@@ -515,16 +355,10 @@ static void tick(struct vt_sampler *s, int64_t due, int node)
 	keep_account(s, woke);
 }
 
-/* The next time that is due, in step with the start, never in the past. */
-static int64_t next_due(int64_t due, int64_t period, int64_t now)
-{
-	due += period;
-	return due > now ? due : due + (now - due) / period * period + period;
-}
-
 static void loop(struct vt_sampler *s)
 {
-	int64_t now = vt_now_ns(CLOCK_MONOTONIC), due = now, node_due = now, delay = (int64_t)(s->c->settings.os_counter_delay * 1e9);
+	int64_t now = vt_now_ns(CLOCK_MONOTONIC), due = now, node_due = now,
+		delay = (int64_t)(s->c->settings.os_counter_delay * 1e9);
 	void (*at_wake)(void);
 
 	s->account_ns = s->clock_ns = now;
@@ -546,12 +380,12 @@ static void loop(struct vt_sampler *s)
 		now = vt_now_ns(CLOCK_MONOTONIC);
 		if (now >= due) {
 			tick(s, due, now >= node_due);
-			due = next_due(due, s->period_ns, now);
+			due = vt_sampler_next_due(due, s->period_ns, now);
 		} else if (vt_collect_in_window(tmr_read(s->c->pub.timer))) {
 			sample_node(s);
 		}
 		if (now >= node_due) {
-			node_due = next_due(node_due, delay, now);
+			node_due = vt_sampler_next_due(node_due, delay, now);
 		}
 		vt_raw_tick(s->c->pub.raw, tmr_read(s->c->pub.timer));
 	}
@@ -652,28 +486,10 @@ static uint64_t cpu_before_exec(const struct vt_collector *c)
 	unsigned long long ns;
 	int pid;
 
-	return vt_run_value(c->run, "cpu", text, sizeof(text)) && sscanf(text, "%d:%llu", &pid, &ns) == 2 && pid == (int)getpid() ? ns : 0;
-}
-
-static struct vt_sampler *new_sampler(struct vt_collector *c)
-{
-	size_t n = c->plan ? smp_plan_size(c->plan) : 0;
-	struct vt_sampler *s = vt_pages(sizeof(*s) + vt_book_size(n) + (n + 1) * sizeof(uint64_t));
-
-	if (!s) {
-		return NULL;
-	}
-	s->total = (uint64_t *)(void *)(s + 1);
-	s->book = (struct vt_book){ .plan = c->plan, .ids = c->ids };
-	vt_book_lay(&s->book, s->total + n + 1, n);
-	s->c = c;
-	s->root = s->task = s->election = -1;
-	s->period_ns = (int64_t)(c->settings.sample_period * 1e9);
-	s->info_bytes = (uint64_t)c->settings.mem_info;
-	s->cpu_before = cpu_before_exec(c);
-	s->stream = vt_raw_stream(c->pub.raw);
-	s->asleep_ns = vt_now_ns(CLOCK_BOOTTIME) - vt_now_ns(CLOCK_MONOTONIC);
-	return s->stream ? s : NULL;
+	return vt_run_value(c->run, "cpu", text, sizeof(text)) && sscanf(text, "%d:%llu", &pid, &ns) == 2 &&
+			pid == (int)getpid()
+		? ns
+		: 0;
 }
 
 uint64_t vt_sampler_cpu(struct vt_collector *c)
@@ -720,7 +536,7 @@ static void wait_for_shared(struct vt_sampler *s, int keep)
 
 int vt_sampler_start(struct vt_collector *c, struct tkm_err *err)
 {
-	struct vt_sampler *s = new_sampler(c);
+	struct vt_sampler *s = vt_sampler_new(c);
 	pthread_attr_t attr;
 	sigset_t all, old;
 	int rc, keep;
@@ -728,7 +544,8 @@ int vt_sampler_start(struct vt_collector *c, struct tkm_err *err)
 	if (!s || sem_init(&s->ready, 0, 0) < 0) {
 		return tkm_fail(err, TKM_ERR_NOMEM, "out of memory for the sampler");
 	}
-	vt_process_start();
+	s->cpu_before = cpu_before_exec(c);
+	vt_process_start(&c->pub);
 	keep = any_of(c, SMP_PROCESS) && c->calls_expected;
 	if (keep && any_of(c, SMP_THREAD)) {
 		/* ahead of counting, so that it is not counted */

@@ -11,26 +11,49 @@
 #include <unistd.h>
 
 #include "base/text.h"
+#include "collector-plugin/settings/rule.h"
 #include "sampler/source.h"
 
 extern char **environ;
 
 /* Options of the guide, and of other programs of ours, that this table lacks: a configuration file is shared. */
+/* clang-format off */
 static const char *const elsewhere[] = {
 	"ACTIVITY", "ALTSTACK", "CHECK", "CHECK-LEAK-REPORT-SIZE", "CHECK-MAX-DATATYPES", "CHECK-MAX-ERRORS", "CHECK-MAX-PENDING",
 	"CHECK-MAX-REPORTS", "CHECK-MAX-REQUESTS", "CHECK-SUPPRESSION-LIMIT", "CHECK-TIMEOUT", "CHECK-TRACING", "CLUSTER",
 	"COMPRESS-RAW-DATA", "CONVERT", "CSV", "DEADLOCK-TIMEOUT", "DEADLOCK-WARNING", "DELETE-RAW-DATA", "DEMANGLE", "DETAILED-STATES",
-	"DUMP", "ENTER-USERCODE", "EXTENDED-VTF", "GROUP", "HANDLE-SIGNALS", "INFO", "INTERNAL-MPI", "JSON", "MATCHED-VTF", "MAX-DRIFT",
+	"DUMP", "ENTER-USERCODE", "EXTENDED-VTF", "GROUP", "HANDLE-SIGNALS", "INFO", "INTERNAL-MPI", "JSON", "LEARN-DRIFT", "MATCHED-VTF", "MAX-DRIFT",
 	"MAX-WANDER", "MERGE", "MOVE", "MPI-TRACE", "NMCMD", "OUTPUT", "PCTRACE", "PCTRACE-CACHE", "PCTRACE-FAST", "PERFORMANCE-TIME",
 	"PRINT-CLOCK", "PRINT-COUNTERS", "PRINT-ERRORS", "PRINT-FILES", "PRINT-REPORTS", "PRINT-STATISTICS", "PRINT-THREADS", "PROCESS",
-	"RECOVER", "REMOVE", "REQUEST", "SHM-CLOCK", "STATE", "STATISTICS", "STF-CHUNKSIZE", "SUMDATA", "SUMMARY",
+	"RECOVER", "REMOVE", "REQUEST", "SHM-CLOCK", "STATE", "STF-CHUNKSIZE", "SUMDATA", "SUMMARY",
 	"SYMBOL", "SYNC", "SYNC-MAX-DURATION", "SYNC-MAX-MESSAGES", "SYNC-PERIOD", "SYNCED-CLUSTER", "SYNCED-HOST", "TICKS", "TIMER-SKIP",
 	"TRACE-ON-DISK", "UNIFY-COUNTERS", "UNIFY-GROUPS", "UNIFY-SCLS", "UNIFY-SYMBOLS", "USAGE", "VERIFY", "VERSION", NULL,
 };
+/* clang-format on */
+
+/* Of those, what nothing in this version does. */
+/* clang-format off */
+static const char *const without_effect[] = {
+	"ALTSTACK", "CHECK", "CHECK-LEAK-REPORT-SIZE", "CHECK-MAX-DATATYPES", "CHECK-MAX-ERRORS", "CHECK-MAX-PENDING",
+	"CHECK-MAX-REPORTS", "CHECK-MAX-REQUESTS", "CHECK-SUPPRESSION-LIMIT", "CHECK-TIMEOUT", "CHECK-TRACING", "COMPRESS-RAW-DATA",
+	"DEADLOCK-TIMEOUT", "DEADLOCK-WARNING", "ENTER-USERCODE", "HANDLE-SIGNALS", "INTERNAL-MPI", "NMCMD", "PCTRACE",
+	"PCTRACE-CACHE", "PCTRACE-FAST", "STF-CHUNKSIZE", "TRACE-ON-DISK", "UNIFY-SCLS", "UNIFY-SYMBOLS", NULL,
+};
+/* clang-format on */
 
 /* Variables that begin with VT_ and are no options: of the guide's installation, and where to find the file. */
 static const char *const no_options[] = {
-	"VT_CONFIG", "VT_CONFIG_RANK", "VT_THREAD_LEVEL", "VT_ROOT", "VT_MPI", "VT_SLIB_DIR", "VT_LIB_DIR", "VT_ADD_LIBS", "VT_ARCH", "VT_FLUSH_PATH", NULL,
+	"VT_CONFIG",
+	"VT_CONFIG_RANK",
+	"VT_THREAD_LEVEL",
+	"VT_ROOT",
+	"VT_MPI",
+	"VT_SLIB_DIR",
+	"VT_LIB_DIR",
+	"VT_ADD_LIBS",
+	"VT_ARCH",
+	"VT_FLUSH_PATH",
+	NULL,
 };
 
 static void complain(const struct vt_settings *s, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
@@ -51,6 +74,7 @@ static void complain(const struct vt_settings *s, const char *fmt, ...)
 static void make_table(struct vt_settings *s)
 {
 	const double whole = 9e15, bytes = 9e18;
+	/* clang-format off */
 	const struct tkm_option all[] = {
 		{ "AUTOFLUSH", TKM_OPTION_BOOL, &s->autoflush, 0, 0, "[on|off]",
 		  "append full blocks to the raw file; off: keep what fits into MEM-MAXBLOCKS" },
@@ -60,6 +84,8 @@ static void make_table(struct vt_settings *s)
 		  "counters to record (vtcounters lists them); several times for more" },
 		{ "COUNTER-MIN-INTERVAL", TKM_OPTION_TIME, &s->counter_min_interval, -1, 1e6, "TIME",
 		  "at VT_ and MPI calls not oftener than this; negative: never (default: 0 with COUNTER, else 10ms)" },
+		{ "COUNTERS-ONLY", TKM_OPTION_BOOL, &s->counters_only, 0, 0, "[on|off]",
+		  "record counters, no functions, messages or other events" },
 		{ "CURRENT-DIR", TKM_OPTION_TEXT, &s->current_dir, 0, 0, "DIR", "where relative names begin" },
 		{ "ENVIRONMENT", TKM_OPTION_BOOL, &s->environment, 0, 0, "[on|off]", "store what the run depends on in the trace" },
 		{ "FLUSH-LIMIT", TKM_OPTION_BYTES, &s->flush_limit, 1 << 20, bytes, "BYTES", "no raw file becomes longer than this" },
@@ -86,7 +112,12 @@ static void make_table(struct vt_settings *s)
 		{ "PROTOFILE-NAME", TKM_OPTION_TEXT, &s->protofile_name, 0, 0, "FILE", "name of the protocol (default: the trace's, .prot)" },
 		{ "SAMPLE-BUDGET", TKM_OPTION_FRACTION, &s->sample_budget, 1e-6, 1, "FRACTION",
 		  "of a core: above it sampling becomes rarer" },
+		{ "SAMPLER", TKM_OPTION_TEXT, &s->sampler, 0, 0, "process|thread",
+		  "who samples: a process beside the program, or a thread inside it" },
 		{ "SAMPLE-PERIOD", TKM_OPTION_TIME, &s->sample_period, 1e-3, 1e6, "TIME", "between samples of processes and threads" },
+		{ "START-PAUSED", TKM_OPTION_BOOL, &s->start_paused, 0, 0, "[on|off]", "record nothing before VT_traceon()" },
+		{ "STATISTICS", TKM_OPTION_LEVEL, &s->statistics, 0, 1 << 20, "[on|off|ROWS]",
+		  "count calls and times of functions in each thread, in ROWS rows at most (on: 512)" },
 		{ "STF-PROCS-PER-FILE", TKM_OPTION_COUNT, &s->stf_procs_per_file, 0, 65536, "N", "processes that share a file; 0: all" },
 		{ "STF-USE-HW-STRUCTURE", TKM_OPTION_BOOL, &s->stf_use_hw_structure, 0, 0, "[on|off]",
 		  "only processes of one node share a file (default: on where there are several nodes)" },
@@ -95,6 +126,7 @@ static void make_table(struct vt_settings *s)
 		{ "VERBOSE", TKM_OPTION_LEVEL, &s->verbose, 0, 4, "[on|off|LEVEL]", "0 says nothing, 1 the result, 2 more" },
 		{ NULL, TKM_OPTION_TEXT, NULL, 0, 0, NULL, NULL },
 	};
+	/* clang-format on */
 
 	(void)whole;
 	memcpy(s->table, all, sizeof(all));
@@ -136,7 +168,9 @@ static int makes_sense(const struct vt_settings *s, const char *name, const char
 	long long count;
 	double seconds;
 	int on;
+	/* clang-format off */
 	const struct tkm_option numbers[] = {
+		{ "LEARN-DRIFT", TKM_OPTION_BOOL, &on, 0, 0, NULL, NULL },
 		{ "SYNC-MAX-DURATION", TKM_OPTION_TIME, &seconds, 1e-6, 86400, NULL, NULL },
 		{ "SYNC-MAX-MESSAGES", TKM_OPTION_COUNT, &count, 1, 1e9, NULL, NULL },
 		{ "SYNC-PERIOD", TKM_OPTION_TIME, &seconds, -1e6, 1e6, NULL, NULL },
@@ -147,7 +181,10 @@ static int makes_sense(const struct vt_settings *s, const char *name, const char
 		{ "UNIFY-GROUPS", TKM_OPTION_BOOL, &on, 0, 0, NULL, NULL },
 		{ NULL, TKM_OPTION_BOOL, NULL, 0, 0, NULL, NULL },
 	};
+	/* clang-format on */
 	const struct tkm_option *o = tkm_option_find(numbers, name);
+	struct vt_rule rule;
+	char why[500];
 	char *copy = o ? strdup(text) : NULL;
 	struct tkm_err e;
 	int rc = copy ? tkm_option_set_rest(o, copy, where, &e) : 0;
@@ -156,12 +193,31 @@ static int makes_sense(const struct vt_settings *s, const char *name, const char
 		complain(s, "%s (%s): left out", e.text, o->name);
 	}
 	free(copy);
+	if (rc == 0 && vt_rule_name(name) && vt_rule_parse(name, text, &rule, why, sizeof(why)) < 0) {
+		complain(s, "%s: %s: left out", where, why);
+		rc = -1;
+	}
 	return rc == 0;
 }
 
-static void add_other(struct vt_settings *s, const char *name, const char *text, enum vt_origin origin, const char *where)
+static int has_effect(const char *name)
 {
-	struct vt_setting_other *o = makes_sense(s, name, text, where) ? calloc(1, sizeof(*o)) : NULL;
+	size_t i;
+
+	for (i = 0; without_effect[i] && strcasecmp(without_effect[i], name); i++) {
+	}
+	return !without_effect[i];
+}
+
+static void add_other(
+	struct vt_settings *s, const char *name, const char *text, enum vt_origin origin, const char *where)
+{
+	struct vt_setting_other *o;
+
+	if (!has_effect(name)) {
+		complain(s, "%s: %s has no effect in this version", where, name);
+	}
+	o = makes_sense(s, name, text, where) ? calloc(1, sizeof(*o)) : NULL;
 
 	if (o) {
 		o->name = strdup(name);
@@ -179,7 +235,8 @@ static void add_other(struct vt_settings *s, const char *name, const char *text,
 
 int vt_settings_repeats(const char *name)
 {
-	return !strcasecmp(name, "PROCESS") || !strcasecmp(name, "CLUSTER") || !strcasecmp(name, "GROUP");
+	return vt_rule_name(name) || !strcasecmp(name, "PROCESS") || !strcasecmp(name, "CLUSTER") ||
+		!strcasecmp(name, "GROUP");
 }
 
 const char *vt_settings_other(const struct vt_settings *s, const char *name)
@@ -239,8 +296,8 @@ int vt_settings_known(const struct vt_settings *s, const char *name, const char 
 
 static void unknown(const struct vt_settings *s, const char *origin, const char *name, const char *nearest)
 {
-	complain(s, "%s: unknown option %s%s%s%s", origin, name, nearest ? "; did you mean " : "", nearest ? nearest : "",
-		 nearest ? "?" : "");
+	complain(s, "%s: unknown option %s%s%s%s", origin, name, nearest ? "; did you mean " : "",
+		nearest ? nearest : "", nearest ? "?" : "");
 }
 
 static void came_from(struct vt_settings *s, const struct tkm_option *o, enum vt_origin origin, const char *where)
@@ -385,7 +442,8 @@ static void load_variables(struct vt_settings *s, const char *commanded)
 		} else {
 			snprintf(where, sizeof(where), "%s", name);
 		}
-		if ((o->type == TKM_OPTION_LIST ? set_list(o, text, where, &e) : tkm_option_set(o, text, where, &e)) < 0) {
+		if ((o->type == TKM_OPTION_LIST ? set_list(o, text, where, &e) : tkm_option_set(o, text, where, &e)) <
+			0) {
 			complain(s, "%s: left out", e.text);
 		} else {
 			came_from(s, o, command ? VT_BY_COMMAND : VT_BY_VARIABLE, where);
@@ -393,7 +451,8 @@ static void load_variables(struct vt_settings *s, const char *commanded)
 	}
 }
 
-static void add_variable(struct vt_settings *s, const char *variable, const char *name, const char *text, const char *commanded)
+static void add_variable(
+	struct vt_settings *s, const char *variable, const char *name, const char *text, const char *commanded)
 {
 	const struct tkm_option as_option = { .name = name };
 	enum vt_origin origin = named_in(commanded, name) ? VT_BY_COMMAND : VT_BY_VARIABLE;
@@ -443,19 +502,20 @@ static void other_variables(struct vt_settings *s, const char *commanded)
 		if (vt_settings_known(s, name, &nearest)) {
 			add_variable(s, full, name, all[i] + n + 1, commanded);
 		} else if (nearest) {
-			/* others have variables of this kind too; only what looks like one of ours is said to be wrong */
+			/* others have variables of this kind too; only names that look like ours are reported as wrong */
 			unknown(s, full, name, nearest);
 		}
 	}
 }
 
-/* Counters that somebody asked for are read at every event, as the guide has it; the standard ones are our choice. */
+/* Counters that somebody asked for are read at every event, as in the Intel Trace Collector guide, section 3.9; the standard ones are our choice. */
 static void choose_interval(struct vt_settings *s)
 {
 	size_t i;
 
 	for (i = 0; s->table[i].name; i++) {
-		if (s->table[i].value == &s->counter_min_interval && s->origin[i] == VT_BY_DEFAULT && s->counter.n > 0) {
+		if (s->table[i].value == &s->counter_min_interval && s->origin[i] == VT_BY_DEFAULT &&
+			s->counter.n > 0) {
 			s->counter_min_interval = 0;
 		}
 	}
@@ -530,7 +590,8 @@ void vt_settings_print(const struct vt_settings *s, FILE *f)
 	for (i = 0; s->table[i].name; i++) {
 		const struct tkm_option *o = &s->table[i];
 
-		fprintf(f, "# %s%s%s%s\n", origins[s->origin[i]], s->where[i][0] ? " (" : "", s->where[i], s->where[i][0] ? ")" : "");
+		fprintf(f, "# %s%s%s%s\n", origins[s->origin[i]], s->where[i][0] ? " (" : "", s->where[i],
+			s->where[i][0] ? ")" : "");
 		if (!has_value(o)) {
 			fprintf(f, "# %s\n", o->name);
 			continue;

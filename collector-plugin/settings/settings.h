@@ -24,23 +24,23 @@ struct vt_setting_other {
 
 struct vt_settings {
 	const char *config, *current_dir, *flush_prefix, *logfile_format, *logfile_name, *logfile_prefix, *progname,
-		*protofile_name, *timer, *time_windows;
-	int autoflush, count_kernel, environment, flush_pid, follow_children, force, keep_raw_events, mem_overwrite, multiplex,
-		stf_use_hw_structure; /* -1: where there are several nodes */
-	long long compress_trace, flush_limit, logfile_rank, mem_blocksize, mem_flushblocks, mem_info, mem_maxblocks,
-		mem_minblocks, stf_procs_per_file, verbose;
+		*protofile_name, *sampler, *timer, *time_windows;
+	int autoflush, count_kernel, counters_only, environment, flush_pid, follow_children, force, keep_raw_events,
+		mem_overwrite, multiplex, start_paused, stf_use_hw_structure; /* -1: where there are several nodes */
+	long long compress_trace, flush_limit, logfile_rank, statistics, mem_blocksize, mem_flushblocks, mem_info,
+		mem_maxblocks, mem_minblocks, stf_procs_per_file, verbose;
 	double counter_min_interval, os_counter_delay, sample_budget, sample_period;
 	struct tkm_option_list counter, plugin;
 	/* how they came about */
 	struct tkm_option table[VT_SETTINGS_MAX]; /* points into this struct, which must not be moved */
 	enum vt_origin origin[VT_SETTINGS_MAX];
-	char where[VT_SETTINGS_MAX][300];   /* "FILE:LINE" or the variable's name */
+	char where[VT_SETTINGS_MAX][300]; /* "FILE:LINE" or the variable's name */
 	struct vt_setting_other *others;
 	struct tkm_option_storage *storage;
 	/* before vt_settings_load(), if they are to stand for the file and for the process's variables */
 	const char *config_text, *config_name; /* and where it is from */
 	size_t config_size;
-	char **variables;                   /* NAME=VALUE ..., NULL */
+	char **variables;                              /* NAME=VALUE ..., NULL */
 	void (*complain)(void *ctx, const char *line); /* what is wrong, one line each; or NULL */
 	void *ctx;
 };

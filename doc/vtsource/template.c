@@ -11,10 +11,18 @@
 
 /* The table of counters. Names of third parties begin with a prefix of their own. */
 static const struct smp_counter counters[] = {
-	{ .name = "mine_reads", .unit = "reads", .what = "times that this source was read", .scope = SMP_NODE,
-	  .type = SMP_U64, .kind = SMP_TOTAL },
-	{ .name = "mine_level", .unit = "units", .what = "what the option of the plugin says", .scope = SMP_NODE,
-	  .type = SMP_F64, .kind = SMP_LEVEL },
+	{ .name = "mine_reads",
+		.unit = "reads",
+		.what = "times that this source was read",
+		.scope = SMP_NODE,
+		.type = SMP_U64,
+		.kind = SMP_TOTAL },
+	{ .name = "mine_level",
+		.unit = "units",
+		.what = "what the option of the plugin says",
+		.scope = SMP_NODE,
+		.type = SMP_F64,
+		.kind = SMP_LEVEL },
 };
 enum { N = sizeof(counters) / sizeof(counters[0]) };
 
@@ -43,7 +51,7 @@ static int list(const struct smp_env *env, const char *hint, smp_each each, void
 }
 
 static void *open_set(const struct smp_env *env, const struct smp_target *target, const char *const *names, size_t n,
-		      char (*why_each)[SMP_TEXT], char why[SMP_TEXT])
+	char (*why_each)[SMP_TEXT], char why[SMP_TEXT])
 {
 	struct set *s = calloc(1, sizeof(*s) + n * sizeof(s->which[0]));
 	size_t i;
@@ -90,8 +98,14 @@ static int read_set(void *set, union smp_value *value, uint8_t *state)
 }
 
 static const struct smp_source source = {
-	.abi = VTSOURCE_ABI, .size = sizeof(struct smp_source), .name = "mine", .what = "an example", .list = list,
-	.open = open_set, .read = read_set, .close = free,
+	.abi = VTSOURCE_ABI,
+	.size = sizeof(struct smp_source),
+	.name = "mine",
+	.what = "an example",
+	.list = list,
+	.open = open_set,
+	.read = read_set,
+	.close = free,
 };
 
 const struct smp_source *vtsource_plugin(uint32_t abi)

@@ -2,11 +2,11 @@
 /* Calibration of simulated clocks over real messages, rank 1 against rank 0: the truth is known, because
  * both wrap the same counter, each on its own grid. Run with two processes on one host. */
 #include "config.h"
-#include "calib/clk.h"
-#include "calib/fit.h"
-#include "calib/link.h"
-#include "calib/solve.h"
-#include "calib/sync.h"
+#include "calib/file/clk.h"
+#include "calib/map/fit.h"
+#include "calib/session/link.h"
+#include "calib/solve/solve.h"
+#include "calib/session/sync.h"
 #include "timers/sim.h"
 #include "tests/bench/bench.h"
 
@@ -53,8 +53,9 @@ static int gather(struct cal_rank *mine, const struct method *m, struct cal_run 
 	if (l->rank != 0) {
 		return 0;
 	}
-	*run = (struct cal_run){ .ranks = 2, .max_drift = 500e-6, .max_wander = 1e-6, .wanted = CAL_CONSTRAINED,
-		.method = m->method };
+	*run = (struct cal_run){
+		.ranks = 2, .max_drift = 500e-6, .max_wander = 1e-6, .wanted = CAL_CONSTRAINED, .method = m->method
+	};
 	run->rank = calloc(2, sizeof(*run->rank));
 	for (i = 0; i < 2; i++) {
 		need(cal_clk_read_rank(all.data[i], all.length[i], "rank", &run->rank[i], &err) == 0);
@@ -65,7 +66,9 @@ static int gather(struct cal_rank *mine, const struct method *m, struct cal_run 
 
 static void begin(struct cal_rank *r, size_t sessions)
 {
-	*r = (struct cal_rank){ .rank = l->rank, .nominal_hz = l->timer->hz, .effective_tick_s = fmax(1 / l->timer->hz, 10e-9) };
+	*r = (struct cal_rank){
+		.rank = l->rank, .nominal_hz = l->timer->hz, .effective_tick_s = fmax(1 / l->timer->hz, 10e-9)
+	};
 	snprintf(r->timer, sizeof(r->timer), "%s", l->timer->name);
 	r->session = calloc(sessions, sizeof(*r->session));
 }
@@ -143,7 +146,8 @@ static void bursts(const struct method *m)
 
 		cal_filter(s->sample, s->n, 0.1, clock[0]->hz / clock[1]->hz);
 		need(cal_condense(s, clock[0]->hz / clock[1]->hz, 1e-4, run.rank[1].effective_tick_s * clock[1]->hz,
-			     run.rank[0].effective_tick_s * clock[0]->hz, m->method == CAL_SYNC_PAIRS ? CAL_QUIET : CAL_MEAN, &p, &err) == 0);
+			     run.rank[0].effective_tick_s * clock[0]->hz,
+			     m->method == CAL_SYNC_PAIRS ? CAL_QUIET : CAL_MEAN, &p, &err) == 0);
 		error[i] = 1e9 * point_error(&p, clock, &inside);
 		outside += !inside;
 		half[i] = 0.5e9 * (p.high - p.low) / clock[0]->hz;
@@ -176,7 +180,8 @@ static double line_error(const struct cal_run *run, struct tmr_timer *const cloc
 		ltick_t l0 = tmr_sim_truth(clock[0], at, &f0), l1 = tmr_sim_truth(clock[1], at, &f1);
 
 		e = fabs(((double)gtick_sub(cal_map_at(m1, l1), cal_map_at(m0, l0)) + f1 * cal_map_slope(m1, l1) -
-				 f0 * cal_map_slope(m0, l0)) * run->period_s);
+				 f0 * cal_map_slope(m0, l0)) *
+			run->period_s);
 		worst = fmax(worst, e);
 		*broken += e > cal_map_bound(m1, l1);
 	}

@@ -4,11 +4,11 @@
  * figure, value, unit. Clocks are on grids of about 10 ns, one for each rank, as the counter is where the limits
  * were set. */
 #include "config.h"
-#include "calib/causality.h"
-#include "calib/link_sim.h"
-#include "calib/online.h"
-#include "calib/solve.h"
-#include "calib/sync.h"
+#include "calib/map/causality.h"
+#include "calib/compare/link_sim.h"
+#include "calib/map/online.h"
+#include "calib/solve/solve.h"
+#include "calib/session/sync.h"
 #include "timers/sim.h"
 
 #include <math.h>
@@ -25,8 +25,8 @@ struct trial {
 	double seconds, begin_s; /* begin_s: the clocks have run so long already */
 	enum cal_sync_method method;
 	enum cal_interpolation how;
-	int skip;                /* as TIMER-SKIP */
-	int brief;               /* sessions between the first and the last as in a job, one burst */
+	int skip;  /* as TIMER-SKIP */
+	int brief; /* sessions between the first and the last as in a job, one burst */
 };
 
 static uint64_t state = 20261121;
@@ -72,7 +72,10 @@ static void calibrate(struct cal_link *l, const struct trial *t, struct cal_run 
 	double hz[RANKS_MOST], begin;
 	int k, i;
 
-	*run = (struct cal_run){ .ranks = (size_t)t->ranks, .max_drift = 500e-6, .max_wander = 1e-6, .wanted = t->how,
+	*run = (struct cal_run){ .ranks = (size_t)t->ranks,
+		.max_drift = 500e-6,
+		.max_wander = 1e-6,
+		.wanted = t->how,
 		.method = t->method };
 	run->rank = calloc((size_t)t->ranks, sizeof(*run->rank));
 	need(run->rank != NULL);
@@ -97,7 +100,11 @@ static void calibrate(struct cal_link *l, const struct trial *t, struct cal_run 
 		}
 		memset(s, 0, sizeof(s));
 		opt.brief = t->brief && k > 0 && !last;
-		need(cal_sync_session(l, 0, exchanges, &opt, k == 0 ? CAL_START : last ? CAL_END : CAL_MIDDLE, s, &err) == 0);
+		need(cal_sync_session(l, 0, exchanges, &opt,
+			     k == 0         ? CAL_START
+				     : last ? CAL_END
+					    : CAL_MIDDLE,
+			     s, &err) == 0);
 		for (i = 1; i < t->ranks; i++) {
 			run->rank[i].session[run->rank[i].sessions++] = s[i];
 		}
@@ -110,23 +117,26 @@ static double error_at(const struct cal_link *l, const struct cal_run *run, int 
 {
 	const struct cal_map *m0 = &run->rank[0].map, *m = &run->rank[rank].map;
 	double f0, f;
-	ltick_t l0 = tmr_sim_truth(cal_link_sim_clock(l, 0), true_ps, &f0), at = tmr_sim_truth(cal_link_sim_clock(l, rank), true_ps, &f);
+	ltick_t l0 = tmr_sim_truth(cal_link_sim_clock(l, 0), true_ps, &f0),
+		at = tmr_sim_truth(cal_link_sim_clock(l, rank), true_ps, &f);
 
 	*bound = cal_map_bound(m, at);
-	return ((double)gtick_sub(cal_map_at(m, at), cal_map_at(m0, l0)) + f * cal_map_slope(m, at) - f0 * cal_map_slope(m0, l0)) *
-	       run->period_s;
+	return ((double)gtick_sub(cal_map_at(m, at), cal_map_at(m0, l0)) + f * cal_map_slope(m, at) -
+		       f0 * cal_map_slope(m0, l0)) *
+		run->period_s;
 }
 
 /* Largest error of all ranks between two times; *broken counts errors beyond their bound. */
-static double worst_between(const struct cal_link *l, const struct cal_run *run, int64_t from_ps, int64_t to_ps, int points,
-	long *broken)
+static double worst_between(
+	const struct cal_link *l, const struct cal_run *run, int64_t from_ps, int64_t to_ps, int points, long *broken)
 {
 	double worst = 0, bound;
 	int r, i;
 
 	for (r = 1; r < (int)run->ranks; r++) {
 		for (i = 0; i < points; i++) {
-			double e = fabs(error_at(l, run, r, from_ps + (int64_t)((double)(to_ps - from_ps) * i / (points - 1)), &bound));
+			double e = fabs(error_at(
+				l, run, r, from_ps + (int64_t)((double)(to_ps - from_ps) * i / (points - 1)), &bound));
 
 			worst = fmax(worst, e);
 			*broken += !(e <= bound);
@@ -136,7 +146,7 @@ static double worst_between(const struct cal_link *l, const struct cal_run *run,
 }
 
 /* One trial from its links to its errors; returns the largest between the first and the last session. *steps counts
- * ranks whose clock is said to have stepped: none has. */
+ * ranks for whose clock a step is reported: none has one. */
 static double run_trial(const struct trial *t, double beyond_s, long *broken, long *steps)
 {
 	struct cal_link *l = cal_link_sim(t->ranks, t->clocks, t->network, &err);
@@ -172,21 +182,37 @@ static void coverage(void)
 	for (i = 0; i < trials; i++) {
 		static const char *const dists[] = { "exponential", "uniform", "normal" };
 		char clocks[200], network[300];
-		int bad = i % 5 == 4, heavy = uniform() < 0.25, sessions = uniform() < 0.5 ? 2 : 4 + (int)(5 * uniform());
-		struct trial t = { .ranks = 2 + (int)(3 * uniform()), .sessions = sessions, .clocks = clocks, .network = network,
-			.seconds = 1 + 30 * uniform(), .begin_s = 60 * uniform(), .method = i % 2 ? CAL_SYNC_PAIRS : CAL_SYNC_ITC,
-			.how = (enum cal_interpolation)(CAL_INTERPOLATIONS * uniform()), .skip = 0, .brief = i % 3 == 0 };
+		int bad = i % 5 == 4, heavy = uniform() < 0.25,
+		    sessions = uniform() < 0.5 ? 2 : 4 + (int)(5 * uniform());
+		struct trial t = { .ranks = 2 + (int)(3 * uniform()),
+			.sessions = sessions,
+			.clocks = clocks,
+			.network = network,
+			.seconds = 1 + 30 * uniform(),
+			.begin_s = 60 * uniform(),
+			.method = i % 2 ? CAL_SYNC_PAIRS : CAL_SYNC_ITC,
+			.how = (enum cal_interpolation)(CAL_INTERPOLATIONS * uniform()),
+			.skip = 0,
+			.brief = i % 3 == 0 };
 
 		if (bad) { /* a spline through points so rough may turn back, and be refused: the line stays */
 			t.how = CAL_LINEAR;
 		}
-		snprintf(clocks, sizeof(clocks), "offset={rank}%.3fms,drift=-{rank}%.3fppm,wobble=%.3fppm/{rank}%.1fs,tick=%.1f{rank}ns",
-			999 * uniform(), 9 * uniform(), 0.5 * uniform(), 5 + 94 * uniform(), uniform() < 0.1 ? 1000.0 : 0.5 + 20 * uniform());
-		snprintf(network, sizeof(network), "delay=%.0fns,jitter=%.0fns,dist=%s,asym=%.0fns,outlier=%.1fms,outliers=%.3f,loss=%.3f,"
-						   "shape=%.2f,leaf=1,queue=%.0fns,load=%.2f,seed=%ld",
-			50 + 2000 * uniform(), (heavy ? 2e4 : bad ? 3e6 : 500) * uniform(), heavy ? "pareto" : dists[(int)(3 * uniform())], 3000 * uniform(),
-			1 + 8 * uniform(), bad ? 0.4 + 0.5 * uniform() : 0.02 * uniform(), uniform() < 0.2 ? 0.01 : 0.0, 1.5 + 2 * uniform(),
-			1 + 300 * uniform(), uniform() < 0.25 ? 0.8 * uniform() : 0.0, i);
+		snprintf(clocks, sizeof(clocks),
+			"offset={rank}%.3fms,drift=-{rank}%.3fppm,wobble=%.3fppm/{rank}%.1fs,tick=%.1f{rank}ns",
+			999 * uniform(), 9 * uniform(), 0.5 * uniform(), 5 + 94 * uniform(),
+			uniform() < 0.1 ? 1000.0 : 0.5 + 20 * uniform());
+		snprintf(network, sizeof(network),
+			"delay=%.0fns,jitter=%.0fns,dist=%s,asym=%.0fns,outlier=%.1fms,outliers=%.3f,loss=%.3f,"
+			"shape=%.2f,leaf=1,queue=%.0fns,load=%.2f,seed=%ld",
+			50 + 2000 * uniform(),
+			(heavy                ? 2e4
+					: bad ? 3e6
+					      : 500) *
+				uniform(),
+			heavy ? "pareto" : dists[(int)(3 * uniform())], 3000 * uniform(), 1 + 8 * uniform(),
+			bad ? 0.4 + 0.5 * uniform() : 0.02 * uniform(), uniform() < 0.2 ? 0.01 : 0.0,
+			1.5 + 2 * uniform(), 1 + 300 * uniform(), uniform() < 0.25 ? 0.8 * uniform() : 0.0, i);
 		broken = 0;
 		run_trial(&t, 60, &broken, &steps);
 		if (broken) {
@@ -209,6 +235,7 @@ static void wobble60(void)
 		enum cal_sync_method method;
 		enum cal_interpolation how;
 		int skip, brief;
+		/* clang-format off */
 	} ways[] = {
 		{ "wobble60.5s", 13, CAL_SYNC_PAIRS, CAL_CUBIC, 0, 0 },
 		{ "wobble60.10s", 7, CAL_SYNC_PAIRS, CAL_CUBIC, 0, 0 },
@@ -218,6 +245,7 @@ static void wobble60(void)
 		{ "wobble60.10s.constrained", 7, CAL_SYNC_ITC, CAL_CONSTRAINED, 0, 0 },
 		{ "wobble60.line", 2, CAL_SYNC_ITC, CAL_LINEAR, -1, 0 },
 	};
+	/* clang-format on */
 	char network[100];
 	long stepped = 0;
 	size_t w;
@@ -228,9 +256,16 @@ static void wobble60(void)
 
 		snprintf(network, sizeof(network), "delay=250ns,jitter=60ns,outlier=8ms,outliers=0.001,seed=%d", i);
 		for (w = 0; w < sizeof(ways) / sizeof(ways[0]); w++) {
-			struct trial t = { .ranks = 2, .sessions = ways[w].sessions,
-				.clocks = "offset={rank}ms,drift={rank}00ppm,wobble={rank}ppm/60s,tick=10.{rank}3ns", .network = network,
-				.seconds = 60, .begin_s = begin_s, .method = ways[w].method, .how = ways[w].how, .skip = ways[w].skip, .brief = ways[w].brief };
+			struct trial t = { .ranks = 2,
+				.sessions = ways[w].sessions,
+				.clocks = "offset={rank}ms,drift={rank}00ppm,wobble={rank}ppm/60s,tick=10.{rank}3ns",
+				.network = network,
+				.seconds = 60,
+				.begin_s = begin_s,
+				.method = ways[w].method,
+				.how = ways[w].how,
+				.skip = ways[w].skip,
+				.brief = ways[w].brief };
 			long broken = 0;
 
 			say(ways[w].figure, 1e9 * run_trial(&t, 0, &broken, &stepped), "ns");
@@ -257,7 +292,8 @@ static void online_wobble(void)
 		struct cal_link *l;
 
 		snprintf(network, sizeof(network), "delay=250ns,jitter=60ns,outlier=8ms,outliers=0.001,seed=%d", run);
-		l = cal_link_sim(2, "offset={rank}ms,drift={rank}00ppm,wobble={rank}ppm/60s,tick=10.{rank}3ns", network, &err);
+		l = cal_link_sim(
+			2, "offset={rank}ms,drift={rank}00ppm,wobble={rank}ppm/60s,tick=10.{rank}3ns", network, &err);
 		need(l != NULL);
 		opt.master_hz = hz[0] = cal_link_sim_clock(l, 0)->hz;
 		opt.hz = hz[1] = cal_link_sim_clock(l, 1)->hz;
@@ -269,14 +305,17 @@ static void online_wobble(void)
 			double begin = cal_link_seconds(l), until;
 
 			sync.brief = k > 0; /* as in a job */
-			need(cal_sync_session(l, 0, exchanges, &sync, CAL_MIDDLE, s, &err) == 0 && cal_online_add(&o, &s[1], &err) == 0);
+			need(cal_sync_session(l, 0, exchanges, &sync, CAL_MIDDLE, s, &err) == 0 &&
+				cal_online_add(&o, &s[1], &err) == 0);
 			cal_session_free(&s[1]);
 			until = begin + 1 - cal_link_seconds(l);
 			for (i = 0; i <= 20 && k > 0; i++) {
 				int64_t at = cal_link_sim_time(l)->now_ps + llrint(until * 1e12 * i / 20);
-				ltick_t l0 = tmr_sim_truth(cal_link_sim_clock(l, 0), at, &f0), l1 = tmr_sim_truth(cal_link_sim_clock(l, 1), at, &f);
-				double e = fabs(((double)cal_map_at(&o.map, l1).v + f * cal_map_slope(&o.map, l1)) * o.map.period_s -
-						((double)ltick_sub(l0, o.master0) + f0) / hz[0]);
+				ltick_t l0 = tmr_sim_truth(cal_link_sim_clock(l, 0), at, &f0),
+					l1 = tmr_sim_truth(cal_link_sim_clock(l, 1), at, &f);
+				double e = fabs(((double)cal_map_at(&o.map, l1).v + f * cal_map_slope(&o.map, l1)) *
+						o.map.period_s -
+					((double)ltick_sub(l0, o.master0) + f0) / hz[0]);
 
 				bound = cal_map_bound(&o.map, l1);
 				worst = fmax(worst, e);
@@ -332,10 +371,19 @@ static void steps_of(double apart, const char *name)
 
 	for (i = 0; i < n; i++) {
 		int sessions = 8 + (int)(13 * uniform());
-		double every = 1 + apart * uniform(), at = 1e-3 * floor(1e3 * (sessions - 1) * every * (0.002 + 0.996 * uniform())), size;
+		double every = 1 + apart * uniform(),
+		       at = 1e-3 * floor(1e3 * (sessions - 1) * every * (0.002 + 0.996 * uniform())), size;
 		char clocks[200], network[100];
-		struct trial t = { .ranks = 2, .sessions = sessions, .clocks = clocks, .network = network,
-			.seconds = (sessions - 1) * every, .begin_s = 1000, .method = CAL_SYNC_PAIRS, .how = CAL_CUBIC, .skip = 0, .brief = i % 2 == 0 };
+		struct trial t = { .ranks = 2,
+			.sessions = sessions,
+			.clocks = clocks,
+			.network = network,
+			.seconds = (sessions - 1) * every,
+			.begin_s = 1000,
+			.method = CAL_SYNC_PAIRS,
+			.how = CAL_CUBIC,
+			.skip = 0,
+			.brief = i % 2 == 0 };
 		struct cal_link *l;
 		struct cal_run run;
 		long broken = 0;
@@ -344,17 +392,20 @@ static void steps_of(double apart, const char *name)
 		snprintf(network, sizeof(network), "delay=%.0fns,jitter=%.0fns,outlier=8ms,outliers=0.001,seed=%ld",
 			80 + 1000 * uniform(), 100 * uniform(), i);
 		/* without a step first, for the half width and for steps that are none */
-		snprintf(clocks, sizeof(clocks), "offset={rank}ms,drift={rank}%.3fppm,tick=10.{rank}3ns", 50 * uniform());
+		snprintf(clocks, sizeof(clocks), "offset={rank}ms,drift={rank}%.3fppm,tick=10.{rank}3ns",
+			50 * uniform());
 		l = cal_link_sim(2, clocks, network, &err);
 		need(l != NULL);
 		calibrate(l, &t, &run);
 		false_ones += run.rank[1].map.steps != 0;
-		size = 3 * half_width(&run.rank[1].map, run.period_s) * pow(1 / 1e-6, uniform() < 0.3 ? 0.05 * uniform() : uniform());
+		size = 3 * half_width(&run.rank[1].map, run.period_s) *
+			pow(1 / 1e-6, uniform() < 0.3 ? 0.05 * uniform() : uniform());
 		size = fmin(size, 1) * (uniform() < 0.5 ? -1 : 1);
 		cal_run_free(&run);
 		cal_link_close(l);
 		/* rank 0 steps too, long before the run: the ranks differ in a digit of the time only */
-		snprintf(clocks + strlen(clocks), sizeof(clocks) - strlen(clocks), ",step=%.9fs@{rank}%07.3fs", size, at);
+		snprintf(clocks + strlen(clocks), sizeof(clocks) - strlen(clocks), ",step=%.9fs@{rank}%07.3fs", size,
+			at);
 		l = cal_link_sim(2, clocks, network, &err);
 		need(l != NULL);
 		begin = cal_link_sim_time(l)->now_ps + llrint(t.begin_s * 1e12);
@@ -362,7 +413,8 @@ static void steps_of(double apart, const char *name)
 		worst_between(l, &run, begin, cal_link_sim_time(l)->now_ps, 401, &broken);
 		found += is_found(l, &run, begin + llrint(at * 1e12), size);
 		if (!is_found(l, &run, begin + llrint(at * 1e12), size)) {
-			fprintf(stderr, "not found: %s over %s, %d sessions in %.3f s\n", clocks, network, sessions, t.seconds);
+			fprintf(stderr, "not found: %s over %s, %d sessions in %.3f s\n", clocks, network, sessions,
+				t.seconds);
 		}
 		beyond += broken != 0;
 		cal_run_free(&run);
@@ -422,8 +474,8 @@ static int take_back(void *ctx, const struct cal_event *e, struct tkm_err *unuse
 }
 
 /* One end of a message as its rank stamps it, corrected. */
-static struct stamped stamp_of(const struct cal_link *l, const struct cal_run *run, int rank, int64_t true_ps, uint64_t message,
-	int kind)
+static struct stamped stamp_of(
+	const struct cal_link *l, const struct cal_run *run, int rank, int64_t true_ps, uint64_t message, int kind)
 {
 	const struct cal_map *m = &run->rank[rank].map;
 	double f;
@@ -431,17 +483,26 @@ static struct stamped stamp_of(const struct cal_link *l, const struct cal_run *r
 	/* rounding to a tick at both ends of the map, and the grid of the clock */
 	double band = cal_map_bound(m, at) / run->period_s + cal_map_slope(m, at) + 2;
 
-	return (struct stamped){ { .stamp = cal_map_at(m, at).v, .band = llrint(ceil(band)), .rank = rank, .kind = kind,
-		.message = message + 1 }, true_ps };
+	return (struct stamped){ { .stamp = cal_map_at(m, at).v,
+					 .band = llrint(ceil(band)),
+					 .rank = rank,
+					 .kind = kind,
+					 .message = message + 1 },
+		true_ps };
 }
 
 /* Four clocks that swing, corrected by the line between the first and the last session alone, which is micro-
  * seconds off in between; messages take 0.3 to 2 us. */
 static void reversed(void)
 {
-	struct trial t = { .ranks = 4, .sessions = 2, .network = "delay=250ns,jitter=60ns,seed=7",
-		.clocks = "offset={rank}ms,drift={rank}0ppm,wobble=0.4ppm/{rank}9s,tick=10.{rank}3ns", .seconds = 60,
-		.method = CAL_SYNC_PAIRS, .how = CAL_LINEAR, .skip = -1 };
+	struct trial t = { .ranks = 4,
+		.sessions = 2,
+		.network = "delay=250ns,jitter=60ns,seed=7",
+		.clocks = "offset={rank}ms,drift={rank}0ppm,wobble=0.4ppm/{rank}9s,tick=10.{rank}3ns",
+		.seconds = 60,
+		.method = CAL_SYNC_PAIRS,
+		.how = CAL_LINEAR,
+		.skip = -1 };
 	struct stamped *s = malloc(2 * MESSAGES * sizeof(*s));
 	struct repaired *r = calloc(1, sizeof(*r));
 	struct cal_link *l = cal_link_sim(t.ranks, t.clocks, t.network, &err);
@@ -475,7 +536,8 @@ static void reversed(void)
 	say("reversed.messages", MESSAGES, "messages");
 	say("reversed.before", (double)before, "messages");
 	say("reversed.after", (double)left, "messages");
-	say("reversed.miscounted", (double)((long)stats.before - before) + (double)((long)stats.after - left), "messages");
+	say("reversed.miscounted", (double)((long)stats.before - before) + (double)((long)stats.after - left),
+		"messages");
 	say("reversed.shift", 1e9 * run.period_s * (double)stats.largest, "ns");
 	say("reversed.band", 1e9 * run.period_s * (double)stats.largest_band, "ns");
 	say("reversed.beyond", 1e9 * run.period_s * (double)r->beyond, "ns");

@@ -73,7 +73,7 @@ static int half_widths(struct tkc_writer *w, struct tmr_timer *t, const struct t
 	size_t n = 0;
 	int i;
 
-	if (tmr_quality_measure(t, 0.05, &q, NULL) == 0) {
+	if (tmr_quality_measure(t, 0.05, 1, &q, NULL) == 0) {
 		tick = fmax(tick, tmr_effective_tick(t, &q));
 	}
 	for (i = 0; i < PROOFS; i++) {
@@ -93,7 +93,8 @@ static int half_widths(struct tkc_writer *w, struct tmr_timer *t, const struct t
 		bench_print("clock.halfwidth.ns", half, n, "ns");
 		bench_print("clock.halfwidth.line", line, n, "ns");
 	} else {
-		fprintf(stderr, "bench_clock: no shared counter could be proven here, or there is one processing unit\n");
+		fprintf(stderr,
+			"bench_clock: no shared counter could be proven here, or there is one processing unit\n");
 	}
 	return 0;
 }

@@ -48,8 +48,17 @@ static void name(char *path, int file)
 static struct vt_raw *create(int file)
 {
 	static char path[100];
-	struct vt_raw_options o = { .path = path, .block_size = 65536, .max_blocks = 4096, .flush_blocks = 16, .autoflush = 1,
-		.hz = 1e9, .timer = "clock_monotonic", .program = "bench", .job = "bench", .rank = -1, .start = ltick(0) };
+	struct vt_raw_options o = { .path = path,
+		.block_size = 65536,
+		.max_blocks = 4096,
+		.flush_blocks = 16,
+		.autoflush = 1,
+		.hz = 1e9,
+		.timer = "clock_monotonic",
+		.program = "bench",
+		.job = "bench",
+		.rank = -1,
+		.start = ltick(0) };
 	struct vt_raw_counter_def d = { .classid = 1, .type = 0x43, .do_diff = 1, .unit = "1" };
 	struct vt_raw *r;
 	char text[20];
@@ -256,7 +265,7 @@ static void run(char *const *argv, double *wall, double *cpu)
 	*wall = seconds(CLOCK_MONOTONIC) - *wall;
 	getrusage(RUSAGE_CHILDREN, &b);
 	*cpu = (double)(b.ru_utime.tv_sec - a.ru_utime.tv_sec + b.ru_stime.tv_sec - a.ru_stime.tv_sec) +
-	       1e-6 * (double)(b.ru_utime.tv_usec - a.ru_utime.tv_usec + b.ru_stime.tv_usec - a.ru_stime.tv_usec);
+		1e-6 * (double)(b.ru_utime.tv_usec - a.ru_utime.tv_usec + b.ru_stime.tv_usec - a.ru_stime.tv_usec);
 }
 
 static void bench_start(void)
@@ -318,7 +327,8 @@ static void print_interval(const char *figure, double *v, size_t n)
  * and what the sampler takes for itself; their sum is the slowdown where all CPUs are busy. */
 static void bench_slowdown(char *self)
 {
-	static char word[] = "compute", minus[] = "--", period[] = "--sample-period=10ms", delay[] = "--os-counter-delay=100ms";
+	static char word[] = "compute", minus[] = "--", period[] = "--sample-period=10ms",
+		    delay[] = "--os-counter-delay=100ms";
 	char *plain[] = { self, word, NULL }, *with[] = { vtrun, period, delay, minus, self, word, NULL };
 	double threads[SLOWDOWNS], own[SLOWDOWNS], sum[SLOWDOWNS], t[2], b[2];
 	int i, k;

@@ -12,7 +12,7 @@ static OTF2_FlushType before_flush(void *user, OTF2_FileType type, OTF2_Location
 	(void)type;
 	(void)loc;
 	(void)caller;
-	(void)final;
+	(void) final;
 	return OTF2_FLUSH;
 }
 
@@ -33,24 +33,24 @@ static void write_definitions(OTF2_Archive *a, uint64_t n, unsigned k)
 	OTF2_GlobalDefWriter_WriteClockProperties(d, 1000000000, 0, UINT64_MAX / 2, OTF2_UNDEFINED_TIMESTAMP);
 	OTF2_GlobalDefWriter_WriteString(d, 0, "x");
 	OTF2_GlobalDefWriter_WriteSystemTreeNode(d, 0, 0, 0, OTF2_UNDEFINED_SYSTEM_TREE_NODE);
-	OTF2_GlobalDefWriter_WriteLocationGroup(d, 0, 0, OTF2_LOCATION_GROUP_TYPE_PROCESS, 0,
-						OTF2_UNDEFINED_LOCATION_GROUP);
+	OTF2_GlobalDefWriter_WriteLocationGroup(
+		d, 0, 0, OTF2_LOCATION_GROUP_TYPE_PROCESS, 0, OTF2_UNDEFINED_LOCATION_GROUP);
 	OTF2_GlobalDefWriter_WriteLocation(d, 0, 0, OTF2_LOCATION_TYPE_CPU_THREAD, n, 0);
 	for (i = 0; i < k; i++) {
 		member[i] = i;
 		OTF2_GlobalDefWriter_WriteMetricMember(d, i, 0, 0, OTF2_METRIC_TYPE_OTHER,
-						       OTF2_METRIC_ACCUMULATED_START, OTF2_TYPE_UINT64,
-						       OTF2_BASE_DECIMAL, 0, 0);
+			OTF2_METRIC_ACCUMULATED_START, OTF2_TYPE_UINT64, OTF2_BASE_DECIMAL, 0, 0);
 	}
-	OTF2_GlobalDefWriter_WriteMetricClass(d, 0, (uint8_t)k, member, OTF2_METRIC_SYNCHRONOUS,
-					      OTF2_RECORDER_KIND_CPU);
+	OTF2_GlobalDefWriter_WriteMetricClass(
+		d, 0, (uint8_t)k, member, OTF2_METRIC_SYNCHRONOUS, OTF2_RECORDER_KIND_CPU);
 }
 
 double otf2_write(const char *dir, uint64_t n, unsigned k)
 {
 	static const OTF2_FlushCallbacks flush = { .otf2_pre_flush = before_flush, .otf2_post_flush = after_flush };
 	static struct work_block b;
-	OTF2_Type type[WORK_K] = { OTF2_TYPE_UINT64, OTF2_TYPE_UINT64, OTF2_TYPE_UINT64, OTF2_TYPE_UINT64, OTF2_TYPE_UINT64 };
+	OTF2_Type type[WORK_K] = { OTF2_TYPE_UINT64, OTF2_TYPE_UINT64, OTF2_TYPE_UINT64, OTF2_TYPE_UINT64,
+		OTF2_TYPE_UINT64 };
 	OTF2_MetricValue v[WORK_K];
 	OTF2_EvtWriter *e;
 	OTF2_Archive *a;
@@ -63,7 +63,7 @@ double otf2_write(const char *dir, uint64_t n, unsigned k)
 	work_begin(&w, k);
 	t = bench_now();
 	a = OTF2_Archive_Open(dir, "t", OTF2_FILEMODE_WRITE, OTF2_CHUNK_SIZE_EVENTS_DEFAULT,
-			      OTF2_CHUNK_SIZE_DEFINITIONS_DEFAULT, OTF2_SUBSTRATE_POSIX, OTF2_COMPRESSION_NONE);
+		OTF2_CHUNK_SIZE_DEFINITIONS_DEFAULT, OTF2_SUBSTRATE_POSIX, OTF2_COMPRESSION_NONE);
 	if (!a) {
 		fprintf(stderr, "bench_stf: OTF2 cannot write %s\n", dir);
 		return -1;
@@ -101,8 +101,8 @@ struct seen {
 };
 
 static OTF2_CallbackCode on_metric(OTF2_LocationRef loc, OTF2_TimeStamp time, uint64_t position, void *user,
-				   OTF2_AttributeList *attributes, OTF2_MetricRef metric, uint8_t n,
-				   const OTF2_Type *types, const OTF2_MetricValue *values)
+	OTF2_AttributeList *attributes, OTF2_MetricRef metric, uint8_t n, const OTF2_Type *types,
+	const OTF2_MetricValue *values)
 {
 	struct seen *s = user;
 	unsigned j;

@@ -50,7 +50,8 @@ static int open_node(struct node *n, const char *const *rules, size_t n_rules, e
 	smp_env_init(&n->env);
 	n->plan = smp_plan_open(&n->env, rules, n_rules, NULL, 0, &err);
 	n->set = n->plan ? smp_set_open(n->plan, &target, &err) : NULL;
-	if (!n->set || smp_set_size(n->set) > MAX || smp_set_read(n->set, n->value, n->state) != (int)smp_set_size(n->set)) {
+	if (!n->set || smp_set_size(n->set) > MAX ||
+		smp_set_read(n->set, n->value, n->state) != (int)smp_set_size(n->set)) {
 		fprintf(stderr, "bench_sampler: %s: not all counters can be read here\n", rules[0]);
 		smp_set_close(n->set);
 		smp_plan_close(n->plan);
@@ -73,7 +74,8 @@ static void open_bare(void)
 	static const char *const name[] = { "/proc/stat" };
 	char path[300], disk[64] = "", nic[64] = "";
 	FILE *f = popen("for d in /sys/block/*/device; do d=${d%/device}; echo ${d##*/}; break; done; "
-			"for d in /sys/class/net/*/device; do d=${d%/device}; echo ${d##*/}; break; done", "r");
+			"for d in /sys/class/net/*/device; do d=${d%/device}; echo ${d##*/}; break; done",
+		"r");
 
 	n_bare = 0;
 	if (f && fscanf(f, "%63s %63s", disk, nic) == 2) {
@@ -239,7 +241,11 @@ static void papi(void)
 {
 	enum { ROUNDS = 51, READS = 20000 };
 	static const char *const rules[] = {
-		"sde:::bench::C0 on", "sde:::bench::C1 on", "sde:::bench::C2 on", "sde:::bench::C3 on", "sde:::bench::C4 on",
+		"sde:::bench::C0 on",
+		"sde:::bench::C1 on",
+		"sde:::bench::C2 on",
+		"sde:::bench::C3 on",
+		"sde:::bench::C4 on",
 	};
 	double ratio[ROUNDS], bare[ROUNDS], ours;
 	struct node n;
@@ -258,7 +264,9 @@ static void papi(void)
 		rc = rc == PAPI_OK ? PAPI_add_named_event(set, event) : rc;
 	}
 	if (rc != PAPI_OK || PAPI_start(set) != PAPI_OK) {
-		fprintf(stderr, "bench_sampler: PAPI cannot read its software-defined events: papi.read.ratio was not measured\n");
+		fprintf(stderr,
+			"bench_sampler: PAPI cannot read its software-defined events: papi.read.ratio was not "
+			"measured\n");
 		return;
 	}
 	for (i = 0; i < ROUNDS; i++) {
@@ -297,7 +305,8 @@ static void fast(void)
 
 int main(void)
 {
-	static const char *const cpu[] = { "cpu_* on" }, *const disk[] = { "disk_io on" }, *const net[] = { "net_io on" };
+	static const char *const cpu[] = { "cpu_* on" }, *const disk[] = { "disk_io on" },
+				 *const net[] = { "net_io on" };
 	static const char *const rusage[] = { "proc_usr on", "proc_sys on" }, *const io[] = { "proc_read on" };
 	static const char *const perf[] = { "perf_task_clock:process on" };
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What calibration costs a job (calib/job.h): finding the clock domains of one host's ranks, and a session in the
+/* What calibration costs a job (calib/job/job.h): finding the clock domains of one host's ranks, and a session in the
  * middle. Prints the largest value over the ranks. Run on one host with any number of ranks; with the word `domains`
  * behind it makes no sessions. */
 #include "config.h"
-#include "calib/job.h"
-#include "calib/link_mpi.h"
+#include "calib/job/job.h"
+#include "calib/session/link_mpi.h"
 #include "timers/prove.h"
 #include "tests/bench/bench.h"
 

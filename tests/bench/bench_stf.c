@@ -172,10 +172,12 @@ static double stf_read_records(const char *path, uint64_t from, uint64_t to, str
 }
 
 /* Through batches of counter samples, in a window or all; of one component or all. */
-static double stf_read_file(const char *path, const char *suffix, uint64_t from, uint64_t to, unsigned flags,
-			    struct work_sum *sum)
+static double stf_read_file(
+	const char *path, const char *suffix, uint64_t from, uint64_t to, unsigned flags, struct work_sum *sum)
 {
-	struct stf_cursor_options o = { .window = from > 0, .from = from, .to = to, .state = from > 0, .suffix = suffix };
+	struct stf_cursor_options o = {
+		.window = from > 0, .from = from, .to = to, .state = from > 0, .suffix = suffix
+	};
 	struct stf_counter_batch b;
 	struct stf_reader *r;
 	struct stf_cursor *c;
@@ -258,8 +260,28 @@ struct series {
 	double v[MAX_RUNS];
 };
 
-enum { WRITE, READ, MAPPED, RMAPPED, RECORDS, WINDOW, OWRITE, OREAD, OWINDOW, RWRITE, RREAD, RRECORDS, RWINDOW, ZWRITE, ZREAD, ZBYTES, ZWINDOW, RZWRITE, RZREAD,
-       N_SERIES };
+enum {
+	WRITE,
+	READ,
+	MAPPED,
+	RMAPPED,
+	RECORDS,
+	WINDOW,
+	OWRITE,
+	OREAD,
+	OWINDOW,
+	RWRITE,
+	RREAD,
+	RRECORDS,
+	RWINDOW,
+	ZWRITE,
+	ZREAD,
+	ZBYTES,
+	ZWINDOW,
+	RZWRITE,
+	RZREAD,
+	N_SERIES
+};
 
 static void run_pair(struct series *s, int i, unsigned k, const struct truth *t)
 {
@@ -314,6 +336,7 @@ static void run_pair(struct series *s, int i, unsigned k, const struct truth *t)
 
 static void run_all(unsigned k)
 {
+	/* clang-format off */
 	static struct series s[N_SERIES] = {
 		[WRITE] = { .name = "stf.write", .unit = "ns" },
 		[READ] = { .name = "stf.read", .unit = "M/s" },
@@ -335,6 +358,7 @@ static void run_all(unsigned k)
 		[RWRITE] = { .name = "stf.write.ratio_otf2", .unit = "1" },
 		[RRECORDS] = { .name = "stf.read.generic.ratio_otf2", .unit = "1" },
 	};
+	/* clang-format on */
 	struct truth t = find_truth(samples, k);
 	char name[80];
 	int i;
@@ -477,7 +501,8 @@ static int two_cpus(int cpu[2])
  * it where the scheduler puts two threads, and what two processors give for work that needs nothing but them. */
 static void bench_parallel(unsigned k)
 {
-	struct series s[3] = { { .name = "stf.parallel.read" }, { .name = "stf.parallel.read.unpinned" }, { .name = "stf.parallel.compute" } };
+	struct series s[3] = { { .name = "stf.parallel.read" }, { .name = "stf.parallel.read.unpinned" },
+		{ .name = "stf.parallel.compute" } };
 	static const int anywhere[2] = { -1, -1 };
 	struct truth t = find_truth(samples, k);
 	clockid_t was = bench_clock;

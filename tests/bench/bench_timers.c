@@ -116,7 +116,8 @@ static void frequency(void)
 		char spec[128];
 		struct tmr_timer *t;
 
-		snprintf(spec, sizeof(spec), "sim:base=clock_monotonic_raw,drift=%.3fppm,tick=7.3ns,noise=5ns,seed=%d", ppm, i);
+		snprintf(spec, sizeof(spec), "sim:base=clock_monotonic_raw,drift=%.3fppm,tick=7.3ns,noise=5ns,seed=%d",
+			ppm, i);
 		t = tmr_open(spec, 0, &err);
 		if (!t || tmr_freq_measure(t, 1, &f, &err) < 0) {
 			fprintf(stderr, "bench_timers: %s\n", err.text);
@@ -208,7 +209,9 @@ static int tick_of_simulated(const char *name, const char *spec, int64_t cost_ps
 	int i, right = 0;
 
 	for (i = 0; i < STARTS; i++) {
-		struct world w = { .now_ps = 1000000000000 + 987654321 * (int64_t)i, .cost_ps = cost_ps, .stretch_ps = 300000000,
+		struct world w = { .now_ps = 1000000000000 + 987654321 * (int64_t)i,
+			.cost_ps = cost_ps,
+			.stretch_ps = 300000000,
 			.random = 4711 + (uint64_t)i };
 		struct tmr_timer *wall = world_open(&w), *t = tmr_sim_wrap(world_open(&w), spec, i, &err);
 		struct tmr_grid g = { .ticks = 0 };
@@ -234,6 +237,7 @@ static void ticks(void)
 		const char *name, *spec;
 		int64_t cost_ps;
 		double step_s;
+		/* clang-format off */
 	} kinds[] = {
 		{ "epyc", "tick=0.409ns,coarse=10ns,bump=on,offset={rank}ns", 10000, 10e-9 },
 		{ "xeon", "tick=0.5ns,coarse=10ns,offset={rank}ns", 10000, 10e-9 },
@@ -243,6 +247,7 @@ static void ticks(void)
 		{ "1us", "tick=1ns,coarse=1us,offset={rank}ns", 20000, 1e-6 },
 		{ "1us.bump", "tick=1ns,coarse=1us,bump=on,offset={rank}ns", 20000, 1e-6 },
 	};
+	/* clang-format on */
 	struct tmr_timer *cpu = tmr_open("CPU", 0, NULL);
 	int right = 0, starts = STARTS;
 	size_t k;

@@ -37,3 +37,16 @@ mv "$dir/cpu" "$dir/stftool.verify.cpu"
 figure stftool.verify GB/s
 # by its processor's time: what it is where nothing else runs
 figure stftool.verify.cpu GB/s
+
+# the same samples in other formats: records per second of a processor's time, the size of a record
+for format in ctf perfetto paje; do
+	for ((i = 0; i < runs / 3; i++)); do
+		{ time "$build/stftool" "$dir/t.stf" --convert "$dir/t.$format" --force 2>"$dir/err"; } 2>"$dir/time" ||
+			{ cat "$dir/err" >&2; exit 1; }
+		awk '{ print 5 / ($2 + $3) }' "$dir/time" >>"$dir/convert.$format"
+		[ "$i" -gt 0 ] || du -sb "$dir/t.$format" | awk '{ print $1 / 5e6 }' >"$dir/convert.$format.size"
+		rm -rf "$dir/t.$format"
+	done
+	figure "convert.$format" "M records/s of CPU"
+	figure "convert.$format.size" "bytes per record"
+done

@@ -19,7 +19,7 @@ static OTF2_FlushType before_flush(void *user, OTF2_FileType type, OTF2_Location
 	(void)type;
 	(void)loc;
 	(void)caller;
-	(void)final;
+	(void) final;
 	return OTF2_FLUSH;
 }
 
@@ -59,7 +59,8 @@ int bench_vt_otf2_open(unsigned k)
 
 double bench_vt_otf2(int n, unsigned k)
 {
-	OTF2_Type type[MOST] = { OTF2_TYPE_UINT64, OTF2_TYPE_UINT64, OTF2_TYPE_UINT64, OTF2_TYPE_UINT64, OTF2_TYPE_UINT64 };
+	OTF2_Type type[MOST] = { OTF2_TYPE_UINT64, OTF2_TYPE_UINT64, OTF2_TYPE_UINT64, OTF2_TYPE_UINT64,
+		OTF2_TYPE_UINT64 };
 	OTF2_MetricValue v[MOST] = { { 0 } };
 	uint64_t begin = stamp();
 	int i;

@@ -65,8 +65,8 @@ static inline void work_next(struct work *w, struct work_block *b, uint64_t left
 	}
 }
 
-static inline void work_add(struct work_sum *s, const struct work *w, const struct work_block *b, uint64_t from,
-			    uint64_t to)
+static inline void work_add(
+	struct work_sum *s, const struct work *w, const struct work_block *b, uint64_t from, uint64_t to)
 {
 	size_t i;
 	unsigned j;

@@ -45,21 +45,24 @@ static void print_head(const struct tmr_timer *clock, const struct tmr_timer *re
 
 	uname(&u);
 	strftime(date, sizeof(date), "%Y-%m-%d %H:%M:%S UTC", gmtime(&now));
-	printf("# drift recording 1\n# clock: %s, %.9g Hz\n# reference: %s, %.9g Hz\n# begun: %s\n# machine: %s %s %s\n# columns: time[s] offset[s]\n",
+	printf("# drift recording 1\n# clock: %s, %.9g Hz\n# reference: %s, %.9g Hz\n# begun: %s\n# machine: %s %s "
+	       "%s\n# columns: time[s] offset[s]\n",
 		clock->name, clock->hz, reference->name, reference->hz, date, u.sysname, u.release, u.machine);
 }
 
 int main(int argc, char **argv)
 {
 	struct tkm_err err = { .text = "" };
-	struct tmr_timer *clock = argc == 5 ? tmr_open(argv[1], 0, &err) : NULL, *reference = clock ? tmr_open(argv[2], 0, &err) : NULL;
+	struct tmr_timer *clock = argc == 5 ? tmr_open(argv[1], 0, &err) : NULL,
+			 *reference = clock ? tmr_open(argv[2], 0, &err) : NULL;
 	double every = argc == 5 ? atof(argv[3]) : 0, widest = 0;
 	long points = argc == 5 ? atol(argv[4]) : 0, i;
 	struct timespec pause;
 	struct reading first, r;
 
 	if (!reference || !(every > 0) || points < 2) {
-		fprintf(stderr, "record_drift: %s\n", err.text[0] ? err.text : "usage: record_drift CLOCK REFERENCE EVERY_S POINTS");
+		fprintf(stderr, "record_drift: %s\n",
+			err.text[0] ? err.text : "usage: record_drift CLOCK REFERENCE EVERY_S POINTS");
 		tmr_close(clock);
 		return 2;
 	}

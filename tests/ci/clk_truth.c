@@ -3,7 +3,7 @@
  * on however many hosts: of namespaces that is one. Prints a line for each rank, and ends with status 1 if one leaves its bound.
  * usage: clk_truth FILE.clk */
 #include "config.h"
-#include "calib/clk.h"
+#include "calib/file/clk.h"
 #include "timers/sim.h"
 
 #include <math.h>
@@ -32,8 +32,9 @@ static int rank_outside(const struct cal_run *run, int rank)
 		double f0, f, error, bound;
 		ltick_t l0 = tmr_sim_truth(c0, at, &f0), l = tmr_sim_truth(c, at, &f);
 
-		error = fabs(((double)gtick_sub(cal_map_at(&r->map, l), cal_map_at(&r0->map, l0)) + f * cal_map_slope(&r->map, l) -
-				     f0 * cal_map_slope(&r0->map, l0)) * run->period_s);
+		error = fabs(((double)gtick_sub(cal_map_at(&r->map, l), cal_map_at(&r0->map, l0)) +
+				     f * cal_map_slope(&r->map, l) - f0 * cal_map_slope(&r0->map, l0)) *
+			run->period_s);
 		bound = cal_map_bound(&r->map, l);
 		outside += !(error <= bound);
 		if (error >= worst) {
@@ -41,8 +42,8 @@ static int rank_outside(const struct cal_run *run, int rank)
 			there = bound;
 		}
 	}
-	printf("rank %d on %s: at most %.4f us off, bound there %.4f us, %d of %d points outside\n", rank, r->host, worst * 1e6, there * 1e6,
-		outside, POINTS);
+	printf("rank %d on %s: at most %.4f us off, bound there %.4f us, %d of %d points outside\n", rank, r->host,
+		worst * 1e6, there * 1e6, outside, POINTS);
 	tmr_close(c);
 	tmr_close(c0);
 	return outside;
@@ -61,7 +62,8 @@ int main(int argc, char **argv)
 	for (i = 1; i < run.ranks; i++) {
 		one = rank_outside(&run, (int)i);
 		if (one < 0) {
-			fprintf(stderr, "clk_truth: rank %zu: %s\n", i, err.text[0] ? err.text : "its clock is not simulated");
+			fprintf(stderr, "clk_truth: rank %zu: %s\n", i,
+				err.text[0] ? err.text : "its clock is not simulated");
 			return 2;
 		}
 		bad += one;

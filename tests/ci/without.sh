@@ -4,7 +4,7 @@
 # without any.
 # shellcheck source=lib.sh source-path=SCRIPTDIR
 . "$(dirname "$0")/lib.sh"
-others="--without-hwloc --without-gsl --without-jansson --without-papi --without-otf2"
+others="--without-hwloc --without-gsl --without-jansson --without-papi --without-otf2 --without-otf --without-zlib"
 for set in --without-mpi "$others" "--without-mpi $others"; do
 	# shellcheck disable=SC2086
 	configured "$set" --enable-werror $set

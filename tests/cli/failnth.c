@@ -139,7 +139,8 @@ __attribute__((destructor)) static void end(void)
 {
 	const char *path = getenv("FAIL_COUNT");
 	char text[32];
-	int fd = path ? open(path, O_WRONLY | O_CREAT | O_TRUNC, 0666) : -1, n = snprintf(text, sizeof(text), "%ld\n", calls);
+	int fd = path ? open(path, O_WRONLY | O_CREAT | O_TRUNC, 0666) : -1,
+	    n = snprintf(text, sizeof(text), "%ld\n", calls);
 
 	if (fd >= 0) {
 		if (next_write(fd, text, (size_t)n) < 0) {

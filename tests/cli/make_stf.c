@@ -31,17 +31,33 @@ static void declare(struct stf_writer *w)
 	uint32_t members[] = { STF_GROUP(0), STF_GROUP(1) }, one = 0, two = 1, first = 0, last = 1;
 	int32_t stride = 1;
 	uint32_t mpi, user, perf, f;
-	struct stf_group_definition g = { .id = 0x70001, .size_1_1 = 13, .name = "All_Processes", .size_2_1 = 2,
-					  .willies = members };
-	struct stf_group_definition p0 = { .id = 0, .size_1_1 = 9, .name = "Process_0", .size_2_1 = 1, .willies = &one };
-	struct stf_group_definition p1 = { .id = 1, .size_1_1 = 9, .name = "Process_2", .size_2_1 = 1, .willies = &two };
-	struct stf_communicator_definition comm = { .id = 1, .size_1_1 = 14, .name = "MPI_COMM_WORLD", .size_2_3 = 1,
-						    .first_id = &first, .last_id = &last, .stride = &stride };
-	struct stf_counter_definition c = { .id = 6, .type = STF_COUNTER_U8 | STF_COUNTER_SAMPLE, .do_diff = 1,
-					    .willy = STF_GROUP(0x70001), .size_1_1 = 1, .unit = "#" };
+	struct stf_group_definition g = {
+		.id = 0x70001, .size_1_1 = 13, .name = "All_Processes", .size_2_1 = 2, .willies = members
+	};
+	struct stf_group_definition p0 = {
+		.id = 0, .size_1_1 = 9, .name = "Process_0", .size_2_1 = 1, .willies = &one
+	};
+	struct stf_group_definition p1 = {
+		.id = 1, .size_1_1 = 9, .name = "Process_2", .size_2_1 = 1, .willies = &two
+	};
+	struct stf_communicator_definition comm = { .id = 1,
+		.size_1_1 = 14,
+		.name = "MPI_COMM_WORLD",
+		.size_2_3 = 1,
+		.first_id = &first,
+		.last_id = &last,
+		.stride = &stride };
+	struct stf_counter_definition c = { .id = 6,
+		.type = STF_COUNTER_U8 | STF_COUNTER_SAMPLE,
+		.do_diff = 1,
+		.willy = STF_GROUP(0x70001),
+		.size_1_1 = 1,
+		.unit = "#" };
 	struct stf_file_definition file = { .id = 1, .size_1_1 = 9, .file = "my main.c" };
 	uint32_t line = 42, fid = 1, none = 0;
-	struct stf_scl_definition scl = { .id = 5, .size_1_4 = 1, .file = &fid, .line = &line, .symbol = &none, .object = &none };
+	struct stf_scl_definition scl = {
+		.id = 5, .size_1_4 = 1, .file = &fid, .line = &line, .symbol = &none, .object = &none
+	};
 
 	stf_writer_processes(w, threads, 2);
 	stf_writer_willy(w, STF_WILLY(0, 0), "host one", "10.0.0.1", 100, 101, 1000.5, 1e-9);
@@ -91,8 +107,13 @@ static void sample(struct stf_writer *w, uint64_t time, uint32_t willy, uint64_t
 
 static void message(struct stf_writer *w, uint64_t time, int64_t delta, uint32_t from, uint32_t to, uint32_t tag)
 {
-	struct stf_one_to_one_communication m = { .time = time, .sender = from, .receive_time = delta, .receiver = to,
-						  .communicator = 1, .size = 64, .tag = tag };
+	struct stf_one_to_one_communication m = { .time = time,
+		.sender = from,
+		.receive_time = delta,
+		.receiver = to,
+		.communicator = 1,
+		.size = 64,
+		.tag = tag };
 
 	m.sender_function = delta == STF_SEND_UNKNOWN ? 0 : 1;
 	stf_write_one_to_one_communication(w, &m);
@@ -161,14 +182,17 @@ static void killed(struct stf_writer *w)
 
 	declare(w);
 	for (i = 0; i < 50000; i++) {
-		struct stf_counter_value r = { (uint64_t)i * 1000, 0, 1, (uint64_t[]){ (uint64_t)i }, (uint32_t[]){ 6 } };
+		struct stf_counter_value r = { (uint64_t)i * 1000, 0, 1, (uint64_t[]){ (uint64_t)i },
+			(uint32_t[]){ 6 } };
 
 		if (i == 20000) {
-			stf_write_function_definition(w, &(struct stf_function_definition){ 77, stf_writer_string(w, "late"), 0 });
+			stf_write_function_definition(
+				w, &(struct stf_function_definition){ 77, stf_writer_string(w, "late"), 0 });
 		}
 		stf_write_counter_value(w, &r);
 		if (i > 20000) {
-			stf_write_enter_function(w, &(struct stf_enter_function){ (uint64_t)i * 1000, STF_WILLY(1, 2), 77 });
+			stf_write_enter_function(
+				w, &(struct stf_enter_function){ (uint64_t)i * 1000, STF_WILLY(1, 2), 77 });
 		}
 	}
 	raise(SIGKILL);

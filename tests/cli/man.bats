@@ -17,7 +17,7 @@ options_of()
 program()
 {
 	for p in "$builddir/$1" "$builddir/calib/$1"; do
-		[ ! -x "$p" ] || echo "$p"
+		[ -d "$p" ] || [ ! -x "$p" ] || echo "$p"
 	done
 }
 
@@ -62,6 +62,14 @@ same_options() # same_options PROGRAM PAGE
 
 @test "vtrun.1 and vtrun --help name the same options" {
 	same_options vtrun vtrun.1
+}
+
+@test "vtreport.1 and vtreport --help name the same options" {
+	same_options vtreport vtreport.1
+}
+
+@test "clkapply.1 and clkapply --help name the same options" {
+	same_options clkapply clkapply.1
 }
 
 @test "every variable in timertest.1 is an option's" {

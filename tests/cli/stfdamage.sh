@@ -92,6 +92,33 @@ ok "the damaged piece is named, with thread and time" $?
 	[ "$(wc -l <"$dir/left")" -gt $(($(wc -l <"$dir/events") * 3 / 4)) ]
 ok "all other records are there, and none that was not written" $?
 
+# What a window holds is looked for twice: ahead of it, then in it. A damaged piece is left out both times.
+tool "$rich" --dump
+grep '^[0-9]' "$dir/out" >"$dir/events"
+copy "$rich" "$dir/bad.stf"
+flip "$dir/bad.stf.c.0" 220 1
+rm -f "$dir"/out.stf*
+tool "$dir/bad.stf" --request COUNTERS,2s:7s --logfile-name "$dir/out.stf"
+sort "$dir/events" >"$dir/sorted"
+[ "$status" -eq 1 ] && tool "$dir/out.stf" --verify && [ "$status" -eq 0 ] && tool "$dir/out.stf" --dump &&
+	grep '^[0-9]' "$dir/out" | sort | comm -13 "$dir/sorted" - >"$dir/new" && [ ! -s "$dir/new" ]
+ok "a window of a damaged file has no record that was not written" $?
+
+# A file that ends between two blocks.
+for size in 0 34; do
+	copy "$rich" "$dir/bad.stf"
+	head -c $size "$rich.r.0" >"$dir/bad.stf.r.0"
+	tool "$dir/bad.stf" --dump
+	[ "$status" -eq 1 ] && grep -q "^stftool: $dir/bad.stf.r.0: offset $size, .*shorter than it was declared" "$dir/err"
+	ok "a file that was cut to $size bytes" $?
+done
+"$build/tests/cli/make_stf" many "$dir/many.stf" 6000
+copy "$dir/many.stf" "$dir/bad.stf"
+head -c $((34 + 22 * 2977)) "$dir/many.stf.c.0" >"$dir/bad.stf.c.0"
+tool "$dir/bad.stf" --dump
+[ "$status" -eq 1 ] && grep -q "^stftool: $dir/bad.stf.c.0: offset .*shorter than it was declared" "$dir/err" && [ "$(grep -c SAMP "$dir/out")" -eq 2977 ]
+ok "a file that was cut where an anchor is" $?
+
 # Files of two traces do not mix.
 "$build/tests/cli/make_stf" many "$dir/other.stf" 3000
 copy "$dir/many.stf" "$dir/mixed.stf"

@@ -72,7 +72,7 @@ refused "no such file" 1 "$dir/none.stf: .*No such file" "$dir/none.stf" --dump
 refused "nothing to do" 2 'what to do with' "$rich"
 refused "an unknown option" 2 "unknown option '--sundial'" "$rich" --sundial
 refused "two files" 2 "'b': one argument too many" "$rich" b --dump
-refused "a wrong format" 2 "--logfile-format: 'XML' is not" "$rich" --dump --logfile-format XML
+refused "a wrong format" 2 "--logfile-format: 'XML' is none of" "$rich" --dump --logfile-format XML
 refused "a bad number" 2 "--verbose: '9' is not" "$rich" --dump --verbose 9
 cp "$dir/rich.avt" "$dir/rich.text"
 refused "no trace at all" 1 "$dir/rich.text: .*STF" "$dir/rich.text" --dump
@@ -133,6 +133,13 @@ unset VT_CONFIG
 refused "a --config that does not exist is one" 2 'cannot open' "$rich" --dump --config "$dir/none.conf"
 
 # ---- requests ----
+VT_REQUEST=COUNTERS "$build/stftool" "$rich" --request MESSAGES --dump >"$dir/out" 2>"$dir/err"
+[ "$(grep -c MSG "$dir/out")" -gt 0 ] && ! grep -q SAMP "$dir/out"
+ok "--request replaces VT_REQUEST" $?
+VT_REQUEST=COUNTERS "$build/stftool" "$rich" --dump >"$dir/out" 2>"$dir/err"
+! grep -q MSG "$dir/out" && grep -q SAMP "$dir/out"
+ok "VT_REQUEST alone" $?
+refused "--request of a thread that does not exist" 1 '--request: there is no thread 7; .* has the threads 0 to 3' "$rich" --request 7:9 --dump
 
 request() # request NAME LINES ARGUMENTS...
 {

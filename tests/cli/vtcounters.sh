@@ -55,11 +55,11 @@ done
 says "a cost is measured" 0 '^cpu_usr .*[0-9]\.[0-9][0-9] us' "$vtcounters" cpu_usr
 says "instances on request" 0 '^cpu_usr:cpu0 ' "$vtcounters" 'cpu_usr:*'
 says "what is missing has a reason" 0 'no interface eth99' "$vtcounters" net_io:eth99
-says "a name that nobody knows" 0 'no source knows' "$vtcounters" nonsense
+says "a name that no source knows" 0 'no source knows' "$vtcounters" nonsense
 says "a pattern that nothing matches" 1 'no counter matches' "$vtcounters" 'nonsense*'
 says "a wrong option" 2 'bogus' "$vtcounters" --bogus
 says "a root that is not there" 2 '/nowhere' "$vtcounters" --root /nowhere
-says "help" 0 '^usage: vtcounters' "$vtcounters" --help
+says "help" 0 '^Usage: vtcounters' "$vtcounters" --help
 
 sh "$srcdir/tests/proc/gather.sh" --unpack "$work/snap" <"$srcdir/tests/proc/two-sockets.snap"
 says "another machine's snapshot" 0 '^disk_io:nvme0n1 ' "$vtcounters" --root snap 'disk_io:*'
@@ -100,7 +100,7 @@ if $cc -D_GNU_SOURCE -shared -fPIC -o says.so "$srcdir/tests/lib/perf_says.c" 2>
 	PERF_SAYS=13 PERF_SAYS_SOFTWARE=13 LD_PRELOAD=$first$work/says.so \
 		says "all of them refused" 0 'refused\|perf_event_paranoid' "$vtcounters" perf_page_faults
 	# events that take turns: 1000 counts in half of the time are 2000
-	PERF_SAYS=turns LD_PRELOAD=$first$work/says.so timeout 60 "$builddir/vtrun" --verbose 0 --multiplex --counter perf_cycles -- sleep 0.3 >out 2>&1
+	PERF_SAYS=turns LD_PRELOAD=$first$work/says.so timeout 60 "$builddir/vtrun" --verbose 0 --sampler thread --multiplex --counter perf_cycles -- sleep 0.3 >out 2>&1
 	"$builddir/stftool" sleep.stf --print-counters --csv >counters 2>>out
 	result "events that take turns are scaled, and their times recorded" "$(awk -F, '
 		$2 ~ /^"perf_cycles/ { got[$2] = $15 + 0 }

@@ -72,7 +72,9 @@ static void fuzz_damage(uint8_t *p, size_t n, uint8_t *scratch)
 		memcpy(scratch, p, n);
 		size = fuzz_draw() % 4 || !n ? n : fuzz_draw() % n;
 		for (k = fuzz_draw() % 5; k > 0 && size; k--) {
-			scratch[fuzz_draw() % size] = fuzz_draw() % 3 ? (uint8_t)fuzz_draw() : fuzz_draw() % 2 ? 0xff : '0';
+			scratch[fuzz_draw() % size] = fuzz_draw() % 3 ? (uint8_t)fuzz_draw()
+				: fuzz_draw() % 2                     ? 0xff
+								      : '0';
 		}
 		fuzz_run(scratch, size);
 	}
@@ -120,7 +122,8 @@ int main(void)
 	d = opendir(path);
 	while (d && (e = readdir(d))) {
 		if (e->d_name[0] != '.') {
-			snprintf(path, sizeof(path), "%.500s/tests/fuzz/corpus/%s/%.255s", top ? top : ".", FUZZ_NAME, e->d_name);
+			snprintf(path, sizeof(path), "%.500s/tests/fuzz/corpus/%s/%.255s", top ? top : ".", FUZZ_NAME,
+				e->d_name);
 			bad |= fuzz_file(path);
 			n++;
 		}
@@ -128,8 +131,8 @@ int main(void)
 	if (d) {
 		closedir(d);
 	}
-	printf("%sok 1 - %s survives %d stored inputs, each also damaged %d times and cut\n1..1\n", n && !bad ? "" : "not ", FUZZ_NAME, n,
-	       DAMAGES);
+	printf("%sok 1 - %s survives %d stored inputs, each also damaged %d times and cut\n1..1\n",
+		n && !bad ? "" : "not ", FUZZ_NAME, n, DAMAGES);
 	return n && !bad ? 0 : 1;
 }
 #endif

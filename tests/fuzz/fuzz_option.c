@@ -24,6 +24,7 @@ struct values {
 
 static void make_table(struct values *v, struct tkm_option *t)
 {
+	/* clang-format off */
 	const struct tkm_option all[] = {
 		{ "TEXT", TKM_OPTION_TEXT, &v->text, 0, 0, NULL, "" },
 		{ "SYNC-NAME", TKM_OPTION_NAME, &v->name, 0, 0, NULL, "" },
@@ -36,6 +37,7 @@ static void make_table(struct values *v, struct tkm_option *t)
 		{ "LIST", TKM_OPTION_LIST, &v->list, 0, 0, NULL, "" },
 		{ NULL, TKM_OPTION_TEXT, NULL, 0, 0, NULL, NULL },
 	};
+	/* clang-format on */
 
 	memcpy(t, all, sizeof(all));
 }
@@ -50,7 +52,8 @@ static void must(int ok)
 static void check(const struct values *v, int rc, const struct tkm_err *e)
 {
 	must(rc >= 0 || (e->text[0] && !strchr(e->text, '\n')));
-	must(v->time >= 0 && v->time <= 1e9 && v->fraction >= 0 && v->fraction <= 1 && v->count >= -5 && v->count <= 1000);
+	must(v->time >= 0 && v->time <= 1e9 && v->fraction >= 0 && v->fraction <= 1 && v->count >= -5 &&
+		v->count <= 1000);
 	must(v->bytes >= 0 && v->level >= 0 && v->level <= 4 && (v->flag == 0 || v->flag == 1));
 }
 

@@ -87,7 +87,7 @@ static int fits(const char *suffix)
 		return FUZZ_NAME[1] == 'e' ? declarations : n && !anchors && !declarations;
 	case 'a': /* anchors */
 		return anchors;
-	default:  /* frames */
+	default: /* frames */
 		return n && !anchors && !declarations;
 	}
 }
@@ -197,8 +197,8 @@ static void write_input(const struct golden *g, int fd, const uint8_t *data, siz
 	size_t behind = FUZZ_NAME[0] == 'l' ? g->part[0].n - layer : 0;
 
 	if (ftruncate(fd, 0) < 0 || pwrite(fd, g->part[0].p, ahead, 0) != (ssize_t)ahead ||
-	    pwrite(fd, data, size, (off_t)ahead) != (ssize_t)size ||
-	    pwrite(fd, g->part[0].p + layer, behind, (off_t)(ahead + size)) != (ssize_t)behind) {
+		pwrite(fd, data, size, (off_t)ahead) != (ssize_t)size ||
+		pwrite(fd, g->part[0].p + layer, behind, (off_t)(ahead + size)) != (ssize_t)behind) {
 		abort();
 	}
 }
@@ -244,6 +244,7 @@ static void forget_anchors(struct stf_reader *r)
 		free(r->anchors[i].anchor);
 	}
 	r->n_anchors = 0;
+	stx_map_free(&r->tables_at);
 }
 
 static void read_replaced(const struct golden *g, int which, int k, unsigned choice, const uint8_t *data, size_t size)

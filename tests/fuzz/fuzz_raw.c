@@ -136,7 +136,8 @@ static void damage_used(uint8_t *p, size_t size)
 		if (at == 0 || size - at < sizeof(struct vt_raw_block)) {
 			used = at == 0 ? sizeof(*h) : 1;
 		} else {
-			used = sizeof(struct vt_raw_block) + ((const struct vt_raw_block *)(const void *)(p + at))->used % 4096;
+			used = sizeof(struct vt_raw_block) +
+				((const struct vt_raw_block *)(const void *)(p + at))->used % 4096;
 		}
 		at += (size_t)rand_r(&state) % used;
 		if (at < size) {

@@ -25,6 +25,7 @@ static const struct {
 	const char *path, *rules[2];
 	enum smp_scope scope;
 	const char *seed;
+	/* clang-format off */
 } target[] = {
 	{ "/proc/stat", { "cpu_*", "cpu_**" }, SMP_NODE, "cpu  1 2 3 4 5 6 7 8 9 0\ncpu0 1 2 3 4 5 6 7 8 9 0\ncpu17 4294967295 2 3 4 5 6 7 8\nintr 5 6\n" },
 	{ "/sys/block/sda/stat", { "disk_io", "disk_**" }, SMP_NODE, "  10 0 4294967290 5 6 7 18446744073709551615 9 0 1 2" },
@@ -49,6 +50,7 @@ static const struct {
 	{ "/sys/bus/event_source/devices/cpu_core/type", { "perf_*", "perf_cycles" }, SMP_THREAD, "4294967295\n" },
 	{ "/proc/sys/kernel/perf_event_paranoid", { "perf_*", "perf_cycles" }, SMP_THREAD, "-1\n" },
 };
+/* clang-format on */
 enum { N = sizeof(target) / sizeof(target[0]) };
 
 static char top[] = "/dev/shm/fuzz_sampler.XXXXXX";
@@ -84,8 +86,11 @@ static void clean(void)
 static void set_up(void)
 {
 	static const char *const more[] = {
-		"/sys/block/sda/device/x", "/sys/class/net/eth0/device/x", "/sys/bus/event_source/devices/cpu_atom/type",
-		"/sys/class/net/eth0/statistics/tx_bytes", "/sys/class/infiniband/a0/ports/1/counters/port_xmit_data",
+		"/sys/block/sda/device/x",
+		"/sys/class/net/eth0/device/x",
+		"/sys/bus/event_source/devices/cpu_atom/type",
+		"/sys/class/net/eth0/statistics/tx_bytes",
+		"/sys/class/infiniband/a0/ports/1/counters/port_xmit_data",
 	};
 	size_t i;
 
@@ -131,7 +136,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (!plan) {
 		abort();
 	}
-	set = smp_set_open(plan, &(struct smp_target){ target[t].scope, 0, target[t].scope == SMP_THREAD ? 7 : 0 }, NULL);
+	set = smp_set_open(
+		plan, &(struct smp_target){ target[t].scope, 0, target[t].scope == SMP_THREAD ? 7 : 0 }, NULL);
 	if (set && smp_set_size(set) <= MAX) {
 		smp_set_read(set, value, state);
 		for (i = 0; i < size; i++) {

@@ -22,7 +22,8 @@ static const char *place(void)
 	struct stat st;
 
 	if (!path[0]) {
-		snprintf(path, sizeof(path), "%s/fuzz_vtf_%ld.stf", stat("/dev/shm", &st) == 0 ? "/dev/shm" : "/tmp", (long)getpid());
+		snprintf(path, sizeof(path), "%s/fuzz_vtf_%ld.stf", stat("/dev/shm", &st) == 0 ? "/dev/shm" : "/tmp",
+			(long)getpid());
 	}
 	return path;
 }

@@ -9,17 +9,17 @@ UBSAN = # -fsanitize=undefined -fno-sanitize-recover=undefined, at a third of th
 FLAGS = -g -O2 -w -std=gnu11 -D_GNU_SOURCE -DFUZZING -fsanitize=address $(UBSAN) -I$(BUILD) -I$(SRC) -MMD -MP
 COVERAGE_all = -fsanitize=fuzzer-no-link
 COVERAGE_parts = -fsanitize=fuzzer-no-link -fno-sanitize-coverage=trace-cmp -fsanitize-coverage-ignorelist=$(OUT)/good-parts
-LIBS = -lm -lzstd -lxxhash -ljansson -ldl -lpthread -lgsl -lgslcblas
+LIBS = -lm -lzstd -lxxhash -ljansson -ldl -lpthread -lgsl -lgslcblas -lopen-trace-format2 -lopen-trace-format -lz
 
-folders = base timers stf calib sampler tools
-sources = $(filter-out %_main.c %/stftool.c $(SRC)/tools/merge.c %_mpi.c %/tmr_mpi_wtime.c $(wildcard $(SRC)/calib/timertest*.c $(SRC)/calib/calibsim*.c), \
+folders = base timers stf calib/map calib/tree calib/solve calib/file sampler exchange tools
+sources = $(filter-out %_main.c %/tools/program.c %/clkapply.c %/otf2_none.c $(SRC)/tools/merge.c %_mpi.c %/tmr_mpi_wtime.c $(wildcard $(SRC)/calib/timertest*.c $(SRC)/calib/calibsim*.c), \
 	$(foreach f,$(folders),$(wildcard $(SRC)/$(f)/*.c)) \
 	$(wildcard $(SRC)/collector-plugin/host/address.c $(SRC)/collector-plugin/merge/*.c $(SRC)/collector-plugin/raw/*.c))
 names = $(patsubst $(SRC)/%.c,%,$(sources))
 
 part = layer index declarations data anchors frames
 parts = index declarations data anchors frames
-other = single vtf words option raw sampler
+other = single vtf csv words option raw sampler lttng
 
 all: $(addprefix $(OUT)/fuzz_,$(part) $(other))
 

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# Stored traces: good ones print what stands beside them, and a second reader prints the same; each bad one is refused
+# Stored traces: good ones print the text beside them, and a second reader prints the same; each bad one is refused
 # with the line in bad.txt. TAP.
 # shellcheck disable=SC1091,SC2154
 . "${top_srcdir:-.}/tests/cli/toollib.sh"
@@ -92,7 +92,7 @@ if python_is_there; then
 		printf '\376' | dd of="$anc" bs=1 seek=$((size - ${c#*:})) conv=notrunc 2>/dev/null
 		tool "$dir/mixed.stf" --verify
 		[ "$status" -eq 1 ] && grep -Eq "^stftool: $anc: offset [0-9]+, record [0-9]+: .*(says|has|refers) " "$dir/err"
-		ok "--verify holds the histories against the data: $c" $?
+		ok "--verify compares the histories with the data: $c" $?
 		! second "$dir/mixed.stf"
 		ok "so does the second reader: $c" $?
 		cp "$dir/anc" "$anc"

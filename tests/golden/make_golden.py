@@ -172,7 +172,7 @@ def missing_fields():
 
 
 def extra():
-    """Fields and records that nobody knows; a time in an unknown record counts."""
+    """Fields and records that are unknown; a time in an unknown record counts."""
     g = Golden()
     g.define("pair", 150, "pair", ["U4:a", "F8:b"])
     more = {"counter_value": ["U8:cookie", "U2:size_3_2", "<I2:shorts>", "<C1:note>", "pair:both"],

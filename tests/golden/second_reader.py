@@ -6,7 +6,7 @@ without a look at stf/, so that page and library check each other: it prints wha
     second_reader.py TRACE               the text; exit status 1, with all that stands before the fault, if one was found
     second_reader.py --serve OUT ERR     the same for each name on standard input, into these files; prints the statuses
 
-It also holds every anchor against the data: offset, time and histories. Speed is no aim. One file, though
+It also compares every anchor with the data: offset, time and histories. Speed is no aim. One file, though
 long, so that it can be taken along alone."""
 import ctypes
 import ctypes.util
@@ -506,6 +506,10 @@ class Trace:
             for a in anchors.pop(offset, []):
                 if a["time"] != time:
                     raise Fault("%s: anchor at %d says time %d, it is %d" % (name, offset, a["time"], time))
+                if not a["tells"]:
+                    if offset == 0:
+                        raise Fault("%s: the first anchor has no histories" % name)
+                    continue
                 if a["counters"] != state["counters"]:
                     raise Fault("%s: anchor at %d has other counter values" % (name, offset))
                 if a["own"] and a["own"] != state["own"]:
@@ -524,9 +528,11 @@ class Trace:
         found, offsets, last = {}, [], None
         for rec in self.records(c):
             if rec[""] == "anchor":
-                last = {"time": rec["time_prev"], "counters": {}, "own": {}, "stacks": {}, "open": []}
+                last = {"time": rec["time_prev"], "tells": False, "counters": {}, "own": {}, "stacks": {}, "open": []}
                 found.setdefault(rec["offset"], []).append(last)
                 offsets.append(rec["offset"])
+            elif rec[""] == "begin_of_history":
+                last["tells"] = True
             elif rec[""] == "counter_history":
                 last["counters"].update(zip(rec["counters"], rec["values"]))
             elif rec[""] == "counter_value":

@@ -42,7 +42,8 @@ int main(int argc, char **argv)
 			nanosleep(&nap, NULL);
 		}
 	}
-	printf("%ld readings, %ld outside, %ld without an interval, the last %" PRId64 " ns wide\n", n, outside, without, t.latest_ns - t.earliest_ns);
+	printf("%ld readings, %ld outside, %ld without an interval, the last %" PRId64 " ns wide\n", n, outside,
+		without, t.latest_ns - t.earliest_ns);
 	tickmark_close(c);
 	return outside || without;
 }

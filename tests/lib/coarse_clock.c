@@ -22,7 +22,8 @@ int clock_gettime(clockid_t id, struct timespec *ts)
 	int rc;
 
 	if (!next) {
-		phase = (getenv("OMPI_COMM_WORLD_RANK") ? number("OMPI_COMM_WORLD_RANK") : number("PMI_RANK")) * number("TEST_CLOCK_PHASE");
+		phase = (getenv("OMPI_COMM_WORLD_RANK") ? number("OMPI_COMM_WORLD_RANK") : number("PMI_RANK")) *
+			number("TEST_CLOCK_PHASE");
 		bump = number("TEST_CLOCK_BUMP");
 		step = number("TEST_CLOCK_STEP");
 		next = (int (*)(clockid_t, struct timespec *))dlsym(RTLD_NEXT, "clock_gettime");

@@ -4,7 +4,7 @@
  * and of what rank 0 read at t. Prints a line for each rank; ends with status 1 if a stamp is outside.
  * usage: coarse_truth FILE.clk STEP PHASE BUMP */
 #include "config.h"
-#include "calib/clk.h"
+#include "calib/file/clk.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -31,7 +31,8 @@ static int rank_outside(const struct cal_run *run, size_t rank, int64_t step, in
 	int outside = 0, i;
 
 	for (i = 0; i < POINTS; i++) {
-		int64_t t = from + (int64_t)((double)length * (i + 0.5) / POINTS), x = t + (int64_t)rank * phase, stamp = below(x, step), error;
+		int64_t t = from + (int64_t)((double)length * (i + 0.5) / POINTS), x = t + (int64_t)rank * phase,
+			stamp = below(x, step), error;
 		gtick_t corrected;
 		double bound;
 
@@ -40,7 +41,8 @@ static int rank_outside(const struct cal_run *run, size_t rank, int64_t step, in
 		}
 		corrected = cal_map_at(&r->map, ltick(stamp));
 		/* where the axis is a free clock beside that of rank 0, what rank 0 read is known to its own bound, too */
-		bound = cal_map_bound(&r->map, ltick(stamp)) + (r0->map.pairs.n ? cal_map_bound(&r0->map, ltick(below(t, step))) : 0);
+		bound = cal_map_bound(&r->map, ltick(stamp)) +
+			(r0->map.pairs.n ? cal_map_bound(&r0->map, ltick(below(t, step))) : 0);
 		error = llabs(gtick_sub(corrected, cal_map_at(&r0->map, ltick(t))));
 		if (llabs(gtick_sub(corrected, cal_map_at(&r0->map, ltick(below(t, step))))) > error) {
 			error = llabs(gtick_sub(corrected, cal_map_at(&r0->map, ltick(below(t, step)))));
@@ -51,7 +53,8 @@ static int rank_outside(const struct cal_run *run, size_t rank, int64_t step, in
 			there = bound;
 		}
 	}
-	printf("rank %zu: at most %.3f us off, bound there %.3f us, %d of %d stamps outside\n", rank, worst * 1e6, there * 1e6, outside, POINTS);
+	printf("rank %zu: at most %.3f us off, bound there %.3f us, %d of %d stamps outside\n", rank, worst * 1e6,
+		there * 1e6, outside, POINTS);
 	return outside;
 }
 
@@ -63,7 +66,8 @@ int main(int argc, char **argv)
 	size_t i;
 
 	if (argc != 5 || cal_clk_load(argv[1], &run, &err) < 0) {
-		fprintf(stderr, "coarse_truth: %s\n", argc == 5 ? err.text : "usage: coarse_truth FILE.clk STEP PHASE BUMP");
+		fprintf(stderr, "coarse_truth: %s\n",
+			argc == 5 ? err.text : "usage: coarse_truth FILE.clk STEP PHASE BUMP");
 		return 2;
 	}
 	if (run.rank[0].anchors != 2) {

@@ -31,7 +31,9 @@ int main(int argc, char **argv)
 	struct timespec t = { argc > 2 ? atoi(argv[1]) : 0, 0 };
 
 	smp_env_init(&env);
-	plan = argc > 2 && argc < MAX ? smp_plan_open(&env, (const char *const *)argv + 2, (size_t)argc - 2, NULL, 0, &err) : NULL;
+	plan = argc > 2 && argc < MAX
+		? smp_plan_open(&env, (const char *const *)argv + 2, (size_t)argc - 2, NULL, 0, &err)
+		: NULL;
 	set = plan ? smp_set_open(plan, &target, &err) : NULL;
 	if (!set) {
 		fprintf(stderr, "counters_over: %s\n", argc > 2 ? err.text : "SECONDS NAME...");

@@ -32,7 +32,8 @@ static long open_event(struct perf_event_attr *attr, long rest[4])
 		errno = atoi(text);
 		return -1;
 	}
-	fd = (int)((long (*)(long, ...))dlsym(RTLD_NEXT, "syscall"))(SYS_perf_event_open, attr, rest[0], rest[1], rest[2], rest[3]);
+	fd = (int)((long (*)(long, ...))dlsym(RTLD_NEXT, "syscall"))(
+		SYS_perf_event_open, attr, rest[0], rest[1], rest[2], rest[3]);
 	return fd;
 }
 
@@ -87,7 +88,7 @@ ssize_t read(int fd, void *buf, size_t size)
 	uint64_t n, answer[4];
 
 	if (fd < 0 || fd >= MAX || !reads[fd]) {
-		return ((ssize_t (*)(int, void *, size_t))dlsym(RTLD_NEXT, "read"))(fd, buf, size);
+		return ((ssize_t(*)(int, void *, size_t))dlsym(RTLD_NEXT, "read"))(fd, buf, size);
 	}
 	n = reads[fd]++;
 	/* of a group of one */

@@ -23,7 +23,10 @@ static inline int write_one(struct stf_writer *w, unsigned id, uint64_t time)
 
 		if (f->is_array) {
 			for (k = 0; k < MANY; k++) {
-				mem[i][k] = 0x0101010101010101u * (f->type == STF_C1 ? 'a' + i : f->ref_class ? 0 : i + 1);
+				mem[i][k] = 0x0101010101010101u *
+					(f->type == STF_C1             ? 'a' + i
+							: f->ref_class ? 0
+								       : i + 1);
 			}
 			v[i].array = mem[i];
 			v[i].count = MANY;
@@ -46,8 +49,12 @@ static inline int write_one(struct stf_writer *w, unsigned id, uint64_t time)
 
 static inline int write_every(const char *path, int big, uint32_t per_file)
 {
-	struct stf_writer_options o = { .resolution = 0x1p-30, .eventbits = 3, .big_endian = big, .comment = "every",
-					.procs_per_file = per_file, .identity = { 1, 2 } };
+	struct stf_writer_options o = { .resolution = 0x1p-30,
+		.eventbits = 3,
+		.big_endian = big,
+		.comment = "every",
+		.procs_per_file = per_file,
+		.identity = { 1, 2 } };
 	struct stf_writer *w = stf_writer_create(path, &o, &err);
 	static const uint32_t threads[] = { 1, 1, 2, 1 };
 	unsigned id;

@@ -40,8 +40,13 @@ static inline struct tmr_timer *world_open(struct world *w)
 	struct tmr_timer *t = calloc(1, sizeof(*t));
 
 	if (t) {
-		*t = (struct tmr_timer){ .read = world_read, .read_ordered = world_read, .hz = 1e12, .flags = TMR_SIMULATED, .impl = w,
-			.ops = &ops, .name = "world" };
+		*t = (struct tmr_timer){ .read = world_read,
+			.read_ordered = world_read,
+			.hz = 1e12,
+			.flags = TMR_SIMULATED,
+			.impl = w,
+			.ops = &ops,
+			.name = "world" };
 	}
 	return t;
 }

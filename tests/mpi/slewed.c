@@ -37,7 +37,9 @@ static void read_told(void)
 	if (!slew || sscanf(slew, "%lf %lf %lf %lf", &told.ppm, &told.from, &told.to, &told.back) != 4) {
 		told.ppm = 0;
 	}
-	for (; steps && told.steps < 16 && sscanf(steps, "%lf %lf%n", &told.size[told.steps], &told.at[told.steps], &n) == 2; steps += n) {
+	for (; steps && told.steps < 16 &&
+		sscanf(steps, "%lf %lf%n", &told.size[told.steps], &told.at[told.steps], &n) == 2;
+		steps += n) {
 		told.steps++;
 	}
 }
@@ -49,8 +51,9 @@ static double moved(double t)
 
 	if (told.ppm != 0 && t > told.from) {
 		off = (fmin(t, told.to) - told.from) * told.ppm * 1e3;
-		off -= t > told.to && told.back > told.to ?
-			(fmin(t, told.back) - told.to) / (told.back - told.to) * (told.to - told.from) * told.ppm * 1e3 : 0;
+		off -= t > told.to && told.back > told.to ? (fmin(t, told.back) - told.to) / (told.back - told.to) *
+				(told.to - told.from) * told.ppm * 1e3
+							  : 0;
 	}
 	for (i = 0; i < told.steps; i++) {
 		off += t >= told.at[i] ? told.size[i] : 0;
@@ -98,7 +101,7 @@ int clock_gettime(clockid_t id, struct timespec *ts)
 }
 #else
 #include "base/stats.h"
-#include "calib/clk.h"
+#include "calib/file/clk.h"
 
 int main(int argc, char **argv)
 {
@@ -133,7 +136,8 @@ int main(int argc, char **argv)
 		int64_t real = from + (int64_t)((double)(to - from) * i / (POINTS - 1));
 		ltick_t stamp = ltick(shown(real));
 		double bound, walked, error;
-		gtick_t at = cal_map_at(m1, stamp), in_order = cal_walk_at(&walk, stamp, &walked), truth = cal_map_at(m0, ltick(real));
+		gtick_t at = cal_map_at(m1, stamp), in_order = cal_walk_at(&walk, stamp, &walked),
+			truth = cal_map_at(m0, ltick(real));
 
 		/* the truth is what rank 0's clock shows, and its own stamp has a bound, too; 1 ns: whole stamps are compared */
 		bound = cal_map_bound(m1, stamp) + cal_map_bound(m0, ltick(real)) + 1e-9;
@@ -145,8 +149,10 @@ int main(int argc, char **argv)
 		bounds[i] = walked;
 	}
 	tkm_sort(bounds, POINTS);
-	printf("outside %d in_order %d error_ns %.0f bound_ns %.0f largest_bound_ns %.0f contradicted %d from_s %.2f to_s %.2f\n", outside, of_walk, worst * 1e9,
-		tkm_median(bounds, POINTS) * 1e9, bounds[POINTS - 1] * 1e9, run.contradicted, (double)(from - told.base) * 1e-9, (double)(to - told.base) * 1e-9);
+	printf("outside %d in_order %d error_ns %.0f bound_ns %.0f largest_bound_ns %.0f contradicted %d from_s %.2f "
+	       "to_s %.2f\n",
+		outside, of_walk, worst * 1e9, tkm_median(bounds, POINTS) * 1e9, bounds[POINTS - 1] * 1e9,
+		run.contradicted, (double)(from - told.base) * 1e-9, (double)(to - told.base) * 1e-9);
 	cal_run_free(&run);
 	return 0;
 }

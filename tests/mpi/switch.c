@@ -23,9 +23,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#define MOST_HOSTS 16 /* as netns.sh */
+#define MOST_HOSTS 16   /* as netns.sh */
 #define MOST_BYTES 1600 /* an Ethernet frame of TAP's default */
-#define ADDRESS 6 /* bytes; the last is the host's number */
+#define ADDRESS 6       /* bytes; the last is the host's number */
 
 struct frame {
 	TAILQ_ENTRY(frame) next;
@@ -58,7 +58,8 @@ static int64_t now_ns(void)
 static int open_port(int host, const char *pid)
 {
 	struct ifreq device = { .ifr_flags = IFF_TAP | IFF_NO_PI };
-	struct ifreq address = { .ifr_hwaddr = { .sa_family = ARPHRD_ETHER, .sa_data = { 2, 0, 0, 0, 0, (char)host } } };
+	struct ifreq address = { .ifr_hwaddr = {
+					 .sa_family = ARPHRD_ETHER, .sa_data = { 2, 0, 0, 0, 0, (char)host } } };
 	char path[64];
 	int space, port;
 
@@ -153,7 +154,8 @@ int main(int argc, char **argv)
 {
 	hosts = argc - 4;
 	if (hosts < 2 || hosts > MOST_HOSTS) {
-		fprintf(stderr, "usage: switch DELAY JITTER ASYMMETRY PID... (microseconds, 2 to %d hosts)\n", MOST_HOSTS);
+		fprintf(stderr, "usage: switch DELAY JITTER ASYMMETRY PID... (microseconds, 2 to %d hosts)\n",
+			MOST_HOSTS);
 		return 2;
 	}
 	delay_ns = 1000 * strtoll(argv[1], NULL, 10);

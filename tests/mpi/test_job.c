@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* calib/job.h inside a program with MPI and messages of its own, as a collector uses it: the map that is there at any
- * time and the one made in the end are held against the truth of simulated clocks. TAP on rank 0; run by
+/* calib/job/job.h inside a program with MPI and messages of its own, as a collector uses it: the map that is there at any
+ * time and the one made in the end are compared with the truth of simulated clocks. TAP on rank 0; run by
  * tests/mpi/job.sh with any number of ranks of one host. */
 #include "config.h"
-#include "calib/clk.h"
-#include "calib/job.h"
-#include "calib/link_mpi.h"
+#include "calib/file/clk.h"
+#include "calib/job/job.h"
+#include "calib/session/link_mpi.h"
 #include "timers/sim.h"
 
 #include <math.h>
@@ -63,7 +63,8 @@ static int online_is_inside(struct cal_job *j, struct tmr_timer *mine, struct tm
 	int64_t base = tmr_read_ordered(tmr_sim_base(mine)).v;
 	double f, f0, error;
 	ltick_t local = tmr_sim_truth(mine, base, &f), master = tmr_sim_truth(free_one ? free_one : masters, base, &f0);
-	long double says = ((long double)cal_map_at(m, local).v + (long double)f * cal_map_slope(m, local)) * m->period_s;
+	long double says =
+		((long double)cal_map_at(m, local).v + (long double)f * cal_map_slope(m, local)) * m->period_s;
 
 	error = fabs((double)(says - ((long double)ltick_sub(master, j->axis) + f0) / masters->hz));
 	tmr_close(free_one);
@@ -71,16 +72,18 @@ static int online_is_inside(struct cal_job *j, struct tmr_timer *mine, struct tm
 	return error <= cal_map_bound(m, local) + 2 * m->period_s;
 }
 
-/* The band reaches ten times what it is when it is said to, and does not stay within nothing. */
+/* The band reaches ten times its width when the test asks for that, and does not stay within nothing. */
 static int is_due_in_time(struct cal_job *j, struct tmr_timer *mine)
 {
 	const struct cal_map *m = cal_job_map(j);
 	ltick_t now = tmr_read(mine);
 	double target = 10 * cal_map_bound(m, now), due = cal_job_due(j, now, target);
-	ltick_t before = ltick_add(now, (int64_t)(0.99 * due * mine->hz)), behind = ltick_add(now, (int64_t)(1.01 * due * mine->hz));
+	ltick_t before = ltick_add(now, (int64_t)(0.99 * due * mine->hz)),
+		behind = ltick_add(now, (int64_t)(1.01 * due * mine->hz));
 
 	printf("# rank %d: the bound is %g s, ten times as much in %g s\n", rank, target / 10, due);
-	return due > 0 && cal_map_bound(m, before) <= target && cal_map_bound(m, behind) >= target && cal_job_due(j, now, 1e-9) == 0;
+	return due > 0 && cal_map_bound(m, before) <= target && cal_map_bound(m, behind) >= target &&
+		cal_job_due(j, now, 1e-9) == 0;
 }
 
 /* All maps of the run against the truth: points that are beyond their bound. */
@@ -103,8 +106,9 @@ static int points_outside(const struct cal_run *run, const char *spec, struct tm
 			double f0, f1, e;
 			ltick_t l0 = tmr_sim_truth(masters, at, &f0), l1 = tmr_sim_truth(t, at, &f1);
 
-			e = fabs((double)gtick_sub(cal_map_at(map, l1), cal_map_at(&m->map, l0)) + f1 * cal_map_slope(map, l1) -
-				 f0 * cal_map_slope(&m->map, l0)) * run->period_s;
+			e = fabs((double)gtick_sub(cal_map_at(map, l1), cal_map_at(&m->map, l0)) +
+				    f1 * cal_map_slope(map, l1) - f0 * cal_map_slope(&m->map, l0)) *
+				run->period_s;
 			wrong += e > cal_map_bound(map, l1) + cal_map_bound(&m->map, l0);
 		}
 		tmr_close(t);
@@ -125,7 +129,8 @@ static void name_clocks(char *spec, size_t length)
 		tmr_close(cpu);
 	}
 	MPI_Bcast(&origin, 1, MPI_INT64_T, 0, MPI_COMM_WORLD);
-	snprintf(spec, length, "sim:base=CPU,offset={rank}ms,drift={rank}0ppm,tick=7.3ns,origin=%lld", (long long)origin);
+	snprintf(spec, length, "sim:base=CPU,offset={rank}ms,drift={rank}0ppm,tick=7.3ns,origin=%lld",
+		(long long)origin);
 }
 
 static void simulated_clocks(enum cal_shape shape, const char *name, const char *more)
@@ -164,7 +169,8 @@ static void simulated_clocks(enum cal_shape shape, const char *name, const char 
 	ok(rc == 0 && j.report.lost == 0 && !mixed_up, what);
 	snprintf(what, sizeof(what), "%s: the truth is inside the band of the map that is there at any time", name);
 	ok(inside, what);
-	snprintf(what, sizeof(what), "%s: after a session the next one is due when the band is as wide as asked for", name);
+	snprintf(what, sizeof(what), "%s: after a session the next one is due when the band is as wide as asked for",
+		name);
 	ok(rank == 0 || is_due_in_time(&j, mine), what);
 	rc = cal_job_gather(&j, &run, &err);
 	if (rank == 0 && rc == 0) {
@@ -197,10 +203,13 @@ static void a_kernel_clock(void)
 	rc = cal_job_begin(&j, l, &o, &err);
 	before = l->messages;
 	rc = rc < 0 ? rc : cal_job_session(&j, CAL_START, &err);
-	ok(rc == 0 && j.plan.pairs == 0 && j.place[rank].leader == 0 && j.place[rank].within_s == 0, "one kernel clock is one domain, to within 0");
+	ok(rc == 0 && j.plan.pairs == 0 && j.place[rank].leader == 0 && j.place[rank].within_s == 0,
+		"one kernel clock is one domain, to within 0");
 	ok(l->messages - before <= (rank == 0 ? size - 1 : 0), "and nobody exchanges timing messages");
 	/* a reading lags by up to a tick */
-	ok(cal_job_map(&j) && cal_map_bound(cal_job_map(&j), j.online.map.node[0].local) < 10e-9 + j.rank.effective_tick_s, "and everybody has its map");
+	ok(cal_job_map(&j) &&
+			cal_map_bound(cal_job_map(&j), j.online.map.node[0].local) < 10e-9 + j.rank.effective_tick_s,
+		"and everybody has its map");
 	cal_job_end(&j);
 	cal_link_close(l);
 	tmr_close(t);

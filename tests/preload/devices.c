@@ -91,7 +91,9 @@ static int loop_remove(int number)
 
 static int frames(const char *name, int n, size_t bytes)
 {
-	struct sockaddr_ll to = { .sll_family = AF_PACKET, .sll_ifindex = (int)if_nametoindex(name), .sll_halen = ETH_ALEN };
+	struct sockaddr_ll to = {
+		.sll_family = AF_PACKET, .sll_ifindex = (int)if_nametoindex(name), .sll_halen = ETH_ALEN
+	};
 	static unsigned char frame[1500];
 	int fd = socket(AF_PACKET, SOCK_RAW, htons(ETH_P_ALL)), i;
 

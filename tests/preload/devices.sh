@@ -36,13 +36,15 @@ noted() # noted TEXT: it stands in the trace as a comment
 	"$build/stftool" "$trace" --dump 2>&1 | grep -q "$1" || { echo "no comment: $1" >"$dir/diff"; false; }
 }
 
-# For the programs: waits until the sampling thread has slept several times more, so that it has read what is there now.
+# For the programs: waits until the sampler process has slept several times more, so that it has read what is there now.
 cat >"$dir/ticked.sh" <<'END'
-slept() # how often the thread "vtrun" of this process has given up its CPU
+slept() # how often the sampler process has given up its CPU
 {
-	for t in /proc/$$/task/*; do
-		[ "$(cat "$t/comm")" != vtrun ] || sed -n 's/^voluntary_ctxt_switches:[^0-9]*//p' "$t/status"
+	sampler=
+	while [ -z "$sampler" ]; do
+		sampler=$(sed -n 's/^INFO SAMPLED by process //p' ./*.prot 2>/dev/null) || sleep 0.01
 	done
+	sed -n 's/^voluntary_ctxt_switches:[^0-9]*//p' "/proc/$sampler/status"
 }
 ticked()
 {
@@ -208,10 +210,11 @@ if unshare --mount sh -c 'mount --bind stat /proc/stat' 2>/dev/null; then
 fi
 
 # ---- asleep ----
+# The clock that jumps is loaded into the program, so the sampler must be there, too.
 
 part asleep
 if ${CC:-cc} -D_GNU_SOURCE -DPIC_SUSPENDED -shared -fPIC -o asleep.so "$src/tests/preload/devices.c" 2>why; then
-	started env LD_PRELOAD="$PWD/asleep.so${LD_PRELOAD:+:$LD_PRELOAD}" SUSPENDED=7 "$build/vtrun" -- sleep 1.5
+	started env LD_PRELOAD="$PWD/asleep.so${LD_PRELOAD:+:$LD_PRELOAD}" SUSPENDED=7 "$build/vtrun" --sampler thread -- sleep 1.5
 fi
 
 # ---- what became of them ----

@@ -3,7 +3,6 @@
 # Ends that nobody wished for: SIGKILL at random moments (KILLS of them), a full disk, folders that cannot be written,
 # a process that is stopped; the program ends as it would, and what was recorded becomes a valid trace. TAP.
 . "${top_srcdir:-.}/tests/preload/lib.sh"
-turns=$build/tests/preload/turns
 kills=${KILLS:-15}
 
 # ---- SIGKILL ----
@@ -12,35 +11,59 @@ kills=${KILLS:-15}
 # is there: then, and when main has been seen to begin, something must have been recorded.
 fresh
 cat >kill.py <<'END'
-import os, random, signal, subprocess, sys, time
+import os, random, signal, struct, subprocess, sys, time
+SAMPLER = 1888 # where the head has the process id of the sampler
 build, rounds, seed = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
 random.seed(seed)
 bad = 0
 def raw_files():
     return [f for f in os.listdir('.') if f.startswith('VT-flush')]
+def sampler_of(raw):
+    try:
+        with open(raw[0], 'rb') as f:
+            return struct.unpack_from('i', f.read(4096), SAMPLER)[0]
+    except (IndexError, OSError, struct.error):
+        return 0
 for i in range(rounds):
     for f in os.listdir('.'):
         if f != 'kill.py':
             os.unlink(f)
+    # every third time the sampler process dies as well, then the raw file is what is left
+    both = i % 3 == 2
     p = subprocess.Popen([build + '/vtrun', '--sample-period', '10ms', '--verbose', '0', '--counter', '**', '--', 'sh', '-c', ': >began; while :; do :; done'])
     give_up = time.monotonic() + 60
     while i % 2 and not raw_files() and time.monotonic() < give_up:
         time.sleep(0.001)
     wait = random.random() * 0.4
     time.sleep(wait)
+    began = raw_files() != []
+    sampler = sampler_of(raw_files()) if both else 0
+    if sampler:
+        os.kill(sampler, signal.SIGKILL)
     p.send_signal(signal.SIGKILL)
     p.wait()
+    give_up = time.monotonic() + (10 if began and not sampler else 0)
+    while raw_files() and time.monotonic() < give_up:
+        time.sleep(0.01)
     raw = raw_files()
-    if not raw:
+    if not raw and not os.path.exists('sh.stf'):
         # killed before the library began
-        if i % 2 or os.path.exists('began'):
+        if began or os.path.exists('began'):
             print('# nothing after', wait)
             bad += 1
         continue
-    r = subprocess.run([build + '/stftool'] + raw + ['--merge', 'k.stf'], capture_output=True, text=True)
-    v = subprocess.run([build + '/stftool', 'k.stf', '--verify'], capture_output=True, text=True)
-    if r.returncode or v.returncode or 'killed' not in r.stderr:
-        print('#', i, wait, r.stderr, v.stderr)
+    if raw:
+        # the sampler process is dead, or did not see the program before it was killed
+        r = subprocess.run([build + '/stftool'] + raw + ['--merge', 'sh.stf'], capture_output=True, text=True)
+        if r.returncode or 'killed' not in r.stderr or (i % 2 == 0 and not sampler and os.path.exists('began')):
+            print('#', i, wait, sampler, r.stderr)
+            bad += 1
+    elif 'INFO ENDED by signal 9' not in open('sh.prot').read() and 'INFO ENDED without exit' not in open('sh.prot').read():
+        print('#', i, wait, 'the protocol does not say how it ended')
+        bad += 1
+    v = subprocess.run([build + '/stftool', 'sh.stf', '--verify'], capture_output=True, text=True)
+    if v.returncode:
+        print('#', i, wait, v.stderr)
         bad += 1
 sys.exit(bad != 0)
 END
@@ -53,16 +76,6 @@ fi
 
 # Nothing older than a block is lost: the last sample is from just ahead of the kill. How often and how late the sampler
 # gets a core is the machine's affair, so the demands are mild: a fifteenth of the samples, and half a second.
-appears() # appears FILE: waits for it, a minute at most
-{
-	tries=0
-	until [ -e "$1" ] || [ $tries -ge 600 ]; do
-		tries=$((tries + 1))
-		sleep 0.1
-	done
-	[ -e "$1" ]
-}
-
 fresh
 VT_FLUSH_PID=off "$build/vtrun" --sample-period 10ms --verbose 0 -- sleep 100 &
 pid=$!
@@ -70,18 +83,17 @@ appears VT-flush-sleep_0.dat
 sleep 3
 kill -9 $pid
 wait $pid 2>/dev/null
-"$build/stftool" VT-flush-* --merge k.stf >"$dir/out" 2>&1 && "$build/stftool" k.stf --print-counters --csv >"$dir/verify" &&
-	"$build/stftool" k.stf --dump >"$dir/diff" &&
+trace_complete sleep.stf && "$build/stftool" sleep.stf --print-counters --csv >"$dir/verify" && "$build/stftool" sleep.stf --dump >"$dir/diff" &&
 	awk -F, '$2 ~ /sampler_cpu/ { n = $9 } END { exit !(n >= 20) }' "$dir/verify" &&
 	awk '$2 == "SAMP" { last = $1 } END { exit !(last >= 2.5e9) }' "$dir/diff"
 ok "after three seconds at 10 ms at least 20 of 300 samples are there, the last from just ahead of the kill" $?
-valid k.stf
+valid sleep.stf
 ok "and the trace is valid" $?
 
 # ---- a full disk ----
 
 fresh
-if mkdir small && mount -t tmpfs -o size=400k none small 2>/dev/null; then
+if mkdir small && mount -t tmpfs -o size=600k none small 2>/dev/null; then
 	mounted=$dir/run/small
 	cd small || exit 99
 	options="--sample-period 1ms --sample-budget 1 --counter ** --os-counter-delay 1ms"
@@ -174,9 +186,9 @@ sleep 1
 wait $pid
 "$build/stftool" sh.stf --dump >"$dir/out" 2>&1
 # at least as long as it was stopped, but for a period; no longer than all this took
-sed -n 's/.*no samples for \([0-9.]*\) s.*/\1/p' "$dir/out" | awk -v most=$(($(date +%s) - begin + 1)) '
-	$1 >= 2 && $1 <= most { n++ } END { exit n != 1 }' && valid sh.stf
-ok "a process that was stopped: the hole is in the trace" $?
+sed -n 's/.*the process was stopped for \([0-9.]*\) s.*/\1/p' "$dir/out" | awk -v most=$(($(date +%s) - begin + 1)) '
+	$1 >= 1.5 && $1 <= most { n++ } END { exit n != 1 }' && valid sh.stf
+ok "a process that was stopped: it is in the trace, for how long" $?
 
 # ---- above its budget ----
 
@@ -199,29 +211,38 @@ options=
 ! grep -q 'slowed down' "$dir/err" && grep -q '^INFO SAMPLER.* slowed-down 0 times$' sleep.prot
 ok "within it, it does not" $?
 
-# ---- the run after one that was killed ----
+# ---- killed ----
 
-for signal in TERM KILL; do
+for signal in TERM INT HUP SEGV XCPU KILL; do
 	fresh
 	# shellcheck disable=SC2016
-	# the protocol is written at the second sample
-	"$build/vtrun" --verbose 0 -- sh -c 'until [ -s sh.prot ]; do sleep 0.1; done; kill -'"$signal"' $$; sleep 5' >"$dir/out" \
-		2>"$dir/err"
-	status=$?
-	raw=$(ls VT-flush-sh_*.dat)
-	[ "$status" -gt 128 ] && ! grep -q Tickmark "$dir/err" && [ ! -e sh.stf ] && [ -n "$raw" ] && grep -q "^INFO RAWFILE \".*/$raw\"$" sh.prot
-	ok "SIG$signal: nothing is printed, the protocol names the raw file" $?
-	sampled sleep 0.2
-	sed -n 's/.*an earlier run was killed; \(stftool .*\) makes its trace$/\1/p' "$dir/err" >"$dir/command"
-	[ "$status" -eq 0 ] && valid sleep.stf && [ -e "$raw" ] && [ -s "$dir/command" ]
-	ok "the next run says what to type" $?
-	(PATH=$build:$PATH && . "$dir/command") >"$dir/out" 2>&1 && valid FILE.stf && "$build/stftool" "$raw" --merge sh.stf \
-		--delete-raw-data >"$dir/out" 2>&1 && valid sh.stf && [ ! -e "$raw" ] && grep -q killed "$dir/out"
-	ok "and that makes a valid trace" $?
-	sampled sleep 0.2
-	! grep -q 'earlier run' "$dir/err"
-	ok "then there is nothing more to say" $?
+	sampled sh -c 'until [ -s sh.prot ]; do sleep 0.1; done; kill -'"$signal"' $$; sleep 5'
+	[ "$status" -gt 128 ] && ! grep -q Tickmark "$dir/err" && trace_complete sh.stf && valid sh.stf && grep -Eq '^INFO ENDED (by signal|without exit, status unknown)' sh.prot
+	ok "SIG$signal: nothing is printed, a valid trace, and the protocol says how it ended" $?
 done
+
+# ---- the run after one whose sampler was killed, too ----
+
+fresh
+# shellcheck disable=SC2016
+"$build/vtrun" --verbose 0 -- sh -c 'until [ -s sh.prot ]; do sleep 0.1; done; : >go; sleep 1000' >"$dir/out" 2>"$dir/err" &
+pid=$!
+appears go
+kill -KILL "$(sampler sh.prot)" $pid
+wait $pid
+raw=$(ls VT-flush-sh_*.dat)
+[ ! -e sh.stf ] && [ -n "$raw" ] && grep -q "^INFO RAWFILE \".*/$raw\"$" sh.prot
+ok "SIGKILL of both: the protocol names the raw file" $?
+sampled sleep 0.2
+sed -n 's/.*an earlier run was killed; \(stftool .*\) makes its trace$/\1/p' "$dir/err" >"$dir/command"
+[ "$status" -eq 0 ] && valid sleep.stf && [ -e "$raw" ] && [ -s "$dir/command" ]
+ok "the next run says what to type" $?
+(PATH=$build:$PATH && . "$dir/command") >"$dir/out" 2>&1 && valid FILE.stf && "$build/stftool" "$raw" --merge sh.stf \
+	--delete-raw-data >"$dir/out" 2>&1 && valid sh.stf && [ ! -e "$raw" ] && grep -q killed "$dir/out"
+ok "and that makes a valid trace" $?
+sampled sleep 0.2
+! grep -q 'earlier run' "$dir/err"
+ok "then there is nothing more to say" $?
 
 # the program's own limit on file sizes kills writers with SIGXFSZ
 fresh

@@ -37,6 +37,33 @@ valid()
 			END { exit bad || !n }' "$dir/counters" >>"$dir/verify"
 }
 
+appears() # appears FILE: waits for it, a minute at most
+{
+	tries=0
+	until [ -e "$1" ] || [ $tries -ge 600 ]; do
+		tries=$((tries + 1))
+		sleep 0.1
+	done
+	[ -e "$1" ]
+}
+
+# trace_complete TRACE: waits until the sampler process has made it of the raw files, ten seconds at most
+trace_complete()
+{
+	tries=0
+	until { [ -e "$1" ] && ! ls VT-flush-* >/dev/null 2>&1; } || [ $tries -ge 100 ]; do
+		tries=$((tries + 1))
+		sleep 0.1
+	done
+	[ -e "$1" ] && ! ls VT-flush-* >"$dir/verify" 2>&1
+}
+
+# sampler PROTOCOL: the process id of the sampler process
+sampler()
+{
+	sed -n 's/^INFO SAMPLED by process \([0-9]*\)$/\1/p' "$1"
+}
+
 merged() # merged TRACE: what is left in raw files makes a valid trace
 {
 	ls VT-flush-*.dat >"$dir/verify" 2>&1 && "$build/stftool" VT-flush-*.dat --merge "$1" >"$dir/verify" 2>&1 && valid "$1"

@@ -556,7 +556,7 @@ static int do_last_faults(void)
 
 	/* whole pages of the kernel would be one fault */
 	if (pages == MAP_FAILED || madvise(pages, size, MADV_NOHUGEPAGE) < 0 || pipe(told) < 0 ||
-	    pthread_create(&t, NULL, touches, pages)) {
+		pthread_create(&t, NULL, touches, pages)) {
 		return 1;
 	}
 	return read(told[0], &c, 1) == 1 ? 0 : 1;
@@ -626,6 +626,7 @@ static int do_malloc(void)
 static const struct {
 	const char *name;
 	int (*fn)(void);
+	/* clang-format off */
 } turns[] = {
 	{ "fork", do_fork }, { "vfork", do_vfork }, { "system", do_system }, { "spawn", do_spawn },
 	{ "environment", do_environment }, { "exec", do_exec }, { "exec-fails", do_exec_fails }, { "exec-static", do_exec_static }, { "early", do_early },
@@ -638,6 +639,7 @@ static const struct {
 	{ "malloc", do_malloc },
 #endif
 };
+/* clang-format on */
 
 int main(int argc, char **argv)
 {

@@ -44,8 +44,8 @@ valid turns.stf && grep -q '^ *1 sampler_cpu' "$dir/counters" && "$build/stftool
 ok "exec: one trace of the process and what it became" $?
 
 same abort "$turns" abort
-[ ! -e turns.stf ] && merged turns.stf
-ok "abort: the raw file makes a valid trace" $?
+trace_complete turns.stf && valid turns.stf && grep -Eq '^INFO ENDED (by signal 6 |without exit, status unknown)' turns.prot
+ok "abort: a valid trace, and the protocol says how it ended" $?
 
 # what no library can be put into takes over: the trace of what was before
 printf '#include <stdio.h>\nint main(void) { puts("static"); return 7; }\n' >"$dir/static.c"

@@ -2,9 +2,9 @@
 /* Random numbers, statistics and the models of calibsim, compared with known truth: distributions with their formulas, a
  * queue with its theory, a recording with the recorded values. The same figures come out with and without GSL. */
 #include "config.h"
-#include "calib/analysis.h"
-#include "calib/link_sim.h"
-#include "calib/queue_sim.h"
+#include "calib/analysis/analysis.h"
+#include "calib/compare/link_sim.h"
+#include "calib/compare/queue_sim.h"
 #include "timers/sim.h"
 #include "tests/lib/check.h"
 
@@ -69,7 +69,8 @@ static void distributions_have_their_means_and_quantiles(void)
 /* The first numbers of seed 1, of GSL's functions over the same generator: a build without GSL has the same. */
 static void both_libraries_give_the_same_numbers(void)
 {
-	static const double want[4] = { 0.56656157517228101, 1.3695621575095041, -0.053922243417486276, 1.7175344688379941 };
+	static const double want[4] = { 0.56656157517228101, 1.3695621575095041, -0.053922243417486276,
+		1.7175344688379941 };
 	struct cal_random *r = cal_random_new(1);
 	double got[4];
 	int i;
@@ -168,7 +169,8 @@ static void messages_out_of_order_never_share_the_link(void)
 	for (i = 0; i < N; i++) {
 		int64_t at = (int64_t)(cal_random_uniform(r) * 1e9); /* within 1 ms, half of it used */
 
-		CHECK(cal_queue_pass(q, at, &done) == 0 && done >= at + 100000, "%lld then %lld", (long long)at, (long long)done);
+		CHECK(cal_queue_pass(q, at, &done) == 0 && done >= at + 100000, "%lld then %lld", (long long)at,
+			(long long)done);
 		end[i] = (double)done;
 	}
 	cal_summarise(end, N);
@@ -198,7 +200,8 @@ static void others_keep_the_link_busy_as_the_theory_says(void)
 			sum += (double)wait * 1e-12;
 			idle += wait == 0;
 		}
-		printf("# load %.1f: mean wait %.1f ns (%.1f), idle %.3f\n", load[k], sum / n * 1e9, want * 1e9, idle / n);
+		printf("# load %.1f: mean wait %.1f ns (%.1f), idle %.3f\n", load[k], sum / n * 1e9, want * 1e9,
+			idle / n);
 		CHECK_NEAR(sum / n, want, 0.05 * want);
 		CHECK_NEAR(idle / n, 1 - load[k], 0.01);
 		CHECK_INT(cal_queue_others(q, 123456789), seen);
@@ -306,7 +309,8 @@ static void a_recorded_drift_is_the_drift_of_the_clock(void)
 	/* it goes on without a jump of offset or rate */
 	for (t = 100; t < 500; t += 0.1) {
 		CHECK(fabs(cal_drift_at(d, t + 0.1) - cal_drift_at(d, t)) < 0.1 * 2.1e-6, "offset jumps at %g s", t);
-		CHECK(fabs(cal_drift_at(d, t + 0.2) - 2 * cal_drift_at(d, t + 0.1) + cal_drift_at(d, t)) < 1e-8, "rate jumps at %g s", t);
+		CHECK(fabs(cal_drift_at(d, t + 0.2) - 2 * cal_drift_at(d, t + 0.1) + cal_drift_at(d, t)) < 1e-8,
+			"rate jumps at %g s", t);
 	}
 	cal_drift_free(d);
 	remove(path);
@@ -336,14 +340,21 @@ static void clocks_of_a_link_drift_as_recorded(void)
 			double ahead = ((double)ltick_sub(b, a) + f - f0) * 1e-9 - k;
 
 			worst = fmax(worst, fabs(ahead));
-			CHECK(llabs(tmr_sim_base_at(clock, b) - at) <= 2000, "there and back: %lld ps", (long long)(tmr_sim_base_at(clock, b) - at));
+			CHECK(llabs(tmr_sim_base_at(clock, b) - at) <= 2000, "there and back: %lld ps",
+				(long long)(tmr_sim_base_at(clock, b) - at));
 		}
 		CHECK(worst > 1e-5 && worst < 5e-5, "rank %d wanders by %g s", i, worst);
 	}
-	CHECK(cal_drift_read(path, &err) == NULL && strstr(err.text, "1 points; a recording of drift has at least 4"), "%s", err.text);
-	CHECK(cal_drift_read(scratch("0 0\n1 1e-6\n1 0\n"), &err) == NULL && strstr(err.text, ":3: the time does not ascend"), "%s", err.text);
-	CHECK(cal_drift_read(scratch("0 0\n1 fast\n"), &err) == NULL && strstr(err.text, ":2: two numbers are expected"), "%s", err.text);
-	CHECK(cal_drift_read(scratch("0 0\n1 0.5\n"), &err) == NULL && strstr(err.text, ":2: a rate of 1 % or more"), "%s", err.text);
+	CHECK(cal_drift_read(path, &err) == NULL && strstr(err.text, "1 points; a recording of drift has at least 4"),
+		"%s", err.text);
+	CHECK(cal_drift_read(scratch("0 0\n1 1e-6\n1 0\n"), &err) == NULL &&
+			strstr(err.text, ":3: the time does not ascend"),
+		"%s", err.text);
+	CHECK(cal_drift_read(scratch("0 0\n1 fast\n"), &err) == NULL &&
+			strstr(err.text, ":2: two numbers are expected"),
+		"%s", err.text);
+	CHECK(cal_drift_read(scratch("0 0\n1 0.5\n"), &err) == NULL && strstr(err.text, ":2: a rate of 1 % or more"),
+		"%s", err.text);
 	CHECK(cal_drift_read("/nowhere/x", &err) == NULL && strstr(err.text, "cannot read /nowhere/x"), "%s", err.text);
 	cal_link_close(l);
 	remove(path);
@@ -353,6 +364,7 @@ static void values_outside_their_range_are_errors(void)
 {
 	static const struct {
 		const char *network, *text;
+		/* clang-format off */
 	} bad[] = {
 		{ "loss=2", "loss=2: from 0 to 1 is possible" },
 		{ "loss=-0.1", "loss=-0.1: from 0 to 1" },
@@ -372,13 +384,14 @@ static void values_outside_their_range_are_errors(void)
 		{ "dist=gamma", "cannot use 'dist=gamma'" },
 		{ "loss", "cannot use 'loss'" },
 	};
+	/* clang-format on */
 	struct tkm_err err;
 	size_t i;
 
 	for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
 		err.text[0] = '\0';
-		CHECK(cal_link_sim(2, "tick=1ns", bad[i].network, &err) == NULL && strstr(err.text, bad[i].text), "%s: %s", bad[i].network,
-			err.text);
+		CHECK(cal_link_sim(2, "tick=1ns", bad[i].network, &err) == NULL && strstr(err.text, bad[i].text),
+			"%s: %s", bad[i].network, err.text);
 	}
 }
 

@@ -16,9 +16,10 @@ static void kinds(void)
 	static const struct {
 		const char *name;
 		int steered;
-	} timers[] = { { "CPU", 0 }, { "clock_monotonic_raw", 0 }, { "clock_monotonic", 1 }, { "clock_realtime", 1 }, { "clock_boottime", 1 },
-		{ "clock_tai", 1 }, { "gettimeofday", 1 }, { "sim:base=clock_monotonic,drift=5ppm", 0 },
-		{ "sim:base=clock_monotonic_raw,slewed=on", 1 }, { "sim:base=clock_monotonic_raw,slew=50ppm/1s/2s/3s", 1 } };
+	} timers[] = { { "CPU", 0 }, { "clock_monotonic_raw", 0 }, { "clock_monotonic", 1 }, { "clock_realtime", 1 },
+		{ "clock_boottime", 1 }, { "clock_tai", 1 }, { "gettimeofday", 1 },
+		{ "sim:base=clock_monotonic,drift=5ppm", 0 }, { "sim:base=clock_monotonic_raw,slewed=on", 1 },
+		{ "sim:base=clock_monotonic_raw,slew=50ppm/1s/2s/3s", 1 } };
 	size_t i;
 
 	for (i = 0; i < sizeof(timers) / sizeof(timers[0]); i++) {
@@ -34,10 +35,11 @@ static void kinds(void)
 		tmr_assume(t, &a);
 		CHECK(a.max_drift > 0 && a.drift_from[0] && a.wander_from[0], "%s: nothing assumed", timers[i].name);
 		CHECK((a.max_wander > 1e-4) == timers[i].steered, "%s: wander %g", timers[i].name, a.max_wander);
-		CHECK((a.max_slew > 0) == timers[i].steered && (a.slew_limit > 0.1) == timers[i].steered, "%s: slew %g, %g", timers[i].name, a.max_slew,
-			a.slew_limit);
+		CHECK((a.max_slew > 0) == timers[i].steered && (a.slew_limit > 0.1) == timers[i].steered,
+			"%s: slew %g, %g", timers[i].name, a.max_slew, a.slew_limit);
 		r = tmr_open_reference(t, &why, &err);
-		CHECK((r != NULL) == timers[i].steered && !why, "%s: reference %s", timers[i].name, r ? r->name : "none");
+		CHECK((r != NULL) == timers[i].steered && !why, "%s: reference %s", timers[i].name,
+			r ? r->name : "none");
 		CHECK(!r || !(r->flags & (TMR_SLEWED | TMR_STEPPED)), "%s: its reference is steered", timers[i].name);
 		tmr_close(r);
 		tmr_close(t);

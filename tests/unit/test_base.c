@@ -36,13 +36,15 @@ static void times_read_as_in_the_guide(void)
 	static const struct {
 		const char *text;
 		double want;
+		/* clang-format off */
 	} good[] = {
 		{ "1m+30s", 90 }, { "2s", 2 }, { "5", 5 }, { "10c", 10e-6 }, { "10l", 10e-3 },
 		{ "1ms", 1e-3 }, { "1.5h", 5400 }, { "1w", 604800 }, { "1d+1h", 90000 }, { "7.3ns", 7.3e-9 },
 		{ "-1", -1 }, { ".5s", 0.5 }, { "10US", 10e-6 }, { "1min", 60 }, { "1e-3s", 1e-3 },
 	};
-	static const char *const bad[] = { "", "s", "1x", "1s+", "+1s", "1s+-2s", "nan", "inf", "0x10", " 1",
-		"1 ", "1s 2s", "--1", "1e999", "1s+1m+" };
+	/* clang-format on */
+	static const char *const bad[] = { "", "s", "1x", "1s+", "+1s", "1s+-2s", "nan", "inf", "0x10", " 1", "1 ",
+		"1s 2s", "--1", "1e999", "1s+1m+" };
 	size_t i;
 	double v;
 
@@ -186,6 +188,7 @@ static void options_come_from_the_environment(void)
 	long long count = 5;
 	double seconds = 1, share = 0;
 	int on = -1;
+	/* clang-format off */
 	const struct tkm_option table[] = {
 		{ "SOME-TEXT", TKM_OPTION_TEXT, &text, 0, 0, "T", "" },
 		{ "SOME-COUNT", TKM_OPTION_COUNT, &count, 1, 10, "N", "" },
@@ -194,6 +197,7 @@ static void options_come_from_the_environment(void)
 		{ "SOME-SWITCH", TKM_OPTION_BOOL, &on, 0, 0, "on|off", "" },
 		{ .name = NULL },
 	};
+	/* clang-format on */
 	struct tkm_err e;
 	char b[40], small[4];
 
@@ -208,10 +212,11 @@ static void options_come_from_the_environment(void)
 	setenv("VT_SOME_SHARE", "50ppm", 1);
 	setenv("VT_SOME_SWITCH", "off", 1);
 	CHECK(tkm_option_environment(table, &e) == 0, "%s", e.text);
-	CHECK(!strcmp(text, "a b") && count == 10 && seconds == 60 && fabs(share - 5e-5) < 1e-12 && on == 0, "not taken");
+	CHECK(!strcmp(text, "a b") && count == 10 && seconds == 60 && fabs(share - 5e-5) < 1e-12 && on == 0,
+		"not taken");
 	setenv("VT_SOME_TIME", "61s", 1);
 	CHECK(tkm_option_environment(table, &e) < 0, "taken");
-	CHECK_STR(e.text, "VT_SOME_TIME: '61s' is not a time like 2s, 1m+30s or 10ms between 0 and 60");
+	CHECK_STR(e.text, "VT_SOME_TIME: '61s' is not a time like 2s, 1m+30s or 10ms between 0 s and 60 s");
 	CHECK(seconds == 60, "a refused value was stored");
 	CHECK(tkm_option_set(&table[4], "maybe", "--some-switch", &e) < 0, "taken");
 	CHECK_STR(e.text, "--some-switch: 'maybe' is not on or off");

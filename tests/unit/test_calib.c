@@ -3,11 +3,11 @@
  * error is held against a limit, and the printed bound must cover it everywhere. */
 #include "config.h"
 #include "base/stats.h"
-#include "calib/clk.h"
-#include "calib/fit.h"
-#include "calib/link_sim.h"
-#include "calib/solve.h"
-#include "calib/sync.h"
+#include "calib/file/clk.h"
+#include "calib/map/fit.h"
+#include "calib/compare/link_sim.h"
+#include "calib/solve/solve.h"
+#include "calib/session/sync.h"
 #include "timers/sim.h"
 #include "tests/lib/check.h"
 
@@ -57,7 +57,8 @@ static void make_sessions(struct cal_session *k, double slope, double offset, in
 			struct cal_sample s;
 
 			s.send = ltick(l0 + send);
-			s.master_in = s.master_out = ltick(m0 + llrint(offset + slope * ((double)send + rtt * (0.45 + 0.1 * check_uniform()))));
+			s.master_in = s.master_out = ltick(
+				m0 + llrint(offset + slope * ((double)send + rtt * (0.45 + 0.1 * check_uniform()))));
 			s.recv = ltick(l0 + send + (int64_t)rtt);
 			s.kept = 1;
 			CHECK(cal_session_add(&k[j], &s) == 0, "memory");
@@ -84,7 +85,7 @@ static void the_line_is_found(void)
 		CHECK(line.slope_se < 1e-9, "standard error %g", line.slope_se);
 		/* at the middle of the run, in ticks, where the truth is offset + slope x */
 		at_mid = (double)ltick_sub(line.master0, ltick(m0)) + line.offset +
-			 line.slope * (1.125e10 - (double)ltick_sub(line.local0, ltick(l0)));
+			line.slope * (1.125e10 - (double)ltick_sub(line.local0, ltick(l0)));
 		CHECK_NEAR(at_mid, offset + slope * 1.125e10, 4);
 		cal_session_free(&k[0]);
 		cal_session_free(&k[1]);
@@ -169,8 +170,10 @@ static void steffens_spline_is_gsls(void)
 			/* at the ends GSL takes the secant, Steffen the parabola, as we do */
 			double at = floor(x[1] + (x[N - 2] - x[1]) * check_uniform());
 
-			CHECK_NEAR((double)cal_map_at(&m, ltick((int64_t)at)).v, gsl_interp_eval(g, x, y, at, NULL), 1.01);
-			CHECK_NEAR(cal_map_slope(&m, ltick((int64_t)at)), gsl_interp_eval_deriv(g, x, y, at, NULL), 1e-9);
+			CHECK_NEAR(
+				(double)cal_map_at(&m, ltick((int64_t)at)).v, gsl_interp_eval(g, x, y, at, NULL), 1.01);
+			CHECK_NEAR(
+				cal_map_slope(&m, ltick((int64_t)at)), gsl_interp_eval_deriv(g, x, y, at, NULL), 1e-9);
 		}
 		gsl_interp_free(g);
 		cal_map_free(&m);
@@ -193,7 +196,8 @@ static void put_row(gsl_matrix *a, size_t row, size_t i, double h, int derivativ
 		for (d = 0; d < derivative; d++) {
 			f *= k - d;
 		}
-		gsl_matrix_set(a, row, 4 * i + (size_t)k, gsl_matrix_get(a, row, 4 * i + (size_t)k) + sign * f * pow(h, k - derivative));
+		gsl_matrix_set(a, row, 4 * i + (size_t)k,
+			gsl_matrix_get(a, row, 4 * i + (size_t)k) + sign * f * pow(h, k - derivative));
 	}
 }
 #endif
@@ -287,16 +291,17 @@ struct scenario {
 	const char *name;
 	int ranks;
 	const char *clocks, *network;
-	double seconds, every;  /* length of the run, time between middle sessions (0: none) */
-	int skip;               /* TIMER-SKIP */
-	double limit_s;         /* largest true error allowed inside the run; 0: only the bound counts */
-	double widest_s;        /* the bound at the end sessions must not be wider; 0: no matter */
+	double seconds, every;      /* length of the run, time between middle sessions (0: none) */
+	int skip;                   /* TIMER-SKIP */
+	double limit_s;             /* largest true error allowed inside the run; 0: only the bound counts */
+	double widest_s;            /* the bound at the end sessions must not be wider; 0: no matter */
 	enum cal_interpolation how; /* through more than two sessions */
 	enum cal_sync_method method;
 };
 
 static const char quiet[] = "delay=100ns,jitter=20ns,read=14ns";
 
+/* clang-format off */
 static const struct scenario scenarios[] = {
 	{ "offset only", 3, "offset={rank}ms,tick=7.3ns", "delay=100ns,jitter=20ns,read=14ns,seed=1", 10, 0, -1, 15e-9, 180e-9, CAL_CONSTRAINED, CAL_SYNC_ITC },
 	{ "50 ppm, start and end", 3, "offset={rank}s,drift={rank}5ppm,tick=7.3ns", "delay=100ns,jitter=20ns,seed=2", 10, 0, -1,
@@ -323,6 +328,7 @@ static const struct scenario scenarios[] = {
 	{ "wobble, steffen each 5 s", 2, "drift={rank}50ppm,wobble={rank}ppm/60s,tick=1ns", "delay=100ns,jitter=20ns,seed=5", 60,
 		5, 0, 300e-9, 0, CAL_STEFFEN, CAL_SYNC_ITC },
 };
+/* clang-format on */
 
 /* A whole run over the simulation. */
 static int calibrate(struct cal_link *l, const struct scenario *sc, struct cal_run *run, struct tkm_err *err)
@@ -336,7 +342,9 @@ static int calibrate(struct cal_link *l, const struct scenario *sc, struct cal_r
 	double begin = cal_link_seconds(l);
 	int rc = -1;
 
-	*run = (struct cal_run){ .ranks = (size_t)n, .max_drift = 500e-6, .max_wander = 1e-6, .wanted = sc->how, .method = sc->method };
+	*run = (struct cal_run){
+		.ranks = (size_t)n, .max_drift = 500e-6, .max_wander = 1e-6, .wanted = sc->how, .method = sc->method
+	};
 	run->rank = calloc((size_t)n, sizeof(*run->rank));
 	memset(exchanges, 1, (size_t)n);
 	for (i = 0; i < n; i++) {
@@ -359,8 +367,11 @@ static int calibrate(struct cal_link *l, const struct scenario *sc, struct cal_r
 			a->realtime_ns = a->monotonic_ns = cal_link_sim_time(l)->now_ps / 1000;
 		}
 		memset(s, 0, (size_t)n * sizeof(*s));
-		if (cal_sync_session(l, 0, exchanges, &opt, k == 0 ? CAL_START : k == sessions - 1 ? CAL_END : CAL_MIDDLE, s,
-			    err) < 0) {
+		if (cal_sync_session(l, 0, exchanges, &opt,
+			    k == 0                      ? CAL_START
+				    : k == sessions - 1 ? CAL_END
+							: CAL_MIDDLE,
+			    s, err) < 0) {
 			goto out;
 		}
 		for (i = 1; i < n; i++) {
@@ -376,8 +387,8 @@ out:
 }
 
 /* Global time that a rank's map gives to what its clock shows at a true time. */
-static double global_at(const struct cal_link *l, const struct cal_run *run, int rank, int64_t true_ps, ltick_t *local,
-	gtick_t *whole)
+static double global_at(
+	const struct cal_link *l, const struct cal_run *run, int rank, int64_t true_ps, ltick_t *local, gtick_t *whole)
 {
 	const struct cal_map *m = &run->rank[rank].map;
 	double fraction;
@@ -388,8 +399,8 @@ static double global_at(const struct cal_link *l, const struct cal_run *run, int
 }
 
 /* Largest true error of a rank against the master over the run, and how often the bound was broken. */
-static double worst_error(const struct cal_link *l, const struct cal_run *run, int rank, int64_t begin_ps, int64_t end_ps,
-	int *broken)
+static double worst_error(
+	const struct cal_link *l, const struct cal_run *run, int rank, int64_t begin_ps, int64_t end_ps, int *broken)
 {
 	double worst = 0;
 	int i;
@@ -434,12 +445,15 @@ static void scenarios_stay_inside_limit_and_bound(void)
 			double worst = worst_error(l, &run, r, begin, cal_link_sim_time(l)->now_ps, &broken);
 
 			CHECK(m->steps == 0, "%s: rank %d: %zu steps that there were not", sc->name, r, m->steps);
-			CHECK(broken == 0, "%s: rank %d left its bound at %d of 401 points, error %g s", sc->name, r, broken, worst);
-			CHECK(sc->limit_s == 0 || worst <= sc->limit_s, "%s: rank %d is %g s off, limit %g", sc->name, r, worst,
-				sc->limit_s);
+			CHECK(broken == 0, "%s: rank %d left its bound at %d of 401 points, error %g s", sc->name, r,
+				broken, worst);
+			CHECK(sc->limit_s == 0 || worst <= sc->limit_s, "%s: rank %d is %g s off, limit %g", sc->name,
+				r, worst, sc->limit_s);
 			CHECK(sc->widest_s == 0 || cal_map_bound(m, m->node[0].local) <= sc->widest_s,
-				"%s: rank %d: a bound of %g s says nothing", sc->name, r, cal_map_bound(m, m->node[0].local));
-			printf("# %-5s %-26s rank %d: true error %.1f ns, bound %.1f ns at the sessions\n", i % 2 ? "pairs" : "itc", sc->name, r, worst * 1e9,
+				"%s: rank %d: a bound of %g s says nothing", sc->name, r,
+				cal_map_bound(m, m->node[0].local));
+			printf("# %-5s %-26s rank %d: true error %.1f ns, bound %.1f ns at the sessions\n",
+				i % 2 ? "pairs" : "itc", sc->name, r, worst * 1e9,
 				cal_map_bound(m, m->node[0].local) * 1e9);
 		}
 		CHECK_NEAR((double)run.end.v * run.period_s, sc->seconds, 1e-2 + sc->seconds * 1e-4);
@@ -452,7 +466,8 @@ static void scenarios_stay_inside_limit_and_bound(void)
  * says what is not known in between. */
 static void a_step_splits_the_map(void)
 {
-	struct scenario sc = { "step", 2, "step={rank}00us@4.5s,tick=1ns", quiet, 10, 1, -1, 0, 0, CAL_CONSTRAINED, CAL_SYNC_ITC };
+	struct scenario sc = { "step", 2, "step={rank}00us@4.5s,tick=1ns", quiet, 10, 1, -1, 0, 0, CAL_CONSTRAINED,
+		CAL_SYNC_ITC };
 	struct tkm_err err;
 	struct cal_link *l = cal_link_sim(2, sc.clocks, sc.network, &err);
 	const struct cal_map *m;
@@ -465,7 +480,8 @@ static void a_step_splits_the_map(void)
 	m = &run.rank[1].map;
 	CHECK_INT(m->parts, 2);
 	CHECK_INT(m->steps, 1);
-	CHECK(m->step[0].certain && fabs(m->step[0].size_s - 100e-6) <= m->step[0].within_s && m->step[0].within_s < 5e-6,
+	CHECK(m->step[0].certain && fabs(m->step[0].size_s - 100e-6) <= m->step[0].within_s &&
+			m->step[0].within_s < 5e-6,
 		"step of %g +- %g s", m->step[0].size_s, m->step[0].within_s);
 	for (i = 0; i + 1 < m->nodes && m->node[i].local.v != m->step[0].from.v; i++) {
 	}
@@ -473,7 +489,8 @@ static void a_step_splits_the_map(void)
 	for (i = 0; i < m->nodes; i++) {
 		gtick_t at = cal_map_at(m, m->node[i].local);
 
-		CHECK(gtick_sub(at, m->node[i].low) >= 0 && gtick_sub(at, m->node[i].high) <= 0, "node %zu is outside", i);
+		CHECK(gtick_sub(at, m->node[i].low) >= 0 && gtick_sub(at, m->node[i].high) <= 0, "node %zu is outside",
+			i);
 	}
 	worst_error(l, &run, 1, begin, cal_link_sim_time(l)->now_ps, &broken);
 	CHECK_INT(broken, 0);
@@ -488,8 +505,9 @@ static void wobble_is_no_step(void)
 
 	for (round = 0; round < 60; round++) {
 		char network[100];
-		struct scenario sc = { "wobble", 2, "drift={rank}50ppm,wobble={rank}ppm/60s,tick=7.{rank}ns,noise=2ns,seed={rank}", network, 0, between(1, 10),
-			0, 0, 0, CAL_CUBIC, CAL_SYNC_PAIRS };
+		struct scenario sc = { "wobble", 2,
+			"drift={rank}50ppm,wobble={rank}ppm/60s,tick=7.{rank}ns,noise=2ns,seed={rank}", network, 0,
+			between(1, 10), 0, 0, 0, CAL_CUBIC, CAL_SYNC_PAIRS };
 		struct cal_link *l;
 		struct tkm_err err;
 		struct cal_run run;
@@ -513,7 +531,8 @@ static void random_runs_are_always_inside_their_bound(void)
 
 	for (round = 0; round < 300 * check_times; round++) {
 		char clocks[160], network[160];
-		struct scenario sc = { "random", 2, clocks, network, 1 + 20 * check_uniform(), 0, -1, 0, 0, CAL_CONSTRAINED, CAL_SYNC_ITC };
+		struct scenario sc = { "random", 2, clocks, network, 1 + 20 * check_uniform(), 0, -1, 0, 0,
+			CAL_CONSTRAINED, CAL_SYNC_ITC };
 		struct cal_link *l;
 		struct tkm_err err;
 		struct cal_run run;
@@ -522,8 +541,10 @@ static void random_runs_are_always_inside_their_bound(void)
 		snprintf(clocks, sizeof(clocks), "offset=%.3fms,drift={rank}%.3fppm,wobble={rank}ppm/%.1fs,tick=%.2fns",
 			1e3 * check_uniform(), 10 * check_uniform(), 5 + 50 * check_uniform(),
 			0.5 + 20 * check_uniform());
-		snprintf(network, sizeof(network), "delay=%.0fns,jitter=%.0fns,asym=%.0fns,outlier=1ms,outliers=%.3f,seed=%d",
-			50 + 2000 * check_uniform(), 500 * check_uniform(), 3000 * check_uniform(), 0.05 * check_uniform(), round);
+		snprintf(network, sizeof(network),
+			"delay=%.0fns,jitter=%.0fns,asym=%.0fns,outlier=1ms,outliers=%.3f,seed=%d",
+			50 + 2000 * check_uniform(), 500 * check_uniform(), 3000 * check_uniform(),
+			0.05 * check_uniform(), round);
 		l = cal_link_sim(2, clocks, network, &err);
 		CHECK(l != NULL, "%s", err.text);
 		sc.method = round % 2 ? CAL_SYNC_PAIRS : CAL_SYNC_ITC;
@@ -547,14 +568,15 @@ static void bad_weather_widens_the_bound_and_never_breaks_it(void)
 
 	for (round = 0; round < 100 * check_times; round++) {
 		char clocks[160], network[160];
-		struct scenario sc = { "bad weather", 2, clocks, network, 1 + 2 * check_uniform(), 0, -1, 0, 0, CAL_CONSTRAINED,
-			round % 2 ? CAL_SYNC_PAIRS : CAL_SYNC_ITC };
+		struct scenario sc = { "bad weather", 2, clocks, network, 1 + 2 * check_uniform(), 0, -1, 0, 0,
+			CAL_CONSTRAINED, round % 2 ? CAL_SYNC_PAIRS : CAL_SYNC_ITC };
 		struct cal_link *l;
 		struct tkm_err err;
 		struct cal_run run;
 		int64_t begin;
 
-		snprintf(clocks, sizeof(clocks), "offset={rank}ms,drift={rank}%.3fppm,tick=7.3ns", 10 * check_uniform());
+		snprintf(
+			clocks, sizeof(clocks), "offset={rank}ms,drift={rank}%.3fppm,tick=7.3ns", 10 * check_uniform());
 		snprintf(network, sizeof(network), "delay=200ns,jitter=%.1fms,outlier=%.1fms,outliers=%.2f,seed=%d",
 			3 * check_uniform(), 1 + 8 * check_uniform(), 0.4 + 0.5 * check_uniform(), round);
 		l = cal_link_sim(2, clocks, network, &err);
@@ -604,7 +626,9 @@ static void a_burst_in_a_job_is_one_batch(void)
 	size_t i;
 
 	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		struct cal_sync_options opt = { .max_messages = cases[i].most, .max_duration_s = 60, .method = CAL_SYNC_PAIRS,
+		struct cal_sync_options opt = { .max_messages = cases[i].most,
+			.max_duration_s = 60,
+			.method = CAL_SYNC_PAIRS,
 			.brief = cases[i].brief };
 		struct cal_link *l = cal_link_sim(2, "tick=1ns", "delay=300ns", NULL);
 		struct cal_session s[2] = { { 0 } };
@@ -625,7 +649,8 @@ static void timer_skip_chooses_the_nodes(void)
 	size_t i, k;
 
 	for (i = 0; i < 4; i++) {
-		struct scenario sc = { "skip", 2, "drift=5ppm,tick=1ns", quiet, 10, 1, cases[i].skip, 0, 0, CAL_CONSTRAINED, CAL_SYNC_ITC };
+		struct scenario sc = { "skip", 2, "drift=5ppm,tick=1ns", quiet, 10, 1, cases[i].skip, 0, 0,
+			CAL_CONSTRAINED, CAL_SYNC_ITC };
 		struct tkm_err err;
 		struct cal_link *l = cal_link_sim(2, sc.clocks, sc.network, &err);
 		struct cal_run run;
@@ -662,7 +687,8 @@ static void a_clock_that_was_set_does_not_stretch_the_run(void)
 
 static void nothing_received_is_an_error_with_the_rank(void)
 {
-	struct scenario sc = { "deaf", 2, "tick=1ns", "delay=1us,loss=1", 1, 0, -1, 0, 0, CAL_CONSTRAINED, CAL_SYNC_ITC };
+	struct scenario sc = { "deaf", 2, "tick=1ns", "delay=1us,loss=1", 1, 0, -1, 0, 0, CAL_CONSTRAINED,
+		CAL_SYNC_ITC };
 	struct tkm_err err;
 	struct cal_link *l = cal_link_sim(2, sc.clocks, sc.network, &err);
 	struct cal_run run;
@@ -725,7 +751,8 @@ static void correction_data_comes_back_bit_for_bit(void)
 
 static void every_cut_of_the_file_is_an_error(void)
 {
-	struct scenario sc = { "cut", 2, "tick=1ns,step={rank}s@700ms", quiet, 1, 0.5, -1, 0, 0, CAL_CONSTRAINED, CAL_SYNC_ITC };
+	struct scenario sc = { "cut", 2, "tick=1ns,step={rank}s@700ms", quiet, 1, 0.5, -1, 0, 0, CAL_CONSTRAINED,
+		CAL_SYNC_ITC };
 	struct tkm_err err;
 	struct cal_link *l = cal_link_sim(2, sc.clocks, sc.network, &err);
 	struct cal_run run, back;

@@ -2,7 +2,7 @@
 /* Repair of reversed messages, on made-up runs whose truth is known: every stamp is the truth plus an error
  * inside its band. */
 #include "config.h"
-#include "calib/causality.h"
+#include "calib/map/causality.h"
 #include "tests/lib/check.h"
 
 struct run {
@@ -40,7 +40,9 @@ static void make_run(struct run *r, int ranks, size_t n, int64_t band, int hones
 	} *way = calloc(n, sizeof(*way));
 	size_t ways = 0, i;
 
-	*r = (struct run){ .ranks = ranks, .truth = calloc(n, sizeof(*r->truth)), .event = calloc(n, sizeof(*r->event)) };
+	*r = (struct run){
+		.ranks = ranks, .truth = calloc(n, sizeof(*r->truth)), .event = calloc(n, sizeof(*r->event))
+	};
 	for (i = 0; i < (size_t)ranks; i++) {
 		phase[i] = (int64_t)(check_random() % 10000);
 		last[i] = INT64_MIN;
@@ -117,7 +119,8 @@ static void repair(const struct run *r, int64_t latency, struct kept *k, struct 
  * its band, the largest shift as stated. Returns the number of reversed messages. */
 static uint64_t look_at(const struct run *r, const struct kept *k, const struct cal_causality_stats *s)
 {
-	int64_t *sent = calloc(r->n + 1, sizeof(*sent)), *given = calloc(r->n, sizeof(*given)), *last = calloc((size_t)r->ranks, sizeof(*last));
+	int64_t *sent = calloc(r->n + 1, sizeof(*sent)), *given = calloc(r->n, sizeof(*given)),
+		*last = calloc((size_t)r->ranks, sizeof(*last));
 	uint64_t reversed = 0;
 	int64_t largest = 0;
 	size_t i;
@@ -132,7 +135,8 @@ static uint64_t look_at(const struct run *r, const struct kept *k, const struct 
 		const struct cal_event *e = &k->event[i];
 		int64_t shift = e->stamp > given[e->tag] ? e->stamp - given[e->tag] : given[e->tag] - e->stamp;
 
-		CHECK(shift <= e->band, "event %llu moved by %lld, band %lld", (unsigned long long)e->tag, (long long)shift, (long long)e->band);
+		CHECK(shift <= e->band, "event %llu moved by %lld, band %lld", (unsigned long long)e->tag,
+			(long long)shift, (long long)e->band);
 		CHECK(e->stamp >= last[e->rank], "rank %d goes back", e->rank);
 		last[e->rank] = e->stamp;
 		largest = shift > largest ? shift : largest;
@@ -144,7 +148,8 @@ static uint64_t look_at(const struct run *r, const struct kept *k, const struct 
 		reversed += k->event[i].kind == CAL_EVENT_RECEIVED && k->event[i].stamp < sent[k->event[i].message];
 	}
 	CHECK_INT(s->largest, largest);
-	CHECK(s->largest <= s->largest_band, "largest shift %lld, band %lld", (long long)s->largest, (long long)s->largest_band);
+	CHECK(s->largest <= s->largest_band, "largest shift %lld, band %lld", (long long)s->largest,
+		(long long)s->largest_band);
 	CHECK_INT(s->messages, r->messages);
 	CHECK_INT(s->after, reversed);
 	free(sent);
@@ -216,6 +221,7 @@ static void what_needs_no_repair_is_not_touched(void)
 static void odd_input_is_counted_or_refused(void)
 {
 	/* a receive alone, a number used twice, messages in a circle that no run can make */
+	/* clang-format off */
 	static const struct cal_event odd[] = {
 		{ .stamp = 1, .band = 5, .rank = 0, .kind = CAL_EVENT_RECEIVED, .message = 7 },
 		{ .stamp = 2, .band = 5, .rank = 0, .kind = CAL_EVENT_SENT, .message = 8 },
@@ -225,6 +231,7 @@ static void odd_input_is_counted_or_refused(void)
 		{ .stamp = 12, .band = 5, .rank = 1, .kind = CAL_EVENT_RECEIVED, .message = 2 },
 		{ .stamp = 13, .band = 5, .rank = 1, .kind = CAL_EVENT_SENT, .message = 1 },
 	};
+	/* clang-format on */
 	struct kept k = { .event = calloc(10, sizeof(*k.event)) };
 	struct cal_causality *c = cal_causality_open(2, 1, keep, &k, NULL);
 	struct cal_causality_stats s;

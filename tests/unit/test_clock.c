@@ -26,10 +26,10 @@ static const double tau = 6.283185307179586;
 
 struct world {
 	double hz, drift, wander, period_s, phase; /* of the counter */
-	double tick;                /* it moves in steps of so many ticks */
+	double tick;                               /* it moves in steps of so many ticks */
 	int64_t epoch_ns, ticks0;
-	double away_at_s, away_s;   /* suspended: the counter stands, the kernel's clock goes on */
-	double jump_at_s;           /* migrated: the counter jumps, nobody but vmclock knows */
+	double away_at_s, away_s; /* suspended: the counter stands, the kernel's clock goes on */
+	double jump_at_s;         /* migrated: the counter jumps, nobody but vmclock knows */
 	int64_t jump;
 };
 
@@ -37,7 +37,9 @@ struct world {
 static int64_t counter(const struct world *w, double t)
 {
 	double stood = t > w->away_at_s ? fmin(t - w->away_at_s, w->away_s) : 0, run = t - stood;
-	double ticks = w->hz * ((1 + w->drift) * run + w->wander * w->period_s / tau * (sin(tau * run / w->period_s + w->phase) - sin(w->phase)));
+	double ticks = w->hz *
+		((1 + w->drift) * run +
+			w->wander * w->period_s / tau * (sin(tau * run / w->period_s + w->phase) - sin(w->phase)));
 
 	return w->ticks0 + (int64_t)(floor(ticks / w->tick) * w->tick) + (t > w->jump_at_s ? w->jump : 0);
 }
@@ -130,7 +132,8 @@ static int now(struct run *r, double t, struct tickmark_time *out)
 	if (v.status != TICKMARK_OK) {
 		return tkc_fail(out, v.status);
 	}
-	if (v.marker != r->marker || (!tkc_realtime_fits(&v, raw, coarse(&r->w, t)) && (more > 1000000 || more < -1000000))) {
+	if (v.marker != r->marker ||
+		(!tkc_realtime_fits(&v, raw, coarse(&r->w, t)) && (more > 1000000 || more < -1000000))) {
 		return tkc_fail(out, TICKMARK_DISRUPTED);
 	}
 	status = tkc_interval(&v, raw, out);
@@ -147,7 +150,8 @@ static void ask(struct run *r, double t)
 	r->well += status == TICKMARK_OK;
 	r->outside += is < at.earliest_ns || is > at.latest_ns;
 	if (status == TICKMARK_OK) {
-		CHECK(t - r->updated_s < 2.01 || t > r->w.away_at_s, "used %g s after the last update", t - r->updated_s);
+		CHECK(t - r->updated_s < 2.01 || t > r->w.away_at_s, "used %g s after the last update",
+			t - r->updated_s);
 	}
 	r->t = fmax(r->t, t);
 }
@@ -160,10 +164,10 @@ static void ask_pair(struct run *r, double t)
 	now(r, t, &a);
 	now(r, later, &b);
 	r->asked += 2;
-	r->outside += truth(&r->w, t) < a.earliest_ns || truth(&r->w, t) > a.latest_ns || truth(&r->w, later) < b.earliest_ns ||
-		      truth(&r->w, later) > b.latest_ns;
+	r->outside += truth(&r->w, t) < a.earliest_ns || truth(&r->w, t) > a.latest_ns ||
+		truth(&r->w, later) < b.earliest_ns || truth(&r->w, later) > b.latest_ns;
 	r->unordered += tickmark_before(&a, &b) == TICKMARK_NO || tickmark_after(&a, &b) == TICKMARK_YES ||
-			tickmark_before(&b, &a) == TICKMARK_YES;
+		tickmark_before(&b, &a) == TICKMARK_YES;
 	r->t = later;
 }
 
@@ -233,7 +237,8 @@ static void the_rate_is_learned(void)
 		reading.raw = i * INT64_C(100000000);
 		reading.at_ns = reading.raw + llrint(100e-6 * (double)reading.raw); /* 100 ppm slow */
 		tkc_track_add(&t, &reading, &m);
-		CHECK(100e-6 >= m.ns_per_tick - 1 - m.grow && 100e-6 <= m.ns_per_tick - 1 + m.grow, "reading %d: %.9g +- %g", i, m.ns_per_tick, m.grow);
+		CHECK(100e-6 >= m.ns_per_tick - 1 - m.grow && 100e-6 <= m.ns_per_tick - 1 + m.grow,
+			"reading %d: %.9g +- %g", i, m.ns_per_tick, m.grow);
 	}
 	/* 2 x 100 us in 100 s, and two wanders */
 	CHECK(m.grow < 4.1e-6, "%g after 100 s", m.grow);
@@ -258,7 +263,9 @@ static void a_reference_that_contradicts_itself_is_not_believed(void)
 
 static void no_page_lasts_into_a_leap_second(void)
 {
-	struct tkc_reading reading = { .status = TICKMARK_OK, .half_ns = 1000, .raw = 5, .at_ns = 1000000000000, .leap_ns = 1000000000000 };
+	struct tkc_reading reading = {
+		.status = TICKMARK_OK, .half_ns = 1000, .raw = 5, .at_ns = 1000000000000, .leap_ns = 1000000000000
+	};
 	struct tkc_track t;
 	struct tkc_map m;
 	int i;
@@ -292,8 +299,15 @@ static void publish(struct tkc_writer *w, int64_t raw, int64_t slept_since_ns)
 	tkc_watch(v, &watch);
 	tkc_vmclock_close(v);
 	watch.boot_ns -= slept_since_ns;
-	tkc_write(w->page, &(struct tkc_map){ .raw = raw, .at_ns = raw + 1000000000000, .half_ns = 1000, .ns_per_tick = 1, .grow = 1e-6,
-		.since_raw = raw - 1000000000, .valid_ticks = 2000000000 }, &watch);
+	tkc_write(w->page,
+		&(struct tkc_map){ .raw = raw,
+			.at_ns = raw + 1000000000000,
+			.half_ns = 1000,
+			.ns_per_tick = 1,
+			.grow = 1e-6,
+			.since_raw = raw - 1000000000,
+			.valid_ticks = 2000000000 },
+		&watch);
 }
 
 static struct tickmark_clock *open_job(const char *name, struct tickmark_error *err)
@@ -336,7 +350,8 @@ static void a_page_is_read(void)
 	CHECK_INT(tickmark_now(c, &t), TICKMARK_OK);
 	after = raw_now() + 1000000000000;
 	CHECK(t.earliest_ns <= after && t.latest_ns >= before, "not in it");
-	CHECK(t.latest_ns - t.earliest_ns >= 2000 && t.latest_ns - t.earliest_ns < 100000, "%lld ns", (long long)(t.latest_ns - t.earliest_ns));
+	CHECK(t.latest_ns - t.earliest_ns >= 2000 && t.latest_ns - t.earliest_ns < 100000, "%lld ns",
+		(long long)(t.latest_ns - t.earliest_ns));
 	CHECK_INT(t.scale, TICKMARK_JOB);
 	CHECK_INT(t.axis, 77);
 	raw = tickmark_raw(c);
@@ -448,7 +463,7 @@ static void a_migration_is_noticed(void)
 		uint8_t counter, type;
 		uint32_t sequence;
 		uint64_t marker;
-	} *device;
+	} * device;
 	struct tickmark_error err = { 0, "" };
 	struct tickmark_options o = TICKMARK_OPTIONS;
 	char path[128];
@@ -526,7 +541,8 @@ static void only_trusted_pages_are_read(void)
 	tickmark_close(c);
 	tkc_withdraw(&w);
 	CHECK(tkc_create(&w, folder, "x", TICKMARK_JOB, 1, "clock_realtime", &why) < 0, "a clock that can be set");
-	CHECK(tkc_create(&w, folder, "x", TICKMARK_JOB, 1, "sim:drift=1ppm", &why) < 0, "a clock that others cannot read");
+	CHECK(tkc_create(&w, folder, "x", TICKMARK_JOB, 1, "sim:drift=1ppm", &why) < 0,
+		"a clock that others cannot read");
 }
 
 /* ---- many at once ---- */
@@ -539,8 +555,14 @@ static void *keep_writing(void *arg)
 	int64_t n;
 
 	for (n = 0; !atomic_load(&stop); n++) {
-		tkc_write_state(s, &(struct tkc_map){ .raw = n, .at_ns = 7919 * n, .half_ns = (double)(n % 1000), .ns_per_tick = 1,
-			.since_raw = 3 * n, .valid_ticks = n ^ 0x5555 }, &(struct tkc_watch){ .boot_ns = -n, .marker = (uint64_t)(13 * n) }, n + 9);
+		tkc_write_state(s,
+			&(struct tkc_map){ .raw = n,
+				.at_ns = 7919 * n,
+				.half_ns = (double)(n % 1000),
+				.ns_per_tick = 1,
+				.since_raw = 3 * n,
+				.valid_ticks = n ^ 0x5555 },
+			&(struct tkc_watch){ .boot_ns = -n, .marker = (uint64_t)(13 * n) }, n + 9);
 	}
 	return NULL;
 }
@@ -560,8 +582,9 @@ static void no_copy_is_torn(void)
 		sequence = tkc_copy(&state, &v);
 		if (tkc_copied(&state, sequence)) {
 			good++;
-			torn += v.at_ns != 7919 * v.raw || v.half_ns != v.raw % 1000 || v.boot_ns != -v.raw || v.realtime_ns != v.raw + 9 ||
-				v.marker != (uint64_t)(13 * v.raw) || v.valid_ticks != (v.raw ^ 0x5555);
+			torn += v.at_ns != 7919 * v.raw || v.half_ns != v.raw % 1000 || v.boot_ns != -v.raw ||
+				v.realtime_ns != v.raw + 9 || v.marker != (uint64_t)(13 * v.raw) ||
+				v.valid_ticks != (v.raw ^ 0x5555);
 		}
 	}
 	atomic_store(&stop, 1);
@@ -572,10 +595,13 @@ static void no_copy_is_torn(void)
 
 static void comparisons(void)
 {
-	const struct tickmark_time a = { 10, 20, 1, TICKMARK_UTC, TICKMARK_OK }, b = { 21, 30, 1, TICKMARK_UTC, TICKMARK_OK },
-		touches = { 20, 25, 1, TICKMARK_UTC, TICKMARK_OK }, overlaps = { 15, 25, 1, TICKMARK_UTC, TICKMARK_OK },
-		other = { 21, 30, 2, TICKMARK_UTC, TICKMARK_OK }, job = { 21, 30, 1, TICKMARK_JOB, TICKMARK_OK },
-		bad = { INT64_MIN, INT64_MAX, 1, TICKMARK_UTC, TICKMARK_STALE };
+	const struct tickmark_time a = { 10, 20, 1, TICKMARK_UTC, TICKMARK_OK },
+				   b = { 21, 30, 1, TICKMARK_UTC, TICKMARK_OK },
+				   touches = { 20, 25, 1, TICKMARK_UTC, TICKMARK_OK },
+				   overlaps = { 15, 25, 1, TICKMARK_UTC, TICKMARK_OK },
+				   other = { 21, 30, 2, TICKMARK_UTC, TICKMARK_OK },
+				   job = { 21, 30, 1, TICKMARK_JOB, TICKMARK_OK },
+				   bad = { INT64_MIN, INT64_MAX, 1, TICKMARK_UTC, TICKMARK_STALE };
 
 	CHECK_INT(tickmark_before(&a, &b), TICKMARK_YES);
 	CHECK_INT(tickmark_before(&b, &a), TICKMARK_NO);
@@ -627,9 +653,22 @@ static void waiting(void)
 static void the_line_of_a_map_is_certain_where_the_map_is(void)
 {
 	/* two sessions 1 s apart, each to within 200 ns, of a clock 50 ppm fast; global ticks of 0.1 ns */
-	struct cal_node node[] = { { .local = { 1000000000 }, .global = { 10000000000 }, .low = { 9999998000 }, .high = { 10000002000 }, .used = 1 },
-		{ .local = { 2000050000 }, .global = { 20000000000 }, .low = { 19999998000 }, .high = { 20000002000 }, .used = 1 } };
-	struct cal_map m = { .nodes = 2, .node = node, .period_s = 1e-10, .max_drift = 500e-6, .max_wander = 1e-6, .rate_low = 9.999490,
+	struct cal_node node[] = { { .local = { 1000000000 },
+					   .global = { 10000000000 },
+					   .low = { 9999998000 },
+					   .high = { 10000002000 },
+					   .used = 1 },
+		{ .local = { 2000050000 },
+			.global = { 20000000000 },
+			.low = { 19999998000 },
+			.high = { 20000002000 },
+			.used = 1 } };
+	struct cal_map m = { .nodes = 2,
+		.node = node,
+		.period_s = 1e-10,
+		.max_drift = 500e-6,
+		.max_wander = 1e-6,
+		.rate_low = 9.999490,
 		.rate_high = 9.999510 };
 	struct tkm_err err;
 	struct tkc_state state;
@@ -647,13 +686,18 @@ static void the_line_of_a_map_is_certain_where_the_map_is(void)
 	tkc_copy(&state, &v);
 	for (i = 0; i < 10000; i++) {
 		raw = node[0].local.v + (int64_t)(check_uniform() * 50e9);
-		double map_ns = (double)cal_map_at(&m, ltick(raw)).v / 10, bound_ns = 1e9 * cal_map_bound(&m, ltick(raw));
+		double map_ns = (double)cal_map_at(&m, ltick(raw)).v / 10,
+		       bound_ns = 1e9 * cal_map_bound(&m, ltick(raw));
 
 		CHECK_INT(tkc_interval(&v, raw, &t), TICKMARK_OK);
 		/* between the sessions both hold, and either can be narrower */
-		CHECK(raw < v.raw || ((double)t.earliest_ns <= map_ns - bound_ns - 50 && (double)t.latest_ns >= map_ns + bound_ns + 50), "raw %lld: narrower than the map", (long long)raw);
-		CHECK((double)(t.latest_ns - t.earliest_ns) < 2 * bound_ns + 2000 + 6e-6 * fabs((double)(raw - v.raw)), "raw %lld: %lld, map %g", (long long)raw,
-			(long long)(t.latest_ns - t.earliest_ns), 2 * bound_ns);
+		CHECK(raw < v.raw ||
+				((double)t.earliest_ns <= map_ns - bound_ns - 50 &&
+					(double)t.latest_ns >= map_ns + bound_ns + 50),
+			"raw %lld: narrower than the map", (long long)raw);
+		CHECK((double)(t.latest_ns - t.earliest_ns) < 2 * bound_ns + 2000 + 6e-6 * fabs((double)(raw - v.raw)),
+			"raw %lld: %lld, map %g", (long long)raw, (long long)(t.latest_ns - t.earliest_ns),
+			2 * bound_ns);
 	}
 	CHECK_INT(tkc_interval(&v, node[0].local.v - 1, &t), TICKMARK_TOO_OLD);
 	m.nodes = 0;
@@ -713,8 +757,14 @@ static void clockbound_segment_is_as_published(void)
 	CHECK(u16(p + 14) > 0 && u16(p + 14) % 2 == 0, "generation %u", u16(p + 14));
 	CHECK_INT((int32_t)u32(p + 68), 0);
 	clock_getres(CLOCK_MONOTONIC_COARSE, &step);
-	tkc_clockbound_write(c, &(struct tkc_clockbound_state){ .as_of_ns = 12000000345, .valid_ns = 2000000000, .bound_ns = 1234.5, .max_drift = 50e-6,
-		.status = TKC_CLOCKBOUND_SYNCHRONISED, .marker = 0x1122334455667788, .support = 1 });
+	tkc_clockbound_write(c,
+		&(struct tkc_clockbound_state){ .as_of_ns = 12000000345,
+			.valid_ns = 2000000000,
+			.bound_ns = 1234.5,
+			.max_drift = 50e-6,
+			.status = TKC_CLOCKBOUND_SYNCHRONISED,
+			.marker = 0x1122334455667788,
+			.support = 1 });
 	CHECK_INT(i64(p + 16), 12);
 	CHECK_INT(i64(p + 24), 345);
 	CHECK_INT(i64(p + 32), 14);

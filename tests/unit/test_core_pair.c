@@ -11,11 +11,9 @@ static const double limit_s = 1e-6;
 
 static struct tmr_core_pair known(double low_ns, double high_ns)
 {
-	struct tmr_core_pair p = { .measured = 1,
-		.low_s = low_ns * 1e-9,
-		.high_s = high_ns * 1e-9,
-		.line_s = 1e-7,
-		.readings = 1 };
+	struct tmr_core_pair p = {
+		.measured = 1, .low_s = low_ns * 1e-9, .high_s = high_ns * 1e-9, .line_s = 1e-7, .readings = 1
+	};
 
 	p.result = tmr_pair_judge(&p, limit_s);
 	p.contradictions = p.result == TMR_PAIR_CONTRADICTION;
@@ -27,6 +25,7 @@ static void an_interval_is_judged(void)
 	static const struct {
 		double low_ns, high_ns;
 		enum tmr_pair_result want;
+		/* clang-format off */
 	} all[] = {
 		{ -90, 380,
 			TMR_PAIR_TOGETHER }, /* ways of different length say nothing about the clocks */
@@ -47,14 +46,15 @@ static void an_interval_is_judged(void)
 		{ -400, -500, TMR_PAIR_CONTRADICTION },
 		{ NAN, NAN, TMR_PAIR_UNKNOWN },
 	};
+	/* clang-format on */
 	struct tmr_core_pair none = { .low_s = 1, .high_s = 2 };
 	size_t i;
 
 	for (i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
 		struct tmr_core_pair p = known(all[i].low_ns, all[i].high_ns);
 
-		CHECK(p.result == all[i].want, "[%g, %g] ns: %s, expected %s", all[i].low_ns,
-			all[i].high_ns, tmr_pair_name(p.result), tmr_pair_name(all[i].want));
+		CHECK(p.result == all[i].want, "[%g, %g] ns: %s, expected %s", all[i].low_ns, all[i].high_ns,
+			tmr_pair_name(p.result), tmr_pair_name(all[i].want));
 	}
 	CHECK(tmr_pair_judge(&none, limit_s) == TMR_PAIR_UNKNOWN, "what was not measured is known");
 	CHECK_NEAR(tmr_pair_limit(0), 1e-6, 1e-15);
@@ -68,6 +68,7 @@ static void two_measurements_are_combined(void)
 		enum tmr_pair_result want;
 		double want_low, want_high;
 		int contradictions;
+		/* clang-format off */
 	} all[] = {
 		{ { -5000, -90 }, { 100, 8000 }, TMR_PAIR_TOGETHER, -90, 100, 0 },
 		{ { -5000, -6000 }, { 5000, 4000 }, TMR_PAIR_UNKNOWN, -5000, 4000, 0 },
@@ -79,6 +80,7 @@ static void two_measurements_are_combined(void)
 		{ { -50, 1 }, { 50, -1 }, TMR_PAIR_CONTRADICTION, 1, -1, 1 },
 		{ { 1, 2 }, { -1, -2 }, TMR_PAIR_CONTRADICTION, 2, -2, 2 },
 	};
+	/* clang-format on */
 	struct tmr_core_pair none = { .measured = 0 }, p;
 	size_t i;
 
@@ -87,8 +89,8 @@ static void two_measurements_are_combined(void)
 
 		p = known(all[i].low[0], all[i].high[0]);
 		tmr_pair_combine(&p, &later, limit_s);
-		CHECK(p.result == all[i].want, "case %zu: %s, expected %s", i,
-			tmr_pair_name(p.result), tmr_pair_name(all[i].want));
+		CHECK(p.result == all[i].want, "case %zu: %s, expected %s", i, tmr_pair_name(p.result),
+			tmr_pair_name(all[i].want));
 		CHECK_NEAR(p.low_s, all[i].want_low * 1e-9, 1e-15);
 		CHECK_NEAR(p.high_s, all[i].want_high * 1e-9, 1e-15);
 		CHECK_INT(p.contradictions, all[i].contradictions);
@@ -122,8 +124,7 @@ static void offset_of_a_simulated_machine(const char *apart, double apart_s, int
 	for (i = 0; test && i < times; i++) {
 		int a = tmr_pair_test_unit(test, -1), b = tmr_pair_test_unit(test, a);
 		struct tmr_core_pair p = { .measured = 0 };
-		enum tmr_pair_result want =
-			fabs((b - a) * apart_s) > 500e-9 ? TMR_PAIR_APART : TMR_PAIR_TOGETHER;
+		enum tmr_pair_result want = fabs((b - a) * apart_s) > 500e-9 ? TMR_PAIR_APART : TMR_PAIR_TOGETHER;
 
 		for (tries = 0; tries < 50 && p.result != want; tries++) {
 			struct tmr_core_pair one;
@@ -133,8 +134,7 @@ static void offset_of_a_simulated_machine(const char *apart, double apart_s, int
 					(!one.measured ||
 						(one.low_s <= (b - a) * apart_s + 1e-12 &&
 							one.high_s >= (b - a) * apart_s - 1e-12)),
-				"%s: %g s is not in [%g, %g]", name, (b - a) * apart_s, one.low_s,
-				one.high_s);
+				"%s: %g s is not in [%g, %g]", name, (b - a) * apart_s, one.low_s, one.high_s);
 			tmr_pair_combine(&p, &one, tmr_pair_limit(20e-9));
 		}
 		found += p.result == want;

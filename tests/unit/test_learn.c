@@ -3,9 +3,11 @@
  * that are good to some ten nanoseconds and certain to some hundred, and what the map says up to a minute after the last one,
  * compared with the truth. -n TIMES draws more: `make check-long` has 100,000 runs. */
 #include "config.h"
-#include "calib/online.h"
+#include "calib/map/learn.h"
+#include "calib/map/online.h"
 #include "tests/lib/check.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,13 +30,15 @@ static double normal(void)
 }
 
 struct drawn {
-	double walk, swing, period; /* rate per square root of a second; amplitude and period of what the temperature does */
+	double walk, swing,
+		period; /* rate per square root of a second; amplitude and period of what the temperature does */
 };
 
 /* Two quartzes: each rate walks by 0.1 to 3e-9 in a second, and swings by up to 0.15 ppm in 2 minutes to an hour. */
 static struct drawn draw_drift(void)
 {
-	struct drawn d = { 1e-10 * pow(30, check_uniform()), 5e-9 * pow(30, check_uniform()), 120 * pow(30, check_uniform()) };
+	struct drawn d = { 1e-10 * pow(30, check_uniform()), 5e-9 * pow(30, check_uniform()),
+		120 * pow(30, check_uniform()) };
 	double phase = between(0, 2 * M_PI), walked = 0, rate = between(-50e-6, 50e-6), sum = 0;
 	int i;
 
@@ -61,7 +65,8 @@ static double child(double t)
 
 static void session(struct cal_online *o, double t, double half_s, double scatter_s)
 {
-	double at = child(t), off = fmax(fmin(scatter_s * normal(), 0.9 * half_s), -0.9 * half_s), shift = between(-0.8, 0.8) * half_s;
+	double at = child(t), off = fmax(fmin(scatter_s * normal(), 0.9 * half_s), -0.9 * half_s),
+	       shift = between(-0.8, 0.8) * half_s;
 	struct cal_session s = { .kind = CAL_MIDDLE, .given = 1 };
 	struct tkm_err err;
 	double master;
@@ -81,19 +86,28 @@ static void session(struct cal_online *o, double t, double half_s, double scatte
 /* Sessions each `every` seconds for `lasts`, then a minute without. Returns points outside; *bound_s and *error_s after 60 s. */
 static int run(double every, double lasts, int learn, double *bound_s, double *error_s, int *learned)
 {
-	struct cal_online_options opt = { .hz = 1e9, .master_hz = 1e9, .tick_s = 1e-9, .master_tick_s = 1e-9, .max_drift = 500e-6,
-		.max_wander = 1e-6, .how = CAL_QUIET, .have_axis = 1, .axis = ltick(0) };
+	struct cal_online_options opt = { .hz = 1e9,
+		.master_hz = 1e9,
+		.tick_s = 1e-9,
+		.master_tick_s = 1e-9,
+		.max_drift = 500e-6,
+		.max_wander = 1e-6,
+		.how = CAL_QUIET,
+		.have_axis = 1,
+		.axis = ltick(0) };
 	double half = between(100e-9, 300e-9), scatter = between(5e-9, 15e-9), t, end = 10 + lasts;
 	struct cal_online o;
 	int outside = 0, i;
 
 	cal_online_begin(&o, &opt);
 	for (t = 10; t <= end; t += every) {
-		o.opt.learn = learn && t + every > end; /* what is learned at the last session counts; all that is before takes its time */
+		o.opt.learn = learn &&
+			t + every >
+				end; /* what is learned at the last session counts; all that is before takes its time */
 		session(&o, t, half, scatter);
 	}
 	t -= every;
-	*learned = o.learned_wander > 0;
+	*learned = o.map.learned_wander > 0;
 	for (i = 0; i <= 60; i += 5) {
 		double at = child(t + i), error;
 		ltick_t local = ltick((int64_t)at);
@@ -111,7 +125,8 @@ static int run(double every, double lasts, int learn, double *bound_s, double *e
 static void a_minute_ahead(void)
 {
 	int runs = 1000 * check_times, i, outside = 0, learned = 0, one, assumed_outside = 0;
-	double *bound = calloc((size_t)runs, sizeof(*bound)), *error = calloc((size_t)runs, sizeof(*error)), assumed = NAN, e, ratio;
+	double *bound = calloc((size_t)runs, sizeof(*bound)), *error = calloc((size_t)runs, sizeof(*error)),
+	       assumed = NAN, e, ratio;
 
 	for (i = 0; i < runs; i++) {
 		double every = between(2, 6), lasts = between(60, 240);
@@ -120,8 +135,8 @@ static void a_minute_ahead(void)
 
 		learned += one;
 		outside += out > 0;
-		CHECK(out == 0, "run %d: %d outside: walk %g, swing %g in %.0f s, a session each %.1f s for %.0f s", i, out, d.walk, d.swing, d.period,
-			every, lasts);
+		CHECK(out == 0, "run %d: %d outside: walk %g, swing %g in %.0f s, a session each %.1f s for %.0f s", i,
+			out, d.walk, d.swing, d.period, every, lasts);
 		if (i % 20 == 0) {
 			assumed_outside += run(every, lasts, 0, &assumed, &e, &one) > 0;
 		}
@@ -129,9 +144,12 @@ static void a_minute_ahead(void)
 	tkm_sort(bound, (size_t)runs);
 	tkm_sort(error, (size_t)runs);
 	ratio = tkm_median(bound, (size_t)runs) / tkm_quantile(error, (size_t)runs, 0.99);
-	printf("# %d runs, %d learned, %d outside; 60 s after the last session: error %.2f us (median), %.2f us (99 %%), bound %.1f us (median), "
-	       "ratio %.1f; last assumed bound %.1f us\n", runs, learned, outside, 1e6 * tkm_median(error, (size_t)runs),
-		1e6 * tkm_quantile(error, (size_t)runs, 0.99), 1e6 * tkm_median(bound, (size_t)runs), ratio, 1e6 * assumed);
+	printf("# %d runs, %d learned, %d outside; 60 s after the last session: error %.2f us (median), %.2f us (99 "
+	       "%%), bound %.1f us (median), "
+	       "ratio %.1f; last assumed bound %.1f us\n",
+		runs, learned, outside, 1e6 * tkm_median(error, (size_t)runs),
+		1e6 * tkm_quantile(error, (size_t)runs, 0.99), 1e6 * tkm_median(bound, (size_t)runs), ratio,
+		1e6 * assumed);
 	CHECK_INT(outside, 0);
 	CHECK_INT(assumed_outside, 0);
 	CHECK(ratio <= 20, "the bound is %.1f times the error", ratio);
@@ -143,8 +161,16 @@ static void a_minute_ahead(void)
 /* The rate changes by more than was ever seen: the session behind it says so, and the assumption counts again. */
 static void what_was_learned_is_tested(void)
 {
-	struct cal_online_options opt = { .hz = 1e9, .master_hz = 1e9, .tick_s = 1e-9, .master_tick_s = 1e-9, .max_drift = 500e-6,
-		.max_wander = 1e-6, .how = CAL_QUIET, .learn = 1, .have_axis = 1, .axis = ltick(0) };
+	struct cal_online_options opt = { .hz = 1e9,
+		.master_hz = 1e9,
+		.tick_s = 1e-9,
+		.master_tick_s = 1e-9,
+		.max_drift = 500e-6,
+		.max_wander = 1e-6,
+		.how = CAL_QUIET,
+		.learn = 1,
+		.have_axis = 1,
+		.axis = ltick(0) };
 	struct cal_online o;
 	int i;
 
@@ -155,12 +181,51 @@ static void what_was_learned_is_tested(void)
 	for (i = 10; i <= 130; i += 2) {
 		session(&o, i, 200e-9, 10e-9);
 	}
-	CHECK(o.learned_wander > 0 && o.learned_wander < 0.3e-6, "learned %g", o.learned_wander);
+	CHECK(o.map.learned_wander > 0 && o.map.learned_wander < 0.3e-6, "learned %g", o.map.learned_wander);
 	CHECK(!o.refuted, "nothing has changed yet");
 	session(&o, 150, 200e-9, 10e-9);
-	CHECK(o.refuted && o.learned_wander == 0, "0.9 ppm more for 20 s, and nothing noticed");
+	CHECK(o.refuted && o.map.learned_wander == 0, "0.9 ppm more for 20 s, and nothing noticed");
 	CHECK(!(o.map.learned_high > 0), "what was learned counts still");
 	cal_online_free(&o);
+}
+
+/* The map of a run that is over: the rate that the clock has for a minute after it must be among those that were learned; and where
+ * the rate changed, nothing is, although it was steady for two minutes after. */
+static void a_run_that_is_over_is_learned_from(void)
+{
+	enum { N = 101 };
+	int change, i;
+
+	for (change = 0; change < 2; change++) {
+		struct cal_map m = {
+			.period_s = 1e-10, .max_drift = 1e-4, .max_wander = 1e-6, .nodes = N, .nominal = 10
+		};
+		double rate = 10 * (1 - 20e-6), at = 0;
+
+		m.node = calloc(N, sizeof(*m.node));
+		for (i = 0; i < N; i++) {
+			gtick_t g = gtick(llrint(at + 1000 * (check_uniform() - 0.5)));
+
+			m.node[i] = (struct cal_node){ .local = ltick(i * INT64_C(2000000000)),
+				.global = g,
+				.low = gtick(llrint(at) - 2000),
+				.high = gtick(llrint(at) + 2000),
+				.used = 1,
+				.sigma = 100 };
+			at += 2e9 * (rate + (change && i >= 30 ? 9e-6 : 0));
+		}
+		CHECK(cal_map_split(&m, 10, NULL) == 0 && m.steps == 0, "a step");
+		cal_learn_tested(&m, 1e9);
+		if (change) {
+			CHECK(m.learned_high == 0 && m.learned_for == 0, "0.9 ppm more, and nothing noticed");
+		} else {
+			CHECK(m.learned_low < rate && rate < m.learned_high, "%.9g to %.9g, not %.9g", m.learned_low,
+				m.learned_high, rate);
+			CHECK(m.learned_wander > 0 && m.learned_wander < 0.5e-6, "wander %g", m.learned_wander);
+			CHECK(m.learned_for == 120000000000, "for %" PRId64, m.learned_for);
+		}
+		cal_map_free(&m);
+	}
 }
 
 int main(int argc, char **argv)
@@ -168,5 +233,6 @@ int main(int argc, char **argv)
 	check_args(argc, argv);
 	RUN(a_minute_ahead);
 	RUN(what_was_learned_is_tested);
+	RUN(a_run_that_is_over_is_learned_from);
 	return check_end();
 }

@@ -7,7 +7,8 @@ build=${top_builddir:-.}
 dir=$(mktemp -d) || exit 99
 trap 'rm -rf "$dir"' EXIT
 # the map, from samples to stamps, and the repair of messages
-objects='assumptions learn pairs map spline curve steps fit solve net graph clk clk_write online causality sample'
+objects='map/causality map/curve map/fit map/learn map/map map/online map/pairs map/run map/sample map/smooth map/spline map/steps tree/graph tree/net
+solve/assumptions solve/solve file/clk file/write'
 
 echo 1..3
 if ! command -v nm >/dev/null || ! command -v ldd >/dev/null; then
@@ -19,7 +20,7 @@ fi
 missing=
 for o in $objects; do
 	# libtool keeps what goes into shared libraries apart
-	nm "$build/calib/.libs/$o.o" >>"$dir/all" 2>/dev/null || nm "$build/calib/$o.o" >>"$dir/all" 2>/dev/null || missing="$missing $o.o"
+	nm "$build/calib/${o%/*}/.libs/${o##*/}.o" >>"$dir/all" 2>/dev/null || nm "$build/calib/$o.o" >>"$dir/all" 2>/dev/null || missing="$missing $o.o"
 done
 [ -z "$missing" ] && echo "ok 1 - every object is there" || echo "not ok 1 - not built:$missing"
 

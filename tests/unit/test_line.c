@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "config.h"
-#include "calib/line.h"
+#include "calib/session/line.h"
 #include "tests/lib/check.h"
 
 #include <pthread.h>
@@ -15,7 +15,7 @@ static void *room;
 
 static void begin(int processes)
 {
-	size_t size = cal_lines_room(processes);
+	size_t size = cal_lines_size(processes);
 	int i;
 
 	room = aligned_alloc(64, size);
@@ -90,18 +90,20 @@ static void words_and_letters_arrive_and_overwritten_ones_say_so(void)
 	cal_lines_begin(side[0], 1, 0);
 	cal_lines_begin(side[0], 2, 0);
 	cal_lines_begin(side[1], 0, 0);
-	CHECK(cal_line_take_word(side[1], 0, &word) == 0 && cal_line_take_letter(side[1], 0, got, 1) == 0, "nothing was sent");
+	CHECK(cal_line_take_word(side[1], 0, &word) == 0 && cal_line_take_letter(side[1], 0, got, 1) == 0,
+		"nothing was sent");
 	cal_line_word(side[0], 1, -5);
 	CHECK(cal_line_take_word(side[1], 0, &word) == 1 && word == -5, "word %lld", (long long)word);
 	cal_line_letter(side[0], 1, sent, sizeof(sent));
-	CHECK(cal_line_take_letter(side[1], 0, got, sizeof(got)) == 1 && memcmp(sent, got, sizeof(got)) == 0, "another letter");
+	CHECK(cal_line_take_letter(side[1], 0, got, sizeof(got)) == 1 && memcmp(sent, got, sizeof(got)) == 0,
+		"another letter");
 	cal_line_letter(side[0], 1, sent, 8);
 	cal_line_letter(side[0], 2, got, 8);
 	CHECK(cal_line_take_letter(side[1], 0, got, 8) == -1, "the letter was written over by that to another");
 	cal_line_word(side[0], 1, 1);
 	cal_line_word(side[0], 1, 2);
 	CHECK(cal_line_take_word(side[1], 0, &word) == -1, "the word was written over");
-	CHECK(!cal_line_are_together(side[1], 0), "nobody said so");
+	CHECK(!cal_line_are_together(side[1], 0), "not proven");
 	cal_line_set_together(side[0], 1, 1);
 	CHECK(cal_line_are_together(side[1], 0) && !cal_line_are_together(side[1], 2), "said by 0");
 	end(3);
@@ -168,8 +170,8 @@ static void nothing_arrives_before_it_was_sent(void)
 	for (i = 0; i < TURNS; i++) {
 		early += stamp_of[1][i] < stamp_of[0][i];
 	}
-	CHECK(early == 0 && lost == 0 && wrong_letters == 0, "%d early, %d words and %d numbers of letters wrong of %d", early, lost,
-		wrong_letters, TURNS);
+	CHECK(early == 0 && lost == 0 && wrong_letters == 0, "%d early, %d words and %d numbers of letters wrong of %d",
+		early, lost, wrong_letters, TURNS);
 	end(2);
 	tmr_close(timer);
 }

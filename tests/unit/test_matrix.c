@@ -20,7 +20,11 @@ static ltick_t read_skewed(struct tmr_timer *t)
 }
 
 static struct tmr_timer skewed = {
-	.read = read_skewed, .read_ordered = read_skewed, .hz = 1e9, .shareable = 1, .name = "skewed",
+	.read = read_skewed,
+	.read_ordered = read_skewed,
+	.hz = 1e9,
+	.shareable = 1,
+	.name = "skewed",
 };
 
 static void offset_is_inside_the_interval(void)
@@ -45,15 +49,16 @@ static void offset_is_inside_the_interval(void)
 				"PU %u to %u: %lld ns is not in [%g, %g] ns", p->pu_a, p->pu_b, (long long)want,
 				p->low_s * 1e9, p->high_s * 1e9);
 			/* two measurements of a pair are combined, which can only make the interval narrower */
-			CHECK(p->high_s - p->low_s <= 2 * (p->line_s + 20e-9) + 1e-12, "%g s wide, a line takes %g s", p->high_s - p->low_s,
-				p->line_s);
+			CHECK(p->high_s - p->low_s <= 2 * (p->line_s + 20e-9) + 1e-12, "%g s wide, a line takes %g s",
+				p->high_s - p->low_s, p->line_s);
 			CHECK(p->result == tmr_pair_judge(p, m.limit_s), "%s", tmr_pair_name(p->result));
 			if (llabs((long long)want) >= 5000) {
-				CHECK(p->result == TMR_PAIR_APART || p->line_s > 2e-6, "%lld ns apart: %s", (long long)want,
-					tmr_pair_name(p->result));
+				CHECK(p->result == TMR_PAIR_APART || p->line_s > 2e-6, "%lld ns apart: %s",
+					(long long)want, tmr_pair_name(p->result));
 			}
-			CHECK(want != 0 || p->result == TMR_PAIR_TOGETHER || p->line_s > 0.5e-6, "one clock: %s, [%g, %g] ns",
-				tmr_pair_name(p->result), p->low_s * 1e9, p->high_s * 1e9);
+			CHECK(want != 0 || p->result == TMR_PAIR_TOGETHER || p->line_s > 0.5e-6,
+				"one clock: %s, [%g, %g] ns", tmr_pair_name(p->result), p->low_s * 1e9,
+				p->high_s * 1e9);
 		}
 		CHECK_INT(m.together + m.apart + m.unknown + m.contradictions, m.pairs);
 		CHECK_NEAR(m.limit_s, 1e-6 + 40e-9, 1e-15);
@@ -85,8 +90,10 @@ static void slow_cores_do_not_hold_it_up(void)
 	slow_reads = 0;
 	slow.read = slow.read_ordered = read_slowly;
 	CHECK(tmr_matrix_measure(&slow, 20e-9, &m, &err) == 0, "%s", err.text);
-	CHECK(slow_reads <= 2 * (200 + 64) * (int)m.pairs, "%d reads of a millisecond for %zu pairs of 0.2 s", slow_reads, m.pairs);
-	CHECK(m.unknown == m.pairs && m.together == 0, "%zu of %zu pairs not known, whose readings take a millisecond", m.unknown, m.pairs);
+	CHECK(slow_reads <= 2 * (200 + 64) * (int)m.pairs, "%d reads of a millisecond for %zu pairs of 0.2 s",
+		slow_reads, m.pairs);
+	CHECK(m.unknown == m.pairs && m.together == 0, "%zu of %zu pairs not known, whose readings take a millisecond",
+		m.unknown, m.pairs);
 	tmr_matrix_free(&m);
 }
 

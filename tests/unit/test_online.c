@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The map of a run that still lasts, over simulated clocks and links: what comes after the last session is
- * held against the truth, and the band must cover it. */
+ * compared with the truth, and the band must cover it. */
 #include "config.h"
 #include "base/stats.h"
-#include "calib/link_sim.h"
-#include "calib/online.h"
-#include "calib/sync.h"
+#include "calib/compare/link_sim.h"
+#include "calib/map/online.h"
+#include "calib/session/sync.h"
 #include "timers/sim.h"
 #include "tests/lib/check.h"
 
@@ -42,7 +42,9 @@ static void end(struct world *w)
 
 static void session(struct world *w)
 {
-	struct cal_sync_options opt = { .max_messages = 100, .max_duration_s = 60, .method = CAL_SYNC_PAIRS, .hz = w->hz };
+	struct cal_sync_options opt = {
+		.max_messages = 100, .max_duration_s = 60, .method = CAL_SYNC_PAIRS, .hz = w->hz
+	};
 	unsigned char exchanges[2] = { 0, 1 };
 	struct cal_session s[2] = { { 0 } };
 	double at = cal_link_seconds(w->l);
@@ -85,8 +87,9 @@ static void a_minute_ahead_without_a_last_session(void)
 		char clocks[160], network[100];
 		struct world w;
 
-		snprintf(clocks, sizeof(clocks), "offset={rank}ms,drift={rank}%.2fppm,tick=%.2fns,noise=2ns,seed=%d{rank}",
-			9 * check_uniform(), 5 + 5 * check_uniform(), run + 1);
+		snprintf(clocks, sizeof(clocks),
+			"offset={rank}ms,drift={rank}%.2fppm,tick=%.2fns,noise=2ns,seed=%d{rank}", 9 * check_uniform(),
+			5 + 5 * check_uniform(), run + 1);
 		snprintf(network, sizeof(network), "%s,seed=%d", quiet, run);
 		begin(&w, clocks, network, 1e-6);
 		for (k = 0; k < 16; k++) {
@@ -115,7 +118,9 @@ static double normal(void)
 static void sessions_may_scatter_by_more_than_they_say(void)
 {
 	enum { RUNS = 300, SESSIONS = 21 };
-	struct cal_online_options opt = { .hz = 1e9, .master_hz = 1e9, .max_drift = 500e-6, .max_wander = 1e-6, .how = CAL_QUIET };
+	struct cal_online_options opt = {
+		.hz = 1e9, .master_hz = 1e9, .max_drift = 500e-6, .max_wander = 1e-6, .how = CAL_QUIET
+	};
 	double error[RUNS];
 	struct tkm_spread s;
 	struct tkm_err err;
@@ -127,8 +132,12 @@ static void sessions_may_scatter_by_more_than_they_say(void)
 		cal_online_begin(&o, &opt);
 		for (k = 0; k < SESSIONS; k++) {
 			double off = 12 * normal() * (check_uniform() < 0.05 ? 3 : 1);
-			struct cal_session one = { .kind = CAL_MIDDLE, .given = 1,
-				.point = { .local = ltick(k * 100000000LL), .master = ltick(k * 100002000LL + llrint(off)), .low = -400, .high = 400,
+			struct cal_session one = { .kind = CAL_MIDDLE,
+				.given = 1,
+				.point = { .local = ltick(k * 100000000LL),
+					.master = ltick(k * 100002000LL + llrint(off)),
+					.low = -400,
+					.high = 400,
 					.sigma = 4 } };
 
 			CHECK(cal_online_add(&o, &one, &err) == 0, "%s", err.text);
@@ -138,7 +147,8 @@ static void sessions_may_scatter_by_more_than_they_say(void)
 		cal_online_free(&o);
 	}
 	s = tkm_spread(error, RUNS);
-	printf("# 60 s ahead of sessions that scatter: true error %.0f [%.0f..%.0f] ns\n", s.median * 1e9, s.min * 1e9, s.max * 1e9);
+	printf("# 60 s ahead of sessions that scatter: true error %.0f [%.0f..%.0f] ns\n", s.median * 1e9, s.min * 1e9,
+		s.max * 1e9);
 	/* least squares through 21 points of 12 ns in 2 s: 260 ns, half of all within 175 */
 	CHECK(s.median <= 350e-9 && s.max <= 1.5e-6, "median %g s, worst %g s", s.median, s.max);
 }
@@ -150,7 +160,8 @@ static void wobble_is_followed_with_a_burst_a_second(void)
 	struct world w;
 	int k, i, outside = 0;
 
-	begin(&w, "drift={rank}37ppm,wobble={rank}ppm/60s,tick=7.{rank}ns,noise=2ns,seed={rank}", "delay=100ns,jitter=20ns,seed=4", 1e-6);
+	begin(&w, "drift={rank}37ppm,wobble={rank}ppm/60s,tick=7.{rank}ns,noise=2ns,seed={rank}",
+		"delay=100ns,jitter=20ns,seed=4", 1e-6);
 	for (k = 0; k < 180; k++) {
 		session(&w);
 		for (i = 0; i <= 20 && k > 0; i++) {
@@ -160,7 +171,8 @@ static void wobble_is_followed_with_a_burst_a_second(void)
 		}
 		cal_link_sleep(w.l, 1 - 0.6e-3);
 	}
-	printf("# wobble of 1 ppm/60 s, one session a second: true error at most %.0f ns, bound %.0f ns\n", worst * 1e9, bound * 1e9);
+	printf("# wobble of 1 ppm/60 s, one session a second: true error at most %.0f ns, bound %.0f ns\n", worst * 1e9,
+		bound * 1e9);
 	CHECK(worst <= 300e-9, "%g s off", worst);
 	CHECK_INT(outside, 0);
 	CHECK_INT(w.o.steps, 0);
@@ -184,7 +196,8 @@ static void a_step_begins_the_map_anew(void)
 		for (k = 0; k < 12; k++) {
 			session(&w);
 			error = fabs(error_at(&w, now_ps(&w) + 200000000, &bound));
-			CHECK(error <= bound && error < 100e-9, "%s, after session %d: %g s off, bound %g", sizes[i], k, error, bound);
+			CHECK(error <= bound && error < 100e-9, "%s, after session %d: %g s off, bound %g", sizes[i], k,
+				error, bound);
 			CHECK_INT(w.o.steps, k > 7);
 			cal_link_sleep(w.l, 1);
 		}

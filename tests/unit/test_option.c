@@ -21,6 +21,7 @@ struct values {
 
 static void begin(struct values *v)
 {
+	/* clang-format off */
 	const struct tkm_option table[] = {
 		{ "TKMT-TEXT", TKM_OPTION_TEXT, &v->text, 0, 0, NULL, NULL },
 		{ "TKMT-NAME", TKM_OPTION_NAME, &v->name, 0, 0, NULL, NULL },
@@ -32,6 +33,7 @@ static void begin(struct values *v)
 		{ "TKMT-LIST", TKM_OPTION_LIST, &v->list, 0, 0, NULL, NULL },
 		{ .name = NULL },
 	};
+	/* clang-format on */
 
 	memset(v, 0, sizeof(*v));
 	v->text = "default";
@@ -65,9 +67,12 @@ static void a_file_is_read_as_the_guide_says(void)
 	struct tkm_err e = { 0 };
 
 	begin(&v);
-	CHECK(config(&v, "# a comment with \" in it\n\n  tkmt-Text \"My Directory/tracing\"\r\nTKMT-BYTES 8KB\n"
-			 "TKMT-COUNT 3\nTKMT-COUNT 4\nTKMT-ON\nTKMT-LEVEL off\nTKMT-TIME 1m+30s\nPROCESS 0:N OFF\n"
-			 "TKMT-LIST \"a b\", 0:3\nTKMT-LIST x", &e) == 0, "%s", e.text);
+	CHECK(config(&v,
+		      "# a comment with \" in it\n\n  tkmt-Text \"My Directory/tracing\"\r\nTKMT-BYTES 8KB\n"
+		      "TKMT-COUNT 3\nTKMT-COUNT 4\nTKMT-ON\nTKMT-LEVEL off\nTKMT-TIME 1m+30s\nPROCESS 0:N OFF\n"
+		      "TKMT-LIST \"a b\", 0:3\nTKMT-LIST x",
+		      &e) == 0,
+		"%s", e.text);
 	CHECK_STR(v.text, "My Directory/tracing");
 	CHECK_INT(v.bytes, 8192);
 	CHECK_INT(v.count, 4);
@@ -76,11 +81,13 @@ static void a_file_is_read_as_the_guide_says(void)
 	CHECK_NEAR(v.time_s, 90, 0);
 	CHECK_INT(v.list.n, 2);
 	CHECK_STR(v.list.text[0], "\"a b\", 0:3");
-	CHECK(config(&v, "\nTKMT-COUNT 10\n", &e) < 0 && strstr(e.text, ":2: '10' is not a whole number"), "%s", e.text);
+	CHECK(config(&v, "\nTKMT-COUNT 10\n", &e) < 0 && strstr(e.text, ":2: '10' is not a whole number"), "%s",
+		e.text);
 	CHECK(config(&v, "TKMT-TEXT a b\n", &e) < 0 && strstr(e.text, "more than one value"), "%s", e.text);
 	CHECK(config(&v, "TKMT-TEXT\n", &e) < 0 && strstr(e.text, "needs a value"), "%s", e.text);
-	CHECK(tkm_option_file(v.table, "/nowhere/x.conf", &v.storage, &e) < 0 && strstr(e.text, "/nowhere/x.conf: No such"),
-	      "%s", e.text);
+	CHECK(tkm_option_file(v.table, "/nowhere/x.conf", &v.storage, &e) < 0 &&
+			strstr(e.text, "/nowhere/x.conf: No such"),
+		"%s", e.text);
 	end(&v);
 }
 
@@ -106,7 +113,8 @@ static void the_command_line_is_read_as_the_guide_says(void)
 
 	begin(&v);
 	CHECK_INT(arguments(&v, file, &e, 8, "--tkmt-on", "T.stf", "--tkmt-name", "-", "--tkmt-list", "0:3,", "1s:5s",
-			    "--tkmt-text=a b"), 1);
+			  "--tkmt-text=a b"),
+		1);
 	CHECK_STR(file[0], "T.stf");
 	CHECK_STR(v.name, "-");
 	CHECK_STR(v.text, "a b");
@@ -119,9 +127,11 @@ static void the_command_line_is_read_as_the_guide_says(void)
 	CHECK_INT(arguments(&v, file, &e, 2, "--tkmt-level", "T.stf"), 1);
 	CHECK_INT(v.level, 1);
 	CHECK(arguments(&v, file, &e, 2, "a", "b") < 0 && !strcmp(e.text, "'b': one argument too many"), "%s", e.text);
-	CHECK(arguments(&v, file, &e, 1, "--sundial") < 0 && strstr(e.text, "unknown option '--sundial'"), "%s", e.text);
+	CHECK(arguments(&v, file, &e, 1, "--sundial") < 0 && strstr(e.text, "unknown option '--sundial'"), "%s",
+		e.text);
 	CHECK(arguments(&v, file, &e, 1, "-x") < 0, "taken");
-	CHECK(arguments(&v, file, &e, 1, "--tkmt-text") < 0 && !strcmp(e.text, "--tkmt-text needs a value"), "%s", e.text);
+	CHECK(arguments(&v, file, &e, 1, "--tkmt-text") < 0 && !strcmp(e.text, "--tkmt-text needs a value"), "%s",
+		e.text);
 	end(&v);
 }
 
@@ -151,16 +161,17 @@ static void bytes_and_triplets(void)
 		const char *text;
 		long long first, last, step;
 	} good[] = { { "3", 3, 3, 1 }, { "0:N", 0, LLONG_MAX, 1 }, { "0:n:2", 0, LLONG_MAX, 2 }, { "1:1:1", 1, 1, 1 },
-		     { "10:100", 10, 100, 1 }, { "1:", 1, LLONG_MAX, 1 }, { "1::2", 1, LLONG_MAX, 2 } };
-	static const char *const bad[] = { "", ":", "N", "1:2:0", "2:1", "1:2:3:4", "-1", "1 ", "a", "1:2:",
-					   "99999999999999999999", "0:Nx" };
+		{ "10:100", 10, 100, 1 }, { "1:", 1, LLONG_MAX, 1 }, { "1::2", 1, LLONG_MAX, 2 } };
+	static const char *const bad[] = { "", ":", "N", "1:2:0", "2:1", "1:2:3:4", "-1", "1 ", "a",
+		"1:2:", "99999999999999999999", "0:Nx" };
 	struct tkm_triplet t;
 	long long n;
 	size_t i;
 
 	for (i = 0; i < sizeof(good) / sizeof(good[0]); i++) {
 		CHECK(tkm_parse_triplet(good[i].text, strlen(good[i].text), &t) == 0 && t.first == good[i].first &&
-		      t.last == good[i].last && t.step == good[i].step, "%s", good[i].text);
+				t.last == good[i].last && t.step == good[i].step,
+			"%s", good[i].text);
 	}
 	for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
 		CHECK(tkm_parse_triplet(bad[i], strlen(bad[i]), &t) < 0, "\"%s\" taken", bad[i]);

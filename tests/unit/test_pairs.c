@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/stats.h"
-#include "calib/map.h"
+#include "calib/map/map.h"
 #include "timers/assume.h"
 #include "timers/sim.h"
 #include "timers/virtual.h"
@@ -40,8 +40,12 @@ static void begin(struct world *w, const char *clock)
 	w->free = tmr_open_reference(w->steered, &why, &err);
 	CHECK(w->free != NULL, "%s", err.text);
 	tmr_assume(w->steered, &a);
-	w->pairs = (struct cal_pairs){ .hz = w->steered->hz, .reference_hz = w->free->hz, .tick_s = 1 / w->steered->hz,
-		.reference_tick_s = 1 / w->free->hz, .max_slew = a.max_slew, .slew_limit = a.slew_limit,
+	w->pairs = (struct cal_pairs){ .hz = w->steered->hz,
+		.reference_hz = w->free->hz,
+		.tick_s = 1 / w->steered->hz,
+		.reference_tick_s = 1 / w->free->hz,
+		.max_slew = a.max_slew,
+		.slew_limit = a.slew_limit,
 		.may_step = (w->steered->flags & TMR_STEPPED) != 0 };
 }
 
@@ -71,7 +75,7 @@ static void end(struct world *w)
 /* Stamps outside of what holds whatever steers the clock: there are none. */
 static int beyond_proven;
 
-/* How many stamps are outside; *median_s of what is said of them in their order. */
+/* How many stamps are outside; *median_s of their bounds, in their order. */
 static int look(struct world *w, double *median_s)
 {
 	double bounds[POINTS], f, fr, within, proven;
@@ -107,8 +111,10 @@ static void a_slew_between_two_sessions_is_seen(void)
 		char clock[200];
 		struct world w;
 
-		snprintf(clock, sizeof(clock), "drift=%.2fppm,wobble=0.3ppm/60s,slew=%s%.0fppm/%.4fs/%.4fs/%.4fs,tick=%.1fns,seed=%d", between(-50, 50),
-			round % 2 ? "-" : "", ppm[round % 3], from, from + 0.5, from + between(0.8, 2), between(0.5, 20), round);
+		snprintf(clock, sizeof(clock),
+			"drift=%.2fppm,wobble=0.3ppm/60s,slew=%s%.0fppm/%.4fs/%.4fs/%.4fs,tick=%.1fns,seed=%d",
+			between(-50, 50), round % 2 ? "-" : "", ppm[round % 3], from, from + 0.5,
+			from + between(0.8, 2), between(0.5, 20), round);
 		begin(&w, clock);
 		take(&w, 6, 0.008, 0);
 		outside += look(&w, &median);
@@ -117,7 +123,8 @@ static void a_slew_between_two_sessions_is_seen(void)
 		CHECK_INT(w.pairs.branches, 1);
 		end(&w);
 	}
-	printf("# %d slews: %d stamps outside, %d runs with a median above 1 us, %d contradictions\n", runs, outside, wide, contradicted);
+	printf("# %d slews: %d stamps outside, %d runs with a median above 1 us, %d contradictions\n", runs, outside,
+		wide, contradicted);
 	CHECK_INT(outside, 0);
 	CHECK_INT(wide, 0);
 	CHECK_INT(contradicted, 0);
@@ -133,10 +140,12 @@ static void steps_and_slews_at_any_time(void)
 		int n = 1 + (int)(check_random() % 5), i, late = round % 4 == 3;
 		struct world w;
 
-		snprintf(clock, sizeof(clock), "drift=%.2fppm,tick=%.1fns,slewed=on", between(-50, 50), round % 10 ? between(0.5, 20) : 1000);
+		snprintf(clock, sizeof(clock), "drift=%.2fppm,tick=%.1fns,slewed=on", between(-50, 50),
+			round % 10 ? between(0.5, 20) : 1000);
 		n = late ? 1 : n; /* several in one long pause are not assumed */
 		if (round % 3 == 0) {
-			snprintf(clock + strlen(clock), sizeof(clock) - strlen(clock), ",slew=%.0fppm/%.4fs/%.4fs/0s", between(-500, 500), from, from + 0.5);
+			snprintf(clock + strlen(clock), sizeof(clock) - strlen(clock), ",slew=%.0fppm/%.4fs/%.4fs/0s",
+				between(-500, 500), from, from + 0.5);
 			n = 1;
 			at = from + 0.7;
 		}
@@ -155,7 +164,8 @@ static void steps_and_slews_at_any_time(void)
 		contradicted += w.pairs.contradictions > 0;
 		end(&w);
 	}
-	printf("# %d runs with steps: %d stamps outside, %d with a median above 10 us, %d contradictions\n", runs, outside, wide, contradicted);
+	printf("# %d runs with steps: %d stamps outside, %d with a median above 10 us, %d contradictions\n", runs,
+		outside, wide, contradicted);
 	CHECK_INT(outside, 0);
 	CHECK(wide < runs / 10, "%d of %d are wide", wide, runs);
 	CHECK(contradicted < runs / 10, "%d of %d contradict what was assumed", contradicted, runs);
@@ -164,8 +174,8 @@ static void steps_and_slews_at_any_time(void)
 /* Faster than adjtime() and NTP slew, and a clock that cannot be set is set. */
 static void what_was_not_assumed_is_noticed(void)
 {
-	static const char *const clocks[] = { "slew=3000ppm/2s/2.5s/0s", "slew=-8%/2s/3s/0s", "slew=400ppm/2s/2.02s/2.04s",
-		"slew=900ppm/2s/2.001s/0s,slew=-900ppm/2.3s/2.301s/2.302s" };
+	static const char *const clocks[] = { "slew=3000ppm/2s/2.5s/0s", "slew=-8%/2s/3s/0s",
+		"slew=400ppm/2s/2.02s/2.04s", "slew=900ppm/2s/2.001s/0s,slew=-900ppm/2.3s/2.301s/2.302s" };
 	size_t i;
 
 	for (i = 0; i < sizeof(clocks) / sizeof(clocks[0]); i++) {

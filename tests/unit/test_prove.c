@@ -19,8 +19,12 @@ static ltick_t read_units(struct tmr_timer *t)
 	return ltick((int64_t)ts.tv_sec * 1000000000 + ts.tv_nsec + (unit & 1 ? apart_ns : 0));
 }
 
-static struct tmr_timer units = { .read = read_units, .read_ordered = read_units, .hz = 1e9, .scope = TMR_SCOPE_CORE,
-	.shareable = 1, .name = "units" };
+static struct tmr_timer units = { .read = read_units,
+	.read_ordered = read_units,
+	.hz = 1e9,
+	.scope = TMR_SCOPE_CORE,
+	.shareable = 1,
+	.name = "units" };
 
 static int several_units(void)
 {
@@ -37,8 +41,8 @@ static int prove(double budget_s, struct tmr_proof *p)
 
 	for (i = 0; i < 60; i++) {
 		rc = tmr_prove_one_clock(&units, 10e-9, budget_s, p, &err);
-		CHECK(!(apart_ns ? p->one_clock : p->apart > 0), "%lld ns apart: %u of %u units proven, %u apart", (long long)apart_ns, p->proven,
-			p->units, p->apart);
+		CHECK(!(apart_ns ? p->one_clock : p->apart > 0), "%lld ns apart: %u of %u units proven, %u apart",
+			(long long)apart_ns, p->proven, p->units, p->apart);
 		if (rc < 0 || p->one_clock || p->apart) {
 			break;
 		}

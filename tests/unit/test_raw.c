@@ -56,8 +56,9 @@ static int see(const struct vt_raw_def *d, void *ctx)
 	s->functions += d->type == VT_RAW_DEF_FUNCTION;
 	if (d->type == VT_RAW_DEF_COUNTER) {
 		s->counters++;
-		snprintf(s->counter, sizeof(s->counter), "%u %u %s %s %s %g %s %llu", d->id, d->counter.type, d->name, d->counter.unit,
-			 d->counter.description, d->counter.factor, d->counter.shown_unit, (unsigned long long)d->counter.upper);
+		snprintf(s->counter, sizeof(s->counter), "%u %u %s %s %s %g %s %llu", d->id, d->counter.type, d->name,
+			d->counter.unit, d->counter.description, d->counter.factor, d->counter.shown_unit,
+			(unsigned long long)d->counter.upper);
 	}
 	if (d->type == VT_RAW_DEF_INFO) {
 		s->infos++;
@@ -122,8 +123,15 @@ static void write_some(struct vt_raw_stream *s, uint64_t from, uint64_t to, int6
 
 static void define(struct vt_raw *r)
 {
-	struct vt_raw_counter_def c = { .id = 1, .classid = 1, .type = 0x43, .upper = UINT64_MAX, .name = "a counter",
-		.unit = "1/s", .description = "what it counts", .factor = 0.5, .shown_unit = "half" };
+	struct vt_raw_counter_def c = { .id = 1,
+		.classid = 1,
+		.type = 0x43,
+		.upper = UINT64_MAX,
+		.name = "a counter",
+		.unit = "1/s",
+		.description = "what it counts",
+		.factor = 0.5,
+		.shown_unit = "half" };
 	uint32_t members[2] = { 0, 3 };
 
 	CHECK(vt_raw_class(r, 1, 0, "OS") == 0, "%s", path);
@@ -141,7 +149,8 @@ static void check_definitions(struct vt_raw_file *f)
 
 	CHECK(vt_raw_definitions(f, see, &s) == 0, "%s", path);
 	CHECK(s.classes == 1 && s.counters == 1 && s.threads == 1 && s.groups == 1 && s.clocks == 1 && s.infos == 1 &&
-	      s.functions == 1, "%s", path);
+			s.functions == 1,
+		"%s", path);
 	CHECK(!strcmp(s.counter, "1 67 a counter 1/s what it counts 0.5 half 18446744073709551615"), "%s", path);
 	CHECK(!strcmp(s.info, "missing nothing"), "%s", path);
 	CHECK(s.members[0] == 0 && s.members[1] == 3, "%s", path);
@@ -154,7 +163,8 @@ static void what_goes_in_comes_out(void)
 	size_t k;
 
 	for (k = 0; k < 4; k++) {
-		struct vt_raw *r = create((struct vt_raw_options){ .autoflush = 1, .flush_blocks = 3, .min_blocks = 1 });
+		struct vt_raw *r =
+			create((struct vt_raw_options){ .autoflush = 1, .flush_blocks = 3, .min_blocks = 1 });
 		struct vt_raw_stream *s;
 		struct vt_raw_file *f;
 		struct tkm_err e = { TKM_OK, "" };
@@ -178,7 +188,9 @@ static void what_goes_in_comes_out(void)
 		CHECK(read_back(f, 1, &last, steps[k]) == 20000, "%s", path);
 		CHECK(vt_raw_file_head(f)->state == VT_RAW_CLOSED && vt_raw_file_head(f)->end_tick == 77, "%s", path);
 		CHECK(!vt_raw_file_alive(f), "%s", path);
-		CHECK(vt_raw_file_damage(f)->blocks == 0 && vt_raw_file_damage(f)->missing == 0 && vt_raw_file_damage(f)->open == 0, "%s", path);
+		CHECK(vt_raw_file_damage(f)->blocks == 0 && vt_raw_file_damage(f)->missing == 0 &&
+				vt_raw_file_damage(f)->open == 0,
+			"%s", path);
 		vt_raw_file_close(f);
 	}
 }
@@ -202,7 +214,8 @@ static void without_autoflush_it_stops_or_overwrites(void)
 	vt_raw_close(r, ltick(1));
 	f = vt_raw_open(path, &e);
 	CHECK(f && read_back(f, 1, &(uint64_t){ 0 }, 10) == (long)last, "%s", path);
-	CHECK(vt_raw_file_head(f)->stop == ENOBUFS && vt_raw_file_head(f)->stop_tick == 1000 + (int64_t)(last + 1) * 10, "%s", path);
+	CHECK(vt_raw_file_head(f)->stop == ENOBUFS && vt_raw_file_head(f)->stop_tick == 1000 + (int64_t)(last + 1) * 10,
+		"%s", path);
 	vt_raw_file_close(f);
 
 	r = create((struct vt_raw_options){ .max_blocks = 16, .overwrite = 1 });
@@ -217,7 +230,8 @@ static void without_autoflush_it_stops_or_overwrites(void)
 	check_definitions(f);
 	n = read_back(f, 0, &last, 10);
 	CHECK(n > 400 && n < 2000 && last == 20000, "%s", path);
-	CHECK(vt_raw_file_damage(f)->missing > 0 && vt_raw_file_head(f)->overwritten == vt_raw_file_damage(f)->missing, "%s", path);
+	CHECK(vt_raw_file_damage(f)->missing > 0 && vt_raw_file_head(f)->overwritten == vt_raw_file_damage(f)->missing,
+		"%s", path);
 	vt_raw_file_close(f);
 }
 
@@ -271,7 +285,8 @@ static void sessions_are_known(void)
 			wrong += v != c.sessions;
 		}
 	}
-	CHECK(n > 400 && wrong == 0, "%llu of %llu records are wrong", (unsigned long long)wrong, (unsigned long long)n);
+	CHECK(n > 400 && wrong == 0, "%llu of %llu records are wrong", (unsigned long long)wrong,
+		(unsigned long long)n);
 	vt_raw_file_close(f);
 }
 
@@ -343,6 +358,7 @@ static void damaged_files(void)
 	struct vt_raw_file *f;
 	struct tkm_err e = { TKM_OK, "" };
 	uint64_t last;
+	uint32_t head;
 	off_t size;
 	int fd;
 
@@ -352,13 +368,14 @@ static void damaged_files(void)
 	vt_raw_stream_end(s);
 	vt_raw_close(r, ltick(1));
 	fd = open(path, O_RDWR);
-	damage(fd, 4096 + 100); /* the first block: definitions */
+	CHECK(pread(fd, &head, sizeof(head), 16) == sizeof(head), "%s", path);
+	damage(fd, (off_t)head + 100); /* the first block: definitions */
 	f = vt_raw_open(path, &e);
 	CHECK(f && vt_raw_file_damage(f)->blocks == 1, "%s", path);
 	check_definitions(f);
 	CHECK(read_back(f, 1, &last, 10) == 1000, "%s", path);
 	vt_raw_file_close(f);
-	damage(fd, 4096 + 3 * 4096 + 500); /* a block of data */
+	damage(fd, (off_t)head + 3 * 4096 + 500); /* a block of data */
 	f = vt_raw_open(path, &e);
 	CHECK(f && vt_raw_file_damage(f)->blocks == 2 && vt_raw_file_damage(f)->missing == 1, "%s", path);
 	vt_raw_file_close(f);
@@ -366,7 +383,7 @@ static void damaged_files(void)
 	for (; size >= 0; size -= 509) {
 		CHECK(ftruncate(fd, size) == 0, "%s", path);
 		f = vt_raw_open(path, &e);
-		if (size >= 4096) {
+		if (size >= (off_t)head) {
 			CHECK(f != NULL, "%s", path);
 			read_back(f, 0, &last, 10);
 			vt_raw_definitions(f, see, &(struct seen){ 0 });
@@ -444,7 +461,9 @@ static void threads_at_once(void)
 	CHECK(vt_raw_lost(r) == 0, "%s", path);
 	vt_raw_close(r, ltick(1));
 	f = vt_raw_open(path, &e);
-	CHECK(f && vt_raw_streams(f) == 4, "%zu streams, %llu blocks damaged, %llu open", f ? vt_raw_streams(f) : 0, (unsigned long long)(f ? vt_raw_file_damage(f)->blocks : 0), (unsigned long long)(f ? vt_raw_file_damage(f)->open : 0));
+	CHECK(f && vt_raw_streams(f) == 4, "%zu streams, %llu blocks damaged, %llu open", f ? vt_raw_streams(f) : 0,
+		(unsigned long long)(f ? vt_raw_file_damage(f)->blocks : 0),
+		(unsigned long long)(f ? vt_raw_file_damage(f)->open : 0));
 	CHECK_INT(read_back(f, 1, &last, 10), 200000);
 	CHECK(vt_raw_file_damage(f)->blocks == 0 && vt_raw_file_damage(f)->missing == 0, "%s", path);
 	vt_raw_file_close(f);

@@ -2,7 +2,7 @@
 /* Which pairs of ranks exchange bursts at the same time: every pair once, no rank twice at once, and no machine with more
  * pairs than half of its processing units, whatever the ranks and machines and however long each pair takes. */
 #include "config.h"
-#include "calib/timertest_rounds.h"
+#include "calib/timertest/rounds.h"
 
 #include "tests/lib/check.h"
 
@@ -40,7 +40,8 @@ static void every_pair_once(const struct tt_rounds *s, int ranks)
 	for (k = 0; k < s->pairs; k++) {
 		const struct tt_pair *p = &s->pair[k];
 
-		CHECK(p->side[0].rank >= 0 && p->side[0].rank < p->side[1].rank && p->side[1].rank < ranks, "%d and %d of %d", p->side[0].rank, p->side[1].rank, ranks);
+		CHECK(p->side[0].rank >= 0 && p->side[0].rank < p->side[1].rank && p->side[1].rank < ranks,
+			"%d and %d of %d", p->side[0].rank, p->side[1].rank, ranks);
 		CHECK(!seen[p->side[0].rank][p->side[1].rank]++, "%d <-> %d twice", p->side[0].rank, p->side[1].rank);
 	}
 }
@@ -62,9 +63,12 @@ static void no_round_too_full(const struct tt_rounds *s, int ranks, const int *m
 				int a = machine[p->side[0].rank], b = machine[p->side[1].rank];
 
 				all++;
-				CHECK(!rank[p->side[0].rank]++ && !rank[p->side[1].rank]++, "round %d: a rank of %d <-> %d twice", r, p->side[0].rank, p->side[1].rank);
-				CHECK(++pairs[a] <= limit_of(units[p->side[0].rank]), "round %d: machine %d is too full", r, a);
-				CHECK(a == b || ++pairs[b] <= limit_of(units[p->side[1].rank]), "round %d: machine %d is too full", r, b);
+				CHECK(!rank[p->side[0].rank]++ && !rank[p->side[1].rank]++,
+					"round %d: a rank of %d <-> %d twice", r, p->side[0].rank, p->side[1].rank);
+				CHECK(++pairs[a] <= limit_of(units[p->side[0].rank]),
+					"round %d: machine %d is too full", r, a);
+				CHECK(a == b || ++pairs[b] <= limit_of(units[p->side[1].rank]),
+					"round %d: machine %d is too full", r, b);
 			}
 		}
 		most = all > most ? all : most;
@@ -76,8 +80,8 @@ static void no_round_too_full(const struct tt_rounds *s, int ranks, const int *m
 /* Works the list off as the ranks do, with pairs that take as long as they like; asks at every moment. */
 struct play {
 	const struct tt_rounds *s;
-	int next[MOST];               /* index into the list, of each rank: it works off its pairs in order */
-	int running[MOST];            /* pairs of each machine */
+	int next[MOST];                   /* index into the list, of each rank: it works off its pairs in order */
+	int running[MOST];                /* pairs of each machine */
 	unsigned char state[MOST * MOST]; /* 0: not begun, 1: runs, 2: over */
 	unsigned char got[MOST * MOST][2];
 };
@@ -92,7 +96,7 @@ static int may_begin(const struct play *g, size_t k)
 	const struct tt_pair *p = &g->s->pair[k];
 
 	return g->state[k] == 0 && g->next[p->side[0].rank] == (int)k && g->next[p->side[1].rank] == (int)k &&
-	       (p->side[0].from < 0 || g->got[k][0]) && (p->side[1].from < 0 || g->got[k][1]);
+		(p->side[0].from < 0 || g->got[k][0]) && (p->side[1].from < 0 || g->got[k][1]);
 }
 
 /* The places of a pair that is over go to those that come next. */
@@ -144,8 +148,10 @@ static void play(const struct tt_rounds *s, int ranks, const int *machine, const
 				g.state[k] = 1;
 				g.running[a]++;
 				g.running[b] += a != b;
-				CHECK(g.running[a] <= limit_of(units[p->side[0].rank]), "%d pairs on machine %d", g.running[a], a);
-				CHECK(g.running[b] <= limit_of(units[p->side[1].rank]), "%d pairs on machine %d", g.running[b], b);
+				CHECK(g.running[a] <= limit_of(units[p->side[0].rank]), "%d pairs on machine %d",
+					g.running[a], a);
+				CHECK(g.running[b] <= limit_of(units[p->side[1].rank]), "%d pairs on machine %d",
+					g.running[b], b);
 			} else if (g.state[k] == 1 && draw(2)) {
 				g.state[k] = 2;
 				g.running[a]--;
@@ -228,11 +234,14 @@ static void units_of_their_own(void)
 	for (k = 0; k < s.pairs; k++) {
 		const struct tt_pair *p = &s.pair[k];
 
-		CHECK(p->side[0].unit != p->side[1].unit && p->side[0].unit < 6 && p->side[1].unit < 6, "%d and %d", p->side[0].unit, p->side[1].unit);
+		CHECK(p->side[0].unit != p->side[1].unit && p->side[0].unit < 6 && p->side[1].unit < 6, "%d and %d",
+			p->side[0].unit, p->side[1].unit);
 		for (j = 0; j < k; j++) {
 			const struct tt_pair *o = &s.pair[j];
 
-			CHECK(o->round != p->round || (o->side[0].unit != p->side[0].unit && o->side[1].unit != p->side[1].unit), "both on unit %d", p->side[0].unit);
+			CHECK(o->round != p->round ||
+					(o->side[0].unit != p->side[0].unit && o->side[1].unit != p->side[1].unit),
+				"both on unit %d", p->side[0].unit);
 		}
 	}
 	tt_rounds_free(&s);

@@ -21,7 +21,7 @@
 
 enum { MAX = 2048 };
 
-static char dir[64];          /* the snapshot that is unpacked */
+static char dir[64]; /* the snapshot that is unpacked */
 static struct smp_env env;
 static struct smp_plan *plan;
 static struct smp_set *set;
@@ -38,8 +38,8 @@ static void unpack(const char *name)
 	if (!mkdtemp(dir)) {
 		exit(99);
 	}
-	snprintf(command, sizeof(command), "sh '%s/tests/proc/gather.sh' --unpack %s <'%s/tests/proc/%s.snap'", top ? top : ".",
-		 dir, top ? top : ".", name);
+	snprintf(command, sizeof(command), "sh '%s/tests/proc/gather.sh' --unpack %s <'%s/tests/proc/%s.snap'",
+		top ? top : ".", dir, top ? top : ".", name);
 	if (system(command) != 0) {
 		printf("Bail out! cannot unpack %s\n", name);
 		exit(99);
@@ -136,7 +136,8 @@ static long long got(const char *name)
 	CHECK(state[i] & SMP_VALID, "%s has no value", name);
 	return value[i].i;
 }
-#define HAS(name, want) CHECK(got(name) == (long long)(want), "%s is %lld, want %lld", name, got(name), (long long)(want))
+#define HAS(name, want) \
+	CHECK(got(name) == (long long)(want), "%s is %lld, want %lld", name, got(name), (long long)(want))
 
 static const struct smp_counter *planned(const char *name)
 {
@@ -158,7 +159,8 @@ static void last_rule_that_matches_decides(void)
 
 	unpack("two-sockets");
 	OPEN(SMP_NODE, 0, "cpu_* on", "cpu_steal off", "disk_io", "no_such_counter on");
-	CHECK(planned("cpu_idle") && !planned("cpu_steal") && !planned("cpu_idle:cpu0") && planned("disk_io"), "wrong choice");
+	CHECK(planned("cpu_idle") && !planned("cpu_steal") && !planned("cpu_idle:cpu0") && planned("disk_io"),
+		"wrong choice");
 	CHECK(planned("no_such_counter") && planned("no_such_counter")->missing, "an unknown name is dropped silently");
 	CHECK(smp_rule_check("cpu_* maybe", &err) < 0 && strstr(err.text, "maybe"), "%s", err.text);
 	CHECK(smp_rule_check("", &err) < 0, "an empty rule");
@@ -238,7 +240,8 @@ static void container_without_hardware(void)
 	smp_plan_close(plan);
 	shell("rm -r %s/sys/%s", "block");
 	OPEN(SMP_NODE, 0, "disk_io");
-	CHECK(planned("disk_io")->missing && strstr(planned("disk_io")->missing, "/sys/block"), "no reason for the missing disk");
+	CHECK(planned("disk_io")->missing && strstr(planned("disk_io")->missing, "/sys/block"),
+		"no reason for the missing disk");
 	smp_set_close(set);
 	smp_plan_close(plan);
 	OPEN(SMP_PROCESS, 0, "proc_* on");
@@ -259,7 +262,8 @@ static void paths_of_an_nvme_disk_count_once(void)
 	HAS("disk_write", 16777216 + 512 * 144);
 	HAS("disk_read", 512 * 2056 + others);
 	HAS("disk_write:nvme0c0n1", 16777216);
-	CHECK(planned("disk_write:nvme0n1")->missing && strstr(planned("disk_write:nvme0n1")->missing, "2 paths"), "a head that counts nothing");
+	CHECK(planned("disk_write:nvme0n1")->missing && strstr(planned("disk_write:nvme0n1")->missing, "2 paths"),
+		"a head that counts nothing");
 	/* a later kernel, which counts at the head too */
 	smp_set_close(set);
 	smp_plan_close(plan);
@@ -363,7 +367,8 @@ static void devices_that_were_absent(void)
 	shell("rm -r %s/sys/class/net/%s", "eth0");
 	OPEN(SMP_NODE, 0, "net_io", "net_rx:eth? on", "net_tx:eth2 on");
 	HAS("net_io", 0);
-	CHECK(planned("net_tx:eth2") && planned("net_tx:eth2")->missing, "an absent interface is not said to be missing");
+	CHECK(planned("net_tx:eth2") && planned("net_tx:eth2")->missing,
+		"an absent interface is not said to be missing");
 	CHECK(!planned("net_rx:eth1"), "an absent interface is planned");
 	mark = smp_plan_mark(plan);
 	CHECK(mark && mark == smp_plan_mark(plan), "the mark changes by itself");
@@ -478,7 +483,8 @@ static void closed_descriptors_are_opened_again(void)
 	smp_set_close(set);
 	set = NULL;
 	for (i = 0; i < 64; i++) {
-		CHECK(read(own[i], back, 3) == 3 && memcmp(back, text, 3) == 0, "descriptor %d of the program was touched", own[i]);
+		CHECK(read(own[i], back, 3) == 3 && memcmp(back, text, 3) == 0,
+			"descriptor %d of the program was touched", own[i]);
 		close(own[i]);
 	}
 	drop();
@@ -565,7 +571,8 @@ static void faults_are_counted_per_thread(void)
 		CHECK(faults >= (long long)pages[i] && faults <= (long long)pages[i] + MORE, "%lld faults", faults);
 		if (smp_set_size(sets[i]) == 2) {
 			CHECK(state[0] & SMP_VALID, "no value: %s", smp_set_why(sets[i], 0));
-			CHECK(value[0].i >= (int64_t)pages[i] && value[0].i <= (int64_t)pages[i] + MORE, "%lld faults", (long long)value[0].i);
+			CHECK(value[0].i >= (int64_t)pages[i] && value[0].i <= (int64_t)pages[i] + MORE, "%lld faults",
+				(long long)value[0].i);
 		}
 		pthread_barrier_wait(&t[i].done);
 	}
@@ -615,8 +622,8 @@ static void events_of_a_process_are_inherited(void)
 	} else {
 		read_again();
 		/* a thread's start costs some of its own */
-		CHECK(got("perf_page_faults:process") >= 400 && got("perf_page_faults:process") <= 400 + 5 * MORE, "%lld",
-		      got("perf_page_faults:process"));
+		CHECK(got("perf_page_faults:process") >= 400 && got("perf_page_faults:process") <= 400 + 5 * MORE,
+			"%lld", got("perf_page_faults:process"));
 	}
 	drop();
 }
@@ -689,13 +696,17 @@ static void totals_lie_between_outside_totals(void)
 	OPEN(SMP_NODE, 0, "cpu_* on");
 	for (i = 0; i < 3; i++) {
 		f = fopen("/proc/stat", "r");
-		CHECK(f && fscanf(f, "cpu %llu %llu %llu %llu", &line[0], &line[1], &line[2], &line[3]) == 4, "no /proc/stat");
+		CHECK(f && fscanf(f, "cpu %llu %llu %llu %llu", &line[0], &line[1], &line[2], &line[3]) == 4,
+			"no /proc/stat");
 		fclose(f);
 		read_again();
 		f = fopen("/proc/stat", "r");
-		CHECK(f && fscanf(f, "cpu %llu %llu %llu %llu", &later[0], &later[1], &later[2], &later[3]) == 4, "no /proc/stat");
+		CHECK(f && fscanf(f, "cpu %llu %llu %llu %llu", &later[0], &later[1], &later[2], &later[3]) == 4,
+			"no /proc/stat");
 		fclose(f);
-		CHECK(got("cpu_usr") >= (long long)(line[0] + line[1]) && got("cpu_usr") <= (long long)(later[0] + later[1]), "cpu_usr");
+		CHECK(got("cpu_usr") >= (long long)(line[0] + line[1]) &&
+				got("cpu_usr") <= (long long)(later[0] + later[1]),
+			"cpu_usr");
 		CHECK(got("cpu_sys") >= (long long)line[2] && got("cpu_sys") <= (long long)later[2], "cpu_sys");
 		usleep(30000);
 	}
@@ -813,7 +824,8 @@ static void template_of_a_plugin_works(void)
 	HAS("mine_reads", 2);
 	CHECK_NEAR(value[place("mine_level")].f, 2.5, 0);
 	drop();
-	CHECK(!smp_plugin_load("/no/such/file.so", &options, &err) && strstr(err.text, "/no/such/file.so"), "%s", err.text);
+	CHECK(!smp_plugin_load("/no/such/file.so", &options, &err) && strstr(err.text, "/no/such/file.so"), "%s",
+		err.text);
 	snprintf(text, sizeof(text), "%s/tests/unit/.libs/plugin_old.so", top ? top : ".");
 	CHECK(!smp_plugin_load(text, &options, &err) && strstr(err.text, "version"), "%s", err.text);
 	CHECK(!smp_plugin_load("libm.so.6", &options, &err) && strstr(err.text, "vtsource_plugin"), "%s", err.text);

@@ -10,6 +10,7 @@ static void wildcards_of_the_guide(void)
 	static const struct {
 		const char *pattern, *name;
 		int match;
+		/* clang-format off */
 	} t[] = {
 		{ "cpu_idle", "cpu_idle", 1 }, { "cpu_idle", "cpu_idle:cpu0", 0 }, { "cpu_*", "cpu_idle", 1 },
 		{ "cpu_*", "cpu_idle:cpu0", 0 }, { "cpu_**", "cpu_idle:cpu0", 1 }, { "**", "a:b::c", 1 }, { "*", "a:b", 0 },
@@ -20,6 +21,7 @@ static void wildcards_of_the_guide(void)
 		{ "**x*y:z", "x:xqy:z", 1 }, { "*aab", "aaaab", 1 }, { "CPU_*", "cpu_idle", 1 },
 		{ "papi_TOT_ins", "PAPI_TOT_INS", 1 }, { "[A-C]x", "bX", 1 }, { "[!A-C]x", "bX", 0 }, { "\\A", "a", 1 }, { "net_[rt]x:*", "net_tx:eth0", 1 },
 	};
+	/* clang-format on */
 	size_t i;
 
 	for (i = 0; i < sizeof(t) / sizeof(t[0]); i++) {

@@ -41,6 +41,7 @@ static void causes_are_told_apart(void)
 		uint32_t type;
 		int errnum;
 		const char *says;
+		/* clang-format off */
 	} t[] = {
 		{ { 0, 0, 2, 0, 1, 0, 1 }, PERF_TYPE_HARDWARE, ENOENT, "virtual machine" },
 		{ { 0, 0, 2, 0, 1, 0, 1 }, PERF_TYPE_HARDWARE, EOPNOTSUPP, "virtual machine" },
@@ -59,6 +60,7 @@ static void causes_are_told_apart(void)
 		{ { 0, 0, 2, 0, 0, 0, 0 }, PERF_TYPE_HARDWARE, ENOSPC, "fewer events" },
 		{ { 0, 0, 2, 0, 0, 0, 0 }, PERF_TYPE_HARDWARE, E2BIG, "Argument list too long" },
 	};
+	/* clang-format on */
 	char why[SMP_TEXT];
 	size_t i;
 
@@ -102,7 +104,8 @@ static void *count_up(void *arg)
 
 static void read_now(struct smp_set *set, long long want0, long long want1)
 {
-	CHECK(smp_set_read(set, value, state) >= 2, "not all were read: %s%s", smp_set_why(set, 0), smp_set_why(set, 1));
+	CHECK(smp_set_read(set, value, state) >= 2, "not all were read: %s%s", smp_set_why(set, 0),
+		smp_set_why(set, 1));
 	CHECK_INT(value[0].i, want0);
 	CHECK_INT(value[1].i, want1);
 }
@@ -236,11 +239,13 @@ static long long instructions(struct looper *l, struct smp_set *set, uint64_t n)
 		wait_until_asleep(l);
 		smp_set_read(set, value, state);
 		before = value[0].i;
-		if (write(l->in[1], &n, sizeof(n)) != sizeof(n) || read(l->out[0], &ready, sizeof(ready)) != sizeof(ready)) {
+		if (write(l->in[1], &n, sizeof(n)) != sizeof(n) ||
+			read(l->out[0], &ready, sizeof(ready)) != sizeof(ready)) {
 			CHECK(0, "the thread is gone");
 		}
 		wait_until_asleep(l);
-		CHECK(smp_set_read(set, value, state) > 0 && (state[0] & SMP_VALID), "no value: %s", smp_set_why(set, 0));
+		CHECK(smp_set_read(set, value, state) > 0 && (state[0] & SMP_VALID), "no value: %s",
+			smp_set_why(set, 0));
 		smallest = i == 0 || value[0].i - before < smallest ? value[0].i - before : smallest;
 	}
 	return smallest;
@@ -296,12 +301,21 @@ static void papi_counts_a_loop_exactly(void)
 	instructions_of_threads(rule);
 }
 
-/* More events than any PMU has counters: each counts for a part of the time, which stands beside it. */
+/* More events than any PMU has counters: each counts for a part of the time, which is printed with it. */
 static void papi_takes_turns(void)
 {
 	static const char *const rule[] = {
-		"PAPI_TOT_INS", "PAPI_TOT_CYC", "PAPI_L1_DCM", "PAPI_L1_DCA", "PAPI_L1_ICM", "PAPI_L1_ICA", "PAPI_L2_DCM", "PAPI_L2_DCA",
-		"PAPI_BR_MSP", "PAPI_TLB_DM", "PAPI_TLB_IM",
+		"PAPI_TOT_INS",
+		"PAPI_TOT_CYC",
+		"PAPI_L1_DCM",
+		"PAPI_L1_DCA",
+		"PAPI_L1_ICM",
+		"PAPI_L1_ICA",
+		"PAPI_L2_DCM",
+		"PAPI_L2_DCA",
+		"PAPI_BR_MSP",
+		"PAPI_TLB_DM",
+		"PAPI_TLB_IM",
 	};
 	const uint64_t n = 100000000;
 	uint64_t first[3] = { 0 }, last[3] = { 0 }, *at[2] = { first, last };
@@ -320,8 +334,10 @@ static void papi_takes_turns(void)
 	for (i = 0; i < smp_set_size(set); i++) {
 		const char *name = smp_plan_at(plan, smp_set_planned(set, i))->counter.name;
 
-		t = strcmp(name, "PAPI_TOT_INS") == 0 ? 0 : strcmp(name, "PAPI_TOT_INS:enabled") == 0 ? 1 :
-			strcmp(name, "PAPI_TOT_INS:running") == 0 ? 2 : -1;
+		t = strcmp(name, "PAPI_TOT_INS") == 0               ? 0
+			: strcmp(name, "PAPI_TOT_INS:enabled") == 0 ? 1
+			: strcmp(name, "PAPI_TOT_INS:running") == 0 ? 2
+								    : -1;
 		if (t >= 0) {
 			slot[t] = i;
 			CHECK(smp_set_why(set, i)[0] == '\0', "%s: %s", name, smp_set_why(set, i));
@@ -341,10 +357,10 @@ static void papi_takes_turns(void)
 	}
 	share = (double)(last[0] - first[0]) / (2 * (double)n);
 	printf("# %.4f of what was to be counted, in %.1f %% of the time\n", share,
-	       100 * (double)(last[2] - first[2]) / (double)(last[1] - first[1]));
+		100 * (double)(last[2] - first[2]) / (double)(last[1] - first[1]));
 	CHECK(share > 0.8 && share < 1.2, "%.3f of what was to be counted", share);
 	CHECK(last[2] > first[2] && last[2] - first[2] < last[1] - first[1], "enabled %llu ns, running %llu ns",
-	      (unsigned long long)(last[1] - first[1]), (unsigned long long)(last[2] - first[2]));
+		(unsigned long long)(last[1] - first[1]), (unsigned long long)(last[2] - first[2]));
 	smp_set_close(set);
 	smp_plan_close(plan);
 }

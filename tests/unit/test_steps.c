@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Steps between sessions, on nodes made by hand: what must be found, and what is weather. A global tick is 1 ns. */
 #include "config.h"
-#include "calib/curve.h"
-#include "calib/map.h"
+#include "calib/map/curve.h"
+#include "calib/map/map.h"
 #include "tests/lib/check.h"
 
 enum { NODES = 12 };
@@ -14,14 +14,20 @@ static void make_map(struct cal_map *m, struct cal_node *node, double half_ns, d
 {
 	int i;
 
-	*m = (struct cal_map){ .nodes = NODES, .node = node, .period_s = 1e-9, .max_drift = 500e-6, .max_wander = 1e-6 };
+	*m = (struct cal_map){
+		.nodes = NODES, .node = node, .period_s = 1e-9, .max_drift = 500e-6, .max_wander = 1e-6
+	};
 	for (i = 0; i < NODES; i++) {
 		int64_t global = llrint(i * apart_s * 1e9);
 		/* the interval is certain: it holds the truth wherever the point lies */
 		double middle = (double)global + half_ns * 0.9 * (2 * check_uniform() - 1);
 
-		node[i] = (struct cal_node){ .local = ltick(llrint((double)global * (1 + 20e-6))), .global = gtick(global + llrint(off[i])),
-			.low = gtick(llrint(middle - half_ns)), .high = gtick(llrint(middle + half_ns)), .used = 1, .sigma = sigma_ns,
+		node[i] = (struct cal_node){ .local = ltick(llrint((double)global * (1 + 20e-6))),
+			.global = gtick(global + llrint(off[i])),
+			.low = gtick(llrint(middle - half_ns)),
+			.high = gtick(llrint(middle + half_ns)),
+			.used = 1,
+			.sigma = sigma_ns,
 			.session = i + 1 };
 	}
 }
@@ -71,9 +77,10 @@ static void three_half_widths_are_found(void)
 			}
 		}
 		CHECK(cal_map_split(&m, 1, &err) == 0, "%s", err.text);
-		CHECK(m.steps == 1 && m.part[1].node == (size_t)behind, "round %d: %zu steps; one of %.0f ns before node %d was made", round,
-			m.steps, size, behind);
-		CHECK(m.steps != 1 || fabs(m.step[0].size_s * 1e9 - size) <= m.step[0].within_s * 1e9, "%g s is not %g ns", m.step[0].size_s, size);
+		CHECK(m.steps == 1 && m.part[1].node == (size_t)behind,
+			"round %d: %zu steps; one of %.0f ns before node %d was made", round, m.steps, size, behind);
+		CHECK(m.steps != 1 || fabs(m.step[0].size_s * 1e9 - size) <= m.step[0].within_s * 1e9,
+			"%g s is not %g ns", m.step[0].size_s, size);
 		free(m.part);
 		free(m.step);
 	}
@@ -135,7 +142,9 @@ static void a_point_outside_its_interval_is_no_step(void)
 		struct cal_map m;
 
 		for (i = 0; i < NODES; i++) {
-			off[i] = check_uniform() < 0.3 ? half * (2 + 13 * check_uniform()) * (check_uniform() < 0.5 ? -1 : 1) : 0;
+			off[i] = check_uniform() < 0.3
+				? half * (2 + 13 * check_uniform()) * (check_uniform() < 0.5 ? -1 : 1)
+				: 0;
 		}
 		make_map(&m, node, half, 100, off);
 		CHECK_INT(steps_of(&m), 0);
@@ -149,7 +158,8 @@ static void a_swing_is_no_step(void)
 	int round, i, found = 0;
 
 	for (round = 0; round < 3000 * check_times; round++) {
-		double every = 2 + 8 * check_uniform(), phase = 2 * M_PI * check_uniform(), turn = 2 * M_PI / (60 + 60 * check_uniform());
+		double every = 2 + 8 * check_uniform(), phase = 2 * M_PI * check_uniform(),
+		       turn = 2 * M_PI / (60 + 60 * check_uniform());
 		double off[NODES] = { 0 }, half = 100 + 300 * check_uniform();
 		struct cal_node node[NODES];
 		struct cal_map m;
@@ -200,10 +210,15 @@ static void a_rate_that_jumps_within_wander_stays_inside_the_bound(void)
 
 	for (round = 0; round < 1000 * check_times; round++) {
 		int n = 2 + (int)(11 * check_uniform());
-		double every = 0.5 * pow(20, check_uniform()), half = 100 + 400 * check_uniform(), seconds = (n - 1) * every;
-		struct jump j = { .drift = 50e-6 * (2 * check_uniform() - 1), .jump = 2e-6 * (2 * check_uniform() - 1),
+		double every = 0.5 * pow(20, check_uniform()), half = 100 + 400 * check_uniform(),
+		       seconds = (n - 1) * every;
+		struct jump j = { .drift = 50e-6 * (2 * check_uniform() - 1),
+			.jump = 2e-6 * (2 * check_uniform() - 1),
 			.from = seconds * check_uniform() };
-		struct cal_map m = { .nodes = (size_t)n, .node = calloc((size_t)n, sizeof(*m.node)), .period_s = 1e-10, .max_drift = 500e-6,
+		struct cal_map m = { .nodes = (size_t)n,
+			.node = calloc((size_t)n, sizeof(*m.node)),
+			.period_s = 1e-10,
+			.max_drift = 500e-6,
 			.max_wander = 1e-6 };
 		struct tkm_err err;
 
@@ -212,11 +227,16 @@ static void a_rate_that_jumps_within_wander_stays_inside_the_bound(void)
 			double t = i * every, off = 0.9 * half * (2 * check_uniform() - 1);
 			gtick_t truth = gtick(llrint((t + ahead(&j, t)) * 1e10));
 
-			m.node[i] = (struct cal_node){ .local = ltick(llrint(t * 1e9)), .global = gtick_add(truth, llrint(50 * normal())),
-				.low = gtick_add(truth, llrint(10 * (off - half)) - 15), .high = gtick_add(truth, llrint(10 * (off + half)) + 15),
-				.used = 1, .sigma = 50, .session = i + 1 };
+			m.node[i] = (struct cal_node){ .local = ltick(llrint(t * 1e9)),
+				.global = gtick_add(truth, llrint(50 * normal())),
+				.low = gtick_add(truth, llrint(10 * (off - half)) - 15),
+				.high = gtick_add(truth, llrint(10 * (off + half)) + 15),
+				.used = 1,
+				.sigma = 50,
+				.session = i + 1 };
 		}
-		CHECK(cal_map_split(&m, 10, &err) == 0 && cal_curve(&m, 0, CAL_SPLINE_CUBIC, 10, &err) == 0, "%s", err.text);
+		CHECK(cal_map_split(&m, 10, &err) == 0 && cal_curve(&m, 0, CAL_SPLINE_CUBIC, 10, &err) == 0, "%s",
+			err.text);
 		broken += outside(&m, &j, seconds) > 0;
 		cal_map_free(&m);
 	}

@@ -32,7 +32,10 @@ static size_t make_samples(uint8_t *p, size_t n, unsigned k, int big)
 		tkm_put32(p + 5, n % 3 ? 7 : (uint32_t)check_random(), big);
 		p[9] = (uint8_t)k;
 		for (j = 0; j < k; j++) {
-			value[j] += j % 4 == 0 ? check_random() : j % 4 == 1 ? check_random() % 99 : j % 4 == 2 ? (uint64_t)-5 : 0;
+			value[j] += j % 4 == 0 ? check_random()
+				: j % 4 == 1   ? check_random() % 99
+				: j % 4 == 2   ? (uint64_t)-5
+					       : 0;
 			tkm_put64(p + 10 + 8 * j, value[j], big);
 			tkm_put32(p + 10 + 8 * (size_t)k + 4 * j, n % 5 ? j : (uint32_t)check_random() % 3, big);
 		}
@@ -77,7 +80,8 @@ static void samples_come_back(void)
 }
 
 /* Content of n records of `len` bytes with d difference fields, by the letter of the format. */
-static size_t by_the_letter(uint8_t *dst, const uint8_t *p, size_t n, size_t len, const uint8_t *field, size_t d, int big)
+static size_t by_the_letter(
+	uint8_t *dst, const uint8_t *p, size_t n, size_t len, const uint8_t *field, size_t d, int big)
 {
 	size_t i, c, r;
 	uint64_t before;

@@ -48,8 +48,11 @@ static int write_some(struct stf_writer *w, uint64_t t, uint32_t willy)
 	uint64_t r = check_random();
 
 	if (r % 8 < 4) {
-		struct stf_counter_value v = { .time = t, .willy = willy, .values = value, .counters = id,
-					       .size_1_2 = r / 16 % 40 ? 3 : (uint32_t)(r / 1024 % 10) };
+		struct stf_counter_value v = { .time = t,
+			.willy = willy,
+			.values = value,
+			.counters = id,
+			.size_1_2 = r / 16 % 40 ? 3 : (uint32_t)(r / 1024 % 10) };
 		unsigned j;
 
 		for (j = 0; j < 9; j++) {
@@ -58,8 +61,10 @@ static int write_some(struct stf_writer *w, uint64_t t, uint32_t willy)
 		return stf_write_counter_value(w, &v);
 	}
 	if (r % 8 == 4) {
-		struct stf_one_to_one_communication m = { .time = t, .sender = willy, .receiver = (uint32_t)(r / 64 % PROCS),
-							  .receive_time = (int64_t)(r / 1024 % 3000) };
+		struct stf_one_to_one_communication m = { .time = t,
+			.sender = willy,
+			.receiver = (uint32_t)(r / 64 % PROCS),
+			.receive_time = (int64_t)(r / 1024 % 3000) };
 
 		return stf_write_one_to_one_communication(w, &m);
 	}
@@ -81,8 +86,9 @@ static int write_some(struct stf_writer *w, uint64_t t, uint32_t willy)
 
 static void write_trace(int big, uint32_t per_file, int late)
 {
-	struct stf_writer_options o = { .resolution = 1e-9, .procs_per_file = per_file, .big_endian = big,
-					.compress = compress };
+	struct stf_writer_options o = {
+		.resolution = 1e-9, .procs_per_file = per_file, .big_endian = big, .compress = compress
+	};
 	static const uint32_t threads[PROCS] = { 1, 1, 1, 1, 1, 1 };
 	struct stf_writer *w;
 	uint64_t t = 0;
@@ -101,8 +107,12 @@ static void write_trace(int big, uint32_t per_file, int late)
 
 static struct seen see(const struct stf_record *r)
 {
-	struct seen s = { .time = r->time, .willy = UINT32_MAX, .willy2 = UINT32_MAX, .what = r->layout->id,
-			  .kind = r->layout->kind, .file = r->file };
+	struct seen s = { .time = r->time,
+		.willy = UINT32_MAX,
+		.willy2 = UINT32_MAX,
+		.what = r->layout->id,
+		.kind = r->layout->kind,
+		.file = r->file };
 	struct stf_counter_value v;
 	struct stf_one_to_one_communication m;
 	uint32_t j;
@@ -140,7 +150,8 @@ static int fits(const struct seen *s, const struct stf_cursor_options *o)
 {
 	size_t i;
 
-	if ((o->categories && !(o->categories >> s->kind & 1)) || (o->window && (s->time < o->from || s->time > o->to))) {
+	if ((o->categories && !(o->categories >> s->kind & 1)) ||
+		(o->window && (s->time < o->from || s->time > o->to))) {
 		return 0;
 	}
 	for (i = 0; i < o->n_willies; i++) {
@@ -148,8 +159,8 @@ static int fits(const struct seen *s, const struct stf_cursor_options *o)
 		uint32_t step_ = t->stride ? t->stride : 1;
 
 		if ((s->willy >= t->first && s->willy <= t->last && (s->willy - t->first) % step_ == 0) ||
-		    (s->willy2 >= t->first && s->willy2 <= t->last && (s->willy2 - t->first) % step_ == 0) ||
-		    s->willy == UINT32_MAX) {
+			(s->willy2 >= t->first && s->willy2 <= t->last && (s->willy2 - t->first) % step_ == 0) ||
+			s->willy == UINT32_MAX) {
 			return 1;
 		}
 	}
@@ -179,8 +190,8 @@ static void compare(const struct stf_cursor_options *o, int order, const char *w
 	}
 	for (i = 0; i < n && i < n_got; i++) {
 		if (memcmp(&want[i], &got[i], sizeof(want[i])) != 0) {
-			CHECK(0, "%s: record %zu of %zu: time %llu, want %llu", what, i, n, (unsigned long long)got[i].time,
-			      (unsigned long long)want[i].time);
+			CHECK(0, "%s: record %zu of %zu: time %llu, want %llu", what, i, n,
+				(unsigned long long)got[i].time, (unsigned long long)want[i].time);
 			break;
 		}
 	}
@@ -198,8 +209,12 @@ static void collect_batches(struct stf_cursor *c)
 	while ((rc = stf_cursor_counters(c, &b, &err)) > 0) {
 		CHECK(b.n > 0 && n_got + b.n <= 2 * N, "%zu", b.n);
 		for (i = 0; i < b.n && n_got < 2 * N; i++) {
-			struct seen s = { .time = b.times[i], .willy = stf_batch_willy(&b, i), .willy2 = UINT32_MAX,
-					  .what = STF_ID_counter_value, .kind = STF_KIND_COUNTER, .file = b.file };
+			struct seen s = { .time = b.times[i],
+				.willy = stf_batch_willy(&b, i),
+				.willy2 = UINT32_MAX,
+				.what = STF_ID_counter_value,
+				.kind = STF_KIND_COUNTER,
+				.file = b.file };
 
 			for (s.sum = b.k, j = 0; j < b.k; j++) {
 				s.sum = s.sum * 31 + stf_batch_value(&b, i, j) * stf_batch_counter(&b, i, j);
@@ -221,15 +236,17 @@ static void batches_know_their_place(struct stf_reader *r, const struct stf_curs
 
 	while ((rc = stf_cursor_next_batch(c, &rec, &b, &err)) > 0) {
 		for (i = 0; i < (rc == 2 ? b.n : 1); i++, n++) {
-			struct stf_record got_ = rc == 2 ? (struct stf_record){ .file = b.file, .offset = b.offset + i * b.stride,
-										.number = b.number + (b.number ? i : 0),
-										.time = b.times[i] } : *rec;
+			struct stf_record got_ = rc == 2 ? (struct stf_record){ .file = b.file,
+				.offset = b.offset + i * b.stride,
+				.number = b.number + (b.number ? i : 0),
+				.time = b.times[i] }
+							 : *rec;
 
-			if (stf_cursor_next(plain, &want, &err) != 1 || want->file != got_.file || want->time != got_.time ||
-			    want->offset != got_.offset || want->number != got_.number ||
-			    (rc == 2) != (want->layout->id == STF_ID_counter_value && want->time >= o->from)) {
+			if (stf_cursor_next(plain, &want, &err) != 1 || want->file != got_.file ||
+				want->time != got_.time || want->offset != got_.offset || want->number != got_.number ||
+				(rc == 2) != (want->layout->id == STF_ID_counter_value && want->time >= o->from)) {
 				CHECK(0, "record %zu: offset %llu, want %llu", n, (unsigned long long)got_.offset,
-				      (unsigned long long)want->offset);
+					(unsigned long long)want->offset);
 				goto out;
 			}
 			samples += rc == 2;
@@ -271,12 +288,14 @@ static void try_options(struct stf_reader *r, int late)
 		stf_cursor_close(c);
 		compare(&o, !late, "cursor");
 		o.state = i % 2 && o.window;
-		batches_know_their_place(r, &(struct stf_cursor_options){ .window = 1, .from = o.from, .to = o.to, .state = o.state });
+		batches_know_their_place(
+			r, &(struct stf_cursor_options){ .window = 1, .from = o.from, .to = o.to, .state = o.state });
 		o.state = 0;
 		c = stf_cursor_open_with(r, &o, &err);
 		collect_batches(c);
 		stf_cursor_close(c);
-		o.categories = o.categories && !(o.categories >> STF_KIND_COUNTER & 1) ? 1u << 31 : 1u << STF_KIND_COUNTER;
+		o.categories =
+			o.categories && !(o.categories >> STF_KIND_COUNTER & 1) ? 1u << 31 : 1u << STF_KIND_COUNTER;
 		compare(&o, !late, "batches");
 	}
 }
@@ -309,7 +328,8 @@ static void options_select(void)
 		if (i % 5 == 4) {
 			remove_anchors();
 		}
-		r = stf_reader_open(in_dir("a.stf"), (i % 3 == 1 ? STF_READ_MAP : 0) | (i % 2 ? STF_READ_VERIFY : 0), &err);
+		r = stf_reader_open(
+			in_dir("a.stf"), (i % 3 == 1 ? STF_READ_MAP : 0) | (i % 2 ? STF_READ_VERIFY : 0), &err);
 		CHECK(r, "%s", err.text);
 		c = stf_cursor_open(r, NULL, &err);
 		n_all = collect(c, all);
@@ -404,7 +424,9 @@ static struct heard by_cursor(struct stf_reader *r)
 
 static void callbacks_hear_all(void)
 {
-	struct stf_callbacks cb = { .counter_value = hear_sample, .one_to_one_communication_2 = hear_message, .other = hear_rest };
+	struct stf_callbacks cb = {
+		.counter_value = hear_sample, .one_to_one_communication_2 = hear_message, .other = hear_rest
+	};
 	struct stf_cursor_options late = { .window = 1, .from = 1, .to = 0 };
 	struct heard want, h;
 	struct stf_reader *r;
@@ -415,7 +437,8 @@ static void callbacks_hear_all(void)
 	CHECK(want.n == N && want.messages > 100 && want.rest > 100, "%zu records", want.n);
 	memset(&h, 0, sizeof(h));
 	CHECK_INT(stf_reader_each(r, NULL, &cb, &h, &err), 0);
-	CHECK(memcmp(&h, &want, sizeof(h)) == 0, "%zu samples, %zu messages, %zu others", h.samples, h.messages, h.rest);
+	CHECK(memcmp(&h, &want, sizeof(h)) == 0, "%zu samples, %zu messages, %zu others", h.samples, h.messages,
+		h.rest);
 	memset(&h, 0, sizeof(h));
 	cb.counters = hear_batch;
 	CHECK_INT(stf_reader_each(r, NULL, &cb, &h, &err), 0);
@@ -468,7 +491,7 @@ static struct state true_state(uint64_t from)
 				s.counter[v.willy][v.counters[j]] = v.values[j];
 			}
 		} else if (stf_get_one_to_one_communication(rec, &m) == 0 && m.receive_time > 0 &&
-			   m.time + (uint64_t)m.receive_time >= from) {
+			m.time + (uint64_t)m.receive_time >= from) {
 			s.pending++;
 			s.pending_sum += m.time * 7 + (uint64_t)m.receive_time;
 		} else if (rec->layout->id == STF_ID_enter_function) {
@@ -550,8 +573,8 @@ static void state_is_told(void)
 			a = true_state(from);
 			b = told_state(r, from);
 			pending += a.pending > 0;
-			CHECK(memcmp(&a, &b, sizeof(a)) == 0, "at %llu: %zu pending, want %zu", (unsigned long long)from,
-			      b.pending, a.pending);
+			CHECK(memcmp(&a, &b, sizeof(a)) == 0, "at %llu: %zu pending, want %zu",
+				(unsigned long long)from, b.pending, a.pending);
 		}
 		stf_reader_close(r);
 	}
@@ -575,11 +598,17 @@ static void write_shared(int big)
 	clean();
 	w = stf_writer_create(in_dir("a.stf"), &o, &err);
 	for (i = 0; i < SAMPLES; i++) {
-		struct stf_counter_value v = { .time = 10 * ((uint64_t)i + 1), .counters = id, .values = shared_value[i],
-					       .size_1_2 = 1 + (uint32_t)(check_random() % SHARED) };
+		struct stf_counter_value v = { .time = 10 * ((uint64_t)i + 1),
+			.counters = id,
+			.values = shared_value[i],
+			.size_1_2 = 1 + (uint32_t)(check_random() % SHARED) };
 
 		/* few at first, so that anchors begin to leave them out; some threads stop for good */
-		shared_by[i] = STF_WILLY(0, check_random() % (i < SAMPLES / 8 ? 2 : i < SAMPLES / 2 ? THREADS : THREADS / 2));
+		shared_by[i] = STF_WILLY(0,
+			check_random() %
+				(i < SAMPLES / 8                  ? 2
+						: i < SAMPLES / 2 ? THREADS
+								  : THREADS / 2));
 		v.willy = shared_by[i];
 		for (j = 0; j < SHARED; j++) {
 			shared_value[i][j] = j < v.size_1_2 ? check_random() | 1 : 0;
@@ -595,8 +624,12 @@ static void check_shared(struct stf_reader *r, unsigned n, int even)
 	static uint64_t want[THREADS][SHARED], told[THREADS][SHARED];
 	static const unsigned place[10] = { [9] = 0, [4] = 1, [7] = 2, [1] = 3 };
 	struct stf_triplet t = { 0, STF_WILLY(0, THREADS), STF_WILLY(0, 2) };
-	struct stf_cursor_options o = { .window = 1, .from = 10 * (uint64_t)n + 5, .to = 10 * (uint64_t)n + 5, .state = 1,
-					.willies = &t, .n_willies = even != 0 };
+	struct stf_cursor_options o = { .window = 1,
+		.from = 10 * (uint64_t)n + 5,
+		.to = 10 * (uint64_t)n + 5,
+		.state = 1,
+		.willies = &t,
+		.n_willies = even != 0 };
 	struct stf_cursor *c = stf_cursor_open_with(r, &o, &err);
 	const struct stf_record *rec;
 	struct stf_counter_value v;
@@ -651,7 +684,8 @@ static void threads_share_counters(void)
 		stf_cursor_close(c);
 		stf_reader_close(r);
 		CHECK(by_thread > 2 * (i + 1) && by_thread < anchors, "%d of %d anchors", by_thread, anchors);
-		CHECK(told < data * (uint64_t)(i + 1) / 30, "%llu bytes for %llu", (unsigned long long)told, (unsigned long long)data);
+		CHECK(told < data * (uint64_t)(i + 1) / 30, "%llu bytes for %llu", (unsigned long long)told,
+			(unsigned long long)data);
 	}
 	compress = 0;
 }
@@ -724,10 +758,12 @@ static void cut_while_read(void)
 		/* at once, behind what is here already, and in the middle of what is not */
 		CHECK_INT(truncate(in_dir(compress ? "a.stf.c.0.zst" : "a.stf.c.0"), i == 0 ? 0 : 1000001), 0);
 		while ((rc = i == 2 ? stf_cursor_counters(c, &b, &err) : stf_cursor_next(c, &rec, &err)) > 0) {
-			CHECK(i == 2 || (stf_get_counter_value(rec, &v) == 0 && v.values[0] == shared_value[n][0]), "record %zu", n);
+			CHECK(i == 2 || (stf_get_counter_value(rec, &v) == 0 && v.values[0] == shared_value[n][0]),
+				"record %zu", n);
 			n += i == 2 ? b.n : 1;
 		}
-		CHECK(rc == -1 && err.code == STF_ERR_TRUNCATED && *err.file, "%d: %d, %d: %s", i, rc, err.code, err.text);
+		CHECK(rc == -1 && err.code == STF_ERR_TRUNCATED && *err.file, "%d: %d, %d: %s", i, rc, err.code,
+			err.text);
 		CHECK(n >= before && n < SAMPLES && (i == 0 || n > 10 * before), "%d: %zu records", i, n);
 		stf_cursor_close(c);
 		stf_reader_close(r);

@@ -144,9 +144,9 @@ static int expected(const struct places *w, size_t k, int short_of, struct stf_e
 	e->offset = w->at[i];
 	e->record = (uint64_t)(i < w->lines ? i + 1 : i - w->lines + 1);
 	snprintf(e->text, sizeof(e->text), "%s",
-		 i < w->lines	 ? "the file ends before the END line of its definition layer" :
-		 w->at[i] == k ? "the file ends here, which is shorter than it was declared" :
-				 "the file ends inside this record");
+		i < w->lines            ? "the file ends before the END line of its definition layer"
+			: w->at[i] == k ? "the file ends here, which is shorter than it was declared"
+					: "the file ends inside this record");
 	return i < w->lines || w->at[i] != k || short_of;
 }
 
@@ -164,9 +164,9 @@ static void check_fault(const struct faults *f, const char *file, size_t k, cons
 	CHECK(!found == !must, "%s cut at %zu: %s", file, k, found ? found->text : "not seen");
 	if (found && must) {
 		CHECK(found->offset == want.offset && found->record == want.record && strstr(found->text, want.text),
-		      "%s cut at %zu: offset %llu, record %llu: %s; want %llu, %llu, %s", file, k, (unsigned long long)found->offset,
-		      (unsigned long long)found->record, found->text, (unsigned long long)want.offset,
-		      (unsigned long long)want.record, want.text);
+			"%s cut at %zu: offset %llu, record %llu: %s; want %llu, %llu, %s", file, k,
+			(unsigned long long)found->offset, (unsigned long long)found->record, found->text,
+			(unsigned long long)want.offset, (unsigned long long)want.record, want.text);
 	}
 }
 
@@ -186,7 +186,8 @@ static void cut_component(const char *name, int whole)
 	for (k = 0; k < n; k++) {
 		spit(path, p, k);
 		got = read_all(in_dir("a.stf"), &f);
-		CHECK(got <= whole && got >= (is_base ? 0 : before), "%s cut at %zu: %d records of %d", name, k, got, whole);
+		CHECK(got <= whole && got >= (is_base ? 0 : before), "%s cut at %zu: %d records of %d", name, k, got,
+			whole);
 		before = got;
 		check_fault(&f, path, k, &w, 0);
 	}
@@ -274,8 +275,8 @@ static void cut_single(void)
 		read_all(path, &f);
 		CHECK(f.n > 0 && f.e[0].code != STF_OK && f.e[0].text[0], "cut at %zu was not seen", k);
 		if (k < part[0].at) {
-			CHECK(strcmp(f.e[0].file, path) == 0 && f.e[0].offset <= k, "cut at %zu: %s, offset %llu", k, f.e[0].file,
-			      (unsigned long long)f.e[0].offset);
+			CHECK(strcmp(f.e[0].file, path) == 0 && f.e[0].offset <= k, "cut at %zu: %s, offset %llu", k,
+				f.e[0].file, (unsigned long long)f.e[0].offset);
 			continue;
 		}
 		for (i = 0; i < parts && part[i].at + part[i].size <= k; i++) {
@@ -289,8 +290,8 @@ static void cut_single(void)
 
 static void any_damage_is_survived(void)
 {
-	static const char *const part[] = { "a.stf", "a.stf.dcl", "a.stf.msg", "a.stf.cop", "a.stf.r.0", "a.stf.msg.anc",
-					    "a.stf.sts", "a.stf.c.0" };
+	static const char *const part[] = { "a.stf", "a.stf.dcl", "a.stf.msg", "a.stf.cop", "a.stf.r.0",
+		"a.stf.msg.anc", "a.stf.sts", "a.stf.c.0" };
 	struct faults f;
 	int i, k, seen = 0;
 	size_t n;

@@ -24,6 +24,7 @@ static const struct {
 	const char *name;
 	int error;
 	enum stf_code code; /* of the library's error; STF_OK: it must not even notice */
+			    /* clang-format off */
 } kinds[KINDS] = {
 	[MEMORY] = { "memory", ENOMEM, STF_ERR_NOMEM }, [OPEN] = { "open", EMFILE, STF_ERR_IO },
 	[READ] = { "read", EIO, STF_ERR_IO },           [WRITE] = { "write", ENOSPC, STF_ERR_IO },
@@ -31,6 +32,7 @@ static const struct {
 	[STAT] = { "stat", EIO, STF_ERR_IO },           [PACK] = { "zstd", ENOMEM, STF_ERR_IO },
 	[SHORT] = { "short read or write", 0, STF_OK }, [SIGNAL] = { "interrupted", EINTR, STF_OK },
 };
+/* clang-format on */
 
 static struct {
 	int on;
@@ -182,7 +184,10 @@ WRAP(size_t, ZSTD_compressCCtx, ZSTD_CCtx *c, void *to, size_t room, const void 
 /* ---- the work ---- */
 
 static struct stf_err err;
-static struct stf_writer_options opt = { .resolution = 1e-9, .procs_per_file = 1, .comment = "faults", .identity = { 1, 2 } };
+static struct stf_writer_options opt = { .resolution = 1e-9,
+	.procs_per_file = 1,
+	.comment = "faults",
+	.identity = { 1, 2 } };
 
 static int write_records(struct stf_writer *w, uint64_t *value)
 {
@@ -249,7 +254,8 @@ static int read_some(struct stf_reader *r, const struct stf_cursor_options *o, i
 	size_t i;
 	int rc = c ? 1 : -1;
 
-	while (rc > 0 && (rc = batches ? stf_cursor_next_batch(c, &rec, &b, &err) : stf_cursor_next(c, &rec, &err)) > 0) {
+	while (rc > 0 &&
+		(rc = batches ? stf_cursor_next_batch(c, &rec, &b, &err) : stf_cursor_next(c, &rec, &err)) > 0) {
 		for (i = 0; rc == 2 && i < b.n; i++) {
 			*sum = mix(*sum, b.times[i] + stf_batch_value(&b, i, 0));
 		}
@@ -265,15 +271,19 @@ static int read_trace(const char *name, uint64_t *sum)
 {
 	const struct stf_cursor_options all = { 0 }, index = { .suffix = "" }, dcl = { .suffix = ".dcl" };
 	const struct stf_cursor_options window = { .window = 1, .from = 220000, .to = 230000, .state = 1 };
-	struct stf_reader *r = stf_reader_open(in_dir(name), STF_READ_VERIFY | (inject.kind == MAP ? STF_READ_MAP : 0), &err);
+	struct stf_reader *r =
+		stf_reader_open(in_dir(name), STF_READ_VERIFY | (inject.kind == MAP ? STF_READ_MAP : 0), &err);
 	struct stf_check check;
 	int rc = r ? 0 : -1;
 	size_t i;
 
 	*sum = 1;
 	if (rc == 0) {
-		rc = read_some(r, &all, 0, sum) < 0 || read_some(r, &index, 0, sum) < 0 || read_some(r, &dcl, 0, sum) < 0 ||
-				     read_some(r, &all, 1, sum) < 0 || read_some(r, &window, 1, sum) < 0 ? -1 : 0;
+		rc = read_some(r, &all, 0, sum) < 0 || read_some(r, &index, 0, sum) < 0 ||
+				read_some(r, &dcl, 0, sum) < 0 || read_some(r, &all, 1, sum) < 0 ||
+				read_some(r, &window, 1, sum) < 0
+			? -1
+			: 0;
 	}
 	for (i = 0; rc == 0 && (rc = stf_reader_check(r, i, &check, &err)) > 0; i++) {
 		*sum = mix(*sum, check.result);
@@ -354,10 +364,10 @@ static uint64_t want_files, want_sum, old_files; /* of the new trace, what is re
 
 static void check_error(enum kind k, const char *what)
 {
-	CHECK(kinds[k].code != STF_OK, "%s, %s %ld: \"%s\" where nothing was to be noticed", what, kinds[k].name, inject.at,
-	      err.text);
-	CHECK(err.code == kinds[k].code || err.code == STF_ERR_NOMEM, "%s, %s %ld: error %d, %s: %s", what, kinds[k].name,
-	      inject.at, err.code, err.file, err.text);
+	CHECK(kinds[k].code != STF_OK, "%s, %s %ld: \"%s\" where nothing was to be noticed", what, kinds[k].name,
+		inject.at, err.text);
+	CHECK(err.code == kinds[k].code || err.code == STF_ERR_NOMEM, "%s, %s %ld: error %d, %s: %s", what,
+		kinds[k].name, inject.at, err.code, err.file, err.text);
 	CHECK(*err.text, "%s, %s %ld: no text", what, kinds[k].name, inject.at);
 }
 
@@ -381,8 +391,8 @@ static void try_write(enum kind k, int force)
 		if (force && k == RENAME && inject.on_and_on && access(in_dir("a.stf"), F_OK) < 0) {
 			return;
 		}
-		CHECK(force ? sum == old_files : n == 0, "write, %s %ld: %d files are left: %s", kinds[k].name, inject.at, n,
-		      first_file());
+		CHECK(force ? sum == old_files : n == 0, "write, %s %ld: %d files are left: %s", kinds[k].name,
+			inject.at, n, first_file());
 	} else {
 		CHECK(sum == want_files, "write, %s %ld: the files are wrong, %d of them", kinds[k].name, inject.at, n);
 	}
@@ -400,7 +410,7 @@ static void try_read(enum kind k)
 		check_error(k, "read");
 	} else {
 		CHECK(sum == want_sum, "read, %s %ld%s: other records", kinds[k].name, inject.at,
-		      inject.on_and_on ? " and on" : "");
+			inject.on_and_on ? " and on" : "");
 	}
 }
 
@@ -421,7 +431,8 @@ static long for_all_n(enum kind k, int what, int on_and_on)
 		} else {
 			try_read(k);
 		}
-		CHECK(blocks == held, "%d, %s %ld: %ld pieces of memory were lost", what, kinds[k].name, inject.at, blocks - held);
+		CHECK(blocks == held, "%d, %s %ld: %ld pieces of memory were lost", what, kinds[k].name, inject.at,
+			blocks - held);
 		CHECK(descriptors() == open_, "%d, %s %ld: descriptors were lost", what, kinds[k].name, inject.at);
 		if (!inject.hits) {
 			return hits;
@@ -456,10 +467,11 @@ static void all_faults(void)
 		}
 	}
 	for (k = 0; k < KINDS; k++) {
-		CHECK(hits[k] > 0 || (k == PACK && !opt.compress) || (k == MAP && opt.compress), "no %s", kinds[k].name);
+		CHECK(hits[k] > 0 || (k == PACK && !opt.compress) || (k == MAP && opt.compress), "no %s",
+			kinds[k].name);
 	}
-	printf("# %ld failures of memory, %ld open, %ld read, %ld write, %ld mmap, %ld rename, %ld stat, %ld zstd\n", hits[MEMORY],
-	       hits[OPEN], hits[READ], hits[WRITE], hits[MAP], hits[RENAME], hits[STAT], hits[PACK]);
+	printf("# %ld failures of memory, %ld open, %ld read, %ld write, %ld mmap, %ld rename, %ld stat, %ld zstd\n",
+		hits[MEMORY], hits[OPEN], hits[READ], hits[WRITE], hits[MAP], hits[RENAME], hits[STAT], hits[PACK]);
 }
 
 static void plain(void)

@@ -14,8 +14,8 @@ static const char *source_dir(void)
 
 /* ---- the list ---- */
 
-static void check_field_line(const struct stf_layout *l, unsigned i, const char *type, const char *name,
-			     const char *ref)
+static void check_field_line(
+	const struct stf_layout *l, unsigned i, const char *type, const char *name, const char *ref)
 {
 	const struct stf_field *f = &l->fields[i];
 	char want_type[24], want_ref[80] = "";
@@ -182,12 +182,12 @@ static void same_record(const struct stf_record *a, const struct stf_value *b, c
 		if (f->is_array) {
 			CHECK(a->values[i].count == b[i].count, "%s %s.%s count", what, a->layout->name, f->name);
 			CHECK(memcmp(a->values[i].array, b[i].array,
-				     a->values[i].count * (size_t)stx_type_size(f->type)) == 0,
-			      "%s %s.%s", what, a->layout->name, f->name);
+				      a->values[i].count * (size_t)stx_type_size(f->type)) == 0,
+				"%s %s.%s", what, a->layout->name, f->name);
 			CHECK(((const char *)b[i].array)[b[i].count * (size_t)stx_type_size(f->type)] == 0, "end zero");
 		} else {
 			CHECK(a->values[i].u == b[i].u, "%s %s.%s is %llx, want %llx", what, a->layout->name, f->name,
-			      (unsigned long long)b[i].u, (unsigned long long)a->values[i].u);
+				(unsigned long long)b[i].u, (unsigned long long)a->values[i].u);
 		}
 	}
 }
@@ -310,7 +310,8 @@ static void huge_sizes_are_refused(void)
 		}
 		memset(bytes + at, 0xff, stx_type_size(l->fields[i].type));
 		CHECK(stx_decode(&d, bytes, sizeof(bytes), sizeof(bytes), &scratch, &out) == STX_BAD &&
-		      out.code == STF_ERR_TRUNCATED, "%s: %s", l->name, out.why);
+				out.code == STF_ERR_TRUNCATED,
+			"%s: %s", l->name, out.why);
 		CHECK(scratch.mem.cap < 4096, "%s took %zu bytes", l->name, scratch.mem.cap);
 	}
 	free(scratch.mem.p);
@@ -364,19 +365,22 @@ static void foreign_layouts(void)
 	struct stf_counter_value c;
 	struct stf_one_to_one_communication m;
 	/* another id, other order, a U2 count, extra fields and arrays, narrower and wider numbers */
-	static const uint8_t counter[] = { 99, 0, 2, 7, 8, 'x', 'y', 0, 0, 0, 5, 0, 0, 0, 6, 0xff, 0xfe, 1,
-					   0, 0, 0, 3, 9, 9, 9, 9, 0, 0, 0, 42 };
+	static const uint8_t counter[] = { 99, 0, 2, 7, 8, 'x', 'y', 0, 0, 0, 5, 0, 0, 0, 6, 0xff, 0xfe, 1, 0, 0, 0, 3,
+		9, 9, 9, 9, 0, 0, 0, 42 };
 	/* receive_time is missing and a nested willy has two fields */
 	static const uint8_t message[] = { 3, 0, 9, 0, 0, 0, 4, 0, 0, 0, 0, 0, 77 };
 
 	CHECK(parse(&d,
-		    "STF 1.0 BIG\n# comment\n\n"
-		    "RECORD 200 willy_id U2:extra U4:gtp\n"
-		    "RECORD 99 counter_value U2:size_1_4 <U1:counters> <C1:hint> <U4:more> <I1:values> U1:pad U4:willy"
-		    " U4:odd U4:time\n"
-		    "RECORD 3 one_to_one_communication willy_id:sender U4:communicator U2:size\n"
-		    "RECORD 5 one_to_one_communication U4:time U4:tag=17\n"
-		    "END\n", &err) == 1, "%s", err.text);
+		      "STF 1.0 BIG\n# comment\n\n"
+		      "RECORD 200 willy_id U2:extra U4:gtp\n"
+		      "RECORD 99 counter_value U2:size_1_4 <U1:counters> <C1:hint> <U4:more> <I1:values> U1:pad "
+		      "U4:willy"
+		      " U4:odd U4:time\n"
+		      "RECORD 3 one_to_one_communication willy_id:sender U4:communicator U2:size\n"
+		      "RECORD 5 one_to_one_communication U4:time U4:tag=17\n"
+		      "END\n",
+		      &err) == 1,
+		"%s", err.text);
 	CHECK_INT(DECODE(counter), STX_DONE);
 	r.layout = out.def->ours;
 	CHECK_INT(r.layout->id, STF_ID_counter_value);
@@ -398,6 +402,7 @@ static void foreign_layouts(void)
 
 static void bad_layers(void)
 {
+	/* clang-format off */
 	static const char *const bad[] = {
 		"STF 1.1 LITTLE\n", "STF 1.0 LITTLE \n", "RECORD 1 add_time U4:time\n",
 		"STF 1.0 LITTLE\nRECORD 0 a U4:x\n", "STF 1.0 LITTLE\nRECORD 234 a U4:x\n",
@@ -410,6 +415,7 @@ static void bad_layers(void)
 		"STF 1.0 LITTLE\nRECORDS 1 a\n", "STF 1.0 LITTLE\nRECORD 1 U4 U4:x\n",
 		"STF 1.0 LITTLE\nRECORD 1x a U4:x\n", "STF 1.0 LITTLE\nRECORD\n", "STF 1.0 LITTLE\nRECORD 1\n",
 	};
+	/* clang-format on */
 	struct stx_defs d;
 	struct stf_err err;
 	size_t i;
@@ -433,13 +439,14 @@ static void nesting_is_bounded(void)
 	int i, rc;
 
 	for (i = 1; i < 40; i++) {
-		snprintf(text + strlen(text), sizeof(text) - strlen(text), "RECORD %d r%d r%d:a r%d:b\n", i + 1, i, i - 1,
-			 i - 1);
+		snprintf(text + strlen(text), sizeof(text) - strlen(text), "RECORD %d r%d r%d:a r%d:b\n", i + 1, i,
+			i - 1, i - 1);
 	}
 	rc = parse(&d, text, &err);
 	CHECK(rc == -1 && strstr(err.text, "too deep"), "%d %s", rc, err.text);
 	stx_defs_free(&d);
-	rc = parse(&d, "STF 1.0 LITTLE\nRECORD 7 s U4:size_1_1 <C1:t>\nRECORD 40 list U4:size_1_1 <s:strings>\nEND\n", &err);
+	rc = parse(&d, "STF 1.0 LITTLE\nRECORD 7 s U4:size_1_1 <C1:t>\nRECORD 40 list U4:size_1_1 <s:strings>\nEND\n",
+		&err);
 	CHECK_INT(rc, 1);
 	bytes[1] = 2;
 	bytes[5] = 3;

@@ -20,7 +20,9 @@ static uint32_t model(const struct stf_writer_options *o, uint32_t n_procs, uint
 
 	if (stf_willy_is_group(willy)) {
 		k = willy & 0x7fffffff;
-		return k < o->n_group_home && o->group_home[k] != UINT32_MAX ? model(o, n_procs, STF_WILLY(o->group_home[k], 0)) : 0;
+		return k < o->n_group_home && o->group_home[k] != UINT32_MAX
+			? model(o, n_procs, STF_WILLY(o->group_home[k], 0))
+			: 0;
 	}
 	if (!o->node) {
 		p = n_procs == 1 ? stf_willy_thread(willy) : stf_willy_process(willy);
@@ -46,7 +48,8 @@ static int in_list(const struct stf_willy_list *l, uint32_t willy)
 	uint32_t i;
 
 	for (i = 0; i < l->size_1_3; i++) {
-		if (willy >= l->first_id[i] && willy <= l->last_id[i] && (willy - l->first_id[i]) % (uint32_t)l->stride[i] == 0) {
+		if (willy >= l->first_id[i] && willy <= l->last_id[i] &&
+			(willy - l->first_id[i]) % (uint32_t)l->stride[i] == 0) {
 			return 1;
 		}
 	}
@@ -84,15 +87,17 @@ static void check_files(const struct stf_writer_options *o, const uint32_t *thre
 	while (c && stf_cursor_next(c, &rec, &err) > 0) {
 		willy = (uint32_t)stf_value(rec, "willy")->u;
 		CHECK(stf_get_file_declaration(stf_reader_find(r, STF_ID_file_declaration, rec->file), &d) == 0 &&
-		      strncmp(d.suffix, ".f.", 3) == 0, "file");
+				strncmp(d.suffix, ".f.", 3) == 0,
+			"file");
 		set = (uint32_t)atoi(d.suffix + 3);
-		CHECK(set == model(o, n, willy), "%s: willy %x is in set %u, want %u", what, willy, set, model(o, n, willy));
-		CHECK(list_of(r, rec->file, &l) == 0 && (stf_willy_is_group(willy) || in_list(&l, willy)), "%s: willy %x is not listed",
-		      what, willy);
+		CHECK(set == model(o, n, willy), "%s: willy %x is in set %u, want %u", what, willy, set,
+			model(o, n, willy));
+		CHECK(list_of(r, rec->file, &l) == 0 && (stf_willy_is_group(willy) || in_list(&l, willy)),
+			"%s: willy %x is not listed", what, willy);
 		for (p = 0; p < n && seen % 100 == 0; p++) {
 			for (t = 0; t < threads[p]; t++) {
-				CHECK(in_list(&l, STF_WILLY(p, t)) == (model(o, n, STF_WILLY(p, t)) == set), "%s: list of set %u, %u:%u",
-				      what, set, p, t);
+				CHECK(in_list(&l, STF_WILLY(p, t)) == (model(o, n, STF_WILLY(p, t)) == set),
+					"%s: list of set %u, %u:%u", what, set, p, t);
 			}
 		}
 		seen++;
@@ -139,14 +144,20 @@ static void processes_share_files(void)
 	write_and_check((struct stf_writer_options){ .procs_per_file = 40 }, &many, 1, "all threads");
 	write_and_check((struct stf_writer_options){ .node = block, .n_node = PROCS }, threads, PROCS, "nodes");
 	write_and_check((struct stf_writer_options){ .node = round_robin, .n_node = PROCS }, threads, PROCS, "in turn");
-	write_and_check((struct stf_writer_options){ .node = round_robin, .n_node = PROCS, .procs_per_file = 3 }, threads, PROCS,
-			"three of a node");
-	write_and_check((struct stf_writer_options){ .node = own, .n_node = PROCS, .procs_per_file = 3 }, threads, PROCS, "own nodes");
-	write_and_check((struct stf_writer_options){ .node = block, .n_node = 6 }, threads, PROCS, "half of them known");
-	write_and_check((struct stf_writer_options){ .procs_per_file = 5, .group_home = home, .n_group_home = 5 }, threads, PROCS, "groups at home");
-	write_and_check((struct stf_writer_options){ .node = round_robin, .n_node = PROCS, .group_home = home, .n_group_home = 5 }, threads,
-			PROCS, "groups at home on nodes");
-	write_and_check((struct stf_writer_options){ .group_home = home, .n_group_home = 5 }, threads, PROCS, "groups, all in one");
+	write_and_check((struct stf_writer_options){ .node = round_robin, .n_node = PROCS, .procs_per_file = 3 },
+		threads, PROCS, "three of a node");
+	write_and_check((struct stf_writer_options){ .node = own, .n_node = PROCS, .procs_per_file = 3 }, threads,
+		PROCS, "own nodes");
+	write_and_check(
+		(struct stf_writer_options){ .node = block, .n_node = 6 }, threads, PROCS, "half of them known");
+	write_and_check((struct stf_writer_options){ .procs_per_file = 5, .group_home = home, .n_group_home = 5 },
+		threads, PROCS, "groups at home");
+	write_and_check(
+		(struct stf_writer_options){
+			.node = round_robin, .n_node = PROCS, .group_home = home, .n_group_home = 5 },
+		threads, PROCS, "groups at home on nodes");
+	write_and_check((struct stf_writer_options){ .group_home = home, .n_group_home = 5 }, threads, PROCS,
+		"groups, all in one");
 }
 
 static void wrong_nodes(void)
@@ -176,7 +187,9 @@ static int write_data(struct stf_writer *w, int only)
 	for (set = 0; set < SETS; set++) {
 		check_srandom((uint64_t)set + 77);
 		for (i = 0; i < 4000; i++) {
-			struct stf_counter_value v = { .time = 100 * (uint64_t)i, .values = value, .counters = id, .size_1_2 = 2 };
+			struct stf_counter_value v = {
+				.time = 100 * (uint64_t)i, .values = value, .counters = id, .size_1_2 = 2
+			};
 
 			v.willy = (uint32_t)(set * PER) + (uint32_t)(check_random() % PER);
 			value[0] += check_random() % 1000;
@@ -345,8 +358,9 @@ static void writers_in_parallel(void)
 /* No file is left, and the error names what happened. */
 static void parts_that_fail(void)
 {
-	static const char *const wrong[] = { "", "STFPART 1", "STFPART 2\nIDENTITY 1 2\nUSED 3\n", "STFPART 2\nIDENTITY 1 2\nUSED\nDATA 9 0 0 0 0 0\nFILES\n",
-					     "STFPART 2\nIDENTITY 1 2\nUSED\nDATA 3 0 0 0 0 0\nFILES\n1 1 1 500 x\n" };
+	static const char *const wrong[] = { "", "STFPART 1", "STFPART 2\nIDENTITY 1 2\nUSED 3\n",
+		"STFPART 2\nIDENTITY 1 2\nUSED\nDATA 9 0 0 0 0 0\nFILES\n",
+		"STFPART 2\nIDENTITY 1 2\nUSED\nDATA 3 0 0 0 0 0\nFILES\n1 1 1 500 x\n" };
 	struct stf_writer_options o = { 0 };
 	struct stf_stf_string s = { .id = 1, .string = "x", .size_1_1 = 1 };
 	struct stf_writer *w;
@@ -358,12 +372,14 @@ static void parts_that_fail(void)
 	text = write_part(o, 1);
 	again = write_part(o, 1);
 	CHECK_INT(stf_writer_adopt(w, text), 0);
-	CHECK(stf_writer_adopt(w, again) == -1 && stf_writer_error(w)->code == STF_ERR_EXISTS, "%s", stf_writer_error(w)->text);
+	CHECK(stf_writer_adopt(w, again) == -1 && stf_writer_error(w)->code == STF_ERR_EXISTS, "%s",
+		stf_writer_error(w)->text);
 	CHECK(stf_writer_finish(w, 1, 0, &err) == -1 && err.code == STF_ERR_EXISTS, "%s", err.text);
 	CHECK_INT(files_like("a.stf"), 0);
 	/* files that went in the meantime */
 	w = begin(o, "a.stf");
-	CHECK(stf_writer_adopt(w, text) == -1 && stf_writer_error(w)->code == STF_ERR_IO, "%s", stf_writer_error(w)->text);
+	CHECK(stf_writer_adopt(w, text) == -1 && stf_writer_error(w)->code == STF_ERR_IO, "%s",
+		stf_writer_error(w)->text);
 	stf_writer_abort(w);
 	free(text);
 	free(again);

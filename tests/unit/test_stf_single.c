@@ -34,8 +34,9 @@ static int write_trace(const char *path, struct stf_writer_options o, int late)
 	}
 	stf_writer_info(w, "program", "test");
 	for (i = 1; i <= N; i++) {
-		struct stf_counter_value c = { .time = 100 * (uint64_t)i, .willy = (uint32_t)i % 3, .size_1_2 = 2,
-					       .values = v, .counters = id };
+		struct stf_counter_value c = {
+			.time = 100 * (uint64_t)i, .willy = (uint32_t)i % 3, .size_1_2 = 2, .values = v, .counters = id
+		};
 		struct stf_enter_function f = { .time = c.time };
 
 		v[0] += 1000 + (uint64_t)i % 7;
@@ -158,9 +159,110 @@ static void written_to_a_pipe(void)
 	free(y);
 }
 
+/* A child that writes the file `path` into the pipe, piece by piece. */
+static int through_pipe(const char *path, pid_t *pid)
+{
+	char *x;
+	size_t n, at;
+	int p[2];
+
+	CHECK_INT(pipe(p), 0);
+	*pid = fork();
+	if (*pid == 0) {
+		close(p[0]);
+		x = slurp(path, &n);
+		for (at = 0; at < n; at += 777) {
+			if (write(p[1], x + at, n - at < 777 ? n - at : 777) < 0) {
+				_exit(1);
+			}
+		}
+		_exit(0);
+	}
+	close(p[1]);
+	return p[0];
+}
+
+static void read_from_a_pipe(void)
+{
+	struct stf_writer_options o = { .single = STF_SINGLE_FILE };
+	struct stf_counter_batch b;
+	struct stf_reader *r;
+	struct stf_cursor *c;
+	uint64_t n = 0, sum = 0;
+	size_t i;
+	int fd, status = -1;
+	pid_t pid;
+
+	clean();
+	CHECK_INT(write_trace(in_dir("s.stf"), o, 0), 0);
+	fd = through_pipe(in_dir("s.stf"), &pid);
+	r = stf_reader_open_fd(fd, "the pipe", STF_READ_VERIFY, &err);
+	CHECK(r != NULL, "%s: %s", err.file, err.text);
+	close(fd);
+	waitpid(pid, &status, 0);
+	CHECK_INT(status, 0);
+	c = r ? stf_cursor_open(r, NULL, &err) : NULL;
+	while (c && stf_cursor_counters(c, &b, &err) > 0) {
+		for (i = 0; i < b.n; i++, n++) {
+			sum += b.times[i];
+		}
+	}
+	CHECK_INT(n, N);
+	CHECK_INT(sum, 100 * (uint64_t)N * (N + 1) / 2);
+	stf_cursor_close(c);
+	stf_reader_close(r);
+	CHECK_INT(count_files(), 1);
+	/* the base file of several is not enough, and says so */
+	clean();
+	CHECK_INT(write_trace(in_dir("m.stf"), (struct stf_writer_options){ 0 }, 0), 0);
+	fd = through_pipe(in_dir("m.stf"), &pid);
+	CHECK(!stf_reader_open_fd(fd, "the pipe", 0, &err) && strstr(err.text, "single file") &&
+			strcmp(err.file, "the pipe") == 0,
+		"%s: %s", err.file, err.text);
+	close(fd);
+	waitpid(pid, &status, 0);
+	CHECK(!stf_reader_open_fd(-1, "nothing", 0, &err) && err.code == STF_ERR_IO, "%s", err.text);
+}
+
+static void options_have_a_size(void)
+{
+	struct {
+		struct stf_writer_options o;
+		uint64_t newer;
+	} more = { .o = { .size = sizeof(more), .resolution = 1e-9 } };
+	struct stf_writer_options o = stf_writer_options();
+	struct stf_cursor_options c = stf_cursor_options();
+	struct stf_counter_value v = { .size_1_2 = 1 };
+	struct stf_writer *w;
+	struct stf_reader *r;
+
+	clean();
+	CHECK_INT(stf_version(), STF_VERSION);
+	CHECK_INT(o.size, sizeof(o));
+	CHECK_INT(c.size, sizeof(c));
+	more.newer = 1;
+	CHECK(!stf_writer_create(in_dir("v.stf"), &more.o, &err) && err.code == STF_ERR_ARG, "%s", err.text);
+	more.newer = 0;
+	w = stf_writer_create(in_dir("v.stf"), &more.o, &err);
+	CHECK(w != NULL, "%s", err.text);
+	CHECK(stf_write_counter_value(w, &v) < 0 && stf_writer_error(w)->code == STF_ERR_ARG &&
+			strstr(stf_writer_error(w)->text, "NULL"),
+		"%s", stf_writer_error(w)->text);
+	CHECK_INT(stf_writer_finish(w, 1, 0, &err), 0);
+	o.size = 8;
+	o.resolution = 1;
+	CHECK(!stf_writer_create(in_dir("w.stf"), &o, &err) && err.code == STF_ERR_ARG, "%s", err.text);
+	CHECK(!stf_writer_create(NULL, &o, &err) && !stf_writer_create("x", NULL, &err), "no arguments");
+	r = stf_reader_open(in_dir("v.stf"), 0, &err);
+	c.size = 4;
+	CHECK(r && !stf_cursor_open_with(r, &c, &err) && err.code == STF_ERR_ARG, "%s", err.text);
+	stf_reader_close(r);
+}
+
 /* Cut at many places and with a damaged directory: an error or all that is before it, never more. */
 static void damaged_single(void)
 {
+	/* clang-format off */
 	static const char *const bad[] = {
 		"STFSINGLE 1.0\n", "STFSINGLE 1.0\nFILE base 99999 5\nEND\n", "STFSINGLE 1.0\nFILE base x 5\nEND\n",
 		"STFSINGLE 1.0\nFILE base 18446744073709551615 18446744073709551615\nEND\n",
@@ -168,6 +270,7 @@ static void damaged_single(void)
 		"STFSINGLE 1.0\nFILE ../x 1 1\nEND\n", "STFSINGLE 1.0\nEND\n", "STFSINGLE 1.0\nFILE base 0 40\nEND\n",
 		"STFSINGLE 1.0\nFILE base -1 4\nEND\n",
 	};
+	/* clang-format on */
 	struct stf_writer_options o = { .single = STF_SINGLE_FILE };
 	struct stf_cursor_options all = { 0 };
 	uint64_t sum;
@@ -178,7 +281,7 @@ static void damaged_single(void)
 		clean();
 		spit(in_dir("a.stf"), bad[i], strlen(bad[i]));
 		CHECK(read_trace(in_dir("a.stf"), &all, &sum) == -1 && err.code != STF_OK && strstr(err.file, "a.stf"),
-		      "%zu: %s", i, err.text);
+			"%zu: %s", i, err.text);
 	}
 	clean();
 	CHECK_INT(write_trace(in_dir("a.stf"), o, 0), 0);
@@ -268,6 +371,8 @@ int main(int argc, char **argv)
 	make_dir();
 	RUN(one_file_reads_like_many);
 	RUN(written_to_a_pipe);
+	RUN(read_from_a_pipe);
+	RUN(options_have_a_size);
 	RUN(damaged_single);
 #ifdef HAVE_XXHASH
 	RUN(checksums_tell);

@@ -37,8 +37,9 @@ static int write_trace(const char *path, int compress, struct stf_err *err)
 		stf_write_counter_definition(w, &d);
 	}
 	for (i = 0; i < SAMPLES; i++) {
-		struct stf_counter_value v = { .time = 10 * i, .willy = (uint32_t)(i % 4), .values = value, .counters = id,
-					       .size_1_2 = 2 };
+		struct stf_counter_value v = {
+			.time = 10 * i, .willy = (uint32_t)(i % 4), .values = value, .counters = id, .size_1_2 = 2
+		};
 		struct stf_enter_function f = { .time = 10 * i, .willy = (uint32_t)(i % 4) };
 
 		value[0] = i;
@@ -126,7 +127,7 @@ static void at_once(void)
 	for (i = 0; i < READERS; i++) {
 		pthread_join(r[i].thread, NULL);
 		CHECK(r[i].rc == 0 && r[i].sum == ROUNDS * want, "reader %d: %d %s: %s", (int)i, r[i].rc, r[i].err.file,
-		      r[i].err.text);
+			r[i].err.text);
 	}
 }
 

@@ -25,8 +25,7 @@ static int files(const char *in, const char *prefix, const char *mark, int remov
 	int n = 0;
 
 	while (d && (e = readdir(d))) {
-		if (*e->d_name != '.' && strncmp(e->d_name, prefix, strlen(prefix)) == 0 &&
-		    strstr(e->d_name, mark)) {
+		if (*e->d_name != '.' && strncmp(e->d_name, prefix, strlen(prefix)) == 0 && strstr(e->d_name, mark)) {
 			n++;
 			snprintf(path, sizeof(path), "%s/%s", in, e->d_name);
 			if (remove_them) {
@@ -62,7 +61,9 @@ static int copy_part(struct stf_reader *r, struct stf_writer *w, const char *suf
 
 static int copy_trace(const char *from, const char *to, int big, uint32_t per_file)
 {
-	struct stf_writer_options o = { .comment = "every", .big_endian = big, .procs_per_file = per_file, .identity = { 1, 2 } };
+	struct stf_writer_options o = {
+		.comment = "every", .big_endian = big, .procs_per_file = per_file, .identity = { 1, 2 }
+	};
 	struct stf_reader *r = stf_reader_open(from, STF_READ_CHECK_REFS, &err);
 	struct stf_writer *w = NULL;
 	uint64_t start, end;
@@ -72,7 +73,7 @@ static int copy_trace(const char *from, const char *to, int big, uint32_t per_fi
 	}
 	w = stf_writer_create(to, &o, &err);
 	if (!w || copy_part(r, w, ".dcl", 0) || copy_part(r, w, NULL, 0) || copy_part(r, w, "", 1) ||
-	    (per_file != 7 && copy_part(r, w, ".sts", 0))) {
+		(per_file != 7 && copy_part(r, w, ".sts", 0))) {
 		stf_reader_close(r);
 		stf_writer_abort(w);
 		return -1;
@@ -118,7 +119,8 @@ static void write_read_write(void)
 		for (per = 0; per < 3; per++) {
 			clean();
 			CHECK(write_every(in_dir("a.stf"), big, per) == 0, "%s: %s", err.file, err.text);
-			CHECK(copy_trace(in_dir("a.stf"), in_dir("b.stf"), big, per) == 0, "%s: %s", err.file, err.text);
+			CHECK(copy_trace(in_dir("a.stf"), in_dir("b.stf"), big, per) == 0, "%s: %s", err.file,
+				err.text);
 			n = compare(dir, "a.stf", dir, "b.stf");
 			CHECK_INT(n, files(dir, "b.stf", "", 0));
 			CHECK(n >= 3 + 16, "%d files", n);
@@ -220,8 +222,8 @@ static void tables_are_read(void)
 
 static void times_survive(void)
 {
-	static const uint64_t t[] = { 0, 1, 0xffffffffu, 0x1fffffffeu, 0x2fffffffeu, 0x4fffffffdu, 0x4fffffffdu + 0x1fffffffeu,
-				      0x4fffffffdu + 0x1fffffffeu + 0x1ffffffffu, 5, UINT64_MAX, 0, 7 };
+	static const uint64_t t[] = { 0, 1, 0xffffffffu, 0x1fffffffeu, 0x2fffffffeu, 0x4fffffffdu,
+		0x4fffffffdu + 0x1fffffffeu, 0x4fffffffdu + 0x1fffffffeu + 0x1ffffffffu, 5, UINT64_MAX, 0, 7 };
 	struct stf_writer_options o = { .resolution = 1 };
 	struct stf_writer *w;
 	struct stf_leave_function m = { 0 };
@@ -313,8 +315,10 @@ static void anchors_tell_the_state(void)
 	clean();
 	w = stf_writer_create(in_dir("a.stf"), &o, &err);
 	for (i = 0; i < N; i++) {
-		struct stf_counter_value x = { .time = t += check_random() % 3 ? 10 : 1ull << 33, .size_1_2 = COUNTERS,
-					       .values = v, .counters = ids };
+		struct stf_counter_value x = { .time = t += check_random() % 3 ? 10 : 1ull << 33,
+			.size_1_2 = COUNTERS,
+			.values = v,
+			.counters = ids };
 
 		for (k = 0; k < COUNTERS; k++) {
 			v[k] = check_random();
@@ -342,7 +346,8 @@ static void anchors_tell_the_state(void)
 			for (n = 0; n < N && at[n] < offset; n++) {
 			}
 			shown = n;
-			CHECK(n == N || at[n] - offset <= 9 || (offset == 0 && at[n] - IDENTITY_SIZE <= 9), "no boundary");
+			CHECK(n == N || at[n] - offset <= 9 || (offset == 0 && at[n] - IDENTITY_SIZE <= 9),
+				"no boundary");
 			CHECK(stf_value(rec, "time_prev")->u == (n ? prev[n - 1] : 0), "time_prev");
 			anchors++;
 		} else if (stf_get_counter_history(rec, &h) == 0) {
@@ -374,7 +379,10 @@ static void histories_of_stacks_and_messages(void)
 	for (i = 0; i < 8000; i++) {
 		struct stf_enter_function f = { .time = (uint64_t)i, .function = i < 2 ? 11 + (uint32_t)i : 5 };
 		struct stf_leave_function l = { .time = (uint64_t)i };
-		struct stf_one_to_one_communication m = { .time = (uint64_t)i, .receive_time = i == 3 ? 100000 : i == 4 ? -2 : 1 };
+		struct stf_one_to_one_communication m = { .time = (uint64_t)i,
+			.receive_time = i == 3 ? 100000
+				: i == 4       ? -2
+					       : 1 };
 
 		CHECK_INT(stf_write_enter_function(w, &f), 0);
 		CHECK(i < 2 || stf_write_leave_function(w, &l) == 0, "leave");
@@ -393,7 +401,8 @@ static void histories_of_stacks_and_messages(void)
 	c = stf_cursor_open(r, ".msg.anc", &err);
 	while (stf_cursor_next(c, &rec, &err) > 0) {
 		if (stf_get_history(rec, &h) == 0) {
-			CHECK(h.size_1_3 == 2 && h.offset[0] == IDENTITY_SIZE + 3 * 41 && h.prevtime[0] == 2, "%u pending", h.size_1_3);
+			CHECK(h.size_1_3 == 2 && h.offset[0] == IDENTITY_SIZE + 3 * 41 && h.prevtime[0] == 2,
+				"%u pending", h.size_1_3);
 			opens++;
 		}
 	}
@@ -557,8 +566,10 @@ static void wrong_references(void)
 	clean();
 	w = stf_writer_create(in_dir("a.stf"), &o, &err);
 	CHECK(stf_write_function_definition(w, &f) == -1 && stf_writer_error(w)->code == STF_ERR_ARG &&
-	      strstr(stf_writer_error(w)->text, "name refers to what was not declared (77)"), "%s", stf_writer_error(w)->text);
-	CHECK(stf_write_class_definition(w, &(struct stf_class_definition){ .id = 1, .parent = UINT32_MAX }) == -1, "a parent");
+			strstr(stf_writer_error(w)->text, "name refers to what was not declared (77)"),
+		"%s", stf_writer_error(w)->text);
+	CHECK(stf_write_class_definition(w, &(struct stf_class_definition){ .id = 1, .parent = UINT32_MAX }) == -1,
+		"a parent");
 	CHECK_INT(stf_writer_finish(w, 0, 0, &err), 0);
 	r = stf_reader_open(in_dir("a.stf"), 0, &err);
 	CHECK(r && stf_reader_count(r, STF_ID_function_definition) == 0, "%s", err.text);

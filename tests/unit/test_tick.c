@@ -22,8 +22,10 @@ struct kind {
 /* One start: 1 if the step that was found is right to 5 %. Interruptions every stretch_ps, 0: none. */
 static int one_start(const struct kind *k, int64_t stretch_ps, double *found)
 {
-	struct world w = { .now_ps = 1000000000000 + (int64_t)(check_random() % 1000000000000u), .cost_ps = k->cost_ps,
-		.stretch_ps = stretch_ps, .random = check_random() | 1 };
+	struct world w = { .now_ps = 1000000000000 + (int64_t)(check_random() % 1000000000000u),
+		.cost_ps = k->cost_ps,
+		.stretch_ps = stretch_ps,
+		.random = check_random() | 1 };
 	struct tmr_timer *wall = world_open(&w), *t;
 	struct tmr_grid g;
 	struct tkm_err err;
@@ -42,13 +44,15 @@ static int one_start(const struct kind *k, int64_t stretch_ps, double *found)
 		CHECK(took <= k->most_s, "%s: %.3f ms", k->spec, took * 1e3);
 	}
 	*found = g.ticks;
-	CHECK(g.lag_ticks >= k->step_ticks * 0.999, "%s: %.4g ticks of lag are less than the step", k->spec, g.lag_ticks);
+	CHECK(g.lag_ticks >= k->step_ticks * 0.999, "%s: %.4g ticks of lag are less than the step", k->spec,
+		g.lag_ticks);
 	tmr_close(t);
 	tmr_close(wall);
 	return fabs(g.ticks / k->step_ticks - 1) <= 0.05;
 }
 
 /* Twice 0.2 ms where the base is measured too. */
+/* clang-format off */
 static const struct kind kinds[] = {
 	{ "tick=0.409ns,coarse=10ns,offset={rank}ns", 10 / 0.409, 8000, 0.5e-3 },           /* an EPYC's counter */
 	{ "tick=0.409ns,coarse=10ns,bump=on,offset={rank}ns", 10 / 0.409, 8000, 0.5e-3 },
@@ -73,6 +77,7 @@ static const struct kind kinds[] = {
 	{ "tick=1ns,coarse=1ms,bump=on,offset={rank}us", 1e6, 15000, 5.5e-3 },
 	{ "tick=1ns,coarse=4ms,bump=on,offset={rank}us", 4e6, 15000, 13e-3 },
 };
+/* clang-format on */
 
 /* How many of `starts` are right; *wrong is one of the others. */
 static int count_right(const struct kind *k, int starts, int64_t stretch_ps, double *wrong)
@@ -112,7 +117,8 @@ static void interruptions_are_no_steps(void)
 	for (k = 0; k < sizeof(kinds) / sizeof(kinds[0]); k++) {
 		int starts = kinds[k].most_s > 1e-3 ? 2 : 20, right = count_right(&kinds[k], starts, 300000000, &wrong);
 
-		CHECK(right == starts || kinds[k].most_s > 1e-3, "%s: %d of %d right, not %g ticks", kinds[k].spec, right, starts, wrong);
+		CHECK(right == starts || kinds[k].most_s > 1e-3, "%s: %d of %d right, not %g ticks", kinds[k].spec,
+			right, starts, wrong);
 	}
 }
 
@@ -123,7 +129,7 @@ static int by_value(const void *a, const void *b)
 	return (*x > *y) - (*x < *y);
 }
 
-/* What the true step of a real clock is nobody knows, but each start must find the same. */
+/* The true step of a real clock is unknown, but each start must find the same. */
 static void starts_on_this_machine_agree(const char *name, void *ctx)
 {
 	enum { STARTS = 30 };

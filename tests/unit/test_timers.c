@@ -28,7 +28,8 @@ static void names_ignore_case_and_unknown_ones_say_so(void)
 	CHECK_INT(err.code, TKM_ERR_ARG);
 	CHECK(strstr(err.text, "'sundial'") && strstr(err.text, "VT_TIMER=LIST"), "%s", err.text);
 	CHECK(tmr_open("clock_monotonic:x", 0, &err) == NULL && strstr(err.text, "takes no argument"), "%s", err.text);
-	CHECK(tmr_open("ptp:/dev/null", 0, &err) == NULL && strstr(err.text, "/dev/null is no PTP clock"), "%s", err.text);
+	CHECK(tmr_open("ptp:/dev/null", 0, &err) == NULL && strstr(err.text, "/dev/null is no PTP clock"), "%s",
+		err.text);
 	CHECK(tmr_open("ptp:/nowhere", 0, &err) == NULL && strstr(err.text, "/nowhere"), "%s", err.text);
 	CHECK(tmr_open("MPI_Wtime", 0, &err) == NULL && err.code == TKM_ERR_UNAVAIL, "%s", err.text);
 }
@@ -46,7 +47,8 @@ static void list_has_every_timer_and_every_reason(void)
 	for (i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
 		CHECK(strstr(text, names[i]), "%s is not listed in\n%s", names[i], text);
 	}
-	CHECK(strstr(text, "MPI_Wtime                -          -        unavailable: this program has no MPI"), "%s", text);
+	CHECK(strstr(text, "MPI_Wtime                -          -        unavailable: this program has no MPI"), "%s",
+		text);
 	free(text);
 }
 
@@ -93,8 +95,8 @@ static void simulated_clock_tells_its_lies_exactly(void)
 {
 	struct tmr_virtual v = { .now_ps = 7000000000000 };
 	struct tkm_err err;
-	struct tmr_timer *t = tmr_sim_wrap(tmr_virtual_open(&v),
-		"offset=1ms,drift=50ppm,wobble=1ppm/60s,step=10us@5s,tick=1ns", 0, &err);
+	struct tmr_timer *t = tmr_sim_wrap(
+		tmr_virtual_open(&v), "offset=1ms,drift=50ppm,wobble=1ppm/60s,step=10us@5s,tick=1ns", 0, &err);
 	double frac, want, got, dt;
 	ltick_t zero, now;
 	int i;
@@ -107,7 +109,7 @@ static void simulated_clock_tells_its_lies_exactly(void)
 		v.now_ps = 7000000000000 + (int64_t)(dt * 1e12);
 		dt = (double)(v.now_ps - 7000000000000) * 1e-12;
 		want = dt + 1e-3 + 50e-6 * dt + 1e-6 * 60 / (2 * M_PI) * (1 - cos(2 * M_PI * dt / 60)) +
-		       (dt >= 5 ? 10e-6 : 0);
+			(dt >= 5 ? 10e-6 : 0);
 		now = tmr_read(t);
 		got = (double)ltick_sub(now, zero) * 1e-9;
 		CHECK_NEAR(got, want - 0.5e-9, 0.51e-9); /* the grid cuts off up to one tick */
@@ -147,7 +149,8 @@ static void simulated_clock_begins_anew(void)
 static void simulated_clock_is_the_same_when_reopened(void)
 {
 	struct tkm_err err;
-	struct tmr_timer *a = tmr_open("sim:base=clock_monotonic,drift={rank}0ppm,offset={rank}s,tick=7.3ns", 3, &err), *b;
+	struct tmr_timer *a = tmr_open("sim:base=clock_monotonic,drift={rank}0ppm,offset={rank}s,tick=7.3ns", 3, &err),
+			 *b;
 	double fa, fb;
 	int64_t base;
 
@@ -183,9 +186,9 @@ static void noise_has_the_size_that_was_asked_for(void)
 
 static void bad_simulations_are_refused(void)
 {
-	static const char *const bad[] = { "sim:base=sim", "sim:offset=1x", "sim:drift=2", "sim:wobble=1ppm", "sim:wobble=1ppm/0s",
-		"sim:step=1us", "sim:tick=0", "sim:tick=-1ns", "sim:noise=-1ns", "sim:cores=x", "sim:early=-1us", "sim:seed=-1", "sim:colour=red", "sim:offset",
-		"sim:,", "sim:base=sundial",
+	static const char *const bad[] = { "sim:base=sim", "sim:offset=1x", "sim:drift=2", "sim:wobble=1ppm",
+		"sim:wobble=1ppm/0s", "sim:step=1us", "sim:tick=0", "sim:tick=-1ns", "sim:noise=-1ns", "sim:cores=x",
+		"sim:early=-1us", "sim:seed=-1", "sim:colour=red", "sim:offset", "sim:,", "sim:base=sundial",
 		("sim:step=1us@1s,step=1us@1s,step=1us@1s,step=1us@1s,step=1us@1s,step=1us@1s,"
 		 "step=1us@1s,step=1us@1s,step=1us@1s") };
 	struct tkm_err err;
@@ -256,23 +259,28 @@ static void true_rate_contains_the_error_of_the_reference(void)
 	int i;
 
 	for (i = 0; i < 10000; i++) {
-		double hz = 1e6 + 3e9 * check_uniform(), seconds = 1 + 100 * check_uniform(), lag = 1 + 30 * check_uniform();
+		double hz = 1e6 + 3e9 * check_uniform(), seconds = 1 + 100 * check_uniform(),
+		       lag = 1 + 30 * check_uniform();
 		struct tmr_mark m[2];
 		struct tmr_true_rate r;
 		int k;
 
 		for (k = 0; k < 2; k++) {
 			double at = 1000 + k * seconds, width = 1e-7 * check_uniform(), error = 1e-3 * check_uniform();
-			double off = check_random() % 4 ? error * (2 * check_uniform() - 1) : (check_random() & 1 ? error : -error);
+			double off = check_random() % 4 ? error * (2 * check_uniform() - 1)
+							: (check_random() & 1 ? error : -error);
 
-			m[k] = (struct tmr_mark){ (int64_t)floor(hz * (at + width * check_uniform()) - (lag - 1) * check_uniform()),
+			m[k] = (struct tmr_mark){ (int64_t)floor(hz * (at + width * check_uniform()) -
+							  (lag - 1) * check_uniform()),
 				(int64_t)floor(1e9 * (at + off)), (int64_t)ceil(1e9 * width), error, 1 };
 		}
 		CHECK(tmr_true_rate_between(&m[0], &m[1], lag, 2e-9, &r) == 0, "no rate");
 		CHECK(r.low_hz <= hz && hz <= r.high_hz, "%.12g not in [%.12g, %.12g]", hz, r.low_hz, r.high_hz);
-		CHECK(r.high_hz / r.low_hz - 1 < 2.1 * (m[0].max_error_s + m[1].max_error_s + 1e-6) / seconds, "too wide");
+		CHECK(r.high_hz / r.low_hz - 1 < 2.1 * (m[0].max_error_s + m[1].max_error_s + 1e-6) / seconds,
+			"too wide");
 		m[check_random() & 1].synchronised = 0;
-		CHECK(tmr_true_rate_between(&m[0], &m[1], lag, 2e-9, &r) < 0 && r.low_hz == 0, "nobody keeps that clock");
+		CHECK(tmr_true_rate_between(&m[0], &m[1], lag, 2e-9, &r) < 0 && r.low_hz == 0,
+			"nobody keeps that clock");
 	}
 }
 
@@ -333,26 +341,26 @@ static void quality_sees_what_was_injected(void)
 	struct tmr_timer *t = tmr_open("sim:base=clock_monotonic_raw,tick=1us,drift=100ppm", 0, &err);
 	struct tmr_quality q;
 
-	CHECK(t && tmr_quality_measure(t, 0.5, &q, &err) == 0, "%s", err.text);
+	CHECK(t && tmr_quality_measure(t, 0.5, 0, &q, &err) == 0, "%s", err.text);
 	CHECK_INT(q.smallest_ticks, 1);
 	CHECK_INT(q.backward, 0);
 	CHECK(q.have_freq, "no frequency");
 	/* the raw clock, which is the reference too, is not steered */
 	CHECK_NEAR(q.freq.hz, 1e6 * (1 + 100e-6), q.freq.compare_ppm + 0.1);
-	CHECK(!q.freq.certain && q.freq.same_counter && q.freq.bound_ppm > 99, "nobody keeps this reference: certain %d, %g ppm",
-		q.freq.certain, q.freq.bound_ppm);
+	CHECK(!q.freq.certain && q.freq.same_counter && q.freq.bound_ppm > 99,
+		"nobody keeps this reference: certain %d, %g ppm", q.freq.certain, q.freq.bound_ppm);
 	CHECK(q.bin[0] == 0 && q.bin[1] + q.bin[2] > 0, "bins");
 	tmr_close(t);
 
 	/* a read that takes 50 ns on any machine */
 	t = tmr_sim_wrap(tmr_virtual_open(&v), "tick=1us", 0, &err);
-	CHECK(t && tmr_quality_measure(t, 0.1, &q, &err) == 0, "%s", err.text);
+	CHECK(t && tmr_quality_measure(t, 0.1, 0, &q, &err) == 0, "%s", err.text);
 	CHECK_INT(q.backward, 0);
 	CHECK_NEAR((double)q.equal / (double)q.increments, 0.95, 0.001);
 	CHECK_NEAR(q.grid.ticks, 1, 0);
 	tmr_close(t);
 	t = tmr_sim_wrap(tmr_virtual_open(&v), "noise=200ns,seed=9,tick=1ns", 0, &err);
-	CHECK(t && tmr_quality_measure(t, 0.1, &q, &err) == 0, "%s", err.text);
+	CHECK(t && tmr_quality_measure(t, 0.1, 0, &q, &err) == 0, "%s", err.text);
 	/* differences of 50 ns with 283 ns of noise: 43 % are below 0 */
 	CHECK_NEAR((double)q.backward / (double)q.increments, 0.43, 0.01);
 	CHECK(q.worst_backward_ticks < -500, "worst step back %lld", (long long)q.worst_backward_ticks);
@@ -376,7 +384,8 @@ static void cpu_frequency_agrees_with_the_kernel(void)
 	if (kernel > 0) {
 		/* the raw clock is the kernel's own conversion of this counter; bogomips is from before it was
 		 * refined, by up to a hundredth (tsc_refine_calibration_work) */
-		CHECK(fabs(f.hz / kernel - 1) * 1e6 < (strstr(from, "bogomips") ? 10000 : 1) + f.compare_ppm, "measured %.3f, kernel %.3f", f.hz, kernel);
+		CHECK(fabs(f.hz / kernel - 1) * 1e6 < (strstr(from, "bogomips") ? 10000 : 1) + f.compare_ppm,
+			"measured %.3f, kernel %.3f", f.hz, kernel);
 	}
 	n = tmr_open("CPU_Norm", 0, &err);
 	CHECK(n && tmr_freq_measure(n, 0.3, &f, &err) == 0, "%s", err.text);
@@ -411,8 +420,9 @@ static void environment_of_another_machine_is_read(void)
 
 	CHECK(mkdtemp(dir) != NULL, "mkdtemp");
 	put(dir, "proc/sys/kernel/random/boot_id", "11111111-2222-3333-4444-555555555555\n");
-	put(dir, "proc/cpuinfo", "processor\t: 0\nmodel name\t: Grand \"Old\" CPU @ 2.40GHz\n"
-				  "flags\t\t: fpu tsc xconstant_tsc nonstop_tsc tsc_adjust\n\nprocessor\t: 1\n");
+	put(dir, "proc/cpuinfo",
+		"processor\t: 0\nmodel name\t: Grand \"Old\" CPU @ 2.40GHz\n"
+		"flags\t\t: fpu tsc xconstant_tsc nonstop_tsc tsc_adjust\n\nprocessor\t: 1\n");
 	put(dir, "sys/devices/system/clocksource/clocksource0/current_clocksource", "hpet\n");
 	put(dir, "sys/devices/system/clocksource/clocksource0/available_clocksource", "hpet acpi_pm \n");
 	root = tkm_root_open(dir);
@@ -429,8 +439,9 @@ static void environment_of_another_machine_is_read(void)
 	fclose(f);
 	CHECK(strstr(text, "> clock source: hpet (available: hpet acpi_pm)\n"), "%s", text);
 	free(text);
-	put(dir, "proc/cpuinfo", "processor\t: 0\nBogoMIPS\t: 125.00\nFeatures\t: fp asimd\nCPU implementer\t: 0x41\n"
-				  "CPU architecture: 8\nCPU variant\t: 0x1\nCPU part\t: 0xd07\nCPU revision\t: 0\n\n");
+	put(dir, "proc/cpuinfo",
+		"processor\t: 0\nBogoMIPS\t: 125.00\nFeatures\t: fp asimd\nCPU implementer\t: 0x41\n"
+		"CPU architecture: 8\nCPU variant\t: 0x1\nCPU part\t: 0xd07\nCPU revision\t: 0\n\n");
 	tmr_env_read(root, &e);
 	CHECK_STR(e.cpu, "ARM, implementer 0x41, part 0xd07, variant 0x1, revision 0");
 	CHECK_STR(e.tsc_flags, "");

@@ -2,8 +2,8 @@
 /* The methods of others over simulated links, where the truth is known: each must be as good as its paper
  * lets it be, or a comparison with it would be worth nothing. And the comparison itself. */
 #include "config.h"
-#include "calib/link_sim.h"
-#include "calib/truth.h"
+#include "calib/compare/link_sim.h"
+#include "calib/compare/truth.h"
 #include "timers/sim.h"
 #include "tests/lib/check.h"
 
@@ -35,7 +35,9 @@ static double error_of(struct cal_link *l, const struct cal_line *line, int rank
 	double f0, f;
 	ltick_t l0 = tmr_sim_truth(clock_of[0], at, &f0), here = tmr_sim_truth(clock_of[rank], at, &f);
 
-	return ((double)ltick_sub(line->master0, l0) - f0 + line->offset + line->slope * ((double)ltick_sub(here, line->local0) + f)) / hz[0];
+	return ((double)ltick_sub(line->master0, l0) - f0 + line->offset +
+		       line->slope * ((double)ltick_sub(here, line->local0) + f)) /
+		hz[0];
 }
 
 static double worst_of(struct cal_link *l, const struct cal_baseline_rank *out, double after)
@@ -68,11 +70,12 @@ static void each_finds_offset_and_drift_of_quiet_clocks(void)
 		CHECK(cal_baseline_run(l, b, &opt, out, &err) == 0, "%s: %s", cal_baseline_name(b), err.text);
 		now = worst_of(l, out, 0);
 		later = worst_of(l, out, 10);
-		printf("# %-6s worst of 4 ranks: %.2f ns, after 10 s %.1f ns, %lld messages of rank 4\n", cal_baseline_name(b),
-			now * 1e9, later * 1e9, out[4].messages);
+		printf("# %-6s worst of 4 ranks: %.2f ns, after 10 s %.1f ns, %lld messages of rank 4\n",
+			cal_baseline_name(b), now * 1e9, later * 1e9, out[4].messages);
 		CHECK(now <= 8e-9, "%s: %g s off right after", cal_baseline_name(b), now);
 		CHECK(later <= after_10s[b], "%s: %g s off after 10 s", cal_baseline_name(b), later);
-		CHECK(b >= CAL_HCA3 || later > 30e-6, "%s: it has no drift, and %g s is too good to be true", cal_baseline_name(b), later);
+		CHECK(b >= CAL_HCA3 || later > 30e-6, "%s: it has no drift, and %g s is too good to be true",
+			cal_baseline_name(b), later);
 		cal_link_close(l);
 	}
 }
@@ -92,9 +95,11 @@ static void each_uses_the_number_of_messages_of_its_paper(void)
 		CHECK(cal_baseline_run(l, b, &opt, out, &err) == 0, "%s", err.text);
 		for (i = 1; i < 3; i++) {
 			/* hca3: 501 estimates of 5 to 20 ping-pongs, the first of 20 */
-			CHECK(wanted[b] ? out[i].messages == wanted[b] : out[i].messages >= 2 * (20 + 500 * 5) && out[i].messages < 2 * 501 * 20,
+			CHECK(wanted[b] ? out[i].messages == wanted[b]
+					: out[i].messages >= 2 * (20 + 500 * 5) && out[i].messages < 2 * 501 * 20,
 				"%s: %lld messages", cal_baseline_name(b), out[i].messages);
-			CHECK(out[i].shortest / hz[i] >= 400e-9 && out[i].shortest / hz[i] < 470e-9, "%g s", out[i].shortest / hz[i]);
+			CHECK(out[i].shortest / hz[i] >= 400e-9 && out[i].shortest / hz[i] < 470e-9, "%g s",
+				out[i].shortest / hz[i]);
 		}
 		cal_link_close(l);
 	}
@@ -136,14 +141,16 @@ static void estimates_are_those_of_the_papers(void)
 			struct cal_link *l;
 			struct tkm_err err;
 
-			snprintf(network, sizeof(network), "delay=200ns,jitter=10ns,outlier=3us,outliers=0.7,seed=%d", round);
+			snprintf(network, sizeof(network), "delay=200ns,jitter=10ns,outlier=3us,outliers=0.7,seed=%d",
+				round);
 			l = open_link(2, "offset={rank}ms,tick=0.1ns", network);
 			CHECK(cal_baseline_run(l, (enum cal_baseline)b, &opt, out, &err) == 0, "%s", err.text);
 			error[b] += fabs(error_of(l, &out[1].line, 1, 0)) / 200;
 			cal_link_close(l);
 		}
 	}
-	printf("# 7 of 10 messages slow: least round trip %.0f ns off, interval %.0f ns\n", error[0] * 1e9, error[1] * 1e9);
+	printf("# 7 of 10 messages slow: least round trip %.0f ns off, interval %.0f ns\n", error[0] * 1e9,
+		error[1] * 1e9);
 	CHECK(error[1] < 0.4 * error[0], "interval %g s, least round trip %g s", error[1], error[0]);
 	CHECK(error[0] < 1e-6, "the least round trip was not taken: %g s", error[0]);
 }
@@ -153,7 +160,8 @@ static void the_tree_reaches_any_number_of_ranks(void)
 	int ranks;
 
 	for (ranks = 1; ranks <= RANKS_MOST; ranks++) {
-		struct cal_link *l = open_link(ranks, "offset={rank}ms,drift={rank}ppm,tick=0.5ns", "delay=200ns,jitter=5ns,seed=4");
+		struct cal_link *l =
+			open_link(ranks, "offset={rank}ms,drift={rank}ppm,tick=0.5ns", "delay=200ns,jitter=5ns,seed=4");
 		struct cal_baseline_options opt = { .hz = hz, .fit_points = 20, .exchanges = 20 };
 		struct cal_baseline_rank out[RANKS_MOST];
 		struct tkm_err err;
@@ -167,7 +175,8 @@ static void the_tree_reaches_any_number_of_ranks(void)
 
 static void the_check_finds_what_is_left(void)
 {
-	struct cal_link *l = open_link(3, "offset={rank}ms,drift={rank}0ppm,tick=0.5ns", "delay=200ns,jitter=5ns,seed=5");
+	struct cal_link *l =
+		open_link(3, "offset={rank}ms,drift={rank}0ppm,tick=0.5ns", "delay=200ns,jitter=5ns,seed=5");
 	struct cal_baseline_options opt = { .hz = hz };
 	struct cal_baseline_rank out[3];
 	struct tkm_err err;
@@ -202,8 +211,9 @@ static void hca3_measures_its_intercept_anew(void)
 	int without;
 
 	for (without = 0; without < 2; without++) {
-		struct cal_link *l = open_link(4, "offset={rank}ms,drift={rank}ppm,wobble={rank}000ppm/3ms,tick=0.{rank}7ns",
-			"delay=200ns,jitter=10ns,seed=8");
+		struct cal_link *l =
+			open_link(4, "offset={rank}ms,drift={rank}ppm,wobble={rank}000ppm/3ms,tick=0.{rank}7ns",
+				"delay=200ns,jitter=10ns,seed=8");
 		struct cal_baseline_options opt = { .hz = hz, .without_intercept = without };
 		struct cal_baseline_rank out[4];
 		struct tkm_err err;
@@ -212,7 +222,8 @@ static void hca3_measures_its_intercept_anew(void)
 		off[without] = fabs(error_of(l, &out[1].line, 1, 0));
 		cal_link_close(l);
 	}
-	printf("# a rate that swings by 0.1 %% in 3 ms: %.1f ns off, without a new intercept %.1f ns\n", off[0] * 1e9, off[1] * 1e9);
+	printf("# a rate that swings by 0.1 %% in 3 ms: %.1f ns off, without a new intercept %.1f ns\n", off[0] * 1e9,
+		off[1] * 1e9);
 	CHECK(off[0] < 5e-9, "%g s off", off[0]);
 	CHECK(off[1] > 4 * off[0] && off[1] > 10e-9, "a line without the step is off by no more than %g s", off[1]);
 }
@@ -241,7 +252,8 @@ static void hca3_stops_an_estimate_when_it_knows_enough(void)
 /* Two offsets give a line, and it is right between them and beyond where the rate is constant. */
 static void two_offsets_give_a_line(void)
 {
-	struct cal_link *l = open_link(3, "offset={rank}ms,drift={rank}7ppm,tick=0.{rank}7ns", "delay=200ns,jitter=5ns,seed=10");
+	struct cal_link *l =
+		open_link(3, "offset={rank}ms,drift={rank}7ppm,tick=0.{rank}7ns", "delay=200ns,jitter=5ns,seed=10");
 	struct cal_baseline_options opt = { .hz = hz };
 	struct cal_baseline_rank first[3], last[3];
 	struct tkm_err err;
@@ -253,9 +265,12 @@ static void two_offsets_give_a_line(void)
 	CHECK(fabs(error_of(l, &first[2].line, 2, 0)) > 150e-6, "an offset alone has no drift");
 	for (i = 1; i < 3; i++) {
 		cal_baseline_join(&first[i], &last[i]);
-		CHECK(fabs(error_of(l, &last[i].line, i, -10)) < 5e-9, "rank %d at the first: %g s", i, error_of(l, &last[i].line, i, -10));
-		CHECK(fabs(error_of(l, &last[i].line, i, -5)) < 5e-9, "rank %d between: %g s", i, error_of(l, &last[i].line, i, -5));
-		CHECK(fabs(error_of(l, &last[i].line, i, 10)) < 10e-9, "rank %d later: %g s", i, error_of(l, &last[i].line, i, 10));
+		CHECK(fabs(error_of(l, &last[i].line, i, -10)) < 5e-9, "rank %d at the first: %g s", i,
+			error_of(l, &last[i].line, i, -10));
+		CHECK(fabs(error_of(l, &last[i].line, i, -5)) < 5e-9, "rank %d between: %g s", i,
+			error_of(l, &last[i].line, i, -5));
+		CHECK(fabs(error_of(l, &last[i].line, i, 10)) < 10e-9, "rank %d later: %g s", i,
+			error_of(l, &last[i].line, i, 10));
 		CHECK_INT(last[i].messages, 40);
 	}
 	cal_link_close(l);
@@ -282,8 +297,11 @@ static void each_can_be_given_another_number_of_messages(void)
 			got = (double)out[1].messages;
 			published = k ? published : got;
 			/* one ping-pong is the least, and of a line ten; an early end makes some difference */
-			CHECK(!k || (b == CAL_SKAMPI && share[k - 1] > 1 && got == published) || (got > 0.6 * share[k - 1] * published - 20 && got < 1.7 * share[k - 1] * published + 60), "%s: %g of %g messages for %g",
-				cal_baseline_name(b), got, published, k ? share[k - 1] : 1);
+			CHECK(!k || (b == CAL_SKAMPI && share[k - 1] > 1 && got == published) ||
+					(got > 0.6 * share[k - 1] * published - 20 &&
+						got < 1.7 * share[k - 1] * published + 60),
+				"%s: %g of %g messages for %g", cal_baseline_name(b), got, published,
+				k ? share[k - 1] : 1);
 			cal_link_close(l);
 		}
 	}
@@ -293,23 +311,27 @@ static void each_can_be_given_another_number_of_messages(void)
 static void check_row(const struct cal_truth_row *r, int table, int m)
 {
 	const char *name = cal_truth_name(m);
-	int ours = m < CAL_TRUTH_BASELINE, min10 = m == CAL_TRUTH_BASELINE + CAL_MIN10, published = table == CAL_TRUTH_PUBLISHED;
+	int ours = m < CAL_TRUTH_BASELINE, min10 = m == CAL_TRUTH_BASELINE + CAL_MIN10,
+	    published = table == CAL_TRUTH_PUBLISHED;
 
 	CHECK(r->rtt_s > 400e-9 && r->rtt_s < 1000e-9, "%s: round trip %g s", name, r->rtt_s);
-	CHECK(r->error_s[0] > 0 && r->error_s[0] < (ours || m < CAL_TRUTH_BASELINE + CAL_HCA3 ? 500e-9 : 10e-6), "%s: %g s off", name,
-		r->error_s[0]);
+	CHECK(r->error_s[0] > 0 && r->error_s[0] < (ours || m < CAL_TRUTH_BASELINE + CAL_HCA3 ? 500e-9 : 10e-6),
+		"%s: %g s off", name, r->error_s[0]);
 	CHECK(r->duration_s > 0 && r->messages > 0, "%s: %lld messages in %g s", name, r->messages, r->duration_s);
 	CHECK_INT(r->sessions, m == CAL_TRUTH_PAIRS ? 5 : ours || min10 ? 2 : 1);
 	/* a session is held up for 8 ms now and then */
-	CHECK(r->total_s >= r->duration_s && r->total_s < r->sessions * (r->duration_s * 20 + 8e-3), "%g s in all, %g s each", r->total_s,
-		r->duration_s);
+	CHECK(r->total_s >= r->duration_s && r->total_s < r->sessions * (r->duration_s * 20 + 8e-3),
+		"%g s in all, %g s each", r->total_s, r->duration_s);
 	CHECK_INT(!isnan(r->between_s), ours || min10);
-	CHECK(isnan(r->between_s) || (r->between_s > 0 && r->between_s < 500e-9), "%s: %g s between the sessions", name, r->between_s);
+	CHECK(isnan(r->between_s) || (r->between_s > 0 && r->between_s < 500e-9), "%s: %g s between the sessions", name,
+		r->between_s);
 	CHECK_INT(!isnan(r->bound_s[2]), ours);
 	CHECK_INT(r->outside, 0);
 	CHECK_INT(isnan(r->claimed_s), m == CAL_TRUTH_ITC || min10);
-	CHECK(!ours || (r->half_s > 0.1e-6 && r->half_s < 1e-6 && r->bound_s[0] >= r->error_s[0]), "%s: half width %g s", name, r->half_s);
-	CHECK(m != CAL_TRUTH_BASELINE + CAL_SKAMPI || r->error_s[2] > 1e-3, "%s: %g s after 60 s of 51 ppm", name, r->error_s[2]);
+	CHECK(!ours || (r->half_s > 0.1e-6 && r->half_s < 1e-6 && r->bound_s[0] >= r->error_s[0]),
+		"%s: half width %g s", name, r->half_s);
+	CHECK(m != CAL_TRUTH_BASELINE + CAL_SKAMPI || r->error_s[2] > 1e-3, "%s: %g s after 60 s of 51 ppm", name,
+		r->error_s[2]);
 	/* two offsets a second apart give a rate */
 	CHECK(!min10 || r->error_s[2] < 100e-6, "%s: %g s after 60 s", name, r->error_s[2]);
 	CHECK(!ours || !published || r->error_s[1] < 20e-6, "%s: %g s after 10 s", name, r->error_s[1]);
@@ -319,11 +341,19 @@ static void compare(enum cal_shape shape)
 {
 	enum { ROUNDS = 3 };
 	struct cal_truth_row row[ROUNDS * CAL_TRUTH_TABLES * CAL_TRUTH_METHODS];
-	struct cal_link *l = open_link(4, "offset={rank}ms,drift=-{rank}7ppm,wobble=0.2ppm/40s,tick=7.{rank}ns,noise=1ns,seed={rank}",
+	struct cal_link *l = open_link(4,
+		"offset={rank}ms,drift=-{rank}7ppm,wobble=0.2ppm/40s,tick=7.{rank}ns,noise=1ns,seed={rank}",
 		"delay=200ns,jitter=20ns,outlier=8ms,outliers=0.001,asym=50ns,seed=6");
-	struct cal_truth_options opt = { .methods = (1u << CAL_TRUTH_METHODS) - 1, .tables = (1u << CAL_TRUTH_TABLES) - 1, .rounds = ROUNDS,
-		.apart_s = 1, .sessions = 5, .sync = { .max_messages = 100, .max_duration_s = 60, .hz = hz },
-		.baseline = { .fit_points = 100, .exchanges = 20 }, .max_drift = 500e-6, .max_wander = 1e-6, .tick_s = tick_s,
+	struct cal_truth_options opt = { .methods = (1u << CAL_TRUTH_METHODS) - 1,
+		.tables = (1u << CAL_TRUTH_TABLES) - 1,
+		.rounds = ROUNDS,
+		.apart_s = 1,
+		.sessions = 5,
+		.sync = { .max_messages = 100, .max_duration_s = 60, .hz = hz },
+		.baseline = { .fit_points = 100, .exchanges = 20 },
+		.max_drift = 500e-6,
+		.max_wander = 1e-6,
+		.tick_s = tick_s,
 		.clock = clock_of };
 	int member[4] = { 0, 1, 2, 3 }, i, table, m;
 	struct cal_plan plan;
@@ -343,12 +373,15 @@ static void compare(enum cal_shape shape)
 				const struct cal_truth_row *r = cal_truth_row(row, i, table, m);
 
 				check_row(r, table, m);
-				if (table == CAL_TRUTH_MESSAGES && m != CAL_TRUTH_ITC && m != CAL_TRUTH_BASELINE + CAL_SKAMPI) {
+				if (table == CAL_TRUTH_MESSAGES && m != CAL_TRUTH_ITC &&
+					m != CAL_TRUTH_BASELINE + CAL_SKAMPI) {
 					/* how early hca3's estimates end depends on how narrow its first interval happens to be */
 					double slack = m == CAL_TRUTH_BASELINE + CAL_HCA3 ? 3 : 1.5;
 
-					CHECK(r->messages > (double)ours->messages / slack && r->messages < (double)ours->messages * slack,
-						"%s: %lld messages, %lld of ours", cal_truth_name(m), r->messages, ours->messages);
+					CHECK(r->messages > (double)ours->messages / slack &&
+							r->messages < (double)ours->messages * slack,
+						"%s: %lld messages, %lld of ours", cal_truth_name(m), r->messages,
+						ours->messages);
 				}
 			}
 		}

@@ -2,7 +2,7 @@
 /* The rules of timertest's verdict, each with a result made up for it: a run of two ranks that is fit, with one thing
  * changed. */
 #include "config.h"
-#include "calib/timertest.h"
+#include "calib/timertest/timertest.h"
 
 #include "tests/lib/check.h"
 
@@ -22,7 +22,9 @@ static const int64_t second = 1000000000;
 
 static void make_node(struct cal_node *n, int64_t at, int used)
 {
-	*n = (struct cal_node){ .local = ltick(at), .global = gtick(at), .low = gtick(at - 200), .high = gtick(at + 200), .used = used };
+	*n = (struct cal_node){
+		.local = ltick(at), .global = gtick(at), .low = gtick(at - 200), .high = gtick(at + 200), .used = used
+	};
 }
 
 static void make(struct made *m)
@@ -31,8 +33,16 @@ static void make(struct made *m)
 	int i;
 
 	memset(m, 0, sizeof(*m));
-	m->r = (struct tt_result){ .ranks = 2, .rank = m->rank, .truth = m->truth, .matrix = m->matrix, .nodes = 1, .burst = m->burst, .bursts = 3 };
-	m->r.run = (struct cal_run){ .ranks = 2, .rank = m->cal, .max_drift = 500e-6, .max_wander = 1e-6, .period_s = 1e-9 };
+	m->r = (struct tt_result){ .ranks = 2,
+		.rank = m->rank,
+		.truth = m->truth,
+		.matrix = m->matrix,
+		.nodes = 1,
+		.burst = m->burst,
+		.bursts = 3 };
+	m->r.run = (struct cal_run){
+		.ranks = 2, .rank = m->cal, .max_drift = 500e-6, .max_wander = 1e-6, .period_s = 1e-9
+	};
 	for (i = 0; i < 2; i++) {
 		snprintf(m->cal[i].timer, sizeof(m->cal[i].timer), "CPU");
 		snprintf(m->rank[i].env.host, sizeof(m->rank[i].env.host), "node7");
@@ -48,7 +58,13 @@ static void make(struct made *m)
 	map->max_wander = 1e-6;
 	for (i = 0; i < 3; i++) {
 		make_node(&m->node[i], i * second, i != 1);
-		m->burst[i] = (struct tt_burst){ .a = 0, .b = 1, .cycle = i, .offset_s = 5e-9, .low_s = -250e-9, .high_s = 260e-9, .latency_s = 300e-9 };
+		m->burst[i] = (struct tt_burst){ .a = 0,
+			.b = 1,
+			.cycle = i,
+			.offset_s = 5e-9,
+			.low_s = -250e-9,
+			.high_s = 260e-9,
+			.latency_s = 300e-9 };
 	}
 	map->node = m->node;
 	map->nodes = 3;
@@ -120,8 +136,11 @@ static void broken_bounds(void)
 	struct made m;
 
 	make(&m);
-	m.truth[1] = (struct tt_truth){ .known = 1, .outside = 3, .points = 401, .worst_s = 4e-6, .worst_at_s = 1.25, .bound_there_s = 1e-6 };
-	expect(&m, TT_VALUE_UNFIT, "true error", WORDS("BOUND BROKEN", "rank 1", "4 us", "1.250 s", "1 us", "--max-wander"));
+	m.truth[1] = (struct tt_truth){
+		.known = 1, .outside = 3, .points = 401, .worst_s = 4e-6, .worst_at_s = 1.25, .bound_there_s = 1e-6
+	};
+	expect(&m, TT_VALUE_UNFIT, "true error",
+		WORDS("BOUND BROKEN", "rank 1", "4 us", "1.250 s", "1 us", "--max-wander"));
 
 	make(&m);
 	make_node(&m.node[1], second + 5000, 0); /* 5 us where the bound is 1.x us */
@@ -197,8 +216,13 @@ static void steps(void)
 
 	make(&m);
 	m.cal[1].map.steps = 1;
-	m.step[0] = (struct cal_step){ .size_s = 3e-6, .within_s = 0.2e-6, .certain = 1, .from_global = gtick(second), .to_global = gtick(2 * second) };
-	expect(&m, TT_VALUE_UNFIT, "steps", WORDS("rank 1 certainly stepped", "3 us", "1.000 s and 2.000 s", "limit 75 ns"));
+	m.step[0] = (struct cal_step){ .size_s = 3e-6,
+		.within_s = 0.2e-6,
+		.certain = 1,
+		.from_global = gtick(second),
+		.to_global = gtick(2 * second) };
+	expect(&m, TT_VALUE_UNFIT, "steps",
+		WORDS("rank 1 certainly stepped", "3 us", "1.000 s and 2.000 s", "limit 75 ns"));
 
 	/* not certain by the assumed wander, but far beyond the latency: never fit */
 	make(&m);
@@ -218,7 +242,9 @@ static void steps(void)
 	unmake(&m);
 
 	make(&m);
-	m.r.run.net = (struct cal_net){ .sessions = 2, .loops = 1, .loop_session = 1, .loop = { .n = 3, .rank = { 4, 5, 6 } }, .gap_s = 2e-6 };
+	m.r.run.net = (struct cal_net){
+		.sessions = 2, .loops = 1, .loop_session = 1, .loop = { .n = 3, .rank = { 4, 5, 6 } }, .gap_s = 2e-6
+	};
 	expect(&m, TT_VALUE_UNFIT, "contradictions", WORDS("session 2", "2 us", "rank 4 and 2 others"));
 }
 
@@ -244,7 +270,8 @@ static void latency(void)
 	/* taskset -c 0 */
 	make(&m);
 	m.rank[0].only_unit = m.rank[1].only_unit = 0;
-	expect(&m, TT_VALUE_UNKNOWN, "latency", WORDS("ranks 0 and 1 share one core", "processing unit 0 of node7", "300 ns"));
+	expect(&m, TT_VALUE_UNKNOWN, "latency",
+		WORDS("ranks 0 and 1 share one core", "processing unit 0 of node7", "300 ns"));
 	/* the same number on another machine is another core */
 	make(&m);
 	m.rank[0].only_unit = m.rank[1].only_unit = 0;
@@ -331,7 +358,8 @@ static void latency_below_resolution(void)
 	m.burst[2].latency_s = 300e-9;
 	CHECK(!tt_below_resolution(&m.r, &m.burst[2]), "300 ns");
 	tt_judge(&m.r);
-	CHECK(strstr(m.r.verdict.text, "latency below resolution; gettimeofday") || strstr(m.r.verdict.text, "latency below resolution; CPU"),
+	CHECK(strstr(m.r.verdict.text, "latency below resolution; gettimeofday") ||
+			strstr(m.r.verdict.text, "latency below resolution; CPU"),
 		"%s", m.r.verdict.text);
 	CHECK_INT(m.r.verdict.value, TT_VALUE_UNFIT);
 	unmake(&m);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What timertest says of the change of a clock's rate, compared with clocks whose noise is known. */
 #include "config.h"
-#include "calib/analysis.h"
-#include "calib/timertest.h"
+#include "calib/analysis/analysis.h"
+#include "calib/timertest/timertest.h"
 #include "tests/lib/check.h"
 
 enum { NODES = 1000 };
@@ -76,7 +76,8 @@ static void what_cannot_be_said_is_not_said(void)
 	clock_with(x, 1, 12);
 	node[0].local.v += 1999000000; /* the second follows the first at once, as in a test */
 	node[0].global.v += 999500000;
-	CHECK(tt_find_wander(&run, 1, &w) == 0 && w.taus == 2 && w.interval_s > 0.999, "after an early one: %d", w.taus);
+	CHECK(tt_find_wander(&run, 1, &w) == 0 && w.taus == 2 && w.interval_s > 0.999, "after an early one: %d",
+		w.taus);
 	node[4].local.v -= 8000000000;
 	CHECK(tt_find_wander(&run, 1, &w) < 0, "of a clock that was set back");
 	clock_with(x, 1, 20);

@@ -7,7 +7,7 @@
 
 enum { THREADS = 3, EVENTS = 12 };
 
-static int cls, count, square, state, nested;
+static int cls, count, square, state, scope, nested;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 struct mine {
@@ -72,11 +72,11 @@ static void events(struct mine *m)
 	want(VT_enterstate("MPI:A/B", &h, &trunc), "enterstate");
 	want(VT_leave(state), "leave");
 	want(VT_wakeup(), "wakeup");
-	want(VT_scopebegin(1, VT_NOSCL, &seq), "scopebegin");
+	want(VT_scopebegin(scope, VT_NOSCL, &seq), "scopebegin");
 	VT_traceoff();
 	want(VT_enter(state, VT_NOSCL), "enter, off");
 	VT_traceon();
-	want(VT_scopeend(1, seq, VT_NOSCL), "scopeend");
+	want(VT_scopeend(scope, seq, VT_NOSCL), "scopeend");
 	want(VT_log_sendmsg(0, 8, 1, VT_COMM_WORLD, VT_NOSCL), "log_sendmsg");
 	if (m->calls != EVENTS) {
 		printf("%d calls instead of %d\n", m->calls, EVENTS);
@@ -112,8 +112,10 @@ int main(int argc, char **argv)
 	say_open(-1);
 	want(VT_classdef("Callback", &cls), "classdef");
 	want(VT_funcdef("state", cls, &state), "funcdef");
+	want(VT_scopedef("scope", cls, VT_NOSCL, VT_NOSCL, &scope), "scopedef");
 	want(VT_countdef("count", cls, VT_COUNT_INTEGER64 | VT_COUNT_VALID_SAMPLE, VT_ME, 0, "#", &count), "countdef");
-	want(VT_countdef("square", cls, VT_COUNT_INTEGER64 | VT_COUNT_VALID_SAMPLE, VT_ME, 0, "#", &square), "countdef");
+	want(VT_countdef("square", cls, VT_COUNT_INTEGER64 | VT_COUNT_VALID_SAMPLE, VT_ME, 0, "#", &square),
+		"countdef");
 	events(&m);
 	for (i = 0; i < THREADS; i++) {
 		pthread_create(&thread[i], NULL, worker, (void *)(intptr_t)(i + 1));

@@ -102,7 +102,8 @@ int main(int argc, char **argv)
 	sum[4] = outside;
 	MPI_Reduce(sum, all, 5, MPI_LONG, MPI_SUM, 0, MPI_COMM_WORLD);
 	if (rank == 0) {
-		printf("asked %ld well %ld wrong %ld certain %ld outside %ld\n", all[0], all[1], all[2], all[3], all[4]);
+		printf("asked %ld well %ld wrong %ld certain %ld outside %ld\n", all[0], all[1], all[2], all[3],
+			all[4]);
 		fflush(stdout);
 	}
 	if (argc > 2) {
@@ -114,7 +115,8 @@ int main(int argc, char **argv)
 
 		tickmark_now(c, &t);
 		end = monotonic_ns();
-		printf("own %" PRId64 " %" PRId64 " clock %" PRId64 " %" PRId64 "\n", begin, end, t.earliest_ns, t.latest_ns);
+		printf("own %" PRId64 " %" PRId64 " clock %" PRId64 " %" PRId64 "\n", begin, end, t.earliest_ns,
+			t.latest_ns);
 		fflush(stdout);
 	}
 	tickmark_close(c);

@@ -44,6 +44,7 @@ int main(int argc, char **argv)
 	pthread_t other;
 
 	VT_initialize(&argc, &argv);
+	VT_symdef(1, "state", "Application");
 	events(slow);
 	pthread_create(&other, NULL, events, slow);
 	pthread_join(other, NULL);

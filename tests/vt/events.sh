@@ -140,7 +140,7 @@ awk -v more="$san" '$2 == "OS:thread_minflt" { if ($NF "" < last[$1]) { bad++; p
 		for (t in n) { silent += t != "0:0" && t != "0:1" && t != "0:7" && last[t] >= "0000000000001388" }
 		exit !(bad == 0 && last["0:1"] < "0000000000000400" && last["0:7"] >= "0000000000000bb8" && (more != "" || last["0:7"] < "0000000000001000") && silent == 1)
 	}' have >>out
-ok "what the sampler read of a thread before its first call stands with its number, and nobody else's" $?
+ok "what the sampler read of a thread before its first call is stored under its number, and nobody else's" $?
 grep 'samples, the last' out | sed 's/^/# /'
 
 # ---- the node: one process of a job reads its counters ----

@@ -56,6 +56,7 @@ int main(int argc, char **argv)
 	pthread_t t[3];
 
 	VT_initialize(&argc, &argv);
+	VT_symdef(1, "state", "Application");
 	pthread_barrier_init(&touched, NULL, 3);
 	pthread_barrier_init(&called, NULL, 3);
 	pthread_create(&t[0], NULL, silent, (void *)3000);

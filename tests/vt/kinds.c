@@ -104,12 +104,16 @@ static void one(int data, int display, int scope, int t, int round, const char *
 	pair[0] = (uint32_t)(value >> 32);
 	pair[1] = (uint32_t)value;
 	want(VT_countdef(name, cls, data | display | scope, target[t].id,
-		is_float ? (const void *)fbounds : data == VT_COUNT_INTEGER ? (const void *)pbounds : (const void *)ibounds,
-		"unit", &h), name);
+		     is_float                           ? (const void *)fbounds
+			     : data == VT_COUNT_INTEGER ? (const void *)pbounds
+							: (const void *)ibounds,
+		     "unit", &h),
+		name);
 	want(VT_countval(1, &h, data == VT_COUNT_INTEGER ? (void *)pair : (void *)&value), name);
 	pthread_mutex_lock(&lock);
 	say(target[t].fixed ? target[t].where : me, full, is_float ? 2 : 1, display == VT_COUNT_RATE, scope >> 4,
-		is_float ? bits_of(fbounds[0]) : (uint64_t)ibounds[0], is_float ? bits_of(fbounds[1]) : (uint64_t)ibounds[1], value);
+		is_float ? bits_of(fbounds[0]) : (uint64_t)ibounds[0],
+		is_float ? bits_of(fbounds[1]) : (uint64_t)ibounds[1], value);
 	pthread_mutex_unlock(&lock);
 }
 

@@ -29,8 +29,12 @@ int main(int argc, char **argv)
 	want(VT_classdef("A:deep:class", &cls), "classdef");
 	for (i = 0; i < MOST; i++) {
 		snprintf(name, sizeof(name), "c%d", i);
-		want(VT_countdef(name, cls, is_pair(i) ? VT_COUNT_INTEGER : i & 1 ? VT_COUNT_FLOAT : VT_COUNT_INTEGER64, VT_ME, 0,
-			"#", &handle[i]), name);
+		want(VT_countdef(name, cls,
+			     is_pair(i)      ? VT_COUNT_INTEGER
+				     : i & 1 ? VT_COUNT_FLOAT
+					     : VT_COUNT_INTEGER64,
+			     VT_ME, 0, "#", &handle[i]),
+			name);
 		value[i] = i & 1 && !is_pair(i) ? bits_of(i / 3.0) : (uint64_t)i * 0x100000001u - 77;
 		if (is_pair(i)) {
 			value[i] = value[i] >> 32 | value[i] << 32; /* the high half first */
@@ -47,7 +51,8 @@ int main(int argc, char **argv)
 	}
 	for (i = 0; i < 4; i++) {
 		snprintf(name, sizeof(name), "mixed%d", i);
-		want(VT_countdef(name, cls, VT_COUNT_INTEGER64 | VT_COUNT_RATE, i & 1 ? VT_GROUP_CLUSTER : VT_ME, 0, "#", &mixed[i]),
+		want(VT_countdef(name, cls, VT_COUNT_INTEGER64 | VT_COUNT_RATE, i & 1 ? VT_GROUP_CLUSTER : VT_ME, 0,
+			     "#", &mixed[i]),
 			name);
 	}
 	for (round = 0; round < ROUNDS; round++) {

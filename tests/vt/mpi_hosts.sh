@@ -1,22 +1,25 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
 # Several hosts (tests/mpi/netns.sh, which share their files): each writes its own ranks' files of the trace, and the trace is that
-# of one host; where they do not share the folder one host writes it; and when a host is killed the raw files make it. TAP.
+# of one host; where messages are recorded or they do not share the folder one host writes it; and when a host is killed the raw files make it. TAP.
 # shellcheck source=mpi_lib.sh source-path=SCRIPTDIR
 . "${top_srcdir:-.}/tests/vt/mpi_lib.sh"
 needs_hosts
 mpi_compile "$MPICC" mpi_truth.c truth -lVT
 VT_TIMER=clock_monotonic VT_VERBOSE=2
-export VT_TIMER VT_VERBOSE
+# each host writes its own ranks' files where there are no messages to match
+VT_COUNTERS_ONLY=on
+export VT_TIMER VT_VERBOSE VT_COUNTERS_ONLY
 
+program=truth
 # Waits until all raw files are there, and gives them second names, which outlive the job.
 cat >keep <<'END'
 tries=0
-until [ "$(ls VT-flush-truth_*.dat 2>/dev/null | wc -l)" -eq "$1" ] || [ $tries -ge 1000 ]; do
+until [ "$(ls VT-flush-"$program"_*.dat 2>/dev/null | wc -l)" -eq "$1" ] || [ $tries -ge 1000 ]; do
 	tries=$((tries + 1))
 	sleep 0.05
 done
-for f in VT-flush-truth_*.dat; do
+for f in VT-flush-"$program"_*.dat; do
 	ln "$f" "kept/$f"
 done
 END
@@ -28,7 +31,7 @@ job() # job HOSTS RANKS COMMAND...: ranks round the hosts
 	clean
 	rm -rf kept
 	mkdir kept
-	[ -n "${VT_FLUSH_PREFIX:-}" ] || [ -e here ] || sh keep "$ranks" &
+	[ -n "${VT_FLUSH_PREFIX:-}" ] || [ -e here ] || program=$program sh keep "$ranks" &
 	launch "$hosts" "$ranks" "$@"
 	rc=$?
 	wait $!
@@ -38,10 +41,10 @@ job() # job HOSTS RANKS COMMAND...: ranks round the hosts
 # The trace is, record for record, what one process makes of the same raw files.
 as_one()
 {
-	mkdir one && "$build/stftool" kept/VT-flush-truth_*.dat --merge one/truth.stf --clock truth.clk ${VT_STF_PROCS_PER_FILE:+--stf-procs-per-file "$VT_STF_PROCS_PER_FILE"} \
+	mkdir one && "$build/stftool" kept/VT-flush-"$program"_*.dat --merge "one/$program.stf" --clock "$program.clk" ${VT_STF_PROCS_PER_FILE:+--stf-procs-per-file "$VT_STF_PROCS_PER_FILE"} \
 		${VT_STF_USE_HW_STRUCTURE:+--stf-use-hw-structure "$VT_STF_USE_HW_STRUCTURE"} >>out 2>&1 &&
-		"$build/xstftool" truth.stf >have 2>>out
-	"$build/xstftool" one/truth.stf >want 2>>out
+		"$build/xstftool" "$program.stf" >have 2>>out
+	"$build/xstftool" "one/$program.stf" >want 2>>out
 	rm -rf one
 	[ -s want ] && diff want have >>out
 }
@@ -55,6 +58,15 @@ VT_STF_PROCS_PER_FILE=1 VT_LOGFILE_RANK=2 job 3 6 "$build/vtrun" -- ./truth 2 &&
 	[ -s truth.stf.c.5 ] && VT_STF_PROCS_PER_FILE=1 && as_one
 ok "three hosts, a file for each rank, and another rank that writes" $?
 unset VT_STF_PROCS_PER_FILE
+
+# Messages are matched in one place.
+mpi_compile "$MPICC" mpi_messages.c messages
+program=messages
+rm -f truth.*
+VT_COUNTERS_ONLY=off job 2 4 "$build/vtrun" -- ./messages 10 1 && one_trace messages 4 && [ "$(by_hosts)" -eq 0 ] && ! grep -q WARNING out &&
+	same_messages messages.stf && as_one
+ok "messages between two hosts: one host writes, what was sent, and the trace is that of one process" $?
+program=truth
 
 # Raw files in a folder of each host's own: the host writes its ranks' files of them, the writer gets their definitions.
 cat >apart <<'END'
@@ -103,6 +115,8 @@ if [ $mpi = openmpi ]; then
 	VT_STF_USE_HW_STRUCTURE=off VT_STF_PROCS_PER_FILE=3 private 2 4 2 && [ "$(by_hosts)" -eq 0 ] && ! grep -q WARNING out &&
 		VT_STF_PROCS_PER_FILE=3 VT_STF_USE_HW_STRUCTURE=off as_one
 	ok "the same where hosts share files of the trace: the writer gets all" $?
+	VT_COUNTERS_ONLY=off private 2 4 2 && [ "$(by_hosts)" -eq 0 ] && ! grep -q WARNING out && as_one
+	ok "the same where messages may be recorded: the writer gets all" $?
 else
 	# launch, in mpi_lib.sh
 	skip "raw files that only their own host can see" "MPICH does not always come back to the script that keeps the folder"
@@ -148,7 +162,7 @@ for moment in 0 0.2; do
 		one_trace truth 4
 	fi
 	rc=$?
-	# what a killed merge left of its files is gone with the next
+	# the files of a merge that was killed are gone with the next
 	find . -name '*.tmp-*' | grep . >>out && rc=1
 	ok "the second host's leader is killed $moment s after the merge began" $rc
 	echo "# $(grep -c 'Writing tracefile' out) traces were complete"

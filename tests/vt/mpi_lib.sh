@@ -39,7 +39,7 @@ launch()
 	hosts=$1 ranks=$2
 	shift 2
 	if [ $mpi = openmpi ]; then
-		for name in TIMER VERBOSE FLUSH_PREFIX LOGFILE_RANK STF_USE_HW_STRUCTURE STF_PROCS_PER_FILE COMPRESS_TRACE; do
+		for name in TIMER VERBOSE COUNTERS_ONLY FLUSH_PREFIX LOGFILE_RANK STF_USE_HW_STRUCTURE STF_PROCS_PER_FILE COMPRESS_TRACE; do
 			set -- -x "VT_$name" "$@"
 		done
 		set -- --map-by node -x ASAN_OPTIONS "$@"
@@ -77,6 +77,28 @@ one_trace() # one_trace NAME RANKS
 		"$build/stftool" "$1.stf" --verify >>out 2>&1 &&
 		"$build/stftool" "$1.stf" --print-threads >threads 2>>out &&
 		[ "$("$build/xstftool" "$1.stf" 2>>out | sed -n 's/^NCPUS //p' | wc -w)" -eq "$2" ]
+}
+
+# messages TRACE: FROM TO BYTES TAG COMMUNICATOR of each message, ranks from 0
+messages()
+{
+	"$build/stftool" "$1" --matched-vtf --dump 2>>out | awk '
+	$1 == "DEFCOMM" { split($0, part, "\""); name[$2] = part[2] }
+	$2 == "MESSAGE" {
+		for (i = 3; i < NF; i++) { v[$i] = $(i + 1) }
+		print v["FROM"] - 1, v["TO"] - 1, v["LEN"], v["TAG"], name[v["COMM"]]
+	}' | LC_ALL=C sort
+}
+
+# same_messages TRACE: as in truth.*; none has another length at its other end, none is ambiguous, none is left alone
+same_messages()
+{
+	messages "$1" >have
+	grep -hv operations truth.* | LC_ALL=C sort >want
+	"$build/stftool" "$1" --dump >dump 2>>out
+	grep -E '^INFO .*(messages|operations)' dump >>out
+	[ "$(wc -l <want)" -gt "${2:-100}" ] && cmp want have >>out 2>&1 && "$build/stftool" "$1" --verify >>out 2>&1 &&
+		! grep -E '^INFO .*(mixed up|ambiguous|nobody who|not in this trace|lack members|different functions)' dump >>out
 }
 
 samples() # samples TRACE...: of the program's own counters

@@ -83,8 +83,9 @@ static void record(const char *what)
 	int c, sum = 0, over = 0;
 
 	if (VT_classdef("Odd", &c) != VT_OK || VT_countdef("value", c, VT_COUNT_FLOAT, VT_ME, 0, "1", &h) != VT_OK ||
-	    VT_countval(1, &h, &d) != VT_OK || VT_registerprefixed("ThreadA", -1) != VT_OK || VT_setfinalizecallback(never) != VT_OK ||
-	    VT_setfinalizecallback(at_the_end) != VT_OK || VT_finalize() != VT_OK) {
+		VT_countval(1, &h, &d) != VT_OK || VT_registerprefixed("ThreadA", -1) != VT_OK ||
+		VT_setfinalizecallback(never) != VT_OK || VT_setfinalizecallback(at_the_end) != VT_OK ||
+		VT_finalize() != VT_OK) {
 		puts("a call of VT failed");
 	}
 	d = 99; /* goes nowhere */
@@ -111,18 +112,22 @@ int main(int argc, char **argv)
 		rc = VT_initialize(&argc, &argv) == VT_OK ? MPI_SUCCESS : -1;
 	} else
 #endif
-	if (strcmp(what, "level") == 0) {
+		if (strcmp(what, "level") == 0) {
 		rc = MPI_Init_thread(NULL, NULL, atoi(more), &provided);
 	} else {
 		rc = strcmp(what, "null") == 0 ? MPI_Init(NULL, NULL) : MPI_Init(&argc, &argv);
 	}
 	MPI_Query_thread(&flag);
-	flag = flag == MPI_THREAD_MULTIPLE ? 3 : flag == MPI_THREAD_SERIALIZED ? 2 : flag == MPI_THREAD_FUNNELED ? 1 : 0;
+	flag = flag == MPI_THREAD_MULTIPLE      ? 3
+		: flag == MPI_THREAD_SERIALIZED ? 2
+		: flag == MPI_THREAD_FUNNELED   ? 1
+						: 0;
 	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
 	MPI_Comm_size(MPI_COMM_WORLD, &ranks);
 	MPI_Comm_get_parent(&parent);
 	if (parent == MPI_COMM_NULL) {
-		printf("rank %d start %d, level %d, %d\n", rank, rc, strcmp(what, "level") == 0 || strcmp(what, "vtinit") == 0 ? flag : 0, provided);
+		printf("rank %d start %d, level %d, %d\n", rank, rc,
+			strcmp(what, "level") == 0 || strcmp(what, "vtinit") == 0 ? flag : 0, provided);
 	}
 	if (strcmp(what, "inter") == 0) {
 		inter();

@@ -17,7 +17,8 @@ static void *talk(void *arg)
 
 	for (i = 0; peer < size && i < 100; i++) {
 		mine = rank * 1000 + i;
-		MPI_Sendrecv(&mine, 1, MPI_INT, peer, tag, &got, 1, MPI_INT, peer, tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+		MPI_Sendrecv(
+			&mine, 1, MPI_INT, peer, tag, &got, 1, MPI_INT, peer, tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
 		if (got != peer * 1000 + i) {
 			printf("rank %d got %d\n", rank, got);
 			exit(1);

@@ -55,7 +55,8 @@ static void look_at_mpi(struct settings *s)
 		s->yield = set(true);
 		set(s->yield);
 	}
-	if (MPI_T_cvar_get_num(&n) == MPI_SUCCESS && MPI_T_cvar_get_index("mpi_yield_when_idle", &index) == MPI_SUCCESS &&
+	if (MPI_T_cvar_get_num(&n) == MPI_SUCCESS &&
+		MPI_T_cvar_get_index("mpi_yield_when_idle", &index) == MPI_SUCCESS &&
 		MPI_T_cvar_handle_alloc(index, NULL, &cvar, &count) == MPI_SUCCESS) {
 		MPI_T_cvar_read(cvar, &s->cvar);
 		MPI_T_cvar_handle_free(&cvar);
@@ -97,8 +98,8 @@ static int same(const struct settings *a, const struct settings *b)
 		printf("changed: yielding, %d to %d, parameter %d to %d\n", a->yield, b->yield, a->cvar, b->cvar);
 	}
 	return CPU_EQUAL(&a->cpus, &b->cpus) && a->policy == b->policy && a->nice == b->nice &&
-	       a->param.sched_priority == b->param.sched_priority && a->environment == b->environment && !signals && a->yield == b->yield &&
-	       a->cvar == b->cvar;
+		a->param.sched_priority == b->param.sched_priority && a->environment == b->environment && !signals &&
+		a->yield == b->yield && a->cvar == b->cvar;
 }
 
 int main(int argc, char **argv)

@@ -59,8 +59,8 @@ static void one(uint64_t time, uint32_t willy, uint32_t id, uint64_t value, int 
 		printf("%.9f ", (double)time * resolution);
 	}
 	where(willy);
-	printf(" %s:%s %u %u %u %016" PRIx64 " %016" PRIx64 " %016" PRIx64 "\n", cls ? cls : "", name, d.type & 15u, d.do_diff,
-		d.type >> 4, (uint64_t)d.lower_bound, (uint64_t)d.upper_bound, value);
+	printf(" %s:%s %u %u %u %016" PRIx64 " %016" PRIx64 " %016" PRIx64 "\n", cls ? cls : "", name, d.type & 15u,
+		d.do_diff, d.type >> 4, (uint64_t)d.lower_bound, (uint64_t)d.upper_bound, value);
 }
 
 int main(int argc, char **argv)

@@ -27,11 +27,11 @@ static void say_open(int rank)
 }
 
 /* type: 1 integer, 2 float; scope: genre's bits 4 to 7 as a number */
-static void say(const char *where, const char *name, int type, int rate, int scope, uint64_t low, uint64_t high,
-	uint64_t value)
+static void say(
+	const char *where, const char *name, int type, int rate, int scope, uint64_t low, uint64_t high, uint64_t value)
 {
-	fprintf(say_file, "%s %s %d %d %d %016" PRIx64 " %016" PRIx64 " %016" PRIx64 "\n", where, name, type, rate, scope, low, high,
-		value);
+	fprintf(say_file, "%s %s %d %d %d %016" PRIx64 " %016" PRIx64 " %016" PRIx64 "\n", where, name, type, rate,
+		scope, low, high, value);
 }
 
 static inline uint64_t bits_of(double d)

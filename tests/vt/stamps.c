@@ -61,8 +61,7 @@ static void threads(void)
 	}
 	for (i = 0; i < READINGS; i++) {
 		/* no branch on what was read lies between the two, as in a program whose branch is predicted */
-		double then = atomic_load_explicit(&published, memory_order_acquire),
-		       now = VT_timestamp();
+		double then = atomic_load_explicit(&published, memory_order_acquire), now = VT_timestamp();
 
 		if (then != old) {
 			old = then;
@@ -75,8 +74,7 @@ static void threads(void)
 	}
 	atomic_store(&over, 1);
 	pthread_join(t, NULL);
-	printf("%ld seen, %ld before they were published, by %.0f ns at most\n", seen, reversed,
-		worst * 1e9);
+	printf("%ld seen, %ld before they were published, by %.0f ns at most\n", seen, reversed, worst * 1e9);
 }
 
 static uint64_t clock_now(void)

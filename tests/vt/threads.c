@@ -27,10 +27,12 @@ static int callback(void *custom, int ncounters, int *handles, void *values)
 	return 0;
 }
 
+static int state;
+
 static void define(int n, int *own, int *common)
 {
 	char name[40];
-	int cls, state, scl, ids[1], group;
+	int cls, scl, ids[1], group;
 
 	want(VT_classdef("Threads", &cls), "classdef");
 	want(VT_funcdef("common", cls, &state), "funcdef");
@@ -82,7 +84,7 @@ static void *worker(void *arg)
 
 		want(VT_countval(1, &own, &d), "countval");
 		want(VT_countval(1, &common, &v), "countval");
-		want(VT_enter(1, VT_NOSCL), "enter");
+		want(VT_enter(state, VT_NOSCL), "enter");
 		want(VT_leave(VT_NOSCL), "leave");
 		pthread_mutex_lock(&lock);
 		say(where, name, 2, 0, 0, 0, 0, bits_of(d));

@@ -79,5 +79,5 @@ ok "true frequencies: by NTP on rank 0, by the sessions on rank 1, and right" $?
 sed 's/^/# /' rates
 true_rates 900000 >rates
 [ "$(cat rates)" = 'true frequency: unknown, NTP does not keep CLOCK_REALTIME of rank 0 well enough for so short a run' ]
-ok "a large error of NTP is said to be too large" $?
+ok "a large error of NTP is reported as too large" $?
 done_testing

@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "calib/clk.h"
+#include "calib/file/clk.h"
 #include "stf/stf.h"
 
 enum { LEAST = 100, MOST = 100000, RANKS = 64 };
@@ -154,7 +154,8 @@ static void around(const struct cal_map *m, double period_s, size_t k, double *f
  * step among them. */
 static int hundred(const struct cal_map *m, double period_s, int rank, size_t i, double master, size_t *part)
 {
-	double first = stamp[rank][i] - late[rank][i] + master, last = stamp[rank][i + 99] - late[rank][i + 99] + master;
+	double first = stamp[rank][i] - late[rank][i] + master,
+	       last = stamp[rank][i + 99] - late[rank][i + 99] + master;
 	double from, to, error, bound = 0, some[100];
 	size_t k;
 
@@ -173,7 +174,8 @@ static int hundred(const struct cal_map *m, double period_s, int rank, size_t i,
 	}
 	bound = *part != SIZE_MAX ? part_bound(m, *part) : bound;
 	if (fabs(error) > bound) {
-		printf("samples %zu to %zu, %.6f to %.6f s: error %.3g us, bound %.3g us\n", i, i + 99, first, last, error * 1e6, bound * 1e6);
+		printf("samples %zu to %zu, %.6f to %.6f s: error %.3g us, bound %.3g us\n", i, i + 99, first, last,
+			error * 1e6, bound * 1e6);
 	}
 	return !(fabs(error) <= bound);
 }
@@ -228,7 +230,8 @@ int main(int argc, char **argv)
 
 		if (n[i] >= LEAST && bound > 0) {
 			error = typical((int)i) - typical(0);
-			printf("rank %zu: error %.3g us, bound %.3g us, %zu samples\n", i, error * 1e6, bound * 1e6, n[i]);
+			printf("rank %zu: error %.3g us, bound %.3g us, %zu samples\n", i, error * 1e6, bound * 1e6,
+				n[i]);
 			bad |= !(fabs(error) <= bound);
 			compared++;
 		}

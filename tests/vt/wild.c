@@ -107,13 +107,14 @@ static void nulls(int cls)
 	IS(v, VT_NOCLASS);
 	IS(VT_classdef(":::", &v), VT_OK);
 	IS(VT_classdef("x", NULL), VT_OK);
-	IS(VT_funcdef(NULL, cls, &v), VT_OK);
-	IS(VT_funcdef("f", 12345, NULL), VT_OK);
-	IS(VT_symdef(7, NULL, NULL), VT_OK);
+	IS(VT_funcdef(NULL, cls, &v), VT_ERR_BADARG);
+	IS(VT_funcdef("f", 12345, NULL), VT_ERR_BADARG);
+	IS(VT_symdef(7, NULL, NULL), VT_ERR_BADARG);
 	IS(VT_scldef(NULL, 3, &v), VT_ERR_BADARG);
 	IS(VT_sclstack(0, 0, -1, -1, NULL), VT_OK);
-	IS(VT_scopebegin(99, -1, NULL), VT_OK);
-	IS(VT_scopeend(99, 99, 99), VT_OK);
+	IS(VT_scopebegin(99, -1, NULL), VT_ERR_BADSCLID);
+	IS(VT_scopebegin(99, VT_NOSCL, NULL), VT_ERR_BADARG);
+	IS(VT_scopeend(99, 99, 99), VT_ERR_BADSCLID);
 	IS(VT_registernamed(NULL, 0), VT_OK);
 	IS(VT_registernamed("", -1), VT_OK);
 	IS(VT_groupdef(NULL, 0, 0, &v), VT_ERR_BADARG);
@@ -126,11 +127,13 @@ static void nulls(int cls)
 	IS(VT_countval(1, NULL, NULL), VT_ERR_BADARG);
 	IS(VT_countval(-1, &v, &v), VT_ERR_BADARG);
 	IS(VT_countsetcallback(0, 0, -9), VT_OK);
-	IS(VT_end(0), VT_OK);
-	IS(VT_end(-1), VT_OK);
+	IS(VT_end(0), VT_ERR_BADREQUEST);
+	IS(VT_end(-1), VT_ERR_BADREQUEST);
+	IS(VT_funcdef("f", cls, &v), VT_OK);
+	IS(VT_enter(v, VT_NOSCL), VT_OK);
 	IS(VT_leave(cls), VT_OK); /* a state handle where a location belongs */
-	IS(VT_leave(VT_NOSCL), VT_OK);
-	IS(VT_begin(123456789), VT_OK);
+	IS(VT_leave(VT_NOSCL), VT_ERR_BADREQUEST);
+	IS(VT_begin(123456789), VT_ERR_BADSYMBOLID);
 	IS(VT_getrank(NULL), VT_OK);
 	IS(VT_tracestate(NULL), VT_OK);
 }

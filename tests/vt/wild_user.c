@@ -68,8 +68,10 @@ static void run(void)
 	char where[20];
 
 	CHECK(VT_countdef("residual", solver_class, VT_COUNT_FLOAT, VT_GROUP_PROCESS, small, "1", &c[0]));
-	CHECK(VT_countdef("hits", VT_NOCLASS, VT_COUNT_INTEGER64 | VT_COUNT_RATE | VT_COUNT_VALID_SAMPLE, VT_ME, NULL, "hits", &c[1]));
-	CHECK(VT_countdef("iteration", solver_class, VT_COUNT_INTEGER | VT_COUNT_ABSVAL | VT_COUNT_VALID_AFTER, VT_ME, NULL, "#", &c[2]));
+	CHECK(VT_countdef("hits", VT_NOCLASS, VT_COUNT_INTEGER64 | VT_COUNT_RATE | VT_COUNT_VALID_SAMPLE, VT_ME, NULL,
+		"hits", &c[1]));
+	CHECK(VT_countdef("iteration", solver_class, VT_COUNT_INTEGER | VT_COUNT_ABSVAL | VT_COUNT_VALID_AFTER, VT_ME,
+		NULL, "#", &c[2]));
 	snprintf(where, sizeof(where), "%d:0", rank);
 	VT_begin(TRACE_FACTOR);
 	for (i = 0; i < 5; i++) {

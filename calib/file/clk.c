@@ -1,0 +1,707 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Reading correction data; calib/file/write.c writes it. */
+#include "config.h"
+#include "calib/file/clk.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <locale.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct reader {
+	const char *name, *p, *end;
+	char *line; /* copy of the present line */
+	size_t room;
+	long number;
+	char *at;                 /* next word of it */
+	struct cal_session *open; /* samples belong to it */
+	struct tkm_err *err;
+};
+
+__attribute__((format(printf, 2, 3))) static int bad(struct reader *rd, const char *fmt, ...)
+{
+	char text[200];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
+	return tkm_fail(rd->err, TKM_ERR_FORMAT, "%s:%ld: %s", rd->name, rd->number, text);
+}
+
+/* Copies the next line that is neither empty nor a comment. Returns 1, 0 at the end, -1. */
+static int next_line(struct reader *rd)
+{
+	while (rd->p < rd->end) {
+		const char *nl = memchr(rd->p, '\n', (size_t)(rd->end - rd->p));
+		size_t len = (size_t)((nl ? nl : rd->end) - rd->p);
+
+		rd->number++;
+		if (!nl) {
+			return bad(rd, "the file is cut off in the middle of a line");
+		}
+		if (memchr(rd->p, '\0', len)) {
+			return bad(rd, "a zero byte in a text file");
+		}
+		if (len + 1 > rd->room) {
+			char *grown = realloc(rd->line, len + 1);
+
+			if (!grown) {
+				return tkm_fail(rd->err, TKM_ERR_NOMEM, "%s: out of memory", rd->name);
+			}
+			rd->line = grown;
+			rd->room = len + 1;
+		}
+		memcpy(rd->line, rd->p, len);
+		rd->line[len] = '\0';
+		rd->at = rd->line;
+		rd->p = nl + 1;
+		if (len && rd->line[0] != '#') {
+			return 1;
+		}
+	}
+	return 0;
+}
+
+static char *word(struct reader *rd)
+{
+	char *w = rd->at + strspn(rd->at, " ");
+
+	rd->at = w + strcspn(w, " ");
+	if (*rd->at) {
+		*rd->at++ = '\0';
+	}
+	return w;
+}
+
+static int get_int(struct reader *rd, int64_t *out)
+{
+	char *w = word(rd), *end;
+
+	errno = 0;
+	*out = strtoll(w, &end, 10);
+	if (errno || end == w || *end) {
+		return bad(rd, "'%s' is no whole number", w);
+	}
+	return 0;
+}
+
+static int get_range(struct reader *rd, int64_t low, int64_t high, int64_t *out)
+{
+	if (get_int(rd, out) < 0) {
+		return -1;
+	}
+	if (*out < low || *out > high) {
+		return bad(rd, "%" PRId64 " is not between %" PRId64 " and %" PRId64, *out, low, high);
+	}
+	return 0;
+}
+
+/* "unknown" is NAN. The file has points; strtod wants the locale's character. */
+static int get_double(struct reader *rd, double *out)
+{
+	char *w = word(rd), *end, *dot = strchr(w, '.');
+
+	if (strcmp(w, "unknown") == 0) {
+		*out = NAN;
+		return 0;
+	}
+	if (dot) {
+		*dot = localeconv()->decimal_point[0];
+	}
+	*out = strtod(w, &end);
+	if (end == w || *end || !isfinite(*out)) {
+		return bad(rd, "'%s' is no number", w);
+	}
+	return 0;
+}
+
+static int get_quoted(struct reader *rd, char *out, size_t size)
+{
+	const char *s = rd->at + strspn(rd->at, " ");
+	size_t n = 0;
+
+	if (*s++ != '"') {
+		return bad(rd, "text in double quotes expected");
+	}
+	while (*s && *s != '"') {
+		char c = *s++;
+
+		if (c == '\\' && s[0] >= '0' && s[0] <= '3' && s[1] && s[2]) {
+			c = (char)((s[0] - '0') * 64 + (s[1] - '0') * 8 + (s[2] - '0'));
+			s += 3;
+		} else if (c == '\\' && *s) {
+			c = *s++;
+		}
+		if (n + 1 >= size) {
+			return bad(rd, "text of more than %zu bytes", size - 1);
+		}
+		out[n++] = c;
+	}
+	out[n] = '\0';
+	return *s == '"' ? 0 : bad(rd, "closing quote missing");
+}
+
+static int read_sample(struct reader *rd, struct cal_rank *r)
+{
+	struct cal_sample s;
+	int64_t kept;
+
+	(void)r;
+	if (!rd->open) {
+		return bad(rd, "a sample before the first session");
+	}
+	if (get_int(rd, &s.send.v) < 0 || get_int(rd, &s.master_in.v) < 0 || get_int(rd, &s.master_out.v) < 0 ||
+		get_int(rd, &s.recv.v) < 0 || get_range(rd, 0, 1, &kept) < 0) {
+		return -1;
+	}
+	s.kept = (int)kept;
+	if (cal_session_add(rd->open, &s) < 0) {
+		return tkm_fail(rd->err, TKM_ERR_NOMEM, "%s: out of memory", rd->name);
+	}
+	return 0;
+}
+
+/* Room for one more at the end of an array; grows one by one, a run has few of them. */
+static void *grow(struct reader *rd, void **array, size_t n, size_t size)
+{
+	void *p = realloc(*array, (n + 1) * size);
+
+	if (!p) {
+		tkm_fail(rd->err, TKM_ERR_NOMEM, "%s: out of memory", rd->name);
+		return NULL;
+	}
+	*array = p;
+	memset((char *)p + n * size, 0, size);
+	return (char *)p + n * size;
+}
+
+static int read_kind(struct reader *rd, struct cal_session *s)
+{
+	const char *kind = word(rd);
+	int k;
+
+	for (k = CAL_START; k <= CAL_END && strcmp(kind, cal_session_name((enum cal_session_kind)k)); k++) {
+	}
+	if (k > CAL_END) {
+		return bad(rd, "unknown kind of session '%s'", kind);
+	}
+	s->kind = (enum cal_session_kind)k;
+	return 0;
+}
+
+/* A word that only says what the number behind it is. */
+static int get_named(struct reader *rd, int64_t high, int64_t *out)
+{
+	word(rd);
+	return get_range(rd, 0, high, out);
+}
+
+static int read_session(struct reader *rd, struct cal_rank *r)
+{
+	struct cal_session *s = grow(rd, (void **)&r->session, r->sessions, sizeof(*s));
+	int64_t used, n, lost;
+
+	if (!s) {
+		return -1;
+	}
+	r->sessions++;
+	rd->open = s;
+	if (read_kind(rd, s) < 0 || get_named(rd, 1, &used) < 0 || get_named(rd, INT64_MAX, &n) < 0 ||
+		get_named(rd, INT64_MAX, &lost) < 0) {
+		return -1;
+	}
+	s->used = (int)used;
+	s->lost = (size_t)lost;
+	return 0;
+}
+
+static int read_edge(struct reader *rd, struct cal_rank *r)
+{
+	struct cal_session *s = grow(rd, (void **)&r->edge, r->edges, sizeof(*s));
+	int64_t peer, at, n, lost;
+
+	if (!s) {
+		return -1;
+	}
+	r->edges++;
+	rd->open = s;
+	if (read_kind(rd, s) < 0 || get_named(rd, INT32_MAX, &peer) < 0 || get_named(rd, INT32_MAX, &at) < 0 ||
+		get_named(rd, INT64_MAX, &n) < 0 || get_named(rd, INT64_MAX, &lost) < 0) {
+		return -1;
+	}
+	s->peer = (int)peer;
+	s->at = (size_t)at;
+	s->lost = (size_t)lost;
+	return 0;
+}
+
+static int read_node(struct reader *rd, struct cal_map *m)
+{
+	struct cal_node *n = grow(rd, (void **)&m->node, m->nodes, sizeof(*n));
+	int64_t used, session = 0;
+
+	if (!n) {
+		return -1;
+	}
+	m->nodes++;
+	if (get_int(rd, &n->local.v) < 0 || get_int(rd, &n->global.v) < 0 || get_int(rd, &n->low.v) < 0 ||
+		get_int(rd, &n->high.v) < 0 || get_range(rd, 0, 1, &used) < 0) {
+		return -1;
+	}
+	n->used = (int)used;
+	/* a file of before has none */
+	if (rd->at[strspn(rd->at, " ")] && get_range(rd, 0, INT32_MAX, &session) < 0) {
+		return -1;
+	}
+	n->session = (int)session;
+	return 0;
+}
+
+static int read_piece(struct reader *rd, struct cal_map *m)
+{
+	struct cal_piece *p = grow(rd, (void **)&m->piece, m->pieces, sizeof(*p));
+
+	if (!p) {
+		return -1;
+	}
+	if (get_int(rd, &p->local.v) < 0 || get_int(rd, &p->global.v) < 0 ||
+		get_range(rd, 1, INT64_MAX, &p->length) < 0 || get_range(rd, 1, INT64_MAX, &p->rise) < 0 ||
+		get_double(rd, &p->bend_begin) < 0 || get_double(rd, &p->bend_end) < 0) {
+		return -1;
+	}
+	if (m->pieces > (m->parts ? m->part[m->parts - 1].piece : 0) && ltick_sub(p->local, p[-1].local) <= 0) {
+		return bad(rd, "pieces of a map must ascend");
+	}
+	m->pieces++;
+	return 0;
+}
+
+static int read_part(struct reader *rd, struct cal_map *m)
+{
+	struct cal_part *p = grow(rd, (void **)&m->part, m->parts, sizeof(*p));
+
+	if (!p) {
+		return -1;
+	}
+	*p = (struct cal_part){ .node = m->nodes, .piece = m->pieces };
+	m->parts++;
+	return m->steps + 1 == m->parts ? 0 : bad(rd, "a part of a map without a step before it");
+}
+
+static int read_step(struct reader *rd, struct cal_map *m)
+{
+	struct cal_step *s = grow(rd, (void **)&m->step, m->steps, sizeof(*s));
+	int64_t certain;
+
+	if (!s) {
+		return -1;
+	}
+	m->steps++;
+	if (get_int(rd, &s->from.v) < 0 || get_int(rd, &s->to.v) < 0 || get_int(rd, &s->from_global.v) < 0 ||
+		get_int(rd, &s->to_global.v) < 0 || get_double(rd, &s->size_s) < 0 ||
+		get_double(rd, &s->within_s) < 0 || get_range(rd, 0, 1, &certain) < 0) {
+		return -1;
+	}
+	s->certain = (int)certain;
+	return m->steps == m->parts ? 0 : bad(rd, "a step without a part before it");
+}
+
+static int read_rate(struct reader *rd, struct cal_map *m)
+{
+	return get_double(rd, &m->rate_low) < 0 || get_double(rd, &m->rate_high) < 0 ? -1 : 0;
+}
+
+static int read_learned(struct reader *rd, struct cal_map *m)
+{
+	if (get_double(rd, &m->learned_low) < 0 || get_double(rd, &m->learned_high) < 0 ||
+		get_named(rd, INT64_MAX, &m->learned_for) < 0 || !word(rd) || get_double(rd, &m->learned_wander) < 0) {
+		return -1;
+	}
+	return m->learned_low > 0 && m->learned_low < m->learned_high && m->learned_for > 0
+		? 0
+		: bad(rd, "two rates above 0, the lower one first, and for how long expected");
+}
+
+static int read_steps_possible(struct reader *rd, struct cal_map *m)
+{
+	int64_t v;
+
+	if (get_range(rd, 0, 1, &v) < 0) {
+		return -1;
+	}
+	m->may_step = (int)v;
+	return 0;
+}
+
+/* Each part lasts until the next. */
+static int finish_parts(struct reader *rd, struct cal_map *m)
+{
+	size_t i;
+
+	for (i = 0; i < m->parts; i++) {
+		struct cal_part *p = &m->part[i];
+
+		p->nodes = (i + 1 < m->parts ? p[1].node : m->nodes) - p->node;
+		p->pieces = (i + 1 < m->parts ? p[1].piece : m->pieces) - p->piece;
+		if (p->pieces == 0) {
+			return bad(rd, "a part of a map without a piece");
+		}
+	}
+	return m->parts && m->steps + 1 != m->parts ? bad(rd, "a step without a part behind it") : 0;
+}
+
+static int read_anchor(struct reader *rd, struct cal_rank *r)
+{
+	struct cal_anchor *a = &r->anchor[r->anchors];
+
+	if (r->anchors == 2) {
+		return bad(rd, "more than two anchors");
+	}
+	if (get_int(rd, &a->local.v) < 0 || get_int(rd, &a->realtime_ns) < 0 || get_int(rd, &a->monotonic_ns) < 0) {
+		return -1;
+	}
+	r->anchors++;
+	return 0;
+}
+
+static int read_shares_clock(struct reader *rd, struct cal_rank *r)
+{
+	int64_t leader;
+
+	if (get_range(rd, 0, INT32_MAX, &leader) < 0) {
+		return -1;
+	}
+	r->sync = CAL_SHARED;
+	r->leader = (int)leader;
+	return 0;
+}
+
+static int read_pair(struct reader *rd, struct cal_rank *r)
+{
+	struct cal_reading p = { .local = ltick(0) };
+	int64_t over;
+
+	if (get_int(rd, &p.local.v) < 0 || get_int(rd, &p.before.v) < 0 || get_int(rd, &p.after.v) < 0 ||
+		get_range(rd, 0, INT32_MAX, &over) < 0) {
+		return -1;
+	}
+	if (ltick_sub(p.after, p.before) < 0 ||
+		(r->pairs.n && ltick_sub(p.before, r->pairs.pair[r->pairs.n - 1].after) < 0)) {
+		return bad(rd, "the reference of pairs must ascend");
+	}
+	p.over = (int)over;
+	return cal_pairs_add(&r->pairs, &p, rd->err);
+}
+
+static int read_disruption(struct reader *rd, struct cal_rank *r)
+{
+	char *w = word(rd), *end;
+	int64_t changed;
+
+	r->disruption = strtoull(w, &end, 10);
+	if (end == w || *end) {
+		return bad(rd, "'%s' is no marker", w);
+	}
+	if (get_named(rd, INT32_MAX, &changed) < 0) {
+		return -1;
+	}
+	r->has_disruption = 1;
+	r->disruption_changed = (int)changed;
+	return 0;
+}
+
+static int read_can_be_set(struct reader *rd, struct cal_rank *r)
+{
+	int64_t can;
+
+	if (get_range(rd, 0, 1, &can) < 0) {
+		return -1;
+	}
+	r->may_step = (int)can;
+	return 0;
+}
+
+/* One line of a rank's block other than its first and last. Unknown keys are for later versions. */
+static int read_rank_line(struct reader *rd, struct cal_rank *r)
+{
+	const char *key = word(rd);
+	const struct {
+		const char *key;
+		char *text;
+		size_t size;
+	} texts[] = { { "host", r->host, sizeof(r->host) }, { "boot-id", r->boot_id, sizeof(r->boot_id) },
+		{ "time-namespace", r->time_ns, sizeof(r->time_ns) }, { "timer", r->timer, sizeof(r->timer) },
+		{ "reference", r->reference, sizeof(r->reference) },
+		{ "assumed-drift-from", r->drift_from, sizeof(r->drift_from) },
+		{ "assumed-wander-from", r->wander_from, sizeof(r->wander_from) },
+		{ "contradiction", r->contradiction, sizeof(r->contradiction) } };
+	const struct {
+		const char *key;
+		double *value;
+	} numbers[] = { { "nominal-hz", &r->nominal_hz }, { "measured-hz", &r->measured_hz },
+		{ "measured-se-ppm", &r->measured_se_ppm }, { "measured-bound-ppm", &r->measured_bound_ppm },
+		{ "effective-tick", &r->effective_tick_s }, { "shared-within", &r->shared_within_s },
+		{ "wander", &r->map.max_wander }, { "nominal-rate", &r->map.nominal },
+		{ "reference-hz", &r->reference_hz }, { "reference-tick", &r->reference_tick_s },
+		{ "max-slew", &r->pairs.max_slew }, { "slew-limit", &r->pairs.slew_limit },
+		{ "assumed-drift", &r->max_drift }, { "assumed-wander", &r->max_wander } };
+	const struct {
+		const char *key;
+		int (*read)(struct reader *, struct cal_rank *);
+	} parts[] = { { "session", read_session }, { "edge", read_edge }, { "sample", read_sample },
+		{ "anchor", read_anchor }, { "shares-clock-of", read_shares_clock }, { "can-be-set", read_can_be_set },
+		{ "pair", read_pair }, { "disruption-marker", read_disruption } };
+	const struct {
+		const char *key;
+		int (*read)(struct reader *, struct cal_map *);
+	} of_map[] = { { "node", read_node }, { "piece", read_piece }, { "part", read_part }, { "step", read_step },
+		{ "rate", read_rate }, { "learned-rate", read_learned }, { "steps-possible", read_steps_possible } };
+	size_t i;
+
+	for (i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+		if (strcmp(key, texts[i].key) == 0) {
+			return get_quoted(rd, texts[i].text, texts[i].size);
+		}
+	}
+	for (i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
+		if (strcmp(key, numbers[i].key) == 0) {
+			return get_double(rd, numbers[i].value);
+		}
+	}
+	for (i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
+		if (strcmp(key, parts[i].key) == 0) {
+			return parts[i].read(rd, r);
+		}
+	}
+	for (i = 0; i < sizeof(of_map) / sizeof(of_map[0]); i++) {
+		if (strcmp(key, of_map[i].key) == 0) {
+			return of_map[i].read(rd, &r->map);
+		}
+	}
+	return 0;
+}
+
+/* From behind the word "rank" to the line end-rank. */
+static int read_rank_block(struct reader *rd, struct cal_rank *r)
+{
+	int64_t rank;
+	int rc;
+
+	rd->open = NULL;
+	r->measured_se_ppm = r->measured_bound_ppm = r->effective_tick_s = r->map.max_wander = NAN;
+	if (get_range(rd, 0, INT32_MAX, &rank) < 0) {
+		return -1;
+	}
+	r->rank = (int)rank;
+	while ((rc = next_line(rd)) == 1) {
+		if (strcmp(rd->line, "end-rank") == 0) {
+			r->nominal_hz = isfinite(r->nominal_hz) ? r->nominal_hz : 0;
+			r->measured_hz = isfinite(r->measured_hz) ? r->measured_hz : 0;
+			return finish_parts(rd, &r->map);
+		}
+		if (read_rank_line(rd, r) < 0) {
+			return -1;
+		}
+	}
+	return rc < 0 ? -1 : bad(rd, "rank %d has no end", r->rank);
+}
+
+static int add_rank(struct reader *rd, struct cal_run *run)
+{
+	struct cal_rank *r = grow(rd, (void **)&run->rank, run->ranks, sizeof(*r));
+
+	if (!r) {
+		return -1;
+	}
+	run->ranks++;
+	if (read_rank_block(rd, r) < 0) {
+		return -1;
+	}
+	if ((size_t)r->rank != run->ranks - 1) {
+		return bad(rd, "rank %d where rank %zu was expected", r->rank, run->ranks - 1);
+	}
+	r->map.period_s = run->period_s;
+	r->map.extra_s = r->sync == CAL_SHARED ? r->shared_within_s : 0;
+	r->map.max_drift = run->max_drift;
+	r->map.max_wander = isfinite(r->map.max_wander) ? r->map.max_wander : run->max_wander;
+	return 0;
+}
+
+static int read_head_line(struct reader *rd, struct cal_run *run, int64_t *ranks)
+{
+	const char *key = word(rd), *how;
+	int64_t v;
+	int i;
+
+	if (strcmp(key, "global-period") == 0) {
+		if (get_double(rd, &run->period_s) < 0) {
+			return -1;
+		}
+		return run->period_s > 0 ? 0 : bad(rd, "a global period must be positive");
+	}
+	if (strcmp(key, "max-drift") == 0) {
+		return get_double(rd, &run->max_drift);
+	}
+	if (strcmp(key, "max-wander") == 0) {
+		return get_double(rd, &run->max_wander);
+	}
+	if (strcmp(key, "realtime-at-0") == 0) {
+		return get_int(rd, &run->realtime0_ns);
+	}
+	if (strcmp(key, "end") == 0) {
+		return get_int(rd, &run->end.v);
+	}
+	if (strcmp(key, "ranks") == 0) {
+		return get_range(rd, 1, INT32_MAX, ranks);
+	}
+	if (strcmp(key, "interpolation") == 0) {
+		how = word(rd);
+		for (i = 0; i < CAL_INTERPOLATIONS && strcmp(how, cal_interpolation_name((enum cal_interpolation)i));
+			i++) {
+		}
+		run->interpolation = (enum cal_interpolation)i;
+		return i < CAL_INTERPOLATIONS ? 0 : bad(rd, "unknown interpolation '%s'", how);
+	}
+	if (strcmp(key, "master") == 0 || strcmp(key, "clock-was-set") == 0) {
+		if (get_range(rd, 0, INT32_MAX, &v) < 0) {
+			return -1;
+		}
+		*(key[0] == 'm' ? &run->master : &run->clock_was_set) = (int)v;
+	}
+	return 0;
+}
+
+static int check_whole(struct reader *rd, const struct cal_run *run, int64_t ranks)
+{
+	size_t i;
+
+	if ((int64_t)run->ranks != ranks || run->master < 0 || (size_t)run->master >= run->ranks) {
+		return bad(rd, "%zu ranks with master %d, but the head says %" PRId64, run->ranks, run->master, ranks);
+	}
+	for (i = 0; i < run->ranks; i++) {
+		if (run->rank[i].map.pieces == 0) {
+			return bad(rd, "rank %zu has no map", i);
+		}
+		if (run->rank[i].sync == CAL_SHARED && (size_t)run->rank[i].leader >= run->ranks) {
+			return bad(
+				rd, "rank %zu shares the clock of rank %d, which there is not", i, run->rank[i].leader);
+		}
+	}
+	return 0;
+}
+
+static int read_file(struct reader *rd, struct cal_run *run)
+{
+	int64_t ranks = -1;
+	int rc;
+
+	if (next_line(rd) != 1 ||
+		(strcmp(rd->line, "TICKMARK-CLK 1") != 0 && strcmp(rd->line, "TICKMARK-CLK 2") != 0 &&
+			strcmp(rd->line, "TICKMARK-CLK 3") != 0)) {
+		return bad(
+			rd, "not correction data of version 1, 2 or 3 (the first line must be TICKMARK-CLK 1, 2 or 3)");
+	}
+	while ((rc = next_line(rd)) == 1) {
+		if (strcmp(rd->line, "end-file") == 0) {
+			return check_whole(rd, run, ranks);
+		}
+		if (strncmp(rd->line, "rank ", 5) == 0) {
+			rd->at = rd->line + 5;
+			if (!(run->period_s > 0)) {
+				return bad(rd, "a rank before global-period");
+			}
+			rc = add_rank(rd, run);
+		} else {
+			rc = read_head_line(rd, run, &ranks);
+		}
+		if (rc < 0) {
+			return -1;
+		}
+	}
+	return rc < 0 ? -1 : bad(rd, "the file is cut off: no end-file line");
+}
+
+/* Maps get the pairs of their clocks; what contradicted the assumptions when the file was made does so still. */
+static int attach(struct cal_run *run, struct tkm_err *err)
+{
+	size_t i;
+
+	for (i = 0; i < run->ranks; i++) {
+		run->contradicted = run->contradicted || run->rank[i].contradiction[0];
+	}
+	return cal_attach_pairs(run, err);
+}
+
+int cal_clk_read(const char *text, size_t length, const char *name, struct cal_run *run, struct tkm_err *err)
+{
+	struct reader rd = { .name = name, .p = text, .end = text + length, .err = err };
+	int rc;
+
+	memset(run, 0, sizeof(*run));
+	rc = read_file(&rd, run);
+	if (rc == 0) {
+		rc = attach(run, err);
+	}
+	free(rd.line);
+	if (rc < 0) {
+		cal_run_free(run);
+	}
+	return rc;
+}
+
+int cal_clk_read_rank(const char *text, size_t length, const char *name, struct cal_rank *r, struct tkm_err *err)
+{
+	struct reader rd = { .name = name, .p = text, .end = text + length, .err = err };
+	int rc;
+
+	memset(r, 0, sizeof(*r));
+	rc = next_line(&rd);
+	if (rc == 1 && strcmp(word(&rd), "rank") == 0) {
+		rc = read_rank_block(&rd, r);
+	} else if (rc >= 0) {
+		rc = bad(&rd, "no rank block");
+	}
+	free(rd.line);
+	if (rc < 0) {
+		cal_rank_free(r);
+	}
+	return rc;
+}
+
+int cal_clk_load(const char *path, struct cal_run *run, struct tkm_err *err)
+{
+	FILE *f = fopen(path, "r");
+	char *text = NULL, *grown;
+	size_t n = 0, room = 0, got = 1;
+	int rc = -1;
+
+	if (!f) {
+		return tkm_fail_errno(err, TKM_ERR_IO, errno, "cannot open %s", path);
+	}
+	while (got > 0) {
+		if (n + 65536 > room) {
+			room = 2 * room + 65536;
+			grown = realloc(text, room);
+			if (!grown) {
+				tkm_fail(err, TKM_ERR_NOMEM, "%s: out of memory", path);
+				goto out;
+			}
+			text = grown;
+		}
+		got = fread(text + n, 1, room - n - 1, f);
+		n += got;
+	}
+	if (ferror(f)) {
+		tkm_fail_errno(err, TKM_ERR_IO, errno, "cannot read %s", path);
+		goto out;
+	}
+	rc = cal_clk_read(text, n, path, run, err);
+out:
+	free(text);
+	fclose(f);
+	return rc;
+}

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Correction data as text, NAME.clk: everything that was measured and the maps that came out of it, in
+ * lines that libc alone can read. doc/clk-format.md is the specification. */
+#ifndef CALIB_CLK_H
+#define CALIB_CLK_H
+
+#include <stdio.h>
+
+#include "calib/solve/solve.h"
+
+/* Writes the head of the file, all ranks and the end line. Returns 0, or -1 when the stream failed. */
+int cal_clk_write(FILE *f, const struct cal_run *run, const char *program, struct tkm_err *err);
+
+/* Writes one rank's block only: what a process sends to the master. Same return. */
+int cal_clk_write_rank(FILE *f, const struct cal_rank *r, struct tkm_err *err);
+
+/* Reads a whole file from memory (length bytes and a terminating zero behind them); name is for
+ * messages. *run is new, to be freed with cal_run_free(). Returns 0, or -1 with file and line. */
+int cal_clk_read(const char *text, size_t length, const char *name, struct cal_run *run, struct tkm_err *err);
+
+/* Reads one rank's block, as cal_clk_write_rank() made it, into *r. */
+int cal_clk_read_rank(const char *text, size_t length, const char *name, struct cal_rank *r, struct tkm_err *err);
+
+/* Reads a file by name, "-" for standard input is not taken. */
+int cal_clk_load(const char *path, struct cal_run *run, struct tkm_err *err);
+
+#endif

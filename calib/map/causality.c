@@ -1,0 +1,403 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "config.h"
+#include "calib/map/causality.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Fewer events than this are not worth a pass. */
+enum { LEAST = 4096 };
+
+static const uint64_t none = UINT64_MAX;
+
+/* An event that was not handed back yet. Others are named by their number since the beginning. */
+struct waiting {
+	struct cal_event e;
+	uint64_t before, behind; /* of the same rank */
+	uint64_t other;          /* end of its message */
+	int parted;              /* the other end was handed back, with the stamp `others` */
+	int64_t others;
+	int64_t least, most, now;
+	uint32_t left; /* events that must come first */
+};
+
+/* One end of a message whose other end has not come yet. */
+struct open_end {
+	uint64_t message; /* 0: the place is free */
+	uint64_t event;
+	int64_t given, returned; /* stamp; once it was handed back, the repaired one */
+	int kind;
+};
+
+struct cal_causality {
+	int ranks;
+	int64_t latency;
+	cal_event_out *out;
+	void *ctx;
+	struct waiting *w;
+	size_t n, room, pass_at;
+	uint64_t base;     /* number of w[0] */
+	uint64_t *last;    /* of each rank, the newest event */
+	int64_t *returned; /* of each rank, the newest stamp handed back */
+	int64_t widest, newest;
+	struct open_end *end;
+	size_t ends, places; /* places: a power of two */
+	uint64_t *ready;     /* work of a pass */
+	struct cal_causality_stats stats;
+};
+
+/* ---- messages on their way: open addressing ---- */
+
+static size_t place_of(const struct cal_causality *c, uint64_t message)
+{
+	size_t i = (size_t)((message * 0x9e3779b97f4a7c15u) >> 20) & (c->places - 1);
+
+	while (c->end[i].message && c->end[i].message != message) {
+		i = (i + 1) & (c->places - 1);
+	}
+	return i;
+}
+
+static int more_places(struct cal_causality *c)
+{
+	struct open_end *old = c->end;
+	size_t places = c->places, i;
+
+	if (2 * (c->ends + 1) <= places) {
+		return 0;
+	}
+	c->end = calloc(places ? 2 * places : 256, sizeof(*c->end));
+	if (!c->end) {
+		c->end = old;
+		return -1;
+	}
+	c->places = places ? 2 * places : 256;
+	for (i = 0; i < places; i++) {
+		if (old[i].message) {
+			c->end[place_of(c, old[i].message)] = old[i];
+		}
+	}
+	free(old);
+	return 0;
+}
+
+static void remove_end(struct cal_causality *c, size_t i)
+{
+	size_t k = i, home;
+
+	c->ends--;
+	for (;;) {
+		c->end[i].message = 0;
+		do {
+			k = (k + 1) & (c->places - 1);
+			if (!c->end[k].message) {
+				return;
+			}
+			home = (size_t)((c->end[k].message * 0x9e3779b97f4a7c15u) >> 20) & (c->places - 1);
+		} while (i <= k ? i < home && home <= k : i < home || home <= k);
+		c->end[i] = c->end[k];
+		i = k;
+	}
+}
+
+/* Finds the other end of a new event's message, or remembers the event. */
+static int match(struct cal_causality *c, uint64_t number)
+{
+	struct waiting *w = &c->w[number - c->base];
+	struct open_end *end;
+	size_t i;
+
+	if (w->e.kind == CAL_EVENT_LOCAL || w->e.message == 0) {
+		return 0;
+	}
+	if (more_places(c) < 0) {
+		return -1;
+	}
+	i = place_of(c, w->e.message);
+	end = &c->end[i];
+	if (!end->message) {
+		*end = (struct open_end){
+			.message = w->e.message, .event = number, .given = w->e.stamp, .kind = w->e.kind
+		};
+		c->ends++;
+		return 0;
+	}
+	if (end->kind == w->e.kind) {
+		return 0; /* a number used twice; it stays unmatched */
+	}
+	c->stats.messages++;
+	c->stats.before += w->e.kind == CAL_EVENT_RECEIVED ? w->e.stamp < end->given : end->given < w->e.stamp;
+	if (end->event >= c->base) {
+		w->other = end->event;
+		c->w[end->event - c->base].other = number;
+	} else {
+		w->parted = 1;
+		w->others = end->returned;
+	}
+	remove_end(c, i);
+	return 0;
+}
+
+/* ---- a pass over all that wait ---- */
+
+static struct waiting *at(struct cal_causality *c, uint64_t number)
+{
+	return number == none || number < c->base ? NULL : &c->w[number - c->base];
+}
+
+static int64_t max64(int64_t a, int64_t b)
+{
+	return a > b ? a : b;
+}
+
+static int64_t min64(int64_t a, int64_t b)
+{
+	return a < b ? a : b;
+}
+
+static void order_of_rank(struct cal_causality *c)
+{
+	size_t i;
+
+	for (i = 0; i < c->n; i++) {
+		struct waiting *w = &c->w[i], *before = at(c, w->before);
+
+		/* no rank goes back, so that this holds also where a band is wrong */
+		w->least = max64(w->e.stamp - w->e.band, before ? before->least : c->returned[w->e.rank]);
+	}
+}
+
+/* Puts the events into an order in which each follows those that it depends on: its rank's one before,
+ * and its send. What stands in a circle, which no run can make, is left out and stays as it is. */
+static size_t sort_by_cause(struct cal_causality *c)
+{
+	size_t i, n = 0, done;
+
+	for (i = 0; i < c->n; i++) {
+		struct waiting *w = &c->w[i];
+
+		w->now = w->e.stamp;
+		w->most = w->e.stamp + w->e.band;
+		w->left = (at(c, w->before) != NULL) + (w->e.kind == CAL_EVENT_RECEIVED && w->other != none);
+		if (w->left == 0) {
+			c->ready[n++] = c->base + i;
+		}
+	}
+	for (done = 0; done < n; done++) {
+		struct waiting *w = at(c, c->ready[done]), *next = at(c, w->behind);
+		struct waiting *received = w->e.kind == CAL_EVENT_SENT ? at(c, w->other) : NULL;
+
+		if (next && --next->left == 0) {
+			c->ready[n++] = w->behind;
+		}
+		if (received && --received->left == 0) {
+			c->ready[n++] = w->other;
+		}
+	}
+	return n;
+}
+
+/* How late each event can have been, from the last to the first: before its rank's next, and before the message
+ * was received. Not a latency before: along a chain of messages it would add up, and what comes long after
+ * would matter. */
+static void find_latest(struct cal_causality *c, size_t n)
+{
+	size_t i;
+
+	for (i = n; i-- > 0;) {
+		struct waiting *w = at(c, c->ready[i]), *next = at(c, w->behind);
+		struct waiting *received = w->e.kind == CAL_EVENT_SENT ? at(c, w->other) : NULL;
+
+		if (next) {
+			w->most = min64(w->most, next->most);
+		}
+		if (received) {
+			w->most = min64(w->most, received->most);
+		} else if (w->parted && w->e.kind == CAL_EVENT_SENT) {
+			w->most = min64(w->most, w->others);
+		}
+		w->most = max64(w->most, w->least);
+	}
+}
+
+/* Forward: as it was, or behind its causes, but never later than that. */
+static void move(struct cal_causality *c, size_t n)
+{
+	size_t i;
+
+	for (i = 0; i < n; i++) {
+		struct waiting *w = at(c, c->ready[i]), *before = at(c, w->before);
+		struct waiting *sent = w->e.kind == CAL_EVENT_RECEIVED ? at(c, w->other) : NULL;
+		int64_t wanted = max64(w->e.stamp, before ? before->now : c->returned[w->e.rank]);
+
+		if (sent || (w->parted && w->e.kind == CAL_EVENT_RECEIVED)) {
+			wanted = max64(wanted, (sent ? sent->now : w->others) + c->latency);
+		}
+		w->now = min64(wanted, w->most);
+	}
+}
+
+/* ---- handing back ---- */
+
+static void count(struct cal_causality *c, const struct waiting *w)
+{
+	int64_t shift = w->now > w->e.stamp ? w->now - w->e.stamp : w->e.stamp - w->now;
+
+	c->stats.moved += shift > 0;
+	if (shift > c->stats.largest) {
+		c->stats.largest = shift;
+		c->stats.largest_band = w->e.band;
+	}
+	if (w->parted) {
+		c->stats.after += w->e.kind == CAL_EVENT_RECEIVED ? w->now < w->others : w->others < w->now;
+	}
+}
+
+/* The other end, if it comes or goes later, has to find this one's stamp. */
+static void part(struct cal_causality *c, const struct waiting *w)
+{
+	struct waiting *other = at(c, w->other);
+	struct open_end *end;
+
+	if (other && !other->parted) {
+		other->parted = 1;
+		other->others = w->now;
+		other->other = none;
+	} else if (!w->parted && w->e.kind != CAL_EVENT_LOCAL && w->e.message) {
+		end = &c->end[place_of(c, w->e.message)];
+		if (end->message && end->event == c->base + (uint64_t)(w - c->w)) {
+			end->returned = w->now;
+		}
+	}
+}
+
+/* Repairs all that wait and hands back those before `until`. */
+static int pass(struct cal_causality *c, int64_t until, struct tkm_err *err)
+{
+	size_t n, i, gone = 0;
+
+	order_of_rank(c);
+	n = sort_by_cause(c);
+	find_latest(c, n);
+	move(c, n);
+	while (gone < c->n && c->w[gone].e.stamp < until) {
+		gone++;
+	}
+	for (i = 0; i < gone; i++) {
+		struct waiting *w = &c->w[i];
+		struct cal_event e = w->e;
+
+		count(c, w);
+		part(c, w);
+		c->returned[e.rank] = w->now;
+		e.stamp = w->now;
+		if (c->out(c->ctx, &e, err) < 0) {
+			return -1;
+		}
+	}
+	if (gone < c->n) {
+		memmove(c->w, c->w + gone, (c->n - gone) * sizeof(*c->w));
+	}
+	c->n -= gone;
+	c->base += gone;
+	c->pass_at = 2 * c->n > LEAST ? 2 * c->n : LEAST;
+	return 0;
+}
+
+/* ---- the interface ---- */
+
+struct cal_causality *cal_causality_open(int ranks, int64_t latency, cal_event_out *out, void *ctx, struct tkm_err *err)
+{
+	struct cal_causality *c = calloc(1, sizeof(*c));
+	int i;
+
+	if (c) {
+		*c = (struct cal_causality){ .ranks = ranks,
+			.latency = latency,
+			.out = out,
+			.ctx = ctx,
+			.newest = INT64_MIN,
+			.pass_at = LEAST,
+			.last = malloc(((size_t)ranks + 1) * sizeof(*c->last)),
+			.returned = malloc(((size_t)ranks + 1) * sizeof(*c->returned)) };
+	}
+	if (!c || !c->last || !c->returned) {
+		tkm_fail(err, TKM_ERR_NOMEM, "causality: out of memory for %d ranks", ranks);
+		cal_causality_close(c);
+		return NULL;
+	}
+	for (i = 0; i < ranks; i++) {
+		c->last[i] = none;
+		c->returned[i] = INT64_MIN;
+	}
+	return c;
+}
+
+static int make_room(struct cal_causality *c)
+{
+	size_t room = 2 * c->room + LEAST;
+	struct waiting *w;
+	uint64_t *ready;
+
+	if (c->n < c->room) {
+		return 0;
+	}
+	w = realloc(c->w, room * sizeof(*w));
+	c->w = w ? w : c->w;
+	ready = w ? realloc(c->ready, room * sizeof(*ready)) : NULL;
+	c->ready = ready ? ready : c->ready;
+	c->room = ready ? room : c->room;
+	return ready ? 0 : -1;
+}
+
+int cal_causality_add(struct cal_causality *c, const struct cal_event *e, struct tkm_err *err)
+{
+	struct waiting *before;
+	uint64_t number;
+
+	if (e->rank < 0 || e->rank >= c->ranks || e->band < 0 || e->stamp < c->newest) {
+		return tkm_fail(err, TKM_ERR_DATA,
+			"causality: an event of rank %d of %d, band %lld, stamp %lld behind %lld", e->rank, c->ranks,
+			(long long)e->band, (long long)e->stamp, (long long)c->newest);
+	}
+	/* what is older than two bands neither causes nor is caused any more */
+	if (c->n >= c->pass_at && pass(c, c->newest - 2 * c->widest - c->latency, err) < 0) {
+		return -1;
+	}
+	number = c->base + c->n;
+	if (make_room(c) < 0) {
+		return tkm_fail(err, TKM_ERR_NOMEM, "causality: out of memory for %zu events", c->n);
+	}
+	c->w[c->n++] = (struct waiting){ .e = *e, .before = c->last[e->rank], .behind = none, .other = none };
+	before = at(c, c->last[e->rank]);
+	if (before) {
+		before->behind = number;
+	}
+	c->last[e->rank] = number;
+	c->newest = e->stamp;
+	c->widest = max64(c->widest, e->band);
+	return match(c, number) < 0 ? tkm_fail(err, TKM_ERR_NOMEM, "causality: out of memory for %zu messages", c->ends)
+				    : 0;
+}
+
+int cal_causality_finish(struct cal_causality *c, struct cal_causality_stats *stats, struct tkm_err *err)
+{
+	if (pass(c, INT64_MAX, err) < 0) {
+		return -1;
+	}
+	c->stats.unmatched = c->ends;
+	*stats = c->stats;
+	return 0;
+}
+
+void cal_causality_close(struct cal_causality *c)
+{
+	if (c) {
+		free(c->w);
+		free(c->last);
+		free(c->returned);
+		free(c->end);
+		free(c->ready);
+		free(c);
+	}
+}

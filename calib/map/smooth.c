@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Kalman filter and smoother (R. Kalman 1960; H. Rauch, F. Tung, C. Striebel 1965) for a straight line whose slope walks at
+ * random; how much it walks is what makes the points likeliest (F. Schweppe 1965). The result is that of a smoothing spline
+ * (C. Reinsch 1967; G. Wahba 1978) whose one free number is found in the points. */
+#include "config.h"
+#include "calib/map/smooth.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Value and slope at a point, with variances and covariance. */
+struct state {
+	double v, s, vv, vs, ss;
+};
+
+/* Of each point: before its value is taken in, and after. */
+struct passed {
+	struct state before, after;
+};
+
+static struct state ahead(const struct state *a, double dt, double walk)
+{
+	return (struct state){ .v = a->v + dt * a->s,
+		.s = a->s,
+		.vv = a->vv + dt * (2 * a->vs + dt * a->ss) + walk * dt * dt * dt / 3,
+		.vs = a->vs + dt * a->ss + walk * dt * dt / 2,
+		.ss = a->ss + walk * dt };
+}
+
+/* Takes a value in; *cost is minus twice the logarithm of its likelihood. */
+static struct state take(const struct state *a, double y, double sigma, double *cost)
+{
+	double all = a->vv + sigma * sigma, off = y - a->v, gv = a->vv / all, gs = a->vs / all;
+
+	*cost = off * off / all + log(all);
+	return (struct state){ .v = a->v + gv * off,
+		.s = a->s + gs * off,
+		.vv = a->vv - gv * a->vv,
+		.vs = a->vs - gv * a->vs,
+		.ss = a->ss - gs * a->vs };
+}
+
+/* Over all points; passed may be NULL. Returns the cost. */
+static double filter(const struct cal_smooth_point *p, size_t n, double slope_sigma, double walk, struct passed *passed)
+{
+	struct state a = { .v = p[0].y, .vv = p[0].sigma * p[0].sigma, .ss = slope_sigma * slope_sigma };
+	double sum = 0, cost;
+	size_t i;
+
+	if (passed) {
+		passed[0].before = passed[0].after = a;
+	}
+	for (i = 1; i < n; i++) {
+		struct state b = ahead(&a, p[i].x - p[i - 1].x, walk);
+
+		a = take(&b, p[i].y, p[i].sigma, &cost);
+		sum += cost;
+		if (passed) {
+			passed[i] = (struct passed){ b, a };
+		}
+	}
+	return sum;
+}
+
+/* Backwards: what the later points say about the value. */
+static void smooth(const struct cal_smooth_point *p, size_t n, const struct passed *passed, double *value)
+{
+	double v = passed[n - 1].after.v, s = passed[n - 1].after.s;
+	size_t i;
+
+	value[n - 1] = v;
+	for (i = n - 1; i-- > 0;) {
+		const struct state *a = &passed[i].after, *b = &passed[i + 1].before;
+		double dt = p[i + 1].x - p[i].x, det = b->vv * b->ss - b->vs * b->vs;
+		/* covariance of this state with the next one as predicted, times the inverse of that one's own */
+		double cvv = a->vv + dt * a->vs, cvs = a->vs, csv = a->vs + dt * a->ss, css = a->ss;
+		double dv = v - b->v, ds = s - b->s;
+		double wv = (b->ss * dv - b->vs * ds) / det, ws = (b->vv * ds - b->vs * dv) / det;
+
+		if (!(det > 0)) {
+			wv = ws = 0;
+		}
+		v = a->v + cvv * wv + cvs * ws;
+		s = a->s + csv * wv + css * ws;
+		value[i] = v;
+	}
+}
+
+int cal_smooth(const struct cal_smooth_point *p, size_t n, double most, double *value)
+{
+	double shortest = INFINITY, best = 0, least, walk;
+	struct passed *passed;
+	size_t i;
+
+	for (i = 0; i < n; i++) {
+		value[i] = p[i].y;
+		shortest = i ? fmin(shortest, p[i].x - p[i - 1].x) : shortest;
+	}
+	if (n < 3 || !(shortest > 0)) {
+		return 0;
+	}
+	passed = malloc(n * sizeof(*passed));
+	if (!passed) {
+		return -1;
+	}
+	/* from a slope that changes by `most` between the two that are closest, in steps of 3, to one that does not over all */
+	walk = most * most / shortest;
+	least = filter(p, n, 10 * most, 0, NULL);
+	for (i = 0; i < 40; i++, walk /= 3) {
+		double cost = filter(p, n, 10 * most, walk, NULL);
+
+		if (cost < least) {
+			least = cost;
+			best = walk;
+		}
+	}
+	/* A rate that swings regularly bends more than a random walk of that size, and smoothing too much would flatten its turns:
+	 * ten times the likeliest costs little where the rate really walks. */
+	filter(p, n, 10 * most, 10 * best, passed);
+	smooth(p, n, passed, value);
+	free(passed);
+	return 0;
+}

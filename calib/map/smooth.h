@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Points on a curve, without what is only their scatter: where they are close together for it, they say little about the slope of the
+ * curve there, and where they are far apart they are hardly changed. libc only. */
+#ifndef CALIB_SMOOTH_H
+#define CALIB_SMOOTH_H
+
+#include <stddef.h>
+
+struct cal_smooth_point {
+	double x, y, sigma; /* x ascending; sigma > 0: how far y is likely to be off */
+};
+
+/* value[i] is the likeliest value of the curve at p[i].x, if its slope, near 0, walks at random, by at most about `most` from one point
+ * to the next; by how much, is found in the points. Returns 0, or -1: no memory. */
+int cal_smooth(const struct cal_smooth_point *p, size_t n, double most, double *value);
+
+#endif

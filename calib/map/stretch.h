@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The bound of a clock map as a few stretches of time with one bound each, for who writes it down. */
+#ifndef CALIB_MAP_STRETCH_H
+#define CALIB_MAP_STRETCH_H
+
+#include "calib/map/map.h"
+
+struct cal_stretch {
+	ltick_t from;   /* up to the next one's, or the end */
+	double bound_s; /* cal_map_bound() is at most this in it */
+};
+
+enum { CAL_STRETCHES = 16 };
+
+/* Divides from ... to (local ticks) into at most CAL_STRETCHES; returns their number. Neighbours with nearly the same bound are one. A
+ * map in several parts is one stretch with the bound NAN, and so is one whose bound is infinite. */
+size_t cal_map_stretches(const struct cal_map *m, ltick_t from, ltick_t to, struct cal_stretch *out);
+
+#endif

@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "config.h"
+#include "calib/session/sync.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* One per process that this one has part in. */
+static struct cal_rank *rank_of(const struct cal_link *l, struct cal_rank *ranks, int r)
+{
+	return l->rank < 0 ? &ranks[r] : ranks;
+}
+
+static int append(struct cal_session **list, size_t *n, const struct cal_session *s, struct tkm_err *err)
+{
+	struct cal_session *grown = realloc(*list, (*n + 1) * sizeof(*grown));
+
+	if (!grown) {
+		return tkm_fail(err, TKM_ERR_NOMEM, "out of memory for a session");
+	}
+	*list = grown;
+	grown[(*n)++] = *s;
+	return 0;
+}
+
+/* Out of a plan's sessions: the master's edges of a star are the rank's own sessions, those of a tree are kept
+ * beside one that waits for its point. */
+static int keep(struct cal_link *l, int master, const struct cal_plan *plan, const unsigned char *exchanges,
+	enum cal_session_kind kind, const struct cal_tie *tie, struct cal_session *of_pair, struct cal_rank *ranks,
+	struct tkm_err *err)
+{
+	const struct cal_session empty = { .kind = kind, .peer = master };
+	int star = plan->shape == CAL_SHAPE_STAR, r, rc = 0;
+	size_t i;
+
+	for (i = 0; i < plan->pairs; i++) {
+		struct cal_rank *to = rank_of(l, ranks, plan->pair[i].a);
+
+		if (!cal_link_is(l, plan->pair[i].a)) {
+			continue;
+		}
+		of_pair[i].at = to->sessions;
+		if (rc == 0) {
+			rc = star ? append(&to->session, &to->sessions, &of_pair[i], err)
+				  : append(&to->edge, &to->edges, &of_pair[i], err);
+		}
+		if (rc < 0) {
+			cal_session_free(&of_pair[i]);
+		}
+	}
+	for (r = 0; r < l->size && rc == 0 && !star; r++) {
+		struct cal_rank *to = rank_of(l, ranks, r);
+
+		if (r != master && exchanges[r] && cal_link_is(l, r)) {
+			rc = append(&to->session, &to->sessions, &empty, err);
+			if (rc == 0 && tie && tie[r].known) {
+				to->session[to->sessions - 1].given = 1;
+				to->session[to->sessions - 1].point = tie[r].point;
+			}
+		}
+	}
+	return rc;
+}
+
+static int by_plan(struct cal_link *l, int master, const struct cal_plan *plan, const unsigned char *exchanges,
+	const struct cal_sync_options *opt, enum cal_session_kind kind, struct cal_rank *ranks, struct tkm_err *err)
+{
+	struct cal_session *of_pair = calloc(plan->pairs + 1, sizeof(*of_pair));
+	struct cal_sync_options tree = *opt;
+	int rc, kept, r;
+
+	if (plan->shape == CAL_SHAPE_TREE && !(tree.pair_budget_s > 0)) {
+		tree.pair_budget_s = cal_pair_budget_s;
+	}
+	for (r = 0; opt->tie && r < l->size; r++) {
+		cal_tie_renew(&opt->tie[r]);
+	}
+	if (!of_pair) {
+		return tkm_fail(err, TKM_ERR_NOMEM, "out of memory for a session of %zu pairs", plan->pairs);
+	}
+	rc = cal_sync_plan(l, plan, &tree, kind, of_pair, err);
+	kept = keep(l, master, plan, exchanges, kind, opt->tie, of_pair, ranks, err);
+	free(of_pair);
+	return rc < 0 ? rc : kept;
+}
+
+/* As the guide does it. */
+static int by_turns(struct cal_link *l, int master, const unsigned char *exchanges, const struct cal_sync_options *opt,
+	enum cal_session_kind kind, struct cal_rank *ranks, struct tkm_err *err)
+{
+	struct cal_session *out = calloc((size_t)l->size, sizeof(*out));
+	int rc, kept = 0, r;
+
+	if (!out) {
+		return tkm_fail(err, TKM_ERR_NOMEM, "out of memory for a session of %d ranks", l->size);
+	}
+	rc = cal_sync_session(l, master, exchanges, opt, kind, out, err);
+	for (r = 0; r < l->size; r++) {
+		if (r != master && exchanges[r] && cal_link_is(l, r) && kept == 0) {
+			struct cal_rank *to = rank_of(l, ranks, r);
+
+			out[r].peer = master;
+			kept = append(&to->session, &to->sessions, &out[r], err);
+		}
+	}
+	free(out);
+	return rc < 0 ? rc : kept;
+}
+
+int cal_sync_ranks(struct cal_link *l, int master, const struct cal_plan *plan, const unsigned char *exchanges,
+	const struct cal_sync_options *opt, enum cal_session_kind kind, struct cal_rank *ranks, struct tkm_err *err)
+{
+	if (cal_link_is(l, master) && kind != CAL_MIDDLE && l->timer) {
+		struct cal_rank *m = rank_of(l, ranks, master);
+
+		if (m->anchors < 2) {
+			cal_anchor_take(l->timer, &m->anchor[m->anchors++]);
+		}
+	}
+	if (opt->method == CAL_SYNC_PAIRS && opt->max_duration_s > 0) {
+		return by_plan(l, master, plan, exchanges, opt, kind, ranks, err);
+	}
+	return by_turns(l, master, exchanges, opt, kind, ranks, err);
+}

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* From what every process of a run measured to the clock maps. */
+#ifndef CALIB_SOLVE_H
+#define CALIB_SOLVE_H
+
+#include "calib/map/run.h"
+
+/* Filters every session (drop 10 %), marks the used ones (start, end, and of the middle ones each
+ * (skip + 1)th; skip < 0: none), and fills period, realtime0, end and all maps. Two used sessions give
+ * a line (the guide's method: the regression over their samples), more what run->wanted says. A map is split
+ * where a clock stepped (cal_map_split). Returns 0, or -1 with the rank in the message. */
+int cal_solve(struct cal_run *run, int skip, struct tkm_err *err);
+
+/* Part of cal_solve(): tests the assumptions by the sessions that the maps do not use and by what raised the wander; widens
+ * the maps of all ranks where one of them shows that an assumption is wrong; sets contradiction and contradicted. */
+void cal_test_assumptions(struct cal_run *run);
+
+/* Part of cal_solve() and of reading a file: hands the pairs of every rank to its map, and to those that share its clock. */
+int cal_attach_pairs(struct cal_run *run, struct tkm_err *err);
+
+/* What error to expect between the sessions that a map uses: an estimate from the others, the checks, by how far each is from the
+ * map, its own scatter included. Of few checks the 99.9 % are what a normal distribution with their median has, or the
+ * largest if that is more. */
+struct cal_expected {
+	size_t checks;
+	double median_s, most_s; /* 99.9 %; NAN with fewer than 5 checks */
+	int extrapolated;        /* most_s is, because there are fewer than 2000 checks */
+};
+
+struct cal_expected cal_expected_error(const struct cal_map *m);
+
+/* A map through all used sessions in the other way than the run's, to compare with (the guide's graph of
+ * interpolation errors). *out is new and to be freed with cal_map_free(). */
+int cal_solve_alternative(
+	const struct cal_run *run, int rank, enum cal_interpolation how, struct cal_map *out, struct tkm_err *err);
+
+/* gettimeofday() = offset + tick x skew for the rank's own, uncorrected clock (willy_definition): the
+ * linear part of its correction. */
+void cal_rank_skew(const struct cal_run *run, int rank, double *offset_s, double *skew_s);
+
+#endif

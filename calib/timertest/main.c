@@ -1,0 +1,824 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* timertest: what are the clocks of these processes worth? The steps are in main() and run() below; each
+ * is made by all processes together. Everything behind the measurement is rank 0's work. */
+#include "config.h"
+#include "calib/timertest/timertest.h"
+
+#include <errno.h>
+#include <math.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/newfile.h"
+#include "base/rootfs.h"
+#include "base/text.h"
+#include "calib/session/agree.h"
+#include "calib/file/clk.h"
+#include "check/main.h"
+#include "check/stored.h"
+#include "clock/serve.h"
+#include "timers/sim.h"
+#include "timers/tick.h"
+
+/* ---- agreement and output ---- */
+
+/* Prints the texts of all ranks in their order, on rank 0. Takes text. */
+static int print_in_order(struct tt *t, char *text, size_t length, struct tkm_err *err)
+{
+	struct cal_blobs all;
+	char none[80];
+	int i;
+
+	snprintf(none, sizeof(none), "[%d] out of memory for what belongs here\n", t->link->rank);
+	if (cal_link_gather(t->link, text ? text : none, text ? length : strlen(none), &all, err) < 0) {
+		free(text);
+		return -1;
+	}
+	for (i = 0; i < all.n && !t->o.quiet; i++) {
+		fwrite(all.data[i], 1, all.length[i], stdout);
+	}
+	fflush(stdout);
+	cal_blobs_free(&all);
+	free(text);
+	return 0;
+}
+
+/* ---- steps ---- */
+
+/* Before anything takes time: can the files be written? Rank 0 only. */
+static int check_json(const struct tt_options *o, struct tkm_err *err)
+{
+	struct tkm_newfile n;
+
+	if (!o->json || strcmp(o->json, "-") == 0) {
+		return 0;
+	}
+	if (!o->force && access(o->json, F_OK) == 0) {
+		return tkm_fail(
+			err, TKM_ERR_EXISTS, "%s exists; --force replaces it, --json gives another name", o->json);
+	}
+	if (tkm_newfile_begin(&n, o->json, o->force, err) < 0) {
+		return -1;
+	}
+	tkm_newfile_abort(&n);
+	return 0;
+}
+
+static int check_output(const struct tt_options *o, struct tkm_err *err)
+{
+	static const char *const suffixes[] = { ".stf", ".clk", ".gnuplot" };
+	struct tkm_newfile n;
+	char path[4096];
+	size_t i;
+
+	for (i = 0; i < sizeof(suffixes) / sizeof(suffixes[0]); i++) {
+		if ((size_t)snprintf(path, sizeof(path), "%s%s", o->output, suffixes[i]) >= sizeof(path) - 32) {
+			return tkm_fail(err, TKM_ERR_ARG, "--output: the name is too long");
+		}
+		if (tkm_newfile_begin(&n, path, o->force, err) < 0) {
+			return -1;
+		}
+		tkm_newfile_abort(&n);
+	}
+	return 0;
+}
+
+/* One line in front of each line of output: which process it is about. */
+static const char *prefix_of(const struct tt *t, char *buf, size_t size)
+{
+	buf[0] = '\0';
+	if (t->link->size > 1) {
+		snprintf(buf, size, "[%d (%s)] ", t->link->rank, t->me.env.host);
+	}
+	return buf;
+}
+
+/* Not more processes of a node at once than it has processing units; the others sleep. share: all turns together take
+ * about `seconds`, not each, or less where there are many: what a turn takes besides is brief then. */
+static int measure_in_turns(struct tt *t, double seconds, int share, struct tkm_err *err)
+{
+	const double shortest_share_s = 0.02, rest_s = 0.2; /* what a turn takes besides */
+	const struct cal_place *p = &t->place[t->link->rank];
+	long units = sysconf(_SC_NPROCESSORS_ONLN);
+	int32_t most = 1;
+	int i, round, rounds, brief, rc = 0;
+
+	for (i = 0; i < t->link->size; i++) {
+		most = t->place[i].on_node > most ? t->place[i].on_node : most;
+	}
+	rounds = (int)((most + units - 1) / (units > 0 ? units : 1));
+	brief = share && seconds / rounds < 2 * rest_s;
+	seconds = share && rounds > 1 ? fmax(seconds / rounds - rest_s, shortest_share_s) : seconds;
+	for (round = 0; round < rounds; round++) {
+		if (p->index % rounds == round) {
+			rc = tmr_quality_measure(t->timer, seconds, brief, &t->me.quality, err);
+		}
+		if (cal_link_barrier(t->link, err) < 0) {
+			return -1;
+		}
+	}
+	return tt_all_well(t, rc, err);
+}
+
+/* Ranks that read one clock take the same tick for it: the largest that any of them has found. */
+static int agree_on_ticks(struct tt *t, struct tkm_err *err)
+{
+	struct tmr_grid *g = &t->me.quality.grid;
+	struct cal_tick *tick = calloc((size_t)t->link->size, sizeof(*tick)),
+			mine = g->ticks > 0 ? (struct cal_tick){ g->ticks, g->lag_ticks }
+					    : (struct cal_tick){ NAN, NAN };
+	int rc = tick ? 0 : tkm_fail(err, TKM_ERR_NOMEM, "out of memory for %d ranks", t->link->size);
+
+	if (rc == 0) {
+		rc = cal_ticks_agree(t->link, t->place, mine, tick, err);
+	}
+	if (rc == 0 && tick[t->link->rank].ticks > 0) {
+		g->ticks = tick[t->link->rank].ticks;
+		g->lag_ticks = tick[t->link->rank].lag_ticks;
+	}
+	free(tick);
+	return rc;
+}
+
+/* The true rate over the whole run, where NTP keeps the clock of this node. */
+static void find_true_rate(struct tt *t)
+{
+	struct tmr_timer *real = tmr_open("clock_realtime", 0, NULL);
+	struct tmr_grid g;
+	struct tmr_mark end;
+
+	if (real && tmr_tick_measure(real, TMR_TICK_BUDGET_S, NULL, &g, NULL) == 0) {
+		tmr_mark_take(t->timer, &end);
+		tmr_true_rate_between(&t->begin, &end, fmax(t->me.quality.grid.lag_ticks, 1), g.lag_ticks / real->hz,
+			&t->me.true_rate);
+	}
+	tmr_close(real);
+}
+
+static int measure_timer(struct tt *t, struct tkm_err *err)
+{
+	const struct cal_place *p = &t->place[t->link->rank];
+	char prefix[160], *text = NULL;
+	size_t length = 0;
+	FILE *f;
+
+	if (measure_in_turns(t, t->o.performance_s, t->o.performance_shared, err) < 0 || agree_on_ticks(t, err) < 0) {
+		return -1;
+	}
+	f = open_memstream(&text, &length);
+	if (f) {
+		prefix_of(t, prefix, sizeof(prefix));
+		if (p->index == 0) {
+			tmr_env_print(f, prefix, &t->me.env);
+		}
+		tt_print_quality(f, prefix, t->timer, &t->me.quality);
+		tkm_text_end(f, &text);
+	}
+	return print_in_order(t, text, length, err);
+}
+
+/* One process per node measures; everybody else sleeps meanwhile. */
+static int measure_matrix(struct tt *t, struct tkm_err *err)
+{
+	struct tkm_err why = { .text = "" };
+
+	t->matrix.rank = t->link->rank;
+	if (t->place[t->link->rank].index == 0 &&
+		tmr_matrix_measure(t->timer, tmr_reading_lag(t->timer, &t->me.quality), &t->matrix.m, &why) < 0) {
+		snprintf(t->matrix.why, sizeof(t->matrix.why), "%.190s", why.text);
+	}
+	return cal_link_barrier(t->link, err);
+}
+
+/* The processing unit that this process may use if it is a single one, else -1. */
+static int32_t only_unit(void)
+{
+	cpu_set_t set;
+	int32_t i = 0;
+
+	if (sched_getaffinity(0, sizeof(set), &set) < 0 || CPU_COUNT(&set) != 1) {
+		return -1;
+	}
+	while (!CPU_ISSET(i, &set)) {
+		i++;
+	}
+	return i;
+}
+
+/* After the run and before a verdict: pairs that were not found together. */
+static int measure_matrix_again(struct tt *t, struct tkm_err *err)
+{
+	struct tkm_err why = { .text = "" };
+	double before = t->link->gathering_s;
+	int rc;
+
+	if (t->place[t->link->rank].index == 0 && !t->matrix.why[0] &&
+		tmr_matrix_measure_again(t->timer, tmr_reading_lag(t->timer, &t->me.quality), &t->matrix.m, &why) < 0) {
+		snprintf(t->matrix.not_again, sizeof(t->matrix.not_again), "%.190s", why.text);
+	}
+	t->link->gathering_s += 60; /* other nodes have more to measure */
+	rc = cal_link_barrier(t->link, err);
+	t->link->gathering_s = before;
+	return rc;
+}
+
+static void describe_rank(struct tt *t)
+{
+	struct cal_rank *r = &t->rank;
+	const struct tmr_quality *q = &t->me.quality;
+
+	r->rank = t->link->rank;
+	snprintf(r->host, sizeof(r->host), "%s", t->me.env.host);
+	snprintf(r->boot_id, sizeof(r->boot_id), "%s", t->me.env.boot_id);
+	snprintf(r->time_ns, sizeof(r->time_ns), "%s", t->me.env.time_ns);
+	snprintf(r->timer, sizeof(r->timer), "%s", t->timer->name);
+	r->nominal_hz = t->timer->hz;
+	r->measured_hz = q->have_freq ? q->freq.hz : 0;
+	r->measured_se_ppm = q->have_freq ? q->freq.se_ppm : NAN;
+	r->measured_bound_ppm = q->have_freq ? q->freq.bound_ppm : NAN;
+	r->effective_tick_s = tmr_reading_lag(t->timer, q);
+	r->may_step = (t->timer->flags & TMR_STEPPED) != 0;
+	t->me.scope = t->timer->scope;
+	t->me.machine = t->place[t->link->rank].machine;
+	t->me.only_unit = only_unit();
+}
+
+/* Sleeps on all ranks; rank 0 shows how far it is. */
+static void pause_until(struct tt *t, double begin, double until)
+{
+	double now;
+
+	while ((now = cal_link_seconds(t->link)) < until) {
+		tt_progress(t, now - begin, NULL);
+		cal_link_sleep(t->link, fmin(until - now, t->reference ? 0.5 * cal_pair_every_s : 0.5));
+		tt_pair_if_due(t);
+	}
+}
+
+/* Sleeps, and wakes for the sessions that are due; rank 0 says how many. */
+static int pause_with_sessions(struct tt *t, double begin, double seconds, struct tkm_err *err)
+{
+	double every, until = cal_link_seconds(t->link) + seconds;
+	long long n, i;
+
+	if (tt_plan_sessions(t, err) < 0) {
+		return -1;
+	}
+	every = t->result.session_every_s;
+	n = every > 0 ? (long long)((until - t->synchronised_at) / every) : 0;
+	if (cal_link_bcast(t->link, &n, sizeof(n), err) < 0) {
+		return -1;
+	}
+	for (i = 1; i <= n; i++) {
+		pause_until(t, begin, t->synchronised_at + every);
+		if (tt_synchronise(t, CAL_MIDDLE, err) < 0) {
+			return -1;
+		}
+	}
+	pause_until(t, begin, until);
+	return 0;
+}
+
+static int test_messages(struct tt *t, struct tkm_err *err)
+{
+	double begin = cal_link_seconds(t->link), now;
+	int cycle = 0, go = 1;
+
+	if (tt_settle(t, err) < 0 || tt_synchronise(t, CAL_START, err) < 0) {
+		return -1;
+	}
+	while (go && t->link->size > 1) {
+		if (tt_synchronise(t, CAL_MIDDLE, err) < 0 || tt_record_bursts(t, cycle++, begin, err) < 0) {
+			return -1;
+		}
+		now = cal_link_seconds(t->link);
+		if (pause_with_sessions(t, begin, fmin(t->o.sleep_s, fmax(begin + t->o.seconds - now, 0)), err) < 0) {
+			return -1;
+		}
+		go = cal_link_seconds(t->link) - begin < t->o.seconds;
+		if (cal_link_bcast(t->link, &go, sizeof(go), err) < 0) {
+			return -1;
+		}
+	}
+	tt_progress_end(t);
+	if (t->link->size == 1) {
+		cal_link_sleep(t->link, 0.01); /* the run still has two ends */
+	}
+	return tt_synchronise(t, CAL_END, err) < 0 ? -1 : tt_settle(t, err);
+}
+
+/* ---- rank 0 gets everything ---- */
+
+/* A process's binary block: its struct tt_rank, the length of its correction data, events, correction
+ * data, the matrix. All processes run the same program, so structs travel as they are. */
+struct block {
+	struct tt_rank rank;
+	struct tt_matrix_of_node matrix;
+	size_t clk_length;
+};
+
+static char *pack(const struct tt *t, size_t *length, struct tkm_err *err)
+{
+	struct block head = { .rank = t->me, .matrix = t->matrix };
+	size_t events = t->me.events * sizeof(*t->me.event), pairs = t->matrix.m.pairs * sizeof(*t->matrix.m.pair);
+	char *clk = NULL, *p, *out = NULL;
+	FILE *f = open_memstream(&clk, &head.clk_length);
+
+	if (!f || (cal_clk_write_rank(f, &t->rank, err) | tkm_text_end(f, &clk)) != 0) {
+		tkm_fail(err, TKM_ERR_NOMEM, "out of memory for the correction data");
+		free(clk);
+		return NULL;
+	}
+	*length = sizeof(head) + events + pairs + head.clk_length;
+	out = p = malloc(*length + 1);
+	if (p) {
+		memcpy(p, &head, sizeof(head));
+		p += sizeof(head);
+		if (events) {
+			memcpy(p, t->me.event, events);
+		}
+		p += events;
+		if (pairs) {
+			memcpy(p, t->matrix.m.pair, pairs);
+		}
+		p += pairs;
+		memcpy(p, clk, head.clk_length);
+	} else {
+		tkm_fail(err, TKM_ERR_NOMEM, "out of memory for the results");
+	}
+	free(clk);
+	return out;
+}
+
+static void *copy(const void *p, size_t size)
+{
+	void *c = malloc(size + 1);
+
+	if (c && size) {
+		memcpy(c, p, size);
+	}
+	return c;
+}
+
+static int unpack(struct tt_result *r, int rank, const char *data, struct tkm_err *err)
+{
+	struct tt_rank *to = &r->rank[rank];
+	struct tt_matrix_of_node *m;
+	struct block head;
+	size_t pairs, events;
+
+	memcpy(&head, data, sizeof(head));
+	data += sizeof(head);
+	*to = head.rank;
+	events = to->events * sizeof(*to->event);
+	to->event = copy(data, events);
+	data += events;
+	pairs = head.matrix.m.pairs * sizeof(*head.matrix.m.pair);
+	if (head.matrix.m.pus || head.matrix.why[0]) {
+		m = &r->matrix[r->nodes++];
+		*m = head.matrix;
+		m->m.pu = NULL;
+		m->m.pair = copy(data, pairs);
+	}
+	data += pairs;
+	if (!to->event) {
+		return tkm_fail(err, TKM_ERR_NOMEM, "out of memory for the results");
+	}
+	return cal_clk_read_rank(data, head.clk_length, "correction data", &r->run.rank[rank], err);
+}
+
+static int collect(struct tt *t, struct tkm_err *err)
+{
+	struct tt_result *r = &t->result;
+	struct cal_blobs all;
+	size_t length = 0;
+	char *mine = pack(t, &length, err);
+	int i, rc = 0;
+
+	if (tt_all_well(t, mine ? 0 : -1, err) < 0 || cal_link_gather(t->link, mine, length, &all, err) < 0) {
+		free(mine);
+		return -1;
+	}
+	free(mine);
+	if (t->link->rank == 0) {
+		r->ranks = t->link->size;
+		r->run = (struct cal_run){ .ranks = (size_t)r->ranks,
+			.max_drift = t->o.max_drift,
+			.max_wander = t->o.max_wander,
+			.wanted = t->o.interpolation,
+			.learn = t->o.learn,
+			.method = t->o.sync.method };
+		r->run.rank = calloc((size_t)r->ranks, sizeof(*r->run.rank));
+		r->rank = calloc((size_t)r->ranks, sizeof(*r->rank));
+		r->matrix = calloc((size_t)r->ranks, sizeof(*r->matrix));
+		r->truth = calloc((size_t)r->ranks, sizeof(*r->truth));
+		if (!r->run.rank || !r->rank || !r->matrix || !r->truth) {
+			rc = tkm_fail(err, TKM_ERR_NOMEM, "out of memory for the results of %d ranks", r->ranks);
+		}
+		for (i = 0; i < r->ranks && rc == 0; i++) {
+			rc = unpack(r, i, all.data[i], err);
+		}
+	}
+	cal_blobs_free(&all);
+	return tt_all_well(t, rc, err);
+}
+
+static int write_clk(const char *path, const struct tt *t, struct tkm_err *err)
+{
+	struct tkm_newfile n;
+
+	if (tkm_newfile_begin(&n, path, t->o.force, err) < 0) {
+		return -1;
+	}
+	if (cal_clk_write(n.f, &t->result.run, PACKAGE_STRING " timertest", err) < 0) {
+		tkm_newfile_abort(&n);
+		return -1;
+	}
+	return tkm_newfile_commit(&n, err);
+}
+
+/* No half results: what this run has written goes again when the rest cannot be written. */
+static void remove_files(const char *base)
+{
+	static const char *const suffixes[] = { ".stf", ".stf.dcl", ".stf.msg", ".stf.msg.anc", ".clk", ".run.dat",
+		".transform.dat", ".samples.dat", ".error.dat", ".histogram.dat", ".matrix.dat", ".gnuplot" };
+	char path[4096];
+	size_t i;
+
+	for (i = 0; i < sizeof(suffixes) / sizeof(suffixes[0]); i++) {
+		snprintf(path, sizeof(path), "%s%s", base, suffixes[i]);
+		unlink(path);
+	}
+}
+
+/* A signal came while the files were written. */
+static void die_if_interrupted(const struct tt_options *o)
+{
+	if (tt_interrupted()) {
+		remove_files(o->output);
+		if (o->json && strcmp(o->json, "-")) {
+			unlink(o->json);
+		}
+		tt_die_of(tt_interrupted());
+	}
+}
+
+/* Fits, writes, reads back, judges. */
+static int evaluate(struct tt *t, struct tkm_err *err)
+{
+	struct tt_result *r = &t->result;
+	char trace[4096], clk[4096];
+
+	snprintf(trace, sizeof(trace), "%s.stf", t->o.output);
+	snprintf(clk, sizeof(clk), "%s.clk", t->o.output);
+	if (cal_solve(&r->run, (int)t->o.timer_skip, err) < 0) {
+		return -1;
+	}
+	tt_begin_writing();
+	if (tt_trace_write(trace, &t->o, r, err) < 0) {
+		die_if_interrupted(&t->o);
+		return -1;
+	}
+	die_if_interrupted(&t->o);
+	if (tt_trace_read(trace, r, err) < 0 || write_clk(clk, t, err) < 0) {
+		remove_files(t->o.output);
+		die_if_interrupted(&t->o);
+		return -1;
+	}
+	die_if_interrupted(&t->o);
+	tt_find_truth(r);
+	tt_judge(r);
+	if (tt_write_plots(t->o.output, &t->o, r, err) < 0 ||
+		(t->o.json && tt_write_json(t->o.json, &t->o, r, err) < 0)) {
+		remove_files(t->o.output);
+		die_if_interrupted(&t->o);
+		return -1;
+	}
+	die_if_interrupted(&t->o);
+	tt_end_writing();
+	/* with --json - standard output is JSON alone */
+	if (!t->o.json || strcmp(t->o.json, "-")) {
+		tt_print_result(stdout, &t->o, r);
+	}
+	return fflush(stdout) == 0 ? 0 : tkm_fail_errno(err, TKM_ERR_IO, errno, "cannot write to standard output");
+}
+
+/* VT_TIMER=LIST: rank 0's list, at verbosity 2 one of each node. */
+static int list_timers(struct tt *t, struct tkm_err *err)
+{
+	int me = t->link->rank, wanted = me == 0 || (t->o.verbose >= 2 && t->place[me].index == 0);
+	char prefix[160], *text = NULL;
+	size_t length = 0;
+	FILE *f = open_memstream(&text, &length);
+
+	if (f) {
+		if (wanted && t->o.verbose >= 2) {
+			snprintf(prefix, sizeof(prefix), "%s:\n", t->me.env.host);
+			fputs(prefix, f);
+		}
+		if (wanted) {
+			tmr_list(f);
+		}
+		tkm_text_end(f, &text);
+	}
+	t->o.quiet = 0;
+	return print_in_order(t, text, length, err);
+}
+
+/* --truth: the truth is known where all clocks are formulas over one, so on one host only. */
+static int truth_mode(struct tt *t, struct tkm_err *err)
+{
+	const double look_s = 0.1; /* enough for an effective tick */
+	char name[256];
+	struct tmr_timer *sim;
+	double within, tick_s;
+	int i, rc = 0, fit = 1;
+
+	for (i = 0; i < t->link->size && rc == 0; i++) {
+		if (t->place[i].leader != 0) {
+			rc = tkm_fail(err, TKM_ERR_ARG,
+				"--truth: ranks 0 and %d are on different hosts, whose clocks cannot be known in "
+				"truth; start all on one",
+				i);
+		}
+	}
+	if (t->link->size < 2) {
+		rc = tkm_fail(err, TKM_ERR_ARG,
+			"--truth compares clocks of at least two ranks: mpirun -np 2 timertest --truth");
+	}
+	sim = rc == 0 && tt_truth_clock(t->o.timer, t->link->rank, name, sizeof(name), err) == 0
+		? tmr_open(name, t->link->rank, err)
+		: NULL;
+	if (sim && sim->scope == TMR_SCOPE_CORE) {
+		tkm_fail(err, TKM_ERR_ARG,
+			"--truth: with cores= each processing unit has a clock of its own; leave it out");
+		tmr_close(sim);
+		sim = NULL;
+	}
+	if (tt_all_well(t, sim ? 0 : -1, err) < 0) {
+		tmr_close(sim);
+		return TT_ERROR;
+	}
+	t->timer = tmr_sim_base(sim);
+	rc = measure_in_turns(t, look_s, 0, err) < 0 || measure_matrix(t, err) < 0;
+	within = t->timer->scope == TMR_SCOPE_NODE ? 0 : tt_prove_one_clock(t);
+	/* what a reading lags behind its clock: a clock of ours is on its grid above that of its base, one of the user's may be
+	 * coarse or noisy */
+	tick_s = 1 / sim->hz + tmr_reading_lag(t->timer, &t->me.quality);
+	t->timer = t->link->timer = sim;
+	if (rc || (strcasecmp(t->o.timer, name) == 0 && measure_in_turns(t, look_s, 0, err) < 0)) {
+		return TT_ERROR;
+	}
+	if (strcasecmp(t->o.timer, name) == 0) {
+		tick_s = fmax(tick_s, tmr_reading_lag(sim, &t->me.quality));
+	}
+	memset(t->exchanges, 1, (size_t)t->link->size);
+	if (tt_assume(t, sim, err) < 0) {
+		return TT_ERROR;
+	}
+	rc = tt_make_plan(t, err) < 0 ? -1 : tt_truth(t->link, &t->o, &t->plan, tick_s, within, &fit, err);
+	if (tt_all_well(t, rc, err) < 0 || cal_link_bcast(t->link, &fit, sizeof(fit), err) < 0) {
+		return TT_ERROR;
+	}
+	return fit ? TT_FIT : TT_UNFIT;
+}
+
+/* On a rank that was started with another timer than rank 0. */
+static int take_timer(void *ctx, const char *name, struct tkm_err *err)
+{
+	struct tt *t = ctx;
+	struct tmr_timer *timer =
+		strcasecmp(name, "LIST") && strcmp(name, TT_DEFAULT_TIMER) ? tmr_open(name, t->link->rank, err) : NULL;
+
+	if (!timer && strcasecmp(name, "LIST") && strcmp(name, TT_DEFAULT_TIMER)) {
+		return -1;
+	}
+	tmr_close(timer);
+	snprintf(t->taken, sizeof(t->taken), "%s", name);
+	t->o.timer = t->taken;
+	return 0;
+}
+
+/* A launcher that does not forward the environment leaves VT_TIMER to rank 0 alone. */
+static int settle_timer(struct tt *t, struct tkm_err *err)
+{
+	struct cal_timer_choice choice;
+
+	if (cal_timers_settle(t->link, t->o.timer, take_timer, t, &choice, err) < 0) {
+		return -1;
+	}
+	if (choice.differ > 0 && t->link->rank == 0) {
+		fprintf(stderr, "%s: warning: %s%s\n", program_invocation_short_name, choice.text,
+			choice.unsettled ? ": these clocks are not the same" : "");
+	}
+	return 0;
+}
+
+/* The result goes to the state directory of every node, for timertest --check. That it cannot be kept is no failure of the
+ * test. Returns -1 only when the ranks do not find each other. */
+static int keep_result(struct tt *t, struct tkm_err *err)
+{
+	struct tkm_err why = { .text = "" };
+	char *text = NULL;
+	int64_t size = 0;
+	int rc, wanted = tt_have_json() && t->o.state_dir[0] && !(t->timer->flags & TMR_SIMULATED);
+
+	if (!wanted) {
+		return 0;
+	}
+	if (t->link->rank == 0) {
+		text = tt_json_text(&t->o, &t->result);
+		size = text ? (int64_t)strlen(text) + 1 : 0;
+	}
+	rc = cal_link_bcast(t->link, &size, sizeof(size), err);
+	if (rc == 0 && size > 0 && t->link->rank != 0) {
+		text = malloc((size_t)size);
+	}
+	if (rc < 0 || size == 0 ||
+		tt_all_well(t, text ? 0 : tkm_fail(err, TKM_ERR_NOMEM, "out of memory for the result"), err) < 0) {
+		free(text);
+		return rc < 0 || size > 0 ? -1 : 0;
+	}
+	rc = cal_link_bcast(t->link, text, (size_t)size, err);
+	if (rc == 0 && t->place[t->link->rank].leader == t->link->rank &&
+		chk_stored_write(strcmp(t->o.state_dir, "default") ? t->o.state_dir : NULL, text, &why) < 0) {
+		fprintf(stderr, "%s: note: the result is not kept for timertest --check: %s\n",
+			program_invocation_short_name, why.text);
+	}
+	free(text);
+	return rc;
+}
+
+static int run(struct tt *t, struct tkm_err *err)
+{
+	int root = tkm_root_open("/"), rc;
+	int32_t fit = TT_FIT;
+
+	tmr_env_read(root, &t->me.env);
+	t->me.pid = (uint32_t)getpid();
+	close(root);
+	if (tt_find_places(t, err) < 0 || settle_timer(t, err) < 0) {
+		return TT_ERROR;
+	}
+	if (strcasecmp(t->o.timer, "LIST") == 0) {
+		return list_timers(t, err) < 0 ? TT_ERROR : TT_FIT;
+	}
+	if (tt_all_well(t, t->link->rank == 0 ? check_json(&t->o, err) : 0, err) < 0) {
+		return TT_ERROR;
+	}
+	if (t->o.truth) {
+		return truth_mode(t, err);
+	}
+	if (tt_all_well(t, t->link->rank == 0 ? check_output(&t->o, err) : 0, err) < 0) {
+		return TT_ERROR;
+	}
+	if (tt_choose_timer(t, err) < 0) {
+		return TT_ERROR;
+	}
+	t->timer = t->link->timer = tmr_open(t->o.timer, t->link->rank, err);
+	if (tt_all_well(t, t->timer ? 0 : -1, err) < 0 || measure_timer(t, err) < 0 || measure_matrix(t, err) < 0) {
+		return TT_ERROR;
+	}
+	/* what a simulated clock does at a time is to happen then, however long the machine took to get here */
+	if (tt_all_well(t, tmr_sim_restart(t->timer, err), err) < 0) {
+		return TT_ERROR;
+	}
+	tmr_mark_take(t->timer, &t->begin);
+	describe_rank(t);
+	if (tt_share_timers(t, err) < 0) {
+		return TT_ERROR;
+	}
+	tt_choose_clock_sharing(t);
+	if (tt_open_reference(t, err) < 0 || tt_share_session_hz(t, err) < 0) {
+		return TT_ERROR;
+	}
+	t->link->idle = t->reference ? tt_pair_if_due : NULL;
+	t->link->idle_of = t;
+	t->o.sync.hz = t->hz;
+	if (tt_all_well(t, tt_make_plan(t, err) < 0 || tt_plan_bursts(t, err) < 0 ? -1 : 0, err) < 0) {
+		return TT_ERROR;
+	}
+	t->link->gathering_s = 12 * t->o.patience_s;
+	rc = test_messages(t, err);
+	find_true_rate(t);
+	if (tt_all_well(t, rc, err) < 0 || measure_matrix_again(t, err) < 0 || collect(t, err) < 0) {
+		return TT_ERROR;
+	}
+	t->link->idle = NULL;
+	t->link->gathering_s = 3600; /* rank 0 writes the files meanwhile */
+	rc = t->link->rank == 0 ? evaluate(t, err) : 0;
+	if (tt_all_well(t, rc, err) < 0) {
+		return TT_ERROR;
+	}
+	if (keep_result(t, err) < 0) {
+		return TT_ERROR;
+	}
+	fit = t->link->rank == 0 ? tt_exit_status(t->result.verdict.value) : 0;
+	return cal_link_bcast(t->link, &fit, sizeof(fit), err) < 0 ? TT_ERROR : fit;
+}
+
+/* A rank is silent, so the end cannot be agreed on with it: says so, and ends all. Rank 0 speaks first. */
+static void give_up(struct tt *t, const struct tkm_err *why)
+{
+	if (t->link->rank != 0) {
+		cal_link_sleep(t->link, 1);
+	}
+	fprintf(stderr, "%s: rank %d: %s: is it stopped, or has it died? (--patience)\n", program_invocation_short_name,
+		t->link->rank, why->text);
+	fflush(NULL);
+	cal_link_abort(t->link, TT_ERROR);
+}
+
+/* Without MPI: it belongs to the node, not to a job. */
+static int serve(const struct tt_options *o)
+{
+	struct tkc_serve_options s = { .reference = o->serve_reference,
+		.every_s = o->serve_every_s,
+		.max_drift = o->max_drift,
+		.max_wander = o->max_wander,
+		.quiet = o->quiet };
+	struct tkm_err err = { .text = "" };
+	struct tmr_assumption a;
+
+	tmr_assume_free(&a);
+	s.max_drift = isnan(s.max_drift) ? a.max_drift : s.max_drift;
+	s.max_wander = isnan(s.max_wander) ? a.max_wander : s.max_wander;
+	if (tkc_serve(&s, &err) < 0) {
+		fprintf(stderr, "%s: %s\n", program_invocation_short_name, err.text);
+		return TT_ERROR;
+	}
+	return 0;
+}
+
+/* A launcher of Open MPI takes a verdict for an accident and prints some ten lines about an aborted job. It decides so
+ * before it starts the ranks, so that they can only say what will come. */
+static void explain_mpirun(int status)
+{
+	const char *quiet = getenv("OMPI_MCA_orte_execute_quiet");
+
+	if ((status == TT_UNFIT || status == TT_UNKNOWN) && getenv("OMPI_COMM_WORLD_SIZE") &&
+		!(quiet && strcmp(quiet, "1") == 0)) {
+		fprintf(stderr,
+			"%s: exit status %d is the result above; what mpirun prints now about an aborted job means "
+			"nothing else "
+			"(mpirun --quiet leaves it out)\n",
+			program_invocation_short_name, status);
+	}
+}
+
+int main(int argc, char **argv)
+{
+	struct tt t;
+	struct tkm_err err = { .text = "" };
+	int rc, rank, size;
+
+	memset(&t, 0, sizeof(t));
+	if (chk_asked(argc, argv)) {
+		return chk_main(argc, argv);
+	}
+	rc = tt_options_parse(argc, argv, &t.o);
+	if (rc != 0) {
+		return rc < 0 ? TT_ERROR : TT_FIT;
+	}
+	if (t.o.serve) {
+		return serve(&t.o);
+	}
+	cal_link_hint(&rank, &size);
+	tt_catch_signals(rank == 0);
+	if (t.o.sync.method == CAL_SYNC_PAIRS && !t.o.truth) {
+		cal_link_keep_cores();
+	}
+	t.link = cal_link_start(&argc, &argv, &err);
+	if (!t.link) {
+		fprintf(stderr, "%s: %s\n", program_invocation_short_name, err.text);
+		return TT_ERROR;
+	}
+	t.link->patience_s = t.o.patience_s;
+	t.link->gathering_s = 12 * t.o.patience_s + 60 + 4 * t.o.performance_s;
+	rc = run(&t, &err);
+	if (rc == TT_ERROR && (t.silence.text[0] || err.code == TKM_ERR_TIMEOUT)) {
+		give_up(&t, t.silence.text[0] ? &t.silence : &err);
+	}
+	if (t.link->rank == 0) {
+		explain_mpirun(rc);
+	}
+	tmr_close(t.reference);
+	tmr_close(t.timer);
+	cal_rank_free(&t.rank);
+	tmr_matrix_free(&t.matrix.m);
+	free(t.me.event);
+	free(t.place);
+	free(t.exchanges);
+	free(t.proof);
+	free(t.hz);
+	cal_plan_free(&t.plan);
+	tt_rounds_free(&t.rounds);
+	free(t.early);
+	tt_result_free(&t.result);
+	cal_link_close(t.link);
+	return rc;
+}

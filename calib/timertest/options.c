@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The command line and the environment of timertest. */
+#include "config.h"
+#include "calib/timertest/timertest.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/front.h"
+#include "base/option.h"
+#include "base/text.h"
+
+static const char what[] =
+	"Finds out what the clocks of the participating processes are worth: resolution, cost and rate of a timer, "
+	"and how well the clocks agree after correction, with a bound on every offset.";
+static const char after[] =
+	"SECONDS is the length of the message test (default 30), SLEEP the pause between bursts (default 10). "
+	"An option --some-name can also be given as VT_SOME_NAME in the environment; the command line wins. "
+	"Times are numbers with a unit, like 10s, 500ms or 1m+30s.\n\n"
+	"It writes BASENAME.stf, .clk, .dat files and BASENAME.gnuplot. "
+	"Exit status: 0 the timer is fit for tracing, 1 it is not, 3 it is not known to be, 2 the test could not be "
+	"made.";
+
+enum { MAX_OPTIONS = 40 };
+
+/* The table points into *o, so it is made on the caller's stack. */
+static void make_table(struct tt_options *o, struct tkm_option *t)
+{
+	static int unused; /* main() has looked for these before anything else (check/main.h) */
+	/* clang-format off */
+	const struct tkm_option all[] = {
+		{ "TIMER", TKM_OPTION_TEXT, &o->timer, 0, 0, "NAME", "timer to test, LIST shows all (default: CPU where it is proven on every node, else clock_monotonic)" },
+		{ "OUTPUT", TKM_OPTION_TEXT, &o->output, 0, 0, "DIR/BASENAME", "where the files go (default ./timertest)" },
+		{ "FORCE", TKM_OPTION_BOOL, &o->force, 0, 0, NULL, "replace the files of an earlier test" },
+		{ "JSON", TKM_OPTION_TEXT, &o->json, 0, 0, "FILE", "also write the result as JSON, - for standard output" },
+		{ "STATE-DIR", TKM_OPTION_TEXT, &o->state_dir, 0, 0, "DIR",
+			"where the result is kept for --check (default as in --check --help; '': nowhere)" },
+		{ "CHECK", TKM_OPTION_BOOL, &unused, 0, 0, NULL,
+			"judge this node and the last result in two seconds, without MPI (--check --help)" },
+		{ "FINGERPRINT", TKM_OPTION_BOOL, &unused, 0, 0, NULL, "print what the clocks of this node depend on, as JSON" },
+		{ "TASKPROLOG", TKM_OPTION_BOOL, &unused, 0, 0, NULL, "print settings for jobs, for Slurm's TaskProlog" },
+		{ "QUIET", TKM_OPTION_BOOL, &o->quiet, 0, 0, NULL, "print the verdict only" },
+		{ "VERBOSE", TKM_OPTION_COUNT, &o->verbose, 0, 9, "N", "1 (default); 2: LIST per node, a line per pair; 3: stamps on one tick" },
+		{ "PERFORMANCE-TIME", TKM_OPTION_TIME, &o->performance_s, 0.01, 3600, "TIME",
+			"how long the timer's cost and rate are measured (default 5s, shared by ranks that take turns on a core)" },
+		{ "BURST", TKM_OPTION_COUNT, &o->burst, 1, 1000000, "N", "ping-pongs per pair and burst (default 100)" },
+		{ "SYNC", TKM_OPTION_TEXT, &o->sync_name, 0, 0, "HOW",
+			"pairs (default): one pair at a time, the others asleep; itc: the guide's round robin" },
+		{ "TOPOLOGY", TKM_OPTION_TEXT, &o->shape_name, 0, 0, "SHAPE",
+			"which ranks exchange messages: star, tree, or auto (default): a star for up to 8, and where pairs cannot exchange at once" },
+		{ "PATIENCE", TKM_OPTION_TIME, &o->patience_s, 0.01, 3600, "TIME",
+			"how long a rank is waited for in a synchronisation (default 10s)" },
+		{ "SYNC-MAX-MESSAGES", TKM_OPTION_COUNT, &o->sync.max_messages, 1, 1e9, "N",
+			"exchanges per process in a synchronisation (default 100)" },
+		{ "SYNC-MAX-DURATION", TKM_OPTION_TIME, &o->sync.max_duration_s, 1e-6, 86400, "TIME",
+			"longest time of one synchronisation (default 1m)" },
+		{ "SYNCED-HOST", TKM_OPTION_BOOL, &o->synced_host, 0, 0, "on|off",
+			"the processes of one node share the clock (default: if it is a kernel clock, or proven by the core matrix)" },
+		{ "SYNCED-CLUSTER", TKM_OPTION_BOOL, &o->synced_cluster, 0, 0, "on|off",
+			"all processes share the clock (default: by the timer's nature)" },
+		{ "TIMER-SKIP", TKM_OPTION_COUNT, &o->timer_skip, 0, 1e9, "N",
+			"correct with every (N+1)th intermediate synchronisation (default: with none, they are checks)" },
+		{ "INTERPOLATION", TKM_OPTION_TEXT, &o->interpolation_name, 0, 0, "HOW",
+			"through more than two synchronisations: cubic (default), constrained, steffen or linear" },
+		{ "MAX-DRIFT", TKM_OPTION_FRACTION, &o->max_drift, 0, 0.1, "FRACTION",
+			"no clock is farther off its nominal rate (default: by the timer; 500ppm)" },
+		{ "MAX-WANDER", TKM_OPTION_FRACTION, &o->max_wander, 0, 0.1, "FRACTION",
+			"the rate of a clock against the master's stays within this of a constant (default: by the timer; 1ppm if free)" },
+		{ "LEARN-DRIFT", TKM_OPTION_BOOL, &o->learn, 0, 0, NULL,
+			"expect of the rates after the run what they did in it, with a margin (an estimate; default: off)" },
+		{ "TARGET-BOUND", TKM_OPTION_TIME, &o->target_bound_s, 1e-9, 1, "TIME",
+			"synchronise so often that the bound stays within this all the time (default: once per burst)" },
+		{ "TRUTH", TKM_OPTION_BOOL, &o->truth, 0, 0, NULL,
+			"compare ways of synchronisation on simulated clocks over the timer (default then: CPU)" },
+		{ "TRUTH-METHODS", TKM_OPTION_TEXT, &o->truth_names, 0, 0, "LIST",
+			"which: all (default), or some of pairs,itc,min10,skampi,hca3,jk" },
+		{ "TRUTH-TABLES", TKM_OPTION_TEXT, &o->truth_tables_name, 0, 0, "LIST",
+			"what the others are given: published (their authors' numbers), time, messages (of pairs), or all (default)" },
+		{ "TRUTH-ROUNDS", TKM_OPTION_COUNT, &o->truth_rounds, 1, 10000, "N", "how often each (default 5)" },
+		{ "TRUTH-APART", TKM_OPTION_TIME, &o->truth_apart_s, 1e-3, 86400, "TIME",
+			"between the first and the last session of pairs, itc and min10 (default 1s)" },
+		{ "TRUTH-SESSIONS", TKM_OPTION_COUNT, &o->truth_sessions, 2, 10000, "N", "of pairs in this time (default 11)" },
+		{ "SERVE", TKM_OPTION_BOOL, &o->serve, 0, 0, NULL, "keep a page with UTC and its bound for tickmark_now(), until SIGTERM" },
+		{ "SERVE-REFERENCE", TKM_OPTION_TEXT, &o->serve_reference, 0, 0, "NAME",
+			"who knows UTC: ntp (default), or ptp:/dev/ptp0 where its driver states an error bound" },
+		{ "SERVE-EVERY", TKM_OPTION_TIME, &o->serve_every_s, 0.01, 10, "TIME", "between two updates of the page (default 100ms)" },
+	};
+	/* clang-format on */
+	size_t n = sizeof(all) / sizeof(all[0]);
+
+	memcpy(t, all, sizeof(all));
+	t[n] = (struct tkm_option){ .name = NULL };
+}
+
+static int take_arguments(struct tt_options *o, const char *const *text, int n, struct tkm_err *err)
+{
+	double *value[] = { &o->seconds, &o->sleep_s };
+	int i;
+
+	for (i = 0; i < n; i++) {
+		if (i == 2) {
+			return tkm_fail(
+				err, TKM_ERR_ARG, "'%s': only two arguments, SECONDS and SLEEP, are known", text[i]);
+		}
+		if (tkm_parse_time(text[i], value[i]) < 0 || *value[i] < 0 || *value[i] > 1e7) {
+			return tkm_fail(err, TKM_ERR_ARG, "'%s' is no number of seconds for %s", text[i],
+				i == 0 ? "the length of the test" : "the pause between bursts");
+		}
+	}
+	return 0;
+}
+
+/* "-30": a common slip. Returns the word, or NULL. */
+static const char *dashed_number(int argc, char **argv)
+{
+	int i;
+
+	for (i = 1; i < argc && strcmp(argv[i], "--"); i++) {
+		if (argv[i][0] == '-' && argv[i][1] >= '0' && argv[i][1] <= '9') {
+			return argv[i];
+		}
+	}
+	return NULL;
+}
+
+static int check(struct tt_options *o, struct tkm_err *err)
+{
+	int i = 0;
+
+	while (i < CAL_INTERPOLATIONS &&
+		strcasecmp(o->interpolation_name, cal_interpolation_name((enum cal_interpolation)i))) {
+		i++;
+	}
+	if (i == CAL_INTERPOLATIONS) {
+		return tkm_fail(err, TKM_ERR_ARG,
+			"--interpolation '%s': cubic, constrained, steffen and linear are known",
+			o->interpolation_name);
+	}
+	o->interpolation = (enum cal_interpolation)i;
+	if (strcasecmp(o->sync_name, "itc") && strcasecmp(o->sync_name, "pairs")) {
+		return tkm_fail(err, TKM_ERR_ARG, "--sync '%s': itc and pairs are known", o->sync_name);
+	}
+	o->sync.method = strcasecmp(o->sync_name, "pairs") ? CAL_SYNC_ITC : CAL_SYNC_PAIRS;
+	if (!o->timer) {
+		o->timer = o->truth ? "CPU" : TT_DEFAULT_TIMER;
+	}
+	if (tt_truth_methods(o, err) < 0) {
+		return -1;
+	}
+	for (i = 0; i < CAL_SHAPES && strcasecmp(o->shape_name, cal_shape_name((enum cal_shape)i)); i++) {
+	}
+	if (i == CAL_SHAPES) {
+		return tkm_fail(err, TKM_ERR_ARG, "--topology '%s': auto, star and tree are known", o->shape_name);
+	}
+	o->shape = (enum cal_shape)i;
+	if (o->target_bound_s > 0 && o->timer_skip < 0) {
+		o->timer_skip = 0; /* all of them count */
+	}
+	if (!o->output[0] || o->output[strlen(o->output) - 1] == '/') {
+		return tkm_fail(err, TKM_ERR_ARG, "--output '%s': a name for the files is missing, as in DIR/BASENAME",
+			o->output);
+	}
+	o->performance_shared = o->performance_s <= 0;
+	o->performance_s = o->performance_shared ? 5 : o->performance_s;
+	if (o->json && !tt_have_json()) {
+		return tkm_fail(err, TKM_ERR_UNAVAIL, "--json: this build has no jansson (configure --with-jansson)");
+	}
+	return 0;
+}
+
+static int read_all(struct tt_options *o, const struct tkm_front *f, int argc, char **argv, struct tkm_err *err)
+{
+	const char *argument[3], *dashed = dashed_number(argc, argv);
+	int n;
+
+	if (dashed) {
+		return tkm_fail(err, TKM_ERR_ARG,
+			"%s: numbers are given without a dash: 'timertest 30 10' tests for 30 s, with bursts 10 s "
+			"apart",
+			dashed);
+	}
+	if (tkm_option_environment(f->table, err) < 0) {
+		return -1;
+	}
+	n = tkm_front_arguments(f, argc, argv, argument, 3, err);
+	if (n < 0) {
+		return n;
+	}
+	return take_arguments(o, argument, n, err) < 0 || check(o, err) < 0 ? -1 : 0;
+}
+
+/* What is asked for is printed on rank 0 only. */
+static int asks_for_help(const struct tkm_front *f, int argc, char **argv)
+{
+	int i, asks = 0;
+	FILE *nowhere = fopen("/dev/null", "we");
+
+	for (i = 1; nowhere && i < argc && strcmp(argv[i], "--"); i++) {
+		asks |= tkm_front_answer(f, argv[i], nowhere);
+	}
+	if (nowhere) {
+		fclose(nowhere);
+	}
+	return asks;
+}
+
+int tt_options_parse(int argc, char **argv, struct tt_options *o)
+{
+	struct tkm_option table[MAX_OPTIONS];
+	static const struct tkm_letter letters[] = { { 'q', "QUIET" }, { 'o', "OUTPUT" }, { 0 } };
+	struct tkm_front front = { program_invocation_short_name, "[OPTION...] [SECONDS [SLEEP]]", what, after, table,
+		letters };
+	struct tkm_err err = { .text = "" };
+	int rank, size, rc;
+
+	*o = (struct tt_options){ .seconds = 30,
+		.sleep_s = 10,
+		.output = "timertest",
+		.state_dir = "default",
+		.interpolation_name = "cubic",
+		.sync_name = "pairs",
+		.shape_name = "auto",
+		.patience_s = 10,
+		.synced_host = -1,
+		.synced_cluster = -1,
+		.verbose = 1,
+		.burst = 100,
+		.timer_skip = -1,
+		.max_drift = NAN,
+		.max_wander = NAN,
+		.sync = { .max_messages = 100, .max_duration_s = 60 },
+		.truth_names = "all",
+		.truth_rounds = 5,
+		.truth_apart_s = 1,
+		.truth_sessions = 11,
+		.serve_reference = "ntp",
+		.serve_every_s = 0.1 };
+	make_table(o, table);
+	cal_link_hint(&rank, &size);
+	if (rank != 0 && asks_for_help(&front, argc, argv)) {
+		return 1;
+	}
+	rc = read_all(o, &front, argc, argv, &err);
+	if (rc == -1 && rank == 0) {
+		fprintf(stderr, "%s: %s\n", program_invocation_short_name, err.text);
+	}
+	if (o->json && !strcmp(o->json, "-")) {
+		o->quiet = 1; /* standard output is JSON alone */
+	}
+	return rc == TKM_FRONT_ANSWERED ? 1 : rc;
+}

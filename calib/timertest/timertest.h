@@ -1,0 +1,360 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What the parts of the program timertest share. */
+#ifndef CALIB_TIMERTEST_H
+#define CALIB_TIMERTEST_H
+
+#include <stdint.h>
+#include <stdio.h>
+
+#include "calib/analysis/analysis.h"
+#include "calib/map/causality.h"
+#include "calib/session/domain.h"
+#include "calib/session/link.h"
+#include "calib/solve/solve.h"
+#include "calib/session/sync.h"
+#include "calib/timertest/rounds.h"
+#include "timers/assume.h"
+#include "timers/env.h"
+#include "timers/matrix.h"
+#include "timers/quality.h"
+#include "timers/rate.h"
+
+/* Exit statuses. */
+enum { TT_FIT = 0, TT_UNFIT = 1, TT_ERROR = 2, TT_UNKNOWN = 3 };
+
+/* What a rule of the verdict finds. The largest of all rules decides. */
+enum tt_value { TT_VALUE_FIT, TT_VALUE_UNKNOWN, TT_VALUE_UNFIT };
+
+/* What a rule found that is not fit or not known: one sentence with the value, its limit, why it matters and what
+ * to do. */
+struct tt_reason {
+	const char *rule; /* its name in the table of rules */
+	enum tt_value value;
+	char text[420];
+};
+
+enum { TT_MAX_REASONS = 20 };
+
+struct tt_verdict {
+	enum tt_value value;
+	size_t reasons;
+	struct tt_reason reason[TT_MAX_REASONS]; /* the first one decided; then as in the table */
+	char text[6000];                         /* the whole of it in words, on one line */
+};
+
+struct tt_options {
+	double seconds, sleep_s; /* positional: 30 and 10 */
+	const char *timer, *output, *json, *interpolation_name;
+	const char *state_dir;                /* for timertest --check; "default", or "": the result is not kept */
+	enum cal_interpolation interpolation; /* through more than two sessions */
+	int force, quiet, synced_host, synced_cluster; /* synced_*: -1: not given */
+	long long verbose, burst, timer_skip;          /* timer_skip -1: use start and end only */
+	double performance_s, max_drift, max_wander;   /* the last two NAN: by the timer */
+	int performance_shared; /* 1: nobody asked for performance_s, and those that take turns share it */
+	int learn;              /* say what to expect of the rates after the run */
+	double target_bound_s;  /* 0: none; else sessions are made as often as it takes */
+	struct cal_sync_options sync;
+	const char *sync_name, *shape_name;
+	enum cal_shape shape; /* of a synchronisation */
+	double patience_s;
+	int truth;                                   /* compare methods instead of testing a timer */
+	const char *truth_names, *truth_tables_name; /* NULL: all that are possible */
+	unsigned truth_methods, truth_tables;
+	long long truth_rounds, truth_sessions;
+	double truth_apart_s;
+	int serve; /* keep the page of UTC instead of testing a timer */
+	const char *serve_reference;
+	double serve_every_s;
+};
+
+/* Environment, then command line. Returns 0; or -1 after having said what is wrong on stderr of rank 0;
+ * or 1 when --help or the like has been answered. */
+int tt_options_parse(int argc, char **argv, struct tt_options *o);
+
+/* One stamp of a burst: of a message to or from `peer`, in the order in which they happened. */
+struct tt_event {
+	int32_t cycle, peer, sent;
+	int32_t session; /* synchronisations so far: which side of a step it is on */
+	int64_t local;
+};
+
+/* What one process knows about itself; rank 0 has it of all. */
+struct tt_rank {
+	struct tmr_env env;
+	uint32_t pid;
+	struct tmr_quality quality;
+	struct tmr_true_rate true_rate; /* from the start to the end of the run; 0: not known */
+	enum tmr_scope scope;           /* of its timer */
+	int32_t machine;                /* first rank that runs on the same processors */
+	int32_t only_unit;              /* the only processing unit that it may use; -1: there are several */
+	size_t events;
+	struct tt_event *event;
+};
+
+/* Mean offset of one pair in one burst, from the stamps of the trace. */
+struct tt_burst {
+	int a, b, cycle;
+	int exchanges;
+	double time_s;        /* global, of the burst's beginning */
+	double offset_s;      /* clock b minus clock a: mean after dropping the slowest tenth, or, of a disturbed
+	                      * burst, the middle of what is certain */
+	double offset_all_s;  /* of all exchanges */
+	double latency_s;     /* one way, mean of the kept */
+	double low_s, high_s; /* certain: the offset of the corrected clocks lies in here */
+};
+
+/* True error of the maps, known for simulated clocks only. */
+struct tt_truth {
+	int known;
+	double worst_s, worst_at_s, bound_there_s; /* against the master, over the run */
+	long points, outside;                      /* evaluated; true error beyond the bound */
+};
+
+struct tt_matrix_of_node {
+	int rank; /* that measured it */
+	struct tmr_matrix m;
+	char why[200];       /* not measured: the reason */
+	char not_again[200]; /* at the end, not measured again: the reason; "": it was, or there was no need to */
+};
+
+struct tt_result {
+	struct cal_run run;
+	int ranks;
+	struct tt_rank *rank;
+	int nodes;
+	struct tt_matrix_of_node *matrix;
+	size_t bursts;
+	struct tt_burst *burst;
+	size_t worst;           /* index of the burst with the largest |offset| */
+	struct tt_truth *truth; /* per rank */
+	uint64_t most_on_tick;  /* events of one rank on the same clock tick, beyond the first */
+	double session_half_s,
+		session_every_s; /* with a target: of the first session, and what follows; 0: never enough */
+	struct cal_causality_stats causality; /* of the bursts' messages, in global ticks */
+	uint64_t reversed_uncorrected;        /* of them, without correction */
+	double *longer_s; /* of each message in the trace's order: by how much moving made it longer; NULL: not at all */
+	long long repairs; /* stamps that had to be moved to keep their order */
+	double largest_repair_s;
+	struct tt_verdict verdict;
+};
+
+/* One process of the test. */
+struct tt {
+	struct tt_options o;
+	struct cal_link *link;
+	struct tmr_timer *timer,
+		*reference;    /* a free clock beside a steered one, which the sessions measure; NULL: none */
+	struct tmr_mark begin; /* of this process's timer, at the start */
+	char taken[256];       /* the timer of rank 0, where this rank was started with another one */
+	struct tt_rank me;
+	size_t room;                     /* events */
+	struct cal_place *place;         /* who shares a node with whom; known to all */
+	struct cal_plan plan;            /* of a synchronisation */
+	struct tt_rounds rounds;         /* of the bursts */
+	unsigned char *early;            /* words between ranks that have come before they were waited for */
+	struct tkm_err silence;          /* a rank did not answer: nothing can be agreed on any more */
+	unsigned char *exchanges;        /* ranks that exchange messages with the master */
+	int clusterwide;                 /* all timers are one by nature */
+	double *proof;                   /* of every rank: its clock is its leader's to within this; NAN: it is not */
+	double *hz;                      /* nominal (else measured) frequency of every rank's timer */
+	struct cal_rank rank;            /* what goes into the correction data */
+	int32_t synchronised;            /* sessions so far */
+	double lasted_s;                 /* the first */
+	double synchronised_at;          /* end of the last, on the link's clock */
+	struct tt_matrix_of_node matrix; /* of the first rank of a node */
+	struct tt_result result;         /* rank 0 */
+	double progress_at;
+};
+
+/* ---- timertest.c ---- */
+
+/* All go on only if all are well; rank 0 prints the first reason. Returns 0 or -1 on all of them alike. */
+int tt_all_well(struct tt *t, int rc, const struct tkm_err *err);
+
+/* ---- timertest_reference.c ---- */
+
+/* All together: a free clock beside a steered timer that is to be corrected, and what is assumed (tt_assume()). */
+int tt_open_reference(struct tt *t, struct tkm_err *err);
+
+/* All together: the assumptions about that clock, unless options give them; t->o.max_drift and .max_wander are then the
+ * largest of all ranks. */
+int tt_assume(struct tt *t, const struct tmr_timer *timer, struct tkm_err *err);
+
+/* One pair of readings of timer and reference, if there is one. tt_pair_if_due() takes a struct tt. */
+int tt_pair(struct tt *t, struct tkm_err *err);
+void tt_pair_if_due(void *tt);
+
+/* A few pairs in a row, so that what happens at the ends of the run is known, too. */
+int tt_settle(struct tt *t, struct tkm_err *err);
+
+/* Has /dev/vmclock0 changed its marker since the first session? Into t->rank. */
+void tt_look_for_disruption(struct tt *t);
+
+/* What was assumed about the clocks, where that comes from, and what turned out to be wrong. */
+void tt_print_assumptions(FILE *f, const struct tt_result *r);
+
+/* ---- timertest_sync.c: all ranks together; 0 or -1 ---- */
+
+/* Hosts and domains of all ranks into t->place. */
+int tt_find_places(struct tt *t, struct tkm_err *err);
+
+/* Do all processing units of this node read one clock, as far as the core matrix found at the beginning? How far readings on two of
+ * them at the same time can be apart, or NAN. */
+double tt_prove_one_clock(const struct tt *t);
+
+/* What every rank has to know of all timers, once they have been measured; and again of what the sessions measure, once
+ * tt_open_reference() has chosen it. */
+int tt_share_timers(struct tt *t, struct tkm_err *err);
+int tt_share_session_hz(struct tt *t, struct tkm_err *err);
+
+/* With --target-bound: how often to synchronise from now on, by the widest of all sessions that this looked at;
+ * in t->result. All call it. */
+int tt_plan_sessions(struct tt *t, struct tkm_err *err);
+
+/* SYNCED-HOST and SYNCED-CLUSTER: t->exchanges and what t->rank shares. */
+void tt_choose_clock_sharing(struct tt *t);
+
+/* Nobody named a timer. */
+#define TT_DEFAULT_TIMER "default"
+
+/* Together. t->o.timer is then the cheapest timer that is one clock on each node, as each has proven: CPU, else clock_monotonic. */
+int tt_choose_timer(struct tt *t, struct tkm_err *err);
+
+/* t->plan: which ranks exchange messages with each other. */
+int tt_make_plan(struct tt *t, struct tkm_err *err);
+
+/* One synchronisation, into t->rank. Says on stderr whom it went on without. */
+int tt_synchronise(struct tt *t, enum cal_session_kind kind, struct tkm_err *err);
+
+/* ---- timertest_bursts.c: all ranks together; 0 or -1 ---- */
+
+/* Which pairs exchange when: t->rounds. */
+int tt_plan_bursts(struct tt *t, struct tkm_err *err);
+
+/* One burst of messages of every pair, into t->me.event; begin: of the test, on the link's clock. */
+int tt_record_bursts(struct tt *t, int cycle, double begin, struct tkm_err *err);
+
+/* ---- timertest_interrupt.c ---- */
+
+/* From here on SIGINT, SIGTERM and SIGHUP end the process as before, but after a line that says so, from the rank
+ * that prints. */
+void tt_catch_signals(int prints);
+
+/* Between these two they do not end it; tt_interrupted() is then the number of the signal that came, else 0. */
+void tt_begin_writing(void);
+int tt_interrupted(void);
+void tt_end_writing(void);
+
+/* Ends this process as the signal would have. */
+void tt_die_of(int signal);
+
+/* ---- timertest_progress.c ---- */
+
+/* Prints what is not the verdict? Rank 0, unless --quiet. */
+int tt_prints(const struct tt *t);
+
+/* How far the test is, on standard error of rank 0: on a terminal one line that changes, else one line per 30 s. more:
+ * what it is doing, or NULL. */
+void tt_progress(struct tt *t, double done_s, const char *more);
+void tt_progress_end(const struct tt *t);
+
+/* ---- timertest_quality.c ---- */
+
+/* The timer's quality in the guide's lines and ours; prefix stands before each line. */
+void tt_print_quality(FILE *f, const char *prefix, const struct tmr_timer *t, const struct tmr_quality *q);
+
+/* True frequencies, where NTP keeps the clock of a node or of rank 0. */
+void tt_print_true_rates(FILE *f, const struct tt_result *r);
+
+/* ---- timertest_trace.c ---- */
+
+/* Writes the trace of all bursts with corrected stamps. r->rank[].event is sorted as recorded. */
+int tt_trace_write(const char *path, const struct tt_options *o, struct tt_result *r, struct tkm_err *err);
+
+/* Reads the trace back and fills r->burst. */
+int tt_trace_read(const char *path, struct tt_result *r, struct tkm_err *err);
+
+/* ---- timertest_report.c: rank 0, after everything is known ---- */
+
+void tt_find_truth(struct tt_result *r);
+
+/* Clock of this rank minus clock of the master as they were read, at its first synchronisation: offset, and what is
+ * certain about it, in seconds. Returns 0, or -1: it had none. */
+struct tt_uncorrected {
+	double offset_s, low_s, high_s;
+};
+int tt_before_correction(const struct cal_run *run, int rank, struct tt_uncorrected *u);
+
+/* How well the core matrix shows that the ranks of a machine read the same clock; NAN: not at all. */
+double tt_shown_within(const struct tt_result *r, int rank);
+void tt_print_result(FILE *f, const struct tt_options *o, const struct tt_result *r);
+
+/* Writes BASE.*.dat and BASE.gnuplot. */
+int tt_write_plots(const char *base, const struct tt_options *o, const struct tt_result *r, struct tkm_err *err);
+
+/* ---- timertest_verdict.c ---- */
+
+/* Fills in r->worst and r->verdict out of everything else. */
+void tt_judge(struct tt_result *r);
+
+/* "fit", "unfit", "unknown": the word of the JSON. */
+const char *tt_value_name(enum tt_value v);
+
+/* "fit", "NOT fit", "not known to be fit": for people. */
+const char *tt_value_words(enum tt_value v);
+
+/* TT_FIT, TT_UNFIT or TT_UNKNOWN. */
+int tt_exit_status(enum tt_value v);
+
+/* Is the latency of a burst too short for the clock's steps? */
+int tt_below_resolution(const struct tt_result *r, const struct tt_burst *b);
+
+/* The greatest distance between the offset and an end of what is certain about it. */
+double tt_burst_bound(const struct tt_burst *b);
+
+/* ---- timertest_json.c ---- */
+
+/* Writes the result as JSON to a file, "-" for stdout. -1 also when built without jansson. */
+int tt_write_json(const char *path, const struct tt_options *o, const struct tt_result *r, struct tkm_err *err);
+int tt_have_json(void);
+/* The same as text, which the caller frees; NULL without jansson or memory. */
+char *tt_json_text(const struct tt_options *o, const struct tt_result *r);
+
+/* ---- timertest_wander.c ---- */
+
+enum { TT_TAUS = 4 };
+
+/* How a rank's offsets to rank 0 stray from a line, and by how much its rate changes over 1, 2, 4 and 8 intervals between
+ * synchronisations. */
+struct tt_wander {
+	int rank, taus;
+	size_t sessions;
+	struct cal_summary left; /* seconds from a robust line */
+	double interval_s;       /* 0: uneven */
+	double tau_s[TT_TAUS], deviation[TT_TAUS];
+};
+
+/* Returns 0, or -1 where it cannot be said: fewer than 8 synchronisations, a clock that is the master's or was set. */
+int tt_find_wander(const struct cal_run *run, int rank, struct tt_wander *w);
+
+/* Of the rank that strays most; nothing where none is known. */
+void tt_print_wander(FILE *f, const struct tt_result *r);
+
+/* ---- timertest_truth.c ---- */
+
+/* The lists of --truth-methods and --truth-tables, as bits. Returns 0 or -1. */
+int tt_truth_methods(struct tt_options *o, struct tkm_err *err);
+
+/* The simulated clock of a rank: timer itself if it is one, else one of its own over it, with an offset, a
+ * drift of up to 50 ppm against rank 0 and a grid. Returns 0, or -1: too long. */
+int tt_truth_clock(const char *timer, int rank, char *name, size_t size, struct tkm_err *err);
+
+/* All processes, whose l->timer are simulated clocks over one base: measures, and prints on rank 0, where *fit
+ * becomes 1 if no error was beyond its bound. tick_s: effective tick of this process's clock; base_within_s: the
+ * base is one clock to within this, 0: by its nature, NAN: not proven. */
+int tt_truth(struct cal_link *l, const struct tt_options *o, const struct cal_plan *plan, double tick_s,
+	double base_within_s, int *fit, struct tkm_err *err);
+
+void tt_result_free(struct tt_result *r);
+
+#endif

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What a rank knows about the master's clock during a session, without asking anybody. Libc only. */
+#ifndef CALIB_TIE_H
+#define CALIB_TIE_H
+
+#include "calib/map/sample.h"
+
+/* What a rank knows by itself about the master's clock: in a tree every pair hands it on, from those that know to
+ * those that do not yet. The sums along one path, where cal_net_solve() has all of them; but it is there at once. */
+struct cal_tie {
+	int known; /* 0: `point` is not */
+	int hops;  /* exchanges between this rank and the master */
+	double hz; /* nominal ticks per second of this rank's timer, and of the master's */
+	double master_hz;
+	double tick; /* effective tick in ticks of the timer */
+	double max_drift;
+	double slope, error;    /* master ticks per local tick, and by what share that can be off; error 0 for the
+	                         * master, not below 2 max_drift: nothing but the two frequencies is known */
+	struct cal_point point; /* the master's clock by this rank's */
+};
+
+/* Before the first session: nothing is known. r's timer has hz, effective_tick_s (NAN: one tick). For the master
+ * itself master is 1. */
+void cal_tie_begin(
+	struct cal_tie *t, int master, double hz, double master_hz, double effective_tick_s, double max_drift);
+
+/* Before each further session: the point is forgotten, and what is known of the rate stays. */
+void cal_tie_renew(struct cal_tie *t);
+
+/* An exchange s with a rank whose tie is `of`: *t becomes known, or known better, if that is narrower. */
+void cal_tie_extend(struct cal_tie *t, const struct cal_tie *of, const struct cal_session *s);
+
+#endif

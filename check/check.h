@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* timertest --check: what this node's clocks are worth now, without MPI and in under two seconds. Every check gives a value that is
+ * compared with two limits; what cannot be measured is reported as unknown. One list of results feeds every output format.
+ * Checks of the whole cluster judge the last result of timertest, which lies in the state directory. */
+#ifndef CHECK_CHECK_H
+#define CHECK_CHECK_H
+
+#include <stdio.h>
+#include <sys/timex.h>
+#include <time.h>
+
+#include "base/err.h"
+#include "check/stored.h"
+#include "timers/env.h"
+#include "timers/timer.h"
+
+/* In the order of the monitoring plugins: also the exit status of the program. */
+enum chk_status {
+	CHK_OK = 0,
+	CHK_WARNING = 1,
+	CHK_CRITICAL = 2,
+	CHK_UNKNOWN = 3, /* could not be measured */
+	CHK_ABSENT = 4,  /* does not apply: this machine has no such thing. Counts as ok */
+};
+
+enum chk_unit { CHK_SECONDS, CHK_PPM, CHK_COUNT };
+
+struct chk_result {
+	enum chk_status status;
+	double value;   /* in the check's unit; NAN unless measured */
+	char text[480]; /* one phrase: what was found, or why nothing was measured */
+};
+
+/* Limits of one check: a value above is a warning, or critical. INFINITY: no limit. */
+struct chk_limit {
+	double warning, critical;
+	int off; /* 1: the check is left out */
+};
+
+/* Where the facts come from. The tests put their own in. */
+struct chk_machine {
+	int root;                /* descriptor of "/", or of a folder with the /proc and /sys of another machine */
+	struct tmr_timer *timer; /* the clock that is judged */
+	int (*adjtimex)(struct timex *t);
+	int (*gettime)(clockid_t id, struct timespec *t);
+	struct tmr_env env;
+	const struct chk_stored *stored; /* the last result of timertest */
+	double max_age_s;                /* of that */
+	/* filled in by chk_machine_begin() */
+	struct chk_instant begin; /* the kernel's clocks when the checks began */
+};
+
+struct chk_check {
+	const char *name;
+	enum chk_unit unit;
+	struct chk_limit limit; /* unless a profile or the user says otherwise */
+	const char *why, *what; /* why it matters; what to do */
+	void (*run)(struct chk_machine *m, const struct chk_limit *limit, struct chk_result *r);
+};
+
+/* The table, in the order of output. */
+extern const struct chk_check chk_table[];
+extern const size_t chk_count;
+/* The index of a check, or -1. */
+int chk_find(const char *name);
+
+enum { CHK_MOST = 32 };
+
+/* A whole run. */
+struct chk_report {
+	char host[128];
+	const char *profile;
+	double time_s;     /* Unix time when it ended */
+	double duration_s; /* of the checks */
+	struct chk_limit limit[CHK_MOST];
+	struct chk_result result[CHK_MOST];
+};
+
+/* Reads the environment and the kernel's clocks. m->root, timer, adjtimex, gettime are set. */
+void chk_machine_begin(struct chk_machine *m);
+/* Runs all checks that are not off, and judges each by its limits. */
+void chk_run(struct chk_machine *m, struct chk_report *r);
+/* Keeps the worse result of each check: a second run, under load. */
+void chk_worse(struct chk_report *into, const struct chk_report *other);
+/* The worst of all: critical, warning, unknown, ok. */
+enum chk_status chk_overall(const struct chk_report *r);
+const char *chk_status_name(enum chk_status s); /* "OK", "WARNING", "CRITICAL", "UNKNOWN", "ABSENT" */
+
+/* For the functions of the table. r->status stays to be judged, or is what is said here. */
+void chk_value(struct chk_result *r, double value, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+void chk_unknown(struct chk_result *r, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+void chk_absent(struct chk_result *r, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+/* ---- limits ---- */
+
+/* Sets limits to those of a profile: "baremetal", "kvm", "aws", "azure", or a file with lines NAME WARNING CRITICAL, "-" for no
+ * limit and "NAME off". NULL: the one that the hypervisor suggests. *used: its name. Returns 0 or -1. */
+int chk_profile(
+	struct chk_limit *limit, const char *name, const struct tmr_env *env, const char **used, struct tkm_err *err);
+/* "NAME=LIMIT" of -w (critical 0) or -c (1). The limit has a unit: 200ns, 5ppm. Returns 0 or -1. */
+int chk_set_limit(struct chk_limit *limit, const char *text, int critical, struct tkm_err *err);
+
+/* ---- output ---- */
+
+/* Writes r in a format: human, json, nagios, prometheus, influx, junit, tap, mpisync. Returns 0, or -1: no such format, or
+ * mpisync without a stored result. */
+int chk_write(FILE *f, const char *format, const struct chk_report *r, const struct chk_stored *s, struct tkm_err *err);
+int chk_is_format(const char *format);
+/* "23.1ns", "0.4ppm", "2" */
+char *chk_print_value(char *buf, size_t size, enum chk_unit unit, double value);
+/* Writes a text as a JSON string, or as XML text. What is not UTF-8 becomes '?'. */
+void chk_json_text(FILE *f, const char *text);
+void chk_xml_text(FILE *f, const char *text);
+
+/* ---- the checks ---- */
+
+typedef void chk_function(struct chk_machine *m, const struct chk_limit *limit, struct chk_result *r);
+chk_function chk_clocksource_current, chk_clocksource_changed, chk_clock_cost, chk_clock_vdso, chk_clock_tick,
+	chk_tsc_invariant, chk_tsc_cross_core, chk_tsc_rate_error, chk_clock_monotonic;
+chk_function chk_ntp_synchronised, chk_ntp_offset, chk_ntp_stepped, chk_ntp_slewed, chk_phc_bound_ignored,
+	chk_tai_offset, chk_vm_migrated;
+chk_function chk_sync_offset_max, chk_sync_offset_uncorrected, chk_sync_drift, chk_sync_residual, chk_result_verdict,
+	chk_result_age;
+
+#endif

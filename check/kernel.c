@@ -1,0 +1,260 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Checks of what the kernel says of its clocks: source, NTP, TAI, clock devices, virtual machine. */
+#include "config.h"
+#include "check/check.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/rootfs.h"
+#include "timers/assume.h"
+
+/* Clock sources from which the vDSO reads a counter, and those that nobody wants for tracing. */
+static const char *const good_sources[] = { "tsc", "arch_sys_counter", "timebase", "riscv_clocksource", "kvm-clock",
+	"hyperv_clocksource_tsc_page", "tod", NULL };
+static const char *const bad_sources[] = { "hpet", "acpi_pm", "jiffies", "refined-jiffies", "pit", NULL };
+
+static int is_in(const char *const *list, const char *name)
+{
+	while (*list && strcmp(*list, name)) {
+		list++;
+	}
+	return *list != NULL;
+}
+
+void chk_clocksource_current(struct chk_machine *m, const struct chk_limit *limit, struct chk_result *r)
+{
+	const char *name = m->env.clocksource;
+
+	(void)limit;
+	if (!name[0]) {
+		chk_unknown(r, "/sys does not say which clock source the kernel uses");
+	} else if (is_in(good_sources, name)) {
+		chk_value(r, 0, "%s", name);
+	} else {
+		chk_value(r, is_in(bad_sources, name) ? 2 : 1, "%s; available are %s", name, m->env.clocksources);
+	}
+}
+
+void chk_clocksource_changed(struct chk_machine *m, const struct chk_limit *limit, struct chk_result *r)
+{
+	const struct chk_stored *s = m->stored;
+	const char *before = s->first_clocksource[0] ? s->first_clocksource : s->clocksource;
+
+	(void)limit;
+	if (!s->have || !s->here || !before[0]) {
+		chk_unknown(r, "%s", s->have ? "the stored result does not have this host" : s->why);
+	} else if (strcmp(s->boot_id, m->env.boot_id)) {
+		chk_unknown(r, "the machine was booted since the stored result");
+	} else if (strcmp(before, m->env.clocksource)) {
+		chk_value(r, 1, "%s now, %s when a result was first stored in this boot", m->env.clocksource, before);
+	} else {
+		chk_value(r, 0, "%s since a result was first stored in this boot", before);
+	}
+}
+
+void chk_ntp_synchronised(struct chk_machine *m, const struct chk_limit *limit, struct chk_result *r)
+{
+	struct timex t = { .modes = 0 };
+	int state = m->adjtimex(&t);
+
+	(void)limit;
+	if (state < 0) {
+		chk_unknown(r, "adjtimex() is refused here");
+	} else {
+		chk_value(r, state == TIME_ERROR || (t.status & STA_UNSYNC), "the kernel says that its clock is %s",
+			state == TIME_ERROR || (t.status & STA_UNSYNC) ? "not synchronised" : "synchronised");
+	}
+}
+
+void chk_ntp_offset(struct chk_machine *m, const struct chk_limit *limit, struct chk_result *r)
+{
+	struct timex t = { .modes = 0 };
+	int state = m->adjtimex(&t);
+	double unit;
+
+	(void)limit;
+	if (state < 0) {
+		chk_unknown(r, "adjtimex() is refused here");
+	} else if (state == TIME_ERROR || (t.status & STA_UNSYNC)) {
+		chk_unknown(r, "the clock is not synchronised, so its offset is unknown");
+	} else {
+		unit = t.status & STA_NANO ? 1e-9 : 1e-6;
+		chk_value(r, 1e-6 * (double)t.maxerror, "at most; still to be corrected: %.3g s",
+			unit * (double)t.offset);
+	}
+}
+
+static double seconds(const struct chk_machine *m, clockid_t id)
+{
+	struct timespec t = { 0, 0 };
+
+	return m->gettime(id, &t) < 0 ? NAN : (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* Against the time since boot, which nobody sets: since the stored result, and since the checks began. */
+void chk_ntp_stepped(struct chk_machine *m, const struct chk_limit *limit, struct chk_result *r)
+{
+	const struct chk_stored *s = m->stored;
+	double boot_s = seconds(m, CLOCK_BOOTTIME), now = seconds(m, CLOCK_REALTIME) - boot_s, step, since, allowed;
+	int same = s->have && s->here && !strcmp(s->boot_id, m->env.boot_id) && isfinite(s->realtime_minus_boottime_s);
+
+	(void)limit;
+	step = fabs(now - (m->begin.realtime_s - m->begin.boottime_s));
+	since = boot_s - m->begin.boottime_s;
+	if (!isfinite(step)) {
+		chk_unknown(r, "clock_gettime() is refused here");
+		return;
+	}
+	if (same) {
+		double then = fabs(now - s->realtime_minus_boottime_s);
+
+		since = fmax(since, seconds(m, CLOCK_REALTIME) - s->started_s);
+		step = fmax(step, then);
+	}
+	/* both clocks are slewed alike, so that only a step tells them apart; 1 us of reading them one after another */
+	allowed = 1e-6 + m->begin.taken_s;
+	chk_value(r, fmax(0, step - allowed), "the time of day against the time since boot, %s, %.3g s ago",
+		same ? "since the stored result" : "since the checks began (no stored result of this boot)", since);
+}
+
+/* The kernel's clock against the raw counter below it, over the time of the checks. */
+void chk_ntp_slewed(struct chk_machine *m, const struct chk_limit *limit, struct chk_result *r)
+{
+	double mono, raw, ppm, within, took, best = INFINITY, left = 0;
+	int i;
+
+	(void)limit;
+	mono = raw = NAN;
+	for (i = 0; i < 50; i++) {
+		double a = seconds(m, CLOCK_MONOTONIC), b = seconds(m, CLOCK_MONOTONIC_RAW);
+
+		took = seconds(m, CLOCK_MONOTONIC) - a;
+		if (took < best) {
+			best = took;
+			mono = a;
+			raw = b;
+		}
+	}
+	left = raw - m->begin.raw_s;
+	if (!(left > 0.05)) {
+		chk_unknown(r, "the checks before took too little time to compare rates");
+		return;
+	}
+	within = 1e6 * (best + m->begin.taken_s) / left;
+	ppm = 1e6 * ((mono - m->begin.monotonic_s) / left - 1);
+	chk_value(r, fmax(0, fabs(ppm) - within),
+		"CLOCK_MONOTONIC runs %+.3g ppm against CLOCK_MONOTONIC_RAW (to %.2g ppm)", ppm, within);
+}
+
+/* A device that states its own error bound, as on AWS, is better than any network server; chronyd that uses it has it open. */
+void chk_phc_bound_ignored(struct chk_machine *m, const struct chk_limit *limit, struct chk_result *r)
+{
+	int dir = tkm_root_openat(m->root, "/sys/class/ptp"), devices = 0, bounds = 0;
+	char path[300], text[64];
+	struct timex t = { .modes = 0 };
+	struct dirent *d;
+	DIR *all = dir < 0 ? NULL : fdopendir(dir);
+	int state;
+
+	(void)limit;
+	while (all && (d = readdir(all))) {
+		if (!strncmp(d->d_name, "ptp", 3)) {
+			devices++;
+			snprintf(path, sizeof(path), "/sys/class/ptp/%.32s/device/phc_error_bound", d->d_name);
+			bounds += tkm_root_read(m->root, path, text, sizeof(text)) > 0;
+		}
+	}
+	if (all) {
+		closedir(all);
+	} else if (dir >= 0) {
+		close(dir);
+	}
+	if (!bounds) {
+		chk_absent(r, "%d clock devices, none states a bound", devices);
+		return;
+	}
+	state = m->adjtimex(&t);
+	if (state < 0) {
+		chk_unknown(r, "adjtimex() is refused here");
+	} else { /* who uses it knows the time of day within a fraction of a millisecond */
+		chk_value(r, state == TIME_ERROR || (t.status & STA_UNSYNC) || t.maxerror > 1000,
+			"%d of %d clock devices state a bound; the kernel's clock can be off by %.3g ms", bounds,
+			devices, 1e-3 * (double)t.maxerror);
+	}
+}
+
+/* The offset of the last line of leap-seconds.list (its 2nd column), or of tzdata's "leapseconds" counted from 10 s. */
+static int published_offset(int root, double now_s, int *offset)
+{
+	static const char *const files[] = { "/usr/share/zoneinfo/leap-seconds.list",
+		"/usr/share/zoneinfo/leapseconds" };
+	char *text = malloc(65536), *line, *save = NULL;
+	int have = 0, count = 10;
+	size_t i;
+
+	for (i = 0; text && i < 2 && !have; i++) {
+		if (tkm_root_read(root, files[i], text, 65536) <= 0) {
+			continue;
+		}
+		for (line = strtok_r(text, "\n", &save); line; line = strtok_r(NULL, "\n", &save)) {
+			double from;
+			int value, year;
+			char sign;
+
+			if (i == 0 && sscanf(line, "%lf %d", &from, &value) == 2 && from - 2208988800.0 <= now_s) {
+				*offset = value; /* seconds since 1900 */
+				have = 1;
+			} else if (i == 1 && sscanf(line, "Leap %d %*s %*d %*s %c", &year, &sign) == 2) {
+				count += sign == '+' ? 1 : -1;
+				*offset = count;
+				have = 1;
+			}
+		}
+	}
+	free(text);
+	return have;
+}
+
+void chk_tai_offset(struct chk_machine *m, const struct chk_limit *limit, struct chk_result *r)
+{
+	struct timex t = { .modes = 0 };
+	int should = 0, state = m->adjtimex(&t), have = published_offset(m->root, seconds(m, CLOCK_REALTIME), &should);
+
+	(void)limit;
+	if (state < 0) {
+		chk_unknown(r, "adjtimex() is refused here");
+	} else if (t.tai == 0) {
+		chk_absent(r, "nobody has set the offset of TAI; CLOCK_TAI is UTC here");
+	} else if (!have) {
+		chk_unknown(
+			r, "the kernel says %d s; no list of leap seconds (package tzdata) to compare it with", t.tai);
+	} else {
+		chk_value(r, fabs((double)(t.tai - should)), "the kernel says %d s, the list of leap seconds %d s",
+			t.tai, should);
+	}
+}
+
+void chk_vm_migrated(struct chk_machine *m, const struct chk_limit *limit, struct chk_result *r)
+{
+	const struct chk_stored *s = m->stored;
+	uint64_t marker;
+
+	(void)limit;
+	if (!m->env.hypervisor[0]) {
+		chk_absent(r, "no virtual machine");
+	} else if (!tmr_disruption_marker(m->root, &marker)) {
+		chk_absent(r, "the hypervisor does not say (no /dev/vmclock0): a migration could not be seen");
+	} else if (!s->have || !s->here || !s->has_marker) {
+		chk_unknown(r, "no stored result that has the marker of /dev/vmclock0");
+	} else if (strcmp(s->boot_id, m->env.boot_id)) {
+		chk_unknown(r, "the machine was booted since the stored result");
+	} else {
+		chk_value(r, marker != s->marker, "the marker of /dev/vmclock0 %s since the stored result",
+			marker != s->marker ? "has changed" : "is the same");
+	}
+}

@@ -1,0 +1,418 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The results of the checks for people, and for the programs of sites. */
+#include "config.h"
+#include "check/check.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/text.h"
+
+/* Length of the UTF-8 character at s, 0 if it is none. */
+static int utf8(const unsigned char *s)
+{
+	int n = *s < 0x80                 ? 1
+		: *s >= 0xc2 && *s < 0xe0 ? 2
+		: *s >= 0xe0 && *s < 0xf0 ? 3
+		: *s >= 0xf0 && *s < 0xf5 ? 4
+					  : 0,
+	    i;
+
+	for (i = 1; i < n; i++) {
+		if ((s[i] & 0xc0) != 0x80) {
+			return 0;
+		}
+	}
+	return n;
+}
+
+void chk_json_text(FILE *f, const char *text)
+{
+	const unsigned char *s = (const unsigned char *)text;
+
+	putc('"', f);
+	while (*s) {
+		int n = utf8(s);
+
+		if (n == 0) {
+			putc('?', f);
+		} else if (n == 1 && (*s == '"' || *s == '\\')) {
+			fprintf(f, "\\%c", *s);
+		} else if (n == 1 && *s < 0x20) {
+			fprintf(f, "\\u%04x", *s);
+		} else {
+			fwrite(s, 1, (size_t)n, f);
+		}
+		s += n ? n : 1;
+	}
+	putc('"', f);
+}
+
+void chk_xml_text(FILE *f, const char *text)
+{
+	const unsigned char *s = (const unsigned char *)text;
+
+	while (*s) {
+		int n = utf8(s);
+
+		if (n == 1 && strchr("&<>\"'", *s)) {
+			fprintf(f, "&#%d;", *s);
+		} else if (n == 0 || *s < 0x20) {
+			putc('?', f);
+		} else {
+			fwrite(s, 1, (size_t)n, f);
+		}
+		s += n ? n : 1;
+	}
+}
+
+static void summary(FILE *f, const struct chk_report *r)
+{
+	char value[32];
+	size_t i, n[5] = { 0 };
+	int shown = 0;
+	enum chk_status worst = chk_overall(r);
+
+	for (i = 0; i < chk_count; i++) {
+		n[r->result[i].status]++;
+	}
+	fprintf(f, "%s - %zu checks ok", chk_status_name(worst), n[CHK_OK] + n[CHK_ABSENT]);
+	for (i = 1; i <= CHK_UNKNOWN; i++) {
+		static const char *const what[] = { "", "warning", "critical", "not known" };
+
+		if (n[i]) {
+			fprintf(f, ", %zu %s", n[i], what[i]);
+		}
+	}
+	for (i = 0; i < chk_count && worst != CHK_OK; i++) {
+		if (r->result[i].status == worst && shown++ < 3) {
+			fprintf(f, "%s %s", shown == 1 ? ":" : ";", chk_table[i].name);
+			if (worst != CHK_UNKNOWN && chk_table[i].unit != CHK_COUNT) {
+				fprintf(f, " %s",
+					chk_print_value(value, sizeof(value), chk_table[i].unit, r->result[i].value));
+			}
+			fprintf(f, " (%s)", r->result[i].text);
+		}
+	}
+}
+
+static const char *limit_text(char *buf, size_t size, const struct chk_check *c, const struct chk_limit *l)
+{
+	char a[32], b[32];
+
+	chk_print_value(a, sizeof(a), c->unit, l->warning);
+	chk_print_value(b, sizeof(b), c->unit, l->critical);
+	snprintf(buf, size, "%s%s%s%s%s", isfinite(l->warning) ? "warning above " : "", isfinite(l->warning) ? a : "",
+		isfinite(l->warning) && isfinite(l->critical) ? ", " : "",
+		isfinite(l->critical) ? "critical above " : "", isfinite(l->critical) ? b : "");
+	return buf;
+}
+
+static void human(FILE *f, const struct chk_report *r, const struct chk_stored *s)
+{
+	static const char *const word[] = { "ok", "WARNING", "CRITICAL", "not known", "-" };
+	size_t i;
+
+	(void)s;
+	fprintf(f, "host: %s, limits: %s\n", r->host, r->profile);
+	for (i = 0; i < chk_count; i++) {
+		const struct chk_check *c = &chk_table[i];
+		const struct chk_result *x = &r->result[i];
+		char value[32] = "", limits[100];
+
+		if (x->status < CHK_UNKNOWN && c->unit != CHK_COUNT) {
+			chk_print_value(value, sizeof(value), c->unit, x->value);
+		}
+		fprintf(f, "%-9s  %-23s  %s%s%s\n", word[x->status], c->name, value, value[0] ? ": " : "", x->text);
+		if (x->status == CHK_WARNING || x->status == CHK_CRITICAL) {
+			fprintf(f, "%-9s  %-23s  limits: %s\n", "", "",
+				limit_text(limits, sizeof(limits), c, &r->limit[i]));
+			fprintf(f, "%-9s  %-23s  why it matters: %s\n%-9s  %-23s  what to do: %s\n", "", "", c->why, "",
+				"", c->what);
+		}
+	}
+	fprintf(f, "timertest --check: ");
+	summary(f, r);
+	fprintf(f, "\n");
+}
+
+/* A number of JSON; unknown and infinite ones are null. */
+static void json_number(FILE *f, double v)
+{
+	if (isfinite(v)) {
+		fprintf(f, "%.9g", v);
+	} else {
+		fprintf(f, "null");
+	}
+}
+
+static void json(FILE *f, const struct chk_report *r, const struct chk_stored *s)
+{
+	static const char *const unit[] = { "s", "ppm", "" };
+	size_t i;
+
+	fprintf(f, "{\"schema\":\"timertest-check/1\",\"program\":");
+	chk_json_text(f, PACKAGE_STRING);
+	fprintf(f, ",\"host\":");
+	chk_json_text(f, r->host);
+	fprintf(f, ",\"profile\":");
+	chk_json_text(f, r->profile);
+	fprintf(f, ",\"time_unix_s\":%.0f,\"duration_s\":%.3f,\"result\":", r->time_s, r->duration_s);
+	if (s->have) {
+		chk_json_text(f, s->path);
+	} else {
+		fprintf(f, "null");
+	}
+	fprintf(f, ",\"status\":\"%s\",\"exit_status\":%d,\"checks\":[", chk_status_name(chk_overall(r)),
+		(int)chk_overall(r));
+	for (i = 0; i < chk_count; i++) {
+		fprintf(f, "%s\n{\"name\":\"%s\",\"status\":\"%s\",\"value\":", i ? "," : "", chk_table[i].name,
+			chk_status_name(r->result[i].status));
+		json_number(f, r->result[i].value);
+		fprintf(f, ",\"unit\":\"%s\",\"warning\":", unit[chk_table[i].unit]);
+		json_number(f, r->limit[i].warning);
+		fprintf(f, ",\"critical\":");
+		json_number(f, r->limit[i].critical);
+		fprintf(f, ",\"text\":");
+		chk_json_text(f, r->result[i].text);
+		fprintf(f, "}");
+	}
+	fprintf(f, "\n]}\n");
+}
+
+/* Performance data know no exponents, and times down to microseconds; '|' divides the line. */
+static void nagios_number(FILE *f, double v)
+{
+	if (isfinite(v)) {
+		fprintf(f, "%.6f", v);
+	}
+}
+
+static void nagios(FILE *f, const struct chk_report *r, const struct chk_stored *s)
+{
+	char *line = NULL, *p;
+	size_t size, i;
+	FILE *t = open_memstream(&line, &size);
+
+	(void)s;
+	if (!t) {
+		return;
+	}
+	summary(t, r);
+	if (tkm_text_end(t, &line) < 0) {
+		return;
+	}
+	for (p = line; *p; p++) {
+		*p = *p == '|' || (unsigned char)*p < 0x20 ? ' ' : *p;
+	}
+	fprintf(f, "TIMERTEST %s |", line);
+	free(line);
+	for (i = 0; i < chk_count; i++) {
+		double scale = chk_table[i].unit == CHK_SECONDS ? 1e6 : 1;
+
+		if (isfinite(r->result[i].value) && r->result[i].status < CHK_UNKNOWN) {
+			fprintf(f, " '%s'=", chk_table[i].name);
+			nagios_number(f, scale * r->result[i].value);
+			fprintf(f, "%s;", chk_table[i].unit == CHK_SECONDS ? "us" : "");
+			nagios_number(f, scale * r->limit[i].warning);
+			fprintf(f, ";");
+			nagios_number(f, scale * r->limit[i].critical);
+			fprintf(f, ";0");
+		}
+	}
+	fprintf(f, "\n");
+}
+
+/* No time stamps: the textfile collector refuses them. */
+static void prometheus(FILE *f, const struct chk_report *r, const struct chk_stored *s)
+{
+	static const char *const unit[] = { "seconds", "ratio", "found" };
+	size_t i;
+	int u;
+
+	fprintf(f,
+		"# HELP timertest_check_status 0 ok, 1 warning, 2 critical, 3 not known.\n# TYPE "
+		"timertest_check_status gauge\n");
+	for (i = 0; i < chk_count; i++) {
+		if (r->result[i].status <= CHK_UNKNOWN) {
+			fprintf(f, "timertest_check_status{check=\"%s\"} %d\n", chk_table[i].name,
+				(int)r->result[i].status);
+		}
+	}
+	for (u = 0; u < 3; u++) {
+		fprintf(f,
+			"# HELP timertest_check_value_%s What a check has measured.\n# TYPE timertest_check_value_%s "
+			"gauge\n",
+			unit[u], unit[u]);
+		for (i = 0; i < chk_count; i++) {
+			if ((int)chk_table[i].unit == u && isfinite(r->result[i].value)) {
+				fprintf(f, "timertest_check_value_%s{check=\"%s\"} %.9g\n", unit[u], chk_table[i].name,
+					r->result[i].value * (u == CHK_PPM ? 1e-6 : 1));
+			}
+		}
+	}
+	fprintf(f,
+		"# HELP timertest_status The worst status of all checks.\n# TYPE timertest_status "
+		"gauge\ntimertest_status %d\n",
+		(int)chk_overall(r));
+	fprintf(f,
+		"# HELP timertest_last_run_timestamp_seconds When the checks ended.\n"
+		"# TYPE timertest_last_run_timestamp_seconds gauge\ntimertest_last_run_timestamp_seconds %.0f\n",
+		r->time_s);
+	if (s->have && isfinite(s->started_s)) {
+		fprintf(f,
+			"# HELP timertest_result_timestamp_seconds When the stored result of timertest began.\n"
+			"# TYPE timertest_result_timestamp_seconds gauge\ntimertest_result_timestamp_seconds %.0f\n",
+			s->started_s);
+	}
+}
+
+/* A tag of the line protocol: blanks, commas and equal signs are escaped. */
+static void influx_tag(FILE *f, const char *text)
+{
+	for (; *text; text++) {
+		if (strchr(", =\\", *text)) {
+			putc('\\', f);
+		}
+		putc((unsigned char)*text < 0x20 ? '_' : *text, f);
+	}
+}
+
+static void influx(FILE *f, const struct chk_report *r, const struct chk_stored *s)
+{
+	size_t i;
+
+	(void)s;
+	for (i = 0; i < chk_count; i++) {
+		if (r->result[i].status > CHK_UNKNOWN) {
+			continue;
+		}
+		fprintf(f, "timertest,host=");
+		influx_tag(f, r->host);
+		fprintf(f, ",check=%s status=%di", chk_table[i].name, (int)r->result[i].status);
+		if (isfinite(r->result[i].value)) {
+			fprintf(f, ",value=%.9g", r->result[i].value);
+		}
+		fprintf(f, " %.0f000000000\n", r->time_s);
+	}
+}
+
+static void junit(FILE *f, const struct chk_report *r, const struct chk_stored *s)
+{
+	size_t i, failed = 0, skipped = 0;
+
+	(void)s;
+	for (i = 0; i < chk_count; i++) {
+		failed += r->result[i].status == CHK_WARNING || r->result[i].status == CHK_CRITICAL;
+		skipped += r->result[i].status >= CHK_UNKNOWN;
+	}
+	fprintf(f,
+		"<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuite name=\"timertest\" tests=\"%zu\" "
+		"failures=\"%zu\" "
+		"errors=\"0\" skipped=\"%zu\" time=\"%.3f\" hostname=\"",
+		chk_count, failed, skipped, r->duration_s);
+	chk_xml_text(f, r->host);
+	fprintf(f, "\">\n");
+	for (i = 0; i < chk_count; i++) {
+		const struct chk_result *x = &r->result[i];
+		int fails = x->status == CHK_WARNING || x->status == CHK_CRITICAL;
+
+		fprintf(f, " <testcase classname=\"timertest\" name=\"%s\">", chk_table[i].name);
+		if (fails || x->status >= CHK_UNKNOWN) {
+			fprintf(f, "<%s", fails ? "failure" : "skipped");
+			if (fails) {
+				fprintf(f, " type=\"%s\"", chk_status_name(x->status));
+			}
+			fprintf(f, " message=\"");
+			chk_xml_text(f, x->text);
+			fprintf(f, "\"/>");
+		}
+		fprintf(f, "</testcase>\n");
+	}
+	fprintf(f, "</testsuite>\n");
+}
+
+static void tap(FILE *f, const struct chk_report *r, const struct chk_stored *s)
+{
+	size_t i;
+
+	(void)s;
+	fprintf(f, "1..%zu\n", chk_count);
+	for (i = 0; i < chk_count; i++) {
+		const struct chk_result *x = &r->result[i];
+		int fails = x->status == CHK_WARNING || x->status == CHK_CRITICAL;
+		char clean[sizeof(x->text)], *p;
+
+		snprintf(clean, sizeof(clean), "%s", x->text);
+		for (p = clean; *p; p++) {
+			*p = *p == '#' || (unsigned char)*p < 0x20 ? ' ' : *p;
+		}
+		fprintf(f, "%sok %zu - %s%s%s\n", fails ? "not " : "", i + 1, chk_table[i].name,
+			x->status >= CHK_UNKNOWN ? " # SKIP " : ": ", clean);
+	}
+}
+
+/* Open MPI's: host, round trip, offset, of the stored result. */
+static void mpisync(FILE *f, const struct chk_report *r, const struct chk_stored *s)
+{
+	int i, k;
+
+	(void)r;
+	for (i = 0; i < s->ranks; i++) {
+		k = 0;
+		while (k < i && strcmp(s->rank[k].host, s->rank[i].host)) {
+			k++;
+		}
+		if (k == i) {
+			fprintf(f, "%s %.9f %.9f\n", s->rank[i].host, s->rank[i].rtt_s, s->rank[i].offset_s);
+		}
+	}
+}
+
+static const struct {
+	const char *name;
+	void (*write)(FILE *f, const struct chk_report *r, const struct chk_stored *s);
+} formats[] = {
+	{ "human", human },
+	{ "json", json },
+	{ "nagios", nagios },
+	{ "prometheus", prometheus },
+	{ "influx", influx },
+	{ "junit", junit },
+	{ "tap", tap },
+	{ "mpisync", mpisync },
+};
+
+static int find(const char *format)
+{
+	size_t i;
+
+	for (i = 0; i < sizeof(formats) / sizeof(formats[0]); i++) {
+		if (!strcmp(formats[i].name, format)) {
+			return (int)i;
+		}
+	}
+	return -1;
+}
+
+int chk_is_format(const char *format)
+{
+	return find(format) >= 0;
+}
+
+int chk_write(FILE *f, const char *format, const struct chk_report *r, const struct chk_stored *s, struct tkm_err *err)
+{
+	int i = find(format);
+
+	if (i < 0) {
+		return tkm_fail(err, TKM_ERR_ARG,
+			"--format '%s': human, json, nagios, prometheus, influx, junit, tap and mpisync are known",
+			format);
+	}
+	if (formats[i].write == mpisync && !s->have) {
+		return tkm_fail(err, TKM_ERR_UNAVAIL, "--format mpisync prints the stored result: %s", s->why);
+	}
+	formats[i].write(f, r, s);
+	return 0;
+}

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Results of single checks: how they are made and printed. */
+#include "config.h"
+#include "check/check.h"
+
+#include <math.h>
+#include <stdarg.h>
+
+#include "base/text.h"
+
+const char *chk_status_name(enum chk_status s)
+{
+	static const char *const names[] = { "OK", "WARNING", "CRITICAL", "UNKNOWN", "ABSENT" };
+
+	return names[s];
+}
+
+void chk_value(struct chk_result *r, double value, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(r->text, sizeof(r->text), fmt, ap);
+	va_end(ap);
+	r->value = value;
+	r->status = CHK_OK; /* until it is judged */
+}
+
+void chk_unknown(struct chk_result *r, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(r->text, sizeof(r->text), fmt, ap);
+	va_end(ap);
+	r->value = NAN;
+	r->status = CHK_UNKNOWN;
+}
+
+void chk_absent(struct chk_result *r, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(r->text, sizeof(r->text), fmt, ap);
+	va_end(ap);
+	r->value = NAN;
+	r->status = CHK_ABSENT;
+}
+
+char *chk_print_value(char *buf, size_t size, enum chk_unit unit, double value)
+{
+	if (isnan(value)) {
+		snprintf(buf, size, "unknown");
+	} else if (isinf(value)) {
+		snprintf(buf, size, "infinite");
+	} else if (unit == CHK_SECONDS && fabs(value) < 1) {
+		tkm_print_time(buf, size, value, 1);
+	} else if (unit == CHK_SECONDS) {
+		snprintf(buf, size, "%.3gs", value);
+	} else {
+		snprintf(buf, size, unit == CHK_PPM ? "%.3gppm" : "%.0f", value);
+	}
+	return buf;
+}

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The last result of timertest, timertest.json in the state directory: what `timertest --check` judges of the whole cluster.
+ * Its schema is the one of timertest --json, "timertest/1", with one member more, "first": the clock source of each host when a result
+ * was first stored in its present boot. */
+#ifndef CHECK_STORED_H
+#define CHECK_STORED_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <time.h>
+
+#include "base/err.h"
+
+/* The kernel's clocks at one instant, read one after another. */
+struct chk_instant {
+	double realtime_s, monotonic_s, raw_s, boottime_s;
+	double taken_s; /* between the first and the last read */
+};
+
+/* All in seconds and ppm, NAN where unknown. */
+struct chk_stored {
+	int have;
+	char why[400];   /* when not: "no result in DIR: ..." */
+	char path[4096]; /* of the file */
+	double started_s;
+	char timer[64], verdict[20], reason[400];
+	int tells_time; /* the timer is a clock of the kernel that shows the time of day */
+	int ranks, hosts;
+	/* of this host */
+	int here; /* 0: this host took no part */
+	char boot_id[40], kernel[200], clocksource[40];
+	char first_clocksource[40]; /* "" when not stored */
+	double suspended_s;         /* CLOCK_BOOTTIME minus CLOCK_MONOTONIC */
+	double realtime_minus_boottime_s;
+	int has_marker; /* of /dev/vmclock0 */
+	uint64_t marker;
+	/* of the cluster */
+	double offset_max_s, offset_low_s, offset_high_s; /* largest after correction, certainly in between */
+	double uncorrected_s; /* largest before it; NAN unless the timer is a clock of the kernel that tells time */
+	double drift_ppm;
+	double residual_s;
+	char worst_host[128];
+	struct chk_stored_rank {
+		char host[128];
+		double offset_s, rtt_s;
+	} * rank; /* [ranks] */
+};
+
+/* The folder: $XDG_STATE_HOME/tickmark, /var/lib/tickmark for root, else ~/.local/state/tickmark. Returns buf; "" when there is
+ * no home. */
+char *chk_state_dir(char *buf, size_t size);
+/* Reads DIR/timertest.json as host sees it. dir NULL: chk_state_dir(). Never fails: s->why says what is missing. Ends with
+ * chk_stored_free(). */
+void chk_stored_read(struct chk_stored *s, const char *dir, const char *host);
+void chk_stored_free(struct chk_stored *s);
+/* Puts a result (JSON text of timertest) into the state directory, by rename. Keeps the first clock source of each host that
+ * is still in the same boot. Returns 0, or -1 with the reason. */
+int chk_stored_write(const char *dir, const char *json, struct tkm_err *err);
+
+#endif

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The sampler process, vtsampler: what its files share. */
+#ifndef COLLECTOR_PLUGIN_AGENT_AGENT_H
+#define COLLECTOR_PLUGIN_AGENT_AGENT_H
+
+#include <sys/types.h>
+
+#include "collector-plugin/attach/attach.h"
+#include "collector-plugin/core/collector.h"
+#include "collector-plugin/sample/target.h"
+
+enum { VT_AGENT_PLACES = 0x4000 };
+
+/* A measured process. */
+struct vt_agent_process {
+	struct vt_agent_process *next;
+	pid_t pid;
+	int pidfd;
+	int stat;    /* its /proc/PID/stat, from which its exit status is read; -1 */
+	int task;    /* its /proc/PID/task; -1 */
+	char *texts; /* what it said when it was attached; the settings point there */
+	size_t texts_size;
+	struct vt_collector c;
+	struct vt_sampler *s;
+	int planned;  /* it reads counters at its events by itself, too */
+	int ended;    /* nothing more to sample */
+	int gone;     /* the process is no more */
+	int finished; /* its part of the end is done */
+	uint32_t how; /* it ended, enum vt_raw_ending */
+	int64_t due, node_due, looked_ns;
+	int64_t stopped_ns; /* since when it is stopped; 0: it runs */
+	uint8_t left[VT_AGENT_PLACES],
+		owners[VT_AGENT_PLACES]; /* of each place of a thread without a number: it has got one, after
+	                                                         * it was the only one there; so many had it */
+	char lines[65536];               /* for the user, when the process ends */
+	size_t lines_size;
+};
+
+/* say.c: what is said from now on is for that process; NULL: for nobody. */
+void vt_agent_say_to(struct vt_agent_process *p);
+
+/* process.c: a process that has sent these texts and the descriptor of its raw file. NULL with err. */
+struct vt_agent_process *vt_agent_attach(pid_t pid, char *texts, size_t size, int raw, struct tkm_err *err);
+/* The n-th value of a key, from 0; NULL. */
+const char *vt_agent_text(const struct vt_agent_process *p, const char *key, int n);
+/* The last samples, and the raw file is complete. how: enum vt_raw_ending, 0: it said nothing; node: it reads the node's counters. */
+void vt_agent_end(struct vt_agent_process *p, uint32_t how, int node);
+void vt_agent_free(struct vt_agent_process *p);
+
+/* sample.c: reads all that is due by `now` of CLOCK_MONOTONIC; node: it is this one that reads the node's counters. */
+void vt_agent_sample(struct vt_agent_process *p, int64_t now, int node);
+/* The last time, and closes all. */
+void vt_agent_sample_last(struct vt_agent_process *p, int node);
+/* When something is due next. */
+int64_t vt_agent_due(const struct vt_agent_process *p, int node);
+
+#endif

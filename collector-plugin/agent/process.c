@@ -1,0 +1,302 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A measured process from its attachment to its end. */
+#include "config.h"
+#include "collector-plugin/agent/agent.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/rootfs.h"
+#include "collector-plugin/host/say.h"
+#include "collector-plugin/host/time.h"
+#include "collector-plugin/raw/format.h"
+#include "collector-plugin/raw/writer.h"
+#include "collector-plugin/run/run.h"
+#include "collector-plugin/sample/sample.h"
+#include "collector-plugin/settings/run_value.h"
+
+/* ---- what it says ---- */
+
+const char *vt_agent_text(const struct vt_agent_process *p, const char *key, int n)
+{
+	const char *at = p->texts, *end = p->texts + p->texts_size, *value;
+
+	while (at < end) {
+		value = at + strlen(at) + 1;
+		if (value >= end) {
+			return NULL;
+		}
+		if (!strcmp(at, key) && n-- == 0) {
+			return value;
+		}
+		at = value + strlen(value) + 1;
+	}
+	return NULL;
+}
+
+static void copy(const struct vt_agent_process *p, const char *key, char *to, size_t size)
+{
+	const char *text = vt_agent_text(p, key, 0);
+
+	snprintf(to, size, "%s", text ? text : "");
+}
+
+static long long integer(const struct vt_agent_process *p, const char *key)
+{
+	const char *text = vt_agent_text(p, key, 0);
+
+	return text ? strtoll(text, NULL, 10) : 0;
+}
+
+static int take_settings(struct vt_agent_process *p)
+{
+	struct vt_collector *c = &p->c;
+	const char *text;
+	int n;
+
+	for (n = 0; vt_agent_text(p, "env", n); n++) {
+	}
+	c->variables = calloc((size_t)n + 1, sizeof(*c->variables));
+	if (!c->variables) {
+		return -1;
+	}
+	while (n-- > 0) {
+		c->variables[n] = (char *)(uintptr_t)vt_agent_text(p, "env", n);
+	}
+	copy(p, "run", c->run, sizeof(c->run));
+	copy(p, "commanded", c->commanded, sizeof(c->commanded));
+	copy(p, "config_name", c->config_name, sizeof(c->config_name));
+	copy(p, "program", c->program, sizeof(c->program));
+	copy(p, "trace", c->trace, sizeof(c->trace));
+	copy(p, "prot", c->prot, sizeof(c->prot));
+	copy(p, "raw", c->raw_path, sizeof(c->raw_path));
+	copy(p, "job", c->job, sizeof(c->job));
+	c->pid = p->pid;
+	c->pub.rank = (int)integer(p, "rank");
+	c->pub.ranks = (int)integer(p, "ranks");
+	c->single = (int)integer(p, "single");
+	p->planned = (int)integer(p, "planned");
+	c->first_id = p->planned ? VT_ID_FIRST_OUTSIDE : VT_ID_FIRST_PLANNED;
+	c->outside = 1;
+	vt_settings_init(&c->settings);
+	c->settings.variables = c->variables;
+	text = vt_agent_text(p, "config", 0);
+	c->settings.config_text = text;
+	c->settings.config_size = text ? strlen(text) : 0;
+	c->settings.config_name = c->config_name;
+	vt_settings_load(&c->settings, c->commanded);
+	return 0;
+}
+
+/* The program's clock, which must show here what it shows there: a library that changes what the program sees of the time is not in
+ * this process. */
+static int open_timer(struct vt_agent_process *p, struct tkm_err *err)
+{
+	const char *name = vt_agent_text(p, "timer", 0);
+	struct tmr_timer *t = tmr_open(name ? name : "", p->c.pub.rank > 0 ? p->c.pub.rank : 0, err);
+	int64_t there = (int64_t)integer(p, "tick");
+	double later;
+
+	if (!t) {
+		return -1;
+	}
+	later = (double)ltick_sub(tmr_read(t), ltick(there)) * tmr_period(t);
+	if (t->scope == TMR_SCOPE_PROCESS || !t->shareable || !(later >= -0.001 && later < 60)) {
+		tmr_close(t);
+		return tkm_fail(err, TKM_ERR_UNAVAIL, "the clock %s shows something else in another process", name);
+	}
+	snprintf(p->c.timer_name, sizeof(p->c.timer_name), "%s", name);
+	p->c.pub.timer = t;
+	return 0;
+}
+
+static int open_raw(struct vt_agent_process *p, int fd, struct tkm_err *err)
+{
+	struct vt_collector *c = &p->c;
+	struct vt_raw_options o = { .path = c->raw_path,
+		.block_size = c->settings.mem_blocksize,
+		.max_blocks = c->settings.mem_maxblocks,
+		.min_blocks = c->settings.mem_minblocks,
+		.flush_blocks = c->settings.mem_flushblocks,
+		.autoflush = c->settings.autoflush,
+		.overwrite = c->settings.mem_overwrite,
+		.limit = c->settings.flush_limit };
+	struct vt_raw_head *h;
+
+	c->pub.raw = vt_raw_attach(fd, &o, err);
+	if (!c->pub.raw) {
+		return -1;
+	}
+	h = vt_raw_head(c->pub.raw);
+	c->pub.start = ltick(h->start_tick);
+	c->pub.start_realtime_ns = h->start_realtime_ns;
+	return 0;
+}
+
+static int open_counters(struct vt_agent_process *p, struct tkm_err *err)
+{
+	struct vt_collector *c = &p->c;
+	long long verbose = c->settings.verbose;
+	struct tkm_err e;
+
+	/* a program that plans its own counters has said what is missing */
+	c->settings.verbose = p->planned ? 0 : verbose;
+	if (vt_collect_plan(c, &e) < 0) {
+		vt_say(1, "WARNING", "no counters: %s", e.text);
+	}
+	p->s = vt_sampler_new(c);
+	if (!p->s) {
+		return tkm_fail(err, TKM_ERR_NOMEM, "no memory");
+	}
+	p->s->root = tkm_root_open("/");
+	p->s->process = vt_target_new(p->s, &p->s->book, SMP_PROCESS, 0, 0, NULL);
+	c->settings.verbose = verbose;
+	return 0;
+}
+
+static int open_file(const struct vt_agent_process *p, const char *name)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/%s", (int)p->pid, name);
+	return tkm_root_openat(p->s->root, path);
+}
+
+static void count_gap(struct vt_agent_process *p)
+{
+	double gap_s = (double)ltick_sub(tmr_read(p->c.pub.timer), p->c.pub.start) * tmr_period(p->c.pub.timer);
+	char text[120];
+
+	if (gap_s > 0.002) {
+		snprintf(text, sizeof(text),
+			"sampler: no samples of the first %.6f s: the sampler process was not ready", gap_s);
+		vt_raw_comment(p->s->stream, tmr_read(p->c.pub.timer), 0, text);
+	}
+}
+
+struct vt_agent_process *vt_agent_attach(pid_t pid, char *texts, size_t size, int raw, struct tkm_err *err)
+{
+	struct vt_agent_process *p = calloc(1, sizeof(*p));
+
+	if (!p) {
+		close(raw);
+		free(texts);
+		tkm_fail(err, TKM_ERR_NOMEM, "no memory for one more process");
+		return NULL;
+	}
+	p->pid = pid;
+	p->pidfd = p->stat = p->task = -1;
+	p->texts = texts;
+	p->texts_size = size;
+	vt_agent_say_to(p);
+	if (take_settings(p) < 0 || open_timer(p, err) < 0 || open_raw(p, raw, err) < 0) {
+		if (!p->c.pub.raw) {
+			close(raw);
+		}
+		vt_agent_free(p);
+		return NULL;
+	}
+	if (open_counters(p, err) < 0) {
+		vt_agent_free(p);
+		return NULL;
+	}
+	p->stat = open_file(p, "stat");
+	p->task = open_file(p, "task");
+	p->due = p->node_due = p->s->account_ns = p->s->clock_ns = p->c.account.started_ns = vt_now_ns(CLOCK_MONOTONIC);
+	atomic_store(&vt_raw_head(p->c.pub.raw)->sampler, (int32_t)getpid());
+	count_gap(p);
+	return p;
+}
+
+/* ---- its end ---- */
+
+/* Field 52 of a process that nobody has waited for yet; -1: unknown. */
+static int exit_status(const struct vt_agent_process *p)
+{
+	char text[1024], *at;
+	ssize_t n = p->stat >= 0 ? pread(p->stat, text, sizeof(text) - 1, 0) : -1;
+	int field;
+
+	if (n <= 0) {
+		return -1;
+	}
+	text[n] = '\0';
+	at = strrchr(text, ')');
+	if (!at || (at[2] != 'Z' && at[2] != 'X')) {
+		return -1;
+	}
+	for (field = 2; at && field < 52; field++) {
+		at = strchr(at + 1, ' ');
+	}
+	return at ? atoi(at) : -1;
+}
+
+static void describe_end(struct vt_agent_process *p, uint32_t how)
+{
+	static const char *const own[] = { NULL, "by exit", "by _exit",
+		"by exec of another program, whose part of the trace follows", "in MPI_Finalize", "in MPI_Abort" };
+	int status = p->gone ? exit_status(p) : -1;
+	char *to = p->c.ended_how;
+	size_t size = sizeof(p->c.ended_how);
+
+	if (how && how < sizeof(own) / sizeof(own[0])) {
+		snprintf(to, size, "%s", own[how]);
+	} else if (status >= 0 && WIFSIGNALED(status)) {
+		snprintf(to, size, "by signal %d (%s)", WTERMSIG(status), strsignal(WTERMSIG(status)));
+	} else if (status >= 0) {
+		snprintf(to, size, "without the library's knowledge, exit status %d", WEXITSTATUS(status));
+	} else {
+		snprintf(to, size, "without exit, status unknown");
+	}
+}
+
+void vt_agent_end(struct vt_agent_process *p, uint32_t how, int node)
+{
+	struct vt_collector *c = &p->c;
+
+	vt_agent_say_to(p);
+	p->ended = 1;
+	p->how = how;
+	describe_end(p, how);
+	vt_agent_sample_last(p, node);
+	vt_raw_clock(c->pub.raw, tmr_read(c->pub.timer), vt_now_ns(CLOCK_REALTIME), vt_now_ns(CLOCK_MONOTONIC),
+		vt_now_ns(CLOCK_MONOTONIC_RAW));
+	vt_collect_close(c);
+}
+
+void vt_agent_free(struct vt_agent_process *p)
+{
+	vt_agent_say_to(NULL);
+	if (p->s) {
+		close(p->s->root);
+		munmap(p->s, p->s->size);
+	}
+	if (p->stat >= 0) {
+		close(p->stat);
+	}
+	if (p->task >= 0) {
+		close(p->task);
+	}
+	if (p->pidfd >= 0) {
+		close(p->pidfd);
+	}
+	if (p->c.pub.raw) {
+		vt_raw_detach(p->c.pub.raw);
+	}
+	if (p->c.pub.timer) {
+		tmr_close(p->c.pub.timer);
+	}
+	smp_plan_close(p->c.plan);
+	vt_settings_free(&p->c.settings);
+	free(p->c.ids);
+	free(p->c.variables);
+	free(p->texts);
+	free(p);
+}

@@ -1,0 +1,425 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Reading the counters of a process from outside. Where its threads read counters at their events, too, both take turns, and share
+ * the stamps in the head of the raw file, so that a total never goes back. */
+#include "config.h"
+#include "collector-plugin/agent/agent.h"
+
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/rootfs.h"
+#include "collector-plugin/host/say.h"
+#include "collector-plugin/host/time.h"
+#include "collector-plugin/host/turn.h"
+#include "collector-plugin/raw/format.h"
+#include "collector-plugin/raw/writer.h"
+#include "collector-plugin/run/run.h"
+#include "collector-plugin/sample/descriptors.h"
+#include "collector-plugin/sample/new_devices.h"
+
+enum { LOOK_EVERY_NS = 250000000, CLOCK_EVERY_S = 10, ACCOUNT_EVERY_S = 1, NODE_APART_NS = 20000000, TRIES = 50 };
+
+/* ---- threads ---- */
+
+static struct vt_raw_thread_slot *slot_of(struct vt_agent_process *p, pid_t tid)
+{
+	struct vt_raw_thread_slot *slot;
+	int i;
+
+	for (i = 0; (slot = vt_raw_slot(p->c.pub.raw, i)) != NULL; i++) {
+		if (atomic_load(&slot->tid) == (int32_t)tid) {
+			return slot;
+		}
+	}
+	return NULL;
+}
+
+/* A thread that has not called the interface has a place, until it does. */
+static int free_place(struct vt_agent_process *p)
+{
+	const struct vt_target *t;
+	int i;
+
+	for (i = 0; i < VT_AGENT_PLACES; i++) {
+		for (t = p->s->threads; t && t->where != (int)VT_RAW_PLACE + i; t = t->next) {
+		}
+		if (!t && !p->left[i]) {
+			p->owners[i] += p->owners[i] < 2;
+			return (int)VT_RAW_PLACE + i;
+		}
+	}
+	return -1;
+}
+
+static int is_place(int where)
+{
+	return where >= (int)VT_RAW_PLACE;
+}
+
+/* It has a number now: what was recorded at its place is its own, unless others had the place before. */
+static void number(struct vt_agent_process *p, struct vt_target *t, int n)
+{
+	int place = t->where - (int)VT_RAW_PLACE;
+
+	p->left[place] = 1;
+	vt_raw_thread_from(
+		p->c.pub.raw, (uint32_t)n, p->owners[place] == 1 ? (uint32_t)t->where : 0, (uint64_t)t->tid, "");
+	t->where = n;
+}
+
+static void came(struct vt_agent_process *p, pid_t tid)
+{
+	struct vt_raw_thread_slot *slot = slot_of(p, tid);
+	int where = tid == p->pid ? 0 : slot ? atomic_load(&slot->number) : free_place(p);
+	struct vt_target *t = where < 0 ? NULL : vt_target_new(p->s, &p->s->book, SMP_THREAD, tid, where, NULL);
+	char path[64], name[64] = "";
+
+	if (!t) {
+		return;
+	}
+	if (tid != p->pid) {
+		snprintf(path, sizeof(path), "/proc/%d/task/%d/comm", (int)p->pid, (int)tid);
+		tkm_root_line(p->s->root, path, name, sizeof(name));
+		vt_raw_thread(p->c.pub.raw, (uint32_t)where, (uint64_t)tid, name);
+	}
+	t->next = p->s->threads;
+	t->seen = p->s->round;
+	p->s->threads = t;
+}
+
+static void see(struct vt_agent_process *p, pid_t tid)
+{
+	struct vt_raw_thread_slot *slot;
+	struct vt_target *t;
+
+	for (t = p->s->threads; t && t->tid != tid; t = t->next) {
+	}
+	if (!t) {
+		came(p, tid);
+		return;
+	}
+	t->seen = p->s->round;
+	slot = is_place(t->where) ? slot_of(p, tid) : NULL;
+	if (slot) {
+		number(p, t, atomic_load(&slot->number));
+	}
+}
+
+static int is_off(struct vt_agent_process *p, const struct vt_raw_thread_slot *slot)
+{
+	int off = atomic_load(&vt_raw_head(p->c.pub.raw)->process_off);
+
+	if (slot && off != 2) {
+		off = atomic_load(&slot->off) == 2 || (off && atomic_load(&slot->off) != 1);
+	}
+	return off != 0;
+}
+
+/* The number of threads tells most of the time that nothing changed; every tenth time they are looked at anyway. */
+static void look_for_threads(struct vt_agent_process *p)
+{
+	_Alignas(8) char buf[16384];
+	struct vt_sampler *s = p->s;
+	struct vt_target **link, *t;
+	struct stat st;
+	long n, at;
+
+	if (p->task < 0 || (fstat(p->task, &st) == 0 && st.st_nlink == s->task_links && ++s->task_skipped < 10)) {
+		return;
+	}
+	s->task_skipped = 0;
+	s->task_links = st.st_nlink;
+	s->round++;
+	if (lseek(p->task, 0, SEEK_SET) < 0) {
+		return;
+	}
+	while ((n = syscall(SYS_getdents64, p->task, buf, sizeof(buf))) > 0) {
+		for (at = 0; at < n;) {
+			const struct dirent64 *d = (const struct dirent64 *)(const void *)(buf + at);
+
+			if (atoi(d->name) > 0) {
+				see(p, (pid_t)atoi(d->name));
+			}
+			at += d->reclen;
+		}
+	}
+	for (link = &s->threads; (t = *link) != NULL;) {
+		if (t->seen != s->round) {
+			*link = t->next;
+			/* its counters still have their last values: perf events outlive what they count */
+			if (t->set) {
+				vt_target_sample(s, t);
+			}
+			vt_target_free(t);
+		} else {
+			link = &t->next;
+		}
+	}
+}
+
+static void sample_thread(struct vt_agent_process *p, struct vt_target *t)
+{
+	struct vt_raw_thread_slot *slot = slot_of(p, t->tid);
+	ltick_t now;
+
+	if (!t->set || is_off(p, slot)) {
+		return;
+	}
+	if (!slot || !atomic_load(&slot->sampling)) {
+		vt_target_sample(p->s, t);
+		return;
+	}
+	/* it is at it itself: then its counters are recorded */
+	if (vt_turn_try(&slot->turn)) {
+		now = tmr_read(p->c.pub.timer);
+		if (vt_sampler_in_window(p->s, now)) {
+			vt_target_sample_at(p->s, t, now, NULL, NULL, 0);
+		}
+		atomic_store(&slot->aside, now.v);
+		vt_turn_end(&slot->turn);
+	}
+}
+
+/* ---- the process ---- */
+
+/* Our turn for the counters of the process, soon or not at all: its threads do not hold it for long, unless they were stopped. */
+static int take_turn(struct vt_raw_process *turns)
+{
+	int i;
+
+	for (i = 0; i < TRIES; i++) {
+		if (vt_turn_try(&turns->turn)) {
+			return 1;
+		}
+		sched_yield();
+	}
+	return 0;
+}
+
+static ltick_t stamp(struct vt_agent_process *p, struct vt_raw_process *turns)
+{
+	ltick_t now = tmr_read(p->c.pub.timer);
+	int i;
+
+	for (i = 0; now.v <= turns->high && i < 100; i++) {
+		now = tmr_read(p->c.pub.timer);
+	}
+	return now;
+}
+
+/* CPU time may not have grown by more than the time between two stamps, which are taken by another clock. */
+static uint64_t own_cpu(struct vt_agent_process *p)
+{
+	struct vt_sampler *s = p->s;
+	uint64_t cpu = p->s->cpu_before + (uint64_t)p->c.account.cpu_ns, most;
+	double passed;
+
+	if (s->own_stamp.v == 0) {
+		return cpu;
+	}
+	passed = (double)ltick_sub(tmr_read(p->c.pub.timer), s->own_stamp) * tmr_period(p->c.pub.timer);
+	most = s->own_cpu + (uint64_t)(passed > 0 ? 0.999e9 * passed : 0);
+	return cpu < most ? cpu : most;
+}
+
+static void sample_process(struct vt_agent_process *p, int64_t delay)
+{
+	static const uint32_t id[3] = { VT_ID_CPU, VT_ID_TICK, VT_ID_DELAY };
+	uint64_t v[3] = { own_cpu(p), (uint64_t)p->c.account.longest_ns, (uint64_t)delay };
+	struct vt_raw_process *turns = &vt_raw_head(p->c.pub.raw)->process;
+	struct vt_sampler *s = p->s;
+	ltick_t now;
+
+	if (!s->process || is_off(p, slot_of(p, p->pid)) || !take_turn(turns)) {
+		return;
+	}
+	now = stamp(p, turns);
+	if (vt_sampler_in_window(s, now)) {
+		vt_target_sample_at(s, s->process, now, id, v, 3);
+		s->own_cpu = v[0];
+		s->own_stamp = now;
+	}
+	turns->low = turns->high = now.v;
+	turns->read_at = 0;
+	vt_turn_end(&turns->turn);
+}
+
+static void sample_node(struct vt_agent_process *p)
+{
+	struct vt_sampler *s = p->s;
+	struct vt_target *t;
+
+	if (!s->node) {
+		s->node = vt_target_new(s, &s->book, SMP_NODE, 0, VT_RAW_GROUP + VT_RAW_NODE, NULL);
+	}
+	if (s->node && s->node->set) {
+		vt_target_sample(s, s->node);
+	}
+	s->node_ns = vt_now_ns(CLOCK_MONOTONIC);
+	vt_look_for_devices(s);
+	for (t = s->later; t; t = t->next) {
+		vt_target_sample(s, t);
+	}
+}
+
+static void sample_all(struct vt_agent_process *p, int64_t delay, int node)
+{
+	struct vt_target *t;
+
+	look_for_threads(p);
+	sample_process(p, delay);
+	for (t = p->s->threads; t; t = t->next) {
+		sample_thread(p, t);
+	}
+	if (node) {
+		sample_node(p);
+	}
+}
+
+/* ---- what is seen of it besides ---- */
+
+static void say_stopped(struct vt_agent_process *p, int64_t now)
+{
+	char text[120];
+
+	snprintf(text, sizeof(text), "sampler: the process was stopped for %.3f s, no samples of it are missing",
+		1e-9 * (double)(now - p->stopped_ns));
+	vt_raw_comment(p->s->stream, tmr_read(p->c.pub.timer), 0, text);
+	p->stopped_ns = 0;
+}
+
+/* Is it stopped, and has it forbidden itself system calls? Then the library in it makes none. */
+static void look_at_status(struct vt_agent_process *p, int64_t now)
+{
+	char path[64], text[4096], *at;
+
+	if (now - p->looked_ns < LOOK_EVERY_NS) {
+		return;
+	}
+	p->looked_ns = now;
+	snprintf(path, sizeof(path), "/proc/%d/status", (int)p->pid);
+	if (tkm_root_read(p->s->root, path, text, sizeof(text)) <= 0) {
+		return;
+	}
+	at = strstr(text, "\nState:\t");
+	if (at && at[8] == 'T' && !p->stopped_ns) {
+		p->stopped_ns = now;
+	} else if (at && at[8] != 'T' && p->stopped_ns) {
+		say_stopped(p, now);
+	}
+	at = strstr(text, "\nSeccomp:\t");
+	if (at && at[10] != '0') {
+		atomic_store(&vt_raw_head(p->c.pub.raw)->quiet, 1);
+	}
+}
+
+/* Once a second: what the sampling of this process costs, and the readings of the system's clocks. */
+static void keep_account(struct vt_agent_process *p, int64_t now)
+{
+	struct vt_sampler *s = p->s;
+	struct vt_account *a = &p->c.account;
+	double share;
+
+	if (now - s->account_ns >= ACCOUNT_EVERY_S * 1000000000ll && now - s->account_ns >= 4 * s->period_ns) {
+		share = (double)(a->cpu_ns - s->account_cpu_ns) / (double)(now - s->account_ns);
+		if (share > p->c.settings.sample_budget && a->ticks > 8) {
+			vt_sampler_slow_down(s, share);
+		}
+		s->account_ns = now;
+		s->account_cpu_ns = a->cpu_ns;
+	}
+	if (now - s->clock_ns >= CLOCK_EVERY_S * 1000000000ll) {
+		s->clock_ns = now;
+		vt_raw_clock(p->c.pub.raw, tmr_read(p->c.pub.timer), vt_now_ns(CLOCK_REALTIME),
+			vt_now_ns(CLOCK_MONOTONIC), vt_now_ns(CLOCK_MONOTONIC_RAW));
+	}
+	if (p->c.settings.mem_info > 0 && vt_raw_size(p->c.pub.raw) >= s->info_bytes) {
+		vt_say(1, "INFO", "%llu MB recorded in %s", (unsigned long long)(vt_raw_size(p->c.pub.raw) >> 20),
+			p->c.raw_path);
+		s->info_bytes += (uint64_t)p->c.settings.mem_info;
+	}
+}
+
+int64_t vt_agent_due(const struct vt_agent_process *p, int node)
+{
+	return node && p->node_due < p->due ? p->node_due : p->due;
+}
+
+void vt_agent_sample(struct vt_agent_process *p, int64_t now, int node)
+{
+	struct vt_account *a = &p->c.account;
+	int64_t cpu = vt_now_ns(CLOCK_THREAD_CPUTIME_ID), due = p->due, took;
+	int node_now = node && now >= p->node_due;
+
+	if (now < due && !node_now) {
+		return;
+	}
+	if (now >= due) {
+		vt_sampler_look_for_gaps(p->s, now, due);
+		if (vt_sampler_in_window(p->s, tmr_read(p->c.pub.timer))) {
+			sample_all(p, now - due, node_now);
+		}
+		took = vt_now_ns(CLOCK_MONOTONIC) - now;
+		/* the first one opens what the others only read */
+		if (a->ticks++ > 0) {
+			a->longest_ns = took > a->longest_ns ? took : a->longest_ns;
+			a->latest_ns = now - due > a->latest_ns ? now - due : a->latest_ns;
+		}
+		p->due = vt_sampler_next_due(due, p->s->period_ns, now);
+		if (a->ticks == 2) {
+			/* for who looks while it runs; one as short as this costs less without */
+			vt_collect_protocol(&p->c, 0);
+		}
+		look_at_status(p, now);
+	} else if (vt_sampler_in_window(p->s, tmr_read(p->c.pub.timer))) {
+		sample_node(p);
+	}
+	if (node_now) {
+		p->node_due = vt_sampler_next_due(p->node_due, (int64_t)(p->c.settings.os_counter_delay * 1e9), now);
+	}
+	a->cpu_ns += vt_now_ns(CLOCK_THREAD_CPUTIME_ID) - cpu;
+	keep_account(p, now);
+	vt_raw_tick(p->c.pub.raw, tmr_read(p->c.pub.timer));
+}
+
+static void free_all(struct vt_target **list)
+{
+	struct vt_target *t;
+
+	while ((t = *list) != NULL) {
+		*list = t->next;
+		vt_target_free(t);
+	}
+}
+
+void vt_agent_sample_last(struct vt_agent_process *p, int node)
+{
+	struct vt_sampler *s = p->s;
+	struct vt_account *a = &p->c.account;
+	int64_t cpu = vt_now_ns(CLOCK_THREAD_CPUTIME_ID);
+
+	s->task_skipped = 10;
+	/* what counted until now; of the node not so soon after the sample before that the kernel's steps of 10 ms make a rate of it
+	 * that never was */
+	if (vt_sampler_in_window(s, tmr_read(p->c.pub.timer))) {
+		sample_all(p, 0, node && s->node && vt_now_ns(CLOCK_MONOTONIC) - s->node_ns >= NODE_APART_NS);
+	}
+	if (p->stopped_ns) {
+		say_stopped(p, vt_now_ns(CLOCK_MONOTONIC));
+	}
+	free_all(&s->threads);
+	free_all(&s->later);
+	vt_target_free(s->process);
+	vt_target_free(s->node);
+	s->process = s->node = NULL;
+	a->cpu_ns += vt_now_ns(CLOCK_THREAD_CPUTIME_ID) - cpu;
+	a->wall_ns = vt_now_ns(CLOCK_MONOTONIC) - a->started_ns;
+	a->period_s = 1e-9 * (double)s->period_ns;
+	vt_raw_stream_end(s->stream);
+}

@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Messages and operations that the program logs itself: seeds/003 section 3.1.9. They are matched like those of MPI. What began
+ * earlier is recorded with the distance to its beginning and brought into order by the merge, so VT_begin_unordered() need not
+ * say so; it only has to nest. */
+#include "config.h"
+#include "collector-plugin/core/thread.h"
+
+#include "collector-plugin/api/VT.h"
+#include "collector-plugin/raw/operations.h"
+#include "collector-plugin/trace/define.h"
+#include "collector-plugin/trace/trace.h"
+#include "collector-plugin/trace/world.h"
+
+_Static_assert((int)VT_RAW_OP_COUNT == (int)VT_OP_COUNT && (int)VT_RAW_OP_IEXSCAN == (int)VT_OP_IEXSCAN,
+	"operations of the raw file are those of VT.h");
+
+static int ranks(const struct vt_collect *c)
+{
+	return c->ranks > 0 ? c->ranks : 1;
+}
+
+/* Is that a communicator, and the rank one of it? Then the communicator is defined. */
+static VT_ErrorCode check(int commid, int rank, int sclhandle)
+{
+	VT_ErrorCode rc = vt_self();
+	struct vt_collect *c = vt_tls.collect;
+
+	if (rc != VT_OK) {
+		return rc;
+	}
+	if (sclhandle != VT_NOSCL && !vt_location_known((uint32_t)sclhandle)) {
+		return VT_ERR_BADSCLID;
+	}
+	if ((commid != VT_COMM_WORLD && commid != VT_COMM_SELF) || rank < 0 ||
+		rank >= (commid == VT_COMM_SELF ? 1 : ranks(c))) {
+		return VT_ERR_BADARG;
+	}
+	vt_world_define(c, c->rank < 0 ? 0 : c->rank, ranks(c));
+	return VT_OK;
+}
+
+static uint32_t id_of(int commid)
+{
+	return commid == VT_COMM_SELF ? VT_SELF_ID : VT_WORLD_ID;
+}
+
+/* Ticks from a VT_timestamp() until now; 0: it is later. */
+static int64_t ticks_since(double stamp, ltick_t now)
+{
+	const struct vt_collect *c = vt_tls.collect;
+	double back = (double)ltick_sub(now, c->start) - stamp * c->timer->hz;
+
+	return back > 0 ? (int64_t)(back + 0.5) : 0;
+}
+
+static VT_ErrorCode log_message(enum vt_raw_message_kind kind, int other, int count, int tag, int commid, int sclhandle)
+{
+	VT_ErrorCode rc = check(commid, other, sclhandle);
+	struct vt_raw_message m = { .communicator = id_of(commid),
+		.peer = other,
+		.tag = tag,
+		.bytes = (uint32_t)count,
+		.scl = sclhandle == VT_NOSCL ? 0 : (uint32_t)sclhandle };
+
+	if (rc != VT_OK || count < 0) {
+		return rc != VT_OK ? rc : VT_ERR_BADARG;
+	}
+	if (vt_trace_on()) {
+		vt_trace_record(tmr_read_ordered(vt_tls.collect->timer), VT_RAW_MESSAGE, (uint8_t)kind, &m, sizeof(m));
+	}
+	return vt_event();
+}
+
+VT_ErrorCode VT_log_sendmsg(int other_rank, int count, int tag, int commid, int sclhandle)
+{
+	return log_message(VT_RAW_MESSAGE_SEND, other_rank, count, tag, commid, sclhandle);
+}
+
+VT_ErrorCode VT_log_recvmsg(int other_rank, int count, int tag, int commid, int sclhandle)
+{
+	return log_message(VT_RAW_MESSAGE_RECEIVE, other_rank, count, tag, commid, sclhandle);
+}
+
+VT_ErrorCode VT_log_msgevent(
+	int sender, int receiver, int count, int tag, int commid, double sendts, int sendscl, int recvscl)
+{
+	VT_ErrorCode rc = check(commid, sender, sendscl);
+	struct vt_raw_message m = { .communicator = id_of(commid),
+		.peer = sender,
+		.tag = tag,
+		.bytes = (uint32_t)count,
+		.number = (uint32_t)receiver,
+		.during = sendscl == VT_NOSCL ? 0 : (uint32_t)sendscl,
+		.scl = recvscl == VT_NOSCL ? 0 : (uint32_t)recvscl };
+	ltick_t now;
+
+	rc = rc == VT_OK ? check(commid, receiver, recvscl) : rc;
+	if (rc != VT_OK || count < 0) {
+		return rc != VT_OK ? rc : VT_ERR_BADARG;
+	}
+	if (vt_trace_on()) {
+		now = tmr_read_ordered(vt_tls.collect->timer);
+		m.since = ticks_since(sendts, now);
+		vt_trace_record(now, VT_RAW_MESSAGE, VT_RAW_MESSAGE_WHOLE, &m, sizeof(m));
+	}
+	return vt_event();
+}
+
+static int has_root(int opid)
+{
+	static const uint8_t type[] = {
+#define ROW(name, text, type) type,
+		VT_RAW_OPERATIONS(ROW)
+#undef ROW
+	};
+
+	return type[opid] == VT_RAW_ONE_TO_ALL || type[opid] == VT_RAW_ALL_TO_ONE;
+}
+
+static struct vt_raw_collective share(int opid, int commid, int root, int bsend, int brecv, int sclhandle)
+{
+	return (struct vt_raw_collective){ .communicator = id_of(commid),
+		.root = has_root(opid) ? root : VT_RAW_ROOT_UNKNOWN,
+		.sent = bsend > 0 ? (uint32_t)bsend : 0,
+		.received = brecv > 0 ? (uint32_t)brecv : 0,
+		.scl = sclhandle == VT_NOSCL ? 0 : (uint32_t)sclhandle };
+}
+
+VT_ErrorCode VT_log_op(int opid, int commid, int root, int bsend, int brecv, double startts, int sclhandle)
+{
+	VT_ErrorCode rc =
+		opid < 0 || opid >= VT_OP_COUNT ? VT_ERR_BADARG : check(commid, has_root(opid) ? root : 0, sclhandle);
+	struct vt_raw_collective r;
+	ltick_t now;
+
+	if (rc != VT_OK) {
+		return vt_self() == VT_OK ? rc : vt_self();
+	}
+	r = share(opid, commid, root, bsend, brecv, sclhandle);
+	r.number = atomic_fetch_add(&vt_world_operations[id_of(commid) - 1], 1);
+	if (vt_trace_on()) {
+		now = tmr_read_ordered(vt_tls.collect->timer);
+		r.since = ticks_since(startts, now);
+		vt_trace_record(now, VT_RAW_COLLECTIVE, (uint8_t)opid, &r, sizeof(r));
+	}
+	return vt_event();
+}
+
+VT_ErrorCode VT_log_opevent(
+	int opid, int commid, int root, int numprocs, int *bsend, int *brecv, double *startts, int sclhandle)
+{
+	static _Atomic uint32_t logged; /* operations of all members at once, of this process */
+	VT_ErrorCode rc =
+		opid < 0 || opid >= VT_OP_COUNT ? VT_ERR_BADARG : check(commid, has_root(opid) ? root : 0, sclhandle);
+	struct vt_raw_logged_share r;
+	uint32_t number;
+	ltick_t now;
+	int i;
+
+	if (rc == VT_OK &&
+		(numprocs < 1 || numprocs > (commid == VT_COMM_SELF ? 1 : ranks(vt_tls.collect)) || !bsend || !brecv ||
+			!startts)) {
+		rc = VT_ERR_BADARG;
+	}
+	if (rc != VT_OK) {
+		return vt_self() == VT_OK ? rc : vt_self();
+	}
+	if (vt_trace_on()) {
+		number = atomic_fetch_add(&logged, 1);
+		now = tmr_read_ordered(vt_tls.collect->timer);
+		for (i = 0; i < numprocs; i++) {
+			r.member = (uint32_t)i;
+			r.filler = 0;
+			r.share = share(opid, commid, root, bsend[i], brecv[i], sclhandle);
+			r.share.number = number;
+			r.share.since = ticks_since(startts[i], now);
+			vt_trace_record(now, VT_RAW_LOGGED_SHARE, (uint8_t)opid, &r, sizeof(r));
+		}
+	}
+	return vt_event();
+}
+
+static _Thread_local int unordered;
+
+VT_ErrorCode VT_begin_unordered(void)
+{
+	VT_ErrorCode rc = vt_event();
+
+	unordered += rc == VT_OK;
+	return rc;
+}
+
+VT_ErrorCode VT_end_unordered(void)
+{
+	VT_ErrorCode rc = vt_event();
+
+	if (rc == VT_OK && unordered == 0) {
+		return VT_ERR_BADREQUEST;
+	}
+	unordered -= rc == VT_OK;
+	return rc;
+}

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Between a measured process and the sampler process (agent/): one per node and job, found by a socket whose name is made of user and
+ * job. A process connects, hands over its raw file and what its options say, and closes the connection at once; what both share while
+ * the program runs is the head of the raw file. At its end the process connects once more. libc only. */
+#ifndef COLLECTOR_PLUGIN_ATTACH_ATTACH_H
+#define COLLECTOR_PLUGIN_ATTACH_ATTACH_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "base/err.h"
+
+enum { VT_ATTACH_MAGIC = 0x54415454, VT_ATTACH_VERSION = 1, VT_ATTACH_MOST = 1 << 24 };
+
+enum vt_attach_kind {
+	VT_ATTACH_BEGIN =
+		1, /* texts (below), and the descriptor of the raw file; answered by an empty message when it is attached */
+	VT_ATTACH_END = 2,     /* struct vt_attach_end; answered by struct vt_attach_over and text for the user */
+	VT_ATTACH_WAKE = 3,    /* nothing */
+	VT_ATTACH_REFUSED = 4, /* an answer: a text, why the process is not sampled from outside */
+};
+
+/* In front of each message; `size` bytes follow. */
+struct vt_attach_head {
+	uint32_t magic, version, kind, size;
+};
+
+struct vt_attach_end {
+	uint32_t how; /* enum vt_raw_ending */
+	uint32_t
+		merge; /* 1: the trace is to be written if this is the last process of the job; 2: the file is given up */
+	int64_t tick; /* the last one */
+};
+
+/* The sampler's account of itself, for this process. */
+struct vt_attach_over {
+	uint64_t ticks, samples;
+	int64_t cpu_ns, longest_ns, latest_ns, wall_ns;
+	double period_s;
+	int32_t slowed, filler;
+};
+
+/* The socket of the job's sampler; the n-th name, from 0, where another user has taken the ones before. Returns the length. */
+struct sockaddr_un;
+unsigned vt_attach_name(const char *job, int n, struct sockaddr_un *to);
+
+/* Connects to the sampler of this user's job. Returns a descriptor, or -1 with errno: there is none. */
+int vt_attach_connect(const char *job);
+
+/* Starts the sampler unless there is one. `near`: a file of this installation, from whose folder it is found. Nothing of the calling
+ * process is inherited, and it is no child of it. Returns 0, or -1 with err. */
+int vt_attach_start(const char *job, const char *near, struct tkm_err *err);
+/* Where the sampler's program is; -1: nowhere. */
+int vt_attach_program(const char *near, char *path, size_t size);
+
+/* Sends a message, with a descriptor unless fd is -1. Returns 0, or -1 with errno. */
+int vt_attach_send(int to, enum vt_attach_kind kind, const void *body, size_t size, int fd);
+
+/* Waits until `until_ns` of CLOCK_MONOTONIC for a message. Returns its size, the body in buf (longer ones are cut), -1: it has not
+ * come, or the other side has gone. */
+/* Has the other side closed it? */
+int vt_attach_closed(int fd);
+ssize_t vt_attach_receive(int from, struct vt_attach_head *head, void *buf, size_t size, int64_t until_ns);
+
+#endif

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "config.h"
+#include "collector-plugin/filter/filter.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "collector-plugin/settings/rule.h"
+
+static struct {
+	struct vt_rule *rule;
+	size_t n;
+	const char *caller[VT_FILTER_CALLERS]; /* of rules */
+	int n_callers;
+	int context;
+} filter;
+
+static uint32_t caller_bit(const char *pattern)
+{
+	int i;
+
+	for (i = 0; i < filter.n_callers && strcasecmp(filter.caller[i], pattern); i++) {
+	}
+	if (i == filter.n_callers && i < VT_FILTER_CALLERS) {
+		filter.caller[filter.n_callers++] = pattern;
+	}
+	return i < VT_FILTER_CALLERS ? (uint32_t)VT_FILTER_FIRST_CALLER << i : 0;
+}
+
+void vt_filter_start(const struct vt_settings *s)
+{
+	const struct vt_setting_other *o;
+	char why[400];
+	size_t i, n = 0;
+
+	free(filter.rule);
+	memset(&filter, 0, sizeof(filter));
+	for (o = s->others; o; o = o->next) {
+		n += (size_t)vt_rule_name(o->name);
+	}
+	filter.rule = n ? calloc(n, sizeof(*filter.rule)) : NULL;
+	/* the list has the last first; what does not parse was left out when it was read */
+	for (o = s->others, i = n; filter.rule && o; o = o->next) {
+		if (vt_rule_name(o->name) && i > 0) {
+			i--;
+			if (vt_rule_parse(o->name, o->text, &filter.rule[i], why, sizeof(why)) < 0) {
+				filter.rule[i].pattern[0] = '\0';
+			}
+		}
+	}
+	filter.n = filter.rule ? n : 0;
+	for (i = 0; i < filter.n; i++) {
+		const struct vt_rule *r = &filter.rule[i];
+
+		filter.context |= r->caller[0] || r->fold != VT_RULE_UNSAID;
+		if (r->caller[0]) {
+			caller_bit(r->caller);
+		}
+	}
+}
+
+int vt_filter_any(void)
+{
+	return filter.n > 0;
+}
+
+int vt_filter_context(void)
+{
+	return filter.context;
+}
+
+/* The rule says something for all callers, or for one kind of them. */
+static void apply(const struct vt_rule *r, struct vt_verdict *v)
+{
+	int fold = r->fold == VT_RULE_UNSAID ? -1 : (int)r->fold;
+
+	if (r->caller[0]) {
+		v->caller_bit = caller_bit(r->caller);
+		v->called_record = r->record == VT_RULE_UNSAID ? 1 : (int)r->record;
+		v->called_fold = fold;
+		/* "enables tracing only for functions called by": others are not traced. Folding of others stays as it was */
+		v->record = r->fold == VT_RULE_UNSAID && v->called_record ? 0 : v->record;
+	} else {
+		v->record = r->record == VT_RULE_UNSAID ? v->record : (int)r->record;
+		v->fold = r->fold == VT_RULE_UNSAID ? v->fold : fold;
+		v->caller_bit = r->record != VT_RULE_UNSAID || r->fold != VT_RULE_UNSAID ? 0 : v->caller_bit;
+	}
+	if (r->record == VT_RULE_ON) {
+		v->level = r->level;
+		v->skip = r->skip;
+	}
+	v->count = r->count == VT_RULE_UNSAID ? v->count : (int)r->count;
+	v->entry = r->entry.stride ? &r->entry : v->entry;
+	v->exit = r->exit.stride ? &r->exit : v->exit;
+}
+
+void vt_filter_decide(const char *class_name, const char *name, struct vt_verdict *v)
+{
+	size_t i, size = strlen(class_name) + strlen(name) + 2;
+	char *full = malloc(size);
+	int k;
+
+	*v = (struct vt_verdict){ .record = 1, .fold = -1, .count = 1, .level = -1 };
+	if (!full) {
+		return;
+	}
+	snprintf(full, size, "%s:%s", class_name, name);
+	for (i = 0; i < filter.n; i++) {
+		if (filter.rule[i].pattern[0] && vt_rule_match(filter.rule[i].pattern, full)) {
+			apply(&filter.rule[i], v);
+		}
+	}
+	for (k = 0; k < filter.n_callers; k++) {
+		v->callers |= vt_rule_match(filter.caller[k], full) ? (uint32_t)VT_FILTER_FIRST_CALLER << k : 0;
+	}
+	free(full);
+}

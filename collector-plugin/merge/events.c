@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Events of raw/events.h into the trace. The states of a thread form a stack: a leave without its enter is left out, and what is
+ * open where the thread's records end is closed there; both are counted. */
+#include "config.h"
+#include "collector-plugin/merge/events.h"
+
+#include <stdlib.h>
+
+#include "collector-plugin/merge/messages.h"
+#include "collector-plugin/raw/events.h"
+
+/* ---- states ---- */
+
+static int push(struct vt_merge_states *t, uint32_t function)
+{
+	uint32_t room = t->room ? 2 * t->room : 64, *p;
+
+	if (t->n == t->room) {
+		p = realloc(t->function, room * sizeof(*p));
+		if (!p) {
+			return -1;
+		}
+		t->function = p;
+		t->room = room;
+	}
+	t->function[t->n++] = function;
+	return 0;
+}
+
+static int write_enter(struct vt_merge_part *part, const struct vt_merge_event *e, uint32_t function, uint32_t scl)
+{
+	struct stf_enter_function_1 with = { .time = e->time, .willy = e->willy };
+	struct stf_enter_function r = { .time = e->time, .willy = e->willy };
+
+	r.function = with.function = vt_merge_id(&e->f->functions, function);
+	with.scl = vt_merge_id(&e->f->scls, scl);
+	if (!r.function) {
+		part->repairs.undefined++;
+	}
+	part->changes++;
+	e->states->scl = with.scl;
+	if (push(e->states, r.function) < 0) {
+		part->error = (struct stf_err){ .code = STF_ERR_NOMEM, .text = "merge: out of memory for the states" };
+		return -1;
+	}
+	return with.scl ? stf_write_enter_function_1(part->w, &with) : stf_write_enter_function(part->w, &r);
+}
+
+static int write_leave(struct vt_merge_part *part, const struct vt_merge_event *e, uint32_t scl)
+{
+	struct stf_leave_function_1 with = { .time = e->time, .willy = e->willy };
+	struct stf_leave_function r = { .time = e->time, .willy = e->willy };
+
+	if (e->states->n == 0) {
+		part->repairs.unmatched++;
+		return 0;
+	}
+	e->states->n--;
+	part->changes++;
+	e->states->scl = 0;
+	if (e->states->posted) {
+		vt_merge_posted(part, e);
+	}
+	with.scl = vt_merge_id(&e->f->scls, scl);
+	return with.scl ? stf_write_leave_function_1(part->w, &with) : stf_write_leave_function(part->w, &r);
+}
+
+int vt_merge_close_state(struct vt_merge_part *part, const struct vt_merge_event *e)
+{
+	part->repairs.closed += e->states->n > 0;
+	return write_leave(part, e, 0);
+}
+
+/* ---- one function for each kind ---- */
+
+static int change_enter(struct vt_merge_part *part, const struct vt_merge_event *e)
+{
+	uint32_t body[2];
+
+	memcpy(body, e->body, sizeof(body));
+	return write_enter(part, e, body[0], body[1]);
+}
+
+static int change_leave(struct vt_merge_part *part, const struct vt_merge_event *e)
+{
+	uint32_t body[2];
+
+	memcpy(body, e->body, sizeof(body));
+	return write_leave(part, e, body[1]);
+}
+
+static int state_enter(struct vt_merge_part *part, const struct vt_merge_event *e)
+{
+	struct vt_raw_state_enter body;
+
+	memcpy(&body, e->body, sizeof(body));
+	return write_enter(part, e, body.function, 0);
+}
+
+static int state_leave(struct vt_merge_part *part, const struct vt_merge_event *e)
+{
+	return e->h->n == VT_RAW_CLOSED_BY_END ? vt_merge_close_state(part, e) : write_leave(part, e, 0);
+}
+
+static int scope_begin(struct vt_merge_part *part, const struct vt_merge_event *e)
+{
+	struct stf_enter_scope_1 with = { .time = e->time, .willy = e->willy };
+	struct stf_enter_scope r = { .time = e->time, .willy = e->willy };
+	struct vt_raw_scope body;
+
+	memcpy(&body, e->body, sizeof(body));
+	r.scope = with.scope = vt_merge_id(&e->f->scopes, body.scope);
+	r.seqnr = with.seqnr = body.seqnr;
+	with.scl = vt_merge_id(&e->f->scls, body.scl);
+	part->changes++;
+	return with.scl ? stf_write_enter_scope_1(part->w, &with) : stf_write_enter_scope(part->w, &r);
+}
+
+static int scope_end(struct vt_merge_part *part, const struct vt_merge_event *e)
+{
+	struct stf_leave_scope_1 with = { .time = e->time, .willy = e->willy };
+	struct stf_leave_scope r = { .time = e->time, .willy = e->willy };
+	struct vt_raw_scope body;
+
+	memcpy(&body, e->body, sizeof(body));
+	r.scope = with.scope = vt_merge_id(&e->f->scopes, body.scope);
+	r.seqnr = with.seqnr = body.seqnr;
+	with.scl = vt_merge_id(&e->f->scls, body.scl);
+	part->changes++;
+	return with.scl ? stf_write_leave_scope_1(part->w, &with) : stf_write_leave_scope(part->w, &r);
+}
+
+/* By the kind's number; events that only other parts of the merge look at have none. */
+static int (*const writers[32])(struct vt_merge_part *part, const struct vt_merge_event *e) = {
+	[VT_RAW_ENTER] = change_enter,
+	[VT_RAW_LEAVE] = change_leave,
+	[VT_RAW_STATE_ENTER] = state_enter,
+	[VT_RAW_STATE_LEAVE] = state_leave,
+	[VT_RAW_SCOPE_BEGIN] = scope_begin,
+	[VT_RAW_SCOPE_END] = scope_end,
+	[VT_RAW_SEND] = vt_merge_message,
+	[VT_RAW_RECEIVE] = vt_merge_message,
+	[VT_RAW_MESSAGE] = vt_merge_message,
+	[VT_RAW_COLLECTIVE] = vt_merge_collective,
+	[VT_RAW_LOGGED_SHARE] = vt_merge_collective,
+};
+
+int vt_merge_event(struct vt_merge_part *part, const struct vt_merge_event *e)
+{
+	return e->h->type < 32 && writers[e->h->type] ? writers[e->h->type](part, e) : 0;
+}

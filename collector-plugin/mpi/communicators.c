@@ -1,0 +1,295 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "config.h"
+#include "collector-plugin/mpi/communicators.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "collector-plugin/core/collect.h"
+#include "collector-plugin/raw/writer.h"
+#include "collector-plugin/trace/trace.h"
+#include "collector-plugin/trace/world.h"
+
+/* Found without a lock: a table is replaced by a larger one when it is full, and the old one stays for those that look. */
+struct table {
+	size_t size, used; /* size: a power of two */
+	_Atomic(struct vt_comm *) slot[];
+};
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static _Atomic(struct table *) comms;
+static struct vt_comm gone; /* stands where one was that has been freed */
+static uint32_t next_id;
+static MPI_Group world;
+
+static size_t start_of(const struct table *t, MPI_Comm handle)
+{
+	uint64_t h = (uint64_t)(uintptr_t)handle * 0x9e3779b97f4a7c15u;
+
+	return (size_t)(h >> 32) & (t->size - 1);
+}
+
+struct vt_comm *vt_comm_find(MPI_Comm handle)
+{
+	struct table *t = atomic_load_explicit(&comms, memory_order_acquire);
+	struct vt_comm *c;
+	size_t i;
+
+	if (!t) {
+		return NULL;
+	}
+	for (i = start_of(t, handle);; i = (i + 1) & (t->size - 1)) {
+		c = atomic_load_explicit(&t->slot[i], memory_order_acquire);
+		if (!c || (c->handle == handle && c != &gone)) {
+			return c;
+		}
+	}
+}
+
+static void put(struct table *t, struct vt_comm *c)
+{
+	size_t i = start_of(t, c->handle);
+	struct vt_comm *there;
+
+	while ((there = atomic_load_explicit(&t->slot[i], memory_order_relaxed)) && there != &gone &&
+		there->handle != c->handle) {
+		i = (i + 1) & (t->size - 1);
+	}
+	t->used += there == NULL;
+	atomic_store_explicit(&t->slot[i], c, memory_order_release);
+}
+
+/* With the lock. */
+static int add(struct vt_comm *c)
+{
+	struct table *t = atomic_load(&comms), *more = t;
+	size_t size = t ? t->size : 32, i;
+
+	if (!t || t->used >= t->size / 2) {
+		size = t ? 2 * t->size : size;
+		more = calloc(1, sizeof(*more) + size * sizeof(more->slot[0]));
+		if (!more) {
+			return -1;
+		}
+		more->size = size;
+		for (i = 0; t && i < t->size; i++) {
+			struct vt_comm *there = atomic_load(&t->slot[i]);
+
+			if (there && there != &gone) {
+				put(more, there);
+			}
+		}
+		put(more, c);
+		atomic_store(&comms, more);
+		return 0;
+	}
+	put(t, c);
+	return 0;
+}
+
+/* ---- members ---- */
+
+/* Appends the ranks of a group as ranges. Returns how many there are now, or -1. */
+static int add_ranks(MPI_Group group, struct vt_raw_ranks **out, int n)
+{
+	struct vt_raw_ranks *r = *out;
+	int size = 0, i, room = n, first = n;
+	int *own, *there;
+
+	PMPI_Group_size(group, &size);
+	own = calloc((size_t)size + 1, sizeof(*own));
+	there = calloc((size_t)size + 1, sizeof(*there));
+	for (i = 0; own && i < size; i++) {
+		own[i] = i;
+	}
+	if (!own || !there || PMPI_Group_translate_ranks(group, size, own, world, there) != MPI_SUCCESS) {
+		n = -1;
+	}
+	for (i = 0; n >= 0 && i < size; i++) {
+		int rank = there[i] == MPI_UNDEFINED ? -1 : there[i];
+		struct vt_raw_ranks *last = n > first ? &r[n - 1] : NULL;
+
+		if (last && rank >= 0 && last->first >= 0 && last->first == last->last && rank != last->last) {
+			*last = (struct vt_raw_ranks){ last->first, rank, rank - last->first };
+		} else if (last && rank >= 0 && last->first != last->last && rank == last->last + last->stride) {
+			last->last = rank;
+		} else {
+			if (n == room) {
+				struct vt_raw_ranks *more =
+					realloc(r, (size_t)(room = room ? 2 * room : 8) * sizeof(*r));
+
+				if (!more) {
+					n = -1;
+					break;
+				}
+				*out = r = more;
+			}
+			r[n++] = (struct vt_raw_ranks){ rank, rank, 1 };
+		}
+	}
+	free(own);
+	free(there);
+	return n;
+}
+
+/* ---- definitions ---- */
+
+static void define(const struct vt_comm *c, enum vt_raw_comm_kind kind, uint32_t parent, uint32_t number, int tag)
+{
+	struct vt_collect *collect = vt_collect_running();
+	struct vt_raw_comm_def d = { .id = c->id,
+		.parent = parent,
+		.kind = kind,
+		.number = number,
+		.tag = tag,
+		.inter = (uint32_t)c->inter,
+		.name = c->name };
+	struct vt_raw_ranks *ranks = NULL;
+	MPI_Group group;
+	int n = 0;
+
+	PMPI_Comm_group(c->handle, &group);
+	n = add_ranks(group, &ranks, 0);
+	PMPI_Group_free(&group);
+	d.n_own = n < 0 ? 0 : (uint32_t)n;
+	if (n >= 0 && c->inter) {
+		PMPI_Comm_remote_group(c->handle, &group);
+		n = add_ranks(group, &ranks, n);
+		PMPI_Group_free(&group);
+	}
+	d.n = n < 0 ? 0 : (uint32_t)n;
+	d.ranks = ranks;
+	if (collect) {
+		vt_raw_communicator(collect->raw, &d);
+	}
+	free(ranks);
+}
+
+/* With the lock. */
+static struct vt_comm *make(
+	MPI_Comm handle, const char *name, enum vt_raw_comm_kind kind, uint32_t parent, uint32_t number, int tag)
+{
+	struct vt_comm *c = calloc(1, sizeof(*c));
+
+	if (!c) {
+		return NULL;
+	}
+	c->handle = handle;
+	c->id = ++next_id;
+	PMPI_Comm_test_inter(handle, &c->inter);
+	PMPI_Comm_rank(handle, &c->rank);
+	PMPI_Comm_size(handle, &c->size);
+	c->remote = c->size;
+	if (c->inter) {
+		PMPI_Comm_remote_size(handle, &c->remote);
+	}
+	snprintf(c->name, sizeof(c->name), "%s", name);
+	if (add(c) < 0) {
+		free(c);
+		return NULL;
+	}
+	c->operations = c->id <= VT_SELF_ID ? &vt_world_operations[c->id - 1] : &c->own_operations;
+	/* those two the raw file has; with counters alone no record refers to any, and the hosts need not meet for messages */
+	if (c->id > VT_SELF_ID && vt_trace_wanted) {
+		define(c, kind, parent, number, tag);
+	}
+	return c;
+}
+
+void vt_comms_begin(struct vt_collect *c)
+{
+	char name[32];
+	int size = 1;
+
+	PMPI_Comm_size(MPI_COMM_WORLD, &size);
+	vt_world_define(c, c->rank, size);
+	pthread_mutex_lock(&lock);
+	if (next_id == 0 && PMPI_Comm_group(MPI_COMM_WORLD, &world) == MPI_SUCCESS) {
+		make(MPI_COMM_WORLD, "COMM_WORLD", VT_RAW_COMM_WORLD, 0, 0, 0);
+		snprintf(name, sizeof(name), "COMM_SELF_#%d", c->rank);
+		make(MPI_COMM_SELF, name, VT_RAW_COMM_SELF, 0, 0, 0);
+	}
+	pthread_mutex_unlock(&lock);
+}
+
+struct vt_comm *vt_comm_of(MPI_Comm handle)
+{
+	struct vt_comm *c = vt_comm_find(handle);
+	char name[MPI_MAX_OBJECT_NAME + 1] = "";
+	int n;
+
+	if (__builtin_expect(c != NULL, 1) || handle == MPI_COMM_NULL || next_id == 0) {
+		return c;
+	}
+	PMPI_Comm_get_name(handle, name, &n);
+	pthread_mutex_lock(&lock);
+	c = vt_comm_find(handle);
+	if (!c) {
+		c = make(handle, name[0] ? name : "unknown", VT_RAW_COMM_GROUP, 0, 0, 0);
+	}
+	pthread_mutex_unlock(&lock);
+	return c;
+}
+
+uint32_t vt_comm_creates(struct vt_comm *c)
+{
+	return c ? atomic_fetch_add_explicit(&c->creations, 1, memory_order_relaxed) : 0;
+}
+
+void vt_comm_created(enum vt_raw_comm_kind kind, const char *prefix, const struct vt_comm *p, uint32_t number, int tag,
+	MPI_Comm fresh)
+{
+	static const char between[] = "INTERCOMM_CREATE ";
+	const char *old = p ? p->name : "";
+	char name[VT_RAW_COMM_NAME + 64];
+
+	if (fresh == MPI_COMM_NULL || next_id == 0) {
+		return;
+	}
+	/* the name of the communicator of this side; the merge knows that of the other side */
+	if (p && p->inter && !strncmp(old, between, sizeof(between) - 1)) {
+		old += sizeof(between) - 1;
+	}
+	snprintf(name, sizeof(name), "%s%s%s", prefix, p ? " " : "", old);
+	pthread_mutex_lock(&lock);
+	make(fresh, name, kind, p ? p->id : 0, number, tag);
+	pthread_mutex_unlock(&lock);
+}
+
+void vt_comm_named(MPI_Comm handle)
+{
+	struct vt_comm *c = vt_comm_of(handle);
+	struct vt_collect *collect = vt_collect_running();
+	char name[MPI_MAX_OBJECT_NAME + 1] = "";
+	int n;
+
+	if (c && collect && PMPI_Comm_get_name(handle, name, &n) == MPI_SUCCESS) {
+		pthread_mutex_lock(&lock);
+		snprintf(c->name, sizeof(c->name), "%.*s", (int)sizeof(c->name) - 1, name);
+		pthread_mutex_unlock(&lock);
+		if (vt_trace_wanted) {
+			vt_raw_communicator(collect->raw,
+				&(struct vt_raw_comm_def){ .id = c->id, .kind = VT_RAW_COMM_RENAMED, .name = c->name });
+		}
+	}
+}
+
+void vt_comm_gone(MPI_Comm handle)
+{
+	struct vt_comm *c;
+	struct table *t;
+	size_t i;
+
+	pthread_mutex_lock(&lock);
+	c = vt_comm_find(handle);
+	t = atomic_load(&comms);
+	for (i = 0; c && i < t->size; i++) {
+		if (atomic_load(&t->slot[i]) == c) {
+			/* its struct stays: requests may name it, and another thread may just have found it */
+			atomic_store(&t->slot[i], &gone);
+		}
+	}
+	pthread_mutex_unlock(&lock);
+}

@@ -1,0 +1,623 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "config.h"
+#include "collector-plugin/mpi/record.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "collector-plugin/core/names.h"
+#include "collector-plugin/raw/events.h"
+#include "collector-plugin/trace/trace.h"
+
+static struct vt_requests requests, messages, channels;
+
+static uint64_t key(MPI_Request request)
+{
+	return (uint64_t)(uintptr_t)request;
+}
+
+static uint64_t message_key(MPI_Message message)
+{
+	return (uint64_t)(uintptr_t)message;
+}
+
+void vt_record_begin(struct vt_collect *c)
+{
+	int level = MPI_THREAD_MULTIPLE;
+
+	PMPI_Query_thread(&level);
+	requests.threads = messages.threads = channels.threads = level == MPI_THREAD_MULTIPLE;
+	vt_comms_begin(c);
+}
+
+uint64_t vt_requests_pending(void)
+{
+	return requests.used;
+}
+
+/* ---- calls ---- */
+
+int vt_mpi_enter_slow(struct vt_mpi_call *k, struct vt_mpi_function *f)
+{
+	struct vt_trace_thread *t;
+
+	if (__builtin_expect(f->file != k->collect->raw, 0)) {
+		f->id = vt_function(vt_collect_running(), "MPI", f->text);
+		f->file = k->collect->raw;
+	}
+	k->frame = NULL;
+	k->sent = NULL;
+	k->recorded = 0;
+	if (vt_trace_enter(f->id, 0, VT_TRACE_FUNCTION) == VT_OK) {
+		t = vt_tls.trace;
+		k->frame = t->top;
+		if (t->top > t->frame && t->top[-1].recorded) {
+			k->recorded = 1;
+			k->enter = vt_tls.thread->stream->now;
+			return 1;
+		}
+	}
+	k->enter = tmr_read(k->collect->timer).v;
+	return 1;
+}
+
+void vt_mpi_leave(struct vt_mpi_call *k)
+{
+	vt_mpi_depth--;
+	/* what a call-back of the program has entered and not left ends with the call */
+	while (k->frame && vt_tls.trace && vt_tls.trace->top > k->frame) {
+		vt_trace_leave(0, (enum vt_trace_kind)vt_tls.trace->top[-1].kind);
+	}
+	if (k->frame && vt_tls.trace && vt_tls.trace->top == k->frame) {
+		vt_trace_leave_at(ltick(k->leave));
+	}
+}
+
+/* ---- records ---- */
+
+/* With the least of three records that holds it. since: ticks from its posting to the stamp. */
+static void emit(
+	const struct vt_mpi_call *k, int64_t stamp, enum vt_raw_message_kind kind, const struct vt_raw_message *m)
+{
+	struct vt_raw_short_message s = { (uint16_t)m->peer, (uint16_t)m->tag, m->bytes };
+	struct vt_raw_later_message l = { s.peer, s.tag, s.bytes, (uint32_t)m->since };
+
+	if (!k->recorded || !vt_trace_on()) {
+		return;
+	}
+	if (m->communicator < 256 && m->peer == s.peer && m->tag == s.tag && m->bytes_high == 0 && m->number == 0) {
+		if (kind == VT_RAW_MESSAGE_SEND && m->since == 0) {
+			vt_trace_record(ltick(stamp), VT_RAW_SEND, (uint8_t)m->communicator, &s, sizeof(s));
+			return;
+		}
+		if (kind == VT_RAW_MESSAGE_RECEIVE && m->since <= UINT32_MAX) {
+			vt_trace_record(ltick(stamp), VT_RAW_RECEIVE, (uint8_t)m->communicator, &l, sizeof(l));
+			return;
+		}
+	}
+	vt_trace_record(ltick(stamp), VT_RAW_MESSAGE, (uint8_t)kind, m, sizeof(*m));
+}
+
+static struct vt_raw_message message_of(const struct vt_comm *c, int peer, int tag, uint64_t bytes)
+{
+	return (struct vt_raw_message){ .communicator = c->id,
+		.peer = peer,
+		.tag = tag,
+		.bytes = (uint32_t)bytes,
+		.bytes_high = (uint32_t)(bytes >> 32) };
+}
+
+static void emit_send(struct vt_mpi_call *k, const struct vt_comm *c, int to, int tag, uint64_t bytes, uint32_t number)
+{
+	struct vt_raw_message m = message_of(c, to, tag, bytes);
+
+	m.number = number;
+	emit(k, k->enter, VT_RAW_MESSAGE_SEND, &m);
+}
+
+/* A receive that is complete. post, during: when it was posted. */
+static void emit_receive(struct vt_mpi_call *k, const struct vt_comm *c, int from, int tag, uint64_t bytes,
+	int64_t post, int64_t during, uint32_t number)
+{
+	struct vt_raw_message m = message_of(c, from, tag, bytes);
+
+	m.since = k->leave - post;
+	m.during = during > UINT32_MAX ? UINT32_MAX : (uint32_t)during;
+	m.number = number;
+	emit(k, k->leave, VT_RAW_MESSAGE_RECEIVE, &m);
+}
+
+/* ---- messages ---- */
+
+uint64_t vt_type_bytes(long long count, MPI_Datatype type)
+{
+	MPI_Count size = 0;
+
+	if (count <= 0 || type == MPI_DATATYPE_NULL || PMPI_Type_size_x(type, &size) != MPI_SUCCESS || size < 0) {
+		return 0;
+	}
+	return (uint64_t)count * (uint64_t)size;
+}
+
+static uint64_t status_bytes(const MPI_Status *status)
+{
+	MPI_Count n = 0;
+
+	return PMPI_Get_elements_x(status, MPI_BYTE, &n) == MPI_SUCCESS && n > 0 ? (uint64_t)n : 0;
+}
+
+void vt_send(struct vt_mpi_call *k, long long count, MPI_Datatype type, int to, int tag, MPI_Comm comm)
+{
+	struct vt_comm *c = to == MPI_PROC_NULL ? NULL : vt_comm_of(comm);
+
+	k->sent = NULL;
+	if (c) {
+		k->sent = c;
+		k->to = to;
+		k->tag = tag;
+		k->bytes = vt_type_bytes(count, type);
+		emit_send(k, c, to, tag, k->bytes, 0);
+	}
+}
+
+/* post: when it was posted, and where it stands among the events of its thread. */
+static void take_back(
+	const struct vt_mpi_call *k, int64_t stamp, const struct vt_comm *c, int to, int tag, int64_t post)
+{
+	struct vt_raw_message m = message_of(c, to, tag, 0);
+
+	m.since = stamp - post;
+	emit(k, stamp, VT_RAW_MESSAGE_TAKEN_BACK, &m);
+}
+
+void vt_send_failed(struct vt_mpi_call *k)
+{
+	if (k->sent) {
+		take_back(k, k->leave, k->sent, k->to, k->tag, k->enter);
+	}
+}
+
+void vt_received(struct vt_mpi_call *k, const MPI_Status *status, int from, MPI_Comm comm)
+{
+	struct vt_comm *c = from == MPI_PROC_NULL ? NULL : vt_comm_of(comm);
+
+	if (c && k->recorded) {
+		emit_receive(k, c, status->MPI_SOURCE, status->MPI_TAG, status_bytes(status), k->enter,
+			k->leave - k->enter, 0);
+	}
+}
+
+static struct vt_request *add(struct vt_mpi_call *k, enum vt_request_kind kind, struct vt_comm *c, MPI_Request request)
+{
+	struct vt_request *r = request == MPI_REQUEST_NULL ? NULL : vt_requests_add(&requests, key(request));
+
+	if (r) {
+		r->kind = (uint8_t)kind;
+		r->comm = c;
+		r->active = 1;
+		r->post = k->enter;
+		r->posted = k->leave;
+		r->recorded = (uint8_t)k->recorded;
+	}
+	return r;
+}
+
+void vt_posted(struct vt_mpi_call *k, enum vt_request_kind kind, int persistent, long long count, MPI_Datatype type,
+	int peer, int tag, MPI_Comm comm, MPI_Request request)
+{
+	struct vt_comm *c = peer == MPI_PROC_NULL ? NULL : vt_comm_of(comm);
+	struct vt_request *r = c ? add(k, kind, c, request) : NULL;
+
+	if (r) {
+		r->persistent = (uint8_t)persistent;
+		r->active = !persistent;
+		r->peer = peer;
+		r->tag = tag;
+		r->bytes = persistent ? vt_type_bytes(count, type) : 0;
+	}
+}
+
+void vt_posted_both(struct vt_mpi_call *k, int from, int tag, MPI_Comm comm, MPI_Request request)
+{
+	/* a send alone is complete with nothing to say */
+	vt_posted(k, from == MPI_PROC_NULL ? VT_REQUEST_SEND : VT_REQUEST_RECEIVE, 0, 0, MPI_DATATYPE_NULL,
+		from == MPI_PROC_NULL ? 0 : from, tag, comm, request);
+}
+
+/* Partitioned sends and receives pair in the order in which they are prepared. */
+static uint32_t channel_number(const struct vt_comm *c, enum vt_request_kind kind, int peer, int tag)
+{
+	uint64_t channel = (uint64_t)c->id << 49 | (uint64_t)(kind == VT_REQUEST_RECEIVE) << 48 |
+		(uint64_t)(uint16_t)peer << 32 | (uint32_t)tag;
+	struct vt_request *r = vt_requests_hold(&channels, channel);
+	uint32_t number;
+
+	if (!r) {
+		r = vt_requests_add(&channels, channel);
+		return r ? r->number = 1 : 0;
+	}
+	number = ++r->number;
+	vt_requests_release(&channels, r, 0);
+	return number;
+}
+
+void vt_partitioned(struct vt_mpi_call *k, enum vt_request_kind kind, int partitions, long long count,
+	MPI_Datatype type, int peer, int tag, MPI_Comm comm, MPI_Request request)
+{
+	struct vt_comm *c = peer == MPI_PROC_NULL ? NULL : vt_comm_of(comm);
+	struct vt_request *r = c ? add(k, kind, c, request) : NULL;
+
+	if (r) {
+		r->persistent = r->partitioned = 1;
+		r->active = 0;
+		r->peer = peer;
+		r->tag = tag;
+		r->bytes = vt_type_bytes(count * partitions, type);
+		r->number = channel_number(c, kind, peer, tag);
+	}
+}
+
+void vt_started(struct vt_mpi_call *k, MPI_Request request)
+{
+	struct vt_request *r = vt_requests_hold(&requests, key(request));
+
+	if (!r) {
+		return;
+	}
+	r->active = 1;
+	r->cancelled = 0;
+	r->post = r->posted = k->enter;
+	if (r->kind == VT_REQUEST_SEND) {
+		emit_send(k, r->comm, r->peer, r->tag, r->bytes, r->number);
+	} else if (r->kind == VT_REQUEST_COLLECTIVE) {
+		r->number = atomic_fetch_add_explicit(r->comm->operations, 1, memory_order_relaxed);
+	}
+	vt_requests_release(&requests, r, 0);
+}
+
+/* ---- matched probes ---- */
+
+void vt_matched(struct vt_mpi_call *k, MPI_Message message, const MPI_Status *status, MPI_Comm comm)
+{
+	struct vt_comm *c = vt_comm_of(comm);
+	struct vt_request *r = NULL;
+
+	if (c && message != MPI_MESSAGE_NULL && message != MPI_MESSAGE_NO_PROC) {
+		r = vt_requests_add(&messages, message_key(message));
+	}
+	if (r) {
+		r->kind = VT_REQUEST_MATCHED;
+		r->comm = c;
+		r->peer = status->MPI_SOURCE;
+		r->tag = status->MPI_TAG;
+		r->post = k->enter;
+		r->posted = k->leave;
+	}
+}
+
+struct vt_request *vt_message_take(MPI_Message message)
+{
+	return vt_requests_hold(&messages, message_key(message));
+}
+
+void vt_message_received(struct vt_mpi_call *k, struct vt_request *m, const MPI_Status *status)
+{
+	if (!m) {
+		return;
+	}
+	/* a call that failed may leave the message where it is */
+	if (status) {
+		emit_receive(k, m->comm, m->peer, m->tag, status_bytes(status), m->post, m->posted - m->post, 0);
+	}
+	vt_requests_release(&messages, m, status != NULL);
+}
+
+void vt_message_posted(struct vt_mpi_call *k, struct vt_request *m, MPI_Request request)
+{
+	struct vt_request *r = m ? add(k, VT_REQUEST_RECEIVE, m->comm, request) : NULL;
+
+	if (r) {
+		/* the probe was where it got its place in the order */
+		r->peer = m->peer;
+		r->tag = m->tag;
+		r->post = m->post;
+		r->posted = m->posted;
+	}
+	if (m) {
+		vt_requests_release(&messages, m, request != MPI_REQUEST_NULL);
+	}
+}
+
+/* ---- ends of requests ---- */
+
+void vt_cancel(MPI_Request request)
+{
+	struct vt_request *r = vt_requests_hold(&requests, key(request));
+
+	if (r) {
+		r->cancelled = 1;
+		vt_requests_release(&requests, r, 0);
+	}
+}
+
+void vt_request_freed(struct vt_mpi_call *k, MPI_Request request)
+{
+	struct vt_request *r = request == MPI_REQUEST_NULL ? NULL : vt_requests_hold(&requests, key(request));
+	struct vt_raw_message m;
+
+	if (!r) {
+		return;
+	}
+	if (r->active && r->kind == VT_REQUEST_RECEIVE && r->comm) {
+		m = message_of(r->comm, r->peer == MPI_ANY_SOURCE ? VT_RAW_ANY : r->peer,
+			r->tag == MPI_ANY_TAG ? VT_RAW_ANY : r->tag, 0);
+		m.since = k->enter - r->post;
+		m.during = (uint32_t)(r->posted - r->post);
+		m.number = r->number;
+		emit(k, k->enter, VT_RAW_MESSAGE_FREED, &m);
+	}
+	vt_requests_release(&requests, r, 1);
+}
+
+static void emit_share(const struct vt_mpi_call *k, int64_t stamp, const struct vt_share *s, int64_t begin)
+{
+	struct vt_raw_collective c = { .communicator = s->comm->id,
+		.number = s->number,
+		.root = s->root,
+		.sent = (uint32_t)s->sent,
+		.received = (uint32_t)s->received,
+		.sent_high = (uint16_t)(s->sent >> 32),
+		.received_high = (uint16_t)(s->received >> 32),
+		.since = stamp - begin };
+
+	if (k->recorded && vt_trace_on()) {
+		vt_trace_record(ltick(stamp), VT_RAW_COLLECTIVE, (uint8_t)s->op, &c, sizeof(c));
+	}
+}
+
+/* The request is complete; its entry goes, or waits for the next start. */
+static void complete(struct vt_mpi_call *k, struct vt_request *r, const MPI_Status *status)
+{
+	int cancelled = 0, recorded = k->recorded;
+	MPI_Comm fresh;
+
+	if (r->persistent && !r->active) {
+		return;
+	}
+	/* filters may leave out what completes it, or only that */
+	k->recorded = r->recorded;
+	if (r->cancelled) {
+		PMPI_Test_cancelled(status, &cancelled);
+	}
+	if (r->kind == VT_REQUEST_RECEIVE && !cancelled) {
+		/* partitioned ones have no wildcards, and no status worth reading */
+		emit_receive(k, r->comm, r->partitioned ? r->peer : status->MPI_SOURCE,
+			r->partitioned ? r->tag : status->MPI_TAG, r->partitioned ? r->bytes : status_bytes(status),
+			r->post, r->posted - r->post, r->partitioned ? r->number : 0);
+	} else if (r->kind == VT_REQUEST_SEND && cancelled) {
+		take_back(k, k->leave, r->comm, r->peer, r->tag, r->post);
+	} else if (r->kind == VT_REQUEST_COLLECTIVE) {
+		emit_share(k, k->leave,
+			&(struct vt_share){ .op = r->op,
+				.comm = r->comm,
+				.root = r->peer,
+				.number = r->number,
+				.sent = r->bytes,
+				.received = r->bytes_back },
+			r->post);
+	} else if (r->kind == VT_REQUEST_COMMUNICATOR && r->target) {
+		fresh = r->tag ? PMPI_Comm_f2c(*(MPI_Fint *)r->target) : *(MPI_Comm *)r->target;
+		vt_comm_created(VT_RAW_COMM_COLLECTIVE, "DUP", r->comm, r->number, 0, fresh);
+	}
+	k->recorded = recorded;
+	r->active = 0;
+}
+
+/* ---- waiting and testing ---- */
+
+/* w->request[] and w->status[] for n; 0: no memory. */
+static int make_room(struct vt_wait *w, size_t n)
+{
+	w->request = w->few_requests;
+	w->status = w->few_statuses;
+	if (n > VT_WAIT_FEW) {
+		w->request = malloc(n * (sizeof(*w->request) + sizeof(*w->status)));
+		w->status = (MPI_Status *)(void *)(w->request + n);
+	}
+	return w->request != NULL;
+}
+
+void vt_wait_begin(struct vt_mpi_call *k, struct vt_wait *w, long long n, const MPI_Request *request)
+{
+	uint64_t handle[VT_WAIT_FEW];
+	size_t i, part;
+
+	(void)k;
+	w->there = 0;
+	w->n = n > 0 && request ? (size_t)n : 0;
+	w->fortran = 0;
+	if (w->n == 0 || requests.used == 0 || !make_room(w, w->n)) {
+		w->n = 0;
+		return;
+	}
+	for (i = 0; i < w->n; i += part) {
+		size_t j;
+
+		part = w->n - i < VT_WAIT_FEW ? w->n - i : VT_WAIT_FEW;
+		for (j = 0; j < part; j++) {
+			handle[j] = key(request[i + j]);
+		}
+		w->there += vt_requests_hold_all(&requests, handle, part, w->request + i);
+	}
+}
+
+void vt_wait_begin_f(struct vt_mpi_call *k, struct vt_wait *w, long long n, const MPI_Fint *request)
+{
+	size_t i;
+
+	(void)k;
+	w->there = 0;
+	w->n = n > 0 && request ? (size_t)n : 0;
+	w->fortran = 1;
+	if (w->n == 0 || requests.used == 0 || !make_room(w, w->n)) {
+		w->n = 0;
+		return;
+	}
+	for (i = 0; i < w->n; i++) {
+		uint64_t handle = key(PMPI_Request_f2c(request[i]));
+
+		w->there += vt_requests_hold_all(&requests, &handle, 1, w->request + i);
+	}
+}
+
+void *vt_wait_statuses(struct vt_wait *w, void *own, int ignored)
+{
+	if (!ignored) {
+		w->status = own;
+	}
+	return w->there ? w->status : own;
+}
+
+/* The request is complete, with the status at that place. */
+void vt_wait_one(struct vt_mpi_call *k, struct vt_wait *w, long long i, size_t at)
+{
+	struct vt_request *r = i >= 0 && (size_t)i < w->n ? w->request[i] : NULL;
+	MPI_Status copy;
+	int persistent;
+
+	if (!r) {
+		return;
+	}
+	if (w->fortran) {
+		PMPI_Status_f2c((const MPI_Fint *)(const void *)&w->status[at], &copy);
+	}
+	persistent = r->persistent;
+	complete(k, r, w->fortran ? &copy : &w->status[at]);
+	vt_requests_release(&requests, r, !persistent);
+	w->request[i] = NULL;
+}
+
+void vt_wait_all(struct vt_mpi_call *k, struct vt_wait *w, int rc)
+{
+	size_t i;
+
+	for (i = 0; i < w->n; i++) {
+		int error = MPI_SUCCESS;
+
+		if (rc != MPI_SUCCESS && w->request[i]) {
+			MPI_Status copy;
+
+			if (w->fortran) {
+				PMPI_Status_f2c((const MPI_Fint *)(const void *)&w->status[i], &copy);
+			} else {
+				copy = w->status[i];
+			}
+			error = rc == MPI_ERR_IN_STATUS ? copy.MPI_ERROR : rc;
+		}
+		if (error == MPI_SUCCESS) {
+			vt_wait_one(k, w, (long long)i, i);
+		}
+	}
+}
+
+void vt_wait_end(struct vt_mpi_call *k, struct vt_wait *w)
+{
+	size_t i;
+
+	(void)k;
+	for (i = 0; w->there && i < w->n; i++) {
+		if (w->request[i]) {
+			vt_requests_release(&requests, w->request[i], 0);
+		}
+	}
+	if (w->n > VT_WAIT_FEW) {
+		free(w->request);
+	}
+}
+
+/* ---- collective operations ---- */
+
+int vt_share_begin(struct vt_share *s, int op, MPI_Comm comm)
+{
+	*s = (struct vt_share){ .op = op, .comm = vt_comm_of(comm), .root = -1 };
+	return s->comm != NULL;
+}
+
+/* `number` is given by those that begin: it must not be where the operation is only prepared. */
+static uint32_t next_number(const struct vt_share *s)
+{
+	return atomic_fetch_add_explicit(s->comm->operations, 1, memory_order_relaxed);
+}
+
+void vt_share_end(struct vt_mpi_call *k, const struct vt_share *s)
+{
+	struct vt_share numbered = *s;
+
+	numbered.number = next_number(s);
+	emit_share(k, k->leave, &numbered, k->enter);
+}
+
+static struct vt_request *add_share(struct vt_mpi_call *k, const struct vt_share *s, MPI_Request request)
+{
+	struct vt_request *r = add(k, VT_REQUEST_COLLECTIVE, s->comm, request);
+
+	if (r) {
+		r->op = (uint16_t)s->op;
+		r->peer = s->root;
+		r->bytes = s->sent;
+		r->bytes_back = s->received;
+	}
+	return r;
+}
+
+void vt_share_posted(struct vt_mpi_call *k, const struct vt_share *s, MPI_Request request)
+{
+	uint32_t number = next_number(s);
+	struct vt_request *r = add_share(k, s, request);
+
+	if (r) {
+		r->number = number;
+	}
+}
+
+void vt_share_prepared(struct vt_mpi_call *k, const struct vt_share *s, MPI_Request request)
+{
+	struct vt_request *r = add_share(k, s, request);
+
+	if (r) {
+		r->persistent = 1;
+		r->active = 0;
+	}
+}
+
+void vt_degrees(MPI_Comm comm, int *in, int *out)
+{
+	int topology = MPI_UNDEFINED, n = 0, rank = 0, weighted;
+
+	*in = *out = 0;
+	PMPI_Topo_test(comm, &topology);
+	if (topology == MPI_CART) {
+		PMPI_Cartdim_get(comm, &n);
+		*in = *out = 2 * n;
+	} else if (topology == MPI_GRAPH) {
+		PMPI_Comm_rank(comm, &rank);
+		PMPI_Graph_neighbors_count(comm, rank, &n);
+		*in = *out = n;
+	} else if (topology == MPI_DIST_GRAPH) {
+		PMPI_Dist_graph_neighbors_count(comm, in, out, &weighted);
+	}
+}
+
+/* ---- communicators ---- */
+
+void vt_comm_posted(
+	struct vt_mpi_call *k, struct vt_comm *c, uint32_t number, MPI_Request request, void *target, int fortran)
+{
+	struct vt_request *r = c ? add(k, VT_REQUEST_COMMUNICATOR, c, request) : NULL;
+
+	if (r) {
+		r->number = number;
+		r->target = target;
+		r->tag = fortran;
+	}
+}

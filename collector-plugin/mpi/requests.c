@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "config.h"
+#include "collector-plugin/mpi/requests.h"
+
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void lock(struct vt_requests *t)
+{
+	int turns = 0;
+
+	if (!t->threads) {
+		return;
+	}
+	while (__atomic_test_and_set(&t->lock, __ATOMIC_ACQUIRE)) {
+		/* whoever has it may wait for our processor */
+		if (++turns % 100 == 0) {
+			sched_yield();
+		}
+	}
+}
+
+static void unlock(struct vt_requests *t)
+{
+	if (t->threads) {
+		__atomic_clear(&t->lock, __ATOMIC_RELEASE);
+	}
+}
+
+static struct vt_request **chain(const struct vt_requests *t, uint64_t handle)
+{
+	/* addresses differ in their middle bits, numbers in their low ones */
+	return &t->bucket[(handle * 0x9e3779b97f4a7c15u) >> 32 & (t->n_buckets - 1)];
+}
+
+static struct vt_request *find(const struct vt_requests *t, uint64_t handle)
+{
+	struct vt_request *r = t->n_buckets ? *chain(t, handle) : NULL;
+
+	while (r && r->handle != handle) {
+		r = r->next;
+	}
+	return r;
+}
+
+static void unlink_entry(struct vt_requests *t, struct vt_request *r)
+{
+	struct vt_request **at = chain(t, r->handle);
+
+	while (*at != r) {
+		at = &(*at)->next;
+	}
+	*at = r->next;
+	r->linked = 0;
+	t->used--;
+}
+
+static void recycle(struct vt_requests *t, struct vt_request *r)
+{
+	r->next = t->free;
+	t->free = r;
+}
+
+static int grow(struct vt_requests *t)
+{
+	size_t n = t->n_buckets ? 2 * t->n_buckets : 256, i;
+	struct vt_request **old = t->bucket, *r, *next;
+	struct vt_request **fresh = calloc(n, sizeof(struct vt_request *));
+	size_t n_old = t->n_buckets;
+
+	if (!fresh) {
+		/* longer chains will do, where there are any */
+		return n_old ? 0 : -1;
+	}
+	t->bucket = fresh;
+	t->n_buckets = n;
+	for (i = 0; i < n_old; i++) {
+		for (r = old[i]; r; r = next) {
+			struct vt_request **at = chain(t, r->handle);
+
+			next = r->next;
+			r->next = *at;
+			*at = r;
+		}
+	}
+	free(old);
+	return 0;
+}
+
+static struct vt_request *take_free(struct vt_requests *t)
+{
+	struct vt_request *r = t->free;
+	size_t i;
+
+	if (!r && t->n_chunks < VT_REQUESTS_CHUNKS) {
+		struct vt_request *c = calloc(VT_REQUESTS_CHUNK, sizeof(*c));
+
+		for (i = 0; c && i < VT_REQUESTS_CHUNK; i++) {
+			recycle(t, &c[i]);
+		}
+		if (c) {
+			t->chunk[t->n_chunks++] = c;
+		}
+		r = t->free;
+	}
+	if (r) {
+		t->free = r->next;
+	}
+	return r;
+}
+
+struct vt_request *vt_requests_add(struct vt_requests *t, uint64_t handle)
+{
+	struct vt_request *r = NULL, *old, **at;
+
+	lock(t);
+	old = find(t, handle);
+	if (old) {
+		unlink_entry(t, old);
+		/* a call that holds it is about to say that it is gone */
+		if (!old->held) {
+			t->forgotten++;
+			recycle(t, old);
+		}
+	}
+	if (t->used < t->n_buckets || grow(t) == 0) {
+		r = take_free(t);
+	}
+	if (r) {
+		memset(r, 0, sizeof(*r));
+		r->handle = handle;
+		r->linked = 1;
+		at = chain(t, handle);
+		r->next = *at;
+		*at = r;
+		t->used++;
+	} else {
+		t->refused++;
+	}
+	unlock(t);
+	return r;
+}
+
+size_t vt_requests_hold_all(struct vt_requests *t, const uint64_t *handle, size_t n, struct vt_request **out)
+{
+	size_t i, there = 0;
+
+	lock(t);
+	for (i = 0; i < n; i++) {
+		out[i] = find(t, handle[i]);
+		if (out[i]) {
+			out[i]->held++;
+			there++;
+		}
+	}
+	unlock(t);
+	return there;
+}
+
+struct vt_request *vt_requests_hold(struct vt_requests *t, uint64_t handle)
+{
+	struct vt_request *r;
+
+	return vt_requests_hold_all(t, &handle, 1, &r) ? r : NULL;
+}
+
+void vt_requests_release(struct vt_requests *t, struct vt_request *r, int gone)
+{
+	lock(t);
+	r->held--;
+	if (gone && r->linked) {
+		unlink_entry(t, r);
+	}
+	if (!r->linked && !r->held) {
+		recycle(t, r);
+	}
+	unlock(t);
+}

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Calls of libc by which functions end without returning, or are unloaded: the tracer is told, and they are passed on. */
+#include "config.h"
+
+#include <dlfcn.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "collector-plugin/core/thread.h"
+#include "collector-plugin/trace/trace.h"
+
+/* ---- longjmp ---- */
+
+/* The jump of a kind; found ahead of main(), since a signal handler may jump. */
+typedef void jump(void *env, int value);
+static jump *next_jump[4];
+static const char *const jumps[] = { "longjmp", "_longjmp", "siglongjmp", "__longjmp_chk" };
+
+__attribute__((constructor(102))) static void find_jumps(void)
+{
+	int i;
+
+	for (i = 0; i < 4; i++) {
+		next_jump[i] = (jump *)dlsym(RTLD_NEXT, jumps[i]);
+	}
+}
+
+/* Where the stack will stand; 0: unknown on this machine. glibc stores it mixed with a secret of the process. */
+static uintptr_t stack_after(const void *env)
+{
+#if defined(__x86_64__) && defined(__GLIBC__) && !defined(__ILP32__)
+	uintptr_t sp;
+
+	memcpy(&sp, (const char *)env + 6 * sizeof(sp), sizeof(sp));
+	__asm__("ror $17, %0\n\txor %%fs:0x30, %0" : "+r"(sp) : : "cc");
+	return sp;
+#else
+	(void)env;
+	return 0;
+#endif
+}
+
+static __attribute__((noreturn)) void jump_on(int kind, void *env, int value)
+{
+	if (vt_tls.trace && vt_collect_running()) {
+		vt_trace_jump(stack_after(env));
+	}
+	if (!next_jump[kind]) {
+		find_jumps();
+	}
+	next_jump[kind](env, value);
+	abort();
+}
+
+void longjmp(void *env, int value) __attribute__((noreturn));
+void _longjmp(void *env, int value) __attribute__((noreturn));
+void siglongjmp(void *env, int value) __attribute__((noreturn));
+void __longjmp_chk(void *env, int value) __attribute__((noreturn));
+
+void longjmp(void *env, int value)
+{
+	jump_on(0, env, value);
+}
+
+void _longjmp(void *env, int value)
+{
+	jump_on(1, env, value);
+}
+
+void siglongjmp(void *env, int value)
+{
+	jump_on(2, env, value);
+}
+
+void __longjmp_chk(void *env, int value)
+{
+	jump_on(3, env, value);
+}
+
+/* ---- dlclose ---- */
+
+int dlclose(void *handle)
+{
+	int (*next)(void *) = (int (*)(void *))dlsym(RTLD_NEXT, "dlclose");
+	int rc = next ? next(handle) : -1;
+
+	vt_instrument_unloaded();
+	return rc;
+}

@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Events of the program's threads in the raw file: one list with the number and the body of each kind. Every event is a
+ * struct vt_raw_record (type, n, where, dt: 8 bytes) and a body of fixed size, a multiple of 4 bytes. vt_raw_event() appends it
+ * to the calling thread's stream, without lock, system call or memory allocation. doc/raw-format.md describes the bytes.
+ *
+ * To add a kind of event:
+ *   1. Declare the struct of its body below, without padding and without pointers. Members that are ids (functions, source
+ *      locations, scopes, communicators) are the numbers of definitions of this raw file.
+ *   2. Add a line to VT_RAW_EVENT_LIST, with a number that nobody has: 6 to 31. The reader takes the size from there.
+ *   3. Record it with vt_raw_event(stream, stamp, thread number, VT_RAW_..., n, &body, sizeof(body)); `n` is a byte of your own.
+ *      In api/ and mpi/: vt_trace_record() of trace/trace.h, which knows stream, thread and whether the thread records.
+ *   4. Add a function to the table in merge/events.c, which writes the record of the trace; ids of the raw file become those
+ *      of the trace with vt_merge_id().
+ *   5. Add it to doc/raw-format.md, and to tests/unit/test_merge_events.c. */
+#ifndef COLLECTOR_PLUGIN_RAW_EVENTS_H
+#define COLLECTOR_PLUGIN_RAW_EVENTS_H
+
+#include <stdint.h>
+#include <string.h>
+
+#include "collector-plugin/raw/format.h"
+
+struct vt_raw_state_enter {
+	uint32_t function;
+};
+/* VT_RAW_STATE_LEAVE has no body: the innermost state of the thread is left. With source locations these are VT_RAW_ENTER and
+ * VT_RAW_LEAVE (raw/format.h). */
+/* `n` of VT_RAW_STATE_LEAVE: the program leaves the state; or its thread ended with the state open. */
+enum { VT_RAW_LEFT = 0, VT_RAW_CLOSED_BY_END = 1 };
+struct vt_raw_scope {
+	uint32_t scope, seqnr, scl;
+};
+
+/* Messages of MPI, of VT_log_sendmsg() and the like. A communicator is its definition's id, peers are ranks in it, or in its remote
+ * group. A send has the stamp of the call's beginning, a receive that of the call's end that completed it. */
+struct vt_raw_short_message { /* n: the communicator */
+	uint16_t peer, tag;
+	uint32_t bytes;
+};
+struct vt_raw_later_message { /* n: the communicator */
+	uint16_t peer, tag;
+	uint32_t bytes;
+	uint32_t since; /* ticks from the beginning of the call that posted it */
+};
+enum vt_raw_message_kind {
+	VT_RAW_MESSAGE_SEND = 1,
+	VT_RAW_MESSAGE_RECEIVE,
+	VT_RAW_MESSAGE_FREED, /* a receive whose request was freed: nobody sees its end */
+	VT_RAW_MESSAGE_WHOLE, /* both ends, of VT_log_msgevent(): peer sent it `since` ticks ago at the source location `during`,
+	                       * rank `number` received it */
+	VT_RAW_MESSAGE_TAKEN_BACK, /* the send that was posted `since` ticks ago failed, or was cancelled */
+};
+enum { VT_RAW_ANY = INT32_MIN }; /* peer and tag of a freed receive */
+struct vt_raw_message {          /* n: enum vt_raw_message_kind */
+	uint32_t communicator;
+	int32_t peer, tag;
+	uint32_t bytes, bytes_high;
+	uint32_t number; /* of partitioned communication in its channel, from 1; 0: a message */
+	uint32_t during; /* ticks that the call took that posted it; UINT32_MAX: more */
+	uint32_t scl;    /* of VT_log_sendmsg(); 0: that of the function */
+	int64_t since;
+};
+
+/* The part of this process in a collective operation, when it is complete. n: enum vt_raw_operation (raw/operations.h) */
+struct vt_raw_collective {
+	uint32_t communicator;
+	uint32_t number; /* of the operation on the communicator, from 0 */
+	int32_t root;    /* its rank, or one of those below */
+	uint32_t sent, received;
+	uint16_t sent_high, received_high;
+	uint32_t scl;
+	int64_t since; /* ticks from the beginning of the call that began it */
+};
+/* One member's part in an operation of VT_log_opevent(), which one process logs for all. Its number counts those of the process. */
+struct vt_raw_logged_share {
+	uint32_t member, filler;
+	struct vt_raw_collective share;
+};
+enum {
+	VT_RAW_ROOT_UNKNOWN = -1,
+	VT_RAW_ROOT_SELF = -2,           /* this process, of an intercommunicator */
+	VT_RAW_ROOT_REMOTE = 0x40000000, /* plus the rank in the other group */
+};
+
+/* clang-format off */
+#define VT_RAW_EVENT_LIST(X) \
+	X(STATE_ENTER, 6, sizeof(struct vt_raw_state_enter)) \
+	X(STATE_LEAVE, 7, 0) \
+	X(SCOPE_BEGIN, 8, sizeof(struct vt_raw_scope)) \
+	X(SCOPE_END,   9, sizeof(struct vt_raw_scope)) \
+	X(SEND,       16, sizeof(struct vt_raw_short_message)) \
+	X(RECEIVE,    17, sizeof(struct vt_raw_later_message)) \
+	X(MESSAGE,    18, sizeof(struct vt_raw_message)) \
+	X(COLLECTIVE, 19, sizeof(struct vt_raw_collective)) \
+	X(LOGGED_SHARE, 20, sizeof(struct vt_raw_logged_share))
+/* clang-format on */
+
+enum vt_raw_event_type {
+#define VT_RAW_EVENT_NUMBER(name, number, size) VT_RAW_##name = number,
+	VT_RAW_EVENT_LIST(VT_RAW_EVENT_NUMBER)
+#undef VT_RAW_EVENT_NUMBER
+};
+
+/* Bytes of the whole record; 0: no such kind. */
+static inline size_t vt_raw_event_size(unsigned type)
+{
+	switch (type) {
+#define VT_RAW_EVENT_SIZE(name, number, size) \
+	case number: \
+		return 8 + (size);
+		VT_RAW_EVENT_LIST(VT_RAW_EVENT_SIZE)
+#undef VT_RAW_EVENT_SIZE
+	default:
+		return 0;
+	}
+}
+
+#endif

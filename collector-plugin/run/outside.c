@@ -1,0 +1,313 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The measured process and the sampler process: it is found or started, gets the raw file, and is told the end. Between the two the
+ * process holds no descriptor and has no thread for it. */
+#include "config.h"
+#include "collector-plugin/run/run.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <unistd.h>
+
+#include "collector-plugin/attach/attach.h"
+#include "collector-plugin/core/hooks.h"
+#include "collector-plugin/host/memory.h"
+#include "collector-plugin/host/say.h"
+#include "collector-plugin/host/time.h"
+#include "collector-plugin/raw/writer.h"
+#include "collector-plugin/sample/sample.h"
+#include "collector-plugin/settings/run_value.h"
+
+enum { ATTACH_NS = 2000000, ANSWER = 70000, MOST_TEXT = 8 << 20 };
+
+/* ---- what the sampler must know ---- */
+
+struct texts {
+	char *at;
+	size_t n, size;
+};
+
+/* Counts where there is no memory yet. */
+static void put(struct texts *t, const char *key, const char *value, size_t n)
+{
+	size_t k = strlen(key) + 1;
+
+	if (t->at && t->n + k + n + 1 <= t->size) {
+		memcpy(t->at + t->n, key, k);
+		memcpy(t->at + t->n + k, value, n);
+		t->at[t->n + k + n] = '\0';
+	}
+	t->n += k + n + 1;
+}
+
+static void put_text(struct texts *t, const char *key, const char *value)
+{
+	put(t, key, value, strlen(value));
+}
+
+static void put_integer(struct texts *t, const char *key, long long v)
+{
+	char text[32];
+
+	snprintf(text, sizeof(text), "%lld", v);
+	put_text(t, key, text);
+}
+
+static void put_all(struct texts *t, const struct vt_collector *c, int64_t tick)
+{
+	char commanded[2048];
+	int i;
+
+	put_text(t, "raw", c->raw_path);
+	put_text(t, "trace", c->trace);
+	put_text(t, "prot", c->prot);
+	put_text(t, "job", c->job);
+	put_text(t, "program", c->program);
+	put_text(t, "run", c->run);
+	put_text(t, "commanded",
+		vt_run_value(c->run, "commanded", commanded, sizeof(commanded)) ? commanded : c->commanded);
+	put_text(t, "timer", c->timer_name);
+	put_integer(t, "tick", tick);
+	put_integer(t, "rank", c->pub.rank);
+	put_integer(t, "ranks", c->pub.ranks);
+	put_integer(t, "single", c->single);
+	put_integer(t, "planned", c->pub.plan != NULL);
+	if (c->config_text) {
+		put(t, "config", c->config_text, strnlen(c->config_text, c->config_size));
+		put_text(t, "config_name", c->config_name);
+	}
+	for (i = 0; c->variables && c->variables[i]; i++) {
+		put_text(t, "env", c->variables[i]);
+	}
+}
+
+/* ---- inside or outside ---- */
+
+static int inside(struct vt_collector *c, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+static int inside(struct vt_collector *c, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(c->inside_why, sizeof(c->inside_why), fmt, ap);
+	va_end(ap);
+	vt_say(2, "INFO", "a thread inside the program samples it: %s", c->inside_why);
+	return 0;
+}
+
+/* Counters that no other process can read: software-defined events stand in the program's memory. */
+static int asks_for_sde(const struct vt_collector *c)
+{
+	size_t i;
+
+	for (i = 0; i < c->settings.counter.n; i++) {
+		if (!strncasecmp(c->settings.counter.text[i], "sde", 3)) {
+			return 1;
+		}
+	}
+	return 0;
+}
+
+static int any_from_opening(const struct vt_collector *c)
+{
+	size_t i, n = c->plan ? smp_plan_size(c->plan) : 0;
+
+	for (i = 0; i < n; i++) {
+		if (!smp_plan_at(c->plan, i)->counter.missing && vt_counts_from_opening(c->plan, i)) {
+			return 1;
+		}
+	}
+	return 0;
+}
+
+/* Why a thread has to do it; c->inside_why is "" if nothing speaks for it. */
+static int must_be_inside(struct vt_collector *c)
+{
+	struct tkm_err e;
+
+	c->inside_why[0] = '\0';
+	if (c->settings.sampler && !strcasecmp(c->settings.sampler, "thread")) {
+		return !inside(c, "SAMPLER thread");
+	}
+	if (getpid() == 1) {
+		return !inside(c, "the program is process 1, with which everything else ends");
+	}
+	if (c->pub.timer->scope == TMR_SCOPE_PROCESS) {
+		return !inside(c, "only the program can read the clock %.200s", c->timer_name);
+	}
+	if (asks_for_sde(c)) {
+		return !inside(c, "software-defined events can be read inside the program only");
+	}
+	if (c->calls_expected && vt_collect_plan(c, &e) < 0) {
+		vt_say(1, "WARNING", "no counters: %s", e.text);
+	}
+	if (c->calls_expected && any_from_opening(c)) {
+		return !inside(c, "events of PAPI and perf are read at VT_ and MPI calls and between them");
+	}
+	return 0;
+}
+
+/* ---- the beginning ---- */
+
+static const char *own_file(void)
+{
+	Dl_info info;
+
+	return dladdr((void *)&vt_collector, &info) ? info.dli_fname : NULL;
+}
+
+static int connect_or_start(struct vt_collector *c, struct tkm_err *err)
+{
+	int fd = vt_attach_connect(c->job);
+
+	if (fd < 0 && vt_attach_start(c->job, own_file(), err) == 0) {
+		fd = vt_attach_connect(c->job);
+		if (fd < 0) {
+			tkm_fail_errno(err, TKM_ERR_UNAVAIL, errno, "cannot connect to the sampler process");
+		}
+	}
+	return fd;
+}
+
+/* Hands the raw file over. Returns 1; 0: refused, with err; -1: the sampler was about to end. */
+static int hand_over(struct vt_collector *c, int to, const struct texts *t, struct tkm_err *err)
+{
+	int raw = vt_raw_open_again(c->pub.raw), rc;
+	struct vt_attach_head h;
+	char why[300];
+	ssize_t n;
+
+	if (raw < 0) {
+		tkm_fail_errno(err, TKM_ERR_IO, errno, "cannot open %s", c->raw_path);
+		return 0;
+	}
+	rc = vt_attach_send(to, VT_ATTACH_BEGIN, t->at, t->n, raw);
+	close(raw);
+	if (rc < 0) {
+		return -1;
+	}
+	n = vt_attach_receive(to, &h, why, sizeof(why) - 1, vt_now_ns(CLOCK_MONOTONIC) + ATTACH_NS);
+	if (n >= 0 && h.kind == VT_ATTACH_REFUSED) {
+		why[n] = '\0';
+		tkm_fail(err, TKM_ERR_UNAVAIL, "%s", why);
+		return 0;
+	}
+	return n < 0 && vt_attach_closed(to) ? -1 : 1;
+}
+
+static int attach(struct vt_collector *c, struct tkm_err *err)
+{
+	struct texts t = { NULL, 0, 0 };
+	int fd, rc = -1, tries;
+
+	put_all(&t, c, tmr_read(c->pub.timer).v);
+	t.size = t.n + 64;
+	t.at = t.size < MOST_TEXT ? vt_pages(t.size) : NULL;
+	if (!t.at) {
+		return tkm_fail(err, TKM_ERR_NOMEM, "no memory for %zu bytes of options", t.size);
+	}
+	t.n = 0;
+	put_all(&t, c, tmr_read(c->pub.timer).v);
+	for (tries = 0; rc < 0 && tries < 3; tries++) {
+		fd = connect_or_start(c, err);
+		if (fd < 0) {
+			break;
+		}
+		rc = hand_over(c, fd, &t, err);
+		close(fd);
+	}
+	munmap(t.at, t.size);
+	return rc;
+}
+
+int vt_outside_start(struct vt_collector *c)
+{
+	struct tkm_err err = { TKM_OK, "the sampler process ends at once" };
+
+	c->outside = 0;
+	vt_process_start(&c->pub);
+	if (must_be_inside(c)) {
+		return 0;
+	}
+	if (attach(c, &err) <= 0) {
+		return inside(c, "%.250s", err.text);
+	}
+	vt_raw_alone(c->pub.raw, 1);
+	c->outside = 1;
+	return 1;
+}
+
+/* ---- the end ---- */
+
+static void take_account(struct vt_collector *c, const struct vt_attach_over *o)
+{
+	c->account = (struct vt_account){ .ticks = o->ticks,
+		.samples = o->samples,
+		.cpu_ns = o->cpu_ns,
+		.longest_ns = o->longest_ns,
+		.latest_ns = o->latest_ns,
+		.wall_ns = o->wall_ns,
+		.period_s = o->period_s,
+		.slowed = o->slowed };
+}
+
+/* The sampler has ended: then the file is completed here, and the trace is made here. */
+static void end_alone(struct vt_collector *c, int merge)
+{
+	if (merge < 2) {
+		vt_raw_close(c->pub.raw, tmr_read(c->pub.timer));
+		vt_collect_finish(c, merge);
+	}
+}
+
+void vt_outside_end(struct vt_collector *c, enum vt_raw_ending how, int merge)
+{
+	struct vt_attach_end e = { (uint32_t)how, (uint32_t)merge, tmr_read(c->pub.timer).v };
+	struct vt_raw_head *head = vt_raw_head(c->pub.raw);
+	struct vt_attach_head h;
+	int64_t until;
+	char *answer;
+	ssize_t n = -1;
+	int fd;
+
+	atomic_store_explicit(&vt_collecting, NULL, memory_order_release);
+	c->ended = 1;
+	atomic_store(&head->ending, (uint32_t)how);
+	if (atomic_load(&head->quiet)) {
+		return; /* the sampler sees the process end */
+	}
+	answer = vt_pages(ANSWER);
+	fd = answer ? vt_attach_connect(c->job) : -1;
+	until = vt_now_ns(CLOCK_MONOTONIC) + 1000000000ll * (10 + (int64_t)(vt_raw_size(c->pub.raw) >> 24));
+	vt_raw_hand_over(c->pub.raw);
+	if (fd >= 0 && vt_attach_send(fd, VT_ATTACH_END, &e, sizeof(e), -1) == 0) {
+		n = vt_attach_receive(fd, &h, answer, ANSWER - 1, until);
+	}
+	if (n >= (ssize_t)sizeof(struct vt_attach_over)) {
+		take_account(c, (const struct vt_attach_over *)(const void *)answer);
+		answer[n] = '\0';
+		vt_say_lines(answer + sizeof(struct vt_attach_over));
+		if (atomic_load(&head->protocol) && merge < 2) {
+			vt_collect_protocol(c, 1);
+		}
+		if (merge < 2) {
+			/* only the program knows by then whether it did */
+			vt_collect_say_no_mpi(c);
+		}
+	} else if (vt_now_ns(CLOCK_MONOTONIC) >= until) {
+		vt_say(1, "WARNING", "the end takes too long; what was recorded is in %s", c->raw_path);
+	} else {
+		end_alone(c, merge);
+	}
+	if (fd >= 0) {
+		close(fd);
+	}
+	if (answer) {
+		munmap(answer, ANSWER);
+	}
+	c->outside = merge == 2 ? 0 : c->outside;
+}

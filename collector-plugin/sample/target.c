@@ -1,0 +1,269 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What the sampling thread inside a program and the sampler process have in common: sets of counters of a node, a process or a
+ * thread, and their samples in the raw file. */
+#include "config.h"
+#include "collector-plugin/sample/target.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "collector-plugin/core/collect.h"
+#include "collector-plugin/core/collector.h"
+#include "collector-plugin/host/memory.h"
+#include "collector-plugin/host/say.h"
+#include "collector-plugin/host/time.h"
+#include "collector-plugin/raw/format.h"
+#include "collector-plugin/raw/writer.h"
+#include "collector-plugin/sample/sample.h"
+
+enum { MAX_RESTARTED = 10 };
+
+int vt_sampler_in_window(const struct vt_sampler *s, ltick_t now)
+{
+	const struct vt_collector *c = s->c;
+
+	return vt_settings_in_window(&c->settings, (double)ltick_sub(now, c->pub.start) * tmr_period(c->pub.timer));
+}
+
+/* ---- a set of counters that belong to one thread, process or node ---- */
+
+size_t vt_book_size(size_t n)
+{
+	return (n + 1) * (sizeof(union smp_value) + 3);
+}
+
+void vt_book_lay(struct vt_book *b, void *room, size_t n)
+{
+	b->value = room;
+	b->state = (uint8_t *)(b->value + n + 1);
+	b->said = b->state + n + 1;
+	b->restarted = b->said + n + 1;
+}
+
+static void say_missing(struct vt_sampler *s, struct vt_book *book, const struct smp_set *set)
+{
+	char line[600];
+	size_t i;
+
+	for (i = 0; i < smp_set_size(set); i++) {
+		size_t k = smp_set_planned(set, i);
+
+		/* said once per counter, not per thread */
+		if (*smp_set_why(set, i) && !book->said[k]) {
+			book->said[k] = 1;
+			snprintf(line, sizeof(line), "counter %s: %s", smp_plan_at(book->plan, k)->counter.name,
+				smp_set_why(set, i));
+			vt_raw_info(s->c->pub.raw, "missing", line);
+			if (s->c->pub.rank <= 0) {
+				vt_say(vt_plan_warning_level(s->c, smp_plan_at(book->plan, k)), "WARNING", "%s", line);
+			}
+		}
+	}
+}
+
+struct vt_target *vt_target_new(struct vt_sampler *s, struct vt_book *book, enum smp_scope scope, pid_t tid, int where,
+	int (*wanted)(const struct smp_plan *plan, size_t i))
+{
+	struct smp_target target = { scope, s->c->pid, scope == SMP_THREAD ? tid : 0 };
+	struct vt_target *t = vt_pages(sizeof(*t));
+	struct tkm_err e;
+
+	if (!t) {
+		return NULL;
+	}
+	t->tid = tid;
+	t->where = where;
+	t->book = book;
+	if (!book->plan) {
+		return t;
+	}
+	t->set = smp_set_open_some(book->plan, &target, wanted, &e);
+	if (t->set) {
+		say_missing(s, book, t->set);
+	}
+	if (t->set && smp_set_size(t->set) == 0) {
+		smp_set_close(t->set);
+		t->set = NULL;
+	}
+	return t;
+}
+
+void vt_target_free(struct vt_target *t)
+{
+	if (t) {
+		smp_set_close(t->set);
+		munmap(t, sizeof(*t));
+	}
+}
+
+/* A device came or went, a count began anew: it stands in the trace, but not for ever. */
+static void say_restarted(struct vt_sampler *s, struct vt_book *book, size_t planned, ltick_t now)
+{
+	char text[200];
+
+	if (book->restarted[planned] < MAX_RESTARTED) {
+		book->restarted[planned]++;
+		snprintf(text, sizeof(text),
+			"counter %.80s: goes on from a new start: a device came or went, or the kernel's count "
+			"jumped%s",
+			smp_plan_at(book->plan, planned)->counter.name,
+			book->restarted[planned] == MAX_RESTARTED ? " (said for the last time)" : "");
+		vt_raw_comment(s->stream, now, 0, text);
+	}
+}
+
+uint64_t vt_process_total(struct vt_raw_process *turns, const char *name, uint64_t v)
+{
+	uint64_t hash = 14695981039346656037u;
+	size_t i, k;
+
+	for (; *name; name++) {
+		hash = (hash ^ (uint8_t)*name) * 1099511628211u;
+	}
+	hash += hash == 0;
+	for (i = 0, k = hash % VT_RAW_PROCESS_TOTALS; i < VT_RAW_PROCESS_TOTALS;
+		i++, k = (k + 1) % VT_RAW_PROCESS_TOTALS) {
+		if (turns->total[k].name == 0) {
+			turns->total[k].name = hash;
+		}
+		if (turns->total[k].name == hash) {
+			turns->total[k].highest = v > turns->total[k].highest ? v : turns->total[k].highest;
+			return turns->total[k].highest;
+		}
+	}
+	return v;
+}
+
+/* Is it a total of the process that two may read? */
+static int is_shared(const struct vt_sampler *s, const struct vt_target *t, size_t planned)
+{
+	const struct smp_counter *k = &smp_plan_at(t->book->plan, planned)->counter;
+
+	return t == s->process && s->c->outside && k->kind == SMP_TOTAL && k->type == SMP_U64;
+}
+
+/* Reads all counters of a target and appends them; `more` values of ours go first. The stamp was taken just ahead. */
+void vt_target_sample_at(struct vt_sampler *s, struct vt_target *t, ltick_t now, const uint32_t *more_id,
+	const uint64_t *more, unsigned n_more)
+{
+	struct vt_book *book = t->book;
+	size_t i, n = t->set ? smp_set_size(t->set) : 0;
+	uint32_t id[VT_RAW_MAX_COUNTERS];
+	uint64_t v[VT_RAW_MAX_COUNTERS];
+	unsigned k;
+	int rc;
+
+	s->stamp = now;
+	rc = t->set ? smp_set_read(t->set, book->value, book->state) : 0;
+	for (k = 0; k < n_more; k++) {
+		id[k] = more_id[k];
+		v[k] = more[k];
+	}
+	for (i = 0; rc > 0 && i < n; i++) {
+		if (book->state[i] & SMP_VALID) {
+			id[k] = book->ids[smp_set_planned(t->set, i)];
+			v[k] = book->value[i].u;
+			if (is_shared(s, t, smp_set_planned(t->set, i))) {
+				v[k] = vt_process_total(&vt_raw_head(s->c->pub.raw)->process,
+					smp_plan_at(book->plan, smp_set_planned(t->set, i))->counter.name, v[k]);
+			}
+			k++;
+		}
+		if (book->state[i] & SMP_RESTARTED) {
+			say_restarted(s, book, smp_set_planned(t->set, i), now);
+		}
+		if (k == VT_RAW_MAX_COUNTERS) {
+			vt_raw_counters(s->stream, now, (uint16_t)t->where, k, id, v);
+			s->c->account.samples++;
+			k = 0;
+		}
+	}
+	if (k) {
+		vt_raw_counters(s->stream, now, (uint16_t)t->where, k, id, v);
+		s->c->account.samples++;
+	}
+}
+
+void vt_target_sample(struct vt_sampler *s, struct vt_target *t)
+{
+	ltick_t now = tmr_read(s->c->pub.timer);
+
+	/* a window may have ended since this round of samples began */
+	if (vt_sampler_in_window(s, now)) {
+		vt_target_sample_at(s, t, now, NULL, NULL, 0);
+	}
+}
+
+/* ---- its own time ---- */
+
+void vt_sampler_slow_down(struct vt_sampler *s, double share)
+{
+	char text[200];
+
+	if (s->period_ns > 5000000000) {
+		return;
+	}
+	s->period_ns *= 2;
+	atomic_store_explicit(&s->c->pub.period_ns, s->period_ns, memory_order_relaxed);
+	s->c->account.slowed++;
+	snprintf(text, sizeof(text),
+		"sampler: %.2f%% of a core is above SAMPLE-BUDGET %.2f%%; SAMPLE-PERIOD is %.3g s from here on",
+		100 * share, 100 * s->c->settings.sample_budget, 1e-9 * (double)s->period_ns);
+	vt_raw_comment(s->stream, tmr_read(s->c->pub.timer), 0, text);
+	vt_say(2, "INFO", "%s", text);
+}
+
+/* Was the machine asleep, or the process stopped? Then there is a hole in the samples, and the trace says why. */
+void vt_sampler_look_for_gaps(struct vt_sampler *s, int64_t now, int64_t due)
+{
+	int64_t asleep = vt_now_ns(CLOCK_BOOTTIME) - now;
+	char text[160] = "";
+
+	if (asleep - s->asleep_ns > 10000000) {
+		snprintf(text, sizeof(text), "sampler: the machine was suspended for %.3f s",
+			1e-9 * (double)(asleep - s->asleep_ns));
+	} else if (now - due > 3 * s->period_ns && now - due > 1000000000) {
+		snprintf(text, sizeof(text),
+			"sampler: no samples for %.3f s: the process was stopped, or the machine busy or asleep",
+			1e-9 * (double)(now - due));
+	}
+	s->asleep_ns = asleep;
+	if (*text) {
+		vt_raw_comment(s->stream, tmr_read(s->c->pub.timer), 0, text);
+	}
+}
+
+/* The next time that is due, in step with the start, never in the past. */
+int64_t vt_sampler_next_due(int64_t due, int64_t period, int64_t now)
+{
+	due += period;
+	return due > now ? due : due + (now - due) / period * period + period;
+}
+
+struct vt_sampler *vt_sampler_new(struct vt_collector *c)
+{
+	size_t n = c->plan ? smp_plan_size(c->plan) : 0;
+	struct vt_sampler *s = vt_pages(sizeof(*s) + vt_book_size(n) + (n + 1) * sizeof(uint64_t));
+
+	if (!s) {
+		return NULL;
+	}
+	s->total = (uint64_t *)(void *)(s + 1);
+	s->book = (struct vt_book){ .plan = c->plan, .ids = c->ids };
+	vt_book_lay(&s->book, s->total + n + 1, n);
+	s->c = c;
+	s->size = sizeof(*s) + vt_book_size(n) + (n + 1) * sizeof(uint64_t);
+	s->root = s->task = s->election = -1;
+	s->period_ns = (int64_t)(c->settings.sample_period * 1e9);
+	s->info_bytes = (uint64_t)c->settings.mem_info;
+	s->first_id = c->first_id;
+	s->stream = vt_raw_stream(c->pub.raw);
+	s->asleep_ns = vt_now_ns(CLOCK_BOOTTIME) - vt_now_ns(CLOCK_MONOTONIC);
+	return s->stream ? s : NULL;
+}

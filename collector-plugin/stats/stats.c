@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "config.h"
+#include "collector-plugin/stats/stats.h"
+
+#include <pthread.h>
+#include <string.h>
+#include <sys/mman.h>
+
+struct row {
+	uint32_t function; /* 0: free */
+	uint32_t filler;
+	struct vt_raw_times t; /* since they were last written */
+};
+
+struct vt_stats {
+	struct vt_collect *c;
+	struct vt_stats *next;
+	int thread;
+	uint32_t others;
+	uint32_t n, used; /* rows, a power of two; those with a function */
+	int64_t written;  /* tick */
+	struct row rest;  /* of functions without a row */
+	struct row row[];
+};
+
+static int rows_wanted;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct vt_stats *all;
+static _Atomic int finished;
+
+void vt_stats_start(int rows)
+{
+	int n = 4;
+
+	while (n < rows && n < 1 << 20) {
+		n *= 2;
+	}
+	rows_wanted = rows > 0 ? n : 0;
+	atomic_store(&finished, 0);
+}
+
+int vt_stats_wanted(void)
+{
+	return rows_wanted > 0;
+}
+
+static size_t size_of(const struct vt_stats *s)
+{
+	return sizeof(*s) + s->n * sizeof(s->row[0]);
+}
+
+struct vt_stats *vt_stats_thread(struct vt_collect *c, int thread, uint32_t others)
+{
+	size_t size = sizeof(struct vt_stats) + (size_t)rows_wanted * sizeof(struct row);
+	struct vt_stats *s;
+
+	if (!rows_wanted) {
+		return NULL;
+	}
+	s = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (s == MAP_FAILED) {
+		return NULL;
+	}
+	s->c = c;
+	s->thread = thread;
+	s->others = others;
+	s->rest.function = others;
+	s->n = (uint32_t)rows_wanted;
+	pthread_mutex_lock(&lock);
+	s->next = all;
+	all = s;
+	pthread_mutex_unlock(&lock);
+	return s;
+}
+
+static void write_row(struct vt_stats *s, struct row *r)
+{
+	if (r->t.count) {
+		vt_raw_statistics(s->c->raw, (uint32_t)s->thread, r->function, &r->t);
+		r->t = (struct vt_raw_times){ 0 };
+	}
+}
+
+static void write_rows(struct vt_stats *s)
+{
+	uint32_t i;
+
+	for (i = 0; i < s->n; i++) {
+		write_row(s, &s->row[i]);
+	}
+	write_row(s, &s->rest);
+}
+
+/* The row of a function; three quarters of them are filled at most. */
+static struct row *find(struct vt_stats *s, uint32_t function)
+{
+	uint32_t i = function * 2654435761u >> 8 & (s->n - 1);
+
+	while (s->row[i].function && s->row[i].function != function) {
+		i = (i + 1) & (s->n - 1);
+	}
+	if (!s->row[i].function) {
+		if (s->used >= s->n / 4 * 3) {
+			return &s->rest;
+		}
+		s->used++;
+		s->row[i].function = function;
+	}
+	return &s->row[i];
+}
+
+static inline void widen(int64_t *v, int64_t d, uint64_t count)
+{
+	v[0] = count == 0 || d < v[0] ? d : v[0];
+	v[1] = d > v[1] ? d : v[1];
+	v[2] += d;
+}
+
+void vt_stats_add(struct vt_stats *s, uint32_t function, int64_t now, int64_t inclusive, int64_t exclusive)
+{
+	struct row *r;
+
+	if (atomic_load_explicit(&finished, memory_order_relaxed)) {
+		return;
+	}
+	r = find(s, function);
+	widen(r->t.inclusive, inclusive, r->t.count);
+	widen(r->t.exclusive, exclusive, r->t.count);
+	r->t.count++;
+	if (__builtin_expect(now - s->written > (int64_t)s->c->timer->hz, 0)) {
+		s->written = now;
+		write_rows(s);
+	}
+}
+
+void vt_stats_thread_ends(struct vt_stats *s)
+{
+	struct vt_stats **p;
+
+	if (!s) {
+		return;
+	}
+	pthread_mutex_lock(&lock);
+	for (p = &all; *p && *p != s; p = &(*p)->next) {
+	}
+	if (*p) {
+		*p = s->next;
+		write_rows(s);
+	}
+	pthread_mutex_unlock(&lock);
+	munmap(s, size_of(s));
+}
+
+void vt_stats_finish(void)
+{
+	struct vt_stats *s;
+
+	atomic_store(&finished, 1);
+	/* a signal handler that ends the program may have interrupted the one who holds it */
+	if (pthread_mutex_trylock(&lock) != 0) {
+		return;
+	}
+	for (s = all; s; s = s->next) {
+		write_rows(s);
+	}
+	pthread_mutex_unlock(&lock);
+}
+
+void vt_stats_forked(void)
+{
+	pthread_mutex_init(&lock, NULL);
+	all = NULL;
+}

@@ -1,0 +1,327 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Functions that were compiled with -finstrument-functions (gcc, clang, gfortran; seeds/003 section 2.3.1). Each calls us with its
+ * address when it is entered and left. At its first call an address gets an id; its name is found when the raw file is merged, or
+ * here where filters ask for it. */
+#include "config.h"
+#include "collector-plugin/trace/trace.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <link.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "base/rootfs.h"
+#include "collector-plugin/core/collect.h"
+#include "collector-plugin/core/names.h"
+#include "collector-plugin/filter/filter.h"
+#include "collector-plugin/host/demangle.h"
+#include "collector-plugin/host/symbols.h"
+#include "collector-plugin/raw/writer.h"
+#include "collector-plugin/trace/define.h"
+
+/* A table from address to function, filled under the lock, read without. */
+enum { ADDRESSES = 1 << 20, GONE = 1 };
+static struct address {
+	_Atomic uintptr_t address; /* 0: free; GONE: of an object that was unloaded */
+	uint32_t function;         /* 0: no place for another one */
+} * addresses;
+
+struct object {
+	uintptr_t base, end; /* it is loaded there; 0: not any more */
+	uint32_t id;         /* in the raw file */
+	struct vt_symbols *symbols;
+	int looked;
+	char path[1000], cls[100];
+	uint8_t build_id[VT_BUILD_ID];
+	size_t build_id_size;
+};
+enum { OBJECTS = 512 };
+static struct object *objects;
+static uint32_t n_objects, n_ids;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+static inline uint32_t first_place(uintptr_t address)
+{
+	return (uint32_t)((uint64_t)address * 0x9e3779b97f4a7c15u >> 44);
+}
+
+static inline uint32_t known(uintptr_t address)
+{
+	uint32_t i = first_place(address), n;
+	uintptr_t there;
+
+	for (n = 0; n < 64; n++, i = (i + 1) % ADDRESSES) {
+		there = atomic_load_explicit(&addresses[i].address, memory_order_acquire);
+		if (VT_LIKELY(there == address)) {
+			return addresses[i].function;
+		}
+		if (there == 0) {
+			return 0;
+		}
+	}
+	return 0;
+}
+
+/* ---- objects ---- */
+
+struct search {
+	uintptr_t address;
+	struct object found;
+};
+
+static int holds(struct dl_phdr_info *info, size_t size, void *arg)
+{
+	struct search *s = arg;
+	uintptr_t low = UINTPTR_MAX, high = 0, at;
+	const uint8_t *id = NULL;
+	size_t n;
+	int i, inside = 0;
+
+	(void)size;
+	for (i = 0; i < info->dlpi_phnum; i++) {
+		const ElfW(Phdr) *p = &info->dlpi_phdr[i];
+
+		at = info->dlpi_addr + p->p_vaddr;
+		if (p->p_type == PT_LOAD) {
+			low = at < low ? at : low;
+			high = at + p->p_memsz > high ? at + p->p_memsz : high;
+			inside |= s->address >= at && s->address < at + p->p_memsz;
+		} else if (p->p_type == PT_NOTE && !id) {
+			id = vt_symbols_build_id((const void *)at, p->p_memsz, &n);
+			s->found.build_id_size = id ? n : 0;
+			memcpy(s->found.build_id, id ? id : s->found.build_id, s->found.build_id_size);
+		}
+	}
+	if (!inside) {
+		s->found.build_id_size = 0;
+		return 0;
+	}
+	s->found.base = info->dlpi_addr;
+	s->found.end = high;
+	snprintf(s->found.path, sizeof(s->found.path), "%s", info->dlpi_name ? info->dlpi_name : "");
+	return 1;
+}
+
+/* Functions of the program are in class Application, those of a library in one of its name up to the first dot. */
+static void name_object(struct object *o)
+{
+	const char *name = strrchr(o->path, '/');
+	ssize_t n;
+	int root;
+
+	if (!o->path[0]) {
+		root = tkm_root_open("/");
+		n = root < 0 ? -1 : readlinkat(root, "proc/self/exe", o->path, sizeof(o->path) - 1);
+		o->path[n > 0 ? n : 0] = '\0';
+		if (root >= 0) {
+			close(root);
+		}
+		strcpy(o->cls, "Application");
+		return;
+	}
+	name = name ? name + 1 : o->path;
+	snprintf(o->cls, sizeof(o->cls), "%.*s", (int)(strcspn(name, ".:") % sizeof(o->cls)), name);
+}
+
+/* The object that this address is in; NULL: there is no place for it. */
+static struct object *object_of(struct vt_collect *c, uintptr_t address)
+{
+	struct search s = { .address = address };
+	struct object *o;
+	uint32_t i, spare = n_objects;
+
+	for (i = 0; i < n_objects; i++) {
+		if (address >= objects[i].base && address < objects[i].end) {
+			return &objects[i];
+		}
+		spare = objects[i].end == 0 ? i : spare;
+	}
+	if (spare == OBJECTS || dl_iterate_phdr(holds, &s) == 0) {
+		return NULL;
+	}
+	o = &objects[spare];
+	*o = s.found;
+	n_objects += spare == n_objects;
+	name_object(o);
+	o->id = ++n_ids;
+	vt_raw_object(c->raw, o->id, o->build_id, (uint32_t)o->build_id_size, o->path);
+	return o;
+}
+
+/* Rules look at names, which else wait for the merge. */
+static const char *name_of(struct object *o, uint64_t offset, const char *known_name)
+{
+	static char plain[1000];
+	const char *found;
+
+	if (!o->looked) {
+		o->looked = 1;
+		o->symbols = vt_symbols_open(o->path, o->build_id, o->build_id_size);
+	}
+	found = o->symbols ? vt_symbols_find(o->symbols, offset) : NULL;
+	found = found ? found : known_name;
+	if (vt_demangle_wanted()) {
+		snprintf(plain, sizeof(plain), "%s", found);
+		vt_demangle(plain, sizeof(plain));
+		return plain;
+	}
+	return found;
+}
+
+/* ---- first calls ---- */
+
+static uint32_t define(struct vt_collect *c, uintptr_t address)
+{
+	struct object *o = object_of(c, address);
+	Dl_info info;
+	const char *name = "";
+
+	if (!o) {
+		return 0;
+	}
+	/* what the dynamic linker knows stays when the file is gone, and is better than nothing */
+	if (dladdr((void *)address, &info) && info.dli_sname && info.dli_saddr == (void *)address) {
+		name = info.dli_sname;
+	}
+	if (vt_filter_any()) {
+		name = name_of(o, address - o->base, name);
+	}
+	return vt_function_at(c, o->cls, o->id, address - o->base, name);
+}
+
+static uint32_t first_call(struct vt_collect *c, uintptr_t address)
+{
+	uint32_t i, n, id;
+	int saved = errno;
+
+	if (vt_tls.inside) {
+		return 0; /* a malloc of the program's, called by us */
+	}
+	vt_tls.inside++;
+	pthread_mutex_lock(&lock);
+	id = known(address);
+	if (!id) {
+		for (i = first_place(address), n = 0; n < 64 && atomic_load(&addresses[i].address) > GONE; n++) {
+			i = (i + 1) % ADDRESSES;
+		}
+		id = n < 64 ? define(c, address) : 0;
+		if (id) {
+			addresses[i].function = id;
+			atomic_store_explicit(&addresses[i].address, address, memory_order_release);
+		}
+	}
+	pthread_mutex_unlock(&lock);
+	vt_tls.inside--;
+	errno = saved;
+	return id;
+}
+
+int vt_instrument_start(void)
+{
+	void *p;
+
+	if (!addresses) {
+		p = mmap(NULL, ADDRESSES * sizeof(*addresses) + OBJECTS * sizeof(*objects), PROT_READ | PROT_WRITE,
+			MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+		if (p == MAP_FAILED) {
+			return -1;
+		}
+		objects = (struct object *)(void *)((struct address *)p + ADDRESSES);
+		__atomic_store_n(&addresses, p, __ATOMIC_RELEASE);
+	}
+	return 0;
+}
+
+void vt_instrument_forked(void)
+{
+	pthread_mutex_init(&lock, NULL);
+}
+
+/* ---- calls of the instrumented functions ---- */
+
+void __cyg_profile_func_enter(void *function, void *site);
+void __cyg_profile_func_exit(void *function, void *site);
+
+void __cyg_profile_func_enter(void *function, void *site)
+{
+	struct vt_collect *c = vt_collect_running();
+	uint32_t id, rule;
+
+	(void)site;
+	if (!c || !vt_trace_wanted) {
+		return;
+	}
+	id = known((uintptr_t)function);
+	if (!VT_LIKELY(id)) {
+		id = vt_self() == VT_OK ? first_call(c, (uintptr_t)function) : 0;
+	}
+	rule = vt_trace_rule(id);
+	if (rule & VT_TRACE_PUSH) {
+		/* where the stack stood in the function when it called us */
+		vt_trace_call(id, rule, (uintptr_t)__builtin_frame_address(0) + 2 * sizeof(void *));
+	}
+}
+
+void __cyg_profile_func_exit(void *function, void *site)
+{
+	uint32_t id;
+
+	(void)site;
+	if (!vt_collect_running() || !vt_tls.trace) {
+		return;
+	}
+	id = known((uintptr_t)function);
+	if (vt_trace_rule(id) & VT_TRACE_PUSH) {
+		vt_trace_return(id);
+	}
+}
+
+/* ---- unloading ---- */
+
+static int is_loaded(struct dl_phdr_info *info, size_t size, void *arg)
+{
+	const struct object *o = arg;
+
+	(void)size;
+	return info->dlpi_addr == o->base && (!info->dlpi_name[0] || !strcmp(info->dlpi_name, o->path));
+}
+
+/* What was unloaded: the same addresses may be other functions' from here on. */
+static void forget_unloaded(void)
+{
+	uint32_t i, k;
+
+	for (k = 0; k < n_objects; k++) {
+		struct object *o = &objects[k];
+
+		if (o->end == 0 || !strcmp(o->cls, "Application") || dl_iterate_phdr(is_loaded, o)) {
+			continue;
+		}
+		for (i = 0; i < ADDRESSES; i++) {
+			uintptr_t there = atomic_load_explicit(&addresses[i].address, memory_order_relaxed);
+
+			if (there >= o->base && there < o->end) {
+				atomic_store(&addresses[i].address, GONE);
+			}
+		}
+		vt_symbols_close(o->symbols);
+		o->symbols = NULL;
+		o->base = o->end = 0;
+	}
+}
+
+void vt_instrument_unloaded(void)
+{
+	if (n_objects && vt_collect_running() && !vt_tls.inside) {
+		vt_tls.inside++;
+		pthread_mutex_lock(&lock);
+		forget_unloaded();
+		pthread_mutex_unlock(&lock);
+		vt_tls.inside--;
+	}
+}

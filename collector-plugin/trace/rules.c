@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "config.h"
+#include "collector-plugin/trace/rules.h"
+
+#include <stdlib.h>
+#include <sys/mman.h>
+
+#include "collector-plugin/core/collect.h"
+#include "collector-plugin/filter/filter.h"
+#include "collector-plugin/stats/stats.h"
+
+uint32_t *vt_trace_rules;
+
+void *vt_trace_memory(size_t size)
+{
+	void *p = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+	return p == MAP_FAILED ? NULL : p;
+}
+
+int vt_rules_start(void)
+{
+	if (!vt_trace_rules) {
+		vt_trace_rules = vt_trace_memory(VT_TRACE_FUNCTIONS * sizeof(*vt_trace_rules));
+	}
+	return vt_trace_rules ? 0 : -1;
+}
+
+static struct vt_verdict **verdicts; /* by function, as the rules */
+
+const struct vt_verdict *vt_trace_verdict(uint32_t function)
+{
+	return verdicts[function - VT_FIRST_ID];
+}
+
+static uint32_t decide(uint32_t i, const char *class_name, const char *name)
+{
+	struct vt_verdict v, *kept;
+	uint32_t rule = VT_TRACE_KNOWN;
+
+	vt_filter_decide(class_name, name, &v);
+	rule |= v.callers | (v.record ? VT_TRACE_RECORD | VT_TRACE_PUSH : 0);
+	/* who is called by it may depend on it */
+	rule |= vt_filter_context() || vt_stats_wanted() ? VT_TRACE_PUSH : 0;
+	if (v.fold >= 0 || !v.count || v.caller_bit || v.entry || v.exit) {
+		verdicts = verdicts ? verdicts : vt_trace_memory(VT_TRACE_FUNCTIONS * sizeof(struct vt_verdict *));
+		kept = verdicts ? malloc(sizeof(*kept)) : NULL;
+		if (kept) {
+			*kept = v;
+			verdicts[i] = kept;
+			rule |= VT_TRACE_RULED | VT_TRACE_PUSH;
+		}
+	}
+	return rule;
+}
+
+void vt_trace_defined(uint32_t function, const char *class_name, const char *name)
+{
+	uint32_t i = function - VT_FIRST_ID, rule = VT_TRACE_KNOWN | VT_TRACE_RECORD | VT_TRACE_PUSH;
+
+	if (!vt_trace_rules || i >= VT_TRACE_FUNCTIONS) {
+		return;
+	}
+	if (vt_filter_any()) {
+		rule = decide(i, class_name, name);
+	}
+	__atomic_store_n(&vt_trace_rules[i], rule, __ATOMIC_RELEASE);
+}

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What is to be done with each function, found when it is defined and looked up at each event: a load and a branch. */
+#ifndef COLLECTOR_PLUGIN_TRACE_RULES_H
+#define COLLECTOR_PLUGIN_TRACE_RULES_H
+
+#include <stdint.h>
+
+#include "collector-plugin/core/thread.h"
+
+/* What is known of a function, by its id less VT_FIRST_ID; 0: it is not defined. Found once, when it is defined. */
+enum {
+	VT_TRACE_KNOWN = 1,
+	VT_TRACE_RECORD = 2, /* its states are recorded, unless a caller folds them */
+	VT_TRACE_PUSH = 4,   /* they are kept on the stack of states, recorded or not */
+	VT_TRACE_RULED =
+		8, /* vt_trace_verdict() says more; the bits from VT_FILTER_FIRST_CALLER on: which callers it is */
+};
+enum { VT_TRACE_FUNCTIONS = 1 << 22 }; /* so many at most */
+extern uint32_t *vt_trace_rules VT_HIDDEN;
+/* Makes the table. Before the first definition. Returns 0 or -1. */
+VT_HIDDEN int vt_rules_start(void);
+/* Memory of our own, zero, which costs nothing before it is touched. NULL: there is none. */
+VT_HIDDEN void *vt_trace_memory(size_t size);
+
+struct vt_verdict;
+/* What the filter says of a function with VT_TRACE_RULED. */
+VT_HIDDEN const struct vt_verdict *vt_trace_verdict(uint32_t function);
+/* A function has been defined. */
+VT_HIDDEN void vt_trace_defined(uint32_t function, const char *class_name, const char *name);
+
+static inline uint32_t vt_trace_rule(uint32_t function)
+{
+	uint32_t i = function - VT_FIRST_ID;
+
+	return i < VT_TRACE_FUNCTIONS ? __atomic_load_n(&vt_trace_rules[i], __ATOMIC_RELAXED) : 0;
+}
+
+#endif

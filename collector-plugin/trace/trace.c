@@ -1,0 +1,444 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "config.h"
+#include "collector-plugin/trace/trace.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "collector-plugin/core/collect.h"
+#include "collector-plugin/core/names.h"
+#include "collector-plugin/filter/filter.h"
+#include "collector-plugin/raw/writer.h"
+#include "collector-plugin/stats/stats.h"
+#include "collector-plugin/trace/trigger.h"
+
+enum { ROOM = 1 << 16 }; /* states of a thread, one inside the other */
+
+int vt_trace_wanted;
+
+int vt_trace_start(int wanted)
+{
+	vt_trace_wanted = wanted;
+	return vt_rules_start() == 0 ? vt_instrument_start() : -1;
+}
+
+/* ---- threads ---- */
+
+extern void *__libc_stack_end; /* of the dynamic linker */
+
+/* Where calls of this thread are: what is elsewhere (signal handlers with a stack of their own, coroutines) has no order. */
+static void find_stack(struct vt_trace_thread *t, int is_process)
+{
+	pthread_attr_t a;
+	size_t size = 0;
+	void *low = NULL;
+
+	if (is_process) {
+		t->high = (uintptr_t)__libc_stack_end;
+		t->low = t->high - ((uintptr_t)64 << 20);
+	} else if (pthread_getattr_np(pthread_self(), &a) == 0) {
+		pthread_attr_getstack(&a, &low, &size);
+		pthread_attr_destroy(&a);
+		t->low = (uintptr_t)low;
+		t->high = t->low + size;
+	}
+}
+
+static int thread_begins(struct vt_collect *c, struct vt_thread *t)
+{
+	struct vt_trace_thread *own = vt_trace_memory(sizeof(*own) + ROOM * sizeof(*own->frame));
+
+	if (own) {
+		own->frame = own->top = (struct vt_trace_frame *)(void *)(own + 1);
+		own->end = own->frame + ROOM;
+		find_stack(own, t->tid == getpid());
+		own->stats = vt_stats_wanted() ? vt_stats_thread(c, t->number, vt_function(c, "Statistics", "others"))
+					       : NULL;
+	}
+	vt_tls.trace = own;
+	return 0; /* it is called directly, not through the sinks */
+}
+
+/* The call of frame f, which is not on the stack any more, has ended. */
+static void count_call(struct vt_trace_thread *t, const struct vt_trace_frame *f, int64_t now)
+{
+	int64_t inclusive = now - f->start;
+
+	if (f->start == 0) {
+		return; /* entered before there were statistics */
+	}
+	vt_stats_add(t->stats, f->function, now, inclusive, inclusive - f->inner);
+	if (t->top > t->frame) {
+		t->top[-1].inner += inclusive;
+	}
+}
+
+static void no_event(const struct vt_event *e)
+{
+	(void)e;
+}
+
+/* Its states end with it; the trace's merge closes those of a thread that could not say so. */
+static void thread_ends(struct vt_thread *t)
+{
+	struct vt_trace_thread *own = vt_tls.trace;
+	ltick_t now;
+
+	if (!own || !t->stream) {
+		return;
+	}
+	now = tmr_read(vt_tls.collect->timer);
+	for (; own->owed; own->owed--) {
+		vt_raw_event(t->stream, now, (uint16_t)t->number, VT_RAW_STATE_LEAVE, VT_RAW_LEFT, NULL, 0);
+	}
+	while (own->top > own->frame) {
+		const struct vt_trace_frame *f = --own->top;
+
+		if (own->stats) {
+			count_call(own, f, now.v);
+		}
+		if (f->recorded) {
+			vt_raw_event(
+				t->stream, now, (uint16_t)t->number, VT_RAW_STATE_LEAVE, VT_RAW_CLOSED_BY_END, NULL, 0);
+		}
+	}
+	vt_stats_thread_ends(own->stats);
+	own->stats = NULL;
+}
+
+static void thread_ended(struct vt_thread *t)
+{
+	struct vt_trace_thread *own = vt_tls.trace;
+
+	(void)t;
+	vt_tls.trace = NULL;
+	if (own) {
+		munmap(own, sizeof(*own) + ROOM * sizeof(*own->frame));
+	}
+}
+
+static void nothing(void)
+{
+}
+
+static void forked(void)
+{
+	vt_instrument_forked();
+	vt_stats_forked();
+}
+
+const struct vt_sink_ops vt_trace_sink = {
+	.name = "trace",
+	.thread_begins = thread_begins,
+	.event = no_event,
+	.thread_ends = thread_ends,
+	.thread_ended = thread_ended,
+	.forked = forked,
+	.restart = nothing,
+};
+
+/* ---- states ---- */
+
+/* The calling thread, registered; NULL with *rc. */
+static struct vt_trace_thread *self_slow(VT_ErrorCode *rc)
+{
+	*rc = vt_self();
+	if (*rc == VT_OK && !vt_tls.trace) {
+		*rc = VT_ERR_NOMEMORY;
+	}
+	return *rc == VT_OK ? vt_tls.trace : NULL;
+}
+
+static inline struct vt_trace_thread *self(VT_ErrorCode *rc)
+{
+	struct vt_collect *c = vt_collect_running();
+
+	if (VT_LIKELY(c && c == vt_tls.collect && vt_tls.trace)) {
+		*rc = VT_OK;
+		return vt_tls.trace;
+	}
+	return self_slow(rc);
+}
+
+/* Leaves for which there was no place when they happened: the states above them would be inside states that are long over. */
+static void settle(struct vt_trace_thread *t, ltick_t now)
+{
+	while (t->owed && vt_trace_record(now, VT_RAW_STATE_LEAVE, VT_RAW_LEFT, NULL, 0) == 0) {
+		t->owed--;
+	}
+}
+
+/* The thread enters the function of frame f, by its stamp. */
+static inline void record_enter(struct vt_trace_thread *t, struct vt_trace_frame *f, uint32_t scl, ltick_t now)
+{
+	int rc;
+
+	if (__builtin_expect(vt_tls.collect->windows && !vt_collect_in_window(now), 0)) {
+		return;
+	}
+	if (__builtin_expect(t->owed != 0, 0)) {
+		settle(t, now);
+	}
+	if (scl) {
+		rc = vt_raw_enter(vt_tls.thread->stream, now, (uint16_t)vt_tls.thread->number, f->function, scl);
+	} else {
+		rc = vt_trace_record(now, VT_RAW_STATE_ENTER, 0, &f->function, sizeof(f->function));
+	}
+	f->recorded = rc == 0 && t->owed == 0;
+	t->owed += rc == 0 && !f->recorded;
+	if (!f->ruled || vt_trace_verdict(f->function)->count) {
+		vt_trace_sample(now);
+	}
+}
+
+/* It leaves a state that was recorded, also while it does not record. */
+static inline void record_leave(struct vt_trace_thread *t, uint32_t scl, ltick_t now, int count)
+{
+	int rc;
+
+	if (scl) {
+		rc = vt_raw_leave(vt_tls.thread->stream, now, (uint16_t)vt_tls.thread->number, 0, scl);
+	} else {
+		rc = vt_trace_record(now, VT_RAW_STATE_LEAVE, VT_RAW_LEFT, NULL, 0);
+	}
+	t->owed += rc != 0;
+	if (vt_tls.state == VT_TLS_ON && count) {
+		vt_trace_sample(now);
+	}
+}
+
+/* The filter's word on a state that has just been pushed: its caller's and its own. */
+static int ruled(struct vt_trace_thread *t, struct vt_trace_frame *f)
+{
+	const struct vt_verdict *v = vt_trace_verdict(f->function);
+	int record = v->record, fold = v->fold;
+
+	f->ruled = 1;
+	if (v->caller_bit && f > t->frame && vt_trace_rule(f[-1].function) & v->caller_bit) {
+		record = v->called_record;
+		fold = v->called_fold >= 0 ? v->called_fold : fold;
+	}
+	record = record && (fold == 0 || !t->folded);
+	t->folded = fold >= 0 ? fold : t->folded;
+	vt_trigger_entering(t, f);
+	return record;
+}
+
+static inline int to_record(struct vt_trace_thread *t, struct vt_trace_frame *f, uint32_t rule)
+{
+	int record = (rule & VT_TRACE_RECORD) != 0;
+
+	f->folded = (uint8_t)t->folded;
+	if (__builtin_expect(t->folded || rule & VT_TRACE_RULED, 0)) {
+		record = rule & VT_TRACE_RULED ? ruled(t, f) : 0;
+	}
+	return record && vt_tls.state == VT_TLS_ON && vt_trace_wanted;
+}
+
+VT_ErrorCode vt_trace_enter(uint32_t function, uint32_t scl, enum vt_trace_kind kind)
+{
+	VT_ErrorCode rc;
+	struct vt_trace_thread *t = self(&rc);
+	struct vt_trace_frame *f;
+	ltick_t now = { 0 };
+	uint32_t rule;
+
+	if (!t) {
+		return rc;
+	}
+	rule = vt_trace_rule(function);
+	if (!rule || vt_tls.inside) {
+		return rule ? VT_ERR_INVT : VT_ERR_BADSYMBOLID;
+	}
+	if (t->top == t->end) {
+		t->beyond++;
+		return VT_OK;
+	}
+	f = t->top++;
+	*f = (struct vt_trace_frame){ .function = function, .kind = (uint8_t)kind };
+	if (to_record(t, f, rule)) {
+		scl = scl ? scl : t->scl;
+		t->scl = 0;
+		now = tmr_read(vt_tls.collect->timer);
+		record_enter(t, f, scl, now);
+	} else if (t->stats) {
+		now = tmr_read(vt_tls.collect->timer);
+	}
+	f->start = now.v;
+	if (f->ruled) {
+		vt_trigger_entered(t, f);
+	}
+	return VT_OK;
+}
+
+/* Leaves a state of which rules or STATISTICS want to know. */
+static __attribute__((noinline)) void pop_told(struct vt_trace_thread *t, uint32_t scl, ltick_t now)
+{
+	struct vt_trace_frame f = t->top[-1];
+
+	if (f.ruled) {
+		vt_trigger_leaving(t, &f);
+	}
+	t->top--;
+	t->folded = f.folded;
+	if (t->stats) {
+		count_call(t, &f, now.v);
+	}
+	if (f.recorded) {
+		record_leave(t, scl, now, f.ruled ? vt_trace_verdict(f.function)->count : 1);
+	}
+	if (f.ruled) {
+		vt_trigger_left(t, &f);
+	}
+}
+
+/* Leaves the innermost state. now: if it was recorded, or is counted. */
+static inline void pop(struct vt_trace_thread *t, uint32_t scl, ltick_t now)
+{
+	struct vt_trace_frame *f = t->top - 1;
+
+	if (__builtin_expect(f->ruled || t->stats, 0)) {
+		pop_told(t, scl, now);
+		return;
+	}
+	t->top = f;
+	t->folded = f->folded;
+	if (f->recorded) {
+		record_leave(t, scl, now, 1);
+	}
+}
+
+/* at NULL: now. */
+static inline VT_ErrorCode leave(const ltick_t *at, uint32_t scl, enum vt_trace_kind kind)
+{
+	VT_ErrorCode rc;
+	struct vt_trace_thread *t = self(&rc);
+	ltick_t now = { 0 };
+
+	if (!t) {
+		return rc;
+	}
+	if (vt_tls.inside) {
+		return VT_ERR_INVT;
+	}
+	if (t->beyond) {
+		t->beyond--;
+		return VT_OK;
+	}
+	if (t->top == t->frame || t->top[-1].kind != kind) {
+		return VT_ERR_BADREQUEST;
+	}
+	if (t->top[-1].recorded || t->stats) {
+		now = at ? *at : tmr_read(vt_tls.collect->timer);
+		scl = scl ? scl : t->scl;
+		t->scl = 0;
+	}
+	pop(t, scl, now);
+	return VT_OK;
+}
+
+VT_ErrorCode vt_trace_leave(uint32_t scl, enum vt_trace_kind kind)
+{
+	return leave(NULL, scl, kind);
+}
+
+VT_ErrorCode vt_trace_leave_at(ltick_t now)
+{
+	return leave(&now, 0, VT_TRACE_FUNCTION);
+}
+
+/* ---- calls of instrumented functions ---- */
+
+/* A call whose place on the stack is below where it stands now has ended. */
+static inline int is_over(const struct vt_trace_thread *t, const struct vt_trace_frame *f, uintptr_t sp)
+{
+	return f->kind == VT_TRACE_CALL && f->sp < sp && f->sp >= t->low && sp < t->high;
+}
+
+void vt_trace_call(uint32_t function, uint32_t rule, uintptr_t sp)
+{
+	VT_ErrorCode rc;
+	struct vt_trace_thread *t = self(&rc);
+	struct vt_trace_frame *f;
+	ltick_t now = { 0 };
+
+	if (!t || vt_tls.inside) {
+		return;
+	}
+	if (__builtin_expect(t->top == t->end, 0)) {
+		t->beyond++;
+		return;
+	}
+	while (__builtin_expect(t->top > t->frame && is_over(t, t->top - 1, sp), 0)) {
+		now = now.v ? now : tmr_read(vt_tls.collect->timer);
+		pop(t, 0, now);
+	}
+	f = t->top++;
+	*f = (struct vt_trace_frame){ .function = function, .kind = VT_TRACE_CALL, .sp = sp };
+	if (VT_LIKELY(to_record(t, f, rule))) {
+		now = now.v ? now : tmr_read(vt_tls.collect->timer);
+		record_enter(t, f, 0, now);
+	} else if (t->stats) {
+		now = tmr_read(vt_tls.collect->timer);
+	}
+	f->start = now.v;
+	if (__builtin_expect(f->ruled, 0)) {
+		vt_trigger_entered(t, f);
+	}
+}
+
+void vt_trace_jump(uintptr_t sp)
+{
+	struct vt_trace_thread *t = vt_tls.trace;
+
+	while (!vt_tls.inside && t->top > t->frame && is_over(t, t->top - 1, sp)) {
+		pop(t, 0, tmr_read(vt_tls.collect->timer));
+	}
+}
+
+void vt_trace_return(uint32_t function)
+{
+	struct vt_trace_thread *t = vt_tls.trace;
+	struct vt_trace_frame *f = t->top;
+	ltick_t now;
+
+	if (vt_tls.inside) {
+		return;
+	}
+	if (__builtin_expect(t->beyond != 0, 0)) {
+		t->beyond--;
+		return;
+	}
+	while (f > t->frame && (f[-1].function != function || f[-1].kind != VT_TRACE_CALL)) {
+		f--;
+	}
+	if (f == t->frame) {
+		return; /* called before we were there */
+	}
+	now = tmr_read(vt_tls.collect->timer);
+	while (t->top >= f) {
+		pop(t, 0, now);
+	}
+}
+
+uint32_t vt_trace_current(void)
+{
+	const struct vt_trace_thread *t = vt_tls.trace;
+	const struct vt_trace_frame *f;
+
+	for (f = t ? t->top : NULL; f && f > t->frame; f--) {
+		if (f[-1].recorded) {
+			return f[-1].function;
+		}
+	}
+	return 0;
+}
+
+uint32_t vt_trace_innermost(void)
+{
+	const struct vt_trace_thread *t = vt_tls.trace;
+
+	return t && t->top > t->frame ? t->top[-1].function : 0;
+}

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Events of the calling thread: which state it enters and leaves, and what else it does. api/ (VT_ calls), mpi/ (calls of MPI) and
+ * trace/instrument.c (functions compiled with -finstrument-functions) call these; the records are in raw/events.h. What they
+ * become in the trace is in merge/events.c. Nothing here allocates memory by malloc, takes a lock or makes a system call, but
+ * the first event of a thread.
+ *
+ *     static _Atomic uint32_t f;
+ *     id = vt_function(c, "MPI", "MPI_Send");           core/names.h; once, any thread
+ *     if (vt_trace_enter(id, 0, VT_TRACE_FUNCTION) == VT_OK) { ... vt_trace_leave(0, VT_TRACE_FUNCTION); }
+ *
+ * A state that a filter rejects, or that is entered while the thread does not record, is entered with VT_OK too, and must be
+ * left: its leave is not recorded either. */
+#ifndef COLLECTOR_PLUGIN_TRACE_TRACE_H
+#define COLLECTOR_PLUGIN_TRACE_TRACE_H
+
+#include <stdint.h>
+
+#include "collector-plugin/api/VT.h"
+#include "collector-plugin/core/sink.h"
+#include "collector-plugin/core/thread.h"
+#include "collector-plugin/raw/events.h"
+#include "collector-plugin/trace/rules.h"
+
+/* The sink that prepares each thread for it and closes its states when it ends. */
+extern const struct vt_sink_ops vt_trace_sink VT_HIDDEN;
+
+/* Are events recorded at all? 0: COUNTERS-ONLY. */
+extern int vt_trace_wanted VT_HIDDEN;
+/* Makes the tables. Before the first definition. Returns 0 or -1. */
+VT_HIDDEN int vt_trace_start(int wanted);
+/* What a state is: VT_begin() and VT_end(); VT_enter() and VT_leave(); the call of an instrumented function. */
+enum vt_trace_kind { VT_TRACE_REGION = 1, VT_TRACE_FUNCTION = 2, VT_TRACE_CALL = 3 };
+
+/* A state of the calling thread that has been entered and not left. */
+struct vt_trace_frame {
+	uint32_t function;
+	uint8_t kind;
+	uint8_t recorded;
+	uint8_t folded; /* its caller folds what it calls */
+	uint8_t ruled;
+	uintptr_t sp; /* VT_TRACE_CALL: where the stack stood */
+	/* STATISTICS: when it was entered, and the ticks of what it called */
+	int64_t start, inner;
+};
+
+/* The states of a thread. Only the thread itself uses it. */
+struct vt_trace_thread {
+	struct vt_trace_frame *top; /* behind the innermost */
+	struct vt_trace_frame *end;
+	uintptr_t low, high;    /* the thread's stack */
+	uint64_t owed;          /* leaves for which there was no place in the raw file */
+	uint64_t beyond;        /* states entered beyond the room; they are not recorded */
+	struct vt_stats *stats; /* NULL: STATISTICS is off */
+	uint32_t scl;           /* VT_thisloc(): of the next event; 0: none */
+	struct vt_trace_frame *frame;
+	struct vt_open_scope {
+		uint32_t scope, seqnr;
+	} scopes[64]; /* of this thread that are open, the latest last */
+	uint32_t n_scopes;
+	int folded;                /* what is called now is not recorded unless it is unfolded */
+	enum vt_tls_state restore; /* as it was before the last trigger */
+};
+
+/* The calling thread enters this function (its id) at a source location (its id; 0: none, or that of VT_thisloc()). Returns VT_OK,
+ * VT_ERR_BADSYMBOLID, VT_ERR_NOTINITIALIZED, VT_ERR_NOMEMORY; VT_ERR_INVT: from a call-back of the program that we called. */
+VT_HIDDEN VT_ErrorCode vt_trace_enter(uint32_t function, uint32_t scl, enum vt_trace_kind kind);
+/* It leaves the innermost state. VT_ERR_BADREQUEST: there is none, or it is of the other kind; nothing is changed. */
+VT_HIDDEN VT_ErrorCode vt_trace_leave(uint32_t scl, enum vt_trace_kind kind);
+/* The same for a function, at a time that the caller has just read. */
+VT_HIDDEN VT_ErrorCode vt_trace_leave_at(ltick_t now);
+/* instrument.c: the calling thread, which need not be registered, calls an instrumented function; it returns from one. Calls that ended
+ * otherwise (longjmp) are closed. */
+VT_HIDDEN void vt_trace_call(uint32_t function, uint32_t rule, uintptr_t sp);
+VT_HIDDEN void vt_trace_return(uint32_t function);
+/* Its stack goes back to `sp` by longjmp: calls beyond that are over. */
+VT_HIDDEN void vt_trace_jump(uintptr_t sp);
+/* An object may have been unloaded. */
+VT_HIDDEN void vt_instrument_unloaded(void);
+VT_HIDDEN int vt_instrument_start(void);
+VT_HIDDEN void vt_instrument_forked(void);
+
+/* The id of the innermost state of the calling thread that is recorded; 0: none. */
+VT_HIDDEN uint32_t vt_trace_current(void);
+/* The function of the innermost state, recorded or not; 0: none. */
+VT_HIDDEN uint32_t vt_trace_innermost(void);
+
+/* Is the calling thread registered and recording? */
+static inline int vt_trace_on(void)
+{
+	return vt_tls.state == VT_TLS_ON && vt_trace_wanted && vt_tls.collect == vt_collect_running();
+}
+
+/* What else an event of a recording thread does: counters are sampled at it. */
+static inline void vt_trace_sample(ltick_t now)
+{
+	if (vt_tls.wanted && now.v >= vt_tls.quiet_until) {
+		vt_event_at(now);
+	}
+}
+
+/* Any other event of raw/events.h, with a stamp of its own, by a thread with vt_trace_on(). Returns 0, or -1: lost, and counted. */
+static inline int vt_trace_record(ltick_t stamp, unsigned type, uint8_t n, const void *body, size_t size)
+{
+	return vt_raw_event(vt_tls.thread->stream, stamp, (uint16_t)vt_tls.thread->number, type, n, body, size);
+}
+
+#endif

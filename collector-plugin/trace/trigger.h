@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Triggers of filter rules: entry and exit, with traceon, traceoff, restore, begin_scope, end_scope (seeds/003 section 2.5.2). The
+ * state itself is inside what its triggers turn on, and before what they turn off. */
+#ifndef COLLECTOR_PLUGIN_TRACE_TRIGGER_H
+#define COLLECTOR_PLUGIN_TRACE_TRIGGER_H
+
+#include "collector-plugin/trace/trace.h"
+
+VT_HIDDEN void vt_trigger_entering(struct vt_trace_thread *t, const struct vt_trace_frame *f);
+VT_HIDDEN void vt_trigger_entered(struct vt_trace_thread *t, const struct vt_trace_frame *f);
+VT_HIDDEN void vt_trigger_leaving(struct vt_trace_thread *t, const struct vt_trace_frame *f);
+VT_HIDDEN void vt_trigger_left(struct vt_trace_thread *t, const struct vt_trace_frame *f);
+
+#endif

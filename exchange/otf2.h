@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What reading and writing of OTF2 share. Only files otf2*.c include it. */
+#ifndef EXCHANGE_OTF2_H
+#define EXCHANGE_OTF2_H
+
+#include <otf2/otf2.h>
+
+#include "exchange/private.h"
+
+/* What OTF2's library says of an error, in place of its own printing. */
+struct otf2_errors {
+	OTF2_ErrorCallback before;
+	char text[300]; /* the first since the last look */
+};
+void otf2_errors_begin(struct otf2_errors *e);
+void otf2_errors_end(struct otf2_errors *e);
+/* "PATH: what (why)". Returns -1. */
+int otf2_fail(struct tkm_err *err, struct otf2_errors *e, const char *path, const char *what, OTF2_ErrorCode code);
+
+/* Collective operations by the name of the MPI call, without "MPI_"; OTF2_UNDEFINED_UINT8: there is none. `type` as in
+ * xch_named, of the nearest one when no name fits. */
+OTF2_CollectiveOp otf2_collective(const char *name, uint32_t type);
+const char *otf2_collective_name(OTF2_CollectiveOp op, uint8_t *type);
+
+/* ---- writing ---- */
+
+/* Counters that are sampled together. */
+struct otf2_class {
+	uint32_t *counter; /* indices */
+	uint32_t n;
+	uint32_t next; /* of the same hash; XCH_NONE: none */
+	OTF2_MetricRef ref;
+	OTF2_Type *type;
+};
+
+/* One sample of a class on a place that is a group needs an instance. */
+struct otf2_instance {
+	OTF2_MetricRef ref, of;
+	uint32_t place;
+};
+
+struct otf2_state {
+	OTF2_Archive *archive;
+	OTF2_EvtWriter **evt; /* per place */
+	uint64_t *last;       /* per place: time of its last event */
+	struct otf2_errors errors;
+	struct otf2_class *cls;
+	uint32_t n_classes, cap_classes, hash[256];
+	struct otf2_instance *instance;
+	uint32_t n_instances, cap_instances;
+	OTF2_MetricRef next_metric;
+	uint32_t *seen;         /* per place: the class of its last sample; XCH_NONE: none */
+	struct otf2_rank *rank; /* per communicator */
+	int all_used;           /* the communicator of all threads is needed */
+	uint32_t n_threads;
+	uint64_t hz, mul; /* OTF2 time = stamp x mul; mul 0: nanoseconds */
+	uint64_t min, max;
+	uint64_t *io; /* per place: matching ids */
+};
+
+/* Members of a communicator by place. */
+struct otf2_rank {
+	struct xch_key *key; /* place, rank; sorted */
+	uint32_t n;
+};
+
+uint64_t otf2_time(const struct otf2_state *s, const struct xch_trace *t, uint64_t time);
+/* All definitions, once the events are written. */
+int otf2_definitions(struct xch_writer *w, struct xch_trace *t, struct tkm_err *err);
+
+int otf2_read(struct xch_input *in, struct tkm_err *err);
+
+#endif

@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "config.h"
+#include "report/axis.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const struct vtr_column empty = { .low = INFINITY, .high = -INFINITY };
+
+int vtr_axis_begin(struct vtr_axis *a, uint64_t start, uint64_t end, uint32_t columns, uint64_t max_bytes)
+{
+	memset(a, 0, sizeof(*a));
+	a->start = start;
+	a->columns = columns;
+	a->width = end > start ? (end - start) / columns + 1 : 1;
+	a->first = UINT64_MAX;
+	a->max_bytes = max_bytes;
+	a->n_slot = 1024;
+	a->slot = calloc(a->n_slot, sizeof(*a->slot));
+	return a->slot ? 0 : -1;
+}
+
+void vtr_axis_free(struct vtr_axis *a)
+{
+	size_t i;
+
+	for (i = 0; i < a->n_series; i++) {
+		free(a->series[i].column);
+	}
+	free(a->series);
+	free(a->slot);
+	memset(a, 0, sizeof(*a));
+}
+
+static size_t hash(uint32_t counter, uint32_t willy)
+{
+	return ((uint64_t)counter << 32 | willy) * UINT64_C(0x9e3779b97f4a7c15) >> 20;
+}
+
+static void put_slot(struct vtr_axis *a, size_t number)
+{
+	const struct vtr_series *s = &a->series[number];
+	size_t i = hash(s->counter, s->willy) & (a->n_slot - 1);
+
+	while (a->slot[i]) {
+		i = (i + 1) & (a->n_slot - 1);
+	}
+	a->slot[i] = (uint32_t)number + 1;
+}
+
+static int grow(struct vtr_axis *a)
+{
+	size_t room = a->room ? 2 * a->room : 256, i;
+	struct vtr_series *more = realloc(a->series, room * sizeof(*more));
+	uint32_t *slot;
+
+	if (!more) {
+		return -1;
+	}
+	a->series = more;
+	slot = calloc(4 * room, sizeof(*slot));
+	if (!slot) {
+		return -1;
+	}
+	a->room = room;
+	free(a->slot);
+	a->slot = slot;
+	a->n_slot = 4 * room;
+	for (i = 0; i < a->n_series; i++) {
+		put_slot(a, i);
+	}
+	return 0;
+}
+
+/* Half as many columns for every series, so that more series fit. */
+static void halve_columns(struct vtr_axis *a)
+{
+	size_t i;
+	uint32_t k;
+
+	for (i = 0; i < a->n_series; i++) {
+		struct vtr_series *s = &a->series[i];
+		struct vtr_column *less;
+
+		for (k = 0; k < a->columns / 2; k++) {
+			s->column[k] = vtr_column_join(s, 2 * k, 2);
+		}
+		less = realloc(s->column, a->columns / 2 * sizeof(*less));
+		s->column = less ? less : s->column;
+	}
+	a->columns /= 2;
+	a->width *= 2;
+}
+
+struct vtr_series *vtr_axis_series(struct vtr_axis *a, uint32_t counter, uint32_t willy)
+{
+	size_t i = hash(counter, willy) & (a->n_slot - 1);
+	struct vtr_series *s;
+	uint32_t k;
+
+	for (; a->slot[i]; i = (i + 1) & (a->n_slot - 1)) {
+		s = &a->series[a->slot[i] - 1];
+		if (s->counter == counter && s->willy == willy) {
+			return s;
+		}
+	}
+	while ((a->n_series + 1) * a->columns * sizeof(struct vtr_column) > a->max_bytes && a->columns >= 64 &&
+		a->columns % 4 == 0) {
+		halve_columns(a);
+	}
+	if ((a->n_series + 1) * a->columns * sizeof(struct vtr_column) > a->max_bytes ||
+		(a->n_series == a->room && grow(a) < 0)) {
+		a->left_out++;
+		return NULL;
+	}
+	s = &a->series[a->n_series];
+	memset(s, 0, sizeof(*s));
+	s->counter = counter;
+	s->willy = willy;
+	s->low = INFINITY;
+	s->high = -INFINITY;
+	s->column = malloc(a->columns * sizeof(*s->column));
+	if (!s->column) {
+		a->left_out++;
+		return NULL;
+	}
+	for (k = 0; k < a->columns; k++) {
+		s->column[k] = empty;
+	}
+	put_slot(a, a->n_series++);
+	return s;
+}
+
+static void widen(struct vtr_axis *a)
+{
+	size_t i;
+	uint32_t k, half = a->columns / 2;
+
+	for (i = 0; i < a->n_series; i++) {
+		struct vtr_series *s = &a->series[i];
+
+		for (k = 0; k < half; k++) {
+			s->column[k] = vtr_column_join(s, 2 * k, 2);
+		}
+		for (; k < a->columns; k++) {
+			s->column[k] = empty;
+		}
+	}
+	a->width *= 2;
+}
+
+void vtr_axis_reach(struct vtr_axis *a, uint64_t time)
+{
+	a->first = time < a->first ? time : a->first;
+	a->last = time > a->last ? time : a->last;
+	if (time < a->start) {
+		a->before++;
+		return;
+	}
+	while ((time - a->start) / a->width >= a->columns) {
+		widen(a);
+	}
+}
+
+static uint32_t column_of(const struct vtr_axis *a, uint64_t time)
+{
+	return time < a->start ? 0 : (uint32_t)((time - a->start) / a->width);
+}
+
+static void add(struct vtr_column *c, double value, double weight)
+{
+	c->low = (float)value < c->low ? (float)value : c->low;
+	c->high = (float)value > c->high ? (float)value : c->high;
+	c->sum += value * weight;
+	c->weight += weight;
+}
+
+static void add_to_run(struct vtr_series *s, double value, double weight)
+{
+	s->low = value < s->low ? value : s->low;
+	s->high = value > s->high ? value : s->high;
+	s->sum += value * weight;
+	s->weight += weight;
+}
+
+void vtr_add_point(struct vtr_axis *a, struct vtr_series *s, uint64_t time, double value)
+{
+	if (isfinite(value)) {
+		add(&s->column[column_of(a, time)], value, 1);
+		add_to_run(s, value, 1);
+	}
+}
+
+void vtr_add_interval(struct vtr_axis *a, struct vtr_series *s, uint64_t from, uint64_t to, double value)
+{
+	uint32_t k = column_of(a, from), last = column_of(a, to);
+	uint64_t edge;
+
+	if (!isfinite(value) || to <= from) {
+		return;
+	}
+	add_to_run(s, value, (double)(to - from));
+	for (; k < last; k++) {
+		edge = a->start + (uint64_t)(k + 1) * a->width;
+		add(&s->column[k], value, (double)(edge - from));
+		from = edge;
+	}
+	if (to > from) {
+		add(&s->column[k], value, (double)(to - from));
+	}
+}
+
+struct vtr_column vtr_column_join(const struct vtr_series *s, uint32_t first, uint32_t n)
+{
+	struct vtr_column c = empty;
+	uint32_t k;
+
+	for (k = first; k < first + n; k++) {
+		const struct vtr_column *o = &s->column[k];
+
+		c.low = o->low < c.low ? o->low : c.low;
+		c.high = o->high > c.high ? o->high : c.high;
+		c.sum += o->sum;
+		c.weight += o->weight;
+	}
+	return c;
+}
+
+uint32_t vtr_axis_used(const struct vtr_axis *a)
+{
+	return a->first > a->last ? 1 : column_of(a, a->last) + 1;
+}

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Curves in bounded memory: a time axis of a fixed number of columns, and per series the minimum, mean and maximum of
+ * each column. The axis grows by doubling the width of its columns, so the length of the trace need not be known. */
+#ifndef REPORT_AXIS_H
+#define REPORT_AXIS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct vtr_column {
+	float low, high;    /* of all that was added; low > high: nothing was */
+	double sum, weight; /* mean = sum / weight */
+};
+
+struct vtr_series {
+	uint32_t counter; /* index into the counters of the trace */
+	uint32_t willy;
+	struct vtr_column *column; /* as many as the axis has */
+	uint64_t samples;
+	uint64_t falls;     /* a running total that became smaller: no rate there */
+	double low, high;   /* of the values shown; low > high: none */
+	double sum, weight; /* over the whole run: of a rate weighted by time, else by samples */
+	double increase;    /* of a running total, in its own unit */
+	uint64_t last_time, last_bits;
+	int begun;
+};
+
+struct vtr_axis {
+	uint64_t start, width; /* time-stamp units; column i begins at start + i x width */
+	uint32_t columns;      /* even */
+	uint64_t first, last;  /* smallest and largest stamp seen; first > last: none */
+	uint64_t before;       /* stamps before `start`, shown in the first column */
+	struct vtr_series *series;
+	size_t n_series, room;
+	uint64_t max_bytes; /* of columns; further series get none, and `left_out` counts them */
+	size_t left_out;
+	uint32_t *slot; /* hash table of series numbers + 1 */
+	size_t n_slot;
+};
+
+/* An axis from start to end, or from `start` on with end <= start. Returns 0, or -1 when memory runs out. */
+int vtr_axis_begin(struct vtr_axis *a, uint64_t start, uint64_t end, uint32_t columns, uint64_t max_bytes);
+void vtr_axis_free(struct vtr_axis *a);
+
+/* The series of that counter and willy, made at its first use; NULL: no memory, or beyond max_bytes. */
+struct vtr_series *vtr_axis_series(struct vtr_axis *a, uint32_t counter, uint32_t willy);
+
+/* Takes note of a stamp and widens the columns until the axis has it. */
+void vtr_axis_reach(struct vtr_axis *a, uint64_t time);
+
+/* Adds a value at one instant, or one that held from `from` to `to`. The axis has to reach both. */
+void vtr_add_point(struct vtr_axis *a, struct vtr_series *s, uint64_t time, double value);
+void vtr_add_interval(struct vtr_axis *a, struct vtr_series *s, uint64_t from, uint64_t to, double value);
+
+/* `n` neighbouring columns from `first` on as one. */
+struct vtr_column vtr_column_join(const struct vtr_series *s, uint32_t first, uint32_t n);
+
+/* Columns up to the one with the last stamp, at least 1. */
+uint32_t vtr_axis_used(const struct vtr_axis *a);
+
+#endif

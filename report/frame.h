@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What all pages of vtreport share: head, style, script, sections, tables. */
+#ifndef REPORT_FRAME_H
+#define REPORT_FRAME_H
+
+#include "report/html.h"
+
+/* Begin and end of every page: the policy that forbids all but its own style and script, and both. */
+void vtr_page_begin(FILE *f, const char *title);
+void vtr_page_end(FILE *f);
+
+/* A section heading with its anchor, and what goes around a table behind a picture. */
+void vtr_section(FILE *f, const char *id, const char *title);
+void vtr_table_begin(FILE *f, const char *summary, const char *caption, const char *const *heads);
+void vtr_table_end(FILE *f);
+/* One cell with a value in the unit that fits; NAN is "unknown". */
+void vtr_cell(FILE *f, double v, const char *unit);
+
+#endif

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Text for HTML: whatever a trace says becomes text, never markup, and numbers get the unit that fits. */
+#ifndef REPORT_HTML_H
+#define REPORT_HTML_H
+
+#include <stdint.h>
+#include <stdio.h>
+
+/* Writes text between tags or in a quoted attribute. Bytes that are no UTF-8, control characters and those that
+ * change the direction of writing become U+FFFD. */
+void vtr_html(FILE *f, const char *text);
+
+/* Writes a JSON string for a <script> element of type application/json: "<" and "&" are escaped, too. */
+void vtr_json(FILE *f, const char *text);
+
+/* Writes text to a terminal or a log: control characters become '?'. */
+void vtr_plain(FILE *f, const char *text);
+
+/* The base64 form of the SHA-256 of text; buf has 45 bytes. */
+char *vtr_sha256(const char *text, size_t n, char *buf);
+
+/* The prefix that makes `most` readable: shown = value x scale, in `unit`. */
+struct vtr_unit {
+	double scale;
+	char unit[48];
+};
+struct vtr_unit vtr_unit_for(const char *unit, double most);
+
+/* A number with up to four significant digits. */
+char *vtr_number(char *buf, size_t size, double v);
+/* The same with the unit that fits. */
+char *vtr_value(char *buf, size_t size, double v, const char *unit);
+/* "1 h 02 min", "12.3 s", "4.5 ms" */
+char *vtr_duration(char *buf, size_t size, double seconds);
+
+#endif

@@ -1,0 +1,348 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "config.h"
+#include "report/trace.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { SERIES_BYTES = 96 << 20 };
+
+static void add_fault(struct vtr_trace *t, const struct stf_err *e)
+{
+	if (t->faults < sizeof(t->fault) / sizeof(t->fault[0])) {
+		snprintf(t->fault[t->faults], sizeof(t->fault[0]), "%s%s%s (byte %" PRIu64 ")", e->file,
+			e->file[0] ? ": " : "", e->text, e->offset);
+	}
+	t->faults++;
+}
+
+/* ---- counters ---- */
+
+/* Reads `"NAME" REST` of an info record. Returns where the rest begins if the name is this counter's, else NULL. */
+static const char *info_of(const char *text, const struct vtr_counter *c)
+{
+	char full[600];
+	size_t n;
+
+	n = (size_t)snprintf(full, sizeof(full), "\"%s%s%s\" ", c->group, c->group[0] ? ":" : "", c->name);
+	return n < sizeof(full) && !strncmp(text, full, n) ? text + n : NULL;
+}
+
+/* The factor and unit that the trace states for display, else what follows from the unit. */
+static void find_display(struct vtr_trace *t, struct vtr_counter *c)
+{
+	const char *cls, *text, *rest;
+	char *end;
+	size_t i;
+
+	c->factor = 1;
+	snprintf(c->unit, sizeof(c->unit), "%.36s%s", c->stored_unit, c->rate ? "/s" : "");
+	for (i = 0; stf_reader_info(t->reader, i, &cls, &text) == 0; i++) {
+		rest = cls && text ? info_of(text, c) : NULL;
+		if (rest && !strcmp(cls, "counter")) {
+			c->about = rest;
+		} else if (rest && !strcmp(cls, "counter-display")) {
+			double factor = strtod(rest, &end);
+
+			if (end > rest && isfinite(factor) && end[0] == ' ' && end[1] == '"') {
+				c->factor = factor;
+				snprintf(c->unit, sizeof(c->unit), "%.*s", (int)strcspn(end + 2, "\""), end + 2);
+			}
+		}
+	}
+}
+
+static int add_counters(struct vtr_trace *t)
+{
+	size_t n = stf_reader_count(t->reader, STF_ID_counter_definition), i;
+
+	t->counter = calloc(n + 1, sizeof(*t->counter));
+	if (!t->counter) {
+		return -1;
+	}
+	for (i = 0; i < n; i++) {
+		const struct stf_record *r = stf_reader_record(t->reader, STF_ID_counter_definition, i);
+		struct stf_counter_definition d;
+		struct vtr_counter *c = &t->counter[t->counters];
+
+		if (!r || stf_get_counter_definition(r, &d) < 0) {
+			continue;
+		}
+		c->id = d.id;
+		c->name = stf_reader_name(t->reader, STF_ID_counter_definition, d.id);
+		c->name = c->name ? c->name : "(no name)";
+		c->group = d.classid ? stf_reader_name(t->reader, STF_ID_class_definition, d.classid) : NULL;
+		c->group = c->group ? c->group : "";
+		c->stored_unit = d.unit ? d.unit : "";
+		c->rate = d.do_diff != 0;
+		c->kind = d.type & 0xf;
+		find_display(t, c);
+		t->counters++;
+	}
+	t->mpi_share = t->counters;
+	t->counter[t->counters++] = (struct vtr_counter){ .name = "time in MPI",
+		.group = "",
+		.stored_unit = "percent",
+		.unit = "percent",
+		.about = "share of the time that the thread was in MPI calls",
+		.factor = 1,
+		.kind = STF_COUNTER_F8,
+		.share = 1 };
+	return 0;
+}
+
+/* Definitions are mostly numbered from 1 in their order; else they are searched. */
+static size_t counter_index(const struct vtr_trace *t, uint32_t id)
+{
+	size_t i;
+
+	if (id - 1 < t->mpi_share && t->counter[id - 1].id == id) {
+		return id - 1;
+	}
+	for (i = 0; i < t->mpi_share && t->counter[i].id != id; i++) {
+	}
+	return i;
+}
+
+static double stored_value(const struct vtr_counter *c, uint64_t bits)
+{
+	double d;
+
+	if (c->kind == STF_COUNTER_F8) {
+		memcpy(&d, &bits, sizeof(d));
+		return d;
+	}
+	return c->kind == STF_COUNTER_I8 ? (double)(int64_t)bits : (double)bits;
+}
+
+/* How much a running total rose; in integers, so that nothing is lost. Returns -1 if it became smaller. */
+static int increase(const struct vtr_counter *c, uint64_t from, uint64_t to, double *by)
+{
+	if (c->kind == STF_COUNTER_F8) {
+		*by = stored_value(c, to) - stored_value(c, from);
+	} else if (c->kind == STF_COUNTER_I8 ? (int64_t)to < (int64_t)from : to < from) {
+		*by = -1;
+	} else {
+		*by = (double)(to - from);
+	}
+	return *by >= 0 ? 0 : -1;
+}
+
+static void add_value(struct vtr_trace *t, uint64_t time, uint32_t willy, uint32_t id, uint64_t bits)
+{
+	size_t k = counter_index(t, id);
+	const struct vtr_counter *c = &t->counter[k];
+	struct vtr_series *s;
+	double by;
+
+	t->values++;
+	if (k >= t->mpi_share || !(s = vtr_axis_series(&t->axis, (uint32_t)k, willy))) {
+		return;
+	}
+	s->samples++;
+	if (!c->rate) {
+		vtr_add_point(&t->axis, s, time, stored_value(c, bits) * c->factor);
+	} else if (s->begun && time > s->last_time) {
+		if (increase(c, s->last_bits, bits, &by) == 0) {
+			s->increase += by;
+			vtr_add_interval(&t->axis, s, s->last_time, time,
+				by * c->factor / ((double)(time - s->last_time) * t->resolution));
+		} else {
+			s->falls++;
+		}
+	} else if (s->begun) {
+		return; /* the same stamp again, or a step back: the next sample counts from the one before */
+	}
+	s->begun = 1;
+	s->last_time = time;
+	s->last_bits = bits;
+}
+
+static void add_batch(struct vtr_trace *t, const struct stf_counter_batch *b)
+{
+	size_t i;
+	uint32_t j;
+
+	for (i = 0; i < b->n; i++) {
+		uint32_t willy = stf_batch_willy(b, i);
+
+		vtr_axis_reach(&t->axis, b->times[i]);
+		for (j = 0; j < b->k; j++) {
+			add_value(t, b->times[i], willy, stf_batch_counter(b, i, j), stf_batch_value(b, i, j));
+		}
+	}
+	t->records += b->n;
+}
+
+/* ---- reading ---- */
+
+static int read_component(struct vtr_trace *t, const char *suffix)
+{
+	struct stf_err e;
+	struct stf_cursor *c = stf_cursor_open(t->reader, suffix, &e);
+	const struct stf_record *r;
+	struct stf_counter_batch b;
+	int rc, any = 0;
+
+	if (!c) {
+		add_fault(t, &e);
+		return -1;
+	}
+	while ((rc = stf_cursor_next_batch(c, &r, &b, &e)) > 0) {
+		any = 1;
+		if (rc == 2) {
+			add_batch(t, &b);
+		} else if (r->layout->kind <= STF_KIND_OTHER) {
+			t->records++;
+			vtr_axis_reach(&t->axis, r->time);
+			t->reports += r->layout->kind == STF_KIND_REPORT;
+			vtr_functions_add(t, r);
+		}
+	}
+	if (rc < 0) {
+		add_fault(t, &e);
+	}
+	t->empty |= !any;
+	stf_cursor_close(c);
+	return rc;
+}
+
+/* Each component alone: the order between threads does not matter, and a fault in one does not hide the others. */
+static void read_records(struct vtr_trace *t)
+{
+	size_t n = stf_reader_count(t->reader, STF_ID_file_declaration), i;
+	const struct stf_record *r;
+	struct stf_file_declaration d;
+
+	for (i = 0; i < n; i++) {
+		r = stf_reader_record(t->reader, STF_ID_file_declaration, i);
+		if (r && stf_get_file_declaration(r, &d) == 0 && d.filetype == STF_DATA_FILE && d.suffix) {
+			read_component(t, d.suffix);
+		}
+	}
+}
+
+/* Components in which there was not a single record, though the trace states that there should be. */
+static void add_empty(struct vtr_trace *t)
+{
+	struct stf_check c;
+	struct stf_err e;
+	size_t i;
+
+	for (i = 0; stf_reader_check(t->reader, i, &c, &e) == 1; i++) {
+		if (c.result == STF_CHECK_SIZE && !c.size) {
+			snprintf(e.text, sizeof(e.text), "is empty; it had %" PRIu64 " bytes when it was written",
+				c.want_size);
+			snprintf(e.file, sizeof(e.file), "%s", c.suffix);
+			e.offset = 0;
+			add_fault(t, &e);
+		}
+	}
+}
+
+static void add_damage(struct vtr_trace *t)
+{
+	struct stf_damage d;
+	size_t i;
+
+	if (t->empty) {
+		add_empty(t);
+	}
+	for (i = 0; stf_reader_damage(t->reader, i, &d); i++) {
+		if (t->faults < sizeof(t->fault) / sizeof(t->fault[0])) {
+			snprintf(t->fault[t->faults], sizeof(t->fault[0]),
+				"%s: %" PRIu64 " bytes from byte %" PRIu64 " on are not as they were written%s",
+				d.suffix, d.size, d.offset, d.left_out ? "; their records are left out" : "");
+		}
+		t->faults++;
+	}
+}
+
+int vtr_trace_read(struct vtr_trace *t, const char *path, uint32_t columns, struct tkm_err *err)
+{
+	struct stf_err e;
+	uint32_t bits;
+
+	memset(t, 0, sizeof(*t));
+	t->path = path;
+	t->reader = stf_reader_open(path, STF_READ_DAMAGED | STF_READ_VERIFY, &e);
+	if (!t->reader) {
+		return tkm_fail(err, e.code == STF_ERR_IO ? TKM_ERR_IO : TKM_ERR_FORMAT, "%s%s%s", e.file,
+			e.file[0] ? ": " : "", e.text);
+	}
+	if (stf_reader_fault(t->reader)->code != STF_OK) {
+		add_fault(t, stf_reader_fault(t->reader));
+	}
+	if (stf_reader_clock(t->reader, &t->resolution, &bits) < 0 || !(t->resolution > 0)) {
+		vtr_trace_free(t);
+		return tkm_fail(err, TKM_ERR_FORMAT, "%s: does not state the length of its time-stamp unit", path);
+	}
+	if (stf_reader_duration(t->reader, &t->start, &t->end) < 0) {
+		t->start = 1;
+		t->end = 0;
+	}
+	t->threads = stf_reader_processes(t->reader, &t->processes);
+	if (vtr_axis_begin(&t->axis, t->start > t->end ? 0 : t->start, t->end, columns, SERIES_BYTES) < 0 ||
+		add_counters(t) < 0 || vtr_functions_begin(t) < 0) {
+		vtr_trace_free(t);
+		return tkm_fail(err, TKM_ERR_NOMEM, "%s: out of memory", path);
+	}
+	read_records(t);
+	vtr_functions_end(t);
+	add_damage(t);
+	for (size_t i = 0; i < t->axis.n_series; i++) {
+		t->counter[t->axis.series[i].counter].n_series++;
+	}
+	return 0;
+}
+
+void vtr_trace_free(struct vtr_trace *t)
+{
+	vtr_functions_free(t);
+	vtr_axis_free(&t->axis);
+	free(t->counter);
+	if (t->reader) {
+		stf_reader_close(t->reader);
+	}
+	memset(t, 0, sizeof(*t));
+}
+
+double vtr_seconds(const struct vtr_trace *t, uint64_t time)
+{
+	return time < t->axis.start ? -(double)(t->axis.start - time) * t->resolution
+				    : (double)(time - t->axis.start) * t->resolution;
+}
+
+double vtr_length(const struct vtr_trace *t)
+{
+	uint64_t end = t->start <= t->end ? t->end : t->axis.first <= t->axis.last ? t->axis.last : t->axis.start;
+
+	return vtr_seconds(t, end);
+}
+
+char *vtr_willy_label(const struct vtr_trace *t, uint32_t willy, char *buf, size_t size)
+{
+	struct stf_willy_info w;
+	const char *name = NULL;
+
+	if (stf_willy_is_group(willy)) {
+		name = stf_reader_name(t->reader, STF_ID_group_definition, willy & 0x7fffffff);
+		if (!name && stf_reader_willy(t->reader, willy, &w) == 0) {
+			name = w.name;
+		}
+		if (name) {
+			snprintf(buf, size, "node %s", name);
+		} else {
+			snprintf(buf, size, "group %" PRIu32, willy & 0x7fffffff);
+		}
+	} else if (stf_willy_thread(willy)) {
+		snprintf(buf, size, "rank %" PRIu32 " thread %" PRIu32, stf_willy_process(willy),
+			stf_willy_thread(willy));
+	} else {
+		snprintf(buf, size, "rank %" PRIu32, stf_willy_process(willy));
+	}
+	return buf;
+}

@@ -1,0 +1,305 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* vtreport: a trace as one HTML file with pictures. */
+#include "config.h"
+
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/newfile.h"
+#include "base/front.h"
+#include "base/option.h"
+#include "report/html.h"
+#include "report/page.h"
+#include "report/plot.h"
+#include "report/several.h"
+
+enum { EXIT_FAULT = 1, EXIT_USAGE = 2, COLUMNS = 640, FILES = 256 };
+
+struct options {
+	const char *output, *plot, *counter;
+	int force, compare, keep;
+};
+
+static void say(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+static void say(const char *fmt, ...)
+{
+	char text[1200];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
+	fputs("vtreport: ", stderr);
+	vtr_plain(stderr, text);
+	fputc('\n', stderr);
+}
+
+/* "dir/job.stf" becomes "dir/job.html". */
+static char *default_output(const char *path)
+{
+	size_t n = strlen(path);
+	char *to = malloc(n + 6);
+	const char *const suffix[] = { ".stf", ".clk" };
+	int i;
+
+	for (i = 0; i < 2; i++) {
+		if (n > 4 && !strcmp(path + n - 4, suffix[i])) {
+			n -= 4;
+			break;
+		}
+	}
+	if (to) {
+		memcpy(to, path, n);
+		memcpy(to + n, ".html", 6);
+	}
+	return to;
+}
+
+static int has_suffix(const char *path, const char *suffix)
+{
+	size_t n = strlen(path), k = strlen(suffix);
+
+	return n > k && !strcmp(path + n - k, suffix);
+}
+
+/* "dir/job.stf" without its suffix. */
+static void base_of(const char *path, char *base, size_t size)
+{
+	snprintf(base, size, "%s", path);
+	if (has_suffix(base, ".clk") || has_suffix(base, ".stf")) {
+		base[strlen(base) - 4] = '\0';
+	}
+}
+
+static int load_clocks(struct vtr_clocks *c, const char *path, struct tkm_err *err)
+{
+	char base[1000];
+
+	base_of(path, base, sizeof(base));
+	vtr_clocks_load(c, base);
+	if (!c->loaded) {
+		return tkm_fail(err, TKM_ERR_FORMAT, "%s%s", c->why[0] ? c->why : path,
+			c->why[0] ? "" : ": there is no such file");
+	}
+	return 0;
+}
+
+/* 1: the trace is damaged, which is said here. */
+static int load_trace(struct vtr_trace *t, struct vtr_clocks *c, const char *path, struct tkm_err *err)
+{
+	char base[1000];
+
+	if (vtr_trace_read(t, path, COLUMNS, err) < 0) {
+		return -1;
+	}
+	base_of(path, base, sizeof(base));
+	vtr_clocks_load(c, base);
+	if (t->faults) {
+		say("%s is damaged: %s%s; the report shows what could be read", path, t->fault[0],
+			t->faults > 1 ? " and more" : "");
+	}
+	return t->faults > 0;
+}
+
+static int write_trace(FILE *f, const char *path, struct tkm_err *err)
+{
+	struct vtr_trace t;
+	struct vtr_clocks c;
+	int damaged = load_trace(&t, &c, path, err);
+
+	if (damaged >= 0) {
+		vtr_write_job(f, &t, &c);
+		vtr_clocks_free(&c);
+		vtr_trace_free(&t);
+	}
+	return damaged;
+}
+
+static int write_compared(FILE *f, const char **path, struct tkm_err *err)
+{
+	struct vtr_trace t[2];
+	struct vtr_clocks c[2];
+	int n, damaged = 0, rc = 0;
+
+	for (n = 0; n < 2; n++) {
+		rc = load_trace(&t[n], &c[n], path[n], err);
+		if (rc < 0) {
+			break;
+		}
+		damaged |= rc;
+	}
+	if (n == 2) {
+		rc = vtr_write_comparison(f, t, c);
+	}
+	while (n-- > 0) {
+		vtr_clocks_free(&c[n]);
+		vtr_trace_free(&t[n]);
+	}
+	return rc < 0 ? -1 : damaged;
+}
+
+static int write_clocks(FILE *f, const char **path, int n, struct tkm_err *err)
+{
+	struct vtr_clocks *c = calloc((size_t)n, sizeof(*c));
+	int i, rc = c ? 0 : tkm_fail(err, TKM_ERR_NOMEM, "out of memory");
+
+	for (i = 0; rc == 0 && i < n; i++) {
+		rc = load_clocks(&c[i], path[i], err);
+	}
+	if (rc == 0 && n == 1) {
+		vtr_write_clocks(f, c);
+	} else if (rc == 0 && vtr_write_weeks(f, c, (size_t)n) < 0) {
+		rc = tkm_fail(err, TKM_ERR_NOMEM, "out of memory");
+	}
+	for (i = 0; c && i < n; i++) {
+		vtr_clocks_free(&c[i]);
+	}
+	free(c);
+	return rc;
+}
+
+static int plot(const char *path, const struct options *o)
+{
+	char base[1000];
+	struct vtr_plot_options p = {
+		.format = o->plot, .base = base, .only = o->counter, .keep = o->keep, .force = o->force
+	};
+	struct vtr_trace t;
+	struct vtr_clocks c;
+	struct tkm_err err;
+	int is_clk = has_suffix(path, ".clk"), rc, damaged;
+
+	base_of(o->output ? o->output : path, base, sizeof(base));
+	damaged = is_clk ? load_clocks(&c, path, &err) : load_trace(&t, &c, path, &err);
+	if (damaged < 0) {
+		say("%s", err.text);
+		return EXIT_FAULT;
+	}
+	rc = vtr_plot(is_clk ? NULL : &t, &c, &p, &err);
+	if (rc < 0) {
+		say("%s", err.text);
+	} else if (rc == 0 && o->counter) {
+		say("%s: no counter has %s in its name", path, o->counter);
+	} else if (rc == 0) {
+		say("%s: there is nothing to draw", path);
+	}
+	vtr_clocks_free(&c);
+	if (!is_clk) {
+		vtr_trace_free(&t);
+	}
+	return rc <= 0 || damaged ? EXIT_FAULT : 0;
+}
+
+static int write_report(const char **path, int n, const char *output, const struct options *o)
+{
+	struct tkm_newfile out;
+	struct tkm_err err;
+	int rc;
+
+	if (tkm_newfile_begin(&out, output, o->force, &err) < 0) {
+		say("%s", err.text);
+		return EXIT_FAULT;
+	}
+	if (o->compare) {
+		rc = write_compared(out.f, path, &err);
+	} else if (has_suffix(path[0], ".clk")) {
+		rc = write_clocks(out.f, path, n, &err);
+	} else {
+		rc = write_trace(out.f, path[0], &err);
+	}
+	if (rc < 0) {
+		say("%s", err.text);
+		tkm_newfile_abort(&out);
+		return EXIT_FAULT;
+	}
+	if (tkm_newfile_commit(&out, &err) < 0) {
+		say("%s", err.text);
+		return EXIT_FAULT;
+	}
+	printf("%s\n", output);
+	return rc ? EXIT_FAULT : 0;
+}
+
+static int run(const struct options *o, const char **file, int n)
+{
+	char *output;
+	int rc, i;
+
+	for (i = 0; i < n && has_suffix(file[i], ".clk"); i++) {
+	}
+	if (o->compare && (n != 2 || i)) {
+		say("--compare needs two traces, before and after");
+		return EXIT_USAGE;
+	}
+	if (!o->compare && n != 1 && (n == 0 || i < n)) {
+		say(n ? "one trace, or .clk files only; --compare takes two traces"
+		      : "a trace or .clk files are needed; --help shows how");
+		return EXIT_USAGE;
+	}
+	if (o->plot) {
+		if (o->compare || n != 1 ||
+			(strcmp(o->plot, "svg") && strcmp(o->plot, "png") && strcmp(o->plot, "pdf") &&
+				strcmp(o->plot, "txt"))) {
+			say("--plot takes svg, png, pdf or txt, and one trace or .clk file");
+			return EXIT_USAGE;
+		}
+		return plot(file[0], o);
+	}
+	if (o->keep || o->counter) {
+		say("--%s is for --plot only", o->keep ? "keep" : "counter");
+		return EXIT_USAGE;
+	}
+	output = o->output   ? strdup(o->output)
+		: o->compare ? strdup("comparison.html")
+		: n > 1      ? strdup("clocks.html")
+			     : default_output(file[0]);
+	if (!output) {
+		say("out of memory");
+		return EXIT_FAULT;
+	}
+	rc = write_report(file, n, output, o);
+	free(output);
+	return rc;
+}
+
+int main(int argc, char **argv)
+{
+	struct options o = { .output = NULL };
+	const struct tkm_option table[] = {
+		{ "COMPARE", TKM_OPTION_BOOL, &o.compare, 0, 0, NULL, "two traces, before and after: comparison.html" },
+		{ "COUNTER", TKM_OPTION_TEXT, &o.counter, 0, 0, "NAME",
+			"with --plot: only counters with NAME in their name" },
+		{ "FORCE", TKM_OPTION_BOOL, &o.force, 0, 0, NULL, "replace the report if it exists" },
+		{ "KEEP", TKM_OPTION_BOOL, &o.keep, 0, 0, NULL, "with --plot: keep gnuplot's script and data" },
+		{ "OUTPUT", TKM_OPTION_TEXT, &o.output, 0, 0, "FILE",
+			"name of the report (default: the trace's, .html)" },
+		{ "PLOT", TKM_OPTION_TEXT, &o.plot, 0, 0, "svg|png|pdf|txt",
+			"single pictures by gnuplot, TRACE.COUNTER.svg; txt: in the terminal" },
+		{ .name = NULL },
+	};
+	static const struct tkm_letter letters[] = { { 'o', "OUTPUT" }, { 0 } };
+	const char *file[FILES];
+	struct tkm_err err;
+	const struct tkm_front front = { "vtreport",
+		"TRACE.stf [OPTION...]\nA.clk B.clk... [OPTION...]\n--compare BEFORE.stf AFTER.stf [OPTION...]",
+		"Writes TRACE.html: what ran, its counters over time, functions, messages, clocks.",
+		"Exit status: 0 all is well, 1 a file cannot be read or written or is damaged (the report shows what "
+		"could be read), "
+		"2 wrong usage.",
+		table, letters };
+	int n = tkm_front_arguments(&front, argc, argv, file, FILES, &err), rc = 0;
+
+	if (n == -1) {
+		say("%s", err.text);
+		rc = EXIT_USAGE;
+	} else if (n >= 0) {
+		rc = run(&o, file, n);
+	}
+	tkm_option_free(table, NULL);
+	if (fflush(stdout) != 0 || ferror(stdout)) {
+		say("cannot write to standard output");
+		rc = EXIT_FAULT;
+	}
+	return rc;
+}

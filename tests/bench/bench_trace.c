@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What the event of a function costs: recorded, rejected by a filter, counted by STATISTICS. The first beside a loop that only reads
+ * the time stamp counter, slice by slice in turn, so that what else the machine does falls on both. Each mode is a process of
+ * its own, with its traces in a folder of its own. */
+#include "config.h"
+#include "collector-plugin/api/VT.h"
+#include "tests/bench/bench.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { RUNS = 31, CALLS = 20000 };
+
+void __cyg_profile_func_enter(void *function, void *site);
+void __cyg_profile_func_exit(void *function, void *site);
+
+static void work(void)
+{
+}
+
+static double now(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (double)ts.tv_sec + (double)ts.tv_nsec * 1e-9;
+}
+
+/* ns per event, two a call. */
+static double calls(void)
+{
+	double t = now();
+	int i;
+
+	for (i = 0; i < CALLS; i++) {
+		__cyg_profile_func_enter((void *)work, NULL);
+		__cyg_profile_func_exit((void *)work, NULL);
+	}
+	return (now() - t) / (2 * CALLS) * 1e9;
+}
+
+static double stamps(void)
+{
+#if defined(__x86_64__)
+	double t = now();
+	uint64_t sum = 0;
+	int i;
+
+	for (i = 0; i < 2 * CALLS; i++) {
+		sum += __builtin_ia32_rdtsc();
+	}
+	__asm__ volatile("" : : "r"(sum));
+	return (now() - t) / (2 * CALLS) * 1e9;
+#else
+	return 0;
+#endif
+}
+
+/* The program with these variables, in this process. */
+static int mode(int argc, char **argv, const char *name)
+{
+	double event[RUNS], bare[RUNS], ratio[RUNS];
+	char row[60];
+	int i;
+
+	if (VT_initialize(&argc, &argv) != VT_OK) {
+		return 1;
+	}
+	for (i = -3; i < RUNS; i++) {
+		double a = calls(), b = stamps();
+
+		/* the background thread gets blocks ready */
+		usleep(20000);
+		if (i >= 0) {
+			event[i] = a;
+			bare[i] = b;
+			ratio[i] = b > 0 ? a / b : 0;
+		}
+	}
+	VT_finalize();
+	snprintf(row, sizeof(row), "%s", name);
+	bench_print(row, event, RUNS, "ns");
+	if (!strcmp(name, "trace.function") && bare[0] > 0) {
+		bench_print("trace.function.rdtsc", bare, RUNS, "ns");
+		bench_print("trace.function.ratio", ratio, RUNS, "of a loop of rdtsc");
+	}
+	return 0;
+}
+
+static int run(char *program, const char *name, const char *variable, const char *value)
+{
+	pid_t pid = fork();
+	int status;
+
+	if (pid == 0) {
+		if (variable) {
+			setenv(variable, value, 1);
+		}
+		execl("/proc/self/exe", program, name, (char *)NULL);
+		_exit(127);
+	}
+	return pid < 0 || waitpid(pid, &status, 0) < 0 || status != 0;
+}
+
+int main(int argc, char **argv)
+{
+	char dir[] = "/tmp/bench_trace.XXXXXX", command[100];
+	int rc;
+
+	if (argc > 1) {
+		return mode(argc, argv, argv[1]);
+	}
+	if (!mkdtemp(dir) || chdir(dir) < 0) {
+		return 1;
+	}
+	setenv("VT_VERBOSE", "0", 1);
+	setenv("VT_FORCE", "on", 1);
+	setenv("VT_TIMER", "CPU", 1);
+	/* the standard counters at state changes have rows of their own (bench_vt) */
+	setenv("VT_COUNTER_MIN_INTERVAL", "-1s", 1);
+	rc = run(argv[0], "trace.function", NULL, NULL) | run(argv[0], "filter.reject", "VT_STATE", "** OFF") |
+		run(argv[0], "stats.event", "VT_STATISTICS", "on");
+	snprintf(command, sizeof(command), "rm -rf %s", dir);
+	return rc | (system(command) != 0);
+}

@@ -1,0 +1,203 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# The pieces of contrib/, each by its real consumer: a Slurm of one node, promtool, systemd-analyze, lmod.
+given=${top_builddir:-}
+# shellcheck source=lib.sh source-path=SCRIPTDIR
+. "$(dirname "$0")/lib.sh"
+if [ -n "$given" ]; then
+	timertest=$given/timertestcs
+else
+	configured "contrib"
+	step "contrib: make" make -j"$jobs" timertestcs
+	timertest=$PWD/timertestcs
+fi
+contrib=$top/contrib
+failed=0
+has()
+{
+	command -v "$1" >/dev/null 2>&1
+}
+good() # good LABEL STATUS
+{
+	if [ "$2" -eq 0 ]; then
+		echo "ok: contrib: $1"
+	else
+		echo "FAIL: contrib: $1"
+		tail -n 20 "$work"/*.log 2>/dev/null
+		failed=1
+	fi
+}
+skipped()
+{
+	echo "skipped: contrib: $1"
+}
+
+for f in "$contrib"/slurm/*.sh "$contrib"/prometheus/*.sh; do
+	sh -n "$f"
+	good "$(basename "$f") is a shell script" $?
+done
+"${PYTHON3:-python3}" -c 'import json, sys; d = json.load(open(sys.argv[1])); assert len(d["panels"]) >= 4' "$contrib/prometheus/tickmark-dashboard.json"
+good "the dashboard is JSON" $?
+
+if has promtool; then
+	mkdir "$work/textfile" && TIMERTEST=$timertest XDG_STATE_HOME=$work/none "$contrib/prometheus/tickmark-textfile.sh" "$work/textfile" &&
+		promtool check metrics <"$work/textfile/tickmark.prom" >"$work/promtool.log" 2>&1 && [ ! -s "$work/promtool.log" ]
+	good "promtool finds nothing in the metrics" $?
+	promtool check rules "$contrib/prometheus/tickmark-alerts.yml" >"$work/promtool.log" 2>&1 &&
+		promtool test rules "$contrib/prometheus/tickmark-alerts-test.yml" >>"$work/promtool.log" 2>&1
+	good "promtool runs the alert rules" $?
+else
+	skipped "promtool is not installed (Debian: prometheus)"
+fi
+
+if has systemd-analyze; then
+	cp "$contrib"/systemd/tickmark-check.* "$work/" && sed -i "s|/usr/share/tickmark/contrib|$contrib|" "$work/tickmark-check.service" &&
+		systemd-analyze --man=no verify "$work/tickmark-check.service" "$work/tickmark-check.timer" >"$work/systemd.log" 2>&1 &&
+		! grep tickmark "$work/systemd.log"
+	good "systemd-analyze verifies the units" $?
+else
+	skipped "systemd-analyze is not installed"
+fi
+
+if [ -r /usr/share/lmod/lmod/init/sh ]; then
+	# shellcheck disable=SC1091
+	TICKMARK_PREFIX=$work/prefix PATH_NOW=$(. /usr/share/lmod/lmod/init/sh >/dev/null 2>&1
+		export TICKMARK_PREFIX="$work/prefix"
+		module use "$contrib/lmod" && module load tickmark && echo "$PATH $TICKMARK_PRELOAD")
+	case $PATH_NOW in
+	*"$work/prefix/bin"*"$work/prefix/lib/libVTcs.so") good "lmod loads the modulefile" 0 ;;
+	*)
+		echo "$PATH_NOW" >"$work/lmod.log"
+		good "lmod loads the modulefile" 1
+		;;
+	esac
+else
+	skipped "lmod is not installed"
+fi
+
+# ---- a Slurm of one node ----
+if ! has slurmd || ! has slurmctld || ! has munged || [ "$(id -u)" -ne 0 ] || [ ! -r /usr/include/slurm/spank.h ]; then
+	skipped "no Slurm to start (Debian: slurmd slurmctld slurm-client libslurm-dev munge; as root)"
+	exit $failed
+fi
+host=$(uname -n)
+s=$work/slurm
+mkdir -p "$s/state" "$s/spool" "$s/etc"
+chmod 755 "$work" "$s"
+"${CC:-cc}" -Wall -Werror -shared -fPIC -o "$s/spank_tickmark.so" "$contrib/slurm/spank_tickmark.c" >"$work/spank.log" 2>&1
+good "the SPANK plug-in compiles" $?
+dd if=/dev/urandom of="$s/munge.key" bs=128 count=1 2>/dev/null
+chmod 400 "$s/munge.key"
+mkdir -p "$s/munge" && chmod 711 "$s/munge"
+for script in prolog healthcheck taskprolog; do
+	# Slurm gives them no environment
+	sed "2a TIMERTEST=$s/timertest TICKMARK_STATE=$s/tickmark SCONTROL=$s/scontrol" "$contrib/slurm/$script.sh" >"$s/$script.sh"
+	chmod 755 "$s/$script.sh"
+done
+printf '#!/bin/sh\nSLURM_CONF=%s exec scontrol "$@"\n' "$s/etc/slurm.conf" >"$s/scontrol"
+ln -s "$timertest" "$s/timertest"
+chmod 755 "$s/scontrol"
+cat >"$s/etc/slurm.conf" <<EOF
+ClusterName=one
+SlurmctldHost=$host(127.0.0.1)
+SlurmUser=root
+SlurmdUser=root
+AuthType=auth/munge
+AuthInfo=socket=$s/munge/socket
+CredType=cred/munge
+StateSaveLocation=$s/state
+SlurmdSpoolDir=$s/spool
+SlurmctldPidFile=$s/ctld.pid
+SlurmdPidFile=$s/slurmd.pid
+SlurmctldLogFile=$work/slurmctld.log
+SlurmdLogFile=$work/slurmd.log
+SlurmctldPort=26817
+SlurmdPort=26818
+ProctrackType=proctrack/linuxproc
+TaskPlugin=task/none
+SelectType=select/cons_tres
+JobAcctGatherType=jobacct_gather/none
+AccountingStorageType=accounting_storage/none
+MpiDefault=none
+ReturnToService=2
+SlurmdTimeout=300
+Prolog=$s/prolog.sh
+TaskProlog=$s/taskprolog.sh
+HealthCheckProgram=$s/healthcheck.sh
+HealthCheckInterval=1
+PlugStackConfig=$s/etc/plugstack.conf
+NodeName=$host NodeAddr=127.0.0.1 CPUs=$(nproc) State=UNKNOWN
+PartitionName=all Nodes=ALL Default=YES State=UP
+EOF
+: >"$s/etc/plugstack.conf"
+export SLURM_CONF=$s/etc/slurm.conf
+munged --key-file="$s/munge.key" --socket="$s/munge/socket" --pid-file="$s/munge/pid" --log-file="$work/munge.log" --seed-file="$s/munge/seed" --force >/dev/null 2>&1
+daemons=
+stop()
+{
+	# shellcheck disable=SC2086
+	kill $daemons $(cat "$s/munge/pid" 2>/dev/null) 2>/dev/null
+	wait 2>/dev/null
+	chmod -R u+w "$work"
+	rm -rf "$work"
+}
+trap stop EXIT
+slurmctld -D >"$work/ctld.out" 2>&1 &
+daemons="$daemons $!"
+slurmd -D >"$work/slurmd.out" 2>&1 &
+daemons="$daemons $!"
+
+until_node() # until_node WORD: its state has it, within 60 s
+{
+	tries=0
+	until scontrol show node "$host" 2>/dev/null | grep -q "State=[^ ]*$1"; do
+		tries=$((tries + 1))
+		[ $tries -lt 120 ] || return 1
+		sleep 0.5
+	done
+}
+job() # job WORDS...: what it prints, within a minute
+{
+	timeout 60 srun -n 1 "$@" 2>"$work/srun.log"
+}
+
+until_node IDLE
+good "a node is up" $?
+# shellcheck disable=SC2016
+[ "$(job sh -c 'echo "timer=$VT_TIMER"')" = "timer=" ]
+good "without a stored result jobs have no timer set; the prolog lets them pass" $?
+
+"$timertest" --timer CPU --state-dir "$s/tickmark" --performance-time 0.2s --output "$s/tt" 0.5 0.2 >"$work/tt.log" 2>&1
+chmod -R a+rX "$s/tickmark"
+if "$timertest" --taskprolog --state-dir "$s/tickmark" | grep -q '^export VT_TIMER=CPU'; then
+	# shellcheck disable=SC2016
+	[ "$(job sh -c 'echo "timer=$VT_TIMER"')" = "timer=CPU" ]
+	good "TaskProlog sets the timer of a fit result" $?
+	# shellcheck disable=SC2016
+	[ "$(VT_TIMER=mine job sh -c 'echo "timer=$VT_TIMER"')" = "timer=mine" ]
+	good "the user's own setting stays" $?
+	printf 'required %s timertest=%s state=%s\n' "$s/spank_tickmark.so" "$s/timertest" "$s/tickmark" >"$s/etc/plugstack.conf"
+	sed -i '/^TaskProlog/d' "$s/etc/slurm.conf"
+	scontrol reconfigure
+	# shellcheck disable=SC2016
+	[ "$(job sh -c 'echo "timer=$VT_TIMER"')" = "timer=CPU" ]
+	good "so does the SPANK plug-in" $?
+	# shellcheck disable=SC2016
+	[ "$(job --tickmark-timer=clock_monotonic sh -c 'echo "timer=$VT_TIMER"')" = "timer=clock_monotonic" ] &&
+		[ "$(job --tickmark-timer=off sh -c 'echo "timer=$VT_TIMER"')" = "timer=" ]
+	good "its option sets another timer, or none" $?
+else
+	skipped "timertest does not call CPU fit on this machine: $(tail -1 "$work/tt.log")"
+fi
+
+# a node with a critical defect: a program in place of timertest that says so
+rm "$s/timertest"
+printf '#!/bin/sh\necho "TIMERTEST CRITICAL - tsc.cross_core 2.0us | x=1"\nexit 2\n' >"$s/timertest"
+chmod 755 "$s/timertest"
+until_node DRAIN && scontrol show node "$host" | grep -q 'Reason=tickmark: CRITICAL - tsc.cross_core'
+good "HealthCheckProgram drains a node with a critical check, with the reason" $?
+rm "$s/timertest"
+ln -s "$timertest" "$s/timertest"
+until_node 'IDLE$\|IDLE ' 
+good "and resumes it when it is well again" $?
+exit $failed

@@ -1,0 +1,332 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# stftool --convert to formats of others and back. TAP.
+# shellcheck disable=SC1091,SC2154
+. "${top_srcdir:-.}/tests/cli/toollib.sh"
+TMPDIR=$dir/tmp
+export TMPDIR
+mkdir "$TMPDIR"
+
+"$build/tests/lib/exchange_table" >"$dir/table"
+grep -v '^missing' "$dir/table" >"$dir/built"
+# a build without a format's library does not know what it would hold
+awk 'NR == FNR { if ($1 == "missing") gone[$2] = 1; next } /^[|] [A-Z0-9]+ [|] `/ && !($2 in gone)' "$dir/table" "$src/doc/exchange.md" |
+	diff "$dir/built" - >"$dir/diff"
+ok "doc/exchange.md has the table of the formats as it is in C" $?
+
+# ---- what is refused ----
+
+tool "$rich" --convert "$dir/x.foo"
+[ "$status" -eq 2 ] && grep -q 'no format has the suffix .foo' "$dir/err" && [ ! -e "$dir/x.foo" ]
+ok "an unknown suffix is an error, and no STF of that name" $?
+tool "$rich" --convert "$dir/x" --logfile-format FOO
+[ "$status" -eq 2 ] && grep -q "'FOO' is none of ASCII, STF, .*CSV" "$dir/err" && [ ! -e "$dir/x" ]
+ok "so is an unknown name" $?
+tool "$rich" --recover "$dir/x.csv"
+[ "$status" -eq 2 ] && [ ! -e "$dir/x.csv" ]
+ok "--recover writes STF only" $?
+echo here >"$dir/there.csv"
+tool "$rich" --convert "$dir/there.csv"
+[ "$status" -eq 1 ] && [ "$(cat "$dir/there.csv")" = here ] && tool "$rich" --convert "$dir/there.csv" --force &&
+	[ "$(head -c 5 "$dir/there.csv")" = time, ]
+ok "a file that is there stays, without --force" $?
+mkdir "$dir/full" && mount -t tmpfs -o size=16k none "$dir/full" 2>/dev/null && {
+	head -c 16384 /dev/zero >"$dir/full/fill"
+	tool "$rich" --convert "$dir/full/x.csv"
+	[ "$status" -eq 1 ] && [ "$(ls -A "$dir/full")" = fill ]
+}
+case $? in
+0) ok "of a disk that is full nothing is left" 0 ;;
+*) if mountpoint -q "$dir/full"; then ok "of a disk that is full nothing is left" 1; else skip "a full disk" "cannot mount"; fi ;;
+esac
+
+# ---- CSV ----
+
+cat >"$dir/plain.avt" <<'END'
+CLKPERIOD 1e-09
+NCPUS 1 2
+DEFCLASS 1 "P,Q" SELF "P,Q" PARENT 0
+DEFGROUP 2147942402 "All" NMEMBS 2 1 2
+DEFCOUNTER 6 "ins" CLASS 1 CPU 2147942402 TYPE 67 DIFF 1 UNIT "B" LOWER 0 UPPER 0
+DEFCOUNTER 7 "load" CLASS 1 CPU 2147942402 TYPE 34 DIFF 0 UNIT "" LOWER 0 UPPER 0
+DEFCOUNTER 8 "low" CLASS 1 CPU 2147942402 TYPE 1 DIFF 0 UNIT "say ""x""" LOWER 0 UPPER 0
+DEFCPU 1 HOST "h1" IP "" PID 1 TID 1 OFFSET 0 SKEW 1
+DEFCPU 2 HOST "h2" IP "" PID 1 TID 1 OFFSET 0 SKEW 1
+5 SAMP CPU 1 DEF 6 UINT 8 1000 DEF 7 FLOAT 8 0.1
+2000000005 SAMP CPU 1 DEF 6 UINT 8 18446744073709551615 DEF 7 FLOAT 8 -1e-300
+2000000006 SAMP CPU 2 DEF 8 INT 8 -9223372036854775808 DEF 7 FLOAT 8 0.30000000000000004
+4000000006 SAMP CPU 65538 DEF 6 UINT 8 7
+6000000006 SAMP CPU 65538 DEF 6 UINT 8 107
+END
+sed -i 's/ UNIT "say ""x"""/ UNIT "say \\"x\\""/' "$dir/plain.avt"
+tool "$dir/plain.avt" --convert "$dir/p.csv"
+# shellcheck disable=SC2016
+[ "$status" -eq 0 ] && cat >"$dir/want" <<'END'
+time,bound,host,rank,thread,counter,value,unit
+0.000000005,,h1,0,0,"P,Q:ins",1000,B
+0.000000005,,h1,0,0,"P,Q:load",0.1,
+2.000000005,,h1,0,0,"P,Q:ins",18446744073709551615,B
+2.000000005,,h1,0,0,"P,Q:load",-1e-300,
+2.000000006,,h2,1,0,"P,Q:load",0.30000000000000004,
+2.000000006,,h2,1,0,"P,Q:low",-9223372036854775808,"say ""x"""
+4.000000006,,h2,1,1,"P,Q:ins",7,B
+6.000000006,,h2,1,1,"P,Q:ins",107,B
+END
+(head -n 1 "$dir/p.csv" && tail -n +2 "$dir/p.csv" | sort) | diff "$dir/want" - >"$dir/diff"
+ok "CSV: times, hosts, ranks, threads, names, values and units are those of the trace" $?
+tool "$dir/plain.avt" --convert "$dir/w.csv" --layout wide
+cat >"$dir/want" <<'END'
+time,bound,host,rank,thread,"P,Q:ins [B]","P,Q:load","P,Q:low [say ""x""]"
+0.000000005,,h1,0,0,1000,0.1,
+2.000000005,,h1,0,0,18446744073709551615,-1e-300,
+2.000000006,,h2,1,0,,0.30000000000000004,-9223372036854775808
+4.000000006,,h2,1,1,7,,
+6.000000006,,h2,1,1,107,,
+END
+diff "$dir/want" "$dir/w.csv" >"$dir/diff"
+ok "wide: a column for each counter, with its unit; empty where there is no sample" $?
+tool "$dir/plain.avt" --convert "$dir/r.csv" --rate
+grep -q '^6.000000006,,h2,1,1,"P,Q:ins",50,B/s$' "$dir/r.csv" && [ "$(grep -c 'P,Q:ins' "$dir/r.csv")" -eq 2 ] &&
+	grep -q '"P,Q:load",0.1,$' "$dir/r.csv"
+ok "--rate: totals as change per second since the sample before, others as they are" $?
+tool "$rich" --convert "$dir/rich.csv"
+[ "$status" -eq 0 ] && grep -q 'CSV has no place for: 2 function entries, 2 function exits, 5 message sends, 5 message receives' "$dir/err"
+ok "what CSV cannot hold is said, with its number" $?
+tool "$dir/plain.avt" --convert "$dir/plain.stf"
+tool "$dir/plain.stf" --logfile-name "$dir/part.csv" --request 0:0
+"$build/stftool" "$dir/plain.stf" --dump --request 0:0 | grep -o ' DEF [0-9]* [A-Z]* 8 ' | wc -l >"$dir/want"
+[ "$(cat "$dir/want")" -gt 0 ] && [ "$(tail -n +2 "$dir/part.csv" | wc -l)" -eq "$(cat "$dir/want")" ] && [ -z "$(ls -A "$TMPDIR")" ]
+ok "--request selects ahead of a conversion" $?
+
+has_format() # has_format NAME: does this build write it?
+{
+	! grep -q "^missing $1$" "$dir/table"
+}
+
+# ---- the bound ----
+
+sed '/^DEFCPU 1 /i DEFCLASS 9 "clock-bound" SELF "clock-bound" PARENT 0\nINFO CLASS 9 TEXT "process 0 5 1e-06 2000000000 2.5e-06"\nINFO CLASS 9 TEXT "process 1 0 unknown 3000000000 4e-06"' \
+	"$dir/plain.avt" >"$dir/bound.avt"
+tool "$dir/bound.avt" --convert "$dir/b.csv"
+tail -n +2 "$dir/b.csv" | cut -d, -f1,2 | sort -u >"$dir/out"
+cat >"$dir/want" <<'END'
+0.000000005,1e-06
+2.000000005,2.5e-06
+2.000000006,
+4.000000006,4e-06
+6.000000006,4e-06
+END
+diff "$dir/want" "$dir/out" >"$dir/diff"
+ok "each line has the bound of its time; none where it is not known" $?
+
+for x in p b w; do
+	tool "$dir/$x.csv" --convert "$dir/csv.stf" --force && tool "$dir/csv.stf" --verify &&
+		"$build/stftool" "$dir/csv.stf" --convert "$dir/again.csv" --force --layout "$([ $x = w ] && echo wide || echo long)" >"$dir/out" 2>"$dir/err" &&
+		diff "$dir/$x.csv" "$dir/again.csv" >"$dir/diff" || break
+done
+ok "CSV and back, long and wide: each line as it was, times, bounds, names, units and values" $?
+tool "$dir/rich.csv" --convert "$dir/csv.stf" --force && tool "$dir/csv.stf" --convert "$dir/again.csv" --force &&
+	[ "$(grep -c . "$dir/again.csv")" -eq "$(grep -c . "$dir/rich.csv")" ] && diff "$dir/rich.csv" "$dir/again.csv" >"$dir/diff"
+ok "CSV and back: names over several lines, limits of 64 bits" $?
+# what is refused, each with its line
+bad_csv() # bad_csv LINE TEXT: standard input is the file
+{
+	cat >"$dir/bad.csv"
+	tool "$dir/bad.csv" --convert "$dir/bad.stf"
+	[ "$status" -eq 1 ] && grep -q "bad.csv: line $1: .*$2" "$dir/err" && ! ls -d "$dir"/bad.stf* >/dev/null 2>&1
+}
+head='time,bound,host,rank,thread,counter,value,unit'
+printf '%s\n1,,h,0,0,c,1\n' "$head" | bad_csv 2 'not as many columns' &&
+	printf '%s\n1,,h,0,0,c,1,B\n-1,,h,0,0,c,1,B\n' "$head" | bad_csv 3 'time is no number' &&
+	printf '%s\n1,,h,0,0,c,x,B\n' "$head" | bad_csv 2 'a value is no number' &&
+	printf '%s\n1,,h,70000,0,c,1,B\n' "$head" | bad_csv 2 'rank or thread' &&
+	printf '%s\n1,,h,0,0,"c,1,B\n' "$head" | bad_csv 2 'a quote is not closed' &&
+	printf 'a,b\n1,2\n' | bad_csv 1 'no table of stftool' && printf '' | bad_csv 0 'the file is empty' &&
+	printf '%s\n99999999999999999999,,h,0,0,c,1,B\n' "$head" | bad_csv 2 'does not fit'
+ok "damaged CSV is an error with its line, and leaves nothing" $?
+
+# ---- JSON ----
+
+if ! command -v "${PYTHON3:-python3}" >/dev/null; then
+	skip "JSON" "no python3"
+else
+	for x in jsonl chrome.json speedscope.json; do
+		tool "$rich" --convert "$dir/rich.$x" && tool "$dir/bound.avt" --convert "$dir/b.$x"
+	done
+	cat >"$dir/read.py" <<'END'
+import csv, json, sys
+what, made, table = sys.argv[1:]
+odd = 'odd "name" \\ \u00e4\n1'
+if what == "jsonl":
+    lines = [json.loads(l) for l in open(made, encoding="utf-8")]
+    for l, r in zip([l for l in lines if l["type"] == "sample"], csv.DictReader(open(table, newline="", encoding="utf-8"))):
+        assert (l["counter"], l["unit"], str(l["rank"]), str(l["thread"])) == (r["counter"], r["unit"], r["rank"], r["thread"]), (l, r)
+        assert l["value"] == (int(r["value"]) if isinstance(l["value"], int) else float(r["value"])), (l, r)
+        assert abs(l["time"] - float(r["time"])) < 1e-9 and str(l.get("bound", "")) == r["bound"], (l, r)
+    print(sum(l["type"] == "sample" for l in lines), sorted({(l["type"], sum(m["type"] == l["type"] for m in lines)) for l in lines}))
+elif what == "chrome":
+    t = json.load(open(made, encoding="utf-8"))
+    e = t["traceEvents"]
+    print(sorted({(l["ph"], sum(m["ph"] == l["ph"] for m in e)) for l in e}), t["otherData"]["clock_bound_s"])
+    print([(l["ts"], l["name"] == odd) for l in e if l["ph"] in "BE"])
+else:
+    t = json.load(open(made, encoding="utf-8"))
+    for p in t["profiles"]:
+        open_, last = [], 0
+        for e in p["events"]:
+            assert e["at"] >= last and p["startValue"] <= e["at"] <= p["endValue"]
+            last = e["at"]
+            if e["type"] == "O":
+                open_.append(e["frame"])
+            else:
+                assert open_.pop() == e["frame"]
+        assert not open_
+        print(p["name"], [(e["type"], e["at"]) for e in p["events"]])
+    print([f["name"] == odd for f in t["shared"]["frames"]])
+END
+	read_json() # read_json WHAT FILE TABLE: what is wanted on standard input
+	{
+		"${PYTHON3:-python3}" "$dir/read.py" "$@" >"$dir/got" 2>"$dir/err"
+		diff - "$dir/got" >"$dir/diff" && [ ! -s "$dir/err" ]
+	}
+	read_json jsonl "$dir/b.jsonl" "$dir/b.csv" <<'END'
+8 [('info', 2), ('sample', 8), ('trace', 1)]
+END
+	ok "JSONL: each value with its time, bound, thread, name and unit, as in CSV" $?
+	read_json jsonl "$dir/rich.jsonl" "$dir/rich.csv" <<'END'
+27 [('comment', 1), ('enter', 2), ('info', 2), ('leave', 2), ('receive', 5), ('sample', 27), ('send', 5), ('trace', 1)]
+END
+	ok "JSONL: names with quotes, line ends and UTF-8, numbers to their last digit" $?
+	read_json chrome "$dir/rich.chrome.json" - <<'END'
+[('B', 2), ('C', 27), ('E', 2), ('M', 9), ('f', 5), ('s', 5)] None
+[(1000000.0, True), (2000000.0, False), (4000000.0, False), (9000000.0, True)]
+END
+	ok "CHROME: slices, counters, flows" $?
+	read_json speedscope "$dir/rich.speedscope.json" - <<'END'
+rank 0 thread 0 [('O', 1000000000), ('O', 2000000000), ('C', 4000000000), ('C', 9000000000)]
+[False, True]
+END
+	ok "SPEEDSCOPE: a profile for each thread that has functions, each of them closed" $?
+fi
+
+# ---- OTF2 ----
+
+# what otf2-print shows as "time thread counter value", times less the first if it subtracts it
+otf2_samples()
+{
+	awk '/^METRIC/ { for (i = 6; i <= NF; i++) if ($i ~ /^[(]"/) { n = $i; sub(/^[(]"/, "", n); sub(/"$/, "", n); v = $(i + 3); gsub(/[);,]/, "", v); print $3, $2, n, v } }' "$1" | sort
+}
+if ! has_format OTF2; then
+	skip "OTF2" "this build has no otf2"
+elif ! command -v otf2-print >/dev/null; then
+	skip "OTF2" "otf2-print is not here (Debian: otf2-tools)"
+else
+	tool "$dir/bound.avt" --convert "$dir/b.otf2"
+	otf2-print "$dir/b.otf2" >"$dir/print" 2>"$dir/warn"
+	otf2_samples "$dir/print" >"$dir/got"
+	awk -F, 'function plain(s) { gsub(/"/, "", s); return s } NR > 1 { t = $1; sub(/^0+/, "", t); sub(/[.]/, "", t); sub(/^0+/, "", t)
+		v = $8; if (v ~ /[.]/) v = sprintf("%g", v)
+		print t, $4 + $5, plain($6 "," $7), v }' "$dir/b.csv" | sort >"$dir/want"
+	[ "$status" -eq 0 ] && [ ! -s "$dir/warn" ] && diff "$dir/want" "$dir/got" >"$dir/diff"
+	ok "OTF2: otf2-print warns of nothing and reads each value, at its time, on its thread" $?
+	otf2-print --show-clock-offsets "$dir/b.otf2" >"$dir/out" 2>&1
+	sed -n 's/^CLOCK_OFFSET  *//p' "$dir/out" | tr -s ' ' >"$dir/got"
+	cat >"$dir/want" <<'END'
+0 Time: 5, Offset: +0, StdDev: 1000
+0 Time: 2000000000, Offset: +0, StdDev: 2500
+1 Time: 3000000000, Offset: +0, StdDev: 4000
+2 Time: 3000000000, Offset: +0, StdDev: 4000
+END
+	diff "$dir/want" "$dir/got" >"$dir/diff"
+	ok "OTF2: clock offsets are 0 and their deviation is the bound, in ticks" $?
+	tool "$rich" --convert "$dir/r.otf2"
+	otf2-print "$dir/r.otf2" 2>"$dir/warn" | grep -Eo '^[A-Z_]+ ' | sort | uniq -c | awk '{ print $2, $1 }' >"$dir/got"
+	printf 'ENTER 2\nLEAVE 2\nMETRIC 9\nMPI_RECV 5\nMPI_SEND 5\n' | diff - "$dir/got" >"$dir/diff" && [ ! -s "$dir/warn" ]
+	ok "OTF2: functions and messages, names with quotes, line ends and UTF-8" $?
+	tool "$src/tests/cli/coll.avt" --convert "$dir/c.otf2"
+	otf2-print "$dir/c.otf2" 2>"$dir/warn" | sed -n 's/^MPI_COLLECTIVE_END  *//p' | tr -s ' ' | sort >"$dir/got"
+	cat >"$dir/want" <<'END'
+0 110 Operation: BARRIER, Communicator: "world" <0>, Root: NONE, Sent: 0, Received: 0
+0 114 Operation: GATHER, Communicator: "pair" <1>, Root: 1 ("thread 0" <2>), Sent: 0, Received: 3
+0 192 Operation: GATHER, Communicator: "world" <0>, Root: 1 ("thread 0" <1>), Sent: 10, Received: 0
+0 199 Operation: GATHER, Communicator: "pair" <1>, Root: NONE, Sent: 1, Received: 3
+0 305 Operation: GATHER, Communicator: "all threads" <2>, Root: 1 ("thread 0" <1>), Sent: 0, Received: 3
+1 116 Operation: BARRIER, Communicator: "world" <0>, Root: NONE, Sent: 0, Received: 0
+1 122 Operation: GATHER, Communicator: "world" <0>, Root: 1 ("thread 0" <1>), Sent: 11, Received: 77
+2 116 Operation: GATHER, Communicator: "pair" <1>, Root: 1 ("thread 0" <2>), Sent: 9, Received: 4
+2 128 Operation: GATHER, Communicator: "world" <0>, Root: 1 ("thread 0" <1>), Sent: 12, Received: 0
+2 201 Operation: GATHER, Communicator: "pair" <1>, Root: NONE, Sent: 2, Received: 4
+2 307 Operation: GATHER, Communicator: "all threads" <2>, Root: 1 ("thread 0" <1>), Sent: 0, Received: 4
+END
+	diff "$dir/want" "$dir/got" >"$dir/diff" && [ ! -s "$dir/warn" ]
+	ok "OTF2: collective operations, each member at its time, with root and bytes" $?
+	tool "$dir/bound.avt" --convert "$dir/b.otf2"
+	[ "$status" -eq 1 ] && mkdir "$dir/moved" && tool "$dir/plain.avt" --convert "$dir/b.otf2" --force &&
+		otf2-print --show-clock-offsets "$dir/b.otf2" >"$dir/out" 2>&1 && ! grep -q CLOCK_OFFSET "$dir/out" && ! ls -d "$dir"/b.otf2.* >/dev/null 2>&1
+	ok "OTF2: an archive that is there stays without --force, and goes with it" $?
+	py=$(for p in "${PYTHON3:-python3}" /usr/bin/python3; do "$p" -c 'import otf2' 2>/dev/null && echo "$p" && break; done)
+	if [ -z "$py" ]; then
+		skip "OTF2: python3-otf2" "there is no module otf2 (Debian: python3-otf2)"
+	else
+		cat >"$dir/sums.py" <<'END'
+import csv, otf2, sys
+from fractions import Fraction
+def add(all_, key, value, time):  # exact, whatever the order
+    n, total, first, last = all_.get(key, (0, Fraction(0), time, time))
+    all_[key] = (n + 1, total + Fraction(value), min(first, time), max(last, time))
+got, want = {}, {}
+with otf2.reader.open(sys.argv[1]) as trace:
+    for _, e in trace.events:
+        if isinstance(e, otf2.events.Metric):
+            for m, v in zip(getattr(e.metric, "metric_class", e.metric).members, e.values):
+                add(got, (m.name, m.unit), v, e.time)
+for r in csv.DictReader(open(sys.argv[2], newline="", encoding="utf-8")):
+    v = int(r["value"]) if r["value"].lstrip("-").isdigit() else float(r["value"])
+    add(want, (r["counter"], r["unit"]), v, int(Fraction(r["time"]) * 10**9))
+print(len(got), got == want)
+END
+		"$py" "$dir/sums.py" "$dir/r.otf2" "$dir/rich.csv" >"$dir/got" 2>"$dir/err"
+		echo 3 True | diff - "$dir/got" >"$dir/diff"
+		ok "OTF2: python3-otf2 reads each counter's samples, exact sum, first and last time, name and unit" $?
+	fi
+
+	# ---- and back ----
+	tool "$dir/b.otf2" --convert "$dir/back.stf" && tool "$dir/back.stf" --verify && tool "$dir/back.stf" --convert "$dir/back.csv" &&
+		tool "$dir/plain.avt" --convert "$dir/p.csv" --force && diff "$dir/p.csv" "$dir/back.csv" >"$dir/diff"
+	ok "OTF2 and back: each sample, name and unit, to the last digit" $?
+	tool "$dir/bound.avt" --convert "$dir/bound.otf2" && tool "$dir/bound.otf2" --convert "$dir/back.csv" --force && diff "$dir/b.csv" "$dir/back.csv" >"$dir/diff"
+	ok "OTF2 and back: the bound; any input can be converted to any output" $?
+	events() # events TRACE: of each function and message what both formats have
+	{
+		"$build/stftool" "$1" --dump | awk '$2 == "ENTER" || $2 == "LEAVE" { print $1, $2, $4 }
+			$2 == "SENDMSG" || $2 == "RECVMSG" { print $1, $2, $4, $6, $10, $12 }' | sort
+	}
+	tool "$dir/r.otf2" --convert "$dir/r.stf" && [ "$(events "$rich" | wc -l)" -eq 14 ] && events "$rich" >"$dir/want" &&
+		events "$dir/r.stf" | diff "$dir/want" - >"$dir/diff"
+	ok "OTF2 and back: functions and messages, also those received before they were sent" $?
+
+	# ---- archives of others ----
+	ez=$src/tests/golden/eztrace
+	"$build/otf2-to-stf" "$ez/eztrace_log.otf2" "$dir/ez.stf" >"$dir/out" 2>"$dir/err" && tool "$dir/ez.stf" --verify &&
+		"$build/stftool" "$dir/ez.stf" --dump | awk '$1 ~ /^[0-9]/ { n[$2]++ } $2 == "GLOBALOP" && $NF != "-" { there++ }
+			END { print n["ENTER"], n["LEAVE"], n["SENDMSG"], n["RECVMSG"], n["GLOBALOP"], there }' >"$dir/got"
+	echo 84 84 20 20 40 40 | diff - "$dir/got" >"$dir/diff"
+	ok "an archive of EZTrace: functions, messages, barriers, with numbers that it gives twice" $?
+	otf2-print "$ez/eztrace_log.otf2" 2>"$dir/warn" | awk '$1 == "ENTER" { $1 = $2 = $3 = $4 = ""; sub(/ *"/, ""); sub(/" <.*/, ""); print }' | sort | uniq -c >"$dir/want"
+	"$build/stftool" "$dir/ez.stf" --dump | awk '$1 == "DEFFUNCTION" { id = $2; sub(/^[^"]*"/, ""); sub(/" CLASS.*/, ""); name[id] = $0 } $2 == "ENTER" { print name[$6] }' |
+		sort | uniq -c | diff "$dir/want" - >"$dir/diff"
+	ok "an archive of EZTrace: each function by its name as often as otf2-print sees it" $?
+	tool "$ez/eztrace_log.otf2" --verify
+	[ "$status" -eq 2 ]
+	ok "--verify is for STF" $?
+	mkdir "$dir/cut" && cp -r "$ez"/* "$dir/cut" && head -c 1000 "$ez/eztrace_log/0.evt" >"$dir/cut/eztrace_log/0.evt"
+	tool "$dir/cut/eztrace_log.otf2" --convert "$dir/cut.stf"
+	[ "$status" -eq 1 ] && grep -q 'cut/eztrace_log.otf2: cannot read the events, after' "$dir/err" && ! ls -d "$dir"/cut.stf* >/dev/null 2>&1
+	ok "an archive that was cut is an error that says how far it was read, and leaves nothing" $?
+	head -c 300 "$ez/eztrace_log.def" >"$dir/cut/eztrace_log.def"
+	tool "$dir/cut/eztrace_log.otf2" --convert "$dir/cut.stf"
+	[ "$status" -eq 1 ] && grep -q 'eztrace_log.otf2: ' "$dir/err" && ! ls -d "$dir"/cut.stf* >/dev/null 2>&1
+	ok "so is one with definitions that were cut" $?
+fi
+
+done_testing

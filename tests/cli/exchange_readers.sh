@@ -1,0 +1,98 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# Conversions, read by programs that are not ours: babeltrace2, otfprint and the OTF library, pj_dump, protoc, and a second reader of
+# LTTng in Python. Each compares with what tests/cli/four_ranks.py put in. TAP.
+# shellcheck disable=SC1091,SC2154
+. "${top_srcdir:-.}/tests/cli/toollib.sh"
+python=$(command -v python3) || skip_all "no python3 here"
+# the bindings of babeltrace2 belong to the python3 of the system
+for p in "$python" /usr/bin/python3; do
+	if "$p" -c 'import bt2' 2>/dev/null; then
+		python=$p
+	fi
+done
+
+"$python" -B "$src/tests/cli/four_ranks.py" >"$dir/four.avt" && tool "$dir/four.avt" --convert "$dir/four.stf"
+ok "a trace of four ranks with everything" "$status"
+
+reads() # reads FORMAT NAME
+{
+	tool "$dir/four.stf" --convert "$dir/four.$1"
+	if [ "$status" -ne 0 ] && grep -q 'not built' "$dir/err"; then
+		skip "$2" "$1 is not in this build"
+		return
+	fi
+	"$python" -B "$src/tests/cli/foreign_readers.py" "$1" "$dir/four.$1" >"$dir/diff" 2>&1
+	case $? in
+	77) skip "$2" "its reader is not installed" ;;
+	0) ok "$2" "$status" ;;
+	*) ok "$2" 1 ;;
+	esac
+}
+
+reads ctf "CTF: babeltrace2 and bt2 read without a warning what was written: events, sums, names, units, bounds"
+reads lttng "LTTng: the second reader finds the same events, sums, times and texts"
+reads otf "OTF: its library and otfprint find the same events, sums, names, units, bounds"
+reads paje "Paje: pj_dump finds the same states, links, values, names, bounds"
+reads perfetto "Perfetto: protoc decodes the same events, sums, flows, names, units, bounds"
+
+# ---- there and back ----
+
+# what a round trip keeps, without the numbers of names: sorted lines of data
+data_of() # data_of STF
+{
+	"$build/stftool" "$1" --dump | grep -Ev '^(DEF|INFO|CLK|NCPUS|DURATION|EVENTBITS|STAT)' |
+		sed 's/ PAIR [0-9]*//; s/ FUNCTION [0-9]*//; s/ SCL [0-9]*//' | sort
+}
+info_of()
+{
+	"$build/stftool" "$1" --dump | grep -E '^(NCPUS|DURATION|DEFCPU|DEFCPUNAME|DEFGROUP|DEFCOMM|DEFCOLLOP|DEFCOUNTER) |^INFO.*TEXT "process ' |
+		sed 's/ CLASS [0-9]*//' | sort
+}
+back() # back FORMAT
+{
+	tool "$dir/four.$1" --convert "$dir/back.stf" --force
+	if [ "$status" -eq 0 ]; then
+		data_of "$dir/four.stf" >"$dir/want"
+		data_of "$dir/back.stf" | diff "$dir/want" - >"$dir/diff" || status=1
+		info_of "$dir/four.stf" >"$dir/want"
+		info_of "$dir/back.stf" | diff "$dir/want" - >>"$dir/diff" || status=1
+	fi
+	ok "$1 and back: every event, counter, thread, group and bound" "$status"
+}
+back lttng
+if "$build/tests/lib/exchange_table" | grep -q '^| OTF | `.otf` | write, read'; then
+	back otf
+	cp "$dir/four.otf" "$dir/bad.otf"
+	for k in "$dir"/four.[0-9]*.*; do
+		cp "$k" "$dir/bad.${k#"$dir/four."}"
+	done
+	sed -i 's/^K\(.*\)Y6V80070001$/K\1Q6V80070001/' "$dir/bad.0.def"
+	tool "$dir/bad.otf" --convert "$dir/bad.stf"
+	[ "$status" -eq 1 ] && grep -Eq 'bad.0.def: offset [1-9][0-9]*: ' "$dir/err" && [ ! -e "$dir/bad.stf" ]
+	ok "OTF: a line that is none is refused, with file and offset" $?
+else
+	skip "OTF and back" "not in this build"
+fi
+
+# ---- damage ----
+
+damaged() # damaged FILE OFFSET NAME: the byte there changes
+{
+	cp -r "$dir/four.lttng" "$dir/bad.lttng"
+	printf '\377' | dd of="$dir/bad.lttng/$1" bs=1 seek="$2" conv=notrunc 2>/dev/null
+	tool "$dir/bad.lttng" --convert "$dir/bad.stf"
+	[ "$status" -eq 1 ] && grep -Eq "bad.lttng/$1: offset [0-9]+: " "$dir/err" && [ ! -e "$dir/bad.stf" ]
+	ok "LTTng: $3" $?
+	rm -rf "$dir/bad.lttng"
+}
+damaged cpu_0 40 "without a magic number it is refused, with file and offset"
+damaged cpu_0 39 "so is a size of blocks that is not possible"
+damaged cpu_0 35 "and padding that is larger than the block"
+damaged control/facilities_0 110 "and an event of control/ that is none"
+cp -r "$dir/four.lttng" "$dir/bad.lttng" && truncate -s -100 "$dir/bad.lttng/cpu_0"
+tool "$dir/bad.lttng" --convert "$dir/bad.stf"
+[ "$status" -eq 1 ] && grep -q 'bad.lttng/cpu_0: offset .*the file ends here' "$dir/err" && [ ! -e "$dir/bad.stf" ]
+ok "LTTng: a file that is cut is refused, and no STF is left" $?
+
+done_testing

@@ -1,0 +1,51 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# Every program answers -h, --help, -V, --version and --usage alike, in the width of the terminal, and suggests a name for a
+# misspelt option. TAP.
+# shellcheck source=../lib/tap.sh source-path=SCRIPTDIR
+. "${top_srcdir:-.}/tests/lib/tap.sh"
+version=$(sed -n 's/^PACKAGE_VERSION *= *//p' "$build/Makefile")
+
+for p in timertestcs timertest calibsim vtcounters vtreport stftool xstftool; do
+	if [ ! -x "$build/$p" ] || [ -d "$build/$p" ]; then
+		skip "$p" "not built"
+		continue
+	fi
+	"$build/$p" --help >"$dir/out" 2>"$dir/err" && "$build/$p" -h >"$dir/h" 2>&1 && cmp "$dir/out" "$dir/h" >"$dir/diff" && [ ! -s "$dir/err" ] &&
+		head -1 "$dir/out" | grep -q "^Usage: $p " && grep -q '^  -h, --help ' "$dir/out" && grep -q '^  -V, --version ' "$dir/out"
+	ok "$p: -h is --help, on standard output, status 0" $?
+	[ "$("$build/$p" --version)" = "$p (Tickmark) $version" ] && [ "$("$build/$p" -V)" = "$p (Tickmark) $version" ]
+	ok "$p: --version" $?
+	"$build/$p" --usage >"$dir/out" && head -1 "$dir/out" | grep -q "^Usage: $p " && grep -q -e '\[--' "$dir/out"
+	ok "$p: --usage" $?
+	for columns in 40 60 100; do
+		COLUMNS=$columns "$build/$p" --help | awk -v most="$columns" '
+			length($0) > most && $0 ~ /^ {30}/ && $0 ~ / [^ ]+ / { print }' # a single word may be longer
+	done >"$dir/out"
+	ok "$p: the help fits the terminal" "$(wc -l <"$dir/out")"
+	"$build/$p" --hepl >"$dir/out" 2>"$dir/err"
+	[ $? -ge 2 ] && [ ! -s "$dir/out" ] && grep -q "^$p: unknown option '--hepl'; did you mean --help?" "$dir/err"
+	ok "$p: a misspelt option is refused with the right name" $?
+	"$build/$p" --help >/dev/full 2>"$dir/err"
+	[ $? -ge 1 ] && grep -q "standard output" "$dir/err"
+	ok "$p: a full standard output is an error" $?
+done
+# completion offers what --help names
+if command -v bash >/dev/null; then
+	for p in timertestcs calibsim; do
+		# shellcheck disable=SC2016
+		offered=$(PATH="$build:$PATH" bash -c '. "$1/tools/completion/$2"; COMP_WORDS=("$2" --ver); COMP_CWORD=1; _tickmark "$2"; printf "%s " "${COMPREPLY[@]}"' - "$src" "$p" 2>&1)
+		echo "$offered" >"$dir/out"
+		case $offered in
+		*--version*) ok "$p: completion in bash" 0 ;;
+		*) ok "$p: completion in bash" 1 ;;
+		esac
+	done
+	# shellcheck disable=SC2016
+	PATH="$build:$PATH" bash -c '. "$1/tools/completion/timertest"; COMP_WORDS=(timertestcs --check --max); COMP_CWORD=2; _tickmark timertestcs; echo "${COMPREPLY[@]}"' - "$src" >"$dir/out" 2>&1
+	[ "$(cat "$dir/out")" = "--max-age" ]
+	ok "the options of --check are completed too" $?
+else
+	skip "completion" "no bash"
+fi
+done_testing

@@ -1,0 +1,259 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# vtreport: numbers compared with those that were put into the trace, hostile names, damage, what there is without records.
+# shellcheck source=../lib/tap.sh source-path=SCRIPTDIR
+. "${top_srcdir:-.}/tests/lib/tap.sh"
+cd "$dir" || exit 99
+
+report() # report ARGUMENTS...: output in out and err, exit status in $status
+{
+	"$build/vtreport" "$@" >out 2>err </dev/null
+	status=$?
+}
+
+make_trace() # make_trace NAME: of the ASCII form on standard input
+{
+	cat >"$1.avt"
+	rm -f "$1.stf"*
+	"$build/stftool" "$1.avt" --convert "$1.stf" >out 2>err
+}
+
+row() # row NAME: the cells of a table's first row of that name, with single blanks between them
+{
+	sed -n "s|^<tr><th scope=\"row\">$1</th>||p" t.html | sed 's/<[^>]*>/ /g; s/  */ /g; s/^ //; s/ $//' | head -1
+}
+
+hostile='</script><script>alert(1)</script>\"&\x1b[31m'
+make_trace t <<END
+C ASCII trace
+CLKPERIOD 1e-09
+EVENTBITS 0
+NCPUS 1 1
+CPUNAMES "$hostile" "b"
+DURATION 0 4000000000
+DEFCLASS 1 "MPI" SELF "MPI" PARENT 0
+DEFCLASS 2 "App" SELF "App" PARENT 0
+DEFCLASS 4 "counter-display" SELF "counter-display" PARENT 0
+DEFFUNCTION 1 "MPI_Send" CLASS 1
+DEFFUNCTION 2 "$hostile" CLASS 2
+DEFGROUP 2147483650 "All" NMEMBS 2 1 2
+DEFCOUNTER 1 "written" CLASS 2 CPU 2147483650 TYPE 67 DIFF 1 UNIT "bytes" LOWER 0 UPPER 18446744073709551615
+DEFCOUNTER 2 "$hostile" CLASS 2 CPU 2147483650 TYPE 65 DIFF 0 UNIT "$hostile" LOWER 0 UPPER 0
+DEFCOMM 1 "MPI_COMM_WORLD" LEFT 0 FIRST 1 1 LAST 1 2 STRIDE 1 1
+DEFCPU 1 HOST "$hostile" IP "" PID 1 TID 1 OFFSET 0 SKEW 1e-09
+DEFCPU 2 HOST "h2" IP "" PID 2 TID 2 OFFSET 0 SKEW 1e-09
+INFO CLASS 4 TEXT "\"App:written\" 0.0009765625 \"KB/s\""
+0 ENTER CPU 1 FUNCTION 2
+0 ENTER CPU 2 FUNCTION 2
+0 SAMP CPU 1 DEF 1 UINT 8 18446744073700000000 DEF 2 INT 8 -5
+1000000000 SENDMSG CPU 1 TO 2 COMM 1 TAG 1 LEN 2048 FUNCTION 1 PAIR 1
+1000000000 ENTER CPU 1 FUNCTION 1
+1000000000 SAMP CPU 1 DEF 1 UINT 8 18446744073700102400 DEF 2 INT 8 15
+1500000000 RECVMSG CPU 2 FROM 1 COMM 1 TAG 1 LEN 2048 FUNCTION 1 PAIR 1
+2000000000 LEAVE CPU 1
+3000000000 SAMP CPU 1 DEF 1 UINT 8 18446744073700716800 DEF 2 INT 8 20
+4000000000 LEAVE CPU 1
+4000000000 LEAVE CPU 2
+END
+ok "a trace of the ASCII form" $?
+
+report t.stf
+[ "$status" -eq 0 ] && [ "$(cat out)" = t.html ] && [ ! -s err ]
+ok "writes T.html and prints its name" $?
+
+# 100 KB in the first second, 600 in the next two
+row 'rank 0' >verify
+[ "$(row 'rank 0')" = "3 100 KB/s 233.3 KB/s 300 KB/s 700 KB" ]
+ok "a running total becomes a rate, weighted by time, in the unit that the trace states" $?
+
+row MPI:MPI_Send >verify
+grep -q '<p>12.5 % of the time in functions is MPI' t.html && [ "$(row MPI:MPI_Send)" = "1 1 s 12.5 % 1 s 1 s 0 1 s" ]
+ok "time in functions and the share of MPI" $?
+
+grep -q '>0</th><td>1</td><td>1</td><td>2 KB</td>' t.html
+ok "messages by sender and receiver" $?
+
+! grep -q 'alert(1)<' t.html && ! LC_ALL=C grep -q "$(printf '\033')" t.html && grep -q '&#60;/script&#62;' t.html
+ok "names of the trace are text, not markup" $?
+
+# of 4094 steps the smallest value is AA, the largest /+, none //
+sed -n 's|.*id="data">||; /^"0":/p' t.html >verify
+grep -q '^"0":{"u":"KB/s","lo":100,"hi":300,"s":\[\["rank 0","AA[^"]*/+[^"]*//"' verify && ! grep -q '"[^"]*<' verify
+ok "the script gets the values, and no markup" $?
+
+printf '%s' 'import base64,hashlib,re,sys
+t=open(sys.argv[1],encoding="utf-8").read()
+p=re.search(r"Content-Security-Policy\" content=\"([^\"]*)",t).group(1)
+assert p.startswith("default-src \x27none\x27;"),p
+for tag,name in (("style","style-src"),("script","script-src")):
+    body=re.search("<%s>(.*?)</%s>"%(tag,tag),t,re.S).group(1)
+    h=base64.b64encode(hashlib.sha256(body.encode()).digest()).decode()
+    assert "%s \x27sha256-%s\x27;"%(name,h) in p,(name,h)
+t=re.sub(r"<(style|script)[^>]*>.*?</\1>","",t,flags=re.S)
+assert not re.search(r"<[^>]* (style|on[a-z]+)=",t)
+assert not re.search(r"<[^>]* (href|src)=\"[^#]",t)
+' >policy.py
+printf '%s' 'import sys,xml.etree.ElementTree as e,re
+t=open(sys.argv[1],encoding="utf-8").read()
+s=re.findall(r"<svg class=\"chart\".*?</svg>\n",t,re.S)
+assert s
+for x in s:
+    r=e.fromstring(x)
+    assert r.get("role")=="img" and r[0].tag=="title" and r[0].text and r[1].tag=="desc" and r[1].text
+    assert r.get("aria-labelledby")==r[0].get("id")+" "+r[1].get("id")
+assert t.count("<table>")>=len(s)
+' >pictures.py
+for check in "policy the policy allows its own style and script, and nothing refers elsewhere" \
+	"pictures every picture is well-formed, with title and description, and there is a table for each"; do
+	if command -v python3 >/dev/null; then
+		python3 "${check%% *}.py" t.html >verify 2>&1
+		ok "${check#* }" $?
+	else
+		skip "${check#* }" "no python3"
+	fi
+done
+
+report t.stf
+[ "$status" -eq 1 ] && grep -q '^vtreport: t.html exists; --force replaces it' err
+ok "an existing report is kept" $?
+report t.stf --force
+[ "$status" -eq 0 ] && report t.stf --output u.html && [ "$status" -eq 0 ] && cmp -s t.html u.html
+ok "--force, --output; the same trace gives the same report" $?
+
+if command -v gnuplot >/dev/null; then
+	report t.stf --plot svg --counter written --keep
+	[ "$status" -eq 0 ] && [ "$(cat out)" = t.written.svg ] && [ ! -s err ] && grep -q '<svg' t.written.svg && grep -q 'Clocks: unknown' t.written.svg &&
+		grep -c '^[0-9]' t.written.dat >verify && [ -s t.written.gnuplot ] && [ -z "$(find . -name 't.written.svg.*')" ]
+	ok "--plot svg --keep: a picture with the verdict, its script and data" $?
+	# 100 KB/s in the first second, 300 KB/s then
+	awk '/^[0-9]/ && $2 != "?" { want = $1 < 1 ? 100 : 300; if ($1 < 0.95 || $1 > 1.05) { n++; bad += $2 != want } } END { exit !n || bad }' t.written.dat
+	ok "the data of the picture is what was put in" $?
+	report t.stf --plot svg
+	[ "$status" -eq 1 ] && grep -q 'exists; --force replaces it' err
+	ok "an existing picture is kept" $?
+	mkdir hostile && cp t.stf* hostile/
+	(cd hostile && "$build/vtreport" t.stf --plot txt >out 2>err </dev/null && ! LC_ALL=C grep -q "$(printf '\033')" out err && [ ! -s err ] &&
+		grep -q 'App:written' out && grep -q 'alert(1)' out && [ -z "$(find . -name '*.gnuplot' -o -name '*.dat')" ])
+	ok "--plot txt draws in the terminal, hostile names too, and leaves nothing" $?
+else
+	skip "--plot" "no gnuplot"
+fi
+report t.stf --plot jpg
+[ "$status" -eq 2 ] && report t.stf --keep && [ "$status" -eq 2 ]
+ok "another format, or --keep without --plot: wrong usage" $?
+
+cp t.stf.c.0 keep
+printf '\377\377' | dd of=t.stf.c.0 bs=1 seek=30 conv=notrunc 2>dd.err
+report t.stf --force
+[ "$status" -eq 1 ] && grep -q '^vtreport: t.stf is damaged: ' err && grep -q 'This trace is damaged' t.html &&
+	grep -q MPI_Send t.html
+ok "a damaged trace is named and shown, and the status says so" $?
+: >t.stf.c.0
+report t.stf --force
+[ "$status" -eq 1 ] && grep -q 'This trace is damaged' t.html
+ok "a component that was cut off, too" $?
+cp keep t.stf.c.0
+
+make_trace e <<'END'
+C ASCII trace
+CLKPERIOD 1e-09
+EVENTBITS 0
+NCPUS 1
+END
+report e.stf
+[ "$status" -eq 0 ] && grep -q 'No record was found' e.html
+ok "a trace without records" $?
+
+make_trace one <<'END'
+C ASCII trace
+CLKPERIOD 1e-09
+EVENTBITS 0
+NCPUS 1
+DEFCLASS 2 "App" SELF "App" PARENT 0
+DEFGROUP 2147483650 "All" NMEMBS 1 1
+DEFCOUNTER 1 "level" CLASS 2 CPU 2147483650 TYPE 67 DIFF 0 UNIT "" LOWER 0 UPPER 0
+5 SAMP CPU 1 DEF 1 UINT 8 42
+END
+report one.stf
+[ "$status" -eq 0 ] && grep -q 'level</th><td>42</td>' one.html
+ok "a trace of one record" $?
+
+# the line that a run prints is the command that shows it
+"$build/vtrun" -- sh -c 'i=0; while [ $i -lt 1000 ]; do i=$((i + 1)); done' >run.out 2>&1
+command=$(sed -n 's/.*Tickmark INFO: to see it in a browser, run: vtreport //p' run.out)
+[ "$command" = "$PWD/sh.stf" ] && report "$command" && [ "$status" -eq 0 ] && grep -q 'OS:proc_usr' sh.html &&
+	grep -q 'Clocks: one process' sh.html
+ok "vtrun prints the command that shows its trace" $?
+
+# a clock of known drift
+cat >k.clk <<'END'
+TICKMARK-CLK 1
+program "test"
+master 0
+ranks 2
+global-period 1e-10
+realtime-at-0 1763689000123456789
+end 20000000000
+clock-was-set 0
+interpolation linear
+max-drift 0.0005
+max-wander 1e-06
+rank 0
+host "a"
+timer "CPU"
+nominal-hz 1000000000
+piece 0 0 2000000000 20000000000 0 0
+end-rank
+rank 1
+host "</h1><b>x"
+timer "CPU"
+nominal-hz 1000000000
+wander 1e-06
+node 1000 0 -20 20 1
+node 2000201000 20000000000 19999999980 20000000020 1
+piece 1000 0 2000200000 20000000000 0 0
+end-rank
+end-file
+END
+printf '# time[s] offset[s] halfwidth[s] latency[s]\n"0 <-> 1"\n0.1 2e-8 3e-8 1e-7\n0.2 -4e-8 1e-8 1e-7\n' >k.run.dat
+printf '# pu_a pu_b low[s] high[s] limit[s]\n0 1 -2e-9 6e-9 1e-6\n' >k.matrix.dat
+report k.clk
+clock_row() { sed -n "s|^<tr><th scope=\"row\">$1</th>||p" k.html | sed 's/<[^>]*>/ /g; s/  */ /g; s/^ //; s/ $//' | head -1; }
+clock_row 1 >verify
+# 2 s on the axis are 2.0002 s of rank 1: 100 ppm, give or take 4 ns in 2 s
+[ "$status" -eq 0 ] && clock_row 1 | grep -q ' CPU 100 ppm 99.99[0-9]* ppm 100 ppm 2 ns$\| CPU 100 ppm 100 ppm 100 ppm ' &&
+	grep -q 'rank 0 to within .* (bound)' k.html && ! grep -q '<b>x' k.html
+ok "a .clk file alone: the rate that was put in, and a bound" $?
+grep -q '>rank 0</th><td>1</td><td>-40 ns</td><td>-50 ns</td><td>-30 ns</td>' k.html &&
+	grep -q '>unit 0</th><td>1</td><td>2 ns</td><td>-2 ns</td><td>6 ns</td>' k.html
+ok "offsets of pairs and cores that timertest left beside it" $?
+
+sed 's/^global-period.*/&/; s/^realtime-at-0 .*/realtime-at-0 1764121000123456789/; s/2000201000/2000401000/; s/2000200000/2000400000/' k.clk >m.clk
+report m.clk k.clk
+sed -n 's|^<tr><th scope="row">\(..clk\)</th>|\1 |p' clocks.html | sed 's/<[^>]*>/ /g; s/  */ /g' | grep '&#60;' >verify
+# five days later twice as far off
+[ "$status" -eq 0 ] && [ "$(cat out)" = clocks.html ] && grep -q '<h1>Clocks over 2 runs' clocks.html &&
+	grep -q '^k.clk 2025-11-21 01:36:40 UTC 2 2 s .* 100 ppm' verify && grep -q '^m.clk 2025-11-26 01:36:40 UTC 2 2 s .* 200 ppm' verify
+ok "several .clk files: the drift of each, by date" $?
+
+# the same work with half the bytes in half the time
+sed 's/^DURATION .*/DURATION 0 2000000000/; s/18446744073700102400/18446744073700051200/; s/^3000000000 SAMP.*//; s/^4000000000 \(LEAVE\)/2000000000 \1/' t.avt |
+	make_trace half
+report --compare t.stf half.stf
+sed -n 's|^<tr><th scope="row">App:written</th>||p' comparison.html | sed 's/<[^>]*>/ /g; s/  */ /g; s/^ //' >verify
+[ "$status" -eq 0 ] && grep -q '4 s before, 2 s after: -50 %' comparison.html && grep -q '^233.3 KB/s 50 KB/s -78.6 % ' verify
+ok "--compare: length, and means of both runs" $?
+report --compare t.stf
+[ "$status" -eq 2 ] && grep -q 'needs two traces' err
+ok "--compare with one trace: wrong usage" $?
+
+report nosuch.stf
+[ "$status" -eq 1 ] && grep -q '^vtreport: .*nosuch.stf' err && [ ! -e nosuch.html ]
+ok "no trace: one line, and no report" $?
+report
+[ "$status" -eq 2 ]
+ok "no argument: wrong usage" $?
+report t.stf --nosuch
+[ "$status" -eq 2 ] && grep -q -- '--nosuch' err
+ok "an unknown option: wrong usage" $?
+done_testing

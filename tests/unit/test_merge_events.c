@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Events of raw/events.h through the merge: what is written into a raw file comes back from the trace, in the order of time,
+ * with its names, and what is wrong is counted. */
+#include "config.h"
+#include "collector-plugin/raw/events.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "collector-plugin/merge/merge.h"
+#include "collector-plugin/raw/writer.h"
+#include "stf/stf.h"
+#include "tests/lib/check.h"
+
+static char dir[] = "/tmp/test_merge_events.XXXXXX";
+
+static struct vt_raw *begin(const char *name)
+{
+	static char path[200];
+	struct tkm_err e;
+	struct vt_raw_options o = { .path = path,
+		.block_size = 4096,
+		.max_blocks = 64,
+		.autoflush = 1,
+		.flush_blocks = 4,
+		.job = "j",
+		.trace = "t.stf",
+		.program = "p",
+		.timer = "test",
+		.hz = 1e9,
+		.start = ltick(0),
+		.rank = -1 };
+	struct vt_raw *r;
+
+	snprintf(path, sizeof(path), "%s/%s", dir, name);
+	unlink(path);
+	r = vt_raw_create(&o, &e);
+	CHECK(r, "%s", e.text);
+	vt_raw_class(r, 0x10001, 0, "outer");
+	vt_raw_class(r, 0x10002, 0x10001, "inner");
+	vt_raw_function(r, 0x10001, 0x10002, "f");
+	vt_raw_function(r, 0x10002, 0x10001, "g");
+	vt_raw_scl(r, 0x10001, 42, "a.c");
+	vt_raw_scope(r, 0x10001, 0x10002, 0x10001, 0, "scope");
+	return r;
+}
+
+static void end(struct vt_raw *r, int64_t last)
+{
+	vt_raw_clock(r, ltick(0), 1000000000, 0, 0);
+	vt_raw_close(r, ltick(last));
+}
+
+/* The trace as lines "time willy what". */
+static char *events(const char *name, struct vt_merge_result *res)
+{
+	char raw[200], trace[200], line[200], *text = NULL;
+	struct vt_merge_input in = { .path = raw };
+	struct vt_merge_options o = { .trace = trace, .force = 1 };
+	const struct stf_record *r;
+	struct stf_reader *reader;
+	struct stf_cursor *c;
+	struct stf_err se;
+	struct tkm_err e;
+	size_t size;
+	FILE *f;
+
+	snprintf(raw, sizeof(raw), "%s/%s", dir, name);
+	snprintf(trace, sizeof(trace), "%s/t.stf", dir);
+	CHECK(vt_merge(&in, 1, &o, res, &e) == 0, "%s", e.text);
+	f = open_memstream(&text, &size);
+	reader = stf_reader_open(trace, STF_READ_CHECK_REFS, &se);
+	CHECK(reader, "%s", se.text);
+	c = stf_cursor_open(reader, NULL, &se);
+	while (stf_cursor_next(c, &r, &se) > 0) {
+		const struct stf_value *fn = stf_value(r, "function"), *scl = stf_value(r, "scl"),
+				       *seq = stf_value(r, "seqnr");
+
+		snprintf(line, sizeof(line), "%u %u %s%s%s%s", (unsigned)r->time,
+			stf_willy_thread((uint32_t)stf_value(r, "willy")->u), r->layout->cls, fn ? " " : "",
+			fn ? stf_reader_name(reader, STF_ID_function_definition, (uint32_t)fn->u) : "",
+			scl && scl->u ? " at" : "");
+		fprintf(f, "%s%s\n", line, seq ? seq->u == 7 ? " 7" : " ?" : "");
+	}
+	stf_cursor_close(c);
+	stf_reader_close(reader);
+	fclose(f);
+	return text;
+}
+
+static void enter(struct vt_raw_stream *s, int64_t t, int thread, uint32_t function)
+{
+	vt_raw_event(s, ltick(t), (uint16_t)thread, VT_RAW_STATE_ENTER, 0, &function, sizeof(function));
+}
+
+static void leave(struct vt_raw_stream *s, int64_t t, int thread, uint8_t how)
+{
+	vt_raw_event(s, ltick(t), (uint16_t)thread, VT_RAW_STATE_LEAVE, how, NULL, 0);
+}
+
+static void states_and_scopes(void)
+{
+	struct vt_raw *r = begin("a");
+	struct vt_raw_stream *s = vt_raw_stream(r), *other = vt_raw_stream(r);
+	struct vt_raw_scope scope = { 0x10001, 7, 0x10001 };
+	struct vt_merge_result res;
+	char *text;
+
+	vt_raw_thread(r, 1, 5, "other");
+	enter(s, 100, 0, 0x10001);
+	vt_raw_enter(s, ltick(110), 0, 0x10002, 0x10001);
+	vt_raw_event(s, ltick(120), 0, VT_RAW_SCOPE_BEGIN, 0, &scope, sizeof(scope));
+	enter(other, 115, 1, 0x10002);
+	leave(other, 125, 1, VT_RAW_LEFT);
+	vt_raw_leave(s, ltick(130), 0, 0, 0x10001);
+	scope.scl = 0;
+	vt_raw_event(s, ltick(140), 0, VT_RAW_SCOPE_END, 0, &scope, sizeof(scope));
+	leave(s, 150, 0, VT_RAW_LEFT);
+	end(r, 1000);
+	text = events("a", &res);
+	CHECK_STR(text,
+		"100 0 enter_function f\n110 0 enter_function g at\n115 1 enter_function g\n"
+		"120 0 enter_scope at 7\n125 1 leave_function\n130 0 leave_function at\n140 0 leave_scope 7\n"
+		"150 0 leave_function\n");
+	CHECK_INT(res.changes, 8);
+	free(text);
+}
+
+/* Left without being entered; open at the thread's end, at the end of the run; one stream used by two threads. */
+static void wrong_nesting(void)
+{
+	struct vt_raw *r = begin("b");
+	struct vt_raw_stream *s = vt_raw_stream(r);
+	struct vt_merge_result res;
+	char *text;
+
+	vt_raw_thread(r, 1, 5, "");
+	vt_raw_thread(r, 2, 6, "");
+	leave(s, 90, 1, VT_RAW_LEFT);
+	enter(s, 100, 1, 0x10001);
+	enter(s, 110, 1, 0x10002);
+	leave(s, 120, 1, VT_RAW_CLOSED_BY_END);
+	enter(s, 130, 2, 0x10002);
+	enter(s, 140, 2, 0x10001);
+	leave(s, 150, 2, VT_RAW_LEFT);
+	end(r, 1000);
+	text = events("b", &res);
+	CHECK_STR(text,
+		"100 1 enter_function f\n110 1 enter_function g\n120 1 leave_function\n130 1 leave_function\n"
+		"130 2 enter_function g\n140 2 enter_function f\n150 2 leave_function\n1000 2 leave_function\n");
+	CHECK_INT(res.changes, 8);
+	free(text);
+}
+
+/* Every event of many: more than a stack's first room, and over several blocks. */
+static void deep(void)
+{
+	struct vt_raw *r = begin("c");
+	struct vt_raw_stream *s = vt_raw_stream(r);
+	struct vt_merge_result res;
+	char *text;
+	int i;
+
+	for (i = 0; i < 3000; i++) {
+		enter(s, 100 + i, 0, 0x10001);
+	}
+	for (i = 0; i < 3000; i++) {
+		leave(s, 4000 + i, 0, VT_RAW_LEFT);
+	}
+	end(r, 10000);
+	text = events("c", &res);
+	CHECK_INT(res.changes, 6000);
+	CHECK_INT(res.lost, 0);
+	CHECK(strstr(text, "3099 0 enter_function f\n4000 0 leave_function\n"), "no turn");
+	free(text);
+}
+
+int main(int argc, char **argv)
+{
+	char command[100];
+
+	check_args(argc, argv);
+	if (!mkdtemp(dir)) {
+		return 99;
+	}
+	RUN(states_and_scopes);
+	RUN(wrong_nesting);
+	RUN(deep);
+	snprintf(command, sizeof(command), "rm -rf %s", dir);
+	return check_end() | (system(command) != 0);
+}

@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Anchors stay small however much is open, and a state found by them is that of reading from the start. */
+#include "config.h"
+
+#include <sys/stat.h>
+
+#include "stf/stf.h"
+#include "tests/lib/check.h"
+#include "tests/lib/stf_dir.h"
+
+enum { THREADS = 4096, COUNTERS = 20000, CALLS = 60000, SAMPLES = 120000 };
+
+static struct stf_err err;
+
+static double size_of(const char *name)
+{
+	struct stat st;
+
+	return stat(in_dir(name), &st) == 0 ? (double)st.st_size : -1;
+}
+
+/* Every thread is deep in functions, and goes on calling one. */
+static void write_functions(struct stf_writer *w)
+{
+	uint64_t t = 0;
+	uint32_t i, k, who;
+
+	for (i = 0; i < THREADS; i++) {
+		for (k = 0; k < 4; k++) {
+			stf_write_enter_function(w, &(struct stf_enter_function){ ++t, STF_WILLY(0, i), k });
+		}
+	}
+	for (i = 0; i < CALLS; i++) {
+		who = STF_WILLY(0, (i * 7919) % THREADS);
+		stf_write_enter_function(w, &(struct stf_enter_function){ ++t, who, 9 });
+		if (i % 3) {
+			stf_write_leave_function(w, &(struct stf_leave_function){ ++t, who });
+		}
+	}
+}
+
+/* Each counter now and then, and scopes that stay open. */
+static void write_counters(struct stf_writer *w)
+{
+	uint64_t value, t = 0;
+	uint32_t i, id;
+
+	for (i = 0; i < SAMPLES; i++) {
+		id = 1 + (i * 7919) % COUNTERS;
+		value = i;
+		stf_write_counter_value(w, &(struct stf_counter_value){ ++t, id % 3, 1, &value, &id });
+		if (i % 20 == 0) {
+			stf_write_enter_scope(
+				w, &(struct stf_enter_scope){ .time = ++t, .willy = id % 3, .scope = 1, .seqnr = i });
+		}
+	}
+}
+
+static void write_trace(const char *name, void (*content)(struct stf_writer *w))
+{
+	struct stf_writer_options o = stf_writer_options();
+	struct stf_writer *w;
+
+	clean();
+	o.resolution = 1e-9;
+	w = stf_writer_create(in_dir(name), &o, &err);
+	CHECK(w != NULL, "%s", err.text);
+	content(w);
+	CHECK(stf_writer_finish(w, 1, 0, &err) == 0, "%s", err.text);
+}
+
+/* A number that depends on all records of the state, and on their order. */
+static uint64_t state_at(const char *name, uint64_t from, size_t *n)
+{
+	struct stf_cursor_options o = stf_cursor_options();
+	struct stf_reader *r = stf_reader_open(in_dir(name), STF_READ_VERIFY, &err);
+	const struct stf_record *rec;
+	struct stf_cursor *c;
+	uint64_t h = 0;
+	unsigned i;
+	uint32_t k;
+
+	o.window = o.state = 1;
+	o.from = o.to = from;
+	c = r ? stf_cursor_open_with(r, &o, &err) : NULL;
+	CHECK(c != NULL, "%s", err.text);
+	for (*n = 0; c && stf_cursor_next(c, &rec, &err) > 0; ++*n) {
+		h = h * 31 + rec->layout->id;
+		for (i = 0; i < rec->layout->n_fields; i++) {
+			if (!rec->layout->fields[i].is_array) {
+				h = h * 31 + rec->values[i].u;
+			}
+			for (k = 0; rec->layout->fields[i].is_array && k < rec->values[i].count; k++) {
+				h = h * 31 + ((const unsigned char *)rec->values[i].array)[k];
+			}
+		}
+	}
+	stf_cursor_close(c);
+	stf_reader_close(r);
+	return h;
+}
+
+static void compare(const char *name, const char *const *anchors, uint64_t last, size_t least)
+{
+	uint64_t with[8];
+	size_t n, m[8], i;
+
+	for (i = 0; i < 8; i++) {
+		with[i] = state_at(name, 1 + last * i / 8, &m[i]);
+	}
+	CHECK(m[7] >= least, "%zu records", m[7]);
+	for (i = 0; anchors[i]; i++) {
+		CHECK_INT(unlink(in_dir(anchors[i])), 0);
+	}
+	for (i = 0; i < 8; i++) {
+		CHECK(state_at(name, 1 + last * i / 8, &n) == with[i] && n == m[i], "state %zu: %zu and %zu records", i,
+			n, m[i]);
+	}
+}
+
+static void stacks_of_many_threads(void)
+{
+	static const char *const anchors[] = { "a.stf.f.0.anc", NULL };
+
+	write_trace("a.stf", write_functions);
+	CHECK(size_of("a.stf.f.0.anc") > 0 && size_of("a.stf.f.0.anc") <= 0.1 * size_of("a.stf.f.0"), "%g of %g bytes",
+		size_of("a.stf.f.0.anc"), size_of("a.stf.f.0"));
+	compare("a.stf", anchors, 4 * THREADS + CALLS, THREADS);
+}
+
+static void many_counters(void)
+{
+	static const char *const anchors[] = { "b.stf.c.0.anc", "b.stf.s.0.anc", NULL };
+
+	write_trace("b.stf", write_counters);
+	CHECK(size_of("b.stf.c.0.anc") > 0 && size_of("b.stf.c.0.anc") <= 0.1 * size_of("b.stf.c.0"), "%g of %g bytes",
+		size_of("b.stf.c.0.anc"), size_of("b.stf.c.0"));
+	CHECK(size_of("b.stf.s.0.anc") > 0 && size_of("b.stf.s.0.anc") <= 0.1 * size_of("b.stf.s.0"), "%g of %g bytes",
+		size_of("b.stf.s.0.anc"), size_of("b.stf.s.0"));
+	compare("b.stf", anchors, SAMPLES, COUNTERS / 255);
+}
+
+int main(int argc, char **argv)
+{
+	check_args(argc, argv);
+	make_dir();
+	RUN(stacks_of_many_threads);
+	RUN(many_counters);
+	clean();
+	rmdir(dir);
+	return check_end();
+}

@@ -1,0 +1,67 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# STATE, SYMBOL and ACTIVITY (the guide's sections 2.5.2 and 2.12): what is recorded is what the lines say. TAP.
+set -u
+# shellcheck source=lib.sh source-path=SCRIPTDIR
+. "${top_srcdir:-.}/tests/vt/lib.sh"
+
+# shellcheck disable=SC2086
+${CC:-cc} $san -g -I"$include" -o "$dir/libraries" "$here/libraries.c" -L"$lib" -lVTcs -Wl,-rpath,"$lib" || exit 99
+
+tree() # tree NAME WANTED: with the configuration in $dir/conf
+{
+	rm -f "$dir"/t.*
+	VT_CONFIG=$dir/conf VT_LOGFILE_NAME=$dir/t.stf VT_VERBOSE=0 timeout 100 "$dir/libraries" >"$dir/out" 2>"$dir/err" &&
+		"$build/stftool" "$dir/t.stf" --dump | awk -f "$here/tree.awk" | tr '\n' ' ' | sed 's/Application:/A:/g; s/lib/l/g; s/ $//' >"$dir/have"
+	printf '%s' "$2" >"$dir/want"
+	diff "$dir/want" "$dir/have" >"$dir/diff" 2>&1
+	ok "$1" $?
+}
+
+: >"$dir/conf"
+tree "without a line everything" "A:main .A:work ..l1:f ...l1:g ..l2:f ...l2:g ....l3:f .....l3:g ....l4:f .....l4:g ..l4:f ...l4:g"
+echo 'STATE lib*:* FOLD' >"$dir/conf"
+tree "the guide's application developer" "A:main .A:work ..l1:f ..l2:f ..l4:f"
+printf 'STATE *:* FOLD\nSTATE lib2:* UNFOLD\n' >"$dir/conf"
+tree "the guide's lib2 developer" "A:main .l2:f ..l2:g ...l3:f ...l4:f"
+printf 'STATE Application:* FOLD\nSTATE lib2:* UNFOLD\n' >"$dir/conf"
+tree "the guide's lib2 developer in detail" "A:main .l2:f ..l2:g ...l3:f ....l3:g ...l4:f ....l4:g"
+printf 'STATE *:* FOLD\nSTATE lib4:* UNFOLD CALLER Application:*\n' >"$dir/conf"
+tree "the guide's application and lib4 developers" "A:main .l4:f ..l4:g"
+printf 'ACTIVITY lib* OFF\nSYMBOL F ON\n' >"$dir/conf"
+tree "ACTIVITY OFF, SYMBOL ON, the later line counts, upper and lower case alike" "A:main .A:work ..l1:f ..l2:f ...l3:f ...l4:f ..l4:f"
+printf 'STATE lib[12]:? OFF\n' >"$dir/conf"
+tree "a list and a question mark" "A:main .A:work ..l3:f ...l3:g ..l4:f ...l4:g ..l4:f ...l4:g"
+printf 'STATE **4** OFF\nSTATE *main 0:4\n' >"$dir/conf"
+tree "** matches colons, * does not; levels are ON" "A:main .A:work ..l1:f ...l1:g ..l2:f ...l2:g ....l3:f .....l3:g"
+printf 'STATE ** OFF\nACTIVITY lib4 ON CALLER lib2:*\n' >"$dir/conf"
+tree "CALLER without folding: only what that one calls" "l4:f"
+printf 'STATE lib1:f ENTRY traceoff\nSTATE lib2:g ENTRY traceon EXIT 0:N:2 traceoff\n' >"$dir/conf"
+tree "triggers turn recording off and on; what was entered is left" "A:main .A:work ..l1:f ..l2:g ...l3:f ....l3:g ...l4:f ....l4:g"
+printf 'STATE lib3:f ENTRY begin_scope here:spot EXIT end_scope here:spot\nSTATE lib4:* OFF\n' >"$dir/conf"
+tree "triggers begin and end scopes" "A:main .A:work ..l1:f ...l1:g ..l2:f ...l2:g ....l3:f .....[spot .....l3:g ....]spot"
+printf 'STATE lib1:f ENTRY 1:3 traceoff\nSTATE lib2:f ENTRY traceoff EXIT restore\n' >"$dir/conf"
+tree "ranks of a trigger; restore" "A:main .A:work ..l1:f ...l1:g ..l2:f ..l4:f ...l4:g"
+printf 'START-PAUSED on\nSTATE lib4:f ENTRY traceon\n' >"$dir/conf"
+tree "START-PAUSED until a trigger turns it on" "l4:f .l4:g l4:f .l4:g"
+
+printf 'STATE lib1:* BANANA\nSTATE\nSYMBOL x ENTRY flyaway\n' >"$dir/conf"
+VT_CONFIG=$dir/conf VT_LOGFILE_NAME=$dir/t.stf timeout 100 "$dir/libraries" >"$dir/out" 2>"$dir/err"
+grep -q "conf:1: STATE lib1:\* : *'BANANA'\|conf:1: STATE lib1:\*: 'BANANA' is none of" "$dir/err" && grep -q 'conf:2: STATE needs a pattern' "$dir/err" && grep -q "conf:3: .*flyaway" "$dir/err"
+ok "wrong lines are named and left out" $?
+
+printf 'ALTSTACK banana\nPCTRACE 5\n' >"$dir/conf"
+VT_CONFIG=$dir/conf VT_CHECK_TIMEOUT=5s VT_LOGFILE_NAME=$dir/t.stf timeout 100 "$dir/libraries" >"$dir/out" 2>"$dir/err"
+grep -q 'conf:1: ALTSTACK has no effect' "$dir/err" && grep -q 'conf:2: PCTRACE has no effect' "$dir/err" && grep -q 'VT_CHECK_TIMEOUT: CHECK-TIMEOUT has no effect' "$dir/err" &&
+	[ "$(grep -c 'no effect' "$dir/err")" -eq 3 ]
+ok "options without effect are named" $?
+
+# names of instrumented functions are known to the filter
+# shellcheck disable=SC2086
+${CC:-cc} $san -O2 -g -finstrument-functions -o "$dir/prog" "$here/functions.c" -ldl -lpthread >"$dir/out" 2>&1 &&
+	VT_STATE='** OFF;Application:alph* ON' timeout 100 "$build/vtrun" --logfile-name "$dir/f.stf" --verbose 0 -- "$dir/prog" 1 200 1 >"$dir/said" 2>"$dir/err" &&
+	"$build/stftool" "$dir/f.stf" --dump | awk -f "$here/regions.awk" >"$dir/have" &&
+	[ "$(grep -c '+ Application:alpha' "$dir/have")" -eq "$(grep -c '+ Application:alpha' "$dir/said")" ] &&
+	[ "$(grep -c + "$dir/have")" -eq "$(grep -c '+ Application:alpha' "$dir/said")" ]
+ok "instrumented functions by their names, from a variable" $?
+done_testing

@@ -1,0 +1,73 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# Programs compiled with -finstrument-functions under vtrun: the trace has their call trees. TAP.
+set -u
+# shellcheck source=lib.sh source-path=SCRIPTDIR
+. "${top_srcdir:-.}/tests/vt/lib.sh"
+
+build_it() # build_it COMPILER OPTIONS: $dir/prog and the library that it loads
+{
+	# shellcheck disable=SC2086
+	"$@" $san -g -finstrument-functions -o "$dir/prog" "$here/functions.c" -ldl -lpthread >"$dir/out" 2>&1 &&
+		"$@" $san -g -finstrument-functions -shared -fPIC -o "$dir/libfunctions.so" "$here/functions_library.c" >>"$dir/out" 2>&1
+}
+
+run() # run ARGUMENTS: $dir/said and $dir/dump
+{
+	rm -f "$dir"/t.*
+	timeout 100 "$build/vtrun" --logfile-name "$dir/t.stf" --verbose 0 -- "$dir/prog" "$@" >"$dir/out" 2>"$dir/err" &&
+		sort -s -n -k1,1 "$dir/out" >"$dir/said" && [ -s "$dir/said" ] &&
+		"$build/stftool" "$dir/t.stf" --dump >"$dir/dump" 2>&1
+}
+
+same() # what the program said is in the trace
+{
+	awk -f "$here/regions.awk" "$dir/dump" | sort -s -n -k1,1 >"$dir/traced"
+	diff "$dir/said" "$dir/traced" >"$dir/diff"
+}
+
+for cc in "${CC:-cc}" clang; do
+	for opt in -O0 -O2 "-O2 -no-pie"; do
+		if ! command -v "${cc%% *}" >/dev/null 2>&1; then
+			skip "$cc $opt: the call tree is in the trace" "no $cc"
+			continue
+		fi
+		# shellcheck disable=SC2086
+		build_it $cc $opt && run 3 2000 1 "$dir/libfunctions.so" && same
+		ok "$cc $opt: the call tree of threads, a library, longjmp and a signal handler is in the trace" $?
+	done
+done
+
+# names of static functions are gone with the symbol table; what the file or the dynamic linker knows stays
+# shellcheck disable=SC2086
+build_it ${CC:-cc} -O2 -rdynamic && strip "$dir/prog" && run 1 100 1 && grep -q 'DEFFUNCTION .* "alpha"' "$dir/dump" &&
+	grep -q 'DEFFUNCTION .* "prog+0x[0-9a-f]*"' "$dir/dump" && [ "$(grep -c ENTER "$dir/dump")" -eq "$(grep -c + "$dir/said")" ]
+ok "stripped: exported names, and addresses of the others" $?
+
+# shellcheck disable=SC2086
+build_it ${CC:-cc} -O2 && timeout 100 "$build/vtrun" --logfile-name "$dir/c.stf" --verbose 0 --counters-only -- "$dir/prog" 1 100 1 >"$dir/out" 2>&1 &&
+	"$build/stftool" "$dir/c.stf" --dump >"$dir/dump" && ! grep -q ENTER "$dir/dump" && grep -q SAMP "$dir/dump"
+ok "--counters-only records counters alone" $?
+
+if [ -n "${CXX:-}" ]; then
+	# shellcheck disable=SC2086
+	$CXX $san -O2 -g -finstrument-functions -o "$dir/prog" "$here/functions_cxx.cc" -lpthread >"$dir/out" 2>&1 &&
+		VT_DEMANGLE=on && export VT_DEMANGLE && run 50 && same
+	ok "C++: exceptions in 8 threads, names demangled" $?
+	unset VT_DEMANGLE
+	run 5 && grep -q 'DEFFUNCTION .* "_ZN5space7throwerEi"' "$dir/dump"
+	ok "names are mangled without DEMANGLE" $?
+else
+	skip "C++" "no C++ compiler"
+fi
+
+if [ -n "${FC:-}" ] && [ "$FC" != no ]; then
+	$FC -O1 -finstrument-functions -J "$dir" -o "$dir/prog" "$here/functions.f90" >"$dir/out" 2>&1 &&
+		timeout 100 "$build/vtrun" --logfile-name "$dir/f.stf" --verbose 0 -- "$dir/prog" >"$dir/out" 2>&1 &&
+		"$build/stftool" "$dir/f.stf" --dump | awk -f "$here/regions.awk" | grep -c '+ Application:__work_MOD_step' >"$dir/out" &&
+		[ "$(cat "$dir/out")" -eq 3 ]
+	ok "Fortran: a recursive procedure of a module" $?
+else
+	skip "Fortran" "no Fortran compiler"
+fi
+done_testing

@@ -1,0 +1,43 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# STATISTICS (the guide's section 2.8): counts and times of a program that says its own call tree. TAP.
+set -u
+# shellcheck source=lib.sh source-path=SCRIPTDIR
+. "${top_srcdir:-.}/tests/vt/lib.sh"
+
+# shellcheck disable=SC2086
+${CC:-cc} $san -O2 -g -finstrument-functions -o "$dir/prog" "$here/functions.c" -ldl -lpthread || exit 99
+
+run() # run OPTIONS -- PROGRAM ARGUMENTS: what it said as "THREAD FUNCTION CALLS", and the same from the trace
+{
+	rm -f "$dir"/t.*
+	timeout 100 "$build/vtrun" --logfile-name "$dir/t.stf" --verbose 0 "$@" >"$dir/out" 2>"$dir/err" &&
+		awk '$2 == "+" { n[$1 " " $3]++ } END { for (i in n) print i, n[i] }' "$dir/out" | sort >"$dir/said" &&
+		[ -s "$dir/said" ] && "$build/stftool" "$dir/t.stf" --print-statistics >"$dir/stats" &&
+		awk '$1 ~ /^[0-9]+:0$/ { sub(/:.*/, "", $1); print $1, $2, $6 }' "$dir/stats" | sort >"$dir/counted"
+}
+
+run --statistics -- "$dir/prog" 3 3000 1 && diff "$dir/said" "$dir/counted" >"$dir/diff"
+ok "every call of every function and thread is counted" $?
+
+# exclusive times add up to the time of the outermost state; no maximum is below its mean
+awk '$2 == "Application:main" { main = $12 } $1 == "0:0" { sum += $9; if ($8 * $6 < $9 || $7 * $6 > $9 || $11 * $6 < $12 || $9 > $12) bad++ }
+	END { d = sum - main; exit bad || main == 0 || d > 100 || d < -100 }' "$dir/stats"
+ok "times: minimum, mean and maximum are in order, and exclusive ones add up" $?
+
+run --statistics --start-paused -- "$dir/prog" 2 1000 2 && diff "$dir/said" "$dir/counted" >"$dir/diff" &&
+	! "$build/stftool" "$dir/t.stf" --dump | grep -q ENTER
+ok "the same while no event is recorded" $?
+
+run --statistics 4 -- "$dir/prog" 1 1000 3 && [ "$(wc -l <"$dir/counted")" -eq 4 ] && grep -q Statistics:others "$dir/counted" &&
+	[ "$(awk '{ n += $3 } END { print n }' "$dir/said")" -eq "$(awk '{ n += $3 } END { print n }' "$dir/counted")" ]
+ok "in fixed memory: a row for the others holds the exact rest" $?
+
+# shellcheck disable=SC2086
+${CC:-cc} $san -O2 -finstrument-functions -o "$dir/killed" "$here/statistics.c" || exit 99
+VT_KEEP_RAW_EVENTS=on VT_FLUSH_PREFIX=$dir timeout 100 "$build/vtrun" --statistics --logfile-name "$dir/k.stf" --verbose 0 -- "$dir/killed" >"$dir/out" 2>"$dir/err"
+[ -e "$dir/k.stf" ] || "$build/stftool" "$dir"/VT-flush-*.dat --merge "$dir/k.stf" >"$dir/err" 2>&1
+"$build/stftool" "$dir/k.stf" --print-statistics >"$dir/stats" 2>>"$dir/err" &&
+	n=$(awk '$2 == "Application:work" { print $6 }' "$dir/stats") && [ "$n" -le "$(cat "$dir/out")" ] && [ "$n" -gt $(($(cat "$dir/out") / 4)) ]
+ok "after SIGKILL the statistics are there up to the last second" $?
+done_testing

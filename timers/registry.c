@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The table of timers, and opening one by name. */
+#include "config.h"
+#include "timers/timer_private.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/text.h"
+
+/* Order of LIST. The guide's names come first. */
+static const struct tmr_ops *const table[] = {
+	&tmr_gettimeofday,
+	&tmr_cpu,
+	&tmr_cpu_norm,
+	&tmr_mpi_wtime,
+	&tmr_clock_monotonic,
+	&tmr_clock_monotonic_raw,
+	&tmr_clock_realtime,
+	&tmr_clock_tai,
+	&tmr_clock_boottime,
+	&tmr_ptp,
+	&tmr_sim,
+};
+#define TABLE_SIZE (sizeof(table) / sizeof(table[0]))
+
+static const char no_mpi[] = "this program has no MPI; timertest has it when Tickmark is built with MPI";
+
+static const struct tmr_ops *find(const char *name, size_t len)
+{
+	size_t i;
+
+	for (i = 0; i < TABLE_SIZE; i++) {
+		if (table[i] && strlen(table[i]->name) == len && strncasecmp(table[i]->name, name, len) == 0) {
+			return table[i];
+		}
+	}
+	return NULL;
+}
+
+int tmr_expand_rank(const char *name, int rank, char *out, size_t size, struct tkm_err *err)
+{
+	size_t n = 0;
+
+	while (*name) {
+		int used, modulus = 0, length = 0;
+
+		if (strncmp(name, "{rank}", 6) == 0) {
+			used = snprintf(out + n, size - n, "%d", rank);
+			name += 6;
+		} else if (sscanf(name, "{rank%%%9d}%n", &modulus, &length) == 1 && length > 0 && modulus > 0) {
+			used = snprintf(out + n, size - n, "%d", rank % modulus);
+			name += length;
+		} else {
+			used = snprintf(out + n, size - n, "%c", *name++);
+		}
+		n += (size_t)used;
+		if (n >= size) {
+			return tkm_fail(err, TKM_ERR_ARG, "timer name is longer than %zu characters", size - 1);
+		}
+	}
+	out[n] = '\0';
+	return 0;
+}
+
+struct tmr_timer *tmr_open(const char *name, int rank, struct tkm_err *err)
+{
+	struct tmr_timer *t = calloc(1, sizeof(*t));
+	const struct tmr_ops *ops;
+	const char *arg;
+	size_t len;
+
+	if (!t) {
+		tkm_fail(err, TKM_ERR_NOMEM, "timer %s: out of memory", name);
+		return NULL;
+	}
+	if (tmr_expand_rank(name, rank, t->name, sizeof(t->name), err) < 0) {
+		goto fail;
+	}
+	len = strcspn(t->name, ":");
+	arg = t->name[len] ? t->name + len + 1 : NULL;
+	ops = find(t->name, len);
+	if (!ops) {
+		if (!strcasecmp(t->name, "MPI_Wtime")) {
+			tkm_fail(err, TKM_ERR_UNAVAIL, "timer MPI_Wtime: %s", no_mpi);
+		} else {
+			tkm_fail(err, TKM_ERR_ARG, "unknown timer '%s'; VT_TIMER=LIST shows all", t->name);
+		}
+		goto fail;
+	}
+	if (arg && !ops->arg) {
+		tkm_fail(err, TKM_ERR_ARG, "timer %s takes no argument, '%s' was given", ops->name, arg);
+		goto fail;
+	}
+	t->ops = ops;
+	t->scope = ops->scope;
+	if (!ops->arg) {
+		snprintf(t->name, sizeof(t->name), "%s", ops->name);
+	}
+	if (ops->open(t, arg, err) < 0) {
+		goto fail;
+	}
+	return t;
+fail:
+	free(t);
+	return NULL;
+}
+
+void tmr_close(struct tmr_timer *t)
+{
+	if (t) {
+		if (t->ops && t->ops->close) {
+			t->ops->close(t);
+		}
+		free(t);
+	}
+}
+
+double tmr_period(const struct tmr_timer *t)
+{
+	return t->hz > 0 ? 1 / t->hz : NAN;
+}
+
+const char *tmr_scope_name(enum tmr_scope scope)
+{
+	static const char *const names[] = { "process", "core", "node", "cluster" };
+
+	return names[scope];
+}
+
+void tmr_list(FILE *out)
+{
+	char period[32], name[64];
+	struct tkm_err err;
+	struct tmr_timer *t;
+	size_t i;
+
+	fprintf(out, "%-24s %-10s %-8s %s\n", "timer", "period", "scope", "what it is, or why it is not available");
+	for (i = 0; i < TABLE_SIZE; i++) {
+		const struct tmr_ops *ops = table[i];
+
+		if (!ops) {
+			fprintf(out, "%-24s %-10s %-8s unavailable: %s\n", "MPI_Wtime", "-", "-", no_mpi);
+			continue;
+		}
+		snprintf(name, sizeof(name), "%s%s%s", ops->name, ops->arg ? ":" : "", ops->arg ? ops->arg : "");
+		t = tmr_open(ops->name, 0, &err);
+		if (!t) {
+			fprintf(out, "%-24s %-10s %-8s unavailable: %s\n", name, "-", tmr_scope_name(ops->scope),
+				err.text);
+			continue;
+		}
+		fprintf(out, "%-24s %-10s %-8s %s", name,
+			t->hz > 0 ? tkm_print_time(period, sizeof(period), 1 / t->hz, 3) : "unknown",
+			tmr_scope_name(t->scope), ops->what);
+		if (t->hz_from) {
+			fprintf(out, "; %.3f MHz by %s", t->hz * 1e-6, t->hz_from);
+		}
+		putc('\n', out);
+		tmr_close(t);
+	}
+}
+
+void tmr_each_available(void (*fn)(const char *name, void *ctx), void *ctx)
+{
+	size_t i;
+
+	for (i = 0; i < TABLE_SIZE; i++) {
+		struct tmr_timer *t = table[i] ? tmr_open(table[i]->name, 0, NULL) : NULL;
+
+		if (t) {
+			fn(table[i]->name, ctx);
+			tmr_close(t);
+		}
+	}
+}

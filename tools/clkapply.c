@@ -1,0 +1,393 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* clkapply: puts stamps of others on the corrected time axis of a .clk file, with the bound of each. */
+#include "config.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/front.h"
+#include "calib/file/clk.h"
+#include "calib/map/run.h"
+
+enum { OK, FAULT, USAGE };
+enum { MAX_COLUMNS = 1024 };
+
+struct options {
+	const char *clk, *input, *column, *rank_column, *format, *unit;
+	long long rank; /* -1: not said */
+};
+
+/* One line of CSV, split. */
+struct row {
+	char *line;
+	size_t size;
+	char *field[MAX_COLUMNS]; /* decoded, in `text` */
+	char *text;
+	size_t n;
+};
+
+static int complain(int status, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+static int complain(int status, const char *fmt, ...)
+{
+	va_list ap;
+
+	fputs("clkapply: ", stderr);
+	va_start(ap, fmt);
+	vfprintf(stderr, fmt, ap);
+	va_end(ap);
+	putc('\n', stderr);
+	return status;
+}
+
+/* ---- CSV ---- */
+
+/* Splits r->line. Quotes around a field are taken away, two within are one. Returns 0 or -1: too many, or a quote is open. */
+static int split(struct row *r)
+{
+	const char *p = r->line;
+	char *to = realloc(r->text, strlen(r->line) + 2);
+	int quoted;
+
+	if (!to) {
+		return -1;
+	}
+	r->text = to;
+	for (r->n = 0;; p++) {
+		if (r->n == MAX_COLUMNS) {
+			return -1;
+		}
+		r->field[r->n++] = to;
+		quoted = *p == '"';
+		for (p += quoted; *p && (quoted || *p != ','); p++) {
+			if (quoted && *p == '"' && *++p != '"') {
+				quoted = 0;
+				p--;
+				continue;
+			}
+			*to++ = *p;
+		}
+		*to++ = 0;
+		if (quoted) {
+			return -1;
+		}
+		if (!*p) {
+			return 0;
+		}
+	}
+}
+
+/* The next line, without its end. 1, 0 at the end of the file. */
+static int next_line(FILE *f, struct row *r)
+{
+	ssize_t n = getline(&r->line, &r->size, f);
+
+	while (n > 0 && (r->line[n - 1] == '\n' || r->line[n - 1] == '\r')) {
+		r->line[--n] = 0;
+	}
+	return n >= 0;
+}
+
+/* The index of a column by its name or its number from 1; -1: there is none. */
+static int find_column(const struct row *r, const char *name)
+{
+	char *end;
+	long k;
+	size_t i;
+
+	for (i = 0; i < r->n; i++) {
+		if (!strcmp(r->field[i], name)) {
+			return (int)i;
+		}
+	}
+	k = strtol(name, &end, 10);
+	return *name && !*end && k >= 1 && (size_t)k <= r->n ? (int)k - 1 : -1;
+}
+
+/* ---- stamps ---- */
+
+/* 10^-k of --unit in seconds; -1: ticks; -2: no unit. */
+static int exponent_of(const char *unit)
+{
+	static const struct {
+		const char *name;
+		int k;
+	} units[] = { { "ticks", -1 }, { "s", 0 }, { "ms", 3 }, { "us", 6 }, { "ns", 9 } };
+	size_t i;
+
+	for (i = 0; i < sizeof(units) / sizeof(*units); i++) {
+		if (!strcmp(units[i].name, unit)) {
+			return units[i].k;
+		}
+	}
+	return -2;
+}
+
+/* A decimal number as a whole one of 10^-12 of the unit. Returns 0 or -1. */
+static int parse_decimal(const char *text, __int128 *value)
+{
+	int negative = *text == '-', digits = 0, after = -1;
+
+	*value = 0;
+	for (text += negative; *text; text++) {
+		if (*text == '.' && after < 0) {
+			after = 0;
+			continue;
+		}
+		if (*text < '0' || *text > '9' || ++digits > 24) {
+			return -1;
+		}
+		if (after < 12) {
+			*value = *value * 10 + (*text - '0');
+			after += after >= 0;
+		}
+	}
+	for (after = after < 0 ? 0 : after; after < 12; after++) {
+		*value *= 10;
+	}
+	*value = negative ? -*value : *value;
+	return digits ? 0 : -1;
+}
+
+/* A stamp in the timer's ticks. Returns 0 or -1. */
+static int parse_stamp(const char *text, int k, const struct cal_rank *r, int64_t *ticks)
+{
+	__int128 v;
+	long double t;
+	char *end;
+
+	if (k == -1) {
+		errno = 0;
+		*ticks = strtoll(text, &end, 10);
+		return *text && !*end && !errno ? 0 : -1;
+	}
+	if (parse_decimal(text, &v) < 0) {
+		return -1;
+	}
+	/* in ticks: v x 10^-12 x 10^-k x Hz */
+	t = (long double)v * 1e-12L / powl(10, k) * (long double)cal_rank_hz(r);
+	*ticks = t < 9.2e18L && t > -9.2e18L ? (int64_t)roundl(t) : 0;
+	return t < 9.2e18L && t > -9.2e18L ? 0 : -1;
+}
+
+/* Global ticks as seconds, exactly: a period is 1, 2 or 5 times a power of ten. */
+static void print_seconds(FILE *f, int64_t ticks, double period)
+{
+	unsigned __int128 v = (unsigned __int128)(ticks < 0 ? -(__int128)ticks : ticks);
+	char digit[64];
+	int k = 0, n = 0;
+
+	while (k < 18 && fabs(period - nearbyint(period)) > 1e-9 * period) {
+		period *= 10;
+		k++;
+	}
+	v *= (unsigned __int128)nearbyint(period);
+	do {
+		digit[n++] = (char)('0' + (int)(v % 10));
+		v /= 10;
+	} while (v || n <= k);
+	if (ticks < 0) {
+		putc('-', f);
+	}
+	while (n) {
+		if (n == k) {
+			putc('.', f);
+		}
+		putc(digit[--n], f);
+	}
+}
+
+static int apply_row(const struct options *o, const struct cal_run *run, const struct row *r, int column,
+	int rank_column, uint64_t line)
+{
+	const char *rank_text = rank_column >= 0 && (size_t)rank_column < r->n ? r->field[rank_column] : NULL;
+	long long rank = o->rank;
+	char *end = NULL;
+	int64_t ticks;
+	double bound;
+
+	if (rank_text) {
+		rank = strtol(rank_text, &end, 10);
+		if (!*rank_text || *end) {
+			return complain(FAULT, "%s: line %" PRIu64 ": '%s' is no rank", o->input, line, rank_text);
+		}
+	}
+	if (rank < 0 || (size_t)rank >= run->ranks) {
+		return complain(FAULT, "%s: line %" PRIu64 ": %s has no rank %lld; it has %zu ranks", o->input, line,
+			o->clk, rank, run->ranks);
+	}
+	if ((size_t)column >= r->n ||
+		parse_stamp(r->field[column], exponent_of(o->unit), &run->rank[rank], &ticks) < 0) {
+		return complain(FAULT, "%s: line %" PRIu64 ": '%s' is no stamp in %s", o->input, line,
+			(size_t)column < r->n ? r->field[column] : "", o->unit);
+	}
+	bound = cal_map_bound(&run->rank[rank].map, ltick(ticks));
+	printf("%s,", r->line);
+	print_seconds(stdout, cal_map_at(&run->rank[rank].map, ltick(ticks)).v, run->period_s);
+	if (isfinite(bound)) {
+		printf(",%.9g\n", bound);
+	} else {
+		printf(",\n"); /* not known */
+	}
+	return OK;
+}
+
+static int apply_csv(const struct options *o, const struct cal_run *run)
+{
+	FILE *f = strcmp(o->input, "-") ? fopen(o->input, "re") : stdin;
+	struct row r = { 0 };
+	uint64_t line = 1;
+	int column, rank_column = -1, rc = OK;
+
+	if (!f) {
+		return complain(FAULT, "%s: %s", o->input, strerror(errno));
+	}
+	if (!next_line(f, &r) || split(&r) < 0) {
+		rc = complain(FAULT, "%s: line 1: no header of columns", o->input);
+		goto out;
+	}
+	column = find_column(&r, o->column);
+	if (o->rank < 0) {
+		rank_column = find_column(&r, o->rank_column);
+	}
+	if (column < 0 || (o->rank < 0 && rank_column < 0)) {
+		rc = complain(FAULT, "%s: there is no column '%s'; give --column%s", o->input,
+			column < 0 ? o->column : o->rank_column, column < 0 ? "" : " and --rank or --rank-column");
+		goto out;
+	}
+	printf("%s,global_s,bound_s\n", r.line);
+	while (rc == OK && next_line(f, &r)) {
+		line++;
+		rc = split(&r) < 0
+			? complain(FAULT, "%s: line %" PRIu64 ": a quote is not closed, or there are too many columns",
+				  o->input, line)
+			: apply_row(o, run, &r, column, rank_column, line);
+	}
+	if (rc == OK && ferror(f)) {
+		rc = complain(FAULT, "%s: cannot be read", o->input);
+	}
+out:
+	free(r.line);
+	free(r.text);
+	if (f != stdin) {
+		fclose(f);
+	}
+	return rc;
+}
+
+/* ---- mpisync ---- */
+
+static int seen_before(const struct cal_run *run, size_t i)
+{
+	size_t k;
+
+	for (k = 0; k < i && strcmp(run->rank[k].host, run->rank[i].host) != 0; k++) {
+		;
+	}
+	return k < i;
+}
+
+/* <host> <rtt> <offset>, a line for each host: a reading of its clock in seconds plus offset is that of the master. The offset is that
+ * of the last session, the round trip the width of what is certain there. */
+static int mpisync(const struct options *o, const struct cal_run *run)
+{
+	const struct cal_rank *master = &run->rank[run->master];
+	long double at_zero;
+	size_t i;
+
+	if (!master->anchors || !(cal_rank_hz(master) > 0)) {
+		return complain(FAULT, "%s: the master's clock has no anchor or no frequency", o->clk);
+	}
+	at_zero = (long double)master->anchor[0].local.v / (long double)cal_rank_hz(master);
+	for (i = 0; i < run->ranks; i++) {
+		const struct cal_rank *r = &run->rank[i];
+		const struct cal_node *n = r->map.nodes ? &r->map.node[r->map.nodes - 1] : NULL;
+		long double offset = 0, rtt = 0;
+
+		if (seen_before(run, i)) {
+			continue;
+		}
+		if (!(cal_rank_hz(r) > 0)) {
+			return complain(FAULT, "%s: rank %d: the frequency of its clock is not known", o->clk, r->rank);
+		}
+		if (n) {
+			offset = (long double)cal_map_at(&r->map, n->local).v * (long double)run->period_s + at_zero -
+				(long double)n->local.v / (long double)cal_rank_hz(r);
+			rtt = (long double)(n->high.v - n->low.v) * (long double)run->period_s;
+		}
+		printf("%s %.12Lf %.12Lf\n", r->host, rtt, offset);
+	}
+	return OK;
+}
+
+/* ---- options ---- */
+
+static int parse(int argc, char **argv, struct options *o)
+{
+	static const char *const none = "";
+	struct tkm_option table[] = {
+		{ "COLUMN", TKM_OPTION_TEXT, &o->column, 0, 0, "NAME",
+			"column of the stamps, by its name or its number from 1" },
+		{ "RANK", TKM_OPTION_COUNT, &o->rank, 0, INT32_MAX, "R", "all stamps are of this rank" },
+		{ "RANK-COLUMN", TKM_OPTION_TEXT, &o->rank_column, 0, 0, "NAME", "column that says the rank" },
+		{ "UNIT", TKM_OPTION_TEXT, &o->unit, 0, 0, "UNIT",
+			"of the stamps: ticks of the rank's timer, s, ms, us or ns" },
+		{ "FORMAT", TKM_OPTION_TEXT, &o->format, 0, 0, "mpisync",
+			"print Open MPI's lines HOST RTT OFFSET instead; takes no file" },
+		{ NULL, TKM_OPTION_TEXT, NULL, 0, 0, NULL, NULL },
+	};
+	const struct tkm_front front = { .program = "clkapply",
+		.arguments = "[OPTION...] CORRECTION.clk FILE.csv",
+		.what = "Puts the stamps in a column of a CSV file (-: standard input) on the corrected time axis: "
+			"prints each line "
+			"with two more columns, global_s (seconds since the start of the run) and bound_s (how wrong "
+			"that may be).",
+		.table = table };
+	const char *word[2] = { NULL, NULL };
+	struct tkm_err err;
+	int n;
+
+	o->format = none;
+	n = tkm_front_arguments(&front, argc, argv, word, 2, &err);
+	if (n == TKM_FRONT_ANSWERED) {
+		exit(OK);
+	}
+	if (n < 0) {
+		return complain(USAGE, "%s", err.text);
+	}
+	o->clk = word[0];
+	o->input = n > 1 ? word[1] : NULL;
+	if (!o->clk || (!o->input == !*o->format)) {
+		return complain(
+			USAGE, "give a correction file and either a CSV file or --format mpisync; --help says more");
+	}
+	if (*o->format && strcmp(o->format, "mpisync") != 0) {
+		return complain(USAGE, "--format %s: there is only mpisync", o->format);
+	}
+	return exponent_of(o->unit) < -1 ? complain(USAGE, "--unit %s: not one of ticks, s, ms, us, ns", o->unit) : OK;
+}
+
+int main(int argc, char **argv)
+{
+	struct options o = { .column = "time", .rank_column = "rank", .unit = "ticks", .rank = -1 };
+	struct cal_run run = { 0 };
+	struct tkm_err err;
+	int rc = parse(argc, argv, &o);
+
+	if (rc != OK) {
+		return rc;
+	}
+	if (cal_clk_load(o.clk, &run, &err) < 0) {
+		return complain(FAULT, "%s", err.text);
+	}
+	rc = *o.format ? mpisync(&o, &run) : apply_csv(&o, &run);
+	cal_run_free(&run);
+	if ((fflush(stdout) != 0 || ferror(stdout)) && rc == OK) {
+		rc = complain(FAULT, "cannot write to standard output: %s", strerror(errno));
+	}
+	return rc;
+}

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* otf2-to-stf IN OUT [OPTION...]: short for stftool IN --input-format OTF2 --convert OUT. */
+#include "config.h"
+
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/front.h"
+#include "tools/stftool.h"
+
+int main(int argc, char **argv)
+{
+	static const struct tkm_option none[] = { { .name = NULL } };
+	static const struct tkm_front front = { "otf2-to-stf", "IN.otf2 OUT.stf [OPTION...]",
+		"Makes an STF trace of an OTF2 archive.", "Other options are those of stftool.", none, NULL };
+	const char **all;
+	int rc, i;
+
+	if (argc == 2 && tkm_front_answer(&front, argv[1], stdout)) {
+		return fflush(stdout) || ferror(stdout) ? STT_FAULT : STT_OK;
+	}
+	if (argc < 3 || argv[1][0] == '-' || argv[2][0] == '-') {
+		fprintf(stderr, "otf2-to-stf: two files are needed, IN.otf2 and OUT.stf; --help shows how\n");
+		return STT_USAGE;
+	}
+	all = calloc((size_t)argc + 4, sizeof(*all));
+	if (!all) {
+		fprintf(stderr, "otf2-to-stf: out of memory\n");
+		return STT_FAULT;
+	}
+	all[0] = argv[0];
+	all[1] = argv[1];
+	all[2] = "--input-format";
+	all[3] = "OTF2";
+	all[4] = "--convert";
+	all[5] = argv[2];
+	for (i = 3; i < argc; i++) {
+		all[i + 3] = argv[i];
+	}
+	rc = stt_main(argc + 3, (char **)(uintptr_t)all, 0);
+	free(all);
+	return rc;
+}
