@@ -8,7 +8,6 @@
 #include <stdlib.h>
 
 #include "collector-plugin/merge/events.h"
-#include "collector-plugin/merge/merge.h"
 #include "collector-plugin/raw/format.h"
 #include "collector-plugin/raw/reader.h"
 

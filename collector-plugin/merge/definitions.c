@@ -8,7 +8,6 @@
 #include <stdlib.h>
 
 #include "collector-plugin/merge/communicators.h"
-#include "collector-plugin/merge/merge.h"
 #include "collector-plugin/merge/objects.h"
 #include "collector-plugin/merge/statistics.h"
 #include "collector-plugin/raw/format.h"

@@ -3,13 +3,13 @@
  * definitions and the clocks as a text, and what they made of it as another. Both are for the processes of one job, which run
  * the same library; each number is read with care all the same. */
 #include "config.h"
-#include "collector-plugin/merge/private.h"
+#include "collector-plugin/merge/hosts.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "base/text.h"
-#include "collector-plugin/merge/merge.h"
+#include "collector-plugin/merge/private.h"
 #include "collector-plugin/raw/reader.h"
 
 static const char magic[8] = "TKMJOB1\n";

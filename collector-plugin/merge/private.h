@@ -3,8 +3,8 @@
 #ifndef COLLECTOR_PLUGIN_MERGE_PRIVATE_H
 #define COLLECTOR_PLUGIN_MERGE_PRIVATE_H
 
-#include "collector-plugin/merge/merge.h"
 #include "collector-plugin/merge/names.h"
+#include "collector-plugin/merge/options.h"
 #include "collector-plugin/merge/types.h"
 
 /* definitions.c: reads the definitions of all files and writes the unified ones. Return 0 or -1. */
@@ -37,11 +37,15 @@ struct vt_merge_sharing {
 
 /* share.c: all records, in as many threads as are allowed and useful. */
 int vt_merge_data(struct vt_merge *m);
-/* Does the i-th set, as a file without a name and a text. */
-void vt_merge_one_part(void *sharing, size_t i);
 /* hosts.c: all sets, those of other hosts there. Returns 0 or -1; what failed is in `failed` and the parts' errors. */
 int vt_merge_by_hosts(struct vt_merge_sharing *s);
+
+/* part.c: does the i-th set, as a file without a name and a text. */
+void vt_merge_one_part(void *sharing, size_t i);
 struct stf_writer *vt_merge_writer(const struct vt_merge *m, int part, struct stf_err *e);
+
+/* each.c: threads for n pieces of work: as many as there are CPUs for them, and no more than there is work. */
+size_t vt_merge_threads(const struct vt_merge *m, size_t n);
 /* Calls fn(ctx, i) for each i below n, in several threads at a time, all signals blocked in those. */
 void vt_merge_each(const struct vt_merge *m, size_t n, void (*fn)(void *ctx, size_t i), void *ctx);
 

@@ -4,132 +4,10 @@
 #include "config.h"
 #include "collector-plugin/merge/private.h"
 
-#include <pthread.h>
-#include <sched.h>
-#include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 
-#include "collector-plugin/merge/merge.h"
 #include "collector-plugin/merge/messages.h"
-
-enum { MOST_THREADS = 64 };
-
-/* ---- threads ---- */
-
-struct each {
-	_Atomic size_t next;
-	size_t n;
-	void (*fn)(void *ctx, size_t i);
-	void *ctx;
-};
-
-static void *take_turns(void *arg)
-{
-	struct each *e = arg;
-	size_t i;
-
-	while ((i = atomic_fetch_add(&e->next, 1)) < e->n) {
-		e->fn(e->ctx, i);
-	}
-	return NULL;
-}
-
-/* As many as there are CPUs for them, and no more than there is work. */
-static size_t how_many(const struct vt_merge *m, size_t n)
-{
-	size_t most = m->o->threads > 0 ? (size_t)m->o->threads : MOST_THREADS, cpus = 1;
-	cpu_set_t own;
-
-	if (m->o->cpus) {
-		cpus = (size_t)CPU_COUNT_S(m->o->cpus_size, (const cpu_set_t *)m->o->cpus);
-	} else if (sched_getaffinity(0, sizeof(own), &own) == 0) {
-		cpus = (size_t)CPU_COUNT(&own);
-	}
-	most = most < cpus ? most : cpus;
-	most = most < MOST_THREADS ? most : MOST_THREADS;
-	return most < n ? most : n;
-}
-
-/* The caller's own CPUs may be fewer than those of its ranks together. */
-static void spread(const struct vt_merge *m, pthread_attr_t *attr)
-{
-	if (m->o->cpus) {
-		pthread_attr_setaffinity_np(attr, m->o->cpus_size, m->o->cpus);
-	}
-}
-
-void vt_merge_each(const struct vt_merge *m, size_t n, void (*fn)(void *ctx, size_t i), void *ctx)
-{
-	struct each e = { .n = n, .fn = fn, .ctx = ctx };
-	size_t more = how_many(m, n), started = 0;
-	pthread_t thread[MOST_THREADS];
-	sigset_t all, before;
-	pthread_attr_t attr;
-
-	if (more > 1 && pthread_attr_init(&attr) == 0) {
-		spread(m, &attr);
-		/* the program's handlers run in the program's threads */
-		sigfillset(&all);
-		pthread_sigmask(SIG_SETMASK, &all, &before);
-		while (started < more - 1 && pthread_create(&thread[started], &attr, take_turns, &e) == 0) {
-			started++;
-		}
-		pthread_sigmask(SIG_SETMASK, &before, NULL);
-		pthread_attr_destroy(&attr);
-	}
-	take_turns(&e);
-	while (started > 0) {
-		pthread_join(thread[--started], NULL);
-	}
-}
-
-/* ---- parts ---- */
-
-struct stf_writer *vt_merge_writer(const struct vt_merge *m, int part, struct stf_err *e)
-{
-	struct stf_writer_options w = { .resolution = m->period_s,
-		.procs_per_file = m->o->procs_per_file,
-		.node = m->node_of,
-		.n_node = m->n_node_of,
-		.group_home = m->group_home,
-		.n_group_home = m->n_homes,
-		.force = m->o->force,
-		.compress = m->o->compress,
-		.single = m->o->single ? STF_SINGLE_FILE : 0,
-		.comment = PACKAGE_STRING,
-		.part = part };
-
-	return stf_writer_create(m->o->trace, &w, e);
-}
-
-void vt_merge_one_part(void *ctx, size_t i)
-{
-	struct vt_merge_sharing *s = ctx;
-	struct vt_merge_part *p = &s->part[i];
-	int rc = -1;
-
-	if (atomic_load(&s->failed)) {
-		return;
-	}
-	*p = (struct vt_merge_part){ .m = s->m, .set = s->set[i] };
-	p->w = vt_merge_writer(s->m, 1, &p->error);
-	if (p->w) {
-		rc = stf_writer_processes(p->w, s->m->threads, s->m->n_processes);
-		p->error = *stf_writer_error(p->w);
-		rc = rc < 0 ? rc : vt_merge_part_data(p);
-	}
-	if (rc == 0 && !p->stray) {
-		s->text[i] = stf_writer_finish_part(p->w, &p->error);
-		rc = s->text[i] ? 0 : -1;
-	} else {
-		stf_writer_abort(p->w);
-	}
-	p->w = NULL;
-	if (rc < 0 || p->stray) {
-		atomic_store(&s->failed, 1);
-	}
-}
 
 static int ascending(const void *a, const void *b)
 {
@@ -243,7 +121,7 @@ int vt_merge_data(struct vt_merge *m)
 		rc = rc > 0
 			? tkm_fail(m->err, TKM_ERR_DATA, "merge: records of groups that their file does not announce")
 			: rc;
-	} else if (s.host && how_many(m, s.n) > 1) {
+	} else if (s.host && vt_merge_threads(m, s.n) > 1) {
 		vt_merge_each(m, s.n, vt_merge_one_part, &s);
 		rc = take_in(&s);
 	}

@@ -10,7 +10,6 @@
 #include <unistd.h>
 
 #include "base/rootfs.h"
-#include "collector-plugin/merge/merge.h"
 #include "collector-plugin/raw/format.h"
 #include "collector-plugin/raw/process.h"
 #include "collector-plugin/raw/reader.h"

@@ -19,7 +19,7 @@
 
 #include "collector-plugin/core/collect.h"
 #include "collector-plugin/host/say.h"
-#include "collector-plugin/merge/merge.h"
+#include "collector-plugin/merge/hosts.h"
 #include "collector-plugin/mpi/job.h"
 
 enum { PART = 1 << 20 };

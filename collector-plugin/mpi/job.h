@@ -92,7 +92,7 @@ VT_HIDDEN int vt_job_merge(struct vt_job *j, const struct vt_merge_hosts *hosts,
  * do that alone, and has all raw files; or -1. */
 VT_HIDDEN int vt_job_merge_together(struct vt_job *j, struct tkm_err *err);
 
-/* job.c: a barrier that leaves the processors to others. Said once where it takes long: `late`; NULL where one
+/* wait.c: a barrier that leaves the processors to others. Said once where it takes long: `late`; NULL where one
  * works and it is known to. */
 VT_HIDDEN void vt_job_wait(const char *late);
 

@@ -83,7 +83,7 @@ VT_HIDDEN int vt_mpi_in_place(const void *buffer);
 /* record.c: MPI is there; its requests and communicators are followed from now on. */
 VT_HIDDEN void vt_record_begin(struct vt_collect *c);
 
-/* ---- job.c: what the ranks do together; with mpi.h. All return quietly where something is missing. ---- */
+/* ---- run.c: what the ranks do together; with mpi.h. All return quietly where something is missing. ---- */
 
 /* MPI is there: who we are, one trace for all, the first clock session. */
 VT_HIDDEN void vt_job_begin(int *argc, char ***argv);

@@ -3,15 +3,14 @@
  * told to all, so that none waits for another: then each keeps its own raw file, which stftool can merge. */
 #include "config.h"
 #include "collector-plugin/mpi/job.h"
-#include "base/text.h"
 
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "base/text.h"
 #include "collector-plugin/api/VT.h"
 #include "collector-plugin/core/collect.h"
 #include "collector-plugin/core/collector.h"
@@ -31,31 +30,6 @@ static int all_well(int rc)
 	int mine = rc < 0, worst = 1;
 
 	return PMPI_Allreduce(&mine, &worst, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD) == MPI_SUCCESS && !worst ? 0 : -1;
-}
-
-void vt_job_wait(const char *late)
-{
-	/* where one of us works meanwhile, it needs the processors of those who only wait */
-	const double patience_s = 20, awake_s = late ? 0.005 : 0.0002;
-	double begin = PMPI_Wtime();
-	int done = 0, said = 0;
-	MPI_Request r;
-
-	if (PMPI_Ibarrier(MPI_COMM_WORLD, &r) != MPI_SUCCESS) {
-		return;
-	}
-	while (PMPI_Test(&r, &done, MPI_STATUS_IGNORE) == MPI_SUCCESS && !done) {
-		double waited_s = PMPI_Wtime() - begin;
-		struct timespec nap = { 0, waited_s > 1 ? 2000000 : 100000 };
-
-		if (waited_s > awake_s) {
-			nanosleep(&nap, NULL);
-		}
-		if (late && !said && waited_s > patience_s) {
-			said = 1;
-			vt_say(1, "WARNING", "%s", late);
-		}
-	}
 }
 
 static void say(const char *what, const struct tkm_err *err)

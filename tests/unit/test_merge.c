@@ -12,6 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "collector-plugin/merge/hosts.h"
 #include "collector-plugin/raw/format.h"
 #include "collector-plugin/raw/reader.h"
 #include "collector-plugin/raw/writer.h"

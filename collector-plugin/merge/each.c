@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The threads of a merge: as many as are allowed and useful, on the CPUs that are allowed. */
+#include "config.h"
+#include "collector-plugin/merge/private.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdatomic.h>
+
+enum { MOST_THREADS = 64 };
+
+struct each {
+	_Atomic size_t next;
+	size_t n;
+	void (*fn)(void *ctx, size_t i);
+	void *ctx;
+};
+
+static void *take_turns(void *arg)
+{
+	struct each *e = arg;
+	size_t i;
+
+	while ((i = atomic_fetch_add(&e->next, 1)) < e->n) {
+		e->fn(e->ctx, i);
+	}
+	return NULL;
+}
+
+size_t vt_merge_threads(const struct vt_merge *m, size_t n)
+{
+	size_t most = m->o->threads > 0 ? (size_t)m->o->threads : MOST_THREADS, cpus = 1;
+	cpu_set_t own;
+
+	if (m->o->cpus) {
+		cpus = (size_t)CPU_COUNT_S(m->o->cpus_size, (const cpu_set_t *)m->o->cpus);
+	} else if (sched_getaffinity(0, sizeof(own), &own) == 0) {
+		cpus = (size_t)CPU_COUNT(&own);
+	}
+	most = most < cpus ? most : cpus;
+	most = most < MOST_THREADS ? most : MOST_THREADS;
+	return most < n ? most : n;
+}
+
+/* The caller's own CPUs may be fewer than those of its ranks together. */
+static void spread(const struct vt_merge *m, pthread_attr_t *attr)
+{
+	if (m->o->cpus) {
+		pthread_attr_setaffinity_np(attr, m->o->cpus_size, m->o->cpus);
+	}
+}
+
+void vt_merge_each(const struct vt_merge *m, size_t n, void (*fn)(void *ctx, size_t i), void *ctx)
+{
+	struct each e = { .n = n, .fn = fn, .ctx = ctx };
+	size_t more = vt_merge_threads(m, n), started = 0;
+	pthread_t thread[MOST_THREADS];
+	sigset_t all, before;
+	pthread_attr_t attr;
+
+	if (more > 1 && pthread_attr_init(&attr) == 0) {
+		spread(m, &attr);
+		/* the program's handlers run in the program's threads */
+		sigfillset(&all);
+		pthread_sigmask(SIG_SETMASK, &all, &before);
+		while (started < more - 1 && pthread_create(&thread[started], &attr, take_turns, &e) == 0) {
+			started++;
+		}
+		pthread_sigmask(SIG_SETMASK, &before, NULL);
+		pthread_attr_destroy(&attr);
+	}
+	take_turns(&e);
+	while (started > 0) {
+		pthread_join(thread[--started], NULL);
+	}
+}
