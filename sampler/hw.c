@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* For programs that may link hwloc: what the library inside another program cannot ask itself. */
+/* For programs: what the library inside another program cannot ask itself. hwloc is loaded when it is asked, since it and what it needs
+ * take longer to start than vtrun does. */
 #include "config.h"
 #include "sampler/hw.h"
 
@@ -8,7 +9,38 @@
 #include <string.h>
 
 #ifdef HAVE_HWLOC
+#include <dlfcn.h>
 #include <hwloc.h>
+
+static struct {
+	__typeof__(&hwloc_topology_init) init;
+	__typeof__(&hwloc_topology_set_all_types_filter) set_all_types_filter;
+	__typeof__(&hwloc_topology_set_type_filter) set_type_filter;
+	__typeof__(&hwloc_topology_load) load;
+	__typeof__(&hwloc_topology_destroy) destroy;
+	__typeof__(&hwloc_get_obj_by_depth) get_obj_by_depth;
+} hw;
+
+static int load_hwloc(void)
+{
+	/* the binary interface of hwloc 2 */
+	void *lib = dlopen("libhwloc.so.15", RTLD_NOW | RTLD_LOCAL);
+
+	if (!lib) {
+		return -1;
+	}
+#define FIND(member, name) hw.member = (__typeof__(hw.member))dlsym(lib, name)
+	FIND(init, "hwloc_topology_init");
+	FIND(set_all_types_filter, "hwloc_topology_set_all_types_filter");
+	FIND(set_type_filter, "hwloc_topology_set_type_filter");
+	FIND(load, "hwloc_topology_load");
+	FIND(destroy, "hwloc_topology_destroy");
+	FIND(get_obj_by_depth, "hwloc_get_obj_by_depth");
+#undef FIND
+	return hw.init && hw.set_all_types_filter && hw.set_type_filter && hw.load && hw.destroy && hw.get_obj_by_depth
+		? 0
+		: -1;
+}
 
 /* Its plugins ask X servers, GPUs and the resolver, which takes longer than all else here and could hang. Devices are asked for,
  * not CPUs, whose caches are a dozen files of each: no_os takes their number from libc, without which nothing else is looked for. */
@@ -42,19 +74,23 @@ static void devices_only(int on)
 void smp_hw_facts(char *words, size_t size)
 {
 	hwloc_topology_t t;
-	hwloc_obj_t o = NULL;
+	hwloc_obj_t o;
 	size_t n = 0;
+	unsigned i;
 
 	words[0] = '\0';
+	if (load_hwloc() < 0) {
+		return;
+	}
 	devices_only(1);
-	if (hwloc_topology_init(&t) < 0) {
+	if (hw.init(&t) < 0) {
 		devices_only(0);
 		return;
 	}
-	hwloc_topology_set_all_types_filter(t, HWLOC_TYPE_FILTER_KEEP_NONE);
-	hwloc_topology_set_type_filter(t, HWLOC_OBJ_OS_DEVICE, HWLOC_TYPE_FILTER_KEEP_IMPORTANT);
-	if (hwloc_topology_load(t) == 0) {
-		while ((o = hwloc_get_next_osdev(t, o))) {
+	hw.set_all_types_filter(t, HWLOC_TYPE_FILTER_KEEP_NONE);
+	hw.set_type_filter(t, HWLOC_OBJ_OS_DEVICE, HWLOC_TYPE_FILTER_KEEP_IMPORTANT);
+	if (hw.load(t) == 0) {
+		for (i = 0; (o = hw.get_obj_by_depth(t, HWLOC_TYPE_DEPTH_OS_DEVICE, i)) != NULL; i++) {
 			const char *kind = o->attr->osdev.type == HWLOC_OBJ_OSDEV_BLOCK ? "disk"
 				: o->attr->osdev.type == HWLOC_OBJ_OSDEV_NETWORK        ? "nic"
 											: NULL;
@@ -64,7 +100,7 @@ void smp_hw_facts(char *words, size_t size)
 			}
 		}
 	}
-	hwloc_topology_destroy(t);
+	hw.destroy(t);
 	devices_only(0);
 }
 #else

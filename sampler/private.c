@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdarg.h>
+#include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -20,6 +21,13 @@ union head {
 	char align[16];
 };
 
+static int own_process;
+
+void smp_own_process(void)
+{
+	own_process = 1;
+}
+
 void *smp_alloc(size_t bytes)
 {
 	union head *h;
@@ -28,6 +36,10 @@ void *smp_alloc(size_t bytes)
 		return NULL;
 	}
 	bytes += sizeof(*h);
+	if (own_process) {
+		h = calloc(1, bytes);
+		return h ? h + 1 : NULL;
+	}
 	h = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (h == MAP_FAILED) {
 		return NULL;
@@ -41,7 +53,11 @@ void smp_free(void *p)
 	if (p) {
 		union head *h = (union head *)p - 1;
 
-		munmap(h, h->bytes);
+		if (own_process) {
+			free(h);
+		} else {
+			munmap(h, h->bytes);
+		}
 	}
 }
 
@@ -79,7 +95,7 @@ int smp_fd_high(int fd)
 	struct rlimit limit;
 	int high = 512, moved;
 
-	if (fd < 0) {
+	if (fd < 0 || own_process) {
 		return fd;
 	}
 	if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < 1024) {

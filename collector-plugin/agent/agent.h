@@ -36,6 +36,9 @@ struct vt_agent_process {
 	size_t lines_size;
 };
 
+/* main.c: facts from hwloc (sampler/hw.h); "" if nobody gave it time to ask. */
+extern char vt_agent_hw[2048];
+
 /* say.c: what is said from now on is for that process; NULL: for nobody. */
 void vt_agent_say_to(struct vt_agent_process *p);
 

@@ -24,9 +24,12 @@
 #include "collector-plugin/raw/reader.h"
 #include "collector-plugin/raw/writer.h"
 #include "collector-plugin/run/run.h"
+#include "sampler/hw.h"
+#include "sampler/source.h"
 
 enum { LISTENING = 3, MESSAGE_NS = 1000000000, NOBODY_NS = 2000000000 };
 
+char vt_agent_hw[2048];
 static struct vt_agent_process *processes; /* those that run, and those whose ranks make the trace themselves */
 
 /* ---- messages ---- */
@@ -367,7 +370,7 @@ int main(int argc, char **argv)
 	int listens = 0;
 	socklen_t n = sizeof(listens);
 
-	if (argc > 1 || getsockopt(LISTENING, SOL_SOCKET, SO_ACCEPTCONN, &listens, &n) < 0 || !listens) {
+	if (argc > 2 || getsockopt(LISTENING, SOL_SOCKET, SO_ACCEPTCONN, &listens, &n) < 0 || !listens) {
 		fprintf(stderr,
 			"%s: samples a program that vtrun or libVT has started, which start it, too. It is not meant "
 			"to be "
@@ -375,7 +378,11 @@ int main(int argc, char **argv)
 			argv[0]);
 		return 2;
 	}
+	smp_own_process();
 	get_free();
+	if (argc > 1 && !strcmp(argv[1], VT_ATTACH_PREPARE)) {
+		smp_hw_facts(vt_agent_hw, sizeof(vt_agent_hw));
+	}
 	loop();
 	return 0;
 }

@@ -78,6 +78,7 @@ static int take_settings(struct vt_agent_process *p)
 	copy(p, "prot", c->prot, sizeof(c->prot));
 	copy(p, "raw", c->raw_path, sizeof(c->raw_path));
 	copy(p, "job", c->job, sizeof(c->job));
+	snprintf(c->hw, sizeof(c->hw), "%s", vt_agent_hw);
 	c->pid = p->pid;
 	c->pub.rank = (int)integer(p, "rank");
 	c->pub.ranks = (int)integer(p, "ranks");

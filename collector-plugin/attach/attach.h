@@ -11,6 +11,8 @@
 
 #include "base/err.h"
 
+#define VT_ATTACH_PREPARE "prepare" /* argument of the sampler process */
+
 enum { VT_ATTACH_MAGIC = 0x54415454, VT_ATTACH_VERSION = 1, VT_ATTACH_MOST = 1 << 24 };
 
 enum vt_attach_kind {
@@ -49,8 +51,9 @@ unsigned vt_attach_name(const char *job, int n, struct sockaddr_un *to);
 int vt_attach_connect(const char *job);
 
 /* Starts the sampler unless there is one. `near`: a file of this installation, from whose folder it is found. Nothing of the calling
- * process is inherited, and it is no child of it. Returns 0, or -1 with err. */
-int vt_attach_start(const char *job, const char *near, struct tkm_err *err);
+ * process is inherited, and it is no child of it. prepare: nobody waits for it yet, so that it may look at the machine first. Returns 0, or
+ * -1 with err. */
+int vt_attach_start(const char *job, const char *near, int prepare, struct tkm_err *err);
 /* Where the sampler's program is; -1: nowhere. */
 int vt_attach_program(const char *near, char *path, size_t size);
 

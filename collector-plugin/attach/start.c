@@ -53,7 +53,7 @@ int vt_attach_program(const char *near, char *path, size_t size)
 
 struct start {
 	const char *path;
-	char *argv[2], *env[MOST_ENVIRONMENT + 1];
+	char *argv[3], *env[MOST_ENVIRONMENT + 1];
 	int listening;
 	char *stack;
 	_Atomic int failed; /* errno of what did not work */
@@ -161,7 +161,7 @@ static int bind_name(const char *job)
 	return -1;
 }
 
-int vt_attach_start(const char *job, const char *near, struct tkm_err *err)
+int vt_attach_start(const char *job, const char *near, int prepare, struct tkm_err *err)
 {
 	char path[PATH_MAX];
 	struct start *s;
@@ -176,6 +176,7 @@ int vt_attach_start(const char *job, const char *near, struct tkm_err *err)
 	}
 	s->path = path;
 	s->argv[0] = path;
+	s->argv[1] = prepare ? (char *)(uintptr_t)VT_ATTACH_PREPARE : NULL;
 	for (i = n = 0; environ && environ[i] && n < MOST_ENVIRONMENT; i++) {
 		if (!is_left_out(environ[i])) {
 			s->env[n++] = environ[i];

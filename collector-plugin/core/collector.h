@@ -47,7 +47,7 @@ struct vt_collector {
 	int ended;
 	int again; /* this end is followed by a new start: vt_collect_reconfigure() */
 	struct smp_env env;
-	char hw[2048];
+	char hw[2048]; /* facts from hwloc; "": the sources judge themselves */
 	struct smp_plan *plan;
 	uint32_t *ids;     /* of the plan's counters, */
 	uint32_t first_id; /* which begin here */

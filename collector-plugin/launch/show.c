@@ -36,6 +36,7 @@ static struct smp_plan *open_plan(struct vtrun *r, struct smp_env *env, struct t
 {
 	const struct tkm_option_list *l = &r->settings.counter;
 	const char *const *rules = l->n ? (const char *const *)l->text : smp_standard_rules;
+	static char hw[2048];
 	struct smp_plugin *plugins;
 	struct smp_plan *plan;
 	size_t n = l->n, n_plugins;
@@ -44,8 +45,8 @@ static struct smp_plan *open_plan(struct vtrun *r, struct smp_env *env, struct t
 		n++;
 	}
 	smp_env_init(env);
-	smp_hw_facts(r->hw, sizeof(r->hw));
-	env->hw = r->hw[0] ? r->hw : NULL;
+	smp_hw_facts(hw, sizeof(hw));
+	env->hw = hw[0] ? hw : NULL;
 	env->flags = (r->settings.multiplex ? SMP_MULTIPLEX : 0) | (r->settings.count_kernel ? SMP_COUNT_KERNEL : 0);
 	plugins = load_plugins(&r->settings.plugin, &n_plugins);
 	plan = smp_plan_open(env, rules, n, plugins, n_plugins, err);

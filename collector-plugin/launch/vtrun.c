@@ -20,7 +20,6 @@
 #include "collector-plugin/host/exec_target.h"
 #include "collector-plugin/settings/run_value.h"
 #include "collector-plugin/settings/settings.h"
-#include "sampler/hw.h"
 
 void vtrun_say(const char *fmt, ...)
 {
@@ -389,17 +388,34 @@ static void name_job(char *job, size_t size)
 
 /* ---- running ---- */
 
+/* It gets ready while the program is loaded. If that fails, the library in the program tries again and reports the reason. */
+static void start_sampler(const struct vtrun *r)
+{
+	const char *sampler = r->settings.sampler;
+	struct tkm_err e;
+	int fd;
+
+	if ((sampler && !strcasecmp(sampler, "thread")) || getpid() == 1) {
+		return;
+	}
+	fd = vt_attach_connect(r->job);
+	if (fd >= 0) {
+		close(fd);
+	} else {
+		vt_attach_start(r->job, r->library, 1, &e);
+	}
+}
+
 static void tell_library(struct vtrun *r)
 {
 	const char *old = getenv("LD_PRELOAD"), *name = strrchr(r->program[0], '/');
-	char text[8192], preload[8192], job[64];
+	char text[8192], preload[8192];
 
-	name_job(job, sizeof(job));
 	snprintf(preload, sizeof(preload), "%s%s%s", r->library, old && *old ? ":" : "", old && *old ? old : "");
 	snprintf(text, sizeof(text),
-		"pid=%d\tjob=%s\tfollow=%d\tprog=%.200s\tcommanded=%.1000s\tset=%.1500s\tpreload=%.500s\thw=%s",
-		(int)getpid(), job, r->settings.follow_children, name ? name + 1 : r->program[0], r->commanded, r->set,
-		old ? old : "", r->hw);
+		"pid=%d\tjob=%s\tfollow=%d\tprog=%.200s\tcommanded=%.1000s\tset=%.1500s\tpreload=%.500s", (int)getpid(),
+		r->job, r->settings.follow_children, name ? name + 1 : r->program[0], r->commanded, r->set,
+		old ? old : "");
 	setenv(VT_RUN_VARIABLE, text, 1);
 	setenv("LD_PRELOAD", preload, 1);
 }
@@ -437,7 +453,8 @@ static int run(struct vtrun *r)
 			"%s is not there, or has a blank or colon in its name: the program runs unsampled", r->library);
 	} else {
 		choose_library(r, path);
-		smp_hw_facts(r->hw, sizeof(r->hw));
+		name_job(r->job, sizeof(r->job));
+		start_sampler(r);
 		tell_library(r);
 	}
 	execv(path, r->program);

@@ -18,7 +18,7 @@ struct vtrun {
 	char set[4096];                /* and their variables */
 	char library[1024];            /* libVTcs.so, absolute */
 	char found[1024];              /* the name by which vtrun finds it, perhaps a link */
-	char hw[2048];                 /* facts from hwloc */
+	char job[64];                  /* processes of one launcher are one job */
 };
 
 /* "vtrun: line" on standard error. */

@@ -179,7 +179,7 @@ int vt_collect_plan(struct vt_collector *c, struct tkm_err *err)
 		n_rules++;
 	}
 	smp_env_init(&c->env);
-	c->env.hw = vt_run_value(c->run, "hw", c->hw, sizeof(c->hw));
+	c->env.hw = c->hw[0] ? c->hw : NULL;
 	c->env.flags = (c->settings.multiplex ? SMP_MULTIPLEX : 0) | (c->settings.count_kernel ? SMP_COUNT_KERNEL : 0) |
 		SMP_SHARED;
 	load_plugins(c, &n_plugins);

@@ -8,7 +8,7 @@
 /* What vtrun tells the library, in one variable: words KEY=VALUE with tabs between. */
 #define VT_RUN_VARIABLE "TICKMARK_RUN"
 /* keys: pid (of the program to sample), job, follow (0, 1), commanded (options of the command line), set (variables that
- * vtrun added), preload (LD_PRELOAD as it was), hw (facts from hwloc), prog (name of the program as given), trace; cpu (PID:NS, vt_sampler_cpu() of the program
+ * vtrun added), preload (LD_PRELOAD as it was), prog (name of the program as given), trace; cpu (PID:NS, vt_sampler_cpu() of the program
  * that made way by exec) */
 /* The value of a key in text, in buf; NULL if it is not there. */
 const char *vt_run_value(const char *text, const char *key, char *buf, size_t size);
