@@ -60,14 +60,15 @@ static void print_option(const struct tkm_front *f, const struct tkm_option *o, 
 {
 	enum { LEFT = 30 };
 	char name[64], left[160], start[8] = "      ", letter = letter_of(f, o->name);
-	int optional = o->type == TKM_OPTION_BOOL || o->type == TKM_OPTION_LEVEL || o->type == TKM_OPTION_NAME;
+	int optional = o->type == TKM_OPTION_BOOL || o->type == TKM_OPTION_LEVEL || o->type == TKM_OPTION_NAME,
+	    words = o->type == TKM_OPTION_LIST;
 	int n;
 
 	if (letter) {
 		snprintf(start, sizeof(start), "  -%c, ", letter);
 	}
 	n = snprintf(left, sizeof(left), "%s--%s%s%s", start, tkm_option_long(o, name, sizeof(name)),
-		o->arg && o->arg[0] ? (optional && o->arg[0] == '[' ? " " : "=") : "", o->arg ? o->arg : "");
+		o->arg && o->arg[0] ? (words || (optional && o->arg[0] == '[') ? " " : "=") : "", o->arg ? o->arg : "");
 	fputs(left, out);
 	if (n > LEFT - 2) {
 		fprintf(out, "\n%*s", LEFT, "");

@@ -22,11 +22,11 @@ static int out_of_range(const struct tkm_option *o, const char *text, const char
 		return tkm_fail(err, TKM_ERR_ARG, "%s: '%s' is not %s", origin, text, kinds[o->type]);
 	}
 	if (o->type == TKM_OPTION_TIME) {
-		return tkm_fail(err, TKM_ERR_ARG, "%s: '%s' is not %s between %g s and %g s", origin, text,
+		return tkm_fail(err, TKM_ERR_ARG, "%s: '%s' is not %s between %.15g s and %.15g s", origin, text,
 			kinds[o->type], o->min, o->max);
 	}
 	if (o->type == TKM_OPTION_FRACTION) {
-		return tkm_fail(err, TKM_ERR_ARG, "%s: '%s' is not %s between %gppm and %gppm", origin, text,
+		return tkm_fail(err, TKM_ERR_ARG, "%s: '%s' is not %s between %.15g ppm and %.15g ppm", origin, text,
 			kinds[o->type], 1e6 * o->min, 1e6 * o->max);
 	}
 	return tkm_fail(err, TKM_ERR_ARG, "%s: '%s' is not %s between %.15g and %.15g%s", origin, text, kinds[o->type],
@@ -402,14 +402,12 @@ static int set_list(
 	return rc;
 }
 
-/* The nearest name is suggested if few letters are wrong. */
-static int unknown(const struct tkm_option *table, const char *word, int len, struct tkm_err *err)
+int tkm_option_unknown(const struct tkm_option *table, const char *typed, struct tkm_err *err)
 {
 	static const char *const common[] = { "help", "version", "usage", NULL };
-	char typed[64], name[64], best[64] = "";
+	char name[64], best[64] = "";
 	int nearest = 3, i;
 
-	snprintf(typed, sizeof(typed), "%.*s", len, word);
 	for (i = 0; common[i]; i++) {
 		if (tkm_option_distance(typed, common[i]) < nearest) {
 			nearest = tkm_option_distance(typed, common[i]);
@@ -433,11 +431,12 @@ static int one_argument(const struct tkm_option *table, int argc, char **argv, i
 	const char *name = argv[i] + 2, *equals = strchr(name, '=');
 	size_t len = equals ? (size_t)(equals - name) : strlen(name);
 	const struct tkm_option *o = find(table, name, len);
-	char origin[80];
+	char origin[80], typed[64];
 	int k = i + 1;
 
 	if (!o) {
-		return unknown(table, name, (int)len, err);
+		snprintf(typed, sizeof(typed), "%.*s", (int)len, name);
+		return tkm_option_unknown(table, typed, err);
 	}
 	snprintf(origin, sizeof(origin), "--%.*s", (int)len, name);
 	if (equals) {

@@ -67,6 +67,9 @@ const struct tkm_option *tkm_option_find(const struct tkm_option *table, const c
 /* How far two names are from each other: letters to insert, drop, change or swap; 99 beyond 60 letters. */
 int tkm_option_distance(const char *a, const char *b);
 
+/* Fails with "unknown option '--NAME'", and the name that was meant if one is at most two letters away. Returns -1. */
+int tkm_option_unknown(const struct tkm_option *table, const char *name, struct tkm_err *err);
+
 /* Does the word begin an option, "--name"? And does option o, before it, take the word as (part of) its value? */
 int tkm_option_begins(const char *word);
 int tkm_option_takes(const struct tkm_option *o, const char *word);

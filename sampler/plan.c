@@ -77,7 +77,7 @@ static int rule_parse(const char *text, struct rule *r, struct tkm_err *err)
 	memcpy(r->pattern, text, len);
 	r->pattern[len] = '\0';
 	if (tkm_parse_bool(state, &r->on) < 0) {
-		return tkm_fail(err, TKM_ERR_ARG, "COUNTER %s: on or off is wanted behind the pattern, not \"%s\"",
+		return tkm_fail(err, TKM_ERR_ARG, "COUNTER %s: only on or off can follow the pattern, not \"%s\"",
 			r->pattern, state);
 	}
 	return 0;
@@ -183,7 +183,7 @@ static int add_source(struct smp_plan *plan, const struct smp_source *s, const s
 /* Plain names that no source knows are in the plan too: the user asked for them. */
 static int add_unknown(struct smp_plan *plan)
 {
-	static const char unknown[] = "no source knows a counter of this name; vtcounters lists those that there are";
+	static const char unknown[] = "no source has a counter of this name; vtcounters lists all counters";
 	struct smp_counter c = { .missing = unknown };
 	size_t i, j;
 

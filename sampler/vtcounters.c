@@ -43,12 +43,13 @@ struct row {
 };
 
 static const struct tkm_front front = { "vtcounters", "[OPTION...] [PATTERN...]",
-	"Lists the counters of this machine that match a PATTERN, with unit, scope and cost per read, and reports of "
-	"what is missing "
-	"why and what to do. Wildcards: * ? [...] do not match a colon, ** does. Without a pattern: all but instances; "
-	"'**' lists "
-	"single CPUs, disks and interfaces too.",
-	"Exit status: 0, 1 nothing matches or a counter was refused, 2 bad usage.", options, NULL };
+	"Lists the counters of this machine that match a PATTERN, with unit, scope and cost per read. For each counter "
+	"that "
+	"is missing it prints why, and what to do. Wildcards: * ? [...] do not match a colon, ** does. Without a "
+	"pattern: "
+	"all but instances; '**' lists single CPUs, disks and interfaces too.",
+	"Exit status: 0; 1 nothing matches, a name is unknown, or a counter was refused; 2 wrong usage.", options,
+	NULL };
 
 static int fail(int status, const char *text)
 {
@@ -184,7 +185,8 @@ static void print_text(const struct row *row, size_t n)
 		print_row(&row[i]);
 	}
 	if (untried) {
-		printf("\nnot tried, because no loop is known whose effect on them is: %zu counters\n", untried);
+		printf("\nnot tried, because there is no loop with a known effect on them: %zu %s\n", untried,
+			untried == 1 ? "counter" : "counters");
 	}
 	print_missing(row, n);
 }
@@ -257,6 +259,7 @@ static int show(const struct smp_plan *plan)
 	for (i = 0; i < n; i++) {
 		row[i].p = smp_plan_at(plan, i);
 		row[i].cost_us = -1;
+		refused |= !row[i].p->source; /* a name that no source knows */
 		if (row[i].p->counter.missing || !row[i].p->source) {
 			continue;
 		}
@@ -273,6 +276,9 @@ static int show(const struct smp_plan *plan)
 		print_text(row, n);
 	}
 	free(row);
+	if (fflush(stdout) != 0 || ferror(stdout)) {
+		return fail(1, "cannot write to standard output");
+	}
 	return refused;
 }
 

@@ -16,10 +16,22 @@ int main(int argc, char **argv)
 	static const struct tkm_front front = { "otf2-to-stf", "IN.otf2 OUT.stf [OPTION...]",
 		"Makes an STF trace of an OTF2 archive.", "Other options are those of stftool.", none, NULL };
 	const char **all;
+	struct tkm_err err;
 	int rc, i;
 
-	if (argc == 2 && tkm_front_answer(&front, argv[1], stdout)) {
-		return fflush(stdout) || ferror(stdout) ? STT_FAULT : STT_OK;
+	for (i = 1; i < argc; i++) {
+		if (tkm_front_answer(&front, argv[i], stdout)) {
+			if (fflush(stdout) || ferror(stdout)) {
+				fprintf(stderr, "otf2-to-stf: cannot write to standard output\n");
+				return STT_FAULT;
+			}
+			return STT_OK;
+		}
+	}
+	if (argc > 1 && tkm_option_begins(argv[1])) {
+		tkm_option_unknown(none, argv[1] + 2, &err);
+		fprintf(stderr, "otf2-to-stf: %s\n", err.text);
+		return STT_USAGE;
 	}
 	if (argc < 3 || argv[1][0] == '-' || argv[2][0] == '-') {
 		fprintf(stderr, "otf2-to-stf: two files are needed, IN.otf2 and OUT.stf; --help shows how\n");

@@ -11,18 +11,23 @@
 struct vtrun {
 	struct vt_settings settings;
 	int list, estimate, apptainer; /* what to do instead of running */
-	char only;                     /* --trace-collectives, --trace-pt2pt: the letter after --trace- */
-	double duration_s;             /* --estimate: of a run this long */
-	char **program;                /* and its arguments; NULL: none given */
-	char commanded[2048];          /* options of the command line, with commas between */
-	char set[4096];                /* and their variables */
-	char library[1024];            /* libVTcs.so, absolute */
-	char found[1024];              /* the name by which vtrun finds it, perhaps a link */
-	char job[64];                  /* processes of one launcher are one job */
+	int collectives, pt2pt;        /* --trace-collectives, --trace-pt2pt */
+	const char *duration;          /* --estimate: of a run this long; "": 1 hour */
+	double duration_s;
+	char **program;       /* and its arguments; NULL: none given */
+	char commanded[2048]; /* options of the command line, with commas between */
+	char set[4096];       /* and their variables */
+	char library[1024];   /* libVTcs.so, absolute */
+	char found[1024];     /* the name by which vtrun finds it, perhaps a link */
+	char job[64];         /* processes of one launcher are one job */
 };
 
 /* "vtrun: line" on standard error. */
 void vtrun_say(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+
+/* options.c: the command line. Options of the collector become variables, which the library inside the program reads. Returns 0, 1: help
+ * or the version was printed, or -1: wrong usage, which was reported. */
+int vtrun_parse(struct vtrun *r, int argc, char **argv);
 
 /* uses_mpi.c: does the program use MPI, so that `library`, libVT.so, belongs into it? 1 or 0; -1: it does, but the
  * library is not there or is made for another MPI, *err says it. */

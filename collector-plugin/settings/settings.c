@@ -162,12 +162,33 @@ static void free_other(struct vt_setting_other *o)
 	}
 }
 
-/* Those that are numbers, in the ranges of timertest: wrong ones are left out here, where one knows from where they are. */
-static int makes_sense(const struct vt_settings *s, const char *name, const char *text, const char *where)
+/* ---- what an option can be ---- */
+
+static int one_window(const char *text, size_t n, double *from, double *to)
+{
+	char part[100], *colon;
+
+	if (n >= sizeof(part)) {
+		return -1;
+	}
+	memcpy(part, text, n);
+	part[n] = '\0';
+	colon = strchr(part, ':');
+	if (!colon) {
+		return -1;
+	}
+	*colon = '\0';
+	*from = 0;
+	*to = INFINITY;
+	return (part[0] && tkm_parse_time(part, from) < 0) || (colon[1] && tkm_parse_time(colon + 1, to) < 0) ? -1 : 0;
+}
+
+/* Options that other parts read, with the ranges of timertest. */
+static int check_number(const char *name, const char *text, const char *where, struct tkm_err *err)
 {
 	long long count;
 	double seconds;
-	int on;
+	int on, rc;
 	/* clang-format off */
 	const struct tkm_option numbers[] = {
 		{ "LEARN-DRIFT", TKM_OPTION_BOOL, &on, 0, 0, NULL, NULL },
@@ -183,21 +204,64 @@ static int makes_sense(const struct vt_settings *s, const char *name, const char
 	};
 	/* clang-format on */
 	const struct tkm_option *o = tkm_option_find(numbers, name);
-	struct vt_rule rule;
-	char why[500];
 	char *copy = o ? strdup(text) : NULL;
 	struct tkm_err e;
-	int rc = copy ? tkm_option_set_rest(o, copy, where, &e) : 0;
 
-	if (rc < 0) {
-		complain(s, "%s (%s): left out", e.text, o->name);
-	}
+	rc = copy ? tkm_option_set_rest(o, copy, where, &e) : 0;
 	free(copy);
-	if (rc == 0 && vt_rule_name(name) && vt_rule_parse(name, text, &rule, why, sizeof(why)) < 0) {
-		complain(s, "%s: %s: left out", where, why);
-		rc = -1;
+	return rc < 0 ? tkm_fail(err, TKM_ERR_ARG, "%s (%s)", e.text, o->name) : 0;
+}
+
+static int one_of(const char *text, const char *const *words)
+{
+	while (*words && strcasecmp(*words, text) != 0) {
+		words++;
 	}
-	return rc == 0;
+	return *words != NULL;
+}
+
+static int check_windows(const char *text)
+{
+	double from, to;
+	size_t n;
+
+	for (; *text; text += n + (text[n] == ',')) {
+		n = strcspn(text, ",");
+		if (one_window(text, n, &from, &to) < 0 || from > to) {
+			return -1;
+		}
+	}
+	return 0;
+}
+
+int vt_settings_check(const char *name, const char *text, const char *where, struct tkm_err *err)
+{
+	static const char *const formats[] = { "STF", "SINGLESTF", "STFSINGLE", "ASCII", NULL };
+	static const char *const samplers[] = { "process", "thread", NULL };
+	struct vt_rule rule;
+	struct tkm_err e;
+	char why[500];
+
+	if (!strcasecmp(name, "COUNTER") && smp_rule_check(text, &e) < 0) {
+		return tkm_fail(err, TKM_ERR_ARG, "%s", e.text);
+	}
+	if (!strcasecmp(name, "LOGFILE-FORMAT") && !one_of(text, formats)) {
+		return tkm_fail(err, TKM_ERR_ARG,
+			"%s: '%s' is neither STF nor SINGLESTF; stftool TRACE.stf --convert writes other formats",
+			where, text);
+	}
+	if (!strcasecmp(name, "SAMPLER") && !one_of(text, samplers)) {
+		return tkm_fail(err, TKM_ERR_ARG, "%s: '%s' is neither process nor thread", where, text);
+	}
+	if (!strcasecmp(name, "TIME-WINDOWS") && check_windows(text) < 0) {
+		return tkm_fail(err, TKM_ERR_ARG,
+			"%s: '%s' is not a list of windows FROM:TO, like 1s:5s,1m:2m, that end after they begin", where,
+			text);
+	}
+	if (vt_rule_name(name) && vt_rule_parse(name, text, &rule, why, sizeof(why)) < 0) {
+		return tkm_fail(err, TKM_ERR_ARG, "%s: %s", where, why);
+	}
+	return check_number(name, text, where, err);
 }
 
 static int has_effect(const char *name)
@@ -213,12 +277,16 @@ static void add_other(
 	struct vt_settings *s, const char *name, const char *text, enum vt_origin origin, const char *where)
 {
 	struct vt_setting_other *o;
+	struct tkm_err e;
 
 	if (!has_effect(name)) {
 		complain(s, "%s: %s has no effect in this version", where, name);
 	}
-	o = makes_sense(s, name, text, where) ? calloc(1, sizeof(*o)) : NULL;
-
+	if (vt_settings_check(name, text, where, &e) < 0) {
+		complain(s, "%s: left out", e.text);
+		return;
+	}
+	o = calloc(1, sizeof(*o));
 	if (o) {
 		o->name = strdup(name);
 		o->text = strdup(text);
@@ -362,6 +430,26 @@ static void check_counters(struct vt_settings *s)
 		}
 	}
 	s->counter.n = n;
+}
+
+/* Texts that have only some values: LOGFILE-FORMAT, SAMPLER, TIME-WINDOWS. A wrong one is as if it were not there. */
+static void check_texts(struct vt_settings *s)
+{
+	struct tkm_err e;
+	size_t i;
+
+	for (i = 0; s->table[i].name; i++) {
+		const struct tkm_option *o = &s->table[i];
+		const char **text = o->value;
+
+		if (o->type == TKM_OPTION_TEXT && s->origin[i] != VT_BY_DEFAULT && *text &&
+			vt_settings_check(o->name, *text, s->where[i], &e) < 0) {
+			complain(s, "%s: left out", e.text);
+			*text = NULL;
+			s->origin[i] = VT_BY_DEFAULT;
+			s->where[i][0] = '\0';
+		}
+	}
 }
 
 static const char *variable(const struct vt_settings *s, const char *name)
@@ -528,6 +616,7 @@ void vt_settings_load(struct vt_settings *s, const char *commanded)
 	other_variables(s, commanded);
 	unquote_counters(s);
 	check_counters(s);
+	check_texts(s);
 	choose_interval(s);
 }
 
@@ -610,25 +699,6 @@ void vt_settings_print(const struct vt_settings *s, FILE *f)
 }
 
 /* ---- time windows ---- */
-
-static int one_window(const char *text, size_t n, double *from, double *to)
-{
-	char part[100], *colon;
-
-	if (n >= sizeof(part)) {
-		return -1;
-	}
-	memcpy(part, text, n);
-	part[n] = '\0';
-	colon = strchr(part, ':');
-	if (!colon) {
-		return -1;
-	}
-	*colon = '\0';
-	*from = 0;
-	*to = INFINITY;
-	return (part[0] && tkm_parse_time(part, from) < 0) || (colon[1] && tkm_parse_time(colon + 1, to) < 0) ? -1 : 0;
-}
 
 int vt_settings_in_window(const struct vt_settings *s, double t)
 {

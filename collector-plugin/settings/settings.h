@@ -62,6 +62,10 @@ int vt_settings_repeats(const char *name);
 /* Is the name one of the guide's or ours, in the table or not? Else *nearest is a name that is near, or NULL. */
 int vt_settings_known(const struct vt_settings *s, const char *name, const char **nearest);
 
+/* Can an option of that name, in the table or not, have this text? `where` names the place in the error. Only what the type in the table
+ * does not show is checked: formats, windows, rules, ranges of options that other parts read. Returns 0 or -1. */
+int vt_settings_check(const char *name, const char *text, const char *where, struct tkm_err *err);
+
 /* The protocol file: every option with its value and where that came from. Readable as a configuration file. */
 void vt_settings_print(const struct vt_settings *s, FILE *f);
 

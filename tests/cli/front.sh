@@ -6,7 +6,7 @@
 . "${top_srcdir:-.}/tests/lib/tap.sh"
 version=$(sed -n 's/^PACKAGE_VERSION *= *//p' "$build/Makefile")
 
-for p in timertestcs timertest calibsim vtcounters vtreport stftool xstftool; do
+for p in timertestcs timertest calibsim vtcounters vtreport stftool xstftool vtrun clkapply otf2-to-stf; do
 	if [ ! -x "$build/$p" ] || [ -d "$build/$p" ]; then
 		skip "$p" "not built"
 		continue
@@ -16,7 +16,7 @@ for p in timertestcs timertest calibsim vtcounters vtreport stftool xstftool; do
 	ok "$p: -h is --help, on standard output, status 0" $?
 	[ "$("$build/$p" --version)" = "$p (Tickmark) $version" ] && [ "$("$build/$p" -V)" = "$p (Tickmark) $version" ]
 	ok "$p: --version" $?
-	"$build/$p" --usage >"$dir/out" && head -1 "$dir/out" | grep -q "^Usage: $p " && grep -q -e '\[--' "$dir/out"
+	"$build/$p" --usage >"$dir/out" && head -1 "$dir/out" | grep -q "^Usage: $p " && grep -q -e '\[--' -e '\[OPTION' "$dir/out"
 	ok "$p: --usage" $?
 	for columns in 40 60 100; do
 		COLUMNS=$columns "$build/$p" --help | awk -v most="$columns" '

@@ -55,7 +55,8 @@ done
 says "a cost is measured" 0 '^cpu_usr .*[0-9]\.[0-9][0-9] us' "$vtcounters" cpu_usr
 says "instances on request" 0 '^cpu_usr:cpu0 ' "$vtcounters" 'cpu_usr:*'
 says "what is missing has a reason" 0 'no interface eth99' "$vtcounters" net_io:eth99
-says "a name that no source knows" 0 'no source knows' "$vtcounters" nonsense
+says "a name that no source has" 1 'no source has' "$vtcounters" nonsense
+says "a full standard output is an error" 1 'cannot write to standard output' sh -c '"$0" >/dev/full' "$vtcounters"
 says "a pattern that nothing matches" 1 'no counter matches' "$vtcounters" 'nonsense*'
 says "a wrong option" 2 'bogus' "$vtcounters" --bogus
 says "a root that is not there" 2 '/nowhere' "$vtcounters" --root /nowhere

@@ -60,15 +60,18 @@ fresh
 printf 'SAMPLE-PERIOT 1s\nMEM-BLOCKSIZE much\nPCTRACE on\nVERBOSE 1 2\nSYNC-PERIOD often\nTIMER-SKIP -1\n' >bad.conf
 VT_OS_COUNTER_DALAY=3s VT_UNIFY_GROUPS=perhaps
 export VT_OS_COUNTER_DALAY VT_UNIFY_GROUPS
-options="--config bad.conf --sampel-period 3s --sample-period soon --counter cpu_idle maybe"
+VT_SAMPLE_PERIOD=soon VT_COUNTER='cpu_idle maybe' VT_TIME_WINDOWS=5:1 VT_LOGFILE_FORMAT=OTF2 VT_SAMPLER=me
+export VT_SAMPLE_PERIOD VT_COUNTER VT_TIME_WINDOWS VT_LOGFILE_FORMAT VT_SAMPLER
+options="--config bad.conf"
 sampled sh -c 'exit 9'
 options=
-unset VT_OS_COUNTER_DALAY VT_UNIFY_GROUPS
+unset VT_OS_COUNTER_DALAY VT_UNIFY_GROUPS VT_SAMPLE_PERIOD VT_COUNTER VT_TIME_WINDOWS VT_LOGFILE_FORMAT VT_SAMPLER
 [ "$status" -eq 9 ]
 ok "wrong options: the program runs" $?
 for line in 'bad.conf:1: unknown option SAMPLE-PERIOT; did you mean SAMPLE-PERIOD?' "bad.conf:2: 'much' is not a number of bytes" \
 	'bad.conf:4: more than one value for VERBOSE' 'VT_OS_COUNTER_DALAY: unknown option OS-COUNTER-DALAY; did you mean OS-COUNTER-DELAY?' \
-	'unknown option --sampel-period: left out; did you mean SAMPLE-PERIOD?' "--sample-period: 'soon' is not a time" \
+	"VT_SAMPLE_PERIOD: 'soon' is not a time" 'not "maybe": left out' "VT_TIME_WINDOWS: '5:1' is not a list of windows" \
+	"VT_LOGFILE_FORMAT: 'OTF2' is neither STF nor SINGLESTF" "VT_SAMPLER: 'me' is neither process nor thread" \
 	"bad.conf:5: 'often' is not a time" "bad.conf:6: '-1' is not a whole number between 0 and 1000000000 (TIMER-SKIP): left out" \
 	"VT_UNIFY_GROUPS: 'perhaps' is not on or off (UNIFY-GROUPS)"; do
 	grep -qF -- "$line" "$dir/err"
@@ -82,6 +85,37 @@ sampled sh -c 'exit 9'
 options=
 [ "$status" -eq 9 ] && grep -q 'cannot open /no/such.conf' "$dir/err"
 ok "a configuration file that is missing: said, and the program runs" $?
+
+# ---- a wrong word on the command line: nothing runs ----
+
+fresh
+refused() # refused MESSAGE OPTION...
+{
+	message=$1
+	shift
+	"$build/vtrun" "$@" -- touch ran >"$dir/out" 2>"$dir/err"
+	[ $? -eq 2 ] && [ ! -e ran ] && [ "$(wc -l <"$dir/err")" -eq 1 ] && grep -qF -- "$message" "$dir/err"
+	ok "refused: $*" $?
+}
+refused "unknown option '--sampel-period'; did you mean --sample-period?" --sampel-period 3s
+refused "unknown option '--sync-periot'; did you mean --sync-period?" --sync-periot 3s
+refused "unknown option '-x'" -x
+refused "'soon' is not a time like 2s, 1m+30s or 10ms between 0.001 s and 1000000 s" --sample-period soon
+refused "--sync-period: 'soon' is not a time" --sync-period soon
+refused "--sample-period needs a value" --sample-period
+refused 'not "maybe"' --counter cpu_idle maybe
+refused "'5:1' is not a list of windows" --time-windows 5:1
+refused "'OTF2' is neither STF nor SINGLESTF" --logfile-format=OTF2
+refused "'me' is neither process nor thread" --sampler me
+refused "--trace-collectives and --trace-pt2pt exclude each other" --trace-pt2pt --trace-collectives
+refused "'soon' is not a time" --estimate soon
+"$build/vtrun" printf '%s ' --help -V --sampel >"$dir/out" 2>/dev/null
+[ "$(cat "$dir/out")" = "--help -V --sampel " ]
+ok "words after the program's name belong to the program" $?
+"$build/vtrun" printf '%s ' a --itc-args --sampel-period 3s --verbose 0 --help --itc-args-end b >"$dir/out" 2>"$dir/err"
+[ "$(cat "$dir/out")" = "a b " ] && grep -qF "vtrun: --itc-args: unknown option '--sampel-period'; did you mean --sample-period? (--help shows all): left out" "$dir/err" &&
+	grep -qF "vtrun: --itc-args: unknown option '--help'" "$dir/err"
+ok "--itc-args: wrong words are left out, and the program runs" $?
 
 # ---- what cannot be run or sampled ----
 

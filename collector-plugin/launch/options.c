@@ -1,0 +1,300 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The command line of vtrun. A wrong word ends vtrun before the program starts; only between --itc-args and --itc-args-end, among the
+ * program's own words, it is reported and left out. Nothing else after the program's name is read. */
+#include "config.h"
+#include "collector-plugin/launch/vtrun.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/front.h"
+#include "base/text.h"
+
+enum { OWN = 6, ANSWERED = -2 };
+
+/* What the functions below share. */
+struct parser {
+	struct vtrun *r;
+	struct tkm_option table[OWN + VT_SETTINGS_MAX]; /* vtrun's own options, then the collector's */
+	struct tkm_front front;
+	const char *config;
+};
+
+static void make_table(struct parser *p, struct vtrun *r)
+{
+	const struct tkm_option own[OWN] = {
+		{ "APPTAINER", TKM_OPTION_BOOL, &r->apptainer, 0, 0, NULL,
+			"print the lines that bring the sampler into an Apptainer or Singularity container" },
+		{ "CONFIG", TKM_OPTION_TEXT, &p->config, 0, 0, "FILE", "read options from FILE (default: $VT_CONFIG)" },
+		{ "ESTIMATE", TKM_OPTION_NAME, &r->duration, 0, 0, "[TIME]",
+			"print how much a run of that length (default 1h) would write" },
+		{ "LIST", TKM_OPTION_BOOL, &r->list, 0, 0, NULL,
+			"print what would be recorded, and why some of it cannot be" },
+		{ "TRACE-COLLECTIVES", TKM_OPTION_BOOL, &r->collectives, 0, 0, NULL,
+			"of MPI's calls record only collective operations" },
+		{ "TRACE-PT2PT", TKM_OPTION_BOOL, &r->pt2pt, 0, 0, NULL, "of MPI's calls record only messages" },
+	};
+
+	memcpy(p->table, own, sizeof(own));
+	memcpy(p->table + OWN, r->settings.table, sizeof(r->settings.table));
+	p->r = r;
+	p->front = (struct tkm_front){
+		.program = "vtrun",
+		.arguments = "[OPTION...] -- PROGRAM [ARGUMENT...]",
+		.what = "Runs PROGRAM and writes PROGRAM.stf: its functions, its MPI calls and messages, and counters "
+			"of it and of "
+			"this node (without --counter: disk_io, net_io, cpu_idle, cpu_sys, cpu_usr and those of the "
+			"process). In "
+			"an MPI job vtrun stands before the program: mpirun -np 4 vtrun -- ./app.",
+		.after =
+			"Options end at --. What follows belongs to the program.\n"
+			"An option --some-name is also SOME-NAME in the configuration file and VT_SOME_NAME in the "
+			"environment. The "
+			"file is read first, the command line last; the last value counts. A wrong option on the "
+			"command line is "
+			"an error. A wrong line or variable is reported and left out, and the program runs.\n"
+			"Exit status: that of PROGRAM; 127 PROGRAM was not found, 126 it cannot be run, 2 wrong usage.",
+		.table = p->table,
+	};
+}
+
+static void add_word(char *list, size_t size, const char *word, const char *between)
+{
+	size_t n = strlen(list);
+
+	snprintf(list + n, size - n, "%s%s", n ? between : "", word);
+}
+
+/* Joins words first to last-1. */
+static void join(char *text, size_t size, char **argv, int first, int last)
+{
+	int i;
+
+	text[0] = '\0';
+	for (i = first; i < last; i++) {
+		add_word(text, size, argv[i], " ");
+	}
+}
+
+/* The library inside the program reads variables, so the option becomes one. */
+static void export(struct vtrun *r, const char *name, const char *text, int is_list)
+{
+	struct tkm_option o = { .name = name };
+	char variable[80], joined[4096];
+	const char *old;
+
+	tkm_option_variable(&o, variable, sizeof(variable));
+	old = is_list && strstr(r->set, variable) ? getenv(variable) : NULL;
+	snprintf(joined, sizeof(joined), "%s%s%s", old ? old : "", old ? ";" : "", text);
+	setenv(variable, joined, 1);
+	if (!strstr(r->set, variable)) {
+		add_word(r->set, sizeof(r->set), variable, ",");
+		add_word(r->commanded, sizeof(r->commanded), name, ",");
+	}
+}
+
+/* How many words after argv[i] are the option's: a value that was forgotten must not take the next option, or "--". */
+static int values(const struct tkm_option *o, int repeats, int argc, char **argv, int i)
+{
+	int k = i + 1;
+
+	while (k < argc && !tkm_option_begins(argv[k]) && strcmp(argv[k], "--") != 0 &&
+		(!o || tkm_option_takes(o, argv[k])) && (repeats || k == i + 1)) {
+		k++;
+	}
+	return k - i - 1;
+}
+
+/* An option of the Intel Trace Collector that only other parts know, like --sync-period 10s or --symbol 'a*' off. Its words go into a
+ * variable. Returns the number of words that it took. */
+static int other_option(
+	struct vtrun *r, const char *name, const char *equals, int argc, char **argv, int i, struct tkm_err *err)
+{
+	char text[2000], upper[64];
+	int repeats, n = equals ? 0 : values(NULL, 1, argc, argv, i);
+	size_t k;
+
+	for (k = 0; name[k] && k + 1 < sizeof(upper); k++) {
+		upper[k] = (char)toupper((unsigned char)name[k]);
+	}
+	upper[k] = '\0';
+	repeats = vt_settings_repeats(upper);
+	join(text, sizeof(text), argv, i + 1, i + 1 + n);
+	if (repeats && n > 1 && strpbrk(argv[i + 1], " \t")) {
+		/* the name of a group with blanks in it */
+		snprintf(text, sizeof(text), "\"%s\" ", argv[i + 1]);
+		join(text + strlen(text), sizeof(text) - strlen(text), argv, i + 2, i + 1 + n);
+	}
+	if (vt_settings_check(upper, equals ? equals + 1 : text, argv[i], err) < 0) {
+		return -1;
+	}
+	export(r, upper, equals ? equals + 1 : text, repeats);
+	return n + 1;
+}
+
+static int unknown(const struct parser *p, const char *name, const char *nearest, struct tkm_err *err)
+{
+	const struct tkm_option as_option = { .name = nearest };
+	char spelt[80];
+
+	tkm_option_unknown(p->table, name, err);
+	if (nearest && !strstr(err->text, "did you mean")) {
+		tkm_fail(err, TKM_ERR_ARG, "unknown option '--%s'; did you mean --%s? (--help shows all)", name,
+			tkm_option_long(&as_option, spelt, sizeof(spelt)));
+	}
+	return -1;
+}
+
+/* The option at argv[i]. Returns the number of words that it took, or -1 with the reason in *err. */
+static int one_option(struct parser *p, int argc, char **argv, int i, struct tkm_err *err)
+{
+	const char *equals = strchr(argv[i], '=');
+	int len = equals ? (int)(equals - argv[i] - 2) : (int)strlen(argv[i]) - 2, n;
+	char name[80], text[2000], origin[84];
+	const struct tkm_option *o;
+	const char *nearest;
+
+	if (!tkm_option_begins(argv[i])) {
+		return tkm_fail(err, TKM_ERR_ARG, "unknown option '%s'; vtrun --help shows all", argv[i]);
+	}
+	snprintf(name, sizeof(name), "%.*s", len < 79 ? len : 79, argv[i] + 2);
+	snprintf(origin, sizeof(origin), "--%s", name);
+	o = tkm_option_find(p->table, name);
+	if (!o && vt_settings_known(&p->r->settings, name, &nearest)) {
+		return other_option(p->r, name, equals, argc, argv, i, err);
+	}
+	if (!o) {
+		return unknown(p, name, nearest, err);
+	}
+	n = equals ? 0 : values(o, o->type == TKM_OPTION_LIST, argc, argv, i);
+	join(text, sizeof(text), argv, i + 1, i + 1 + n);
+	if (equals) {
+		snprintf(text, sizeof(text), "%s", equals + 1);
+	}
+	if (!*text && o->type != TKM_OPTION_BOOL && o->type != TKM_OPTION_LEVEL && o->type != TKM_OPTION_NAME) {
+		return tkm_fail(err, TKM_ERR_ARG, "%s needs a value", origin);
+	}
+	if (o < p->table + OWN) {
+		/* the words live as long as argv */
+		return tkm_option_set(o, equals ? equals + 1 : n ? argv[i + 1] : "", origin, err) < 0 ? -1 : n + 1;
+	}
+	if ((o->type != TKM_OPTION_LIST && tkm_option_set(o, text, origin, err) < 0) ||
+		vt_settings_check(o->name, text, origin, err) < 0) {
+		return -1;
+	}
+	export(p->r, o->name, text, o->type == TKM_OPTION_LIST);
+	return n + 1;
+}
+
+/* "To collect information only about" one kind of MPI calls (Intel Trace Collector guide, section 2.5.1): rules for the names of functions,
+ * of which the last one that matches counts. What waits for non-blocking operations belongs to both. */
+static void only_some_calls(struct vtrun *r)
+{
+	static const char *const collective[] = { "MPI_* off", "MPI_*Barrier* on", "MPI_*Bcast* on", "MPI_*Gather* on",
+		"MPI_*Scatter* on", "MPI_*Reduce* on", "MPI_*Alltoall* on", "MPI_*Scan* on", "MPI_File_* off",
+		"MPI_Reduce_local* off", NULL };
+	static const char *const pt2pt[] = { "MPI_* off", "MPI_*Send* on", "MPI_*Recv* on", "MPI_*Probe on",
+		"MPI_Wait* on", "MPI_Test* on", "MPI_Start* on", "MPI_Cancel on", "MPI_Request_free on",
+		"MPI_P*ready* on", "MPI_Parrived on", NULL };
+	const char *const *rule = r->collectives ? collective : pt2pt;
+
+	for (; (r->collectives || r->pt2pt) && *rule; rule++) {
+		export(r, "SYMBOL", *rule, 1);
+	}
+}
+
+/* The options from argv[i] on. Returns where they end, ANSWERED, or -1 with the reason in *err. If `lenient`, wrong options are reported
+ * and skipped, and none asks for help. */
+static int options(struct parser *p, int argc, char **argv, int i, int lenient, struct tkm_err *err)
+{
+	int n;
+
+	while (i < argc && argv[i][0] == '-' && strcmp(argv[i], "--") != 0) {
+		if (!lenient && tkm_front_answer(&p->front, argv[i], stdout)) {
+			return fflush(stdout) || ferror(stdout)
+				? tkm_fail(err, TKM_ERR_IO, "cannot write to standard output")
+				: ANSWERED;
+		}
+		n = one_option(p, argc, argv, i, err);
+		if (n < 0 && !lenient) {
+			return -1;
+		}
+		if (n < 0) {
+			vtrun_say("--itc-args: %s: left out", err->text);
+			n = 1 + (strchr(argv[i], '=') ? 0 : values(NULL, 1, argc, argv, i));
+		}
+		i += n;
+	}
+	return i;
+}
+
+/* --itc-args ... --itc-args-end among the program's own arguments (Intel Trace Collector guide, section 2.4.3): taken out of them. */
+static void itc_arguments(struct parser *p)
+{
+	char **v = p->r->program;
+	struct tkm_err err;
+	int n = 0, begin, end, i;
+
+	while (v && v[n]) {
+		n++;
+	}
+	for (begin = 1; begin < n && strcmp(v[begin], "--itc-args"); begin++) {
+	}
+	if (begin >= n) {
+		return;
+	}
+	for (end = begin + 1; end < n && strcmp(v[end], "--itc-args-end"); end++) {
+	}
+	i = options(p, end, v, begin + 1, 1, &err);
+	if (i < end) {
+		vtrun_say("--itc-args: '%s' is no option: left out", v[i]);
+	}
+	end += end < n;
+	memmove(&v[begin], &v[end], (size_t)(n - end + 1) * sizeof(*v));
+	itc_arguments(p);
+}
+
+/* Where the program begins (argc: there is none), ANSWERED, or -1 with the reason in *err. */
+static int find_program(struct parser *p, int argc, char **argv, struct tkm_err *err)
+{
+	int i = options(p, argc, argv, 1, 0, err);
+
+	if (i > 1 && i < argc && strcmp(argv[i], "--") != 0) {
+		return tkm_fail(err, TKM_ERR_ARG,
+			"'%s': put -- between the options and the program; vtrun --help shows how", argv[i]);
+	}
+	return i > 0 && i < argc && !strcmp(argv[i], "--") ? i + 1 : i;
+}
+
+int vtrun_parse(struct vtrun *r, int argc, char **argv)
+{
+	static struct parser p;
+	struct tkm_err err;
+	int i;
+
+	make_table(&p, r);
+	i = find_program(&p, argc, argv, &err);
+	if (i == ANSWERED) {
+		return 1;
+	}
+	if (i > 0 && r->collectives && r->pt2pt) {
+		i = tkm_fail(&err, TKM_ERR_ARG, "--trace-collectives and --trace-pt2pt exclude each other");
+	}
+	if (i > 0 && r->duration && *r->duration && tkm_parse_time(r->duration, &r->duration_s) < 0) {
+		i = tkm_fail(&err, TKM_ERR_ARG, "--estimate: '%s' is not a time like 90s, 30m or 2h", r->duration);
+	}
+	if (i < 0) {
+		vtrun_say("%s", err.text);
+		return -1;
+	}
+	if (p.config) {
+		setenv("VT_CONFIG", p.config, 1);
+	}
+	r->estimate = r->duration != NULL;
+	r->program = i < argc ? argv + i : NULL;
+	itc_arguments(&p);
+	only_some_calls(r);
+	return 0;
+}
