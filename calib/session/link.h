@@ -49,13 +49,10 @@ struct cal_blobs {
  * linked with. Takes what belongs to MPI out of argv. Returns NULL with the reason. */
 struct cal_link *cal_link_start(int *argc, char ***argv, struct tkm_err *err);
 
-/* Call it before cal_link_start() when only the two processes of a pair wait for each other at any time: who
- * waits then keeps its core, where an oversubscribed MPI would hand it to other programs for milliseconds.
- * Does nothing where there is one processing unit only. */
-void cal_link_keep_cores(void);
-
-/* The same from now on, or no longer: then who waits does as the launcher has set it. For programs that measure
- * methods with different ways of waiting. Does nothing where MPI has no such switch. */
+/* Who waits in MPI keeps its core from now on, where an oversubscribed MPI would hand it to other programs for milliseconds;
+ * or no longer: then it does as the launcher has set it. For programs that measure methods with different ways of waiting;
+ * a pair that exchanges messages by MPI keeps its cores in any case. Does nothing where MPI has no such switch, or there is one
+ * processing unit only. */
 void cal_link_hold_cores(struct cal_link *l, int hold);
 
 /* Rank and size of this process as the launcher's environment tells them, for messages before

@@ -619,14 +619,6 @@ static int find_near(struct mpi *m, int rank, int size)
 	return on_node;
 }
 
-void cal_link_keep_cores(void)
-{
-	if (sysconf(_SC_NPROCESSORS_ONLN) > 1) {
-		/* Open MPI's own switch; its launcher sets it to 1 when slots are oversubscribed */
-		setenv("OMPI_MCA_mpi_yield_when_idle", "0", 1);
-	}
-}
-
 struct cal_link *cal_link_join(MPI_Comm comm, struct tkm_err *err)
 {
 	struct cal_link *l = calloc(1, sizeof(*l));

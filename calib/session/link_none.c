@@ -51,10 +51,6 @@ static const struct cal_link_ops none_ops = {
 	.close = close_none,
 };
 
-void cal_link_keep_cores(void)
-{
-}
-
 struct cal_link *cal_link_start(int *argc, char ***argv, struct tkm_err *err)
 {
 	struct cal_link *l = calloc(1, sizeof(*l));

@@ -311,121 +311,7 @@ static int test_messages(struct tt *t, struct tkm_err *err)
 	return tt_synchronise(t, CAL_END, err) < 0 ? -1 : tt_settle(t, err);
 }
 
-/* ---- rank 0 gets everything ---- */
-
-/* A process's binary block: its struct tt_rank, the length of its correction data, events, correction
- * data, the matrix. All processes run the same program, so structs travel as they are. */
-struct block {
-	struct tt_rank rank;
-	struct tt_matrix_of_node matrix;
-	size_t clk_length;
-};
-
-static char *pack(const struct tt *t, size_t *length, struct tkm_err *err)
-{
-	struct block head = { .rank = t->me, .matrix = t->matrix };
-	size_t events = t->me.events * sizeof(*t->me.event), pairs = t->matrix.m.pairs * sizeof(*t->matrix.m.pair);
-	char *clk = NULL, *p, *out = NULL;
-	FILE *f = open_memstream(&clk, &head.clk_length);
-
-	if (!f || (cal_clk_write_rank(f, &t->rank, err) | tkm_text_end(f, &clk)) != 0) {
-		tkm_fail(err, TKM_ERR_NOMEM, "out of memory for the correction data");
-		free(clk);
-		return NULL;
-	}
-	*length = sizeof(head) + events + pairs + head.clk_length;
-	out = p = malloc(*length + 1);
-	if (p) {
-		memcpy(p, &head, sizeof(head));
-		p += sizeof(head);
-		if (events) {
-			memcpy(p, t->me.event, events);
-		}
-		p += events;
-		if (pairs) {
-			memcpy(p, t->matrix.m.pair, pairs);
-		}
-		p += pairs;
-		memcpy(p, clk, head.clk_length);
-	} else {
-		tkm_fail(err, TKM_ERR_NOMEM, "out of memory for the results");
-	}
-	free(clk);
-	return out;
-}
-
-static void *copy(const void *p, size_t size)
-{
-	void *c = malloc(size + 1);
-
-	if (c && size) {
-		memcpy(c, p, size);
-	}
-	return c;
-}
-
-static int unpack(struct tt_result *r, int rank, const char *data, struct tkm_err *err)
-{
-	struct tt_rank *to = &r->rank[rank];
-	struct tt_matrix_of_node *m;
-	struct block head;
-	size_t pairs, events;
-
-	memcpy(&head, data, sizeof(head));
-	data += sizeof(head);
-	*to = head.rank;
-	events = to->events * sizeof(*to->event);
-	to->event = copy(data, events);
-	data += events;
-	pairs = head.matrix.m.pairs * sizeof(*head.matrix.m.pair);
-	if (head.matrix.m.pus || head.matrix.why[0]) {
-		m = &r->matrix[r->nodes++];
-		*m = head.matrix;
-		m->m.pu = NULL;
-		m->m.pair = copy(data, pairs);
-	}
-	data += pairs;
-	if (!to->event) {
-		return tkm_fail(err, TKM_ERR_NOMEM, "out of memory for the results");
-	}
-	return cal_clk_read_rank(data, head.clk_length, "correction data", &r->run.rank[rank], err);
-}
-
-static int collect(struct tt *t, struct tkm_err *err)
-{
-	struct tt_result *r = &t->result;
-	struct cal_blobs all;
-	size_t length = 0;
-	char *mine = pack(t, &length, err);
-	int i, rc = 0;
-
-	if (tt_all_well(t, mine ? 0 : -1, err) < 0 || cal_link_gather(t->link, mine, length, &all, err) < 0) {
-		free(mine);
-		return -1;
-	}
-	free(mine);
-	if (t->link->rank == 0) {
-		r->ranks = t->link->size;
-		r->run = (struct cal_run){ .ranks = (size_t)r->ranks,
-			.max_drift = t->o.max_drift,
-			.max_wander = t->o.max_wander,
-			.wanted = t->o.interpolation,
-			.learn = t->o.learn,
-			.method = t->o.sync.method };
-		r->run.rank = calloc((size_t)r->ranks, sizeof(*r->run.rank));
-		r->rank = calloc((size_t)r->ranks, sizeof(*r->rank));
-		r->matrix = calloc((size_t)r->ranks, sizeof(*r->matrix));
-		r->truth = calloc((size_t)r->ranks, sizeof(*r->truth));
-		if (!r->run.rank || !r->rank || !r->matrix || !r->truth) {
-			rc = tkm_fail(err, TKM_ERR_NOMEM, "out of memory for the results of %d ranks", r->ranks);
-		}
-		for (i = 0; i < r->ranks && rc == 0; i++) {
-			rc = unpack(r, i, all.data[i], err);
-		}
-	}
-	cal_blobs_free(&all);
-	return tt_all_well(t, rc, err);
-}
+/* ---- rank 0 writes and judges ---- */
 
 static int write_clk(const char *path, const struct tt *t, struct tkm_err *err)
 {
@@ -653,6 +539,40 @@ static int keep_result(struct tt *t, struct tkm_err *err)
 	return rc;
 }
 
+static int open_and_measure_timer(struct tt *t, struct tkm_err *err)
+{
+	if (tt_choose_timer(t, err) < 0) {
+		return -1;
+	}
+	t->timer = t->link->timer = tmr_open(t->o.timer, t->link->rank, err);
+	if (tt_all_well(t, t->timer ? 0 : -1, err) < 0 || measure_timer(t, err) < 0 || measure_matrix(t, err) < 0) {
+		return -1;
+	}
+	/* what a simulated clock does at a time is to happen then, however long the machine took to get here */
+	if (tt_all_well(t, tmr_sim_restart(t->timer, err), err) < 0) {
+		return -1;
+	}
+	tmr_mark_take(t->timer, &t->begin);
+	describe_rank(t);
+	return 0;
+}
+
+/* Which ranks share a clock, what the sessions measure, and who talks with whom. */
+static int choose_clocks(struct tt *t, struct tkm_err *err)
+{
+	if (tt_share_timers(t, err) < 0) {
+		return -1;
+	}
+	tt_choose_clock_sharing(t);
+	if (tt_open_reference(t, err) < 0 || tt_share_session_hz(t, err) < 0) {
+		return -1;
+	}
+	t->link->idle = t->reference ? tt_pair_if_due : NULL;
+	t->link->idle_of = t;
+	t->o.sync.hz = t->hz;
+	return tt_all_well(t, tt_make_plan(t, err) < 0 || tt_plan_bursts(t, err) < 0 ? -1 : 0, err);
+}
+
 static int run(struct tt *t, struct tkm_err *err)
 {
 	int root = tkm_root_open("/"), rc;
@@ -673,48 +593,20 @@ static int run(struct tt *t, struct tkm_err *err)
 	if (t->o.truth) {
 		return truth_mode(t, err);
 	}
-	if (tt_all_well(t, t->link->rank == 0 ? check_output(&t->o, err) : 0, err) < 0) {
-		return TT_ERROR;
-	}
-	if (tt_choose_timer(t, err) < 0) {
-		return TT_ERROR;
-	}
-	t->timer = t->link->timer = tmr_open(t->o.timer, t->link->rank, err);
-	if (tt_all_well(t, t->timer ? 0 : -1, err) < 0 || measure_timer(t, err) < 0 || measure_matrix(t, err) < 0) {
-		return TT_ERROR;
-	}
-	/* what a simulated clock does at a time is to happen then, however long the machine took to get here */
-	if (tt_all_well(t, tmr_sim_restart(t->timer, err), err) < 0) {
-		return TT_ERROR;
-	}
-	tmr_mark_take(t->timer, &t->begin);
-	describe_rank(t);
-	if (tt_share_timers(t, err) < 0) {
-		return TT_ERROR;
-	}
-	tt_choose_clock_sharing(t);
-	if (tt_open_reference(t, err) < 0 || tt_share_session_hz(t, err) < 0) {
-		return TT_ERROR;
-	}
-	t->link->idle = t->reference ? tt_pair_if_due : NULL;
-	t->link->idle_of = t;
-	t->o.sync.hz = t->hz;
-	if (tt_all_well(t, tt_make_plan(t, err) < 0 || tt_plan_bursts(t, err) < 0 ? -1 : 0, err) < 0) {
+	if (tt_all_well(t, t->link->rank == 0 ? check_output(&t->o, err) : 0, err) < 0 ||
+		open_and_measure_timer(t, err) < 0 || choose_clocks(t, err) < 0) {
 		return TT_ERROR;
 	}
 	t->link->gathering_s = 12 * t->o.patience_s;
 	rc = test_messages(t, err);
 	find_true_rate(t);
-	if (tt_all_well(t, rc, err) < 0 || measure_matrix_again(t, err) < 0 || collect(t, err) < 0) {
+	if (tt_all_well(t, rc, err) < 0 || measure_matrix_again(t, err) < 0 || tt_collect(t, err) < 0) {
 		return TT_ERROR;
 	}
 	t->link->idle = NULL;
 	t->link->gathering_s = 3600; /* rank 0 writes the files meanwhile */
 	rc = t->link->rank == 0 ? evaluate(t, err) : 0;
-	if (tt_all_well(t, rc, err) < 0) {
-		return TT_ERROR;
-	}
-	if (keep_result(t, err) < 0) {
+	if (tt_all_well(t, rc, err) < 0 || keep_result(t, err) < 0) {
 		return TT_ERROR;
 	}
 	fit = t->link->rank == 0 ? tt_exit_status(t->result.verdict.value) : 0;
@@ -789,9 +681,6 @@ int main(int argc, char **argv)
 	}
 	cal_link_hint(&rank, &size);
 	tt_catch_signals(rank == 0);
-	if (t.o.sync.method == CAL_SYNC_PAIRS && !t.o.truth) {
-		cal_link_keep_cores();
-	}
 	t.link = cal_link_start(&argc, &argv, &err);
 	if (!t.link) {
 		fprintf(stderr, "%s: %s\n", program_invocation_short_name, err.text);

@@ -26,6 +26,32 @@ static const char after[] =
 
 enum { MAX_OPTIONS = 40 };
 
+/* What is not the test itself, and the end of the table. */
+static void add_other_modes(struct tt_options *o, struct tkm_option *t)
+{
+	/* clang-format off */
+	const struct tkm_option all[] = {
+		{ "TRUTH", TKM_OPTION_BOOL, &o->truth, 0, 0, NULL,
+			"compare ways of synchronisation on simulated clocks over the timer (default then: CPU)" },
+		{ "TRUTH-METHODS", TKM_OPTION_TEXT, &o->truth_names, 0, 0, "LIST",
+			"which: all (default), or some of pairs,itc,min10,skampi,hca3,jk" },
+		{ "TRUTH-TABLES", TKM_OPTION_TEXT, &o->truth_tables_name, 0, 0, "LIST",
+			"what the others are given: published (their authors' numbers), time, messages (of pairs), or all (default)" },
+		{ "TRUTH-ROUNDS", TKM_OPTION_COUNT, &o->truth_rounds, 1, 10000, "N", "how often each (default 5)" },
+		{ "TRUTH-APART", TKM_OPTION_TIME, &o->truth_apart_s, 1e-3, 86400, "TIME",
+			"between the first and the last session of pairs, itc and min10 (default 1s)" },
+		{ "TRUTH-SESSIONS", TKM_OPTION_COUNT, &o->truth_sessions, 2, 10000, "N", "of pairs in this time (default 11)" },
+		{ "SERVE", TKM_OPTION_BOOL, &o->serve, 0, 0, NULL, "keep a page with UTC and its bound for tickmark_now(), until SIGTERM" },
+		{ "SERVE-REFERENCE", TKM_OPTION_TEXT, &o->serve_reference, 0, 0, "NAME",
+			"who knows UTC: ntp (default), or ptp:/dev/ptp0 where its driver states an error bound" },
+		{ "SERVE-EVERY", TKM_OPTION_TIME, &o->serve_every_s, 0.01, 10, "TIME", "between two updates of the page (default 100ms)" },
+		{ .name = NULL },
+	};
+	/* clang-format on */
+
+	memcpy(t, all, sizeof(all));
+}
+
 /* The table points into *o, so it is made on the caller's stack. */
 static void make_table(struct tt_options *o, struct tkm_option *t)
 {
@@ -73,26 +99,11 @@ static void make_table(struct tt_options *o, struct tkm_option *t)
 			"expect of the rates after the run what they did in it, with a margin (an estimate; default: off)" },
 		{ "TARGET-BOUND", TKM_OPTION_TIME, &o->target_bound_s, 1e-9, 1, "TIME",
 			"synchronise so often that the bound stays within this all the time (default: once per burst)" },
-		{ "TRUTH", TKM_OPTION_BOOL, &o->truth, 0, 0, NULL,
-			"compare ways of synchronisation on simulated clocks over the timer (default then: CPU)" },
-		{ "TRUTH-METHODS", TKM_OPTION_TEXT, &o->truth_names, 0, 0, "LIST",
-			"which: all (default), or some of pairs,itc,min10,skampi,hca3,jk" },
-		{ "TRUTH-TABLES", TKM_OPTION_TEXT, &o->truth_tables_name, 0, 0, "LIST",
-			"what the others are given: published (their authors' numbers), time, messages (of pairs), or all (default)" },
-		{ "TRUTH-ROUNDS", TKM_OPTION_COUNT, &o->truth_rounds, 1, 10000, "N", "how often each (default 5)" },
-		{ "TRUTH-APART", TKM_OPTION_TIME, &o->truth_apart_s, 1e-3, 86400, "TIME",
-			"between the first and the last session of pairs, itc and min10 (default 1s)" },
-		{ "TRUTH-SESSIONS", TKM_OPTION_COUNT, &o->truth_sessions, 2, 10000, "N", "of pairs in this time (default 11)" },
-		{ "SERVE", TKM_OPTION_BOOL, &o->serve, 0, 0, NULL, "keep a page with UTC and its bound for tickmark_now(), until SIGTERM" },
-		{ "SERVE-REFERENCE", TKM_OPTION_TEXT, &o->serve_reference, 0, 0, "NAME",
-			"who knows UTC: ntp (default), or ptp:/dev/ptp0 where its driver states an error bound" },
-		{ "SERVE-EVERY", TKM_OPTION_TIME, &o->serve_every_s, 0.01, 10, "TIME", "between two updates of the page (default 100ms)" },
 	};
 	/* clang-format on */
-	size_t n = sizeof(all) / sizeof(all[0]);
 
 	memcpy(t, all, sizeof(all));
-	t[n] = (struct tkm_option){ .name = NULL };
+	add_other_modes(o, t + sizeof(all) / sizeof(all[0]));
 }
 
 static int take_arguments(struct tt_options *o, const char *const *text, int n, struct tkm_err *err)

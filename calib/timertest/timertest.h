@@ -266,6 +266,11 @@ void tt_print_quality(FILE *f, const char *prefix, const struct tmr_timer *t, co
 /* True frequencies, where NTP keeps the clock of a node or of rank 0. */
 void tt_print_true_rates(FILE *f, const struct tt_result *r);
 
+/* ---- gather.c ---- */
+
+/* Together. Rank 0: t->result has what all ranks measured, to be freed with tt_result_free(). Returns 0 or -1. */
+int tt_collect(struct tt *t, struct tkm_err *err);
+
 /* ---- timertest_trace.c ---- */
 
 /* Writes the trace of all bursts with corrected stamps. r->rank[].event is sorted as recorded. */
