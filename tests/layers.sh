@@ -96,6 +96,8 @@ self_test()
 	put extra/e.c 'int e;'
 	put collector-plugin/sample/x.h 'int x;'
 	put collector-plugin/host/up.c '#include "collector-plugin/sample/x.h"'
+	put collector-plugin/core/own.h 'struct c { int rank_; }; static inline int f(struct c *c) { return c->rank_; }'
+	put collector-plugin/sample/reads.c 'int f(struct c *c) { return c->rank_; }'
 	report=$(check_tree "$fixture" "$here/layers")
 	caught "a lower layer includes a higher one" base/up.c 'base may not include "timers/t.h"'
 	caught "a layer includes its neighbour" stf/side.c 'stf may not include "timers/t.h"'
@@ -111,9 +113,10 @@ self_test()
 	caught "openat of /sys" timers/sys.c 'opens an absolute'
 	caught "a folder within a folder includes a higher one" collector-plugin/host/up.c \
 		'collector-plugin/host may not include'
+	caught "a member of core/ that another folder reads" collector-plugin/sample/reads.c "core/'s own"
 	caught "a folder that the table does not know" extra/e.c 'folder extra is missing'
 	extra=
-	[ "$(printf '%s\n' "$report" | wc -l)" -eq 14 ] || extra=$report
+	[ "$(printf '%s\n' "$report" | wc -l)" -eq 15 ] || extra=$report
 	result "nothing else is reported" "$extra"
 
 	printf 'base: timers\ntimers: base\n' >"$fixture/layers"

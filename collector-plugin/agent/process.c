@@ -80,8 +80,7 @@ static int take_settings(struct vt_agent_process *p)
 	copy(p, "job", c->job, sizeof(c->job));
 	snprintf(c->hw, sizeof(c->hw), "%s", vt_agent_hw);
 	c->pid = p->pid;
-	c->pub.rank = (int)integer(p, "rank");
-	c->pub.ranks = (int)integer(p, "ranks");
+	vt_set_rank(c, (int)integer(p, "rank"), (int)integer(p, "ranks"));
 	c->single = (int)integer(p, "single");
 	p->planned = (int)integer(p, "planned");
 	c->first_id = p->planned ? VT_ID_FIRST_OUTSIDE : VT_ID_FIRST_PLANNED;
@@ -101,7 +100,7 @@ static int take_settings(struct vt_agent_process *p)
 static int open_timer(struct vt_agent_process *p, struct tkm_err *err)
 {
 	const char *name = vt_agent_text(p, "timer", 0);
-	struct tmr_timer *t = tmr_open(name ? name : "", p->c.pub.rank > 0 ? p->c.pub.rank : 0, err);
+	struct tmr_timer *t = tmr_open(name ? name : "", vt_rank_of(&p->c.pub) > 0 ? vt_rank_of(&p->c.pub) : 0, err);
 	int64_t there = (int64_t)integer(p, "tick");
 	double later;
 
@@ -114,7 +113,7 @@ static int open_timer(struct vt_agent_process *p, struct tkm_err *err)
 		return tkm_fail(err, TKM_ERR_UNAVAIL, "the clock %s shows something else in another process", name);
 	}
 	snprintf(p->c.timer_name, sizeof(p->c.timer_name), "%s", name);
-	p->c.pub.timer = t;
+	vt_set_timer(&p->c, t);
 	return 0;
 }
 
@@ -129,15 +128,13 @@ static int open_raw(struct vt_agent_process *p, int fd, struct tkm_err *err)
 		.autoflush = c->settings.autoflush,
 		.overwrite = c->settings.mem_overwrite,
 		.limit = c->settings.flush_limit };
-	struct vt_raw_head *h;
+	struct vt_raw *raw = vt_raw_attach(fd, &o, err);
 
-	c->pub.raw = vt_raw_attach(fd, &o, err);
-	if (!c->pub.raw) {
+	vt_set_raw(c, raw);
+	if (!raw) {
 		return -1;
 	}
-	h = vt_raw_head(c->pub.raw);
-	c->pub.start = ltick(h->start_tick);
-	c->pub.start_realtime_ns = h->start_realtime_ns;
+	vt_set_start(c, ltick(vt_raw_head(raw)->start_tick), vt_raw_head(raw)->start_realtime_ns);
 	return 0;
 }
 
@@ -172,13 +169,14 @@ static int open_file(const struct vt_agent_process *p, const char *name)
 
 static void count_gap(struct vt_agent_process *p)
 {
-	double gap_s = (double)ltick_sub(tmr_read(p->c.pub.timer), p->c.pub.start) * tmr_period(p->c.pub.timer);
+	double gap_s =
+		(double)ltick_sub(vt_ticks_now(&p->c.pub), vt_start_of(&p->c.pub)) * tmr_period(vt_timer_of(&p->c.pub));
 	char text[120];
 
 	if (gap_s > 0.002) {
 		snprintf(text, sizeof(text),
 			"sampler: no samples of the first %.6f s: the sampler process was not ready", gap_s);
-		vt_raw_comment(p->s->stream, tmr_read(p->c.pub.timer), 0, text);
+		vt_raw_comment(p->s->stream, vt_ticks_now(&p->c.pub), 0, text);
 	}
 }
 
@@ -198,7 +196,7 @@ struct vt_agent_process *vt_agent_attach(pid_t pid, char *texts, size_t size, in
 	p->texts_size = size;
 	vt_agent_say_to(p);
 	if (take_settings(p) < 0 || open_timer(p, err) < 0 || open_raw(p, raw, err) < 0) {
-		if (!p->c.pub.raw) {
+		if (!vt_raw_of(&p->c.pub)) {
 			close(raw);
 		}
 		vt_agent_free(p);
@@ -211,7 +209,7 @@ struct vt_agent_process *vt_agent_attach(pid_t pid, char *texts, size_t size, in
 	p->stat = open_file(p, "stat");
 	p->task = open_file(p, "task");
 	p->due = p->node_due = p->s->account_ns = p->s->clock_ns = p->c.account.started_ns = vt_now_ns(CLOCK_MONOTONIC);
-	atomic_store(&vt_raw_head(p->c.pub.raw)->sampler, (int32_t)getpid());
+	atomic_store(&vt_raw_head(vt_raw_of(&p->c.pub))->sampler, (int32_t)getpid());
 	count_gap(p);
 	return p;
 }
@@ -267,7 +265,7 @@ void vt_agent_end(struct vt_agent_process *p, uint32_t how, int node)
 	p->how = how;
 	describe_end(p, how);
 	vt_agent_sample_last(p, node);
-	vt_raw_clock(c->pub.raw, tmr_read(c->pub.timer), vt_now_ns(CLOCK_REALTIME), vt_now_ns(CLOCK_MONOTONIC),
+	vt_raw_clock(vt_raw_of(&c->pub), vt_ticks_now(&c->pub), vt_now_ns(CLOCK_REALTIME), vt_now_ns(CLOCK_MONOTONIC),
 		vt_now_ns(CLOCK_MONOTONIC_RAW));
 	vt_collect_close(c);
 }
@@ -288,11 +286,11 @@ void vt_agent_free(struct vt_agent_process *p)
 	if (p->pidfd >= 0) {
 		close(p->pidfd);
 	}
-	if (p->c.pub.raw) {
-		vt_raw_detach(p->c.pub.raw);
+	if (vt_raw_of(&p->c.pub)) {
+		vt_raw_detach(vt_raw_of(&p->c.pub));
 	}
-	if (p->c.pub.timer) {
-		tmr_close(p->c.pub.timer);
+	if (vt_timer_of(&p->c.pub)) {
+		tmr_close(vt_timer_of(&p->c.pub));
 	}
 	smp_plan_close(p->c.plan);
 	vt_settings_free(&p->c.settings);

@@ -32,7 +32,7 @@ static struct vt_raw_thread_slot *slot_of(struct vt_agent_process *p, pid_t tid)
 	struct vt_raw_thread_slot *slot;
 	int i;
 
-	for (i = 0; (slot = vt_raw_slot(p->c.pub.raw, i)) != NULL; i++) {
+	for (i = 0; (slot = vt_raw_slot(vt_raw_of(&p->c.pub), i)) != NULL; i++) {
 		if (atomic_load(&slot->tid) == (int32_t)tid) {
 			return slot;
 		}
@@ -68,8 +68,8 @@ static void number(struct vt_agent_process *p, struct vt_target *t, int n)
 	int place = t->where - (int)VT_RAW_PLACE;
 
 	p->left[place] = 1;
-	vt_raw_thread_from(
-		p->c.pub.raw, (uint32_t)n, p->owners[place] == 1 ? (uint32_t)t->where : 0, (uint64_t)t->tid, "");
+	vt_raw_thread_from(vt_raw_of(&p->c.pub), (uint32_t)n, p->owners[place] == 1 ? (uint32_t)t->where : 0,
+		(uint64_t)t->tid, "");
 	t->where = n;
 }
 
@@ -86,7 +86,7 @@ static void came(struct vt_agent_process *p, pid_t tid)
 	if (tid != p->pid) {
 		snprintf(path, sizeof(path), "/proc/%d/task/%d/comm", (int)p->pid, (int)tid);
 		tkm_root_line(p->s->root, path, name, sizeof(name));
-		vt_raw_thread(p->c.pub.raw, (uint32_t)where, (uint64_t)tid, name);
+		vt_raw_thread(vt_raw_of(&p->c.pub), (uint32_t)where, (uint64_t)tid, name);
 	}
 	t->next = p->s->threads;
 	t->seen = p->s->round;
@@ -113,7 +113,7 @@ static void see(struct vt_agent_process *p, pid_t tid)
 
 static int is_off(struct vt_agent_process *p, const struct vt_raw_thread_slot *slot)
 {
-	int off = atomic_load(&vt_raw_head(p->c.pub.raw)->process_off);
+	int off = atomic_load(&vt_raw_head(vt_raw_of(&p->c.pub))->process_off);
 
 	if (slot && off != 2) {
 		off = atomic_load(&slot->off) == 2 || (off && atomic_load(&slot->off) != 1);
@@ -177,7 +177,7 @@ static void sample_thread(struct vt_agent_process *p, struct vt_target *t)
 	}
 	/* it is at it itself: then its counters are recorded */
 	if (vt_turn_try(&slot->turn)) {
-		now = tmr_read(p->c.pub.timer);
+		now = vt_ticks_now(&p->c.pub);
 		if (vt_sampler_in_window(p->s, now)) {
 			vt_target_sample_at(p->s, t, now, NULL, NULL, 0);
 		}
@@ -204,11 +204,11 @@ static int take_turn(struct vt_raw_process *turns)
 
 static ltick_t stamp(struct vt_agent_process *p, struct vt_raw_process *turns)
 {
-	ltick_t now = tmr_read(p->c.pub.timer);
+	ltick_t now = vt_ticks_now(&p->c.pub);
 	int i;
 
 	for (i = 0; now.v <= turns->high && i < 100; i++) {
-		now = tmr_read(p->c.pub.timer);
+		now = vt_ticks_now(&p->c.pub);
 	}
 	return now;
 }
@@ -223,7 +223,7 @@ static uint64_t own_cpu(struct vt_agent_process *p)
 	if (s->own_stamp.v == 0) {
 		return cpu;
 	}
-	passed = (double)ltick_sub(tmr_read(p->c.pub.timer), s->own_stamp) * tmr_period(p->c.pub.timer);
+	passed = (double)ltick_sub(vt_ticks_now(&p->c.pub), s->own_stamp) * tmr_period(vt_timer_of(&p->c.pub));
 	most = s->own_cpu + (uint64_t)(passed > 0 ? 0.999e9 * passed : 0);
 	return cpu < most ? cpu : most;
 }
@@ -232,7 +232,7 @@ static void sample_process(struct vt_agent_process *p, int64_t delay)
 {
 	static const uint32_t id[3] = { VT_ID_CPU, VT_ID_TICK, VT_ID_DELAY };
 	uint64_t v[3] = { own_cpu(p), (uint64_t)p->c.account.longest_ns, (uint64_t)delay };
-	struct vt_raw_process *turns = &vt_raw_head(p->c.pub.raw)->process;
+	struct vt_raw_process *turns = &vt_raw_head(vt_raw_of(&p->c.pub))->process;
 	struct vt_sampler *s = p->s;
 	ltick_t now;
 
@@ -290,7 +290,7 @@ static void say_stopped(struct vt_agent_process *p, int64_t now)
 
 	snprintf(text, sizeof(text), "sampler: the process was stopped for %.3f s, no samples of it are missing",
 		1e-9 * (double)(now - p->stopped_ns));
-	vt_raw_comment(p->s->stream, tmr_read(p->c.pub.timer), 0, text);
+	vt_raw_comment(p->s->stream, vt_ticks_now(&p->c.pub), 0, text);
 	p->stopped_ns = 0;
 }
 
@@ -315,7 +315,7 @@ static void look_at_status(struct vt_agent_process *p, int64_t now)
 	}
 	at = strstr(text, "\nSeccomp:\t");
 	if (at && at[10] != '0') {
-		atomic_store(&vt_raw_head(p->c.pub.raw)->quiet, 1);
+		atomic_store(&vt_raw_head(vt_raw_of(&p->c.pub))->quiet, 1);
 	}
 }
 
@@ -336,12 +336,12 @@ static void keep_account(struct vt_agent_process *p, int64_t now)
 	}
 	if (now - s->clock_ns >= CLOCK_EVERY_S * 1000000000ll) {
 		s->clock_ns = now;
-		vt_raw_clock(p->c.pub.raw, tmr_read(p->c.pub.timer), vt_now_ns(CLOCK_REALTIME),
+		vt_raw_clock(vt_raw_of(&p->c.pub), vt_ticks_now(&p->c.pub), vt_now_ns(CLOCK_REALTIME),
 			vt_now_ns(CLOCK_MONOTONIC), vt_now_ns(CLOCK_MONOTONIC_RAW));
 	}
-	if (p->c.settings.mem_info > 0 && vt_raw_size(p->c.pub.raw) >= s->info_bytes) {
-		vt_say(1, "INFO", "%llu MB recorded in %s", (unsigned long long)(vt_raw_size(p->c.pub.raw) >> 20),
-			p->c.raw_path);
+	if (p->c.settings.mem_info > 0 && vt_raw_size(vt_raw_of(&p->c.pub)) >= s->info_bytes) {
+		vt_say(1, "INFO", "%llu MB recorded in %s",
+			(unsigned long long)(vt_raw_size(vt_raw_of(&p->c.pub)) >> 20), p->c.raw_path);
 		s->info_bytes += (uint64_t)p->c.settings.mem_info;
 	}
 }
@@ -362,7 +362,7 @@ void vt_agent_sample(struct vt_agent_process *p, int64_t now, int node)
 	}
 	if (now >= due) {
 		vt_sampler_look_for_gaps(p->s, now, due);
-		if (vt_sampler_in_window(p->s, tmr_read(p->c.pub.timer))) {
+		if (vt_sampler_in_window(p->s, vt_ticks_now(&p->c.pub))) {
 			sample_all(p, now - due, node_now);
 		}
 		took = vt_now_ns(CLOCK_MONOTONIC) - now;
@@ -377,7 +377,7 @@ void vt_agent_sample(struct vt_agent_process *p, int64_t now, int node)
 			vt_collect_protocol(&p->c, 0);
 		}
 		look_at_status(p, now);
-	} else if (vt_sampler_in_window(p->s, tmr_read(p->c.pub.timer))) {
+	} else if (vt_sampler_in_window(p->s, vt_ticks_now(&p->c.pub))) {
 		sample_node(p);
 	}
 	if (node_now) {
@@ -385,7 +385,7 @@ void vt_agent_sample(struct vt_agent_process *p, int64_t now, int node)
 	}
 	a->cpu_ns += vt_now_ns(CLOCK_THREAD_CPUTIME_ID) - cpu;
 	keep_account(p, now);
-	vt_raw_tick(p->c.pub.raw, tmr_read(p->c.pub.timer));
+	vt_raw_tick(vt_raw_of(&p->c.pub), vt_ticks_now(&p->c.pub));
 }
 
 static void free_all(struct vt_target **list)
@@ -407,7 +407,7 @@ void vt_agent_sample_last(struct vt_agent_process *p, int node)
 	s->task_skipped = 10;
 	/* what counted until now; of the node not so soon after the sample before that the kernel's steps of 10 ms make a rate of it
 	 * that never was */
-	if (vt_sampler_in_window(s, tmr_read(p->c.pub.timer))) {
+	if (vt_sampler_in_window(s, vt_ticks_now(&p->c.pub))) {
 		sample_all(p, 0, node && s->node && vt_now_ns(CLOCK_MONOTONIC) - s->node_ns >= NODE_APART_NS);
 	}
 	if (p->stopped_ns) {

@@ -16,7 +16,7 @@ _Static_assert((int)VT_RAW_OP_COUNT == (int)VT_OP_COUNT && (int)VT_RAW_OP_IEXSCA
 
 static int ranks(const struct vt_collect *c)
 {
-	return c->ranks > 0 ? c->ranks : 1;
+	return vt_ranks_of(c) > 0 ? vt_ranks_of(c) : 1;
 }
 
 /* Is that a communicator, and the rank one of it? Then the communicator is defined. */
@@ -35,7 +35,7 @@ static VT_ErrorCode check(int commid, int rank, int sclhandle)
 		rank >= (commid == VT_COMM_SELF ? 1 : ranks(c))) {
 		return VT_ERR_BADARG;
 	}
-	vt_world_define(c, c->rank < 0 ? 0 : c->rank, ranks(c));
+	vt_world_define(c, vt_rank_of(c) < 0 ? 0 : vt_rank_of(c), ranks(c));
 	return VT_OK;
 }
 
@@ -48,7 +48,7 @@ static uint32_t id_of(int commid)
 static int64_t ticks_since(double stamp, ltick_t now)
 {
 	const struct vt_collect *c = vt_tls.collect;
-	double back = (double)ltick_sub(now, c->start) - stamp * c->timer->hz;
+	double back = (double)ltick_sub(now, vt_start_of(c)) - stamp * vt_timer_of(c)->hz;
 
 	return back > 0 ? (int64_t)(back + 0.5) : 0;
 }
@@ -66,7 +66,8 @@ static VT_ErrorCode log_message(enum vt_raw_message_kind kind, int other, int co
 		return rc != VT_OK ? rc : VT_ERR_BADARG;
 	}
 	if (vt_trace_on()) {
-		vt_trace_record(tmr_read_ordered(vt_tls.collect->timer), VT_RAW_MESSAGE, (uint8_t)kind, &m, sizeof(m));
+		vt_trace_record(
+			tmr_read_ordered(vt_timer_of(vt_tls.collect)), VT_RAW_MESSAGE, (uint8_t)kind, &m, sizeof(m));
 	}
 	return vt_event();
 }
@@ -99,7 +100,7 @@ VT_ErrorCode VT_log_msgevent(
 		return rc != VT_OK ? rc : VT_ERR_BADARG;
 	}
 	if (vt_trace_on()) {
-		now = tmr_read_ordered(vt_tls.collect->timer);
+		now = tmr_read_ordered(vt_timer_of(vt_tls.collect));
 		m.since = ticks_since(sendts, now);
 		vt_trace_record(now, VT_RAW_MESSAGE, VT_RAW_MESSAGE_WHOLE, &m, sizeof(m));
 	}
@@ -139,7 +140,7 @@ VT_ErrorCode VT_log_op(int opid, int commid, int root, int bsend, int brecv, dou
 	r = share(opid, commid, root, bsend, brecv, sclhandle);
 	r.number = atomic_fetch_add(&vt_world_operations[id_of(commid) - 1], 1);
 	if (vt_trace_on()) {
-		now = tmr_read_ordered(vt_tls.collect->timer);
+		now = tmr_read_ordered(vt_timer_of(vt_tls.collect));
 		r.since = ticks_since(startts, now);
 		vt_trace_record(now, VT_RAW_COLLECTIVE, (uint8_t)opid, &r, sizeof(r));
 	}
@@ -167,7 +168,7 @@ VT_ErrorCode VT_log_opevent(
 	}
 	if (vt_trace_on()) {
 		number = atomic_fetch_add(&logged, 1);
-		now = tmr_read_ordered(vt_tls.collect->timer);
+		now = tmr_read_ordered(vt_timer_of(vt_tls.collect));
 		for (i = 0; i < numprocs; i++) {
 			r.member = (uint32_t)i;
 			r.filler = 0;

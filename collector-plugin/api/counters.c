@@ -111,7 +111,7 @@ static VT_ErrorCode record(struct vt_collect *c, uint32_t i, struct vt_raw_count
 	f |= data == VT_COUNT_INTEGER ? PAIR : 0;
 	f |= on ? 0 : OFF;
 	f |= on && where == VT_WHERE_THREAD && data != VT_COUNT_INTEGER ? PLAIN : 0;
-	if (vt_raw_counter(c->raw, d) != 0) {
+	if (vt_raw_counter(vt_raw_of(c), d) != 0) {
 		return VT_ERR_NOMEMORY;
 	}
 	where_of[i] = where;
@@ -226,7 +226,7 @@ static VT_ErrorCode countval_slow(int ncounters, const int *handles, const void 
 	if (vt_tls.state != VT_TLS_ON || ncounters == 0) {
 		return VT_OK;
 	}
-	return count_at(tmr_read(vt_tls.collect->timer), ncounters, handles, values);
+	return count_at(vt_ticks_now(vt_tls.collect), ncounters, handles, values);
 }
 
 VT_ErrorCode VT_countval(int ncounters, int *handles, void *values)
@@ -243,7 +243,7 @@ VT_ErrorCode VT_countval(int ncounters, int *handles, void *values)
 			return countval_slow(ncounters, handles, values);
 		}
 	}
-	vt_raw_counters(vt_tls.thread->stream, tmr_read(c->timer), (uint16_t)vt_tls.thread->number, (unsigned)ncounters,
+	vt_raw_counters(vt_tls.thread->stream, vt_ticks_now(c), (uint16_t)vt_tls.thread->number, (unsigned)ncounters,
 		(const uint32_t *)handles, values);
 	return VT_OK;
 }

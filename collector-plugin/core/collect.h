@@ -12,26 +12,157 @@
 #include "sampler/source.h"
 #include "timers/timer.h"
 
+/* Its members end in _ and are read and written in core/ alone; all others call the functions below. */
 struct vt_collect {
-	struct vt_raw *raw;
-	struct tmr_timer *timer; /* shareable */
-	ltick_t start;           /* when it began, and the clock of day then */
-	int64_t start_realtime_ns;
-	int rank, ranks;             /* of MPI or the launcher's environment; -1, 0: neither */
-	const struct smp_plan *plan; /* the counters that were chosen; NULL: none */
-	const uint32_t *counter_id;  /* of each counter of the plan, in the raw file */
-	const char *processes; /* set by the MPI wrappers: the lines INFO NUMPROCS, CLUSTERDEF, PROCESS of all ranks, */
-	const char *defaults;  /* and what the protocol says of the job's options that nobody gave */
-	int together;          /* set by the MPI wrappers: the ranks make one trace, so the end of one makes none */
-	const void *cpus;      /* set by the MPI wrappers: cpu_set_t of those that the ranks of this node had, which may
-	                                * write the trace; NULL: one thread does */
-	size_t cpus_size;
-	void (*_Atomic at_wake)(
-		void); /* set by the MPI wrappers: what the sampling thread calls whenever it wakes up; NULL: nothing */
-	int windows;   /* TIME-WINDOWS are given: vt_collect_in_window() says whether a stamp is in one */
-	double min_interval_s;     /* COUNTER-MIN-INTERVAL: not oftener than this at events; < 0: never there */
-	_Atomic int64_t period_ns; /* SAMPLE-PERIOD, as SAMPLE-BUDGET has left it */
+	struct vt_raw *raw_;
+	struct tmr_timer *timer_; /* shareable */
+	ltick_t start_;           /* when it began, and the clock of day then */
+	int64_t start_realtime_ns_;
+	int rank_, ranks_;            /* of MPI or the launcher's environment; -1, 0: neither */
+	const struct smp_plan *plan_; /* the counters that were chosen; NULL: none */
+	const uint32_t *counter_id_;  /* of each counter of the plan, in the raw file */
+	const char *job_lines_, *default_lines_;
+	int together_;
+	const void *cpus_;
+	size_t cpus_size_;
+	void (*_Atomic at_wake_)(void);
+	int windows_;
+	double min_interval_s_;
+	_Atomic int64_t period_ns_;
 };
+
+/* The raw file of this process. */
+static inline struct vt_raw *vt_raw_of(const struct vt_collect *c)
+{
+	return c->raw_;
+}
+
+static inline struct tmr_timer *vt_timer_of(const struct vt_collect *c)
+{
+	return c->timer_;
+}
+
+/* The stamp of now. */
+static inline ltick_t vt_ticks_now(const struct vt_collect *c)
+{
+	return tmr_read(c->timer_);
+}
+
+/* When it began, and the clock of day then. */
+static inline ltick_t vt_start_of(const struct vt_collect *c)
+{
+	return c->start_;
+}
+
+static inline int64_t vt_start_realtime_ns(const struct vt_collect *c)
+{
+	return c->start_realtime_ns_;
+}
+
+/* Of MPI or the launcher's environment; -1: neither says it. */
+static inline int vt_rank_of(const struct vt_collect *c)
+{
+	return c->rank_;
+}
+
+/* 0: neither says it. */
+static inline int vt_ranks_of(const struct vt_collect *c)
+{
+	return c->ranks_;
+}
+
+/* The counters that were chosen; NULL: none. */
+static inline const struct smp_plan *vt_plan_of(const struct vt_collect *c)
+{
+	return c->plan_;
+}
+
+/* The number of each counter of the plan, in the raw file. */
+static inline const uint32_t *vt_counter_ids(const struct vt_collect *c)
+{
+	return c->counter_id_;
+}
+
+/* Are TIME-WINDOWS given? Then vt_collect_in_window() says whether a stamp is in one. */
+static inline int vt_has_windows(const struct vt_collect *c)
+{
+	return c->windows_;
+}
+
+/* COUNTER-MIN-INTERVAL: not oftener than this at events; < 0: never there. */
+static inline double vt_min_interval_s(const struct vt_collect *c)
+{
+	return c->min_interval_s_;
+}
+
+/* SAMPLE-PERIOD, as SAMPLE-BUDGET has left it. */
+static inline int64_t vt_period_ns(const struct vt_collect *c)
+{
+	return atomic_load_explicit(&c->period_ns_, memory_order_relaxed);
+}
+
+/* ---- what the MPI wrappers say of the job; the texts and the set stay theirs ---- */
+
+/* The lines INFO NUMPROCS, CLUSTERDEF, PROCESS of all ranks; NULL: this process is alone. */
+static inline const char *vt_job_lines_of(const struct vt_collect *c)
+{
+	return c->job_lines_;
+}
+
+static inline void vt_set_job_lines(struct vt_collect *c, const char *lines)
+{
+	c->job_lines_ = lines;
+}
+
+/* What the protocol says of the job's options that nobody gave. */
+static inline const char *vt_default_lines_of(const struct vt_collect *c)
+{
+	return c->default_lines_;
+}
+
+static inline void vt_set_default_lines(struct vt_collect *c, const char *lines)
+{
+	c->default_lines_ = lines;
+}
+
+/* The ranks make one trace, so the end of one makes none. */
+static inline int vt_is_together(const struct vt_collect *c)
+{
+	return c->together_;
+}
+
+static inline void vt_set_together(struct vt_collect *c, int together)
+{
+	c->together_ = together;
+}
+
+/* cpu_set_t of those that the ranks of this node had, which may write the trace; NULL: one thread does. */
+static inline const void *vt_cpus_of(const struct vt_collect *c, size_t *size)
+{
+	*size = c->cpus_size_;
+	return c->cpus_;
+}
+
+static inline void vt_set_cpus(struct vt_collect *c, const void *cpus, size_t size)
+{
+	c->cpus_ = cpus;
+	c->cpus_size_ = size;
+}
+
+/* The sampling thread calls fn whenever it wakes up; NULL: nothing. */
+static inline void vt_set_at_wake(struct vt_collect *c, void (*fn)(void))
+{
+	atomic_store_explicit(&c->at_wake_, fn, memory_order_release);
+}
+
+static inline void vt_call_at_wake(struct vt_collect *c)
+{
+	void (*fn)(void) = atomic_load_explicit(&c->at_wake_, memory_order_acquire);
+
+	if (fn) {
+		fn();
+	}
+}
 
 /* The running collector: NULL before its start, after its end, in a forked child that is not followed. It stays
  * valid memory for ever, so that a thread that outlives main may finish what it began. */

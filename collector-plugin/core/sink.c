@@ -52,7 +52,7 @@ VT_ErrorCode vt_event_slow(void)
 
 	if (rc == VT_OK && vt_tls.wanted && vt_tls.state == VT_TLS_ON && !vt_tls.inside) {
 		/* the program may have seen before what another thread or process did: that is not after this event */
-		vt_event_at(tmr_read_ordered(vt_tls.collect->timer));
+		vt_event_at(tmr_read_ordered(vt_tls.collect->timer_));
 	}
 	return rc;
 }

@@ -278,7 +278,7 @@ int vt_threads_take_over(struct vt_collect *c, pid_t tid, uint64_t *total, size_
 		table.entry[n].total = total;
 		table.entry[n].n_total = n_total;
 		atomic_fetch_add(&table.n_asking, 1);
-		vt_raw_wake(c->raw);
+		vt_raw_wake(c->raw_);
 		while (table.entry[n].counts == ASKED &&
 			pthread_cond_timedwait(&table.answered, &table.lock, &until) != ETIMEDOUT) {
 		}
@@ -420,7 +420,7 @@ static void show(struct vt_collect *c, struct vt_thread *t)
 	struct vt_raw_thread_slot *slot;
 	int i;
 
-	for (i = 0; !t->slot && (slot = vt_raw_slot(c->raw, i)) != NULL; i++) {
+	for (i = 0; !t->slot && (slot = vt_raw_slot(c->raw_, i)) != NULL; i++) {
 		if (atomic_load(&slot->tid) == 0) {
 			t->slot = slot;
 			atomic_store(&slot->off, 0);
@@ -474,7 +474,7 @@ static VT_ErrorCode set_name(struct vt_collect *c, struct vt_thread *t, const ch
 	if (!e->name) {
 		return VT_ERR_NOMEMORY;
 	}
-	vt_raw_thread(c->raw, (uint32_t)t->number, (uint64_t)t->tid, name);
+	vt_raw_thread(c->raw_, (uint32_t)t->number, (uint64_t)t->tid, name);
 	return VT_OK;
 }
 
@@ -490,7 +490,7 @@ VT_ErrorCode vt_threads_register(struct vt_collect *c, struct vt_thread *t, int 
 		show(c, t);
 	}
 	if (rc == VT_OK && t->number != before) {
-		vt_raw_thread_from(c->raw, (uint32_t)t->number, release_place(t->tid), (uint64_t)t->tid,
+		vt_raw_thread_from(c->raw_, (uint32_t)t->number, release_place(t->tid), (uint64_t)t->tid,
 			table.entry[t->number].name ? table.entry[t->number].name : "");
 	}
 	if (rc == VT_OK && name && name[0]) {
@@ -520,7 +520,7 @@ VT_ErrorCode vt_threads_self(struct vt_collect *c, int number, struct vt_thread 
 		free(t);
 		return rc;
 	}
-	t->stream = vt_raw_stream(c->raw);
+	t->stream = vt_raw_stream(c->raw_);
 	if (table.have_key) {
 		pthread_setspecific(table.key, t);
 	}

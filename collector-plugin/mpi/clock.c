@@ -79,7 +79,7 @@ int vt_job_clock_open(struct vt_job *j, struct tkm_err *err)
 		err->text[0] = '\0'; /* the reason was said when the timers could not be settled */
 		return -1;
 	}
-	j->link->timer = j->collect->timer;
+	j->link->timer = vt_timer_of(j->collect);
 	o.max_messages = count_option("SYNC-MAX-MESSAGES", o.max_messages);
 	o.max_duration_s = time_option("SYNC-MAX-DURATION", o.max_duration_s);
 	o.synced_host = switch_option("SYNCED-HOST");
@@ -91,7 +91,7 @@ int vt_job_clock_open(struct vt_job *j, struct tkm_err *err)
 	}
 	if (j->clock.reference) {
 		steered = j;
-		atomic_store_explicit(&j->collect->at_wake, read_steered, memory_order_release);
+		vt_set_at_wake(j->collect, read_steered);
 	}
 	return 0;
 }
@@ -150,12 +150,12 @@ void vt_job_say_clocks(struct vt_job *j)
 		return;
 	}
 	fprintf(f, "%sINFO SYNCED-HOST %s %s%s\nINFO SYNCED-CLUSTER %s %s\n",
-		j->collect->processes ? j->collect->processes : "", on_off(host),
+		vt_job_lines_of(j->collect) ? vt_job_lines_of(j->collect) : "", on_off(host),
 		switch_option("SYNCED-HOST") < 0 ? "found" : "given", within, on_off(cluster),
 		switch_option("SYNCED-CLUSTER") < 0 ? "found" : "given");
 	if (tkm_text_end(f, &text) == 0) {
 		/* who writes the protocol at this moment still has the one before */
-		j->collect->processes = text;
+		vt_set_job_lines(j->collect, text);
 	}
 }
 
@@ -208,6 +208,6 @@ int vt_job_session(struct vt_job *j, enum cal_session_kind kind, struct tkm_err 
 		vt_job_page_write(j, &watch);
 	}
 	/* what the threads record from here on is known to be behind it */
-	vt_raw_session_over(j->collect->raw);
+	vt_raw_session_over(vt_raw_of(j->collect));
 	return rc;
 }

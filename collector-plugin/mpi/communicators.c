@@ -162,7 +162,7 @@ static void define(const struct vt_comm *c, enum vt_raw_comm_kind kind, uint32_t
 	d.n = n < 0 ? 0 : (uint32_t)n;
 	d.ranks = ranks;
 	if (collect) {
-		vt_raw_communicator(collect->raw, &d);
+		vt_raw_communicator(vt_raw_of(collect), &d);
 	}
 	free(ranks);
 }
@@ -204,11 +204,11 @@ void vt_comms_begin(struct vt_collect *c)
 	int size = 1;
 
 	PMPI_Comm_size(MPI_COMM_WORLD, &size);
-	vt_world_define(c, c->rank, size);
+	vt_world_define(c, vt_rank_of(c), size);
 	pthread_mutex_lock(&lock);
 	if (next_id == 0 && PMPI_Comm_group(MPI_COMM_WORLD, &world) == MPI_SUCCESS) {
 		make(MPI_COMM_WORLD, "COMM_WORLD", VT_RAW_COMM_WORLD, 0, 0, 0);
-		snprintf(name, sizeof(name), "COMM_SELF_#%d", c->rank);
+		snprintf(name, sizeof(name), "COMM_SELF_#%d", vt_rank_of(c));
 		make(MPI_COMM_SELF, name, VT_RAW_COMM_SELF, 0, 0, 0);
 	}
 	pthread_mutex_unlock(&lock);
@@ -270,7 +270,7 @@ void vt_comm_named(MPI_Comm handle)
 		snprintf(c->name, sizeof(c->name), "%.*s", (int)sizeof(c->name) - 1, name);
 		pthread_mutex_unlock(&lock);
 		if (vt_trace_wanted) {
-			vt_raw_communicator(collect->raw,
+			vt_raw_communicator(vt_raw_of(collect),
 				&(struct vt_raw_comm_def){ .id = c->id, .kind = VT_RAW_COMM_RENAMED, .name = c->name });
 		}
 	}

@@ -74,8 +74,7 @@ void vt_job_cpus(struct vt_job *j)
 	}
 	if (PMPI_Reduce(&mine, &all, (int)sizeof(all), MPI_BYTE, MPI_BOR, j->writer, MPI_COMM_WORLD) == MPI_SUCCESS &&
 		j->rank == j->writer && CPU_COUNT(&all) > 1) {
-		j->collect->cpus = &all;
-		j->collect->cpus_size = sizeof(all);
+		vt_set_cpus(j->collect, &all, sizeof(all));
 	}
 }
 
@@ -149,9 +148,9 @@ void vt_job_protocol(struct vt_job *j)
 
 	vt_own_addresses(mine.ip, sizeof(mine.ip));
 	PMPI_Gather(&mine, (int)sizeof(mine), MPI_BYTE, j->process, (int)sizeof(mine), MPI_BYTE, 0, MPI_COMM_WORLD);
-	if (j->collect->rank == 0) {
-		j->collect->processes = protocol_lines(j, j->process);
-		j->collect->defaults = default_lines();
+	if (vt_rank_of(j->collect) == 0) {
+		vt_set_job_lines(j->collect, protocol_lines(j, j->process));
+		vt_set_default_lines(j->collect, default_lines());
 	}
 }
 
@@ -189,7 +188,7 @@ static size_t field(const char **text, char *to, size_t size, int lists)
 /* Said once for the job; the other ranks have the same text, as a rule. */
 static void left_out(const struct vt_setting_other *o, const char *field_, const char *want)
 {
-	vt_say(vt_collector.pub.rank > 0 ? 2 : 1, "WARNING",
+	vt_say(vt_rank_of(&vt_collector.pub) > 0 ? 2 : 1, "WARNING",
 		"%s %s (%s): '%s' is %s; this one is left out, the others hold", o->name, o->text, o->where, field_,
 		want);
 }
@@ -457,7 +456,7 @@ static void choose_writer(struct vt_job *j)
 
 void vt_job_configure(struct vt_job *j)
 {
-	int me = j->collect->rank, hosts = 0, state = 0, i;
+	int me = vt_rank_of(j->collect), hosts = 0, state = 0, i;
 	char text[VT_HOST_NAME + 200];
 
 	for (i = 0; i < j->ranks; i++) {
@@ -472,7 +471,7 @@ void vt_job_configure(struct vt_job *j)
 		snprintf(text, sizeof(text),
 			"rank %d on %s: PROCESS or CLUSTER says no or discard, so only counters of its node are here",
 			me, j->host_name + (size_t)me * VT_HOST_NAME);
-		vt_raw_info(j->collect->raw, VT_RAW_DISCARDED, text);
+		vt_raw_info(vt_raw_of(j->collect), VT_RAW_DISCARDED, text);
 	}
 	vt_job_groups(j, 0);
 }

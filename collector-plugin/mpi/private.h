@@ -63,7 +63,7 @@ static inline int vt_mpi_returned(struct vt_mpi_call *k, int may_follow)
 	if (may_follow) {
 		tmr_order();
 	}
-	k->leave = tmr_read(k->collect->timer).v;
+	k->leave = vt_ticks_now(k->collect).v;
 	return 1;
 }
 

@@ -41,9 +41,9 @@ int vt_mpi_enter_slow(struct vt_mpi_call *k, struct vt_mpi_function *f)
 {
 	struct vt_trace_thread *t;
 
-	if (__builtin_expect(f->file != k->collect->raw, 0)) {
+	if (__builtin_expect(f->file != vt_raw_of(k->collect), 0)) {
 		f->id = vt_function(vt_collect_running(), "MPI", f->text);
-		f->file = k->collect->raw;
+		f->file = vt_raw_of(k->collect);
 	}
 	k->frame = NULL;
 	k->sent = NULL;
@@ -57,7 +57,7 @@ int vt_mpi_enter_slow(struct vt_mpi_call *k, struct vt_mpi_function *f)
 			return 1;
 		}
 	}
-	k->enter = tmr_read(k->collect->timer).v;
+	k->enter = vt_ticks_now(k->collect).v;
 	return 1;
 }
 

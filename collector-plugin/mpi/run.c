@@ -99,10 +99,10 @@ void vt_job_begin(int *argc, char ***argv)
 		without_link();
 		return;
 	}
-	job.collect->together = size > 1;
+	vt_set_together(job.collect, size > 1);
 	vt_record_begin(job.collect);
 	name_spawned();
-	snprintf(raw_path, sizeof(raw_path), "%s", vt_raw_path(job.collect->raw));
+	snprintf(raw_path, sizeof(raw_path), "%s", vt_raw_path(vt_raw_of(job.collect)));
 	err.text[0] = '\0';
 	if (all_well(vt_job_hosts(&job, &err)) == 0) {
 		vt_self();
@@ -261,9 +261,9 @@ void vt_job_end(void)
 /* Where the samples are, said once, by the lowest rank that has something to say first. */
 static void say_kept(const char *how)
 {
-	if (job.collect && job.collect->together && !over && vt_collector.outside) {
+	if (job.collect && vt_is_together(job.collect) && !over && vt_collector.outside) {
 		vt_say(1, "INFO", "%s: %s is written when all ranks have ended", how, vt_collect_trace());
-	} else if (job.collect && job.collect->together && !over) {
+	} else if (job.collect && vt_is_together(job.collect) && !over) {
 		vt_say(1, "INFO",
 			"%s: no trace was written; stftool %s --merge %s makes one of what all ranks have recorded",
 			how, raw_path, vt_collect_trace());

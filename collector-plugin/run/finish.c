@@ -184,11 +184,8 @@ static int merge_for(struct vt_collector *c, struct vt_merge_input *in, size_t n
 		.period_s = period_s,
 		.counters_apart = is_off(c, "UNIFY-COUNTERS"),
 		.groups_apart = is_off(c, "UNIFY-GROUPS"),
-		.threads = c->pub.cpus ? 0 : 1,
-		.cpus = c->pub.cpus,
-		.cpus_size = c->pub.cpus_size,
 		.delete_raw = 1,
-		.settled = c->pub.together,
+		.settled = vt_is_together(&c->pub),
 		.hosts = hosts,
 		.say = say_missing };
 	struct vt_merge_result r;
@@ -198,6 +195,8 @@ static int merge_for(struct vt_collector *c, struct vt_merge_input *in, size_t n
 	if (!writes_trace(c)) {
 		return 0;
 	}
+	o.cpus = vt_cpus_of(&c->pub, &o.cpus_size);
+	o.threads = o.cpus ? 0 : 1;
 	rc = vt_merge(in, n, &o, &r, err);
 	/* somebody else's run has taken the name since this one began; several hosts cannot change theirs in the middle */
 	if (rc < 0 && err->code == TKM_ERR_EXISTS && !hosts) {
@@ -296,7 +295,8 @@ static void report_unfinished_runs(const struct files *f)
 /* Said once, by rank 0: it is a script that starts the MPI program as its child, as a rule. */
 void vt_collect_say_no_mpi(const struct vt_collector *c)
 {
-	if (c->no_mpi && c->run[0] && c->pub.rank == 0 && !vt_run_child(c->run) && !c->settings.follow_children) {
+	if (c->no_mpi && c->run[0] && vt_rank_of(&c->pub) == 0 && !vt_run_child(c->run) &&
+		!c->settings.follow_children) {
 		vt_say(1, "INFO",
 			"%s did not call MPI_Init: its stamps are not corrected, and a program that it starts is not "
 			"recorded. Let it "
@@ -314,8 +314,8 @@ static void last_line(const struct vt_collector *c)
 
 	/* of less than a second it means nothing; a followed child is not the run, and of a job's ranks one speaks for all, but what
 	 * was left out must be said */
-	vt_say(!a->slowed && (a->wall_ns < 1000000000 || vt_run_child(c->run) || c->pub.together) ? 2 : 1, "INFO",
-		"sampler used %.3f%% CPU (%s), longest tick %s, latest wake-up %s, %llu ticks every %s%s",
+	vt_say(!a->slowed && (a->wall_ns < 1000000000 || vt_run_child(c->run) || vt_is_together(&c->pub)) ? 2 : 1,
+		"INFO", "sampler used %.3f%% CPU (%s), longest tick %s, latest wake-up %s, %llu ticks every %s%s",
 		100.0 * (double)a->cpu_ns / (double)a->wall_ns,
 		tkm_print_time(cpu, sizeof(cpu), 1e-9 * (double)a->cpu_ns, 1),
 		tkm_print_time(tick, sizeof(tick), 1e-9 * (double)a->longest_ns, 0),
@@ -337,29 +337,30 @@ static void describe(struct vt_collector *c)
 		"period in the end %.6g s, slowed down %d times",
 		c->program, 1e-9 * (double)a->cpu_ns, 1e-9 * (double)a->wall_ns, 1e-9 * (double)a->longest_ns,
 		1e-9 * (double)a->latest_ns, (unsigned long long)a->ticks, a->period_s, a->slowed);
-	vt_raw_info(c->pub.raw, "sampler", text);
+	vt_raw_info(vt_raw_of(&c->pub), "sampler", text);
 }
 
 /* ---- the protocol ---- */
 
 static void print_info(const struct vt_collector *c, FILE *f, int finished)
 {
-	const struct vt_raw *r = c->pub.raw;
+	const struct vt_raw *r = vt_raw_of(&c->pub);
 	char host[256] = "", ip[256];
 
 	gethostname(host, sizeof(host) - 1);
 	fprintf(f, "\n# What the run was. Lines of INFO are for readers; as a configuration file they say nothing.\n");
-	if (c->pub.processes) {
-		fputs(c->pub.processes, f);
+	if (vt_job_lines_of(&c->pub)) {
+		fputs(vt_job_lines_of(&c->pub), f);
 	} else {
 		vt_own_addresses(ip, sizeof(ip));
-		fprintf(f, "INFO NUMPROCS %d\n", c->pub.ranks > 0 ? c->pub.ranks : 1);
-		fprintf(f, "INFO CLUSTERDEF %s %d:%d\n", host, c->pub.rank > 0 ? c->pub.rank : 0, (int)c->pid);
-		fprintf(f, "INFO PROCESS %d \"%s\" \"%s\" %d\n", c->pub.rank > 0 ? c->pub.rank : 0, host, ip,
+		fprintf(f, "INFO NUMPROCS %d\n", vt_ranks_of(&c->pub) > 0 ? vt_ranks_of(&c->pub) : 1);
+		fprintf(f, "INFO CLUSTERDEF %s %d:%d\n", host, vt_rank_of(&c->pub) > 0 ? vt_rank_of(&c->pub) : 0,
 			(int)c->pid);
+		fprintf(f, "INFO PROCESS %d \"%s\" \"%s\" %d\n", vt_rank_of(&c->pub) > 0 ? vt_rank_of(&c->pub) : 0,
+			host, ip, (int)c->pid);
 	}
 	if (c->outside) {
-		fprintf(f, "INFO SAMPLED by process %d\n", (int)atomic_load(&vt_raw_head(c->pub.raw)->sampler));
+		fprintf(f, "INFO SAMPLED by process %d\n", (int)atomic_load(&vt_raw_head(vt_raw_of(&c->pub))->sampler));
 	} else {
 		fprintf(f, "INFO SAMPLED by a thread inside the program%s%s\n", c->inside_why[0] ? ": " : "",
 			c->inside_why);
@@ -419,7 +420,7 @@ void vt_collect_protocol(struct vt_collector *c, int finished)
 	struct tkm_newfile n = { 0 };
 	struct tkm_err e;
 
-	struct vt_raw_head *head = vt_raw_head(c->pub.raw);
+	struct vt_raw_head *head = vt_raw_head(vt_raw_of(&c->pub));
 
 	if (head && atomic_load(&head->protocol) && c != &vt_collector) {
 		if (finished && (!atomic_load(&head->ending) || atomic_load(&head->ending) == VT_RAW_ENDED_EXEC)) {
@@ -427,7 +428,7 @@ void vt_collect_protocol(struct vt_collector *c, int finished)
 		}
 		return;
 	}
-	if (c->pub.rank > 0 || vt_run_child(c->run)) {
+	if (vt_rank_of(&c->pub) > 0 || vt_run_child(c->run)) {
 		return;
 	}
 	if (tkm_newfile_begin(&n, c->prot, 1, &e) < 0) {
@@ -439,8 +440,8 @@ void vt_collect_protocol(struct vt_collector *c, int finished)
 	fprintf(n.f, "# Protocol of a run of %s under %s.\n# Give it to another run with VT_CONFIG or --config.\n\n",
 		c->program, PACKAGE_STRING);
 	vt_settings_print(&c->settings, n.f);
-	if (c->pub.defaults) {
-		fputs(c->pub.defaults, n.f);
+	if (vt_default_lines_of(&c->pub)) {
+		fputs(vt_default_lines_of(&c->pub), n.f);
 	}
 	print_info(c, n.f, finished);
 	if (tkm_newfile_commit(&n, &e) < 0 && finished) {
@@ -450,13 +451,13 @@ void vt_collect_protocol(struct vt_collector *c, int finished)
 
 void vt_collect_close(struct vt_collector *c)
 {
-	ltick_t last = tmr_read(c->pub.timer);
+	ltick_t last = vt_ticks_now(&c->pub);
 
 	describe(c);
 	if (c->ended_how[0]) {
-		vt_raw_info(c->pub.raw, "ended", c->ended_how);
+		vt_raw_info(vt_raw_of(&c->pub), "ended", c->ended_how);
 	}
-	vt_raw_close(c->pub.raw, last);
+	vt_raw_close(vt_raw_of(&c->pub), last);
 }
 
 void vt_collect_finish(struct vt_collector *c, int merge)

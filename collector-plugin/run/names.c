@@ -182,7 +182,7 @@ static void name_job(struct vt_collector *c)
 	if (vt_run_value(c->run, "job", c->job, sizeof(c->job))) {
 		return;
 	}
-	for (i = 0; c->pub.rank >= 0 && names[i]; i++) {
+	for (i = 0; vt_rank_of(&c->pub) >= 0 && names[i]; i++) {
 		if (getenv(names[i])) {
 			snprintf(c->job, sizeof(c->job), "%s", getenv(names[i]));
 			return;
@@ -228,11 +228,11 @@ static struct vt_raw *create_in(struct vt_collector *c, const char *dir, struct 
 		.job = c->job,
 		.trace = c->trace,
 		.program = c->program,
-		.timer = c->pub.timer->name,
-		.hz = c->pub.timer->hz,
-		.start = c->pub.start,
-		.rank = c->pub.rank,
-		.ranks = c->pub.ranks,
+		.timer = vt_timer_of(&c->pub)->name,
+		.hz = vt_timer_of(&c->pub)->hz,
+		.start = vt_start_of(&c->pub),
+		.rank = vt_rank_of(&c->pub),
+		.ranks = vt_ranks_of(&c->pub),
 		.stopped = say_stopped };
 	char name[400], pid[16] = "";
 	struct vt_raw *r = NULL;
@@ -244,10 +244,10 @@ static struct vt_raw *create_in(struct vt_collector *c, const char *dir, struct 
 	for (i = 0; i < 1000 && !r; i++) {
 		if (i == 0) {
 			snprintf(name, sizeof(name), "VT-flush-%s_%d%s.dat", c->program,
-				c->pub.rank < 0 ? 0 : c->pub.rank, pid);
+				vt_rank_of(&c->pub) < 0 ? 0 : vt_rank_of(&c->pub), pid);
 		} else {
 			snprintf(name, sizeof(name), "VT-flush-%s_%d%s.%d.dat", c->program,
-				c->pub.rank < 0 ? 0 : c->pub.rank, pid, i);
+				vt_rank_of(&c->pub) < 0 ? 0 : vt_rank_of(&c->pub), pid, i);
 		}
 		if (below(c->raw_path, sizeof(c->raw_path), dir, name) < 0) {
 			tkm_fail(err, TKM_ERR_ARG, "the raw file's name is too long: %s/%s", dir, name);

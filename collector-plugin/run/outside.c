@@ -72,10 +72,10 @@ static void put_all(struct texts *t, const struct vt_collector *c, int64_t tick)
 		vt_run_value(c->run, "commanded", commanded, sizeof(commanded)) ? commanded : c->commanded);
 	put_text(t, "timer", c->timer_name);
 	put_integer(t, "tick", tick);
-	put_integer(t, "rank", c->pub.rank);
-	put_integer(t, "ranks", c->pub.ranks);
+	put_integer(t, "rank", vt_rank_of(&c->pub));
+	put_integer(t, "ranks", vt_ranks_of(&c->pub));
 	put_integer(t, "single", c->single);
-	put_integer(t, "planned", c->pub.plan != NULL);
+	put_integer(t, "planned", vt_plan_of(&c->pub) != NULL);
 	if (c->config_text) {
 		put(t, "config", c->config_text, strnlen(c->config_text, c->config_size));
 		put_text(t, "config_name", c->config_name);
@@ -136,7 +136,7 @@ static int must_be_inside(struct vt_collector *c)
 	if (getpid() == 1) {
 		return !inside(c, "the program is process 1, with which everything else ends");
 	}
-	if (c->pub.timer->scope == TMR_SCOPE_PROCESS) {
+	if (vt_timer_of(&c->pub)->scope == TMR_SCOPE_PROCESS) {
 		return !inside(c, "only the program can read the clock %.200s", c->timer_name);
 	}
 	if (asks_for_sde(c)) {
@@ -176,7 +176,7 @@ static int connect_or_start(struct vt_collector *c, struct tkm_err *err)
 /* Hands the raw file over. Returns 1; 0: refused, with err; -1: the sampler was about to end. */
 static int hand_over(struct vt_collector *c, int to, const struct texts *t, struct tkm_err *err)
 {
-	int raw = vt_raw_open_again(c->pub.raw), rc;
+	int raw = vt_raw_open_again(vt_raw_of(&c->pub)), rc;
 	struct vt_attach_head h;
 	char why[300];
 	ssize_t n;
@@ -204,14 +204,14 @@ static int attach(struct vt_collector *c, struct tkm_err *err)
 	struct texts t = { NULL, 0, 0 };
 	int fd, rc = -1, tries;
 
-	put_all(&t, c, tmr_read(c->pub.timer).v);
+	put_all(&t, c, vt_ticks_now(&c->pub).v);
 	t.size = t.n + 64;
 	t.at = t.size < MOST_TEXT ? vt_pages(t.size) : NULL;
 	if (!t.at) {
 		return tkm_fail(err, TKM_ERR_NOMEM, "no memory for %zu bytes of options", t.size);
 	}
 	t.n = 0;
-	put_all(&t, c, tmr_read(c->pub.timer).v);
+	put_all(&t, c, vt_ticks_now(&c->pub).v);
 	for (tries = 0; rc < 0 && tries < 3; tries++) {
 		fd = connect_or_start(c, err);
 		if (fd < 0) {
@@ -236,7 +236,7 @@ int vt_outside_start(struct vt_collector *c)
 	if (attach(c, &err) <= 0) {
 		return inside(c, "%.250s", err.text);
 	}
-	vt_raw_alone(c->pub.raw, 1);
+	vt_raw_alone(vt_raw_of(&c->pub), 1);
 	c->outside = 1;
 	return 1;
 }
@@ -259,15 +259,15 @@ static void take_account(struct vt_collector *c, const struct vt_attach_over *o)
 static void end_alone(struct vt_collector *c, int merge)
 {
 	if (merge < 2) {
-		vt_raw_close(c->pub.raw, tmr_read(c->pub.timer));
+		vt_raw_close(vt_raw_of(&c->pub), vt_ticks_now(&c->pub));
 		vt_collect_finish(c, merge);
 	}
 }
 
 void vt_outside_end(struct vt_collector *c, enum vt_raw_ending how, int merge)
 {
-	struct vt_attach_end e = { (uint32_t)how, (uint32_t)merge, tmr_read(c->pub.timer).v };
-	struct vt_raw_head *head = vt_raw_head(c->pub.raw);
+	struct vt_attach_end e = { (uint32_t)how, (uint32_t)merge, vt_ticks_now(&c->pub).v };
+	struct vt_raw_head *head = vt_raw_head(vt_raw_of(&c->pub));
 	struct vt_attach_head h;
 	int64_t until;
 	char *answer;
@@ -282,8 +282,8 @@ void vt_outside_end(struct vt_collector *c, enum vt_raw_ending how, int merge)
 	}
 	answer = vt_pages(ANSWER);
 	fd = answer ? vt_attach_connect(c->job) : -1;
-	until = vt_now_ns(CLOCK_MONOTONIC) + 1000000000ll * (10 + (int64_t)(vt_raw_size(c->pub.raw) >> 24));
-	vt_raw_hand_over(c->pub.raw);
+	until = vt_now_ns(CLOCK_MONOTONIC) + 1000000000ll * (10 + (int64_t)(vt_raw_size(vt_raw_of(&c->pub)) >> 24));
+	vt_raw_hand_over(vt_raw_of(&c->pub));
 	if (fd >= 0 && vt_attach_send(fd, VT_ATTACH_END, &e, sizeof(e), -1) == 0) {
 		n = vt_attach_receive(fd, &h, answer, ANSWER - 1, until);
 	}

@@ -90,7 +90,7 @@ static void load_settings(struct vt_collector *c)
 		read_config(c);
 	}
 	vt_settings_init(&c->settings);
-	vt_say_setup(&c->settings.verbose, &c->pub.rank);
+	vt_say_setup(&c->settings.verbose, vt_rank_place(c));
 	c->settings.variables = c->variables;
 	c->settings.config_text = c->config_text;
 	c->settings.config_size = c->config_size;
@@ -127,7 +127,7 @@ static struct tmr_timer *open_usable(const char *name, int rank, struct tkm_err 
 static int open_timer(struct vt_collector *c, struct tkm_err *err)
 {
 	const char *name = c->timer_of_job[0] ? c->timer_of_job : c->settings.timer;
-	struct tmr_timer *t = open_usable(name, c->pub.rank, err);
+	struct tmr_timer *t = open_usable(name, vt_rank_of(&c->pub), err);
 
 	if (!t) {
 		vt_say(1, "WARNING", "TIMER %s: %s; clock_monotonic is taken", name, err->text);
@@ -135,7 +135,7 @@ static int open_timer(struct vt_collector *c, struct tkm_err *err)
 		t = tmr_open(name, 0, err);
 	}
 	snprintf(c->timer_name, sizeof(c->timer_name), "%s", name);
-	c->pub.timer = t;
+	vt_set_timer(c, t);
 	return t ? 0 : -1;
 }
 
@@ -209,8 +209,8 @@ static int calls_expected(const struct vt_collector *c)
 
 static void begin_records(struct vt_collector *c)
 {
-	struct vt_raw *r = c->pub.raw;
-	ltick_t t = tmr_read(c->pub.timer);
+	struct vt_raw *r = vt_raw_of(&c->pub);
+	ltick_t t = vt_ticks_now(&c->pub);
 
 	vt_raw_clock(r, t, vt_now_ns(CLOCK_REALTIME), vt_now_ns(CLOCK_MONOTONIC), vt_now_ns(CLOCK_MONOTONIC_RAW));
 	vt_raw_thread(r, 0, (uint64_t)getpid(), c->program);
@@ -231,10 +231,10 @@ static void close_and_merge(struct vt_collector *c, int merge)
 	atomic_store_explicit(&vt_collecting, NULL, memory_order_release);
 	c->ended = 1;
 	if (c->again) {
-		vt_raw_close(c->pub.raw, tmr_read(c->pub.timer));
+		vt_raw_close(vt_raw_of(&c->pub), vt_ticks_now(&c->pub));
 		return;
 	}
-	vt_raw_clock(c->pub.raw, tmr_read(c->pub.timer), vt_now_ns(CLOCK_REALTIME), vt_now_ns(CLOCK_MONOTONIC),
+	vt_raw_clock(vt_raw_of(&c->pub), vt_ticks_now(&c->pub), vt_now_ns(CLOCK_REALTIME), vt_now_ns(CLOCK_MONOTONIC),
 		vt_now_ns(CLOCK_MONOTONIC_RAW));
 	vt_collect_close(c);
 	vt_collect_finish(c, merge);
@@ -244,6 +244,7 @@ static int start(struct vt_collector *c, int rank, int ranks, const char *argv0,
 {
 	const char *run = getenv(VT_RUN_VARIABLE);
 	static int watched;
+	ltick_t now;
 
 	c->pid = getpid();
 	c->ended = 0;
@@ -256,11 +257,13 @@ static int start(struct vt_collector *c, int rank, int ranks, const char *argv0,
 	}
 	vt_sink_add(&vt_trace_sink);
 	vt_sink_add(&vt_sampling_sink);
-	c->pub.rank = rank >= 0 ? rank : rank_of_launcher();
-	c->pub.ranks = rank >= 0 ? ranks : c->pub.rank >= 0 ? ranks_of_launcher() : 0;
+	if (rank < 0) {
+		rank = rank_of_launcher();
+		ranks = rank >= 0 ? ranks_of_launcher() : 0;
+	}
+	vt_set_rank(c, rank, ranks);
 	load_settings(c);
-	c->pub.min_interval_s = c->settings.counter_min_interval;
-	c->pub.windows = c->settings.time_windows && c->settings.time_windows[0];
+	vt_set_limits(c);
 	if (c->settings.start_paused) {
 		vt_process_paused();
 	}
@@ -269,27 +272,27 @@ static int start(struct vt_collector *c, int rank, int ranks, const char *argv0,
 	if (vt_trace_start(!c->settings.counters_only) < 0) {
 		return tkm_fail(err, TKM_ERR_NOMEM, "no memory for the table of functions");
 	}
-	atomic_store(&c->pub.period_ns, (int64_t)(c->settings.sample_period * 1e9));
+	vt_set_period(c, (int64_t)(c->settings.sample_period * 1e9));
 	if (open_timer(c, err) < 0 || vt_collect_names(c, argv0, err) < 0) {
 		return -1;
 	}
 	c->first_id = VT_ID_FIRST_PLANNED;
-	c->pub.start = tmr_read_ordered(c->pub.timer);
-	c->pub.start_realtime_ns = vt_now_ns(CLOCK_REALTIME);
-	c->pub.raw = vt_collect_raw(c, err);
-	if (!c->pub.raw) {
+	now = tmr_read_ordered(vt_timer_of(&c->pub));
+	vt_set_start(c, now, vt_now_ns(CLOCK_REALTIME));
+	vt_set_raw(c, vt_collect_raw(c, err));
+	if (!vt_raw_of(&c->pub)) {
 		return -1;
 	}
 	begin_records(c);
 	c->calls_expected = calls_expected(c);
 	c->close_and_merge = close_and_merge;
 	c->write_protocol = vt_collect_protocol;
-	atomic_store(&vt_raw_head(c->pub.raw)->process_off, vt_process_off());
+	atomic_store(&vt_raw_head(vt_raw_of(&c->pub))->process_off, vt_process_off());
 	if (vt_outside_start(c)) {
 		atomic_store_explicit(&vt_collecting, &c->pub, memory_order_release);
 		return 0;
 	}
-	if (!c->pub.plan && vt_collect_plan(c, err) < 0) {
+	if (!vt_plan_of(&c->pub) && vt_collect_plan(c, err) < 0) {
 		vt_say(1, "WARNING", "no counters: %s", err->text);
 	}
 	atomic_store_explicit(&vt_collecting, &c->pub, memory_order_release);
@@ -307,10 +310,9 @@ int vt_collect_start(int rank, int ranks, const char *argv0, struct tkm_err *err
 
 	pthread_mutex_lock(&lock);
 	if (vt_collect_running()) {
-		if (rank >= 0 && rank != c->pub.rank) {
-			c->pub.rank = rank;
-			c->pub.ranks = ranks;
-			vt_raw_set_rank(c->pub.raw, rank, ranks);
+		if (rank >= 0 && rank != vt_rank_of(&c->pub)) {
+			vt_set_rank(c, rank, ranks);
+			vt_raw_set_rank(vt_raw_of(&c->pub), rank, ranks);
 		}
 	} else if (c->ended && c->pid == getpid()) {
 		rc = 1;
@@ -327,7 +329,7 @@ void vt_collect_own_protocol(void)
 	struct vt_collector *c = &vt_collector;
 
 	if (vt_collect_running()) {
-		atomic_store(&vt_raw_head(c->pub.raw)->protocol, 1);
+		atomic_store(&vt_raw_head(vt_raw_of(&c->pub))->protocol, 1);
 		vt_collect_protocol(c, 0);
 	}
 }
@@ -347,7 +349,7 @@ void vt_collect_end_how(int merge, enum vt_raw_ending how)
 	}
 	vt_call_finalize();
 	/* the ranks of a job have one trace; the sampler process knows when the last of them has ended */
-	merge = merge && (c->outside || !c->pub.together);
+	merge = merge && (c->outside || !vt_is_together(&c->pub));
 	/* a signal handler that ends the program may have interrupted the one who holds it */
 	if (pthread_mutex_trylock(&lock) != 0) {
 		errno = saved;
@@ -388,7 +390,7 @@ static void begin_anew(struct vt_collector *c)
 	vt_say_defer(0);
 	smp_plan_close(c->plan);
 	c->plan = NULL;
-	c->pub.plan = NULL;
+	vt_set_plan(c, NULL, NULL);
 	free(c->ids);
 	c->ids = NULL;
 	vt_settings_free(&c->settings);
@@ -411,7 +413,7 @@ int vt_collect_reconfigure(const char *text, size_t size, const char *name, stru
 		c->config_size = size;
 		snprintf(c->config_name, sizeof(c->config_name), "%s", name);
 		begin_anew(c);
-		rc = start(c, c->pub.rank, c->pub.ranks, c->program, err);
+		rc = start(c, vt_rank_of(&c->pub), vt_ranks_of(&c->pub), c->program, err);
 	}
 	pthread_mutex_unlock(&lock);
 	return rc;
@@ -420,7 +422,7 @@ int vt_collect_reconfigure(const char *text, size_t size, const char *name, stru
 int vt_collect_take_timer(const char *name, struct tkm_err *err)
 {
 	struct vt_collector *c = &vt_collector;
-	struct tmr_timer *t = open_usable(name, c->pub.rank, err);
+	struct tmr_timer *t = open_usable(name, vt_rank_of(&c->pub), err);
 	int rc;
 
 	if (!t) {
@@ -433,7 +435,7 @@ int vt_collect_take_timer(const char *name, struct tkm_err *err)
 	pthread_mutex_lock(&lock);
 	snprintf(c->timer_of_job, sizeof(c->timer_of_job), "%s", name);
 	begin_anew(c);
-	rc = start(c, c->pub.rank, c->pub.ranks, c->program, err);
+	rc = start(c, vt_rank_of(&c->pub), vt_ranks_of(&c->pub), c->program, err);
 	pthread_mutex_unlock(&lock);
 	return rc;
 }
@@ -450,12 +452,12 @@ void vt_collect_forked(void)
 	c->sampler = NULL;
 	c->outside = 0;
 	c->plan = NULL;
-	c->pub.plan = NULL;
+	vt_set_plan(c, NULL, NULL);
 	c->run[0] = '\0';
 	c->ended = 0;
-	if (c->pub.raw) {
-		vt_raw_detach_after_fork(c->pub.raw);
-		c->pub.raw = NULL;
+	if (vt_raw_of(&c->pub)) {
+		vt_raw_detach_after_fork(vt_raw_of(&c->pub));
+		vt_set_raw(c, NULL);
 	}
 	vt_threads_forget();
 }

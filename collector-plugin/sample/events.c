@@ -26,7 +26,7 @@ static struct smp_set *open_set(struct vt_collect *c, pid_t tid, uint32_t **id)
 	size_t i, n;
 
 	vt_counters_lock();
-	set = smp_set_open(c->plan, &target, NULL);
+	set = smp_set_open(vt_plan_of(c), &target, NULL);
 	vt_counters_unlock();
 	n = set ? smp_set_size(set) : 0;
 	*id = n ? malloc(n * sizeof(**id)) : NULL;
@@ -35,7 +35,7 @@ static struct smp_set *open_set(struct vt_collect *c, pid_t tid, uint32_t **id)
 		return NULL;
 	}
 	for (i = 0; i < n; i++) {
-		(*id)[i] = c->counter_id[smp_set_planned(set, i)];
+		(*id)[i] = vt_counter_ids(c)[smp_set_planned(set, i)];
 	}
 	return set;
 }
@@ -43,12 +43,12 @@ static struct smp_set *open_set(struct vt_collect *c, pid_t tid, uint32_t **id)
 /* Are there counters of threads that count from their opening? Then they are this thread's own from here on. */
 static int take_over(struct vt_sampling *s, struct vt_collect *c)
 {
-	size_t i, n = smp_plan_size(c->plan);
+	size_t i, n = smp_plan_size(vt_plan_of(c));
 
 	for (i = 0; i < n; i++) {
-		const struct smp_planned *p = smp_plan_at(c->plan, i);
+		const struct smp_planned *p = smp_plan_at(vt_plan_of(c), i);
 
-		if (p->counter.scope == SMP_THREAD && !p->counter.missing && vt_counts_from_opening(c->plan, i)) {
+		if (p->counter.scope == SMP_THREAD && !p->counter.missing && vt_counts_from_opening(vt_plan_of(c), i)) {
 			s->base = calloc(n, sizeof(*s->base));
 			return s->base && vt_threads_take_over(c, s->tid, s->base, n) == 0;
 		}
@@ -81,7 +81,7 @@ static struct vt_sampling *sampling_open(struct vt_collect *c, struct vt_thread 
 	struct vt_sampling *s = calloc(1, sizeof(*s));
 	size_t n, k;
 
-	if (!s || !c->plan || c->min_interval_s < 0) {
+	if (!s || !vt_plan_of(c) || vt_min_interval_s(c) < 0) {
 		free(s);
 		return NULL;
 	}
@@ -94,7 +94,7 @@ static struct vt_sampling *sampling_open(struct vt_collect *c, struct vt_thread 
 	if (s->base) {
 		/* by the plan's number so far; the set's is never larger */
 		for (k = 0; k < n; k++) {
-			s->base[k] = vt_counts_from_opening(c->plan, smp_set_planned(s->set, k))
+			s->base[k] = vt_counts_from_opening(vt_plan_of(c), smp_set_planned(s->set, k))
 				? s->base[smp_set_planned(s->set, k)]
 				: 0;
 		}
@@ -146,7 +146,7 @@ void vt_sample_other(struct vt_sampling *s, struct vt_collect *c, struct vt_raw_
 		return;
 	}
 	/* the stamp is taken in our turn, so that it is behind that of the event before */
-	now = tmr_read(c->timer);
+	now = vt_ticks_now(c);
 	if (now.v > s->last && vt_collect_in_window(now)) {
 		s->valid = smp_set_read(s->set, s->value, s->state);
 		s->read_at = now.v;
@@ -168,7 +168,7 @@ static enum vt_sampled sample_thread(struct vt_sampling *s, ltick_t now, int lat
 		return VT_SAMPLE_LATER;
 	}
 	if (later) {
-		now = tmr_read(vt_tls.collect->timer);
+		now = vt_ticks_now(vt_tls.collect);
 	}
 	s->last = now.v;
 	if (s->read_at < now.v) {
@@ -188,7 +188,7 @@ static void thread_ends(struct vt_thread *t)
 	if (!s || !s->set || !t->stream || vt_threads_off(t->tid) || !vt_turn_take(s->turn)) {
 		return;
 	}
-	now = tmr_read(vt_tls.collect->timer);
+	now = vt_ticks_now(vt_tls.collect);
 	if (vt_collect_in_window(now)) {
 		s->valid = smp_set_read(s->set, s->value, s->state);
 		record(s, t->stream, t->number, now);
@@ -211,9 +211,9 @@ static void say_left_out(struct vt_sampling *s, ltick_t now)
 
 static int64_t next_after(ltick_t now)
 {
-	double interval = vt_tls.collect->min_interval_s;
+	double interval = vt_min_interval_s(vt_tls.collect);
 
-	return now.v + (interval > 0 ? (int64_t)(interval * vt_tls.collect->timer->hz) : 0);
+	return now.v + (interval > 0 ? (int64_t)(interval * vt_timer_of(vt_tls.collect)->hz) : 0);
 }
 
 static void call_back(struct vt_sampling *s, ltick_t now)

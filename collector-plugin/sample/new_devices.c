@@ -61,7 +61,7 @@ static void devices_came(struct vt_sampler *s)
 		add_plan(s, plan);
 	} else if (n && !s->said_later) {
 		s->said_later = 1;
-		vt_raw_comment(s->stream, tmr_read(s->c->pub.timer), 0,
+		vt_raw_comment(s->stream, vt_ticks_now(&s->c->pub), 0,
 			"sampler: devices keep coming; those that come from here on have no counters of their own");
 	}
 	if (plan != s->last_plan) {

@@ -31,7 +31,7 @@ static void load_plugins(struct vt_collector *c, size_t *n)
 			++*n;
 		} else {
 			vt_say(1, "WARNING", "%s", e.text);
-			vt_raw_info(c->pub.raw, "missing", e.text);
+			vt_raw_info(vt_raw_of(&c->pub), "missing", e.text);
 		}
 	}
 }
@@ -117,15 +117,15 @@ static void define(struct vt_collector *c, const struct smp_planned *p, uint32_t
 
 	if (p->counter.missing) {
 		snprintf(line, sizeof(line), "counter %s: %s", p->counter.name, p->counter.missing);
-		vt_raw_info(c->pub.raw, "missing", line);
-		if (c->pub.rank <= 0) {
+		vt_raw_info(vt_raw_of(&c->pub), "missing", line);
+		if (vt_rank_of(&c->pub) <= 0) {
 			vt_say(vt_plan_warning_level(c, p), "WARNING", "%s", line);
 		}
 		return;
 	}
 	set_bounds(&d, &p->counter);
 	d.where = p->counter.scope == SMP_NODE ? VT_RAW_GROUP + VT_RAW_NODE : 0;
-	vt_raw_counter(c->pub.raw, &d);
+	vt_raw_counter(vt_raw_of(&c->pub), &d);
 }
 
 void vt_plan_define(struct vt_collector *c, const struct smp_plan *plan, uint32_t first, uint32_t *ids)
@@ -170,7 +170,7 @@ int vt_collect_plan(struct vt_collector *c, struct tkm_err *err)
 	const char *const *rules = l->n ? (const char *const *)l->text : smp_standard_rules;
 	size_t n_rules = l->n, n_plugins;
 
-	define_own(c->pub.raw);
+	define_own(vt_raw_of(&c->pub));
 	/* without any choice a program that only calls VT_ records what it says itself, as in the guide */
 	if (!l->n && !c->run[0]) {
 		return 0;
@@ -192,7 +192,6 @@ int vt_collect_plan(struct vt_collector *c, struct tkm_err *err)
 		return tkm_fail(err, TKM_ERR_NOMEM, "out of memory for %zu counters", smp_plan_size(c->plan));
 	}
 	vt_plan_define(c, c->plan, c->first_id, c->ids);
-	c->pub.plan = c->plan;
-	c->pub.counter_id = c->ids;
+	vt_set_plan(c, c->plan, c->ids);
 	return 0;
 }

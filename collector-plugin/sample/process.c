@@ -103,8 +103,8 @@ size_t vt_process_open(struct vt_collect *c)
 	pthread_mutex_lock(&process.lock);
 	if (process.of != c) {
 		process.pid = getpid();
-		set = smp_set_open_some(c->plan, &target, vt_not_from_opening, NULL);
-		if (set && !lay(&process.own, set, c->plan, c->counter_id)) {
+		set = smp_set_open_some(vt_plan_of(c), &target, vt_not_from_opening, NULL);
+		if (set && !lay(&process.own, set, vt_plan_of(c), vt_counter_ids(c))) {
 			smp_set_close(set);
 		}
 		process.of = c;
@@ -127,7 +127,7 @@ void vt_counters_unlock(void)
 
 void vt_process_start(struct vt_collect *c)
 {
-	process.turns = &vt_raw_head(c->raw)->process;
+	process.turns = &vt_raw_head(vt_raw_of(c))->process;
 	if (vt_turn_take(&process.turns->turn)) {
 		/* the timer may be another one */
 		process.turns->next = process.turns->high = process.turns->low = process.turns->read_at = 0;
@@ -149,7 +149,7 @@ void vt_process_share(struct vt_collect *c, struct smp_set *set, int keep, int a
 {
 	pthread_mutex_lock(&process.lock);
 	if (set && vt_turn_take(&process.turns->turn)) {
-		process.kept = lay(&process.shared, set, c->plan, c->counter_id) && keep;
+		process.kept = lay(&process.shared, set, vt_plan_of(c), vt_counter_ids(c)) && keep;
 		process.turns->read_at = 0;
 		if (!process.kept && apart) {
 			close_copies(set);
@@ -266,14 +266,15 @@ static void record_all(ltick_t now)
 		record_part(&process.shared, now);
 	}
 	process.turns->high = now.v > process.turns->high ? now.v : process.turns->high;
-	if (vt_tls.collect->min_interval_s > 0) {
-		process.turns->next = now.v + (int64_t)(vt_tls.collect->min_interval_s * vt_tls.collect->timer->hz);
+	if (vt_min_interval_s(vt_tls.collect) > 0) {
+		process.turns->next =
+			now.v + (int64_t)(vt_min_interval_s(vt_tls.collect) * vt_timer_of(vt_tls.collect)->hz);
 	}
 }
 
 enum vt_sampled vt_process_sample(ltick_t now, int later)
 {
-	struct tmr_timer *timer = vt_tls.collect->timer;
+	struct tmr_timer *timer = vt_timer_of(vt_tls.collect);
 	enum vt_sampled rc = VT_SAMPLED;
 
 	if (process.of != vt_tls.collect || vt_threads_off(process.pid)) {
@@ -307,7 +308,7 @@ int vt_process_turn(struct vt_collect *c, ltick_t *now)
 	if (!vt_turn_take(&process.turns->turn)) {
 		return 0;
 	}
-	*now = stamp(c->timer);
+	*now = stamp(vt_timer_of(c));
 	return 1;
 }
 

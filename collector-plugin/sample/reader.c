@@ -61,7 +61,7 @@ static void one_round(struct vt_collect *c, struct vt_raw_stream *stream)
 static void *thread_main(void *arg)
 {
 	struct vt_collect *c = arg;
-	struct vt_raw_stream *stream = vt_raw_stream(c->raw);
+	struct vt_raw_stream *stream = vt_raw_stream(vt_raw_of(c));
 	int64_t due = vt_now_ns(CLOCK_MONOTONIC), now;
 
 	atomic_store(&vt_collector.helper[VT_HELPER_READER], (int)syscall(SYS_gettid));
@@ -70,8 +70,8 @@ static void *thread_main(void *arg)
 		struct timespec ts;
 
 		now = vt_now_ns(CLOCK_MONOTONIC);
-		due += atomic_load_explicit(&c->period_ns, memory_order_relaxed);
-		due = due > now ? due : now + atomic_load_explicit(&c->period_ns, memory_order_relaxed);
+		due += vt_period_ns(c);
+		due = due > now ? due : now + vt_period_ns(c);
 		ts = (struct timespec){ (time_t)(due / 1000000000), (long)(due % 1000000000) };
 		sem_clockwait(&reader.wake, CLOCK_MONOTONIC, &ts);
 		/* the last time too: what counted until now */
@@ -152,7 +152,7 @@ int vt_reader_aside(struct vt_collect *c, pid_t tid, ltick_t *now)
 		return 0;
 	}
 	reader.aside = s;
-	*now = tmr_read(c->timer);
+	*now = vt_ticks_now(c);
 	return 1;
 }
 

@@ -68,7 +68,7 @@ static void thread_came(struct vt_sampler *s, pid_t tid)
 	}
 	if (tid != s->c->pid) {
 		thread_name(s, tid, name, sizeof(name));
-		vt_raw_thread(s->c->pub.raw, (uint32_t)number, (uint64_t)tid, name);
+		vt_raw_thread(vt_raw_of(&s->c->pub), (uint32_t)number, (uint64_t)tid, name);
 	}
 	t->next = s->threads;
 	s->threads = t;
@@ -254,12 +254,13 @@ static void keep_account(struct vt_sampler *s, int64_t now)
 	}
 	if (now - s->clock_ns >= CLOCK_EVERY_S * 1000000000ll) {
 		s->clock_ns = now;
-		vt_raw_clock(s->c->pub.raw, tmr_read(s->c->pub.timer), vt_now_ns(CLOCK_REALTIME),
+		vt_raw_clock(vt_raw_of(&s->c->pub), vt_ticks_now(&s->c->pub), vt_now_ns(CLOCK_REALTIME),
 			vt_now_ns(CLOCK_MONOTONIC), vt_now_ns(CLOCK_MONOTONIC_RAW));
 	}
-	if (s->c->settings.mem_info > 0 && vt_raw_size(s->c->pub.raw) >= s->info_bytes) {
-		vt_say(1, "INFO", "%llu MB recorded in %s", (unsigned long long)(vt_raw_size(s->c->pub.raw) >> 20),
-			vt_raw_path(s->c->pub.raw));
+	if (s->c->settings.mem_info > 0 && vt_raw_size(vt_raw_of(&s->c->pub)) >= s->info_bytes) {
+		vt_say(1, "INFO", "%llu MB recorded in %s",
+			(unsigned long long)(vt_raw_size(vt_raw_of(&s->c->pub)) >> 20),
+			vt_raw_path(vt_raw_of(&s->c->pub)));
 		s->info_bytes += (uint64_t)s->c->settings.mem_info;
 	}
 }
@@ -278,7 +279,7 @@ static uint64_t own_cpu(const struct vt_sampler *s)
 	if (s->own_stamp.v == 0) {
 		return cpu;
 	}
-	passed = (double)ltick_sub(tmr_read(s->c->pub.timer), s->own_stamp) * tmr_period(s->c->pub.timer);
+	passed = (double)ltick_sub(vt_ticks_now(&s->c->pub), s->own_stamp) * tmr_period(vt_timer_of(&s->c->pub));
 	most = s->own_cpu + (uint64_t)(passed > 0 ? 0.999e9 * passed : 0);
 	return cpu < most ? cpu : most;
 }
@@ -339,7 +340,7 @@ static void tick(struct vt_sampler *s, int64_t due, int node)
 	int64_t woke = vt_now_ns(CLOCK_MONOTONIC), took;
 
 	vt_sampler_look_for_gaps(s, woke, due);
-	if (vt_collect_in_window(tmr_read(s->c->pub.timer))) {
+	if (vt_collect_in_window(vt_ticks_now(&s->c->pub))) {
 		sample_all(s, woke > due ? woke - due : 0, node);
 	}
 	took = vt_now_ns(CLOCK_MONOTONIC) - woke;
@@ -359,39 +360,35 @@ static void loop(struct vt_sampler *s)
 {
 	int64_t now = vt_now_ns(CLOCK_MONOTONIC), due = now, node_due = now,
 		delay = (int64_t)(s->c->settings.os_counter_delay * 1e9);
-	void (*at_wake)(void);
 
 	s->account_ns = s->clock_ns = now;
 	s->c->account.cpu_ns = vt_now_ns(CLOCK_THREAD_CPUTIME_ID);
 	while (!atomic_load_explicit(&s->stop, memory_order_acquire)) {
 		int64_t next = node_due < due ? node_due : due;
 
-		int woken = vt_raw_wait(s->c->pub.raw, next);
+		int woken = vt_raw_wait(vt_raw_of(&s->c->pub), next);
 
 		let_go(s);
 		if (woken && vt_now_ns(CLOCK_MONOTONIC) < next) {
-			vt_raw_tick(s->c->pub.raw, tmr_read(s->c->pub.timer));
+			vt_raw_tick(vt_raw_of(&s->c->pub), vt_ticks_now(&s->c->pub));
 			continue;
 		}
-		at_wake = atomic_load_explicit(&s->c->pub.at_wake, memory_order_acquire);
-		if (at_wake) {
-			at_wake();
-		}
+		vt_call_at_wake(&s->c->pub);
 		now = vt_now_ns(CLOCK_MONOTONIC);
 		if (now >= due) {
 			tick(s, due, now >= node_due);
 			due = vt_sampler_next_due(due, s->period_ns, now);
-		} else if (vt_collect_in_window(tmr_read(s->c->pub.timer))) {
+		} else if (vt_collect_in_window(vt_ticks_now(&s->c->pub))) {
 			sample_node(s);
 		}
 		if (now >= node_due) {
 			node_due = vt_sampler_next_due(node_due, delay, now);
 		}
-		vt_raw_tick(s->c->pub.raw, tmr_read(s->c->pub.timer));
+		vt_raw_tick(vt_raw_of(&s->c->pub), vt_ticks_now(&s->c->pub));
 	}
 	/* what counted until now; of the node only where this process counted it, and not so soon after the sample before that the
 	 * kernel's steps of 10 ms make a rate of it that never was */
-	if (vt_collect_in_window(tmr_read(s->c->pub.timer))) {
+	if (vt_collect_in_window(vt_ticks_now(&s->c->pub))) {
 		sample_all(s, 0, s->node && vt_now_ns(CLOCK_MONOTONIC) - s->node_ns >= NODE_APART);
 	}
 }
@@ -444,7 +441,7 @@ static void *thread_main(void *arg)
 		for (i = 0; s->root >= 0 && i < 2; i++) {
 			s->spare[i] = dup(s->root);
 		}
-		vt_raw_keep_open(s->c->pub.raw);
+		vt_raw_keep_open(vt_raw_of(&s->c->pub));
 	} else {
 		s->root = tkm_root_open("/");
 	}
@@ -578,11 +575,12 @@ void vt_sampler_stop(struct vt_collector *c, int merge)
 	c->sampler = NULL;
 	s->merge = merge;
 	atomic_store_explicit(&s->stop, 1, memory_order_release);
-	vt_raw_wake(c->pub.raw);
+	vt_raw_wake(vt_raw_of(&c->pub));
 	/* A device that does not answer must not keep the program from ending; what was recorded stays in the raw file. */
 	clock_gettime(CLOCK_REALTIME, &ts);
-	ts.tv_sec += 10 + (time_t)(vt_raw_size(c->pub.raw) >> 24);
+	ts.tv_sec += 10 + (time_t)(vt_raw_size(vt_raw_of(&c->pub)) >> 24);
 	if (pthread_timedjoin_np(s->thread, NULL, &ts) != 0) {
-		vt_say(1, "WARNING", "the end takes too long; what was recorded is in %s", vt_raw_path(c->pub.raw));
+		vt_say(1, "WARNING", "the end takes too long; what was recorded is in %s",
+			vt_raw_path(vt_raw_of(&c->pub)));
 	}
 }

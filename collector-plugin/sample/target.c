@@ -28,7 +28,8 @@ int vt_sampler_in_window(const struct vt_sampler *s, ltick_t now)
 {
 	const struct vt_collector *c = s->c;
 
-	return vt_settings_in_window(&c->settings, (double)ltick_sub(now, c->pub.start) * tmr_period(c->pub.timer));
+	return vt_settings_in_window(
+		&c->settings, (double)ltick_sub(now, vt_start_of(&c->pub)) * tmr_period(vt_timer_of(&c->pub)));
 }
 
 /* ---- a set of counters that belong to one thread, process or node ---- */
@@ -59,8 +60,8 @@ static void say_missing(struct vt_sampler *s, struct vt_book *book, const struct
 			book->said[k] = 1;
 			snprintf(line, sizeof(line), "counter %s: %s", smp_plan_at(book->plan, k)->counter.name,
 				smp_set_why(set, i));
-			vt_raw_info(s->c->pub.raw, "missing", line);
-			if (s->c->pub.rank <= 0) {
+			vt_raw_info(vt_raw_of(&s->c->pub), "missing", line);
+			if (vt_rank_of(&s->c->pub) <= 0) {
 				vt_say(vt_plan_warning_level(s->c, smp_plan_at(book->plan, k)), "WARNING", "%s", line);
 			}
 		}
@@ -170,7 +171,7 @@ void vt_target_sample_at(struct vt_sampler *s, struct vt_target *t, ltick_t now,
 			id[k] = book->ids[smp_set_planned(t->set, i)];
 			v[k] = book->value[i].u;
 			if (is_shared(s, t, smp_set_planned(t->set, i))) {
-				v[k] = vt_process_total(&vt_raw_head(s->c->pub.raw)->process,
+				v[k] = vt_process_total(&vt_raw_head(vt_raw_of(&s->c->pub))->process,
 					smp_plan_at(book->plan, smp_set_planned(t->set, i))->counter.name, v[k]);
 			}
 			k++;
@@ -192,7 +193,7 @@ void vt_target_sample_at(struct vt_sampler *s, struct vt_target *t, ltick_t now,
 
 void vt_target_sample(struct vt_sampler *s, struct vt_target *t)
 {
-	ltick_t now = tmr_read(s->c->pub.timer);
+	ltick_t now = vt_ticks_now(&s->c->pub);
 
 	/* a window may have ended since this round of samples began */
 	if (vt_sampler_in_window(s, now)) {
@@ -210,12 +211,12 @@ void vt_sampler_slow_down(struct vt_sampler *s, double share)
 		return;
 	}
 	s->period_ns *= 2;
-	atomic_store_explicit(&s->c->pub.period_ns, s->period_ns, memory_order_relaxed);
+	vt_set_period(s->c, s->period_ns);
 	s->c->account.slowed++;
 	snprintf(text, sizeof(text),
 		"sampler: %.2f%% of a core is above SAMPLE-BUDGET %.2f%%; SAMPLE-PERIOD is %.3g s from here on",
 		100 * share, 100 * s->c->settings.sample_budget, 1e-9 * (double)s->period_ns);
-	vt_raw_comment(s->stream, tmr_read(s->c->pub.timer), 0, text);
+	vt_raw_comment(s->stream, vt_ticks_now(&s->c->pub), 0, text);
 	vt_say(2, "INFO", "%s", text);
 }
 
@@ -235,7 +236,7 @@ void vt_sampler_look_for_gaps(struct vt_sampler *s, int64_t now, int64_t due)
 	}
 	s->asleep_ns = asleep;
 	if (*text) {
-		vt_raw_comment(s->stream, tmr_read(s->c->pub.timer), 0, text);
+		vt_raw_comment(s->stream, vt_ticks_now(&s->c->pub), 0, text);
 	}
 }
 
@@ -263,7 +264,7 @@ struct vt_sampler *vt_sampler_new(struct vt_collector *c)
 	s->period_ns = (int64_t)(c->settings.sample_period * 1e9);
 	s->info_bytes = (uint64_t)c->settings.mem_info;
 	s->first_id = c->first_id;
-	s->stream = vt_raw_stream(c->pub.raw);
+	s->stream = vt_raw_stream(vt_raw_of(&c->pub));
 	s->asleep_ns = vt_now_ns(CLOCK_BOOTTIME) - vt_now_ns(CLOCK_MONOTONIC);
 	return s->stream ? s : NULL;
 }

@@ -76,7 +76,7 @@ struct vt_stats *vt_stats_thread(struct vt_collect *c, int thread, uint32_t othe
 static void write_row(struct vt_stats *s, struct row *r)
 {
 	if (r->t.count) {
-		vt_raw_statistics(s->c->raw, (uint32_t)s->thread, r->function, &r->t);
+		vt_raw_statistics(vt_raw_of(s->c), (uint32_t)s->thread, r->function, &r->t);
 		r->t = (struct vt_raw_times){ 0 };
 	}
 }
@@ -127,7 +127,7 @@ void vt_stats_add(struct vt_stats *s, uint32_t function, int64_t now, int64_t in
 	widen(r->t.inclusive, inclusive, r->t.count);
 	widen(r->t.exclusive, exclusive, r->t.count);
 	r->t.count++;
-	if (__builtin_expect(now - s->written > (int64_t)s->c->timer->hz, 0)) {
+	if (__builtin_expect(now - s->written > (int64_t)vt_timer_of(s->c)->hz, 0)) {
 		s->written = now;
 		write_rows(s);
 	}

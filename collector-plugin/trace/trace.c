@@ -89,7 +89,7 @@ static void thread_ends(struct vt_thread *t)
 	if (!own || !t->stream) {
 		return;
 	}
-	now = tmr_read(vt_tls.collect->timer);
+	now = vt_ticks_now(vt_tls.collect);
 	for (; own->owed; own->owed--) {
 		vt_raw_event(t->stream, now, (uint16_t)t->number, VT_RAW_STATE_LEAVE, VT_RAW_LEFT, NULL, 0);
 	}
@@ -175,7 +175,7 @@ static inline void record_enter(struct vt_trace_thread *t, struct vt_trace_frame
 {
 	int rc;
 
-	if (__builtin_expect(vt_tls.collect->windows && !vt_collect_in_window(now), 0)) {
+	if (__builtin_expect(vt_has_windows(vt_tls.collect) && !vt_collect_in_window(now), 0)) {
 		return;
 	}
 	if (__builtin_expect(t->owed != 0, 0)) {
@@ -261,10 +261,10 @@ VT_ErrorCode vt_trace_enter(uint32_t function, uint32_t scl, enum vt_trace_kind 
 	if (to_record(t, f, rule)) {
 		scl = scl ? scl : t->scl;
 		t->scl = 0;
-		now = tmr_read(vt_tls.collect->timer);
+		now = vt_ticks_now(vt_tls.collect);
 		record_enter(t, f, scl, now);
 	} else if (t->stats) {
-		now = tmr_read(vt_tls.collect->timer);
+		now = vt_ticks_now(vt_tls.collect);
 	}
 	f->start = now.v;
 	if (f->ruled) {
@@ -331,7 +331,7 @@ static inline VT_ErrorCode leave(const ltick_t *at, uint32_t scl, enum vt_trace_
 		return VT_ERR_BADREQUEST;
 	}
 	if (t->top[-1].recorded || t->stats) {
-		now = at ? *at : tmr_read(vt_tls.collect->timer);
+		now = at ? *at : vt_ticks_now(vt_tls.collect);
 		scl = scl ? scl : t->scl;
 		t->scl = 0;
 	}
@@ -372,16 +372,16 @@ void vt_trace_call(uint32_t function, uint32_t rule, uintptr_t sp)
 		return;
 	}
 	while (__builtin_expect(t->top > t->frame && is_over(t, t->top - 1, sp), 0)) {
-		now = now.v ? now : tmr_read(vt_tls.collect->timer);
+		now = now.v ? now : vt_ticks_now(vt_tls.collect);
 		pop(t, 0, now);
 	}
 	f = t->top++;
 	*f = (struct vt_trace_frame){ .function = function, .kind = VT_TRACE_CALL, .sp = sp };
 	if (VT_LIKELY(to_record(t, f, rule))) {
-		now = now.v ? now : tmr_read(vt_tls.collect->timer);
+		now = now.v ? now : vt_ticks_now(vt_tls.collect);
 		record_enter(t, f, 0, now);
 	} else if (t->stats) {
-		now = tmr_read(vt_tls.collect->timer);
+		now = vt_ticks_now(vt_tls.collect);
 	}
 	f->start = now.v;
 	if (__builtin_expect(f->ruled, 0)) {
@@ -394,7 +394,7 @@ void vt_trace_jump(uintptr_t sp)
 	struct vt_trace_thread *t = vt_tls.trace;
 
 	while (!vt_tls.inside && t->top > t->frame && is_over(t, t->top - 1, sp)) {
-		pop(t, 0, tmr_read(vt_tls.collect->timer));
+		pop(t, 0, vt_ticks_now(vt_tls.collect));
 	}
 }
 
@@ -417,7 +417,7 @@ void vt_trace_return(uint32_t function)
 	if (f == t->frame) {
 		return; /* called before we were there */
 	}
-	now = tmr_read(vt_tls.collect->timer);
+	now = vt_ticks_now(vt_tls.collect);
 	while (t->top >= f) {
 		pop(t, 0, now);
 	}

@@ -11,7 +11,7 @@
 
 static int concerns(const struct vt_trigger *g)
 {
-	long rank = vt_tls.collect->rank > 0 ? vt_tls.collect->rank : 0;
+	long rank = vt_rank_of(vt_tls.collect) > 0 ? vt_rank_of(vt_tls.collect) : 0;
 
 	return g && g->n > 0 && rank >= g->first && (g->last < 0 || rank <= g->last) &&
 		(rank - g->first) % g->stride == 0;
