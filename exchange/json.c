@@ -3,6 +3,7 @@
 #include "exchange/json.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* Length of the UTF-8 character at s, 0: it is none. */
@@ -26,6 +27,24 @@ static int utf8(const unsigned char *s)
 		return 0;
 	}
 	return n;
+}
+
+char *xch_utf8(const char *text)
+{
+	const unsigned char *s = (const unsigned char *)text;
+	char *out = malloc(3 * strlen(text) + 1);
+	size_t k = 0;
+	int n;
+
+	for (; out && *s; s += n ? n : 1) {
+		n = utf8(s);
+		memcpy(out + k, n ? (const char *)s : "\xef\xbf\xbd", n ? (size_t)n : 3);
+		k += n ? (size_t)n : 3;
+	}
+	if (out) {
+		out[k] = 0;
+	}
+	return out;
 }
 
 void xch_json_text(FILE *f, const char *text)

@@ -5,6 +5,8 @@
 
 #include "exchange/format.h"
 
+/* A copy of a text in UTF-8: what is none becomes U+FFFD. NULL: memory is short. */
+char *xch_utf8(const char *text);
 /* Text in quotes; what is no UTF-8 becomes U+FFFD. */
 void xch_json_text(FILE *f, const char *text);
 /* A counter's value; not-a-number and infinities, which JSON does not have, as texts. */

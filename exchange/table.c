@@ -20,6 +20,7 @@ static const struct xch_format *const all[] = {
 	&xch_otf,
 	&xch_paje,
 	&xch_perfetto,
+	&xch_parquet,
 };
 
 const struct xch_format *xch_table(size_t i)

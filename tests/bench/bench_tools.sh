@@ -38,15 +38,28 @@ figure stftool.verify GB/s
 # by its processor's time: what it is where nothing else runs
 figure stftool.verify.cpu GB/s
 
-# the same samples in other formats: records per second of a processor's time, the size of a record
-for format in ctf perfetto paje; do
-	for ((i = 0; i < runs / 3; i++)); do
+# the same samples in other formats: records per second of a processor's time, the size of a record; CSV and Parquet by turns with them
+for ((i = 0; i < runs / 3; i++)); do
+	for format in ctf perfetto paje parquet csv; do
 		{ time "$build/stftool" "$dir/t.stf" --convert "$dir/t.$format" --force 2>"$dir/err"; } 2>"$dir/time" ||
 			{ cat "$dir/err" >&2; exit 1; }
 		awk '{ print 5 / ($2 + $3) }' "$dir/time" >>"$dir/convert.$format"
 		[ "$i" -gt 0 ] || du -sb "$dir/t.$format" | awk '{ print $1 / 5e6 }' >"$dir/convert.$format.size"
-		rm -rf "$dir/t.$format"
+		rm -rf "$dir/t.$format" "$dir"/t.events.parquet
 	done
+done
+for format in ctf perfetto paje parquet csv; do
 	figure "convert.$format" "M records/s of CPU"
 	figure "convert.$format.size" "bytes per record"
 done
+
+# Parquet of samples that are not regular: bytes per value, values per second
+"$build/tests/cli/make_stf" noisy "$dir/noisy.stf" 2000000 || exit 1
+for ((i = 0; i < runs / 3; i++)); do
+	{ time "$build/stftool" "$dir/noisy.stf" --convert "$dir/noisy.parquet" --force 2>"$dir/err"; } 2>"$dir/time" ||
+		{ cat "$dir/err" >&2; exit 1; }
+	awk '{ print 6 / ($2 + $3) }' "$dir/time" >>"$dir/convert.parquet.noisy"
+done
+du -sb "$dir/noisy.parquet" | awk '{ print $1 / 6e6 }' >"$dir/convert.parquet.noisy.size"
+figure convert.parquet.noisy "M values/s of CPU"
+figure convert.parquet.noisy.size "bytes per value"

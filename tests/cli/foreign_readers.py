@@ -317,6 +317,52 @@ def perfetto(t, path):
         same("at most 12 bytes per event", size <= 12, True)
 
 
+def parquet(t, path):
+    """With the second reader in Python; DuckDB and hyparquet read the same in tests/ci/readers.sh."""
+    sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "golden"))
+    import parquet_reader
+
+    try:
+        ctypes.CDLL("libzstd.so.1")
+    except OSError:
+        sys.exit(MISSING)
+    kinds, sums, values, times = collections.Counter(), collections.Counter(), collections.Counter(), []
+    keys, names, rows = parquet_reader.read(path)
+    same("columns", names[:8], ["time_ns", "bound_ns", "host", "rank", "thread", "counter", "value", "unit"])
+    units, signed = {}, {t.counter_name(c) for c, d in four_ranks.COUNTERS.items() if d[3] == "INT"}
+    for row in (dict(zip(names, r)) for r in rows):
+        n, v = row["counter"], Fraction(real(row["value"]))
+        if row["value_int"] is not None:
+            v = Fraction(row["value_int"] % 2 ** 64 if n not in signed else row["value_int"])
+            same("only where a double does not do", Fraction(float(v)) != v, True)
+        kinds["sample"] += 1
+        values[n] += 1
+        sums[n] += v
+        units[n] = row["unit"]
+        times.append(row["time_ns"])
+        if row["rank"] is not None:
+            same("bound", row["bound_ns"], math.ceil(t.bound_s(row["rank"], row["time_ns"]) * 1e9 - 1e-6))
+            same("host", row["host"], four_ranks.HOSTS[row["rank"]])
+        else:
+            same("group", row["group"] in four_ranks.NODES.values(), True)
+    _, names, rows = parquet_reader.read(path.replace(".parquet", ".events.parquet"))
+    functions, texts = set(), set()
+    for row in (dict(zip(names, r)) for r in rows):
+        kinds[row["kind"]] += 1
+        times.append(row["time_ns"])
+        if row["kind"] == "enter":
+            functions.add((row["class"], row["name"]))
+        if row["kind"] == "comment":
+            texts.add(row["text"])
+        if row["kind"] == "send":
+            same("message", (row["communicator"], row["bytes"], row["other_thread"]), ("MPI_COMM_WORLD", 4096, 0))
+    same("functions", functions, {f for i, f in four_ranks.FUNCTIONS.items() if i > 2})
+    same("comments", texts, {four_ranks.ODD})
+    same("info", ("tickmark::info::program", "four ranks") in keys, True)
+    same("units", units, {t.counter_name(c): d[4] for c, d in four_ranks.COUNTERS.items()})
+    compare(t, kinds, sums, values, min(times), max(times))
+
+
 def lttng(t, path):
     reader = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "golden", "lttng_reader.py")
     kinds, sums, values, times, texts = collections.Counter(), collections.Counter(), collections.Counter(), [], set()
@@ -344,7 +390,7 @@ def lttng(t, path):
 
 
 def main():
-    check = {"ctf": ctf, "otf": otf, "paje": paje, "perfetto": perfetto, "lttng": lttng}[sys.argv[1]]
+    check = {"ctf": ctf, "otf": otf, "paje": paje, "perfetto": perfetto, "lttng": lttng, "parquet": parquet}[sys.argv[1]]
     try:
         check(four_ranks.Trace(int(sys.argv[3]) if len(sys.argv) > 3 else 3), sys.argv[2])
     except FileNotFoundError as e:

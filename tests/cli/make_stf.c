@@ -175,6 +175,25 @@ static void many(struct stf_writer *w, long n)
 	}
 }
 
+/* Samples of three counters as a machine delivers them: two threads, times that are not quite regular, totals that grow by
+ * numbers of four digits; now and then a value of any size. */
+static void noisy(struct stf_writer *w, long n)
+{
+	uint64_t x = 88172645463325252u, total[2] = { 0, 0 };
+	long i;
+
+	declare(w);
+	for (i = 0; i < n; i++) {
+		x ^= x << 13;
+		x ^= x >> 7;
+		x ^= x << 17;
+		total[i & 1] += x >> 40 & 8191;
+		sample(w, (uint64_t)(i / 2) * 1000000 + (x & 4095), i & 1 ? STF_WILLY(1, 2) : 0,
+			x % 997 ? total[i & 1] : x, (double)(x >> 20 & 1023) * 0.25,
+			x % 991 ? (int64_t)(x >> 50) : (int64_t)x);
+	}
+}
+
 /* A writer that is killed in the middle, having declared something late. */
 static void killed(struct stf_writer *w)
 {
@@ -219,6 +238,8 @@ int main(int argc, char **argv)
 		stf_write_leave_function(w, &(struct stf_leave_function){ 5, 0 });
 	} else if (!strcmp(argv[1], "many")) {
 		many(w, argc > 3 ? atol(argv[3]) : 1000);
+	} else if (!strcmp(argv[1], "noisy")) {
+		noisy(w, argc > 3 ? atol(argv[3]) : 1000);
 	} else if (!strcmp(argv[1], "killed")) {
 		killed(w);
 	} else if (!strcmp(argv[1], "dangling")) {
