@@ -29,7 +29,7 @@ static int errno_of(enum tkm_code code)
 	return (size_t)code < sizeof(of) / sizeof(of[0]) ? of[code] : EIO;
 }
 
-static void tell(struct tickmark_error *to, const struct tkm_err *err)
+static void report_error(struct tickmark_error *to, const struct tkm_err *err)
 {
 	if (to) {
 		to->code = errno_of(err->code);
@@ -138,7 +138,7 @@ static int page_name(const struct tickmark_clock *c, int folder, char *name, siz
 }
 
 /* Looks for the page in the k-th folder of a user. Returns a descriptor, -1: not there, or -2: there are no more folders. */
-static int look(struct tickmark_clock *c, int k, unsigned uid, struct tkm_err *err)
+static int open_page_of_user(struct tickmark_clock *c, int k, unsigned uid, struct tkm_err *err)
 {
 	char path[400], name[96];
 	struct tkm_err why;
@@ -175,7 +175,7 @@ static int open_page(struct tickmark_clock *c, struct tkm_err *err)
 		c->name ? " " : "", c->name ? c->name : "");
 	for (u = 0; fd < 0 && u < (c->o.owner >= 0 || uid[0] == 0 ? 1 : 2); u++) {
 		for (k = 0; fd == -1; k++) {
-			fd = look(c, k, uid[u], err);
+			fd = open_page_of_user(c, k, uid[u], err);
 		}
 		fd = fd == -2 && u == 0 ? -1 : fd;
 	}
@@ -251,7 +251,7 @@ struct tickmark_clock *tickmark_open(const struct tickmark_options *o, struct ti
 	memcpy(&all, o, o->size < sizeof(all) ? o->size : sizeof(all));
 	if (!c) {
 		tkm_fail(&err, TKM_ERR_NOMEM, "out of memory for a clock");
-		tell(error, &err);
+		report_error(error, &err);
 		return NULL;
 	}
 	c->fd = -1;
@@ -264,7 +264,7 @@ struct tickmark_clock *tickmark_open(const struct tickmark_options *o, struct ti
 		? tkm_fail(&err, TKM_ERR_NOMEM, "out of memory for a clock")
 		: open_clock(c, &err);
 	if (rc < 0 || use_page(c, &err) < 0) {
-		tell(error, &err);
+		report_error(error, &err);
 		tickmark_close(c);
 		return NULL;
 	}
@@ -311,7 +311,7 @@ int tickmark_refresh(struct tickmark_clock *c, struct tickmark_error *error)
 		}
 	}
 	if (rc < 0) {
-		tell(error, &err);
+		report_error(error, &err);
 	}
 	return rc < 0 ? -1 : 1;
 }

@@ -137,7 +137,7 @@ size_t ltt_head_get(const unsigned char *block, size_t n, struct ltt_head *h, co
 
 /* ---- data of events ---- */
 
-static unsigned char *room(struct ltt_data *d, size_t size, int aligned)
+static unsigned char *reserve(struct ltt_data *d, size_t size, int aligned)
 {
 	size_t at = aligned && d->h->alignment ? ltt_up(d->n, size) : d->n;
 
@@ -169,7 +169,7 @@ static void put(unsigned char *p, uint64_t value, size_t size, int big)
 
 void ltt_add(struct ltt_data *d, uint64_t value, size_t size)
 {
-	unsigned char *p = room(d, size, 1);
+	unsigned char *p = reserve(d, size, 1);
 
 	if (p) {
 		put(p, value, size, d->h->big);
@@ -178,7 +178,7 @@ void ltt_add(struct ltt_data *d, uint64_t value, size_t size)
 
 void ltt_add_real(struct ltt_data *d, double value)
 {
-	unsigned char *p = room(d, sizeof(value), 1);
+	unsigned char *p = reserve(d, sizeof(value), 1);
 	uint64_t u;
 
 	memcpy(&u, &value, sizeof(u));
@@ -190,7 +190,7 @@ void ltt_add_real(struct ltt_data *d, double value)
 void ltt_add_text(struct ltt_data *d, const char *text)
 {
 	size_t n = strlen(text) + 1;
-	unsigned char *p = room(d, n, 0);
+	unsigned char *p = reserve(d, n, 0);
 
 	if (p) {
 		memcpy(p, text, n);

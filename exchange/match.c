@@ -192,7 +192,7 @@ static int add(struct xch_match *m, const struct xch_half *h, enum state state, 
 	return 0;
 }
 
-static struct entry *take(struct xch_match *m, struct slot *s)
+static struct entry *remove_first(struct xch_match *m, struct slot *s)
 {
 	struct entry *e = entry(m, s->first);
 
@@ -211,7 +211,7 @@ int xch_match_send(struct xch_match *m, const struct xch_half *h)
 		return -1;
 	}
 	if (s->first && entry(m, s->first)->state == RECEIVED) {
-		e = take(m, s);
+		e = remove_first(m, s);
 		e->state = TAKEN;
 		return add(m, h, COMPLETE, (int64_t)(e->h.time - h->time), NULL);
 	}
@@ -229,7 +229,7 @@ int xch_match_receive(struct xch_match *m, const struct xch_half *h)
 	if (!s->first || entry(m, s->first)->state != SENT) {
 		return add(m, h, RECEIVED, 0, s);
 	}
-	e = take(m, s);
+	e = remove_first(m, s);
 	e->state = COMPLETE;
 	e->delta = (int64_t)(h->time - e->h.time);
 	while (m->head < m->tail && entry(m, m->head)->state >= COMPLETE) {

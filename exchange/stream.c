@@ -56,7 +56,7 @@ static int follow_stack(struct stream *s, struct xch_event *e)
 	return 0;
 }
 
-static int give(struct stream *s, struct xch_event *e)
+static int pass_on(struct stream *s, struct xch_event *e)
 {
 	struct xch_writer *w = s->w;
 	struct xch_place *p = e->place;
@@ -103,7 +103,7 @@ static int give_first(struct stream *s)
 		i = k;
 	}
 	s->heap[i] = last;
-	rc = give(s, &top.e);
+	rc = pass_on(s, &top.e);
 	free(top.copy);
 	return rc;
 }
@@ -221,7 +221,7 @@ static int now(struct stream *s, struct xch_event *e)
 	if (s->n && s->heap[0].e.time <= e->time && give_until(s, e->time) < 0) {
 		return -1;
 	}
-	return give(s, e);
+	return pass_on(s, e);
 }
 
 /* One at any other time. */

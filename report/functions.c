@@ -130,7 +130,7 @@ static void enter(struct vtr_trace *t, uint64_t now, uint32_t willy, uint32_t id
 	}
 }
 
-static void leave(struct vtr_trace *t, uint64_t now, struct vtr_stack *s, int counted)
+static void leave_function(struct vtr_trace *t, uint64_t now, struct vtr_stack *s, int counted)
 {
 	struct vtr_frame *f;
 	struct vtr_function *sum;
@@ -216,7 +216,7 @@ void vtr_functions_add(struct vtr_trace *t, const struct stf_record *r)
 		if (stf_get_enter_function_1(r, &in) == 0) {
 			enter(t, r->time, in.willy, in.function);
 		} else if (stf_get_leave_function_1(r, &out) == 0) {
-			leave(t, r->time, stack_of(t, out.willy), 1);
+			leave_function(t, r->time, stack_of(t, out.willy), 1);
 		}
 		break;
 	case STF_KIND_MSG:
@@ -244,7 +244,7 @@ void vtr_functions_end(struct vtr_trace *t)
 			mark_mpi(t, s, s->last, 0);
 		}
 		while (s->depth) {
-			leave(t, s->last, s, 1);
+			leave_function(t, s->last, s, 1);
 		}
 	}
 }

@@ -166,7 +166,7 @@ static int scan_one(const char *name, void *ctx)
 	return 0;
 }
 
-static void leave(struct device *d)
+static void device_gone(struct device *d)
 {
 	d->present = 0;
 	d->lost = SMP_RESTARTED;
@@ -194,14 +194,14 @@ static int rescan(struct set *s)
 			}
 		}
 		if (d->present && open_files(s->class, scan.root, d) < 0) {
-			leave(d);
+			device_gone(d);
 		}
 	}
 	rc = s->class->names(scan.root, scan_one, &scan);
 	close(scan.root);
 	for (i = 0; rc == 0 && i < s->n_dev; i++) {
 		if (s->dev[i].present && !s->dev[i].seen) {
-			leave(&s->dev[i]);
+			device_gone(&s->dev[i]);
 		}
 	}
 	s->readable = rc == 0;
@@ -251,7 +251,7 @@ static uint64_t pick(const struct set *s, const struct device *d, int which)
 }
 
 /* Returns the state. */
-static uint8_t take(const struct set *s, const struct wanted *w, union smp_value *value)
+static uint8_t value_of_counter(const struct set *s, const struct wanted *w, union smp_value *value)
 {
 	uint8_t state = w->name[0] || !s->readable ? 0 : SMP_VALID;
 	uint64_t sum = 0;
@@ -293,11 +293,11 @@ int smp_device_read(void *set, union smp_value *value, uint8_t *state)
 			rescan(s);
 		}
 		if (d->present && read_device(s, d) < 0) {
-			leave(d);
+			device_gone(d);
 		}
 	}
 	for (i = 0; i < s->n; i++) {
-		state[i] = s->want[i].known ? take(s, &s->want[i], &value[i]) : 0;
+		state[i] = s->want[i].known ? value_of_counter(s, &s->want[i], &value[i]) : 0;
 		valid += (state[i] & SMP_VALID) != 0;
 	}
 	for (i = 0; i < s->n_dev; i++) {

@@ -297,7 +297,7 @@ static void *open_set(const struct smp_env *env, const struct smp_target *target
 enum { MAX_GROUP = 64 };
 
 /* The count of one descriptor: as it is, or estimated where others had the counter for a while. */
-static void take(struct set *s, struct counter *c, uint64_t raw, uint64_t enabled, uint64_t running)
+static void scale_count(struct set *s, struct counter *c, uint64_t raw, uint64_t enabled, uint64_t running)
 {
 	int slot = c->slot;
 
@@ -327,12 +327,12 @@ static int read_group(struct set *s, size_t i)
 		return -1;
 	}
 	if (n == (ssize_t)(3 * sizeof(buf[0])) && alone) {
-		take(s, leader, buf[0], buf[1], buf[2]);
+		scale_count(s, leader, buf[0], buf[1], buf[2]);
 		return 0;
 	}
 	for (j = i, k = 0; j < s->n_counters && k < leader->members && k < (int)buf[0]; j++) {
 		if (s->c[j].type == leader->type && s->c[j].place == k && (k > 0 || j == i)) {
-			take(s, &s->c[j], buf[3 + k], buf[1], buf[2]);
+			scale_count(s, &s->c[j], buf[3 + k], buf[1], buf[2]);
 			k++;
 		}
 	}

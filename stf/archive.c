@@ -150,7 +150,7 @@ static int read_directory(struct stx_archive *a, FILE *f, struct stf_err *err)
 }
 
 /* Reads the directory if there is one; fd stays open. */
-static int look_at(struct stx_archive *a, int fd, struct stf_err *err)
+static int open_directory(struct stx_archive *a, int fd, struct stf_err *err)
 {
 	char magic[sizeof(MAGIC)] = "";
 	int copy = fcntl(fd, F_DUPFD_CLOEXEC, 0), rc = 0;
@@ -189,7 +189,7 @@ int stx_archive_open(struct stx_archive *a, const char *path, struct stf_err *er
 	if (fstat(fd, &st) < 0) {
 		rc = stx_fail_errno(err, errno, path, "cannot read");
 	} else if (S_ISREG(st.st_mode)) {
-		rc = look_at(a, fd, err);
+		rc = open_directory(a, fd, err);
 	}
 	close(fd);
 	return rc;
@@ -206,7 +206,7 @@ int stx_archive_open_fd(struct stx_archive *a, int fd, const char *name, struct 
 	if (lseek(fd, 0, SEEK_SET) != 0) {
 		return stx_fail_errno(err, errno, name, "cannot read");
 	}
-	if (look_at(a, fd, err) < 0) {
+	if (open_directory(a, fd, err) < 0) {
 		return -1;
 	}
 	return a->single ? 0

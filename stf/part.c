@@ -78,7 +78,7 @@ static int say_all(struct stf_writer *w, struct stx_buf *b)
 }
 
 /* The files are somebody else's from now on. */
-static void let_go(struct stx_out *o)
+static void keep_file(struct stx_out *o)
 {
 	free(o->temp_name);
 	o->temp_name = NULL;
@@ -100,8 +100,8 @@ char *stf_writer_finish_part(struct stf_writer *w, struct stf_err *err)
 	for (kind = 0; rc == 0 && kind < DATA_KINDS; kind++) {
 		for (set = 0; set < w->n_sets[kind]; set++) {
 			if (w->data[kind][set]) {
-				let_go(&w->data[kind][set]->out);
-				let_go(&w->data[kind][set]->anc->out);
+				keep_file(&w->data[kind][set]->out);
+				keep_file(&w->data[kind][set]->anc->out);
 			}
 		}
 	}

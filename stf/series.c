@@ -73,7 +73,7 @@ struct last {
 	uint32_t k;
 };
 
-static int take(struct list *l, struct last *last, const struct stf_counter_batch *b, size_t i)
+static int add_value(struct list *l, struct last *last, const struct stf_counter_batch *b, size_t i)
 {
 	uint32_t willy = stf_batch_willy(b, i), counter, j;
 	struct stf_series *s;
@@ -115,7 +115,7 @@ int stf_read_series(struct stf_reader *r, const struct stf_cursor_options *o, st
 
 	while (rc > 0 && !short_of_memory && (rc = stf_cursor_counters(c, &b, err)) > 0) {
 		for (i = 0; i < b.n && !short_of_memory; i++) {
-			short_of_memory = take(&l, &last, &b, i) < 0;
+			short_of_memory = add_value(&l, &last, &b, i) < 0;
 		}
 	}
 	stf_cursor_close(c);

@@ -52,7 +52,7 @@ static int note(struct stx_source *s, uint64_t from, uint64_t to, uint64_t time,
 }
 
 /* Checks all blocks that are here as a whole. */
-static void look(struct stx_source *s)
+static void check_blocks(struct stx_source *s)
 {
 	uint64_t start = stx_block_start(&s->blocks, s->block), end;
 
@@ -133,7 +133,7 @@ int stx_verified_fill(struct stx_source *s, struct stf_err *err)
 		return -1;
 	}
 	for (checked = s->offset + s->len;;) {
-		look(s);
+		check_blocks(s);
 		if (s->bad || s->offset + s->len > checked) {
 			return 0;
 		}

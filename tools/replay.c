@@ -71,7 +71,7 @@ static int grow(void *array, size_t *cap, size_t n, size_t size)
 
 /* ---- table ---- */
 
-static struct slot *look(const struct table *t, uint64_t k0, uint64_t k1)
+static struct slot *slot_of_key(const struct table *t, uint64_t k0, uint64_t k1)
 {
 	uint64_t h = (k0 ^ (k0 >> 32)) * 0x9e3779b97f4a7c15u ^ (k1 ^ (k1 >> 29)) * 0xc2b2ae3d27d4eb4fu;
 	size_t i = (size_t)(h ^ (h >> 31)) & (t->size - 1);
@@ -84,7 +84,7 @@ static struct slot *look(const struct table *t, uint64_t k0, uint64_t k1)
 
 static struct slot *find(const struct table *t, uint64_t k0, uint64_t k1)
 {
-	struct slot *s = t->size ? look(t, k0, k1) : NULL;
+	struct slot *s = t->size ? slot_of_key(t, k0, k1) : NULL;
 
 	return s && s->used ? s : NULL;
 }
@@ -103,13 +103,13 @@ static struct slot *put(struct table *t, uint64_t k0, uint64_t k1)
 		}
 		for (i = 0; i < t->size; i++) {
 			if (t->slot[i].used) {
-				*look(&bigger, t->slot[i].key[0], t->slot[i].key[1]) = t->slot[i];
+				*slot_of_key(&bigger, t->slot[i].key[0], t->slot[i].key[1]) = t->slot[i];
 			}
 		}
 		free(t->slot);
 		*t = bigger;
 	}
-	s = look(t, k0, k1);
+	s = slot_of_key(t, k0, k1);
 	if (!s->used) {
 		*s = (struct slot){ .key = { k0, k1 }, .used = 1 };
 		t->n++;

@@ -29,7 +29,7 @@ static struct state ahead(const struct state *a, double dt, double walk)
 }
 
 /* Takes a value in; *cost is minus twice the logarithm of its likelihood. */
-static struct state take(const struct state *a, double y, double sigma, double *cost)
+static struct state update_state(const struct state *a, double y, double sigma, double *cost)
 {
 	double all = a->vv + sigma * sigma, off = y - a->v, gv = a->vv / all, gs = a->vs / all;
 
@@ -54,7 +54,7 @@ static double filter(const struct cal_smooth_point *p, size_t n, double slope_si
 	for (i = 1; i < n; i++) {
 		struct state b = ahead(&a, p[i].x - p[i - 1].x, walk);
 
-		a = take(&b, p[i].y, p[i].sigma, &cost);
+		a = update_state(&b, p[i].y, p[i].sigma, &cost);
 		sum += cost;
 		if (passed) {
 			passed[i] = (struct passed){ b, a };

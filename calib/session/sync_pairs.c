@@ -103,7 +103,7 @@ struct ways {
 };
 
 /* Adds a batch to the session; returns 1 if the ways got shorter by that share, -1 without memory. */
-static int take(const struct cal_sample *s, int n, double slope, ltick_t local0, ltick_t master0, double share,
+static int add_batch(const struct cal_sample *s, int n, double slope, ltick_t local0, ltick_t master0, double share,
 	struct ways *best, struct cal_session *out, struct tkm_err *err)
 {
 	double before = best->up + best->down;
@@ -209,7 +209,7 @@ static int child_takes(const struct cal_sample *s, int n, const struct cal_sync_
 		p->master0 = s[0].master_in;
 	}
 	p->kept = began;
-	shorter = take(s, n, p->slope, p->local0, p->master0, min_gain(opt), &p->best, out, err);
+	shorter = add_batch(s, n, p->slope, p->local0, p->master0, min_gain(opt), &p->best, out, err);
 	if (shorter < 0) {
 		return -1;
 	}

@@ -65,7 +65,7 @@ static int take_nearest(struct graph *g)
 	return node;
 }
 
-static void look_at(struct graph *g, int from, const struct cal_edge *e)
+static void relax_edge(struct graph *g, int from, const struct cal_edge *e)
 {
 	struct cal_graph *o = g->out;
 	int to = e->a == from ? e->b : e->a;
@@ -106,7 +106,7 @@ static void grow_tree(struct graph *g)
 		o->reached++;
 		o->deepest = o->depth[node] > o->deepest ? o->depth[node] : o->deepest;
 		for (i = g->first[node]; i < g->first[node + 1]; i++) {
-			look_at(g, node, &g->edge[g->next_of[i]]);
+			relax_edge(g, node, &g->edge[g->next_of[i]]);
 		}
 	}
 }

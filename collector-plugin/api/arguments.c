@@ -37,7 +37,7 @@ static size_t variable_of(const char *word, char *name, size_t size)
 }
 
 /* The option's own name, for the protocol. */
-static void tell(const char *variable)
+static void note_option(const char *variable)
 {
 	char option[100];
 	size_t i;
@@ -77,7 +77,7 @@ static int take_option(char **v, int i, int end)
 		fprintf(stderr, "Tickmark WARNING: --itc-args: the value of %s is too long; left out\n", v[i]);
 		return k - i;
 	}
-	tell(name);
+	note_option(name);
 	old = getenv(name);
 	/* options that may be given several times go on where the variable ends */
 	if (old &&

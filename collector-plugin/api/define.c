@@ -16,7 +16,7 @@
 #include "collector-plugin/trace/scope.h"
 #include "collector-plugin/trace/trace.h"
 
-static VT_ErrorCode give(int *where, uint32_t number)
+static VT_ErrorCode store_handle(int *where, uint32_t number)
 {
 	if (where) {
 		*where = (int)number;
@@ -59,7 +59,7 @@ VT_ErrorCode VT_classdef(const char *classname, int *classhandle)
 		free(clean);
 		return classhandle ? (*classhandle = VT_NOCLASS, VT_OK) : VT_OK;
 	}
-	rc = give(classhandle, vt_class(vt_tls.collect, clean));
+	rc = store_handle(classhandle, vt_class(vt_tls.collect, clean));
 	free(clean);
 	return rc;
 }
@@ -75,7 +75,7 @@ VT_ErrorCode VT_funcdef(const char *symname, int classhandle, int *statehandle)
 
 	if (rc == VT_OK) {
 		id = vt_function_in(vt_tls.collect, class_name, clean);
-		rc = give(statehandle, id ? VT_FUNCTION_HANDLE | id : 0);
+		rc = store_handle(statehandle, id ? VT_FUNCTION_HANDLE | id : 0);
 	}
 	free(clean);
 	return rc;
@@ -124,7 +124,7 @@ static VT_ErrorCode enter(int statehandle, int sclhandle, enum vt_trace_kind kin
 	return vt_trace_enter(vt_function_of(statehandle), (uint32_t)sclhandle, kind);
 }
 
-static VT_ErrorCode leave(int sclhandle, enum vt_trace_kind kind)
+static VT_ErrorCode end_region(int sclhandle, enum vt_trace_kind kind)
 {
 	VT_ErrorCode rc;
 	int known = sclhandle == VT_NOSCL || vt_location_known((uint32_t)sclhandle);
@@ -148,13 +148,13 @@ VT_ErrorCode VT_beginl(int statehandle, int sclhandle)
 VT_ErrorCode VT_end(int statehandle)
 {
 	(void)statehandle;
-	return leave(VT_NOSCL, VT_TRACE_REGION);
+	return end_region(VT_NOSCL, VT_TRACE_REGION);
 }
 
 VT_ErrorCode VT_endl(int statehandle, int sclhandle)
 {
 	(void)statehandle;
-	return leave(sclhandle, VT_TRACE_REGION);
+	return end_region(sclhandle, VT_TRACE_REGION);
 }
 
 VT_ErrorCode VT_enter(int statehandle, int sclhandle)
@@ -166,7 +166,7 @@ VT_ErrorCode VT_enter(int statehandle, int sclhandle)
 VT_ErrorCode VT_leave(int sclhandle)
 {
 	(void)sclhandle;
-	return leave(VT_NOSCL, VT_TRACE_FUNCTION);
+	return end_region(VT_NOSCL, VT_TRACE_FUNCTION);
 }
 
 /* As much of the name as DETAILED-STATES says, slashes as colons. NULL: no memory. */
@@ -262,7 +262,8 @@ VT_ErrorCode VT_scopedef(const char *scopename, int classhandle, int scl1, int s
 		rc = VT_ERR_BADSCLID;
 	}
 	if (rc == VT_OK) {
-		rc = give(scopehandle, vt_scope_in(vt_tls.collect, class_name, clean, (uint32_t)scl1, (uint32_t)scl2));
+		rc = store_handle(
+			scopehandle, vt_scope_in(vt_tls.collect, class_name, clean, (uint32_t)scl1, (uint32_t)scl2));
 	}
 	free(clean);
 	return rc;
@@ -308,7 +309,7 @@ VT_ErrorCode VT_scldef(const char *file, int line_nr, int *sclhandle)
 	if (!file) {
 		return VT_ERR_BADARG;
 	}
-	return give(sclhandle, vt_location(vt_tls.collect, file, line_nr));
+	return store_handle(sclhandle, vt_location(vt_tls.collect, file, line_nr));
 }
 
 VT_ErrorCode VT_sclstack(void *pc, void *stackframe, int skip, int trace, int *sclhandle)

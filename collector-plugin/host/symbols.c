@@ -128,7 +128,7 @@ static int ascending(const void *a, const void *b)
 }
 
 /* The functions of a section of symbols. Returns how many. */
-static size_t take(struct vt_symbols *s, const ElfW(Ehdr) * h, const ElfW(Shdr) * table)
+static size_t read_functions(struct vt_symbols *s, const ElfW(Ehdr) * h, const ElfW(Shdr) * table)
 {
 	const ElfW(Shdr) *all = (const ElfW(Shdr) *)(const void *)(s->map + h->e_shoff), *text;
 	const ElfW(Sym) *symbol = (const ElfW(Sym) *)(const void *)(s->map + table->sh_offset);
@@ -190,7 +190,7 @@ struct vt_symbols *vt_symbols_open(const char *path, const uint8_t *build_id, si
 		return NULL;
 	}
 	table = section(s, h, SHT_SYMTAB);
-	if (table && take(s, h, table) > 0) {
+	if (table && read_functions(s, h, table) > 0) {
 		return s;
 	}
 	/* one that is stripped names its own debug file; that one has a .symtab */
@@ -203,7 +203,7 @@ struct vt_symbols *vt_symbols_open(const char *path, const uint8_t *build_id, si
 	s->symbol = NULL;
 	s->n = 0;
 	table = section(s, h, SHT_DYNSYM);
-	if (!table || take(s, h, table) == 0) {
+	if (!table || read_functions(s, h, table) == 0) {
 		vt_symbols_close(s);
 		return NULL;
 	}

@@ -356,7 +356,7 @@ static void count_message(struct vt_match_counts *c, const struct vt_match_end *
 }
 
 /* In the order of time; a message stands at its send. */
-static int tell(struct matching *m, struct vt_match_counts *counts, vt_match_message_fn *fn, void *ctx)
+static int report_messages(struct matching *m, struct vt_match_counts *counts, vt_match_message_fn *fn, void *ctx)
 {
 	size_t i;
 	int rc = 0;
@@ -391,7 +391,7 @@ int vt_match_messages(struct vt_match_ends *l, struct vt_match_counts *counts, v
 	if (m.order && m.spare && m.other && l->n < GONE && find_channels(&m) == 0) {
 		memset(m.other, 0xff, l->n * sizeof(*m.other));
 		pair_channels(&m);
-		rc = tell(&m, counts, fn, ctx);
+		rc = report_messages(&m, counts, fn, ctx);
 	}
 	free(m.order);
 	free(m.spare);

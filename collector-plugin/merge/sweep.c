@@ -106,7 +106,7 @@ static int is_input(const struct sweep *s, const char *path)
 }
 
 /* The folder of that file. */
-static void look(const struct sweep *s, const char *path)
+static void remove_leftovers(const struct sweep *s, const char *path)
 {
 	size_t length = (size_t)(base_of(path) - path);
 	char *folder = strndup(length ? path : ".", length ? length : 1), name[4400];
@@ -150,14 +150,14 @@ void vt_merge_sweep(const struct vt_merge *m)
 	for (i = 0; i < m->n; i++) {
 		s.settled[i] = (unsigned char)is_settled(&s, m->file[i].head);
 	}
-	look(&s, m->o->trace);
+	remove_leftovers(&s, m->o->trace);
 	for (i = 0; i < m->n; i++) {
 		path = vt_raw_file_path(m->file[i].raw);
 		/* as a rule they are all in one */
 		for (k = 0; k < i && !same_folder(vt_raw_file_path(m->file[k].raw), path); k++) {
 		}
 		if (k == i && !same_folder(m->o->trace, path)) {
-			look(&s, path);
+			remove_leftovers(&s, path);
 		}
 	}
 	free(s.settled);

@@ -216,7 +216,7 @@ struct writer {
 	int begun, whole;
 };
 
-static void tell(const struct vt_job *j, int go)
+static void tell_all_ranks(const struct vt_job *j, int go)
 {
 	vt_job_wait(NULL);
 	PMPI_Bcast(&go, 1, MPI_INT, j->writer, MPI_COMM_WORLD);
@@ -231,7 +231,7 @@ static int exchange(void *ctx, char *const *text, const size_t *size, char **res
 	int rc = 0;
 
 	w->begun = 1;
-	tell(j, 1);
+	tell_all_ranks(j, 1);
 	for (h = 1; rc == 0 && h < n; h++) {
 		rc = send_text(j, j->writer, leader_of(j, h), text[h], size[h], err);
 	}
@@ -253,7 +253,7 @@ static int as_writer(struct vt_job *j, struct tkm_err *err)
 
 	rc = vt_job_merge(j, &hosts, err);
 	if (!w.begun) {
-		tell(j, 0);
+		tell_all_ranks(j, 0);
 	}
 	if (rc < 0 && w.begun) {
 		vt_say(1, "WARNING", "this rank writes the trace alone, because the hosts together could not: %s",

@@ -78,7 +78,7 @@ static const uint8_t *block_end(const struct vt_raw_file *f, const struct vt_raw
 
 /* What was looked at need not stay in the process: it is in the page cache as long as there is room, and a file may be larger
  * than memory. */
-static void let_go(const struct vt_raw_file *f, const uint8_t *from, const uint8_t *to)
+static void release_pages(const struct vt_raw_file *f, const uint8_t *from, const uint8_t *to)
 {
 	uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), first = ((uintptr_t)from + page - 1) / page * page,
 		  last = (uintptr_t)to / page * page;
@@ -204,7 +204,7 @@ static int scan(struct vt_raw_file *f, int fd, struct tkm_err *err)
 				err, TKM_ERR_NOMEM, "%s: out of memory for its %zu blocks", f->path, room / size);
 		}
 		if ((i + 1) * size - seen >= AT_ONCE) {
-			let_go(f, f->map + f->head.head_size + seen, f->map + f->head.head_size + i * size);
+			release_pages(f, f->map + f->head.head_size + seen, f->map + f->head.head_size + i * size);
 			seen = i * size;
 		}
 	}
@@ -435,7 +435,7 @@ int vt_raw_cursor_block(struct vt_raw_cursor *c)
 	const uint8_t *p, *end;
 
 	if (c->begin && c->end - c->begin >= AT_ONCE / 4) {
-		let_go(c->f, c->begin, c->end);
+		release_pages(c->f, c->begin, c->end);
 		c->begin = NULL;
 	}
 	while (c->next < c->last) {

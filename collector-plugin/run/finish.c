@@ -67,7 +67,7 @@ static int was_killed(const struct vt_raw_head *h)
 }
 
 /* Is it a raw file of this job, or one that somebody should know of? */
-static void look_at(struct vt_collector *c, struct files *f, const char *path)
+static void sort_raw_file(struct vt_collector *c, struct files *f, const char *path)
 {
 	struct vt_raw_head h;
 
@@ -142,7 +142,7 @@ static void find_files(struct vt_collector *c, struct files *f)
 	while (d && (e = readdir(d)) && f->n < MAX_FILES) {
 		if (!strncmp(e->d_name, "VT-flush-", 9)) {
 			snprintf(path, sizeof(path), "%s/%.300s", dir, e->d_name);
-			look_at(c, f, path);
+			sort_raw_file(c, f, path);
 		}
 	}
 	if (d) {

@@ -90,7 +90,7 @@ static void thread_gone(struct vt_sampler *s, struct vt_target **link)
 }
 
 /* Threads that want to read their counters themselves: a last sample, and where the totals stand. */
-static void let_go(struct vt_sampler *s)
+static void hand_over_counters(struct vt_sampler *s)
 {
 	uint64_t *total = s->total;
 	struct vt_target *t;
@@ -368,7 +368,7 @@ static void loop(struct vt_sampler *s)
 
 		int woken = vt_raw_wait(vt_raw_of(&s->c->pub), next);
 
-		let_go(s);
+		hand_over_counters(s);
 		if (woken && vt_now_ns(CLOCK_MONOTONIC) < next) {
 			vt_raw_tick(vt_raw_of(&s->c->pub), vt_ticks_now(&s->c->pub));
 			continue;

@@ -33,7 +33,7 @@ const struct vt_verdict *vt_trace_verdict(uint32_t function)
 	return verdicts[function - VT_FIRST_ID];
 }
 
-static uint32_t decide(uint32_t i, const char *class_name, const char *name)
+static uint32_t make_rule(uint32_t i, const char *class_name, const char *name)
 {
 	struct vt_verdict v, *kept;
 	uint32_t rule = VT_TRACE_KNOWN;
@@ -62,7 +62,7 @@ void vt_trace_defined(uint32_t function, const char *class_name, const char *nam
 		return;
 	}
 	if (vt_filter_any()) {
-		rule = decide(i, class_name, name);
+		rule = make_rule(i, class_name, name);
 	}
 	__atomic_store_n(&vt_trace_rules[i], rule, __ATOMIC_RELEASE);
 }
