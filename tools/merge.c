@@ -42,7 +42,7 @@ int stt_merge(const struct stt_options *o, const char *name)
 		in[i].path = o->inputs[i];
 	}
 	rc = o->clock ? vt_merge_corrected(in, (size_t)o->n_inputs, o->clock, &m, &r, &e)
-		      : vt_merge(in, (size_t)o->n_inputs, &m, &r, &e);
+		      : vt_merge_recorded(in, (size_t)o->n_inputs, &m, &r, &e);
 	free(in);
 	if (rc < 0) {
 		return stt_fault(o, "%s", e.text);

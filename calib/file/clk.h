@@ -14,6 +14,23 @@ int cal_clk_write(FILE *f, const struct cal_run *run, const char *program, struc
 /* Writes one rank's block only: what a process sends to the master. Same return. */
 int cal_clk_write_rank(FILE *f, const struct cal_rank *r, struct tkm_err *err);
 
+/* So much of a rank's block is written already; zero it to begin. */
+struct cal_clk_done {
+	int begun, disruption_changed;
+	size_t anchors, pairs, sessions, edges;
+};
+
+/* Writes what the block has grown by since the last call: whole lines, and no end, so that what a process has measured so far can
+ * be kept while it runs. Same return. */
+int cal_clk_write_new(FILE *f, const struct cal_rank *r, struct cal_clk_done *done, struct tkm_err *err);
+
+/* Reads these texts, one after the other, into *r. Lines "pair" may come in any order and from several writers. length bytes.
+ * Returns 0, or -1: text that does not begin with a block, or out of memory. */
+int cal_clk_read_new(const char *text, size_t length, const char *name, struct cal_rank *r, struct tkm_err *err);
+
+/* Adds the pairs among these lines to *p, in the order of their time; one that overlaps another is left out. Returns 0 or -1. */
+int cal_clk_add_pairs(const char *text, size_t length, struct cal_pairs *p, struct tkm_err *err);
+
 /* Reads a whole file from memory (length bytes and a terminating zero behind them); name is for
  * messages. *run is new, to be freed with cal_run_free(). Returns 0, or -1 with file and line. */
 int cal_clk_read(const char *text, size_t length, const char *name, struct cal_run *run, struct tkm_err *err);

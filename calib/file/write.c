@@ -63,10 +63,8 @@ static void write_samples(FILE *f, const struct cal_session *s)
 }
 
 /* A steered clock, and the free one beside it that the sessions measured. */
-static void write_pairs(FILE *f, const struct cal_rank *r)
+static void write_reference(FILE *f, const struct cal_rank *r)
 {
-	size_t i;
-
 	if (!(r->reference_hz > 0)) {
 		return;
 	}
@@ -75,7 +73,13 @@ static void write_pairs(FILE *f, const struct cal_rank *r)
 	put_key_double(f, "reference-tick", r->reference_tick_s);
 	put_key_double(f, "max-slew", r->pairs.max_slew);
 	put_key_double(f, "slew-limit", r->pairs.slew_limit);
-	for (i = 0; i < r->pairs.n && r->sync == CAL_OWN; i++) {
+}
+
+static void write_pairs(FILE *f, const struct cal_rank *r, size_t from)
+{
+	size_t i;
+
+	for (i = from; r->reference_hz > 0 && i < r->pairs.n && r->sync == CAL_OWN; i++) {
 		const struct cal_reading *p = &r->pairs.pair[i];
 
 		fprintf(f, "pair %" PRId64 " %" PRId64 " %" PRId64 " %d\n", p->local.v, p->before.v, p->after.v,
@@ -85,8 +89,6 @@ static void write_pairs(FILE *f, const struct cal_rank *r)
 
 static void write_assumptions(FILE *f, const struct cal_rank *r)
 {
-	struct cal_expected e = cal_expected_error(&r->map);
-
 	if (r->max_wander > 0) {
 		put_key_double(f, "assumed-drift", r->max_drift);
 		put_quoted(f, "assumed-drift-from", r->drift_from);
@@ -96,6 +98,12 @@ static void write_assumptions(FILE *f, const struct cal_rank *r)
 	if (r->has_disruption) {
 		fprintf(f, "disruption-marker %" PRIu64 " changed %d\n", r->disruption, r->disruption_changed);
 	}
+}
+
+static void write_findings(FILE *f, const struct cal_rank *r)
+{
+	struct cal_expected e = cal_expected_error(&r->map);
+
 	if (r->contradiction[0]) {
 		put_quoted(f, "contradiction", r->contradiction);
 	}
@@ -128,18 +136,18 @@ static void write_part(FILE *f, const struct cal_map *m, const struct cal_part *
 	}
 }
 
-static void write_sessions(FILE *f, const struct cal_rank *r)
+static void write_sessions(FILE *f, const struct cal_rank *r, size_t from, size_t from_edge)
 {
 	size_t i;
 
-	for (i = 0; i < r->sessions; i++) {
+	for (i = from; i < r->sessions; i++) {
 		const struct cal_session *s = &r->session[i];
 
 		fprintf(f, "session %s used %d samples %zu lost %zu\n", cal_session_name(s->kind), s->used, s->n,
 			s->lost);
 		write_samples(f, s);
 	}
-	for (i = 0; i < r->edges; i++) {
+	for (i = from_edge; i < r->edges; i++) {
 		const struct cal_session *s = &r->edge[i];
 
 		fprintf(f, "edge %s with %d session %zu samples %zu lost %zu\n", cal_session_name(s->kind), s->peer,
@@ -193,10 +201,8 @@ static void write_map(FILE *f, const struct cal_map *m)
 	}
 }
 
-int cal_clk_write_rank(FILE *f, const struct cal_rank *r, struct tkm_err *err)
+static void write_clock(FILE *f, const struct cal_rank *r)
 {
-	size_t i;
-
 	fprintf(f, "rank %d\n", r->rank);
 	put_quoted(f, "host", r->host);
 	put_quoted(f, "boot-id", r->boot_id);
@@ -214,16 +220,56 @@ int cal_clk_write_rank(FILE *f, const struct cal_rank *r, struct tkm_err *err)
 		fprintf(f, "shares-clock-of %d\n", r->leader);
 		put_key_double(f, "shared-within", r->shared_within_s);
 	}
-	for (i = 0; i < r->anchors; i++) {
+}
+
+static void write_anchors(FILE *f, const struct cal_rank *r, size_t from)
+{
+	size_t i;
+
+	for (i = from; i < r->anchors; i++) {
 		fprintf(f, "anchor %" PRId64 " %" PRId64 " %" PRId64 "\n", r->anchor[i].local.v,
 			r->anchor[i].realtime_ns, r->anchor[i].monotonic_ns);
 	}
+}
+
+static int written(FILE *f, struct tkm_err *err)
+{
+	return ferror(f) ? tkm_fail_errno(err, TKM_ERR_IO, errno, "cannot write correction data") : 0;
+}
+
+int cal_clk_write_rank(FILE *f, const struct cal_rank *r, struct tkm_err *err)
+{
+	write_clock(f, r);
+	write_anchors(f, r, 0);
 	write_assumptions(f, r);
-	write_pairs(f, r);
-	write_sessions(f, r);
+	write_findings(f, r);
+	write_reference(f, r);
+	write_pairs(f, r, 0);
+	write_sessions(f, r, 0, 0);
 	write_map(f, &r->map);
 	fputs("end-rank\n", f);
-	return ferror(f) ? tkm_fail_errno(err, TKM_ERR_IO, errno, "cannot write correction data") : 0;
+	return written(f, err);
+}
+
+int cal_clk_write_new(FILE *f, const struct cal_rank *r, struct cal_clk_done *done, struct tkm_err *err)
+{
+	if (!done->begun) {
+		write_clock(f, r);
+		write_reference(f, r);
+	}
+	if (!done->begun || done->disruption_changed != r->disruption_changed) {
+		write_assumptions(f, r);
+	}
+	write_anchors(f, r, done->anchors);
+	write_pairs(f, r, done->pairs);
+	write_sessions(f, r, done->sessions, done->edges);
+	*done = (struct cal_clk_done){ .begun = 1,
+		.disruption_changed = r->disruption_changed,
+		.anchors = r->anchors,
+		.pairs = r->pairs.n,
+		.sessions = r->sessions,
+		.edges = r->edges };
+	return written(f, err);
 }
 
 int cal_clk_write(FILE *f, const struct cal_run *run, const char *program, struct tkm_err *err)
@@ -252,5 +298,5 @@ int cal_clk_write(FILE *f, const struct cal_run *run, const char *program, struc
 		}
 	}
 	fputs("end-file\n", f);
-	return ferror(f) ? tkm_fail_errno(err, TKM_ERR_IO, errno, "cannot write correction data") : 0;
+	return written(f, err);
 }

@@ -115,6 +115,29 @@ int cal_job_pair_now(struct cal_job *j, struct tkm_err *err)
 	return rc;
 }
 
+int cal_job_keep(struct cal_job *j, FILE *f, struct tkm_err *err)
+{
+	int rc;
+
+	lock(j);
+	rc = cal_clk_write_new(f, &j->rank, &j->kept, err);
+	unlock(j);
+	return rc;
+}
+
+int cal_job_add_pairs(struct cal_job *j, const char *text, size_t length, struct tkm_err *err)
+{
+	int rc;
+
+	if (!j->reference) {
+		return 0;
+	}
+	lock(j);
+	rc = cal_clk_add_pairs(text, length, &j->rank.pairs, err);
+	unlock(j);
+	return rc;
+}
+
 void cal_job_stop_pairs(struct cal_job *j)
 {
 	if (j->reference) {

@@ -21,6 +21,7 @@
 
 #include "calib/session/agree.h"
 #include "calib/session/domain.h"
+#include "calib/file/clk.h"
 #include "calib/map/online.h"
 #include "calib/session/sync.h"
 
@@ -53,6 +54,7 @@ struct cal_job {
 	                                 * the sessions measure and link->timer then is; NULL: none */
 	atomic_flag pairs_taken; /* who holds it adds one */
 	int pairs_stopped;
+	struct cal_clk_done kept;      /* by cal_job_keep() */
 	size_t sessions;               /* so many are over */
 	ltick_t axis;                  /* the master's clock (reference) at global 0 of all maps */
 	struct cal_sync_report report; /* of all sessions so far: pairs that came to nothing */
@@ -85,6 +87,13 @@ const struct cal_map *cal_job_map(struct cal_job *j);
 /* Seconds from `now` until the band of this process is beyond target_s: when its next session is due. INFINITY: never;
  * 0: it is. */
 double cal_job_due(struct cal_job *j, ltick_t now, double target_s);
+
+/* Writes what this process has measured since the last call, as lines of a .clk file (cal_clk_write_new()), so that it is not lost
+ * if the process ends early. Returns 0 or -1. */
+int cal_job_keep(struct cal_job *j, FILE *f, struct tkm_err *err);
+
+/* Pairs that another process has read for this one, as lines of a .clk file: before cal_job_gather(). Returns 0 or -1. */
+int cal_job_add_pairs(struct cal_job *j, const char *text, size_t length, struct tkm_err *err);
 
 /* Together. Rank 0: *run has what all ranks measured and their maps, to be written with cal_clk_write() and freed with
  * cal_run_free(); elsewhere it is empty. Returns 0 or -1, the reason on rank 0. */

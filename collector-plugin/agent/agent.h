@@ -5,6 +5,7 @@
 
 #include <sys/types.h>
 
+#include "calib/map/pairs.h"
 #include "collector-plugin/attach/attach.h"
 #include "collector-plugin/core/collector.h"
 #include "collector-plugin/sample/target.h"
@@ -28,7 +29,10 @@ struct vt_agent_process {
 	int finished; /* its part of the end is done */
 	uint32_t how; /* it ended, enum vt_raw_ending */
 	int64_t due, node_due, looked_ns;
-	int64_t stopped_ns; /* since when it is stopped; 0: it runs */
+	int64_t stopped_ns;          /* since when it is stopped; 0: it runs */
+	struct tmr_timer *reference; /* the free clock beside its timer, which is steered; NULL: not read */
+	int pairs_refused;           /* they cannot be read here */
+	int64_t pair_due;
 	uint8_t left[VT_AGENT_PLACES],
 		owners[VT_AGENT_PLACES]; /* of each place of a thread without a number: it has got one, after
 	                                                         * it was the only one there; so many had it */
@@ -56,5 +60,11 @@ void vt_agent_sample(struct vt_agent_process *p, int64_t now, int node);
 void vt_agent_sample_last(struct vt_agent_process *p, int node);
 /* When something is due next. */
 int64_t vt_agent_due(const struct vt_agent_process *p, int node);
+
+/* pairs.c: does the process want its timer, which the kernel steers, to be read beside a free clock? It asks for that in the head of its
+ * raw file when the job begins to correct its clocks. */
+int vt_agent_wants_pairs(const struct vt_agent_process *p);
+/* Reads both clocks if it is time for it. */
+void vt_agent_pair(struct vt_agent_process *p, int64_t now);
 
 #endif

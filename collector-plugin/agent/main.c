@@ -288,6 +288,9 @@ static int64_t next_due(void)
 		if (!p->ended && vt_agent_due(p, reads_node(p)) < due) {
 			due = vt_agent_due(p, reads_node(p));
 		}
+		if (vt_agent_wants_pairs(p) && p->pair_due < due) {
+			due = p->pair_due;
+		}
 	}
 	return due;
 }
@@ -333,6 +336,7 @@ static void loop(void)
 		now = vt_now_ns(CLOCK_MONOTONIC);
 		for (p = processes; p; p = p->next) {
 			if (!p->ended) {
+				vt_agent_pair(p, now);
 				vt_agent_sample(p, now, reads_node(p));
 			}
 		}

@@ -16,6 +16,7 @@
 #include "base/rootfs.h"
 #include "collector-plugin/host/say.h"
 #include "collector-plugin/host/time.h"
+#include "collector-plugin/merge/merge.h"
 #include "collector-plugin/raw/format.h"
 #include "collector-plugin/raw/writer.h"
 #include "collector-plugin/run/run.h"
@@ -85,6 +86,7 @@ static int take_settings(struct vt_agent_process *p)
 	p->planned = (int)integer(p, "planned");
 	c->first_id = p->planned ? VT_ID_FIRST_OUTSIDE : VT_ID_FIRST_PLANNED;
 	c->outside = 1;
+	c->merge = vt_merge_recorded;
 	vt_settings_init(&c->settings);
 	c->settings.variables = c->variables;
 	text = vt_agent_text(p, "config", 0);
@@ -108,7 +110,8 @@ static int open_timer(struct vt_agent_process *p, struct tkm_err *err)
 		return -1;
 	}
 	later = (double)ltick_sub(tmr_read(t), ltick(there)) * tmr_period(t);
-	if (t->scope == TMR_SCOPE_PROCESS || !t->shareable || !(later >= -0.001 && later < 60)) {
+	if ((t->scope == TMR_SCOPE_PROCESS && !(t->flags & TMR_SIMULATED)) || !t->shareable ||
+		!(later >= -0.001 && later < 60)) {
 		tmr_close(t);
 		return tkm_fail(err, TKM_ERR_UNAVAIL, "the clock %s shows something else in another process", name);
 	}
@@ -288,6 +291,9 @@ void vt_agent_free(struct vt_agent_process *p)
 	}
 	if (vt_raw_of(&p->c.pub)) {
 		vt_raw_detach(vt_raw_of(&p->c.pub));
+	}
+	if (p->reference) {
+		tmr_close(p->reference);
 	}
 	if (vt_timer_of(&p->c.pub)) {
 		tmr_close(vt_timer_of(&p->c.pub));

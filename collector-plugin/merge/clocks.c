@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A merge with the maps of a correction file: for programs, which may link all of calib/. */
+/* A merge with the maps of a correction file, or of the clock sessions in the raw files: for programs, which may link all of calib/. */
 #include "config.h"
 #include "collector-plugin/merge/private.h"
 
-#include "calib/file/clk.h"
+#include <stdio.h>
+#include <stdlib.h>
 
+#include "base/newfile.h"
+#include "calib/file/clk.h"
 #include "collector-plugin/merge/merge.h"
 #include "collector-plugin/raw/reader.h"
 
@@ -48,5 +51,208 @@ int vt_merge_corrected(struct vt_merge_input *in, size_t n, const char *clk, con
 		in[i].map = NULL;
 	}
 	cal_run_free(&run);
+	return rc;
+}
+
+/* ---- clock sessions in the raw files ---- */
+
+struct sessions {
+	struct cal_run run;
+	unsigned char *have; /* of each rank: its sessions are known */
+	char job[sizeof(((struct vt_raw_head *)0)->job)];
+};
+
+static int begin_run(struct sessions *s, const struct vt_raw_head *h, struct tkm_err *err)
+{
+	memcpy(s->job, h->job, sizeof(s->job));
+	s->run.ranks = (size_t)h->ranks;
+	s->run.rank = calloc(s->run.ranks, sizeof(*s->run.rank));
+	s->have = calloc(s->run.ranks, 1);
+	if (!s->run.rank || !s->have) {
+		s->run.ranks = s->run.rank ? s->run.ranks : 0;
+		return tkm_fail(err, TKM_ERR_NOMEM, "out of memory for the clock sessions of %d ranks", h->ranks);
+	}
+	return 0;
+}
+
+/* Of one file. Several of a rank are of programs that followed each other by exec: the last has the sessions. */
+static int read_sessions(struct sessions *s, const char *path, struct tkm_err *err)
+{
+	struct vt_raw_file *f = vt_raw_open_definitions(path, err);
+	struct vt_raw_head h;
+	char *text = NULL;
+	size_t n = 0;
+	int rc;
+
+	if (!f) {
+		return -1;
+	}
+	h = *vt_raw_file_head(f);
+	vt_raw_file_close(f);
+	rc = vt_raw_read_clocks(path, &text, &n, err);
+	if (rc < 0 || n == 0) {
+		free(text);
+		return rc;
+	}
+	if (h.rank < 0 || h.rank >= h.ranks || h.ranks > 1 << 20) {
+		rc = tkm_fail(err, TKM_ERR_DATA, "%s: rank %d of %d has clock sessions", path, h.rank, h.ranks);
+	} else if (s->run.ranks == 0) {
+		rc = begin_run(s, &h, err);
+	} else if (strcmp(s->job, h.job) || s->run.ranks != (size_t)h.ranks || s->have[h.rank]) {
+		rc = tkm_fail(err, TKM_ERR_DATA, "%s: not of the same job as the other files", path);
+	}
+	if (rc == 0) {
+		rc = cal_clk_read_new(text, n, path, &s->run.rank[h.rank], err);
+		s->have[h.rank] = rc == 0;
+		if (rc == 0 && s->run.rank[h.rank].rank != h.rank) {
+			rc = tkm_fail(err, TKM_ERR_DATA, "%s: its clock sessions are those of rank %d", path,
+				s->run.rank[h.rank].rank);
+		}
+	}
+	free(text);
+	return rc;
+}
+
+/* Exchanges with a rank of which there is no file lead nowhere. */
+static void forget_missing(struct sessions *s)
+{
+	size_t i, k, n;
+
+	for (i = 0; i < s->run.ranks; i++) {
+		struct cal_rank *r = &s->run.rank[i];
+
+		for (k = n = 0; k < r->edges; k++) {
+			int peer = r->edge[k].peer;
+
+			if (peer >= 0 && (size_t)peer < s->run.ranks && s->have[peer]) {
+				r->edge[n++] = r->edge[k];
+			} else {
+				cal_session_free(&r->edge[k]);
+			}
+		}
+		r->edges = n;
+	}
+}
+
+/* In a run all ranks have a map; the one of a rank without a file is of no use to anybody. */
+static int fill_missing(struct sessions *s, struct tkm_err *err)
+{
+	const struct cal_rank *master = &s->run.rank[0];
+	size_t i;
+
+	if (!s->have[0]) {
+		return tkm_fail(err, TKM_ERR_DATA,
+			"the clock sessions of rank 0, on whose clock all others are put, are not there");
+	}
+	forget_missing(s);
+	for (i = 0; i < s->run.ranks; i++) {
+		struct cal_rank *r = &s->run.rank[i];
+
+		if (!s->have[i]) {
+			*r = (struct cal_rank){ .rank = (int)i,
+				.sync = CAL_SHARED,
+				.nominal_hz = master->nominal_hz,
+				.effective_tick_s = master->effective_tick_s };
+			snprintf(r->host, sizeof(r->host), "unknown");
+			snprintf(r->timer, sizeof(r->timer), "%s", master->timer);
+		}
+		if (r->sync == CAL_SHARED && (r->leader < 0 || (size_t)r->leader >= s->run.ranks)) {
+			return tkm_fail(err, TKM_ERR_DATA, "rank %zu shares the clock of rank %d, which does not exist",
+				i, r->leader);
+		}
+		if (r->sync == CAL_SHARED && s->have[i] && !s->have[r->leader]) {
+			return tkm_fail(err, TKM_ERR_DATA,
+				"the clock of rank %zu is that of rank %d, whose raw file is not there", i, r->leader);
+		}
+		s->run.max_drift = r->max_drift > s->run.max_drift ? r->max_drift : s->run.max_drift;
+		s->run.max_wander = r->max_wander > s->run.max_wander ? r->max_wander : s->run.max_wander;
+	}
+	return 0;
+}
+
+static int give_recorded_maps(struct vt_merge_input *in, size_t n, const struct sessions *s, struct tkm_err *err)
+{
+	struct tkm_err e;
+	size_t i;
+
+	for (i = 0; i < n; i++) {
+		struct vt_raw_file *f = vt_raw_open_definitions(in[i].path, &e);
+		int rank = f ? vt_raw_file_head(f)->rank : -1;
+
+		vt_raw_file_close(f);
+		if (rank < 0 || (size_t)rank >= s->run.ranks || !s->have[rank]) {
+			/* recorded before MPI_Init, or by a rank that died in it */
+			return tkm_fail(err, TKM_ERR_DATA, "%s has no clock session", in[i].path);
+		}
+		in[i].map = &s->run.rank[rank].map;
+	}
+	return 0;
+}
+
+/* NAME.clk beside NAME.stf. */
+static int keep_correction(const struct cal_run *run, const char *trace, struct tkm_err *err)
+{
+	size_t length = strlen(trace);
+	struct tkm_newfile n;
+	char path[4096];
+
+	if (length > 4 && strcmp(trace + length - 4, ".stf") == 0) {
+		length -= 4;
+	}
+	snprintf(path, sizeof(path), "%.*s.clk", (int)length, trace);
+	if (tkm_newfile_begin(&n, path, 1, err) < 0) {
+		return -1;
+	}
+	if (cal_clk_write(n.f, run, PACKAGE_STRING, err) < 0) {
+		tkm_newfile_abort(&n);
+		return -1;
+	}
+	return tkm_newfile_commit(&n, err);
+}
+
+static void say_uncorrected(const struct vt_merge_options *o, const struct tkm_err *why)
+{
+	char line[700];
+
+	if (o->say) {
+		snprintf(line, sizeof(line), "the clocks are not corrected: %.500s", why->text);
+		o->say(o->ctx, line);
+	}
+}
+
+int vt_merge_recorded(struct vt_merge_input *in, size_t n, const struct vt_merge_options *o,
+	struct vt_merge_result *out, struct tkm_err *err)
+{
+	struct sessions s = { .run = { .wanted = CAL_CUBIC, .method = CAL_SYNC_PAIRS } };
+	struct vt_merge_options with = *o;
+	struct tkm_err why;
+	size_t i;
+	int rc = 0;
+
+	for (i = 0; i < n && rc == 0; i++) {
+		rc = read_sessions(&s, in[i].path, &why);
+	}
+	if (rc == 0 && s.run.ranks > 0) {
+		rc = fill_missing(&s, &why) < 0 || cal_solve(&s.run, 0, &why) < 0 ? -1
+										  : give_recorded_maps(in, n, &s, &why);
+	}
+	if (rc < 0) {
+		say_uncorrected(o, &why);
+	}
+	if (rc < 0 || s.run.ranks == 0) {
+		for (i = 0; i < n; i++) {
+			in[i].map = NULL;
+		}
+		rc = vt_merge(in, n, o, out, err);
+	} else {
+		with.period_s = s.run.period_s;
+		rc = vt_merge(in, n, &with, out, err);
+		rc = rc < 0 ? rc : keep_correction(&s.run, o->trace, err);
+	}
+	for (i = 0; i < n; i++) {
+		in[i].map = NULL;
+	}
+	cal_run_free(&s.run);
+	free(s.have);
 	return rc;
 }

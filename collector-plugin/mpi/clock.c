@@ -89,11 +89,30 @@ int vt_job_clock_open(struct vt_job *j, struct tkm_err *err)
 	if (cal_job_begin(&j->clock, j->link, &o, err) < 0) {
 		return -1;
 	}
-	if (j->clock.reference) {
+	if (j->clock.reference && vt_collector.outside) {
+		struct vt_raw_head *head = vt_raw_head(vt_raw_of(j->collect));
+
+		snprintf(head->reference, sizeof(head->reference), "%s", j->clock.reference->name);
+		atomic_store_explicit(&head->pairs, 1, memory_order_release);
+	} else if (j->clock.reference) {
 		steered = j;
 		vt_set_at_wake(j->collect, read_steered);
 	}
 	return 0;
+}
+
+/* What was measured goes into the raw file at once: a job that dies has it there. */
+static void keep(struct vt_job *j)
+{
+	struct tkm_err e;
+	char *text = NULL;
+	size_t length = 0;
+	FILE *f = open_memstream(&text, &length);
+
+	if (f && (cal_job_keep(&j->clock, f, &e) | tkm_text_end(f, &text)) == 0) {
+		vt_raw_clocks(vt_raw_of(j->collect), text, length);
+	}
+	free(text);
 }
 
 /* SYNCED-HOST, SYNCED-CLUSTER, as they were given or found: *within_s is how far the clocks of a host can be apart. */
@@ -207,6 +226,7 @@ int vt_job_session(struct vt_job *j, enum cal_session_kind kind, struct tkm_err 
 	if (rc == 0) {
 		vt_job_page_write(j, &watch);
 	}
+	keep(j);
 	/* what the threads record from here on is known to be behind it */
 	vt_raw_session_over(vt_raw_of(j->collect));
 	return rc;

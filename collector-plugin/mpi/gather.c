@@ -242,9 +242,31 @@ static int pass_run(struct vt_job *j, struct tkm_err *err)
 	return rc;
 }
 
+/* The sampler process has read a steered clock of this rank between the sessions. */
+static int take_pairs(struct vt_job *j, struct tkm_err *err)
+{
+	char *text = NULL;
+	size_t n = 0;
+	int rc;
+
+	if (!j->clock.reference || !vt_collector.outside) {
+		return 0;
+	}
+	rc = vt_raw_read_clocks(j->raw_path, &text, &n, err);
+	rc = rc < 0 ? rc : cal_job_add_pairs(&j->clock, text, n, err);
+	free(text);
+	return rc;
+}
+
 int vt_job_gather(struct vt_job *j, const char *raw_path, struct tkm_err *err)
 {
+	struct tkm_err without;
+
 	j->raw_path = raw_path;
+	/* without them the bounds are wider */
+	if (take_pairs(j, &without) < 0) {
+		vt_say(1, "WARNING", "readings of the clock between sessions are lost: %s", without.text);
+	}
 	if (cal_job_gather(&j->clock, &j->run, err) < 0) {
 		return -1;
 	}

@@ -264,6 +264,32 @@ int vt_raw_clock(struct vt_raw *r, ltick_t tick, int64_t realtime_ns, int64_t mo
 	return end(r, &p);
 }
 
+/* Bytes of the whole lines that fit into one definition. */
+static size_t lines_that_fit(const char *lines, size_t n)
+{
+	size_t most = MAX_DEFINITION - 64, k = n < most ? n : most;
+
+	while (k > 0 && lines[k - 1] != '\n') {
+		k--;
+	}
+	return k;
+}
+
+int vt_raw_clocks(struct vt_raw *r, const char *lines, size_t n)
+{
+	struct pack p;
+	size_t k;
+	int rc = 0;
+
+	for (; rc == 0 && (k = lines_that_fit(lines, n)) > 0; lines += k, n -= k) {
+		begin(&p, VT_RAW_DEF_CLOCKS);
+		put32(&p, (uint32_t)k);
+		put(&p, lines, k);
+		rc = end(r, &p);
+	}
+	return rc;
+}
+
 int vt_raw_info(struct vt_raw *r, const char *cls, const char *text)
 {
 	struct pack p;

@@ -75,6 +75,8 @@ struct vt_raw_head {
 	_Atomic int32_t process_off; /* recording of the process is switched off: enum in core/hooks.h */
 	_Atomic uint32_t protocol;   /* the program writes the protocol; the sampler adds how it ended */
 	_Atomic int32_t sampler;     /* process id of the sampler process that is attached; 0: none */
+	char reference[64];          /* the free clock beside the timer, which is steered: before the next */
+	_Atomic uint32_t pairs;      /* the sampler reads the timer beside it (VT_RAW_DEF_CLOCKS) */
 	struct vt_raw_process process;
 };
 
@@ -143,6 +145,9 @@ enum vt_raw_type {
 	VT_RAW_DEF_SCOPE = 40,       /* uint32_t id, class, scl1, scl2; name */
 	VT_RAW_DEF_COMM = 43, /* uint32_t id, parent, kind, number, int32_t tag, uint32_t inter, n_own, n, at, m, then
 	                          * m struct vt_raw_ranks (raw/communicator.h); name */
+	VT_RAW_DEF_CLOCKS =
+		44, /* text: whole lines of a rank's block of a .clk file, in the order in which it grew; lines "pair"
+	                         * by the sampler process are among them */
 };
 
 /* Calls of a function: minimum, maximum and sum of their ticks, with and without what they called. */

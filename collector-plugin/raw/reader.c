@@ -647,6 +647,9 @@ static int decode(const struct copy *c, struct vt_raw_def *d, char *room, uint32
 		d->name = get_text(r, &room);
 		d->text = get_text(r, &room);
 		break;
+	case VT_RAW_DEF_CLOCKS:
+		d->text = get_text(r, &room);
+		break;
 	default:
 		return -1;
 	}

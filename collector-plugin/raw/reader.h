@@ -70,6 +70,9 @@ struct vt_raw_def {
 /* Calls fn for each definition, in the order of writing, once each. fn returns 0, or anything else to stop. */
 int vt_raw_definitions(struct vt_raw_file *f, int (*fn)(const struct vt_raw_def *d, void *ctx), void *ctx);
 
+/* The texts of all VT_RAW_DEF_CLOCKS of a file, one after the other, to be freed; NULL where there is none. Returns 0 or -1. */
+int vt_raw_read_clocks(const char *path, char **text, size_t *n, struct tkm_err *err);
+
 /* One stream's records in their order: vt_raw_cursor(), then vt_raw_cursor_next() until it says 0. */
 struct vt_raw_cursor {
 	const uint8_t *p, *end; /* the present record and its block's end */

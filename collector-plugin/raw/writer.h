@@ -140,6 +140,9 @@ int vt_raw_info(struct vt_raw *r, const char *cls, const char *text);
 /* The class of one that says: of this process nothing goes into the trace but what its node has (PROCESS no, discard). */
 #define VT_RAW_DISCARDED "discarded"
 
+/* What the rank's block of a .clk file has grown by: n bytes, whole lines of at most 1000 bytes. */
+int vt_raw_clocks(struct vt_raw *r, const char *lines, size_t n);
+
 /* A clock session of the job is over: the records that follow say so. It tells on which side of a step of the clock a stamp is. */
 void vt_raw_session_over(struct vt_raw *r);
 

@@ -188,6 +188,8 @@ static int merge_for(struct vt_collector *c, struct vt_merge_input *in, size_t n
 		.settled = vt_is_together(&c->pub),
 		.hosts = hosts,
 		.say = say_missing };
+	int (*merge)(struct vt_merge_input *, size_t, const struct vt_merge_options *, struct vt_merge_result *,
+		struct tkm_err *) = c->merge && !period_s ? c->merge : vt_merge;
 	struct vt_merge_result r;
 	char size[64];
 	int rc;
@@ -197,14 +199,14 @@ static int merge_for(struct vt_collector *c, struct vt_merge_input *in, size_t n
 	}
 	o.cpus = vt_cpus_of(&c->pub, &o.cpus_size);
 	o.threads = o.cpus ? 0 : 1;
-	rc = vt_merge(in, n, &o, &r, err);
+	rc = merge(in, n, &o, &r, err);
 	/* somebody else's run has taken the name since this one began; several hosts cannot change theirs in the middle */
 	if (rc < 0 && err->code == TKM_ERR_EXISTS && !hosts) {
 		vt_say(1, "WARNING", "%s; this run's trace gets its number into its name", err->text);
 		snprintf(size, sizeof(size), "%d", (int)c->pid);
 		if (vt_collect_rename(c, size) == 0) {
 			vt_collect_protocol(c, 1);
-			rc = vt_merge(in, n, &o, &r, err);
+			rc = merge(in, n, &o, &r, err);
 		}
 	}
 	if (rc == 0) {

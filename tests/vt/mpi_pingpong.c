@@ -2,12 +2,15 @@
 /* Every pair of ranks in turn: ping-pongs whose sends and receives the program stamps itself, with a counter whose
  * value says which event it is: message number x 4 + 0 sent by the lower rank, 1 received by the higher, 2 sent by the
  * higher, 3 received by the lower. In a trace with true time stamps they rise. Beside it stands the clock of day, which all
- * hosts of one machine share (truth.c). argv[1]: VT_timesync() ahead of every pair. */
+ * hosts of one machine share (truth.c). argv[1]: VT_timesync() ahead of every pair; "last": ahead
+ * of the last but one. argv[2]: all ranks are killed by SIGKILL instead of ending. */
 #include <VT.h>
 #include <mpi.h>
+#include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 enum { MESSAGES = 50 };
@@ -58,7 +61,7 @@ int main(int argc, char **argv)
 	VT_countdef("realtime", cls, VT_COUNT_INTEGER64 | VT_COUNT_VALID_POINT, VT_ME, NULL, "ns", &handle[1]);
 	for (a = 0; a < size; a++) {
 		for (b = a + 1; b < size; b++) {
-			if (argc > 1) {
+			if (argc > 1 && (strcmp(argv[1], "last") || b + 2 == size)) {
 				VT_timesync();
 			}
 			pair(rank, a, b, n);
@@ -67,6 +70,9 @@ int main(int argc, char **argv)
 		}
 	}
 	printf("rank %d of %d\n", rank, size);
+	if (argc > 2) {
+		raise(SIGKILL);
+	}
 	MPI_Finalize();
 	return 0;
 }

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What a raw file has of the clock sessions of its rank. */
+#include "config.h"
+#include "collector-plugin/raw/reader.h"
+
+#include <stdlib.h>
+
+struct texts {
+	char *at;
+	size_t n, room;
+	int failed;
+};
+
+static int add(const struct vt_raw_def *d, void *ctx)
+{
+	struct texts *t = ctx;
+	size_t n = d->type == VT_RAW_DEF_CLOCKS ? strlen(d->text) : 0;
+
+	if (t->n + n + 1 > t->room) {
+		size_t room = 2 * t->room + n + 4096;
+		char *grown = realloc(t->at, room);
+
+		if (!grown) {
+			t->failed = 1;
+			return -1;
+		}
+		t->at = grown;
+		t->room = room;
+	}
+	memcpy(t->at + t->n, d->text, n);
+	t->n += n;
+	return 0;
+}
+
+int vt_raw_read_clocks(const char *path, char **text, size_t *n, struct tkm_err *err)
+{
+	struct vt_raw_file *f = vt_raw_open_definitions(path, err);
+	struct texts t = { NULL, 0, 0, 0 };
+
+	*text = NULL;
+	*n = 0;
+	if (!f) {
+		return -1;
+	}
+	vt_raw_definitions(f, add, &t);
+	vt_raw_file_close(f);
+	if (t.failed) {
+		free(t.at);
+		return tkm_fail(err, TKM_ERR_NOMEM, "%s: out of memory for its clock sessions", path);
+	}
+	*text = t.at;
+	*n = t.n;
+	return 0;
+}

@@ -1,0 +1,68 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# Clock sessions in the raw files: a job of four ranks that is killed is corrected as far as its last session, by the sampler process and
+# by stftool alone. And a clock that is slewed between the sessions: the sampler process reads it as a thread inside does. TAP.
+. "${top_srcdir:-.}/tests/vt/mpi_lib.sh"
+
+mpi_compile "$MPICC" mpi_pingpong.c pp -lVT
+mpi_compile "$MPICC" mpi_truth.c truth -lVT
+export VT_SYNCED_HOST=off
+
+# killed SAMPLER OFFSET SYNC: all four ranks, after 300 messages each way; the trace is there, or the raw files are
+killed()
+{
+	clean
+	VT_SAMPLER=$1 VT_TIMER="sim:base=CPU,offset={rank}$2,drift={rank}0ppm,tick=3ns" timeout 120 "$MPIRUN" -np 4 "$build/vtrun" -- \
+		./pp "$3" kill >out 2>&1
+	tries=0
+	while [ "$1" = process ] && ls VT-flush-*.dat >/dev/null 2>&1 && [ $tries -lt 100 ]; do
+		tries=$((tries + 1))
+		sleep 0.1
+	done
+}
+
+# No message is received before it is sent; the stamps are inside the bound of the truth
+corrected() # corrected TRACE CLK
+{
+	"$build/stftool" "$1" --verify >>out 2>&1 && "$build/stftool" "$1" --matched-vtf --dump 2>>out >dump || return 1
+	awk '$2 == "MESSAGE" { n++; for (i = 3; i < NF; i++) { if ($i == "TIME" && $(i + 1) < 0) { back++ } } }
+	END { printf "# %d messages, %d of them reversed\n", n, back; exit n < 600 || back > 0 }' dump >count
+	rc=$?
+	cat count
+	"$build/tests/vt/truth" "$1" "$2" >truths 2>>out || rc=1
+	sed 's/^/# /' truths
+	return $rc
+}
+
+for offset in 5ms 30s; do
+	killed process $offset last
+	[ -e pp.stf ] && ! ls VT-flush-*.dat >>out 2>&1 && corrected pp.stf pp.clk
+	ok "killed, clocks $offset apart: the sampler's trace has all messages in order" $?
+done
+killed process 5ms ''
+corrected pp.stf pp.clk && [ "$(grep -c '^session ' pp.clk)" -eq 21 ]
+ok "sessions in between are in the correction" $?
+killed thread 5ms last
+[ ! -e pp.stf ] && "$build/stftool" VT-flush-*.dat --merge pp.stf >>out 2>&1 && corrected pp.stf pp.clk
+ok "killed without a sampler process: stftool finds the sessions in the raw files" $?
+rm -f VT-flush-pp_0-*
+"$build/stftool" VT-flush-*.dat --merge part.stf >out 2>&1 && grep -q 'not corrected: .*rank 0' out && [ ! -e part.clk ]
+ok "without the file of rank 0 the clocks are not corrected, and a line says so" $?
+
+# The bound of rank 1 of a run with sessions at both ends only, in us.
+bound()
+{
+	clean
+	VT_SAMPLER=$1 VT_TIMER='sim:base=clock_monotonic_raw,offset={rank}ms,slew={rank}50ppm/0.5s/1s/1.6s' timeout 120 "$MPIRUN" -np 2 \
+		./truth 20 >out 2>&1 && "$build/tests/vt/truth" truth.stf truth.clk >>out 2>&1 || return 1
+	"$build/tests/vt/truth" truth.clk | awk '$1 == 1 { print $2 * 1e6 }' >"bound.$1"
+	echo "# sampler $1: bound $(cat "bound.$1") us, $(grep -c '^pair ' truth.clk) pairs"
+}
+
+bound thread && bound process
+ok "slewed by 50 ppm between two sessions: the stamps are inside the stated bound" $?
+# a thread that samples wakes up each 100 ms, the sampler process reads the clocks oftener
+awk 'NR == 1 { thread = $1 } NR == 2 { exit !($1 > 0 && $1 < 1.2 * thread + 10) }' bound.thread bound.process
+ok "the bound is as narrow as with a thread inside" $?
+
+done_testing
