@@ -32,6 +32,10 @@ struct smp_device_class {
 	int (*elsewhere)(int root, const char *name, char *buf, size_t size);
 };
 
+/* Is it a whole physical disk, a system interface? disk.c, net.c. */
+int smp_disk_own(int root, const char *name);
+int smp_net_own(int root, const char *name);
+
 int smp_device_list(const struct smp_device_class *class, const struct smp_env *env, const char *hint, smp_each each,
 	void *ctx, char why[SMP_TEXT]);
 void *smp_device_open(const struct smp_device_class *class, const struct smp_env *env, const char *const *names,

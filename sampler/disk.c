@@ -74,7 +74,7 @@ static int paths_of(int root, const char *name, struct paths *p)
 
 /* A disk hangs at a bus: it has a device. dm, md, loop, zram, nbd are stacked upon others or upon nothing. Of an NVMe disk
  * with several paths (hidden disks) the paths count: all kernels count there, those before 6.4 not at the head. */
-static int own(int root, const char *name)
+int smp_disk_own(int root, const char *name)
 {
 	struct paths p;
 	char at[160];
@@ -114,7 +114,7 @@ static const struct smp_device_class class = {
 	.names = names,
 	.path = path,
 	.parse = parse,
-	.own = own,
+	.own = smp_disk_own,
 	.elsewhere = elsewhere,
 };
 

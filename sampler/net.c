@@ -68,7 +68,7 @@ static int is_way_out(int root, const char *name)
 	return 1;
 }
 
-static int net_own(int root, const char *name)
+int smp_net_own(int root, const char *name)
 {
 	return is_hardware(root, name) || (net_names(root, find_hardware, &root) == 0 && is_way_out(root, name));
 }
@@ -87,7 +87,7 @@ static const struct smp_device_class net_class = {
 	.names = net_names,
 	.path = net_path,
 	.parse = one_number,
-	.own = net_own,
+	.own = smp_net_own,
 };
 
 static int net_list(const struct smp_env *env, const char *hint, smp_each each, void *ctx, char why[SMP_TEXT])

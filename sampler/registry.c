@@ -14,6 +14,8 @@ const struct smp_source *const smp_sources[] = {
 	&smp_proc,
 	&smp_perf,
 	&smp_node,
+	&smp_group,
+	&smp_space,
 	&smp_power,
 	&smp_clock,
 #ifdef HAVE_PAPI
@@ -26,7 +28,7 @@ const struct smp_source *const smp_sources[] = {
 const char *const smp_standard_rules[] = {
 	"disk_io on", "net_io on", "cpu_idle on", "cpu_sys on", "cpu_usr on",
 	"proc_usr on", "proc_sys on", "proc_rss on", "proc_minflt on", "proc_majflt on", "proc_nvcsw on", "proc_nivcsw on",
-	"proc_read on", "proc_write on", "clock_source on", "ntp_state on", "clock_real_raw on", "clock_steps on", "clock_stepped on",
+	"proc_read on", "proc_write on",
 	NULL,
 };
 /* clang-format on */

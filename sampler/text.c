@@ -7,7 +7,7 @@
 
 #include "base/rootfs.h"
 
-enum { TEXT_SIZE = 32768 }; /* a longer file would be cut, and is no value */
+enum { TEXT_SIZE = 1 << 18 }; /* a longer file would be cut, and is no value */
 
 static const char *word(const char *p, int nth)
 {
@@ -41,6 +41,22 @@ static const char *key_of(const char *line, const char *key)
 			return p + strlen(key);
 		}
 		p += strlen(key);
+	}
+	return NULL;
+}
+
+/* "Tcp: Name Name", and below "Tcp: 1 2". */
+static const char *column_of(const char *text, const char *label, const char *key)
+{
+	const char *head = line_of(text, label), *p;
+	const char *values = head ? line_of(head, label) : NULL;
+	size_t len = strlen(key);
+	int nth;
+
+	for (nth = 1; values && *(p = word(head, nth)) && *p != '\n'; nth++) {
+		if (strcspn(p, " \n") == len && !strncmp(p, key, len)) {
+			return word(values, nth);
+		}
 	}
 	return NULL;
 }
@@ -94,6 +110,10 @@ int smp_text_find(const struct smp_text_counter *c, const char *text, union smp_
 		break;
 	case SMP_LABEL:
 		p = line_of(text, c->label);
+		p = p && c->nth > 1 ? word(p, c->nth) : p;
+		break;
+	case SMP_COLUMN:
+		p = column_of(text, c->label, c->key);
 		break;
 	case SMP_KEY:
 		p = line_of(text, c->label);

@@ -8,11 +8,12 @@
 
 /* Where in its file a number stands. */
 enum smp_where {
-	SMP_WORD,    /* the nth word, counted from 1 */
-	SMP_STAT,    /* the nth field of /proc/PID/stat as proc(5) counts: names may hold blanks and brackets */
-	SMP_LABEL,   /* behind `label` at the start of a line */
-	SMP_KEY,     /* behind `key` in the line that starts with `label` */
-	SMP_SUM,     /* behind `key`, the sum over all lines */
+	SMP_WORD,   /* the nth word, counted from 1 */
+	SMP_STAT,   /* the nth field of /proc/PID/stat as proc(5) counts: names may hold blanks and brackets */
+	SMP_LABEL,  /* behind `label` at the start of a line, the nth word there; 0 is the first */
+	SMP_COLUMN, /* of two lines that start with `label`, the second one's number under the word `key` of the first */
+	SMP_KEY,    /* behind `key` in the line that starts with `label` */
+	SMP_SUM,    /* behind `key`, the sum over all lines */
 	SMP_DECIMAL, /* the nth word, a decimal fraction: SMP_F64 */
 };
 

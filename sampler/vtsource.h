@@ -80,6 +80,8 @@ struct smp_env {
 	double limit_s;      /* a library's initialisation that lasts longer is given up; 0: 2 s */
 	const char *cgroup;  /* NULL, or the job's cgroup below /sys/fs/cgroup; NULL: that of this process */
 	const char *options; /* a plugin's own text, behind its name in PLUGIN; never NULL for a plugin */
+	const char
+		*trace_dir; /* where the trace is written; NULL: the current folder. Read it only if `size` covers it */
 };
 
 enum smp_flags {

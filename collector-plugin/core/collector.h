@@ -50,7 +50,8 @@ struct vt_collector {
 	int ended;
 	int again; /* this end is followed by a new start: vt_collect_reconfigure() */
 	struct smp_env env;
-	char hw[2048]; /* facts from hwloc; "": the sources judge themselves */
+	char trace_dir[1024]; /* of env */
+	char hw[2048];        /* facts from hwloc; "": the sources judge themselves */
 	struct smp_plan *plan;
 	uint32_t *ids;     /* of the plan's counters, */
 	uint32_t first_id; /* which begin here */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* counters_over SECONDS NAME...: "NAME difference last" of node counters over so many seconds, and the seconds. */
+/* counters_over SECONDS NAME...: "NAME difference last" of node counters over so many seconds, and the seconds; of the snapshot
+ * $COUNTERS_ROOT if that is set. */
 #include "config.h"
 #include "sampler/source.h"
 
@@ -7,7 +8,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-enum { MAX = 64 };
+enum { MAX = 128 };
 
 static double now_s(void)
 {
@@ -31,6 +32,7 @@ int main(int argc, char **argv)
 	struct timespec t = { argc > 2 ? atoi(argv[1]) : 0, 0 };
 
 	smp_env_init(&env);
+	env.root = getenv("COUNTERS_ROOT") ? getenv("COUNTERS_ROOT") : "/";
 	plan = argc > 2 && argc < MAX
 		? smp_plan_open(&env, (const char *const *)argv + 2, (size_t)argc - 2, NULL, 0, &err)
 		: NULL;

@@ -52,6 +52,7 @@ case ${1:-} in
 	;;
 esac
 
+file /proc/net/snmp /proc/net/netstat /proc/net/rpc/nfs
 file /proc/stat /proc/meminfo /proc/vmstat /proc/loadavg /proc/pressure/cpu /proc/pressure/memory /proc/pressure/io
 file /proc/self/cgroup /proc/self/stat /proc/self/statm /proc/self/io /proc/self/status /proc/cpuinfo
 file /proc/sys/kernel/perf_event_paranoid /sys/devices/system/clocksource/clocksource0/current_clocksource
@@ -60,9 +61,11 @@ for d in /sys/block/*; do
 	folder "$d/device"
 done
 for d in /sys/class/net/*; do
-	file "$d/statistics/rx_bytes" "$d/statistics/tx_bytes" "$d/type" "$d/phys_port_name" "$d/tun_flags"
+	file "$d"/statistics/[rt]x_* "$d/type" "$d/phys_port_name" "$d/tun_flags"
 	folder "$d/device" "$d/bridge" "$d/bonding" "$d/brport"
 done
+file /sys/devices/system/node/node*/numastat /sys/devices/system/edac/mc/mc*/?e_count
+file /sys/devices/system/cpu/cpu*/thermal_throttle/*_throttle_count /proc/fs/lustre/llite/*/stats /sys/kernel/debug/lustre/llite/*/stats
 for d in /sys/class/infiniband/*/ports/*; do
 	file "$d"/counters/port_*_data "$d"/counters_ext/port_*_data_64
 done
@@ -74,9 +77,13 @@ for d in /sys/fs/cgroup /sys/fs/cgroup/unified; do
 	group=$(sed -n 's/^0:://p' /proc/self/cgroup)
 	file "$d/cgroup.controllers"
 	if [ "$group" != / ]; then
-		file "$d$group/cpu.stat" "$d$group/memory.current" "$d$group/io.stat"
+		file "$d$group/cpu.stat" "$d$group/memory.current" "$d$group/io.stat" "$d$group"/*.pressure
 	else
-		file "$d/cpu.stat" "$d/memory.current" "$d/io.stat"
+		file "$d/cpu.stat" "$d/memory.current" "$d/io.stat" "$d"/*.pressure
 	fi
+done
+for c in cpuacct/cpuacct.usage cpu/cpu.stat memory/memory.usage_in_bytes blkio/blkio.throttle.io_service_bytes; do
+	group=$(sed -n "s/^[0-9]*:\([^:]*,\)*${c%%/*}\(,[^:]*\)*:\(.*\)/\3/p" /proc/self/cgroup)
+	file "/sys/fs/cgroup/${c%%/*}$group/${c#*/}" "/sys/fs/cgroup/$c"
 done
 exit 0
