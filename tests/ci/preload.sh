@@ -5,5 +5,5 @@
 . "$(dirname "$0")/lib.sh"
 configured preload
 step "preload: make" make -j"$jobs"
-export KILLS=200 SEED="${SEED:-1}"
-step "preload: real programs, 200 kills" make check TESTS="tests/preload/real.sh tests/preload/ends.sh" VERBOSE=1
+export KILLS=200 SEED="${SEED:-1}" FOREIGN_EACH=1
+step "preload: real and foreign programs, 200 kills" make check TESTS="tests/preload/real.sh tests/preload/foreign.sh tests/preload/ends.sh" VERBOSE=1
