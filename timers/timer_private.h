@@ -3,6 +3,7 @@
 #ifndef TIMERS_TIMER_PRIVATE_H
 #define TIMERS_TIMER_PRIVATE_H
 
+#include "timers/counter.h"
 #include "timers/timer.h"
 
 struct tmr_ops {
@@ -23,38 +24,5 @@ extern const struct tmr_ops tmr_mpi_wtime __attribute__((weak));
 
 /* Copies name with each "{rank}" and "{rank%N}" replaced; -1 when it does not fit. */
 int tmr_expand_rank(const char *name, int rank, char *out, size_t size, struct tkm_err *err);
-
-/* The raw counter behind CPU and CPU_Norm: TSC on x86, CNTVCT_EL0 on aarch64. */
-#if defined(__x86_64__) || defined(__i386__)
-#include <x86intrin.h>
-#define TMR_HAVE_COUNTER 1
-static inline int64_t tmr_counter(void)
-{
-	return (int64_t)__rdtsc();
-}
-static inline int64_t tmr_counter_ordered(void)
-{
-	_mm_lfence();
-	return (int64_t)__rdtsc();
-}
-#elif defined(__aarch64__)
-#define TMR_HAVE_COUNTER 1
-static inline int64_t tmr_counter(void)
-{
-	int64_t v;
-
-	__asm__ volatile("mrs %0, cntvct_el0" : "=r"(v));
-	return v;
-}
-static inline int64_t tmr_counter_ordered(void)
-{
-	int64_t v;
-
-	__asm__ volatile("isb; mrs %0, cntvct_el0" : "=r"(v) : : "memory");
-	return v;
-}
-#else
-#define TMR_HAVE_COUNTER 0
-#endif
 
 #endif

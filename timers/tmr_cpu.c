@@ -26,6 +26,7 @@ static int open_cpu(struct tmr_timer *t, const char *arg, struct tkm_err *err)
 	t->read_ordered = read_cpu_ordered;
 	t->hz = tmr_cpu_hz(&t->hz_from);
 	t->shareable = 1;
+	t->is_counter = 1;
 	return 0;
 }
 #else

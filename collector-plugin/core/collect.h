@@ -9,6 +9,7 @@
 #include <sys/types.h>
 
 #include "base/err.h"
+#include "collector-plugin/raw/short.h"
 #include "sampler/source.h"
 #include "timers/timer.h"
 
@@ -166,7 +167,7 @@ static inline void vt_call_at_wake(struct vt_collect *c)
 
 /* The running collector: NULL before its start, after its end, in a forked child that is not followed. It stays
  * valid memory for ever, so that a thread that outlives main may finish what it began. */
-extern _Atomic(struct vt_collect *) vt_collecting;
+extern _Atomic(struct vt_collect *) vt_collecting __attribute__((visibility("hidden")));
 
 static inline struct vt_collect *vt_collect_running(void)
 {
@@ -189,7 +190,7 @@ int vt_collect_counter_on(const char *name);
 
 /* Numbers in the raw file: the collector's own counters, classes and functions stand below, those of the program from
  * here on. Groups: below 16, and from 16 on. */
-enum { VT_FIRST_ID = 0x10000 };
+enum { VT_FIRST_ID = VT_RAW_FIRST_ID };
 
 /* Is `now` inside TIME-WINDOWS? */
 int vt_collect_in_window(ltick_t now);

@@ -458,6 +458,9 @@ static VT_ErrorCode claim(struct vt_thread *t, int number)
 	table.entry[number].chosen = 1;
 	table.entry[number].thread = t;
 	t->number = number;
+	if (t->stream) {
+		vt_raw_no_owner(t->stream);
+	}
 	return VT_OK;
 }
 

@@ -166,7 +166,7 @@ static int write_counters(struct vt_merge_part *part, const struct source *s)
 	struct stf_counter_value r = {
 		.time = s->time, .willy = willy_of(s->f, s->c.h.where), .values = value, .counters = id
 	};
-	const uint8_t *p = s->c.p + 8;
+	const uint8_t *p = s->c.body;
 
 	/* nor without a thread */
 	if ((s->c.h.where & (VT_RAW_GROUP | VT_RAW_PLACE)) == VT_RAW_PLACE &&
@@ -198,7 +198,7 @@ static struct vt_merge_event event_of(struct source *s)
 		.willy = willy_of(s->f, s->closing ? s->owner : s->c.h.where),
 		.f = s->f,
 		.h = &s->c.h,
-		.body = s->c.p + 8,
+		.body = s->c.body,
 		.states = &s->states };
 }
 

@@ -51,7 +51,7 @@ int vt_mpi_enter_slow(struct vt_mpi_call *k, struct vt_mpi_function *f)
 	if (vt_trace_enter(f->id, 0, VT_TRACE_FUNCTION) == VT_OK) {
 		t = vt_tls.trace;
 		k->frame = t->top;
-		if (t->top > t->frame && t->top[-1].recorded) {
+		if (t->top > t->frame && t->top[-1].how.recorded) {
 			k->recorded = 1;
 			k->enter = vt_tls.thread->stream->now;
 			return 1;
@@ -66,7 +66,7 @@ void vt_mpi_leave(struct vt_mpi_call *k)
 	vt_mpi_depth--;
 	/* what a call-back of the program has entered and not left ends with the call */
 	while (k->frame && vt_tls.trace && vt_tls.trace->top > k->frame) {
-		vt_trace_leave(0, (enum vt_trace_kind)vt_tls.trace->top[-1].kind);
+		vt_trace_leave(0, (enum vt_trace_kind)vt_tls.trace->top[-1].how.kind);
 	}
 	if (k->frame && vt_tls.trace && vt_tls.trace->top == k->frame) {
 		vt_trace_leave_at(ltick(k->leave));

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Events of the program's threads in the raw file: one list with the number and the body of each kind. Every event is a
- * struct vt_raw_record (type, n, where, dt: 8 bytes) and a body of fixed size, a multiple of 4 bytes. vt_raw_event() appends it
+/* Events of the program's threads in the raw file: one list with the number and the body of each kind. Every event but most states
+ * (raw/short.h) is a struct vt_raw_record (type, n, where, dt: 8 bytes) and a body of fixed size, a multiple of 4 bytes. vt_raw_event() appends it
  * to the calling thread's stream, without lock, system call or memory allocation. doc/raw-format.md describes the bytes.
  *
  * To add a kind of event:
@@ -27,6 +27,7 @@ struct vt_raw_state_enter {
  * VT_RAW_LEAVE (raw/format.h). */
 /* `n` of VT_RAW_STATE_LEAVE: the program leaves the state; or its thread ended with the state open. */
 enum { VT_RAW_LEFT = 0, VT_RAW_CLOSED_BY_END = 1 };
+/* VT_RAW_OWNER has no body: the short records behind it in its block (raw/short.h) are of the thread `where`. */
 struct vt_raw_scope {
 	uint32_t scope, seqnr, scl;
 };
@@ -88,6 +89,7 @@ enum {
 	X(STATE_LEAVE, 7, 0) \
 	X(SCOPE_BEGIN, 8, sizeof(struct vt_raw_scope)) \
 	X(SCOPE_END,   9, sizeof(struct vt_raw_scope)) \
+	X(OWNER,      10, 0) \
 	X(SEND,       16, sizeof(struct vt_raw_short_message)) \
 	X(RECEIVE,    17, sizeof(struct vt_raw_later_message)) \
 	X(MESSAGE,    18, sizeof(struct vt_raw_message)) \

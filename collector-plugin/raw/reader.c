@@ -445,6 +445,7 @@ int vt_raw_cursor_block(struct vt_raw_cursor *c)
 		end = end > block_end(c->f, b) ? p : end;
 		c->lost = b->lost;
 		c->now = b->base;
+		c->owner = UINT32_MAX;
 		c->p = p;
 		/* blocks of a stream lie one behind the other, those of others maybe in between, which are read in again */
 		c->begin = c->begin && c->begin <= (const uint8_t *)b ? c->begin : (const uint8_t *)b;

@@ -9,6 +9,7 @@
 #include "collector-plugin/raw/communicator.h"
 #include "collector-plugin/raw/events.h"
 #include "collector-plugin/raw/format.h"
+#include "collector-plugin/raw/short.h"
 
 struct vt_raw_file; /* opened for reading, whole or cut */
 
@@ -77,9 +78,12 @@ int vt_raw_read_clocks(const char *path, char **text, size_t *n, struct tkm_err 
 struct vt_raw_cursor {
 	const uint8_t *p, *end; /* the present record and its block's end */
 	struct vt_raw_record h; /* its first bytes, */
+	const uint8_t *body;    /* what is behind those, or the only part of a short one */
 	size_t size;            /* its size, */
 	int64_t now;            /* and its tick */
 	uint32_t sessions;      /* that were over when it was written; 0: unknown */
+	uint32_t owner;         /* whose the block's short records are; UINT32_MAX: unknown */
+	uint32_t function;      /* body of a short one */
 	struct vt_raw_file *f;
 	const uint8_t *begin; /* of the present block */
 	size_t next, last;    /* blocks of the stream */
@@ -123,6 +127,38 @@ static inline size_t vt_raw_record_size(const uint8_t *p, size_t left, struct vt
 	}
 }
 
+/* The short record at c->p, as a long one. Returns its bytes; 0: it is none. */
+static inline size_t vt_raw_cursor_short(struct vt_raw_cursor *c)
+{
+	size_t left = (size_t)(c->end - c->p);
+	uint32_t w;
+
+	if (left < 4 || c->owner == UINT32_MAX) {
+		return 0;
+	}
+	memcpy(&w, c->p, 4);
+	w = vt_raw_short_word(w);
+	c->h.n = 0;
+	c->h.where = (uint16_t)c->owner;
+	if ((w & VT_RAW_SHORT_ENTER) != VT_RAW_SHORT_ENTER) {
+		c->h.type = VT_RAW_STATE_LEAVE;
+		c->h.dt = w >> (32 - VT_RAW_SHORT_LEAVE_BITS);
+		return 4;
+	}
+	c->h.type = VT_RAW_STATE_ENTER;
+	c->h.dt = w >> (32 - VT_RAW_SHORT_ENTER_BITS);
+	c->function = vt_raw_short_function(w);
+	c->body = (const uint8_t *)&c->function;
+	if (c->function != VT_RAW_FIRST_ID) {
+		return 4;
+	}
+	if (left < 8) {
+		return 0;
+	}
+	memcpy(&c->function, c->p + 4, 4);
+	return 8;
+}
+
 /* To the next record of counters, change, comment or event, whole and valid. 1, or 0: the end of the stream. */
 static inline int vt_raw_cursor_next(struct vt_raw_cursor *c)
 {
@@ -135,11 +171,27 @@ static inline int vt_raw_cursor_next(struct vt_raw_cursor *c)
 			}
 			continue;
 		}
-		c->size = vt_raw_record_size(c->p, (size_t)(c->end - c->p), &c->h);
+		if (*c->p & VT_RAW_SHORT) {
+			c->size = vt_raw_cursor_short(c);
+			if (__builtin_expect(c->size != 0, 1)) {
+				c->now += c->h.dt;
+				return 1;
+			}
+		} else {
+			c->size = vt_raw_record_size(c->p, (size_t)(c->end - c->p), &c->h);
+			c->body = c->p + 8;
+		}
 		if (__builtin_expect(c->size == 0, 0)) {
 			/* what follows in this block cannot be found */
 			++*c->damaged;
 			c->p = c->end;
+			continue;
+		}
+		if (c->h.type == VT_RAW_OWNER) {
+			c->owner = c->h.where;
+			c->now += c->h.dt;
+			c->p += c->size;
+			c->size = 0;
 			continue;
 		}
 		if (c->h.type != VT_RAW_TIME) {

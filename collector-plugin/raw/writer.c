@@ -354,7 +354,7 @@ struct vt_raw_block *vt_raw_begin_block(struct vt_raw *r, struct vt_raw_stream *
 			seal_oldest(r);
 		}
 		s->block = NULL;
-		s->cur = s->end = NULL;
+		s->cur = s->end = s->quick = NULL;
 	}
 	b = r->closed ? NULL : get_block(r, &why);
 	if (!b) {
@@ -381,6 +381,7 @@ struct vt_raw_block *vt_raw_begin_block(struct vt_raw *r, struct vt_raw_stream *
 	atomic_store_explicit(&b->magic, VT_RAW_BLOCK_MAGIC, memory_order_release);
 	s->lost = 0;
 	s->now = base;
+	s->quick = NULL;
 	s->block = b;
 	s->cur = (uint8_t *)(b + 1);
 	s->end = (uint8_t *)b + r->block_size;
@@ -449,6 +450,28 @@ uint8_t *vt_raw_room_slow(struct vt_raw_stream *s, size_t size, int64_t stamp, u
 	return s->cur;
 }
 
+int vt_raw_state_slow(struct vt_raw_stream *s, ltick_t stamp, uint16_t where, unsigned type, uint32_t function)
+{
+	size_t size = vt_raw_event_size(type), more = sizeof(struct vt_raw_record);
+	struct vt_raw_record h = { (uint8_t)type, VT_RAW_LEFT, where, 0 }, owner = { VT_RAW_OWNER, 0, where, 0 };
+	uint8_t *p = vt_raw_room(s, size + more, stamp.v, &h.dt);
+
+	if (!p) {
+		return -1;
+	}
+	memcpy(p, &h, sizeof(h));
+	memcpy(p + sizeof(h), &function, size - sizeof(h));
+	p += size;
+	if (!s->quick) {
+		memcpy(p, &owner, sizeof(owner));
+		p += more;
+		/* two words, behind what has been written so far */
+		s->quick = s->end - 7;
+	}
+	vt_raw_done(s, p);
+	return 0;
+}
+
 void vt_raw_session_over(struct vt_raw *r)
 {
 	if (!r->forgotten) {
@@ -497,6 +520,7 @@ struct vt_raw_stream *vt_raw_stream(struct vt_raw *r)
 		r->streams = s;
 	}
 	s->taken = 1;
+	vt_raw_no_owner(s);
 	pthread_mutex_unlock(&r->lock);
 	return s;
 }
@@ -673,7 +697,7 @@ void vt_raw_detach_after_fork(struct vt_raw *r)
 
 	r->forgotten = r->closed = 1;
 	for (s = r->streams; s; s = s->next) {
-		s->cur = s->end = NULL;
+		s->cur = s->end = s->quick = NULL;
 		s->busy = 0;
 		if (s->block) {
 			munmap(s->block, r->block_size);

@@ -21,7 +21,9 @@
 #include <string.h>
 
 #include "base/err.h"
+#include "collector-plugin/raw/events.h"
 #include "collector-plugin/raw/format.h"
+#include "collector-plugin/raw/short.h"
 
 /* MEM-*, AUTOFLUSH and FLUSH-* of seeds/003 section 3.2.3. */
 struct vt_raw_options {
@@ -48,6 +50,8 @@ struct vt_raw; /* one per process */
  * record of its own: such a record is counted as lost. Members are for the inline functions. */
 struct vt_raw_stream {
 	uint8_t *cur, *end;
+	uint8_t *
+		quick; /* ahead of it is place for a short record of the thread that the block knows; NULL: it knows none */
 	int64_t now;                /* stamp of the last record */
 	struct vt_raw_block *block; /* NULL before the first record, and when no place is left */
 	volatile int busy;
@@ -212,6 +216,86 @@ static inline int vt_raw_event(
 	}
 	vt_raw_done(s, p + 8 + size);
 	return 0;
+}
+
+/* The seldom path of the two below, which writes the long record, and for whom the short ones behind it are. */
+int vt_raw_state_slow(struct vt_raw_stream *s, ltick_t stamp, uint16_t where, unsigned type, uint32_t function);
+/* The number that short records are written for has changed. */
+static inline void vt_raw_no_owner(struct vt_raw_stream *s)
+{
+	s->quick = NULL;
+}
+
+/* Is there place for a short record, with its dt below 2^bits? Then the stream is busy until vt_raw_done(); else the long one must
+ * do. */
+static inline int vt_raw_quick(struct vt_raw_stream *s, int64_t stamp, unsigned bits, uint32_t *dt)
+{
+	uint64_t d;
+
+	if (__builtin_expect(s->busy, 0)) {
+		return 0;
+	}
+	s->busy = 1;
+	atomic_signal_fence(memory_order_seq_cst);
+	d = (uint64_t)stamp - (uint64_t)s->now;
+	if (__builtin_expect(d >> bits || s->cur >= s->quick ||
+			    atomic_load_explicit(s->sessions, memory_order_relaxed) != s->said,
+		    0)) {
+		s->busy = 0;
+		return 0;
+	}
+	s->now = stamp;
+	*dt = (uint32_t)d;
+	return 1;
+}
+
+/* The thread enters a function; code: vt_raw_short_code() of it. Returns 1, or 0: the slow path must do it. */
+static inline int vt_raw_enter_quickly(struct vt_raw_stream *s, ltick_t stamp, uint32_t function, uint32_t code)
+{
+	uint32_t dt, word;
+	uint8_t *p;
+
+	if (!vt_raw_quick(s, stamp.v, VT_RAW_SHORT_ENTER_BITS, &dt)) {
+		return 0;
+	}
+	p = s->cur;
+	word = vt_raw_short_stored(vt_raw_short_enter(code, dt));
+	memcpy(p, &word, 4);
+	p += 4;
+	if (__builtin_expect(code == VT_RAW_SHORT_ENTER, 0)) {
+		memcpy(p, &function, 4);
+		p += 4;
+	}
+	vt_raw_done(s, p);
+	return 1;
+}
+
+/* It leaves the innermost one. */
+static inline int vt_raw_leave_quickly(struct vt_raw_stream *s, ltick_t stamp)
+{
+	uint32_t dt, word;
+
+	if (!vt_raw_quick(s, stamp.v, VT_RAW_SHORT_LEAVE_BITS, &dt)) {
+		return 0;
+	}
+	word = vt_raw_short_stored(vt_raw_short_leave(dt));
+	memcpy(s->cur, &word, 4);
+	vt_raw_done(s, s->cur + 4);
+	return 1;
+}
+
+/* Both, whatever it takes. Returns 0 or -1: lost, and counted. */
+static inline int vt_raw_state_enter(
+	struct vt_raw_stream *s, ltick_t stamp, uint16_t where, uint32_t function, uint32_t code)
+{
+	return vt_raw_enter_quickly(s, stamp, function, code)
+		? 0
+		: vt_raw_state_slow(s, stamp, where, VT_RAW_STATE_ENTER, function);
+}
+
+static inline int vt_raw_state_leave(struct vt_raw_stream *s, ltick_t stamp, uint16_t where)
+{
+	return vt_raw_leave_quickly(s, stamp) ? 0 : vt_raw_state_slow(s, stamp, where, VT_RAW_STATE_LEAVE, 0);
 }
 
 static inline int vt_raw_change(

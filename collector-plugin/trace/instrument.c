@@ -29,6 +29,7 @@ enum { ADDRESSES = 1 << 20, GONE = 1 };
 static struct address {
 	_Atomic uintptr_t address; /* 0: free; GONE: of an object that was unloaded */
 	uint32_t function;         /* 0: no place for another one */
+	uint32_t code;             /* vt_raw_short_code() of it, where no rule says more than to record it; else 0 */
 } * addresses;
 
 struct object {
@@ -40,7 +41,7 @@ struct object {
 	uint8_t build_id[VT_BUILD_ID];
 	size_t build_id_size;
 };
-enum { OBJECTS = 512 };
+enum { OBJECTS = 512, PLAIN = VT_TRACE_KNOWN | VT_TRACE_RECORD | VT_TRACE_PUSH };
 static struct object *objects;
 static uint32_t n_objects, n_ids;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -212,6 +213,7 @@ static uint32_t first_call(struct vt_collect *c, uintptr_t address)
 		id = n < 64 ? define(c, address) : 0;
 		if (id) {
 			addresses[i].function = id;
+			addresses[i].code = vt_trace_rule(id) == PLAIN ? vt_raw_short_code(id) : 0;
 			atomic_store_explicit(&addresses[i].address, address, memory_order_release);
 		}
 	}
@@ -247,38 +249,114 @@ void vt_instrument_forked(void)
 void __cyg_profile_func_enter(void *function, void *site);
 void __cyg_profile_func_exit(void *function, void *site);
 
-void __cyg_profile_func_enter(void *function, void *site)
+/* Where the stack stood in the function when it called us. */
+#if defined(__x86_64__)
+#define STACK() ((uintptr_t)__builtin_dwarf_cfa())
+#else
+#define STACK() ((uintptr_t)__builtin_frame_address(0) + 2 * sizeof(void *))
+#endif
+
+static const struct vt_trace_how recorded_call = { .kind = VT_TRACE_CALL, .recorded = 1 };
+
+static inline int is_recorded_call(const struct vt_trace_frame *f)
+{
+	uint32_t a, b;
+
+	memcpy(&a, &f->how, sizeof(a));
+	memcpy(&b, &recorded_call, sizeof(b));
+	return a == b;
+}
+
+/* The thread's states, if all that an event of it asks for is a record; its `plain` says more. */
+static inline struct vt_trace_thread *plain_thread(const struct vt_collect *c)
+{
+	/* a thread that is on has one */
+	return c == vt_tls.collect && vt_tls.state == VT_TLS_ON && !vt_tls.inside ? vt_tls.trace : NULL;
+}
+
+static inline int is_sampled(ltick_t now)
+{
+	return __builtin_expect(now.v >= vt_tls.quiet_until, 0) && vt_tls.wanted;
+}
+
+static __attribute__((noinline)) void enter_slow(uintptr_t address, uintptr_t sp)
 {
 	struct vt_collect *c = vt_collect_running();
 	uint32_t id, rule;
 
-	(void)site;
 	if (!c || !vt_trace_wanted) {
 		return;
 	}
-	id = known((uintptr_t)function);
+	id = known(address);
 	if (!VT_LIKELY(id)) {
-		id = vt_self() == VT_OK ? first_call(c, (uintptr_t)function) : 0;
+		id = vt_self() == VT_OK ? first_call(c, address) : 0;
 	}
 	rule = vt_trace_rule(id);
 	if (rule & VT_TRACE_PUSH) {
-		/* where the stack stood in the function when it called us */
-		vt_trace_call(id, rule, (uintptr_t)__builtin_frame_address(0) + 2 * sizeof(void *));
+		vt_trace_call(id, rule, address, sp);
 	}
+}
+
+static __attribute__((noinline)) void exit_slow(uintptr_t address)
+{
+	uint32_t id;
+
+	if (!vt_collect_running() || !vt_tls.trace) {
+		return;
+	}
+	id = known(address);
+	if (vt_trace_rule(id) & VT_TRACE_PUSH) {
+		vt_trace_return(id);
+	}
+}
+
+/* Most calls end here: no call of ours, one reading of the timer, one word. Whatever is not as most calls are is the business of
+ * trace.c. */
+void __cyg_profile_func_enter(void *function, void *site)
+{
+	struct vt_collect *c = vt_collect_running();
+	struct vt_trace_thread *t = plain_thread(c);
+	uintptr_t sp = STACK(), address = (uintptr_t)function;
+	struct vt_trace_frame *f;
+	const struct address *a;
+	uint32_t code;
+	ltick_t now;
+
+	(void)site;
+	if (VT_LIKELY(t && (f = t->top) < t->plain && f[-1].sp >= sp)) {
+		a = &addresses[first_place(address)];
+		if (VT_LIKELY(atomic_load_explicit(&a->address, memory_order_acquire) == address && (code = a->code))) {
+			now = tmr_read_counter();
+			if (!is_sampled(now) && vt_raw_enter_quickly(t->stream, now, a->function, code)) {
+				f->sp = sp;
+				f->address = address;
+				f->function = a->function;
+				f->how = recorded_call;
+				t->top = f + 1;
+				return;
+			}
+		}
+	}
+	enter_slow(address, sp);
 }
 
 void __cyg_profile_func_exit(void *function, void *site)
 {
-	uint32_t id;
+	struct vt_collect *c = vt_collect_running();
+	struct vt_trace_thread *t = plain_thread(c);
+	uintptr_t address = (uintptr_t)function;
+	struct vt_trace_frame *f;
+	ltick_t now;
 
 	(void)site;
-	if (!vt_collect_running() || !vt_tls.trace) {
-		return;
+	if (VT_LIKELY(t && (f = t->top - 1) < t->plain && f->address == address && is_recorded_call(f))) {
+		now = tmr_read_counter();
+		if (!is_sampled(now) && vt_raw_leave_quickly(t->stream, now)) {
+			t->top = f;
+			return;
+		}
 	}
-	id = known((uintptr_t)function);
-	if (vt_trace_rule(id) & VT_TRACE_PUSH) {
-		vt_trace_return(id);
-	}
+	exit_slow(address);
 }
 
 /* ---- unloading ---- */

@@ -48,11 +48,13 @@ static void find_stack(struct vt_trace_thread *t, int is_process)
 
 static int thread_begins(struct vt_collect *c, struct vt_thread *t)
 {
-	struct vt_trace_thread *own = vt_trace_memory(sizeof(*own) + ROOM * sizeof(*own->frame));
+	struct vt_trace_thread *own = vt_trace_memory(sizeof(*own) + (ROOM + 1) * sizeof(*own->frame));
 
 	if (own) {
-		own->frame = own->top = (struct vt_trace_frame *)(void *)(own + 1);
+		own->frame = own->top = own->plain = (struct vt_trace_frame *)(void *)(own + 1) + 1;
+		own->frame[-1].sp = UINTPTR_MAX;
 		own->end = own->frame + ROOM;
+		own->stream = t->stream;
 		find_stack(own, t->tid == getpid());
 		own->stats = vt_stats_wanted() ? vt_stats_thread(c, t->number, vt_function(c, "Statistics", "others"))
 					       : NULL;
@@ -99,7 +101,7 @@ static void thread_ends(struct vt_thread *t)
 		if (own->stats) {
 			count_call(own, f, now.v);
 		}
-		if (f->recorded) {
+		if (f->how.recorded) {
 			vt_raw_event(
 				t->stream, now, (uint16_t)t->number, VT_RAW_STATE_LEAVE, VT_RAW_CLOSED_BY_END, NULL, 0);
 		}
@@ -115,7 +117,7 @@ static void thread_ended(struct vt_thread *t)
 	(void)t;
 	vt_tls.trace = NULL;
 	if (own) {
-		munmap(own, sizeof(*own) + ROOM * sizeof(*own->frame));
+		munmap(own, sizeof(*own) + (ROOM + 1) * sizeof(*own->frame));
 	}
 }
 
@@ -170,6 +172,12 @@ static void settle(struct vt_trace_thread *t, ltick_t now)
 	}
 }
 
+static void owe(struct vt_trace_thread *t)
+{
+	vt_trace_not_plain(t);
+	t->owed++;
+}
+
 /* The thread enters the function of frame f, by its stamp. */
 static inline void record_enter(struct vt_trace_thread *t, struct vt_trace_frame *f, uint32_t scl, ltick_t now)
 {
@@ -184,11 +192,14 @@ static inline void record_enter(struct vt_trace_thread *t, struct vt_trace_frame
 	if (scl) {
 		rc = vt_raw_enter(vt_tls.thread->stream, now, (uint16_t)vt_tls.thread->number, f->function, scl);
 	} else {
-		rc = vt_trace_record(now, VT_RAW_STATE_ENTER, 0, &f->function, sizeof(f->function));
+		rc = vt_raw_state_enter(vt_tls.thread->stream, now, (uint16_t)vt_tls.thread->number, f->function,
+			vt_raw_short_code(f->function));
 	}
-	f->recorded = rc == 0 && t->owed == 0;
-	t->owed += rc == 0 && !f->recorded;
-	if (!f->ruled || vt_trace_verdict(f->function)->count) {
+	f->how.recorded = rc == 0 && t->owed == 0;
+	if (__builtin_expect(rc == 0 && t->owed != 0, 0)) {
+		owe(t);
+	}
+	if (!f->how.ruled || vt_trace_verdict(f->function)->count) {
 		vt_trace_sample(now);
 	}
 }
@@ -201,9 +212,11 @@ static inline void record_leave(struct vt_trace_thread *t, uint32_t scl, ltick_t
 	if (scl) {
 		rc = vt_raw_leave(vt_tls.thread->stream, now, (uint16_t)vt_tls.thread->number, 0, scl);
 	} else {
-		rc = vt_trace_record(now, VT_RAW_STATE_LEAVE, VT_RAW_LEFT, NULL, 0);
+		rc = vt_raw_state_leave(vt_tls.thread->stream, now, (uint16_t)vt_tls.thread->number);
 	}
-	t->owed += rc != 0;
+	if (__builtin_expect(rc != 0, 0)) {
+		owe(t);
+	}
 	if (vt_tls.state == VT_TLS_ON && count) {
 		vt_trace_sample(now);
 	}
@@ -215,7 +228,8 @@ static int ruled(struct vt_trace_thread *t, struct vt_trace_frame *f)
 	const struct vt_verdict *v = vt_trace_verdict(f->function);
 	int record = v->record, fold = v->fold;
 
-	f->ruled = 1;
+	f->how.ruled = 1;
+	vt_trace_not_plain(t);
 	if (v->caller_bit && f > t->frame && vt_trace_rule(f[-1].function) & v->caller_bit) {
 		record = v->called_record;
 		fold = v->called_fold >= 0 ? v->called_fold : fold;
@@ -230,7 +244,7 @@ static inline int to_record(struct vt_trace_thread *t, struct vt_trace_frame *f,
 {
 	int record = (rule & VT_TRACE_RECORD) != 0;
 
-	f->folded = (uint8_t)t->folded;
+	f->how.folded = (uint8_t)t->folded;
 	if (__builtin_expect(t->folded || rule & VT_TRACE_RULED, 0)) {
 		record = rule & VT_TRACE_RULED ? ruled(t, f) : 0;
 	}
@@ -253,11 +267,12 @@ VT_ErrorCode vt_trace_enter(uint32_t function, uint32_t scl, enum vt_trace_kind 
 		return rule ? VT_ERR_INVT : VT_ERR_BADSYMBOLID;
 	}
 	if (t->top == t->end) {
+		vt_trace_not_plain(t);
 		t->beyond++;
 		return VT_OK;
 	}
 	f = t->top++;
-	*f = (struct vt_trace_frame){ .function = function, .kind = (uint8_t)kind };
+	*f = (struct vt_trace_frame){ .function = function, .sp = UINTPTR_MAX, .how.kind = (uint8_t)kind };
 	if (to_record(t, f, rule)) {
 		scl = scl ? scl : t->scl;
 		t->scl = 0;
@@ -267,7 +282,7 @@ VT_ErrorCode vt_trace_enter(uint32_t function, uint32_t scl, enum vt_trace_kind 
 		now = vt_ticks_now(vt_tls.collect);
 	}
 	f->start = now.v;
-	if (f->ruled) {
+	if (f->how.ruled) {
 		vt_trigger_entered(t, f);
 	}
 	return VT_OK;
@@ -278,18 +293,18 @@ static __attribute__((noinline)) void pop_told(struct vt_trace_thread *t, uint32
 {
 	struct vt_trace_frame f = t->top[-1];
 
-	if (f.ruled) {
+	if (f.how.ruled) {
 		vt_trigger_leaving(t, &f);
 	}
 	t->top--;
-	t->folded = f.folded;
+	t->folded = f.how.folded;
 	if (t->stats) {
 		count_call(t, &f, now.v);
 	}
-	if (f.recorded) {
-		record_leave(t, scl, now, f.ruled ? vt_trace_verdict(f.function)->count : 1);
+	if (f.how.recorded) {
+		record_leave(t, scl, now, f.how.ruled ? vt_trace_verdict(f.function)->count : 1);
 	}
-	if (f.ruled) {
+	if (f.how.ruled) {
 		vt_trigger_left(t, &f);
 	}
 }
@@ -299,13 +314,13 @@ static inline void pop(struct vt_trace_thread *t, uint32_t scl, ltick_t now)
 {
 	struct vt_trace_frame *f = t->top - 1;
 
-	if (__builtin_expect(f->ruled || t->stats, 0)) {
+	if (__builtin_expect(f->how.ruled || t->stats, 0)) {
 		pop_told(t, scl, now);
 		return;
 	}
 	t->top = f;
-	t->folded = f->folded;
-	if (f->recorded) {
+	t->folded = f->how.folded;
+	if (f->how.recorded) {
 		record_leave(t, scl, now, 1);
 	}
 }
@@ -327,10 +342,10 @@ static inline VT_ErrorCode leave(const ltick_t *at, uint32_t scl, enum vt_trace_
 		t->beyond--;
 		return VT_OK;
 	}
-	if (t->top == t->frame || t->top[-1].kind != kind) {
+	if (t->top == t->frame || t->top[-1].how.kind != kind) {
 		return VT_ERR_BADREQUEST;
 	}
-	if (t->top[-1].recorded || t->stats) {
+	if (t->top[-1].how.recorded || t->stats) {
 		now = at ? *at : vt_ticks_now(vt_tls.collect);
 		scl = scl ? scl : t->scl;
 		t->scl = 0;
@@ -354,10 +369,19 @@ VT_ErrorCode vt_trace_leave_at(ltick_t now)
 /* A call whose place on the stack is below where it stands now has ended. */
 static inline int is_over(const struct vt_trace_thread *t, const struct vt_trace_frame *f, uintptr_t sp)
 {
-	return f->kind == VT_TRACE_CALL && f->sp < sp && f->sp >= t->low && sp < t->high;
+	return f->how.kind == VT_TRACE_CALL && f->sp < sp && f->sp >= t->low && sp < t->high;
 }
 
-void vt_trace_call(uint32_t function, uint32_t rule, uintptr_t sp)
+/* Are enter and leave a record each now, and nothing else? */
+static void plain(struct vt_trace_thread *t)
+{
+	int more = t->owed || t->beyond || t->folded || t->stats || vt_has_windows(vt_tls.collect) || !t->stream ||
+		!vt_trace_wanted || !tmr_is_counter(vt_timer_of(vt_tls.collect));
+
+	t->plain = more ? t->frame : t->end;
+}
+
+void vt_trace_call(uint32_t function, uint32_t rule, uintptr_t address, uintptr_t sp)
 {
 	VT_ErrorCode rc;
 	struct vt_trace_thread *t = self(&rc);
@@ -368,6 +392,7 @@ void vt_trace_call(uint32_t function, uint32_t rule, uintptr_t sp)
 		return;
 	}
 	if (__builtin_expect(t->top == t->end, 0)) {
+		vt_trace_not_plain(t);
 		t->beyond++;
 		return;
 	}
@@ -376,7 +401,7 @@ void vt_trace_call(uint32_t function, uint32_t rule, uintptr_t sp)
 		pop(t, 0, now);
 	}
 	f = t->top++;
-	*f = (struct vt_trace_frame){ .function = function, .kind = VT_TRACE_CALL, .sp = sp };
+	*f = (struct vt_trace_frame){ .function = function, .how.kind = VT_TRACE_CALL, .address = address, .sp = sp };
 	if (VT_LIKELY(to_record(t, f, rule))) {
 		now = now.v ? now : vt_ticks_now(vt_tls.collect);
 		record_enter(t, f, 0, now);
@@ -384,9 +409,10 @@ void vt_trace_call(uint32_t function, uint32_t rule, uintptr_t sp)
 		now = vt_ticks_now(vt_tls.collect);
 	}
 	f->start = now.v;
-	if (__builtin_expect(f->ruled, 0)) {
+	if (__builtin_expect(f->how.ruled, 0)) {
 		vt_trigger_entered(t, f);
 	}
+	plain(t);
 }
 
 void vt_trace_jump(uintptr_t sp)
@@ -411,7 +437,7 @@ void vt_trace_return(uint32_t function)
 		t->beyond--;
 		return;
 	}
-	while (f > t->frame && (f[-1].function != function || f[-1].kind != VT_TRACE_CALL)) {
+	while (f > t->frame && (f[-1].function != function || f[-1].how.kind != VT_TRACE_CALL)) {
 		f--;
 	}
 	if (f == t->frame) {
@@ -421,6 +447,7 @@ void vt_trace_return(uint32_t function)
 	while (t->top >= f) {
 		pop(t, 0, now);
 	}
+	plain(t);
 }
 
 uint32_t vt_trace_current(void)
@@ -429,7 +456,7 @@ uint32_t vt_trace_current(void)
 	const struct vt_trace_frame *f;
 
 	for (f = t ? t->top : NULL; f && f > t->frame; f--) {
-		if (f[-1].recorded) {
+		if (f[-1].how.recorded) {
 			return f[-1].function;
 		}
 	}

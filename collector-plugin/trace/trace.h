@@ -33,12 +33,15 @@ enum vt_trace_kind { VT_TRACE_REGION = 1, VT_TRACE_FUNCTION = 2, VT_TRACE_CALL =
 
 /* A state of the calling thread that has been entered and not left. */
 struct vt_trace_frame {
+	uintptr_t sp;      /* VT_TRACE_CALL: where the stack stood; others: UINTPTR_MAX */
+	uintptr_t address; /* VT_TRACE_CALL: of the function; others: 0 */
 	uint32_t function;
-	uint8_t kind;
-	uint8_t recorded;
-	uint8_t folded; /* its caller folds what it calls */
-	uint8_t ruled;
-	uintptr_t sp; /* VT_TRACE_CALL: where the stack stood */
+	struct vt_trace_how {
+		uint8_t kind;
+		uint8_t recorded;
+		uint8_t folded; /* its caller folds what it calls */
+		uint8_t ruled;
+	} how;
 	/* STATISTICS: when it was entered, and the ticks of what it called */
 	int64_t start, inner;
 };
@@ -46,13 +49,18 @@ struct vt_trace_frame {
 /* The states of a thread. Only the thread itself uses it. */
 struct vt_trace_thread {
 	struct vt_trace_frame *top; /* behind the innermost */
+	/* up to here instrument.c enters and leaves states by itself: `end` while nothing below asks for more than a record (owed, beyond,
+	 * stats, folded, TIME-WINDOWS, a timer that is not the counter), else `frame`. vt_trace_plain() sets it; whoever changes one of those first calls
+	 * vt_trace_not_plain() */
+	struct vt_trace_frame *plain;
+	struct vt_raw_stream *stream; /* of the thread */
 	struct vt_trace_frame *end;
-	uintptr_t low, high;    /* the thread's stack */
-	uint64_t owed;          /* leaves for which there was no place in the raw file */
-	uint64_t beyond;        /* states entered beyond the room; they are not recorded */
-	struct vt_stats *stats; /* NULL: STATISTICS is off */
-	uint32_t scl;           /* VT_thisloc(): of the next event; 0: none */
-	struct vt_trace_frame *frame;
+	uintptr_t low, high;          /* the thread's stack */
+	uint64_t owed;                /* leaves for which there was no place in the raw file */
+	uint64_t beyond;              /* states entered beyond the room; they are not recorded */
+	struct vt_stats *stats;       /* NULL: STATISTICS is off */
+	uint32_t scl;                 /* VT_thisloc(): of the next event; 0: none */
+	struct vt_trace_frame *frame; /* the outermost; there is one ahead of it, of no function */
 	struct vt_open_scope {
 		uint32_t scope, seqnr;
 	} scopes[64]; /* of this thread that are open, the latest last */
@@ -70,7 +78,7 @@ VT_HIDDEN VT_ErrorCode vt_trace_leave(uint32_t scl, enum vt_trace_kind kind);
 VT_HIDDEN VT_ErrorCode vt_trace_leave_at(ltick_t now);
 /* instrument.c: the calling thread, which need not be registered, calls an instrumented function; it returns from one. Calls that ended
  * otherwise (longjmp) are closed. */
-VT_HIDDEN void vt_trace_call(uint32_t function, uint32_t rule, uintptr_t sp);
+VT_HIDDEN void vt_trace_call(uint32_t function, uint32_t rule, uintptr_t address, uintptr_t sp);
 VT_HIDDEN void vt_trace_return(uint32_t function);
 /* Its stack goes back to `sp` by longjmp: calls beyond that are over. */
 VT_HIDDEN void vt_trace_jump(uintptr_t sp);
@@ -83,6 +91,11 @@ VT_HIDDEN void vt_instrument_forked(void);
 VT_HIDDEN uint32_t vt_trace_current(void);
 /* The function of the innermost state, recorded or not; 0: none. */
 VT_HIDDEN uint32_t vt_trace_innermost(void);
+
+static inline void vt_trace_not_plain(struct vt_trace_thread *t)
+{
+	t->plain = t->frame;
+}
 
 /* Is the calling thread registered and recording? */
 static inline int vt_trace_on(void)

@@ -341,6 +341,155 @@ static void killed(void)
 	}
 }
 
+/* ---- short records ---- */
+
+enum { SHORT_EVENTS = 40000 };
+
+/* The k-th event of a stream: its distance to the one before it, its function (0: a leave) and its thread. */
+static void event_at(uint64_t k, int64_t *dt, uint32_t *function, uint16_t *thread)
+{
+	static const int64_t odd[] = { (1 << 18) - 1, 1 << 18, (1 << 24) - 1, 1 << 24, UINT32_MAX, (int64_t)1 << 33, -5,
+		0 };
+	static const uint32_t ids[] = { 1, 2, 0x10000, 0x10001, 0x1003f, 0x10040, 0x10041, 0x10fff, 0x11000, 0x3fffff };
+	uint64_t h = k * 0x9e3779b97f4a7c15u;
+
+	h ^= h >> 29;
+	*dt = h % 64 == 0 ? odd[(h >> 8) % 8] : (int64_t)((h >> 8) % 1000);
+	*function = (h >> 24) % 5 < 2 ? 0 : ids[(h >> 32) % 10];
+	*thread = (uint16_t)(k / 3000);
+}
+
+static int put_event(struct vt_raw_stream *s, uint64_t k, int64_t *now)
+{
+	static uint16_t owner;
+	uint32_t function;
+	uint16_t thread;
+	int64_t dt;
+
+	event_at(k, &dt, &function, &thread);
+	if (thread != owner) {
+		vt_raw_no_owner(s);
+		owner = thread;
+	}
+	*now += dt;
+	return function ? vt_raw_state_enter(s, ltick(*now), thread, function, vt_raw_short_code(function))
+			: vt_raw_state_leave(s, ltick(*now), thread);
+}
+
+/* Returns how many events are there and as they were written; -1: one is not. */
+static long short_back(struct vt_raw_file *f, size_t *bytes)
+{
+	struct vt_raw_cursor c;
+	uint64_t k = 0;
+	int64_t now = 1000, dt;
+	uint32_t function, got = 0;
+	uint16_t thread;
+
+	*bytes = 0;
+	for (vt_raw_cursor(f, 0, &c); vt_raw_cursor_next(&c); k++) {
+		event_at(k, &dt, &function, &thread);
+		now += dt;
+		if (c.h.type == VT_RAW_STATE_ENTER) {
+			memcpy(&got, c.body, 4);
+		}
+		if (c.h.type != (function ? VT_RAW_STATE_ENTER : VT_RAW_STATE_LEAVE) || (function && got != function) ||
+			c.now != now || c.h.where != thread || c.h.n != 0) {
+			printf("# event %llu\n", (unsigned long long)k);
+			return -1;
+		}
+		*bytes += c.size;
+	}
+	return (long)k;
+}
+
+static void short_records(void)
+{
+	struct vt_raw *r = create((struct vt_raw_options){ .autoflush = 1, .flush_blocks = 4 });
+	struct vt_raw_stream *s = vt_raw_stream(r);
+	struct vt_raw_file *f;
+	int64_t now = 1000;
+	size_t bytes;
+	uint64_t k;
+
+	for (k = 0; k < SHORT_EVENTS; k++) {
+		CHECK(put_event(s, k, &now) == 0, "%s", path);
+	}
+	vt_raw_stream_end(s);
+	vt_raw_close(r, ltick(now));
+	f = vt_raw_open(path, NULL);
+	CHECK(f != NULL, "%s", path);
+	if (!f) {
+		return;
+	}
+	CHECK_INT(short_back(f, &bytes), SHORT_EVENTS);
+	/* half of the functions do not fit into the word, one time in 64 no dt does */
+	CHECK(2 * bytes < 11 * SHORT_EVENTS, "%zu", bytes);
+	CHECK_INT(vt_raw_file_damage(f)->blocks, 0);
+	vt_raw_file_close(f);
+}
+
+/* As `killed`, but in the middle of short records: all that vt_raw_done() has been told of is there. */
+static void short_killed(void)
+{
+	int turn;
+
+	for (turn = 0; turn < 20; turn++) {
+		volatile uint64_t *done = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+		struct vt_raw_file *f;
+		size_t bytes;
+		long n;
+		pid_t pid = fork();
+
+		if (pid == 0) {
+			struct vt_raw *r = create((struct vt_raw_options){ .autoflush = 1, .flush_blocks = 4 });
+			struct vt_raw_stream *s = vt_raw_stream(r);
+			int64_t now = 1000;
+			uint64_t k;
+
+			for (k = 0; k < 1000000; k++) {
+				put_event(s, k, &now);
+				*done = k + 1;
+				if (k % 5000 == 0) {
+					vt_raw_tick(r, ltick(now));
+				}
+			}
+			pause();
+		}
+		while (*done == 0) {
+			usleep(100);
+		}
+		usleep((useconds_t)(check_random() % 3000));
+		kill(pid, SIGKILL);
+		waitpid(pid, NULL, 0);
+		f = vt_raw_open(path, NULL);
+		CHECK(f != NULL, "%s", path);
+		if (!f) {
+			return;
+		}
+		n = short_back(f, &bytes);
+		CHECK(n >= (long)*done && n <= (long)*done + 1, "%ld of %llu", n, (unsigned long long)*done);
+		vt_raw_file_close(f);
+		munmap((void *)(uintptr_t)done, 4096);
+	}
+}
+
+/* A signal handler that records in the middle of a record loses its own, not that. */
+static void short_from_a_handler(void)
+{
+	struct vt_raw *r = create((struct vt_raw_options){ .autoflush = 1, .flush_blocks = 4 });
+	struct vt_raw_stream *s = vt_raw_stream(r);
+	uint32_t dt;
+
+	vt_raw_state_enter(s, ltick(1010), 0, 0x10001, vt_raw_short_code(0x10001));
+	CHECK(vt_raw_quick(s, 1020, VT_RAW_SHORT_LEAVE_BITS, &dt) && dt == 10, "%u", dt);
+	CHECK_INT(vt_raw_state_leave(s, ltick(1021), 0), -1);
+	CHECK_INT(vt_raw_lost(r), 1);
+	vt_raw_done(s, s->cur);
+	CHECK_INT(vt_raw_state_leave(s, ltick(1022), 0), 0);
+	vt_raw_stream_end(s);
+	vt_raw_close(r, ltick(1022));
+}
+
 static void damage(int fd, off_t at)
 {
 	char c = 0;
@@ -512,6 +661,9 @@ int main(int argc, char **argv)
 	RUN(the_limit_holds);
 	RUN(sessions_are_known);
 	RUN(killed);
+	RUN(short_records);
+	RUN(short_killed);
+	RUN(short_from_a_handler);
 	RUN(damaged_files);
 	RUN(random_bytes);
 	RUN(threads_at_once);
