@@ -180,6 +180,28 @@ void tkm_quote_gnuplot(FILE *f, const char *text)
 	putc('\'', f);
 }
 
+char *tkm_shell_word(char *buf, size_t size, const char *text)
+{
+	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./:=@%+,-";
+	size_t n = 0;
+
+	if (*text && *text != '-' && strspn(text, plain) == strlen(text)) {
+		snprintf(buf, size, "%s", text);
+		return buf;
+	}
+	n += (size_t)snprintf(buf, size, "'");
+	for (; *text && n + 6 < size; text++) {
+		if (*text == '\'') {
+			memcpy(buf + n, "'\\''", 4);
+			n += 4;
+		} else {
+			buf[n++] = *text;
+		}
+	}
+	snprintf(buf + n, size - n, "'");
+	return buf;
+}
+
 int tkm_parse_bytes(const char *text, long long *bytes)
 {
 	static const struct {

@@ -47,6 +47,10 @@ int tkm_parse_triplet(const char *text, size_t len, struct tkm_triplet *out);
  * would run what stands between backquotes. Control characters become spaces, UTF-8 passes. */
 void tkm_quote_gnuplot(FILE *f, const char *text);
 
+/* Text as one word of a shell: as it is, or inside single quotes where it has anything but letters, digits and _./:=@%+,- in it.
+ * Cut where buf is too small. Returns buf. */
+char *tkm_shell_word(char *buf, size_t size, const char *text);
+
 /* Closes what open_memstream(&text, ...) opened. Returns 0, or -1 when there was no memory for all of the text: then it
  * is freed and *text is NULL. */
 int tkm_text_end(FILE *f, char **text);

@@ -563,7 +563,7 @@ static void print_causality(FILE *f, const struct tt_result *r)
 void tt_print_result(FILE *f, const struct tt_options *o, const struct tt_result *r)
 {
 	const struct tt_burst *w = &r->burst[r->worst];
-	char a[32], b[32];
+	char a[32], b[32], name[1100], word[1200];
 
 	if (!o->quiet) {
 		print_matrices(f, r);
@@ -595,8 +595,12 @@ void tt_print_result(FILE *f, const struct tt_options *o, const struct tt_result
 		} else {
 			fprintf(f, "one process, so no messages: clock offsets were not measured\n");
 		}
-		fprintf(f, "to produce graph showing trace timing, run: gnuplot %s.gnuplot\n", o->output);
-		fprintf(f, "to see all pictures in a browser, run: vtreport %s.stf\n", o->output);
+		snprintf(name, sizeof(name), "%s.gnuplot", o->output);
+		fprintf(f, "to produce graph showing trace timing, run: gnuplot %s\n",
+			tkm_shell_word(word, sizeof(word), name));
+		snprintf(name, sizeof(name), "%s.stf", o->output);
+		fprintf(f, "to see all pictures in a browser, run: vtreport %s\n",
+			tkm_shell_word(word, sizeof(word), name));
 	}
 	fprintf(f, "verdict: %s\n", r->verdict.text);
 }

@@ -13,7 +13,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/auxv.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
@@ -22,6 +21,7 @@
 #include <unistd.h>
 
 #include "collector-plugin/host/memory.h"
+#include "collector-plugin/host/near.h"
 
 #ifndef SYS_close_range
 #define SYS_close_range 436
@@ -31,24 +31,12 @@ enum { QUEUE = 4096, STACK = 64 << 10, MOST_ENVIRONMENT = 1000, LISTENING = 3 };
 
 extern char **environ;
 
-static int is_program(char *path, size_t size, const char *dir, size_t length, const char *rest)
-{
-	return snprintf(path, size, "%.*s%s", (int)length, dir, rest) < (int)size && access(path, X_OK) == 0;
-}
-
 int vt_attach_program(const char *near, char *path, size_t size)
 {
 	static const char *const places[] = { "/vtsampler", "/../vtsampler", "/../libexec/tickmark/vtsampler",
 		"/../../libexec/tickmark/vtsampler", NULL };
-	const char *slash = near ? strrchr(near, '/') : NULL;
-	int i;
 
-	for (i = 0; slash && !getauxval(AT_SECURE) && places[i]; i++) {
-		if (is_program(path, size, near, (size_t)(slash - near), places[i])) {
-			return 0;
-		}
-	}
-	return is_program(path, size, VT_LIBEXECDIR, strlen(VT_LIBEXECDIR), "/vtsampler") ? 0 : -1;
+	return vt_near_program(near, places, VT_LIBEXECDIR "/vtsampler", path, size);
 }
 
 struct start {

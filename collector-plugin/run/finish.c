@@ -7,6 +7,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,6 +23,7 @@
 #include "collector-plugin/raw/format.h"
 #include "collector-plugin/raw/reader.h"
 #include "collector-plugin/raw/writer.h"
+#include "collector-plugin/run/report.h"
 #include "collector-plugin/run/run.h"
 #include "collector-plugin/settings/run_value.h"
 #include "collector-plugin/settings/settings.h"
@@ -191,7 +193,7 @@ static int merge_for(struct vt_collector *c, struct vt_merge_input *in, size_t n
 	int (*merge)(struct vt_merge_input *, size_t, const struct vt_merge_options *, struct vt_merge_result *,
 		struct tkm_err *) = c->merge && !period_s ? c->merge : vt_merge;
 	struct vt_merge_result r;
-	char size[64];
+	char size[64], word[PATH_MAX];
 	int rc;
 
 	if (!writes_trace(c)) {
@@ -214,7 +216,12 @@ static int merge_for(struct vt_collector *c, struct vt_merge_input *in, size_t n
 		vt_say(1, "INFO", "Writing tracefile %s: %llu samples, %u %s, %u %s, %s", c->trace,
 			(unsigned long long)r.samples, r.processes, r.processes == 1 ? "process" : "processes",
 			r.threads, r.threads == 1 ? "thread" : "threads", size);
-		vt_say(1, "INFO", "to see it in a browser, run: vtreport %s", c->trace);
+		if (c->settings.report) {
+			vt_report_make(c->trace, c->settings.force);
+		} else {
+			vt_say(1, "INFO", "to see it in a browser, run: vtreport %s",
+				tkm_shell_word(word, sizeof(word), c->trace));
+		}
 	}
 	return rc;
 }

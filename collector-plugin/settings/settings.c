@@ -110,6 +110,7 @@ static void make_table(struct vt_settings *s)
 		{ "PLUGIN", TKM_OPTION_LIST, &s->plugin, 0, 0, "FILE [OPTIONS]", "a shared object with further counters (vtsource(5))" },
 		{ "PROGNAME", TKM_OPTION_TEXT, &s->progname, 0, 0, "NAME", "name of the program, and of the trace" },
 		{ "PROTOFILE-NAME", TKM_OPTION_TEXT, &s->protofile_name, 0, 0, "FILE", "name of the protocol (default: the trace's, .prot)" },
+		{ "REPORT", TKM_OPTION_BOOL, &s->report, 0, 0, "[on|off]", "make TRACE.html at the end, as vtreport does" },
 		{ "SAMPLE-BUDGET", TKM_OPTION_FRACTION, &s->sample_budget, 1e-6, 1, "FRACTION",
 		  "of a core: above it sampling becomes rarer" },
 		{ "SAMPLER", TKM_OPTION_TEXT, &s->sampler, 0, 0, "process|thread",

@@ -247,6 +247,25 @@ report --compare t.stf
 [ "$status" -eq 2 ] && grep -q 'needs two traces' err
 ok "--compare with one trace: wrong usage" $?
 
+if [ -x "$build/vtrun" ]; then
+	mkdir "my run's" && cd "my run's" || exit 99
+	"$build/vtrun" -- sleep 0.2 2>../err && [ -f sleep.stf ] && sed -n 's/.*in a browser, run: vtreport/vtreport/p' ../err >../out
+	sh -c "PATH=$build:\$PATH; $(cat ../out)" >/dev/null && [ -s sleep.html ] && mv sleep.html by-hand.html
+	ok "vtrun's printed command makes the report, whatever the folder's name" $?
+	"$build/vtrun" --report --force -- sleep 0.2 2>../err &&
+		[ -s sleep.html ] && grep -q "Writing report .*/my run's/sleep.html" ../err && ! grep -q 'run: vtreport' ../err
+	ok "vtrun --report: the report is there when the program has ended" $?
+	"$build/vtrun" --report --sampler thread --force -- sh -c 'sleep 0.2; exit 3' 2>../err
+	[ $? -eq 3 ] && [ -s sh.html ]
+	ok "the same with the sampler inside; the program's status stays" $?
+	rm sleep.html && mkdir sleep.html && "$build/vtrun" --report --force -- sleep 0.1 2>../err
+	[ $? -eq 0 ] && [ -f sleep.stf ] && grep -q 'WARNING: vtreport ended with status 1; to see why, run: vtreport' ../err
+	ok "a report that cannot be written: one message, the trace is there" $?
+	cd .. || exit 99
+else
+	skip "vtrun --report" "vtrun was not built"
+fi
+
 report nosuch.stf
 [ "$status" -eq 1 ] && grep -q '^vtreport: .*nosuch.stf' err && [ ! -e nosuch.html ]
 ok "no trace: one line, and no report" $?

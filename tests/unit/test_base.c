@@ -90,6 +90,17 @@ static void gnuplot_quoting_keeps_the_text(void)
 	free(out);
 }
 
+static void a_shell_word_is_one_word(void)
+{
+	char buf[40];
+
+	CHECK_STR(tkm_shell_word(buf, sizeof(buf), "a/b-1.stf"), "a/b-1.stf");
+	CHECK_STR(tkm_shell_word(buf, sizeof(buf), "my run's $x.stf"), "'my run'\\''s $x.stf'");
+	CHECK_STR(tkm_shell_word(buf, sizeof(buf), ""), "''");
+	CHECK_STR(tkm_shell_word(buf, sizeof(buf), "n\xc3\xb6"), "'n\xc3\xb6'");
+	CHECK_STR(tkm_shell_word(buf, 16, "it's far too long for it"), "'it'\\''s f'");
+}
+
 static void bytes_are_endian_safe(void)
 {
 	unsigned char b[9];
@@ -292,6 +303,7 @@ int main(int argc, char **argv)
 	RUN(times_read_as_in_the_guide);
 	RUN(small_values_are_read);
 	RUN(gnuplot_quoting_keeps_the_text);
+	RUN(a_shell_word_is_one_word);
 	RUN(bytes_are_endian_safe);
 	RUN(quantiles_and_spread);
 	RUN(robust_line_ignores_outliers);

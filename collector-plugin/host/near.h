@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Programs of the same installation, wherever it was put. */
+#ifndef COLLECTOR_PLUGIN_HOST_NEAR_H
+#define COLLECTOR_PLUGIN_HOST_NEAR_H
+
+#include <stddef.h>
+
+/* Looks for an executable file at each of `places` (NULL ends it), which follow the folder of the file `near` (NULL: unknown; a
+ * setuid program trusts none), then for `fallback`. Returns 0 and its path, or -1. */
+int vt_near_program(const char *near, const char *const *places, const char *fallback, char *path, size_t size);
+
+#endif

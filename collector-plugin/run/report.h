@@ -1,0 +1,8 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef COLLECTOR_PLUGIN_RUN_REPORT_H
+#define COLLECTOR_PLUGIN_RUN_REPORT_H
+
+/* vtreport makes the HTML file of a trace, and what came of it is said. force: replace one that exists. */
+void vt_report_make(const char *trace, int force);
+
+#endif
