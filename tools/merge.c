@@ -2,7 +2,9 @@
 #include "config.h"
 #include "tools/merge.h"
 
+#include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/text.h"
 #include "collector-plugin/merge/merge.h"
@@ -12,6 +14,61 @@ static void say(void *ctx, const char *line)
 	const struct stt_options *o = ctx;
 
 	stt_say(o, 1, "%s", line);
+}
+
+struct inputs {
+	struct vt_merge_input *in;
+	size_t n;
+};
+
+static int add(struct inputs *all, char *path, struct tkm_err *e)
+{
+	struct vt_merge_input *more = path ? realloc(all->in, (all->n + 1) * sizeof(*more)) : NULL;
+	size_t i;
+
+	for (i = 0; more && i < all->n && strcmp(more[i].path, path); i++) {
+	}
+	if (!more) {
+		free(path);
+		return tkm_fail(e, TKM_ERR_NOMEM, "out of memory");
+	}
+	all->in = more;
+	if (i < all->n) {
+		free(path); /* it is one of those that a protocol has named */
+		return 0;
+	}
+	more[all->n++] = (struct vt_merge_input){ .path = path };
+	return 0;
+}
+
+/* Raw files as they are; of a protocol those that belong to it. */
+static int find_inputs(const struct stt_options *o, struct inputs *all, struct tkm_err *e)
+{
+	char **path;
+	size_t n, k;
+	int i, rc = 0;
+
+	for (i = 0; i < o->n_inputs && rc >= 0; i++) {
+		path = NULL;
+		n = 0;
+		rc = vt_merge_is_raw(o->inputs[i]) ? 1 : vt_merge_find(o->inputs[i], &path, &n, e);
+		if (rc == 1) {
+			rc = add(all, strdup(o->inputs[i]), e);
+		}
+		for (k = 0; k < n; k++) {
+			rc = add(all, path[k], e) < 0 ? -1 : rc;
+		}
+		free(path);
+	}
+	return rc < 0 ? -1 : 0;
+}
+
+static void free_inputs(struct inputs *all)
+{
+	while (all->n) {
+		free((void *)(uintptr_t)all->in[--all->n].path);
+	}
+	free(all->in);
 }
 
 int stt_merge(const struct stt_options *o, const char *name)
@@ -25,25 +82,21 @@ int stt_merge(const struct stt_options *o, const char *name)
 		.delete_raw = o->delete_raw_data,
 		.say = say,
 		.ctx = (void *)(uintptr_t)o };
-	struct vt_merge_input *in = calloc((size_t)o->n_inputs, sizeof(*in));
+	struct inputs all = { NULL, 0 };
 	struct vt_merge_result r;
 	struct tkm_err e;
 	char length[40];
-	int i, rc;
+	int rc;
 
 	if (stt_only_stf(o, "--merge", name) < 0) {
-		free(in);
 		return STT_USAGE;
 	}
-	if (!in) {
-		return stt_fault(o, "out of memory");
+	rc = find_inputs(o, &all, &e);
+	if (rc == 0) {
+		rc = o->clock ? vt_merge_corrected(all.in, all.n, o->clock, &m, &r, &e)
+			      : vt_merge_recorded(all.in, all.n, &m, &r, &e);
 	}
-	for (i = 0; i < o->n_inputs; i++) {
-		in[i].path = o->inputs[i];
-	}
-	rc = o->clock ? vt_merge_corrected(in, (size_t)o->n_inputs, o->clock, &m, &r, &e)
-		      : vt_merge_recorded(in, (size_t)o->n_inputs, &m, &r, &e);
-	free(in);
+	free_inputs(&all);
 	if (rc < 0) {
 		return stt_fault(o, "%s", e.text);
 	}

@@ -28,7 +28,7 @@ static int open_reference(struct vt_agent_process *p)
 	int why;
 
 	p->reference = tmr_open_reference(vt_timer_of(&p->c.pub), &why, &e);
-	if (p->reference && strncmp(p->reference->name, h->reference, sizeof(h->reference))) {
+	if (p->reference && strncmp(p->reference->name, h->reference, sizeof(h->reference) - 1)) {
 		snprintf(e.text, sizeof(e.text), "the free clock is %.60s here and %.60s in the program",
 			p->reference->name, h->reference);
 		tmr_close(p->reference);

@@ -372,8 +372,8 @@ void vt_agent_sample(struct vt_agent_process *p, int64_t now, int node)
 			a->latest_ns = now - due > a->latest_ns ? now - due : a->latest_ns;
 		}
 		p->due = vt_sampler_next_due(due, p->s->period_ns, now);
-		if (a->ticks == 2) {
-			/* for who looks while it runs; one as short as this costs less without */
+		if (a->ticks == 1) {
+			/* for who looks while it runs, and in case that this process dies, too */
 			vt_collect_protocol(&p->c, 0);
 		}
 		look_at_status(p, now);

@@ -66,8 +66,8 @@ struct vt_collector {
 	 * thread, because the one that ends the program may do so from a signal handler, with locks of libc in its hands. */
 	void (*close_and_merge)(struct vt_collector *c, int merge);
 	/* How raw files become a trace; NULL: vt_merge(). */
-	int (*merge)(struct vt_merge_input *in, size_t n, const struct vt_merge_options *o, struct vt_merge_result *out,
-		struct tkm_err *err);
+	int (*merge)(const struct vt_merge_input *in, size_t n, const struct vt_merge_options *o,
+		struct vt_merge_result *out, struct tkm_err *err);
 	void (*write_protocol)(struct vt_collector *c, int finished);
 	_Atomic int helper[VT_HELPERS]; /* tids of other threads of ours, 0: none; -1: it has not said it yet */
 };

@@ -220,39 +220,47 @@ static void say_uncorrected(const struct vt_merge_options *o, const struct tkm_e
 	}
 }
 
-int vt_merge_recorded(struct vt_merge_input *in, size_t n, const struct vt_merge_options *o,
+static int merge_by(const struct sessions *s, int known, const struct vt_merge_input *in, size_t n,
+	const struct vt_merge_options *o, struct vt_merge_result *out, struct tkm_err *err)
+{
+	struct vt_merge_options with = *o;
+	int rc;
+
+	if (!known) {
+		return vt_merge(in, n, o, out, err);
+	}
+	with.period_s = s->run.period_s;
+	rc = vt_merge(in, n, &with, out, err);
+	return rc < 0 ? rc : keep_correction(&s->run, o->trace, err);
+}
+
+int vt_merge_recorded(const struct vt_merge_input *in, size_t n, const struct vt_merge_options *o,
 	struct vt_merge_result *out, struct tkm_err *err)
 {
 	struct sessions s = { .run = { .wanted = CAL_CUBIC, .method = CAL_SYNC_PAIRS } };
-	struct vt_merge_options with = *o;
+	struct vt_merge_input *with = malloc((n + 1) * sizeof(*with));
 	struct tkm_err why;
 	size_t i;
 	int rc = 0;
 
+	if (!with) {
+		return tkm_fail(err, TKM_ERR_NOMEM, "merge: out of memory for %zu files", n);
+	}
+	memcpy(with, in, n * sizeof(*with));
 	for (i = 0; i < n && rc == 0; i++) {
 		rc = read_sessions(&s, in[i].path, &why);
 	}
 	if (rc == 0 && s.run.ranks > 0) {
-		rc = fill_missing(&s, &why) < 0 || cal_solve(&s.run, 0, &why) < 0 ? -1
-										  : give_recorded_maps(in, n, &s, &why);
+		rc = fill_missing(&s, &why) < 0 || cal_solve(&s.run, 0, &why) < 0
+			? -1
+			: give_recorded_maps(with, n, &s, &why);
 	}
 	if (rc < 0) {
 		say_uncorrected(o, &why);
 	}
-	if (rc < 0 || s.run.ranks == 0) {
-		for (i = 0; i < n; i++) {
-			in[i].map = NULL;
-		}
-		rc = vt_merge(in, n, o, out, err);
-	} else {
-		with.period_s = s.run.period_s;
-		rc = vt_merge(in, n, &with, out, err);
-		rc = rc < 0 ? rc : keep_correction(&s.run, o->trace, err);
-	}
-	for (i = 0; i < n; i++) {
-		in[i].map = NULL;
-	}
+	rc = rc == 0 && s.run.ranks > 0 ? merge_by(&s, 1, with, n, o, out, err) : merge_by(&s, 0, in, n, o, out, err);
 	cal_run_free(&s.run);
 	free(s.have);
+	free(with);
 	return rc;
 }

@@ -23,8 +23,12 @@ int vt_merge_corrected(struct vt_merge_input *in, size_t n, const char *clk, con
 /* The same with the clock sessions that the ranks of a job have left in their raw files, so that a job that died is corrected as far as
  * its last session; NAME.clk is written beside the trace. Without sessions, or where those of rank 0 are missing, o->say says why and
  * it is vt_merge(). */
-int vt_merge_recorded(struct vt_merge_input *in, size_t n, const struct vt_merge_options *o,
+int vt_merge_recorded(const struct vt_merge_input *in, size_t n, const struct vt_merge_options *o,
 	struct vt_merge_result *out, struct tkm_err *err);
+
+/* The raw files that a protocol, NAME.prot, tells of: all of its job in its own folder, where they may have been moved with it, or else
+ * where they were recorded. path[0] to path[n - 1], to be freed. Returns 0; 1: that is no protocol; or -1: there are none. */
+int vt_merge_find(const char *prot, char ***path, size_t *n, struct tkm_err *err);
 
 /* Is this a raw file, by its first bytes? For telling a trace from raw files on a command line. */
 int vt_merge_is_raw(const char *path);

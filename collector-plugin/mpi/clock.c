@@ -92,7 +92,7 @@ int vt_job_clock_open(struct vt_job *j, struct tkm_err *err)
 	if (j->clock.reference && vt_collector.outside) {
 		struct vt_raw_head *head = vt_raw_head(vt_raw_of(j->collect));
 
-		snprintf(head->reference, sizeof(head->reference), "%s", j->clock.reference->name);
+		snprintf(head->reference, sizeof(head->reference), "%.63s", j->clock.reference->name);
 		atomic_store_explicit(&head->pairs, 1, memory_order_release);
 	} else if (j->clock.reference) {
 		steered = j;

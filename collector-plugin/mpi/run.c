@@ -261,12 +261,13 @@ void vt_job_end(void)
 /* Where the samples are, said once, by the lowest rank that has something to say first. */
 static void say_kept(const char *how)
 {
+	char text[9100];
+
 	if (job.collect && vt_is_together(job.collect) && !over && vt_collector.outside) {
 		vt_say(1, "INFO", "%s: %s is written when all ranks have ended", how, vt_collect_trace());
 	} else if (job.collect && vt_is_together(job.collect) && !over) {
-		vt_say(1, "INFO",
-			"%s: no trace was written; stftool %s --merge %s makes one of what all ranks have recorded",
-			how, raw_path, vt_collect_trace());
+		vt_say(1, "INFO", "%s: no trace was written; %s makes one of what all ranks have recorded", how,
+			vt_collect_command(&vt_collector, text, sizeof(text)));
 	}
 }
 

@@ -190,7 +190,7 @@ static int merge_for(struct vt_collector *c, struct vt_merge_input *in, size_t n
 		.settled = vt_is_together(&c->pub),
 		.hosts = hosts,
 		.say = say_missing };
-	int (*merge)(struct vt_merge_input *, size_t, const struct vt_merge_options *, struct vt_merge_result *,
+	int (*merge)(const struct vt_merge_input *, size_t, const struct vt_merge_options *, struct vt_merge_result *,
 		struct tkm_err *) = c->merge && !period_s ? c->merge : vt_merge;
 	struct vt_merge_result r;
 	char size[64], word[PATH_MAX];
@@ -255,8 +255,30 @@ static int only_one(const struct files *f)
 	return fd;
 }
 
+/* From the folder of the protocol where `near`, so that it is right where all has been moved. */
+static const char *command(const struct vt_collector *c, int near, char *to, size_t size)
+{
+	const char *prot = vt_run_child(c->run) ? c->raw_path : c->prot, *trace = c->trace;
+	size_t n = (size_t)(strrchr(c->prot, '/') + 1 - c->prot);
+	char from[4500], made[4500];
+
+	if (near && !strncmp(trace, c->prot, n) && !strchr(trace + n, '/')) {
+		prot += n;
+		trace += n;
+	}
+	snprintf(to, size, "stftool %s --merge %s", tkm_shell_word(from, sizeof(from), prot),
+		tkm_shell_word(made, sizeof(made), trace));
+	return to;
+}
+
+const char *vt_collect_command(const struct vt_collector *c, char *to, size_t size)
+{
+	return command(c, 0, to, size);
+}
+
 static void merge_files(struct vt_collector *c, struct files *f)
 {
+	char text[9100];
 	struct vt_merge_input *in;
 	struct tkm_err e = { TKM_ERR_NOMEM, "out of memory" };
 	int rc = -1, lock = only_one(f);
@@ -281,23 +303,26 @@ static void merge_files(struct vt_collector *c, struct files *f)
 		close(lock);
 	}
 	if (rc < 0) {
-		vt_say(1, "WARNING",
-			"no trace: %s. What was recorded is in %s%s; stftool %s --merge FILE.stf makes the trace",
-			e.text, c->raw_path, f->n > 1 ? " and others" : "", c->raw_path);
+		vt_say(1, "WARNING", "no trace: %s. What was recorded is in %s%s; %s makes the trace", e.text,
+			c->raw_path, f->n > 1 ? " and others" : "", vt_collect_command(c, text, sizeof(text)));
 	}
 }
 
 /* A run that was killed could say nothing itself. */
 static void report_unfinished_runs(const struct files *f)
 {
+	char file[4500] = "";
+
+	if (f->first_left) {
+		tkm_shell_word(file, sizeof(file), f->first_left);
+	}
 	if (f->first_left && f->left == 1) {
-		vt_say(1, "INFO", "an earlier run was killed; stftool %s --merge FILE.stf makes its trace",
-			f->first_left);
+		vt_say(1, "INFO", "an earlier run was killed; stftool %s --merge FILE.stf makes its trace", file);
 	} else if (f->first_left) {
 		vt_say(1, "INFO",
 			"%d earlier runs or processes of them were killed; for each: stftool %s --merge FILE.stf makes "
 			"the trace",
-			f->left, f->first_left);
+			f->left, file);
 	}
 }
 
@@ -354,7 +379,7 @@ static void describe(struct vt_collector *c)
 static void print_info(const struct vt_collector *c, FILE *f, int finished)
 {
 	const struct vt_raw *r = vt_raw_of(&c->pub);
-	char host[256] = "", ip[256];
+	char host[256] = "", ip[256], line[9100];
 
 	gethostname(host, sizeof(host) - 1);
 	fprintf(f, "\n# What the run was. Lines of INFO are for readers; as a configuration file they say nothing.\n");
@@ -378,10 +403,13 @@ static void print_info(const struct vt_collector *c, FILE *f, int finished)
 		__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? "little" : "big");
 	fprintf(f, "INFO PROGRAM \"%s\"\nINFO TRACE \"%s\"\nINFO RAWFILE \"%s\"\nINFO JOB \"%s\"\n", c->program,
 		c->trace, c->raw_path, c->job);
+	fprintf(f,
+		"# Where there is no trace, this makes it of the raw files: typed in the folder of this file, which "
+		"may have been\n"
+		"# moved with them.\n#   %s\n",
+		command(c, 1, line, sizeof(line)));
 	if (!finished) {
-		fprintf(f,
-			RUNNING " If it was killed: stftool RAWFILE --merge "
-				"TRACE\n");
+		fprintf(f, RUNNING "\n");
 		return;
 	}
 	fprintf(f,
@@ -403,8 +431,7 @@ static void add_end(const struct vt_collector *c)
 	struct tkm_newfile n = { 0 };
 	FILE *old = fopen(c->prot, "re");
 	struct tkm_err e;
-	char line[4096];
-	int said = 0;
+	char line[4096], end[300];
 
 	if (!old || tkm_newfile_begin(&n, c->prot, 1, &e) < 0) {
 		if (old) {
@@ -412,14 +439,14 @@ static void add_end(const struct vt_collector *c)
 		}
 		return;
 	}
+	snprintf(end, sizeof(end), "INFO ENDED process %d: %s\n", (int)c->pid, c->ended_how);
 	while (fgets(line, sizeof(line), old)) {
-		said |= !strncmp(line, "INFO ENDED", 10);
-		if (strncmp(line, RUNNING, strlen(RUNNING))) {
+		if (strncmp(line, RUNNING, strlen(RUNNING)) && strcmp(line, end)) {
 			fputs(line, n.f);
 		}
 	}
 	fclose(old);
-	fprintf(n.f, "INFO ENDED process %d: %s\n", (int)c->pid, c->ended_how);
+	fputs(end, n.f);
 	tkm_newfile_commit(&n, &e);
 }
 
@@ -472,6 +499,7 @@ void vt_collect_close(struct vt_collector *c)
 void vt_collect_finish(struct vt_collector *c, int merge)
 {
 	struct files f = { 0 };
+	char text[9100];
 
 	vt_collect_protocol(c, 1);
 	if (merge && writes_trace(c) && first_lives(c)) {
@@ -487,8 +515,9 @@ void vt_collect_finish(struct vt_collector *c, int merge)
 		report_unfinished_runs(&f);
 		free_files(&f);
 	} else if (!writes_trace(c)) {
-		vt_say(1, "INFO", "raw data is in %s; stftool %s --merge %s makes the trace", c->raw_path, c->raw_path,
-			c->trace);
+		/* one command is enough for all ranks */
+		vt_say(vt_rank_of(&c->pub) > 0 ? 2 : 1, "INFO", "raw data is in %s; %s makes the trace", c->raw_path,
+			vt_collect_command(c, text, sizeof(text)));
 	}
 	vt_collect_say_no_mpi(c);
 	last_line(c);

@@ -55,6 +55,8 @@ struct vt_raw *vt_collect_raw(struct vt_collector *c, struct tkm_err *err);
 void vt_collect_close(struct vt_collector *c);
 void vt_collect_finish(struct vt_collector *c, int merge);
 void vt_collect_protocol(struct vt_collector *c, int finished);
+/* The one command that makes the trace of all raw files of the job, for a shell; absolute names. */
+const char *vt_collect_command(const struct vt_collector *c, char *to, size_t size);
 /* In the program: the hint for one that was started as a rank and did not call MPI_Init. */
 void vt_collect_say_no_mpi(const struct vt_collector *c);
 

@@ -49,6 +49,31 @@ rm -f VT-flush-pp_0-*
 "$build/stftool" VT-flush-*.dat --merge part.stf >out 2>&1 && grep -q 'not corrected: .*rank 0' out && [ ! -e part.clk ]
 ok "without the file of rank 0 the clocks are not corrected, and a line says so" $?
 
+# The sampler process dies as well: all is in the raw files, and the command in the protocol makes the trace, also where they were moved
+clean
+mkdir -p "a job's folder" "moved it"
+(cd "a job's folder" && exec timeout 120 "$MPIRUN" -np 2 "$build/vtrun" -- ../truth 600 >../out 2>&1) &
+launcher=$!
+tries=0
+until [ "$(cat a*/truth.prot 2>/dev/null | grep -c '^INFO CLUSTERDEF')" -gt 0 ] || [ $tries -ge 600 ]; do
+	tries=$((tries + 1))
+	sleep 0.1
+done
+sleep 2
+sampler=$(sed -n 's/^INFO SAMPLED by process //p' a*/truth.prot)
+date +%s%N >when
+# shellcheck disable=SC2046
+kill -9 "$sampler" $(find a*/ -name 'VT-flush-*.dat' | sed 's/.*-\([0-9]*\)\.dat$/\1/')
+wait $launcher
+[ ! -e a*/truth.stf ] && mv a*/* moved*/ && (cd moved* && PATH=$build:$PATH sh -c "$(sed -n 's/^#   \(stftool .*\)/\1/p' truth.prot)") >>out 2>&1 &&
+	"$build/stftool" moved*/truth.stf --verify >>out 2>&1 && [ -s moved*/truth.clk ]
+ok "the sampler process is killed, too: the command in the moved protocol makes the trace" $?
+last=$(samples moved*/truth.stf -t | awk '$NF > last { last = $NF } END { print last }')
+echo "# the last sample is $((($(cat when) - 0x$last) / 1000000)) ms older than the signal"
+[ $(($(cat when) - 0x$last)) -lt 1000000000 ]
+ok "it has all up to 1 s before" $?
+rm -rf a*folder moved*
+
 # The bound of rank 1 of a run with sessions at both ends only, in us.
 bound()
 {

@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The raw files of a run by its protocol, for the command that stands in it. */
+#include "config.h"
+#include "collector-plugin/merge/merge.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "collector-plugin/raw/format.h"
+#include "collector-plugin/raw/reader.h"
+
+struct found {
+	char job[sizeof(((struct vt_raw_head *)0)->job)], raw[1100]; /* of the protocol; "" */
+	char **path;
+	size_t n;
+};
+
+/* The text between the first and the last double quote of a line that begins with `key`. */
+static void take(const char *line, const char *key, char *to, size_t size)
+{
+	const char *from = strncmp(line, key, strlen(key)) ? NULL : strchr(line, '"'),
+		   *end = from ? strrchr(line, '"') : NULL;
+
+	if (from && end > from && (size_t)(end - from) <= size) {
+		memcpy(to, from + 1, (size_t)(end - from) - 1);
+		to[end - from - 1] = '\0';
+	}
+}
+
+/* Returns 0, 1: no protocol, -1 */
+static int read_protocol(const char *prot, struct found *f, struct tkm_err *err)
+{
+	FILE *file = fopen(prot, "re");
+	char line[4096] = "";
+	int is;
+
+	if (!file) {
+		return tkm_fail_errno(err, TKM_ERR_IO, errno, "cannot open %s", prot);
+	}
+	is = fgets(line, sizeof(line), file) && !strncmp(line, "# Protocol of a run of ", 23);
+	while (is && fgets(line, sizeof(line), file)) {
+		take(line, "INFO JOB ", f->job, sizeof(f->job));
+		take(line, "INFO RAWFILE ", f->raw, sizeof(f->raw));
+	}
+	fclose(file);
+	return is ? 0 : 1;
+}
+
+static int by_name(const void *a, const void *b)
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+/* Those of the job in the folder of `beside`, the length of whose name with its slash is n. */
+static int look(struct found *f, const char *beside, size_t n, struct tkm_err *err)
+{
+	char *folder = strndup(n ? beside : ".", n ? n : 1), path[4400], **more;
+	DIR *d = folder ? opendir(folder) : NULL;
+	struct vt_raw_head h;
+	struct dirent *e;
+	int rc = 0;
+
+	while (d && rc == 0 && (e = readdir(d))) {
+		if (strncmp(e->d_name, "VT-flush-", 9) ||
+			snprintf(path, sizeof(path), "%.*s%s", (int)n, beside, e->d_name) >= (int)sizeof(path) ||
+			vt_raw_read_head(path, &h) < 0 || strncmp(h.job, f->job, sizeof(h.job)) ||
+			h.state == VT_RAW_MERGED) {
+			continue;
+		}
+		more = realloc(f->path, (f->n + 1) * sizeof(*more));
+		if (more) {
+			f->path = more;
+			more[f->n] = strdup(path);
+		}
+		rc = more && more[f->n] ? (f->n++, 0) : tkm_fail(err, TKM_ERR_NOMEM, "out of memory");
+	}
+	if (d) {
+		closedir(d);
+	}
+	free(folder);
+	return rc;
+}
+
+static size_t folder_of(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? (size_t)(slash - path) + 1 : 0;
+}
+
+int vt_merge_find(const char *prot, char ***path, size_t *n, struct tkm_err *err)
+{
+	struct found f = { .n = 0 };
+	int rc = read_protocol(prot, &f, err);
+
+	*path = NULL;
+	*n = 0;
+	if (rc == 0 && !f.job[0]) {
+		rc = tkm_fail(err, TKM_ERR_DATA, "%s has no line INFO JOB: the protocol of another version?", prot);
+	}
+	rc = rc ? rc : look(&f, prot, folder_of(prot), err);
+	if (rc == 0 && f.n == 0 && f.raw[0]) {
+		rc = look(&f, f.raw, folder_of(f.raw), err);
+	}
+	if (rc == 0 && f.n == 0) {
+		rc = tkm_fail(err, TKM_ERR_DATA,
+			"%s: no raw files (VT-flush-*.dat) of its job %s, neither in its folder nor where they were "
+			"recorded; the trace "
+			"may have been made already",
+			prot, f.job);
+	}
+	if (rc) {
+		while (f.n) {
+			free(f.path[--f.n]);
+		}
+		free(f.path);
+		return rc;
+	}
+	qsort(f.path, f.n, sizeof(*f.path), by_name);
+	*path = f.path;
+	*n = f.n;
+	return 0;
+}
