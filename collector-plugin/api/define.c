@@ -12,6 +12,7 @@
 #include "collector-plugin/core/collect.h"
 #include "collector-plugin/core/names.h"
 #include "collector-plugin/core/sink.h"
+#include "collector-plugin/trace/callstack.h"
 #include "collector-plugin/trace/define.h"
 #include "collector-plugin/trace/scope.h"
 #include "collector-plugin/trace/trace.h"
@@ -314,14 +315,23 @@ VT_ErrorCode VT_scldef(const char *file, int line_nr, int *sclhandle)
 
 VT_ErrorCode VT_sclstack(void *pc, void *stackframe, int skip, int trace, int *sclhandle)
 {
-	(void)pc;
-	(void)stackframe;
-	(void)skip;
-	(void)trace;
-	if (sclhandle) {
-		*sclhandle = VT_NOSCL;
+	VT_ErrorCode rc = vt_self();
+	struct vt_callstack_levels l;
+	uint32_t id = 0;
+
+	if (rc == VT_OK && (skip < -1 || trace < -1)) {
+		rc = VT_ERR_BADARG;
+	} else if (rc == VT_OK && vt_tls.trace) {
+		l = vt_callstack_default();
+		l.skip = skip < 0 ? l.skip : (unsigned)skip;
+		l.levels = trace < 0 ? l.levels : (unsigned)trace;
+		id = vt_callstack_from(&vt_tls.trace->stack, (uintptr_t)pc, stackframe, l.skip,
+			l.levels < VT_CALLSTACK_MOST ? l.levels : VT_CALLSTACK_MOST);
 	}
-	return vt_self();
+	if (sclhandle) {
+		*sclhandle = (int)id;
+	}
+	return rc;
 }
 
 VT_ErrorCode VT_thisloc(int sclhandle)

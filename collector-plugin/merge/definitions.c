@@ -304,6 +304,47 @@ static int see_scl(struct context *c, const struct vt_raw_def *d)
 	return set_id(c->f, &c->f->scls, d->id, e->id);
 }
 
+/* Stacks of the same lines are the same, whichever process has them. */
+static int see_stack(struct context *c, const struct vt_raw_def *d)
+{
+	uint32_t file[VT_RAW_STACK], line[VT_RAW_STACK], symbol[VT_RAW_STACK], object[VT_RAW_STACK], i;
+	struct stf_scl_definition s = { .file = file, .line = line, .symbol = symbol, .object = object };
+	struct vt_merge_line at;
+	struct vt_merge_name *e;
+	char key[VT_RAW_STACK * 48 + 2];
+	size_t n = 1;
+
+	if (d->n == 0 || d->n > VT_RAW_STACK) {
+		return 0;
+	}
+	key[0] = '\2';
+	for (i = 0; i < d->n; i++) {
+		line[i] = vt_merge_source_line(c->f, &d->place[i], &at);
+		c->m->without_line += line[i] == 0;
+		file[i] = file_id(c->m, at.file);
+		symbol[i] = at.function[0] ? stf_writer_string(c->m->w, at.function) : 0;
+		object[i] = at.object[0] ? stf_writer_string(c->m->w, at.object) : 0;
+		if (!file[i]) {
+			return -1;
+		}
+		n += (size_t)snprintf(key + n, sizeof(key) - n, "%x %x %x %x,", file[i], line[i], symbol[i], object[i]);
+	}
+	c->m->stacks++;
+	c->m->in_stacks += d->n;
+	s.size_1_4 = (uint8_t)d->n;
+	e = vt_merge_name_entry(&c->m->scls, key);
+	if (!e) {
+		return -1;
+	}
+	if (!e->id) {
+		e->id = s.id = ++c->m->next_scl;
+		if (stf_write_scl_definition(c->m->w, &s) < 0) {
+			return -1;
+		}
+	}
+	return set_id(c->f, &c->f->scls, d->id, e->id);
+}
+
 static int see_scope(struct context *c, const struct vt_raw_def *d)
 {
 	struct stf_scope_definition s = { .classid = vt_merge_id(&c->f->classes, d->parent),
@@ -431,6 +472,8 @@ static int second_reading(const struct vt_raw_def *d, void *ctx)
 		return see_function(c, d, name);
 	case VT_RAW_DEF_SCL:
 		return see_scl(c, d);
+	case VT_RAW_DEF_STACK:
+		return see_stack(c, d);
 	case VT_RAW_DEF_SCOPE:
 		return see_scope(c, d);
 	case VT_RAW_DEF_COMM:

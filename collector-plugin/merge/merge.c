@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The frame of a merge: opening the raw files, their clocks, the trace's beginning and end. */
 #include "config.h"
+#include "collector-plugin/merge/lines.h"
 #include "collector-plugin/merge/merge.h"
 
 #include <errno.h>
@@ -317,6 +318,19 @@ static void say_losses(struct vt_merge *m, const struct vt_merge_file *f)
 	}
 }
 
+static void say_lines(struct vt_merge *m)
+{
+	const char *why;
+
+	if (m->stacks && !vt_lines_there(&why)) {
+		missing(m, "%s: %llu call stacks have addresses instead of source lines", why,
+			(unsigned long long)m->stacks);
+	} else if (m->stacks && m->without_line == m->in_stacks) {
+		missing(m, "no source lines were found for %llu call stacks: compile the program with -g",
+			(unsigned long long)m->stacks);
+	}
+}
+
 static void say_repairs(struct vt_merge *m)
 {
 	const struct vt_merge_repairs *r = &m->repairs;
@@ -377,6 +391,7 @@ static int describe(struct vt_merge *m)
 	}
 	vt_merge_bounds(m);
 	vt_merge_write_statistics(m);
+	say_lines(m);
 	say_repairs(m);
 	for (i = m->o->info; i && i[0] && i[1]; i += 2) {
 		vt_merge_info(m, i[0], i[1]);

@@ -7,6 +7,7 @@
 
 #include "collector-plugin/host/demangle.h"
 #include "collector-plugin/host/symbols.h"
+#include "collector-plugin/merge/lines.h"
 
 int vt_merge_see_object(struct vt_merge_file *f, const struct vt_raw_def *d)
 {
@@ -30,25 +31,44 @@ void vt_merge_objects_free(struct vt_merge_file *f)
 
 	for (i = 0; i < f->n_objects; i++) {
 		vt_symbols_close(f->object[i].symbols);
+		vt_lines_close(f->object[i].lines);
 		free(f->object[i].path);
 	}
 	free(f->object);
 }
 
-void vt_merge_function_name(struct vt_merge_file *f, const struct vt_raw_def *d, char *name, size_t size)
+static struct vt_merge_object *object_of(struct vt_merge_file *f, uint32_t id)
 {
 	struct vt_merge_object *o = NULL;
-	const char *found = NULL, *base;
 	size_t i;
 
 	for (i = 0; i < f->n_objects; i++) {
-		o = f->object[i].id == d->object ? &f->object[i] : o;
+		o = f->object[i].id == id ? &f->object[i] : o;
 	}
+	return o;
+}
+
+static const char *symbol_of(struct vt_merge_object *o, uint64_t offset)
+{
 	if (o && !o->looked) {
 		o->looked = 1;
 		o->symbols = vt_symbols_open(o->path, o->build_id, o->build_id_size);
 	}
-	found = o && o->symbols ? vt_symbols_find(o->symbols, d->offset) : NULL;
+	return o && o->symbols ? vt_symbols_find(o->symbols, offset) : NULL;
+}
+
+static void print_address(const struct vt_merge_object *o, uint64_t offset, char *name, size_t size)
+{
+	const char *base = o ? strrchr(o->path, '/') : NULL;
+
+	snprintf(name, size, "%.3000s+0x%llx", base ? base + 1 : o ? o->path : "?", (unsigned long long)offset);
+}
+
+void vt_merge_function_name(struct vt_merge_file *f, const struct vt_raw_def *d, char *name, size_t size)
+{
+	struct vt_merge_object *o = object_of(f, d->object);
+	const char *found = symbol_of(o, d->offset);
+
 	found = found ? found : d->name;
 	if (*found) {
 		snprintf(name, size, "%s", found);
@@ -57,6 +77,31 @@ void vt_merge_function_name(struct vt_merge_file *f, const struct vt_raw_def *d,
 		}
 		return;
 	}
-	base = o ? strrchr(o->path, '/') : NULL;
-	snprintf(name, size, "%.3000s+0x%llx", base ? base + 1 : o ? o->path : "?", (unsigned long long)d->offset);
+	print_address(o, d->offset, name, size);
+}
+
+uint32_t vt_merge_source_line(struct vt_merge_file *f, const struct vt_raw_place *place, struct vt_merge_line *l)
+{
+	struct vt_merge_object *o = object_of(f, place->object);
+	const char *why, *function = NULL;
+	int line = 0;
+
+	if (o && !o->looked_lines) {
+		o->looked_lines = 1;
+		o->lines = vt_lines_there(&why) ? vt_lines_open(o->path, o->build_id, o->build_id_size) : NULL;
+	}
+	if (o && o->lines) {
+		line = vt_lines_find(o->lines, place->offset, l->file, sizeof(l->file));
+		function = vt_lines_function(o->lines, place->offset);
+	}
+	if (!line) {
+		print_address(o, place->offset, l->file, sizeof(l->file));
+	}
+	function = function ? function : symbol_of(o, place->offset);
+	snprintf(l->function, sizeof(l->function), "%s", function ? function : "");
+	if (place->demangle && function) {
+		vt_demangle(l->function, sizeof(l->function));
+	}
+	l->object = o ? o->path : "";
+	return (uint32_t)line;
 }

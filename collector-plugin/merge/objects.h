@@ -12,4 +12,13 @@ void vt_merge_objects_free(struct vt_merge_file *f);
  * linker called it while it ran; else its object and offset. Demangled where that was asked for. */
 void vt_merge_function_name(struct vt_merge_file *f, const struct vt_raw_def *d, char *name, size_t size);
 
+/* A place of a call stack in the source. */
+struct vt_merge_line {
+	char file[4200]; /* with its folder; where the line is unknown the object and the offset */
+	char function[4200];
+	const char *object; /* path */
+};
+/* Fills it in. Returns the line; 0: it is unknown. */
+uint32_t vt_merge_source_line(struct vt_merge_file *f, const struct vt_raw_place *place, struct vt_merge_line *l);
+
 #endif

@@ -44,6 +44,8 @@ struct vt_merge_object {
 	char *path;
 	struct vt_symbols *symbols; /* NULL: there are none, or nobody has looked */
 	int looked;
+	struct vt_lines *lines;
+	int looked_lines;
 };
 
 struct vt_merge_file {
@@ -122,6 +124,8 @@ struct vt_merge {
 	uint32_t n_communicators, room_communicators;
 	struct vt_merge_row *row;
 	size_t n_rows;
+	uint64_t stacks, in_stacks,
+		without_line; /* call stacks, places in them, and those whose source line is unknown */
 	struct vt_merge_repairs repairs;
 	struct vt_merge_result *out;
 	struct tkm_err *err;

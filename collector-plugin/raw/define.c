@@ -164,6 +164,18 @@ int vt_raw_scl(struct vt_raw *r, uint32_t id, uint32_t line, const char *file)
 	return named(r, VT_RAW_DEF_SCL, id, line, file);
 }
 
+int vt_raw_stack(struct vt_raw *r, uint32_t id, const struct vt_raw_place *place, uint32_t n)
+{
+	struct pack p;
+
+	n = n < VT_RAW_STACK ? n : VT_RAW_STACK;
+	begin(&p, VT_RAW_DEF_STACK);
+	put32(&p, id);
+	put32(&p, n);
+	put(&p, place, n * sizeof(*place));
+	return end(r, &p);
+}
+
 int vt_raw_scope(struct vt_raw *r, uint32_t id, uint32_t classid, uint32_t scl1, uint32_t scl2, const char *name)
 {
 	struct pack p;

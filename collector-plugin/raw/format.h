@@ -143,11 +143,19 @@ enum vt_raw_type {
 	VT_RAW_DEF_OBJECT = 41,      /* uint32_t id, bytes of the build id; build id[32]; path */
 	VT_RAW_DEF_FUNCTION_AT = 42, /* uint32_t id, class, object, demangle; uint64_t offset; name or "" */
 	VT_RAW_DEF_SCOPE = 40,       /* uint32_t id, class, scl1, scl2; name */
+	VT_RAW_DEF_STACK = 52,       /* uint32_t id, n; struct vt_raw_place[n], the innermost call first */
 	VT_RAW_DEF_COMM = 43, /* uint32_t id, parent, kind, number, int32_t tag, uint32_t inter, n_own, n, at, m, then
 	                          * m struct vt_raw_ranks (raw/communicator.h); name */
 	VT_RAW_DEF_CLOCKS =
 		44, /* text: whole lines of a rank's block of a .clk file, in the order in which it grew; lines "pair"
 	                         * by the sampler process are among them */
+};
+
+/* A call stack: as many places at most, each in an object of VT_RAW_DEF_OBJECT at an offset from where that is loaded. */
+enum { VT_RAW_STACK = 16 };
+struct vt_raw_place {
+	uint64_t offset;
+	uint32_t object, demangle; /* 1: show the function's C++ name as in the source */
 };
 
 /* Calls of a function: minimum, maximum and sum of their ticks, with and without what they called. */

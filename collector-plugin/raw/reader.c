@@ -608,6 +608,12 @@ static int decode(const struct copy *c, struct vt_raw_def *d, char *room, uint32
 		get_bytes(r, d->build_id, sizeof(d->build_id));
 		d->name = get_text(r, &room);
 		break;
+	case VT_RAW_DEF_STACK:
+		d->id = get32(r);
+		d->n = get32(r);
+		d->n = d->n < VT_RAW_STACK ? d->n : VT_RAW_STACK;
+		get_bytes(r, (uint8_t *)d->place, d->n * sizeof(d->place[0]));
+		break;
 	case VT_RAW_DEF_FUNCTION_AT:
 		d->id = get32(r);
 		d->parent = get32(r);

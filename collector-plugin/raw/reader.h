@@ -57,8 +57,9 @@ struct vt_raw_def {
 	uint32_t object, demangle;
 	uint64_t offset; /* of a function at an address */
 	uint8_t build_id[32];
-	uint32_t scl[2];                     /* of a scope; 0: none */
-	struct vt_raw_comm_def communicator; /* n: how many ranges of it are here */
+	struct vt_raw_place place[VT_RAW_STACK]; /* n: of a call stack */
+	uint32_t scl[2];                         /* of a scope; 0: none */
+	struct vt_raw_comm_def communicator;     /* n: how many ranges of it are here */
 	uint64_t tid;
 	const char *name; /* or class of an info */
 	const char *text; /* unit; text of an info */

@@ -134,6 +134,8 @@ int vt_raw_function_at(struct vt_raw *r, uint32_t id, uint32_t classid, uint32_t
 /* What has been counted since the last one of that thread and function. */
 int vt_raw_statistics(struct vt_raw *r, uint32_t thread, uint32_t function, const struct vt_raw_times *t);
 int vt_raw_scl(struct vt_raw *r, uint32_t id, uint32_t line, const char *file);
+/* A source location that is a call stack. */
+int vt_raw_stack(struct vt_raw *r, uint32_t id, const struct vt_raw_place *place, uint32_t n);
 int vt_raw_scope(struct vt_raw *r, uint32_t id, uint32_t classid, uint32_t scl1, uint32_t scl2, const char *name);
 struct vt_raw_comm_def;
 int vt_raw_communicator(struct vt_raw *r, const struct vt_raw_comm_def *d);

@@ -150,7 +150,7 @@ static int take_record(const char *word, struct vt_rule *r)
 
 	if (!strcasecmp(word, "on") || !strcasecmp(word, "true")) {
 		r->record = VT_RULE_ON;
-		r->level = 1;
+		r->level = -1; /* PCTRACE says it */
 		return 1;
 	}
 	if (!strcasecmp(word, "off") || !strcasecmp(word, "false")) {
@@ -162,7 +162,7 @@ static int take_record(const char *word, struct vt_rule *r)
 	}
 	a = strtol(word, &end, 10);
 	b = *end == ':' && isdigit((unsigned char)end[1]) ? strtol(end + 1, &end, 10) : -1;
-	if (*end || a > 100 || b > 100) {
+	if (*end || a > 15 || b > 15) {
 		return 0;
 	}
 	r->record = VT_RULE_ON;

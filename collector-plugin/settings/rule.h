@@ -20,7 +20,7 @@ struct vt_trigger {
 struct vt_rule {
 	char pattern[300];        /* of "class:name" */
 	enum vt_rule_word record; /* ON, a level; OFF */
-	int level, skip;          /* of the call stack */
+	int level, skip;          /* of the call stack, 0 to 15; level -1: as PCTRACE says */
 	enum vt_rule_word fold;   /* FOLD; UNFOLD is OFF */
 	enum vt_rule_word count;  /* COUNTERON, COUNTEROFF */
 	char caller[300];         /* "": any */

@@ -36,8 +36,7 @@ static const char *const elsewhere[] = {
 static const char *const without_effect[] = {
 	"ALTSTACK", "CHECK", "CHECK-LEAK-REPORT-SIZE", "CHECK-MAX-DATATYPES", "CHECK-MAX-ERRORS", "CHECK-MAX-PENDING",
 	"CHECK-MAX-REPORTS", "CHECK-MAX-REQUESTS", "CHECK-SUPPRESSION-LIMIT", "CHECK-TIMEOUT", "CHECK-TRACING", "COMPRESS-RAW-DATA",
-	"DEADLOCK-TIMEOUT", "DEADLOCK-WARNING", "ENTER-USERCODE", "HANDLE-SIGNALS", "INTERNAL-MPI", "NMCMD", "PCTRACE",
-	"PCTRACE-CACHE", "PCTRACE-FAST", "STF-CHUNKSIZE", "TRACE-ON-DISK", "UNIFY-SCLS", "UNIFY-SYMBOLS", NULL,
+	"DEADLOCK-TIMEOUT", "DEADLOCK-WARNING", "ENTER-USERCODE", "HANDLE-SIGNALS", "INTERNAL-MPI", "NMCMD", "STF-CHUNKSIZE", "TRACE-ON-DISK", "UNIFY-SCLS", "UNIFY-SYMBOLS", NULL,
 };
 /* clang-format on */
 
@@ -163,6 +162,21 @@ static void free_other(struct vt_setting_other *o)
 	}
 }
 
+static int is_levels(const char *text)
+{
+	unsigned skip, levels;
+	char rest;
+	int on;
+
+	if (!*text || tkm_parse_bool(text, &on) == 0) {
+		return 1;
+	}
+	if (sscanf(text, "%u%c", &levels, &rest) == 1) {
+		return levels <= 15;
+	}
+	return sscanf(text, "%u:%u%c", &skip, &levels, &rest) == 2 && skip <= 15 && levels <= 15;
+}
+
 /* ---- what an option can be ---- */
 
 static int one_window(const char *text, size_t n, double *from, double *to)
@@ -192,7 +206,11 @@ static int check_number(const char *name, const char *text, const char *where, s
 	int on, rc;
 	/* clang-format off */
 	const struct tkm_option numbers[] = {
+		{ "DEMANGLE", TKM_OPTION_BOOL, &on, 0, 0, NULL, NULL },
+		{ "DETAILED-STATES", TKM_OPTION_LEVEL, &count, 0, 1000, NULL, NULL },
 		{ "LEARN-DRIFT", TKM_OPTION_BOOL, &on, 0, 0, NULL, NULL },
+		{ "PCTRACE-CACHE", TKM_OPTION_BOOL, &on, 0, 0, NULL, NULL },
+		{ "PCTRACE-FAST", TKM_OPTION_BOOL, &on, 0, 0, NULL, NULL },
 		{ "SYNC-MAX-DURATION", TKM_OPTION_TIME, &seconds, 1e-6, 86400, NULL, NULL },
 		{ "SYNC-MAX-MESSAGES", TKM_OPTION_COUNT, &count, 1, 1e9, NULL, NULL },
 		{ "SYNC-PERIOD", TKM_OPTION_TIME, &seconds, -1e6, 1e6, NULL, NULL },
@@ -261,6 +279,10 @@ int vt_settings_check(const char *name, const char *text, const char *where, str
 	}
 	if (vt_rule_name(name) && vt_rule_parse(name, text, &rule, why, sizeof(why)) < 0) {
 		return tkm_fail(err, TKM_ERR_ARG, "%s: %s", where, why);
+	}
+	if (!strcasecmp(name, "PCTRACE") && !is_levels(text)) {
+		return tkm_fail(err, TKM_ERR_ARG, "%s: '%s' is none of on, off, LEVELS, SKIP:LEVELS, each 0 to 15",
+			where, text);
 	}
 	return check_number(name, text, where, err);
 }

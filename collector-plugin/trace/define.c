@@ -191,6 +191,28 @@ uint32_t vt_location(struct vt_collect *c, const char *file, int line)
 	return n ? VT_FIRST_ID + n : 0;
 }
 
+uint32_t vt_location_stack(struct vt_collect *c, const struct vt_raw_place *place, uint32_t n)
+{
+	char key[VT_RAW_STACK * 28 + 2];
+	size_t at = 1;
+	uint32_t i, number;
+	int fresh;
+
+	key[0] = '\1'; /* no location of a file begins so */
+	for (i = 0; i < n; i++) {
+		at += (size_t)snprintf(
+			key + at, sizeof(key) - at, "%x %llx ", place[i].object, (unsigned long long)place[i].offset);
+	}
+	vt_names_define();
+	number = vt_names_number(&locations, key, &fresh);
+	if (fresh) {
+		vt_raw_stack(vt_raw_of(c), VT_FIRST_ID + number, place, n);
+		atomic_store(&n_locations, number);
+	}
+	vt_names_defined();
+	return number ? VT_FIRST_ID + number : 0;
+}
+
 int vt_location_known(uint32_t id)
 {
 	return id > VT_FIRST_ID && id - VT_FIRST_ID <= atomic_load_explicit(&n_locations, memory_order_relaxed);

@@ -36,6 +36,9 @@ static inline uint32_t vt_function_of(int handle)
 }
 
 VT_HIDDEN uint32_t vt_location(struct vt_collect *c, const char *file, int line);
+/* A call stack, numbered like a location. */
+struct vt_raw_place;
+VT_HIDDEN uint32_t vt_location_stack(struct vt_collect *c, const struct vt_raw_place *place, uint32_t n);
 /* Has this number been given to a location, to a scope? */
 VT_HIDDEN int vt_location_known(uint32_t id);
 VT_HIDDEN uint32_t vt_scope_in(

@@ -7,22 +7,17 @@
 
 #include <dlfcn.h>
 #include <errno.h>
-#include <link.h>
 #include <pthread.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
-#include <unistd.h>
 
-#include "base/rootfs.h"
 #include "collector-plugin/core/collect.h"
 #include "collector-plugin/core/names.h"
 #include "collector-plugin/filter/filter.h"
 #include "collector-plugin/host/demangle.h"
-#include "collector-plugin/host/symbols.h"
-#include "collector-plugin/raw/writer.h"
+#include "collector-plugin/trace/callstack.h"
 #include "collector-plugin/trace/define.h"
+#include "collector-plugin/trace/objects.h"
 
 /* A table from address to function, filled under the lock, read without. */
 enum { ADDRESSES = 1 << 20, GONE = 1 };
@@ -32,19 +27,7 @@ static struct address {
 	uint32_t code;             /* vt_raw_short_code() of it, where no rule says more than to record it; else 0 */
 } * addresses;
 
-struct object {
-	uintptr_t base, end; /* it is loaded there; 0: not any more */
-	uint32_t id;         /* in the raw file */
-	struct vt_symbols *symbols;
-	int looked;
-	char path[1000], cls[100];
-	uint8_t build_id[VT_BUILD_ID];
-	size_t build_id_size;
-};
-enum { OBJECTS = 512, PLAIN = VT_TRACE_KNOWN | VT_TRACE_RECORD | VT_TRACE_PUSH };
-static struct object *objects;
-static uint32_t n_objects, n_ids;
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+enum { PLAIN = VT_TRACE_KNOWN | VT_TRACE_RECORD | VT_TRACE_PUSH };
 
 static inline uint32_t first_place(uintptr_t address)
 {
@@ -68,104 +51,12 @@ static inline uint32_t known(uintptr_t address)
 	return 0;
 }
 
-/* ---- objects ---- */
-
-struct search {
-	uintptr_t address;
-	struct object found;
-};
-
-static int holds(struct dl_phdr_info *info, size_t size, void *arg)
-{
-	struct search *s = arg;
-	uintptr_t low = UINTPTR_MAX, high = 0, at;
-	const uint8_t *id = NULL;
-	size_t n;
-	int i, inside = 0;
-
-	(void)size;
-	for (i = 0; i < info->dlpi_phnum; i++) {
-		const ElfW(Phdr) *p = &info->dlpi_phdr[i];
-
-		at = info->dlpi_addr + p->p_vaddr;
-		if (p->p_type == PT_LOAD) {
-			low = at < low ? at : low;
-			high = at + p->p_memsz > high ? at + p->p_memsz : high;
-			inside |= s->address >= at && s->address < at + p->p_memsz;
-		} else if (p->p_type == PT_NOTE && !id) {
-			id = vt_symbols_build_id((const void *)at, p->p_memsz, &n);
-			s->found.build_id_size = id ? n : 0;
-			memcpy(s->found.build_id, id ? id : s->found.build_id, s->found.build_id_size);
-		}
-	}
-	if (!inside) {
-		s->found.build_id_size = 0;
-		return 0;
-	}
-	s->found.base = info->dlpi_addr;
-	s->found.end = high;
-	snprintf(s->found.path, sizeof(s->found.path), "%s", info->dlpi_name ? info->dlpi_name : "");
-	return 1;
-}
-
-/* Functions of the program are in class Application, those of a library in one of its name up to the first dot. */
-static void name_object(struct object *o)
-{
-	const char *name = strrchr(o->path, '/');
-	ssize_t n;
-	int root;
-
-	if (!o->path[0]) {
-		root = tkm_root_open("/");
-		n = root < 0 ? -1 : readlinkat(root, "proc/self/exe", o->path, sizeof(o->path) - 1);
-		o->path[n > 0 ? n : 0] = '\0';
-		if (root >= 0) {
-			close(root);
-		}
-		strcpy(o->cls, "Application");
-		return;
-	}
-	name = name ? name + 1 : o->path;
-	snprintf(o->cls, sizeof(o->cls), "%.*s", (int)(strcspn(name, ".:") % sizeof(o->cls)), name);
-}
-
-/* The object that this address is in; NULL: there is no place for it. */
-static struct object *object_of(struct vt_collect *c, uintptr_t address)
-{
-	struct search s = { .address = address };
-	struct object *o;
-	uint32_t i, spare = n_objects;
-
-	for (i = 0; i < n_objects; i++) {
-		if (address >= objects[i].base && address < objects[i].end) {
-			return &objects[i];
-		}
-		spare = objects[i].end == 0 ? i : spare;
-	}
-	if (spare == OBJECTS || dl_iterate_phdr(holds, &s) == 0) {
-		return NULL;
-	}
-	o = &objects[spare];
-	*o = s.found;
-	n_objects += spare == n_objects;
-	name_object(o);
-	o->id = ++n_ids;
-	vt_raw_object(vt_raw_of(c), o->id, o->build_id, (uint32_t)o->build_id_size, o->path);
-	return o;
-}
-
 /* Rules look at names, which else wait for the merge. */
-static const char *name_of(struct object *o, uint64_t offset, const char *known_name)
+static const char *name_of(struct vt_object *o, uint64_t offset, const char *known_name)
 {
 	static char plain[1000];
-	const char *found;
+	const char *found = vt_object_name(o, offset, known_name);
 
-	if (!o->looked) {
-		o->looked = 1;
-		o->symbols = vt_symbols_open(o->path, o->build_id, o->build_id_size);
-	}
-	found = o->symbols ? vt_symbols_find(o->symbols, offset) : NULL;
-	found = found ? found : known_name;
 	if (vt_demangle_wanted()) {
 		snprintf(plain, sizeof(plain), "%s", found);
 		vt_demangle(plain, sizeof(plain));
@@ -178,7 +69,7 @@ static const char *name_of(struct object *o, uint64_t offset, const char *known_
 
 static uint32_t define(struct vt_collect *c, uintptr_t address)
 {
-	struct object *o = object_of(c, address);
+	struct vt_object *o = vt_object_of(c, address);
 	Dl_info info;
 	const char *name = "";
 
@@ -204,7 +95,7 @@ static uint32_t first_call(struct vt_collect *c, uintptr_t address)
 		return 0; /* a malloc of the program's, called by us */
 	}
 	vt_tls.inside++;
-	pthread_mutex_lock(&lock);
+	pthread_mutex_lock(&vt_objects_lock);
 	id = known(address);
 	if (!id) {
 		for (i = first_place(address), n = 0; n < 64 && atomic_load(&addresses[i].address) > GONE; n++) {
@@ -217,7 +108,7 @@ static uint32_t first_call(struct vt_collect *c, uintptr_t address)
 			atomic_store_explicit(&addresses[i].address, address, memory_order_release);
 		}
 	}
-	pthread_mutex_unlock(&lock);
+	pthread_mutex_unlock(&vt_objects_lock);
 	vt_tls.inside--;
 	errno = saved;
 	return id;
@@ -228,20 +119,14 @@ int vt_instrument_start(void)
 	void *p;
 
 	if (!addresses) {
-		p = mmap(NULL, ADDRESSES * sizeof(*addresses) + OBJECTS * sizeof(*objects), PROT_READ | PROT_WRITE,
+		p = mmap(NULL, ADDRESSES * sizeof(*addresses), PROT_READ | PROT_WRITE,
 			MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 		if (p == MAP_FAILED) {
 			return -1;
 		}
-		objects = (struct object *)(void *)((struct address *)p + ADDRESSES);
 		__atomic_store_n(&addresses, p, __ATOMIC_RELEASE);
 	}
-	return 0;
-}
-
-void vt_instrument_forked(void)
-{
-	pthread_mutex_init(&lock, NULL);
+	return vt_objects_start();
 }
 
 /* ---- calls of the instrumented functions ---- */
@@ -361,45 +246,29 @@ void __cyg_profile_func_exit(void *function, void *site)
 
 /* ---- unloading ---- */
 
-static int is_loaded(struct dl_phdr_info *info, size_t size, void *arg)
+/* The same addresses may be other functions' from here on. */
+static void forget_functions(const struct vt_object *o)
 {
-	const struct object *o = arg;
+	uint32_t i;
 
-	(void)size;
-	return info->dlpi_addr == o->base && (!info->dlpi_name[0] || !strcmp(info->dlpi_name, o->path));
-}
+	for (i = 0; i < ADDRESSES; i++) {
+		uintptr_t there = atomic_load_explicit(&addresses[i].address, memory_order_relaxed);
 
-/* What was unloaded: the same addresses may be other functions' from here on. */
-static void forget_unloaded(void)
-{
-	uint32_t i, k;
-
-	for (k = 0; k < n_objects; k++) {
-		struct object *o = &objects[k];
-
-		if (o->end == 0 || !strcmp(o->cls, "Application") || dl_iterate_phdr(is_loaded, o)) {
-			continue;
+		if (there >= o->base && there < o->end) {
+			atomic_store(&addresses[i].address, GONE);
 		}
-		for (i = 0; i < ADDRESSES; i++) {
-			uintptr_t there = atomic_load_explicit(&addresses[i].address, memory_order_relaxed);
-
-			if (there >= o->base && there < o->end) {
-				atomic_store(&addresses[i].address, GONE);
-			}
-		}
-		vt_symbols_close(o->symbols);
-		o->symbols = NULL;
-		o->base = o->end = 0;
 	}
 }
 
 void vt_instrument_unloaded(void)
 {
-	if (n_objects && vt_collect_running() && !vt_tls.inside) {
+	if (addresses && vt_collect_running() && !vt_tls.inside) {
 		vt_tls.inside++;
-		pthread_mutex_lock(&lock);
-		forget_unloaded();
-		pthread_mutex_unlock(&lock);
+		pthread_mutex_lock(&vt_objects_lock);
+		if (vt_objects_forget(forget_functions)) {
+			vt_callstack_unloaded();
+		}
+		pthread_mutex_unlock(&vt_objects_lock);
 		vt_tls.inside--;
 	}
 }

@@ -18,8 +18,18 @@ void *vt_trace_memory(size_t size)
 	return p == MAP_FAILED ? NULL : p;
 }
 
-int vt_rules_start(void)
+static uint32_t level_bits(unsigned skip, unsigned levels)
 {
+	skip = skip > 15 ? 15 : skip;
+	levels = levels > 15 ? 15 : levels;
+	return levels ? levels << VT_TRACE_LEVELS_SHIFT | skip << VT_TRACE_SKIP_SHIFT : 0;
+}
+
+static uint32_t default_levels;
+
+int vt_rules_start(unsigned skip, unsigned levels)
+{
+	default_levels = level_bits(skip, levels);
 	if (!vt_trace_rules) {
 		vt_trace_rules = vt_trace_memory(VT_TRACE_FUNCTIONS * sizeof(*vt_trace_rules));
 	}
@@ -39,6 +49,7 @@ static uint32_t make_rule(uint32_t i, const char *class_name, const char *name)
 	uint32_t rule = VT_TRACE_KNOWN;
 
 	vt_filter_decide(class_name, name, &v);
+	rule |= v.level >= 0 ? level_bits((unsigned)v.skip, (unsigned)v.level) : default_levels;
 	rule |= v.callers | (v.record ? VT_TRACE_RECORD | VT_TRACE_PUSH : 0);
 	/* who is called by it may depend on it */
 	rule |= vt_filter_context() || vt_stats_wanted() ? VT_TRACE_PUSH : 0;
@@ -56,13 +67,12 @@ static uint32_t make_rule(uint32_t i, const char *class_name, const char *name)
 
 void vt_trace_defined(uint32_t function, const char *class_name, const char *name)
 {
-	uint32_t i = function - VT_FIRST_ID, rule = VT_TRACE_KNOWN | VT_TRACE_RECORD | VT_TRACE_PUSH;
+	uint32_t i = function - VT_FIRST_ID, rule;
 
 	if (!vt_trace_rules || i >= VT_TRACE_FUNCTIONS) {
 		return;
 	}
-	if (vt_filter_any()) {
-		rule = make_rule(i, class_name, name);
-	}
+	rule = vt_filter_any() ? make_rule(i, class_name, name)
+			       : VT_TRACE_KNOWN | VT_TRACE_RECORD | VT_TRACE_PUSH | default_levels;
 	__atomic_store_n(&vt_trace_rules[i], rule, __ATOMIC_RELEASE);
 }

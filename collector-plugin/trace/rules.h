@@ -14,11 +14,16 @@ enum {
 	VT_TRACE_PUSH = 4,   /* they are kept on the stack of states, recorded or not */
 	VT_TRACE_RULED =
 		8, /* vt_trace_verdict() says more; the bits from VT_FILTER_FIRST_CALLER on: which callers it is */
+	/* four bits each: how much of the call stack is recorded, and how much of it is left out first */
+	VT_TRACE_LEVELS = 0xf00,
+	VT_TRACE_LEVELS_SHIFT = 8,
+	VT_TRACE_SKIP = 0xf000,
+	VT_TRACE_SKIP_SHIFT = 12,
 };
 enum { VT_TRACE_FUNCTIONS = 1 << 22 }; /* so many at most */
 extern uint32_t *vt_trace_rules VT_HIDDEN;
-/* Makes the table. Before the first definition. Returns 0 or -1. */
-VT_HIDDEN int vt_rules_start(void);
+/* Makes the table. Before the first definition. skip, levels: of the call stack, where no rule says otherwise. Returns 0 or -1. */
+VT_HIDDEN int vt_rules_start(unsigned skip, unsigned levels);
 /* Memory of our own, zero, which costs nothing before it is touched. NULL: there is none. */
 VT_HIDDEN void *vt_trace_memory(size_t size);
 

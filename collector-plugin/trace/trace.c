@@ -12,6 +12,7 @@
 #include "collector-plugin/filter/filter.h"
 #include "collector-plugin/raw/writer.h"
 #include "collector-plugin/stats/stats.h"
+#include "collector-plugin/trace/objects.h"
 #include "collector-plugin/trace/trigger.h"
 
 enum { ROOM = 1 << 16 }; /* states of a thread, one inside the other */
@@ -20,8 +21,12 @@ int vt_trace_wanted;
 
 int vt_trace_start(int wanted)
 {
+	struct vt_callstack_levels levels;
+
 	vt_trace_wanted = wanted;
-	return vt_rules_start() == 0 ? vt_instrument_start() : -1;
+	vt_callstack_start();
+	levels = vt_callstack_default();
+	return vt_rules_start(levels.skip, levels.levels) == 0 ? vt_instrument_start() : -1;
 }
 
 /* ---- threads ---- */
@@ -36,13 +41,13 @@ static void find_stack(struct vt_trace_thread *t, int is_process)
 	void *low = NULL;
 
 	if (is_process) {
-		t->high = (uintptr_t)__libc_stack_end;
-		t->low = t->high - ((uintptr_t)64 << 20);
+		t->stack.high = (uintptr_t)__libc_stack_end;
+		t->stack.low = t->stack.high - ((uintptr_t)64 << 20);
 	} else if (pthread_getattr_np(pthread_self(), &a) == 0) {
 		pthread_attr_getstack(&a, &low, &size);
 		pthread_attr_destroy(&a);
-		t->low = (uintptr_t)low;
-		t->high = t->low + size;
+		t->stack.low = (uintptr_t)low;
+		t->stack.high = t->stack.low + size;
 	}
 }
 
@@ -117,6 +122,7 @@ static void thread_ended(struct vt_thread *t)
 	(void)t;
 	vt_tls.trace = NULL;
 	if (own) {
+		vt_callstack_thread_ended(&own->stack);
 		munmap(own, sizeof(*own) + (ROOM + 1) * sizeof(*own->frame));
 	}
 }
@@ -127,7 +133,7 @@ static void nothing(void)
 
 static void forked(void)
 {
-	vt_instrument_forked();
+	vt_objects_forked();
 	vt_stats_forked();
 }
 
@@ -222,6 +228,16 @@ static inline void record_leave(struct vt_trace_thread *t, uint32_t scl, ltick_t
 	}
 }
 
+/* The call stack, where rules or PCTRACE want it. extra: return addresses of the caller's own that say nothing. */
+static inline uint32_t locate(struct vt_trace_thread *t, uint32_t rule, unsigned extra)
+{
+	if (VT_LIKELY(!(rule & VT_TRACE_LEVELS))) {
+		return 0;
+	}
+	return vt_callstack(&t->stack, ((rule & VT_TRACE_SKIP) >> VT_TRACE_SKIP_SHIFT) + extra,
+		(rule & VT_TRACE_LEVELS) >> VT_TRACE_LEVELS_SHIFT);
+}
+
 /* The filter's word on a state that has just been pushed: its caller's and its own. */
 static int ruled(struct vt_trace_thread *t, struct vt_trace_frame *f)
 {
@@ -274,7 +290,7 @@ VT_ErrorCode vt_trace_enter(uint32_t function, uint32_t scl, enum vt_trace_kind 
 	f = t->top++;
 	*f = (struct vt_trace_frame){ .function = function, .sp = UINTPTR_MAX, .how.kind = (uint8_t)kind };
 	if (to_record(t, f, rule)) {
-		scl = scl ? scl : t->scl;
+		scl = scl ? scl : t->scl ? t->scl : locate(t, rule, 0);
 		t->scl = 0;
 		now = vt_ticks_now(vt_tls.collect);
 		record_enter(t, f, scl, now);
@@ -346,9 +362,13 @@ static inline VT_ErrorCode leave(const ltick_t *at, uint32_t scl, enum vt_trace_
 		return VT_ERR_BADREQUEST;
 	}
 	if (t->top[-1].how.recorded || t->stats) {
-		now = at ? *at : vt_ticks_now(vt_tls.collect);
 		scl = scl ? scl : t->scl;
 		t->scl = 0;
+		/* VT_leave() is inside the function, whose caller goes on; the end of a call of MPI is where it began */
+		if (!scl && !at && t->top[-1].how.recorded) {
+			scl = locate(t, vt_trace_rule(t->top[-1].function), kind == VT_TRACE_FUNCTION);
+		}
+		now = at ? *at : vt_ticks_now(vt_tls.collect);
 	}
 	pop(t, scl, now);
 	return VT_OK;
@@ -369,7 +389,7 @@ VT_ErrorCode vt_trace_leave_at(ltick_t now)
 /* A call whose place on the stack is below where it stands now has ended. */
 static inline int is_over(const struct vt_trace_thread *t, const struct vt_trace_frame *f, uintptr_t sp)
 {
-	return f->how.kind == VT_TRACE_CALL && f->sp < sp && f->sp >= t->low && sp < t->high;
+	return f->how.kind == VT_TRACE_CALL && f->sp < sp && f->sp >= t->stack.low && sp < t->stack.high;
 }
 
 /* Are enter and leave a record each now, and nothing else? */
@@ -403,8 +423,10 @@ void vt_trace_call(uint32_t function, uint32_t rule, uintptr_t address, uintptr_
 	f = t->top++;
 	*f = (struct vt_trace_frame){ .function = function, .how.kind = VT_TRACE_CALL, .address = address, .sp = sp };
 	if (VT_LIKELY(to_record(t, f, rule))) {
+		uint32_t scl = locate(t, rule, 1); /* where it was called */
+
 		now = now.v ? now : vt_ticks_now(vt_tls.collect);
-		record_enter(t, f, 0, now);
+		record_enter(t, f, scl, now);
 	} else if (t->stats) {
 		now = vt_ticks_now(vt_tls.collect);
 	}

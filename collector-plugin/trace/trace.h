@@ -19,6 +19,7 @@
 #include "collector-plugin/core/sink.h"
 #include "collector-plugin/core/thread.h"
 #include "collector-plugin/raw/events.h"
+#include "collector-plugin/trace/callstack.h"
 #include "collector-plugin/trace/rules.h"
 
 /* The sink that prepares each thread for it and closes its states when it ends. */
@@ -55,7 +56,7 @@ struct vt_trace_thread {
 	struct vt_trace_frame *plain;
 	struct vt_raw_stream *stream; /* of the thread */
 	struct vt_trace_frame *end;
-	uintptr_t low, high;          /* the thread's stack */
+	struct vt_callstack_thread stack;
 	uint64_t owed;                /* leaves for which there was no place in the raw file */
 	uint64_t beyond;              /* states entered beyond the room; they are not recorded */
 	struct vt_stats *stats;       /* NULL: STATISTICS is off */
@@ -85,7 +86,6 @@ VT_HIDDEN void vt_trace_jump(uintptr_t sp);
 /* An object may have been unloaded. */
 VT_HIDDEN void vt_instrument_unloaded(void);
 VT_HIDDEN int vt_instrument_start(void);
-VT_HIDDEN void vt_instrument_forked(void);
 
 /* The id of the innermost state of the calling thread that is recorded; 0: none. */
 VT_HIDDEN uint32_t vt_trace_current(void);

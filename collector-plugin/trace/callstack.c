@@ -1,0 +1,411 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Two ways up the stack. PCTRACE-FAST follows frame pointers, which all code between must keep; only the innermost caller is certain
+ * without. Else the unwinder of the compiler's library reads the tables of each function. Its result is kept with the places where the
+ * return addresses were found: while the same call at the same depth of the stack finds the same addresses there, it is the same stack. */
+#include "config.h"
+#include "collector-plugin/trace/callstack.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <link.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/mman.h>
+#include <unwind.h>
+
+#include "base/text.h"
+#include "collector-plugin/core/collect.h"
+#include "collector-plugin/host/say.h"
+#include "collector-plugin/raw/format.h"
+#include "collector-plugin/trace/define.h"
+#include "collector-plugin/trace/objects.h"
+#include "collector-plugin/trace/rules.h"
+
+#if defined(__x86_64__) || defined(__aarch64__)
+#define HAS_FRAMES 1 /* frame[0] is the caller's frame, frame[1] the return address */
+#else
+#define HAS_FRAMES 0
+#endif
+#ifdef __x86_64__
+#define HAS_CACHE 1 /* a return address stands below the caller's stack pointer */
+#else
+#define HAS_CACHE 0
+#endif
+
+enum { STACKS = 1 << 16, MOST_STACKS = STACKS / 4 * 3, CACHE = 64 };
+
+static struct {
+	struct vt_callstack_levels levels;
+	int fast, cache;
+	uintptr_t own_low, own_high; /* this library */
+	_Atomic uint32_t generation; /* changes when addresses may have got another meaning */
+	uint32_t n;                  /* stacks; under vt_objects_lock */
+	_Unwind_Reason_Code (*backtrace)(_Unwind_Trace_Fn, void *);
+	uintptr_t (*get_ip)(struct _Unwind_Context *);
+	uintptr_t (*get_cfa)(struct _Unwind_Context *);
+} state;
+
+/* By a hash of its addresses. */
+static struct stack {
+	_Atomic uint64_t hash; /* 0: free */
+	uint32_t id;           /* 0: there was no place for its definition */
+} * stacks;
+
+/* Return addresses, innermost first, and where they stand. */
+struct walk {
+	unsigned n, want, skip;
+	uintptr_t pc[VT_RAW_STACK];
+	const uintptr_t *place[VT_RAW_STACK + VT_RAW_STACK];
+	uintptr_t all[VT_RAW_STACK + VT_RAW_STACK]; /* with those that are skipped */
+	unsigned n_all;
+};
+
+/* One call at one depth of the stack. */
+struct cached {
+	const uintptr_t *first; /* where its return address stands */
+	uint32_t id, generation;
+	uint8_t skip, levels, n;
+	const uintptr_t *place[VT_RAW_STACK];
+	uintptr_t pc[VT_RAW_STACK];
+};
+struct vt_callstack_cache {
+	struct cached slot[CACHE];
+};
+
+/* ---- options ---- */
+
+/* on, off, LEVELS or SKIP:LEVELS, 0 to 15 each; the parser of the options has refused all else. */
+static struct vt_callstack_levels read_levels(const char *text)
+{
+	struct vt_callstack_levels l = { 0, 0 };
+	int on;
+
+	if (!text) {
+		return l;
+	}
+	if (sscanf(text, "%u:%u", &l.skip, &l.levels) != 2) {
+		l.skip = 0;
+		if (sscanf(text, "%u", &l.levels) != 1) {
+			l.levels = tkm_parse_bool(text, &on) == 0 && on;
+		}
+	}
+	l.skip = l.skip > VT_RAW_STACK ? VT_RAW_STACK : l.skip;
+	l.levels = l.levels > VT_RAW_STACK ? VT_RAW_STACK : l.levels;
+	return l;
+}
+
+static int flag(const char *name)
+{
+	const char *text = vt_collect_option(name);
+	int on = 1;
+
+	return !text || tkm_parse_bool(text, &on) < 0 || on;
+}
+
+static int find_own(struct dl_phdr_info *info, size_t size, void *arg)
+{
+	int i;
+
+	(void)size;
+	for (i = 0; i < info->dlpi_phnum; i++) {
+		const ElfW(Phdr) *p = &info->dlpi_phdr[i];
+		uintptr_t low = info->dlpi_addr + p->p_vaddr;
+
+		if (p->p_type == PT_LOAD && (uintptr_t)arg >= low && (uintptr_t)arg < low + p->p_memsz) {
+			state.own_low = low;
+			state.own_high = low + p->p_memsz;
+			return 1;
+		}
+	}
+	return 0;
+}
+
+static int find_unwinder(void)
+{
+	void *h = dlopen("libgcc_s.so.1", RTLD_NOW | RTLD_LOCAL);
+
+	state.backtrace = h ? (_Unwind_Reason_Code(*)(_Unwind_Trace_Fn, void *))dlsym(h, "_Unwind_Backtrace") : NULL;
+	state.get_ip = h ? (uintptr_t(*)(struct _Unwind_Context *))dlsym(h, "_Unwind_GetIP") : NULL;
+	state.get_cfa = h ? (uintptr_t(*)(struct _Unwind_Context *))dlsym(h, "_Unwind_GetCFA") : NULL;
+	return state.backtrace && state.get_ip && state.get_cfa ? 0 : -1;
+}
+
+void vt_callstack_start(void)
+{
+	state.levels = read_levels(vt_collect_option("PCTRACE"));
+	state.fast = HAS_FRAMES && flag("PCTRACE-FAST");
+	state.cache = HAS_CACHE && flag("PCTRACE-CACHE");
+	if (!state.own_high) {
+		dl_iterate_phdr(find_own, (void *)(uintptr_t)vt_callstack_start);
+		stacks = vt_trace_memory(STACKS * sizeof(*stacks));
+	}
+	/* loaded here, because an event must not load a library */
+	if (!state.fast && !state.backtrace && find_unwinder() < 0) {
+		state.fast = HAS_FRAMES;
+		vt_say(1, "WARNING", "libgcc_s.so.1 cannot be loaded: %s",
+			state.fast ? "PCTRACE-FAST off follows frame "
+				     "pointers all the same"
+				   : "PCTRACE has no effect");
+	}
+}
+
+struct vt_callstack_levels vt_callstack_default(void)
+{
+	return state.levels;
+}
+
+/* ---- up the stack ---- */
+
+static inline int is_own(uintptr_t pc)
+{
+	return pc >= state.own_low && pc < state.own_high;
+}
+
+/* The first frame whose return address is outside this library, which keeps frame pointers. */
+static inline const uintptr_t *leave_library(const uintptr_t *frame)
+{
+	while (is_own(frame[1])) {
+		frame = (const uintptr_t *)frame[0];
+	}
+	return frame;
+}
+
+static inline void walk_frames(struct walk *w, const struct vt_callstack_thread *t, const uintptr_t *frame)
+{
+	const uintptr_t *next;
+
+	for (;;) {
+		if (frame[1] < 4096) {
+			return;
+		}
+		if (w->skip) {
+			w->skip--;
+		} else {
+			w->pc[w->n++] = frame[1] - 1;
+			if (w->n == w->want) {
+				return;
+			}
+		}
+		next = (const uintptr_t *)frame[0];
+		/* the register may have held anything in code that does not keep frame pointers */
+		if (next <= frame || (uintptr_t)next % sizeof(*next) || (uintptr_t)frame < t->low ||
+			(uintptr_t)(next + 2) > t->high) {
+			return;
+		}
+		frame = next;
+	}
+}
+
+static _Unwind_Reason_Code take_frame(struct _Unwind_Context *u, void *arg)
+{
+	struct walk *w = arg;
+	uintptr_t pc = state.get_ip(u);
+
+	if (pc < 4096) {
+		return _URC_END_OF_STACK;
+	}
+	if (!w->n_all && is_own(pc)) {
+		return _URC_NO_REASON;
+	}
+	w->all[w->n_all] = pc;
+	w->place[w->n_all++] = (const uintptr_t *)state.get_cfa(u) - 1;
+	if (w->n_all > w->skip) {
+		w->pc[w->n++] = pc - 1;
+	}
+	return w->n == w->want ? _URC_END_OF_STACK : _URC_NO_REASON;
+}
+
+/* ---- stacks and their numbers ---- */
+
+static uint64_t hash_of(const uintptr_t *pc, unsigned n)
+{
+	uint64_t h = 0x9e3779b97f4a7c15u * (atomic_load_explicit(&state.generation, memory_order_relaxed) + n);
+	unsigned i;
+
+	for (i = 0; i < n; i++) {
+		h = (h ^ pc[i]) * 0x9e3779b97f4a7c15u;
+		h ^= h >> 29;
+	}
+	return h ? h : 1;
+}
+
+/* Under vt_objects_lock. */
+static uint32_t define(struct vt_collect *c, const uintptr_t *pc, unsigned n)
+{
+	struct vt_raw_place place[VT_RAW_STACK];
+	struct vt_object *o;
+	unsigned i;
+
+	for (i = 0; i < n; i++) {
+		o = vt_object_of(c, pc[i]);
+		/* code that was made at run time, or no code at all: what is above it means nothing */
+		if (!o) {
+			break;
+		}
+		place[i] = (struct vt_raw_place){
+			.offset = pc[i] - o->base, .object = o->id, .demangle = (uint32_t)vt_demangle_wanted()
+		};
+	}
+	return i ? vt_location_stack(c, place, i) : 0;
+}
+
+static __attribute__((noinline)) uint32_t number_slow(const uintptr_t *pc, unsigned n, uint64_t hash)
+{
+	int saved = errno;
+	uint32_t i, id = 0;
+
+	if (vt_tls.inside || !vt_tls.collect) {
+		return 0; /* a signal handler has interrupted us in here */
+	}
+	vt_tls.inside++;
+	pthread_mutex_lock(&vt_objects_lock);
+	for (i = hash % STACKS; atomic_load(&stacks[i].hash) && stacks[i].hash != hash; i = (i + 1) % STACKS) {
+	}
+	if (stacks[i].hash == hash) {
+		id = stacks[i].id;
+	} else if (state.n < MOST_STACKS) {
+		id = stacks[i].id = define(vt_tls.collect, pc, n);
+		atomic_store_explicit(&stacks[i].hash, hash, memory_order_release);
+		if (++state.n == MOST_STACKS) {
+			vt_say(1, "WARNING",
+				"there are more than %d different call stacks: further ones are recorded without",
+				MOST_STACKS);
+		}
+	}
+	pthread_mutex_unlock(&vt_objects_lock);
+	vt_tls.inside--;
+	errno = saved;
+	return id;
+}
+
+static inline uint32_t number_of(const uintptr_t *pc, unsigned n)
+{
+	uint64_t hash = hash_of(pc, n), there;
+	uint32_t i;
+
+	for (i = hash % STACKS;; i = (i + 1) % STACKS) {
+		there = atomic_load_explicit(&stacks[i].hash, memory_order_acquire);
+		if (VT_LIKELY(there == hash)) {
+			return stacks[i].id;
+		}
+		if (!there) {
+			return number_slow(pc, n, hash);
+		}
+	}
+}
+
+/* ---- the cache ---- */
+
+static struct cached *cache_slot(struct vt_callstack_thread *t, const uintptr_t *frame)
+{
+	if (!t->cache) {
+		t->cache = vt_trace_memory(sizeof(*t->cache));
+	}
+	return t->cache ? &t->cache->slot[((uintptr_t)&frame[1] / 8 ^ frame[1] ^ frame[1] >> 6) % CACHE] : NULL;
+}
+
+static int holds(const struct cached *s, const uintptr_t *first, unsigned skip, unsigned levels)
+{
+	unsigned i;
+
+	if (s->first != first || s->skip != skip || s->levels != levels ||
+		s->generation != atomic_load_explicit(&state.generation, memory_order_relaxed)) {
+		return 0;
+	}
+	for (i = 0; i < s->n && *s->place[i] == s->pc[i]; i++) {
+	}
+	return s->n > 0 && i == s->n;
+}
+
+static void keep(struct cached *s, const struct walk *w, const uintptr_t *first, unsigned skip, uint32_t id)
+{
+	unsigned i;
+
+	s->n = 0;
+	s->first = first;
+	s->skip = (uint8_t)skip;
+	s->levels = (uint8_t)w->want;
+	s->id = id;
+	s->generation = atomic_load_explicit(&state.generation, memory_order_relaxed);
+	for (i = 0; i < w->n_all && i < VT_RAW_STACK; i++) {
+		/* the frame of a signal handler has no return address there */
+		if (w->place[i] < first || *w->place[i] != w->all[i]) {
+			return;
+		}
+		s->place[i] = w->place[i];
+		s->pc[i] = w->all[i];
+	}
+	s->n = i == w->n_all && w->place[0] == first ? (uint8_t)i : 0;
+}
+
+static uint32_t unwind(struct vt_callstack_thread *t, const uintptr_t *frame, unsigned skip, unsigned levels)
+{
+	struct cached *s = state.cache ? cache_slot(t, frame) : NULL;
+	struct walk w = { .want = levels, .skip = skip };
+	uint32_t id;
+
+	if (s && holds(s, &frame[1], skip, levels)) {
+		return s->id;
+	}
+	vt_tls.inside++;
+	state.backtrace(take_frame, &w);
+	vt_tls.inside--;
+	id = w.n ? number_of(w.pc, w.n) : 0;
+	if (s) {
+		keep(s, &w, &frame[1], skip, id);
+	}
+	return id;
+}
+
+uint32_t vt_callstack(struct vt_callstack_thread *t, unsigned skip, unsigned levels)
+{
+	struct walk w = { .want = levels, .skip = skip };
+	const uintptr_t *frame;
+
+	if (!stacks || !levels || vt_tls.inside) {
+		return 0;
+	}
+	frame = HAS_FRAMES ? leave_library(__builtin_frame_address(0)) : NULL;
+	if (VT_LIKELY(state.fast)) {
+		walk_frames(&w, t, frame);
+		return w.n ? number_of(w.pc, w.n) : 0;
+	}
+	return state.backtrace ? unwind(t, frame, skip, levels) : 0;
+}
+
+uint32_t vt_callstack_from(
+	struct vt_callstack_thread *t, uintptr_t pc, const uintptr_t *frame, unsigned skip, unsigned levels)
+{
+	struct walk w = { .want = levels, .skip = skip };
+
+	if (!stacks || (!levels && !pc)) {
+		return 0;
+	}
+	if (pc) {
+		w.pc[w.n++] = pc;
+		w.want = levels < VT_RAW_STACK ? levels + 1 : VT_RAW_STACK;
+	}
+	if (levels && frame && HAS_FRAMES) {
+		walk_frames(&w, t, frame);
+	} else if (levels && state.fast) {
+		walk_frames(&w, t, leave_library(__builtin_frame_address(0)));
+	} else if (levels && state.backtrace) {
+		state.backtrace(take_frame, &w);
+	}
+	return w.n ? number_of(w.pc, w.n) : 0;
+}
+
+void vt_callstack_unloaded(void)
+{
+	atomic_fetch_add(&state.generation, 1);
+}
+
+void vt_callstack_thread_ended(struct vt_callstack_thread *t)
+{
+	if (t->cache) {
+		munmap(t->cache, sizeof(*t->cache));
+		t->cache = NULL;
+	}
+}

@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "config.h"
+#include "collector-plugin/trace/objects.h"
+
+#include <link.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "base/rootfs.h"
+#include "collector-plugin/raw/writer.h"
+
+enum { OBJECTS = 512 };
+static struct vt_object *objects;
+static uint32_t n_objects, n_ids;
+pthread_mutex_t vt_objects_lock = PTHREAD_MUTEX_INITIALIZER;
+
+int vt_objects_start(void)
+{
+	void *p;
+
+	if (!objects) {
+		p = mmap(NULL, OBJECTS * sizeof(*objects), PROT_READ | PROT_WRITE,
+			MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+		objects = p == MAP_FAILED ? NULL : p;
+	}
+	return objects ? 0 : -1;
+}
+
+void vt_objects_forked(void)
+{
+	pthread_mutex_init(&vt_objects_lock, NULL);
+}
+
+struct search {
+	uintptr_t address;
+	struct vt_object found;
+};
+
+static int holds(struct dl_phdr_info *info, size_t size, void *arg)
+{
+	struct search *s = arg;
+	uintptr_t low = UINTPTR_MAX, high = 0, at;
+	const uint8_t *id = NULL;
+	size_t n;
+	int i, inside = 0;
+
+	(void)size;
+	for (i = 0; i < info->dlpi_phnum; i++) {
+		const ElfW(Phdr) *p = &info->dlpi_phdr[i];
+
+		at = info->dlpi_addr + p->p_vaddr;
+		if (p->p_type == PT_LOAD) {
+			low = at < low ? at : low;
+			high = at + p->p_memsz > high ? at + p->p_memsz : high;
+			inside |= s->address >= at && s->address < at + p->p_memsz;
+		} else if (p->p_type == PT_NOTE && !id) {
+			id = vt_symbols_build_id((const void *)at, p->p_memsz, &n);
+			s->found.build_id_size = id ? n : 0;
+			memcpy(s->found.build_id, id ? id : s->found.build_id, s->found.build_id_size);
+		}
+	}
+	if (!inside) {
+		s->found.build_id_size = 0;
+		return 0;
+	}
+	s->found.base = info->dlpi_addr;
+	s->found.end = high;
+	snprintf(s->found.path, sizeof(s->found.path), "%s", info->dlpi_name ? info->dlpi_name : "");
+	return 1;
+}
+
+/* Functions of the program are in class Application, those of a library in one of its name up to the first dot. */
+static void name_object(struct vt_object *o)
+{
+	const char *name = strrchr(o->path, '/');
+	ssize_t n;
+	int root;
+
+	if (!o->path[0]) {
+		root = tkm_root_open("/");
+		n = root < 0 ? -1 : readlinkat(root, "proc/self/exe", o->path, sizeof(o->path) - 1);
+		o->path[n > 0 ? n : 0] = '\0';
+		if (root >= 0) {
+			close(root);
+		}
+		strcpy(o->cls, "Application");
+		o->program = 1;
+		return;
+	}
+	name = name ? name + 1 : o->path;
+	snprintf(o->cls, sizeof(o->cls), "%.*s", (int)(strcspn(name, ".:") % sizeof(o->cls)), name);
+}
+
+/* The object that this address is in; NULL: there is no place for it. */
+struct vt_object *vt_object_of(struct vt_collect *c, uintptr_t address)
+{
+	struct search s = { .address = address };
+	struct vt_object *o;
+	uint32_t i, spare = n_objects;
+
+	for (i = 0; i < n_objects; i++) {
+		if (address >= objects[i].base && address < objects[i].end) {
+			return &objects[i];
+		}
+		spare = objects[i].end == 0 ? i : spare;
+	}
+	if (!objects || spare == OBJECTS || dl_iterate_phdr(holds, &s) == 0) {
+		return NULL;
+	}
+	o = &objects[spare];
+	*o = s.found;
+	n_objects += spare == n_objects;
+	name_object(o);
+	o->id = ++n_ids;
+	vt_raw_object(vt_raw_of(c), o->id, o->build_id, (uint32_t)o->build_id_size, o->path);
+	return o;
+}
+
+const char *vt_object_name(struct vt_object *o, uint64_t offset, const char *known)
+{
+	const char *found;
+
+	if (!o->looked) {
+		o->looked = 1;
+		o->symbols = vt_symbols_open(o->path, o->build_id, o->build_id_size);
+	}
+	found = o->symbols ? vt_symbols_find(o->symbols, offset) : NULL;
+	return found ? found : known;
+}
+
+static int is_loaded(struct dl_phdr_info *info, size_t size, void *arg)
+{
+	const struct vt_object *o = arg;
+
+	(void)size;
+	return info->dlpi_addr == o->base && (!info->dlpi_name[0] || !strcmp(info->dlpi_name, o->path));
+}
+
+int vt_objects_forget(void (*gone)(const struct vt_object *o))
+{
+	uint32_t k;
+	int n = 0;
+
+	for (k = 0; k < n_objects; k++) {
+		struct vt_object *o = &objects[k];
+
+		if (o->end == 0 || o->program || dl_iterate_phdr(is_loaded, o)) {
+			continue;
+		}
+		gone(o);
+		vt_symbols_close(o->symbols);
+		o->symbols = NULL;
+		o->base = o->end = 0;
+		n++;
+	}
+	return n;
+}
