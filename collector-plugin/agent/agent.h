@@ -67,4 +67,17 @@ int vt_agent_wants_pairs(const struct vt_agent_process *p);
 /* Reads both clocks if it is time for it. */
 void vt_agent_pair(struct vt_agent_process *p, int64_t now);
 
+/* hosts.c: the samplers of a job on several hosts. This process is one of the job. */
+void vt_agent_hosts_see(const struct vt_agent_process *p);
+/* Are there ranks on other hosts, and does nobody see their samplers? */
+int vt_agent_hosts_several(void);
+int vt_agent_hosts_unseen(void);
+/* Tells the others, about every second, that this one is there. */
+void vt_agent_hosts_write(int64_t now, int ended);
+/* All processes here have ended: who makes the trace? To be asked again until it is no longer VT_AGENT_WAITS. */
+enum vt_agent_turn { VT_AGENT_WAITS, VT_AGENT_MERGES };
+enum vt_agent_turn vt_agent_hosts_turn(int64_t now);
+/* Removes the file of this host; made: those of all hosts. */
+void vt_agent_hosts_end(int made);
+
 #endif

@@ -27,7 +27,7 @@
 #include "sampler/hw.h"
 #include "sampler/source.h"
 
-enum { LISTENING = 3, MESSAGE_NS = 1000000000, NOBODY_NS = 2000000000 };
+enum { LISTENING = 3, MESSAGE_NS = 1000000000, NOBODY_NS = 2000000000, HOSTS_NS = 100000000 };
 
 char vt_agent_hw[2048];
 static struct vt_agent_process *processes; /* those that run, and those whose ranks make the trace themselves */
@@ -201,11 +201,12 @@ static void end(int from, pid_t pid, const struct vt_attach_end *e)
 	close_gone();
 	vt_agent_say_to(p);
 	if (e->merge < 2) {
-		vt_collect_finish(&p->c, e->merge == 1);
+		vt_collect_finish(&p->c, e->merge == 1 && !vt_agent_hosts_several());
+		p->finished = e->merge == 1;
 	}
 	answer_end(from, p);
-	/* who ends in MPI_Finalize makes the trace with the others, or dies before that */
-	if (e->how != VT_RAW_ENDED_MPI) {
+	/* who ends in MPI_Finalize makes the trace with the others, or dies before that; of several hosts one makes it when all have ended */
+	if (e->how != VT_RAW_ENDED_MPI && !vt_agent_hosts_several()) {
 		drop(p);
 	}
 }
@@ -259,15 +260,22 @@ static void look_for_ends(void)
 	}
 	for (p = processes; p; p = p->next) {
 		/* several may have ended at once: the protocol is rank 0's, the trace anybody's */
-		if (p->gone && !p->finished && p->how != VT_RAW_ENDED_MPI && (left > 0 || (last && p != last))) {
+		if (p->gone && !p->finished && p->how != VT_RAW_ENDED_MPI && (left > 0 || p != last)) {
 			vt_agent_say_to(p);
 			vt_collect_finish(&p->c, 0);
 			p->finished = 1;
 		}
 	}
+	if (left == 0 && last && vt_agent_hosts_turn(vt_now_ns(CLOCK_MONOTONIC)) == VT_AGENT_WAITS) {
+		return;
+	}
 	if (left == 0 && last) {
 		vt_agent_say_to(last);
+		last->c.partial = vt_agent_hosts_unseen();
 		vt_collect_finish(&last->c, 1);
+	}
+	if (left == 0 && processes) {
+		vt_agent_hosts_end(last != NULL);
 	}
 	for (p = processes; p; p = next) {
 		next = p->next;
@@ -322,6 +330,10 @@ static void loop(void)
 
 	for (;;) {
 		due = next_due();
+		now = vt_now_ns(CLOCK_MONOTONIC);
+		if (due == INT64_MAX && vt_agent_hosts_several()) {
+			due = now + HOSTS_NS;
+		}
 		if (sleep_until(
 			    processes ? (due == INT64_MAX ? vt_now_ns(CLOCK_MONOTONIC) + 1000000000 : due) : give_up)) {
 			from = accept4(LISTENING, NULL, NULL, SOCK_CLOEXEC);
@@ -336,6 +348,8 @@ static void loop(void)
 		now = vt_now_ns(CLOCK_MONOTONIC);
 		for (p = processes; p; p = p->next) {
 			if (!p->ended) {
+				vt_agent_hosts_see(p);
+				vt_agent_hosts_write(now, 0);
 				vt_agent_pair(p, now);
 				vt_agent_sample(p, now, reads_node(p));
 			}

@@ -46,7 +46,8 @@ struct vt_collector {
 	char trace[1024], prot[1100], raw_path[1100], job[64];
 	char commanded[1024]; /* options of --itc-args that vtrun has not seen, with commas between */
 	int single;           /* the trace is to be one file */
-	int no_mpi;           /* set by libVT: MPI_Init was not called */
+	int partial; /* the ranks of other hosts are in no folder that is seen here: their raw files may come yet */
+	int no_mpi;  /* set by libVT: MPI_Init was not called */
 	int ended;
 	int again; /* this end is followed by a new start: vt_collect_reconfigure() */
 	struct smp_env env;

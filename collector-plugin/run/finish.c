@@ -29,6 +29,10 @@
 #include "collector-plugin/settings/settings.h"
 
 enum { MAX_FILES = 65536 };
+#define PARTIAL \
+	"# The trace has the ranks of this host only. Bring the raw files (VT-flush-*.dat) of the others into this " \
+	"folder,\n" \
+	"# and type the command with --force: that makes one trace of all."
 #define RUNNING "# The program was running when this was written."
 
 struct files {
@@ -186,7 +190,7 @@ static int merge_for(struct vt_collector *c, struct vt_merge_input *in, size_t n
 		.period_s = period_s,
 		.counters_apart = is_off(c, "UNIFY-COUNTERS"),
 		.groups_apart = is_off(c, "UNIFY-GROUPS"),
-		.delete_raw = 1,
+		.delete_raw = !c->partial,
 		.settled = vt_is_together(&c->pub),
 		.hosts = hosts,
 		.say = say_missing };
@@ -408,6 +412,9 @@ static void print_info(const struct vt_collector *c, FILE *f, int finished)
 		"may have been\n"
 		"# moved with them.\n#   %s\n",
 		command(c, 1, line, sizeof(line)));
+	if (c->partial) {
+		fprintf(f, PARTIAL "\n");
+	}
 	if (!finished) {
 		fprintf(f, RUNNING "\n");
 		return;
@@ -425,8 +432,8 @@ static void print_info(const struct vt_collector *c, FILE *f, int finished)
 		(unsigned long long)vt_raw_lost(r));
 }
 
-/* What the program has written stays, but for the last lines, which are true while it runs; then how it ended. */
-static void add_end(const struct vt_collector *c)
+/* What the program has written stays, but for the last lines, which are true while it runs; then how it ended. Returns 0 or -1. */
+static int add_end(const struct vt_collector *c)
 {
 	struct tkm_newfile n = { 0 };
 	FILE *old = fopen(c->prot, "re");
@@ -437,7 +444,7 @@ static void add_end(const struct vt_collector *c)
 		if (old) {
 			fclose(old);
 		}
-		return;
+		return -1;
 	}
 	snprintf(end, sizeof(end), "INFO ENDED process %d: %s\n", (int)c->pid, c->ended_how);
 	while (fgets(line, sizeof(line), old)) {
@@ -446,8 +453,11 @@ static void add_end(const struct vt_collector *c)
 		}
 	}
 	fclose(old);
+	if (c->partial) {
+		fprintf(n.f, PARTIAL "\n");
+	}
 	fputs(end, n.f);
-	tkm_newfile_commit(&n, &e);
+	return tkm_newfile_commit(&n, &e);
 }
 
 /* Early in the run, so that a killed one has it too, and again at the end. Not for followed children. */
@@ -459,12 +469,15 @@ void vt_collect_protocol(struct vt_collector *c, int finished)
 	struct vt_raw_head *head = vt_raw_head(vt_raw_of(&c->pub));
 
 	if (head && atomic_load(&head->protocol) && c != &vt_collector) {
-		if (finished && (!atomic_load(&head->ending) || atomic_load(&head->ending) == VT_RAW_ENDED_EXEC)) {
-			add_end(c);
+		int untold =
+			finished && (!atomic_load(&head->ending) || atomic_load(&head->ending) == VT_RAW_ENDED_EXEC);
+
+		/* of a host that does not see the protocol of rank 0 it is another one */
+		if ((untold && add_end(c) == 0) || !c->partial) {
+			return;
 		}
-		return;
 	}
-	if (vt_rank_of(&c->pub) > 0 || vt_run_child(c->run)) {
+	if ((vt_rank_of(&c->pub) > 0 && !c->partial) || vt_run_child(c->run)) {
 		return;
 	}
 	if (tkm_newfile_begin(&n, c->prot, 1, &e) < 0) {

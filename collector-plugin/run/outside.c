@@ -57,6 +57,17 @@ static void put_integer(struct texts *t, const char *key, long long v)
 	put_text(t, key, text);
 }
 
+/* Ranks of the job on this host; 0: the launcher does not say. */
+static int local_ranks(void)
+{
+	static const char *const names[] = { "OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS", NULL };
+	int i;
+
+	for (i = 0; names[i] && !getenv(names[i]); i++) {
+	}
+	return names[i] && atoi(getenv(names[i])) > 0 ? atoi(getenv(names[i])) : 0;
+}
+
 static void put_all(struct texts *t, const struct vt_collector *c, int64_t tick)
 {
 	char commanded[2048];
@@ -75,6 +86,7 @@ static void put_all(struct texts *t, const struct vt_collector *c, int64_t tick)
 	put_integer(t, "tick", tick);
 	put_integer(t, "rank", vt_rank_of(&c->pub));
 	put_integer(t, "ranks", vt_ranks_of(&c->pub));
+	put_integer(t, "local", local_ranks());
 	put_integer(t, "single", c->single);
 	put_integer(t, "planned", vt_plan_of(&c->pub) != NULL);
 	if (c->config_text) {

@@ -3,7 +3,8 @@
  * value says which event it is: message number x 4 + 0 sent by the lower rank, 1 received by the higher, 2 sent by the
  * higher, 3 received by the lower. In a trace with true time stamps they rise. Beside it stands the clock of day, which all
  * hosts of one machine share (truth.c). argv[1]: VT_timesync() ahead of every pair; "last": ahead
- * of the last but one. argv[2]: all ranks are killed by SIGKILL instead of ending. */
+ * of the last but one. argv[2]: all ranks are killed by SIGKILL instead of ending; argv[3]: when
+ * there is a file of that name. */
 #include <VT.h>
 #include <mpi.h>
 #include <signal.h>
@@ -12,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 enum { MESSAGES = 50 };
 
@@ -70,6 +72,9 @@ int main(int argc, char **argv)
 		}
 	}
 	printf("rank %d of %d\n", rank, size);
+	while (argc > 3 && access(argv[3], F_OK) < 0) {
+		usleep(10000);
+	}
 	if (argc > 2) {
 		raise(SIGKILL);
 	}
