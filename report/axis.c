@@ -93,6 +93,13 @@ static void halve_columns(struct vtr_axis *a)
 	a->width *= 2;
 }
 
+void vtr_axis_reduce(struct vtr_axis *a, uint32_t columns)
+{
+	while (a->columns / 2 >= columns && a->columns % 4 == 0) {
+		halve_columns(a);
+	}
+}
+
 struct vtr_series *vtr_axis_series(struct vtr_axis *a, uint32_t counter, uint32_t willy)
 {
 	size_t i = hash(counter, willy) & (a->n_slot - 1);

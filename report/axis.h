@@ -45,6 +45,9 @@ void vtr_axis_free(struct vtr_axis *a);
 /* The series of that counter and willy, made at its first use; NULL: no memory, or beyond max_bytes. */
 struct vtr_series *vtr_axis_series(struct vtr_axis *a, uint32_t counter, uint32_t willy);
 
+/* Joins columns two by two as long as `columns` are left. */
+void vtr_axis_reduce(struct vtr_axis *a, uint32_t columns);
+
 /* Takes note of a stamp and widens the columns until the axis has it. */
 void vtr_axis_reach(struct vtr_axis *a, uint64_t time);
 

@@ -263,6 +263,12 @@ void vtr_show_facts(FILE *f, const struct vtr_trace *t)
 		vtr_duration(a, sizeof(a), vtr_length(t)));
 	fputs("<dt>Trace</dt><dd>", f);
 	vtr_html(f, t->path);
+	if (t->windowed) {
+		fprintf(f,
+			"</dd><dt>Window</dt><dd>only this time, from %s after the start on; the times below count "
+			"from there",
+			vtr_duration(a, sizeof(a), t->offset_s));
+	}
 	fputs("</dd></dl>\n", f);
 }
 

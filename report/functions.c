@@ -52,6 +52,12 @@ void vtr_functions_free(struct vtr_trace *t)
 	free(t->function_is_mpi);
 	free(t->messages.count);
 	free(t->messages.size);
+	t->stack = NULL;
+	t->function = NULL;
+	t->function_id = NULL;
+	t->function_is_mpi = NULL;
+	t->stacks = t->functions = t->operations = 0;
+	t->messages = (struct vtr_messages){ .n = 0 };
 }
 
 static size_t function_index(const struct vtr_trace *t, uint32_t id)
@@ -130,7 +136,7 @@ static void enter(struct vtr_trace *t, uint64_t now, uint32_t willy, uint32_t id
 	}
 }
 
-static void leave_function(struct vtr_trace *t, uint64_t now, struct vtr_stack *s, int counted)
+static void leave_function(struct vtr_trace *t, uint64_t now, struct vtr_stack *s)
 {
 	struct vtr_frame *f;
 	struct vtr_function *sum;
@@ -153,7 +159,7 @@ static void leave_function(struct vtr_trace *t, uint64_t now, struct vtr_stack *
 	row = t->function_rows > 1 ? stf_willy_process(s->willy) : 0;
 	if (row < t->function_rows) {
 		sum = &t->function[(size_t)f->function * t->function_rows + row];
-		sum->calls += (uint64_t)counted;
+		sum->calls++;
 		sum->inclusive += length;
 		sum->exclusive += length > f->children ? length - f->children : 0;
 	}
@@ -216,7 +222,7 @@ void vtr_functions_add(struct vtr_trace *t, const struct stf_record *r)
 		if (stf_get_enter_function_1(r, &in) == 0) {
 			enter(t, r->time, in.willy, in.function);
 		} else if (stf_get_leave_function_1(r, &out) == 0) {
-			leave_function(t, r->time, stack_of(t, out.willy), 1);
+			leave_function(t, r->time, stack_of(t, out.willy));
 		}
 		break;
 	case STF_KIND_MSG:
@@ -232,6 +238,19 @@ void vtr_functions_add(struct vtr_trace *t, const struct stf_record *r)
 	}
 }
 
+void vtr_functions_before(struct vtr_trace *t, const struct stf_record *r, uint64_t from)
+{
+	struct stf_function_history_1 h;
+	uint32_t i;
+
+	if (stf_get_function_history_1(r, &h) < 0) {
+		return;
+	}
+	for (i = 0; i < h.size_1_2; i++) {
+		enter(t, from, h.willy, h.function_stack[i]);
+	}
+}
+
 /* What is still running ends with the thread's last record; such calls were counted by nobody yet. */
 void vtr_functions_end(struct vtr_trace *t)
 {
@@ -244,7 +263,7 @@ void vtr_functions_end(struct vtr_trace *t)
 			mark_mpi(t, s, s->last, 0);
 		}
 		while (s->depth) {
-			leave_function(t, s->last, s, 1);
+			leave_function(t, s->last, s);
 		}
 	}
 }

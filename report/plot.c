@@ -116,7 +116,7 @@ static int write_script(const struct picture *p, struct tkm_err *err)
 	struct vtr_unit x = vtr_unit_for("s", p->c->length_s), y;
 	struct tkm_newfile n;
 	double low, high;
-	char label[80];
+	char label[120];
 	size_t i;
 
 	range_of(p->c, &low, &high);
@@ -130,7 +130,11 @@ static int write_script(const struct picture *p, struct tkm_err *err)
 	put_setting(n.f, "vr_format", p->o->format);
 	put_setting(n.f, "vr_data", p->data);
 	put_setting(n.f, "vr_out", to);
-	snprintf(label, sizeof(label), "time since the start (%s)", x.unit);
+	if (p->o->from_s > 0) {
+		snprintf(label, sizeof(label), "time since %.9g s after the start (%s)", p->o->from_s, x.unit);
+	} else {
+		snprintf(label, sizeof(label), "time since the start (%s)", x.unit);
+	}
 	put_setting(n.f, "vr_x", label);
 	put_setting(n.f, "vr_y", y.unit);
 	fprintf(n.f, "vr_low = %.9g\nvr_high = %.9g\nvr_columns = %d\nvr_lines = %zu\narray vr_name[%zu]\n",

@@ -10,6 +10,7 @@ struct vtr_plot_options {
 	const char *base;   /* pictures are BASE.NAME.FORMAT */
 	const char *only;   /* counters with this in their name; NULL: all */
 	int keep, force;    /* keep script and data */
+	double from_s;      /* where the trace's window begins; 0: at its start */
 };
 
 /* A picture of each counter, and of the clocks. Returns how many there are, or -1. */

@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "report/index.h"
+
 enum { SERIES_BYTES = 96 << 20 };
 
 static void add_fault(struct vtr_trace *t, const struct stf_err *e)
@@ -179,33 +181,50 @@ static void add_batch(struct vtr_trace *t, const struct stf_counter_batch *b)
 
 /* ---- reading ---- */
 
+/* A window begins with what was the case before it, of which only the calls that threads were in matter here: when a counter had its
+ * last value is not told. */
+static void add_record(struct vtr_trace *t, const struct stf_record *r)
+{
+	if (t->windowed && r->layout->class_id == STF_ID_function_history) {
+		vtr_functions_before(t, r, t->start);
+	} else if (r->layout->kind <= STF_KIND_OTHER && (!t->windowed || r->time >= t->start)) {
+		t->records++;
+		vtr_axis_reach(&t->axis, r->time);
+		t->reports += r->layout->kind == STF_KIND_REPORT;
+		vtr_functions_add(t, r);
+	}
+}
+
 static int read_component(struct vtr_trace *t, const char *suffix)
 {
+	struct stf_cursor_options o = stf_cursor_options();
 	struct stf_err e;
-	struct stf_cursor *c = stf_cursor_open(t->reader, suffix, &e);
+	struct stf_cursor *c;
 	const struct stf_record *r;
 	struct stf_counter_batch b;
 	int rc, any = 0;
 
+	o.suffix = suffix;
+	o.window = o.state = t->windowed;
+	o.from = t->start;
+	o.to = t->end;
+	c = stf_cursor_open_with(t->reader, &o, &e);
 	if (!c) {
 		add_fault(t, &e);
 		return -1;
 	}
 	while ((rc = stf_cursor_next_batch(c, &r, &b, &e)) > 0) {
 		any = 1;
-		if (rc == 2) {
+		if (rc == 1) {
+			add_record(t, r);
+		} else if (!t->windowed || b.times[0] >= t->start) {
 			add_batch(t, &b);
-		} else if (r->layout->kind <= STF_KIND_OTHER) {
-			t->records++;
-			vtr_axis_reach(&t->axis, r->time);
-			t->reports += r->layout->kind == STF_KIND_REPORT;
-			vtr_functions_add(t, r);
 		}
 	}
 	if (rc < 0) {
 		add_fault(t, &e);
 	}
-	t->empty |= !any;
+	t->empty |= !any && !t->windowed;
 	stf_cursor_close(c);
 	return rc;
 }
@@ -261,7 +280,77 @@ static void add_damage(struct vtr_trace *t)
 	}
 }
 
-int vtr_trace_read(struct vtr_trace *t, const char *path, uint32_t columns, struct tkm_err *err)
+/* Where the window is; -1: not in the trace. */
+static int set_window(struct vtr_trace *t, const struct vtr_reading *how, struct tkm_err *err)
+{
+	double length;
+
+	if (t->start > t->end) {
+		return tkm_fail(
+			err, TKM_ERR_FORMAT, "%s: does not state its duration, so there are no windows of it", t->path);
+	}
+	length = (double)(t->end - t->start) * t->resolution;
+	if (how->from_s >= length) {
+		return tkm_fail(err, TKM_ERR_FORMAT,
+			"%s: the window begins %g s after the start, and the trace has %g s", t->path, how->from_s,
+			length);
+	}
+	t->windowed = 1;
+	t->offset_s = how->from_s;
+	if (how->to_s < length) {
+		t->end = t->start + (uint64_t)llround(how->to_s / t->resolution);
+	}
+	t->start += (uint64_t)llround(how->from_s / t->resolution);
+	return 0;
+}
+
+static int begin(struct vtr_trace *t, uint32_t columns, uint64_t room)
+{
+	return vtr_axis_begin(&t->axis, t->start > t->end ? 0 : t->start, t->end, columns, room) < 0 ||
+			vtr_functions_begin(t) < 0
+		? -1
+		: 0;
+}
+
+static void end(struct vtr_trace *t)
+{
+	vtr_functions_free(t);
+	vtr_axis_free(&t->axis);
+}
+
+/* The curves, from the index or the records. Returns 0, or -1: no memory. */
+static int fill(struct vtr_trace *t, const struct vtr_reading *how)
+{
+	uint64_t room = SERIES_BYTES;
+	uint32_t columns = VTR_COLUMNS;
+	struct tkm_err e;
+	int rc = begin(t, columns, room);
+
+	if (rc == 0 && !how->index && !t->windowed) {
+		rc = vtr_index_read(t, VTR_COLUMNS, &e);
+		if (rc > 0) {
+			return 0;
+		}
+		if (rc < 0) {
+			snprintf(t->note, sizeof(t->note), "%.500s", e.text);
+			end(t);
+			rc = begin(t, columns, room);
+		}
+	} else if (rc == 0 && how->index) {
+		end(t);
+		room = vtr_index_room(t) < room ? vtr_index_room(t) : room;
+		for (; columns < 1 << 22 && columns * sizeof(struct vtr_column) < room; columns *= 2) {
+		}
+		rc = begin(t, columns, room);
+	}
+	if (rc == 0) {
+		read_records(t);
+		vtr_functions_end(t);
+	}
+	return rc;
+}
+
+int vtr_trace_read(struct vtr_trace *t, const char *path, const struct vtr_reading *how, struct tkm_err *err)
 {
 	struct stf_err e;
 	uint32_t bits;
@@ -284,14 +373,15 @@ int vtr_trace_read(struct vtr_trace *t, const char *path, uint32_t columns, stru
 		t->start = 1;
 		t->end = 0;
 	}
+	if (how->window && set_window(t, how, err) < 0) {
+		vtr_trace_free(t);
+		return -1;
+	}
 	t->threads = stf_reader_processes(t->reader, &t->processes);
-	if (vtr_axis_begin(&t->axis, t->start > t->end ? 0 : t->start, t->end, columns, SERIES_BYTES) < 0 ||
-		add_counters(t) < 0 || vtr_functions_begin(t) < 0) {
+	if (add_counters(t) < 0 || fill(t, how) < 0) {
 		vtr_trace_free(t);
 		return tkm_fail(err, TKM_ERR_NOMEM, "%s: out of memory", path);
 	}
-	read_records(t);
-	vtr_functions_end(t);
 	add_damage(t);
 	for (size_t i = 0; i < t->axis.n_series; i++) {
 		t->counter[t->axis.series[i].counter].n_series++;
@@ -301,8 +391,7 @@ int vtr_trace_read(struct vtr_trace *t, const char *path, uint32_t columns, stru
 
 void vtr_trace_free(struct vtr_trace *t)
 {
-	vtr_functions_free(t);
-	vtr_axis_free(&t->axis);
+	end(t);
 	free(t->counter);
 	if (t->reader) {
 		stf_reader_close(t->reader);

@@ -82,12 +82,23 @@ struct vtr_trace {
 	size_t operations;
 	uint64_t records, values, reports;
 	int empty;          /* a component delivered no record */
+	int windowed;       /* only start to end was read */
+	double offset_s;    /* of the window's start, since the start of the trace */
+	char note[600];     /* why an index was not used */
 	char fault[8][700]; /* what could not be read */
 	size_t faults;      /* may be more than are kept */
 };
 
-/* Opens and reads a trace. What is damaged becomes a line of fault[]; -1 only if nothing can be shown. */
-int vtr_trace_read(struct vtr_trace *t, const char *path, uint32_t columns, struct tkm_err *err);
+enum { VTR_COLUMNS = 640 }; /* of a picture, at most */
+
+struct vtr_reading {
+	int index;           /* make one */
+	int window;          /* only records from from_s to to_s, seconds since the start of the trace */
+	double from_s, to_s; /* to_s may be infinite */
+};
+
+/* Opens and reads a trace, or the index beside it. What is damaged becomes a line of fault[]; -1 only if nothing can be shown. */
+int vtr_trace_read(struct vtr_trace *t, const char *path, const struct vtr_reading *how, struct tkm_err *err);
 void vtr_trace_free(struct vtr_trace *t);
 
 /* Names of a thread or group: "rank 3", "rank 3 thread 1", "node vm". Returns buf. */
@@ -100,6 +111,8 @@ double vtr_length(const struct vtr_trace *t);
 /* In functions.c: records of calls, messages and collective operations. */
 int vtr_functions_begin(struct vtr_trace *t);
 void vtr_functions_add(struct vtr_trace *t, const struct stf_record *r);
+/* The calls that a thread was in when the window began: they count, with their time in the window. */
+void vtr_functions_before(struct vtr_trace *t, const struct stf_record *r, uint64_t from);
 void vtr_functions_end(struct vtr_trace *t);
 void vtr_functions_free(struct vtr_trace *t);
 

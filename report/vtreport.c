@@ -2,23 +2,28 @@
 /* vtreport: a trace as one HTML file with pictures. */
 #include "config.h"
 
+#include <math.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/newfile.h"
 #include "base/front.h"
+#include "base/newfile.h"
 #include "base/option.h"
+#include "base/text.h"
 #include "report/html.h"
+#include "report/index.h"
 #include "report/page.h"
 #include "report/plot.h"
 #include "report/several.h"
 
-enum { EXIT_FAULT = 1, EXIT_USAGE = 2, COLUMNS = 640, FILES = 256 };
+enum { EXIT_FAULT = 1, EXIT_USAGE = 2, FILES = 256 };
 
 struct options {
-	const char *output, *plot, *counter;
+	const char *output, *plot, *counter, *window;
 	int force, compare, keep;
+	struct vtr_reading how;
 };
 
 static void say(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
@@ -36,22 +41,22 @@ static void say(const char *fmt, ...)
 }
 
 /* "dir/job.stf" becomes "dir/job.html". */
-static char *default_output(const char *path)
+static char *default_output(const char *path, const char *suffix)
 {
-	size_t n = strlen(path);
-	char *to = malloc(n + 6);
-	const char *const suffix[] = { ".stf", ".clk" };
+	static const char *const known[] = { ".stf", ".clk" };
+	size_t n = strlen(path), k = strlen(suffix) + 1;
+	char *to = malloc(n + k);
 	int i;
 
 	for (i = 0; i < 2; i++) {
-		if (n > 4 && !strcmp(path + n - 4, suffix[i])) {
+		if (n > 4 && !strcmp(path + n - 4, known[i])) {
 			n -= 4;
 			break;
 		}
 	}
 	if (to) {
 		memcpy(to, path, n);
-		memcpy(to + n, ".html", 6);
+		memcpy(to + n, suffix, k);
 	}
 	return to;
 }
@@ -86,12 +91,16 @@ static int load_clocks(struct vtr_clocks *c, const char *path, struct tkm_err *e
 }
 
 /* 1: the trace is damaged, which is said here. */
-static int load_trace(struct vtr_trace *t, struct vtr_clocks *c, const char *path, struct tkm_err *err)
+static int load_trace(
+	struct vtr_trace *t, struct vtr_clocks *c, const char *path, const struct vtr_reading *how, struct tkm_err *err)
 {
 	char base[1000];
 
-	if (vtr_trace_read(t, path, COLUMNS, err) < 0) {
+	if (vtr_trace_read(t, path, how, err) < 0) {
 		return -1;
+	}
+	if (t->note[0]) {
+		say("%s", t->note);
 	}
 	base_of(path, base, sizeof(base));
 	vtr_clocks_load(c, base);
@@ -102,13 +111,28 @@ static int load_trace(struct vtr_trace *t, struct vtr_clocks *c, const char *pat
 	return t->faults > 0;
 }
 
-static int write_trace(FILE *f, const char *path, struct tkm_err *err)
+/* An index of a damaged trace would hide the damage from the next report. */
+static int write_index(const struct vtr_trace *t, struct tkm_err *err)
+{
+	if (t->faults) {
+		say("%s is damaged, so it gets no index", t->path);
+		return 0;
+	}
+	return vtr_index_write(t, err);
+}
+
+static int write_trace(FILE *f, const char *path, const struct vtr_reading *how, struct tkm_err *err)
 {
 	struct vtr_trace t;
 	struct vtr_clocks c;
-	int damaged = load_trace(&t, &c, path, err);
+	int damaged = load_trace(&t, &c, path, how, err);
 
 	if (damaged >= 0) {
+		if (how->index && write_index(&t, err) < 0) {
+			say("%s", err->text);
+			damaged = 1;
+		}
+		vtr_axis_reduce(&t.axis, VTR_COLUMNS);
 		vtr_write_job(f, &t, &c);
 		vtr_clocks_free(&c);
 		vtr_trace_free(&t);
@@ -116,14 +140,14 @@ static int write_trace(FILE *f, const char *path, struct tkm_err *err)
 	return damaged;
 }
 
-static int write_compared(FILE *f, const char **path, struct tkm_err *err)
+static int write_compared(FILE *f, const char **path, const struct vtr_reading *how, struct tkm_err *err)
 {
 	struct vtr_trace t[2];
 	struct vtr_clocks c[2];
 	int n, damaged = 0, rc = 0;
 
 	for (n = 0; n < 2; n++) {
-		rc = load_trace(&t[n], &c[n], path[n], err);
+		rc = load_trace(&t[n], &c[n], path[n], how, err);
 		if (rc < 0) {
 			break;
 		}
@@ -171,11 +195,12 @@ static int plot(const char *path, const struct options *o)
 	int is_clk = has_suffix(path, ".clk"), rc, damaged;
 
 	base_of(o->output ? o->output : path, base, sizeof(base));
-	damaged = is_clk ? load_clocks(&c, path, &err) : load_trace(&t, &c, path, &err);
+	damaged = is_clk ? load_clocks(&c, path, &err) : load_trace(&t, &c, path, &o->how, &err);
 	if (damaged < 0) {
 		say("%s", err.text);
 		return EXIT_FAULT;
 	}
+	p.from_s = is_clk ? 0 : t.offset_s;
 	rc = vtr_plot(is_clk ? NULL : &t, &c, &p, &err);
 	if (rc < 0) {
 		say("%s", err.text);
@@ -202,11 +227,11 @@ static int write_report(const char **path, int n, const char *output, const stru
 		return EXIT_FAULT;
 	}
 	if (o->compare) {
-		rc = write_compared(out.f, path, &err);
+		rc = write_compared(out.f, path, &o->how, &err);
 	} else if (has_suffix(path[0], ".clk")) {
 		rc = write_clocks(out.f, path, n, &err);
 	} else {
-		rc = write_trace(out.f, path[0], &err);
+		rc = write_trace(out.f, path[0], &o->how, &err);
 	}
 	if (rc < 0) {
 		say("%s", err.text);
@@ -221,39 +246,69 @@ static int write_report(const char **path, int n, const char *output, const stru
 	return rc ? EXIT_FAULT : 0;
 }
 
-static int run(const struct options *o, const char **file, int n)
+/* "FROM:TO", either of which may be missing. */
+static int read_window(const char *text, struct vtr_reading *how)
+{
+	char from[80];
+	const char *colon = strchr(text, ':');
+
+	if (!colon || colon - text >= (int)sizeof(from)) {
+		return -1;
+	}
+	snprintf(from, sizeof(from), "%.*s", (int)(colon - text), text);
+	how->window = 1;
+	how->from_s = 0;
+	how->to_s = INFINITY;
+	return (*from && tkm_parse_time(from, &how->from_s) < 0) ||
+			(colon[1] && tkm_parse_time(colon + 1, &how->to_s) < 0) || how->from_s < 0 ||
+			!(how->to_s > how->from_s)
+		? -1
+		: 0;
+}
+
+static int is_wrong(struct options *o, const char **file, int n, int clocks)
+{
+	if (o->compare && (n != 2 || clocks)) {
+		say("--compare needs two traces, before and after");
+	} else if (!o->compare && n != 1 && (n == 0 || clocks < n)) {
+		say(n ? "one trace, or .clk files only; --compare takes two traces"
+		      : "a trace or .clk files are needed; --help shows how");
+	} else if (o->window && read_window(o->window, &o->how) < 0) {
+		say("--window takes FROM:TO, times since the start of the trace (10s:12.5s), not %s", o->window);
+	} else if ((o->how.window || o->how.index) && clocks) {
+		say("--%s is for traces, and %s is none", o->window ? "window" : "index", file[0]);
+	} else if (o->how.index && (o->how.window || o->plot || o->compare)) {
+		say("--index makes an index of a whole trace with its report: not with --window, --plot or --compare");
+	} else if (o->plot &&
+		(o->compare || n != 1 ||
+			(strcmp(o->plot, "svg") && strcmp(o->plot, "png") && strcmp(o->plot, "pdf") &&
+				strcmp(o->plot, "txt")))) {
+		say("--plot takes svg, png, pdf or txt, and one trace or .clk file");
+	} else if (!o->plot && (o->keep || o->counter)) {
+		say("--%s is for --plot only", o->keep ? "keep" : "counter");
+	} else {
+		return 0;
+	}
+	return 1;
+}
+
+static int run(struct options *o, const char **file, int n)
 {
 	char *output;
 	int rc, i;
 
 	for (i = 0; i < n && has_suffix(file[i], ".clk"); i++) {
 	}
-	if (o->compare && (n != 2 || i)) {
-		say("--compare needs two traces, before and after");
-		return EXIT_USAGE;
-	}
-	if (!o->compare && n != 1 && (n == 0 || i < n)) {
-		say(n ? "one trace, or .clk files only; --compare takes two traces"
-		      : "a trace or .clk files are needed; --help shows how");
+	if (is_wrong(o, file, n, i)) {
 		return EXIT_USAGE;
 	}
 	if (o->plot) {
-		if (o->compare || n != 1 ||
-			(strcmp(o->plot, "svg") && strcmp(o->plot, "png") && strcmp(o->plot, "pdf") &&
-				strcmp(o->plot, "txt"))) {
-			say("--plot takes svg, png, pdf or txt, and one trace or .clk file");
-			return EXIT_USAGE;
-		}
 		return plot(file[0], o);
-	}
-	if (o->keep || o->counter) {
-		say("--%s is for --plot only", o->keep ? "keep" : "counter");
-		return EXIT_USAGE;
 	}
 	output = o->output   ? strdup(o->output)
 		: o->compare ? strdup("comparison.html")
 		: n > 1      ? strdup("clocks.html")
-			     : default_output(file[0]);
+			     : default_output(file[0], o->window ? ".window.html" : ".html");
 	if (!output) {
 		say("out of memory");
 		return EXIT_FAULT;
@@ -271,11 +326,15 @@ int main(int argc, char **argv)
 		{ "COUNTER", TKM_OPTION_TEXT, &o.counter, 0, 0, "NAME",
 			"with --plot: only counters with NAME in their name" },
 		{ "FORCE", TKM_OPTION_BOOL, &o.force, 0, 0, NULL, "replace the report if it exists" },
+		{ "INDEX", TKM_OPTION_BOOL, &o.how.index, 0, 0, NULL,
+			"also TRACE.stf.index, with which the next report takes a second, however long the trace is" },
 		{ "KEEP", TKM_OPTION_BOOL, &o.keep, 0, 0, NULL, "with --plot: keep gnuplot's script and data" },
 		{ "OUTPUT", TKM_OPTION_TEXT, &o.output, 0, 0, "FILE",
 			"name of the report (default: the trace's, .html)" },
 		{ "PLOT", TKM_OPTION_TEXT, &o.plot, 0, 0, "svg|png|pdf|txt",
 			"single pictures by gnuplot, TRACE.COUNTER.svg; txt: in the terminal" },
+		{ "WINDOW", TKM_OPTION_TEXT, &o.window, 0, 0, "FROM:TO",
+			"only this time, since the start of the trace: 10s:12.5s" },
 		{ .name = NULL },
 	};
 	static const struct tkm_letter letters[] = { { 'o', "OUTPUT" }, { 0 } };

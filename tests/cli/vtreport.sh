@@ -120,6 +120,60 @@ report t.stf --force
 [ "$status" -eq 0 ] && report t.stf --output u.html && [ "$status" -eq 0 ] && cmp -s t.html u.html
 ok "--force, --output; the same trace gives the same report" $?
 
+report t.stf --index --force
+if grep -q 'this build has no xxhash' err; then
+	skip "--index" "this build has no xxhash"
+else
+	# columns are cut a little differently, the numbers are the same
+	[ "$status" -eq 0 ] && [ "$(row 'rank 0')" = "3 100 KB/s 233.3 KB/s 300 KB/s 700 KB" ] && [ -s t.stf.index ]
+	ok "--index: a file beside the trace, and the report" $?
+	cp t.html i.html
+	# without read permission of its records the trace is known from the index alone
+	mv t.stf.c.0 kept 2>/dev/null || mv t.stf.msg kept 2>/dev/null
+	report t.stf --force
+	grep -q 'belongs to another state of the trace' err
+	ok "an index of other files is not used, which is said" $?
+	mv kept t.stf.c.0 2>/dev/null
+	report t.stf --index --force && report t.stf --force
+	[ "$status" -eq 0 ] && cmp -s t.html i.html && [ ! -s err ]
+	ok "the report made of the index is the same" $?
+	size=$(wc -c <t.stf.index)
+	for at in 4 100 400 1500 $((size / 2)) $((size - 100)); do
+		cp t.stf.index whole
+		byte=$(od -An -tu1 -j$at -N1 t.stf.index)
+		printf "\\$(printf %03o $((byte ^ 16)))" | dd of=t.stf.index bs=1 seek=$at conv=notrunc 2>/dev/null
+		report t.stf --force
+		if [ "$status" -ne 0 ] || ! cmp -s t.html u.html || ! grep -q 'so the records were read' err; then
+			echo "byte $at: status $status" >>verify
+		fi
+		mv whole t.stf.index
+	done
+	head -c $((size - 50)) t.stf.index >cut && mv cut t.stf.index
+	report t.stf --force
+	cmp -s t.html u.html && grep -q 'is damaged, so the records were read' err && [ ! -s verify ]
+	ok "a damaged index: the records are read, which is said" $?
+	rm t.stf.index
+fi
+
+report t.stf --window 1s:4s
+cp t.window.html t.html
+grep -c . t.html >verify
+# the first sample of the window is that of 1 s, so 600 KB in 2 s are known; 1 s of the 6 in calls is MPI_Send
+[ "$status" -eq 0 ] && [ "$(cat out)" = t.window.html ] && [ "$(row App:written)" = "300 KB/s" ] &&
+	grep -q 'from 1 s after the start on' t.html && [ "$(row MPI:MPI_Send)" = "1 1 s 16.67 % 1 s 1 s 0 1 s" ]
+ok "--window: rates and calls of that time only" $?
+cp u.html t.html
+rm -f t.window.html
+report t.stf --window 5s:6s
+[ "$status" -eq 1 ] && grep -q 'begins 5 s after the start, and the trace has 4 s' err
+ok "--window beyond the end" $?
+for wrong in 1s 2s:1s -1s:2s a:b : 1s:1s; do
+	report t.stf "--window=$wrong"
+	[ "$wrong" = : ] || [ "$status" -eq 2 ] || echo "$wrong: $status" >>verify
+done
+[ ! -s verify ]
+ok "--window: what is no window is refused" $?
+
 if command -v gnuplot >/dev/null; then
 	report t.stf --plot svg --counter written --keep
 	[ "$status" -eq 0 ] && [ "$(cat out)" = t.written.svg ] && [ ! -s err ] && grep -q '<svg' t.written.svg && grep -q 'Clocks: unknown' t.written.svg &&
