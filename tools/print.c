@@ -310,6 +310,75 @@ static int statistics_of(
 	return b.cells || b.failed ? stt_report_add(r, &b) : STT_OK;
 }
 
+/* On one line, whatever is in it. */
+static void print_name(const char *name)
+{
+	for (; name && *name; name++) {
+		if ((unsigned char)*name < ' ' || *name == 127) {
+			printf("\\x%02x", (unsigned char)*name);
+		} else {
+			putchar(*name);
+		}
+	}
+	putchar('\n');
+}
+
+/* The names that the numbers in the lines stand for. */
+static void explain_lines(const struct stt_trace *t)
+{
+	const struct stf_record *rec;
+	char buf[1024];
+	uint32_t p, k;
+	size_t i;
+
+	fputs("# thread:function:receiver:bytes:processes:count:minimum, maximum and sum without callees:the same with "
+	      "callees\n",
+		stdout);
+	printf("# seconds of a unit of time = %.9g\n", t->resolution);
+	for (p = 0; p < t->n_processes; p++) {
+		for (k = 0; k < t->threads[p] && k <= 0x7fff; k++) {
+			printf("# thread %" PRIu32 " = %s\n", STF_WILLY(p, k),
+				stt_willy_name(t, STF_WILLY(p, k), buf, sizeof(buf)));
+		}
+	}
+	for (i = 0; (rec = stf_reader_record(t->r, STF_ID_function_definition, i)); i++) {
+		printf("# function %" PRIu64 " = ", rec->values[0].u);
+		print_name(stt_full_name(t, STF_ID_function_definition, (uint32_t)rec->values[0].u, buf, sizeof(buf)));
+	}
+}
+
+static void print_line(const struct stf_lw_statistics *s)
+{
+	printf("%" PRIu32 ":%" PRIu32, s->willy, s->function);
+	printf(s->receiver >= 0xfffffffeu ? ":0x%" PRIx32 : ":%" PRIu32, s->receiver);
+	printf(s->bytes_sent == 0xffffffffu ? ":0x%" PRIx32 : ":%" PRIu32, s->bytes_sent);
+	printf(":%" PRId32 ":%" PRIu32, s->comm_size, s->count);
+	printf(":%" PRIu64 ":%" PRIu64 ":%" PRIu64, s->minTicksExcl, s->maxTicksExcl, s->sumTicksExcl);
+	printf(":%" PRIu64 ":%" PRIu64 ":%" PRIu64 "\n", s->minTicksIncl, s->maxTicksIncl, s->sumTicksIncl);
+}
+
+/* As in the Intel Trace Collector guide, section 2.8.2: a line for each row, fields with colons between them. */
+static int print_lines(const struct stt_report *r, const struct stt_trace *t, const char *suffix)
+{
+	const struct stf_record *rec;
+	struct stf_lw_statistics s;
+	struct stf_err e;
+	struct stf_cursor *c = stf_cursor_open(t->r, suffix, &e);
+	int more = c ? 1 : -1, n = 0;
+
+	while (more > 0 && (more = stf_cursor_next(c, &rec, &e)) > 0) {
+		if (rec->layout->id == STF_ID_lw_statistics) {
+			if (!n++) {
+				explain_lines(t);
+			}
+			stf_get_lw_statistics(rec, &s);
+			print_line(&s);
+		}
+	}
+	stf_cursor_close(c);
+	return more < 0 ? stt_cursor_fault(r->o, &e) : STT_OK;
+}
+
 int stt_print_statistics(struct stt_report *r, const struct stt_trace *t)
 {
 	const struct stf_record *rec;
@@ -322,7 +391,9 @@ int stt_print_statistics(struct stt_report *r, const struct stt_trace *t)
 		stf_get_file_declaration(rec, &d);
 		for (id = 1; d.filetype == STF_STATS_FILE && id < STF_ID_END && rc == STT_OK; id++) {
 			if (stf_layout(id) && stf_layout(id)->kind == STF_KIND_STATS) {
-				rc = statistics_of(r, t, d.suffix, stf_layout(id));
+				rc = id == STF_ID_lw_statistics && !r->o->csv && !r->o->json
+					? print_lines(r, t, d.suffix)
+					: statistics_of(r, t, d.suffix, stf_layout(id));
 			}
 		}
 		any += d.filetype == STF_STATS_FILE;

@@ -254,9 +254,13 @@ static int see_function(struct context *c, const struct vt_raw_def *d, const cha
 	struct stf_function_definition s = { 0 };
 	struct vt_merge_name *e;
 	char key[4200];
+	int n;
 
 	s.classid = vt_merge_id(&c->f->classes, d->parent);
-	snprintf(key, sizeof(key), "%u\1%s", s.classid, name);
+	n = snprintf(key, sizeof(key), "%u\1%.4100s", s.classid, name);
+	if (c->m->o->symbols_apart) {
+		snprintf(key + n, sizeof(key) - (size_t)n, "\1%u", c->f->process);
+	}
 	e = vt_merge_name_entry(&c->m->functions, key);
 	if (!e) {
 		return -1;
@@ -267,6 +271,9 @@ static int see_function(struct context *c, const struct vt_raw_def *d, const cha
 		if (!s.name || stf_write_function_definition(c->m->w, &s) < 0) {
 			return -1;
 		}
+	}
+	if (!strcmp(name, "others") && !strcmp(class_name(c->m, s.classid), "Statistics")) {
+		c->m->others_function = e->id;
 	}
 	return set_id(c->f, &c->f->functions, d->id, e->id);
 }
@@ -290,7 +297,7 @@ static int see_scl(struct context *c, const struct vt_raw_def *d)
 	struct vt_merge_name *e;
 	char key[2000];
 
-	snprintf(key, sizeof(key), "%u\1%s", line, d->name);
+	snprintf(key, sizeof(key), "%u\1%.1900s\1%d", line, d->name, c->m->o->scls_apart ? (int)c->f->process : -1);
 	e = vt_merge_name_entry(&c->m->scls, key);
 	if (!e || !file) {
 		return -1;
@@ -311,13 +318,13 @@ static int see_stack(struct context *c, const struct vt_raw_def *d)
 	struct stf_scl_definition s = { .file = file, .line = line, .symbol = symbol, .object = object };
 	struct vt_merge_line at;
 	struct vt_merge_name *e;
-	char key[VT_RAW_STACK * 48 + 2];
-	size_t n = 1;
+	char key[VT_RAW_STACK * 48 + 20];
+	size_t n;
 
 	if (d->n == 0 || d->n > VT_RAW_STACK) {
 		return 0;
 	}
-	key[0] = '\2';
+	n = (size_t)snprintf(key, sizeof(key), "\2%d ", c->m->o->scls_apart ? (int)c->f->process : -1);
 	for (i = 0; i < d->n; i++) {
 		line[i] = vt_merge_source_line(c->f, &d->place[i], &at);
 		c->m->without_line += line[i] == 0;

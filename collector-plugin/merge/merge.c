@@ -391,6 +391,9 @@ static int describe(struct vt_merge *m)
 	}
 	vt_merge_bounds(m);
 	vt_merge_write_statistics(m);
+	if (m->o->summary) {
+		vt_merge_say_summary(m);
+	}
 	say_lines(m);
 	say_repairs(m);
 	for (i = m->o->info; i && i[0] && i[1]; i += 2) {
@@ -510,6 +513,7 @@ static void free_merge(struct vt_merge *m)
 	free(m->node_of);
 	free(m->group_home);
 	free(m->row);
+	vt_merge_names_free(&m->row_names);
 	free(m->threads);
 	vt_merge_names_free(&m->classes);
 	vt_merge_names_free(&m->counters);

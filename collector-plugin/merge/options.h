@@ -32,8 +32,9 @@ struct vt_merge_options {
 	int by_node;     /* STF-USE-HW-STRUCTURE: only processes of one node share files. 1, 0, or -1: where there are
 	                       * several nodes */
 	double period_s; /* of the global ticks of inputs[].map; 0: 1 ns */
-	const char *const *info;          /* further info records: class, text, class, text, ..., NULL; or NULL */
-	int counters_apart, groups_apart; /* UNIFY-COUNTERS, UNIFY-GROUPS off: each process keeps its own definitions */
+	const char *const *info; /* further info records: class, text, class, text, ..., NULL; or NULL */
+	/* UNIFY-COUNTERS, UNIFY-GROUPS, UNIFY-SYMBOLS, UNIFY-SCLS off: each process keeps its own definitions */
+	int counters_apart, groups_apart, symbols_apart, scls_apart;
 	int threads; /* so many at most read and write at a time; 0: as many as there are CPUs for the caller. Files
 	                       * of the trace are written each by one: without procs_per_file and by_node there is but one. The bytes
 	                       * are the same with any number, unless a stream's clock was stepped back */
@@ -44,6 +45,7 @@ struct vt_merge_options {
 	                       * the process lives that began it. Else only that of processes that are gone, or of other machines */
 	const struct vt_merge_hosts *hosts;       /* or NULL. A merge that fails may be tried again without */
 	void (*say)(void *ctx, const char *line); /* one line for the user for each thing that is missing; or NULL */
+	void (*summary)(void *ctx, const char *line); /* the lines of SUMMARY; or NULL */
 	void *ctx;
 };
 

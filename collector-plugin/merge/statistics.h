@@ -9,5 +9,7 @@
 int vt_merge_see_statistics(struct vt_merge *m, const struct vt_merge_file *f, const struct vt_raw_def *d);
 /* All of them. Returns 0, or -1 with the writer's error. */
 int vt_merge_write_statistics(struct vt_merge *m);
+/* Calls options.summary with the lines of a summary: the ten functions with the most time of their own, the share of MPI, messages by size. */
+void vt_merge_say_summary(const struct vt_merge *m);
 
 #endif

@@ -123,7 +123,9 @@ struct vt_merge {
 	struct vt_merge_communicator *communicator; /* by their number in the trace, from 1 */
 	uint32_t n_communicators, room_communicators;
 	struct vt_merge_row *row;
-	size_t n_rows;
+	size_t n_rows, room_rows;
+	struct vt_merge_names row_names;
+	uint32_t others_function; /* that rows are counted with for which there was no place */
 	uint64_t stacks, in_stacks,
 		without_line; /* call stacks, places in them, and those whose source line is unknown */
 	struct vt_merge_repairs repairs;

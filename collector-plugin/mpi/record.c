@@ -7,6 +7,7 @@
 
 #include "collector-plugin/core/names.h"
 #include "collector-plugin/raw/events.h"
+#include "collector-plugin/stats/stats.h"
 #include "collector-plugin/trace/trace.h"
 
 static struct vt_requests requests, messages, channels;
@@ -107,11 +108,42 @@ static struct vt_raw_message message_of(const struct vt_comm *c, int peer, int t
 		.bytes_high = (uint32_t)(bytes >> 32) };
 }
 
+/* STATISTICS, recorded or not. */
+static inline void count(
+	const struct vt_mpi_call *k, enum vt_raw_row_kind kind, uint32_t communicator, int peer, uint64_t bytes)
+{
+	if (__builtin_expect(k->frame && vt_tls.trace && vt_tls.trace->stats, 0)) {
+		vt_trace_communicates(kind, communicator, peer, bytes);
+	}
+}
+
+/* What the guide counts of a process's part (seeds/003 section 2.8.2). */
+static uint64_t counted_bytes(const struct vt_share *s)
+{
+	switch (s->op) {
+	case VT_RAW_OP_GATHER:
+	case VT_RAW_OP_GATHERV:
+	case VT_RAW_OP_IGATHER:
+	case VT_RAW_OP_IGATHERV:
+	case VT_RAW_OP_REDUCE:
+	case VT_RAW_OP_IREDUCE:
+		return s->sent;
+	case VT_RAW_OP_SCATTER:
+	case VT_RAW_OP_SCATTERV:
+	case VT_RAW_OP_ISCATTER:
+	case VT_RAW_OP_ISCATTERV:
+		return s->received;
+	default:
+		return s->sent + s->received;
+	}
+}
+
 static void emit_send(struct vt_mpi_call *k, const struct vt_comm *c, int to, int tag, uint64_t bytes, uint32_t number)
 {
 	struct vt_raw_message m = message_of(c, to, tag, bytes);
 
 	m.number = number;
+	count(k, VT_RAW_ROW_SEND, c->id, to, bytes);
 	emit(k, k->enter, VT_RAW_MESSAGE_SEND, &m);
 }
 
@@ -124,6 +156,7 @@ static void emit_receive(struct vt_mpi_call *k, const struct vt_comm *c, int fro
 	m.since = k->leave - post;
 	m.during = during > UINT32_MAX ? UINT32_MAX : (uint32_t)during;
 	m.number = number;
+	count(k, VT_RAW_ROW_RECEIVE, c->id, from, bytes);
 	emit(k, k->leave, VT_RAW_MESSAGE_RECEIVE, &m);
 }
 
@@ -181,7 +214,7 @@ void vt_received(struct vt_mpi_call *k, const MPI_Status *status, int from, MPI_
 {
 	struct vt_comm *c = from == MPI_PROC_NULL ? NULL : vt_comm_of(comm);
 
-	if (c && k->recorded) {
+	if (c && (k->recorded || vt_stats_wanted())) {
 		emit_receive(k, c, status->MPI_SOURCE, status->MPI_TAG, status_bytes(status), k->enter,
 			k->leave - k->enter, 0);
 	}
@@ -370,6 +403,7 @@ static void emit_share(const struct vt_mpi_call *k, int64_t stamp, const struct 
 		.received_high = (uint16_t)(s->received >> 32),
 		.since = stamp - begin };
 
+	count(k, VT_RAW_ROW_COLLECTIVE, c.communicator, 0, counted_bytes(s));
 	if (k->recorded && vt_trace_on()) {
 		vt_trace_record(ltick(stamp), VT_RAW_COLLECTIVE, (uint8_t)s->op, &c, sizeof(c));
 	}

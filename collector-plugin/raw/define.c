@@ -148,14 +148,14 @@ int vt_raw_function_at(struct vt_raw *r, uint32_t id, uint32_t classid, uint32_t
 	return end(r, &p);
 }
 
-int vt_raw_statistics(struct vt_raw *r, uint32_t thread, uint32_t function, const struct vt_raw_times *t)
+int vt_raw_statistics(struct vt_raw *r, uint32_t thread, const struct vt_raw_row *row)
 {
 	struct pack p;
 
 	begin(&p, VT_RAW_DEF_STATISTICS);
 	put32(&p, thread);
-	put32(&p, function);
-	put(&p, t, sizeof(*t));
+	put32(&p, 0);
+	put(&p, row, sizeof(*row));
 	return end(r, &p);
 }
 

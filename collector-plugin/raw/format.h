@@ -139,7 +139,7 @@ enum vt_raw_type {
 	VT_RAW_DEF_CLOCK = 37,       /* int64_t tick, realtime_ns, monotonic_ns, raw_ns */
 	VT_RAW_DEF_INFO = 38,        /* class, text */
 	VT_RAW_DEF_SCL = 39,         /* uint32_t id, line; file */
-	VT_RAW_DEF_STATISTICS = 50,  /* uint32_t thread, function; struct vt_raw_times: to be added up */
+	VT_RAW_DEF_STATISTICS = 50,  /* uint32_t thread, 0; struct vt_raw_row: to be added up */
 	VT_RAW_DEF_OBJECT = 41,      /* uint32_t id, bytes of the build id; build id[32]; path */
 	VT_RAW_DEF_FUNCTION_AT = 42, /* uint32_t id, class, object, demangle; uint64_t offset; name or "" */
 	VT_RAW_DEF_SCOPE = 40,       /* uint32_t id, class, scl1, scl2; name */
@@ -162,6 +162,17 @@ struct vt_raw_place {
 struct vt_raw_times {
 	uint64_t count;
 	int64_t inclusive[3], exclusive[3];
+};
+
+/* What is counted apart: a function, and of functions of MPI with whom they communicate and how many bytes. */
+enum vt_raw_row_kind { VT_RAW_ROW_CALL, VT_RAW_ROW_SEND, VT_RAW_ROW_RECEIVE, VT_RAW_ROW_COLLECTIVE, VT_RAW_ROW_KINDS };
+struct vt_raw_row {
+	uint32_t function;
+	uint32_t communicator; /* its definition; 0: VT_RAW_ROW_CALL */
+	int32_t peer;          /* rank in it, of the remote group where there is one */
+	uint32_t kind;         /* enum vt_raw_row_kind */
+	uint64_t bytes;        /* of one message or share; of the function "others" of all of them together */
+	struct vt_raw_times t;
 };
 
 /* In front of every record; the whole is a multiple of 4 bytes. */

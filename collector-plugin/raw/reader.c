@@ -600,7 +600,7 @@ static int decode(const struct copy *c, struct vt_raw_def *d, char *room, uint32
 	case VT_RAW_DEF_STATISTICS:
 		d->id = get32(r);
 		d->parent = get32(r);
-		get_bytes(r, (uint8_t *)&d->times, sizeof(d->times));
+		get_bytes(r, (uint8_t *)&d->row, sizeof(d->row));
 		break;
 	case VT_RAW_DEF_OBJECT:
 		d->id = get32(r);

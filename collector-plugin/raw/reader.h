@@ -53,7 +53,7 @@ int vt_raw_may_go_on(const struct vt_raw_head *head);
 struct vt_raw_def {
 	enum vt_raw_type type;
 	uint32_t id, parent; /* class, function, scope, group, scl (line), thread (place) */
-	struct vt_raw_times times;
+	struct vt_raw_row row;
 	uint32_t object, demangle;
 	uint64_t offset; /* of a function at an address */
 	uint8_t build_id[32];

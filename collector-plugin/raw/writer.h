@@ -131,8 +131,8 @@ int vt_raw_function(struct vt_raw *r, uint32_t id, uint32_t classid, const char 
 int vt_raw_object(struct vt_raw *r, uint32_t id, const uint8_t *build_id, uint32_t size, const char *path);
 int vt_raw_function_at(struct vt_raw *r, uint32_t id, uint32_t classid, uint32_t object, int demangle, uint64_t offset,
 	const char *name);
-/* What has been counted since the last one of that thread and function. */
-int vt_raw_statistics(struct vt_raw *r, uint32_t thread, uint32_t function, const struct vt_raw_times *t);
+/* What has been counted since the last one of that thread and row. */
+int vt_raw_statistics(struct vt_raw *r, uint32_t thread, const struct vt_raw_row *row);
 int vt_raw_scl(struct vt_raw *r, uint32_t id, uint32_t line, const char *file);
 /* A source location that is a call stack. */
 int vt_raw_stack(struct vt_raw *r, uint32_t id, const struct vt_raw_place *place, uint32_t n);

@@ -164,6 +164,12 @@ static void say_missing(void *ctx, const char *line)
 	vt_say(1, "WARNING", "%s", line);
 }
 
+static void say_summary(void *ctx, const char *line)
+{
+	(void)ctx;
+	vt_say(1, "INFO", "%s", line);
+}
+
 static int writes_trace(const struct vt_collector *c)
 {
 	return !c->settings.keep_raw_events;
@@ -190,6 +196,9 @@ static int merge_for(struct vt_collector *c, struct vt_merge_input *in, size_t n
 		.period_s = period_s,
 		.counters_apart = is_off(c, "UNIFY-COUNTERS"),
 		.groups_apart = is_off(c, "UNIFY-GROUPS"),
+		.symbols_apart = is_off(c, "UNIFY-SYMBOLS"),
+		.scls_apart = is_off(c, "UNIFY-SCLS"),
+		.summary = c->settings.summary ? say_summary : NULL,
 		.delete_raw = !c->partial,
 		.settled = vt_is_together(&c->pub),
 		.hosts = hosts,

@@ -25,7 +25,7 @@ static const char *const elsewhere[] = {
 	"DUMP", "ENTER-USERCODE", "EXTENDED-VTF", "GROUP", "HANDLE-SIGNALS", "INFO", "INTERNAL-MPI", "JSON", "LEARN-DRIFT", "MATCHED-VTF", "MAX-DRIFT",
 	"MAX-WANDER", "MERGE", "MOVE", "MPI-TRACE", "NMCMD", "OUTPUT", "PCTRACE", "PCTRACE-CACHE", "PCTRACE-FAST", "PERFORMANCE-TIME",
 	"PRINT-CLOCK", "PRINT-COUNTERS", "PRINT-ERRORS", "PRINT-FILES", "PRINT-REPORTS", "PRINT-STATISTICS", "PRINT-THREADS", "PROCESS",
-	"RECOVER", "REMOVE", "REQUEST", "SHM-CLOCK", "STATE", "STF-CHUNKSIZE", "SUMDATA", "SUMMARY",
+	"RECOVER", "REMOVE", "REQUEST", "SHM-CLOCK", "STATE", "STF-CHUNKSIZE", "SUMDATA",
 	"SYMBOL", "SYNC", "SYNC-MAX-DURATION", "SYNC-MAX-MESSAGES", "SYNC-PERIOD", "SYNCED-CLUSTER", "SYNCED-HOST", "TICKS", "TIMER-SKIP",
 	"TRACE-ON-DISK", "UNIFY-COUNTERS", "UNIFY-GROUPS", "UNIFY-SCLS", "UNIFY-SYMBOLS", "USAGE", "VERIFY", "VERSION", NULL,
 };
@@ -36,7 +36,7 @@ static const char *const elsewhere[] = {
 static const char *const without_effect[] = {
 	"ALTSTACK", "CHECK", "CHECK-LEAK-REPORT-SIZE", "CHECK-MAX-DATATYPES", "CHECK-MAX-ERRORS", "CHECK-MAX-PENDING",
 	"CHECK-MAX-REPORTS", "CHECK-MAX-REQUESTS", "CHECK-SUPPRESSION-LIMIT", "CHECK-TIMEOUT", "CHECK-TRACING", "COMPRESS-RAW-DATA",
-	"DEADLOCK-TIMEOUT", "DEADLOCK-WARNING", "ENTER-USERCODE", "HANDLE-SIGNALS", "INTERNAL-MPI", "NMCMD", "STF-CHUNKSIZE", "TRACE-ON-DISK", "UNIFY-SCLS", "UNIFY-SYMBOLS", NULL,
+	"DEADLOCK-TIMEOUT", "DEADLOCK-WARNING", "ENTER-USERCODE", "HANDLE-SIGNALS", "INTERNAL-MPI", "NMCMD", "STF-CHUNKSIZE", "TRACE-ON-DISK", NULL,
 };
 /* clang-format on */
 
@@ -121,6 +121,8 @@ static void make_table(struct vt_settings *s)
 		{ "STF-PROCS-PER-FILE", TKM_OPTION_COUNT, &s->stf_procs_per_file, 0, 65536, "N", "processes that share a file; 0: all" },
 		{ "STF-USE-HW-STRUCTURE", TKM_OPTION_BOOL, &s->stf_use_hw_structure, 0, 0, "[on|off]",
 		  "only processes of one node share a file (default: on where there are several nodes)" },
+		{ "SUMMARY", TKM_OPTION_BOOL, &s->summary, 0, 0, "[on|off]",
+		  "print the most expensive functions, the share of MPI and messages by size; turns STATISTICS on" },
 		{ "TIME-WINDOWS", TKM_OPTION_TEXT, &s->time_windows, 0, 0, "FROM:TO[,FROM:TO]", "record only then, since the start" },
 		{ "TIMER", TKM_OPTION_TEXT, &s->timer, 0, 0, "NAME", "the clock of the stamps" },
 		{ "VERBOSE", TKM_OPTION_LEVEL, &s->verbose, 0, 4, "[on|off|LEVEL]", "0 says nothing, 1 the result, 2 more" },
@@ -219,6 +221,8 @@ static int check_number(const char *name, const char *text, const char *where, s
 		{ "TIMER-SKIP", TKM_OPTION_COUNT, &count, 0, 1e9, NULL, NULL },
 		{ "UNIFY-COUNTERS", TKM_OPTION_BOOL, &on, 0, 0, NULL, NULL },
 		{ "UNIFY-GROUPS", TKM_OPTION_BOOL, &on, 0, 0, NULL, NULL },
+		{ "UNIFY-SCLS", TKM_OPTION_BOOL, &on, 0, 0, NULL, NULL },
+		{ "UNIFY-SYMBOLS", TKM_OPTION_BOOL, &on, 0, 0, NULL, NULL },
 		{ NULL, TKM_OPTION_BOOL, NULL, 0, 0, NULL, NULL },
 	};
 	/* clang-format on */
@@ -641,6 +645,9 @@ void vt_settings_load(struct vt_settings *s, const char *commanded)
 	check_counters(s);
 	check_texts(s);
 	choose_interval(s);
+	if (s->summary && !s->statistics) {
+		s->statistics = 1;
+	}
 }
 
 /* ---- the protocol file ---- */

@@ -26,7 +26,7 @@ struct vt_settings {
 	const char *config, *current_dir, *flush_prefix, *logfile_format, *logfile_name, *logfile_prefix, *progname,
 		*protofile_name, *sampler, *timer, *time_windows;
 	int autoflush, count_kernel, counters_only, environment, flush_pid, follow_children, force, keep_raw_events,
-		mem_overwrite, multiplex, report, start_paused,
+		mem_overwrite, multiplex, report, start_paused, summary,
 		stf_use_hw_structure; /* -1: where there are several nodes */
 	long long compress_trace, flush_limit, logfile_rank, statistics, mem_blocksize, mem_flushblocks, mem_info,
 		mem_maxblocks, mem_minblocks, stf_procs_per_file, verbose;

@@ -6,21 +6,14 @@
 #include <string.h>
 #include <sys/mman.h>
 
-struct row {
-	uint32_t function; /* 0: free */
-	uint32_t filler;
-	struct vt_raw_times t; /* since they were last written */
-};
-
 struct vt_stats {
 	struct vt_collect *c;
 	struct vt_stats *next;
 	int thread;
-	uint32_t others;
-	uint32_t n, used; /* rows, a power of two; those with a function */
-	int64_t written;  /* tick */
-	struct row rest;  /* of functions without a row */
-	struct row row[];
+	uint32_t n, used;                         /* rows, a power of two; those with a function */
+	int64_t written;                          /* tick */
+	struct vt_raw_row rest[VT_RAW_ROW_KINDS]; /* of what has no row */
+	struct vt_raw_row row[]; /* function 0: free. Counts and times are those since they were last written */
 };
 
 static int rows_wanted;
@@ -51,8 +44,9 @@ static size_t size_of(const struct vt_stats *s)
 
 struct vt_stats *vt_stats_thread(struct vt_collect *c, int thread, uint32_t others)
 {
-	size_t size = sizeof(struct vt_stats) + (size_t)rows_wanted * sizeof(struct row);
+	size_t size = sizeof(struct vt_stats) + (size_t)rows_wanted * sizeof(struct vt_raw_row);
 	struct vt_stats *s;
+	uint32_t i;
 
 	if (!rows_wanted) {
 		return NULL;
@@ -63,8 +57,10 @@ struct vt_stats *vt_stats_thread(struct vt_collect *c, int thread, uint32_t othe
 	}
 	s->c = c;
 	s->thread = thread;
-	s->others = others;
-	s->rest.function = others;
+	for (i = 0; i < VT_RAW_ROW_KINDS; i++) {
+		s->rest[i].function = others;
+		s->rest[i].kind = i;
+	}
 	s->n = (uint32_t)rows_wanted;
 	pthread_mutex_lock(&lock);
 	s->next = all;
@@ -73,10 +69,10 @@ struct vt_stats *vt_stats_thread(struct vt_collect *c, int thread, uint32_t othe
 	return s;
 }
 
-static void write_row(struct vt_stats *s, struct row *r)
+static void write_row(struct vt_stats *s, struct vt_raw_row *r)
 {
 	if (r->t.count) {
-		vt_raw_statistics(vt_raw_of(s->c), (uint32_t)s->thread, r->function, &r->t);
+		vt_raw_statistics(vt_raw_of(s->c), (uint32_t)s->thread, r);
 		r->t = (struct vt_raw_times){ 0 };
 	}
 }
@@ -88,23 +84,41 @@ static void write_rows(struct vt_stats *s)
 	for (i = 0; i < s->n; i++) {
 		write_row(s, &s->row[i]);
 	}
-	write_row(s, &s->rest);
+	for (i = 0; i < VT_RAW_ROW_KINDS; i++) {
+		write_row(s, &s->rest[i]);
+		s->rest[i].bytes = 0;
+	}
 }
 
-/* The row of a function; three quarters of them are filled at most. */
-static struct row *find(struct vt_stats *s, uint32_t function)
+static uint32_t first_place(const struct vt_raw_row *key, uint32_t n)
 {
-	uint32_t i = function * 2654435761u >> 8 & (s->n - 1);
+	uint64_t h = ((uint64_t)key->function << 32 | (uint32_t)key->peer) ^ key->bytes * 0x9e3779b97f4a7c15u ^
+		((uint64_t)key->communicator << 8 | key->kind);
 
-	while (s->row[i].function && s->row[i].function != function) {
+	return (uint32_t)((h * 0x9e3779b97f4a7c15u) >> 40) & (n - 1);
+}
+
+static inline int is_row(const struct vt_raw_row *r, const struct vt_raw_row *key)
+{
+	return r->function == key->function && r->bytes == key->bytes && r->peer == key->peer &&
+		r->communicator == key->communicator && r->kind == key->kind;
+}
+
+/* The row of what is counted; three quarters of them are filled at most. */
+static struct vt_raw_row *find(struct vt_stats *s, const struct vt_raw_row *key)
+{
+	uint32_t i = first_place(key, s->n);
+
+	while (s->row[i].function && !is_row(&s->row[i], key)) {
 		i = (i + 1) & (s->n - 1);
 	}
 	if (!s->row[i].function) {
 		if (s->used >= s->n / 4 * 3) {
-			return &s->rest;
+			s->rest[key->kind].bytes += key->bytes;
+			return &s->rest[key->kind];
 		}
 		s->used++;
-		s->row[i].function = function;
+		s->row[i] = *key;
 	}
 	return &s->row[i];
 }
@@ -116,14 +130,14 @@ static inline void widen(int64_t *v, int64_t d, uint64_t count)
 	v[2] += d;
 }
 
-void vt_stats_add(struct vt_stats *s, uint32_t function, int64_t now, int64_t inclusive, int64_t exclusive)
+void vt_stats_add(struct vt_stats *s, const struct vt_raw_row *key, int64_t now, int64_t inclusive, int64_t exclusive)
 {
-	struct row *r;
+	struct vt_raw_row *r;
 
 	if (atomic_load_explicit(&finished, memory_order_relaxed)) {
 		return;
 	}
-	r = find(s, function);
+	r = find(s, key);
 	widen(r->t.inclusive, inclusive, r->t.count);
 	widen(r->t.exclusive, exclusive, r->t.count);
 	r->t.count++;

@@ -17,8 +17,10 @@ VT_HIDDEN int vt_stats_wanted(void);
 /* A table for the calling thread; NULL: STATISTICS is off, or no memory. `others`: the function that rows are counted with for which there is
  * no place. */
 VT_HIDDEN struct vt_stats *vt_stats_thread(struct vt_collect *c, int thread, uint32_t others);
-/* A call has ended at `now`: ticks with and without what it called. */
-VT_HIDDEN void vt_stats_add(struct vt_stats *s, uint32_t function, int64_t now, int64_t inclusive, int64_t exclusive);
+/* A call, or one of several communications in it, has ended at `now`: what to count it with (t: 0), and its ticks with and without what it
+ * called. */
+VT_HIDDEN void vt_stats_add(
+	struct vt_stats *s, const struct vt_raw_row *key, int64_t now, int64_t inclusive, int64_t exclusive);
 /* The thread ends. */
 VT_HIDDEN void vt_stats_thread_ends(struct vt_stats *s);
 /* The run ends: rows of all threads that are still there. */

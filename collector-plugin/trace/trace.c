@@ -4,6 +4,7 @@
 
 #include <pthread.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -68,6 +69,50 @@ static int thread_begins(struct vt_collect *c, struct vt_thread *t)
 	return 0; /* it is called directly, not through the sinks */
 }
 
+/* Each communication of a call has an equal part of its time (seeds/003 section 2.8.2); the first ones have the rest. */
+static void count_communications(
+	struct vt_trace_thread *t, const struct vt_trace_frame *f, int64_t now, int64_t inclusive)
+{
+	int64_t n = t->n_communications, exclusive = inclusive - f->inner, i;
+
+	for (i = 0; i < n; i++) {
+		t->communication[i].function = f->function;
+		vt_stats_add(t->stats, &t->communication[i], now, inclusive / n + (i < inclusive % n),
+			exclusive / n + (i < exclusive % n));
+	}
+	t->n_communications = 0;
+}
+
+void vt_trace_communicates(enum vt_raw_row_kind kind, uint32_t communicator, int32_t peer, uint64_t bytes)
+{
+	struct vt_trace_thread *t = vt_tls.trace;
+	uint32_t room;
+	void *p;
+
+	if (!t || !t->stats || t->top == t->frame) {
+		return;
+	}
+	if (t->communicating != t->top - 1) {
+		t->n_communications = 0;
+		t->communicating = t->top - 1;
+	}
+	if (t->n_communications == t->communications) {
+		room = t->communications ? 2 * t->communications : 64;
+		p = vt_trace_memory(room * sizeof(*t->communication));
+		if (!p) {
+			return;
+		}
+		if (t->communication) {
+			memcpy(p, t->communication, t->communications * sizeof(*t->communication));
+			munmap(t->communication, t->communications * sizeof(*t->communication));
+		}
+		t->communication = p;
+		t->communications = room;
+	}
+	t->communication[t->n_communications++] =
+		(struct vt_raw_row){ .communicator = communicator, .peer = peer, .kind = kind, .bytes = bytes };
+}
+
 /* The call of frame f, which is not on the stack any more, has ended. */
 static void count_call(struct vt_trace_thread *t, const struct vt_trace_frame *f, int64_t now)
 {
@@ -76,7 +121,12 @@ static void count_call(struct vt_trace_thread *t, const struct vt_trace_frame *f
 	if (f->start == 0) {
 		return; /* entered before there were statistics */
 	}
-	vt_stats_add(t->stats, f->function, now, inclusive, inclusive - f->inner);
+	if (t->n_communications && t->communicating == t->top) {
+		count_communications(t, f, now, inclusive);
+	} else {
+		vt_stats_add(t->stats, &(struct vt_raw_row){ .function = f->function }, now, inclusive,
+			inclusive - f->inner);
+	}
 	if (t->top > t->frame) {
 		t->top[-1].inner += inclusive;
 	}
@@ -123,6 +173,9 @@ static void thread_ended(struct vt_thread *t)
 	vt_tls.trace = NULL;
 	if (own) {
 		vt_callstack_thread_ended(&own->stack);
+		if (own->communication) {
+			munmap(own->communication, own->communications * sizeof(*own->communication));
+		}
 		munmap(own, sizeof(*own) + (ROOM + 1) * sizeof(*own->frame));
 	}
 }

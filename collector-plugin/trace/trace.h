@@ -57,9 +57,13 @@ struct vt_trace_thread {
 	struct vt_raw_stream *stream; /* of the thread */
 	struct vt_trace_frame *end;
 	struct vt_callstack_thread stack;
-	uint64_t owed;                /* leaves for which there was no place in the raw file */
-	uint64_t beyond;              /* states entered beyond the room; they are not recorded */
-	struct vt_stats *stats;       /* NULL: STATISTICS is off */
+	uint64_t owed;          /* leaves for which there was no place in the raw file */
+	uint64_t beyond;        /* states entered beyond the room; they are not recorded */
+	struct vt_stats *stats; /* NULL: STATISTICS is off */
+	/* what the call of MPI at `communicating` has sent and received so far */
+	struct vt_raw_row *communication;
+	uint32_t n_communications, communications;
+	const struct vt_trace_frame *communicating;
 	uint32_t scl;                 /* VT_thisloc(): of the next event; 0: none */
 	struct vt_trace_frame *frame; /* the outermost; there is one ahead of it, of no function */
 	struct vt_open_scope {
@@ -87,6 +91,8 @@ VT_HIDDEN void vt_trace_jump(uintptr_t sp);
 VT_HIDDEN void vt_instrument_unloaded(void);
 VT_HIDDEN int vt_instrument_start(void);
 
+/* STATISTICS: the innermost state, a call of MPI, has sent or received so many bytes. */
+VT_HIDDEN void vt_trace_communicates(enum vt_raw_row_kind kind, uint32_t communicator, int32_t peer, uint64_t bytes);
 /* The id of the innermost state of the calling thread that is recorded; 0: none. */
 VT_HIDDEN uint32_t vt_trace_current(void);
 /* The function of the innermost state, recorded or not; 0: none. */

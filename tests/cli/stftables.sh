@@ -23,9 +23,15 @@ ok "--print-files: a missing component" $?
 mv "$dir/sts" "$rich.sts"
 tool "$rich" --print-statistics
 is "--print-statistics" 0 <<'EOT'
-lw_statistics:
-willy function     receiver bytes_sent comm_size count minTicksExcl maxTicksExcl sumTicksExcl minTicksIncl maxTicksIncl sumTicksIncl
-0:0   MPI:MPI_Send 2:1              64         2     9            5           45          135           10           90          270
+# thread:function:receiver:bytes:processes:count:minimum, maximum and sum without callees:the same with callees
+# seconds of a unit of time = 1e-09
+# thread 0 = 0:0
+# thread 1 = 0:1
+# thread 65537 = 1:1
+# thread 131073 = 2:1
+# function 1 = MPI:MPI_Send
+# function 2 = odd "name" \ ä\x0a1:odd "name" \ ä\x0a1
+0:1:131073:64:2:9:5:45:135:10:90:270
 EOT
 tool "$dir/one.stf" --print-statistics
 [ "$status" -eq 0 ] && [ ! -s "$dir/out" ] && grep -q 'the trace has no statistics' "$dir/err"
