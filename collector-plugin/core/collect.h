@@ -46,7 +46,7 @@ static inline struct tmr_timer *vt_timer_of(const struct vt_collect *c)
 /* The stamp of now. */
 static inline ltick_t vt_ticks_now(const struct vt_collect *c)
 {
-	return tmr_read(c->timer_);
+	return tmr_is_counter(c->timer_) ? tmr_read_counter() : tmr_read(c->timer_);
 }
 
 /* When it began, and the clock of day then. */

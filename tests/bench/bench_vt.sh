@@ -29,6 +29,21 @@ now()
 
 VT_COUNTER='** off' VT_COUNTER_MIN_INTERVAL=-1s VT_VERBOSE=0 mpirun -np 1 "$build/vtrun" -- "$prog" overhead || exit 1
 
+# what a call and a message cost while they are recorded, and how long their records are
+VT_FORCE=on VT_TIMER=CPU VT_COUNTER='** off' VT_COUNTER_MIN_INTERVAL=-1s VT_VERBOSE=0
+export VT_FORCE VT_TIMER VT_COUNTER VT_COUNTER_MIN_INTERVAL VT_VERBOSE
+mpirun -np 1 "$build/vtrun" -- "$prog" trace || exit 1
+mpirun -np 2 --bind-to core "$build/vtrun" -- "$prog" pingpong || exit 1
+messages=500000
+for compress in off on; do
+	rm -f ./*.stf* ./*.prot ./*.clk
+	mpirun -np 1 "$build/vtrun" --compress-trace $compress -- "$prog" messages $messages || exit 1
+	cat ./*.stf* | wc -c | awk -v n=$((3 * messages)) '{ print $1 / n }' >"bytes.$compress"
+done
+figure trace.mpi.bytes bytes/call bytes.on
+figure trace.mpi.bytes.plain bytes/call bytes.off
+unset VT_FORCE VT_TIMER VT_COUNTER VT_COUNTER_MIN_INTERVAL VT_VERBOSE
+
 # the whole of mpirun with and without, in turn, less what the two sessions say that they took
 for _ in 1 2 3 4 5 6 7 8 9; do
 	a=$(now)
