@@ -12,30 +12,28 @@
 
 #ifdef OPEN_MPI
 /* Open MPI's Fortran calls go to PMPI_ calls in C, past calls.c. */
-#define FORTRAN_BEGIN(may_follow) vt_mpi_enter(&k, &f)
-#define FORTRAN_END(may_follow) vt_mpi_returned(&k, may_follow)
+enum { RECORD_MPIF = 1, RECORD_F08 = 1, RECORD_F08TS = 1 };
 #else
-/* MPICH's and its kin go to the C calls, where they are recorded. */
-#define FORTRAN_BEGIN(may_follow) 0
-#define FORTRAN_END(may_follow) 0
+/* MPICH's and its kin go to the C calls, where they are recorded; but those of mpi_f08 that have no buffer go to PMPI_ calls. */
+enum { RECORD_MPIF = 0, RECORD_F08 = 1, RECORD_F08TS = 0 };
 #endif
 
 /* mpif.h and the module mpi; the module mpi_f08 has the same arguments, its handles are structures of one integer. In MPICH's
  * _f08ts_ calls buffers are descriptors, at which nobody looks here. */
 #define FORTRAN(name, lower, UPPER, may_follow, variables, before, after) \
-	static inline void fortran_##lower(void *next, void *w[16]) \
+	static inline void fortran_##lower(void *next, void *w[16], int record) \
 	{ \
 		static struct vt_mpi_function f = { .text = "MPI_" #name }; \
 		struct vt_mpi_call k = { .on = 0 }; \
 		variables; \
 		(void)f; \
 		(void)k; \
-		if (FORTRAN_BEGIN(may_follow)) { \
+		if (record && vt_mpi_enter(&k, &f)) { \
 			before; \
 		} \
 		((vt_words_fn *)next)(w[0], w[1], w[2], w[3], w[4], w[5], w[6], w[7], w[8], w[9], w[10], w[11], w[12], \
 			w[13], w[14], w[15]); \
-		if (FORTRAN_END(may_follow)) { \
+		if (record && vt_mpi_returned(&k, may_follow)) { \
 			after; \
 			vt_mpi_leave(&k); \
 		} \
@@ -51,7 +49,7 @@
 			"MPI_" #UPPER, NULL }; \
 		void *w[] = { VT_WORDS_ON }, *next = vt_mpi_next_fortran(&found, names); \
 		if (next) { \
-			fortran_##lower(next, w); \
+			fortran_##lower(next, w, RECORD_MPIF); \
 		} \
 	} \
 	void mpi_##lower##_f08_(VT_WORDS); \
@@ -61,7 +59,7 @@
 		static const char *const names[] = { "mpi_" #lower "_f08_", NULL }; \
 		void *w[] = { VT_WORDS_ON }, *next = vt_mpi_next_fortran(&found, names); \
 		if (next) { \
-			fortran_##lower(next, w); \
+			fortran_##lower(next, w, RECORD_F08); \
 		} \
 	} \
 	void mpi_##lower##_f08ts_(VT_WORDS); \
@@ -71,7 +69,7 @@
 		static const char *const names[] = { "mpi_" #lower "_f08ts_", NULL }; \
 		void *w[] = { VT_WORDS_ON }, *next = vt_mpi_next_fortran(&found, names); \
 		if (next) { \
-			fortran_##lower(next, w); \
+			fortran_##lower(next, w, RECORD_F08TS); \
 		} \
 	}
 /* The i-th argument, and the result; ierr may be absent in the module mpi_f08. */
@@ -278,12 +276,14 @@ enum {
 
 #include "collector-plugin/mpi/calls.def"
 
-/* The addresses that stand for MPI_STATUS_IGNORE and so on, which a compiler may have given four names. */
+/* The addresses that stand for MPI_STATUS_IGNORE and so on, which a compiler may have given four names. MPICH has one name for
+ * those of mpi_f08, which alone are looked at there. */
+enum { NAMES = 5 };
 static int is_one_of(const void *p, const void *const *found)
 {
 	int i;
 
-	for (i = 0; i < 4; i++) {
+	for (i = 0; i < NAMES; i++) {
 		if (p && p == found[i]) {
 			return 1;
 		}
@@ -295,7 +295,7 @@ static void look_up(const char *const *names, const void **found)
 {
 	int i;
 
-	for (i = 0; i < 4; i++) {
+	for (i = 0; i < NAMES; i++) {
 		found[i] = dlsym(RTLD_DEFAULT, names[i]);
 	}
 }
@@ -303,25 +303,25 @@ static void look_up(const char *const *names, const void **found)
 int vt_mpi_ignored(const void *status)
 {
 	static const char *const one[] = { "mpi_fortran_status_ignore_", "mpi_fortran_status_ignore",
-		"mpi_fortran_status_ignore__", "MPI_FORTRAN_STATUS_IGNORE" };
+		"mpi_fortran_status_ignore__", "MPI_FORTRAN_STATUS_IGNORE", "MPIR_F08_MPI_STATUS_IGNORE_OBJ" };
 	static const char *const many[] = { "mpi_fortran_statuses_ignore_", "mpi_fortran_statuses_ignore",
-		"mpi_fortran_statuses_ignore__", "MPI_FORTRAN_STATUSES_IGNORE" };
-	static const void *found[8];
+		"mpi_fortran_statuses_ignore__", "MPI_FORTRAN_STATUSES_IGNORE", "MPIR_F08_MPI_STATUSES_IGNORE_OBJ" };
+	static const void *found[2 * NAMES];
 	static _Atomic int looked;
 
 	if (!looked) {
 		look_up(one, found);
-		look_up(many, found + 4);
+		look_up(many, found + NAMES);
 		looked = 1;
 	}
-	return is_one_of(status, found) || is_one_of(status, found + 4);
+	return is_one_of(status, found) || is_one_of(status, found + NAMES);
 }
 
 int vt_mpi_in_place(const void *buffer)
 {
 	static const char *const names[] = { "mpi_fortran_in_place_", "mpi_fortran_in_place", "mpi_fortran_in_place__",
-		"MPI_FORTRAN_IN_PLACE" };
-	static const void *found[4];
+		"MPI_FORTRAN_IN_PLACE", "MPIR_F08_MPI_IN_PLACE" };
+	static const void *found[NAMES];
 	static _Atomic int looked;
 
 	if (!looked) {

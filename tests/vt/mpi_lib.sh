@@ -86,7 +86,7 @@ messages()
 	$1 == "DEFCOMM" { split($0, part, "\""); name[$2] = part[2] }
 	$2 == "MESSAGE" {
 		for (i = 3; i < NF; i++) { v[$i] = $(i + 1) }
-		print v["FROM"] - 1, v["TO"] - 1, v["LEN"], v["TAG"], name[v["COMM"]]
+		print (v["FROM"] - 1) % 65536, (v["TO"] - 1) % 65536, v["LEN"], v["TAG"], name[v["COMM"]]
 	}' | LC_ALL=C sort
 }
 

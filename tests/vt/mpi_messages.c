@@ -1,16 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Random communication of any number of ranks that knows its own truth: every message says who has sent it and has a length of its own
  * among those of its sender. Each receiver writes what it has received, from whom, with which tag and on which communicator, into
- * truth.RANK, and rank 0 how many collective operations there were. mpi_messages ROUNDS SEED */
+ * truth.RANK, and rank 0 how many collective operations there were. mpi_messages ROUNDS SEED [BYTES [THREADS]]: messages of at most so many
+ * bytes; so many threads more communicate at the same time, each on a communicator of its own. */
 #include <mpi.h>
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { BATCH = 48, ROOM = 1 << 16, COMMS = 5 };
+enum { BATCH = 48, ROOM = 1 << 16, THREADS = 4, COMMS = 5 + THREADS };
 /* Of the receives of one receiver, communicator and tag all are posted with the same wildcards; else one might take what another waits
  * for. */
-enum { A, B, C, D, INTER };
+enum { A, B, C, D, INTER, OF_THREADS };
 enum { SPECIFIC = 3, LATER_SPECIFIC = 4, ANY_SOURCE = 7, LATER_ANY_SOURCE = 8, PAIRS = 11, NEVER = 99 };
 
 struct message {
@@ -20,9 +23,10 @@ struct message {
 
 static MPI_Comm comm[COMMS];
 static const char *const name[COMMS] = { "DUP COMM_WORLD", "halves", "SPLIT COMM_WORLD", "SPLIT DUP COMM_WORLD",
-	"between" };
+	"between", "thread", "thread", "thread", "thread" };
 static int world_of[COMMS][64]; /* of a rank in the communicator, or in the other group */
-static int rank, ranks, sequence;
+static int rank, ranks, rounds, comms = OF_THREADS, most = ROOM;
+static _Atomic int sequence;
 static unsigned long long state, operations;
 static FILE *truth;
 static char *sent[BATCH], *got[BATCH];
@@ -44,7 +48,7 @@ static int rank_in(int c, int world)
 
 static int length_of_next(void)
 {
-	return 16 + 4 * (sequence++ % ((ROOM - 16) / 4));
+	return 16 + 4 * (atomic_fetch_add(&sequence, 1) % ((most - 16) / 4));
 }
 
 static int fill(char *b, int to)
@@ -73,7 +77,7 @@ static void note(const char *b, int c, const MPI_Status *s)
  * must find a receive. */
 static struct message draw_message(int later)
 {
-	struct message m = { .comm = (int)draw(COMMS), .how_sent = (int)draw(6), .how_received = (int)draw(3) };
+	struct message m = { .comm = (int)draw(OF_THREADS), .how_sent = (int)draw(6), .how_received = (int)draw(3) };
 
 	do {
 		m.from = (int)draw((unsigned)ranks);
@@ -264,6 +268,52 @@ static void exchange(void)
 		MPI_STATUS_IGNORE);
 }
 
+/* ---- other threads ---- */
+
+/* Each rank sends to its right neighbour, and receives from whoever it is. */
+static void turn(int c, unsigned k, char *out, char *in)
+{
+	int to = rank_in(c, (rank + 1) % ranks), from = rank_in(c, (rank + ranks - 1) % ranks), n, done, all = 0, i;
+	MPI_Request r[2];
+	MPI_Status s[2];
+
+	n = fill(out, (rank + 1) % ranks);
+	MPI_Irecv(in, most, MPI_BYTE, k % 3 ? from : MPI_ANY_SOURCE, k % 2 ? PAIRS : MPI_ANY_TAG, comm[c], &r[0]);
+	MPI_Isend(out, n, MPI_BYTE, to, PAIRS, comm[c], &r[1]);
+	if (k % 4 == 0) {
+		MPI_Waitall(2, r, s);
+	} else if (k % 4 == 1) {
+		while (!all) {
+			MPI_Testall(2, r, &all, s);
+		}
+	} else if (k % 4 == 2) {
+		MPI_Wait(&r[1], MPI_STATUS_IGNORE);
+		MPI_Wait(&r[0], &s[0]);
+	} else {
+		for (done = 0; done < 2; done++) {
+			MPI_Status one;
+
+			MPI_Waitany(2, r, &i, &one);
+			s[i] = one;
+		}
+	}
+	note(in, c, &s[0]);
+}
+
+static void *communicate(void *arg)
+{
+	int c = *(const int *)arg;
+	char *out = calloc(1, ROOM), *in = calloc(1, ROOM);
+	int k;
+
+	for (k = 0; k < rounds; k++) {
+		turn(c, (unsigned)k, out, in);
+	}
+	free(out);
+	free(in);
+	return NULL;
+}
+
 static void collective(void)
 {
 	static int in[4096], out[4096];
@@ -331,7 +381,11 @@ static void make_communicators(void)
 	MPI_Comm_split(MPI_COMM_WORLD, rank % 2, rank, &half);
 	MPI_Intercomm_create(half, 0, MPI_COMM_WORLD, 1 - rank % 2, 5, &comm[INTER]);
 	MPI_Comm_set_name(comm[INTER], name[INTER]);
-	for (i = 0; i < COMMS; i++) {
+	for (i = OF_THREADS; i < comms; i++) {
+		MPI_Comm_dup(MPI_COMM_WORLD, &comm[i]);
+		MPI_Comm_set_name(comm[i], name[i]);
+	}
+	for (i = 0; i < comms; i++) {
 		list_ranks(i);
 	}
 	MPI_Comm_free(&half);
@@ -339,14 +393,18 @@ static void make_communicators(void)
 
 int main(int argc, char **argv)
 {
-	int rounds, i;
+	int i, level = MPI_THREAD_SINGLE, threads = argc > 4 ? atoi(argv[4]) : 0, which[THREADS];
+	pthread_t thread[THREADS];
 	char file[32];
 	void *buffer = malloc(64u << 20);
 
-	MPI_Init(&argc, &argv);
+	MPI_Init_thread(&argc, &argv, threads ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE, &level);
 	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
 	MPI_Comm_size(MPI_COMM_WORLD, &ranks);
 	rounds = argc > 1 ? atoi(argv[1]) : 10;
+	most = argc > 3 ? atoi(argv[3]) : most;
+	threads = level == MPI_THREAD_MULTIPLE && threads <= THREADS ? threads : 0;
+	comms += threads;
 	state = argc > 2 ? strtoull(argv[2], NULL, 10) : 1;
 	snprintf(file, sizeof(file), "truth.%d", rank);
 	truth = fopen(file, "w");
@@ -356,10 +414,17 @@ int main(int argc, char **argv)
 	}
 	MPI_Buffer_attach(buffer, 64 << 20);
 	make_communicators();
+	for (i = 0; i < threads; i++) {
+		which[i] = OF_THREADS + i;
+		pthread_create(&thread[i], NULL, communicate, &which[i]);
+	}
 	for (i = 0; i < rounds; i++) {
 		batch();
 		exchange();
 		collective();
+	}
+	for (i = 0; i < threads; i++) {
+		pthread_join(thread[i], NULL);
 	}
 	MPI_Barrier(MPI_COMM_WORLD);
 	MPI_Buffer_detach(&buffer, &i);
@@ -367,7 +432,7 @@ int main(int argc, char **argv)
 		fprintf(truth, "operations %llu\n", operations + 1);
 	}
 	fclose(truth);
-	for (i = 0; i < COMMS; i++) {
+	for (i = 0; i < comms; i++) {
 		MPI_Comm_free(&comm[i]);
 	}
 	MPI_Finalize();

@@ -19,6 +19,16 @@ for seed in 1 2 3; do
 		[ "$(operations messages.stf)" -eq "$(sed -n 's/^operations //p' truth.0)" ]
 	ok "random communication of 4 ranks, seed $seed: no message wrong, none unmatched" $?
 done
+# With arguments: so many ranks, rounds, bytes, threads, and nothing else (tests/ci/messages.sh).
+if [ -n "${MESSAGES:-}" ]; then
+	# shellcheck disable=SC2086
+	set -- $MESSAGES
+	rm -f truth.*
+	LIMIT=3000 VT_FLUSH_LIMIT=30GB run "$1" ./messages "$2" 7 "$3" "$4" && same_messages messages.stf "$5"
+	ok "random communication: $1 ranks, $2 rounds, $4 threads more, $(wc -l <want) messages" $?
+	done_testing
+	exit
+fi
 # what the communicators are called, section 2.1.5 of the guide, and who is in them
 sed -n 's/^DEFCOMM [0-9]* //p' dump | grep -vE 'COMM_SELF' | LC_ALL=C sort >have
 cat >want <<'END'
@@ -34,6 +44,10 @@ cat >want <<'END'
 END
 cmp want have >>out 2>&1
 ok "communicators have one number each, the guide's names, and their members" $?
+
+rm -f truth.*
+run 4 ./messages 100 5 400 2 && same_messages messages.stf 1000
+ok "with two threads more in each rank, on communicators of their own" $?
 
 # What the program logs itself: three messages each way, one to itself, two that overlap; operations of both ranks.
 cat >want <<'END'
@@ -72,7 +86,7 @@ timeout 300 "$MPIRUN" -np 2 "$build/vtrun" --trace-pt2pt -- ./messages 10 4 >out
 ok "vtrun --trace-pt2pt" $?
 
 # Fortran: each call once, whichever way it has from the program into MPI.
-mpifort=${MPICC%mpicc}mpifort
+mpifort=$(echo "$MPICC" | sed 's/mpicc\([^/]*\)$/mpifort\1/')
 if [ "${FC:-no}" != no ] && command -v "$mpifort" >/dev/null; then
 	for from in 0 1; do
 		to=$((1 - from))
