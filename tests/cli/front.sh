@@ -6,7 +6,7 @@
 . "${top_srcdir:-.}/tests/lib/tap.sh"
 version=$(sed -n 's/^PACKAGE_VERSION *= *//p' "$build/Makefile")
 
-for p in timertestcs timertest calibsim vtcounters vtreport stftool xstftool vtrun clkapply otf2-to-stf; do
+for p in timertestcs timertest calibsim vtcounters vtreport vttop stftool xstftool vtrun clkapply otf2-to-stf; do
 	if [ ! -x "$build/$p" ] || [ -d "$build/$p" ]; then
 		skip "$p" "not built"
 		continue

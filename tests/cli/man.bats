@@ -68,6 +68,10 @@ same_options() # same_options PROGRAM PAGE
 	same_options vtreport vtreport.1
 }
 
+@test "vttop.1 and vttop --help name the same options" {
+	same_options vttop vttop.1
+}
+
 @test "clkapply.1 and clkapply --help name the same options" {
 	same_options clkapply clkapply.1
 }

@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A table in the terminal: a row for each counter, a column for each node, rank and thread. */
+#include "config.h"
+#include "live/live.h"
+
+#ifdef HAVE_NCURSES
+#include <curses.h>
+#include <locale.h>
+#include <math.h>
+#include <signal.h>
+#include <string.h>
+#include <time.h>
+
+#include "report/html.h"
+
+enum { NAME_WIDTH = 24, CELL_WIDTH = 16 };
+
+static volatile sig_atomic_t stopped;
+
+static void stop(int sig)
+{
+	(void)sig;
+	stopped = 1;
+}
+
+static const char *cut(char *buf, size_t size, const char *text, int width)
+{
+	size_t n = 0;
+
+	for (; text[n] && n + 1 < size && (int)n < width; n++) {
+		buf[n] = text[n];
+		if ((unsigned char)buf[n] < 0x20 || buf[n] == 0x7f) {
+			buf[n] = '?';
+		}
+	}
+	buf[n] = '\0';
+	return buf;
+}
+
+static const struct vtl_cell *find(const struct vtl_job *j, size_t row, size_t column)
+{
+	size_t i;
+
+	for (i = 0; i < j->cells; i++) {
+		if (j->cell[i].row == row && j->cell[i].column == column) {
+			return &j->cell[i];
+		}
+	}
+	return NULL;
+}
+
+static void draw(const struct vtl_job *j, size_t top, size_t left, int paused)
+{
+	char text[300], value[80];
+	int width = COLS, lines = LINES, y, x;
+	size_t r, c;
+
+	erase();
+	snprintf(text, sizeof(text), "%.60s, %.1f s, %d of %zu process%s run%s%s", j->program, j->run_s, j->running,
+		j->files, j->files == 1 ? "" : "es", j->lost ? ", RECORDS ARE LOST" : "",
+		paused ? ", display paused" : "");
+	mvaddstr(0, 0, cut(value, sizeof(value), text, width));
+	attron(A_REVERSE);
+	mvprintw(1, 0, "%-*s", width, "");
+	mvaddstr(1, 0, "counter");
+	for (c = left, x = NAME_WIDTH; c < j->columns && x + CELL_WIDTH <= width; c++, x += CELL_WIDTH) {
+		mvprintw(1, x, "%*s", CELL_WIDTH, cut(value, sizeof(value), j->column[c].text, CELL_WIDTH - 1));
+	}
+	attroff(A_REVERSE);
+	for (r = top, y = 2; r < j->rows && y < lines - 1; r++, y++) {
+		mvaddstr(y, 0, cut(value, sizeof(value), j->row[r].text, NAME_WIDTH - 1));
+		for (c = left, x = NAME_WIDTH; c < j->columns && x + CELL_WIDTH <= width; c++, x += CELL_WIDTH) {
+			const struct vtl_cell *cell = find(j, r, c);
+			double v = cell ? vtl_value(cell) : NAN;
+
+			if (isfinite(v)) {
+				vtr_value(text, sizeof(text), v, j->row[r].unit);
+				mvprintw(y, x, "%*s", CELL_WIDTH, cut(value, sizeof(value), text, CELL_WIDTH - 1));
+			}
+		}
+	}
+	mvaddstr(lines - 1, 0, cut(value, sizeof(value), "q quit   p pause   arrows scroll", width));
+	refresh();
+}
+
+static void scroll_by(size_t *at, int by, size_t most)
+{
+	if (by < 0) {
+		*at -= *at > 0;
+	} else if (*at + 1 < most) {
+		++*at;
+	}
+}
+
+/* Waits until the next look or a key. Returns 1: the user quits. */
+static int wait_for_key(const struct vtl_job *j, double seconds, size_t *top, size_t *left, int *paused)
+{
+	timeout((int)(seconds * 1000));
+	switch (getch()) {
+	case 'q':
+		return 1;
+	case 'p':
+		*paused = !*paused;
+		break;
+	case KEY_UP:
+		scroll_by(top, -1, j->rows);
+		break;
+	case KEY_DOWN:
+		scroll_by(top, 1, j->rows);
+		break;
+	case KEY_LEFT:
+		scroll_by(left, -1, j->columns);
+		break;
+	case KEY_RIGHT:
+		scroll_by(left, 1, j->columns);
+		break;
+	default:
+		break;
+	}
+	return stopped;
+}
+
+static double now_s(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+int vtl_screen(struct vtl_job *j, const char *only, double period_s, struct tkm_err *err)
+{
+	struct sigaction a;
+	size_t top = 0, left = 0;
+	double due = now_s();
+	int rc = 0, paused = 0;
+
+	memset(&a, 0, sizeof(a));
+	a.sa_handler = stop;
+	if (!newterm(NULL, stdout, stdin)) {
+		return tkm_fail(err, TKM_ERR_UNAVAIL, "this terminal is unknown (TERM); --plain prints lines instead");
+	}
+	sigaction(SIGINT, &a, NULL);
+	sigaction(SIGTERM, &a, NULL);
+	cbreak();
+	noecho();
+	keypad(stdscr, TRUE);
+	curs_set(0);
+	while (rc == 0) {
+		if (!paused && now_s() >= due) {
+			if (vtl_read(j, only, err) < 0) {
+				rc = -1;
+				break;
+			}
+			due = now_s() + period_s;
+			if (!j->running) {
+				break;
+			}
+		}
+		draw(j, top, left, paused);
+		rc = wait_for_key(j, paused ? 0.5 : fmax(due - now_s(), 0.01), &top, &left, &paused);
+	}
+	endwin();
+	return rc;
+}
+#else
+int vtl_screen(struct vtl_job *j, const char *only, double period_s, struct tkm_err *err)
+{
+	(void)j;
+	(void)only;
+	(void)period_s;
+	return tkm_fail(err, TKM_ERR_UNAVAIL, "this build has no ncurses; --plain prints lines instead");
+}
+#endif

@@ -1,0 +1,279 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The newest values of a job's counters. Of each stream only the last blocks are read, so a look costs the same after a day. */
+#include "config.h"
+#include "live/live.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "collector-plugin/raw/reader.h"
+#include "report/html.h"
+#include "stf/stf.h"
+
+enum { LAST_BLOCKS = 4 };
+
+struct counter {
+	struct vt_raw_counter_def def;
+	uint32_t row;
+	char unit[40];
+	int shown;
+};
+
+/* One file while it is read. */
+struct look {
+	struct vtl_job *job;
+	const struct vt_raw_head *head;
+	const char *only;
+	struct counter *counter; /* by id */
+	size_t counters;
+	size_t first_cell; /* cells of this file begin here */
+	int no_memory;
+};
+
+/* The number of a text in a list, which grows by it. */
+static int number_of(struct vtl_text **list, size_t *n, const char *text, const char *unit, uint32_t *number)
+{
+	struct vtl_text *more;
+	size_t i;
+
+	for (i = 0; i < *n; i++) {
+		if (!strcmp((*list)[i].text, text)) {
+			*number = (uint32_t)i;
+			return 0;
+		}
+	}
+	more = realloc(*list, (*n + 1) * sizeof(*more));
+	if (!more) {
+		return -1;
+	}
+	*list = more;
+	memset(&more[*n], 0, sizeof(*more));
+	snprintf(more[*n].text, sizeof(more->text), "%s", text);
+	snprintf(more[*n].unit, sizeof(more->unit), "%s", unit);
+	*number = (uint32_t)(*n)++;
+	return 0;
+}
+
+static int define(const struct vt_raw_def *d, void *ctx)
+{
+	struct look *l = ctx;
+	struct counter *c, *more;
+	size_t n;
+	const char *unit;
+
+	if (d->type != VT_RAW_DEF_COUNTER || d->id > 1 << 20) {
+		return 0;
+	}
+	if (d->id >= l->counters) {
+		n = d->id + 32;
+		more = realloc(l->counter, n * sizeof(*more));
+		if (!more) {
+			l->no_memory = 1;
+			return 1;
+		}
+		memset(more + l->counters, 0, (n - l->counters) * sizeof(*more));
+		l->counter = more;
+		l->counters = n;
+	}
+	c = &l->counter[d->id];
+	c->def = d->counter;
+	unit = d->counter.shown_unit && *d->counter.shown_unit ? d->counter.shown_unit : d->text ? d->text : "";
+	snprintf(c->unit, sizeof(c->unit), "%.36s%s", unit,
+		c->def.do_diff && !(d->counter.shown_unit && *d->counter.shown_unit) ? "/s" : "");
+	c->def.name = c->def.unit = c->def.shown_unit = c->def.description = NULL;
+	if (d->name && (!l->only || strstr(d->name, l->only))) {
+		c->shown = 1;
+		l->no_memory |= number_of(&l->job->row, &l->job->rows, d->name, c->unit, &c->row) < 0;
+	}
+	return l->no_memory;
+}
+
+static struct vtl_cell *cell_of(struct look *l, uint32_t column, const struct counter *c)
+{
+	struct vtl_job *j = l->job;
+	struct vtl_cell *more;
+	size_t i;
+
+	for (i = l->first_cell; i < j->cells; i++) {
+		if (j->cell[i].column == column && j->cell[i].row == c->row) {
+			return &j->cell[i];
+		}
+	}
+	more = realloc(j->cell, (j->cells + 1) * sizeof(*more));
+	if (!more) {
+		l->no_memory = 1;
+		return NULL;
+	}
+	j->cell = more;
+	more[j->cells] = (struct vtl_cell){ .column = column,
+		.row = c->row,
+		.kind = c->def.type & 0xf,
+		.rate = c->def.do_diff != 0,
+		.factor = c->def.factor > 0 ? c->def.factor : 1,
+		.hz = l->head->hz };
+	return &more[j->cells++];
+}
+
+static int column_of(struct look *l, unsigned where, uint32_t *column)
+{
+	char name[80], who[40];
+	const struct vt_raw_head *h = l->head;
+
+	if (h->rank >= 0) {
+		snprintf(who, sizeof(who), "rank %d", (int)h->rank);
+	} else {
+		snprintf(who, sizeof(who), "pid %u", h->pid);
+	}
+	if (where >= VT_RAW_GROUP) {
+		snprintf(name, sizeof(name), "node %.60s", h->host);
+	} else if (where == 0) {
+		snprintf(name, sizeof(name), "%s", who);
+	} else {
+		snprintf(name, sizeof(name), "%s.%u", who, where & ~VT_RAW_PLACE);
+	}
+	return number_of(&l->job->column, &l->job->columns, name, "", column);
+}
+
+static void add_values(struct look *l, const struct vt_raw_cursor *c)
+{
+	struct vtl_cell *cell;
+	uint32_t i, id, column;
+	uint64_t bits;
+
+	for (i = 0; i < c->h.n; i++) {
+		memcpy(&bits, c->body + 8 * (size_t)i, 8);
+		memcpy(&id, c->body + 8 * (size_t)c->h.n + 4 * (size_t)i, 4);
+		if (id >= l->counters || !l->counter[id].shown) {
+			continue;
+		}
+		if (column_of(l, c->h.where, &column) < 0) {
+			l->no_memory = 1;
+			return;
+		}
+		cell = cell_of(l, column, &l->counter[id]);
+		if (!cell) {
+			return;
+		}
+		if (cell->n && c->now <= cell->new.tick) {
+			continue; /* streams are read one after the other */
+		}
+		cell->old = cell->new;
+		cell->new = (struct vtl_sample){ bits, c->now };
+		cell->n += cell->n < 2;
+	}
+}
+
+static void read_streams(struct look *l, struct vt_raw_file *f)
+{
+	struct vt_raw_cursor c;
+	size_t s;
+
+	for (s = 0; s < vt_raw_streams(f); s++) {
+		vt_raw_cursor(f, s, &c);
+		if (c.last - c.next > LAST_BLOCKS) {
+			c.next = c.last - LAST_BLOCKS;
+		}
+		while (!l->no_memory && vt_raw_cursor_next(&c)) {
+			if (c.h.type == VT_RAW_COUNTERS) {
+				add_values(l, &c);
+			}
+		}
+	}
+}
+
+static int read_file(struct vtl_job *j, const char *path, const char *only)
+{
+	struct look l = { .job = j, .only = only, .first_cell = j->cells };
+	struct vt_raw_file *f;
+	struct tkm_err e;
+	double run_s;
+
+	f = vt_raw_open_definitions(path, &e);
+	if (!f) {
+		return 0;
+	}
+	l.head = vt_raw_file_head(f);
+	j->running += l.head->state == VT_RAW_RECORDING && vt_raw_file_alive(f);
+	j->lost += l.head->lost;
+	vt_raw_definitions(f, define, &l);
+	read_streams(&l, f);
+	for (size_t i = l.first_cell; i < j->cells; i++) {
+		run_s = (double)(j->cell[i].new.tick - l.head->start_tick) / l.head->hz;
+		j->run_s = run_s > j->run_s ? run_s : j->run_s;
+	}
+	free(l.counter);
+	vt_raw_file_close(f);
+	return l.no_memory ? -1 : 0;
+}
+
+static int by_place(const void *a, const void *b)
+{
+	const struct vtl_cell *x = a, *y = b;
+
+	return x->row != y->row ? (x->row < y->row ? -1 : 1) : x->column < y->column ? -1 : x->column > y->column;
+}
+
+int vtl_read(struct vtl_job *j, const char *only, struct tkm_err *err)
+{
+	size_t i;
+
+	j->cells = 0;
+	j->running = 0;
+	j->lost = 0;
+	for (i = 0; i < j->files; i++) {
+		if (read_file(j, j->path[i], only) < 0) {
+			return tkm_fail(err, TKM_ERR_NOMEM, "out of memory");
+		}
+	}
+	if (j->cells) {
+		qsort(j->cell, j->cells, sizeof(*j->cell), by_place);
+	}
+	return 0;
+}
+
+static double stored(const struct vtl_cell *c, uint64_t bits)
+{
+	double d;
+
+	if (c->kind == STF_COUNTER_F8) {
+		memcpy(&d, &bits, sizeof(d));
+		return d;
+	}
+	return c->kind == STF_COUNTER_I8 ? (double)(int64_t)bits : (double)bits;
+}
+
+double vtl_value(const struct vtl_cell *c)
+{
+	double by;
+
+	if (!c->rate) {
+		return c->n ? stored(c, c->new.bits) * c->factor : NAN;
+	}
+	if (c->n < 2 || c->new.tick <= c->old.tick) {
+		return NAN;
+	}
+	by = c->kind == STF_COUNTER_U8 ? (double)(int64_t)(c->new.bits - c->old.bits)
+				       : stored(c, c->new.bits) - stored(c, c->old.bits);
+	return by < 0 ? NAN : by * c->factor * c->hz / (double)(c->new.tick - c->old.tick);
+}
+
+void vtl_print(FILE *f, const struct vtl_job *j)
+{
+	size_t i;
+
+	for (i = 0; i < j->cells; i++) {
+		const struct vtl_cell *c = &j->cell[i];
+		double v = vtl_value(c);
+
+		if (isfinite(v)) {
+			fprintf(f, "%.3f\t", j->run_s);
+			vtr_plain(f, j->column[c->column].text);
+			fputc('\t', f);
+			vtr_plain(f, j->row[c->row].text);
+			fprintf(f, "\t%.9g\t", v);
+			vtr_plain(f, j->row[c->row].unit);
+			fputc('\n', f);
+		}
+	}
+}
