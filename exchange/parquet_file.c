@@ -343,7 +343,7 @@ int pq_put(struct pq_file *p, const int64_t *v, const char *const *texts, size_t
 	struct chunk c = { .least = 0, .most = -1 };
 	size_t n = p->n;
 	unsigned width;
-	uint32_t used;
+	uint32_t used = 0;
 
 	if (k->kind == PQ_TEXT && put_dictionary(p, v, texts, n_texts, &c, &used) < 0) {
 		return -1;

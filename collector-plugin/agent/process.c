@@ -21,6 +21,7 @@
 #include "collector-plugin/raw/writer.h"
 #include "collector-plugin/run/run.h"
 #include "collector-plugin/sample/sample.h"
+#include "collector-plugin/settings/formats.h"
 #include "collector-plugin/settings/run_value.h"
 
 /* ---- what it says ---- */
@@ -83,6 +84,8 @@ static int take_settings(struct vt_agent_process *p)
 	c->pid = p->pid;
 	vt_set_rank(c, (int)integer(p, "rank"), (int)integer(p, "ranks"));
 	c->single = (int)integer(p, "single");
+	text = vt_agent_text(p, "format", 0);
+	c->format = text ? vt_format_by_name(text) : NULL;
 	p->planned = (int)integer(p, "planned");
 	c->first_id = p->planned ? VT_ID_FIRST_OUTSIDE : VT_ID_FIRST_PLANNED;
 	c->outside = 1;

@@ -20,6 +20,7 @@ struct vt_account {
 	int slowed;                  /* times that it slowed down */
 };
 
+struct vt_format;
 struct vt_sampler;
 struct vt_collector;
 struct vt_merge_input;
@@ -44,8 +45,9 @@ struct vt_collector {
 	char config_name[400]; /* where that is from */
 	char program[256];
 	char trace[1024], prot[1100], raw_path[1100], job[64];
-	char commanded[1024]; /* options of --itc-args that vtrun has not seen, with commas between */
-	int single;           /* the trace is to be one file */
+	char commanded[1024];           /* options of --itc-args that vtrun has not seen, with commas between */
+	int single;                     /* the trace is to be one file */
+	const struct vt_format *format; /* that stftool is to make of it at the end; NULL: none */
 	int partial; /* the ranks of other hosts are in no folder that is seen here: their raw files may come yet */
 	int no_mpi;  /* set by libVT: MPI_Init was not called */
 	int ended;

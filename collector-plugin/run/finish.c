@@ -235,6 +235,7 @@ static int merge_for(struct vt_collector *c, struct vt_merge_input *in, size_t n
 			vt_say(1, "INFO", "to see it in a browser, run: vtreport %s",
 				tkm_shell_word(word, sizeof(word), c->trace));
 		}
+		vt_convert_trace(c);
 	}
 	return rc;
 }

@@ -16,6 +16,7 @@
 #include "collector-plugin/host/say.h"
 #include "collector-plugin/raw/writer.h"
 #include "collector-plugin/run/run.h"
+#include "collector-plugin/settings/formats.h"
 #include "collector-plugin/settings/run_value.h"
 
 extern char *program_invocation_name;
@@ -83,22 +84,39 @@ static void choose_format(struct vt_collector *c)
 	const char *f = c->settings.logfile_format, *n = c->settings.logfile_name;
 
 	c->single = f ? !strcasecmp(f, "SINGLESTF") || !strcasecmp(f, "STFSINGLE") : n && ends_in(n, ".single.stf");
-	if ((f && !strcasecmp(f, "ASCII")) || (!f && n && ends_in(n, ".avt"))) {
-		vt_say(1, "WARNING",
-			"LOGFILE-FORMAT ASCII: the collector writes STF; stftool --convert makes ASCII of it");
+	c->format = f ? vt_format_by_name(f) : n ? vt_format_by_suffix(n) : NULL;
+}
+
+/* Of the trace, without its suffix. */
+static size_t stem_length(const char *trace)
+{
+	return strlen(trace) -
+		(ends_in(trace, ".single.stf")           ? strlen(".single.stf")
+				: ends_in(trace, ".stf") ? strlen(".stf")
+							 : 0);
+}
+
+const char *vt_collect_target(const struct vt_collector *c, char *to, size_t size)
+{
+	if (!c->format) {
+		return NULL;
 	}
+	snprintf(to, size, "%.*s%s", (int)stem_length(c->trace), c->trace, c->format->suffix);
+	return to;
 }
 
 /* A name that is still free, "app-1.stf" if "app.stf" is there, unless it may be replaced. */
 static void free_name(struct vt_collector *c, char *trace, size_t size)
 {
 	const char *suffix = ends_in(trace, ".single.stf") ? ".single.stf" : ends_in(trace, ".stf") ? ".stf" : "";
-	char stem[1024];
+	char stem[1024], target[1100];
 	struct stat st;
 	int i;
 
 	snprintf(stem, sizeof(stem), "%.*s", (int)(strlen(trace) - strlen(suffix)), trace);
-	for (i = 1; !c->settings.force && i < 10000 && lstat(trace, &st) == 0; i++) {
+	for (i = 1; !c->settings.force && i < 10000 &&
+		(lstat(trace, &st) == 0 || (vt_collect_target(c, target, sizeof(target)) && lstat(target, &st) == 0));
+		i++) {
 		snprintf(trace, size, "%.1000s-%d%s", stem, i, suffix);
 	}
 }
@@ -126,20 +144,14 @@ static int name_trace(struct vt_collector *c, struct tkm_err *err)
 		below(c->trace, sizeof(c->trace) - 8, prefix, given) < 0) {
 		return tkm_fail(err, TKM_ERR_ARG, "the trace's name is too long: %s", given);
 	}
+	if (c->format && ends_in(c->trace, c->format->suffix)) {
+		c->trace[strlen(c->trace) - strlen(c->format->suffix)] = '\0';
+	}
 	if (!ends_in(c->trace, ".stf")) {
 		strcat(c->trace, ".stf");
 	}
 	free_name(c, c->trace, sizeof(c->trace));
 	return 0;
-}
-
-/* Of the trace, without its suffix. */
-static size_t stem_length(const char *trace)
-{
-	return strlen(trace) -
-		(ends_in(trace, ".single.stf")           ? strlen(".single.stf")
-				: ends_in(trace, ".stf") ? strlen(".stf")
-							 : 0);
 }
 
 static int name_protocol(struct vt_collector *c, struct tkm_err *err)

@@ -20,6 +20,7 @@
 #include "collector-plugin/host/time.h"
 #include "collector-plugin/raw/writer.h"
 #include "collector-plugin/sample/sample.h"
+#include "collector-plugin/settings/formats.h"
 #include "collector-plugin/settings/run_value.h"
 
 enum { ATTACH_NS = 2000000, ANSWER = 70000, MOST_TEXT = 8 << 20 };
@@ -88,6 +89,9 @@ static void put_all(struct texts *t, const struct vt_collector *c, int64_t tick)
 	put_integer(t, "ranks", vt_ranks_of(&c->pub));
 	put_integer(t, "local", local_ranks());
 	put_integer(t, "single", c->single);
+	if (c->format) {
+		put_text(t, "format", c->format->name);
+	}
 	put_integer(t, "planned", vt_plan_of(&c->pub) != NULL);
 	if (c->config_text) {
 		put(t, "config", c->config_text, strnlen(c->config_text, c->config_size));

@@ -46,6 +46,8 @@ void vt_outside_end(struct vt_collector *c, enum vt_raw_ending how, int merge);
 int vt_collect_names(struct vt_collector *c, const char *argv0, struct tkm_err *err);
 /* Gives the trace another number if its name is taken by now, unless it may be replaced. */
 void vt_collect_free_name(struct vt_collector *c);
+/* What the trace becomes in the format of LOGFILE-FORMAT, in to; NULL: it stays STF. */
+const char *vt_collect_target(const struct vt_collector *c, char *to, size_t size);
 /* The trace, and the protocol, get "-what" in their names. Returns 0, or -1: that is too long, they keep the old ones. */
 int vt_collect_rename(struct vt_collector *c, const char *what);
 /* A raw file beside the trace, or where it is possible. */

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/text.h"
+#include "collector-plugin/settings/formats.h"
 #include "collector-plugin/settings/rule.h"
 #include "sampler/source.h"
 
@@ -94,7 +95,7 @@ static void make_table(struct vt_settings *s)
 		{ "FORCE", TKM_OPTION_BOOL, &s->force, 0, 0, "[on|off]", "replace a trace of the same name" },
 		{ "KEEP-RAW-EVENTS", TKM_OPTION_BOOL, &s->keep_raw_events, 0, 0, "[on|off]",
 		  "leave the raw files to stftool instead of writing the trace" },
-		{ "LOGFILE-FORMAT", TKM_OPTION_TEXT, &s->logfile_format, 0, 0, "STF|SINGLESTF", "format of the trace" },
+		{ "LOGFILE-FORMAT", TKM_OPTION_TEXT, &s->logfile_format, 0, 0, "NAME", "format of the trace: STF, SINGLESTF, or another that stftool makes of it, beside it" },
 		{ "LOGFILE-NAME", TKM_OPTION_TEXT, &s->logfile_name, 0, 0, "FILE", "name of the trace (default: PROGRAM.stf)" },
 		{ "LOGFILE-PREFIX", TKM_OPTION_TEXT, &s->logfile_prefix, 0, 0, "DIR", "where the trace goes" },
 		{ "LOGFILE-RANK", TKM_OPTION_COUNT, &s->logfile_rank, 0, 65535, "RANK", "the process that writes the trace" },
@@ -259,7 +260,7 @@ static int check_windows(const char *text)
 
 int vt_settings_check(const char *name, const char *text, const char *where, struct tkm_err *err)
 {
-	static const char *const formats[] = { "STF", "SINGLESTF", "STFSINGLE", "ASCII", NULL };
+	static const char *const formats[] = { "STF", "SINGLESTF", "STFSINGLE", NULL };
 	static const char *const samplers[] = { "process", "thread", NULL };
 	struct vt_rule rule;
 	struct tkm_err e;
@@ -268,10 +269,8 @@ int vt_settings_check(const char *name, const char *text, const char *where, str
 	if (!strcasecmp(name, "COUNTER") && smp_rule_check(text, &e) < 0) {
 		return tkm_fail(err, TKM_ERR_ARG, "%s", e.text);
 	}
-	if (!strcasecmp(name, "LOGFILE-FORMAT") && !one_of(text, formats)) {
-		return tkm_fail(err, TKM_ERR_ARG,
-			"%s: '%s' is neither STF nor SINGLESTF; stftool TRACE.stf --convert writes other formats",
-			where, text);
+	if (!strcasecmp(name, "LOGFILE-FORMAT") && !one_of(text, formats) && !vt_format_by_name(text)) {
+		return tkm_fail(err, TKM_ERR_ARG, "%s: '%s' is none of STF, SINGLESTF, " VT_FORMATS, where, text);
 	}
 	if (!strcasecmp(name, "SAMPLER") && !one_of(text, samplers)) {
 		return tkm_fail(err, TKM_ERR_ARG, "%s: '%s' is neither process nor thread", where, text);

@@ -60,7 +60,7 @@ fresh
 printf 'SAMPLE-PERIOT 1s\nMEM-BLOCKSIZE much\nPCTRACE on\nVERBOSE 1 2\nSYNC-PERIOD often\nTIMER-SKIP -1\n' >bad.conf
 VT_OS_COUNTER_DALAY=3s VT_UNIFY_GROUPS=perhaps
 export VT_OS_COUNTER_DALAY VT_UNIFY_GROUPS
-VT_SAMPLE_PERIOD=soon VT_COUNTER='cpu_idle maybe' VT_TIME_WINDOWS=5:1 VT_LOGFILE_FORMAT=OTF2 VT_SAMPLER=me
+VT_SAMPLE_PERIOD=soon VT_COUNTER='cpu_idle maybe' VT_TIME_WINDOWS=5:1 VT_LOGFILE_FORMAT=OTF3 VT_SAMPLER=me
 export VT_SAMPLE_PERIOD VT_COUNTER VT_TIME_WINDOWS VT_LOGFILE_FORMAT VT_SAMPLER
 options="--config bad.conf"
 sampled sh -c 'exit 9'
@@ -71,7 +71,7 @@ ok "wrong options: the program runs" $?
 for line in 'bad.conf:1: unknown option SAMPLE-PERIOT; did you mean SAMPLE-PERIOD?' "bad.conf:2: 'much' is not a number of bytes" \
 	'bad.conf:4: more than one value for VERBOSE' 'VT_OS_COUNTER_DALAY: unknown option OS-COUNTER-DALAY; did you mean OS-COUNTER-DELAY?' \
 	"VT_SAMPLE_PERIOD: 'soon' is not a time" 'not "maybe": left out' "VT_TIME_WINDOWS: '5:1' is not a list of windows" \
-	"VT_LOGFILE_FORMAT: 'OTF2' is neither STF nor SINGLESTF" "VT_SAMPLER: 'me' is neither process nor thread" \
+	"VT_LOGFILE_FORMAT: 'OTF3' is none of STF, SINGLESTF, ASCII," "VT_SAMPLER: 'me' is neither process nor thread" \
 	"bad.conf:5: 'often' is not a time" "bad.conf:6: '-1' is not a whole number between 0 and 1000000000 (TIMER-SKIP): left out" \
 	"VT_UNIFY_GROUPS: 'perhaps' is not on or off (UNIFY-GROUPS)"; do
 	grep -qF -- "$line" "$dir/err"
@@ -85,6 +85,34 @@ sampled sh -c 'exit 9'
 options=
 [ "$status" -eq 9 ] && grep -q 'cannot open /no/such.conf' "$dir/err"
 ok "a configuration file that is missing: said, and the program runs" $?
+
+# ---- formats of others ----
+
+fresh
+"$build/tests/lib/exchange_table" | sed -n 's/^| \([A-Z0-9]*\) | .*/\1/p; s/^missing //p' | sort >"$dir/a"
+sed -n 's/^	{ "\([A-Z0-9]*\)", "\..*/\1/p' "$src/collector-plugin/settings/formats.c" | grep -v ASCII | sort >"$dir/b"
+grep -o '#define VT_FORMATS.*' "$src/collector-plugin/settings/formats.h" | tr -dc 'A-Z0-9,' | sed 's/.*ASCII,//' | tr , '\n' | sort >"$dir/c"
+[ -s "$dir/a" ] && diff "$dir/a" "$dir/b" >"$dir/diff" && (cat "$dir/c"; echo) | sed '/^$/d' | diff "$dir/a" - >>"$dir/diff"
+ok "vtrun knows the formats that stftool writes" $?
+options="--logfile-format csv"
+sampled sleep 0.2
+[ "$status" -eq 0 ] && [ -s sleep.stf ] && head -n 1 sleep.csv | grep -q '^time,bound,host' &&
+	grep -q 'sleep.csv: CSV has no place for: ' "$dir/err" && cp sleep.csv first.csv && "$build/stftool" sleep.stf --convert again.csv 2>/dev/null &&
+	cmp again.csv sleep.csv >"$dir/diff"
+ok "--logfile-format CSV: the table beside the trace, and what it has no place for" $?
+sampled sleep 0.2
+[ -s sleep-1.stf ] && [ -s sleep-1.csv ] && cmp sleep.csv first.csv >"$dir/diff"
+ok "a second run replaces neither" $?
+options="--logfile-name=my.run.jsonl --sampler=thread"
+sampled sh -c 'sleep 0.2; echo out; exit 3'
+[ "$status" -eq 3 ] && [ "$(cat "$dir/out")" = out ] && [ -s my.run.stf ] && grep -q '"type":"sample"' my.run.jsonl && [ ! -e my.run.jsonl.stf ]
+ok "the suffix of --logfile-name says the format, made by the program itself" $?
+ln -s /dev/full full.avt
+options="--logfile-name=full.avt --force"
+sampled sh -c 'exit 4'
+[ "$status" -eq 4 ] && [ -s full.stf ] && { [ -f full.avt ] || grep -q 'full.avt was not written: ' "$dir/err"; }
+ok "a format that fails does the program no harm, and the trace stays" $?
+options=
 
 # ---- a wrong word on the command line: nothing runs ----
 
@@ -105,7 +133,7 @@ refused "--sync-period: 'soon' is not a time" --sync-period soon
 refused "--sample-period needs a value" --sample-period
 refused 'not "maybe"' --counter cpu_idle maybe
 refused "'5:1' is not a list of windows" --time-windows 5:1
-refused "'OTF2' is neither STF nor SINGLESTF" --logfile-format=OTF2
+refused "'OTF3' is none of STF, SINGLESTF, ASCII," --logfile-format=OTF3
 refused "'me' is neither process nor thread" --sampler me
 refused "--trace-collectives and --trace-pt2pt exclude each other" --trace-pt2pt --trace-collectives
 refused "'soon' is not a time" --estimate soon

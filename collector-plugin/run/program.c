@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* In an MPI job this happens inside the program: the child has no exit signal and is waited for by its number, so the program sees neither
+ * SIGCHLD nor a child to wait for. */
+#include "config.h"
+#include "collector-plugin/run/program.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "collector-plugin/host/memory.h"
+#include "collector-plugin/host/near.h"
+
+enum { STACK = 64 << 10, MOST_ENVIRONMENT = 1000, MOST_ARGUMENTS = 16 };
+
+struct child {
+	char path[PATH_MAX];
+	const char *argv[MOST_ARGUMENTS + 2];
+	const char *env[MOST_ENVIRONMENT + 1];
+	int to;             /* the pipe for what it prints; -1: none */
+	_Atomic int failed; /* errno of the exec */
+	char stack[STACK];
+};
+
+extern char **environ;
+
+/* Shares memory with the caller, which is stopped meanwhile: system calls only. */
+static int become(void *arg)
+{
+	struct child *c = arg;
+	struct sigaction plain;
+	sigset_t none;
+	int i, null;
+
+	memset(&plain, 0, sizeof(plain));
+	plain.sa_handler = SIG_DFL;
+	for (i = 1; i < NSIG; i++) {
+		sigaction(i, &plain, NULL);
+	}
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+	null = open("/dev/null", O_RDWR | O_CLOEXEC);
+	/* the pipe may be one of the three itself, if the program has closed its own */
+	i = c->to < 0 ? null : fcntl(c->to, F_DUPFD_CLOEXEC, 3);
+	if (i >= 0) {
+		dup2(i, 1);
+	}
+	if (i >= 0 && c->to >= 0) {
+		dup2(i, 2);
+	}
+	if (null >= 0) {
+		dup2(null, 0);
+	}
+	execve(c->path, (char *const *)(const void *)c->argv, (char *const *)(const void *)c->env);
+	c->failed = errno;
+	syscall(SYS_exit, 127);
+	return 127;
+}
+
+/* What it prints, to its end. Keeps the beginning of it. */
+static void read_text(int from, char *text, size_t size)
+{
+	char rest[512];
+	size_t n = 0;
+	ssize_t k;
+
+	while ((k = n < size - 1 ? read(from, text + n, size - 1 - n) : read(from, rest, sizeof(rest))) > 0 ||
+		(k < 0 && errno == EINTR)) {
+		n += k > 0 && n < size - 1 ? (size_t)k : 0;
+	}
+	text[n] = '\0';
+}
+
+/* Returns the wait status, or -1 with errno. */
+static int run(struct child *c, char *text, size_t size)
+{
+	int status = 0, rc = 0, pid, pipes[2] = { -1, -1 };
+	sigset_t all, old;
+
+	if (text && pipe2(pipes, O_CLOEXEC) < 0) {
+		return -1;
+	}
+	c->to = pipes[1];
+	/* a handler of the program must not run in the memory that both share */
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &old);
+	pid = clone(become, c->stack + STACK, CLONE_VM | CLONE_VFORK, c);
+	if (pid < 0) {
+		rc = errno;
+	}
+	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	if (text) {
+		close(pipes[1]);
+		read_text(pipes[0], text, size);
+		close(pipes[0]);
+	}
+	while (pid > 0 && waitpid(pid, &status, __WALL) < 0) {
+		if (errno != EINTR) {
+			rc = errno;
+			break;
+		}
+	}
+	rc = rc ? rc : c->failed;
+	errno = rc;
+	return rc ? -1 : status;
+}
+
+/* What loads something into it, or is meant for the measured program. */
+static int is_left_out(const char *variable)
+{
+	return !strncmp(variable, "LD_PRELOAD=", 11) || !strncmp(variable, "LD_AUDIT=", 9) ||
+		!strncmp(variable, "TICKMARK_RUN=", 13) || !strncmp(variable, "VT_", 3);
+}
+
+int vt_program_run(const char *name, const char *const *arguments, char *text, size_t size)
+{
+	static const char *const folders[] = { "/", "/../", "/../bin/", "/../../bin/" };
+	char place[4][64], fallback[PATH_MAX];
+	const char *places[5] = { place[0], place[1], place[2], place[3], NULL };
+	struct child *c = vt_pages(sizeof(*c));
+	Dl_info info;
+	int i, n, status = -1, saved;
+
+	if (!c) {
+		errno = ENOMEM;
+		return -1;
+	}
+	for (i = 0; i < 4; i++) {
+		snprintf(place[i], sizeof(place[i]), "%s%s", folders[i], name);
+	}
+	snprintf(fallback, sizeof(fallback), "%s/%s", VT_BINDIR, name);
+	if (vt_near_program(dladdr((void *)&vt_program_run, &info) ? info.dli_fname : NULL, places, fallback, c->path,
+		    sizeof(c->path)) == 0) {
+		c->argv[0] = c->path;
+		for (i = 0; arguments[i] && i < MOST_ARGUMENTS; i++) {
+			c->argv[i + 1] = arguments[i];
+		}
+		for (i = n = 0; environ && environ[i] && n < MOST_ENVIRONMENT; i++) {
+			if (!is_left_out(environ[i])) {
+				c->env[n++] = environ[i];
+			}
+		}
+		status = run(c, text, size);
+	} else {
+		errno = ENOENT;
+	}
+	saved = errno;
+	munmap(c, sizeof(*c));
+	errno = saved;
+	return status;
+}

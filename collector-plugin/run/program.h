@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Programs of this installation that run when a trace is complete: vtreport, stftool. */
+#ifndef COLLECTOR_PLUGIN_RUN_PROGRAM_H
+#define COLLECTOR_PLUGIN_RUN_PROGRAM_H
+
+#include <stddef.h>
+
+/* Runs `name` with these arguments (NULL ends them) and waits for it. What it prints goes to text, the beginning of it, if that is not
+ * NULL; else messages go where those of the program go. Returns its wait status, or -1 with errno. */
+int vt_program_run(const char *name, const char *const *arguments, char *text, size_t size);
+
+#endif

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "config.h"
+#include "collector-plugin/settings/formats.h"
+
+#include <stddef.h>
+#include <string.h>
+#include <strings.h>
+
+static const struct vt_format all[] = {
+	{ "ASCII", ".avt" },
+	{ "CSV", ".csv" },
+	{ "OTF2", ".otf2" },
+	{ "JSONL", ".jsonl" },
+	{ "CHROME", ".chrome.json" },
+	{ "SPEEDSCOPE", ".speedscope.json" },
+	{ "CTF", ".ctf" },
+	{ "LTTNG", ".lttng" },
+	{ "OTF", ".otf" },
+	{ "PAJE", ".paje" },
+	{ "PERFETTO", ".perfetto" },
+	{ "PARQUET", ".parquet" },
+};
+
+const struct vt_format *vt_format_by_name(const char *name)
+{
+	size_t i;
+
+	for (i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
+		if (!strcasecmp(all[i].name, name)) {
+			return &all[i];
+		}
+	}
+	return NULL;
+}
+
+const struct vt_format *vt_format_by_suffix(const char *path)
+{
+	size_t n = strlen(path), i, k;
+
+	for (i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
+		k = strlen(all[i].suffix);
+		if (n > k && !strcasecmp(path + n - k, all[i].suffix)) {
+			return &all[i];
+		}
+	}
+	return NULL;
+}
