@@ -242,7 +242,7 @@ struct stf_writer *stt_create(const struct stt_options *o, const char *to, enum 
 	const char *where = getenv("TMPDIR");
 	char parts[400];
 
-	opt->procs_per_file = (uint32_t)o->procs_per_file;
+	opt->procs_per_file = o->procs_per_file > 0 ? (uint32_t)o->procs_per_file : opt->procs_per_file;
 	opt->force = o->force;
 	opt->compress = o->compress_trace > 0 ? (int)o->compress_trace : 0;
 	if (format == STT_SINGLE && !strcmp(to, "-")) {
@@ -257,6 +257,26 @@ struct stf_writer *stt_create(const struct stt_options *o, const char *to, enum 
 	return stf_writer_create(to, opt, e);
 }
 
+/* How many processes (of a single one: threads) share a file of this trace; 0: all of them. */
+static uint32_t partition_of(const struct stt_trace *t)
+{
+	uint32_t n = t->n_processes == 1 ? t->first[1] : t->n_processes;
+	const struct stf_record *rec;
+	struct stf_file_declaration d;
+	unsigned long k, files = 0;
+	const char *number;
+	char *end;
+	size_t i;
+
+	for (i = 0; (rec = stf_reader_record(t->r, STF_ID_file_declaration, i)); i++) {
+		stf_get_file_declaration(rec, &d);
+		number = d.suffix ? strrchr(d.suffix, '.') : NULL;
+		k = number && number[1] >= '0' && number[1] <= '9' ? strtoul(number + 1, &end, 10) + 1 : 0;
+		files = k <= n && k > files ? k : files;
+	}
+	return files > 1 ? (uint32_t)((n + files - 1) / files) : 0;
+}
+
 static int copy_trace(struct copy *c, const char *to, enum stt_format format)
 {
 	struct stf_writer_options opt = { .resolution = c->t->resolution, .eventbits = c->t->eventbits };
@@ -267,6 +287,10 @@ static int copy_trace(struct copy *c, const char *to, enum stt_format format)
 
 	if (!(opt.resolution > 0)) {
 		return stt_fault(c->o, "%s: the trace does not say its clock's resolution", c->t->path);
+	}
+	opt.procs_per_file = partition_of(c->t);
+	if (stf_reader_is_big_endian(c->t->r)) {
+		stt_say(c->o, 1, "%s is big-endian, what is written is little-endian", c->t->path);
 	}
 	c->w = stt_create(c->o, to, format, &opt, &e);
 	if (!c->w) {
@@ -583,7 +607,8 @@ static const char *what_is_lost(const struct stt_trace *old, size_t left_out)
 	return left_out
 		? "the index is lost, and with it checksums, provenance and duration; components of another trace "
 		  "were left out"
-		: "the index is lost, and with it checksums, provenance and duration, and what the writer had not "
+		: "the index is lost, and with it checksums, provenance, info records and duration, and what the "
+		  "writer had not "
 		  "yet written";
 }
 
@@ -600,7 +625,7 @@ static int recover_parts(const struct stt_options *o, const struct stt_trace *ol
 		inner.scratch = s.directory;
 		if (stt_trace_open(&t, &inner, STF_READ_DAMAGED) == 0) {
 			rc = recover_from(&inner, &t, old, o->input, to, what_is_lost(old, s.left_out));
-			rc |= s.left_out || old ? STT_FAULT : STT_OK;
+			rc |= s.left_out || old || !s.unfinished ? STT_FAULT : STT_OK;
 			stt_trace_close(&t);
 		}
 	}
@@ -626,7 +651,7 @@ int stt_recover(const struct stt_options *o, const char *to)
 	}
 	rc = stt_trace_open(&t, o, STF_READ_DAMAGED | STF_READ_REPAIR);
 	if (rc < 0) {
-		/* a base file that is there and tells nothing is a loss, one that was never written is not */
+		/* a base file that has gone or tells nothing is a loss, one that was never written is not */
 		return rc == -2 ? STT_FAULT
 				: recover_parts(o, NULL, to) | (access(o->input, F_OK) == 0 ? STT_FAULT : STT_OK);
 	}

@@ -193,7 +193,9 @@ int stt_components_of_single(struct stt_components *l, const char *path, struct 
 		}
 	}
 	rc = l->n ? 0 : bad_line(e, path, at, number, "the directory names no base file");
+	at += strlen(line);
 	for (i = 0; rc == 0 && i < l->n; i++) {
+		at += l->c[i].size;
 		if (l->c[i].offset + l->c[i].size > (uint64_t)st.st_size) {
 			rc = bad_line(e, path, (uint64_t)st.st_size, i + 2, "the file ends inside this component");
 			snprintf(e->text, sizeof(e->text),
@@ -201,6 +203,7 @@ int stt_components_of_single(struct stt_components *l, const char *path, struct 
 				l->c[i].suffix[0] ? l->c[i].suffix : "base", l->c[i].size, l->c[i].offset);
 		}
 	}
+	l->surplus = rc == 0 && (uint64_t)st.st_size > at ? (uint64_t)st.st_size - at : 0;
 out:
 	if (f) {
 		fclose(f);
@@ -221,6 +224,16 @@ int stt_components_list(struct stt_components *l, const struct stt_options *o)
 		return -1;
 	}
 	return 0;
+}
+
+uint64_t stt_surplus(const char *path)
+{
+	struct stt_components l;
+	struct stf_err e;
+	uint64_t n = stt_components_of_single(&l, path, &e) == 0 ? l.surplus : 0;
+
+	stt_components_free(&l);
+	return n;
 }
 
 /* ---- copying ---- */

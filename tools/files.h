@@ -18,6 +18,7 @@ struct stt_components {
 	struct stt_component *c;
 	size_t n;
 	int single;
+	uint64_t surplus; /* bytes of a single file that are in no component */
 };
 
 /* What the file begins like; STT_UNSAID if it cannot be read. */
@@ -28,6 +29,9 @@ int stt_components_list(struct stt_components *l, const struct stt_options *o);
 /* Lists those of the single file `path`. Returns -1 and fills *e. */
 int stt_components_of_single(struct stt_components *l, const char *path, struct stf_err *e);
 void stt_components_free(struct stt_components *l);
+
+/* Bytes of a single file that are in no component: something was added, or a part is there twice. */
+uint64_t stt_surplus(const char *path);
 
 /* All return an exit status. */
 int stt_copy_components(const struct stt_components *l, const struct stt_options *o, const char *to);

@@ -9,6 +9,8 @@
 #include <string.h>
 #include <strings.h>
 
+enum { MOST_MEMBERS = 1 << 20 };
+
 static const struct {
 	const char *name;
 	uint32_t bits;
@@ -276,6 +278,38 @@ static int has_willy(const struct stt_window *w, const struct stt_trace *t, uint
 					 : has_number(w, stt_thread_number(t, willy));
 }
 
+/* Does a range of members, which a few bytes can make endless, touch a triplet? Groups stand for their threads. */
+static int has_member(
+	const struct stt_window *w, const struct stt_trace *t, uint32_t first, uint32_t last, int64_t stride)
+{
+	uint64_t n = stride ? ((uint64_t)last - first) / (uint64_t)(stride < 0 ? -stride : stride) + 1 : 1, i;
+
+	for (i = 0; i < n && i < MOST_MEMBERS; i++) {
+		if (has_willy(w, t, (uint32_t)((int64_t)first + (int64_t)i * stride), 0)) {
+			return 1;
+		}
+	}
+	return n > MOST_MEMBERS; /* no such communicator has that many: damage is for other messages to say */
+}
+
+/* A collective operation is of the members of its communicator; of all threads, if the trace does not say them. */
+static int has_communicator(const struct stt_window *w, const struct stt_trace *t, uint32_t id)
+{
+	const struct stf_record *def = stf_reader_find(t->r, STF_ID_communicator_definition, id);
+	struct stf_communicator_definition d;
+	uint32_t i;
+
+	if (!def || stf_get_communicator_definition(def, &d) < 0 || !d.size_2_3) {
+		return 1;
+	}
+	for (i = 0; i < d.size_2_3; i++) {
+		if (d.first_id[i] <= d.last_id[i] && has_member(w, t, d.first_id[i], d.last_id[i], d.stride[i])) {
+			return 1;
+		}
+	}
+	return 0;
+}
+
 /* A record of several threads is wanted if one of them is; one of no thread, always. */
 static int has_thread(const struct stt_window *w, const struct stt_trace *t, const struct stf_record *rec)
 {
@@ -285,6 +319,9 @@ static int has_thread(const struct stt_window *w, const struct stt_trace *t, con
 
 	if (!w->n_triplets) {
 		return 1;
+	}
+	if (l->kind == STF_KIND_COLL && stf_value(rec, "communicator")) {
+		return has_communicator(w, t, (uint32_t)stf_value(rec, "communicator")->u);
 	}
 	for (i = 0; i < l->n_fields; i++) {
 		if (l->fields[i].type == STF_WILLYID && !l->fields[i].is_array) {
@@ -297,10 +334,26 @@ static int has_thread(const struct stt_window *w, const struct stt_trace *t, con
 	return !any;
 }
 
+/* When the last member is through. */
+static uint64_t end_of_collective(const struct stf_record *rec)
+{
+	const struct stf_value *start = stf_value(rec, "start_time"), *delta = stf_value(rec, "delta");
+	uint64_t end = rec->time, at;
+	size_t i;
+
+	for (i = 0; start && delta && i < start->count && i < delta->count; i++) {
+		const uint64_t s = ((const uint64_t *)start->array)[i], d = ((const uint64_t *)delta->array)[i];
+
+		at = s == UINT64_MAX ? rec->time : rec->time + s + d;
+		end = at > end ? at : end;
+	}
+	return end;
+}
+
 static int in_window(const struct stt_window *w, const struct stf_record *rec)
 {
 	struct stf_one_to_one_communication_4 m;
-	uint64_t end = rec->time;
+	uint64_t end = rec->layout->kind == STF_KIND_COLL ? end_of_collective(rec) : rec->time;
 
 	if (rec->layout->class_id == STF_ID_one_to_one_communication) {
 		stf_get_one_to_one_communication_4(rec, &m);
@@ -344,7 +397,7 @@ struct stf_cursor *stt_request_cursor(const struct stt_request *q, const struct 
 	if (all_categories) {
 		opt.categories = 0;
 	}
-	/* what the state says of messages under way is wanted, all else that is older is not */
+	/* what the state says of messages and collective operations under way is wanted, all else that is older is not */
 	opt.state = opt.window;
 	return stf_cursor_open_with(t->r, &opt, e);
 }

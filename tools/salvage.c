@@ -509,6 +509,7 @@ int stt_salvage(struct stt_salvage *s, const struct stt_options *o, const struct
 		}
 	}
 	if (n) {
+		s->unfinished = pid != 0;
 		rc = make(s, o, opened ? &base : old, part, n);
 		stt_say(o, 1, "%s: %zu components lie there%s%s", o->input, n,
 			pid ? " of a writer that did not end" : "",

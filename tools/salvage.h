@@ -12,6 +12,7 @@ struct stt_salvage {
 	size_t components;
 	double resolution; /* of the clock, as the components, the user or the base file say */
 	size_t left_out;   /* components of another trace */
+	int unfinished;    /* they are of a writer that did not end */
 };
 
 /* Looks for the components of o->input, which is the base file's name, final or temporary. `old`: what could be read of a

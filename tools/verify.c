@@ -768,7 +768,13 @@ static void verify_totals(struct verify *v)
 
 static void verify_index(struct verify *v)
 {
+	uint64_t surplus = v->t.format == STT_SINGLE ? stt_surplus(v->t.path) : 0;
+
 	v->files++;
+	if (surplus) {
+		stt_fault(v->o, "%s: %" PRIu64 " bytes that belong to no component", v->t.path, surplus);
+		v->faults++;
+	}
 	if (stf_reader_fault(v->t.r)->code != STF_OK) {
 		library_fault(v, stf_reader_fault(v->t.r));
 		v->faults += stf_reader_faults(v->t.r) - 1;

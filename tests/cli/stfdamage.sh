@@ -154,6 +154,12 @@ tool "$dir/p2.stf" --dump && has 'CLKPERIOD 1e-06' && grep '^[0-9]' "$dir/out" >
 	tool "$src/tests/golden/plain-big.stf" --dump && grep '^[0-9]' "$dir/out" | diff - "$dir/got" >"$dir/diff"
 ok "--recover with both" $?
 
+# A single file that is longer than its components
+tool "$rich" --convert "$dir/one.single.stf" && tool "$dir/one.single.stf" --verify && [ "$status" -eq 0 ] &&
+	tail -c 40 "$dir/one.single.stf" >"$dir/tail" && cat "$dir/tail" >>"$dir/one.single.stf" && tool "$dir/one.single.stf" --verify
+[ "$status" -eq 1 ] && grep -q '40 bytes that belong to no component' "$dir/err"
+ok "--verify: bytes after the last component of a single file" $?
+
 # One cause is one line, however many records it has.
 copy "$dir/long.stf" "$dir/bad.stf"
 head -c $((34 + 29 * 10000)) "$dir/long.stf.c.0" >"$dir/bad.stf.c.0"
