@@ -411,8 +411,8 @@ struct stf_damage {
 	const char *suffix;    /* lives until stf_reader_close() */
 	uint64_t offset, size; /* bytes of the component, not compressed */
 	uint64_t from, to;     /* of a data file: the current times at both ends */
-	int left_out; /* 1: its records were not delivered. 0: a trace of an older writer, whose index states one
-	                        * checksum for the whole component: any of its records may be wrong */
+	int left_out; /* 1: its records were not delivered. 0: any of them may be wrong, since the index states one checksum
+	                        * for the whole component (older writers), or the file ends inside what has one */
 };
 /* With STF_READ_VERIFY: what the reader and its cursors found so far, i from 0. Returns 1, or 0 past the last. */
 int stf_reader_damage(const struct stf_reader *r, size_t i, struct stf_damage *out);

@@ -37,7 +37,7 @@ int stx_damages_add(struct stx_damages *l, const struct stf_damage *d)
 	return 0;
 }
 
-static int note(struct stx_source *s, uint64_t from, uint64_t to, uint64_t time, struct stf_err *err)
+static int note(struct stx_source *s, uint64_t from, uint64_t to, uint64_t time, int left_out, struct stf_err *err)
 {
 	struct stf_damage d = { .file = s->file,
 		.suffix = s->suffix,
@@ -45,9 +45,9 @@ static int note(struct stx_source *s, uint64_t from, uint64_t to, uint64_t time,
 		.size = to - from,
 		.from = s->now,
 		.to = time,
-		.left_out = 1 };
+		.left_out = left_out };
 
-	s->n_damaged++;
+	s->n_damaged += (unsigned)left_out; /* else the end of the file says it, or the list */
 	return stx_damages_add(s->damages, &d) < 0 ? stx_no_memory(err) : 0;
 }
 
@@ -73,7 +73,7 @@ static void check_blocks(struct stx_source *s)
 static int leave_out(struct stx_source *s, struct stf_err *err)
 {
 	const struct stx_block *b = &s->blocks.b[s->block++];
-	int rc = note(s, s->offset + s->pos, b->end, b->time, err);
+	int rc = note(s, s->offset + s->pos, b->end, b->time, 1, err);
 
 	s->bad = 0;
 	s->good_from = b->end;
@@ -96,7 +96,7 @@ static int end_here(struct stx_source *s, uint64_t more, struct stf_err *err)
 	uint64_t at = stx_block_start(&s->blocks, s->blocks.n);
 
 	s->size = at;
-	return more ? note(s, at, at + more, s->now, err) : 0;
+	return more ? note(s, at, at + more, s->now, 1, err) : 0;
 }
 
 /* More bytes behind those that are here, unchecked. 1: there are some, 0: none, -1: fault. */
@@ -115,13 +115,16 @@ static int read_on(struct stx_source *s, struct stf_err *err)
 	return rc < 0 ? -1 : s->offset + s->have > end;
 }
 
-/* The file ends inside a block: what is there of it cannot be checked. */
-static void cut(struct stx_source *s)
+/* The file ends inside a block: what is there of it cannot be checked. Noted here, since a window may end before the file does. */
+static int cut(struct stx_source *s, struct stf_err *err)
 {
+	int rc = note(s, s->offset + s->len, s->offset + s->have, s->blocks.b[s->block].time, 0, err);
+
 	s->len = s->have;
 	s->size = s->offset + s->have;
 	s->cut = 1;
 	stx_blocks_free(&s->blocks);
+	return rc;
 }
 
 int stx_verified_fill(struct stx_source *s, struct stf_err *err)
@@ -148,8 +151,7 @@ int stx_verified_fill(struct stx_source *s, struct stf_err *err)
 		} else if (rc == 0 && s->block == s->blocks.n) {
 			return end_here(s, s->offset + s->have - stx_block_start(&s->blocks, s->block), err);
 		} else if (rc == 0) {
-			cut(s);
-			return 0;
+			return cut(s, err);
 		}
 	}
 }

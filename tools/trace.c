@@ -88,7 +88,8 @@ int stt_damage_text(const struct stt_trace *t, size_t i, char *text, size_t size
 	rec = stf_reader_find(t->r, STF_ID_file_declaration, d.file);
 	if (!d.left_out) {
 		snprintf(text, size,
-			"%s does not have the checksum that the index states: any of its records may be wrong",
+			"%s does not have the checksum that the index states, or its size: any of its records may be "
+			"wrong",
 			d.suffix);
 	} else if (!rec || stf_value(rec, "filetype")->u != STF_DATA_FILE) {
 		snprintf(text, size, "%s: %" PRIu64 " bytes from offset %" PRIu64 " are damaged and left out", d.suffix,

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "calib/map/stretch.h"
 #include "stf/stf.h"
 
 static int from_stf(struct tkm_err *err, const struct stf_err *e)
@@ -109,6 +110,35 @@ struct message {
 	size_t sent_at, received_at; /* which event of the rank */
 	int64_t ticks;               /* that it took before any was moved */
 };
+
+/* Raises the event counter of a stamp to `least`, and those after it on the same tick. */
+static void raise_stamps(const struct tt_rank *rank, struct stamps *s, size_t i, uint64_t least)
+{
+	for (; i < rank->events && s->stamp[i] < least; i++) {
+		s->stamp[i] = least++;
+	}
+}
+
+/* A message that arrives on the tick on which it was sent has the later event counter. What that moves may be sent on the same tick
+ * again, so this goes on until nothing moves: as often as a chain of messages on one tick is long. */
+static void order_on_ticks(
+	const struct tt_result *r, struct stamps *s, const struct message *m, size_t n, uint32_t bits)
+{
+	uint64_t most = ((uint64_t)1 << bits) - 1, passes;
+	int moved = 1;
+	size_t k;
+
+	for (passes = 0; moved && passes <= most; passes++) {
+		for (moved = 0, k = 0; k < n; k++) {
+			uint64_t sent = s[m[k].from].stamp[m[k].sent_at], received = s[m[k].to].stamp[m[k].received_at];
+
+			if (received <= sent && received >> bits == sent >> bits && (sent & most) < most) {
+				raise_stamps(&r->rank[m[k].to], &s[m[k].to], m[k].received_at, sent + 1);
+				moved = 1;
+			}
+		}
+	}
+}
 
 static int by_sent(const void *a, const void *b)
 {
@@ -273,6 +303,40 @@ static void environment(struct stf_writer *w, const struct tmr_env *e)
 	free(text);
 }
 
+/* How far the stamps of each process may be off, as doc/stf-format.md section 4 has it; a stamp that was moved to keep an order is as
+ * much worse as it was moved. */
+static void bounds(struct stf_writer *w, const struct tt_result *r, uint32_t bits)
+{
+	double moved = (double)r->causality.largest * r->run.period_s + r->largest_repair_s;
+	char text[CAL_STRETCHES * 50 + 30];
+	struct cal_stretch s[CAL_STRETCHES];
+	size_t k, count, events;
+	int64_t at;
+	int i, n;
+
+	for (i = 0; i < r->ranks; i++) {
+		const struct cal_map *map = &r->run.rank[i].map;
+
+		events = r->rank[i].events;
+		count = events ? cal_map_stretches(map, ltick(r->rank[i].event[0].local),
+					 ltick(r->rank[i].event[events - 1].local), s)
+			       : 0;
+		n = snprintf(text, sizeof(text), "process %d", i);
+		for (k = 0; k < count; k++) {
+			at = cal_map_at(map, s[k].from).v;
+			at = k == 0 || at < 0 ? 0 : at;
+			n += snprintf(text + n, sizeof(text) - (size_t)n, " %llu ",
+				(unsigned long long)((uint64_t)at << bits));
+			n += isnan(s[k].bound_s) ? snprintf(text + n, sizeof(text) - (size_t)n, "unknown")
+						 : snprintf(text + n, sizeof(text) - (size_t)n, "%.9g",
+							   (s[k].bound_s + moved) * (1 + 1e-8));
+		}
+		if (count) {
+			stf_writer_info(w, "clock-bound", text);
+		}
+	}
+}
+
 static void provenance(struct stf_writer *w, const struct tt_options *o, const struct tt_result *r)
 {
 	char text[600], a[32];
@@ -314,7 +378,8 @@ struct ids {
 	uint32_t communicator, send, receive;
 };
 
-static int declare(struct stf_writer *w, const struct tt_options *o, const struct tt_result *r, struct ids *ids)
+static int declare(
+	struct stf_writer *w, const struct tt_options *o, const struct tt_result *r, uint32_t bits, struct ids *ids)
 {
 	static const char comm_name[] = "MPI_COMM_WORLD";
 	uint32_t *threads = malloc(((size_t)r->ranks + 1) * sizeof(*threads));
@@ -356,6 +421,7 @@ static int declare(struct stf_writer *w, const struct tt_options *o, const struc
 	rc |= stf_write_communicator_definition(w, &comm);
 	*ids = (struct ids){ comm.id, 1, 2 };
 	provenance(w, o, r);
+	bounds(w, r, bits);
 	return rc;
 }
 
@@ -428,6 +494,7 @@ int tt_trace_write(const char *path, const struct tt_options *o, struct tt_resul
 	for (i = 0; i < r->ranks; i++) {
 		make_stamps(r, i, bits, &s[i]);
 	}
+	order_on_ticks(r, s, m, n, bits);
 	for (k = 0; k < n; k++) {
 		m[k].sent = s[m[k].from].stamp[m[k].sent_at];
 		m[k].received = s[m[k].to].stamp[m[k].received_at];
@@ -441,7 +508,7 @@ int tt_trace_write(const char *path, const struct tt_options *o, struct tt_resul
 		from_stf(err, &se);
 		goto out;
 	}
-	if (declare(w, o, r, &ids) < 0 || write_messages(w, m, n, &ids) < 0) {
+	if (declare(w, o, r, bits, &ids) < 0 || write_messages(w, m, n, &ids) < 0) {
 		from_stf(err, stf_writer_error(w));
 		stf_writer_abort(w);
 		goto out;

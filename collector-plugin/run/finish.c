@@ -25,6 +25,7 @@
 #include "collector-plugin/raw/writer.h"
 #include "collector-plugin/run/report.h"
 #include "collector-plugin/run/run.h"
+#include "collector-plugin/settings/formats.h"
 #include "collector-plugin/settings/run_value.h"
 #include "collector-plugin/settings/settings.h"
 
@@ -206,7 +207,7 @@ static int merge_for(struct vt_collector *c, struct vt_merge_input *in, size_t n
 	int (*merge)(const struct vt_merge_input *, size_t, const struct vt_merge_options *, struct vt_merge_result *,
 		struct tkm_err *) = c->merge && !period_s ? c->merge : vt_merge;
 	struct vt_merge_result r;
-	char size[64], word[PATH_MAX];
+	char size[64], word[PATH_MAX], target[1100];
 	int rc;
 
 	if (!writes_trace(c)) {
@@ -235,7 +236,9 @@ static int merge_for(struct vt_collector *c, struct vt_merge_input *in, size_t n
 			vt_say(1, "INFO", "to see it in a browser, run: vtreport %s",
 				tkm_shell_word(word, sizeof(word), c->trace));
 		}
-		vt_convert_trace(c);
+		if (vt_collect_target(c, target, sizeof(target))) {
+			vt_convert_trace(c->trace, target, c->format->name, c->settings.force);
+		}
 	}
 	return rc;
 }

@@ -9,11 +9,8 @@
 #include <sys/wait.h>
 
 #include "base/text.h"
-#include "collector-plugin/core/collector.h"
 #include "collector-plugin/host/say.h"
 #include "collector-plugin/run/program.h"
-#include "collector-plugin/run/run.h"
-#include "collector-plugin/settings/formats.h"
 
 enum { MOST_TEXT = 8192 };
 
@@ -37,18 +34,14 @@ void vt_report_make(const char *trace, int force)
 	}
 }
 
-void vt_convert_trace(const struct vt_collector *c)
+void vt_convert_trace(const char *trace, const char *target, const char *format, int force)
 {
-	char target[1100], text[MOST_TEXT] = "", trace_word[PATH_MAX], target_word[PATH_MAX], *line, *at = text;
+	const char *const arguments[] = { trace, "--convert", target, "--logfile-format", format,
+		force ? "--force" : NULL, NULL };
+	char text[MOST_TEXT] = "", trace_word[PATH_MAX], target_word[PATH_MAX], *line, *at = text;
 	int status;
 
-	if (!vt_collect_target(c, target, sizeof(target))) {
-		return;
-	}
-	status = vt_program_run("stftool",
-		(const char *const[]){ c->trace, "--convert", target, "--logfile-format", c->format->name,
-			c->settings.force ? "--force" : NULL, NULL },
-		text, sizeof(text));
+	status = vt_program_run("stftool", arguments, text, sizeof(text));
 	if (status < 0) {
 		vt_say(1, "WARNING", "stftool cannot be run: %s",
 			errno == ENOENT ? "there is no " VT_BINDIR "/stftool" : strerror(errno));
@@ -60,7 +53,7 @@ void vt_convert_trace(const struct vt_collector *c)
 	}
 	if (status) {
 		vt_say(1, "WARNING", "%s was not written; to try again, run: stftool %s --convert %s", target,
-			tkm_shell_word(trace_word, sizeof(trace_word), c->trace),
+			tkm_shell_word(trace_word, sizeof(trace_word), trace),
 			tkm_shell_word(target_word, sizeof(target_word), target));
 	}
 }

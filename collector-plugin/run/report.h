@@ -5,9 +5,8 @@
 /* vtreport makes the HTML file of a trace, and what came of it is said. force: replace one that exists. */
 void vt_report_make(const char *trace, int force);
 
-/* stftool makes of the trace what LOGFILE-FORMAT says, and what came of it is said. The trace stays, since it holds what the other format
+/* stftool makes `target` of the trace, as LOGFILE-FORMAT says, and what came of it is said. The trace stays, since it holds what the other format
  * has no place for. */
-struct vt_collector;
-void vt_convert_trace(const struct vt_collector *c);
+void vt_convert_trace(const char *trace, const char *target, const char *format, int force);
 
 #endif

@@ -249,6 +249,15 @@ run 2 4 1 --timer 'sim:base=CPU,drift={rank}0ppm,wobble={rank}%/17ms,tick=3ns' -
 truth_ok 2 1000000 && has '^reversed messages: [0-9]+ of [0-9]+ without correction, [1-9][0-9]* after correction, 0 after moving [1-9][0-9]* stamps, none beyond its bound, by at most '
 ok "np 2, reversed messages are counted and repaired within the bound" $?
 
+# a tick of 10 us, in which several messages are sent and received: their order is that of the event counter
+run 2 1 1 --timer 'sim:base=CPU,tick=10us' --performance-time 100ms --output "$dir/tick"
+"$build/stftool" "$dir/tick.stf" --dump --matched-vtf >"$dir/dump" 2>>"$dir/err"
+[ "$(grep -c ' MESSAGE ' "$dir/dump")" -gt 100 ] && ! grep ' MESSAGE ' "$dir/dump" | grep -q ' TIME -'
+ok "np 2, no message of a coarse clock is received before it was sent" $?
+[ "$(grep -c '^INFO CLASS [0-9]* TEXT "process [01] 0 [0-9.e-]*' "$dir/dump")" -eq 2 ] &&
+	"$build/stftool" "$dir/tick.stf" --verify 2>>"$dir/err"
+ok "np 2, the trace says the bound of each process's clock" $?
+
 run 2 5 5 --timer 'sim:base=CPU,drift={rank}0ppm,tick=3ns' --target-bound 10ms --max-wander 2% --performance-time 100ms --output "$dir/target"
 truth_ok 2 10000000 && has '^target bound 10\.0ms: (NOT )?kept, the largest bound is .* \(rank 1\), a session was due every [0-9.]+m?s$' &&
 	[ "$(grep -c '^session middle used 1' "$dir/target.clk")" -ge 4 ]

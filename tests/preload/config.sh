@@ -57,7 +57,7 @@ ok "the protocol works as a configuration file" $?
 # ---- what is wrong is named, and the job runs on ----
 
 fresh
-printf 'SAMPLE-PERIOT 1s\nMEM-BLOCKSIZE much\nPCTRACE on\nVERBOSE 1 2\nSYNC-PERIOD often\nTIMER-SKIP -1\n' >bad.conf
+printf 'SAMPLE-PERIOT 1s\nMEM-BLOCKSIZE much\nINTERNAL-MPI on\nVERBOSE 1 2\nSYNC-PERIOD often\nTIMER-SKIP -1\n' >bad.conf
 VT_OS_COUNTER_DALAY=3s VT_UNIFY_GROUPS=perhaps
 export VT_OS_COUNTER_DALAY VT_UNIFY_GROUPS
 VT_SAMPLE_PERIOD=soon VT_COUNTER='cpu_idle maybe' VT_TIME_WINDOWS=5:1 VT_LOGFILE_FORMAT=OTF3 VT_SAMPLER=me
@@ -77,7 +77,7 @@ for line in 'bad.conf:1: unknown option SAMPLE-PERIOT; did you mean SAMPLE-PERIO
 	grep -qF -- "$line" "$dir/err"
 	ok "named: $line" $?
 done
-grep -q 'PCTRACE has no effect in this version' "$dir/err"
+grep -q 'INTERNAL-MPI has no effect in this version' "$dir/err"
 ok "an option of the guide that does nothing is named" $?
 fresh
 options="--config /no/such.conf"
