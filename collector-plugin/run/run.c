@@ -28,6 +28,7 @@
 #include "collector-plugin/settings/run_value.h"
 #include "collector-plugin/settings/settings.h"
 #include "collector-plugin/stats/stats.h"
+#include "collector-plugin/trace/rules.h"
 #include "collector-plugin/trace/trace.h"
 
 extern char **environ;
@@ -240,6 +241,27 @@ static void close_and_merge(struct vt_collector *c, int merge)
 	vt_collect_finish(c, merge);
 }
 
+static void start_throttle(const struct vt_settings *s)
+{
+	unsigned long long calls = 0;
+	double seconds = 0;
+
+	if (!s->throttle || vt_settings_throttle(s->throttle, &calls, &seconds) < 0) {
+		calls = 0;
+	}
+	vt_stats_throttle(calls, seconds, vt_trace_throttle);
+}
+
+static void say_throttled(void)
+{
+	unsigned n = vt_trace_throttled();
+
+	if (n) {
+		vt_say(1, "INFO", "%u %s throttled: further calls are counted in the statistics, not recorded", n,
+			n == 1 ? "function was" : "functions were");
+	}
+}
+
 static int start(struct vt_collector *c, int rank, int ranks, const char *argv0, struct tkm_err *err)
 {
 	const char *run = getenv(VT_RUN_VARIABLE);
@@ -267,6 +289,7 @@ static int start(struct vt_collector *c, int rank, int ranks, const char *argv0,
 	if (c->settings.start_paused) {
 		vt_process_paused();
 	}
+	start_throttle(&c->settings);
 	vt_stats_start(c->settings.statistics == 1 ? STATISTICS_ROWS : (int)c->settings.statistics);
 	vt_filter_start(&c->settings);
 	if (vt_trace_start(!c->settings.counters_only) < 0) {
@@ -357,6 +380,7 @@ void vt_collect_end_how(int merge, enum vt_raw_ending how)
 	}
 	if (vt_collect_running()) {
 		vt_stats_finish();
+		say_throttled();
 		vt_reader_stop();
 		if (c->outside) {
 			vt_outside_end(c, how, merge);

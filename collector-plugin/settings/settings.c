@@ -26,7 +26,7 @@ static const char *const elsewhere[] = {
 	"DUMP", "ENTER-USERCODE", "EXTENDED-VTF", "GROUP", "HANDLE-SIGNALS", "INFO", "INTERNAL-MPI", "JSON", "LEARN-DRIFT", "MATCHED-VTF", "MAX-DRIFT",
 	"MAX-WANDER", "MERGE", "MOVE", "MPI-TRACE", "NMCMD", "OUTPUT", "PCTRACE", "PCTRACE-CACHE", "PCTRACE-FAST", "PERFORMANCE-TIME",
 	"PRINT-CLOCK", "PRINT-COUNTERS", "PRINT-ERRORS", "PRINT-FILES", "PRINT-REPORTS", "PRINT-STATISTICS", "PRINT-THREADS", "PROCESS",
-	"RECOVER", "REMOVE", "REQUEST", "SHM-CLOCK", "STATE", "STF-CHUNKSIZE", "SUMDATA",
+	"RECOVER", "REMOVE", "REQUEST", "SHM-CLOCK", "STATE", "STF-CHUNKSIZE", "STOPFILE-NAME", "SUMDATA",
 	"SYMBOL", "SYNC", "SYNC-MAX-DURATION", "SYNC-MAX-MESSAGES", "SYNC-PERIOD", "SYNCED-CLUSTER", "SYNCED-HOST", "TICKS", "TIMER-SKIP",
 	"TRACE-ON-DISK", "UNIFY-COUNTERS", "UNIFY-GROUPS", "UNIFY-SCLS", "UNIFY-SYMBOLS", "USAGE", "VERIFY", "VERSION", NULL,
 };
@@ -37,7 +37,7 @@ static const char *const elsewhere[] = {
 static const char *const without_effect[] = {
 	"ALTSTACK", "CHECK", "CHECK-LEAK-REPORT-SIZE", "CHECK-MAX-DATATYPES", "CHECK-MAX-ERRORS", "CHECK-MAX-PENDING",
 	"CHECK-MAX-REPORTS", "CHECK-MAX-REQUESTS", "CHECK-SUPPRESSION-LIMIT", "CHECK-TIMEOUT", "CHECK-TRACING", "COMPRESS-RAW-DATA",
-	"DEADLOCK-TIMEOUT", "DEADLOCK-WARNING", "ENTER-USERCODE", "HANDLE-SIGNALS", "INTERNAL-MPI", "NMCMD", "STF-CHUNKSIZE", "TRACE-ON-DISK", NULL,
+	"DEADLOCK-TIMEOUT", "DEADLOCK-WARNING", "ENTER-USERCODE", "HANDLE-SIGNALS", "INTERNAL-MPI", "NMCMD", "STF-CHUNKSIZE", "STOPFILE-NAME", "TRACE-ON-DISK", NULL,
 };
 /* clang-format on */
 
@@ -124,6 +124,8 @@ static void make_table(struct vt_settings *s)
 		  "only processes of one node share a file (default: on where there are several nodes)" },
 		{ "SUMMARY", TKM_OPTION_BOOL, &s->summary, 0, 0, "[on|off]",
 		  "print the most expensive functions, the share of MPI and messages by size; turns STATISTICS on" },
+		{ "THROTTLE", TKM_OPTION_TEXT, &s->throttle, 0, 0, "CALLS:TIME",
+		  "after so many calls of a function that take less on average, count further ones only; turns STATISTICS on" },
 		{ "TIME-WINDOWS", TKM_OPTION_TEXT, &s->time_windows, 0, 0, "FROM:TO[,FROM:TO]", "record only then, since the start" },
 		{ "TIMER", TKM_OPTION_TEXT, &s->timer, 0, 0, "NAME", "the clock of the stamps" },
 		{ "VERBOSE", TKM_OPTION_LEVEL, &s->verbose, 0, 4, "[on|off|LEVEL]", "0 says nothing, 1 the result, 2 more" },
@@ -258,9 +260,22 @@ static int check_windows(const char *text)
 	return 0;
 }
 
+int vt_settings_throttle(const char *text, unsigned long long *calls, double *seconds)
+{
+	char *end;
+
+	if (!isdigit((unsigned char)text[0])) {
+		return -1;
+	}
+	*calls = strtoull(text, &end, 10);
+	return *end == ':' && tkm_parse_time(end + 1, seconds) == 0 && *seconds > 0 && *calls > 0 ? 0 : -1;
+}
+
 int vt_settings_check(const char *name, const char *text, const char *where, struct tkm_err *err)
 {
 	static const char *const formats[] = { "STF", "SINGLESTF", "STFSINGLE", NULL };
+	unsigned long long calls;
+	double seconds;
 	static const char *const samplers[] = { "process", "thread", NULL };
 	struct vt_rule rule;
 	struct tkm_err e;
@@ -282,6 +297,9 @@ int vt_settings_check(const char *name, const char *text, const char *where, str
 	}
 	if (vt_rule_name(name) && vt_rule_parse(name, text, &rule, why, sizeof(why)) < 0) {
 		return tkm_fail(err, TKM_ERR_ARG, "%s: %s", where, why);
+	}
+	if (!strcasecmp(name, "THROTTLE") && vt_settings_throttle(text, &calls, &seconds) < 0) {
+		return tkm_fail(err, TKM_ERR_ARG, "%s: '%s' is not CALLS:TIME, like 100000:10us", where, text);
 	}
 	if (!strcasecmp(name, "PCTRACE") && !is_levels(text)) {
 		return tkm_fail(err, TKM_ERR_ARG, "%s: '%s' is none of on, off, LEVELS, SKIP:LEVELS, each 0 to 15",
@@ -644,7 +662,7 @@ void vt_settings_load(struct vt_settings *s, const char *commanded)
 	check_counters(s);
 	check_texts(s);
 	choose_interval(s);
-	if (s->summary && !s->statistics) {
+	if ((s->summary || s->throttle) && !s->statistics) {
 		s->statistics = 1;
 	}
 }

@@ -24,7 +24,7 @@ struct vt_setting_other {
 
 struct vt_settings {
 	const char *config, *current_dir, *flush_prefix, *logfile_format, *logfile_name, *logfile_prefix, *progname,
-		*protofile_name, *sampler, *timer, *time_windows;
+		*protofile_name, *sampler, *throttle, *timer, *time_windows;
 	int autoflush, count_kernel, counters_only, environment, flush_pid, follow_children, force, keep_raw_events,
 		mem_overwrite, multiplex, report, start_paused, summary,
 		stf_use_hw_structure; /* -1: where there are several nodes */
@@ -69,6 +69,9 @@ int vt_settings_check(const char *name, const char *text, const char *where, str
 
 /* The protocol file: every option with its value and where that came from. Readable as a configuration file. */
 void vt_settings_print(const struct vt_settings *s, FILE *f);
+
+/* THROTTLE: "CALLS:TIME". Returns 0 or -1. */
+int vt_settings_throttle(const char *text, unsigned long long *calls, double *seconds);
 
 /* Is the n-th second since the start inside a window of TIME-WINDOWS? Without any: always. */
 int vt_settings_in_window(const struct vt_settings *s, double since_start_s);

@@ -6,17 +6,29 @@
 #include <string.h>
 #include <sys/mman.h>
 
+/* Calls of a row's function and their time, since the thread began or was asked last: THROTTLE. */
+struct life {
+	uint64_t count;
+	int64_t inclusive;
+};
+
 struct vt_stats {
 	struct vt_collect *c;
 	struct vt_stats *next;
 	int thread;
 	uint32_t n, used;                         /* rows, a power of two; those with a function */
 	int64_t written;                          /* tick */
+	struct life *life;                        /* [n]; NULL: without THROTTLE */
 	struct vt_raw_row rest[VT_RAW_ROW_KINDS]; /* of what has no row */
 	struct vt_raw_row row[]; /* function 0: free. Counts and times are those since they were last written */
 };
 
 static int rows_wanted;
+static struct {
+	uint64_t calls; /* 0: off */
+	double seconds;
+	void (*stop)(uint32_t function);
+} throttle;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct vt_stats *all;
 static _Atomic int finished;
@@ -32,6 +44,18 @@ void vt_stats_start(int rows)
 	atomic_store(&finished, 0);
 }
 
+void vt_stats_throttle(unsigned long long calls, double seconds, void (*stop)(uint32_t function))
+{
+	throttle.calls = calls;
+	throttle.seconds = seconds;
+	throttle.stop = stop;
+}
+
+int vt_stats_throttles(void)
+{
+	return throttle.calls > 0;
+}
+
 int vt_stats_wanted(void)
 {
 	return rows_wanted > 0;
@@ -39,12 +63,13 @@ int vt_stats_wanted(void)
 
 static size_t size_of(const struct vt_stats *s)
 {
-	return sizeof(*s) + s->n * sizeof(s->row[0]);
+	return sizeof(*s) + s->n * (sizeof(s->row[0]) + (s->life ? sizeof(*s->life) : 0));
 }
 
 struct vt_stats *vt_stats_thread(struct vt_collect *c, int thread, uint32_t others)
 {
-	size_t size = sizeof(struct vt_stats) + (size_t)rows_wanted * sizeof(struct vt_raw_row);
+	size_t size = sizeof(struct vt_stats) +
+		(size_t)rows_wanted * (sizeof(struct vt_raw_row) + (throttle.calls ? sizeof(struct life) : 0));
 	struct vt_stats *s;
 	uint32_t i;
 
@@ -62,6 +87,7 @@ struct vt_stats *vt_stats_thread(struct vt_collect *c, int thread, uint32_t othe
 		s->rest[i].kind = i;
 	}
 	s->n = (uint32_t)rows_wanted;
+	s->life = throttle.calls ? (struct life *)(void *)&s->row[rows_wanted] : NULL;
 	pthread_mutex_lock(&lock);
 	s->next = all;
 	all = s;
@@ -130,6 +156,21 @@ static inline void widen(int64_t *v, int64_t d, uint64_t count)
 	v[2] += d;
 }
 
+static void see_life(struct vt_stats *s, const struct vt_raw_row *r, int64_t inclusive)
+{
+	struct life *l = &s->life[r - s->row];
+
+	l->count++;
+	l->inclusive += inclusive;
+	if (__builtin_expect(l->count == throttle.calls, 0)) {
+		if ((double)l->inclusive < (double)l->count * throttle.seconds * vt_timer_of(s->c)->hz) {
+			throttle.stop(r->function);
+		}
+		l->count = 0;
+		l->inclusive = 0;
+	}
+}
+
 void vt_stats_add(struct vt_stats *s, const struct vt_raw_row *key, int64_t now, int64_t inclusive, int64_t exclusive)
 {
 	struct vt_raw_row *r;
@@ -138,6 +179,9 @@ void vt_stats_add(struct vt_stats *s, const struct vt_raw_row *key, int64_t now,
 		return;
 	}
 	r = find(s, key);
+	if (s->life && key->kind == VT_RAW_ROW_CALL && r >= s->row && r < s->row + s->n) {
+		see_life(s, r, inclusive);
+	}
 	widen(r->t.inclusive, inclusive, r->t.count);
 	widen(r->t.exclusive, exclusive, r->t.count);
 	r->t.count++;

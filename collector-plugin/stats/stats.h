@@ -14,6 +14,9 @@ struct vt_stats;
 /* STATISTICS is on: threads that register from now on have a table of so many rows at most. */
 VT_HIDDEN void vt_stats_start(int rows);
 VT_HIDDEN int vt_stats_wanted(void);
+/* THROTTLE: after so many calls of a function in a thread that took less on average, `stop` is called with it, maybe more than once. */
+VT_HIDDEN int vt_stats_throttles(void);
+VT_HIDDEN void vt_stats_throttle(unsigned long long calls, double seconds, void (*stop)(uint32_t function));
 /* A table for the calling thread; NULL: STATISTICS is off, or no memory. `others`: the function that rows are counted with for which there is
  * no place. */
 VT_HIDDEN struct vt_stats *vt_stats_thread(struct vt_collect *c, int thread, uint32_t others);

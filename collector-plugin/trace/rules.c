@@ -2,7 +2,9 @@
 #include "config.h"
 #include "collector-plugin/trace/rules.h"
 
+#include <stdatomic.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 
 #include "collector-plugin/core/collect.h"
@@ -74,5 +76,28 @@ void vt_trace_defined(uint32_t function, const char *class_name, const char *nam
 	}
 	rule = vt_filter_any() ? make_rule(i, class_name, name)
 			       : VT_TRACE_KNOWN | VT_TRACE_RECORD | VT_TRACE_PUSH | default_levels;
+	if (vt_stats_throttles() && !strcmp(class_name, "MPI")) {
+		rule |= VT_TRACE_KEEP;
+	}
 	__atomic_store_n(&vt_trace_rules[i], rule, __ATOMIC_RELEASE);
+}
+
+static _Atomic unsigned throttled;
+
+void vt_trace_throttle(uint32_t function)
+{
+	uint32_t i = function - VT_FIRST_ID, was;
+
+	if (i >= VT_TRACE_FUNCTIONS || vt_trace_rule(function) & VT_TRACE_KEEP) {
+		return;
+	}
+	was = __atomic_fetch_and(&vt_trace_rules[i], ~(uint32_t)VT_TRACE_RECORD, __ATOMIC_RELAXED);
+	if (was & VT_TRACE_RECORD) {
+		atomic_fetch_add(&throttled, 1);
+	}
+}
+
+unsigned vt_trace_throttled(void)
+{
+	return atomic_load(&throttled);
 }

@@ -14,6 +14,7 @@ enum {
 	VT_TRACE_PUSH = 4,   /* they are kept on the stack of states, recorded or not */
 	VT_TRACE_RULED =
 		8, /* vt_trace_verdict() says more; the bits from VT_FILTER_FIRST_CALLER on: which callers it is */
+	VT_TRACE_KEEP = 16, /* a call of MPI: its messages hang on it, so it is not throttled */
 	/* four bits each: how much of the call stack is recorded, and how much of it is left out first */
 	VT_TRACE_LEVELS = 0xf00,
 	VT_TRACE_LEVELS_SHIFT = 8,
@@ -26,6 +27,11 @@ extern uint32_t *vt_trace_rules VT_HIDDEN;
 VT_HIDDEN int vt_rules_start(unsigned skip, unsigned levels);
 /* Memory of our own, zero, which costs nothing before it is touched. NULL: there is none. */
 VT_HIDDEN void *vt_trace_memory(size_t size);
+
+/* THROTTLE: its states are recorded no more, but still counted. */
+VT_HIDDEN void vt_trace_throttle(uint32_t function);
+/* How many functions that were. */
+VT_HIDDEN unsigned vt_trace_throttled(void);
 
 struct vt_verdict;
 /* What the filter says of a function with VT_TRACE_RULED. */

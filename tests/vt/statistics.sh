@@ -41,6 +41,17 @@ VT_KEEP_RAW_EVENTS=on VT_FLUSH_PREFIX=$dir timeout 100 "$build/vtrun" --statisti
 "$build/stftool" "$dir/k.stf" --print-statistics 2>>"$dir/err" | "$src/tools/convert-stats" >"$dir/stats" &&
 	n=$(awk '$2 == "Application:work" { print $6 }' "$dir/stats") && [ "$n" -le "$(cat "$dir/out")" ] && [ "$n" -gt $(($(cat "$dir/out") / 4)) ]
 ok "after SIGKILL the statistics are there up to the last second" $?
+# recorded until its functions are throttled, with those that were open then: it is recursive
+run --throttle 100:1s -- "$dir/prog" 1 3000 1 && diff "$dir/said" "$dir/counted" >"$dir/diff" && "$build/stftool" "$dir/t.stf" --dump >"$dir/dump" &&
+	awk '$1 == "DEFFUNCTION" { gsub(/"/, "", $3); name[$2] = $3 } $2 == "ENTER" { n[$6]++ } END { for (i in n) print name[i], n[i] }' "$dir/dump" >"$dir/recorded" &&
+	awk 'NR == FNR { sub(/.*:/, "", $2); said[$2] = $3; next } { m = said[$1] } m <= 100 ? $2 != m : $2 < 100 || (m > 300 && $2 > 200) { print $0, m; bad = 1 } m > 300 { big++ } END { exit bad || !big }' "$dir/said" "$dir/recorded" >"$dir/diff"
+ok "--throttle: a function is recorded about as often as that, and counted always" $?
+run --throttle 100:1ns -- "$dir/prog" 1 3000 1 && [ "$("$build/stftool" "$dir/t.stf" --dump | grep -c ' ENTER ')" -eq "$(grep -c '^0 +' "$dir/out")" ]
+ok "--throttle: functions that take longer are not touched" $?
+timeout 100 "$build/vtrun" --throttle banana -- true >"$dir/out" 2>"$dir/err"
+[ $? -ne 0 ] && grep -q "'banana' is not CALLS:TIME" "$dir/err"
+ok "--throttle: a wrong value is refused" $?
+
 run --summary -- "$dir/prog" 1 3000 1 && grep -q 'seconds .* function' "$dir/err"
 [ $? -ne 0 ]
 ok "VERBOSE 0 prints no summary" $?
