@@ -111,7 +111,7 @@ struct tickmark_info {
 	int64_t half_ns;  /* half width at the last update */
 	int64_t age_ns;   /* since the last update */
 	int64_t valid_ns; /* so long the page can be used after an update */
-	double grow_ppm;  /* the half width grows by so much of the age */
+	double grow_ppm;  /* the half width grows by so much of the age at present */
 	uint64_t updates; /* so often the page was written */
 	long writer;      /* process id; 0: a .clk file */
 	int vmclock;      /* 1: migrations are noticed at once */

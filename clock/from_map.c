@@ -12,7 +12,7 @@ static int64_t to_ticks(double seconds, double hz)
 
 /* How fast the error can grow with the distance from a stamp, in global ticks per local tick: as fast as the true rate can differ
  * from the line's, and in any case as fast as the map's bound does. */
-static double growth(const struct cal_map *m, ltick_t raw, double slope, int64_t valid_ticks)
+static double growth(const struct cal_map *m, ltick_t raw, double slope, double low, double high, int64_t ticks)
 {
 	double at = cal_map_bound(m, raw), more = 2 * m->max_drift * slope, g;
 	int64_t d;
@@ -20,11 +20,11 @@ static double growth(const struct cal_map *m, ltick_t raw, double slope, int64_t
 	if (m->nodes == 0) {
 		return 0;
 	}
-	if (m->rate_low > 0) {
-		more = fmax(fabs(m->rate_high - slope), fabs(slope - m->rate_low));
+	if (low > 0) {
+		more = fmax(fabs(high - slope), fabs(slope - low));
 	}
 	/* not below that: global ticks are whole numbers */
-	for (d = valid_ticks; d > valid_ticks / 300; d /= 4) {
+	for (d = ticks; d > ticks / 300; d /= 4) {
 		g = (cal_map_bound(m, ltick_add(raw, d)) - at) / m->period_s / (double)d;
 		more = fmax(more, g);
 	}
@@ -35,6 +35,7 @@ void tkc_from_map(const struct cal_map *m, ltick_t raw, double hz, double lag_s,
 {
 	/* global ticks are the n-th part of a nanosecond, n a whole number (cal_global_period) */
 	int64_t n = llround(1e-9 / m->period_s), g = cal_map_at(m, raw).v;
+	int64_t learned_until;
 	double slope = cal_map_slope(m, raw);
 
 	memset(out, 0, sizeof(*out));
@@ -43,7 +44,12 @@ void tkc_from_map(const struct cal_map *m, ltick_t raw, double hz, double lag_s,
 	out->at_ns = g / n;
 	out->ns_per_tick = slope / (double)n;
 	out->half_ns = (cal_map_bound(m, raw) + lag_s) * 1e9 + 1;
-	out->grow = growth(m, raw, slope, out->valid_ticks) / (double)n;
+	out->grow = growth(m, raw, slope, m->rate_low, m->rate_high, out->valid_ticks) / (double)n;
+	if (m->nodes && m->learned_high > 0) {
+		learned_until = ltick_sub(ltick_add(m->node[m->nodes - 1].local, m->learned_for), raw);
+		out->near_ticks = learned_until < 0 ? 0 : learned_until;
+		out->near_grow = growth(m, raw, slope, m->learned_low, m->learned_high, out->near_ticks) / (double)n;
+	}
 	/* of the last part: before it the clock was another one */
 	out->since_raw =
 		m->nodes ? m->node[m->parts ? m->part[m->parts - 1].node : 0].local.v : raw.v - (INT64_C(1) << 60);
@@ -51,6 +57,7 @@ void tkc_from_map(const struct cal_map *m, ltick_t raw, double hz, double lag_s,
 											     : TICKMARK_UNSYNCHRONISED;
 	if (out->status != TICKMARK_OK) {
 		out->half_ns = out->grow = 0;
+		out->near_ticks = 0;
 		out->reason = "the clock sessions so far give no bound";
 	}
 }

@@ -237,6 +237,8 @@ void tkc_write_state(struct tkc_state *s, const struct tkc_map *m, const struct 
 	PUT(rate, fixed(m->ns_per_tick));
 	/* what the rounding of the rate does is far below one unit of this */
 	PUT(grow, fixed(m->grow) + 2);
+	PUT(near_grow, fixed(m->near_grow) + 2);
+	PUT(near_ticks, m->near_ticks);
 	PUT(since_raw, m->since_raw);
 	PUT(valid_ticks, m->valid_ticks);
 	PUT(marker, watch->marker);

@@ -14,7 +14,7 @@
 #include "clock/clock.h"
 
 enum {
-	TKC_VERSION = 1,
+	TKC_VERSION = 2,
 	TKC_BYTES = 4096,
 	TKC_SHIFT = 52,   /* of rate and grow: fixed-point numbers, below 4096 ns per tick */
 	TKC_COUNTER = -1, /* struct tkc_page.timer: the cycle counter; else a POSIX clock id */
@@ -31,6 +31,8 @@ struct tkc_map {
 	double half_ns;      /* ... so much */
 	double ns_per_tick;  /* slope of the line */
 	double grow;         /* the half width grows by so many ns per tick, in both directions */
+	double near_grow;    /* but by so many, with what was learned of the rate, ... */
+	int64_t near_ticks;  /* ... up to raw + near_ticks; 0: nothing was learned */
 	int64_t since_raw;   /* stamps before this one are from another map */
 	int64_t valid_ticks; /* the map may be used up to raw + valid_ticks */
 };
@@ -47,8 +49,8 @@ struct tkc_state {
 	_Atomic uint32_t sequence; /* odd: being written */
 	_Atomic int32_t status;
 	_Atomic int64_t raw, at_ns, half_ns;
-	_Atomic uint64_t rate, grow; /* ns per tick, times 2^TKC_SHIFT */
-	_Atomic int64_t since_raw, valid_ticks;
+	_Atomic uint64_t rate, grow, near_grow; /* ns per tick, times 2^TKC_SHIFT */
+	_Atomic int64_t since_raw, valid_ticks, near_ticks;
 	_Atomic uint64_t marker;
 	_Atomic int64_t realtime_ns; /* CLOCK_REALTIME_COARSE at `raw`, to find a suspension at little cost */
 	_Atomic int64_t boot_ns;

@@ -241,7 +241,7 @@ int tickmark_get_info(const struct tickmark_clock *c, struct tickmark_info *info
 	uint64_t words[16];
 	struct tkc_view v;
 	uint32_t sequence;
-	int i, k;
+	int i, k, near;
 
 	for (i = 0; i < TKC_TRIES; i++) {
 		sequence = tkc_copy(s, &v);
@@ -263,7 +263,8 @@ int tickmark_get_info(const struct tickmark_clock *c, struct tickmark_info *info
 		out.half_ns = v.half_ns;
 		out.age_ns = tkc_scale(read_timer(c->timer) - v.raw, v.rate);
 		out.valid_ns = tkc_scale(v.valid_ticks, v.rate);
-		out.grow_ppm = 1e6 * (double)v.grow / (double)v.rate;
+		near = read_timer(c->timer) - v.raw < v.near_ticks;
+		out.grow_ppm = 1e6 * (double)(near ? v.near_grow : v.grow) / (double)v.rate;
 	}
 	memcpy(info, &out, info->size < sizeof(out) ? info->size : sizeof(out));
 	return 0;

@@ -8,8 +8,8 @@
 
 /* A copy of one state. */
 struct tkc_view {
-	int64_t raw, at_ns, half_ns, since_raw, valid_ticks, realtime_ns, boot_ns;
-	uint64_t rate, grow, marker;
+	int64_t raw, at_ns, half_ns, since_raw, valid_ticks, near_ticks, realtime_ns, boot_ns;
+	uint64_t rate, grow, near_grow, marker;
 	int32_t status;
 };
 
@@ -28,8 +28,10 @@ static inline uint32_t tkc_copy(const struct tkc_state *s, struct tkc_view *v)
 	GET(half_ns);
 	GET(rate);
 	GET(grow);
+	GET(near_grow);
 	GET(since_raw);
 	GET(valid_ticks);
+	GET(near_ticks);
 	GET(marker);
 	GET(realtime_ns);
 	GET(boot_ns);
@@ -57,6 +59,14 @@ static inline int tkc_fail(struct tickmark_time *t, int status)
 	return status;
 }
 
+/* By how much the half width has grown x ticks after the map was made, rounded down. */
+static inline int64_t tkc_grown(const struct tkc_view *v, int64_t x)
+{
+	int64_t near = x <= 0 ? 0 : x < v->near_ticks ? x : v->near_ticks, far = (x < 0 ? -x : x) - near;
+
+	return (int64_t)((near * (__int128)v->near_grow + far * (__int128)v->grow) >> TKC_SHIFT);
+}
+
 /* The interval of a stamp. Returns t->status. */
 static inline int tkc_interval(const struct tkc_view *v, int64_t raw, struct tickmark_time *t)
 {
@@ -72,7 +82,7 @@ static inline int tkc_interval(const struct tkc_view *v, int64_t raw, struct tic
 		return tkc_fail(t, TICKMARK_TOO_OLD);
 	}
 	mid = v->at_ns + tkc_scale(x, v->rate);
-	half = v->half_ns + tkc_scale(x < 0 ? -x : x, v->grow) + 1; /* what was rounded down */
+	half = v->half_ns + tkc_grown(v, x) + 1; /* what was rounded down */
 	t->earliest_ns = mid - half;
 	t->latest_ns = mid + 1 + half;
 	t->status = TICKMARK_OK;

@@ -650,7 +650,8 @@ static void waiting(void)
 
 /* ---- maps of runs ---- */
 
-static void the_line_of_a_map_is_certain_where_the_map_is(void)
+/* learned: the rate is expected to stay within 10 ppb for a minute after the last session, 1 ppm otherwise. */
+static void line_of_a_map(int learned)
 {
 	/* two sessions 1 s apart, each to within 200 ns, of a clock 50 ppm fast; global ticks of 0.1 ns */
 	struct cal_node node[] = { { .local = { 1000000000 },
@@ -669,7 +670,10 @@ static void the_line_of_a_map_is_certain_where_the_map_is(void)
 		.max_drift = 500e-6,
 		.max_wander = 1e-6,
 		.rate_low = 9.999490,
-		.rate_high = 9.999510 };
+		.rate_high = 9.999510,
+		.learned_low = learned ? 9.9994999 : 0,
+		.learned_high = learned ? 9.9995001 : 0,
+		.learned_for = learned ? 60000000000 : 0 };
 	struct tkm_err err;
 	struct tkc_state state;
 	struct tickmark_time t;
@@ -681,11 +685,12 @@ static void the_line_of_a_map_is_certain_where_the_map_is(void)
 	memset(&state, 0, sizeof(state));
 	CHECK_INT(cal_map_line(&m, node[0].local, node[0].global, 1e10 / 1000050000, &err), 0);
 	tkc_from_map(&m, node[1].local, 1e9, 50e-9, 100, &line);
+	CHECK_INT(line.near_ticks, m.learned_for);
 	CHECK_INT(line.status, TICKMARK_OK);
 	tkc_write_state(&state, &line, &(struct tkc_watch){ .marker = 0 }, 0);
 	tkc_copy(&state, &v);
 	for (i = 0; i < 10000; i++) {
-		raw = node[0].local.v + (int64_t)(check_uniform() * 50e9);
+		raw = node[0].local.v + (int64_t)(check_uniform() * 90e9);
 		double map_ns = (double)cal_map_at(&m, ltick(raw)).v / 10,
 		       bound_ns = 1e9 * cal_map_bound(&m, ltick(raw));
 
@@ -699,10 +704,22 @@ static void the_line_of_a_map_is_certain_where_the_map_is(void)
 			"raw %lld: %lld, map %g", (long long)raw, (long long)(t.latest_ns - t.earliest_ns),
 			2 * bound_ns);
 	}
+	/* half a minute on: 2 us with what was learned, 30 us without */
+	CHECK_INT(tkc_interval(&v, v.raw + 30000000000, &t), TICKMARK_OK);
+	CHECK(learned ? t.latest_ns - t.earliest_ns < 4000 : t.latest_ns - t.earliest_ns > 50000, "%lld ns wide",
+		(long long)(t.latest_ns - t.earliest_ns));
 	CHECK_INT(tkc_interval(&v, node[0].local.v - 1, &t), TICKMARK_TOO_OLD);
 	m.nodes = 0;
 	m.node = NULL;
 	cal_map_free(&m);
+}
+
+static void the_line_of_a_map_is_certain_where_the_map_is(void)
+{
+	struct tkc_map line;
+
+	line_of_a_map(0);
+	line_of_a_map(1);
 	tkc_from_master(ltick(500), ltick(500 + 22500), 2.25e9, 30e-9, 100, &line);
 	CHECK_INT(line.at_ns, 10000);
 	CHECK_NEAR(line.half_ns, 30.5, 1e-9);
