@@ -62,9 +62,12 @@ static inline int tkc_fail(struct tickmark_time *t, int status)
 /* By how much the half width has grown x ticks after the map was made, rounded down. */
 static inline int64_t tkc_grown(const struct tkc_view *v, int64_t x)
 {
-	int64_t near = x <= 0 ? 0 : x < v->near_ticks ? x : v->near_ticks, far = (x < 0 ? -x : x) - near;
+	int64_t near = x < v->near_ticks ? x : v->near_ticks;
 
-	return (int64_t)((near * (__int128)v->near_grow + far * (__int128)v->grow) >> TKC_SHIFT);
+	if (__builtin_expect(near <= 0, 1)) {
+		return tkc_scale(x < 0 ? -x : x, v->grow);
+	}
+	return (int64_t)((near * (__int128)v->near_grow + (x - near) * (__int128)v->grow) >> TKC_SHIFT);
 }
 
 /* The interval of a stamp. Returns t->status. */
