@@ -5,8 +5,13 @@
 #include <math.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
+#include "base/rootfs.h"
 #include "timers/core_pair.h"
+#include "timers/cpu_hz.h"
+#include "timers/freq.h"
+#include "timers/tick.h"
 
 static double seconds_now(void)
 {
@@ -60,4 +65,38 @@ int tmr_prove_one_clock(
 	tmr_pair_test_end(test);
 	p->seconds = seconds_now() - begin;
 	return 0;
+}
+
+/* NULL: there is none that can stand for the kernel's clock. */
+static struct tmr_timer *kernels_counter(void)
+{
+	struct tmr_timer *cpu = tmr_cpu_invariant() ? tmr_open("CPU", 0, NULL) : NULL;
+	int root = tkm_root_open("/");
+
+	if (cpu && !(cpu->hz > 0 && cpu->shareable && tmr_is_kernels_counter(cpu, root))) {
+		tmr_close(cpu);
+		cpu = NULL;
+	}
+	close(root);
+	return cpu;
+}
+
+int tmr_counter_is_kernels(void)
+{
+	struct tmr_timer *cpu = kernels_counter();
+
+	tmr_close(cpu);
+	return cpu != NULL;
+}
+
+int tmr_counter_is_proven(double budget_s)
+{
+	struct tmr_timer *cpu = kernels_counter();
+	struct tmr_proof proof;
+	struct tmr_grid g;
+	int yes = cpu && tmr_tick_measure(cpu, TMR_TICK_BUDGET_S, NULL, &g, NULL) == 0 &&
+		tmr_prove_one_clock(cpu, g.lag_ticks / cpu->hz, budget_s, &proof, NULL) == 0 && proof.one_clock;
+
+	tmr_close(cpu);
+	return yes;
 }

@@ -24,4 +24,11 @@ struct tmr_proof {
 int tmr_prove_one_clock(
 	struct tmr_timer *t, double effective_tick_s, double budget_s, struct tmr_proof *p, struct tkm_err *err);
 
+/* Is the cycle counter of this node invariant, its rate known, and the kernel's own clock computed from it? Then it is as good as
+ * that clock on every processing unit. Nothing is measured, so that all processes of a node say the same. */
+int tmr_counter_is_kernels(void);
+
+/* The same, and tmr_prove_one_clock() proves it now, in budget_s at most. */
+int tmr_counter_is_proven(double budget_s);
+
 #endif

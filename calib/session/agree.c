@@ -8,6 +8,8 @@
 #include <string.h>
 #include <strings.h>
 
+#include "timers/prove.h"
+
 /* What a rank tells about its timer. */
 struct told {
 	struct cal_tick tick;
@@ -179,5 +181,25 @@ int cal_timers_settle(struct cal_link *l, const char *own,
 		rc = rc < 0 ? rc : cal_link_bcast(l, out, sizeof(*out), err);
 	}
 	free(c);
+	return rc;
+}
+
+int cal_counter_prove(struct cal_link *l, double budget_s, int *missing, struct tkm_err *err)
+{
+	int me = l->rank < 0 ? 0 : l->rank, proves = me == l->first_near, before = l->hurry, mine, i, rc;
+	struct cal_blobs all;
+
+	/* who waits sleeps at once: the proof has the cores to itself */
+	l->hurry = proves ? 1 : -1;
+	mine = !proves || tmr_counter_is_proven(budget_s);
+	rc = cal_link_gather(l, &mine, sizeof(mine), &all, err);
+	*missing = -1;
+	for (i = 0; rc == 0 && l->rank <= 0 && i < all.n && *missing < 0; i++) {
+		memcpy(&mine, all.data[i], sizeof(mine));
+		*missing = mine ? -1 : i;
+	}
+	cal_blobs_free(&all);
+	rc = rc < 0 ? rc : cal_link_bcast(l, missing, sizeof(*missing), err);
+	l->hurry = before;
 	return rc;
 }

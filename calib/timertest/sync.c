@@ -7,14 +7,10 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
-#include "base/rootfs.h"
 #include "calib/map/fit.h"
 #include "calib/map/online.h"
-#include "timers/freq.h"
-#include "timers/prove.h"
-#include "timers/tick.h"
+#include "calib/session/agree.h"
 
 int tt_find_places(struct tt *t, struct tkm_err *err)
 {
@@ -57,39 +53,16 @@ static int share(struct tt *t, double mine, double **all_of_them, struct tkm_err
 	return cal_link_bcast(t->link, *all_of_them, (size_t)t->link->size * sizeof(**all_of_them), err);
 }
 
-/* Is the counter the kernel's own clock source, invariant, and one clock on all processing units of this node? */
-static int counter_is_proven(const struct tt *t)
-{
-	struct tmr_timer *cpu = tmr_open("CPU", t->link->rank, NULL);
-	int root = tkm_root_open("/"), yes = 0;
-	struct tmr_proof proof;
-	struct tmr_grid g;
-
-	if (cpu && cpu->hz > 0 && t->me.env.tsc_invariant != 0 && tmr_is_kernels_counter(cpu, root) &&
-		tmr_tick_measure(cpu, TMR_TICK_BUDGET_S, NULL, &g, NULL) == 0) {
-		yes = tmr_prove_one_clock(cpu, g.lag_ticks / cpu->hz, 0.1, &proof, NULL) == 0 && proof.one_clock;
-	}
-	close(root);
-	tmr_close(cpu);
-	return yes;
-}
-
 int tt_choose_timer(struct tt *t, struct tkm_err *err)
 {
-	double *proven = NULL;
-	int i, missing = -1;
+	int missing;
 
 	if (strcmp(t->o.timer, TT_DEFAULT_TIMER) != 0) {
 		return 0;
 	}
-	if (share(t, t->place[t->link->rank].index == 0 ? counter_is_proven(t) : 1, &proven, err) < 0) {
-		free(proven);
+	if (cal_counter_prove(t->link, 0.1, &missing, err) < 0) {
 		return -1;
 	}
-	for (i = 0; i < t->link->size && missing < 0; i++) {
-		missing = proven[i] > 0 ? -1 : i;
-	}
-	free(proven);
 	t->o.timer = missing < 0 ? "CPU" : "clock_monotonic";
 	if (t->link->rank == 0 && missing < 0) {
 		printf("timer: CPU, because no other was named, and on each node it is proven to be one clock\n");

@@ -119,6 +119,7 @@ static int open_timer(struct vt_agent_process *p, struct tkm_err *err)
 		return tkm_fail(err, TKM_ERR_UNAVAIL, "the clock %s shows something else in another process", name);
 	}
 	snprintf(p->c.timer_name, sizeof(p->c.timer_name), "%s", name);
+	p->c.settings.timer = p->c.settings.timer ? p->c.settings.timer : p->c.timer_name; /* for the protocol */
 	vt_set_timer(&p->c, t);
 	return 0;
 }

@@ -40,6 +40,7 @@ struct vt_collector {
 	char **variables;       /* VT_* as they were at the first start */
 	char timer_name[256];   /* by which the timer was opened, with {rank} in it */
 	char timer_of_job[256]; /* the same of rank 0, where this rank had another one; "": as the settings say */
+	int timer_by_default;   /* no timer was named */
 	char *config_text;      /* what the configuration file says; NULL: there is none */
 	size_t config_size;
 	char config_name[400]; /* where that is from */

@@ -7,6 +7,8 @@
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <strings.h>
 
 #include "base/text.h"
 #include "calib/session/link_mpi.h"
@@ -41,18 +43,46 @@ static int switch_option(const char *name)
 	return text && tkm_parse_bool(text, &on) == 0 ? on : -1;
 }
 
+static const char by_default[] = "default";
+
 static int take_timer(void *ctx, const char *name, struct tkm_err *err)
 {
 	(void)ctx;
-	return vt_collect_take_timer(name, err);
+	/* that of rank 0 is found by all together */
+	return strcmp(name, by_default) ? vt_collect_take_timer(name, err) : 0;
+}
+
+/* No timer was named on rank 0: the counter where it is proven on every node, else clock_monotonic. */
+static int settle_default(struct vt_job *j, struct tkm_err *err)
+{
+	const double budget_s = 0.02;
+	const char *name;
+	int missing;
+
+	if (cal_counter_prove(j->link, budget_s, &missing, err) < 0) {
+		return -1;
+	}
+	name = missing < 0 ? "CPU" : "clock_monotonic";
+	if (j->rank == 0 && missing >= 0) {
+		vt_say(2, "INFO", "TIMER clock_monotonic: CPU is not proven to be one clock on the node of rank %d",
+			missing);
+	}
+	if (strcasecmp(vt_collector.timer_name, name) && vt_collect_take_timer(name, err) < 0) {
+		vt_say(1, "WARNING", "TIMER %s is kept, although the job takes %s: %s", vt_collector.timer_name, name,
+			err->text);
+		err->text[0] = '\0';
+	}
+	return 0;
 }
 
 int vt_job_settle_timer(struct vt_job *j, struct tkm_err *err)
 {
+	const char *own = vt_collector.timer_by_default ? by_default : vt_collector.timer_name;
 	struct cal_timer_choice choice;
 
 	j->link = cal_link_join(MPI_COMM_WORLD, err);
-	if (!j->link || cal_timers_settle(j->link, vt_collector.timer_name, take_timer, NULL, &choice, err) < 0) {
+	if (!j->link || cal_timers_settle(j->link, own, take_timer, NULL, &choice, err) < 0 ||
+		(!strcmp(choice.name, by_default) && settle_default(j, err) < 0)) {
 		return -1;
 	}
 	if (choice.differ > 0 && j->rank == 0) {

@@ -30,6 +30,7 @@
 #include "collector-plugin/stats/stats.h"
 #include "collector-plugin/trace/rules.h"
 #include "collector-plugin/trace/trace.h"
+#include "timers/prove.h"
 
 extern char **environ;
 
@@ -128,14 +129,21 @@ static struct tmr_timer *open_usable(const char *name, int rank, struct tkm_err 
 static int open_timer(struct vt_collector *c, struct tkm_err *err)
 {
 	const char *name = c->timer_of_job[0] ? c->timer_of_job : c->settings.timer;
-	struct tmr_timer *t = open_usable(name, vt_rank_of(&c->pub), err);
+	struct tmr_timer *t;
 
+	c->timer_by_default = !name;
+	if (!name) {
+		/* no measurement, so that all processes of a node take the same; a job proves it (mpi/clock.c) */
+		name = tmr_counter_is_kernels() ? "CPU" : "clock_monotonic";
+	}
+	t = open_usable(name, vt_rank_of(&c->pub), err);
 	if (!t) {
 		vt_say(1, "WARNING", "TIMER %s: %s; clock_monotonic is taken", name, err->text);
 		name = "clock_monotonic";
 		t = tmr_open(name, 0, err);
 	}
 	snprintf(c->timer_name, sizeof(c->timer_name), "%s", name);
+	c->settings.timer = c->settings.timer ? c->settings.timer : c->timer_name; /* for the protocol */
 	vt_set_timer(c, t);
 	return t ? 0 : -1;
 }

@@ -127,7 +127,8 @@ static void make_table(struct vt_settings *s)
 		{ "THROTTLE", TKM_OPTION_TEXT, &s->throttle, 0, 0, "CALLS:TIME",
 		  "after so many calls of a function that take less on average, count further ones only; turns STATISTICS on" },
 		{ "TIME-WINDOWS", TKM_OPTION_TEXT, &s->time_windows, 0, 0, "FROM:TO[,FROM:TO]", "record only then, since the start" },
-		{ "TIMER", TKM_OPTION_TEXT, &s->timer, 0, 0, "NAME", "the clock of the stamps" },
+		{ "TIMER", TKM_OPTION_TEXT, &s->timer, 0, 0, "NAME",
+		  "the clock of the stamps (default: the CPU's counter where the kernel's clock is computed from it, else clock_monotonic)" },
 		{ "VERBOSE", TKM_OPTION_LEVEL, &s->verbose, 0, 4, "[on|off|LEVEL]", "0 says nothing, 1 the result, 2 more" },
 		{ NULL, TKM_OPTION_TEXT, NULL, 0, 0, NULL, NULL },
 	};
@@ -153,7 +154,6 @@ void vt_settings_init(struct vt_settings *s)
 	s->sample_period = 0.1;
 	/* a sample of the standard counters costs tens of microseconds: at every call it made 1 us of latency 190 us */
 	s->counter_min_interval = 0.01;
-	s->timer = "clock_monotonic";
 	make_table(s);
 }
 

@@ -237,7 +237,7 @@ ok "preloaded by hand it does nothing" $?
 
 # ---- TIME-WINDOWS ----
 fresh
-options="--time-windows 0.5s:1.4s --sample-period 20ms"
+options="--time-windows 0.5s:1.4s --sample-period 20ms --timer clock_monotonic" # whose trace counts nanoseconds
 sampled sleep 1.7
 options=
 "$build/stftool" sleep.stf --dump >"$dir/out" 2>&1

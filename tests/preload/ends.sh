@@ -77,7 +77,7 @@ fi
 # Nothing older than a block is lost: the last sample is from just ahead of the kill. How often and how late the sampler
 # gets a core is the machine's affair, so the demands are mild: a fifteenth of the samples, and half a second.
 fresh
-VT_FLUSH_PID=off "$build/vtrun" --sample-period 10ms --verbose 0 -- sleep 100 &
+VT_FLUSH_PID=off "$build/vtrun" --timer clock_monotonic --sample-period 10ms --verbose 0 -- sleep 100 &
 pid=$!
 appears VT-flush-sleep_0.dat
 sleep 3

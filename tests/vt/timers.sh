@@ -46,6 +46,41 @@ ok "only rank 0 has VT_TIMER: its timer is that of all" $?
 both clock_monotonic_raw clock_boottime && said 'ranks 1, 2 with clock_boottime (replaced by that of rank 0)' &&
 	timers tt.maps clock_monotonic_raw 3 && timers job.clk clock_monotonic_raw 3
 ok "the others have another one" $?
+both gettimeofday '' && timers tt.maps gettimeofday 3 && timers job.clk gettimeofday 3
+ok "gettimeofday where it is named" $?
+
+# No timer is named: what timertest finds proven, the job takes as well. A busy machine may fail to prove it, and then says so.
+both '' '' && name=$(sed -n 's/^timer: \([A-Za-z_]*\), because.*/\1/p' tt.out) && timers tt.maps "$name" 3 &&
+	{ timers job.clk "$name" 3 || [ "$(grep -c '^timer "clock_monotonic"' job.clk)" -eq 3 ]; } && ! grep -q 'different timers' out &&
+	grep -q "^TIMER $(sed -n '1,/^timer/s/^timer "\(.*\)".*/\1/p' job.clk)\$" job.prot
+ok "no timer is named: timertest and the job take the same, and the protocol names it" $?
+source=/sys/devices/system/clocksource/clocksource0/current_clocksource
+echo hpet >hpet
+if ! unshare -m mount --bind hpet $source 2>/dev/null; then
+	skip "a counter that the kernel does not use is not taken" "another clock source cannot be shown here"
+	skip "one node whose counter is not proven" "another clock source cannot be shown here"
+else
+	export source
+	cat >hidden <<'END'
+#!/bin/sh
+# the kernel's clock source is another one for the ranks in $HIDE
+case " $HIDE " in *" ${OMPI_COMM_WORLD_RANK:-$PMI_RANK} "*) exec unshare -m sh -c 'mount --bind hpet "$source" && exec "$@"' - "$@" ;; esac
+exec "$@"
+END
+	chmod +x hidden
+	cp each each.before
+	sed 's/^exec /exec .\/hidden /' each.before >each
+	HIDE='0 1 2'
+	export HIDE
+	both '' '' && timers tt.maps clock_monotonic 3 && timers job.clk clock_monotonic 3 &&
+		grep -q '^timer: clock_monotonic, because .* not proven to be one clock on the node of rank 0' tt.out
+	ok "a counter that the kernel does not use is not taken" $?
+	# ranks 1 and 2 have begun with the counter and go back
+	HIDE=0
+	both '' '' && timers tt.maps clock_monotonic 3 && timers job.clk clock_monotonic 3 && ! grep -q 'different timers' out
+	ok "one node whose counter is not proven: no rank takes it" $?
+	mv each.before each
+fi
 sim='sim:base=CPU,drift={rank}0ppm,tick=1ns'
 both "$sim" "$sim" && ! grep -q 'different timers' out && timers tt.maps 'sim:base=CPU,drift=20ppm' 1
 ok "one simulated clock for each rank is no difference" $?
