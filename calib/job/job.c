@@ -138,7 +138,9 @@ static void begin_maps(struct cal_job *j)
 			.max_wander = j->o.max_wander,
 			.how = j->o.method == CAL_SYNC_PAIRS ? CAL_QUIET : CAL_MEAN,
 			.may_step = cal_session_may_step(&j->rank),
-			.learn = j->o.learn,
+			.learn = j->o.learn || j->earlier,
+			.earlier_low = j->earlier ? j->earlier[2 * r] : 0,
+			.earlier_high = j->earlier ? j->earlier[2 * r + 1] : 0,
 			.have_axis = 1,
 			.axis = j->axis });
 }
@@ -197,7 +199,8 @@ int cal_job_begin(struct cal_job *j, struct cal_link *link, const struct cal_job
 	}
 	j->rank.effective_tick_s = lag_s(j, link->rank);
 	choose_clock_sharing(j);
-	if (choose_clock(j, err) < 0 || make_plan(j, err) < 0) {
+	if (choose_clock(j, err) < 0 || make_plan(j, err) < 0 ||
+		(o->learn_from && cal_job_look_up_earlier(j, err) < 0)) {
 		return -1;
 	}
 	begin_maps(j);
@@ -402,6 +405,7 @@ void cal_job_end(struct cal_job *j)
 	free(j->place);
 	free(j->exchanges);
 	free(j->hz);
+	free(j->earlier);
 	free(j->tie);
 	free(j->tick);
 	memset(j, 0, sizeof(*j));

@@ -33,6 +33,7 @@ struct cal_job_options {
 	int synced_host, synced_cluster; /* -1: by the timer's nature, or as proven */
 	double max_drift, max_wander;    /* 0: by the timer (timers/assume.h) */
 	int learn;                       /* LEARN-DRIFT: expect of the rates what they did so far, with a margin; 0 */
+	const char *learn_from;          /* LEARN-FROM: a .clk file of an earlier run, read on rank 0; NULL: none */
 	double prove_s;                  /* for so long a node's counter is looked at; 0: not at all; 0.02 */
 	int skip;                        /* TIMER-SKIP for cal_job_gather() */
 	enum cal_interpolation interpolation;
@@ -46,8 +47,11 @@ struct cal_job {
 	unsigned char *exchanges; /* ranks that exchange messages */
 	struct cal_plan plan;
 	struct cal_online online;
-	struct cal_tie *tie;   /* of every rank; this process knows its own */
-	double *hz;            /* of every rank's timer */
+	struct cal_tie *tie; /* of every rank; this process knows its own */
+	double *hz;          /* of every rank's timer */
+	double *earlier; /* lowest and highest rate of every rank by learn_from, in the master's ticks per tick; 0: unknown */
+	int earlier_known;     /* rank 0: of so many ranks; */
+	char earlier_why[300]; /* why of none; "" */
 	struct cal_tick *tick; /* of every rank's timer, as measured at the start */
 	struct tmr_timer *timer,
 		*reference; /* of events; and the free clock beside it if it is steered and has to be corrected, which

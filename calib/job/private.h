@@ -10,6 +10,9 @@
 int cal_job_open_reference(struct cal_job *j, struct tkm_err *err);
 void cal_job_close_reference(struct cal_job *j);
 
+/* Together. What o.learn_from says of the rates of what the sessions measure. Returns 0 or -1: no memory, MPI failed. */
+int cal_job_look_up_earlier(struct cal_job *j, struct tkm_err *err);
+
 /* A pair in any case. Returns 0 or -1. */
 int cal_job_pair_now(struct cal_job *j, struct tkm_err *err);
 

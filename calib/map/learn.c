@@ -145,3 +145,18 @@ void cal_learn_tested(struct cal_map *m, double hz)
 	}
 	learn_from(m, last, hz);
 }
+
+void cal_learn_earlier(struct cal_map *m, double low, double high, double hz)
+{
+	const double counts_s = 3600;
+
+	low = fmax(low, m->rate_low);
+	high = m->rate_high > 0 ? fmin(high, m->rate_high) : high;
+	if (m->learned_high > 0 || m->may_step || m->steps || m->nodes == 0 || !(low < high)) {
+		return;
+	}
+	m->learned_low = low;
+	m->learned_high = high;
+	m->learned_for = (int64_t)(counts_s * hz);
+	m->learned_wander = m->max_wander;
+}

@@ -14,6 +14,10 @@ void cal_learn(struct cal_map *m, double hz);
  * nothing is learned. */
 void cal_learn_tested(struct cal_map *m, double hz);
 
+/* What an earlier run found of the rate, global ticks per local tick, where this one has not learned anything yet: it counts for
+ * an hour after the newest node. */
+void cal_learn_earlier(struct cal_map *m, double low, double high, double hz);
+
 /* Is a new node outside of what was learned? */
 int cal_learn_refuted(const struct cal_map *m, const struct cal_node *n);
 

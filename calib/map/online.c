@@ -240,6 +240,24 @@ static int fit(const struct cal_online *o, size_t w, double more, struct tkm_lin
 	return misses(&p, w, line) <= on_line;
 }
 
+/* After a step, or a session that was not as expected, the run is no guide. */
+static void learn_now(struct cal_online *o)
+{
+	struct cal_map *m = &o->map;
+	double per_master_tick = 1 / o->opt.master_hz / m->period_s; /* global ticks */
+
+	if (o->opt.learn && !o->refuted && !o->steps) {
+		cal_learn(m, o->opt.hz);
+		if (o->opt.earlier_high > 0) {
+			cal_learn_earlier(m, o->opt.earlier_low * per_master_tick,
+				o->opt.earlier_high * per_master_tick, o->opt.hz);
+		}
+	} else {
+		m->learned_low = m->learned_high = m->learned_wander = 0;
+		m->learned_for = 0;
+	}
+}
+
 /* The line for the stamps to come: as many of the newest nodes as lie on one. That fewer of them do not says nothing
  * where more do: it was chance. */
 static int predict(struct cal_online *o, struct tkm_err *err)
@@ -260,6 +278,11 @@ static int predict(struct cal_online *o, struct tkm_err *err)
 	if (m->rate_high > 0) {
 		o->slope = fmin(fmax(o->slope, m->rate_low), m->rate_high);
 	}
+	if (m->learned_high > 0 && m->nodes == 1) {
+		o->slope = 0.5 * (m->learned_low + m->learned_high);
+	} else if (m->learned_high > 0) {
+		o->slope = fmin(fmax(o->slope, m->learned_low), m->learned_high);
+	}
 	at = fmin(fmax(tkm_line_at(&best, 0), (double)gtick_sub(last->low, last->global)),
 		(double)gtick_sub(last->high, last->global));
 	if (cal_map_line(m, last->local, gtick_add(last->global, llrint(at)), o->slope, err) < 0) {
@@ -268,19 +291,6 @@ static int predict(struct cal_online *o, struct tkm_err *err)
 	m->part[0].piece = 0;
 	m->part[0].pieces = 1;
 	return 0;
-}
-
-/* After a step, or a session that was not as expected, the run is no guide. */
-static void learn_now(struct cal_online *o)
-{
-	struct cal_map *m = &o->map;
-
-	if (o->opt.learn && !o->refuted && !o->steps) {
-		cal_learn(m, o->opt.hz);
-	} else {
-		m->learned_low = m->learned_high = m->learned_wander = 0;
-		m->learned_for = 0;
-	}
 }
 
 int cal_online_add(struct cal_online *o, const struct cal_session *s, struct tkm_err *err)
@@ -309,10 +319,8 @@ int cal_online_add(struct cal_online *o, const struct cal_session *s, struct tkm
 	if (rc == 0) {
 		keep_rate(&o->map, low, high, wander);
 		forget(o, torn == 1);
-		rc = predict(o, err);
-	}
-	if (rc == 0) {
 		learn_now(o);
+		rc = predict(o, err);
 	}
 	if (rc < 0) {
 		cal_map_free(&o->map);

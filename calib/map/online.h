@@ -13,9 +13,11 @@ struct cal_online_options {
 	double tick_s, master_tick_s; /* effective ticks, seconds; 0: one tick of the timer */
 	double max_drift, max_wander;
 	enum cal_estimate how;
-	int may_step;  /* somebody may set one of the clocks */
-	int learn;     /* 1: expect of the rate what it has done so far, with a margin (calib/map/learn.c) */
-	int have_axis; /* 1: global 0 is where the master's clock shows `axis`, so that all ranks have one
+	int may_step; /* somebody may set one of the clocks */
+	int learn;    /* 1: expect of the rate what it has done so far, with a margin (calib/map/learn.c) */
+	double earlier_low,
+		earlier_high; /* with learn: the rate by an earlier run (calib/file/earlier.h); 0: unknown */
+	int have_axis;        /* 1: global 0 is where the master's clock shows `axis`, so that all ranks have one
 	                          * axis; 0: at the first session */
 	ltick_t axis;
 };

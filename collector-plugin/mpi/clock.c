@@ -101,6 +101,16 @@ static void read_steered(void)
 	cal_job_pair(&steered->clock);
 }
 
+static void say_earlier(const struct vt_job *j, const char *file)
+{
+	if (j->rank == 0 && file && j->clock.earlier_known) {
+		vt_say(2, "INFO", "LEARN-FROM %s: it has the rates of %d of %d clocks", file, j->clock.earlier_known,
+			j->ranks - 1);
+	} else if (j->rank == 0 && file) {
+		vt_say(1, "WARNING", "LEARN-FROM: %s", j->clock.earlier_why);
+	}
+}
+
 int vt_job_clock_open(struct vt_job *j, struct tkm_err *err)
 {
 	struct cal_job_options o = cal_job_defaults();
@@ -115,10 +125,12 @@ int vt_job_clock_open(struct vt_job *j, struct tkm_err *err)
 	o.synced_host = switch_option("SYNCED-HOST");
 	o.synced_cluster = switch_option("SYNCED-CLUSTER");
 	o.learn = switch_option("LEARN-DRIFT") == 1;
+	o.learn_from = vt_collect_option("LEARN-FROM");
 	o.skip = (int)count_option("TIMER-SKIP", o.skip);
 	if (cal_job_begin(&j->clock, j->link, &o, err) < 0) {
 		return -1;
 	}
+	say_earlier(j, o.learn_from);
 	if (j->clock.reference && vt_collector.outside) {
 		struct vt_raw_head *head = vt_raw_head(vt_raw_of(j->collect));
 

@@ -120,10 +120,10 @@ static char *default_lines(void)
 	char skip[24], messages[24], duration[40], *text = NULL;
 	const struct {
 		const char *name, *value;
-	} options[] = { { "CLUSTER", NULL }, { "GROUP", NULL }, { "LEARN-DRIFT", "off" }, { "PROCESS", NULL },
-		{ "SYNC-MAX-DURATION", duration }, { "SYNC-MAX-MESSAGES", messages }, { "SYNC-PERIOD", NULL },
-		{ "SYNCED-CLUSTER", NULL }, { "SYNCED-HOST", NULL }, { "TIMER-SKIP", skip }, { "UNIFY-COUNTERS", "on" },
-		{ "UNIFY-GROUPS", "on" } };
+	} options[] = { { "CLUSTER", NULL }, { "GROUP", NULL }, { "LEARN-DRIFT", "off" }, { "LEARN-FROM", NULL },
+		{ "PROCESS", NULL }, { "SYNC-MAX-DURATION", duration }, { "SYNC-MAX-MESSAGES", messages },
+		{ "SYNC-PERIOD", NULL }, { "SYNCED-CLUSTER", NULL }, { "SYNCED-HOST", NULL }, { "TIMER-SKIP", skip },
+		{ "UNIFY-COUNTERS", "on" }, { "UNIFY-GROUPS", "on" } };
 	size_t i, length;
 	FILE *f = open_memstream(&text, &length);
 

@@ -188,6 +188,62 @@ static void simulated_clocks(enum cal_shape shape, const char *name, const char 
 	tmr_close(masters);
 }
 
+/* The bound ten seconds after the only session: with the .clk file of a run before, and without. */
+static void an_earlier_run(void)
+{
+	struct cal_job_options o = cal_job_defaults();
+	struct tkm_err err = { .text = "" };
+	char spec[256], path[] = "/tmp/test_job_earlier.clk.XXXXXX";
+	double bound[2] = { 0, 0 };
+	struct tmr_timer *mine, *masters;
+	int k, i, rc = 0, inside = 1, known = 0;
+
+	name_clocks(spec, sizeof(spec));
+	mine = tmr_open(spec, rank, &err);
+	masters = tmr_open(spec, 0, &err);
+	for (k = 0; k < 2; k++) {
+		struct cal_link *l = cal_link_join(MPI_COMM_WORLD, &err);
+		struct cal_run run = { .ranks = 0 };
+		struct cal_job j;
+
+		l->timer = mine;
+		l->patience_s = 60;
+		rc |= cal_job_begin(&j, l, &o, &err) < 0 || cal_job_session(&j, CAL_START, &err) < 0;
+		for (i = 0; i < LOOKS / 2 && rc == 0; i++) {
+			inside = inside && cal_job_map(&j) && online_is_inside(&j, mine, masters);
+			cal_link_sleep(l, 1e-3);
+		}
+		if (rc == 0) {
+			bound[k] = cal_map_bound(cal_job_map(&j), ltick_add(tmr_read(mine), (int64_t)(10 * mine->hz)));
+			known = j.earlier_known;
+		}
+		/* long enough for a rate to a few ppm */
+		cal_link_sleep(l, 1);
+		rc |= cal_job_session(&j, CAL_END, &err) < 0 || cal_job_gather(&j, &run, &err) < 0;
+		if (k == 0 && rank == 0 && rc == 0) {
+			int fd = mkstemp(path);
+			FILE *f = fd < 0 ? NULL : fdopen(fd, "w");
+
+			rc = !f || cal_clk_write(f, &run, "test_job", &err) < 0 || fclose(f) != 0;
+		}
+		MPI_Bcast(path, sizeof(path), MPI_CHAR, 0, MPI_COMM_WORLD);
+		o.learn_from = path;
+		cal_run_free(&run);
+		cal_job_end(&j);
+		cal_link_close(l);
+	}
+	if (rank == 0) {
+		unlink(path);
+	}
+	printf("# rank %d: bound 10 s after the only session: %g s, with an earlier run %g s%s%s\n", rank, bound[0],
+		bound[1], rc ? ", " : "", rc ? err.text : "");
+	ok(rc == 0 && inside, "a job and one that knows it: the truth is inside the band");
+	ok(rank == 0 || bound[1] < 0.1 * bound[0], "and the second one knows the rates from the first one's .clk file");
+	ok(rank != 0 || known == size - 1, "of all ranks");
+	tmr_close(mine);
+	tmr_close(masters);
+}
+
 /* One kernel clock: no timing messages, error 0. */
 static void a_kernel_clock(void)
 {
@@ -264,6 +320,9 @@ int main(int argc, char **argv)
 	simulated_clocks(CAL_SHAPE_TREE, "tree", "");
 	simulated_clocks(CAL_SHAPE_STAR, "slewed", ",slew={rank}00ppm/400ms/600ms/900ms");
 	simulated_clocks(CAL_SHAPE_TREE, "slewed, in a tree", ",slewed=on,step={rank}0us@500ms,step=-7ms@700ms");
+	if (size > 1) {
+		an_earlier_run();
+	}
 	a_kernel_clock();
 	two_domains_on_a_node();
 	if (rank == 0) {

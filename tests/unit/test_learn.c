@@ -3,6 +3,7 @@
  * that are good to some ten nanoseconds and certain to some hundred, and what the map says up to a minute after the last one,
  * compared with the truth. -n TIMES draws more: `make check-long` has 100,000 runs. */
 #include "config.h"
+#include "calib/file/earlier.h"
 #include "calib/map/learn.h"
 #include "calib/map/online.h"
 #include "tests/lib/check.h"
@@ -228,11 +229,133 @@ static void a_run_that_is_over_is_learned_from(void)
 	}
 }
 
+/* One session of a clock that is fast by 20 ppm, of which an earlier run says that it was so, or 3 ppm less. */
+static void one_session_with(double earlier, struct cal_online *o)
+{
+	struct cal_online_options opt = { .hz = 1e9,
+		.master_hz = 1e9,
+		.tick_s = 1e-9,
+		.master_tick_s = 1e-9,
+		.max_drift = 500e-6,
+		.max_wander = 1e-6,
+		.how = CAL_QUIET,
+		.learn = earlier > 0,
+		.earlier_low = earlier > 0 ? earlier * (1 - 1e-6) : 0,
+		.earlier_high = earlier > 0 ? earlier * (1 + 1e-6) : 0,
+		.have_axis = 1,
+		.axis = ltick(0) };
+	int i;
+
+	for (i = 0; i < SECONDS; i++) {
+		ahead[i] = 20e-6 * i;
+	}
+	cal_online_begin(o, &opt);
+	session(o, 10, 200e-9, 10e-9);
+}
+
+static double bound_at(const struct cal_online *o, double t, double *error_s)
+{
+	double at = child(t);
+
+	*error_s =
+		fabs((double)cal_map_at(&o->map, ltick((int64_t)at)).v * o->map.period_s + (at - floor(at)) * 1e-9 - t);
+	return cal_map_bound(&o->map, ltick((int64_t)at));
+}
+
+static void one_session_and_an_earlier_run(void)
+{
+	struct cal_online o;
+	double bound, error, rate = 1 / (1 + 20e-6);
+
+	one_session_with(0, &o);
+	bound = bound_at(&o, 70, &error);
+	CHECK(bound > 10e-3 && error < bound, "without: %g, error %g", bound, error);
+	cal_online_free(&o);
+
+	one_session_with(rate, &o);
+	bound = bound_at(&o, 70, &error);
+	CHECK(bound < 70e-6 && error < bound, "a minute later: %g, error %g", bound, error);
+	/* for an hour */
+	bound = bound_at(&o, 700, &error);
+	CHECK(bound < 1e-3 && error < bound, "after 690 s: %g, error %g", bound, error);
+	session(&o, 20, 200e-9, 10e-9);
+	CHECK(!o.refuted && o.map.learned_high > 0, "it is true");
+	cal_online_free(&o);
+
+	one_session_with(rate * (1 - 3e-6), &o);
+	CHECK(o.map.learned_high > 0, "nothing has shown it yet");
+	session(&o, 20, 200e-9, 10e-9);
+	CHECK(o.refuted && o.map.learned_high == 0, "3 ppm off, and nothing noticed");
+	bound = bound_at(&o, 70, &error);
+	CHECK(error < bound, "%g, error %g", bound, error);
+	cal_online_free(&o);
+}
+
+static struct cal_rank clock_of(const char *host, const char *boot, const char *timer)
+{
+	struct cal_rank r = { .nominal_hz = 1e9 };
+
+	snprintf(r.host, sizeof(r.host), "%s", host);
+	snprintf(r.boot_id, sizeof(r.boot_id), "%s", boot);
+	snprintf(r.timer, sizeof(r.timer), "%s", timer);
+	return r;
+}
+
+/* Ranks 0 to 3 of the earlier run on three hosts, rank 2 with the clock of rank 1; global ticks of 0.1 ns. */
+static void rates_of_an_earlier_run(void)
+{
+	struct cal_rank rank[4] = { clock_of("a", "boot-a", "CPU"), clock_of("b", "boot-b", "CPU"),
+		clock_of("b", "boot-b", "CPU"), clock_of("c", "boot-c", "CPU") };
+	struct cal_run run = { .ranks = 4, .rank = rank, .period_s = 1e-10 };
+	struct cal_rank other = clock_of("b", "boot-b2", "CPU"), third = clock_of("c", "boot-c", "clock_monotonic");
+	double low, high;
+
+	rank[1].map.rate_low = 10 * (1 + 20e-6);
+	rank[1].map.rate_high = 10 * (1 + 21e-6);
+	rank[2].sync = CAL_SHARED;
+	rank[2].leader = 1;
+	rank[3].map.rate_low = 10 * (1 - 5e-6);
+	rank[3].map.rate_high = 10 * (1 - 4e-6);
+	CHECK_INT(cal_earlier_rate(&run, &rank[1], &rank[0], 1e-6, &low, &high), 0);
+	CHECK_NEAR(low, 1 + 19e-6, 1e-9);
+	CHECK_NEAR(high, 1 + 22e-6, 1e-9);
+	/* rank 0 of today was another one then */
+	CHECK_INT(cal_earlier_rate(&run, &rank[0], &rank[3], 1e-6, &low, &high), 0);
+	CHECK_NEAR(low, 1 + 3e-6, 1e-9);
+	CHECK_NEAR(high, 1 + 6e-6, 1e-9);
+	CHECK_INT(cal_earlier_rate(&run, &rank[3], &rank[2], 0, &low, &high), 0);
+	CHECK_NEAR(low, 1 - 26e-6, 1e-9);
+	CHECK_NEAR(high, 1 - 24e-6, 1e-9);
+	/* what was learned is narrower, and counts */
+	rank[1].map.learned_low = 10 * (1 + 20.4e-6);
+	rank[1].map.learned_high = 10 * (1 + 20.6e-6);
+	CHECK_INT(cal_earlier_rate(&run, &rank[1], &rank[0], 0, &low, &high), 0);
+	CHECK_NEAR(low, 1 + 20.4e-6, 1e-9);
+	CHECK_NEAR(high, 1 + 20.6e-6, 1e-9);
+	CHECK_INT(cal_earlier_rate(&run, &other, &rank[0], 0, &low, &high), -1);
+	CHECK_INT(cal_earlier_rate(&run, &rank[1], &other, 0, &low, &high), -1);
+	CHECK_INT(cal_earlier_rate(&run, &third, &rank[0], 0, &low, &high), -1);
+	rank[1].map.steps = 1;
+	CHECK_INT(cal_earlier_rate(&run, &rank[2], &rank[0], 0, &low, &high), -1);
+	rank[1].map.steps = 0;
+	snprintf(rank[1].contradiction, sizeof(rank[1].contradiction), "it wandered");
+	CHECK_INT(cal_earlier_rate(&run, &rank[1], &rank[0], 0, &low, &high), -1);
+	rank[1].contradiction[0] = '\0';
+	rank[1].may_step = 1;
+	CHECK_INT(cal_earlier_rate(&run, &rank[1], &rank[0], 0, &low, &high), -1);
+	rank[1].may_step = 0;
+	CHECK_INT(cal_earlier_rate(&run, &rank[1], &rank[0], 0, &low, &high), 0);
+	run.contradicted = 1;
+	CHECK_INT(cal_earlier_rate(&run, &rank[1], &rank[0], 0, &low, &high), -1);
+}
+
 int main(int argc, char **argv)
 {
 	check_args(argc, argv);
 	RUN(a_minute_ahead);
 	RUN(what_was_learned_is_tested);
 	RUN(a_run_that_is_over_is_learned_from);
+	RUN(one_session_and_an_earlier_run);
+	RUN(rates_of_an_earlier_run);
 	return check_end();
 }
