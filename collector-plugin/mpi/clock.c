@@ -185,10 +185,23 @@ static const char *on_off(int on)
 	return on ? "on" : "off";
 }
 
+/* Ranks whose clock did not move while its step was looked for. */
+static int ranks_without_tick(const struct vt_job *j, int *first)
+{
+	int i, n = 0;
+
+	for (i = 0; i < j->ranks; i++) {
+		if (!(j->clock.tick[i].ticks > 0)) {
+			*first = n++ ? *first : i;
+		}
+	}
+	return n;
+}
+
 void vt_job_say_clocks(struct vt_job *j)
 {
 	char within[40] = "", *text = NULL;
-	int host, cluster, i, n = 0;
+	int host, cluster, i, n = 0, still, first = 0;
 	double within_s;
 	size_t length;
 	FILE *f;
@@ -206,6 +219,15 @@ void vt_job_say_clocks(struct vt_job *j)
 	vt_say(2, "INFO", "SYNCED-HOST %s (%s%s), SYNCED-CLUSTER %s (%s): %d of %d ranks exchange messages with others",
 		on_off(host), switch_option("SYNCED-HOST") < 0 ? "found" : "given", within, on_off(cluster),
 		switch_option("SYNCED-CLUSTER") < 0 ? "found" : "given", n, j->ranks - 1);
+	still = ranks_without_tick(j, &first);
+	if (still) {
+		vt_say(1, "WARNING",
+			"the clock of rank %d, %s, did not move for 10 ms%s: its step is unknown, so stamps can be "
+			"farther off "
+			"than "
+			"their bounds say; another clock is VT_TIMER=clock_monotonic",
+			first, vt_collector.timer_name, still > 1 ? ", nor did those of others" : "");
+	}
 	f = open_memstream(&text, &length);
 	if (!f) {
 		return;
@@ -214,6 +236,9 @@ void vt_job_say_clocks(struct vt_job *j)
 		vt_job_lines_of(j->collect) ? vt_job_lines_of(j->collect) : "", on_off(host),
 		switch_option("SYNCED-HOST") < 0 ? "found" : "given", within, on_off(cluster),
 		switch_option("SYNCED-CLUSTER") < 0 ? "found" : "given");
+	if (still) {
+		fprintf(f, "INFO EFFECTIVE-TICK unknown on %d of %d ranks, the first is %d\n", still, j->ranks, first);
+	}
 	if (tkm_text_end(f, &text) == 0) {
 		/* who writes the protocol at this moment still has the one before */
 		vt_set_job_lines(j->collect, text);

@@ -60,4 +60,10 @@ clean
 VT_TIMER=clock_boottime clock 1000 1 0 "$build/vtrun" -- ./job
 [ $status -eq 0 ] && inside job.clk 1000 0 1
 ok "job, one clock that all read" $?
+# one that does not move for 5 s: its step is unknown
+clean
+VT_TIMER=clock_boottime clock 5000000000 0 0 "$build/vtrun" -- ./job
+[ $status -eq 0 ] && [ "$(grep -c 'WARNING.*clock_boottime, did not move for 10 ms, nor did those of others: its step is unknown' out)" -eq 1 ] &&
+	grep -q '^INFO EFFECTIVE-TICK unknown on 3 of 3 ranks, the first is 0$' job.prot
+ok "job, a clock that stands still: a line in the protocol and on stderr" $?
 done_testing
