@@ -246,6 +246,20 @@ static int set_filter(struct stf_cursor *c, const struct stf_cursor_options *o, 
 	return 0;
 }
 
+static void find_lateness(struct stf_cursor *c)
+{
+	uint64_t late;
+	size_t i;
+
+	for (i = 0; i < c->n; i++) {
+		late = c->heap[i]->timed
+			? stx_reader_late(
+				  c->reader, stf_reader_find(c->reader, STF_ID_file_declaration, c->heap[i]->file))
+			: 0;
+		c->order.late = late > c->order.late ? late : c->order.late;
+	}
+}
+
 struct stf_cursor *stf_cursor_open_with(
 	struct stf_reader *r, const struct stf_cursor_options *given, struct stf_err *err)
 {
@@ -274,6 +288,9 @@ struct stf_cursor *stf_cursor_open_with(
 	if (rc < 0) {
 		stf_cursor_close(c);
 		return NULL;
+	}
+	if (o->in_order) {
+		find_lateness(c);
 	}
 	prime(c);
 	return c;
@@ -317,7 +334,8 @@ static int at_end(const struct stf_cursor *c, struct stf_err *err)
 	return 0;
 }
 
-int stf_cursor_next(struct stf_cursor *c, const struct stf_record **rec, struct stf_err *err)
+/* As the files have them. */
+static int next_in_files(struct stf_cursor *c, const struct stf_record **rec, struct stf_err *err)
 {
 	if (c->next_state < c->n_state) {
 		*rec = c->state[c->next_state++];
@@ -330,6 +348,24 @@ int stf_cursor_next(struct stf_cursor *c, const struct stf_record **rec, struct 
 		return 1;
 	}
 	return at_end(c, err);
+}
+
+int stf_cursor_next(struct stf_cursor *c, const struct stf_record **rec, struct stf_err *err)
+{
+	if (!c->order.late || c->next_state < c->n_state) {
+		return next_in_files(c, rec, err);
+	}
+	while (!(*rec = stx_order_take(&c->order))) {
+		if (c->order.ended) {
+			return at_end(c, err);
+		}
+		if (next_in_files(c, rec, err) <= 0) {
+			c->order.ended = 1;
+		} else if (stx_order_put(&c->order, *rec) < 0) {
+			return stx_no_memory(err);
+		}
+	}
+	return 1;
 }
 
 /* The latest time up to which the first source goes ahead of all others. */
@@ -375,7 +411,7 @@ int stf_cursor_next_batch(
 
 	do {
 		rc = stf_cursor_next(c, rec, err);
-		if (rc <= 0 || !c->given || (*rec)->layout->id != STF_ID_counter_value) {
+		if (rc <= 0 || !c->given || c->order.late || (*rec)->layout->id != STF_ID_counter_value) {
 			return rc;
 		}
 		rc = take_batch(c, b);
@@ -408,6 +444,7 @@ void stf_cursor_close(struct stf_cursor *c)
 	for (i = 0; i < c->n_state; i++) {
 		free(c->state[i]);
 	}
+	stx_order_free(&c->order);
 	free(c->state);
 	free(c->willys);
 	free(c->heap);

@@ -4,6 +4,7 @@
 #define STF_CURSOR_H
 
 #include "stf/filter.h"
+#include "stf/order.h"
 #include "stf/reader.h"
 
 struct stf_cursor {
@@ -16,6 +17,7 @@ struct stf_cursor {
 	size_t n;
 	struct stx_source *given; /* its record was handed out last and is to be replaced by its next */
 	struct stf_err fault;     /* the first of all files */
+	struct stx_order order;   /* with in_order */
 };
 
 /* window.c: puts every source ahead of the window, and with `state` fills in c->state. */

@@ -450,7 +450,7 @@ int stf_reader_check(struct stf_reader *r, size_t i, struct stf_check *out, stru
 /* Reads the records of one component by its suffix (".msg", ".dcl", ".msg.anc"), of the index (""), or
  * with NULL of all data files merged by time. In data files the time records are applied, not
  * delivered. The merge takes the earliest next record of all files (the first declared file among
- * equals); a record that was written late behind a sub_time comes where it stands in its file. */
+ * equals); a record that was written late after a sub_time comes where it stands in its file, without in_order. */
 struct stf_cursor *stf_cursor_open(struct stf_reader *r, const char *suffix, struct stf_err *err);
 /* 1: *rec is the next record, valid until the next call; 0: the end; -1: a fault, *err says where. A
  * fault in one file does not hide the others: a merge reports it after all other records. */
@@ -470,7 +470,8 @@ struct stf_cursor_options {
 	size_t n_willies;                  /* 0: all */
 	int window;                        /* only records with from <= time <= to */
 	uint64_t from, to;
-	int state; /* with window: first what was the case just before `from` */
+	int state;    /* with window: first what was the case just before `from` */
+	int in_order; /* by time also where a writer stepped back (sub_time); then counter samples come one by one */
 };
 
 static inline struct stf_cursor_options stf_cursor_options(void)

@@ -399,5 +399,6 @@ struct stf_cursor *stt_request_cursor(const struct stt_request *q, const struct 
 	}
 	/* what the state says of messages and collective operations under way is wanted, all else that is older is not */
 	opt.state = opt.window;
+	opt.in_order = 1;
 	return stf_cursor_open_with(t->r, &opt, e);
 }

@@ -194,6 +194,26 @@ static void noisy(struct stf_writer *w, long n)
 	}
 }
 
+/* Two threads of one file whose records come in the wrong order, up to 40 us late. */
+static void late(struct stf_writer *w, long n)
+{
+	uint64_t x = 88172645463325252u, v;
+	uint32_t id = 6;
+	long i;
+
+	declare(w);
+	for (i = 0; i < n; i++) {
+		struct stf_counter_value r = { 0, i & 1 ? STF_WILLY(1, 2) : 0, 1, &v, &id };
+
+		x ^= x << 13;
+		x ^= x >> 7;
+		x ^= x << 17;
+		r.time = 100000 + (uint64_t)i * 1000 - x % 40000;
+		v = (uint64_t)i;
+		stf_write_counter_value(w, &r);
+	}
+}
+
 /* A writer that is killed in the middle, having declared something late. */
 static void killed(struct stf_writer *w)
 {
@@ -240,6 +260,8 @@ int main(int argc, char **argv)
 		many(w, argc > 3 ? atol(argv[3]) : 1000);
 	} else if (!strcmp(argv[1], "noisy")) {
 		noisy(w, argc > 3 ? atol(argv[3]) : 1000);
+	} else if (!strcmp(argv[1], "late")) {
+		late(w, argc > 3 ? atol(argv[3]) : 1000);
 	} else if (!strcmp(argv[1], "killed")) {
 		killed(w);
 	} else if (!strcmp(argv[1], "dangling")) {

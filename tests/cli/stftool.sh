@@ -132,6 +132,15 @@ ok "a VT_CONFIG that does not exist is no error" $?
 unset VT_CONFIG
 refused "a --config that does not exist is one" 2 'cannot open' "$rich" --dump --config "$dir/none.conf"
 
+# ---- a writer that stepped back in time ----
+
+"$build/tests/cli/make_stf" late "$dir/late.stf" 20000
+tool "$dir/late.stf" --dump
+[ "$status" -eq 0 ] && sed -n 's/ SAMP .*//p' "$dir/out" >"$dir/times" && [ "$(wc -l <"$dir/times")" -eq 20000 ] && sort -n -c "$dir/times" 2>"$dir/diff"
+ok "--dump prints records that were written late in the order of their time" $?
+sed -n 's/.* UINT 8 //p' "$dir/out" | sort -n | cmp -s - "$(seq 0 19999 >"$dir/want"; echo "$dir/want")"
+ok "all of them, each once" $?
+
 # ---- requests ----
 VT_REQUEST=COUNTERS "$build/stftool" "$rich" --request MESSAGES --dump >"$dir/out" 2>"$dir/err"
 [ "$(grep -c MSG "$dir/out")" -gt 0 ] && ! grep -q SAMP "$dir/out"

@@ -14,7 +14,7 @@ LIBS = -lm -lzstd -lxxhash -ljansson -ldl -lpthread -lgsl -lgslcblas -lopen-trac
 folders = base timers stf calib/map calib/tree calib/solve calib/file sampler exchange tools
 sources = $(filter-out %_main.c %/tools/program.c %/clkapply.c %/otf2_none.c $(SRC)/tools/merge.c %_mpi.c %/tmr_mpi_wtime.c $(wildcard $(SRC)/calib/timertest*.c $(SRC)/calib/calibsim*.c), \
 	$(foreach f,$(folders),$(wildcard $(SRC)/$(f)/*.c)) \
-	$(wildcard $(SRC)/collector-plugin/host/address.c $(SRC)/collector-plugin/merge/*.c $(SRC)/collector-plugin/raw/*.c))
+	$(wildcard $(SRC)/collector-plugin/host/address.c $(SRC)/collector-plugin/host/symbols.c $(SRC)/collector-plugin/host/demangle.c $(SRC)/collector-plugin/merge/*.c $(SRC)/collector-plugin/raw/*.c))
 names = $(patsubst $(SRC)/%.c,%,$(sources))
 
 part = layer index declarations data anchors frames
