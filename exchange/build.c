@@ -6,93 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/table.h"
 #include "exchange/private.h"
-
-/* ---- a table by bytes ---- */
-
-struct slot {
-	unsigned char *key; /* NULL: free */
-	size_t size;
-	uint64_t value;
-};
-struct table {
-	struct slot *slot;
-	size_t n, cap; /* cap: a power of two */
-};
-
-static uint64_t hash(const void *key, size_t size)
-{
-	const unsigned char *p = key;
-	uint64_t h = UINT64_C(14695981039346656037);
-
-	while (size--) {
-		h = (h ^ *p++) * UINT64_C(1099511628211);
-	}
-	return h ^ h >> 29;
-}
-
-static struct slot *probe(const struct table *t, const void *key, size_t size)
-{
-	size_t i = (size_t)hash(key, size) & (t->cap - 1);
-
-	while (t->slot[i].key && (t->slot[i].size != size || memcmp(t->slot[i].key, key, size) != 0)) {
-		i = (i + 1) & (t->cap - 1);
-	}
-	return &t->slot[i];
-}
-
-static int grow(struct table *t)
-{
-	struct table old = *t;
-	size_t i;
-
-	t->cap = old.cap ? 2 * old.cap : 64;
-	t->slot = calloc(t->cap, sizeof(*t->slot));
-	if (!t->slot) {
-		*t = old;
-		return -1;
-	}
-	for (i = 0; i < old.cap; i++) {
-		if (old.slot[i].key) {
-			*probe(t, old.slot[i].key, old.slot[i].size) = old.slot[i];
-		}
-	}
-	free(old.slot);
-	return 0;
-}
-
-/* The value of a key, 0 at its first use. NULL: out of memory. */
-static uint64_t *value_of(struct table *t, const void *key, size_t size)
-{
-	struct slot *s;
-
-	if (2 * t->n >= t->cap && grow(t) < 0) {
-		return NULL;
-	}
-	s = probe(t, key, size);
-	if (!s->key) {
-		s->key = malloc(size ? size : 1);
-		if (!s->key) {
-			return NULL;
-		}
-		memcpy(s->key, key, size);
-		s->size = size;
-		s->value = 0;
-		t->n++;
-	}
-	return &s->value;
-}
-
-static void table_free(struct table *t)
-{
-	size_t i;
-
-	for (i = 0; i < t->cap; i++) {
-		free(t->slot[i].key);
-	}
-	free(t->slot);
-	*t = (struct table){ 0 };
-}
 
 /* ---- the trace under way ---- */
 
@@ -117,7 +32,7 @@ struct operation {
 struct xch_build {
 	struct xch_input *in;
 	struct tkm_err *err;
-	struct table functions, scopes, files, classes, counters, messages, operations;
+	struct tkm_table functions, scopes, files, classes, counters, messages, operations;
 	uint32_t next_function, next_scope, next_file, next_counter;
 	uint32_t *threads; /* of each process */
 	uint32_t n_processes, all;
@@ -178,13 +93,13 @@ void xch_build_free(struct xch_build *b)
 		b->open = o->before;
 		operation_free(o);
 	}
-	table_free(&b->functions);
-	table_free(&b->scopes);
-	table_free(&b->files);
-	table_free(&b->classes);
-	table_free(&b->counters);
-	table_free(&b->messages);
-	table_free(&b->operations);
+	tkm_table_free(&b->functions);
+	tkm_table_free(&b->scopes);
+	tkm_table_free(&b->files);
+	tkm_table_free(&b->classes);
+	tkm_table_free(&b->counters);
+	tkm_table_free(&b->messages);
+	tkm_table_free(&b->operations);
 	free(b->threads);
 	free(b);
 }
@@ -227,7 +142,7 @@ uint32_t xch_build_class(struct xch_build *b, const char *cls)
 	if (!*cls) {
 		return 0;
 	}
-	id = value_of(&b->classes, cls, strlen(cls));
+	id = tkm_table_put(&b->classes, cls, strlen(cls), sizeof(uint64_t));
 	if (id && !*id) {
 		*id = stf_writer_class(b->in->w, cls, 0);
 	}
@@ -239,7 +154,7 @@ uint32_t xch_build_class(struct xch_build *b, const char *cls)
 }
 
 /* The value of "class, zero byte, name". */
-static uint64_t *named(struct xch_build *b, struct table *t, const char *cls, const char *name)
+static uint64_t *named(struct xch_build *b, struct tkm_table *t, const char *cls, const char *name)
 {
 	size_t n = strlen(cls) + 1, k = strlen(name);
 	char small[512], *key = n + k <= sizeof(small) ? small : malloc(n + k);
@@ -248,7 +163,7 @@ static uint64_t *named(struct xch_build *b, struct table *t, const char *cls, co
 	if (key) {
 		memcpy(key, cls, n);
 		memcpy(key + n, name, k);
-		v = value_of(t, key, n + k);
+		v = tkm_table_put(t, key, n + k, sizeof(uint64_t));
 	}
 	if (key != small) {
 		free(key);
@@ -466,7 +381,7 @@ int xch_build_half(struct xch_build *b, const struct xch_build_half *h)
 	if (h->id) {
 		key.from = key.to = key.communicator = key.tag = 0;
 	}
-	v = value_of(&b->messages, &key, sizeof(key));
+	v = tkm_table_put(&b->messages, &key, sizeof(key), sizeof(uint64_t));
 	q = v ? (struct queue *)(uintptr_t)*v : NULL;
 	if (v && !q && (q = calloc(1, sizeof(*q)))) {
 		q->before = b->queues;
@@ -613,7 +528,7 @@ int xch_build_member(struct xch_build *b, const struct xch_build_member *m)
 		uint64_t id;
 		uint32_t communicator, operation;
 	} key = { m->id, m->communicator, 0 };
-	uint64_t *v = value_of(&b->operations, &key, sizeof(key));
+	uint64_t *v = tkm_table_put(&b->operations, &key, sizeof(key), sizeof(uint64_t));
 	struct operation *o = v ? (struct operation *)(uintptr_t)*v : NULL;
 
 	if (m->members > MAX_MEMBERS) {

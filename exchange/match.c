@@ -3,7 +3,8 @@
 #include "exchange/match.h"
 
 #include <stdlib.h>
-#include <string.h>
+
+#include "base/table.h"
 
 enum { MAX_OPEN = 1 << 20 }; /* behind a message that nobody receives; then it is written as such */
 
@@ -18,17 +19,14 @@ struct entry {
 
 /* The entries of a key that wait for their other half: all sent, or all received. */
 struct slot {
-	struct xch_half key;
 	uint64_t first, last; /* numbers; 0: none */
-	int used;
 };
 
 struct xch_match {
 	struct stf_writer *w;
 	struct entry *ring; /* numbers head to tail - 1, modulo cap */
 	uint64_t head, tail, cap;
-	struct slot *slot;
-	size_t n, size;
+	struct tkm_table slots;
 	uint64_t written, alone;
 };
 
@@ -47,7 +45,7 @@ void xch_match_free(struct xch_match *m)
 {
 	if (m) {
 		free(m->ring);
-		free(m->slot);
+		tkm_table_free(&m->slots);
 		free(m);
 	}
 }
@@ -60,48 +58,11 @@ uint64_t xch_match_count(const struct xch_match *m, uint64_t *alone)
 
 /* ---- keys ---- */
 
-static int same(const struct xch_half *a, const struct xch_half *b)
-{
-	return a->sender == b->sender && a->receiver == b->receiver && a->communicator == b->communicator &&
-		a->tag == b->tag;
-}
-
-static struct slot *find(struct slot *slot, size_t size, const struct xch_half *h)
-{
-	uint64_t x = ((uint64_t)h->sender << 32 | h->receiver) * 0x9e3779b97f4a7c15u;
-	size_t i;
-
-	x = (x ^ (x >> 29) ^ ((uint64_t)h->communicator << 32 | h->tag)) * 0x9e3779b97f4a7c15u;
-	for (i = (size_t)(x >> 32) & (size - 1); slot[i].used && !same(&slot[i].key, h); i = (i + 1) & (size - 1)) {
-	}
-	return &slot[i];
-}
-
 static struct slot *slot_of(struct xch_match *m, const struct xch_half *h)
 {
-	struct slot *s, *bigger;
-	size_t size = m->size ? 2 * m->size : 256, i;
+	const uint32_t key[4] = { h->sender, h->receiver, h->communicator, h->tag };
 
-	if (2 * m->n >= m->size) {
-		bigger = calloc(size, sizeof(*bigger));
-		if (!bigger) {
-			return NULL;
-		}
-		for (i = 0; i < m->size; i++) {
-			if (m->slot[i].used) {
-				*find(bigger, size, &m->slot[i].key) = m->slot[i];
-			}
-		}
-		free(m->slot);
-		m->slot = bigger;
-		m->size = size;
-	}
-	s = find(m->slot, m->size, h);
-	if (!s->used) {
-		*s = (struct slot){ .key = *h, .used = 1 };
-		m->n++;
-	}
-	return s;
+	return tkm_table_put(&m->slots, key, sizeof(key), sizeof(struct slot));
 }
 
 /* ---- the queue ---- */

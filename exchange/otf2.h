@@ -5,6 +5,7 @@
 
 #include <otf2/otf2.h>
 
+#include "base/table.h"
 #include "exchange/private.h"
 
 /* What OTF2's library says of an error, in place of its own printing. */
@@ -28,7 +29,6 @@ const char *otf2_collective_name(OTF2_CollectiveOp op, uint8_t *type);
 struct otf2_class {
 	uint32_t *counter; /* indices */
 	uint32_t n;
-	uint32_t next; /* of the same hash; XCH_NONE: none */
 	OTF2_MetricRef ref;
 	OTF2_Type *type;
 };
@@ -45,7 +45,8 @@ struct otf2_state {
 	uint64_t *last;       /* per place: time of its last event */
 	struct otf2_errors errors;
 	struct otf2_class *cls;
-	uint32_t n_classes, cap_classes, hash[256];
+	uint32_t n_classes, cap_classes;
+	struct tkm_table class_of; /* place in cls of each set of counters */
 	struct otf2_instance *instance;
 	uint32_t n_instances, cap_instances;
 	OTF2_MetricRef next_metric;

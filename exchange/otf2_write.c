@@ -135,7 +135,6 @@ static int allocate(struct otf2_state *s, const struct xch_trace *t)
 		return -1;
 	}
 	memset(s->seen, 0xff, n * sizeof(*s->seen));
-	memset(s->hash, 0xff, sizeof(s->hash));
 	s->min = UINT64_MAX;
 	return 0;
 }
@@ -173,16 +172,6 @@ static int otf2_open(struct xch_writer *w, struct xch_trace *t, struct tkm_err *
 
 /* ---- samples ---- */
 
-static uint32_t hash_of(const uint32_t *ids, uint32_t n)
-{
-	uint32_t h = n, i;
-
-	for (i = 0; i < n; i++) {
-		h = (h ^ ids[i]) * 0x9e3779b1u;
-	}
-	return h >> 24;
-}
-
 static OTF2_Type type_of(const struct xch_counter *c)
 {
 	return c->type == STF_COUNTER_F8    ? OTF2_TYPE_DOUBLE
@@ -193,14 +182,12 @@ static OTF2_Type type_of(const struct xch_counter *c)
 /* The class of these counters, new or known. XCH_NONE: out of memory. */
 static uint32_t class_of(struct otf2_state *s, const struct xch_trace *t, const uint32_t *ids, uint32_t n)
 {
-	uint32_t h = hash_of(ids, n), i, k;
+	uint32_t *known = tkm_table_find(&s->class_of, ids, n * sizeof(*ids)), k;
 	struct otf2_class *c;
 	void *p;
 
-	for (i = s->hash[h]; i != XCH_NONE; i = s->cls[i].next) {
-		if (s->cls[i].n == n && !memcmp(s->cls[i].counter, ids, n * sizeof(*ids))) {
-			return i;
-		}
+	if (known) {
+		return *known;
 	}
 	if (s->n_classes == s->cap_classes) {
 		p = realloc(s->cls, (2 * s->cap_classes + 16) * sizeof(*s->cls));
@@ -211,10 +198,11 @@ static uint32_t class_of(struct otf2_state *s, const struct xch_trace *t, const 
 		s->cap_classes = 2 * s->cap_classes + 16;
 	}
 	c = &s->cls[s->n_classes];
-	*c = (struct otf2_class){ .n = n, .next = s->hash[h], .ref = s->next_metric };
+	*c = (struct otf2_class){ .n = n, .ref = s->next_metric };
 	c->counter = malloc((n + 1) * sizeof(*c->counter));
 	c->type = malloc(n + 1);
-	if (!c->counter || !c->type) {
+	known = c->counter && c->type ? tkm_table_put(&s->class_of, ids, n * sizeof(*ids), sizeof(*known)) : NULL;
+	if (!known) {
 		free(c->counter);
 		free(c->type);
 		return XCH_NONE;
@@ -223,7 +211,7 @@ static uint32_t class_of(struct otf2_state *s, const struct xch_trace *t, const 
 	for (k = 0; k < n; k++) {
 		c->type[k] = type_of(xch_counter(t, ids[k]));
 	}
-	s->hash[h] = s->n_classes;
+	*known = s->n_classes;
 	s->next_metric++;
 	return s->n_classes++;
 }
@@ -486,6 +474,7 @@ static int otf2_close(struct xch_writer *w, struct xch_trace *t, int failed, str
 	for (i = 0; s->rank && i < t->n_communicators; i++) {
 		free(s->rank[i].key);
 	}
+	tkm_table_free(&s->class_of);
 	free(s->cls);
 	free(s->instance);
 	free(s->rank);

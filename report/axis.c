@@ -8,7 +8,7 @@
 
 static const struct vtr_column empty = { .low = INFINITY, .high = -INFINITY };
 
-int vtr_axis_begin(struct vtr_axis *a, uint64_t start, uint64_t end, uint32_t columns, uint64_t max_bytes)
+void vtr_axis_begin(struct vtr_axis *a, uint64_t start, uint64_t end, uint32_t columns, uint64_t max_bytes)
 {
 	memset(a, 0, sizeof(*a));
 	a->start = start;
@@ -16,9 +16,6 @@ int vtr_axis_begin(struct vtr_axis *a, uint64_t start, uint64_t end, uint32_t co
 	a->width = end > start ? (end - start) / columns + 1 : 1;
 	a->first = UINT64_MAX;
 	a->max_bytes = max_bytes;
-	a->n_slot = 1024;
-	a->slot = calloc(a->n_slot, sizeof(*a->slot));
-	return a->slot ? 0 : -1;
 }
 
 void vtr_axis_free(struct vtr_axis *a)
@@ -29,47 +26,20 @@ void vtr_axis_free(struct vtr_axis *a)
 		free(a->series[i].column);
 	}
 	free(a->series);
-	free(a->slot);
+	tkm_table_free(&a->numbers);
 	memset(a, 0, sizeof(*a));
-}
-
-static size_t hash(uint32_t counter, uint32_t willy)
-{
-	return ((uint64_t)counter << 32 | willy) * UINT64_C(0x9e3779b97f4a7c15) >> 20;
-}
-
-static void put_slot(struct vtr_axis *a, size_t number)
-{
-	const struct vtr_series *s = &a->series[number];
-	size_t i = hash(s->counter, s->willy) & (a->n_slot - 1);
-
-	while (a->slot[i]) {
-		i = (i + 1) & (a->n_slot - 1);
-	}
-	a->slot[i] = (uint32_t)number + 1;
 }
 
 static int grow(struct vtr_axis *a)
 {
-	size_t room = a->room ? 2 * a->room : 256, i;
+	size_t room = a->room ? 2 * a->room : 256;
 	struct vtr_series *more = realloc(a->series, room * sizeof(*more));
-	uint32_t *slot;
 
 	if (!more) {
 		return -1;
 	}
 	a->series = more;
-	slot = calloc(4 * room, sizeof(*slot));
-	if (!slot) {
-		return -1;
-	}
 	a->room = room;
-	free(a->slot);
-	a->slot = slot;
-	a->n_slot = 4 * room;
-	for (i = 0; i < a->n_series; i++) {
-		put_slot(a, i);
-	}
 	return 0;
 }
 
@@ -102,15 +72,13 @@ void vtr_axis_reduce(struct vtr_axis *a, uint32_t columns)
 
 struct vtr_series *vtr_axis_series(struct vtr_axis *a, uint32_t counter, uint32_t willy)
 {
-	size_t i = hash(counter, willy) & (a->n_slot - 1);
+	const uint32_t key[2] = { counter, willy };
+	size_t *number = tkm_table_find(&a->numbers, key, sizeof(key));
 	struct vtr_series *s;
 	uint32_t k;
 
-	for (; a->slot[i]; i = (i + 1) & (a->n_slot - 1)) {
-		s = &a->series[a->slot[i] - 1];
-		if (s->counter == counter && s->willy == willy) {
-			return s;
-		}
+	if (number) {
+		return &a->series[*number];
 	}
 	while ((a->n_series + 1) * a->columns * sizeof(struct vtr_column) > a->max_bytes && a->columns >= 64 &&
 		a->columns % 4 == 0) {
@@ -128,14 +96,16 @@ struct vtr_series *vtr_axis_series(struct vtr_axis *a, uint32_t counter, uint32_
 	s->low = INFINITY;
 	s->high = -INFINITY;
 	s->column = malloc(a->columns * sizeof(*s->column));
-	if (!s->column) {
+	number = s->column ? tkm_table_put(&a->numbers, key, sizeof(key), sizeof(*number)) : NULL;
+	if (!number) {
+		free(s->column);
 		a->left_out++;
 		return NULL;
 	}
 	for (k = 0; k < a->columns; k++) {
 		s->column[k] = empty;
 	}
-	put_slot(a, a->n_series++);
+	*number = a->n_series++;
 	return s;
 }
 

@@ -7,6 +7,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/table.h"
+
 struct vtr_column {
 	float low, high;    /* of all that was added; low > high: nothing was */
 	double sum, weight; /* mean = sum / weight */
@@ -34,12 +36,11 @@ struct vtr_axis {
 	size_t n_series, room;
 	uint64_t max_bytes; /* of columns; further series get none, and `left_out` counts them */
 	size_t left_out;
-	uint32_t *slot; /* hash table of series numbers + 1 */
-	size_t n_slot;
+	struct tkm_table numbers; /* place in `series` of each counter and willy */
 };
 
-/* An axis from start to end, or from `start` on with end <= start. Returns 0, or -1 when memory runs out. */
-int vtr_axis_begin(struct vtr_axis *a, uint64_t start, uint64_t end, uint32_t columns, uint64_t max_bytes);
+/* An axis from start to end, or from `start` on with end <= start. */
+void vtr_axis_begin(struct vtr_axis *a, uint64_t start, uint64_t end, uint32_t columns, uint64_t max_bytes);
 void vtr_axis_free(struct vtr_axis *a);
 
 /* The series of that counter and willy, made at its first use; NULL: no memory, or beyond max_bytes. */

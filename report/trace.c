@@ -306,10 +306,8 @@ static int set_window(struct vtr_trace *t, const struct vtr_reading *how, struct
 
 static int begin(struct vtr_trace *t, uint32_t columns, uint64_t room)
 {
-	return vtr_axis_begin(&t->axis, t->start > t->end ? 0 : t->start, t->end, columns, room) < 0 ||
-			vtr_functions_begin(t) < 0
-		? -1
-		: 0;
+	vtr_axis_begin(&t->axis, t->start > t->end ? 0 : t->start, t->end, columns, room);
+	return vtr_functions_begin(t);
 }
 
 static void end(struct vtr_trace *t)

@@ -8,6 +8,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/hash.h"
+
 static void set_file(struct stf_err *e, const char *file)
 {
 	size_t n = file ? strlen(file) : 0;
@@ -141,75 +143,48 @@ void stx_buf_printf(struct stx_buf *b, const char *fmt, ...)
 	stx_buf_add(b, line, (size_t)n);
 }
 
-/* The keys come from files: mix well, so that nobody writes a trace full of collisions by chance. */
-static size_t slot(const struct stx_map *m, uint64_t key)
-{
-	uint64_t z = key * 0x9e3779b97f4a7c15u;
-	size_t i;
-
-	z = (z ^ (z >> 32)) * 0xd6e8feb86659fd93u;
-	i = (size_t)(z ^ (z >> 32)) & (m->cap - 1);
-	while (m->key[i] && m->key[i] != key) {
-		i = (i + 1) & (m->cap - 1);
-	}
-	return i;
-}
-
-static int grow_map(struct stx_map *m)
-{
-	struct stx_map b = { .cap = m->cap ? 2 * m->cap : 64 };
-	size_t i, s;
-
-	b.key = calloc(b.cap, sizeof(*b.key));
-	b.value = calloc(b.cap, sizeof(*b.value));
-	if (!b.key || !b.value) {
-		stx_map_free(&b);
-		return -1;
-	}
-	for (i = 0; i < m->cap; i++) {
-		if (m->key[i]) {
-			s = slot(&b, m->key[i]);
-			b.key[s] = m->key[i];
-			b.value[s] = m->value[i];
-		}
-	}
-	b.n = m->n;
-	stx_map_free(m);
-	*m = b;
-	return 0;
-}
+struct stx_pair {
+	uint64_t key, value;
+	UT_hash_handle hh;
+};
 
 int stx_map_add(struct stx_map *m, uint64_t key, uint64_t value)
 {
-	size_t s;
+	struct stx_pair *p;
 
-	if (m->n >= m->cap / 2 && grow_map(m) < 0) {
-		return -1;
-	}
-	s = slot(m, key);
-	if (m->key[s]) {
+	HASH_FIND(hh, m->first, &key, sizeof(key), p);
+	if (p) {
 		return 0;
 	}
-	m->key[s] = key;
-	m->value[s] = value;
-	m->n++;
+	p = malloc(sizeof(*p));
+	if (!p) {
+		return -1;
+	}
+	p->key = key;
+	p->value = value;
+	HASH_ADD(hh, m->first, key, sizeof(p->key), p);
+	if (!p->hh.tbl) {
+		free(p);
+		return -1;
+	}
 	return 1;
 }
 
 const uint64_t *stx_map_find(const struct stx_map *m, uint64_t key)
 {
-	size_t s;
+	struct stx_pair *p;
 
-	if (!m->cap) {
-		return NULL;
-	}
-	s = slot(m, key);
-	return m->key[s] ? &m->value[s] : NULL;
+	HASH_FIND(hh, m->first, &key, sizeof(key), p);
+	return p ? &p->value : NULL;
 }
 
 void stx_map_free(struct stx_map *m)
 {
-	free(m->key);
-	free(m->value);
-	memset(m, 0, sizeof(*m));
+	struct stx_pair *p = m->first, *next;
+
+	HASH_CLEAR(hh, m->first);
+	for (; p; p = next) {
+		next = p->hh.next;
+		free(p);
+	}
 }

@@ -49,11 +49,10 @@ void stx_buf_printf(struct stx_buf *b, const char *fmt, ...) __attribute__((form
  * caller's struct has beyond ours must be zero. */
 int stx_take_options(void *to, size_t have, const void *from, size_t first, const char *name, struct stf_err *err);
 
-/* Map from a non-zero 64-bit key to a number: open addressing, no removal. */
+/* Map from a 64-bit key to a number, without removal: uthash. */
+struct stx_pair;
 struct stx_map {
-	uint64_t *key;
-	uint64_t *value;
-	size_t n, cap;
+	struct stx_pair *first;
 };
 #define STX_KEY(class_id, id) ((uint64_t)(class_id) << 32 | (uint32_t)(id))
 /* 1: added, 0: was there (value unchanged), -1: no memory */

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/table.h"
 #include "tools/request.h"
 
 enum { SHOWN_COLUMNS = 12 }; /* the others are for programs */
@@ -33,47 +34,14 @@ struct shown {
 	int recorded; /* as it is: values stay what they are, to the last digit */
 };
 
-/* Open addressing, at most half full; entries never leave. */
-struct table {
-	struct series *s;
-	size_t n, size; /* size: a power of two, or 0 */
-};
-
-static struct series *slot(const struct table *t, uint32_t counter, uint32_t willy)
+static struct series *find(struct tkm_table *t, uint32_t counter, uint32_t willy)
 {
-	uint64_t h = ((uint64_t)counter << 32 | willy) * 0x9e3779b97f4a7c15u;
-	size_t i = (size_t)(h >> 32) & (t->size - 1);
+	const uint32_t key[2] = { counter, willy };
+	struct series *s = tkm_table_put(t, key, sizeof(key), sizeof(*s));
 
-	while (t->s[i].samples && (t->s[i].counter != counter || t->s[i].willy != willy)) {
-		i = (i + 1) & (t->size - 1);
-	}
-	return &t->s[i];
-}
-
-static struct series *find(struct table *t, uint32_t counter, uint32_t willy)
-{
-	struct table bigger;
-	struct series *s;
-	size_t i;
-
-	if (2 * t->n >= t->size) {
-		bigger = (struct table){ NULL, t->n, t->size ? 2 * t->size : 256 };
-		bigger.s = calloc(bigger.size, sizeof(*bigger.s));
-		if (!bigger.s) {
-			return NULL;
-		}
-		for (i = 0; i < t->size; i++) {
-			if (t->s[i].samples) {
-				*slot(&bigger, t->s[i].counter, t->s[i].willy) = t->s[i];
-			}
-		}
-		free(t->s);
-		*t = bigger;
-	}
-	s = slot(t, counter, willy);
-	if (!s->samples) {
-		*s = (struct series){ .counter = counter, .willy = willy };
-		t->n++;
+	if (s && !s->samples) {
+		s->counter = counter;
+		s->willy = willy;
 	}
 	return s;
 }
@@ -154,7 +122,7 @@ static void see(struct series *s, double resolution, uint64_t time, uint64_t v)
 	}
 }
 
-static int read_all(struct stt_report *r, const struct stt_trace *t, struct table *table)
+static int read_all(struct stt_report *r, const struct stt_trace *t, struct tkm_table *table)
 {
 	const struct stf_record *rec, *def;
 	struct stf_counter_value c;
@@ -188,7 +156,7 @@ static int read_all(struct stt_report *r, const struct stt_trace *t, struct tabl
 
 static int by_counter(const void *a, const void *b)
 {
-	const struct series *x = a, *y = b;
+	const struct series *x = *(struct series *const *)a, *y = *(struct series *const *)b;
 
 	return x->counter != y->counter ? (x->counter > y->counter) - (x->counter < y->counter)
 					: (x->willy > y->willy) - (x->willy < y->willy);
@@ -349,7 +317,7 @@ static void no_series_cells(struct stt_table *b, const struct stf_counter_defini
 	}
 }
 
-static int print_rows(struct stt_report *r, const struct stt_trace *t, const struct table *table)
+static int print_rows(struct stt_report *r, const struct stt_trace *t, struct series *const *s, size_t n)
 {
 	static const char *column[] = { "id", "name", "class", "unit", "type", "scope", "shows", "thread", "samples",
 		"min", "mean", "max", "recorded_unit", "recorded_min", "recorded_max" };
@@ -367,10 +335,10 @@ static int print_rows(struct stt_report *r, const struct stt_trace *t, const str
 	for (k = 0; (rec = stf_reader_record(t->r, STF_ID_counter_definition, k)); k++) {
 		stf_get_counter_definition(rec, &d);
 		shown = how_shown(t, &d, buf, sizeof(buf));
-		for (any = 0, i = 0; i < table->n; i++) {
-			if (table->s[i].counter == d.id) {
+		for (any = 0, i = 0; i < n; i++) {
+			if (s[i]->counter == d.id) {
 				definition_cells(&b, t, d.id, &d, &shown);
-				series_cells(&b, t, &table->s[i], &d, &shown);
+				series_cells(&b, t, s[i], &d, &shown);
 				any = 1;
 			}
 		}
@@ -379,10 +347,10 @@ static int print_rows(struct stt_report *r, const struct stt_trace *t, const str
 			no_series_cells(&b, &d);
 		}
 	}
-	for (i = 0; i < table->n; i++) {
-		if (!stf_reader_find(t->r, STF_ID_counter_definition, table->s[i].counter)) {
-			definition_cells(&b, t, table->s[i].counter, &none, &unknown);
-			series_cells(&b, t, &table->s[i], &none, &unknown);
+	for (i = 0; i < n; i++) {
+		if (!stf_reader_find(t->r, STF_ID_counter_definition, s[i]->counter)) {
+			definition_cells(&b, t, s[i]->counter, &none, &unknown);
+			series_cells(&b, t, s[i], &none, &unknown);
 		}
 	}
 	return stt_report_add(r, &b);
@@ -390,19 +358,21 @@ static int print_rows(struct stt_report *r, const struct stt_trace *t, const str
 
 int stt_print_counters(struct stt_report *r, const struct stt_trace *t)
 {
-	struct table table = { NULL, 0, 0 };
-	size_t i, n = 0;
+	struct tkm_table table = { 0 };
 	int fault = read_all(r, t, &table), rc;
+	size_t n = 0;
+	struct series *s = NULL, **sorted = malloc((tkm_table_count(&table) + 1) * sizeof(*sorted));
 
-	for (i = 0; i < table.size; i++) {
-		if (table.s[i].samples) {
-			table.s[n++] = table.s[i];
+	while (sorted && (s = tkm_table_next(&table, s))) {
+		if (s->samples) {
+			sorted[n++] = s;
 		}
 	}
 	if (n) {
-		qsort(table.s, n, sizeof(*table.s), by_counter);
+		qsort(sorted, n, sizeof(*sorted), by_counter);
 	}
-	rc = print_rows(r, t, &table);
-	free(table.s);
+	rc = sorted ? print_rows(r, t, sorted, n) : stt_fault(r->o, "%s: out of memory for its counters", t->path);
+	free(sorted);
+	tkm_table_free(&table);
 	return fault | rc;
 }

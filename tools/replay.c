@@ -7,15 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Keys of up to 128 bits to numbers; hashed, since a trace may be made to be slow. */
+#include "base/table.h"
+
+/* What a key of up to 128 bits stands for. */
 struct slot {
-	uint64_t key[2];
 	uint64_t u;
-	int used;
-};
-struct table {
-	struct slot *slot;
-	size_t n, size;
 };
 
 struct stack {
@@ -33,13 +29,13 @@ struct under_way {
 };
 
 struct stt_replay {
-	struct table counters; /* id: value */
-	struct table own;      /* willy, id: value */
-	struct table threads;  /* willy: index of its stack */
+	struct tkm_table counters; /* id: value */
+	struct tkm_table own;      /* willy, id: value */
+	struct tkm_table threads;  /* willy: index of its stack */
 	struct stack *stack;
 	size_t n_stacks, cap_stacks;
-	size_t n_deep;     /* stacks that are not empty */
-	struct table keys; /* of scopes and file operations: index of the last begun, + 1 */
+	size_t n_deep;         /* stacks that are not empty */
+	struct tkm_table keys; /* of scopes and file operations: index of the last begun, + 1 */
 	struct under_way *open;
 	size_t n_open, cap_open, n_over;
 	size_t *heap; /* of those with an end, the earliest first */
@@ -71,50 +67,19 @@ static int grow(void *array, size_t *cap, size_t n, size_t size)
 
 /* ---- table ---- */
 
-static struct slot *slot_of_key(const struct table *t, uint64_t k0, uint64_t k1)
+static struct slot *find(const struct tkm_table *t, uint64_t k0, uint64_t k1)
 {
-	uint64_t h = (k0 ^ (k0 >> 32)) * 0x9e3779b97f4a7c15u ^ (k1 ^ (k1 >> 29)) * 0xc2b2ae3d27d4eb4fu;
-	size_t i = (size_t)(h ^ (h >> 31)) & (t->size - 1);
+	const uint64_t key[2] = { k0, k1 };
 
-	while (t->slot[i].used && (t->slot[i].key[0] != k0 || t->slot[i].key[1] != k1)) {
-		i = (i + 1) & (t->size - 1);
-	}
-	return &t->slot[i];
-}
-
-static struct slot *find(const struct table *t, uint64_t k0, uint64_t k1)
-{
-	struct slot *s = t->size ? slot_of_key(t, k0, k1) : NULL;
-
-	return s && s->used ? s : NULL;
+	return tkm_table_find(t, key, sizeof(key));
 }
 
 /* The slot of a key, made with u = 0 if it is new; NULL: no memory. */
-static struct slot *put(struct table *t, uint64_t k0, uint64_t k1)
+static struct slot *put(struct tkm_table *t, uint64_t k0, uint64_t k1)
 {
-	struct table bigger = { NULL, t->n, t->size ? 2 * t->size : 64 };
-	struct slot *s;
-	size_t i;
+	const uint64_t key[2] = { k0, k1 };
 
-	if (2 * t->n >= t->size) {
-		bigger.slot = calloc(bigger.size, sizeof(*bigger.slot));
-		if (!bigger.slot) {
-			return NULL;
-		}
-		for (i = 0; i < t->size; i++) {
-			if (t->slot[i].used) {
-				*slot_of_key(&bigger, t->slot[i].key[0], t->slot[i].key[1]) = t->slot[i];
-			}
-		}
-		free(t->slot);
-		*t = bigger;
-	}
-	s = slot_of_key(t, k0, k1);
-	if (!s->used) {
-		*s = (struct slot){ .key = { k0, k1 }, .used = 1 };
-		t->n++;
-	}
-	return s;
+	return tkm_table_put(t, key, sizeof(key), sizeof(struct slot));
 }
 
 /* ---- what is seen ---- */
@@ -132,10 +97,10 @@ void stt_replay_free(struct stt_replay *r)
 		free(r->stack[i].function);
 	}
 	if (r) {
-		free(r->counters.slot);
-		free(r->own.slot);
-		free(r->threads.slot);
-		free(r->keys.slot);
+		tkm_table_free(&r->counters);
+		tkm_table_free(&r->own);
+		tkm_table_free(&r->threads);
+		tkm_table_free(&r->keys);
 		free(r->stack);
 		free(r->open);
 		free(r->heap);
@@ -281,6 +246,7 @@ static void end(struct stt_replay *r, uint64_t k0, uint64_t k1)
 static int tidy(struct stt_replay *r)
 {
 	size_t *now = malloc((r->n_open + 1) * sizeof(*now)), i, n = 0;
+	struct slot *s = NULL;
 
 	if (!now) {
 		return -1;
@@ -297,10 +263,8 @@ static int tidy(struct stt_replay *r)
 	for (i = 0; i < r->n_heap; i++) {
 		r->heap[i] = now[r->heap[i] + 1] - 1;
 	}
-	for (i = 0; i < r->keys.size; i++) {
-		if (r->keys.slot[i].used) {
-			r->keys.slot[i].u = now[r->keys.slot[i].u];
-		}
+	while ((s = tkm_table_next(&r->keys, s))) {
+		s->u = now[s->u];
 	}
 	r->n_open = n;
 	r->n_over = 0;
@@ -504,7 +468,7 @@ void stt_anchor_free(struct stt_anchor *a)
 
 /* Values by counter, or with their threads. */
 static int compare_values(
-	const struct table *t, const struct stt_value *x, size_t n, const char *whose, char *why, size_t size)
+	const struct tkm_table *t, const struct stt_value *x, size_t n, const char *whose, char *why, size_t size)
 {
 	size_t i;
 
@@ -524,10 +488,11 @@ static int compare_values(
 			return 1;
 		}
 	}
-	if (n < t->n) {
-		snprintf(why, size, "has values of %zu counters%s, %zu were sampled before", n, whose, t->n);
+	if (n < tkm_table_count(t)) {
+		snprintf(why, size, "has values of %zu counters%s, %zu were sampled before", n, whose,
+			tkm_table_count(t));
 	}
-	return n < t->n;
+	return n < tkm_table_count(t);
 }
 
 static int compare_stacks(const struct stt_replay *r, const struct stt_anchor *a, char *why, size_t size)

@@ -7,87 +7,58 @@
 
 struct vtf_message {
 	struct vtf_message *next;  /* in order */
-	struct vtf_message *chain; /* in its bucket, oldest first */
+	struct vtf_message *chain; /* incomplete ones of the same key, oldest first */
 	struct vtf_half h;         /* as it came; both sides once complete */
 	int complete;
 };
 
-/* Sends and receives hang apart, so that the other half stands at the front. */
-static size_t bucket_of(const struct vtf_pairs *p, const struct vtf_half *h, int receive)
-{
-	uint64_t k = h->pair;
+struct list {
+	struct vtf_message *first, *last;
+};
 
-	if (!h->has_pair) {
-		k = ((uint64_t)h->m.sender * 31 + h->m.receiver) * 0x9e3779b97f4a7c15u;
-		k ^= ((uint64_t)h->m.communicator << 32 | h->m.tag) * 0xc2b2ae3d27d4eb4fu;
-	}
-	return (size_t)(((k + (uint64_t)receive) * 0x9e3779b97f4a7c15u) >> 32) & (p->size - 1);
+/* What the two halves of a message have in common, and which of them it is. */
+struct key {
+	uint64_t which, a, b;
+};
+
+static struct key key_of(const struct vtf_half *h, int receive)
+{
+	return (struct key){ .which = (uint64_t)(h->has_pair != 0) << 1 | (receive != 0),
+		.a = h->has_pair ? h->pair : (uint64_t)h->m.sender << 32 | h->m.receiver,
+		.b = h->has_pair ? 0 : (uint64_t)h->m.communicator << 32 | h->m.tag };
 }
 
-static int belong(const struct vtf_half *a, const struct vtf_half *b)
+static int hang(struct vtf_pairs *p, struct vtf_message *m)
 {
-	if (a->receive == b->receive || a->has_pair != b->has_pair) {
-		return 0;
-	}
-	if (a->has_pair) {
-		return a->pair == b->pair;
-	}
-	return a->m.sender == b->m.sender && a->m.receiver == b->m.receiver && a->m.communicator == b->m.communicator &&
-		a->m.tag == b->m.tag;
-}
+	const struct key key = key_of(&m->h, m->h.receive);
+	struct list *l = tkm_table_put(&p->incomplete, &key, sizeof(key), sizeof(*l));
 
-static void hang(struct vtf_pairs *p, struct vtf_message *m)
-{
-	struct vtf_bucket *b = &p->bucket[bucket_of(p, &m->h, m->h.receive)];
-
-	m->chain = NULL;
-	if (b->first) {
-		b->last->chain = m;
-	} else {
-		b->first = m;
-	}
-	b->last = m;
-}
-
-/* Takes the oldest message that h is the other half of from its bucket; NULL if there is none. */
-static struct vtf_message *take(struct vtf_pairs *p, const struct vtf_half *h)
-{
-	struct vtf_bucket *b = &p->bucket[bucket_of(p, h, !h->receive)];
-	struct vtf_message *m, *before = NULL;
-
-	for (m = b->first; m && !belong(&m->h, h); m = m->chain) {
-		before = m;
-	}
-	if (m) {
-		if (before) {
-			before->chain = m->chain;
-		} else {
-			b->first = m->chain;
-		}
-		b->last = b->last == m ? before : b->last;
-		p->n--;
-	}
-	return m;
-}
-
-static int grow(struct vtf_pairs *p)
-{
-	size_t size = p->size ? 4 * p->size : 64;
-	struct vtf_bucket *b = calloc(size, sizeof(*b));
-	struct vtf_message *m;
-
-	if (!b) {
+	if (!l) {
 		return -1;
 	}
-	free(p->bucket);
-	p->bucket = b;
-	p->size = size;
-	for (m = p->first; m; m = m->next) {
-		if (!m->complete) {
-			hang(p, m);
-		}
+	if (l->first) {
+		l->last->chain = m;
+	} else {
+		l->first = m;
 	}
+	l->last = m;
 	return 0;
+}
+
+/* Takes the oldest message that h is the other half of from its list; NULL if there is none. */
+static struct vtf_message *take(struct vtf_pairs *p, const struct vtf_half *h)
+{
+	const struct key key = key_of(h, !h->receive);
+	struct list *l = tkm_table_find(&p->incomplete, &key, sizeof(key));
+	struct vtf_message *m = l ? l->first : NULL;
+
+	if (m) {
+		l->first = m->chain;
+	}
+	if (m && !l->first) {
+		tkm_table_remove(&p->incomplete, l);
+	}
+	return m;
 }
 
 static int write_message(const struct vtf_message *m, struct stf_writer *w)
@@ -138,13 +109,8 @@ static void join(struct vtf_message *m, const struct vtf_half *h)
 
 int vtf_pairs_add(struct vtf_pairs *p, const struct vtf_half *h, struct stf_writer *w, char *why, size_t size)
 {
-	struct vtf_message *m;
+	struct vtf_message *m = take(p, h);
 
-	if (p->n >= p->size && grow(p) < 0) {
-		snprintf(why, size, "out of memory");
-		return -1;
-	}
-	m = take(p, h);
 	if (m) {
 		join(m, h);
 		return flush(p, 0, w, why, size);
@@ -159,9 +125,10 @@ int vtf_pairs_add(struct vtf_pairs *p, const struct vtf_half *h, struct stf_writ
 	m->h.m.receive_time = h->receive ? STF_SEND_UNKNOWN : STF_RECEIVE_UNKNOWN;
 	/* a receive that stands first, and does not say of which message, has lost its send */
 	m->complete = h->receive && !h->has_pair;
-	if (!m->complete) {
-		hang(p, m);
-		p->n++;
+	if (!m->complete && hang(p, m) < 0) {
+		free(m);
+		snprintf(why, size, "out of memory");
+		return -1;
 	}
 	if (p->last) {
 		p->last->next = m;
@@ -185,5 +152,5 @@ void vtf_pairs_free(struct vtf_pairs *p)
 		p->first = m->next;
 		free(m);
 	}
-	free(p->bucket);
+	tkm_table_free(&p->incomplete);
 }

@@ -5,6 +5,7 @@
 
 #include <stddef.h>
 
+#include "base/table.h"
 #include "stf/stf.h"
 
 /* A SENDMSG or a RECVMSG line: its side of m is filled in. */
@@ -18,13 +19,9 @@ struct vtf_half {
 /* Messages in the order of their first lines, those in front written as soon as they are complete. Zeros
  * are none. */
 struct vtf_message;
-struct vtf_bucket {
-	struct vtf_message *first, *last;
-};
 struct vtf_pairs {
 	struct vtf_message *first, *last; /* by order */
-	struct vtf_bucket *bucket;        /* incomplete ones, by what the other half must have */
-	size_t n, size;                   /* incomplete; buckets */
+	struct tkm_table incomplete;      /* lists of them, by what the other half must have */
 };
 
 /* Returns -1 and says why in `why`. */

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/table.h"
+
 /* Fewer events than this are not worth a pass. */
 enum { LEAST = 4096 };
 
@@ -23,7 +25,6 @@ struct waiting {
 
 /* One end of a message whose other end has not come yet. */
 struct open_end {
-	uint64_t message; /* 0: the place is free */
 	uint64_t event;
 	int64_t given, returned; /* stamp; once it was handed back, the repaired one */
 	int kind;
@@ -40,86 +41,29 @@ struct cal_causality {
 	uint64_t *last;    /* of each rank, the newest event */
 	int64_t *returned; /* of each rank, the newest stamp handed back */
 	int64_t widest, newest;
-	struct open_end *end;
-	size_t ends, places; /* places: a power of two */
-	uint64_t *ready;     /* work of a pass */
+	struct tkm_table ends; /* by message */
+	uint64_t *ready;       /* work of a pass */
 	struct cal_causality_stats stats;
 };
 
-/* ---- messages on their way: open addressing ---- */
-
-static size_t place_of(const struct cal_causality *c, uint64_t message)
-{
-	size_t i = (size_t)((message * 0x9e3779b97f4a7c15u) >> 20) & (c->places - 1);
-
-	while (c->end[i].message && c->end[i].message != message) {
-		i = (i + 1) & (c->places - 1);
-	}
-	return i;
-}
-
-static int more_places(struct cal_causality *c)
-{
-	struct open_end *old = c->end;
-	size_t places = c->places, i;
-
-	if (2 * (c->ends + 1) <= places) {
-		return 0;
-	}
-	c->end = calloc(places ? 2 * places : 256, sizeof(*c->end));
-	if (!c->end) {
-		c->end = old;
-		return -1;
-	}
-	c->places = places ? 2 * places : 256;
-	for (i = 0; i < places; i++) {
-		if (old[i].message) {
-			c->end[place_of(c, old[i].message)] = old[i];
-		}
-	}
-	free(old);
-	return 0;
-}
-
-static void remove_end(struct cal_causality *c, size_t i)
-{
-	size_t k = i, home;
-
-	c->ends--;
-	for (;;) {
-		c->end[i].message = 0;
-		do {
-			k = (k + 1) & (c->places - 1);
-			if (!c->end[k].message) {
-				return;
-			}
-			home = (size_t)((c->end[k].message * 0x9e3779b97f4a7c15u) >> 20) & (c->places - 1);
-		} while (i <= k ? i < home && home <= k : i < home || home <= k);
-		c->end[i] = c->end[k];
-		i = k;
-	}
-}
+/* ---- messages on their way ---- */
 
 /* Finds the other end of a new event's message, or remembers the event. */
 static int match(struct cal_causality *c, uint64_t number)
 {
 	struct waiting *w = &c->w[number - c->base];
 	struct open_end *end;
-	size_t i;
+	size_t before = tkm_table_count(&c->ends);
 
 	if (w->e.kind == CAL_EVENT_LOCAL || w->e.message == 0) {
 		return 0;
 	}
-	if (more_places(c) < 0) {
+	end = tkm_table_put(&c->ends, &w->e.message, sizeof(w->e.message), sizeof(*end));
+	if (!end) {
 		return -1;
 	}
-	i = place_of(c, w->e.message);
-	end = &c->end[i];
-	if (!end->message) {
-		*end = (struct open_end){
-			.message = w->e.message, .event = number, .given = w->e.stamp, .kind = w->e.kind
-		};
-		c->ends++;
+	if (tkm_table_count(&c->ends) > before) {
+		*end = (struct open_end){ .event = number, .given = w->e.stamp, .kind = w->e.kind };
 		return 0;
 	}
 	if (end->kind == w->e.kind) {
@@ -134,7 +78,7 @@ static int match(struct cal_causality *c, uint64_t number)
 		w->parted = 1;
 		w->others = end->returned;
 	}
-	remove_end(c, i);
+	tkm_table_remove(&c->ends, end);
 	return 0;
 }
 
@@ -264,8 +208,8 @@ static void part(struct cal_causality *c, const struct waiting *w)
 		other->others = w->now;
 		other->other = none;
 	} else if (!w->parted && w->e.kind != CAL_EVENT_LOCAL && w->e.message) {
-		end = &c->end[place_of(c, w->e.message)];
-		if (end->message && end->event == c->base + (uint64_t)(w - c->w)) {
+		end = tkm_table_find(&c->ends, &w->e.message, sizeof(w->e.message));
+		if (end && end->event == c->base + (uint64_t)(w - c->w)) {
 			end->returned = w->now;
 		}
 	}
@@ -376,8 +320,9 @@ int cal_causality_add(struct cal_causality *c, const struct cal_event *e, struct
 	c->last[e->rank] = number;
 	c->newest = e->stamp;
 	c->widest = max64(c->widest, e->band);
-	return match(c, number) < 0 ? tkm_fail(err, TKM_ERR_NOMEM, "causality: out of memory for %zu messages", c->ends)
-				    : 0;
+	return match(c, number) < 0
+		? tkm_fail(err, TKM_ERR_NOMEM, "causality: out of memory for %zu messages", tkm_table_count(&c->ends))
+		: 0;
 }
 
 int cal_causality_finish(struct cal_causality *c, struct cal_causality_stats *stats, struct tkm_err *err)
@@ -385,7 +330,7 @@ int cal_causality_finish(struct cal_causality *c, struct cal_causality_stats *st
 	if (pass(c, INT64_MAX, err) < 0) {
 		return -1;
 	}
-	c->stats.unmatched = c->ends;
+	c->stats.unmatched = tkm_table_count(&c->ends);
 	*stats = c->stats;
 	return 0;
 }
@@ -396,7 +341,7 @@ void cal_causality_close(struct cal_causality *c)
 		free(c->w);
 		free(c->last);
 		free(c->returned);
-		free(c->end);
+		tkm_table_free(&c->ends);
 		free(c->ready);
 		free(c);
 	}

@@ -7,69 +7,28 @@
 #include <stdlib.h>
 #include <string.h>
 
-static uint64_t hash(const char *s)
-{
-	uint64_t h = 1469598103934665603u;
-
-	for (; *s; s++) {
-		h = (h ^ (unsigned char)*s) * 1099511628211u;
-	}
-	return h ^ h >> 32;
-}
-
-/* Where key stands, or the free slot for it. slots > 0. */
-static uint32_t *place(const struct vt_names *t, const char *key)
-{
-	uint32_t i = (uint32_t)hash(key) & (t->slots - 1);
-
-	while (t->slot[i] != 0 && strcmp(t->key[t->slot[i] - 1], key) != 0) {
-		i = (i + 1) & (t->slots - 1);
-	}
-	return &t->slot[i];
-}
-
-/* Half of the slots stay free. */
-static int grow(struct vt_names *t)
-{
-	uint32_t room = t->room ? 2 * t->room : 32, slots = 2 * room, i;
-	char **key = realloc(t->key, room * sizeof(*key));
-	uint32_t *slot;
-
-	if (!key) {
-		return -1;
-	}
-	t->key = key;
-	slot = calloc(slots, sizeof(*slot));
-	if (!slot) {
-		return -1;
-	}
-	free(t->slot);
-	t->slot = slot;
-	t->slots = slots;
-	t->room = room;
-	for (i = 0; i < t->n; i++) {
-		*place(t, t->key[i]) = i + 1;
-	}
-	return 0;
-}
-
 static uint32_t number(struct vt_names *t, const char *key, int *fresh)
 {
-	uint32_t *slot;
+	uint32_t *n = tkm_table_put(&t->table, key, strlen(key) + 1, sizeof(*n));
+	uint32_t room = t->room ? 2 * t->room : 32;
+	const char **more;
 
-	if (t->n == t->room && grow(t) != 0) {
-		return 0;
+	if (!n || *n) {
+		return n ? *n : 0;
 	}
-	slot = place(t, key);
-	if (*slot == 0) {
-		t->key[t->n] = strdup(key);
-		if (!t->key[t->n]) {
+	if (t->n == t->room) {
+		more = realloc(t->key, room * sizeof(*more));
+		if (!more) {
+			tkm_table_remove(&t->table, n);
 			return 0;
 		}
-		*slot = ++t->n;
-		*fresh = 1;
+		t->key = more;
+		t->room = room;
 	}
-	return *slot;
+	t->key[t->n] = tkm_table_key(n);
+	*n = ++t->n;
+	*fresh = 1;
+	return *n;
 }
 
 /* Recursive: a class has an outer one. */

@@ -6,15 +6,16 @@
 #include <pthread.h>
 #include <stdint.h>
 
+#include "base/table.h"
 #include "collector-plugin/core/collect.h"
 #include "collector-plugin/core/thread.h"
 
 /* A table from text to number, 1, 2, 3, ... in the order of arrival; names are never forgotten. Any thread. */
 struct vt_names {
 	pthread_mutex_t lock;
-	char **key;
-	uint32_t *slot; /* hash table of numbers, size a power of two */
-	uint32_t n, room, slots;
+	struct tkm_table table; /* of numbers */
+	const char **key;       /* by number - 1 */
+	uint32_t n, room;
 };
 #define VT_NAMES_INIT \
 	{ \

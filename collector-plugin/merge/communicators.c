@@ -223,7 +223,7 @@ static int has_two_names(const struct vt_merge_comm *c)
 		(!strncmp(c->name, merge, sizeof(merge) - 1) || !strncmp(c->name, between, sizeof(between) - 1));
 }
 
-static int number(struct vt_merge *m, struct vt_merge_file *f, struct vt_merge_comm *c, struct vt_merge_names *times)
+static int number(struct vt_merge *m, struct vt_merge_file *f, struct vt_merge_comm *c, struct tkm_table *times)
 {
 	struct vt_merge_communicator g = { 0 };
 	char buffer[160], numbered[200];
@@ -305,7 +305,7 @@ int vt_merge_write_communicators(struct vt_merge *m)
 
 	for (i = 0; i < m->n && rc == 0; i++) {
 		struct vt_merge_file *f = &m->file[i];
-		struct vt_merge_names times = { 0 };
+		struct tkm_table times = { 0 };
 
 		for (k = 0; k < f->n_comms && rc == 0; k++) {
 			/* one of which a part is missing is not known */
@@ -314,7 +314,7 @@ int vt_merge_write_communicators(struct vt_merge *m)
 				rc = number(m, f, &f->comms[k], &times);
 			}
 		}
-		vt_merge_names_free(&times);
+		tkm_table_free(&times);
 	}
 	for (k = 0; k < m->n_communicators && rc == 0; k++) {
 		rc = write_one(m, k + 1, &m->communicator[k]);
@@ -339,5 +339,5 @@ void vt_merge_communicators_free(struct vt_merge *m)
 		free(m->communicator[k].member);
 	}
 	free(m->communicator);
-	vt_merge_names_free(&m->communicators);
+	tkm_table_free(&m->communicators);
 }

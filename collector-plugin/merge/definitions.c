@@ -154,16 +154,10 @@ static int see_class(struct context *c, const struct vt_raw_def *d)
 {
 	uint32_t parent = vt_merge_id(&c->f->classes, d->parent);
 	struct vt_merge_name *e;
+	const char *above = parent ? vt_merge_name_of(&c->m->classes, parent) : NULL;
 	char full[2000];
-	size_t i;
 
-	snprintf(full, sizeof(full), "%s", d->name);
-	for (i = 0; parent && i < c->m->classes.size; i++) {
-		if (c->m->classes.slot[i].text && c->m->classes.slot[i].id == parent) {
-			snprintf(full, sizeof(full), "%s:%s", c->m->classes.slot[i].text, d->name);
-			break;
-		}
-	}
+	snprintf(full, sizeof(full), "%s%s%s", above ? above : "", above ? ":" : "", d->name);
 	e = vt_merge_name_entry(&c->m->classes, full);
 	if (!e) {
 		return -1;
@@ -179,14 +173,9 @@ static int see_class(struct context *c, const struct vt_raw_def *d)
 
 static const char *class_name(const struct vt_merge *m, uint32_t id)
 {
-	size_t i;
+	const char *name = id ? vt_merge_name_of(&m->classes, id) : NULL;
 
-	for (i = 0; id && i < m->classes.size; i++) {
-		if (m->classes.slot[i].text && m->classes.slot[i].id == id) {
-			return m->classes.slot[i].text;
-		}
-	}
-	return "";
+	return name ? name : "";
 }
 
 static uint32_t group_willy(const struct vt_merge *m, const struct vt_merge_file *f, uint32_t id)

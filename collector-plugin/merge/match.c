@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/table.h"
+
 enum { NONE = UINT32_MAX, GONE = UINT32_MAX - 1 };
 
 static void *grow(void *list, size_t n, size_t *room, size_t size)
@@ -101,71 +103,34 @@ static int is_unknown(const struct vt_match_end *e)
 }
 
 struct channel {
-	uint64_t key[2];
 	uint32_t sends, receives; /* how many; then where the next one goes */
-	uint32_t next;            /* in its chain, + 1 */
 };
 
 struct channels {
+	struct tkm_table number; /* of each key, + 1 */
 	struct channel *channel;
 	size_t n, room;
-	uint32_t *bucket; /* index + 1 */
-	size_t n_buckets;
 };
-
-static size_t bucket_of(const struct channels *t, const uint64_t key[2])
-{
-	uint64_t h = (key[0] * 0x9e3779b185ebca87u ^ key[1]) * 0xc2b2ae3d27d4eb4fu;
-
-	return (size_t)(h >> 29) & (t->n_buckets - 1);
-}
-
-static int more_buckets(struct channels *t)
-{
-	size_t n = t->n_buckets ? 4 * t->n_buckets : 4096, i;
-	uint32_t *fresh = calloc(n, sizeof(*fresh));
-
-	if (!fresh) {
-		return -1;
-	}
-	free(t->bucket);
-	t->bucket = fresh;
-	t->n_buckets = n;
-	for (i = 0; i < t->n; i++) {
-		uint32_t *at = &t->bucket[bucket_of(t, t->channel[i].key)];
-
-		t->channel[i].next = *at;
-		*at = (uint32_t)i + 1;
-	}
-	return 0;
-}
 
 /* The channel of an end; NONE: no memory. */
 static uint32_t channel_of(struct channels *t, const struct vt_match_end *e)
 {
 	uint64_t key[2] = { (uint64_t)e->communicator << 32 | (uint32_t)e->tag,
 		(uint64_t)e->channel << 32 | (uint32_t)sender(e) << 16 | receiver(e) };
+	uint32_t *number = tkm_table_put(&t->number, key, sizeof(key), sizeof(*number));
 	struct channel *c;
-	uint32_t i;
 
-	if (t->n == t->n_buckets && more_buckets(t) < 0) {
-		return NONE;
-	}
-	for (i = t->bucket[bucket_of(t, key)]; i; i = t->channel[i - 1].next) {
-		c = &t->channel[i - 1];
-		if (c->key[0] == key[0] && c->key[1] == key[1]) {
-			return i - 1;
-		}
+	if (!number || *number) {
+		return number ? *number - 1 : NONE;
 	}
 	c = grow(t->channel, t->n, &t->room, sizeof(*c));
 	if (!c) {
 		return NONE;
 	}
 	t->channel = c;
-	c += t->n;
-	*c = (struct channel){ .key = { key[0], key[1] }, .next = t->bucket[bucket_of(t, key)] };
-	t->bucket[bucket_of(t, key)] = (uint32_t)++t->n;
-	return (uint32_t)t->n - 1;
+	c[t->n] = (struct channel){ 0, 0 };
+	*number = (uint32_t)++t->n;
+	return *number - 1;
 }
 
 /* ---- messages ---- */
@@ -397,7 +362,7 @@ int vt_match_messages(struct vt_match_ends *l, struct vt_match_counts *counts, v
 	free(m.spare);
 	free(m.other);
 	free(m.channels.channel);
-	free(m.channels.bucket);
+	tkm_table_free(&m.channels.number);
 	return rc;
 }
 

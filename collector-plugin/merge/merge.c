@@ -513,16 +513,16 @@ static void free_merge(struct vt_merge *m)
 	free(m->node_of);
 	free(m->group_home);
 	free(m->row);
-	vt_merge_names_free(&m->row_names);
+	tkm_table_free(&m->row_names);
 	free(m->threads);
-	vt_merge_names_free(&m->classes);
-	vt_merge_names_free(&m->counters);
-	vt_merge_names_free(&m->functions);
-	vt_merge_names_free(&m->groups);
-	vt_merge_names_free(&m->infos);
-	vt_merge_names_free(&m->files);
-	vt_merge_names_free(&m->scls);
-	vt_merge_names_free(&m->scopes);
+	tkm_table_free(&m->classes);
+	tkm_table_free(&m->counters);
+	tkm_table_free(&m->functions);
+	tkm_table_free(&m->groups);
+	tkm_table_free(&m->infos);
+	tkm_table_free(&m->files);
+	tkm_table_free(&m->scls);
+	tkm_table_free(&m->scopes);
 	stf_writer_abort(m->w);
 }
 

@@ -6,66 +6,21 @@
 #include <stdlib.h>
 #include <string.h>
 
-void vt_merge_names_free(struct vt_merge_names *t)
+struct vt_merge_name *vt_merge_name_entry(struct tkm_table *t, const char *text)
 {
-	size_t i;
-
-	for (i = 0; i < t->size; i++) {
-		free(t->slot[i].text);
-	}
-	free(t->slot);
+	return tkm_table_put(t, text, strlen(text) + 1, sizeof(struct vt_merge_name));
 }
 
-static struct vt_merge_name *slot_of(const struct vt_merge_names *t, const char *text)
+const char *vt_merge_name_of(const struct tkm_table *t, uint32_t id)
 {
-	uint64_t h = 0xcbf29ce484222325u;
-	const char *c;
-	size_t i;
+	const struct vt_merge_name *e = NULL;
 
-	for (c = text; *c; c++) {
-		h = (h ^ (uint8_t)*c) * 0x100000001b3u;
-	}
-	for (i = (size_t)h & (t->size - 1); t->slot[i].text && strcmp(t->slot[i].text, text);
-		i = (i + 1) & (t->size - 1)) {
-	}
-	return &t->slot[i];
-}
-
-static int grow_names(struct vt_merge_names *t)
-{
-	struct vt_merge_names more = { NULL, t->n, t->size ? 2 * t->size : 64 };
-	size_t i;
-
-	more.slot = calloc(more.size, sizeof(*more.slot));
-	if (!more.slot) {
-		return -1;
-	}
-	for (i = 0; i < t->size; i++) {
-		if (t->slot[i].text) {
-			*slot_of(&more, t->slot[i].text) = t->slot[i];
+	while ((e = tkm_table_next(t, e))) {
+		if (e->id == id) {
+			return tkm_table_key(e);
 		}
 	}
-	free(t->slot);
-	*t = more;
-	return 0;
-}
-
-struct vt_merge_name *vt_merge_name_entry(struct vt_merge_names *t, const char *text)
-{
-	struct vt_merge_name *s;
-
-	if (2 * t->n >= t->size && grow_names(t) < 0) {
-		return NULL;
-	}
-	s = slot_of(t, text);
-	if (!s->text) {
-		s->text = strdup(text);
-		if (!s->text) {
-			return NULL;
-		}
-		t->n++;
-	}
-	return s;
+	return NULL;
 }
 
 int vt_merge_info(struct vt_merge *m, const char *cls, const char *text)

@@ -5,9 +5,15 @@
 
 #include "collector-plugin/merge/types.h"
 
-/* The entry of a text, new with id 0; NULL: no memory. Valid until the next call. */
-struct vt_merge_name *vt_merge_name_entry(struct vt_merge_names *t, const char *text);
-void vt_merge_names_free(struct vt_merge_names *names);
+/* The id in the trace of what a text stands for. */
+struct vt_merge_name {
+	uint32_t id;
+};
+
+/* The entry of a text, new with id 0; NULL: no memory. */
+struct vt_merge_name *vt_merge_name_entry(struct tkm_table *t, const char *text);
+/* The first text that has this id; NULL: none. */
+const char *vt_merge_name_of(const struct tkm_table *t, uint32_t id);
 
 /* An info record, once. */
 int vt_merge_info(struct vt_merge *m, const char *cls, const char *text);

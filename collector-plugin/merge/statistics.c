@@ -184,14 +184,9 @@ static int more_first(const void *a, const void *b)
 
 static const char *class_of(const struct vt_merge *m, uint32_t id)
 {
-	size_t i;
+	const char *name = vt_merge_name_of(&m->classes, id);
 
-	for (i = 0; i < m->classes.size; i++) {
-		if (m->classes.slot[i].text && m->classes.slot[i].id == id) {
-			return m->classes.slot[i].text;
-		}
-	}
-	return "";
+	return name ? name : "";
 }
 
 static void say(const struct vt_merge *m, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
@@ -257,15 +252,14 @@ static void say_messages(const struct vt_merge *m)
 void vt_merge_say_summary(const struct vt_merge *m)
 {
 	struct sums *f = calloc((size_t)m->next_function + 11, sizeof(*f));
+	const struct vt_merge_name *e = NULL;
 	double all = 0, mpi = 0;
 	size_t i;
 
-	for (i = 0; f && i < m->functions.size; i++) {
-		const struct vt_merge_name *e = &m->functions.slot[i];
-
-		if (e->text && e->id && e->id <= m->next_function) {
-			f[e->id].name = e->text;
-			f[e->id].mpi = !strcmp(class_of(m, (uint32_t)strtoul(e->text, NULL, 10)), "MPI");
+	while (f && (e = tkm_table_next(&m->functions, e))) {
+		if (e->id && e->id <= m->next_function) {
+			f[e->id].name = tkm_table_key(e);
+			f[e->id].mpi = !strcmp(class_of(m, (uint32_t)strtoul(f[e->id].name, NULL, 10)), "MPI");
 		}
 	}
 	for (i = 0; f && i < m->n_rows; i++) {

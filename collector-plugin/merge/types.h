@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "base/err.h"
+#include "base/table.h"
 #include "calib/map/map.h"
 #include "collector-plugin/merge/match.h"
 #include "collector-plugin/raw/format.h"
@@ -89,15 +90,6 @@ struct vt_merge_node {
 	const char *host, *boot;
 };
 
-/* A text, and the id in the trace of what it stands for. */
-struct vt_merge_names {
-	struct vt_merge_name {
-		char *text;
-		uint32_t id;
-	} * slot;
-	size_t n, size;
-};
-
 struct vt_merge_row; /* merge/statistics.h */
 
 struct vt_merge {
@@ -117,14 +109,14 @@ struct vt_merge {
 	struct stf_writer *w;
 	uint32_t *threads; /* of each of n_processes processes */
 	uint32_t n_processes;
-	struct vt_merge_names classes, counters, functions, groups, infos, files, scls, scopes;
+	struct tkm_table classes, counters, functions, groups, infos, files, scls, scopes; /* merge/names.h */
 	uint32_t next_counter, next_function, next_scl, next_group, next_file, next_scope;
-	struct vt_merge_names communicators;
+	struct tkm_table communicators;
 	struct vt_merge_communicator *communicator; /* by their number in the trace, from 1 */
 	uint32_t n_communicators, room_communicators;
 	struct vt_merge_row *row;
 	size_t n_rows, room_rows;
-	struct vt_merge_names row_names;
+	struct tkm_table row_names;
 	uint32_t others_function; /* that rows are counted with for which there was no place */
 	uint64_t stacks, in_stacks,
 		without_line; /* call stacks, places in them, and those whose source line is unknown */

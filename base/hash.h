@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* uthash as this project uses it: "no memory" is a result (the entry's hh.tbl is NULL then), and the hash mixes well, since keys
+ * come from files. For .c files only; base/table.h serves all who need no entries of their own. */
+#ifndef BASE_HASH_H
+#define BASE_HASH_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+static inline uint32_t tkm_hash(const void *key, size_t n)
+{
+	const unsigned char *p = key;
+	uint64_t h = n, word;
+
+	for (; n >= sizeof(word); p += sizeof(word), n -= sizeof(word)) {
+		memcpy(&word, p, sizeof(word));
+		h = (h ^ word ^ (h >> 29)) * 0x9e3779b97f4a7c15u;
+	}
+	for (word = 0; n > 0; n--) {
+		word = word << 8 | p[n - 1];
+	}
+	h = (h ^ word ^ (h >> 32)) * 0xd6e8feb86659fd93u;
+	return (uint32_t)(h >> 32);
+}
+
+#define HASH_NONFATAL_OOM 1
+#define HASH_FUNCTION(key, n, value) (value) = tkm_hash((key), (n))
+#include <uthash.h>
+
+#endif
