@@ -24,7 +24,14 @@ static inline uint32_t tkm_hash(const void *key, size_t n)
 	return (uint32_t)(h >> 32);
 }
 
+/* Numbers are compared without a call. */
+static inline int tkm_keys_differ(const void *a, const void *b, size_t n)
+{
+	return n == 8 ? memcmp(a, b, 8) != 0 : n == 16 ? memcmp(a, b, 16) != 0 : memcmp(a, b, n) != 0;
+}
+
 #define HASH_NONFATAL_OOM 1
+#define HASH_KEYCMP(a, b, n) tkm_keys_differ((a), (b), (n))
 #define HASH_FUNCTION(key, n, value) (value) = tkm_hash((key), (n))
 #include <uthash.h>
 

@@ -100,6 +100,15 @@ static error_t take_fail_on(struct command *c, const char *arg)
 	return 0;
 }
 
+static error_t take_action(struct command *c, int key, const char *word)
+{
+	if (c->what && c->what != key) {
+		return fail(c, word, "", "one of --check, --fingerprint and --taskprolog at a time");
+	}
+	c->what = key;
+	return 0;
+}
+
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
 	struct command *c = state->input;
@@ -108,12 +117,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case CHECK:
 	case FINGERPRINT:
 	case TASKPROLOG:
-		if (c->what && c->what != key) {
-			return fail(c, state->argv[state->next - 1], "",
-				"one of --check, --fingerprint and --taskprolog at a time");
-		}
-		c->what = key;
-		return 0;
+		return take_action(c, key, state->argv[state->next - 1]);
 	case FORMAT:
 		c->format = arg;
 		return chk_is_format(arg)

@@ -115,11 +115,31 @@ static int choose_identity(struct stf_writer *w, const struct stf_writer_options
 		: stx_fail_errno(&w->err, errno, w->path, "cannot make a random identity for the trace");
 }
 
+/* The base file and the declarations. */
+static int begin_files(struct stf_writer *w, const struct stf_writer_options *opt)
+{
+	struct stx_where to = stx_writer_where(w);
+
+	if (opt->single == STF_SINGLE_FD) {
+		w->base.fd = opt->fd;
+		w->base.final_name = strdup("the given descriptor");
+	} else if (stx_out_open(&w->base, w->path, opt->force, &w->err) < 0) {
+		return -1;
+	}
+	w->dcl = stx_stream_new(&to, ".dcl", 0);
+	if (!w->dcl) {
+		return -1;
+	}
+	w->dcl->file = FILE_DCL;
+	stx_stream_blocks(w->dcl, STX_DECL_BLOCK);
+	return opt->single ? 0 : stx_begin_base(w);
+}
+
 struct stf_writer *stf_writer_create(const char *path, const struct stf_writer_options *given, struct stf_err *err)
 {
 	struct stf_writer_options own, *opt = &own;
 	struct stf_writer *w;
-	struct stx_where to, memory;
+	struct stx_where memory;
 
 	err->code = STF_OK;
 	if (!path || !given) {
@@ -153,7 +173,7 @@ struct stf_writer *stf_writer_create(const char *path, const struct stf_writer_o
 		goto fail;
 	}
 	w->opt.node = w->opt.group_home = NULL; /* the caller's */
-	to = memory = stx_writer_where(w);
+	memory = stx_writer_where(w);
 	memory.path = NULL;
 	w->infos = stx_stream_new(&memory, "", 0);
 	w->procs = stx_stream_new(&memory, "", 0);
@@ -163,19 +183,7 @@ struct stf_writer *stf_writer_create(const char *path, const struct stf_writer_o
 	if (opt->part) {
 		return w;
 	}
-	if (opt->single == STF_SINGLE_FD) {
-		w->base.fd = opt->fd;
-		w->base.final_name = strdup("the given descriptor");
-	} else if (stx_out_open(&w->base, path, opt->force, &w->err) < 0) {
-		goto fail;
-	}
-	w->dcl = stx_stream_new(&to, ".dcl", 0);
-	if (!w->dcl) {
-		goto fail;
-	}
-	w->dcl->file = FILE_DCL;
-	stx_stream_blocks(w->dcl, STX_DECL_BLOCK);
-	if (!opt->single && stx_begin_base(w) < 0) {
+	if (begin_files(w, opt) < 0) {
 		goto fail;
 	}
 	return w;

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/table.h"
 #include "tools/files.h"
 #include "tools/replay.h"
 
@@ -21,14 +22,12 @@ struct verify {
 	uint64_t start, end;                      /* of the duration record */
 	int has_duration;
 	uint64_t funcs, scopes, counters, messages, collectives; /* as event_summary counts them */
-	struct cause *cause;                                     /* open addressing */
-	size_t n_causes, cap_causes;
+	struct tkm_table causes;
 };
 
 /* What was said already; the same again is only counted. */
 struct cause {
-	uint64_t key; /* 0: free */
-	uint64_t more;
+	uint64_t times;
 	char *text;
 };
 
@@ -56,66 +55,36 @@ static uint64_t key_of(const char *suffix, const char *text)
 			h = (h ^ (uint8_t)*text) * 0x100000001b3u;
 		}
 	}
-	return h ? h : 1;
-}
-
-static int grow_causes(struct verify *v)
-{
-	size_t cap = v->cap_causes ? 2 * v->cap_causes : 64, i, k;
-	struct cause *p = calloc(cap, sizeof(*p));
-
-	if (!p) {
-		return -1;
-	}
-	for (i = 0; i < v->cap_causes; i++) {
-		for (k = v->cause[i].key % cap; v->cause[i].key && p[k].key; k = (k + 1) % cap) {
-		}
-		if (v->cause[i].key) {
-			p[k] = v->cause[i];
-		}
-	}
-	free(v->cause);
-	v->cause = p;
-	v->cap_causes = cap;
-	return 0;
+	return h;
 }
 
 /* Was this said before? Then it is counted. */
 static int is_known(struct verify *v, const char *suffix, const char *text)
 {
 	uint64_t key = key_of(suffix, text);
-	size_t k;
+	struct cause *c = tkm_table_put(&v->causes, &key, sizeof(key), sizeof(*c));
 
-	if (2 * (v->n_causes + 1) > v->cap_causes && grow_causes(v) < 0) {
+	if (!c) {
 		return 0; /* then each is a line */
 	}
-	for (k = key % v->cap_causes; v->cause[k].key && v->cause[k].key != key; k = (k + 1) % v->cap_causes) {
+	if (c->times++ == 0 && asprintf(&c->text, "%s%s: %s", v->t.path, suffix, text) < 0) {
+		c->text = NULL;
 	}
-	if (v->cause[k].key) {
-		v->cause[k].more++;
-		return 1;
-	}
-	v->cause[k].key = key;
-	v->n_causes++;
-	if (asprintf(&v->cause[k].text, "%s%s: %s", v->t.path, suffix, text) < 0) {
-		v->cause[k].text = NULL;
-	}
-	return 0;
+	return c->times > 1;
 }
 
 /* How often each was met again. */
 static void print_causes(struct verify *v)
 {
-	size_t i;
+	struct cause *c = NULL;
 
-	for (i = 0; i < v->cap_causes; i++) {
-		if (v->cause[i].more) {
-			stt_fault(v->o, "%" PRIu64 " more like: %s", v->cause[i].more,
-				v->cause[i].text ? v->cause[i].text : "");
+	while ((c = tkm_table_next(&v->causes, c))) {
+		if (c->times > 1) {
+			stt_fault(v->o, "%" PRIu64 " more like: %s", c->times - 1, c->text ? c->text : "");
 		}
-		free(v->cause[i].text);
+		free(c->text);
 	}
-	free(v->cause);
+	tkm_table_free(&v->causes);
 }
 
 static void fault(struct verify *v, const char *suffix, const struct stf_record *rec, const char *fmt, ...)

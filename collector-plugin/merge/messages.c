@@ -333,90 +333,118 @@ static uint64_t spread(
 
 #define ARRAYS .start_time = o->begin, .delta = o->delta
 
+/* An operation that is to be written. */
+struct operation {
+	const struct vt_merge_communicator *g;
+	uint32_t communicator, root;
+	uint8_t type;
+	uint64_t time;
+	int lines; /* its members' source locations are known */
+};
+
+static int write_all(const struct out *o, const struct operation *p)
+{
+	return p->lines ? stf_write_all_communication_1(o->m->w,
+				  &(struct stf_all_communication_1){ .time = p->time,
+					  .communicator = p->communicator,
+					  .type = p->type,
+					  .size_1_3 = p->g->n,
+					  ARRAYS,
+					  .scl = o->scl })
+			: stf_write_all_communication(o->m->w,
+				  &(struct stf_all_communication){ .time = p->time,
+					  .communicator = p->communicator,
+					  .type = p->type,
+					  .size_1_2 = p->g->n,
+					  ARRAYS });
+}
+
+static int write_one_to_all(const struct out *o, const struct operation *p)
+{
+	return p->lines ? stf_write_one_to_all_communication_1(o->m->w,
+				  &(struct stf_one_to_all_communication_1){ .time = p->time,
+					  .sender = STF_WILLY(p->g->member[p->root], 0),
+					  .sent = o->sent[p->root],
+					  .communicator = p->communicator,
+					  .type = p->type,
+					  .size_1_4 = p->g->n,
+					  ARRAYS,
+					  .receive_size = o->received,
+					  .scl = o->scl })
+			: stf_write_one_to_all_communication(o->m->w,
+				  &(struct stf_one_to_all_communication){ .time = p->time,
+					  .sender = STF_WILLY(p->g->member[p->root], 0),
+					  .sent = o->sent[p->root],
+					  .communicator = p->communicator,
+					  .type = p->type,
+					  .size_1_3 = p->g->n,
+					  ARRAYS,
+					  .receive_size = o->received });
+}
+
+static int write_all_to_one(const struct out *o, const struct operation *p)
+{
+	return p->lines ? stf_write_all_to_one_communication_1(o->m->w,
+				  &(struct stf_all_to_one_communication_1){ .time = p->time,
+					  .receiver = STF_WILLY(p->g->member[p->root], 0),
+					  .recvd = o->received[p->root],
+					  .communicator = p->communicator,
+					  .type = p->type,
+					  .size_1_4 = p->g->n,
+					  ARRAYS,
+					  .send_size = o->sent,
+					  .scl = o->scl })
+			: stf_write_all_to_one_communication(o->m->w,
+				  &(struct stf_all_to_one_communication){ .time = p->time,
+					  .receiver = STF_WILLY(p->g->member[p->root], 0),
+					  .recvd = o->received[p->root],
+					  .communicator = p->communicator,
+					  .type = p->type,
+					  .size_1_3 = p->g->n,
+					  ARRAYS,
+					  .send_size = o->sent });
+}
+
+static int write_all_to_all(const struct out *o, const struct operation *p)
+{
+	return p->lines ? stf_write_all_to_all_communication_1(o->m->w,
+				  &(struct stf_all_to_all_communication_1){ .time = p->time,
+					  .communicator = p->communicator,
+					  .type = p->type,
+					  .size_1_5 = p->g->n,
+					  ARRAYS,
+					  .send_size = o->sent,
+					  .receive_size = o->received,
+					  .scl = o->scl })
+			: stf_write_all_to_all_communication(o->m->w,
+				  &(struct stf_all_to_all_communication){ .time = p->time,
+					  .communicator = p->communicator,
+					  .type = p->type,
+					  .size_1_4 = p->g->n,
+					  ARRAYS,
+					  .send_size = o->sent,
+					  .receive_size = o->received });
+}
+
 static int write_operation(void *ctx, const struct vt_match_share *share, size_t n)
 {
 	struct out *o = ctx;
 	const struct vt_merge_communicator *g = &o->m->communicator[share->communicator - 1];
-	uint32_t c = share->communicator, root, members = g->n;
-	uint8_t op = (uint8_t)(share->op + 1);
-	uint64_t time;
-	int lines;
+	struct operation p = { .g = g, .communicator = share->communicator, .type = (uint8_t)(share->op + 1) };
 
-	if (define_operation(o, share->op) < 0 || make_room(o, members) < 0) {
+	if (define_operation(o, share->op) < 0 || make_room(o, g->n) < 0) {
 		return -1;
 	}
-	time = spread(o, share, n, members, &root, &lines);
-	switch (root < members || o->defined[share->op] == VT_RAW_ALL ? o->defined[share->op] : VT_RAW_ALL_TO_ALL) {
+	p.time = spread(o, share, n, g->n, &p.root, &p.lines);
+	switch (p.root < g->n || o->defined[share->op] == VT_RAW_ALL ? o->defined[share->op] : VT_RAW_ALL_TO_ALL) {
 	case VT_RAW_ALL:
-		return lines
-			? stf_write_all_communication_1(o->m->w,
-				  &(struct stf_all_communication_1){ .time = time,
-					  .communicator = c,
-					  .type = op,
-					  .size_1_3 = members,
-					  ARRAYS,
-					  .scl = o->scl })
-			: stf_write_all_communication(o->m->w,
-				  &(struct stf_all_communication){
-					  .time = time, .communicator = c, .type = op, .size_1_2 = members, ARRAYS });
+		return write_all(o, &p);
 	case VT_RAW_ONE_TO_ALL:
-		return lines ? stf_write_one_to_all_communication_1(o->m->w,
-				       &(struct stf_one_to_all_communication_1){ .time = time,
-					       .sender = STF_WILLY(g->member[root], 0),
-					       .sent = o->sent[root],
-					       .communicator = c,
-					       .type = op,
-					       .size_1_4 = members,
-					       ARRAYS,
-					       .receive_size = o->received,
-					       .scl = o->scl })
-			     : stf_write_one_to_all_communication(o->m->w,
-				       &(struct stf_one_to_all_communication){ .time = time,
-					       .sender = STF_WILLY(g->member[root], 0),
-					       .sent = o->sent[root],
-					       .communicator = c,
-					       .type = op,
-					       .size_1_3 = members,
-					       ARRAYS,
-					       .receive_size = o->received });
+		return write_one_to_all(o, &p);
 	case VT_RAW_ALL_TO_ONE:
-		return lines ? stf_write_all_to_one_communication_1(o->m->w,
-				       &(struct stf_all_to_one_communication_1){ .time = time,
-					       .receiver = STF_WILLY(g->member[root], 0),
-					       .recvd = o->received[root],
-					       .communicator = c,
-					       .type = op,
-					       .size_1_4 = members,
-					       ARRAYS,
-					       .send_size = o->sent,
-					       .scl = o->scl })
-			     : stf_write_all_to_one_communication(o->m->w,
-				       &(struct stf_all_to_one_communication){ .time = time,
-					       .receiver = STF_WILLY(g->member[root], 0),
-					       .recvd = o->received[root],
-					       .communicator = c,
-					       .type = op,
-					       .size_1_3 = members,
-					       ARRAYS,
-					       .send_size = o->sent });
+		return write_all_to_one(o, &p);
 	default:
-		return lines ? stf_write_all_to_all_communication_1(o->m->w,
-				       &(struct stf_all_to_all_communication_1){ .time = time,
-					       .communicator = c,
-					       .type = op,
-					       .size_1_5 = members,
-					       ARRAYS,
-					       .send_size = o->sent,
-					       .receive_size = o->received,
-					       .scl = o->scl })
-			     : stf_write_all_to_all_communication(o->m->w,
-				       &(struct stf_all_to_all_communication){ .time = time,
-					       .communicator = c,
-					       .type = op,
-					       .size_1_4 = members,
-					       ARRAYS,
-					       .send_size = o->sent,
-					       .receive_size = o->received });
+		return write_all_to_all(o, &p);
 	}
 }
 

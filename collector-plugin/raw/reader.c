@@ -583,6 +583,49 @@ struct copy {
 };
 
 /* Fills *d from the definition at c. Returns 0, or -1: makes no sense. */
+/* Those that begin with their number and one more. */
+static void decode_numbered(struct reader *r, struct vt_raw_def *d, char **room)
+{
+	uint32_t second;
+
+	d->id = get32(r);
+	second = get32(r);
+	d->parent = second;
+	switch (d->type) {
+	case VT_RAW_DEF_STATISTICS:
+		get_bytes(r, (uint8_t *)&d->row, sizeof(d->row));
+		break;
+	case VT_RAW_DEF_OBJECT:
+		d->parent = 0;
+		d->n = second;
+		get_bytes(r, d->build_id, sizeof(d->build_id));
+		d->name = get_text(r, room);
+		break;
+	case VT_RAW_DEF_STACK:
+		d->parent = 0;
+		d->n = second < VT_RAW_STACK ? second : VT_RAW_STACK;
+		get_bytes(r, (uint8_t *)d->place, d->n * sizeof(d->place[0]));
+		break;
+	case VT_RAW_DEF_FUNCTION_AT:
+		d->object = get32(r);
+		d->demangle = get32(r);
+		d->offset = (uint64_t)get64(r);
+		d->name = get_text(r, room);
+		break;
+	case VT_RAW_DEF_SCOPE:
+		d->scl[0] = get32(r);
+		d->scl[1] = get32(r);
+		d->name = get_text(r, room);
+		break;
+	case VT_RAW_DEF_THREAD:
+		d->tid = (uint64_t)get64(r);
+		d->name = get_text(r, room);
+		break;
+	default:
+		d->name = get_text(r, room);
+	}
+}
+
 static int decode(const struct copy *c, struct vt_raw_def *d, char *room, uint32_t *members)
 {
 	struct reader at = { c->p + 16, c->p + c->size, 0 }, *r = &at;
@@ -593,50 +636,16 @@ static int decode(const struct copy *c, struct vt_raw_def *d, char *room, uint32
 	case VT_RAW_DEF_CLASS:
 	case VT_RAW_DEF_FUNCTION:
 	case VT_RAW_DEF_SCL:
-		d->id = get32(r);
-		d->parent = get32(r);
-		d->name = get_text(r, &room);
-		break;
 	case VT_RAW_DEF_STATISTICS:
-		d->id = get32(r);
-		d->parent = get32(r);
-		get_bytes(r, (uint8_t *)&d->row, sizeof(d->row));
-		break;
 	case VT_RAW_DEF_OBJECT:
-		d->id = get32(r);
-		d->n = get32(r);
-		get_bytes(r, d->build_id, sizeof(d->build_id));
-		d->name = get_text(r, &room);
-		break;
 	case VT_RAW_DEF_STACK:
-		d->id = get32(r);
-		d->n = get32(r);
-		d->n = d->n < VT_RAW_STACK ? d->n : VT_RAW_STACK;
-		get_bytes(r, (uint8_t *)d->place, d->n * sizeof(d->place[0]));
-		break;
 	case VT_RAW_DEF_FUNCTION_AT:
-		d->id = get32(r);
-		d->parent = get32(r);
-		d->object = get32(r);
-		d->demangle = get32(r);
-		d->offset = (uint64_t)get64(r);
-		d->name = get_text(r, &room);
-		break;
 	case VT_RAW_DEF_SCOPE:
-		d->id = get32(r);
-		d->parent = get32(r);
-		d->scl[0] = get32(r);
-		d->scl[1] = get32(r);
-		d->name = get_text(r, &room);
+	case VT_RAW_DEF_THREAD:
+		decode_numbered(r, d, &room);
 		break;
 	case VT_RAW_DEF_COMM:
 		decode_communicator(r, d, &room, members);
-		break;
-	case VT_RAW_DEF_THREAD:
-		d->id = get32(r);
-		d->parent = get32(r);
-		d->tid = (uint64_t)get64(r);
-		d->name = get_text(r, &room);
 		break;
 	case VT_RAW_DEF_COUNTER:
 		decode_counter(r, d, &room);

@@ -364,10 +364,23 @@ static int is_found(const struct cal_link *l, const struct cal_run *run, int64_t
 /* Steps from 3 half widths to a second, forwards and back, anywhere between the first session and the last of runs
  * with 8 to 20 sessions, a second to 1 + apart seconds from one to the next. The farther apart they are, the more
  * of a small step can be the wander that is believed. */
+static void say_steps(const char *name, long n, long found, long beyond, long false_ones)
+{
+	char figure[40];
+
+	snprintf(figure, sizeof(figure), "%s", name);
+	say(figure, 100.0 * (double)found / (double)n, "%");
+	snprintf(figure, sizeof(figure), "%s.runs", name);
+	say(figure, (double)n, "runs");
+	snprintf(figure, sizeof(figure), "%s.outside", name);
+	say(figure, (double)beyond, "runs");
+	snprintf(figure, sizeof(figure), "%s.false", name);
+	say(figure, (double)false_ones, "runs");
+}
+
 static void steps_of(double apart, const char *name)
 {
 	long i, n = trials / 50, found = 0, beyond = 0, false_ones = 0;
-	char figure[40];
 
 	for (i = 0; i < n; i++) {
 		int sessions = 8 + (int)(13 * uniform());
@@ -420,14 +433,7 @@ static void steps_of(double apart, const char *name)
 		cal_run_free(&run);
 		cal_link_close(l);
 	}
-	snprintf(figure, sizeof(figure), "%s", name);
-	say(figure, 100.0 * (double)found / (double)n, "%");
-	snprintf(figure, sizeof(figure), "%s.runs", name);
-	say(figure, (double)n, "runs");
-	snprintf(figure, sizeof(figure), "%s.outside", name);
-	say(figure, (double)beyond, "runs");
-	snprintf(figure, sizeof(figure), "%s.false", name);
-	say(figure, (double)false_ones, "runs");
+	say_steps(name, n, found, beyond, false_ones);
 }
 
 static void steps(void)

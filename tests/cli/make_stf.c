@@ -25,6 +25,33 @@ static uint64_t real(double d)
 /* Names that are hard to print: blanks, quotes, a backslash, UTF-8, a line break. */
 static const char odd[] = "odd \"name\" \\ \xc3\xa4\n1";
 
+static void declare_counters(struct stf_writer *w, uint32_t perf)
+{
+	struct stf_counter_definition c = { .id = 6,
+		.type = STF_COUNTER_U8 | STF_COUNTER_SAMPLE,
+		.do_diff = 1,
+		.willy = STF_GROUP(0x70001),
+		.size_1_1 = 1,
+		.unit = "#" };
+
+	c.name = stf_writer_string(w, "PAPI_TOT_INS");
+	c.classid = perf;
+	stf_write_counter_definition(w, &c);
+	c.id = 7;
+	c.type = STF_COUNTER_F8 | STF_COUNTER_POINT;
+	c.name = stf_writer_string(w, "load");
+	c.do_diff = 0;
+	c.lower_bound = real(-1.5);
+	c.upper_bound = real(0.1);
+	stf_write_counter_definition(w, &c);
+	c.id = 8;
+	c.type = STF_COUNTER_I8;
+	c.name = stf_writer_string(w, odd);
+	c.lower_bound = (uint64_t)-3;
+	c.upper_bound = 4;
+	stf_write_counter_definition(w, &c);
+}
+
 static void declare(struct stf_writer *w)
 {
 	static const uint32_t threads[] = { 1, 3 };
@@ -47,12 +74,6 @@ static void declare(struct stf_writer *w)
 		.first_id = &first,
 		.last_id = &last,
 		.stride = &stride };
-	struct stf_counter_definition c = { .id = 6,
-		.type = STF_COUNTER_U8 | STF_COUNTER_SAMPLE,
-		.do_diff = 1,
-		.willy = STF_GROUP(0x70001),
-		.size_1_1 = 1,
-		.unit = "#" };
 	struct stf_file_definition file = { .id = 1, .size_1_1 = 9, .file = "my main.c" };
 	uint32_t line = 42, fid = 1, none = 0;
 	struct stf_scl_definition scl = {
@@ -75,22 +96,7 @@ static void declare(struct stf_writer *w)
 	stf_write_group_definition(w, &p0);
 	stf_write_group_definition(w, &p1);
 	stf_write_group_definition(w, &g);
-	c.name = stf_writer_string(w, "PAPI_TOT_INS");
-	c.classid = perf;
-	stf_write_counter_definition(w, &c);
-	c.id = 7;
-	c.type = STF_COUNTER_F8 | STF_COUNTER_POINT;
-	c.name = stf_writer_string(w, "load");
-	c.do_diff = 0;
-	c.lower_bound = real(-1.5);
-	c.upper_bound = real(0.1);
-	stf_write_counter_definition(w, &c);
-	c.id = 8;
-	c.type = STF_COUNTER_I8;
-	c.name = stf_writer_string(w, odd);
-	c.lower_bound = (uint64_t)-3;
-	c.upper_bound = 4;
-	stf_write_counter_definition(w, &c);
+	declare_counters(w, perf);
 	stf_write_communicator_definition(w, &comm);
 	stf_writer_info(w, "program", "make_stf");
 	stf_writer_info(w, "clock", "simulated");

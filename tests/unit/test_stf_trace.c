@@ -298,23 +298,18 @@ static void merge_is_by_time(void)
 
 #define COUNTERS 5
 /* last[k][c] is what counter c was at the k-th record boundary. */
-static void anchors_tell_the_state(void)
+enum { WRITTEN = 12000 };
+
+static void write_random_counters(uint64_t last[][COUNTERS])
 {
-	enum { N = 12000 };
-	static uint64_t at[N], prev[N], last[N][COUNTERS];
 	struct stf_writer_options o = { .resolution = 1, .procs_per_file = 0 };
 	struct stf_writer *w;
-	struct stf_reader *r;
-	struct stf_cursor *c;
-	const struct stf_record *rec;
-	uint64_t v[COUNTERS] = { 0 }, shown = 0, before = 0, t = 0;
+	uint64_t v[COUNTERS] = { 0 }, t = 0;
 	uint32_t ids[COUNTERS] = { 40, 7, 99, 3, 50 };
-	struct stf_counter_history h;
-	int i, k, anchors = 0, found = 0, n = 0;
+	int i, k;
 
-	clean();
 	w = stf_writer_create(in_dir("a.stf"), &o, &err);
-	for (i = 0; i < N; i++) {
+	for (i = 0; i < WRITTEN; i++) {
 		struct stf_counter_value x = { .time = t += check_random() % 3 ? 10 : 1ull << 33,
 			.size_1_2 = COUNTERS,
 			.values = v,
@@ -327,13 +322,27 @@ static void anchors_tell_the_state(void)
 		memcpy(last[i], v, sizeof(v));
 	}
 	CHECK_INT(stf_writer_finish(w, 1, 0, &err), 0);
+}
+
+static void anchors_tell_the_state(void)
+{
+	static uint64_t at[WRITTEN], prev[WRITTEN], last[WRITTEN][COUNTERS];
+	struct stf_reader *r;
+	struct stf_cursor *c;
+	const struct stf_record *rec;
+	uint64_t shown = 0, before = 0;
+	struct stf_counter_history h;
+	int anchors = 0, found = 0, n = 0;
+
+	clean();
+	write_random_counters(last);
 	r = stf_reader_open(in_dir("a.stf"), 0, &err);
 	c = stf_cursor_open(r, ".c.0", &err);
-	while (stf_cursor_next(c, &rec, &err) > 0 && n < N) {
+	while (stf_cursor_next(c, &rec, &err) > 0 && n < WRITTEN) {
 		at[n] = rec->offset;
 		prev[n++] = rec->time;
 	}
-	CHECK_INT(n, N);
+	CHECK_INT(n, WRITTEN);
 	stf_cursor_close(c);
 	c = stf_cursor_open(r, ".c.0.anc", &err);
 	while (stf_cursor_next(c, &rec, &err) > 0) {
@@ -343,10 +352,10 @@ static void anchors_tell_the_state(void)
 			CHECK(offset - before <= 65536, "gap of %llu", (unsigned long long)(offset - before));
 			before = offset;
 			/* the anchor lies ahead of the time records of record n */
-			for (n = 0; n < N && at[n] < offset; n++) {
+			for (n = 0; n < WRITTEN && at[n] < offset; n++) {
 			}
 			shown = n;
-			CHECK(n == N || at[n] - offset <= 9 || (offset == 0 && at[n] - IDENTITY_SIZE <= 9),
+			CHECK(n == WRITTEN || at[n] - offset <= 9 || (offset == 0 && at[n] - IDENTITY_SIZE <= 9),
 				"no boundary");
 			CHECK(stf_value(rec, "time_prev")->u == (n ? prev[n - 1] : 0), "time_prev");
 			anchors++;
@@ -358,7 +367,7 @@ static void anchors_tell_the_state(void)
 		}
 	}
 	CHECK(anchors >= 12 && found == anchors - 1, "%d anchors, %d histories", anchors, found);
-	CHECK(at[N - 1] - before <= 65536, "end");
+	CHECK(at[WRITTEN - 1] - before <= 65536, "end");
 	stf_cursor_close(c);
 	stf_reader_close(r);
 }
