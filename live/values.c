@@ -12,6 +12,7 @@
 #include "stf/stf.h"
 
 enum { LAST_BLOCKS = 4 };
+#define SHORTEST_S 0.005 /* between samples of which a rate is made */
 
 struct counter {
 	struct vt_raw_counter_def def;
@@ -158,9 +159,12 @@ static void add_values(struct look *l, const struct vt_raw_cursor *c)
 		if (cell->n && c->now <= cell->new.tick) {
 			continue; /* streams are read one after the other */
 		}
-		cell->old = cell->new;
+		/* of two in quick succession the later one takes the place of the other, else rates jump */
+		if (!cell->n || (double)(c->now - cell->new.tick) >= SHORTEST_S * cell->hz) {
+			cell->old = cell->new;
+			cell->n += cell->n < 2;
+		}
 		cell->new = (struct vtl_sample){ bits, c->now };
-		cell->n += cell->n < 2;
 	}
 }
 

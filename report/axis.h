@@ -24,6 +24,7 @@ struct vtr_series {
 	double sum, weight; /* over the whole run: of a rate weighted by time, else by samples */
 	double increase;    /* of a running total, in its own unit */
 	uint64_t last_time, last_bits;
+	double interval; /* between samples lately, as used for rates */
 	int begun;
 };
 

@@ -171,7 +171,7 @@ static void find_sampler(struct vtr_findings *all, const struct vtr_trace *t)
 
 		vtr_find(all, high ? 60 : 3, high ? VTR_WARN : VTR_GOOD,
 			high ? "Sampling was expensive" : "Sampling was cheap",
-			"The sampler's thread used at most %.3f %% of a core (%s).", mean_of(p.most),
+			"The sampler used at most %.3f %% of a core (%s).", mean_of(p.most),
 			vtr_willy_label(t, p.most->willy, a, sizeof(a)));
 	}
 }

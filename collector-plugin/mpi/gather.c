@@ -489,6 +489,7 @@ int vt_job_merge(struct vt_job *j, const struct vt_merge_hosts *hosts, struct tk
 	rc = rc < 0 ? rc : vt_collect_merge(j->in, n, j->run.period_s, hosts, err);
 	if (rc == 0) {
 		rc = write_clk(j, vt_collect_trace(), err);
+		vt_collect_show(&vt_collector);
 	}
 	for (i = j->run.ranks; i < n; i++) {
 		free((void *)(uintptr_t)j->in[i].path);

@@ -207,7 +207,7 @@ static int merge_for(struct vt_collector *c, struct vt_merge_input *in, size_t n
 	int (*merge)(const struct vt_merge_input *, size_t, const struct vt_merge_options *, struct vt_merge_result *,
 		struct tkm_err *) = c->merge && !period_s ? c->merge : vt_merge;
 	struct vt_merge_result r;
-	char size[64], word[PATH_MAX], target[1100];
+	char size[64];
 	int rc;
 
 	if (!writes_trace(c)) {
@@ -230,17 +230,26 @@ static int merge_for(struct vt_collector *c, struct vt_merge_input *in, size_t n
 		vt_say(1, "INFO", "Writing tracefile %s: %llu samples, %u %s, %u %s, %s", c->trace,
 			(unsigned long long)r.samples, r.processes, r.processes == 1 ? "process" : "processes",
 			r.threads, r.threads == 1 ? "thread" : "threads", size);
-		if (c->settings.report) {
-			vt_report_make(c->trace, c->settings.force);
-		} else {
-			vt_say(1, "INFO", "to see it in a browser, run: vtreport %s",
-				tkm_shell_word(word, sizeof(word), c->trace));
-		}
-		if (vt_collect_target(c, target, sizeof(target))) {
-			vt_convert_trace(c->trace, target, c->format->name, c->settings.force);
-		}
 	}
 	return rc;
+}
+
+void vt_collect_show(const struct vt_collector *c)
+{
+	char word[PATH_MAX], target[1100];
+
+	if (c->settings.keep_raw_events) {
+		return;
+	}
+	if (c->settings.report) {
+		vt_report_make(c->trace, c->settings.force);
+	} else {
+		vt_say(1, "INFO", "to see it in a browser, run: vtreport %s",
+			tkm_shell_word(word, sizeof(word), c->trace));
+	}
+	if (vt_collect_target(c, target, sizeof(target))) {
+		vt_convert_trace(c->trace, target, c->format->name, c->settings.force);
+	}
 }
 
 int vt_collect_merge(
@@ -322,6 +331,8 @@ static void merge_files(struct vt_collector *c, struct files *f)
 	if (rc < 0) {
 		vt_say(1, "WARNING", "no trace: %s. What was recorded is in %s%s; %s makes the trace", e.text,
 			c->raw_path, f->n > 1 ? " and others" : "", vt_collect_command(c, text, sizeof(text)));
+	} else {
+		vt_collect_show(c);
 	}
 }
 

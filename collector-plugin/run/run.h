@@ -24,6 +24,10 @@ struct vt_merge_hosts;
 int vt_collect_merge(
 	struct vt_merge_input *in, size_t n, double period_s, const struct vt_merge_hosts *hosts, struct tkm_err *err);
 
+/* After the merge, when the trace's .clk file is there, too: the report (REPORT), or the command that makes it,
+ * and the trace in another format (LOGFILE-FORMAT). */
+void vt_collect_show(const struct vt_collector *c);
+
 /* In the child of a fork: nothing of the parent's is touched, and a new start is possible. */
 void vt_collect_forked(void);
 

@@ -76,6 +76,28 @@ ok "messages by sender and receiver" $?
 ! grep -q 'alert(1)<' t.html && ! LC_ALL=C grep -q "$(printf '\033')" t.html && grep -q '&#60;/script&#62;' t.html
 ok "names of the trace are text, not markup" $?
 
+# two samples 1 us apart, of a total in clock ticks of 10 ms: no rate of 1,000,000 %
+make_trace soon <<END
+C ASCII trace
+CLKPERIOD 1e-06
+EVENTBITS 0
+NCPUS 1 1
+DURATION 0 500000
+DEFCLASS 2 "OS" SELF "OS" PARENT 0
+DEFGROUP 2147483650 "All" NMEMBS 1 1
+DEFCOUNTER 1 "usr" CLASS 2 CPU 2147483650 TYPE 67 DIFF 1 UNIT "us" LOWER 0 UPPER 18446744073709551615
+0 SAMP CPU 1 DEF 1 UINT 8 0
+100000 SAMP CPU 1 DEF 1 UINT 8 10000
+200000 SAMP CPU 1 DEF 1 UINT 8 20000
+300000 SAMP CPU 1 DEF 1 UINT 8 30000
+300001 SAMP CPU 1 DEF 1 UINT 8 40000
+400000 SAMP CPU 1 DEF 1 UINT 8 40000
+500000 SAMP CPU 1 DEF 1 UINT 8 60000
+END
+report soon.stf
+[ "$status" -eq 0 ] && grep -q 'minimum 100 thousand us/s, mean 120 thousand us/s, maximum 200 thousand us/s' soon.html
+ok "two samples in quick succession make no rate of their own" $?
+
 # of 4094 steps the smallest value is AA, the largest /+, none //
 sed -n 's|.*id="data">||; /^"0":/p' t.html >verify
 grep -q '^"0":{"u":"KB/s","lo":100,"hi":300,"s":\[\["rank 0","AA[^"]*/+[^"]*//"' verify && ! grep -q '"[^"]*<' verify
@@ -309,6 +331,8 @@ if [ -x "$build/vtrun" ]; then
 	"$build/vtrun" --report --force -- sleep 0.2 2>../err &&
 		[ -s sleep.html ] && grep -q "Writing report .*/my run's/sleep.html" ../err && ! grep -q 'run: vtreport' ../err
 	ok "vtrun --report: the report is there when the program has ended" $?
+	"$build/vtrun" --report --logfile-format CSV --force -- sleep 0.1 2>../err && [ -s sleep.csv ] && [ -s sleep.html ]
+	ok "with a second format: both are there" $?
 	"$build/vtrun" --report --sampler thread --force -- sh -c 'sleep 0.2; exit 3' 2>../err
 	[ $? -eq 3 ] && [ -s sh.html ]
 	ok "the same with the sampler inside; the program's status stays" $?
