@@ -1,0 +1,108 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# The table of endings: programs that end in twelve ways, and jobs of four ranks on one host and on two that end in seven. Each has to
+# leave a verified trace that is complete 5 s after its end, and no raw file. Prints a line for each: how many of how many.
+# ENDINGS (20) and ENDINGS_JOBS (10): how often; ENDINGS_BUILD: a folder that is built already (default: a new one).
+# shellcheck source=lib.sh source-path=SCRIPTDIR
+. "$(dirname "$0")/lib.sh"
+need gcc
+need g++
+if [ -n "${ENDINGS_BUILD:-}" ]; then
+	cd "$ENDINGS_BUILD" || exit 99
+else
+	configured endings CC=gcc
+	step "endings: make" make -j"$jobs"
+fi
+build=$PWD each=${ENDINGS:-20} each_job=${ENDINGS_JOBS:-10}
+MPICC=$(sed -n 's/^MPICC = //p' Makefile) MPIRUN=$(sed -n 's/^MPIRUN = //p' Makefile)
+cd "$work" || exit 99
+step "endings: the program" gcc -g "$top/tests/ci/endings.c" -o endings -pthread
+cat >uncaught.cc <<'END'
+#include <unistd.h>
+int main() { usleep(150000); throw 1; }
+END
+step "endings: the program in C++" g++ -g uncaught.cc -o uncaught
+failed=0
+
+left() # left TRACE: waits for the trace, and until there are no raw files; prints the ms that it took
+{
+	from=$(date +%s%N)
+	tries=0
+	until { [ -e "$1" ] && ! ls VT-* >/dev/null 2>&1; } || [ $tries -ge 100 ]; do
+		tries=$((tries + 1))
+		sleep 0.05
+	done
+	took=$((($(date +%s%N) - from) / 1000000))
+	[ -e "$1" ] && ! ls VT-* >/dev/null 2>&1 && "$build/stftool" "$1" --verify >verify 2>&1
+}
+
+row() # row NAME GOOD ALL LONGEST
+{
+	printf '%-34s %3d of %3d   longest wait %5d ms\n' "$1" "$2" "$3" "$4" | tee -a table
+	[ "$2" -eq "$3" ] || failed=1
+}
+
+# ending NAME COMMAND...: `each` times, under vtrun
+ending()
+{
+	name=$1 n=0 good=0 longest=0
+	shift
+	while [ $n -lt "$each" ]; do
+		n=$((n + 1))
+		rm -rf run && mkdir run && cd run || exit 99
+		timeout -k 5 100 "$build/vtrun" -- "$@" >out 2>&1 </dev/null
+		left "$(basename "$1").stf" && grep -q '^INFO ENDED' ./*.prot && good=$((good + 1))
+		longest=$((took > longest ? took : longest))
+		cd .. || exit 99
+	done
+	row "$name" $good "$each" $longest
+}
+
+for how in SIGTERM SIGINT SIGKILL SIGSEGV SIGXCPU abort _exit exit return exec pthread_exit; do
+	ending $how "$work/endings" $how
+done
+ending "uncaught exception" "$work/uncaught"
+
+# job HOSTS NAME HOW [SIGNAL TO MPIRUN]
+job()
+{
+	hosts=$1 name=$2 how=$3 signal=${4:-} n=0 good=0 longest=0
+	while [ $n -lt "$each_job" ]; do
+		n=$((n + 1))
+		rm -rf run && mkdir run && cd run || exit 99
+		set -- "$MPIRUN" -np 4 --map-by node --oversubscribe "$build/vtrun" -- ../mpi "$how"
+		if [ -n "$signal" ]; then
+			set -- sh -c 'signal=$1; shift; "$@" & sleep 1.5; kill -"$signal" $!; wait $!' sh "$signal" "$@"
+		fi
+		if [ "$hosts" -gt 1 ]; then
+			# the samplers live as long as the namespaces
+			set -- sh "$top/tests/mpi/netns.sh" -n "$hosts" -o 30 -- sh -c '"$@"; i=0
+				while ls VT-* >/dev/null 2>&1 && [ $i -lt 100 ]; do i=$((i + 1)); sleep 0.1; done; sleep 0.1' sh "$@"
+		fi
+		timeout -k 5 100 "$@" >out 2>&1 </dev/null
+		left mpi.stf && [ "$("$build/xstftool" mpi.stf 2>/dev/null | sed -n 's/^NCPUS //p' | wc -w)" -eq 4 ] && good=$((good + 1))
+		longest=$((took > longest ? took : longest))
+		cd .. || exit 99
+	done
+	row "$hosts host(s): $name" $good "$each_job" $longest
+}
+
+if [ "${MPIRUN:-no}" != no ] && [ -e "$build/.libs/libVT.so" ]; then
+	OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1 OMPI_MCA_mpi_yield_when_idle=1
+	export OMPI_ALLOW_RUN_AS_ROOT OMPI_ALLOW_RUN_AS_ROOT_CONFIRM OMPI_MCA_rmaps_base_oversubscribe OMPI_MCA_mpi_yield_when_idle
+	step "endings: the MPI program" "$MPICC" -g -DWITH_MPI "$top/tests/ci/endings.c" -o mpi -pthread
+	all="1"
+	why=$(sh "$top/tests/mpi/netns.sh" -- true 2>&1) && all="1 2" || echo "SKIPPED: two hosts: $why"
+	for hosts in $all; do
+		job "$hosts" "SIGKILL of one" SIGKILL
+		job "$hosts" "SIGKILL of all" all-SIGKILL
+		job "$hosts" abort abort
+		job "$hosts" MPI_Abort MPI_Abort
+		job "$hosts" "exit without MPI_Finalize" all-exit
+		job "$hosts" "SIGINT to mpirun" wait INT
+		job "$hosts" "SIGTERM to mpirun" wait TERM
+	done
+else
+	echo "SKIPPED: jobs: no MPI"
+fi
+exit $failed
