@@ -33,6 +33,9 @@ struct vt_agent_process {
 	struct tmr_timer *reference; /* the free clock beside its timer, which is steered; NULL: not read */
 	int pairs_refused;           /* they cannot be read here */
 	int64_t pair_due;
+	uint64_t calls; /* of MPI, begun and ended, when it was looked at last */
+	int64_t progress_ns;
+	double stuck_s; /* it was stopped because of a deadlock, after so long; 0: no */
 	uint8_t left[VT_AGENT_PLACES],
 		owners[VT_AGENT_PLACES]; /* of each place of a thread without a number: it has got one, after
 	                                                         * it was the only one there; so many had it */
@@ -73,11 +76,18 @@ void vt_agent_hosts_see(const struct vt_agent_process *p);
 int vt_agent_hosts_several(void);
 int vt_agent_hosts_unseen(void);
 /* Tells the others, about every second, that this one is there. */
-void vt_agent_hosts_write(int64_t now, int ended);
+void vt_agent_hosts_write(int64_t now);
 /* All processes here have ended: who makes the trace? To be asked again until it is no longer VT_AGENT_WAITS. */
 enum vt_agent_turn { VT_AGENT_WAITS, VT_AGENT_MERGES };
 enum vt_agent_turn vt_agent_hosts_turn(int64_t now);
+/* How many ranks are on this host. */
+int vt_agent_hosts_here(void);
+/* Tells the others that all ranks here are blocked, or no longer. Returns 1: those of all other hosts are blocked, too, or have ended. */
+int vt_agent_hosts_blocked(int64_t now, int blocked);
 /* Removes the file of this host; made: those of all hosts. */
 void vt_agent_hosts_end(int made);
+
+/* deadlock.c: looks for a deadlock among these processes, about ten times a second. */
+void vt_agent_deadlock(struct vt_agent_process *list, int64_t now);
 
 #endif

@@ -28,7 +28,7 @@ enum { HOSTS = 4096, LINE = 200 };
 struct other {
 	char name[300], line[LINE];
 	int64_t changed_ns;
-	int lowest, ended, seen;
+	int lowest, ended, blocked, seen;
 };
 
 static struct {
@@ -36,6 +36,8 @@ static struct {
 	int ranks, here, lowest;   /* of the job; of them seen on this host; the lowest of these */
 	int local;                 /* of them on this host, as the launcher says; 0: unknown */
 	unsigned long count;
+	char state[8];
+	int blocked; /* all ranks here are */
 	int64_t written_ns, ended_ns;
 	struct other *other;
 	int n;
@@ -103,18 +105,18 @@ static int is_mine(int fd)
 	return fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_uid == geteuid();
 }
 
-void vt_agent_hosts_write(int64_t now, int ended)
+/* At once if it is something else than before. */
+static void write_state(int64_t now, const char *state)
 {
 	char line[LINE];
 	int fd, n;
 
-	if (!vt_agent_hosts_several() || (now - hosts.written_ns < WRITE_NS && ended == (hosts.ended_ns != 0))) {
+	if (!vt_agent_hosts_several() || (now - hosts.written_ns < WRITE_NS && !strcmp(state, hosts.state))) {
 		return;
 	}
 	hosts.written_ns = now;
-	hosts.ended_ns = ended && !hosts.ended_ns ? now : hosts.ended_ns;
-	n = snprintf(line, sizeof(line), "lowest rank %10d %-7s %20lu\n", hosts.lowest, ended ? "ended" : "running",
-		hosts.count++);
+	snprintf(hosts.state, sizeof(hosts.state), "%s", state);
+	n = snprintf(line, sizeof(line), "lowest rank %10d %-7s %20lu\n", hosts.lowest, state, hosts.count++);
 	fd = open_in(hosts.name, O_WRONLY | O_CREAT);
 	/* one that cannot be written is a host that the others do not see */
 	if (fd >= 0 && is_mine(fd) && pwrite(fd, line, (size_t)n, 0) != n) {
@@ -123,6 +125,11 @@ void vt_agent_hosts_write(int64_t now, int ended)
 	if (fd >= 0) {
 		close(fd);
 	}
+}
+
+void vt_agent_hosts_write(int64_t now)
+{
+	write_state(now, hosts.blocked ? "blocked" : "running");
 }
 
 static struct other *find(const char *name)
@@ -160,6 +167,7 @@ static void read_one(const char *name, int64_t now)
 			o->changed_ns = now;
 			o->lowest = lowest;
 			o->ended = !strcmp(what, "ended");
+			o->blocked = !strcmp(what, "blocked");
 		}
 	}
 	if (fd >= 0) {
@@ -204,7 +212,8 @@ enum vt_agent_turn vt_agent_hosts_turn(int64_t now)
 	if (!vt_agent_hosts_several()) {
 		return VT_AGENT_MERGES;
 	}
-	vt_agent_hosts_write(now, 1);
+	hosts.ended_ns = hosts.ended_ns ? hosts.ended_ns : now;
+	write_state(now, "ended");
 	read_others(now);
 	for (i = 0; i < hosts.n; i++) {
 		const struct other *o = &hosts.other[i];
@@ -219,6 +228,28 @@ enum vt_agent_turn vt_agent_hosts_turn(int64_t now)
 		return VT_AGENT_WAITS;
 	}
 	return first ? VT_AGENT_MERGES : VT_AGENT_WAITS;
+}
+
+int vt_agent_hosts_here(void)
+{
+	return hosts.local ? hosts.local : hosts.here;
+}
+
+int vt_agent_hosts_blocked(int64_t now, int blocked)
+{
+	int i, seen = 0, all = 1;
+
+	hosts.blocked = blocked;
+	if (!vt_agent_hosts_several() || !blocked) {
+		return blocked;
+	}
+	vt_agent_hosts_write(now);
+	read_others(now);
+	for (i = 0; i < hosts.n; i++) {
+		seen += hosts.other[i].seen;
+		all &= !hosts.other[i].seen || hosts.other[i].blocked || hosts.other[i].ended;
+	}
+	return seen > 0 && all;
 }
 
 void vt_agent_hosts_end(int made)

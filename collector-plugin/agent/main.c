@@ -349,11 +349,12 @@ static void loop(void)
 		for (p = processes; p; p = p->next) {
 			if (!p->ended) {
 				vt_agent_hosts_see(p);
-				vt_agent_hosts_write(now, 0);
+				vt_agent_hosts_write(now);
 				vt_agent_pair(p, now);
 				vt_agent_sample(p, now, reads_node(p));
 			}
 		}
+		vt_agent_deadlock(processes, now);
 		if (!processes) {
 			/* who connects now waits in the queue, and starts another one if this one is gone */
 			give_up = vt_now_ns(CLOCK_MONOTONIC);

@@ -250,14 +250,20 @@ static void describe_end(struct vt_agent_process *p, uint32_t how)
 		"by exec of another program, whose part of the trace follows", "in MPI_Finalize", "in MPI_Abort" };
 	int status = p->gone ? exit_status(p) : -1;
 	char *to = p->c.ended_how;
+	uint32_t noted = atomic_load(&vt_raw_head(vt_raw_of(&p->c.pub))->ending);
 	size_t size = sizeof(p->c.ended_how);
 
-	if (how && how < sizeof(own) / sizeof(own[0])) {
+	if (p->stuck_s > 0) {
+		snprintf(to, size, "by the sampler process: deadlock, no progress for %g s", p->stuck_s);
+	} else if (how && how < sizeof(own) / sizeof(own[0])) {
 		snprintf(to, size, "%s", own[how]);
 	} else if (status >= 0 && WIFSIGNALED(status)) {
 		snprintf(to, size, "by signal %d (%s)", WTERMSIG(status), strsignal(WTERMSIG(status)));
 	} else if (status >= 0) {
 		snprintf(to, size, "without the library's knowledge, exit status %d", WEXITSTATUS(status));
+	} else if (noted > VT_RAW_ENDED_SIGNAL) {
+		snprintf(to, size, "by signal %d (%s)", (int)(noted - VT_RAW_ENDED_SIGNAL),
+			strsignal((int)(noted - VT_RAW_ENDED_SIGNAL)));
 	} else {
 		snprintf(to, size, "without exit, status unknown");
 	}

@@ -10,6 +10,7 @@
 #include <dlfcn.h>
 
 _Thread_local int vt_mpi_depth;
+struct vt_raw_head *vt_mpi_watched;
 
 void *vt_mpi_next(const char *name, void *own)
 {

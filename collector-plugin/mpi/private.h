@@ -38,6 +38,18 @@ struct vt_mpi_call {
 /* Defines the function, registers the thread. Returns 1, or 0: nothing records. */
 VT_HIDDEN int vt_mpi_enter_slow(struct vt_mpi_call *k, struct vt_mpi_function *f);
 
+/* Where calls are counted for the sampler process, which looks for deadlocks; NULL: nobody asked for that. */
+extern struct vt_raw_head *vt_mpi_watched VT_HIDDEN;
+
+static inline void vt_mpi_count(int begins)
+{
+	struct vt_raw_head *h = vt_mpi_watched;
+
+	if (__builtin_expect(h != NULL, 0)) {
+		atomic_fetch_add_explicit(begins ? &h->entered : &h->left, 1, memory_order_relaxed);
+	}
+}
+
 /* 1: the call is to be recorded. */
 static inline int vt_mpi_enter(struct vt_mpi_call *k, struct vt_mpi_function *f)
 {
@@ -48,6 +60,7 @@ static inline int vt_mpi_enter(struct vt_mpi_call *k, struct vt_mpi_function *f)
 	k->collect = vt_collect_running();
 	if (k->collect) {
 		k->on = vt_mpi_enter_slow(k, f);
+		vt_mpi_count(1);
 	}
 	return k->on;
 }
@@ -60,6 +73,7 @@ static inline int vt_mpi_returned(struct vt_mpi_call *k, int may_follow)
 		vt_mpi_depth--;
 		return 0;
 	}
+	vt_mpi_count(0);
 	if (may_follow) {
 		tmr_order();
 	}

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <unistd.h>
 
 #include "base/text.h"
@@ -60,6 +61,25 @@ static void name_spawned(void)
 		snprintf(what, sizeof(what), "spawned-%d", pid);
 		vt_collect_rename(&vt_collector, what);
 	}
+}
+
+/* The sampler process sees then whether the calls of MPI end, and may look at the stacks. */
+static void watch(void)
+{
+	struct vt_collector *c = &vt_collector;
+	struct vt_raw_head *h = vt_raw_head(vt_raw_of(job.collect));
+
+	if (!c->failsafe && !(c->settings.deadlock_timeout > 0) && !(c->settings.deadlock_warning > 0)) {
+		return;
+	}
+	if (!c->outside) {
+		vt_say(1, "WARNING", "deadlocks are not looked for: the sampler process does that, and here %s",
+			c->inside_why);
+		return;
+	}
+	prctl(PR_SET_PTRACER, (unsigned long)atomic_load(&h->sampler), 0, 0, 0);
+	vt_mpi_watched = h;
+	atomic_store_explicit(&h->watched, 1, memory_order_release);
 }
 
 void vt_job_begin(int *argc, char ***argv)
@@ -123,6 +143,7 @@ void vt_job_begin(int *argc, char ***argv)
 	}
 	vt_collect_own_protocol();
 	vt_job_period_begin(&job);
+	watch();
 	vt_self();
 }
 
@@ -215,6 +236,8 @@ void vt_job_end(void)
 	struct tkm_err err = { .text = "" };
 	int rc;
 
+	/* who waits here for the others is as stuck as in a call */
+	vt_mpi_count(1);
 	vt_call_finalize();
 	if (job.host_name && vt_collect_running()) {
 		vt_job_groups(&job, 1);

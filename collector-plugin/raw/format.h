@@ -71,12 +71,14 @@ struct vt_raw_head {
 	_Atomic uint32_t sessions;    /* clock sessions of the job that are over */
 	_Atomic uint32_t
 		ending; /* enum vt_raw_ending: how the program ended, by its own account, or by exec; 0: unknown */
-	_Atomic uint32_t quiet;      /* the program may make no system calls (seccomp): the sampler found that */
-	_Atomic int32_t process_off; /* recording of the process is switched off: enum in core/hooks.h */
-	_Atomic uint32_t protocol;   /* the program writes the protocol; the sampler adds how it ended */
-	_Atomic int32_t sampler;     /* process id of the sampler process that is attached; 0: none */
-	char reference[64];          /* the free clock beside the timer, which is steered: before the next */
-	_Atomic uint32_t pairs;      /* the sampler reads the timer beside it (VT_RAW_DEF_CLOCKS) */
+	_Atomic uint32_t quiet;         /* the program may make no system calls (seccomp): the sampler found that */
+	_Atomic int32_t process_off;    /* recording of the process is switched off: enum in core/hooks.h */
+	_Atomic uint32_t protocol;      /* the program writes the protocol; the sampler adds how it ended */
+	_Atomic int32_t sampler;        /* process id of the sampler process that is attached; 0: none */
+	char reference[64];             /* the free clock beside the timer, which is steered: before the next */
+	_Atomic uint32_t watched;       /* the program counts its calls of MPI, for the sampler to see a deadlock: */
+	_Atomic uint64_t entered, left; /* calls begun, calls ended */
+	_Atomic uint32_t pairs;         /* the sampler reads the timer beside it (VT_RAW_DEF_CLOCKS) */
 	struct vt_raw_process process;
 };
 
@@ -92,11 +94,12 @@ struct vt_raw_thread_slot {
 enum { VT_RAW_SLOTS = 256, VT_RAW_SLOTS_AT = 4096 };
 
 enum vt_raw_ending {
-	VT_RAW_ENDED_EXIT = 1, /* exit(), return from main, or its last thread */
-	VT_RAW_ENDED_AT_ONCE,  /* _exit() */
-	VT_RAW_ENDED_EXEC,     /* another program took its place */
-	VT_RAW_ENDED_MPI,      /* MPI_Finalize: the ranks made the trace */
-	VT_RAW_ENDED_ABORT,    /* MPI_Abort */
+	VT_RAW_ENDED_EXIT = 1,     /* exit(), return from main, or its last thread */
+	VT_RAW_ENDED_AT_ONCE,      /* _exit() */
+	VT_RAW_ENDED_EXEC,         /* another program took its place */
+	VT_RAW_ENDED_MPI,          /* MPI_Finalize: the ranks made the trace */
+	VT_RAW_ENDED_ABORT,        /* MPI_Abort */
+	VT_RAW_ENDED_SIGNAL = 256, /* and the number of a signal that was noted (HANDLE-SIGNALS) */
 };
 
 /* Definitions have streams of their own, two copies by the program and two by the sampler; data streams follow. */

@@ -16,6 +16,7 @@ struct vt_raw {
 	ino_t inode;
 	size_t block_size;
 	long long max_blocks, min_blocks, flush_blocks, limit;
+	long long beyond; /* so far beyond the limit a block for definitions may lie, while one is looked for */
 	int autoflush, overwrite;
 	pthread_mutex_t lock;        /* of all below */
 	struct vt_raw_block **ready; /* mapped and empty, ready[0] to ready[n_ready - 1] */

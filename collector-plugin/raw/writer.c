@@ -19,7 +19,7 @@
 #include "collector-plugin/raw/format.h"
 #include "collector-plugin/raw/private.h"
 
-enum { BIGGEST_CHUNK_BYTES = 16 << 20 };
+enum { BIGGEST_CHUNK_BYTES = 16 << 20, DEFINITIONS_BEYOND_BYTES = 16 << 20 };
 
 const char *vt_raw_path(const struct vt_raw *r)
 {
@@ -121,7 +121,7 @@ static int take_places(struct vt_raw *r, size_t n, off_t *at)
 
 	do {
 		*at = (off_t)(r->head->head_size + first * r->block_size);
-		if ((long long)*at + (long long)(n * r->block_size) > r->limit ||
+		if ((long long)*at + (long long)(n * r->block_size) > r->limit + r->beyond ||
 			too_long(*at + (off_t)(n * r->block_size))) {
 			return EFBIG;
 		}
@@ -176,7 +176,7 @@ static int grow(struct vt_raw *r, size_t n)
 /* Makes the file longer by a chunk, or by as little as one block near its limits. */
 static int grow_some(struct vt_raw *r)
 {
-	size_t n = r->chunk, room = (size_t)r->max_blocks - r->mapped;
+	size_t n = r->beyond ? 1 : r->chunk, room = (size_t)r->max_blocks - r->mapped;
 	int rc;
 
 	n = n > room ? room : n;
@@ -307,15 +307,18 @@ static struct vt_raw_block *no_block(struct vt_raw *r, int why)
 	return NULL;
 }
 
-/* A mapped block for use, or NULL with *why. */
-static struct vt_raw_block *get_block(struct vt_raw *r, int *why)
+/* A mapped block for use, or NULL with *why. Behind the limit there is still place for definitions, statistics among them. */
+static struct vt_raw_block *get_block(struct vt_raw *r, enum vt_raw_kind kind, int *why)
 {
+	int beyond = kind == VT_RAW_DEFINITIONS && r->no_room == EFBIG;
+
 	*why = 0;
-	if (r->n_ready == 0 && r->no_room && !r->overwrite && coarse_ns() < r->no_room_until) {
+	if (r->n_ready == 0 && r->no_room && !beyond && !r->overwrite && coarse_ns() < r->no_room_until) {
 		*why = r->no_room;
 		return NULL;
 	}
-	r->no_room = 0;
+	r->beyond = beyond ? DEFINITIONS_BEYOND_BYTES : 0;
+	r->no_room = beyond ? r->no_room : 0;
 	if (r->n_ready == 0 && r->mapped < (size_t)r->max_blocks) {
 		*why = grow_some(r);
 		if (*why == 0 && r->chunk * 2 * r->block_size <= BIGGEST_CHUNK_BYTES) {
@@ -327,6 +330,7 @@ static struct vt_raw_block *get_block(struct vt_raw *r, int *why)
 
 		*why = *why ? *why : rc;
 	}
+	r->beyond = 0;
 	if (r->n_ready == 0 && r->overwrite) {
 		struct vt_raw_block *b = overwrite_oldest(r);
 
@@ -356,7 +360,7 @@ struct vt_raw_block *vt_raw_begin_block(struct vt_raw *r, struct vt_raw_stream *
 		s->block = NULL;
 		s->cur = s->end = s->quick = NULL;
 	}
-	b = r->closed ? NULL : get_block(r, &why);
+	b = r->closed ? NULL : get_block(r, kind, &why);
 	if (!b) {
 		if (!r->closed && !atomic_load_explicit(&r->head->stop, memory_order_relaxed)) {
 			/* definitions have no stamp */

@@ -493,8 +493,9 @@ void vt_collect_protocol(struct vt_collector *c, int finished)
 	struct vt_raw_head *head = vt_raw_head(vt_raw_of(&c->pub));
 
 	if (head && atomic_load(&head->protocol) && c != &vt_collector) {
-		int untold =
-			finished && (!atomic_load(&head->ending) || atomic_load(&head->ending) == VT_RAW_ENDED_EXEC);
+		int untold = finished &&
+			(!atomic_load(&head->ending) || atomic_load(&head->ending) > VT_RAW_ENDED_SIGNAL ||
+				atomic_load(&head->ending) == VT_RAW_ENDED_EXEC);
 
 		/* of a host that does not see the protocol of rank 0 it is another one */
 		if ((untold && add_end(c) == 0) || !c->partial) {

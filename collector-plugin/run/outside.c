@@ -88,6 +88,7 @@ static void put_all(struct texts *t, const struct vt_collector *c, int64_t tick)
 	put_integer(t, "rank", vt_rank_of(&c->pub));
 	put_integer(t, "ranks", vt_ranks_of(&c->pub));
 	put_integer(t, "local", local_ranks());
+	put_integer(t, "failsafe", c->failsafe);
 	put_integer(t, "single", c->single);
 	if (c->format) {
 		put_text(t, "format", c->format->name);

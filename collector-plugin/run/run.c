@@ -2,6 +2,7 @@
 /* Start and end of the collector. */
 #include "config.h"
 #include "collector-plugin/run/run.h"
+#include "collector-plugin/run/signals.h"
 
 #include <elf.h>
 #include <errno.h>
@@ -319,6 +320,7 @@ static int start(struct vt_collector *c, int rank, int ranks, const char *argv0,
 	c->close_and_merge = close_and_merge;
 	c->write_protocol = vt_collect_protocol;
 	atomic_store(&vt_raw_head(vt_raw_of(&c->pub))->process_off, vt_process_off());
+	vt_signals_start(c);
 	if (vt_outside_start(c)) {
 		atomic_store_explicit(&vt_collecting, &c->pub, memory_order_release);
 		return 0;

@@ -20,10 +20,10 @@ extern char **environ;
 /* Options of the guide, and of other programs of ours, that this table lacks: a configuration file is shared. */
 /* clang-format off */
 static const char *const elsewhere[] = {
-	"ACTIVITY", "ALTSTACK", "CHECK", "CHECK-LEAK-REPORT-SIZE", "CHECK-MAX-DATATYPES", "CHECK-MAX-ERRORS", "CHECK-MAX-PENDING",
+	"ACTIVITY", "CHECK", "CHECK-LEAK-REPORT-SIZE", "CHECK-MAX-DATATYPES", "CHECK-MAX-ERRORS", "CHECK-MAX-PENDING",
 	"CHECK-MAX-REPORTS", "CHECK-MAX-REQUESTS", "CHECK-SUPPRESSION-LIMIT", "CHECK-TIMEOUT", "CHECK-TRACING", "CLUSTER",
-	"COMPRESS-RAW-DATA", "CONVERT", "CSV", "DEADLOCK-TIMEOUT", "DEADLOCK-WARNING", "DELETE-RAW-DATA", "DEMANGLE", "DETAILED-STATES",
-	"DUMP", "ENTER-USERCODE", "EXTENDED-VTF", "GROUP", "HANDLE-SIGNALS", "INFO", "INTERNAL-MPI", "JSON", "LEARN-DRIFT", "LEARN-FROM", "MATCHED-VTF", "MAX-DRIFT",
+	"COMPRESS-RAW-DATA", "CONVERT", "CSV", "DELETE-RAW-DATA", "DEMANGLE", "DETAILED-STATES",
+	"DUMP", "ENTER-USERCODE", "EXTENDED-VTF", "GROUP", "INFO", "INTERNAL-MPI", "JSON", "LEARN-DRIFT", "LEARN-FROM", "MATCHED-VTF", "MAX-DRIFT",
 	"MAX-WANDER", "MERGE", "MOVE", "MPI-TRACE", "NMCMD", "OUTPUT", "PCTRACE", "PCTRACE-CACHE", "PCTRACE-FAST", "PERFORMANCE-TIME",
 	"PRINT-CLOCK", "PRINT-COUNTERS", "PRINT-ERRORS", "PRINT-FILES", "PRINT-REPORTS", "PRINT-STATISTICS", "PRINT-THREADS", "PROCESS",
 	"RECOVER", "REMOVE", "REQUEST", "SHM-CLOCK", "STATE", "STF-CHUNKSIZE", "STOPFILE-NAME", "SUMDATA",
@@ -35,9 +35,9 @@ static const char *const elsewhere[] = {
 /* Of those, what nothing in this version does. */
 /* clang-format off */
 static const char *const without_effect[] = {
-	"ALTSTACK", "CHECK", "CHECK-LEAK-REPORT-SIZE", "CHECK-MAX-DATATYPES", "CHECK-MAX-ERRORS", "CHECK-MAX-PENDING",
+	"CHECK", "CHECK-LEAK-REPORT-SIZE", "CHECK-MAX-DATATYPES", "CHECK-MAX-ERRORS", "CHECK-MAX-PENDING",
 	"CHECK-MAX-REPORTS", "CHECK-MAX-REQUESTS", "CHECK-SUPPRESSION-LIMIT", "CHECK-TIMEOUT", "CHECK-TRACING", "COMPRESS-RAW-DATA",
-	"DEADLOCK-TIMEOUT", "DEADLOCK-WARNING", "ENTER-USERCODE", "HANDLE-SIGNALS", "INTERNAL-MPI", "NMCMD", "STF-CHUNKSIZE", "STOPFILE-NAME", "TRACE-ON-DISK", NULL,
+	"ENTER-USERCODE", "INTERNAL-MPI", "NMCMD", "STF-CHUNKSIZE", "STOPFILE-NAME", "TRACE-ON-DISK", NULL,
 };
 /* clang-format on */
 
@@ -76,6 +76,8 @@ static void make_table(struct vt_settings *s)
 	const double whole = 9e15, bytes = 9e18;
 	/* clang-format off */
 	const struct tkm_option all[] = {
+		{ "ALTSTACK", TKM_OPTION_BOOL, &s->altstack, 0, 0, "[on|off]",
+		  "handlers of HANDLE-SIGNALS have a stack of their own, for overflows of the stack" },
 		{ "AUTOFLUSH", TKM_OPTION_BOOL, &s->autoflush, 0, 0, "[on|off]",
 		  "append full blocks to the raw file; off: keep what fits into MEM-MAXBLOCKS" },
 		{ "COMPRESS-TRACE", TKM_OPTION_LEVEL, &s->compress_trace, 0, 19, "[on|off|LEVEL]", "compress the trace with zstd" },
@@ -87,12 +89,18 @@ static void make_table(struct vt_settings *s)
 		{ "COUNTERS-ONLY", TKM_OPTION_BOOL, &s->counters_only, 0, 0, "[on|off]",
 		  "record counters, no functions, messages or other events" },
 		{ "CURRENT-DIR", TKM_OPTION_TEXT, &s->current_dir, 0, 0, "DIR", "where relative names begin" },
+		{ "DEADLOCK-TIMEOUT", TKM_OPTION_TIME, &s->deadlock_timeout, 0, 1e9, "TIME",
+		  "stop an MPI job whose ranks are all in the same MPI calls for so long; 0: never (default; libVTfs: 60s)" },
+		{ "DEADLOCK-WARNING", TKM_OPTION_TIME, &s->deadlock_warning, 0, 1e9, "TIME",
+		  "warn if the ranks are in their last MPI call for longer on average; 0: never (default; libVTfs: 300s)" },
 		{ "ENVIRONMENT", TKM_OPTION_BOOL, &s->environment, 0, 0, "[on|off]", "store what the run depends on in the trace" },
-		{ "FLUSH-LIMIT", TKM_OPTION_BYTES, &s->flush_limit, 1 << 20, bytes, "BYTES", "no raw file becomes longer than this" },
+		{ "FLUSH-LIMIT", TKM_OPTION_BYTES, &s->flush_limit, 1 << 20, bytes, "BYTES", "no raw file becomes longer than this, but for statistics and names" },
 		{ "FLUSH-PID", TKM_OPTION_BOOL, &s->flush_pid, 0, 0, "[on|off]", "the process id in the name of the raw file" },
 		{ "FLUSH-PREFIX", TKM_OPTION_TEXT, &s->flush_prefix, 0, 0, "DIR", "where raw files are (default: beside the trace)" },
 		{ "FOLLOW-CHILDREN", TKM_OPTION_BOOL, &s->follow_children, 0, 0, "[on|off]", "sample the program's children too" },
 		{ "FORCE", TKM_OPTION_BOOL, &s->force, 0, 0, "[on|off]", "replace a trace of the same name" },
+		{ "HANDLE-SIGNALS", TKM_OPTION_TEXT, &s->handle_signals, 0, 0, "N[:M[:STEP]][,...]",
+		  "note these signals before the program's own handlers (default: none; libVTfs: those that end a program)" },
 		{ "KEEP-RAW-EVENTS", TKM_OPTION_BOOL, &s->keep_raw_events, 0, 0, "[on|off]",
 		  "leave the raw files to stftool instead of writing the trace" },
 		{ "LOGFILE-FORMAT", TKM_OPTION_TEXT, &s->logfile_format, 0, 0, "NAME", "format of the trace: STF, SINGLESTF, or another that stftool makes of it, beside it" },
@@ -135,6 +143,7 @@ static void make_table(struct vt_settings *s)
 	/* clang-format on */
 
 	(void)whole;
+	_Static_assert(sizeof(all) <= sizeof(s->table), "VT_SETTINGS_MAX");
 	memcpy(s->table, all, sizeof(all));
 }
 
@@ -142,7 +151,7 @@ void vt_settings_init(struct vt_settings *s)
 {
 	memset(s, 0, sizeof(*s));
 	s->autoflush = s->environment = s->flush_pid = 1;
-	s->flush_limit = 32ll << 30;
+	s->flush_limit = 1ll << 30;
 	s->mem_blocksize = 64 << 10;
 	s->mem_flushblocks = 16;
 	s->mem_info = 500 << 20;

@@ -10,7 +10,7 @@
 #include "base/err.h"
 #include "base/option.h"
 
-enum { VT_SETTINGS_MAX = 48 };
+enum { VT_SETTINGS_MAX = 64 };
 
 enum vt_origin { VT_BY_DEFAULT, VT_BY_FILE, VT_BY_VARIABLE, VT_BY_COMMAND };
 
@@ -23,14 +23,14 @@ struct vt_setting_other {
 };
 
 struct vt_settings {
-	const char *config, *current_dir, *flush_prefix, *logfile_format, *logfile_name, *logfile_prefix, *progname,
-		*protofile_name, *sampler, *throttle, *timer, *time_windows;
-	int autoflush, count_kernel, counters_only, environment, flush_pid, follow_children, force, keep_raw_events,
-		mem_overwrite, multiplex, report, start_paused, summary,
+	const char *config, *current_dir, *flush_prefix, *handle_signals, *logfile_format, *logfile_name,
+		*logfile_prefix, *progname, *protofile_name, *sampler, *throttle, *timer, *time_windows;
+	int altstack, autoflush, count_kernel, counters_only, environment, flush_pid, follow_children, force,
+		keep_raw_events, mem_overwrite, multiplex, report, start_paused, summary,
 		stf_use_hw_structure; /* -1: where there are several nodes */
 	long long compress_trace, flush_limit, logfile_rank, statistics, mem_blocksize, mem_flushblocks, mem_info,
 		mem_maxblocks, mem_minblocks, stf_procs_per_file, verbose;
-	double counter_min_interval, os_counter_delay, sample_budget, sample_period;
+	double counter_min_interval, deadlock_timeout, deadlock_warning, os_counter_delay, sample_budget, sample_period;
 	struct tkm_option_list counter, plugin;
 	/* how they came about */
 	struct tkm_option table[VT_SETTINGS_MAX]; /* points into this struct, which must not be moved */

@@ -247,6 +247,12 @@ static void the_limit_holds(void)
 	}
 	CHECK(vt_raw_size(r) <= 200000 && vt_raw_size(r) > 190000, "%s", path);
 	CHECK(vt_raw_stopped(r) == EFBIG && vt_raw_lost(r) > 0, "%s", path);
+	/* statistics and names have place beyond it */
+	for (i = 0; i < 1000; i++) {
+		CHECK_INT(
+			vt_raw_info(r, "class", "a text that fills blocks of definitions beyond the limit of the file"),
+			0);
+	}
 	vt_raw_stream_end(s);
 	vt_raw_close(r, ltick(1));
 }

@@ -15,6 +15,7 @@
 /* A thread that records and samples nothing. */
 _Thread_local struct vt_tls vt_tls;
 _Thread_local int vt_mpi_depth;
+struct vt_raw_head *vt_mpi_watched;
 struct vt_collect *_Atomic vt_collecting;
 
 #if TMR_HAVE_COUNTER

@@ -50,9 +50,9 @@ VT_CONFIG=$dir/conf VT_LOGFILE_NAME=$dir/t.stf timeout 100 "$dir/libraries" >"$d
 grep -q "conf:1: STATE lib1:\* : *'BANANA'\|conf:1: STATE lib1:\*: 'BANANA' is none of" "$dir/err" && grep -q 'conf:2: STATE needs a pattern' "$dir/err" && grep -q "conf:3: .*flyaway" "$dir/err"
 ok "wrong lines are named and left out" $?
 
-printf 'ALTSTACK banana\nTRACE-ON-DISK 5\n' >"$dir/conf"
+printf 'INTERNAL-MPI banana\nTRACE-ON-DISK 5\n' >"$dir/conf"
 VT_CONFIG=$dir/conf VT_CHECK_TIMEOUT=5s VT_LOGFILE_NAME=$dir/t.stf timeout 100 "$dir/libraries" >"$dir/out" 2>"$dir/err"
-grep -q 'conf:1: ALTSTACK has no effect' "$dir/err" && grep -q 'conf:2: TRACE-ON-DISK has no effect' "$dir/err" && grep -q 'VT_CHECK_TIMEOUT: CHECK-TIMEOUT has no effect' "$dir/err" &&
+grep -q 'conf:1: INTERNAL-MPI has no effect' "$dir/err" && grep -q 'conf:2: TRACE-ON-DISK has no effect' "$dir/err" && grep -q 'VT_CHECK_TIMEOUT: CHECK-TIMEOUT has no effect' "$dir/err" &&
 	[ "$(grep -c 'no effect' "$dir/err")" -eq 3 ]
 ok "options without effect are named" $?
 

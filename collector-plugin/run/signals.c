@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* HANDLE-SIGNALS: a handler in front of the program's own notes in the raw file which signal came, which the kernel does not always
+ * tell the sampler process. Then the handler that was there before has its turn, or the default action. */
+#include "config.h"
+#include "collector-plugin/run/signals.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "base/text.h"
+#include "collector-plugin/host/memory.h"
+#include "collector-plugin/host/say.h"
+#include "collector-plugin/raw/writer.h"
+
+enum { SIGNALS = 65, STACK = 64 << 10 };
+
+static struct sigaction before[SIGNALS];
+static struct vt_raw_head *head; /* of the process that has installed them */
+static pid_t owner;
+
+static void note(int n, siginfo_t *info, void *context)
+{
+	sigset_t only;
+
+	(void)info;
+	(void)context;
+	if (getpid() == owner) {
+		atomic_store(&head->ending, VT_RAW_ENDED_SIGNAL + (uint32_t)n);
+	}
+	/* the former handler, or the end; a fault happens again by itself */
+	sigaction(n, &before[n], NULL);
+	sigemptyset(&only);
+	sigaddset(&only, n);
+	raise(n);
+	pthread_sigmask(SIG_UNBLOCK, &only, NULL);
+}
+
+static void install(int n, int on_stack)
+{
+	struct sigaction a;
+
+	memset(&a, 0, sizeof(a));
+	a.sa_sigaction = note;
+	a.sa_flags = SA_SIGINFO | SA_RESTART | (on_stack ? SA_ONSTACK : 0);
+	/* what is ignored ends nothing */
+	if (sigaction(n, NULL, &before[n]) == 0 && before[n].sa_handler != SIG_IGN && before[n].sa_sigaction != note) {
+		sigaction(n, &a, NULL);
+	}
+}
+
+/* Those that end a program, and mean that by their name. */
+static void install_default(int on_stack)
+{
+	static const int ends[] = { SIGHUP, SIGINT, SIGQUIT, SIGILL, SIGABRT, SIGBUS, SIGFPE, SIGSEGV, SIGTERM, SIGXCPU,
+		SIGXFSZ, SIGSYS };
+	size_t i;
+
+	for (i = 0; i < sizeof(ends) / sizeof(ends[0]); i++) {
+		install(ends[i], on_stack);
+	}
+}
+
+static void install_given(const char *text, int on_stack)
+{
+	struct tkm_triplet t;
+	long long n;
+	size_t k;
+
+	for (; *text; text += k + (text[k] == ',')) {
+		k = strcspn(text, ",");
+		if (tkm_parse_triplet(text, k, &t) < 0 || t.first < 1) {
+			vt_say(1, "WARNING", "HANDLE-SIGNALS %s: numbers of signals are expected, 11 or 3,10:12", text);
+			return;
+		}
+		for (n = t.first; n <= t.last && n < SIGNALS; n += t.step) {
+			if (n != SIGKILL && n != SIGSTOP) {
+				install((int)n, on_stack);
+			}
+		}
+	}
+}
+
+void vt_signals_start(struct vt_collector *c)
+{
+	const char *text = c->settings.handle_signals;
+	stack_t own = { .ss_size = STACK };
+
+	if ((!text && !c->failsafe) || (text && !strcasecmp(text, "none"))) {
+		return;
+	}
+	if (c->settings.altstack) {
+		own.ss_sp = vt_pages(STACK);
+		if (!own.ss_sp || sigaltstack(&own, NULL) < 0) {
+			vt_say(1, "WARNING", "ALTSTACK: no stack for signal handlers");
+		}
+	}
+	head = vt_raw_head(vt_raw_of(&c->pub));
+	owner = getpid();
+	if (text) {
+		install_given(text, c->settings.altstack);
+	} else {
+		install_default(c->settings.altstack);
+	}
+}

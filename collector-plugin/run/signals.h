@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* HANDLE-SIGNALS and ALTSTACK. */
+#ifndef COLLECTOR_PLUGIN_RUN_SIGNALS_H
+#define COLLECTOR_PLUGIN_RUN_SIGNALS_H
+
+#include "collector-plugin/core/collector.h"
+
+/* Installs the handlers, if there are to be any: when the raw file is there. */
+void vt_signals_start(struct vt_collector *c);
+
+#endif

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Ranks that wait for each other for ever, each in a function of its own. argv[1]: "collective": rank 0 waits for a message, the others
+ * in a collective operation; "moves": they talk all the time and end after two seconds, rank 0 a second later than the others; "handler": a
+ * signal for which the program has a handler; "overflow": the stack of each is too small. */
+#include <mpi.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static int rank, size;
+
+static void handler(int n)
+{
+	printf("handled %d\n", n);
+	exit(7);
+}
+
+__attribute__((noinline)) static void wait_for_message(int from)
+{
+	int x;
+
+	MPI_Recv(&x, 1, MPI_INT, from, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE); /* blocked here */
+	printf("%d\n", x);
+}
+
+__attribute__((noinline)) static void wait_in_collective(void)
+{
+	MPI_Barrier(MPI_COMM_WORLD);
+	printf("never\n");
+}
+
+__attribute__((noinline)) static int overflow(int n)
+{
+	volatile char piece[4096];
+
+	piece[0] = (char)n;
+	return overflow(n + 1) + piece[0];
+}
+
+static void talk(void)
+{
+	double end = MPI_Wtime() + 2;
+	int go = 1;
+
+	while (go) {
+		go = MPI_Wtime() < end;
+		MPI_Bcast(&go, 1, MPI_INT, 0, MPI_COMM_WORLD);
+		usleep(1000);
+	}
+	if (rank == 0) {
+		sleep(1);
+	}
+}
+
+int main(int argc, char **argv)
+{
+	const char *how = argc > 1 ? argv[1] : "";
+
+	if (!strcmp(how, "handler")) {
+		signal(SIGTERM, handler);
+	}
+	MPI_Init(&argc, &argv);
+	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+	MPI_Comm_size(MPI_COMM_WORLD, &size);
+	if (!strcmp(how, "moves")) {
+		talk();
+	} else if (!strcmp(how, "handler")) {
+		raise(SIGTERM);
+	} else if (!strcmp(how, "overflow")) {
+		printf("%d\n", overflow(1));
+	} else if (!strcmp(how, "collective") && rank > 0) {
+		wait_in_collective();
+	} else {
+		wait_for_message((rank + 1) % size);
+	}
+	MPI_Finalize();
+	return 0;
+}
