@@ -129,6 +129,7 @@ static void begin(int from, pid_t pid, char *texts, size_t size, int raw)
 {
 	struct vt_agent_process *before = find(pid), *p;
 	struct tkm_err e = { TKM_OK, "" };
+	char earlier[sizeof(p->c.earlier)] = "";
 	uint64_t cpu = 0;
 
 	if (before) {
@@ -137,11 +138,14 @@ static void begin(int from, pid_t pid, char *texts, size_t size, int raw)
 		vt_agent_end(before, VT_RAW_ENDED_EXEC, reads_node(before));
 		vt_collect_protocol(&before->c, 1);
 		cpu = before->s->own_cpu;
+		snprintf(earlier, sizeof(earlier), "%.90s%s%.200s", before->c.earlier, before->c.earlier[0] ? ", " : "",
+			before->c.program);
 		drop(before);
 	}
 	p = vt_agent_attach(pid, texts, size, raw, &e);
 	if (p) {
 		p->s->cpu_before = p->s->own_cpu = cpu;
+		memcpy(p->c.earlier, earlier, sizeof(earlier));
 		p->pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
 		p->next = processes;
 		processes = p;

@@ -49,6 +49,7 @@ struct vt_collector {
 	char commanded[1024];           /* options of --itc-args that vtrun has not seen, with commas between */
 	int single;                     /* the trace is to be one file */
 	const struct vt_format *format; /* that stftool is to make of it at the end; NULL: none */
+	char earlier[300]; /* programs that this process was before, by exec; known to the sampler process only */
 	int partial;  /* the ranks of other hosts are in no folder that is seen here: their raw files may come yet */
 	int no_mpi;   /* set by libVT: MPI_Init was not called */
 	int failsafe; /* this is libVTfs */

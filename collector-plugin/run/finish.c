@@ -119,7 +119,7 @@ static int first_lives(const struct vt_collector *c)
 	int found = 0;
 	DIR *d;
 
-	if (!vt_run_child(c->run) || !vt_run_value(c->run, "pid", pid + 1, sizeof(pid) - 1)) {
+	if (!vt_run_child(c->run, (int)c->pid) || !vt_run_value(c->run, "pid", pid + 1, sizeof(pid) - 1)) {
 		return 0;
 	}
 	d = open_directory(c, dir, sizeof(dir));
@@ -284,7 +284,7 @@ static int only_one(const struct files *f)
 /* From the folder of the protocol where `near`, so that it is right where all has been moved. */
 static const char *command(const struct vt_collector *c, int near, char *to, size_t size)
 {
-	const char *prot = vt_run_child(c->run) ? c->raw_path : c->prot, *trace = c->trace;
+	const char *prot = vt_run_child(c->run, (int)c->pid) ? c->raw_path : c->prot, *trace = c->trace;
 	size_t n = (size_t)(strrchr(c->prot, '/') + 1 - c->prot);
 	char from[4500], made[4500];
 
@@ -357,7 +357,7 @@ static void report_unfinished_runs(const struct files *f)
 /* Said once, by rank 0: it is a script that starts the MPI program as its child, as a rule. */
 void vt_collect_say_no_mpi(const struct vt_collector *c)
 {
-	if (c->no_mpi && c->run[0] && vt_rank_of(&c->pub) == 0 && !vt_run_child(c->run) &&
+	if (c->no_mpi && c->run[0] && vt_rank_of(&c->pub) == 0 && !vt_run_child(c->run, (int)c->pid) &&
 		!c->settings.follow_children) {
 		vt_say(1, "INFO",
 			"%s did not call MPI_Init: its stamps are not corrected, and a program that it starts is not "
@@ -376,7 +376,9 @@ static void last_line(const struct vt_collector *c)
 
 	/* of less than a second it means nothing; a followed child is not the run, and of a job's ranks one speaks for all, but what
 	 * was left out must be said */
-	vt_say(!a->slowed && (a->wall_ns < 1000000000 || vt_run_child(c->run) || vt_is_together(&c->pub)) ? 2 : 1,
+	vt_say(!a->slowed && (a->wall_ns < 1000000000 || vt_run_child(c->run, (int)c->pid) || vt_is_together(&c->pub))
+			? 2
+			: 1,
 		"INFO", "sampler used %.3f%% CPU (%s), longest tick %s, latest wake-up %s, %llu ticks every %s%s",
 		100.0 * (double)a->cpu_ns / (double)a->wall_ns,
 		tkm_print_time(cpu, sizeof(cpu), 1e-9 * (double)a->cpu_ns, 1),
@@ -429,6 +431,9 @@ static void print_info(const struct vt_collector *c, FILE *f, int finished)
 	}
 	fprintf(f, "INFO BINMODE %zu-bit integers and addresses, %s-endian, IEEE 754\n", 8 * sizeof(void *),
 		__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? "little" : "big");
+	if (c->earlier[0]) {
+		fprintf(f, "INFO BEFORE-EXEC \"%s\"\n", c->earlier);
+	}
 	fprintf(f, "INFO PROGRAM \"%s\"\nINFO TRACE \"%s\"\nINFO RAWFILE \"%s\"\nINFO JOB \"%s\"\n", c->program,
 		c->trace, c->raw_path, c->job);
 	fprintf(f,
@@ -502,7 +507,7 @@ void vt_collect_protocol(struct vt_collector *c, int finished)
 			return;
 		}
 	}
-	if ((vt_rank_of(&c->pub) > 0 && !c->partial) || vt_run_child(c->run)) {
+	if ((vt_rank_of(&c->pub) > 0 && !c->partial) || vt_run_child(c->run, (int)c->pid)) {
 		return;
 	}
 	if (tkm_newfile_begin(&n, c->prot, 1, &e) < 0) {

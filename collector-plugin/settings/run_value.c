@@ -37,9 +37,9 @@ char *vt_own_program(char *buf, size_t size)
 	return buf;
 }
 
-int vt_run_child(const char *text)
+int vt_run_child(const char *text, int of)
 {
 	char pid[16];
 
-	return strstr(text, "\ttrace=") && vt_run_value(text, "pid", pid, sizeof(pid)) && atoi(pid) != (int)getpid();
+	return strstr(text, "\ttrace=") && vt_run_value(text, "pid", pid, sizeof(pid)) && atoi(pid) != of;
 }

@@ -13,8 +13,8 @@
 /* The value of a key in text, in buf; NULL if it is not there. */
 const char *vt_run_value(const char *text, const char *key, char *buf, size_t size);
 
-/* Is this process a followed child of the one that vtrun started? */
-int vt_run_child(const char *text);
+/* Is process `of`, which has this text, a followed child of the one that vtrun started? */
+int vt_run_child(const char *text, int of);
 
 /* The file that this process runs, "" if unknown. Returns buf. */
 char *vt_own_program(char *buf, size_t size);
