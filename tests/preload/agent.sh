@@ -83,6 +83,9 @@ if ${CC:-cc} -o "$dir/small" "$dir/small.c" -pthread 2>"$dir/diff"; then
 	else
 		[ "$status" -eq 0 ] && [ "$(cat "$dir/out")" = became ] && valid small.stf
 		ok "exec from a thread with 20 KB of stack" $?
+		# when vtrun has ended
+		grep -q '^INFO BEFORE-EXEC "small"$' small.prot && grep -q '^INFO PROGRAM "echo"$' small.prot && grep -q '^INFO ENDED by exit$' small.prot
+		ok "the protocol has both programs and how the second one ended" $?
 	fi
 fi
 
