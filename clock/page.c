@@ -48,11 +48,11 @@ void tkc_job_name(char *name, size_t size)
 {
 	/* set by the user; by PMIx (Open MPI, PRRTE, Slurm's pmix plugin); by Slurm; by MPICH's Hydra */
 	static const char *const variable[] = { "TICKMARK_CLOCK_JOB", "PMIX_NAMESPACE", "SLURM_STEP_ID", "PMI_JOBID" };
-	const char *job = getenv("SLURM_JOB_ID"), *text = NULL;
+	const char *job = secure_getenv("SLURM_JOB_ID"), *text = NULL;
 	size_t i;
 
 	for (i = 0; i < 4 && !text; i++) {
-		text = getenv(variable[i]);
+		text = secure_getenv(variable[i]);
 		text = text && text[0] ? text : NULL;
 	}
 	snprintf(name, size, "%s%s%s", i == 3 && text && job ? job : "", i == 3 && text && job ? "." : "",
@@ -66,7 +66,7 @@ void tkc_job_name(char *name, size_t size)
 
 int tkc_folder(int k, unsigned uid, char *path, size_t size)
 {
-	const char *variable = getenv("TICKMARK_CLOCK_DIR"), *run = getenv("XDG_RUNTIME_DIR");
+	const char *variable = secure_getenv("TICKMARK_CLOCK_DIR"), *run = secure_getenv("XDG_RUNTIME_DIR");
 
 	if (variable && variable[0]) {
 		snprintf(path, size, "%s", variable);
@@ -137,7 +137,7 @@ struct tkc_vmclock {
 
 const struct tkc_vmclock *tkc_vmclock_open(void)
 {
-	const char *path = getenv("TICKMARK_VMCLOCK");
+	const char *path = secure_getenv("TICKMARK_VMCLOCK");
 	int fd = open(path && path[0] ? path : "/dev/vmclock0", O_RDONLY | O_CLOEXEC);
 	const struct tkc_vmclock *v;
 

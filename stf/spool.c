@@ -13,7 +13,7 @@
 
 static int make_file(struct stf_err *err)
 {
-	const char *folder = getenv("TMPDIR");
+	const char *folder = secure_getenv("TMPDIR");
 	char path[512];
 	int fd;
 

@@ -21,7 +21,7 @@ void cal_link_hint(int *rank, int *size)
 	*rank = 0;
 	*size = 1;
 	for (i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-		const char *r = getenv(names[i][0]), *s = names[i][1] ? getenv(names[i][1]) : NULL;
+		const char *r = secure_getenv(names[i][0]), *s = names[i][1] ? secure_getenv(names[i][1]) : NULL;
 
 		if (r) {
 			*rank = atoi(r);

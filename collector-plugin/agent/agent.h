@@ -29,6 +29,7 @@ struct vt_agent_process {
 	int finished; /* its part of the end is done */
 	uint32_t how; /* it ended, enum vt_raw_ending */
 	int64_t due, node_due, looked_ns;
+	long seccomp;                /* filters that it had when it was attached; -1: not looked yet */
 	int64_t stopped_ns;          /* since when it is stopped; 0: it runs */
 	struct tmr_timer *reference; /* the free clock beside its timer, which is steered; NULL: not read */
 	int pairs_refused;           /* they cannot be read here */

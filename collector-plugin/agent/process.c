@@ -199,6 +199,7 @@ struct vt_agent_process *vt_agent_attach(pid_t pid, char *texts, size_t size, in
 	}
 	p->pid = pid;
 	p->pidfd = p->stat = p->task = -1;
+	p->seccomp = -1;
 	p->texts = texts;
 	p->texts_size = size;
 	vt_agent_say_to(p);

@@ -294,6 +294,14 @@ static void say_stopped(struct vt_agent_process *p, int64_t now)
 	p->stopped_ns = 0;
 }
 
+/* The mode and the number of filters: in a container all processes have some. */
+static long seccomp_of(const char *status)
+{
+	const char *mode = strstr(status, "\nSeccomp:\t"), *filters = strstr(status, "\nSeccomp_filters:\t");
+
+	return (mode ? atol(mode + 10) * 1000000 : 0) + (filters ? atol(filters + 18) : 0);
+}
+
 /* Is it stopped, and has it forbidden itself system calls? Then the library in it makes none. */
 static void look_at_status(struct vt_agent_process *p, int64_t now)
 {
@@ -313,8 +321,9 @@ static void look_at_status(struct vt_agent_process *p, int64_t now)
 	} else if (at && at[8] != 'T' && p->stopped_ns) {
 		say_stopped(p, now);
 	}
-	at = strstr(text, "\nSeccomp:\t");
-	if (at && at[10] != '0') {
+	if (p->seccomp < 0) {
+		p->seccomp = seccomp_of(text);
+	} else if (seccomp_of(text) != p->seccomp) {
 		atomic_store(&vt_raw_head(vt_raw_of(&p->c.pub))->quiet, 1);
 	}
 }

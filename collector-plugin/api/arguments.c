@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 
 #include "collector-plugin/core/collect.h"
 #include "collector-plugin/settings/settings.h"
@@ -78,7 +79,7 @@ static int take_option(char **v, int i, int end)
 		return k - i;
 	}
 	note_option(name);
-	old = getenv(name);
+	old = secure_getenv(name);
 	/* options that may be given several times go on where the variable ends */
 	if (old &&
 		(strcmp(name, "VT_COUNTER") == 0 || strcmp(name, "VT_PLUGIN") == 0 || vt_settings_repeats(name + 3))) {
@@ -153,6 +154,11 @@ static void take_of_process(void)
 void vt_take_arguments(int *argc, char ***argv)
 {
 	static _Atomic int taken;
+
+	/* of a setuid program they are its caller's */
+	if (getauxval(AT_SECURE)) {
+		return;
+	}
 
 	if (argc && argv && *argv) {
 		take_blocks(argc, *argv);

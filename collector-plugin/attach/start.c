@@ -146,6 +146,7 @@ static int bind_name(const char *job)
 			return -1;
 		}
 	}
+	errno = EPERM;
 	return -1;
 }
 
@@ -153,7 +154,7 @@ int vt_attach_start(const char *job, const char *near, int prepare, struct tkm_e
 {
 	char path[PATH_MAX];
 	struct start *s;
-	int rc, i, n;
+	int rc, i, n, taken;
 
 	if (vt_attach_program(near, path, sizeof(path)) < 0) {
 		return tkm_fail(err, TKM_ERR_UNAVAIL, "there is no %s/vtsampler", VT_LIBEXECDIR);
@@ -172,11 +173,17 @@ int vt_attach_start(const char *job, const char *near, int prepare, struct tkm_e
 	}
 	s->stack = (char *)s + sizeof(*s);
 	s->listening = bind_name(job);
+	taken = s->listening < 0 && errno == EPERM;
 	rc = s->listening < 0 ? errno : run(s);
 	if (s->listening >= 0) {
 		close(s->listening);
 	}
 	munmap(s, sizeof(*s) + STACK);
+	if (rc == EPERM && taken) {
+		return tkm_fail(err, TKM_ERR_UNAVAIL,
+			"another user has taken the names of the sampler's socket, @tickmark-%u-0-%s and so on",
+			(unsigned)geteuid(), job);
+	}
 	if (rc && rc != EADDRINUSE) {
 		return tkm_fail_errno(err, TKM_ERR_UNAVAIL, rc, "cannot start the sampler process %s", path);
 	}

@@ -32,16 +32,16 @@ static uint32_t number(struct vt_names *t, const char *key, int *fresh)
 }
 
 /* Recursive: a class has an outer one. */
-static pthread_mutex_t defining = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
+static struct vt_lock defining = VT_LOCK_RECURSIVE;
 
 void vt_names_define(void)
 {
-	pthread_mutex_lock(&defining);
+	vt_lock(&defining);
 }
 
 void vt_names_defined(void)
 {
-	pthread_mutex_unlock(&defining);
+	vt_unlock(&defining);
 }
 
 static _Atomic int any;
@@ -51,9 +51,9 @@ uint32_t vt_names_number(struct vt_names *t, const char *key, int *fresh)
 	uint32_t n;
 
 	*fresh = 0;
-	pthread_mutex_lock(&t->lock);
+	vt_lock(&t->lock);
 	n = number(t, key, fresh);
-	pthread_mutex_unlock(&t->lock);
+	vt_unlock(&t->lock);
 	atomic_store_explicit(&any, 1, memory_order_relaxed);
 	return n;
 }
@@ -67,9 +67,9 @@ uint32_t vt_names_count(struct vt_names *t)
 {
 	uint32_t n;
 
-	pthread_mutex_lock(&t->lock);
+	vt_lock(&t->lock);
 	n = t->n;
-	pthread_mutex_unlock(&t->lock);
+	vt_unlock(&t->lock);
 	return n;
 }
 
@@ -77,11 +77,11 @@ const char *vt_names_text(struct vt_names *t, uint32_t n)
 {
 	const char *text = NULL;
 
-	pthread_mutex_lock(&t->lock);
+	vt_lock(&t->lock);
 	if (n >= 1 && n <= t->n) {
 		text = t->key[n - 1];
 	}
-	pthread_mutex_unlock(&t->lock);
+	vt_unlock(&t->lock);
 	return text;
 }
 

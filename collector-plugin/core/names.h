@@ -7,19 +7,20 @@
 #include <stdint.h>
 
 #include "base/table.h"
+#include "collector-plugin/host/lock.h"
 #include "collector-plugin/core/collect.h"
 #include "collector-plugin/core/thread.h"
 
 /* A table from text to number, 1, 2, 3, ... in the order of arrival; names are never forgotten. Any thread. */
 struct vt_names {
-	pthread_mutex_t lock;
+	struct vt_lock lock;
 	struct tkm_table table; /* of numbers */
 	const char **key;       /* by number - 1 */
 	uint32_t n, room;
 };
 #define VT_NAMES_INIT \
 	{ \
-		.lock = PTHREAD_MUTEX_INITIALIZER \
+		.lock = VT_LOCK_INIT \
 	}
 /* The number of key; *fresh is 1 when it was not there before. 0: no memory. */
 VT_HIDDEN uint32_t vt_names_number(struct vt_names *t, const char *key, int *fresh);

@@ -19,6 +19,7 @@
 #include "collector-plugin/core/hooks.h"
 #include "collector-plugin/core/names.h"
 #include "collector-plugin/core/thread.h"
+#include "collector-plugin/host/lock.h"
 #include "collector-plugin/raw/format.h"
 #include "collector-plugin/raw/writer.h"
 
@@ -46,7 +47,7 @@ struct place {
 };
 
 static struct {
-	pthread_mutex_t lock;
+	struct vt_lock lock;
 	struct entry *entry; /* by number */
 	int room;
 	struct place *place; /* by place, less VT_RAW_PLACE */
@@ -56,7 +57,7 @@ static struct {
 	pthread_cond_t answered;
 	int have_answered;
 	_Atomic int n_asking; /* at least; 0: none */
-} table = { .lock = PTHREAD_MUTEX_INITIALIZER };
+} table = { .lock = VT_LOCK_INIT };
 
 static pid_t my_tid(void)
 {
@@ -178,9 +179,9 @@ int vt_threads_number(pid_t tid)
 {
 	int n;
 
-	pthread_mutex_lock(&table.lock);
+	vt_lock(&table.lock);
 	n = assign(tid);
-	pthread_mutex_unlock(&table.lock);
+	vt_unlock(&table.lock);
 	return n;
 }
 
@@ -188,13 +189,13 @@ int vt_threads_where(pid_t tid)
 {
 	int n;
 
-	pthread_mutex_lock(&table.lock);
+	vt_lock(&table.lock);
 	n = find(tid);
 	if (n < 0) {
 		n = place_of(tid);
 		n += n < 0 ? 0 : (int)VT_RAW_PLACE;
 	}
-	pthread_mutex_unlock(&table.lock);
+	vt_unlock(&table.lock);
 	return n;
 }
 
@@ -211,7 +212,7 @@ void vt_threads_gone(pid_t tid)
 {
 	int n;
 
-	pthread_mutex_lock(&table.lock);
+	vt_lock(&table.lock);
 	n = find(tid);
 	/* one that registered itself says so itself when it ends */
 	if (n >= 0 && !table.entry[n].thread) {
@@ -221,12 +222,12 @@ void vt_threads_gone(pid_t tid)
 	if (n >= 0) {
 		table.place[n].tid = 0;
 	}
-	pthread_mutex_unlock(&table.lock);
+	vt_unlock(&table.lock);
 }
 
 void vt_threads_switch(const struct vt_thread *t, int on)
 {
-	pthread_mutex_lock(&table.lock);
+	vt_lock(&table.lock);
 	if (t->number >= 0 && t->number < table.room) {
 		table.entry[t->number].on = on;
 		table.entry[t->number].off = !on;
@@ -234,19 +235,19 @@ void vt_threads_switch(const struct vt_thread *t, int on)
 			atomic_store(&t->slot->off, on ? 1 : 2);
 		}
 	}
-	pthread_mutex_unlock(&table.lock);
+	vt_unlock(&table.lock);
 }
 
 int vt_threads_off(pid_t tid)
 {
 	int n, off = vt_process_off();
 
-	pthread_mutex_lock(&table.lock);
+	vt_lock(&table.lock);
 	n = find(tid);
 	if (n >= 0 && off != 2) {
 		off = table.entry[n].off || (off && !table.entry[n].on);
 	}
-	pthread_mutex_unlock(&table.lock);
+	vt_unlock(&table.lock);
 	return off != 0;
 }
 
@@ -271,7 +272,7 @@ int vt_threads_take_over(struct vt_collect *c, pid_t tid, uint64_t *total, size_
 	until.tv_nsec += 250000000;
 	until.tv_sec += until.tv_nsec / 1000000000;
 	until.tv_nsec %= 1000000000;
-	pthread_mutex_lock(&table.lock);
+	vt_lock(&table.lock);
 	n = find(tid);
 	if (n >= 0 && make_answered()) {
 		table.entry[n].counts = ASKED;
@@ -280,12 +281,12 @@ int vt_threads_take_over(struct vt_collect *c, pid_t tid, uint64_t *total, size_
 		atomic_fetch_add(&table.n_asking, 1);
 		vt_raw_wake(c->raw_);
 		while (table.entry[n].counts == ASKED &&
-			pthread_cond_timedwait(&table.answered, &table.lock, &until) != ETIMEDOUT) {
+			vt_lock_wait(&table.lock, &table.answered, &until) != ETIMEDOUT) {
 		}
 		rc = table.entry[n].counts == ASKED ? -1 : 0;
 		table.entry[n].total = NULL;
 	}
-	pthread_mutex_unlock(&table.lock);
+	vt_unlock(&table.lock);
 	return rc;
 }
 
@@ -297,14 +298,14 @@ pid_t vt_threads_asking(void)
 	if (atomic_load(&table.n_asking) == 0) {
 		return 0;
 	}
-	pthread_mutex_lock(&table.lock);
+	vt_lock(&table.lock);
 	for (i = 0; i < table.room && tid == 0; i++) {
 		tid = table.entry[i].counts == ASKED ? table.entry[i].tid : 0;
 	}
 	if (tid == 0) {
 		atomic_store(&table.n_asking, 0);
 	}
-	pthread_mutex_unlock(&table.lock);
+	vt_unlock(&table.lock);
 	return tid;
 }
 
@@ -313,7 +314,7 @@ void vt_threads_hand_over_counters(pid_t tid, const uint64_t *total, size_t n_to
 	struct entry *e;
 	int n;
 
-	pthread_mutex_lock(&table.lock);
+	vt_lock(&table.lock);
 	n = find(tid);
 	e = n >= 0 ? &table.entry[n] : NULL;
 	if (e && e->counts == ASKED) {
@@ -323,26 +324,24 @@ void vt_threads_hand_over_counters(pid_t tid, const uint64_t *total, size_t n_to
 		}
 		pthread_cond_broadcast(&table.answered);
 	}
-	pthread_mutex_unlock(&table.lock);
+	vt_unlock(&table.lock);
 }
 
 int vt_threads_counts(pid_t tid)
 {
 	int n, counts;
 
-	pthread_mutex_lock(&table.lock);
+	vt_lock(&table.lock);
 	n = find(tid);
 	counts = n >= 0 && table.entry[n].counts != OF_BACKGROUND;
-	pthread_mutex_unlock(&table.lock);
+	vt_unlock(&table.lock);
 	return counts;
 }
 
 void vt_threads_forget(void)
 {
-	pthread_mutex_t fresh = PTHREAD_MUTEX_INITIALIZER;
-
 	/* whoever held the lock does not exist here */
-	memcpy(&table.lock, &fresh, sizeof(fresh));
+	vt_lock_forget(&table.lock);
 	if (table.room) {
 		memset(table.entry, 0, (size_t)table.room * sizeof(*table.entry));
 	}
@@ -359,7 +358,7 @@ int vt_threads_restart(void)
 	struct vt_thread *mine = vt_tls.thread;
 	int i, more = vt_names_any();
 
-	pthread_mutex_lock(&table.lock);
+	vt_lock(&table.lock);
 	for (i = 0; i < table.room; i++) {
 		more |= table.entry[i].name != NULL || (table.entry[i].thread && table.entry[i].thread != mine);
 	}
@@ -367,7 +366,7 @@ int vt_threads_restart(void)
 		release(mine->number);
 		pthread_setspecific(table.key, NULL);
 	}
-	pthread_mutex_unlock(&table.lock);
+	vt_unlock(&table.lock);
 	if (more) {
 		return -1;
 	}
@@ -396,7 +395,7 @@ static void thread_ends(void *arg)
 		vt_sinks_thread_ends(t);
 	}
 	/* from here on nobody samples it, and the number may be another thread's */
-	pthread_mutex_lock(&table.lock);
+	vt_lock(&table.lock);
 	n = find(t->tid);
 	if (n >= 0 && table.entry[n].thread == t) {
 		release(n);
@@ -404,7 +403,7 @@ static void thread_ends(void *arg)
 	if (t->slot) {
 		atomic_store(&t->slot->tid, 0);
 	}
-	pthread_mutex_unlock(&table.lock);
+	vt_unlock(&table.lock);
 	vt_sinks_thread_ended(t);
 	vt_tls.wanted = 0;
 	if (vt_tls.collect && vt_tls.collect == vt_collect_running() && t->stream) {
@@ -486,7 +485,7 @@ VT_ErrorCode vt_threads_register(struct vt_collect *c, struct vt_thread *t, int 
 	int before = t->number, first;
 	VT_ErrorCode rc;
 
-	pthread_mutex_lock(&table.lock);
+	vt_lock(&table.lock);
 	first = before < 0 || !table.entry[before].chosen;
 	rc = number >= 0 || before < 0 ? claim(t, number) : VT_OK;
 	if (rc == VT_OK) {
@@ -499,7 +498,7 @@ VT_ErrorCode vt_threads_register(struct vt_collect *c, struct vt_thread *t, int 
 	if (rc == VT_OK && name && name[0]) {
 		rc = set_name(c, t, name, !first);
 	}
-	pthread_mutex_unlock(&table.lock);
+	vt_unlock(&table.lock);
 	return rc;
 }
 
@@ -513,11 +512,11 @@ VT_ErrorCode vt_threads_self(struct vt_collect *c, int number, struct vt_thread 
 	}
 	t->tid = my_tid();
 	t->number = -1;
-	pthread_mutex_lock(&table.lock);
+	vt_lock(&table.lock);
 	if (!table.have_key) {
 		table.have_key = pthread_key_create(&table.key, thread_ends) == 0;
 	}
-	pthread_mutex_unlock(&table.lock);
+	vt_unlock(&table.lock);
 	rc = vt_threads_register(c, t, number, NULL);
 	if (rc != VT_OK) {
 		free(t);

@@ -13,6 +13,7 @@
 #include <sys/mman.h>
 
 #include "collector-plugin/host/memory.h"
+#include "collector-plugin/host/lock.h"
 
 void *__wrap_malloc(size_t n);
 void *__wrap_calloc(size_t n, size_t size);
@@ -34,7 +35,7 @@ union head {
 	char align[16];
 };
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct vt_lock lock = VT_LOCK_INIT;
 static struct {
 	char *start, *unused;
 	_Atomic size_t size;
@@ -43,7 +44,7 @@ static union head *free_list[BIGGEST + 1];
 
 void vt_alloc_forked(void)
 {
-	pthread_mutex_init(&lock, NULL);
+	vt_lock_forget(&lock);
 }
 
 /* n bytes that were never given out before; NULL: there are no more. */
@@ -104,14 +105,14 @@ void *__wrap_malloc(size_t n)
 	if (k > BIGGEST) {
 		return NULL;
 	}
-	pthread_mutex_lock(&lock);
+	vt_lock(&lock);
 	if (free_list[k]) {
 		h = free_list[k];
 		free_list[k] = h->next;
 	} else {
 		h = fresh((size_t)1 << k);
 	}
-	pthread_mutex_unlock(&lock);
+	vt_unlock(&lock);
 	if (!h) {
 		return NULL;
 	}
@@ -141,10 +142,10 @@ void __wrap_free(void *p)
 		/* the pages go back, the addresses stay */
 		madvise((char *)h + 4096 - ((uintptr_t)h & 4095), ((size_t)1 << k) - 4096, MADV_DONTNEED);
 	}
-	pthread_mutex_lock(&lock);
+	vt_lock(&lock);
 	h->next = free_list[k];
 	free_list[k] = h;
-	pthread_mutex_unlock(&lock);
+	vt_unlock(&lock);
 }
 
 void *__wrap_realloc(void *p, size_t n)

@@ -14,6 +14,8 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
+#include "collector-plugin/host/needed.h"
+
 enum { DEPTH = 4 }; /* scripts of scripts, as the kernel follows them */
 
 static int find_in_path(const char *name, char *path, size_t size)
@@ -95,16 +97,27 @@ static int interpreter(const char *head, char *path, size_t size)
 	return 0;
 }
 
-static int unsampled(struct tkm_err *err, const char *path, const char *why)
+static int is_address_sanitizer(const char *name, void *ctx)
 {
-	tkm_fail(err, TKM_ERR_UNAVAIL, "%s runs unsampled: %s", path, why);
-	return 1;
+	(void)ctx;
+	return !strncmp(name, "libasan.so", 10) || !strncmp(name, "libclang_rt.asan", 16);
+}
+
+/* It must be loaded first, and the program ends at once where it is not. */
+static const char *check_sanitizer(const char *path)
+{
+	const char *preload = getenv("LD_PRELOAD");
+
+	if ((preload && strstr(preload, "asan")) || !vt_each_needed(path, is_address_sanitizer, NULL)) {
+		return NULL;
+	}
+	return "it is built with AddressSanitizer, which must be loaded before any other library";
 }
 
 static int look_inside(const char *path, int depth, struct tkm_err *err)
 {
 	_Alignas(8) char head[512] = "";
-	const char *why;
+	const char *gains, *why = NULL;
 	char next[300];
 	struct stat st;
 	int fd = open(path, O_RDONLY | O_CLOEXEC), rc = 0;
@@ -114,7 +127,7 @@ static int look_inside(const char *path, int depth, struct tkm_err *err)
 		/* executable but not readable: nothing is known against it */
 		goto out;
 	}
-	why = fstat(fd, &st) == 0 ? gains_privileges(&st, path) : NULL;
+	gains = fstat(fd, &st) == 0 ? gains_privileges(&st, path) : NULL;
 	if (n > 2 && head[0] == '#' && head[1] == '!') {
 		/* for scripts the kernel ignores those bits */
 		if (depth < DEPTH && interpreter(head, next, sizeof(next)) == 0) {
@@ -122,10 +135,19 @@ static int look_inside(const char *path, int depth, struct tkm_err *err)
 		}
 		goto out;
 	}
-	if (!why && n >= (ssize_t)sizeof(Elf64_Ehdr) && !memcmp(head, ELFMAG, SELFMAG)) {
-		why = check_elf(fd, (const unsigned char *)head);
+	if (gains) {
+		tkm_fail(err, TKM_ERR_UNAVAIL, "%s runs unsampled: %s", path, gains);
+		rc = VT_EXEC_UNSAMPLED;
+		goto out;
 	}
-	rc = why ? unsampled(err, path, why) : 0;
+	if (n >= (ssize_t)sizeof(Elf64_Ehdr) && !memcmp(head, ELFMAG, SELFMAG)) {
+		why = check_elf(fd, (const unsigned char *)head);
+		why = why ? why : check_sanitizer(path);
+	}
+	if (why) {
+		tkm_fail(err, TKM_ERR_UNAVAIL, "%s is recorded from outside only: %s", path, why);
+		rc = VT_EXEC_OUTSIDE;
+	}
 out:
 	if (fd >= 0) {
 		close(fd);

@@ -2,7 +2,7 @@
 /* The command line of vtrun. A wrong word ends vtrun before the program starts; only between --itc-args and --itc-args-end, among the
  * program's own words, it is reported and left out. Nothing else after the program's name is read. */
 #include "config.h"
-#include "collector-plugin/launch/vtrun.h"
+#include "collector-plugin/launch/launch.h"
 
 #include <ctype.h>
 #include <stdio.h>
@@ -12,7 +12,7 @@
 #include "base/front.h"
 #include "base/text.h"
 
-enum { OWN = 6, ANSWERED = -2 };
+enum { OWN = 7, ANSWERED = -2 };
 
 /* What the functions below share. */
 struct parser {
@@ -28,6 +28,8 @@ static void make_table(struct parser *p, struct vtrun *r)
 		{ "APPTAINER", TKM_OPTION_BOOL, &r->apptainer, 0, 0, NULL,
 			"print the lines that bring the sampler into an Apptainer or Singularity container" },
 		{ "CONFIG", TKM_OPTION_TEXT, &p->config, 0, 0, "FILE", "read options from FILE (default: $VT_CONFIG)" },
+		{ "DOCTOR", TKM_OPTION_BOOL, &r->doctor, 0, 0, NULL,
+			"print what works on this machine, what does not, why, and what to do" },
 		{ "ESTIMATE", TKM_OPTION_NAME, &r->duration, 0, 0, "[TIME]",
 			"print how much a run of that length (default 1h) would write" },
 		{ "LIST", TKM_OPTION_BOOL, &r->list, 0, 0, NULL,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* vtrun --list and --estimate: what a run would record, without running anything. */
 #include "config.h"
-#include "collector-plugin/launch/vtrun.h"
+#include "collector-plugin/launch/launch.h"
 
 #include <stdio.h>
 #include <stdlib.h>

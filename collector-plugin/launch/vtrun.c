@@ -2,10 +2,10 @@
 /* vtrun [options] -- program args: puts libVTcs.so into the program and becomes it. Nothing of vtrun stays: the program
  * keeps its process id, its parent, its signals and its terminal. */
 #include "config.h"
-#include "collector-plugin/launch/vtrun.h"
+#include "collector-plugin/launch/launch.h"
 
+#include <dlfcn.h>
 #include <errno.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,17 +19,6 @@
 #include "collector-plugin/host/exec_target.h"
 #include "collector-plugin/settings/run_value.h"
 #include "collector-plugin/settings/settings.h"
-
-void vtrun_say(const char *fmt, ...)
-{
-	va_list ap;
-
-	fputs("vtrun: ", stderr);
-	va_start(ap, fmt);
-	vfprintf(stderr, fmt, ap);
-	va_end(ap);
-	fputc('\n', stderr);
-}
 
 static void complain(void *ctx, const char *line)
 {
@@ -170,6 +159,35 @@ static void forget_outer_run(void)
 	}
 }
 
+/* The library begins in vtrun itself, and hands the process over to the sampler, which stays with it when the program takes vtrun's
+ * place. */
+static void record_from_outside(struct vtrun *r, const char *why)
+{
+	int fd;
+
+	name_job(r->job, sizeof(r->job));
+	start_sampler(r);
+	fd = vt_attach_connect(r->job);
+	if (fd < 0) {
+		vtrun_say("%s, and no sampler process can be used: it runs unsampled", why);
+		return;
+	}
+	close(fd);
+	if (r->settings.follow_children) {
+		vtrun_say("--follow-children: left out, since the library is not in the program");
+		r->settings.follow_children = 0;
+	}
+	tell_library(r);
+	if (!dlopen(r->library, RTLD_NOW | RTLD_LOCAL)) {
+		vtrun_say("%s, and %s: it runs unsampled", why, dlerror());
+	} else if (r->settings.verbose > 0) {
+		vtrun_say("%s. VT_ and MPI calls are not recorded; the sampler process writes the trace after its end",
+			why);
+	}
+	/* the library has taken its own variables out, unless it did not start */
+	forget_outer_run();
+}
+
 static int run(struct vtrun *r)
 {
 	char path[4096];
@@ -180,11 +198,13 @@ static int run(struct vtrun *r)
 		vtrun_say("%s", e.text);
 		return status;
 	}
-	if (rc > 0) {
+	if (rc == VT_EXEC_UNSAMPLED) {
 		vtrun_say("%s", e.text);
 	} else if (find_library(r) < 0) {
 		vtrun_say(
 			"%s is not there, or has a blank or colon in its name: the program runs unsampled", r->library);
+	} else if (rc == VT_EXEC_OUTSIDE) {
+		record_from_outside(r, e.text);
 	} else {
 		choose_library(r, path);
 		name_job(r->job, sizeof(r->job));
@@ -249,6 +269,10 @@ int main(int argc, char **argv)
 	vt_settings_load(&r.settings, r.commanded);
 	if (r.apptainer) {
 		return print_apptainer(&r);
+	}
+	if (r.doctor) {
+		find_library(&r);
+		return vtrun_doctor(&r);
 	}
 	if (r.list || r.estimate) {
 		return r.list ? vtrun_list(&r) : vtrun_estimate(&r);

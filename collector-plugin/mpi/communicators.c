@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "collector-plugin/core/collect.h"
+#include "collector-plugin/host/lock.h"
 #include "collector-plugin/raw/writer.h"
 #include "collector-plugin/trace/trace.h"
 #include "collector-plugin/trace/world.h"
@@ -18,7 +19,7 @@ struct table {
 	_Atomic(struct vt_comm *) slot[];
 };
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct vt_lock lock = VT_LOCK_INIT;
 static _Atomic(struct table *) comms;
 static struct vt_comm gone; /* stands where one was that has been freed */
 static uint32_t next_id;
@@ -205,13 +206,13 @@ void vt_comms_begin(struct vt_collect *c)
 
 	PMPI_Comm_size(MPI_COMM_WORLD, &size);
 	vt_world_define(c, vt_rank_of(c), size);
-	pthread_mutex_lock(&lock);
+	vt_lock(&lock);
 	if (next_id == 0 && PMPI_Comm_group(MPI_COMM_WORLD, &world) == MPI_SUCCESS) {
 		make(MPI_COMM_WORLD, "COMM_WORLD", VT_RAW_COMM_WORLD, 0, 0, 0);
 		snprintf(name, sizeof(name), "COMM_SELF_#%d", vt_rank_of(c));
 		make(MPI_COMM_SELF, name, VT_RAW_COMM_SELF, 0, 0, 0);
 	}
-	pthread_mutex_unlock(&lock);
+	vt_unlock(&lock);
 }
 
 struct vt_comm *vt_comm_of(MPI_Comm handle)
@@ -224,12 +225,12 @@ struct vt_comm *vt_comm_of(MPI_Comm handle)
 		return c;
 	}
 	PMPI_Comm_get_name(handle, name, &n);
-	pthread_mutex_lock(&lock);
+	vt_lock(&lock);
 	c = vt_comm_find(handle);
 	if (!c) {
 		c = make(handle, name[0] ? name : "unknown", VT_RAW_COMM_GROUP, 0, 0, 0);
 	}
-	pthread_mutex_unlock(&lock);
+	vt_unlock(&lock);
 	return c;
 }
 
@@ -253,9 +254,9 @@ void vt_comm_created(enum vt_raw_comm_kind kind, const char *prefix, const struc
 		old += sizeof(between) - 1;
 	}
 	snprintf(name, sizeof(name), "%s%s%s", prefix, p ? " " : "", old);
-	pthread_mutex_lock(&lock);
+	vt_lock(&lock);
 	make(fresh, name, kind, p ? p->id : 0, number, tag);
-	pthread_mutex_unlock(&lock);
+	vt_unlock(&lock);
 }
 
 void vt_comm_named(MPI_Comm handle)
@@ -266,9 +267,9 @@ void vt_comm_named(MPI_Comm handle)
 	int n;
 
 	if (c && collect && PMPI_Comm_get_name(handle, name, &n) == MPI_SUCCESS) {
-		pthread_mutex_lock(&lock);
+		vt_lock(&lock);
 		snprintf(c->name, sizeof(c->name), "%.*s", (int)sizeof(c->name) - 1, name);
-		pthread_mutex_unlock(&lock);
+		vt_unlock(&lock);
 		if (vt_trace_wanted) {
 			vt_raw_communicator(vt_raw_of(collect),
 				&(struct vt_raw_comm_def){ .id = c->id, .kind = VT_RAW_COMM_RENAMED, .name = c->name });
@@ -282,7 +283,7 @@ void vt_comm_gone(MPI_Comm handle)
 	struct table *t;
 	size_t i;
 
-	pthread_mutex_lock(&lock);
+	vt_lock(&lock);
 	c = vt_comm_find(handle);
 	t = atomic_load(&comms);
 	for (i = 0; c && i < t->size; i++) {
@@ -291,5 +292,5 @@ void vt_comm_gone(MPI_Comm handle)
 			atomic_store(&t->slot[i], &gone);
 		}
 	}
-	pthread_mutex_unlock(&lock);
+	vt_unlock(&lock);
 }

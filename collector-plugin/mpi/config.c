@@ -359,7 +359,7 @@ void vt_job_groups(const struct vt_job *j, int last)
 /* VT_CONFIG_RANK as rank 0 has it (seeds/003 section 2.4.1): "the process that reads and parses the configuration file". */
 static int config_reader(const struct vt_job *j, int size)
 {
-	const char *text = getenv("VT_CONFIG_RANK");
+	const char *text = secure_getenv("VT_CONFIG_RANK");
 	long long n = 0;
 	int rank;
 
@@ -413,7 +413,7 @@ int vt_job_distribute(const struct vt_job *j, int size, struct tkm_err *err)
 	}
 	PMPI_Bcast(&n, 1, MPI_LONG_LONG, reader, MPI_COMM_WORLD);
 	if (n < 0) {
-		if (mine && getenv("VT_CONFIG_RANK")) {
+		if (mine && secure_getenv("VT_CONFIG_RANK")) {
 			vt_say(1, "WARNING",
 				"VT_CONFIG_RANK %d: that rank has no configuration file%s%s, so each rank keeps what "
 				"it has",

@@ -36,6 +36,15 @@ static void end(void)
 	}
 }
 
+static _Atomic int started_mpi; /* by VT_initialize(), and the program has not called MPI_Init() itself */
+
+/* MPI runs since VT_initialize(), and now the program, which has called that first, starts it: once is right, and it is the program's to
+ * end. */
+static int is_started_already(void)
+{
+	return atomic_exchange(&started_mpi, 0);
+}
+
 /* The start that is under way: what it calls by its PMPI_ name is not another one. */
 static _Atomic int starting;
 
@@ -44,6 +53,9 @@ int MPI_Init(int *argc, char ***argv)
 	int (*next)(int *, char ***) = (int (*)(int *, char ***))vt_mpi_next("MPI_Init", NULL);
 	int rc = MPI_ERR_INTERN;
 
+	if (is_started_already()) {
+		return MPI_SUCCESS;
+	}
 	vt_take_arguments(argc, argv);
 	vt_mpi_depth++;
 	atomic_fetch_add(&starting, 1);
@@ -64,6 +76,9 @@ int MPI_Init_thread(int *argc, char ***argv, int required, int *provided)
 		(int (*)(int *, char ***, int, int *))vt_mpi_next("MPI_Init_thread", NULL);
 	int rc = MPI_ERR_INTERN;
 
+	if (is_started_already()) {
+		return PMPI_Query_thread(provided);
+	}
 	vt_take_arguments(argc, argv);
 	vt_mpi_depth++;
 	atomic_fetch_add(&starting, 1);
@@ -287,12 +302,10 @@ static int thread_level(void)
 {
 	static const int levels[] = { MPI_THREAD_SINGLE, MPI_THREAD_FUNNELED, MPI_THREAD_SERIALIZED,
 		MPI_THREAD_MULTIPLE };
-	const char *text = getenv("VT_THREAD_LEVEL");
+	const char *text = secure_getenv("VT_THREAD_LEVEL");
 
 	return text && text[0] >= '0' && text[0] <= '3' && !text[1] ? levels[text[0] - '0'] : MPI_THREAD_FUNNELED;
 }
-
-static _Atomic int started_mpi; /* by VT_initialize() */
 
 static VT_ErrorCode initialize(int *argc, char ***argv)
 {

@@ -11,12 +11,14 @@
 
 #include <dlfcn.h>
 #include <errno.h>
+#include <linux/seccomp.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -44,7 +46,7 @@ static struct {
 
 static void keep(char *to, size_t size, const char *name)
 {
-	const char *value = getenv(name);
+	const char *value = secure_getenv(name);
 
 	if (!value || snprintf(to, size, "%s=%s", name, value) >= (int)size) {
 		to[0] = '\0';
@@ -125,7 +127,7 @@ static void clean_environment(const char *text)
 static void tell_children(void)
 {
 	char text[8300];
-	const char *old = getenv(VT_RUN_VARIABLE);
+	const char *old = secure_getenv(VT_RUN_VARIABLE);
 
 	if (run.follow && old && !strstr(old, "\ttrace=") && vt_collect_trace()) {
 		snprintf(text, sizeof(text), "%s\ttrace=%s", old, vt_collect_trace());
@@ -184,6 +186,7 @@ static struct {
 	int (*execvpe)(const char *, char *const *, char *const *);
 	int (*fexecve)(int, char *const *, char *const *);
 	int (*cxa_atexit)(void (*)(void *), void *, void *);
+	int (*prctl)(int, ...);
 } next;
 
 __attribute__((constructor(101))) static void look_up(void)
@@ -192,10 +195,15 @@ __attribute__((constructor(101))) static void look_up(void)
 	next.execvpe = NEXT(execvpe);
 	next.fexecve = NEXT(fexecve);
 	next.cxa_atexit = NEXT(__cxa_atexit);
+	next.prctl = NEXT(prctl);
 }
 
 static void end_by(enum vt_raw_ending how)
 {
+	/* not even getpid() */
+	if (run.active && vt_collect_is_quiet(how)) {
+		run.active = 0;
+	}
 	if (run.active && run.pid == getpid()) {
 		vt_collect_end_how(1, how);
 		run.active = 0;
@@ -243,6 +251,25 @@ void _Exit(int status)
 	_exit(status);
 }
 
+/* A program that is about to give up system calls must not be killed for one of ours: from here on the library stores to memory only, and
+ * the sampler process sees the end. One that uses the system call seccomp() by itself is noticed by the sampler. */
+int prctl(int option, ...)
+{
+	unsigned long v[4];
+	va_list ap;
+	int i;
+
+	va_start(ap, option);
+	for (i = 0; i < 4; i++) {
+		v[i] = va_arg(ap, unsigned long);
+	}
+	va_end(ap);
+	if (option == PR_SET_SECCOMP || option == PR_SET_NO_NEW_PRIVS) {
+		vt_collect_be_quiet(option == PR_SET_SECCOMP && v[0] == SECCOMP_MODE_STRICT);
+	}
+	return (next.prctl ? next.prctl : NEXT(prctl))(option, v[0], v[1], v[2], v[3]);
+}
+
 static int is_for_us(const char *text)
 {
 	char pid[16], follow[4];
@@ -253,7 +280,7 @@ static int is_for_us(const char *text)
 
 __attribute__((constructor)) static void begin(void)
 {
-	const char *text = getenv(VT_RUN_VARIABLE);
+	const char *text = secure_getenv(VT_RUN_VARIABLE);
 	int saved = errno;
 	struct tkm_err e;
 

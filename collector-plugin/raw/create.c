@@ -70,13 +70,28 @@ void vt_raw_fill_head(struct vt_raw_head *h, const struct vt_raw_options *o, siz
 	memcpy(h->magic, VT_RAW_MAGIC, 8);
 }
 
+/* A file without a name gets one through /proc, which a container may hide. */
+static int has_proc(void)
+{
+	int root = tkm_root_open("/"), has = root >= 0 && faccessat(root, "proc/self/fd", X_OK, 0) == 0;
+
+	if (root >= 0) {
+		close(root);
+	}
+	return has;
+}
+
 int vt_raw_open_nameless(const char *path, char *temporary)
 {
 	const char *slash = strrchr(path, '/');
 	int fd;
 
 	snprintf(temporary, VT_RAW_PATH_SIZE, "%.*s", (int)(slash ? slash - path : 0), path);
-	fd = open(*temporary ? temporary : slash ? "/" : ".", O_TMPFILE | O_RDWR | O_CLOEXEC, 0644);
+	fd = has_proc() ? open(*temporary         ? temporary
+					  : slash ? "/"
+						  : ".",
+				  O_TMPFILE | O_RDWR | O_CLOEXEC, 0644)
+			: (errno = EOPNOTSUPP, -1);
 	temporary[0] = '\0';
 	if (fd < 0 && errno != ENOSPC && errno != EACCES && errno != EROFS && errno != ENOENT) {
 		/* a file system without this */
@@ -191,7 +206,7 @@ static struct vt_raw *new_raw(const struct vt_raw_options *o, int first_copy, st
 	r->ready = (struct vt_raw_block **)(void *)(p + sizeof(*r));
 	r->full = r->ready + cap;
 	r->keeper_fd = -1;
-	pthread_mutex_init(&r->lock, NULL);
+	vt_lock_forget(&r->lock);
 	set_options(r, o, page);
 	for (i = 0; i < VT_RAW_COPIES; i++) {
 		r->copy[i].raw = r;

@@ -68,7 +68,6 @@ static int end(struct vt_raw *r, struct pack *p)
 {
 	uint64_t number;
 	uint32_t size;
-	sigset_t all, old;
 	int i, rc = -1;
 
 	while (p->n % 8) {
@@ -79,10 +78,7 @@ static int end(struct vt_raw *r, struct pack *p)
 	if (r->forgotten || p->n > r->block_size - sizeof(struct vt_raw_block)) {
 		return -1;
 	}
-	/* a signal handler that records must not meet the lock held by the thread that it interrupted */
-	sigfillset(&all);
-	pthread_sigmask(SIG_BLOCK, &all, &old);
-	pthread_mutex_lock(&r->lock);
+	vt_lock(&r->lock);
 	number = atomic_fetch_add_explicit(&r->head->definitions, 1, memory_order_relaxed);
 	memcpy(p->bytes + sizeof(struct vt_raw_record), &number, sizeof(number));
 	for (i = 0; i < VT_RAW_COPIES; i++) {
@@ -92,8 +88,7 @@ static int end(struct vt_raw *r, struct pack *p)
 	if (rc < 0) {
 		atomic_fetch_add_explicit(&r->head->lost, 1, memory_order_relaxed);
 	}
-	pthread_mutex_unlock(&r->lock);
-	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	vt_unlock(&r->lock);
 	return rc;
 }
 

@@ -71,7 +71,8 @@ struct vt_raw_head {
 	_Atomic uint32_t sessions;    /* clock sessions of the job that are over */
 	_Atomic uint32_t
 		ending; /* enum vt_raw_ending: how the program ended, by its own account, or by exec; 0: unknown */
-	_Atomic uint32_t quiet;         /* the program may make no system calls (seccomp): the sampler found that */
+	_Atomic uint32_t
+		quiet; /* the program may make no system calls (seccomp): the sampler found that, or prctl() was seen */
 	_Atomic int32_t process_off;    /* recording of the process is switched off: enum in core/hooks.h */
 	_Atomic uint32_t protocol;      /* the program writes the protocol; the sampler adds how it ended */
 	_Atomic int32_t sampler;        /* process id of the sampler process that is attached; 0: none */

@@ -6,6 +6,7 @@
 #include <pthread.h>
 #include <sys/types.h>
 
+#include "collector-plugin/host/lock.h"
 #include "collector-plugin/raw/format.h"
 #include "collector-plugin/raw/writer.h"
 
@@ -18,7 +19,7 @@ struct vt_raw {
 	long long max_blocks, min_blocks, flush_blocks, limit;
 	long long beyond; /* so far beyond the limit a block for definitions may lie, while one is looked for */
 	int autoflush, overwrite;
-	pthread_mutex_t lock;        /* of all below */
+	struct vt_lock lock;         /* of all below */
 	struct vt_raw_block **ready; /* mapped and empty, ready[0] to ready[n_ready - 1] */
 	size_t n_ready;
 	struct vt_raw_block **full;          /* a ring, oldest first: full[(first_full + i) % cap] */

@@ -242,6 +242,7 @@ static int flush_full(struct vt_raw *r, size_t keep)
 {
 	int fd = r->n_full > keep ? open_again(r) : -1, rc = 0;
 	struct vt_raw_block *b;
+	struct vt_lock held;
 	off_t at;
 
 	if (r->n_full > keep && fd < 0) {
@@ -254,9 +255,9 @@ static int flush_full(struct vt_raw *r, size_t keep)
 		b = pop_full(r);
 		rc = take_places(r, 1, &at);
 		if (rc == 0) {
-			pthread_mutex_unlock(&r->lock);
+			vt_lock_pause(&r->lock, &held);
 			rc = append_block(fd, b, at);
-			pthread_mutex_lock(&r->lock);
+			vt_lock_resume(&r->lock, &held);
 			if (rc) {
 				give_places_back(r, 1, at);
 			}
@@ -299,6 +300,17 @@ static int64_t coarse_ns(void)
 	return (int64_t)ts.tv_sec * 1000000000 + ts.tv_nsec;
 }
 
+/* Has the program given up system calls? Then what is mapped is filled, and no more. The sampler process, which has the file, too, has not. */
+static int is_forbidden(const struct vt_raw *r)
+{
+	int is = r->alone && atomic_load_explicit(&r->head->quiet, memory_order_relaxed);
+
+	if (is) {
+		vt_lock_without_calls();
+	}
+	return is;
+}
+
 /* A disk that was full is not asked again at each record. */
 static struct vt_raw_block *no_block(struct vt_raw *r, int why)
 {
@@ -313,6 +325,10 @@ static struct vt_raw_block *get_block(struct vt_raw *r, enum vt_raw_kind kind, i
 	int beyond = kind == VT_RAW_DEFINITIONS && r->no_room == EFBIG;
 
 	*why = 0;
+	if (r->n_ready == 0 && is_forbidden(r)) {
+		*why = EPERM;
+		return NULL;
+	}
 	if (r->n_ready == 0 && r->no_room && !beyond && !r->overwrite && coarse_ns() < r->no_room_until) {
 		*why = r->no_room;
 		return NULL;
@@ -367,7 +383,7 @@ struct vt_raw_block *vt_raw_begin_block(struct vt_raw *r, struct vt_raw_stream *
 			atomic_store_explicit(&r->head->stop_tick, kind == VT_RAW_DATA ? base : r->head->start_tick,
 				memory_order_relaxed);
 			atomic_store_explicit(&r->head->stop, (uint32_t)why, memory_order_release);
-			if (r->stopped) {
+			if (r->stopped && !is_forbidden(r)) {
 				r->stopped(r->path, why);
 			}
 		}
@@ -418,6 +434,7 @@ uint8_t *vt_raw_room_slow(struct vt_raw_stream *s, size_t size, int64_t stamp, u
 	size_t need;
 	int short_of = 0, fresh = 0;
 
+	is_forbidden(r); /* before the lock is taken */
 	if (s->busy || r->forgotten || size + 16 > r->block_size - sizeof(struct vt_raw_block)) {
 		return count_lost(s);
 	}
@@ -426,11 +443,11 @@ uint8_t *vt_raw_room_slow(struct vt_raw_stream *s, size_t size, int64_t stamp, u
 	s->busy = 1;
 	atomic_signal_fence(memory_order_seq_cst);
 	if (!s->block || need > (size_t)(s->end - s->cur)) {
-		pthread_mutex_lock(&r->lock);
+		vt_lock(&r->lock);
 		vt_raw_begin_block(r, s, VT_RAW_DATA, stamp);
 		short_of = r->n_ready < r->chunk / 2 ||
 			(r->autoflush && r->flush_blocks >= 0 && r->n_full > (size_t)r->flush_blocks);
-		pthread_mutex_unlock(&r->lock);
+		vt_unlock(&r->lock);
 		if (short_of) {
 			wake_keeper(r);
 		}
@@ -507,14 +524,14 @@ struct vt_raw_stream *vt_raw_stream(struct vt_raw *r)
 {
 	struct vt_raw_stream *s;
 
-	pthread_mutex_lock(&r->lock);
+	vt_lock(&r->lock);
 	for (s = r->streams; s && s->taken; s = s->next) {
 	}
 	if (!s) {
 		/* mapped, not allocated: this may run inside somebody's malloc */
 		s = mmap(NULL, sizeof(*s), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 		if (s == MAP_FAILED) {
-			pthread_mutex_unlock(&r->lock);
+			vt_unlock(&r->lock);
 			return NULL;
 		}
 		s->raw = r;
@@ -525,15 +542,15 @@ struct vt_raw_stream *vt_raw_stream(struct vt_raw *r)
 	}
 	s->taken = 1;
 	vt_raw_no_owner(s);
-	pthread_mutex_unlock(&r->lock);
+	vt_unlock(&r->lock);
 	return s;
 }
 
 void vt_raw_stream_end(struct vt_raw_stream *s)
 {
-	pthread_mutex_lock(&s->raw->lock);
+	vt_lock(&s->raw->lock);
 	s->taken = 0;
-	pthread_mutex_unlock(&s->raw->lock);
+	vt_unlock(&s->raw->lock);
 }
 
 /* ---- housekeeping ---- */
@@ -574,12 +591,12 @@ void vt_raw_tick(struct vt_raw *r, ltick_t now)
 	}
 	atomic_store_explicit(&r->wake, 0, memory_order_relaxed);
 	atomic_store_explicit(&r->head->end_tick, now.v, memory_order_relaxed);
-	pthread_mutex_lock(&r->lock);
+	vt_lock(&r->lock);
 	while (!r->closed && r->n_sealed < r->n_full) {
 		seal_oldest(r);
 		/* a thread that waits for a block gets its turn */
-		pthread_mutex_unlock(&r->lock);
-		pthread_mutex_lock(&r->lock);
+		vt_unlock(&r->lock);
+		vt_lock(&r->lock);
 	}
 	if (!r->closed && r->autoflush && r->flush_blocks >= 0 && r->n_full > (size_t)r->flush_blocks) {
 		flush_full(r, (size_t)r->min_blocks);
@@ -593,7 +610,7 @@ void vt_raw_tick(struct vt_raw *r, ltick_t now)
 	if (r->n_ready > before) {
 		touch(r, before);
 	}
-	pthread_mutex_unlock(&r->lock);
+	vt_unlock(&r->lock);
 }
 
 int vt_raw_wait(struct vt_raw *r, int64_t deadline_ns)
@@ -651,9 +668,9 @@ static void end_streams(struct vt_raw *r)
 void vt_raw_hand_over(struct vt_raw *r)
 {
 	if (!r->forgotten && !r->closed) {
-		pthread_mutex_lock(&r->lock);
+		vt_lock(&r->lock);
 		end_streams(r);
-		pthread_mutex_unlock(&r->lock);
+		vt_unlock(&r->lock);
 	}
 }
 
@@ -665,7 +682,7 @@ void vt_raw_close(struct vt_raw *r, ltick_t last)
 	if (r->forgotten || r->closed > 1) {
 		return;
 	}
-	pthread_mutex_lock(&r->lock);
+	vt_lock(&r->lock);
 	end_streams(r);
 	r->closed = 2;
 	atomic_store(&r->head->end_tick, last.v);
@@ -691,7 +708,7 @@ void vt_raw_close(struct vt_raw *r, ltick_t last)
 	atomic_store(&r->head->file_blocks, used);
 	r->n_ready = 0;
 	atomic_store(&r->head->state, VT_RAW_CLOSED);
-	pthread_mutex_unlock(&r->lock);
+	vt_unlock(&r->lock);
 }
 
 void vt_raw_detach_after_fork(struct vt_raw *r)
@@ -722,5 +739,5 @@ void vt_raw_detach_after_fork(struct vt_raw *r)
 	munmap(r->head, r->head->head_size);
 	r->head = NULL;
 	/* a thread of the parent may have held it at the fork */
-	pthread_mutex_init(&r->lock, NULL);
+	vt_lock_forget(&r->lock);
 }

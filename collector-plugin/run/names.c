@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/auxv.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -39,7 +40,8 @@ static void name_program(struct vt_collector *c, const char *argv0)
 		name = given;
 	}
 	name = name ? name : argv0 ? argv0 : program_invocation_name;
-	if (!name || !*base_name(name)) {
+	/* a setuid program is not called what its caller says */
+	if (!name || !*base_name(name) || getauxval(AT_SECURE)) {
 		name = vt_own_program(given, sizeof(given));
 	}
 	/* a login shell is called "-bash" */
@@ -195,8 +197,8 @@ static void name_job(struct vt_collector *c)
 		return;
 	}
 	for (i = 0; vt_rank_of(&c->pub) >= 0 && names[i]; i++) {
-		if (getenv(names[i])) {
-			snprintf(c->job, sizeof(c->job), "%s", getenv(names[i]));
+		if (secure_getenv(names[i])) {
+			snprintf(c->job, sizeof(c->job), "%s", secure_getenv(names[i]));
 			return;
 		}
 	}
@@ -293,7 +295,7 @@ struct vt_raw *vt_collect_raw(struct vt_collector *c, struct tkm_err *err)
 	}
 	r = create_in(c, first, &why);
 	for (i = 0; !r && i <= sizeof(variables) / sizeof(variables[0]); i++) {
-		const char *d = i < sizeof(variables) / sizeof(variables[0]) ? getenv(variables[i]) : "/tmp";
+		const char *d = i < sizeof(variables) / sizeof(variables[0]) ? secure_getenv(variables[i]) : "/tmp";
 
 		r = d && *d == '/' ? create_in(c, d, &again) : NULL;
 	}

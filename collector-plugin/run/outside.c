@@ -64,9 +64,9 @@ static int local_ranks(void)
 	static const char *const names[] = { "OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS", NULL };
 	int i;
 
-	for (i = 0; names[i] && !getenv(names[i]); i++) {
+	for (i = 0; names[i] && !secure_getenv(names[i]); i++) {
 	}
-	return names[i] && atoi(getenv(names[i])) > 0 ? atoi(getenv(names[i])) : 0;
+	return names[i] && atoi(secure_getenv(names[i])) > 0 ? atoi(secure_getenv(names[i])) : 0;
 }
 
 static void put_all(struct texts *t, const struct vt_collector *c, int64_t tick)

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/auxv.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -21,6 +22,7 @@
 #include "collector-plugin/core/sink.h"
 #include "collector-plugin/core/thread.h"
 #include "collector-plugin/filter/filter.h"
+#include "collector-plugin/host/lock.h"
 #include "collector-plugin/host/memory.h"
 #include "collector-plugin/host/say.h"
 #include "collector-plugin/host/time.h"
@@ -37,7 +39,7 @@ extern char **environ;
 
 enum { STATISTICS_ROWS = 512 }; /* of a thread: 40 KB */
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* start against end */
+static struct vt_lock lock = VT_LOCK_INIT; /* start against end */
 
 static void complain(void *ctx, const char *line)
 {
@@ -50,11 +52,12 @@ static void keep_variables(struct vt_collector *c)
 {
 	size_t i, n = 0, k = 0;
 
-	for (i = 0; environ && environ[i]; i++) {
+	/* in a setuid program nothing of its caller counts */
+	for (i = 0; environ && environ[i] && !getauxval(AT_SECURE); i++) {
 		n += strncmp(environ[i], "VT_", 3) == 0;
 	}
 	c->variables = calloc(n + 1, sizeof(*c->variables));
-	for (i = 0; c->variables && environ && environ[i] && k < n; i++) {
+	for (i = 0; c->variables && n > 0 && environ && environ[i] && k < n; i++) {
 		if (strncmp(environ[i], "VT_", 3) == 0 && (c->variables[k] = strdup(environ[i])) != NULL) {
 			k++;
 		}
@@ -65,7 +68,7 @@ static void keep_variables(struct vt_collector *c)
 static void read_config(struct vt_collector *c)
 {
 	enum { MOST = 16 << 20 };
-	const char *path = getenv("VT_CONFIG");
+	const char *path = secure_getenv("VT_CONFIG");
 	FILE *f = path && *path ? fopen(path, "re") : NULL, *to;
 	char part[4096];
 	size_t n;
@@ -159,7 +162,7 @@ static int rank_of_launcher(void)
 	int i;
 
 	for (i = 0; names[i]; i++) {
-		text = getenv(names[i]);
+		text = secure_getenv(names[i]);
 		v = text && *text ? strtol(text, &end, 10) : -1;
 		if (v >= 0 && v < 1 << 30 && !*end) {
 			return (int)v;
@@ -175,8 +178,8 @@ static int ranks_of_launcher(void)
 	int i;
 
 	for (i = 0; names[i]; i++) {
-		if (getenv(names[i]) && atoi(getenv(names[i])) > 0) {
-			return atoi(getenv(names[i]));
+		if (secure_getenv(names[i]) && atoi(secure_getenv(names[i])) > 0) {
+			return atoi(secure_getenv(names[i]));
 		}
 	}
 	return 0;
@@ -273,7 +276,7 @@ static void say_throttled(void)
 
 static int start(struct vt_collector *c, int rank, int ranks, const char *argv0, struct tkm_err *err)
 {
-	const char *run = getenv(VT_RUN_VARIABLE);
+	const char *run = secure_getenv(VT_RUN_VARIABLE);
 	static int watched;
 	ltick_t now;
 
@@ -341,7 +344,7 @@ int vt_collect_start(int rank, int ranks, const char *argv0, struct tkm_err *err
 	struct vt_collector *c = &vt_collector;
 	int rc = 0, saved = errno;
 
-	pthread_mutex_lock(&lock);
+	vt_lock(&lock);
 	if (vt_collect_running()) {
 		if (rank >= 0 && rank != vt_rank_of(&c->pub)) {
 			vt_set_rank(c, rank, ranks);
@@ -352,7 +355,7 @@ int vt_collect_start(int rank, int ranks, const char *argv0, struct tkm_err *err
 	} else {
 		rc = start(c, rank, ranks, argv0, err);
 	}
-	pthread_mutex_unlock(&lock);
+	vt_unlock(&lock);
 	errno = saved;
 	return rc;
 }
@@ -372,19 +375,44 @@ void vt_collect_end(int merge)
 	vt_collect_end_how(merge, merge ? VT_RAW_ENDED_EXIT : VT_RAW_ENDED_MPI);
 }
 
+void vt_collect_be_quiet(int no_clock)
+{
+	struct vt_collector *c = &vt_collector;
+
+	if (c->outside && vt_raw_of(&c->pub)) {
+		if (no_clock) {
+			atomic_store_explicit(&vt_collecting, NULL, memory_order_release);
+		}
+		vt_lock_without_calls();
+		atomic_store(&vt_raw_head(vt_raw_of(&c->pub))->quiet, 1);
+	}
+}
+
+int vt_collect_is_quiet(enum vt_raw_ending how)
+{
+	struct vt_collector *c = &vt_collector;
+	struct vt_raw_head *head = c->outside && vt_raw_of(&c->pub) ? vt_raw_head(vt_raw_of(&c->pub)) : NULL;
+
+	if (!head || !atomic_load(&head->quiet)) {
+		return 0;
+	}
+	atomic_store(&head->ending, (uint32_t)how);
+	return 1;
+}
+
 void vt_collect_end_how(int merge, enum vt_raw_ending how)
 {
 	struct vt_collector *c = &vt_collector;
 	int saved = errno;
 
-	if (!vt_collect_running() || c->pid != getpid()) {
+	if (!vt_collect_running() || vt_collect_is_quiet(how) || c->pid != getpid()) {
 		return;
 	}
 	vt_call_finalize();
 	/* the ranks of a job have one trace; the sampler process knows when the last of them has ended */
 	merge = merge && (c->outside || !vt_is_together(&c->pub));
 	/* a signal handler that ends the program may have interrupted the one who holds it */
-	if (pthread_mutex_trylock(&lock) != 0) {
+	if (vt_lock_try(&lock) != 0) {
 		errno = saved;
 		return;
 	}
@@ -403,7 +431,7 @@ void vt_collect_end_how(int merge, enum vt_raw_ending how)
 		c->ended = 1;
 		vt_say_deferred();
 	}
-	pthread_mutex_unlock(&lock);
+	vt_unlock(&lock);
 	errno = saved;
 }
 
@@ -438,7 +466,7 @@ int vt_collect_reconfigure(const char *text, size_t size, const char *name, stru
 	if (vt_threads_restart() < 0) {
 		return 1;
 	}
-	pthread_mutex_lock(&lock);
+	vt_lock(&lock);
 	free(c->config_text);
 	c->config_text = malloc(size + 1);
 	rc = c->config_text ? 0 : tkm_fail(err, TKM_ERR_NOMEM, "out of memory for a configuration of %zu bytes", size);
@@ -449,7 +477,7 @@ int vt_collect_reconfigure(const char *text, size_t size, const char *name, stru
 		begin_anew(c);
 		rc = start(c, vt_rank_of(&c->pub), vt_ranks_of(&c->pub), c->program, err);
 	}
-	pthread_mutex_unlock(&lock);
+	vt_unlock(&lock);
 	return rc;
 }
 
@@ -466,11 +494,11 @@ int vt_collect_take_timer(const char *name, struct tkm_err *err)
 	if (vt_threads_restart() < 0) {
 		return tkm_fail(err, TKM_ERR_UNAVAIL, "the program has called VT_ before MPI_Init on this rank");
 	}
-	pthread_mutex_lock(&lock);
+	vt_lock(&lock);
 	snprintf(c->timer_of_job, sizeof(c->timer_of_job), "%s", name);
 	begin_anew(c);
 	rc = start(c, vt_rank_of(&c->pub), vt_ranks_of(&c->pub), c->program, err);
-	pthread_mutex_unlock(&lock);
+	vt_unlock(&lock);
 	return rc;
 }
 
@@ -479,7 +507,7 @@ void vt_collect_forked(void)
 	struct vt_collector *c = &vt_collector;
 
 	/* a thread that held it does not exist here */
-	pthread_mutex_init(&lock, NULL);
+	vt_lock_forget(&lock);
 	atomic_store(&vt_collecting, NULL);
 	vt_say_forked();
 	memset((void *)c->helper, 0, sizeof(c->helper));

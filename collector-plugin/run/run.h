@@ -14,6 +14,11 @@ int vt_collect_start(int rank, int ranks, const char *argv0, struct tkm_err *err
 /* Ends it: the last samples, then the raw file is closed. merge 1: and made into a trace, if this process is the only
  * one of its job; 0: somebody else does that (MPI: all ranks together). Again is nothing. Not under a lock. */
 void vt_collect_end(int merge);
+/* The program gives up system calls (seccomp): from here on only memory is written. no_clock: and not that, since its strict mode takes
+ * the counter away, too, by which clocks are read. */
+void vt_collect_be_quiet(int no_clock);
+/* Is that so? Then the end is noted, and the sampler process does all else. */
+int vt_collect_is_quiet(enum vt_raw_ending how);
 /* The same; how the program ends. */
 void vt_collect_end_how(int merge, enum vt_raw_ending how);
 

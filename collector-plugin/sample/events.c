@@ -15,6 +15,7 @@
 #include "collector-plugin/core/collect.h"
 #include "collector-plugin/core/sink.h"
 #include "collector-plugin/core/thread.h"
+#include "collector-plugin/host/lock.h"
 #include "collector-plugin/host/turn.h"
 #include "collector-plugin/raw/format.h"
 #include "collector-plugin/raw/writer.h"
@@ -232,7 +233,7 @@ static void sample(const struct vt_event *e)
 	enum vt_sampled thread = VT_SAMPLED, process = VT_SAMPLED;
 	int saved = errno, cancel;
 
-	if (!s || !vt_collect_in_window(now)) {
+	if (!s || vt_lock_is_without_calls() || !vt_collect_in_window(now)) {
 		return;
 	}
 	/* read(2) would be a place to be cancelled at, with the counters in our hands */

@@ -164,11 +164,41 @@ static void define_own(struct vt_raw *r)
 	}
 }
 
+/* A pattern that brings no counter says so, with the reason of one that it matches. */
+static void report_fruitless(const struct vt_collector *c, const char *rule)
+{
+	const struct smp_planned *p, *missing = NULL;
+	char pattern[300];
+	size_t i, n = strcspn(rule, " \t"), there = 0, known = 0;
+
+	snprintf(pattern, sizeof(pattern), "%.*s", (int)n, rule);
+	if (strstr(rule + n, "off") || strstr(rule + n, "OFF") || strstr(rule + n, "no")) {
+		return;
+	}
+	for (i = 0; i < smp_plan_size(c->plan); i++) {
+		p = smp_plan_at(c->plan, i);
+		if (smp_match(pattern, p->counter.name)) {
+			known++;
+			there += !p->counter.missing;
+			missing = p->counter.missing ? p : missing;
+		}
+	}
+	if (there > 0 || vt_rank_of(&c->pub) > 0 || (known == 1 && smp_is_name(pattern))) {
+		return;
+	}
+	if (missing) {
+		vt_say(1, "WARNING", "COUNTER %s: none of the counters that match can be read here; %s: %s", pattern,
+			missing->counter.name, missing->counter.missing);
+	} else {
+		vt_say(1, "WARNING", "COUNTER %s: no counter has such a name; vtcounters '**' lists all", pattern);
+	}
+}
+
 int vt_collect_plan(struct vt_collector *c, struct tkm_err *err)
 {
 	const struct tkm_option_list *l = &c->settings.counter;
 	const char *const *rules = l->n ? (const char *const *)l->text : smp_standard_rules;
-	size_t n_rules = l->n, n_plugins;
+	size_t n_rules = l->n, n_plugins, i;
 
 	define_own(vt_raw_of(&c->pub));
 	/* without any choice a program that only calls VT_ records what it says itself, as in the guide */
@@ -195,6 +225,9 @@ int vt_collect_plan(struct vt_collector *c, struct tkm_err *err)
 		return tkm_fail(err, TKM_ERR_NOMEM, "out of memory for %zu counters", smp_plan_size(c->plan));
 	}
 	vt_plan_define(c, c->plan, c->first_id, c->ids);
+	for (i = 0; i < l->n; i++) {
+		report_fruitless(c, l->text[i]);
+	}
 	vt_set_plan(c, c->plan, c->ids);
 	return 0;
 }

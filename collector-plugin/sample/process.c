@@ -20,6 +20,7 @@
 
 #include "collector-plugin/core/collect.h"
 #include "collector-plugin/core/thread.h"
+#include "collector-plugin/host/lock.h"
 #include "collector-plugin/host/memory.h"
 #include "collector-plugin/host/turn.h"
 #include "collector-plugin/raw/format.h"
@@ -41,7 +42,7 @@ struct part {
 static struct vt_raw_process private_turns; /* while there is no raw file */
 
 static struct {
-	pthread_mutex_t lock;  /* of opening it */
+	struct vt_lock lock;   /* of opening it */
 	struct vt_collect *of; /* whose counters they are; NULL: not opened yet */
 	pid_t pid;
 	struct part own;    /* what the background thread reads by a set of its own */
@@ -49,7 +50,7 @@ static struct {
 	int kept;           /* and the program's table has copies of it */
 	struct vt_raw_process
 		*turns; /* whose turn it is owns what stands in it and in the parts; the sampler process may share it */
-} process = { .lock = PTHREAD_MUTEX_INITIALIZER, .turns = &private_turns };
+} process = { .lock = VT_LOCK_INIT, .turns = &private_turns };
 
 /* ---- opening ---- */
 
@@ -100,7 +101,7 @@ size_t vt_process_open(struct vt_collect *c)
 	struct smp_set *set;
 	size_t n;
 
-	pthread_mutex_lock(&process.lock);
+	vt_lock(&process.lock);
 	if (process.of != c) {
 		process.pid = getpid();
 		set = smp_set_open_some(vt_plan_of(c), &target, vt_not_from_opening, NULL);
@@ -111,18 +112,18 @@ size_t vt_process_open(struct vt_collect *c)
 	}
 	n = (process.own.set ? smp_set_size(process.own.set) : 0) +
 		(process.kept ? smp_set_size(process.shared.set) : 0);
-	pthread_mutex_unlock(&process.lock);
+	vt_unlock(&process.lock);
 	return n;
 }
 
 void vt_counters_lock(void)
 {
-	pthread_mutex_lock(&process.lock);
+	vt_lock(&process.lock);
 }
 
 void vt_counters_unlock(void)
 {
-	pthread_mutex_unlock(&process.lock);
+	vt_unlock(&process.lock);
 }
 
 void vt_process_start(struct vt_collect *c)
@@ -147,7 +148,7 @@ static void close_copies(const struct smp_set *set)
 
 void vt_process_share(struct vt_collect *c, struct smp_set *set, int keep, int apart)
 {
-	pthread_mutex_lock(&process.lock);
+	vt_lock(&process.lock);
 	if (set && vt_turn_take(&process.turns->turn)) {
 		process.kept = lay(&process.shared, set, vt_plan_of(c), vt_counter_ids(c)) && keep;
 		process.turns->read_at = 0;
@@ -156,7 +157,7 @@ void vt_process_share(struct vt_collect *c, struct smp_set *set, int keep, int a
 		}
 		vt_turn_end(&process.turns->turn);
 	}
-	pthread_mutex_unlock(&process.lock);
+	vt_unlock(&process.lock);
 }
 
 void vt_process_unshare(int apart)
@@ -177,19 +178,17 @@ void vt_process_unshare(int apart)
 
 void vt_process_restart(void)
 {
-	pthread_mutex_lock(&process.lock);
+	vt_lock(&process.lock);
 	smp_set_close(process.own.set);
 	drop(&process.own);
 	process.of = NULL;
 	process.turns->read_at = 0;
-	pthread_mutex_unlock(&process.lock);
+	vt_unlock(&process.lock);
 }
 
 void vt_process_forget(void)
 {
-	pthread_mutex_t fresh = PTHREAD_MUTEX_INITIALIZER;
-
-	memcpy(&process.lock, &fresh, sizeof(fresh));
+	vt_lock_forget(&process.lock);
 	if (process.kept) {
 		close_copies(process.shared.set);
 	}

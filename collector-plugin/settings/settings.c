@@ -514,7 +514,7 @@ static const char *variable(const struct vt_settings *s, const char *name)
 			return s->variables[i] + n + 1;
 		}
 	}
-	return s->variables ? NULL : getenv(name);
+	return s->variables ? NULL : secure_getenv(name);
 }
 
 static void load_file(struct vt_settings *s)

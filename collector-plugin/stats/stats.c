@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "config.h"
 #include "collector-plugin/stats/stats.h"
+#include "collector-plugin/host/lock.h"
 
 #include <pthread.h>
 #include <string.h>
@@ -29,7 +30,7 @@ static struct {
 	double seconds;
 	void (*stop)(uint32_t function);
 } throttle;
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct vt_lock lock = VT_LOCK_INIT;
 static struct vt_stats *all;
 static _Atomic int finished;
 
@@ -88,10 +89,10 @@ struct vt_stats *vt_stats_thread(struct vt_collect *c, int thread, uint32_t othe
 	}
 	s->n = (uint32_t)rows_wanted;
 	s->life = throttle.calls ? (struct life *)(void *)&s->row[rows_wanted] : NULL;
-	pthread_mutex_lock(&lock);
+	vt_lock(&lock);
 	s->next = all;
 	all = s;
-	pthread_mutex_unlock(&lock);
+	vt_unlock(&lock);
 	return s;
 }
 
@@ -198,14 +199,14 @@ void vt_stats_thread_ends(struct vt_stats *s)
 	if (!s) {
 		return;
 	}
-	pthread_mutex_lock(&lock);
+	vt_lock(&lock);
 	for (p = &all; *p && *p != s; p = &(*p)->next) {
 	}
 	if (*p) {
 		*p = s->next;
 		write_rows(s);
 	}
-	pthread_mutex_unlock(&lock);
+	vt_unlock(&lock);
 	munmap(s, size_of(s));
 }
 
@@ -215,17 +216,17 @@ void vt_stats_finish(void)
 
 	atomic_store(&finished, 1);
 	/* a signal handler that ends the program may have interrupted the one who holds it */
-	if (pthread_mutex_trylock(&lock) != 0) {
+	if (vt_lock_try(&lock) != 0) {
 		return;
 	}
 	for (s = all; s; s = s->next) {
 		write_rows(s);
 	}
-	pthread_mutex_unlock(&lock);
+	vt_unlock(&lock);
 }
 
 void vt_stats_forked(void)
 {
-	pthread_mutex_init(&lock, NULL);
+	vt_lock_forget(&lock);
 	all = NULL;
 }

@@ -260,7 +260,7 @@ static __attribute__((noinline)) uint32_t number_slow(const uintptr_t *pc, unsig
 		return 0; /* a signal handler has interrupted us in here */
 	}
 	vt_tls.inside++;
-	pthread_mutex_lock(&vt_objects_lock);
+	vt_lock(&vt_objects_lock);
 	for (i = hash % STACKS; atomic_load(&stacks[i].hash) && stacks[i].hash != hash; i = (i + 1) % STACKS) {
 	}
 	if (stacks[i].hash == hash) {
@@ -274,7 +274,7 @@ static __attribute__((noinline)) uint32_t number_slow(const uintptr_t *pc, unsig
 				MOST_STACKS);
 		}
 	}
-	pthread_mutex_unlock(&vt_objects_lock);
+	vt_unlock(&vt_objects_lock);
 	vt_tls.inside--;
 	errno = saved;
 	return id;

@@ -95,7 +95,7 @@ static uint32_t first_call(struct vt_collect *c, uintptr_t address)
 		return 0; /* a malloc of the program's, called by us */
 	}
 	vt_tls.inside++;
-	pthread_mutex_lock(&vt_objects_lock);
+	vt_lock(&vt_objects_lock);
 	id = known(address);
 	if (!id) {
 		for (i = first_place(address), n = 0; n < 64 && atomic_load(&addresses[i].address) > GONE; n++) {
@@ -108,7 +108,7 @@ static uint32_t first_call(struct vt_collect *c, uintptr_t address)
 			atomic_store_explicit(&addresses[i].address, address, memory_order_release);
 		}
 	}
-	pthread_mutex_unlock(&vt_objects_lock);
+	vt_unlock(&vt_objects_lock);
 	vt_tls.inside--;
 	errno = saved;
 	return id;
@@ -264,11 +264,11 @@ void vt_instrument_unloaded(void)
 {
 	if (addresses && vt_collect_running() && !vt_tls.inside) {
 		vt_tls.inside++;
-		pthread_mutex_lock(&vt_objects_lock);
+		vt_lock(&vt_objects_lock);
 		if (vt_objects_forget(forget_functions)) {
 			vt_callstack_unloaded();
 		}
-		pthread_mutex_unlock(&vt_objects_lock);
+		vt_unlock(&vt_objects_lock);
 		vt_tls.inside--;
 	}
 }

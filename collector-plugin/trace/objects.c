@@ -14,7 +14,7 @@
 enum { OBJECTS = 512 };
 static struct vt_object *objects;
 static uint32_t n_objects, n_ids;
-pthread_mutex_t vt_objects_lock = PTHREAD_MUTEX_INITIALIZER;
+struct vt_lock vt_objects_lock = VT_LOCK_INIT;
 
 int vt_objects_start(void)
 {
@@ -30,7 +30,7 @@ int vt_objects_start(void)
 
 void vt_objects_forked(void)
 {
-	pthread_mutex_init(&vt_objects_lock, NULL);
+	vt_lock_forget(&vt_objects_lock);
 }
 
 struct search {

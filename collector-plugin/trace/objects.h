@@ -7,6 +7,7 @@
 #include <pthread.h>
 #include <stdint.h>
 
+#include "collector-plugin/host/lock.h"
 #include "collector-plugin/core/collect.h"
 #include "collector-plugin/core/thread.h"
 #include "collector-plugin/host/symbols.h"
@@ -23,7 +24,7 @@ struct vt_object {
 };
 
 /* Around all calls below. */
-extern pthread_mutex_t vt_objects_lock VT_HIDDEN;
+extern struct vt_lock vt_objects_lock VT_HIDDEN;
 
 /* Makes the table. Returns 0 or -1. */
 VT_HIDDEN int vt_objects_start(void);

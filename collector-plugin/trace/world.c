@@ -5,6 +5,7 @@
 #include <pthread.h>
 #include <stdio.h>
 
+#include "collector-plugin/host/lock.h"
 #include "collector-plugin/raw/communicator.h"
 #include "collector-plugin/raw/writer.h"
 #include "collector-plugin/trace/trace.h"
@@ -21,16 +22,16 @@ static void define(struct vt_collect *c, uint32_t id, enum vt_raw_comm_kind kind
 
 void vt_world_define(struct vt_collect *c, int rank, int size)
 {
-	static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+	static struct vt_lock lock = VT_LOCK_INIT;
 	static const struct vt_raw *of;
 	char name[32];
 
-	pthread_mutex_lock(&lock);
+	vt_lock(&lock);
 	if (vt_trace_wanted && of != vt_raw_of(c)) {
 		of = vt_raw_of(c);
 		define(c, VT_WORLD_ID, VT_RAW_COMM_WORLD, 0, size - 1, "COMM_WORLD");
 		snprintf(name, sizeof(name), "COMM_SELF_#%d", rank);
 		define(c, VT_SELF_ID, VT_RAW_COMM_SELF, rank, rank, name);
 	}
-	pthread_mutex_unlock(&lock);
+	vt_unlock(&lock);
 }

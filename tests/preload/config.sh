@@ -38,7 +38,7 @@ ok "COUNTER of the file chose the counters" $?
 grep -q '^INFO NUMPROCS 1$' "my trace.prot" && grep -q '^INFO CLUSTERDEF [^" ]* 0:[0-9]*$' "my trace.prot" &&
 	grep -q '^INFO PROCESS 0 "[^"]*" "[^"]*" [0-9]*$' "my trace.prot" && grep -q '^INFO BINMODE ' "my trace.prot"
 ok "the protocol has the guide's INFO entries" $?
-for o in $("$build/vtrun" --help | sed -n 's/^  --\([a-z-]*\).*/\1/p' | grep -vx 'list\|estimate\|apptainer\|config\|help\|trace-collectives\|trace-pt' | tr a-z A-Z); do
+for o in $("$build/vtrun" --help | sed -n 's/^  --\([a-z-]*\).*/\1/p' | grep -vx 'list\|doctor\|estimate\|apptainer\|config\|help\|trace-collectives\|trace-pt' | tr a-z A-Z); do
 	grep -q "^\(# \)*$o\( \|$\)" "my trace.prot" || echo "$o is not in the protocol"
 done >"$dir/diff"
 [ ! -s "$dir/diff" ]
@@ -164,8 +164,9 @@ ok "no program: 2" $?
 printf '#include <stdio.h>\nint main(void) { puts("static"); return 7; }\n' >s.c
 if ${CC:-cc} -static s.c -o s 2>/dev/null; then
 	sampled ./s
-	[ "$status" -eq 7 ] && [ "$(cat "$dir/out")" = static ] && grep -q 'runs unsampled: it is statically linked' "$dir/err"
-	ok "a static program: said, and it runs" $?
+	[ "$status" -eq 7 ] && [ "$(cat "$dir/out")" = static ] && grep -q 'recorded from outside only: it is statically linked' "$dir/err" &&
+		trace_complete s.stf && valid s.stf
+	ok "a static program is recorded from outside, with a message" $?
 else
 	skip "a static program" "no static libc"
 fi
@@ -199,6 +200,15 @@ awk -v a="$estimate" -v b="$bytes" -v n="$ticks" 'BEGIN { print a, b, n; b *= 10
 ok "--estimate is right within a factor of two" $?
 "$build/vtrun" --apptainer >"$dir/out" 2>&1 && grep -q "^apptainer exec --bind $build/.libs/libVTcs.so.*--bind $build/.*vtrun:.* -- PROGRAM" "$dir/out"
 ok "--apptainer names the library" $?
+
+fresh
+"$build/vtrun" --doctor >"$dir/out" 2>"$dir/err"
+[ $? -eq 0 ] && [ ! -s "$dir/err" ] && grep -q '^works .*sampler process .*vtsampler starts and answers' "$dir/out" && grep -q '^works .*folder ' "$dir/out" &&
+	grep -q 'CPU time of the node .*cpu_usr' "$dir/out" && tail -n 1 "$dir/out" | grep -q '^[0-9]* work, [0-9]* limited, 0 fail$' && [ -z "$(ls)" ]
+ok "--doctor: what works here" $?
+"$build/vtrun" --doctor --logfile-prefix /proc >"$dir/out" 2>&1
+[ $? -eq 1 ] && grep -A1 '^FAILS .*folder .*/proc' "$dir/out" | grep -q -- '-> .*--logfile-prefix'
+ok "--doctor: a folder that cannot be written to, and what to do" $?
 
 # What apptainer does with that line, as far as it concerns the sampler: the two binds, a root of its own, the environment
 # as it is.

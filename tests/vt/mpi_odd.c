@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* MPI programs that do it otherwise. argv[1]: "plain" sends and receives; "null" starts with MPI_Init(NULL, NULL), "level N" with
  * MPI_Init_thread(NULL, NULL, N); "inter" talks over intercommunicators; "spawn" starts two more of itself; with WITH_VT "vtinit"
- * starts and ends MPI by VT_ alone, "vtfini" goes on with MPI behind VT_finalize and ends it itself, "vtends" leaves that out;
+ * starts and ends MPI by VT_ alone, "vtfirst" calls VT_initialize before MPI_Init, "vtfini" goes on with MPI behind VT_finalize and ends it itself, "vtends" leaves that out;
  * "taken NAME" makes a file of that name. */
 #include <mpi.h>
 #ifdef WITH_VT
@@ -108,6 +108,9 @@ int main(int argc, char **argv)
 	int rc, flag, provided = -1;
 
 #ifdef WITH_VT
+	if (strcmp(what, "vtfirst") == 0 && VT_initialize(&argc, &argv) != VT_OK) {
+		puts("VT_initialize failed");
+	}
 	if (strcmp(what, "vtinit") == 0) {
 		rc = VT_initialize(&argc, &argv) == VT_OK ? MPI_SUCCESS : -1;
 	} else

@@ -89,7 +89,7 @@ fi
 
 # ---- VT_initialize and VT_finalize instead of MPI's ----
 
-for what in vtinit vtfini vtends; do
+for what in vtinit vtfirst vtfini vtends; do
 	sum=1 over=0 level=0
 	[ $what != vtinit ] || sum=0 over=1 level=1
 	bare ./oddvt $what && own "rank 0 start 0, level $level, -1" "rank 1 start 0, level $level, -1" "rank 0: MPI is over $over, sum $sum" "rank 1: MPI is over $over, sum $sum" &&

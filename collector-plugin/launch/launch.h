@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What the files of vtrun share. */
-#ifndef COLLECTOR_PLUGIN_VTRUN_H
-#define COLLECTOR_PLUGIN_VTRUN_H
+#ifndef COLLECTOR_PLUGIN_LAUNCH_LAUNCH_H
+#define COLLECTOR_PLUGIN_LAUNCH_LAUNCH_H
 
 #include <stddef.h>
 
@@ -10,9 +10,9 @@
 
 struct vtrun {
 	struct vt_settings settings;
-	int list, estimate, apptainer; /* what to do instead of running */
-	int collectives, pt2pt;        /* --trace-collectives, --trace-pt2pt */
-	const char *duration;          /* --estimate: of a run this long; "": 1 hour */
+	int list, estimate, apptainer, doctor; /* what to do instead of running */
+	int collectives, pt2pt;                /* --trace-collectives, --trace-pt2pt */
+	const char *duration;                  /* --estimate: of a run this long; "": 1 hour */
 	double duration_s;
 	char **program;       /* and its arguments; NULL: none given */
 	char commanded[2048]; /* options of the command line, with commas between */
@@ -22,7 +22,7 @@ struct vtrun {
 	char job[64];         /* processes of one launcher are one job */
 };
 
-/* "vtrun: line" on standard error. */
+/* say.c: "vtrun: line" on standard error. */
 void vtrun_say(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
 /* options.c: the command line. Options of the collector become variables, which the library inside the program reads. Returns 0, 1: help
@@ -36,5 +36,8 @@ int vtrun_mpi(const char *path, const char *library, struct tkm_err *err);
 /* show.c: --list and --estimate. Return an exit status. */
 int vtrun_list(struct vtrun *r);
 int vtrun_estimate(struct vtrun *r);
+
+/* doctor.c: --doctor; `library` is known. Returns an exit status. */
+int vtrun_doctor(struct vtrun *r);
 
 #endif

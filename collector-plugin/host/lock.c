@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "config.h"
+#include "collector-plugin/host/lock.h"
+
+#include <stdatomic.h>
+
+static _Atomic int without_calls;
+
+void vt_lock_without_calls(void)
+{
+	atomic_store_explicit(&without_calls, 1, memory_order_relaxed);
+}
+
+int vt_lock_is_without_calls(void)
+{
+	return atomic_load_explicit(&without_calls, memory_order_relaxed);
+}
+
+/* Signals of a fault in our own code stay as they are. */
+static void protect(sigset_t *before, int *cancel)
+{
+	sigset_t all;
+
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, cancel);
+	if (!atomic_load_explicit(&without_calls, memory_order_relaxed)) {
+		sigfillset(&all);
+		sigdelset(&all, SIGSEGV);
+		sigdelset(&all, SIGBUS);
+		sigdelset(&all, SIGFPE);
+		sigdelset(&all, SIGILL);
+		sigdelset(&all, SIGTRAP);
+		sigdelset(&all, SIGABRT);
+		pthread_sigmask(SIG_BLOCK, &all, before);
+	}
+}
+
+static void restore(const sigset_t *before, int cancel)
+{
+	if (!atomic_load_explicit(&without_calls, memory_order_relaxed)) {
+		pthread_sigmask(SIG_SETMASK, before, NULL);
+	}
+	pthread_setcancelstate(cancel, NULL);
+}
+
+void vt_lock(struct vt_lock *l)
+{
+	sigset_t before;
+	int cancel;
+
+	protect(&before, &cancel);
+	pthread_mutex_lock(&l->mutex);
+	if (l->depth++ == 0) {
+		l->before = before;
+		l->cancel = cancel;
+	}
+}
+
+void vt_unlock(struct vt_lock *l)
+{
+	sigset_t before = l->before;
+	int cancel = l->cancel, last = --l->depth == 0;
+
+	pthread_mutex_unlock(&l->mutex);
+	if (last) {
+		restore(&before, cancel);
+	}
+}
+
+void vt_lock_pause(struct vt_lock *l, struct vt_lock *held)
+{
+	held->before = l->before;
+	held->cancel = l->cancel;
+	held->depth = l->depth;
+	l->depth = 0;
+	pthread_mutex_unlock(&l->mutex);
+}
+
+static void take_back(struct vt_lock *l, const struct vt_lock *held)
+{
+	l->before = held->before;
+	l->cancel = held->cancel;
+	l->depth = held->depth;
+}
+
+void vt_lock_resume(struct vt_lock *l, const struct vt_lock *held)
+{
+	pthread_mutex_lock(&l->mutex);
+	take_back(l, held);
+}
+
+int vt_lock_wait(struct vt_lock *l, pthread_cond_t *changed, const struct timespec *until)
+{
+	struct vt_lock held;
+	int rc;
+
+	held.before = l->before;
+	held.cancel = l->cancel;
+	held.depth = l->depth;
+	l->depth = 0;
+	rc = pthread_cond_timedwait(changed, &l->mutex, until);
+	take_back(l, &held);
+	return rc;
+}
+
+int vt_lock_try(struct vt_lock *l)
+{
+	sigset_t before;
+	int cancel, rc;
+
+	protect(&before, &cancel);
+	rc = pthread_mutex_trylock(&l->mutex);
+	if (rc == 0) {
+		l->before = before;
+		l->cancel = cancel;
+		l->depth = 1;
+	} else {
+		restore(&before, cancel);
+	}
+	return rc;
+}
+
+void vt_lock_forget(struct vt_lock *l)
+{
+	*l = (struct vt_lock)VT_LOCK_INIT;
+}

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The libraries that a program names in its ELF file. */
+#include "config.h"
+#include "collector-plugin/host/needed.h"
+
+#include <elf.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* A file's bytes, or NULL. */
+static const unsigned char *map_file(const char *path, size_t *size)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	void *p = MAP_FAILED;
+	struct stat st;
+
+	if (fd >= 0 && fstat(fd, &st) == 0 && st.st_size > (off_t)sizeof(Elf64_Ehdr)) {
+		*size = (size_t)st.st_size;
+		p = mmap(NULL, *size, PROT_READ, MAP_PRIVATE, fd, 0);
+	}
+	if (fd >= 0) {
+		close(fd);
+	}
+	return p == MAP_FAILED ? NULL : p;
+}
+
+/* The i-th program header of 64-bit ELF, or NULL. */
+static const Elf64_Phdr *header(const unsigned char *p, size_t size, int i)
+{
+	const Elf64_Ehdr *e = (const Elf64_Ehdr *)(const void *)p;
+	uint64_t at = e->e_phoff + (uint64_t)i * e->e_phentsize;
+
+	if (memcmp(p, ELFMAG, SELFMAG) != 0 || p[EI_CLASS] != ELFCLASS64 || i >= e->e_phnum ||
+		e->e_phentsize != sizeof(Elf64_Phdr) || at + sizeof(Elf64_Phdr) > size || at % 8) {
+		return NULL;
+	}
+	return (const Elf64_Phdr *)(const void *)(p + at);
+}
+
+/* Where the loaded address is in the file; size if nowhere. */
+static size_t offset_of(const unsigned char *p, size_t size, uint64_t address)
+{
+	const Elf64_Phdr *h;
+	int i;
+
+	for (i = 0; (h = header(p, size, i)) != NULL; i++) {
+		if (h->p_type == PT_LOAD && address >= h->p_vaddr && address - h->p_vaddr < h->p_filesz) {
+			return h->p_offset + (address - h->p_vaddr);
+		}
+	}
+	return size;
+}
+
+static uint64_t dynamic_value(const Elf64_Dyn *d, size_t n, int64_t tag)
+{
+	size_t i;
+
+	for (i = 0; i < n && d[i].d_tag != DT_NULL; i++) {
+		if (d[i].d_tag == tag) {
+			return d[i].d_un.d_val;
+		}
+	}
+	return 0;
+}
+
+int vt_each_needed(const char *path, int (*each)(const char *name, void *ctx), void *ctx)
+{
+	size_t size = 0, strings, i, n = 0;
+	const unsigned char *p = map_file(path, &size);
+	const Elf64_Dyn *d = NULL;
+	const Elf64_Phdr *h;
+	int rc = 0;
+
+	for (i = 0; p && (h = header(p, size, (int)i)) != NULL; i++) {
+		if (h->p_type == PT_DYNAMIC && h->p_offset % 8 == 0 && h->p_offset < size &&
+			h->p_filesz <= size - h->p_offset) {
+			d = (const Elf64_Dyn *)(const void *)(p + h->p_offset);
+			n = h->p_filesz / sizeof(*d);
+		}
+	}
+	strings = d ? offset_of(p, size, dynamic_value(d, n, DT_STRTAB)) : size;
+	for (i = 0; d && rc == 0 && i < n && d[i].d_tag != DT_NULL; i++) {
+		if (d[i].d_tag == DT_NEEDED && strings < size && d[i].d_un.d_val < size - strings) {
+			const char *name = (const char *)p + strings + d[i].d_un.d_val;
+
+			rc = memchr(name, 0, size - (size_t)(name - (const char *)p)) ? each(name, ctx) : 0;
+		}
+	}
+	if (p) {
+		munmap((void *)(uintptr_t)p, size);
+	}
+	return rc;
+}

@@ -1,0 +1,132 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# Rules of doc/security.md between users: raw files of another user in a shared folder, the sampler's socket taken by another user, a
+# setuid program. Needs root, which can become another user. TAP.
+. "${top_srcdir:-.}/tests/preload/lib.sh"
+VT_VERBOSE=1
+export VT_VERBOSE
+[ "$(id -u)" -eq 0 ] || skip_all "only root can become another user"
+[ -z "$sanitizer" ] || skip_all "the sanitizer is preloaded"
+other=65534
+as_other() { setpriv --reuid $other --regid $other --clear-groups "$@"; }
+as_other test -x "$build/.libs/libVTcs.so" 2>/dev/null && as_other test -x "$build/vtrun" || skip_all "another user cannot read $build, or there is no setpriv"
+chmod 755 "$dir"
+fresh
+chmod 1777 .
+
+# ---- raw files ----
+rank_of() # rank_of RANK COMMAND...: as a rank of the job "same", alone on this node
+{
+	PMIX_NAMESPACE=${job:-same} OMPI_COMM_WORLD_RANK=$1 OMPI_COMM_WORLD_SIZE=1 OMPI_MCA_ess_base_jobid=${job:-same}
+	export PMIX_NAMESPACE OMPI_COMM_WORLD_RANK OMPI_COMM_WORLD_SIZE OMPI_MCA_ess_base_jobid
+	shift
+	"$@"
+}
+(rank_of 0 as_other "$build/vtrun" --keep-raw-events on -- sleep 0.1) >"$dir/out" 2>&1
+theirs=$(ls VT-flush-sleep_0-*.dat 2>/dev/null)
+cp "$theirs" copy.dat 2>/dev/null
+(rank_of 0 "$build/vtrun" --logfile-name mine.stf -- sleep 0.1) >>"$dir/out" 2>&1
+"$build/stftool" mine.stf --print-threads >"$dir/err" 2>&1
+[ -n "$theirs" ] && cmp -s copy.dat "$theirs" && [ "$(stat -c %u "$theirs")" = $other ] && valid mine.stf && [ "$(ls VT-flush-sleep_*)" = "$theirs" ] &&
+	[ "$(grep -c 'Process\|^ *[0-9]' "$dir/err")" -ge 1 ] && ! grep -q 'Process 1' "$dir/err" && grep -q '1 process' "$dir/out"
+ok "a raw file of another user with the same job is neither merged nor removed" $?
+
+# the same name as a link to a file of ours: nothing is written through it
+fresh
+chmod 1777 .
+echo precious >"$dir/precious"
+as_other ln -s "$dir/precious" sleep.stf
+as_other ln -s "$dir/precious" sleep.prot
+sampled sleep 0.1
+[ "$status" -eq 0 ] && [ "$(cat "$dir/precious")" = precious ] && grep -q 'Writing tracefile' "$dir/err"
+ok "a link of another user where the trace would be is not followed" $?
+
+# ---- the socket ----
+python=
+for p in python3 /usr/bin/python3; do
+	[ -z "$python" ] && as_other $p -c pass 2>/dev/null && python=$p
+done
+if [ -n "$python" ]; then
+	fresh
+	cat >take.py <<'END'
+import socket, sys
+taken = []
+for n in range(int(sys.argv[1])):
+    s = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    s.bind("\0tickmark-0-%d-%s" % (n, sys.argv[2]))
+    s.listen(9)
+    taken.append(s)
+print("taken", flush=True)
+sys.stdin.read()
+END
+	for n in 1 8; do
+		rm -f ./*.stf* ./*.prot fifo
+		mkfifo fifo
+		as_other $python take.py $n same$n <fifo >took &
+		taker=$!
+		exec 7>fifo
+		tries=0
+		until grep -q taken took || [ $tries -ge 100 ]; do
+			tries=$((tries + 1))
+			sleep 0.1
+		done
+		(job=same$n; rank_of 0 "$build/vtrun" -- sleep 0.2) >"$dir/out" 2>"$dir/err"
+		rc=$?
+		exec 7>&-
+		wait $taker
+		if [ $n -eq 1 ]; then
+			[ $rc -eq 0 ] && grep -q taken took && valid sleep.stf && grep -q '^INFO SAMPLED by process' sleep.prot
+			ok "another user has taken the sampler's name: the next one is used" $?
+		else
+			[ $rc -eq 0 ] && grep -q taken took && valid sleep.stf && grep -q '^INFO SAMPLED by a thread inside the program: .*another user' sleep.prot
+			ok "another user has taken all names: a thread inside samples, and the protocol says why" $?
+		fi
+	done
+else
+	skip "the socket is taken by another user" "no python3 that another user can run"
+fi
+
+# ---- a setuid program ----
+fresh
+chmod 1777 .
+cat >s.c <<'END'
+#include <VT.h>
+#include <stdio.h>
+#include <unistd.h>
+int main(int argc, char **argv)
+{
+	int f = 0;
+	VT_initialize(&argc, &argv);
+	VT_funcdef("work", VT_NOCLASS, &f);
+	VT_enter(f, VT_NOSCL);
+	VT_leave(VT_NOSCL);
+	printf("%d\n", (int)geteuid());
+	VT_finalize();
+	return 0;
+}
+END
+cat >evil.c <<'END'
+#include <fcntl.h>
+#include <stdlib.h>
+__attribute__((constructor)) static void run(void) { open(getenv("EVIL"), O_CREAT | O_WRONLY, 0644); }
+END
+mkdir rootonly elsewhere
+chmod 700 rootonly
+if ${CC:-cc} -shared -fPIC -o evil.so evil.c 2>"$dir/diff" && ${CC:-cc} -o setuid s.c -I"$src/collector-plugin/api" -I"$build/collector-plugin/api" -L"$build/.libs" -lVTcs -Wl,-rpath,"$build/.libs" 2>>"$dir/diff"; then
+	chmod 4755 setuid
+	if [ "$(as_other ./setuid 2>/dev/null | tail -n 1)" != 0 ]; then
+		skip "a setuid program" "this file system ignores the bit, or the library is not found"
+	else
+		rm -f ./*.stf* ./*.prot
+		printf 'LOGFILE-NAME %s/rootonly/conf.stf\nVERBOSE 0\n' "$PWD" >c.conf
+		EVIL=$PWD/rootonly/evil VT_PLUGIN=$PWD/evil.so VT_LOGFILE_NAME=$PWD/rootonly/env.stf VT_FLUSH_PREFIX=$PWD/rootonly VT_CONFIG=$PWD/c.conf TMPDIR=$PWD/rootonly \
+			as_other ./setuid --itc-args --logfile-name "$PWD/rootonly/args.stf" --plugin "$PWD/evil.so" --itc-args-end >"$dir/out" 2>"$dir/err"
+		rc=$?
+		ls -A rootonly >"$dir/diff"
+		[ $rc -eq 0 ] && [ ! -s "$dir/diff" ] && [ -e setuid.stf ]
+		ok "a setuid program takes no plugin and no file name from its caller" $?
+	fi
+else
+	skip "a setuid program" "no compiler: $(head -n 1 "$dir/diff")"
+fi
+done_testing
