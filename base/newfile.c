@@ -14,6 +14,19 @@ static int refuse_existing(const char *path, struct tkm_err *err)
 	return tkm_fail(err, TKM_ERR_EXISTS, "%s exists; --force replaces it, --output gives another name", path);
 }
 
+/* A rename would take the place of the device for the whole machine, if root does it. */
+static int begin_device(struct tkm_newfile *n, const char *path, struct tkm_err *err)
+{
+	n->f = fopen(path, "we");
+	n->path = strdup(path);
+	if (!n->f || !n->path) {
+		tkm_fail_errno(err, TKM_ERR_IO, errno, "cannot write %s", path);
+		tkm_newfile_abort(n);
+		return -1;
+	}
+	return 0;
+}
+
 int tkm_newfile_begin(struct tkm_newfile *n, const char *path, int force, struct tkm_err *err)
 {
 	struct stat st;
@@ -21,6 +34,12 @@ int tkm_newfile_begin(struct tkm_newfile *n, const char *path, int force, struct
 	int fd = -1;
 
 	memset(n, 0, sizeof(*n));
+	if (stat(path, &st) == 0 && S_ISCHR(st.st_mode)) {
+		return begin_device(n, path, err);
+	}
+	if (stat(path, &st) == 0 && !S_ISREG(st.st_mode)) {
+		return tkm_fail(err, TKM_ERR_IO, "cannot replace %s: it is no regular file", path);
+	}
 	if (!force && lstat(path, &st) == 0) {
 		return refuse_existing(path, err);
 	}
@@ -64,6 +83,8 @@ int tkm_newfile_commit(struct tkm_newfile *n, struct tkm_err *err)
 	n->f = NULL;
 	if (bad) {
 		rc = tkm_fail_errno(err, TKM_ERR_IO, saved, "cannot write %s", n->path);
+	} else if (!n->temporary) {
+		rc = 0; /* a device */
 	} else if (n->force) {
 		if (rename(n->temporary, n->path) < 0) {
 			rc = tkm_fail_errno(err, TKM_ERR_IO, errno, "cannot name %s", n->path);

@@ -14,7 +14,7 @@ struct tkm_newfile {
 	int force;
 };
 
-/* Begins `path`. Without force an existing file is refused, now and again at the commit. Returns 0 or
+/* Begins `path`. A device like /dev/null is never replaced but written to; other things that are no files are refused. Without force an existing file is refused, now and again at the commit. Returns 0 or
  * -1. */
 int tkm_newfile_begin(struct tkm_newfile *n, const char *path, int force, struct tkm_err *err);
 

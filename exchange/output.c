@@ -106,6 +106,8 @@ static int move(const struct xch_writer *w, const char *entry, struct tkm_err *e
 		rc = xch_fail_memory(err, w->target);
 	} else if (lstat(to, &st) == 0 && !w->o->force) {
 		rc = refuse_existing(to, err);
+	} else if (lstat(to, &st) == 0 && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode) && !S_ISLNK(st.st_mode)) {
+		rc = tkm_fail(err, TKM_ERR_IO, "cannot replace %s: it is no regular file", to);
 	} else if (lstat(to, &st) == 0 && S_ISDIR(st.st_mode) && rename(to, old) < 0) {
 		rc = tkm_fail_errno(err, TKM_ERR_IO, errno, "cannot replace %s", to);
 	} else if (rename(from, to) < 0) {

@@ -257,6 +257,7 @@ static void files_appear_whole_or_not_at_all(void)
 	char dir[] = "/tmp/tkm-new-XXXXXX", path[64], b[16] = "";
 	struct tkm_newfile n;
 	struct tkm_err e;
+	struct stat st;
 	int root;
 
 	CHECK(mkdtemp(dir) != NULL, "mkdtemp");
@@ -281,6 +282,12 @@ static void files_appear_whole_or_not_at_all(void)
 	CHECK(tkm_newfile_begin(&n, path, 1, &e) == 0, "%s", e.text);
 	fputs("new\n", n.f);
 	CHECK(tkm_newfile_commit(&n, &e) == 0, "%s", e.text);
+	/* a device is written to, and stays; a folder is refused */
+	CHECK(tkm_newfile_begin(&n, "/dev/full", 1, &e) == 0, "%s", e.text);
+	fputs("text\n", n.f);
+	CHECK(tkm_newfile_commit(&n, &e) < 0 && strstr(e.text, "/dev/full"), "a full device took a text");
+	CHECK(stat("/dev/full", &st) == 0 && S_ISCHR(st.st_mode), "the device was replaced");
+	CHECK(tkm_newfile_begin(&n, dir, 1, &e) < 0 && strstr(e.text, "no regular file"), "a folder was begun");
 	root = tkm_root_open(dir);
 	CHECK_STR(tkm_root_line(root, "a b", b, sizeof(b)), "new");
 	close(root);
