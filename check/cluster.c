@@ -66,8 +66,8 @@ void chk_sync_offset_max(struct chk_machine *m, const struct chk_limit *limit, s
 	(void)limit;
 	if (known(m, s->offset_max_s, "an offset", r)) {
 		chk_value(r, fabs(s->offset_max_s),
-			"largest after correction, of %d ranks on %d hosts; certainly within %.3g us", s->ranks,
-			s->hosts, 1e6 * most);
+			"largest after correction, of %d ranks on %d %s; certainly within %.3g us", s->ranks, s->hosts,
+			s->hosts == 1 ? "host" : "hosts", 1e6 * most);
 	}
 }
 

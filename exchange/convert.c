@@ -69,13 +69,14 @@ const char *xch_lost_text(const struct xch_writer *w, char *buf, size_t size)
 	buf[0] = 0;
 	for (k = 0; k < XCH_KINDS && n < size; k++) {
 		if (w->lost[k]) {
-			n += (size_t)snprintf(buf + n, size - n, "%s%" PRIu64 " %s", n ? ", " : "", w->lost[k],
-				xch_kind_name((enum xch_kind)k));
+			n += (size_t)snprintf(buf + n, size - n, "%s%s (%" PRIu64 ")", n ? ", " : "",
+				xch_kind_name((enum xch_kind)k), w->lost[k]);
 		}
 	}
 	if (w->homeless && n < size) {
 		n += (size_t)snprintf(buf + n, size - n,
-			"%s%" PRIu64 " records of threads that the trace does not declare", n ? ", " : "", w->homeless);
+			"%srecords of threads that the trace does not declare (%" PRIu64 ")", n ? ", " : "",
+			w->homeless);
 	}
 	return buf;
 }

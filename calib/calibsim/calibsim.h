@@ -49,7 +49,7 @@ struct cs_row {
 	long exchanges;            /* pairs of a session */
 	double messages;           /* of a session, mean */
 	double first_s, session_s; /* virtual time of the first session, and the median of the others */
-	size_t lost;               /* pairs that came to nothing */
+	size_t lost;               /* pairs whose exchange failed */
 	long silent;               /* ranks of which nothing is known in the end */
 	struct cs_quality online;  /* by each rank itself, right after the last session */
 	struct cs_quality after;   /* all maps over the whole run, when everything has been collected */

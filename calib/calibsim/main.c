@@ -209,9 +209,10 @@ void cs_print_head(FILE *f, const struct cs_options *o, const struct cs_model *m
 		fprintf(f, "%s\n", remark);
 	}
 	fprintf(f,
-		"%lld synchronisations, %g s apart%s; error and bound: over the run, from what all ranks "
+		"%lld %s, %g s apart%s; error and bound: over the run, from what all ranks "
 		"measured; at once: what each rank knows by itself after the last\n",
-		o->sessions, o->apart_s, o->brief ? ", all but the first brief" : "");
+		o->sessions, o->sessions == 1 ? "synchronisation" : "synchronisations", o->apart_s,
+		o->brief ? ", all but the first brief" : "");
 	fprintf(f, "%8s %-5s %6s %9s %9s %10s %7s %5s %10s %10s %10s %10s %10s %6s\n", "domains", "shape", "rounds",
 		"exchanges", "messages", "duration", "growth", "hops", "error max", "bound max", "median", "at once",
 		"bound max", "wrong");
@@ -232,12 +233,12 @@ void cs_print_row(FILE *f, const struct cs_row *r, const struct cs_row *before)
 		time_of(d, r->after.bound_median_s, 1), time_of(e, r->online.error_max_s, 1),
 		time_of(g, r->online.bound_max_s, 1), r->after.wrong + r->online.wrong);
 	if (r->lost || r->silent) {
-		fprintf(f, "         %zu exchanges came to nothing (the first: %s); nothing is known of %ld rank%s\n",
-			r->lost, r->silence, r->silent, r->silent == 1 ? "" : "s");
+		fprintf(f, "         %zu %s failed (the first: %s); nothing is known of %ld rank%s\n", r->lost,
+			r->lost == 1 ? "exchange" : "exchanges", r->silence, r->silent, r->silent == 1 ? "" : "s");
 	}
 	if (r->net.loops) {
-		fprintf(f, "         %zu loops of exchanges did not close, the first by %s\n", r->net.loops,
-			time_of(a, r->net.gap_s, 1));
+		fprintf(f, "         %zu %s of exchanges did not close, the first by %s\n", r->net.loops,
+			r->net.loops == 1 ? "loop" : "loops", time_of(a, r->net.gap_s, 1));
 	}
 	if (r->ours_max_s > 0) {
 		fprintf(f, "         between the first synchronisation and the last: ours %s",

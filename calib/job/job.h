@@ -61,7 +61,7 @@ struct cal_job {
 	struct cal_clk_done kept;      /* by cal_job_keep() */
 	size_t sessions;               /* so many are over */
 	ltick_t axis;                  /* the master's clock (reference) at global 0 of all maps */
-	struct cal_sync_report report; /* of all sessions so far: pairs that came to nothing */
+	struct cal_sync_report report; /* of all sessions so far: pairs whose exchange failed */
 	double session_s;              /* what the last session took here, in seconds, waiting included */
 };
 

@@ -25,7 +25,7 @@ struct cal_sync_options {
 	struct cal_sync_report *report; /* NULL: a rank that does not answer is an error */
 };
 
-/* Pairs that came to nothing because one of the two did not answer: the session goes on without them. */
+/* Pairs whose exchange failed because one of the two did not answer: the session goes on without them. */
 struct cal_sync_report {
 	size_t lost;
 	struct tkm_err first; /* of the first: who was waited for */

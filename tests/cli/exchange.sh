@@ -90,7 +90,7 @@ grep -q '^6.000000006,,h2,1,1,"P,Q:ins",50,B/s$' "$dir/r.csv" && [ "$(grep -c 'P
 	grep -q '"P,Q:load",0.1,$' "$dir/r.csv"
 ok "--rate: totals as change per second since the sample before, others as they are" $?
 tool "$rich" --convert "$dir/rich.csv"
-[ "$status" -eq 0 ] && grep -q 'CSV has no place for: 2 function entries, 2 function exits, 5 message sends, 5 message receives' "$dir/err"
+[ "$status" -eq 0 ] && grep -q 'CSV has no place for: function entries (2), function exits (2), message sends (5), message receives (5)' "$dir/err"
 ok "what CSV cannot hold is said, with its number" $?
 tool "$dir/plain.avt" --convert "$dir/plain.stf"
 tool "$dir/plain.stf" --logfile-name "$dir/part.csv" --request 0:0
