@@ -5,12 +5,21 @@
  *   -lVT      MPI programs: one corrected trace of all ranks
  *   -lVTcs    programs without MPI
  *   -lVTnull  the same calls, which do nothing
- * Alone it is enough: C99 and later, C++98 and later; nothing else needs to be included. `man 3 VT` has the
- * whole in words; what stands here is units, ownership and what a call does that the guide leaves open.
+ * C99 and later, C++98 and later. No other header is needed. `man 3 VT` describes what a run records and the options.
  *
- * Every call may be made from any thread and at any time, also before MPI_Init and after MPI_Finalize (it
- * then answers VT_ERR_NOTINITIALIZED). Strings and arrays are copied before a call returns. Handles are valid
- * in the process that got them. A NULL where a result would be stored drops the result.
+ * Units: stamps and times are seconds, sizes are bytes.
+ * Results: VT_OK (0) or a negative VT_ErrorCode. Every call that returns a VT_ErrorCode can return
+ *   VT_ERR_NOTINITIALIZED  before the collector has started, or after its end
+ *   VT_ERR_NOMEMORY        out of memory: what was asked for is not recorded
+ * and what its own comment names. A call that fails records nothing and changes nothing.
+ * Pointers: strings and arrays are copied before a call returns. A NULL where a result would be stored drops the result.
+ * Handles: valid in the process that got them, in all its threads. The same name gives the same handle again.
+ * Threads: every call may be made from any thread at any time, also before MPI_Init and after MPI_Finalize. The first call of a thread
+ *   registers it with the lowest number that is free.
+ * Signals: in a handler, a thread that is registered may call what records (VT_enter to VT_leave, VT_scopebegin, VT_scopeend,
+ *   VT_countval, VT_log_*). What interrupted a VT_ call of
+ *   the same thread is not recorded: VT_ERR_INVT, or the trace counts a lost record.
+ *   Calls that define, register, start, end or flush take locks and must not be made in a handler.
  */
 #ifndef VT_H
 #define VT_H
@@ -50,7 +59,7 @@ typedef enum _VT_ErrorCode {
 
 /* ---- 3.1.3 Initialization, termination and control ---- */
 
-/* Called once at the beginning of the end (VT_setfinalizecallback); it may use the whole interface. */
+/* Called once, when VT_finalize or the end of the program begins (VT_setfinalizecallback); it may make any VT_ call. */
 typedef void (*VT_Callback_t)(void);
 
 /* Counter sampling (VT_countsetcallback): fills in up to ncounters counter handles and as many 8-byte values
@@ -64,69 +73,112 @@ enum VT_Description {
 	VT_DESCRIPTION_VERSION = 1 /* "0.1.0" */
 };
 
-/* Starts the collector (and MPI in libVT, if the program has not); argc and argv may be NULL.
- * --itc-args ... --itc-args-end are taken out of them. */
+/* Starts the collector; in libVT also MPI, if the program has not started it. argc and argv may be NULL. The words from --itc-args to
+ * --itc-args-end are read as options and taken out of them. VT_ERR_BADREQUEST: the collector has ended, or MPI has.
+ * VT_ERR_BADFILE: no raw file can be made, so nothing is recorded. */
 VT_ErrorCode VT_initialize(int *argc, char ***argv);
+/* Ends the recording and writes the trace. In libVT all ranks must call it; it ends MPI if VT_initialize has started it. */
 VT_ErrorCode VT_finalize(void);
+/* The rank in MPI_COMM_WORLD; 0 without MPI. */
 VT_ErrorCode VT_getrank(int *rank);
-/* thindex >= 0 asks for this number, a negative one for the lowest that is free. */
+/* Gives the calling thread a number in the trace: thindex, or the lowest that is free if thindex is negative. VT_ERR_BADINDEX: the number
+ * is taken, or too large. VT_ERR_BADARG: the thread has chosen another number before. */
 VT_ErrorCode VT_registerthread(int thindex);
+/* The same, and names the thread. VT_ERR_BADARG: the thread has another name already. */
 VT_ErrorCode VT_registernamed(const char *threadname, int thindex);
-/* The name becomes "P<rank> <threadname>". */
+/* The same; the name becomes "P<rank> <threadname>". */
 VT_ErrorCode VT_registerprefixed(const char *threadname, int thindex);
+/* The number of the calling thread. */
 VT_ErrorCode VT_getthrank(int *thrank);
-/* Recording on and off for the calling thread. */
+/* Switches the recording of the calling thread on, unless the process is off for good (PROCESS no). Switched on and off as often as one
+ * likes: the last call decides. */
 void VT_traceon(void);
+/* Switches it off. Statistics (STATISTICS) are counted all the same. */
 void VT_traceoff(void);
-/* 0 the thread is recording, 1 it is not now, 2 off for good. */
+/* Stores 0: the thread records; 1: it does not now; 2: it never will. */
 VT_ErrorCode VT_tracestate(int *state);
+/* Stores whether filters let the function through: 1 or 0. VT_ERR_BADSYMBOLID: there is no such handle. */
 VT_ErrorCode VT_symstate(int statehandle, int *on);
-/* Writes what the process has recorded to its raw file. */
+/* Writes what the process has recorded to the disk, so that it survives a crash of the machine. A crash of the process loses nothing
+ * anyway. It is recorded as function VT_API:TRACE_FLUSH. VT_ERR_FLUSH: the disk reported an error. */
 VT_ErrorCode VT_flush(void);
-/* An opaque stamp for the calls that take one; VT_ERR_NOTINITIALIZED when there is none. */
+/* A stamp in seconds since the collector started, for the calls below that take one. Compares with stamps of the same process only.
+ * VT_ERR_NOTINITIALIZED, a negative number, if there is none. */
 double VT_timestamp(void);
-/* Seconds since 1970 at which the process started, on the axis of VT_timeofday. */
+/* Seconds since 1970 at which the collector started, on the axis of VT_timeofday. */
 double VT_timestart(void);
-/* Seconds since 1970, now (gettimeofday). */
+/* Seconds since 1970, now (gettimeofday). Its resolution is 1 us. */
 double VT_timeofday(void);
-/* A clock session; all ranks must call it (3.6.1). */
+/* Compares the clocks of all ranks. All ranks must call it. Nothing without MPI. */
 VT_ErrorCode VT_timesync(void);
+/* Sets the function that VT_finalize calls first; NULL: none. */
 VT_ErrorCode VT_setfinalizecallback(VT_Callback_t callback);
-/* A static string; NULL for a type that does not exist. */
+/* A static string that describes the library, see VT_Description; NULL for another type. */
 const char *VT_getdescription(int type);
+/* Sets the function that gives counter values whenever counters are sampled in the calling thread; NULL: none. ncounters: the most that it
+ * gives. VT_ERR_BADARG: not between 1 and 1048576. VT_ERR_INVT: called in the function itself. */
 VT_ErrorCode VT_countsetcallback(VT_CountCallback_t callback, void *custom, int ncounters);
 /* VT_VERSION of the library. */
 int VT_version(void);
 
 /* ---- 3.1.4 Source locations ---- */
 
-#define VT_NOSCL 0
+#define VT_NOSCL 0 /* no source location */
 
+/* Defines a line of a source file. VT_ERR_BADARG: file is NULL. */
 VT_ErrorCode VT_scldef(const char *file, int line_nr, int *sclhandle);
+/* Records the call stack at pc and stackframe as a location: `trace` levels after the first `skip`; -1 means those of PCTRACE. Stores
+ * VT_NOSCL if there is no stack to follow. VT_ERR_BADARG: a number below -1. For the calling thread. */
 VT_ErrorCode VT_sclstack(void *pc, void *stackframe, int skip, int trace, int *sclhandle);
+/* The next state that the calling thread enters or leaves without a location has this one. VT_ERR_BADSCLID: there is no such handle. */
 VT_ErrorCode VT_thisloc(int sclhandle);
 
 /* ---- 3.1.5 Functions and regions ---- */
 
-#define VT_NOCLASS 0
+#define VT_NOCLASS 0 /* names without a class, which may be "Class:name" */
 
+/* A state is a function or a region that a thread is in. States of a thread nest: the one that was entered last is left first. Each entry and
+ * each exit is recorded with its stamp, and samples the counters of the thread and of the process, unless a filter or VT_traceoff
+ * prevents it. Errors of all calls that enter: VT_ERR_BADSYMBOLID, VT_ERR_BADSCLID (there is no such handle). Errors of all calls
+ * that leave: VT_ERR_BADREQUEST (no state of that kind, region or function, is innermost). */
+
+/* Defines a class of functions; "A:B" is class B inside A. An empty name is VT_NOCLASS. */
 VT_ErrorCode VT_classdef(const char *classname, int *classhandle);
+/* Defines a function. VT_ERR_BADARG: no name, or no such class. */
 VT_ErrorCode VT_funcdef(const char *symname, int classhandle, int *statehandle);
+/* Gives a function the number statehandle, which the program chooses. Outdated: use VT_funcdef. VT_ERR_BADARG: the number stands for
+ * another function, or is one that VT_funcdef gives. */
 VT_ErrorCode VT_symdef(int statehandle, const char *symname, const char *activity);
+/* Enters a region. */
 VT_ErrorCode VT_begin(int statehandle);
+/* Enters a region, with the source location where. */
 VT_ErrorCode VT_beginl(int statehandle, int sclhandle);
+/* Leaves the region that was entered last; the handle is not read. */
 VT_ErrorCode VT_end(int statehandle);
+/* The same, with the source location where. VT_ERR_BADSCLID: no such location; the region is left all the same. */
 VT_ErrorCode VT_endl(int statehandle, int sclhandle);
+/* Enters a function, with the source location where (VT_NOSCL: none). */
 VT_ErrorCode VT_enter(int statehandle, int sclhandle);
+/* Leaves the function that was entered last; the location is not read. */
 VT_ErrorCode VT_leave(int sclhandle);
+/* Defines and enters the function `name`, whose classes are divided by '/' or ':'; *statehandle must be 0 the first time and is kept by the
+ * caller. DETAILED-STATES says how many '/' count; *truncated is 1 if the name was cut there. VT_ERR_IGNORE: it was not entered, so it
+ * must not be left. */
 VT_ErrorCode VT_enterstate(const char *name, int *statehandle, int *truncated);
-/* Samples what a state change would sample. */
+/* Samples what a state change would sample, and records nothing else. */
 VT_ErrorCode VT_wakeup(void);
 
 /* ---- 3.1.6 Scopes ---- */
 
+/* A scope is a piece of the run that need not nest with states or other scopes. Its begin and end are recorded with their stamps. */
+
+/* Defines a scope, with the source locations where it begins and ends (VT_NOSCL: none). VT_ERR_BADARG: no name, or no such class.
+ * VT_ERR_BADSCLID: no such location. */
 VT_ErrorCode VT_scopedef(const char *scopename, int classhandle, int scl1, int scl2, int *scopehandle);
+/* Begins it, and stores a number above 0 that tells this instance from others. VT_ERR_BADARG: no such scope. */
 VT_ErrorCode VT_scopebegin(int scopehandle, int scl, int *seqnr);
+/* Ends the instance, also in another thread; with seqnr 0 the one that the calling thread began last. VT_ERR_BADREQUEST: it has not
+ * begun. */
 VT_ErrorCode VT_scopeend(int scopehandle, int seqnr, int scl);
 
 /* ---- 3.1.7 Groups of processes ---- */
@@ -138,8 +190,11 @@ enum VT_Group {
 	VT_GROUP_CLUSTER = 0x40000003  /* all nodes: one instance each */
 };
 
+/* The id of a process by its rank, for VT_groupdef. VT_ERR_BADARG: there is no such rank. */
 VT_ErrorCode VT_getprocid(int procindex, int *procid);
+/* The id of a thread by its rank and number, which need not exist yet. VT_ERR_BADARG: there is no such rank, or the number is above 8191. */
 VT_ErrorCode VT_getthreadid(int procindex, int thindex, int *threadid);
+/* Defines a group of processes, threads and earlier groups. A counter can have it as its target. VT_ERR_BADARG: an id that does not exist. */
 VT_ErrorCode VT_groupdef(const char *name, int n_members, int *ids, int *grouphandle);
 
 /* ---- 3.1.8 Counters ---- */
@@ -165,11 +220,14 @@ enum VT_CountScope {
 	VT_COUNT_SCOPE = 0xf0
 };
 
-/* bounds: 16 bytes, lower and upper bound in the counter's format, or NULL for none. A counter that is
- * defined again under its name gets its old handle; its class is a way to group it, not a part of its name. */
+/* Defines a counter of the program. target: the group that shares its values, one of VT_Group or of VT_groupdef. bounds: 16 bytes, lower and
+ * upper bound in the counter's format, or NULL for none. unit: the unit of a value, like "bytes"; of a rate the unit of what is counted.
+ * A counter that is defined again under its name gets its old handle; its class groups it and is no part of its name.
+ * VT_ERR_BADKIND: a genre or target that does not exist. VT_ERR_BADARG: no name. */
 VT_ErrorCode VT_countdef(const char *name, int classhandle, int genre, int target, const void *bounds, const char *unit,
 	int *counterhandle);
-/* values: 8 bytes per handle, of its counter's format. */
+/* Records values with one stamp, now; 8 bytes for each handle, in its counter's format. Also outside TIME-WINDOWS, but not after VT_traceoff.
+ * VT_ERR_BADARG: a handle that does not exist; the others are recorded. */
 VT_ErrorCode VT_countval(int ncounters, int *handles, void *values);
 
 /* ---- 3.1.9 Communication events ---- */
@@ -226,22 +284,42 @@ enum _VT_OpTypes {
 	VT_OP_COUNT /* number of the operations above */
 };
 
+/* Messages and collective operations that the program makes without MPI. They are recorded with their stamps, matched on the same
+ * communicators as those of MPI (a send with the receive of the same tag and peer, in their order), and sample the counters like a state
+ * change. Sizes (count, bsend, brecv) are bytes. commid: VT_COMM_WORLD or VT_COMM_SELF. Errors of all: VT_ERR_BADARG (no such
+ * communicator, rank or operation, or a negative size), VT_ERR_BADSCLID. */
+
+/* This rank sends to other_rank, now. */
 VT_ErrorCode VT_log_sendmsg(int other_rank, int count, int tag, int commid, int sclhandle);
+/* This rank receives from other_rank, now. */
 VT_ErrorCode VT_log_recvmsg(int other_rank, int count, int tag, int commid, int sclhandle);
+/* A whole message, sent at sendts (VT_timestamp) and received now. */
 VT_ErrorCode VT_log_msgevent(
 	int sender, int receiver, int count, int tag, int commid, double sendts, int sendscl, int recvscl);
+/* This rank's part of an operation, from startts (VT_timestamp) to now. The n-th call of each rank on a communicator is one operation. root
+ * is read where the operation has one. */
 VT_ErrorCode VT_log_op(int opid, int commid, int root, int bsend, int brecv, double startts, int sclhandle);
+/* A whole operation of ranks 0 to numprocs-1; the arrays have that many elements. It ends now. */
 VT_ErrorCode VT_log_opevent(
 	int opid, int commid, int root, int numprocs, int *bsend, int *brecv, double *startts, int sclhandle);
+/* Between the two, events may come in any order. They are brought into order in any case, so the calls need only be paired.
+ * VT_ERR_BADREQUEST: an end without a beginning in this thread. */
 VT_ErrorCode VT_begin_unordered(void);
 VT_ErrorCode VT_end_unordered(void);
 
 /* ---- 3.1.10 Additional calls in libVTcs ---- */
 
+/* For programs of clients and servers. Each process of them writes a trace of its own: the calls answer what such a program
+ * expects and connect nothing. All but VT_attach and VT_get_parent may be made before VT_initialize. */
+
+/* Does nothing: neither start nor end of this collector waits for other processes. */
 VT_ErrorCode VT_abort(void);
+/* Stores "none" in *contact if it is NULL. */
 VT_ErrorCode VT_clientinit(int procid, const char *clientname, const char **contact);
 VT_ErrorCode VT_serverinit(const char *servername, int numcontacts, const char *contacts[], const char **contact);
+/* Stores VT_COMM_SELF, and samples counters. */
 VT_ErrorCode VT_attach(int root, int comm, int numchildren, int *childcomm);
+/* Stores VT_COMM_INVALID. */
 VT_ErrorCode VT_get_parent(int *parentcomm);
 
 #ifdef __cplusplus
