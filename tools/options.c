@@ -99,10 +99,9 @@ static char *help_after(void)
 	}
 	fprintf(out,
 		"\nAn option --some-name is also SOME-NAME in the configuration file and VT_SOME_NAME in the "
-		"environment; the "
-		"file is read first, the command line last, and the later one wins.\nExit status: 0 all is well, 1 the "
-		"trace has "
-		"faults or cannot be read or written, 2 wrong usage.");
+		"environment. The file is read first, the command line last; the last value counts.\nExit status: 0 "
+		"all is "
+		"well, 1 the trace has faults or cannot be read or written, 2 wrong usage.");
 	return tkm_text_end(out, &text) < 0 ? NULL : text;
 }
 
@@ -134,6 +133,51 @@ static int check(const struct stt_options *o, struct tkm_err *err)
 	}
 	if (o->json && o->csv) {
 		return tkm_fail(err, TKM_ERR_ARG, "--json and --csv exclude each other");
+	}
+	return 0;
+}
+
+static int is_given(int argc, char **argv, const char *option)
+{
+	int i;
+
+	for (i = 1; i < argc && strcmp(argv[i], "--") != 0; i++) {
+		size_t n = strcspn(argv[i], "=");
+
+		if (strlen(option) == n && !strncasecmp(argv[i], option, n)) {
+			return 1;
+		}
+	}
+	return 0;
+}
+
+/* An option on the command line that would change nothing is a mistake. The file and the environment are shared with other calls. */
+static int check_use(int argc, char **argv, const struct stt_options *o, struct tkm_err *err)
+{
+	int tables = o->print_clock || o->print_counters || o->print_errors || o->print_files || o->print_reports ||
+		o->print_statistics || o->print_threads;
+	const struct {
+		const char *option, *needs;
+		int used;
+	} all[] = {
+		{ "--byte-order", "--recover", o->recover != NULL },
+		{ "--resolution", "--recover", o->recover != NULL },
+		{ "--clock", "--merge", o->merge != NULL },
+		{ "--delete-raw-data", "--merge", o->merge != NULL },
+		{ "--csv", "a table, such as --print-counters", tables },
+		{ "--json", "a table, such as --print-counters", tables },
+		{ "--ticks", "--request", o->request.n > 0 },
+	};
+	size_t i;
+
+	for (i = 0; i < sizeof(all) / sizeof(*all); i++) {
+		if (!all[i].used && is_given(argc, argv, all[i].option)) {
+			return tkm_fail(err, TKM_ERR_ARG, "%s has an effect only with %s", all[i].option, all[i].needs);
+		}
+	}
+	if (o->expand && (o->remove || o->move)) {
+		return tkm_fail(err, TKM_ERR_ARG, "xstftool only prints; stftool FILE %s does this",
+			o->remove ? "--remove" : "--move");
 	}
 	return 0;
 }
@@ -230,7 +274,7 @@ int stt_options_parse(int argc, char **argv, struct stt_options *o, struct tkm_e
 	}
 	o->n_inputs = n;
 	o->input = o->inputs[0];
-	return check(o, err);
+	return check(o, err) < 0 ? -1 : check_use(argc, argv, o, err);
 }
 
 void stt_options_free(struct stt_options *o)
