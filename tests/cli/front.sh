@@ -30,6 +30,29 @@ for p in timertestcs timertest calibsim vtcounters vtreport vttop stftool xstfto
 	[ $? -ge 1 ] && grep -q "standard output" "$dir/err"
 	ok "$p: a full standard output is an error" $?
 done
+# the same words and numbers in every locale: a comma in numbers, an i without a dot
+if command -v localedef >/dev/null && localedef -i de_DE -f UTF-8 "$dir/de_DE.UTF-8" >/dev/null 2>&1 && localedef -i tr_TR -f UTF-8 "$dir/tr_TR.UTF-8" >/dev/null 2>&1; then
+	trace=$src/tests/golden/plain-little.stf
+	for l in C de_DE.UTF-8 tr_TR.UTF-8; do
+		for p in timertestcs timertest calibsim vtcounters vtreport stftool xstftool vtrun clkapply otf2-to-stf; do
+			[ ! -x "$build/$p" ] || LOCPATH=$dir LC_ALL=$l LANGUAGE=de "$build/$p" --help
+		done >"$dir/help.$l" 2>&1
+		{
+			LOCPATH=$dir LC_ALL=$l "$build/stftool" "$trace" --dump
+			LOCPATH=$dir LC_ALL=$l "$build/stftool" "$trace" --PRINT-CLOCK
+			LOCPATH=$dir LC_ALL=$l "$build/vtrun" --SAMPLE-PERIOD 0.25s --ESTIMATE 1.5min
+			[ ! -x "$build/calibsim" ] || LOCPATH=$dir LC_ALL=$l "$build/calibsim" --DOMAINS 2:4 --APART 0.5s
+		} >"$dir/numbers.$l" 2>&1
+	done
+	cat "$dir"/help.[dt]* >"$dir/out"
+	cmp "$dir/help.C" "$dir/help.de_DE.UTF-8" && cmp "$dir/help.C" "$dir/help.tr_TR.UTF-8"
+	ok "--help is the same under de_DE and tr_TR" $?
+	cat "$dir"/numbers.* >"$dir/out"
+	cmp "$dir/numbers.C" "$dir/numbers.de_DE.UTF-8" && cmp "$dir/numbers.C" "$dir/numbers.tr_TR.UTF-8" && grep -q '0\.5 s apart' "$dir/numbers.tr_TR.UTF-8"
+	ok "options in capitals and numbers are the same under de_DE and tr_TR" $?
+else
+	skip "other locales" "localedef cannot make de_DE and tr_TR"
+fi
 # completion offers what --help names
 if command -v bash >/dev/null; then
 	for p in timertestcs calibsim; do
