@@ -96,7 +96,7 @@ int tkc_folder_open(const char *path, unsigned uid, int make, struct tkm_err *er
 int tkc_create(struct tkc_writer *w, const char *folder, const char *name, int scale, uint64_t axis, const char *timer,
 	struct tkm_err *err);
 
-/* Takes note of the machine, ahead of what tkc_write() will publish. vmclock: of tkc_vmclock_open(), or NULL. */
+/* Takes note of the machine, before what tkc_write() will publish. vmclock: of tkc_vmclock_open(), or NULL. */
 struct tkc_vmclock;
 void tkc_watch(const struct tkc_vmclock *vmclock, struct tkc_watch *now);
 

@@ -139,7 +139,7 @@ int64_t xch_ns(const struct xch_trace *t, uint64_t time)
 	return (int64_t)rintl((long double)time * (long double)t->resolution * 1e9L);
 }
 
-/* The decimal digits of v, and a point ahead of the last k. */
+/* The decimal digits of v, and a point before the last k. */
 static int fixed(unsigned __int128 v, int k, char *buf)
 {
 	char digit[48];

@@ -131,7 +131,7 @@ void stx_source_close(struct stx_source *s)
 	free(s);
 }
 
-/* The file ends at this offset of the component, ahead of what was promised. */
+/* The file ends at this offset of the component, before what was promised. */
 static void cut_at(struct stx_source *s, uint64_t size)
 {
 	s->size = size;

@@ -20,7 +20,7 @@ struct stf_cursor {
 	struct stx_order order;   /* with in_order */
 };
 
-/* window.c: puts every source ahead of the window, and with `state` fills in c->state. */
+/* window.c: puts every source before the window, and with `state` fills in c->state. */
 int stx_window_begin(struct stf_cursor *c, int state, struct stf_err *err);
 
 #endif

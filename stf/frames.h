@@ -13,7 +13,7 @@ struct stx_anchors;
 void stx_frames_know(struct stx_source *s, const struct stx_anchors *t);
 /* The same from blocks, if each is a frame. */
 void stx_frames_know_blocks(struct stx_frames *f, const struct stx_blocks *l);
-/* What is unpacked next is the frame that holds `offset`, or one ahead of it. Returns where that begins. */
+/* What is unpacked next is the frame that holds `offset`, or one before it. Returns where that begins. */
 uint64_t stx_frames_goto(struct stx_frames *f, uint64_t offset);
 /* Passes over the next frame, which cannot be unpacked, if it is known to be this block. 1: done. */
 int stx_frames_pass(struct stx_source *s, size_t block, const struct stx_blocks *l);

@@ -33,7 +33,7 @@ void stx_history_summary(const struct stx_history *h, struct stx_summary *m);
 /* A history that has nothing but this. */
 struct stx_history *stx_history_of(const struct stx_summary *m);
 
-/* How many records had an earlier time than one ahead of them, and by how much at most. */
+/* How many records had an earlier time than one before them, and by how much at most. */
 uint64_t stx_history_late(const struct stx_history *h, uint64_t *most);
 /* For a reader that begins with the histories of an anchor. -1: no memory. */
 int stx_history_counter(struct stx_history *h, uint32_t id, uint64_t value);

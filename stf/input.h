@@ -48,8 +48,8 @@ struct stx_source {
 	uint64_t skipped;
 	uint32_t file;          /* file_declaration id */
 	size_t number_in_trace; /* among the sources of a merge */
-	struct stx_mark head;   /* ahead of `record` */
-	uint64_t late;          /* how far a record's time may lie behind one that stands ahead of it */
+	struct stx_mark head;   /* before `record` */
+	uint64_t late;          /* how far a record's time may lie behind one that stands before it */
 	uint64_t *times;        /* [STX_BATCH] */
 	uint8_t *one;           /* a batch of one record that was not laid out as ours */
 	struct stx_blocks

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Beginning to read in the middle: from the last anchor ahead of the window, with what had happened before. */
+/* Beginning to read in the middle: from the last anchor before the window, with what had happened before. */
 #include "config.h"
 #include "stf/cursor.h"
 #include "stf/frames.h"
@@ -149,7 +149,7 @@ static uint64_t plus(uint64_t a, uint64_t b)
 	return a > UINT64_MAX - b ? UINT64_MAX : a + b;
 }
 
-/* The last anchor that no record of the window stands ahead of; NULL: the start. For a state one that says all. */
+/* The last anchor that no record of the window stands before; NULL: the start. For a state one that says all. */
 static const struct stx_anchor *find_anchor(const struct stx_anchors *t, uint64_t from, uint64_t late, int state)
 {
 	size_t lo = 0, hi = t->n, mid;
@@ -168,7 +168,7 @@ static const struct stx_anchor *find_anchor(const struct stx_anchors *t, uint64_
 	return lo ? &t->anchor[lo - 1] : NULL;
 }
 
-/* Everything ahead of the window from where the source stands, then back to the first record behind it. */
+/* Everything before the window from where the source stands, then back to the first record behind it. */
 static int absorb_all(struct before *b, uint64_t start, uint64_t now)
 {
 	struct stx_source *s = b->s;

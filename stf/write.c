@@ -5,7 +5,7 @@
 
 #include <stdio.h>
 
-/* Does a declaration refer only to what was declared ahead of it? Data records are not looked at: that costs more than
+/* Does a declaration refer only to what was declared before it? Data records are not looked at: that costs more than
  * writing them. */
 static int is_declared(struct stf_writer *w, unsigned class_id, uint64_t id, const char *record, const char *field)
 {

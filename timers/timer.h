@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Reading time. A timer is one clock of this process behind two reads: a plain one for event stamps
- * and an ordered one for calibration (it is not executed before the instructions ahead of it have
+ * and an ordered one for calibration (it is not executed before the instructions before it have
  * finished). Names and LIST as in seeds/003 section 3.6.2 and its option TIMER. */
 #ifndef TIMERS_TIMER_H
 #define TIMERS_TIMER_H

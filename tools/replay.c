@@ -22,7 +22,7 @@ struct stack {
 /* A record that has begun and not ended. */
 struct under_way {
 	uint64_t offset;
-	uint64_t low, high; /* the time before it: a range, if time records stand ahead of it */
+	uint64_t low, high; /* the time before it: a range, if time records stand before it */
 	uint64_t end;       /* UINT64_MAX: when its counterpart comes */
 	size_t before;      /* the one before with the same key, + 1 */
 	int over;

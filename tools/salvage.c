@@ -159,7 +159,7 @@ static void print_own_layer(FILE *f)
 			const struct stf_layout *l = stf_layout(id);
 
 			if (!l || (id == STF_ID_willy_id) != (pass == 0)) {
-				continue; /* the nested record ahead of those that have it */
+				continue; /* the nested record before those that have it */
 			}
 			fprintf(f, "RECORD %u %s", id, l->cls);
 			for (i = 0; i < l->n_fields; i++) {

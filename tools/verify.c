@@ -258,7 +258,7 @@ static void next_anchor(struct anchors *a)
 		if (!a->has_peek) {
 			a->v->records++;
 			if (rec->layout->class_id != STF_ID_anchor) {
-				fault(a->v, a->suffix, rec, "%s: stands ahead of the first anchor", rec->layout->name);
+				fault(a->v, a->suffix, rec, "%s: stands before the first anchor", rec->layout->name);
 				continue;
 			}
 			peek(a, rec);

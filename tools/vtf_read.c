@@ -124,7 +124,7 @@ static int begin(struct reader *r)
 	uint32_t i, k;
 
 	if (!(r->resolution > 0)) {
-		return wrong(r, "no CLKPERIOD ahead of the first declaration or event");
+		return wrong(r, "no CLKPERIOD before the first declaration or event");
 	}
 	r->w = stt_create(r->o, r->to, r->format, &opt, &e);
 	if (!r->w) {

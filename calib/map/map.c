@@ -447,7 +447,7 @@ static void taken_after(struct cal_walk *w, int over)
 	}
 }
 
-/* Stamps in their order: none is from before the one ahead of it. */
+/* Stamps in their order: none is from before the one before it. */
 static gtick_t walk_pairs(struct cal_walk *w, ltick_t local, double *bound_s)
 {
 	double within, proven;
@@ -556,7 +556,7 @@ gtick_t cal_walk_next(struct cal_walk *w, ltick_t local, double *bound_s)
 
 	if (m->pairs.n) {
 		if (w->over > 0) {
-			/* it may have been taken well ahead of its record; and who counts the sessions may be one behind */
+			/* it may have been taken well before its record; and who counts the sessions may be one behind */
 			taken_before(w, w->over + 2);
 		}
 		return walk_pairs(w, local, bound_s);
@@ -565,7 +565,7 @@ gtick_t cal_walk_next(struct cal_walk *w, ltick_t local, double *bound_s)
 		const struct cal_step *s = &m->step[w->part];
 		int say = sessions_say(w, w->part);
 
-		/* a stamp may have been taken well ahead of its record */
+		/* a stamp may have been taken well before its record */
 		if (say > 0 && possible(m, w->part + 1, local)) {
 			w->part++;
 			w->begun = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The collector of this process as its three users see it: the preloaded library that vtrun starts ahead of
+/* The collector of this process as its three users see it: the preloaded library that vtrun starts before
  * main(), the VT_ interface (api/) and the MPI wrappers (mpi/). One raw file, one timer, one background
  * thread, one table of threads. Whoever comes first starts it; the others find it running. libc only. */
 #ifndef COLLECTOR_PLUGIN_CORE_COLLECT_H
@@ -179,10 +179,10 @@ const char *vt_collect_trace(void);
 
 /* Options beyond the common ones, as text, by their guide's name ("SYNC-MAX-MESSAGES"); NULL if nobody set it. */
 const char *vt_collect_option(const char *name);
-/* Ahead of the start: this one's variable is from the program's command line. */
+/* Before the start: this one's variable is from the program's command line. */
 void vt_collect_commanded(const char *name);
 
-/* Called by vt_collect_end() while everything still records, ahead of all else it does (VT_setfinalizecallback). */
+/* Called by vt_collect_end() while everything still records, before all else it does (VT_setfinalizecallback). */
 void vt_call_finalize(void);
 
 /* Do the COUNTER rules say that a counter of the program's own, by name, is recorded? Without a rule it is. */

@@ -25,7 +25,7 @@ struct vt_names {
 /* The number of key; *fresh is 1 when it was not there before. 0: no memory. */
 VT_HIDDEN uint32_t vt_names_number(struct vt_names *t, const char *key, int *fresh);
 /* Around a call of it and the recording of what is fresh: another thread that gets the same number must not refer to it in
- * the raw file, or record values of it, ahead of its definition. May be nested. */
+ * the raw file, or record values of it, before its definition. May be nested. */
 VT_HIDDEN void vt_names_define(void);
 VT_HIDDEN void vt_names_defined(void);
 /* Is there a name in any table? */

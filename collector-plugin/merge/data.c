@@ -151,7 +151,7 @@ static uint32_t willy_of(const struct vt_merge_file *f, uint16_t where)
 		return STF_WILLY(f->process, where);
 	}
 	if (!(where & VT_RAW_GROUP)) {
-		/* defined ahead of its first record; else a comment, say, is stored with the process */
+		/* defined before its first record; else a comment, say, is stored with the process */
 		id = vt_merge_id(&f->places, where - VT_RAW_PLACE);
 		return STF_WILLY(f->process, id ? id - 1 : 0);
 	}

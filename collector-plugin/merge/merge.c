@@ -249,7 +249,7 @@ static int align(struct vt_merge *m)
 
 		struct cal_walk first, last;
 
-		/* ahead of all steps of its clock, and behind them */
+		/* before all steps of its clock, and behind them */
 		cal_walk_begin(&first, f->map);
 		last = first;
 		last.part = last.last_part;

@@ -388,14 +388,14 @@ static int take_config(
 	rc = vt_collect_reconfigure(text, size, name, err);
 	if (rc == 1) {
 		vt_say(1, "WARNING",
-			"%s: too late for its options here, because the program has called VT_ ahead of MPI_Init on "
+			"%s: too late for its options here, because the program has called VT_ before MPI_Init on "
 			"this rank",
 			name);
 		return 0;
 	}
 	if (rc == 0) {
 		vt_say(j->rank == 0 ? 1 : 2, "INFO",
-			"the options are those of %s, from here on; what was recorded ahead of MPI_Init is left out",
+			"the options are those of %s, from here on; what was recorded before MPI_Init is left out",
 			name);
 	}
 	return rc;

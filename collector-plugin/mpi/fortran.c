@@ -331,7 +331,7 @@ int vt_mpi_in_place(const void *buffer)
 	return is_one_of(buffer, found);
 }
 
-/* A program that was linked with -lVT ahead of MPI's Fortran library, and found all names here, has not loaded that. Where
+/* A program that was linked with -lVT before MPI's Fortran library, and found all names here, has not loaded that. Where
  * several MPIs are installed it is that of the one that is loaded. */
 static void *behind(const char *const *names)
 {

@@ -15,7 +15,7 @@
 
 /* ---- messages ---- */
 
-/* Ahead of a call that sends, or that posts a send. NULL status is none. */
+/* Before a call that sends, or that posts a send. NULL status is none. */
 VT_HIDDEN void vt_send(struct vt_mpi_call *k, long long count, MPI_Datatype type, int to, int tag, MPI_Comm comm);
 /* After it: it failed, so nothing was sent. */
 VT_HIDDEN void vt_send_failed(struct vt_mpi_call *k);
@@ -27,7 +27,7 @@ VT_HIDDEN void vt_posted(struct vt_mpi_call *k, enum vt_request_kind kind, int p
 VT_HIDDEN void vt_posted_both(struct vt_mpi_call *k, int from, int tag, MPI_Comm comm, MPI_Request request);
 VT_HIDDEN void vt_partitioned(struct vt_mpi_call *k, enum vt_request_kind kind, int partitions, long long count,
 	MPI_Datatype type, int peer, int tag, MPI_Comm comm, MPI_Request request);
-/* Ahead of MPI_Start(). */
+/* Before MPI_Start(). */
 VT_HIDDEN void vt_started(struct vt_mpi_call *k, MPI_Request request);
 
 /* MPI_Mprobe and what receives its message: taken before the call, while the message still has its handle, and given back after it.
@@ -38,7 +38,7 @@ VT_HIDDEN void vt_message_received(struct vt_mpi_call *k, struct vt_request *mes
 VT_HIDDEN void vt_message_posted(struct vt_mpi_call *k, struct vt_request *message, MPI_Request request);
 
 VT_HIDDEN void vt_cancel(MPI_Request request);
-/* Ahead of MPI_Request_free(). */
+/* Before MPI_Request_free(). */
 VT_HIDDEN void vt_request_freed(struct vt_mpi_call *k, MPI_Request request);
 
 /* ---- waiting and testing ---- */

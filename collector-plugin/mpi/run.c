@@ -175,7 +175,7 @@ VT_ErrorCode vt_job_timesync(void)
 	return VT_OK;
 }
 
-/* By all ranks together, ahead of PMPI_Finalize: a launcher ends the whole job where one of them is gone already, with an exit
+/* By all ranks together, before PMPI_Finalize: a launcher ends the whole job where one of them is gone already, with an exit
  * status of its own, and with it the writer. */
 static void write_trace(void)
 {

@@ -116,7 +116,7 @@ int MPI_Abort(MPI_Comm comm, int errorcode)
 
 /* ---- behind another tool ---- */
 
-/* Tools that stand ahead of us (LD_PRELOAD, or earlier on the link line) have an MPI_Init of their own, which calls PMPI_Init: we
+/* Tools that stand before us (LD_PRELOAD, or earlier on the link line) have an MPI_Init of their own, which calls PMPI_Init: we
  * would never hear of it. So these four have their second name here too; whoever comes first counts. */
 
 int PMPI_Init(int *argc, char ***argv)
@@ -356,7 +356,7 @@ static VT_ErrorCode finalize(void)
 	return VT_OK;
 }
 
-/* Ahead of the start in preload.c, which wants to know that MPI is here. */
+/* Before the start in preload.c, which wants to know that MPI is here. */
 static void __attribute__((constructor(102))) add_hooks(void)
 {
 	vt_hooks.library = "libVT, " PACKAGE_NAME " " PACKAGE_VERSION;

@@ -12,7 +12,7 @@
 
 /* ---- longjmp ---- */
 
-/* The jump of a kind; found ahead of main(), since a signal handler may jump. */
+/* The jump of a kind; found before main(), since a signal handler may jump. */
 typedef void jump(void *env, int value);
 static jump *next_jump[4];
 static const char *const jumps[] = { "longjmp", "_longjmp", "siglongjmp", "__longjmp_chk" };

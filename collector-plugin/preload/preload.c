@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* libVTcs.so inside the program that vtrun started: begins ahead of main(), ends with exit(), _exit() and
+/* libVTcs.so inside the program that vtrun started: begins before main(), ends with exit(), _exit() and
  * quick_exit(), stays quiet in children unless FOLLOW-CHILDREN.
  *
  * The environment is made what it was without vtrun before the program sees it, so that children never load this
@@ -180,7 +180,7 @@ static void forked(void)
 
 int __cxa_atexit(void (*fn)(void *), void *arg, void *dso);
 
-/* Looked up ahead of main(): dlsym() has no place between vfork and exec. */
+/* Looked up before main(): dlsym() has no place between vfork and exec. */
 static struct {
 	int (*execve)(const char *, char *const *, char *const *);
 	int (*execvpe)(const char *, char *const *, char *const *);
@@ -373,7 +373,7 @@ static void with_account(char *const *envp, char **out, char *text)
 	out[n] = NULL;
 }
 
-/* envp with our variables in it, and our library ahead of what LD_PRELOAD has now. `preload` and `text` are the room for
+/* envp with our variables in it, and our library before what LD_PRELOAD has now. `preload` and `text` are the room for
  * those. */
 static void with_ours(int how, char *const *envp, char **out, char *preload, char *text)
 {

@@ -32,7 +32,7 @@ static void put64(struct pack *p, int64_t v)
 	put(p, &v, sizeof(v));
 }
 
-/* All that is put ahead of texts is short, and there are at most four texts. */
+/* All that is put before texts is short, and there are at most four texts. */
 static void put_text(struct pack *p, const char *text)
 {
 	uint32_t n = text ? (uint32_t)strnlen(text, MAX_TEXT) : 0;

@@ -118,7 +118,7 @@ struct vt_raw_block {
 	uint32_t filler;
 	uint64_t number;       /* of this block in its stream, from 0: a gap is what was overwritten or damaged */
 	int64_t base;          /* tick from which the first record's dt counts */
-	uint64_t lost;         /* records of this stream that were lost just ahead of this block */
+	uint64_t lost;         /* records of this stream that were lost just before this block */
 	_Atomic uint32_t used; /* bytes of whole records behind this head; stored after each record */
 	uint32_t filler2;
 	uint64_t check; /* of kind, stream, number, base, lost, used and the records; once it is SEALED */

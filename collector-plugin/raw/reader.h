@@ -88,7 +88,7 @@ struct vt_raw_cursor {
 	struct vt_raw_file *f;
 	const uint8_t *begin; /* of the present block */
 	size_t next, last;    /* blocks of the stream */
-	uint64_t lost;        /* records missing just ahead of the present block */
+	uint64_t lost;        /* records missing just before the present block */
 	uint64_t *damaged;    /* where damaged blocks are counted: with the file. Cursors in several threads at a
 	                              * time must not count at the same place */
 };

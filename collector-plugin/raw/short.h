@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* States in one or two words of 32 bits, without the 8 bytes that are in front of other records: enter and leave of the thread that the
- * record VT_RAW_OWNER ahead of them in their block names. The first byte tells them apart: bit 7 is set, which no type has; bit 6 says
+ * record VT_RAW_OWNER before them in their block names. The first byte tells them apart: bit 7 is set, which no type has; bit 6 says
  * enter. The rest of a leave's word is 24 bits of dt. That of an enter is 18 bits of dt and 12 bits: the function's id less
  * VT_RAW_FIRST_ID, or 0, where the id follows in a word of its own. What does not fit is written as VT_RAW_STATE_ENTER, VT_RAW_STATE_LEAVE.
  */

@@ -457,7 +457,7 @@ uint8_t *vt_raw_room_slow(struct vt_raw_stream *s, size_t size, int64_t stamp, u
 		}
 		fresh = 1;
 	}
-	/* ahead of it blocks may be missing */
+	/* before it blocks may be missing */
 	if (sessions != s->said || (fresh && sessions) || (!fresh && d > UINT32_MAX)) {
 		struct vt_raw_record h = { VT_RAW_TIME, 0, 0, sessions };
 

@@ -51,8 +51,8 @@ struct vt_raw; /* one per process */
 struct vt_raw_stream {
 	uint8_t *cur, *end;
 	uint8_t *
-		quick; /* ahead of it is place for a short record of the thread that the block knows; NULL: it knows none */
-	int64_t now;                /* stamp of the last record */
+		quick; /* before it is place for a short record of the thread that the block knows; NULL: it knows none */
+	int64_t now;   /* stamp of the last record */
 	struct vt_raw_block *block; /* NULL before the first record, and when no place is left */
 	volatile int busy;
 	uint32_t id;
@@ -171,7 +171,7 @@ static inline uint8_t *vt_raw_room(struct vt_raw_stream *s, size_t size, int64_t
 	return vt_raw_room_slow(s, size, stamp, dt);
 }
 
-/* The record counts from here on: a crash ahead of this store leaves the record before it the last one. */
+/* The record counts from here on: a crash before this store leaves the record before it the last one. */
 static inline void vt_raw_done(struct vt_raw_stream *s, uint8_t *end)
 {
 	s->cur = end;

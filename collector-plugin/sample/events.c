@@ -203,7 +203,7 @@ static void say_left_out(struct vt_sampling *s, ltick_t now)
 	char text[160];
 
 	snprintf(text, sizeof(text),
-		"%u samples at calls ahead of this one were left out: another thread was reading the counters for more "
+		"%u samples at calls before this one were left out: another thread was reading the counters for more "
 		"than 1 s",
 		s->left_out);
 	vt_raw_comment(vt_tls.thread->stream, now, (uint16_t)vt_tls.thread->number, text);

@@ -285,7 +285,7 @@ enum vt_sampled vt_process_sample(ltick_t now, int later)
 	if (now.v < process.turns->next) {
 		/* another thread's event was a moment ago */
 	} else if (now.v > process.turns->low && process.turns->read_at > now.v) {
-		/* another one read while we waited, behind our event and for no stamp ahead of it */
+		/* another one read while we waited, behind our event and for no stamp before it */
 		record_all(now);
 	} else if (now.v > process.turns->high) {
 		read_all(tmr_read(timer).v);

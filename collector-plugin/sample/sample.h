@@ -101,7 +101,7 @@ VT_HIDDEN enum vt_sampled vt_process_sample(ltick_t now, int later);
  * possible now. */
 int vt_process_turn(struct vt_collect *c, ltick_t *now);
 void vt_process_turn_end(ltick_t now);
-/* For the thread that starts the collector, in the program's table of descriptors: ahead of all sampling; the set that the
+/* For the thread that starts the collector, in the program's table of descriptors: before all sampling; the set that the
  * background thread has opened for all, which has a table of its own if `apart`, to be kept for the program's threads or not;
  * and the program's threads read it no more. */
 void vt_process_start(struct vt_collect *c);
@@ -118,7 +118,7 @@ void vt_reader_aside_end(ltick_t now);
 void vt_reader_begin(struct vt_collect *c);
 /* Its last samples, then it ends; CPU time that it took. */
 void vt_reader_stop(void);
-/* In the child of a fork, or ahead of a new start: it is not there. */
+/* In the child of a fork, or before a new start: it is not there. */
 void vt_reader_forget(void);
 int64_t vt_reader_cpu_ns(void);
 

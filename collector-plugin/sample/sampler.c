@@ -139,7 +139,7 @@ static void see_tid(struct vt_sampler *s, pid_t tid)
 		t->seen = s->round;
 		return;
 	}
-	/* one of ours that has begun since we looked says so ahead of its start */
+	/* one of ours that has begun since we looked says so before its start */
 	if (is_helper(s, -1)) {
 		s->task_links = 0;
 		return;
@@ -267,7 +267,7 @@ static void keep_account(struct vt_sampler *s, int64_t now)
 
 /* ---- the loop ---- */
 
-/* Read just ahead of the stamp, by another clock: over a short interval it could have grown by more than the time. What
+/* Read just before the stamp, by another clock: over a short interval it could have grown by more than the time. What
  * is above waits for the next sample; what is above the figure that the next program begins with is recorded by none. */
 static uint64_t own_cpu(const struct vt_sampler *s)
 {
@@ -545,7 +545,7 @@ int vt_sampler_start(struct vt_collector *c, struct tkm_err *err)
 	vt_process_start(&c->pub);
 	keep = any_of(c, SMP_PROCESS) && c->calls_expected;
 	if (keep && any_of(c, SMP_THREAD)) {
-		/* ahead of counting, so that it is not counted */
+		/* before counting, so that it is not counted */
 		vt_reader_begin(&c->pub);
 	}
 	c->account.started_ns = vt_now_ns(CLOCK_MONOTONIC);

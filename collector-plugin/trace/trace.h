@@ -65,7 +65,7 @@ struct vt_trace_thread {
 	uint32_t n_communications, communications;
 	const struct vt_trace_frame *communicating;
 	uint32_t scl;                 /* VT_thisloc(): of the next event; 0: none */
-	struct vt_trace_frame *frame; /* the outermost; there is one ahead of it, of no function */
+	struct vt_trace_frame *frame; /* the outermost; there is one before it, of no function */
 	struct vt_open_scope {
 		uint32_t scope, seqnr;
 	} scopes[64]; /* of this thread that are open, the latest last */

@@ -96,7 +96,7 @@ tool "$dir/plain.avt" --convert "$dir/plain.stf"
 tool "$dir/plain.stf" --logfile-name "$dir/part.csv" --request 0:0
 "$build/stftool" "$dir/plain.stf" --dump --request 0:0 | grep -o ' DEF [0-9]* [A-Z]* 8 ' | wc -l >"$dir/want"
 [ "$(cat "$dir/want")" -gt 0 ] && [ "$(tail -n +2 "$dir/part.csv" | wc -l)" -eq "$(cat "$dir/want")" ] && [ -z "$(ls -A "$TMPDIR")" ]
-ok "--request selects ahead of a conversion" $?
+ok "--request selects before a conversion" $?
 
 has_format() # has_format NAME: does this build write it?
 {

@@ -376,7 +376,7 @@ for how in gone rubbish cut torn; do
 		diff - "$dir/got" >"$dir/diff"
 	ok "--recover: a base file that is $how, every event is there" $?
 done
-# cut behind each declaration of a file but the last ones, ahead of the next (whose id is that of "!"): components behind the
+# cut behind each declaration of a file but the last ones, before the next (whose id is that of "!"): components behind the
 # cut are named and not lost
 broken='' n=0
 # shellcheck disable=SC2046

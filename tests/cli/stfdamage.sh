@@ -92,7 +92,7 @@ ok "the damaged piece is named, with thread and time" $?
 	[ "$(wc -l <"$dir/left")" -gt $(($(wc -l <"$dir/events") * 3 / 4)) ]
 ok "all other records are there, and none that was not written" $?
 
-# What a window holds is looked for twice: ahead of it, then in it. A damaged piece is left out both times.
+# What a window holds is looked for twice: before it, then in it. A damaged piece is left out both times.
 tool "$rich" --dump
 grep '^[0-9]' "$dir/out" >"$dir/events"
 copy "$rich" "$dir/bad.stf"

@@ -2,7 +2,7 @@
 /* One part of a good trace with every record, replaced by anything: FUZZ_PART is layer (the lines of the base file),
  * index (the records behind them), declarations, data, anchors or frames (data stored compressed). The first byte of an
  * input chooses the byte order (1), whether references are checked (64) and, between these, the component, which is read
- * alone or (128) with the others. What is good ahead of it is read once only, which makes most of the speed. */
+ * alone or (128) with the others. What is good before it is read once only, which makes most of the speed. */
 #include "tests/fuzz/read_trace.h"
 #include "stf/reader.h"
 
@@ -190,7 +190,7 @@ static size_t layer_length(const struct golden *g)
 	return (size_t)(end + 5 - g->part[0].p);
 }
 
-/* The input between what stays ahead of it and behind it in its file. */
+/* The input between what stays before it and behind it in its file. */
 static void write_input(const struct golden *g, int fd, const uint8_t *data, size_t size)
 {
 	size_t layer = layer_length(g), ahead = FUZZ_NAME[0] == 'i' ? layer : 0;

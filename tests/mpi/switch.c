@@ -4,7 +4,7 @@
  *
  * usage: switch DELAY JITTER ASYMMETRY PID...
  * Times are microseconds. A frame from the Ith PID to the Jth is delivered DELAY + ASYMMETRY (where I < J) + what the seeded
- * generator draws out of 0..JITTER after it came, and never ahead of one that came between the same two before; later where
+ * generator draws out of 0..JITTER after it came, and never before one that came between the same two before; later where
  * no processor is free. Prints "ready" when all devices are there; then runs until it is killed, which removes them. */
 #include <errno.h>
 #include <fcntl.h>

@@ -74,7 +74,7 @@ else
 	skip "SIGKILL at random moments" "no python3"
 fi
 
-# Nothing older than a block is lost: the last sample is from just ahead of the kill. How often and how late the sampler
+# Nothing older than a block is lost: the last sample is from just before the kill. How often and how late the sampler
 # gets a core is the machine's affair, so the demands are mild: a fifteenth of the samples, and half a second.
 fresh
 VT_FLUSH_PID=off "$build/vtrun" --timer clock_monotonic --sample-period 10ms --verbose 0 -- sleep 100 &
@@ -86,7 +86,7 @@ wait $pid 2>/dev/null
 trace_complete sleep.stf && "$build/stftool" sleep.stf --print-counters --csv >"$dir/verify" && "$build/stftool" sleep.stf --dump >"$dir/diff" &&
 	awk -F, '$2 ~ /sampler_cpu/ { n = $9 } END { exit !(n >= 20) }' "$dir/verify" &&
 	awk '$2 == "SAMP" { last = $1 } END { exit !(last >= 2.5e9) }' "$dir/diff"
-ok "after three seconds at 10 ms at least 20 of 300 samples are there, the last from just ahead of the kill" $?
+ok "after three seconds at 10 ms at least 20 of 300 samples are there, the last from just before the kill" $?
 valid sleep.stf
 ok "and the trace is valid" $?
 

@@ -474,7 +474,7 @@ struct state {
 	uint64_t pending_sum, last;
 };
 
-/* By hand, from all records ahead of `from`. */
+/* By hand, from all records before `from`. */
 static struct state true_state(uint64_t from)
 {
 	struct stf_reader *r = stf_reader_open(in_dir("a.stf"), 0, &err);

@@ -357,7 +357,7 @@ static void late_records_are_told(void)
 	for (i = 0; stf_reader_info(r, i, &cls, &text) == 0; i++) {
 		if (strcmp(cls, "late") == 0) {
 			seen++;
-			/* the function ahead of it came 1000 earlier than it should have */
+			/* the function before it came 1000 earlier than it should have */
 			CHECK_STR(text, ".f.0 1 77");
 		}
 	}

@@ -9,7 +9,7 @@ here=$src/tests/vt lib=$build/.libs include=$src/collector-plugin/api
 # shellcheck disable=SC2034
 san=$(printf '%s ' ${CFLAGS:-} | tr ' ' '\n' | grep '^-f.*sanitize' | tr '\n' ' ')
 if [ -n "$san" ]; then
-	# vtrun's library comes ahead of all that the program is linked with
+	# vtrun's library comes before all that the program is linked with
 	ASAN_OPTIONS=verify_asan_link_order=0${ASAN_OPTIONS:+:$ASAN_OPTIONS}
 	export ASAN_OPTIONS
 fi

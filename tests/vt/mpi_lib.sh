@@ -106,7 +106,7 @@ samples() # samples TRACE...: of the program's own counters
 	"$build/tests/vt/samples" "$@" 2>>out | grep -vE ' (Tickmark|OS|PERF_DATA|sampler):'
 }
 
-# The events of mpi_pingpong.c, N of them, in the order that their values say: none has a stamp ahead of the one before by more
+# The events of mpi_pingpong.c, N of them, in the order that their values say: none has a stamp before the one before by more
 # than what the correction states of the two ranks. On a clock that they share that is nothing, on a busy machine, where a clock
 # is not proven to be shared and messages take long, it is more than a fast message takes.
 in_order() # in_order TRACE CLK N

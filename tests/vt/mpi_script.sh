@@ -16,7 +16,7 @@ script() # script NAME LINE...
 	chmod +x "$name"
 }
 
-# The process is one, recorded as two programs, the first of them ahead of MPI_Init.
+# The process is one, recorded as two programs, the first of them before MPI_Init.
 script wrap 'sleep 0.3' 'exec ./truth "$@"'
 run 2 ./wrap 2 && one_trace wrap 2 && "$build/stftool" wrap.stf --print-clock >clock 2>>out &&
 	[ "$(grep -c 'process 0: wrap, pid' clock)" -eq 1 ] && [ "$(grep -c 'process 0: truth, pid' clock)" -eq 1 ] &&

@@ -27,7 +27,7 @@ stepped() # stepped NAME STEP WORDS [STEP]
 	shift
 	across "$@" && grep -q '^step ' truth.clk
 	rc=$?
-	ok "$name: stamps ahead of a step of $(echo "$1${3:+ and $3}" | sed 's/{rank}/1/g') and behind it are inside their bound of the truth" $rc
+	ok "$name: stamps before a step of $(echo "$1${3:+ and $3}" | sed 's/{rank}/1/g') and behind it are inside their bound of the truth" $rc
 	sed -n 's/^step .* found/# &/p' out
 	# in one line, which says how large the first one is: its size within what is certain
 	grep 'WARNING: the clock of rank' out >said

@@ -46,7 +46,7 @@ beside() # beside NAME TRACE WORDS...
 	bare "$@" && own "$tool_counts" && one_trace "$trace" 2
 	ok "$name" $?
 }
-beside "a tool that is preloaded ahead of a program linked with -lVT" oddvt env LD_PRELOAD="$dir/libtool.so" ./oddvt
+beside "a tool that is preloaded before a program linked with -lVT" oddvt env LD_PRELOAD="$dir/libtool.so" ./oddvt
 beside "a program linked with a tool, under vtrun" oddtool "$build/vtrun" -- ./oddtool
 beside "a tool that is preloaded, under vtrun" odd env LD_PRELOAD="$dir/libtool.so" "$build/vtrun" -- ./odd
 
@@ -96,7 +96,7 @@ for what in vtinit vtfirst vtfini vtends; do
 		one_trace oddvt 2 && samples oddvt.stf | awk '{ print $1, $2, $NF }' | LC_ALL=C sort >have &&
 		printf '%s\n' '0:0 Odd:value 3fe0000000000000' '0:0 Odd:value 401e000000000000' '1:0 Odd:value 3ff8000000000000' \
 			'1:0 Odd:value 401e000000000000' | diff - have >>out && grep -q ' "P0 ThreadA"$' threads && grep -q ' "P1 ThreadA"$' threads
-	ok "VT_finalize, the callback ahead of it, a name with the process's number: $what" $?
+	ok "VT_finalize, the callback before it, a name with the process's number: $what" $?
 done
 VT_THREAD_LEVEL=3 bare ./oddvt vtinit && grep -q '^rank 1 start 0, level 3, -1$' out && VT_THREAD_LEVEL=0 bare ./oddvt vtinit && grep -qE '^rank 1 start 0, level [01], -1$' out
 ok "VT_THREAD_LEVEL is what VT_initialize asks of MPI" $?
