@@ -229,7 +229,7 @@ void chk_tai_offset(struct chk_machine *m, const struct chk_limit *limit, struct
 	if (state < 0) {
 		chk_unknown(r, "adjtimex() is refused here");
 	} else if (t.tai == 0) {
-		chk_absent(r, "nobody has set the offset of TAI; CLOCK_TAI is UTC here");
+		chk_absent(r, "the offset of TAI is not set; CLOCK_TAI is UTC here");
 	} else if (!have) {
 		chk_unknown(
 			r, "the kernel says %d s; no list of leap seconds (package tzdata) to compare it with", t.tai);

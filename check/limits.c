@@ -86,8 +86,7 @@ int chk_set_limit(struct chk_limit *limit, const char *text, int critical, struc
 	int i;
 
 	if (!equals || equals - text >= (int)sizeof(name)) {
-		return tkm_fail(
-			err, TKM_ERR_ARG, "%s '%s': NAME=LIMIT is wanted, as in clock.cost=100ns", origin, text);
+		return tkm_fail(err, TKM_ERR_ARG, "%s '%s': write NAME=LIMIT, as in clock.cost=100ns", origin, text);
 	}
 	snprintf(name, sizeof(name), "%.*s", (int)(equals - text), text);
 	i = chk_find(name);
@@ -123,9 +122,8 @@ static int one_line(struct chk_limit *limit, char *line, const char *origin, str
 	}
 	if (!word[1] || word[2] || parse_value(chk_table[i].unit, word[0], &limit[i].warning) < 0 ||
 		parse_value(chk_table[i].unit, word[1], &limit[i].critical) < 0) {
-		return tkm_fail(err, TKM_ERR_ARG,
-			"%s: '%s WARNING CRITICAL' or '%s off' is wanted; limits are %s or '-'", origin, name, name,
-			unit_help(chk_table[i].unit));
+		return tkm_fail(err, TKM_ERR_ARG, "%s: write '%s WARNING CRITICAL' or '%s off'; limits are %s or '-'",
+			origin, name, name, unit_help(chk_table[i].unit));
 	}
 	limit[i].off = 0;
 	return 0;

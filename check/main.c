@@ -143,7 +143,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		return take_fail_on(c, arg);
 	case MAX_AGE:
 		return tkm_parse_time(arg, &c->max_age_s) < 0 || c->max_age_s < 0
-			? fail(c, "--max-age", arg, "a time like 7d is wanted")
+			? fail(c, "--max-age", arg, "not a time like 7d")
 			: 0;
 	case LOCAL:
 		c->local = 1;

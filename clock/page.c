@@ -100,7 +100,7 @@ int tkc_folder_open(const char *path, unsigned uid, int make, struct tkm_err *er
 	if (fstat(fd, &st) < 0 || st.st_uid != uid || (st.st_mode & (S_IWGRP | S_IWOTH))) {
 		close(fd);
 		return tkm_fail(err, TKM_ERR_UNAVAIL,
-			"%s is not used: it must belong to user %u and be writable by nobody else "
+			"%s is not used: it must belong to user %u and be writable only by that user "
 			"(TICKMARK_CLOCK_DIR names another folder)",
 			path, uid);
 	}

@@ -60,12 +60,12 @@ enum {
 
 /* clang-format off */
 static const struct smp_text_counter counters[] = {
-	MEM("mem_free", "memory of the node that nobody uses", "MemFree:"),
+	MEM("mem_free", "unused memory of the node", "MemFree:"),
 	MEM("mem_available", "memory of the node that programs could have without swapping", "MemAvailable:"),
 	MEM("mem_cached", "memory of the node that holds cached files", "Cached:"),
 	MEM("mem_dirty", "memory of the node that waits to be written to disk", "Dirty:"),
 	MEM("mem_anon", "memory of the node that programs have allocated", "AnonPages:"),
-	MEM("swap_free", "swap space that nobody uses", "SwapFree:"),
+	MEM("swap_free", "unused swap space", "SwapFree:"),
 	VM("node_faults", "faults", "page faults of all processes", "pgfault "),
 	VM("node_majfaults", "faults", "page faults of all processes with I/O", "pgmajfault "),
 	VM("swap_in", "pages", "pages swapped in", "pswpin "),
@@ -83,7 +83,7 @@ static const struct smp_text_counter counters[] = {
 	MEM("mem_slab_reclaimable", "that part of it which can be freed", "SReclaimable:"),
 	MEM("mem_huge_anon", "memory of programs that is in transparent huge pages", "AnonHugePages:"),
 	{ "hugepages_total", "pages", "huge pages that are set aside", LEVEL, .file = MEMINFO, .where = SMP_LABEL, .label = "HugePages_Total:" },
-	{ "hugepages_free", "pages", "huge pages set aside that nobody uses", LEVEL, .file = MEMINFO, .where = SMP_LABEL, .label = "HugePages_Free:" },
+	{ "hugepages_free", "pages", "unused huge pages", LEVEL, .file = MEMINFO, .where = SMP_LABEL, .label = "HugePages_Free:" },
 	COUNT("interrupts", "interrupts", "interrupts of all CPUs", STAT, "intr ", 0),
 	COUNT("ctxt_switches", "switches", "context switches of all CPUs", STAT, "ctxt ", 0),
 	COUNT("forks", "processes", "processes and threads that were started", STAT, "processes ", 0),

@@ -52,7 +52,7 @@ static int with_name(const struct stt_options *o, const char *option, const char
 
 	name = *name ? name : o->logfile_name;
 	if (!name || !*name) {
-		return stt_usage(o, "%s needs a file name behind it, or --logfile-name", option);
+		return stt_usage(o, "%s needs a file name, or --logfile-name", option);
 	}
 	full = output_name(o, name);
 	rc = full ? fn(o, full) : stt_fault(o, "out of memory");

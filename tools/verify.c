@@ -242,7 +242,7 @@ static void read_histories(struct anchors *a)
 		a->have = 0; /* what is left of its histories says nothing */
 	} else if ((a->next.tells || a->next.a.offset == 0) && (!began || !ended)) {
 		fault(a->v, a->suffix, &(struct stf_record){ .offset = a->next.offset, .number = a->next.number },
-			"anchor: no %s behind it", began ? "end_of_history" : "begin_of_history");
+			"anchor: no %s after it", began ? "end_of_history" : "begin_of_history");
 		a->have = 0;
 	}
 }
@@ -258,7 +258,7 @@ static void next_anchor(struct anchors *a)
 		if (!a->has_peek) {
 			a->v->records++;
 			if (rec->layout->class_id != STF_ID_anchor) {
-				fault(a->v, a->suffix, rec, "%s: stands before the first anchor", rec->layout->name);
+				fault(a->v, a->suffix, rec, "%s: comes before the first anchor", rec->layout->name);
 				continue;
 			}
 			peek(a, rec);
@@ -498,7 +498,7 @@ static void verify_data(struct verify *v, const struct place *p, const char *anc
 	}
 	for (; more == 0 && a.have; next_anchor(&a)) {
 		fault(v, anchor_suffix, &(struct stf_record){ .offset = a.next.offset, .number = a.next.number },
-			"anchor: offset %" PRIu64 " has no record behind it", a.next.a.offset);
+			"anchor: offset %" PRIu64 " has no record after it", a.next.a.offset);
 	}
 	close_anchors(&a);
 	v->files++;

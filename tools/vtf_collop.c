@@ -417,7 +417,7 @@ static int find_by_order(struct vtf_collops *o, struct vtf_line *l, struct parse
 	uint64_t place;
 
 	if (!c || (*c)->n > UINT32_MAX) {
-		return wrong(l, "GLOBALOP without PAIR, and no DEFCOMM ahead that says who takes part");
+		return wrong(l, "GLOBALOP without PAIR, and no DEFCOMM before it that names the members");
 	}
 	place = place_of(&(*c)->def, p->s.willy);
 	if (place == UINT64_MAX) {
@@ -531,7 +531,7 @@ static int write_operation(struct operation *op, struct stf_writer *w, char *why
 	struct stf_record rec = { .layout = l, .values = v, .time = op->c.time };
 	int rc = s ? 0 : -1, i;
 
-	snprintf(why, size, s ? "out of memory" : "a member's GLOBALOP line stands twice, or out of memory");
+	snprintf(why, size, s ? "out of memory" : "a member's GLOBALOP line occurs twice, or out of memory");
 	op->c.n = op->lines;
 	for (i = 0; i < l->n_fields && rc == 0; i++) {
 		const struct stf_field *f = &l->fields[i];

@@ -47,7 +47,7 @@ static int unquote(struct vtf_line *line, char **p, char *end, struct vtf_word *
 			s += 4;
 		} else {
 			return wrong(
-				line, "a backslash with neither quote, backslash nor two hexadecimal digits behind it");
+				line, "a backslash without a quote, a backslash or two hexadecimal digits after it");
 		}
 	}
 	if (s == end) {
@@ -56,7 +56,7 @@ static int unquote(struct vtf_line *line, char **p, char *end, struct vtf_word *
 	w->n = (size_t)(to - w->s);
 	*p = s + 1;
 	if (*p < end && **p != ' ' && **p != '\t') {
-		return wrong(line, "no blank behind a text");
+		return wrong(line, "no blank after a text");
 	}
 	*to = '\0';
 	return 0;
@@ -364,7 +364,7 @@ static int field(struct vtf_line *line, const struct stf_layout *l, const struct
 	long k;
 
 	if (*at >= line->n) {
-		return wrong(line, "no value behind %s", part->key[0] ? part->key : f->name);
+		return wrong(line, "no value after %s", part->key[0] ? part->key : f->name);
 	}
 	if (f->is_array) {
 		return array(line, f, at, writer, v);

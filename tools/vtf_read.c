@@ -108,7 +108,7 @@ static int read_head(struct reader *r)
 	} else {
 		return 0;
 	}
-	return rc < 0 ? -1 : r->w ? wrong(r, "this line must stand before all declarations and events") : 1;
+	return rc < 0 ? -1 : r->w ? wrong(r, "this line must come before all declarations and events") : 1;
 }
 
 static int from_writer(struct reader *r)

@@ -351,7 +351,7 @@ static int finish_parts(struct reader *rd, struct cal_map *m)
 			return bad(rd, "a part of a map without a piece");
 		}
 	}
-	return m->parts && m->steps + 1 != m->parts ? bad(rd, "a step without a part behind it") : 0;
+	return m->parts && m->steps + 1 != m->parts ? bad(rd, "a step without a part after it") : 0;
 }
 
 static int read_anchor(struct reader *rd, struct cal_rank *r)

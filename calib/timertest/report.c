@@ -255,8 +255,7 @@ static void print_steps(FILE *f, int rank, const struct cal_rank *c, const struc
 			rank, run->master, tkm_print_time(a, sizeof(a), s->size_s, 3),
 			s->certain ? " +- " : ", for certain to ", tkm_print_time(b, sizeof(b), s->within_s, 3),
 			(double)s->from_global.v * run->period_s, (double)s->to_global.v * run->period_s,
-			s->certain ? ""
-				   : " (or its rate jumped for a while: it stands out from all the rest of the run)");
+			s->certain ? "" : " (or its rate jumped for a while: it differs from all the rest of the run)");
 	}
 	if (c->map.max_wander > run->max_wander && (c->contradiction[0] || !run->contradicted)) {
 		fprintf(f,

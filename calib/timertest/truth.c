@@ -227,7 +227,7 @@ static void print_comparison(FILE *f, const struct comparison *c)
 		tmr_sim_base(c->link->timer)->name, c->opt.rounds, c->opt.rounds > 1 ? "s" : "");
 	fprintf(f, "%s is ", tmr_sim_base(c->link->timer)->name);
 	if (isnan(c->base_within_s)) {
-		fprintf(f, "NOT proven to be one clock for all ranks, so what stands below is true only if it is\n");
+		fprintf(f, "NOT proven to be one clock for all ranks, so what follows is true only if it is\n");
 	} else if (c->base_within_s > 0) {
 		fprintf(f, "one clock for all ranks to within %s (core matrix), so the truth is known to that\n",
 			tkm_print_time(within, sizeof(within), c->base_within_s, 1));

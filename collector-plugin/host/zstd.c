@@ -61,7 +61,7 @@ const char *ZSTD_getErrorName(size_t code)
 {
 	REAL(ZSTD_getErrorName);
 
-	return next ? next(code) : "libzstd.so.1 is not there";
+	return next ? next(code) : "libzstd.so.1 is missing";
 }
 
 ZSTD_DCtx *ZSTD_createDCtx(void)

@@ -201,8 +201,8 @@ static int run(struct vtrun *r)
 	if (rc == VT_EXEC_UNSAMPLED) {
 		vtrun_say("%s", e.text);
 	} else if (find_library(r) < 0) {
-		vtrun_say(
-			"%s is not there, or has a blank or colon in its name: the program runs unsampled", r->library);
+		vtrun_say("%s is missing, or has a blank or colon in its name: the program runs without being recorded",
+			r->library);
 	} else if (rc == VT_EXEC_OUTSIDE) {
 		record_from_outside(r, e.text);
 	} else {
@@ -239,7 +239,7 @@ static int print_apptainer(struct vtrun *r)
 
 	vt_own_program(own, sizeof(own));
 	if (find_library(r) < 0) {
-		vtrun_say("%s is not there", r->library);
+		vtrun_say("%s is missing", r->library);
 		return 1;
 	}
 	name_found(r, found, sizeof(found));

@@ -141,8 +141,8 @@ static int fill_missing(struct sessions *s, struct tkm_err *err)
 	size_t i;
 
 	if (!s->have[0]) {
-		return tkm_fail(err, TKM_ERR_DATA,
-			"the clock sessions of rank 0, on whose clock all others are put, are not there");
+		return tkm_fail(
+			err, TKM_ERR_DATA, "the clock sessions of rank 0, the reference of all others, are missing");
 	}
 	forget_missing(s);
 	for (i = 0; i < s->run.ranks; i++) {
@@ -162,7 +162,7 @@ static int fill_missing(struct sessions *s, struct tkm_err *err)
 		}
 		if (r->sync == CAL_SHARED && s->have[i] && !s->have[r->leader]) {
 			return tkm_fail(err, TKM_ERR_DATA,
-				"the clock of rank %zu is that of rank %d, whose raw file is not there", i, r->leader);
+				"the clock of rank %zu is that of rank %d, whose raw file is missing", i, r->leader);
 		}
 		s->run.max_drift = r->max_drift > s->run.max_drift ? r->max_drift : s->run.max_drift;
 		s->run.max_wander = r->max_wander > s->run.max_wander ? r->max_wander : s->run.max_wander;

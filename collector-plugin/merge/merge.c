@@ -313,7 +313,7 @@ static void say_losses(struct vt_merge *m, const struct vt_merge_file *f)
 			(unsigned long long)h->overwritten);
 	}
 	if (d->blocks || (d->missing && d->missing != h->overwritten)) {
-		missing(m, "%s: %llu blocks are damaged and were left out, %llu are not there", path,
+		missing(m, "%s: %llu blocks are damaged and were left out, %llu are missing", path,
 			(unsigned long long)d->blocks, (unsigned long long)d->missing);
 	}
 }

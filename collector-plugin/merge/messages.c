@@ -469,8 +469,8 @@ static void describe(struct out *o)
 		c->ambiguous);
 	say(m, "messages", "%" PRIu64 " receives were freed, which leaves unknown what they have received", c->freed);
 	say(m, "messages", "%" PRIu64 " collective operations", c->operations);
-	say(m, "missing", "%" PRIu64 " messages were sent to nobody who recorded their receiving", c->sends);
-	say(m, "missing", "%" PRIu64 " messages were received from nobody who recorded their sending", c->receives);
+	say(m, "missing", "%" PRIu64 " messages were sent whose receiving was not recorded", c->sends);
+	say(m, "missing", "%" PRIu64 " messages were received whose sending was not recorded", c->receives);
 	say(m, "missing", "%" PRIu64 " messages go to or come from processes that are not in this trace", c->outside);
 	say(m, "missing", "%" PRIu64 " messages have other bytes received than sent: they were mixed up", c->sizes);
 	say(m, "missing", "%" PRIu64 " collective operations lack members, which did not record their end",

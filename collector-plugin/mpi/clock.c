@@ -263,7 +263,7 @@ void vt_job_say_steps(const struct vt_job *j)
 		vt_say(1, "WARNING",
 			"the clock of rank 0, %s, was set while the program ran: stamps and durations across that are "
 			"wrong; a clock "
-			"that nobody sets is VT_TIMER=clock_monotonic",
+			"that is never set is VT_TIMER=clock_monotonic",
 			j->run.rank[0].timer);
 	}
 	if (!first) {
@@ -277,7 +277,7 @@ void vt_job_say_steps(const struct vt_job *j)
 		"of the run%s: "
 		"stamps in between are only known to within the step, and messages there may seem to arrive before "
 		"they were sent "
-		"(step in the .clk file). Find out who sets the clock, or take a timer that nobody sets",
+		"(step in the .clk file). Find out who sets the clock, or use a timer that is never set",
 		rank, tkm_print_time(size, sizeof(size), first->size_s, 3),
 		tkm_print_time(within, sizeof(within), first->within_s, 3),
 		(double)first->from_global.v * j->run.period_s, (double)first->to_global.v * j->run.period_s, more);

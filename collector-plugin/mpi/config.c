@@ -351,7 +351,7 @@ void vt_job_groups(const struct vt_job *j, int last)
 		} else if (!done[i] && last) {
 			left_out(o, wrong,
 				"no rank of this job, triplet START[:STOP[:STEP]], host, or group defined before it; "
-				"wanted is a name and such members");
+				"write a name and such members");
 		}
 	}
 }

@@ -23,7 +23,7 @@ static int take_timer(int value, const char *text, int remote)
 	(void)value;
 	(void)remote;
 	if (!text || !text[0] || strlen(text) >= sizeof(timer)) {
-		slurm_error("--tickmark-timer: a name of a timer is wanted, or off");
+		slurm_error("--tickmark-timer: give the name of a timer, or off");
 		return -1;
 	}
 	strcpy(timer, text);

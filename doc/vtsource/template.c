@@ -43,7 +43,7 @@ static int list(const struct smp_env *env, const char *hint, smp_each each, void
 		struct smp_counter c = counters[i];
 
 		if (i == 1 && !env->options[0]) {
-			c.missing = "give a number behind the file's name: --plugin \"FILE 42\"";
+			c.missing = "give a number after the file's name: --plugin \"FILE 42\"";
 		}
 		rc = each(&c, ctx);
 	}

@@ -204,14 +204,14 @@ rm -f "$dir"/bad.stf*
 tool "$dir/bad.avt" --convert "$dir/bad.stf"
 [ "$status" -eq 1 ] && grep -q 'bad.avt: offset [0-9]*: the collective operation of PAIR 9 has 1 of 4294967295 GLOBALOP lines$' "$dir/err" && [ ! -e "$dir/bad.stf" ]
 ok "wrong text: a collective operation without all its lines" $?
-avt "a member's line twice" "4: a member's GLOBALOP line stands twice" "$(printf '7 GLOBALOP CPU 1 PAIR 1 KIND ALL MEMBER 1 OF 2\n7 GLOBALOP CPU 1 PAIR 1 KIND ALL MEMBER 1 OF 2')"
+avt "a member's line twice" "4: a member's GLOBALOP line occurs twice" "$(printf '7 GLOBALOP CPU 1 PAIR 1 KIND ALL MEMBER 1 OF 2\n7 GLOBALOP CPU 1 PAIR 1 KIND ALL MEMBER 1 OF 2')"
 avt "lines of one operation that differ" "4: GLOBALOP differs" "$(printf '7 GLOBALOP CPU 1 PAIR 9 KIND ALL MEMBER 1 OF 2\n7 GLOBALOP CPU 1 COMM 3 PAIR 9 KIND ALL MEMBER 2 OF 2')"
 avt "a collective line of an unknown group" "3: GLOBALOP without PAIR, and no DEFCOMM" '7 GLOBALOP CPU 1 OP 0 COMM 3 TIME 1'
 avt "a collective line of a stranger" "4: GLOBALOP of a CPU that is not" "$(printf 'DEFCOMM 3 "x" LEFT 0 FIRST 1 1 LAST 1 1 STRIDE 1 1\n7 GLOBALOP CPU 2 COMM 3')"
 avt "a start before time 0" "3: START is longer" '7 GLOBALOP CPU 1 PAIR 9 KIND ALL MEMBER 1 OF 2 START 8'
 avt "an unknown word in a collective line" "3: GLOBALOP has CPU" '7 GLOBALOP CPU 1 SUN 8'
 avt "CPU 0" "3: CPUs count from 1" '7 ENTER CPU 0 FUNCTION 1'
-avt "no value" "3: no value behind FUNCTION" '7 ENTER CPU 1 FUNCTION'
+avt "no value" "3: no value after FUNCTION" '7 ENTER CPU 1 FUNCTION'
 avt "too large" "3: 4294967296 is more than 4294967295" '7 ENTER CPU 1 FUNCTION 4294967296'
 avt "a stamp too large" "3: '18446744073709551616' is not" '18446744073709551616 LEAVE CPU 1'
 avt "a foreign key" "3: ENTER has no 'PLACE'" '7 ENTER CPU 1 PLACE 3'
@@ -223,7 +223,7 @@ avt "an open quote" "3: a text without its closing quote" 'DEFFUNCTION 1 "x'
 avt "a bad escape" "3: a backslash" 'DEFFUNCTION 1 "\q"'
 avt "a name without quotes" "3: 'x' where a text" 'DEFFUNCTION 1 x CLASS 0'
 avt "declared twice" "4: .*declared before" "$(printf 'DEFFUNCTION 1 "a"\nDEFFUNCTION 1 "a"\n')"
-avt "the head too late" "4: this line must stand before" "$(printf 'DEFFUNCTION 1 "a"\nCLKPERIOD 1\n')"
+avt "the head too late" "4: this line must come before" "$(printf 'DEFFUNCTION 1 "a"\nCLKPERIOD 1\n')"
 avt "a second NCPUS" "3: a second NCPUS" "$(printf 'NCPUS 1\n')"
 printf '7 LEAVE CPU 1\n' >"$dir/bad.avt"
 refused "wrong text: no CLKPERIOD" 1 "$dir/bad.avt: offset 0, record 1: no CLKPERIOD" "$dir/bad.avt" --convert "$dir/bad.stf"

@@ -98,7 +98,7 @@ same_messages()
 	"$build/stftool" "$1" --dump >dump 2>>out
 	grep -E '^INFO .*(messages|operations)' dump >>out
 	[ "$(wc -l <want)" -gt "${2:-100}" ] && cmp want have >>out 2>&1 && "$build/stftool" "$1" --verify >>out 2>&1 &&
-		! grep -E '^INFO .*(mixed up|ambiguous|nobody who|not in this trace|lack members|different functions)' dump >>out
+		! grep -E '^INFO .*(mixed up|ambiguous|whose (receiving|sending) was not|not in this trace|lack members|different functions)' dump >>out
 }
 
 samples() # samples TRACE...: of the program's own counters
