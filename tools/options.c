@@ -163,7 +163,6 @@ static int check_use(int argc, char **argv, const struct stt_options *o, struct 
 		{ "--byte-order", "--recover", o->recover != NULL },
 		{ "--resolution", "--recover", o->recover != NULL },
 		{ "--clock", "--merge", o->merge != NULL },
-		{ "--delete-raw-data", "--merge", o->merge != NULL },
 		{ "--csv", "a table, such as --print-counters", tables },
 		{ "--json", "a table, such as --print-counters", tables },
 		{ "--ticks", "--request", o->request.n > 0 },

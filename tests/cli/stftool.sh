@@ -70,7 +70,7 @@ ok "xstftool: every quote is closed" $?
 refused "no file" 2 'no input file'
 refused "no such file" 1 "$dir/none.stf: .*No such file" "$dir/none.stf" --dump
 refused "nothing to do" 2 'what to do with' "$rich"
-for words in "--clock x.clk --dump" "--csv --dump" "--json --verify" "--byte-order big --dump" "--ticks --dump" "--delete-raw-data --dump"; do
+for words in "--clock x.clk --dump" "--csv --dump" "--json --verify" "--byte-order big --dump" "--ticks --dump"; do
 	# shellcheck disable=SC2086
 	refused "an option without effect: $words" 2 "${words%% *} has an effect only with" "$rich" $words
 done
