@@ -11,7 +11,7 @@ import re
 import subprocess
 import sys
 
-FOLDERS = ["base", "timers", "stf", "sampler", "check", "calib", "clock", "exchange", "collector-plugin", "report", "tools"]
+FOLDERS = ["base", "timers", "stf", "sampler", "check", "calib", "clock", "exchange", "collector-plugin", "report", "live", "tools"]
 
 
 def sources(top):

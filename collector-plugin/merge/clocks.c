@@ -241,7 +241,7 @@ int vt_merge_recorded(const struct vt_merge_input *in, size_t n, const struct vt
 	struct vt_merge_input *with = malloc((n + 1) * sizeof(*with));
 	struct tkm_err why;
 	size_t i;
-	int rc = 0;
+	int rc = 0, lost;
 
 	if (!with) {
 		return tkm_fail(err, TKM_ERR_NOMEM, "merge: out of memory for %zu files", n);
@@ -255,10 +255,12 @@ int vt_merge_recorded(const struct vt_merge_input *in, size_t n, const struct vt
 			? -1
 			: give_recorded_maps(with, n, &s, &why);
 	}
-	if (rc < 0) {
+	lost = rc < 0;
+	rc = !lost && s.run.ranks > 0 ? merge_by(&s, 1, with, n, o, out, err) : merge_by(&s, 0, in, n, o, out, err);
+	/* what cannot be read at all is the merge's error, not one of clocks */
+	if (lost && rc == 0) {
 		say_uncorrected(o, &why);
 	}
-	rc = rc == 0 && s.run.ranks > 0 ? merge_by(&s, 1, with, n, o, out, err) : merge_by(&s, 0, in, n, o, out, err);
 	cal_run_free(&s.run);
 	free(s.have);
 	free(with);

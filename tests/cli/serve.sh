@@ -99,6 +99,6 @@ awk -v passed=$passed '/^first:/ { at[n++] = $2 } END { exit n != 2 || at[1] - a
 ok "the clock of a .clk file" $?
 chmod 777 "$TICKMARK_CLOCK_DIR"
 LD_PRELOAD=$dir/ntp_says.so NTP_BOUND_US=1 "$timertest" --serve >"$dir/out" 2>"$dir/err"
-test $? -eq 2 && grep -q 'writable by nobody else' "$dir/err"
+test $? -eq 2 && grep -q 'writable only by that user' "$dir/err"
 ok "a folder that others may write is not used" $?
 done_testing

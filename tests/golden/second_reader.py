@@ -420,7 +420,9 @@ class Trace:
         def numbered(i, suffix):
             for time, rec in self.events(self.component(suffix)):
                 yield time, i, rec
-        return heapq.merge(*(numbered(i, s) for i, s in enumerate(self.files(DATA_FILE))), key=lambda e: e[:2])
+        merged = heapq.merge(*(numbered(i, s) for i, s in enumerate(self.files(DATA_FILE))), key=lambda e: e[:2])
+        # a writer may have stepped back in time
+        return iter(sorted(merged, key=lambda e: e[0]))
 
     def string(self, ident):
         return self.strings.get(ident)

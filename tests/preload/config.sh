@@ -110,7 +110,7 @@ ok "the suffix of --logfile-name says the format, made by the program itself" $?
 ln -s /dev/full full.avt
 options="--logfile-name=full.avt --force"
 sampled sh -c 'exit 4'
-[ "$status" -eq 4 ] && [ -s full.stf ] && { [ -f full.avt ] || grep -q 'full.avt was not written: ' "$dir/err"; }
+[ "$status" -eq 4 ] && [ -s full.stf ] && { [ -f full.avt ] || grep -q 'full.avt was not written; ' "$dir/err"; }
 ok "a format that fails does the program no harm, and the trace stays" $?
 options=
 
