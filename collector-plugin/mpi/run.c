@@ -97,9 +97,9 @@ void vt_job_begin(int *argc, char ***argv)
 	}
 	job.collect = vt_collect_running();
 	/* all ranks come out of MPI_Init at about the same time; one that does not come here has no libVT, as a rule */
-	vt_job_wait("still waiting in MPI_Init for other ranks: do all of them have libVT? Either all ranks are "
-		    "started by vtrun or "
-		    "linked with -lVT, or none");
+	vt_job_wait(
+		"still waiting in MPI_Init for other ranks: do all of them have libVT? Either all ranks are started "
+		"by vtrun or linked with -lVT, or none");
 	if (all_well(rc != 0 || !job.collect ? -1 : 0) < 0) {
 		return;
 	}

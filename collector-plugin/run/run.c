@@ -274,6 +274,22 @@ static void say_throttled(void)
 	}
 }
 
+/* Options that decide what is recorded of calls. */
+static int obey_settings(struct vt_collector *c, struct tkm_err *err)
+{
+	load_settings(c);
+	vt_set_limits(c);
+	if (c->settings.start_paused) {
+		vt_process_paused();
+	}
+	start_throttle(&c->settings);
+	vt_stats_start(c->settings.statistics == 1 ? STATISTICS_ROWS : (int)c->settings.statistics);
+	vt_filter_start(&c->settings);
+	return vt_trace_start(!c->settings.counters_only) < 0
+		? tkm_fail(err, TKM_ERR_NOMEM, "no memory for the table of functions")
+		: 0;
+}
+
 static int start(struct vt_collector *c, int rank, int ranks, const char *argv0, struct tkm_err *err)
 {
 	const char *run = secure_getenv(VT_RUN_VARIABLE);
@@ -296,16 +312,8 @@ static int start(struct vt_collector *c, int rank, int ranks, const char *argv0,
 		ranks = rank >= 0 ? ranks_of_launcher() : 0;
 	}
 	vt_set_rank(c, rank, ranks);
-	load_settings(c);
-	vt_set_limits(c);
-	if (c->settings.start_paused) {
-		vt_process_paused();
-	}
-	start_throttle(&c->settings);
-	vt_stats_start(c->settings.statistics == 1 ? STATISTICS_ROWS : (int)c->settings.statistics);
-	vt_filter_start(&c->settings);
-	if (vt_trace_start(!c->settings.counters_only) < 0) {
-		return tkm_fail(err, TKM_ERR_NOMEM, "no memory for the table of functions");
+	if (obey_settings(c, err) < 0) {
+		return -1;
 	}
 	vt_set_period(c, (int64_t)(c->settings.sample_period * 1e9));
 	if (open_timer(c, err) < 0 || vt_collect_names(c, argv0, err) < 0) {
