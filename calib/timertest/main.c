@@ -511,12 +511,10 @@ static int keep_result(struct tt *t, struct tkm_err *err)
 	struct tkm_err why = { .text = "" };
 	char *text = NULL;
 	int64_t size = 0;
-	int rc, wanted = tt_have_json() && t->o.state_dir[0] && !(t->timer->flags & TMR_SIMULATED);
+	int rc;
 
-	if (!wanted) {
-		return 0;
-	}
-	if (t->link->rank == 0) {
+	/* rank 0 decides: ranks may have different timers and settings */
+	if (t->link->rank == 0 && tt_have_json() && t->o.state_dir[0] && !(t->timer->flags & TMR_SIMULATED)) {
 		text = tt_json_text(&t->o, &t->result);
 		size = text ? (int64_t)strlen(text) + 1 : 0;
 	}
@@ -530,7 +528,7 @@ static int keep_result(struct tt *t, struct tkm_err *err)
 		return rc < 0 || size > 0 ? -1 : 0;
 	}
 	rc = cal_link_bcast(t->link, text, (size_t)size, err);
-	if (rc == 0 && t->place[t->link->rank].leader == t->link->rank &&
+	if (rc == 0 && t->place[t->link->rank].leader == t->link->rank && t->o.state_dir[0] &&
 		chk_stored_write(strcmp(t->o.state_dir, "default") ? t->o.state_dir : NULL, text, &why) < 0) {
 		fprintf(stderr, "%s: note: the result is not kept for timertest --check: %s\n",
 			program_invocation_short_name, why.text);
