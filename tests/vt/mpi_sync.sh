@@ -49,11 +49,22 @@ near_timertest()
 	[ "$mine" -le $((theirs * 10 > 600 ? theirs * 10 : 600)) ]
 }
 
-clean
-VT_LEARN_DRIFT=on VT_LOGFILE_NAME=$dir/sync.stf timeout 300 "$MPIRUN" -np 2 ./sync 20 100 >out 2>&1 && worst sync.clk >error && awk '
-	$1 == "piece" && !scale { scale = $5 / $4 }
-	$1 == "learned-rate" { n++; rate = scale / (1 + 10e-6); good += $2 < rate && rate < $3 }
-	END { exit !(n == 1 && good == 1) }' sync.clk
+# a rate that is stated is right; a run that was disturbed may state none, three in a row may not
+learned()
+{
+	clean
+	VT_LEARN_DRIFT=on VT_LOGFILE_NAME=$dir/sync.stf timeout 300 "$MPIRUN" -np 2 ./sync 20 100 >out 2>&1 && worst sync.clk >error && awk '
+		$1 == "piece" && !scale { scale = $5 / $4 }
+		$1 == "learned-rate" { n++; rate = scale / (1 + 10e-6); good += $2 < rate && rate < $3 }
+		END { exit n == 0 ? 2 : !(n == 1 && good == 1) }' sync.clk
+}
+for run in 1 2 3; do
+	learned
+	rc=$?
+	[ $rc -eq 2 ] || break
+	echo "# run $run stated no rate"
+done
+[ $rc -eq 0 ]
 ok "LEARN-DRIFT: the .clk file says what the rate was, and will be" $?
 
 for load in idle busy; do
