@@ -19,8 +19,12 @@ enum tkm_code {
 
 struct tkm_err {
 	enum tkm_code code;
-	char text[480]; /* one line, no newline, always terminated */
+	char text[480]; /* one line, no newline, no control characters, always terminated */
 };
+
+/* Control characters, with which a name could give commands to a terminal or begin a line of its own, become '?', in place. Every byte
+ * is kept in its place, UTF-8 passes. Returns text. */
+char *tkm_plain(char *text);
 
 /* Fills *e (which may be NULL) with a code and a formatted line. Returns -1 always, so that a
  * function can end in `return tkm_fail(e, ...)`. */

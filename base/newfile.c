@@ -109,3 +109,20 @@ void tkm_newfile_abort(struct tkm_newfile *n)
 	free(n->path);
 	memset(n, 0, sizeof(*n));
 }
+
+int tkm_newfiles_possible(const char *output, const char *const *suffixes, int force, struct tkm_err *err)
+{
+	struct tkm_newfile n;
+	char path[4096];
+
+	for (; *suffixes; suffixes++) {
+		if ((size_t)snprintf(path, sizeof(path), "%s%s", output, *suffixes) >= sizeof(path) - 32) {
+			return tkm_fail(err, TKM_ERR_ARG, "--output: the name is too long");
+		}
+		if (tkm_newfile_begin(&n, path, force, err) < 0) {
+			return -1;
+		}
+		tkm_newfile_abort(&n);
+	}
+	return 0;
+}

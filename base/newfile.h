@@ -22,6 +22,10 @@ int tkm_newfile_begin(struct tkm_newfile *n, const char *path, int force, struct
  * the file. Returns 0, or -1 (disk full, say). */
 int tkm_newfile_commit(struct tkm_newfile *n, struct tkm_err *err);
 
+/* Could the files OUTPUT plus each of `suffixes` (NULL ends them) be begun, before anything takes time? Nothing is left of them. output: the
+ * value of --output. Returns 0 or -1. */
+int tkm_newfiles_possible(const char *output, const char *const *suffixes, int force, struct tkm_err *err);
+
 /* Removes what was written. A struct of zeros is allowed. */
 void tkm_newfile_abort(struct tkm_newfile *n);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The options of a program as one table. An option SYNC-MAX-MESSAGES is a line of the configuration file,
  * the environment variable VT_SYNC_MAX_MESSAGES and, in programs, the long option --sync-max-messages; the
- * later source wins. Values in the guide's syntax (seeds/003 section 3.2.1). */
+ * later source wins. Values in the guide's syntax (Intel Trace Collector guide, section 3.2.1). */
 #ifndef BASE_OPTION_H
 #define BASE_OPTION_H
 
@@ -37,13 +37,13 @@ struct tkm_option {
 	const char *help;
 };
 
-/* Sets one option from text. `origin` ("VT_TIMER", "--timer") stands in the error. Returns 0 or -1. */
+/* Sets one option from text. `origin` ("VT_TIMER", "--timer") is in the error. Returns 0 or -1. */
 int tkm_option_set(const struct tkm_option *o, const char *text, const char *origin, struct tkm_err *err);
 
 /* Sets all options whose variable is in the environment. The table ends with a NULL name. */
 int tkm_option_environment(const struct tkm_option *table, struct tkm_err *err);
 
-/* Sets all options that stand in a configuration file: an option and its fields a line, names without
+/* Sets all options that are in a configuration file: an option and its fields a line, names without
  * regard to case, fields quoted with " where they have blanks, lines that begin with # ignored. Options
  * that the table lacks are skipped, since collector and tools share one file. Texts are kept in *storage
  * (never NULL, *storage NULL or of an earlier call), which tkm_option_free() frees. Returns 0 or -1. */
@@ -60,7 +60,7 @@ int tkm_option_lines(
 /* The same of a text in memory; `name` is printed as its file. */
 int tkm_option_text(const char *text, size_t size, const char *name, struct tkm_option_storage **storage,
 	tkm_option_line line, void *ctx, struct tkm_err *err);
-/* Sets o from the fields behind its name; changes them in place. Returns 0 or -1. */
+/* Sets o from the fields after its name; changes them in place. Returns 0 or -1. */
 int tkm_option_set_rest(const struct tkm_option *o, char *rest, const char *origin, struct tkm_err *err);
 /* The option of that name, whatever its case, or NULL. */
 const struct tkm_option *tkm_option_find(const struct tkm_option *table, const char *name);

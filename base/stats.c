@@ -136,7 +136,7 @@ int tkm_line_robust(const double *x, const double *y, size_t n, double *w_out, s
 	for (i = 0; i < 30; i++) {
 		bisquare(x, y, n, &l, w, scratch);
 		if (tkm_line_fit(x, y, w, n, &next) < 0) {
-			break; /* too few points agree: the last line stands */
+			break; /* too few points agree: the last line is */
 		}
 		if (fabs(next.slope - l.slope) <= 1e-15 * fabs(l.slope) && next.y_mean == l.y_mean) {
 			l = next;

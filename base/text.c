@@ -50,7 +50,7 @@ struct unit {
 	double factor;
 };
 
-/* Reads "number unit" at *p; the unit is the longest name of `units` that stands there. */
+/* Reads "number unit" at *p; the unit is the longest name of `units` that is there. */
 static int parse_with_unit(const char **p, const struct unit *units, double bare, double *out)
 {
 	const struct unit *u;
@@ -194,6 +194,14 @@ char *tkm_shell_word(char *buf, size_t size, const char *text)
 		if (*text == '\'') {
 			memcpy(buf + n, "'\\''", 4);
 			n += 4;
+		} else if (iscntrl((unsigned char)*text)) {
+			memcpy(buf + n, "'?'", 3);
+			n += 3;
+		} else if ((unsigned char)text[0] == 0xc2 && (unsigned char)text[1] >= 0x80 &&
+			(unsigned char)text[1] < 0xa0) {
+			memcpy(buf + n, "'*'", 3); /* one character of two bytes, as tkm_plain() has it */
+			n += 3;
+			text++;
 		} else {
 			buf[n++] = *text;
 		}

@@ -25,18 +25,18 @@ int tkm_parse_time(const char *text, double *seconds);
 /* Reads a dimensionless fraction: "50ppm", "3ppb", "1e-6", "0.1%". Returns 0 or -1. */
 int tkm_parse_fraction(const char *text, double *fraction);
 
-/* Reads a decimal integer between lo and hi, nothing behind it. Returns 0 or -1. */
+/* Reads a decimal integer between lo and hi, nothing after it. Returns 0 or -1. */
 int tkm_parse_int(const char *text, long long lo, long long hi, long long *out);
 
 /* Reads on/true/off/false without regard to case; an empty text is on. Returns 0 and 0 or 1, or -1. */
 int tkm_parse_bool(const char *text, int *out);
 
-/* Reads a number of bytes: decimal, with B, KB, MB or GB behind it (powers of 1024), in any case. Returns
+/* Reads a number of bytes: decimal, with B, KB, MB or GB after it (powers of 1024), in any case. Returns
  * 0, or -1 also when it is beyond 2^63-1. */
 int tkm_parse_bytes(const char *text, long long *bytes);
 
 /* first:last:step, all numbers from first to last; without a step it is 1, a single number is itself, and
- * "N" or nothing behind the first colon is LLONG_MAX, the end of whatever is counted. Reads the first len
+ * "N" or nothing after the first colon is LLONG_MAX, the end of whatever is counted. Reads the first len
  * bytes of text. Returns 0 or -1 (a step of 0, last before first, anything else). */
 struct tkm_triplet {
 	long long first, last, step;
@@ -44,11 +44,12 @@ struct tkm_triplet {
 int tkm_parse_triplet(const char *text, size_t len, struct tkm_triplet *out);
 
 /* Writes text inside single quotes for gnuplot, which takes it literally there; inside double quotes it
- * would run what stands between backquotes. Control characters become spaces, UTF-8 passes. */
+ * would run what is between backquotes. Control characters become spaces, UTF-8 passes. */
 void tkm_quote_gnuplot(FILE *f, const char *text);
 
 /* Text as one word of a shell: as it is, or inside single quotes where it has anything but letters, digits and _./:=@%+,- in it.
- * Cut where buf is too small. Returns buf. */
+ * For a control character there is ? outside of the quotes, which the shell replaces by the one in the name of an existing file (* for U+0080 to U+009F). Cut
+ * where buf is too small. Returns buf. */
 char *tkm_shell_word(char *buf, size_t size, const char *text);
 
 /* Closes what open_memstream(&text, ...) opened. Returns 0, or -1 when there was no memory for all of the text: then it

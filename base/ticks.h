@@ -2,7 +2,7 @@
 /* The two kinds of time, as two types that the compiler keeps apart. Local ticks count one timer on
  * one process; global ticks count the corrected time axis of the whole run. The only way from one
  * to the other is a clock map (calib/map/map.h). Differences are taken in integers first and go to
- * double afterwards: no absolute time is ever a double. Raw arithmetic on them stands here only. */
+ * double afterwards: no absolute time is ever a double. Raw arithmetic on them is here only. */
 #ifndef BASE_TICKS_H
 #define BASE_TICKS_H
 

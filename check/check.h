@@ -86,7 +86,7 @@ void chk_worse(struct chk_report *into, const struct chk_report *other);
 enum chk_status chk_overall(const struct chk_report *r);
 const char *chk_status_name(enum chk_status s); /* "OK", "WARNING", "CRITICAL", "UNKNOWN", "ABSENT" */
 
-/* For the functions of the table. r->status stays to be judged, or is what is said here. */
+/* For the functions of the table. r->status stays to be judged, or is set here. */
 void chk_value(struct chk_result *r, double value, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 void chk_unknown(struct chk_result *r, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void chk_absent(struct chk_result *r, const char *fmt, ...) __attribute__((format(printf, 2, 3)));

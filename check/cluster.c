@@ -103,7 +103,7 @@ void chk_sync_residual(struct chk_machine *m, const struct chk_limit *limit, str
 
 	(void)limit;
 	if (known(m, s->residual_s, "bounds", r)) {
-		chk_value(r, s->residual_s, "largest bound of a corrected stamp at a synchronisation");
+		chk_value(r, s->residual_s, "largest bound of a corrected stamp at a session");
 	}
 }
 

@@ -270,6 +270,7 @@ void chk_tsc_rate_error(struct chk_machine *m, const struct chk_limit *limit, st
 {
 	struct tmr_freq f;
 	struct tkm_err err;
+	char to[32];
 	double ppm;
 
 	(void)limit;
@@ -281,8 +282,9 @@ void chk_tsc_rate_error(struct chk_machine *m, const struct chk_limit *limit, st
 		chk_unknown(r, "%.180s", err.text);
 	} else {
 		ppm = 1e6 * fabs(f.hz / m->timer->hz - 1);
-		chk_value(r, fmax(0, ppm - f.compare_ppm),
-			"%s runs at %.6f MHz by %.40s (to %.2g ppm), %.40s says %.6f MHz", m->timer->name, 1e-6 * f.hz,
-			f.reference, f.compare_ppm, m->timer->hz_from, 1e-6 * m->timer->hz);
+		chk_value(r, fmax(0, ppm - f.compare_ppm), "%s runs at %.6f MHz by %.40s (to %s), %.40s says %.6f MHz",
+			m->timer->name, 1e-6 * f.hz, f.reference,
+			chk_print_value(to, sizeof(to), CHK_PPM, f.compare_ppm), m->timer->hz_from,
+			1e-6 * m->timer->hz);
 	}
 }

@@ -13,7 +13,7 @@
 #include "base/rootfs.h"
 #include "timers/assume.h"
 
-/* Clock sources from which the vDSO reads a counter, and those that nobody wants for tracing. */
+/* Clock sources from which the vDSO reads a counter, and those that are not suitable for tracing. */
 static const char *const good_sources[] = { "tsc", "arch_sys_counter", "timebase", "riscv_clocksource", "kvm-clock",
 	"hyperv_clocksource_tsc_page", "tod", NULL };
 static const char *const bad_sources[] = { "hpet", "acpi_pm", "jiffies", "refined-jiffies", "pit", NULL };
@@ -96,11 +96,12 @@ static double seconds(const struct chk_machine *m, clockid_t id)
 	return m->gettime(id, &t) < 0 ? NAN : (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* Against the time since boot, which nobody sets: since the stored result, and since the checks began. */
+/* Against the time since boot, which is never set: since the stored result, and since the checks began. */
 void chk_ntp_stepped(struct chk_machine *m, const struct chk_limit *limit, struct chk_result *r)
 {
 	const struct chk_stored *s = m->stored;
 	double boot_s = seconds(m, CLOCK_BOOTTIME), now = seconds(m, CLOCK_REALTIME) - boot_s, step, since, allowed;
+	char text[32];
 	int same = s->have && s->here && !strcmp(s->boot_id, m->env.boot_id) && isfinite(s->realtime_minus_boottime_s);
 
 	(void)limit;
@@ -118,14 +119,16 @@ void chk_ntp_stepped(struct chk_machine *m, const struct chk_limit *limit, struc
 	}
 	/* both clocks are slewed alike, so that only a step tells them apart; 1 us of reading them one after another */
 	allowed = 1e-6 + m->begin.taken_s;
-	chk_value(r, fmax(0, step - allowed), "the time of day against the time since boot, %s, %.3g s ago",
-		same ? "since the stored result" : "since the checks began (no stored result of this boot)", since);
+	chk_value(r, fmax(0, step - allowed), "the time of day against the time since boot, %s, %s ago",
+		same ? "since the stored result" : "since the checks began (no stored result of this boot)",
+		chk_print_value(text, sizeof(text), CHK_SECONDS, since));
 }
 
 /* The kernel's clock against the raw counter below it, over the time of the checks. */
 void chk_ntp_slewed(struct chk_machine *m, const struct chk_limit *limit, struct chk_result *r)
 {
 	double mono, raw, ppm, within, took, best = INFINITY, left = 0;
+	char rate[32], to[32];
 	int i;
 
 	(void)limit;
@@ -147,8 +150,9 @@ void chk_ntp_slewed(struct chk_machine *m, const struct chk_limit *limit, struct
 	}
 	within = 1e6 * (best + m->begin.taken_s) / left;
 	ppm = 1e6 * ((mono - m->begin.monotonic_s) / left - 1);
-	chk_value(r, fmax(0, fabs(ppm) - within),
-		"CLOCK_MONOTONIC runs %+.3g ppm against CLOCK_MONOTONIC_RAW (to %.2g ppm)", ppm, within);
+	chk_value(r, fmax(0, fabs(ppm) - within), "CLOCK_MONOTONIC runs %s%s against CLOCK_MONOTONIC_RAW (to %s)",
+		ppm < 0 ? "" : "+", chk_print_value(rate, sizeof(rate), CHK_PPM, ppm),
+		chk_print_value(to, sizeof(to), CHK_PPM, within));
 }
 
 /* A device that states its own error bound, as on AWS, is better than any network server; chronyd that uses it has it open. */

@@ -19,7 +19,7 @@ struct of_profile {
 /* clang-format off */
 static const struct of_profile differences[] = {
 	/* A guest's counter is what the host makes of it; kvm-clock is paravirtual and good (clocksource.current). Between two virtual
-	 * processors stand cache lines of a host that is shared. */
+	 * processors are cache lines of a host that is shared. */
 	{ "kvm", "tsc.cross_core", { 300e-9, 800e-9, 0 } },
 	{ "aws", "tsc.cross_core", { 300e-9, 800e-9, 0 } },
 	{ "azure", "tsc.cross_core", { 300e-9, 800e-9, 0 } },
@@ -178,7 +178,7 @@ int chk_profile(
 	while (profiles[k] && strcmp(profiles[k], of)) {
 		k++;
 	}
-	if (!profiles[k]) { /* a file stands on what the machine suggests */
+	if (!profiles[k]) { /* a file is on what the machine suggests */
 		of = suggested(env);
 	}
 	for (i = 0; i < sizeof(differences) / sizeof(differences[0]); i++) {

@@ -12,6 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/fnv.h"
 #include "base/newfile.h"
 #include "base/rootfs.h"
 #include "base/text.h"
@@ -57,7 +58,7 @@ static const struct argp_option options[] = {
 	{ "profile", PROFILE, "NAME|FILE", 0, "Limits: baremetal, kvm, aws, azure, or a file with lines NAME WARNING CRITICAL or "
 		"NAME off (default: what the hypervisor suggests)", 3 },
 	{ "warning", 'w', "NAME=LIMIT", 0, "A value of that check above LIMIT is a warning; '-' is no limit", 3 },
-	{ "critical", 'c', "NAME=LIMIT", 0, "The same for critical", 3 },
+	{ "critical", 'c', "NAME=LIMIT", 0, "A value of that check above LIMIT is critical; '-' is no limit", 3 },
 	{ "fail-on", FAIL_ON, "STATUS", 0, "warning (default), critical or never: what leads to an exit status other than 0", 3 },
 	{ "max-age", MAX_AGE, "TIME", 0, "A stored result that is older is not believed (default 7d)", 3 },
 	{ "local", LOCAL, NULL, 0, "Leave out what needs a stored result", 3 },
@@ -336,14 +337,10 @@ static int check(const struct command *c, struct chk_machine *m, struct chk_stor
 
 static void field(FILE *f, const char *name, const char *value, uint64_t *hash)
 {
-	const unsigned char *p = (const unsigned char *)value;
-
 	fprintf(f, "\"%s\":", name);
 	chk_json_text(f, value);
 	fprintf(f, ",");
-	do { /* FNV-1a */
-		*hash = (*hash ^ *p) * 1099511628211u;
-	} while (*p++);
+	*hash = tkm_fnv(*hash, value, strlen(value) + 1);
 }
 
 static int fingerprint(const struct command *c, const struct chk_machine *m, struct tkm_err *err)
@@ -351,7 +348,7 @@ static int fingerprint(const struct command *c, const struct chk_machine *m, str
 	const struct tmr_env *e = &m->env;
 	struct tkm_newfile n = { .f = stdout };
 	int to_file = c->output && strcmp(c->output, "-") != 0;
-	uint64_t hash = 14695981039346656037u;
+	uint64_t hash = TKM_FNV_START;
 
 	if (to_file && tkm_newfile_begin(&n, c->output, 1, err) < 0) {
 		return -1;
@@ -397,7 +394,7 @@ static int taskprolog(const struct command *c, struct chk_machine *m, struct chk
 
 static const char doc[] =
 	"Judges the clocks of this node in under two seconds, without MPI and without root, and the last result of "
-	"timertest for the whole cluster, which lies in the state directory ($XDG_STATE_HOME/tickmark, "
+	"timertest for the whole cluster, which is in the state directory ($XDG_STATE_HOME/tickmark, "
 	"/var/lib/tickmark for root, else "
 	"~/.local/state/tickmark).\v"
 	"Exit status: 0 ok, 1 warning, 2 critical, 3 not known or not measured (also wrong usage). What does not apply "

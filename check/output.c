@@ -109,7 +109,7 @@ static const char *limit_text(char *buf, size_t size, const struct chk_check *c,
 	return buf;
 }
 
-static void human(FILE *f, const struct chk_report *r, const struct chk_stored *s)
+static void print_human(FILE *f, const struct chk_report *r, const struct chk_stored *s)
 {
 	static const char *const word[] = { "ok", "WARNING", "CRITICAL", "not known", "-" };
 	size_t i;
@@ -374,7 +374,7 @@ static const struct {
 	const char *name;
 	void (*write)(FILE *f, const struct chk_report *r, const struct chk_stored *s);
 } formats[] = {
-	{ "human", human },
+	{ "human", print_human },
 	{ "json", json },
 	{ "nagios", nagios },
 	{ "prometheus", prometheus },

@@ -56,10 +56,12 @@ char *chk_print_value(char *buf, size_t size, enum chk_unit unit, double value)
 		snprintf(buf, size, "infinite");
 	} else if (unit == CHK_SECONDS && fabs(value) < 1) {
 		tkm_print_time(buf, size, value, 1);
-	} else if (unit == CHK_SECONDS) {
-		snprintf(buf, size, "%.3gs", value);
 	} else {
-		snprintf(buf, size, unit == CHK_PPM ? "%.3gppm" : "%.0f", value);
+		/* "%.3g" would print 1e+03 */
+		snprintf(buf, size, unit != CHK_COUNT && fabs(value) < 999.5 ? "%.3g%s" : "%.0f%s", value,
+			unit == CHK_SECONDS       ? "s"
+				: unit == CHK_PPM ? "ppm"
+						  : "");
 	}
 	return buf;
 }

@@ -55,7 +55,7 @@ static int fits_here(const struct tkc_page *p, const char *path, int scale, stru
 	return 0;
 }
 
-/* Maps the page behind fd, if it is one that can be trusted. Returns it or NULL. */
+/* Maps the page of descriptor fd, if it is one that can be trusted. Returns it or NULL. */
 static const struct tkc_page *map_page(int fd, const char *path, const struct tickmark_options *o, struct tkm_err *err)
 {
 	const struct tkc_page *p;
@@ -170,7 +170,7 @@ static int open_page(struct tickmark_clock *c, struct tkm_err *err)
 	int u, k, fd = -1;
 
 	tkm_fail(err, TKM_ERR_UNAVAIL,
-		c->scale == TICKMARK_UTC ? "no page of UTC was found: is timertest --serve running?"
+		c->scale == TICKMARK_UTC ? "no page with UTC was found: start timertest --serve on this node"
 					 : "no page of the job%s%s was found: does it run with libVT on this node?",
 		c->name ? " " : "", c->name ? c->name : "");
 	for (u = 0; fd < 0 && u < (c->o.owner >= 0 || uid[0] == 0 ? 1 : 2); u++) {

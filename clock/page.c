@@ -15,6 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/fnv.h"
 #include "base/rootfs.h"
 #include "timers/timer_private.h"
 
@@ -26,16 +27,13 @@ void tkc_domain(char key[24])
 {
 	static const char *const file[] = { "/proc/sys/kernel/random/boot_id",
 		"/sys/devices/system/clocksource/clocksource0/current_clocksource", "/proc/self/timens_offsets" };
-	uint64_t hash = UINT64_C(14695981039346656037); /* FNV-1a */
+	uint64_t hash = TKM_FNV_START;
 	char text[256] = "";
 	int root = tkm_root_open("/"), i;
-	size_t k;
 
 	gethostname(text, sizeof(text) - 1);
 	for (i = 0; i < 4; i++) {
-		for (k = 0; k <= strlen(text); k++) {
-			hash = (hash ^ (unsigned char)text[k]) * UINT64_C(1099511628211);
-		}
+		hash = tkm_fnv(hash, text, strlen(text) + 1);
 		if (i < 3 && tkm_root_read(root, file[i], text, sizeof(text)) < 0) {
 			text[0] = '\0';
 		}

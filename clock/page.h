@@ -38,7 +38,7 @@ struct tkc_map {
 };
 
 /* What tells a reader that the machine was not the same all the time. It is taken before the measurement that the map comes
- * from: a suspension in between then leads to a status, not to a map that nobody doubts. */
+ * from: a suspension in between then leads to a status, not to a map that looks valid. */
 struct tkc_watch {
 	int64_t boot_ns; /* CLOCK_BOOTTIME minus CLOCK_MONOTONIC: the time that the machine was suspended */
 	uint64_t marker; /* disruption marker; 0 without vmclock */
@@ -111,7 +111,7 @@ void tkc_withdraw(struct tkc_writer *w);
 /* Removes pages in the folder of w that begin with `prefix` and whose writers are gone. */
 void tkc_sweep(const struct tkc_writer *w, const char *prefix);
 
-/* Does the writer of the page behind fd live? By its lock: 1 or 0. */
+/* Does the writer of the page of descriptor fd live? By its lock: 1 or 0. */
 int tkc_writer_lives(int fd);
 
 /* POSIX clock id or TKC_COUNTER of a timer by its canonical name; -2: one that other processes cannot read. */

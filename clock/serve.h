@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* timertest --serve: keeps the page of UTC on this node, and the ClockBound segment beside it. */
+/* timertest --serve: keeps the page with UTC on this node, and the ClockBound segment beside it. */
 #ifndef CLOCK_SERVE_H
 #define CLOCK_SERVE_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The trace event format of Chrome, which Perfetto, speedscope and Trace Compass open: functions as slices, counters, messages as
- * flows. A process is a process; a group with counters is one, too, numbered behind them. */
+ * flows. A process is a process; a group with counters is one, too, numbered after them. */
 #include "config.h"
 #include "exchange/json.h"
 #include "exchange/private.h"
@@ -73,7 +73,7 @@ static int chrome_open(struct xch_writer *w, struct xch_trace *t, struct tkm_err
 	return 0;
 }
 
-static void when(struct chrome *c, const struct xch_trace *t, uint64_t time)
+static void put_time(struct chrome *c, const struct xch_trace *t, uint64_t time)
 {
 	fputs(",\"ts\":", c->f);
 	xch_json_microseconds(c->f, t, time);
@@ -91,7 +91,7 @@ static void sample(struct xch_writer *w, struct chrome *c, const struct xch_trac
 			continue;
 		}
 		begin(c, t, 'C', e->place);
-		when(c, t, e->time);
+		put_time(c, t, e->time);
 		fputs(",\"name\":", c->f);
 		xch_json_text(c->f, k->name);
 		if (!e->place->is_group &&
@@ -109,7 +109,7 @@ static void sample(struct xch_writer *w, struct chrome *c, const struct xch_trac
 static void message(struct chrome *c, const struct xch_trace *t, const struct xch_event *e)
 {
 	begin(c, t, e->kind == XCH_SEND ? 's' : 'f', e->place);
-	when(c, t, e->time);
+	put_time(c, t, e->time);
 	fprintf(c->f,
 		",\"id\":%" PRIu64 ",\"cat\":\"message\",\"name\":\"message\"%s,\"args\":{\"tag\":%" PRIu32
 		",\"bytes\":%" PRIu32 "}}",
@@ -136,7 +136,7 @@ static int chrome_event(struct xch_writer *w, struct xch_trace *t, const struct 
 			break;
 		}
 		begin(c, t, e->kind == XCH_ENTER ? 'B' : 'E', e->place);
-		when(c, t, e->time);
+		put_time(c, t, e->time);
 		fputs(",\"name\":", c->f);
 		xch_json_text(c->f, n ? n->name : "");
 		if (n && *n->cls) {

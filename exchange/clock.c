@@ -37,6 +37,31 @@ static void find_period(struct xch_trace *t)
 	}
 }
 
+int xch_bound_next(const char **text, struct xch_bound *b)
+{
+	const char *p = *text;
+	char *end;
+
+	if (*p != ' ') {
+		return 0;
+	}
+	b->from = strtoull(p, &end, 10);
+	if (end == p || *end != ' ') {
+		return 0;
+	}
+	p = end;
+	b->seconds = strtod(p, &end);
+	if (end == p && !strncmp(p, " unknown", 8)) {
+		b->seconds = (double)NAN;
+		end = (char *)(uintptr_t)p + 8;
+	}
+	if (end == p || b->seconds < 0) {
+		return 0;
+	}
+	*text = end;
+	return 1;
+}
+
 /* "process P FROM BOUND FROM BOUND ...": stamps and seconds, "unknown" for an unknown bound. */
 static int take_bounds(struct xch_trace *t, const char *text)
 {
@@ -44,26 +69,12 @@ static int take_bounds(struct xch_trace *t, const char *text)
 	struct xch_bound b, *q;
 	unsigned process;
 	int n = 0;
-	char *end;
 
 	if (sscanf(text, "process %u%n", &process, &n) != 1 || process >= t->n_processes) {
 		return 0;
 	}
 	p = &t->p->process[process];
-	for (text += n; *text == ' '; text = end) {
-		b.from = strtoull(text, &end, 10);
-		if (end == text || *end != ' ') {
-			return 0;
-		}
-		text = end;
-		b.seconds = strtod(text, &end);
-		if (end == text && !strncmp(text, " unknown", 8)) {
-			b.seconds = (double)NAN;
-			end = (char *)(uintptr_t)text + 8;
-		}
-		if (end == text || b.seconds < 0 || (p->n && b.from < p->bound[p->n - 1].from)) {
-			return 0;
-		}
+	for (text += n; xch_bound_next(&text, &b) && (!p->n || b.from >= p->bound[p->n - 1].from);) {
 		q = realloc(p->bound, (p->n + 1) * sizeof(*q));
 		if (!q) {
 			return -1;

@@ -31,7 +31,7 @@ struct table {
 	struct tkm_err *err;
 	FILE *f;
 	uint64_t line;
-	char *text; /* of the cells of this line, each with a zero behind it */
+	char *text; /* of the cells of this line, each with a zero after it */
 	size_t size;
 	char *cell[MAX_CELLS];
 	uint32_t n, columns;
@@ -212,7 +212,7 @@ static int whole(const char *s, uint32_t limit, uint32_t *out)
 }
 
 /* Whose line it is: *rank and *thread, or *rank XCH_NONE and *thread the number of a group. */
-static int whose(struct table *t, uint32_t *rank, uint32_t *thread)
+static int read_thread(struct table *t, uint32_t *rank, uint32_t *thread)
 {
 	const char *name = *t->cell[4] ? t->cell[4] : t->cell[2];
 	uint32_t i;
@@ -246,7 +246,7 @@ static int see_place(struct table *t)
 	uint32_t rank, thread;
 	struct rank *p;
 
-	if (whose(t, &rank, &thread) < 0) {
+	if (read_thread(t, &rank, &thread) < 0) {
 		return -1;
 	}
 	if (rank == XCH_NONE) {
@@ -419,7 +419,7 @@ static int take_line(struct table *t)
 	struct counter *c;
 	uint64_t time = 0;
 
-	if (whose(t, &rank, &thread) < 0 || time_of(t, &time) < 0) {
+	if (read_thread(t, &rank, &thread) < 0 || time_of(t, &time) < 0) {
 		return -1;
 	}
 	willy = rank == XCH_NONE ? STF_GROUP(thread + 1) : STF_WILLY(rank, thread);

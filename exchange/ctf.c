@@ -39,7 +39,7 @@ struct state {
 	struct xch_trace *t;
 	size_t packet; /* bytes of a packet */
 	struct stream *stream;
-	char *path; /* of the directory, with room behind it */
+	char *path; /* of the directory, with room after it */
 	size_t length;
 };
 
@@ -115,7 +115,7 @@ static int flush(struct state *s, const struct xch_place *p, struct tkm_err *err
 	return rc;
 }
 
-/* Room for an event of so many bytes behind its header and context, which are filled in. */
+/* Room for an event of so many bytes after its header and context, which are filled in. */
 static unsigned char *event(struct state *s, const struct xch_event *e, unsigned id, size_t n, struct tkm_err *err)
 {
 	struct stream *f = &s->stream[e->place->index];
@@ -346,6 +346,7 @@ const struct xch_format xch_ctf = {
 	.name = "CTF",
 	.suffix = ".ctf",
 	.what = "Common Trace Format 1.8, a directory",
+	.directory = 1,
 	.holds = HOLDS(XCH_ENTER) | HOLDS(XCH_LEAVE) | HOLDS(XCH_SAMPLE) | HOLDS(XCH_SEND) | HOLDS(XCH_RECEIVE) |
 		HOLDS(XCH_COLL_BEGIN) | HOLDS(XCH_COLL_END) | HOLDS(XCH_IO_BEGIN) | HOLDS(XCH_IO_END) |
 		HOLDS(XCH_SCOPE_BEGIN) | HOLDS(XCH_SCOPE_END) | HOLDS(XCH_COMMENT) | HOLDS(XCH_REPORT) |
@@ -354,4 +355,5 @@ const struct xch_format xch_ctf = {
 	.open = ctf_open,
 	.event = ctf_event,
 	.close = ctf_close,
+	.restamp = ctf_restamp,
 };

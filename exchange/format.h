@@ -145,7 +145,10 @@ const struct xch_communicator *xch_communicator(const struct xch_trace *t, uint3
  * process: *n of them, in order. */
 double xch_bound(const struct xch_trace *t, uint32_t process, uint64_t time);
 const struct xch_bound *xch_bounds(const struct xch_trace *t, uint32_t process, size_t *n);
-/* The same in nanoseconds, rounded up to a whole one; -1: not known. A group has the largest bound of all processes. */
+/* The next stretch of an info of the class clock-bound, whose text after "process P" is *text, into *b; *text is after it then. 0: there
+ * is none, or it is not one. */
+int xch_bound_next(const char **text, struct xch_bound *b);
+/* xch_bound() in nanoseconds, rounded up to a whole one; -1: not known. A group has the largest bound of all processes. */
 int64_t xch_bound_ns(const struct xch_trace *t, const struct xch_place *p, uint64_t time);
 /* The stamp in nanoseconds, rounded to the nearest. */
 int64_t xch_ns(const struct xch_trace *t, uint64_t time);
@@ -207,7 +210,7 @@ struct xch_options {
 	int force;  /* replace what is there */
 	int layout; /* of tables: XCH_LONG, XCH_WIDE */
 	int rate;   /* running totals as change per second */
-	/* the i-th text about what could not be read, asked after the last event; 0: there are no more. NULL: nobody to ask */
+	/* the i-th text about what could not be read, called after the last event; 0: there are no more. NULL: there is none */
 	int (*damage)(void *user, size_t i, char *text, size_t size);
 	void *user;
 };
@@ -254,17 +257,40 @@ int xch_input_begin(struct xch_input *in, double resolution, uint32_t eventbits,
 /* What the STF writer says, as *err. Returns -1. */
 int xch_input_stf(struct xch_input *in, struct tkm_err *err);
 
+/* ---- correcting ------------------------------------------------------------------------------ */
+
+/* The stamps of a trace put on a corrected time axis, and nothing else of it changed. */
+struct xch_restamp {
+	const char *path, *to;
+	int force;
+	const char *clock; /* CTF: the name of the clock; NULL: there is one */
+	void *user;
+	/* Stamps of that rank come next, in units of 1 / hz s; XCH_NONE: the trace does not know the rank. Sets zero_s and
+	 * realtime0_ns. Returns 0 or -1. */
+	int (*begin)(void *user, uint32_t rank, double hz, struct tkm_err *err);
+	/* The stamp since the start of the run, in the same unit, and by how much it may be wrong (INFINITY: unknown). Returns 0
+	 * or -1: out of range. */
+	int (*at)(void *user, uint64_t stamp, int64_t *corrected, double *bound_s);
+	long double zero_s;   /* the master's clock at the start of the run */
+	int64_t realtime0_ns; /* the time of day there */
+	/* what was done */
+	uint64_t stamps, reversed; /* reversed: of them, moved so that they are not before the one before */
+	double worst_s;            /* the largest bound */
+	double line_s;             /* CTF: of it, what the correction differs from a straight line */
+};
+
 /* ---- the table --------------------------------------------------------------------------------- */
 
 struct xch_format {
-	const char *name;    /* --logfile-format, in upper case */
-	const char *suffix;  /* ".csv" */
-	const char *what;    /* for --help and error messages */
-	uint32_t holds;      /* bits 1 << kind */
-	unsigned stream : 1; /* can go to standard output */
-	unsigned table : 1;  /* takes --layout */
-	unsigned rates : 1;  /* takes --rate */
-	const char *missing; /* NULL; else why this build cannot: "needs otf2 (configure --with-otf2)" */
+	const char *name;       /* --logfile-format, in upper case */
+	const char *suffix;     /* ".csv" */
+	const char *what;       /* for --help and error messages */
+	uint32_t holds;         /* bits 1 << kind */
+	unsigned stream : 1;    /* can go to standard output */
+	unsigned table : 1;     /* takes --layout */
+	unsigned rates : 1;     /* takes --rate */
+	unsigned directory : 1; /* the target is a directory */
+	const char *missing;    /* NULL; else why this build cannot: "needs otf2 (configure --with-otf2)" */
 	/* All return 0 or -1 and *err. close() is called at the end, or with failed != 0 after an error, then it only
 	 * frees, and err is NULL. NULL: the format is not written. */
 	int (*open)(struct xch_writer *w, struct xch_trace *t, struct tkm_err *err);
@@ -272,6 +298,8 @@ struct xch_format {
 	int (*close)(struct xch_writer *w, struct xch_trace *t, int failed, struct tkm_err *err);
 	/* NULL: the format is not read. An error names file and offset, or line. */
 	int (*read)(struct xch_input *in, struct tkm_err *err);
+	/* NULL: stamps of such a trace are not corrected in place. */
+	int (*restamp)(struct xch_restamp *x, struct tkm_err *err);
 	/* Does a file that begins so look like this format? NULL: only its suffix tells. */
 	int (*is)(const char *path, const unsigned char *head, size_t n);
 };

@@ -44,7 +44,7 @@ static int jsonl_open(struct xch_writer *w, struct xch_trace *t, struct tkm_err 
 	return 0;
 }
 
-static void who(FILE *f, const char *host, const struct xch_place *p)
+static void put_place(FILE *f, const char *host, const struct xch_place *p)
 {
 	if (host && p->host) {
 		fprintf(f, ",\"%s\":", host);
@@ -63,7 +63,7 @@ static void head(FILE *f, const struct xch_trace *t, const struct xch_event *e, 
 		fputs(",\"bound\":", f);
 		number_or_null(f, bound);
 	}
-	who(f, "host", p);
+	put_place(f, "host", p);
 	if (p->is_group) {
 		fputs(",\"group\":", f);
 		xch_json_text(f, p->name ? p->name : "");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The bytes of LTTng traces of 2008: blocks, trace headers, events. seeds/001 and doc/exchange.md describe them. Both byte
+/* The bytes of LTTng traces of 2008: blocks, trace headers, events. "The LTTng trace format" of 2008/06/02 and doc/exchange.md describe them. Both byte
  * orders, stamps of 64 or 32 bits (heartbeat), events packed or aligned, trace headers packed or aligned. */
 #ifndef EXCHANGE_LTTNG_H
 #define EXCHANGE_LTTNG_H

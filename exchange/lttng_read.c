@@ -69,6 +69,7 @@ struct reading {
 	struct tkm_err *err;
 	struct xch_build *b;
 	struct marker **marker; /* by facility x 256 + event */
+	uint32_t markers;       /* the largest id, plus 1 */
 	struct cpu *cpu;
 	size_t cpus;
 	struct members list;
@@ -110,6 +111,7 @@ static int see_marker(struct reading *r, const char *name, uint32_t id)
 	}
 	marker_free(r->marker[id]);
 	r->marker[id] = m;
+	r->markers = id < r->markers ? r->markers : id + 1;
 	return 0;
 }
 
@@ -120,7 +122,7 @@ static int see_format(struct reading *r, const char *name, const char *format)
 	uint32_t id;
 	int i, k;
 
-	for (id = 0; id < MAX_MARKERS; id++) {
+	for (id = 0; id < r->markers; id++) {
 		m = r->marker[id];
 		if (!m || m->n >= 0 || strcmp(m->name, name) != 0) {
 			continue;
@@ -764,7 +766,7 @@ int ltm_read(struct xch_input *in, struct tkm_err *err)
 		r->b = xch_build_new(in, err);
 		rc = r->b && read_events(r) == 0 && describe_clock(r) == 0 && xch_build_end(r->b) == 0 ? 0 : -1;
 	}
-	for (i = 0; r->marker && i < MAX_MARKERS; i++) {
+	for (i = 0; i < r->markers; i++) {
 		marker_free(r->marker[i]);
 	}
 	for (i = 0; i < r->cpus; i++) {

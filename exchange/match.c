@@ -6,7 +6,9 @@
 
 #include "base/table.h"
 
-enum { MAX_OPEN = 1 << 20 }; /* behind a message that nobody receives; then it is written as such */
+enum {
+	MAX_OPEN = 1 << 20
+}; /* so many records may wait for a message that is not received; then it is written as not received */
 
 enum state { SENT, RECEIVED, COMPLETE, TAKEN };
 

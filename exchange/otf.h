@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What reading and writing of OTF share: the keys of our name space. What OTF has no field for travels as key-value pairs (seeds/002). */
+/* What reading and writing of OTF share: the keys of our name space. What OTF has no field for travels as key-value pairs. */
 #ifndef EXCHANGE_OTF_H
 #define EXCHANGE_OTF_H
 
@@ -19,7 +19,7 @@
 	X(OFFSET,       DOUBLE,     "offset_s",         "correction: seconds since 1970 at tick 0 of the uncorrected clock") \
 	X(SKEW,         DOUBLE,     "skew_s",           "correction: seconds of a tick of the uncorrected clock") \
 	X(BOUND,        DOUBLE,     "bound_s",          "from this stamp on a stamp of the process may be wrong by so many seconds") \
-	X(COUNTER,      UINT32,     "counter",          "a counter; the pairs behind it describe it") \
+	X(COUNTER,      UINT32,     "counter",          "a counter; the pairs after it describe it") \
 	X(TYPE,         UINT8,      "type",             "of a counter or a collective operation, as in STF") \
 	X(LOWER,        UINT64,     "lower",            "smallest value of the counter, its bits") \
 	X(UPPER,        UINT64,     "upper",            "largest value of the counter, its bits") \

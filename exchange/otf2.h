@@ -70,5 +70,6 @@ uint64_t otf2_time(const struct otf2_state *s, const struct xch_trace *t, uint64
 int otf2_definitions(struct xch_writer *w, struct xch_trace *t, struct tkm_err *err);
 
 int otf2_read(struct xch_input *in, struct tkm_err *err);
+int otf2_restamp(struct xch_restamp *x, struct tkm_err *err);
 
 #endif

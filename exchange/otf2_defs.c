@@ -20,7 +20,7 @@ struct defs {
 };
 
 /* Every call after a failure is harmless, so the first failure is kept. */
-static void see(struct defs *d, OTF2_ErrorCode code)
+static void keep_error(struct defs *d, OTF2_ErrorCode code)
 {
 	d->code = d->code == OTF2_SUCCESS ? code : d->code;
 }
@@ -30,7 +30,7 @@ static OTF2_StringRef string(struct defs *d, const char *text)
 	if (!text || !*text) {
 		return 0;
 	}
-	see(d, OTF2_GlobalDefWriter_WriteString(d->g, d->strings, text));
+	keep_error(d, OTF2_GlobalDefWriter_WriteString(d->g, d->strings, text));
 	return d->strings++;
 }
 
@@ -50,7 +50,8 @@ static void clock_properties(struct defs *d)
 	if (min > max) {
 		min = max = 0;
 	}
-	see(d, OTF2_GlobalDefWriter_WriteClockProperties(d->g, s->hz, min, max - min + 1, OTF2_UNDEFINED_TIMESTAMP));
+	keep_error(d,
+		OTF2_GlobalDefWriter_WriteClockProperties(d->g, s->hz, min, max - min + 1, OTF2_UNDEFINED_TIMESTAMP));
 }
 
 /* The stamps are corrected, so the offsets are 0; the deviation is how far they may be off, in ticks as the offset is. */
@@ -60,7 +61,7 @@ static void clock_offsets(struct defs *d)
 	OTF2_DefWriter *def;
 	size_t i, k, n;
 
-	see(d, OTF2_Archive_OpenDefFiles(d->s->archive));
+	keep_error(d, OTF2_Archive_OpenDefFiles(d->s->archive));
 	for (i = 0; i < d->t->n_places && d->code == OTF2_SUCCESS; i++) {
 		if (!d->s->evt[i]) {
 			continue;
@@ -69,14 +70,14 @@ static void clock_offsets(struct defs *d)
 		b = d->t->place[i].is_group ? NULL : xch_bounds(d->t, d->t->place[i].process, &n);
 		for (k = 0; def && b && k < n; k++) {
 			if (!isnan(b[k].seconds)) {
-				see(d,
+				keep_error(d,
 					OTF2_DefWriter_WriteClockOffset(def, otf2_time(d->s, d->t, b[k].from), 0,
 						b[k].seconds * (double)d->s->hz));
 			}
 		}
-		see(d, def ? OTF2_Archive_CloseDefWriter(d->s->archive, def) : OTF2_ERROR_INVALID);
+		keep_error(d, def ? OTF2_Archive_CloseDefWriter(d->s->archive, def) : OTF2_ERROR_INVALID);
 	}
-	see(d, OTF2_Archive_CloseDefFiles(d->s->archive));
+	keep_error(d, OTF2_Archive_CloseDefFiles(d->s->archive));
 }
 
 /* ---- machine, processes, threads ---- */
@@ -115,15 +116,15 @@ static int hosts(struct defs *d)
 		}
 	}
 	d->n_hosts = n;
-	see(d,
+	keep_error(d,
 		OTF2_GlobalDefWriter_WriteSystemTreeNode(
 			d->g, 0, string(d, "machine"), string(d, "machine"), OTF2_UNDEFINED_SYSTEM_TREE_NODE));
 	cls = string(d, "node");
 	for (i = 0; i < n; i++) {
-		see(d,
+		keep_error(d,
 			OTF2_GlobalDefWriter_WriteSystemTreeNode(
 				d->g, i + 1, string(d, *d->host[i] ? d->host[i] : "unknown"), cls, 0));
-		see(d,
+		keep_error(d,
 			OTF2_GlobalDefWriter_WriteSystemTreeNodeDomain(
 				d->g, i + 1, OTF2_SYSTEM_TREE_DOMAIN_SHARED_MEMORY));
 	}
@@ -132,7 +133,7 @@ static int hosts(struct defs *d)
 
 static void property(struct defs *d, size_t location, OTF2_StringRef name, OTF2_Type type, OTF2_AttributeValue v)
 {
-	see(d, OTF2_GlobalDefWriter_WriteLocationProperty(d->g, location, name, type, v));
+	keep_error(d, OTF2_GlobalDefWriter_WriteLocationProperty(d->g, location, name, type, v));
 }
 
 static void properties(struct defs *d)
@@ -163,7 +164,7 @@ static void properties(struct defs *d)
 	}
 }
 
-/* A group's counters stand at the first process of its node, or at the first of all. */
+/* A group's counters are at the first process of its node, or at the first of all. */
 static uint32_t recorder_of(const struct defs *d, const struct xch_place *group)
 {
 	uint32_t i;
@@ -174,6 +175,15 @@ static uint32_t recorder_of(const struct defs *d, const struct xch_place *group)
 		}
 	}
 	return 0;
+}
+
+/* The thread's name, but not the one that its process has already: ViTE takes NAME_NUMBER for the name of either, and ends
+ * where both are the same. tickmark::name has it. */
+static const char *location_name(const struct xch_place *p, const char *number)
+{
+	const char *process = p->is_group ? NULL : p[-(ptrdiff_t)p->thread].name;
+
+	return p->name && !(process && !strcmp(process, p->name)) ? p->name : number;
 }
 
 static void locations(struct defs *d)
@@ -187,7 +197,7 @@ static void locations(struct defs *d)
 		p = &d->t->place[i];
 		if (p->thread == 0) {
 			snprintf(text, sizeof(text), "Process %u", p->process);
-			see(d,
+			keep_error(d,
 				OTF2_GlobalDefWriter_WriteLocationGroup(d->g, p->process,
 					string(d, p->name ? p->name : text), OTF2_LOCATION_GROUP_TYPE_PROCESS,
 					host_of(d, p) + 1, OTF2_UNDEFINED_LOCATION_GROUP));
@@ -199,11 +209,11 @@ static void locations(struct defs *d)
 			continue;
 		}
 		n = 0;
-		see(d, OTF2_EvtWriter_GetNumberOfEvents(d->s->evt[i], &n));
+		keep_error(d, OTF2_EvtWriter_GetNumberOfEvents(d->s->evt[i], &n));
 		snprintf(text, sizeof(text), "%s %u", p->is_group ? "group" : "thread",
 			p->is_group ? p->willy & 0x7fffffffu : p->thread);
-		see(d,
-			OTF2_GlobalDefWriter_WriteLocation(d->g, i, string(d, p->name ? p->name : text),
+		keep_error(d,
+			OTF2_GlobalDefWriter_WriteLocation(d->g, i, string(d, location_name(p, text)),
 				p->is_group ? OTF2_LOCATION_TYPE_METRIC : OTF2_LOCATION_TYPE_CPU_THREAD, n,
 				p->is_group ? recorder_of(d, p) : p->process));
 	}
@@ -225,16 +235,15 @@ static OTF2_MetricMode mode_of(const struct xch_counter *c)
 	}
 }
 
-static void metrics(struct defs *d)
+static void metric_members(struct defs *d)
 {
 	OTF2_StringRef sample = string(d, "sample");
-	OTF2_MetricMemberRef member[UINT8_MAX];
-	uint32_t i, k;
+	uint32_t i;
 
 	for (i = 0; i < d->t->n_counters; i++) {
 		const struct xch_counter *c = &d->t->counter[i];
 
-		see(d,
+		keep_error(d,
 			OTF2_GlobalDefWriter_WriteMetricMember(d->g, i, string(d, c->name),
 				c->scope == STF_COUNTER_SAMPLE ? sample : 0, OTF2_METRIC_TYPE_OTHER, mode_of(c),
 				c->type == STF_COUNTER_F8           ? OTF2_TYPE_DOUBLE
@@ -242,25 +251,44 @@ static void metrics(struct defs *d)
 								    : OTF2_TYPE_UINT64,
 				OTF2_BASE_DECIMAL, 0, string(d, c->unit)));
 	}
-	for (i = 0; i < d->s->n_classes; i++) {
-		const struct otf2_class *c = &d->s->cls[i];
+}
 
-		for (k = 0; k < c->n; k++) {
-			member[k] = xch_counter(d->t, c->counter[k])->index;
-		}
-		see(d,
-			OTF2_GlobalDefWriter_WriteMetricClass(d->g, c->ref, (uint8_t)c->n, member,
-				OTF2_METRIC_ASYNCHRONOUS, OTF2_RECORDER_KIND_ABSTRACT));
+static void metric_class(struct defs *d, const struct otf2_class *c)
+{
+	OTF2_MetricMemberRef member[UINT8_MAX];
+	uint32_t k;
+
+	for (k = 0; k < c->n; k++) {
+		member[k] = xch_counter(d->t, c->counter[k])->index;
 	}
-	for (i = 0; i < d->s->n_instances; i++) {
-		const struct otf2_instance *m = &d->s->instance[i];
-		const struct xch_place *p = &d->t->place[m->place];
-		int node = p->host && p->name && !strcmp(p->host, p->name);
+	keep_error(d,
+		OTF2_GlobalDefWriter_WriteMetricClass(
+			d->g, c->ref, (uint8_t)c->n, member, OTF2_METRIC_ASYNCHRONOUS, OTF2_RECORDER_KIND_ABSTRACT));
+}
 
-		see(d,
-			OTF2_GlobalDefWriter_WriteMetricInstance(d->g, m->ref, m->of, m->place,
-				node ? OTF2_SCOPE_SYSTEM_TREE_NODE : OTF2_SCOPE_GROUP,
-				node ? host_of(d, p) + 1 : d->t->n_communicators + 2 + m->place - d->s->n_threads));
+static void metric_instance(struct defs *d, const struct otf2_instance *m)
+{
+	const struct xch_place *p = &d->t->place[m->place];
+	int node = p->host && p->name && !strcmp(p->host, p->name);
+
+	keep_error(d,
+		OTF2_GlobalDefWriter_WriteMetricInstance(d->g, m->ref, m->of, m->place,
+			node ? OTF2_SCOPE_SYSTEM_TREE_NODE : OTF2_SCOPE_GROUP,
+			node ? host_of(d, p) + 1 : d->t->n_communicators + 2 + m->place - d->s->n_threads));
+}
+
+/* Classes and instances share one range of numbers, and readers want them in its order. */
+static void metrics(struct defs *d)
+{
+	uint32_t i = 0, k = 0;
+
+	metric_members(d);
+	while (i < d->s->n_classes || k < d->s->n_instances) {
+		if (k == d->s->n_instances || (i < d->s->n_classes && d->s->cls[i].ref < d->s->instance[k].ref)) {
+			metric_class(d, &d->s->cls[i++]);
+		} else {
+			metric_instance(d, &d->s->instance[k++]);
+		}
 	}
 }
 
@@ -276,7 +304,7 @@ static void regions(struct defs *d)
 		int mpi = !strncmp(f->cls, "MPI", 3) && (!f->cls[3] || f->cls[3] == ':');
 
 		name = string(d, f->name);
-		see(d,
+		keep_error(d,
 			OTF2_GlobalDefWriter_WriteRegion(d->g, (OTF2_RegionRef)i, name, name, string(d, f->cls),
 				OTF2_REGION_ROLE_FUNCTION, mpi ? OTF2_PARADIGM_MPI : OTF2_PARADIGM_USER,
 				OTF2_REGION_FLAG_NONE, 0, 0, 0));
@@ -323,7 +351,7 @@ static int groups(struct defs *d)
 	if (!all) {
 		return -1;
 	}
-	see(d,
+	keep_error(d,
 		OTF2_GlobalDefWriter_WriteGroup(d->g, 0, string(d, "threads"), OTF2_GROUP_TYPE_COMM_LOCATIONS,
 			OTF2_PARADIGM_MPI, OTF2_GROUP_FLAG_NONE, d->s->n_threads, all));
 	for (i = 0; i <= n; i++) {
@@ -335,13 +363,13 @@ static int groups(struct defs *d)
 
 			some[count++] = p && !p->is_group ? p->index : 0;
 		}
-		see(d,
+		keep_error(d,
 			OTF2_GlobalDefWriter_WriteGroup(d->g, (OTF2_GroupRef)i + 1, string(d, c ? c->name : "all"),
 				OTF2_GROUP_TYPE_COMM_GROUP, OTF2_PARADIGM_MPI, OTF2_GROUP_FLAG_NONE,
 				c ? count : d->s->n_threads, c ? some : all));
 		free(some);
 		if (c || d->s->all_used) {
-			see(d,
+			keep_error(d,
 				OTF2_GlobalDefWriter_WriteComm(d->g, (OTF2_CommRef)i,
 					string(d, c ? c->name : "all threads"), (OTF2_GroupRef)i + 1,
 					OTF2_UNDEFINED_COMM, OTF2_COMM_FLAG_NONE));
@@ -354,7 +382,7 @@ static int groups(struct defs *d)
 			break;
 		}
 		members(t, t->place[i].willy, some, 0);
-		see(d,
+		keep_error(d,
 			OTF2_GlobalDefWriter_WriteGroup(d->g, (OTF2_GroupRef)(n + 2 + i - d->s->n_threads),
 				string(d, t->place[i].name), OTF2_GROUP_TYPE_LOCATIONS, OTF2_PARADIGM_NONE,
 				OTF2_GROUP_FLAG_NONE, count, some));
@@ -370,17 +398,17 @@ static void files(struct defs *d)
 	size_t i;
 
 	if (d->t->files.n) {
-		see(d,
+		keep_error(d,
 			OTF2_GlobalDefWriter_WriteIoParadigm(d->g, 0, string(d, "POSIX"), string(d, "POSIX I/O"),
 				OTF2_IO_PARADIGM_CLASS_SERIAL, OTF2_IO_PARADIGM_FLAG_OS, 0, NULL, NULL, NULL));
 	}
 	for (i = 0; i < d->t->files.n; i++) {
 		name = string(d, d->t->files.v[i].name);
-		see(d, OTF2_GlobalDefWriter_WriteIoRegularFile(d->g, (OTF2_IoFileRef)i, name, 0));
-		see(d,
+		keep_error(d, OTF2_GlobalDefWriter_WriteIoRegularFile(d->g, (OTF2_IoFileRef)i, name, 0));
+		keep_error(d,
 			OTF2_GlobalDefWriter_WriteIoHandle(d->g, (OTF2_IoHandleRef)i, name, (OTF2_IoFileRef)i, 0,
 				OTF2_IO_HANDLE_FLAG_PRE_CREATED, OTF2_UNDEFINED_COMM, OTF2_UNDEFINED_IO_HANDLE));
-		see(d,
+		keep_error(d,
 			OTF2_GlobalDefWriter_WriteIoPreCreatedHandleState(
 				d->g, (OTF2_IoHandleRef)i, OTF2_IO_ACCESS_MODE_READ_WRITE, OTF2_IO_STATUS_FLAG_NONE));
 	}
@@ -390,7 +418,7 @@ static void files(struct defs *d)
 
 static void set(struct defs *d, const char *name, const char *text)
 {
-	see(d, OTF2_Archive_SetProperty(d->s->archive, name, text, true));
+	keep_error(d, OTF2_Archive_SetProperty(d->s->archive, name, text, true));
 }
 
 static void infos(struct defs *d)
@@ -424,11 +452,11 @@ static int write_all(struct defs *d)
 {
 	int rc = 0;
 
-	see(d, OTF2_Archive_SetCreator(d->s->archive, PACKAGE_STRING));
+	keep_error(d, OTF2_Archive_SetCreator(d->s->archive, PACKAGE_STRING));
 	infos(d);
 	clock_properties(d);
-	see(d, OTF2_GlobalDefWriter_WriteString(d->g, 0, ""));
-	see(d,
+	keep_error(d, OTF2_GlobalDefWriter_WriteString(d->g, 0, ""));
+	keep_error(d,
 		OTF2_GlobalDefWriter_WriteParadigm(
 			d->g, OTF2_PARADIGM_MPI, string(d, "MPI"), OTF2_PARADIGM_CLASS_PROCESS));
 	rc = hosts(d);
@@ -458,12 +486,12 @@ int otf2_definitions(struct xch_writer *w, struct xch_trace *t, struct tkm_err *
 	}
 	for (i = 0; i < t->n_places; i++) {
 		if (d.s->evt[i]) {
-			see(&d, OTF2_Archive_CloseEvtWriter(d.s->archive, d.s->evt[i]));
+			keep_error(&d, OTF2_Archive_CloseEvtWriter(d.s->archive, d.s->evt[i]));
 		}
 	}
-	see(&d, OTF2_Archive_CloseEvtFiles(d.s->archive));
+	keep_error(&d, OTF2_Archive_CloseEvtFiles(d.s->archive));
 	/* which locations have events is known by their writers, so these were closed last */
 	clock_offsets(&d);
-	see(&d, OTF2_Archive_CloseGlobalDefWriter(d.s->archive, d.g));
+	keep_error(&d, OTF2_Archive_CloseGlobalDefWriter(d.s->archive, d.g));
 	return d.code == OTF2_SUCCESS ? 0 : otf2_fail(err, &d.s->errors, w->target, "cannot write definitions", d.code);
 }

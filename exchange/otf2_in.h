@@ -88,6 +88,9 @@ struct otf2_in {
 	int failed; /* *err is filled in */
 	struct in_list strings, locations, processes, groups, comms, metrics, members, regions, handles, nodes, classes;
 	struct xch_map string_of, region_of, metric_of, member_of, comm_of, handle_of;
+	uint64_t chunk[2];           /* bytes of a chunk of events, of definitions */
+	int big;                     /* byte order of the files */
+	int plain;                   /* files that are neither compressed nor in a container */
 	uint64_t hz, offset, divide; /* stamp = (OTF2's - offset) / divide */
 	double resolution;
 	uint32_t eventbits;
@@ -112,6 +115,8 @@ void *otf2_in_append(struct in_list *l, size_t size);
 /* Text of a reference; "" if there is none. */
 const char *otf2_in_text(const struct otf2_in *o, uint32_t ref);
 struct in_location *otf2_in_location(const struct otf2_in *o, uint64_t ref);
+/* What the anchor file says, before the library sees it: *err names the place of what is not possible. Returns 0 or -1. */
+int otf2_check_anchor(struct otf2_in *o);
 /* Reads the global definitions. Returns 0 or -1. */
 int otf2_in_definitions(struct otf2_in *o);
 /* Begins the trace and writes them. */

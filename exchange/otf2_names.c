@@ -34,8 +34,10 @@ void otf2_errors_end(struct otf2_errors *e)
 int otf2_fail(struct tkm_err *err, struct otf2_errors *e, const char *path, const char *what, OTF2_ErrorCode code)
 {
 	return tkm_fail(err, TKM_ERR_FORMAT, "%s: %s: %s%s%s", path, what,
-		code == OTF2_SUCCESS ? "OTF2 gives no reason" : OTF2_Error_GetDescription(code), *e->text ? ": " : "",
-		e->text);
+		code != OTF2_SUCCESS ? OTF2_Error_GetDescription(code)
+			: *e->text   ? ""
+				     : "OTF2 gives no reason",
+		code != OTF2_SUCCESS && *e->text ? ": " : "", e->text);
 }
 
 static const struct {

@@ -373,6 +373,9 @@ int otf2_read(struct xch_input *in, struct tkm_err *err)
 	struct otf2_in o = { .in = in, .err = err };
 	int rc;
 
+	if (otf2_check_anchor(&o) < 0) {
+		return -1;
+	}
 	otf2_errors_begin(&o.errors);
 	o.reader = OTF2_Reader_Open(in->path);
 	if (!o.reader) {

@@ -463,9 +463,7 @@ static int otf2_close(struct xch_writer *w, struct xch_trace *t, int failed, str
 		return 0;
 	}
 	rc = failed ? 0 : complete(w, t, err);
-	if (s->archive) {
-		OTF2_Archive_Close(s->archive);
-	}
+	/* after an error the archive is not closed: the library would write what it has freed. Its memory is lost */
 	otf2_errors_end(&s->errors);
 	for (i = 0; i < s->n_classes; i++) {
 		free(s->cls[i].counter);
@@ -497,4 +495,5 @@ const struct xch_format xch_otf2 = {
 	.event = otf2_event,
 	.close = otf2_close,
 	.read = otf2_read,
+	.restamp = otf2_restamp,
 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The OTF library prints its complaints through two functions. These stand in their place, so that a complaint becomes part
+/* The OTF library prints its complaints through two functions. These are in their place, so that a complaint becomes part
  * of an error. */
 #include "config.h"
 #include "exchange/otf.h"

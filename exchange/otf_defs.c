@@ -32,7 +32,7 @@ void xot_add_text(struct xot_out *o, enum xot_key k, const char *text)
 	}
 }
 
-/* Empties the list behind its definition. */
+/* Empties the list after its definition. */
 static int done(struct xot_out *o, int ok)
 {
 	OTF_KeyValueList_reset(o->list);
@@ -59,7 +59,7 @@ static int define_keys(struct xot_out *o)
 	return 0;
 }
 
-/* What stands in a definition is one line: control characters and quotes have no place there. 1: nothing was replaced. */
+/* What is in a definition is one line: control characters and quotes have no place there. 1: nothing was replaced. */
 static int line(char *buf, size_t size, const char *text)
 {
 	size_t i;

@@ -45,14 +45,10 @@ static int show_value(char *to, size_t size, const OTF_KeyValuePair *p)
 /* Bytes as text if they are, else as hexadecimal digits. */
 static int show_bytes(struct xot_reading *r, char *to, size_t size, OTF_KeyValueList *l, uint32_t key)
 {
-	uint32_t n = 0, i;
-	uint8_t *p;
+	uint32_t n, i;
+	unsigned char *p = (unsigned char *)xot_bytes(r, l, key, &n);
 	int k = 0, text = 1;
 
-	if (OTF_KeyValueList_getArrayLength(l, key, &n) != 0 || !(p = calloc((size_t)n + 1, 1))) {
-		return xch_fail_memory(r->err, r->in->path);
-	}
-	OTF_KeyValueList_getByteArray(l, key, p, &n);
 	for (i = 0; i < n; i++) {
 		text = text && p[i] >= ' ' && p[i] != 127;
 	}
@@ -63,7 +59,7 @@ static int show_bytes(struct xot_reading *r, char *to, size_t size, OTF_KeyValue
 		k += snprintf(to + k, size - (size_t)k, "%02x", p[i]);
 	}
 	free(p);
-	return k;
+	return p ? k : -1;
 }
 
 /* Pairs of a name space that is not ours: a comment beside the event. */
@@ -278,8 +274,9 @@ static int on_comment(void *user, uint64_t time, uint32_t process, const char *c
 	uint32_t willy;
 
 	return xot_told(r,
-		at(r, time, process, l, &willy) < 0 ? -1
-						    : xch_build_comment(r->b, time, willy, comment, strlen(comment)));
+		at(r, time, process, l, &willy) < 0 || xot_text(r, comment) < 0
+			? -1
+			: xch_build_comment(r->b, time, willy, comment, strlen(comment)));
 }
 
 static int on_no_op(void *user, uint64_t time, uint32_t process, OTF_KeyValueList *l)
@@ -304,7 +301,7 @@ static int on_no_op(void *user, uint64_t time, uint32_t process, OTF_KeyValueLis
 		o.willy = willy;
 		o.data = (const uint8_t *)p;
 		o.size_1_1 = n;
-		rc = xch_build_written(r->b, stf_write_opaque_data(r->in->w, &o));
+		rc = p ? xch_build_written(r->b, stf_write_opaque_data(r->in->w, &o)) : -1;
 		free(p);
 	} else if (xot_has(r, l, XOT_SCOPE_BEGIN) || xot_has(r, l, XOT_SCOPE_END)) {
 		p = xot_our_bytes(r, l, XOT_SCOPE, &n);

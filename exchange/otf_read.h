@@ -76,12 +76,14 @@ int xot_bad(struct xot_reading *r, const char *fmt, ...) __attribute__((format(p
 int xot_told(struct xot_reading *r, int rc);
 int xot_told_stf(struct xot_reading *r, int rc);
 
-/* Values of pairs of ours. Bytes are own, with a zero byte behind them; NULL: there are none. */
+/* Values of pairs of ours. Bytes are own, with a zero byte after them; NULL: there are none. */
 int xot_has(const struct xot_reading *r, OTF_KeyValueList *l, enum xot_key k);
 uint32_t xot_our_u32(const struct xot_reading *r, OTF_KeyValueList *l, enum xot_key k, uint32_t otherwise);
 uint64_t xot_our_u64(const struct xot_reading *r, OTF_KeyValueList *l, enum xot_key k, uint64_t otherwise);
 double xot_our_real(const struct xot_reading *r, OTF_KeyValueList *l, enum xot_key k);
-char *xot_our_bytes(const struct xot_reading *r, OTF_KeyValueList *l, enum xot_key k, uint32_t *n);
+int xot_text(struct xot_reading *r, const char *text);
+char *xot_bytes(struct xot_reading *r, OTF_KeyValueList *l, uint32_t key, uint32_t *n);
+char *xot_our_bytes(struct xot_reading *r, OTF_KeyValueList *l, enum xot_key k, uint32_t *n);
 
 int xot_willy_of(struct xot_reading *r, uint32_t process, uint32_t *willy);
 /* The communicator of a process group; groups of others become one at their first use. */

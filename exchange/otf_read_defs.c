@@ -10,6 +10,8 @@
 
 #include "base/bytes.h"
 
+enum { LARGEST_BYTES = 16 << 20 }; /* as in STF */
+
 /* ---- tables ---- */
 
 void *xot_list_add(struct xot_reading *r, struct xot_list *l, uint32_t id)
@@ -40,7 +42,7 @@ void *xot_list_find(const struct xot_list *l, uint32_t id)
 	return i == XCH_NONE ? NULL : l->v + i * l->size;
 }
 
-/* Where the library's reading of a stream is: file and offset behind the record under way. 0: it does not say. */
+/* Where the library's reading of a stream is: file and offset after the record under way. 0: it does not say. */
 static int position(struct xot_reading *r, char *text, size_t size)
 {
 	OTF_MasterControl *c = r->reader ? OTF_Reader_getMasterControl(r->reader) : NULL;
@@ -72,11 +74,17 @@ int xot_bad(struct xot_reading *r, const char *fmt, ...)
 		r->err, TKM_ERR_FORMAT, "%s: %s", position(r, where, sizeof(where)) ? where : r->in->path, text);
 }
 
+/* A text that the library gives; of a damaged definition it gives none. */
+int xot_text(struct xot_reading *r, const char *text)
+{
+	return text ? 0 : xot_bad(r, "a definition or a comment has no text");
+}
+
 /* What a handler returns to the library. */
 int xot_told(struct xot_reading *r, int rc)
 {
 	r->failed |= rc < 0;
-	return rc < 0 ? OTF_RETURN_ABORT : OTF_RETURN_OK;
+	return r->failed ? OTF_RETURN_ABORT : OTF_RETURN_OK;
 }
 
 int xot_told_stf(struct xot_reading *r, int rc)
@@ -112,21 +120,31 @@ int xot_has(const struct xot_reading *r, OTF_KeyValueList *l, enum xot_key k)
 	return r->our[k] && OTF_KeyValueList_hasKey(l, r->our[k]) == 0;
 }
 
-/* Bytes of a key, own, with a zero byte behind them; NULL: there is none. */
-char *xot_our_bytes(const struct xot_reading *r, OTF_KeyValueList *l, enum xot_key k, uint32_t *n)
+/* The bytes of a pair, with a zero byte after them. The length is what the file says: it may be any number. */
+char *xot_bytes(struct xot_reading *r, OTF_KeyValueList *l, uint32_t key, uint32_t *n)
 {
-	char *p;
+	char *p = NULL;
 
 	*n = 0;
-	if (!xot_has(r, l, k) || OTF_KeyValueList_getArrayLength(l, r->our[k], n) != 0) {
-		return NULL;
-	}
-	p = calloc((size_t)*n + 1, 1);
-	if (p && OTF_KeyValueList_getByteArray(l, r->our[k], (uint8_t *)p, n) != 0) {
+	if (OTF_KeyValueList_getArrayLength(l, key, n) != 0 || *n > LARGEST_BYTES) {
+		xot_bad(r, "an array of bytes has no length that is possible");
+	} else if (!(p = calloc((size_t)*n + 1, 1))) {
+		xch_fail_memory(r->err, r->in->path);
+	} else if (OTF_KeyValueList_getByteArray(l, key, (uint8_t *)p, n) != 0) {
+		xot_bad(r, "an array of bytes is shorter than it says");
 		free(p);
 		p = NULL;
 	}
+	r->failed |= !p;
+	*n = p ? *n : 0;
 	return p;
+}
+
+/* Bytes of a key of ours; NULL: there is none, or r->failed. */
+char *xot_our_bytes(struct xot_reading *r, OTF_KeyValueList *l, enum xot_key k, uint32_t *n)
+{
+	*n = 0;
+	return xot_has(r, l, k) ? xot_bytes(r, l, r->our[k], n) : NULL;
 }
 
 /* ---- definitions ---- */
@@ -143,6 +161,9 @@ static int on_key(void *user, uint32_t stream, uint32_t key, OTF_Type type, cons
 	uint32_t k;
 
 	(void)stream, (void)type, (void)what, (void)l;
+	if (xot_text(r, name) < 0) {
+		return xot_told(r, -1);
+	}
 	if (key >= XOT_MAX_KEYS) {
 		return xot_told(r, xot_bad(r, "key %" PRIu32 " is larger than %d", key, XOT_MAX_KEYS - 1));
 	}
@@ -207,6 +228,9 @@ static int on_process(
 	int rc;
 
 	(void)stream;
+	if (xot_text(r, name) < 0) {
+		return xot_told(r, -1);
+	}
 	if (!p) {
 		return xot_told(r, -1);
 	}
@@ -276,6 +300,9 @@ static int on_group(void *user, uint32_t stream, uint32_t id, const char *name, 
 	uint32_t bytes;
 
 	(void)stream;
+	if (xot_text(r, name) < 0) {
+		return xot_told(r, -1);
+	}
 	if (!g || take_members(r, g, n, procs, l) < 0) {
 		return xot_told(r, -1);
 	}
@@ -328,6 +355,9 @@ static int on_class(void *user, uint32_t stream, uint32_t id, const char *name, 
 	char **p = xot_list_add(r, &r->class_of, id);
 
 	(void)stream, (void)l;
+	if (xot_text(r, name) < 0) {
+		return xot_told(r, -1);
+	}
 	if (p) {
 		*p = strdup(name);
 	}
@@ -346,7 +376,7 @@ static int on_function(void *user, uint32_t stream, uint32_t id, const char *nam
 		own_class = xot_our_bytes(r, l, XOT_CLASS, &n);
 		own_class = own_class ? own_class : strdup("");
 	}
-	if (f) {
+	if (f && xot_text(r, name) == 0) {
 		*f = xch_build_function(r->b, own_class ? own_class : cls ? *cls : "", own ? own : name);
 	}
 	free(own);
@@ -360,6 +390,9 @@ static int on_file(void *user, uint32_t stream, uint32_t id, const char *name, u
 	uint32_t *f = xot_list_add(r, &r->file, id);
 
 	(void)stream, (void)group, (void)l;
+	if (xot_text(r, name) < 0) {
+		return xot_told(r, -1);
+	}
 	if (f) {
 		*f = xch_build_file(r->b, name);
 	}
@@ -376,6 +409,9 @@ static int on_operation(void *user, uint32_t stream, uint32_t id, const char *na
 	char *own;
 
 	(void)stream;
+	if (xot_text(r, name) < 0) {
+		return xot_told(r, -1);
+	}
 	if (!o) {
 		return xot_told(r, -1);
 	}
@@ -432,6 +468,9 @@ static int on_counter(void *user, uint32_t stream, uint32_t id, const char *name
 	int total = (how & OTF_COUNTER_TYPE_BITS) == OTF_COUNTER_TYPE_ACC;
 
 	(void)stream;
+	if (xot_text(r, name) < 0) {
+		return xot_told(r, -1);
+	}
 	if (!c) {
 		return xot_told(r, -1);
 	}
@@ -458,13 +497,15 @@ static int on_comment_definition(void *user, uint32_t stream, const char *commen
 	struct xot_reading *r = user;
 	uint32_t n;
 	char *cls = xot_our_bytes(r, l, XOT_INFO_CLASS, &n), *text = xot_our_bytes(r, l, XOT_INFO, &n);
-	int rc;
+	int rc = cls ? 0 : xot_text(r, comment);
 
 	(void)stream;
-	rc = stf_writer_info(r->in->w, cls ? cls : "OTF", cls ? text ? text : "" : comment);
+	if (rc == 0) {
+		rc = xot_told_stf(r, stf_writer_info(r->in->w, cls ? cls : "OTF", cls ? text ? text : "" : comment));
+	}
 	free(cls);
 	free(text);
-	return xot_told_stf(r, rc);
+	return rc < 0 ? xot_told(r, -1) : rc;
 }
 
 const struct xot_handler xot_definitions[] = {

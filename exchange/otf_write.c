@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* OTF 1.12, writing with its own library: definitions, events, snapshots and statistics as in seeds/004, key-value pairs as in
- * seeds/002. Threads and groups that record are OTF processes, numbered from 1. */
+/* OTF 1.12, writing with its own library: definitions, events, snapshots and statistics as in "Introducing the Open Trace Format", 2006;
+ * key-value pairs for the rest. Threads and groups that record are OTF processes, numbered from 1. */
 #include "config.h"
 #include "exchange/otf.h"
 

@@ -76,9 +76,44 @@ static void remove_all(const char *path)
 	rmdir(path);
 }
 
-static int refuse_existing(const char *path, struct tkm_err *err)
+static int ends_with(const char *name, const char *end)
 {
-	return tkm_fail(err, TKM_ERR_EXISTS, "%s exists; --force replaces it", path);
+	size_t n = strlen(name), k = strlen(end);
+
+	return n >= k && !strcmp(name + n - k, end);
+}
+
+/* Is this directory, by what is in it, one that a conversion made: of CTF, LTTng or OTF2, or empty? */
+static int is_archive(const char *path)
+{
+	DIR *dir = opendir(path);
+	struct dirent *d;
+	int all = dir != NULL, known = 0;
+
+	while (dir && (d = readdir(dir))) {
+		known |= !strcmp(d->d_name, "metadata") || !strcmp(d->d_name, "control");
+		all = all && (d->d_name[0] == '.' || ends_with(d->d_name, ".def") || ends_with(d->d_name, ".evt"));
+	}
+	if (dir) {
+		closedir(dir);
+	}
+	return all || known;
+}
+
+/* What is at the place of an entry of the output, a directory or a file: nothing, or what may be replaced? What no conversion made, a
+ * program of the same name, say, stays whatever the options are. */
+static int may_take(const struct xch_writer *w, const char *to, int directory, struct tkm_err *err)
+{
+	struct stat st;
+
+	if (lstat(to, &st) < 0) {
+		return 0;
+	}
+	if (directory ? !S_ISDIR(st.st_mode) || !is_archive(to) : !S_ISREG(st.st_mode) && !S_ISLNK(st.st_mode)) {
+		return tkm_fail(err, TKM_ERR_EXISTS, "%s is in the way and is no %s: give another name than %s", to,
+			directory ? "such archive" : "file", w->target);
+	}
+	return w->o->force ? 0 : tkm_fail(err, TKM_ERR_EXISTS, "%s exists; --force replaces it", to);
 }
 
 /* Where the target's entries go: its directory, with a slash. */
@@ -96,30 +131,42 @@ static char *place_of(const struct xch_writer *w, const char *entry)
 }
 
 /* Gives one entry of w->dir its name. */
-static int move(const struct xch_writer *w, const char *entry, struct tkm_err *err)
+static int move(const struct xch_writer *w, const char *from, const char *to, struct tkm_err *err)
 {
-	char *from = NULL, *to = place_of(w, entry), *old = NULL;
+	char *old = NULL;
 	struct stat st;
 	int rc = 0;
 
-	if (!to || asprintf(&from, "%s/%s", w->dir, entry) < 0 || asprintf(&old, "%s/.old", w->dir) < 0) {
-		rc = xch_fail_memory(err, w->target);
-	} else if (lstat(to, &st) == 0 && !w->o->force) {
-		rc = refuse_existing(to, err);
-	} else if (lstat(to, &st) == 0 && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode) && !S_ISLNK(st.st_mode)) {
-		rc = tkm_fail(err, TKM_ERR_IO, "cannot replace %s: it is no regular file", to);
-	} else if (lstat(to, &st) == 0 && S_ISDIR(st.st_mode) && rename(to, old) < 0) {
+	if (asprintf(&old, "%s/.old", w->dir) < 0) {
+		return xch_fail_memory(err, w->target);
+	}
+	if (lstat(to, &st) == 0 && S_ISDIR(st.st_mode) && rename(to, old) < 0) {
 		rc = tkm_fail_errno(err, TKM_ERR_IO, errno, "cannot replace %s", to);
 	} else if (rename(from, to) < 0) {
 		rc = tkm_fail_errno(err, TKM_ERR_IO, errno, "cannot name %s", to);
 		rename(old, to);
 	}
-	if (old) {
-		remove_all(old);
+	remove_all(old);
+	free(old);
+	return rc;
+}
+
+/* Looks at the place of one entry of w->dir, and moves it there if `moves`. */
+static int put(const struct xch_writer *w, const char *entry, int moves, struct tkm_err *err)
+{
+	char *from = NULL, *to = place_of(w, entry);
+	struct stat st;
+	int rc;
+
+	if (!to || asprintf(&from, "%s/%s", w->dir, entry) < 0) {
+		free(to);
+		return xch_fail_memory(err, w->target);
 	}
+	rc = lstat(from, &st) < 0 ? tkm_fail_errno(err, TKM_ERR_IO, errno, "cannot read %s", from)
+				  : may_take(w, to, S_ISDIR(st.st_mode), err);
+	rc = rc == 0 && moves ? move(w, from, to, err) : rc;
 	free(from);
 	free(to);
-	free(old);
 	return rc;
 }
 
@@ -133,21 +180,12 @@ int xch_output_commit(const struct xch_writer *w, struct tkm_err *err)
 {
 	struct dirent **list = NULL;
 	int n = scandir(w->dir, &list, hidden, alphasort), i, rc = 0;
-	struct stat st;
-	char *to;
 
 	if (n < 0) {
 		return tkm_fail_errno(err, TKM_ERR_IO, errno, "cannot read %s", w->dir);
 	}
-	for (i = 0; i < n && rc == 0 && !w->o->force; i++) {
-		to = place_of(w, list[i]->d_name);
-		if (!to || lstat(to, &st) == 0) {
-			rc = to ? refuse_existing(to, err) : xch_fail_memory(err, w->target);
-		}
-		free(to);
-	}
-	for (i = 0; i < n && rc == 0; i++) {
-		rc = move(w, list[i]->d_name, err);
+	for (i = 0; i < 2 * n && rc == 0; i++) {
+		rc = put(w, list[i % n]->d_name, i >= n, err);
 	}
 	while (n-- > 0) {
 		free(list[n]);
@@ -160,7 +198,6 @@ int xch_output_commit(const struct xch_writer *w, struct tkm_err *err)
 int xch_output_begin(struct xch_writer *w, struct tkm_err *err)
 {
 	size_t n = strlen(w->target), k = strlen(w->format->suffix);
-	struct stat st;
 	const char *slash;
 
 	if (is_stdout(w)) {
@@ -186,10 +223,10 @@ int xch_output_begin(struct xch_writer *w, struct tkm_err *err)
 	if (n > k && !strcasecmp(w->stem + n - k, w->format->suffix)) {
 		w->stem[n - k] = 0;
 	}
-	if (lstat(w->target, &st) == 0 && !w->o->force) {
+	if (may_take(w, w->target, w->format->directory, err) < 0) {
 		free(w->dir);
 		w->dir = NULL;
-		return refuse_existing(w->target, err);
+		return -1;
 	}
 	if (!mkdtemp(w->dir)) {
 		tkm_fail_errno(err, TKM_ERR_IO, errno, "cannot write beside %s", w->target);

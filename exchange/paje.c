@@ -67,7 +67,7 @@ struct bound {
 	double seconds;
 };
 
-/* In double quotes; what cannot stand between them is replaced. */
+/* In double quotes; what cannot be between them is replaced. */
 static void quoted(FILE *f, const char *text)
 {
 	putc('"', f);

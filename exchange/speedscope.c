@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* speedscope's own format: a profile for each thread, one behind the other. The events of the threads come mixed, so they wait in a
+/* speedscope's own format: a profile for each thread, one after the other. The events of the threads come mixed, so they wait in a
  * file, in blocks of one thread each. */
 #include "config.h"
 #include "exchange/json.h"
@@ -107,7 +107,7 @@ static int speedscope_event(struct xch_writer *w, struct xch_trace *t, const str
 	return h->n == BLOCK ? put_away(w, s, h, err) : 0;
 }
 
-/* The steps of a block, and what is open behind them. */
+/* The steps of a block, and what is open after them. */
 static void write_steps(struct speedscope *s, const struct step *step, uint32_t n, uint32_t *depth, int *any)
 {
 	uint32_t i;

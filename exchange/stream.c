@@ -232,7 +232,7 @@ static int later(struct stream *s, const struct xch_event *e)
 
 /* ---- records ---- */
 
-/* Fills in the place. 0: nobody declares it. */
+/* Fills in the place. 0: not declared. */
 static int at(struct stream *s, struct xch_event *e, uint32_t willy)
 {
 	e->place = xch_place(s->t, willy);
@@ -511,7 +511,7 @@ static int record(struct stream *s, const struct stf_record *rec)
 	case STF_ID_message_raw_event:
 	case STF_ID_collop_raw_event:
 		return whole(s, rec, XCH_RAW);
-	default: /* end_of_filter: of nobody */
+	default: /* end_of_filter: of no function */
 		return 0;
 	}
 }

@@ -243,7 +243,7 @@ static void describe(struct xch_trace *t, struct xch_place *p, uint32_t willy)
 	}
 }
 
-/* The host that all threads of a group share. A member may be a group itself, declared before it or behind it. */
+/* The host that all threads of a group share. A member may be a group itself, declared before it or after it. */
 static const char *host_of(struct xch_trace *t, const struct stf_group_definition *g, int depth)
 {
 	const struct stf_record *rec;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Which jobs run: raw files that processes of this user have mapped for writing. */
+/* Which jobs run: raw files that the sampler processes of this user have open. A program that has none is found by what it has mapped; that
+ * list is not read without need, since the program cannot map or unmap memory meanwhile. */
 #include "config.h"
 #include "live/live.h"
 
@@ -45,11 +46,47 @@ static void free_found(struct found *f)
 	free(f->path);
 }
 
+static int add_if_recording(struct found *f, const char *path)
+{
+	struct vt_raw_head head;
+
+	return vt_raw_read_head(path, &head) == 0 && head.state == VT_RAW_RECORDING ? add_path(f, path) : 0;
+}
+
+/* Raw files among what a process has open, if it is a sampler. */
+static int look_at_sampler(int root, const char *pid, struct found *f)
+{
+	char name[64], path[PATH_MAX];
+	struct dirent *e;
+	ssize_t n;
+	DIR *d;
+	int rc = 0, fd;
+
+	snprintf(name, sizeof(name), "/proc/%.20s/comm", pid);
+	if (tkm_root_read(root, name, path, sizeof(path)) < 0 || !strstr(path, "vtsampler")) {
+		return 0;
+	}
+	snprintf(name, sizeof(name), "/proc/%.20s/fd", pid);
+	fd = tkm_root_openat(root, name);
+	d = fd >= 0 ? fdopendir(fd) : NULL;
+	while (d && rc == 0 && (e = readdir(d))) {
+		n = readlinkat(dirfd(d), e->d_name, path, sizeof(path) - 1);
+		path[n > 0 ? n : 0] = '\0';
+		/* not what it reads of the program */
+		if (path[0] == '/' && strncmp(path, "/proc/", 6) != 0 && strncmp(path, "/sys/", 5) != 0) {
+			rc = add_if_recording(f, path);
+		}
+	}
+	if (d) {
+		closedir(d);
+	}
+	return rc;
+}
+
 /* Raw files among what a process has mapped shared and for writing. */
 static int look_at_process(int root, const char *pid, struct found *f)
 {
 	char name[64], line[PATH_MAX + 200], *path;
-	struct vt_raw_head head;
 	FILE *maps;
 	int rc = 0, fd;
 
@@ -62,9 +99,7 @@ static int look_at_process(int root, const char *pid, struct found *f)
 			continue;
 		}
 		path[strcspn(path, "\n")] = '\0';
-		if (vt_raw_read_head(path, &head) == 0 && head.state == VT_RAW_RECORDING) {
-			rc = add_path(f, path);
-		}
+		rc = add_if_recording(f, path);
 	}
 	if (maps) {
 		fclose(maps);
@@ -72,7 +107,7 @@ static int look_at_process(int root, const char *pid, struct found *f)
 	return rc;
 }
 
-static int look_everywhere(int root, struct found *f)
+static int look_everywhere(int root, struct found *f, int (*look)(int root, const char *pid, struct found *f))
 {
 	int fd = tkm_root_openat(root, "/proc"), rc = 0;
 	DIR *d = fd >= 0 ? fdopendir(fd) : NULL;
@@ -80,7 +115,7 @@ static int look_everywhere(int root, struct found *f)
 
 	while (d && rc == 0 && (e = readdir(d))) {
 		if (isdigit((unsigned char)e->d_name[0])) {
-			rc = look_at_process(root, e->d_name, f);
+			rc = look(root, e->d_name, f);
 		}
 	}
 	if (d) {
@@ -142,6 +177,7 @@ static int choose(struct vtl_job *j, struct found *f, const char *what, const ch
 			}
 		}
 	}
+	free(j->path);
 	j->path = calloc(f->n + 1, sizeof(*j->path));
 	for (i = 0; j->path && jobs == 1 && i < f->n; i++) {
 		if (vt_raw_read_head(f->path[i], &head) == 0 && !strcmp(j->job, head.job)) {
@@ -156,25 +192,56 @@ static int choose(struct vtl_job *j, struct found *f, const char *what, const ch
 	return j->path ? jobs : -1;
 }
 
+/* The job of a process: of the file that is its own, else of one that it has mapped, as a child of fork() has. */
+static int job_of(int root, const char *pid, const struct found *f, char *job, size_t size)
+{
+	struct found mapped = { NULL, 0 };
+	struct vt_raw_head head;
+	size_t i;
+	int rc = 0;
+
+	for (i = 0; i < f->n && !*job; i++) {
+		if (vt_raw_read_head(f->path[i], &head) == 0 && head.pid == strtoul(pid, NULL, 10)) {
+			snprintf(job, size, "%s", head.job);
+		}
+	}
+	if (!*job) {
+		rc = look_at_process(root, pid, &mapped);
+		if (mapped.n && vt_raw_read_head(mapped.path[0], &head) == 0) {
+			snprintf(job, size, "%s", head.job);
+		}
+		free_found(&mapped);
+	}
+	return rc;
+}
+
+/* Returns how many jobs are meant, -1: no memory. */
+static int find(struct vtl_job *j, int root, const char *what, struct found *f)
+{
+	char job[sizeof(j->job)] = "";
+	int jobs, pid = what && is_pid(what);
+
+	if (look_everywhere(root, f, look_at_sampler) < 0 || (pid && job_of(root, what, f, job, sizeof(job)) < 0)) {
+		return -1;
+	}
+	if (pid && !*job) {
+		return 0;
+	}
+	jobs = choose(j, f, pid ? NULL : what, job);
+	if (jobs == 0) {
+		jobs = look_everywhere(root, f, look_at_process) < 0 ? -1 : choose(j, f, pid ? NULL : what, job);
+	}
+	return jobs;
+}
+
 int vtl_find(struct vtl_job *j, const char *what, struct tkm_err *err)
 {
 	struct found f = { NULL, 0 };
-	struct vt_raw_head head;
-	char list[600] = "", job[sizeof(head.job)] = "";
-	int rc = 0, jobs = 0, pid = what && is_pid(what), root = tkm_root_open("/");
+	char list[600] = "";
+	int jobs, root = tkm_root_open("/");
 
 	memset(j, 0, sizeof(*j));
-	if (pid) {
-		rc = look_at_process(root, what, &f);
-		if (f.n && vt_raw_read_head(f.path[0], &head) == 0) {
-			snprintf(job, sizeof(job), "%s", head.job);
-		}
-	}
-	/* the other ranks' files too */
-	if (rc == 0 && (!pid || job[0])) {
-		rc = look_everywhere(root, &f);
-	}
-	jobs = rc < 0 ? -1 : choose(j, &f, pid ? NULL : what, job);
+	jobs = find(j, root, what, &f);
 	if (root >= 0) {
 		close(root);
 	}

@@ -41,7 +41,8 @@ struct vtl_job {
 	size_t cells;
 };
 
-/* Finds a job of this user by a process id, by the name of its trace or of one of its raw files; NULL: the only one that runs. Returns 0, or
+/* Finds a job of this user by a process id, by the name of its trace or of one of its raw files; NULL: the only one that
+ * runs, of those with a sampler process if there are any. Returns 0, or
  * -1 with err, which lists them where there are several. */
 int vtl_find(struct vtl_job *j, const char *what, struct tkm_err *err);
 void vtl_free(struct vtl_job *j);

@@ -13,7 +13,7 @@
 
 #include "report/html.h"
 
-enum { NAME_WIDTH = 24, CELL_WIDTH = 16 };
+enum { NAME_WIDTH = 24, CELL_WIDTH = 16, MOST_TEXT = 400 };
 
 static volatile sig_atomic_t stopped;
 
@@ -23,18 +23,13 @@ static void stop(int sig)
 	stopped = 1;
 }
 
-static const char *cut(char *buf, size_t size, const char *text, int width)
+/* Text at x of a line, at most `width` columns of it; `right`: so that it ends at x + width. */
+static void put(int y, int x, int width, int right, const char *text)
 {
-	size_t n = 0;
+	char buf[MOST_TEXT];
+	int columns = vtr_cut(buf, sizeof(buf), text, width);
 
-	for (; text[n] && n + 1 < size && (int)n < width; n++) {
-		buf[n] = text[n];
-		if ((unsigned char)buf[n] < 0x20 || buf[n] == 0x7f) {
-			buf[n] = '?';
-		}
-	}
-	buf[n] = '\0';
-	return buf;
+	mvaddstr(y, right ? x + width - columns : x, buf);
 }
 
 static const struct vtl_cell *find(const struct vtl_job *j, size_t row, size_t column)
@@ -51,35 +46,35 @@ static const struct vtl_cell *find(const struct vtl_job *j, size_t row, size_t c
 
 static void draw(const struct vtl_job *j, size_t top, size_t left, int paused)
 {
-	char text[300], value[80];
+	char text[MOST_TEXT], program[MOST_TEXT / 2];
 	int width = COLS, lines = LINES, y, x;
 	size_t r, c;
 
 	erase();
-	snprintf(text, sizeof(text), "%.60s, %.1f s, %d of %zu process%s run%s%s", j->program, j->run_s, j->running,
-		j->files, j->files == 1 ? "" : "es", j->lost ? ", RECORDS ARE LOST" : "",
-		paused ? ", display paused" : "");
-	mvaddstr(0, 0, cut(value, sizeof(value), text, width));
+	vtr_cut(program, sizeof(program), j->program, 60);
+	snprintf(text, sizeof(text), "%s, %.1f s, %d of %zu process%s run%s%s", program, j->run_s, j->running, j->files,
+		j->files == 1 ? "" : "es", j->lost ? ", RECORDS ARE LOST" : "", paused ? ", display paused" : "");
+	put(0, 0, width, 0, text);
 	attron(A_REVERSE);
 	mvprintw(1, 0, "%-*s", width, "");
 	mvaddstr(1, 0, "counter");
 	for (c = left, x = NAME_WIDTH; c < j->columns && x + CELL_WIDTH <= width; c++, x += CELL_WIDTH) {
-		mvprintw(1, x, "%*s", CELL_WIDTH, cut(value, sizeof(value), j->column[c].text, CELL_WIDTH - 1));
+		put(1, x + 1, CELL_WIDTH - 1, 1, j->column[c].text);
 	}
 	attroff(A_REVERSE);
 	for (r = top, y = 2; r < j->rows && y < lines - 1; r++, y++) {
-		mvaddstr(y, 0, cut(value, sizeof(value), j->row[r].text, NAME_WIDTH - 1));
+		put(y, 0, NAME_WIDTH - 1, 0, j->row[r].text);
 		for (c = left, x = NAME_WIDTH; c < j->columns && x + CELL_WIDTH <= width; c++, x += CELL_WIDTH) {
 			const struct vtl_cell *cell = find(j, r, c);
 			double v = cell ? vtl_value(cell) : NAN;
 
 			if (isfinite(v)) {
 				vtr_value(text, sizeof(text), v, j->row[r].unit);
-				mvprintw(y, x, "%*s", CELL_WIDTH, cut(value, sizeof(value), text, CELL_WIDTH - 1));
+				put(y, x + 1, CELL_WIDTH - 1, 1, text);
 			}
 		}
 	}
-	mvaddstr(lines - 1, 0, cut(value, sizeof(value), "q quit   p pause   arrows scroll", width));
+	put(lines - 1, 0, width, 0, "q quit   p pause   arrows scroll");
 	refresh();
 }
 
@@ -137,6 +132,7 @@ int vtl_screen(struct vtl_job *j, const char *only, double period_s, struct tkm_
 
 	memset(&a, 0, sizeof(a));
 	a.sa_handler = stop;
+	setlocale(LC_CTYPE, "");
 	if (!newterm(NULL, stdout, stdin)) {
 		return tkm_fail(err, TKM_ERR_UNAVAIL, "this terminal is unknown (TERM); --plain prints lines instead");
 	}

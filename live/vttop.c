@@ -93,9 +93,10 @@ int main(int argc, char **argv)
 {
 	struct options o = { .period = 1 };
 	const struct tkm_option table[] = {
-		{ "COUNT", TKM_OPTION_COUNT, &o.count, 0, 1e9, "N", "so many looks, as lines; 0: until the job ends" },
+		{ "COUNT", TKM_OPTION_COUNT, &o.count, 0, 1e9, "N",
+			"print so many readings as lines, then end; 0: until the job ends" },
 		{ "COUNTER", TKM_OPTION_TEXT, &o.counter, 0, 0, "NAME", "only counters with NAME in their name" },
-		{ "PERIOD", TKM_OPTION_TIME, &o.period, 0.05, 3600, "TIME", "between two looks (default 1s)" },
+		{ "PERIOD", TKM_OPTION_TIME, &o.period, 0.05, 3600, "TIME", "time between two readings (default 1s)" },
 		{ "PLAIN", TKM_OPTION_BOOL, &o.plain, 0, 0, NULL,
 			"lines instead of a table: time, column, counter, value, unit, divided by tabs" },
 		{ .name = NULL },

@@ -3,7 +3,7 @@
 # Draws what calibsim found: gnuplot BASE.gnuplot
 # Another picture format:    gnuplot -e 'cs_format="png"' BASE.gnuplot   (svg, png, pdf, txt)
 #
-# calibsim writes the variables cs_dir, cs_base, cs_title and cs_shapes above these lines. The data lies beside: the
+# calibsim writes the variables cs_dir, cs_base, cs_title and cs_shapes above these lines. The data is in the same folder: the
 # first line names columns and units, a block starts with its title in double quotes. Text is never "enhanced".
 
 if (!exists("cs_base") || !exists("cs_title") || !exists("cs_shapes")) {
@@ -42,15 +42,15 @@ set logscale x 2
 set xrange [D_min / 1.2:D_max * 1.2]
 cs_colour(i) = word("#0072B2 #D55E00 #009E73", i)
 
-# ---- how long a synchronisation takes ----
+# ---- how long a session takes ----
 
 set output cs_stem.".duration.".cs_format
-set title "Virtual duration of one synchronisation\n".cs_shown
+set title "Virtual duration of one session\n".cs_shown
 set ylabel "milliseconds"
 set logscale y
 plot for [i=0:cs_blocks-1] cs_n index i using 1:($5 * 1e3) lw 2 pt 7 ps 0.8 lc rgb cs_colour(i + 1) title word(cs_shapes, i + 1)
 unset output
-print cs_base.".duration.".cs_format.": virtual duration of a synchronisation"
+print cs_base.".duration.".cs_format.": virtual duration of a session"
 
 # ---- how good it is ----
 

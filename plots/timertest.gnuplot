@@ -3,9 +3,9 @@
 # Draws what timertest measured: gnuplot BASE.gnuplot
 # Another picture format:        gnuplot -e 'tm_format="txt"' BASE.gnuplot   (svg, png, pdf, txt, all)
 #
-# timertest writes the variables tm_dir, tm_base, tm_title, tm_verdict, tm_reason, tm_steps, tm_interpolation, tm_ranks, tm_pairs,
-# tm_children and tm_pus above these lines. Text stands in single quotes there (a quote doubled), because gnuplot runs what
-# stands in backquotes inside double ones. The data lies beside: the first line names columns and
+# timertest writes the variables tm_dir, tm_base, tm_title, tm_verdict, tm_reason, tm_latency, tm_steps, tm_step_sizes, tm_interpolation,
+# tm_ranks, tm_pairs, tm_children and tm_pus above these lines. Text is in single quotes there (a quote doubled), because gnuplot runs what
+# is in backquotes inside double ones. The data is in the same folder: the first line names columns and
 # units, two blank lines part the blocks, and a block starts with its title in double quotes.
 #
 # Needs gnuplot 5.2; tested with 5.4. Text is never "enhanced", since host names hold underscores. No
@@ -31,7 +31,9 @@ if (!exists("tm_base") || !exists("tm_title") || !exists("tm_ranks") || !exists(
 if (!exists("tm_dir")) tm_dir = ""
 if (!exists("tm_verdict")) tm_verdict = ""
 if (!exists("tm_reason")) tm_reason = ""
+if (!exists("tm_latency")) tm_latency = ""
 if (!exists("tm_steps")) tm_steps = ""
+if (!exists("tm_step_sizes")) tm_step_sizes = ""
 if (!exists("tm_interpolation")) tm_interpolation = "spline"
 if (!exists("tm_format")) tm_format = ""
 if (!exists("tm_pairs")) tm_pairs = tm_ranks * (tm_ranks - 1) / 2
@@ -65,8 +67,8 @@ tm_wrap(s, n) = strlen(s) <= n ? s : s[1:tm_break(s, n, n)]."\n".tm_wrap(s[tm_br
 # the first lines of every picture: what it shows, of which run, and what the run came to
 tm_f = ""
 tm_judged(f) = tm_verdict eq "" ? "" : "\n".tm_wrap("verdict: ".tm_verdict.(tm_reason eq "" ? "" : ": ".tm_reason), \
-	f eq "txt" ? 90 : 105)
-tm_top(what) = what.": ".tm_cut(tm_title, 90).tm_judged(tm_f)
+	f eq "txt" ? 90 : 100)
+tm_top(what) = tm_cut(what.": ".tm_title, tm_f eq "txt" ? 90 : 100).tm_judged(tm_f)
 
 tm_col(i) = word("#0072B2 #D55E00 #009E73 #CC79A7 #E69F00 #56B4E9 #000000 #8C6D31", (i - 1) % 8 + 1)
 tm_dt(i) = i < 8 ? 1 : 2
@@ -170,19 +172,19 @@ if (tm_n < 1) {
 	# one pass over the file fills these; the title line of a block is its row 0
 	array tm_pname[tm_np]
 	array tm_psum[tm_np]
-	array tm_plat[tm_np]
-	array tm_pn[tm_np]
 	array tm_pmax[tm_np]
-	do for [i=1:tm_np] { tm_plat[i] = 0; tm_pn[i] = 0; tm_pmax[i] = 0; tm_pname[i] = "" }
+	do for [i=1:tm_np] { tm_pmax[i] = 0; tm_pname[i] = "" }
 	tm_nrow = 0
-	tm_seen(p, row, o, l) = (tm_plat[p] = tm_plat[p] + l, tm_pn[p] = tm_pn[p] + 1, \
+	tm_largest = -1
+	tm_lat = 0
+	# the run has one latency, here as in the verdict: that of the burst with the largest offset
+	tm_seen(p, row, o, l) = (tm_lat = abs(o) > tm_largest ? l : tm_lat, tm_largest = tm_most(tm_largest, abs(o)), \
 		tm_pmax[p] = tm_most(tm_pmax[p], abs(o)), tm_nrow = tm_most(tm_nrow, row), o)
 	stats tm_F using (column(0) == 0 && !valid(2) ? (tm_pname[column(-2) + 1] = strcol(1), NaN) : $1) nooutput name "TMX"
 	stats tm_F using (valid(4) ? tm_seen(column(-2) + 1, column(0), column(2), column(4)) : NaN) nooutput name "TMO"
 	stats tm_F using (column(2) - column(3)) nooutput name "TML"
 	stats tm_F using (column(2) + column(3)) nooutput name "TMH"
 	stats tm_F using 3 nooutput name "TMW"
-	stats tm_F using 4 nooutput name "TMLAT"
 	tm_omax = tm_most(abs(TMO_min), abs(TMO_max))
 	# the band is shown whole unless one bad burst would press everything else flat
 	tm_y = tm_least(tm_most(-TML_min, TMH_max), 6 * tm_most(tm_omax, TMW_median))
@@ -194,8 +196,8 @@ if (tm_n < 1) {
 	stats tm_F using (abs(column(5)) > tm_y ? (tm_beyond = tm_beyond + 1, 1) : 0) nooutput name "TMA"
 	tm_worst = 1
 	do for [i=1:tm_np] { if (tm_pmax[i] > tm_pmax[tm_worst]) { tm_worst = i } }
-	tm_sub = sprintf("largest offset %s (%s), half width up to %s, one-way latency %s", \
-		tm_val(tm_omax), tm_pname[tm_worst], tm_val(TMW_max), tm_val(TMLAT_median))
+	tm_sub = sprintf("largest offset %s (%s), latency %s there; half width up to %s", tm_val(tm_omax), tm_pname[tm_worst], \
+		tm_latency eq "" ? tm_val(tm_lat) : tm_latency, tm_val(TMW_max))
 	tm_pad = tm_nrow > 1 ? 0.02 * (TMX_max - TMX_min) : 0.5
 	tm_many = tm_np > 10
 	tm_about = sprintf("application run, %s%s", tm_plural(tm_np, "pair"), tm_many ? " as envelope and heat map" : "")
@@ -246,7 +248,10 @@ if (tm_n < 1) {
 		do for [i=1:words(tm_steps) / 2] {
 			set object i rectangle from first real(word(tm_steps, 2 * i - 1)), graph 0 to first real(word(tm_steps, 2 * i)), graph 1 \
 				behind fillcolor rgb tm_bad_colour fillstyle solid 0.15 noborder
-			set label i "a clock stepped" at first real(word(tm_steps, 2 * i - 1)), graph 0.97 offset 0.5,0 textcolor rgb tm_bad_colour
+			# several clocks may step at the same time
+			tm_says = 2 * i > words(tm_step_sizes) ? "a clock stepped" : \
+				"rank ".word(tm_step_sizes, 2 * i - 1)." stepped by ".tm_val(real(word(tm_step_sizes, 2 * i)))
+			set label i tm_says at first real(word(tm_steps, 2 * i - 1)), graph 0.96 - 0.05 * ((i - 1) % 6) offset 0.5,0 textcolor rgb tm_bad_colour
 		}
 		if (!tm_many) {
 			set title tm_top("Application run")."\n".tm_sub
@@ -260,7 +265,7 @@ if (tm_n < 1) {
 						with yerrorbars pt 0 lw 1 lc rgb tm_col(i + 1) notitle, \
 					tm_F using 1:(column(5) * tm_s) with points pt 2 ps 0.6 lc rgb tm_grey title tm_all_key, \
 					for [i=0:tm_np-1] tm_F index i using 1:(column(2) * tm_s) with linespoints lw 1.8 pt tm_pt(i + 1) ps 0.7 \
-						lc rgb tm_col(i + 1) title sprintf("%s, latency %s", tm_pname[i + 1], tm_val(tm_plat[i + 1] / tm_most(1, tm_pn[i + 1])))
+						lc rgb tm_col(i + 1) title tm_pname[i + 1]
 			} else {
 				# a band for each pair would only make mud: one for all
 				plot $tm_env using 1:(column(5) * tm_s):(column(6) * tm_s) with filledcurves lc rgb tm_grey \
@@ -268,7 +273,7 @@ if (tm_n < 1) {
 					tm_F using 1:(column(5) * tm_s) with points pt 2 ps 0.5 lc rgb tm_grey title tm_all_key, \
 					for [i=0:tm_np-1] tm_F index i using 1:(column(2) * tm_s) with linespoints lw 1.6 dt tm_dt(i) \
 						pt tm_pt(i + 1) ps 0.6 lc rgb tm_col(i + 1) \
-						title sprintf("%s, latency %s", tm_pname[i + 1], tm_val(tm_plat[i + 1] / tm_most(1, tm_pn[i + 1])))
+						title tm_pname[i + 1]
 			}}
 		} else {
 			set lmargin 11

@@ -73,11 +73,17 @@ void vtr_axis_reduce(struct vtr_axis *a, uint32_t columns)
 struct vtr_series *vtr_axis_series(struct vtr_axis *a, uint32_t counter, uint32_t willy)
 {
 	const uint32_t key[2] = { counter, willy };
-	size_t *number = tkm_table_find(&a->numbers, key, sizeof(key));
+	/* the process is in the lower half of a willy, the thread in the upper one */
+	uint32_t *recent = &a->recent[((willy & 0xffff) * 16 + (willy >> 16) * 1361 + counter) % 8192], k;
+	size_t *number;
 	struct vtr_series *s;
-	uint32_t k;
 
+	if (*recent && a->series[*recent - 1].counter == counter && a->series[*recent - 1].willy == willy) {
+		return &a->series[*recent - 1];
+	}
+	number = tkm_table_find(&a->numbers, key, sizeof(key));
 	if (number) {
+		*recent = (uint32_t)*number + 1;
 		return &a->series[*number];
 	}
 	while ((a->n_series + 1) * a->columns * sizeof(struct vtr_column) > a->max_bytes && a->columns >= 64 &&

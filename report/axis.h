@@ -38,6 +38,7 @@ struct vtr_axis {
 	uint64_t max_bytes; /* of columns; further series get none, and `left_out` counts them */
 	size_t left_out;
 	struct tkm_table numbers; /* place in `series` of each counter and willy */
+	uint32_t recent[8192];    /* 1 + the place that was found last, by a hash of both */
 };
 
 /* An axis from start to end, or from `start` on with end <= start. */

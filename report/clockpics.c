@@ -84,6 +84,7 @@ static void draw(FILE *f, const struct vtr_clocks *c, struct vtr_chosen *lines, 
 	chart.marks = find_marks(c, mark, label);
 	fprintf(f, "<h3>%s</h3><p class=\"soft\">%s</p>\n", title, about);
 	vtr_svg_chart(f, &chart);
+	vtr_curve_table(f, &chart);
 	free(lines->sum);
 }
 
@@ -181,6 +182,10 @@ static void rate_table(FILE *f, const struct vtr_clocks *c)
 		vtr_html(f, c->run.rank[r].host);
 		fputs("</td><td>", f);
 		vtr_html(f, c->run.rank[r].timer);
+		if (c->run.rank[r].reference[0]) {
+			fputs(", rate of ", f);
+			vtr_html(f, c->run.rank[r].reference);
+		}
 		fputs("</td>", f);
 		vtr_cell(f, v.likely * 1e6, "ppm");
 		vtr_cell(f, v.low * 1e6, "ppm");
@@ -315,6 +320,7 @@ static void show_samples(FILE *f, const struct vtr_clocks *c, size_t rank)
 		fprintf(f, "<h3>%s</h3><p class=\"soft\">%s%s</p>\n", title, chart.about,
 			per > 1 ? " Not all are drawn." : "");
 		vtr_svg_chart(f, &chart);
+		vtr_curve_table(f, &chart);
 	}
 	free(v);
 }

@@ -47,6 +47,15 @@ static void read_verdict(struct vtr_clocks *c, const char *base)
 	}
 }
 
+/* The bound of a stamp that was taken when the sessions' clock showed `session`. A steered clock is another one, and what its
+ * readings beside that leave open adds to the bound. */
+static double bound_at(const struct cal_map *m, ltick_t session)
+{
+	double bound = cal_map_session_bound(m, session);
+
+	return m->pairs.n ? fmax(bound, cal_map_bound(m, cal_pairs_local(&m->pairs, session))) : bound;
+}
+
 /* Is that instant between the two sessions around a step? */
 static int near_step(const struct cal_map *m, double global)
 {
@@ -60,12 +69,35 @@ static int near_step(const struct cal_map *m, double global)
 	return 0;
 }
 
+/* The largest bound between the readings of a steered clock, which lie closer together than the instants of the curves. */
+static double steered_bound(const struct cal_map *m)
+{
+	double most = 0;
+	size_t k;
+	int part;
+
+	for (k = 0; k + 1 < m->pairs.n; k++) {
+		const struct cal_reading *a = &m->pairs.pair[k], *b = &m->pairs.pair[k + 1];
+
+		for (part = 0; part < 8; part++) {
+			double bound = cal_map_bound(m, ltick_add(a->local, ltick_sub(b->local, a->local) * part / 8));
+
+			most = bound > most ? bound : most;
+		}
+	}
+	return most;
+}
+
 static void judge(struct vtr_clocks *c)
 {
-	double offset[VTR_INSTANTS], bound[VTR_INSTANTS];
+	double offset[VTR_INSTANTS], bound[VTR_INSTANTS], master[VTR_INSTANTS];
 	size_t r, i;
 
 	c->worst_rank = c->largest_rank = -1;
+	if (c->run.master < 0 || (size_t)c->run.master >= c->run.ranks) {
+		return;
+	}
+	vtr_clock_curves(c, (size_t)c->run.master, master, bound);
 	for (r = 0; r < c->run.ranks; r++) {
 		const struct cal_rank *rank = &c->run.rank[r];
 
@@ -73,8 +105,12 @@ static void judge(struct vtr_clocks *c)
 		c->steps += rank->map.steps;
 		c->contradictions += rank->contradiction[0] != '\0';
 		c->shared += rank->sync == CAL_SHARED;
+		if (steered_bound(&rank->map) > c->worst_s) {
+			c->worst_s = c->calm_s = steered_bound(&rank->map);
+			c->worst_rank = (int)r;
+		}
 		for (i = 0; i < rank->map.nodes; i++) {
-			double b = cal_map_session_bound(&rank->map, rank->map.node[i].local);
+			double b = bound_at(&rank->map, rank->map.node[i].local);
 
 			c->worst_s = b > c->worst_s ? b : c->worst_s;
 			if (!near_step(&rank->map, (double)rank->map.node[i].global.v)) {
@@ -90,8 +126,8 @@ static void judge(struct vtr_clocks *c)
 				!near_step(&rank->map, (double)c->run.end.v * (double)i / (VTR_INSTANTS - 1))) {
 				c->calm_s = bound[i];
 			}
-			if ((int)r != c->run.master && fabs(offset[i]) >= c->largest_s) {
-				c->largest_s = fabs(offset[i]);
+			if ((int)r != c->run.master && fabs(offset[i] - master[i]) >= c->largest_s) {
+				c->largest_s = fabs(offset[i] - master[i]);
 				c->largest_rank = (int)r;
 			}
 		}
@@ -144,8 +180,9 @@ void vtr_clock_curves(const struct vtr_clocks *c, size_t rank, double *uncorrect
 {
 	const struct cal_rank *r = &c->run.rank[rank];
 	const struct cal_map *m = &r->map;
-	double hz = cal_session_hz(r), period = c->run.period_s;
-	ltick_t stamp, first;
+	int steered = m->pairs.n && m->pairs.hz > 0;
+	double hz = steered ? m->pairs.hz : cal_session_hz(r), period = c->run.period_s;
+	ltick_t stamp, shown, first = { 0 };
 	int64_t global;
 	int i;
 
@@ -154,12 +191,13 @@ void vtr_clock_curves(const struct vtr_clocks *c, size_t rank, double *uncorrect
 		if (!m->pieces) {
 			continue;
 		}
-		first = stamp_at(m, 0);
 		global = (int64_t)((double)c->run.end.v * i / (VTR_INSTANTS - 1));
 		stamp = stamp_at(m, global);
-		bound[i] = cal_map_session_bound(m, stamp);
+		bound[i] = bound_at(m, stamp);
+		shown = steered ? cal_pairs_local(&m->pairs, stamp) : stamp;
+		first = i ? first : shown;
 		if (hz > 0) {
-			uncorrected[i] = (double)ltick_sub(stamp, first) / hz - (double)global * period;
+			uncorrected[i] = (double)ltick_sub(shown, first) / hz - (double)global * period;
 		}
 	}
 }
@@ -262,11 +300,15 @@ void vtr_find_in_clocks(struct vtr_findings *all, const struct vtr_clocks *c)
 			break;
 		}
 	}
-	if (c->largest_rank >= 0 && c->largest_s > 0) {
+	if (c->shared + 1 >= c->run.ranks && c->run.ranks > 1) {
+		vtr_find(all, 2, VTR_GOOD, "One clock",
+			"All ranks read the same clock, so nothing between them had to be corrected.");
+	} else if (c->largest_rank >= 0 && c->largest_s > 0) {
 		vtr_find(all, c->largest_s > c->worst_s ? 15 : 2, VTR_UNKNOWN, "What correction took away",
-			"Without correction the clock of rank %d would be %s off at its worst; with it, all are within "
-			"%s.",
-			c->largest_rank, vtr_value(a, sizeof(a), c->largest_s, "s"),
+			"Without correction the clock of rank %d would be up to %s off that of rank %d; with it, all "
+			"are "
+			"within %s.",
+			c->largest_rank, vtr_value(a, sizeof(a), c->largest_s, "s"), c->run.master,
 			vtr_value(b, sizeof(b), c->worst_s, "s"));
 	}
 }

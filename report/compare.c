@@ -63,7 +63,9 @@ static int differs(const struct summary *a, const struct summary *b)
 
 static void change_cell(FILE *f, double a, double b)
 {
-	if (a > 0 && isfinite(b)) {
+	if (a == b) {
+		fputs("<td>none</td>", f);
+	} else if (a > 0 && isfinite(b)) {
 		fprintf(f, "<td>%+.3g %%</td>", 100 * (b / a - 1));
 	} else {
 		fputs("<td>unknown</td>", f);
@@ -143,29 +145,39 @@ static void counter_row(FILE *f, const struct vtr_counter *c, const struct summa
 	fputs("</tr>\n", f);
 }
 
+/* The next counter of both runs; those of the sampler itself come last, in the second round. */
+static size_t next_counter(const struct vtr_trace *t, size_t k, size_t *other)
+{
+	for (; k < 2 * t[0].counters; k++) {
+		const struct vtr_counter *c = &t[0].counter[k % t[0].counters];
+
+		*other = same_counter(&t[1], c);
+		if (c->n_series && *other < t[1].counters && t[1].counter[*other].n_series &&
+			(k >= t[0].counters) == !strcmp(c->group, "Tickmark")) {
+			break;
+		}
+	}
+	return k;
+}
+
 static void show_counters(FILE *f, const struct vtr_trace *t)
 {
 	const char *const heads[] = { "counter", "mean before", "mean after", "change", "threads before: from", "to",
 		"threads after: from", "to", NULL };
-	size_t k, other;
+	size_t k, other, n = t[0].counters;
 	double v;
 
 	vtr_section(f, "counters", "Counters");
-	vtr_table_begin(f, "Table of the counters", "Counters of both runs", heads);
-	for (k = 0; k < t[0].counters; k++) {
-		other = same_counter(&t[1], &t[0].counter[k]);
-		if (t[0].counter[k].n_series && other < t[1].counters && t[1].counter[other].n_series) {
-			struct summary a = summarise(&t[0], k), b = summarise(&t[1], other);
+	vtr_open_table_begin(f, "Table of the counters", "Counters of both runs", heads);
+	for (k = next_counter(t, 0, &other); k < 2 * n; k = next_counter(t, k + 1, &other)) {
+		struct summary a = summarise(&t[0], k % n), b = summarise(&t[1], other);
 
-			counter_row(f, &t[0].counter[k], &a, &b);
-		}
+		counter_row(f, &t[0].counter[k % n], &a, &b);
 	}
 	vtr_table_end(f);
-	for (k = 0; k < t[0].counters; k++) {
-		other = same_counter(&t[1], &t[0].counter[k]);
-		if (t[0].counter[k].n_series && other < t[1].counters && t[1].counter[other].n_series &&
-			!(vtr_counter_is_constant(&t[0], k, &v) && vtr_counter_is_constant(&t[1], other, &v))) {
-			draw(f, t, k, other);
+	for (k = next_counter(t, 0, &other); k < 2 * n; k = next_counter(t, k + 1, &other)) {
+		if (!(vtr_counter_is_constant(&t[0], k % n, &v) && vtr_counter_is_constant(&t[1], other, &v))) {
+			draw(f, t, k % n, other);
 		}
 	}
 }
@@ -211,7 +223,7 @@ static void show_functions(FILE *f, const struct vtr_trace *t)
 		}
 		if (shown++ == 0) {
 			vtr_section(f, "functions", "Functions");
-			vtr_table_begin(f, "Table of the functions", "Functions of both runs", heads);
+			vtr_open_table_begin(f, "Table of the functions", "Functions of both runs", heads);
 		}
 		fputs("<tr><th scope=\"row\">", f);
 		vtr_html(f, name);
@@ -234,9 +246,11 @@ static void find_changes(struct vtr_findings *all, const struct vtr_trace *t)
 
 	if (length[0] > 0) {
 		change = 100 * (length[1] / length[0] - 1);
-		vtr_find(all, 1000, VTR_UNKNOWN, change < 0 ? "Shorter" : "Longer",
-			"%s before, %s after: %+.3g %%. One run each says nothing of "
-			"how runs scatter.",
+		vtr_find(all, 1000, VTR_UNKNOWN,
+			fabs(change) < 0.05  ? "As long"
+				: change < 0 ? "Shorter"
+					     : "Longer",
+			"%s before, %s after: %+.3g %%. Two runs do not show how much runs of this program vary.",
 			vtr_duration(a, sizeof(a), length[0]), vtr_duration(b, sizeof(b), length[1]), change);
 	}
 	for (k = 0; k < t[0].counters; k++) {

@@ -3,6 +3,7 @@
 #include "config.h"
 #include "report/counters.h"
 
+#include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -162,6 +163,37 @@ static void fill_cells(
 	h->high = h->high > h->low ? h->high : h->low + 1;
 }
 
+static void counter_table(
+	FILE *f, const struct vtr_trace *t, const struct vtr_counter *c, const struct rows *r, const char *of)
+{
+	const char *const heads[] = { "thread or node", "samples", "minimum", "mean", "maximum",
+		c->rate ? "total" : NULL, NULL };
+	char caption[300], label[120];
+	size_t i;
+
+	snprintf(caption, sizeof(caption), "%s%s%s%s per thread or node%s", of, c->group, c->group[0] ? ":" : "",
+		c->name, r->n > ROWS ? ", those with the largest mean" : "");
+	vtr_table_begin(f, "Table of the values", caption, heads);
+	for (i = 0; i < r->n && i < ROWS; i++) {
+		const struct vtr_series *s = r->s[i];
+
+		fputs("<tr><th scope=\"row\">", f);
+		vtr_html(f, vtr_willy_label(t, s->willy, label, sizeof(label)));
+		fprintf(f, "</th><td>%llu</td>", (unsigned long long)s->samples);
+		vtr_cell(f, s->weight > 0 ? s->low : NAN, c->unit);
+		vtr_cell(f, mean_of(s), c->unit);
+		vtr_cell(f, s->weight > 0 ? s->high : NAN, c->unit);
+		if (c->rate) {
+			vtr_cell(f, s->begun ? s->increase : NAN, c->stored_unit);
+		}
+		fputs("</tr>\n", f);
+	}
+	vtr_table_end(f);
+	if (r->n > ROWS) {
+		fprintf(f, "<p class=\"soft\">%zu of %zu rows are shown.</p>\n", (size_t)ROWS, r->n);
+	}
+}
+
 void vtr_show_heat(FILE *f, const struct vtr_trace *t)
 {
 	size_t counter = heat_counter(t), rows;
@@ -179,12 +211,17 @@ void vtr_show_heat(FILE *f, const struct vtr_trace *t)
 	cell = malloc(rows * columns * sizeof(*cell));
 	if (cell) {
 		snprintf(title, sizeof(title), "%s by rank and time", t->counter[counter].name);
+		title[0] = (char)toupper((unsigned char)title[0]);
 		vtr_section(f, "heat-map", title);
+		fprintf(f, "<p class=\"soft\">A row for each rank, time from left to right. %s</p>\n",
+			t->counter[counter].share ? "Light: the rank is in MPI, where it communicates or waits for "
+						    "others. Dark: it computes."
+						  : "Light: a large value. Dark: a small one.");
 		fill_cells(&r, cell, rows, columns, per, &h);
 		h.title = title;
 		h.about = "A row for each rank, from left to right the time since the start; a light cell is a large "
 			  "value. "
-			  "The table below the curve of the same counter has the numbers.";
+			  "The table below has the mean of each rank.";
 		h.unit = t->counter[counter].unit;
 		h.to = axis_end(t, columns, per);
 		h.rows = rows;
@@ -195,6 +232,7 @@ void vtr_show_heat(FILE *f, const struct vtr_trace *t)
 		snprintf(data, sizeof(data), "%zu", counter);
 		h.data = r.per_row == 1 ? data : NULL;
 		vtr_svg_heat(f, &h);
+		counter_table(f, t, &t->counter[counter], &r, "Heat map of ");
 	}
 	free(cell);
 	free(r.s);
@@ -264,36 +302,6 @@ static void fill_envelope(const struct rows *r, uint32_t n, uint32_t per, struct
 		c->mean[k] /= c->rows[k];
 		c->low[k] = c->rows[k] > 0 ? c->low[k] : NAN;
 		c->high[k] = c->rows[k] > 0 ? c->high[k] : NAN;
-	}
-}
-
-static void counter_table(FILE *f, const struct vtr_trace *t, const struct vtr_counter *c, const struct rows *r)
-{
-	const char *const heads[] = { "thread or node", "samples", "minimum", "mean", "maximum",
-		c->rate ? "total" : NULL, NULL };
-	char caption[300], label[120];
-	size_t i;
-
-	snprintf(caption, sizeof(caption), "%s%s%s per thread or node%s", c->group, c->group[0] ? ":" : "", c->name,
-		r->n > ROWS ? ", those with the largest mean" : "");
-	vtr_table_begin(f, "Table of the values", caption, heads);
-	for (i = 0; i < r->n && i < ROWS; i++) {
-		const struct vtr_series *s = r->s[i];
-
-		fputs("<tr><th scope=\"row\">", f);
-		vtr_html(f, vtr_willy_label(t, s->willy, label, sizeof(label)));
-		fprintf(f, "</th><td>%llu</td>", (unsigned long long)s->samples);
-		vtr_cell(f, s->weight > 0 ? s->low : NAN, c->unit);
-		vtr_cell(f, mean_of(s), c->unit);
-		vtr_cell(f, s->weight > 0 ? s->high : NAN, c->unit);
-		if (c->rate) {
-			vtr_cell(f, s->begun ? s->increase : NAN, c->stored_unit);
-		}
-		fputs("</tr>\n", f);
-	}
-	vtr_table_end(f);
-	if (r->n > ROWS) {
-		fprintf(f, "<p class=\"soft\">%zu of %zu rows are shown.</p>\n", (size_t)ROWS, r->n);
 	}
 }
 
@@ -377,7 +385,7 @@ static void show_counter(FILE *f, const struct vtr_trace *t, size_t number)
 		chart.line = line;
 		chart.lines = choose_lines(t, &r, n, per, curve, line, label);
 		vtr_svg_chart(f, &chart);
-		counter_table(f, t, c, &r);
+		counter_table(f, t, c, &r, "");
 		fputs("</section>\n", f);
 	}
 	for (i = 0; i <= LINES; i++) {

@@ -83,17 +83,24 @@ static struct spread spread_of(const struct vtr_trace *t, const char *name)
 static void find_imbalance(struct vtr_findings *all, const struct vtr_trace *t)
 {
 	struct spread mpi = spread_of(t, "time in MPI"), cpu = spread_of(t, "proc_usr");
-	char a[80], b[80];
+	char a[80], b[80], gain[240] = "";
 	double lost;
 
 	if (mpi.n > 1) {
 		/* who waits least in MPI computes most; the others wait for it */
 		lost = (mpi.mean - mean_of(mpi.least)) / 100;
+		if (lost > IMBALANCE) {
+			snprintf(gain, sizeof(gain),
+				" The others wait for %s, which has the most work: with even work the run could be up "
+				"to %.0f %% "
+				"shorter.",
+				vtr_willy_label(t, mpi.least->willy, a, sizeof(a)), 100 * lost);
+		}
 		vtr_find(all, lost > IMBALANCE ? 50 + 100 * lost : 5, lost > IMBALANCE ? VTR_WARN : VTR_GOOD,
 			lost > IMBALANCE ? "Load imbalance" : "Load is balanced",
-			"Ranks were in MPI for %.1f %% of the time on average, %s for %.1f %%, %s for %.1f %%.",
+			"Ranks were in MPI for %.1f %% of the time on average, %s for %.1f %%, %s for %.1f %%.%s",
 			mpi.mean, vtr_willy_label(t, mpi.least->willy, a, sizeof(a)), mean_of(mpi.least),
-			vtr_willy_label(t, mpi.most->willy, b, sizeof(b)), mean_of(mpi.most));
+			vtr_willy_label(t, mpi.most->willy, b, sizeof(b)), mean_of(mpi.most), gain);
 	} else if (cpu.n > 1 && mean_of(cpu.most) > 0) {
 		lost = 1 - cpu.mean / mean_of(cpu.most);
 		vtr_find(all, lost > IMBALANCE ? 45 + 100 * lost : 4, lost > IMBALANCE ? VTR_WARN : VTR_GOOD,
@@ -176,8 +183,48 @@ static void find_sampler(struct vtr_findings *all, const struct vtr_trace *t)
 	}
 }
 
+/* ---- how the processes ended ---- */
+
+const char *vtr_ending(const struct vtr_trace *t, size_t n, enum vtr_grade *grade)
+{
+	static const char *const good[] = { "by exit", "by _exit", "by exec", "in MPI_Finalize",
+		"without the library's knowledge, exit status 0" };
+	const char *cls, *text;
+	size_t i, k;
+
+	for (i = 0; stf_reader_info(t->reader, i, &cls, &text) == 0; i++) {
+		if (!cls || !text || strcmp(cls, "ended") || n--) {
+			continue;
+		}
+		for (k = 0; k < sizeof(good) / sizeof(good[0]) && strncmp(text, good[k], strlen(good[k])); k++) {
+		}
+		*grade = k < sizeof(good) / sizeof(good[0]) ? VTR_GOOD
+			: strncmp(text, "without", 7)       ? VTR_BAD
+							    : VTR_WARN;
+		return text;
+	}
+	return NULL;
+}
+
+static void find_ending(struct vtr_findings *all, const struct vtr_trace *t)
+{
+	const char *text;
+	enum vtr_grade grade;
+	size_t i;
+
+	for (i = 0; (text = vtr_ending(t, i, &grade)); i++) {
+		if (grade != VTR_GOOD) {
+			vtr_find(all, 140, grade, "The program did not end normally",
+				"%s ended %.200s. What it did last may be missing.",
+				t->processes > 1 ? "A process" : "It", text);
+			return;
+		}
+	}
+}
+
 void vtr_find_in_trace(struct vtr_findings *all, const struct vtr_trace *t)
 {
+	find_ending(all, t);
 	if (t->faults) {
 		vtr_find(all, 200, VTR_BAD, "The trace is damaged", "%zu fault%s: %s", t->faults,
 			t->faults == 1 ? "" : "s", t->fault[0]);
@@ -281,7 +328,7 @@ void vtr_show_findings(FILE *f, struct vtr_findings *all)
 	for (i = 0; i < all->n && i < 3; i++) {
 		fprintf(f, "<li class=\"g%d\"><strong>", (int)all->list[i].grade);
 		vtr_html(f, all->list[i].title);
-		fputs("</strong>", f);
+		fputs(":</strong> ", f);
 		vtr_html(f, all->list[i].text);
 		fputs("</li>\n", f);
 	}

@@ -33,4 +33,7 @@ void vtr_show_findings(FILE *f, struct vtr_findings *all);
 /* What ran, where and how long. */
 void vtr_show_facts(FILE *f, const struct vtr_trace *t);
 
+/* How processes ended, as the trace states it: the n-th of the different endings, NULL: there are no more. */
+const char *vtr_ending(const struct vtr_trace *t, size_t n, enum vtr_grade *grade);
+
 #endif

@@ -2,6 +2,8 @@
 #include "config.h"
 #include "report/frame.h"
 
+#include <math.h>
+
 #include "report/report_css.h"
 #include "report/report_js.h"
 
@@ -38,9 +40,9 @@ void vtr_section(FILE *f, const char *id, const char *title)
 	fputs("</h2>\n", f);
 }
 
-void vtr_table_begin(FILE *f, const char *summary, const char *caption, const char *const *heads)
+static void table_begin(FILE *f, int open, const char *summary, const char *caption, const char *const *heads)
 {
-	fputs("<details><summary>", f);
+	fprintf(f, "<details%s><summary>", open ? " open" : "");
 	vtr_html(f, summary);
 	fputs("</summary><div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"", f);
 	vtr_html(f, caption);
@@ -55,6 +57,16 @@ void vtr_table_begin(FILE *f, const char *summary, const char *caption, const ch
 	fputs("</tr></thead><tbody>\n", f);
 }
 
+void vtr_table_begin(FILE *f, const char *summary, const char *caption, const char *const *heads)
+{
+	table_begin(f, 0, summary, caption, heads);
+}
+
+void vtr_open_table_begin(FILE *f, const char *summary, const char *caption, const char *const *heads)
+{
+	table_begin(f, 1, summary, caption, heads);
+}
+
 void vtr_table_end(FILE *f)
 {
 	fputs("</tbody></table></div></details>\n", f);
@@ -67,4 +79,46 @@ void vtr_cell(FILE *f, double v, const char *unit)
 	fputs("<td>", f);
 	vtr_html(f, vtr_value(buf, sizeof(buf), v, unit));
 	fputs("</td>", f);
+}
+
+static void curve_row(FILE *f, const struct vtr_line *l, size_t n, const char *unit)
+{
+	double first = NAN, last = NAN, low = NAN, high = NAN, sum = 0;
+	size_t i, points = 0;
+
+	for (i = 0; i < n; i++) {
+		double v = l->mean[i];
+
+		if (!isnan(v)) {
+			first = points++ ? first : v;
+			last = v;
+			sum += v;
+			low = fmin(fmin(low, v), l->low ? l->low[i] : NAN);
+			high = fmax(fmax(high, v), l->high ? l->high[i] : NAN);
+		}
+	}
+	fputs("<tr><th scope=\"row\">", f);
+	vtr_html(f, l->label ? l->label : "");
+	fprintf(f, "</th><td>%zu</td>", points);
+	vtr_cell(f, first, unit);
+	vtr_cell(f, low, unit);
+	vtr_cell(f, points ? sum / (double)points : NAN, unit);
+	vtr_cell(f, high, unit);
+	vtr_cell(f, last, unit);
+	fputs("</tr>\n", f);
+}
+
+void vtr_curve_table(FILE *f, const struct vtr_chart *c)
+{
+	const char *const heads[] = { "curve", "points", "at the start", "smallest", "mean", "largest", "at the end",
+		NULL };
+	char caption[200];
+	size_t k;
+
+	snprintf(caption, sizeof(caption), "%s: each curve", c->title);
+	vtr_table_begin(f, "Table of the curves", caption, heads);
+	for (k = 0; k < c->lines; k++) {
+		curve_row(f, &c->line[k], c->n, c->y_unit);
+	}
+	vtr_table_end(f);
 }

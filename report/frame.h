@@ -4,16 +4,21 @@
 #define REPORT_FRAME_H
 
 #include "report/html.h"
+#include "report/svg.h"
 
 /* Begin and end of every page: the policy that forbids all but its own style and script, and both. */
 void vtr_page_begin(FILE *f, const char *title);
 void vtr_page_end(FILE *f);
 
-/* A section heading with its anchor, and what goes around a table behind a picture. */
+/* A section heading with its anchor, and what goes around a table after a picture. */
 void vtr_section(FILE *f, const char *id, const char *title);
 void vtr_table_begin(FILE *f, const char *summary, const char *caption, const char *const *heads);
+void vtr_open_table_begin(FILE *f, const char *summary, const char *caption, const char *const *heads);
 void vtr_table_end(FILE *f);
 /* One cell with a value in the unit that fits; NAN is "unknown". */
 void vtr_cell(FILE *f, double v, const char *unit);
+
+/* The numbers of a picture for who does not see it: of each curve both ends and the range, its band included. */
+void vtr_curve_table(FILE *f, const struct vtr_chart *c);
 
 #endif

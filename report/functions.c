@@ -251,7 +251,7 @@ void vtr_functions_before(struct vtr_trace *t, const struct stf_record *r, uint6
 	}
 }
 
-/* What is still running ends with the thread's last record; such calls were counted by nobody yet. */
+/* What is still running ends with the thread's last record; such calls are not counted yet. */
 void vtr_functions_end(struct vtr_trace *t)
 {
 	size_t i;

@@ -4,6 +4,7 @@
 
 #include <math.h>
 #include <string.h>
+#include <wchar.h>
 
 /* Length of the UTF-8 character at p and its code, 0 if there is none. */
 static size_t character(const unsigned char *p, uint32_t *code)
@@ -96,6 +97,31 @@ void vtr_plain(FILE *f, const char *text)
 	while ((n = next(&text, &at, &bad, &code)) > 0) {
 		fwrite(bad ? "?" : at, 1, bad ? 1 : n, f);
 	}
+}
+
+int vtr_cut(char *buf, size_t size, const char *text, int columns)
+{
+	const char *at;
+	uint32_t code = 0;
+	size_t n, length = 0;
+	int bad = 0, width, used = 0;
+
+	while ((n = next(&text, &at, &bad, &code)) > 0) {
+		width = bad ? -1 : wcwidth((wchar_t)code);
+		if (width < 0) {
+			at = "?";
+			n = 1;
+			width = 1;
+		}
+		if (used + width > columns || length + n >= size) {
+			break;
+		}
+		memcpy(buf + length, at, n);
+		length += n;
+		used += width;
+	}
+	buf[length] = '\0';
+	return used;
 }
 
 /* ---- numbers ---- */

@@ -16,6 +16,10 @@ void vtr_json(FILE *f, const char *text);
 /* Writes text to a terminal or a log: control characters become '?'. */
 void vtr_plain(FILE *f, const char *text);
 
+/* Text for a terminal, at most `columns` of it and whole characters only. Control characters, and what LC_CTYPE cannot show, become '?'. Returns
+ * how many columns it takes. */
+int vtr_cut(char *buf, size_t size, const char *text, int columns);
+
 /* The base64 form of the SHA-256 of text; buf has 45 bytes. */
 char *vtr_sha256(const char *text, size_t n, char *buf);
 

@@ -19,7 +19,7 @@
 
 struct picture {
 	const struct vtr_plot_options *o;
-	char script[1300], data[1300], out[1300], temporary[1320];
+	char script[1300], data[1300], out[1300];
 	const char *title, *verdict, *y_unit;
 	const struct vtr_curves *c;
 };
@@ -38,7 +38,6 @@ static void file_names(struct picture *p, const char *name)
 	snprintf(p->script, sizeof(p->script), "%.1000s.%s.gnuplot", p->o->base, safe);
 	snprintf(p->data, sizeof(p->data), "%.1000s.%s.dat", p->o->base, safe);
 	snprintf(p->out, sizeof(p->out), "%.1000s.%s.%s", p->o->base, safe, p->o->format);
-	snprintf(p->temporary, sizeof(p->temporary), "%s.%d", p->out, (int)getpid());
 }
 
 static void put_number(FILE *f, double v)
@@ -112,7 +111,7 @@ static void put_setting(FILE *f, const char *name, const char *value)
 
 static int write_script(const struct picture *p, struct tkm_err *err)
 {
-	const char *to = strcmp(p->o->format, "txt") ? p->temporary : "";
+	const char *to = strcmp(p->o->format, "txt") ? p->out : "";
 	struct vtr_unit x = vtr_unit_for("s", p->c->length_s), y;
 	struct tkm_newfile n;
 	double low, high;
@@ -148,16 +147,48 @@ static int write_script(const struct picture *p, struct tkm_err *err)
 	return tkm_newfile_commit(&n, err);
 }
 
-static int run_gnuplot(const struct picture *p, struct tkm_err *err)
+/* What gnuplot draws, into a file. gnuplot itself does not notice a full disk. */
+static int copy_picture(int from, FILE *to)
 {
-	int status;
+	char block[65536];
+	ssize_t n;
+	int any = 0;
+
+	while ((n = read(from, block, sizeof(block))) != 0) {
+		if (n < 0 && errno != EINTR) {
+			break;
+		}
+		if (n > 0) {
+			fwrite(block, 1, (size_t)n, to); /* an error is seen when the file is closed */
+			any = 1;
+		}
+	}
+	return any ? 0 : -1;
+}
+
+/* to NULL: gnuplot draws on our standard output. */
+static int run_gnuplot(const struct picture *p, FILE *to, struct tkm_err *err)
+{
+	int status, pipes[2] = { -1, -1 }, empty = 0;
 	pid_t pid;
 
 	fflush(stdout);
-	pid = fork();
+	pid = to && pipe(pipes) < 0 ? -1 : fork();
 	if (pid == 0) {
-		execlp("gnuplot", "gnuplot", p->script, (char *)NULL);
+		if (to && dup2(pipes[1], STDOUT_FILENO) < 0) {
+			_exit(126);
+		}
+		if (to) {
+			close(pipes[0]);
+			close(pipes[1]);
+		}
+		execlp("gnuplot", "gnuplot", "-e", "vr_pipe = 1", p->script, (char *)NULL);
 		_exit(127);
+	}
+	if (to && pipes[0] >= 0) {
+		close(pipes[1]);
+		empty = pid > 0 && copy_picture(pipes[0], to) < 0;
+		close(pipes[0]);
 	}
 	if (pid < 0 || waitpid(pid, &status, 0) < 0) {
 		return tkm_fail_errno(err, TKM_ERR_IO, errno, "cannot run gnuplot");
@@ -166,7 +197,7 @@ static int run_gnuplot(const struct picture *p, struct tkm_err *err)
 		return tkm_fail(err, TKM_ERR_UNAVAIL,
 			"gnuplot is not installed (Debian: gnuplot-nox); without --plot no gnuplot is needed");
 	}
-	if (!WIFEXITED(status) || WEXITSTATUS(status)) {
+	if (!WIFEXITED(status) || WEXITSTATUS(status) || empty) {
 		return tkm_fail(err, TKM_ERR_IO, "gnuplot %s failed", p->script);
 	}
 	return 0;
@@ -176,30 +207,27 @@ static int run_gnuplot(const struct picture *p, struct tkm_err *err)
 static int draw(struct picture *p, const char *name, struct tkm_err *err)
 {
 	int text = !strcmp(p->o->format, "txt"), rc;
-	struct stat st;
+	struct tkm_newfile out = { .f = NULL };
 
 	file_names(p, name);
-	if (!text && !p->o->force && lstat(p->out, &st) == 0) {
-		return tkm_fail(err, TKM_ERR_EXISTS, "%s exists; --force replaces it", p->out);
+	if (!text && tkm_newfile_begin(&out, p->out, p->o->force, err) < 0) {
+		return -1;
 	}
 	rc = write_script(p, err);
 	if (rc == 0) {
-		rc = run_gnuplot(p, err);
+		rc = run_gnuplot(p, out.f, err);
 		if (!p->o->keep) {
 			unlink(p->script);
 			unlink(p->data);
 		}
 	}
-	if (rc == 0 && !text) {
-		rc = rename(p->temporary, p->out) < 0
-			? tkm_fail_errno(err, TKM_ERR_IO, errno, "cannot write %s", p->out)
-			: 0;
+	if (!text && rc < 0) {
+		tkm_newfile_abort(&out);
+	} else if (!text) {
+		rc = tkm_newfile_commit(&out, err);
 		if (rc == 0) {
 			printf("%s\n", p->out);
 		}
-	}
-	if (rc < 0 && !text) {
-		unlink(p->temporary);
 	}
 	return rc;
 }

@@ -133,7 +133,9 @@ for (const o of charts) {
 		const slide = make('input', { type: 'range', min: 0, max: D.n - 1, value: 0, 'aria-label': 'Time at which to read ' + title });
 		o.slide = slide;
 		slide.oninput = () => { place = (+slide.value + 0.5) / D.n; cursor(); read(o); slide.setAttribute('aria-valuetext', o.out.textContent); };
-		tools.append(slide);
+		const label = make('label', {}, 'value at ');
+		label.append(slide);
+		tools.append(label);
 		if (o.c.s.length > 6) {
 			const pick = make('select', { 'aria-label': 'Curve to add to ' + title });
 			pick.append(make('option', { value: -1 }, 'add a curve\u2026'));

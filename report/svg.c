@@ -29,7 +29,7 @@ static void open_svg(FILE *f, const char *id, const char *title, const char *abo
 	vtr_html(f, title);
 	fprintf(f, "</title><desc id=\"%s-d\">", id);
 	vtr_html(f, about);
-	fprintf(f, "</desc>");
+	fputs("</desc>\n", f);
 }
 
 static void x_axis(FILE *f, double from, double to, const char *unit, int bottom)
@@ -43,17 +43,17 @@ static void x_axis(FILE *f, double from, double to, const char *unit, int bottom
 		double at = 100 * (v - a) / (b - a);
 
 		if (at > 93) {
-			break; /* the unit stands there */
+			break; /* the unit is there */
 		}
-		fprintf(f, "<text x=\"%.1f%%\" y=\"%d\" class=\"x %s\">%s</text>", at, bottom + 14, at < 3 ? "s" : "m",
-			vtr_number(number, sizeof(number), fabs(v) < step * 1e-6 ? 0 : v));
+		fprintf(f, "<text x=\"%.1f%%\" y=\"%d\" class=\"x %s\">%s</text>\n", at, bottom + 14,
+			at < 3 ? "s" : "m", vtr_number(number, sizeof(number), fabs(v) < step * 1e-6 ? 0 : v));
 		fprintf(f, "<line class=\"tick\" x1=\"%.1f%%\" x2=\"%.1f%%\" y1=\"%d\" y2=\"%d\"/>", at, at, bottom,
 			bottom + 4);
 		last++;
 	}
 	fprintf(f, "<text x=\"100%%\" y=\"%d\" class=\"x e\">", bottom + 14);
 	vtr_html(f, last ? u.unit : "");
-	fputs("</text>", f);
+	fputs("</text>\n", f);
 }
 
 static void y_axis(FILE *f, double low, double high, const struct vtr_unit *u, int labels)
@@ -75,7 +75,7 @@ static void y_axis(FILE *f, double low, double high, const struct vtr_unit *u, i
 			fputc(' ', f);
 			vtr_html(f, u->unit);
 		}
-		fputs("</text>", f);
+		fputs("</text>\n", f);
 		first = 0;
 	}
 }
@@ -179,7 +179,9 @@ static void find_range(const struct vtr_chart *c, double *low, double *high)
 		const struct vtr_line *l = &c->line[k];
 
 		for (i = 0; i < c->n; i++) {
-			double a = l->low ? l->low[i] : l->mean[i], b = l->high ? l->high[i] : l->mean[i];
+			/* a dot may have no band */
+			double a = l->low && !isnan(l->low[i]) ? l->low[i] : l->mean[i],
+			       b = l->high && !isnan(l->high[i]) ? l->high[i] : l->mean[i];
 
 			*low = a < *low ? a : *low;
 			*high = b > *high ? b : *high;
@@ -197,6 +199,7 @@ static void find_range(const struct vtr_chart *c, double *low, double *high)
 		*low -= *low == 0 ? 0 : fabs(*low) * 0.1;
 	}
 	*high += (*high - *low) * 0.04;
+	*low -= c->with_zero && *low >= 0 ? 0 : (*high - *low) * 0.04;
 }
 
 static void draw_marks(FILE *f, const struct vtr_chart *c)
@@ -212,7 +215,7 @@ static void draw_marks(FILE *f, const struct vtr_chart *c)
 			fprintf(f, "<text class=\"%s w\" x=\"%.2f%%\" y=\"%zu\">", at > 70 ? "e" : "s", at,
 				TOP + 24 + 13 * (i % 8));
 			vtr_html(f, c->mark[i].label);
-			fputs("</text>", f);
+			fputs("</text>\n", f);
 		}
 	}
 }
@@ -323,6 +326,7 @@ static void heat_key(FILE *f, const struct vtr_heat *h)
 	for (k = 0; k < LEVELS; k++) {
 		fprintf(f, "<span class=\"q q%d\"></span>", k);
 	}
+	fputc(' ', f);
 	vtr_html(f, vtr_value(b, sizeof(b), h->high, h->unit));
 	fputs("</p>", f);
 }
@@ -353,13 +357,13 @@ void vtr_svg_heat(FILE *f, const struct vtr_heat *h)
 		h->label(h->context, r, label, sizeof(label));
 		fprintf(f, "<text class=\"s\" x=\"2\" y=\"%d\">", TOP + (int)r * row + (row > 12 ? row / 2 + 5 : 10));
 		vtr_html(f, label);
-		fputs("</text>", f);
+		fputs("</text>\n", f);
 	}
 	if (h->to > h->from) {
 		x_axis(f, h->from, h->to, h->x_unit, TOP + height);
 	}
 	for (r = 0; h->to <= h->from && r < h->columns; r += (h->columns + 15) / 16) {
-		fprintf(f, "<text class=\"m\" x=\"%.1f%%\" y=\"%d\">%zu</text>",
+		fprintf(f, "<text class=\"m\" x=\"%.1f%%\" y=\"%d\">%zu</text>\n",
 			100 * ((double)r + 0.5) / (double)h->columns, TOP + height + 14, r);
 	}
 	fputs(h->to > h->from ? "</svg>\n" : "</svg>\n</div>", f);

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "report/first.h"
 #include "report/frame.h"
 #include "report/svg.h"
 
@@ -108,7 +109,7 @@ void vtr_show_functions(FILE *f, const struct vtr_trace *t)
 			"itself.</p>\n",
 			vtr_value(a, sizeof(a), whole > 0 ? 100 * mpi / whole : 0, "percent"),
 			n > FUNCTIONS ? "the first 40 of " : "", n, n == 1 ? "" : "s");
-		vtr_table_begin(f, "Table of the functions", "Time in functions, of all threads together", heads);
+		vtr_open_table_begin(f, "Table of the functions", "Time in functions, of all threads together", heads);
 		function_rows(f, t, all, n, whole);
 		vtr_table_end(f);
 	}
@@ -285,10 +286,11 @@ static void show_threads(FILE *f, const struct vtr_trace *t)
 	}
 }
 
-/* The protocol beside the trace says whether the program came to its end, and what was lost. */
-static void show_end(FILE *f, const struct vtr_trace *t)
+/* The protocol beside the trace: what was lost, and of a trace without infos of class "ended" whether the program came to its end. */
+static void show_protocol(FILE *f, const struct vtr_trace *t, int known)
 {
-	char path[1100], line[2000], recorded[200] = "";
+	char path[1100], line[2000], recorded[200] = "", size[60];
+	uint64_t bytes, lost;
 	size_t n = strlen(t->path);
 	FILE *prot;
 	int running = 0;
@@ -296,29 +298,42 @@ static void show_end(FILE *f, const struct vtr_trace *t)
 	n = n > 4 && !strcmp(t->path + n - 4, ".stf") ? n - 4 : n;
 	snprintf(path, sizeof(path), "%.*s.prot", (int)n, t->path);
 	prot = fopen(path, "r");
-	if (!prot) {
-		return;
-	}
-	while (fgets(line, sizeof(line), prot)) {
+	while (prot && fgets(line, sizeof(line), prot)) {
 		line[strcspn(line, "\n")] = '\0';
 		if (!strncmp(line, "INFO RECORDED ", 14)) {
 			snprintf(recorded, sizeof(recorded), "%.190s", line + 14);
 		}
 		running |= !strncmp(line, "# The program was running when this was written", 47);
 	}
-	fclose(prot);
-	fputs("<h3>How the run ended</h3><p>", f);
-	if (recorded[0]) {
-		fputs("The program came to its end; ", f);
-		vtr_html(f, recorded);
-		fputs(" in the first process.", f);
-	} else {
+	if (prot) {
+		fclose(prot);
+	}
+	if (sscanf(recorded, "%" SCNu64 " bytes, %" SCNu64 " records lost", &bytes, &lost) == 2) {
+		fprintf(f, "%sThe first process recorded %s; %" PRIu64 " record%s lost.",
+			known ? "" : "The program came to its end. ",
+			vtr_value(size, sizeof(size), (double)bytes, "bytes"), lost, lost == 1 ? " was" : "s were");
+	} else if (!known) {
 		fputs(running ? "<strong>The program did not come to its end: it was killed, or it was still running "
-				"when its protocol was "
-				"written.</strong> The last records may be missing."
-			      : "The protocol beside the trace does not say.",
+				"when its protocol was written.</strong> The last records may be missing."
+			      : "Neither the trace nor a protocol beside it says how.",
 			f);
 	}
+}
+
+static void show_end(FILE *f, const struct vtr_trace *t)
+{
+	enum vtr_grade grade;
+	const char *text;
+	size_t i;
+
+	fputs("<h3>How the run ended</h3><p>", f);
+	for (i = 0; (text = vtr_ending(t, i, &grade)); i++) {
+		fputs(grade == VTR_GOOD ? "" : "<strong>", f);
+		fputs(t->processes > 1 ? "Processes ended " : "The program ended ", f);
+		vtr_html(f, text);
+		fputs(grade == VTR_GOOD ? ". " : ".</strong> ", f);
+	}
+	show_protocol(f, t, i > 0);
 	fputs("</p>\n", f);
 }
 

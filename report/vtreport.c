@@ -90,7 +90,7 @@ static int load_clocks(struct vtr_clocks *c, const char *path, struct tkm_err *e
 	return 0;
 }
 
-/* 1: the trace is damaged, which is said here. */
+/* 1: the trace is damaged, which is reported here. */
 static int load_trace(
 	struct vtr_trace *t, struct vtr_clocks *c, const char *path, const struct vtr_reading *how, struct tkm_err *err)
 {

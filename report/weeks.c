@@ -12,7 +12,8 @@
 #include "report/frame.h"
 #include "report/many.h"
 
-enum { PLACES = 240, CLOCKS = 64 };
+/* The first and last run are MARGIN places away from the edges, so that their dots are whole. */
+enum { PLACES = 240, CLOCKS = 64, MARGIN = 4, BETWEEN = PLACES - 1 - 2 * MARGIN };
 
 struct clocks_of_all { /* a clock is a timer on a host */
 	char name[CLOCKS][120];
@@ -60,9 +61,9 @@ static void fill(struct vtr_field *d, const struct vtr_clocks *c, size_t n, stru
 	size_t i, r;
 
 	for (i = 0; i < n; i++) {
-		size_t place = days > 0
-			? (size_t)((double)(c[i].run.realtime0_ns - c[0].run.realtime0_ns) / days * (PLACES - 1))
-			: i * (PLACES - 1) / (n > 1 ? n - 1 : 1);
+		size_t place = MARGIN +
+			(days > 0 ? (size_t)((double)(c[i].run.realtime0_ns - c[0].run.realtime0_ns) / days * BETWEEN)
+				  : i * BETWEEN / (n > 1 ? n - 1 : 1));
 
 		for (r = 0; r < c[i].run.ranks; r++) {
 			size_t k = clock_number(all, &c[i].run.rank[r]);
@@ -100,6 +101,8 @@ static void draw(FILE *f, const struct vtr_clocks *c, size_t n, struct clocks_of
 	vtr_choose(&d, -1, 1, &lines);
 	chart.to = (double)(c[n - 1].run.realtime0_ns - c[0].run.realtime0_ns) / 86400e9;
 	chart.to = chart.to > 0 ? chart.to : 1;
+	chart.from = -chart.to * MARGIN / BETWEEN;
+	chart.to -= chart.from;
 	chart.line = lines.line;
 	chart.lines = lines.n;
 	fprintf(f, "<p class=\"soft\">%s</p>\n", chart.about);

@@ -100,7 +100,7 @@ static int source_number(const char *text)
 	return strncmp(text, "hyperv", 6) == 0 ? 6 : 0;
 }
 
-/* What stands between tick and frequency of adjtimex and a rate: 1 us of tick is 100 ppm at 100 ticks a second. */
+/* What is between tick and frequency of adjtimex and a rate: 1 us of tick is 100 ppm at 100 ticks a second. */
 static int64_t rate_ppb(const struct timex *t)
 {
 	int64_t per_second = sysconf(_SC_CLK_TCK) == 100 ? 10000 : 1000000 / sysconf(_SC_CLK_TCK);

@@ -38,7 +38,7 @@ struct set {
 	struct smp_file file;
 	const struct smp_env *env;
 	size_t n, size;
-	int highest;     /* CPU asked for; -1: of the lines behind the first only the number counts */
+	int highest;     /* CPU asked for; -1: of the lines after the first only the number counts */
 	int n_cpus;      /* that there can be */
 	int n_start;     /* that were on when the set was opened, of which cpu_idle and the others are percent */
 	int n_on;        /* when it was read last */
@@ -55,7 +55,7 @@ static double hertz(const struct smp_env *env)
 	return hz > 0 ? (double)hz : 100;
 }
 
-/* Reads the label of a line of /proc/stat: -1 for "cpu ", N for "cpuN ". Returns the position behind it,
+/* Reads the label of a line of /proc/stat: -1 for "cpu ", N for "cpuN ". Returns the position after it,
  * NULL for any other line. */
 static const char *label(const char *line, int *cpu)
 {

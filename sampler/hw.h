@@ -7,7 +7,7 @@
 #include <stddef.h>
 
 /* Which disks are whole and physical, which network interfaces are the system's own: words "disk:NAME" and "nic:NAME" for
- * struct smp_env.hw, with blanks between. "" where hwloc knows nothing or was not built in: then the sources judge
+ * struct smp_env.hw, with blanks between. "" where hwloc has no information or was not built in: then the sources judge
  * themselves. */
 void smp_hw_facts(char *words, size_t size);
 

@@ -12,7 +12,7 @@ static int same(char a, char b)
 	return a == b || tolower((unsigned char)a) == tolower((unsigned char)b);
 }
 
-/* The list behind '[', p behind the bracket. Returns the position behind ']' with *in set, or NULL where
+/* The list after '[', p after the bracket. Returns the position after ']' with *in set, or NULL where
  * the list has no end: then '[' is an ordinary character. */
 static const char *match_list(const char *p, char c, int *in)
 {
@@ -33,17 +33,17 @@ static const char *match_list(const char *p, char c, int *in)
 	return *p == ']' ? p + 1 : NULL;
 }
 
-/* One element that takes one character. Returns the position behind it, or NULL when c does not match. */
+/* One element that takes one character. Returns the position after it, or NULL when c does not match. */
 static const char *match_one(const char *p, char c)
 {
-	const char *behind;
+	const char *after;
 	int in;
 
 	if (*p == '?') {
 		return c != ':' ? p + 1 : NULL;
 	}
-	if (*p == '[' && (behind = match_list(p + 1, c, &in)) != NULL) {
-		return in && c != ':' ? behind : NULL;
+	if (*p == '[' && (after = match_list(p + 1, c, &in)) != NULL) {
+		return in && c != ':' ? after : NULL;
 	}
 	if (*p == '\\' && p[1]) {
 		p++;

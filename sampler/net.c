@@ -32,7 +32,7 @@ static int net_has(int root, const char *name, const char *file)
 	return smp_exists(root, at);
 }
 
-/* Hardware stands in an interface as its device; bonds, bridges, VLANs and pairs have none. A representor
+/* Hardware is in an interface as its device; bonds, bridges, VLANs and pairs have none. A representor
  * ("pf0vf3") shows traffic that the card's own port counts. */
 static int is_hardware(int root, const char *name)
 {

@@ -428,7 +428,7 @@ static void start_parts(
 	}
 }
 
-/* The descriptors stand in the order in which PAPI opened them, which is that of what it counts with. */
+/* The descriptors are in the order in which PAPI opened them, which is that of what it counts with. */
 static void find_times(struct papi_set *s, char (*why_each)[SMP_TEXT])
 {
 	int found = s->n_parts == 1 && s->n_fds == s->n_natives;
@@ -518,7 +518,7 @@ static int read_direct(const struct papi_set *s, const struct part *p, union smp
 /* The kernel's times of a descriptor, in ns. Returns 0 or -1. */
 static int read_time(const struct papi_set *s, int which, int timing, uint64_t *ns)
 {
-	/* the count, and the times behind it; of a group, how many it has, the times and the count */
+	/* the count, and the times after it; of a group, how many it has, the times and the count */
 	uint64_t buf[4];
 	ssize_t n = read(s->fd[which].fd, buf, sizeof(buf));
 
@@ -732,7 +732,7 @@ static int list_name(const struct lister *l)
 	return list_event(l, bare, component, what, unit, try_event(l, code, component));
 }
 
-/* PAPI's names begin with a capital or hold "::"; nobody else's do. */
+/* Only PAPI's names begin with a capital or hold "::". */
 static int may_be_ours(const char *hint)
 {
 	return strstr(hint, "::") || strstr(hint, "**") || isupper((unsigned char)hint[0]) || strchr("*?[", hint[0]);

@@ -23,10 +23,11 @@ static struct {
 	char why[SMP_TEXT];
 } shared = { .lock = PTHREAD_MUTEX_INITIALIZER, .done = PTHREAD_COND_INITIALIZER };
 
-static __thread int known_to_papi;
+static __thread int known_to_papi
+	__attribute__((tls_model("initial-exec"))); /* no malloc() at its first use in a thread */
 
 /* PAPI runs one event set per component and thread number. A set that another thread of ours has attached to this one
- * stands under the thread's own number; one that the thread opens itself must be of another, or one of the two fails. */
+ * is under the thread's own number; one that the thread opens itself must be of another, or one of the two fails. */
 static unsigned long thread_id(void)
 {
 	return (unsigned long)gettid() | 1ul << 40;

@@ -6,12 +6,7 @@
 
 #include <strings.h>
 
-#include "base/text.h"
-
-struct rule {
-	char pattern[SMP_TEXT];
-	int on;
-};
+#include "sampler/rules.h"
 
 struct chunk { /* texts of counters, never moved */
 	struct chunk *next;
@@ -27,7 +22,7 @@ struct from {
 struct smp_plan {
 	struct smp_planned *item;
 	size_t n, cap;
-	struct rule *rule;
+	struct smp_rule *rule;
 	size_t n_rules;
 	struct chunk *texts;
 	struct smp_env *env; /* one per plugin, for its options */
@@ -63,31 +58,6 @@ static const char *keep(struct smp_plan *plan, const char *text)
 	copy[len] = '\0';
 	c->used += len + 1;
 	return copy;
-}
-
-static int rule_parse(const char *text, struct rule *r, struct tkm_err *err)
-{
-	size_t len = strcspn(text, " \t");
-	const char *state = text + len + strspn(text + len, " \t");
-
-	if (len == 0 || len >= sizeof(r->pattern)) {
-		return tkm_fail(err, TKM_ERR_ARG,
-			"COUNTER wants a pattern and on or off, as in \"cpu_* on\", not \"%s\"", text);
-	}
-	memcpy(r->pattern, text, len);
-	r->pattern[len] = '\0';
-	if (tkm_parse_bool(state, &r->on) < 0) {
-		return tkm_fail(err, TKM_ERR_ARG, "COUNTER %s: only on or off can follow the pattern, not \"%s\"",
-			r->pattern, state);
-	}
-	return 0;
-}
-
-int smp_rule_check(const char *text, struct tkm_err *err)
-{
-	struct rule r;
-
-	return rule_parse(text, &r, err);
 }
 
 static int wanted(const struct smp_plan *plan, const char *name)
@@ -170,7 +140,7 @@ static int add_source(struct smp_plan *plan, const struct smp_source *s, const s
 	plan->source_env = env;
 	plan->first = plan->n;
 	for (i = 0; rc == 0 && i < plan->n_rules; i++) {
-		const struct rule *r = &plan->rule[i];
+		const struct smp_rule *r = &plan->rule[i];
 
 		/* a source that does not work at all says so when one of its counters is asked for by name */
 		if (r->on && s->list(env, r->pattern, add, plan, why) == -1 && !why[0]) {
@@ -190,7 +160,7 @@ static int add_unknown(struct smp_plan *plan)
 	plan->source = NULL;
 	plan->first = 0;
 	for (i = 0; i < plan->n_rules; i++) {
-		const struct rule *r = &plan->rule[i];
+		const struct smp_rule *r = &plan->rule[i];
 
 		for (j = 0; j < plan->n && strcasecmp(plan->item[j].counter.name, r->pattern) != 0; j++) {
 		}
@@ -259,7 +229,7 @@ struct smp_plan *smp_plan_open(const struct smp_env *env, const char *const *rul
 		goto out;
 	}
 	for (i = 0; i < n_rules; i++) {
-		if (rule_parse(rules[i], &plan->rule[i], err) < 0) {
+		if (smp_rule_parse(rules[i], &plan->rule[i], err) < 0) {
 			smp_plan_close(plan);
 			return NULL;
 		}

@@ -17,7 +17,7 @@ struct item {
 	char path[128];
 	char name[ZONE_NAME]; /* "package-0", "cpu3" */
 	int summed;           /* part of the counter without an instance */
-	uint64_t wrap;        /* energy starts again behind this; 0: never */
+	uint64_t wrap;        /* energy starts again after this; 0: never */
 	uint64_t last, sum;
 	int valid, lost;
 };
@@ -285,7 +285,7 @@ static void *open_set(const struct smp_env *env, const struct smp_target *target
 	return s;
 }
 
-/* Energy starts again behind its range; how often between two reads cannot be told, once is assumed. */
+/* Energy starts again after its range; how often between two reads cannot be told, once is assumed. */
 static void read_item(struct item *i, const struct smp_env *env)
 {
 	char text[32];

@@ -15,7 +15,7 @@
 void *smp_alloc(size_t bytes);
 void smp_free(void *p);
 
-/* An array that grows: makes room for one more item behind n, returns the new array or NULL (the old one
+/* An array that grows: makes room for one more item after n, returns the new array or NULL (the old one
  * stays). cap is kept by the call. */
 void *smp_grow(void *array, size_t n, size_t *cap, size_t item);
 

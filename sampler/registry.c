@@ -24,26 +24,12 @@ const struct smp_source *const smp_sources[] = {
 	NULL,
 };
 
-/* clang-format off */
-const char *const smp_standard_rules[] = {
-	"disk_io on", "net_io on", "cpu_idle on", "cpu_sys on", "cpu_usr on",
-	"proc_usr on", "proc_sys on", "proc_rss on", "proc_minflt on", "proc_majflt on", "proc_nvcsw on", "proc_nivcsw on",
-	"proc_read on", "proc_write on",
-	NULL,
-};
-/* clang-format on */
-
 #ifndef HAVE_PAPI
 void smp_prepare(const struct smp_env *env)
 {
 	(void)env;
 }
 #endif
-
-void smp_env_init(struct smp_env *env)
-{
-	*env = (struct smp_env){ .size = sizeof(*env), .root = "/", .limit_s = 2, .options = "" };
-}
 
 static const struct smp_source *checked(const char *file, const struct smp_source *s, struct tkm_err *err)
 {

@@ -27,7 +27,7 @@ void smp_env_init(struct smp_env *env);
  * the thread that does it; from any other thread PAPI's counters then would be missing. Else does nothing. */
 void smp_prepare(const struct smp_env *env);
 
-/* Does name match the pattern? The guide's wildcards (seeds/003 section 3.2, STATE): '*' any number of
+/* Does name match the pattern? The guide's wildcards (Intel Trace Collector guide, section 3.2, STATE): '*' any number of
  * characters but the colon, '**' any with the colon, '?' one but the colon, '[...]' one of a list or range
  * ("[!...]" none of it); '\' takes the next as it is. Upper and lower case are alike (3.2.1). Returns 1 or 0. */
 int smp_match(const char *pattern, const char *name);
@@ -38,7 +38,7 @@ int smp_is_name(const char *pattern);
 /* May any name that begins with `prefix` match? For list() with a hint. */
 int smp_may_match(const char *pattern, const char *prefix);
 
-/* Checks one rule "<pattern> [on|off]" of option COUNTER (seeds/003 section 3.2). Returns 0, or -1. */
+/* Checks one rule "<pattern> [on|off]" of option COUNTER (Intel Trace Collector guide, section 3.2). Returns 0, or -1. */
 int smp_rule_check(const char *rule, struct tkm_err *err);
 
 /* The rules for who chooses nothing: the guide's five OS counters and the process's standard counters. NULL

@@ -61,7 +61,7 @@ static const char *column_of(const char *text, const char *label, const char *ke
 	return NULL;
 }
 
-/* Whole part and at most nine digits behind the point; no locale takes part. */
+/* Whole part and at most nine digits after the point; no locale takes part. */
 static int decimal(const char *p, double *out)
 {
 	uint64_t whole, part = 0;

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Counters that stand as numbers in text files of /proc and /sys, as one table; each file is read once per
+/* Counters that are as numbers in text files of /proc and /sys, as one table; each file is read once per
  * sample, whatever number of counters it holds. */
 #ifndef SAMPLER_TEXT_H
 #define SAMPLER_TEXT_H
 
 #include "sampler/private.h"
 
-/* Where in its file a number stands. */
+/* Where in its file a number is. */
 enum smp_where {
 	SMP_WORD,   /* the nth word, counted from 1 */
 	SMP_STAT,   /* the nth field of /proc/PID/stat as proc(5) counts: names may hold blanks and brackets */
-	SMP_LABEL,  /* behind `label` at the start of a line, the nth word there; 0 is the first */
+	SMP_LABEL,  /* after `label` at the start of a line, the nth word there; 0 is the first */
 	SMP_COLUMN, /* of two lines that start with `label`, the second one's number under the word `key` of the first */
-	SMP_KEY,    /* behind `key` in the line that starts with `label` */
-	SMP_SUM,    /* behind `key`, the sum over all lines */
+	SMP_KEY,    /* after `key` in the line that starts with `label` */
+	SMP_SUM,    /* after `key`, the sum over all lines */
 	SMP_DECIMAL, /* the nth word, a decimal fraction: SMP_F64 */
 };
 
@@ -31,7 +31,7 @@ struct smp_text_counter {
 	unsigned scale; /* recorded = number * scale; 0 is 1 */
 };
 
-/* Finds the number. Returns 0, or -1 where it does not stand there. */
+/* Finds the number. Returns 0, or -1 where it is not there. */
 int smp_text_find(const struct smp_text_counter *c, const char *text, union smp_value *out);
 
 /* The rest of a source that consists of such counters. */

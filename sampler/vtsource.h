@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A source of counters: what a source says about its counters and how they are read. The sources of Tickmark
- * and those of third parties (option PLUGIN, vtsource(5)) are the same table entry, so this header stands
+ * and those of third parties (option PLUGIN, vtsource(5)) are the same table entry, so this header is
  * alone, needs C99 only and is installed as <tickmark/vtsource.h>.
  *
  * Who calls: a background thread inside the observed program, or vtcounters. Therefore a source
@@ -53,7 +53,7 @@ enum smp_state {
 
 /* One counter. Strings handed out by list() need to live until each() returns only. */
 struct smp_counter {
-	const char *name;    /* "cpu_idle"; an instance behind a colon, "disk_io:sda" */
+	const char *name;    /* "cpu_idle"; an instance after a colon, "disk_io:sda" */
 	const char *unit;    /* of the recorded value: "bytes", "ticks", "ns" */
 	const char *what;    /* one line for a person, in English, no full stop */
 	const char *missing; /* NULL, or why it cannot be read here and the way out, one line */
@@ -61,12 +61,12 @@ struct smp_counter {
 	enum smp_type type;
 	enum smp_kind kind;
 	/* How tools show it: value (of a total: its rate per second) times factor, in shown_unit. The guide's
-	 * counters are named, and shown, as in the guide (seeds/003 section 2.11): disk_io is recorded in bytes
+	 * counters are named, and shown, as in the guide (Intel Trace Collector guide, section 2.11): disk_io is recorded in bytes
 	 * and shown with 1.0/1024 in KB/s. 0 and NULL: as recorded. */
 	double factor;
 	const char *shown_unit;
 	double lower, upper; /* bounds of the recorded value; both 0: unknown */
-	const char *with;    /* NULL, or the counter that this one explains and comes along with */
+	const char *with;    /* NULL, or the counter that this one explains and is recorded with */
 };
 
 /* How the host has set things up. Read-only for sources; lives as long as any set. */
@@ -79,7 +79,7 @@ struct smp_env {
 			     * "nic:NAME" (system interface) with blanks between; they replace own guesses */
 	double limit_s;      /* a library's initialisation that lasts longer is given up; 0: 2 s */
 	const char *cgroup;  /* NULL, or the job's cgroup below /sys/fs/cgroup; NULL: that of this process */
-	const char *options; /* a plugin's own text, behind its name in PLUGIN; never NULL for a plugin */
+	const char *options; /* a plugin's own text, after its name in PLUGIN; never NULL for a plugin */
 	const char
 		*trace_dir; /* where the trace is written; NULL: the current folder. Read it only if `size` covers it */
 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Where the components of a trace lie: each in a file of its own, or all in one file behind a directory. */
+/* Where the components of a trace lie: each in a file of its own, or all in one file that begins with a directory. */
 #ifndef STF_ARCHIVE_H
 #define STF_ARCHIVE_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The k-th bytes of all records stand together, so that what is constant costs nothing, and running totals
+/* The k-th bytes of all records are together, so that what is constant costs nothing, and running totals
  * are replaced by their steps. 8 x 8 bytes are transposed in registers. */
 #include "config.h"
 #include "stf/columns.h"
@@ -354,7 +354,7 @@ static void unpack_between(uint8_t *dst, const uint8_t *col, size_t n, size_t le
 	}
 }
 
-/* Difference fields of 8 bytes, one behind the other: what Tickmark writes. */
+/* Difference fields of 8 bytes, one after the other: what Tickmark writes. */
 static int is_ours(const uint8_t *field, size_t d, int big)
 {
 	size_t i, end = 0;

@@ -41,7 +41,7 @@ static uint64_t plus(uint64_t a, uint64_t b)
 	return a > UINT64_MAX - b ? UINT64_MAX : a + b;
 }
 
-/* What was left out is told at the end, if nothing worse is. */
+/* What was left out is reported at the end, unless there is a worse fault. */
 static void keep_damage(struct stf_cursor *c, const struct stx_source *s)
 {
 	if (c->fault.code == STF_OK) {
@@ -127,7 +127,7 @@ static int is_wanted(const struct stf_cursor *c, const struct stf_file_declarati
 	return !a.categories || (a.categories & c->filter.categories) || a.categories >> (STF_KIND_OTHER + 1);
 }
 
-/* A component that cannot be read does not hide the others; it is told at the end. */
+/* A component that cannot be read does not hide the others; it is reported at the end. */
 static int add_file(struct stf_cursor *c, const struct stf_record *f, int alone, struct stf_err *err)
 {
 	struct stx_source *s = stx_reader_source(c->reader, f, err);

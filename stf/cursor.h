@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What is behind a cursor, and beginning one in the middle. */
+/* The state of a cursor, and how to begin one in the middle. */
 #ifndef STF_CURSOR_H
 #define STF_CURSOR_H
 
@@ -13,7 +13,7 @@ struct stf_cursor {
 	struct stf_triplet *willys;
 	struct stf_record **state; /* delivered first */
 	size_t n_state, cap_state, next_state;
-	struct stx_source **heap; /* by the time of their next record, which stands in source->record */
+	struct stx_source **heap; /* by the time of their next record, which is in source->record */
 	size_t n;
 	struct stx_source *given; /* its record was handed out last and is to be replaced by its next */
 	struct stf_err fault;     /* the first of all files */

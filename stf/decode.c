@@ -154,7 +154,7 @@ static void store(char *p, uint64_t u, int type)
 
 static int walk_fields(struct walk *w, const struct stx_fdef *f, struct stx_scratch *s);
 
-/* One field of an element type that nobody takes, `count` times. */
+/* One field of an element type that is not wanted, `count` times. */
 static int skip_field(struct walk *w, const struct stx_ffield *g, uint64_t count)
 {
 	uint64_t i;
@@ -298,7 +298,7 @@ static int fill_missing(struct walk *w, const struct stx_fdef *f, struct stx_scr
 	return 0;
 }
 
-/* Field by field; without `s`, in a nested record, nobody takes any of them. */
+/* Field by field; without `s`, in a nested record, none is wanted. */
 static int walk_fields(struct walk *w, const struct stx_fdef *f, struct stx_scratch *s)
 {
 	uint64_t count = 0;

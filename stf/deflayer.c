@@ -318,7 +318,7 @@ static int parse_field(
 	return dflt ? parse_default(f, dflt, err) : 0;
 }
 
-/* What can be said once all fields are there: every array has a size field, no name stands twice. */
+/* What can be said once all fields are there: every array has a size field, no name occurs twice. */
 static int check_def(struct stx_fdef *f, struct stf_err *err)
 {
 	unsigned i, k;

@@ -46,7 +46,7 @@ struct stx_fdef {
 struct stx_defs {
 	struct stx_fdef *def[STX_LAST_ID + 1];
 	int big;
-	struct stx_fdef *order[STX_LAST_ID + 1]; /* as they stand in the file */
+	struct stx_fdef *order[STX_LAST_ID + 1]; /* in the order of the file */
 	unsigned n;
 };
 

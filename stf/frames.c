@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Reading a compressed component: the seek table says where the frames are, the anchors what they hold. A file
- * that was cut has lost its table; then the frames are found one behind the other. */
+ * that was cut has lost its table; then the frames are found one after the other. */
 #include "config.h"
 #include "stf/frames.h"
 #include "stf/anchor_table.h"
@@ -25,7 +25,7 @@ struct stx_frames {
 	struct stx_unzst *ctx;
 	struct frame *frame;
 	size_t n, next;
-	int broken; /* the file ends behind the last of them */
+	int broken; /* the file ends after the last of them */
 	uint8_t *packed, *content;
 	size_t packed_cap, content_cap;
 };

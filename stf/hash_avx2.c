@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* XXH3 with 256-bit registers, for whom hash.c finds that the processor has them. */
+/* XXH3 with 256-bit registers, used if hash.c finds that the processor has them. */
 #include "config.h"
 
 #if defined(HAVE_XXHASH) && defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)

@@ -1,60 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Walks data blocks as they were written and keeps what an anchor must tell: the last value of every
- * counter, of each thread and of all, the stack of every thread, and which records are still open: messages and collective operations
- * under way, scopes and file operations not ended. Counts and the time range come from the same walk. */
+/* Walks data blocks as they were written and keeps what an anchor must tell: the last value of every counter, of each thread and of
+ * all, the stack of every thread, and which records are still open: messages and collective operations under way, scopes and file
+ * operations not ended. Counts and the time range come from the same walk. history_put.c writes it. */
 #include "stf/history.h"
-#include "stf/put.h"
+#include "stf/history_parts.h"
 
 #include <stdlib.h>
-
-#define SPARSE_ALL 16 /* bytes of data for each byte of histories, at least, */
-#define SPARSE 32     /* and for each byte of those by thread */
-
-struct counter {
-	uint32_t id;
-	uint32_t by_thread; /* in the set of all threads: whose value it is, is known */
-	uint64_t value;
-};
-
-/* By rising id, as counter_history wants them. */
-struct counters {
-	struct counter *c;
-	size_t n, cap, next;
-};
-
-/* What one thread, or group, sampled last. */
-struct thread {
-	uint32_t willy;
-	struct counters set;
-};
-
-struct stack {
-	uint32_t willy;
-	uint32_t n, cap;
-	uint32_t *function, *scl;
-};
-
-struct open_record {
-	uint64_t offset, prevtime;
-	uint64_t end;    /* when it is over; UINT64_MAX: when its counterpart comes */
-	uint64_t key[2]; /* what the counterpart must match */
-};
-
-struct stx_history {
-	uint64_t counts[256];
-	uint64_t min, max;
-	uint64_t latest;            /* of all records so far */
-	uint64_t n_late, most_late; /* records behind it, and how far at most */
-	struct counters all;
-	struct thread *thread; /* rising willy */
-	size_t n_threads, cap_threads, next_thread;
-	uint64_t told;       /* offset of the last anchor that had histories by thread, */
-	uint64_t told_any;   /* and of the last that had any */
-	struct stack *stack; /* rising willy */
-	size_t n_stacks, cap_stacks, last_stack;
-	struct open_record *open;
-	size_t n_open, cap_open;
-};
+#include <sys/types.h>
 
 /* Everything about the record in hand. */
 struct place {
@@ -91,7 +43,9 @@ void stx_history_free(struct stx_history *h)
 		free(h->thread[i].set.c);
 	}
 	free(h->stack);
+	free(h->stack_at.slot);
 	free(h->thread);
+	free(h->thread_at.slot);
 	free(h->all.c);
 	free(h->open);
 	free(h);
@@ -141,7 +95,7 @@ uint64_t stx_history_late(const struct stx_history *h, uint64_t *most)
 static int grow(void *array, size_t *cap, size_t n, size_t size)
 {
 	void **p = array, *q;
-	size_t c = *cap ? 2 * *cap : 16;
+	size_t c = *cap ? 2 * *cap : size > sizeof(struct stx_last) ? 16 : 4;
 
 	if (n < *cap) {
 		return 0;
@@ -155,7 +109,7 @@ static int grow(void *array, size_t *cap, size_t n, size_t size)
 	return 0;
 }
 
-static int set_counter(struct counters *s, uint32_t id, uint64_t value, uint32_t by_thread)
+static int set_counter(struct stx_lasts *s, uint32_t id, uint64_t value, uint32_t by_thread)
 {
 	size_t lo = s->next, hi = s->n, mid;
 
@@ -185,39 +139,107 @@ static int set_counter(struct counters *s, uint32_t id, uint64_t value, uint32_t
 	return 0;
 }
 
-static struct counters *find_thread(struct stx_history *h, uint32_t willy)
+/* ---- threads and groups by their number ---- */
+
+static uint32_t number_at(const void *array, size_t size, size_t i)
 {
-	size_t lo = h->next_thread, hi = h->n_threads, mid;
+	uint32_t willy;
+
+	memcpy(&willy, (const char *)array + i * size, sizeof(willy));
+	return willy;
+}
+
+/* The slot of a number, or the free one where it belongs. */
+static uint32_t *find_slot(const struct stx_places *p, const void *array, size_t size, uint32_t willy)
+{
+	size_t i = (size_t)(willy * 0x9e3779b97f4a7c15u >> 32) & (p->n - 1);
+
+	while (p->slot[i] && number_at(array, size, p->slot[i] - 1) != willy) {
+		i = (i + 1) & (p->n - 1);
+	}
+	return &p->slot[i];
+}
+
+static void fill_slots(struct stx_places *p, const void *array, size_t n, size_t size)
+{
+	size_t i;
+
+	memset(p->slot, 0, p->n * sizeof(*p->slot));
+	for (i = 0; i < n; i++) {
+		*find_slot(p, array, size, number_at(array, size, i)) = (uint32_t)i + 1;
+	}
+}
+
+/* The place of a number in an array of *n, appended with zeros if it is new. -1: no memory. */
+static ssize_t find_place(struct stx_places *p, void *array, size_t *cap, size_t *n, size_t size, uint32_t willy)
+{
+	uint32_t *slot;
+	void **a = array;
+
+	if (2 * (*n + 1) > p->n) {
+		slot = realloc(p->slot, (p->n ? 2 * p->n : 16) * sizeof(*slot));
+		if (!slot) {
+			return -1;
+		}
+		p->slot = slot;
+		p->n = p->n ? 2 * p->n : 16;
+		fill_slots(p, *a, *n, size);
+	}
+	slot = find_slot(p, *a, size, willy);
+	if (!*slot) {
+		if (grow(a, cap, *n, size) < 0) {
+			return -1;
+		}
+		p->disordered |= *n && number_at(*a, size, *n - 1) > willy;
+		memset((char *)*a + *n * size, 0, size);
+		memcpy((char *)*a + *n * size, &willy, sizeof(willy));
+		(*n)++;
+		*slot = (uint32_t)*n;
+	}
+	return (ssize_t)*slot - 1;
+}
+
+static int by_number(const void *a, const void *b)
+{
+	uint32_t x = number_at(a, 0, 0), y = number_at(b, 0, 0);
+
+	return (x > y) - (x < y);
+}
+
+void stx_history_sort(struct stx_history *h)
+{
+	if (h->thread_at.disordered) {
+		qsort(h->thread, h->n_threads, sizeof(*h->thread), by_number);
+		fill_slots(&h->thread_at, h->thread, h->n_threads, sizeof(*h->thread));
+		h->thread_at.disordered = 0;
+	}
+	if (h->stack_at.disordered) {
+		qsort(h->stack, h->n_stacks, sizeof(*h->stack), by_number);
+		fill_slots(&h->stack_at, h->stack, h->n_stacks, sizeof(*h->stack));
+		h->stack_at.disordered = 0;
+	}
+}
+
+static struct stx_lasts *find_thread(struct stx_history *h, uint32_t willy)
+{
+	ssize_t i = (ssize_t)h->next_thread;
 
 	/* they too come in turns */
-	if (lo >= hi || h->thread[lo].willy != willy) {
-		lo = 0;
-		while (lo < hi) {
-			mid = lo + (hi - lo) / 2;
-			if (h->thread[mid].willy < willy) {
-				lo = mid + 1;
-			} else {
-				hi = mid;
-			}
-		}
-		if (lo == h->n_threads || h->thread[lo].willy != willy) {
-			if (grow(&h->thread, &h->cap_threads, h->n_threads, sizeof(*h->thread)) < 0) {
-				return NULL;
-			}
-			memmove(h->thread + lo + 1, h->thread + lo, (h->n_threads - lo) * sizeof(*h->thread));
-			h->n_threads++;
-			h->thread[lo] = (struct thread){ .willy = willy };
+	if (h->next_thread >= h->n_threads || h->thread[i].willy != willy) {
+		i = find_place(&h->thread_at, &h->thread, &h->cap_threads, &h->n_threads, sizeof(*h->thread), willy);
+		if (i < 0) {
+			return NULL;
 		}
 	}
-	h->next_thread = lo + 1 < h->n_threads ? lo + 1 : 0;
-	return &h->thread[lo].set;
+	h->next_thread = (size_t)i + 1 < h->n_threads ? (size_t)i + 1 : 0;
+	return &h->thread[i].set;
 }
 
 static int see_counters(struct stx_history *h, const struct place *at)
 {
 	unsigned i, n = at->p[offsetof(struct stx_wire_counter_value, size_1_2)];
 	const uint8_t *values = at->p + sizeof(struct stx_wire_counter_value);
-	struct counters *own = find_thread(h, W4(counter_value, willy));
+	struct stx_lasts *own = find_thread(h, W4(counter_value, willy));
 	uint64_t value;
 	uint32_t id;
 
@@ -241,63 +263,54 @@ int stx_history_counter(struct stx_history *h, uint32_t id, uint64_t value)
 
 int stx_history_thread_counter(struct stx_history *h, uint32_t willy, uint32_t id, uint64_t value)
 {
-	struct counters *own = find_thread(h, willy);
+	struct stx_lasts *own = find_thread(h, willy);
 
 	return own && set_counter(own, id, value, 1) == 0 ? set_counter(&h->all, id, value, 1) : -1;
 }
 
-static struct stack *find_stack(struct stx_history *h, uint32_t willy)
+static struct stx_stack *find_stack(struct stx_history *h, uint32_t willy)
 {
-	size_t lo = 0, hi = h->n_stacks, mid;
+	ssize_t i;
 
-	if (h->last_stack < hi && h->stack[h->last_stack].willy == willy) {
+	if (h->last_stack < h->n_stacks && h->stack[h->last_stack].willy == willy) {
 		return &h->stack[h->last_stack];
 	}
 	/* threads that come in turns */
-	if (h->last_stack + 1 < hi && h->stack[h->last_stack + 1].willy == willy) {
+	if (h->last_stack + 1 < h->n_stacks && h->stack[h->last_stack + 1].willy == willy) {
 		return &h->stack[++h->last_stack];
 	}
-	while (lo < hi) {
-		mid = lo + (hi - lo) / 2;
-		if (h->stack[mid].willy < willy) {
-			lo = mid + 1;
-		} else {
-			hi = mid;
-		}
+	i = find_place(&h->stack_at, &h->stack, &h->cap_stacks, &h->n_stacks, sizeof(*h->stack), willy);
+	if (i < 0) {
+		return NULL;
 	}
-	if (lo == h->n_stacks || h->stack[lo].willy != willy) {
-		if (grow(&h->stack, &h->cap_stacks, h->n_stacks, sizeof(*h->stack)) < 0) {
-			return NULL;
-		}
-		memmove(h->stack + lo + 1, h->stack + lo, (h->n_stacks - lo) * sizeof(*h->stack));
-		h->n_stacks++;
-		h->stack[lo] = (struct stack){ .willy = willy };
+	h->last_stack = (size_t)i;
+	return &h->stack[i];
+}
+
+static int more_room(struct stx_stack *s)
+{
+	uint32_t cap = s->cap ? 2 * s->cap : 8, *p;
+
+	p = realloc(s->function, cap * sizeof(*p));
+	if (!p) {
+		return -1;
 	}
-	h->last_stack = lo;
-	return &h->stack[lo];
+	s->function = p;
+	p = realloc(s->scl, cap * sizeof(*p));
+	if (!p) {
+		return -1;
+	}
+	s->scl = p;
+	s->cap = cap;
+	return 0;
 }
 
 static int push(struct stx_history *h, uint32_t willy, uint32_t function, uint32_t scl)
 {
-	struct stack *s = find_stack(h, willy);
-	uint32_t cap, *p;
+	struct stx_stack *s = find_stack(h, willy);
 
-	if (!s) {
+	if (!s || (s->n == s->cap && more_room(s) < 0)) {
 		return -1;
-	}
-	if (s->n == s->cap) {
-		cap = s->cap ? 2 * s->cap : 8;
-		p = realloc(s->function, cap * sizeof(*p));
-		if (!p) {
-			return -1;
-		}
-		s->function = p;
-		p = realloc(s->scl, cap * sizeof(*p));
-		if (!p) {
-			return -1;
-		}
-		s->scl = p;
-		s->cap = cap;
 	}
 	s->function[s->n] = function;
 	s->scl[s->n++] = scl;
@@ -311,7 +324,7 @@ int stx_history_push(struct stx_history *h, uint32_t willy, uint32_t function, u
 
 static int pop(struct stx_history *h, uint32_t willy)
 {
-	struct stack *s = find_stack(h, willy);
+	struct stx_stack *s = find_stack(h, willy);
 
 	if (!s) {
 		return -1;
@@ -325,7 +338,7 @@ static int add_open(struct stx_history *h, const struct place *at, uint64_t end,
 	if (grow(&h->open, &h->cap_open, h->n_open, sizeof(*h->open)) < 0) {
 		return -1;
 	}
-	h->open[h->n_open++] = (struct open_record){
+	h->open[h->n_open++] = (struct stx_open_record){
 		.offset = at->offset, .prevtime = at->prevtime, .end = end, .key = { key0, key1 }
 	};
 	return 0;
@@ -367,7 +380,7 @@ static int see_message(struct stx_history *h, const struct place *at)
 	return d > 0 ? see_until(h, at, later(at->time, (uint64_t)d)) : 0;
 }
 
-/* All collective records begin their arrays with start_time and delta; `fixed` bytes stand ahead. */
+/* All collective records begin their arrays with start_time and delta; `fixed` bytes are ahead. */
 static int see_collective(struct stx_history *h, const struct place *at, size_t fixed)
 {
 	uint32_t i, n = tkm_get32(at->p + fixed - 4, at->big);
@@ -460,8 +473,8 @@ static inline int same_ids(const uint8_t *a, const uint8_t *b, size_t n)
 	return diff == 0;
 }
 
-/* Samples of one thread and set of counters may follow each other, and only the last says anything. Returns the
- * first record that is none of them, NULL without memory. */
+/* Samples of one thread and set of counters may follow each other, and only the last says anything. Returns the first record that is
+ * none of them, NULL without memory. */
 static const uint8_t *absorb_samples(
 	struct stx_history *h, const uint8_t *p, const uint8_t *end, uint64_t *now, int big)
 {
@@ -487,6 +500,44 @@ static const uint8_t *absorb_samples(
 	return see_counters(h, &at) < 0 ? NULL : p;
 }
 
+/* Function calls of one thread follow each other as a rule; only the stack after them says anything. Returns the first record that is
+ * none of them, NULL without memory. */
+static const uint8_t *absorb_states(struct stx_history *h, const uint8_t *p, const uint8_t *end, uint64_t *now, int big)
+{
+	const uint32_t willy = tkm_get32(p + offsetof(struct stx_wire_enter_function, willy), big);
+	uint64_t first = *now + tkm_get32(p + 1, big), t = *now, n[2] = { 0, 0 };
+	struct stx_stack *s = find_stack(h, willy);
+
+	_Static_assert(
+		offsetof(struct stx_wire_enter_function, willy) == offsetof(struct stx_wire_leave_function, willy),
+		"one look at both");
+	if (!s) {
+		return NULL;
+	}
+	do {
+		t += tkm_get32(p + 1, big);
+		if (*p == STF_ID_enter_function) {
+			if (s->n == s->cap && more_room(s) < 0) {
+				return NULL;
+			}
+			s->function[s->n] = tkm_get32(p + offsetof(struct stx_wire_enter_function, function), big);
+			s->scl[s->n++] = 0;
+			n[0]++;
+			p += sizeof(struct stx_wire_enter_function);
+		} else {
+			s->n -= s->n > 0;
+			n[1]++;
+			p += sizeof(struct stx_wire_leave_function);
+		}
+	} while (p < end && (*p == STF_ID_enter_function || *p == STF_ID_leave_function) &&
+		tkm_get32(p + offsetof(struct stx_wire_enter_function, willy), big) == willy);
+	h->counts[STF_ID_enter_function] += n[0];
+	h->counts[STF_ID_leave_function] += n[1];
+	saw_times(h, first, t);
+	*now = t;
+	return p;
+}
+
 int stx_history_absorb(
 	struct stx_history *h, const uint8_t *p, const uint8_t *end, uint64_t offset, uint64_t *now, int big)
 {
@@ -496,6 +547,13 @@ int stx_history_absorb(
 	while (p < end) {
 		if (*p == STF_ID_counter_value && *now >= h->latest) {
 			p = absorb_samples(h, p, end, now, big);
+			if (!p) {
+				return -1;
+			}
+			continue;
+		}
+		if ((*p == STF_ID_enter_function || *p == STF_ID_leave_function) && *now >= h->latest) {
+			p = absorb_states(h, p, end, now, big);
 			if (!p) {
 				return -1;
 			}
@@ -546,179 +604,4 @@ void stx_history_place_open(struct stx_history *h, size_t before, uint64_t offse
 size_t stx_history_n_open(const struct stx_history *h)
 {
 	return h->n_open;
-}
-
-/* Values of a thread, or of all threads those of nobody in particular (`nobody`) or any. Fewer than 256 in a record:
- * its size field is U1. */
-static int put_set(struct stx_stream *to, const struct counters *s, const struct thread *t, int nobody)
-{
-	uint32_t id[255];
-	uint64_t value[255];
-	struct stf_counter_history all = { .counters = id, .values = value };
-	struct stf_counter_value own = { .willy = t ? t->willy : 0, .counters = id, .values = value };
-	size_t i, n = 0;
-
-	for (i = 0; i < s->n; i++) {
-		if (!nobody || !s->c[i].by_thread) {
-			id[n] = s->c[i].id;
-			value[n++] = s->c[i].value;
-		}
-		if (n == 255 || (n && i + 1 == s->n)) {
-			all.size_1_2 = own.size_1_2 = (uint32_t)n;
-			if (t ? stx_put_counter_value(to, &own) < 0 : stx_put_counter_history(to, &all) < 0) {
-				return -1;
-			}
-			n = 0;
-		}
-	}
-	return 0;
-}
-
-static int put_threads(const struct stx_history *h, struct stx_stream *to)
-{
-	size_t i;
-
-	for (i = 0; i < h->n_threads; i++) {
-		if (put_set(to, &h->thread[i].set, &h->thread[i], 0) < 0) {
-			return -1;
-		}
-	}
-	return 0;
-}
-
-/* Bytes of the histories that are not by thread. */
-static uint64_t size_of(const struct stx_history *h)
-{
-	uint64_t size = sizeof(struct stx_wire_begin_of_history) + sizeof(struct stx_wire_end_of_history) +
-		12 * h->all.n + 20 * h->n_open;
-	size_t i;
-
-	for (i = 0; i < h->n_stacks; i++) {
-		/* an SCL for each function at worst */
-		size += h->stack[i].n ? sizeof(struct stx_wire_function_history_1) + 8 * (uint64_t)h->stack[i].n : 0;
-	}
-	return size;
-}
-
-/* Where much is open at once, most anchors are a place and a time only: who wants to know more begins further up. */
-static int tells(struct stx_history *h, uint64_t offset)
-{
-	if (offset && offset - h->told_any < SPARSE_ALL * size_of(h)) {
-		return 0;
-	}
-	h->told_any = offset;
-	return 1;
-}
-
-/* Many threads with many counters do not tell all at every anchor: a reader then begins further up. */
-static int is_due(struct stx_history *h, uint64_t offset)
-{
-	uint64_t size = 0;
-	size_t i;
-
-	for (i = 0; i < h->n_threads; i++) {
-		size += sizeof(struct stx_wire_counter_value) + 12 * h->thread[i].set.n;
-	}
-	if (offset - h->told < SPARSE * size) {
-		return 0;
-	}
-	h->told = offset;
-	return 1;
-}
-
-static int put_stacks(struct stx_history *h, struct stx_stream *anc)
-{
-	const struct stack *s;
-	size_t k;
-	uint32_t i;
-	int rc = 0, any;
-
-	for (k = 0; k < h->n_stacks && rc == 0; k++) {
-		s = &h->stack[k];
-		for (any = 0, i = 0; i < s->n; i++) {
-			any |= s->scl[i] != 0;
-		}
-		if (any) {
-			struct stf_function_history_1 r = {
-				.willy = s->willy, .size_1_2 = s->n, .function_stack = s->function, .scls = s->scl
-			};
-
-			rc = stx_put_function_history_1(anc, &r);
-		} else if (s->n) {
-			struct stf_function_history r = {
-				.willy = s->willy, .size_1_1 = s->n, .function_stack = s->function
-			};
-
-			rc = stx_put_function_history(anc, &r);
-		}
-	}
-	return rc;
-}
-
-static int put_open(struct stx_history *h, struct stx_stream *anc, uint32_t file)
-{
-	struct stf_history r = { 0 };
-	uint32_t files[255];
-	uint64_t offset[255], prevtime[255];
-	size_t i, n = 0;
-
-	r.file = files;
-	r.offset = offset;
-	r.prevtime = prevtime;
-	for (i = 0; i < h->n_open; i++) {
-		files[n] = file;
-		offset[n] = h->open[i].offset;
-		prevtime[n++] = h->open[i].prevtime;
-		if (n == 255 || i + 1 == h->n_open) {
-			r.size_1_3 = (uint32_t)n;
-			if (stx_put_history(anc, &r) < 0) {
-				return -1;
-			}
-			n = 0;
-		}
-	}
-	return 0;
-}
-
-/* Forgets what is over by then. */
-static void drop_ended(struct stx_history *h, uint64_t time_prev)
-{
-	size_t i, n = 0;
-
-	for (i = 0; i < h->n_open; i++) {
-		if (h->open[i].end > time_prev) {
-			h->open[n++] = h->open[i];
-		}
-	}
-	h->n_open = n;
-}
-
-int stx_history_anchor(
-	struct stx_history *h, struct stx_stream *anc, uint32_t file, uint64_t time_prev, uint64_t offset)
-{
-	struct stf_anchor a = { .time_prev = time_prev, .offset = offset };
-	struct stf_begin_of_history begin = { 0 };
-	struct stf_end_of_history end = { 0 };
-
-	drop_ended(h, time_prev);
-	if (stx_put_anchor(anc, &a) < 0) {
-		return -1;
-	}
-	if (!tells(h, offset)) {
-		return 0;
-	}
-	if (stx_put_begin_of_history(anc, &begin) < 0 || put_set(anc, &h->all, NULL, 0) < 0 ||
-		(is_due(h, offset) && put_threads(h, anc) < 0) || put_stacks(h, anc) < 0 ||
-		put_open(h, anc, file) < 0) {
-		return -1;
-	}
-	return stx_put_end_of_history(anc, &end);
-}
-
-int stx_history_state(struct stx_history *h, struct stx_stream *to, uint32_t file, uint64_t from)
-{
-	drop_ended(h, from - 1);
-	return put_set(to, &h->all, NULL, 1) < 0 || put_threads(h, to) < 0 || put_stacks(h, to) < 0
-		? -1
-		: put_open(h, to, file);
 }

@@ -10,7 +10,7 @@ struct stx_stream;
 
 struct stx_history *stx_history_new(void);
 void stx_history_free(struct stx_history *h);
-/* Takes in the records [p, end) that stand at `offset` of a data file whose time is *now; advances
+/* Takes in the records [p, end) that are at `offset` of a data file whose time is *now; advances
  * *now. -1: no memory. */
 int stx_history_absorb(
 	struct stx_history *h, const uint8_t *p, const uint8_t *end, uint64_t offset, uint64_t *now, int big);

@@ -96,7 +96,7 @@ static int put_own(struct stf_writer *w, int own, const char *text)
 	return stx_put_info(w->infos, &r);
 }
 
-/* Classes stand in .dcl, which must be closed before its checksum is known. */
+/* Classes are in .dcl, which must be closed before its checksum is known. */
 static int declare_own(struct stf_writer *w, int own)
 {
 	return w->own_class[own] || stf_writer_class(w, stx_own_class[own], 0) ? 0 : -1;
@@ -368,7 +368,7 @@ static int put_files(struct stf_writer *w, struct stx_stream *idx)
 	return 0;
 }
 
-/* The base file, in a single file with the directory ahead and the components behind it. */
+/* The base file, in a single file with the directory ahead and the components after it. */
 static int write_out(struct stf_writer *w, const struct stx_buf *text, const struct stx_stream *idx,
 	const struct stx_part *part, size_t n)
 {

@@ -49,7 +49,7 @@ struct stx_source {
 	uint32_t file;          /* file_declaration id */
 	size_t number_in_trace; /* among the sources of a merge */
 	struct stx_mark head;   /* before `record` */
-	uint64_t late;          /* how far a record's time may lie behind one that stands before it */
+	uint64_t late;          /* how much earlier a record's time may be than that of the record before it */
 	uint64_t *times;        /* [STX_BATCH] */
 	uint8_t *one;           /* a batch of one record that was not laid out as ours */
 	struct stx_blocks
@@ -57,7 +57,7 @@ struct stx_source {
 	size_t block;       /* the next that was not checked */
 	uint64_t good_from; /* from this offset on `buf` was checked */
 	size_t have;        /* bytes of the window, those not checked included */
-	int bad;            /* the block behind `len` is damaged */
+	int bad;            /* the block after `len` is damaged */
 	uint64_t n_damaged; /* pieces that were left out */
 	const char *suffix;
 	struct stx_damages *damages; /* of the trace */
@@ -75,7 +75,7 @@ struct stx_source *stx_source_open_file(const char *path, int compressed, struct
 void stx_source_close(struct stx_source *s);
 /* The first n bytes of an open file; -1: there are not so many. */
 int stx_source_peek(const struct stx_source *s, void *p, size_t n);
-/* More bytes behind those that are here; drops what lies before pos. Nothing more is no error, then `cut` is set. */
+/* More bytes after those that are here; drops what lies before pos. Nothing more is no error, then `cut` is set. */
 int stx_source_fill(struct stx_source *s, struct stf_err *err);
 /* The same of bytes that are not checked. */
 int stx_source_fill_raw(struct stx_source *s, struct stf_err *err);

@@ -57,7 +57,7 @@ static inline void copy(char *to, const uint8_t *from, size_t n)
 	}
 }
 
-/* Copied because the file keeps no alignment, and for the zero byte behind it. */
+/* Copied because the file keeps no alignment, and for the zero byte after it. */
 static inline int take_array(struct at *a, uint64_t count, unsigned size)
 {
 	uint64_t n = count * size, room = (n + 8) / 8 * 8;

@@ -15,7 +15,7 @@ struct stx_waiting {
 struct stx_order {
 	struct stx_waiting *heap;
 	size_t n, cap;
-	uint64_t late;   /* how far a record may lie behind a later one; 0: nothing waits */
+	uint64_t late;   /* how much earlier a record may be than one before it; 0: nothing waits */
 	uint64_t newest; /* latest time seen */
 	uint64_t number;
 	struct stf_record *given; /* handed out last */

@@ -121,7 +121,7 @@ static int bad(struct stf_writer *w, const char *what)
 	return stx_fail(&w->err, STF_ERR_FORMAT, NULL, 0, 0, "this text is not of a part of a trace: %s", what);
 }
 
-/* size, digest and name of one file; *p goes on behind it. */
+/* size, digest and name of one file; *p goes on after it. */
 static int take_file(struct stf_writer *w, struct stx_stream *s, const struct stx_where *to, const char **p)
 {
 	unsigned long long size, digest;

@@ -71,7 +71,7 @@ int stx_type_by_name(const char *name, size_t n);
 unsigned stx_class_by_name(const char *name);
 
 /* Our own layout on disk, for looking at bytes that we wrote. Arrays have no size here, so that
- * sizeof is the size of the fixed part, and members before the first array stand where they are. */
+ * sizeof is the size of the fixed part, and members before the first array are where they are. */
 #define STX_W_U1 1
 #define STX_W_U2 2
 #define STX_W_U4 4

@@ -102,7 +102,7 @@ static int keep_record(struct stf_reader *r, const struct stf_record *rec, struc
 	return 0;
 }
 
-/* Fields are looked up by name because the table, not this code, knows where they stand. */
+/* Fields are looked up by name because the table, not this code, knows where they are. */
 static uint32_t number(const struct stf_record *r, const char *field)
 {
 	const struct stf_value *v = stf_value(r, field);
@@ -194,7 +194,7 @@ static int read_definitions(struct stf_reader *r, struct stx_source *s, struct s
 	return begin_index(r, s);
 }
 
-/* The first fault is told. Returns -1 if it ends the reading. */
+/* The first fault is reported. Returns -1 if it ends the reading. */
 static int keep_fault(struct stf_reader *r, const struct stf_err *e)
 {
 	if (r->first_fault.code == STF_OK) {
@@ -233,7 +233,7 @@ static int check_suffix(const struct stx_source *s, struct stf_err *err)
 	return 0;
 }
 
-/* -2: the fault is told already */
+/* -2: the fault has been reported */
 static int read_index(struct stf_reader *r, struct stx_source *s, struct stf_err *err)
 {
 	int rc;
@@ -370,7 +370,7 @@ int stx_reader_load(struct stf_reader *r, struct stx_source *s, struct stf_err *
 	if (rc == 0 && r->flags & STF_READ_VERIFY && stx_reader_read_stated(r, &e) < 0) {
 		rc = keep_fault(r, &e);
 	}
-	/* declarations are worth reading even if the index is damaged behind the file list */
+	/* declarations are worth reading even if the index is damaged after the file list */
 	rc = rc < 0 ? -1 : read_declarations(r);
 	rc = rc < 0 ? -1 : check_index(r, s);
 	if (rc < 0) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* All components of a trace into one file or pipe, behind their directory. */
+/* All components of a trace into one file or pipe, after their directory. */
 #include "config.h"
 #include "stf/single.h"
 

@@ -22,7 +22,7 @@ void stx_source_back(struct stx_source *s);
 size_t stx_native_decode(const struct stx_fdef *def, const uint8_t *p, const uint8_t *end, struct stx_scratch *s);
 
 struct stx_filter;
-/* Counter samples from where s stands that `f` takes, none later than `until`, all alike; 0: the next record
+/* Counter samples from where s is that `f` takes, none later than `until`, all alike; 0: the next record
  * is none of these. */
 size_t stx_native_counters(
 	struct stx_source *s, const struct stx_filter *f, uint64_t until, struct stf_counter_batch *b);

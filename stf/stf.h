@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* STF 1.0 traces: write them, read anyone's. The bytes are described in doc/stf-format.md, the records
- * in seeds/000 chapter 3. For C99 and C++11; includes nothing of ours but the record table installed beside it.
+ * in the STF format description, chapter 3. For C99 and C++11; includes nothing of ours but the record table installed beside it.
  * As installed: #include <stf/stf.h>, `pkg-config --cflags --libs tickmark-stf`. Names begin with stf_ or STF_.
  *
  * No function prints, exits or aborts, changes a signal or the locale, or starts a thread, and there are no globals.
@@ -71,7 +71,7 @@ enum stf_id {
 };
 enum { STF_ID_END = 75 };
 
-/* Basic types, as they stand in the definition layer. STF_WILLYID is the nested record willy_id. */
+/* Basic types, by their numbers in the definition layer. STF_WILLYID is the nested record willy_id. */
 enum stf_type {
 	STF_U1,
 	STF_U2,
@@ -293,7 +293,7 @@ char *stf_writer_finish_part(struct stf_writer *w, struct stf_err *err);
 /* Takes the files of a part in: they get their names or are removed with those of w. Returns 0, or -1: then they are
  * removed at once. */
 int stf_writer_adopt(struct stf_writer *w, const char *part);
-/* Removes the files of a part that nobody takes in. */
+/* Removes the files of a part that is not wanted. */
 void stf_part_discard(const char *part);
 
 /* Gives up: removes what was written, frees w (NULL is allowed). */
@@ -344,7 +344,7 @@ enum {
 	STF_READ_CHECK_REFS = 2, /* check every reference of data records too */
 	STF_READ_VERIFY =
 		8,        /* compare all that is read with the checksums that the index states. Damaged pieces are left
-	                          * out, and named by stf_reader_damage(); a cursor ends in STF_ERR_CHECKSUM, behind all other
+	                          * out, and named by stf_reader_damage(); a cursor ends in STF_ERR_CHECKSUM, after all other
 	                          * records. Damaged declarations are a fault of stf_reader_open() (STF_READ_DAMAGED: those
 	                          * that are not damaged are there). In builds without xxhash nothing is compared */
 	STF_READ_MAP = 4, /* map data files instead of reading them into memory: up to a third faster. But if
@@ -436,7 +436,7 @@ enum stf_check_result {
 	STF_CHECK_HASH,
 };
 
-/* One component held against the size and checksum that the trace states. */
+/* One component compared with the size and checksum that the trace states. */
 struct stf_check {
 	char suffix[204];
 	enum stf_check_result result;
@@ -450,7 +450,7 @@ int stf_reader_check(struct stf_reader *r, size_t i, struct stf_check *out, stru
 /* Reads the records of one component by its suffix (".msg", ".dcl", ".msg.anc"), of the index (""), or
  * with NULL of all data files merged by time. In data files the time records are applied, not
  * delivered. The merge takes the earliest next record of all files (the first declared file among
- * equals); a record that was written late after a sub_time comes where it stands in its file, without in_order. */
+ * equals); a record that was written late after a sub_time comes where it is in its file, without in_order. */
 struct stf_cursor *stf_cursor_open(struct stf_reader *r, const char *suffix, struct stf_err *err);
 /* 1: *rec is the next record, valid until the next call; 0: the end; -1: a fault, *err says where. A
  * fault in one file does not hide the others: a merge reports it after all other records. */

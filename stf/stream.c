@@ -229,7 +229,7 @@ int stx_stream_add_anchors(struct stx_stream *s, const struct stx_where *to)
 	if (stx_history_anchor(s->history, s->anc, s->file, 0, 0) < 0) {
 		return -1;
 	}
-	/* the first frame holds the identity alone, so that those behind it hold records that are alike */
+	/* the first frame holds the identity alone, so that those after it hold records that are alike */
 	if (s->zst && s->cur > s->buf && begin_at_anchor(s, stx_stream_offset(s)) < 0) {
 		return -1;
 	}
@@ -237,7 +237,7 @@ int stx_stream_add_anchors(struct stx_stream *s, const struct stx_where *to)
 	return 0;
 }
 
-/* The time record that must stand before a record at `time`; returns its bytes. */
+/* The time record that must be before a record at `time`; returns its bytes. */
 static unsigned time_record(const struct stx_stream *s, uint64_t time, uint8_t out[9], uint32_t *dt)
 {
 	uint64_t d = time - s->now;

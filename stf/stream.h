@@ -18,7 +18,7 @@ struct stx_stream {
 	uint64_t base;          /* offset in the file of buf */
 	uint64_t anchored;      /* offset of the last anchor */
 	uint64_t seen_now;      /* current time at `seen` */
-	struct stf_err *err;    /* the writer's; what stands there first stays */
+	struct stf_err *err;    /* the writer's; what is there first stays */
 	int big, level, memory; /* memory: no file, the buffer grows */
 	int closed;
 	uint8_t *used; /* [256] of the writer: ids that were written */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Reading a component whose blocks have checksums. The window ends where what was checked ends; a damaged block is left
- * out, and reading goes on behind it at the time that the index states. */
+ * out, and reading goes on after it at the time that the index states. */
 #include "config.h"
 #include "stf/frames.h"
 #include "stf/hash.h"
@@ -69,7 +69,7 @@ static void check_blocks(struct stx_source *s)
 	s->len = (size_t)(start - s->offset);
 }
 
-/* Goes on behind the block that is damaged. */
+/* Goes on after the block that is damaged. */
 static int leave_out(struct stx_source *s, struct stf_err *err)
 {
 	const struct stx_block *b = &s->blocks.b[s->block++];
@@ -90,7 +90,7 @@ static int leave_out(struct stx_source *s, struct stf_err *err)
 	return rc;
 }
 
-/* Bytes behind the last block, which nothing says anything about. */
+/* Bytes after the last block, of which nothing is known. */
 static int end_here(struct stx_source *s, uint64_t more, struct stf_err *err)
 {
 	uint64_t at = stx_block_start(&s->blocks, s->blocks.n);
@@ -99,7 +99,7 @@ static int end_here(struct stx_source *s, uint64_t more, struct stf_err *err)
 	return more ? note(s, at, at + more, s->now, 1, err) : 0;
 }
 
-/* More bytes behind those that are here, unchecked. 1: there are some, 0: none, -1: fault. */
+/* More bytes after those that are here, unchecked. 1: there are some, 0: none, -1: fault. */
 static int read_on(struct stx_source *s, struct stf_err *err)
 {
 	uint64_t end = s->offset + s->have;

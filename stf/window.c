@@ -122,7 +122,7 @@ static int apply(struct before *b, const struct stf_record *rec, const struct st
 	return 0;
 }
 
-/* The histories behind anchor a. */
+/* The histories after anchor a. */
 static int apply_anchor(struct before *b, const struct stx_anchors *t, const struct stx_anchor *a)
 {
 	struct stx_source *s = stx_reader_source(b->c->reader, t->where, b->fault);
@@ -149,7 +149,7 @@ static uint64_t plus(uint64_t a, uint64_t b)
 	return a > UINT64_MAX - b ? UINT64_MAX : a + b;
 }
 
-/* The last anchor that no record of the window stands before; NULL: the start. For a state one that says all. */
+/* The last anchor that no record of the window is before; NULL: the start. For a state one that says all. */
 static const struct stx_anchor *find_anchor(const struct stx_anchors *t, uint64_t from, uint64_t late, int state)
 {
 	size_t lo = 0, hi = t->n, mid;
@@ -168,7 +168,7 @@ static const struct stx_anchor *find_anchor(const struct stx_anchors *t, uint64_
 	return lo ? &t->anchor[lo - 1] : NULL;
 }
 
-/* Everything before the window from where the source stands, then back to the first record behind it. */
+/* Everything before the window from where the source stands, then back to the first record after it. */
 static int absorb_all(struct before *b, uint64_t start, uint64_t now)
 {
 	struct stx_source *s = b->s;
@@ -188,7 +188,7 @@ static int absorb_all(struct before *b, uint64_t start, uint64_t now)
 			break;
 		}
 	}
-	/* damage is met again when the records are delivered, a lack of memory is not: either is told at the end */
+	/* damage is met again when the records are delivered, a lack of memory is not: either is reported at the end */
 	if (rc < 0 && b->fault->code == STF_OK) {
 		*b->fault = err;
 	}
@@ -224,7 +224,7 @@ static int keep_state(struct before *b, const struct stf_record *r, uint64_t tim
 	return 0;
 }
 
-/* The open records as they stand in the file; it comes back to where it was. */
+/* The bytes of the open records in the file; it comes back to where it was. */
 static int keep_open(struct before *b, const struct stf_record *r)
 {
 	struct stx_source *s = b->s;
@@ -373,7 +373,7 @@ static int put_ends(struct stf_cursor *c)
 	return keep_state(&b, &r, c->filter.from, 0);
 }
 
-/* A file whose state cannot be found is still read; the fault is told at the end. */
+/* A file whose state cannot be found is still read; the fault is reported at the end. */
 int stx_window_begin(struct stf_cursor *c, int state, struct stf_err *err)
 {
 	const struct stx_anchors *t;

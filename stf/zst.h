@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Zstandard frames and the seek table behind them. All that needs libzstd is in zst.c, so that a library which
+/* Zstandard frames and the seek table after them. All that needs libzstd is in zst.c, so that a library which
  * must not link it takes another file with these functions, or none that work. */
 #ifndef STF_ZST_H
 #define STF_ZST_H

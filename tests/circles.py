@@ -6,6 +6,7 @@ A file is a .c file together with the .h file of the same name. It uses another 
 its object (below BUILD) has an undefined symbol that the other one's object defines. Tests are left out, and so are symbols that
 several objects define, the calls of MPI, which libVT wraps, and those of libc that the preloaded library passes on.
 """
+import itertools
 import os
 import re
 import subprocess
@@ -37,7 +38,7 @@ def includes(top, files):
 
 def objects(top, build, units):
     """Pairs of a unit and its object: automake puts program- or library- in front of the name. An object that was left
-    behind by a source that is gone does not count."""
+    by a source that is gone does not count."""
     for folder in FOLDERS:
         for where, _, names in os.walk(os.path.join(build, folder)):
             base = os.path.relpath(where, build)
@@ -57,10 +58,13 @@ def symbols(top, build, units):
     if os.path.exists(passed_on):
         with open(passed_on, encoding="utf-8") as f:
             left_out = set(f.read().split())
-    for path, name in objects(top, build, units):
-        text = subprocess.run(["nm", name], capture_output=True, text=True, check=True).stdout
-        for line in text.splitlines():
-            part = line.split()
+    paths = {name: path for path, name in objects(top, build, units)}
+    # one nm for all: it prints the name of the object before each line
+    text = subprocess.run(["nm", "-A", *paths], capture_output=True, text=True, check=True).stdout if paths else ""
+    for name, lines in itertools.groupby(text.splitlines(), lambda line: line.split(":", 1)[0]):
+        path = paths[name]
+        for line in lines:
+            part = line.split(":", 1)[1].split()
             if len(part) == 3 and part[1] in "TDBRC":
                 defined.setdefault(part[2], set()).add(path)
             elif len(part) == 2 and part[0] == "U" and not part[1].startswith(("MPI_", "PMPI_")):

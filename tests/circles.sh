@@ -1,29 +1,14 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# Circles of files (tests/circles.py). None may span folders. Inside a folder a circle has 4 files at most. TAP.
-set -u
+# Functions that nothing uses (tests/unused.py), and circles of files (tests/circles.py). None may span folders. Inside a folder a circle has 4 files at most. TAP.
+# shellcheck source=lib/tap.sh source-path=SCRIPTDIR
+. "$(dirname "$0")/lib/tap.sh"
 here=$(cd "$(dirname "$0")" && pwd)
 top=$(dirname "$here")
-build=${top_builddir:-$(pwd)}
-
+fixture=$dir/tree
 if ! command -v "${PYTHON3:-python3}" >/dev/null 2>&1; then
-	echo "1..0 # SKIP no python3"
-	exit 0
+	skip_all "no python3"
 fi
-count=0
-bad=0
-
-result() # result NAME TEXT: passes when TEXT is empty
-{
-	count=$((count + 1))
-	if [ -z "$2" ]; then
-		echo "ok $count - $1"
-	else
-		printf '%s\n' "$2" | sed 's/^/# /'
-		echo "not ok $count - $1"
-		bad=1
-	fi
-}
 
 # too_large: of lines of circles on standard input those with more than 4 files
 too_large()
@@ -39,15 +24,15 @@ between()
 
 circles=$("${PYTHON3:-python3}" "$here/circles.py" "$top" "$build") || {
 	result "the uses of all files are read" "circles.py failed"
-	echo "1..$count"
-	exit 1
+	done_testing
 }
 result "no circle spans folders" "$(printf '%s\n' "$circles" | between)"
 result "no circle inside a folder has too many files" "$(printf '%s\n' "$circles" | too_large)"
 
+unused=$("${PYTHON3:-python3}" "$here/unused.py" "$top" "$build" 2>&1)
+result "every function is used, not by tests alone" "$unused"
+
 # a tree with both kinds of circle: one by includes, one by symbols
-fixture=$(mktemp -d) || exit 99
-trap 'rm -rf "$fixture"' EXIT
 mkdir -p "$fixture/base" "$fixture/stf" "$fixture/build/stf"
 echo '#include "stf/b.h"' >"$fixture/base/a.h"
 echo '#include "base/a.h"' >"$fixture/stf/b.h"
@@ -60,5 +45,11 @@ result "caught: two folders that include each other" \
 	"$([ "$(printf '%s\n' "$circles" | between)" = "2 2 base/a stf/b" ] || echo "got: $circles")"
 result "caught: five files that call each other" \
 	"$([ "$(printf '%s\n' "$circles" | too_large)" = "1 5 stf/s1 stf/s2 stf/s3 stf/s4 stf/s5" ] || echo "got: $circles")"
-echo "1..$count"
-exit $bad
+echo 'void used(void) { } void unused(void) { } int g; void caller(void) { used(); }' >"$fixture/stf/u.c"
+echo 'void caller(void); void calls(void) { caller(); calls(); }' >"$fixture/base/v.c"
+mkdir "$fixture/build/base"
+${CC:-cc} -c -o "$fixture/build/stf/u.o" "$fixture/stf/u.c" && ${CC:-cc} -c -o "$fixture/build/base/v.o" "$fixture/base/v.c"
+unused=$("${PYTHON3:-python3}" "$here/unused.py" "$fixture" "$fixture/build")
+result "caught: functions and variables that nothing uses" \
+	"$([ "$unused" = "$(printf 'stf/u.c: g\nstf/u.c: unused')" ] || echo "got: $unused")"
+done_testing

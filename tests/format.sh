@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# Every C file is as clang-format leaves it (.clang-format). Tables that read better by rows stand between
+# Every C file is as clang-format leaves it (.clang-format). Tables that read better by rows are between
 # "clang-format off" and "on". Only version 14 is asked: others break lines elsewhere. TAP.
 . "${top_srcdir:-$(dirname "$0")/..}/tests/lib/tap.sh"
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # awk -v top=DIR -f layers.awk TABLE FILE...: holds the includes of FILE... (paths below top, see
-# tests/layers.sh) against TABLE. Prints one line per violation: "folder: file:line: what".
+# tests/layers.sh) against TABLE. Prints one line per violation: "folder: file:line: what". -v whole=1: FILE... is all there is, so
+# that a header that TABLE allows and nothing includes is a violation, too.
 
 function bad(text)
 {
@@ -26,8 +27,10 @@ function read_table(	i, n, part)
 			exceptions++
 			where[exceptions] = pattern($1)
 			what[exceptions] = $i
-			if ($i ~ /^</) {
-				guarded[$i] = 1
+			gsub(/"/, "", what[exceptions])
+			line_of[exceptions] = $1 " + " $i
+			if ($i ~ /^[<"]/) {
+				reserved[what[exceptions]] = 1
 			}
 		}
 		return
@@ -51,11 +54,11 @@ function read_table(	i, n, part)
 function folder_of(path,	dir)
 {
 	dir = path
-	while (sub("/[^/]*$", "", dir)) {
+	do {
 		if (dir in known) {
 			return dir
 		}
-	}
+	} while (sub("/[^/]*$", "", dir))
 	return ""
 }
 
@@ -67,6 +70,7 @@ function allowed(of)
 			return 0
 		}
 	}
+	used[folder, of] = 1
 	return 1
 }
 
@@ -74,13 +78,14 @@ function excepted(header,	i)
 {
 	for (i = 1; i <= exceptions; i++) {
 		if (what[i] == header && name ~ where[i]) {
+			excused[i] = 1
 			return 1
 		}
 	}
 	return 0
 }
 
-function check_own(header,	of, file)
+function check_own(header,	of, file, made)
 {
 	if (header == "config.h") {
 		if (name !~ /\.c$/) {
@@ -98,14 +103,27 @@ function check_own(header,	of, file)
 	of = folder_of(header)
 	if (of == "") {
 		bad("\"" header "\" is in no folder of tests/layers")
-	} else if (of != folder && !allowed(of) && !((folder, header) in may) && !((folder, "*") in may)) {
+	} else if ((folder, "*") in may) {
+		used[folder, "*"] = 1
+	} else if (header in reserved) {
+		bad("\"" header "\" is reserved to a few files")
+	} else if (of != folder && !allowed(header)) {
 		bad(folder " may not include \"" header "\"")
 	}
-	file = top "/" header
-	if ((getline < file) < 0) {
+	# make writes NAME_X.h from NAME.X
+	file = made = top "/" header
+	sub(/_[a-z]+\.h$/, "", made)
+	made = made "." substr(header, length(made) - length(top) + 1, length(header) - length(made) + length(top) - 2)
+	if (!exists(file) && !exists(made)) {
 		bad("\"" header "\" does not exist")
 	}
+}
+
+function exists(file,	there, line)
+{
+	there = (getline line < file) >= 0
 	close(file)
+	return there
 }
 
 function check_system(header,	of)
@@ -114,7 +132,7 @@ function check_system(header,	of)
 	gsub(/[<>]|\/.*/, "", of)
 	if (of in known) {
 		bad("own header in angle brackets: " header)
-	} else if ((header in guarded) && !excepted(header)) {
+	} else if ((header in reserved) && !excepted(header)) {
 		bad(header " is reserved to a few files")
 	}
 }
@@ -170,5 +188,19 @@ folder != "base" && folder !~ /^tests(\/|$)/ {
 	if (/[;{}]/) {
 		check_call(call)
 		call = ""
+	}
+}
+
+END {
+	for (i in may) {
+		split(i, pair, SUBSEP)
+		if (whole && pair[2] ~ /\.[a-z]+$/ && !(i in used)) {
+			print pair[1] ": layers: nothing there includes " pair[2]
+		}
+	}
+	for (i = 1; whole && i <= exceptions; i++) {
+		if (!(i in excused)) {
+			print "tests: layers: nothing uses " line_of[i]
+		}
 	}
 }

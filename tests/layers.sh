@@ -2,23 +2,23 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # The layers of tests/layers, enforced; and a tree with every kind of violation, to see that the
 # check can fail.
-set -u
+# shellcheck source=lib/tap.sh source-path=SCRIPTDIR
+. "$(dirname "$0")/lib/tap.sh"
 here=$(cd "$(dirname "$0")" && pwd)
 top=$(dirname "$here")
-count=0
-bad=0
+fixture=$dir/tree
 
-# check_tree DIR TABLE: one line per violation
+# check_tree DIR TABLE [OPTION]: one line per violation
 check_tree()
 {
-	set -- "$1" "$2" "$1"/[a-z]*/
-	dir=$1
+	tree=$1
 	table=$2
-	shift 2
+	option=${3:-whole=}
+	set -- "$tree"/[a-z]*/
 	for folder; do
 		# a build folder, whatever its name, and what bootstrap leaves are no sources
 		case ${folder%/} in
-		"$dir"/autom4te.cache | "$dir"/timertest-here | "$dir"/install) ;;
+		"$tree"/autom4te.cache | "$tree"/timertest-here | "$tree"/install) ;;
 		*) [ -e "$folder/config.status" ] || find "$folder" -name '*.[ch]' -o -name '*.def' ;;
 		esac
 	done | sort | {
@@ -26,20 +26,8 @@ check_tree()
 		while IFS= read -r file; do
 			set -- "$@" "$file"
 		done
-		awk -v top="$dir" -f "$here/layers.awk" "$table" "$@"
+		awk -v top="$tree" -v "$option" -f "$here/layers.awk" "$table" "$@"
 	}
-}
-
-result() # result NAME TEXT: passes when TEXT is empty
-{
-	count=$((count + 1))
-	if [ -z "$2" ]; then
-		echo "ok $count - $1"
-	else
-		printf '%s\n' "$2" | sed 's/^/# /'
-		echo "not ok $count - $1"
-		bad=1
-	fi
 }
 
 put() # put FILE LINE...
@@ -62,8 +50,6 @@ $report" ;;
 
 self_test()
 {
-	fixture=$(mktemp -d) || exit 99
-	trap 'rm -rf "$fixture"' EXIT
 	put base/a.h 'int a;'
 	put timers/t.h '#include "base/a.h"'
 	put stf/stf.h '#include "base/a.h"'
@@ -75,7 +61,12 @@ self_test()
 	put tools/x.c '#include "stf/stf.h"'
 	put tests/unit/test_x.c '#include "stf/inner.h"'
 	put collector-plugin/host/h.h 'int h;'
-	put collector-plugin/sample/x.c '#include "collector-plugin/host/h.h"'
+	put collector-plugin/sample/x.c '#include "collector-plugin/host/h.h"' '#include "collector-plugin/core/collector.h"' \
+		'#include "collector-plugin/api/VT.h"'
+	put collector-plugin/core/collector.h 'int c;'
+	put collector-plugin/api/VT.h 'int v;'
+	put plots/lines.gnuplot 'plot x'
+	put report/plot.c '#include "plots/lines_gnuplot.h"'
 	put any/config.status ''
 	put any/odd/x.c '#include "nowhere.h"'
 	put install/include/x.h '#include "nowhere.h"'
@@ -98,6 +89,8 @@ self_test()
 	put collector-plugin/host/up.c '#include "collector-plugin/sample/x.h"'
 	put collector-plugin/core/own.h 'struct c { int rank_; }; static inline int f(struct c *c) { return c->rank_; }'
 	put collector-plugin/sample/reads.c 'int f(struct c *c) { return c->rank_; }'
+	put collector-plugin/mpi/inside.c '#include "collector-plugin/core/collector.h"'
+	put report/nothing.c '#include "plots/points_gnuplot.h"'
 	report=$(check_tree "$fixture" "$here/layers")
 	caught "a lower layer includes a higher one" base/up.c 'base may not include "timers/t.h"'
 	caught "a layer includes its neighbour" stf/side.c 'stf may not include "timers/t.h"'
@@ -114,10 +107,20 @@ self_test()
 	caught "a folder within a folder includes a higher one" collector-plugin/host/up.c \
 		'collector-plugin/host may not include'
 	caught "a member of core/ that another folder reads" collector-plugin/sample/reads.c "core/'s own"
+	caught "what only those may include that run a collector" collector-plugin/mpi/inside.c 'is reserved to a few files'
+	caught "a header that make can make of nothing" report/nothing.c 'does not exist'
 	caught "a folder that the table does not know" extra/e.c 'folder extra is missing'
 	extra=
-	[ "$(printf '%s\n' "$report" | wc -l)" -eq 15 ] || extra=$report
+	[ "$(printf '%s\n' "$report" | wc -l)" -eq 17 ] || extra=$report
 	result "nothing else is reported" "$extra"
+
+	printf '%s\n' 'base:' 'stf: base' 'tools: stf/stf.h stf/inner.h' 'tools/x.c + stf/inner.h' >"$fixture/layers"
+	report=$(awk -v whole=1 -v top="$fixture" -f "$here/layers.awk" "$fixture/layers" "$fixture/tools/x.c")
+	caught "a single header that nothing includes" layers 'nothing there includes stf/inner.h'
+	caught "an exception that nothing uses" layers 'nothing uses tools/x.c + stf/inner.h'
+	extra=
+	[ "$(printf '%s\n' "$report" | wc -l)" -eq 2 ] || extra=$report
+	result "nothing else is reported there" "$extra"
 
 	printf 'base: timers\ntimers: base\n' >"$fixture/layers"
 	report=$(awk -v top="$fixture" -f "$here/layers.awk" "$fixture/layers")
@@ -125,14 +128,13 @@ self_test()
 		"$([ "$report" = "base: layers:1: timers is no layer below base" ] || echo "$report")"
 }
 
-report=$(check_tree "$top" "$top/tests/layers")
+report=$(check_tree "$top" "$top/tests/layers" whole=1)
 # shellcheck disable=SC2013
-for folder in $(sed -n 's/^\([a-z/-]*\):.*/\1/p' "$top/tests/layers"); do
+for folder in $(sed -n 's/^\([A-Za-z./-]*\):.*/\1/p' "$top/tests/layers"); do
 	result "$folder includes only what tests/layers allows" \
 		"$(printf '%s\n' "$report" | grep "^$folder: ")"
 done
-result "every folder with code stands in tests/layers" \
+result "every folder with code is in tests/layers" \
 	"$(printf '%s\n' "$report" | grep 'missing in tests/layers')"
 self_test
-echo "1..$count"
-exit $bad
+done_testing

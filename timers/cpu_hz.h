@@ -14,7 +14,7 @@
 
 /* Nominal frequency of the counter behind the timer CPU, in Hz, and in *from who says so: CPUID 0x15
  * with a crystal frequency (Intel SDM), the hypervisor's timing leaf 0x40000010, CNTFRQ_EL0, or the
- * kernel. Returns 0 and *from NULL when nobody does. CPUID 0x16 gives whole MHz of the core, not of
+ * kernel. Returns 0 and *from NULL when it is unknown. CPUID 0x16 gives whole MHz of the core, not of
  * the counter, and is not taken. */
 double tmr_cpu_hz(const char **from);
 

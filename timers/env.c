@@ -33,7 +33,7 @@ static void cpuinfo_value(const char *text, const char *key, char *out, size_t s
 }
 
 /* An ARM kernel gives the numbers of the processor's identification register; what they are called in
- * shops is known to nobody but growing tables. */
+ * shops is unknown without tables that grow. */
 static void arm_name(const char *text, char *out, size_t size)
 {
 	char implementer[12], part[12], variant[12], revision[12];

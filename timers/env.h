@@ -40,7 +40,7 @@ void tmr_env_read(int root, struct tmr_env *e);
  * id and time namespace. Returns buf. */
 const char *tmr_env_domain(const struct tmr_env *e, char *buf, size_t size);
 
-/* Lines "key: value" for people, each behind `prefix`. */
+/* Lines "key: value" for people, each after `prefix`. */
 void tmr_env_print(FILE *out, const char *prefix, const struct tmr_env *e);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Simulated clocks: another timer with known lies told about it. What "sim:" opens, for programs that
+/* Simulated clocks: another timer with known errors added. What "sim:" opens, for programs that
  * want to compare their results with the truth.
  *
  *   sim:base=CPU,offset=1ms,drift=50ppm,wobble=1ppm/60s,step=10us@5s,tick=7.3ns,noise=5ns,seed=1

@@ -25,6 +25,9 @@ static const double short_look_s = 150e-6;
 static const double long_distance_ticks = 64, shorter_distance_ticks = 16;
 /* Chunks that take this many times as long as the fastest were interrupted, and count as that long. */
 static const double interrupted = 10;
+/* A process that waits for its processor all the time looks for so many budgets of wall time; and of undisturbed time, since the distances
+ * that it sees are multiples of the step, of which it takes more to find the step. */
+static const double longest_wall = 100, longest_look = 4;
 
 struct look {
 	struct tmr_timer *t, *wall;
@@ -134,28 +137,59 @@ static void warm_up(struct look *l)
 	l->jump = l->cost >= 3 ? 2 : (int64_t)fmax(9, 4 * l->cost + 1);
 }
 
-/* All distances are multiples of the shortest, which is long: no chance. */
-static int is_regular(const struct look *l, double *step)
+/* The common divisor of two lengths that are known to about a tick; what is left below 1/50 is taken for nothing. */
+static double common_divisor(double a, double b)
 {
-	double shortest = INFINITY;
+	while (b > a / 50) {
+		double rest = fabs(a - nearbyint(a / b) * b);
+
+		a = b;
+		b = rest;
+	}
+	return a;
+}
+
+/* Distances that are a multiple of step to within 1.25 ticks for each, and to within `most`; *once: that are the step itself. */
+static size_t multiples_of(const struct look *l, double step, double most, size_t *once)
+{
+	size_t i, n = 0;
+
+	*once = 0;
+	for (i = 0; i < l->distances; i++) {
+		double m = nearbyint((double)l->distance[i] / step);
+
+		n += fabs((double)l->distance[i] - m * step) <= fmin(1.25 * m, most);
+		*once += m == 1;
+	}
+	return n;
+}
+
+/* All distances are multiples of the shortest, or of a divisor of it where the process was interrupted within each, and that is long: no
+ * chance. *once: the distances that are the step itself. *step is the shortest if there is no such thing. */
+static int is_regular(const struct look *l, double *step, size_t *once)
+{
+	double shortest = INFINITY, divisor;
 	size_t i;
 
 	for (i = 0; i < l->distances; i++) {
 		shortest = fmin(shortest, (double)l->distance[i]);
 	}
-	*step = shortest;
-	for (i = 0; i < l->distances; i++) {
-		double m = nearbyint((double)l->distance[i] / shortest);
-
-		if (fabs((double)l->distance[i] - m * shortest) > 1.25 * m) {
+	*step = divisor = shortest;
+	if (multiples_of(l, shortest, INFINITY, once) < l->distances) {
+		for (i = 0; i < l->distances; i++) {
+			divisor = common_divisor((double)l->distance[i], divisor);
+		}
+		if (l->distances < SEVERAL || multiples_of(l, divisor, divisor / 50, once) < l->distances ||
+			divisor < long_distance_ticks) {
 			return 0;
 		}
 	}
-	if (isfinite(l->cost) && shortest < 4 * l->cost) {
+	if (isfinite(l->cost) && divisor < 4 * l->cost) {
 		return 0;
 	}
-	return (l->distances >= FEW && shortest >= long_distance_ticks) ||
-		(l->distances >= SEVERAL && shortest >= shorter_distance_ticks);
+	*step = divisor;
+	return (l->distances >= FEW && divisor >= long_distance_ticks) ||
+		(l->distances >= SEVERAL && divisor >= shorter_distance_ticks);
 }
 
 /* Small increments are the clock itself: reads follow faster than ticks, and the small increments add up to the time that passed. */
@@ -164,9 +198,11 @@ static int moves_by_small_ones(const struct look *l)
 	return l->cost < 1 || (l->cost < 3 && l->small_ticks >= 0.9 * l->small_s * l->hz - 2);
 }
 
-static int is_enough(const struct look *l)
+static int is_enough(const struct look *l, double wall)
 {
+	size_t few = wall > 2 * l->looked_s ? MANY / 2 : FEW; /* interrupted for longer than not */
 	double step;
+	size_t once;
 
 	if (l->distances == MOST || (l->positive == MOST && moves_by_small_ones(l))) {
 		return 1;
@@ -174,7 +210,8 @@ static int is_enough(const struct look *l)
 	if (l->looked_s < short_look_s) {
 		return 0;
 	}
-	return l->distances >= MANY || is_regular(l, &step) || (l->positive >= MANY && moves_by_small_ones(l));
+	return l->distances >= MANY || (is_regular(l, &step, &once) && once >= few && 2 * once > l->distances) ||
+		(l->positive >= MANY && moves_by_small_ones(l));
 }
 
 /* Few jumps: the step is as long as the shortest distance between two of them, or as what was seen before the only one. */
@@ -194,15 +231,24 @@ static int coarse(const struct look *l, int regular, double step, struct tmr_gri
 static int conclude(const struct look *l, struct tmr_grid *out)
 {
 	double step = INFINITY;
-	int regular = is_regular(l, &step);
+	size_t once;
+	int regular = is_regular(l, &step, &once);
 
 	if (!regular && moves_by_small_ones(l) && l->positive > 0) {
 		return tmr_grid_find(l->increment, l->positive, out);
 	}
-	if (l->distances >= MANY) {
+	if (l->distances >= MANY && !(regular && step >= long_distance_ticks)) {
 		return tmr_grid_find(l->distance, l->distances, out);
 	}
 	return coarse(l, regular, step, out);
+}
+
+/* Goes on after budget_s where the process was off its processor for longer than on it and has seen jumps, but too few. */
+static int has_time(const struct look *l, double budget_s, double wall)
+{
+	double budgets = l->jumps > 0 && wall > 2 * l->looked_s ? longest_look : 1;
+
+	return l->looked_s < budgets * budget_s && wall < longest_wall * budget_s && l->reads < MOST_READS;
 }
 
 /* What a reading of the base lags, in ticks of t; 0 for real timers. */
@@ -226,7 +272,7 @@ int tmr_tick_measure(
 {
 	struct tmr_timer *own_wall = NULL;
 	struct look *l = calloc(1, sizeof(*l));
-	double base_ticks, begin;
+	double base_ticks, begin, wall_since;
 	int rc = -1;
 
 	memset(out, 0, sizeof(*out));
@@ -244,8 +290,8 @@ int tmr_tick_measure(
 		begin = wall_s(l);
 		do {
 			take_chunk(l);
-		} while (!is_enough(l) && l->looked_s < budget_s && l->reads < MOST_READS &&
-			wall_s(l) - begin < interrupted * budget_s);
+			wall_since = wall_s(l) - begin;
+		} while (!is_enough(l, wall_since) && has_time(l, budget_s, wall_since));
 		rc = conclude(l, out);
 		if (rc < 0) {
 			tkm_fail(err, TKM_ERR_DATA, "timer %s: it did not move in %.3g ms", t->name, budget_s * 1e3);

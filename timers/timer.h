@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Reading time. A timer is one clock of this process behind two reads: a plain one for event stamps
  * and an ordered one for calibration (it is not executed before the instructions before it have
- * finished). Names and LIST as in seeds/003 section 3.6.2 and its option TIMER. */
+ * finished). Names and LIST as in the Intel Trace Collector guide, section 3.6.2 and its option TIMER. */
 #ifndef TIMERS_TIMER_H
 #define TIMERS_TIMER_H
 
@@ -23,6 +23,8 @@ enum tmr_flags {
 	TMR_STEPPED = 1, /* the operating system may set it: it can step and go back */
 	TMR_SLEWED = 2,  /* the operating system may change its rate while it runs */
 	TMR_SIMULATED = 4,
+	TMR_REPLACED =
+		8, /* a library in this process changes what it shows: another process reads another clock by this name */
 };
 
 struct tmr_ops;

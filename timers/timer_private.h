@@ -3,6 +3,8 @@
 #ifndef TIMERS_TIMER_PRIVATE_H
 #define TIMERS_TIMER_PRIVATE_H
 
+#include <time.h>
+
 #include "timers/counter.h"
 #include "timers/timer.h"
 
@@ -16,6 +18,9 @@ struct tmr_ops {
 	int (*open)(struct tmr_timer *t, const char *arg, struct tkm_err *err);
 	void (*close)(struct tmr_timer *t); /* NULL: nothing to free */
 };
+
+/* Does an open timer show something else than the kernel's clock `id`? Returns TMR_REPLACED or 0. */
+unsigned tmr_is_replaced(struct tmr_timer *t, clockid_t id);
 
 /* The drivers. MPI_Wtime is weak: a program without MPI does not link it, and LIST says so. */
 extern const struct tmr_ops tmr_gettimeofday, tmr_cpu, tmr_cpu_norm, tmr_clock_monotonic, tmr_clock_monotonic_raw,

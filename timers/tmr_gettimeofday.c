@@ -21,7 +21,7 @@ static int open_tod(struct tmr_timer *t, const char *arg, struct tkm_err *err)
 	t->read = read_tod;
 	t->read_ordered = read_tod; /* a call that serialises by itself */
 	t->hz = 1e6;
-	t->flags = TMR_STEPPED | TMR_SLEWED;
+	t->flags = TMR_STEPPED | TMR_SLEWED | tmr_is_replaced(t, CLOCK_REALTIME);
 	t->shareable = 1;
 	return 0;
 }

@@ -80,7 +80,7 @@ static double slewed_by(double rate, double from_s, double to_s, double back_s, 
 }
 
 /* Seconds that the clock is ahead of its base, dt seconds after the origin. */
-static double lie(const struct sim *s, double dt)
+static double simulated_error(const struct sim *s, double dt)
 {
 	double sum = s->offset_s + s->drift * dt;
 	int i;
@@ -111,7 +111,7 @@ static double ticks_since(const struct sim *s, int64_t base_ticks, double extra_
 {
 	double dt = (double)(base_ticks - s->origin) / s->base->hz;
 
-	return (dt + lie(s, dt) + extra_s) / s->tick_s;
+	return (dt + simulated_error(s, dt) + extra_s) / s->tick_s;
 }
 
 /* The unit on which *base was read: the thread may be moved between the two. */
@@ -268,7 +268,7 @@ static int set_slew(struct sim *s, const char *value)
 	return 0;
 }
 
-/* One "key=value"; base is opened here, so that everything behind it can be checked against it. */
+/* One "key=value"; base is opened here, so that everything after it can be checked against it. */
 static int set(struct sim *s, const char *key, const char *value, struct tkm_err *err)
 {
 	long long n;
@@ -388,7 +388,7 @@ int tmr_sim_restart(struct tmr_timer *t, struct tkm_err *err)
 	}
 	snprintf(spec, sizeof(spec), "%s", t->name + strlen("sim:"));
 	last = strrchr(spec, ',');
-	*(last ? last : spec) = '\0'; /* the origin stands last */
+	*(last ? last : spec) = '\0'; /* the origin is last */
 	return begin_at(t, s, spec, tmr_read_ordered(s->base).v, err);
 }
 

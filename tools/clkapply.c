@@ -1,25 +1,30 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* clkapply: puts stamps of others on the corrected time axis of a .clk file, with the bound of each. */
+/* clkapply: puts stamps of others on the corrected time axis of a .clk file, with the bound of each: a column of a CSV file, an
+ * OTF2 archive or a CTF trace. */
 #include "config.h"
 
 #include <errno.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/front.h"
 #include "calib/file/clk.h"
 #include "calib/map/run.h"
+#include "exchange/format.h"
 
 enum { OK, FAULT, USAGE };
 enum { MAX_COLUMNS = 1024 };
 
 struct options {
-	const char *clk, *input, *column, *rank_column, *format, *unit;
+	const char *clk, *input, *output, *column, *rank_column, *format, *unit, *clock;
 	long long rank; /* -1: not said */
+	int force;
 };
 
 /* One line of CSV, split. */
@@ -34,13 +39,13 @@ struct row {
 static int complain(int status, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 static int complain(int status, const char *fmt, ...)
 {
+	char text[2 * PATH_MAX];
 	va_list ap;
 
-	fputs("clkapply: ", stderr);
 	va_start(ap, fmt);
-	vfprintf(stderr, fmt, ap);
+	vsnprintf(text, sizeof(text), fmt, ap);
 	va_end(ap);
-	putc('\n', stderr);
+	fprintf(stderr, "clkapply: %s\n", tkm_plain(text));
 	return status;
 }
 
@@ -279,6 +284,126 @@ out:
 	return rc;
 }
 
+/* ---- traces ---- */
+
+/* The clock whose stamps come next. */
+struct stamper {
+	const struct options *o;
+	const struct cal_run *run;
+	struct xch_restamp *x;
+	const struct cal_rank *r;
+	struct cal_walk walk;
+	double hz;
+};
+
+static int begin_rank(void *user, uint32_t rank, double hz, struct tkm_err *err)
+{
+	struct stamper *s = user;
+	const struct cal_rank *master = &s->run->rank[s->run->master];
+	long long k = s->o->rank >= 0 ? s->o->rank : (long long)rank;
+
+	if (s->o->rank < 0 && rank == XCH_NONE) {
+		return tkm_fail(
+			err, TKM_ERR_ARG, "%s does not say which rank's clock it has: give --rank", s->o->input);
+	}
+	if ((size_t)k >= s->run->ranks) {
+		return tkm_fail(err, TKM_ERR_ARG, "%s has no rank %lld; it has %zu ranks", s->o->clk, k, s->run->ranks);
+	}
+	s->r = &s->run->rank[k];
+	s->hz = hz;
+	if (!(cal_rank_hz(s->r) > 0)) {
+		return tkm_fail(err, TKM_ERR_ARG, "%s: the frequency of rank %lld's clock is unknown", s->o->clk, k);
+	}
+	if (exponent_of(s->o->unit) == -1 && fabs(hz / cal_rank_hz(s->r) - 1) > 0.01) {
+		return tkm_fail(err, TKM_ERR_ARG,
+			"%s counts %.6g Hz, the timer %s of rank %lld %.6g Hz; if its seconds are those of this timer, "
+			"give --unit s",
+			s->o->input, hz, s->r->timer, k, cal_rank_hz(s->r));
+	}
+	s->x->zero_s = 0;
+	if (master->anchors && cal_rank_hz(master) > 0) {
+		s->x->zero_s = (long double)master->anchor[0].local.v / (long double)cal_rank_hz(master);
+	}
+	s->x->realtime0_ns = s->run->realtime0_ns;
+	cal_walk_begin(&s->walk, &s->r->map);
+	return 0;
+}
+
+static int correct(void *user, uint64_t stamp, int64_t *corrected, double *bound_s)
+{
+	struct stamper *s = user;
+	long double t = (long double)stamp, seconds;
+	double bound;
+
+	*bound_s = 0.5 / s->hz; /* the corrected stamp is rounded */
+	if (exponent_of(s->o->unit) == 0) {
+		t = roundl(t / (long double)s->hz * (long double)cal_rank_hz(s->r));
+		*bound_s += 0.5 / cal_rank_hz(s->r);
+	}
+	if (t > 9.2e18L) {
+		return -1;
+	}
+	seconds = (long double)cal_walk_next(&s->walk, ltick((int64_t)t), &bound).v * (long double)s->run->period_s;
+	*bound_s += bound;
+	seconds = roundl(seconds * (long double)s->hz);
+	*corrected = fabsl(seconds) < 9.2e18L ? (int64_t)seconds : 0;
+	return fabsl(seconds) < 9.2e18L ? 0 : -1;
+}
+
+/* The format of a trace that is corrected as a whole; NULL: none, it is CSV. */
+static const struct xch_format *trace_format(const char *path)
+{
+	const struct xch_format *f = xch_by_suffix(path);
+	char name[4400];
+
+	snprintf(name, sizeof(name), "%.4000s/metadata", path);
+	if (!f && access(name, F_OK) == 0) {
+		f = xch_by_name("CTF");
+	}
+	return f && f->restamp ? f : NULL;
+}
+
+static int apply_trace(const struct options *o, const struct cal_run *run, const struct xch_format *f)
+{
+	struct stamper s = { .o = o, .run = run };
+	struct xch_restamp x = { .path = o->input,
+		.to = o->output,
+		.force = o->force,
+		.clock = *o->clock ? o->clock : NULL,
+		.user = &s,
+		.begin = begin_rank,
+		.at = correct };
+	struct tkm_err err;
+
+	if (exponent_of(o->unit) > 0) {
+		return complain(USAGE, "--unit %s: of a trace, ticks or s", o->unit);
+	}
+	if (*o->clock && strcmp(f->name, "CTF") != 0) {
+		return complain(USAGE, "--clock is for CTF traces, which %s is not", o->input);
+	}
+	s.x = &x;
+	if (f->restamp(&x, &err) < 0) {
+		return complain(err.code == TKM_ERR_ARG ? USAGE : FAULT, "%s", err.text);
+	}
+	printf("%s: ", o->output);
+	if (x.stamps) {
+		printf("%" PRIu64 " stamps corrected, ", x.stamps);
+	}
+	if (x.reversed) {
+		printf("%" PRIu64 " of them moved to the stamp before, ", x.reversed);
+	}
+	if (isfinite(x.worst_s)) {
+		printf("bound at most %.3g s", x.worst_s);
+	} else {
+		printf("bound unknown");
+	}
+	if (x.line_s > 0) {
+		printf(", of it %.3g s since the clock is one straight line", x.line_s);
+	}
+	putchar('\n');
+	return OK;
+}
+
 /* ---- mpisync ---- */
 
 static int seen_before(const struct cal_run *run, size_t i)
@@ -336,22 +461,28 @@ static int parse(int argc, char **argv, struct options *o)
 		{ "RANK-COLUMN", TKM_OPTION_TEXT, &o->rank_column, 0, 0, "NAME", "column that says the rank" },
 		{ "UNIT", TKM_OPTION_TEXT, &o->unit, 0, 0, "UNIT",
 			"of the stamps: ticks of the rank's timer, s, ms, us or ns" },
+		{ "CLOCK", TKM_OPTION_TEXT, &o->clock, 0, 0, "NAME",
+			"of a CTF trace of several clocks: the one to correct" },
+		{ "OUTPUT", TKM_OPTION_TEXT, &o->output, 0, 0, "FILE",
+			"where a corrected OTF2 or CTF trace is written" },
+		{ "FORCE", TKM_OPTION_BOOL, &o->force, 0, 0, NULL, "replace FILE" },
 		{ "FORMAT", TKM_OPTION_TEXT, &o->format, 0, 0, "mpisync",
 			"print Open MPI's lines HOST RTT OFFSET instead; takes no file" },
 		{ NULL, TKM_OPTION_TEXT, NULL, 0, 0, NULL, NULL },
 	};
 	const struct tkm_front front = { .program = "clkapply",
-		.arguments = "[OPTION...] CORRECTION.clk FILE.csv",
+		.arguments = "[OPTION...] CORRECTION.clk FILE.csv\n"
+			     "[OPTION...] CORRECTION.clk FILE.otf2|FILE.ctf --output FILE",
 		.what = "Puts the stamps in a column of a CSV file (-: standard input) on the corrected time axis: "
 			"prints each line "
 			"with two more columns, global_s (seconds since the start of the run) and bound_s (how wrong "
-			"that may be).",
+			"that may be). Of an OTF2 archive, or one clock of a CTF trace, writes a corrected copy.",
 		.table = table };
 	const char *word[2] = { NULL, NULL };
 	struct tkm_err err;
 	int n;
 
-	o->format = none;
+	o->format = o->output = o->clock = none;
 	n = tkm_front_arguments(&front, argc, argv, word, 2, &err);
 	if (n == TKM_FRONT_ANSWERED) {
 		exit(OK);
@@ -362,8 +493,9 @@ static int parse(int argc, char **argv, struct options *o)
 	o->clk = word[0];
 	o->input = n > 1 ? word[1] : NULL;
 	if (!o->clk || (!o->input == !*o->format)) {
-		return complain(
-			USAGE, "give a correction file and either a CSV file or --format mpisync; --help says more");
+		return complain(USAGE,
+			"give a correction file and either a CSV file, an OTF2 or CTF trace, or --format mpisync; "
+			"--help says more");
 	}
 	if (*o->format && strcmp(o->format, "mpisync") != 0) {
 		return complain(USAGE, "--format %s: there is only mpisync", o->format);
@@ -375,6 +507,7 @@ int main(int argc, char **argv)
 {
 	struct options o = { .column = "time", .rank_column = "rank", .unit = "ticks", .rank = -1 };
 	struct cal_run run = { 0 };
+	const struct xch_format *f;
 	struct tkm_err err;
 	int rc = parse(argc, argv, &o);
 
@@ -384,7 +517,17 @@ int main(int argc, char **argv)
 	if (cal_clk_load(o.clk, &run, &err) < 0) {
 		return complain(FAULT, "%s", err.text);
 	}
-	rc = *o.format ? mpisync(&o, &run) : apply_csv(&o, &run);
+	f = *o.format ? NULL : trace_format(o.input);
+	if (!f && *o.clock) {
+		rc = complain(USAGE, "--clock is for CTF traces");
+	} else if (f ? !*o.output : *o.output) {
+		rc = complain(USAGE,
+			f ? "%s is a trace: name its corrected copy by --output"
+			  : "--output is for OTF2 and CTF traces",
+			o.input);
+	} else {
+		rc = f ? apply_trace(&o, &run, f) : *o.format ? mpisync(&o, &run) : apply_csv(&o, &run);
+	}
 	cal_run_free(&run);
 	if ((fflush(stdout) != 0 || ferror(stdout)) && rc == OK) {
 		rc = complain(FAULT, "cannot write to standard output: %s", strerror(errno));

@@ -14,19 +14,15 @@
 #include <time.h>
 #include <unistd.h>
 
-/* ---- what is said ---- */
+/* ---- messages ---- */
 
 static void print_line(const struct stt_options *o, const char *fmt, va_list ap)
 {
-	char text[1024], *c;
+	char text[1024];
 
 	vsnprintf(text, sizeof(text), fmt, ap);
-	for (c = text; *c; c++) {
-		/* names of files and traces are anyone's: no line breaks, no terminal control */
-		*c = (unsigned char)*c < ' ' || *c == 0x7f ? '?' : *c;
-	}
 	fflush(stdout);
-	fprintf(stderr, "%s: %s\n", o->program, text);
+	fprintf(stderr, "%s: %s\n", o->program, tkm_plain(text));
 }
 
 int stt_fault(const struct stt_options *o, const char *fmt, ...)

@@ -198,7 +198,7 @@ static int copy_processes(struct copy *c)
 	return rc;
 }
 
-/* The info records stand in the base file: those of a damaged one are as it has them. */
+/* The info records are in the base file: those of a damaged one are as it has them. */
 static int copy_infos(struct copy *c)
 {
 	const struct stf_record *rec;
@@ -345,7 +345,7 @@ static int is_damaged(const struct stt_options *o)
 		return -1;
 	}
 	for (i = 0; (rc = stf_reader_check(t.r, i, &c, &e)) > 0; i++) {
-		/* a single file that is cut is met by who copies it */
+		/* what copies a single file notices where it is cut */
 		if (c.result == STF_CHECK_HASH || (c.result == STF_CHECK_SIZE && t.format != STT_SINGLE)) {
 			stt_fault(o, "%s: %s is damaged, so what is readable is copied record by record", o->input,
 				c.suffix);
@@ -526,7 +526,7 @@ static int base_is_foreign(const struct stt_trace *t)
 	return 0;
 }
 
-/* Does the index end with a file declaration? Others of its records come behind these, so it may have been cut there. */
+/* Does the index end with a file declaration? Others of its records come after these, so it may have been cut there. */
 static int ends_in_files(const struct stt_trace *t)
 {
 	uint64_t last = 0, last_file = 0;
@@ -633,6 +633,16 @@ static int recover_parts(const struct stt_options *o, const struct stt_trace *ol
 	return rc;
 }
 
+/* Files that the index does not declare: taken if it is cut. */
+static void report_undeclared(const struct stt_options *o, int cut)
+{
+	stt_fault(o,
+		cut ? "%s: its index ends inside the list of files: all that lie there are taken"
+		    : "%s: its index is whole without these, which another run may have left: they are not taken; "
+		      "--recover takes all that lie there if this file has gone",
+		o->input);
+}
+
 int stt_recover(const struct stt_options *o, const char *to)
 {
 	struct stt_trace t;
@@ -674,12 +684,7 @@ int stt_recover(const struct stt_options *o, const char *to)
 		: stt_salvage_undeclared(o, &t);
 	cut = undeclared && ends_in_files(&t);
 	if (cut || (undeclared && !base_is_damaged(&t))) {
-		stt_fault(o,
-			cut ? "%s: its index ends inside the list of files: all that lie there are taken"
-			    : "%s: its index is whole without these, which another run may have left: they are not "
-			      "taken; "
-			      "--recover takes all that lie there if this file has gone",
-			o->input);
+		report_undeclared(o, cut);
 	}
 	if (cut || base_is_damaged(&t)) {
 		tell_faults(o, &t);

@@ -34,11 +34,19 @@ struct shown {
 	int recorded; /* as it is: values stay what they are, to the last digit */
 };
 
-static struct series *find(struct tkm_table *t, uint32_t counter, uint32_t willy)
+/* The series found last at each of these places: a thread's counters come again and again. */
+enum { RECENT = 4096 };
+
+static struct series *find(struct tkm_table *t, struct series **recent, uint32_t counter, uint32_t willy)
 {
 	const uint32_t key[2] = { counter, willy };
-	struct series *s = tkm_table_put(t, key, sizeof(key), sizeof(*s));
+	/* the process is in the lower half of a willy, the thread in the upper one */
+	struct series **last = &recent[((willy & 0xffff) * 16 + (willy >> 16) * 1361 + counter) % RECENT], *s = *last;
 
+	if (s && s->counter == counter && s->willy == willy) {
+		return s;
+	}
+	s = *last = tkm_table_put(t, key, sizeof(key), sizeof(*s));
 	if (s && !s->samples) {
 		s->counter = counter;
 		s->willy = willy;
@@ -104,7 +112,7 @@ static void see_total(struct series *s, double resolution, uint64_t time, long d
 	s->last_time = time;
 }
 
-static void see(struct series *s, double resolution, uint64_t time, uint64_t v)
+static void add_sample(struct series *s, double resolution, uint64_t time, uint64_t v)
 {
 	s->samples++;
 	if ((s->type & 15) == STF_COUNTER_F8 && isnan(as_double(v))) {
@@ -128,7 +136,7 @@ static int read_all(struct stt_report *r, const struct stt_trace *t, struct tkm_
 	struct stf_counter_value c;
 	struct stf_err e;
 	struct stf_cursor *cursor = stt_request_cursor(r->req, t, &e);
-	struct series *s;
+	struct series *s, *recent[RECENT] = { NULL };
 	int more = cursor ? 1 : -1;
 	uint32_t i;
 
@@ -137,7 +145,7 @@ static int read_all(struct stt_report *r, const struct stt_trace *t, struct tkm_
 			continue;
 		}
 		for (i = 0; i < c.size_1_2; i++) {
-			s = find(table, c.counters[i], c.willy);
+			s = find(table, recent, c.counters[i], c.willy);
 			if (!s) {
 				stf_cursor_close(cursor);
 				return stt_fault(r->o, "%s: out of memory for its counters", t->path);
@@ -147,7 +155,7 @@ static int read_all(struct stt_report *r, const struct stt_trace *t, struct tkm_
 				s->type = (unsigned)stf_value(def, "type")->u;
 				s->total = stf_value(def, "do_diff")->u != 0;
 			}
-			see(s, t->resolution, rec->time, c.values[i]);
+			add_sample(s, t->resolution, rec->time, c.values[i]);
 		}
 	}
 	stf_cursor_close(cursor);

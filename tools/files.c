@@ -312,7 +312,7 @@ int stt_copy_components(const struct stt_components *l, const struct stt_options
 	return ok ? STT_OK : STT_FAULT;
 }
 
-/* The directory's own length decides the offsets that stand in it. */
+/* The directory's own length decides the offsets that are in it. */
 static char *make_directory(const struct stt_components *l, size_t *length)
 {
 	uint64_t at, assumed = 0;

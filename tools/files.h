@@ -6,7 +6,7 @@
 #include "tools/stftool.h"
 
 struct stt_component {
-	char *suffix;    /* as it stands on the disk: "", ".dcl", ".c.0.zst" */
+	char *suffix;    /* as it is on the disk: "", ".dcl", ".c.0.zst" */
 	char *path;      /* of the file that it is in */
 	uint64_t offset; /* where in that file */
 	uint64_t size;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The options of stftool: configuration file, then VT_ variables, then the command line. */
+/* The options of stftool: configuration file, then VT_ variables, then the command line. make_table() is one table, longer than functions are. */
 #include "config.h"
 #include "tools/stftool.h"
 

@@ -28,9 +28,15 @@ int main(int argc, char **argv)
 			return STT_OK;
 		}
 	}
-	if (argc > 1 && tkm_option_begins(argv[1])) {
+	if (argc == 2 && tkm_option_begins(argv[1])) {
 		tkm_option_unknown(none, argv[1] + 2, &err);
 		fprintf(stderr, "otf2-to-stf: %s\n", err.text);
+		return STT_USAGE;
+	}
+	if (argc > 2 && argv[1][0] == '-') {
+		fprintf(stderr,
+			"otf2-to-stf: '%s': options come after the two files, IN.otf2 and OUT.stf; --help shows how\n",
+			argv[1]);
 		return STT_USAGE;
 	}
 	if (argc < 3 || argv[1][0] == '-' || argv[2][0] == '-') {
@@ -51,7 +57,7 @@ int main(int argc, char **argv)
 	for (i = 3; i < argc; i++) {
 		all[i + 3] = argv[i];
 	}
-	rc = stt_main(argc + 3, (char **)(uintptr_t)all, 0);
+	rc = stt_main(argc + 3, (char **)(uintptr_t)all, "otf2-to-stf");
 	free(all);
 	return rc;
 }

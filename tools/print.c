@@ -85,7 +85,7 @@ static const char *type_of(const struct stt_trace *t, const char *suffix)
 	}
 	for (i = 0; (rec = stf_reader_record(t->r, STF_ID_file_declaration, i)); i++) {
 		stf_get_file_declaration(rec, &d);
-		/* on the disk there may be .zst behind it */
+		/* on the disk there may be .zst after it */
 		if (!strncmp(suffix, d.suffix, d.size_1_1) &&
 			(!suffix[d.size_1_1] || !strcmp(suffix + d.size_1_1, ".zst"))) {
 			return d.filetype < 5 ? types[d.filetype] : NULL;

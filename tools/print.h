@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The --print-* options: each makes tables of what stands in the trace. All return an exit status. */
+/* The --print-* options: each makes tables of what is in the trace. All return an exit status. */
 #ifndef TOOLS_PRINT_H
 #define TOOLS_PRINT_H
 

@@ -191,14 +191,14 @@ static int run(const struct stt_options *o)
 	return stt_on_import(o, from, act);
 }
 
-int stt_main(int argc, char **argv, int expand)
+int stt_main(int argc, char **argv, const char *program)
 {
-	struct stt_options o = { .program = expand ? "xstftool" : "stftool", .expand = expand };
+	struct stt_options o = { .program = program, .expand = !strcmp(program, "xstftool") };
 	struct tkm_err e;
 	int rc;
 
 	occupy_standard_files();
-	signal(SIGXFSZ, SIG_IGN); /* a file that may not grow is an error to be said, not an end */
+	signal(SIGXFSZ, SIG_IGN); /* a file that may not grow is reported, and does not end the program */
 	rc = stt_options_parse(argc, argv, &o, &e);
 	rc = rc < 0 ? stt_usage(&o, "%s", e.text) : rc > 0 ? STT_OK : stt_take_stdin(&o) < 0 ? STT_FAULT : run(&o);
 	stt_options_free(&o);

@@ -22,7 +22,7 @@ struct stack {
 /* A record that has begun and not ended. */
 struct under_way {
 	uint64_t offset;
-	uint64_t low, high; /* the time before it: a range, if time records stand before it */
+	uint64_t low, high; /* the time before it: a range, if time records are before it */
 	uint64_t end;       /* UINT64_MAX: when its counterpart comes */
 	size_t before;      /* the one before with the same key, + 1 */
 	int over;
@@ -42,7 +42,7 @@ struct stt_replay {
 	size_t n_heap, cap_heap;
 	uint64_t last, number; /* of the last record */
 	uint64_t low, high;    /* the time before the one in hand */
-	int late;              /* a record came behind a later one: what is under way is a matter of view then */
+	int late;              /* a record came after a later one: what is under way is a matter of view then */
 };
 
 static int grow(void *array, size_t *cap, size_t n, size_t size)
@@ -243,7 +243,7 @@ static void end(struct stt_replay *r, uint64_t k0, uint64_t k1)
 }
 
 /* Drops what is over; amortised, for there may be many anchors. */
-static int tidy(struct stt_replay *r)
+static int drop_ended(struct stt_replay *r)
 {
 	size_t *now = malloc((r->n_open + 1) * sizeof(*now)), i, n = 0;
 	struct slot *s = NULL;
@@ -254,7 +254,7 @@ static int tidy(struct stt_replay *r)
 	now[0] = 0;
 	for (i = 0; i < r->n_open; i++) {
 		if (!r->open[i].over) {
-			/* what stands before with the same key is not over: the last begun ends first */
+			/* what is before with the same key is not over: the last begun ends first */
 			r->open[i].before = now[r->open[i].before];
 			r->open[n++] = r->open[i];
 		}
@@ -556,10 +556,10 @@ int stt_replay_compare(struct stt_replay *r, const struct stt_anchor *a, char *w
 		r->n_over++;
 		pop(r);
 	}
-	if (2 * r->n_over > r->n_open && tidy(r) < 0) {
+	if (2 * r->n_over > r->n_open && drop_ended(r) < 0) {
 		return -1;
 	}
-	/* the values of each thread need not stand at every anchor */
+	/* the values of each thread need not be at every anchor */
 	if (!compare_values(&r->counters, a->counter, a->n_counters, "", why, size) &&
 		(a->n_own == 0 || !compare_values(&r->own, a->own, a->n_own, " of a thread", why, size)) &&
 		!compare_stacks(r, a, why, size) && !r->late) {

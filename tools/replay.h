@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a reader of one data file knows at each point of it, kept by reading its records, and held against what an anchor
+/* What a reader of one data file knows at each point of it, kept by reading its records, and compared with what an anchor
  * says that he should know: last counter values, stacks, records under way (doc/stf-format.md section 7). */
 #ifndef TOOLS_REPLAY_H
 #define TOOLS_REPLAY_H

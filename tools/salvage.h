@@ -16,7 +16,7 @@ struct stt_salvage {
 };
 
 /* Looks for the components of o->input, which is the base file's name, final or temporary. `old`: what could be read of a
- * damaged base file, or NULL. -1: there is nothing to be had, or it was printed why not. */
+ * damaged base file, or NULL. -1: there is none, or the reason was printed. */
 int stt_salvage(struct stt_salvage *s, const struct stt_options *o, const struct stt_trace *old);
 void stt_salvage_free(struct stt_salvage *s);
 /* The base file's temporary name of a writer that did not end, beside that of a good trace; NULL: none. To be freed. */

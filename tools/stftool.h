@@ -89,7 +89,7 @@ struct stt_out {
 int stt_out_begin(struct stt_out *out, const char *name, const struct stt_options *o);
 int stt_out_end(struct stt_out *out, const struct stt_options *o); /* completes it; -1: printed why not */
 void stt_out_abort(struct stt_out *out);
-/* Text in double quotes; a quote, a backslash and control characters behind a backslash. */
+/* Text in double quotes; a quote, a backslash and control characters after a backslash. */
 void stt_quote(FILE *f, const char *text, size_t n);
 /* The shortest decimal form that reads back as v. Returns buf, which has 32 bytes. */
 const char *stt_real(double v, char *buf);
@@ -108,6 +108,6 @@ void stt_progress(const struct stt_options *o, const struct stt_trace *t, uint64
 void stt_progress_part(const struct stt_options *o, uint64_t part, uint64_t whole);
 
 /* The program, of either name. Returns its exit status. */
-int stt_main(int argc, char **argv, int expand);
+int stt_main(int argc, char **argv, const char *program);
 
 #endif

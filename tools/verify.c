@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Checks a trace: that all can be read, that ids and threads are declared, that records lie in the files
- * and within the times that the index says, that anchors fit their data, that the totals are right. */
+ * and within the times that the index says, that anchors fit their data, that the totals are right, and that
+ * no message goes back in time beyond the bound of the clocks. */
 #include "config.h"
 #include "tools/verify.h"
 
@@ -9,8 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/table.h"
+#include "tools/causes.h"
 #include "tools/files.h"
+#include "tools/order.h"
 #include "tools/replay.h"
 
 enum { MAX_COUNTERS = 255 }; /* in one sample */
@@ -22,13 +24,8 @@ struct verify {
 	uint64_t start, end;                      /* of the duration record */
 	int has_duration;
 	uint64_t funcs, scopes, counters, messages, collectives; /* as event_summary counts them */
-	struct tkm_table causes;
-};
-
-/* What was said already; the same again is only counted. */
-struct cause {
-	uint64_t times;
-	char *text;
+	struct stt_causes causes;
+	struct stt_order order;
 };
 
 /* Where the checks are: one component. */
@@ -39,53 +36,6 @@ struct place {
 
 static void fault(struct verify *v, const char *suffix, const struct stf_record *rec, const char *fmt, ...)
 	__attribute__((format(printf, 4, 5)));
-
-/* The same fault of another record has the same key: its text without numbers, but for ids, which stand in parentheses. */
-static uint64_t key_of(const char *suffix, const char *text)
-{
-	uint64_t h = 0xcbf29ce484222325u;
-	int inside = 0;
-
-	for (; *suffix; suffix++) {
-		h = (h ^ (uint8_t)*suffix) * 0x100000001b3u;
-	}
-	for (; *text; text++) {
-		inside += (*text == '(') - (*text == ')');
-		if (inside || *text < '0' || *text > '9') {
-			h = (h ^ (uint8_t)*text) * 0x100000001b3u;
-		}
-	}
-	return h;
-}
-
-/* Was this said before? Then it is counted. */
-static int is_known(struct verify *v, const char *suffix, const char *text)
-{
-	uint64_t key = key_of(suffix, text);
-	struct cause *c = tkm_table_put(&v->causes, &key, sizeof(key), sizeof(*c));
-
-	if (!c) {
-		return 0; /* then each is a line */
-	}
-	if (c->times++ == 0 && asprintf(&c->text, "%s%s: %s", v->t.path, suffix, text) < 0) {
-		c->text = NULL;
-	}
-	return c->times > 1;
-}
-
-/* How often each was met again. */
-static void print_causes(struct verify *v)
-{
-	struct cause *c = NULL;
-
-	while ((c = tkm_table_next(&v->causes, c))) {
-		if (c->times > 1) {
-			stt_fault(v->o, "%" PRIu64 " more like: %s", c->times - 1, c->text ? c->text : "");
-		}
-		free(c->text);
-	}
-	tkm_table_free(&v->causes);
-}
 
 static void fault(struct verify *v, const char *suffix, const struct stf_record *rec, const char *fmt, ...)
 {
@@ -98,7 +48,7 @@ static void fault(struct verify *v, const char *suffix, const struct stf_record 
 	vsnprintf(e.text, sizeof(e.text), fmt, ap);
 	va_end(ap);
 	v->faults++;
-	if (!is_known(v, suffix, e.text)) {
+	if (!stt_cause_is_known(&v->causes, v->t.path, suffix, e.text)) {
 		stt_stf_fault(v->o, &e);
 	}
 }
@@ -131,6 +81,12 @@ static uint32_t element(const struct stf_field *f, const struct stf_value *value
 	return f->type == STF_U1 ? ((const uint8_t *)value->array)[i] : ((const uint32_t *)value->array)[i];
 }
 
+/* A row of statistics of calls that send to no one, or to all. */
+static int has_no_receiver(const struct stf_layout *l, const struct stf_field *f, const struct stf_value *value)
+{
+	return l->class_id == STF_ID_lw_statistics && !strcmp(f->name, "receiver") && value->u >= 0xfffffffe;
+}
+
 static void check_references(struct verify *v, const char *suffix, const struct stf_record *rec)
 {
 	const struct stf_layout *l = rec->layout;
@@ -141,7 +97,8 @@ static void check_references(struct verify *v, const char *suffix, const struct 
 		const struct stf_field *f = &l->fields[k];
 		const struct stf_value *value = &rec->values[k];
 
-		if (f->type == STF_WILLYID && !f->is_array && !willy_is_known(v, (uint32_t)value->u)) {
+		if (f->type == STF_WILLYID && !f->is_array && !willy_is_known(v, (uint32_t)value->u) &&
+			!has_no_receiver(l, f, value)) {
 			fault(v, suffix, rec, "%s: %s is a thread or group that was not declared (CPU %" PRIu64 ")",
 				l->name, f->name, value->u + 1);
 		}
@@ -190,7 +147,7 @@ struct anchors {
 	struct verify *v;
 	const char *suffix;
 	struct stf_cursor *c;
-	struct stf_record peek; /* the anchor record behind `next`: its place */
+	struct stf_record peek; /* the anchor record after `next`: its place */
 	struct stf_anchor peeked;
 	int has_peek, any;
 	struct stt_anchor next;
@@ -239,7 +196,7 @@ static void read_histories(struct anchors *a)
 		library_fault(a->v, &e);
 		stf_cursor_close(a->c);
 		a->c = NULL;
-		a->have = 0; /* what is left of its histories says nothing */
+		a->have = 0; /* the rest of its histories is not used */
 	} else if ((a->next.tells || a->next.a.offset == 0) && (!began || !ended)) {
 		fault(a->v, a->suffix, &(struct stf_record){ .offset = a->next.offset, .number = a->next.number },
 			"anchor: no %s after it", began ? "end_of_history" : "begin_of_history");
@@ -442,7 +399,7 @@ static void verify_batch(struct verify *v, const struct place *p, struct anchors
 		pass_anchors(a, at, b->offset + i * b->stride, b->number + i, b->times[i]);
 		n = b->n;
 		if (a->have && a->next.a.offset <= b->offset + (n - 1) * b->stride) {
-			/* up to the record that begins there, or behind it */
+			/* up to the record that begins there, or after it */
 			n = (size_t)((a->next.a.offset - b->offset + b->stride - 1) / b->stride);
 		}
 		check_samples(v, p, a, b, i, n, good);
@@ -456,10 +413,16 @@ static void verify_batch(struct verify *v, const struct place *p, struct anchors
 static void check_event(
 	struct verify *v, const struct place *p, struct anchors *a, const struct stf_record *rec, struct progress *at)
 {
+	char why[200];
+
 	pass_anchors(a, at, rec->offset, rec->number, rec->time);
 	check_time(v, p, rec);
 	check_references(v, p->suffix, rec);
 	count(v, rec);
+	if (rec->layout->class_id == STF_ID_one_to_one_communication &&
+		stt_order_message(&v->order, rec, why, sizeof(why))) {
+		fault(v, p->suffix, rec, "%s: %s", rec->layout->name, why);
+	}
 	if (a->replay && stt_replay_record(a->replay, rec) < 0) {
 		fault(v, p->suffix, rec, "out of memory");
 	}
@@ -772,6 +735,9 @@ int stt_verify(const struct stt_options *o)
 	if (stt_trace_open(&v.t, o, STF_READ_DAMAGED) < 0) {
 		return STT_FAULT;
 	}
+	if (stt_order_open(&v.order, &v.t) < 0) {
+		fault(&v, "", NULL, "out of memory");
+	}
 	verify_index(&v);
 	verify_bytes(&v);
 	verify_files(&v);
@@ -779,7 +745,7 @@ int stt_verify(const struct stt_options *o)
 		/* with faults the totals only repeat them */
 		verify_totals(&v);
 	}
-	print_causes(&v);
+	stt_causes_end(&v.causes, o);
 	if (stf_reader_skipped(v.t.r)) {
 		stt_say(o, 1, "%s: %" PRIu64 " records of unknown kinds were skipped", o->input,
 			stf_reader_skipped(v.t.r));
@@ -788,6 +754,8 @@ int stt_verify(const struct stt_options *o)
 		"%s: %" PRIu64 " components, %" PRIu64 " of them with a good checksum, %" PRIu64 " records, %" PRIu64
 		" fault%s",
 		o->input, v.files, v.checked, v.records, v.faults, v.faults == 1 ? "" : "s");
+	stt_order_say(&v.order, o);
+	stt_order_close(&v.order);
 	stt_trace_close(&v.t);
 	return v.faults ? STT_FAULT : STT_OK;
 }

@@ -21,7 +21,7 @@ struct vtf_form {
 	struct vtf_part part[16];
 };
 
-/* NULL for records that have no line: files, anchors, strings (which stand where they are used). */
+/* NULL for records that have no line: files, anchors, strings (which are where they are used). */
 const struct vtf_form *vtf_form(unsigned layout_id);
 /* The id of the first class whose lines begin so; 0: none. */
 unsigned vtf_class(const char *head);

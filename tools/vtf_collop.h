@@ -21,7 +21,7 @@ struct vtf_collop {
 	struct vtf_share *share;
 };
 
-/* The word behind KIND for a class of records; and the other way round, 0: none. */
+/* The word after KIND for a class of records; and the other way round, 0: none. */
 const char *vtf_collop_kind(unsigned class_id);
 unsigned vtf_collop_class(const char *kind);
 

@@ -30,7 +30,7 @@ static int hex(int c)
 				       : -1;
 }
 
-/* The text between quotes, decoded in place; *p is behind the first quote, then behind the last. */
+/* The text between quotes, decoded in place; *p is after the first quote, then after the last. */
 static int unquote(struct vtf_line *line, char **p, char *end, struct vtf_word *w)
 {
 	char *s = *p, *to = s;
@@ -220,7 +220,7 @@ int vtf_counter(struct vtf_line *line, const struct vtf_word *w, unsigned type, 
 
 /* ---- records ---- */
 
-/* The word behind KEY, or -1. */
+/* The word after KEY, or -1. */
 static long find_key(const struct vtf_line *line, size_t at, const char *key)
 {
 	size_t i;
@@ -353,7 +353,7 @@ static int array(
 	return 0;
 }
 
-/* The field of `part` from word *at on, which is moved behind it. */
+/* The field of `part` from word *at on, which is moved after it. */
 static int field(struct vtf_line *line, const struct stf_layout *l, const struct vtf_part *part, size_t *at,
 	size_t first, struct stf_writer *writer)
 {
@@ -429,7 +429,7 @@ static int try_layout(struct vtf_line *line, const struct stf_layout *l, size_t 
 	return 0;
 }
 
-/* Sizes are those of the arrays behind them, which must agree. */
+/* Sizes are those of the arrays after them, which must agree. */
 static int set_sizes(struct vtf_line *line, const struct stf_layout *l)
 {
 	unsigned i, k;

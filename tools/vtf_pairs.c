@@ -28,7 +28,7 @@ static struct key key_of(const struct vtf_half *h, int receive)
 		.b = h->has_pair ? 0 : (uint64_t)h->m.communicator << 32 | h->m.tag };
 }
 
-static int hang(struct vtf_pairs *p, struct vtf_message *m)
+static int add_incomplete(struct vtf_pairs *p, struct vtf_message *m)
 {
 	const struct key key = key_of(&m->h, m->h.receive);
 	struct list *l = tkm_table_put(&p->incomplete, &key, sizeof(key), sizeof(*l));
@@ -123,9 +123,9 @@ int vtf_pairs_add(struct vtf_pairs *p, const struct vtf_half *h, struct stf_writ
 	m->h = *h;
 	m->h.m.time = h->time;
 	m->h.m.receive_time = h->receive ? STF_SEND_UNKNOWN : STF_RECEIVE_UNKNOWN;
-	/* a receive that stands first, and does not say of which message, has lost its send */
+	/* a receive that is first, and does not say of which message, has lost its send */
 	m->complete = h->receive && !h->has_pair;
-	if (!m->complete && hang(p, m) < 0) {
+	if (!m->complete && add_incomplete(p, m) < 0) {
 		free(m);
 		snprintf(why, size, "out of memory");
 		return -1;

@@ -408,7 +408,7 @@ static int print_collop(struct printer *p, const struct stf_record *rec)
 	return rc;
 }
 
-/* One line with all, or two that stand where they belong in time. */
+/* One line with all, or two that are where they belong in time. */
 static int print_message(struct printer *p, const struct stf_record *rec)
 {
 	struct half h = { .time = rec->time, .number = ++p->messages, .id = rec->layout->id };
@@ -426,7 +426,7 @@ static int print_message(struct printer *p, const struct stf_record *rec)
 		print_half(p, &h, 1);
 		return 0;
 	}
-	/* received before it was sent, by the clocks: the line stands late, with its true time */
+	/* received before it was sent, by the clocks: the line is late, with its true time */
 	h.time += (uint64_t)d;
 	if (d < 0) {
 		print_half(p, &h, 1);

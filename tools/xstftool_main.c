@@ -4,5 +4,5 @@
 
 int main(int argc, char **argv)
 {
-	return stt_main(argc, argv, 1);
+	return stt_main(argc, argv, "xstftool");
 }

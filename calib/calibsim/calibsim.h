@@ -53,7 +53,7 @@ struct cs_row {
 	long silent;               /* ranks of which nothing is known in the end */
 	struct cs_quality online;  /* by each rank itself, right after the last session */
 	struct cs_quality after;   /* all maps over the whole run, when everything has been collected */
-	double ours_max_s; /* --compare-splines: largest errors between the first and the last synchronisation */
+	double ours_max_s;         /* --compare-splines: largest errors between the first and the last session */
 	double spline_max_s[CAL_SPLINES_OF_GSL];
 	struct cs_hop hop[CS_HOPS]; /* of what each rank knows by itself */
 	struct cal_net net;

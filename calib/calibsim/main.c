@@ -48,16 +48,16 @@ static void make_table(struct cs_options *o, struct tkm_option *t)
 		{ "CLOCKS", TKM_OPTION_TEXT, &o->clocks, 0, 0, "SPEC", "offset=,drift=,wobble=,tick=,... instead of the default" },
 		{ "DRIFT-RECORDING", TKM_OPTION_TEXT, &o->recording, 0, 0, "FILE",
 			"the clocks' rates also change as recorded: lines of time and offset, in seconds" },
-		{ "SESSIONS", TKM_OPTION_COUNT, &o->sessions, 2, 10000, "N", "synchronisations of a run (default 3)" },
-		{ "APART", TKM_OPTION_TIME, &o->apart_s, 1e-3, 86400, "TIME", "from one to the next (default 10s)" },
-		{ "BRIEF", TKM_OPTION_BOOL, &o->brief, 0, 0, NULL, "all but the first in the way meant for the middle of a job" },
+		{ "SESSIONS", TKM_OPTION_COUNT, &o->sessions, 2, 10000, "N", "sessions of a run (default 3)" },
+		{ "APART", TKM_OPTION_TIME, &o->apart_s, 1e-3, 86400, "TIME", "time from one session to the next (default 10s)" },
+		{ "BRIEF", TKM_OPTION_BOOL, &o->brief, 0, 0, NULL, "all sessions but the first are short, as in the middle of a job" },
 		{ "SYNC-MAX-MESSAGES", TKM_OPTION_COUNT, &o->max_messages, 1, 1e9, "N", "exchanges of a pair (default 100)" },
 		{ "PATIENCE", TKM_OPTION_TIME, &o->patience_s, 1e-3, 3600, "TIME", "how long a rank is waited for (default 10s)" },
 		{ "MAX-DRIFT", TKM_OPTION_FRACTION, &o->max_drift, 0, 0.1, "FRACTION", "no clock is farther off its nominal rate (default 500ppm)" },
 		{ "MAX-WANDER", TKM_OPTION_FRACTION, &o->max_wander, 0, 0.1, "FRACTION",
 			"the rate of a clock against the master's stays within this of a constant (default 1ppm)" },
 		{ "COMPARE-SPLINES", TKM_OPTION_BOOL, &o->splines, 0, 0, NULL,
-			"correct with all synchronisations, not with the first and the last, and compare with GSL's interpolations" },
+			"correct with all sessions, not with the first and the last, and compare with GSL's interpolations" },
 		{ "SEED", TKM_OPTION_COUNT, &o->seed, 0, 1e15, "N", "of the network's randomness (default 1)" },
 		{ "OUTPUT", TKM_OPTION_TEXT, &o->output, 0, 0, "DIR/BASENAME", "write data and a script that draws it" },
 		{ "FORCE", TKM_OPTION_BOOL, &o->force, 0, 0, NULL, "replace the files of an earlier simulation" },
@@ -137,8 +137,7 @@ static int check(struct cs_options *o, char *network, size_t size, struct tkm_er
 		return tkm_fail(err, TKM_ERR_ARG, "--topology '%s': tree, star and auto are known", o->shapes);
 	}
 	if (o->splines && o->sessions < 5) {
-		return tkm_fail(
-			err, TKM_ERR_ARG, "--compare-splines: curves need at least 5 synchronisations (--sessions)");
+		return tkm_fail(err, TKM_ERR_ARG, "--compare-splines: curves need at least 5 sessions (--sessions)");
 	}
 	if (o->splines && !strcmp(cal_analysis_library(), "base")) {
 		return tkm_fail(
@@ -211,7 +210,7 @@ void cs_print_head(FILE *f, const struct cs_options *o, const struct cs_model *m
 	fprintf(f,
 		"%lld %s, %g s apart%s; error and bound: over the run, from what all ranks "
 		"measured; at once: what each rank knows by itself after the last\n",
-		o->sessions, o->sessions == 1 ? "synchronisation" : "synchronisations", o->apart_s,
+		o->sessions, o->sessions == 1 ? "session" : "sessions", o->apart_s,
 		o->brief ? ", all but the first brief" : "");
 	fprintf(f, "%8s %-5s %6s %9s %9s %10s %7s %5s %10s %10s %10s %10s %10s %6s\n", "domains", "shape", "rounds",
 		"exchanges", "messages", "duration", "growth", "hops", "error max", "bound max", "median", "at once",
@@ -241,8 +240,7 @@ void cs_print_row(FILE *f, const struct cs_row *r, const struct cs_row *before)
 			r->net.loops == 1 ? "loop" : "loops", time_of(a, r->net.gap_s, 1));
 	}
 	if (r->ours_max_s > 0) {
-		fprintf(f, "         between the first synchronisation and the last: ours %s",
-			time_of(a, r->ours_max_s, 1));
+		fprintf(f, "         between the first session and the last: ours %s", time_of(a, r->ours_max_s, 1));
 		for (i = 0; i < CAL_SPLINES_OF_GSL; i++) {
 			fprintf(f, ", %s %s", cal_spline_of_gsl_name(i), time_of(a, r->spline_max_s[i], 1));
 		}
@@ -278,31 +276,13 @@ static void verdict(FILE *f, const struct cs_row *row, int rows)
 	putc('\n', f);
 }
 
-/* Before anything takes time: can the files be written? */
-static int check_output(const struct cs_options *o, struct tkm_err *err)
-{
-	static const char *const suffixes[] = { ".scale.dat", ".hops.dat", ".gnuplot" };
-	struct tkm_newfile n;
-	char path[4096];
-	size_t i;
-
-	for (i = 0; o->output && i < sizeof(suffixes) / sizeof(suffixes[0]); i++) {
-		if ((size_t)snprintf(path, sizeof(path), "%s%s", o->output, suffixes[i]) >= sizeof(path) - 32) {
-			return tkm_fail(err, TKM_ERR_ARG, "--output: the name is too long");
-		}
-		if (tkm_newfile_begin(&n, path, o->force, err) < 0) {
-			return -1;
-		}
-		tkm_newfile_abort(&n);
-	}
-	return 0;
-}
-
 static int run(const struct cs_options *o, struct cs_row *row, int *rows, struct cs_model *model, struct tkm_err *err)
 {
+	static const char *const suffixes[] = { ".scale.dat", ".hops.dat", ".gnuplot", NULL };
 	int shape, i, before;
 
-	if (check_output(o, err) < 0 || cs_model(o, model, err) < 0) {
+	if ((o->output && tkm_newfiles_possible(o->output, suffixes, o->force, err) < 0) ||
+		cs_model(o, model, err) < 0) {
 		return -1;
 	}
 	if (!o->quiet) {

@@ -71,16 +71,16 @@ int cs_model_remark(const struct cs_options *o, const struct cs_model *m, int i,
 	if (mild_wander && i-- == 0) {
 		snprintf(buf, size,
 			"milder than assumed: rates change by at most %.2g ppm during the run, the bounds assume up to "
-			"%.2g ppm",
+			"%g ppm",
 			m->wander * 1e6, o->max_wander * 1e6);
 	} else if (hard_wander && i-- == 0) {
 		snprintf(buf, size,
-			"harder than assumed: rates change by up to %.2g ppm during the run, the bounds assume at most "
-			"%.2g ppm",
+			"harder than assumed: rates change by up to %.3g ppm during the run, the bounds assume at most "
+			"%g ppm",
 			m->wander * 1e6, o->max_wander * 1e6);
 	} else if (hard_drift && i-- == 0) {
 		snprintf(buf, size,
-			"harder than assumed: clocks are up to %.3g ppm off, the bounds assume at most %.3g ppm",
+			"harder than assumed: clocks are up to %.4g ppm off, the bounds assume at most %g ppm",
 			m->drift * 1e6, o->max_drift * 1e6);
 	} else if (!(m->network.load > 0) && i-- == 0) {
 		snprintf(buf, size, "milder than real networks: no traffic of others (queue=120ns,load=0.4 adds it)");

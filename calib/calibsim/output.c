@@ -67,7 +67,7 @@ static void write_script(FILE *f, const struct cs_options *o, const struct cs_ro
 	tkm_quote_gnuplot(f, text);
 	fputs("\ncs_base = ", f);
 	tkm_quote_gnuplot(f, slash ? slash + 1 : o->output);
-	snprintf(text, sizeof(text), "%lld synchronisations, %g s apart; %s", o->sessions, o->apart_s, o->network);
+	snprintf(text, sizeof(text), "%lld sessions, %g s apart; %s", o->sessions, o->apart_s, o->network);
 	fputs("\ncs_title = ", f);
 	tkm_quote_gnuplot(f, text);
 	fputs("\ncs_shapes = '", f);

@@ -338,7 +338,7 @@ int cs_simulate(const struct cs_options *o, int domains, enum cal_shape shape, s
 		row->exchanges = (long)s.plan.pairs;
 		judge_online(&s);
 		drop_silent(&s);
-		/* as timertest: the first and the last synchronisation correct, unless curves are to be compared */
+		/* as timertest: the first and the last session correct, unless curves are to be compared */
 		rc = cal_solve(&s.run, o->splines ? 0 : -1, err);
 	}
 	if (rc == 0) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Times are differences from integers before they become doubles, which the peers' own programs do not do: what
- * they lose to rounding is not held against their methods here. */
+ * they lose to rounding is not counted as an error of their methods here. */
 #include "config.h"
 #include "calib/compare/baseline.h"
 

@@ -49,10 +49,10 @@ struct cal_baseline_rank {
 };
 
 /* Half a millisecond of messages between rank 0 and all others, so that no method has cold caches and sleepy
- * cores held against it. */
+ * cores compared with it. */
 int cal_baseline_warm(struct cal_link *l, struct tkm_err *err);
 
-/* One synchronisation of all ranks with rank 0. All processes call it. out[r] is filled for the ranks that
+/* One session of all ranks with rank 0. All processes call it. out[r] is filled for the ranks that
  * this process has part in: its own, or in a simulation all. Returns 0 or -1. */
 int cal_baseline_run(struct cal_link *l, enum cal_baseline which, const struct cal_baseline_options *opt,
 	struct cal_baseline_rank *out, struct tkm_err *err);

@@ -11,7 +11,7 @@
 
 struct cal_drift;
 
-/* At least 4 points. The mean rate is taken out: how far a clock is off its rate is said apart from how its rate changes.
+/* At least 4 points. The mean rate is taken out: how far a clock is off its rate is stated separately from how its rate changes.
  * Returns NULL with file and line. */
 struct cal_drift *cal_drift_read(const char *path, struct tkm_err *err);
 void cal_drift_free(struct cal_drift *d);

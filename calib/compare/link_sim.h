@@ -29,7 +29,7 @@
  *   load      share of the time in which packets of others keep each of these links busy
  *   slow      share of processes whose messages take `slowness` longer, both ways
  *   shuffle   1: the processes lie in the tree in any order, not in that of their ranks
- *   dead      R or R@T: process R answers nobody, from the beginning or T after it
+ *   dead      R or R@T: process R answers no message, from the beginning or T after it
  *   stall     R@T/D: process R is stopped for D, T after the beginning. Up to 8 of these two
  *
  * A value outside its range is an error. Each process has its own virtual time: what does not wait for each other happens at the same time. */

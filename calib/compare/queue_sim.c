@@ -133,7 +133,7 @@ int cal_queue_pass(struct cal_queue *q, int64_t at, int64_t *done)
 		size_t room = q->room ? 2 * q->room : 64;
 		struct passage *more = room > KEPT ? NULL : realloc(q->own, room * sizeof(*more));
 
-		if (room > KEPT) { /* what is long past is in nobody's way */
+		if (room > KEPT) { /* what is long past delays no message */
 			q->n /= 2;
 			memmove(q->own, q->own + q->n, q->n * sizeof(*q->own));
 		} else if (!more) {

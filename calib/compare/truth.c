@@ -418,7 +418,7 @@ static void empty(struct cal_truth_row *row)
 	row->bound_s[0] = row->bound_s[1] = row->bound_s[2] = NAN;
 }
 
-/* Nobody goes on alone: rank 0 is the one that has something to fail at. */
+/* No rank goes on alone: rank 0 is the one that has something to fail at. */
 static int agree(struct cal_link *l, int rc, struct tkm_err *err)
 {
 	int32_t all = rc;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Methods of synchronisation compared with the truth: all of them in turn, over one link, with simulated clocks
+/* Methods of measuring offsets compared with the truth: all of them in turn, over one link, with simulated clocks
  * whose truth is a formula over one clock that all processes share. */
 #ifndef CALIB_TRUTH_H
 #define CALIB_TRUTH_H
@@ -29,7 +29,7 @@ enum cal_truth_table {
 /* "published", "time", "messages" */
 const char *cal_truth_table_name(int table);
 
-/* When the truth is looked at: seconds after the method has ended. The clocks are formulas, so nobody waits:
+/* When the truth is looked at: seconds after the method has ended. The clocks are formulas, so there is no waiting:
  * what each will show then is computed, and the method's line is asked what it makes of that; for pairs the map of
  * a run that still lasts (calib/map/online.h). */
 enum { CAL_TRUTH_TIMES = 3 };
@@ -43,7 +43,7 @@ struct cal_truth_row {
 	double between_s;  /* worst error from the first session to the last, by the line through these two, as it is
 	                    * corrected after a run: pairs, itc and min10 */
 	double half_s;     /* of the narrowest interval that is certain, pairs and itc */
-	double claimed_s;  /* its own word on its error, right after: a bound, or a check that it makes */
+	double claimed_s;  /* what it states as its error, right after: a bound, or a check that it makes */
 	double duration_s; /* of a session; the median of several */
 	double total_s;    /* of all of them */
 	double exchange_s; /* what the recorded exchanges alone took on their ways, in all sessions: without waiting for

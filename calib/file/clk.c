@@ -193,7 +193,7 @@ static int read_kind(struct reader *rd, struct cal_session *s)
 	return 0;
 }
 
-/* A word that only says what the number behind it is. */
+/* A word that only says what the number after it is. */
 static int get_named(struct reader *rd, int64_t high, int64_t *out)
 {
 	word(rd);
@@ -445,7 +445,7 @@ static int read_rank_line(struct reader *rd, struct cal_rank *r)
 	} numbers[] = { { "nominal-hz", &r->nominal_hz }, { "measured-hz", &r->measured_hz },
 		{ "measured-se-ppm", &r->measured_se_ppm }, { "measured-bound-ppm", &r->measured_bound_ppm },
 		{ "effective-tick", &r->effective_tick_s }, { "shared-within", &r->shared_within_s },
-		{ "wander", &r->map.max_wander }, { "nominal-rate", &r->map.nominal },
+		{ "wander", &r->map.max_wander }, { "drift", &r->map.max_drift }, { "nominal-rate", &r->map.nominal },
 		{ "reference-hz", &r->reference_hz }, { "reference-tick", &r->reference_tick_s },
 		{ "max-slew", &r->pairs.max_slew }, { "slew-limit", &r->pairs.slew_limit },
 		{ "assumed-drift", &r->max_drift }, { "assumed-wander", &r->max_wander } };
@@ -485,14 +485,14 @@ static int read_rank_line(struct reader *rd, struct cal_rank *r)
 	return 0;
 }
 
-/* From behind the word "rank" to the line end-rank. */
+/* From after the word "rank" to the line end-rank. */
 static int read_rank_block(struct reader *rd, struct cal_rank *r)
 {
 	int64_t rank;
 	int rc;
 
 	rd->open = NULL;
-	r->measured_se_ppm = r->measured_bound_ppm = r->effective_tick_s = r->map.max_wander = NAN;
+	r->measured_se_ppm = r->measured_bound_ppm = r->effective_tick_s = r->map.max_wander = r->map.max_drift = NAN;
 	if (get_range(rd, 0, INT32_MAX, &rank) < 0) {
 		return -1;
 	}
@@ -526,7 +526,7 @@ static int add_rank(struct reader *rd, struct cal_run *run)
 	}
 	r->map.period_s = run->period_s;
 	r->map.extra_s = r->sync == CAL_SHARED ? r->shared_within_s : 0;
-	r->map.max_drift = run->max_drift;
+	r->map.max_drift = r->map.max_drift > 0 ? r->map.max_drift : run->max_drift;
 	r->map.max_wander = isfinite(r->map.max_wander) ? r->map.max_wander : run->max_wander;
 	return 0;
 }

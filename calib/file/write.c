@@ -156,7 +156,8 @@ static void write_sessions(FILE *f, const struct cal_rank *r, size_t from, size_
 	}
 }
 
-static void write_map(FILE *f, const struct cal_map *m)
+/* assumed: the largest drift of the rank's timer, from which that of the map differs once it was contradicted */
+static void write_map(FILE *f, const struct cal_map *m, double assumed)
 {
 	struct cal_part whole = { 0, m->nodes, 0, m->pieces };
 	size_t i;
@@ -167,6 +168,9 @@ static void write_map(FILE *f, const struct cal_map *m)
 	if (m->nodes) {
 		fprintf(f, "steps-possible %d\n", m->may_step);
 		put_key_double(f, "wander", m->max_wander);
+		if (m->max_drift > 0 && m->max_drift != assumed) {
+			put_key_double(f, "drift", m->max_drift);
+		}
 		if (m->rate_high > 0) {
 			fputs("rate", f);
 			put_double(f, m->rate_low);
@@ -246,7 +250,7 @@ int cal_clk_write_rank(FILE *f, const struct cal_rank *r, struct tkm_err *err)
 	write_reference(f, r);
 	write_pairs(f, r, 0);
 	write_sessions(f, r, 0, 0);
-	write_map(f, &r->map);
+	write_map(f, &r->map, r->max_drift);
 	fputs("end-rank\n", f);
 	return written(f, err);
 }

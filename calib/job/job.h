@@ -65,14 +65,14 @@ struct cal_job {
 	double session_s;              /* what the last session took here, in seconds, waiting included */
 };
 
-/* The defaults that stand above. */
+/* The defaults that are above. */
 struct cal_job_options cal_job_defaults(void);
 
 /* Together. Finds the domains, proves what can be proven, measures the effective tick of every timer, makes the plan. link->timer is set, and its timer outlives
  * the job. Host, timer and so on of job->rank are filled in. Returns 0, or -1; cal_job_end() is called in any case. */
 int cal_job_begin(struct cal_job *j, struct cal_link *link, const struct cal_job_options *o, struct tkm_err *err);
 
-/* Together. One synchronisation: thorough at the start and at the end, in between one burst of 24 exchanges for each
+/* Together. One session: thorough at the start and at the end, in between one burst of 24 exchanges for each
  * pair of domains, without warming up: tens of microseconds (tests/bench/bench_session.c). A rank that does not
  * answer is left out and named in job->report; a session that this rank has lost makes its band wider, not wrong.
  * Returns 0, or -1: no memory, MPI failed. */

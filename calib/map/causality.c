@@ -15,9 +15,9 @@ static const uint64_t none = UINT64_MAX;
 /* An event that was not handed back yet. Others are named by their number since the beginning. */
 struct waiting {
 	struct cal_event e;
-	uint64_t before, behind; /* of the same rank */
-	uint64_t other;          /* end of its message */
-	int parted;              /* the other end was handed back, with the stamp `others` */
+	uint64_t before, after; /* of the same rank */
+	uint64_t other;         /* end of its message */
+	int parted;             /* the other end was handed back, with the stamp `others` */
 	int64_t others;
 	int64_t least, most, now;
 	uint32_t left; /* events that must come first */
@@ -112,7 +112,7 @@ static void order_of_rank(struct cal_causality *c)
 }
 
 /* Puts the events into an order in which each follows those that it depends on: its rank's one before,
- * and its send. What stands in a circle, which no run can make, is left out and stays as it is. */
+ * and its send. What is in a circle, which no run can make, is left out and stays as it is. */
 static size_t sort_by_cause(struct cal_causality *c)
 {
 	size_t i, n = 0, done;
@@ -128,11 +128,11 @@ static size_t sort_by_cause(struct cal_causality *c)
 		}
 	}
 	for (done = 0; done < n; done++) {
-		struct waiting *w = at(c, c->ready[done]), *next = at(c, w->behind);
+		struct waiting *w = at(c, c->ready[done]), *next = at(c, w->after);
 		struct waiting *received = w->e.kind == CAL_EVENT_SENT ? at(c, w->other) : NULL;
 
 		if (next && --next->left == 0) {
-			c->ready[n++] = w->behind;
+			c->ready[n++] = w->after;
 		}
 		if (received && --received->left == 0) {
 			c->ready[n++] = w->other;
@@ -149,7 +149,7 @@ static void find_latest(struct cal_causality *c, size_t n)
 	size_t i;
 
 	for (i = n; i-- > 0;) {
-		struct waiting *w = at(c, c->ready[i]), *next = at(c, w->behind);
+		struct waiting *w = at(c, c->ready[i]), *next = at(c, w->after);
 		struct waiting *received = w->e.kind == CAL_EVENT_SENT ? at(c, w->other) : NULL;
 
 		if (next) {
@@ -164,7 +164,7 @@ static void find_latest(struct cal_causality *c, size_t n)
 	}
 }
 
-/* Forward: as it was, or behind its causes, but never later than that. */
+/* Forward: as it was, or after its causes, but never later than that. */
 static void move(struct cal_causality *c, size_t n)
 {
 	size_t i;
@@ -301,7 +301,7 @@ int cal_causality_add(struct cal_causality *c, const struct cal_event *e, struct
 
 	if (e->rank < 0 || e->rank >= c->ranks || e->band < 0 || e->stamp < c->newest) {
 		return tkm_fail(err, TKM_ERR_DATA,
-			"causality: an event of rank %d of %d, band %lld, stamp %lld behind %lld", e->rank, c->ranks,
+			"causality: an event of rank %d of %d, band %lld, stamp %lld before %lld", e->rank, c->ranks,
 			(long long)e->band, (long long)e->stamp, (long long)c->newest);
 	}
 	/* what is older than two bands neither causes nor is caused any more */
@@ -312,10 +312,10 @@ int cal_causality_add(struct cal_causality *c, const struct cal_event *e, struct
 	if (make_room(c) < 0) {
 		return tkm_fail(err, TKM_ERR_NOMEM, "causality: out of memory for %zu events", c->n);
 	}
-	c->w[c->n++] = (struct waiting){ .e = *e, .before = c->last[e->rank], .behind = none, .other = none };
+	c->w[c->n++] = (struct waiting){ .e = *e, .before = c->last[e->rank], .after = none, .other = none };
 	before = at(c, c->last[e->rank]);
 	if (before) {
-		before->behind = number;
+		before->after = number;
 	}
 	c->last[e->rank] = number;
 	c->newest = e->stamp;

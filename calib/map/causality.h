@@ -5,7 +5,7 @@
  * The idea is the controlled logical clock: R. Rabenseifner, The controlled logical clock - a global time for
  * trace based software monitoring of parallel applications in workstation clusters, EUROMICRO PDP 1997; D.
  * Becker, R. Rabenseifner, F. Wolf, J. Linford, Scalable timestamp synchronization for event traces of
- * message-passing applications, Parallel Computing 35 (2009). There a receive moves behind its send however far that
+ * message-passing applications, Parallel Computing 35 (2009). There a receive moves after its send however far that
  * is. Here the truth is known to lie in every band and to respect all messages, so there is a way to respect
  * them inside the bands, and two passes find one: how late each event can have been at most, from the last
  * to the first, then forward as there, but never later than that (doc/calibration.md). */

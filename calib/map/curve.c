@@ -8,7 +8,7 @@
 #include "base/stats.h"
 #include "calib/map/smooth.h"
 
-/* Points of a piece at which it is held against the corridor. */
+/* Points of a piece at which it is compared with the corridor. */
 enum { LOOKS = 64 };
 
 /* The nodes that the curve goes through, as indices. */
@@ -41,7 +41,7 @@ static int apart(const struct cal_map *m, const struct cal_node *a, const struct
 	return a->sigma + b->sigma <= m->max_wander * (double)gtick_sub(b->global, a->global);
 }
 
-/* The used nodes of the part, without those that stand too close behind another; the first and the last
+/* The used nodes of the part, without those that are too close after another; the first and the last
  * stay. wanted[] are taken in any case. */
 static void choose(const struct cal_map *m, const struct cal_part *p, const unsigned char *wanted, struct knots *k)
 {
@@ -111,7 +111,7 @@ static int smooth(const struct cal_map *m, struct knots *k, struct tkm_err *err)
 	return rc;
 }
 
-/* By how much the curve may leave its chord at distance x behind a and y before b, in global ticks. */
+/* By how much the curve may leave its chord at distance x after a and y before b, in global ticks. */
 static void room_at(const struct cal_map *m, const struct cal_node *a, const struct cal_node *b, double x, double y,
 	gtick_t chord, double *down, double *up)
 {
@@ -266,7 +266,7 @@ int cal_curve(struct cal_map *m, int straight, enum cal_spline kind, double nomi
 
 		choose(m, p, none, &k);
 		if (m->parts > 1 && k.n == 2 && !apart(m, &m->node[k.node[0]], &m->node[k.node[1]])) {
-			k.n = 1; /* too short a part to know its rate, and the gap behind it may be long */
+			k.n = 1; /* too short a part to know its rate, and the gap after it may be long */
 		}
 		rc = k.n == 1 || (straight && k.n > 2) ? part_line(&k, rate, &one, err)
 						       : part_spline(m, p, kind, &k, &one, err);

@@ -165,7 +165,7 @@ static size_t mean_middle(const struct cal_session *s, const struct cal_sample *
 	return n;
 }
 
-/* How far the shortest one-way times stand apart from the third shortest: the midpoint of the minima is
+/* How far the shortest one-way times are apart from the third shortest: the midpoint of the minima is
  * likely to be off by about half of that. */
 static double scatter_of_minima(const struct cal_session *s, const struct cal_sample *ref, double slope)
 {
@@ -248,7 +248,7 @@ void cal_allow_for_step(const struct cal_session *s, double slope, double slope_
 }
 
 int cal_find_step_in_session(const struct cal_session *s, double slope, double slope_error, double tick_local,
-	double tick_master, size_t *before, size_t *behind)
+	double tick_master, size_t *before, size_t *after)
 {
 	struct claim all = { -INFINITY, INFINITY }, *c = malloc((s->n + 1) * sizeof(*c));
 	double lag = slope * tick_local + tick_master;
@@ -260,7 +260,7 @@ int cal_find_step_in_session(const struct cal_session *s, double slope, double s
 	for (i = 0; i < s->n; i++) {
 		c[i] = claim_of(&s->sample[i], s->sample[0].send, s->sample[0].master_in, slope, slope_error, lag);
 	}
-	/* the first sample that contradicts those before it, and the last that contradicts those behind it */
+	/* the first sample that contradicts those before it, and the last that contradicts those after it */
 	for (last = 0; last < s->n && all.low <= all.high; last++) {
 		all = (struct claim){ fmax(all.low, c[last].low), fmin(all.high, c[last].high) };
 	}
@@ -274,10 +274,10 @@ int cal_find_step_in_session(const struct cal_session *s, double slope, double s
 		all = (struct claim){ fmax(all.low, c[first - 1].low), fmin(all.high, c[first - 1].high) };
 	}
 	free(c);
-	/* the step came with or before `last`, with or behind `first` */
+	/* the step came with or before `last`, with or after `first` */
 	*before = first;
-	*behind = last + 1;
-	return first <= last && (*before > 0 || *behind < s->n);
+	*after = last + 1;
+	return first <= last && (*before > 0 || *after < s->n);
 }
 
 /* Puts the master's time of the point to `value` master ticks after out->master. */
@@ -298,8 +298,8 @@ int cal_condense(const struct cal_session *s, double slope, double slope_error, 
 	double mx, my, low, high, gated = -1, lag = slope * tick_local + tick_master;
 
 	if (!ref) {
-		return tkm_fail(err, TKM_ERR_DATA,
-			"a synchronisation session has no usable sample (%zu taken, %zu lost)", s->n, s->lost);
+		return tkm_fail(
+			err, TKM_ERR_DATA, "a session has no usable sample (%zu taken, %zu lost)", s->n, s->lost);
 	}
 	if (how == CAL_QUIET) {
 		gated = gate(s, slope);

@@ -18,7 +18,7 @@ struct cal_line {
 };
 
 /* Least squares through the kept samples of all sessions with used set: the middle of the master's two
- * stamps against the middle of send and recv (seeds/003: the average of local send and receive time coincides with the
+ * stamps against the middle of send and recv (Intel Trace Collector guide: the average of local send and receive time coincides with the
  * master's stamp). With one session only, or when the samples cannot carry a slope, the slope is
  * `nominal` (master ticks per local tick). A session whose point is given counts as one sample. Returns 0,
  * or -1 when there is no kept sample. */
@@ -34,11 +34,11 @@ enum cal_estimate {
 };
 
 /* Did a clock step during the session? Only if the samples contradict each other, and cut in two do not: then
- * samples 0 .. before - 1 are from before the step and those from `behind` on from behind it (at most one
+ * samples 0 .. before - 1 are from before the step and those from `after` on from after it (at most one
  * of both is empty) and 1 is returned. 0: they do not contradict each other, or it is not that simple; -1:
  * memory. Parameters as for cal_condense(). */
 int cal_find_step_in_session(const struct cal_session *s, double slope, double slope_error, double tick_local,
-	double tick_master, size_t *before, size_t *behind);
+	double tick_master, size_t *before, size_t *after);
 
 /* A clock that may be set can have been set during the session by too little to be seen. Then the first sample and
  * the last still say what they say, and all others no more than one of them: widens what is certain to both.

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What a free clock will do next, from what it did so far. The assumption about wander, 1 ppm, is what a quartz may do in
- * bad conditions; most change by a tenth or a hundredth of it in a minute. So the rates of the last sessions, with a
- * margin, say what to expect for as long again as they were looked at. That is an estimate: no message proves it. Each
+ * bad conditions; most change by a tenth or a hundredth of it in a minute. So how much the rate was seen to walk in the last sessions,
+ * with a margin, says what to expect for as long again as they were looked at. That is an estimate: no message proves it. Each
  * session tests it, and one that is outside ends it for the run. doc/calibration.md, "Learned drift". */
 #include "config.h"
 #include "calib/map/learn.h"
@@ -10,13 +10,23 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The rate is expected to stay within so many times what it was seen to change by, and what that is uncertain by. */
-static const double margin = 8;
+#include "calib/map/smooth.h"
 
-/* Stretches of the run whose rates are compared; the sessions of so many seconds, and at least two in each. Quicker swings
- * average out, in the stretches as in what comes. */
-enum { STRETCHES = 4, FEWEST_NODES = 2 * STRETCHES };
-static const double window_s = 120;
+/* Nodes of so many seconds count, some of them if there are many. */
+enum { MOST_POINTS = 64 };
+static const double window_s = 300;
+
+/* What was learned counts for as long again as they lasted, and for so long at the most. */
+static const double counts_s = 120;
+
+/* In sessions that lasted less than that a walk hides by chance more often, so their margin is larger, by the third power. Below
+ * the shorter time it is the same again, since what was learned counts for no longer than they lasted. */
+static const double short_s = 150, shorter_s = 60;
+
+static double more_margin(double length_s)
+{
+	return pow(fmax(1, short_s / fmax(length_s, shorter_s)), 3);
+}
 
 static int refuted(const struct cal_map *m, const struct cal_node *last, const struct cal_node *n)
 {
@@ -39,97 +49,88 @@ int cal_learn_refuted(const struct cal_map *m, const struct cal_node *n)
 	return m->nodes ? refuted(m, &m->node[m->nodes - 1], n) : 0;
 }
 
-/* Half of what a point leaves uncertain in most cases; a point whose scatter is small can still be off by a tenth of what is
- * certain of it, because paths change. */
+/* How far a point is likely to be off; one whose scatter is small can still be off by a twentieth of what is certain of it,
+ * because paths change. */
 static double likely(const struct cal_node *n)
 {
 	double half = 0.5 * (double)gtick_sub(n->high, n->low);
 
-	return n->sigma > 0 && isfinite(n->sigma) ? fmin(half, fmax(2 * n->sigma, 0.1 * half)) : half;
+	return n->sigma > 0 && isfinite(n->sigma) ? fmin(half, fmax(n->sigma, 0.05 * half)) : half;
 }
 
-/* The node nearest to that instant, from `from` on. */
-static size_t nearest(const struct cal_map *m, size_t from, double at)
+/* The first of the nodes up to n that count. */
+static size_t first_of(const struct cal_map *m, size_t n, double hz)
 {
-	size_t k = from;
-
-	while (k + 1 < m->nodes &&
-		fabs((double)ltick_sub(m->node[k + 1].local, m->node[0].local) - at) <=
-			fabs((double)ltick_sub(m->node[k].local, m->node[0].local) - at)) {
-		k++;
-	}
-	return k;
-}
-
-/* By how much the rate was seen to change, at the most, and what that is uncertain by; relative. */
-static double seen_to_change(const struct cal_map *m, double length)
-{
-	const struct cal_node *first = &m->node[0], *last = &m->node[m->nodes - 1];
-	double mean = (double)gtick_sub(last->global, first->global) / length, most = 0;
-	size_t a = 0, b;
-	int i;
-
-	for (i = 0; i < STRETCHES; i++, a = b) {
-		double x, rate;
-
-		b = nearest(m, a + 1, length * (i + 1) / STRETCHES);
-		x = (double)ltick_sub(m->node[b].local, m->node[a].local);
-		if (b <= a || !(x > 0.5 * length / STRETCHES)) {
-			return INFINITY; /* a long pause */
-		}
-		rate = (double)gtick_sub(m->node[b].global, m->node[a].global) / x;
-		most = fmax(most, fabs(rate - mean) + (likely(&m->node[a]) + likely(&m->node[b])) / x);
-	}
-	return most / mean;
-}
-
-/* The newest of the first n nodes, as a map without steps. Returns 0 or -1. */
-static int newest(const struct cal_map *m, size_t n, double hz, struct cal_map *to)
-{
-	size_t first = n - FEWEST_NODES;
+	size_t first = n - CAL_LEARN_NODES;
 
 	while (first > 0 && (double)ltick_sub(m->node[n - 1].local, m->node[first - 1].local) <= window_s * hz) {
 		first--;
 	}
-	*to = (struct cal_map){ .period_s = m->period_s, .max_drift = m->max_drift, .nodes = n - first };
-	to->node = malloc(to->nodes * sizeof(*to->node));
-	if (!to->node) {
-		return -1;
+	return first;
+}
+
+/* The last is always among them. Returns how many. */
+static size_t points_of(
+	const struct cal_map *m, size_t first, size_t n, double mean, double hz, struct cal_smooth_point *p)
+{
+	const struct cal_node *from = &m->node[first];
+	size_t every = (n - first - 1) / MOST_POINTS + 1, k = 0, i;
+
+	for (i = (n - 1 - first) % every + first; i < n; i += every, k++) {
+		double x = (double)ltick_sub(m->node[i].local, from->local);
+
+		p[k] = (struct cal_smooth_point){ .x = x / hz,
+			.y = (double)gtick_sub(m->node[i].global, from->global) - mean * x,
+			.sigma = likely(&m->node[i]) };
 	}
-	memcpy(to->node, m->node + first, to->nodes * sizeof(*to->node));
-	return 0;
+	return k;
+}
+
+static int has_pause(const struct cal_smooth_point *p, size_t n)
+{
+	size_t i;
+
+	for (i = 1; i < n && p[i].x - p[i - 1].x <= 0.25 * (p[n - 1].x - p[0].x); i++) {
+	}
+	return i < n;
 }
 
 static void learn_from(struct cal_map *m, size_t n, double hz)
 {
-	struct cal_map all;
-	double length, wander;
+	struct cal_smooth_point p[MOST_POINTS + 1];
+	double length, mean, slope, within;
+	size_t first, points;
 
 	m->learned_low = m->learned_high = m->learned_wander = 0;
 	m->learned_for = 0;
-	if (n < FEWEST_NODES || newest(m, n, hz, &all) < 0) {
+	if (n < CAL_LEARN_NODES) {
 		return;
 	}
-	length = (double)ltick_sub(all.node[all.nodes - 1].local, all.node[0].local);
-	wander = margin * seen_to_change(&all, length);
-	all.max_wander = wander;
-	/* the rates that these sessions leave for certain, if that wander were true; if they contradict it, it is not */
-	if (wander < m->max_wander && cal_map_split(&all, m->nominal, NULL) == 0 && all.steps == 0 &&
-		!(all.max_wander > wander) && all.rate_low > 0) {
-		m->learned_low = fmax(all.rate_low, m->rate_low);
-		m->learned_high = fmin(all.rate_high, m->rate_high);
-		m->learned_for = (int64_t)length;
-		m->learned_wander = wander;
+	first = first_of(m, n, hz);
+	length = (double)ltick_sub(m->node[n - 1].local, m->node[first].local);
+	mean = (double)gtick_sub(m->node[n - 1].global, m->node[first].global) / length;
+	points = points_of(m, first, n, mean, hz, p);
+	if (!(length > 0) || has_pause(p, points) ||
+		cal_foresee(p, points, m->max_wander * mean * hz, fmin(length / hz, counts_s), &slope, &within) < 0) {
+		return;
+	}
+	slope = mean + slope / hz;
+	within *= more_margin(length / hz) / hz;
+	if (within < m->max_wander * mean) {
+		m->learned_low = fmax(slope - within, m->rate_low);
+		m->learned_high = fmin(slope + within, m->rate_high);
+		m->learned_for = (int64_t)fmin(length, counts_s * hz);
+		m->learned_wander = within / mean;
 	}
 	if (!(m->learned_high > m->learned_low)) {
 		m->learned_low = m->learned_high = m->learned_wander = 0;
 		m->learned_for = 0;
 	}
-	cal_map_free(&all);
 }
 
 void cal_learn(struct cal_map *m, double hz)
 {
+
 	learn_from(m, m->may_step || m->steps ? 0 : m->nodes, hz);
 }
 
@@ -137,7 +138,7 @@ void cal_learn_tested(struct cal_map *m, double hz)
 {
 	size_t n, last = m->may_step || m->steps || m->parts > 1 ? 0 : m->nodes;
 
-	for (n = FEWEST_NODES; n < last; n++) {
+	for (n = CAL_LEARN_NODES; n < last; n++) {
 		learn_from(m, n, hz);
 		if (refuted(m, &m->node[n - 1], &m->node[n])) {
 			last = 0;
@@ -148,7 +149,7 @@ void cal_learn_tested(struct cal_map *m, double hz)
 
 void cal_learn_earlier(struct cal_map *m, double low, double high, double hz)
 {
-	const double counts_s = 3600;
+	const double an_hour_s = 3600;
 
 	low = fmax(low, m->rate_low);
 	high = m->rate_high > 0 ? fmin(high, m->rate_high) : high;
@@ -157,6 +158,6 @@ void cal_learn_earlier(struct cal_map *m, double low, double high, double hz)
 	}
 	m->learned_low = low;
 	m->learned_high = high;
-	m->learned_for = (int64_t)(counts_s * hz);
+	m->learned_for = (int64_t)(an_hour_s * hz);
 	m->learned_wander = m->max_wander;
 }

@@ -6,6 +6,9 @@
 
 #include "calib/map/map.h"
 
+/* Fewer nodes teach nothing. */
+enum { CAL_LEARN_NODES = 8 };
+
 /* From the newest nodes of m, whose clock has hz ticks a second. Nothing is learned where a clock stepped or can step, from few
  * nodes, and where the assumed wander is less. */
 void cal_learn(struct cal_map *m, double hz);

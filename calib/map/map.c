@@ -165,12 +165,10 @@ double cal_map_slope(const struct cal_map *m, ltick_t local)
 
 /* ---- the bound ---- */
 
-/* The used node of the part at or before `local` and the one behind it; either may be NULL. */
-static void neighbours(const struct cal_map *m, size_t part, ltick_t local, const struct cal_node **before,
-	const struct cal_node **behind)
+/* The first node of the part after `local`, or the part's end. */
+static size_t node_after(const struct cal_map *m, struct cal_part p, ltick_t local)
 {
-	struct cal_part p = part_of(m, part);
-	size_t low = p.node, high = p.node + p.nodes, i;
+	size_t low = p.node, high = p.node + p.nodes;
 
 	while (low < high) {
 		size_t mid = low + (high - low) / 2;
@@ -181,12 +179,22 @@ static void neighbours(const struct cal_map *m, size_t part, ltick_t local, cons
 			high = mid;
 		}
 	}
-	*before = *behind = NULL;
+	return low;
+}
+
+/* The used node of the part at or before `local` and the one after it; either may be NULL. */
+static void neighbours(const struct cal_map *m, size_t part, ltick_t local, const struct cal_node **before,
+	const struct cal_node **after)
+{
+	struct cal_part p = part_of(m, part);
+	size_t low = node_after(m, p, local), i;
+
+	*before = *after = NULL;
 	for (i = low; i > p.node && !*before; i--) {
 		*before = m->node[i - 1].used ? &m->node[i - 1] : NULL;
 	}
-	for (i = low; i < p.node + p.nodes && !*behind; i++) {
-		*behind = m->node[i].used ? &m->node[i] : NULL;
+	for (i = low; i < p.node + p.nodes && !*after; i++) {
+		*after = m->node[i].used ? &m->node[i] : NULL;
 	}
 }
 
@@ -227,22 +235,39 @@ static double farthest(struct band b)
 	return fmax(fmax(b.high, -b.low), 0);
 }
 
-/* The same behind the last node, with what was learned for as long as it counts. */
-static struct band learned_cone(
-	const struct cal_map *m, const struct cal_node *n, ltick_t local, gtick_t at, struct band r)
+/* The same from node n at a stamp after the last one: the learned rates for as long as they count after the last, then those of r. */
+static struct band learned_cone(const struct cal_map *m, const struct cal_node *n, const struct cal_node *last,
+	ltick_t local, gtick_t at, struct band r)
 {
 	struct band l = { m->learned_low, m->learned_high }, near;
-	int64_t x = ltick_sub(local, n->local);
+	int64_t beyond = ltick_sub(local, last->local) - m->learned_for;
 
-	if (!(m->learned_high > 0) || x <= 0) {
-		return cone(n, local, at, r);
+	beyond = beyond > 0 ? beyond : 0;
+	near = cone(n, ltick_add(local, -beyond), at, l);
+	return (struct band){ near.low + (double)beyond * r.low, near.high + (double)beyond * r.high };
+}
+
+/* After the last node, from what was learned, which is as true of the quarter of that time before it: so of nodes whose
+ * intervals vary the narrowest ends count. */
+static struct band after_last(
+	const struct cal_map *m, size_t part, const struct cal_node *last, ltick_t local, gtick_t at)
+{
+	const struct cal_node *first = &m->node[part_of(m, part).node], *n;
+	struct band r = rates(m, part), a, b;
+
+	if (!(m->learned_high > 0) || ltick_sub(local, last->local) <= 0) {
+		return cone(last, local, at, r);
 	}
-	if (x <= m->learned_for) {
-		return cone(n, local, at, l);
+	a = learned_cone(m, last, last, local, at, r);
+	for (n = last; n > first && ltick_sub(last->local, n[-1].local) <= m->learned_for / 4; n--) {
+		b = learned_cone(m, n - 1, last, local, at, r);
+		b = (struct band){ fmax(a.low, b.low), fmin(a.high, b.high) };
+		if (b.low > b.high) {
+			break;
+		}
+		a = b;
 	}
-	near = cone(n, ltick_add(n->local, m->learned_for), at, l);
-	return (struct band){ near.low + (double)(x - m->learned_for) * r.low,
-		near.high + (double)(x - m->learned_for) * r.high };
+	return a;
 }
 
 /* Between two nodes of a clock that cannot step: doc/calibration.md. */
@@ -263,25 +288,24 @@ static double bound_between(
 /* The same as distances from `at`, if the stamp is from that part. */
 static struct band certain_in(const struct cal_map *m, size_t part, ltick_t local, gtick_t at)
 {
-	const struct cal_node *before, *behind;
+	const struct cal_node *before, *after;
 	struct band a = { -INFINITY, INFINITY }, b;
 	double off;
 
-	neighbours(m, part, local, &before, &behind);
-	if (!before && !behind) {
+	neighbours(m, part, local, &before, &after);
+	if (!before && !after) {
 		return a; /* nothing but checks */
 	}
-	if (before && behind && !m->may_step && ltick_sub(local, before->local) != 0) {
+	if (before && after && !m->may_step && ltick_sub(local, before->local) != 0) {
 		off = (double)gtick_sub(at_in(m, part, local), at);
-		a.high = bound_between(m, part, local, before, behind);
+		a.high = bound_between(m, part, local, before, after);
 		return (struct band){ off - a.high, off + a.high };
 	}
 	if (before) {
-		a = behind ? cone(before, local, at, rates(m, part))
-			   : learned_cone(m, before, local, at, rates(m, part));
+		a = after ? cone(before, local, at, rates(m, part)) : after_last(m, part, before, local, at);
 	}
-	if (behind && (!before || ltick_sub(local, before->local) != 0)) {
-		b = cone(behind, local, at, rates(m, part));
+	if (after && (!before || ltick_sub(local, before->local) != 0)) {
+		b = cone(after, local, at, rates(m, part));
 		a = before ? (struct band){ fmin(a.low, b.low), fmax(a.high, b.high) } : b;
 	}
 	return a;
@@ -302,10 +326,10 @@ static int possible(const struct cal_map *m, size_t part, ltick_t local)
 {
 	double slowest = rates(m, part).low;
 	const struct cal_step *before = part > 0 ? &m->step[part - 1] : NULL;
-	const struct cal_step *behind = part < last_part(m) ? &m->step[part] : NULL;
+	const struct cal_step *after = part < last_part(m) ? &m->step[part] : NULL;
 
 	return !(before && (double)ltick_sub(before->to, local) > gap_of(m, before, slowest)) &&
-		!(behind && (double)ltick_sub(local, behind->from) > gap_of(m, behind, slowest));
+		!(after && (double)ltick_sub(local, after->from) > gap_of(m, after, slowest));
 }
 
 /* The bound of a stamp put at `at`, which is from one of the parts lo .. hi, most likely from `chosen`. */
@@ -358,17 +382,8 @@ static struct band proven_in(const struct cal_map *m, size_t part, ltick_t local
 {
 	struct cal_part p = part_of(m, part);
 	struct band r = { m->nominal * (1 - 2 * m->max_drift), m->nominal * (1 + 2 * m->max_drift) }, b, c;
-	size_t low = p.node, high = p.node + p.nodes;
+	size_t low = node_after(m, p, local);
 
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-
-		if (ltick_sub(m->node[mid].local, local) <= 0) {
-			low = mid + 1;
-		} else {
-			high = mid;
-		}
-	}
 	if (low == p.node) {
 		return cone(&m->node[low], local, at, r);
 	}
@@ -482,14 +497,14 @@ void cal_walk_node(struct cal_walk *w, size_t node)
 	w->last_part += (size_t)w->in_gap;
 }
 
-/* Between the last session before a step and the first behind it, a clock that has not stepped yet shows at
+/* Between the last session before a step and the first after it, a clock that has not stepped yet shows at
  * least what it showed at the first, one that has at most what it will show at the second. */
 static void narrow_gap(struct cal_walk *w, ltick_t local)
 {
 	const struct cal_step *s = &w->map->step[w->part];
-	int before = ltick_sub(local, s->from) >= 0, behind = ltick_sub(local, s->to) <= 0;
+	int before = ltick_sub(local, s->from) >= 0, after = ltick_sub(local, s->to) <= 0;
 
-	if (behind && !before) {
+	if (after && !before) {
 		w->part = w->last_part;
 	}
 }
@@ -503,7 +518,7 @@ gtick_t cal_walk_at(struct cal_walk *w, ltick_t local, double *bound_s)
 		return walk_pairs(w, local, bound_s);
 	}
 	if (w->begun && ltick_sub(local, w->last) < 0 && w->part < w->last_part) {
-		w->part++; /* it went back: the step is behind us */
+		w->part++; /* it went back: the step is after us */
 	}
 	if (w->in_gap && w->part < w->last_part) {
 		narrow_gap(w, local);
@@ -540,12 +555,12 @@ static int sessions_say(const struct cal_walk *w, size_t part)
 	const struct cal_map *m = w->map;
 	const struct cal_part *p = &m->part[part];
 	int before = p->nodes ? m->node[p->node + p->nodes - 1].session : 0,
-	    behind = p[1].nodes ? m->node[p[1].node].session : 0;
+	    after = p[1].nodes ? m->node[p[1].node].session : 0;
 
 	if (w->over <= 0) {
 		return 0;
 	}
-	return behind > 0 && w->over >= behind ? 1 : before > 0 && w->over < before ? -1 : 0;
+	return after > 0 && w->over >= after ? 1 : before > 0 && w->over < before ? -1 : 0;
 }
 
 gtick_t cal_walk_next(struct cal_walk *w, ltick_t local, double *bound_s)
@@ -556,7 +571,7 @@ gtick_t cal_walk_next(struct cal_walk *w, ltick_t local, double *bound_s)
 
 	if (m->pairs.n) {
 		if (w->over > 0) {
-			/* it may have been taken well before its record; and who counts the sessions may be one behind */
+			/* it may have been taken well before its record; and who counts the sessions may be one after */
 			taken_before(w, w->over + 2);
 		}
 		return walk_pairs(w, local, bound_s);

@@ -187,7 +187,7 @@ void cal_map_free(struct cal_map *m);
 
 /* The global period for clocks of which the finest has min_period_s: the largest 1, 2 or 5 times a
  * power of ten that is at most 1 ns and a quarter of it, so that offsets and corrections are not lost
- * to rounding (seeds/003 section 3.6). */
+ * to rounding (Intel Trace Collector guide, section 3.6). */
 double cal_global_period(double min_period_s);
 
 #endif

@@ -60,30 +60,30 @@ static void rate_of(const struct cal_online *o, double *slope, double *error)
 	}
 }
 
-/* The session, or what is behind a step within it, as a node. Returns 1, 0: nothing is known here, -1. */
+/* The session, or what is after a step within it, as a node. Returns 1, 0: nothing is known here, -1. */
 static int node_of(
 	struct cal_online *o, const struct cal_session *s, struct cal_node *n, int *torn, struct tkm_err *err)
 {
 	double slope, error, tick = o->opt.tick_s * o->opt.hz, master_tick = o->opt.master_tick_s * o->opt.master_hz;
 	struct cal_session rest = { .n = s->n };
 	struct cal_point p = s->point;
-	size_t before, behind = 0;
+	size_t before, after = 0;
 	int rc = 0;
 
 	rate_of(o, &slope, &error);
 	*torn = s->given || s->n == 0 ? 0
-				      : cal_find_step_in_session(s, slope, error, tick, master_tick, &before, &behind);
-	if (s->n - behind * (size_t)(*torn == 1) == 0 && !s->given) {
+				      : cal_find_step_in_session(s, slope, error, tick, master_tick, &before, &after);
+	if (s->n - after * (size_t)(*torn == 1) == 0 && !s->given) {
 		return 0;
 	}
 	if (!s->given) {
-		rest.n = *torn == 1 ? s->n - behind : s->n;
+		rest.n = *torn == 1 ? s->n - after : s->n;
 		rest.sample = malloc((rest.n + 1) * sizeof(*rest.sample));
 		if (!rest.sample || *torn < 0) {
 			free(rest.sample);
 			return tkm_fail(err, TKM_ERR_NOMEM, "clock map: out of memory");
 		}
-		memcpy(rest.sample, s->sample + (*torn == 1 ? behind : 0), rest.n * sizeof(*rest.sample));
+		memcpy(rest.sample, s->sample + (*torn == 1 ? after : 0), rest.n * sizeof(*rest.sample));
 		cal_filter(rest.sample, rest.n, 0.1, slope);
 		rc = cal_condense(&rest, slope, error, tick, master_tick, o->opt.how, &p, err);
 		free(rest.sample);
@@ -182,7 +182,7 @@ static double scatter(const struct cal_map *m)
 	return n ? fmax(1, sqrt(M_PI / 2) * off / (double)n * (1 + 1 / sqrt((double)n))) : 1;
 }
 
-/* The newest nodes as points: local ticks behind the newest, global ticks beyond o->slope, and their sigma. */
+/* The newest nodes as points: local ticks after the newest, global ticks beyond o->slope, and their sigma. */
 struct points {
 	double x[MOST], y[MOST], sigma[MOST];
 };

@@ -40,7 +40,7 @@ void cal_online_begin(struct cal_online *o, const struct cal_online_options *opt
 void cal_online_free(struct cal_online *o);
 
 /* Takes a session in; it is not changed and not kept. One without samples changes nothing. A step of a clock
- * is counted in o->steps, and the map begins anew behind it. Returns 0 or -1; the map is then as before. */
+ * is counted in o->steps, and the map begins anew after it. Returns 0 or -1; the map is then as before. */
 int cal_online_add(struct cal_online *o, const struct cal_session *s, struct tkm_err *err);
 
 /* For how many seconds after `now` the map's bound stays within target_s; 0: it is beyond already, INFINITY:

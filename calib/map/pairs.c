@@ -142,7 +142,7 @@ static double lines(
 		larger(fabs(rise[0] - v->rise) + noise[0], fabs(rise[1] - v->rise) + noise[1]);
 }
 
-/* Is the rise between those of the neighbours, as it must be if nobody sets the clock? */
+/* Is the rise between those of the neighbours, as it must be if the clock is not set? */
 static int explained(const struct interval *v, const double rise[2], const double noise[2])
 {
 	double low = fmin(rise[0] - noise[0], rise[1] - noise[1]), high = fmax(rise[0] + noise[0], rise[1] + noise[1]);
@@ -165,7 +165,7 @@ static void mark_beyond_limit(struct cal_pairs *p)
 	}
 }
 
-/* What one event explains, or none, is no step. Where a clock that nobody sets shows one, or another clock shows two in a
+/* What one event explains, or none, is no step. Where a clock that is not set shows one, or another clock shows two in a
  * row (look_beside_steps()), or is slewed too fast, the assumptions are wrong. */
 static void mark_unexplained(struct cal_pairs *p)
 {

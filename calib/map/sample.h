@@ -12,8 +12,8 @@
 /* One exchange: a message each way, four stamps. A message cannot arrive before it was sent: when the
  * child's clock showed send, the master's showed at most master_in; when the child's showed recv, the
  * master's showed at least master_out. That much is certain whatever the network does. It does not matter
- * who began. In the guide's exchange (seeds/003 section 3.6.1) the child begins and the master answers with
- * one stamp, which stands in both places. */
+ * who began. In the guide's exchange (Intel Trace Collector guide, section 3.6.1) the child begins and the master answers with
+ * one stamp, which is in both places. */
 struct cal_sample {
 	ltick_t send;       /* child, before its message left */
 	ltick_t master_in;  /* master, when it was there */
@@ -41,7 +41,7 @@ struct cal_point {
 };
 
 /* All exchanges of one child with its peer at one point of the run. The peer has the master's part in the
- * samples; in a tree (calib/tree/net.h) it is another rank than the master, and then the session stands
+ * samples; in a tree (calib/tree/net.h) it is another rank than the master, and then the session is
  * among the edges of its rank, and the rank's own session of that point of the run has `given` set. */
 struct cal_session {
 	enum cal_session_kind kind;

@@ -41,10 +41,13 @@ static struct state update_state(const struct state *a, double y, double sigma, 
 		.ss = a->ss - gs * a->vs };
 }
 
-/* Over all points; passed may be NULL. Returns the cost. */
-static double filter(const struct cal_smooth_point *p, size_t n, double slope_sigma, double walk, struct passed *passed)
+/* Over all points, whose sigmas are taken `scale` times; passed may be NULL. Returns the cost. */
+static double filter(const struct cal_smooth_point *p, size_t n, double slope_sigma, double walk, double scale,
+	struct passed *passed)
 {
-	struct state a = { .v = p[0].y, .vv = p[0].sigma * p[0].sigma, .ss = slope_sigma * slope_sigma };
+	struct state a = {
+		.v = p[0].y, .vv = scale * scale * p[0].sigma * p[0].sigma, .ss = slope_sigma * slope_sigma
+	};
 	double sum = 0, cost;
 	size_t i;
 
@@ -54,7 +57,7 @@ static double filter(const struct cal_smooth_point *p, size_t n, double slope_si
 	for (i = 1; i < n; i++) {
 		struct state b = ahead(&a, p[i].x - p[i - 1].x, walk);
 
-		a = update_state(&b, p[i].y, p[i].sigma, &cost);
+		a = update_state(&b, p[i].y, scale * p[i].sigma, &cost);
 		sum += cost;
 		if (passed) {
 			passed[i] = (struct passed){ b, a };
@@ -106,9 +109,9 @@ int cal_smooth(const struct cal_smooth_point *p, size_t n, double most, double *
 	}
 	/* from a slope that changes by `most` between the two that are closest, in steps of 3, to one that does not over all */
 	walk = most * most / shortest;
-	least = filter(p, n, 10 * most, 0, NULL);
+	least = filter(p, n, 10 * most, 0, 1, NULL);
 	for (i = 0; i < 40; i++, walk /= 3) {
-		double cost = filter(p, n, 10 * most, walk, NULL);
+		double cost = filter(p, n, 10 * most, walk, 1, NULL);
 
 		if (cost < least) {
 			least = cost;
@@ -117,8 +120,75 @@ int cal_smooth(const struct cal_smooth_point *p, size_t n, double most, double *
 	}
 	/* A rate that swings regularly bends more than a random walk of that size, and smoothing too much would flatten its turns:
 	 * ten times the likeliest costs little where the rate really walks. */
-	filter(p, n, 10 * most, 10 * best, passed);
+	filter(p, n, 10 * most, 10 * best, 1, passed);
 	smooth(p, n, passed, value);
+	free(passed);
+	return 0;
+}
+
+/* ---- what comes after the last point ---- */
+
+/* Where the cost is so much more than the least, it is as unlikely as 3.2 standard deviations. */
+static const double unlikely = 10;
+
+/* So many times the standard deviation that the largest likely walk gives, and so many times what the likeliest walk adds: where
+ * a walk is seen it is often a regular swing, which goes on turning. doc/calibration.md, "Learned drift". */
+static const double margin = 1.5, walk_margin = 12;
+
+/* The walks that are tried, from a slope that changes by `most` between the two points that are closest; and by how much more than they
+ * know the points may scatter. */
+enum { WALKS = 36, WALK_STEP = 2, SCALES = 3, SCALE_STEP = 2 };
+
+/* Variance of the walk in a unit of x: the likeliest, and the largest that is not unlikely, with the scatter that goes best with it. */
+struct walks {
+	double best, largest, scale;
+};
+
+static void find_walks(const struct cal_smooth_point *p, size_t n, double most, double shortest, struct walks *w)
+{
+	double cost[SCALES][WALKS], least = INFINITY, walk, scale = 1;
+	int k, s, largest = WALKS;
+
+	for (s = 0; s < SCALES; s++, scale *= SCALE_STEP) {
+		for (k = 0, walk = most * most / shortest; k < WALKS; k++, walk /= WALK_STEP) {
+			cost[s][k] = filter(p, n, 10 * most, walk, scale, NULL);
+			if (cost[s][k] < least) {
+				least = cost[s][k];
+				w->best = walk;
+			}
+		}
+	}
+	for (s = 0, scale = 1; s < SCALES; s++, scale *= SCALE_STEP) {
+		for (k = 0, walk = most * most / shortest; k < largest; k++, walk /= WALK_STEP) {
+			if (cost[s][k] < least + unlikely) {
+				largest = k;
+				w->largest = walk;
+				w->scale = scale;
+			}
+		}
+	}
+}
+
+int cal_foresee(const struct cal_smooth_point *p, size_t n, double most, double ahead_x, double *slope, double *within)
+{
+	struct passed *passed = calloc(n, sizeof(*passed));
+	struct walks w = { 0, 0, 1 };
+	double shortest = INFINITY;
+	size_t i;
+
+	for (i = 1; i < n; i++) {
+		shortest = fmin(shortest, p[i].x - p[i - 1].x);
+	}
+	if (!passed || n < 3 || !(shortest > 0)) {
+		free(passed);
+		return -1;
+	}
+	find_walks(p, n, most, shortest, &w);
+	filter(p, n, 10 * most, w.largest, w.scale, passed);
+	*slope = passed[n - 1].after.s;
+	/* the mean of a slope that walks strays by sqrt(walk x / 3) in x */
+	*within = margin * sqrt(passed[n - 1].after.ss + w.largest * ahead_x / 3) +
+		walk_margin * sqrt(w.best * ahead_x / 3);
 	free(passed);
 	return 0;
 }

@@ -14,4 +14,8 @@ struct cal_smooth_point {
  * to the next; by how much, is found in the points. Returns 0, or -1: no memory. */
 int cal_smooth(const struct cal_smooth_point *p, size_t n, double most, double *value);
 
+/* What to expect of the mean slope from the last point on, over up to `ahead_x`: *slope, and how far it can be off by what the points show,
+ * with a margin. Returns 0, or -1: fewer than three points, no memory. */
+int cal_foresee(const struct cal_smooth_point *p, size_t n, double most, double ahead_x, double *slope, double *within);
+
 #endif

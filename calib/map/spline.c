@@ -164,8 +164,8 @@ int cal_map_spline(struct cal_map *m, enum cal_spline kind, const ltick_t *local
 		p[i].length = ltick_sub(local[i + 1], local[i]);
 		p[i].rise = gtick_sub(global[i + 1], global[i]);
 		if (p[i].length <= 0 || p[i].rise <= 0) {
-			rc = tkm_fail(err, TKM_ERR_DATA,
-				"clock map: time goes back between synchronisation points %zu and %zu", i, i + 1);
+			rc = tkm_fail(
+				err, TKM_ERR_DATA, "clock map: time goes back between points %zu and %zu", i, i + 1);
 		}
 	}
 	if (rc == 0 && n > 2) {
@@ -177,8 +177,8 @@ int cal_map_spline(struct cal_map *m, enum cal_spline kind, const ltick_t *local
 	}
 	for (i = 0; i + 1 < n && rc == 0; i++) {
 		if (!rises(&p[i])) {
-			rc = tkm_fail(err, TKM_ERR_DATA,
-				"clock map: the curve goes back between synchronisation points %zu and %zu", i, i + 1);
+			rc = tkm_fail(err, TKM_ERR_DATA, "clock map: the curve goes back between points %zu and %zu", i,
+				i + 1);
 		}
 	}
 	if (rc < 0) {

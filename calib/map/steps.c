@@ -217,7 +217,7 @@ static double off_by(const struct finder *f, const struct parts_of *c)
 	return fmin(4 * sqrt(squares) + held_up, most);
 }
 
-/* x and y stand on both sides of the pair, or both on one. */
+/* x and y are on both sides of the pair, or both on one. */
 static struct guess guess(const struct finder *f, const struct pair *p, const struct pair *x, const struct pair *y)
 {
 	double w = f->wander, weight = (p->at - y->at) / (x->at - y->at);
@@ -397,7 +397,7 @@ static void rate_of_all(struct finder *f, double *low, double *high)
 }
 
 /* However fast it swings, the rate stays within max_wander of a constant. A run of which all else strays farther is
- * taken at its word, three times over; and if a third of the pairs do not fit, it is the assumption that does not (of three,
+ * believed, three times over; and if a third of the pairs do not fit, it is the assumption that does not (of three,
  * the two that agree may both hold a step of one size). */
 static void mark_beyond_wander(struct finder *f)
 {
@@ -435,7 +435,7 @@ static void find_bend_of_rest(struct finder *f)
 	f->bend = 3 * most;
 }
 
-/* A low quantile says little of a clock that swings: some of its pairs stand where the rate goes straight, and then those
+/* A low quantile says little of a clock that swings: some of its pairs are where the rate goes straight, and then those
  * where it turns look sudden. So what was marked stays so only if nothing else of the run curves nearly as much. */
 static void confirm(struct finder *f)
 {

@@ -13,7 +13,7 @@
 
 enum { KEY = 400 };
 
-/* What a process says of itself; behind it stand the texts below, each with its zero. */
+/* What a process says of itself; after it are the texts below, each with its zero. */
 struct card {
 	int32_t rank, units;
 	int32_t asked; /* 1: within_s is an answer */
@@ -72,7 +72,7 @@ static void group(struct seen *seen, int n, struct cal_place *place)
 	}
 }
 
-/* Returns the text at *at, which moves behind it, or NULL. A blob has a zero behind it. */
+/* Returns the text at *at, which moves after it, or NULL. A blob has a zero after it. */
 static const char *text_at(const struct cal_blobs *all, int i, size_t *at)
 {
 	const char *text = all->data[i] + *at;

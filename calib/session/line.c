@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* From one process to another: only the one writes. The counts are those of an epoch, which stands above them, so that what comes too
+/* From one process to another: only the one writes. The counts are those of an epoch, which is above them, so that what comes too
  * late is not taken for something else. */
 struct line {
 	_Alignas(64) _Atomic uint64_t pings;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Messages between two processes of a node over cache lines that they share: no call of MPI and none of the kernel stands between a
+/* Messages between two processes of a node over cache lines that they share: no call of MPI and none of the kernel is between a
  * stamp and its message, so it does not matter how MPI waits, nor what else it has to do for the program. Nothing here waits. */
 #ifndef CALIB_LINE_H
 #define CALIB_LINE_H

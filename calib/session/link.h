@@ -21,7 +21,7 @@ struct cal_link {
 	void *impl;
 	/* Every wait has a limit. It ends with TKM_ERR_TIMEOUT and a text that names the rank waited for. */
 	double patience_s;      /* for a process that has said that it is there: 10 */
-	double gathering_s;     /* for a process to come to where all ranks meet: 120 */
+	double gathering_s;     /* that a process may take to reach the point where all ranks meet: 120 */
 	long long messages;     /* sent by this process (simulation: by all) */
 	unsigned epoch;         /* cal_link_new_epoch() */
 	void (*idle)(void *of); /* called now and then while this process waits asleep for others; NULL: nothing */
@@ -72,7 +72,7 @@ int cal_link_turn(struct cal_link *l, int from, int to, long long *word, struct 
 /* The same for the first word of a process that may be late: waits up to limit_s. */
 int cal_link_rendezvous(struct cal_link *l, int from, int to, long long *word, double limit_s, struct tkm_err *err);
 
-/* `who` no longer waits for `whom`, and says so: whatever `whom` waits for from `who` in this epoch ends at once
+/* `who` no longer waits for `whom`, and tells it: whatever `whom` waits for from `who` in this epoch ends at once
  * with TKM_ERR_TIMEOUT. Never waits. */
 void cal_link_give_up(struct cal_link *l, int who, int whom);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What all processes do together, out of messages between two: so that every wait knows whom it waits for and
+/* What all processes do together, out of messages between two: so that every wait knows which rank it waits for and
  * ends, which the collective calls of MPI do not offer. */
 #include "config.h"
 #include "calib/session/link_private.h"
@@ -21,7 +21,7 @@ static int lowest_bit(int r, int size)
 	return bit;
 }
 
-/* A child with many behind it may itself be waiting: its parent waits longer than it does. */
+/* A child with many ranks below it may itself be waiting: its parent waits longer than it does. */
 static double patience_for(const struct cal_link *l, int bit)
 {
 	double s = l->gathering_s;
@@ -133,7 +133,7 @@ int cal_blobs_alloc(struct cal_blobs *b, int n, struct tkm_err *err)
 	return 0;
 }
 
-/* A blob of that length, with a zero behind it. */
+/* A blob of that length, with a zero after it. */
 static int blob_room(struct cal_blobs *all, int i, size_t length, struct tkm_err *err)
 {
 	all->data[i] = malloc(length + 1);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The link over MPI. Stamps stand next to the calls, messages have 8 bytes in both directions, and who
+/* The link over MPI. Stamps are next to the calls, messages have 8 bytes in both directions, and who
  * waits for his turn sleeps when there are more processes than processing units. Nothing blocks inside MPI:
  * every wait looks for its message, for the end of its patience and for the peer's word that it has given up.
  * Two processes of one node that measure their clocks exchange messages over cache lines which they share (calib/session/line.h): MPI has no part in
@@ -69,7 +69,7 @@ static double now_s(void)
 	return (double)ts.tv_sec + 1e-9 * (double)ts.tv_nsec;
 }
 
-static void nap(long ns)
+static void sleep_ns(long ns)
 {
 	struct timespec ts = { 0, ns };
 
@@ -115,12 +115,12 @@ static struct cal_wakeup *wakeup_from(const struct cal_link *l, int peer, int si
 }
 
 /* Between two checks. A process that is woken up need not check often: its checks would disturb those that exchange messages. */
-static void doze(struct cal_wakeup *wakeup, uint32_t seen, double waited)
+static void sleep_until_signalled(struct cal_wakeup *wakeup, uint32_t seen, double waited)
 {
 	if (wakeup) {
 		cal_wakeup_sleep(wakeup, seen, 10000000);
 	} else {
-		nap(waited < 1e-3 ? 50000 : waited < 1 ? 200000 : 1000000);
+		sleep_ns(waited < 1e-3 ? 50000 : waited < 1 ? 200000 : 1000000);
 	}
 }
 
@@ -147,7 +147,7 @@ static int wait_for(
 		if (done) {
 			return 0;
 		}
-		/* the clock is not looked at each time: that would stand between a message and its stamp */
+		/* the clock is not looked at each time: that would be between a message and its stamp */
 		if (spin_s > 0 && !dozing && ++looks % 64) {
 			continue;
 		}
@@ -158,7 +158,7 @@ static int wait_for(
 			return forget(l, r, peer, limit_s, err);
 		}
 		if (dozing) {
-			doze(wakeup, seen, waited);
+			sleep_until_signalled(wakeup, seen, waited);
 			if (l->idle) {
 				l->idle(l->idle_of);
 			}
@@ -279,7 +279,7 @@ static int await_line(struct cal_link *l, int peer, struct awaited a, struct tkm
 		if (waited > l->patience_s) {
 			return cal_link_silent(peer, l->rank, l->patience_s, err);
 		}
-		doze(NULL, 0, waited);
+		sleep_until_signalled(NULL, 0, waited);
 	}
 	return came > 0 ? 0 : tkm_fail(err, TKM_ERR_TIMEOUT, "rank %d had given up waiting for rank %d", peer, l->rank);
 }
@@ -396,7 +396,7 @@ static int send(struct cal_link *l, int from, int to, void *data, size_t size, d
 			return failed(peer, rc, err);
 		}
 		l->messages += here;
-		/* a long one goes in pieces, which both have to handle: nobody signals */
+		/* a long one goes in pieces, which both have to handle: no signal is sent */
 		if (wait_for(l, &r, peer, limit_s, turn_spin(l), small && !here, err) < 0) {
 			return -1;
 		}
@@ -492,7 +492,7 @@ static void pair_end(struct cal_link *l)
 	}
 }
 
-/* Open MPI reads its parameter once, when it starts; behind it there is a function that is not documented, and
+/* Open MPI reads its parameter once, when it starts; after it there is a function that is not documented, and
  * not there in any other MPI. It returns what was set before. */
 static void find_switch(struct mpi *m)
 {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A run of one process, without MPI: there is nobody to exchange messages with. */
+/* A run of one process, without MPI: there is no other process to exchange messages with. */
 #include "config.h"
 #include "calib/session/link_private.h"
 
 #include <stdlib.h>
 
-static int nobody(struct tkm_err *err)
+static int no_other_process(struct tkm_err *err)
 {
 	return tkm_fail(err, TKM_ERR_UNAVAIL, "a program without MPI has no other rank to exchange messages with");
 }
@@ -17,7 +17,7 @@ static int no_turn(struct cal_link *l, int from, int to, long long *word, double
 	(void)to;
 	(void)word;
 	(void)limit_s;
-	return nobody(err);
+	return no_other_process(err);
 }
 
 static int no_exchange(struct cal_link *l, int master, int child, struct cal_sample *s, struct tkm_err *err)
@@ -26,7 +26,7 @@ static int no_exchange(struct cal_link *l, int master, int child, struct cal_sam
 	(void)master;
 	(void)child;
 	(void)s;
-	return nobody(err);
+	return no_other_process(err);
 }
 
 static int no_message(struct cal_link *l, int from, int to, ltick_t *sent, ltick_t *received, struct tkm_err *err)
@@ -36,7 +36,7 @@ static int no_message(struct cal_link *l, int from, int to, ltick_t *sent, ltick
 	(void)to;
 	(void)sent;
 	(void)received;
-	return nobody(err);
+	return no_other_process(err);
 }
 
 static void close_none(struct cal_link *l)

@@ -23,7 +23,7 @@ struct cpu_slot {
 };
 
 struct node {
-	int units; /* 0: nobody of this node is a member */
+	int units; /* 0: no rank of this node is a member */
 	int members, placed;
 	struct cpu_slot *slot;
 };

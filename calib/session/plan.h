@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Which ranks exchange messages in a synchronisation. A star is exact to one exchange, but its master exchanges messages
+/* Which ranks exchange messages in a session. A star is exact to one exchange, but its master exchanges messages
  * with all, one after another. Above a few ranks each exchanges messages with about log2 n others instead, in that many rounds of
  * pairs at the same time: along the edges of a folded hypercube (A. El-Amawy, S. Latifi, Properties and Performance
  * of Folded Hypercubes, IEEE TPDS 2(1), 1991), which has about half the diameter of a hypercube for one round more.
@@ -26,8 +26,8 @@ struct cal_pair {
 	int a, b;           /* ranks */
 	int round;          /* pairs of one round may exchange at the same time */
 	int unit_a, unit_b; /* which of its node's processing units each of the two takes */
-	int wait_a, wait_b; /* rank of the same node that had this unit before; -1: nobody else */
-	int next_a, next_b; /* rank of the same node that has it afterwards; -1: nobody else */
+	int wait_a, wait_b; /* rank of the same node that had this unit before; -1: none */
+	int next_a, next_b; /* rank of the same node that has it afterwards; -1: none */
 };
 
 struct cal_plan {

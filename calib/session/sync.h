@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* One synchronisation session as the guide describes it (seeds/003 section 3.6.1): one message is
+/* One session as the guide describes it (Intel Trace Collector guide, section 3.6.1): one message is
  * exchanged with each child, then the cycle starts again, until SYNC-MAX-MESSAGES have been exchanged
  * with each child or the session has lasted SYNC-MAX-DURATION. */
 #ifndef CALIB_SYNC_H
@@ -38,7 +38,7 @@ extern const double cal_warm_up_s;
 /* A good limit for pairs of a tree. */
 extern const double cal_pair_budget_s;
 
-/* CAL_SYNC_ITC is what stands above. CAL_SYNC_PAIRS is ours: one pair at a time, all others asleep, the pair
+/* CAL_SYNC_ITC is what is above. CAL_SYNC_PAIRS is ours: one pair at a time, all others asleep, the pair
  * pinned to two processing units, half of the exchanges begun by each side, until neither one-way time gets
  * shorter any more (doc/calibration.md).
  *
@@ -53,7 +53,7 @@ int cal_sync_session(struct cal_link *l, int master, const unsigned char *exchan
 int cal_sync_plan(struct cal_link *l, const struct cal_plan *plan, const struct cal_sync_options *opt,
 	enum cal_session_kind kind, struct cal_session *out, struct tkm_err *err);
 
-/* One synchronisation, added to what it is for: each rank with exchanges[r] set gets one session more, and its
+/* One session, added to what it is for: each rank with exchanges[r] set gets one session more, and its
  * edges if the plan is a tree; the master gets its anchor at the start and at the end, where l has a timer.
  * ranks points to this process's struct, in a simulation to the array of all. CAL_SYNC_ITC needs no plan. What was
  * measured before an error is kept. Returns 0 or -1. */

@@ -221,7 +221,7 @@ static int child_takes(const struct cal_sample *s, int n, const struct cal_sync_
 	return out->n == 0 || (!opt->brief && (first || shorter)) ? next : 0;
 }
 
-/* What the master sends after a batch: its stamps, and what it knows of the clock of all. */
+/* What the master sends after a batch: its stamps, and the clock of all as far as it is known. */
 struct answer {
 	struct cal_sample sample[BATCH];
 	struct cal_tie tie;

@@ -16,7 +16,7 @@ struct cal_wakeup_ticket {
 	uint64_t magic[2];
 };
 
-/* A table of `slots` slots; this process sleeps in slot `mine`. Behind it lie `shared` bytes for whatever else the processes share.
+/* A table of `slots` slots; this process sleeps in slot `mine`. After it lie `shared` bytes for whatever else the processes share.
  * NULL where no shared memory can be made: then every process must check regularly. The ticket is filled in either way; it is valid
  * until cal_wakeup_all_joined(). */
 struct cal_wakeup *cal_wakeup_make(int slots, int mine, size_t shared, struct cal_wakeup_ticket *ticket);

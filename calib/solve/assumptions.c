@@ -43,7 +43,7 @@ static void used_beside(const struct cal_map *m, size_t k, const struct cal_node
 }
 
 /* What the bound at an instant between two nodes grows by with each unit of wander, in seconds; outside of them, from one. */
-static double lever(const struct cal_map *m, size_t k)
+static double leverage(const struct cal_map *m, size_t k)
 {
 	double per_tick = cal_map_session_slope(m, m->node[k].local) * m->period_s, left, right;
 	const struct cal_node *a, *b;
@@ -67,7 +67,7 @@ static double wander_of_checks(const struct cal_map *m, double *off_s)
 		double beyond = fmax(above, below) * m->period_s - cal_map_session_bound(m, n->local);
 
 		if (!n->used && beyond > 0) {
-			needed = fmax(needed, m->max_wander + margin * beyond / fmax(lever(m, k), 1e-9));
+			needed = fmax(needed, m->max_wander + margin * beyond / fmax(leverage(m, k), 1e-9));
 			*off_s = fmax(*off_s, fmax(above, below) * m->period_s);
 		}
 	}
@@ -104,19 +104,19 @@ static void test_rank(struct cal_run *run, struct cal_rank *r)
 		1;
 	if (fabs(slope) > 2 * run->max_drift) {
 		contradict(run, r,
-			"its rate is %+.3g ppm off the nominal one, at most %.3g ppm were assumed of two clocks "
+			"its rate is %+.4g ppm off the nominal one, at most %g ppm were assumed of two clocks "
 			"(--max-drift)",
 			slope * 1e6, 2e6 * run->max_drift);
 		r->map.max_drift = fmax(r->map.max_drift, 0.5 * margin * fabs(slope));
 	}
 	if (r->map.max_wander > run->max_wander) {
 		contradict(run, r,
-			"its rate changed by +-%.3g ppm during the run, +-%.3g ppm were assumed (--max-wander)",
+			"its rate changed by +-%.4g ppm during the run, +-%g ppm were assumed (--max-wander)",
 			r->map.max_wander * 1e6, run->max_wander * 1e6);
 	}
 	for (round = 0; round < 20 && (needed = wander_of_checks(&r->map, &off_s)) > 0; round++) {
 		contradict(run, r,
-			"a session that the map does not use is %.3g us off, farther than a rate within +-%.3g ppm "
+			"a session that the map does not use is %.4g us off, farther than a rate within +-%g ppm "
 			"allows (--max-wander)",
 			off_s * 1e6, run->max_wander * 1e6);
 		widen(&r->map, fmax(needed, 1.5 * r->map.max_wander));
@@ -236,7 +236,7 @@ int cal_attach_pairs(struct cal_run *run, struct tkm_err *err)
 		}
 		if (p->contradictions && r == of) {
 			contradict(run, r,
-				"at %zu places it was set, or slewed by more than %.3g ppm, or twice within %.3g s, "
+				"at %zu places it was set, or slewed by more than %g ppm, or twice within %g s, "
 				"which was not assumed",
 				p->contradictions, p->max_slew * 1e6, cal_pair_event_s);
 		}

@@ -113,7 +113,7 @@ static enum cal_estimate estimate_of(const struct cal_run *run)
 	return run->method == CAL_SYNC_PAIRS ? CAL_QUIET : CAL_MEAN;
 }
 
-/* In a shorter session nobody sets a clock. */
+/* In a shorter session no clock is set. */
 static const double long_session_s = 1e-3;
 
 static double lasted(const struct cal_rank *r, const struct cal_session *s)
@@ -173,7 +173,7 @@ static int add_nodes(const struct cal_run *run, const struct cal_rank *r, double
 	struct cal_map *map, struct tkm_err *err)
 {
 	struct cal_node *grown = realloc(map->node, (2 * r->sessions + 1) * sizeof(*grown));
-	size_t k, before, behind;
+	size_t k, before, after;
 	int torn, rc = 0;
 
 	if (!grown) {
@@ -189,14 +189,14 @@ static int add_nodes(const struct cal_run *run, const struct cal_rank *r, double
 		}
 		torn = s->given ? 0
 				: cal_find_step_in_session(s, slope, error, effective_ticks(r),
-					  effective_ticks(&run->rank[run->master]), &before, &behind);
+					  effective_ticks(&run->rank[run->master]), &before, &after);
 		if (torn < 0) {
 			return tkm_fail(err, TKM_ERR_NOMEM, "clock map: out of memory");
 		}
 		rc = torn ? add_half(run, r, (int)k, 0, before, slope, error, map, err)
 			  : add_node(run, r, s, (int)k, slope, error, map, err);
 		if (rc == 0 && torn) {
-			rc = add_half(run, r, (int)k, behind, s->n, slope, error, map, err);
+			rc = add_half(run, r, (int)k, after, s->n, slope, error, map, err);
 		}
 	}
 	return rc;

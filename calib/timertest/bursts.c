@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The message test of timertest: a burst of ping-pongs of each pair of ranks. Disjoint pairs exchange at the same time
- * where their machines have the processing units (timertest_rounds.h); nobody looks after the whole: a pair begins when
+ * where their machines have the processing units (timertest_rounds.h); no rank controls the whole: a pair begins when
  * the one that had its place has handed it on, and who waits sleeps until the word comes. */
 #include "config.h"
 #include "calib/timertest/timertest.h"
@@ -80,7 +80,7 @@ static int receive_word(struct tt *t, int from, long long word, struct tkm_err *
 	return 0;
 }
 
-/* Ping-pongs that nobody records; a says how long. */
+/* Ping-pongs that are not recorded; a is how long. */
 static int warm_up(struct tt *t, int a, int b, struct tkm_err *err)
 {
 	double begin = cal_link_seconds(t->link);

@@ -63,7 +63,7 @@ static void say(int sig)
 		state.writing ? " s: there is no result, and the files of this test are removed\n"
 			      : " s: there is no result, and no file was written\n");
 	if (write(STDERR_FILENO, text, strlen(text)) < 0) {
-		return; /* there is nobody left to tell */
+		return; /* no rank is left to tell */
 	}
 }
 

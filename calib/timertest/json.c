@@ -108,7 +108,7 @@ static json_t *rank(const struct tt_result *r, int i)
 	const struct cal_rank *c = &r->run.rank[i];
 	const struct tt_truth *t = &r->truth[i];
 	struct cal_expected expected = cal_expected_error(&c->map);
-	double bound = c->map.extra_s;
+	double bound = c->map.extra_s, proven = NAN, assumed = NAN;
 	struct tt_uncorrected u = { NAN, NAN, NAN };
 	json_t *j, *sync;
 	size_t k;
@@ -124,6 +124,11 @@ static json_t *rank(const struct tt_result *r, int i)
 		c->wander_from, "contradiction", c->contradiction, "pairs", (json_int_t)c->map.pairs.n, "reference",
 		c->reference, "checks", (json_int_t)expected.checks, "expected_error_median_s",
 		number(expected.median_s), "expected_error_999_s", number(expected.most_s));
+	if (c->map.nodes > 1) {
+		tt_widest_bounds(&c->map, &proven, &assumed);
+	}
+	json_object_set_new(sync, "bound_between_proven_s", number(proven));
+	json_object_set_new(sync, "bound_between_assumed_s", number(assumed));
 	json_object_set_new(sync, "learned_wander", number(c->map.learned_high > 0 ? c->map.learned_wander : NAN));
 	tt_before_correction(&r->run, i, &u);
 	json_object_set_new(sync, "shown_within_s", number(c->sync == CAL_SHARED ? tt_shown_within(r, i) : NAN));

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* timertest: what are the clocks of these processes worth? The steps are in main() and run() below; each
- * is made by all processes together. Everything behind the measurement is rank 0's work. */
+ * is made by all processes together. Everything after the measurement is rank 0's work. */
 #include "config.h"
 #include "calib/timertest/timertest.h"
 
@@ -65,25 +65,6 @@ static int check_json(const struct tt_options *o, struct tkm_err *err)
 		return -1;
 	}
 	tkm_newfile_abort(&n);
-	return 0;
-}
-
-static int check_output(const struct tt_options *o, struct tkm_err *err)
-{
-	static const char *const suffixes[] = { ".stf", ".clk", ".gnuplot" };
-	struct tkm_newfile n;
-	char path[4096];
-	size_t i;
-
-	for (i = 0; i < sizeof(suffixes) / sizeof(suffixes[0]); i++) {
-		if ((size_t)snprintf(path, sizeof(path), "%s%s", o->output, suffixes[i]) >= sizeof(path) - 32) {
-			return tkm_fail(err, TKM_ERR_ARG, "--output: the name is too long");
-		}
-		if (tkm_newfile_begin(&n, path, o->force, err) < 0) {
-			return -1;
-		}
-		tkm_newfile_abort(&n);
-	}
 	return 0;
 }
 
@@ -473,17 +454,26 @@ static int truth_mode(struct tt *t, struct tkm_err *err)
 	return fit ? TT_FIT : TT_UNFIT;
 }
 
+static int check_timer(const struct tt *t, const char *name, struct tkm_err *err)
+{
+	struct tmr_timer *timer;
+
+	if (strcasecmp(name, "LIST") == 0 || strcmp(name, TT_DEFAULT_TIMER) == 0) {
+		return 0;
+	}
+	timer = tmr_open(name, t->link->rank, err);
+	tmr_close(timer);
+	return timer ? 0 : -1;
+}
+
 /* On a rank that was started with another timer than rank 0. */
 static int take_timer(void *ctx, const char *name, struct tkm_err *err)
 {
 	struct tt *t = ctx;
-	struct tmr_timer *timer =
-		strcasecmp(name, "LIST") && strcmp(name, TT_DEFAULT_TIMER) ? tmr_open(name, t->link->rank, err) : NULL;
 
-	if (!timer && strcasecmp(name, "LIST") && strcmp(name, TT_DEFAULT_TIMER)) {
+	if (check_timer(t, name, err) < 0) {
 		return -1;
 	}
-	tmr_close(timer);
 	snprintf(t->taken, sizeof(t->taken), "%s", name);
 	t->o.timer = t->taken;
 	return 0;
@@ -555,7 +545,7 @@ static int open_and_measure_timer(struct tt *t, struct tkm_err *err)
 	return 0;
 }
 
-/* Which ranks share a clock, what the sessions measure, and who talks with whom. */
+/* Which ranks share a clock, what the sessions measure, and which pairs exchange messages. */
 static int choose_clocks(struct tt *t, struct tkm_err *err)
 {
 	if (tt_share_timers(t, err) < 0) {
@@ -573,6 +563,7 @@ static int choose_clocks(struct tt *t, struct tkm_err *err)
 
 static int run(struct tt *t, struct tkm_err *err)
 {
+	static const char *const suffixes[] = { ".stf", ".clk", ".gnuplot", NULL };
 	int root = tkm_root_open("/"), rc;
 	int32_t fit = TT_FIT;
 
@@ -585,13 +576,16 @@ static int run(struct tt *t, struct tkm_err *err)
 	if (strcasecmp(t->o.timer, "LIST") == 0) {
 		return list_timers(t, err) < 0 ? TT_ERROR : TT_FIT;
 	}
-	if (tt_all_well(t, t->link->rank == 0 ? check_json(&t->o, err) : 0, err) < 0) {
+	/* a wrong name before a file that exists, which the user might remove in vain */
+	rc = t->o.truth ? 0 : check_timer(t, t->o.timer, err);
+	if (tt_all_well(t, rc == 0 && t->link->rank == 0 ? check_json(&t->o, err) : rc, err) < 0) {
 		return TT_ERROR;
 	}
 	if (t->o.truth) {
 		return truth_mode(t, err);
 	}
-	if (tt_all_well(t, t->link->rank == 0 ? check_output(&t->o, err) : 0, err) < 0 ||
+	if (tt_all_well(t, t->link->rank == 0 ? tkm_newfiles_possible(t->o.output, suffixes, t->o.force, err) : 0,
+		    err) < 0 ||
 		open_and_measure_timer(t, err) < 0 || choose_clocks(t, err) < 0) {
 		return TT_ERROR;
 	}

@@ -263,25 +263,29 @@ static void put_setting(FILE *f, const char *name, const char *text)
 	putc('\n', f);
 }
 
-/* Between which global times in seconds the first clocks stepped that did, in pairs. */
+/* Of the first clocks that stepped: between which global times in seconds, in pairs; and by how much which rank's did. gnuplot 5.4 reads
+ * no number with an exponent and without a point. */
 static void write_steps(FILE *f, const struct tt_result *r)
 {
 	enum { MOST = 20 };
-	int i, written = 0;
+	char times[MOST * 60] = "", sizes[MOST * 60] = "";
+	int i, written = 0, t = 0, z = 0;
 	size_t k;
 
-	fputs("tm_steps = '", f);
 	for (i = 1; i < r->ranks; i++) {
 		const struct cal_rank *c = &r->run.rank[i];
 
-		for (k = 0; has_map(c) && k < c->map.steps && written < MOST; k++) {
+		for (k = 0; has_map(c) && k < c->map.steps && written < MOST; k++, written++) {
 			const struct cal_step *s = &c->map.step[k];
 
-			fprintf(f, "%s%.6f %.6f", written++ ? " " : "", (double)s->from_global.v * r->run.period_s,
-				(double)s->to_global.v * r->run.period_s);
+			t += snprintf(times + t, sizeof(times) - (size_t)t, "%s%.6f %.6f", written ? " " : "",
+				(double)s->from_global.v * r->run.period_s, (double)s->to_global.v * r->run.period_s);
+			z += snprintf(
+				sizes + z, sizeof(sizes) - (size_t)z, "%s%d %.6e", written ? " " : "", i, s->size_s);
 		}
 	}
-	fputs("'\n", f);
+	put_setting(f, "tm_steps", times);
+	put_setting(f, "tm_step_sizes", sizes);
 }
 
 static void write_script(FILE *f, const char *base, const struct tt_options *o, const struct tt_result *r)
@@ -302,6 +306,7 @@ static void write_script(FILE *f, const char *base, const struct tt_options *o, 
 	put_setting(f, "tm_title", text);
 	put_setting(f, "tm_verdict", tt_value_words(r->verdict.value));
 	put_setting(f, "tm_reason", r->verdict.reasons ? r->verdict.reason[0].text : "");
+	put_setting(f, "tm_latency", r->bursts ? tt_latency_words(r) : "");
 	write_steps(f, r);
 	put_setting(f, "tm_interpolation", cal_interpolation_name(compared(r)));
 	fprintf(f, "tm_ranks = %d\ntm_pairs = %d\ntm_children = %d\ntm_pus = %u\n", r->ranks,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A timer's quality in the guide's lines (seeds/003 section 3.6.2), and what we add to them. */
+/* A timer's quality in the guide's lines (Intel Trace Collector guide, section 3.6.2), and what we add to them. */
 #include "config.h"
 #include "calib/timertest/timertest.h"
 

@@ -149,7 +149,7 @@ void tt_look_for_disruption(struct tt *t)
 	}
 }
 
-/* ---- what stands in the report ---- */
+/* ---- what is in the report ---- */
 
 void tt_print_assumptions(FILE *f, const struct tt_result *r)
 {

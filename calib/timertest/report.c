@@ -10,6 +10,7 @@
 
 #include "base/stats.h"
 #include "base/text.h"
+#include "calib/map/learn.h"
 #include "timers/sim.h"
 
 /* ---- truth ---- */
@@ -285,14 +286,15 @@ static void print_net(FILE *f, const struct cal_net *n)
 			fprintf(f, "%s %d", i ? "," : "", n->loop.rank[i]);
 		}
 		fprintf(f,
-			"%s do not close by %s; one of these clocks was set or stood, and the bounds of all are wider "
+			"%s do not close by %s; one of these clocks was set or stood still, and the bounds of all are "
+			"wider "
 			"(%zu such loops)\n",
 			n->loop.n > CAL_LOOP_RANKS ? " and others" : "", tkm_print_time(a, sizeof(a), n->gap_s, 1),
 			n->loops);
 	}
 }
 
-/* What administrators look for first: how far the clocks are apart if nobody corrects them. */
+/* What administrators look for first: how far the clocks are apart without correction. */
 static void print_uncorrected(FILE *f, const struct tt_result *r, int rank)
 {
 	struct tt_uncorrected u;
@@ -365,23 +367,50 @@ static void print_pairs(FILE *f, int rank, const struct cal_rank *c)
 	free(within);
 }
 
+void tt_widest_bounds(const struct cal_map *m, double *proven_s, double *assumed_s)
+{
+	*assumed_s = widest_of(m, 0);
+	*proven_s = fmax(widest_of(m, 1), *assumed_s);
+}
+
 /* The two bounds by name, and the estimate. */
 static void print_bounds(FILE *f, int rank, const struct cal_rank *c)
 {
 	struct cal_expected e = cal_expected_error(&c->map);
-	double proven = widest_of(&c->map, 1), assumed = widest_of(&c->map, 0);
+	double proven, assumed;
 	char a[32], b[32];
 
+	tt_widest_bounds(&c->map, &proven, &assumed);
 	fprintf(f,
 		"bound of rank %d between its sessions: %s at most, proven by messages and the largest drift alone; %s "
 		"at most, if what is "
 		"assumed holds\n",
-		rank, tkm_print_time(a, sizeof(a), fmax(proven, assumed), 1), tkm_print_time(b, sizeof(b), assumed, 1));
+		rank, tkm_print_time(a, sizeof(a), proven, 1), tkm_print_time(b, sizeof(b), assumed, 1));
 	if (isfinite(e.median_s)) {
 		fprintf(f, "expected error of rank %d, an estimate from %zu checks: %s (median), %s (99.9 %%%s)\n",
 			rank, e.checks, tkm_print_time(a, sizeof(a), e.median_s, 1),
 			tkm_print_time(b, sizeof(b), e.most_s, 1),
 			e.extrapolated ? ", extrapolated: it takes 2000 checks to see it" : "");
+	}
+}
+
+static void print_not_learned(FILE *f, int rank, const struct cal_rank *c, const struct cal_run *run, double hz)
+{
+	const struct cal_map *m = &c->map;
+	double lasted = (double)ltick_sub(m->node[m->nodes - 1].local, m->node[0].local) / hz;
+	char a[32];
+
+	fprintf(f, "learned drift of rank %d: none (", rank);
+	if (m->may_step || m->steps || m->parts > 1 || run->contradicted) {
+		fprintf(f, "its clock stepped, can step, or an assumption of the run was contradicted)\n");
+	} else if (m->nodes < CAL_LEARN_NODES) {
+		fprintf(f, "it takes %d sessions, and there are %zu)\n", CAL_LEARN_NODES, m->nodes);
+	} else {
+		fprintf(f,
+			"%zu sessions in %s do not show its rate to less than the %.3g ppm that are assumed, or one "
+			"was "
+			"not as those before it had said; longer runs show more)\n",
+			m->nodes, tkm_print_time(a, sizeof(a), lasted, 1), m->max_wander * 1e6);
 	}
 }
 
@@ -397,10 +426,7 @@ static void print_learned(FILE *f, int rank, const struct cal_rank *c, const str
 		return;
 	}
 	if (!(c->map.learned_high > 0)) {
-		fprintf(f,
-			"learned drift of rank %d: none (it takes at least 8 sessions, without a step and without a "
-			"contradiction, that show the rate better than was assumed)\n",
-			rank);
+		print_not_learned(f, rank, c, run, hz);
 		return;
 	}
 	later = ltick_add(c->map.node[c->map.nodes - 1].local, (int64_t)(60 * hz));

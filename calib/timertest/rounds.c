@@ -8,7 +8,7 @@
 /* Room for one pair on a machine. */
 struct place {
 	int free_at;          /* round */
-	struct tt_side *last; /* who had it before; NULL: nobody */
+	struct tt_side *last; /* the side that had it before; NULL: none */
 };
 
 struct machine {

@@ -12,8 +12,8 @@
 struct tt_side {
 	int rank;
 	int unit;                 /* which of the machine's processing units it takes, from 0 */
-	int from;                 /* rank of the pair that had the place before and hands it on; -1: nobody */
-	int next_pair, next_side; /* who gets it then, as an index into the pairs; -1: nobody */
+	int from;                 /* rank of the pair that had the place before and hands it on; -1: none */
+	int next_pair, next_side; /* who gets it then, as an index into the pairs; -1: none */
 };
 
 struct tt_pair {

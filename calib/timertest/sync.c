@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Which ranks of timertest share a clock, which exchange messages, and one synchronisation. */
+/* Which ranks of timertest share a clock, which exchange messages, and one session. */
 #include "config.h"
 #include "calib/timertest/timertest.h"
 
@@ -173,10 +173,10 @@ int tt_synchronise(struct tt *t, enum cal_session_kind kind, struct tkm_err *err
 	t->link->timer = t->timer;
 	t->o.sync.report = NULL;
 	t->synchronised_at = cal_link_seconds(t->link);
-	t->lasted_s = t->synchronised++ ? t->lasted_s : t->synchronised_at - begin;
+	t->lasted_s = fmin(t->synchronised++ ? t->lasted_s : INFINITY, t->synchronised_at - begin);
 	if (report.lost) {
-		fprintf(stderr, "%s: warning: %s; this synchronisation goes on without it\n",
-			program_invocation_short_name, report.first.text);
+		fprintf(stderr, "%s: warning: %s; this session goes on without it\n", program_invocation_short_name,
+			report.first.text);
 	}
 	tt_look_for_disruption(t);
 	if (rc == 0) {

@@ -50,12 +50,12 @@ struct tt_options {
 	int force, quiet, synced_host, synced_cluster; /* synced_*: -1: not given */
 	long long verbose, burst, timer_skip;          /* timer_skip -1: use start and end only */
 	double performance_s, max_drift, max_wander;   /* the last two NAN: by the timer */
-	int performance_shared; /* 1: nobody asked for performance_s, and those that take turns share it */
+	int performance_shared; /* 1: performance_s was not given, and those that take turns share it */
 	int learn;              /* say what to expect of the rates after the run */
 	double target_bound_s;  /* 0: none; else sessions are made as often as it takes */
 	struct cal_sync_options sync;
 	const char *sync_name, *shape_name;
-	enum cal_shape shape; /* of a synchronisation */
+	enum cal_shape shape; /* of a session */
 	double patience_s;
 	int truth;                                   /* compare methods instead of testing a timer */
 	const char *truth_names, *truth_tables_name; /* NULL: all that are possible */
@@ -74,7 +74,7 @@ int tt_options_parse(int argc, char **argv, struct tt_options *o);
 /* One stamp of a burst: of a message to or from `peer`, in the order in which they happened. */
 struct tt_event {
 	int32_t cycle, peer, sent;
-	int32_t session; /* synchronisations so far: which side of a step it is on */
+	int32_t session; /* sessions so far: which side of a step it is on */
 	int64_t local;
 };
 
@@ -149,7 +149,7 @@ struct tt {
 	struct tt_rank me;
 	size_t room;                     /* events */
 	struct cal_place *place;         /* who shares a node with whom; known to all */
-	struct cal_plan plan;            /* of a synchronisation */
+	struct cal_plan plan;            /* of a session */
 	struct tt_rounds rounds;         /* of the bursts */
 	unsigned char *early;            /* words between ranks that have come before they were waited for */
 	struct tkm_err silence;          /* a rank did not answer: nothing can be agreed on any more */
@@ -159,7 +159,7 @@ struct tt {
 	double *hz;                      /* nominal (else measured) frequency of every rank's timer */
 	struct cal_rank rank;            /* what goes into the correction data */
 	int32_t synchronised;            /* sessions so far */
-	double lasted_s;                 /* the first */
+	double lasted_s;                 /* the shortest: others were held up */
 	double synchronised_at;          /* end of the last, on the link's clock */
 	struct tt_matrix_of_node matrix; /* of the first rank of a node */
 	struct tt_result result;         /* rank 0 */
@@ -214,7 +214,7 @@ int tt_plan_sessions(struct tt *t, struct tkm_err *err);
 /* SYNCED-HOST and SYNCED-CLUSTER: t->exchanges and what t->rank shares. */
 void tt_choose_clock_sharing(struct tt *t);
 
-/* Nobody named a timer. */
+/* No timer was named. */
 #define TT_DEFAULT_TIMER "default"
 
 /* Together. t->o.timer is then the cheapest timer that is one clock on each node, as each has proven: CPU, else clock_monotonic. */
@@ -223,7 +223,7 @@ int tt_choose_timer(struct tt *t, struct tkm_err *err);
 /* t->plan: which ranks exchange messages with each other. */
 int tt_make_plan(struct tt *t, struct tkm_err *err);
 
-/* One synchronisation, into t->rank. Says on stderr whom it went on without. */
+/* One session, into t->rank. Names on stderr the ranks that it left out. */
 int tt_synchronise(struct tt *t, enum cal_session_kind kind, struct tkm_err *err);
 
 /* ---- timertest_bursts.c: all ranks together; 0 or -1 ---- */
@@ -260,7 +260,7 @@ void tt_progress_end(const struct tt *t);
 
 /* ---- timertest_quality.c ---- */
 
-/* The timer's quality in the guide's lines and ours; prefix stands before each line. */
+/* The timer's quality in the guide's lines and ours; prefix is before each line. */
 void tt_print_quality(FILE *f, const char *prefix, const struct tmr_timer *t, const struct tmr_quality *q);
 
 /* True frequencies, where NTP keeps the clock of a node or of rank 0. */
@@ -283,12 +283,16 @@ int tt_trace_read(const char *path, struct tt_result *r, struct tkm_err *err);
 
 void tt_find_truth(struct tt_result *r);
 
-/* Clock of this rank minus clock of the master as they were read, at its first synchronisation: offset, and what is
+/* Clock of this rank minus clock of the master as they were read, at its first session: offset, and what is
  * certain about it, in seconds. Returns 0, or -1: it had none. */
 struct tt_uncorrected {
 	double offset_s, low_s, high_s;
 };
 int tt_before_correction(const struct cal_run *run, int rank, struct tt_uncorrected *u);
+
+/* The largest bound between the first session of a map and the last: what messages and the largest drift prove alone, and what follows with
+ * all that is assumed. 0 where there is one session. */
+void tt_widest_bounds(const struct cal_map *m, double *proven_s, double *assumed_s);
 
 /* How well the core matrix shows that the ranks of a machine read the same clock; NAN: not at all. */
 double tt_shown_within(const struct tt_result *r, int rank);
@@ -313,6 +317,8 @@ int tt_exit_status(enum tt_value v);
 
 /* Is the latency of a burst too short for the clock's steps? */
 int tt_below_resolution(const struct tt_result *r, const struct tt_burst *b);
+/* The latency of the run, as verdict and pictures say it: that of the burst with the largest offset. There are bursts. */
+const char *tt_latency_words(const struct tt_result *r);
 
 /* The greatest distance between the offset and an end of what is certain about it. */
 double tt_burst_bound(const struct tt_burst *b);
@@ -330,7 +336,7 @@ char *tt_json_text(const struct tt_options *o, const struct tt_result *r);
 enum { TT_TAUS = 4 };
 
 /* How a rank's offsets to rank 0 stray from a line, and by how much its rate changes over 1, 2, 4 and 8 intervals between
- * synchronisations. */
+ * sessions. */
 struct tt_wander {
 	int rank, taus;
 	size_t sessions;
@@ -339,7 +345,7 @@ struct tt_wander {
 	double tau_s[TT_TAUS], deviation[TT_TAUS];
 };
 
-/* Returns 0, or -1 where it cannot be said: fewer than 8 synchronisations, a clock that is the master's or was set. */
+/* Returns 0, or -1 where it cannot be said: fewer than 8 sessions, a clock that is the master's or was set. */
 int tt_find_wander(const struct cal_run *run, int rank, struct tt_wander *w);
 
 /* Of the rank that strays most; nothing where none is known. */

@@ -22,7 +22,7 @@ static int from_stf(struct tkm_err *err, const struct stf_err *e)
 /* ---- writing ---- */
 
 /* Events of one rank on the global axis: ticks with what they can be off by, and, in the end, stamps, unique and
- * ascending: clock tick above, event counter below (seeds/003 section 3.6). */
+ * ascending: clock tick above, event counter below (Intel Trace Collector guide, section 3.6). */
 struct stamps {
 	uint64_t *stamp;
 	int64_t *tick, *band;
@@ -147,7 +147,7 @@ static int by_sent(const void *a, const void *b)
 	return (x->sent > y->sent) - (x->sent < y->sent);
 }
 
-/* Pairs the n-th send to a peer in a cycle with the peer's n-th receive. The events of a rank stand in
+/* Pairs the n-th send to a peer in a cycle with the peer's n-th receive. The events of a rank are in
  * the order of cycles and, within a cycle, of its pairs, so two walkers find each other. */
 static int match(const struct tt_result *r, struct stamps *s, struct message **out, size_t *count, struct tkm_err *err)
 {
@@ -195,7 +195,7 @@ static int match(const struct tt_result *r, struct stamps *s, struct message **o
 	return 0;
 }
 
-/* Messages that seem to arrive before they were sent if nobody corrects the clocks. */
+/* Messages that seem to arrive before they were sent without correction. */
 static uint64_t reversed_uncorrected(const struct tt_result *r, const struct message *m, size_t n)
 {
 	uint64_t reversed = 0;
@@ -356,8 +356,7 @@ static void provenance(struct stf_writer *w, const struct tt_options *o, const s
 			widest = fmax(widest, cal_map_session_bound(&c->map, c->map.node[k].local));
 		}
 	}
-	snprintf(text, sizeof(text),
-		"interpolation %s; bound at the synchronisation points at most %s; assumed drift %g, wander %g",
+	snprintf(text, sizeof(text), "interpolation %s; bound at the sessions at most %s; assumed drift %g, wander %g",
 		cal_interpolation_name(r->run.interpolation), tkm_print_time(a, sizeof(a), widest, 3), o->max_drift,
 		o->max_wander);
 	stf_writer_info(w, "correction", text);

@@ -167,7 +167,7 @@ static long long most_messages(const struct comparison *c, int table, int method
 }
 
 static const char *const heads[FIGURES] = { "round trip", "right after", "10 s later", "60 s later",
-	"bound right after", "bound 10 s later", "bound 60 s later", "its own word", "between sessions", "duration" };
+	"bound right after", "bound 10 s later", "bound 60 s later", "as it states", "between sessions", "duration" };
 
 /* With `cost` each row ends with messages and sessions. */
 static void print_rows(
@@ -386,7 +386,7 @@ static int introduce(struct comparison *c, double tick_s, struct tkm_err *err)
 		rc = c->clock[i] ? 0 : -1;
 	}
 	cal_blobs_free(&all);
-	/* nobody goes on alone */
+	/* no rank goes on alone */
 	if (cal_link_bcast(l, &rc, sizeof(rc), err) < 0 || rc < 0 ||
 		cal_link_bcast(l, c->hz, (size_t)l->size * sizeof(*c->hz), err) < 0) {
 		return -1;

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Clock correction "worked well" if the offset is much smaller than the latency (seeds/003): then no
+/* Clock correction "worked well" if the offset is much smaller than the latency (Intel Trace Collector guide): then no
  * message can seem to arrive before it was sent, with room for as much again. */
 static const double much_smaller = 0.25;
 
@@ -537,6 +537,13 @@ static void apply_rules(const struct tt_result *r, struct tt_verdict *v)
 	v->reason[0] = first;
 }
 
+const char *tt_latency_words(const struct tt_result *r)
+{
+	const struct tt_burst *w = &r->burst[r->worst];
+
+	return tt_below_resolution(r, w) ? "below resolution" : in_words(w->latency_s);
+}
+
 /* The first half of the sentence: what was found for which timer. */
 static size_t headline(const struct tt_result *r, char *buf, size_t size)
 {
@@ -549,8 +556,7 @@ static size_t headline(const struct tt_result *r, char *buf, size_t size)
 		r->ranks == 1 ? "" : "s");
 	if (w) {
 		n += snprintf(buf + n, size - (size_t)n, "offset %s +- %s, latency %s", in_words(w->offset_s),
-			in_words(tt_burst_bound(w)),
-			tt_below_resolution(r, w) ? "below resolution" : in_words(w->latency_s));
+			in_words(tt_burst_bound(w)), tt_latency_words(r));
 	} else {
 		n += snprintf(buf + n, size - (size_t)n, "effective tick %s, %s per read", in_words(coarsest_tick(r)),
 			in_words(r->rank[0].quality.cost_s.median));

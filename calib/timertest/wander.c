@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* How the rate of a clock changed during the test, from the offsets that the synchronisations have measured: for who wants
- * to know which --max-wander fits this machine. It describes; no bound or verdict depends on it. */
+/* How the rate of a clock changed during the test, from the offsets that the sessions have measured: it tells which
+ * --max-wander fits this machine. It describes; no bound or verdict depends on it. */
 #include "config.h"
 #include "calib/timertest/timertest.h"
 
@@ -11,10 +11,10 @@
 #include "base/text.h"
 #include "calib/analysis/analysis.h"
 
-/* Fewer synchronisations say too little. */
+/* Fewer sessions say too little. */
 enum { FEWEST = 8 };
 
-/* Times and offsets of a rank's synchronisations, in seconds since the first; one value for each session. */
+/* Times and offsets of a rank's sessions, in seconds since the first; one value for each session. */
 static size_t offsets_of(const struct cal_run *run, const struct cal_rank *c, double *at, double *offset)
 {
 	const struct cal_map *m = &c->map;
@@ -35,7 +35,7 @@ static size_t offsets_of(const struct cal_run *run, const struct cal_rank *c, do
 }
 
 /* The longest stretch in which the intervals are even to within a quarter, which is what an Allan deviation is of: the first and
- * the last synchronisation of a test follow others at once. Returns the mean interval, 0 for none. */
+ * the last session of a test follow others at once. Returns the mean interval, 0 for none. */
 static double even_stretch(const double *at, size_t n, size_t *first, size_t *count)
 {
 	size_t from, to;
@@ -100,12 +100,12 @@ void tt_print_wander(FILE *f, const struct tt_result *r)
 	if (ranks == 0) {
 		return;
 	}
-	fprintf(f, "rank %d: its %zu synchronisations stray from a line by %s, at most %s", worst.rank, worst.sessions,
+	fprintf(f, "rank %d: its %zu sessions stray from a line by %s, at most %s", worst.rank, worst.sessions,
 		tkm_print_time(a, sizeof(a), worst.left.median, 1), tkm_print_time(b, sizeof(b), worst.left.max, 1));
 	fprintf(f, ranks > 1 ? " (the most of %d ranks)\n" : "\n", ranks);
 	for (i = 0; i < worst.taus; i++) {
 		fprintf(f, "%s%.2g in %s",
-			i ? ", " : "change of its rate (Allan deviation, with the noise of the synchronisations): ",
+			i ? ", " : "change of its rate (Allan deviation, with the noise of the sessions): ",
 			worst.deviation[i], tkm_print_time(a, sizeof(a), worst.tau_s[i], 1));
 	}
 	if (worst.taus) {

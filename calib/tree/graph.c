@@ -123,7 +123,7 @@ static double most(const struct graph *g, const struct cal_edge *e, int from)
 }
 
 /* Follows the edges that improved bounds back from a node; a node met twice is on a cycle. Writes the cycle's
- * nodes and returns their number, or 0. mark[] is 0 where nobody has been. */
+ * nodes and returns their number, or 0. mark[] is 0 for nodes not yet visited. */
 static int cycle_from(const struct graph *g, int node, int *mark, int stamp, int *cycle)
 {
 	int n = 0, start, at = node;

@@ -218,7 +218,7 @@ static int solve_session(struct net *t, size_t k, struct tkm_err *err)
 		}
 	}
 	if (m == 0) {
-		return 0; /* nobody reached the master: the rank's session stays empty */
+		return 0; /* no exchange reached the master: the rank's session stays empty */
 	}
 	if (cal_graph_solve(&g, (int)t->run->ranks, t->run->master, t->edge, m, err) < 0) {
 		return -1;

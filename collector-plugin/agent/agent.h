@@ -29,6 +29,7 @@ struct vt_agent_process {
 	int finished; /* its part of the end is done */
 	uint32_t how; /* it ended, enum vt_raw_ending */
 	int64_t due, node_due, looked_ns;
+	int refused;                 /* it may not be looked into any more, which is reported once */
 	long seccomp;                /* filters that it had when it was attached; -1: not looked yet */
 	int64_t stopped_ns;          /* since when it is stopped; 0: it runs */
 	struct tmr_timer *reference; /* the free clock beside its timer, which is steered; NULL: not read */
@@ -44,10 +45,10 @@ struct vt_agent_process {
 	size_t lines_size;
 };
 
-/* main.c: facts from hwloc (sampler/hw.h); "" if nobody gave it time to ask. */
+/* main.c: facts from hwloc (sampler/hw.h); "" if there was no time to ask. */
 extern char vt_agent_hw[2048];
 
-/* say.c: what is said from now on is for that process; NULL: for nobody. */
+/* say.c: messages from now on are for that process; NULL: for none. */
 void vt_agent_say_to(struct vt_agent_process *p);
 
 /* process.c: a process that has sent these texts and the descriptor of its raw file. NULL with err. */
@@ -73,7 +74,7 @@ void vt_agent_pair(struct vt_agent_process *p, int64_t now);
 
 /* hosts.c: the samplers of a job on several hosts. This process is one of the job. */
 void vt_agent_hosts_see(const struct vt_agent_process *p);
-/* Are there ranks on other hosts, and does nobody see their samplers? */
+/* Are there ranks on other hosts whose samplers cannot be seen? */
 int vt_agent_hosts_several(void);
 int vt_agent_hosts_unseen(void);
 /* Tells the others, about every second, that this one is there. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Deadlocks by the rule of the guide (seeds/003, section 2.1.2): all ranks are inside the same calls of MPI as DEADLOCK-TIMEOUT ago. The
+/* Deadlocks by the rule of the guide (Intel Trace Collector guide, section 2.1.2): all ranks are inside the same calls of MPI as DEADLOCK-TIMEOUT ago. The
  * ranks count their calls in the heads of their raw files. Then the stack of each is printed on its stderr and stored, and they are
  * ended, so that the trace is made as after any other end. On several hosts all samplers must find their ranks blocked. */
 #include "config.h"
@@ -45,7 +45,7 @@ static double stuck_s(struct vt_agent_process *p, const struct vt_raw_head *h, i
 	return 1e-9 * (double)(now - p->progress_ns);
 }
 
-/* ---- what is said ---- */
+/* ---- messages ---- */
 
 /* This process has no stderr; that of the rank is opened for these lines only. */
 static int open_stderr(const struct vt_agent_process *p)
@@ -71,10 +71,11 @@ static void say(struct output *o, const char *kind, const char *fmt, ...)
 	va_start(ap, fmt);
 	vsnprintf(line + n, sizeof(line) - n - 1, fmt, ap);
 	va_end(ap);
+	tkm_plain(line);
 	vt_raw_info(vt_raw_of(&o->p->c.pub), "deadlock", line + n);
 	strcat(line, "\n");
 	if (o->fd >= 0 && write(o->fd, line, strlen(line)) < 0) {
-		/* nobody reads it; the trace has it, too */
+		/* if no program reads it, the trace has it, too */
 		close(o->fd);
 		o->fd = -1;
 	}

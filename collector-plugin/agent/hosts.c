@@ -2,7 +2,7 @@
 /* The samplers of a job on several hosts. Each keeps a small file beside the raw files, VT-host-JOB-HOST, and writes a line into it every
  * second: so the others know that it lives, and whether its processes have ended. When all have ended, the one with the lowest rank
  * makes the trace of all raw files, then the files of the hosts are removed. Who has written nothing for three seconds is given up.
- * Where the folder is not shared nobody sees the others, and each makes the trace of its own host. */
+ * Where the folder is not shared the samplers do not see each other, and each makes the trace of its own host. */
 #include "config.h"
 #include "collector-plugin/agent/agent.h"
 

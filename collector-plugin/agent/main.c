@@ -6,6 +6,7 @@
 #include "collector-plugin/agent/agent.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <sched.h>
 #include <signal.h>
@@ -16,6 +17,7 @@
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
+#include <sys/un.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -31,6 +33,9 @@ enum { LISTENING = 3, MESSAGE_NS = 1000000000, NOBODY_NS = 2000000000, HOSTS_NS 
 
 char vt_agent_hw[2048];
 static struct vt_agent_process *processes; /* those that run, and those whose ranks make the trace themselves */
+static const struct vt_agent_process *node_reader;
+static int listening = LISTENING; /* -1: another sampler has the name */
+static int64_t comes_back_ns;     /* until then a process that begins anew is waited for */
 
 /* ---- messages ---- */
 
@@ -97,20 +102,19 @@ static struct vt_agent_process *find(pid_t pid)
  * time, and none counts the node again for that. */
 static int reads_node(const struct vt_agent_process *p)
 {
-	static const struct vt_agent_process *reader;
 	struct vt_agent_process *q;
 
-	for (q = processes; q && (q != reader || q->ended); q = q->next) {
+	for (q = processes; q && (q != node_reader || q->ended); q = q->next) {
 	}
 	if (!q) {
 		for (q = processes; q && q->ended; q = q->next) {
 		}
-		if (q && reader) {
+		if (q && node_reader) {
 			q->node_due = vt_now_ns(CLOCK_MONOTONIC) + (int64_t)(q->c.settings.os_counter_delay * 1e9);
 		}
-		reader = q;
+		node_reader = q;
 	}
-	return p == reader;
+	return p == node_reader;
 }
 
 static void drop(struct vt_agent_process *p)
@@ -207,6 +211,10 @@ static void end(int from, pid_t pid, const struct vt_attach_end *e)
 	if (e->merge < 2) {
 		vt_collect_finish(&p->c, e->merge == 1 && !vt_agent_hosts_several());
 		p->finished = e->merge == 1;
+	} else {
+		/* what was read of the node goes with its file */
+		node_reader = node_reader == p ? NULL : node_reader;
+		comes_back_ns = vt_now_ns(CLOCK_MONOTONIC) + NOBODY_NS;
 	}
 	answer_end(from, p);
 	/* who ends in MPI_Finalize makes the trace with the others, or dies before that; of several hosts one makes it when all have ended */
@@ -310,7 +318,7 @@ static int64_t next_due(void)
 /* Until something comes, ends or is due. Returns 1: somebody connects. */
 static int sleep_until(int64_t due)
 {
-	struct pollfd f[1024] = { { LISTENING, POLLIN, 0 } };
+	struct pollfd f[1024] = { { listening, POLLIN, 0 } };
 	struct vt_agent_process *p;
 	struct timespec ts;
 	int64_t left = due - vt_now_ns(CLOCK_MONOTONIC);
@@ -326,11 +334,58 @@ static int sleep_until(int64_t due)
 	return ppoll(f, n, &ts, NULL) > 0 && f[0].revents ? 1 : 0;
 }
 
+/* The same name anew. Another sampler may have taken it meanwhile: then this one goes on with the processes that it has. */
+static void listen_again(void)
+{
+	struct sockaddr_un name;
+	socklen_t n = sizeof(name);
+	int again = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0),
+	    rc = getsockname(listening, (struct sockaddr *)&name, &n);
+
+	close(listening);
+	listening = again;
+	if (again >= 0 &&
+		(rc < 0 || bind(again, (struct sockaddr *)&name, n) < 0 || listen(again, VT_ATTACH_QUEUE) < 0)) {
+		close(again);
+		listening = -1;
+	}
+}
+
+static int serve_next(void)
+{
+	int from = accept4(listening, NULL, NULL, SOCK_CLOEXEC);
+
+	if (from < 0) {
+		return 0;
+	}
+	serve(from);
+	close(from);
+	return 1;
+}
+
+/* Who connects to a sampler that is about to end would believe that it is sampled, and a kill would leave it without a trace. So nobody
+ * can connect from here on, and who has connected before is served. Returns 1: there was somebody, so this is not the end. */
+static int somebody_came(void)
+{
+	int came = 0;
+
+	if (listening >= 0 && shutdown(listening, SHUT_RD) == 0 && fcntl(listening, F_SETFL, O_NONBLOCK) == 0) {
+		while (serve_next()) {
+			came = 1;
+		}
+	}
+	if (came) {
+		listen_again();
+	} else if (listening >= 0) {
+		close(listening);
+	}
+	return came;
+}
+
 static void loop(void)
 {
 	int64_t due, give_up = vt_now_ns(CLOCK_MONOTONIC) + NOBODY_NS, now;
 	struct vt_agent_process *p;
-	int from;
 
 	for (;;) {
 		due = next_due();
@@ -340,12 +395,8 @@ static void loop(void)
 		}
 		if (sleep_until(
 			    processes ? (due == INT64_MAX ? vt_now_ns(CLOCK_MONOTONIC) + 1000000000 : due) : give_up)) {
-			from = accept4(LISTENING, NULL, NULL, SOCK_CLOEXEC);
-			if (from >= 0) {
-				serve(from);
-				close(from);
-			}
-		} else if (!processes) {
+			serve_next();
+		} else if (!processes && !somebody_came()) {
 			return;
 		}
 		look_for_ends();
@@ -360,8 +411,8 @@ static void loop(void)
 		}
 		vt_agent_deadlock(processes, now);
 		if (!processes) {
-			/* who connects now waits in the queue, and starts another one if this one is gone */
 			give_up = vt_now_ns(CLOCK_MONOTONIC);
+			give_up = give_up < comes_back_ns ? comes_back_ns : give_up;
 		}
 	}
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A clock that the kernel steers, read beside a free one: these pairs of readings go into the raw file, where the rank itself finds them
- * at the end, or the merge if the rank has died. Between two clock sessions nobody else reads them. */
+ * at the end, or the merge if the rank has died. Between two clock sessions no other process reads them. */
 #include "config.h"
 #include "collector-plugin/agent/agent.h"
 

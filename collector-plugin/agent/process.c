@@ -127,14 +127,7 @@ static int open_timer(struct vt_agent_process *p, struct tkm_err *err)
 static int open_raw(struct vt_agent_process *p, int fd, struct tkm_err *err)
 {
 	struct vt_collector *c = &p->c;
-	struct vt_raw_options o = { .path = c->raw_path,
-		.block_size = c->settings.mem_blocksize,
-		.max_blocks = c->settings.mem_maxblocks,
-		.min_blocks = c->settings.mem_minblocks,
-		.flush_blocks = c->settings.mem_flushblocks,
-		.autoflush = c->settings.autoflush,
-		.overwrite = c->settings.mem_overwrite,
-		.limit = c->settings.flush_limit };
+	struct vt_raw_options o = vt_raw_options_of(c);
 	struct vt_raw *raw = vt_raw_attach(fd, &o, err);
 
 	vt_set_raw(c, raw);
@@ -174,13 +167,16 @@ static int open_file(const struct vt_agent_process *p, const char *name)
 	return tkm_root_openat(p->s->root, path);
 }
 
-static void count_gap(struct vt_agent_process *p)
+static void count_gap(struct vt_agent_process *p, int after_another)
 {
 	double gap_s =
 		(double)ltick_sub(vt_ticks_now(&p->c.pub), vt_start_of(&p->c.pub)) * tmr_period(vt_timer_of(&p->c.pub));
 	char text[120];
 
-	if (gap_s > 0.002) {
+	if (after_another) {
+		vt_raw_comment(p->s->stream, vt_ticks_now(&p->c.pub), 0,
+			"sampler: no samples since the sampler process before this one was killed");
+	} else if (gap_s > 0.002) {
 		snprintf(text, sizeof(text),
 			"sampler: no samples of the first %.6f s: the sampler process was not ready", gap_s);
 		vt_raw_comment(p->s->stream, vt_ticks_now(&p->c.pub), 0, text);
@@ -190,6 +186,7 @@ static void count_gap(struct vt_agent_process *p)
 struct vt_agent_process *vt_agent_attach(pid_t pid, char *texts, size_t size, int raw, struct tkm_err *err)
 {
 	struct vt_agent_process *p = calloc(1, sizeof(*p));
+	int32_t before;
 
 	if (!p) {
 		close(raw);
@@ -217,14 +214,17 @@ struct vt_agent_process *vt_agent_attach(pid_t pid, char *texts, size_t size, in
 	p->stat = open_file(p, "stat");
 	p->task = open_file(p, "task");
 	p->due = p->node_due = p->s->account_ns = p->s->clock_ns = p->c.account.started_ns = vt_now_ns(CLOCK_MONOTONIC);
-	atomic_store(&vt_raw_head(vt_raw_of(&p->c.pub))->sampler, (int32_t)getpid());
-	count_gap(p);
+	before = atomic_exchange(&vt_raw_head(vt_raw_of(&p->c.pub))->sampler, (int32_t)getpid());
+	if (before) {
+		p->s->cpu_before = vt_process_total(&vt_raw_head(vt_raw_of(&p->c.pub))->process, "sampler_cpu", 0);
+	}
+	count_gap(p, before != 0);
 	return p;
 }
 
 /* ---- its end ---- */
 
-/* Field 52 of a process that nobody has waited for yet; -1: unknown. */
+/* Field 52 of a process that was not waited for yet; -1: unknown. */
 static int exit_status(const struct vt_agent_process *p)
 {
 	char text[1024], *at;

@@ -4,6 +4,7 @@
 #include "config.h"
 #include "collector-plugin/agent/agent.h"
 
+#include <errno.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,6 +20,7 @@
 #include "collector-plugin/host/turn.h"
 #include "collector-plugin/raw/format.h"
 #include "collector-plugin/raw/writer.h"
+#include "collector-plugin/sample/sample.h"
 #include "collector-plugin/run/run.h"
 #include "collector-plugin/sample/descriptors.h"
 #include "collector-plugin/sample/new_devices.h"
@@ -93,8 +95,9 @@ static void came(struct vt_agent_process *p, pid_t tid)
 	p->s->threads = t;
 }
 
-static void see(struct vt_agent_process *p, pid_t tid)
+static void see(void *process, pid_t tid)
 {
+	struct vt_agent_process *p = process;
 	struct vt_raw_thread_slot *slot;
 	struct vt_target *t;
 
@@ -121,33 +124,13 @@ static int is_off(struct vt_agent_process *p, const struct vt_raw_thread_slot *s
 	return off != 0;
 }
 
-/* The number of threads tells most of the time that nothing changed; every tenth time they are looked at anyway. */
 static void look_for_threads(struct vt_agent_process *p)
 {
-	_Alignas(8) char buf[16384];
 	struct vt_sampler *s = p->s;
 	struct vt_target **link, *t;
-	struct stat st;
-	long n, at;
 
-	if (p->task < 0 || (fstat(p->task, &st) == 0 && st.st_nlink == s->task_links && ++s->task_skipped < 10)) {
+	if (!vt_sampler_each_thread(s, p->task, see, p)) {
 		return;
-	}
-	s->task_skipped = 0;
-	s->task_links = st.st_nlink;
-	s->round++;
-	if (lseek(p->task, 0, SEEK_SET) < 0) {
-		return;
-	}
-	while ((n = syscall(SYS_getdents64, p->task, buf, sizeof(buf))) > 0) {
-		for (at = 0; at < n;) {
-			const struct dirent64 *d = (const struct dirent64 *)(const void *)(buf + at);
-
-			if (atoi(d->name) > 0) {
-				see(p, (pid_t)atoi(d->name));
-			}
-			at += d->reclen;
-		}
 	}
 	for (link = &s->threads; (t = *link) != NULL;) {
 		if (t->seen != s->round) {
@@ -241,6 +224,8 @@ static void sample_process(struct vt_agent_process *p, int64_t delay)
 	}
 	now = stamp(p, turns);
 	if (vt_sampler_in_window(s, now)) {
+		/* kept in the raw file's pages for another sampler process, should this one be killed */
+		v[0] = vt_process_total(turns, "sampler_cpu", v[0]);
 		vt_target_sample_at(s, s->process, now, id, v, 3);
 		s->own_cpu = v[0];
 		s->own_stamp = now;
@@ -302,6 +287,30 @@ static long seccomp_of(const char *status)
 	return (mode ? atol(mode + 10) * 1000000 : 0) + (filters ? atol(filters + 18) : 0);
 }
 
+/* A process that made itself not dumpable, or changed its user, lets others see less from then on. */
+static void look_for_refusal(struct vt_agent_process *p)
+{
+	char path[64], text[400];
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%d/io", (int)p->pid);
+	fd = tkm_root_openat(p->s->root, path);
+	if (fd >= 0) {
+		close(fd);
+	} else if ((errno == EACCES || errno == EPERM) && !p->refused) {
+		p->refused = 1;
+		snprintf(text, sizeof(text),
+			"%s: %s: the process has made itself not dumpable, or has changed its user. Counters of its "
+			"input and "
+			"output (proc_read and others) have no samples from here on; with SAMPLER thread they are read "
+			"inside it",
+			path, strerror(errno));
+		vt_raw_comment(p->s->stream, vt_ticks_now(&p->c.pub), 0, text);
+		vt_agent_say_to(p);
+		vt_say(1, "WARNING", "%s", text);
+	}
+}
+
 /* Is it stopped, and has it forbidden itself system calls? Then the library in it makes none. */
 static void look_at_status(struct vt_agent_process *p, int64_t now)
 {
@@ -315,6 +324,7 @@ static void look_at_status(struct vt_agent_process *p, int64_t now)
 	if (tkm_root_read(p->s->root, path, text, sizeof(text)) <= 0) {
 		return;
 	}
+	look_for_refusal(p);
 	at = strstr(text, "\nState:\t");
 	if (at && at[8] == 'T' && !p->stopped_ns) {
 		p->stopped_ns = now;

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/err.h"
 #include "collector-plugin/agent/agent.h"
 
 static struct vt_agent_process *listener;
@@ -40,7 +41,7 @@ void vt_say(int level, const char *kind, const char *fmt, ...)
 	va_start(ap, fmt);
 	vsnprintf(to, 1100, fmt, ap);
 	va_end(ap);
-	strcat(to, "\n");
+	strcat(tkm_plain(to), "\n");
 	p->lines_size += strlen(p->lines + p->lines_size);
 }
 

@@ -200,7 +200,7 @@ VT_ErrorCode VT_groupdef(const char *name, int n_members, int *ids, int *groupha
 /* ---- 3.1.8 Counters ---- */
 
 /* A genre is one of each of the three, or-ed. Without a data format it is VT_COUNT_INTEGER64, without a
- * display kind VT_COUNT_ABSVAL, without a scope nothing is said about the time between two values. */
+ * display kind VT_COUNT_ABSVAL, without a scope the time between two values has no meaning. */
 enum VT_CountData {
 	VT_COUNT_INTEGER = 0x1,   /* 64-bit integer in two 32-bit ones, the high half first */
 	VT_COUNT_FLOAT = 0x2,     /* 64-bit float */

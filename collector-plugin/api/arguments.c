@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Options on the program's own command line, seeds/003 section 2.4.3: --itc-args --some-option value ...
+/* Options on the program's own command line, the Intel Trace Collector guide, section 2.4.3: --itc-args --some-option value ...
  * --itc-args-end. They become VT_ variables, which the collector reads, and are gone before the program looks. */
 #include "config.h"
 #include "collector-plugin/api/private.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Messages and operations that the program logs itself: seeds/003 section 3.1.9. They are matched like those of MPI. What began
+/* Messages and operations that the program logs itself: the Intel Trace Collector guide, section 3.1.9. They are matched like those of MPI. What began
  * earlier is recorded with the distance to its beginning and brought into order by the merge, so VT_begin_unordered() need not
  * say so; it only has to nest. */
 #include "config.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Start, end, threads, recording on and off, time stamps: seeds/003 section 3.1.3 and 3.6.1. What MPI adds
+/* Start, end, threads, recording on and off, time stamps: the Intel Trace Collector guide, section 3.1.3 and 3.6.1. What MPI adds
  * comes through vt_mpi_hooks, so that libVTcs knows nothing of it. */
 #include "config.h"
 #include "collector-plugin/core/thread.h"

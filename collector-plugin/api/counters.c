@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The program's counters: seeds/003 section 3.1.8. A handle is the counter's number in the raw file, so that a
+/* The program's counters: the Intel Trace Collector guide, section 3.1.8. A handle is the counter's number in the raw file, so that a
  * call with counters of the calling thread hands its two arrays to the raw file as they are. */
 #include "config.h"
 #include "collector-plugin/core/thread.h"

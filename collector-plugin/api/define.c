@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Classes, states, scopes, source locations and the client/server calls: seeds/003 sections 3.1.4 to
+/* Classes, states, scopes, source locations and the client/server calls: the Intel Trace Collector guide, sections 3.1.4 to
  * 3.1.6, 3.1.10. Handles are the same again for the same name. */
 #include "config.h"
 #include "collector-plugin/core/thread.h"
@@ -25,7 +25,7 @@ static VT_ErrorCode store_handle(int *where, uint32_t number)
 	return number ? VT_OK : VT_ERR_NOMEMORY;
 }
 
-/* A name of the program's in *clean, to be freed, and the name of the class that it stands in, "" where that is not given. */
+/* A name of the program's in *clean, to be freed, and the name of the class that it is in, "" where that is not given. */
 static VT_ErrorCode names_of(const char *name, int classhandle, char **clean, const char **class_name)
 {
 	VT_ErrorCode rc = vt_self();

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Ids of processes and threads, and groups of them: seeds/003 section 3.1.7. An id is a number that says what it
+/* Ids of processes and threads, and groups of them: the Intel Trace Collector guide, section 3.1.7. An id is a number that says what it
  * is by itself: 0x6000rrrr the process rrrr, 0x2ttt rrrr its thread ttt, 0x40000000 up the predefined groups,
  * small numbers the program's groups. */
 #include "config.h"

@@ -82,7 +82,7 @@ VT_ErrorCode VT_symstate(int statehandle UNUSED, int *on)
 	return set(on, 0);
 }
 
-/* A call whose arguments nobody looks at. */
+/* A call whose arguments are not read. */
 #define NOTHING(name, ...) \
 	VT_ErrorCode name(__VA_ARGS__) \
 	{ \

@@ -13,7 +13,7 @@
 
 #define VT_ATTACH_PREPARE "prepare" /* argument of the sampler process */
 
-enum { VT_ATTACH_MAGIC = 0x54415454, VT_ATTACH_VERSION = 1, VT_ATTACH_MOST = 1 << 24 };
+enum { VT_ATTACH_MAGIC = 0x54415454, VT_ATTACH_VERSION = 1, VT_ATTACH_MOST = 1 << 24, VT_ATTACH_QUEUE = 4096 };
 
 enum vt_attach_kind {
 	VT_ATTACH_BEGIN =
@@ -47,11 +47,15 @@ struct vt_attach_over {
 struct sockaddr_un;
 unsigned vt_attach_name(const char *job, int n, struct sockaddr_un *to);
 
+/* Connects to whoever listens under the n-th name. Returns a descriptor, or -1 with errno: ECONNREFUSED: nobody listens, EAGAIN: its queue is
+ * full, EPERM or EACCES: another user. */
+int vt_attach_connect_to(const char *job, int n);
+
 /* Connects to the sampler of this user's job. Returns a descriptor, or -1 with errno: there is none. */
 int vt_attach_connect(const char *job);
 
 /* Starts the sampler unless there is one. `near`: a file of this installation, from whose folder it is found. Nothing of the calling
- * process is inherited, and it is no child of it. prepare: nobody waits for it yet, so that it may look at the machine first. Returns 0, or
+ * process is inherited, and it is no child of it. prepare: no process waits for it yet, so it may look at the machine first. Returns 0, or
  * -1 with err. */
 int vt_attach_start(const char *job, const char *near, int prepare, struct tkm_err *err);
 /* Where the sampler's program is; -1: nowhere. */

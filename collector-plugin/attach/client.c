@@ -35,24 +35,34 @@ static int is_mine(int fd)
 	return getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &who, &size) == 0 && who.uid == geteuid();
 }
 
-int vt_attach_connect(const char *job)
+int vt_attach_connect_to(const char *job, int n)
 {
 	struct sockaddr_un a;
-	unsigned length;
+	/* a full queue must not stop the program */
+	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0), rc;
+
+	if (fd < 0) {
+		return -1;
+	}
+	rc = connect(fd, (struct sockaddr *)&a, vt_attach_name(job, n, &a)) < 0 ? errno : is_mine(fd) ? 0 : EPERM;
+	if (rc == 0) {
+		return fd;
+	}
+	close(fd);
+	errno = rc;
+	return -1;
+}
+
+int vt_attach_connect(const char *job)
+{
 	int fd, n;
 
 	for (n = 0; n < NAMES; n++) {
-		/* a full queue must not stop the program */
-		fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-		if (fd < 0) {
-			return -1;
-		}
-		length = vt_attach_name(job, n, &a);
-		if (connect(fd, (struct sockaddr *)&a, length) == 0 && is_mine(fd)) {
+		fd = vt_attach_connect_to(job, n);
+		if (fd >= 0) {
 			return fd;
 		}
-		close(fd);
-		if (errno == ECONNREFUSED) {
+		if (errno != EPERM && errno != EACCES) {
 			return -1;
 		}
 	}

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Starting the sampler process. The caller binds its socket, so that processes can connect before it is ready. It has a session of
- * its own, /dev/null as its three standard files, and is nobody's child: the process in between has no exit signal, so that the
+ * its own, /dev/null as its three standard files, and is no child of the program: the process in between has no exit signal, so that the
  * program sees neither SIGCHLD nor a child to wait for. */
 #include "config.h"
 #include "collector-plugin/attach/attach.h"
@@ -9,7 +9,6 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <sched.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,9 +16,10 @@
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/un.h>
-#include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
+#include "collector-plugin/host/child.h"
 #include "collector-plugin/host/memory.h"
 #include "collector-plugin/host/near.h"
 
@@ -27,9 +27,7 @@
 #define SYS_close_range 436
 #endif
 
-enum { QUEUE = 4096, STACK = 64 << 10, MOST_ENVIRONMENT = 1000, LISTENING = 3 };
-
-extern char **environ;
+enum { STACK = 64 << 10, MOST_ENVIRONMENT = 1000, LISTENING = 3, PAUSE_NS = 1000000, TRIES = 1000 };
 
 int vt_attach_program(const char *near, char *path, size_t size)
 {
@@ -47,30 +45,13 @@ struct start {
 	_Atomic int failed; /* errno of what did not work */
 };
 
-/* What loads something into it, or is meant for the program. */
-static int is_left_out(const char *variable)
-{
-	return !strncmp(variable, "LD_PRELOAD=", 11) || !strncmp(variable, "LD_AUDIT=", 9) ||
-		!strncmp(variable, "TICKMARK_RUN=", 13) || !strncmp(variable, "VT_", 3) ||
-		!strncmp(variable, "LC_", 3) || !strncmp(variable, "LANG=", 5) ||
-		!strncmp(variable, "ASAN_OPTIONS=", 13);
-}
-
 /* These two share memory with the caller, which is stopped meanwhile: system calls only. */
 static int become(void *arg)
 {
 	struct start *s = arg;
-	struct sigaction plain;
-	sigset_t none;
 	int i, null;
 
-	memset(&plain, 0, sizeof(plain));
-	plain.sa_handler = SIG_DFL;
-	for (i = 1; i < NSIG; i++) {
-		sigaction(i, &plain, NULL);
-	}
-	sigemptyset(&none);
-	sigprocmask(SIG_SETMASK, &none, NULL);
+	vt_child_signals();
 	if (s->listening != LISTENING && dup3(s->listening, LISTENING, 0) < 0) {
 		s->failed = errno;
 	}
@@ -110,51 +91,67 @@ static int part_from_caller(void *arg)
 
 static int run(struct start *s)
 {
-	sigset_t all, old;
-	int status, pid, rc;
+	int pid = vt_child_start(part_from_caller, s->stack + STACK, s);
+	int rc = pid < 0 ? errno : 0;
 
-	/* a handler of the program must not run in the memory that both share */
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &old);
-	pid = clone(part_from_caller, s->stack + STACK, CLONE_VM | CLONE_VFORK, s);
-	rc = pid < 0 ? errno : 0;
-	while (pid > 0 && waitpid(pid, &status, __WALL) < 0 && errno == EINTR) {
+	if (pid > 0) {
+		vt_child_wait(pid);
 	}
-	pthread_sigmask(SIG_SETMASK, &old, NULL);
 	return rc ? rc : s->failed;
 }
 
-static int bind_name(const char *job)
+/* Binds the n-th name. Who starts a sampler binds first and listens then: in between, and while the queue is full, it looks as if there were
+ * none, and a second one would count the node a second time; so that is waited for. Returns a descriptor, or -1 with errno: EADDRINUSE:
+ * a sampler of this user listens there, EPERM: another user has the name, or does not let go of it. */
+static int bind_one(const char *job, int n)
 {
+	const struct timespec pause = { 0, PAUSE_NS };
 	struct sockaddr_un a;
-	int fd, n;
+	int tries, fd;
 
-	for (n = 0; n < 8; n++) {
+	for (tries = 0; tries < TRIES; tries++) {
 		fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
 		if (fd < 0) {
 			return -1;
 		}
-		if (bind(fd, (struct sockaddr *)&a, vt_attach_name(job, n, &a)) == 0 && listen(fd, QUEUE) == 0) {
+		if (bind(fd, (struct sockaddr *)&a, vt_attach_name(job, n, &a)) == 0 &&
+			listen(fd, VT_ATTACH_QUEUE) == 0) {
 			return fd;
 		}
 		close(fd);
-		/* one of ours has it, or another user */
-		fd = vt_attach_connect(job);
+		fd = vt_attach_connect_to(job, n);
 		if (fd >= 0) {
 			close(fd);
 			errno = EADDRINUSE;
 			return -1;
 		}
+		if (errno != ECONNREFUSED && errno != EAGAIN) {
+			break;
+		}
+		nanosleep(&pause, NULL);
 	}
 	errno = EPERM;
 	return -1;
+}
+
+static int bind_name(const char *job)
+{
+	int fd = -1, n;
+
+	for (n = 0; n < 8 && fd < 0; n++) {
+		fd = bind_one(job, n);
+		if (fd < 0 && errno != EPERM) {
+			return -1;
+		}
+	}
+	return fd;
 }
 
 int vt_attach_start(const char *job, const char *near, int prepare, struct tkm_err *err)
 {
 	char path[PATH_MAX];
 	struct start *s;
-	int rc, i, n, taken;
+	int rc, taken;
 
 	if (vt_attach_program(near, path, sizeof(path)) < 0) {
 		return tkm_fail(err, TKM_ERR_UNAVAIL, "there is no %s/vtsampler", VT_LIBEXECDIR);
@@ -166,11 +163,7 @@ int vt_attach_start(const char *job, const char *near, int prepare, struct tkm_e
 	s->path = path;
 	s->argv[0] = path;
 	s->argv[1] = prepare ? (char *)(uintptr_t)VT_ATTACH_PREPARE : NULL;
-	for (i = n = 0; environ && environ[i] && n < MOST_ENVIRONMENT; i++) {
-		if (!is_left_out(environ[i])) {
-			s->env[n++] = environ[i];
-		}
-	}
+	vt_child_environment(s->env, MOST_ENVIRONMENT);
 	s->stack = (char *)s + sizeof(*s);
 	s->listening = bind_name(job);
 	taken = s->listening < 0 && errno == EPERM;

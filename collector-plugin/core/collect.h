@@ -6,12 +6,17 @@
 #define COLLECTOR_PLUGIN_CORE_COLLECT_H
 
 #include <stdatomic.h>
+#include <stddef.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 #include "base/err.h"
 #include "collector-plugin/raw/short.h"
 #include "sampler/source.h"
 #include "timers/timer.h"
+
+struct vt_collector;
+struct vt_settings;
 
 /* Its members end in _ and are read and written in core/ alone; all others call the functions below. */
 struct vt_collect {
@@ -90,7 +95,7 @@ static inline int vt_has_windows(const struct vt_collect *c)
 	return c->windows_;
 }
 
-/* COUNTER-MIN-INTERVAL: not oftener than this at events; < 0: never there. */
+/* COUNTER-MIN-INTERVAL: the shortest time between two at events; < 0: never there. */
 static inline double vt_min_interval_s(const struct vt_collect *c)
 {
 	return c->min_interval_s_;
@@ -115,7 +120,7 @@ static inline void vt_set_job_lines(struct vt_collect *c, const char *lines)
 	c->job_lines_ = lines;
 }
 
-/* What the protocol says of the job's options that nobody gave. */
+/* What the protocol says of the job's options that were not given. */
 static inline const char *vt_default_lines_of(const struct vt_collect *c)
 {
 	return c->default_lines_;
@@ -174,10 +179,48 @@ static inline struct vt_collect *vt_collect_running(void)
 	return atomic_load_explicit(&vt_collecting, memory_order_acquire);
 }
 
+/* The collector of this process, for calls that take one. What is in it is seen by those alone that run one (collector.h). */
+extern struct vt_collector vt_collector __attribute__((visibility("hidden")));
+
+/* ---- of the collector of this process, after its end too ---- */
+
+/* The sampler's account of itself. */
+struct vt_account {
+	uint64_t ticks, samples;
+	int64_t cpu_ns;              /* of the background thread */
+	int64_t longest_ns;          /* tick */
+	int64_t latest_ns;           /* how late it woke up */
+	int64_t started_ns, wall_ns; /* CLOCK_MONOTONIC, and how long it ran */
+	double period_s;             /* in the end */
+	int slowed;                  /* times that it slowed down */
+};
+
+const struct vt_account *vt_collect_account(void);
+const struct vt_settings *vt_collect_settings(void);
+/* Does the sampler process sample it (agent/)? If not, a thread inside does, and the reason is in inside_why. */
+int vt_collect_is_outside(void);
+const char *vt_collect_inside_why(void);
+/* The name by which the timer was opened, with {rank} in it; "" before. */
+const char *vt_collect_timer_name(void);
+/* Was no timer named? */
+int vt_collect_timer_by_default(void);
+/* What the configuration file says, and where it is from; NULL: there is none. */
+const char *vt_collect_config(size_t *size, const char **name);
+/* VT_RUN_VARIABLE; "": not started by vtrun. */
+const char *vt_collect_run_text(void);
+/* The name that the raw files of one job have in common. */
+const char *vt_collect_job(void);
+
+/* Threads of ours besides the background thread. */
+enum vt_helper { VT_HELPER_CLOCK, VT_HELPER_READER, VT_HELPERS };
+
+/* The helper has this tid; 0: it is gone; -1: it begins, and has not said it yet. */
+void vt_collect_helper(enum vt_helper helper, int tid);
+
 /* The trace's absolute name; NULL before the start. */
 const char *vt_collect_trace(void);
 
-/* Options beyond the common ones, as text, by their guide's name ("SYNC-MAX-MESSAGES"); NULL if nobody set it. */
+/* Options beyond the common ones, as text, by their guide's name ("SYNC-MAX-MESSAGES"); NULL if it was not set. */
 const char *vt_collect_option(const char *name);
 /* Before the start: this one's variable is from the program's command line. */
 void vt_collect_commanded(const char *name);
@@ -188,7 +231,7 @@ void vt_call_finalize(void);
 /* Do the COUNTER rules say that a counter of the program's own, by name, is recorded? Without a rule it is. */
 int vt_collect_counter_on(const char *name);
 
-/* Numbers in the raw file: the collector's own counters, classes and functions stand below, those of the program from
+/* Numbers in the raw file: the collector's own counters, classes and functions are below, those of the program from
  * here on. Groups: below 16, and from 16 on. */
 enum { VT_FIRST_ID = VT_RAW_FIRST_ID };
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The one collector of this process, inside: its settings, names and account. */
+/* A collector, inside: its settings, names and account. The program has one, the sampler process one for each program.
+ * Only those that run one include this (core/, sample/, run/, agent/; tests/layers): all others ask core/collect.h. */
 #ifndef COLLECTOR_PLUGIN_CORE_COLLECTOR_H
 #define COLLECTOR_PLUGIN_CORE_COLLECTOR_H
 
@@ -7,28 +8,14 @@
 #include <stdint.h>
 
 #include "collector-plugin/core/collect.h"
+#include "collector-plugin/raw/writer.h"
 #include "collector-plugin/settings/settings.h"
-
-/* The sampler's account of itself. */
-struct vt_account {
-	uint64_t ticks, samples;
-	int64_t cpu_ns;              /* of the background thread */
-	int64_t longest_ns;          /* tick */
-	int64_t latest_ns;           /* wake-up behind its time */
-	int64_t started_ns, wall_ns; /* CLOCK_MONOTONIC, and how long it ran */
-	double period_s;             /* in the end */
-	int slowed;                  /* times that it slowed down */
-};
 
 struct vt_format;
 struct vt_sampler;
-struct vt_collector;
 struct vt_merge_input;
 struct vt_merge_options;
 struct vt_merge_result;
-
-/* Threads of ours besides the background thread. */
-enum { VT_HELPER_CLOCK, VT_HELPER_READER, VT_HELPERS };
 
 enum { VT_SAMPLED_INSIDE, VT_SAMPLED_OUTSIDE };
 
@@ -50,9 +37,7 @@ struct vt_collector {
 	int single;                     /* the trace is to be one file */
 	const struct vt_format *format; /* that stftool is to make of it at the end; NULL: none */
 	char earlier[300]; /* programs that this process was before, by exec; known to the sampler process only */
-	int partial;  /* the ranks of other hosts are in no folder that is seen here: their raw files may come yet */
-	int no_mpi;   /* set by libVT: MPI_Init was not called */
-	int failsafe; /* this is libVTfs */
+	int partial; /* the ranks of other hosts are in no folder that is seen here: their raw files may come yet */
 	int ended;
 	int again; /* this end is followed by a new start: vt_collect_reconfigure() */
 	struct smp_env env;
@@ -64,6 +49,7 @@ struct vt_collector {
 	struct smp_plugin *plugins;
 	struct vt_sampler *sampler; /* NULL: no background thread */
 	int outside;                /* the sampler process samples this one (agent/) */
+	int raw_stays;              /* children of a fork do not get the raw file's memory */
 	char inside_why[300];       /* why not; "" */
 	char ended_how[200];        /* how the program ended, as far as the sampler process knows; "" */
 	struct vt_account account;
@@ -125,7 +111,20 @@ static inline void vt_set_limits(struct vt_collector *c)
 	c->pub.windows_ = c->settings.time_windows && c->settings.time_windows[0];
 }
 
-extern struct vt_collector vt_collector __attribute__((visibility("hidden")));
+/* What its options say of the raw file. */
+static inline struct vt_raw_options vt_raw_options_of(const struct vt_collector *c)
+{
+	const struct vt_settings *s = &c->settings;
+
+	return (struct vt_raw_options){ .path = c->raw_path,
+		.block_size = s->mem_blocksize,
+		.max_blocks = s->mem_maxblocks,
+		.min_blocks = s->mem_minblocks,
+		.flush_blocks = s->mem_flushblocks,
+		.autoflush = s->autoflush,
+		.overwrite = s->mem_overwrite,
+		.limit = s->flush_limit };
+}
 
 /* The ids of the sampler's account of itself. */
 enum { VT_ID_CPU = 1, VT_ID_TICK = 2, VT_ID_DELAY = 3, VT_ID_FIRST_PLANNED = 16, VT_ID_FIRST_OUTSIDE = 0x8000 };

@@ -1,15 +1,21 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What libVT adds to the VT interface: MPI's part of start, end and clock sessions. All NULL in libVTcs. */
+/* What libVT adds to the VT interface: MPI's part of start, end and clock sessions; NULL in libVTcs. */
 #ifndef COLLECTOR_PLUGIN_VT_HOOKS_H
 #define COLLECTOR_PLUGIN_VT_HOOKS_H
 
 #include "collector-plugin/api/VT.h"
+
+struct tkm_err;
 
 struct vt_hooks {
 	const char *library;
 	VT_ErrorCode (*initialize)(int *argc, char ***argv);
 	VT_ErrorCode (*finalize)(void);
 	VT_ErrorCode (*timesync)(void);
+	int (*load)(
+		struct tkm_err *err); /* of libVTcs only: what reads counters and merges inside the program; 0 or -1 */
+	int no_mpi;                   /* MPI_Init was not called; 0 in libVTcs */
+	int failsafe;                 /* this is libVTfs */
 };
 extern struct vt_hooks vt_hooks __attribute__((visibility("hidden")));
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Who is told of the events of the program's threads. VT_ calls and MPI calls emit events; sampling is a sink of them. A sink is
+/* Which parts receive the events of the program's threads. VT_ calls and MPI calls emit events; sampling is a sink of them. A sink is
  * called in the thread that the event belongs to, with vt_tls set, and never while it is itself at work in that thread. */
 #ifndef COLLECTOR_PLUGIN_CORE_SINK_H
 #define COLLECTOR_PLUGIN_CORE_SINK_H
@@ -33,7 +33,7 @@ VT_HIDDEN void vt_sink_add(const struct vt_sink_ops *ops);
 VT_HIDDEN int vt_sinks_thread_begins(struct vt_collect *c, struct vt_thread *t);
 VT_HIDDEN void vt_sinks_thread_ends(struct vt_thread *t);
 VT_HIDDEN void vt_sinks_thread_ended(struct vt_thread *t);
-VT_HIDDEN void vt_sinks_forked(void);
+VT_HIDDEN VT_IN_CHILD void vt_sinks_forked(void);
 VT_HIDDEN void vt_sinks_restart(void);
 
 #endif

@@ -39,6 +39,58 @@ int vt_collect_in_window(ltick_t now)
 	return vt_settings_in_window(&c->settings, (double)ltick_sub(now, c->pub.start_) * tmr_period(c->pub.timer_));
 }
 
+const struct vt_account *vt_collect_account(void)
+{
+	return &vt_collector.account;
+}
+
+const struct vt_settings *vt_collect_settings(void)
+{
+	return &vt_collector.settings;
+}
+
+int vt_collect_is_outside(void)
+{
+	return vt_collector.outside;
+}
+
+const char *vt_collect_inside_why(void)
+{
+	return vt_collector.inside_why;
+}
+
+const char *vt_collect_timer_name(void)
+{
+	return vt_collector.timer_name;
+}
+
+int vt_collect_timer_by_default(void)
+{
+	return vt_collector.timer_by_default;
+}
+
+const char *vt_collect_config(size_t *size, const char **name)
+{
+	*size = vt_collector.config_size;
+	*name = vt_collector.config_name;
+	return vt_collector.config_text;
+}
+
+const char *vt_collect_run_text(void)
+{
+	return vt_collector.run;
+}
+
+const char *vt_collect_job(void)
+{
+	return vt_collector.job;
+}
+
+void vt_collect_helper(enum vt_helper helper, int tid)
+{
+	atomic_store(&vt_collector.helper[helper], tid);
+}
+
 const char *vt_collect_trace(void)
 {
 	return vt_collector.trace[0] ? vt_collector.trace : NULL;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a call knows about the thread that makes it (seeds/003 section 3.1). */
+/* What a call knows about the thread that makes it (Intel Trace Collector guide, section 3.1). */
 #ifndef COLLECTOR_PLUGIN_CORE_THREAD_H
 #define COLLECTOR_PLUGIN_CORE_THREAD_H
 
@@ -8,6 +8,7 @@
 
 #include "collector-plugin/api/VT.h"
 #include "collector-plugin/core/collect.h"
+#include "collector-plugin/host/memory.h"
 #include "collector-plugin/raw/writer.h"
 
 #define VT_HIDDEN __attribute__((visibility("hidden")))
@@ -15,7 +16,7 @@
 
 /* What a thread's calls do; looked at first, so that a call that is off is a load and a jump. */
 enum vt_tls_state {
-	VT_TLS_NEW, /* nobody has looked yet: vt_self_slow() */
+	VT_TLS_NEW, /* not looked up yet: vt_self_slow() */
 	VT_TLS_OFF, /* VT_traceoff(), PROCESS OFF or NO */
 	VT_TLS_ON,
 };
@@ -93,7 +94,7 @@ int vt_threads_off(pid_t tid);
 /* A thread that reads its counters at its events takes those over that count from their opening (vt_counts_from_opening()):
  * two totals that began at different times must not be mixed, and a CPU has places for one set. The calling thread asks the background
  * thread to close its set, and waits a quarter of a second at most; total[] (a value for each counter of the plan) gets
- * where the counts stood. Returns 0, or -1: nobody answered. Its counters are read by sample/reader.c from then on. */
+ * what the counts were. Returns 0, or -1: no answer. Its counters are read by sample/reader.c from then on. */
 int vt_threads_take_over(struct vt_collect *c, pid_t tid, uint64_t *total, size_t n);
 /* Has it? Then the background thread opens and reads none. */
 int vt_threads_counts(pid_t tid);
@@ -108,8 +109,8 @@ void vt_threads_gone(pid_t tid);
  * was defined. Returns 0, or -1: there is more. */
 int vt_threads_restart(void);
 
-/* In the child of a fork, by whoever watches for it: nobody is registered there. */
-void vt_threads_forget(void);
+/* In the child of a fork, by whoever watches for it: no thread is registered there. */
+VT_IN_CHILD void vt_threads_forget(void);
 
 /* Registers the calling thread, number -1: any. *t stays valid until the thread ends. */
 VT_HIDDEN VT_ErrorCode vt_threads_self(struct vt_collect *c, int number, struct vt_thread **t);

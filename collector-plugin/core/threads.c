@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The threads of this process and their numbers in the trace (seeds/003 section 3.1.3, VT_registerthread): 0 is
+/* The threads of this process and their numbers in the trace (Intel Trace Collector guide, section 3.1.3, VT_registerthread): 0 is
  * the process itself, others get the lowest that is free at their first call, or what they ask for; the number
  * of a thread that ended is given out again. A thread that only the background thread has found may still choose one, or
  * get the lowest with its first call: it has a place so far, and what was sampled there is given to its number when the raw
@@ -20,6 +20,7 @@
 #include "collector-plugin/core/names.h"
 #include "collector-plugin/core/thread.h"
 #include "collector-plugin/host/lock.h"
+#include "collector-plugin/host/memory.h"
 #include "collector-plugin/raw/format.h"
 #include "collector-plugin/raw/writer.h"
 
@@ -39,9 +40,9 @@ struct entry {
 	char *name; /* of whoever had this number last */
 };
 
-/* Where a thread stands that has not called us; free again when it ends. */
+/* Where a thread is that has not called us; free again when it ends. */
 struct place {
-	pid_t tid;  /* 0: nobody */
+	pid_t tid;  /* 0: free */
 	int owners; /* so far */
 	int left;   /* by one that has got its number: never given to another, whose samples would be that thread's */
 };
@@ -141,7 +142,7 @@ static int new_place(pid_t tid)
 	return i;
 }
 
-/* The place that a thread leaves for a number, if what stands there is its own; 0: none. */
+/* The place that a thread leaves for a number, if what is there is its own; 0: none. */
 static uint32_t release_place(pid_t tid)
 {
 	int i = place_of(tid);
@@ -348,8 +349,8 @@ void vt_threads_forget(void)
 	if (table.n_places) {
 		memset(table.place, 0, (size_t)table.n_places * sizeof(*table.place));
 	}
-	table.have_answered = 0;
-	memset(&vt_tls, 0, sizeof(vt_tls));
+	VT_SET_IF_OTHER(table.have_answered, 0);
+	memset(&vt_tls, 0, sizeof(vt_tls)); /* on the page of the fork's own thread, which is written anyway */
 	vt_sinks_forked();
 }
 
@@ -394,7 +395,7 @@ static void thread_ends(void *arg)
 	if (vt_tls.collect && vt_tls.collect == vt_collect_running()) {
 		vt_sinks_thread_ends(t);
 	}
-	/* from here on nobody samples it, and the number may be another thread's */
+	/* from here on it is not sampled, and the number may be another thread's */
 	vt_lock(&table.lock);
 	n = find(t->tid);
 	if (n >= 0 && table.entry[n].thread == t) {

@@ -7,7 +7,9 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/text.h"
 #include "collector-plugin/settings/rule.h"
+#include "collector-plugin/settings/settings.h"
 
 static struct {
 	struct vt_rule *rule;
@@ -29,17 +31,28 @@ static uint32_t caller_bit(const char *pattern)
 	return i < VT_FILTER_CALLERS ? (uint32_t)VT_FILTER_FIRST_CALLER << i : 0;
 }
 
+static int is_off(const struct vt_settings *s, const char *name)
+{
+	const char *text = vt_settings_other(s, name);
+	int on = 1;
+
+	return text && tkm_parse_bool(text, &on) == 0 && !on;
+}
+
 void vt_filter_start(const struct vt_settings *s)
 {
 	const struct vt_setting_other *o;
 	char why[400];
 	size_t i, n = 0;
+	int outside_only;
 
 	free(filter.rule);
 	memset(&filter, 0, sizeof(filter));
 	for (o = s->others; o; o = o->next) {
 		n += (size_t)vt_rule_name(o->name);
 	}
+	outside_only = is_off(s, "INTERNAL-MPI");
+	n += (size_t)outside_only;
 	filter.rule = n ? calloc(n, sizeof(*filter.rule)) : NULL;
 	/* the list has the last first; what does not parse was left out when it was read */
 	for (o = s->others, i = n; filter.rule && o; o = o->next) {
@@ -49,6 +62,10 @@ void vt_filter_start(const struct vt_settings *s)
 				filter.rule[i].pattern[0] = '\0';
 			}
 		}
+	}
+	/* what is inside MPI, of its own or of a call-back of the program */
+	if (filter.rule && outside_only) {
+		vt_rule_parse("STATE", "MPI:* FOLD", &filter.rule[0], why, sizeof(why));
 	}
 	filter.n = filter.rule ? n : 0;
 	for (i = 0; i < filter.n; i++) {
@@ -102,7 +119,8 @@ void vt_filter_decide(const char *class_name, const char *name, struct vt_verdic
 	char *full = malloc(size);
 	int k;
 
-	*v = (struct vt_verdict){ .record = 1, .fold = -1, .count = 1, .level = -1 };
+	/* section 2.7: off unless a rule turns it on */
+	*v = (struct vt_verdict){ .record = strcmp(class_name, "SYSTEM") != 0, .fold = -1, .count = 1, .level = -1 };
 	if (!full) {
 		return;
 	}

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the lines STATE, SYMBOL and ACTIVITY say of each function (seeds/003 sections 2.5.2 and 2.12). Decided once, when the function is
+/* What the lines STATE, SYMBOL and ACTIVITY say of each function (Intel Trace Collector guide, sections 2.5.2 and 2.12). Decided once, when the function is
  * defined; what depends on the caller is a bit of the caller's. */
 #ifndef COLLECTOR_PLUGIN_FILTER_FILTER_H
 #define COLLECTOR_PLUGIN_FILTER_FILTER_H
 
 #include <stdint.h>
 
-#include "collector-plugin/core/collector.h"
+#include "collector-plugin/core/collect.h"
 #include "collector-plugin/core/thread.h"
 #include "collector-plugin/settings/rule.h"
 

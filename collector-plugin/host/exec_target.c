@@ -83,7 +83,7 @@ static const char *check_elf(int fd, const unsigned char *head)
 	return strstr(interp, "musl") ? "it uses musl libc and the library glibc" : NULL;
 }
 
-/* The interpreter behind "#!". Returns 0 or -1. */
+/* The interpreter after "#!". Returns 0 or -1. */
 static int interpreter(const char *head, char *path, size_t size)
 {
 	const char *p = head + 2 + strspn(head + 2, " \t");

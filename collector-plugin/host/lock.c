@@ -3,6 +3,7 @@
 #include "collector-plugin/host/lock.h"
 
 #include <stdatomic.h>
+#include <string.h>
 
 static _Atomic int without_calls;
 
@@ -16,7 +17,7 @@ int vt_lock_is_without_calls(void)
 	return atomic_load_explicit(&without_calls, memory_order_relaxed);
 }
 
-/* Signals of a fault in our own code stay as they are. */
+/* Signals of a fault in our own code are not changed. */
 static void protect(sigset_t *before, int *cancel)
 {
 	sigset_t all;
@@ -121,5 +122,10 @@ int vt_lock_try(struct vt_lock *l)
 
 void vt_lock_forget(struct vt_lock *l)
 {
-	*l = (struct vt_lock)VT_LOCK_INIT;
+	static const pthread_mutex_t free_mutex = PTHREAD_MUTEX_INITIALIZER;
+
+	/* most are free, and then the page of the lock is not copied */
+	if (l->depth || memcmp(&l->mutex, &free_mutex, sizeof(free_mutex)) != 0) {
+		*l = (struct vt_lock)VT_LOCK_INIT;
+	}
 }

@@ -9,6 +9,8 @@
 #include <signal.h>
 #include <time.h>
 
+#include "collector-plugin/host/memory.h"
+
 struct vt_lock {
 	pthread_mutex_t mutex;
 	sigset_t before; /* signals that the holder had blocked, */
@@ -35,7 +37,7 @@ void vt_lock_resume(struct vt_lock *l, const struct vt_lock *held);
 /* Like pthread_cond_timedwait(). */
 int vt_lock_wait(struct vt_lock *l, pthread_cond_t *changed, const struct timespec *until);
 /* In the child of a fork, where its holder does not exist. */
-void vt_lock_forget(struct vt_lock *l);
+VT_IN_CHILD void vt_lock_forget(struct vt_lock *l);
 /* From now on the program may make no system calls (seccomp): signals are not blocked any more. */
 void vt_lock_without_calls(void);
 int vt_lock_is_without_calls(void);

@@ -9,6 +9,9 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/err.h"
+#include "collector-plugin/host/memory.h"
+
 enum { KEPT = 16, KEPT_SIZE = 600 };
 
 static struct {
@@ -52,7 +55,7 @@ void vt_say(int level, const char *kind, const char *fmt, ...)
 	va_start(ap, fmt);
 	vsnprintf(line + n, sizeof(line) - (size_t)n - 1, fmt, ap);
 	va_end(ap);
-	strcat(line, "\n");
+	strcat(tkm_plain(line), "\n");
 	if (!deferred || deferred != (int)syscall(SYS_gettid)) {
 		put(line);
 		return;
@@ -85,6 +88,6 @@ void vt_say_deferred(void)
 
 void vt_say_forked(void)
 {
-	atomic_store(&say.deferred, 0);
-	atomic_store(&say.lines, 0);
+	VT_SET_IF_OTHER(say.deferred, 0);
+	VT_SET_IF_OTHER(say.lines, 0);
 }

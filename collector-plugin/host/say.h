@@ -3,6 +3,8 @@
 #ifndef COLLECTOR_PLUGIN_HOST_SAY_H
 #define COLLECTOR_PLUGIN_HOST_SAY_H
 
+#include "collector-plugin/host/memory.h"
+
 /* Where VERBOSE and the rank are found from now on; a rank below 0 is not printed. Both stay valid. Before the first call nothing
  * is printed. */
 void vt_say_setup(const long long *verbose, const int *rank);
@@ -20,6 +22,6 @@ void vt_say_defer(int tid);
 void vt_say_deferred(void);
 
 /* In the child of a fork: the lines that were kept are the parent's. */
-void vt_say_forked(void);
+VT_IN_CHILD void vt_say_forked(void);
 
 #endif

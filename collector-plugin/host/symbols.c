@@ -13,6 +13,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/text.h"
+
 struct symbol {
 	uint64_t value, size;
 	const char *name;
@@ -22,6 +24,7 @@ struct symbol {
 struct vt_symbols {
 	const uint8_t *map;
 	size_t size;
+	char *text;            /* of a command; or NULL */
 	struct symbol *symbol; /* ascending */
 	size_t n;
 };
@@ -210,12 +213,92 @@ struct vt_symbols *vt_symbols_open(const char *path, const uint8_t *build_id, si
 	return s;
 }
 
+/* ---- by a command ---- */
+
+/* "NAME TYPE VALUE SIZE", of which the size may be missing and the name, demangled, may have blanks. */
+static int parse_line(char *line, struct symbol *s)
+{
+	char *word[3] = { NULL, NULL, NULL }, *end; /* the last ones, the last first */
+	int n;
+
+	line[strcspn(line, "\n")] = '\0';
+	for (n = 0; n < 3 && (end = strrchr(line, ' ')) != NULL; n++) {
+		word[n] = end + 1;
+		*end = '\0';
+		if (strlen(word[n]) == 1 && strchr("TtWwVvi", *word[n])) {
+			break;
+		}
+	}
+	if (n == 0 || n == 3 || !end || !*line) {
+		return -1;
+	}
+	*s = (struct symbol){ .name = line, .rank = *word[n] == 'T' ? 0 : *word[n] == 't' ? 2 : 1 };
+	s->value = strtoull(word[n - 1], NULL, 16);
+	s->size = n == 2 ? strtoull(word[0], NULL, 16) : 0;
+	return 0;
+}
+
+static int read_output(struct vt_symbols *s, FILE *f)
+{
+	size_t room = 0, n, used = 0, lines = 0, i;
+	char *line, *next;
+
+	do {
+		if (used + 4096 > room) {
+			room = 2 * room + 65536;
+			line = realloc(s->text, room);
+			if (!line) {
+				return -1;
+			}
+			s->text = line;
+		}
+		n = fread(s->text + used, 1, room - used - 1, f);
+		used += n;
+	} while (n > 0);
+	s->text[used] = '\0';
+	for (i = 0; i < used; i++) {
+		lines += s->text[i] == '\n';
+	}
+	s->symbol = calloc(lines + 1, sizeof(*s->symbol));
+	for (line = s->text; s->symbol && *line; line = next) {
+		next = line + strcspn(line, "\n");
+		next += *next != '\0';
+		s->n += parse_line(line, &s->symbol[s->n]) == 0 && s->n < lines;
+	}
+	return s->n ? 0 : -1;
+}
+
+struct vt_symbols *vt_symbols_by_command(const char *command, const char *path)
+{
+	struct vt_symbols *s = calloc(1, sizeof(*s));
+	char word[8192], line[12000];
+	FILE *f;
+	size_t i;
+	int rc;
+
+	snprintf(line, sizeof(line), "%.3000s %s </dev/null", command, tkm_shell_word(word, sizeof(word), path));
+	f = s ? popen(line, "re") : NULL;
+	rc = f ? read_output(s, f) : -1;
+	if ((f && pclose(f) != 0) || rc < 0) {
+		vt_symbols_close(s);
+		return NULL;
+	}
+	qsort(s->symbol, s->n, sizeof(*s->symbol), ascending);
+	for (i = 0; i + 1 < s->n; i++) {
+		if (s->symbol[i].size == 0) {
+			s->symbol[i].size = s->symbol[i + 1].value - s->symbol[i].value;
+		}
+	}
+	return s;
+}
+
 void vt_symbols_close(struct vt_symbols *s)
 {
 	if (s) {
 		if (s->map) {
 			munmap((void *)(uintptr_t)s->map, s->size);
 		}
+		free(s->text);
 		free(s->symbol);
 		free(s);
 	}

@@ -14,6 +14,8 @@ enum { VT_BUILD_ID = 32 }; /* bytes at most */
  * names below /usr/lib/debug, or of .dynsym. build_id, n bytes: what the file must have, unless n is 0. NULL: it cannot be read, is another
  * one, or has none. */
 struct vt_symbols *vt_symbols_open(const char *path, const uint8_t *build_id, size_t n);
+/* The same from what `command PATH` prints in the form of POSIX.2 nm -P (Intel Trace Collector guide, section 3.2.3, NMCMD). NULL: it fails, or names no function. */
+struct vt_symbols *vt_symbols_by_command(const char *command, const char *path);
 void vt_symbols_close(struct vt_symbols *s);
 /* The function at this offset from where the object is loaded (its virtual address in the file). Lives until the close. NULL: none. */
 const char *vt_symbols_find(const struct vt_symbols *s, uint64_t offset);

@@ -49,7 +49,7 @@ static void make_table(struct parser *p, struct vtrun *r)
 			"of it and of "
 			"this node (without --counter: disk_io, net_io, cpu_idle, cpu_sys, cpu_usr and those of the "
 			"process). In "
-			"an MPI job vtrun stands before the program: mpirun -np 4 vtrun -- ./app.",
+			"an MPI job, write vtrun before the program: mpirun -np 4 vtrun -- ./app.",
 		.after =
 			"Options end at --. What follows belongs to the program.\n"
 			"An option --some-name is also SOME-NAME in the configuration file and VT_SOME_NAME in the "

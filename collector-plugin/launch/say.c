@@ -2,16 +2,19 @@
 #include "config.h"
 #include "collector-plugin/launch/launch.h"
 
+#include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
 
+#include "base/err.h"
+
 void vtrun_say(const char *fmt, ...)
 {
+	char text[2 * PATH_MAX];
 	va_list ap;
 
-	fputs("vtrun: ", stderr);
 	va_start(ap, fmt);
-	vfprintf(stderr, fmt, ap);
+	vsnprintf(text, sizeof(text), fmt, ap);
 	va_end(ap);
-	fputc('\n', stderr);
+	fprintf(stderr, "vtrun: %s\n", tkm_plain(text));
 }

@@ -17,6 +17,7 @@
 #include "base/text.h"
 #include "collector-plugin/attach/attach.h"
 #include "collector-plugin/host/exec_target.h"
+#include "collector-plugin/host/near.h"
 #include "collector-plugin/settings/run_value.h"
 #include "collector-plugin/settings/settings.h"
 
@@ -233,9 +234,19 @@ static void name_found(const struct vtrun *r, char *name, size_t size)
 	free(real);
 }
 
+/* " --bind FILE:FILE", unless it is "" */
+static void print_bind(const char *file)
+{
+	if (*file) {
+		printf(" --bind %s:%s", file, file);
+	}
+}
+
 static int print_apptainer(struct vtrun *r)
 {
+	static const char *const places[][3] = { { VT_NEAR_INSIDE, NULL }, { VT_NEAR_SYSTEM, NULL } };
 	char own[1024], found[2100], sampler[1200] = "";
+	size_t i;
 
 	vt_own_program(own, sizeof(own));
 	if (find_library(r) < 0) {
@@ -244,11 +255,20 @@ static int print_apptainer(struct vtrun *r)
 	}
 	name_found(r, found, sizeof(found));
 	vt_attach_program(own, sampler, sizeof(sampler));
-	printf("# vtrun inside the container starts the program; it, its library and the sampler are bound into it (it "
-	       "needs "
-	       "hwloc there):\n"
-	       "apptainer exec --bind %s:%s --bind %s:%s%s%s%s%s IMAGE %s -- PROGRAM\n",
-		r->library, found, own, own, *sampler ? " --bind " : "", sampler, *sampler ? ":" : "", sampler, own);
+	printf("# vtrun inside the container starts the program; it, its libraries and the sampler are bound into it "
+	       "(it needs hwloc there):\n"
+	       "apptainer exec --bind %s:%s",
+		r->library, found);
+	print_bind(own);
+	print_bind(sampler);
+	for (i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
+		char library[2200];
+
+		if (vt_near_library(found, places[i], "", library, sizeof(library)) == 0) {
+			print_bind(library);
+		}
+	}
+	printf(" IMAGE %s -- PROGRAM\n", own);
 	return 0;
 }
 
@@ -259,6 +279,7 @@ int main(int argc, char **argv)
 
 	forget_outer_run();
 	vt_settings_init(&r.settings);
+	vt_settings_help(&r.settings);
 	rc = vtrun_parse(&r, argc, argv);
 	if (rc != 0) {
 		return rc > 0 ? 0 : 2;

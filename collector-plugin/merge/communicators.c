@@ -110,7 +110,7 @@ static uint32_t lowest(const uint32_t *member, uint32_t n)
 	return least;
 }
 
-/* Fills in the members of a communicator as this file sees it, and where its own group stands. */
+/* Fills in the members of a communicator as this file sees it, and where its own group is. */
 static int find_members(const struct vt_merge *m, struct vt_merge_comm *c, struct vt_merge_communicator *g)
 {
 	uint32_t own = expand(m, c, 0, c->def.n_own, NULL), other = expand(m, c, c->def.n_own, c->seen, NULL);

@@ -20,7 +20,7 @@ enum { VT_MERGE_STRANGER = 0xffff };
 /* One as a file has defined it. */
 struct vt_merge_comm {
 	uint32_t id;                /* in the trace; 0: it is not defined */
-	uint32_t own, n_own;        /* where its own group stands among the members, and how many they are */
+	uint32_t own, n_own;        /* where its own group is among the members, and how many they are */
 	uint32_t remote, n_remote;  /* the other group; the own one where there is only one */
 	struct vt_raw_comm_def def; /* ranks: all of them, of the file's definitions; until they are numbered */
 	char *name;

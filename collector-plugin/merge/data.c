@@ -10,6 +10,9 @@
 #include "collector-plugin/merge/events.h"
 #include "collector-plugin/raw/format.h"
 #include "collector-plugin/raw/reader.h"
+#include "stf/states.h"
+
+enum { AT_ONCE = 256 };
 
 /* One stream, standing at a record whose dt is already in `now` and whose global time is `time`. */
 struct source {
@@ -53,7 +56,7 @@ static inline uint64_t global(const struct vt_merge *m, struct source *s)
 	return t < 0 ? 0 : (uint64_t)t;
 }
 
-/* Records of groups stand in one set, whoever recorded them. */
+/* Records of groups are in one set, whoever recorded them. */
 static int group_belongs(struct vt_merge_part *part, const struct source *s, unsigned group)
 {
 	uint32_t home = group == VT_RAW_NODE ? s->f->node_set : 0;
@@ -251,6 +254,83 @@ static inline int write_one(struct vt_merge_part *part, struct source *s)
 	return s->c.h.type == VT_RAW_COMMENT ? write_comment(part, s) : write_event(part, s);
 }
 
+/* The place of a source in its block, copied so that the compiler can keep it in registers. */
+struct run {
+	const uint8_t *p, *end;
+	int64_t now, origin;
+	uint64_t floor, limit;
+	uint32_t *open; /* [n] states, room for more */
+	uint32_t n, room;
+	const uint32_t *known; /* [n_known] functions */
+	uint32_t n_known;
+	struct cal_span span;
+};
+
+/* The next record, if it is a state of the same thread whose function is in its word. 0: it is another, or one that only the slow way
+ * knows what to do with; then nothing has changed. What is entered and what is left nobody can predict, so that makes no branches. */
+static inline int take_state(struct run *r, struct stx_state *to)
+{
+	uint32_t w, enter, function, id;
+	int64_t now, time;
+
+	if (r->end - r->p < 4) {
+		return 0;
+	}
+	memcpy(&w, r->p, sizeof(w));
+	w = vt_raw_short_word(w);
+	enter = w >> 6 & 1;
+	function = (vt_raw_short_function(w) - VT_RAW_FIRST_ID) & -enter;
+	function = function < r->n_known ? function : 0;
+	id = r->known[function];
+	now = r->now +
+		(w >> (32 - VT_RAW_SHORT_LEAVE_BITS + enter * (VT_RAW_SHORT_LEAVE_BITS - VT_RAW_SHORT_ENTER_BITS)));
+	time = cal_span_at(&r->span, now) - r->origin;
+	if (!(w & VT_RAW_SHORT) || now > r->span.to || time < (int64_t)r->floor || (uint64_t)time >= r->limit ||
+		(((function == 0) | (id == 0)) & enter) || r->n + enter == 0 || r->n == r->room) {
+		return 0;
+	}
+	*to = (struct stx_state){ .time = (uint64_t)time, .function = id, .enter = enter };
+	r->open[r->n] = id; /* above what is open, if this is a leave */
+	r->n += 2 * enter - 1;
+	r->p += 4;
+	r->now = now;
+	r->floor = (uint64_t)time;
+	return 1;
+}
+
+/* Was the record that was just written a state without anything that a leave must look at? */
+static inline int in_run(const struct source *s)
+{
+	return !s->closing && (*s->c.p & VT_RAW_SHORT) && !s->states.posted && !s->states.io.level &&
+		s->f->map->parts <= 1 && s->f->functions.n[1];
+}
+
+/* What follows the present record, which was written, as far as it is states of the same thread before `limit`. */
+static int write_states(struct vt_merge_part *part, struct source *s, uint64_t limit)
+{
+	struct run r = { s->c.p + s->c.size, s->c.end, s->c.now, part->m->origin, s->floor, limit, s->states.function,
+		s->states.n, s->states.room, s->f->functions.to[1], s->f->functions.n[1], s->span };
+	struct stx_state state[AT_ONCE];
+	size_t n = AT_ONCE;
+	int rc = 0;
+
+	while (rc == 0 && n == AT_ONCE) {
+		for (n = 0; n < AT_ONCE && take_state(&r, &state[n]); n++) {
+		}
+		rc = n ? stx_write_states(part->w, willy_of(s->f, s->c.h.where), state, n) : 0;
+		part->changes += n;
+	}
+	if (r.p > s->c.p + s->c.size) {
+		s->c.p = r.p;
+		s->c.size = 0;
+		s->c.now = r.now;
+		s->time = s->floor = r.floor;
+		s->states.n = r.n;
+		s->states.scl = 0;
+	}
+	return rc;
+}
+
 /* All of the earliest source up to where another one is. */
 static int write_run(struct queue *q)
 {
@@ -265,7 +345,7 @@ static int write_run(struct queue *q)
 		limit = q->s[next].time;
 	}
 	do {
-		if (write_one(part, s) < 0) {
+		if (write_one(part, s) < 0 || (in_run(s) && write_states(part, s, limit) < 0)) {
 			return -1;
 		}
 		part->last = s->time > part->last ? s->time : part->last;

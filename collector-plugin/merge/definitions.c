@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Definitions of all raw files, unified: what has the same name in several processes gets one id in the trace
- * (seeds/003 section 3.2, UNIFY-COUNTERS). */
+ * (Intel Trace Collector guide, section 3.2, UNIFY-COUNTERS). */
 #include "config.h"
 #include "collector-plugin/merge/private.h"
 
@@ -279,25 +279,31 @@ static uint32_t file_id(struct vt_merge *m, const char *file)
 	return e ? e->id : 0;
 }
 
-static int see_scl(struct context *c, const struct vt_raw_def *d)
+/* Once for all that have this key. */
+static int write_scl(struct context *c, const struct vt_raw_def *d, const char *key, struct stf_scl_definition *s)
 {
-	uint32_t file = file_id(c->m, d->name), line = d->parent, none = 0;
-	struct stf_scl_definition s = { .size_1_4 = 1, .file = &file, .line = &line, .symbol = &none, .object = &none };
-	struct vt_merge_name *e;
-	char key[2000];
+	struct vt_merge_name *e = vt_merge_name_entry(&c->m->scls, key);
 
-	snprintf(key, sizeof(key), "%u\1%.1900s\1%d", line, d->name, c->m->o->scls_apart ? (int)c->f->process : -1);
-	e = vt_merge_name_entry(&c->m->scls, key);
-	if (!e || !file) {
+	if (!e) {
 		return -1;
 	}
 	if (!e->id) {
-		e->id = s.id = ++c->m->next_scl;
-		if (stf_write_scl_definition(c->m->w, &s) < 0) {
+		e->id = s->id = ++c->m->next_scl;
+		if (stf_write_scl_definition(c->m->w, s) < 0) {
 			return -1;
 		}
 	}
 	return set_id(c->f, &c->f->scls, d->id, e->id);
+}
+
+static int see_scl(struct context *c, const struct vt_raw_def *d)
+{
+	uint32_t file = file_id(c->m, d->name), line = d->parent, none = 0;
+	struct stf_scl_definition s = { .size_1_4 = 1, .file = &file, .line = &line, .symbol = &none, .object = &none };
+	char key[2000];
+
+	snprintf(key, sizeof(key), "%u\1%.1900s\1%d", line, d->name, c->m->o->scls_apart ? (int)c->f->process : -1);
+	return file ? write_scl(c, d, key, &s) : -1;
 }
 
 /* Stacks of the same lines are the same, whichever process has them. */
@@ -306,7 +312,6 @@ static int see_stack(struct context *c, const struct vt_raw_def *d)
 	uint32_t file[VT_RAW_STACK], line[VT_RAW_STACK], symbol[VT_RAW_STACK], object[VT_RAW_STACK], i;
 	struct stf_scl_definition s = { .file = file, .line = line, .symbol = symbol, .object = object };
 	struct vt_merge_line at;
-	struct vt_merge_name *e;
 	char key[VT_RAW_STACK * 48 + 20];
 	size_t n;
 
@@ -315,7 +320,7 @@ static int see_stack(struct context *c, const struct vt_raw_def *d)
 	}
 	n = (size_t)snprintf(key, sizeof(key), "\2%d ", c->m->o->scls_apart ? (int)c->f->process : -1);
 	for (i = 0; i < d->n; i++) {
-		line[i] = vt_merge_source_line(c->f, &d->place[i], &at);
+		line[i] = vt_merge_source_line(c->m->o->nmcmd, c->f, &d->place[i], &at);
 		c->m->without_line += line[i] == 0;
 		file[i] = file_id(c->m, at.file);
 		symbol[i] = at.function[0] ? stf_writer_string(c->m->w, at.function) : 0;
@@ -328,17 +333,7 @@ static int see_stack(struct context *c, const struct vt_raw_def *d)
 	c->m->stacks++;
 	c->m->in_stacks += d->n;
 	s.size_1_4 = (uint8_t)d->n;
-	e = vt_merge_name_entry(&c->m->scls, key);
-	if (!e) {
-		return -1;
-	}
-	if (!e->id) {
-		e->id = s.id = ++c->m->next_scl;
-		if (stf_write_scl_definition(c->m->w, &s) < 0) {
-			return -1;
-		}
-	}
-	return set_id(c->f, &c->f->scls, d->id, e->id);
+	return write_scl(c, d, key, &s);
 }
 
 static int see_scope(struct context *c, const struct vt_raw_def *d)
@@ -362,6 +357,33 @@ static int see_scope(struct context *c, const struct vt_raw_def *d)
 		}
 	}
 	return set_id(c->f, &c->f->scopes, d->id, e->id);
+}
+
+/* A file of the program's, written at its first mention. Third reading: the communicators have their numbers. */
+static int third_reading(const struct vt_raw_def *d, void *ctx)
+{
+	struct context *c = ctx;
+	const struct vt_merge_comm *comm = d->parent ? vt_merge_comm(c->f, d->parent) : NULL;
+	struct stf_file_io_file_definition s = { .communicator = comm ? comm->id : 0 };
+	struct vt_merge_name *e;
+	char key[4200];
+
+	if (d->type != VT_RAW_DEF_FILE) {
+		return 0;
+	}
+	snprintf(key, sizeof(key), "%u\1%.4100s", s.communicator, d->name);
+	e = vt_merge_name_entry(&c->m->paths, key);
+	if (!e) {
+		return -1;
+	}
+	if (!e->id) {
+		e->id = s.id = ++c->m->next_path;
+		s.name = stf_writer_string(c->m->w, d->name);
+		if (!s.name || stf_write_file_io_file_definition(c->m->w, &s) < 0) {
+			return -1;
+		}
+	}
+	return set_id(c->f, &c->f->paths, d->id, e->id);
 }
 
 /* Threads of a member of another rank; into willies unless that is NULL. Returns how many. */
@@ -464,12 +486,15 @@ static int second_reading(const struct vt_raw_def *d, void *ctx)
 	case VT_RAW_DEF_OBJECT:
 		return vt_merge_see_object(c->f, d);
 	case VT_RAW_DEF_FUNCTION_AT:
-		vt_merge_function_name(c->f, d, name, sizeof(name));
+		vt_merge_function_name(c->m->o->nmcmd, c->f, d, name, sizeof(name));
 		return see_function(c, d, name);
 	case VT_RAW_DEF_SCL:
 		return see_scl(c, d);
 	case VT_RAW_DEF_STACK:
 		return see_stack(c, d);
+	case VT_RAW_DEF_FILE:
+		c->m->any_paths = 1;
+		return 0;
 	case VT_RAW_DEF_SCOPE:
 		return see_scope(c, d);
 	case VT_RAW_DEF_COMM:
@@ -627,9 +652,23 @@ static int write_all(struct vt_merge *m)
 	return 0;
 }
 
+static int write_paths(struct vt_merge *m)
+{
+	size_t i;
+
+	for (i = 0; m->any_paths && i < m->n; i++) {
+		struct context c = { m, &m->file[i] };
+
+		if (vt_raw_definitions(c.f->raw, third_reading, &c) != 0) {
+			return -1;
+		}
+	}
+	return 0;
+}
+
 int vt_merge_write_definitions(struct vt_merge *m)
 {
-	if (write_all(m) == 0 && vt_merge_write_communicators(m) == 0) {
+	if (write_all(m) == 0 && vt_merge_write_communicators(m) == 0 && write_paths(m) == 0) {
 		return 0;
 	}
 	if (stf_writer_error(m->w)->code != STF_OK) {

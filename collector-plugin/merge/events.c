@@ -5,6 +5,7 @@
 #include "collector-plugin/merge/events.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "collector-plugin/merge/messages.h"
 #include "collector-plugin/raw/events.h"
@@ -46,6 +47,17 @@ static int write_enter(struct vt_merge_part *part, const struct vt_merge_event *
 	return with.scl ? stf_write_enter_function_1(part->w, &with) : stf_write_enter_function(part->w, &r);
 }
 
+/* A call that was left by a jump, or with its thread, has moved nothing that anybody knows of. */
+static int end_io(struct vt_merge_part *part, const struct vt_merge_event *e)
+{
+	struct stf_file_io_end r = {
+		.time = e->time, .willy = e->willy, .type = e->states->io.type, .file = e->states->io.file
+	};
+
+	e->states->io.level = 0;
+	return stf_write_file_io_end(part->w, &r);
+}
+
 static int write_leave(struct vt_merge_part *part, const struct vt_merge_event *e, uint32_t scl)
 {
 	struct stf_leave_function_1 with = { .time = e->time, .willy = e->willy };
@@ -54,6 +66,9 @@ static int write_leave(struct vt_merge_part *part, const struct vt_merge_event *
 	if (e->states->n == 0) {
 		part->repairs.unmatched++;
 		return 0;
+	}
+	if (e->states->io.level && e->states->io.level == e->states->n && end_io(part, e) < 0) {
+		return -1;
 	}
 	e->states->n--;
 	part->changes++;
@@ -130,6 +145,48 @@ static int scope_end(struct vt_merge_part *part, const struct vt_merge_event *e)
 	return with.scl ? stf_write_leave_scope_1(part->w, &with) : stf_write_leave_scope(part->w, &r);
 }
 
+static int write_io_end(struct vt_merge_part *part, const struct vt_merge_event *e, uint32_t file, uint64_t bytes)
+{
+	struct stf_file_io_end r = { .time = e->time, .willy = e->willy, .type = e->h->n, .file = file };
+	struct stf_file_io_begin more = { .time = e->time, .willy = e->willy, .type = e->h->n, .file = file };
+
+	r.bytes = bytes < UINT32_MAX ? (uint32_t)bytes : UINT32_MAX;
+	if (stf_write_file_io_end(part->w, &r) < 0) {
+		return -1;
+	}
+	if (bytes <= UINT32_MAX) {
+		return 0;
+	}
+	/* the field has 32 bits: the rest is another operation at the same time */
+	bytes -= UINT32_MAX;
+	more.bytes = bytes < UINT32_MAX ? (uint32_t)bytes : UINT32_MAX;
+	return stf_write_file_io_begin(part->w, &more) < 0 ? -1 : write_io_end(part, e, file, bytes);
+}
+
+static int transfer(struct vt_merge_part *part, const struct vt_merge_event *e)
+{
+	struct stf_file_io_begin r = { .time = e->time, .willy = e->willy, .type = e->h->n };
+	struct vt_raw_transfer body;
+	uint64_t bytes;
+
+	memcpy(&body, e->body, sizeof(body));
+	bytes = (uint64_t)body.bytes_high << 32 | body.bytes;
+	r.file = vt_merge_id(&e->f->paths, body.file);
+	if (!r.file || e->h->n > VT_RAW_READ || bytes >> 48) {
+		part->repairs.undefined++;
+		return 0;
+	}
+	part->changes++;
+	e->states->io.level = e->h->type == VT_RAW_IO_BEGIN ? e->states->n : 0;
+	e->states->io.file = r.file;
+	e->states->io.type = r.type;
+	if (e->h->type == VT_RAW_IO_END) {
+		return write_io_end(part, e, r.file, bytes);
+	}
+	r.bytes = bytes < UINT32_MAX ? (uint32_t)bytes : UINT32_MAX;
+	return stf_write_file_io_begin(part->w, &r);
+}
+
 /* By the kind's number; events that only other parts of the merge look at have none. */
 static int (*const writers[32])(struct vt_merge_part *part, const struct vt_merge_event *e) = {
 	[VT_RAW_ENTER] = change_enter,
@@ -143,6 +200,8 @@ static int (*const writers[32])(struct vt_merge_part *part, const struct vt_merg
 	[VT_RAW_MESSAGE] = vt_merge_message,
 	[VT_RAW_COLLECTIVE] = vt_merge_collective,
 	[VT_RAW_LOGGED_SHARE] = vt_merge_collective,
+	[VT_RAW_IO_BEGIN] = transfer,
+	[VT_RAW_IO_END] = transfer,
 };
 
 int vt_merge_event(struct vt_merge_part *part, const struct vt_merge_event *e)

@@ -8,7 +8,11 @@
 struct vt_merge_states {
 	uint32_t *function; /* [n] of the trace, outermost first */
 	uint32_t n, room;
-	uint32_t scl;  /* of the innermost one that was entered last; 0: none */
+	uint32_t scl; /* of the innermost one that was entered last; 0: none */
+	struct {
+		uint32_t level, file; /* states that were open, the innermost moves bytes; 0: it does not */
+		uint8_t type;
+	} io;
 	size_t posted; /* of the part's ends the first that the present call has sent, and one more; 0: none */
 };
 
@@ -18,7 +22,7 @@ struct vt_merge_event {
 	uint32_t willy;
 	const struct vt_merge_file *f;
 	const struct vt_raw_record *h;
-	const uint8_t *body;            /* behind the record's first 8 bytes; not aligned */
+	const uint8_t *body;            /* after the record's first 8 bytes; not aligned */
 	struct vt_merge_states *states; /* of the thread */
 };
 /* Writes what it becomes. Returns 0, or -1 with the writer's error or part->error. */

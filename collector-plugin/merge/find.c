@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The raw files of a run by its protocol, for the command that stands in it. */
+/* The raw files of a run by its protocol, for the command that is in it. */
 #include "config.h"
 #include "collector-plugin/merge/merge.h"
 

@@ -58,7 +58,7 @@ static uint64_t get_int(struct cursor *f)
 	return v;
 }
 
-/* Allocated, with a zero behind it. NULL: there is none, or f->bad. */
+/* Allocated, with a zero after it. NULL: there is none, or f->bad. */
 static void *get_array(struct cursor *f, size_t *n, size_t size)
 {
 	uint64_t count = get_int(f);
@@ -111,7 +111,7 @@ static void get_map(struct cursor *f, struct cal_map *m)
 static struct vt_merge_ids *ids_of(struct vt_merge_file *f, int kind)
 {
 	struct vt_merge_ids *ids[] = { &f->classes, &f->counters, &f->functions, &f->scls, &f->scopes, &f->groups,
-		&f->places };
+		&f->places, &f->paths };
 
 	return kind < (int)(sizeof(ids) / sizeof(ids[0])) ? ids[kind] : NULL;
 }

@@ -320,7 +320,7 @@ static void count_message(struct vt_match_counts *c, const struct vt_match_end *
 	}
 }
 
-/* In the order of time; a message stands at its send. */
+/* In the order of time; a message is at its send. */
 static int report_messages(struct matching *m, struct vt_match_counts *counts, vt_match_message_fn *fn, void *ctx)
 {
 	size_t i;

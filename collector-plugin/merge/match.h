@@ -41,7 +41,7 @@ struct vt_match_ends {
 /* Adds a zeroed end and returns it; NULL: no memory. */
 struct vt_match_end *vt_match_add_end(struct vt_match_ends *l);
 
-/* send or receive may be NULL: nobody in the trace is the other end. */
+/* send or receive may be NULL: the other end is not in the trace. */
 typedef int vt_match_message_fn(void *ctx, const struct vt_match_end *send, const struct vt_match_end *receive);
 
 struct vt_match_counts {

@@ -249,7 +249,7 @@ static int align(struct vt_merge *m)
 
 		struct cal_walk first, last;
 
-		/* before all steps of its clock, and behind them */
+		/* before all steps of its clock, and after them */
 		cal_walk_begin(&first, f->map);
 		last = first;
 		last.part = last.last_part;
@@ -480,7 +480,7 @@ static int end_trace(struct vt_merge *m)
 static void free_file(struct vt_merge_file *f)
 {
 	struct vt_merge_ids *ids[] = { &f->classes, &f->counters, &f->functions, &f->scls, &f->scopes, &f->groups,
-		&f->places };
+		&f->places, &f->paths };
 	uint32_t i;
 
 	for (i = 0; i < f->n_threads; i++) {
@@ -523,6 +523,7 @@ static void free_merge(struct vt_merge *m)
 	tkm_table_free(&m->files);
 	tkm_table_free(&m->scls);
 	tkm_table_free(&m->scopes);
+	tkm_table_free(&m->paths);
 	stf_writer_abort(m->w);
 }
 

@@ -47,7 +47,7 @@ static uint64_t time_of(const struct vt_merge *m, const struct vt_merge_event *e
 	return t < 0 ? 0 : (uint64_t)t < e->time ? (uint64_t)t : e->time;
 }
 
-/* Both ends at once, in a channel of their own: by its number nobody else is in it. */
+/* Both ends at once, in a channel of their own: its number belongs to no other message. */
 static int whole_message(struct vt_merge_part *part, const struct vt_merge_event *e, const struct vt_raw_message *m,
 	const struct vt_merge_comm *c)
 {
@@ -204,6 +204,7 @@ struct out {
 	struct vt_merge *m;
 	struct vt_match_counts counts;
 	uint64_t large; /* more bytes than a record holds */
+	uint64_t named; /* ambiguous messages, so far */
 	uint8_t defined[VT_RAW_OP_COUNT];
 	uint64_t *begin, *delta; /* by member */
 	uint32_t *sent, *received, *scl;
@@ -219,6 +220,23 @@ static uint32_t size_field(struct out *o, uint64_t bytes)
 static void note_last(struct vt_merge *m, uint64_t time)
 {
 	m->last = time > m->last ? time : m->last;
+}
+
+enum { MOST_NAMED = 65536 };
+
+/* STF has no place for it in a message: an info record names the message. */
+static int name_ambiguous(struct out *o, const struct stf_one_to_one_communication_1 *r)
+{
+	char text[200];
+
+	if (o->named++ >= MOST_NAMED) {
+		return 0;
+	}
+	snprintf(text, sizeof(text),
+		"%" PRIu64 " from %u:%u to %u:%u, communicator %" PRIu32 ", tag %" PRIu32 ", %" PRIu32 " bytes",
+		r->time, stf_willy_process(r->sender), stf_willy_thread(r->sender), stf_willy_process(r->receiver),
+		stf_willy_thread(r->receiver), r->communicator, r->tag, r->size);
+	return stf_writer_info(o->m->w, "ambiguous", text);
 }
 
 static int write_message(void *ctx, const struct vt_match_end *s, const struct vt_match_end *r)
@@ -248,6 +266,9 @@ static int write_message(void *ctx, const struct vt_match_end *s, const struct v
 		with.receive_time = STF_SEND_UNKNOWN;
 	}
 	note_last(o->m, one->time);
+	if (s && r && (s->ambiguous || r->ambiguous) && name_ambiguous(o, &with) < 0) {
+		return -1;
+	}
 	if (with.sender_scl || with.receiver_scl) {
 		return stf_write_one_to_one_communication_1(o->m->w, &with);
 	}
@@ -465,7 +486,9 @@ static void describe(struct out *o)
 
 	say(m, "messages", "%" PRIu64 " messages were matched", c->messages);
 	say(m, "messages",
-		"%" PRIu64 " messages are ambiguous: two threads posted their sends or receives at the same time",
+		"%" PRIu64 " messages are ambiguous: two threads posted their sends or receives at the same time, or a "
+		"freed receive "
+		"may have taken them",
 		c->ambiguous);
 	say(m, "messages", "%" PRIu64 " receives were freed, which leaves unknown what they have received", c->freed);
 	say(m, "messages", "%" PRIu64 " collective operations", c->operations);

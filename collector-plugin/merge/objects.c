@@ -48,11 +48,15 @@ static struct vt_merge_object *object_of(struct vt_merge_file *f, uint32_t id)
 	return o;
 }
 
-static const char *symbol_of(struct vt_merge_object *o, uint64_t offset)
+/* nmcmd: NULL, or a command that prints the symbols. */
+static const char *symbol_of(const char *nmcmd, struct vt_merge_object *o, uint64_t offset)
 {
 	if (o && !o->looked) {
 		o->looked = 1;
-		o->symbols = vt_symbols_open(o->path, o->build_id, o->build_id_size);
+		o->symbols = nmcmd ? vt_symbols_by_command(nmcmd, o->path) : NULL;
+		if (!o->symbols) {
+			o->symbols = vt_symbols_open(o->path, o->build_id, o->build_id_size);
+		}
 	}
 	return o && o->symbols ? vt_symbols_find(o->symbols, offset) : NULL;
 }
@@ -64,10 +68,11 @@ static void print_address(const struct vt_merge_object *o, uint64_t offset, char
 	snprintf(name, size, "%.3000s+0x%llx", base ? base + 1 : o ? o->path : "?", (unsigned long long)offset);
 }
 
-void vt_merge_function_name(struct vt_merge_file *f, const struct vt_raw_def *d, char *name, size_t size)
+void vt_merge_function_name(
+	const char *nmcmd, struct vt_merge_file *f, const struct vt_raw_def *d, char *name, size_t size)
 {
 	struct vt_merge_object *o = object_of(f, d->object);
-	const char *found = symbol_of(o, d->offset);
+	const char *found = symbol_of(nmcmd, o, d->offset);
 
 	found = found ? found : d->name;
 	if (*found) {
@@ -80,7 +85,8 @@ void vt_merge_function_name(struct vt_merge_file *f, const struct vt_raw_def *d,
 	print_address(o, d->offset, name, size);
 }
 
-uint32_t vt_merge_source_line(struct vt_merge_file *f, const struct vt_raw_place *place, struct vt_merge_line *l)
+uint32_t vt_merge_source_line(
+	const char *nmcmd, struct vt_merge_file *f, const struct vt_raw_place *place, struct vt_merge_line *l)
 {
 	struct vt_merge_object *o = object_of(f, place->object);
 	const char *why, *function = NULL;
@@ -97,7 +103,7 @@ uint32_t vt_merge_source_line(struct vt_merge_file *f, const struct vt_raw_place
 	if (!line) {
 		print_address(o, place->offset, l->file, sizeof(l->file));
 	}
-	function = function ? function : symbol_of(o, place->offset);
+	function = function ? function : symbol_of(nmcmd, o, place->offset);
 	snprintf(l->function, sizeof(l->function), "%s", function ? function : "");
 	if (place->demangle && function) {
 		vt_demangle(l->function, sizeof(l->function));

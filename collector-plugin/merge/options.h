@@ -35,6 +35,7 @@ struct vt_merge_options {
 	const char *const *info; /* further info records: class, text, class, text, ..., NULL; or NULL */
 	/* UNIFY-COUNTERS, UNIFY-GROUPS, UNIFY-SYMBOLS, UNIFY-SCLS off: each process keeps its own definitions */
 	int counters_apart, groups_apart, symbols_apart, scls_apart;
+	const char *nmcmd; /* NMCMD: a command that prints the symbols of the file whose name is appended; or NULL */
 	int threads; /* so many at most read and write at a time; 0: as many as there are CPUs for the caller. Files
 	                       * of the trace are written each by one: without procs_per_file and by_node there is but one. The bytes
 	                       * are the same with any number, unless a stream's clock was stepped back */
@@ -56,7 +57,7 @@ struct vt_merge_result {
 	uint64_t damaged;          /* blocks that could not be read */
 	uint64_t moved; /* stamps that went back in their thread, by less than their bound, and do not any more */
 	uint32_t processes, threads;
-	uint32_t killed; /* processes that did not come to an end of their own */
+	uint32_t killed; /* processes that were killed */
 	struct vt_match_counts messages;
 	double duration_s;
 };

@@ -27,7 +27,7 @@ int vt_merge_part_data(struct vt_merge_part *part);
 /* The sets of the trace's files and who writes them. */
 struct vt_merge_sharing {
 	struct vt_merge *m;
-	uint32_t *set; /* [n], ascending, the first is 0: there stand the records of groups but the nodes */
+	uint32_t *set; /* [n], ascending, the first is 0: there are the records of groups but the nodes */
 	size_t n;
 	uint32_t *host; /* [n]: who does it */
 	struct vt_merge_part *part;

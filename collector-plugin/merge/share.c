@@ -60,7 +60,7 @@ static void add_up(struct vt_merge *m, const struct vt_merge_part *p)
 	m->last = p->last > m->last ? p->last : m->last;
 }
 
-static int alone(struct vt_merge *m)
+static int one_writer(struct vt_merge *m)
 {
 	struct vt_merge_part all = { .m = m, .w = m->w, .everything = 1 };
 
@@ -133,5 +133,5 @@ int vt_merge_data(struct vt_merge *m)
 	free(s.host);
 	free(s.part);
 	free(s.text);
-	return rc > 0 ? alone(m) : rc;
+	return rc > 0 ? one_writer(m) : rc;
 }

@@ -12,7 +12,7 @@
 #include "collector-plugin/merge/names.h"
 #include "collector-plugin/merge/options.h"
 
-/* What stands where there is no message, and for collective operations (seeds/003 section 2.8.2). */
+/* What is where there is no message, and for collective operations (Intel Trace Collector guide, section 2.8.2). */
 #define NO_MESSAGE 0xffffffffu
 #define NO_RECEIVER 0xffffffffu
 #define COLLECTIVE 0xfffffffeu
@@ -22,8 +22,8 @@ struct vt_merge_row {
 	uint32_t willy, function;
 	uint32_t communicator, kind; /* of the file */
 	int32_t peer;
-	int others;                                        /* bytes are those of all of them together */
-	uint64_t bytes, count, inclusive[3], exclusive[3]; /* minimum, maximum, sum, in units of the trace */
+	int others;                                              /* bytes are those of all of them together */
+	uint64_t bytes, count, more, inclusive[3], exclusive[3]; /* minimum, maximum, sum, in units of the trace */
 };
 
 /* A length of time in units of the trace: the clock's mean rate over the run. */
@@ -96,6 +96,7 @@ int vt_merge_see_statistics(struct vt_merge *m, const struct vt_merge_file *f, c
 	add(r->inclusive, in, r->count == 0);
 	add(r->exclusive, ex, r->count == 0);
 	r->count += d->row.t.count;
+	r->more += d->row.t.more;
 	r->bytes += others ? d->row.bytes : 0;
 	return 0;
 }
@@ -111,7 +112,7 @@ static void find_partner(const struct vt_merge *m, const struct vt_merge_row *r,
 	if (r->kind == VT_RAW_ROW_COLLECTIVE) {
 		s->receiver = COLLECTIVE;
 		s->comm_size = c ? (int32_t)(c->n_own + (c->def.inter ? c->n_remote : 0)) : 0;
-	} else if (r->kind != VT_RAW_ROW_CALL) {
+	} else if (r->kind != VT_RAW_ROW_CALL && r->kind != VT_RAW_ROW_FILE) {
 		peer = c ? vt_merge_peer(m, c, r->peer) : VT_MERGE_STRANGER;
 		s->receiver = peer == VT_MERGE_STRANGER ? NO_RECEIVER : STF_WILLY(peer, 0);
 		s->comm_size = peer == r->f->process ? 1 : 2;
@@ -127,7 +128,7 @@ static int write_part(struct vt_merge *m, struct stf_lw_statistics *s, uint64_t 
 }
 
 /* Others have messages of different sizes: of those with their mean, rounded down, and those with one byte more, so many that
- * all are as many bytes as they were. The times stand in the first of the two rows that is there. */
+ * all are as many bytes as they were. The times are in the first of the two rows that is there. */
 static int write_row(struct vt_merge *m, const struct vt_merge_row *r)
 {
 	struct stf_lw_statistics s = { .willy = r->willy,
@@ -171,7 +172,7 @@ int vt_merge_write_statistics(struct vt_merge *m)
 
 struct sums {
 	const char *name; /* "class\1function" */
-	uint64_t count, exclusive;
+	uint64_t calls, exclusive;
 	int mpi;
 };
 
@@ -210,13 +211,13 @@ static void say_functions(const struct vt_merge *m, struct sums *f, double all, 
 		say(m, "no functions were counted");
 		return;
 	}
-	say(m, "%10s %12s %8s  function, by the time in it alone", "count", "seconds", "share");
-	for (i = 0; i < 10 && f[i].count; i++) {
+	say(m, "%10s %12s %8s  function, by the time in it alone", "calls", "seconds", "share");
+	for (i = 0; i < 10 && f[i].calls; i++) {
 		const char *text = strchr(f[i].name, '\1');
 
 		snprintf(name, sizeof(name), "%s:%s", class_of(m, (uint32_t)strtoul(f[i].name, NULL, 10)),
 			text ? text + 1 : f[i].name);
-		say(m, "%10" PRIu64 " %12.6f %7.2f%%  %s", f[i].count, (double)f[i].exclusive * m->period_s,
+		say(m, "%10" PRIu64 " %12.6f %7.2f%%  %s", f[i].calls, (double)f[i].exclusive * m->period_s,
 			100 * (double)f[i].exclusive / all, name);
 	}
 	say(m, "%10s %12.6f %7.2f%%  all calls of MPI", "", mpi * m->period_s, 100 * mpi / all);
@@ -265,13 +266,13 @@ void vt_merge_say_summary(const struct vt_merge *m)
 	for (i = 0; f && i < m->n_rows; i++) {
 		struct sums *s = &f[m->row[i].function <= m->next_function ? m->row[i].function : 0];
 
-		s->count += s->name ? m->row[i].count : 0;
+		s->calls += s->name ? m->row[i].count - m->row[i].more : 0;
 		s->exclusive += m->row[i].exclusive[2];
 		all += (double)m->row[i].exclusive[2];
 		mpi += s->mpi ? (double)m->row[i].exclusive[2] : 0;
 	}
 	if (f) {
-		f[0].count = 0;
+		f[0].calls = 0;
 		f[0].exclusive = 0;
 		qsort(f, (size_t)m->next_function + 1, sizeof(*f), more_first);
 		say_functions(m, f, all, mpi);

@@ -20,11 +20,11 @@ struct vt_merge_communicator;
 struct vt_merge_options;
 struct vt_merge_result;
 
-/* Ids of one kind of definition of one file, in the trace's numbers. Two ranges, because the collector's own stand
+/* Ids of one kind of definition of one file, in the trace's numbers. Two ranges, because the collector's own are
  * low and the program's from 0x10000 on. */
 enum { VT_MERGE_HIGH = 0x10000 };
 struct vt_merge_ids {
-	uint32_t *to[2]; /* [n]; 0: nobody has defined it */
+	uint32_t *to[2]; /* [n]; 0: not defined */
 	uint32_t n[2];
 };
 
@@ -43,7 +43,7 @@ struct vt_merge_object {
 	uint32_t id, build_id_size;
 	uint8_t build_id[32];
 	char *path;
-	struct vt_symbols *symbols; /* NULL: there are none, or nobody has looked */
+	struct vt_symbols *symbols; /* NULL: there are none, or they have not been searched */
 	int looked;
 	struct vt_lines *lines;
 	int looked_lines;
@@ -54,7 +54,7 @@ struct vt_merge_file {
 	const struct vt_raw_head *head;
 	const struct cal_map *map; /* given, or &own */
 	struct cal_map own;
-	struct vt_merge_ids classes, counters, functions, scls, scopes, groups;
+	struct vt_merge_ids classes, counters, functions, scls, scopes, groups, paths;
 	struct vt_merge_ids places; /* of a place the number of its thread, and one more */
 	struct vt_merge_object *object;
 	size_t n_objects;
@@ -77,7 +77,7 @@ struct vt_merge_file {
 	struct vt_raw_damage damage; /* as the one who read them found them */
 };
 
-/* Stamps behind the one before them in their stream: moved up to it, and left because that is beyond their bound. In
+/* Stamps after the one before them in their stream: moved up to it, and left because that is beyond their bound. In
  * global ticks: the largest of both. */
 struct vt_merge_repairs {
 	uint64_t moved, largest, left, farthest;
@@ -109,8 +109,9 @@ struct vt_merge {
 	struct stf_writer *w;
 	uint32_t *threads; /* of each of n_processes processes */
 	uint32_t n_processes;
-	struct tkm_table classes, counters, functions, groups, infos, files, scls, scopes; /* merge/names.h */
-	uint32_t next_counter, next_function, next_scl, next_group, next_file, next_scope;
+	struct tkm_table classes, counters, functions, groups, infos, files, scls, scopes, paths; /* merge/names.h */
+	uint32_t next_counter, next_function, next_scl, next_group, next_file, next_scope, next_path;
+	int any_paths; /* there are files that bytes are moved to or from */
 	struct tkm_table communicators;
 	struct vt_merge_communicator *communicator; /* by their number in the trace, from 1 */
 	uint32_t n_communicators, room_communicators;

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The calls of MPI in C: each passes on to whoever comes next in the order of libraries (another tool, or MPI itself). Arguments and
  * results are the program's, but for two: where it does not want a status or statuses it is given ours, because what a wildcard
- * has received stands there only. The body of each call is made of calls.def and of what is said here of its kind; record.h has what
+ * has received is there only. The body of each call is made of calls.def and of the macros here for its kind; record.h has what
  * they record. */
 #include "config.h"
+#include "collector-plugin/mpi/files.h"
 #include "collector-plugin/mpi/record.h"
 #include "collector-plugin/mpi/shares.h"
 
 #include <dlfcn.h>
+#include <string.h>
 
 _Thread_local int vt_mpi_depth;
 struct vt_raw_head *vt_mpi_watched;
@@ -228,6 +230,36 @@ void *vt_mpi_next(const char *name, void *own)
 		name, params, args, 0, struct vt_comm *p = NULL; uint32_t number = 0;, p = vt_comm_of(comm); \
 		number = vt_comm_creates(p), OK { vt_comm_posted(&k, p, number, *request, newcomm, 0); })
 #define IDUP_WITH_INFO(name, lower, UPPER, params, args) IDUP(name, lower, UPPER, params, args)
+
+/* ---- files and windows: dir is READ or WRITE ---- */
+
+#define IO_AROUND(name, params, args, may_follow, variables, status, dir, after) \
+	WRAPPER(name, params, args, may_follow, variables, status; \
+		vt_io_begin(&k, VT_RAW_##dir, fh, count, datatype), after)
+#define IO(name, lower, UPPER, params, args, dir, at) \
+	IO_AROUND(name, params, args, 1, MPI_Status own;, STATUS, dir, vt_io_end(&k, rc == MPI_SUCCESS ? status : NULL))
+#define IO_POSTED(name, lower, UPPER, params, args, dir, at) \
+	IO_AROUND(name, params, args, 0, , , dir, vt_io_all(&k, rc))
+#define IO_BEGUN(name, lower, UPPER, params, args, dir, at) IO_AROUND(name, params, args, 1, , , dir, vt_io_all(&k, rc))
+#define FILE_OPEN(name, lower, UPPER, params, args) \
+	WRAPPER( \
+		name, params, args, 1, , , \
+		OK { vt_file_opened(*fh, filename, filename ? strlen(filename) : 0, comm); })
+#define FILE_CLOSE(name, lower, UPPER, params, args) WRAPPER(name, params, args, 1, , vt_file_closed(*fh), )
+#define NEWWIN(name, lower, UPPER, params, args, i, j) \
+	WRAPPER( \
+		name, params, args, 1, , , OK { vt_window_made(*win, comm); })
+#define WIN_FREE(name, lower, UPPER, params, args) WRAPPER(name, params, args, 1, , vt_window_gone(*win), )
+#define RMA(name, lower, UPPER, params, args, dir, w, r) \
+	WRAPPER(name, params, args, 1, , \
+		vt_rma_begin(&k, VT_RAW_##dir, target_rank, win, origin_count, origin_datatype), vt_io_all(&k, rc))
+#define RMA_BOTH(name, lower, UPPER, params, args, w, r) \
+	WRAPPER(name, params, args, 1, , \
+		vt_rma_begin(&k, VT_RAW_WRITE, target_rank, win, origin_count, origin_datatype), \
+		vt_rma_both(&k, target_rank, win, result_count, result_datatype, rc))
+#define RMA_ONE(name, lower, UPPER, params, args, t, w) \
+	WRAPPER(name, params, args, 1, , vt_rma_begin(&k, VT_RAW_WRITE, target_rank, win, 1, datatype), \
+		vt_rma_both(&k, target_rank, win, 1, datatype, rc))
 
 #include "collector-plugin/mpi/calls.def"
 #if MPI_VERSION >= 4

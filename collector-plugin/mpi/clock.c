@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Clock sessions of the running job, seeds/003 section 3.6.1: at MPI_Init, in VT_timesync() and at MPI_Finalize,
+/* Clock sessions of the running job, the Intel Trace Collector guide, section 3.6.1: at MPI_Init, in VT_timesync() and at MPI_Finalize,
  * over a communicator of their own (calib/job/job.h). */
 #include "config.h"
 #include "collector-plugin/mpi/job.h"
@@ -14,7 +14,7 @@
 #include "calib/session/link_mpi.h"
 #include "clock/page.h"
 #include "collector-plugin/core/collect.h"
-#include "collector-plugin/core/collector.h"
+#include "collector-plugin/core/collect.h"
 #include "collector-plugin/host/say.h"
 #include "collector-plugin/raw/writer.h"
 #include "collector-plugin/run/run.h"
@@ -67,8 +67,8 @@ static int settle_default(struct vt_job *j, struct tkm_err *err)
 		vt_say(2, "INFO", "TIMER clock_monotonic: CPU is not proven to be one clock on the node of rank %d",
 			missing);
 	}
-	if (strcasecmp(vt_collector.timer_name, name) && vt_collect_take_timer(name, err) < 0) {
-		vt_say(1, "WARNING", "TIMER %s is kept, although the job takes %s: %s", vt_collector.timer_name, name,
+	if (strcasecmp(vt_collect_timer_name(), name) && vt_collect_take_timer(name, err) < 0) {
+		vt_say(1, "WARNING", "TIMER %s is kept, although the job takes %s: %s", vt_collect_timer_name(), name,
 			err->text);
 		err->text[0] = '\0';
 	}
@@ -77,7 +77,7 @@ static int settle_default(struct vt_job *j, struct tkm_err *err)
 
 int vt_job_settle_timer(struct vt_job *j, struct tkm_err *err)
 {
-	const char *own = vt_collector.timer_by_default ? by_default : vt_collector.timer_name;
+	const char *own = vt_collect_timer_by_default() ? by_default : vt_collect_timer_name();
 	struct cal_timer_choice choice;
 
 	j->link = cal_link_join(MPI_COMM_WORLD, err);
@@ -131,7 +131,7 @@ int vt_job_clock_open(struct vt_job *j, struct tkm_err *err)
 		return -1;
 	}
 	say_earlier(j, o.learn_from);
-	if (j->clock.reference && vt_collector.outside) {
+	if (j->clock.reference && vt_collect_is_outside()) {
 		struct vt_raw_head *head = vt_raw_head(vt_raw_of(j->collect));
 
 		snprintf(head->reference, sizeof(head->reference), "%.63s", j->clock.reference->name);
@@ -226,7 +226,7 @@ void vt_job_say_clocks(struct vt_job *j)
 			"farther off "
 			"than "
 			"their bounds say; another clock is VT_TIMER=clock_monotonic",
-			first, vt_collector.timer_name, still > 1 ? ", nor did those of others" : "");
+			first, vt_collect_timer_name(), still > 1 ? ", nor did those of others" : "");
 	}
 	f = open_memstream(&text, &length);
 	if (!f) {
@@ -294,7 +294,7 @@ int vt_job_session(struct vt_job *j, enum cal_session_kind kind, struct tkm_err 
 		vt_job_page_write(j, &watch);
 	}
 	keep(j);
-	/* what the threads record from here on is known to be behind it */
+	/* what the threads record from here on is known to be after it */
 	vt_raw_session_over(vt_raw_of(j->collect));
 	return rc;
 }

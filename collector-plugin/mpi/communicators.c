@@ -21,7 +21,7 @@ struct table {
 
 static struct vt_lock lock = VT_LOCK_INIT;
 static _Atomic(struct table *) comms;
-static struct vt_comm gone; /* stands where one was that has been freed */
+static struct vt_comm gone; /* the entry of one that has been freed */
 static uint32_t next_id;
 static MPI_Group world;
 

@@ -19,6 +19,7 @@ struct vt_comm {
 	int remote;                   /* size of the other group; size where there is none */
 	_Atomic uint32_t *operations; /* collective ones begun so far */
 	_Atomic uint32_t own_operations;
+	_Atomic uint32_t windows;   /* made on it so far */
 	_Atomic uint32_t creations; /* calls that make communicators from it */
 	char name[VT_RAW_COMM_NAME];
 };

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Options that need to know the other ranks: PROCESS and CLUSTER (seeds/003 sections 2.5.3 and 3.2.3), GROUP. Every
+/* Options that need to know the other ranks: PROCESS and CLUSTER (Intel Trace Collector guide, sections 2.5.3 and 3.2.3), GROUP. Every
  * rank works them out from the names of the hosts, which all know. */
 #include "config.h"
 #include "collector-plugin/mpi/job.h"
 
 #include <ctype.h>
-#include <limits.h>
 #include <mpi.h>
 #include <sched.h>
 #include <stdio.h>
@@ -18,12 +17,14 @@
 #include "collector-plugin/api/VT.h"
 #include "collector-plugin/api/private.h"
 #include "collector-plugin/core/collect.h"
-#include "collector-plugin/core/collector.h"
+#include "collector-plugin/core/collect.h"
 #include "collector-plugin/core/hooks.h"
 #include "collector-plugin/host/address.h"
 #include "collector-plugin/host/say.h"
 #include "collector-plugin/raw/writer.h"
+#include "collector-plugin/run/choose.h"
 #include "collector-plugin/run/run.h"
+#include "collector-plugin/settings/choose.h"
 #include "collector-plugin/settings/settings.h"
 
 /* ---- hosts ---- */
@@ -80,7 +81,7 @@ void vt_job_cpus(struct vt_job *j)
 
 /* ---- the protocol ---- */
 
-/* One line per node, then one per process, as seeds/003 section 3.2.2 has them. */
+/* One line per node, then one per process, as the Intel Trace Collector guide, section 3.2.2 has them. */
 static char *protocol_lines(const struct vt_job *j, const struct vt_process *all)
 {
 	char *text = NULL;
@@ -113,7 +114,7 @@ static char *protocol_lines(const struct vt_job *j, const struct vt_process *all
 	return tkm_text_end(f, &text) < 0 ? NULL : text;
 }
 
-/* Options of the job that nobody gave. Those without a value are found out, or name nothing. */
+/* Options of the job that were not given. Those without a value are found out, or name nothing. */
 static char *default_lines(void)
 {
 	struct cal_job_options o = cal_job_defaults();
@@ -151,123 +152,6 @@ void vt_job_protocol(struct vt_job *j)
 	if (vt_rank_of(j->collect) == 0) {
 		vt_set_job_lines(j->collect, protocol_lines(j, j->process));
 		vt_set_default_lines(j->collect, default_lines());
-	}
-}
-
-/* ---- words ---- */
-
-/* The next field at *text, into `to`: quotes hold blanks together (seeds/003 section 3.2.1), and so does a comma, with blanks around
- * it or not, if lists is 1: "0:3, 5". Returns its length, 0 at the end. */
-static size_t field(const char **text, char *to, size_t size, int lists)
-{
-	const char *p = *text + strspn(*text, " \t,"), *next;
-	size_t n = 0;
-	int quoted = 0;
-
-	for (; *p && n + 1 < size; p++) {
-		if (*p == '"') {
-			quoted = !quoted;
-			continue;
-		}
-		if (!quoted && (*p == ' ' || *p == '\t' || *p == ',')) {
-			next = p + strspn(p, " \t");
-			if (!lists || (*p != ',' && *next != ',')) {
-				break;
-			}
-			p = next + strspn(next, " \t,") - 1;
-			to[n++] = ',';
-			continue;
-		}
-		to[n++] = *p;
-	}
-	to[n] = '\0';
-	*text = p;
-	return n;
-}
-
-/* Said once for the job; the other ranks have the same text, as a rule. */
-static void left_out(const struct vt_setting_other *o, const char *field_, const char *want)
-{
-	vt_say(vt_rank_of(&vt_collector.pub) > 0 ? 2 : 1, "WARNING",
-		"%s %s (%s): '%s' is %s; this one is left out, the others hold", o->name, o->text, o->where, field_,
-		want);
-}
-
-/* ---- triplets ---- */
-
-/* "a:b:c,d:e" as far as it goes; is `number` among them? -1: that is no list of triplets. */
-static int in_triplets(const char *text, size_t length, long long number, long long last)
-{
-	int in = 0;
-
-	while (length > 0) {
-		const char *comma = memchr(text, ',', length);
-		size_t n = comma ? (size_t)(comma - text) : length;
-		struct tkm_triplet t;
-
-		if (tkm_parse_triplet(text, n, &t) < 0 || t.first < 0) {
-			return -1;
-		}
-		if (!memchr(text, ':', n)) {
-			t.last = LLONG_MAX; /* "the default value for <UPPER-BOUND> is the size of MPI_COMM_WORLD" */
-		}
-		in |= number >= t.first && number <= t.last && number <= last && (number - t.first) % t.step == 0;
-		text += n + (comma != NULL);
-		length -= n + (comma != NULL);
-	}
-	return in;
-}
-
-static int state_of(const char *text)
-{
-	static const struct {
-		const char *word;
-		int state;
-	} words[] = { { "on", 0 }, { "true", 0 }, { "off", 1 }, { "false", 1 }, { "no", 2 }, { "discard", 2 } };
-	size_t i;
-
-	for (i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
-		if (strcasecmp(words[i].word, text) == 0) {
-			return words[i].state;
-		}
-	}
-	return -1;
-}
-
-/* "triplets [state] triplets [state] ...": the last that names the number counts. -1: nothing of it holds, `wrong` is why. */
-static int apply(const char *text, long long number, long long last, int *state, char *wrong, size_t size)
-{
-	int in = -1, result = *state, s;
-
-	while (field(&text, wrong, size, 1) > 0) {
-		s = state_of(wrong);
-		if (s >= 0 && in >= 0) {
-			result = in ? s : result;
-			in = -1;
-			continue;
-		}
-		result = in > 0 ? 0 : result; /* without a word for it: on */
-		in = s >= 0 ? -1 : in_triplets(wrong, strlen(wrong), number, last);
-		if (in < 0) {
-			return -1;
-		}
-	}
-	*state = in > 0 ? 0 : result;
-	return 0;
-}
-
-static void rules(const char *option, long long number, long long last, int *state)
-{
-	const struct vt_setting_other *o;
-	char wrong[1000];
-	int i;
-
-	for (i = 0; (o = vt_settings_other_nth(&vt_collector.settings, option, i)) != NULL; i++) {
-		if (apply(o->text, number, last, state, wrong, sizeof(wrong)) < 0) {
-			left_out(o, wrong,
-				"neither START[:STOP[:STEP]], several with commas and N for the last, nor behind them "
-				"on, off, no or discard");
-		}
 	}
 }
 
@@ -312,8 +196,8 @@ static int define_group(const struct vt_job *j, const char *text, char *wrong, s
 	int *id = malloc((size_t)j->ranks * sizeof(*id)), *more, n = 0, m = 1, handle;
 	char name[256];
 
-	field(&text, name, sizeof(name), 0);
-	while (id && m > 0 && field(&text, wrong, size, 0) > 0) {
+	vt_choose_field(&text, name, sizeof(name), 0);
+	while (id && m > 0 && vt_choose_field(&text, wrong, size, 0) > 0) {
 		more = realloc(id, (size_t)(n + j->ranks) * sizeof(*id));
 		if (!more) {
 			m = 0;
@@ -336,27 +220,30 @@ void vt_job_groups(const struct vt_job *j, int last)
 {
 	static char *done; /* one for each mention */
 	const struct vt_setting_other *o;
-	char wrong[256];
+	char wrong[256], why[400];
 	int i, n = 0;
 
-	while (vt_settings_other_nth(&vt_collector.settings, "GROUP", n)) {
+	while (vt_settings_other_nth(vt_collect_settings(), "GROUP", n)) {
 		n++;
 	}
 	done = done ? done : calloc((size_t)n + 1, 1);
 	for (i = 0; done && i < n; i++) {
-		o = vt_settings_other_nth(&vt_collector.settings, "GROUP", i);
+		o = vt_settings_other_nth(vt_collect_settings(), "GROUP", i);
 		wrong[0] = '\0';
 		if (!done[i] && define_group(j, o->text, wrong, sizeof(wrong)) == 0) {
 			done[i] = 1;
 		} else if (!done[i] && last) {
-			left_out(o, wrong,
-				"no rank of this job, triplet START[:STOP[:STEP]], host, or group defined before it; "
-				"write a name and such members");
+			snprintf(why, sizeof(why),
+				"'%s' is no rank of this job, triplet START[:STOP[:STEP]], host, or group defined "
+				"before it; "
+				"write a name and such members",
+				wrong);
+			vt_choose_wrong(o, why);
 		}
 	}
 }
 
-/* VT_CONFIG_RANK as rank 0 has it (seeds/003 section 2.4.1): "the process that reads and parses the configuration file". */
+/* VT_CONFIG_RANK as rank 0 has it (Intel Trace Collector guide, section 2.4.1): "the process that reads and parses the configuration file". */
 static int config_reader(const struct vt_job *j, int size)
 {
 	const char *text = secure_getenv("VT_CONFIG_RANK");
@@ -377,19 +264,21 @@ static int config_reader(const struct vt_job *j, int size)
 static int take_config(
 	const struct vt_job *j, int reader, const char *text, size_t size, const char *path, struct tkm_err *err)
 {
-	struct vt_collector *c = &vt_collector;
+	const char *mine, *from;
 	char name[400];
+	size_t n;
 	int rc;
 
-	if (c->config_text && c->config_size == size && memcmp(c->config_text, text, size) == 0) {
+	mine = vt_collect_config(&n, &from);
+	if (mine && n == size && memcmp(mine, text, size) == 0) {
 		return 0;
 	}
 	snprintf(name, sizeof(name), "%.300s of rank %d", path, reader);
 	rc = vt_collect_reconfigure(text, size, name, err);
 	if (rc == 1) {
 		vt_say(1, "WARNING",
-			"%s: too late for its options here, because the program has called VT_ before MPI_Init on "
-			"this rank",
+			"%s: too late for its options here, because calls of this rank were recorded before MPI_Init "
+			"(of VT_, or of class SYSTEM)",
 			name);
 		return 0;
 	}
@@ -403,13 +292,16 @@ static int take_config(
 
 int vt_job_distribute(const struct vt_job *j, int size, struct tkm_err *err)
 {
-	struct vt_collector *c = &vt_collector;
 	int reader = config_reader(j, size), mine = j->rank == reader, bad, rc;
-	long long n = mine && c->config_text ? (long long)c->config_size : -1;
-	char path[sizeof(c->config_name)] = "", *text = NULL;
+	const char *own, *from;
+	size_t own_size;
+	long long n;
+	char path[400] = "", *text = NULL;
 
+	own = vt_collect_config(&own_size, &from);
+	n = mine && own ? (long long)own_size : -1;
 	if (mine) {
-		memcpy(path, c->config_name, sizeof(path));
+		snprintf(path, sizeof(path), "%s", from);
 	}
 	PMPI_Bcast(&n, 1, MPI_LONG_LONG, reader, MPI_COMM_WORLD);
 	if (n < 0) {
@@ -429,7 +321,7 @@ int vt_job_distribute(const struct vt_job *j, int size, struct tkm_err *err)
 		return tkm_fail(err, TKM_ERR_NOMEM, "out of memory for a configuration of %lld bytes", n);
 	}
 	if (mine) {
-		memcpy(text, c->config_text, (size_t)n);
+		memcpy(text, own, (size_t)n);
 	}
 	PMPI_Bcast(path, (int)sizeof(path), MPI_CHAR, reader, MPI_COMM_WORLD);
 	PMPI_Bcast(text, (int)n, MPI_CHAR, reader, MPI_COMM_WORLD);
@@ -441,7 +333,7 @@ int vt_job_distribute(const struct vt_job *j, int size, struct tkm_err *err)
 /* LOGFILE-RANK, as rank 0 has it. */
 static void choose_writer(struct vt_job *j)
 {
-	long long rank = vt_collector.settings.logfile_rank;
+	long long rank = vt_collect_settings()->logfile_rank;
 
 	PMPI_Bcast(&rank, 1, MPI_LONG_LONG, 0, MPI_COMM_WORLD);
 	if (rank >= j->ranks) {
@@ -456,15 +348,14 @@ static void choose_writer(struct vt_job *j)
 
 void vt_job_configure(struct vt_job *j)
 {
-	int me = vt_rank_of(j->collect), hosts = 0, state = 0, i;
+	int me = vt_rank_of(j->collect), hosts = 0, state, i;
 	char text[VT_HOST_NAME + 200];
 
 	for (i = 0; i < j->ranks; i++) {
 		hosts = j->host[i] > hosts ? j->host[i] : hosts;
 	}
 	choose_writer(j);
-	rules("PROCESS", me, j->ranks - 1, &state);
-	rules("CLUSTER", j->host[me], hosts, &state);
+	state = vt_choose_process(me, j->ranks - 1, j->host[me], hosts);
 	vt_process_state(state);
 	if (state == 2) {
 		/* what was recorded before MPI knew our number, too */

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The calls of MPI in Fortran, under the names that compilers make of each, and those of the module mpi_f08. Their arguments are
- * references and, behind them, the lengths of strings, so they pass on as so many words, whichever they are: a call that has fewer
- * passes on what happens to lie there, and nobody looks at it. record.h has what is recorded; handles are converted for that
+ * references and, after them, the lengths of strings, so they pass on as so many words, whichever they are: a call that has fewer
+ * passes on what happens to be there, and it is not read. record.h has what is recorded; handles are converted for that
  * only, MPI gets the program's own. */
 #include "config.h"
+#include "collector-plugin/mpi/files.h"
 #include "collector-plugin/mpi/record.h"
 #include "collector-plugin/mpi/shares.h"
 
@@ -19,7 +20,7 @@ enum { RECORD_MPIF = 0, RECORD_F08 = 1, RECORD_F08TS = 0 };
 #endif
 
 /* mpif.h and the module mpi; the module mpi_f08 has the same arguments, its handles are structures of one integer. In MPICH's
- * _f08ts_ calls buffers are descriptors, at which nobody looks here. */
+ * _f08ts_ calls buffers are descriptors, which are not read here. */
 #define FORTRAN(name, lower, UPPER, may_follow, variables, before, after) \
 	static inline void fortran_##lower(void *next, void *w[16], int record) \
 	{ \
@@ -263,7 +264,7 @@ enum {
 	FORTRAN( \
 		name, lower, UPPER, 1, struct vt_comm *p = NULL, p = vt_comm_of(COMM(i)), \
 		OK(j + 1) { vt_comm_created(VT_RAW_COMM_GROUP, prefix, p, 0, INT(l), COMM(j)); })
-/* MPI_Comm_spawn has error codes behind the communicator; absent ones count as success */
+/* MPI_Comm_spawn has error codes after the communicator; absent ones count as success */
 #define JOINED(name, lower, UPPER, params, args, prefix, parent, fresh, i, j) \
 	FORTRAN(name, lower, UPPER, 1, struct vt_comm *p = NULL, p = vt_comm_of(COMM(i)), \
 		vt_comm_created(VT_RAW_COMM_GROUP, prefix, p, 0, 0, COMM(j)))
@@ -273,6 +274,46 @@ enum {
 	FORTRAN( \
 		name, lower, UPPER, 0, struct vt_comm *p = NULL; uint32_t number = 0, p = vt_comm_of(COMM(0)); \
 		number = vt_comm_creates(p), OK(3) { vt_comm_posted(&k, p, number, REQUEST(2), w[1], 1); })
+
+/* ---- files and windows. at: 1 where there is an offset after the file. ---- */
+
+#define FILE_(i) PMPI_File_f2c(INT(i))
+#define WIN(i) PMPI_Win_f2c(INT(i))
+#define IO_BEGIN(dir, at) vt_io_begin(&k, VT_RAW_##dir, FILE_(0), INT(2 + (at)), TYPE(3 + (at)))
+#define IO(name, lower, UPPER, params, args, dir, at) \
+	FORTRAN(name, lower, UPPER, 1, OWN, STATUS(4 + (at)); IO_BEGIN(dir, at), READ_STATUS(4 + (at)); \
+		vt_io_end(&k, RESULT(5 + (at)) == MPI_SUCCESS ? &status : NULL))
+#define IO_POSTED(name, lower, UPPER, params, args, dir, at) \
+	FORTRAN(name, lower, UPPER, 0, , IO_BEGIN(dir, at), vt_io_all(&k, RESULT(5 + (at))))
+#define IO_BEGUN(name, lower, UPPER, params, args, dir, at) \
+	FORTRAN(name, lower, UPPER, 1, , IO_BEGIN(dir, at), vt_io_all(&k, RESULT(4 + (at))))
+/* The length of the name is after the result. */
+#define FILE_OPEN(name, lower, UPPER, params, args) \
+	FORTRAN( \
+		name, lower, UPPER, 1, , , \
+		OK(5) { vt_file_opened(FILE_(4), w[1], trimmed(w[1], (size_t)w[6]), COMM(0)); })
+#define FILE_CLOSE(name, lower, UPPER, params, args) FORTRAN(name, lower, UPPER, 1, , vt_file_closed(FILE_(0)), )
+#define NEWWIN(name, lower, UPPER, params, args, i, j) \
+	FORTRAN( \
+		name, lower, UPPER, 1, , , OK(j + 1) { vt_window_made(WIN(j), COMM(i)); })
+#define WIN_FREE(name, lower, UPPER, params, args) FORTRAN(name, lower, UPPER, 1, , vt_window_gone(WIN(0)), )
+#define RMA(name, lower, UPPER, params, args, dir, win, result) \
+	FORTRAN(name, lower, UPPER, 1, , vt_rma_begin(&k, VT_RAW_##dir, INT(3), WIN(win), INT(1), TYPE(2)), \
+		vt_io_all(&k, RESULT(result)))
+#define RMA_BOTH(name, lower, UPPER, params, args, win, result) \
+	FORTRAN(name, lower, UPPER, 1, , vt_rma_begin(&k, VT_RAW_WRITE, INT(6), WIN(win), INT(1), TYPE(2)), \
+		vt_rma_both(&k, INT(6), WIN(win), INT(4), TYPE(5), RESULT(result)))
+#define RMA_ONE(name, lower, UPPER, params, args, type, win) \
+	FORTRAN(name, lower, UPPER, 1, , vt_rma_begin(&k, VT_RAW_WRITE, INT((type) + 1), WIN(win), 1, TYPE(type)), \
+		vt_rma_both(&k, INT((type) + 1), WIN(win), 1, TYPE(type), RESULT(7)))
+
+static size_t trimmed(const char *name, size_t length)
+{
+	while (length && length < 1 << 16 && name[length - 1] == ' ') {
+		length--;
+	}
+	return length < 1 << 16 ? length : 0;
+}
 
 #include "collector-plugin/mpi/calls.def"
 

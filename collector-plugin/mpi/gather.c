@@ -2,7 +2,7 @@
 /* The end of a job: the clock data of all ranks, and what it must know of raw files that it cannot see, come to the rank that
  * writes the trace (LOGFILE-RANK); it keeps the maps as NAME.clk and makes one trace. Rank 0 fits them: the sessions lead there. */
 #include "config.h"
-#include "collector-plugin/core/collector.h"
+#include "collector-plugin/core/collect.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -23,6 +23,7 @@
 #include "collector-plugin/raw/format.h"
 #include "collector-plugin/raw/reader.h"
 #include "collector-plugin/run/run.h"
+#include "collector-plugin/settings/settings.h"
 
 enum { PART = 1 << 20 };
 
@@ -89,7 +90,7 @@ static int ship_all(struct shipping *s, const char *path)
 }
 
 /* This rank's file to the writer; the file stays. */
-static int ship(struct vt_job *j, int what, struct tkm_err *err)
+static int send_to_writer(struct vt_job *j, int what, struct tkm_err *err)
 {
 	struct shipping s = { j, err, 0 };
 	struct part_head end = { 0, 0 };
@@ -146,7 +147,7 @@ int vt_job_bring(struct vt_job *j, const unsigned char *what, struct tkm_err *er
 			continue;
 		}
 		if (me == i) {
-			rc = ship(j, what[i], err);
+			rc = send_to_writer(j, what[i], err);
 		} else if (me == j->writer) {
 			rc = receive(j, i, err);
 			j->part[i] = what[i] == VT_BRING_DEFINITIONS;
@@ -249,7 +250,7 @@ static int take_pairs(struct vt_job *j, struct tkm_err *err)
 	size_t n = 0;
 	int rc;
 
-	if (!j->clock.reference || !vt_collector.outside) {
+	if (!j->clock.reference || !vt_collect_is_outside()) {
 		return 0;
 	}
 	rc = vt_raw_read_clocks(j->raw_path, &text, &n, err);
@@ -485,7 +486,7 @@ int vt_job_merge(struct vt_job *j, const struct vt_merge_hosts *hosts, struct tk
 			.host = hosts ? j->input_host[i] : 0,
 			.there = hosts && j->part[i] ? j->there[i] : NULL };
 	}
-	rc = vt_collector.settings.keep_raw_events ? 0 : add_before(j, &n, err);
+	rc = vt_collect_settings()->keep_raw_events ? 0 : add_before(j, &n, err);
 	rc = rc < 0 ? rc : vt_collect_merge(j->in, n, j->run.period_s, hosts, err);
 	if (rc == 0) {
 		rc = write_clk(j, vt_collect_trace(), err);

@@ -5,7 +5,7 @@
  * without work wait, napping. Where a host fails, or has not all that its files need, the writer begins anew alone, and what it
  * cannot see of the raw files comes to it: they are there until the trace is complete. */
 #include "config.h"
-#include "collector-plugin/core/collector.h"
+#include "collector-plugin/core/collect.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -21,6 +21,7 @@
 #include "collector-plugin/host/say.h"
 #include "collector-plugin/merge/hosts.h"
 #include "collector-plugin/mpi/job.h"
+#include "collector-plugin/settings/settings.h"
 
 enum { PART = 1 << 20 };
 
@@ -69,7 +70,7 @@ static void lay_token(struct token *t, int hosts)
 
 	clock_gettime(CLOCK_REALTIME, &ts);
 	t->value = (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
-	t->keep = vt_collector.settings.keep_raw_events;
+	t->keep = vt_collect_settings()->keep_raw_events;
 	snprintf(t->path, sizeof(t->path), "%.1000s.%llx.tmp-%ld-0", vt_collect_trace(), (unsigned long long)t->value,
 		(long)getpid());
 	fd = t->keep || hosts < 2 ? -1 : open(t->path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);

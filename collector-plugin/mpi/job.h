@@ -18,6 +18,7 @@ struct vt_process {
 struct vt_job {
 	struct vt_collect *collect;
 	int rank;
+	int alone;             /* other ranks have no libVT */
 	struct cal_link *link; /* NULL: no sessions, no common trace */
 	struct cal_job clock;
 	double clock_s; /* that the sessions at both ends took */
@@ -69,9 +70,9 @@ VT_HIDDEN int vt_job_distribute(const struct vt_job *j, int size, struct tkm_err
 /* config.c: hosts of all ranks, by all ranks together; then what the options say of this one. */
 VT_HIDDEN int vt_job_hosts(struct vt_job *j, struct tkm_err *err);
 VT_HIDDEN void vt_job_configure(struct vt_job *j);
-/* GROUP: those that can be defined yet; at the end once more, with the program's own groups, and what still cannot is said. */
+/* GROUP: those that can be defined yet; at the end once more, with the program's own groups, and those that still cannot be defined are reported. */
 VT_HIDDEN void vt_job_groups(const struct vt_job *j, int last);
-/* What the protocol says of all processes and of options that nobody gave, on rank 0; by all ranks together. */
+/* What the protocol says of all processes and of options that were not given, on rank 0; by all ranks together. */
 VT_HIDDEN void vt_job_protocol(struct vt_job *j);
 
 /* gather.c: clock data and raw files of all ranks to the writer. */
@@ -91,6 +92,11 @@ VT_HIDDEN int vt_job_merge(struct vt_job *j, const struct vt_merge_hosts *hosts,
 /* hosts.c: by all ranks together, each host its own files where they share the folder. Returns 0; 1 on the writer: it has to
  * do that alone, and has all raw files; or -1. */
 VT_HIDDEN int vt_job_merge_together(struct vt_job *j, struct tkm_err *err);
+
+/* programs.c: have all ranks libVT? 0: not all, which is reported, and no rank may call anything collective. A job of one program is taken
+ * for whole. Then, when no rank asks any more, the decision is forgotten. */
+VT_HIDDEN int vt_job_is_whole(const struct vt_job *j, int size);
+VT_HIDDEN void vt_job_forget_decision(void);
 
 /* wait.c: a barrier that leaves the processors to others. Said once where it takes long: `late`; NULL where one
  * works and it is known to. */

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/fnv.h"
 #include "clock/from_map.h"
 #include "clock/names.h"
 #include "collector-plugin/host/say.h"
@@ -20,13 +21,9 @@ static const struct tkc_vmclock *vmclock;
 /* The same on all ranks: where rank 0 is, and what its clock showed when the job began. */
 static uint64_t axis_of(const struct vt_job *j)
 {
-	uint64_t hash = UINT64_C(14695981039346656037) ^ (uint64_t)j->clock.axis.v; /* FNV-1a */
-	const char *p;
+	const char *host = j->host_name ? j->host_name : "";
 
-	for (p = j->host_name ? j->host_name : ""; *p; p++) {
-		hash = (hash ^ (unsigned char)*p) * UINT64_C(1099511628211);
-	}
-	return hash;
+	return tkm_fnv(TKM_FNV_START ^ (uint64_t)j->clock.axis.v, host, strlen(host));
 }
 
 void vt_job_page_open(const struct vt_job *j)

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* SYNC-PERIOD (seeds/003 section 3.2.3): clock sessions while the program computes, in a thread of their own on each rank,
+/* SYNC-PERIOD (Intel Trace Collector guide, section 3.2.3): clock sessions while the program computes, in a thread of their own on each rank,
  * where MPI lets several threads call it. Rank 0's thread says what happens next, so that all ranks make the same
  * sessions in the same order; VT_timesync() becomes a wish to it. Between sessions the threads sleep in the kernel. */
 #include "config.h"
-#include "collector-plugin/core/collector.h"
+#include "collector-plugin/core/collect.h"
 
 #include <errno.h>
 #include <mpi.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <sys/prctl.h>
@@ -134,7 +135,7 @@ static void *sessions(void *arg)
 
 	(void)arg;
 	prctl(PR_SET_NAME, "vtrun", 0, 0, 0);
-	atomic_store(&vt_collector.helper[VT_HELPER_CLOCK], (int)syscall(SYS_gettid));
+	vt_collect_helper(VT_HELPER_CLOCK, (int)syscall(SYS_gettid));
 	while (rc == 0 && w != THE_END && (w != NOTHING || all_have_one())) {
 		w = wait_until_due();
 		if (w == NOTHING) {
@@ -186,7 +187,7 @@ static int start(void)
 		return -1;
 	}
 	/* the sampler must not take it for one of the program's */
-	atomic_store(&vt_collector.helper[VT_HELPER_CLOCK], -1);
+	vt_collect_helper(VT_HELPER_CLOCK, -1);
 	pthread_attr_init(&attr);
 	pthread_attr_setstacksize(&attr, STACK);
 	sigfillset(&all);
@@ -195,7 +196,7 @@ static int start(void)
 	pthread_sigmask(SIG_SETMASK, &old, NULL);
 	pthread_attr_destroy(&attr);
 	if (rc) {
-		atomic_store(&vt_collector.helper[VT_HELPER_CLOCK], 0);
+		vt_collect_helper(VT_HELPER_CLOCK, 0);
 	}
 	return rc ? -1 : 0;
 }
@@ -235,7 +236,7 @@ void vt_job_period_begin(struct vt_job *j)
 		p.running = all;
 		if (!all) {
 			pthread_join(p.thread, NULL);
-			atomic_store(&vt_collector.helper[VT_HELPER_CLOCK], 0);
+			vt_collect_helper(VT_HELPER_CLOCK, 0);
 		}
 	}
 	if (!all && j->rank == 0) {
@@ -276,7 +277,7 @@ int vt_job_period_end(struct tkm_err *err)
 	}
 	set(&p.ending, 1);
 	pthread_join(p.thread, NULL);
-	atomic_store(&vt_collector.helper[VT_HELPER_CLOCK], 0);
+	vt_collect_helper(VT_HELPER_CLOCK, 0);
 	p.running = 0;
 	/* what a session that failed has left on its way is not for the next one */
 	cal_link_new_epoch(p.job->link);

@@ -33,12 +33,16 @@ struct vt_mpi_call {
 	struct vt_comm *sent;
 	int to, tag;
 	uint64_t bytes;
+	/* what it moves to or from a file (files.h); file 0: nothing */
+	uint32_t file;
+	enum vt_raw_io io;
+	uint64_t moving;
 };
 
 /* Defines the function, registers the thread. Returns 1, or 0: nothing records. */
 VT_HIDDEN int vt_mpi_enter_slow(struct vt_mpi_call *k, struct vt_mpi_function *f);
 
-/* Where calls are counted for the sampler process, which looks for deadlocks; NULL: nobody asked for that. */
+/* Where calls are counted for the sampler process, which looks for deadlocks; NULL: not wanted. */
 extern struct vt_raw_head *vt_mpi_watched VT_HIDDEN;
 
 static inline void vt_mpi_count(int begins)
@@ -101,9 +105,11 @@ VT_HIDDEN void vt_record_begin(struct vt_collect *c);
 
 /* MPI is there: who we are, one trace for all, the first clock session. */
 VT_HIDDEN void vt_job_begin(int *argc, char ***argv);
-/* MPI is about to end: the last session, and everything for the trace to LOGFILE-RANK, which writes it; the others wait. */
+/* start.c: the state of MPI_Init, entered once rank, timer and options are known, with the stamp of its beginning. */
+VT_HIDDEN void vt_init_entered(struct vt_collect *c);
+/* MPI is about to end, and its state has been entered: the last session, and everything for the trace to LOGFILE-RANK, which writes it; the others wait. */
 VT_HIDDEN void vt_job_end(void);
-/* MPI_Abort: what is there is safe, and the user is told where. */
+/* MPI_Abort: what is there is safe, and a message says where. */
 VT_HIDDEN void vt_job_abort(void);
 /* A session in between, by all ranks together. */
 VT_HIDDEN VT_ErrorCode vt_job_timesync(void);

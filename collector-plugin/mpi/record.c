@@ -31,11 +31,6 @@ void vt_record_begin(struct vt_collect *c)
 	vt_comms_begin(c);
 }
 
-uint64_t vt_requests_pending(void)
-{
-	return requests.used;
-}
-
 /* ---- calls ---- */
 
 int vt_mpi_enter_slow(struct vt_mpi_call *k, struct vt_mpi_function *f)
@@ -117,7 +112,7 @@ static inline void count(
 	}
 }
 
-/* What the guide counts of a process's part (seeds/003 section 2.8.2). */
+/* What the guide counts of a process's part (Intel Trace Collector guide, section 2.8.2). */
 static uint64_t counted_bytes(const struct vt_share *s)
 {
 	switch (s->op) {
@@ -166,6 +161,16 @@ uint64_t vt_type_bytes(long long count, MPI_Datatype type)
 {
 	MPI_Count size = 0;
 
+	/* most messages are of these */
+	if (count > 0 && (type == MPI_BYTE || type == MPI_CHAR)) {
+		return (uint64_t)count;
+	}
+	if (count > 0 && (type == MPI_DOUBLE || type == MPI_INT || type == MPI_FLOAT)) {
+		return (uint64_t)count *
+			(type == MPI_DOUBLE               ? sizeof(double)
+					: type == MPI_INT ? sizeof(int)
+							  : sizeof(float));
+	}
 	if (count <= 0 || type == MPI_DATATYPE_NULL || PMPI_Type_size_x(type, &size) != MPI_SUCCESS || size < 0) {
 		return 0;
 	}
@@ -193,7 +198,7 @@ void vt_send(struct vt_mpi_call *k, long long count, MPI_Datatype type, int to, 
 	}
 }
 
-/* post: when it was posted, and where it stands among the events of its thread. */
+/* post: when it was posted, and where it is among the events of its thread. */
 static void take_back(
 	const struct vt_mpi_call *k, int64_t stamp, const struct vt_comm *c, int to, int tag, int64_t post)
 {

@@ -93,7 +93,4 @@ VT_HIDDEN void vt_share_prepared(struct vt_mpi_call *k, const struct vt_share *s
 VT_HIDDEN void vt_comm_posted(
 	struct vt_mpi_call *k, struct vt_comm *parent, uint32_t number, MPI_Request request, void *target, int fortran);
 
-/* Requests that are pending at the end, for the protocol. */
-VT_HIDDEN uint64_t vt_requests_pending(void);
-
 #endif

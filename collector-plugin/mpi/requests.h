@@ -15,7 +15,7 @@ enum vt_request_kind {
 	VT_REQUEST_BOTH, /* MPI_Isendrecv: its receive */
 	VT_REQUEST_COLLECTIVE,
 	VT_REQUEST_COMMUNICATOR, /* MPI_Comm_idup: a new communicator, when it is complete */
-	VT_REQUEST_MATCHED,      /* of MPI_Mprobe: a message that has been received by nobody yet */
+	VT_REQUEST_MATCHED,      /* of MPI_Mprobe: a message that has not been received yet */
 };
 
 struct vt_comm;

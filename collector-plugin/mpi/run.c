@@ -14,12 +14,16 @@
 #include "base/text.h"
 #include "collector-plugin/api/VT.h"
 #include "collector-plugin/core/collect.h"
-#include "collector-plugin/core/collector.h"
+#include "collector-plugin/core/collect.h"
+#include "collector-plugin/core/hooks.h"
+#include "collector-plugin/core/names.h"
 #include "collector-plugin/core/thread.h"
 #include "collector-plugin/host/say.h"
 #include "collector-plugin/mpi/private.h"
 #include "collector-plugin/raw/writer.h"
 #include "collector-plugin/run/run.h"
+#include "collector-plugin/settings/settings.h"
+#include "collector-plugin/trace/trace.h"
 
 static struct vt_job job;
 static char raw_path[4096];
@@ -66,20 +70,38 @@ static void name_spawned(void)
 /* The sampler process sees then whether the calls of MPI end, and may look at the stacks. */
 static void watch(void)
 {
-	struct vt_collector *c = &vt_collector;
+	const struct vt_settings *s = vt_collect_settings();
 	struct vt_raw_head *h = vt_raw_head(vt_raw_of(job.collect));
 
-	if (!c->failsafe && !(c->settings.deadlock_timeout > 0) && !(c->settings.deadlock_warning > 0)) {
+	if (!vt_hooks.failsafe && !(s->deadlock_timeout > 0) && !(s->deadlock_warning > 0)) {
 		return;
 	}
-	if (!c->outside) {
+	if (!vt_collect_is_outside()) {
 		vt_say(1, "WARNING", "deadlocks are not looked for: the sampler process does that, and here %s",
-			c->inside_why);
+			vt_collect_inside_why());
 		return;
 	}
 	prctl(PR_SET_PTRACER, (unsigned long)atomic_load(&h->sampler), 0, 0, 0);
 	vt_mpi_watched = h;
 	atomic_store_explicit(&h->watched, 1, memory_order_release);
+}
+
+/* The clocks of the job, and its first session. */
+static void begin_clocks(struct tkm_err *err)
+{
+	int rc = vt_job_clock_open(&job, err);
+
+	if (rc == 0) {
+		vt_job_page_open(&job);
+		vt_job_say_clocks(&job);
+	}
+	rc = rc < 0 ? rc : vt_job_session(&job, CAL_START, err);
+	if (rc < 0 && err->text[0]) {
+		say("no clock session", err);
+	}
+	if (all_well(rc) < 0) {
+		without_link();
+	}
 }
 
 void vt_job_begin(int *argc, char ***argv)
@@ -90,17 +112,23 @@ void vt_job_begin(int *argc, char ***argv)
 	PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
 	PMPI_Comm_size(MPI_COMM_WORLD, &size);
 	job.rank = rank;
-	vt_collector.no_mpi = 0;
+	vt_hooks.no_mpi = 0;
 	rc = vt_collect_start(rank, size, argc && argv && *argv && *argc > 0 ? (*argv)[0] : NULL, &err);
 	if (rc < 0) {
 		say("nothing is recorded", &err);
 	}
 	job.collect = vt_collect_running();
+	job.alone = !vt_job_is_whole(&job, size);
+	if (job.alone) {
+		return;
+	}
 	/* all ranks come out of MPI_Init at about the same time; one that does not come here has no libVT, as a rule */
 	vt_job_wait(
 		"still waiting in MPI_Init for other ranks: do all of them have libVT? Either all ranks are started "
 		"by vtrun or linked with -lVT, or none");
-	if (all_well(rc != 0 || !job.collect ? -1 : 0) < 0) {
+	rc = all_well(rc != 0 || !job.collect ? -1 : 0);
+	vt_job_forget_decision();
+	if (rc < 0) {
 		return;
 	}
 	rc = vt_job_distribute(&job, size, &err);
@@ -129,18 +157,8 @@ void vt_job_begin(int *argc, char ***argv)
 		vt_job_configure(&job);
 		vt_job_protocol(&job);
 	}
-	rc = vt_job_clock_open(&job, &err);
-	if (rc == 0) {
-		vt_job_page_open(&job);
-		vt_job_say_clocks(&job);
-	}
-	rc = rc < 0 ? rc : vt_job_session(&job, CAL_START, &err);
-	if (rc < 0 && err.text[0]) {
-		say("no clock session", &err);
-	}
-	if (all_well(rc) < 0) {
-		without_link();
-	}
+	vt_init_entered(job.collect);
+	begin_clocks(&err);
 	vt_collect_own_protocol();
 	vt_job_period_begin(&job);
 	watch();
@@ -180,7 +198,7 @@ VT_ErrorCode vt_job_timesync(void)
 static void write_trace(void)
 {
 	struct tkm_err err = { .text = "" };
-	int rc, i, keep = vt_collector.settings.keep_raw_events;
+	int rc, i, keep = vt_collect_settings()->keep_raw_events;
 
 	rc = vt_job_merge_together(&job, &err);
 	if (job.rank == job.writer && rc > 0) {
@@ -207,7 +225,7 @@ static void write_trace(void)
 /* Once for all ranks together: a line of each would be a thousand. */
 static void say_account(void)
 {
-	const struct vt_account *a = &vt_collector.account;
+	const struct vt_account *a = vt_collect_account();
 	double seconds = 1e-9 * (double)a->wall_ns;
 	struct {
 		double most;
@@ -231,11 +249,32 @@ static void say_account(void)
 		tkm_print_time(late, sizeof(late), all[2].most, 0), all[2].rank, ranks);
 }
 
+static void leave_finalize(void)
+{
+	struct vt_collect *c = vt_collect_running();
+
+	if (c) {
+		vt_trace_leave_unsampled(vt_function(c, "MPI", "MPI_Finalize"));
+	}
+}
+
+static void end_recording(void)
+{
+	leave_finalize();
+	vt_collect_end(0);
+}
+
 void vt_job_end(void)
 {
 	struct tkm_err err = { .text = "" };
 	int rc;
 
+	if (job.alone) {
+		/* the recording ends with the program, like one that does not use MPI */
+		leave_finalize();
+		vt_job_forget_decision();
+		return;
+	}
 	/* who waits here for the others is as stuck as in a call */
 	vt_mpi_count(1);
 	vt_call_finalize();
@@ -244,7 +283,7 @@ void vt_job_end(void)
 	}
 	over = 1;
 	if (!job.link) {
-		vt_collect_end(0);
+		end_recording();
 		return;
 	}
 	PMPI_Barrier(MPI_COMM_WORLD);
@@ -260,7 +299,7 @@ void vt_job_end(void)
 	} else if (job.rank == 0) {
 		vt_say(2, "INFO", "clock sessions at start and end took %.3f ms", job.clock_s * 1e3);
 	}
-	vt_collect_end(0);
+	end_recording();
 	if (all_well(rc) == 0) {
 		say_account();
 		vt_job_cpus(&job);
@@ -286,7 +325,7 @@ static void say_kept(const char *how)
 {
 	char text[9100];
 
-	if (job.collect && vt_is_together(job.collect) && !over && vt_collector.outside) {
+	if (job.collect && vt_is_together(job.collect) && !over && vt_collect_is_outside()) {
 		vt_say(1, "INFO", "%s: %s is written when all ranks have ended", how, vt_collect_trace());
 	} else if (job.collect && vt_is_together(job.collect) && !over) {
 		vt_say(1, "INFO", "%s: no trace was written; %s makes one of what all ranks have recorded", how,
@@ -297,14 +336,15 @@ static void say_kept(const char *how)
 void vt_job_abort(void)
 {
 	say_kept("MPI_Abort");
+	vt_job_forget_decision();
 	vt_job_period_quit();
 	over = 1;
-	vt_collect_end_how(vt_collector.outside, VT_RAW_ENDED_ABORT);
+	vt_collect_end_how(vt_collect_is_outside(), VT_RAW_ENDED_ABORT);
 }
 
 __attribute__((constructor)) static void loaded(void)
 {
-	vt_collector.no_mpi = 1;
+	vt_hooks.no_mpi = 1;
 }
 
 __attribute__((destructor)) static void unloaded(void)

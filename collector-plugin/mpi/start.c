@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Start and end of MPI, in C and in Fortran: the real call always happens, with what the program gave it, and
- * what the collector does stands before or behind it. seeds/003 section 3.1.3. */
+ * what the collector does is before or after it. The Intel Trace Collector guide, section 3.1.3. */
 #include "config.h"
 #include "collector-plugin/mpi/private.h"
 
@@ -11,20 +11,64 @@
 
 #include "collector-plugin/api/VT.h"
 #include "collector-plugin/api/private.h"
+#include "collector-plugin/core/collect.h"
 #include "collector-plugin/core/hooks.h"
+#include "collector-plugin/core/names.h"
 #include "collector-plugin/core/sink.h"
 #include "collector-plugin/core/thread.h"
+#include "collector-plugin/host/time.h"
+#include "collector-plugin/trace/trace.h"
 
 /* Only the first start counts: VT_initialize() after MPI_Init() is no error. */
 static _Atomic int begun, ended;
+
+/* When the program called MPI_Init, by CLOCK_MONOTONIC, and which one: the timer of the trace is settled in it. */
+static struct {
+	int64_t ns;
+	const char *name;
+	uint32_t function; /* 0: its state was not entered */
+} init;
+
+static void about_to_begin(int *argc, char ***argv, const char *name)
+{
+	vt_take_arguments(argc, argv);
+	init.ns = vt_now_ns(CLOCK_MONOTONIC);
+	init.name = name;
+}
 
 static void begin(int *argc, char ***argv)
 {
 	if (atomic_exchange(&begun, 1) == 0) {
 		vt_mpi_depth++;
 		vt_job_begin(argc, argv);
+		if (init.function) {
+			vt_trace_leave_unsampled(init.function);
+		}
 		vt_mpi_depth--;
 		vt_event(); /* leaving MPI_Init */
+	}
+}
+
+void vt_init_entered(struct vt_collect *c)
+{
+	ltick_t at = vt_ticks_now(c);
+
+	if (!init.name || vt_self() != VT_OK) {
+		return;
+	}
+	at.v -= (int64_t)(1e-9 * (double)(vt_now_ns(CLOCK_MONOTONIC) - init.ns) * vt_timer_of(c)->hz);
+	at.v = at.v < vt_start_of(c).v ? vt_start_of(c).v : at.v;
+	init.function = vt_function(c, "MPI", init.name);
+	vt_trace_enter_unsampled(init.function, at);
+}
+
+/* MPI_Finalize: what MPI does in it when the trace is complete is not in the trace. */
+static void enter_finalize(void)
+{
+	struct vt_collect *c = vt_collect_running();
+
+	if (c && vt_self() == VT_OK) {
+		vt_trace_enter_unsampled(vt_function(c, "MPI", "MPI_Finalize"), vt_ticks_now(c));
 	}
 }
 
@@ -32,6 +76,7 @@ static void end(void)
 {
 	if (atomic_load(&begun) && atomic_exchange(&ended, 1) == 0) {
 		vt_event(); /* entering MPI_Finalize */
+		enter_finalize();
 		vt_job_end();
 	}
 }
@@ -56,7 +101,7 @@ int MPI_Init(int *argc, char ***argv)
 	if (is_started_already()) {
 		return MPI_SUCCESS;
 	}
-	vt_take_arguments(argc, argv);
+	about_to_begin(argc, argv, "MPI_Init");
 	vt_mpi_depth++;
 	atomic_fetch_add(&starting, 1);
 	if (next) {
@@ -79,7 +124,7 @@ int MPI_Init_thread(int *argc, char ***argv, int required, int *provided)
 	if (is_started_already()) {
 		return PMPI_Query_thread(provided);
 	}
-	vt_take_arguments(argc, argv);
+	about_to_begin(argc, argv, "MPI_Init_thread");
 	vt_mpi_depth++;
 	atomic_fetch_add(&starting, 1);
 	if (next) {
@@ -116,7 +161,7 @@ int MPI_Abort(MPI_Comm comm, int errorcode)
 
 /* ---- behind another tool ---- */
 
-/* Tools that stand before us (LD_PRELOAD, or earlier on the link line) have an MPI_Init of their own, which calls PMPI_Init: we
+/* Tools that are loaded before us (LD_PRELOAD, or earlier on the link line) have an MPI_Init of their own, which calls PMPI_Init: we
  * would never hear of it. So these four have their second name here too; whoever comes first counts. */
 
 int PMPI_Init(int *argc, char ***argv)
@@ -125,7 +170,7 @@ int PMPI_Init(int *argc, char ***argv)
 	int rc, first = atomic_load(&starting) == 0;
 
 	if (first) {
-		vt_take_arguments(argc, argv);
+		about_to_begin(argc, argv, "MPI_Init");
 	}
 	rc = next ? next(argc, argv) : MPI_ERR_INTERN;
 	if (first && rc == MPI_SUCCESS) {
@@ -141,7 +186,7 @@ int PMPI_Init_thread(int *argc, char ***argv, int required, int *provided)
 	int rc, first = atomic_load(&starting) == 0;
 
 	if (first) {
-		vt_take_arguments(argc, argv);
+		about_to_begin(argc, argv, "MPI_Init_thread");
 	}
 	rc = next ? next(argc, argv, required, provided) : MPI_ERR_INTERN;
 	if (first && rc == MPI_SUCCESS) {
@@ -195,7 +240,7 @@ static int is_running(void)
 
 static void init_by(void (*next)(int *), int *ierr)
 {
-	vt_take_arguments(NULL, NULL);
+	about_to_begin(NULL, NULL, "MPI_Init");
 	vt_mpi_depth++;
 	atomic_fetch_add(&starting, 1);
 	if (next) {
@@ -223,7 +268,7 @@ void mpi_init_f08_(int *ierr)
 
 static void init_thread_by(void (*next)(int *, int *, int *), int *required, int *provided, int *ierr)
 {
-	vt_take_arguments(NULL, NULL);
+	about_to_begin(NULL, NULL, "MPI_Init_thread");
 	vt_mpi_depth++;
 	atomic_fetch_add(&starting, 1);
 	if (next) {

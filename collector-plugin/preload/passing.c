@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Calls of libc by which functions end without returning, or are unloaded: the tracer is told, and they are passed on. */
+/* Calls of libc by which functions end without returning, or are unloaded: the tracer is informed, and they are passed on. */
 #include "config.h"
 
 #include <dlfcn.h>

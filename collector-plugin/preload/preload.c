@@ -7,7 +7,7 @@
  * last line), must get it again; for that, and for nothing else, the exec functions are wrapped. With FOLLOW-CHILDREN
  * the environment stays, and every way of starting a child works. */
 #include "config.h"
-#include "collector-plugin/core/collector.h"
+#include "collector-plugin/core/collect.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -152,7 +152,7 @@ static void *start_later(void *unused)
 	return NULL;
 }
 
-static void forked(void)
+static VT_IN_CHILD void forked(void)
 {
 	sigset_t all, old;
 	pthread_t t;
@@ -221,8 +221,8 @@ static void at_exit_first(void *unused)
 	at_exit();
 }
 
-/* Behind this stands each atexit(). Programs close their standard error in a handler of their own (coreutils do), and
- * handlers run in the opposite order: with ours behind each of theirs it runs first, and can say what it wrote. Ending
+/* After this is each atexit(). Programs close their standard error in a handler of their own (coreutils do), and
+ * handlers run in the opposite order: with ours after each of theirs it runs first, and can say what it wrote. Ending
  * twice is nothing. A program that loads and unloads libraries for ever must not make the list long. ThreadSanitizer
  * calls it while it begins itself, before anything of its own can be called. */
 __attribute__((no_sanitize("thread"))) int __cxa_atexit(void (*fn)(void *), void *arg, void *dso)
@@ -294,7 +294,7 @@ __attribute__((constructor)) static void begin(void)
 		run.active = 0;
 	}
 	/* a copy that outlives the changes below: variables of a text that is taken apart */
-	clean_environment(vt_collector.run[0] ? vt_collector.run : text);
+	clean_environment(vt_collect_run_text()[0] ? vt_collect_run_text() : text);
 	if (run.active) {
 		tell_children();
 		atexit(at_exit);
@@ -500,7 +500,7 @@ int execvp(const char *file, char *const argv[])
 	return execvpe(file, argv, environ);
 }
 
-/* The arguments behind `arg` up to the NULL; the caller made room for them. */
+/* The arguments after `arg` up to the NULL; the caller made room for them. */
 #define COUNT_ARGUMENTS(n, arg) \
 	do { \
 		va_start(ap, arg); \

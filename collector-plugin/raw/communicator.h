@@ -29,7 +29,7 @@ struct vt_raw_comm_def {
 	int32_t tag;
 	uint32_t inter;    /* an intercommunicator: two groups, the own one first */
 	uint32_t n_own, n; /* ranges of the own group, and of both */
-	uint32_t at;       /* the first of these ranges is the at-th: long lists stand in several definitions */
+	uint32_t at;       /* the first of these ranges is the at-th: long lists are in several definitions */
 	const struct vt_raw_ranks *ranks;
 	const char *name; /* of the last of several definitions of the same id */
 };

@@ -184,6 +184,17 @@ int vt_raw_scope(struct vt_raw *r, uint32_t id, uint32_t classid, uint32_t scl1,
 	return end(r, &p);
 }
 
+int vt_raw_file_name(struct vt_raw *r, uint32_t id, uint32_t communicator, const char *name)
+{
+	struct pack p;
+
+	begin(&p, VT_RAW_DEF_FILE);
+	put32(&p, id);
+	put32(&p, communicator);
+	put_text(&p, name);
+	return end(r, &p);
+}
+
 /* As many definitions as its ranges need. */
 int vt_raw_communicator(struct vt_raw *r, const struct vt_raw_comm_def *d)
 {

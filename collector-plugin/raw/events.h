@@ -6,7 +6,7 @@
  * To add a kind of event:
  *   1. Declare the struct of its body below, without padding and without pointers. Members that are ids (functions, source
  *      locations, scopes, communicators) are the numbers of definitions of this raw file.
- *   2. Add a line to VT_RAW_EVENT_LIST, with a number that nobody has: 6 to 31. The reader takes the size from there.
+ *   2. Add a line to VT_RAW_EVENT_LIST, with a free number: 6 to 31. The reader takes the size from there.
  *   3. Record it with vt_raw_event(stream, stamp, thread number, VT_RAW_..., n, &body, sizeof(body)); `n` is a byte of your own.
  *      In api/ and mpi/: vt_trace_record() of trace/trace.h, which knows stream, thread and whether the thread records.
  *   4. Add a function to the table in merge/events.c, which writes the record of the trace; ids of the raw file become those
@@ -27,7 +27,7 @@ struct vt_raw_state_enter {
  * VT_RAW_LEAVE (raw/format.h). */
 /* `n` of VT_RAW_STATE_LEAVE: the program leaves the state; or its thread ended with the state open. */
 enum { VT_RAW_LEFT = 0, VT_RAW_CLOSED_BY_END = 1 };
-/* VT_RAW_OWNER has no body: the short records behind it in its block (raw/short.h) are of the thread `where`. */
+/* VT_RAW_OWNER has no body: the short records after it in its block (raw/short.h) are of the thread `where`. */
 struct vt_raw_scope {
 	uint32_t scope, seqnr, scl;
 };
@@ -46,7 +46,7 @@ struct vt_raw_later_message { /* n: the communicator */
 enum vt_raw_message_kind {
 	VT_RAW_MESSAGE_SEND = 1,
 	VT_RAW_MESSAGE_RECEIVE,
-	VT_RAW_MESSAGE_FREED, /* a receive whose request was freed: nobody sees its end */
+	VT_RAW_MESSAGE_FREED, /* a receive whose request was freed: its end is not seen */
 	VT_RAW_MESSAGE_WHOLE, /* both ends, of VT_log_msgevent(): peer sent it `since` ticks ago at the source location `during`,
 	                       * rank `number` received it */
 	VT_RAW_MESSAGE_TAKEN_BACK, /* the send that was posted `since` ticks ago failed, or was cancelled */
@@ -83,6 +83,13 @@ enum {
 	VT_RAW_ROOT_REMOTE = 0x40000000, /* plus the rank in the other group */
 };
 
+/* Bytes to or from a file of VT_RAW_DEF_FILE, inside the state that moves them: begin with what was asked for, end with what was moved.
+ * n: enum vt_raw_io */
+struct vt_raw_transfer {
+	uint32_t file, bytes, bytes_high;
+};
+enum vt_raw_io { VT_RAW_WRITE = 0, VT_RAW_READ = 1 };
+
 /* clang-format off */
 #define VT_RAW_EVENT_LIST(X) \
 	X(STATE_ENTER, 6, sizeof(struct vt_raw_state_enter)) \
@@ -94,7 +101,9 @@ enum {
 	X(RECEIVE,    17, sizeof(struct vt_raw_later_message)) \
 	X(MESSAGE,    18, sizeof(struct vt_raw_message)) \
 	X(COLLECTIVE, 19, sizeof(struct vt_raw_collective)) \
-	X(LOGGED_SHARE, 20, sizeof(struct vt_raw_logged_share))
+	X(LOGGED_SHARE, 20, sizeof(struct vt_raw_logged_share)) \
+	X(IO_BEGIN,   21, sizeof(struct vt_raw_transfer)) \
+	X(IO_END,     22, sizeof(struct vt_raw_transfer))
 /* clang-format on */
 
 enum vt_raw_event_type {

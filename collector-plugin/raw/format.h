@@ -13,12 +13,12 @@
 #define VT_RAW_MAGIC "TKMRAW1\n"
 #define VT_RAW_ORDER 0x01020304u
 #define VT_RAW_BLOCK_MAGIC 0x4b4c4256u /* "VBLK" */
-#define VT_RAW_FREE_MAGIC 0x45524656u  /* "VFRE": was used, and stands elsewhere or is gone */
+#define VT_RAW_FREE_MAGIC 0x45524656u  /* "VFRE": was used, and is elsewhere or is gone */
 
 enum { VT_RAW_VERSION = 3, VT_RAW_MIN_BLOCK = 4096, VT_RAW_MAX_COUNTERS = 255 };
 
 enum vt_raw_state {
-	VT_RAW_RECORDING = 1, /* still there after a crash: the process did not come to an end */
+	VT_RAW_RECORDING = 1, /* still there after a crash: the process was killed */
 	VT_RAW_CLOSED = 2,
 	VT_RAW_MERGED = 3, /* is in a trace; kept because that was asked for */
 };
@@ -30,7 +30,7 @@ struct vt_raw_process {
 	struct vt_turn turn;
 	int64_t next;    /* COUNTER-MIN-INTERVAL */
 	int64_t high;    /* the latest stamp recorded */
-	int64_t low;     /* and the latest with older values than those that stand in the parts now */
+	int64_t low;     /* and the latest with older values than those that are in the parts now */
 	int64_t read_at; /* when the reading of these began; 0: not all are of one reading */
 	struct {
 		uint64_t name, highest;
@@ -41,7 +41,7 @@ struct vt_raw_process {
 struct vt_raw_head {
 	char magic[8];
 	uint32_t order, version;
-	uint32_t head_size; /* bytes; the first block stands there, a multiple of the page size */
+	uint32_t head_size; /* bytes; the first block is there, a multiple of the page size */
 	uint32_t block_size;
 	uint64_t check;
 	uint32_t pid, parent;
@@ -64,7 +64,7 @@ struct vt_raw_head {
 	_Atomic int64_t end_tick;     /* when it was closed; while it records, of the last housekeeping */
 	_Atomic uint64_t lost;        /* records for which there was no place */
 	_Atomic uint64_t overwritten; /* blocks that newer ones took the place of */
-	/* Two processes may write a file at the same time, the program and the sampler, which share what stands here. */
+	/* Two processes may write a file at the same time, the program and the sampler, which share what is here. */
 	_Atomic uint64_t file_blocks; /* places given out so far */
 	_Atomic uint64_t definitions; /* the number of the next one */
 	_Atomic uint32_t streams;     /* data streams begun */
@@ -79,11 +79,13 @@ struct vt_raw_head {
 	char reference[64];             /* the free clock beside the timer, which is steered: before the next */
 	_Atomic uint32_t watched;       /* the program counts its calls of MPI, for the sampler to see a deadlock: */
 	_Atomic uint64_t entered, left; /* calls begun, calls ended */
+	_Atomic uint64_t ahead;         /* the sampler has made room on the disk for so many blocks; */
+	_Atomic uint32_t whole;         /* the program has mapped the file as far as it may grow, and asks for that */
 	_Atomic uint32_t pairs;         /* the sampler reads the timer beside it (VT_RAW_DEF_CLOCKS) */
 	struct vt_raw_process process;
 };
 
-/* Threads of the program that read their counters at events, for the sampler: behind the head, in its second page. */
+/* Threads of the program that read their counters at events, for the sampler: after the head, in its second page. */
 struct vt_raw_thread_slot {
 	_Atomic int32_t tid;      /* 0: free */
 	_Atomic int32_t number;   /* in the trace */
@@ -119,7 +121,7 @@ struct vt_raw_block {
 	uint64_t number;       /* of this block in its stream, from 0: a gap is what was overwritten or damaged */
 	int64_t base;          /* tick from which the first record's dt counts */
 	uint64_t lost;         /* records of this stream that were lost just before this block */
-	_Atomic uint32_t used; /* bytes of whole records behind this head; stored after each record */
+	_Atomic uint32_t used; /* bytes of whole records after this head; stored after each record */
 	uint32_t filler2;
 	uint64_t check; /* of kind, stream, number, base, lost, used and the records; once it is SEALED */
 };
@@ -148,6 +150,7 @@ enum vt_raw_type {
 	VT_RAW_DEF_FUNCTION_AT = 42, /* uint32_t id, class, object, demangle; uint64_t offset; name or "" */
 	VT_RAW_DEF_SCOPE = 40,       /* uint32_t id, class, scl1, scl2; name */
 	VT_RAW_DEF_STACK = 52,       /* uint32_t id, n; struct vt_raw_place[n], the innermost call first */
+	VT_RAW_DEF_FILE = 45,        /* uint32_t id, communicator or 0; name: what bytes are read from or written to */
 	VT_RAW_DEF_COMM = 43, /* uint32_t id, parent, kind, number, int32_t tag, uint32_t inter, n_own, n, at, m, then
 	                          * m struct vt_raw_ranks (raw/communicator.h); name */
 	VT_RAW_DEF_CLOCKS =
@@ -164,12 +167,21 @@ struct vt_raw_place {
 
 /* Calls of a function: minimum, maximum and sum of their ticks, with and without what they called. */
 struct vt_raw_times {
-	uint64_t count;
+	/* since the row was written, which is every second: 32 bits are enough */
+	uint32_t count;
+	uint32_t more; /* of them counted in another row too: a call is counted once for each of its communications */
 	int64_t inclusive[3], exclusive[3];
 };
 
-/* What is counted apart: a function, and of functions of MPI with whom they communicate and how many bytes. */
-enum vt_raw_row_kind { VT_RAW_ROW_CALL, VT_RAW_ROW_SEND, VT_RAW_ROW_RECEIVE, VT_RAW_ROW_COLLECTIVE, VT_RAW_ROW_KINDS };
+/* What is counted apart: a function, and for functions of MPI the partner and the number of bytes. */
+enum vt_raw_row_kind {
+	VT_RAW_ROW_CALL,
+	VT_RAW_ROW_SEND,
+	VT_RAW_ROW_RECEIVE,
+	VT_RAW_ROW_COLLECTIVE,
+	VT_RAW_ROW_FILE,
+	VT_RAW_ROW_KINDS
+};
 struct vt_raw_row {
 	uint32_t function;
 	uint32_t communicator; /* its definition; 0: VT_RAW_ROW_CALL */
@@ -189,7 +201,7 @@ struct vt_raw_record {
 };
 
 #define VT_RAW_GROUP 0x8000u
-/* Places of threads that have not called us, from here on: they get the lowest numbers that nobody else has, when all is known. */
+/* Places of threads that have not called us, from here on: they get the lowest free numbers, when all is known. */
 #define VT_RAW_PLACE 0x4000u
 enum { VT_RAW_NODE = 1 }; /* the group that is always there: all processes on this node */
 
@@ -199,12 +211,13 @@ uint64_t vt_raw_check(const void *p, size_t n, uint64_t seed);
 /* The checksum that a block's `check` should be. `used` is at most what fits. */
 uint64_t vt_raw_block_check(const struct vt_raw_block *b, uint32_t used);
 
-/* A counter as its definition stores it, as far as `factor`, with its texts behind it. */
+/* A counter as its definition stores it, as far as `factor`, with its texts after it. */
 struct vt_raw_counter_def {
 	uint32_t id, classid;
 	uint8_t type;    /* STF_COUNTER_I8 ... | STF_COUNTER_SAMPLE ..., stf/stf.h */
 	uint8_t do_diff; /* a running total: tools show its rate */
-	uint16_t where;  /* whom the counter belongs to: VT_RAW_GROUP + VT_RAW_NODE for node counters; 0: threads */
+	uint16_t
+		where; /* the thread that the counter belongs to: VT_RAW_GROUP + VT_RAW_NODE for node counters; 0: threads */
 	uint32_t filler;
 	uint64_t lower, upper; /* bounds, bits of the type */
 	double factor;         /* tools show value (do_diff: its rate per second) x factor in shown_unit; 0: as it is */

@@ -32,14 +32,18 @@ struct vt_raw {
 	struct vt_raw_stream copy[VT_RAW_COPIES];
 	int closed; /* 1: takes no records, 2: and the file is complete */
 	int forgotten;
-	int alone; /* nobody calls vt_raw_tick() */
+	int alone; /* vt_raw_tick() is not called */
 	void (*stopped)(const char *path, int why);
-	int64_t no_room_until; /* CLOCK_MONOTONIC_COARSE, ns: the file is not asked for room before */
-	int no_room;           /* errno then */
-	pid_t keeper;          /* thread that may use keeper_fd; 0: none */
+	_Atomic int64_t no_room_until; /* CLOCK_MONOTONIC_COARSE, ns: the file is not asked for room before */
+	int no_room;                   /* errno then */
+	pid_t keeper;                  /* thread that may use keeper_fd; 0: none */
 	int keeper_fd;
 	_Atomic uint32_t wake; /* futex */
 	_Atomic uint32_t sleeping;
+	char *window; /* the file from its first block on, as far as it may grow; NULL: blocks are mapped one by one */
+	size_t window_size;
+	int was_ready;  /* the latest blocks: the sampler process had made room for them */
+	uint64_t given; /* vt_raw_tick() of the sampler process: places given out then */
 	void *arrays;
 	size_t arrays_size;
 };
@@ -54,6 +58,19 @@ static inline struct vt_raw_block **vt_raw_full_at(struct vt_raw *r, size_t i)
 
 /* A block of the given stream, begun; NULL with the reason in the head. r->lock is held. */
 struct vt_raw_block *vt_raw_begin_block(struct vt_raw *r, struct vt_raw_stream *s, enum vt_raw_kind kind, int64_t base);
+
+/* grow.c. All but the first two with r->lock held; int: 0 or an errno. */
+void vt_raw_close_again(struct vt_raw *r, int fd);
+/* Has the program given up system calls? Then what is mapped is filled, and no more. The sampler process, which has the file, too, has not. */
+int vt_raw_is_forbidden(const struct vt_raw *r);
+/* n places at the end of the file, which another process may want too; *at: where. */
+int vt_raw_take_places(struct vt_raw *r, size_t n, off_t *at);
+/* They could not be filled. Where another process has taken some after them they stay empty. */
+void vt_raw_give_places_back(struct vt_raw *r, size_t n, off_t at);
+/* Makes the file longer by a chunk, or by as little as one block near its limits. */
+int vt_raw_grow_some(struct vt_raw *r);
+/* In the sampler process, without the lock. */
+void vt_raw_make_room_ahead(struct vt_raw *r);
 
 /* create.c. The head of a file that begins to record, signed. */
 void vt_raw_fill_head(struct vt_raw_head *h, const struct vt_raw_options *o, size_t head_size, size_t block_size);

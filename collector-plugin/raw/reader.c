@@ -98,7 +98,7 @@ static int compare(const void *a, const void *b)
 	return x->number < y->number ? -1 : x->number > y->number;
 }
 
-/* Is what stands there a block that can be read? Counts it as damaged if it only looks like one. Its head is read, not
+/* Is what is there a block that can be read? Counts it as damaged if it only looks like one. Its head is read, not
  * looked at in the mapping: in a hole of a full tmpfs that would be a SIGBUS. */
 static int usable(struct vt_raw_file *f, int fd, uint32_t index, size_t room)
 {
@@ -447,7 +447,7 @@ int vt_raw_cursor_block(struct vt_raw_cursor *c)
 		c->now = b->base;
 		c->owner = UINT32_MAX;
 		c->p = p;
-		/* blocks of a stream lie one behind the other, those of others maybe in between, which are read in again */
+		/* blocks of a stream lie one after the other, those of others maybe in between, which are read in again */
 		c->begin = c->begin && c->begin <= (const uint8_t *)b ? c->begin : (const uint8_t *)b;
 		c->end = end;
 		if (c->p < c->end) {
@@ -498,7 +498,7 @@ static void get_bytes(struct reader *r, uint8_t *to, size_t n)
 	r->p += n;
 }
 
-/* Texts go one behind the other into `room`, each terminated. */
+/* Texts go one after the other into `room`, each terminated. */
 static const char *get_text(struct reader *r, char **room)
 {
 	uint32_t n = get32(r);
@@ -636,6 +636,7 @@ static int decode(const struct copy *c, struct vt_raw_def *d, char *room, uint32
 	case VT_RAW_DEF_CLASS:
 	case VT_RAW_DEF_FUNCTION:
 	case VT_RAW_DEF_SCL:
+	case VT_RAW_DEF_FILE:
 	case VT_RAW_DEF_STATISTICS:
 	case VT_RAW_DEF_OBJECT:
 	case VT_RAW_DEF_STACK:
@@ -672,7 +673,7 @@ static int decode(const struct copy *c, struct vt_raw_def *d, char *room, uint32
 	return r->bad ? -1 : 0;
 }
 
-/* Stands at the next definition of this copy that makes sense. 0: there is none. */
+/* Moves to the next definition of this copy that makes sense. 0: there is none. */
 static int copy_next(struct vt_raw_file *f, struct copy *c)
 {
 	struct vt_raw_record h;

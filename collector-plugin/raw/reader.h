@@ -79,7 +79,7 @@ int vt_raw_read_clocks(const char *path, char **text, size_t *n, struct tkm_err 
 struct vt_raw_cursor {
 	const uint8_t *p, *end; /* the present record and its block's end */
 	struct vt_raw_record h; /* its first bytes, */
-	const uint8_t *body;    /* what is behind those, or the only part of a short one */
+	const uint8_t *body;    /* what is after those, or the only part of a short one */
 	size_t size;            /* its size, */
 	int64_t now;            /* and its tick */
 	uint32_t sessions;      /* that were over when it was written; 0: unknown */

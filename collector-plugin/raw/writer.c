@@ -43,150 +43,6 @@ int vt_raw_stopped(const struct vt_raw *r)
 	return r->forgotten ? 0 : (int)atomic_load_explicit(&r->head->stop, memory_order_relaxed);
 }
 
-/* ---- the file grows ---- */
-
-/* No descriptor is kept in the program's own table: it might close it and get the number for a file of its own. */
-static int open_again(struct vt_raw *r)
-{
-	struct stat st;
-	int fd;
-
-	if (r->keeper && r->keeper_fd >= 0 && syscall(SYS_gettid) == r->keeper) {
-		return r->keeper_fd;
-	}
-	fd = open(r->path, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
-	if (fd >= 0 && (fstat(fd, &st) < 0 || st.st_dev != r->device || st.st_ino != r->inode)) {
-		close(fd);
-		errno = ESTALE; /* the file was removed or replaced */
-		return -1;
-	}
-	return fd;
-}
-
-int vt_raw_open_again(struct vt_raw *r)
-{
-	return open_again(r);
-}
-
-static void close_again(struct vt_raw *r, int fd)
-{
-	if (fd != r->keeper_fd) {
-		close(fd);
-	}
-}
-
-/* Beyond the program's limit the kernel does not only refuse, it sends a signal. */
-static int too_long(off_t end)
-{
-	struct rlimit l;
-
-	return getrlimit(RLIMIT_FSIZE, &l) == 0 && l.rlim_cur != RLIM_INFINITY && (rlim_t)end > l.rlim_cur;
-}
-
-/* Room on the disk, so that a store can never fail. Returns 0 or an errno. */
-int vt_raw_reserve(int fd, off_t offset, off_t size)
-{
-	static const char zeros[4096];
-	ssize_t n;
-	int rc;
-
-	if (too_long(offset + size)) {
-		return EFBIG;
-	}
-
-	do {
-		rc = fallocate(fd, 0, offset, size);
-	} while (rc < 0 && errno == EINTR);
-	if (rc == 0) {
-		return 0;
-	}
-	if (errno != EOPNOTSUPP && errno != ENOSYS) {
-		return errno;
-	}
-	while (size > 0) {
-		n = pwrite(fd, zeros, size < (off_t)sizeof(zeros) ? (size_t)size : sizeof(zeros), offset);
-		if (n < 0 && errno != EINTR) {
-			return errno;
-		}
-		offset += n > 0 ? n : 0;
-		size -= n > 0 ? n : 0;
-	}
-	return 0;
-}
-
-/* n places at the end of the file, which another process may want too; *at: where. Returns 0 or an errno. */
-static int take_places(struct vt_raw *r, size_t n, off_t *at)
-{
-	uint64_t first = atomic_load_explicit(&r->head->file_blocks, memory_order_relaxed);
-
-	do {
-		*at = (off_t)(r->head->head_size + first * r->block_size);
-		if ((long long)*at + (long long)(n * r->block_size) > r->limit + r->beyond ||
-			too_long(*at + (off_t)(n * r->block_size))) {
-			return EFBIG;
-		}
-	} while (!atomic_compare_exchange_weak(&r->head->file_blocks, &first, first + n));
-	return 0;
-}
-
-/* They could not be filled. Where another process has taken some behind them they stay empty. */
-static void give_places_back(struct vt_raw *r, size_t n, off_t at)
-{
-	uint64_t first = ((uint64_t)at - r->head->head_size) / r->block_size, last = first + n;
-
-	atomic_compare_exchange_strong(&r->head->file_blocks, &last, first);
-}
-
-/* n more blocks become ready. Returns 0 or an errno. */
-static int grow(struct vt_raw *r, size_t n)
-{
-	off_t at;
-	size_t i, size = n * r->block_size;
-	char *p = MAP_FAILED;
-	int fd, rc;
-
-	rc = take_places(r, n, &at);
-	if (rc) {
-		return rc;
-	}
-	fd = open_again(r);
-	if (fd < 0) {
-		rc = errno;
-		give_places_back(r, n, at);
-		return rc;
-	}
-	rc = vt_raw_reserve(fd, at, (off_t)size);
-	if (rc == 0) {
-		p = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, at);
-		rc = p == MAP_FAILED ? errno : 0;
-	}
-	close_again(r, fd);
-	if (rc) {
-		give_places_back(r, n, at);
-		return rc;
-	}
-	/* the first block is taken first, so that the file fills from its start */
-	for (i = n; i-- > 0;) {
-		r->ready[r->n_ready++] = (struct vt_raw_block *)(void *)(p + i * r->block_size);
-	}
-	r->mapped += n;
-	return 0;
-}
-
-/* Makes the file longer by a chunk, or by as little as one block near its limits. */
-static int grow_some(struct vt_raw *r)
-{
-	size_t n = r->beyond ? 1 : r->chunk, room = (size_t)r->max_blocks - r->mapped;
-	int rc;
-
-	n = n > room ? room : n;
-	rc = grow(r, n);
-	if (rc && n > 1) {
-		rc = grow(r, 1);
-	}
-	return rc;
-}
-
 /* ---- full blocks ---- */
 
 static void seal(struct vt_raw_block *b)
@@ -227,7 +83,7 @@ static int write_at(int fd, const void *p, size_t n, off_t at)
 	return 0;
 }
 
-/* The records first: without its head a block that did not fit is none. A crash behind this leaves the block twice,
+/* The records first: without its head a block that did not fit is none. A crash after this leaves the block twice,
  * which its number tells. */
 static int append_block(int fd, const struct vt_raw_block *b, off_t at)
 {
@@ -240,7 +96,7 @@ static int append_block(int fd, const struct vt_raw_block *b, off_t at)
  * held, but not while the disk is at work. Returns 0 or an errno. */
 static int flush_full(struct vt_raw *r, size_t keep)
 {
-	int fd = r->n_full > keep ? open_again(r) : -1, rc = 0;
+	int fd = r->n_full > keep ? vt_raw_open_again(r) : -1, rc = 0;
 	struct vt_raw_block *b;
 	struct vt_lock held;
 	off_t at;
@@ -253,24 +109,25 @@ static int flush_full(struct vt_raw *r, size_t keep)
 			seal_oldest(r);
 		}
 		b = pop_full(r);
-		rc = take_places(r, 1, &at);
+		rc = vt_raw_take_places(r, 1, &at);
 		if (rc == 0) {
 			vt_lock_pause(&r->lock, &held);
 			rc = append_block(fd, b, at);
 			vt_lock_resume(&r->lock, &held);
 			if (rc) {
-				give_places_back(r, 1, at);
+				vt_raw_give_places_back(r, 1, at);
 			}
 		}
-		if (rc == 0) {
+		if (rc == 0 && !r->closed) {
 			atomic_store_explicit(&b->magic, VT_RAW_FREE_MAGIC, memory_order_release);
 			r->ready[r->n_ready++] = b;
 		} else {
+			/* what was closed meanwhile may have lost its copy, and is being read */
 			*vt_raw_full_at(r, r->n_full++) = b;
 		}
 	}
 	if (fd >= 0) {
-		close_again(r, fd);
+		vt_raw_close_again(r, fd);
 	}
 	return rc;
 }
@@ -300,48 +157,46 @@ static int64_t coarse_ns(void)
 	return (int64_t)ts.tv_sec * 1000000000 + ts.tv_nsec;
 }
 
-/* Has the program given up system calls? Then what is mapped is filled, and no more. The sampler process, which has the file, too, has not. */
-static int is_forbidden(const struct vt_raw *r)
-{
-	int is = r->alone && atomic_load_explicit(&r->head->quiet, memory_order_relaxed);
-
-	if (is) {
-		vt_lock_without_calls();
-	}
-	return is;
-}
-
 /* A disk that was full is not asked again at each record. */
 static struct vt_raw_block *no_block(struct vt_raw *r, int why)
 {
 	r->no_room = why;
-	r->no_room_until = coarse_ns() + 1000000000;
+	/* without system calls it is the sampler process that makes room, ten times a second */
+	atomic_store_explicit(
+		&r->no_room_until, coarse_ns() + (why == EPERM ? 50000000 : 1000000000), memory_order_relaxed);
 	return NULL;
 }
 
-/* A mapped block for use, or NULL with *why. Behind the limit there is still place for definitions, statistics among them. */
+/* Without the lock, so that lost records cost no more than those that are stored. */
+static int is_known_full(struct vt_raw *r)
+{
+	int64_t until = atomic_load_explicit(&r->no_room_until, memory_order_relaxed);
+
+	return until && coarse_ns() < until;
+}
+
+/* A mapped block for use, or NULL with *why. After the limit there is still place for definitions, statistics among them. */
 static struct vt_raw_block *get_block(struct vt_raw *r, enum vt_raw_kind kind, int *why)
 {
 	int beyond = kind == VT_RAW_DEFINITIONS && r->no_room == EFBIG;
 
 	*why = 0;
-	if (r->n_ready == 0 && is_forbidden(r)) {
-		*why = EPERM;
-		return NULL;
-	}
-	if (r->n_ready == 0 && r->no_room && !beyond && !r->overwrite && coarse_ns() < r->no_room_until) {
+	if (r->n_ready == 0 && r->no_room && !beyond && !r->overwrite && is_known_full(r)) {
 		*why = r->no_room;
 		return NULL;
 	}
 	r->beyond = beyond ? DEFINITIONS_BEYOND_BYTES : 0;
-	r->no_room = beyond ? r->no_room : 0;
+	if (!beyond) {
+		r->no_room = 0;
+		atomic_store_explicit(&r->no_room_until, 0, memory_order_relaxed);
+	}
 	if (r->n_ready == 0 && r->mapped < (size_t)r->max_blocks) {
-		*why = grow_some(r);
-		if (*why == 0 && r->chunk * 2 * r->block_size <= BIGGEST_CHUNK_BYTES) {
+		*why = vt_raw_grow_some(r);
+		if (*why == 0 && !r->was_ready && r->chunk * 2 * r->block_size <= BIGGEST_CHUNK_BYTES) {
 			r->chunk *= 2; /* the housekeeper was not fast enough */
 		}
 	}
-	if (r->n_ready == 0 && r->autoflush) {
+	if (r->n_ready == 0 && r->autoflush && !vt_raw_is_forbidden(r)) {
 		int rc = flush_full(r, r->n_full > 1 ? r->n_full - 1 : 0);
 
 		*why = *why ? *why : rc;
@@ -362,6 +217,17 @@ static struct vt_raw_block *get_block(struct vt_raw *r, enum vt_raw_kind kind, i
 	return r->ready[--r->n_ready];
 }
 
+/* Where no housekeeper does it, the thread that fills a block appends the full ones, and takes their places again: to copy a block that is
+ * still in the cache costs a third of the page faults of another one. Not between two blocks of definitions, which others
+ * may want to define meanwhile. */
+static void flush_alone(struct vt_raw *r, enum vt_raw_kind kind)
+{
+	if (r->alone && kind == VT_RAW_DATA && r->autoflush && r->flush_blocks >= 0 &&
+		r->n_full > (size_t)r->flush_blocks && !r->closed && !vt_raw_is_forbidden(r) && !is_known_full(r)) {
+		flush_full(r, (size_t)r->min_blocks);
+	}
+}
+
 struct vt_raw_block *vt_raw_begin_block(struct vt_raw *r, struct vt_raw_stream *s, enum vt_raw_kind kind, int64_t base)
 {
 	struct vt_raw_block *b;
@@ -375,6 +241,7 @@ struct vt_raw_block *vt_raw_begin_block(struct vt_raw *r, struct vt_raw_stream *
 		}
 		s->block = NULL;
 		s->cur = s->end = s->quick = NULL;
+		flush_alone(r, kind);
 	}
 	b = r->closed ? NULL : get_block(r, kind, &why);
 	if (!b) {
@@ -383,7 +250,7 @@ struct vt_raw_block *vt_raw_begin_block(struct vt_raw *r, struct vt_raw_stream *
 			atomic_store_explicit(&r->head->stop_tick, kind == VT_RAW_DATA ? base : r->head->start_tick,
 				memory_order_relaxed);
 			atomic_store_explicit(&r->head->stop, (uint32_t)why, memory_order_release);
-			if (r->stopped && !is_forbidden(r)) {
+			if (r->stopped && !vt_raw_is_forbidden(r)) {
 				r->stopped(r->path, why);
 			}
 		}
@@ -434,8 +301,9 @@ uint8_t *vt_raw_room_slow(struct vt_raw_stream *s, size_t size, int64_t stamp, u
 	size_t need;
 	int short_of = 0, fresh = 0;
 
-	is_forbidden(r); /* before the lock is taken */
-	if (s->busy || r->forgotten || size + 16 > r->block_size - sizeof(struct vt_raw_block)) {
+	vt_raw_is_forbidden(r); /* before the lock is taken */
+	if (s->busy || r->forgotten || size + 16 > r->block_size - sizeof(struct vt_raw_block) ||
+		(!s->block && is_known_full(r))) {
 		return count_lost(s);
 	}
 	sessions = atomic_load_explicit(&r->head->sessions, memory_order_relaxed);
@@ -466,7 +334,7 @@ uint8_t *vt_raw_room_slow(struct vt_raw_stream *s, size_t size, int64_t stamp, u
 		memcpy(s->cur + 8, &stamp, 8);
 		s->cur += 16;
 	}
-	*dt = 0; /* behind a base or a time of its own */
+	*dt = 0; /* after a base or a time of its own */
 	s->now = stamp;
 	return s->cur;
 }
@@ -486,7 +354,7 @@ int vt_raw_state_slow(struct vt_raw_stream *s, ltick_t stamp, uint16_t where, un
 	if (!s->quick) {
 		memcpy(p, &owner, sizeof(owner));
 		p += more;
-		/* two words, behind what has been written so far */
+		/* two words, after what has been written so far */
 		s->quick = s->end - 7;
 	}
 	vt_raw_done(s, p);
@@ -562,7 +430,7 @@ void vt_raw_alone(struct vt_raw *r, int alone)
 
 void vt_raw_keep_open(struct vt_raw *r)
 {
-	int fd = open_again(r);
+	int fd = vt_raw_open_again(r);
 
 	if (fd >= 0) {
 		r->keeper_fd = fd;
@@ -605,12 +473,15 @@ void vt_raw_tick(struct vt_raw *r, ltick_t now)
 	wanted = r->taken > r->chunk ? r->taken : r->taken ? r->chunk : 0;
 	r->taken = 0;
 	before = r->n_ready;
-	while (!r->closed && r->n_ready < wanted && r->mapped < (size_t)r->max_blocks && grow_some(r) == 0) {
+	while (!r->closed && r->n_ready < wanted && r->mapped < (size_t)r->max_blocks && vt_raw_grow_some(r) == 0) {
 	}
 	if (r->n_ready > before) {
 		touch(r, before);
 	}
 	vt_unlock(&r->lock);
+	if (r->copy[0].id >= VT_RAW_COPIES && !r->closed) {
+		vt_raw_make_room_ahead(r);
+	}
 }
 
 int vt_raw_wait(struct vt_raw *r, int64_t deadline_ns)
@@ -690,7 +561,7 @@ void vt_raw_close(struct vt_raw *r, ltick_t last)
 	for (i = r->n_ready; i > 0; i--) {
 		munmap(r->ready[i - 1], r->block_size);
 	}
-	fd = open_again(r);
+	fd = vt_raw_open_again(r);
 	if (fd >= 0) {
 		struct vt_raw_block probe;
 
@@ -703,12 +574,44 @@ void vt_raw_close(struct vt_raw *r, ltick_t last)
 		if (ftruncate(fd, (off_t)(r->head->head_size + used * r->block_size)) < 0) {
 			/* a longer file than needed does no harm */
 		}
-		close_again(r, fd);
+		vt_raw_close_again(r, fd);
 	}
 	atomic_store(&r->head->file_blocks, used);
 	r->n_ready = 0;
 	atomic_store(&r->head->state, VT_RAW_CLOSED);
 	vt_unlock(&r->lock);
+}
+
+static void keep_from_children(struct vt_raw *r, struct vt_raw_block *b)
+{
+	if (b) {
+		madvise(b, r->block_size, MADV_DONTFORK);
+	}
+}
+
+int vt_raw_keep_from_children(struct vt_raw *r)
+{
+	struct vt_raw_stream *s;
+	size_t i;
+
+	/* a child that finds nothing of r must not find r either */
+	if (madvise(r->arrays, r->arrays_size, MADV_WIPEONFORK) < 0) {
+		return -1;
+	}
+	for (s = r->streams; s; s = s->next) {
+		keep_from_children(r, s->block);
+	}
+	for (i = 0; i < VT_RAW_COPIES; i++) {
+		keep_from_children(r, r->copy[i].block);
+	}
+	for (i = 0; i < r->n_ready; i++) {
+		keep_from_children(r, r->ready[i]);
+	}
+	for (i = 0; i < r->n_full; i++) {
+		keep_from_children(r, *vt_raw_full_at(r, i));
+	}
+	madvise(r->head, r->head->head_size, MADV_DONTFORK);
+	return 0;
 }
 
 void vt_raw_detach_after_fork(struct vt_raw *r)
@@ -735,6 +638,9 @@ void vt_raw_detach_after_fork(struct vt_raw *r)
 	}
 	for (i = 0; i < r->n_full; i++) {
 		munmap(*vt_raw_full_at(r, i), r->block_size);
+	}
+	if (r->window) {
+		munmap(r->window, r->window_size);
 	}
 	munmap(r->head, r->head->head_size);
 	r->head = NULL;

@@ -7,7 +7,7 @@
  * a chain of fixed blocks that a housekeeper (vt_raw_tick(), in the collector's background thread) gets ready
  * ahead: full ones are appended to the file, and their places, warm, taken again. Only the step to another block, once in MEM-BLOCKSIZE bytes, takes a lock for a few instructions;
  * where no block is ready it asks the file for some. Definitions have blocks of their own, which are never
- * overwritten, and stand in two of them each.
+ * overwritten, and are in two of them each.
  *
  *     raw = vt_raw_create(&options, &err);
  *     vt_raw_class(raw, 1, 0, "PERF_DATA");              definitions before first use; any thread
@@ -21,11 +21,12 @@
 #include <string.h>
 
 #include "base/err.h"
+#include "collector-plugin/host/memory.h"
 #include "collector-plugin/raw/events.h"
 #include "collector-plugin/raw/format.h"
 #include "collector-plugin/raw/short.h"
 
-/* MEM-*, AUTOFLUSH and FLUSH-* of seeds/003 section 3.2.3. */
+/* MEM-*, AUTOFLUSH and FLUSH-* of the Intel Trace Collector guide, section 3.2.3. */
 struct vt_raw_options {
 	const char *path;       /* absolute: the flush file; made with O_EXCL */
 	long long block_size;   /* MEM-BLOCKSIZE, rounded up to whole pages */
@@ -87,11 +88,20 @@ void vt_raw_detach(struct vt_raw *r);
 /* What both share; NULL in a forked child. Slots from 0 to VT_RAW_SLOTS - 1. */
 struct vt_raw_head *vt_raw_head(struct vt_raw *r);
 struct vt_raw_thread_slot *vt_raw_slot(struct vt_raw *r, int i);
-/* Nobody calls vt_raw_tick(): each thread completes its own blocks. */
+/* vt_raw_tick() is not called: each thread completes its own blocks. */
 void vt_raw_alone(struct vt_raw *r, int alone);
+/* The program is about to forbid itself system calls: some megabytes are mapped, which is all that it will fill. */
+void vt_raw_stock_up(struct vt_raw *r);
 
+/* The program whose sampler process has the file, too: maps it as far as it may grow, which costs nothing, for the time when it may make
+ * no system call any more: then the sampler process makes room on the disk before the program needs it. Where the address space
+ * does not suffice all stays as it is. */
+void vt_raw_map_whole(struct vt_raw *r);
+/* Children of a fork get nothing of it: their fork costs less. For a program that makes no calls, in which only this process uses r. In
+ * the child r is as if it had never been, however the child was made. Returns 0, or -1: the kernel cannot. */
+int vt_raw_keep_from_children(struct vt_raw *r);
 /* In a forked child: forgets the file without touching it. All streams of r take no records from now on. */
-void vt_raw_detach_after_fork(struct vt_raw *r);
+VT_IN_CHILD void vt_raw_detach_after_fork(struct vt_raw *r);
 
 const char *vt_raw_path(const struct vt_raw *r);
 uint64_t vt_raw_lost(const struct vt_raw *r); /* records so far */
@@ -137,6 +147,8 @@ int vt_raw_scl(struct vt_raw *r, uint32_t id, uint32_t line, const char *file);
 /* A source location that is a call stack. */
 int vt_raw_stack(struct vt_raw *r, uint32_t id, const struct vt_raw_place *place, uint32_t n);
 int vt_raw_scope(struct vt_raw *r, uint32_t id, uint32_t classid, uint32_t scl1, uint32_t scl2, const char *name);
+/* What bytes are read from or written to; communicator: of the processes that opened it together, 0: only this one. */
+int vt_raw_file_name(struct vt_raw *r, uint32_t id, uint32_t communicator, const char *name);
 struct vt_raw_comm_def;
 int vt_raw_communicator(struct vt_raw *r, const struct vt_raw_comm_def *d);
 /* The timer read together with the system's clocks; every few seconds and at both ends. */
@@ -220,7 +232,7 @@ static inline int vt_raw_event(
 	return 0;
 }
 
-/* The seldom path of the two below, which writes the long record, and for whom the short ones behind it are. */
+/* The rare path of the two below: writes the long record, and the thread of the short ones after it. */
 int vt_raw_state_slow(struct vt_raw_stream *s, ltick_t stamp, uint16_t where, unsigned type, uint32_t function);
 /* The number that short records are written for has changed. */
 static inline void vt_raw_no_owner(struct vt_raw_stream *s)

@@ -17,6 +17,7 @@
 
 #include "base/newfile.h"
 #include "base/text.h"
+#include "collector-plugin/core/hooks.h"
 #include "collector-plugin/host/address.h"
 #include "collector-plugin/host/say.h"
 #include "collector-plugin/merge/merge.h"
@@ -31,8 +32,7 @@
 
 enum { MAX_FILES = 65536 };
 #define PARTIAL \
-	"# The trace has the ranks of this host only. Bring the raw files (VT-flush-*.dat) of the others into this " \
-	"folder,\n" \
+	"# The trace has the ranks of this host only. Bring the raw files (VT-flush-*.dat) of the others here,\n" \
 	"# and type the command with --force: that makes one trace of all."
 #define RUNNING "# The program was running when this was written."
 
@@ -199,6 +199,7 @@ static int merge_for(struct vt_collector *c, struct vt_merge_input *in, size_t n
 		.groups_apart = is_off(c, "UNIFY-GROUPS"),
 		.symbols_apart = is_off(c, "UNIFY-SYMBOLS"),
 		.scls_apart = is_off(c, "UNIFY-SCLS"),
+		.nmcmd = vt_settings_other(&c->settings, "NMCMD"),
 		.summary = c->settings.summary ? say_summary : NULL,
 		.delete_raw = !c->partial,
 		.settled = vt_is_together(&c->pub),
@@ -281,10 +282,13 @@ static int only_one(const struct files *f)
 	return fd;
 }
 
-/* From the folder of the protocol where `near`, so that it is right where all has been moved. */
+/* From the folder of the protocol where `near`, so that it is right where all has been moved. A full disk may have no protocol: then the
+ * raw file of the only process is named. */
 static const char *command(const struct vt_collector *c, int near, char *to, size_t size)
 {
-	const char *prot = vt_run_child(c->run, (int)c->pid) ? c->raw_path : c->prot, *trace = c->trace;
+	int alone =
+		vt_run_child(c->run, (int)c->pid) || (!near && vt_ranks_of(&c->pub) <= 1 && access(c->prot, F_OK) < 0);
+	const char *prot = alone ? c->raw_path : c->prot, *trace = c->trace;
 	size_t n = (size_t)(strrchr(c->prot, '/') + 1 - c->prot);
 	char from[4500], made[4500];
 
@@ -310,6 +314,11 @@ static void merge_files(struct vt_collector *c, struct files *f)
 	int rc = -1, lock = only_one(f);
 	size_t i;
 
+	if (lock == -1 && access(c->trace, F_OK) < 0 && access(c->raw_path, F_OK) < 0) {
+		vt_say(1, "WARNING", "no trace: %s was removed; %llu more records are lost", c->raw_path,
+			(unsigned long long)vt_raw_lost(vt_raw_of(&c->pub)));
+		return;
+	}
 	if (lock == -1) {
 		vt_say(2, "INFO", "another process of the job ended at the same time and has written the trace");
 		return;
@@ -357,7 +366,7 @@ static void report_unfinished_runs(const struct files *f)
 /* Said once, by rank 0: it is a script that starts the MPI program as its child, as a rule. */
 void vt_collect_say_no_mpi(const struct vt_collector *c)
 {
-	if (c->no_mpi && c->run[0] && vt_rank_of(&c->pub) == 0 && !vt_run_child(c->run, (int)c->pid) &&
+	if (vt_hooks.no_mpi && c->run[0] && vt_rank_of(&c->pub) == 0 && !vt_run_child(c->run, (int)c->pid) &&
 		!c->settings.follow_children) {
 		vt_say(1, "INFO",
 			"%s did not call MPI_Init: its stamps are not corrected, and a program that it starts is not "
@@ -374,6 +383,11 @@ static void last_line(const struct vt_collector *c)
 	const struct vt_account *a = &c->account;
 	char cpu[40], tick[40], late[40], period[40];
 
+	if (a->wall_ns <= 0) {
+		vt_say(1, "WARNING",
+			"the sampler process took no sample of this program: it refused it late, or it died");
+		return;
+	}
 	/* of less than a second it means nothing; a followed child is not the run, and of a job's ranks one speaks for all, but what
 	 * was left out must be said */
 	vt_say(!a->slowed && (a->wall_ns < 1000000000 || vt_run_child(c->run, (int)c->pid) || vt_is_together(&c->pub))
@@ -436,10 +450,7 @@ static void print_info(const struct vt_collector *c, FILE *f, int finished)
 	}
 	fprintf(f, "INFO PROGRAM \"%s\"\nINFO TRACE \"%s\"\nINFO RAWFILE \"%s\"\nINFO JOB \"%s\"\n", c->program,
 		c->trace, c->raw_path, c->job);
-	fprintf(f,
-		"# Where there is no trace, this makes it of the raw files: typed in the folder of this file, which "
-		"may have been\n"
-		"# moved with them.\n#   %s\n",
+	fprintf(f, "# Where there is no trace, type this in the folder of this file and the raw files:\n#   %s\n",
 		command(c, 1, line, sizeof(line)));
 	if (c->partial) {
 		fprintf(f, PARTIAL "\n");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the files of a run are called: seeds/003 section 3.2, LOGFILE-NAME, LOGFILE-PREFIX, PROGNAME, PROTOFILE-NAME,
+/* What the files of a run are called: the Intel Trace Collector guide, section 3.2, LOGFILE-NAME, LOGFILE-PREFIX, PROGNAME, PROTOFILE-NAME,
  * FLUSH-PREFIX, FLUSH-PID. */
 #include "config.h"
 #include "collector-plugin/core/collector.h"
@@ -34,6 +34,10 @@ static void name_program(struct vt_collector *c, const char *argv0)
 	char given[256];
 	const char *name = c->settings.progname;
 
+	/* where the run begins anew, it is there already */
+	if (!name && argv0 == c->program) {
+		return;
+	}
 	/* vtrun knows it best, but its children are other programs */
 	if (!name && vt_run_value(c->run, "pid", given, sizeof(given)) && atoi(given) == (int)getpid() &&
 		vt_run_value(c->run, "prog", given, sizeof(given))) {
@@ -227,31 +231,24 @@ static void say_stopped(const char *path, int why)
 				       : "FLUSH-PREFIX for another folder");
 }
 
-/* VT-flush-<program>_<rank>-<pid>.dat; a number behind it if the name is taken, as it is after a killed process whose
+/* VT-flush-<program>_<rank>-<pid>.dat; a number after it if the name is taken, as it is after a killed process whose
  * pid comes again. */
 static struct vt_raw *create_in(struct vt_collector *c, const char *dir, struct tkm_err *err)
 {
-	struct vt_raw_options o = { .path = c->raw_path,
-		.block_size = c->settings.mem_blocksize,
-		.max_blocks = c->settings.mem_maxblocks,
-		.min_blocks = c->settings.mem_minblocks,
-		.flush_blocks = c->settings.mem_flushblocks,
-		.autoflush = c->settings.autoflush,
-		.overwrite = c->settings.mem_overwrite,
-		.limit = c->settings.flush_limit,
-		.job = c->job,
-		.trace = c->trace,
-		.program = c->program,
-		.timer = vt_timer_of(&c->pub)->name,
-		.hz = vt_timer_of(&c->pub)->hz,
-		.start = vt_start_of(&c->pub),
-		.rank = vt_rank_of(&c->pub),
-		.ranks = vt_ranks_of(&c->pub),
-		.stopped = say_stopped };
+	struct vt_raw_options o = vt_raw_options_of(c);
 	char name[400], pid[16] = "";
 	struct vt_raw *r = NULL;
 	int i;
 
+	o.job = c->job;
+	o.trace = c->trace;
+	o.program = c->program;
+	o.timer = vt_timer_of(&c->pub)->name;
+	o.hz = vt_timer_of(&c->pub)->hz;
+	o.start = vt_start_of(&c->pub);
+	o.rank = vt_rank_of(&c->pub);
+	o.ranks = vt_ranks_of(&c->pub);
+	o.stopped = say_stopped;
 	if (c->settings.flush_pid) {
 		snprintf(pid, sizeof(pid), "-%d", (int)getpid());
 	}

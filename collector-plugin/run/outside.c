@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "collector-plugin/attach/attach.h"
+#include "collector-plugin/core/collector.h"
 #include "collector-plugin/core/hooks.h"
 #include "collector-plugin/host/memory.h"
 #include "collector-plugin/host/say.h"
@@ -88,7 +89,7 @@ static void put_all(struct texts *t, const struct vt_collector *c, int64_t tick)
 	put_integer(t, "rank", vt_rank_of(&c->pub));
 	put_integer(t, "ranks", vt_ranks_of(&c->pub));
 	put_integer(t, "local", local_ranks());
-	put_integer(t, "failsafe", c->failsafe);
+	put_integer(t, "failsafe", vt_hooks.failsafe);
 	put_integer(t, "single", c->single);
 	if (c->format) {
 		put_text(t, "format", c->format->name);
@@ -108,16 +109,20 @@ static void put_all(struct texts *t, const struct vt_collector *c, int64_t tick)
 static int inside(struct vt_collector *c, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 static int inside(struct vt_collector *c, const char *fmt, ...)
 {
+	struct tkm_err e;
 	va_list ap;
 
 	va_start(ap, fmt);
 	vsnprintf(c->inside_why, sizeof(c->inside_why), fmt, ap);
 	va_end(ap);
 	vt_say(2, "INFO", "a thread inside the program samples it: %s", c->inside_why);
+	if (vt_hooks.load && vt_hooks.load(&e) < 0) {
+		vt_say(1, "WARNING", "%s: no counters are read, and no trace is made at the end", e.text);
+	}
 	return 0;
 }
 
-/* Counters that no other process can read: software-defined events stand in the program's memory. */
+/* Counters that no other process can read: software-defined events are in the program's memory. */
 static int asks_for_sde(const struct vt_collector *c)
 {
 	size_t i;
@@ -156,6 +161,9 @@ static int must_be_inside(struct vt_collector *c)
 	}
 	if (vt_timer_of(&c->pub)->scope == TMR_SCOPE_PROCESS && !(vt_timer_of(&c->pub)->flags & TMR_SIMULATED)) {
 		return !inside(c, "only the program can read the clock %.200s", c->timer_name);
+	}
+	if (vt_timer_of(&c->pub)->flags & TMR_REPLACED) {
+		return !inside(c, "a library in the program changes what the clock %.200s shows", c->timer_name);
 	}
 	if (asks_for_sde(c)) {
 		return !inside(c, "software-defined events can be read inside the program only");
@@ -246,7 +254,7 @@ int vt_outside_start(struct vt_collector *c)
 {
 	struct tkm_err err = { TKM_OK, "the sampler process ends at once" };
 
-	c->outside = 0;
+	c->outside = c->raw_stays = 0;
 	vt_process_start(&c->pub);
 	if (must_be_inside(c)) {
 		return 0;
@@ -255,6 +263,10 @@ int vt_outside_start(struct vt_collector *c)
 		return inside(c, "%.250s", err.text);
 	}
 	vt_raw_alone(vt_raw_of(&c->pub), 1);
+	if (c->calls_expected) {
+		vt_raw_map_whole(vt_raw_of(&c->pub));
+	}
+	c->raw_stays = !c->calls_expected && vt_raw_keep_from_children(vt_raw_of(&c->pub)) == 0;
 	c->outside = 1;
 	return 1;
 }
@@ -273,7 +285,24 @@ static void take_account(struct vt_collector *c, const struct vt_attach_over *o)
 		.slowed = o->slowed };
 }
 
-/* The sampler has ended: then the file is completed here, and the trace is made here. */
+/* Returns the size of the answer; -1: there is none. */
+static ssize_t tell_end(
+	const struct vt_collector *c, const struct vt_attach_end *e, char *answer, size_t size, int64_t until)
+{
+	int fd = vt_attach_connect(c->job);
+	struct vt_attach_head h;
+	ssize_t n = -1;
+
+	if (fd >= 0 && vt_attach_send(fd, VT_ATTACH_END, e, sizeof(*e), -1) == 0) {
+		n = vt_attach_receive(fd, &h, answer, size, until);
+	}
+	if (fd >= 0) {
+		close(fd);
+	}
+	return n;
+}
+
+/* The sampler has ended, and no other one could be started: then the file is completed here, and the trace is made here. */
 static void end_alone(struct vt_collector *c, int merge)
 {
 	if (merge < 2) {
@@ -286,11 +315,10 @@ void vt_outside_end(struct vt_collector *c, enum vt_raw_ending how, int merge)
 {
 	struct vt_attach_end e = { (uint32_t)how, (uint32_t)merge, vt_ticks_now(&c->pub).v };
 	struct vt_raw_head *head = vt_raw_head(vt_raw_of(&c->pub));
-	struct vt_attach_head h;
+	struct tkm_err err;
 	int64_t until;
 	char *answer;
 	ssize_t n = -1;
-	int fd;
 
 	atomic_store_explicit(&vt_collecting, NULL, memory_order_release);
 	c->ended = 1;
@@ -299,11 +327,12 @@ void vt_outside_end(struct vt_collector *c, enum vt_raw_ending how, int merge)
 		return; /* the sampler sees the process end */
 	}
 	answer = vt_pages(ANSWER);
-	fd = answer ? vt_attach_connect(c->job) : -1;
 	until = vt_now_ns(CLOCK_MONOTONIC) + 1000000000ll * (10 + (int64_t)(vt_raw_size(vt_raw_of(&c->pub)) >> 24));
 	vt_raw_hand_over(vt_raw_of(&c->pub));
-	if (fd >= 0 && vt_attach_send(fd, VT_ATTACH_END, &e, sizeof(e), -1) == 0) {
-		n = vt_attach_receive(fd, &h, answer, ANSWER - 1, until);
+	n = answer ? tell_end(c, &e, answer, ANSWER - 1, until) : -1;
+	if (n < 0 && answer && merge < 2 && vt_now_ns(CLOCK_MONOTONIC) < until && attach(c, &err) > 0) {
+		/* the sampler was killed; another one completes the file */
+		n = tell_end(c, &e, answer, ANSWER - 1, until);
 	}
 	if (n >= (ssize_t)sizeof(struct vt_attach_over)) {
 		take_account(c, (const struct vt_attach_over *)(const void *)answer);
@@ -320,9 +349,6 @@ void vt_outside_end(struct vt_collector *c, enum vt_raw_ending how, int merge)
 		vt_say(1, "WARNING", "the end takes too long; what was recorded is in %s", c->raw_path);
 	} else {
 		end_alone(c, merge);
-	}
-	if (fd >= 0) {
-		close(fd);
 	}
 	if (answer) {
 		munmap(answer, ANSWER);

@@ -8,15 +8,13 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <sched.h>
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
+#include "collector-plugin/host/child.h"
 #include "collector-plugin/host/memory.h"
 #include "collector-plugin/host/near.h"
 
@@ -25,29 +23,19 @@ enum { STACK = 64 << 10, MOST_ENVIRONMENT = 1000, MOST_ARGUMENTS = 16 };
 struct child {
 	char path[PATH_MAX];
 	const char *argv[MOST_ARGUMENTS + 2];
-	const char *env[MOST_ENVIRONMENT + 1];
+	char *env[MOST_ENVIRONMENT + 1];
 	int to;             /* the pipe for what it prints; -1: none */
 	_Atomic int failed; /* errno of the exec */
 	char stack[STACK];
 };
 
-extern char **environ;
-
 /* Shares memory with the caller, which is stopped meanwhile: system calls only. */
 static int become(void *arg)
 {
 	struct child *c = arg;
-	struct sigaction plain;
-	sigset_t none;
 	int i, null;
 
-	memset(&plain, 0, sizeof(plain));
-	plain.sa_handler = SIG_DFL;
-	for (i = 1; i < NSIG; i++) {
-		sigaction(i, &plain, NULL);
-	}
-	sigemptyset(&none);
-	sigprocmask(SIG_SETMASK, &none, NULL);
+	vt_child_signals();
 	null = open("/dev/null", O_RDWR | O_CLOEXEC);
 	/* the pipe may be one of the three itself, if the program has closed its own */
 	i = c->to < 0 ? null : fcntl(c->to, F_DUPFD_CLOEXEC, 3);
@@ -60,7 +48,7 @@ static int become(void *arg)
 	if (null >= 0) {
 		dup2(null, 0);
 	}
-	execve(c->path, (char *const *)(const void *)c->argv, (char *const *)(const void *)c->env);
+	execve(c->path, (char *const *)(const void *)c->argv, c->env);
 	c->failed = errno;
 	syscall(SYS_exit, 127);
 	return 127;
@@ -83,42 +71,23 @@ static void read_text(int from, char *text, size_t size)
 /* Returns the wait status, or -1 with errno. */
 static int run(struct child *c, char *text, size_t size)
 {
-	int status = 0, rc = 0, pid, pipes[2] = { -1, -1 };
-	sigset_t all, old;
+	int status, pid, error, pipes[2] = { -1, -1 };
 
 	if (text && pipe2(pipes, O_CLOEXEC) < 0) {
 		return -1;
 	}
 	c->to = pipes[1];
-	/* a handler of the program must not run in the memory that both share */
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &old);
-	pid = clone(become, c->stack + STACK, CLONE_VM | CLONE_VFORK, c);
-	if (pid < 0) {
-		rc = errno;
-	}
-	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	pid = vt_child_start(become, c->stack + STACK, c);
+	error = pid < 0 ? errno : 0;
 	if (text) {
 		close(pipes[1]);
 		read_text(pipes[0], text, size);
 		close(pipes[0]);
 	}
-	while (pid > 0 && waitpid(pid, &status, __WALL) < 0) {
-		if (errno != EINTR) {
-			rc = errno;
-			break;
-		}
-	}
-	rc = rc ? rc : c->failed;
-	errno = rc;
-	return rc ? -1 : status;
-}
-
-/* What loads something into it, or is meant for the measured program. */
-static int is_left_out(const char *variable)
-{
-	return !strncmp(variable, "LD_PRELOAD=", 11) || !strncmp(variable, "LD_AUDIT=", 9) ||
-		!strncmp(variable, "TICKMARK_RUN=", 13) || !strncmp(variable, "VT_", 3);
+	status = pid < 0 ? -1 : vt_child_wait(pid);
+	error = error ? error : status < 0 ? errno : c->failed;
+	errno = error;
+	return error ? -1 : status;
 }
 
 int vt_program_run(const char *name, const char *const *arguments, char *text, size_t size)
@@ -128,7 +97,7 @@ int vt_program_run(const char *name, const char *const *arguments, char *text, s
 	const char *places[5] = { place[0], place[1], place[2], place[3], NULL };
 	struct child *c = vt_pages(sizeof(*c));
 	Dl_info info;
-	int i, n, status = -1, saved;
+	int i, status = -1, saved;
 
 	if (!c) {
 		errno = ENOMEM;
@@ -144,11 +113,7 @@ int vt_program_run(const char *name, const char *const *arguments, char *text, s
 		for (i = 0; arguments[i] && i < MOST_ARGUMENTS; i++) {
 			c->argv[i + 1] = arguments[i];
 		}
-		for (i = n = 0; environ && environ[i] && n < MOST_ENVIRONMENT; i++) {
-			if (!is_left_out(environ[i])) {
-				c->env[n++] = environ[i];
-			}
-		}
+		vt_child_environment(c->env, MOST_ENVIRONMENT);
 		status = run(c, text, size);
 	} else {
 		errno = ENOENT;

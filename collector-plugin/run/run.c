@@ -2,6 +2,7 @@
 /* Start and end of the collector. */
 #include "config.h"
 #include "collector-plugin/run/run.h"
+#include "collector-plugin/run/choose.h"
 #include "collector-plugin/run/signals.h"
 
 #include <elf.h>
@@ -32,6 +33,7 @@
 #include "collector-plugin/settings/settings.h"
 #include "collector-plugin/stats/stats.h"
 #include "collector-plugin/trace/rules.h"
+#include "collector-plugin/trace/system.h"
 #include "collector-plugin/trace/trace.h"
 #include "timers/prove.h"
 
@@ -231,7 +233,7 @@ static void begin_records(struct vt_collector *c)
 
 /* In the child of a program that vtrun did not start (preload.c does the same for one that it did): nothing of the parent's is
  * recorded there, and VT_initialize() may begin anew. */
-static void forked(void)
+static VT_IN_CHILD void forked(void)
 {
 	if (vt_collect_running() && vt_collector.pid != getpid()) {
 		vt_alloc_forked();
@@ -285,9 +287,11 @@ static int obey_settings(struct vt_collector *c, struct tkm_err *err)
 	start_throttle(&c->settings);
 	vt_stats_start(c->settings.statistics == 1 ? STATISTICS_ROWS : (int)c->settings.statistics);
 	vt_filter_start(&c->settings);
-	return vt_trace_start(!c->settings.counters_only) < 0
-		? tkm_fail(err, TKM_ERR_NOMEM, "no memory for the table of functions")
-		: 0;
+	if (vt_trace_start(!c->settings.counters_only) < 0) {
+		return tkm_fail(err, TKM_ERR_NOMEM, "no memory for the table of functions");
+	}
+	vt_system_start(!c->settings.counters_only && vt_filter_any());
+	return 0;
 }
 
 static int start(struct vt_collector *c, int rank, int ranks, const char *argv0, struct tkm_err *err)
@@ -325,6 +329,9 @@ static int start(struct vt_collector *c, int rank, int ranks, const char *argv0,
 	vt_set_raw(c, vt_collect_raw(c, err));
 	if (!vt_raw_of(&c->pub)) {
 		return -1;
+	}
+	if (vt_hooks.load) {
+		vt_choose_alone(c); /* libVTcs.so: no MPI_Init will do it */
 	}
 	begin_records(c);
 	c->calls_expected = calls_expected(c);
@@ -386,13 +393,17 @@ void vt_collect_end(int merge)
 void vt_collect_be_quiet(int no_clock)
 {
 	struct vt_collector *c = &vt_collector;
+	struct vt_raw_head *head = c->outside && vt_raw_of(&c->pub) ? vt_raw_head(vt_raw_of(&c->pub)) : NULL;
 
-	if (c->outside && vt_raw_of(&c->pub)) {
+	if (head) {
 		if (no_clock) {
 			atomic_store_explicit(&vt_collecting, NULL, memory_order_release);
 		}
+		if (!vt_lock_is_without_calls() && vt_raw_head(vt_raw_of(&c->pub))) {
+			vt_raw_stock_up(vt_raw_of(&c->pub));
+		}
 		vt_lock_without_calls();
-		atomic_store(&vt_raw_head(vt_raw_of(&c->pub))->quiet, 1);
+		atomic_store(&head->quiet, 1);
 	}
 }
 
@@ -513,21 +524,25 @@ int vt_collect_take_timer(const char *name, struct tkm_err *err)
 void vt_collect_forked(void)
 {
 	struct vt_collector *c = &vt_collector;
+	int i;
 
 	/* a thread that held it does not exist here */
 	vt_lock_forget(&lock);
-	atomic_store(&vt_collecting, NULL);
+	VT_SET_IF_OTHER(vt_collecting, NULL);
 	vt_say_forked();
-	memset((void *)c->helper, 0, sizeof(c->helper));
-	c->sampler = NULL;
-	c->outside = 0;
-	c->plan = NULL;
-	vt_set_plan(c, NULL, NULL);
-	c->run[0] = '\0';
-	c->ended = 0;
-	if (vt_raw_of(&c->pub)) {
-		vt_raw_detach_after_fork(vt_raw_of(&c->pub));
-		vt_set_raw(c, NULL);
+	for (i = 0; i < VT_HELPERS; i++) {
+		VT_SET_IF_OTHER(c->helper[i], 0);
 	}
+	VT_SET_IF_OTHER(c->sampler, NULL);
+	VT_SET_IF_OTHER(c->outside, 0);
+	VT_SET_IF_OTHER(c->plan, NULL);
+	vt_set_plan(c, NULL, NULL);
+	VT_SET_IF_OTHER(c->run[0], '\0');
+	VT_SET_IF_OTHER(c->ended, 0);
+	if (vt_raw_of(&c->pub) && !c->raw_stays) {
+		vt_raw_detach_after_fork(vt_raw_of(&c->pub));
+	}
+	VT_SET_IF_OTHER(c->raw_stays, 0);
+	vt_set_raw(c, NULL);
 	vt_threads_forget();
 }

@@ -3,7 +3,8 @@
 #ifndef COLLECTOR_PLUGIN_RUN_RUN_H
 #define COLLECTOR_PLUGIN_RUN_RUN_H
 
-#include "collector-plugin/core/collector.h"
+#include "collector-plugin/core/collect.h"
+#include "collector-plugin/host/memory.h"
 #include "collector-plugin/raw/format.h"
 
 /* Starts it with the options of the environment (VT_CONFIG, VT_*) unless it runs already or has ended. rank -1: not
@@ -34,7 +35,7 @@ int vt_collect_merge(
 void vt_collect_show(const struct vt_collector *c);
 
 /* In the child of a fork: nothing of the parent's is touched, and a new start is possible. */
-void vt_collect_forked(void);
+VT_IN_CHILD void vt_collect_forked(void);
 
 /* Begins anew with the configuration of another rank, "FILE of rank N", at MPI_Init, after what the process has recorded so
  * far is deleted. Returns 0; 1: that cannot be any more, the program has called VT_ already; or -1. */

@@ -13,6 +13,8 @@
 #include <unistd.h>
 
 #include "base/text.h"
+#include "collector-plugin/core/collector.h"
+#include "collector-plugin/core/hooks.h"
 #include "collector-plugin/host/memory.h"
 #include "collector-plugin/host/say.h"
 #include "collector-plugin/raw/writer.h"
@@ -42,14 +44,14 @@ static void note(int n, siginfo_t *info, void *context)
 
 static void install(int n, int on_stack)
 {
-	struct sigaction a;
+	struct sigaction a, is;
 
 	memset(&a, 0, sizeof(a));
 	a.sa_sigaction = note;
 	a.sa_flags = SA_SIGINFO | SA_RESTART | (on_stack ? SA_ONSTACK : 0);
-	/* what is ignored ends nothing */
-	if (sigaction(n, NULL, &before[n]) == 0 && before[n].sa_handler != SIG_IGN && before[n].sa_sigaction != note) {
-		sigaction(n, &a, NULL);
+	/* what is ignored ends nothing; where the run begins anew it is ours already */
+	if (sigaction(n, NULL, &is) == 0 && is.sa_handler != SIG_IGN && is.sa_sigaction != note) {
+		sigaction(n, &a, &before[n]);
 	}
 }
 
@@ -90,7 +92,7 @@ void vt_signals_start(struct vt_collector *c)
 	const char *text = c->settings.handle_signals;
 	stack_t own = { .ss_size = STACK };
 
-	if ((!text && !c->failsafe) || (text && !strcasecmp(text, "none"))) {
+	if ((!text && !vt_hooks.failsafe) || (text && !strcasecmp(text, "none"))) {
 		return;
 	}
 	if (c->settings.altstack) {

@@ -3,7 +3,7 @@
 #ifndef COLLECTOR_PLUGIN_RUN_SIGNALS_H
 #define COLLECTOR_PLUGIN_RUN_SIGNALS_H
 
-#include "collector-plugin/core/collector.h"
+#include "collector-plugin/core/collect.h"
 
 /* Installs the handlers, if there are to be any: when the raw file is there. */
 void vt_signals_start(struct vt_collector *c);

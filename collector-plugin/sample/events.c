@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Sampling at state changes: every enabled counter of the thread and of the process, and what the program's own callback returns (VT_countsetcallback, seeds/003 section 3.1.3), all with
+/* Sampling at state changes: every enabled counter of the thread and of the process, and what the program's own callback returns (VT_countsetcallback, the Intel Trace Collector guide, section 3.1.3), all with
  * the stamp of the event that triggered them. COUNTER-MIN-INTERVAL makes the former rarer; the callback, whose cost is
  * the program's own affair, comes every time. */
 #include "config.h"
@@ -146,7 +146,7 @@ void vt_sample_other(struct vt_sampling *s, struct vt_collect *c, struct vt_raw_
 	if (where < 0 || !vt_turn_try(s->turn)) {
 		return;
 	}
-	/* the stamp is taken in our turn, so that it is behind that of the event before */
+	/* the stamp is taken in our turn, so that it is after that of the event before */
 	now = vt_ticks_now(c);
 	if (now.v > s->last && vt_collect_in_window(now)) {
 		s->valid = smp_set_read(s->set, s->value, s->state);
@@ -156,8 +156,8 @@ void vt_sample_other(struct vt_sampling *s, struct vt_collect *c, struct vt_raw_
 	vt_turn_end(s->turn);
 }
 
-/* The event's stamp stands already. What was read behind it in the meantime is an upper limit of what was true then, and all
- * that may stand there: the same values. Where the background thread read them, by its own set, the event is sampled later, with
+/* The stamp of the event is taken already. What was read after it in the meantime is an upper limit of the value at that time, and all
+ * that may be there: the same values. Where the background thread read them, by its own set, the event is sampled later, with
  * a stamp of its own. */
 static enum vt_sampled sample_thread(struct vt_sampling *s, ltick_t now, int later)
 {
@@ -249,7 +249,7 @@ static void sample(const struct vt_event *e)
 	if (s->callback) {
 		call_back(s, now);
 	}
-	/* stamps of a thread only go on, so these are behind what the callback said */
+	/* stamps of a thread only go on, so these are later than what the callback returned */
 	if (thread == VT_SAMPLE_LATER) {
 		thread = sample_thread(s, now, 1);
 	}
@@ -321,7 +321,7 @@ static void thread_ended(struct vt_thread *t)
 	vt_tls.sampling = NULL;
 }
 
-static void forked(void)
+static VT_IN_CHILD void forked(void)
 {
 	vt_process_forget();
 	vt_reader_forget();

@@ -49,7 +49,7 @@ static struct {
 	struct part shared; /* what it opened, for all */
 	int kept;           /* and the program's table has copies of it */
 	struct vt_raw_process
-		*turns; /* whose turn it is owns what stands in it and in the parts; the sampler process may share it */
+		*turns; /* whose turn it is owns what is in it and in the parts; the sampler process may share it */
 } process = { .lock = VT_LOCK_INIT, .turns = &private_turns };
 
 /* ---- opening ---- */
@@ -83,7 +83,7 @@ static int lay(struct part *p, struct smp_set *set, const struct smp_plan *plan,
 		const struct smp_counter *k = &smp_plan_at(plan, smp_set_planned(set, i))->counter;
 
 		p->id[i] = counter_id[smp_set_planned(set, i)];
-		p->total[i] = vt_collector.outside && k->kind == SMP_TOTAL && k->type == SMP_U64 ? k->name : NULL;
+		p->total[i] = vt_collect_is_outside() && k->kind == SMP_TOTAL && k->type == SMP_U64 ? k->name : NULL;
 	}
 	p->valid = 0;
 	p->set = set;
@@ -162,7 +162,7 @@ void vt_process_share(struct vt_collect *c, struct smp_set *set, int keep, int a
 
 void vt_process_unshare(int apart)
 {
-	/* from a signal handler that interrupted our own reading there is nobody to wait for */
+	/* from a signal handler that interrupted our own reading there is no other reader to wait for */
 	if (!process.shared.set ||
 		!(vt_tls.inside ? vt_turn_try(&process.turns->turn) : vt_turn_take(&process.turns->turn))) {
 		return;
@@ -192,19 +192,23 @@ void vt_process_forget(void)
 	if (process.kept) {
 		close_copies(process.shared.set);
 	}
-	smp_set_close(process.own.set);
-	process.own.set = process.shared.set = NULL;
-	process.own.value = process.shared.value = NULL;
-	process.kept = 0;
-	process.of = NULL;
-	process.turns = &private_turns;
+	if (process.own.set) {
+		smp_set_close(process.own.set);
+	}
+	VT_SET_IF_OTHER(process.own.set, NULL);
+	VT_SET_IF_OTHER(process.shared.set, NULL);
+	VT_SET_IF_OTHER(process.own.value, NULL);
+	VT_SET_IF_OTHER(process.shared.value, NULL);
+	VT_SET_IF_OTHER(process.kept, 0);
+	VT_SET_IF_OTHER(process.of, NULL);
+	VT_SET_IF_OTHER(process.turns, &private_turns);
 	atomic_store(&process.turns->turn.busy, 0);
 	atomic_store(&process.turns->turn.lost, 0);
 }
 
 /* ---- reading ---- */
 
-/* Behind every stamp so far, unless the clock is coarse, or was set back. */
+/* After every stamp so far, unless the clock is coarse, or was set back. */
 static ltick_t stamp(struct tmr_timer *timer)
 {
 	ltick_t now = tmr_read(timer);
@@ -226,7 +230,7 @@ static void read_part(struct part *p)
 	}
 }
 
-/* From now on stand values that began to be read at `begin`. */
+/* From now on are values that began to be read at `begin`. */
 static void read_all(int64_t begin)
 {
 	process.turns->low = process.turns->high;
@@ -285,7 +289,7 @@ enum vt_sampled vt_process_sample(ltick_t now, int later)
 	if (now.v < process.turns->next) {
 		/* another thread's event was a moment ago */
 	} else if (now.v > process.turns->low && process.turns->read_at > now.v) {
-		/* another one read while we waited, behind our event and for no stamp before it */
+		/* another one read while we waited, after our event and for no stamp before it */
 		record_all(now);
 	} else if (now.v > process.turns->high) {
 		read_all(tmr_read(timer).v);

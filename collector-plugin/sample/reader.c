@@ -2,12 +2,13 @@
 /* Threads that read their own counters at state changes, and the periodic samples of them. Those of the kernel's files the
  * background thread reads by sets of its own, in turn with the thread. Those of PAPI and perf count from when they
  * are opened, so a thread that computes for seconds between two calls needs its very set read, not a second one of another
- * beginning, for which a CPU may have no place either. The sets stand in the program's table of descriptors, and the background
+ * beginning, for which a CPU may have no place either. The sets are in the program's table of descriptors, and the background
  * thread has its own; hence one more thread, which is there as soon as the first such set is. The two readers of
  * a set exclude each other (events.c). It takes no signal, and the program's threads are never interrupted. */
 #include "config.h"
-#include "collector-plugin/core/collector.h"
+#include "collector-plugin/core/collect.h"
 
+#include <pthread.h>
 #include <semaphore.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -64,7 +65,7 @@ static void *thread_main(void *arg)
 	struct vt_raw_stream *stream = vt_raw_stream(vt_raw_of(c));
 	int64_t due = vt_now_ns(CLOCK_MONOTONIC), now;
 
-	atomic_store(&vt_collector.helper[VT_HELPER_READER], (int)syscall(SYS_gettid));
+	vt_collect_helper(VT_HELPER_READER, (int)syscall(SYS_gettid));
 	prctl(PR_SET_NAME, "vtrun", 0, 0, 0);
 	while (stream && !atomic_load_explicit(&reader.stop, memory_order_acquire)) {
 		struct timespec ts;
@@ -94,7 +95,7 @@ static int start(struct vt_collect *c)
 		return 0;
 	}
 	/* the sampler must not take it for one of the program's */
-	atomic_store(&vt_collector.helper[VT_HELPER_READER], -1);
+	vt_collect_helper(VT_HELPER_READER, -1);
 	pthread_attr_init(&attr);
 	pthread_attr_setstacksize(&attr, STACK);
 	sigfillset(&all);
@@ -103,7 +104,7 @@ static int start(struct vt_collect *c)
 	pthread_sigmask(SIG_SETMASK, &old, NULL);
 	pthread_attr_destroy(&attr);
 	if (rc) {
-		atomic_store(&vt_collector.helper[VT_HELPER_READER], 0);
+		vt_collect_helper(VT_HELPER_READER, 0);
 		vt_say(1, "WARNING",
 			"no thread for it, so that counters of PAPI and perf are read at VT_ and MPI calls only: %s",
 			strerror(rc));
@@ -197,13 +198,16 @@ void vt_reader_stop(void)
 	clock_gettime(CLOCK_REALTIME, &ts);
 	ts.tv_sec += 10;
 	pthread_timedjoin_np(reader.thread, NULL, &ts);
-	atomic_store(&vt_collector.helper[VT_HELPER_READER], 0);
+	vt_collect_helper(VT_HELPER_READER, 0);
 }
 
 void vt_reader_forget(void)
 {
 	pthread_mutex_t fresh = PTHREAD_MUTEX_INITIALIZER;
 
+	if (!reader.of && memcmp(&reader.lock, &fresh, sizeof(fresh)) == 0) {
+		return; /* it was never started */
+	}
 	memcpy(&reader.lock, &fresh, sizeof(fresh));
 	reader.of = NULL;
 	reader.list = reader.aside = NULL;

@@ -5,7 +5,7 @@
 
 #include "collector-plugin/api/VT.h"
 #include "collector-plugin/core/collect.h"
-#include "collector-plugin/core/collector.h"
+#include "collector-plugin/core/collect.h"
 #include "collector-plugin/core/thread.h"
 #include "collector-plugin/host/turn.h"
 #include "collector-plugin/raw/writer.h"
@@ -16,7 +16,7 @@
 int vt_collect_plan(struct vt_collector *c, struct tkm_err *err);
 /* Defines a plan's counters in the raw file, from id `first` on: ids[i] of the i-th. */
 void vt_plan_define(struct vt_collector *c, const struct smp_plan *plan, uint32_t first, uint32_t *ids);
-/* At which VERBOSE it is said that a counter is missing: 1 if it was asked for by name. */
+/* At which VERBOSE a missing counter is reported: 1 if it was asked for by name. */
 int vt_plan_warning_level(const struct vt_collector *c, const struct smp_planned *p);
 
 /* sampler.c: the background thread. Returns 0, or -1: there is none, and only events are sampled. */
@@ -55,11 +55,11 @@ struct vt_sampling {
 	uint32_t *id;
 	union smp_value *value;
 	uint8_t *state;
-	uint64_t *base; /* added to each: where the background thread's count stood */
+	uint64_t *base; /* added to each: what the background thread's count was */
 	uint32_t *out_id;
 	uint64_t *out;
 	int64_t next; /* not before this tick (COUNTER-MIN-INTERVAL) */
-	/* two read it: the thread itself, and reader.c between its events; whoever is at it owns what stands above */
+	/* two read it: the thread itself, and reader.c between its events; whoever is at it owns what is above */
 	struct vt_turn *turn; /* in the thread's slot, or own_turn */
 	struct vt_turn own_turn;
 	_Atomic int64_t *aside; /* stamp of the sampler's latest sample, if the counters are not taken over */
@@ -91,13 +91,13 @@ VT_HIDDEN void vt_reader_remove(struct vt_sampling *s);
 VT_HIDDEN size_t vt_process_open(struct vt_collect *c);
 /* Closes them, before their plan. */
 VT_HIDDEN void vt_process_restart(void);
-VT_HIDDEN void vt_process_forget(void);
+VT_HIDDEN VT_IN_CHILD void vt_process_forget(void);
 /* A sample of the process at an event of the calling thread. Its stamp is the event's, unless another thread has meanwhile
- * recorded one with a later stamp: then VT_SAMPLE_LATER, and with `later` it gets a stamp of its own, behind these. */
+ * recorded one with a later stamp: then VT_SAMPLE_LATER, and with `later` it gets a stamp of its own, after these. */
 enum vt_sampled { VT_SAMPLED, VT_SAMPLE_LATER, VT_SAMPLE_LOST };
 VT_HIDDEN enum vt_sampled vt_process_sample(ltick_t now, int later);
 
-/* process.c. The background thread samples the process between these two, with the stamp `now`, behind all before; 0: not
+/* process.c. The background thread samples the process between these two, with the stamp `now`, after all before; 0: not
  * possible now. */
 int vt_process_turn(struct vt_collect *c, ltick_t *now);
 void vt_process_turn_end(ltick_t now);
@@ -119,7 +119,7 @@ void vt_reader_begin(struct vt_collect *c);
 /* Its last samples, then it ends; CPU time that it took. */
 void vt_reader_stop(void);
 /* In the child of a fork, or before a new start: it is not there. */
-void vt_reader_forget(void);
+VT_IN_CHILD void vt_reader_forget(void);
 int64_t vt_reader_cpu_ns(void);
 
 #endif

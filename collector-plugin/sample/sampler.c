@@ -89,7 +89,7 @@ static void thread_gone(struct vt_sampler *s, struct vt_target **link)
 	vt_target_free(t);
 }
 
-/* Threads that want to read their counters themselves: a last sample, and where the totals stand. */
+/* Threads that want to read their counters themselves: a last sample, and where the totals are. */
 static void hand_over_counters(struct vt_sampler *s)
 {
 	uint64_t *total = s->total;
@@ -126,11 +126,12 @@ static int is_helper(const struct vt_sampler *s, pid_t tid)
 	return i < VT_HELPERS;
 }
 
-static void see_tid(struct vt_sampler *s, pid_t tid)
+static void see_tid(void *sampler, pid_t tid)
 {
+	struct vt_sampler *s = sampler;
 	struct vt_target *t;
 
-	if (tid <= 0 || tid == s->tid || is_helper(s, tid)) {
+	if (tid == s->tid || is_helper(s, tid)) {
 		return;
 	}
 	for (t = s->threads; t && t->tid != tid; t = t->next) {
@@ -153,31 +154,12 @@ static void see_tid(struct vt_sampler *s, pid_t tid)
 	}
 }
 
-/* The number of threads tells most of the time that nothing changed; every tenth time they are looked at anyway. */
 static void look_for_threads(struct vt_sampler *s)
 {
-	_Alignas(8) char buf[16384];
 	struct vt_target **link;
-	struct stat st;
-	long n, at;
 
-	if (s->task < 0 || is_helper(s, -1) ||
-		(fstat(s->task, &st) == 0 && st.st_nlink == s->task_links && ++s->task_skipped < 10)) {
+	if (is_helper(s, -1) || !vt_sampler_each_thread(s, s->task, see_tid, s)) {
 		return;
-	}
-	s->task_skipped = 0;
-	s->task_links = st.st_nlink;
-	s->round++;
-	if (lseek(s->task, 0, SEEK_SET) < 0) {
-		return;
-	}
-	while ((n = syscall(SYS_getdents64, s->task, buf, sizeof(buf))) > 0) {
-		for (at = 0; at < n;) {
-			const struct dirent64 *d = (const struct dirent64 *)(const void *)(buf + at);
-
-			see_tid(s, (pid_t)atoi(d->name));
-			at += d->reclen;
-		}
 	}
 	for (link = &s->threads; *link;) {
 		if ((*link)->seen != s->round) {

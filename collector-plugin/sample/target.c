@@ -9,10 +9,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "base/fnv.h"
 #include "collector-plugin/core/collect.h"
 #include "collector-plugin/core/collector.h"
 #include "collector-plugin/host/memory.h"
@@ -20,6 +22,7 @@
 #include "collector-plugin/host/time.h"
 #include "collector-plugin/raw/format.h"
 #include "collector-plugin/raw/writer.h"
+#include "collector-plugin/sample/descriptors.h"
 #include "collector-plugin/sample/sample.h"
 
 enum { MAX_RESTARTED = 10 };
@@ -103,7 +106,7 @@ void vt_target_free(struct vt_target *t)
 	}
 }
 
-/* A device came or went, a count began anew: it stands in the trace, but not for ever. */
+/* A device came or went, a count began anew: it is in the trace, but not for ever. */
 static void say_restarted(struct vt_sampler *s, struct vt_book *book, size_t planned, ltick_t now)
 {
 	char text[200];
@@ -121,12 +124,9 @@ static void say_restarted(struct vt_sampler *s, struct vt_book *book, size_t pla
 
 uint64_t vt_process_total(struct vt_raw_process *turns, const char *name, uint64_t v)
 {
-	uint64_t hash = 14695981039346656037u;
+	uint64_t hash = tkm_fnv(TKM_FNV_START, name, strlen(name));
 	size_t i, k;
 
-	for (; *name; name++) {
-		hash = (hash ^ (uint8_t)*name) * 1099511628211u;
-	}
 	hash += hash == 0;
 	for (i = 0, k = hash % VT_RAW_PROCESS_TOTALS; i < VT_RAW_PROCESS_TOTALS;
 		i++, k = (k + 1) % VT_RAW_PROCESS_TOTALS) {
@@ -202,6 +202,35 @@ void vt_target_sample(struct vt_sampler *s, struct vt_target *t)
 }
 
 /* ---- its own time ---- */
+
+int vt_sampler_each_thread(struct vt_sampler *s, int task, void (*see)(void *ctx, pid_t tid), void *ctx)
+{
+	_Alignas(8) char buf[16384];
+	struct stat st;
+	long n, at;
+
+	if (task < 0 || (fstat(task, &st) == 0 && st.st_nlink == s->task_links && ++s->task_skipped < 10)) {
+		return 0;
+	}
+	s->task_skipped = 0;
+	s->task_links = st.st_nlink;
+	s->round++;
+	if (lseek(task, 0, SEEK_SET) < 0) {
+		return 0;
+	}
+	while ((n = syscall(SYS_getdents64, task, buf, sizeof(buf))) > 0) {
+		for (at = 0; at < n;) {
+			const struct dirent64 *d = (const struct dirent64 *)(const void *)(buf + at);
+			pid_t tid = (pid_t)atoi(d->name);
+
+			if (tid > 0) {
+				see(ctx, tid);
+			}
+			at += d->reclen;
+		}
+	}
+	return 1;
+}
 
 void vt_sampler_slow_down(struct vt_sampler *s, double share)
 {

@@ -40,7 +40,7 @@ struct vt_sampler {
 	struct vt_target
 		*shared;    /* counters of the process that the program's threads read too (process.c); NULL: none */
 	int apart;          /* the table of descriptors is not the program's */
-	_Atomic int opened; /* both stand, */
+	_Atomic int opened; /* both exist, */
 	sem_t ready;        /* for which the program waits */
 	struct vt_target *later; /* new_devices.c: counters of devices that came */
 	struct smp_plan *last_plan;
@@ -66,7 +66,7 @@ struct vt_sampler {
 	uint64_t *total;   /* of each planned counter, when a thread takes its own over */
 };
 
-/* Bytes that the book of a plan of n counters needs behind it, and pointing it there. */
+/* Bytes that the book of a plan of n counters needs after it, and pointing it there. */
 size_t vt_book_size(size_t n);
 void vt_book_lay(struct vt_book *b, void *room, size_t n);
 
@@ -84,6 +84,9 @@ int vt_sampler_in_window(const struct vt_sampler *s, ltick_t now);
 
 /* A sampler of c->plan; NULL: no memory. */
 struct vt_sampler *vt_sampler_new(struct vt_collector *c);
+/* Calls see(ctx, tid) for each thread in the folder `task` (/proc/PID/task, open), in a new s->round. The number of threads tells most of the
+ * time that nothing changed; every tenth time they are looked at anyway. Returns 0 if it did not look. */
+int vt_sampler_each_thread(struct vt_sampler *s, int task, void (*see)(void *ctx, pid_t tid), void *ctx);
 /* It used that share of a core, which is above SAMPLE-BUDGET. */
 void vt_sampler_slow_down(struct vt_sampler *s, double share);
 /* Was the machine asleep, or the sampler stopped? Then there is a hole in the samples, and the trace says why. */

@@ -20,7 +20,7 @@ static int lower(char c)
 	return tolower((unsigned char)c);
 }
 
-/* A list behind '['; *end is behind its ']', or NULL where there is none: then '[' is a character. */
+/* A list after '['; *end is after its ']', or NULL where there is none: then '[' is a character. */
 static int in_list(const char *p, char c, const char **end)
 {
 	int not = *p == '!' || *p == '^', found = 0;
@@ -192,7 +192,7 @@ int vt_rule_parse(const char *name, const char *text, struct vt_rule *r, char *w
 	struct vt_trigger *trigger = NULL;
 	const char *p = text;
 	char word[300];
-	int fresh = 0; /* behind "entry": a triplet may follow */
+	int fresh = 0; /* after "entry": a triplet may follow */
 
 	*r = (struct vt_rule){ .record = VT_RULE_UNSAID, .fold = VT_RULE_UNSAID, .count = VT_RULE_UNSAID, .level = 1 };
 	if (!next_word(&p, word, sizeof(word)) || !word[0]) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A line STATE, SYMBOL or ACTIVITY (seeds/003 sections 2.5.2 and 2.12): a pattern of functions and what it says of them. */
+/* A line STATE, SYMBOL or ACTIVITY (Intel Trace Collector guide, sections 2.5.2 and 2.12): a pattern of functions and what it says of them. */
 #ifndef COLLECTOR_PLUGIN_SETTINGS_RULE_H
 #define COLLECTOR_PLUGIN_SETTINGS_RULE_H
 
@@ -29,7 +29,7 @@ struct vt_rule {
 
 /* Is it one of the three names? */
 int vt_rule_name(const char *name);
-/* What is behind the name. Returns 0, or -1 with the reason in why. */
+/* What is after the name. Returns 0, or -1 with the reason in why. */
 int vt_rule_parse(const char *name, const char *text, struct vt_rule *r, char *why, size_t size);
 /* Extended shell patterns: * and ? do not match a colon, ** does; [] is a list. Upper and lower case are alike. */
 int vt_rule_match(const char *pattern, const char *text);

@@ -5,6 +5,8 @@
 #include <ctype.h>
 #include <math.h>
 #include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -37,7 +39,7 @@ static const char *const elsewhere[] = {
 static const char *const without_effect[] = {
 	"CHECK", "CHECK-LEAK-REPORT-SIZE", "CHECK-MAX-DATATYPES", "CHECK-MAX-ERRORS", "CHECK-MAX-PENDING",
 	"CHECK-MAX-REPORTS", "CHECK-MAX-REQUESTS", "CHECK-SUPPRESSION-LIMIT", "CHECK-TIMEOUT", "CHECK-TRACING", "COMPRESS-RAW-DATA",
-	"ENTER-USERCODE", "INTERNAL-MPI", "NMCMD", "STF-CHUNKSIZE", "STOPFILE-NAME", "TRACE-ON-DISK", NULL,
+	"STF-CHUNKSIZE", "STOPFILE-NAME", "TRACE-ON-DISK", NULL,
 };
 /* clang-format on */
 
@@ -70,81 +72,34 @@ static void complain(const struct vt_settings *s, const char *fmt, ...)
 	}
 }
 
-/* Alphabetical: so are the help and the protocol file. */
+/* Without pointers, so that a library that is put into each process has them in its shared pages. The texts of --help are in help.c. */
+struct row {
+	char name[24];
+	enum tkm_option_type type;
+	uint32_t at; /* in struct vt_settings */
+	double min, max;
+};
+
+static const struct row rows[] = {
+#define OPTION(name, type, member, min, max, arg, help) \
+	{ name, TKM_OPTION_##type, offsetof(struct vt_settings, member), min, max },
+#include "collector-plugin/settings/options.def"
+#undef OPTION
+};
+
 static void make_table(struct vt_settings *s)
 {
-	const double whole = 9e15, bytes = 9e18;
-	/* clang-format off */
-	const struct tkm_option all[] = {
-		{ "ALTSTACK", TKM_OPTION_BOOL, &s->altstack, 0, 0, "[on|off]",
-		  "handlers of HANDLE-SIGNALS have a stack of their own, for overflows of the stack" },
-		{ "AUTOFLUSH", TKM_OPTION_BOOL, &s->autoflush, 0, 0, "[on|off]",
-		  "append full blocks to the raw file; off: keep what fits into MEM-MAXBLOCKS" },
-		{ "COMPRESS-TRACE", TKM_OPTION_LEVEL, &s->compress_trace, 0, 19, "[on|off|LEVEL]", "compress the trace with zstd" },
-		{ "COUNT-KERNEL", TKM_OPTION_BOOL, &s->count_kernel, 0, 0, "[on|off]", "hardware counters count kernel code too" },
-		{ "COUNTER", TKM_OPTION_LIST, &s->counter, 0, 0, "PATTERN [on|off]",
-		  "counters to record (vtcounters lists them); several times for more" },
-		{ "COUNTER-MIN-INTERVAL", TKM_OPTION_TIME, &s->counter_min_interval, -1, 1e6, "TIME",
-		  "at VT_ and MPI calls not oftener than this; negative: never (default: 0 with COUNTER, else 10ms)" },
-		{ "COUNTERS-ONLY", TKM_OPTION_BOOL, &s->counters_only, 0, 0, "[on|off]",
-		  "record counters, no functions, messages or other events" },
-		{ "CURRENT-DIR", TKM_OPTION_TEXT, &s->current_dir, 0, 0, "DIR", "where relative names begin" },
-		{ "DEADLOCK-TIMEOUT", TKM_OPTION_TIME, &s->deadlock_timeout, 0, 1e9, "TIME",
-		  "stop an MPI job whose ranks are all in the same MPI calls for so long; 0: never (default; libVTfs: 60s)" },
-		{ "DEADLOCK-WARNING", TKM_OPTION_TIME, &s->deadlock_warning, 0, 1e9, "TIME",
-		  "warn if the ranks are in their last MPI call for longer on average; 0: never (default; libVTfs: 300s)" },
-		{ "ENVIRONMENT", TKM_OPTION_BOOL, &s->environment, 0, 0, "[on|off]", "store what the run depends on in the trace" },
-		{ "FLUSH-LIMIT", TKM_OPTION_BYTES, &s->flush_limit, 1 << 20, bytes, "BYTES", "no raw file becomes longer than this, but for statistics and names" },
-		{ "FLUSH-PID", TKM_OPTION_BOOL, &s->flush_pid, 0, 0, "[on|off]", "the process id in the name of the raw file" },
-		{ "FLUSH-PREFIX", TKM_OPTION_TEXT, &s->flush_prefix, 0, 0, "DIR", "where raw files are (default: beside the trace)" },
-		{ "FOLLOW-CHILDREN", TKM_OPTION_BOOL, &s->follow_children, 0, 0, "[on|off]", "sample the program's children too" },
-		{ "FORCE", TKM_OPTION_BOOL, &s->force, 0, 0, "[on|off]", "replace a trace of the same name" },
-		{ "HANDLE-SIGNALS", TKM_OPTION_TEXT, &s->handle_signals, 0, 0, "N[:M[:STEP]][,...]",
-		  "note these signals before the program's own handlers (default: none; libVTfs: those that end a program)" },
-		{ "KEEP-RAW-EVENTS", TKM_OPTION_BOOL, &s->keep_raw_events, 0, 0, "[on|off]",
-		  "leave the raw files to stftool instead of writing the trace" },
-		{ "LOGFILE-FORMAT", TKM_OPTION_TEXT, &s->logfile_format, 0, 0, "NAME", "format of the trace: STF, SINGLESTF, or another that stftool makes of it, beside it" },
-		{ "LOGFILE-NAME", TKM_OPTION_TEXT, &s->logfile_name, 0, 0, "FILE", "name of the trace (default: PROGRAM.stf)" },
-		{ "LOGFILE-PREFIX", TKM_OPTION_TEXT, &s->logfile_prefix, 0, 0, "DIR", "where the trace goes" },
-		{ "LOGFILE-RANK", TKM_OPTION_COUNT, &s->logfile_rank, 0, 65535, "RANK", "the process that writes the trace" },
-		{ "MEM-BLOCKSIZE", TKM_OPTION_BYTES, &s->mem_blocksize, 4096, 1 << 28, "BYTES", "size of a block of records" },
-		{ "MEM-FLUSHBLOCKS", TKM_OPTION_COUNT, &s->mem_flushblocks, -1, 1e7, "N", "full blocks from which on they are flushed" },
-		{ "MEM-INFO", TKM_OPTION_BYTES, &s->mem_info, 0, bytes, "BYTES", "say so each time this much was recorded; 0: never" },
-		{ "MEM-MAXBLOCKS", TKM_OPTION_COUNT, &s->mem_maxblocks, 4, 1e7, "N", "blocks in memory at most" },
-		{ "MEM-MINBLOCKS", TKM_OPTION_COUNT, &s->mem_minblocks, 0, 1e7, "N", "blocks that a flush leaves in memory" },
-		{ "MEM-OVERWRITE", TKM_OPTION_BOOL, &s->mem_overwrite, 0, 0, "[on|off]", "without AUTOFLUSH: the newest replace the oldest" },
-		{ "MULTIPLEX", TKM_OPTION_BOOL, &s->multiplex, 0, 0, "[on|off]", "more hardware events than counters: take turns, estimate" },
-		{ "OS-COUNTER-DELAY", TKM_OPTION_TIME, &s->os_counter_delay, 1e-3, 1e6, "TIME", "between samples of the node's counters" },
-		{ "PLUGIN", TKM_OPTION_LIST, &s->plugin, 0, 0, "FILE [OPTIONS]", "a shared object with further counters (vtsource(5))" },
-		{ "PROGNAME", TKM_OPTION_TEXT, &s->progname, 0, 0, "NAME", "name of the program, and of the trace" },
-		{ "PROTOFILE-NAME", TKM_OPTION_TEXT, &s->protofile_name, 0, 0, "FILE", "name of the protocol (default: the trace's, .prot)" },
-		{ "REPORT", TKM_OPTION_BOOL, &s->report, 0, 0, "[on|off]", "make TRACE.html at the end, as vtreport does" },
-		{ "SAMPLE-BUDGET", TKM_OPTION_FRACTION, &s->sample_budget, 1e-6, 1, "FRACTION",
-		  "of a core: above it sampling becomes rarer" },
-		{ "SAMPLER", TKM_OPTION_TEXT, &s->sampler, 0, 0, "process|thread",
-		  "who samples: a process beside the program, or a thread inside it" },
-		{ "SAMPLE-PERIOD", TKM_OPTION_TIME, &s->sample_period, 1e-3, 1e6, "TIME", "between samples of processes and threads" },
-		{ "START-PAUSED", TKM_OPTION_BOOL, &s->start_paused, 0, 0, "[on|off]", "record nothing before VT_traceon()" },
-		{ "STATISTICS", TKM_OPTION_LEVEL, &s->statistics, 0, 1 << 20, "[on|off|ROWS]",
-		  "count calls and times of functions in each thread, in ROWS rows at most (on: 512)" },
-		{ "STF-PROCS-PER-FILE", TKM_OPTION_COUNT, &s->stf_procs_per_file, 0, 65536, "N", "processes that share a file; 0: all" },
-		{ "STF-USE-HW-STRUCTURE", TKM_OPTION_BOOL, &s->stf_use_hw_structure, 0, 0, "[on|off]",
-		  "only processes of one node share a file (default: on where there are several nodes)" },
-		{ "SUMMARY", TKM_OPTION_BOOL, &s->summary, 0, 0, "[on|off]",
-		  "print the most expensive functions, the share of MPI and messages by size; turns STATISTICS on" },
-		{ "THROTTLE", TKM_OPTION_TEXT, &s->throttle, 0, 0, "CALLS:TIME",
-		  "after so many calls of a function that take less on average, count further ones only; turns STATISTICS on" },
-		{ "TIME-WINDOWS", TKM_OPTION_TEXT, &s->time_windows, 0, 0, "FROM:TO[,FROM:TO]", "record only then, since the start" },
-		{ "TIMER", TKM_OPTION_TEXT, &s->timer, 0, 0, "NAME",
-		  "the clock of the stamps (default: the CPU's counter where the kernel's clock is computed from it, else clock_monotonic)" },
-		{ "VERBOSE", TKM_OPTION_LEVEL, &s->verbose, 0, 4, "[on|off|LEVEL]", "0 says nothing, 1 the result, 2 more" },
-		{ NULL, TKM_OPTION_TEXT, NULL, 0, 0, NULL, NULL },
-	};
-	/* clang-format on */
+	size_t i, n = sizeof(rows) / sizeof(rows[0]);
 
-	(void)whole;
-	_Static_assert(sizeof(all) <= sizeof(s->table), "VT_SETTINGS_MAX");
-	memcpy(s->table, all, sizeof(all));
+	_Static_assert(sizeof(rows) / sizeof(rows[0]) < VT_SETTINGS_MAX, "VT_SETTINGS_MAX");
+	for (i = 0; i < n; i++) {
+		s->table[i] = (struct tkm_option){ .name = rows[i].name,
+			.type = rows[i].type,
+			.value = (char *)s + rows[i].at,
+			.min = rows[i].min,
+			.max = rows[i].max };
+	}
+	s->table[n] = (struct tkm_option){ .type = TKM_OPTION_TEXT };
 }
 
 void vt_settings_init(struct vt_settings *s)
@@ -222,6 +177,8 @@ static int check_number(const char *name, const char *text, const char *where, s
 	const struct tkm_option numbers[] = {
 		{ "DEMANGLE", TKM_OPTION_BOOL, &on, 0, 0, NULL, NULL },
 		{ "DETAILED-STATES", TKM_OPTION_LEVEL, &count, 0, 1000, NULL, NULL },
+		{ "ENTER-USERCODE", TKM_OPTION_BOOL, &on, 0, 0, NULL, NULL },
+		{ "INTERNAL-MPI", TKM_OPTION_BOOL, &on, 0, 0, NULL, NULL },
 		{ "LEARN-DRIFT", TKM_OPTION_BOOL, &on, 0, 0, NULL, NULL },
 		{ "PCTRACE-CACHE", TKM_OPTION_BOOL, &on, 0, 0, NULL, NULL },
 		{ "PCTRACE-FAST", TKM_OPTION_BOOL, &on, 0, 0, NULL, NULL },
@@ -723,7 +680,8 @@ static void print_others(FILE *f, const struct vt_setting_other *last)
 {
 	if (last) {
 		print_others(f, last->next);
-		fprintf(f, "# %s (%s)\n%s %s\n", origins[last->origin], last->where, last->name, last->text);
+		fprintf(f, "# %s (%s)%s\n%s %s\n", origins[last->origin], last->where,
+			has_effect(last->name) ? "" : ", has no effect in this version", last->name, last->text);
 	}
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The options of the collector and of vtrun: one table, three sources (configuration file, VT_ variables, command
- * line), and the protocol file that says what came out. What is wrong is said and left out; the job runs on.
- * Names and syntax: seeds/003 section 3.2. */
+ * line), and the protocol file that says what came out. What is wrong is reported and left out; the job runs on.
+ * Names and syntax: the Intel Trace Collector guide, section 3.2. */
 #ifndef COLLECTOR_PLUGIN_SETTINGS_H
 #define COLLECTOR_PLUGIN_SETTINGS_H
 
@@ -46,6 +46,9 @@ struct vt_settings {
 	void *ctx;
 };
 
+/* help.c: the table gets the texts of --help, which only programs have. */
+void vt_settings_help(struct vt_settings *s);
+
 /* Defaults and the table. */
 void vt_settings_init(struct vt_settings *s);
 
@@ -53,7 +56,7 @@ void vt_settings_init(struct vt_settings *s);
  * commas, the options that vtrun's command line set through variables; NULL: none. Never fails: see complain. */
 void vt_settings_load(struct vt_settings *s, const char *commanded);
 
-/* The text of an option that is not in the table but known to other parts (SYNC-PERIOD); NULL: nobody set it. */
+/* The text of an option that is not in the table but known to other parts (SYNC-PERIOD); NULL: it was not set. */
 const char *vt_settings_other(const struct vt_settings *s, const char *name);
 /* Of one that is given several times the n-th mention, from 0, in their order; NULL: there are no more. */
 const struct vt_setting_other *vt_settings_other_nth(const struct vt_settings *s, const char *name, int n);

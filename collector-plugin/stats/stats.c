@@ -2,6 +2,7 @@
 #include "config.h"
 #include "collector-plugin/stats/stats.h"
 #include "collector-plugin/host/lock.h"
+#include "collector-plugin/host/memory.h"
 
 #include <pthread.h>
 #include <string.h>
@@ -13,13 +14,16 @@ struct life {
 	int64_t inclusive;
 };
 
+enum { RECENT = 64 };
+
 struct vt_stats {
 	struct vt_collect *c;
 	struct vt_stats *next;
 	int thread;
-	uint32_t n, used;                         /* rows, a power of two; those with a function */
-	int64_t written;                          /* tick */
-	struct life *life;                        /* [n]; NULL: without THROTTLE */
+	uint32_t n, used;                  /* rows, a power of two; those with a function */
+	int64_t written, second;           /* tick; ticks */
+	struct vt_raw_row *recent[RECENT]; /* of calls, by the low bits of their functions: most find theirs here */
+	struct life *life;                 /* [n]; NULL: without THROTTLE */
 	struct vt_raw_row rest[VT_RAW_ROW_KINDS]; /* of what has no row */
 	struct vt_raw_row row[]; /* function 0: free. Counts and times are those since they were last written */
 };
@@ -83,9 +87,13 @@ struct vt_stats *vt_stats_thread(struct vt_collect *c, int thread, uint32_t othe
 	}
 	s->c = c;
 	s->thread = thread;
+	s->second = (int64_t)vt_timer_of(c)->hz;
 	for (i = 0; i < VT_RAW_ROW_KINDS; i++) {
 		s->rest[i].function = others;
 		s->rest[i].kind = i;
+	}
+	for (i = 0; i < RECENT; i++) {
+		s->recent[i] = &s->rest[VT_RAW_ROW_CALL];
 	}
 	s->n = (uint32_t)rows_wanted;
 	s->life = throttle.calls ? (struct life *)(void *)&s->row[rows_wanted] : NULL;
@@ -146,6 +154,7 @@ static struct vt_raw_row *find(struct vt_stats *s, const struct vt_raw_row *key)
 		}
 		s->used++;
 		s->row[i] = *key;
+		s->row[i].t.more = 0; /* vt_stats_add() adds it */
 	}
 	return &s->row[i];
 }
@@ -172,6 +181,34 @@ static void see_life(struct vt_stats *s, const struct vt_raw_row *r, int64_t inc
 	}
 }
 
+static inline void add_times(
+	struct vt_stats *s, struct vt_raw_row *r, int64_t now, int64_t inclusive, int64_t exclusive)
+{
+	widen(r->t.inclusive, inclusive, r->t.count);
+	widen(r->t.exclusive, exclusive, r->t.count);
+	r->t.count++;
+	if (__builtin_expect(now - s->written > s->second, 0)) {
+		s->written = now;
+		write_rows(s);
+	}
+}
+
+void vt_stats_call(struct vt_stats *s, uint32_t function, int64_t now, int64_t inclusive, int64_t exclusive)
+{
+	struct vt_raw_row key, *r = s->recent[function % RECENT];
+
+	if (VT_LIKELY(r->function == function && !s->life && !atomic_load_explicit(&finished, memory_order_relaxed))) {
+		add_times(s, r, now, inclusive, exclusive);
+		return;
+	}
+	key = (struct vt_raw_row){ .function = function };
+	vt_stats_add(s, &key, now, inclusive, exclusive);
+	r = find(s, &key);
+	if (r >= s->row && r < s->row + s->n) {
+		s->recent[function % RECENT] = r;
+	}
+}
+
 void vt_stats_add(struct vt_stats *s, const struct vt_raw_row *key, int64_t now, int64_t inclusive, int64_t exclusive)
 {
 	struct vt_raw_row *r;
@@ -183,13 +220,8 @@ void vt_stats_add(struct vt_stats *s, const struct vt_raw_row *key, int64_t now,
 	if (s->life && key->kind == VT_RAW_ROW_CALL && r >= s->row && r < s->row + s->n) {
 		see_life(s, r, inclusive);
 	}
-	widen(r->t.inclusive, inclusive, r->t.count);
-	widen(r->t.exclusive, exclusive, r->t.count);
-	r->t.count++;
-	if (__builtin_expect(now - s->written > (int64_t)vt_timer_of(s->c)->hz, 0)) {
-		s->written = now;
-		write_rows(s);
-	}
+	r->t.more += key->t.more;
+	add_times(s, r, now, inclusive, exclusive);
 }
 
 void vt_stats_thread_ends(struct vt_stats *s)
@@ -228,5 +260,5 @@ void vt_stats_finish(void)
 void vt_stats_forked(void)
 {
 	vt_lock_forget(&lock);
-	all = NULL;
+	VT_SET_IF_OTHER(all, NULL);
 }

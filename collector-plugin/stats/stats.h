@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* STATISTICS (seeds/003 section 2.8): count and times of each function in each thread, in fixed memory, whether events are recorded or
+/* STATISTICS (Intel Trace Collector guide, section 2.8): count and times of each function in each thread, in fixed memory, whether events are recorded or
  * not. Rows go into the raw file as definitions, what has changed each second and all at the end, so that a process that is killed
  * has them up to a second before its last event. */
 #ifndef COLLECTOR_PLUGIN_STATS_STATS_H
@@ -24,11 +24,13 @@ VT_HIDDEN struct vt_stats *vt_stats_thread(struct vt_collect *c, int thread, uin
  * called. */
 VT_HIDDEN void vt_stats_add(
 	struct vt_stats *s, const struct vt_raw_row *key, int64_t now, int64_t inclusive, int64_t exclusive);
+/* The same for a call, by its function alone. */
+VT_HIDDEN void vt_stats_call(struct vt_stats *s, uint32_t function, int64_t now, int64_t inclusive, int64_t exclusive);
 /* The thread ends. */
 VT_HIDDEN void vt_stats_thread_ends(struct vt_stats *s);
 /* The run ends: rows of all threads that are still there. */
 VT_HIDDEN void vt_stats_finish(void);
 /* In the child of a fork: the tables are the parent's. */
-VT_HIDDEN void vt_stats_forked(void);
+VT_HIDDEN VT_IN_CHILD void vt_stats_forked(void);
 
 #endif

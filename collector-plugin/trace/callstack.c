@@ -29,7 +29,7 @@
 #define HAS_FRAMES 0
 #endif
 #ifdef __x86_64__
-#define HAS_CACHE 1 /* a return address stands below the caller's stack pointer */
+#define HAS_CACHE 1 /* a return address is below the caller's stack pointer */
 #else
 #define HAS_CACHE 0
 #endif
@@ -39,7 +39,9 @@ enum { STACKS = 1 << 16, MOST_STACKS = STACKS / 4 * 3, CACHE = 64 };
 static struct {
 	struct vt_callstack_levels levels;
 	int fast, cache;
-	uintptr_t own_low, own_high; /* this library */
+	struct range {
+		uintptr_t at, low, high;
+	} own, calls;                /* this library, and what has the calls of class SYSTEM */
 	_Atomic uint32_t generation; /* changes when addresses may have got another meaning */
 	uint32_t n;                  /* stacks; under vt_objects_lock */
 	_Unwind_Reason_Code (*backtrace)(_Unwind_Trace_Fn, void *);
@@ -53,7 +55,7 @@ static struct stack {
 	uint32_t id;           /* 0: there was no place for its definition */
 } * stacks;
 
-/* Return addresses, innermost first, and where they stand. */
+/* Return addresses, innermost first, and where they are. */
 struct walk {
 	unsigned n, want, skip;
 	uintptr_t pc[VT_RAW_STACK];
@@ -64,7 +66,7 @@ struct walk {
 
 /* One call at one depth of the stack. */
 struct cached {
-	const uintptr_t *first; /* where its return address stands */
+	const uintptr_t *first; /* where its return address is */
 	uint32_t id, generation;
 	uint8_t skip, levels, n;
 	const uintptr_t *place[VT_RAW_STACK];
@@ -104,8 +106,9 @@ static int flag(const char *name)
 	return !text || tkm_parse_bool(text, &on) < 0 || on;
 }
 
-static int find_own(struct dl_phdr_info *info, size_t size, void *arg)
+static int find_range(struct dl_phdr_info *info, size_t size, void *arg)
 {
+	struct range *r = arg;
 	int i;
 
 	(void)size;
@@ -113,9 +116,9 @@ static int find_own(struct dl_phdr_info *info, size_t size, void *arg)
 		const ElfW(Phdr) *p = &info->dlpi_phdr[i];
 		uintptr_t low = info->dlpi_addr + p->p_vaddr;
 
-		if (p->p_type == PT_LOAD && (uintptr_t)arg >= low && (uintptr_t)arg < low + p->p_memsz) {
-			state.own_low = low;
-			state.own_high = low + p->p_memsz;
+		if (p->p_type == PT_LOAD && r->at >= low && r->at < low + p->p_memsz) {
+			r->low = low;
+			r->high = low + p->p_memsz;
 			return 1;
 		}
 	}
@@ -137,8 +140,9 @@ void vt_callstack_start(void)
 	state.levels = read_levels(vt_collect_option("PCTRACE"));
 	state.fast = HAS_FRAMES && flag("PCTRACE-FAST");
 	state.cache = HAS_CACHE && flag("PCTRACE-CACHE");
-	if (!state.own_high) {
-		dl_iterate_phdr(find_own, (void *)(uintptr_t)vt_callstack_start);
+	if (!state.own.high) {
+		state.own.at = (uintptr_t)vt_callstack_start;
+		dl_iterate_phdr(find_range, &state.own);
 		stacks = vt_trace_memory(STACKS * sizeof(*stacks));
 	}
 	/* loaded here, because an event must not load a library */
@@ -151,6 +155,12 @@ void vt_callstack_start(void)
 	}
 }
 
+void vt_callstack_own(const void *address)
+{
+	state.calls.at = (uintptr_t)address;
+	dl_iterate_phdr(find_range, &state.calls);
+}
+
 struct vt_callstack_levels vt_callstack_default(void)
 {
 	return state.levels;
@@ -160,7 +170,7 @@ struct vt_callstack_levels vt_callstack_default(void)
 
 static inline int is_own(uintptr_t pc)
 {
-	return pc >= state.own_low && pc < state.own_high;
+	return (pc >= state.own.low && pc < state.own.high) || (pc >= state.calls.low && pc < state.calls.high);
 }
 
 /* The first frame whose return address is outside this library, which keeps frame pointers. */

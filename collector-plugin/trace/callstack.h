@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Source locations by the call stack (PCTRACE, VT_sclstack(); seeds/003 sections 2.9 and 3.1.4). What is recorded are addresses: each
+/* Source locations by the call stack (PCTRACE, VT_sclstack(); Intel Trace Collector guide, sections 2.9 and 3.1.4). What is recorded are addresses: each
  * different stack once, as a definition with a number that events refer to like one of VT_scldef(). The merge finds the source lines. */
 #ifndef COLLECTOR_PLUGIN_TRACE_CALLSTACK_H
 #define COLLECTOR_PLUGIN_TRACE_CALLSTACK_H
@@ -23,6 +23,8 @@ struct vt_callstack_levels {
 
 /* Reads PCTRACE, PCTRACE-FAST and PCTRACE-CACHE. Before the first definition. */
 VT_HIDDEN void vt_callstack_start(void);
+/* The code around this address is ours, too. After vt_callstack_start(). */
+VT_HIDDEN void vt_callstack_own(const void *address);
 VT_HIDDEN struct vt_callstack_levels vt_callstack_default(void);
 /* The stack of the calling thread, from whoever called this library on: `skip` return addresses are left out, up to `levels` taken.
  * Returns its number; 0: there is none. No lock, allocation or system call for a stack that was seen before. */

@@ -11,7 +11,7 @@
 #include "collector-plugin/trace/rules.h"
 
 static struct vt_names classes = VT_NAMES_INIT, functions = VT_NAMES_INIT, scopes = VT_NAMES_INIT,
-		       locations = VT_NAMES_INIT;
+		       locations = VT_NAMES_INIT, files = VT_NAMES_INIT;
 static _Atomic uint32_t n_locations, n_scopes; /* as many are recorded */
 
 /* ---- classes ---- */
@@ -50,7 +50,7 @@ const char *vt_class_name(uint32_t id)
 	return id > VT_FIRST_ID ? vt_names_text(&classes, id - VT_FIRST_ID) : NULL;
 }
 
-/* The class of a name inside a class, "outer:inner", in *cls, to be freed; returns what is behind the last colon. NULL: no memory. */
+/* The class of a name inside a class, "outer:inner", in *cls, to be freed; returns what is after the last colon. NULL: no memory. */
 static const char *split(const char *class_name, const char *clean, char **cls)
 {
 	const char *colon = strrchr(clean, ':');
@@ -216,6 +216,33 @@ uint32_t vt_location_stack(struct vt_collect *c, const struct vt_raw_place *plac
 int vt_location_known(uint32_t id)
 {
 	return id > VT_FIRST_ID && id - VT_FIRST_ID <= atomic_load_explicit(&n_locations, memory_order_relaxed);
+}
+
+/* ---- files ---- */
+
+uint32_t vt_file(struct vt_collect *c, const char *name, uint32_t communicator)
+{
+	enum { MOST = 0x4000 };
+	char *key = malloc(strlen(name) + 32);
+	uint32_t n;
+	int fresh;
+
+	if (!key) {
+		return 0;
+	}
+	vt_names_define();
+	if (vt_names_count(&files) >= MOST) {
+		name = "other files";
+		communicator = 0;
+	}
+	sprintf(key, "%u %s", (unsigned)communicator, name);
+	n = vt_names_number(&files, key, &fresh);
+	if (fresh) {
+		vt_raw_file_name(vt_raw_of(c), n, communicator, name);
+	}
+	vt_names_defined();
+	free(key);
+	return n;
 }
 
 /* ---- scopes ---- */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What events refer to: classes, functions, scopes and source locations, defined once each and recorded with their numbers in the
- * raw file (seeds/003 sections 3.1.4 to 3.1.6). The same text again is the same number. Any thread. See core/names.h for
+ * raw file (Intel Trace Collector guide, sections 3.1.4 to 3.1.6). The same text again is the same number. Any thread. See core/names.h for
  * vt_class() and vt_function(). 0 is no number: no memory. */
 #ifndef COLLECTOR_PLUGIN_TRACE_DEFINE_H
 #define COLLECTOR_PLUGIN_TRACE_DEFINE_H
@@ -41,6 +41,8 @@ struct vt_raw_place;
 VT_HIDDEN uint32_t vt_location_stack(struct vt_collect *c, const struct vt_raw_place *place, uint32_t n);
 /* Has this number been given to a location, to a scope? */
 VT_HIDDEN int vt_location_known(uint32_t id);
+/* A file that bytes are moved to or from; communicator: its number in the raw file, 0: none. After 0x4000 of them all others are one. */
+VT_HIDDEN uint32_t vt_file(struct vt_collect *c, const char *name, uint32_t communicator);
 VT_HIDDEN uint32_t vt_scope_in(
 	struct vt_collect *c, const char *class_name, const char *clean, uint32_t scl1, uint32_t scl2);
 VT_HIDDEN int vt_scope_known(uint32_t id);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Functions that were compiled with -finstrument-functions (gcc, clang, gfortran; seeds/003 section 2.3.1). Each calls us with its
+/* Functions that were compiled with -finstrument-functions (gcc, clang, gfortran; Intel Trace Collector guide, section 2.3.1). Each calls us with its
  * address when it is entered and left. At its first call an address gets an id; its name is found when the raw file is merged, or
  * here where filters ask for it. */
 #include "config.h"
@@ -15,6 +15,7 @@
 #include "collector-plugin/core/names.h"
 #include "collector-plugin/filter/filter.h"
 #include "collector-plugin/host/demangle.h"
+#include "collector-plugin/stats/stats.h"
 #include "collector-plugin/trace/callstack.h"
 #include "collector-plugin/trace/define.h"
 #include "collector-plugin/trace/objects.h"
@@ -26,8 +27,6 @@ static struct address {
 	uint32_t function;         /* 0: no place for another one */
 	uint32_t code;             /* vt_raw_short_code() of it, where no rule says more than to record it; else 0 */
 } * addresses;
-
-enum { PLAIN = VT_TRACE_KNOWN | VT_TRACE_RECORD | VT_TRACE_PUSH };
 
 static inline uint32_t first_place(uintptr_t address)
 {
@@ -104,7 +103,7 @@ static uint32_t first_call(struct vt_collect *c, uintptr_t address)
 		id = n < 64 ? define(c, address) : 0;
 		if (id) {
 			addresses[i].function = id;
-			addresses[i].code = vt_trace_rule(id) == PLAIN ? vt_raw_short_code(id) : 0;
+			addresses[i].code = vt_trace_rule(id) == VT_TRACE_PLAIN ? vt_raw_short_code(id) : 0;
 			atomic_store_explicit(&addresses[i].address, address, memory_order_release);
 		}
 	}
@@ -134,7 +133,7 @@ int vt_instrument_start(void)
 void __cyg_profile_func_enter(void *function, void *site);
 void __cyg_profile_func_exit(void *function, void *site);
 
-/* Where the stack stood in the function when it called us. */
+/* Where the stack was in the function when it called us. */
 #if defined(__x86_64__)
 #define STACK() ((uintptr_t)__builtin_dwarf_cfa())
 #else
@@ -157,11 +156,6 @@ static inline struct vt_trace_thread *plain_thread(const struct vt_collect *c)
 {
 	/* a thread that is on has one */
 	return c == vt_tls.collect && vt_tls.state == VT_TLS_ON && !vt_tls.inside ? vt_tls.trace : NULL;
-}
-
-static inline int is_sampled(ltick_t now)
-{
-	return __builtin_expect(now.v >= vt_tls.quiet_until, 0) && vt_tls.wanted;
 }
 
 static __attribute__((noinline)) void enter_slow(uintptr_t address, uintptr_t sp)
@@ -195,6 +189,66 @@ static __attribute__((noinline)) void exit_slow(uintptr_t address)
 	}
 }
 
+/* The same, whether it records or not. */
+static inline struct vt_trace_thread *counting_thread(const struct vt_collect *c)
+{
+	return c == vt_tls.collect && vt_tls.state != VT_TLS_NEW && !vt_tls.inside ? vt_tls.trace : NULL;
+}
+
+/* STATISTICS: one reading of the timer at each end, a record where the thread records. */
+static __attribute__((noinline)) void enter_counted(uintptr_t address, uintptr_t sp)
+{
+	struct vt_trace_thread *t = counting_thread(vt_collect_running());
+	int on = vt_tls.state == VT_TLS_ON;
+	struct vt_trace_frame *f;
+	const struct address *a;
+	ltick_t now;
+
+	if (VT_LIKELY(t && (f = t->top) < t->counted && f[-1].sp >= sp)) {
+		a = &addresses[first_place(address)];
+		if (VT_LIKELY(atomic_load_explicit(&a->address, memory_order_acquire) == address && a->code)) {
+			now = tmr_read_counter();
+			if (!on ||
+				(!vt_trace_is_sampled(now) &&
+					vt_raw_enter_quickly(t->stream, now, a->function, a->code))) {
+				f->sp = sp;
+				f->address = address;
+				f->function = a->function;
+				f->how = recorded_call;
+				f->how.recorded = (uint8_t)on;
+				f->start = now.v;
+				f->inner = 0;
+				t->top = f + 1;
+				return;
+			}
+		}
+	}
+	enter_slow(address, sp);
+}
+
+static __attribute__((noinline)) void exit_counted(uintptr_t address)
+{
+	struct vt_trace_thread *t = counting_thread(vt_collect_running());
+	struct vt_trace_frame *f;
+	int64_t inclusive;
+	ltick_t now;
+
+	if (VT_LIKELY(t && (f = t->top - 1) < t->counted && f->address == address && f->how.kind == VT_TRACE_CALL &&
+		    !f->how.ruled && !f->how.folded && f->start && !t->n_communications)) {
+		now = tmr_read_counter();
+		if (!f->how.recorded ||
+			((vt_tls.state != VT_TLS_ON || !vt_trace_is_sampled(now)) &&
+				vt_raw_leave_quickly(t->stream, now))) {
+			inclusive = now.v - f->start;
+			t->top = f;
+			f[-1].inner += inclusive;
+			vt_stats_call(t->stats, f->function, now.v, inclusive, inclusive - f->inner);
+			return;
+		}
+	}
+	exit_slow(address);
+}
+
 /* Most calls end here: no call of ours, one reading of the timer, one word. Whatever is not as most calls are is the business of
  * trace.c. */
 void __cyg_profile_func_enter(void *function, void *site)
@@ -212,7 +266,7 @@ void __cyg_profile_func_enter(void *function, void *site)
 		a = &addresses[first_place(address)];
 		if (VT_LIKELY(atomic_load_explicit(&a->address, memory_order_acquire) == address && (code = a->code))) {
 			now = tmr_read_counter();
-			if (!is_sampled(now) && vt_raw_enter_quickly(t->stream, now, a->function, code)) {
+			if (!vt_trace_is_sampled(now) && vt_raw_enter_quickly(t->stream, now, a->function, code)) {
 				f->sp = sp;
 				f->address = address;
 				f->function = a->function;
@@ -222,7 +276,11 @@ void __cyg_profile_func_enter(void *function, void *site)
 			}
 		}
 	}
-	enter_slow(address, sp);
+	if (t && t->counted == t->frame) {
+		enter_slow(address, sp);
+	} else {
+		enter_counted(address, sp);
+	}
 }
 
 void __cyg_profile_func_exit(void *function, void *site)
@@ -236,12 +294,16 @@ void __cyg_profile_func_exit(void *function, void *site)
 	(void)site;
 	if (VT_LIKELY(t && (f = t->top - 1) < t->plain && f->address == address && is_recorded_call(f))) {
 		now = tmr_read_counter();
-		if (!is_sampled(now) && vt_raw_leave_quickly(t->stream, now)) {
+		if (!vt_trace_is_sampled(now) && vt_raw_leave_quickly(t->stream, now)) {
 			t->top = f;
 			return;
 		}
 	}
-	exit_slow(address);
+	if (t && t->counted == t->frame) {
+		exit_slow(address);
+	} else {
+		exit_counted(address);
+	}
 }
 
 /* ---- unloading ---- */

@@ -34,6 +34,6 @@ VT_HIDDEN struct vt_object *vt_object_of(struct vt_collect *c, uintptr_t address
 VT_HIDDEN const char *vt_object_name(struct vt_object *o, uint64_t offset, const char *known);
 /* Forgets the libraries that have been unloaded, and calls gone for each. Returns how many. */
 VT_HIDDEN int vt_objects_forget(void (*gone)(const struct vt_object *o));
-VT_HIDDEN void vt_objects_forked(void);
+VT_HIDDEN VT_IN_CHILD void vt_objects_forked(void);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Scopes: pieces of the run that need not be nested (seeds/003 section 3.1.6). For a registered thread. */
+/* Scopes: pieces of the run that need not be nested (Intel Trace Collector guide, section 3.1.6). For a registered thread. */
 #ifndef COLLECTOR_PLUGIN_TRACE_SCOPE_H
 #define COLLECTOR_PLUGIN_TRACE_SCOPE_H
 

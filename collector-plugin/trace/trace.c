@@ -8,7 +8,9 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "base/text.h"
 #include "collector-plugin/core/collect.h"
+#include "collector-plugin/core/hooks.h"
 #include "collector-plugin/core/names.h"
 #include "collector-plugin/filter/filter.h"
 #include "collector-plugin/raw/writer.h"
@@ -52,24 +54,49 @@ static void find_stack(struct vt_trace_thread *t, int is_process)
 	}
 }
 
+/* ENTER-USERCODE: the thread as a whole is a state, which ends with it. */
+static void enter_usercode(struct vt_collect *c, const struct vt_thread *t, struct vt_trace_thread *own)
+{
+	uint32_t id = vt_function(c, "Application", "User_Code"), rule = vt_trace_rule(id);
+	struct vt_trace_frame *f = own->top++;
+	ltick_t now = vt_ticks_now(c);
+
+	*f = (struct vt_trace_frame){ .function = id, .sp = UINTPTR_MAX, .how.kind = VT_TRACE_THREAD, .start = now.v };
+	if (rule & VT_TRACE_RECORD && vt_trace_wanted && t->stream && vt_process_off() == 0) {
+		f->how.recorded =
+			vt_raw_state_enter(t->stream, now, (uint16_t)t->number, id, vt_raw_short_code(id)) == 0;
+	}
+}
+
+static int is_on(const char *name)
+{
+	const char *text = vt_collect_option(name);
+	int on = 0;
+
+	return text && (!*text || (tkm_parse_bool(text, &on) == 0 && on));
+}
+
 static int thread_begins(struct vt_collect *c, struct vt_thread *t)
 {
 	struct vt_trace_thread *own = vt_trace_memory(sizeof(*own) + (ROOM + 1) * sizeof(*own->frame));
 
 	if (own) {
-		own->frame = own->top = own->plain = (struct vt_trace_frame *)(void *)(own + 1) + 1;
+		own->frame = own->top = own->plain = own->counted = (struct vt_trace_frame *)(void *)(own + 1) + 1;
 		own->frame[-1].sp = UINTPTR_MAX;
 		own->end = own->frame + ROOM;
 		own->stream = t->stream;
 		find_stack(own, t->tid == getpid());
 		own->stats = vt_stats_wanted() ? vt_stats_thread(c, t->number, vt_function(c, "Statistics", "others"))
 					       : NULL;
+		if (is_on("ENTER-USERCODE")) {
+			enter_usercode(c, t, own);
+		}
 	}
 	vt_tls.trace = own;
 	return 0; /* it is called directly, not through the sinks */
 }
 
-/* Each communication of a call has an equal part of its time (seeds/003 section 2.8.2); the first ones have the rest. */
+/* Each communication of a call has an equal part of its time (Intel Trace Collector guide, section 2.8.2); the first ones have the rest. */
 static void count_communications(
 	struct vt_trace_thread *t, const struct vt_trace_frame *f, int64_t now, int64_t inclusive)
 {
@@ -77,6 +104,7 @@ static void count_communications(
 
 	for (i = 0; i < n; i++) {
 		t->communication[i].function = f->function;
+		t->communication[i].t.more = i > 0;
 		vt_stats_add(t->stats, &t->communication[i], now, inclusive / n + (i < inclusive % n),
 			exclusive / n + (i < exclusive % n));
 	}
@@ -124,8 +152,7 @@ static void count_call(struct vt_trace_thread *t, const struct vt_trace_frame *f
 	if (t->n_communications && t->communicating == t->top) {
 		count_communications(t, f, now, inclusive);
 	} else {
-		vt_stats_add(t->stats, &(struct vt_raw_row){ .function = f->function }, now, inclusive,
-			inclusive - f->inner);
+		vt_stats_call(t->stats, f->function, now, inclusive, inclusive - f->inner);
 	}
 	if (t->top > t->frame) {
 		t->top[-1].inner += inclusive;
@@ -146,6 +173,7 @@ static void thread_ends(struct vt_thread *t)
 	if (!own || !t->stream) {
 		return;
 	}
+	vt_trace_not_plain(own);
 	now = vt_ticks_now(vt_tls.collect);
 	for (; own->owed; own->owed--) {
 		vt_raw_event(t->stream, now, (uint16_t)t->number, VT_RAW_STATE_LEAVE, VT_RAW_LEFT, NULL, 0);
@@ -157,8 +185,8 @@ static void thread_ends(struct vt_thread *t)
 			count_call(own, f, now.v);
 		}
 		if (f->how.recorded) {
-			vt_raw_event(
-				t->stream, now, (uint16_t)t->number, VT_RAW_STATE_LEAVE, VT_RAW_CLOSED_BY_END, NULL, 0);
+			vt_raw_event(t->stream, now, (uint16_t)t->number, VT_RAW_STATE_LEAVE,
+				f->how.kind == VT_TRACE_THREAD ? VT_RAW_LEFT : VT_RAW_CLOSED_BY_END, NULL, 0);
 		}
 	}
 	vt_stats_thread_ends(own->stats);
@@ -184,7 +212,7 @@ static void nothing(void)
 {
 }
 
-static void forked(void)
+static VT_IN_CHILD void forked(void)
 {
 	vt_objects_forked();
 	vt_stats_forked();
@@ -320,6 +348,55 @@ static inline int to_record(struct vt_trace_thread *t, struct vt_trace_frame *f,
 	return record && vt_tls.state == VT_TLS_ON && vt_trace_wanted;
 }
 
+/* Are enter and leave a record each now, and nothing else? */
+static void plain(struct vt_trace_thread *t)
+{
+	int more = t->owed || t->beyond || t->folded || vt_has_windows(vt_tls.collect) || !t->stream ||
+		!vt_trace_wanted || !tmr_is_counter(vt_timer_of(vt_tls.collect));
+
+	t->plain = more || t->stats ? t->frame : t->end;
+	t->counted = more || !t->stats || vt_stats_throttles() ? t->frame : t->end;
+}
+
+/* Most states of a thread end here. Returns 1, or 0: the long way does it. */
+static inline int enter_quickly(struct vt_trace_thread *t, uint32_t function, enum vt_trace_kind kind)
+{
+	struct vt_trace_frame *f = t->top;
+	ltick_t now;
+
+	if (f >= t->plain || t->scl || vt_tls.state != VT_TLS_ON) {
+		return 0;
+	}
+	now = tmr_read_counter();
+	if (vt_trace_is_sampled(now) || !vt_raw_enter_quickly(t->stream, now, function, vt_raw_short_code(function))) {
+		return 0;
+	}
+	f->sp = UINTPTR_MAX;
+	f->address = VT_TRACE_QUICK;
+	f->function = function;
+	f->how = (struct vt_trace_how){ .kind = (uint8_t)kind, .recorded = 1 };
+	f->start = 0;
+	t->top = f + 1;
+	return 1;
+}
+
+static inline int leave_quickly(struct vt_trace_thread *t, const ltick_t *at, enum vt_trace_kind kind)
+{
+	struct vt_trace_frame *f = t->top - 1;
+	ltick_t now;
+
+	if (f >= t->plain || f->address != VT_TRACE_QUICK || f->how.kind != kind || t->scl ||
+		vt_tls.state != VT_TLS_ON) {
+		return 0;
+	}
+	now = at ? *at : tmr_read_counter();
+	if (vt_trace_is_sampled(now) || !vt_raw_leave_quickly(t->stream, now)) {
+		return 0;
+	}
+	t->top = f;
+	return 1;
+}
+
 VT_ErrorCode vt_trace_enter(uint32_t function, uint32_t scl, enum vt_trace_kind kind)
 {
 	VT_ErrorCode rc;
@@ -334,6 +411,9 @@ VT_ErrorCode vt_trace_enter(uint32_t function, uint32_t scl, enum vt_trace_kind 
 	rule = vt_trace_rule(function);
 	if (!rule || vt_tls.inside) {
 		return rule ? VT_ERR_INVT : VT_ERR_BADSYMBOLID;
+	}
+	if (VT_LIKELY(rule == VT_TRACE_PLAIN && !scl && enter_quickly(t, function, kind))) {
+		return VT_OK;
 	}
 	if (t->top == t->end) {
 		vt_trace_not_plain(t);
@@ -354,6 +434,7 @@ VT_ErrorCode vt_trace_enter(uint32_t function, uint32_t scl, enum vt_trace_kind 
 	if (f->how.ruled) {
 		vt_trigger_entered(t, f);
 	}
+	plain(t);
 	return VT_OK;
 }
 
@@ -407,6 +488,9 @@ static inline VT_ErrorCode leave(const ltick_t *at, uint32_t scl, enum vt_trace_
 	if (vt_tls.inside) {
 		return VT_ERR_INVT;
 	}
+	if (VT_LIKELY(!scl && leave_quickly(t, at, kind))) {
+		return VT_OK;
+	}
 	if (t->beyond) {
 		t->beyond--;
 		return VT_OK;
@@ -424,6 +508,7 @@ static inline VT_ErrorCode leave(const ltick_t *at, uint32_t scl, enum vt_trace_
 		now = at ? *at : vt_ticks_now(vt_tls.collect);
 	}
 	pop(t, scl, now);
+	plain(t);
 	return VT_OK;
 }
 
@@ -437,24 +522,62 @@ VT_ErrorCode vt_trace_leave_at(ltick_t now)
 	return leave(&now, 0, VT_TRACE_FUNCTION);
 }
 
+VT_ErrorCode vt_trace_enter_unsampled(uint32_t function, ltick_t at)
+{
+	VT_ErrorCode rc;
+	struct vt_trace_thread *t = self(&rc);
+	struct vt_trace_frame *f;
+	uint32_t rule;
+	int wanted = vt_tls.wanted;
+
+	if (!t) {
+		return rc;
+	}
+	rule = vt_trace_rule(function);
+	if (!rule || vt_tls.inside || t->top == t->end) {
+		return VT_ERR_BADREQUEST;
+	}
+	/* records of a thread are in order */
+	if (t->stream && at.v < t->stream->now) {
+		at.v = t->stream->now;
+	}
+	f = t->top++;
+	*f = (struct vt_trace_frame){
+		.function = function, .sp = UINTPTR_MAX, .how.kind = VT_TRACE_FUNCTION, .start = at.v
+	};
+	vt_tls.wanted = 0;
+	if (to_record(t, f, rule)) {
+		record_enter(t, f, 0, at);
+	}
+	vt_tls.wanted = wanted;
+	if (f->how.ruled) {
+		vt_trigger_entered(t, f);
+	}
+	plain(t);
+	return VT_OK;
+}
+
+void vt_trace_leave_unsampled(uint32_t function)
+{
+	const struct vt_trace_thread *t = vt_tls.trace;
+	int wanted = vt_tls.wanted;
+
+	if (t && vt_tls.collect == vt_collect_running() && t->top > t->frame && t->top[-1].function == function) {
+		vt_tls.wanted = 0;
+		leave(NULL, 0, VT_TRACE_FUNCTION);
+		vt_tls.wanted = wanted;
+	}
+}
+
 /* ---- calls of instrumented functions ---- */
 
-/* A call whose place on the stack is below where it stands now has ended. */
+/* A call whose place on the stack is below where it is now has ended. */
 static inline int is_over(const struct vt_trace_thread *t, const struct vt_trace_frame *f, uintptr_t sp)
 {
 	return f->how.kind == VT_TRACE_CALL && f->sp < sp && f->sp >= t->stack.low && sp < t->stack.high;
 }
 
-/* Are enter and leave a record each now, and nothing else? */
-static void plain(struct vt_trace_thread *t)
-{
-	int more = t->owed || t->beyond || t->folded || t->stats || vt_has_windows(vt_tls.collect) || !t->stream ||
-		!vt_trace_wanted || !tmr_is_counter(vt_timer_of(vt_tls.collect));
-
-	t->plain = more ? t->frame : t->end;
-}
-
-void vt_trace_call(uint32_t function, uint32_t rule, uintptr_t address, uintptr_t sp)
+static inline void call(uint32_t function, uint32_t rule, uintptr_t address, uintptr_t sp, unsigned extra)
 {
 	VT_ErrorCode rc;
 	struct vt_trace_thread *t = self(&rc);
@@ -476,7 +599,7 @@ void vt_trace_call(uint32_t function, uint32_t rule, uintptr_t address, uintptr_
 	f = t->top++;
 	*f = (struct vt_trace_frame){ .function = function, .how.kind = VT_TRACE_CALL, .address = address, .sp = sp };
 	if (VT_LIKELY(to_record(t, f, rule))) {
-		uint32_t scl = locate(t, rule, 1); /* where it was called */
+		uint32_t scl = locate(t, rule, extra); /* where it was called */
 
 		now = now.v ? now : vt_ticks_now(vt_tls.collect);
 		record_enter(t, f, scl, now);
@@ -488,6 +611,16 @@ void vt_trace_call(uint32_t function, uint32_t rule, uintptr_t address, uintptr_
 		vt_trigger_entered(t, f);
 	}
 	plain(t);
+}
+
+void vt_trace_call(uint32_t function, uint32_t rule, uintptr_t address, uintptr_t sp)
+{
+	call(function, rule, address, sp, 1);
+}
+
+void vt_trace_call_of(uint32_t function, uint32_t rule, uintptr_t address, uintptr_t sp)
+{
+	call(function, rule, address, sp, 0);
 }
 
 void vt_trace_jump(uintptr_t sp)
@@ -523,6 +656,20 @@ void vt_trace_return(uint32_t function)
 		pop(t, 0, now);
 	}
 	plain(t);
+}
+
+void vt_trace_transfer(const ltick_t *at, int begins, enum vt_raw_io kind, uint32_t file, uint64_t bytes)
+{
+	struct vt_raw_transfer body = { file, (uint32_t)bytes, (uint32_t)(bytes >> 32) };
+	const struct vt_trace_thread *t = vt_tls.trace;
+
+	if (t && t->top > t->frame && t->top[-1].how.recorded && vt_tls.collect == vt_collect_running()) {
+		vt_trace_record(at ? *at : vt_ticks_now(vt_tls.collect), begins ? VT_RAW_IO_BEGIN : VT_RAW_IO_END,
+			(uint8_t)kind, &body, sizeof(body));
+	}
+	if (!begins) {
+		vt_trace_communicates(VT_RAW_ROW_FILE, 0, 0, bytes);
+	}
 }
 
 uint32_t vt_trace_current(void)

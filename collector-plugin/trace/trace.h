@@ -29,13 +29,17 @@ extern const struct vt_sink_ops vt_trace_sink VT_HIDDEN;
 extern int vt_trace_wanted VT_HIDDEN;
 /* Makes the tables. Before the first definition. Returns 0 or -1. */
 VT_HIDDEN int vt_trace_start(int wanted);
-/* What a state is: VT_begin() and VT_end(); VT_enter() and VT_leave(); the call of an instrumented function. */
-enum vt_trace_kind { VT_TRACE_REGION = 1, VT_TRACE_FUNCTION = 2, VT_TRACE_CALL = 3 };
+/* What a state is: VT_begin() and VT_end(); VT_enter() and VT_leave(); the call of an instrumented function; all of a thread
+ * (ENTER-USERCODE). */
+enum vt_trace_kind { VT_TRACE_REGION = 1, VT_TRACE_FUNCTION = 2, VT_TRACE_CALL = 3, VT_TRACE_THREAD = 4 };
+
+enum { VT_TRACE_QUICK = 1 };
 
 /* A state of the calling thread that has been entered and not left. */
 struct vt_trace_frame {
-	uintptr_t sp;      /* VT_TRACE_CALL: where the stack stood; others: UINTPTR_MAX */
-	uintptr_t address; /* VT_TRACE_CALL: of the function; others: 0 */
+	uintptr_t sp; /* VT_TRACE_CALL: where the stack stood; others: UINTPTR_MAX */
+	uintptr_t
+		address; /* VT_TRACE_CALL: of the function; others: VT_TRACE_QUICK where its leave is a record and no more, else 0 */
 	uint32_t function;
 	struct vt_trace_how {
 		uint8_t kind;
@@ -49,11 +53,13 @@ struct vt_trace_frame {
 
 /* The states of a thread. Only the thread itself uses it. */
 struct vt_trace_thread {
-	struct vt_trace_frame *top; /* behind the innermost */
-	/* up to here instrument.c enters and leaves states by itself: `end` while nothing below asks for more than a record (owed, beyond,
-	 * stats, folded, TIME-WINDOWS, a timer that is not the counter), else `frame`. vt_trace_plain() sets it; whoever changes one of those first calls
-	 * vt_trace_not_plain() */
+	struct vt_trace_frame *top; /* after the innermost */
+	/* up to here states are entered and left the short way: `end` while nothing below asks for more than a record (owed, beyond, stats,
+	 * folded, TIME-WINDOWS, a timer that is not the counter), else `frame`. plain() of trace.c sets it; whoever changes one of those first
+	 * calls vt_trace_not_plain() */
 	struct vt_trace_frame *plain;
+	/* the same where STATISTICS counts states, recorded or not, and nothing else is asked for */
+	struct vt_trace_frame *counted;
 	struct vt_raw_stream *stream; /* of the thread */
 	struct vt_trace_frame *end;
 	struct vt_callstack_thread stack;
@@ -81,9 +87,14 @@ VT_HIDDEN VT_ErrorCode vt_trace_enter(uint32_t function, uint32_t scl, enum vt_t
 VT_HIDDEN VT_ErrorCode vt_trace_leave(uint32_t scl, enum vt_trace_kind kind);
 /* The same for a function, at a time that the caller has just read. */
 VT_HIDDEN VT_ErrorCode vt_trace_leave_at(ltick_t now);
+/* The same where what happens is no event for counters: a call that the caller has stamped, at or before now; its leave. */
+VT_HIDDEN VT_ErrorCode vt_trace_enter_unsampled(uint32_t function, ltick_t at);
+VT_HIDDEN void vt_trace_leave_unsampled(uint32_t function);
 /* instrument.c: the calling thread, which need not be registered, calls an instrumented function; it returns from one. Calls that ended
  * otherwise (longjmp) are closed. */
 VT_HIDDEN void vt_trace_call(uint32_t function, uint32_t rule, uintptr_t address, uintptr_t sp);
+/* The same for a function of libc that stands for itself: its caller is the first of the call stack. */
+VT_HIDDEN void vt_trace_call_of(uint32_t function, uint32_t rule, uintptr_t address, uintptr_t sp);
 VT_HIDDEN void vt_trace_return(uint32_t function);
 /* Its stack goes back to `sp` by longjmp: calls beyond that are over. */
 VT_HIDDEN void vt_trace_jump(uintptr_t sp);
@@ -93,6 +104,9 @@ VT_HIDDEN int vt_instrument_start(void);
 
 /* STATISTICS: the innermost state, a call of MPI, has sent or received so many bytes. */
 VT_HIDDEN void vt_trace_communicates(enum vt_raw_row_kind kind, uint32_t communicator, int32_t peer, uint64_t bytes);
+/* The innermost state, if it is recorded, moves bytes to or from a file of vt_file(): as many are asked for (begins 1), have been
+ * moved (0). at NULL: now. */
+VT_HIDDEN void vt_trace_transfer(const ltick_t *at, int begins, enum vt_raw_io kind, uint32_t file, uint64_t bytes);
 /* The id of the innermost state of the calling thread that is recorded; 0: none. */
 VT_HIDDEN uint32_t vt_trace_current(void);
 /* The function of the innermost state, recorded or not; 0: none. */
@@ -100,7 +114,16 @@ VT_HIDDEN uint32_t vt_trace_innermost(void);
 
 static inline void vt_trace_not_plain(struct vt_trace_thread *t)
 {
-	t->plain = t->frame;
+	t->plain = t->counted = t->frame;
+}
+
+/* A rule of a function that says no more than to record it. */
+enum { VT_TRACE_PLAIN = VT_TRACE_KNOWN | VT_TRACE_RECORD | VT_TRACE_PUSH };
+
+/* Are counters to be read at this event? */
+static inline int vt_trace_is_sampled(ltick_t now)
+{
+	return __builtin_expect(now.v >= vt_tls.quiet_until, 0) && vt_tls.wanted;
 }
 
 /* Is the calling thread registered and recording? */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Triggers of filter rules: entry and exit, with traceon, traceoff, restore, begin_scope, end_scope (seeds/003 section 2.5.2). The
+/* Triggers of filter rules: entry and exit, with traceon, traceoff, restore, begin_scope, end_scope (Intel Trace Collector guide, section 2.5.2). The
  * state itself is inside what its triggers turn on, and before what they turn off. */
 #ifndef COLLECTOR_PLUGIN_TRACE_TRIGGER_H
 #define COLLECTOR_PLUGIN_TRACE_TRIGGER_H

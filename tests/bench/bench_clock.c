@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* tickmark_now() beside clock_gettime(CLOCK_REALTIME), in turn in one process; and the half width of its intervals between
- * processing units whose shared counter is proven, beside the time that a cache line takes from one to the other. */
+ * processing units whose shared counter is proven, beside the time that a cache line takes from one to the other: half of its shortest
+ * round trip, and (.proof) what the proof saw of one way, which is in whole steps of the counter and up to a step less. */
 #include "config.h"
 #include "clock/from_map.h"
 #include "timers/prove.h"
@@ -8,13 +9,16 @@
 #include "tests/bench/bench.h"
 
 #include <math.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
-enum { ROUNDS = 301, READS = 5000, PROOFS = 30 };
+enum { ROUNDS = 301, READS = 5000, PROOFS = 30, TRIPS = 20, BATCHES = 100 };
 
 static double now_ns(void)
 {
@@ -64,9 +68,78 @@ static int publish(struct tkc_writer *w, struct tmr_timer *t, double lag_s)
 	return 0;
 }
 
+/* ---- a cache line goes to another processing unit and back ---- */
+
+struct ball {
+	_Alignas(128) atomic_int there;
+	_Alignas(128) atomic_int back;
+	int unit;
+};
+
+static int go_to(int unit)
+{
+	cpu_set_t one;
+
+	CPU_ZERO(&one);
+	CPU_SET((size_t)unit, &one);
+	return sched_setaffinity(0, sizeof(one), &one);
+}
+
+static void *throw_back(void *arg)
+{
+	struct ball *b = arg;
+	int i;
+
+	go_to(b->unit);
+	for (i = 1; i <= TRIPS * BATCHES; i++) {
+		while (atomic_load_explicit(&b->there, memory_order_acquire) < i) {
+		}
+		atomic_store_explicit(&b->back, i, memory_order_release);
+	}
+	return NULL;
+}
+
+/* Half of the shortest of many round trips, each batch timed as a whole so that the steps of the clock are nothing, in ns. Units: the
+ * first two that this process may use. 0: there is one. */
+static double half_a_round_trip(void)
+{
+	static struct ball b;
+	double shortest = INFINITY, begin;
+	cpu_set_t before;
+	pthread_t other;
+	int unit[2], n = 0, i, k;
+
+	if (sched_getaffinity(0, sizeof(before), &before) < 0) {
+		return 0;
+	}
+	for (i = 0; i < CPU_SETSIZE && n < 2; i++) {
+		if (CPU_ISSET((size_t)i, &before)) {
+			unit[n++] = i;
+		}
+	}
+	atomic_store(&b.there, 0);
+	atomic_store(&b.back, 0);
+	b.unit = n == 2 ? unit[1] : -1;
+	if (n < 2 || go_to(unit[0]) < 0 || pthread_create(&other, NULL, throw_back, &b) != 0) {
+		return 0;
+	}
+	for (i = 0; i < BATCHES; i++) {
+		begin = now_ns();
+		for (k = 1; k <= TRIPS; k++) {
+			atomic_store_explicit(&b.there, i * TRIPS + k, memory_order_release);
+			while (atomic_load_explicit(&b.back, memory_order_acquire) < i * TRIPS + k) {
+			}
+		}
+		shortest = fmin(shortest, (now_ns() - begin) / TRIPS);
+	}
+	pthread_join(other, NULL);
+	sched_setaffinity(0, sizeof(before), &before);
+	return 0.5 * shortest;
+}
+
 static int half_widths(struct tkc_writer *w, struct tmr_timer *t, const struct tickmark_clock *c)
 {
-	double half[PROOFS], ratio[PROOFS], line[PROOFS], tick = 1 / t->hz;
+	double half[PROOFS], ratio[PROOFS], line[PROOFS], way[PROOFS], to_line[PROOFS], tick = 1 / t->hz;
 	struct tickmark_time now;
 	struct tmr_quality q;
 	struct tmr_proof p;
@@ -84,14 +157,18 @@ static int half_widths(struct tkc_writer *w, struct tmr_timer *t, const struct t
 		if (tickmark_now(c, &now) == TICKMARK_OK) {
 			half[n] = 0.5 * (double)(now.latest_ns - now.earliest_ns);
 			line[n] = p.line_s * 1e9;
-			ratio[n] = half[n] / line[n];
-			n++;
+			way[n] = half_a_round_trip();
+			to_line[n] = half[n] / line[n];
+			ratio[n] = half[n] / way[n];
+			n += way[n] > 0;
 		}
 	}
 	if (n) {
 		bench_print("clock.halfwidth", ratio, n, "x");
 		bench_print("clock.halfwidth.ns", half, n, "ns");
-		bench_print("clock.halfwidth.line", line, n, "ns");
+		bench_print("clock.halfwidth.line", way, n, "ns");
+		bench_print("clock.halfwidth.proof", to_line, n, "x");
+		bench_print("clock.halfwidth.proof.line", line, n, "ns");
 	} else {
 		fprintf(stderr,
 			"bench_clock: no shared counter could be proven here, or there is one processing unit\n");

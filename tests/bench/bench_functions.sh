@@ -1,25 +1,26 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
 # What the event of an instrumented function costs a whole program, in processor time of its thread, beside uftrace on the same binary;
-# its bytes in a trace; the processor time of the merge. Prints lines as tests/bench/bench.h does.
+# its bytes in a trace; the processor time of the merge; and all of it beside OTF2's writer with the same calls. Prints lines as tests/bench/bench.h does.
 # usage: bench_functions.sh BUILD-DIRECTORY
-set -u
-build=$(cd "${1:?usage: bench_functions.sh BUILD-DIRECTORY}" && pwd) || exit 1
+# shellcheck source=lib.sh source-path=SCRIPTDIR
+. "$(dirname "$0")/lib.sh"
 here=$(cd "$(dirname "$0")" && pwd)
-dir=$(mktemp -d) || exit 1
-trap 'rm -rf "$dir"' EXIT
 cd "$dir" || exit 1
-
-figure() # figure NAME UNIT FILE
-{
-	sort -g "$3" | awk -v name="$1" -v unit="$2" '
-		{ v[NR] = $1 }
-		END { m = NR % 2 ? v[(NR + 1) / 2] : (v[NR / 2] + v[NR / 2 + 1]) / 2
-		      printf "%s\t%.4g\t%s\t%.4g\t%.4g\t%d\n", name, m, unit, v[1], v[NR], NR }'
-}
 
 # shellcheck disable=SC2086
 ${CC:-cc} -O1 -finstrument-functions "$here/bench_functions.c" -o functions || exit 1
+otf2=
+# shellcheck disable=SC2046
+if ${CC:-cc} -O2 -I"$here/../.." "$here/bench_functions_otf2.c" -o otf2 $(pkg-config --libs --cflags otf2 2>/dev/null || echo -lopen-trace-format2) 2>err; then
+	otf2=./otf2
+fi
+
+seconds() # seconds FILE: of the children, the last line of what `times` prints
+{
+	tail -n 1 "$1" | awk '{ for (i = 1; i <= 2; i++) { split($i, t, "m"); s += 60 * t[1] + t[2] }; print s }'
+}
+
 VT_VERBOSE=0 VT_FORCE=on VT_TIMER=CPU VT_COUNTER='** off' VT_KEEP_RAW_EVENTS=on VT_FLUSH_LIMIT=4GB
 export VT_VERBOSE VT_FORCE VT_TIMER VT_COUNTER VT_KEEP_RAW_EVENTS VT_FLUSH_LIMIT
 for _ in 1 2 3 4 5 6 7; do
@@ -28,14 +29,28 @@ for _ in 1 2 3 4 5 6 7; do
 	read -r ns events <out
 	echo "$ns" >>traced
 	cat VT-flush* | wc -c | awk -v n="$events" '{ print $1 / n }' >>raw
-	# the last line of `times` is that of the children
-	(
-		"$build/stftool" VT-flush*.dat --compress-trace 1 --merge merged.stf >err 2>&1
-		times >time
-	)
-	[ -e merged.stf ] || { cat err >&2; exit 1; }
-	tail -n 1 time | awk -v n="$events" '{ for (i = 1; i <= 2; i++) { split($i, t, "m"); s += 60 * t[1] + t[2] }; print n / s / 1e6 }' >>merge
+	for level in 0 1; do
+		rm -f merged.stf*
+		(
+			"$build/stftool" VT-flush*.dat --compress-trace $level --merge merged.stf >err 2>&1
+			times >time.$level
+		)
+		[ -e merged.stf ] || { cat err >&2; exit 1; }
+		seconds time.$level | awk -v n="$events" '{ print n / $1 / 1e6 }' >>merge.$level
+	done
 	cat merged.stf* | wc -c | awk -v n="$events" '{ print $1 / n }' >>bytes
+	if [ -n "$otf2" ]; then
+		rm -rf of
+		read -r other _ <<-END
+			$($otf2 of "$events")
+		END
+		echo "$other" >>otf2.ns
+		find of -type f -exec cat {} + | wc -c | awk -v n="$events" '{ print $1 / n }' >>otf2.bytes
+		echo "$ns $other" | awk '{ print $1 / $2 }' >>otf2.disk
+		for level in 0 1; do
+			echo "$ns $(seconds time.$level) $events $other" | awk '{ print ($1 + $2 / $3 * 1e9) / $4 }' >>otf2.trace.$level
+		done
+	fi
 	if command -v uftrace >/dev/null && uftrace record -d uf --no-libcall ./functions >out 2>err; then
 		read -r other _ <out
 		echo "$other" >>uftrace
@@ -45,7 +60,17 @@ done
 figure trace.function.program ns traced
 figure trace.function.bytes bytes/event bytes
 figure trace.function.bytes.raw bytes/event raw
-figure merge.events 'M events/s of processor time' merge
+figure merge.events 'M events/s of processor time' merge.0
+figure merge.events.compressed 'M events/s of processor time' merge.1
+if [ -n "$otf2" ]; then
+	figure trace.function.otf2 ns otf2.ns
+	figure trace.function.otf2.bytes bytes/event otf2.bytes
+	figure trace.function.disk.otf2.ratio 'of OTF2, recorded into the raw file on disk' otf2.disk
+	figure trace.function.trace.otf2.ratio 'of OTF2, recorded and merged to a trace' otf2.trace.0
+	figure trace.function.trace.zstd.otf2.ratio 'of OTF2, recorded and merged to a compressed trace' otf2.trace.1
+else
+	echo 'no OTF2 here: it was not measured' >&2
+fi
 if [ -e ratio ]; then
 	figure trace.function.uftrace ns uftrace
 	figure trace.function.uftrace.ratio 'of uftrace' ratio

@@ -2,13 +2,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # The figures that need two processes. Prints lines as tests/bench/bench.h does.
 # usage: bench_mpi.sh BUILD-DIRECTORY
-set -u
-build=${1:?usage: bench_mpi.sh BUILD-DIRECTORY}
+# shellcheck source=lib.sh source-path=SCRIPTDIR
+. "$(dirname "$0")/lib.sh"
 runs=5
-OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
-export OMPI_ALLOW_RUN_AS_ROOT OMPI_ALLOW_RUN_AS_ROOT_CONFIRM
-dir=$(mktemp -d) || exit 1
-trap 'rm -rf "$dir"' EXIT
 
 mpirun --oversubscribe -np 2 "$build/tests/bench/bench_calib" || exit 1
 mpirun --oversubscribe -np 2 "$build/tests/bench/bench_session" || exit 1
@@ -31,8 +27,8 @@ for i in 1 2 3; do
 	done
 done
 
-# "0 <-> 1 374.738ns (latency 6.752us)" behind "maximum clock offset during run:", and the tick
-for i in $(seq $runs); do
+# "0 <-> 1 374.738ns (latency 6.752us)" after "maximum clock offset during run:", and the tick
+for _ in $(seq $runs); do
 	# without the setting the ranks of one node would share the clock, and nothing would be calibrated
 	mpirun --oversubscribe -np 2 "$build/timertest" 6 2 --timer CPU --synced-host off --performance-time 1s \
 		--output "$dir/t" --force >"$dir/out" 2>&1
@@ -50,7 +46,7 @@ for i in $(seq $runs); do
 done
 
 # 2016 pairs, a burst of each
-for i in 1 2 3; do
+for _ in 1 2 3; do
 	begin=$(date +%s.%N)
 	mpirun --oversubscribe -np 64 "$build/timertest" 5 5 --timer 'sim:base=CPU,offset={rank}ms,drift={rank}ppm,tick=7.3ns' \
 		--output "$dir/t" --force >"$dir/out" 2>&1
@@ -58,19 +54,12 @@ for i in 1 2 3; do
 	date +%s.%N | awk -v begin="$begin" '{ print $1 - begin }' >>"$dir/pairs64"
 done
 
-figure() # figure NAME COLUMN UNIT [FILE]
-{
-	cut -d' ' -f"$2" "${4:-$dir/values}" | sort -g | awk -v name="$1" -v unit="$3" '
-		{ v[NR] = $1 }
-		END { m = NR % 2 ? v[(NR + 1) / 2] : (v[NR / 2] + v[NR / 2 + 1]) / 2
-		      printf "%s\t%.4g\t%s\t%.4g\t%.4g\t%d\n", name, m, unit, v[1], v[NR], NR }'
-}
 for sync in pairs itc; do
-	figure calib.np16.$sync.true_error 1 ns "$dir/np16.$sync"
-	figure calib.np16.$sync.outside_bound 2 ranks "$dir/np16.$sync"
+	figure calib.np16.$sync.true_error ns np16.$sync
+	figure calib.np16.$sync.outside_bound ranks np16.$sync 2
 done
-figure timertest.pairs64 1 s "$dir/pairs64"
-figure timertest.latency 4 ns
-figure timertest.max_offset 1 ns
-figure timertest.max_offset.over_latency 2 ratio
-figure timertest.max_offset.over_tick 3 ratio
+figure timertest.pairs64 s pairs64
+figure timertest.latency ns values 4
+figure timertest.max_offset ns values
+figure timertest.max_offset.over_latency ratio values 2
+figure timertest.max_offset.over_tick ratio values 3

@@ -3,26 +3,9 @@
 #include "config.h"
 #include "tests/bench/bench_work.h"
 
-#include <otf2/otf2.h>
 #include <stdio.h>
 
-static OTF2_FlushType before_flush(void *user, OTF2_FileType type, OTF2_LocationRef loc, void *caller, bool final)
-{
-	(void)user;
-	(void)type;
-	(void)loc;
-	(void)caller;
-	(void) final;
-	return OTF2_FLUSH;
-}
-
-static OTF2_TimeStamp after_flush(void *user, OTF2_FileType type, OTF2_LocationRef loc)
-{
-	(void)user;
-	(void)type;
-	(void)loc;
-	return 0;
-}
+#include "tests/bench/bench_otf2.h"
 
 static void write_definitions(OTF2_Archive *a, uint64_t n, unsigned k)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* How long vtreport takes, how much memory, and how long its report is: bench_report, of a trace of 64 ranks with 5 counters
- * every 100 ms for an hour, then of 64 ranks with 100 million values. VTREPORT: the program (default ./vtreport). */
+ * every 100 ms for an hour, then of 64 ranks with 100 million values. "bench_report 10" measures a trace of 10 GB instead, without
+ * an index and with one; it needs as much room in TMPDIR. VTREPORT: the program (default ./vtreport). */
 #include "config.h"
 
 #include <stdio.h>
@@ -60,66 +61,117 @@ static int make(const char *path, uint64_t samples, uint64_t every_ns)
 	return stf_writer_finish(w, 0, samples * every_ns, &e);
 }
 
-static int measure(const char *name, const char *program, const char *trace, const char *html)
+/* One run of vtreport, with an index written, or used if there is one. Returns -1 unless it ends with 0. */
+static int run(const char *program, const char *trace, const char *html, int index, double *seconds, struct rusage *use)
 {
-	double seconds[RUNS], memory[RUNS], size[RUNS];
-	char title[100];
-	int i, status;
+	struct timespec a, b;
+	int status;
+	pid_t pid;
 
-	for (i = 0; i < RUNS; i++) {
-		struct timespec a, b;
+	clock_gettime(CLOCK_MONOTONIC, &a);
+	pid = fork();
+	if (pid == 0) {
+		if (!freopen("/dev/null", "w", stdout)) {
+			_exit(126);
+		}
+		execl(program, program, trace, "--force", "--output", html, index ? "--index" : (char *)NULL,
+			(char *)NULL);
+		_exit(127);
+	}
+	if (pid < 0 || wait4(pid, &status, 0, use) < 0 || status) {
+		fprintf(stderr, "bench_report: %s of %s failed\n", program, trace);
+		return -1;
+	}
+	clock_gettime(CLOCK_MONOTONIC, &b);
+	*seconds = (double)(b.tv_sec - a.tv_sec) + 1e-9 * (double)(b.tv_nsec - a.tv_nsec);
+	return 0;
+}
+
+static int measure(const char *name, const char *program, const char *trace, const char *html, int runs)
+{
+	double seconds[RUNS], cpu[RUNS], memory[RUNS], size[RUNS];
+	char title[100];
+	int i;
+
+	for (i = 0; i < runs; i++) {
 		struct rusage use;
 		struct stat st;
-		pid_t pid;
 
-		clock_gettime(CLOCK_MONOTONIC, &a);
-		pid = fork();
-		if (pid == 0) {
-			if (!freopen("/dev/null", "w", stdout)) {
-				_exit(126);
-			}
-			execl(program, program, trace, "--force", "--output", html, (char *)NULL);
-			_exit(127);
-		}
-		if (pid < 0 || wait4(pid, &status, 0, &use) < 0 || status || stat(html, &st) < 0) {
-			fprintf(stderr, "bench_report: %s of %s failed\n", program, trace);
+		if (run(program, trace, html, 0, &seconds[i], &use) < 0 || stat(html, &st) < 0) {
 			return -1;
 		}
-		clock_gettime(CLOCK_MONOTONIC, &b);
-		seconds[i] = (double)(b.tv_sec - a.tv_sec) + 1e-9 * (double)(b.tv_nsec - a.tv_nsec);
+		cpu[i] = (double)(use.ru_utime.tv_sec + use.ru_stime.tv_sec) +
+			1e-6 * (double)(use.ru_utime.tv_usec + use.ru_stime.tv_usec);
 		memory[i] = (double)use.ru_maxrss / 1024;
 		size[i] = (double)st.st_size / 1024;
 	}
 	snprintf(title, sizeof(title), "vtreport of %s", name);
-	bench_print(title, seconds, RUNS, "s");
+	bench_print(title, seconds, (size_t)runs, "s");
+	snprintf(title, sizeof(title), "CPU time of vtreport of %s", name);
+	bench_print(title, cpu, (size_t)runs, "s");
 	snprintf(title, sizeof(title), "memory of vtreport of %s", name);
-	bench_print(title, memory, RUNS, "MB");
+	bench_print(title, memory, (size_t)runs, "MB");
 	snprintf(title, sizeof(title), "report of %s", name);
-	bench_print(title, size, RUNS, "KB");
+	bench_print(title, size, (size_t)runs, "KB");
 	return 0;
 }
 
-int main(void)
+/* A trace of so many GB: the first picture without an index, then with one. */
+static int measure_large(double gb, const char *program, const char *trace, const char *html)
+{
+	char name[100], index[240];
+	struct rusage use;
+	struct stat st;
+	double seconds, size;
+
+	/* 70 bytes a sample of five counters */
+	if (make(trace, (uint64_t)(gb * 1e9 / 70 / RANKS), 10000000) < 0) {
+		fprintf(stderr, "bench_report: no trace of %g GB could be written\n", gb);
+		return -1;
+	}
+	snprintf(name, sizeof(name), "%g GB, no index", gb);
+	if (measure(name, program, trace, html, 3) < 0 || run(program, trace, html, 1, &seconds, &use) < 0) {
+		return -1;
+	}
+	snprintf(name, sizeof(name), "vtreport --index of %g GB", gb);
+	bench_print(name, &seconds, 1, "s");
+	snprintf(index, sizeof(index), "%s.index", trace);
+	if (stat(index, &st) < 0) {
+		return -1;
+	}
+	size = (double)st.st_size / 1e6;
+	snprintf(name, sizeof(name), "index of %g GB", gb);
+	bench_print(name, &size, 1, "MB");
+	snprintf(name, sizeof(name), "%g GB with index", gb);
+	return measure(name, program, trace, html, RUNS);
+}
+
+int main(int argc, char **argv)
 {
 	static const struct {
 		const char *name;
 		uint64_t samples, every_ns;
 	} trace[] = { { "64 ranks x 1 h, 11.5 M values", 36000, 100000000 },
 		{ "64 ranks, 100 M values", 312500, 10000000 } };
-	const char *program = getenv("VTREPORT");
-	char folder[] = "/tmp/bench_report.XXXXXX", stf[64], html[64], command[100];
+	const char *program = getenv("VTREPORT"), *tmp = getenv("TMPDIR");
+	char folder[200], stf[220], html[220], command[220];
 	int i, bad = 0;
 
+	program = program ? program : "./vtreport";
+	snprintf(folder, sizeof(folder), "%s/bench_report.XXXXXX", tmp ? tmp : "/tmp");
 	if (!mkdtemp(folder)) {
 		return 1;
 	}
 	snprintf(stf, sizeof(stf), "%s/t.stf", folder);
 	snprintf(html, sizeof(html), "%s/t.html", folder);
-	for (i = 0; i < 2 && !bad; i++) {
-		bad = make(stf, trace[i].samples, trace[i].every_ns) < 0 ||
-			measure(trace[i].name, program ? program : "./vtreport", stf, html) < 0;
+	if (argc > 1) {
+		bad = measure_large(strtod(argv[1], NULL), program, stf, html) < 0;
 	}
-	snprintf(command, sizeof(command), "rm -rf %s", folder);
+	for (i = 0; argc == 1 && i < 2 && !bad; i++) {
+		bad = make(stf, trace[i].samples, trace[i].every_ns) < 0 ||
+			measure(trace[i].name, program, stf, html, RUNS) < 0;
+	}
+	snprintf(command, sizeof(command), "rm -rf '%s'", folder);
 	bad |= system(command) != 0;
 	return bad;
 }

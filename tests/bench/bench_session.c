@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What calibration costs a job (calib/job/job.h): finding the clock domains of one host's ranks, and a session in the
  * middle. Prints the largest value over the ranks. Run on one host with any number of ranks; with the word `domains`
- * behind it makes no sessions. */
+ * after it makes no sessions. */
 #include "config.h"
 #include "calib/job/job.h"
 #include "calib/session/link_mpi.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What a counter record costs to write, to read and to find again, side by side with OTF2 in one run: the
  * ratios are of pairs that ran one after the other. Options: -n samples, -r runs, -c CPU time instead of the
- * time that went by (on a machine that has other work). Figures of k = 5 counters
+ * time that went by (on a machine that has other work), -w folder the seconds of OTF2's writer alone. Figures of k = 5 counters
  * per sample end in ".k5", the others are of k = 1. */
 #include "config.h"
 #include "tests/bench/bench.h"
@@ -265,6 +265,9 @@ enum {
 	READ,
 	MAPPED,
 	RMAPPED,
+	VERIFIED,
+	RVERIFIED,
+	RCHECKS,
 	RECORDS,
 	WINDOW,
 	OWRITE,
@@ -302,6 +305,10 @@ static void run_pair(struct series *s, int i, unsigned k, const struct truth *t)
 	s[MAPPED].v[i] = n / stf_read_file(stf, NULL, 0, UINT64_MAX, STF_READ_MAP, &got) * 1e-6;
 	check("read mapped", &got, &t->all);
 	memset(&got, 0, sizeof(got));
+	s[VERIFIED].v[i] = n / stf_read_file(stf, NULL, 0, UINT64_MAX, STF_READ_VERIFY, &got) * 1e-6;
+	check("read with checksums", &got, &t->all);
+	s[RCHECKS].v[i] = s[VERIFIED].v[i] / s[READ].v[i];
+	memset(&got, 0, sizeof(got));
 	s[WINDOW].v[i] = stf_read(stf, t->from, t->to, &got) * 1e3;
 	check("window", &got, &t->window);
 #ifdef HAVE_ZSTD
@@ -327,6 +334,7 @@ static void run_pair(struct series *s, int i, unsigned k, const struct truth *t)
 	s[RZWRITE].v[i] = s[ZWRITE].v[i] / s[OWRITE].v[i];
 	s[RZREAD].v[i] = s[ZREAD].v[i] / s[OREAD].v[i];
 	s[RREAD].v[i] = s[READ].v[i] / s[OREAD].v[i];
+	s[RVERIFIED].v[i] = s[VERIFIED].v[i] / s[OREAD].v[i];
 	s[RMAPPED].v[i] = s[MAPPED].v[i] / s[OREAD].v[i];
 	s[RWINDOW].v[i] = s[WINDOW].v[i] / s[OWINDOW].v[i];
 	s[RRECORDS].v[i] = s[RECORDS].v[i] / s[OREAD].v[i];
@@ -342,6 +350,9 @@ static void run_all(unsigned k)
 		[READ] = { .name = "stf.read", .unit = "M/s" },
 		[MAPPED] = { .name = "stf.read.mapped", .unit = "M/s" },
 		[RMAPPED] = { .name = "stf.read.mapped.ratio_otf2", .unit = "1" },
+		[VERIFIED] = { .name = "stf.read.verified", .unit = "M/s" },
+		[RVERIFIED] = { .name = "stf.read.verified.ratio_otf2", .unit = "1" },
+		[RCHECKS] = { .name = "stf.read.verified.ratio", .unit = "1" },
 		[WINDOW] = { .name = "stf.window", .unit = "ms" },
 		[RREAD] = { .name = "stf.read.ratio_otf2", .unit = "1" },
 		[RWINDOW] = { .name = "stf.window.ratio_otf2scan", .unit = "1" },
@@ -558,6 +569,20 @@ static int read_for_memory(const char *path)
 	return 0;
 }
 
+/* -w: what OTF2's own writer takes for the samples, in seconds; after -n and -c. The archive is new. */
+static int write_otf2(const char *archive)
+{
+#ifdef HAVE_OTF2
+	double t = otf2_write(archive, samples, 1);
+
+	printf("%.6f\n", t);
+	return t < 0;
+#else
+	fprintf(stderr, "bench_stf: %s: this build has no OTF2\n", archive);
+	return 77;
+#endif
+}
+
 /* Megabytes at the peak of reading a trace of 2 GB. */
 static void bench_memory(const char *self, int compress)
 {
@@ -587,13 +612,15 @@ int main(int argc, char **argv)
 	const char *tmp = getenv("TMPDIR");
 	int c;
 
-	while ((c = getopt(argc, argv, "cm:n:r:")) != -1) {
+	while ((c = getopt(argc, argv, "cm:n:r:w:")) != -1) {
 		if (c == 'n') {
 			samples = strtoull(optarg, NULL, 0);
 		} else if (c == 'r') {
 			runs = atoi(optarg);
 		} else if (c == 'm') {
 			return read_for_memory(optarg);
+		} else if (c == 'w') {
+			return write_otf2(optarg);
 		} else if (c == 'c') {
 			bench_clock = CLOCK_PROCESS_CPUTIME_ID;
 		} else {

@@ -2,25 +2,16 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # What libVT costs an MPI job, and how good its clocks are beside timertest's. Prints lines as tests/bench/bench.h does.
 # usage: bench_vt.sh BUILD-DIRECTORY
-set -u
-build=$(cd "${1:?usage: bench_vt.sh BUILD-DIRECTORY}" && pwd) || exit 1
+# shellcheck source=lib.sh source-path=SCRIPTDIR
+. "$(dirname "$0")/lib.sh"
 prog=$build/tests/bench/bench_vt_mpi
 samples=${BENCH_VT_SAMPLES:-10000000} # per rank
-OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1
-export OMPI_ALLOW_RUN_AS_ROOT OMPI_ALLOW_RUN_AS_ROOT_CONFIRM OMPI_MCA_rmaps_base_oversubscribe
-dir=$(mktemp -d) || exit 1
+OMPI_MCA_rmaps_base_oversubscribe=1
+export OMPI_MCA_rmaps_base_oversubscribe
 loops=
 # shellcheck disable=SC2086
 trap 'kill $loops 2>/dev/null; rm -rf "$dir"' EXIT
 cd "$dir" || exit 1
-
-figure() # figure NAME UNIT FILE
-{
-	sort -g "$3" | awk -v name="$1" -v unit="$2" '
-		{ v[NR] = $1 }
-		END { m = NR % 2 ? v[(NR + 1) / 2] : (v[NR / 2] + v[NR / 2 + 1]) / 2
-		      printf "%s\t%.4g\t%s\t%.4g\t%.4g\t%d\n", name, m, unit, v[1], v[NR], NR }'
-}
 
 now()
 {
@@ -33,6 +24,11 @@ VT_COUNTER='** off' VT_COUNTER_MIN_INTERVAL=-1s VT_VERBOSE=0 mpirun -np 1 "$buil
 VT_FORCE=on VT_TIMER=CPU VT_COUNTER='** off' VT_COUNTER_MIN_INTERVAL=-1s VT_VERBOSE=0
 export VT_FORCE VT_TIMER VT_COUNTER VT_COUNTER_MIN_INTERVAL VT_VERBOSE
 mpirun -np 1 "$build/vtrun" -- "$prog" trace || exit 1
+if command -v eztrace >/dev/null; then
+	mpirun -np 1 eztrace -t "${BENCH_EZTRACE_MODULE:-openmpi}" -o eztrace "$prog" trace 2>err | sed -n 's/^trace\.mpi\./eztrace.mpi./p'
+else
+	echo 'no EZTrace here: it was not measured' >&2
+fi
 mpirun -np 2 --bind-to core "$build/vtrun" -- "$prog" pingpong || exit 1
 messages=500000
 for compress in off on; do

@@ -121,17 +121,26 @@ static void message_bare(void)
 	PMPI_Waitall(2, r, MPI_STATUSES_IGNORE);
 }
 
-enum { RECORDED = 3000 };
+enum { RECORDED = 30000 };
+
+/* Of the processor: what else the machine does is not in it, page faults and writing to the file are. */
+static double thread_seconds(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &ts);
+	return (double)ts.tv_sec + (double)ts.tv_nsec * 1e-9;
+}
 
 static double short_loop(void (*call)(void))
 {
-	double begin = seconds();
+	double begin = thread_seconds();
 	int k;
 
 	for (k = 0; k < RECORDED; k++) {
 		call();
 	}
-	return (seconds() - begin) / RECORDED * 1e9;
+	return (thread_seconds() - begin) / RECORDED * 1e9;
 }
 
 /* Slices in turn, with time in between for whoever gets blocks ready. */

@@ -4,32 +4,15 @@
 #include "tests/bench/bench_vt.h"
 
 #ifdef HAVE_OTF2
-#include <otf2/otf2.h>
 #include <stdio.h>
 #include <time.h>
+
+#include "tests/bench/bench_otf2.h"
 
 enum { MOST = 5 };
 
 static OTF2_Archive *archive;
 static OTF2_EvtWriter *writer;
-
-static OTF2_FlushType before_flush(void *user, OTF2_FileType type, OTF2_LocationRef loc, void *caller, bool final)
-{
-	(void)user;
-	(void)type;
-	(void)loc;
-	(void)caller;
-	(void) final;
-	return OTF2_FLUSH;
-}
-
-static OTF2_TimeStamp after_flush(void *user, OTF2_FileType type, OTF2_LocationRef loc)
-{
-	(void)user;
-	(void)type;
-	(void)loc;
-	return 0;
-}
 
 static uint64_t stamp(void)
 {

@@ -3,7 +3,7 @@
  * usage: record_drift CLOCK REFERENCE EVERY_S POINTS, e.g. record_drift CPU clock_tai 20 180
  * Each line: seconds on the reference since the beginning, and the clock's offset to it since then, in seconds. The offset
  * is that of the narrowest of 200 readings of the reference between two readings of the clock; half of that width is how
- * well it is known, and the largest one stands in the last line. The recording is worth something as a model of drift only
+ * well it is known, and the largest one is in the last line. The recording is worth something as a model of drift only
  * if the two clocks are driven by different oscillators, or if one of them is steered: lines that begin with # say what
  * they were. */
 #include "config.h"

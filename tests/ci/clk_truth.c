@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Holds the maps of a .clk file against the truth, for simulated clocks (`sim:`) over a counter that all ranks read,
- * on however many hosts: of namespaces that is one. Prints a line for each rank, and ends with status 1 if one leaves its bound.
+ * on however many hosts: of namespaces that is one; or for a real timer that all ranks of one machine read and that each corrects for
+ * itself (SYNCED-HOST off): one stamp is one time. Prints a line for each rank, and ends with status 1 if one leaves its bound.
  * usage: clk_truth FILE.clk */
 #include "config.h"
 #include "calib/file/clk.h"
@@ -8,10 +9,51 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 enum { POINTS = 401 };
 
 static struct tkm_err err;
+
+static void print_rank(int rank, const struct cal_rank *r, double worst_s, double there_s, int outside, int points)
+{
+	printf("rank %d on %s: at most %.4f us off, bound there %.4f us, %d of %d points outside\n", rank, r->host,
+		worst_s * 1e6, there_s * 1e6, outside, points);
+}
+
+/* A real timer of one machine: what two ranks make of one stamp, at many points between the first session and the last. */
+static int one_clock_outside(const struct cal_run *run, int rank)
+{
+	enum { MANY = 10001 };
+	const struct cal_map *m0 = &run->rank[0].map, *m = &run->rank[rank].map;
+	double worst = 0, there = 0;
+	int outside = 0, i;
+	ltick_t from, to;
+
+	if (strcmp(run->rank[0].timer, run->rank[rank].timer) != 0 ||
+		strcmp(run->rank[0].boot_id, run->rank[rank].boot_id) != 0 || m->nodes < 2) {
+		return -1;
+	}
+	from = m->node[0].local;
+	to = m->node[m->nodes - 1].local;
+	if (m->pairs.n) {
+		from = cal_pairs_local(&m->pairs, from);
+		to = cal_pairs_local(&m->pairs, to);
+	}
+	for (i = 0; i < MANY; i++) {
+		ltick_t at = ltick_add(from, (int64_t)((double)ltick_sub(to, from) * i / (MANY - 1)));
+		double bound = cal_map_bound(m, at) + cal_map_bound(m0, at) + 1e-9,
+		       error = fabs((double)gtick_sub(cal_map_at(m, at), cal_map_at(m0, at))) * run->period_s;
+
+		outside += !(error <= bound);
+		if (error >= worst) {
+			worst = error;
+			there = bound;
+		}
+	}
+	print_rank(rank, &run->rank[rank], worst, there, outside, MANY);
+	return outside;
+}
 
 /* Returns how many points of the run are outside the rank's bound, or -1. */
 static int rank_outside(const struct cal_run *run, int rank)
@@ -22,8 +64,13 @@ static int rank_outside(const struct cal_run *run, int rank)
 	int outside = 0, i;
 	int64_t from, to;
 
-	if (!c || !(c->flags & TMR_SIMULATED) || r0->anchors != 2) {
+	if (!c || r0->anchors != 2) {
 		return -1;
+	}
+	if (!(c->flags & TMR_SIMULATED)) {
+		tmr_close(c);
+		tmr_close(c0);
+		return one_clock_outside(run, rank);
 	}
 	from = tmr_sim_base_at(c0, r0->anchor[0].local);
 	to = tmr_sim_base_at(c0, r0->anchor[1].local);
@@ -42,8 +89,7 @@ static int rank_outside(const struct cal_run *run, int rank)
 			there = bound;
 		}
 	}
-	printf("rank %d on %s: at most %.4f us off, bound there %.4f us, %d of %d points outside\n", rank, r->host,
-		worst * 1e6, there * 1e6, outside, POINTS);
+	print_rank(rank, r, worst, there, outside, POINTS);
 	tmr_close(c);
 	tmr_close(c0);
 	return outside;
@@ -63,7 +109,7 @@ int main(int argc, char **argv)
 		one = rank_outside(&run, (int)i);
 		if (one < 0) {
 			fprintf(stderr, "clk_truth: rank %zu: %s\n", i,
-				err.text[0] ? err.text : "its clock is not simulated");
+				err.text[0] ? err.text : "its clock is neither simulated nor that of rank 0");
 			return 2;
 		}
 		bad += one;

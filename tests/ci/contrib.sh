@@ -50,6 +50,36 @@ else
 	skipped "promtool is not installed (Debian: prometheus)"
 fi
 
+if has prometheus-node-exporter && [ -s "$work/textfile/tickmark.prom" ]; then
+	prometheus-node-exporter --collector.disable-defaults --collector.textfile --collector.textfile.directory="$work/textfile" \
+		--web.listen-address=127.0.0.1:0 >"$work/exporter.log" 2>&1 &
+	exporter=$!
+	tries=0
+	until address=$(sed -n 's/.*address=\(127[0-9.]*:[0-9]*\).*/\1/p' "$work/exporter.log" | head -n 1) && [ -n "$address" ] || [ $tries -ge 100 ]; do
+		tries=$((tries + 1))
+		sleep 0.1
+	done
+	"${PYTHON3:-python3}" - "http://$address/metrics" "$work/textfile/tickmark.prom" "$contrib/prometheus/tickmark-dashboard.json" "$contrib/prometheus/tickmark-alerts.yml" >"$work/served.log" 2>&1 <<'EOS'
+import json, re, sys, urllib.request
+served = urllib.request.urlopen(sys.argv[1], timeout=20).read().decode()
+value = lambda text: {l.rsplit(" ", 1)[0]: float(l.rsplit(" ", 1)[1]) for l in text.splitlines() if l.startswith("timertest")}
+want, got = value(open(sys.argv[2]).read()), value(served)
+assert want and want == got, set(want.items()) ^ set(got.items())
+assert "node_textfile_scrape_error 0" in served
+names = {n.split("{")[0] for n in got}
+# what is there only with a stored result, or when a check had a value
+names |= {"timertest_result_timestamp_seconds", "timertest_check_value_seconds", "timertest_check_value_ratio", "timertest_check_value_found"}
+for file in sys.argv[3:]:
+    asked = set(re.findall(r"timertest_[a-z_]+", re.sub(r'"uid": *"[^"]*"', "", open(file).read())))
+    assert asked and asked <= names, (file, asked - names)
+EOS
+	good "node_exporter serves the metrics, and dashboard and alerts ask for no others" $?
+	kill "$exporter"
+	wait "$exporter" 2>/dev/null
+else
+	skipped "node_exporter is not installed (Debian: prometheus-node-exporter)"
+fi
+
 if has systemd-analyze; then
 	cp "$contrib"/systemd/tickmark-check.* "$work/" && sed -i "s|/usr/share/tickmark/contrib|$contrib|" "$work/tickmark-check.service" &&
 		systemd-analyze --man=no verify "$work/tickmark-check.service" "$work/tickmark-check.timer" >"$work/systemd.log" 2>&1 &&

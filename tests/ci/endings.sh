@@ -72,7 +72,10 @@ job()
 		rm -rf run && mkdir run && cd run || exit 99
 		set -- "$MPIRUN" -np 4 --map-by node --oversubscribe "$build/vtrun" -- ../mpi "$how"
 		if [ -n "$signal" ]; then
-			set -- sh -c 'signal=$1; shift; "$@" & sleep 1.5; kill -"$signal" $!; wait $!' sh "$signal" "$@"
+			# a second after all have begun, which takes long on a busy machine
+			set -- sh -c 'signal=$1; shift; "$@" & i=0
+				until [ "$(ls VT-flush-*.dat 2>/dev/null | wc -l)" -ge 4 ] || [ $i -ge 600 ]; do i=$((i + 1)); sleep 0.1; done
+				sleep 1; kill -"$signal" $!; wait $!' sh "$signal" "$@"
 		fi
 		if [ "$hosts" -gt 1 ]; then
 			# the samplers live as long as the namespaces

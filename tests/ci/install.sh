@@ -31,7 +31,7 @@ step "the installed tool finds no fault in it" "$prefix/bin/stftool" c.stf --ver
 # shellcheck disable=SC2046
 step "compile the example of the clock" gcc -std=c99 -Wall -Wextra -pedantic -Werror "$prefix/share/doc/tickmark/clock/now.c" -o now \
 	$(pkg-config --cflags --libs tickmark-clock)
-step "it runs, and finds no clock" sh -c './now utc 2>no_clock; test $? -eq 2 && grep -q "no page of UTC" no_clock'
+step "it runs, and finds no clock" sh -c './now utc 2>no_clock; test $? -eq 2 && grep -q "no page with UTC" no_clock'
 unset LD_LIBRARY_PATH PKG_CONFIG_PATH
 cd "$work/build" || exit 99
 step "make uninstall" make uninstall

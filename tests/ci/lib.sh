@@ -52,3 +52,26 @@ need()
 		command -v "$tool" >/dev/null || { echo "SKIPPED: $tool is not installed"; exit 77; }
 	done
 }
+
+# for_machine: what is configured from here on is for the machine of MACHINE_CC
+for_machine()
+{
+	root=$($MACHINE_CC -print-sysroot)
+	host=$($MACHINE_CC -dumpmachine)
+	PKG_CONFIG_LIBDIR=$root/usr/lib/$host/pkgconfig:$root/usr/lib/pkgconfig:$root/usr/share/pkgconfig
+	PKG_CONFIG_SYSROOT_DIR=$root
+	export PKG_CONFIG_LIBDIR PKG_CONFIG_SYSROOT_DIR
+}
+
+# inside SCRIPT: runs it in the machine, in the folder $work/there; what it prints is TAP
+inside()
+{
+	cd "$work/there" || exit 99
+	# shellcheck disable=SC2086
+	$MACHINE_RUN sh "./$1" >"$work/tap" 2>"$work/err" </dev/null
+	grep -E '^(not )?ok |^# |^1\.\.' "$work/tap"
+	if ! grep -q '^1\.\.' "$work/tap" || grep -q '^not ok' "$work/tap"; then
+		tail -n 40 "$work/tap" "$work/err"
+		exit 1
+	fi
+}

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# Conversions as programs from npm read them: DuckDB, hyparquet, and speedscope in Chromium. What is in the trace is said by the
+# Conversions as programs from npm read them: DuckDB, hyparquet, and speedscope in Chromium. What is in the trace is stated by the
 # Python module. BUILD: a build to take the programs of (default: one is made). SAMPLES: of each of three counters (default 300000).
 # shellcheck source=lib.sh source-path=SCRIPTDIR
 . "$(dirname "$0")/lib.sh"

@@ -37,6 +37,7 @@ def commands(path):
 
 def mask(line):
     line = line.replace(os.getcwd(), "/tmp/first").replace(socket.gethostname(), "vm")
+    line = re.sub(r"'(/tmp/first\b[^']*)'", r"\1", line)  # a folder with a blank is quoted
     line = re.sub(r"[-+]*(?<![A-Za-z_])\d+(\.\d+)?(e[-+]?\d+)?", "#", line)
     line = re.sub(r"# ?([pnum]?s|[kKMG]?Hz|[kKMG]?B|ppm|ppb|%|x)(?![A-Za-z])", "#", line)
     line = re.sub(r"# (pair|process|thread|sample|record|component)(es|s)?\b", r"# \1", line)

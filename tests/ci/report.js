@@ -48,6 +48,20 @@ const tools = async page => {
 	if (!/: /.test(text)) wrong('no value is read: ' + text);
 };
 
+// on paper: no tools, black on white whatever the screen has, everything within the page
+const paper = async browser => {
+	const page = await browser.newPage();
+	await page.emulateMediaFeatures([{ name: 'prefers-color-scheme', value: 'dark' }]);
+	await page.goto('file://' + file);
+	await page.emulateMediaType('print');
+	const seen = await page.evaluate(() => [...document.querySelectorAll('nav,.tools,details:not([open]) summary')].some(e => e.getClientRects().length));
+	if (seen) wrong('print: navigation, tools or a summary that opens nothing are printed');
+	const colour = await page.evaluate(() => getComputedStyle(document.body).backgroundColor);
+	if (colour !== 'rgb(255, 255, 255)') wrong('print: the background is ' + colour);
+	if (picture) await page.pdf({ path: picture + '.pdf', printBackground: true });
+	await page.close();
+};
+
 (async () => {
 	const browser = await puppeteer.launch({ executablePath: chromium, args: ['--no-sandbox'] });
 	for (const scheme of ['light', 'dark']) {
@@ -58,6 +72,7 @@ const tools = async page => {
 		}
 	}
 	await (await look(browser, 1280, 'light', false)).close();
+	await paper(browser);
 	await browser.close();
 	process.exit(bad ? 1 : 0);
 })();

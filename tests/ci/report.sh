@@ -32,6 +32,48 @@ if command -v mpirun >/dev/null && [ -x "$build/timertest" ]; then
 		--performance-time 100ms --output step >step.out 2>&1
 	step "report of timertest" "$build/vtreport" step.stf
 	look "report of timertest in a browser" step.html clocks
+	sed 's/^realtime-at-0 .*/realtime-at-0 1764121000123456789/' step.clk >before.clk
+	step "drift over weeks" "$build/vtreport" before.clk step.clk
+	look "drift over weeks in a browser" clocks.html weeks
+	step "one correction file" "$build/vtreport" before.clk
+	look "one correction file in a browser" before.html clk
+fi
+if command -v mpirun >/dev/null && command -v mpicc >/dev/null && [ -x "$build/vtrun" ]; then
+	cat >uneven.c <<'EOF'
+#include <mpi.h>
+static double work(int rank)
+{
+	double sum = 0;
+
+	for (long i = 1; i < 2000000L * (rank == 1 ? 4 : 1); i++) {
+		sum += 1.0 / (double)i;
+	}
+	return sum;
+}
+int main(int argc, char **argv)
+{
+	int rank, size, round;
+	double sum = 0, all;
+
+	MPI_Init(&argc, &argv);
+	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+	MPI_Comm_size(MPI_COMM_WORLD, &size);
+	for (round = 0; round < 30; round++) {
+		sum += work(rank);
+		MPI_Sendrecv_replace(&sum, 1, MPI_DOUBLE, (rank + 1) % size, 0, (rank + size - 1) % size, 0, MPI_COMM_WORLD,
+			MPI_STATUS_IGNORE);
+		MPI_Allreduce(&sum, &all, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+	}
+	return MPI_Finalize();
+}
+EOF
+	step "an MPI program" mpicc -O1 -finstrument-functions uneven.c -o uneven
+	step "a job with imbalance" mpirun --oversubscribe -np 3 "$build/vtrun" --logfile-name job.stf -- ./uneven
+	step "its report" "$build/vtreport" job.stf
+	step "its first screen" grep -q 'The others wait for rank 1, which has the most work' job.html
+	look "the job in a browser" job.html job
+	step "two runs" "$build/vtreport" --compare job.stf job.stf
+	look "two runs in a browser" comparison.html compare
 fi
 bad='</script><script>alert(1)</script><img src=x onerror=alert(2)>\"&\x1b'
 {

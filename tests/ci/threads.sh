@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# Readers and writers of traces in threads beside each other, under ThreadSanitizer.
+# Readers and writers of traces and of clock pages, and the threads that compare processing units, under ThreadSanitizer.
 # shellcheck source=lib.sh source-path=SCRIPTDIR
 . "$(dirname "$0")/lib.sh"
 need gcc
@@ -10,3 +10,7 @@ TSAN_OPTIONS="halt_on_error=1 exitcode=66"
 export TSAN_OPTIONS
 step "tsan: threads that read and write" ./tests/unit/test_stf_threads
 step "tsan: threads that record" ./tests/unit/test_raw
+for t in test_clock test_core_pair test_matrix test_prove test_line test_wakeup; do
+	step "tsan: make $t" make -j"$jobs" "tests/unit/$t"
+	step "tsan: $t" "./tests/unit/$t"
+done

@@ -54,7 +54,7 @@ ok "wrong usage: status 3 and what is known" $?
 "$timertest" --check --explain >"$dir/out" 2>"$dir/err" && sed -n 's/^\([a-z]*\.[a-z_]*\)\( (left out)\)*$/\1/p' "$dir/out" >"$dir/names" &&
 	[ "$(wc -l <"$dir/names")" -ge 21 ] && while read -r name; do grep -q "$name" "$src/doc/timertest.1" || echo "not in the manual: $name"; done <"$dir/names" >"$dir/diff" &&
 	[ ! -s "$dir/diff" ]
-ok "every check stands in the manual" $?
+ok "every check is in the manual" $?
 
 # formats
 if command -v "${PYTHON3:-python3}" >/dev/null 2>&1; then
@@ -84,6 +84,7 @@ check 1 --local --profile "$dir/quiet" -w clock.cost=1ps --format nagios && [ "$
 	grep -Eq "^TIMERTEST WARNING - [^|]*clock.cost[^|]*\| .*'clock.cost'=[0-9.]+us;0.000001;;0" "$dir/out" && ! grep -Eq '[0-9]e[-+]?[0-9]+[us;]' "$dir/out"
 ok "nagios: one line, status, performance data without exponents" $?
 check 1 --local --profile "$dir/quiet" -w clock.cost=1ps --format prometheus && grep -q '^timertest_check_status{check="clock.cost"} 1$' "$dir/out" &&
+	grep -q '^timertest_check_value_seconds{check="clock.cost"} [0-9]' "$dir/out" && ! grep -q '^timertest_check_value_found{check="clock.cost"}' "$dir/out" &&
 	awk '/^#/ { if ($2 == "TYPE") type[$3] = 1; next } { split($1, n, "{"); if (NF != 2 || !type[n[1]]) exit 1 }' "$dir/out" &&
 	[ -z "$(tail -c 1 "$dir/out")" ]
 ok "prometheus: every metric has its type, no time stamps, a final newline" $?

@@ -43,6 +43,15 @@ many()
 		"$unknown, contradictory in $contradictory"
 }
 
+# known TIMER: the same, again where no run could tell, because other programs had the units
+known()
+{
+	for _ in 1 2 3; do
+		many "$1"
+		[ $unknown -eq "$runs" ] || break
+	done
+}
+
 # What the kernel takes for one clock itself is one; else its own clock is.
 shared=clock_monotonic_raw
 [ "$(cat /sys/devices/system/clocksource/clocksource0/current_clocksource 2>/dev/null)" = tsc ] && shared=CPU
@@ -59,13 +68,14 @@ for load in idle busy; do
 			i=$((i + 1))
 		done
 	fi
-	many "$shared"
+	known "$shared"
 	[ $failed -eq 0 ] && [ $unfit -eq 0 ] && [ $apart -eq 0 ] && [ $contradictory -eq 0 ]
 	ok "$load: one clock is never NOT fit" $?
 	[ $together -gt 0 ]
 	ok "$load: and is found together" $?
-	many sim:base=clock_monotonic_raw,cores=1us
-	[ $failed -eq 0 ] && [ $apart -eq "$runs" ] && [ $unfit -eq "$runs" ]
-	ok "$load: clocks that differ by 1 us are found every time" $?
+	known sim:base=clock_monotonic_raw,cores=1us
+	[ $failed -eq 0 ] && [ $together -eq 0 ] && [ $contradictory -eq 0 ] && [ $apart -gt 0 ] &&
+		[ $unfit -eq $apart ] && [ $((apart + unknown)) -eq "$runs" ]
+	ok "$load: clocks that differ by 1 us are found, unless two units never ran at the same time" $?
 done
 done_testing

@@ -30,6 +30,24 @@ tool "$rich" --convert "$dir/there.csv"
 [ "$status" -eq 1 ] && [ "$(cat "$dir/there.csv")" = here ] && tool "$rich" --convert "$dir/there.csv" --force &&
 	[ "$(head -c 5 "$dir/there.csv")" = time, ]
 ok "a file that is there stays, without --force" $?
+echo mine >"$dir/prog"
+tool "$rich" --convert "$dir/prog.otf2" --force
+if grep -q 'not built' "$dir/err"; then
+	skip "OTF2 beside a program of that name" "not in this build"
+else
+	[ "$status" -eq 1 ] && grep -q "/prog is in the way and is no such archive: give another name than .*/prog.otf2" "$dir/err" &&
+		[ "$(cat "$dir/prog")" = mine ] && [ ! -e "$dir/prog.otf2" ] && [ ! -e "$dir/prog.def" ]
+	ok "a program of an archive's name is in the way, and --force is not advised" $?
+	rm "$dir/prog" && mkdir "$dir/prog" && echo mine >"$dir/prog/main.c" && tool "$rich" --convert "$dir/prog.otf2" --force
+	[ "$status" -eq 1 ] && grep -q "/prog is in the way" "$dir/err" && [ "$(cat "$dir/prog/main.c")" = mine ] && [ ! -e "$dir/prog.def" ]
+	ok "so is a folder of other files, which --force does not replace" $?
+fi
+mkdir "$dir/own.ctf" "$dir/own.csv" && echo mine >"$dir/own.ctf/main.c" && echo mine >"$dir/own.csv/main.c" && echo mine >"$dir/own.lttng"
+for x in ctf csv lttng; do
+	tool "$rich" --convert "$dir/own.$x" --force
+	[ "$status" -eq 1 ] && grep -q "/own.$x is in the way" "$dir/err" || break
+done && [ "$(cat "$dir/own.ctf/main.c" "$dir/own.csv/main.c" "$dir/own.lttng" | tr '\n' ' ')" = 'mine mine mine ' ]
+ok "a folder where a file would be, and a file where a folder would be, stay" $?
 mkdir "$dir/full" && mount -t tmpfs -o size=16k none "$dir/full" 2>/dev/null && {
 	head -c 16384 /dev/zero >"$dir/full/fill"
 	tool "$rich" --convert "$dir/full/x.csv"
@@ -85,13 +103,18 @@ time,bound,host,rank,thread,"P,Q:ins [B]","P,Q:load","P,Q:low [say ""x""]"
 END
 diff "$dir/want" "$dir/w.csv" >"$dir/diff"
 ok "wide: a column for each counter, with its unit; empty where there is no sample" $?
+echo '7000000006 SAMP CPU 65538 DEF 7 FLOAT 8 2.5' | cat "$dir/plain.avt" - >"$dir/apart.avt"
+tool "$dir/apart.avt" --convert "$dir/apart.csv" --layout wide
+printf '6.000000006,,h2,1,1,107,,\n7.000000006,,h2,1,1,,2.5,\n' >"$dir/want"
+tail -n 2 "$dir/apart.csv" | diff "$dir/want" - >"$dir/diff"
+ok "wide: another time is another line, also of a counter whose cell is empty" $?
 tool "$dir/plain.avt" --convert "$dir/r.csv" --rate
 grep -q '^6.000000006,,h2,1,1,"P,Q:ins",50,B/s$' "$dir/r.csv" && [ "$(grep -c 'P,Q:ins' "$dir/r.csv")" -eq 2 ] &&
 	grep -q '"P,Q:load",0.1,$' "$dir/r.csv"
 ok "--rate: totals as change per second since the sample before, others as they are" $?
 tool "$rich" --convert "$dir/rich.csv"
 [ "$status" -eq 0 ] && grep -q 'CSV has no place for: function entries (2), function exits (2), message sends (5), message receives (5)' "$dir/err"
-ok "what CSV cannot hold is said, with its number" $?
+ok "what CSV cannot hold is reported, with its number" $?
 tool "$dir/plain.avt" --convert "$dir/plain.stf"
 tool "$dir/plain.stf" --logfile-name "$dir/part.csv" --request 0:0
 "$build/stftool" "$dir/plain.stf" --dump --request 0:0 | grep -o ' DEF [0-9]* [A-Z]* 8 ' | wc -l >"$dir/want"

@@ -59,6 +59,62 @@ sys.exit("rows differ" if got != want or size < 600000 else 0)
 END
 ok "Parquet: every value of 600000, over row groups, as CSV has it" $?
 
+# ---- nothing, and one record ----
+
+printf 'CLKPERIOD 1e-09\nNCPUS 1 1\n' >"$dir/n0.avt"
+cat >"$dir/n1.avt" <<'END'
+CLKPERIOD 1e-09
+NCPUS 1 1
+DEFCLASS 1 "P" SELF "P" PARENT 0
+DEFGROUP 2147942402 "All" NMEMBS 1 1
+DEFCOUNTER 6 "ins" CLASS 1 CPU 2147942402 TYPE 67 DIFF 1 UNIT "B" LOWER 0 UPPER 0
+DEFCPU 1 HOST "h1" IP "" PID 1 TID 1 OFFSET 0 SKEW 1
+5 SAMP CPU 1 DEF 6 UINT 8 18446744073709551615
+END
+look() # look FORMAT FILE: the events that a reader finds, a line each; 77 without the reader
+{
+	case $1 in
+	csv) tail -n +2 "$2" ;;
+	jsonl) grep -v '^{"type":"trace"' "$2" ;;
+	chrome.json) "$python" -c 'import json, sys; [print(e) for e in json.load(open(sys.argv[1]))["traceEvents"] if e["ph"] != "M"]' "$2" ;;
+	speedscope.json) "$python" -c 'import json, sys; [print(p) for p in json.load(open(sys.argv[1]))["profiles"]]' "$2" ;;
+	ctf) command -v babeltrace2 >/dev/null || return 77; babeltrace2 "$2" ;;
+	lttng) "$python" -B "$src/tests/golden/lttng_reader.py" "$2" | grep -v '"tickmark_' ;;
+	otf) command -v otfprint >/dev/null || return 77; otfprint "$2" | grep ' Counter: ' ;;
+	otf2) command -v otf2-print >/dev/null || return 77; otf2-print "$2" | grep '^METRIC' ;;
+	paje) command -v pj_dump >/dev/null || return 77; pj_dump "$2" | grep -v '^Container' ;;
+	perfetto)
+		command -v protoc >/dev/null || return 77
+		(cd "$src/tests/cli" && "$python" -B -c 'import sys, foreign_readers as f; sys.stdout.buffer.write(f.unpacked(open(sys.argv[1], "rb").read()))' "$2") |
+			protoc --decode_raw | grep '^    9: 4$' ;;
+	parquet) (cd "$src/tests/golden" && "$python" -B -c 'import parquet_reader, sys; [print(r) for r in parquet_reader.read(sys.argv[1])[2]]' "$2") ;;
+	esac
+	return 0
+}
+for format in csv jsonl chrome.json speedscope.json ctf lttng otf otf2 paje perfetto parquet; do
+	for n in 0 1; do
+		tool "$dir/n$n.avt" --convert "$dir/n$n.$format"
+		[ "$status" -eq 0 ] || break
+		look $format "$dir/n$n.$format" >"$dir/got" 2>"$dir/warn" || status=$?
+		case $format in
+		speedscope.json) want=0 ;; # has functions alone
+		*) want=$n ;;
+		esac
+		[ "$(grep -c . "$dir/got")" -eq "$want" ] && [ ! -s "$dir/warn" ] || [ "$status" -ne 0 ] || status=1
+		case $format in
+		csv | lttng | otf | otf2)
+			[ "$status" -ne 0 ] || { tool "$dir/n$n.$format" --convert "$dir/few.stf" --force && tool "$dir/few.stf" --verify &&
+				[ "$("$build/stftool" "$dir/few.stf" --dump | grep -c '^5 SAMP CPU 1 DEF [0-9]* UINT 8 18446744073709551615$')" -eq "$n" ]; } || status=1 ;;
+		esac
+		[ "$status" -eq 0 ] || break
+	done
+	if grep -q 'not built' "$dir/err" || [ "$status" -eq 77 ]; then
+		skip "$format: no event, one event" "not in this build, or its reader is not installed"
+	else
+		ok "$format: a trace of no event, and of one: the reader finds none, and one" "$status"
+	fi
+done
+
 # ---- there and back ----
 
 # what a round trip keeps, without the numbers of names: sorted lines of data
@@ -98,6 +154,30 @@ else
 	skip "OTF and back" "not in this build"
 fi
 
+cat >"$dir/io.avt" <<'END'
+CLKPERIOD 1e-09
+NCPUS 1 2
+DEFIOFILE 1 "data of 'x'" COMM 0
+DEFIOFILE 2 "b" COMM 0
+DEFCPU 1 HOST "h" IP "" PID 1 TID 1 OFFSET 0 SKEW 1
+DEFCPU 2 HOST "h" IP "" PID 2 TID 2 OFFSET 0 SKEW 1
+10 IOBEGIN CPU 1 TYPE 0 FILE 1 LEN 100
+15 IOBEGIN CPU 2 TYPE 1 FILE 2 LEN 4000000000
+20 IOEND CPU 1 TYPE 0 FILE 1 LEN 99
+25 IOEND CPU 2 TYPE 1 FILE 2 LEN 7
+END
+for format in otf2 otf lttng; do
+	tool "$dir/io.avt" --convert "$dir/io.$format"
+	if [ "$status" -ne 0 ] && grep -q 'not built' "$dir/err"; then
+		skip "$format and back: file operations" "not in this build"
+		continue
+	fi
+	tool "$dir/io.$format" --convert "$dir/io.stf" --force
+	"$build/stftool" "$dir/io.stf" --dump | grep -E '^(DEFIOFILE|[0-9]+ IO)' >"$dir/got"
+	grep -E '^(DEFIOFILE|[0-9]+ IO)' "$dir/io.avt" | diff - "$dir/got" >"$dir/diff"
+	ok "$format and back: file operations with file, kind and bytes" $?
+done
+
 # ---- damage ----
 
 damaged() # damaged FILE OFFSET NAME: the byte there changes
@@ -117,5 +197,25 @@ cp -r "$dir/four.lttng" "$dir/bad.lttng" && truncate -s -100 "$dir/bad.lttng/cpu
 tool "$dir/bad.lttng" --convert "$dir/bad.stf"
 [ "$status" -eq 1 ] && grep -q 'bad.lttng/cpu_0: offset .*the file ends here' "$dir/err" && [ ! -e "$dir/bad.stf" ]
 ok "LTTng: a file that is cut is refused, and no STF is left" $?
+
+# ---- no space ----
+
+# a file may not become larger than 100 KB: as on a full disk, each write fails
+for format in csv jsonl ctf lttng otf otf2 paje perfetto parquet; do
+	mkdir "$dir/full"
+	(
+		trap '' XFSZ
+		ulimit -f 200
+		"$build/stftool" "$dir/noisy.stf" --convert "$dir/full/x.$format"
+	) >"$dir/out" 2>"$dir/err"
+	status=$?
+	if grep -q 'not built' "$dir/err"; then
+		skip "$format: a write that fails" "not in this build"
+	else
+		[ "$status" -eq 1 ] && [ -s "$dir/err" ] && [ -z "$(ls -A "$dir/full")" ]
+		ok "$format: a write that fails is an error, and nothing is left" $?
+	fi
+	rm -r "$dir/full"
+done
 
 done_testing

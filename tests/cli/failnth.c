@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Preloaded into a tool: the FAIL_NTH-th call of FAIL_WHAT (malloc, write, rename, open) fails, and all behind it if
+/* Preloaded into a tool: the FAIL_NTH-th call of FAIL_WHAT (malloc, write, rename, open) fails, and all after it if
  * FAIL_ON is set, as on a disk that stays full. "malloc" counts calloc and realloc too, "rename" link; stdio's own writes do not
  * come by here. At the
  * end the number of calls goes to FAIL_COUNT, so that a test knows when it has seen them all. */

@@ -155,7 +155,7 @@ def otf(t, path):
     same("events", lib.OTF_Reader_readEvents(ctypes.c_void_p(reader), ctypes.c_void_p(handlers)) < 2 ** 62, True)
 
     def plain(n):
-        return n.replace('"', "'")
+        return n.replace('"', "'").replace("\n", " ")
 
     for c, d in four_ranks.COUNTERS.items():
         old = plain(t.counter_name(c))
@@ -194,13 +194,13 @@ def paje(t, path):
             values[f[2]] += 1
             sums[f[2]] += Fraction(float(f[6]))
     same("functions", kinds["function"], t.kinds["enter"])
-    same("names", names, {"My app:main", "My app:" + four_ranks.ODD.replace('"', "'")})
+    same("names", names, {"My app:main", "My app:" + four_ranks.ODD.replace('"', "'").replace("\n", " ")})
     same("links", kinds["message"], t.kinds["send"])
     same("collectives", kinds["collective"], 4 * t.kinds["collective"])
     same("comments", kinds["comment"], t.kinds["comment"])
     same("bounds", bounds, {round(s * 1e9, 6) for v in four_ranks.BOUNDS.values() for _, s in v})
     for c, d in four_ranks.COUNTERS.items():
-        name = f"{t.counter_name(c)} [{d[4]}]".replace('"', "'")
+        name = f"{t.counter_name(c)} [{d[4]}]".replace('"', "'").replace("\n", " ")
         same(f"values of {name}", values[name], t.values[c])
         if d[3] == "FLOAT":  # pajeng keeps values in single precision
             same(f"sum of {name}", sums[name], sum(Fraction(struct.unpack("f", struct.pack("f", v))[0]) for v in t.all[c]))
@@ -400,4 +400,5 @@ def main():
     sys.exit(len(faults) > 0)
 
 
-main()
+if __name__ == "__main__":
+    main()

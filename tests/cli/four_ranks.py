@@ -8,13 +8,14 @@
 import sys
 from fractions import Fraction
 
-ODD = 'solve "fast" \\ größe 1'
+ODD = 'solve "fast" \\ größe\n1'
 FUNCTIONS = {1: ("MPI", "MPI_Send"), 2: ("MPI", "MPI_Recv"), 3: ("My app", ODD), 4: ("My app", "main")}
 # id: class, name, type in the ASCII form, word, unit, whose
 COUNTERS = {1: ("PERF_DATA", "PAPI_TOT_INS", 67, "UINT", "#"), 2: ("RAPL", 'power of "package 0"', 34, "FLOAT", "W"),
-            3: ("PROC", "rss", 33, "INT", "B"), 4: ("NODE", "rx bytes", 67, "UINT", "B")}
+            3: ("PROC", "rss\nof all", 33, "INT", "B"), 4: ("NODE", "rx bytes", 67, "UINT", "B")}
 THREADS = ((0, 0), (0, 1), (1, 0), (2, 0), (3, 0))
 HOSTS = ("node one", "node one", "nöde-2", "nöde-2")
+WORKER = "wörker\n1"
 NODES = {2147483660: "node one", 2147483661: "nöde-2"}
 BOUNDS = {p: ((0, 1e-8 * (p + 1)), (5_000_000, 2.5e-8 * (p + 1))) for p in range(4)}
 
@@ -24,7 +25,7 @@ def willy(process, thread):
 
 
 def quote(text):
-    return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
+    return '"' + text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\x0a") + '"'
 
 
 class Trace:
@@ -89,7 +90,7 @@ class Trace:
         out += ['DEFCOMM 1 "MPI_COMM_WORLD" LEFT 0 FIRST 1 1 LAST 1 4 STRIDE 1 1', 'DEFCOLLOP 1 "MPI_Alltoall" TYPE 4']
         out += [f'DEFCPU {willy(p, t)} HOST {quote(HOSTS[p])} IP "" PID {100 + p} TID {1000 + 10 * p + t} OFFSET {1000.5 + p} SKEW 1e-09'
                 for p, t in THREADS]
-        out.append(f'DEFCPUNAME {willy(0, 1)} {quote("wörker 1")}')
+        out.append(f'DEFCPUNAME {willy(0, 1)} {quote(WORKER)}')
         out.append(f'INFO CLASS {number["program"]} TEXT "four ranks"')
         for p, stretches in BOUNDS.items():
             text = " ".join(f"{at} {s!r}" for at, s in stretches)

@@ -30,6 +30,11 @@ for p in timertestcs timertest calibsim vtcounters vtreport vttop stftool xstfto
 	[ $? -ge 1 ] && grep -q "standard output" "$dir/err"
 	ok "$p: a full standard output is an error" $?
 done
+[ "$("$build/tools/convert-stats" --version)" = "convert-stats (Tickmark) $version" ] && [ "$("$build/tools/convert-stats" -V)" = "convert-stats (Tickmark) $version" ]
+ok "convert-stats: --version" $?
+"$build/otf2-to-stf" --force a.otf2 b.stf >"$dir/out" 2>"$dir/err"
+[ $? -eq 2 ] && grep -q "^otf2-to-stf: '--force': options come after the two files" "$dir/err"
+ok "otf2-to-stf: an option before the files is named" $?
 # the same words and numbers in every locale: a comma in numbers, an i without a dot
 if command -v localedef >/dev/null && localedef -i de_DE -f UTF-8 "$dir/de_DE.UTF-8" >/dev/null 2>&1 && localedef -i tr_TR -f UTF-8 "$dir/tr_TR.UTF-8" >/dev/null 2>&1; then
 	trace=$src/tests/golden/plain-little.stf
@@ -68,7 +73,35 @@ if command -v bash >/dev/null; then
 	PATH="$build:$PATH" bash -c '. "$1/tools/completion/timertest"; COMP_WORDS=(timertestcs --check --max); COMP_CWORD=2; _tickmark timertestcs; echo "${COMPREPLY[@]}"' - "$src" >"$dir/out" 2>&1
 	[ "$(cat "$dir/out")" = "--max-age" ]
 	ok "the options of --check are completed too" $?
+	for p in vtrun stftool; do
+		[ -x "$build/$p" ] || continue
+		# shellcheck disable=SC2016
+		PATH="$build:$PATH" bash -c '. "$1/tools/completion/$2"; COMP_WORDS=("$2" --logfile-format P); COMP_CWORD=2; "_$2" "$2"; echo "${COMPREPLY[@]}"' - "$src" "$p" >"$dir/out" 2>&1
+		[ "$(cat "$dir/out")" = "PAJE PERFETTO PARQUET" ]
+		ok "$p --logfile-format is completed from the table of formats" $?
+	done
+	for p in "$src"/tools/completion/*; do
+		p=${p##*/}
+		[ "$p" = zsh ] || sed -n '1s/$/ /p' "$src/tools/completion/zsh/_tickmark" | grep -q " $p " || echo "zsh: $p"
+	done >"$dir/out"
+	[ ! -s "$dir/out" ]
+	ok "each program that bash completes is completed by zsh" $?
 else
 	skip "completion" "no bash"
+fi
+
+# a real zsh, with the Tab key
+if command -v zsh >/dev/null; then
+	complete() # complete LINE: what it becomes
+	{
+		PATH="$build:$PATH" timeout 60 zsh -f "$src/tests/lib/complete.zsh" "$src/tools/completion/zsh" "$1" 2>&1
+	}
+	for line in 'vttop --per|vttop --period=' 'timertestcs --check --max|timertestcs --check --max-age ' 'vtreport --com|vtreport --compare '; do
+		[ "$(complete "${line%|*}")" = "${line#*|}" ] || complete "${line%|*}"
+	done >"$dir/out"
+	[ ! -s "$dir/out" ]
+	ok "zsh completes options" $?
+else
+	skip "zsh completes options" "no zsh"
 fi
 done_testing

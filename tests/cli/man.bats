@@ -93,6 +93,50 @@ same_options() # same_options PROGRAM PAGE
 		done
 }
 
+@test "every program of README's table has a page" {
+	sed -n '/^## The programs/,/^## /s/^| \(`[a-z].*\) | .*/\1/p' "$top/README.md" | tr -d '`,' | tr ' ' '\n' >"$BATS_TEST_TMPDIR/programs"
+	[ "$(wc -l <"$BATS_TEST_TMPDIR/programs")" -ge 12 ]
+	while read -r name; do
+		[ -f "$top/doc/$name.1" ] || { echo "no page for $name"; false; }
+	done <"$BATS_TEST_TMPDIR/programs"
+}
+
 @test "vtcounters: the page and --help name the same options" {
 	same_options vtcounters vtcounters.1
+}
+
+# `path` and `path: name`
+@test "ARCHITECTURE.md names files that exist, and names that are in them" {
+	[ "$(wc -l <"$top/ARCHITECTURE.md")" -le 110 ]
+	grep -oE '`[a-z_/.-]+/[a-z_./-]*(: [A-Za-z_]+)?`' "$top/ARCHITECTURE.md" | tr -d '`' >"$BATS_TEST_TMPDIR/names"
+	[ "$(wc -l <"$BATS_TEST_TMPDIR/names")" -gt 30 ]
+	while IFS=': ' read -r file name; do
+		[ -e "$top/$file" ] || { echo "no $file"; false; }
+		[ -z "$name" ] || grep -qw "$name" "$top/$file" || { echo "no $name in $file"; false; }
+	done <"$BATS_TEST_TMPDIR/names"
+}
+
+@test "doc/calibration.md: its constants are those of the code" {
+	sed -n '/^## Constants/,$s/^| `\([^`]*\)` |.*/\1/p' "$top/doc/calibration.md" >"$BATS_TEST_TMPDIR/constants"
+	[ "$(wc -l <"$BATS_TEST_TMPDIR/constants")" -gt 35 ]
+	while IFS= read -r line; do
+		grep -qwF -e "${line#*: }" "$top/${line%%: *}" || { echo "not so: $line"; false; }
+	done <"$BATS_TEST_TMPDIR/constants"
+	# every name of a file is that of one
+	grep -oE '`(timers|calib|clock|tests)/[a-z0-9_/-]*\.(c|h|sh|py|txt|bats)' "$top/doc/calibration.md" | tr -d '`' | sort -u | while read -r file; do
+		[ -e "$top/$file" ] || { echo "no $file"; exit 1; }
+	done
+}
+
+@test "collector-plugin/README.md has every folder, and files that exist" {
+	cd "$top/collector-plugin"
+	for folder in */; do
+		grep -q "^| $folder |" README.md || { echo "no $folder"; false; }
+	done
+	folder=
+	sed -n 's/^| \([a-z]*\/\) |/\1 /p' README.md | while read -r folder text; do
+		for file in $(echo "$text" | grep -oE '`[a-z0-9_]+\.(c|h|def)`' | tr -d '`'); do
+			[ -e "$folder$file" ] || { echo "no $folder$file"; false; }
+		done
+	done
 }

@@ -133,15 +133,33 @@ make_data "$tmp/short/t" -v ranks=2 -v secs=1 -v step=1
 one_set short "$all" "" "CPU on 2 ranks, 1 s, host vm" "CPU on 2 ranks, 1 s, host vm"
 make_data "$tmp/wobble/t" -v ranks=4 -v secs=600 -v wobble=1 -v pus=8 -v host=node
 one_set wobble "$all" "" "CPU on 4 ranks" "CPU on 4 ranks"
-make_data "$tmp/unfit/t" -v ranks=2 -v steps='1.5 2.5' -v verdict='NOT fit' \
+make_data "$tmp/unfit/t" -v ranks=2 -v steps='1.5 2.5' -v sizes='1 3.0e-06' -v verdict='NOT fit' \
 	-v reason="the clock of \`id\` 'node_7' stepped by 3 us, limit 75 ns: stamps in between are only known to within the step; find out who sets the clock, or take another"
 one_set unfit "$all" "" "verdict: NOT fit: the clock of \`id\` 'node_7' stepped by 3 us, limit 75 ns" "verdict: NOT fit: the clock of \`id\` 'node_7' stepped by 3 us, limit 75 ns"
 for graph in $all; do
 	grep -F -q "or take another" "$tmp/unfit/t.$graph.svg" || note "$graph.svg lacks the end of the reason"
 done
-done_with "the whole reason stands in each picture"
-grep -F -q "a clock stepped" "$tmp/unfit/t.run.svg" || note "the step is not marked"
-done_with "a step is marked in the application run"
+done_with "the whole reason is in each picture"
+grep -F -q "rank 1 stepped by 3 us" "$tmp/unfit/t.run.svg" || note "the size of the step is not there"
+sed '/^tm_step_sizes/d' "$tmp/unfit/t.gnuplot" >"$tmp/unfit/old.gnuplot" && gnuplot -e 'tm_format="svg"' "$tmp/unfit/old.gnuplot" >"$tmp/old.out" 2>&1
+grep -F -q "a clock stepped" "$tmp/unfit/t.run.svg" || note "a script without sizes does not mark the step"
+done_with "a step is marked in the application run, with its size"
+# a script of an older timertest has no tm_latency
+largest=$(awk 'NF == 5 { a = $2 < 0 ? -$2 : $2; if (a > most) { most = a; l = $4 } } END { printf "%.3g", l * 1e9 }' "$tmp/unfit/t.run.dat")
+test "$(grep -o 'latency [0-9.]* [mun]*s' "$tmp/unfit/t.run.svg")" = "latency $largest ns" || note "not the latency of the largest offset, $largest ns"
+done_with "the picture has one latency, that of the largest offset"
+make_data "$tmp/long/t" -v ranks=2
+TITLE="sim:base=clock_monotonic,offset=0ms,drift=00ppm,step=0ms@1500ms,tick=3ns,origin=14624600727706,wobble=9ppm on 4 ranks"
+export TITLE
+make_data "$tmp/long/t" -v ranks=2
+unset TITLE
+one_set long "$all" "" "sim:base=clock_monotonic" "sim:base=clock_monotonic"
+for graph in $all; do
+	# the first line of the title: at most 100 characters
+	LC_ALL=C.UTF-8 awk '/sim:base=clock/ { gsub(/<[^>]*>/, ""); sub(/^[ \t]*/, ""); if (length > 100) { print length ": " $0; exit 1 } }' "$tmp/long/t.$graph.svg" ||
+		note "$graph.svg: the title is too long"
+done
+done_with "a long name of a clock is cut so that the title fits"
 make_data "$tmp/single/t" -v ranks=1 -v pus=1 -v onebin=1
 one_set single histogram "run transform error raw matrix" "CPU on 1 ranks" "CPU on 1 ranks"
 make_data "$tmp/many/t" -v ranks=64 -v secs=40 -v step=10 -v pus=64
@@ -171,7 +189,7 @@ expect 0
 drawn "$tmp/pair/t" svg $all
 drawn "$tmp/pair/t" png $all
 test ! -e "$tmp/pair/t.run.pdf" || note "pdf was not asked for"
-done_with "svg and png if nothing is said"
+done_with "svg and png by default"
 
 # timertest --output "DIR/BASE" from where it ran; then moved; then called from elsewhere
 odd="$tmp/o d'd \$x"

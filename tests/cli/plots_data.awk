@@ -117,7 +117,7 @@ BEGIN {
 
 	base = out; sub(/.*\//, "", base)
 	put("gnuplot", "tm_dir = " quoted(tmdir) "\ntm_base = " quoted(base) "\ntm_title = " quoted(title) "\n" \
-		(steps != "" ? "tm_steps = " quoted(steps) "\n" : "") \
+		(steps != "" ? "tm_steps = " quoted(steps) "\ntm_step_sizes = " quoted(sizes) "\n" : "") \
 		(verdict != "" ? "tm_verdict = " quoted(verdict) "\ntm_reason = " quoted(reason) "\n" : "") \
 		sprintf("tm_ranks = %d\ntm_pairs = %d\ntm_children = %d\ntm_pus = %d\n", ranks,
 			ranks * (ranks - 1) / 2, ranks - 1, pus))

@@ -12,7 +12,8 @@ setup()
 	cd "$tree"
 	touch configure.ac Makefile.am m4/tickmark.m4 base/Makefile.inc.am
 	calls=$BATS_TEST_TMPDIR/calls
-	export calls
+	XDG_DATA_HOME=$BATS_TEST_TMPDIR/share
+	export calls XDG_DATA_HOME
 	: >"$calls"
 	script bootstrap 'echo bootstrap >>"$calls"; touch Makefile.in
 		printf "%s\n" "#!/bin/sh" "echo configure >>\"\$calls\"; cp ../fake.mk Makefile; touch config.status" >configure
@@ -26,7 +27,7 @@ check:
 	@printf ':test-result: %s c\n:test-result: PASS d\n' $${third:-PASS} >t/b.trs
 	@test -z "$$third"
 install: all
-	@mkdir -p ../install/bin; cp timertest ../install/bin/; exit $${install_status:-0}
+	@b="$${prefix:-$$XDG_DATA_HOME/tickmark}/bin"; mkdir -p "$$b" calib/timertest; cp timertest "$$b/"; exit $${install_status:-0}
 bench:
 	@echo "a.figure	1	ns	1	1	3"
 EOF
@@ -213,9 +214,28 @@ script()
 	cd /
 	run sh -c "$line"' && command -v timertest && echo "$MANPATH" && echo "$PKG_CONFIG_PATH"'
 	[ "$status" -eq 0 ]
-	[ "${lines[0]}" = "$tree/install/bin/timertest" ]
-	[[ "${lines[1]}" == "$tree/install/share/man:"* ]]
-	[[ "${lines[2]}" == "$tree/install/lib/pkgconfig"* ]]
+	[ "${lines[0]}" = "$XDG_DATA_HOME/tickmark/bin/timertest" ]
+	[[ "${lines[1]}" == "$XDG_DATA_HOME/tickmark/share/man:"* ]]
+	[[ "${lines[2]}" == "$XDG_DATA_HOME/tickmark/lib/pkgconfig"* ]]
+}
+
+@test "build: installs into the tree, or to XDG_DATA_HOME where the path of the tree has a blank" {
+	cp -r "$tree" "$BATS_TEST_TMPDIR/tree"
+	prefix=$BATS_TEST_TMPDIR/tree/install run "$BATS_TEST_TMPDIR/tree/quickstart" build
+	[ "$status" -eq 0 ]
+	[[ "$output" == *"make install (in $BATS_TEST_TMPDIR/tree/install)"* ]]
+	grep -qx "tickmark_prefix='$BATS_TEST_TMPDIR/tree/install'" "$BATS_TEST_TMPDIR/tree/env.sh"
+	XDG_DATA_HOME="/nowhere/a b" run ./quickstart build
+	[ "$status" -eq 1 ]
+	[[ "$output" == *"set XDG_DATA_HOME to a folder without"* ]]
+}
+
+@test "a folder in which configure cannot build is named before any work" {
+	cp -r "$tree" "$BATS_TEST_TMPDIR/it's"
+	run "$BATS_TEST_TMPDIR/it's/quickstart" build
+	[ "$status" -eq 1 ]
+	[[ "$output" == *"configure cannot build in a folder with one of"* ]]
+	[ ! -s "$calls" ]
 }
 
 @test "build: an installation that fails is an error" {

@@ -12,7 +12,7 @@ same_trace() # same_trace A B: byte for byte, and no component more
 	set -- "$#" "$1".* "" "$2".*
 	[ $((($# - 2) % 2)) -eq 0 ]
 }
-same_records() # same_records A B: bytes of a component behind its identity, which each trace has of its own
+same_records() # same_records A B: bytes of a component after its identity, which each trace has of its own
 {
 	cmp -i 34 "$1" "$2" >"$dir/diff"
 }
@@ -314,7 +314,7 @@ ok "--verify: a wrong anchor" $?
 cp "$dir/anc" "$rich.f.0.anc"
 
 if tool "$rich" --verify && grep -q '12 of them with a good checksum' "$dir/err"; then
-	# another value than the byte has: what stands there differs from run to run
+	# another value than the byte has: what is there differs from run to run
 	byte=$(od -An -tu1 -j20 -N1 "$rich.c.0")
 	printf "\\$(printf %03o $((byte ^ 1)))" | dd of="$rich.c.0" bs=1 seek=20 conv=notrunc 2>/dev/null
 	tool "$rich" --verify
@@ -376,7 +376,7 @@ for how in gone rubbish cut torn; do
 		diff - "$dir/got" >"$dir/diff"
 	ok "--recover: a base file that is $how, every event is there" $?
 done
-# cut behind each declaration of a file but the last ones, before the next (whose id is that of "!"): components behind the
+# cut after each declaration of a file but the last ones, before the next (whose id is that of "!"): components after the
 # cut are named and not lost
 broken='' n=0
 # shellcheck disable=SC2046

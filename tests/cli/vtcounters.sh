@@ -1,41 +1,17 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
 # vtcounters as its users run it: lists, JSON, snapshots, plugins, verdicts, and a PAPI that hangs.
-set -u
-builddir=${top_builddir:-$(pwd)}
-srcdir=${top_srcdir:-$(cd "$(dirname "$0")/../.." && pwd)}
-vtcounters=$builddir/vtcounters
+# shellcheck source=../lib/tap.sh source-path=SCRIPTDIR
+. "$(dirname "$0")/../lib/tap.sh"
+vtcounters=$build/vtcounters
 cc=${CC:-cc}
-work=$(mktemp -d) || exit 99
-trap 'rm -rf "$work"' EXIT
-cd "$work" || exit 99
+cd "$dir" || exit 99
 # what the program was sanitized with must come first of all that is preloaded
-first=$(ldd "$(find "$builddir/.libs" "$builddir" -maxdepth 1 -name vtcounters -type f 2>/dev/null | head -n 1)" 2>/dev/null |
+first=$(ldd "$(find "$build/.libs" "$build" -maxdepth 1 -name vtcounters -type f 2>/dev/null | head -n 1)" 2>/dev/null |
 	sed -n 's/^.* => \(.*lib[at]san[^ ]*\) .*/\1:/p')
 # vtrun puts its library in front of that
 ASAN_OPTIONS=verify_asan_link_order=0${ASAN_OPTIONS:+:$ASAN_OPTIONS}
 export ASAN_OPTIONS
-count=0
-bad=0
-
-result() # result NAME TEXT: passes when TEXT is empty
-{
-	count=$((count + 1))
-	if [ -z "$2" ]; then
-		echo "ok $count - $1"
-	else
-		printf '%s\n' "$2" | sed 's/^/# /'
-		echo "not ok $count - $1"
-		bad=1
-	fi
-}
-
-skip() # skip NAME WHY
-{
-	count=$((count + 1))
-	echo "ok $count - $1 # SKIP $2"
-}
-
 # says NAME STATUS PATTERN COMMAND...: exit status, and a line that matches
 says()
 {
@@ -49,7 +25,7 @@ says()
 
 says "the list names the guide's five" 0 '^cpu_idle  *node  *percent' "$vtcounters"
 for name in disk_io net_io cpu_idle cpu_sys cpu_usr; do
-	# absent disks and interfaces stand in the second part
+	# absent disks and interfaces are in the second part
 	grep -qw "$name" out || result "the list names $name" "$(cat out)"
 done
 says "a cost is measured" 0 '^cpu_usr .*[0-9]\.[0-9][0-9] us' "$vtcounters" cpu_usr
@@ -62,10 +38,10 @@ says "a wrong option" 2 'bogus' "$vtcounters" --bogus
 says "a root that is not there" 2 '/nowhere' "$vtcounters" --root /nowhere
 says "help" 0 '^Usage: vtcounters' "$vtcounters" --help
 
-sh "$srcdir/tests/proc/gather.sh" --unpack "$work/snap" <"$srcdir/tests/proc/two-sockets.snap"
+sh "$src/tests/proc/gather.sh" --unpack "$dir/snap" <"$src/tests/proc/two-sockets.snap"
 says "another machine's snapshot" 0 '^disk_io:nvme0n1 ' "$vtcounters" --root snap 'disk_io:*'
-sh "$srcdir/tests/proc/gather.sh" >here.snap
-sh "$srcdir/tests/proc/gather.sh" --unpack "$work/here" <here.snap
+sh "$src/tests/proc/gather.sh" >here.snap
+sh "$src/tests/proc/gather.sh" --unpack "$dir/here" <here.snap
 says "this machine's snapshot" 0 '^cpu_usr ' "$vtcounters" --root here cpu_usr
 
 if "$vtcounters" --json cpu_usr >json 2>err; then
@@ -77,20 +53,20 @@ else
 	skip "JSON is JSON" "$(cat err)"
 fi
 
-template=$builddir/tests/unit/.libs/plugin_template.so
+template=$build/tests/unit/.libs/plugin_template.so
 says "a plugin's counters" 0 '^mine_reads ' "$vtcounters" --plugin "$template 7" 'mine_*'
 says "a plugin's own reason" 0 'give a number' "$vtcounters" --plugin "$template" mine_level
-says "vtrun lists them too" 0 '^mine_reads ' "$builddir/vtrun" --list --plugin "$template 7" --counter 'mine_*'
+says "vtrun lists them too" 0 '^mine_reads ' "$build/vtrun" --list --plugin "$template 7" --counter 'mine_*'
 says "no plugin" 2 'no-such.so' "$vtcounters" --plugin ./no-such.so mine_level
 
 says "loops of known size are counted" 0 '^proc_write  *accept  *1024 bytes per KiB' "$vtcounters" --validate proc_write
 says "loopback bytes" 0 '^net_io:lo  *accept' "$vtcounters" --validate net_io:lo
 
 # Why a kernel's event is missing, from what the kernel says: other machines' answers by a preloaded call, and seccomp itself.
-if $cc -D_GNU_SOURCE -shared -fPIC -o says.so "$srcdir/tests/lib/perf_says.c" 2>err && [ -z "${LD_PRELOAD:-}" ]; then
-	hardware() # hardware NAME ERRNO PATTERN: what is said of a hardware event that is refused so
+if $cc -D_GNU_SOURCE -shared -fPIC -o says.so "$src/tests/lib/perf_says.c" 2>err && [ -z "${LD_PRELOAD:-}" ]; then
+	hardware() # hardware NAME ERRNO PATTERN: what is printed of a hardware event that is refused so
 	{
-		PERF_SAYS=$2 LD_PRELOAD=$first$work/says.so says "$1" 0 "$3" "$vtcounters" perf_cycles
+		PERF_SAYS=$2 LD_PRELOAD=$first$dir/says.so says "$1" 0 "$3" "$vtcounters" perf_cycles
 	}
 	hardware "held by somebody else" 16 'somebody else holds the counter'
 	hardware "no such event" 2 'no PMU in this virtual machine\|this CPU, or its driver'
@@ -98,11 +74,11 @@ if $cc -D_GNU_SOURCE -shared -fPIC -o says.so "$srcdir/tests/lib/perf_says.c" 2>
 	hardware "too many together" 28 'choose fewer events'
 	hardware "too many files" 24 'ulimit -n'
 	# all events refused by a kernel that has them
-	PERF_SAYS=13 PERF_SAYS_SOFTWARE=13 LD_PRELOAD=$first$work/says.so \
+	PERF_SAYS=13 PERF_SAYS_SOFTWARE=13 LD_PRELOAD=$first$dir/says.so \
 		says "all of them refused" 0 'refused\|perf_event_paranoid' "$vtcounters" perf_page_faults
 	# events that take turns: 1000 counts in half of the time are 2000
-	PERF_SAYS=turns LD_PRELOAD=$first$work/says.so timeout 60 "$builddir/vtrun" --verbose 0 --sampler thread --multiplex --counter perf_cycles -- sleep 0.3 >out 2>&1
-	"$builddir/stftool" sleep.stf --print-counters --csv >counters 2>>out
+	PERF_SAYS=turns LD_PRELOAD=$first$dir/says.so timeout 60 "$build/vtrun" --verbose 0 --sampler thread --multiplex --counter perf_cycles -- sleep 0.3 >out 2>&1
+	"$build/stftool" sleep.stf --print-counters --csv >counters 2>>out
 	result "events that take turns are scaled, and their times recorded" "$(awk -F, '
 		$2 ~ /^"perf_cycles/ { got[$2] = $15 + 0 }
 		END {
@@ -112,14 +88,14 @@ if $cc -D_GNU_SOURCE -shared -fPIC -o says.so "$srcdir/tests/lib/perf_says.c" 2>
 			}
 		}' counters; cat out)"
 	# not asked for, no turns are taken
-	PERF_SAYS=turns LD_PRELOAD=$first$work/says.so says "turns only when asked for" 0 perf_cycles "$builddir/vtrun" --list --counter perf_cycles
+	PERF_SAYS=turns LD_PRELOAD=$first$dir/says.so says "turns only when asked for" 0 perf_cycles "$build/vtrun" --list --counter perf_cycles
 	grep -q 'perf_cycles:enabled' out && result "no times unasked" "$(cat out)"
-	PERF_SAYS=turns LD_PRELOAD=$first$work/says.so says "asked for, the times come along" 0 perf_cycles:running \
-		"$builddir/vtrun" --list --multiplex --counter perf_cycles
+	PERF_SAYS=turns LD_PRELOAD=$first$dir/says.so says "asked for, the times are listed too" 0 perf_cycles:running \
+		"$build/vtrun" --list --multiplex --counter perf_cycles
 else
 	skip "why an event is missing" "no shared object could be made or preloaded: $(head -n 1 err)"
 fi
-if $cc -D_GNU_SOURCE -o filter "$srcdir/tests/lib/perf_filter.c" 2>err && ./filter 1 true; then
+if $cc -D_GNU_SOURCE -o filter "$src/tests/lib/perf_filter.c" 2>err && ./filter 1 true; then
 	says "seccomp that refuses" 0 'seccomp' ./filter 1 "$vtcounters" perf_page_faults
 	says "seccomp that hides" 0 'seccomp hides' ./filter 38 "$vtcounters" perf_page_faults
 else
@@ -135,18 +111,18 @@ else
 	{
 		echo '#include <unistd.h>'
 		echo 'int PAPI_library_init(int v) { (void)v; for (;;) pause(); }'
-		sed -n '/define SMP_PAPI_CALLS/,/[^\\]$/p' "$srcdir/sampler/papi_lib.h" | grep -o 'X([a-z_]*)' |
+		sed -n '/define SMP_PAPI_CALLS/,/[^\\]$/p' "$src/sampler/papi_lib.h" | grep -o 'X([a-z_]*)' |
 			sed 's/X(\(.*\))/\1/' | grep -v '^library_init$' | sort -u | sed 's/.*/int PAPI_&(void) { return -1; }/'
 	} | grep -v 'PAPI_X\|PAPI_(' >fake.c
 	if $cc -shared -fPIC -o fake/libpapi.so.7.0 fake.c 2>err; then
-		LD_LIBRARY_PATH=$work/fake says "a PAPI that hangs is given up" 0 'not ready after 2 s' "$vtcounters" PAPI_TOT_INS
+		LD_LIBRARY_PATH=$dir/fake says "a PAPI that hangs is given up" 0 'not ready after 2 s' "$vtcounters" PAPI_TOT_INS
 	else
 		skip "a PAPI that hangs is given up" "$(head -n 1 err)"
 	fi
 	# PAPI counts software events under the names of hardware ones: the loops must notice
 	printf 'CPU,perf\nPRESET,PAPI_TOT_INS,NOT_DERIVED,perf::CPU-CLOCK\nPRESET,PAPI_TLB_DM,NOT_DERIVED,perf::PAGE-FAULTS\n' >events.csv
-	if $cc -D_GNU_SOURCE -shared -fPIC -o swpmu.so "$srcdir/tests/lib/swpmu.c" -Wl,--no-as-needed -lpfm 2>err; then
-		PAPI_CSV_EVENT_FILE=$work/events.csv LD_PRELOAD=$first$work/swpmu.so \
+	if $cc -D_GNU_SOURCE -shared -fPIC -o swpmu.so "$src/tests/lib/swpmu.c" -Wl,--no-as-needed -lpfm 2>err; then
+		PAPI_CSV_EVENT_FILE=$dir/events.csv LD_PRELOAD=$first$dir/swpmu.so \
 			ASAN_OPTIONS=detect_leaks=0:$ASAN_OPTIONS \
 			says "counters that lie are refused" 1 '^PAPI_TOT_INS  *REFUSE' "$vtcounters" --validate PAPI_TOT_INS PAPI_TLB_DM
 		grep -q '^PAPI_TLB_DM  *accept' out || result "those that count are not" "$(cat out)"
@@ -154,5 +130,4 @@ else
 		skip "counters that lie are refused" "$(head -n 1 err)"
 	fi
 fi
-echo "1..$count"
-exit $bad
+done_testing

@@ -18,9 +18,9 @@ make_trace() # make_trace NAME: of the ASCII form on standard input
 	"$build/stftool" "$1.avt" --convert "$1.stf" >out 2>err
 }
 
-row() # row NAME: the cells of a table's first row of that name, with single blanks between them
+row() # row NAME: the cells of a table's first row of that name after the heat map, with single blanks between them
 {
-	sed -n "s|^<tr><th scope=\"row\">$1</th>||p" t.html | sed 's/<[^>]*>/ /g; s/  */ /g; s/^ //; s/ $//' | head -1
+	sed -n "/id=\"counters\"/,\$s|^<tr><th scope=\"row\">$1</th>||p" t.html | sed 's/<[^>]*>/ /g; s/  */ /g; s/^ //; s/ $//' | head -1
 }
 
 hostile='</script><script>alert(1)</script>\"&\x1b[31m'
@@ -150,15 +150,28 @@ else
 	[ "$status" -eq 0 ] && [ "$(row 'rank 0')" = "3 100 KB/s 233.3 KB/s 300 KB/s 700 KB" ] && [ -s t.stf.index ]
 	ok "--index: a file beside the trace, and the report" $?
 	cp t.html i.html
+	# each kind of record; the curves are cut differently, all tables are the same
+	cp "$src"/tests/golden/every-big.stf* .
+	report every-big.stf --output a.html && report every-big.stf --index --output b.html && report every-big.stf --output c.html && [ ! -s err ] || echo "status $status" >c.html
+	for page in a b c; do
+		sed '/<svg class="chart"/,/<.svg>$/d; /id="data"/,$d' $page.html >$page.text
+	done
+	cmp a.text b.text >verify && cmp a.text c.text >verify && grep -q 'Table of the collective operations' a.text
+	ok "functions, messages and collective operations come back from the index" $?
 	# without read permission of its records the trace is known from the index alone
 	mv t.stf.c.0 kept 2>/dev/null || mv t.stf.msg kept 2>/dev/null
 	report t.stf --force
 	grep -q 'belongs to another state of the trace' err
-	ok "an index of other files is not used, which is said" $?
+	ok "an index of other files is not used, which is reported" $?
 	mv kept t.stf.c.0 2>/dev/null
 	report t.stf --index --force && report t.stf --force
 	[ "$status" -eq 0 ] && cmp -s t.html i.html && [ ! -s err ]
 	ok "the report made of the index is the same" $?
+	touch -d '2020-01-01 UTC' t.stf.c.0
+	report t.stf --force
+	[ "$status" -eq 0 ] && grep -q 'belongs to another state of the trace' err
+	ok "nor one of files of the same size that were written at another time" $?
+	report t.stf --index --force
 	size=$(wc -c <t.stf.index)
 	for at in 4 100 400 1500 $((size / 2)) $((size - 100)); do
 		cp t.stf.index whole
@@ -173,7 +186,7 @@ else
 	head -c $((size - 50)) t.stf.index >cut && mv cut t.stf.index
 	report t.stf --force
 	cmp -s t.html u.html && grep -q 'is damaged, so the records were read' err && [ ! -s verify ]
-	ok "a damaged index: the records are read, which is said" $?
+	ok "a damaged index: the records are read, which is reported" $?
 	rm t.stf.index
 fi
 
@@ -207,6 +220,22 @@ if command -v gnuplot >/dev/null; then
 	report t.stf --plot svg
 	[ "$status" -eq 1 ] && grep -q 'exists; --force replaces it' err
 	ok "an existing picture is kept" $?
+	for format in png pdf; do
+		report t.stf --plot $format --counter written --force
+		case $format in
+		png) head -c 4 t.written.png | tail -c 3 ;;
+		*) head -c 4 t.written.pdf ;;
+		esac >verify
+		grep -Eqx 'PNG|%PDF' verify && [ "$status" -eq 0 ] && [ ! -s err ]
+		ok "--plot $format" $?
+	done
+	rm -f t.written.*
+	(trap '' XFSZ && ulimit -f 20 && report t.stf --plot svg --counter written --keep && [ "$status" -eq 1 ] && [ -s t.written.dat ] &&
+		[ ! -e t.written.svg ] && grep -q 'cannot write t.written.svg' err && [ -z "$(find . -name 't.written.svg*')" ])
+	ok "a picture that does not fit on the disk is an error, and nothing is left of it" $?
+	(cd . && gnuplot t.written.gnuplot 2>err) && [ -s t.written.svg ]
+	ok "the kept script draws the picture" $?
+	rm -f t.written.*
 	mkdir hostile && cp t.stf* hostile/
 	(cd hostile && "$build/vtreport" t.stf --plot txt >out 2>err </dev/null && ! LC_ALL=C grep -q "$(printf '\033')" out err && [ ! -s err ] &&
 		grep -q 'App:written' out && grep -q 'alert(1)' out && [ -z "$(find . -name '*.gnuplot' -o -name '*.dat')" ])
@@ -254,12 +283,36 @@ report one.stf
 [ "$status" -eq 0 ] && grep -q 'level</th><td>42</td>' one.html
 ok "a trace of one record" $?
 
+# a page of clocks read without its pictures: what a finding is, and the numbers of every curve
+pictures_have_tables()
+{
+	[ "$(grep -o '<svg class="chart"' "$1" | wc -l)" -le "$(grep -c '<table>' "$1")" ]
+}
+
 # the line that a run prints is the command that shows it
 "$build/vtrun" -- sh -c 'i=0; while [ $i -lt 1000 ]; do i=$((i + 1)); done' >run.out 2>&1
 command=$(sed -n 's/.*Tickmark INFO: to see it in a browser, run: vtreport //p' run.out)
 [ "$command" = "$PWD/sh.stf" ] && report "$command" && [ "$status" -eq 0 ] && grep -q 'OS:proc_usr' sh.html &&
 	grep -q 'Clocks: one process' sh.html
 ok "vtrun prints the command that shows its trace" $?
+
+# a name with commands to the terminal and a line break: every message is one line of text, and the command finds the file
+name=$(printf 'a\033[31mb\nc\302\2331md')
+mkdir named && cp "$(command -v sleep)" "named/$name"
+(cd named && "$build/vtrun" -- "./$name" 0 >../run.out 2>&1
+	"$build/vtrun" -- "./no$name" >>../run.out 2>&1
+	"$build/vtrun" "--no$name" >>../run.out 2>&1
+	for program in vtreport stftool clkapply vttop timertestcs; do
+		"$build/$program" "no$name" no >>../run.out 2>&1
+	done
+	"$build/timertestcs" --timer "$name" >>../run.out 2>&1
+	sh "$src/tools/convert-stats" "no$name" >>../run.out 2>&1)
+grep -v '^Tickmark INFO: \|^[a-z-]*: ' run.out >verify
+! LC_ALL=C grep -q "$(printf '[\033\233]')" run.out && [ ! -s verify ] && grep -c . run.out >verify && [ "$(cat verify)" -ge 10 ]
+ok "messages about a hostile name are one line of text each" $?
+command=$(sed -n 's/.*Tickmark INFO: to see it in a browser, run: vtreport //p' run.out)
+(cd named && eval "\"$build/vtreport\" $command" >../out 2>../err) && [ -s "named/$name.html" ]
+ok "and the command that is printed finds its trace" $?
 
 # a clock of known drift
 cat >k.clk <<'END'
@@ -300,6 +353,10 @@ clock_row 1 >verify
 [ "$status" -eq 0 ] && clock_row 1 | grep -q ' CPU 100 ppm 99.99[0-9]* ppm 100 ppm 2 ns$\| CPU 100 ppm 100 ppm 100 ppm ' &&
 	grep -q 'rank 0 to within .* (bound)' k.html && ! grep -q '<b>x' k.html
 ok "a .clk file alone: the rate that was put in, and a bound" $?
+# 100 ppm in 2 s are 200 us; without the pictures the numbers are there
+sed -n '/<caption>Offset before correction/,/<.table>/s|^<tr><th scope="row">rank 1</th>||p' k.html | sed 's/<[^>]*>/ /g; s/  */ /g; s/ $//' >verify
+[ "$(cat verify)" = " 320 0 s 0 s 100 us 200 us 200 us" ] && pictures_have_tables k.html && ! grep -q '</strong>[A-Za-z]' k.html
+ok "every picture has a table of its numbers, with the offset that was put in" $?
 grep -q '>rank 0</th><td>1</td><td>-40 ns</td><td>-50 ns</td><td>-30 ns</td>' k.html &&
 	grep -q '>unit 0</th><td>1</td><td>2 ns</td><td>-2 ns</td><td>6 ns</td>' k.html
 ok "offsets of pairs and cores that timertest left beside it" $?
@@ -336,6 +393,24 @@ if [ -x "$build/vtrun" ]; then
 	"$build/vtrun" --report --sampler thread --force -- sh -c 'sleep 0.2; exit 3' 2>../err
 	[ $? -eq 3 ] && [ -s sh.html ]
 	ok "the same with the sampler inside; the program's status stays" $?
+	rm -f sh.*
+	"$build/vtrun" -- sh -c 'sleep 0.2; kill -KILL $$' 2>../err
+	# the sampler process writes the trace after the program is gone
+	i=0
+	until { grep -q 'INFO ENDED' sh.prot && "$build/stftool" sh.stf --verify; } >/dev/null 2>&1 || [ $i -ge 600 ]; do
+		i=$((i + 1))
+		sleep 0.1
+	done
+	report sh.stf --force
+	# on a busy machine the shell has waited for it before the sampler process sees its status
+	how='(by signal 9 \(Killed\)|without exit, status unknown)'
+	grep 'INFO ENDED' sh.prot >verify
+	[ "$status" -eq 0 ] && grep -Eq "The program did not end normally.*It ended $how" sh.html &&
+		grep -Eq "<strong>The program ended $how.</strong>" sh.html && ! grep -q 'came to its end' sh.html
+	ok "a killed program: the first screen and the end of the run say so" $?
+	report sleep.stf --force
+	grep -q 'The program ended by exit. The first process recorded [0-9.]* [KM]*B; 0 records were lost' sleep.html && ! grep -q 'not end normally' sleep.html
+	ok "one that ended says that it did" $?
 	rm sleep.html && mkdir sleep.html && "$build/vtrun" --report --force -- sleep 0.1 2>../err
 	[ $? -eq 0 ] && [ -f sleep.stf ] && grep -q 'WARNING: vtreport ended with status 1; to see why, run: vtreport' ../err
 	ok "a report that cannot be written: one message, the trace is there" $?

@@ -10,12 +10,12 @@ if ! [ -x "$build/vtrun" ]; then
 	exit 0
 fi
 
-until_true() # until_true COMMAND...: within 20 s
+until_true() # until_true COMMAND...: within a minute
 {
 	i=0
 	while ! "$@"; do
 		i=$((i + 1))
-		[ $i -lt 200 ] || return 1
+		[ $i -lt 600 ] || return 1
 		sleep 0.1
 	done
 }
@@ -86,4 +86,69 @@ ok "two names: wrong usage" $?
 "$build/vttop" --period 0 >out 2>err
 [ $? -eq 2 ] && grep -q period err
 ok "no period: wrong usage" $?
+
+# the table: names in UTF-8 are not cut in the middle of a character, and the first line takes the whole width
+utf8=$(locale -a 2>/dev/null | grep -i -m 1 'utf-*8$')
+if command -v tmux >/dev/null && [ -n "$utf8" ] && grep -q "define HAVE_NCURSES 1" "$build/config.h"; then
+	name=$(printf '\303\266%.0s' 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30 31 32 33 34 35 36 37 38 39 40)
+	cp "$(command -v cat)" "$name" && mkfifo gate
+	"$build/vtrun" --counter proc_rss --counter proc_usr --counter proc_sys --logfile-name screen.stf -- "./$name" <gate 2>run.err &
+	run=$!
+	exec 3>gate # as long as this is open the program runs
+	has_screen()
+	{
+		"$build/vttop" "$name" --count 1 2>/dev/null >out && grep -q proc_rss out
+	}
+	until_true has_screen
+	ok "the job is found by the program's name" $?
+	LC_ALL=$utf8 tmux -S "$dir/tmux" -f /dev/null -u new-session -d -x 120 -y 8 "'$build/vttop' '$dir/screen.stf' --counter proc_ --period 0.2s" 3>&-
+	shows_table()
+	{
+		tmux -S "$dir/tmux" capture-pane -p >screen 2>err
+		grep -q '^OS:proc_rss .* [KM]B' screen || grep -q '^proc_rss .* [KM]B' screen
+	}
+	until_true shows_table && head -n 1 screen >verify && grep -q "^$name, [0-9.]* s, 1 of 1 process run$" screen
+	ok "the table has the whole name of the program, and its counter" $?
+	tmux -S "$dir/tmux" send-keys p
+	shows_paused()
+	{
+		tmux -S "$dir/tmux" capture-pane -p >screen 2>err
+		head -n 1 screen | grep -q ', display paused$'
+	}
+	until_true shows_paused && cp screen verify && [ "$(head -n 1 screen | LC_ALL=$utf8 wc -m)" -gt 80 ]
+	ok "a line of more than 79 columns is shown whole" $?
+	tmux -S "$dir/tmux" send-keys p
+	shows_all()
+	{
+		[ "$(rows | wc -w)" -eq 3 ]
+	}
+	rows() # rows: the names in the table, in one line
+	{
+		tmux -S "$dir/tmux" capture-pane -p 2>err | sed -n 's/.*\(proc_[a-z]*\) .*/\1/p' | tr '\n' ' '
+	}
+	shows_rows() # shows_rows NAMES
+	{
+		[ "$(rows)" = "$1" ]
+	}
+	all='' last=''
+	until_true shows_all && all=$(rows) && last=$(echo "$all" | tr ' ' '\n' | tail -n 2 | head -n 1)
+	tmux -S "$dir/tmux" send-keys Down Down Down Down Down
+	until_true shows_rows "$last " && tmux -S "$dir/tmux" send-keys Up && until_true shows_rows "$(echo "$all" | cut -d' ' -f2-)" &&
+		tmux -S "$dir/tmux" send-keys Up Up Up && until_true shows_rows "$all"
+	status=$?
+	echo "$all: $(rows)" >verify
+	ok "the arrows scroll from the first to the last counter" $status
+	tmux -S "$dir/tmux" send-keys q
+	has_ended()
+	{
+		! tmux -S "$dir/tmux" has-session 2>/dev/null
+	}
+	until_true has_ended
+	ok "q ends it" $?
+	tmux -S "$dir/tmux" kill-server 2>/dev/null
+	exec 3>&-
+	wait "$run"
+else
+	skip "the table in a terminal" "no tmux, no UTF-8 locale or no ncurses"
+fi
 done_testing

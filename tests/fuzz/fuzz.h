@@ -48,7 +48,7 @@ static void fuzz_dies(int sig)
 	}
 }
 
-/* The input in memory of its very size, so that a sanitizer sees what is read behind it. */
+/* The input in memory of its very size, so that a sanitizer sees what is read after it. */
 static void fuzz_run(const uint8_t *p, size_t n)
 {
 	uint8_t *copy = malloc(n + (n == 0));

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* One part of a good trace with every record, replaced by anything: FUZZ_PART is layer (the lines of the base file),
- * index (the records behind them), declarations, data, anchors or frames (data stored compressed). The first byte of an
+ * index (the records after them), declarations, data, anchors or frames (data stored compressed). The first byte of an
  * input chooses the byte order (1), whether references are checked (64) and, between these, the component, which is read
  * alone or (128) with the others. What is good before it is read once only, which makes most of the speed. */
 #include "tests/fuzz/read_trace.h"
@@ -190,15 +190,15 @@ static size_t layer_length(const struct golden *g)
 	return (size_t)(end + 5 - g->part[0].p);
 }
 
-/* The input between what stays before it and behind it in its file. */
+/* The input between what stays before it and after it in its file. */
 static void write_input(const struct golden *g, int fd, const uint8_t *data, size_t size)
 {
 	size_t layer = layer_length(g), ahead = FUZZ_NAME[0] == 'i' ? layer : 0;
-	size_t behind = FUZZ_NAME[0] == 'l' ? g->part[0].n - layer : 0;
+	size_t after = FUZZ_NAME[0] == 'l' ? g->part[0].n - layer : 0;
 
 	if (ftruncate(fd, 0) < 0 || pwrite(fd, g->part[0].p, ahead, 0) != (ssize_t)ahead ||
 		pwrite(fd, data, size, (off_t)ahead) != (ssize_t)size ||
-		pwrite(fd, g->part[0].p + layer, behind, (off_t)(ahead + size)) != (ssize_t)behind) {
+		pwrite(fd, g->part[0].p + layer, after, (off_t)(ahead + size)) != (ssize_t)after) {
 		abort();
 	}
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Anything as a raw file: as it is, and with the checksums made right, which leads behind them; what can be opened is
+/* Anything as a raw file: as it is, and with the checksums made right, which leads after them; what can be opened is
  * merged too. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE

@@ -2,7 +2,7 @@
 # What search.sh runs: the fuzz targets with clang, libFuzzer and AddressSanitizer, behind one library of all folders
 # in two kinds. SRC, BUILD (configured) and OUT are given; make -f search.mk ... OUT/fuzz_NAME.
 #
-# "all" shows libFuzzer every branch and every comparison. "parts", for what stands behind a good definition layer, leaves
+# "all" shows libFuzzer every branch and every comparison. "parts", for what is after a good definition layer, leaves
 # out that layer and the comparisons: half the time of an execution for what its stored inputs know already.
 CC = clang
 UBSAN = # -fsanitize=undefined -fno-sanitize-recover=undefined, at a third of the speed
@@ -19,7 +19,7 @@ names = $(patsubst $(SRC)/%.c,%,$(sources))
 
 part = layer index declarations data anchors frames
 parts = index declarations data anchors frames
-other = single vtf csv words option raw sampler lttng
+other = single vtf csv words option raw sampler ctf lttng otf otf2
 
 all: $(addprefix $(OUT)/fuzz_,$(part) $(other))
 

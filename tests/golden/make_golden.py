@@ -63,7 +63,7 @@ class Golden:
                 sizes = {a.name: values.get(f.name, len(given[0]) if given else 0) for a in fields[n + 1:n + 1 + f.arrays]}
                 v = values.get(f.name, len(given[0]) if given else 0)
             else:
-                # a size that lies has no elements behind it
+                # a size that lies has no elements after it
                 v = values.get(f.name, 0 if not f.array else [0] * (sizes.get(f.name, 0) % BIG))
             if isinstance(v, bytes):
                 out += v

@@ -3,7 +3,7 @@
 """A second reader of STF, made from the format's pages alone (doc/stf-format.md, stf-1.0-records.txt) and
 without a look at stf/, so that page and library check each other: it prints what `stftool --dump` prints.
 
-    second_reader.py TRACE               the text; exit status 1, with all that stands before the fault, if one was found
+    second_reader.py TRACE               the text; exit status 1, with all that is before the fault, if one was found
     second_reader.py --serve OUT ERR     the same for each name on standard input, into these files; prints the statuses
 
 It also compares every anchor with the data: offset, time and histories. Speed is no aim. One file, though

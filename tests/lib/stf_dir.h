@@ -9,6 +9,13 @@
 #include <string.h>
 #include <unistd.h>
 
+/* Is Zstandard in this build? */
+#ifdef HAVE_ZSTD
+static const int zstd = 1;
+#else
+static const int zstd;
+#endif
+
 static char dir[64];
 
 /* Removes what is in it. */

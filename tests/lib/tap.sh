@@ -32,6 +32,18 @@ ok() # ok NAME STATUS: status 0 is a pass
 	rm -f "$dir/diff" "$dir/verify"
 }
 
+result() # result NAME TEXT: passes when TEXT is empty
+{
+	count=$((count + 1))
+	if [ -z "$2" ]; then
+		echo "ok $count - $1"
+	else
+		printf '%s\n' "$2" | sed 's/^/# /'
+		echo "not ok $count - $1"
+		bad=1
+	fi
+}
+
 skip() # skip NAME REASON
 {
 	count=$((count + 1))

@@ -8,9 +8,9 @@
 #include "timers/timer_private.h"
 
 /* A read takes cost_ps and up to as much again; after every stretch_ps or so (0: never) the process is off its processor
- * for 0.5 to 8.5 ms. */
+ * for 0.5 to 8.5 ms, or for 0.5 ms to off_ps more. */
 struct world {
-	int64_t now_ps, cost_ps, stretch_ps, until_ps;
+	int64_t now_ps, cost_ps, stretch_ps, until_ps, off_ps;
 	uint64_t random; /* not 0 */
 };
 
@@ -27,7 +27,7 @@ static inline ltick_t world_read(struct tmr_timer *t)
 
 	w->now_ps += w->cost_ps + (int64_t)(world_random(w) % (uint64_t)w->cost_ps);
 	if (w->stretch_ps && w->now_ps > w->until_ps) {
-		w->now_ps += 500000000 + (int64_t)(world_random(w) % 8000000000u);
+		w->now_ps += 500000000 + (int64_t)(world_random(w) % (uint64_t)(w->off_ps ? w->off_ps : 8000000000));
 		w->until_ps = w->now_ps + (int64_t)(world_random(w) % (uint64_t)(2 * w->stretch_ps));
 	}
 	return ltick(w->now_ps);

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# Bad weather over real messages: a rank that is stopped for seconds, for good, or killed; ranks with different
+# Bad conditions over real messages: a rank that is stopped for seconds, for good, or killed; ranks with different
 # timers; ranks synchronised as a tree. No hang, no wrong bound, no half results. TAP. Needs mpirun.
 # shellcheck source=lib.sh source-path=SCRIPTDIR
 . "${top_srcdir:-.}/tests/mpi/lib.sh"
@@ -39,9 +39,10 @@ for np in 3 6; do
 	all_inside "$np"
 	ok "np $np as a tree: every bound holds" $?
 done
-has '^tree: [0-9]+ exchanges a session, at most [12] between a rank and the master; ' &&
+# by the narrowest ways, which are longer than the plan's where messages were held up
+has '^tree: [0-9]+ exchanges a session, at most [1-5] between a rank and the master; ' &&
 	[ "$(grep -c '^edge ' "$dir/tree6.clk")" -gt 20 ]
-ok "the exchanges of the tree are told, and stand in the correction data" $?
+ok "the exchanges of the tree are printed, and are in the correction data" $?
 run 2 1 1 --topology ring --output "$dir/ring"
 [ $status -eq 2 ] && grep -q "^timertest: --topology 'ring': auto, star and tree are known\$" "$dir/err"
 ok "an unknown topology" $?
@@ -55,7 +56,7 @@ timeout 300 "$mpirun" -np 1 "$build/timertest" 1 1 --timer CPU $one : \
 	-np 1 "$build/timertest" 1 1 --timer CPU $one >"$dir/out" 2>"$dir/err" </dev/null
 status=$?
 grep -q 'rank 0 with CPU, rank 1 with clock_monotonic (replaced by that of rank 0)$' "$dir/err" && [ "$(grep -c 'different timers' "$dir/err")" -eq 1 ] &&
-	has '^verdict: CPU is ' && ! has '^verdict: .*NOT fit .*reads' && [ "$(grep -c '^rank . CPU' "$dir/mixed.clk")" -ge 0 ]
+	has '^verdict: CPU is ' && ! has '^verdict: .*NOT fit .*reads' && [ "$(grep -c '^timer "CPU"' "$dir/mixed.clk")" -eq 3 ]
 ok "a rank with another timer takes that of rank 0, and one message says so" $?
 
 # ---- ranks that stop ----
@@ -118,7 +119,7 @@ for shape in star tree; do
 done
 
 # On a busy machine a rank that is well may have to wait for its core for some 100 ms. The run would last for 100 s.
-during STOP 2 0 '' 100 0.2 --patience 3s --output "$dir/stop"
+during STOP 2 0 '' 100 0.2 --patience 1s --output "$dir/stop"
 # mpirun ends the stopped process with the others
 [ $status -ne 0 ] && [ $status -ne 124 ] && [ $took -lt 60 ] &&
 	grep -Eq '^timertest: rank [0-9]: rank 2 did not .*is it stopped, or has it died\? \(--patience\)$' "$dir/err"

@@ -55,7 +55,7 @@ static void own_messages(int send)
 	}
 }
 
-/* This rank's clock against the master's, by the counter behind both. */
+/* This rank's clock against the master's, by the counter after both. */
 static int online_is_inside(struct cal_job *j, struct tmr_timer *mine, struct tmr_timer *masters)
 {
 	struct tmr_timer *free_one = j->reference ? tmr_sim_free_twin(masters, NULL) : NULL;
@@ -79,10 +79,10 @@ static int is_due_in_time(struct cal_job *j, struct tmr_timer *mine)
 	ltick_t now = tmr_read(mine);
 	double target = 10 * cal_map_bound(m, now), due = cal_job_due(j, now, target);
 	ltick_t before = ltick_add(now, (int64_t)(0.99 * due * mine->hz)),
-		behind = ltick_add(now, (int64_t)(1.01 * due * mine->hz));
+		after = ltick_add(now, (int64_t)(1.01 * due * mine->hz));
 
 	printf("# rank %d: the bound is %g s, ten times as much in %g s\n", rank, target / 10, due);
-	return due > 0 && cal_map_bound(m, before) <= target && cal_map_bound(m, behind) >= target &&
+	return due > 0 && cal_map_bound(m, before) <= target && cal_map_bound(m, after) >= target &&
 		cal_job_due(j, now, 1e-9) == 0;
 }
 

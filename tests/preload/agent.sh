@@ -27,12 +27,92 @@ for shell in sh bash; do
 	ok "$shell: a valid trace by another process, and how it ended" $?
 done
 
+# a forked child keeps neither the raw file's memory nor its place on the disk, and the end of a child that no library sees ends nothing
+cat >"$dir/child.c" <<'END'
+#define _GNU_SOURCE
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+static int mapped(void)
+{
+	char line[4096];
+	FILE *f = fopen("/proc/self/maps", "r");
+	int n = 0;
+
+	while (f && fgets(line, sizeof(line), f)) {
+		n += strstr(line, "rw-s") != NULL;
+	}
+	return n;
+}
+int main(void)
+{
+	int in_fork, in_clone;
+	pid_t pid = fork();
+
+	if (pid == 0) {
+		_exit(mapped());
+	}
+	waitpid(pid, &in_fork, 0);
+	pid = (pid_t)syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0);
+	if (pid == 0) {
+		prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+		exit(mapped());
+	}
+	waitpid(pid, &in_clone, 0);
+	printf("%d %d %d\n", mapped() > 0, in_fork, in_clone);
+	return 0;
+}
+END
+if ${CC:-cc} -o "$dir/child" "$dir/child.c" 2>"$dir/diff"; then
+	fresh
+	sampled "$dir/child"
+	[ "$(cat "$dir/out")" = "1 0 0" ] && valid child.stf && grep -q '^INFO ENDED by exit' child.prot
+	ok "children of fork() and of clone() have nothing of the raw file mapped" $?
+fi
+
 fresh
 options="--sampler thread"
 sampled sh -c 'grep ^Threads: /proc/$$/status'
 options=
 [ "$(awk '{ print $2 }' "$dir/out")" -eq 2 ] && valid sh.stf && grep -q '^INFO SAMPLED by a thread inside the program: SAMPLER thread$' sh.prot
 ok "SAMPLER thread: a thread inside, and the protocol says so" $?
+
+# without the library of such a thread
+if [ -n "$sanitizer" ] || [ -e /usr/local/lib/tickmark/libVTinside.so ]; then
+	skip "a thread inside without libVTinside.so" "the sanitizer is preloaded, or it is installed"
+else
+	fresh
+	mkdir -p alone/.libs
+	cp -L "$build/vtrun" alone && cp -L "$build/.libs/libVTcs.so" alone/.libs
+	VT_VERBOSE=1 alone/vtrun -- sh -c 'echo hello; exit 6' >"$dir/out" 2>"$dir/err" </dev/null
+	[ $? -eq 6 ] && [ "$(cat "$dir/out")" = hello ] && grep -q 'WARNING: there is no .*/libVTinside.so: no counters are read, and no trace' "$dir/err" &&
+		"$build/stftool" sh.prot --merge sh.stf >"$dir/verify" 2>&1 && "$build/stftool" sh.stf --verify >"$dir/verify" 2>&1
+	ok "without libVTinside.so and vtsampler: a message, and stftool makes the trace" $?
+fi
+
+# Another sampler process makes the trace.
+fresh
+"$build/vtrun" -- sh -c 'until [ -e go ]; do sleep 0.05; done; exit 7' >"$dir/out" 2>"$dir/err" </dev/null &
+pid=$!
+appears sh.prot
+tries=0
+until [ -n "$(sampler sh.prot)" ] || [ $tries -ge 600 ]; do
+	tries=$((tries + 1))
+	sleep 0.1
+done
+first=$(sampler sh.prot)
+sleep 0.3
+kill -KILL "$first"
+echo >go
+wait $pid
+[ $? -eq 7 ] && [ ! -s "$dir/err" ] && valid sh.stf && [ "$(sampler sh.prot)" != "$first" ] &&
+	"$build/stftool" sh.stf --dump >"$dir/out" 2>"$dir/err" && grep -q 'no samples since the sampler process before this one was killed' "$dir/out"
+ok "the sampler process is killed: another one makes the trace, and says so" $?
 
 # the last thread ends by itself
 cat >"$dir/last.c" <<'END'
@@ -110,4 +190,49 @@ while grep -q '^State:[^ZX]*$' "/proc/$pid/status" 2>/dev/null && [ $tries -lt 1
 done
 [ -n "$pid" ] && [ $tries -lt 100 ]
 ok "the sampler ends when the trace is written" $?
+# A program that comes when the sampler of its job has just decided to end is sampled all the same: killed, it has a trace. A sampler that is
+# held at that point shows it; the programs of a job that its launcher names share one.
+cat >"$dir/late.c" <<'END'
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <unistd.h>
+int ppoll(struct pollfd *f, nfds_t n, const struct timespec *t, const sigset_t *mask)
+{
+	int rc = ((int (*)(struct pollfd *, nfds_t, const struct timespec *, const sigset_t *))dlsym(RTLD_NEXT, "ppoll"))(f, n, t, mask), i;
+
+	if (rc == 0 && n == 1 && t->tv_sec == 0 && t->tv_nsec == 0) {
+		close(open(getenv("LATE_ENDS"), O_WRONLY | O_CREAT, 0600));
+		for (i = 0; i < 600 && access(getenv("LATE_CAME"), F_OK) < 0; i++) {
+			usleep(100000);
+		}
+	}
+	return rc;
+}
+END
+fresh
+mkdir late
+if [ -n "$sanitizer" ]; then
+	skip "a program that comes while the sampler ends" "the sanitizer is preloaded"
+elif cp "$build"/.libs/libVT*.so* "$build/vtrun" late/ && ${CC:-cc} -shared -fPIC -o late/late.so "$dir/late.c" -ldl; then
+	printf '#!/bin/sh\nLD_PRELOAD=%s exec %s "$@"\n' "$PWD/late/late.so" "$build/vtsampler" >late/vtsampler
+	chmod +x late/vtsampler
+	(
+		OMPI_COMM_WORLD_RANK=0 OMPI_COMM_WORLD_SIZE=1 PMIX_NAMESPACE=late$$ LATE_ENDS=$PWD/ends LATE_CAME=$PWD/came
+		export OMPI_COMM_WORLD_RANK OMPI_COMM_WORLD_SIZE PMIX_NAMESPACE LATE_ENDS LATE_CAME
+		late/vtrun -- true
+		appears ends || exit 1
+		late/vtrun -- sh -c ': >came; until [ -e go ]; do sleep 0.1; done; kill -KILL $$' &
+		appears came && appears sh.prot && late/vtrun -- sleep 0.1
+		: >go
+		wait $!
+		[ $? -eq 137 ]
+	) >"$dir/out" 2>"$dir/err" </dev/null && trace_complete sh.stf && valid sh.stf && grep -q '^INFO ENDED' sh.prot
+	ok "a program that comes while the sampler of its job ends, and is killed, has a trace" $?
+	[ -n "$(sampler sh.prot)" ] && [ "$(sampler sh.prot)" = "$(sampler true.prot)" ] && [ "$(sampler sh.prot)" = "$(sampler sleep.prot)" ]
+	ok "and the next one finds the same sampler" $?
+fi
 done_testing

@@ -57,7 +57,7 @@ ok "the protocol works as a configuration file" $?
 # ---- what is wrong is named, and the job runs on ----
 
 fresh
-printf 'SAMPLE-PERIOT 1s\nMEM-BLOCKSIZE much\nINTERNAL-MPI on\nVERBOSE 1 2\nSYNC-PERIOD often\nTIMER-SKIP -1\n' >bad.conf
+printf 'SAMPLE-PERIOT 1s\nMEM-BLOCKSIZE much\nCHECK-TRACING on\nVERBOSE 1 2\nSYNC-PERIOD often\nTIMER-SKIP -1\n' >bad.conf
 VT_OS_COUNTER_DALAY=3s VT_UNIFY_GROUPS=perhaps
 export VT_OS_COUNTER_DALAY VT_UNIFY_GROUPS
 VT_SAMPLE_PERIOD=soon VT_COUNTER='cpu_idle maybe' VT_TIME_WINDOWS=5:1 VT_LOGFILE_FORMAT=OTF3 VT_SAMPLER=me
@@ -77,7 +77,7 @@ for line in 'bad.conf:1: unknown option SAMPLE-PERIOT; did you mean SAMPLE-PERIO
 	grep -qF -- "$line" "$dir/err"
 	ok "named: $line" $?
 done
-grep -q 'INTERNAL-MPI has no effect in this version' "$dir/err"
+grep -q 'CHECK-TRACING has no effect in this version' "$dir/err"
 ok "an option of the guide that does nothing is named" $?
 fresh
 options="--config /no/such.conf"
@@ -198,7 +198,7 @@ ticks=$(sed -n 's/^INFO SAMPLER .* ticks \([0-9]*\) .*/\1/p' sleep.prot)
 options=
 awk -v a="$estimate" -v b="$bytes" -v n="$ticks" 'BEGIN { print a, b, n; b *= 100 / n; exit !(n > 10 && a > b / 2 && a < b * 2) }' >>"$dir/out"
 ok "--estimate is right within a factor of two" $?
-"$build/vtrun" --apptainer >"$dir/out" 2>&1 && grep -q "^apptainer exec --bind $build/.libs/libVTcs.so.*--bind $build/.*vtrun:.* -- PROGRAM" "$dir/out"
+"$build/vtrun" --apptainer >"$dir/out" 2>&1 && grep -q "^apptainer exec --bind $build/.libs/libVTcs.so.*--bind $build/.*vtrun:.*--bind $build/.libs/libVTinside.so.*--bind $build/.libs/libVTsystem.so.* -- PROGRAM" "$dir/out"
 ok "--apptainer names the library" $?
 
 fresh

@@ -31,7 +31,7 @@ total()
 		END { if (!found || got != want + 0) { print name ": " got ", " want " were moved"; exit 1 } }' "$dir/verify" >"$dir/diff"
 }
 
-noted() # noted TEXT: it stands in the trace as a comment
+noted() # noted TEXT: it is in the trace as a comment
 {
 	"$build/stftool" "$trace" --dump 2>&1 | grep -q "$1" || { echo "no comment: $1" >"$dir/diff"; false; }
 }
@@ -64,7 +64,7 @@ part() # part NAME: a folder, which becomes the current one; its program is star
 	cd "$dir/$1" || exit 99
 }
 
-started() # started COMMAND...: its output, what it says and its exit status stand in the current folder
+started() # started COMMAND...: its output, its messages and its exit status are in the current folder
 {
 	("$@" >out 2>err </dev/null; echo $? >status) &
 }
@@ -86,7 +86,7 @@ ended() # ended TEXT: with this output, and well
 part net
 cat >pair.sh <<'END'
 # The kernel drops frames until its own work has made both ends ready, which under load takes a while; whoever gets the
-# lock of the links behind that finds them so.
+# lock of the links that follow finds them so.
 pair()
 {
 	ip link add "$1" type veth peer name "$2" && ip link set "$1" up && ip link set "$2" up || return

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# Ends that nobody wished for: SIGKILL at random moments (KILLS of them), a full disk, folders that cannot be written,
+# Unwanted ends: SIGKILL at random moments (KILLS of them), a full disk, folders that cannot be written,
 # a process that is stopped; the program ends as it would, and what was recorded becomes a valid trace. TAP.
 . "${top_srcdir:-.}/tests/preload/lib.sh"
 kills=${KILLS:-15}
@@ -112,12 +112,18 @@ if mkdir small && mount -t tmpfs -o size=600k none small 2>/dev/null; then
 	ok "a full disk: what fitted makes a valid trace elsewhere, which says what is missing" $?
 	"$build/stftool" "$dir/full.stf" --print-clock >"$dir/out" 2>&1
 	grep -q 'missing.*No space left' "$dir/out"
-	ok "a full disk: it stands in the trace" $?
+	ok "a full disk: it is in the trace" $?
 	rm -f ./* && mount -o remount,size=64k "$mounted"
 	sampled sh -c 'echo done; exit 5'
 	[ "$status" -eq 5 ] && [ "$(cat "$dir/out")" = done ] &&
 		grep -q 'process 0: no place for records from 0.000000 s on: No space left on device; [1-9][0-9]* records are missing' "$dir/err"
 	ok "a disk that is full from the beginning: said as that, and the program ends as always" $?
+	# with room for the raw file, but for neither the trace nor the protocol
+	cd "$dir" && umount "$mounted" && mount -t tmpfs -o size=600k,nr_inodes=2 none "$mounted" && cd "$mounted" || exit 99
+	sampled sh -c 'echo done; exit 5'
+	from=$(sed -n 's/.*no trace: .*; stftool \([^ ]*\) --merge .*/\1/p' "$dir/err")
+	[ "$status" -eq 5 ] && [ ! -e sh.prot ] && [ -s "$from" ] && "$build/stftool" "$from" --merge "$dir/none.stf" >"$dir/out" 2>&1 && valid "$dir/none.stf"
+	ok "no place for the protocol: the command that is printed names the raw file" $?
 	cd "$dir" || exit 99
 	umount "$mounted"
 	mounted=
@@ -151,7 +157,7 @@ else
 	status=$?
 fi
 [ "$status" -eq 4 ] && [ "$(cat "$dir/out")" = here ] && grep -q 'raw file is /' "$dir/err" && grep -q 'no trace' "$dir/err"
-ok "a folder that cannot be written: the program runs, the raw file is elsewhere, both are said" $?
+ok "a folder that cannot be written: the program runs, the raw file is elsewhere, both are reported" $?
 raw=$(sed -n 's/.*What was recorded is in \([^ ;]*\).*/\1/p' "$dir/err")
 [ -n "$raw" ] && "$build/stftool" "$raw" --merge ro.stf --delete-raw-data >"$dir/out" 2>&1 && valid ro.stf && [ ! -e "$raw" ]
 ok "and makes a trace" $?
@@ -169,6 +175,22 @@ options=
 cmp -s sleep.stf first.copy
 [ $? -eq 1 ] && valid sleep.stf
 ok "--force replaces it" $?
+
+# ---- what others have left in the folder ----
+
+# a pipe by the name of a raw file, one that is empty, one that is cut short, and a folder: none is waited for, read or removed
+fresh
+options=--keep-raw-events
+sampled true
+options=
+mkfifo VT-flush-pipe_0-1.dat && mkdir VT-flush-folder_0-1.dat && : >VT-flush-empty_0-1.dat
+cut=$(ls VT-flush-true_*.dat)
+truncate -s 5000 "$cut"
+ls -i VT-flush-* >"$dir/before"
+sampled sh -c 'exit 6'
+ls -i VT-flush-* >"$dir/after"
+[ "$status" -eq 6 ] && [ -f "$cut" ] && valid sh.stf && cmp "$dir/before" "$dir/after" >"$dir/diff"
+ok "foreign raw files, a pipe and a folder by such a name: a valid trace, and they stay" $?
 
 # ---- stopped ----
 
@@ -200,7 +222,7 @@ options=
 ok "above its budget the sampler slows down, and the user reads it" $?
 "$build/stftool" sleep.stf --dump >"$dir/out" 2>&1
 grep -q '% of a core is above SAMPLE-BUDGET 0\.00%; SAMPLE-PERIOD is 0\.002 s from here on' "$dir/out"
-ok "it stands in the trace, when and to what" $?
+ok "the trace says when and to what" $?
 grep '^INFO SAMPLER' sleep.prot >"$dir/out"
 grep -q ' slowed-down [1-9] times$' "$dir/out"
 ok "and in the protocol" $?

@@ -71,11 +71,11 @@ while IFS='	' read -r name needs snippet; do
 	ran=$((ran + 1))
 	# a trace for what can be recorded: the sampler writes it when the program is killed, too
 	tries=0
-	until ls "$dir"/traces/*.stf >/dev/null 2>&1 || [ $tries -ge 50 ]; do
+	until ls "$dir"/traces/*.stf >/dev/null 2>&1 || [ $tries -ge 600 ]; do
 		tries=$((tries + 1))
 		sleep 0.1
 	done
-	[ $tries -lt 50 ] || { rc=1; echo "no trace" >>"$dir/diff"; }
+	[ $tries -lt 600 ] || { rc=1; echo "no trace" >>"$dir/diff"; }
 	[ $rc -eq 0 ]
 	ok "$name" $?
 done <"$src/tests/preload/foreign.list"

@@ -47,11 +47,11 @@ appears() # appears FILE: waits for it, a minute at most
 	[ -e "$1" ]
 }
 
-# trace_complete TRACE: waits until the sampler process has made it of the raw files, ten seconds at most
+# trace_complete TRACE: waits until the sampler process has made it of the raw files, a minute at most
 trace_complete()
 {
 	tries=0
-	until { [ -e "$1" ] && ! ls VT-flush-* >/dev/null 2>&1; } || [ $tries -ge 100 ]; do
+	until { [ -e "$1" ] && ! ls VT-flush-* >/dev/null 2>&1; } || [ $tries -ge 600 ]; do
 		tries=$((tries + 1))
 		sleep 0.1
 	done

@@ -6,7 +6,7 @@
 #   sh gather.sh >NAME.snap       on the machine; nothing is changed, nothing private but names of devices
 #   sh gather.sh --unpack DIR <NAME.snap       makes the folder that vtcounters --root DIR reads
 #
-# In the text "@ PATH" begins a file, whose lines follow behind one blank; "/ PATH" is a folder.
+# In the text "@ PATH" begins a file, whose lines follow after one blank; "/ PATH" is a folder.
 set -u
 
 unpack() # unpack DIR

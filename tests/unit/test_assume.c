@@ -7,9 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/timex.h>
 #include <unistd.h>
 
 #include "base/rootfs.h"
+#include "timers/rate.h"
 
 static void kinds(void)
 {
@@ -35,6 +37,9 @@ static void kinds(void)
 		tmr_assume(t, &a);
 		CHECK(a.max_drift > 0 && a.drift_from[0] && a.wander_from[0], "%s: nothing assumed", timers[i].name);
 		CHECK((a.max_wander > 1e-4) == timers[i].steered, "%s: wander %g", timers[i].name, a.max_wander);
+		CHECK((strstr(a.wander_from, "simulated clock that is slewed") != NULL) ==
+				(timers[i].steered && strncmp(timers[i].name, "sim:", 4) == 0),
+			"%s: '%s'", timers[i].name, a.wander_from);
 		CHECK((a.max_slew > 0) == timers[i].steered && (a.slew_limit > 0.1) == timers[i].steered,
 			"%s: slew %g, %g", timers[i].name, a.max_slew, a.slew_limit);
 		r = tmr_open_reference(t, &why, &err);
@@ -44,6 +49,45 @@ static void kinds(void)
 		tmr_close(r);
 		tmr_close(t);
 	}
+}
+
+static struct timex ntp = { .tick = 10000 };
+static int ntp_state = TIME_ERROR;
+
+/* Instead of the kernel's. */
+int adjtimex(struct timex *t)
+{
+	*t = ntp;
+	return ntp_state;
+}
+
+/* Only a clock that NTP keeps tells a true rate. */
+static void what_the_kernel_says_of_its_clock(void)
+{
+	static const struct {
+		int state, status, refused;
+		const char *words;
+	} cases[] = { { TIME_OK, STA_PLL, 0, ", synchronised" }, { TIME_INS, STA_INS, 0, ", synchronised" },
+		{ TIME_OK, STA_UNSYNC, 1, ", not synchronised" }, { TIME_ERROR, 0, 1, ", not synchronised" },
+		{ -1, 0, 1, "(adjtimex is refused)" } };
+	struct tmr_timer *t = tmr_open("clock_monotonic", 0, NULL);
+	struct tmr_assumption a;
+	struct tmr_mark m;
+	size_t i;
+
+	ntp.maxerror = 1500;
+	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		ntp_state = cases[i].state;
+		ntp.status = cases[i].status;
+		tmr_mark_take(t, &m);
+		CHECK((m.synchronised == 0) == cases[i].refused, "case %zu: synchronised %d", i, m.synchronised);
+		CHECK(m.max_error_s == 1500e-6, "%g", m.max_error_s);
+		tmr_assume(t, &a);
+		CHECK(strlen(a.wander_from) >= strlen(cases[i].words) &&
+				!strcmp(a.wander_from + strlen(a.wander_from) - strlen(cases[i].words), cases[i].words),
+			"case %zu: '%s'", i, a.wander_from);
+	}
+	tmr_close(t);
 }
 
 static void marker_of_a_virtual_machine(void)
@@ -80,6 +124,7 @@ int main(int argc, char **argv)
 {
 	check_args(argc, argv);
 	RUN(kinds);
+	RUN(what_the_kernel_says_of_its_clock);
 	RUN(marker_of_a_virtual_machine);
 	return check_end();
 }

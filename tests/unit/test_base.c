@@ -96,6 +96,10 @@ static void a_shell_word_is_one_word(void)
 
 	CHECK_STR(tkm_shell_word(buf, sizeof(buf), "a/b-1.stf"), "a/b-1.stf");
 	CHECK_STR(tkm_shell_word(buf, sizeof(buf), "my run's $x.stf"), "'my run'\\''s $x.stf'");
+	CHECK_STR(tkm_shell_word(buf, sizeof(buf),
+			  "a\33[\n\xc2\x9b"
+			  "1"),
+		"'a'?'['?''*'1'");
 	CHECK_STR(tkm_shell_word(buf, sizeof(buf), ""), "''");
 	CHECK_STR(tkm_shell_word(buf, sizeof(buf), "n\xc3\xb6"), "'n\xc3\xb6'");
 	CHECK_STR(tkm_shell_word(buf, 16, "it's far too long for it"), "'it'\\''s f'");
@@ -169,13 +173,27 @@ static void root_reads_stay_below_the_root(void)
 	root = tkm_root_open(dir);
 	CHECK(root >= 0, "root");
 	CHECK_STR(tkm_root_line(root, "/name", b, sizeof(b)), "value");
+	memset(b, 'x', sizeof(b));
 	CHECK_INT(tkm_root_read(root, "name", b, sizeof(b)), sizeof(b) - 1);
+	CHECK_STR(b, "value \nsecond l");
 	CHECK_STR(tkm_root_line(root, "/none", b, sizeof(b)), "");
 	CHECK(tkm_root_openat(root, "/../etc/passwd") < 0 && errno == EINVAL, "left the root");
 	CHECK(tkm_root_openat(root, "a/..") < 0 && errno == EINVAL, "left the root");
 	close(root);
 	unlink(path);
 	rmdir(dir);
+}
+
+static void names_in_errors_command_no_terminal(void)
+{
+	struct tkm_err e;
+	char text[] = "a\n\33[1m\x7f \xc2\x9b n\xc3\xb6 \xc2\xb5\xc2";
+
+	CHECK_STR(tkm_plain(text), "a??[1m? ?? n\xc3\xb6 \xc2\xb5\xc2");
+	tkm_fail(&e, TKM_ERR_IO, "%s", "x\33y");
+	CHECK_STR(e.text, "x?y");
+	tkm_fail_errno(&e, TKM_ERR_IO, ENOENT, "%s", "x\33y");
+	CHECK(!strncmp(e.text, "x?y: ", 5), "%s", e.text);
 }
 
 static void errors_name_the_cause(void)
@@ -286,6 +304,9 @@ static void files_appear_whole_or_not_at_all(void)
 	CHECK(tkm_newfile_begin(&n, "/dev/full", 1, &e) == 0, "%s", e.text);
 	fputs("text\n", n.f);
 	CHECK(tkm_newfile_commit(&n, &e) < 0 && strstr(e.text, "/dev/full"), "a full device took a text");
+	CHECK(tkm_newfile_begin(&n, "/dev/null", 0, &e) == 0, "%s", e.text);
+	fputs("text\n", n.f);
+	CHECK(tkm_newfile_commit(&n, &e) == 0, "%s", e.text);
 	CHECK(stat("/dev/full", &st) == 0 && S_ISCHR(st.st_mode), "the device was replaced");
 	CHECK(tkm_newfile_begin(&n, dir, 1, &e) < 0 && strstr(e.text, "no regular file"), "a folder was begun");
 	root = tkm_root_open(dir);
@@ -315,6 +336,7 @@ int main(int argc, char **argv)
 	RUN(quantiles_and_spread);
 	RUN(robust_line_ignores_outliers);
 	RUN(root_reads_stay_below_the_root);
+	RUN(names_in_errors_command_no_terminal);
 	RUN(errors_name_the_cause);
 	RUN(options_come_from_the_environment);
 	RUN(files_appear_whole_or_not_at_all);

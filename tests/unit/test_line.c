@@ -70,7 +70,7 @@ static void what_is_left_over_does_not_count_in_the_next_epoch(void)
 	cal_line_word(side[0], 1, 2);
 	CHECK(cal_line_pinged(side[1], 0) && !cal_line_pinged(side[1], 0), "one of epoch 8");
 	CHECK(cal_line_take_word(side[1], 0, &word) == 1 && word == 2, "word %lld", (long long)word);
-	/* who has waited in vain and is behind does not take those of a later one */
+	/* a process that has waited in vain and is late does not take those of a later one */
 	cal_lines_begin(side[0], 1, 9);
 	cal_line_ping(side[0], 1);
 	CHECK(!cal_line_pinged(side[1], 0), "of epoch 9");

@@ -401,10 +401,27 @@ static void stretches_hold_the_bound(void)
 
 /* Points that lie close together and then far apart, each off by most of what is certain: the cubic would swing by
  * far more in the long interval. Ticks of 0.1 ns; local ticks of 1 ns. */
+/* How far below and above g the true time at l can be, by the nodes beside it and the rates. */
+static void corridor(const struct cal_map *m, ltick_t l, gtick_t g, double *down, double *up)
+{
+	size_t k;
+
+	*up = INFINITY;
+	*down = -INFINITY;
+	for (k = 0; k + 1 < m->nodes && m->node[k + 1].local.v <= l.v; k++) {
+	}
+	for (; k < m->nodes && (k == 0 || m->node[k - 1].local.v <= l.v); k++) {
+		double x = (double)ltick_sub(l, m->node[k].local);
+
+		*up = fmin(*up, (double)gtick_sub(m->node[k].high, g) + x * (x > 0 ? m->rate_high : m->rate_low));
+		*down = fmax(*down, (double)gtick_sub(m->node[k].low, g) + x * (x > 0 ? m->rate_low : m->rate_high));
+	}
+}
+
 static void a_cubic_keeps_to_the_corridor(void)
 {
 	enum { N = 12 };
-	int round, i, k, bent = 0;
+	int round, i, bent = 0;
 
 	for (round = 0; round < 100; round++) {
 		struct cal_map m = { .period_s = 1e-10, .max_drift = 1e-4, .max_wander = 1e-6, .nodes = N };
@@ -439,19 +456,10 @@ static void a_cubic_keeps_to_the_corridor(void)
 		}
 		for (i = 0; i < 2000; i++) {
 			ltick_t l = ltick(between(0, at));
-			double up = INFINITY, down = -INFINITY;
+			double up, down;
 			gtick_t g = cal_map_at(&m, l);
 
-			for (k = 0; k + 1 < N && local[k + 1].v <= l.v; k++) {
-			}
-			for (; k < N && (k == 0 || local[k - 1].v <= l.v); k++) {
-				double x = (double)ltick_sub(l, local[k]);
-
-				up = fmin(up,
-					(double)gtick_sub(m.node[k].high, g) + x * (x > 0 ? m.rate_high : m.rate_low));
-				down = fmax(down,
-					(double)gtick_sub(m.node[k].low, g) + x * (x > 0 ? m.rate_low : m.rate_high));
-			}
+			corridor(&m, l, g, &down, &up);
 			/* it is looked at in 64 places of a piece */
 			CHECK(down <= 0.005 * (up - down) && up >= -0.005 * (up - down),
 				"the curve leaves the corridor: %g to %g", down, up);

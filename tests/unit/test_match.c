@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Which receive got which message: against a simulated MPI that matches as the standard says, with wildcards, and whose receives are
- * complete in any order. The number of a message stands in its bytes. */
+ * complete in any order. The number of a message is in its bytes. */
 #include "config.h"
 #include "tests/lib/check.h"
 

@@ -35,6 +35,16 @@ static const struct {
 #define GROUPCOMM FOLLOWS
 #define JOINED FOLLOWS
 #define COMM_FREE FOLLOWS
+#define IO FOLLOWS
+#define IO_BEGUN FOLLOWS
+#define FILE_OPEN FOLLOWS
+#define FILE_CLOSE FOLLOWS
+#define NEWWIN FOLLOWS
+#define WIN_FREE FOLLOWS
+#define RMA FOLLOWS
+#define RMA_BOTH FOLLOWS
+#define RMA_ONE FOLLOWS
+#define IO_POSTED STAYS
 #define LOCAL STAYS
 #define ISEND STAYS
 #define SEND_INIT STAYS

@@ -9,36 +9,15 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "collector-plugin/raw/reader.h"
 #include "collector-plugin/raw/writer.h"
 #include "tests/lib/check.h"
-
-static char dir[64], path[128];
-
-static struct vt_raw *create(struct vt_raw_options o)
-{
-	struct vt_raw *r;
-	struct tkm_err e = { TKM_OK, "" };
-
-	unlink(path);
-	o.path = path;
-	o.block_size = o.block_size ? o.block_size : 4096;
-	o.max_blocks = o.max_blocks ? o.max_blocks : 64;
-	o.timer = "test";
-	o.program = "prog";
-	o.job = "job";
-	o.trace = "/t.stf";
-	o.hz = 1e9;
-	o.start = ltick(1000);
-	r = vt_raw_create(&o, &e);
-	if (!r) {
-		printf("# %s\n", e.text);
-	}
-	return r;
-}
+#include "tests/lib/raw_file.h"
 
 struct seen {
 	int classes, counters, threads, groups, clocks, infos, functions;
@@ -315,10 +294,11 @@ static void killed(void)
 
 			define(r);
 			s = vt_raw_stream(r);
+			vt_raw_alone(r, k % 2);
 			for (i = 1;; i++) {
 				write_some(s, i, i, 10);
 				*done = i;
-				if (i % 500 == 0) {
+				if (k % 2 == 0 && i % 500 == 0) {
 					vt_raw_tick(r, ltick(0));
 				}
 				if (i > 4000000) {
@@ -345,155 +325,6 @@ static void killed(void)
 		vt_raw_file_close(f);
 		munmap((void *)(uintptr_t)done, 4096);
 	}
-}
-
-/* ---- short records ---- */
-
-enum { SHORT_EVENTS = 40000 };
-
-/* The k-th event of a stream: its distance to the one before it, its function (0: a leave) and its thread. */
-static void event_at(uint64_t k, int64_t *dt, uint32_t *function, uint16_t *thread)
-{
-	static const int64_t odd[] = { (1 << 18) - 1, 1 << 18, (1 << 24) - 1, 1 << 24, UINT32_MAX, (int64_t)1 << 33, -5,
-		0 };
-	static const uint32_t ids[] = { 1, 2, 0x10000, 0x10001, 0x1003f, 0x10040, 0x10041, 0x10fff, 0x11000, 0x3fffff };
-	uint64_t h = k * 0x9e3779b97f4a7c15u;
-
-	h ^= h >> 29;
-	*dt = h % 64 == 0 ? odd[(h >> 8) % 8] : (int64_t)((h >> 8) % 1000);
-	*function = (h >> 24) % 5 < 2 ? 0 : ids[(h >> 32) % 10];
-	*thread = (uint16_t)(k / 3000);
-}
-
-static int put_event(struct vt_raw_stream *s, uint64_t k, int64_t *now)
-{
-	static uint16_t owner;
-	uint32_t function;
-	uint16_t thread;
-	int64_t dt;
-
-	event_at(k, &dt, &function, &thread);
-	if (thread != owner) {
-		vt_raw_no_owner(s);
-		owner = thread;
-	}
-	*now += dt;
-	return function ? vt_raw_state_enter(s, ltick(*now), thread, function, vt_raw_short_code(function))
-			: vt_raw_state_leave(s, ltick(*now), thread);
-}
-
-/* Returns how many events are there and as they were written; -1: one is not. */
-static long short_back(struct vt_raw_file *f, size_t *bytes)
-{
-	struct vt_raw_cursor c;
-	uint64_t k = 0;
-	int64_t now = 1000, dt;
-	uint32_t function, got = 0;
-	uint16_t thread;
-
-	*bytes = 0;
-	for (vt_raw_cursor(f, 0, &c); vt_raw_cursor_next(&c); k++) {
-		event_at(k, &dt, &function, &thread);
-		now += dt;
-		if (c.h.type == VT_RAW_STATE_ENTER) {
-			memcpy(&got, c.body, 4);
-		}
-		if (c.h.type != (function ? VT_RAW_STATE_ENTER : VT_RAW_STATE_LEAVE) || (function && got != function) ||
-			c.now != now || c.h.where != thread || c.h.n != 0) {
-			printf("# event %llu\n", (unsigned long long)k);
-			return -1;
-		}
-		*bytes += c.size;
-	}
-	return (long)k;
-}
-
-static void short_records(void)
-{
-	struct vt_raw *r = create((struct vt_raw_options){ .autoflush = 1, .flush_blocks = 4 });
-	struct vt_raw_stream *s = vt_raw_stream(r);
-	struct vt_raw_file *f;
-	int64_t now = 1000;
-	size_t bytes;
-	uint64_t k;
-
-	for (k = 0; k < SHORT_EVENTS; k++) {
-		CHECK(put_event(s, k, &now) == 0, "%s", path);
-	}
-	vt_raw_stream_end(s);
-	vt_raw_close(r, ltick(now));
-	f = vt_raw_open(path, NULL);
-	CHECK(f != NULL, "%s", path);
-	if (!f) {
-		return;
-	}
-	CHECK_INT(short_back(f, &bytes), SHORT_EVENTS);
-	/* half of the functions do not fit into the word, one time in 64 no dt does */
-	CHECK(2 * bytes < 11 * SHORT_EVENTS, "%zu", bytes);
-	CHECK_INT(vt_raw_file_damage(f)->blocks, 0);
-	vt_raw_file_close(f);
-}
-
-/* As `killed`, but in the middle of short records: all that vt_raw_done() has been told of is there. */
-static void short_killed(void)
-{
-	int turn;
-
-	for (turn = 0; turn < 20; turn++) {
-		volatile uint64_t *done = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-		struct vt_raw_file *f;
-		size_t bytes;
-		long n;
-		pid_t pid = fork();
-
-		if (pid == 0) {
-			struct vt_raw *r = create((struct vt_raw_options){ .autoflush = 1, .flush_blocks = 4 });
-			struct vt_raw_stream *s = vt_raw_stream(r);
-			int64_t now = 1000;
-			uint64_t k;
-
-			for (k = 0; k < 1000000; k++) {
-				put_event(s, k, &now);
-				*done = k + 1;
-				if (k % 5000 == 0) {
-					vt_raw_tick(r, ltick(now));
-				}
-			}
-			pause();
-		}
-		while (*done == 0) {
-			usleep(100);
-		}
-		usleep((useconds_t)(check_random() % 3000));
-		kill(pid, SIGKILL);
-		waitpid(pid, NULL, 0);
-		f = vt_raw_open(path, NULL);
-		CHECK(f != NULL, "%s", path);
-		if (!f) {
-			return;
-		}
-		n = short_back(f, &bytes);
-		CHECK(n >= (long)*done && n <= (long)*done + 1, "%ld of %llu", n, (unsigned long long)*done);
-		vt_raw_file_close(f);
-		munmap((void *)(uintptr_t)done, 4096);
-	}
-}
-
-/* A signal handler that records in the middle of a record loses its own, not that. */
-static void short_from_a_handler(void)
-{
-	struct vt_raw *r = create((struct vt_raw_options){ .autoflush = 1, .flush_blocks = 4 });
-	struct vt_raw_stream *s = vt_raw_stream(r);
-	uint32_t dt;
-
-	vt_raw_state_enter(s, ltick(1010), 0, 0x10001, vt_raw_short_code(0x10001));
-	CHECK(vt_raw_quick(s, 1020, VT_RAW_SHORT_LEAVE_BITS, &dt) && dt == 10, "%u", dt);
-	CHECK_INT(vt_raw_state_leave(s, ltick(1021), 0), -1);
-	CHECK_INT(vt_raw_lost(r), 1);
-	vt_raw_done(s, s->cur);
-	CHECK_INT(vt_raw_state_leave(s, ltick(1022), 0), 0);
-	vt_raw_stream_end(s);
-	vt_raw_close(r, ltick(1022));
 }
 
 static void damage(int fd, off_t at)
@@ -580,6 +411,48 @@ static void random_bytes(void)
 	}
 }
 
+/* Bytes of the file that this process has mapped. */
+static size_t mapped(void)
+{
+	FILE *f = fopen("/proc/self/maps", "r");
+	unsigned long from, to;
+	char line[400];
+	size_t n = 0;
+
+	while (f && fgets(line, sizeof(line), f)) {
+		if (strstr(line, path) && !strstr(line, "(deleted)") && sscanf(line, "%lx-%lx", &from, &to) == 2) {
+			n += to - from;
+		}
+	}
+	if (f) {
+		fclose(f);
+	}
+	return n;
+}
+
+/* Without a housekeeper the thread appends its blocks by itself, and takes their places again. */
+static void a_thread_alone(void)
+{
+	struct vt_raw *r = create((struct vt_raw_options){ .autoflush = 1, .flush_blocks = 4, .max_blocks = 4000 });
+	struct vt_raw_stream *s = vt_raw_stream(r);
+	struct tkm_err e = { TKM_OK, "" };
+	struct vt_raw_file *f;
+	uint64_t last;
+
+	vt_raw_alone(r, 1);
+	write_some(s, 1, 30000, 10);
+	CHECK(vt_raw_size(r) > 300 * 4096 && mapped() < 40 * 4096, "%zu mapped of %llu", mapped(),
+		(unsigned long long)vt_raw_size(r));
+	CHECK(vt_raw_lost(r) == 0 && vt_raw_stopped(r) == 0, "%s", path);
+	vt_raw_stream_end(s);
+	vt_raw_close(r, ltick(1));
+	f = vt_raw_open(path, &e);
+	CHECK(f != NULL, "%s", path);
+	CHECK_INT(read_back(f, 1, &last, 10), 30000);
+	CHECK(vt_raw_file_damage(f)->blocks == 0 && vt_raw_file_damage(f)->missing == 0, "%s", path);
+	vt_raw_file_close(f);
+}
+
 static void *thread(void *p)
 {
 	struct vt_raw *r = p;
@@ -589,7 +462,7 @@ static void *thread(void *p)
 	return s;
 }
 
-static void threads_at_once(void)
+static void at_once(int alone)
 {
 	struct vt_raw *r = create((struct vt_raw_options){ .autoflush = 1, .flush_blocks = 10, .max_blocks = 40 });
 	struct tkm_err e = { TKM_OK, "" };
@@ -599,11 +472,14 @@ static void threads_at_once(void)
 	void *s[4];
 	int i;
 
+	vt_raw_alone(r, alone);
 	for (i = 0; i < 4; i++) {
 		CHECK(pthread_create(&t[i], NULL, thread, r) == 0, "%s", path);
 	}
 	for (i = 0; i < 200; i++) {
-		vt_raw_tick(r, ltick(i));
+		if (!alone) {
+			vt_raw_tick(r, ltick(i));
+		}
 		vt_raw_class(r, 100 + (uint32_t)i, 0, "some class");
 	}
 	/* a stream that is given back before the last thread has begun would be that one's too */
@@ -622,6 +498,12 @@ static void threads_at_once(void)
 	CHECK_INT(read_back(f, 1, &last, 10), 200000);
 	CHECK(vt_raw_file_damage(f)->blocks == 0 && vt_raw_file_damage(f)->missing == 0, "%s", path);
 	vt_raw_file_close(f);
+}
+
+static void threads_at_once(void)
+{
+	at_once(0);
+	at_once(1);
 }
 
 static void a_child_is_quiet(void)
@@ -654,27 +536,154 @@ static void a_child_is_quiet(void)
 	vt_raw_file_close(f);
 }
 
+/* The sampler process makes room for a program that may make no system calls, as long as the file exists. */
+static void room_is_made_ahead(void)
+{
+	struct vt_raw_options o = { .path = path, .max_blocks = 4096, .autoflush = 1, .limit = 8 << 20 };
+	struct vt_raw *r = create((struct vt_raw_options){ .max_blocks = 4096, .autoflush = 1, .limit = 8 << 20 }), *s;
+	struct vt_raw_stream *st = vt_raw_stream(r);
+	uint64_t v = 1, last = 0, fits;
+	struct vt_raw_file *f;
+	struct tkm_err e;
+	struct stat size;
+	int i;
+
+	vt_raw_alone(r, 1);
+	s = vt_raw_attach(open(path, O_RDWR | O_CLOEXEC), &o, &e);
+	CHECK(s != NULL, "%s", e.text);
+	vt_raw_tick(s, ltick(1));
+	CHECK(atomic_load(&vt_raw_head(r)->ahead) == 0, "room was not asked for");
+	vt_raw_map_whole(r);
+	vt_raw_tick(s, ltick(1));
+	CHECK(atomic_load(&vt_raw_head(r)->ahead) == 0, "a program with system calls needs none");
+	atomic_store(&vt_raw_head(r)->quiet, 1);
+	vt_raw_tick(s, ltick(1));
+	CHECK(atomic_load(&vt_raw_head(r)->ahead) >= 200, "%llu",
+		(unsigned long long)atomic_load(&vt_raw_head(r)->ahead));
+	/* 56 bytes each on average: less than the first 1 MB, five times */
+	for (i = 0; i < 5; i++) {
+		write_some(st, v, v + 14999, 10);
+		v += 15000;
+		CHECK(vt_raw_lost(r) == 0, "%d: %llu", i, (unsigned long long)vt_raw_lost(r));
+		vt_raw_tick(s, ltick(1));
+	}
+	fits = atomic_load(&vt_raw_head(r)->ahead);
+	CHECK(stat(path, &size) == 0 && size.st_size <= 8 << 20, "beyond FLUSH-LIMIT");
+	unlink(path);
+	write_some(st, v, v + 300000, 10);
+	vt_raw_tick(s, ltick(1));
+	CHECK(vt_raw_lost(r) > 0 && vt_raw_stopped(r) == EPERM, "%llu", (unsigned long long)vt_raw_lost(r));
+	CHECK(atomic_load(&vt_raw_head(r)->ahead) == fits, "room for a file that was removed");
+	vt_raw_detach(s);
+
+	/* and it is all there */
+	r = create((struct vt_raw_options){ .max_blocks = 4096, .autoflush = 1 });
+	s = vt_raw_attach(open(path, O_RDWR | O_CLOEXEC), &o, &e);
+	vt_raw_alone(r, 1);
+	vt_raw_map_whole(r);
+	atomic_store(&vt_raw_head(r)->quiet, 1);
+	vt_raw_tick(s, ltick(1));
+	write_some(vt_raw_stream(r), 1, 15000, 10);
+	vt_raw_close(s, ltick(1));
+	f = vt_raw_open(path, &e);
+	CHECK(f && read_back(f, 1, &last, 10) == 15000 && last == 15000, "%llu", (unsigned long long)last);
+	vt_raw_file_close(f);
+}
+
+/* A child that no handler of ours knows of finds nothing. */
+static void children_get_nothing(void)
+{
+	struct vt_raw *r = create((struct vt_raw_options){ .autoflush = 1 });
+	int status;
+	pid_t pid;
+
+	write_some(vt_raw_stream(r), 1, 10, 10);
+	CHECK(vt_raw_keep_from_children(r) == 0, "%s", strerror(errno));
+	pid = fork();
+	if (pid == 0) {
+		_exit(vt_raw_head(r) == NULL ? 5 : 6);
+	}
+	CHECK(waitpid(pid, &status, 0) == pid && WIFEXITED(status) && WEXITSTATUS(status) == 5, "%x", (unsigned)status);
+	CHECK(vt_raw_head(r) && vt_raw_head(r)->pid == (uint32_t)getpid(), "and here it is lost, too");
+	vt_raw_close(r, ltick(1));
+}
+
+/* A file that was replaced by another one of the same name is not written to, and no descriptor stays open. */
+static void replaced(void)
+{
+	struct vt_raw *r = create((struct vt_raw_options){ .autoflush = 1, .max_blocks = 4000 });
+	int before = open_files(), fd;
+	struct stat st;
+
+	write_some(vt_raw_stream(r), 1, 100, 10);
+	unlink(path);
+	fd = open(path, O_RDWR | O_CREAT | O_EXCL, 0600);
+	close(fd);
+	write_some(vt_raw_stream(r), 101, 30000, 10);
+	CHECK(vt_raw_stopped(r) == ESTALE && vt_raw_lost(r) > 0, "%d", vt_raw_stopped(r));
+	CHECK(stat(path, &st) == 0 && st.st_size == 0, "%lld bytes", (long long)st.st_size);
+	CHECK_INT(open_files(), before);
+}
+
+/* The program's limit on the size of files: an error, and not the signal that the kernel sends. */
+static void limited_by_the_program(void)
+{
+	struct vt_raw *r = create((struct vt_raw_options){ .autoflush = 1, .max_blocks = 4000 });
+	struct rlimit l = { 100000, 100000 };
+	int status;
+	pid_t pid = fork();
+
+	if (pid == 0) {
+		signal(SIGXFSZ, SIG_DFL);
+		setrlimit(RLIMIT_FSIZE, &l);
+		write_some(vt_raw_stream(r), 1, 30000, 10);
+		_exit(vt_raw_stopped(r) == EFBIG && vt_raw_size(r) <= 100000 ? 5 : 6);
+	}
+	CHECK(waitpid(pid, &status, 0) == pid && WIFEXITED(status) && WEXITSTATUS(status) == 5, "%x", (unsigned)status);
+	vt_raw_close(r, ltick(1));
+}
+
+/* Blocks in the mapped file are where the reader looks for them. */
+static void mapped_as_a_whole(void)
+{
+	struct vt_raw *r = create((struct vt_raw_options){ .max_blocks = 4000 });
+	struct vt_raw_stream *st;
+	struct tkm_err e = { TKM_OK, "" };
+	struct vt_raw_file *f;
+	uint64_t last = 0;
+
+	vt_raw_map_whole(r);
+	CHECK(mapped() >= 4000 * 4096, "%zu", mapped());
+	st = vt_raw_stream(r);
+	write_some(st, 1, 20000, 10);
+	vt_raw_stock_up(r);
+	vt_raw_stream_end(st);
+	CHECK(vt_raw_lost(r) == 0, "%llu", (unsigned long long)vt_raw_lost(r));
+	vt_raw_close(r, ltick(1));
+	f = vt_raw_open(path, &e);
+	CHECK(f && read_back(f, 1, &last, 10) == 20000 && last == 20000, "%llu", (unsigned long long)last);
+	vt_raw_file_close(f);
+}
+
 int main(int argc, char **argv)
 {
 	check_args(argc, argv);
-	snprintf(dir, sizeof(dir), "/tmp/test_raw.XXXXXX");
-	if (!mkdtemp(dir)) {
-		return 99;
-	}
-	snprintf(path, sizeof(path), "%s/raw.dat", dir);
+	make_dir();
 	RUN(what_goes_in_comes_out);
 	RUN(without_autoflush_it_stops_or_overwrites);
 	RUN(the_limit_holds);
 	RUN(sessions_are_known);
 	RUN(killed);
-	RUN(short_records);
-	RUN(short_killed);
-	RUN(short_from_a_handler);
 	RUN(damaged_files);
 	RUN(random_bytes);
+	RUN(a_thread_alone);
 	RUN(threads_at_once);
 	RUN(a_child_is_quiet);
-	unlink(path);
-	rmdir(dir);
+	RUN(room_is_made_ahead);
+	RUN(children_get_nothing);
+	RUN(mapped_as_a_whole);
+	RUN(replaced);
+	RUN(limited_by_the_program);
+	remove_dir();
 	return check_end();
 }

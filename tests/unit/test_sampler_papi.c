@@ -302,6 +302,24 @@ static void papi_counts_a_loop_exactly(void)
 }
 
 /* More events than any PMU has counters: each counts for a part of the time, which is printed with it. */
+/* Where a count, and the times that it was enabled and running, are in the set. */
+static void find_turns(const struct smp_plan *plan, struct smp_set *set, size_t *slot)
+{
+	static const char *const names[] = { "PAPI_TOT_INS", "PAPI_TOT_INS:enabled", "PAPI_TOT_INS:running" };
+	size_t i, k;
+
+	for (i = 0; i < smp_set_size(set); i++) {
+		const char *name = smp_plan_at(plan, smp_set_planned(set, i))->counter.name;
+
+		for (k = 0; k < 3; k++) {
+			if (!strcmp(name, names[k])) {
+				slot[k] = i;
+				CHECK(smp_set_why(set, i)[0] == '\0', "%s: %s", name, smp_set_why(set, i));
+			}
+		}
+	}
+}
+
 static void papi_takes_turns(void)
 {
 	static const char *const rule[] = {
@@ -322,7 +340,7 @@ static void papi_takes_turns(void)
 	static struct smp_env turns;
 	struct smp_plan *plan;
 	struct smp_set *set;
-	size_t i, slot[3] = { SIZE_MAX, SIZE_MAX, SIZE_MAX };
+	size_t slot[3] = { SIZE_MAX, SIZE_MAX, SIZE_MAX };
 	double share;
 	int k, t;
 
@@ -331,18 +349,7 @@ static void papi_takes_turns(void)
 	plan = smp_plan_open(&turns, rule, sizeof(rule) / sizeof(rule[0]), NULL, 0, NULL);
 	set = smp_set_open(plan, &(struct smp_target){ SMP_THREAD, getpid(), gettid() }, NULL);
 	CHECK(set != NULL, "no set");
-	for (i = 0; i < smp_set_size(set); i++) {
-		const char *name = smp_plan_at(plan, smp_set_planned(set, i))->counter.name;
-
-		t = strcmp(name, "PAPI_TOT_INS") == 0               ? 0
-			: strcmp(name, "PAPI_TOT_INS:enabled") == 0 ? 1
-			: strcmp(name, "PAPI_TOT_INS:running") == 0 ? 2
-								    : -1;
-		if (t >= 0) {
-			slot[t] = i;
-			CHECK(smp_set_why(set, i)[0] == '\0', "%s: %s", name, smp_set_why(set, i));
-		}
-	}
+	find_turns(plan, set, slot);
 	CHECK(slot[0] != SIZE_MAX && slot[1] != SIZE_MAX && slot[2] != SIZE_MAX, "a count or its times are missing");
 	for (k = 0; k < 2; k++) {
 		smp_set_read(set, value, state);

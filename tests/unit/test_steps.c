@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Steps between sessions, on nodes made by hand: what must be found, and what is weather. A global tick is 1 ns. */
+/* Steps between sessions, on nodes made by hand: what must be found, and what is noise. A global tick is 1 ns. */
 #include "config.h"
 #include "calib/map/curve.h"
 #include "calib/map/map.h"
@@ -56,7 +56,7 @@ static void three_half_widths_are_found(void)
 	int round, i;
 
 	for (round = 0; round < 500 * check_times; round++) {
-		int behind = 1 + (int)((NODES - 1) * check_uniform()), forth = check_uniform() < 0.5;
+		int after = 1 + (int)((NODES - 1) * check_uniform()), forth = check_uniform() < 0.5;
 		double off[NODES], size = (forth ? 1 : -1) * half * (3.02 + 3 * check_uniform());
 		struct cal_node node[NODES];
 		struct cal_map m;
@@ -72,13 +72,13 @@ static void three_half_widths_are_found(void)
 			/* the middle of the interval is near the point, as it is where paths are alike both ways */
 			node[i].low = gtick_add(node[i].low, llrint((double)node[i].global.v - middle));
 			node[i].high = gtick_add(node[i].high, llrint((double)node[i].global.v - middle));
-			if (i >= behind) {
+			if (i >= after) {
 				node[i].local = ltick_add(node[i].local, llrint(size));
 			}
 		}
 		CHECK(cal_map_split(&m, 1, &err) == 0, "%s", err.text);
-		CHECK(m.steps == 1 && m.part[1].node == (size_t)behind,
-			"round %d: %zu steps; one of %.0f ns before node %d was made", round, m.steps, size, behind);
+		CHECK(m.steps == 1 && m.part[1].node == (size_t)after,
+			"round %d: %zu steps; one of %.0f ns before node %d was made", round, m.steps, size, after);
 		CHECK(m.steps != 1 || fabs(m.step[0].size_s * 1e9 - size) <= m.step[0].within_s * 1e9,
 			"%g s is not %g ns", m.step[0].size_s, size);
 		free(m.part);
@@ -151,7 +151,7 @@ static void a_point_outside_its_interval_is_no_step(void)
 	}
 }
 
-/* A clock that swings as fast as is believed, looked at anywhere in its swing: where most pairs of nodes happen to stand
+/* A clock that swings as fast as is believed, looked at anywhere in its swing: where most pairs of nodes happen to be
  * where its rate goes straight, those where it turns are no step all the same. */
 static void a_swing_is_no_step(void)
 {

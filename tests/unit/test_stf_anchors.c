@@ -118,6 +118,78 @@ static void compare(const char *name, const char *const *anchors, uint64_t last,
 	}
 }
 
+/* Some threads call and return, each for a while; what is open at some moments is kept, to be compared with the trace's states. */
+enum { RUNS_OF_CALLS = 3000, DEPTH = 40, MOMENTS = 30, FEW = 3 };
+
+struct stacks {
+	uint64_t time;
+	uint32_t n[FEW], function[FEW][DEPTH];
+};
+
+static struct stacks now_open, moment[MOMENTS];
+
+static void write_calls(struct stf_writer *w)
+{
+	uint64_t t = 0;
+	int i, k;
+
+	for (i = 0; i < RUNS_OF_CALLS; i++) {
+		uint32_t who = (uint32_t)(check_random() % FEW), *n = &now_open.n[who];
+
+		for (k = (int)(check_random() % 50); k >= 0; k--) {
+			t += 10;
+			if (*n && (*n == DEPTH || check_random() % 2)) {
+				stf_write_leave_function(w, &(struct stf_leave_function){ t, STF_WILLY(0, who) });
+				--*n;
+			} else {
+				uint32_t f = (uint32_t)(check_random() % 1000);
+
+				stf_write_enter_function(w, &(struct stf_enter_function){ t, STF_WILLY(0, who), f });
+				now_open.function[who][(*n)++] = f;
+			}
+		}
+		if (i % (RUNS_OF_CALLS / MOMENTS) == 0) {
+			moment[i / (RUNS_OF_CALLS / MOMENTS)] = now_open;
+			moment[i / (RUNS_OF_CALLS / MOMENTS)].time = t + 5;
+		}
+	}
+}
+
+static void stacks_are_what_was_called(void)
+{
+	struct stf_cursor_options o = stf_cursor_options();
+	struct stf_function_history e;
+	const struct stf_record *rec;
+	struct stf_reader *r;
+	struct stf_cursor *c;
+	int i, bad = 0;
+
+	write_trace("c.stf", write_calls);
+	r = stf_reader_open(in_dir("c.stf"), STF_READ_VERIFY, &err);
+	CHECK(r != NULL, "%s", err.text);
+	o.window = o.state = 1;
+	for (i = 0; r && i < MOMENTS; i++) {
+		uint32_t n[FEW] = { 0 }, who;
+
+		o.from = o.to = moment[i].time;
+		c = stf_cursor_open_with(r, &o, &err);
+		while (c && stf_cursor_next(c, &rec, &err) > 0) {
+			if (stf_get_function_history(rec, &e) == 0) {
+				who = stf_willy_thread(e.willy);
+				bad += who >= FEW || n[who] != 0;
+				n[who < FEW ? who : 0] = e.size_1_1;
+				bad += who >= FEW || e.size_1_1 != moment[i].n[who] ||
+					memcmp(e.function_stack, moment[i].function[who],
+						e.size_1_1 * sizeof(uint32_t)) != 0;
+			}
+		}
+		bad += !c || memcmp(n, moment[i].n, sizeof(n)) != 0;
+		stf_cursor_close(c);
+	}
+	CHECK_INT(bad, 0);
+	stf_reader_close(r);
+}
+
 static void stacks_of_many_threads(void)
 {
 	static const char *const anchors[] = { "a.stf.f.0.anc", NULL };
@@ -144,6 +216,7 @@ int main(int argc, char **argv)
 {
 	check_args(argc, argv);
 	make_dir();
+	RUN(stacks_are_what_was_called);
 	RUN(stacks_of_many_threads);
 	RUN(many_counters);
 	clean();

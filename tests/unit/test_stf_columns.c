@@ -109,7 +109,7 @@ static size_t by_the_letter(
 	return 8 + 3 * d + n * len;
 }
 
-/* Fields of any width, one behind the other, with gaps or none. */
+/* Fields of any width, one after the other, with gaps or none. */
 static void others_columns(void)
 {
 	uint8_t field[3 * 64], *p, *content, *back;

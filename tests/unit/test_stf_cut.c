@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Traces that are cut at every byte, damaged, or lie about sizes: what is told, with its place. Where a fault must be is found by
+/* Traces that are cut at every byte, damaged, or lie about sizes: what is reported, with its place. Where a fault must be is found by
  * walking the whole file with the table of records alone, not by the reader. */
 #include "config.h"
 
@@ -281,7 +281,7 @@ static void cut_single(void)
 		}
 		for (i = 0; i < parts && part[i].at + part[i].size <= k; i++) {
 		}
-		/* the parts behind are all missing, but that one has the place */
+		/* the later parts are all missing, but that one has the place */
 		snprintf(file, sizeof(file), "%s[%.15s]", path, part[i].name);
 		check_fault(&f, file, k - part[i].at, &part[i].w, 1);
 	}

@@ -12,11 +12,6 @@
 enum { N = 20000 };
 
 static struct stf_err err;
-#ifdef HAVE_ZSTD
-static const int zstd = 1;
-#else
-static const int zstd;
-#endif
 
 /* Samples of three threads and a function now and then; the 1000th function is 1077 earlier if `late`. */
 static int write_trace(const char *path, struct stf_writer_options o, int late)

@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 
-#include "stf/stf.h"
+#include "stf/states.h"
 #include "tests/lib/check.h"
 #include "tests/lib/stf_every.h"
 
@@ -292,6 +292,71 @@ static void merge_is_by_time(void)
 	CHECK(got == sum, "sum");
 	stf_cursor_close(c);
 	stf_reader_close(r);
+}
+
+/* The states of a few threads, in runs: `together` of them at once, or one by one. */
+static void write_runs(const char *name, int big, int together, uint64_t seed)
+{
+	struct stf_writer_options o = { .resolution = 1, .big_endian = big };
+	struct stf_writer *w = stf_writer_create(in_dir(name), &o, &err);
+	struct stx_state s[300];
+	uint64_t t = 0;
+	size_t i, n;
+	int run;
+
+	check_state = seed;
+	for (run = 0; run < 300; run++) {
+		uint32_t willy = STF_WILLY(0, check_random() % 3);
+
+		n = check_random() % 300;
+		for (i = 0; i < n; i++) {
+			unsigned step = (unsigned)(check_random() % 1000);
+
+			t += step == 0 ? 1ull << 32 : step == 1 ? 0xffffffffu : step;
+			t -= step == 2 ? 1000 : 0;
+			s[i] = (struct stx_state){ t, (uint32_t)check_random(), check_random() % 2 };
+		}
+		if (together) {
+			CHECK_INT(stx_write_states(w, willy, s, n), 0);
+		}
+		for (i = 0; i < n && !together; i++) {
+			struct stf_enter_function enter = {
+				.time = s[i].time, .willy = willy, .function = s[i].function
+			};
+			struct stf_leave_function leave = { .time = s[i].time, .willy = willy };
+
+			CHECK_INT(
+				s[i].enter ? stf_write_enter_function(w, &enter) : stf_write_leave_function(w, &leave),
+				0);
+		}
+	}
+	CHECK_INT(stf_writer_finish(w, 1, 0, &err), 0);
+}
+
+static void states_at_once_are_states_one_by_one(void)
+{
+	static const char *const suffix[] = { ".f.0", ".f.0.anc" };
+	uint64_t seed = check_state;
+	char name[2][20], *p[2];
+	size_t n[2];
+	int big, i, k;
+
+	for (big = 0; big < 2; big++) {
+		clean();
+		write_runs("a.stf", big, 0, seed);
+		write_runs("b.stf", big, 1, seed);
+		for (i = 0; i < 2; i++) {
+			for (k = 0; k < 2; k++) {
+				snprintf(name[k], sizeof(name[k]), "%c.stf%s", "ab"[k], suffix[i]);
+				p[k] = slurp(in_dir(name[k]), &n[k]);
+			}
+			CHECK(n[0] > 10000u / (1 + 9u * (unsigned)i), "%zu bytes", n[0]);
+			CHECK(n[0] == n[1] && !memcmp(p[0] + IDENTITY_SIZE, p[1] + IDENTITY_SIZE, n[0] - IDENTITY_SIZE),
+				"%s: %zu and %zu bytes", suffix[i], n[0], n[1]);
+			free(p[0]);
+			free(p[1]);
+		}
+	}
 }
 
 /* ---- anchors ---- */
@@ -608,6 +673,7 @@ int main(int argc, char **argv)
 	RUN(tables_are_read);
 	RUN(times_survive);
 	RUN(merge_is_by_time);
+	RUN(states_at_once_are_states_one_by_one);
 	RUN(anchors_tell_the_state);
 	RUN(histories_of_stacks_and_messages);
 	RUN(existing_files_are_kept);

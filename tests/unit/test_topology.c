@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Plans, graphs, and whole synchronisations as a tree over simulated clocks and links, where the truth is known. */
+/* Plans, graphs, and whole sessions as a tree over simulated clocks and links, where the truth is known. */
 #include "config.h"
 #include "calib/compare/link_sim.h"
 #include "calib/map/online.h"

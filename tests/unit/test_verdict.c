@@ -365,7 +365,7 @@ static void latency_below_resolution(void)
 	unmake(&m);
 }
 
-/* Not fit decides over not known, wherever they stand in the table, and all reasons are kept. */
+/* Not fit decides over not known, wherever they are in the table, and all reasons are kept. */
 static void worst_decides(void)
 {
 	const struct tt_verdict *v;

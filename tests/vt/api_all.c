@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Every function of VT.h called once, as a program would that knows nothing of the library behind it. Exit
+/* Every function of VT.h called once, as by a program that has no knowledge of the library. Exit
  * status 0: all answered VT_OK and every result was set. argv[1]: the library, as VT_getdescription names it.
  * Plain C99 and C++11. */
 #include <VT.h>

@@ -20,7 +20,7 @@ int main(int argc, char **argv)
 		printf("[%s]\n", argv[i]);
 	}
 	if (argv[argc]) {
-		puts("no NULL behind the last");
+		puts("no NULL after the last");
 	}
 #ifdef WITH_MPI
 	MPI_Finalize();

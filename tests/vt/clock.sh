@@ -37,7 +37,7 @@ done
 test -z "$(ls pages)"
 ok "the page is gone with the job" $?
 
-# another process of this node, whom nobody has told the job's name
+# another process of this node, which does not know the job's name
 VT_TIMER=clock_monotonic timeout 120 "$MPIRUN" -np 2 ./clock_job 0 4 >say 2>&1 &
 tries=0
 until grep -q '^asked' say || [ $tries -ge 300 ]; do

@@ -24,7 +24,13 @@ inside()
 says_step()
 {
 	sed -n 's/^effective-tick //p' "$1" | awk -v step="$2" '{ n++; bad += $1 * 1e9 < 0.95 * step || $1 * 1e9 > 1.05 * step + 1.1 }
-		END { exit bad || n != 3 }'
+		END { exit bad || n != 3 }' || { sed -n 's/^effective-tick/# found/p' "$1" && false; }
+}
+
+# The library is not in the sampler process, which reads another clock by this name: ranks whose clock is another one sample themselves.
+inside_themselves()
+{
+	[ "$(grep -c '^\[[12]\] .* INFO: a thread inside the program samples it: a library in the program changes what the clock clock_boottime shows$' out)" -eq 2 ]
 }
 
 clock() # clock STEP BUMP PHASE COMMAND...
@@ -46,8 +52,8 @@ for step in $steps; do
 		[ $status -ne 2 ] && says_step tt.clk "$step" && inside tt.clk "$step" $phase $bump
 		ok "timertest, steps of $step ns, bump $bump: found, and every corrected stamp is inside its bound" $?
 		clean
-		VT_TIMER=clock_boottime VT_SYNCED_HOST=off clock "$step" $bump $phase "$build/vtrun" -- ./job
-		[ $status -eq 0 ] && says_step job.clk "$step" && inside job.clk "$step" $phase $bump
+		VT_VERBOSE=2 VT_TIMER=clock_boottime VT_SYNCED_HOST=off clock "$step" $bump $phase "$build/vtrun" -- ./job
+		[ $status -eq 0 ] && inside_themselves && says_step job.clk "$step" && inside job.clk "$step" $phase $bump
 		ok "job, steps of $step ns, bump $bump: found, and every corrected stamp is inside its bound" $?
 	done
 done

@@ -39,7 +39,7 @@ __attribute__((noinline)) static int overflow(int n)
 	return overflow(n + 1) + piece[0];
 }
 
-static void talk(void)
+static void keep_exchanging(void)
 {
 	double end = MPI_Wtime() + 2;
 	int go = 1;
@@ -65,7 +65,7 @@ int main(int argc, char **argv)
 	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
 	MPI_Comm_size(MPI_COMM_WORLD, &size);
 	if (!strcmp(how, "moves")) {
-		talk();
+		keep_exchanging();
 	} else if (!strcmp(how, "handler")) {
 		raise(SIGTERM);
 	} else if (!strcmp(how, "overflow")) {

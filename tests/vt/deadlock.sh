@@ -15,7 +15,7 @@ job() # job COMMAND...: three ranks; output in say
 	timeout 60 "$MPIRUN" -np 3 "$@" >say 2>&1
 	status=$?
 	tries=0
-	while ls VT-flush-*.dat >/dev/null 2>&1 && [ $tries -lt 100 ]; do
+	while ls VT-flush-*.dat >/dev/null 2>&1 && [ $tries -lt 600 ]; do
 		tries=$((tries + 1))
 		sleep 0.1
 	done
@@ -55,6 +55,13 @@ timeout 60 ./fs handler >say 2>&1
 status=$?
 [ $status -eq 7 ] && grep -q '^handled 15$' say
 ok "a handler of the program has its turn after libVTfs" $?
+# rank 0 begins anew with the options of rank 1, which waits for a message until the job is ended
+clean
+echo 'SAMPLE-PERIOD 90ms' >rank1.conf
+# shellcheck disable=SC2016
+VT_CONFIG_RANK=1 timeout 60 "$MPIRUN" -np 2 sh -c '[ "${OMPI_COMM_WORLD_RANK:-$PMI_RANK}" -eq 0 ] && exec ./fs handler; VT_CONFIG=rank1.conf exec ./fs' >say 2>&1
+[ $? -ne 124 ] && grep -q 'the options are those of .*rank1.conf of rank 1' say && grep -q '^handled 15$' say
+ok "and where the run begins anew" $?
 
 noted() # noted SIGNAL: in the raw file
 {

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# What `samples -t` printed of a run of pages.c with -v threads=T -v rounds=R -v counters="NAME ..." of the process: behind each
+# What `samples -t` printed of a run of pages.c with -v threads=T -v rounds=R -v counters="NAME ..." of the process: after each
 # Pages:go and up to the Pages:faults of the same thread each counter was sampled, and shows the pages that were touched by
 # then. With one thread it shows no more than the process's own count of faults. Totals never go back. Prints what is wrong,
 # and a line for each process and counter.
@@ -35,7 +35,7 @@ BEGIN {
 				wrong($2 " " name " goes back by " last[k] - value " at " $1)
 			}
 			if (at[2] != 0) {
-				wrong(name " stands with thread " $2)
+				wrong(name " is stored under thread " $2)
 			}
 			last[k] = value
 			value_of[k " " ++seen[k]] = value
@@ -75,7 +75,7 @@ name == "faults" {
 			wrong($2 " event " number[$2] ": " grown " of " counter[i] " where " low[$2] " pages were touched")
 		}
 		if (threads == 1 || number[$2] > rounds) {
-			# that of the event, or one of the background thread ahead of it; one behind it may have been read later
+			# that of the event, or one of the background thread ahead of it; one after it may have been read later
 			grown = value_of[k " " before_it[$2 " " i] + 1] - zero[k]
 			limit = counter[i] ~ /^sde/ ? high[$2] : value - own[at[1]]
 			if (counter[i] ~ /^sde|faults|minflt/ && grown > limit) {

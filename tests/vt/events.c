@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Two threads with EVENTS state changes each, one behind the other; with an argument, over tens of milliseconds, and with
- * half a second of computing behind the first two, of CPU time by the thread's own clock. */
+/* Two threads with EVENTS state changes each, one after the other; with an argument, over tens of milliseconds, and with
+ * half a second of computing after the first two, of CPU time by the thread's own clock. */
 #include <VT.h>
 #include <pthread.h>
 #include <stddef.h>

@@ -80,7 +80,7 @@ else
 	skip "the same at MPI calls" "this build has no MPI, or there is no mpirun"
 fi
 
-# ---- all of them, oftener, less often ----
+# ---- all of them, more often, less often ----
 
 process=$(there process 'proc_*' | tr '\n' ' ') thread=$(there thread 'thread_*' | tr '\n' ' ')
 echo "# of the process: $process"

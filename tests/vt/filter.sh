@@ -45,16 +45,44 @@ tree "ranks of a trigger; restore" "A:main .A:work ..l1:f ...l1:g ..l2:f ..l4:f 
 printf 'START-PAUSED on\nSTATE lib4:f ENTRY traceon\n' >"$dir/conf"
 tree "START-PAUSED until a trigger turns it on" "l4:f .l4:g l4:f .l4:g"
 
+# a program without MPI is rank 0 of one, on host 0
+everything="A:main .A:work ..l1:f ...l1:g ..l2:f ...l2:g ....l3:f .....l3:g ....l4:f .....l4:g ..l4:f ...l4:g"
+printf 'PROCESS 0:N off\nSTATE lib4:f ENTRY traceon\n' >"$dir/conf"
+tree "PROCESS off until a trigger turns it on" "l4:f .l4:g l4:f .l4:g"
+printf 'PROCESS 0:N no\nSTATE lib4:f ENTRY traceon\n' >"$dir/conf"
+tree "PROCESS no for good" ""
+echo 'CLUSTER 0 off' >"$dir/conf"
+tree "CLUSTER off" ""
+printf 'PROCESS 1:N off\nCLUSTER 1 no\nPROCESS 0:N off\nPROCESS 0 on\n' >"$dir/conf"
+tree "PROCESS and CLUSTER of others, and later words" "$everything"
+echo 'PROCESS 0:x off' >"$dir/conf"
+tree "a wrong word of PROCESS holds nothing" "$everything"
+VT_CONFIG=$dir/conf VT_LOGFILE_NAME=$dir/t.stf timeout 100 "$dir/libraries" >"$dir/out" 2>"$dir/err"
+grep -q "PROCESS 0:x off (.*conf:1): '0:x' is neither START" "$dir/err"
+ok "and is named" $?
+
 printf 'STATE lib1:* BANANA\nSTATE\nSYMBOL x ENTRY flyaway\n' >"$dir/conf"
 VT_CONFIG=$dir/conf VT_LOGFILE_NAME=$dir/t.stf timeout 100 "$dir/libraries" >"$dir/out" 2>"$dir/err"
 grep -q "conf:1: STATE lib1:\* : *'BANANA'\|conf:1: STATE lib1:\*: 'BANANA' is none of" "$dir/err" && grep -q 'conf:2: STATE needs a pattern' "$dir/err" && grep -q "conf:3: .*flyaway" "$dir/err"
 ok "wrong lines are named and left out" $?
 
-printf 'INTERNAL-MPI banana\nTRACE-ON-DISK 5\n' >"$dir/conf"
+printf 'STOPFILE-NAME banana\nTRACE-ON-DISK 5\n' >"$dir/conf"
 VT_CONFIG=$dir/conf VT_CHECK_TIMEOUT=5s VT_LOGFILE_NAME=$dir/t.stf timeout 100 "$dir/libraries" >"$dir/out" 2>"$dir/err"
-grep -q 'conf:1: INTERNAL-MPI has no effect' "$dir/err" && grep -q 'conf:2: TRACE-ON-DISK has no effect' "$dir/err" && grep -q 'VT_CHECK_TIMEOUT: CHECK-TIMEOUT has no effect' "$dir/err" &&
+grep -q 'conf:1: STOPFILE-NAME has no effect' "$dir/err" && grep -q 'conf:2: TRACE-ON-DISK has no effect' "$dir/err" && grep -q 'VT_CHECK_TIMEOUT: CHECK-TIMEOUT has no effect' "$dir/err" &&
 	[ "$(grep -c 'no effect' "$dir/err")" -eq 3 ]
 ok "options without effect are named" $?
+grep -q '^# configuration file (.*conf:2), has no effect in this version$' "$dir"/t*.prot
+ok "and marked in the protocol" $?
+echo 'ENTER-USERCODE on' >"$dir/conf"
+tree "ENTER-USERCODE: the thread is a state" "A:User_Code .A:main ..A:work ...l1:f ....l1:g ...l2:f ....l2:g .....l3:f ......l3:g .....l4:f ......l4:g ...l4:f ....l4:g"
+printf 'ENTER-USERCODE on\nSYMBOL User_Code OFF\nSYMBOL g OFF\n' >"$dir/conf"
+tree "which a filter can reject" "A:main .A:work ..l1:f ..l2:f ...l3:f ...l4:f ..l4:f"
+# any class named MPI is MPI to the rules
+sed 's/"lib2:/"MPI:/' "$here/libraries.c" >"$dir/mpi.c"
+# shellcheck disable=SC2086
+${CC:-cc} $san -g -I"$include" -o "$dir/libraries" "$dir/mpi.c" -L"$lib" -lVTcs -Wl,-rpath,"$lib" || exit 99
+echo 'INTERNAL-MPI off' >"$dir/conf"
+tree "INTERNAL-MPI off: nothing inside MPI" "A:main .A:work ..l1:f ...l1:g ..MPI:f ..l4:f ...l4:g"
 
 # names of instrumented functions are known to the filter
 # shellcheck disable=SC2086

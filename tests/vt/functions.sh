@@ -44,6 +44,23 @@ build_it ${CC:-cc} -O2 -rdynamic && strip "$dir/prog" && run 1 100 1 && grep -q 
 	grep -q 'DEFFUNCTION .* "prog+0x[0-9a-f]*"' "$dir/dump" && [ "$(grep -c ENTER "$dir/dump")" -eq "$(grep -c + "$dir/said")" ]
 ok "stripped: exported names, and addresses of the others" $?
 
+# NMCMD: the guide's default, one that renames, and one that fails
+cat >"$dir/my nm" <<END
+#!/bin/sh
+nm -P "\$@" | sed 's/^alpha /better alpha /'
+END
+chmod +x "$dir/my nm"
+# shellcheck disable=SC2086
+build_it ${CC:-cc} -O2 && run 1 100 1 && sed -n 's/^DEFFUNCTION [0-9]* \(.*\) CLASS [0-9]*/\1/p' "$dir/dump" | sort >"$dir/without"
+for command in "nm -P" "'$dir/my nm'" false; do
+	VT_NMCMD=$command
+	export VT_NMCMD
+	run 1 100 1 && sed -n 's/^DEFFUNCTION [0-9]* \(.*\) CLASS [0-9]*/\1/p' "$dir/dump" | sed 's/"better alpha"/"alpha"/' | sort | diff "$dir/without" - >"$dir/diff" &&
+		case $command in *my*) grep -q '"better alpha"' "$dir/dump" ;; esac
+	ok "NMCMD $command" $?
+done
+unset VT_NMCMD
+
 # shellcheck disable=SC2086
 build_it ${CC:-cc} -O2 && timeout 100 "$build/vtrun" --logfile-name "$dir/c.stf" --verbose 0 --counters-only -- "$dir/prog" 1 100 1 >"$dir/out" 2>&1 &&
 	"$build/stftool" "$dir/c.stf" --dump >"$dir/dump" && ! grep -q ENTER "$dir/dump" && grep -q SAMP "$dir/dump"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The examples in C of the guide's section 3.1, as they stand there but for what they need around them: they compile without a
+/* The examples in C of the guide's section 3.1, word for word but for what they need around them: they compile without a
  * warning, and do what the text beside them says. */
 #include <VT.h>
 #if VT_VERSION_COMPATIBILITY > 3100

@@ -39,7 +39,7 @@ for who in one all; do
 		wait $launcher
 		# the sampler process makes the trace of what had begun
 		tries=0
-		while ls VT-flush-*.dat >/dev/null 2>&1 && [ $tries -lt 100 ]; do
+		while ls VT-flush-*.dat >/dev/null 2>&1 && [ $tries -lt 600 ]; do
 			tries=$((tries + 1))
 			sleep 0.1
 		done

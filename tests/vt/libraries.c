@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* An application and four libraries that call each other, as in the guide's section 2.12: lib1, lib2 and lib4 are called by the
- * application, lib3 and lib4 by lib2. Every function stands in a class of its library. */
+ * application, lib3 and lib4 by lib2. Every function is in a class of its library. */
 #include <VT.h>
 
 static void in(const char *name)

@@ -59,4 +59,42 @@ VT_CONFIG_RANK=3 job only0 && everywhere && [ "$(grep -c 'WARNING: VT_CONFIG_RAN
 ok "a rank that is none" $?
 VT_CONFIG_RANK=1 job only2 && one_trace plain 3 && [ "$(grep -c 'WARNING: VT_CONFIG_RANK 1: that rank has no configuration file' out)" -eq 1 ]
 ok "a rank without a file" $?
+# rank 0 begins anew with what rank 2 says, and so it does with another timer; its program keeps its name
+mpi_compile "$MPICC" mpi_plain.c linked -pthread -Wl,--no-as-needed -lVT
+echo 'SAMPLE-PERIOD 7ms' >two.conf
+clean
+CASE=only2 VT_CONFIG=$dir/two.conf timeout 300 "$MPIRUN" -np 3 ./each ./linked >out 2>&1 && one_trace linked 3 && ls -A >>out &&
+	[ ! -e .stf ] && grep -qx 'SAMPLE-PERIOD 0.007s' linked.prot && grep -qx 'INFO PROGRAM "linked"' linked.prot
+ok "a program that is linked with -lVT and not started by vtrun" $?
+
+# ranks 0 and 1 begin with all calls for files, and begin anew with what rank 2 has: the calls that were redirected are the program's again
+mpi_compile "$MPICC" mpi_system.c files
+calls() # calls RULES WANT [WORD]: the states of class SYSTEM of all ranks
+{
+	echo 'ACTIVITY SYSTEM ON' >other.conf
+	printf '%s' "$1" >one.conf
+	clean
+	CASE=other2 VT_CONFIG_RANK=2 VT_CONFIG=$dir/one.conf timeout 300 "$MPIRUN" -np 3 ./each "$build/vtrun" -- ./files ${3:+"$3"} >out 2>&1 &&
+		one_trace files 3 && "$build/stftool" files.stf --dump >dump && awk -f "$here/tree.awk" dump | sed 's/^\.*//' | grep ^SYSTEM | sort | uniq -c |
+		awk '{ print $1, $2 }' >have
+	status=$?
+	printf '%s' "$2" | diff - have >diff && [ $status -eq 0 ]
+}
+case $(uname -m) in
+x86_64 | aarch64)
+	calls 'STATE SYSTEM:write ON
+' '3 SYSTEM:write
+'
+	ok "a new start with fewer rules for class SYSTEM" $?
+	calls 'VERBOSE 1
+' ''
+	ok "and with none" $?
+	calls 'STATE SYSTEM:pread ON
+' '1 SYSTEM:pread
+' early
+	[ "$(grep -c 'WARNING: .*one.conf of rank 2: too late for its options here' out)" -eq 2 ] && grep -qx '4 SYSTEM:fopen' have
+	ok "where calls were recorded before MPI_Init, the options stay, and a message says so" $?
+	;;
+*) skip "a new start with fewer rules for class SYSTEM" "not recorded on this kind of machine" ;;
+esac
 done_testing

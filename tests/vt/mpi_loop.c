@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Loops of known length between state changes, so that hardware counters are read right in front of and right behind
+/* Loops of known length between state changes, so that hardware counters are read right in front of and right after
  * them: rank r counts down from 100000 (r + 1), then from twice as much. What the two differ by, of instructions, is
  * STEP x 100000 (r + 1), exactly, where a turn of the loop has STEP; the reading itself cancels out. */
 #include <VT.h>

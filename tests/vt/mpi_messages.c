@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Random communication of any number of ranks that knows its own truth: every message says who has sent it and has a length of its own
- * among those of its sender. Each receiver writes what it has received, from whom, with which tag and on which communicator, into
+ * among those of its sender. Each receiver writes what it has received, from which rank, with which tag and on which communicator, into
  * truth.RANK, and rank 0 how many collective operations there were. mpi_messages ROUNDS SEED [BYTES [THREADS]]: messages of at most so many
  * bytes; so many threads more communicate at the same time, each on a communicator of its own. */
 #include <mpi.h>

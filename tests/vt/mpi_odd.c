@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* MPI programs that do it otherwise. argv[1]: "plain" sends and receives; "null" starts with MPI_Init(NULL, NULL), "level N" with
  * MPI_Init_thread(NULL, NULL, N); "inter" talks over intercommunicators; "spawn" starts two more of itself; with WITH_VT "vtinit"
- * starts and ends MPI by VT_ alone, "vtfirst" calls VT_initialize before MPI_Init, "vtfini" goes on with MPI behind VT_finalize and ends it itself, "vtends" leaves that out;
+ * starts and ends MPI by VT_ alone, "vtfirst" calls VT_initialize before MPI_Init, "vtfini" goes on with MPI after VT_finalize and ends it itself, "vtends" leaves that out;
  * "taken NAME" makes a file of that name. */
 #include <mpi.h>
 #ifdef WITH_VT
@@ -90,7 +90,7 @@ static void record(const char *what)
 	}
 	d = 99; /* goes nowhere */
 	if (VT_countval(1, &h, &d) != VT_ERR_NOTINITIALIZED) {
-		puts("a call of VT behind the end");
+		puts("a call of VT after the end");
 	}
 	MPI_Finalized(&over);
 	if (strcmp(what, "vtinit") != 0 && !over) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Every pair of ranks in turn: ping-pongs whose sends and receives the program stamps itself, with a counter whose
  * value says which event it is: message number x 4 + 0 sent by the lower rank, 1 received by the higher, 2 sent by the
- * higher, 3 received by the lower. In a trace with true time stamps they rise. Beside it stands the clock of day, which all
+ * higher, 3 received by the lower. In a trace with true time stamps they rise. Beside it is the clock of day, which all
  * hosts of one machine share (truth.c). argv[1]: VT_timesync() before every pair; "last": ahead
  * of the last but one. argv[2]: all ranks are killed by SIGKILL instead of ending; argv[3]: when
  * there is a file of that name. */

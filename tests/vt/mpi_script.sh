@@ -34,7 +34,7 @@ script starts './plain' 'true'
 run 2 ./starts
 [ $? -eq 0 ] && [ -s starts.stf ] && [ "$(grep -c 'did not call MPI_Init' out)" -eq 1 ] && [ "$(grep -c 'WARNING' out)" -eq 0 ] &&
 	grep -q 'exec.*--follow-children' out
-ok "a script that starts the program as its child is told what to do" $?
+ok "a script that starts the program as its child gets a message with the way out" $?
 clean
 timeout 300 "$MPIRUN" -np 2 "$build/vtrun" --follow-children -- ./starts >out 2>&1
 [ $? -eq 0 ] && [ -s starts.clk ] && ! grep -Eq 'WARNING|did not call' out && ! ls VT-flush-* >/dev/null 2>&1 &&

@@ -27,14 +27,14 @@ stepped() # stepped NAME STEP WORDS [STEP]
 	shift
 	across "$@" && grep -q '^step ' truth.clk
 	rc=$?
-	ok "$name: stamps before a step of $(echo "$1${3:+ and $3}" | sed 's/{rank}/1/g') and behind it are inside their bound of the truth" $rc
+	ok "$name: stamps before a step of $(echo "$1${3:+ and $3}" | sed 's/{rank}/1/g') and after it are inside their bound of the truth" $rc
 	sed -n 's/^step .* found/# &/p' out
 	# in one line, which says how large the first one is: its size within what is certain
 	grep 'WARNING: the clock of rank' out >said
 	[ "$(wc -l <said)" -eq 1 ] && grep -q "the clock of rank 1 stepped against that of rank 0 by .* of the run${3:+, and there is 1 more}:" said &&
 		awk -v want="$(echo "$1" | sed 's/{rank}/1/g')" '{ sub(/.*rank 0 by /, ""); sub(/, certain to /, " "); sub(/,.*/, "")
 			e = $1 - want; exit !($1 ~ /[0-9]s$/ && (e < 0 ? -e : e) < 0.1) }' said
-	ok "$name: the user is told, once" $?
+	ok "$name: it is reported, once" $?
 }
 
 stepped 'at work' '-{rank}000s' timed

@@ -49,24 +49,6 @@ near_timertest()
 	[ "$mine" -le $((theirs * 10 > 600 ? theirs * 10 : 600)) ]
 }
 
-# a rate that is stated is right; a run that was disturbed may state none, three in a row may not
-learned()
-{
-	clean
-	VT_LEARN_DRIFT=on VT_LOGFILE_NAME=$dir/sync.stf timeout 300 "$MPIRUN" -np 2 ./sync 20 100 >out 2>&1 && worst sync.clk >error && awk '
-		$1 == "piece" && !scale { scale = $5 / $4 }
-		$1 == "learned-rate" { n++; rate = scale / (1 + 10e-6); good += $2 < rate && rate < $3 }
-		END { exit n == 0 ? 2 : !(n == 1 && good == 1) }' sync.clk
-}
-for run in 1 2 3; do
-	learned
-	rc=$?
-	[ $rc -eq 2 ] || break
-	echo "# run $run stated no rate"
-done
-[ $rc -eq 0 ]
-ok "LEARN-DRIFT: the .clk file says what the rate was, and will be" $?
-
 for load in idle busy; do
 	[ $load = idle ] || busy
 	for how in linked vtrun; do
@@ -84,7 +66,7 @@ for load in idle busy; do
 		ok "$how, $load: affinity, scheduling, environment, signal mask and yielding are as before" $?
 	done
 done
-# Ranks that can share no memory, in containers of their own for example, talk by MPI, whose yielding is off meanwhile.
+# Ranks that can share no memory, in containers of their own for example, exchange messages by MPI, whose yielding is off meanwhile.
 printf '#include <errno.h>\nint memfd_create(const char *n, unsigned f) { (void)n; (void)f; errno = ENOSYS; return -1; }\n' >apart.c
 # shellcheck disable=SC2086
 ${CC:-cc} $san -shared -fPIC apart.c -o apart.so && job env LD_PRELOAD="$dir/apart.so" && near_timertest "apart, busy" && ! grep '^step ' sync.clk >>out

@@ -22,7 +22,7 @@ LC_ALL=C comm -12 wrapped not_wrapped >both
 awk -F'\t' '!/^#/ && (NF != 2 || length($2) < 10)' "$table/not_wrapped.list" >unexplained
 cat both unexplained >>out
 [ "$(wc -l <wrapped)" -gt 500 ] && [ ! -s both ] && [ ! -s unexplained ] && [ -z "$(uniq -d wrapped)" ]
-ok "each function stands in one list, and those without a wrapper have a reason" $?
+ok "each function is in one list, and those without a wrapper have a reason" $?
 
 LC_ALL=C comm -23 "$here/mpi-4.0.list" known >unknown 2>>out
 cat unknown >>out

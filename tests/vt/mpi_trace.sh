@@ -44,7 +44,7 @@ same_files() # same_files NAME: the trace in one/ is that here, byte by byte
 	[ $n -eq "$(find one -type f | wc -l)" ] && [ $n -gt 0 ]
 }
 
-# Tens of thousands of samples, with many anchors, whose histories --verify holds against the data.
+# Tens of thousands of samples, with many anchors, whose histories --verify compares with the data.
 kept 3 ./truth 2 much && one_trace truth 3 && "$build/stftool" kept/*.dat --merge one/truth.stf --clock truth.clk >>out 2>&1 && same_files truth.stf &&
 	[ "$(wc -c <truth.stf.c.0)" -gt $((64 * 65536)) ] && [ "$(wc -c <truth.stf.c.0.anc)" -gt 6400 ]
 ok "offline it is the same, byte by byte" $?

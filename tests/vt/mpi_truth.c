@@ -3,7 +3,7 @@
  * the value of a counter, next to the stamp that the collector takes. Some seconds' tenths long: argv[1]. argv[2] "multiple":
  * as one that may call MPI from several threads; "sync": with VT_timesync() in between; "timed": so long by the clock from the
  * program's begin on, however slow it is, with VT_timesync() each fifth of a second; "much": 300000 more, fast. "timed silent": VT_timesync() each
- * 1.2 s, behind which all but rank 0 record a hundred samples and then no more. */
+ * 1.2 s, after which all but rank 0 record a hundred samples and then no more. */
 #include <VT.h>
 #include <mpi.h>
 #include <stdint.h>

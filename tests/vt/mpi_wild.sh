@@ -68,9 +68,41 @@ if command -v $other >/dev/null && [ -z "$san" ] && $other "$here/mpi_odd.c" -o 
 	clean
 	timeout 300 "$build/vtrun" -- ./stranger >out 2>&1 && [ "$(grep -c 'vtrun: ./stranger uses libmpi.*\.so.* is made for libmpi.*: its processes are recorded one by one' out)" -eq 1 ] &&
 		grep -q '^rank 0 of 1 got 0$' out && [ "$(find . -name 'stranger*.stf' | wc -l)" -eq 1 ]
-	ok "a program of another MPI runs, is recorded for itself, and that is said" $?
+	ok "a program of another MPI runs, is recorded for itself, and that is reported" $?
 else
 	skip "a program of another MPI" "no other MPI here, or the libraries are sanitized"
+fi
+
+# ---- several programs in one job ----
+
+# programs WORDS...: a job with libVT on some ranks only, which prints what it prints without; a trace of two ranks. The program that has no
+# libVT sends messages and computes sums with the other.
+programs()
+{
+	clean
+	timeout 120 "$MPIRUN" "$@" >out 2>&1 && grep -v ' Tickmark ' out | grep . | LC_ALL=C sort >printed && diff without printed >>out &&
+		[ "$(grep -c 'WARNING: only 2 of 4 ranks of this job have libVT' out)" -eq 1 ] && [ "$(find . -name '*.stf' | wc -l)" -eq 1 ] &&
+		! ls VT-* >>out 2>&1 && "$build/stftool" odd*.stf --verify >>out 2>&1 &&
+		"$build/stftool" odd*.stf --print-threads >threads 2>>out && [ "$(awk '$3 ~ /^0:/ && $4 != "unknown" { printf "%s ", substr($3, 3) }' threads)" = "$want " ]
+}
+if [ $mpi = openmpi ]; then
+	clean
+	timeout 120 "$MPIRUN" -np 2 ./odd inter : -np 2 ./odd inter 2>&1 | grep . | LC_ALL=C sort >without
+	want='0 1'
+	programs -np 2 "$build/vtrun" -- ./odd inter : -np 2 ./odd inter
+	ok "a job of two programs, the first one under vtrun" $?
+	want='2 3'
+	programs -np 2 ./odd inter : -np 2 "$build/vtrun" -- ./odd inter
+	ok "a job of two programs, the second one under vtrun" $?
+	programs -np 2 ./odd inter : -np 2 ./oddvt inter
+	ok "a job of two programs, one of them linked with -lVT" $?
+	clean
+	timeout 120 "$MPIRUN" -np 2 "$build/vtrun" -- ./odd inter : -np 2 ./oddvt inter >out 2>&1 && grep -v ' Tickmark ' out | grep . | LC_ALL=C sort >printed &&
+		diff without printed >>out && ! grep -q 'WARNING: only' out && ! ls VT-* >>out 2>&1 && [ "$(find . -name '*.stf' | wc -l)" -eq 1 ] &&
+		[ "$("$build/xstftool" odd*.stf 2>>out | sed -n 's/^NCPUS //p' | wc -w)" -eq 4 ] && [ -s odd.clk ]
+	ok "both have libVT: one corrected trace of all ranks" $?
+else
+	skip "a job of several programs, some without libVT" "only Open MPI says that there are several"
 fi
 
 # ---- families ----
@@ -167,7 +199,7 @@ none() # none WANT: of the four ranks these have samples, all have threads, and 
 {
 	one_trace wild 4 && [ "$(ranks_of wild.stf)" = "$1" ] && "$build/tests/vt/samples" wild.stf | grep -q '^node OS:cpu_idle '
 }
-# the sampler has samples of each rank from before MPI_Init on, where the words are said
+# the sampler has samples of each rank from before MPI_Init on, where the words are reported
 printf 'PROCESS 0:N no\nPROCESS 0:N:2, 1:1:1 on\n' >conf
 SAY=$dir/say VT_CONFIG=$dir/conf run 4 ./wild && none '0 1 2 '
 ok "PROCESS no, and the guide's example of triplets, a blank in it: nothing of rank 3 is left" $?
@@ -182,7 +214,7 @@ SAY=$dir/say VT_CONFIG=$dir/conf VT_PROCESS='2 on;2:2 no' run 3 ./wild && one_tr
 	grep -q "PROCESS 1:x on ($dir/conf:2): '1:x' is neither START\[:STOP\[:STEP\]\]" out &&
 	grep -q "PROCESS 1:1 on maybe ($dir/conf:3): 'maybe' " out && grep -q "PROCESS 3:2 ($dir/conf:4): '3:2' " out &&
 	grep -q "CLUSTER zero off ($dir/conf:5): 'zero' " out
-ok "lines that are none are said once, with their place, and the others hold; a variable comes behind the file" $?
+ok "lines that are none are reported once, with their place, and the others are used; a variable is read after the file" $?
 
 printf 'Counter CPU_Idle On\nprocess 1:n No\nlogfile-name Mixed.stf\nGroup Low 0\nGROUP lower LOW\n' >conf
 SAY=$dir/say VT_CONFIG=$dir/conf run 2 ./wild && one_trace Mixed 2 && [ "$("$build/xstftool" Mixed.stf | grep -c '^DEFCOUNTER OS:cpu_idle ')" -eq 1 ] &&

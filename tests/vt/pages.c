@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* pages THREADS ROUNDS PAGES [close | fork | wait]: each thread touches PAGES fresh pages, ROUNDS times, with a state change behind each (MPI: an
+/* pages THREADS ROUNDS PAGES [close | fork | wait]: each thread touches PAGES fresh pages, ROUNDS times, with a state change after each (MPI: an
  * MPI call, which is two). What is true then is recorded beside it: its number as Pages:go, and the process's own count of faults,
  * before it; Pages:low and Pages:high, between which the pages of all threads are that were touched when the state change was
- * made, and again the faults behind it. The first thread has one before and one behind all this. The count is a
+ * made, and again the faults after it. The first thread has one before and one after all this. The count is a
  * software-defined event as well. */
 #include <dlfcn.h>
 #include <pthread.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* How a test program says what it recorded, in the form of samples.c: to the file of SAY, or of SAY with the rank
- * behind it in MPI programs. The program knows what it passed to VT_; nothing here looks into the library. */
+ * after it in MPI programs. The program knows what it passed to VT_; nothing here looks into the library. */
 #ifndef TESTS_VT_SAY_H
 #define TESTS_VT_SAY_H
 

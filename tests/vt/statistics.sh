@@ -13,7 +13,7 @@ run() # run OPTIONS -- PROGRAM ARGUMENTS: what it said as "THREAD FUNCTION CALLS
 	rm -f "$dir"/t.*
 	timeout 100 "$build/vtrun" --logfile-name "$dir/t.stf" --verbose 0 "$@" >"$dir/out" 2>"$dir/err" &&
 		awk '$2 == "+" { n[$1 " " $3]++ } END { for (i in n) print i, n[i] }' "$dir/out" | sort >"$dir/said" &&
-		[ -s "$dir/said" ] && "$build/stftool" "$dir/t.stf" --print-statistics >"$dir/lines" && "$src/tools/convert-stats" "$dir/lines" >"$dir/stats" &&
+		[ -s "$dir/said" ] && "$build/stftool" "$dir/t.stf" --print-statistics >"$dir/lines" && "$build/tools/convert-stats" "$dir/lines" >"$dir/stats" &&
 		awk '$1 ~ /^[0-9]+:0$/ { sub(/:.*/, "", $1); print $1, $2, $6 }' "$dir/stats" | sort >"$dir/counted" &&
 		! grep -v '^#' "$dir/lines" | grep -vqE '^([0-9]+:){2}0xffffffff:0xffffffff:1(:[0-9]+){7}$'
 }
@@ -38,7 +38,7 @@ ok "in fixed memory: a row for the others holds the exact rest" $?
 ${CC:-cc} $san -O2 -finstrument-functions -o "$dir/killed" "$here/statistics.c" || exit 99
 VT_KEEP_RAW_EVENTS=on VT_FLUSH_PREFIX=$dir timeout 100 "$build/vtrun" --statistics --logfile-name "$dir/k.stf" --verbose 0 -- "$dir/killed" >"$dir/out" 2>"$dir/err"
 [ -e "$dir/k.stf" ] || "$build/stftool" "$dir"/VT-flush-*.dat --merge "$dir/k.stf" >"$dir/err" 2>&1
-"$build/stftool" "$dir/k.stf" --print-statistics 2>>"$dir/err" | "$src/tools/convert-stats" >"$dir/stats" &&
+"$build/stftool" "$dir/k.stf" --print-statistics 2>>"$dir/err" | "$build/tools/convert-stats" >"$dir/stats" &&
 	n=$(awk '$2 == "Application:work" { print $6 }' "$dir/stats") && [ "$n" -le "$(cat "$dir/out")" ] && [ "$n" -gt $(($(cat "$dir/out") / 4)) ]
 ok "after SIGKILL the statistics are there up to the last second" $?
 # recorded until its functions are throttled, with those that were open then: it is recursive
@@ -59,7 +59,10 @@ timeout 100 "$build/vtrun" --logfile-name "$dir/s.stf" --summary -- "$dir/prog" 
 	[ "$(grep -c '%  Application:' "$dir/err")" -le 10 ] && grep -q ' 0.00%  all calls of MPI' "$dir/err" &&
 	[ "$(awk '$2 == "+" && $3 == "Application:alpha" { n++ } END { print n }' "$dir/out")" -eq "$(awk '$NF == "Application:alpha" { print $3 }' "$dir/err")" ]
 ok "--summary: the functions with their counts" $?
-printf '1:2:3\n' | "$src/tools/convert-stats" >"$dir/out" 2>"$dir/err"
+printf '1:2:3\n' | "$build/tools/convert-stats" >"$dir/out" 2>"$dir/err"
 [ $? -ne 0 ] && grep -q 'line 1 is no line' "$dir/err"
 ok "convert-stats names a line that it cannot read" $?
+"$build/tools/convert-stats" "$dir/nosuch" >"$dir/out" 2>"$dir/err"
+[ $? -eq 1 ] && [ ! -s "$dir/out" ] && grep -q "cannot read $dir/nosuch" "$dir/err"
+ok "convert-stats names a file that it cannot read" $?
 done_testing

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What programs in the wild do, and some worse: calls before the start and after the end, NULL where something is
  * expected, handles that are none, genres without bits, bounds that are not there, thread numbers twice. Nothing
- * crashes, what is wrong is said, and what is right beside it is recorded. */
+ * crashes, what is wrong is reported, and what is right is recorded. */
 #include <pthread.h>
 #include <sys/mman.h>
 #include <unistd.h>

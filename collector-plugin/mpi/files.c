@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "config.h"
+#include "collector-plugin/mpi/files.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "collector-plugin/host/lock.h"
+#include "collector-plugin/mpi/record.h"
+#include "collector-plugin/trace/define.h"
+
+/* What a handle stands for, found without a lock. */
+enum { HANDLES = 1 << 12, GONE = 1 };
+struct handle {
+	_Atomic uintptr_t handle; /* 0: free; GONE: was freed */
+	uint32_t id;              /* a file's; of a window its number on its communicator */
+	uint32_t communicator;
+	int ranks;                /* of a window, with their places below */
+	_Atomic uint32_t *places; /* [ranks]: vt_file(); 0: not yet */
+};
+static struct handle files[HANDLES], windows[HANDLES];
+static struct vt_lock lock = VT_LOCK_INIT;
+
+static uint32_t start_of(uintptr_t handle)
+{
+	return (uint32_t)((uint64_t)handle * 0x9e3779b97f4a7c15u >> 52);
+}
+
+static struct handle *find(struct handle *table, uintptr_t handle)
+{
+	uint32_t i = start_of(handle), n;
+	uintptr_t there;
+
+	for (n = 0; n < HANDLES; n++, i = (i + 1) % HANDLES) {
+		there = atomic_load_explicit(&table[i].handle, memory_order_acquire);
+		if (there == handle || there == 0) {
+			return there ? &table[i] : NULL;
+		}
+	}
+	return NULL;
+}
+
+/* A handle means something new. NULL: no place left. */
+static void add(struct handle *table, const struct handle *h, uintptr_t handle)
+{
+	uint32_t i = start_of(handle), n;
+	struct handle *old;
+
+	vt_lock(&lock);
+	old = find(table, handle);
+	if (old) {
+		atomic_store(&old->handle, GONE);
+	}
+	for (n = 0; n < HANDLES && atomic_load(&table[i].handle) > GONE; n++) {
+		i = (i + 1) % HANDLES;
+	}
+	if (n < HANDLES) {
+		table[i].id = h->id;
+		table[i].communicator = h->communicator;
+		table[i].ranks = h->ranks;
+		table[i].places = h->places;
+		atomic_store_explicit(&table[i].handle, handle, memory_order_release);
+	}
+	vt_unlock(&lock);
+}
+
+static void take_away(struct handle *table, uintptr_t handle)
+{
+	struct handle *h = find(table, handle);
+
+	if (h) {
+		/* another thread may still look at its places, which stay */
+		atomic_store(&h->handle, GONE);
+	}
+}
+
+static uint32_t define(const char *name, uint32_t communicator)
+{
+	uint32_t id;
+
+	vt_tls.inside++;
+	id = vt_file(vt_tls.collect, name, communicator);
+	vt_tls.inside--;
+	return id;
+}
+
+void vt_file_opened(MPI_File file, const char *name, size_t length, MPI_Comm comm)
+{
+	const struct vt_comm *c = vt_comm_of(comm);
+	struct handle h = { .communicator = c ? c->id : 0 };
+	char text[4096];
+
+	if (name) {
+		snprintf(text, sizeof(text), "%.*s", (int)(length < sizeof(text) ? length : sizeof(text) - 1), name);
+		h.id = define(text, h.communicator);
+		add(files, &h, (uintptr_t)file);
+	}
+}
+
+void vt_file_closed(MPI_File file)
+{
+	take_away(files, (uintptr_t)file);
+}
+
+void vt_window_made(MPI_Win win, MPI_Comm comm)
+{
+	struct vt_comm *c = vt_comm_of(comm);
+	struct handle h = { 0 };
+
+	if (c) {
+		h.communicator = c->id;
+		h.id = atomic_fetch_add(&c->windows, 1) + 1;
+		h.ranks = c->size;
+		h.places = vt_trace_memory((size_t)c->size * sizeof(*h.places));
+		if (h.places) {
+			add(windows, &h, (uintptr_t)win);
+		}
+	}
+}
+
+void vt_window_gone(MPI_Win win)
+{
+	take_away(windows, (uintptr_t)win);
+}
+
+static uint32_t place_of(MPI_Win win, int target)
+{
+	struct handle *h = find(windows, (uintptr_t)win);
+	char text[60];
+	uint32_t id;
+
+	if (!h || target < 0 || target >= h->ranks) {
+		return 0; /* MPI_PROC_NULL, a wrong rank, or a window that was made without our seeing it */
+	}
+	id = atomic_load_explicit(&h->places[target], memory_order_relaxed);
+	if (!id) {
+		snprintf(text, sizeof(text), "window %u of rank %d", (unsigned)h->id, target);
+		id = define(text, h->communicator);
+		atomic_store_explicit(&h->places[target], id, memory_order_relaxed);
+	}
+	return id;
+}
+
+/* ---- around the calls ---- */
+
+static void begin(struct vt_mpi_call *k, const ltick_t *at, enum vt_raw_io kind, uint32_t file, long long count,
+	MPI_Datatype type)
+{
+	k->file = k->frame ? file : 0;
+	k->io = kind;
+	k->moving = k->file ? vt_type_bytes(count, type) : 0;
+	if (k->file) {
+		vt_trace_transfer(at, 1, kind, file, k->moving);
+	}
+}
+
+static void end(struct vt_mpi_call *k, uint64_t bytes)
+{
+	ltick_t at = ltick(k->leave);
+
+	if (k->file) {
+		vt_trace_transfer(&at, 0, k->io, k->file, bytes);
+	}
+}
+
+void vt_io_begin(struct vt_mpi_call *k, enum vt_raw_io kind, MPI_File file, long long count, MPI_Datatype type)
+{
+	const struct handle *h = find(files, (uintptr_t)file);
+
+	begin(k, NULL, kind, h ? h->id : 0, count, type);
+}
+
+void vt_rma_begin(
+	struct vt_mpi_call *k, enum vt_raw_io kind, int target, MPI_Win win, long long count, MPI_Datatype type)
+{
+	begin(k, NULL, kind, place_of(win, target), count, type);
+}
+
+void vt_io_end(struct vt_mpi_call *k, const MPI_Status *status)
+{
+	MPI_Count n = 0;
+
+	if (status && (PMPI_Get_elements_x(status, MPI_BYTE, &n) != MPI_SUCCESS || n < 0)) {
+		n = 0;
+	}
+	end(k, (uint64_t)n);
+}
+
+void vt_io_all(struct vt_mpi_call *k, int result)
+{
+	end(k, result == MPI_SUCCESS ? k->moving : 0);
+}
+
+void vt_rma_both(struct vt_mpi_call *k, int target, MPI_Win win, long long count, MPI_Datatype type, int result)
+{
+	ltick_t at = ltick(k->leave);
+
+	vt_io_all(k, result);
+	if (k->file) {
+		begin(k, &at, VT_RAW_READ, place_of(win, target), count, type);
+		vt_io_all(k, result);
+	}
+}

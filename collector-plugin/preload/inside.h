@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What libVTcs.so seldom needs is a library of its own, libVTinside.so: the reading of counters and the merge. It is loaded when a run
+ * starts whose counters are read inside the program, or that has PROCESS or CLUSTER, never later: by then a signal handler may be running that has interrupted malloc().
+ * This is the table between the two. libVT has all of it linked in, because an MPI job merges in MPI_Finalize. */
+#ifndef COLLECTOR_PLUGIN_PRELOAD_INSIDE_H
+#define COLLECTOR_PLUGIN_PRELOAD_INSIDE_H
+
+#include <stddef.h>
+
+#include "collector-plugin/merge/merge.h"
+#include "collector-plugin/settings/choose.h"
+#include "sampler/source.h"
+
+/* CALL(result, name, parameters, arguments, result while the library is not loaded). Those that a run calls at its start load it. */
+/* clang-format off */
+#define VT_INSIDE_CALLS(CALL) \
+	CALL(const struct smp_source *, smp_plugin_load, (const char *text, const char **options, struct tkm_err *err), \
+		(text, options, err), load(err) < 0 ? NULL : inside->smp_plugin_load(text, options, err)) \
+	CALL(struct smp_plan *, smp_plan_open, (const struct smp_env *env, const char *const *rules, size_t n_rules, \
+		const struct smp_plugin *plugins, size_t n_plugins, struct tkm_err *err), \
+		(env, rules, n_rules, plugins, n_plugins, err), \
+		load(err) < 0 ? NULL : inside->smp_plan_open(env, rules, n_rules, plugins, n_plugins, err)) \
+	CALL(size_t, smp_plan_size, (const struct smp_plan *plan), (plan), 0) \
+	CALL(const struct smp_planned *, smp_plan_at, (const struct smp_plan *plan, size_t i), (plan, i), NULL) \
+	CALL(void, smp_plan_close, (struct smp_plan *plan), (plan), (void)0) \
+	CALL(uint64_t, smp_plan_mark, (const struct smp_plan *plan), (plan), 0) \
+	CALL(struct smp_plan *, smp_plan_later, (const struct smp_plan *before, struct tkm_err *err), (before, err), \
+		(missing(err), NULL)) \
+	CALL(struct smp_set *, smp_set_open, (const struct smp_plan *plan, const struct smp_target *target, struct tkm_err *err), \
+		(plan, target, err), (missing(err), NULL)) \
+	CALL(struct smp_set *, smp_set_open_some, (const struct smp_plan *plan, const struct smp_target *target, \
+		int (*wanted)(const struct smp_plan *plan, size_t i), struct tkm_err *err), (plan, target, wanted, err), \
+		(missing(err), NULL)) \
+	CALL(size_t, smp_set_size, (const struct smp_set *set), (set), 0) \
+	CALL(size_t, smp_set_planned, (const struct smp_set *set, size_t i), (set, i), 0) \
+	CALL(const char *, smp_set_why, (const struct smp_set *set, size_t i), (set, i), "") \
+	CALL(int, smp_set_read, (struct smp_set *set, union smp_value *value, uint8_t *state), (set, value, state), -1) \
+	CALL(int, smp_set_descriptors, (const struct smp_set *set, int *fd, int most), (set, fd, most), 0) \
+	CALL(void, smp_set_close, (struct smp_set *set), (set), (void)0) \
+	CALL(int, vt_choose, (const char *text, long long number, long long last, int *state, struct tkm_err *err), \
+		(text, number, last, state, err), load(err) < 0 ? -1 : inside->vt_choose(text, number, last, state, err)) \
+	CALL(int, vt_merge, (const struct vt_merge_input *in, size_t n, const struct vt_merge_options *o, \
+		struct vt_merge_result *out, struct tkm_err *err), (in, n, o, out, err), missing(err))
+/* clang-format on */
+
+struct vt_inside {
+	const char *version;
+#define MEMBER(result, name, parameters, arguments, otherwise) __typeof__(name) *name;
+	VT_INSIDE_CALLS(MEMBER)
+#undef MEMBER
+};
+
+/* Memory, which is libVTcs's own (host/alloc.c), so that either side may free what the other has taken. */
+struct vt_inside_memory {
+	void *(*malloc)(size_t n);
+	void *(*calloc)(size_t n, size_t size);
+	void *(*realloc)(void *p, size_t n);
+	void (*free)(void *p);
+	char *(*strdup)(const char *s);
+	char *(*strndup)(const char *s, size_t max);
+};
+
+/* The one symbol of libVTinside.so. `memory` stays for good. */
+typedef const struct vt_inside *vt_inside_start(const struct vt_inside_memory *memory);
+#define VT_INSIDE_START "vt_inside_begin"
+vt_inside_start vt_inside_begin;
+
+#endif

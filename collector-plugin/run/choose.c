@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "config.h"
+#include "collector-plugin/run/choose.h"
+
+#include "collector-plugin/core/collect.h"
+#include "collector-plugin/core/hooks.h"
+#include "collector-plugin/core/collector.h"
+#include "collector-plugin/host/say.h"
+#include "collector-plugin/raw/writer.h"
+#include "collector-plugin/settings/choose.h"
+
+void vt_choose_wrong(const struct vt_setting_other *o, const char *why)
+{
+	vt_say(vt_rank_of(&vt_collector.pub) > 0 ? 2 : 1, "WARNING",
+		"%s %s (%s): %s; this one is left out, the others hold", o->name, o->text, o->where, why);
+}
+
+static void rules(const char *option, long long number, long long last, int *state)
+{
+	const struct vt_setting_other *o;
+	struct tkm_err err;
+	int i;
+
+	for (i = 0; (o = vt_settings_other_nth(&vt_collector.settings, option, i)) != NULL; i++) {
+		if (vt_choose(o->text, number, last, state, &err) < 0) {
+			vt_choose_wrong(o, err.text);
+		}
+	}
+}
+
+int vt_choose_process(long long rank, long long last_rank, long long host, long long last_host)
+{
+	int state = 0;
+
+	rules("PROCESS", rank, last_rank, &state);
+	rules("CLUSTER", host, last_host, &state);
+	return state;
+}
+
+void vt_choose_alone(const struct vt_collector *c)
+{
+	int rank = vt_rank_of(&c->pub), ranks = vt_ranks_of(&c->pub);
+	int state = vt_choose_process(rank > 0 ? rank : 0, ranks > 1 ? ranks - 1 : 0, 0, 0);
+
+	vt_process_state(state);
+	if (state == 2) {
+		vt_raw_info(vt_raw_of(&c->pub), VT_RAW_DISCARDED,
+			"PROCESS or CLUSTER says no or discard, so only counters of the node are here");
+	}
+}

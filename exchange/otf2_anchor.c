@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The anchor file of an OTF2 archive. */
+#include "config.h"
+#include "exchange/otf2_in.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/bytes.h"
+
+/* Places in the anchor file of the numbers for which the library allocates memory, whatever they are. */
+enum {
+	ANCHOR_ORDER = 1,
+	ANCHOR_NAME = 2,
+	ANCHOR_CHUNKS = 12,
+	ANCHOR_SUBSTRATE = 28,
+	ANCHOR_TEXTS = 46,
+	ANCHOR_SIZE = 1 << 20,
+	LITTLE = 'B',
+	BIG = '#'
+};
+
+static int bad_anchor(const struct otf2_in *o, size_t offset, const char *what)
+{
+	return tkm_fail(o->err, TKM_ERR_FORMAT, "%s: offset %zu: %s", o->in->path, offset, what);
+}
+
+/* The anchor file before the library sees it: sizes of chunks, and the number of properties, of which each has two texts. */
+static int check_bytes(struct otf2_in *o, const unsigned char *b, size_t n)
+{
+	size_t at = ANCHOR_TEXTS, i;
+	const unsigned char *zero;
+	uint64_t chunk;
+
+	if (n < ANCHOR_TEXTS || memcmp(b + ANCHOR_NAME, "OTF2", 4) != 0) {
+		return bad_anchor(o, ANCHOR_NAME, "this is no anchor file of OTF2");
+	}
+	if (b[ANCHOR_ORDER] != LITTLE && b[ANCHOR_ORDER] != BIG) {
+		return bad_anchor(o, ANCHOR_ORDER, "the byte order is none");
+	}
+	o->big = b[ANCHOR_ORDER] == BIG;
+	for (i = ANCHOR_CHUNKS; i < ANCHOR_CHUNKS + 16; i += 8) {
+		chunk = tkm_get64(b + i, o->big);
+		o->chunk[i > ANCHOR_CHUNKS] = chunk;
+		if (chunk < OTF2_CHUNK_SIZE_MIN || chunk > OTF2_CHUNK_SIZE_MAX) {
+			return bad_anchor(o, i, "a size of chunks that OTF2 does not allow");
+		}
+	}
+	o->plain = b[ANCHOR_SUBSTRATE] == OTF2_SUBSTRATE_POSIX && b[ANCHOR_SUBSTRATE + 1] == OTF2_COMPRESSION_NONE;
+	for (i = 0; i < 3; i++) { /* machine, creator, description */
+		zero = memchr(b + at, 0, n - at);
+		if (!zero) {
+			return bad_anchor(o, at, "a text has no end");
+		}
+		at = (size_t)(zero - b) + 1;
+	}
+	return n - at < 4 || tkm_get32(b + at, o->big) > (n - at) / 2
+		? bad_anchor(o, at, "more properties than the file has room for")
+		: 0;
+}
+
+int otf2_check_anchor(struct otf2_in *o)
+{
+	unsigned char *b = malloc(ANCHOR_SIZE);
+	FILE *f = b ? fopen(o->in->path, "re") : NULL;
+	int rc = 0;
+
+	if (!b) {
+		return xch_fail_memory(o->err, o->in->path);
+	}
+	if (f) { /* else the library says why it cannot be opened */
+		rc = check_bytes(o, b, fread(b, 1, ANCHOR_SIZE, f));
+		fclose(f);
+	}
+	free(b);
+	return rc;
+}

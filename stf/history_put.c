@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Writes what a history knows: an anchor, and the state at some time. */
+#include "stf/history.h"
+#include "stf/history_parts.h"
+#include "stf/put.h"
+
+#define SPARSE 12 /* bytes of data for each byte of histories, at least */
+
+/* Values of a thread, or of all threads those of nobody in particular (`nobody`) or any. Fewer than 256 in a record: its size field is
+ * U1. */
+static int put_set(struct stx_stream *to, const struct stx_lasts *s, const struct stx_thread_values *t, int nobody)
+{
+	uint32_t id[255];
+	uint64_t value[255];
+	struct stf_counter_history all = { .counters = id, .values = value };
+	struct stf_counter_value own = { .willy = t ? t->willy : 0, .counters = id, .values = value };
+	size_t i, n = 0;
+
+	for (i = 0; i < s->n; i++) {
+		if (!nobody || !s->c[i].by_thread) {
+			id[n] = s->c[i].id;
+			value[n++] = s->c[i].value;
+		}
+		if (n == 255 || (n && i + 1 == s->n)) {
+			all.size_1_2 = own.size_1_2 = (uint32_t)n;
+			if (t ? stx_put_counter_value(to, &own) < 0 : stx_put_counter_history(to, &all) < 0) {
+				return -1;
+			}
+			n = 0;
+		}
+	}
+	return 0;
+}
+
+static int put_threads(const struct stx_history *h, struct stx_stream *to)
+{
+	size_t i;
+
+	for (i = 0; i < h->n_threads; i++) {
+		if (put_set(to, &h->thread[i].set, &h->thread[i], 0) < 0) {
+			return -1;
+		}
+	}
+	return 0;
+}
+
+static int has_scl(const struct stx_stack *s)
+{
+	uint32_t i;
+
+	for (i = 0; i < s->n && !s->scl[i]; i++) {
+		;
+	}
+	return i < s->n;
+}
+
+/* Bytes of the histories. */
+static uint64_t size_of(const struct stx_history *h)
+{
+	uint64_t size = sizeof(struct stx_wire_begin_of_history) + sizeof(struct stx_wire_end_of_history) +
+		12 * h->all.n + 20 * h->n_open;
+	size_t i;
+
+	for (i = 0; i < h->n_stacks; i++) {
+		if (h->stack[i].n) {
+			size += has_scl(&h->stack[i])
+				? sizeof(struct stx_wire_function_history_1) + 8 * (uint64_t)h->stack[i].n
+				: sizeof(struct stx_wire_function_history) + 4 * (uint64_t)h->stack[i].n;
+		}
+	}
+	for (i = 0; i < h->n_threads; i++) {
+		size += sizeof(struct stx_wire_counter_value) + 12 * h->thread[i].set.n;
+	}
+	return size;
+}
+
+/* Where much is to be said, most anchors are a place and a time only: a reader that needs the state starts at an earlier one. */
+static int tells(struct stx_history *h, uint64_t offset)
+{
+	if (offset && offset - h->told < SPARSE * size_of(h)) {
+		return 0;
+	}
+	h->told = offset;
+	return 1;
+}
+
+static int put_stacks(struct stx_history *h, struct stx_stream *anc)
+{
+	const struct stx_stack *s;
+	size_t k;
+	int rc = 0;
+
+	for (k = 0; k < h->n_stacks && rc == 0; k++) {
+		s = &h->stack[k];
+		if (has_scl(s)) {
+			struct stf_function_history_1 r = {
+				.willy = s->willy, .size_1_2 = s->n, .function_stack = s->function, .scls = s->scl
+			};
+
+			rc = stx_put_function_history_1(anc, &r);
+		} else if (s->n) {
+			struct stf_function_history r = {
+				.willy = s->willy, .size_1_1 = s->n, .function_stack = s->function
+			};
+
+			rc = stx_put_function_history(anc, &r);
+		}
+	}
+	return rc;
+}
+
+static int put_open(struct stx_history *h, struct stx_stream *anc, uint32_t file)
+{
+	struct stf_history r = { 0 };
+	uint32_t files[255];
+	uint64_t offset[255], prevtime[255];
+	size_t i, n = 0;
+
+	r.file = files;
+	r.offset = offset;
+	r.prevtime = prevtime;
+	for (i = 0; i < h->n_open; i++) {
+		files[n] = file;
+		offset[n] = h->open[i].offset;
+		prevtime[n++] = h->open[i].prevtime;
+		if (n == 255 || i + 1 == h->n_open) {
+			r.size_1_3 = (uint32_t)n;
+			if (stx_put_history(anc, &r) < 0) {
+				return -1;
+			}
+			n = 0;
+		}
+	}
+	return 0;
+}
+
+/* Forgets what is over by then. */
+static void drop_ended(struct stx_history *h, uint64_t time_prev)
+{
+	size_t i, n = 0;
+
+	for (i = 0; i < h->n_open; i++) {
+		if (h->open[i].end > time_prev) {
+			h->open[n++] = h->open[i];
+		}
+	}
+	h->n_open = n;
+}
+
+int stx_history_anchor(
+	struct stx_history *h, struct stx_stream *anc, uint32_t file, uint64_t time_prev, uint64_t offset)
+{
+	struct stf_anchor a = { .time_prev = time_prev, .offset = offset };
+	struct stf_begin_of_history begin = { 0 };
+	struct stf_end_of_history end = { 0 };
+
+	drop_ended(h, time_prev);
+	if (stx_put_anchor(anc, &a) < 0) {
+		return -1;
+	}
+	if (!tells(h, offset)) {
+		return 0;
+	}
+	stx_history_sort(h);
+	if (stx_put_begin_of_history(anc, &begin) < 0 || put_set(anc, &h->all, NULL, 0) < 0 ||
+		put_threads(h, anc) < 0 || put_stacks(h, anc) < 0 || put_open(h, anc, file) < 0) {
+		return -1;
+	}
+	return stx_put_end_of_history(anc, &end);
+}
+
+int stx_history_state(struct stx_history *h, struct stx_stream *to, uint32_t file, uint64_t from)
+{
+	drop_ended(h, from - 1);
+	stx_history_sort(h);
+	return put_set(to, &h->all, NULL, 1) < 0 || put_threads(h, to) < 0 || put_stacks(h, to) < 0
+		? -1
+		: put_open(h, to, file);
+}

@@ -1,0 +1,304 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Definitions and short records of the raw file: what is written comes back, whole, after a kill, and beside a signal handler. */
+#include "config.h"
+#include "collector-plugin/raw/format.h"
+
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "collector-plugin/raw/process.h"
+#include "collector-plugin/raw/reader.h"
+#include "collector-plugin/raw/writer.h"
+#include "tests/lib/check.h"
+#include "tests/lib/raw_file.h"
+
+/* One line for each definition, with all that it says. */
+static int spell(const struct vt_raw_def *d, void *ctx)
+{
+	const struct vt_raw_comm_def *c = &d->communicator;
+	FILE *to = ctx;
+	uint32_t i;
+
+	fprintf(to, "%d %u %u %s", (int)d->type, d->id, d->parent, d->name);
+	switch (d->type) {
+	case VT_RAW_DEF_STATISTICS:
+		fprintf(to, " %u %u %d %u %llu %u %u %lld %lld", d->row.function, d->row.communicator, d->row.peer,
+			d->row.kind, (unsigned long long)d->row.bytes, d->row.t.count, d->row.t.more,
+			(long long)d->row.t.inclusive[2], (long long)d->row.t.exclusive[1]);
+		break;
+	case VT_RAW_DEF_OBJECT:
+		fprintf(to, " %u %u %u", d->n, d->build_id[0], d->build_id[d->n - 1]);
+		break;
+	case VT_RAW_DEF_FUNCTION_AT:
+		fprintf(to, " %u %u %llu", d->object, d->demangle, (unsigned long long)d->offset);
+		break;
+	case VT_RAW_DEF_STACK:
+		for (i = 0; i < d->n; i++) {
+			fprintf(to, " %llu %u %u", (unsigned long long)d->place[i].offset, d->place[i].object,
+				d->place[i].demangle);
+		}
+		break;
+	case VT_RAW_DEF_SCOPE:
+		fprintf(to, " %u %u", d->scl[0], d->scl[1]);
+		break;
+	case VT_RAW_DEF_THREAD:
+		fprintf(to, " %llu", (unsigned long long)d->tid);
+		break;
+	case VT_RAW_DEF_COMM:
+		fprintf(to, " %u %u %u %d %u %u %u %u", c->parent, c->kind, c->number, c->tag, c->inter, c->n_own, c->n,
+			c->at);
+		for (i = 0; i < d->n; i++) {
+			fprintf(to, " %d-%d/%d", c->ranks[i].first, c->ranks[i].last, c->ranks[i].stride);
+		}
+		break;
+	case VT_RAW_DEF_CLOCK:
+		fprintf(to, "%lld %lld %lld %lld", (long long)d->tick, (long long)d->realtime_ns,
+			(long long)d->monotonic_ns, (long long)d->raw_ns);
+		break;
+	case VT_RAW_DEF_CLOCKS:
+		fprintf(to, "%s", d->text);
+		break;
+	default:
+		break;
+	}
+	putc('\n', to);
+	return 0;
+}
+
+static void define_each(struct vt_raw *r)
+{
+	const struct vt_raw_row row = { .function = 5,
+		.communicator = 6,
+		.peer = -7,
+		.kind = 1,
+		.bytes = 1ull << 40,
+		.t = { 9, 8, { 1, 2, 3 }, { 4, -5, 6 } } };
+	const struct vt_raw_place place[2] = { { 1ull << 33, 10, 1 }, { 77, 11, 0 } };
+	const struct vt_raw_ranks ranks[3] = { { 0, 6, 2 }, { 7, 7, 1 }, { 9, 12, 3 } };
+	const struct vt_raw_comm_def comm = { 20, 21, 22, 23, -24, 1, 2, 3, 0, ranks, "of three" };
+	const uint8_t build_id[3] = { 31, 32, 33 };
+	int bad;
+
+	bad = vt_raw_class(r, 1, 2, "class") | vt_raw_function(r, 3, 4, "function") | vt_raw_statistics(r, 5, &row) |
+		vt_raw_object(r, 6, build_id, 3, "/lib/o.so") | vt_raw_function_at(r, 7, 8, 9, 1, 1ull << 34, "at") |
+		vt_raw_scl(r, 10, 11, "a.c") | vt_raw_stack(r, 12, place, 2) |
+		vt_raw_scope(r, 13, 14, 15, 16, "scope") | vt_raw_file_name(r, 17, 18, "/data/f") |
+		vt_raw_communicator(r, &comm) | vt_raw_thread_from(r, 25, 26, 1ull << 35, "thread") |
+		vt_raw_clock(r, ltick(41), -42, 1ll << 36, 44) | vt_raw_clocks(r, "line\n", 5);
+	CHECK_INT(bad, 0);
+}
+
+static void every_definition_comes_back(void)
+{
+	struct vt_raw *r = create((struct vt_raw_options){ .autoflush = 1 });
+	struct tkm_err e = { TKM_OK, "" };
+	struct vt_raw_file *f;
+	char *text = NULL;
+	size_t n;
+	FILE *to = open_memstream(&text, &n);
+
+	define_each(r);
+	vt_raw_close(r, ltick(1));
+	f = vt_raw_open(path, &e);
+	CHECK(f && to && vt_raw_definitions(f, spell, to) == 0, "%s", e.text);
+	vt_raw_file_close(f);
+	fclose(to);
+	CHECK_STR(text,
+		"32 1 2 class\n"
+		"36 3 4 function\n"
+		"50 5 0  5 6 -7 1 1099511627776 9 8 3 -5\n"
+		"41 6 0 /lib/o.so 3 31 33\n"
+		"42 7 8 at 9 1 17179869184\n"
+		"39 10 11 a.c\n"
+		"52 12 0  8589934592 10 1 77 11 0\n"
+		"40 13 14 scope 15 16\n"
+		"45 17 18 /data/f\n"
+		"43 20 0 of three 21 22 23 -24 1 2 3 0 0-6/2 7-7/1 9-12/3\n"
+		"34 25 26 thread 34359738368\n"
+		"37 0 0 41 -42 68719476736 44\n"
+		"44 0 0 line\n\n");
+	free(text);
+}
+
+/* Asked a thousand times at a job's end. */
+static void when_it_was_born(void)
+{
+	int before = open_files(), i;
+	pid_t pid = fork();
+
+	if (pid == 0) {
+		_exit(0);
+	}
+	for (i = 0; i < 20; i++) {
+		CHECK(vt_raw_born((uint32_t)getpid()) == vt_raw_born(0) && vt_raw_born(0) > 0, "%llu",
+			(unsigned long long)vt_raw_born(0));
+	}
+	waitid(P_PID, (id_t)pid, NULL, WEXITED | WNOWAIT);
+	CHECK_INT(vt_raw_born((uint32_t)pid), 0); /* a zombie is gone */
+	waitpid(pid, NULL, 0);
+	CHECK_INT(vt_raw_born((uint32_t)pid), 0);
+	CHECK_INT(open_files(), before);
+}
+
+enum { SHORT_EVENTS = 40000 };
+
+/* The k-th event of a stream: its distance to the one before it, its function (0: a leave) and its thread. */
+static void event_at(uint64_t k, int64_t *dt, uint32_t *function, uint16_t *thread)
+{
+	static const int64_t odd[] = { (1 << 18) - 1, 1 << 18, (1 << 24) - 1, 1 << 24, UINT32_MAX, (int64_t)1 << 33, -5,
+		0 };
+	static const uint32_t ids[] = { 1, 2, 0x10000, 0x10001, 0x1003f, 0x10040, 0x10041, 0x10fff, 0x11000, 0x3fffff };
+	uint64_t h = k * 0x9e3779b97f4a7c15u;
+
+	h ^= h >> 29;
+	*dt = h % 64 == 0 ? odd[(h >> 8) % 8] : (int64_t)((h >> 8) % 1000);
+	*function = (h >> 24) % 5 < 2 ? 0 : ids[(h >> 32) % 10];
+	*thread = (uint16_t)(k / 3000);
+}
+
+static int put_event(struct vt_raw_stream *s, uint64_t k, int64_t *now)
+{
+	static uint16_t owner;
+	uint32_t function;
+	uint16_t thread;
+	int64_t dt;
+
+	event_at(k, &dt, &function, &thread);
+	if (thread != owner) {
+		vt_raw_no_owner(s);
+		owner = thread;
+	}
+	*now += dt;
+	return function ? vt_raw_state_enter(s, ltick(*now), thread, function, vt_raw_short_code(function))
+			: vt_raw_state_leave(s, ltick(*now), thread);
+}
+
+/* Returns how many events are there and as they were written; -1: one is not. */
+static long short_back(struct vt_raw_file *f, size_t *bytes)
+{
+	struct vt_raw_cursor c;
+	uint64_t k = 0;
+	int64_t now = 1000, dt;
+	uint32_t function, got = 0;
+	uint16_t thread;
+
+	*bytes = 0;
+	for (vt_raw_cursor(f, 0, &c); vt_raw_cursor_next(&c); k++) {
+		event_at(k, &dt, &function, &thread);
+		now += dt;
+		if (c.h.type == VT_RAW_STATE_ENTER) {
+			memcpy(&got, c.body, 4);
+		}
+		if (c.h.type != (function ? VT_RAW_STATE_ENTER : VT_RAW_STATE_LEAVE) || (function && got != function) ||
+			c.now != now || c.h.where != thread || c.h.n != 0) {
+			printf("# event %llu\n", (unsigned long long)k);
+			return -1;
+		}
+		*bytes += c.size;
+	}
+	return (long)k;
+}
+
+static void short_records(void)
+{
+	struct vt_raw *r = create((struct vt_raw_options){ .autoflush = 1, .flush_blocks = 4 });
+	struct vt_raw_stream *s = vt_raw_stream(r);
+	struct vt_raw_file *f;
+	int64_t now = 1000;
+	size_t bytes;
+	uint64_t k;
+
+	for (k = 0; k < SHORT_EVENTS; k++) {
+		CHECK(put_event(s, k, &now) == 0, "%s", path);
+	}
+	vt_raw_stream_end(s);
+	vt_raw_close(r, ltick(now));
+	f = vt_raw_open(path, NULL);
+	CHECK(f != NULL, "%s", path);
+	if (!f) {
+		return;
+	}
+	CHECK_INT(short_back(f, &bytes), SHORT_EVENTS);
+	/* half of the functions do not fit into the word, one time in 64 no dt does */
+	CHECK(2 * bytes < 11 * SHORT_EVENTS, "%zu", bytes);
+	CHECK_INT(vt_raw_file_damage(f)->blocks, 0);
+	vt_raw_file_close(f);
+}
+
+/* Killed in the middle of them: all that vt_raw_done() has been told of is there. */
+static void short_killed(void)
+{
+	int turn;
+
+	for (turn = 0; turn < 20; turn++) {
+		volatile uint64_t *done = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+		struct vt_raw_file *f;
+		size_t bytes;
+		long n;
+		pid_t pid = fork();
+
+		if (pid == 0) {
+			struct vt_raw *r = create((struct vt_raw_options){ .autoflush = 1, .flush_blocks = 4 });
+			struct vt_raw_stream *s = vt_raw_stream(r);
+			int64_t now = 1000;
+			uint64_t k;
+
+			for (k = 0; k < 1000000; k++) {
+				put_event(s, k, &now);
+				*done = k + 1;
+				if (k % 5000 == 0) {
+					vt_raw_tick(r, ltick(now));
+				}
+			}
+			pause();
+		}
+		while (*done == 0) {
+			usleep(100);
+		}
+		usleep((useconds_t)(check_random() % 3000));
+		kill(pid, SIGKILL);
+		waitpid(pid, NULL, 0);
+		f = vt_raw_open(path, NULL);
+		CHECK(f != NULL, "%s", path);
+		if (!f) {
+			return;
+		}
+		n = short_back(f, &bytes);
+		CHECK(n >= (long)*done && n <= (long)*done + 1, "%ld of %llu", n, (unsigned long long)*done);
+		vt_raw_file_close(f);
+		munmap((void *)(uintptr_t)done, 4096);
+	}
+}
+
+/* A signal handler that records in the middle of a record loses its own, not that. */
+static void short_from_a_handler(void)
+{
+	struct vt_raw *r = create((struct vt_raw_options){ .autoflush = 1, .flush_blocks = 4 });
+	struct vt_raw_stream *s = vt_raw_stream(r);
+	uint32_t dt = 0;
+
+	vt_raw_state_enter(s, ltick(1010), 0, 0x10001, vt_raw_short_code(0x10001));
+	CHECK(vt_raw_quick(s, 1020, VT_RAW_SHORT_LEAVE_BITS, &dt) && dt == 10, "%u", dt);
+	CHECK_INT(vt_raw_state_leave(s, ltick(1021), 0), -1);
+	CHECK_INT(vt_raw_lost(r), 1);
+	vt_raw_done(s, s->cur);
+	CHECK_INT(vt_raw_state_leave(s, ltick(1022), 0), 0);
+	vt_raw_stream_end(s);
+	vt_raw_close(r, ltick(1022));
+}
+
+int main(int argc, char **argv)
+{
+	check_args(argc, argv);
+	make_dir();
+	RUN(every_definition_comes_back);
+	RUN(when_it_was_born);
+	RUN(short_records);
+	RUN(short_killed);
+	RUN(short_from_a_handler);
+	remove_dir();
+	return check_end();
+}

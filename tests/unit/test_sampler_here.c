@@ -1,0 +1,372 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Counter sources on this machine, where it can be known what they must say, and on clocks that we set. */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+#include "config.h"
+#include "sampler/source.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/timex.h>
+
+#include "tests/lib/check.h"
+#include "tests/lib/sampler_set.h"
+
+static void closed_descriptors_are_opened_again(void)
+{
+	static const char text[] = "cpu 1 2 3 4 5 6 7 8\n7 7 7 7 7 7 7 7 7 7 7\n";
+	int high, own[64], i, name;
+	char back[8];
+
+	dir[0] = '\0';
+	smp_env_init(&env);
+	OPEN(SMP_NODE, 0, "cpu_usr", "disk_io", "disk_ops", "mem_free", "clock_source");
+	for (name = 500; name < 600; name++) {
+		close(name);
+	}
+	for (i = 0; i < 64; i++) {
+		high = memfd_create("own", 0);
+		own[i] = fcntl(high, F_DUPFD, 500);
+		close(high);
+		CHECK(write(own[i], text, sizeof(text) - 1) == sizeof(text) - 1, "%s", strerror(errno));
+		lseek(own[i], 0, SEEK_SET);
+	}
+	read_again();
+	smp_set_close(set);
+	set = NULL;
+	for (i = 0; i < 64; i++) {
+		CHECK(read(own[i], back, 3) == 3 && memcmp(back, text, 3) == 0,
+			"descriptor %d of the program was touched", own[i]);
+		close(own[i]);
+	}
+	drop();
+}
+
+struct toucher {
+	pthread_barrier_t go, done;
+	pid_t tid;
+	size_t pages;
+};
+
+static void *touch_pages(void *arg)
+{
+	struct toucher *t = arg;
+	size_t page = (size_t)sysconf(_SC_PAGESIZE), i;
+	unsigned char *p = mmap(NULL, t->pages * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	madvise(p, t->pages * page, MADV_NOHUGEPAGE);
+	t->tid = gettid();
+	pthread_barrier_wait(&t->go);
+	pthread_barrier_wait(&t->go);
+	for (i = 0; i < t->pages; i++) {
+		((volatile unsigned char *)p)[i * page] = 1;
+	}
+	pthread_barrier_wait(&t->done);
+	pthread_barrier_wait(&t->done);
+	munmap(p, t->pages * page);
+	return NULL;
+}
+
+/* The barrier may cost a fault or two of its own, the kernel's balancing of memory between nodes some more; a sanitizer's
+ * shadow many. Less than a third of what the other thread does. */
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+enum { MORE = 300 };
+#else
+enum { MORE = 30 };
+#endif
+
+/* A thread that is joined may still be in /proc, for as long as others have its core. */
+static void wait_until_gone(pid_t tid)
+{
+	char path[64];
+	int i;
+
+	snprintf(path, sizeof(path), "/proc/self/task/%d", (int)tid);
+	for (i = 0; i < 60000 && access(path, F_OK) == 0; i++) {
+		usleep(1000);
+	}
+}
+
+/* Two threads, counted from a third: each one's own faults, and none of the other's. */
+static void nothing_of_gone_thread(int32_t tid)
+{
+	const char *const rules[] = { "thread_minflt on" };
+	struct smp_target target = { SMP_THREAD, getpid(), tid };
+	struct smp_set *gone;
+	struct tkm_err err;
+
+	plan = smp_plan_open(&env, rules, 1, NULL, 0, &err);
+	gone = smp_set_open(plan, &target, &err);
+	CHECK(smp_set_why(gone, 0)[0], "no reason for a thread that has ended");
+	smp_set_close(gone);
+}
+
+static void faults_are_counted_per_thread(void)
+{
+	static const size_t pages[2] = { 100, 300 };
+	struct toucher t[2];
+	struct smp_set *sets[2];
+	struct tkm_err err;
+	pthread_t thread[2];
+	int i;
+
+	smp_env_init(&env);
+	OPEN(SMP_THREAD, (int32_t)gettid(), "perf_page_faults on", "thread_minflt on");
+	if (planned("perf_page_faults")->missing) {
+		printf("# perf_page_faults: %s\n", planned("perf_page_faults")->missing);
+	}
+	for (i = 0; i < 2; i++) {
+		t[i].pages = pages[i];
+		pthread_barrier_init(&t[i].go, NULL, 2);
+		pthread_barrier_init(&t[i].done, NULL, 2);
+		pthread_create(&thread[i], NULL, touch_pages, &t[i]);
+		pthread_barrier_wait(&t[i].go);
+	}
+	for (i = 0; i < 2; i++) {
+		struct smp_target target = { SMP_THREAD, getpid(), t[i].tid };
+		long long faults;
+
+		sets[i] = smp_set_open(plan, &target, &err);
+		smp_set_read(sets[i], value, state);
+		faults = value[smp_set_size(sets[i]) - 1].i;
+		pthread_barrier_wait(&t[i].go);
+		pthread_barrier_wait(&t[i].done);
+		smp_set_read(sets[i], value, state);
+		faults = value[smp_set_size(sets[i]) - 1].i - faults;
+		CHECK(faults >= (long long)pages[i] && faults <= (long long)pages[i] + MORE, "%lld faults", faults);
+		if (smp_set_size(sets[i]) == 2) {
+			CHECK(state[0] & SMP_VALID, "no value: %s", smp_set_why(sets[i], 0));
+			CHECK(value[0].i >= (int64_t)pages[i] && value[0].i <= (int64_t)pages[i] + MORE, "%lld faults",
+				(long long)value[0].i);
+		}
+		pthread_barrier_wait(&t[i].done);
+	}
+	for (i = 0; i < 2; i++) {
+		pthread_join(thread[i], NULL);
+	}
+	wait_until_gone(t[0].tid);
+	smp_plan_close(plan);
+	plan = NULL;
+	nothing_of_gone_thread(t[0].tid);
+	for (i = 0; i < 2; i++) {
+		smp_set_close(sets[i]);
+	}
+	drop();
+}
+
+/* A process's events are those of the threads that start after the set was opened, ended ones too. */
+static void events_of_a_process_are_inherited(void)
+{
+	struct toucher t = { .pages = 200 };
+	pthread_t thread;
+	int i;
+
+	smp_env_init(&env);
+	OPEN(SMP_PROCESS, 0, "perf_page_faults:process on");
+	for (i = 0; i < 2; i++) {
+		pthread_barrier_init(&t.go, NULL, 2);
+		pthread_barrier_init(&t.done, NULL, 2);
+		pthread_create(&thread, NULL, touch_pages, &t);
+		pthread_barrier_wait(&t.go);
+		pthread_barrier_wait(&t.go);
+		pthread_barrier_wait(&t.done);
+		pthread_barrier_wait(&t.done);
+		pthread_join(thread, NULL);
+	}
+	if (planned("perf_page_faults:process")->missing) {
+		printf("# %s\n", planned("perf_page_faults:process")->missing);
+	} else {
+		read_again();
+		/* a thread's start costs some of its own */
+		CHECK(got("perf_page_faults:process") >= 400 && got("perf_page_faults:process") <= 400 + 5 * MORE,
+			"%lld", got("perf_page_faults:process"));
+	}
+	drop();
+}
+
+static void ended_thread_is_said(void)
+{
+	struct toucher t = { .pages = 1 };
+	pthread_t thread;
+
+	smp_env_init(&env);
+	pthread_barrier_init(&t.go, NULL, 2);
+	pthread_barrier_init(&t.done, NULL, 2);
+	pthread_create(&thread, NULL, touch_pages, &t);
+	pthread_barrier_wait(&t.go);
+	OPEN(SMP_THREAD, t.tid, "thread_minflt on", "thread_run on");
+	CHECK_INT(smp_set_read(set, value, state), 2);
+	pthread_barrier_wait(&t.go);
+	pthread_barrier_wait(&t.done);
+	pthread_barrier_wait(&t.done);
+	pthread_join(thread, NULL);
+	wait_until_gone(t.tid);
+	CHECK_INT(smp_set_read(set, value, state), -1);
+	drop();
+}
+
+/* Data of the program's pipe must not be read away through a number that once was ours. */
+static void foreign_pipes_are_not_read(void)
+{
+	int fd[2], i, pipes[200][2], n = 0;
+	char c;
+
+	smp_env_init(&env);
+	OPEN(SMP_THREAD, (int32_t)gettid(), "perf_task_clock on", "perf_page_faults on");
+	for (i = 500; i < 600; i++) {
+		close(i);
+	}
+	for (i = 0; i < 40; i++) {
+		if (pipe(fd) < 0) {
+			break;
+		}
+		pipes[n][0] = fcntl(fd[0], F_DUPFD, 500);
+		pipes[n][1] = fd[1];
+		close(fd[0]);
+		CHECK_INT(write(fd[1], "x", 1), 1);
+		n++;
+	}
+	smp_set_read(set, value, state);
+	for (i = 0; i < (int)smp_set_size(set); i++) {
+		CHECK_INT(state[i], 0);
+	}
+	smp_set_close(set);
+	set = NULL;
+	for (i = 0; i < n; i++) {
+		CHECK(read(pipes[i][0], &c, 1) == 1 && c == 'x', "pipe %d was read or closed", i);
+		close(pipes[i][0]);
+		close(pipes[i][1]);
+	}
+	drop();
+}
+
+/* The kernel's totals before and after, read by other means, enclose ours. */
+static void totals_lie_between_outside_totals(void)
+{
+	struct rusage before, after;
+	FILE *f;
+	unsigned long long line[8] = { 0 }, later[8] = { 0 };
+	int i;
+
+	smp_env_init(&env);
+	OPEN(SMP_NODE, 0, "cpu_* on");
+	for (i = 0; i < 3; i++) {
+		f = fopen("/proc/stat", "r");
+		CHECK(f && fscanf(f, "cpu %llu %llu %llu %llu", &line[0], &line[1], &line[2], &line[3]) == 4,
+			"no /proc/stat");
+		fclose(f);
+		read_again();
+		f = fopen("/proc/stat", "r");
+		CHECK(f && fscanf(f, "cpu %llu %llu %llu %llu", &later[0], &later[1], &later[2], &later[3]) == 4,
+			"no /proc/stat");
+		fclose(f);
+		CHECK(got("cpu_usr") >= (long long)(line[0] + line[1]) &&
+				got("cpu_usr") <= (long long)(later[0] + later[1]),
+			"cpu_usr");
+		CHECK(got("cpu_sys") >= (long long)line[2] && got("cpu_sys") <= (long long)later[2], "cpu_sys");
+		usleep(30000);
+	}
+	smp_set_close(set);
+	smp_plan_close(plan);
+	OPEN(SMP_PROCESS, 0, "proc_minflt", "proc_nvcsw");
+	getrusage(RUSAGE_SELF, &before);
+	read_again();
+	getrusage(RUSAGE_SELF, &after);
+	CHECK(got("proc_minflt") >= before.ru_minflt && got("proc_minflt") <= after.ru_minflt, "proc_minflt");
+	CHECK(got("proc_nvcsw") >= before.ru_nvcsw && got("proc_nvcsw") <= after.ru_nvcsw, "proc_nvcsw");
+	drop();
+}
+
+/* ---- clocks that we set -------------------------------------------------------------------------- */
+
+static struct {
+	int on;
+	int64_t raw, real;
+	long freq, tick;
+} fake;
+
+/* These are before libc's for this program: the source asks them. */
+int clock_gettime(clockid_t id, struct timespec *t)
+{
+	int64_t ns = id == CLOCK_REALTIME ? fake.real : fake.raw;
+
+	if (!fake.on || (id != CLOCK_REALTIME && id != CLOCK_MONOTONIC_RAW)) {
+		return (int)syscall(SYS_clock_gettime, id, t);
+	}
+	fake.raw += 25;
+	fake.real += 25;
+	t->tv_sec = ns / 1000000000;
+	t->tv_nsec = ns % 1000000000;
+	return 0;
+}
+
+int adjtimex(struct timex *t)
+{
+	if (!fake.on) {
+		return (int)syscall(SYS_adjtimex, t);
+	}
+	t->freq = fake.freq;
+	t->tick = fake.tick;
+	return 0;
+}
+
+static void pass(int64_t ns, double slew)
+{
+	fake.raw += ns;
+	fake.real += ns + (int64_t)((double)ns * slew);
+	read_again();
+}
+
+static void steps_are_told_from_slewing(void)
+{
+	int i;
+
+	smp_env_init(&env);
+	fake.on = 1;
+	fake.raw = 1000000000;
+	fake.real = 1700000000000000000;
+	fake.tick = 10000;
+	OPEN(SMP_NODE, 0, "clock_* on", "ntp_freq");
+	for (i = 0; i < 50; i++) {
+		pass(100000000, 500e-6);
+	}
+	HAS("clock_steps", 0);
+	fake.freq = 200 * 65536; /* 200 ppm, and a tick that makes 83 000 ppm: chrony's fastest slew */
+	fake.tick = 10830;
+	read_again();
+	HAS("ntp_freq", 83000000 + 200000);
+	for (i = 0; i < 50; i++) {
+		pass(100000000, 0.0832);
+	}
+	HAS("clock_steps", 0);
+	fake.tick = 10000;
+	fake.freq = 0;
+	fake.real += 1500000; /* somebody sets the clock by 1.5 ms */
+	pass(100000000, 0);
+	HAS("clock_steps", 1);
+	CHECK_NEAR((double)got("clock_stepped"), 1500000, 1000);
+	fake.real -= 3000000000;
+	pass(100000000, 0);
+	HAS("clock_steps", 2);
+	CHECK_NEAR((double)got("clock_stepped"), 1500000 - 3000000000.0, 2000);
+	fake.on = 0;
+	drop();
+}
+
+int main(int argc, char **argv)
+{
+	check_args(argc, argv);
+	RUN(closed_descriptors_are_opened_again);
+	RUN(faults_are_counted_per_thread);
+	RUN(events_of_a_process_are_inherited);
+	RUN(ended_thread_is_said);
+	RUN(foreign_pipes_are_not_read);
+	RUN(totals_lie_between_outside_totals);
+	RUN(steps_are_told_from_slewing);
+	return check_end();
+}

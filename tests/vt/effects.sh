@@ -1,0 +1,74 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# Options that no other script sees at work: each changes what is recorded, or where. TAP.
+set -u
+# shellcheck source=lib.sh source-path=SCRIPTDIR
+. "${top_srcdir:-.}/tests/vt/lib.sh"
+
+# shellcheck disable=SC2086
+${CC:-cc} $san -g -I"$include" -o "$dir/effects" "$here/effects.c" -L"$lib" -lVTcs -Wl,-rpath,"$lib" || exit 99
+mkdir "$dir/run" "$dir/run/below"
+cd "$dir/run" || exit 99
+
+# with STATES LINE...: the program with those lines of configuration; the trace t.stf as text in dump
+with()
+{
+	states=$1
+	shift
+	rm -f ./*.* below/*
+	printf '%s\n' 'COUNTER Effects:* on' "$@" >conf
+	VT_CONFIG=conf timeout 100 "$dir/effects" "$states" "${nap:-0}" >"$dir/out" 2>"$dir/err" || return 1
+	[ ! -e t.stf ] || "$build/stftool" t.stf --dump >dump 2>>"$dir/err"
+}
+numbers() # how many states, the first and the last number
+{
+	"$build/tests/vt/samples" t.stf 2>>"$dir/err" | awk '$2 == "Effects:number" { if (!n++) { first = $NF } last = $NF } END { print n + 0, first, last }' >have
+	read -r n first last <have
+}
+state() # the name of the state with a path
+{
+	"$build/xstftool" t.stf | sed -n 's/^DEFFUNCTION \(.*outer[^ ]*\) .*/\1/p'
+}
+
+with 1 'PROGNAME name' && [ -s name.stf ] && [ -s name.prot ] && [ ! -e effects.stf ]
+ok "PROGNAME" $?
+with 1 'PROTOFILE-NAME own' 'LOGFILE-NAME t.stf' && grep -q '^PROTOFILE-NAME own$' own && [ -s t.stf ] && [ ! -e t.prot ]
+ok "PROTOFILE-NAME" $?
+with 1 "CURRENT-DIR $PWD/below" 'LOGFILE-NAME t.stf' && [ -s below/t.stf ] && [ ! -e t.stf ]
+ok "CURRENT-DIR" $?
+nap=1
+with 1 'LOGFILE-NAME t.stf' 'ENVIRONMENT on' && grep -q '^DEFCLASS [0-9]* "sampler"' dump && with 1 'LOGFILE-NAME t.stf' 'ENVIRONMENT off' &&
+	! grep -q '^DEFCLASS [0-9]* "sampler"' dump
+ok "ENVIRONMENT" $?
+nap=0
+for level in 0 1 2 on; do
+	case $level in
+	0) want=Application:outer ;;
+	1 | on) want=outer:middle ;;
+	*) want=outer:middle:inner ;;
+	esac
+	with 1 'LOGFILE-NAME t.stf' "DETAILED-STATES $level" && have=$(state) && [ "$have" = "$want" ]
+	ok "DETAILED-STATES $level: $have" $?
+done
+
+# 20,000 states take more than 4 blocks of 4 KB
+none=0000000000000000
+few='LOGFILE-NAME t.stf
+MEM-BLOCKSIZE 4096
+MEM-MAXBLOCKS 4'
+with 20000 "$few" && numbers && [ "$n $first $last" = "20000 $none 0000000000004e1f" ]
+ok "MEM-MAXBLOCKS with AUTOFLUSH: nothing is lost" $?
+with 20000 "$few" 'AUTOFLUSH off' && numbers && [ "$n" -gt 0 ] && [ "$n" -lt 20000 ] && [ "$first" = $none ] && [ "$last" != 0000000000004e1f ] && grep -q 'MEM-MAXBLOCKS were full and AUTOFLUSH is off' dump
+ok "AUTOFLUSH off: what fits into MEM-MAXBLOCKS, the oldest, and a line says so" $?
+before=$n
+with 20000 "$few" 'AUTOFLUSH off' 'MEM-MAXBLOCKS 8' && numbers && [ "$n" -gt "$before" ]
+ok "MEM-MAXBLOCKS 8: more of it" $?
+with 20000 "$few" 'AUTOFLUSH off' 'MEM-OVERWRITE on' && numbers && [ "$n" -gt 0 ] && [ "$n" -lt 20000 ] &&
+	[ "$first" != $none ] && [ "$last" = 0000000000004e1f ] && grep -q 'blocks were overwritten by newer ones (MEM-OVERWRITE)' dump
+ok "MEM-OVERWRITE: the newest" $?
+# the sampler says it at its next sample, which a busy machine may delay
+for nap in 1 5 25; do
+	with 200000 'LOGFILE-NAME t.stf' 'MEM-INFO 1MB' && grep -q 'Tickmark INFO: [1-9][0-9]* MB recorded in ' "$dir/err" && break
+done && nap=2 && with 200000 'LOGFILE-NAME t.stf' 'MEM-INFO 0' && ! grep -q ' MB recorded in ' "$dir/err"
+ok "MEM-INFO" $?
+done_testing

@@ -1,0 +1,76 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# Where raw data can no longer be stored: a quota, a folder that vanishes, one that becomes read-only, a file system without shared
+# mappings. One message at once, lost records are counted, the program is not slowed down, and it ends with its own status. TAP.
+# shellcheck source=lib.sh source-path=SCRIPTDIR
+. "${top_srcdir:-.}/tests/vt/lib.sh"
+[ -e "$lib/libVTcs.so" ] || skip_all "no shared library in this build"
+[ -z "$san" ] || skip_all "the sanitizer has to be the first library"
+cd "$dir" || exit 99
+${CC:-cc} -O2 -I"$include" "$here/no_room.c" -o no_room -L"$lib" -lVTcs -Wl,-rpath,"$lib" >out 2>&1 &&
+	${CC:-cc} -O2 -DSHIM -shared -fPIC "$here/no_room.c" -o shim.so -ldl >>out 2>&1
+ok "the program is compiled" $?
+
+# records CALLS COMMAND: in the folder $at, with the shim; what it said is in $dir/out
+records()
+{
+	mkdir -p "$at"
+	(cd "$at" && LD_PRELOAD=$dir/shim.so timeout 100 "$dir/no_room" "$@") >"$dir/out" 2>&1 </dev/null
+	status=$?
+}
+
+# as_fast: a lost record costs at most twice what a stored one does; three times here, on a busy machine
+as_fast()
+{
+	awk '/^[0-9.]+$/ { n++; if ($1 > 3) slow = 1 } END { exit n != 1 || slow }' "$dir/out"
+}
+
+once() # once TEXT
+{
+	[ "$(grep -c "$1" "$dir/out")" -eq 1 ]
+}
+
+calls=400000
+at=$dir/quota
+SHIM_END=4000000 SHIM_ERRNO=122
+export SHIM_END SHIM_ERRNO
+records $calls
+unset SHIM_END SHIM_ERRNO
+[ $status -eq 7 ] && once 'no place for more records in .*: Disk quota exceeded' && once "quota exceeded; [0-9]* records are missing"
+ok "a quota: one message, the number of records that are missing, the program's own status" $?
+as_fast
+ok "a quota: lost records cost no more than stored ones" $?
+"$build/stftool" quota/no_room.stf --verify >out 2>&1 && ! ls quota/VT-* >/dev/null 2>&1
+ok "a quota: what was stored is a valid trace" $?
+
+at=$dir/vanishes
+records $calls "rm -rf '$dir/vanishes'"
+[ $status -eq 7 ] && once 'no place for more records in .*: No such file or directory' &&
+	once 'WARNING: no trace: .*/vanishes/VT-flush-.* was removed; [0-9]* more records are lost'
+ok "a folder that vanishes: one message at once, one at the end, the program's own status" $?
+as_fast
+ok "a folder that vanishes: lost records cost no more than stored ones" $?
+
+at=$dir/fixed
+mkdir "$at"
+if mount -t tmpfs -o size=4m tickmark-test "$at" 2>/dev/null; then
+	records $calls "cp '$dir/no_room' '$at/more' && mount -o remount,ro '$at' 2>/dev/null || :"
+	[ $status -eq 7 ] && once 'no place for more records in .*: ' && once 'WARNING: no trace: .*What was recorded is in .*; .* makes the trace' && as_fast
+	ok "a full folder: one message, the command that makes the trace, no slower" $?
+	# shellcheck disable=SC2016
+	eval "$(sed -n 's/.* is in .*; stftool \(.* --merge\) .* makes the trace.*/"$build\/stftool" \1 "$dir\/fixed.stf"/p' out)" >out2 2>&1 && "$build/stftool" fixed.stf --verify >>out2 2>&1
+	ok "a full folder: the command makes a valid trace elsewhere" $?
+	umount "$at"
+else
+	skip "a full folder: one message, the command that makes the trace, no slower" "no right to mount a tmpfs"
+	skip "a full folder: the command makes a valid trace elsewhere" "no right to mount a tmpfs"
+fi
+
+at=$dir/unmapped
+SHIM_NO_MAP=$at
+export SHIM_NO_MAP
+records 1000
+unset SHIM_NO_MAP
+[ $status -eq 7 ] && once 'cannot be mapped; --flush-prefix names another folder: No such device; the raw file is ' && "$build/stftool" unmapped/no_room.stf --verify >out2 2>&1
+ok "a file system without shared mappings: one message, raw data elsewhere, a trace" $?
+done_testing
