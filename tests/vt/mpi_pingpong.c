@@ -2,7 +2,7 @@
 /* Every pair of ranks in turn: ping-pongs whose sends and receives the program stamps itself, with a counter whose
  * value says which event it is: message number x 4 + 0 sent by the lower rank, 1 received by the higher, 2 sent by the
  * higher, 3 received by the lower. In a trace with true time stamps they rise. Beside it is the clock of day, which all
- * hosts of one machine share (truth.c). argv[1]: VT_timesync() before every pair; "last": ahead
+ * hosts of one machine share, and after it once more (truth.c). argv[1]: VT_timesync() before every pair; "last": ahead
  * of the last but one. argv[2]: all ranks are killed by SIGKILL instead of ending; argv[3]: when
  * there is a file of that name. */
 #include <VT.h>
@@ -17,17 +17,25 @@
 
 enum { MESSAGES = 50 };
 
-static int handle[2];
+static int handle[2], after[2];
+
+static int64_t realtime(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_REALTIME, &ts);
+	return (int64_t)ts.tv_sec * 1000000000 + ts.tv_nsec;
+}
 
 static void stamp(long n, int what)
 {
-	struct timespec ts;
-	int64_t v[2];
+	int64_t v[3];
 
-	clock_gettime(CLOCK_REALTIME, &ts);
 	v[0] = n * 4 + what;
-	v[1] = (int64_t)ts.tv_sec * 1000000000 + ts.tv_nsec;
+	v[1] = realtime();
 	VT_countval(2, handle, v);
+	v[2] = realtime();
+	VT_countval(2, after, v + 1);
 }
 
 static void pair(int rank, int a, int b, long first)
@@ -61,6 +69,8 @@ int main(int argc, char **argv)
 	VT_classdef("Messages", &cls);
 	VT_countdef("event", cls, VT_COUNT_INTEGER64 | VT_COUNT_VALID_POINT, VT_ME, NULL, "#", &handle[0]);
 	VT_countdef("realtime", cls, VT_COUNT_INTEGER64 | VT_COUNT_VALID_POINT, VT_ME, NULL, "ns", &handle[1]);
+	VT_countdef("realtime of", cls, VT_COUNT_INTEGER64 | VT_COUNT_VALID_POINT, VT_ME, NULL, "ns", &after[0]);
+	VT_countdef("realtime after", cls, VT_COUNT_INTEGER64 | VT_COUNT_VALID_POINT, VT_ME, NULL, "ns", &after[1]);
 	for (a = 0; a < size; a++) {
 		for (b = a + 1; b < size; b++) {
 			if (argc > 1 && (strcmp(argv[1], "last") || b + 2 == size)) {

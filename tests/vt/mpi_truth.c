@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Records what all hosts of one machine share however their monotonic clocks differ: CLOCK_REALTIME, in nanoseconds, as
- * the value of a counter, next to the stamp that the collector takes. Some seconds' tenths long: argv[1]. argv[2] "multiple":
+ * the value of a counter, next to the stamp that the collector takes, and what they show after it ("realtime after") with that value ("realtime of"). Some seconds' tenths long: argv[1]. argv[2] "multiple":
  * as one that may call MPI from several threads; "sync": with VT_timesync() in between; "timed": so long by the clock from the
  * program's begin on, however slow it is, with VT_timesync() each fifth of a second; "much": 300000 more, fast. "timed silent": VT_timesync() each
  * 1.2 s, after which all but rank 0 record a hundred samples and then no more. */
@@ -20,21 +20,29 @@ static double seconds(void)
 	return (double)ts.tv_sec + 1e-9 * (double)ts.tv_nsec;
 }
 
-static void record(int h, int naps)
+static int64_t realtime(void)
 {
 	struct timespec ts;
-	int64_t ns;
 
 	clock_gettime(CLOCK_REALTIME, &ts);
-	ns = (int64_t)ts.tv_sec * 1000000000 + ts.tv_nsec;
-	VT_countval(1, &h, &ns);
+	return (int64_t)ts.tv_sec * 1000000000 + ts.tv_nsec;
+}
+
+static void record(int *h, int naps)
+{
+	int64_t ns[2];
+
+	ns[0] = realtime();
+	VT_countval(1, &h[0], ns);
+	ns[1] = realtime();
+	VT_countval(2, &h[1], ns);
 	if (naps) {
 		usleep(1000);
 	}
 }
 
 /* Rank 0 says when it is time for what. */
-static void timed(int h, double end, int rank, int silent)
+static void timed(int *h, double end, int rank, int silent)
 {
 	double every = silent ? 1.2 : 0.2, next = seconds() + (silent ? 0 : every);
 	int i, what = 1, left = 0;
@@ -60,7 +68,7 @@ static void timed(int h, double end, int rank, int silent)
 
 int main(int argc, char **argv)
 {
-	int cls, h, i, tenths, level, sync = argc > 2 && strstr(argv[2], "sync");
+	int cls, h[3], i, tenths, level, sync = argc > 2 && strstr(argv[2], "sync");
 	double begin = seconds();
 
 	if (argc > 2 && strstr(argv[2], "multiple")) {
@@ -70,7 +78,9 @@ int main(int argc, char **argv)
 	}
 	tenths = argc > 1 ? atoi(argv[1]) : 5;
 	VT_classdef("Truth", &cls);
-	VT_countdef("realtime", cls, VT_COUNT_INTEGER64 | VT_COUNT_VALID_POINT, VT_ME, NULL, "ns", &h);
+	VT_countdef("realtime", cls, VT_COUNT_INTEGER64 | VT_COUNT_VALID_POINT, VT_ME, NULL, "ns", &h[0]);
+	VT_countdef("realtime of", cls, VT_COUNT_INTEGER64 | VT_COUNT_VALID_POINT, VT_ME, NULL, "ns", &h[1]);
+	VT_countdef("realtime after", cls, VT_COUNT_INTEGER64 | VT_COUNT_VALID_POINT, VT_ME, NULL, "ns", &h[2]);
 	if (argc > 2 && strstr(argv[2], "timed")) {
 		int rank;
 
