@@ -24,8 +24,11 @@ timertest: ../fake-timertest
 	cp ../fake-timertest $@; echo compile >>"$$calls"
 check:
 	@mkdir -p t; printf ':test-result: PASS a\n:test-result: SKIP b\n' >t/a.trs
-	@printf ':test-result: %s c\n:test-result: PASS d\n' $${third:-PASS} >t/b.trs
+	@printf ':test-result: %s c\n:test-result: PASS d\n' $${third:-PASS} >t/b.trs; echo "first log" >t/b.log
+	@for i in $$more; do echo ':test-result: FAIL f' >t/$$i.trs; done
 	@test -z "$$third"
+recheck:
+	@echo "recheck $$(cat t/b.log)" >>"$$calls"; printf ':test-result: %s c\n:test-result: PASS d\n' $${second:-PASS} >t/b.trs; test -z "$$second"
 install: all
 	@b="$${prefix:-$$XDG_DATA_HOME/tickmark}/bin"; mkdir -p "$$b" calib/timertest; cp timertest "$$b/"; exit $${install_status:-0}
 bench:
@@ -110,9 +113,27 @@ script()
 	run ./quickstart check
 	[ "$status" -eq 0 ]
 	[ "${lines[-1]}" = "3 passed, 0 failed, 1 skipped" ]
-	third=ERROR run ./quickstart check
+	[ ! -e build/t/b.first.log ]
+	third=ERROR second=FAIL run ./quickstart check
 	[ "$status" -ne 0 ]
 	[ "${lines[-1]}" = "2 passed, 1 failed, 1 skipped" ]
+}
+
+@test "check: what fails runs once more, and is named" {
+	third=FAIL run ./quickstart check
+	[ "$status" -eq 0 ]
+	[ "${lines[-2]}" = "quickstart: failed at first, a defect to be found: $tree/build/t/b.first.log" ]
+	[ "${lines[-1]}" = "3 passed, 0 failed, 1 skipped" ]
+	[ "$(cat build/t/b.first.log)" = "first log" ]
+	[ "$(grep -c recheck "$calls")" -eq 1 ]
+}
+
+@test "check: more than three that fail do not run again" {
+	: >"$calls"
+	third=FAIL more='x y z' run ./quickstart check
+	[ "$status" -ne 0 ]
+	[ "${lines[-1]}" = "2 passed, 4 failed, 1 skipped" ]
+	! grep recheck "$calls"
 }
 
 @test "check: results of tests that are gone are not counted" {
