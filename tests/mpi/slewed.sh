@@ -52,12 +52,17 @@ inside()
 	[ "$status" != 2 ] && grep -q '^outside 0 in_order 0 ' "$dir/compared" && during "$dir/compared"
 }
 
+narrow()
+{
+	awk '{ exit !($8 < 50000) }' "$dir/compared" || { [ "$status" = 3 ] && grep -q '^verdict: .* not known .*the ranks waited for a core' "$dir/out"; }
+}
+
 TEST_CLOCK=7 # CLOCK_BOOTTIME
 export TEST_CLOCK
 for ppm in 10 50 -500; do
 	moved clock_boottime "$ppm 1.8 2.3 2.8" ""
 	check_that "slewed by $ppm ppm for half a second between two sessions: every stamp inside its bound" inside
-	check_that "slewed by $ppm ppm: the median bound is below 50 us" awk '{ exit !($8 < 50000) }' "$dir/compared"
+	check_that "slewed by $ppm ppm: the median bound is below 50 us, or timertest says that the ranks waited for a core" narrow
 	check_that "slewed by $ppm ppm: nothing contradicts what was assumed" grep -q 'contradicted 0 ' "$dir/compared"
 done
 

@@ -247,7 +247,7 @@ done
 
 fresh
 # shellcheck disable=SC2016
-"$build/vtrun" --verbose 0 -- sh -c 'until [ -s sh.prot ]; do sleep 0.1; done; : >go; sleep 1000' >"$dir/out" 2>"$dir/err" &
+"$build/vtrun" --verbose 0 -- sh -c 'until [ -s sh.prot ]; do sleep 0.1; done; : >go; while :; do sleep 0.1; done' >"$dir/out" 2>"$dir/err" &
 pid=$!
 appears go
 kill -KILL "$(sampler sh.prot)" $pid
