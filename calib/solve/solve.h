@@ -19,8 +19,9 @@ void cal_test_assumptions(struct cal_run *run);
 int cal_attach_pairs(struct cal_run *run, struct tkm_err *err);
 
 /* What error to expect between the sessions that a map uses: an estimate from the others, the checks, by how far each is from the
- * map, its own scatter included. Of few checks the 99.9 % are what a normal distribution with their median has, or the
- * largest if that is more. */
+ * map, its own scatter included. What all sessions have in common, as half of the difference between the two ways of a message, is not
+ * in it. Of few checks the 99.9 % are what a normal distribution has whose median is as large as theirs may be (97.5 %), or the largest
+ * if that is more. */
 struct cal_expected {
 	size_t checks;
 	double median_s, most_s; /* 99.9 %; NAN with fewer than 5 checks */

@@ -2,8 +2,10 @@
 /* Holds the maps of a .clk file against the truth, for simulated clocks (`sim:`) over a counter that all ranks read,
  * on however many hosts: of namespaces that is one; or for a real timer that all ranks of one machine read and that each corrects for
  * itself (SYNCED-HOST off): one stamp is one time. Prints a line for each rank, and ends with status 1 if one leaves its bound.
+ * A second line says how the errors between its first and its last session are distributed.
  * usage: clk_truth FILE.clk */
 #include "config.h"
+#include "base/stats.h"
 #include "calib/file/clk.h"
 #include "timers/sim.h"
 
@@ -11,20 +13,29 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { POINTS = 401 };
+enum { POINTS = 10001 };
+
+static double error_s[POINTS];
 
 static struct tkm_err err;
 
-static void print_rank(int rank, const struct cal_rank *r, double worst_s, double there_s, int outside, int points)
+static void print_rank(int rank, const struct cal_rank *r, double worst_s, double there_s, int outside)
 {
 	printf("rank %d on %s: at most %.4f us off, bound there %.4f us, %d of %d points outside\n", rank, r->host,
-		worst_s * 1e6, there_s * 1e6, outside, points);
+		worst_s * 1e6, there_s * 1e6, outside, POINTS);
+}
+
+/* Of the errors at all points, which are sorted here. */
+static void print_distribution(int rank)
+{
+	tkm_sort(error_s, POINTS);
+	printf("rank %d: true error %.5g us (median), %.5g us (99.9 %%)\n", rank, tkm_median(error_s, POINTS) * 1e6,
+		tkm_quantile(error_s, POINTS, 0.999) * 1e6);
 }
 
 /* A real timer of one machine: what two ranks make of one stamp, at many points between the first session and the last. */
 static int one_clock_outside(const struct cal_run *run, int rank)
 {
-	enum { MANY = 10001 };
 	const struct cal_map *m0 = &run->rank[0].map, *m = &run->rank[rank].map;
 	double worst = 0, there = 0;
 	int outside = 0, i;
@@ -40,18 +51,20 @@ static int one_clock_outside(const struct cal_run *run, int rank)
 		from = cal_pairs_local(&m->pairs, from);
 		to = cal_pairs_local(&m->pairs, to);
 	}
-	for (i = 0; i < MANY; i++) {
-		ltick_t at = ltick_add(from, (int64_t)((double)ltick_sub(to, from) * i / (MANY - 1)));
+	for (i = 0; i < POINTS; i++) {
+		ltick_t at = ltick_add(from, (int64_t)((double)ltick_sub(to, from) * i / (POINTS - 1)));
 		double bound = cal_map_bound(m, at) + cal_map_bound(m0, at) + 1e-9,
 		       error = fabs((double)gtick_sub(cal_map_at(m, at), cal_map_at(m0, at))) * run->period_s;
 
+		error_s[i] = error;
 		outside += !(error <= bound);
 		if (error >= worst) {
 			worst = error;
 			there = bound;
 		}
 	}
-	print_rank(rank, &run->rank[rank], worst, there, outside, MANY);
+	print_rank(rank, &run->rank[rank], worst, there, outside);
+	print_distribution(rank);
 	return outside;
 }
 
@@ -82,6 +95,7 @@ static int rank_outside(const struct cal_run *run, int rank)
 		error = fabs(((double)gtick_sub(cal_map_at(&r->map, l), cal_map_at(&r0->map, l0)) +
 				     f * cal_map_slope(&r->map, l) - f0 * cal_map_slope(&r0->map, l0)) *
 			run->period_s);
+		error_s[i] = error;
 		bound = cal_map_bound(&r->map, l);
 		outside += !(error <= bound);
 		if (error >= worst) {
@@ -89,7 +103,8 @@ static int rank_outside(const struct cal_run *run, int rank)
 			there = bound;
 		}
 	}
-	print_rank(rank, r, worst, there, outside, POINTS);
+	print_rank(rank, r, worst, there, outside);
+	print_distribution(rank);
 	tmr_close(c);
 	tmr_close(c0);
 	return outside;

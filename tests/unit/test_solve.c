@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What a run says of its own assumptions, and of the error to be expected: maps made up for it, whose checks are off by what is known. */
+#include "config.h"
+#include "base/stats.h"
+#include "calib/solve/solve.h"
+#include "tests/lib/check.h"
+
+enum { RANKS = 3, MOST = 5001 };
+
+static const int64_t second = 1000000000;
+
+/* Three clocks of a nanosecond a tick; rank 0 is the master. */
+struct made {
+	struct cal_run run;
+	struct cal_rank rank[RANKS];
+	struct cal_node node[RANKS][MOST];
+};
+
+static struct made made;
+
+/* Sessions, a second apart and certain to 200 ns, of which the first and the last are used. */
+static void make_map(struct cal_rank *r, struct cal_node *node, size_t nodes)
+{
+	struct cal_map *m = &r->map;
+	size_t k;
+
+	CHECK_INT(cal_map_line(m, ltick(0), gtick(0), 1, NULL), 0);
+	m->period_s = 1e-9;
+	m->max_drift = 500e-6;
+	m->max_wander = 1e-6;
+	m->rate_low = 1 - 1e-6;
+	m->rate_high = 1 + 1e-6;
+	m->nominal = 1;
+	for (k = 0; k < nodes; k++) {
+		int64_t at = (int64_t)k * second;
+
+		node[k] = (struct cal_node){ .local = ltick(at),
+			.global = gtick(at),
+			.low = gtick(at - 200),
+			.high = gtick(at + 200),
+			.used = k == 0 || k + 1 == nodes };
+	}
+	m->node = node;
+	m->nodes = nodes;
+}
+
+static void make(size_t nodes)
+{
+	size_t i;
+
+	memset(&made.rank, 0, sizeof(made.rank));
+	made.run = (struct cal_run){
+		.ranks = RANKS, .rank = made.rank, .max_drift = 500e-6, .max_wander = 1e-6, .period_s = 1e-9
+	};
+	for (i = 0; i < RANKS; i++) {
+		made.rank[i].rank = (int)i;
+		made.rank[i].nominal_hz = 1e9;
+		make_map(&made.rank[i], made.node[i], nodes);
+	}
+}
+
+static void unmake(void)
+{
+	size_t i;
+
+	for (i = 0; i < RANKS; i++) {
+		made.rank[i].map.node = NULL;
+		cal_map_free(&made.rank[i].map);
+	}
+}
+
+/* Moves a check of a rank. */
+static void move(int rank, size_t k, int64_t by)
+{
+	struct cal_node *n = &made.node[rank][k];
+
+	n->global.v += by;
+	n->low.v += by;
+	n->high.v += by;
+}
+
+/* ---- the expected error ---- */
+
+static double normal(void)
+{
+	return sqrt(-2 * log(check_uniform() + 1e-300)) * cos(2 * M_PI * check_uniform());
+}
+
+static double swing(void)
+{
+	return sin(2 * M_PI * check_uniform());
+}
+
+/* Draws the checks of many runs; the truth is the median and 99.9 % of the absolute value of what is drawn, in ns. */
+static void expect_of(const char *name, double (*draw)(void), size_t checks, double median, double most, double enough)
+{
+	enum { RUNS = 400 };
+	double stated[RUNS], wide[RUNS];
+	int i, covered = 0;
+	size_t k;
+
+	for (i = 0; i < RUNS; i++) {
+		struct cal_expected e;
+
+		make(checks + 2);
+		for (k = 1; k <= checks; k++) {
+			move(1, k, llrint(draw() * 1000));
+		}
+		e = cal_expected_error(&made.rank[1].map);
+		CHECK_INT(e.checks, checks);
+		CHECK_INT(e.extrapolated, checks < 2000);
+		stated[i] = e.median_s * 1e9;
+		wide[i] = e.most_s * 1e9;
+		covered += wide[i] >= most;
+		unmake();
+	}
+	tkm_sort(stated, RUNS);
+	tkm_sort(wide, RUNS);
+	printf("# %s, %zu checks: median %.0f (true %.0f), 99.9 %% %.0f [%.0f..%.0f] (true %.0f), covered %d of %d\n",
+		name, checks, stated[RUNS / 2], median, wide[RUNS / 2], wide[0], wide[RUNS - 1], most, covered, RUNS);
+	/* a few standard errors of a median of so many medians */
+	CHECK_NEAR(stated[RUNS / 2] / median, 1, checks < 10 ? 0.12 : 0.05);
+	CHECK(covered >= enough * RUNS, "%s: covered in %d of %d runs", name, covered, RUNS);
+	CHECK(wide[RUNS / 2] < (checks < 10                    ? 3.5
+					       : checks < 2000 ? 2.6
+							       : 1.1) *
+				most * (draw == swing ? 4 : 1),
+		"%s: 99.9 %% are %g, truly %g", name, wide[RUNS / 2], most);
+}
+
+static void what_is_expected_is_what_is_true(void)
+{
+	/* of a normal distribution half are below 0.6745 and 99.9 % below 3.2905; of a swing 0.7071 and 1 */
+	expect_of("normal", normal, 5, 674.5, 3290.5, 0.9);
+	expect_of("normal", normal, 30, 674.5, 3290.5, 0.95);
+	expect_of("normal", normal, 300, 674.5, 3290.5, 0.95);
+	expect_of("swing", swing, 5, 707.1, 1000, 0.95);
+	expect_of("swing", swing, 30, 707.1, 1000, 1);
+	/* seen, not extrapolated: two of 2000 are beyond it, as likely one or three */
+	expect_of("normal", normal, 2000, 674.5, 3290.5, 0.25);
+}
+
+static void an_outlier_and_few_checks(void)
+{
+	struct cal_expected e;
+	size_t k;
+
+	make(12 + 2);
+	for (k = 1; k <= 12; k++) {
+		move(1, k, k % 2 ? 10 : -10);
+	}
+	move(1, 3, 100000);
+	e = cal_expected_error(&made.rank[1].map);
+	CHECK_NEAR(e.median_s, 10e-9, 1e-15);
+	CHECK_NEAR(e.most_s, 100010e-9, 1e-12);
+	unmake();
+	make(4 + 2);
+	e = cal_expected_error(&made.rank[1].map);
+	CHECK_INT(e.checks, 4);
+	CHECK(isnan(e.median_s) && isnan(e.most_s), "4 checks say nothing");
+	unmake();
+}
+
+/* ---- assumptions ---- */
+
+static void nothing_is_wrong(void)
+{
+	int i;
+
+	make(11);
+	move(1, 5, 300); /* inside its bound: 200 ns, and the rate within +-1 ppm for 5 s */
+	cal_test_assumptions(&made.run);
+	CHECK_INT(made.run.contradicted, 0);
+	for (i = 0; i < RANKS; i++) {
+		CHECK_STR(made.rank[i].contradiction, "");
+		CHECK(made.rank[i].map.max_wander == 1e-6 && made.rank[i].map.rate_low == 1 - 1e-6, "rank %d", i);
+		CHECK_INT(made.rank[i].map.may_step, 0);
+	}
+	unmake();
+}
+
+/* A check 100 us off: no rate within +-1 ppm does that. Each bound becomes wider, and holds the check. */
+static void a_check_too_far_off(void)
+{
+	double before[RANKS];
+	int i;
+
+	make(11);
+	for (i = 1; i < RANKS; i++) {
+		before[i] = cal_map_bound(&made.rank[i].map, ltick(5 * second));
+	}
+	move(1, 5, 100000);
+	cal_test_assumptions(&made.run);
+	CHECK_INT(made.run.contradicted, 1);
+	/* low is 99.8 us away */
+	CHECK_STR(made.rank[1].contradiction,
+		"a session that the map does not use is 99.8 us off, farther than a rate within +-1 ppm allows "
+		"(--max-wander)");
+	CHECK_STR(made.rank[2].contradiction, "");
+	CHECK(made.rank[1].map.may_step && !made.rank[2].map.may_step, "a step is allowed to rank 1 alone");
+	CHECK(cal_map_bound(&made.rank[1].map, ltick(5 * second)) >= 99.8e-6, "the bound does not hold the check");
+	for (i = 1; i < RANKS; i++) {
+		const struct cal_map *m = &made.rank[i].map;
+
+		/* what the check shows is 20 ppm: 100 us in 5 s forth and 5 s back */
+		CHECK(m->max_wander > 10e-6 && m->max_wander < 100e-6, "rank %d: wander %g", i, m->max_wander);
+		CHECK(m->max_wander == made.rank[1].map.max_wander, "all are allowed what the worst one did");
+		CHECK_NEAR((m->rate_high - m->rate_low) / (4 * m->max_wander - 2e-6), 1, 0.02);
+		CHECK(m->rate_low < 1 - 10e-6 && m->rate_high > 1 + 10e-6, "rank %d: rates %.9f to %.9f", i,
+			m->rate_low, m->rate_high);
+		CHECK(cal_map_bound(m, ltick(5 * second)) > before[i], "rank %d: the bound is not wider", i);
+		CHECK(cal_map_bound(m, ltick(12 * second)) > 20e-6, "rank %d: nor is it later", i);
+	}
+	CHECK(made.rank[0].map.max_wander == 1e-6, "the master has none against itself");
+	unmake();
+}
+
+static void the_other_contradictions(void)
+{
+	make(11);
+	made.rank[1].map.max_wander = 5e-6; /* what cal_map_split() needed */
+	cal_test_assumptions(&made.run);
+	CHECK(made.run.contradicted && strstr(made.rank[1].contradiction, "changed by +-5 ppm") &&
+			strstr(made.rank[1].contradiction, "+-1 ppm were assumed"),
+		"%s", made.rank[1].contradiction);
+	CHECK(made.rank[2].map.max_wander == 5e-6, "rank 2: %g", made.rank[2].map.max_wander);
+	unmake();
+
+	make(11);
+	made.rank[2].nominal_hz = 1e9 * (1 + 2e-3);
+	cal_test_assumptions(&made.run);
+	CHECK(made.run.contradicted && strstr(made.rank[2].contradiction, "its rate is +2000 ppm off the nominal one"),
+		"%s", made.rank[2].contradiction);
+	/* half of it is each clock's, twice that is the margin */
+	CHECK_NEAR(made.rank[2].map.max_drift, 2e-3, 1e-5);
+	CHECK_NEAR(made.rank[1].map.max_drift, 2e-3, 1e-5);
+	unmake();
+
+	make(11);
+	made.rank[2].disruption_changed = 4;
+	cal_test_assumptions(&made.run);
+	CHECK(made.run.contradicted && strstr(made.rank[2].contradiction, "before session 4 (/dev/vmclock0)"), "%s",
+		made.rank[2].contradiction);
+	CHECK(made.rank[2].map.may_step && !made.rank[1].map.may_step, "a step is allowed to it");
+	unmake();
+}
+
+int main(int argc, char **argv)
+{
+	check_args(argc, argv);
+	RUN(what_is_expected_is_what_is_true);
+	RUN(an_outlier_and_few_checks);
+	RUN(nothing_is_wrong);
+	RUN(a_check_too_far_off);
+	RUN(the_other_contradictions);
+	return check_end();
+}
