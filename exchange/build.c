@@ -18,7 +18,6 @@ struct half {
 };
 struct queue {
 	struct half *first, *last;
-	struct queue *before; /* of all queues */
 };
 
 struct operation {
@@ -32,11 +31,12 @@ struct operation {
 struct xch_build {
 	struct xch_input *in;
 	struct tkm_err *err;
-	struct tkm_table functions, scopes, files, classes, counters, messages, operations;
+	struct tkm_table functions, scopes, files, classes, counters;
+	struct tkm_table messages,
+		operations; /* those that wait: each message and operation may have a key of its own */
 	uint32_t next_function, next_scope, next_file, next_counter;
 	uint32_t *threads; /* of each process */
 	uint32_t n_processes, all;
-	struct queue *queues;
 	struct operation *open;
 	uint64_t time;
 	uint32_t willy, n; /* the record of samples being collected */
@@ -81,13 +81,11 @@ void xch_build_free(struct xch_build *b)
 	if (!b) {
 		return;
 	}
-	while ((q = b->queues)) {
-		b->queues = q->before;
+	for (q = NULL; (q = tkm_table_next(&b->messages, q));) {
 		while ((h = q->first)) {
 			q->first = h->next;
 			free(h);
 		}
-		free(q);
 	}
 	while ((o = b->open)) {
 		b->open = o->before;
@@ -375,25 +373,21 @@ int xch_build_half(struct xch_build *b, const struct xch_build_half *h)
 	} key = { h->id, h->from, h->to, h->communicator, h->tag };
 	struct queue *q;
 	struct half *n;
-	uint64_t *v;
 	int rc;
 
 	if (h->id) {
 		key.from = key.to = key.communicator = key.tag = 0;
 	}
-	v = tkm_table_put(&b->messages, &key, sizeof(key), sizeof(uint64_t));
-	q = v ? (struct queue *)(uintptr_t)*v : NULL;
-	if (v && !q && (q = calloc(1, sizeof(*q)))) {
-		q->before = b->queues;
-		b->queues = q;
-		*v = (uint64_t)(uintptr_t)q;
-	}
+	q = tkm_table_put(&b->messages, &key, sizeof(key), sizeof(*q));
 	if (!q) {
 		return no_memory(b);
 	}
 	if (q->first && q->first->h.receive != h->receive) {
 		n = q->first;
 		q->first = n->next;
+		if (!q->first) {
+			tkm_table_remove(&b->messages, q);
+		}
 		rc = h->receive ? write_message(b, &n->h, h) : write_message(b, h, &n->h);
 		free(n);
 		return rc;
@@ -554,7 +548,7 @@ int xch_build_member(struct xch_build *b, const struct xch_build_member *m)
 		o->seen[m->rank] |= 1;
 	}
 	if (o->ended == o->n && o->seen[m->rank] == 3) {
-		*v = 0;
+		tkm_table_remove(&b->operations, v);
 		return end_operation(b, o);
 	}
 	return 0;
@@ -568,7 +562,7 @@ static int end_halves(struct xch_build *b)
 	struct half *h;
 	int rc = 0;
 
-	for (q = b->queues; q && rc == 0; q = q->before) {
+	for (q = NULL; rc == 0 && (q = tkm_table_next(&b->messages, q));) {
 		while (rc == 0 && (h = q->first)) {
 			q->first = h->next;
 			b->halves++;

@@ -25,6 +25,13 @@ const char *otf2_collective_name(OTF2_CollectiveOp op, uint8_t *type);
 
 /* ---- writing ---- */
 
+enum { OTF2_CHUNK = 256 * 1024 };
+
+/* Memory for the writers of that many locations; its callbacks get it as user data. NULL: *err. Closed after the archive. */
+struct otf2_chunks *otf2_chunks_open(const struct xch_writer *w, size_t locations, struct tkm_err *err);
+void otf2_chunks_close(struct otf2_chunks *c);
+extern const OTF2_MemoryCallbacks otf2_memory;
+
 /* Counters that are sampled together. */
 struct otf2_class {
 	uint32_t *counter; /* indices */
@@ -41,6 +48,7 @@ struct otf2_instance {
 
 struct otf2_state {
 	OTF2_Archive *archive;
+	struct otf2_chunks *chunks;
 	OTF2_EvtWriter **evt; /* per place */
 	uint64_t *last;       /* per place: time of its last event */
 	struct otf2_errors errors;

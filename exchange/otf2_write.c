@@ -8,46 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { CHUNK = 256 * 1024, DEF_CHUNK = 256 * 1024, CHUNKS = 2, DEF_CHUNKS = 512 };
-
-/* ---- memory: the library's own takes 128 MiB for each location ---- */
-
-struct chunks {
-	int n;
-	void *chunk[DEF_CHUNKS];
-};
-
-static void *give_chunk(void *user, OTF2_FileType type, OTF2_LocationRef location, void **buffer, uint64_t size)
-{
-	struct chunks *c = *buffer;
-
-	(void)user;
-	(void)location;
-	if (!c) {
-		*buffer = c = calloc(1, sizeof(*c));
-	}
-	if (!c || c->n == (type == OTF2_FILETYPE_EVENTS ? CHUNKS : DEF_CHUNKS)) {
-		return NULL; /* what is there is written out */
-	}
-	c->chunk[c->n] = malloc(size);
-	return c->chunk[c->n] ? c->chunk[c->n++] : NULL;
-}
-
-static void free_chunks(void *user, OTF2_FileType type, OTF2_LocationRef location, void **buffer, bool final)
-{
-	struct chunks *c = *buffer;
-
-	(void)user;
-	(void)type;
-	(void)location;
-	while (c && c->n) {
-		free(c->chunk[--c->n]);
-	}
-	if (final) {
-		free(c);
-		*buffer = NULL;
-	}
-}
+enum { DEF_CHUNK = 256 * 1024 };
 
 static OTF2_FlushType flush(void *user, OTF2_FileType type, OTF2_LocationRef location, void *caller, bool final)
 {
@@ -59,7 +20,6 @@ static OTF2_FlushType flush(void *user, OTF2_FileType type, OTF2_LocationRef loc
 	return OTF2_FLUSH;
 }
 
-static const OTF2_MemoryCallbacks memory = { give_chunk, free_chunks };
 static const OTF2_FlushCallbacks flushing = { flush, NULL };
 
 /* ---- open ---- */
@@ -156,13 +116,17 @@ static int otf2_open(struct xch_writer *w, struct xch_trace *t, struct tkm_err *
 	if (allocate(s, t) < 0) {
 		return xch_fail_memory(err, w->target);
 	}
-	s->archive = OTF2_Archive_Open(
-		w->dir, w->stem, OTF2_FILEMODE_WRITE, CHUNK, DEF_CHUNK, OTF2_SUBSTRATE_POSIX, OTF2_COMPRESSION_NONE);
+	s->chunks = otf2_chunks_open(w, t->n_places, err);
+	if (!s->chunks) {
+		return -1;
+	}
+	s->archive = OTF2_Archive_Open(w->dir, w->stem, OTF2_FILEMODE_WRITE, OTF2_CHUNK, DEF_CHUNK,
+		OTF2_SUBSTRATE_POSIX, OTF2_COMPRESSION_NONE);
 	if (!s->archive) {
 		return otf2_fail(err, &s->errors, w->target, "cannot create the archive", OTF2_SUCCESS);
 	}
 	if ((code = OTF2_Archive_SetFlushCallbacks(s->archive, &flushing, NULL)) != OTF2_SUCCESS ||
-		(code = OTF2_Archive_SetMemoryCallbacks(s->archive, &memory, NULL)) != OTF2_SUCCESS ||
+		(code = OTF2_Archive_SetMemoryCallbacks(s->archive, &otf2_memory, s->chunks)) != OTF2_SUCCESS ||
 		(code = OTF2_Archive_SetSerialCollectiveCallbacks(s->archive)) != OTF2_SUCCESS ||
 		(code = OTF2_Archive_OpenEvtFiles(s->archive)) != OTF2_SUCCESS) {
 		return otf2_fail(err, &s->errors, w->target, "cannot begin the archive", code);
@@ -465,6 +429,7 @@ static int otf2_close(struct xch_writer *w, struct xch_trace *t, int failed, str
 	rc = failed ? 0 : complete(w, t, err);
 	/* after an error the archive is not closed: the library would write what it has freed. Its memory is lost */
 	otf2_errors_end(&s->errors);
+	otf2_chunks_close(s->chunks);
 	for (i = 0; i < s->n_classes; i++) {
 		free(s->cls[i].counter);
 		free(s->cls[i].type);

@@ -8,7 +8,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { OPEN_FILES = 100, TEXT = 4096 };
+enum {
+	OPEN_FILES = 100,
+	TEXT = 4096,
+	ALL_BUFFERS = 64 << 20, /* of all streams together */
+	MIN_BUFFER = 1 << 15,
+	MAX_BUFFER = 1 << 20 /* the library's own choice */
+};
 
 /* ---- pairs of others ---- */
 
@@ -458,12 +464,15 @@ static int pass(struct xot_reading *r, int of_events, int first_pass)
 	OTF_FileManager *m = OTF_FileManager_open(OPEN_FILES);
 	OTF_Reader *o = m ? OTF_Reader_open(r->in->path, m) : NULL;
 	OTF_HandlerArray *h = handlers(r, of_events, first_pass);
-	uint64_t n = OTF_READ_ERROR;
+	uint64_t n = OTF_READ_ERROR, streams = o ? OTF_MasterControl_getCount(OTF_Reader_getMasterControl(o)) : 0, size;
 	int rc = -1;
 
 	r->reader = o;
 	r->in_events = of_events;
 	if (o && h) {
+		size = ALL_BUFFERS / (streams + 1);
+		size = size < MIN_BUFFER ? MIN_BUFFER : size > MAX_BUFFER ? MAX_BUFFER : size;
+		OTF_Reader_setBufferSizes(o, (uint32_t)size);
 		n = of_events ? OTF_Reader_readEvents(o, h) : OTF_Reader_readDefinitions(o, h);
 	}
 	if (r->failed) {

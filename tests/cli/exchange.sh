@@ -352,4 +352,50 @@ END
 	ok "so is one with definitions that were cut" $?
 fi
 
+# ---- memory ----
+
+# 600 threads and 100,000 messages; what a program allocates is limited, files that it maps are not counted
+awk 'BEGIN {
+	print "CLKPERIOD 1e-09\nNCPUS 1 600\nDEFCLASS 1 \"P\" SELF \"P\" PARENT 0\nDEFFUNCTION 1 \"f\" CLASS 1"
+	print "DEFCOMM 1 \"c\" LEFT 0 FIRST 1 1 LAST 1 600 STRIDE 1 1"
+	for (i = 0; i < 600; i++) print i, "ENTER CPU", 65536 * i + 2, "FUNCTION 1"
+	for (i = 0; i < 100000; i++) {
+		print 1000 + 2 * i, "SENDMSG CPU 2 TO 65538 COMM 1 TAG 1 LEN 1 FUNCTION 0 PAIR", i + 1
+		print 1001 + 2 * i, "RECVMSG CPU 65538 FROM 2 COMM 1 TAG 1 LEN 1 FUNCTION 0 PAIR", i + 1
+	}
+	for (i = 0; i < 600; i++) print 900000 + i, "LEAVE CPU", 65536 * i + 2
+}' >"$dir/wide.avt"
+tool "$dir/wide.avt" --convert "$dir/wide.stf"
+# shellcheck disable=SC3045
+limited() # limited KB ARGUMENTS...: stftool with so much memory of its own
+{
+	(ulimit -d "$1" && shift && exec "$build/stftool" "$@") >"$dir/out" 2>"$dir/err" </dev/null
+}
+lines() # lines TRACE: calls and messages
+{
+	"$build/stftool" "$1" --dump | grep -cE ' (ENTER|LEAVE|SENDMSG|RECVMSG) '
+}
+# shellcheck disable=SC3045
+if ! limited 12000 --help || (ulimit -d 1000 && exec "$build/stftool" "$dir/wide.stf" --verify) >"$dir/out" 2>&1; then
+	skip "memory of conversions" "memory cannot be limited here, or not for this build"
+else
+	tool "$dir/wide.stf" --convert "$dir/wide.lttng" && limited 12000 "$dir/wide.lttng" --convert "$dir/wl.stf" &&
+		[ "$(lines "$dir/wl.stf")" -eq 201200 ]
+	ok "memory does not grow with the messages that are read" $?
+	if ! has_format OTF2; then
+		skip "memory of OTF2 with 600 threads" "this build has no otf2"
+	else
+		limited 40000 "$dir/wide.stf" --convert "$dir/wide.otf2" && tool "$dir/wide.otf2" --convert "$dir/wo.stf" &&
+			[ "$(lines "$dir/wo.stf")" -eq 201200 ]
+		ok "OTF2: memory does not grow with the threads that are written" $?
+		if mountpoint -q "$dir/full"; then
+			tool "$dir/wide.stf" --convert "$dir/full/w.otf2"
+			[ "$status" -eq 1 ] && grep -q '/full/w.otf2: cannot write' "$dir/err" && [ "$(ls -A "$dir/full")" = fill ]
+			ok "OTF2 of 600 threads on a full disk is an error, and leaves nothing" $?
+		else
+			skip "OTF2 of 600 threads on a full disk" "cannot mount"
+		fi
+	fi
+fi
+
 done_testing
