@@ -114,7 +114,8 @@ host=$(uname -n)
 s=$work/slurm
 mkdir -p "$s/state" "$s/spool" "$s/etc"
 chmod 755 "$work" "$s"
-"${CC:-cc}" -Wall -Werror -shared -fPIC -o "$s/spank_tickmark.so" "$contrib/slurm/spank_tickmark.c" >"$work/spank.log" 2>&1
+# shellcheck disable=SC2086
+${CC:-cc} -Wall -Werror -shared -fPIC -o "$s/spank_tickmark.so" "$contrib/slurm/spank_tickmark.c" >"$work/spank.log" 2>&1
 good "the SPANK plug-in compiles" $?
 dd if=/dev/urandom of="$s/munge.key" bs=128 count=1 2>/dev/null
 chmod 400 "$s/munge.key"

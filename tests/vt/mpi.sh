@@ -101,7 +101,8 @@ int listen(int fd, int queue)
 }
 EOF
 clean
-"${CC:-cc}" -shared -fPIC late.c -o liblate.so -ldl && timeout 300 "$MPIRUN" -np 4 env LD_PRELOAD="$dir/liblate.so" "$build/vtrun" -- ./pp >out 2>&1 &&
+# shellcheck disable=SC2086
+${CC:-cc} -shared -fPIC late.c -o liblate.so -ldl && timeout 300 "$MPIRUN" -np 4 env LD_PRELOAD="$dir/liblate.so" "$build/vtrun" -- ./pp >out 2>&1 &&
 	one_trace pp 4 && node_is_read_once
 ok "and from one sampler where ranks come before the first one listens" $?
 # Each rank's account is for those who ask; the worst of them, which rank 0 prints, must be one of them.
