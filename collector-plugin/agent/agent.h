@@ -10,7 +10,30 @@
 #include "collector-plugin/core/collector.h"
 #include "collector-plugin/sample/target.h"
 
-enum { VT_AGENT_PLACES = 0x4000 };
+enum { VT_AGENT_PLACES = 0x4000, VT_AGENT_RINGS = 32 };
+
+/* Records of the threads and processes that one thread starts. */
+struct vt_agent_ring {
+	void *at;
+	int fd, pages; /* pages 0: free */
+	pid_t tid;
+};
+
+/* started.c: what a process has started. */
+struct vt_agent_started {
+	struct vt_agent_ring ring[VT_AGENT_RINGS];
+	int error;        /* why the main thread has no ring; 0: it has one */
+	int several;      /* it has had more than one thread */
+	uint64_t threads, /* started */
+		brief,    /* of them in no sample */
+		children, /* processes started */
+		lost;     /* records of either that found no room */
+	pid_t *waiting;   /* threads that were started and not yet looked for */
+	size_t n_waiting, n_looked, room;
+	uint64_t before_ns, gone_ns; /* CPU time before the first sample; of threads that were sampled and have ended */
+	uint64_t all_ns, unseen_ns;  /* of the process, and of it in no thread that was sampled */
+	uint64_t children_ticks;     /* of the processes that it has waited for */
+};
 
 /* A measured process. */
 struct vt_agent_process {
@@ -41,7 +64,8 @@ struct vt_agent_process {
 	uint8_t left[VT_AGENT_PLACES],
 		owners[VT_AGENT_PLACES]; /* of each place of a thread without a number: it has got one, after
 	                                                         * it was the only one there; so many had it */
-	char lines[65536];               /* for the user, when the process ends */
+	struct vt_agent_started started;
+	char lines[65536]; /* for the user, when the process ends */
 	size_t lines_size;
 };
 
@@ -65,6 +89,16 @@ void vt_agent_sample(struct vt_agent_process *p, int64_t now, int node);
 void vt_agent_sample_last(struct vt_agent_process *p, int node);
 /* When something is due next. */
 int64_t vt_agent_due(const struct vt_agent_process *p, int node);
+
+/* started.c: at the attachment; when a thread was seen for the first time, and no longer, with its last values. */
+void vt_agent_started_open(struct vt_agent_process *p);
+void vt_agent_started_thread(struct vt_agent_process *p, struct vt_target *t);
+void vt_agent_started_gone(struct vt_agent_process *p, struct vt_target *t);
+/* Before and after a look at the threads. The first returns 1 if threads were started, so that they must be looked at. */
+int vt_agent_started_before(struct vt_agent_process *p);
+void vt_agent_started_after(struct vt_agent_process *p, int looked);
+/* Closes all, and puts the result into the account, the raw file and a message. */
+void vt_agent_started_end(struct vt_agent_process *p);
 
 /* pairs.c: does the process want its timer, which the kernel steers, to be read beside a free clock? It asks for that in the head of its
  * raw file when the job begins to correct its clocks. */

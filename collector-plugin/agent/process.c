@@ -213,6 +213,7 @@ struct vt_agent_process *vt_agent_attach(pid_t pid, char *texts, size_t size, in
 	}
 	p->stat = open_file(p, "stat");
 	p->task = open_file(p, "task");
+	vt_agent_started_open(p);
 	p->due = p->node_due = p->s->account_ns = p->s->clock_ns = p->c.account.started_ns = vt_now_ns(CLOCK_MONOTONIC);
 	before = atomic_exchange(&vt_raw_head(vt_raw_of(&p->c.pub))->sampler, (int32_t)getpid());
 	if (before) {
@@ -289,6 +290,7 @@ void vt_agent_free(struct vt_agent_process *p)
 	vt_agent_say_to(NULL);
 	if (p->s) {
 		close(p->s->root);
+		tkm_table_free(&p->s->rows);
 		munmap(p->s, p->s->size);
 	}
 	if (p->stat >= 0) {

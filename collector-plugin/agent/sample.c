@@ -93,6 +93,7 @@ static void came(struct vt_agent_process *p, pid_t tid)
 	t->next = p->s->threads;
 	t->seen = p->s->round;
 	p->s->threads = t;
+	vt_agent_started_thread(p, t);
 }
 
 static void see(void *process, pid_t tid)
@@ -129,7 +130,11 @@ static void look_for_threads(struct vt_agent_process *p)
 	struct vt_sampler *s = p->s;
 	struct vt_target **link, *t;
 
+	if (vt_agent_started_before(p)) {
+		s->task_skipped = 10;
+	}
 	if (!vt_sampler_each_thread(s, p->task, see, p)) {
+		vt_agent_started_after(p, 0);
 		return;
 	}
 	for (link = &s->threads; (t = *link) != NULL;) {
@@ -139,11 +144,13 @@ static void look_for_threads(struct vt_agent_process *p)
 			if (t->set) {
 				vt_target_sample(s, t);
 			}
+			vt_agent_started_gone(p, t);
 			vt_target_free(t);
 		} else {
 			link = &t->next;
 		}
 	}
+	vt_agent_started_after(p, 1);
 }
 
 static void sample_thread(struct vt_agent_process *p, struct vt_target *t)
@@ -422,6 +429,7 @@ void vt_agent_sample_last(struct vt_agent_process *p, int node)
 	struct vt_sampler *s = p->s;
 	struct vt_account *a = &p->c.account;
 	int64_t cpu = vt_now_ns(CLOCK_THREAD_CPUTIME_ID);
+	struct vt_target *t;
 
 	s->task_skipped = 10;
 	/* what counted until now; of the node not so soon after the sample before that the kernel's steps of 10 ms make a rate of it
@@ -432,6 +440,9 @@ void vt_agent_sample_last(struct vt_agent_process *p, int node)
 	if (p->stopped_ns) {
 		say_stopped(p, vt_now_ns(CLOCK_MONOTONIC));
 	}
+	for (t = s->threads; t; t = t->next) {
+		vt_agent_started_gone(p, t);
+	}
 	free_all(&s->threads);
 	free_all(&s->later);
 	vt_target_free(s->process);
@@ -440,5 +451,6 @@ void vt_agent_sample_last(struct vt_agent_process *p, int node)
 	a->cpu_ns += vt_now_ns(CLOCK_THREAD_CPUTIME_ID) - cpu;
 	a->wall_ns = vt_now_ns(CLOCK_MONOTONIC) - a->started_ns;
 	a->period_s = 1e-9 * (double)s->period_ns;
+	vt_agent_started_end(p);
 	vt_raw_stream_end(s->stream);
 }

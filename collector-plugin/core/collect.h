@@ -193,6 +193,9 @@ struct vt_account {
 	int64_t started_ns, wall_ns; /* CLOCK_MONOTONIC, and how long it ran */
 	double period_s;             /* in the end */
 	int slowed;                  /* times that it slowed down */
+	int started_error; /* errno: starts of threads and processes are not counted; 0: they are (agent/started.c) */
+	uint64_t threads_started, threads_brief, started_lost, children_started;
+	uint64_t threads_unseen_ns, children_ns;
 };
 
 const struct vt_account *vt_collect_account(void);

@@ -420,6 +420,31 @@ static void describe(struct vt_collector *c)
 
 /* ---- the protocol ---- */
 
+/* What the process has started, as the sampler process saw it. */
+static void print_started(const struct vt_collector *c, FILE *f)
+{
+	const struct vt_account *a = &c->account;
+
+	if (!c->outside || !a->wall_ns) {
+		return;
+	}
+	if (a->started_error) {
+		fprintf(f, "INFO THREADS number of starts unknown: perf_event_open: %s; ", strerror(a->started_error));
+	} else {
+		fprintf(f, "INFO THREADS %llu started, %llu in no sample, ", (unsigned long long)a->threads_started,
+			(unsigned long long)a->threads_brief);
+	}
+	fprintf(f, "CPU in no sampled thread %.6fs\n", 1e-9 * (double)a->threads_unseen_ns);
+	if (a->started_error == 0) {
+		fprintf(f, "INFO CHILDREN %llu started, CPU of those waited for %.2fs\n",
+			(unsigned long long)a->children_started, 1e-9 * (double)a->children_ns);
+	}
+	if (a->started_lost) {
+		fprintf(f, "INFO STARTS %llu more of threads or children were too many at a time\n",
+			(unsigned long long)a->started_lost);
+	}
+}
+
 static void print_info(const struct vt_collector *c, FILE *f, int finished)
 {
 	const struct vt_raw *r = vt_raw_of(&c->pub);
@@ -465,6 +490,7 @@ static void print_info(const struct vt_collector *c, FILE *f, int finished)
 		1e-9 * (double)c->account.cpu_ns, 1e-9 * (double)c->account.wall_ns,
 		1e-9 * (double)c->account.longest_ns, 1e-9 * (double)c->account.latest_ns,
 		(unsigned long long)c->account.ticks, c->account.period_s, c->account.slowed);
+	print_started(c, f);
 	if (c->ended_how[0]) {
 		fprintf(f, "INFO ENDED %s\n", c->ended_how);
 	}

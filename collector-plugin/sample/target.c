@@ -71,6 +71,19 @@ static void say_missing(struct vt_sampler *s, struct vt_book *book, const struct
 	}
 }
 
+static struct vt_row *row_of(struct vt_sampler *s, int where, size_t n)
+{
+	uint64_t *v = tkm_table_put(&s->rows, &where, sizeof(where), sizeof(struct vt_row) + 2 * n * sizeof(uint64_t));
+	struct vt_row *row = (struct vt_row *)(void *)v;
+
+	if (row) {
+		row->base = (uint64_t *)(void *)(row + 1);
+		row->last = row->base + n;
+		memcpy(row->base, row->last, n * sizeof(*row->base));
+	}
+	return row;
+}
+
 struct vt_target *vt_target_new(struct vt_sampler *s, struct vt_book *book, enum smp_scope scope, pid_t tid, int where,
 	int (*wanted)(const struct smp_plan *plan, size_t i))
 {
@@ -84,6 +97,7 @@ struct vt_target *vt_target_new(struct vt_sampler *s, struct vt_book *book, enum
 	t->tid = tid;
 	t->where = where;
 	t->book = book;
+	t->cpu_fd = -1;
 	if (!book->plan) {
 		return t;
 	}
@@ -94,6 +108,9 @@ struct vt_target *vt_target_new(struct vt_sampler *s, struct vt_book *book, enum
 	if (t->set && smp_set_size(t->set) == 0) {
 		smp_set_close(t->set);
 		t->set = NULL;
+	}
+	if (t->set && scope == SMP_THREAD && where >= (int)VT_RAW_PLACE) {
+		t->row = row_of(s, where, smp_plan_size(book->plan));
 	}
 	return t;
 }
@@ -149,6 +166,18 @@ static int is_shared(const struct vt_sampler *s, const struct vt_target *t, size
 	return t == s->process && s->c->outside && k->kind == SMP_TOTAL && k->type == SMP_U64;
 }
 
+/* The value as it is recorded. */
+static uint64_t in_row(const struct vt_target *t, size_t planned, uint64_t v)
+{
+	const struct smp_counter *k = &smp_plan_at(t->book->plan, planned)->counter;
+
+	if (!t->row || k->kind != SMP_TOTAL || k->type != SMP_U64) {
+		return v;
+	}
+	t->row->last[planned] = t->row->base[planned] + v;
+	return t->row->last[planned];
+}
+
 /* Reads all counters of a target and appends them; `more` values of ours go first. The stamp was taken just ahead. */
 void vt_target_sample_at(struct vt_sampler *s, struct vt_target *t, ltick_t now, const uint32_t *more_id,
 	const uint64_t *more, unsigned n_more)
@@ -169,7 +198,7 @@ void vt_target_sample_at(struct vt_sampler *s, struct vt_target *t, ltick_t now,
 	for (i = 0; rc > 0 && i < n; i++) {
 		if (book->state[i] & SMP_VALID) {
 			id[k] = book->ids[smp_set_planned(t->set, i)];
-			v[k] = book->value[i].u;
+			v[k] = in_row(t, smp_set_planned(t->set, i), book->value[i].u);
 			if (is_shared(s, t, smp_set_planned(t->set, i))) {
 				v[k] = vt_process_total(&vt_raw_head(vt_raw_of(&s->c->pub))->process,
 					smp_plan_at(book->plan, smp_set_planned(t->set, i))->counter.name, v[k]);

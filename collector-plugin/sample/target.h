@@ -6,6 +6,7 @@
 #include <semaphore.h>
 #include <time.h>
 
+#include "base/table.h"
 #include "collector-plugin/core/collector.h"
 #include "collector-plugin/raw/writer.h"
 
@@ -26,6 +27,14 @@ struct vt_target {
 	unsigned seen;       /* round in which it was there */
 	struct smp_set *set; /* NULL: no counters for it */
 	struct vt_book *book;
+	int cpu_fd; /* agent/started.c; -1: none */
+	uint64_t cpu_ns;
+	struct vt_row *row; /* of a place that threads have in turn; NULL: none */
+};
+
+/* The totals of a place go on where those of the thread before ended, so that they never go back. */
+struct vt_row {
+	uint64_t *base, *last; /* of each planned counter */
 };
 
 struct vt_sampler {
@@ -38,10 +47,11 @@ struct vt_sampler {
 	struct vt_book book, no_book; /* the other one has no counters */
 	struct vt_target *threads, *process, *node;
 	struct vt_target
-		*shared;    /* counters of the process that the program's threads read too (process.c); NULL: none */
-	int apart;          /* the table of descriptors is not the program's */
-	_Atomic int opened; /* both exist, */
-	sem_t ready;        /* for which the program waits */
+		*shared;       /* counters of the process that the program's threads read too (process.c); NULL: none */
+	int apart;             /* the table of descriptors is not the program's */
+	_Atomic int opened;    /* both exist, */
+	sem_t ready;           /* for which the program waits */
+	struct tkm_table rows; /* struct vt_row by place */
 	struct vt_target *later; /* new_devices.c: counters of devices that came */
 	struct smp_plan *last_plan;
 	int64_t node_ns; /* when the node's were read */

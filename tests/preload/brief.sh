@@ -1,0 +1,71 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# Threads and children that live too shortly for a sample: they are counted, their CPU time is in the totals of the process, and a row of the
+# table that threads have in turn never goes back. The program says what is true. TAP.
+. "${top_srcdir:-.}/tests/preload/lib.sh"
+VT_FORCE=on
+export VT_FORCE
+
+counted() # can the kernel's records of starts be had here?
+{
+	! grep -q '^INFO THREADS number of starts unknown' brief.prot
+}
+
+# within A B: they differ by 1 % at most
+within()
+{
+	awk -v a="$1" -v b="$2" 'BEGIN { print a, b; exit !(a >= 0.99 * b && a <= 1.01 * b) }' >>"$dir/diff"
+}
+
+# totals COUNTER: the sum of the last values of all its rows
+totals()
+{
+	"$build/stftool" brief.stf --print-counters --csv 2>>"$dir/diff" | awk -F, -v c="\"$1\"" '$2 == c { n += $15 } END { printf "%.0f\n", n }'
+}
+
+truth() # into $threads and $process, in ns
+{
+	read -r threads process <"$dir/out"
+}
+
+unseen() # in ns
+{
+	sed -n 's/^INFO THREADS .*, CPU in no sampled thread \([0-9]*\)\.\([0-9]*\)s$/\1\2/p' brief.prot | awk '{ printf "%.0f\n", $1 * 1000 }'
+}
+
+fresh
+options="--verbose 2 --sample-period 60s --counter proc_usr --counter proc_sys"
+sampled "$build/tests/preload/brief" 60 5 30
+cp brief.prot "$dir/diff"
+truth
+if counted; then
+	grep -q '^INFO THREADS 60 started, 60 in no sample, ' brief.prot && grep -q '^INFO CHILDREN 30 started, ' brief.prot && within "$(unseen)" "$threads"
+	ok "60 threads between two samples are counted, with their CPU time, and 30 children" $?
+	grep -q 'INFO: 60 of 60 threads started and ended between two samples. .* used 0\.[0-9]* s of CPU' "$dir/err" && "$build/stftool" brief.stf --dump | grep -q '"*60 of 60 threads started and ended'
+	ok "the message and the trace tell of them" $?
+else
+	skip "60 threads between two samples are counted" "perf_event_open(2) is refused"
+	skip "the message and the trace tell of them" "perf_event_open(2) is refused"
+fi
+within "$(($(totals proc_usr) + $(totals proc_sys)))" "$((process / 1000))"
+ok "the totals of the process contain them" $?
+
+fresh
+options="--sample-period 100ms --counter proc_usr --counter proc_sys --counter thread_run"
+sampled "$build/tests/preload/brief" 100 20 0
+cp brief.prot "$dir/diff"
+truth
+within "$(($(totals proc_usr) + $(totals proc_sys)))" "$((process / 1000))"
+ok "100 threads of 20 ms at 100 ms: in the totals within 1 %" $?
+within "$(($(totals thread_run) + $(unseen)))" "$process"
+ok "the rows of threads and the rest are all of it, within 1 %" $?
+if counted; then
+	grep -q '^INFO THREADS 100 started, ' brief.prot
+	ok "100 threads were started" $?
+else
+	skip "100 threads were started" "perf_event_open(2) is refused"
+fi
+"$build/stftool" brief.stf --convert "$dir/brief.csv" --force >"$dir/diff" 2>&1
+awk -F, '/OS:thread_run/ { row = $5; n[row]++; if ($7 + 0 < last[row]) { bad++; print }; last[row] = $7 + 0 } END { for (r in n) rows++; print rows " rows"; exit bad > 0 || rows < 2 }' "$dir/brief.csv" >>"$dir/diff"
+ok "a row that threads have in turn never goes back" $?
+done_testing
