@@ -9,6 +9,7 @@ GNUPLOT=${GNUPLOT:-gnuplot}
 body=$top_srcdir/plots/timertest.gnuplot
 data=$top_srcdir/tests/cli/plots_data.awk
 all="run transform error raw matrix histogram"
+awk() { LC_ALL=C command awk "$@"; } # numbers with a point, in any locale
 n=0
 failed=0
 

@@ -12,6 +12,10 @@ trap 'umount "$dir/full" 2>/dev/null; [ -z "$mounted" ] || umount "$mounted"; rm
 for v in $(env | sed -n 's/^\(VT_[A-Z_]*\)=.*/\1/p'); do
 	unset "$v"
 done
+# the programs run in the locale of the caller; what looks at their output reads numbers with a point and sorts by bytes
+for v in awk comm grep join sed sort tr uniq; do
+	eval "$v() { LC_ALL=C command $v \"\$@\"; }"
+done
 count=0 bad=0
 
 reason() # what is shown of a test that failed; a script may have its own
