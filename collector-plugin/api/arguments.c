@@ -12,6 +12,7 @@
 #include <string.h>
 #include <sys/auxv.h>
 
+#include "base/err.h"
 #include "collector-plugin/core/collect.h"
 #include "collector-plugin/settings/settings.h"
 
@@ -50,6 +51,16 @@ static void note_option(const char *variable)
 	vt_collect_commanded(option);
 }
 
+/* Says of an option why it is left out, in one line of text whatever its name is. */
+static void warn_about(const char *before, const char *option, size_t length, const char *after)
+{
+	char text[400];
+
+	snprintf(text, sizeof(text), "--itc-args: %s%.*s%s; left out", before, length < 300 ? (int)length : 300, option,
+		after);
+	fprintf(stderr, "Tickmark WARNING: %s\n", tkm_plain(text));
+}
+
 /* The words from v[i] on that belong to one option, set as its variable. Returns how many they are. */
 static int take_option(char **v, int i, int end)
 {
@@ -59,7 +70,7 @@ static int take_option(char **v, int i, int end)
 	int k = i + 1;
 
 	if (n == 0) {
-		fprintf(stderr, "Tickmark WARNING: --itc-args: %s is no option; left out\n", v[i]);
+		warn_about("", v[i], strlen(v[i]), " is no option");
 		return 1;
 	}
 	if (v[i][2 + n] == '=') {
@@ -75,7 +86,7 @@ static int take_option(char **v, int i, int end)
 		}
 	}
 	if (at >= sizeof(value)) {
-		fprintf(stderr, "Tickmark WARNING: --itc-args: the value of %s is too long; left out\n", v[i]);
+		warn_about("the value of ", v[i], 2 + n, " is too long");
 		return k - i;
 	}
 	note_option(name);

@@ -114,6 +114,13 @@ command_line() # command_line NAME STARTER...: with the words behind STARTER
 		grep -E '^(COUNTER|GROUP|PROCESS) ' ./*.prot >lines && cat lines >>out &&
 		printf '%s\n' 'COUNTER cpu_* on' 'COUNTER net_io on' 'GROUP "two words" 0' 'PROCESS 0:N off' 'PROCESS 0:0' >want && cmp want lines >>out
 	ok "$name: options that are given several times, and blanks in a name" $?
+	word=$(printf 'no\033[31m\nsecond\302\2331m')
+	: >out
+	# vtrun leaves such words out itself, and takes a longer value
+	see '[a]' "$@" --itc-args "$word" "--verbose$word=$(head -c 5000 /dev/zero | tr '\0' x)" --itc-args-end a &&
+		grep -q '^[A-Za-z ]*: --itc-args: .*no?\[31m?second??1m.* is no option.* left out$' out &&
+		! LC_ALL=C grep -q "$(printf '[\033\233]')" out
+	ok "$name: a hostile word is named in one line of text" $?
 }
 
 # shellcheck disable=SC2086
