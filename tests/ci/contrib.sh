@@ -38,6 +38,36 @@ for f in "$contrib"/slurm/*.sh "$contrib"/prometheus/*.sh; do
 done
 "${PYTHON3:-python3}" -c 'import json, sys; d = json.load(open(sys.argv[1])); assert len(d["panels"]) >= 4' "$contrib/prometheus/tickmark-dashboard.json"
 good "the dashboard is JSON" $?
+if has npm && (cd "$work" && npm install --no-audit --no-fund --ignore-scripts @grafana/grafana-foundation-sdk@0.0.21 typescript@7 >npm.txt 2>&1); then
+	types() # types FILE: is this dashboard one by Grafana's own types?
+	{
+		{
+			cat <<'EOS'
+import type { Dashboard } from "@grafana/grafana-foundation-sdk/dashboard";
+import type { Dataquery } from "@grafana/grafana-foundation-sdk/cog";
+import type { Dataquery as Query } from "@grafana/grafana-foundation-sdk/prometheus";
+/* enumerations as the words that they are in JSON, and the queries of this data source */
+type Fields<T> = { [K in keyof T]: Plain<T[K]> };
+type Plain<T> = T extends string ? `${T}` : T extends (infer U)[] ? Plain<U>[] : T extends Dataquery
+	? (Dataquery extends T ? Fields<Omit<Query, "_implementsDataqueryVariant">> : Fields<T>) : T extends object ? Fields<T> : T;
+const dashboard: Plain<Dashboard> =
+EOS
+			cat "$1"
+			echo '; export default dashboard;'
+		} >"$work/dashboard.ts"
+		(cd "$work" && node_modules/.bin/tsc --noEmit --strict --skipLibCheck --module nodenext --moduleResolution nodenext dashboard.ts) >"$work/tsc.log" 2>&1
+	}
+	types "$contrib/prometheus/tickmark-dashboard.json"
+	good "the dashboard is one by Grafana's own types" $?
+	for change in 's/"expr": "count/"query": "count/' 's/"absolute"/"any"/' 's/, "overrides": \[\]//'; do
+		sed "$change" "$contrib/prometheus/tickmark-dashboard.json" >"$work/changed.json"
+		! types "$work/changed.json"
+		good "and is none with $change" $?
+	done
+	rm -f "$work/tsc.log"
+else
+	skipped "npm could not install Grafana's types"
+fi
 
 if has promtool; then
 	mkdir "$work/textfile" && TIMERTEST=$timertest XDG_STATE_HOME=$work/none "$contrib/prometheus/tickmark-textfile.sh" "$work/textfile" &&

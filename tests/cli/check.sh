@@ -108,6 +108,18 @@ ok "a full standard output: status 3" $?
 if "$timertest" --json - 0.2 0.1 --timer CPU --performance-time 0.1s --output "$dir/tt" >"$dir/json" 2>"$dir/err"; [ $? -le 3 ] && grep -q schema "$dir/json"; then
 	[ -s "$dir/a state/tickmark/timertest.json" ]
 	ok "timertest keeps its result" $?
+	# what the dashboard and the alerts ask for, and the checks that they name, are printed
+	"$timertest" --check --format prometheus >"$dir/out" 2>"$dir/err"
+	for f in "$src"/contrib/prometheus/tickmark-dashboard.json "$src"/contrib/prometheus/tickmark-alerts.yml; do
+		sed 's/\\"/"/g' "$f" >"$dir/asked"
+		grep -o 'timertest_[a-z_]*' "$dir/asked" | sort -u >"$dir/metrics"
+		[ -s "$dir/metrics" ] || echo "$f asks for nothing"
+		while read -r metric; do grep -q "^${metric}[{ ]" "$dir/out" || echo "$f: no metric $metric"; done <"$dir/metrics"
+		sed -n 's/.*check="\([^"]*\)".*/\1/p' "$dir/asked" >"$dir/checks"
+		while read -r asked; do grep -qx "$asked" "$dir/names" || echo "$f: no check $asked"; done <"$dir/checks"
+	done >"$dir/diff"
+	[ ! -s "$dir/diff" ]
+	ok "Grafana's dashboard and the alert rules ask for metrics and checks that are printed" $?
 	"$timertest" --check --profile "$dir/quiet" >"$dir/out" 2>"$dir/err"
 	grep -q '^ok  *clocksource.changed' "$dir/out" && grep -q '^ok  *result.age' "$dir/out"
 	ok "and --check judges it" $?
