@@ -50,6 +50,10 @@ ok "--counter: only those" $?
 [ "$(grep -c . "/proc/$pid/task/$pid/children" 2>/dev/null)" -eq 0 ] && [ "$(ls "/proc/$pid/task" | wc -l)" -eq 1 ]
 ok "the program has no thread and no child" $?
 
+"$build/vttop" "$pid" --count 1 >/dev/full 2>../err
+[ $? -eq 1 ] && grep -q 'cannot write to standard output' ../err
+ok "a full standard output: status 1" $?
+
 rm ../out
 "$build/vttop" "$pid" --plain --period 0.1s >../out 2>../err &
 top=$!
@@ -145,6 +149,21 @@ if command -v tmux >/dev/null && [ -n "$utf8" ] && grep -q "define HAVE_NCURSES 
 	}
 	until_true has_ended
 	ok "q ends it" $?
+	# a terminal of 4 lines: title, heading, one counter, and the line of the keys
+	LC_ALL=$utf8 tmux -S "$dir/tmux" -f /dev/null -u new-session -d -x 120 -y 4 "exec '$build/vttop' '$dir/screen.stf' --counter proc_ --period 0.2s" 3>&-
+	until_true shows_rows "${all%% *} " && tmux -S "$dir/tmux" capture-pane -p | tail -n 1 >verify && [ "$(cat verify)" = "$(tail -n 1 screen)" ]
+	ok "counters do not cover the line of the keys" $?
+	kill -TERM "$(tmux -S "$dir/tmux" list-panes -F '#{pane_pid}')"
+	until_true has_ended
+	ok "a signal ends it" $?
+	LC_ALL=$utf8 tmux -S "$dir/tmux" -f /dev/null -u new-session -d -x 120 -y 8 "'$build/vttop' '$dir/screen.stf' --counter proc_ --count 2 --period 0.1s; cat" 3>&-
+	shows_two()
+	{
+		tmux -S "$dir/tmux" capture-pane -p | grep -c "proc_rss" >verify
+		grep -qx 2 verify
+	}
+	until_true shows_two
+	ok "--count prints lines on a terminal, too" $?
 	tmux -S "$dir/tmux" kill-server 2>/dev/null
 	exec 3>&-
 	wait "$run"
