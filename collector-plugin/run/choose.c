@@ -15,6 +15,8 @@ void vt_choose_wrong(const struct vt_setting_other *o, const char *why)
 		"%s %s (%s): %s; this one is left out, the others hold", o->name, o->text, o->where, why);
 }
 
+static int silent; /* MPI_Init, or the end of the program, reads the same words again */
+
 static void rules(const char *option, long long number, long long last, int *state)
 {
 	const struct vt_setting_other *o;
@@ -22,7 +24,7 @@ static void rules(const char *option, long long number, long long last, int *sta
 	int i;
 
 	for (i = 0; (o = vt_settings_other_nth(&vt_collector.settings, option, i)) != NULL; i++) {
-		if (vt_choose(o->text, number, last, state, &err) < 0) {
+		if (vt_choose(o->text, number, last, state, &err) < 0 && !silent) {
 			vt_choose_wrong(o, err.text);
 		}
 	}
@@ -37,14 +39,49 @@ int vt_choose_process(long long rank, long long last_rank, long long host, long 
 	return state;
 }
 
+/* Which host is the first, only MPI says: without it CLUSTER has no meaning for several processes. */
+static int choose_alone(const struct vt_collector *c)
+{
+	int rank = vt_rank_of(&c->pub), ranks = vt_ranks_of(&c->pub), state = 0;
+
+	rules("PROCESS", rank > 0 ? rank : 0, ranks > 1 ? ranks - 1 : 0, &state);
+	if (ranks <= 1) {
+		rules("CLUSTER", 0, 0, &state);
+	}
+	return state;
+}
+
+static void discard(const struct vt_collector *c)
+{
+	vt_raw_info(vt_raw_of(&c->pub), VT_RAW_DISCARDED,
+		"PROCESS or CLUSTER says no or discard, so only counters of the node are here");
+}
+
 void vt_choose_alone(const struct vt_collector *c)
 {
-	int rank = vt_rank_of(&c->pub), ranks = vt_ranks_of(&c->pub);
-	int state = vt_choose_process(rank > 0 ? rank : 0, ranks > 1 ? ranks - 1 : 0, 0, 0);
+	int state;
 
+	silent = !vt_hooks.load;
+	state = choose_alone(c);
+	silent = 0;
 	vt_process_state(state);
-	if (state == 2) {
-		vt_raw_info(vt_raw_of(&c->pub), VT_RAW_DISCARDED,
-			"PROCESS or CLUSTER says no or discard, so only counters of the node are here");
+	if (state == 2 && vt_hooks.load) {
+		discard(c);
+	}
+}
+
+void vt_choose_at_end(const struct vt_collector *c)
+{
+	const struct vt_setting_other *o;
+	int i;
+
+	if (!vt_hooks.no_mpi) {
+		return;
+	}
+	if (choose_alone(c) == 2) {
+		discard(c);
+	}
+	for (i = 0; vt_ranks_of(&c->pub) > 1 && (o = vt_settings_other_nth(&c->settings, "CLUSTER", i)) != NULL; i++) {
+		vt_choose_wrong(o, "the program did not call MPI_Init, which numbers the hosts");
 	}
 }

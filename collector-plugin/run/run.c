@@ -298,6 +298,7 @@ static int start(struct vt_collector *c, int rank, int ranks, const char *argv0,
 {
 	const char *run = secure_getenv(VT_RUN_VARIABLE);
 	static int watched;
+	int of_mpi;
 	ltick_t now;
 
 	c->pid = getpid();
@@ -311,6 +312,7 @@ static int start(struct vt_collector *c, int rank, int ranks, const char *argv0,
 	}
 	vt_sink_add(&vt_trace_sink);
 	vt_sink_add(&vt_sampling_sink);
+	of_mpi = rank >= 0;
 	if (rank < 0) {
 		rank = rank_of_launcher();
 		ranks = rank >= 0 ? ranks_of_launcher() : 0;
@@ -330,8 +332,8 @@ static int start(struct vt_collector *c, int rank, int ranks, const char *argv0,
 	if (!vt_raw_of(&c->pub)) {
 		return -1;
 	}
-	if (vt_hooks.load) {
-		vt_choose_alone(c); /* libVTcs.so: no MPI_Init will do it */
+	if (vt_hooks.load || !of_mpi) {
+		vt_choose_alone(c); /* MPI_Init, if it comes, does it with all ranks and hosts known */
 	}
 	begin_records(c);
 	c->calls_expected = calls_expected(c);
@@ -437,6 +439,7 @@ void vt_collect_end_how(int merge, enum vt_raw_ending how)
 	}
 	if (vt_collect_running()) {
 		vt_stats_finish();
+		vt_choose_at_end(c);
 		say_throttled();
 		vt_reader_stop();
 		if (c->outside) {

@@ -66,6 +66,34 @@ ok "MEM-MAXBLOCKS 8: more of it" $?
 with 20000 "$few" 'AUTOFLUSH off' 'MEM-OVERWRITE on' && numbers && [ "$n" -gt 0 ] && [ "$n" -lt 20000 ] &&
 	[ "$first" != $none ] && [ "$last" = 0000000000004e1f ] && grep -q 'blocks were overwritten by newer ones (MEM-OVERWRITE)' dump
 ok "MEM-OVERWRITE: the newest" $?
+# blocks of 4 KB that are in memory after 20,000 states of the program: what of the raw file's mapping is
+in_memory() # in_memory LINE...
+{
+	rm -f ./*.* below/*
+	printf '%s\n' 'COUNTER Effects:* on' 'LOGFILE-NAME t.stf' "FLUSH-PREFIX $PWD" 'MEM-BLOCKSIZE 4096' "$@" >conf
+	VT_CONFIG=conf "$dir/effects" 20000 60 >"$dir/out" 2>"$dir/err" &
+	pid=$!
+	# until the program sleeps, all of it is recorded
+	for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
+		sleep 0.5
+		! grep -q nanosleep "/proc/$pid/wchan" 2>/dev/null || break
+	done
+	blocks=$(awk '/VT-flush/ { m = 1; next } /^[0-9a-f]+-/ { m = 0 } m && /^Rss:/ { n += $2 } END { print int(n / 4) }' "/proc/$pid/smaps")
+	kill -9 $pid
+	wait $pid 2>/dev/null
+	[ "${blocks:-0}" -gt 0 ]
+}
+if [ "$(awk '/^MMUPageSize/ { print $2; exit }' /proc/self/smaps 2>/dev/null)" = 4 ]; then
+	few='' all=''
+	in_memory && few=$blocks && in_memory 'MEM-FLUSHBLOCKS -1' && all=$blocks && in_memory 'MEM-FLUSHBLOCKS 4000' && [ "$few" -gt 0 ] &&
+		[ "$few" -lt 30 ] && [ "$all" -gt 120 ] && [ "$blocks" -gt 120 ] && in_memory 'MEM-FLUSHBLOCKS 60' && [ "$blocks" -gt 55 ] && [ "$blocks" -lt 75 ]
+	ok "MEM-FLUSHBLOCKS: so many full blocks are in memory before they are flushed; the default $few, -1 all $all, 60 $blocks" $?
+	in_memory 'MEM-MINBLOCKS 50' && [ "$blocks" -gt 45 ] && [ "$blocks" -lt 65 ]
+	ok "MEM-MINBLOCKS 50: a flush leaves as many: $blocks" $?
+else
+	skip "MEM-FLUSHBLOCKS" "no /proc/PID/smaps with pages of 4 KB"
+	skip "MEM-MINBLOCKS" "no /proc/PID/smaps with pages of 4 KB"
+fi
 # the sampler says it at its next sample, which a busy machine may delay
 for nap in 1 5 25; do
 	with 200000 'LOGFILE-NAME t.stf' 'MEM-INFO 1MB' && grep -q 'Tickmark INFO: [1-9][0-9]* MB recorded in ' "$dir/err" && break

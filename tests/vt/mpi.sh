@@ -203,6 +203,31 @@ for unify in on off; do
 done
 [ "$(cat groups.on)" -eq 1 ] && [ "$(cat groups.off)" -eq 4 ]
 ok "UNIFY-GROUPS off: each rank defines its own" $?
+cat >unify.c <<'END'
+#include <mpi.h>
+#include <VT.h>
+int main(int argc, char **argv)
+{
+	int cls, f, scl;
+	MPI_Init(&argc, &argv);
+	VT_classdef("Same", &cls);
+	VT_funcdef("work", cls, &f);
+	VT_scldef("same.c", 7, &scl);
+	VT_enter(f, scl);
+	VT_leave(VT_NOSCL);
+	return MPI_Finalize();
+}
+END
+# shellcheck disable=SC2086
+"$MPICC" $san -g -I"$src/collector-plugin/api" unify.c -o unify -L"$lib" -lVT -Wl,-rpath,"$lib" >out 2>&1
+have=
+for unify in on off; do
+	VT_UNIFY_SYMBOLS=$unify run 4 ./unify && one_trace unify 4 && have="$have $("$build/stftool" unify.stf --dump | grep -c '^DEFFUNCTION.*"work"')"
+	VT_UNIFY_SCLS=$unify run 4 ./unify && one_trace unify 4 && have="$have $("$build/stftool" unify.stf --dump | grep -c '^DEFSCL.* LINE 1 7 ')"
+done
+echo "functions and source locations, unified and not:$have" >>out
+[ "$have" = ' 1 1 4 4' ]
+ok "UNIFY-SYMBOLS off, UNIFY-SCLS off: each rank defines its own" $?
 VT_SYNC_PERIOD=1s run 2 ./plain && one_trace plain 2 && [ "$(grep -c 'WARNING: SYNC-PERIOD 1s: .*MPI_THREAD_MULTIPLE' out)" -eq 1 ]
 ok "where MPI does not let them, the reason is reported once" $?
 SAY=$dir/say VT_LOGFILE_RANK=2 run 4 ./kinds

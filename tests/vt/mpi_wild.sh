@@ -221,6 +221,39 @@ SAY=$dir/say VT_CONFIG=$dir/conf run 2 ./wild && one_trace Mixed 2 && [ "$("$bui
 	[ "$(ranks_of Mixed.stf)" = '0 ' ] && "$build/xstftool" Mixed.stf | grep -qx 'DEFGROUP lower NMEMBS 1 "Low"'
 ok "but for the names of files, upper and lower case are alike" $?
 
+# a program that is linked with MPI and never calls MPI_Init: 100 calls of f(), and 10 after VT_traceon()
+cat >alone.c <<'END'
+#include <VT.h>
+static volatile int sum;
+__attribute__((noinline)) void f(int x) { sum += x; }
+int main(void)
+{
+	int i;
+	for (i = 0; i < 100; i++) f(i);
+	VT_traceon();
+	for (i = 0; i < 10; i++) f(i);
+	return 0;
+}
+END
+# shellcheck disable=SC2086
+"$MPICC" $san -g -finstrument-functions -I"$src/collector-plugin/api" alone.c -o alone -Wl,--no-as-needed -L"$lib" -lVT -Wl,-rpath,"$lib" >out 2>&1
+have=
+for words in 'PROCESS 0:N on' 'PROCESS 0:N off' 'PROCESS 0:N no' 'CLUSTER 0 off' 'CLUSTER 0 discard' 'PROCESS 1:N no'; do
+	clean
+	echo "$words" >conf
+	VT_CONFIG=conf timeout 100 "$build/vtrun" ./alone >out 2>&1 || have="$have failed"
+	have="$have $("$build/xstftool" alone.stf 2>>out | grep -c ' FUNCTION "[^"]*:f"$')$("$build/xstftool" alone.stf 2>>out | grep '^INFO CLASS "discarded"' | sed 's/.*/d/')"
+done
+echo "calls of f:$have" >>out
+[ "$have" = ' 110 10 0d 10 0d 110' ]
+ok "PROCESS and CLUSTER in a program with libVT that never calls MPI_Init" $?
+clean
+printf 'CLUSTER 0 no\nPROCESS 1 x\n' >conf
+VT_CONFIG=conf timeout 300 "$MPIRUN" -np 2 "$build/vtrun" ./alone >out 2>&1
+[ $? -eq 0 ] && [ "$(grep -c 'WARNING: CLUSTER 0 no (conf:1): the program did not call MPI_Init' out)" -eq 1 ] &&
+	[ "$(grep -c 'WARNING: PROCESS 1 x (conf:2): ' out)" -eq 1 ]
+ok "several such programs: CLUSTER has no effect, and a message says so" $?
+
 # ---- GROUP, and the protocol as a configuration file ----
 
 printf 'GROUP odd 1:N:2\nGROUP even 0:N:2\nGROUP "odd even" odd,even\nGROUP itself itself\nGROUP more "odd even" , 0 nobody\nGROUP far 7:9\nGROUP here %s, Odd\nGROUP all all_processes\n' \
