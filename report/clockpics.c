@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "calib/analysis/analysis.h"
 #include "report/frame.h"
 #include "report/many.h"
 #include "report/svg.h"
@@ -325,13 +326,6 @@ static void show_samples(FILE *f, const struct vtr_clocks *c, size_t rank)
 	free(v);
 }
 
-static int by_size(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return x < y ? -1 : x > y;
-}
-
 /* Round trips of all samples of a rank, up to their 99 % quantile. */
 static void show_round_trips(FILE *f, const struct vtr_clocks *c, size_t rank)
 {
@@ -341,6 +335,7 @@ static void show_round_trips(FILE *f, const struct vtr_clocks *c, size_t rank)
 	double *rtt = malloc((n + 1) * sizeof(double)), count[BINS] = { 0 }, hz = cal_session_hz(r), most;
 	double slope = hz > 0 ? cal_session_hz(&c->run.rank[c->run.master]) / hz : 0;
 	struct vtr_line line = { .mean = count, .label = "exchanges", .colour = 0 };
+	struct cal_summary spread;
 	struct vtr_chart chart = { .id = "rtt",
 		.title = "Histogram of round trips",
 		.y_unit = "exchanges",
@@ -357,8 +352,8 @@ static void show_round_trips(FILE *f, const struct vtr_clocks *c, size_t rank)
 		}
 	}
 	if (at) {
-		qsort(rtt, at, sizeof(*rtt), by_size);
-		most = rtt[at * 99 / 100];
+		spread = cal_summarise(rtt, at);
+		most = spread.q99;
 		most = most > rtt[0] ? most : rtt[0] + 1e-12;
 		for (i = 0; i < at && rtt[i] <= most; i++) {
 			k = (size_t)((rtt[i] - rtt[0]) / (most - rtt[0]) * (BINS - 1));
@@ -371,8 +366,8 @@ static void show_round_trips(FILE *f, const struct vtr_clocks *c, size_t rank)
 		vtr_table_begin(f, "Table of the round trips", "Round trips", heads);
 		fprintf(f, "<tr><th scope=\"row\">%zu</th>", at);
 		vtr_cell(f, rtt[0], "s");
-		vtr_cell(f, rtt[at / 2], "s");
-		vtr_cell(f, rtt[at * 99 / 100], "s");
+		vtr_cell(f, spread.median, "s");
+		vtr_cell(f, spread.q99, "s");
 		vtr_cell(f, rtt[at - 1], "s");
 		fputs("</tr>\n", f);
 		vtr_table_end(f);
