@@ -102,18 +102,24 @@ static int declare_own(struct stf_writer *w, int own)
 	return w->own_class[own] || stf_writer_class(w, stx_own_class[own], 0) ? 0 : -1;
 }
 
-/* Records that follow later ones: readers of a window must know how far to look. */
+/* Records that follow later ones: readers of a window must know how far to look. If one file has such records all files say how
+ * many they have, since a file that says nothing is read to its end. */
 static int put_late(struct stf_writer *w)
 {
 	unsigned kind = 0;
 	uint32_t set = 0;
-	uint64_t n, most;
+	uint64_t n, most, any = 0;
 	struct stx_stream *s;
 	char text[80];
 
 	while ((s = next_data(w, &kind, &set))) {
+		any |= stx_history_late(s->history, &most);
+	}
+	kind = 0;
+	set = 0;
+	while (any && (s = next_data(w, &kind, &set))) {
 		n = stx_history_late(s->history, &most);
-		if (n) {
+		if (s->history) {
 			snprintf(text, sizeof(text), "%s %llu %llu", s->suffix, (unsigned long long)n,
 				(unsigned long long)most);
 			if (declare_own(w, STX_OWN_LATE) < 0 || put_own(w, STX_OWN_LATE, text) < 0) {

@@ -216,4 +216,16 @@ EOT
 else
 	skip "bash completes options" "no bash"
 fi
+# ---- windows ----
+
+awk 'BEGIN {
+	print "CLKPERIOD 1e-09\nNCPUS 1 2\nDEFCLASS 1 \"P\" SELF \"P\" PARENT 0\nDEFFUNCTION 1 \"f\" CLASS 1"
+	print "DEFCOUNTER 1 \"c\" CLASS 1 CPU 1 TYPE 67 DIFF 1 UNIT \"\" LOWER 0 UPPER 0"
+	print "50 ENTER CPU 1 FUNCTION 1\n40 ENTER CPU 2 FUNCTION 1\n60 LEAVE CPU 1\n70 LEAVE CPU 2"
+	for (i = 0; i < 9; i++) print 1000 + i, "SAMP CPU 1 DEF 1 UINT 8", i
+}' >"$dir/lately.avt"
+tool "$dir/lately.avt" --convert "$dir/lately.stf"
+grep -aq '[.]f[.]0 1 10' "$dir/lately.stf" && grep -aq '[.]c[.]0 0 0' "$dir/lately.stf"
+ok "a file in order says so beside one that is not, so that a window of it is not read to its end" $?
+
 done_testing
