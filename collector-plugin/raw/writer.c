@@ -296,7 +296,7 @@ static uint8_t *count_lost(struct vt_raw_stream *s)
 uint8_t *vt_raw_room_slow(struct vt_raw_stream *s, size_t size, int64_t stamp, uint32_t *dt)
 {
 	struct vt_raw *r = s->raw;
-	uint64_t d = (uint64_t)stamp - (uint64_t)s->now;
+	uint64_t d;
 	uint32_t sessions;
 	size_t need;
 	int short_of = 0, fresh = 0;
@@ -306,10 +306,11 @@ uint8_t *vt_raw_room_slow(struct vt_raw_stream *s, size_t size, int64_t stamp, u
 		(!s->block && is_known_full(r))) {
 		return count_lost(s);
 	}
-	sessions = atomic_load_explicit(&r->head->sessions, memory_order_relaxed);
-	need = size + (d <= UINT32_MAX && sessions == s->said ? 0 : 16);
 	s->busy = 1;
 	atomic_signal_fence(memory_order_seq_cst);
+	d = (uint64_t)stamp - (uint64_t)s->now;
+	sessions = atomic_load_explicit(&r->head->sessions, memory_order_relaxed);
+	need = size + (d <= UINT32_MAX && sessions == s->said ? 0 : 16);
 	if (!s->block || need > (size_t)(s->end - s->cur)) {
 		vt_lock(&r->lock);
 		vt_raw_begin_block(r, s, VT_RAW_DATA, stamp);
@@ -325,6 +326,8 @@ uint8_t *vt_raw_room_slow(struct vt_raw_stream *s, size_t size, int64_t stamp, u
 		}
 		fresh = 1;
 	}
+	/* a handler may have made room since the quick path looked */
+	*dt = fresh ? 0 : (uint32_t)d;
 	/* before it blocks may be missing */
 	if (sessions != s->said || (fresh && sessions) || (!fresh && d > UINT32_MAX)) {
 		struct vt_raw_record h = { VT_RAW_TIME, 0, 0, sessions };
@@ -333,8 +336,8 @@ uint8_t *vt_raw_room_slow(struct vt_raw_stream *s, size_t size, int64_t stamp, u
 		memcpy(s->cur, &h, 8);
 		memcpy(s->cur + 8, &stamp, 8);
 		s->cur += 16;
+		*dt = 0;
 	}
-	*dt = 0; /* after a base or a time of its own */
 	s->now = stamp;
 	return s->cur;
 }

@@ -170,15 +170,21 @@ uint8_t *vt_raw_room_slow(struct vt_raw_stream *s, size_t size, int64_t stamp, u
 /* Place for a record of `size` bytes, a multiple of 4, or NULL: it is lost and counted. */
 static inline uint8_t *vt_raw_room(struct vt_raw_stream *s, size_t size, int64_t stamp, uint32_t *dt)
 {
-	uint64_t d = (uint64_t)stamp - (uint64_t)s->now;
+	uint64_t d;
 
-	if (__builtin_expect(d <= UINT32_MAX && size <= (size_t)(s->end - s->cur) && !s->busy &&
-			    atomic_load_explicit(s->sessions, memory_order_relaxed) == s->said,
-		    1)) {
+	if (__builtin_expect(!s->busy, 1)) {
 		s->busy = 1;
-		s->now = stamp;
-		*dt = (uint32_t)d;
-		return s->cur;
+		/* a signal handler that records does it before this, or not at all: what is looked at from here on stays as it is */
+		atomic_signal_fence(memory_order_seq_cst);
+		d = (uint64_t)stamp - (uint64_t)s->now;
+		if (__builtin_expect(d <= UINT32_MAX && size <= (size_t)(s->end - s->cur) &&
+				    atomic_load_explicit(s->sessions, memory_order_relaxed) == s->said,
+			    1)) {
+			s->now = stamp;
+			*dt = (uint32_t)d;
+			return s->cur;
+		}
+		s->busy = 0;
 	}
 	return vt_raw_room_slow(s, size, stamp, dt);
 }
