@@ -78,7 +78,8 @@ static inline int belongs(struct vt_merge_part *part, const struct source *s, co
 }
 
 /* The stamps of a stream were taken one after the other. One that goes back all the same is moved up to the one before
- * it if the bound of its correction allows that; else its clock was set back, and the trace says so. */
+ * it if the bound of its correction allows that. Else its clock was set back, or a signal handler recorded between the
+ * stamp of a call and its record; the trace says so. */
 static void enforce_order(struct vt_merge_part *part, struct source *s)
 {
 	uint64_t back = s->floor - s->time;

@@ -359,8 +359,7 @@ static void say_repairs(struct vt_merge *m)
 	if (r->left) {
 		missing(m,
 			"%llu stamps go back in their thread, by %.3g s at most, which is beyond the bound of their "
-			"correction: a clock was "
-			"set back",
+			"correction: a clock was set back, or a signal handler recorded in the middle of a call",
 			(unsigned long long)r->left, (double)r->farthest * m->period_s);
 	}
 }
