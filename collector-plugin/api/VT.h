@@ -136,6 +136,8 @@ VT_ErrorCode VT_thisloc(int sclhandle);
 /* ---- 3.1.5 Functions and regions ---- */
 
 #define VT_NOCLASS 0 /* names without a class, which may be "Class:name" */
+/* Numbers that a program chooses itself (VT_symdef) are below this. Not in the guide: programs of before have the name. */
+#define VT_MAX_USERCODE 0x40000000
 
 /* A state is a function or a region that a thread is in. States of a thread nest: the one that was entered last is left first. Each entry and
  * each exit is recorded with its stamp, and samples the counters of the thread and of the process, unless a filter or VT_traceoff
@@ -147,7 +149,7 @@ VT_ErrorCode VT_classdef(const char *classname, int *classhandle);
 /* Defines a function. VT_ERR_BADARG: no name, or no such class. */
 VT_ErrorCode VT_funcdef(const char *symname, int classhandle, int *statehandle);
 /* Gives a function the number statehandle, which the program chooses. Outdated: use VT_funcdef. VT_ERR_BADARG: the number stands for
- * another function, or is one that VT_funcdef gives. */
+ * another function, or is one that VT_funcdef gives: VT_MAX_USERCODE or more. */
 VT_ErrorCode VT_symdef(int statehandle, const char *symname, const char *activity);
 /* Enters a region. */
 VT_ErrorCode VT_begin(int statehandle);

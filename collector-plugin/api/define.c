@@ -83,6 +83,8 @@ VT_ErrorCode VT_funcdef(const char *symname, int classhandle, int *statehandle)
 }
 
 /* The program's own number stands for the function from here on. */
+_Static_assert(VT_MAX_USERCODE == VT_FUNCTION_HANDLE, "the numbers of programs end where the handles begin");
+
 VT_ErrorCode VT_symdef(int statehandle, const char *symname, const char *activity)
 {
 	const char *class_name;

@@ -110,6 +110,9 @@ static void nulls(int cls)
 	IS(VT_funcdef(NULL, cls, &v), VT_ERR_BADARG);
 	IS(VT_funcdef("f", 12345, NULL), VT_ERR_BADARG);
 	IS(VT_symdef(7, NULL, NULL), VT_ERR_BADARG);
+	IS(VT_symdef(VT_MAX_USERCODE - 1, "most", "user"), VT_OK);
+	IS(VT_symdef(VT_MAX_USERCODE, "more", "user"), VT_ERR_BADARG);
+	IS(VT_begin(99999), VT_ERR_BADSYMBOLID);
 	IS(VT_scldef(NULL, 3, &v), VT_ERR_BADARG);
 	IS(VT_sclstack(0, 0, -1, -1, NULL), VT_OK);
 	IS(VT_scopebegin(99, -1, NULL), VT_ERR_BADSCLID);
