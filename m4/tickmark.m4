@@ -44,10 +44,13 @@ AS_IF([test -n "$tm_dir"],
 	[PKG_CHECK_MODULES([$1], [$2], [TM_TRY([$1], [$3], [$4])], [:])])
 ])
 
-# The flags that mpicc would add; CC stays the plain compiler and only MPI targets take them.
+# The flags that mpicc would add; CC stays the plain compiler and only MPI targets take them. MPICC may be a name, searched in
+# PATH, or a path. tm_mpi says for the summary which MPI it is.
 AC_DEFUN([TM_CHECK_MPI], [
 AS_IF([test -n "$tm_dir"], [tm_path=$tm_dir/bin], [tm_path=$PATH])
-AC_PATH_PROGS([MPICC], [mpicc], [], [$tm_path])
+tm_named=$MPICC
+AC_PATH_PROGS([MPICC], [${tm_named:-mpicc}], [], [$tm_path])
+AS_IF([test -n "$tm_named" && test ! -x "$MPICC"], [AC_MSG_ERROR([MPICC=$tm_named was given, but there is no such program in PATH or in --with-mpi=DIR])])
 AS_IF([test -n "$MPICC"],
 	[AC_MSG_CHECKING([for the flags of $MPICC])
 	MPI_CFLAGS=`$MPICC -showme:compile 2>/dev/null` && MPI_LIBS=`$MPICC -showme:link 2>/dev/null` ||
@@ -58,5 +61,14 @@ AS_IF([test -n "$MPICC"],
 		MPI_LIBS=$tm_show
 	}
 	AC_MSG_RESULT([$MPI_CFLAGS $MPI_LIBS])
-	TM_TRY([MPI], [mpi.h], [MPI_Init])])
+	TM_TRY([MPI], [mpi.h], [MPI_Init])
+	AC_LANG_CONFTEST([AC_LANG_SOURCE([[#include <mpi.h>
+#ifdef OPEN_MPI
+tm_mpi "Open MPI" OMPI_MAJOR_VERSION.OMPI_MINOR_VERSION.OMPI_RELEASE_VERSION
+#elif defined MPICH_VERSION
+tm_mpi "MPICH" MPICH_VERSION
+#endif
+]])])
+	tm_mpi=`$CC -E $CPPFLAGS $MPI_CFLAGS conftest.c 2>/dev/null | sed -n 's/ \. /./g; s/"//g; s/^tm_mpi //p'`
+	rm -f conftest.c])
 ])

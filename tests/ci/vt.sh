@@ -24,7 +24,10 @@ vt_tests mpi.sh
 unset CALM
 
 if command -v mpicc.mpich >/dev/null 2>&1; then
-	configured mpich CC=gcc MPICC="$(command -v mpicc.mpich)" MPIRUN="$(command -v mpirun.mpich)"
+	# a name, as the shell would find it; its launcher is found with it
+	configured mpich CC=gcc MPICC=mpicc.mpich
+	step "mpich: its compiler and its launcher were taken" \
+		sh -c 'grep -q "^MPICC = .*/mpicc.mpich$" Makefile && grep -q "^MPIRUN = .*/mpirun.mpich$" Makefile'
 	step "mpich: make" make -j"$jobs"
 	vt_tests api.sh mpi.sh mpi_wild.sh mpi_config.sh mpi_steps.sh mpi_sync.sh hosts.sh mpi_hosts.sh real.sh
 else
