@@ -58,9 +58,9 @@ tm_parts(d) = system("for f in run transform samples error histogram matrix; do 
 tm_has(list, w) = strstrt(" ".list." ", " ".w." ") > 0
 # how many lines hold numbers, how many are block titles; the stats command on an empty file would complain
 tm_count(file, what) = int(0 + system("grep -c ".tm_shq(what)." ".tm_shq(file)." || :"))
-# in the C locale gnuplot counts bytes and would leave half a character: cut at a space or not at all
-tm_space(s, n, k) = k < n / 2 ? s : s[k:k] eq " " ? s[1:k]."..." : tm_space(s, n, k - 1)
-tm_cut(s, n) = strlen(s) <= n ? s : GPVAL_ENCODING eq "default" ? tm_space(s, n, n) : s[1:n - 3]."..."
+# in the C locale gnuplot counts bytes and would leave half a character: cut at a space or a comma, or not at all
+tm_space(s, n, k) = k < n / 2 ? s : s[k:k] eq " " || s[k:k] eq "," ? s[1:k]."..." : tm_space(s, n, k - 1)
+tm_cut(s, n) = strlen(s) <= n ? s : GPVAL_ENCODING eq "default" ? tm_space(s, n, n - 3) : s[1:n - 3]."..."
 # lines of at most n characters, broken at a space where there is one
 tm_break(s, n, k) = k < n / 2 ? n : s[k:k] eq " " ? k : tm_break(s, n, k - 1)
 tm_wrap(s, n) = strlen(s) <= n ? s : s[1:tm_break(s, n, n)]."\n".tm_wrap(s[tm_break(s, n, n) + 1:*], n)

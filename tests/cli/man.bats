@@ -77,7 +77,7 @@ same_options() # same_options PROGRAM PAGE
 }
 
 @test "every variable in timertest.1 is an option's" {
-	grep -o 'VT_[A-Z_]*[A-Z]' "$top/doc/timertest.1" | sort -u | while read -r variable; do
+	LC_ALL=C grep -o 'VT_[A-Z_]*[A-Z]' "$top/doc/timertest.1" | sort -u | while read -r variable; do
 		option=$(echo "${variable#VT_}" | tr 'A-Z_' 'a-z-')
 		grep -q "^\.It Fl -$option\b" "$top/doc/timertest.1" || { echo "$variable"; exit 1; }
 	done
@@ -108,7 +108,7 @@ same_options() # same_options PROGRAM PAGE
 # `path` and `path: name`
 @test "ARCHITECTURE.md names files that exist, and names that are in them" {
 	[ "$(wc -l <"$top/ARCHITECTURE.md")" -le 110 ]
-	grep -oE '`[a-z_/.-]+/[a-z_./-]*(: [A-Za-z_]+)?`' "$top/ARCHITECTURE.md" | tr -d '`' >"$BATS_TEST_TMPDIR/names"
+	LC_ALL=C grep -oE '`[a-z_/.-]+/[a-z_./-]*(: [A-Za-z_]+)?`' "$top/ARCHITECTURE.md" | tr -d '`' >"$BATS_TEST_TMPDIR/names"
 	[ "$(wc -l <"$BATS_TEST_TMPDIR/names")" -gt 30 ]
 	while IFS=': ' read -r file name; do
 		[ -e "$top/$file" ] || { echo "no $file"; false; }
