@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What vttop shows: values and rates of records that are written here; and which jobs it finds, this process being one. */
+#include "config.h"
+#include "live/live.h"
+
+#include <limits.h>
+
+#include "collector-plugin/raw/writer.h"
+#include "stf/stf.h"
+#include "tests/lib/check.h"
+#include "tests/lib/raw_file.h"
+
+static uint64_t real(double d)
+{
+	uint64_t u;
+
+	memcpy(&u, &d, sizeof(u));
+	return u;
+}
+
+static void a_value_is_shown_with_its_factor(void)
+{
+	struct vtl_cell c = { .kind = STF_COUNTER_U8, .factor = 0.5, .hz = 1e6 };
+
+	CHECK(isnan(vtl_value(&c)), "no sample");
+	c.n = 1;
+	c.new.bits = UINT64_MAX;
+	CHECK_NEAR(vtl_value(&c), 0x1p63, 0);
+	c.kind = STF_COUNTER_I8;
+	CHECK_NEAR(vtl_value(&c), -0.5, 0);
+	c.kind = STF_COUNTER_F8;
+	c.new.bits = real(2.5);
+	CHECK_NEAR(vtl_value(&c), 1.25, 0);
+}
+
+static void a_total_is_shown_as_its_rate(void)
+{
+	struct vtl_cell c = { .kind = STF_COUNTER_U8, .rate = 1, .factor = 2, .hz = 1e6, .n = 1 };
+
+	c.new = (struct vtl_sample){ 40, 2000000 };
+	CHECK(isnan(vtl_value(&c)), "one sample has no rate");
+	c.n = 2;
+	c.old = (struct vtl_sample){ 10, 500000 };
+	CHECK_NEAR(vtl_value(&c), 2 * 30 / 1.5, 1e-9);
+	c.old.bits = 40;
+	CHECK_NEAR(vtl_value(&c), 0, 0);
+	c.old.bits = 41;
+	CHECK(isnan(vtl_value(&c)), "a total that fell");
+	c.old.bits = UINT64_MAX - 9; /* past the largest number */
+	CHECK_NEAR(vtl_value(&c), 2 * 50 / 1.5, 1e-9);
+	c.kind = STF_COUNTER_I8;
+	CHECK_NEAR(vtl_value(&c), 2 * 50 / 1.5, 1e-9);
+	c.kind = STF_COUNTER_F8;
+	c.old.bits = real(1.25);
+	c.new.bits = real(4.25);
+	CHECK_NEAR(vtl_value(&c), 2 * 3 / 1.5, 1e-9);
+	c.old.tick = c.new.tick;
+	CHECK(isnan(vtl_value(&c)), "no time between them");
+	c.old.tick = c.new.tick + 1;
+	CHECK(isnan(vtl_value(&c)), "a step back");
+}
+
+static void counter(struct vt_raw *r, uint32_t id, uint8_t type, int total, const char *name, const char *unit,
+	double factor, const char *shown)
+{
+	struct vt_raw_counter_def c = { .id = id,
+		.classid = 1,
+		.type = type,
+		.do_diff = (uint8_t)total,
+		.upper = UINT64_MAX,
+		.name = name,
+		.unit = unit,
+		.factor = factor,
+		.shown_unit = shown };
+
+	CHECK_INT(vt_raw_counter(r, &c), 0);
+}
+
+/* Samples at 0.1 s and 0.2 s (and one 1 ms later), of a thread, a second one and the node. */
+static struct vt_raw *write_job(int rank)
+{
+	struct vt_raw *r = create((struct vt_raw_options){ .rank = rank, .ranks = rank + 1 });
+	struct vt_raw_stream *s, *other;
+	const uint32_t id[] = { 40, 2, 3 };
+
+	if (!r) {
+		return NULL;
+	}
+	vt_raw_class(r, 1, 0, "OS");
+	counter(r, 2, STF_COUNTER_U8, 1, "written", "bytes", 0.001, "KB/s");
+	counter(r, 3, STF_COUNTER_F8, 1, "joule", "J", 0, "");
+	counter(r, 40, STF_COUNTER_I8, 0, "level", "m", 3, "");
+	s = vt_raw_stream(r);
+	other = vt_raw_stream(r);
+	vt_raw_counters(s, ltick(100001000), 0, 3, id, (uint64_t[]){ 7, 1000, real(1) });
+	vt_raw_counters(s, ltick(200001000), 0, 3, id, (uint64_t[]){ (uint64_t)-8, 6000, real(1.5) });
+	vt_raw_counters(s, ltick(201001000), 0, 1, id, (uint64_t[]){ (uint64_t)-9 });
+	vt_raw_counters(s, ltick(150001000), 2, 1, id, (uint64_t[]){ 4 });
+	/* an older one of the first thread, in a stream that is read later */
+	vt_raw_counters(other, ltick(50001000), 0, 1, id, (uint64_t[]){ 1 });
+	vt_raw_counters(other, ltick(60001000), VT_RAW_GROUP + VT_RAW_NODE, 1, id, (uint64_t[]){ 2 });
+	return r;
+}
+
+static char *printed(struct vtl_job *j, const char *only)
+{
+	static char text[4000];
+	struct tkm_err e;
+	FILE *f = fmemopen(memset(text, 0, 1), sizeof(text), "w");
+	char *host, *end;
+
+	CHECK_INT(vtl_read(j, only, &e), 0);
+	vtl_print(f, j);
+	fclose(f);
+	for (host = text; (host = strstr(host, "\tnode ")); host++) { /* of any name */
+		end = strchr(host + 1, '\t');
+		memmove(host + 5, end, strlen(end) + 1);
+	}
+	return text;
+}
+
+static struct vtl_job one_job(void)
+{
+	struct vtl_job j = { .files = 1 };
+
+	j.path = calloc(1, sizeof(*j.path));
+	j.path[0] = strdup(path);
+	return j;
+}
+
+static void what_was_recorded_is_printed(void)
+{
+	struct vt_raw *r = write_job(3);
+	struct vtl_job j = one_job();
+
+	CHECK_STR(printed(&j, NULL),
+		"0.201\trank 3\twritten\t50\tKB/s\n"
+		"0.201\trank 3\tjoule\t5\tJ/s\n"
+		"0.201\trank 3\tlevel\t-27\tm\n"
+		"0.201\trank 3.2\tlevel\t12\tm\n"
+		"0.201\tnode\tlevel\t6\tm\n");
+	CHECK_INT(j.running, 1);
+	CHECK_INT(j.lost, 0);
+	CHECK_INT(j.rows, 3);
+	CHECK_INT(j.columns, 3);
+	CHECK_INT(j.cells, 7 - 2);
+	/* the same once more: nothing is added up */
+	printed(&j, NULL);
+	CHECK_INT(j.running, 1);
+	CHECK_INT(j.cells, 5);
+	CHECK_INT(j.columns, 3);
+	vtl_free(&j);
+	CHECK(!j.path && !j.cell && !j.files, "all is given back");
+	j = one_job();
+	CHECK_STR(printed(&j, "rit"), "0.200\trank 3\twritten\t50\tKB/s\n");
+	vtl_free(&j);
+	vt_raw_close(r, ltick(300001000));
+	j = one_job();
+	printed(&j, NULL);
+	CHECK_INT(j.running, 0);
+	vtl_free(&j);
+	unlink(path);
+	j = one_job();
+	CHECK_STR(printed(&j, NULL), "");
+	vtl_free(&j);
+}
+
+/* Two samples in quick succession: the rate is that of the last and the one before them, not 1000 times as much. */
+static void quick_samples_make_no_rate_of_their_own(void)
+{
+	struct vt_raw *r = create((struct vt_raw_options){ .rank = -1 });
+	struct vtl_job j;
+	struct vt_raw_stream *s = vt_raw_stream(r);
+	const uint32_t id = 1;
+	char want[200];
+	uint64_t v;
+
+	counter(r, 1, STF_COUNTER_U8, 1, "n", "", 0, "");
+	for (v = 0; v < 3; v++) {
+		vt_raw_counters(s, ltick(1000 + 100000000 * (int64_t)v), 0, 1, &id, &v);
+	}
+	v = 5;
+	vt_raw_counters(s, ltick(1000 + 200000000 + 4999999), 0, 1, &id, &v);
+	j = one_job();
+	snprintf(want, sizeof(want), "0.205\tpid %d\tn\t%.9g\t/s\n", (int)getpid(), 4 / 0.104999999);
+	CHECK_STR(printed(&j, NULL), want);
+	vtl_free(&j);
+	v = 6; /* exactly the shortest time after that one */
+	vt_raw_counters(s, ltick(1000 + 200000000 + 4999999 + 5000000), 0, 1, &id, &v);
+	j = one_job();
+	snprintf(want, sizeof(want), "0.210\tpid %d\tn\t200\t/s\n", (int)getpid());
+	CHECK_STR(printed(&j, NULL), want);
+	vtl_free(&j);
+	vt_raw_close(r, ltick(300001000));
+}
+
+static int found(const char *what, struct tkm_err *e)
+{
+	struct vtl_job j;
+	int rc = vtl_find(&j, what, e);
+
+	if (rc == 0) {
+		CHECK_STR(j.job, "job");
+		CHECK_STR(j.program, "prog");
+		CHECK_STR(j.trace, "/t.stf");
+		CHECK_INT(j.files, 1);
+		CHECK(j.files == 1 && !strcmp(j.path[0], path), "its file");
+	}
+	vtl_free(&j);
+	return rc;
+}
+
+/* This process has a raw file mapped, and no sampler process. */
+static void a_job_is_found_by_all_its_names(void)
+{
+	struct vt_raw *r = write_job(0);
+	struct tkm_err e;
+	char pid[20], here[PATH_MAX], name[200];
+
+	snprintf(pid, sizeof(pid), "%d", (int)getpid());
+	CHECK_INT(found(pid, &e), 0);
+	CHECK_INT(found("/t.stf", &e), 0);
+	CHECK_INT(found("prog", &e), 0);
+	CHECK_INT(found(path, &e), 0);
+	snprintf(name, sizeof(name), "%s/../%s/raw.dat", dir, strrchr(dir, '/') + 1);
+	CHECK_INT(found(name, &e), 0);
+	CHECK_INT(found("/tmp/../t.stf", &e), 0);
+	CHECK(getcwd(here, sizeof(here)) && chdir("/") == 0, "to /");
+	CHECK_INT(found("t.stf", &e), 0);
+	CHECK_INT(chdir(dir), 0);
+	CHECK_INT(found("raw.dat", &e), 0);
+	CHECK_INT(found("t.stf", &e), -1);
+	CHECK_STR(e.text, "t.stf: no such program is recorded here at this moment, or it is another user's");
+	CHECK_INT(chdir(here), 0);
+	CHECK_INT(found("/nosuch/raw.dat", &e), -1);
+	CHECK_INT(found("1", &e), -1);
+	vt_raw_close(r, ltick(300001000));
+	CHECK_INT(found(pid, &e), -1);
+	CHECK_INT(e.code, TKM_ERR_UNAVAIL);
+}
+
+int main(int argc, char **argv)
+{
+	check_args(argc, argv);
+	make_dir();
+	RUN(a_value_is_shown_with_its_factor);
+	RUN(a_total_is_shown_as_its_rate);
+	RUN(what_was_recorded_is_printed);
+	RUN(quick_samples_make_no_rate_of_their_own);
+	RUN(a_job_is_found_by_all_its_names);
+	remove_dir();
+	return check_end();
+}
