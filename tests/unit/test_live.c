@@ -98,7 +98,9 @@ static struct vt_raw *write_job(int rank)
 	vt_raw_counters(s, ltick(150001000), 2, 1, id, (uint64_t[]){ 4 });
 	/* an older one of the first thread, in a stream that is read later */
 	vt_raw_counters(other, ltick(50001000), 0, 1, id, (uint64_t[]){ 1 });
-	vt_raw_counters(other, ltick(60001000), VT_RAW_GROUP + VT_RAW_NODE, 1, id, (uint64_t[]){ 2 });
+	/* and one of the same time as that of the second thread */
+	vt_raw_counters(other, ltick(150001000), 2, 1, id, (uint64_t[]){ 100 });
+	vt_raw_counters(other, ltick(160001000), VT_RAW_GROUP + VT_RAW_NODE, 1, id, (uint64_t[]){ 2 });
 	return r;
 }
 
