@@ -368,5 +368,14 @@ for a, c in got:
     close("bytes", c[2], want.get((int(a), int(c[0])), [0, 0])[1])
 check("messages in all", "<p>50 messages, " in page and "; 0 received before sent." in page, True)
 check("what there is", "<p>%d records with %d counter values.</p>" % (len(lines) - 50, 3 * RANKS * SAMPLES) in page, True)
+# every element is closed, in its order
+stack = []
+for close_, tag, empty in re.findall(r"<(/?)([a-z][a-z0-9]*)[^>]*?(/?)>", re.sub(r"<(script|style)[^>]*>.*?</\1>", "", page, flags=re.S)):
+    if close_:
+        check("what is closed", tag, stack.pop() if stack else "nothing")
+    elif not empty and tag not in ("meta", "link", "br", "hr", "input", "img"):
+        stack.append(tag)
+check("what stays open", stack, [])
+
 print("# %d failures" % failures)
 sys.exit(failures > 0)
