@@ -58,11 +58,11 @@ if command -v localedef >/dev/null && localedef -i de_DE -f UTF-8 "$dir/de_DE.UT
 else
 	skip "other locales" "localedef cannot make de_DE and tr_TR"
 fi
-# completion offers what --help names
+# completion offers what --help names, in a locale too whose a to z is not the ASCII one
 if command -v bash >/dev/null; then
 	for p in timertestcs calibsim; do
 		# shellcheck disable=SC2016
-		offered=$(PATH="$build:$PATH" bash -c '. "$1/tools/completion/$2"; COMP_WORDS=("$2" --ver); COMP_CWORD=1; _tickmark "$2"; printf "%s " "${COMPREPLY[@]}"' - "$src" "$p" 2>&1)
+		offered=$(PATH="$build:$PATH" LOCPATH=$dir LC_ALL=tr_TR.UTF-8 bash -c '. "$1/tools/completion/$2"; COMP_WORDS=("$2" --ver); COMP_CWORD=1; _tickmark "$2"; printf "%s " "${COMPREPLY[@]}"' - "$src" "$p" 2>&1)
 		echo "$offered" >"$dir/out"
 		case $offered in
 		*--version*) ok "$p: completion in bash" 0 ;;
