@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/err.h"
+#include "collector-plugin/host/locale.h"
 #include "collector-plugin/host/memory.h"
 
 enum { KEPT = 16, KEPT_SIZE = 600 };
@@ -43,6 +44,7 @@ void vt_say(int level, const char *kind, const char *fmt, ...)
 {
 	int n = 0, deferred = atomic_load(&say.deferred);
 	char line[1200];
+	locale_t was;
 	va_list ap;
 
 	if (!say.verbose || *say.verbose < level) {
@@ -53,7 +55,9 @@ void vt_say(int level, const char *kind, const char *fmt, ...)
 	}
 	n += snprintf(line + n, sizeof(line) - (size_t)n, "Tickmark %s: ", kind);
 	va_start(ap, fmt);
+	was = vt_locale_c();
 	vsnprintf(line + n, sizeof(line) - (size_t)n - 1, fmt, ap);
+	vt_locale_back(was);
 	va_end(ap);
 	strcat(tkm_plain(line), "\n");
 	if (!deferred || deferred != (int)syscall(SYS_gettid)) {

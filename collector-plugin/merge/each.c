@@ -2,6 +2,7 @@
 /* The threads of a merge: as many as are allowed and useful, on the CPUs that are allowed. */
 #include "config.h"
 #include "collector-plugin/merge/private.h"
+#include "collector-plugin/host/locale.h"
 
 #include <pthread.h>
 #include <sched.h>
@@ -20,11 +21,13 @@ struct each {
 static void *take_turns(void *arg)
 {
 	struct each *e = arg;
+	locale_t was = vt_locale_c();
 	size_t i;
 
 	while ((i = atomic_fetch_add(&e->next, 1)) < e->n) {
 		e->fn(e->ctx, i);
 	}
+	vt_locale_back(was);
 	return NULL;
 }
 

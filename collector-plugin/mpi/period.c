@@ -4,6 +4,7 @@
  * sessions in the same order; VT_timesync() becomes a wish to it. Between sessions the threads sleep in the kernel. */
 #include "config.h"
 #include "collector-plugin/core/collect.h"
+#include "collector-plugin/host/locale.h"
 
 #include <errno.h>
 #include <mpi.h>
@@ -134,6 +135,7 @@ static void *sessions(void *arg)
 	int rc = 0;
 
 	(void)arg;
+	vt_locale_c();
 	prctl(PR_SET_NAME, "vtrun", 0, 0, 0);
 	vt_collect_helper(VT_HELPER_CLOCK, (int)syscall(SYS_gettid));
 	while (rc == 0 && w != THE_END && (w != NOTHING || all_have_one())) {

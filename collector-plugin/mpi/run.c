@@ -3,6 +3,7 @@
  * told to all, so that none waits for another: then each keeps its own raw file, which stftool can merge. */
 #include "config.h"
 #include "collector-plugin/mpi/job.h"
+#include "collector-plugin/host/locale.h"
 
 #include <mpi.h>
 #include <stdio.h>
@@ -104,7 +105,7 @@ static void begin_clocks(struct tkm_err *err)
 	}
 }
 
-void vt_job_begin(int *argc, char ***argv)
+static void begin(int *argc, char ***argv)
 {
 	struct tkm_err err = { .text = "" };
 	int rank, size, rc;
@@ -165,7 +166,15 @@ void vt_job_begin(int *argc, char ***argv)
 	vt_self();
 }
 
-VT_ErrorCode vt_job_timesync(void)
+void vt_job_begin(int *argc, char ***argv)
+{
+	locale_t was = vt_locale_c();
+
+	begin(argc, argv);
+	vt_locale_back(was);
+}
+
+static VT_ErrorCode timesync(void)
 {
 	struct tkm_err err = { .text = "" };
 	int rc;
@@ -191,6 +200,15 @@ VT_ErrorCode vt_job_timesync(void)
 		return VT_ERR_COMM;
 	}
 	return VT_OK;
+}
+
+VT_ErrorCode vt_job_timesync(void)
+{
+	locale_t was = vt_locale_c();
+	VT_ErrorCode rc = timesync();
+
+	vt_locale_back(was);
+	return rc;
 }
 
 /* By all ranks together, before PMPI_Finalize: a launcher ends the whole job where one of them is gone already, with an exit
@@ -264,23 +282,12 @@ static void end_recording(void)
 	vt_collect_end(0);
 }
 
-void vt_job_end(void)
+/* The clock session at the end, and the trace. */
+static void end(void)
 {
 	struct tkm_err err = { .text = "" };
 	int rc;
 
-	if (job.alone) {
-		/* the recording ends with the program, like one that does not use MPI */
-		leave_finalize();
-		vt_job_forget_decision();
-		return;
-	}
-	/* who waits here for the others is as stuck as in a call */
-	vt_mpi_count(1);
-	vt_call_finalize();
-	if (job.host_name && vt_collect_running()) {
-		vt_job_groups(&job, 1);
-	}
 	over = 1;
 	if (!job.link) {
 		end_recording();
@@ -318,6 +325,27 @@ void vt_job_end(void)
 	/* Over TCP MPICH 4.0 ends no connection to a rank that is ahead in MPI_Finalize (https://github.com/pmodels/mpich/pull/6596), and
 	 * some have just been napping. */
 	PMPI_Barrier(MPI_COMM_WORLD);
+}
+
+void vt_job_end(void)
+{
+	locale_t was;
+
+	if (job.alone) {
+		/* the recording ends with the program, like one that does not use MPI */
+		leave_finalize();
+		vt_job_forget_decision();
+		return;
+	}
+	/* who waits here for the others is as stuck as in a call */
+	vt_mpi_count(1);
+	vt_call_finalize();
+	if (job.host_name && vt_collect_running()) {
+		vt_job_groups(&job, 1);
+	}
+	was = vt_locale_c();
+	end();
+	vt_locale_back(was);
 }
 
 /* Where the samples are, said once, by the lowest rank that has something to say first. */

@@ -23,6 +23,7 @@
 #include "collector-plugin/core/sink.h"
 #include "collector-plugin/core/thread.h"
 #include "collector-plugin/filter/filter.h"
+#include "collector-plugin/host/locale.h"
 #include "collector-plugin/host/lock.h"
 #include "collector-plugin/host/memory.h"
 #include "collector-plugin/host/say.h"
@@ -294,7 +295,7 @@ static int obey_settings(struct vt_collector *c, struct tkm_err *err)
 	return 0;
 }
 
-static int start(struct vt_collector *c, int rank, int ranks, const char *argv0, struct tkm_err *err)
+static int prepare(struct vt_collector *c, int rank, int ranks, const char *argv0, struct tkm_err *err)
 {
 	const char *run = secure_getenv(VT_RUN_VARIABLE);
 	static int watched;
@@ -356,6 +357,15 @@ static int start(struct vt_collector *c, int rank, int ranks, const char *argv0,
 	return 0;
 }
 
+static int start(struct vt_collector *c, int rank, int ranks, const char *argv0, struct tkm_err *err)
+{
+	locale_t was = vt_locale_c();
+	int rc = prepare(c, rank, ranks, argv0, err);
+
+	vt_locale_back(was);
+	return rc;
+}
+
 int vt_collect_start(int rank, int ranks, const char *argv0, struct tkm_err *err)
 {
 	struct vt_collector *c = &vt_collector;
@@ -383,7 +393,10 @@ void vt_collect_own_protocol(void)
 
 	if (vt_collect_running()) {
 		atomic_store(&vt_raw_head(vt_raw_of(&c->pub))->protocol, 1);
+		locale_t was = vt_locale_c();
+
 		vt_collect_protocol(c, 0);
+		vt_locale_back(was);
 	}
 }
 
@@ -425,6 +438,7 @@ void vt_collect_end_how(int merge, enum vt_raw_ending how)
 {
 	struct vt_collector *c = &vt_collector;
 	int saved = errno;
+	locale_t was;
 
 	if (!vt_collect_running() || vt_collect_is_quiet(how) || c->pid != getpid()) {
 		return;
@@ -437,6 +451,7 @@ void vt_collect_end_how(int merge, enum vt_raw_ending how)
 		errno = saved;
 		return;
 	}
+	was = vt_locale_c();
 	if (vt_collect_running()) {
 		vt_stats_finish();
 		vt_choose_at_end(c);
@@ -453,6 +468,7 @@ void vt_collect_end_how(int merge, enum vt_raw_ending how)
 		c->ended = 1;
 		vt_say_deferred();
 	}
+	vt_locale_back(was);
 	vt_unlock(&lock);
 	errno = saved;
 }

@@ -7,6 +7,7 @@
  * inherit them. It takes no signal. The program's threads are never stopped or interrupted. */
 #include "config.h"
 #include "collector-plugin/sample/target.h"
+#include "collector-plugin/host/locale.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -409,6 +410,7 @@ static void *thread_main(void *arg)
 	struct vt_sampler *s = arg;
 	int i;
 
+	vt_locale_c();
 	s->tid = (pid_t)syscall(SYS_gettid);
 	vt_say_defer(s->tid);
 	prctl(PR_SET_NAME, "vtrun", 0, 0, 0);

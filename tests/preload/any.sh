@@ -247,28 +247,30 @@ if command -v localedef >/dev/null && made locale -I"$src/collector-plugin/api" 
 			skip "the locale $l" "localedef has no $l (Debian: locales): $(head -n 1 "$dir/diff")"
 			continue
 		fi
-		fresh
-		LOCPATH=$dir/locales
-		export LOCPATH
-		LC_ALL=$l.UTF-8
-		export LC_ALL
-		options="--counter disk_io --counter load_1 --counter cpu_usr --sample-period 20ms --sampler process"
-		sampled "$dir/locale"
-		first=$status
-		grep -q 1234,5 "$dir/out" || echo "the program does not use the locale: $(cat "$dir/out")" >"$dir/diff"
-		# the protocol is read back as a configuration file
-		mv locale.prot first.prot
-		options="--config first.prot"
-		sampled "$dir/locale"
-		second=$status
-		"$build/stftool" locale.stf --print-counters >"$dir/here" 2>"$dir/verify"
-		unset LC_ALL LOCPATH
-		options=
-		"$build/stftool" locale.stf --print-counters >"$dir/there" 2>>"$dir/verify"
-		"$build/stftool" locale.stf --dump >"$dir/dump" 2>>"$dir/verify"
-		[ $first -eq 0 ] && [ $second -eq 0 ] && [ ! -s "$dir/diff" ] && valid locale.stf && cmp "$dir/here" "$dir/there" >"$dir/diff" 2>&1 &&
-			grep -q 'KB/s' "$dir/there" && grep -q '1234\.5' "$dir/dump" && grep -q '^SAMPLE-PERIOD 0\.02s' first.prot && ! grep -Eq '(^| )[0-9]+,[0-9]' first.prot locale.prot "$dir/there" "$dir/dump" && ! grep -q 'left out' "$dir/err"
-		ok "$l: numbers of the trace and the protocol are those of the locale C" $?
+		for sampler in process thread; do
+			fresh
+			LOCPATH=$dir/locales
+			export LOCPATH
+			LC_ALL=$l.UTF-8
+			export LC_ALL
+			options="--counter disk_io --counter load_1 --counter cpu_usr --sample-period 20ms --sampler $sampler"
+			sampled "$dir/locale"
+			first=$status
+			grep -q 1234,5 "$dir/out" || echo "the program does not use the locale: $(cat "$dir/out")" >"$dir/diff"
+			# the protocol is read back as a configuration file
+			mv locale.prot first.prot
+			options="--config first.prot"
+			sampled "$dir/locale"
+			second=$status
+			"$build/stftool" locale.stf --print-counters >"$dir/here" 2>"$dir/verify"
+			unset LC_ALL LOCPATH
+			options=
+			"$build/stftool" locale.stf --print-counters >"$dir/there" 2>>"$dir/verify"
+			"$build/stftool" locale.stf --dump >"$dir/dump" 2>>"$dir/verify"
+			[ $first -eq 0 ] && [ $second -eq 0 ] && [ ! -s "$dir/diff" ] && valid locale.stf && cmp "$dir/here" "$dir/there" >"$dir/diff" 2>&1 &&
+				grep -q 'KB/s' "$dir/there" && grep -q '1234\.5' "$dir/dump" && grep -q '^SAMPLE-PERIOD 0\.02s' first.prot && ! grep -Eq '(^| )[0-9]+,[0-9]' first.prot locale.prot "$dir/there" "$dir/dump" && ! grep -q 'left out' "$dir/err"
+			ok "$l, sampled by a $sampler: numbers of the trace and the protocol are those of the locale C" $?
+		done
 	done
 else
 	skip "the locale de_DE" "no localedef, or no compiler"

@@ -66,6 +66,34 @@ else
 	skip "MPI and VT from Fortran" "no mpifort, or no Fortran compiler, here"
 fi
 
+# ---- the program's locale ----
+
+mpi_compile "$MPICC" mpi_locale.c locale -lVT
+mkdir -p "$dir/locales"
+if command -v localedef >/dev/null && { localedef -c -i de_DE -f UTF-8 "$dir/locales/de_DE.UTF-8" >out 2>&1 || [ -d "$dir/locales/de_DE.UTF-8" ]; }; then
+	for by in vtrun itself; do
+		clean
+		# an MPI on several hosts passes no variables of its own accord, so the ranks set them
+		run_in='LOCPATH=$1/locales LC_ALL=de_DE.UTF-8; export LOCPATH LC_ALL; shift; exec "$@"'
+		if [ $by = vtrun ]; then
+			set -- "$build/vtrun" --
+		else
+			set --
+		fi
+		timeout 100 "$MPIRUN" -np 2 sh -c "$run_in" - "$dir" "$@" ./locale >out 2>&1
+		rc=$?
+		"$build/stftool" locale.stf --print-clock --print-counters >there 2>&1
+		"$build/stftool" locale.stf --dump >dump 2>&1
+		grep -Eh '(^|[^0-9])[0-9]+,[0-9]' locale.prot there dump >commas
+		cat commas >>out
+		[ $rc -eq 0 ] && [ "$(grep -c '^0,5$' out)" -eq 2 ] && grep -q '1234\.5' dump && [ ! -s commas ] &&
+			! grep 'Tickmark.*[0-9],[0-9]' out
+		ok "started by $by: no number is written as the program's locale has it" $?
+	done
+else
+	skip "no number is written as the program's locale has it" "localedef has no de_DE (Debian: locales)"
+fi
+
 # ---- time ----
 # On one node; hosts.sh has two, whose clocks really differ.
 
