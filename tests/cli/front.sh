@@ -45,6 +45,8 @@ if command -v localedef >/dev/null && localedef -i de_DE -f UTF-8 "$dir/de_DE.UT
 		{
 			LOCPATH=$dir LC_ALL=$l "$build/stftool" "$trace" --dump
 			LOCPATH=$dir LC_ALL=$l "$build/stftool" "$trace" --PRINT-CLOCK
+			printf '# seconds of a unit of time = 2.5e-10\n0:0:0xffffffff:0xffffffff:1:3:5:7:15:5:7:15\n' |
+				LOCPATH=$dir LC_ALL=$l "$build/tools/convert-stats"
 			LOCPATH=$dir LC_ALL=$l "$build/vtrun" --SAMPLE-PERIOD 0.25s --ESTIMATE 1.5min
 			[ ! -x "$build/calibsim" ] || LOCPATH=$dir LC_ALL=$l "$build/calibsim" --DOMAINS 2:4 --APART 0.5s
 		} >"$dir/numbers.$l" 2>&1

@@ -22,7 +22,7 @@ run --statistics -- "$dir/prog" 3 3000 1 && diff "$dir/said" "$dir/counted" >"$d
 ok "every call of every function and thread is counted" $?
 
 # exclusive times add up to the time of the outermost state; no maximum is below its mean
-awk '$2 == "Application:main" { main = $12 } $1 == "0:0" { sum += $9; if ($8 * $6 < $9 - 1e-8 || $7 * $6 > $9 + 1e-8 || $11 * $6 < $12 || $9 > $12) bad++ }
+LC_ALL=C awk '$2 == "Application:main" { main = $12 } $1 == "0:0" { sum += $9; if ($8 * $6 < $9 - 1e-8 || $7 * $6 > $9 + 1e-8 || $11 * $6 < $12 || $9 > $12) bad++ }
 	END { d = sum - main; exit bad || main == 0 || d > 1e-6 || d < -1e-6 }' "$dir/stats"
 ok "times: minimum, mean and maximum are in order, and exclusive ones add up" $?
 
