@@ -5,6 +5,7 @@
 
 #include <elf.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -93,4 +94,21 @@ int vt_each_needed(const char *path, int (*each)(const char *name, void *ctx), v
 		munmap((void *)(uintptr_t)p, size);
 	}
 	return rc;
+}
+
+int vt_mpi_link(const char *name, void *links)
+{
+	static const char *const sides[] = { "libmpi_", "libmpifort", "libmpichf", "libmpicxx", "libmpichcxx",
+		"libVT.so", NULL };
+	struct vt_mpi_links *s = links;
+	int i;
+
+	if (strncmp(name, "libmpi.so", 9) == 0 || strncmp(name, "libmpich.so", 11) == 0) {
+		snprintf(s->mpi, sizeof(s->mpi), "%s", name);
+		s->uses = 1;
+	}
+	for (i = 0; sides[i]; i++) {
+		s->uses |= strncmp(name, sides[i], strlen(sides[i])) == 0;
+	}
+	return 0;
 }

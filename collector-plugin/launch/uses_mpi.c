@@ -17,28 +17,6 @@
 
 /* ---- MPI ---- */
 
-struct search {
-	char mpi[200]; /* the MPI library itself */
-	int uses;      /* it, its Fortran side, or libVT */
-};
-
-static int is_mpi(const char *name, void *ctx)
-{
-	static const char *const sides[] = { "libmpi_", "libmpifort", "libmpichf", "libmpicxx", "libmpichcxx",
-		"libVT.so", NULL };
-	struct search *s = ctx;
-	int i;
-
-	if (strncmp(name, "libmpi.so", 9) == 0 || strncmp(name, "libmpich.so", 11) == 0) {
-		snprintf(s->mpi, sizeof(s->mpi), "%s", name);
-		s->uses = 1;
-	}
-	for (i = 0; sides[i]; i++) {
-		s->uses |= strncmp(name, sides[i], strlen(sides[i])) == 0;
-	}
-	return 0;
-}
-
 /* Below an MPI launcher? */
 static int launched(void)
 {
@@ -52,7 +30,7 @@ static int launched(void)
 }
 
 /* What the program loads in the end, as ldd finds it: the dynamic linker lists it and stops. */
-static void list_loaded(const char *path, struct search *s)
+static void list_loaded(const char *path, struct vt_mpi_links *s)
 {
 	int fd[2], status;
 	char line[4096], *name;
@@ -77,7 +55,7 @@ static void list_loaded(const char *path, struct search *s)
 	while (f && fgets(line, sizeof(line), f)) {
 		name = line + strspn(line, " \t");
 		name[strcspn(name, " \t\n")] = '\0';
-		is_mpi(name, s);
+		vt_mpi_link(name, s);
 	}
 	if (f) {
 		fclose(f);
@@ -101,10 +79,10 @@ static int is_elf(const char *path)
 
 int vtrun_mpi(const char *path, const char *library, struct tkm_err *err)
 {
-	struct search program = { "", 0 }, ours = { "", 0 };
+	struct vt_mpi_links program = { "", 0 }, ours = { "", 0 };
 	int elf = is_elf(path);
 
-	vt_each_needed(path, is_mpi, &program);
+	vt_each_needed(path, vt_mpi_link, &program);
 	if (!program.uses && launched()) {
 		if (elf) {
 			list_loaded(path, &program);
@@ -120,7 +98,7 @@ int vtrun_mpi(const char *path, const char *library, struct tkm_err *err)
 			"%s uses MPI, and this build has no %s: its processes are recorded one by one", path, library);
 		return -1;
 	}
-	vt_each_needed(library, is_mpi, &ours);
+	vt_each_needed(library, vt_mpi_link, &ours);
 	if (program.mpi[0] && strcmp(program.mpi, ours.mpi) != 0) {
 		tkm_fail(err, TKM_ERR_UNAVAIL,
 			"%s uses %s, and %s is made for %s: its processes are recorded one by one", path, program.mpi,

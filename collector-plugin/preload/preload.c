@@ -26,6 +26,7 @@
 #include "collector-plugin/core/collect.h"
 #include "collector-plugin/host/exec_target.h"
 #include "collector-plugin/host/memory.h"
+#include "collector-plugin/host/needed.h"
 #include "collector-plugin/host/say.h"
 #include "collector-plugin/run/run.h"
 #include "collector-plugin/sample/sample.h"
@@ -306,14 +307,44 @@ __attribute__((constructor)) static void begin(void)
 
 /* ---- exec in place ---- */
 
-enum { NOT_OURS, IN_PLACE, FOLLOWED };
+enum { NOT_OURS, IN_PLACE, IN_PLACE_MPI, FOLLOWED };
+
+/* Our library, as vtrun has put it in. */
+static int own_library(char *to, size_t size)
+{
+	const char *first = run.preload + strcspn(run.preload, "=");
+
+	first += *first == '=';
+	return snprintf(to, size, "%.*s", (int)strcspn(first, ": "), first);
+}
+
+/* libVT.so, which lies beside libVTcs.so, belongs into a program that links MPI, if it was made for the same one. `library` gets its
+ * path. */
+static int wants_mpi(const char *path, char *library, size_t size)
+{
+	struct vt_mpi_links program = { .uses = 0 }, ours = { .uses = 0 };
+	char *slash;
+
+	vt_each_needed(path, vt_mpi_link, &program);
+	if (!program.uses || own_library(library, size) >= (int)size) {
+		return 0;
+	}
+	slash = strrchr(library, '/');
+	if (!slash ||
+		snprintf(slash + 1, size - (size_t)(slash + 1 - library), "libVT.so") >=
+			(int)(size - (size_t)(slash + 1 - library))) {
+		return 0;
+	}
+	vt_each_needed(library, vt_mpi_link, &ours);
+	return ours.mpi[0] && (!program.mpi[0] || !strcmp(program.mpi, ours.mpi));
+}
 
 /* Does `name` take the place of the sampled program, with our library in it? If it is one that no library can be put
  * into, then this is the end of what can be sampled, and the trace is written now. FOLLOWED: the environment has all. */
 static int in_place(const char *name, int search)
 {
 	struct {
-		char given[4096], path[4096];
+		char given[4096], path[4096], library[4096];
 		struct tkm_err e;
 	} * room;
 	int status, rc = IN_PLACE;
@@ -333,6 +364,8 @@ static int in_place(const char *name, int search)
 		vt_say(1, "INFO", "the sampling ends here: %s", room->e.text);
 		at_exit();
 		rc = NOT_OURS;
+	} else if (wants_mpi(room->path, room->library, sizeof(room->library))) {
+		rc = IN_PLACE_MPI;
 	}
 	munmap(room, sizeof(*room));
 	return rc;
@@ -385,7 +418,14 @@ static void with_ours(int how, char *const *envp, char **out, char *preload, cha
 		return;
 	}
 	add_account(text, run.run);
-	snprintf(preload, PRELOAD, "%.*s", (int)strcspn(run.preload, ": "), run.preload);
+	n = (size_t)snprintf(preload, PRELOAD, "%.*s", (int)strcspn(run.preload, ": "), run.preload);
+	if (how == IN_PLACE_MPI) {
+		while (preload[n - 1] != '/') {
+			n--;
+		}
+		snprintf(preload + n, PRELOAD - n, "libVT.so");
+	}
+	n = 0;
 	for (; envp && *envp; envp++) {
 		int ours = same_name(run.run, *envp);
 

@@ -30,6 +30,14 @@ VT_KEEP_RAW_EVENTS=on run 2 ./wrap 2 && [ "$(find . -name 'VT-flush-*.dat' | wc 
 	"$build/stftool" wrap.stf --print-clock >clock 2>>out && [ "$(grep -c 'process [01]: .*, pid' clock)" -eq 4 ]
 ok "offline it is the same" $?
 
+# A wrapper that is a program: the library with MPI comes with the program that it becomes.
+for linked in truth plain; do
+	run 2 env ./$linked 2 && one_trace env 2 && "$build/stftool" env.stf --print-clock >clock 2>>out &&
+		[ "$(grep -c "process [01]: $linked, pid" clock)" -eq 2 ] && "$build/stftool" env.stf --dump >dump 2>>out &&
+		[ "$(grep -c 'MPI_Init' dump)" -ge 1 ] && ! ls VT-flush-* >/dev/null 2>&1
+	ok "vtrun -- env ./$linked: the calls of MPI are recorded" $?
+done
+
 script starts './plain' 'true'
 run 2 ./starts
 [ $? -eq 0 ] && [ -s starts.stf ] && [ "$(grep -c 'did not call MPI_Init' out)" -eq 1 ] && [ "$(grep -c 'WARNING' out)" -eq 0 ] &&
