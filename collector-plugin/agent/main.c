@@ -386,8 +386,10 @@ static void loop(void)
 {
 	int64_t due, give_up = vt_now_ns(CLOCK_MONOTONIC) + NOBODY_NS, now;
 	struct vt_agent_process *p;
+	int had;
 
 	for (;;) {
+		had = processes != NULL;
 		due = next_due();
 		now = vt_now_ns(CLOCK_MONOTONIC);
 		if (due == INT64_MAX && vt_agent_hosts_several()) {
@@ -396,6 +398,10 @@ static void loop(void)
 		if (sleep_until(
 			    processes ? (due == INT64_MAX ? vt_now_ns(CLOCK_MONOTONIC) + 1000000000 : due) : give_up)) {
 			serve_next();
+			if (!had && !processes) {
+				/* vtrun looks whether there is a sampler; its process comes later */
+				give_up = vt_now_ns(CLOCK_MONOTONIC) + NOBODY_NS;
+			}
 		} else if (!processes && !somebody_came()) {
 			return;
 		}
@@ -410,7 +416,7 @@ static void loop(void)
 			}
 		}
 		vt_agent_deadlock(processes, now);
-		if (!processes) {
+		if (had && !processes) {
 			give_up = vt_now_ns(CLOCK_MONOTONIC);
 			give_up = give_up < comes_back_ns ? comes_back_ns : give_up;
 		}

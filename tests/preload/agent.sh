@@ -235,4 +235,34 @@ elif cp "$build"/.libs/libVT*.so* "$build/vtrun" late/ && ${CC:-cc} -shared -fPI
 	[ -n "$(sampler sh.prot)" ] && [ "$(sampler sh.prot)" = "$(sampler true.prot)" ] && [ "$(sampler sh.prot)" = "$(sampler sleep.prot)" ]
 	ok "and the next one finds the same sampler" $?
 fi
+
+# vtrun looks whether there is a sampler before its process comes: connects, and says nothing
+if command -v "${PYTHON3:-python3}" >/dev/null; then
+	cat >probe.py <<'END'
+import os, socket, sys, time
+name = '\0tickmark-probe-%d' % os.getpid()
+s = socket.socket(socket.AF_UNIX)
+s.bind(name)
+s.listen(8)
+pid = os.fork()
+if pid == 0:
+    os.dup2(s.fileno(), 3)
+    os.set_inheritable(3, True)
+    os.execv(sys.argv[1], sys.argv[1:2])
+s.close()
+for i in range(3):
+    with socket.socket(socket.AF_UNIX) as c:
+        c.connect(name)  # refused where it has given up
+    time.sleep(0.3)
+for i in range(100):
+    if os.waitpid(pid, os.WNOHANG)[0]:
+        sys.exit(0)
+    time.sleep(0.1)
+sys.exit('it does not end without processes')
+END
+	"${PYTHON3:-python3}" probe.py "$build/vtsampler" >"$dir/out" 2>"$dir/err"
+	ok "a sampler whose first callers say nothing waits for processes, and ends when none comes" $?
+else
+	skip "a sampler whose first callers say nothing" "no python3"
+fi
 done_testing
