@@ -45,12 +45,14 @@ AS_IF([test -n "$tm_dir"],
 ])
 
 # The flags that mpicc would add; CC stays the plain compiler and only MPI targets take them. MPICC may be a name, searched in
-# PATH, or a path. tm_mpi says for the summary which MPI it is.
+# PATH, a path, or a command of several words. tm_mpi says for the summary which MPI it is.
 AC_DEFUN([TM_CHECK_MPI], [
 AS_IF([test -n "$tm_dir"], [tm_path=$tm_dir/bin], [tm_path=$PATH])
 tm_named=$MPICC
-AC_PATH_PROGS([MPICC], [${tm_named:-mpicc}], [], [$tm_path])
-AS_IF([test -n "$tm_named" && test ! -x "$MPICC"], [AC_MSG_ERROR([MPICC=$tm_named was given, but there is no such program in PATH or in --with-mpi=DIR])])
+# a command of several words is taken as it is
+AS_CASE([$tm_named], [*" "*], [],
+	[AC_PATH_PROGS([MPICC], [${tm_named:-mpicc}], [], [$tm_path])
+	AS_IF([test -n "$tm_named" && test ! -x "$MPICC"], [AC_MSG_ERROR([MPICC=$tm_named was given, but there is no such program in PATH or in --with-mpi=DIR])])])
 AS_IF([test -n "$MPICC"],
 	[AC_MSG_CHECKING([for the flags of $MPICC])
 	MPI_CFLAGS=`$MPICC -showme:compile 2>/dev/null` && MPI_LIBS=`$MPICC -showme:link 2>/dev/null` ||

@@ -136,7 +136,8 @@ VT_ErrorCode VT_thisloc(int sclhandle);
 /* ---- 3.1.5 Functions and regions ---- */
 
 #define VT_NOCLASS 0 /* names without a class, which may be "Class:name" */
-/* Numbers that a program chooses itself (VT_symdef) are below this. Not in the guide: programs of before have the name. */
+/* Numbers that a program chooses itself (VT_symdef) are below this. Not in the guide; programs that are
+ * older than it use the name. */
 #define VT_MAX_USERCODE 0x40000000
 
 /* A state is a function or a region that a thread is in. States of a thread nest: the one that was entered last is left first. Each entry and

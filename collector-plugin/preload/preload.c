@@ -418,14 +418,11 @@ static void with_ours(int how, char *const *envp, char **out, char *preload, cha
 		return;
 	}
 	add_account(text, run.run);
-	n = (size_t)snprintf(preload, PRELOAD, "%.*s", (int)strcspn(run.preload, ": "), run.preload);
+	snprintf(preload, PRELOAD, "%.*s", (int)strcspn(run.preload, ": "), run.preload);
 	if (how == IN_PLACE_MPI) {
-		while (preload[n - 1] != '/') {
-			n--;
-		}
-		snprintf(preload + n, PRELOAD - n, "libVT.so");
+		/* wants_mpi() has found it there */
+		strcpy(strrchr(preload, '/') + 1, "libVT.so");
 	}
-	n = 0;
 	for (; envp && *envp; envp++) {
 		int ours = same_name(run.run, *envp);
 

@@ -274,8 +274,7 @@ static void stamps_that_go_back(void)
 		"repairs");
 	CHECK(has_info(r, "missing",
 		      "1 stamps go back in their thread, by 1.51e-06 s at most, which is beyond the bound of their "
-		      "correction: a "
-		      "clock was set back, or a signal handler recorded in the middle of a call"),
+		      "correction: a clock was set back, or a signal handler recorded in the middle of a call"),
 		"what was not");
 	stf_reader_close(r);
 	cal_map_free(&map);
