@@ -2,6 +2,7 @@
 /* The record table against the published list; every record through encoder and decoder at the bounds
  * of its fields, in both byte orders; other people's definition layers. */
 #include "stf/deflayer.h"
+#include "stf/put.h"
 #include "stf/stream.h"
 #include "tests/lib/check.h"
 
