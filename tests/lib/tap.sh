@@ -54,6 +54,12 @@ skip() # skip NAME REASON
 	echo "ok $count - $1 # SKIP $2"
 }
 
+installed() # installed NAME: libVTcs.so would find this library where it is to be installed
+{
+	path=$(tr '\0' '\n' <"$build/.libs/libVTcs.so" | LC_ALL=C grep -a "^/.*/tickmark/$1\$")
+	[ -e "${path:?no path of $1 in libVTcs.so}" ]
+}
+
 skip_all() # skip_all REASON
 {
 	echo "1..0 # SKIP $1"

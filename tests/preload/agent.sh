@@ -83,7 +83,7 @@ options=
 ok "SAMPLER thread: a thread inside, and the protocol says so" $?
 
 # without the library of such a thread
-if [ -n "$sanitizer" ] || [ -e /usr/local/lib/tickmark/libVTinside.so ]; then
+if [ -n "$sanitizer" ] || installed libVTinside.so; then
 	skip "a thread inside without libVTinside.so" "the sanitizer is preloaded, or it is installed"
 else
 	fresh
