@@ -27,6 +27,15 @@ static double time_option(const char *name, double otherwise)
 	return text && tkm_parse_time(text, &s) == 0 ? s : otherwise;
 }
 
+/* 0: by the timer */
+static double fraction_option(const char *name)
+{
+	const char *text = vt_collect_option(name);
+	double part;
+
+	return text && tkm_parse_fraction(text, &part) == 0 ? part : 0;
+}
+
 static long long count_option(const char *name, long long otherwise)
 {
 	const char *text = vt_collect_option(name);
@@ -124,6 +133,8 @@ int vt_job_clock_open(struct vt_job *j, struct tkm_err *err)
 	o.max_duration_s = time_option("SYNC-MAX-DURATION", o.max_duration_s);
 	o.synced_host = switch_option("SYNCED-HOST");
 	o.synced_cluster = switch_option("SYNCED-CLUSTER");
+	o.max_drift = fraction_option("MAX-DRIFT");
+	o.max_wander = fraction_option("MAX-WANDER");
 	o.learn = switch_option("LEARN-DRIFT") == 1;
 	o.learn_from = vt_collect_option("LEARN-FROM");
 	o.skip = (int)count_option("TIMER-SKIP", o.skip);

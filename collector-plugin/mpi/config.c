@@ -122,9 +122,9 @@ static char *default_lines(void)
 	const struct {
 		const char *name, *value;
 	} options[] = { { "CLUSTER", NULL }, { "GROUP", NULL }, { "LEARN-DRIFT", "off" }, { "LEARN-FROM", NULL },
-		{ "PROCESS", NULL }, { "SYNC-MAX-DURATION", duration }, { "SYNC-MAX-MESSAGES", messages },
-		{ "SYNC-PERIOD", NULL }, { "SYNCED-CLUSTER", NULL }, { "SYNCED-HOST", NULL }, { "TIMER-SKIP", skip },
-		{ "UNIFY-COUNTERS", "on" }, { "UNIFY-GROUPS", "on" } };
+		{ "MAX-DRIFT", NULL }, { "MAX-WANDER", NULL }, { "PROCESS", NULL }, { "SYNC-MAX-DURATION", duration },
+		{ "SYNC-MAX-MESSAGES", messages }, { "SYNC-PERIOD", NULL }, { "SYNCED-CLUSTER", NULL },
+		{ "SYNCED-HOST", NULL }, { "TIMER-SKIP", skip }, { "UNIFY-COUNTERS", "on" }, { "UNIFY-GROUPS", "on" } };
 	size_t i, length;
 	FILE *f = open_memstream(&text, &length);
 

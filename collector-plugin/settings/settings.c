@@ -171,7 +171,7 @@ static int one_window(const char *text, size_t n, double *from, double *to)
 static int check_number(const char *name, const char *text, const char *where, struct tkm_err *err)
 {
 	long long count;
-	double seconds;
+	double number;
 	int on, rc;
 	/* clang-format off */
 	const struct tkm_option numbers[] = {
@@ -180,11 +180,13 @@ static int check_number(const char *name, const char *text, const char *where, s
 		{ "ENTER-USERCODE", TKM_OPTION_BOOL, &on, 0, 0, NULL, NULL },
 		{ "INTERNAL-MPI", TKM_OPTION_BOOL, &on, 0, 0, NULL, NULL },
 		{ "LEARN-DRIFT", TKM_OPTION_BOOL, &on, 0, 0, NULL, NULL },
+		{ "MAX-DRIFT", TKM_OPTION_FRACTION, &number, 1e-9, 0.1, NULL, NULL },
+		{ "MAX-WANDER", TKM_OPTION_FRACTION, &number, 1e-9, 0.1, NULL, NULL },
 		{ "PCTRACE-CACHE", TKM_OPTION_BOOL, &on, 0, 0, NULL, NULL },
 		{ "PCTRACE-FAST", TKM_OPTION_BOOL, &on, 0, 0, NULL, NULL },
-		{ "SYNC-MAX-DURATION", TKM_OPTION_TIME, &seconds, 1e-6, 86400, NULL, NULL },
+		{ "SYNC-MAX-DURATION", TKM_OPTION_TIME, &number, 1e-6, 86400, NULL, NULL },
 		{ "SYNC-MAX-MESSAGES", TKM_OPTION_COUNT, &count, 1, 1e9, NULL, NULL },
-		{ "SYNC-PERIOD", TKM_OPTION_TIME, &seconds, -1e6, 1e6, NULL, NULL },
+		{ "SYNC-PERIOD", TKM_OPTION_TIME, &number, -1e6, 1e6, NULL, NULL },
 		{ "SYNCED-CLUSTER", TKM_OPTION_BOOL, &on, 0, 0, NULL, NULL },
 		{ "SYNCED-HOST", TKM_OPTION_BOOL, &on, 0, 0, NULL, NULL },
 		{ "TIMER-SKIP", TKM_OPTION_COUNT, &count, 0, 1e9, NULL, NULL },

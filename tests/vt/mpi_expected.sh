@@ -54,12 +54,12 @@ printed()
 			END { exit !(n == 2 && good == n) }'
 }
 
-# with_job RANKS TIMES: the same of a job, with 30 calls of VT_timesync()
+# with_job RANKS TIMES [MS]: the same of a job, with 30 calls of VT_timesync(), the second one after MS milliseconds
 with_job()
 {
 	clean
-	VT_TIMER_SKIP=1000 VT_COUNTER='** off' VT_LOGFILE_NAME=$dir/job.stf timeout 300 "$MPIRUN" -np "$1" ./sync 30 80 >out 2>&1
-	compare job.clk "$1" "$2"
+	VT_TIMER_SKIP=1000 VT_COUNTER='** off' VT_LOGFILE_NAME=$dir/job.stf timeout 300 "$MPIRUN" -np "$1" ./sync 30 80 ${3:-} >out 2>&1
+	compare job.clk "$1" "$2" && [ "$(grep -c '^assumed-wander-from "given"$' job.clk)" -eq "$1" ] && ! grep -q '^step ' job.clk
 }
 
 swinging='sim:base=CPU,offset={rank}ms,drift={rank}0ppm,tick=3ns,wobble={rank}0ppm'
@@ -73,6 +73,11 @@ with_timertest 2 3 --timer "$swinging/700ms"
 ok "timertest, clocks that swing fast" $?
 VT_TIMER=$swinging/8s with_job 3 2
 ok "a job, clocks that swing slowly" $?
+VT_TIMER=$swinging/8s with_job 3 2 900
+ok "the same where two sessions are far apart: MAX-WANDER counts in jobs, too, so it is no step" $?
+VT_MAX_DRIFT=10ppq VT_MAX_WANDER=2 timeout 300 "$MPIRUN" -np 1 ./sync 1 >out 2>&1
+[ "$(grep -c "VT_MAX_DRIFT: '10ppq' is not .* between 0.001 ppm and 100000 ppm\|VT_MAX_WANDER: '2' is not .* ppm" out)" -eq 2 ]
+ok "values that are no rates are reported by name and left out" $?
 VT_TIMER=$swinging/700ms with_job 2 3
 ok "a job, clocks that swing fast" $?
 with_timertest 2 0 --timer clock_monotonic_raw

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Calls VT_timesync() argv[1] times, argv[2] milliseconds apart, and says what of its own settings is not as it was before: affinity,
+/* Calls VT_timesync() argv[1] times, argv[2] milliseconds apart, the second time after argv[3] milliseconds, and says what of its own settings is not as it was before: affinity,
  * scheduling, environment, signal mask, and whether Open MPI's waits yield. Exit status 1 if there is something. */
 #define _GNU_SOURCE
 #include <VT.h>
@@ -104,7 +104,8 @@ static int same(const struct settings *a, const struct settings *b)
 
 int main(int argc, char **argv)
 {
-	int sessions = argc > 1 ? atoi(argv[1]) : 6, ms = argc > 2 ? atoi(argv[2]) : 100, bad, worst = 0, rank, i;
+	int sessions = argc > 1 ? atoi(argv[1]) : 6, ms = argc > 2 ? atoi(argv[2]) : 100,
+	    second = argc > 3 ? atoi(argv[3]) : ms, bad, worst = 0, rank, i;
 	struct settings before, now;
 
 	MPI_Init(&argc, &argv);
@@ -113,7 +114,7 @@ int main(int argc, char **argv)
 	MPI_Barrier(MPI_COMM_WORLD);
 	look(&before);
 	for (i = 0; i < sessions; i++) {
-		usleep((useconds_t)ms * 1000);
+		usleep((useconds_t)(i == 1 ? second : ms) * 1000);
 		VT_timesync();
 		look(&now);
 		bad = !same(&before, &now);
