@@ -7,7 +7,6 @@
 #include <sys/timex.h>
 
 #include "base/rootfs.h"
-#include "timers/sim.h"
 #include "timers/timer_private.h"
 
 /* A quartz is within 100 ppm. The nominal frequency is what the kernel measured or the processor states, which some
@@ -64,7 +63,7 @@ void tmr_assume(const struct tmr_timer *t, struct tmr_assumption *a)
 	if (t->flags & TMR_SIMULATED) {
 		snprintf(a->wander_from, sizeof(a->wander_from),
 			"a simulated clock that is slewed, as the kernel's by at most 500 ppm");
-	} else if (t->ops == &tmr_ptp || t->ops == &tmr_mpi_wtime) {
+	} else if (t->ops->own_quartz) {
 		a->max_slew += 2 * free_drift; /* it has a quartz of its own beside the kernel's */
 		a->slew_limit += 2 * free_drift;
 		snprintf(a->wander_from, sizeof(a->wander_from), "%s, steered by at most 500 ppm",
@@ -82,7 +81,7 @@ struct tmr_timer *tmr_open_reference(struct tmr_timer *t, int *why, struct tkm_e
 	if (!(t->flags & TMR_SLEWED)) {
 		return NULL;
 	}
-	reference = t->flags & TMR_SIMULATED ? tmr_sim_free_twin(t, err) : tmr_open("clock_monotonic_raw", 0, err);
+	reference = t->ops->free_twin ? t->ops->free_twin(t, err) : tmr_open("clock_monotonic_raw", 0, err);
 	*why = !reference;
 	return reference;
 }

@@ -10,7 +10,6 @@
 
 #include "base/rootfs.h"
 #include "base/stats.h"
-#include "timers/sim.h"
 #include "timers/timer_private.h"
 
 enum { MAX_BRACKETS = 4096, TRIES = 20 };
@@ -34,10 +33,10 @@ int tmr_is_kernels_counter(const struct tmr_timer *t, int root)
 	char source[64] = "";
 	size_t i;
 
-	while (t->ops == &tmr_sim) {
-		t = tmr_sim_base(t);
+	while (t->ops->base) {
+		t = t->ops->base(t);
 	}
-	if (t->ops == &tmr_ptp || t->ops == &tmr_mpi_wtime || t->scope == TMR_SCOPE_PROCESS) {
+	if (t->ops->own_quartz || t->scope == TMR_SCOPE_PROCESS) {
 		return 0;
 	}
 	if (t->scope == TMR_SCOPE_NODE) {
@@ -142,7 +141,7 @@ static int fit(struct tmr_freq_run *run, struct tmr_freq *out, double *x, double
 	out->certain = run->what.certain;
 	root = tkm_root_open("/");
 	out->same_counter =
-		run->ref->scope == TMR_SCOPE_NODE && run->ref->ops != &tmr_ptp && tmr_is_kernels_counter(run->t, root);
+		run->ref->scope == TMR_SCOPE_NODE && !run->ref->ops->own_quartz && tmr_is_kernels_counter(run->t, root);
 	close(root);
 	snprintf(out->reference, sizeof(out->reference), "%.63s", run->ref->name);
 	return 0;

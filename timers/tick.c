@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "timers/sim.h"
 #include "timers/timer_private.h"
 
 enum {
@@ -254,7 +253,7 @@ static int has_time(const struct look *l, double budget_s, double wall)
 /* What a reading of the base lags, in ticks of t; 0 for real timers. */
 static int lag_of_base(struct tmr_timer *t, double budget_s, struct tmr_timer *wall, double *ticks, struct tkm_err *err)
 {
-	struct tmr_timer *base = t->ops == &tmr_sim ? tmr_sim_base(t) : NULL;
+	struct tmr_timer *base = t->ops->base ? t->ops->base(t) : NULL;
 	struct tmr_grid g;
 
 	*ticks = 0;

@@ -46,4 +46,5 @@ const struct tmr_ops tmr_mpi_wtime = {
 	.what = "the clock of the MPI library",
 	.scope = TMR_SCOPE_PROCESS,
 	.open = open_wtime,
+	.own_quartz = 1,
 };

@@ -61,4 +61,5 @@ const struct tmr_ops tmr_ptp = {
 	.scope = TMR_SCOPE_NODE,
 	.open = open_ptp,
 	.close = close_ptp,
+	.own_quartz = 1,
 };

@@ -447,12 +447,11 @@ static int open_sim(struct tmr_timer *t, const char *arg, struct tkm_err *err)
 }
 
 const struct tmr_ops tmr_sim = {
-	.name = "sim",
-	.arg = "base=CPU,...",
-	.what = "another timer with known errors, to test with",
-	.scope = TMR_SCOPE_PROCESS,
+	TMR_SIM_DESCRIPTION,
 	.open = open_sim,
 	.close = close_sim,
+	.base = tmr_sim_base,
+	.free_twin = tmr_sim_free_twin,
 };
 
 struct tmr_timer *tmr_sim_wrap(struct tmr_timer *base, const char *spec, int rank, struct tkm_err *err)

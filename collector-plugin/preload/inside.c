@@ -8,7 +8,7 @@ static const struct vt_inside_memory *mine;
 const struct vt_inside *vt_inside_begin(const struct vt_inside_memory *memory)
 {
 #define VALUE(result, name, parameters, arguments, otherwise) .name = name,
-	static const struct vt_inside calls = { .version = PACKAGE_STRING, VT_INSIDE_CALLS(VALUE) };
+	static const struct vt_inside calls = { .version = PACKAGE_STRING, .sim = &tmr_sim, VT_INSIDE_CALLS(VALUE) };
 
 	mine = memory;
 	return &calls;

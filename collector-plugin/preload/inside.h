@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What libVTcs.so seldom needs is a library of its own, libVTinside.so: the reading of counters and the merge. It is loaded when a run
- * starts whose counters are read inside the program, or that has PROCESS or CLUSTER, never later: by then a signal handler may be running that has interrupted malloc().
- * This is the table between the two. libVT has all of it linked in, because an MPI job merges in MPI_Finalize. */
+/* What libVTcs.so seldom needs is a library of its own, libVTinside.so: the reading of counters, the merge and simulated clocks. It
+ * is loaded when a run starts whose counters are read inside the program, that has PROCESS or CLUSTER, or whose TIMER is simulated;
+ * never later: by then a signal handler may be running that has interrupted malloc(). This is the table between the two. libVT has
+ * all of it linked in, because an MPI job merges in MPI_Finalize. */
 #ifndef COLLECTOR_PLUGIN_PRELOAD_INSIDE_H
 #define COLLECTOR_PLUGIN_PRELOAD_INSIDE_H
 
@@ -10,6 +11,7 @@
 #include "collector-plugin/merge/merge.h"
 #include "collector-plugin/settings/choose.h"
 #include "sampler/source.h"
+#include "timers/timer_private.h"
 
 /* CALL(result, name, parameters, arguments, result while the library is not loaded). Those that a run calls at its start load it. */
 /* clang-format off */
@@ -45,6 +47,7 @@
 
 struct vt_inside {
 	const char *version;
+	const struct tmr_ops *sim; /* simulated clocks */
 #define MEMBER(result, name, parameters, arguments, otherwise) __typeof__(name) *name;
 	VT_INSIDE_CALLS(MEMBER)
 #undef MEMBER

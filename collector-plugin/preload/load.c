@@ -90,6 +90,17 @@ const struct vt_system_table *vt_system_begin(const struct vt_system_own *own)
 	return table;
 }
 
+static int open_sim(struct tmr_timer *t, const char *arg, struct tkm_err *err)
+{
+	if (load(err) < 0) {
+		return -1;
+	}
+	t->ops = inside->sim;
+	return t->ops->open(t, arg, err);
+}
+
+const struct tmr_ops tmr_sim = { TMR_SIM_DESCRIPTION, .open = open_sim };
+
 static int missing(struct tkm_err *err)
 {
 	return tkm_fail(err, TKM_ERR_UNAVAIL, "libVTinside.so was not loaded at the start");

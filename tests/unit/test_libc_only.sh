@@ -45,9 +45,9 @@ else
 	sed 's/^/# /' "$dir/foreign"
 fi
 
-# Simulated links, injected truth, the methods of others, clock maps, the sources of counters, the merge and traces: none of them is in what
+# Simulated clocks and links, injected truth, the methods of others, clock maps, the sources of counters, the merge and traces: none of them is in what
 # is preloaded. What it calls of these is in libVTinside.so, which it loads when it needs it. So with the calls of class SYSTEM.
-unreachable='^(cal_|stf_|smp_(cpu|disk|net|proc|perf|papi|node|group|power|alloc)$|vt_merge_|vt_raw_open_file|system_(read|write|fopen)$)'
+unreachable='^(cal_|stf_|smp_(cpu|disk|net|proc|perf|papi|node|group|power|alloc)$|vt_merge_|vt_raw_open_file|tmr_sim_.*|system_(read|write|fopen)$)'
 nm "$build/.libs/libVTcs.so" | awk -v u="$unreachable" '$3 ~ u { print $3 }' >"$dir/preloaded"
 nm "$build/.libs/libVTcs.so" "$build/.libs/libVTinside.so" "$build/.libs/libVTsystem.so" | awk '$1 == "U" && $2 ~ /^(cal|smp|stf|tkm|tmr|vt)_/ { print $2 " is undefined" }' >>"$dir/preloaded"
 if nm "$build/.libs/libVTcs.so" | grep -q ' vt_raw_create$' && nm "$build/.libs/libVTinside.so" | grep -q ' vt_merge$' &&
