@@ -80,6 +80,8 @@ struct in_list {
 	uint32_t n, cap;
 };
 
+struct otf2_runs;
+
 struct otf2_in {
 	struct xch_input *in;
 	struct tkm_err *err;
@@ -96,9 +98,33 @@ struct otf2_in {
 	uint32_t eventbits;
 	int ours; /* an archive that stftool wrote */
 	struct xch_match *match;
+	struct otf2_runs *runs; /* events go there; NULL: to the trace */
 	uint64_t handled;
 	uint64_t beyond; /* messages and operations of communicators that are not understood */
 	uint8_t op_known[64];
+};
+
+enum otf2_event_kind {
+	OTF2_EVENT_ENTER,
+	OTF2_EVENT_LEAVE,
+	OTF2_EVENT_SEND,
+	OTF2_EVENT_RECEIVE,
+	OTF2_EVENT_COLL_BEGIN,
+	OTF2_EVENT_COLL_END,
+	OTF2_EVENT_METRIC,
+	OTF2_EVENT_IO_BEGIN,
+	OTF2_EVENT_IO_END
+};
+
+/* An event as the library gives it: time and references are OTF2's. */
+struct otf2_event {
+	uint64_t time, location;
+	enum otf2_event_kind kind;
+	uint8_t n; /* values of a metric */
+	/* region; rank, communicator, tag, size; operation, communicator, root, sent, received; metric; handle, mode, bytes */
+	uint64_t a[5];
+	const OTF2_Type *types;
+	const uint64_t *values; /* bits */
 };
 
 struct in_class {
@@ -122,6 +148,19 @@ int otf2_in_definitions(struct otf2_in *o);
 /* Begins the trace and writes them. */
 int otf2_in_write(struct otf2_in *o);
 void otf2_in_free(struct otf2_in *o);
+/* Writes an event to the trace. Returns 0; -1: *o->err is filled in. What refers to nothing is counted in o->beyond. */
+int otf2_in_event(struct otf2_in *o, const struct otf2_event *v);
+/* The writer of the trace has failed, or memory. Returns -1. */
+int otf2_in_fail(struct otf2_in *o);
+
+/* Runs of events beside the output `to`. NULL: *err. */
+struct otf2_runs *otf2_runs_new(const char *to, struct tkm_err *err);
+/* The next event of a run, the end of a run. Return 0 or -1. */
+int otf2_runs_put(struct otf2_runs *r, const struct otf2_event *v, struct tkm_err *err);
+int otf2_runs_end(struct otf2_runs *r, struct tkm_err *err);
+/* All events of all runs, by time, to the trace. Returns 0, or -1 and *o->err. */
+int otf2_runs_merge(struct otf2_runs *r, struct otf2_in *o);
+void otf2_runs_free(struct otf2_runs *r);
 /* One member has ended its part. */
 int otf2_in_collective(struct otf2_in *o, struct in_comm *c, uint32_t rank, OTF2_CollectiveOp op, uint32_t root,
 	uint64_t begin, uint64_t end, uint64_t sent, uint64_t received);

@@ -4,98 +4,38 @@
 #include "exchange/otf2_in.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* ---- events ---- */
 
-static OTF2_CallbackCode result(struct otf2_in *o, int rc)
+/* To the trace, or to the run that is being made. */
+static OTF2_CallbackCode take(struct otf2_in *o, const struct otf2_event *v)
 {
-	o->handled++;
-	if (rc == 0) {
-		return OTF2_CALLBACK_SUCCESS;
-	}
-	if (!o->failed) {
-		if (stf_writer_error(o->in->w)->code == STF_OK) {
-			xch_fail_memory(o->err, o->in->path);
-		} else {
-			xch_input_stf(o->in, o->err);
-		}
-	}
-	o->failed = 1;
-	return OTF2_CALLBACK_INTERRUPT;
-}
+	int rc = o->runs ? otf2_runs_put(o->runs, v, o->err) : otf2_in_event(o, v);
 
-static uint64_t stamp(const struct otf2_in *o, OTF2_TimeStamp time)
-{
-	return time < o->offset ? 0 : (time - o->offset) / o->divide;
+	o->failed |= rc < 0;
+	return rc < 0 ? OTF2_CALLBACK_INTERRUPT : OTF2_CALLBACK_SUCCESS;
 }
 
 static OTF2_CallbackCode enter(
 	OTF2_LocationRef location, OTF2_TimeStamp time, void *user, OTF2_AttributeList *list, OTF2_RegionRef region)
 {
-	struct otf2_in *o = user;
-	const struct in_location *l = otf2_in_location(o, location);
-	uint32_t k = xch_map_find(&o->region_of, region);
-	struct stf_enter_function e = { .time = stamp(o, time) };
-
 	(void)list;
-	if (!l || k == XCH_NONE) {
-		o->beyond++;
-		return OTF2_CALLBACK_SUCCESS;
-	}
-	e.willy = l->willy;
-	e.function = k + 1;
-	o->in->records++;
-	return result(o, stf_write_enter_function(o->in->w, &e));
+	return take(user, &(struct otf2_event){ time, location, OTF2_EVENT_ENTER, .a = { region } });
 }
 
 static OTF2_CallbackCode leave(
 	OTF2_LocationRef location, OTF2_TimeStamp time, void *user, OTF2_AttributeList *list, OTF2_RegionRef region)
 {
-	struct otf2_in *o = user;
-	const struct in_location *l = otf2_in_location(o, location);
-	struct stf_leave_function e = { .time = stamp(o, time) };
-
 	(void)list;
 	(void)region;
-	if (!l) {
-		o->beyond++;
-		return OTF2_CALLBACK_SUCCESS;
-	}
-	e.willy = l->willy;
-	o->in->records++;
-	return result(o, stf_write_leave_function(o->in->w, &e));
-}
-
-static int half(
-	struct otf2_in *o, OTF2_LocationRef location, uint32_t rank, OTF2_CommRef comm, struct xch_half *h, int sends)
-{
-	const struct in_location *l = otf2_in_location(o, location);
-	uint32_t k = xch_map_find(&o->comm_of, comm);
-	const struct in_comm *c = k == XCH_NONE ? NULL : &((struct in_comm *)o->comms.v)[k];
-
-	if (!l || !c || rank >= c->n) {
-		o->beyond++;
-		return -1;
-	}
-	h->communicator = c->id;
-	h->sender = sends ? l->willy : c->willy[rank];
-	h->receiver = sends ? c->willy[rank] : l->willy;
-	return 0;
+	return take(user, &(struct otf2_event){ time, location, OTF2_EVENT_LEAVE, .n = 0 });
 }
 
 static OTF2_CallbackCode mpi_send(OTF2_LocationRef location, OTF2_TimeStamp time, void *user, OTF2_AttributeList *list,
 	uint32_t receiver, OTF2_CommRef comm, uint32_t tag, uint64_t size)
 {
-	struct otf2_in *o = user;
-	struct xch_half h = {
-		.tag = tag, .time = stamp(o, time), .size = size > UINT32_MAX ? UINT32_MAX : (uint32_t)size
-	};
-
 	(void)list;
-	return half(o, location, receiver, comm, &h, 1) < 0 ? OTF2_CALLBACK_SUCCESS
-							    : result(o, xch_match_send(o->match, &h));
+	return take(user, &(struct otf2_event){ time, location, OTF2_EVENT_SEND, .a = { receiver, comm, tag, size } });
 }
 
 static OTF2_CallbackCode mpi_isend(OTF2_LocationRef location, OTF2_TimeStamp time, void *user, OTF2_AttributeList *list,
@@ -108,14 +48,8 @@ static OTF2_CallbackCode mpi_isend(OTF2_LocationRef location, OTF2_TimeStamp tim
 static OTF2_CallbackCode mpi_recv(OTF2_LocationRef location, OTF2_TimeStamp time, void *user, OTF2_AttributeList *list,
 	uint32_t sender, OTF2_CommRef comm, uint32_t tag, uint64_t size)
 {
-	struct otf2_in *o = user;
-	struct xch_half h = {
-		.tag = tag, .time = stamp(o, time), .size = size > UINT32_MAX ? UINT32_MAX : (uint32_t)size
-	};
-
 	(void)list;
-	return half(o, location, sender, comm, &h, 0) < 0 ? OTF2_CALLBACK_SUCCESS
-							  : result(o, xch_match_receive(o->match, &h));
+	return take(user, &(struct otf2_event){ time, location, OTF2_EVENT_RECEIVE, .a = { sender, comm, tag, size } });
 }
 
 static OTF2_CallbackCode mpi_irecv(OTF2_LocationRef location, OTF2_TimeStamp time, void *user, OTF2_AttributeList *list,
@@ -129,139 +63,54 @@ static OTF2_CallbackCode mpi_irecv(OTF2_LocationRef location, OTF2_TimeStamp tim
 static OTF2_CallbackCode request(
 	OTF2_LocationRef location, OTF2_TimeStamp time, void *user, OTF2_AttributeList *list, uint64_t id)
 {
-	struct otf2_in *o = user;
-
 	(void)location;
 	(void)time;
 	(void)list;
 	(void)id;
-	return result(o, 0);
+	((struct otf2_in *)user)->handled++;
+	return OTF2_CALLBACK_SUCCESS;
 }
 
 static OTF2_CallbackCode coll_begin(
 	OTF2_LocationRef location, OTF2_TimeStamp time, void *user, OTF2_AttributeList *list)
 {
-	struct otf2_in *o = user;
-	struct in_location *l = otf2_in_location(o, location);
-
 	(void)list;
-	if (l) {
-		l->begin = stamp(o, time);
-	}
-	return result(o, 0);
+	return take(user, &(struct otf2_event){ time, location, OTF2_EVENT_COLL_BEGIN, .n = 0 });
 }
 
 static OTF2_CallbackCode coll_end(OTF2_LocationRef location, OTF2_TimeStamp time, void *user, OTF2_AttributeList *list,
 	OTF2_CollectiveOp op, OTF2_CommRef comm, uint32_t root, uint64_t sent, uint64_t received)
 {
-	struct otf2_in *o = user;
-	const struct in_location *l = otf2_in_location(o, location);
-	uint32_t k = xch_map_find(&o->comm_of, comm), rank = 0;
-	struct in_comm *c = k == XCH_NONE ? NULL : &((struct in_comm *)o->comms.v)[k];
-
 	(void)list;
-	while (l && c && rank < c->n && c->willy[rank] != l->willy) {
-		rank++;
-	}
-	if (!l || !c || rank >= c->n) {
-		o->beyond++;
-		return OTF2_CALLBACK_SUCCESS;
-	}
-	return result(o, otf2_in_collective(o, c, rank, op, root, l->begin, stamp(o, time), sent, received));
-}
-
-/* A value as the type that its counter has here. */
-static uint64_t value_of(OTF2_Type type, OTF2_MetricValue v, OTF2_Type want)
-{
-	double d = v.floating_point;
-	uint64_t bits;
-
-	if (want == OTF2_TYPE_DOUBLE || want == OTF2_TYPE_FLOAT) {
-		d = type == OTF2_TYPE_INT64        ? (double)v.signed_int
-			: type == OTF2_TYPE_UINT64 ? (double)v.unsigned_int
-						   : d;
-		memcpy(&bits, &d, sizeof(bits));
-		return bits;
-	}
-	return type == OTF2_TYPE_DOUBLE ? (uint64_t)(int64_t)d : v.unsigned_int;
+	return take(user,
+		&(struct otf2_event){ time, location, OTF2_EVENT_COLL_END, .a = { op, comm, root, sent, received } });
 }
 
 static OTF2_CallbackCode metric(OTF2_LocationRef location, OTF2_TimeStamp time, void *user, OTF2_AttributeList *list,
 	OTF2_MetricRef ref, uint8_t n, const OTF2_Type *types, const OTF2_MetricValue *values)
 {
-	struct otf2_in *o = user;
-	const struct in_location *l = otf2_in_location(o, location);
-	const struct in_metric *m = o->metrics.v;
-	const struct in_member *member = o->members.v;
-	uint32_t k = xch_map_find(&o->metric_of, ref), ids[UINT8_MAX], i, count = 0;
-	uint64_t v[UINT8_MAX];
-	struct stf_counter_value r = { .time = stamp(o, time), .values = v, .counters = ids };
+	struct otf2_event v = { time, location, OTF2_EVENT_METRIC, .n = n, .types = types, .a = { ref } };
 
 	(void)list;
-	if (k != XCH_NONE && m[k].of != XCH_NONE) {
-		k = xch_map_find(&o->metric_of, m[k].of);
-	}
-	if (!l || k == XCH_NONE || m[k].of != XCH_NONE || n > m[k].n) {
-		o->beyond++;
-		return OTF2_CALLBACK_SUCCESS;
-	}
-	for (i = 0; i < n; i++) {
-		uint32_t at = xch_map_find(&o->member_of, m[k].member[i]);
-
-		if (at != XCH_NONE) {
-			v[count] = value_of(types[i], values[i], member[at].type);
-			ids[count++] = at + 1;
-		}
-	}
-	r.willy = l->willy;
-	r.size_1_2 = count;
-	o->in->records++;
-	return result(o, count ? stf_write_counter_value(o->in->w, &r) : 0);
+	v.values = (const uint64_t *)values; /* a union of numbers of 8 bytes */
+	return take(user, &v);
 }
 
 static OTF2_CallbackCode io_begin(OTF2_LocationRef location, OTF2_TimeStamp time, void *user, OTF2_AttributeList *list,
 	OTF2_IoHandleRef handle, OTF2_IoOperationMode mode, OTF2_IoOperationFlag flags, uint64_t bytes, uint64_t id)
 {
-	struct otf2_in *o = user;
-	struct in_location *l = otf2_in_location(o, location);
-	uint32_t k = xch_map_find(&o->handle_of, handle);
-	struct stf_file_io_begin r = {
-		.time = stamp(o, time), .file = k + 1, .bytes = bytes > UINT32_MAX ? UINT32_MAX : (uint32_t)bytes
-	};
-
 	(void)list;
 	(void)flags;
 	(void)id;
-	if (!l || k == XCH_NONE) {
-		o->beyond++;
-		return OTF2_CALLBACK_SUCCESS;
-	}
-	r.willy = l->willy;
-	r.type = l->io_type = mode == OTF2_IO_OPERATION_MODE_READ;
-	o->in->records++;
-	return result(o, stf_write_file_io_begin(o->in->w, &r));
+	return take(user, &(struct otf2_event){ time, location, OTF2_EVENT_IO_BEGIN, .a = { handle, mode, bytes } });
 }
 
 static OTF2_CallbackCode io_end(OTF2_LocationRef location, OTF2_TimeStamp time, void *user, OTF2_AttributeList *list,
 	OTF2_IoHandleRef handle, uint64_t bytes, uint64_t id)
 {
-	struct otf2_in *o = user;
-	const struct in_location *l = otf2_in_location(o, location);
-	uint32_t k = xch_map_find(&o->handle_of, handle);
-	struct stf_file_io_end r = {
-		.time = stamp(o, time), .file = k + 1, .bytes = bytes > UINT32_MAX ? UINT32_MAX : (uint32_t)bytes
-	};
-
 	(void)list;
 	(void)id;
-	if (!l || k == XCH_NONE) {
-		o->beyond++;
-		return OTF2_CALLBACK_SUCCESS;
-	}
-	r.willy = l->willy;
-	r.type = (uint8_t)l->io_type;
-	o->in->records++;
-	return result(o, stf_write_file_io_end(o->in->w, &r));
+	return take(user, &(struct otf2_event){ time, location, OTF2_EVENT_IO_END, .a = { handle, 0, bytes } });
 }
 
 static OTF2_GlobalEvtReaderCallbacks *callbacks(void)
@@ -290,8 +139,11 @@ static OTF2_GlobalEvtReaderCallbacks *callbacks(void)
 
 /* ---- all of it ---- */
 
-/* Opens the files of all locations, with what they say of their clocks. */
-static OTF2_ErrorCode open_locations(struct otf2_in *o, uint64_t *expected)
+/* Chunks of so many bytes may be in memory at a time. */
+enum { CHUNKS_MEMORY = 48 << 20 };
+
+/* What locations say of their clocks. */
+static OTF2_ErrorCode local_definitions(struct otf2_in *o)
 {
 	const struct in_location *l = o->locations.v;
 	int defs = OTF2_Reader_OpenDefFiles(o->reader) == OTF2_SUCCESS;
@@ -300,21 +152,11 @@ static OTF2_ErrorCode open_locations(struct otf2_in *o, uint64_t *expected)
 	uint64_t n;
 	uint32_t i;
 
-	for (i = 0; i < o->locations.n && code == OTF2_SUCCESS; i++) {
-		code = OTF2_Reader_SelectLocation(o->reader, l[i].ref);
-		*expected += l[i].events;
-	}
-	if (code == OTF2_SUCCESS) {
-		code = OTF2_Reader_OpenEvtFiles(o->reader);
-	}
-	for (i = 0; i < o->locations.n && code == OTF2_SUCCESS; i++) {
-		d = defs ? OTF2_Reader_GetDefReader(o->reader, l[i].ref) : NULL;
+	for (i = 0; defs && i < o->locations.n && code == OTF2_SUCCESS; i++) {
+		d = OTF2_Reader_GetDefReader(o->reader, l[i].ref);
 		if (d) {
 			code = OTF2_Reader_ReadAllLocalDefinitions(o->reader, d, &n);
 			OTF2_Reader_CloseDefReader(o->reader, d);
-		}
-		if (code == OTF2_SUCCESS && !OTF2_Reader_GetEvtReader(o->reader, l[i].ref)) {
-			code = OTF2_ERROR_FILE_CAN_NOT_OPEN;
 		}
 	}
 	if (defs) {
@@ -324,9 +166,77 @@ static OTF2_ErrorCode open_locations(struct otf2_in *o, uint64_t *expected)
 	return code;
 }
 
+static OTF2_ErrorCode open_locations(struct otf2_in *o, uint64_t *expected)
+{
+	const struct in_location *l = o->locations.v;
+	OTF2_ErrorCode code = OTF2_SUCCESS;
+	uint32_t i;
+
+	for (i = 0; i < o->locations.n && code == OTF2_SUCCESS; i++) {
+		code = OTF2_Reader_SelectLocation(o->reader, l[i].ref);
+		*expected += l[i].events;
+	}
+	if (code == OTF2_SUCCESS) {
+		code = OTF2_Reader_OpenEvtFiles(o->reader);
+	}
+	return code == OTF2_SUCCESS ? local_definitions(o) : code;
+}
+
+/* The events of some locations in the order of their time; *n grows by their number. */
+static OTF2_ErrorCode read_group(
+	struct otf2_in *o, OTF2_GlobalEvtReaderCallbacks *c, uint32_t from, uint32_t to, uint64_t *n)
+{
+	const struct in_location *l = o->locations.v;
+	OTF2_GlobalEvtReader *g;
+	OTF2_ErrorCode code;
+	uint64_t read = 0;
+	uint32_t i;
+
+	for (i = from; i < to; i++) {
+		if (!OTF2_Reader_GetEvtReader(o->reader, l[i].ref)) {
+			return OTF2_ERROR_FILE_CAN_NOT_OPEN;
+		}
+	}
+	o->errors.text[0] = 0;
+	g = OTF2_Reader_GetGlobalEvtReader(o->reader);
+	code = g ? OTF2_Reader_RegisterGlobalEvtCallbacks(o->reader, g, c, o) : OTF2_ERROR_INVALID;
+	if (code == OTF2_SUCCESS) {
+		code = OTF2_Reader_ReadAllGlobalEvents(o->reader, g, &read);
+	}
+	*n += read;
+	if (code == OTF2_SUCCESS) {
+		code = OTF2_Reader_CloseGlobalEvtReader(o->reader, g); /* and the readers of its locations */
+	}
+	return code;
+}
+
+/* The library keeps a chunk of each location that it reads. So of many locations a group at a time is read into a run, and the runs
+ * are merged. */
+static OTF2_ErrorCode read_groups(struct otf2_in *o, OTF2_GlobalEvtReaderCallbacks *c, uint64_t *n)
+{
+	uint32_t all = o->locations.n, group = (uint32_t)(CHUNKS_MEMORY / o->chunk[0]), from, to;
+	OTF2_ErrorCode code = OTF2_SUCCESS;
+
+	if (all <= group) {
+		return read_group(o, c, 0, all, n);
+	}
+	o->runs = otf2_runs_new(o->in->to, o->err);
+	o->failed = !o->runs;
+	for (from = 0; from < all && code == OTF2_SUCCESS && !o->failed; from = to) {
+		to = all - from > group ? from + group : all;
+		code = read_group(o, c, from, to, n);
+		o->failed |= code == OTF2_SUCCESS && otf2_runs_end(o->runs, o->err) < 0;
+	}
+	if (code == OTF2_SUCCESS && !o->failed) {
+		o->failed |= otf2_runs_merge(o->runs, o) < 0;
+	}
+	otf2_runs_free(o->runs);
+	o->runs = NULL;
+	return code;
+}
+
 static int read_events(struct otf2_in *o)
 {
-	OTF2_GlobalEvtReader *g = NULL;
 	OTF2_GlobalEvtReaderCallbacks *c = callbacks();
 	uint64_t n = 0, expected = 0, alone;
 	OTF2_ErrorCode code;
@@ -339,11 +249,7 @@ static int read_events(struct otf2_in *o)
 	}
 	code = open_locations(o, &expected);
 	if (code == OTF2_SUCCESS) {
-		g = OTF2_Reader_GetGlobalEvtReader(o->reader);
-		code = g ? OTF2_Reader_RegisterGlobalEvtCallbacks(o->reader, g, c, o) : OTF2_ERROR_INVALID;
-	}
-	if (code == OTF2_SUCCESS) {
-		code = OTF2_Reader_ReadAllGlobalEvents(o->reader, g, &n);
+		code = read_groups(o, c, &n);
 	}
 	OTF2_GlobalEvtReaderCallbacks_Delete(c);
 	if (o->failed) {
@@ -354,8 +260,7 @@ static int read_events(struct otf2_in *o)
 		return otf2_fail(o->err, &o->errors, o->in->path, what, code);
 	}
 	if (xch_match_end(o->match) < 0 || otf2_in_collectives_end(o) < 0) {
-		result(o, -1);
-		return -1;
+		return otf2_in_fail(o);
 	}
 	o->in->records += xch_match_count(o->match, &alone);
 	o->in->skipped = n - o->handled;

@@ -275,7 +275,7 @@ static void field_cell(
 
 /* One class of statistics at a time, so that each is one table. */
 static int statistics_of(
-	struct stt_report *r, const struct stt_trace *t, const char *suffix, const struct stf_layout *l)
+	struct stt_report *r, const struct stt_trace *t, const char *suffix, const struct stf_layout *l, uint64_t *rows)
 {
 	const char *column[32];
 	const struct stf_record *rec;
@@ -294,6 +294,7 @@ static int statistics_of(
 	}
 	stt_table_begin(&b, l->cls, l->cls, column, n);
 	while (more > 0 && (more = stf_cursor_next(c, &rec, &e)) > 0) {
+		*rows += rec->layout == l;
 		for (i = 0; rec->layout == l && i < l->n_fields; i++) {
 			int k = field_at(l, i);
 
@@ -358,19 +359,21 @@ static void print_line(const struct stf_lw_statistics *s)
 }
 
 /* As in the Intel Trace Collector guide, section 2.8.2: a line for each row, fields with colons between them. */
-static int print_lines(const struct stt_report *r, const struct stt_trace *t, const char *suffix)
+static int print_lines(const struct stt_report *r, const struct stt_trace *t, const char *suffix, uint64_t *rows)
 {
 	const struct stf_record *rec;
 	struct stf_lw_statistics s;
 	struct stf_err e;
 	struct stf_cursor *c = stf_cursor_open(t->r, suffix, &e);
-	int more = c ? 1 : -1, n = 0;
+	uint64_t before = *rows;
+	int more = c ? 1 : -1;
 
 	while (more > 0 && (more = stf_cursor_next(c, &rec, &e)) > 0) {
 		if (rec->layout->id == STF_ID_lw_statistics) {
-			if (!n++) {
+			if (*rows == before) {
 				explain_lines(t);
 			}
+			++*rows;
 			stf_get_lw_statistics(rec, &s);
 			print_line(&s);
 		}
@@ -383,8 +386,9 @@ int stt_print_statistics(struct stt_report *r, const struct stt_trace *t)
 {
 	const struct stf_record *rec;
 	struct stf_file_declaration d;
+	uint64_t rows = 0;
 	unsigned id;
-	size_t i, any = 0;
+	size_t i;
 	int rc = STT_OK;
 
 	for (i = 0; (rec = stf_reader_record(t->r, STF_ID_file_declaration, i)); i++) {
@@ -392,13 +396,12 @@ int stt_print_statistics(struct stt_report *r, const struct stt_trace *t)
 		for (id = 1; d.filetype == STF_STATS_FILE && id < STF_ID_END && rc == STT_OK; id++) {
 			if (stf_layout(id) && stf_layout(id)->kind == STF_KIND_STATS) {
 				rc = id == STF_ID_lw_statistics && !r->o->csv && !r->o->json
-					? print_lines(r, t, d.suffix)
-					: statistics_of(r, t, d.suffix, stf_layout(id));
+					? print_lines(r, t, d.suffix, &rows)
+					: statistics_of(r, t, d.suffix, stf_layout(id), &rows);
 			}
 		}
-		any += d.filetype == STF_STATS_FILE;
 	}
-	if (!any) {
+	if (!rows && rc == STT_OK) {
 		stt_say(r->o, 1, "%s: the trace has no statistics", t->path);
 	}
 	return rc;

@@ -352,6 +352,39 @@ END
 	ok "so is one with definitions that were cut" $?
 fi
 
+# ---- OTF2 of more threads than are read at a time ----
+
+# four ranks, of which the first has 602 threads: its messages and collective operations have ends in several groups of locations
+many_threads()
+{
+	"${PYTHON3:-python3}" "$src/tests/cli/four_ranks.py" 20 | awk '
+		/^NCPUS / { $2 = 602 }
+		{ print }
+		/^DEFCOLLOP/ { print "DEFIOFILE 1 \"a file\" COMM 1" }
+		$2 == "SENDMSG" { for (i = 0; i < 30; i++) { w = 65536 * (2 + n++ % 600) + 1; t = $1 + i; print t, "ENTER CPU", w, "FUNCTION 4"
+			print t, "SAMP CPU", w, "DEF 1 UINT 8", n, "DEF 2 FLOAT 8", n / 7
+			print t + 1, "IOBEGIN CPU", w, "TYPE 1 FILE 1 LEN", n; print t + 2, "IOEND CPU", w, "TYPE 1 FILE 1 LEN", n
+			print t + 3, "LEAVE CPU", w } }'
+}
+data() # data TRACE: its events, without what OTF2 has no place for, and numbers of groups and operations
+{
+	"$build/stftool" "$1" --dump | grep -E '^[0-9]' | grep -vE ' COMMENT | REPORT ' | sed 's/ FUNCTION [0-9]*//; s/ PAIR [0-9]*//; s/ SCL [0-9]*//; s/ OP [0-9]*//; s/ CPU 2147[0-9]*//' | sort
+}
+if ! has_format OTF2 || ! command -v "${PYTHON3:-python3}" >/dev/null; then
+	skip "OTF2 of 605 threads" "this build has no otf2, or there is no python3"
+else
+	many_threads >"$dir/605.avt" && tool "$dir/605.avt" --convert "$dir/605.stf" && tool "$dir/605.stf" --convert "$dir/605.otf2" &&
+		tool "$dir/605.otf2" --convert "$dir/605b.stf" && tool "$dir/605b.stf" --verify &&
+		data "$dir/605.stf" >"$dir/want" && [ "$(wc -l <"$dir/want")" -gt 9000 ] && data "$dir/605b.stf" | diff "$dir/want" - >"$dir/diff"
+	ok "OTF2 of 605 threads and back: calls, values, files, messages and collective operations" $?
+	"$build/stftool" "$dir/605b.stf" --dump | awk '/^[0-9]/ { if ($1 + 0 < last) exit 1; last = $1 + 0 }'
+	ok "they are in the order of time" $?
+	size=$(wc -c <"$dir/605/400.evt") && head -c $((size / 2)) "$dir/605/400.evt" >"$dir/half" && cp "$dir/half" "$dir/605/400.evt"
+	tool "$dir/605.otf2" --convert "$dir/605c.stf"
+	[ "$status" -eq 1 ] && grep -q '605.otf2: cannot read the events, after [0-9]* of [0-9]*' "$dir/err" && ! ls -d "$dir"/605c.stf* >/dev/null 2>&1
+	ok "one of their files that was cut is an error, and leaves nothing" $?
+fi
+
 # ---- memory ----
 
 # 600 threads and 100,000 messages; what a program allocates is limited, files that it maps are not counted
@@ -388,7 +421,13 @@ else
 		limited 40000 "$dir/wide.stf" --convert "$dir/wide.otf2" && tool "$dir/wide.otf2" --convert "$dir/wo.stf" &&
 			[ "$(lines "$dir/wo.stf")" -eq 201200 ]
 		ok "OTF2: memory does not grow with the threads that are written" $?
+		limited 100000 "$dir/wide.otf2" --convert "$dir/wl.stf" --force && [ "$(lines "$dir/wl.stf")" -eq 201200 ]
+		ok "OTF2: memory does not grow with the threads that are read" $?
 		if mountpoint -q "$dir/full"; then
+			mount -o remount,size=1m "$dir/full" && tool "$dir/wide.otf2" --convert "$dir/full/w.stf"
+			[ "$status" -eq 1 ] && grep -q 'cannot keep the events in a temporary file beside .*full/w.stf: No space left' "$dir/err" &&
+				[ "$(ls -A "$dir/full")" = fill ] && mount -o remount,size=16k "$dir/full"
+			ok "reading OTF2 of 600 threads to a full disk is an error, and leaves nothing" $?
 			tool "$dir/wide.stf" --convert "$dir/full/w.otf2"
 			[ "$status" -eq 1 ] && grep -q '/full/w.otf2: cannot write' "$dir/err" && [ "$(ls -A "$dir/full")" = fill ]
 			ok "OTF2 of 600 threads on a full disk is an error, and leaves nothing" $?

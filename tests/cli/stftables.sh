@@ -36,6 +36,13 @@ EOT
 tool "$dir/one.stf" --print-statistics
 [ "$status" -eq 0 ] && [ ! -s "$dir/out" ] && grep -q 'the trace has no statistics' "$dir/err"
 ok "--print-statistics: none" $?
+for f in "$src"/tests/golden/plain-little.stf*; do
+	cp "$f" "$dir/empty${f##*plain-little}"
+done
+: >"$dir/empty.stf.sts"
+tool "$dir/empty.stf" --print-statistics
+[ "$status" -eq 0 ] && [ ! -s "$dir/out" ] && grep -q 'the trace has no statistics' "$dir/err"
+ok "--print-statistics: a file of statistics without any" $?
 tool "$rich" --print-reports --csv
 [ "$status" -eq 0 ] && [ "$(wc -l <"$dir/out")" -eq 3 ]
 ok "--print-reports" $?
