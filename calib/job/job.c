@@ -145,25 +145,52 @@ static void begin_maps(struct cal_job *j)
 			.axis = j->axis });
 }
 
+enum { FREE, STEERED, FAILED };
+
+/* Together: the worst of what the ranks' timers are, which need not be of one kind. -1: no answer. */
+static int worst_of_all(struct cal_job *j, int mine, struct tkm_err *err)
+{
+	struct cal_blobs all;
+	int one, i;
+
+	if (cal_link_gather(j->link, &mine, sizeof(mine), &all, err) < 0) {
+		return -1;
+	}
+	for (i = 0; i < all.n; i++) {
+		memcpy(&one, all.data[i], sizeof(one));
+		mine = one > mine ? one : mine;
+	}
+	cal_blobs_free(&all);
+	return cal_link_bcast(j->link, &mine, sizeof(mine), err) < 0 ? -1 : mine;
+}
+
 /* From here on hz and ticks are those of what the sessions measure. */
 static int choose_clock(struct cal_job *j, struct tkm_err *err)
 {
+	struct tkm_err others;
 	struct cal_tick own;
-	int i, steered = 0;
+	int mine = cal_job_open_reference(j, err) < 0 ? FAILED
+		: j->timer->flags & TMR_SLEWED        ? STEERED
+						      : FREE,
+	    worst, i, exchanging = 0;
 
-	if (cal_job_open_reference(j, err) < 0) {
-		return -1;
-	}
-	/* all ranks read timers of one kind, and know alike who exchanges messages */
+	/* all ranks know alike who exchanges messages */
 	for (i = 0; i < j->link->size; i++) {
-		steered = steered || j->exchanges[i];
+		exchanging = exchanging || j->exchanges[i];
 	}
-	if (!steered || !(j->timer->flags & TMR_SLEWED)) {
-		return 0;
+	if (!exchanging) {
+		return mine == FAILED ? -1 : 0;
+	}
+	worst = worst_of_all(j, mine, mine == FAILED ? &others : err);
+	if (worst != STEERED) {
+		return worst != FREE ? -1 : 0;
 	}
 	own = measure_tick(j->link->timer);
 	if (share_hz(j, err) < 0 || cal_ticks_agree(j->link, j->place, own, j->tick, err) < 0) {
 		return -1;
+	}
+	if (!j->reference) {
+		return 0;
 	}
 	j->rank.reference_tick_s = lag_s(j, j->link->rank);
 	j->rank.pairs.reference_tick_s =

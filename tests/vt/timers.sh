@@ -80,6 +80,13 @@ END
 	HIDE=0
 	both '' '' && timers tt.maps clock_monotonic 3 && timers job.clk clock_monotonic 3 && ! grep -q 'different timers' out
 	ok "one node whose counter is not proven: no rank takes it" $?
+	# a steered clock on rank 0, which is read beside a free one, and the counter on the others
+	clean
+	FIRST='' OTHERS='' timeout 120 "$MPIRUN" -np 1 ./each "$build/vtrun" -- ./job : -np 2 ./each "$build/vtrun" -- ./job early >out 2>&1
+	rc=$?
+	[ $rc -eq 0 ] && [ "$(grep -c 'TIMER CPU is kept, although the job takes clock_monotonic' out)" -eq 2 ] && ! grep -q 'no clock session' out &&
+		timers job.clk clock_monotonic 1 && timers job.clk CPU 2 && [ "$(grep -c '^rank ' job.clk)" -eq 3 ] && [ "$(grep -c '^session' job.clk)" -ge 4 ]
+	ok "ranks that keep the counter, beside one with a kernel clock: the sessions are made" $?
 	mv each.before each
 fi
 sim='sim:base=CPU,drift={rank}0ppm,tick=1ns'
