@@ -180,13 +180,19 @@ void cal_test_assumptions(struct cal_run *run)
 	}
 }
 
-/* The place, among n ascending values, of the one that the median of all from which they were drawn is below in 39 of 40 cases: how
- * many of n fall below it is a binomial number, with a standard deviation of half the root of n. */
-static size_t above_median(size_t n)
+/* The place, among n ascending values, of the least one that in 39 of 40 cases at least is not below the given share of all from which
+ * they were drawn: how many of them lie beyond that share is a binomial number. n if they are too few for any to be so. */
+static size_t limit_of_share(size_t n, double share)
 {
-	double place = ceil(0.5 * (double)n + 0.98 * sqrt((double)n));
+	double beyond = 1 - share, term = (double)n * log(share), sum = exp(term);
+	size_t k = 0; /* sum: the chance that k or fewer lie beyond */
 
-	return place < (double)n ? (size_t)place - 1 : n - 1;
+	while (k < n && sum <= 0.025) {
+		term += log((double)(n - k) / (double)(k + 1) * beyond / share);
+		sum += exp(term);
+		k++;
+	}
+	return n - k;
 }
 
 struct cal_expected cal_expected_error(const struct cal_map *m)
@@ -195,7 +201,7 @@ struct cal_expected cal_expected_error(const struct cal_map *m)
 	const double normal = 3.2905 / 0.67449;
 	struct cal_expected e = { 0, NAN, NAN, 1 };
 	double *off = malloc((m->nodes + 1) * sizeof(*off));
-	size_t k;
+	size_t k, place;
 
 	for (k = 0; off && k < m->nodes; k++) {
 		const struct cal_node *n = &m->node[k];
@@ -208,10 +214,13 @@ struct cal_expected cal_expected_error(const struct cal_map *m)
 	if (e.checks >= 5) {
 		tkm_sort(off, e.checks);
 		e.median_s = tkm_median(off, e.checks);
-		e.most_s = fmax(off[e.checks - 1], normal * off[above_median(e.checks)]);
-		if (e.checks >= 2000) {
-			e.most_s = tkm_quantile(off, e.checks, 0.999);
-			e.extrapolated = 0;
+		place = limit_of_share(e.checks, 0.999);
+		e.extrapolated = place == e.checks;
+		if (e.extrapolated) {
+			place = limit_of_share(e.checks, 0.5);
+			e.most_s = fmax(off[e.checks - 1], normal * off[place < e.checks ? place : e.checks - 1]);
+		} else {
+			e.most_s = off[place];
 		}
 	}
 	free(off);
