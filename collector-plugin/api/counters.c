@@ -175,6 +175,12 @@ static int place_of(int handle, unsigned f)
 	return where == VT_WHERE_THREAD ? vt_tls.thread->number : where;
 }
 
+static void put(ltick_t now, int where, int n, const uint32_t *ids, const uint64_t *values)
+{
+	vt_raw_values(
+		vt_tls.thread->stream, now, (uint16_t)where, (unsigned)n, ids, values, where == vt_tls.thread->number);
+}
+
 /* One call's counters of any kind, at one time, a record for each run that belongs together. */
 static VT_ErrorCode count_at(ltick_t now, int n, const int *handles, const void *values)
 {
@@ -195,7 +201,7 @@ static VT_ErrorCode count_at(ltick_t now, int n, const int *handles, const void 
 			continue;
 		}
 		if (k == MOST || (k > 0 && where != last)) {
-			vt_raw_counters(vt_tls.thread->stream, now, (uint16_t)last, (unsigned)k, id, value);
+			put(now, last, k, id, value);
 			k = 0;
 		}
 		last = where;
@@ -208,7 +214,7 @@ static VT_ErrorCode count_at(ltick_t now, int n, const int *handles, const void 
 		k++;
 	}
 	if (k > 0) {
-		vt_raw_counters(vt_tls.thread->stream, now, (uint16_t)last, (unsigned)k, id, value);
+		put(now, last, k, id, value);
 	}
 	return rc;
 }
@@ -232,6 +238,8 @@ static VT_ErrorCode countval_slow(int ncounters, const int *handles, const void 
 VT_ErrorCode VT_countval(int ncounters, int *handles, void *values)
 {
 	struct vt_collect *c = vt_tls.collect;
+	const uint32_t *ids = (const uint32_t *)handles;
+	ltick_t now;
 	int i;
 
 	if (vt_tls.state != VT_TLS_ON || c != vt_collect_running() || !handles || !values || ncounters <= 0 ||
@@ -243,8 +251,10 @@ VT_ErrorCode VT_countval(int ncounters, int *handles, void *values)
 			return countval_slow(ncounters, handles, values);
 		}
 	}
-	vt_raw_counters(vt_tls.thread->stream, vt_ticks_now(c), (uint16_t)vt_tls.thread->number, (unsigned)ncounters,
-		(const uint32_t *)handles, values);
+	now = vt_ticks_now(c);
+	if (!vt_raw_values_quickly(vt_tls.thread->stream, now, (unsigned)ncounters, ids, values)) {
+		put(now, vt_tls.thread->number, ncounters, ids, values);
+	}
 	return VT_OK;
 }
 

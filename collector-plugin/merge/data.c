@@ -287,7 +287,8 @@ static inline int take_state(struct run *r, struct stx_state *to)
 		(w >> (32 - VT_RAW_SHORT_LEAVE_BITS + enter * (VT_RAW_SHORT_LEAVE_BITS - VT_RAW_SHORT_ENTER_BITS)));
 	time = cal_span_at(&r->span, now) - r->origin;
 	if (!(w & VT_RAW_SHORT) || now > r->span.to || time < (int64_t)r->floor || (uint64_t)time >= r->limit ||
-		(((function == 0) | (id == 0)) & enter) || r->n + enter == 0 || r->n == r->room) {
+		(((function == 0) | (id == 0)) & enter) || (w & (enter - 1) & VT_RAW_SHORT_VALUES) ||
+		r->n + enter == 0 || r->n == r->room) {
 		return 0;
 	}
 	*to = (struct stx_state){ .time = (uint64_t)time, .function = id, .enter = enter };
@@ -302,8 +303,8 @@ static inline int take_state(struct run *r, struct stx_state *to)
 /* Was the record that was just written a state without anything that a leave must look at? */
 static inline int in_run(const struct source *s)
 {
-	return !s->closing && (*s->c.p & VT_RAW_SHORT) && !s->states.posted && !s->states.io.level &&
-		s->f->map->parts <= 1 && s->f->functions.n[1];
+	return !s->closing && (*s->c.p & VT_RAW_SHORT) && s->c.h.type != VT_RAW_COUNTERS && !s->states.posted &&
+		!s->states.io.level && s->f->map->parts <= 1 && s->f->functions.n[1];
 }
 
 /* What follows the present record, which was written, as far as it is states of the same thread before `limit`. */

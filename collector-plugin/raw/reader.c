@@ -234,9 +234,9 @@ static int check_head(struct vt_raw_file *f, struct tkm_err *err)
 		return tkm_fail(err, TKM_ERR_FORMAT, "%s: written on a machine of the other byte order; merge it there",
 			f->path);
 	}
-	if (h->version != VT_RAW_VERSION) {
-		return tkm_fail(err, TKM_ERR_FORMAT, "%s: raw format %u, this program reads %d", f->path, h->version,
-			VT_RAW_VERSION);
+	if (h->version < VT_RAW_OLDEST || h->version > VT_RAW_VERSION) {
+		return tkm_fail(err, TKM_ERR_FORMAT, "%s: raw format %u, this program reads %d and %d", f->path,
+			h->version, VT_RAW_OLDEST, VT_RAW_VERSION);
 	}
 	if (h->check !=
 			vt_raw_check(
@@ -388,7 +388,8 @@ int vt_raw_read_head(const char *path, struct vt_raw_head *head)
 
 	if (fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_uid == geteuid() &&
 		pread(fd, head, sizeof(*head), 0) == (ssize_t)sizeof(*head) && !memcmp(head->magic, VT_RAW_MAGIC, 8) &&
-		head->order == VT_RAW_ORDER && head->version == VT_RAW_VERSION && good_texts(head)) {
+		head->order == VT_RAW_ORDER && head->version >= VT_RAW_OLDEST && head->version <= VT_RAW_VERSION &&
+		good_texts(head)) {
 		rc = 0;
 	}
 	if (fd >= 0) {
@@ -446,6 +447,7 @@ int vt_raw_cursor_block(struct vt_raw_cursor *c)
 		c->lost = b->lost;
 		c->now = b->base;
 		c->owner = UINT32_MAX;
+		c->known = 0;
 		c->p = p;
 		/* blocks of a stream lie one after the other, those of others maybe in between, which are read in again */
 		c->begin = c->begin && c->begin <= (const uint8_t *)b ? c->begin : (const uint8_t *)b;
@@ -455,6 +457,56 @@ int vt_raw_cursor_block(struct vt_raw_cursor *c)
 		}
 	}
 	return 0;
+}
+
+size_t vt_raw_cursor_values(struct vt_raw_cursor *c, uint32_t w)
+{
+	uint32_t first = w & (VT_RAW_SHORT_COUNTERS - 1), alone = w & VT_RAW_SHORT_ALONE, i = 0, n, step = 0;
+	const uint8_t *p = c->p + sizeof(w);
+
+	c->h.dt = w >> (32 - VT_RAW_SHORT_LEAVE_BITS);
+	if (alone) {
+		c->h.dt &= (1u << VT_RAW_SHORT_ALONE_BITS) - 1;
+	}
+	do {
+		if (first + i >= VT_RAW_SHORT_COUNTERS || !(c->known >> (first + i) & 1) ||
+			(!alone && c->end - p < (ptrdiff_t)sizeof(step))) {
+			return 0;
+		}
+		if (alone) {
+			c->latest[first] += vt_raw_short_signed(
+				w >> (32 - VT_RAW_SHORT_ALONE_STEP_BITS), VT_RAW_SHORT_ALONE_STEP_BITS);
+		} else {
+			memcpy(&step, p, sizeof(step));
+			p += sizeof(step);
+			c->latest[first + i] += vt_raw_short_signed(step >> 1, VT_RAW_SHORT_STEP_BITS);
+		}
+		i++;
+	} while (step & 1);
+	n = i;
+	memcpy(c->values, &c->latest[first], 8 * (size_t)n);
+	for (i = 0; i < n; i++) {
+		c->values[2 * n + i] = VT_RAW_FIRST_ID + first + i;
+	}
+	c->h.type = VT_RAW_COUNTERS;
+	c->h.n = (uint8_t)n;
+	c->body = (const uint8_t *)c->values;
+	return (size_t)(p - c->p);
+}
+
+void vt_raw_cursor_remember(struct vt_raw_cursor *c)
+{
+	const uint8_t *ids = c->body + 8 * (size_t)c->h.n;
+	uint32_t i, counter;
+
+	for (i = 0; i < c->h.n; i++) {
+		memcpy(&counter, ids + 4 * (size_t)i, 4);
+		counter -= VT_RAW_FIRST_ID;
+		if (counter < VT_RAW_SHORT_COUNTERS) {
+			memcpy(&c->latest[counter], c->body + 8 * (size_t)i, 8);
+			c->known |= 1u << counter;
+		}
+	}
 }
 
 /* ---- definitions ---- */

@@ -77,14 +77,17 @@ int vt_raw_read_clocks(const char *path, char **text, size_t *n, struct tkm_err 
 
 /* One stream's records in their order: vt_raw_cursor(), then vt_raw_cursor_next() until it says 0. */
 struct vt_raw_cursor {
-	const uint8_t *p, *end; /* the present record and its block's end */
-	struct vt_raw_record h; /* its first bytes, */
-	const uint8_t *body;    /* what is after those, or the only part of a short one */
-	size_t size;            /* its size, */
-	int64_t now;            /* and its tick */
-	uint32_t sessions;      /* that were over when it was written; 0: unknown */
-	uint32_t owner;         /* whose the block's short records are; UINT32_MAX: unknown */
-	uint32_t function;      /* body of a short one */
+	const uint8_t *p, *end;                     /* the present record and its block's end */
+	struct vt_raw_record h;                     /* its first bytes, */
+	const uint8_t *body;                        /* what is after those, or the only part of a short one */
+	size_t size;                                /* its size, */
+	int64_t now;                                /* and its tick */
+	uint32_t sessions;                          /* that were over when it was written; 0: unknown */
+	uint32_t owner;                             /* whose the block's short records are; UINT32_MAX: unknown */
+	uint32_t function;                          /* body of a short state, */
+	uint32_t values[3 * VT_RAW_SHORT_COUNTERS]; /* and of short values; */
+	uint32_t known;                             /* bits: counters of the program that have a value in this block, */
+	uint64_t latest[VT_RAW_SHORT_COUNTERS];     /* and the latest one */
 	struct vt_raw_file *f;
 	const uint8_t *begin; /* of the present block */
 	size_t next, last;    /* blocks of the stream */
@@ -128,6 +131,11 @@ static inline size_t vt_raw_record_size(const uint8_t *p, size_t left, struct vt
 	}
 }
 
+/* The short record of values at c->p, whose first word is w, as a long one. Returns its bytes; 0: it is none. */
+size_t vt_raw_cursor_values(struct vt_raw_cursor *c, uint32_t w);
+/* The values of the long record there are those that the next short ones differ from. */
+void vt_raw_cursor_remember(struct vt_raw_cursor *c);
+
 /* The short record at c->p, as a long one. Returns its bytes; 0: it is none. */
 static inline size_t vt_raw_cursor_short(struct vt_raw_cursor *c)
 {
@@ -142,6 +150,9 @@ static inline size_t vt_raw_cursor_short(struct vt_raw_cursor *c)
 	c->h.n = 0;
 	c->h.where = (uint16_t)c->owner;
 	if ((w & VT_RAW_SHORT_ENTER) != VT_RAW_SHORT_ENTER) {
+		if (w & VT_RAW_SHORT_VALUES) {
+			return vt_raw_cursor_values(c, w);
+		}
 		c->h.type = VT_RAW_STATE_LEAVE;
 		c->h.dt = w >> (32 - VT_RAW_SHORT_LEAVE_BITS);
 		return 4;
@@ -196,6 +207,9 @@ static inline int vt_raw_cursor_next(struct vt_raw_cursor *c)
 			continue;
 		}
 		if (c->h.type != VT_RAW_TIME) {
+			if (c->h.type == VT_RAW_COUNTERS) {
+				vt_raw_cursor_remember(c);
+			}
 			c->now += c->h.dt;
 			return 1;
 		}

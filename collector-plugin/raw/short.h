@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* States in one or two words of 32 bits, without the 8 bytes that are in front of other records: enter and leave of the thread that the
- * record VT_RAW_OWNER before them in their block names. The first byte tells them apart: bit 7 is set, which no type has; bit 6 says
- * enter. The rest of a leave's word is 24 bits of dt. That of an enter is 18 bits of dt and 12 bits: the function's id less
- * VT_RAW_FIRST_ID, or 0, where the id follows in a word of its own. What does not fit is written as VT_RAW_STATE_ENTER, VT_RAW_STATE_LEAVE.
- */
+/* States and values in words of 32 bits, without the 8 bytes that are in front of other records: of the thread that the record VT_RAW_OWNER
+ * before them in their block names. The first byte tells them apart: bit 7 is set, which no type has; bit 6 says enter.
+ * Enter: 18 bits of dt and 12 bits: the function's id less VT_RAW_FIRST_ID, or 0, where the id follows in a word of its own.
+ * Leave: 24 bits of dt, and 6 bits 0.
+ * Values: 5 bits: the first counter's id less VT_RAW_FIRST_ID, which is not 0, and a bit that says whether the rest is all:
+ *   1: 14 bits of dt, and 10 bits are the difference to the latest value of that counter in this block, with its sign;
+ *   0: 24 bits of dt. A word for each value follows: 31 bits are the difference; the lowest bit says that a value of the next counter id follows.
+ * What does not fit is written as VT_RAW_STATE_ENTER, VT_RAW_STATE_LEAVE, VT_RAW_COUNTERS. */
 #ifndef COLLECTOR_PLUGIN_RAW_SHORT_H
 #define COLLECTOR_PLUGIN_RAW_SHORT_H
 
@@ -14,6 +17,13 @@ enum { VT_RAW_FIRST_ID = 0x10000 };
 
 enum { VT_RAW_SHORT = 0x80, VT_RAW_SHORT_ENTER = 0xc0 };
 enum { VT_RAW_SHORT_LEAVE_BITS = 24, VT_RAW_SHORT_ENTER_BITS = 18, VT_RAW_SHORT_FUNCTIONS = 1 << 12 };
+/* Counters with an id of VT_RAW_FIRST_ID + 1 to 31 may have short records. */
+enum {
+	VT_RAW_SHORT_COUNTERS = 32,
+	VT_RAW_SHORT_ALONE = 32,
+	VT_RAW_SHORT_VALUES = 63 /* not 0: values, if it is no enter */
+};
+enum { VT_RAW_SHORT_STEP_BITS = 31, VT_RAW_SHORT_ALONE_BITS = 14, VT_RAW_SHORT_ALONE_STEP_BITS = 10 };
 
 /* The word in the order of bits that the first byte in memory has the lowest ones. */
 static inline uint32_t vt_raw_short_word(uint32_t w)
@@ -51,6 +61,31 @@ static inline uint32_t vt_raw_short_enter(uint32_t code, uint32_t dt)
 static inline uint32_t vt_raw_short_leave(uint32_t dt)
 {
 	return VT_RAW_SHORT | dt << (32 - VT_RAW_SHORT_LEAVE_BITS);
+}
+
+static inline uint32_t vt_raw_short_values(uint32_t counter, uint32_t dt)
+{
+	return vt_raw_short_leave(dt) | counter;
+}
+
+/* With the value in it; step: its difference, as far as there are bits. */
+static inline uint32_t vt_raw_short_value(uint32_t counter, uint32_t dt, uint32_t step)
+{
+	return VT_RAW_SHORT | VT_RAW_SHORT_ALONE | counter | dt << 8 | step << (32 - VT_RAW_SHORT_ALONE_STEP_BITS);
+}
+
+/* The number that is in the lowest bits of v, with its sign. */
+static inline uint64_t vt_raw_short_signed(uint32_t v, unsigned bits)
+{
+	uint64_t sign = (uint64_t)1 << (bits - 1);
+
+	return (v ^ sign) - sign;
+}
+
+/* Does it fit there? */
+static inline int vt_raw_short_fits(uint64_t v, unsigned bits)
+{
+	return v + ((uint64_t)1 << (bits - 1)) < (uint64_t)1 << bits;
 }
 
 /* Of an enter's word: the function's id, VT_RAW_FIRST_ID if it follows. */

@@ -269,6 +269,7 @@ struct vt_raw_block *vt_raw_begin_block(struct vt_raw *r, struct vt_raw_stream *
 	s->lost = 0;
 	s->now = base;
 	s->quick = NULL;
+	s->known = 0;
 	s->block = b;
 	s->cur = (uint8_t *)(b + 1);
 	s->end = (uint8_t *)b + r->block_size;
@@ -342,10 +343,24 @@ uint8_t *vt_raw_room_slow(struct vt_raw_stream *s, size_t size, int64_t stamp, u
 	return s->cur;
 }
 
+/* After the record that ends at p: whose the short ones after it are. There is room for it. */
+static uint8_t *own(struct vt_raw_stream *s, uint8_t *p, uint16_t where)
+{
+	const struct vt_raw_record owner = { VT_RAW_OWNER, 0, where, 0 };
+
+	if (s->quick) {
+		return p;
+	}
+	memcpy(p, &owner, sizeof(owner));
+	/* two words, after what has been written so far */
+	s->quick = s->end - 7;
+	return p + sizeof(owner);
+}
+
 int vt_raw_state_slow(struct vt_raw_stream *s, ltick_t stamp, uint16_t where, unsigned type, uint32_t function)
 {
 	size_t size = vt_raw_event_size(type), more = sizeof(struct vt_raw_record);
-	struct vt_raw_record h = { (uint8_t)type, VT_RAW_LEFT, where, 0 }, owner = { VT_RAW_OWNER, 0, where, 0 };
+	struct vt_raw_record h = { (uint8_t)type, VT_RAW_LEFT, where, 0 };
 	uint8_t *p = vt_raw_room(s, size + more, stamp.v, &h.dt);
 
 	if (!p) {
@@ -353,14 +368,35 @@ int vt_raw_state_slow(struct vt_raw_stream *s, ltick_t stamp, uint16_t where, un
 	}
 	memcpy(p, &h, sizeof(h));
 	memcpy(p + sizeof(h), &function, size - sizeof(h));
-	p += size;
-	if (!s->quick) {
-		memcpy(p, &owner, sizeof(owner));
-		p += more;
-		/* two words, after what has been written so far */
-		s->quick = s->end - 7;
+	vt_raw_done(s, own(s, p + size, where));
+	return 0;
+}
+
+int vt_raw_values(struct vt_raw_stream *s, ltick_t stamp, uint16_t where, unsigned n, const uint32_t *ids,
+	const void *values, int owns)
+{
+	size_t size = sizeof(struct vt_raw_record) + 12 * (size_t)n, more = sizeof(struct vt_raw_record);
+	struct vt_raw_record h = { VT_RAW_COUNTERS, (uint8_t)n, where, 0 };
+	uint8_t *p = vt_raw_room(s, size + more, stamp.v, &h.dt), *value;
+	uint32_t counter;
+	unsigned i;
+
+	if (!p) {
+		return -1;
 	}
-	vt_raw_done(s, p);
+	memcpy(p, &h, sizeof(h));
+	value = p + sizeof(h);
+	memcpy(value, values, 8 * (size_t)n);
+	memcpy(value + 8 * (size_t)n, ids, 4 * (size_t)n);
+	for (i = 0; i < n; i++) {
+		counter = ids[i] - VT_RAW_FIRST_ID;
+		if (counter < VT_RAW_SHORT_COUNTERS) {
+			memcpy(&s->last[counter], value + 8 * (size_t)i, 8);
+			s->known |= 1u << counter;
+		}
+	}
+	p += size;
+	vt_raw_done(s, owns ? own(s, p, where) : p);
 	return 0;
 }
 

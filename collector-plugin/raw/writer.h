@@ -64,6 +64,8 @@ struct vt_raw_stream {
 	struct vt_raw *raw;
 	struct vt_raw_stream *next;
 	int taken;
+	uint32_t known;                       /* bits: counters of the program that have a value in this block, */
+	uint64_t last[VT_RAW_SHORT_COUNTERS]; /* and the latest one */
 };
 
 /* The rank became known only now. */
@@ -198,7 +200,8 @@ static inline void vt_raw_done(struct vt_raw_stream *s, uint8_t *end)
 	s->busy = 0;
 }
 
-/* Samples of n counters (1 to 255) at one time, of thread or group `where`. Returns 0 or -1: lost, and counted. */
+/* Samples of n counters (1 to 255) at one time, of thread or group `where`; ids below VT_RAW_FIRST_ID. Returns 0 or -1: lost, and
+ * counted. */
 static inline int vt_raw_counters(
 	struct vt_raw_stream *s, ltick_t stamp, uint16_t where, unsigned n, const uint32_t *ids, const uint64_t *values)
 {
@@ -316,6 +319,60 @@ static inline int vt_raw_state_enter(
 static inline int vt_raw_state_leave(struct vt_raw_stream *s, ltick_t stamp, uint16_t where)
 {
 	return vt_raw_leave_quickly(s, stamp) ? 0 : vt_raw_state_slow(s, stamp, where, VT_RAW_STATE_LEAVE, 0);
+}
+
+/* The long record of values of the program's counters, those from VT_RAW_FIRST_ID on; own: `where` is the number of the thread that
+ * calls, whose short records may follow. Returns 0 or -1: lost, and counted. */
+int vt_raw_values(struct vt_raw_stream *s, ltick_t stamp, uint16_t where, unsigned n, const uint32_t *ids,
+	const void *values, int own);
+
+/* The short one, of the calling thread. Returns 1, or 0: the long one must do. */
+static inline int vt_raw_values_quickly(
+	struct vt_raw_stream *s, ltick_t stamp, unsigned n, const uint32_t *ids, const void *values)
+{
+	uint32_t first = ids[0] - VT_RAW_FIRST_ID, dt, word, wanted;
+	uint64_t value, step = 0;
+	uint8_t *p;
+	unsigned i;
+
+	if (first - 1 >= VT_RAW_SHORT_COUNTERS - 1 || n > VT_RAW_SHORT_COUNTERS - first ||
+		!vt_raw_quick(s, stamp.v, VT_RAW_SHORT_LEAVE_BITS, &dt)) {
+		return 0;
+	}
+	wanted = ((2u << (n - 1)) - 1) << first;
+	p = s->cur + 4;
+	if (__builtin_expect((s->known & wanted) == wanted && 4 * (size_t)n <= (size_t)(s->end - p), 1)) {
+		for (i = 0; i < n; i++) {
+			memcpy(&value, (const char *)values + 8 * (size_t)i, 8);
+			step = value - s->last[first + i];
+			if (__builtin_expect(
+				    !vt_raw_short_fits(step, VT_RAW_SHORT_STEP_BITS) || ids[i] != ids[0] + i, 0)) {
+				break;
+			}
+			s->last[first + i] = value;
+			word = (uint32_t)step << 1 | (i + 1 < n);
+			memcpy(p, &word, 4);
+			p += 4;
+		}
+		if (__builtin_expect(i == n, 1)) {
+			word = vt_raw_short_values(first, dt);
+			if (n == 1 && dt >> VT_RAW_SHORT_ALONE_BITS == 0 &&
+				vt_raw_short_fits(step, VT_RAW_SHORT_ALONE_STEP_BITS)) {
+				word = vt_raw_short_value(first, dt, (uint32_t)step);
+				p -= 4;
+			}
+			word = vt_raw_short_stored(word);
+			memcpy(s->cur, &word, 4);
+			vt_raw_done(s, p);
+			return 1;
+		}
+	}
+	/* some of last[] may be of a record that will not be */
+	s->known &= ~wanted;
+	s->now -= dt;
+	atomic_signal_fence(memory_order_seq_cst);
+	s->busy = 0;
+	return 0;
 }
 
 static inline int vt_raw_change(

@@ -25,16 +25,25 @@ static double now(void)
 	return (double)ts.tv_sec + (double)ts.tv_nsec * 1e-9;
 }
 
+/* Of processor time, which other programs disturb least; writing to the file included. */
+static double thread_seconds(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &ts);
+	return (double)ts.tv_sec + (double)ts.tv_nsec * 1e-9;
+}
+
 static double ours(int k)
 {
-	double t = now();
+	double t = thread_seconds();
 	int i;
 
 	for (i = 0; i < CALLS; i++) {
 		value[0] = (uint64_t)i;
 		VT_countval(k, handle, value);
 	}
-	return now() - t;
+	return thread_seconds() - t;
 }
 
 static void countval(int k)
@@ -65,15 +74,7 @@ static void countval(int k)
 	}
 }
 
-/* ---- over a bare reading of the counter, in processor time of the thread, writing to the file included ---- */
-
-static double thread_seconds(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &ts);
-	return (double)ts.tv_sec + (double)ts.tv_nsec * 1e-9;
-}
+/* ---- over a bare reading of the counter ---- */
 
 static void over_stamp(void)
 {
@@ -83,13 +84,12 @@ static void over_stamp(void)
 	int i, k;
 
 	for (i = -3; i < RUNS; i++) {
+		a = ours(1);
 		t = thread_seconds();
-		ours(1);
-		a = thread_seconds() - t;
 		for (k = 0; k < CALLS; k++) {
 			sum += __builtin_ia32_rdtsc();
 		}
-		b = thread_seconds() - t - a;
+		b = thread_seconds() - t;
 		usleep(20000);
 		if (i >= 0) {
 			ratio[i] = a / b;
@@ -159,24 +159,24 @@ static void threads(void)
 
 static double enter_calls(void)
 {
-	double t = now();
+	double t = thread_seconds();
 	int i;
 
 	for (i = 0; i < 20 * CALLS; i++) {
 		VT_enter(handle[0], VT_NOSCL);
 	}
-	return now() - t;
+	return thread_seconds() - t;
 }
 
 static double empty_calls(void)
 {
-	double t = now();
+	double t = thread_seconds();
 	int i;
 
 	for (i = 0; i < 20 * CALLS; i++) {
 		bench_vt_empty(handle[0], VT_NOSCL);
 	}
-	return now() - t;
+	return thread_seconds() - t;
 }
 
 static void off(void)

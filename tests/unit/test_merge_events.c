@@ -75,7 +75,13 @@ static char *events(const char *name, struct vt_merge_result *res)
 	while (stf_cursor_next(c, &r, &se) > 0) {
 		const struct stf_value *fn = stf_value(r, "function"), *scl = stf_value(r, "scl"),
 				       *seq = stf_value(r, "seqnr");
+		struct stf_counter_value v;
 
+		if (stf_get_counter_value(r, &v) == 0) {
+			fprintf(f, "%u %u %s %u\n", (unsigned)r->time, stf_willy_thread(v.willy), r->layout->cls,
+				(unsigned)v.values[0]);
+			continue;
+		}
 		snprintf(line, sizeof(line), "%u %u %s%s%s%s", (unsigned)r->time,
 			stf_willy_thread((uint32_t)stf_value(r, "willy")->u), r->layout->cls, fn ? " " : "",
 			fn ? stf_reader_name(reader, STF_ID_function_definition, (uint32_t)fn->u) : "",
@@ -152,6 +158,76 @@ static void wrong_nesting(void)
 	free(text);
 }
 
+static void short_enter(struct vt_raw_stream *s, int64_t t, uint32_t function)
+{
+	vt_raw_state_enter(s, ltick(t), 0, function, vt_raw_short_code(function));
+}
+
+/* Short values between short states, which the merge takes many of at once, are neither of these. */
+static void values_between_states(void)
+{
+	struct vt_raw *r = begin("v");
+	struct vt_raw_stream *s = vt_raw_stream(r);
+	struct vt_raw_counter_def d = {
+		.id = 0x10001, .classid = 0x10001, .type = 0x43, .upper = UINT64_MAX, .name = "n"
+	};
+	const uint32_t id[1] = { 0x10001 };
+	struct vt_merge_result res;
+	uint64_t v = 5;
+	char *text;
+	int t;
+
+	vt_raw_counter(r, &d);
+	vt_raw_values(s, ltick(100), 0, 1, id, &v, 1);
+	for (t = 110; t < 210; t += 50) {
+		short_enter(s, t, 0x10001);
+		short_enter(s, t + 10, 0x10002);
+		v += t == 110 ? 1 : 100000; /* in one word; in two */
+		CHECK_INT(vt_raw_values_quickly(s, ltick(t + 20), 1, id, &v), 1);
+		vt_raw_state_leave(s, ltick(t + 30), 0);
+		vt_raw_state_leave(s, ltick(t + 40), 0);
+	}
+	end(r, 1000);
+	text = events("v", &res);
+	CHECK_STR(text,
+		"100 0 counter_value 5\n"
+		"110 0 enter_function f\n120 0 enter_function g\n130 0 counter_value 6\n"
+		"140 0 leave_function\n150 0 leave_function\n"
+		"160 0 enter_function f\n170 0 enter_function g\n180 0 counter_value 100006\n"
+		"190 0 leave_function\n200 0 leave_function\n");
+	free(text);
+}
+
+/* A stream goes to another thread with a state open: values of that one come before its first state. */
+static void values_of_the_next_thread(void)
+{
+	struct vt_raw *r = begin("w");
+	struct vt_raw_stream *s = vt_raw_stream(r);
+	struct vt_raw_counter_def d = {
+		.id = 0x10001, .classid = 0x10001, .type = 0x43, .upper = UINT64_MAX, .name = "n"
+	};
+	const uint32_t id[1] = { 0x10001 };
+	struct vt_merge_result res;
+	uint64_t v = 5;
+	char *text;
+
+	vt_raw_counter(r, &d);
+	vt_raw_thread(r, 1, 5, "");
+	short_enter(s, 100, 0x10001);
+	vt_raw_no_owner(s);
+	vt_raw_values(s, ltick(110), 1, 1, id, &v, 1);
+	v = 6;
+	CHECK_INT(vt_raw_values_quickly(s, ltick(120), 1, id, &v), 1);
+	CHECK_INT(vt_raw_enter_quickly(s, ltick(130), 0x10002, vt_raw_short_code(0x10002)), 1);
+	CHECK_INT(vt_raw_leave_quickly(s, ltick(140)), 1);
+	end(r, 1000);
+	text = events("w", &res);
+	CHECK_STR(text,
+		"100 0 enter_function f\n110 1 counter_value 5\n120 1 counter_value 6\n130 0 leave_function\n"
+		"130 1 enter_function g\n140 1 leave_function\n");
+	free(text);
+}
+
 /* Every event of many: more than a stack's first room, and over several blocks. */
 static void deep(void)
 {
@@ -185,6 +261,8 @@ int main(int argc, char **argv)
 	}
 	RUN(states_and_scopes);
 	RUN(wrong_nesting);
+	RUN(values_between_states);
+	RUN(values_of_the_next_thread);
 	RUN(deep);
 	snprintf(command, sizeof(command), "rm -rf %s", dir);
 	return check_end() | (system(command) != 0);
