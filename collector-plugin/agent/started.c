@@ -302,7 +302,8 @@ void vt_agent_started_after(struct vt_agent_process *p, int looked)
 		b->n_waiting -= b->n_looked;
 		b->n_looked = 0;
 	}
-	b->several = b->several || b->threads > 0 || (p->s->threads && p->s->threads->next);
+	/* where nobody tells of threads there may be some */
+	b->several = b->several || b->error || b->threads > 0 || (p->s->threads && p->s->threads->next);
 	if (b->several) {
 		read_times(p);
 	}
