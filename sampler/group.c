@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Counters that exist once per device, summed over the devices of a folder: requests of disks, packets of interfaces, NUMA nodes, memory
- * controllers, throttling of CPUs, mounts of Lustre. One table; "NAME:DEVICE" is the counter of one device. */
+ * controllers, throttling of CPUs, GPUs, mounts of Lustre. One table; "NAME:DEVICE" is the counter of one device. */
 #include "config.h"
 #include "sampler/text.h"
 
@@ -31,6 +31,9 @@ static const struct group cpus = { { "/sys/devices/system/cpu", NULL }, "cpu", N
 	"no CPU has a thermal_throttle folder: not an Intel processor, or a virtual machine" };
 static const struct group lustre = { { "/proc/fs/lustre/llite", "/sys/kernel/debug/lustre/llite" }, "", NULL,
 	"no Lustre file system is mounted, or its statistics are for root only" };
+static const struct group gpus = { { "/sys/class/drm", NULL }, "card", NULL,
+	"no GPU in /sys/class/drm counts this: amdgpu does. Those of NVIDIA and Intel are read by a library of their own "
+	"(NVML, Level Zero), which a PLUGIN can call" };
 
 struct counter {
 	const struct group *group;
@@ -82,6 +85,9 @@ static const struct counter counters[] = {
 	{ &edac, "ue_count", { "edac_uncorrected", "errors", "memory errors that could not be corrected", TOTAL, .where = SMP_WORD, .nth = 1 }, 0 },
 	{ &cpus, "thermal_throttle/core_throttle_count", { "throttle_core", "times", "times that a core was slowed down for its temperature, as each of its CPUs counts it", TOTAL, .where = SMP_WORD, .nth = 1 }, 0 },
 	{ &cpus, "thermal_throttle/package_throttle_count", { "throttle_package", "times", "times that a package was slowed down for its temperature, as each of its CPUs counts it", TOTAL, .where = SMP_WORD, .nth = 1 }, 0 },
+	{ &gpus, "device/gpu_busy_percent", { "gpu_busy", "percent", "share of its time in which a GPU computes, as its driver estimates it, summed over GPUs", LEVEL, .where = SMP_WORD, .nth = 1 }, 0 },
+	{ &gpus, "device/mem_info_vram_used", { "gpu_mem_used", "bytes", "memory of GPUs that is in use", LEVEL, .where = SMP_WORD, .nth = 1, .factor = 1.0 / 1048576, .shown_unit = "MB" }, 0 },
+	{ &gpus, "device/mem_info_vram_total", { "gpu_mem_total", "bytes", "memory of GPUs", LEVEL, .where = SMP_WORD, .nth = 1, .factor = 1.0 / 1048576, .shown_unit = "MB" }, 0 },
 	LUSTRE("lustre_read", "bytes", "bytes that this client read from Lustre", "read_bytes", 6, .factor = 1.0 / 1024, .shown_unit = "KB/s"),
 	LUSTRE("lustre_write", "bytes", "bytes that this client wrote to Lustre", "write_bytes", 6, .factor = 1.0 / 1024, .shown_unit = "KB/s"),
 	LUSTRE("lustre_ops_read", "calls", "reads of this client from Lustre", "read_bytes", 1),

@@ -4,6 +4,7 @@
 #include "config.h"
 #include "sampler/private.h"
 
+#include <string.h>
 #include <strings.h>
 
 #include "sampler/rules.h"
@@ -150,7 +151,34 @@ static int add_source(struct smp_plan *plan, const struct smp_source *s, const s
 	return rc;
 }
 
-/* Plain names that no source knows are in the plan too: the user asked for them. */
+/* Where what a name seems to mean can be read instead; NULL: unknown. */
+static const char *why_elsewhere(const char *pattern)
+{
+	static const struct {
+		const char *begins, *why;
+	} elsewhere[] = {
+		{ "beegfs",
+			"the client of BeeGFS publishes no counts on its node. Its servers have them: beegfs-ctl "
+			"--clientstats. Its traffic is in net_io and rdma_io" },
+		{ "nvidia",
+			"GPUs of NVIDIA are read by NVML, a library of their own, which a PLUGIN can call; nvidia-smi "
+			"prints its values" },
+		{ "gpu",
+			"the counters of GPUs are gpu_busy, gpu_mem_used and gpu_mem_total; those of NVIDIA and Intel are "
+			"read by a library of their own, which a PLUGIN can call" },
+		{ "gpfs", "GPFS publishes no counts in /proc or /sys: as root, mmpmon prints them" },
+	};
+	size_t i;
+
+	for (i = 0; i < sizeof(elsewhere) / sizeof(elsewhere[0]); i++) {
+		if (strncasecmp(pattern, elsewhere[i].begins, strlen(elsewhere[i].begins)) == 0) {
+			return elsewhere[i].why;
+		}
+	}
+	return NULL;
+}
+
+/* Plain names that no source knows are in the plan too: the user asked for them. So are patterns, if it is known what they mean. */
 static int add_unknown(struct smp_plan *plan)
 {
 	static const char unknown[] = "no source has a counter of this name; vtcounters lists all counters";
@@ -162,14 +190,14 @@ static int add_unknown(struct smp_plan *plan)
 	for (i = 0; i < plan->n_rules; i++) {
 		const struct smp_rule *r = &plan->rule[i];
 
-		for (j = 0; j < plan->n && strcasecmp(plan->item[j].counter.name, r->pattern) != 0; j++) {
+		for (j = 0; j < plan->n && !smp_match(r->pattern, plan->item[j].counter.name); j++) {
 		}
 		c.name = r->pattern;
+		c.missing = why_elsewhere(c.name) ? why_elsewhere(c.name) : unknown;
 #ifndef HAVE_PAPI
-		c.missing =
-			strncmp(c.name, "PAPI_", 5) == 0 || strstr(c.name, "::") ? "this build has no PAPI" : unknown;
+		c.missing = strncmp(c.name, "PAPI_", 5) == 0 || strstr(c.name, "::") ? "this build has no PAPI" : c.missing;
 #endif
-		if (j == plan->n && r->on && smp_is_name(r->pattern) && add(&c, plan) < 0) {
+		if (j == plan->n && r->on && (smp_is_name(r->pattern) || c.missing != unknown) && add(&c, plan) < 0) {
 			return -1;
 		}
 	}

@@ -183,7 +183,7 @@ static void report_fruitless(const struct vt_collector *c, const char *rule)
 			missing = p->counter.missing ? p : missing;
 		}
 	}
-	if (there > 0 || vt_rank_of(&c->pub) > 0 || (known == 1 && smp_is_name(pattern))) {
+	if (there > 0 || vt_rank_of(&c->pub) > 0 || (known == 1 && !strcasecmp(pattern, missing->counter.name))) {
 		return;
 	}
 	if (missing) {

@@ -73,6 +73,9 @@ edac_corrected|/sys/devices/system/edac/mc/mc*/ce_count|{ print $1 }
 edac_uncorrected|/sys/devices/system/edac/mc/mc*/ue_count|{ print $1 }
 throttle_core|/sys/devices/system/cpu/cpu*/thermal_throttle/core_throttle_count|{ print $1 }
 throttle_package|/sys/devices/system/cpu/cpu*/thermal_throttle/package_throttle_count|{ print $1 }
+gpu_busy|/sys/class/drm/card*/device/gpu_busy_percent|{ print $1 }
+gpu_mem_used|/sys/class/drm/card*/device/mem_info_vram_used|{ print $1 }
+gpu_mem_total|/sys/class/drm/card*/device/mem_info_vram_total|{ print $1 }
 lustre_read|/proc/fs/lustre/llite/*/stats|$1 == "read_bytes" { print $7 }
 lustre_write|/proc/fs/lustre/llite/*/stats|$1 == "write_bytes" { print $7 }
 lustre_ops_read|/proc/fs/lustre/llite/*/stats|$1 == "read_bytes" { print $2 }
@@ -129,7 +132,7 @@ by_awk "$dir/table" >"$dir/before"
 # shellcheck disable=SC2046
 "$counters_over" 0 $(cut -d' ' -f1 "$dir/before") 2>"$dir/err" | awk 'NF == 3 && $1 != "seconds" { print $1, $3 }' >"$dir/got"
 by_awk "$dir/table" >"$dir/after"
-awk -v levels=" run_queue blocked mem_slab mem_slab_reclaimable mem_huge_anon hugepages_total hugepages_free disk_inflight " '
+awk -v levels=" gpu_busy gpu_mem_used gpu_mem_total run_queue blocked mem_slab mem_slab_reclaimable mem_huge_anon hugepages_total hugepages_free disk_inflight " '
 	FILENAME ~ /before$/ { a[$1] = $2; n++ }
 	FILENAME ~ /got$/ { v[$1] = $2 }
 	FILENAME ~ /after$/ { b[$1] = $2 }
@@ -148,6 +151,9 @@ mkdir -p "$dir/bare/proc" "$dir/bare/sys"
 cut -d'|' -f1 "$dir/all" | while read -r name; do
 	grep -Ewq -A9 "^ .*$name" "$dir/out" || echo "$name is not explained"
 done >"$dir/diff"
-[ ! -s "$dir/diff" ] && grep -q 'EDAC' "$dir/out" && grep -q 'Lustre' "$dir/out" && grep -q 'NFS' "$dir/out"
+[ ! -s "$dir/diff" ] && grep -q 'EDAC' "$dir/out" && grep -q 'Lustre' "$dir/out" && grep -q 'NFS' "$dir/out" && grep -q amdgpu "$dir/out"
 ok "a machine that has none of them: each is named with its reason" $?
+"$build/vtcounters" beegfs_ops >"$dir/out" 2>&1
+[ $? -eq 1 ] && grep -A1 '^ *beegfs_ops$' "$dir/out" | grep -q 'beegfs-ctl --clientstats' && "$build/vtcounters" 'nvidia*' 2>&1 | grep -q 'NVML.*PLUGIN'
+ok "what is counted elsewhere is explained by name" $?
 done_testing
