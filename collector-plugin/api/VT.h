@@ -82,7 +82,8 @@ VT_ErrorCode VT_finalize(void);
 /* The rank in MPI_COMM_WORLD; 0 without MPI. */
 VT_ErrorCode VT_getrank(int *rank);
 /* Gives the calling thread a number in the trace: thindex, or the lowest that is free if thindex is negative. VT_ERR_BADINDEX: the number
- * is taken, or too large. VT_ERR_BADARG: the thread has chosen another number before. */
+ * is taken, or too large. VT_ERR_BADARG: the thread has chosen another number before. The number of a thread that has ended is free again:
+ * the totals of a thread's counters begin anew with each thread that takes it, and vtreport leaves such a step out of its rates. */
 VT_ErrorCode VT_registerthread(int thindex);
 /* The same, and names the thread. VT_ERR_BADARG: the thread has another name already. */
 VT_ErrorCode VT_registernamed(const char *threadname, int thindex);

@@ -3,6 +3,7 @@
 # The table of endings: programs that end in twelve ways, and jobs of four ranks on one host and on two that end in seven. Each has to
 # leave a verified trace that is complete 5 s after its end, and no raw file. Prints a line for each: how many of how many.
 # ENDINGS (20) and ENDINGS_JOBS (10): how often; ENDINGS_BUILD: a folder that is built already (default: a new one).
+# Arguments: only the rows with one of these names, as the table has them, patterns allowed: SIGTERM '1 host*'.
 # shellcheck source=lib.sh source-path=SCRIPTDIR
 . "$(dirname "$0")/lib.sh"
 need gcc
@@ -13,6 +14,8 @@ else
 	configured endings CC=gcc
 	step "endings: make" make -j"$jobs"
 fi
+[ $# -gt 0 ] || set -- '*'
+rows=$(printf '%s\n' "$@")
 build=$PWD each=${ENDINGS:-20} each_job=${ENDINGS_JOBS:-10}
 MPICC=$(sed -n 's/^MPICC = //p' Makefile) MPIRUN=$(sed -n 's/^MPIRUN = //p' Makefile)
 cd "$work" || exit 99
@@ -42,11 +45,20 @@ row() # row NAME GOOD ALL LONGEST
 	[ "$2" -eq "$3" ] || failed=1
 }
 
+wanted() # wanted NAME: is its row among the arguments?
+{
+	printf '%s\n' "$rows" | while read -r pattern; do
+		# shellcheck disable=SC2254 # a pattern
+		case $1 in $pattern) echo yes ;; esac
+	done | grep -q yes
+}
+
 # ending NAME COMMAND...: `each` times, under vtrun
 ending()
 {
 	name=$1 n=0 good=0 longest=0
 	shift
+	wanted "$name" || return 0
 	while [ $n -lt "$each" ]; do
 		n=$((n + 1))
 		rm -rf run && mkdir run && cd run || exit 99
@@ -66,7 +78,8 @@ ending "uncaught exception" "$work/uncaught"
 # job HOSTS NAME HOW [SIGNAL TO MPIRUN]
 job()
 {
-	hosts=$1 name=$2 how=$3 signal=${4:-} n=0 good=0 longest=0
+	hosts=$1 name="$1 host(s): $2" how=$3 signal=${4:-} n=0 good=0 longest=0
+	wanted "$name" || return 0
 	while [ $n -lt "$each_job" ]; do
 		n=$((n + 1))
 		rm -rf run && mkdir run && cd run || exit 99
@@ -87,7 +100,7 @@ job()
 		longest=$((took > longest ? took : longest))
 		cd .. || exit 99
 	done
-	row "$hosts host(s): $name" $good "$each_job" $longest
+	row "$name" $good "$each_job" $longest
 }
 
 if [ "${MPIRUN:-no}" != no ] && [ -e "$build/.libs/libVT.so" ]; then
@@ -108,4 +121,5 @@ if [ "${MPIRUN:-no}" != no ] && [ -e "$build/.libs/libVT.so" ]; then
 else
 	echo "SKIPPED: jobs: no MPI"
 fi
+[ -s table ] || { echo "no row has such a name: $rows"; exit 1; }
 exit $failed

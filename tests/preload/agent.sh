@@ -100,13 +100,8 @@ fresh
 "$build/vtrun" -- sh -c 'until [ -e go ]; do sleep 0.05; done; exit 7' >"$dir/out" 2>"$dir/err" </dev/null &
 pid=$!
 appears sh.prot
-tries=0
-until [ -n "$(sampler sh.prot)" ] || [ $tries -ge 600 ]; do
-	tries=$((tries + 1))
-	sleep 0.1
-done
+ticks 3 sh.prot
 first=$(sampler sh.prot)
-sleep 0.3
 kill -KILL "$first"
 echo >go
 wait $pid

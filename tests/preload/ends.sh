@@ -74,19 +74,19 @@ else
 	skip "SIGKILL at random moments" "no python3"
 fi
 
-# Nothing older than a block is lost: the last sample is from just before the kill. How often and how late the sampler
-# gets a core is the machine's affair, so the demands are mild: a fifteenth of the samples, and half a second.
+# Nothing older than a block is lost. How often and how late the sampler gets a core is the machine's affair, so the number of times that it
+# woke up is what the samples are compared with; some of them are for other things than a sample.
 fresh
-VT_FLUSH_PID=off "$build/vtrun" --timer clock_monotonic --sample-period 10ms --verbose 0 -- sleep 100 &
+VT_FLUSH_PID=off "$build/vtrun" --timer clock_monotonic --sample-period 10ms --verbose 0 -- sleep 300 &
 pid=$!
-appears VT-flush-sleep_0.dat
-sleep 3
+appears sleep.prot
+ticks 250 sleep.prot
+woke=$(switches sleep.prot)
 kill -9 $pid
 wait $pid 2>/dev/null
-trace_complete sleep.stf && "$build/stftool" sleep.stf --print-counters --csv >"$dir/verify" && "$build/stftool" sleep.stf --dump >"$dir/diff" &&
-	awk -F, '$2 ~ /sampler_cpu/ { n = $9 } END { exit !(n >= 20) }' "$dir/verify" &&
-	awk '$2 == "SAMP" { last = $1 } END { exit !(last >= 2.5e9) }' "$dir/diff"
-ok "after three seconds at 10 ms at least 20 of 300 samples are there, the last from just before the kill" $?
+trace_complete sleep.stf && "$build/stftool" sleep.stf --print-counters --csv >"$dir/verify" &&
+	awk -F, -v woke="$woke" '$2 ~ /sampler_cpu/ { n = $9 } END { print n " samples, woke up " woke " times"; exit !(woke >= 250 && n >= 0.9 * woke) }' "$dir/verify" >"$dir/diff"
+ok "at 10 ms: for each time that the sampler woke up before the kill there is a sample" $?
 valid sleep.stf
 ok "and the trace is valid" $?
 
@@ -199,13 +199,14 @@ ok "foreign raw files, a pipe and a folder by such a name: a valid trace, and th
 fresh
 VT_FLUSH_PID=off "$build/vtrun" --verbose 0 -- sh -c 'until [ -e go ]; do sleep 0.1; done' >"$dir/out" 2>"$dir/err" &
 pid=$!
-appears VT-flush-sh_0.dat
-sleep 1
+appears sh.prot
+ticks 3 sh.prot
 begin=$(date +%s)
 kill -STOP $pid
 sleep 2.2
+ticks 3 sh.prot
 kill -CONT $pid
-sleep 1
+ticks 3 sh.prot
 : >go
 wait $pid
 "$build/stftool" sh.stf --dump >"$dir/out" 2>&1

@@ -74,9 +74,10 @@ in_memory() # in_memory LINE...
 	VT_CONFIG=conf "$dir/effects" 20000 60 >"$dir/out" 2>"$dir/err" &
 	pid=$!
 	# until the program sleeps, all of it is recorded
-	for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
-		sleep 0.5
-		! grep -q nanosleep "/proc/$pid/wchan" 2>/dev/null || break
+	tries=0
+	until grep -q nanosleep "/proc/$pid/wchan" 2>/dev/null || [ $tries -ge 300 ]; do
+		tries=$((tries + 1))
+		sleep 0.1
 	done
 	blocks=$(awk '/VT-flush/ { m = 1; next } /^[0-9a-f]+-/ { m = 0 } m && /^Rss:/ { n += $2 } END { print int(n / 4) }' "/proc/$pid/smaps")
 	kill -9 $pid
