@@ -32,7 +32,8 @@ static const struct group cpus = { { "/sys/devices/system/cpu", NULL }, "cpu", N
 static const struct group lustre = { { "/proc/fs/lustre/llite", "/sys/kernel/debug/lustre/llite" }, "", NULL,
 	"no Lustre file system is mounted, or its statistics are for root only" };
 static const struct group gpus = { { "/sys/class/drm", NULL }, "card", NULL,
-	"no GPU in /sys/class/drm counts this: amdgpu does. Those of NVIDIA and Intel are read by a library of their own "
+	"no GPU in /sys/class/drm counts this: amdgpu does. Those of NVIDIA and Intel are read by a library of their "
+	"own "
 	"(NVML, Level Zero), which a PLUGIN can call" };
 
 struct counter {

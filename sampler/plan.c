@@ -164,7 +164,8 @@ static const char *why_elsewhere(const char *pattern)
 			"GPUs of NVIDIA are read by NVML, a library of their own, which a PLUGIN can call; nvidia-smi "
 			"prints its values" },
 		{ "gpu",
-			"the counters of GPUs are gpu_busy, gpu_mem_used and gpu_mem_total; those of NVIDIA and Intel are "
+			"the counters of GPUs are gpu_busy, gpu_mem_used and gpu_mem_total; those of NVIDIA and Intel "
+			"are "
 			"read by a library of their own, which a PLUGIN can call" },
 		{ "gpfs", "GPFS publishes no counts in /proc or /sys: as root, mmpmon prints them" },
 	};
@@ -195,7 +196,8 @@ static int add_unknown(struct smp_plan *plan)
 		c.name = r->pattern;
 		c.missing = why_elsewhere(c.name) ? why_elsewhere(c.name) : unknown;
 #ifndef HAVE_PAPI
-		c.missing = strncmp(c.name, "PAPI_", 5) == 0 || strstr(c.name, "::") ? "this build has no PAPI" : c.missing;
+		c.missing =
+			strncmp(c.name, "PAPI_", 5) == 0 || strstr(c.name, "::") ? "this build has no PAPI" : c.missing;
 #endif
 		if (j == plan->n && r->on && (smp_is_name(r->pattern) || c.missing != unknown) && add(&c, plan) < 0) {
 			return -1;
