@@ -39,8 +39,8 @@ struct vt_mpi_call {
 	uint64_t moving;
 };
 
-/* Defines the function, registers the thread. Returns 1, or 0: nothing records. */
-VT_HIDDEN int vt_mpi_enter_slow(struct vt_mpi_call *k, struct vt_mpi_function *f);
+/* 1: the call is to be recorded. Defines the function, registers the thread. */
+VT_HIDDEN int vt_mpi_enter(struct vt_mpi_call *k, struct vt_mpi_function *f);
 
 /* Where calls are counted for the sampler process, which looks for deadlocks; NULL: not wanted. */
 extern struct vt_raw_head *vt_mpi_watched VT_HIDDEN;
@@ -52,21 +52,6 @@ static inline void vt_mpi_count(int begins)
 	if (__builtin_expect(h != NULL, 0)) {
 		atomic_fetch_add_explicit(begins ? &h->entered : &h->left, 1, memory_order_relaxed);
 	}
-}
-
-/* 1: the call is to be recorded. */
-static inline int vt_mpi_enter(struct vt_mpi_call *k, struct vt_mpi_function *f)
-{
-	k->on = 0;
-	if (vt_mpi_depth++ > 0) {
-		return 0;
-	}
-	k->collect = vt_collect_running();
-	if (k->collect) {
-		k->on = vt_mpi_enter_slow(k, f);
-		vt_mpi_count(1);
-	}
-	return k->on;
 }
 
 /* The call of MPI is over. may_follow: it may have returned because of what another process did. What this thread stamps from here on

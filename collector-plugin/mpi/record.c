@@ -22,79 +22,84 @@ static uint64_t message_key(MPI_Message message)
 	return (uint64_t)(uintptr_t)message;
 }
 
+static void find_bytes(void);
+
 void vt_record_begin(struct vt_collect *c)
 {
 	int level = MPI_THREAD_MULTIPLE;
 
 	PMPI_Query_thread(&level);
 	requests.threads = messages.threads = channels.threads = level == MPI_THREAD_MULTIPLE;
+	find_bytes();
 	vt_comms_begin(c);
 }
 
 /* ---- calls ---- */
 
-int vt_mpi_enter_slow(struct vt_mpi_call *k, struct vt_mpi_function *f)
+static __attribute__((noinline)) void define_function(struct vt_mpi_call *k, struct vt_mpi_function *f)
+{
+	f->id = vt_function(vt_collect_running(), "MPI", f->text);
+	f->file = vt_raw_of(k->collect);
+}
+
+int vt_mpi_enter(struct vt_mpi_call *k, struct vt_mpi_function *f)
 {
 	struct vt_trace_thread *t;
 
-	if (__builtin_expect(f->file != vt_raw_of(k->collect), 0)) {
-		f->id = vt_function(vt_collect_running(), "MPI", f->text);
-		f->file = vt_raw_of(k->collect);
+	k->on = 0;
+	if (vt_mpi_depth++ > 0) {
+		return 0;
 	}
+	k->collect = vt_collect_running();
+	if (!k->collect) {
+		return 0;
+	}
+	if (__builtin_expect(f->file != vt_raw_of(k->collect), 0)) {
+		define_function(k, f);
+	}
+	k->on = 1;
 	k->frame = NULL;
 	k->sent = NULL;
 	k->recorded = 0;
 	if (vt_trace_enter(f->id, 0, VT_TRACE_FUNCTION) == VT_OK) {
 		t = vt_tls.trace;
 		k->frame = t->top;
-		if (t->top > t->frame && t->top[-1].how.recorded) {
-			k->recorded = 1;
-			k->enter = vt_tls.thread->stream->now;
-			return 1;
-		}
+		k->recorded = t->top > t->frame && t->top[-1].how.recorded;
 	}
-	k->enter = vt_ticks_now(k->collect).v;
+	k->enter = __builtin_expect(k->recorded, 1) ? vt_tls.thread->stream->now : vt_ticks_now(k->collect).v;
+	vt_mpi_count(1);
 	return 1;
 }
 
 void vt_mpi_leave(struct vt_mpi_call *k)
 {
+	const struct vt_trace_thread *t = vt_tls.trace;
+
 	vt_mpi_depth--;
-	/* what a call-back of the program has entered and not left ends with the call */
-	while (k->frame && vt_tls.trace && vt_tls.trace->top > k->frame) {
-		vt_trace_leave(0, (enum vt_trace_kind)vt_tls.trace->top[-1].how.kind);
+	if (!k->frame || !t) {
+		return;
 	}
-	if (k->frame && vt_tls.trace && vt_tls.trace->top == k->frame) {
+	/* what a call-back of the program has entered and not left ends with the call */
+	while (__builtin_expect(t->top > k->frame, 0)) {
+		vt_trace_leave(0, (enum vt_trace_kind)t->top[-1].how.kind);
+	}
+	if (t->top == k->frame) {
 		vt_trace_leave_at(ltick(k->leave));
 	}
 }
 
 /* ---- records ---- */
 
-/* With the least of three records that holds it. since: ticks from its posting to the stamp. */
+/* In the longest record. */
 static void emit(
 	const struct vt_mpi_call *k, int64_t stamp, enum vt_raw_message_kind kind, const struct vt_raw_message *m)
 {
-	struct vt_raw_short_message s = { (uint16_t)m->peer, (uint16_t)m->tag, m->bytes };
-	struct vt_raw_later_message l = { s.peer, s.tag, s.bytes, (uint32_t)m->since };
-
-	if (!k->recorded || !vt_trace_on()) {
-		return;
+	if (k->recorded && vt_trace_on()) {
+		vt_trace_record(ltick(stamp), VT_RAW_MESSAGE, (uint8_t)kind, m, sizeof(*m));
 	}
-	if (m->communicator < 256 && m->peer == s.peer && m->tag == s.tag && m->bytes_high == 0 && m->number == 0) {
-		if (kind == VT_RAW_MESSAGE_SEND && m->since == 0) {
-			vt_trace_record(ltick(stamp), VT_RAW_SEND, (uint8_t)m->communicator, &s, sizeof(s));
-			return;
-		}
-		if (kind == VT_RAW_MESSAGE_RECEIVE && m->since <= UINT32_MAX) {
-			vt_trace_record(ltick(stamp), VT_RAW_RECEIVE, (uint8_t)m->communicator, &l, sizeof(l));
-			return;
-		}
-	}
-	vt_trace_record(ltick(stamp), VT_RAW_MESSAGE, (uint8_t)kind, m, sizeof(*m));
 }
 
-static struct vt_raw_message message_of(const struct vt_comm *c, int peer, int tag, uint64_t bytes)
+static inline struct vt_raw_message message_of(const struct vt_comm *c, int peer, int tag, uint64_t bytes)
 {
 	return (struct vt_raw_message){ .communicator = c->id,
 		.peer = peer,
@@ -133,26 +138,74 @@ static uint64_t counted_bytes(const struct vt_share *s)
 	}
 }
 
-static void emit_send(struct vt_mpi_call *k, const struct vt_comm *c, int to, int tag, uint64_t bytes, uint32_t number)
+/* Is there place for these in the records that most messages need? */
+static inline int is_small(const struct vt_comm *c, int peer, int tag, uint64_t bytes, uint32_t number)
 {
-	struct vt_raw_message m = message_of(c, to, tag, bytes);
+	return c->id < 256 && peer == (uint16_t)peer && tag == (uint16_t)tag && bytes <= UINT32_MAX && number == 0;
+}
 
+static __attribute__((noinline)) void emit_long_send(
+	const struct vt_mpi_call *k, const struct vt_comm *c, int to, int tag, uint64_t bytes, uint32_t number)
+{
+	struct vt_raw_short_message s = { (uint16_t)to, (uint16_t)tag, (uint32_t)bytes };
+	struct vt_raw_message m;
+
+	if (is_small(c, to, tag, bytes, number)) {
+		vt_trace_record(ltick(k->enter), VT_RAW_SEND, (uint8_t)c->id, &s, sizeof(s));
+		return;
+	}
+	m = message_of(c, to, tag, bytes);
 	m.number = number;
-	count(k, VT_RAW_ROW_SEND, c->id, to, bytes);
 	emit(k, k->enter, VT_RAW_MESSAGE_SEND, &m);
 }
 
-/* A receive that is complete. post, during: when it was posted. */
-static void emit_receive(struct vt_mpi_call *k, const struct vt_comm *c, int from, int tag, uint64_t bytes,
-	int64_t post, int64_t during, uint32_t number)
+static inline void emit_send(
+	struct vt_mpi_call *k, const struct vt_comm *c, int to, int tag, uint64_t bytes, uint32_t number)
 {
-	struct vt_raw_message m = message_of(c, from, tag, bytes);
+	count(k, VT_RAW_ROW_SEND, c->id, to, bytes);
+	if (!k->recorded || !vt_trace_on()) {
+		return;
+	}
+	if (__builtin_expect(number ||
+			    !vt_raw_send_quickly(
+				    vt_tls.thread->stream, ltick(k->enter), c->id, (uint32_t)to, (uint32_t)tag, bytes),
+		    0)) {
+		emit_long_send(k, c, to, tag, bytes, number);
+	}
+}
 
-	m.since = k->leave - post;
+/* since: ticks from its posting to the end of the call. */
+static __attribute__((noinline)) void emit_long_receive(const struct vt_mpi_call *k, const struct vt_comm *c, int from,
+	int tag, uint64_t bytes, int64_t since, int64_t during, uint32_t number)
+{
+	struct vt_raw_later_message l = { (uint16_t)from, (uint16_t)tag, (uint32_t)bytes, (uint32_t)since };
+	struct vt_raw_message m;
+
+	if (is_small(c, from, tag, bytes, number) && since <= UINT32_MAX) {
+		vt_trace_record(ltick(k->leave), VT_RAW_RECEIVE, (uint8_t)c->id, &l, sizeof(l));
+		return;
+	}
+	m = message_of(c, from, tag, bytes);
+	m.since = since;
 	m.during = during > UINT32_MAX ? UINT32_MAX : (uint32_t)during;
 	m.number = number;
-	count(k, VT_RAW_ROW_RECEIVE, c->id, from, bytes);
 	emit(k, k->leave, VT_RAW_MESSAGE_RECEIVE, &m);
+}
+
+/* A receive that is complete. post, during: when it was posted. */
+static inline void emit_receive(struct vt_mpi_call *k, const struct vt_comm *c, int from, int tag, uint64_t bytes,
+	int64_t post, int64_t during, uint32_t number)
+{
+	count(k, VT_RAW_ROW_RECEIVE, c->id, from, bytes);
+	if (!k->recorded || !vt_trace_on()) {
+		return;
+	}
+	if (__builtin_expect(number ||
+			    !vt_raw_receive_quickly(vt_tls.thread->stream, ltick(k->leave), c->id, (uint32_t)from,
+				    (uint32_t)tag, bytes, (uint64_t)(k->leave - post)),
+		    0)) {
+		emit_long_receive(k, c, from, tag, bytes, k->leave - post, during, number);
+	}
 }
 
 /* ---- messages ---- */
@@ -177,10 +230,42 @@ uint64_t vt_type_bytes(long long count, MPI_Datatype type)
 	return (uint64_t)count * (uint64_t)size;
 }
 
-static uint64_t status_bytes(const MPI_Status *status)
+/* Where a status has the bytes received, if MPI keeps them as they are; 0: it must be asked. */
+static size_t bytes_at;
+
+/* Found by trying: whichever MPI it is, what it was told to keep it also says of what it received. */
+static void find_bytes(void)
+{
+	static const MPI_Count tried[] = { 1, 0x12345, ((MPI_Count)1 << 33) + 7 };
+	size_t at, i, right;
+
+	bytes_at = 0;
+	for (at = sizeof(uint64_t); at + sizeof(uint64_t) <= sizeof(MPI_Status); at += sizeof(uint64_t)) {
+		for (i = right = 0; i < sizeof(tried) / sizeof(tried[0]); i++) {
+			MPI_Status status;
+			uint64_t there;
+
+			memset(&status, 0, sizeof(status));
+			if (PMPI_Status_set_elements_x(&status, MPI_BYTE, tried[i]) == MPI_SUCCESS) {
+				memcpy(&there, (const char *)&status + at, sizeof(there));
+				right += there == (uint64_t)tried[i];
+			}
+		}
+		if (right == sizeof(tried) / sizeof(tried[0])) {
+			bytes_at = at;
+		}
+	}
+}
+
+static inline uint64_t status_bytes(const MPI_Status *status)
 {
 	MPI_Count n = 0;
+	uint64_t there;
 
+	if (__builtin_expect(bytes_at != 0, 1)) {
+		memcpy(&there, (const char *)status + bytes_at, sizeof(there));
+		return there;
+	}
 	return PMPI_Get_elements_x(status, MPI_BYTE, &n) == MPI_SUCCESS && n > 0 ? (uint64_t)n : 0;
 }
 

@@ -53,7 +53,21 @@ static void unlink_entry(struct vt_requests *t, struct vt_request *r)
 	}
 	*at = r->next;
 	r->linked = 0;
+}
+
+/* Its request is gone. */
+static void end(struct vt_requests *t, struct vt_request *r)
+{
+	r->live = 0;
 	t->used--;
+	t->idle++;
+}
+
+/* Not its handle's any more. */
+static void drop(struct vt_requests *t, struct vt_request *r)
+{
+	unlink_entry(t, r);
+	t->idle--;
 }
 
 static void recycle(struct vt_requests *t, struct vt_request *r)
@@ -110,30 +124,46 @@ static struct vt_request *take_free(struct vt_requests *t)
 	return r;
 }
 
-struct vt_request *vt_requests_add(struct vt_requests *t, uint64_t handle)
+/* An entry for this handle that nobody has, in its chain. */
+static struct vt_request *place(struct vt_requests *t, uint64_t handle)
 {
-	struct vt_request *r = NULL, *old, **at;
+	struct vt_request *r = find(t, handle), **at;
 
-	lock(t);
-	old = find(t, handle);
-	if (old) {
-		unlink_entry(t, old);
+	if (r && r->live) {
 		/* a call that holds it is about to say that it is gone */
-		if (!old->held) {
-			t->forgotten++;
-			recycle(t, old);
-		}
+		t->forgotten += !r->held;
+		end(t, r);
 	}
-	if (t->used < t->n_buckets || grow(t) == 0) {
+	if (r && !r->held) {
+		t->idle--;
+		return r;
+	}
+	if (r) {
+		drop(t, r);
+		r = NULL;
+	}
+	if (t->used + t->idle < t->n_buckets || grow(t) == 0) {
 		r = take_free(t);
 	}
 	if (r) {
-		memset(r, 0, sizeof(*r));
 		r->handle = handle;
 		r->linked = 1;
 		at = chain(t, handle);
 		r->next = *at;
 		*at = r;
+	}
+	return r;
+}
+
+struct vt_request *vt_requests_add(struct vt_requests *t, uint64_t handle)
+{
+	struct vt_request *r;
+
+	lock(t);
+	r = place(t, handle);
+	if (r) {
+		memset(&r->kind, 0, sizeof(*r) - offsetof(struct vt_request, kind));
+		r->linked = r->live = 1;
 		t->used++;
 	} else {
 		t->refused++;
@@ -148,10 +178,13 @@ size_t vt_requests_hold_all(struct vt_requests *t, const uint64_t *handle, size_
 
 	lock(t);
 	for (i = 0; i < n; i++) {
-		out[i] = find(t, handle[i]);
-		if (out[i]) {
-			out[i]->held++;
+		struct vt_request *r = find(t, handle[i]);
+
+		out[i] = NULL;
+		if (r && r->live) {
+			r->held++;
 			there++;
+			out[i] = r;
 		}
 	}
 	unlock(t);
@@ -169,8 +202,11 @@ void vt_requests_release(struct vt_requests *t, struct vt_request *r, int gone)
 {
 	lock(t);
 	r->held--;
-	if (gone && r->linked) {
-		unlink_entry(t, r);
+	if (gone && r->live) {
+		end(t, r);
+	}
+	if (r->linked && !r->live && !r->held && t->idle > VT_REQUESTS_IDLE) {
+		drop(t, r);
 	}
 	if (!r->linked && !r->held) {
 		recycle(t, r);

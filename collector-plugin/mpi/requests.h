@@ -2,7 +2,8 @@
 /* What the program's requests and matched messages stand for, found by their handle. MPI gives a handle out again as soon as
  * what it named is complete, and sets the program's variable to MPI_REQUEST_NULL in the call that completes it: so a call that may
  * complete a request holds its entry from before MPI is called until after, and another thread that gets the same handle meanwhile
- * makes a new entry. Entries never move. No MPI here; memory is taken when the table grows, never given back. */
+ * makes a new entry. Entries never move. An entry whose request is gone stays at its handle, which MPI soon gives out again: up to
+ * VT_REQUESTS_IDLE of them. No MPI here; memory is taken when the table grows, never given back. */
 #ifndef COLLECTOR_PLUGIN_MPI_REQUESTS_H
 #define COLLECTOR_PLUGIN_MPI_REQUESTS_H
 
@@ -12,7 +13,6 @@
 enum vt_request_kind {
 	VT_REQUEST_SEND,
 	VT_REQUEST_RECEIVE,
-	VT_REQUEST_BOTH, /* MPI_Isendrecv: its receive */
 	VT_REQUEST_COLLECTIVE,
 	VT_REQUEST_COMMUNICATOR, /* MPI_Comm_idup: a new communicator, when it is complete */
 	VT_REQUEST_MATCHED,      /* of MPI_Mprobe: a message that has not been received yet */
@@ -23,19 +23,19 @@ struct vt_comm;
 struct vt_request {
 	uint64_t handle;
 	struct vt_request *next; /* in its chain, or free */
+	/* a new entry has 0 from here on */
 	uint8_t kind;
 	uint8_t persistent;
-	uint8_t active;              /* persistent: it has been started */
-	uint8_t partitioned;         /* pairs with the partitioned one of the same number, not with messages */
-	uint8_t cancelled;           /* MPI_Cancel() was called: whether in time the status says */
-	uint8_t recorded;            /* the call that posted it was */
-	uint8_t linked;              /* found by its handle */
-	uint16_t held;               /* calls under way that may complete it */
-	uint16_t thread;             /* that posted it */
-	uint16_t op;                 /* collective */
-	int32_t peer, tag;           /* as posted, maybe wildcards; root of a collective */
-	int32_t send_peer, send_tag; /* VT_REQUEST_BOTH */
-	uint32_t number;             /* of the collective on its communicator; of the partitioned one in its channel */
+	uint8_t active;      /* persistent: it has been started */
+	uint8_t partitioned; /* pairs with the partitioned one of the same number, not with messages */
+	uint8_t cancelled;   /* MPI_Cancel() was called: whether in time the status says */
+	uint8_t recorded;    /* the call that posted it was */
+	uint8_t linked;      /* in the chain of its handle */
+	uint8_t live;        /* and found there: its request is not gone */
+	uint16_t held;       /* calls under way that may complete it */
+	uint16_t op;         /* collective */
+	uint32_t number;     /* of the collective on its communicator; of the partitioned one in its channel */
+	int32_t peer, tag;   /* as posted, maybe wildcards; root of a collective */
 	struct vt_comm *comm;
 	uint64_t bytes;       /* sent, or room for what is received */
 	uint64_t bytes_back;  /* collective: received */
@@ -43,12 +43,13 @@ struct vt_request {
 	void *target;         /* VT_REQUEST_COMMUNICATOR: where its handle will be */
 };
 
-enum { VT_REQUESTS_CHUNK = 256, VT_REQUESTS_CHUNKS = 4096 };
+enum { VT_REQUESTS_CHUNK = 256, VT_REQUESTS_CHUNKS = 4096, VT_REQUESTS_IDLE = 1024 };
 
 struct vt_requests {
 	struct vt_request **bucket;
 	size_t n_buckets; /* a power of two */
-	size_t used;      /* entries that are linked */
+	size_t used;      /* entries that are live, */
+	size_t idle;      /* and that are linked and not live */
 	struct vt_request *free;
 	struct vt_request *chunk[VT_REQUESTS_CHUNKS];
 	size_t n_chunks;

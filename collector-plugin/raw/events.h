@@ -34,6 +34,7 @@ struct vt_raw_scope {
 
 /* Messages of MPI, of VT_log_sendmsg() and the like. A communicator is its definition's id, peers are ranks in it, or in its remote
  * group. A send has the stamp of the call's beginning, a receive that of the call's end that completed it. */
+/* The two below have forms of 8 and 12 bytes (raw/short.h). */
 struct vt_raw_short_message { /* n: the communicator */
 	uint16_t peer, tag;
 	uint32_t bytes;

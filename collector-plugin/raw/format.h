@@ -15,7 +15,7 @@
 #define VT_RAW_BLOCK_MAGIC 0x4b4c4256u /* "VBLK" */
 #define VT_RAW_FREE_MAGIC 0x45524656u  /* "VFRE": was used, and is elsewhere or is gone */
 
-/* In files of version 3 no values are short (raw/short.h). */
+/* In files of version 3 no values and no messages are short (raw/short.h). */
 enum { VT_RAW_VERSION = 4, VT_RAW_OLDEST = 3, VT_RAW_MIN_BLOCK = 4096, VT_RAW_MAX_COUNTERS = 255 };
 
 enum vt_raw_state {

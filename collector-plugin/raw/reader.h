@@ -85,7 +85,8 @@ struct vt_raw_cursor {
 	uint32_t sessions;                          /* that were over when it was written; 0: unknown */
 	uint32_t owner;                             /* whose the block's short records are; UINT32_MAX: unknown */
 	uint32_t function;                          /* body of a short state, */
-	uint32_t values[3 * VT_RAW_SHORT_COUNTERS]; /* and of short values; */
+	uint32_t values[3 * VT_RAW_SHORT_COUNTERS]; /* of short values, */
+	struct vt_raw_later_message message;        /* and of a short message; */
 	uint32_t known;                             /* bits: counters of the program that have a value in this block, */
 	uint64_t latest[VT_RAW_SHORT_COUNTERS];     /* and the latest one */
 	struct vt_raw_file *f;
@@ -136,6 +137,28 @@ size_t vt_raw_cursor_values(struct vt_raw_cursor *c, uint32_t w);
 /* The values of the long record there are those that the next short ones differ from. */
 void vt_raw_cursor_remember(struct vt_raw_cursor *c);
 
+/* The short message at c->p, of which `left` bytes are there, whose first word is w. */
+static inline size_t vt_raw_cursor_message(struct vt_raw_cursor *c, uint32_t w, size_t left)
+{
+	uint32_t received = w & (VT_RAW_SHORT_RECEIVE ^ VT_RAW_SHORT_MESSAGE), more[2] = { 0 }, envelope;
+	size_t size = received ? 12 : 8;
+
+	if (left < size) {
+		return 0;
+	}
+	memcpy(more, c->p + 4, size - 4);
+	envelope = (received ? more[0] : w) >> 8;
+	c->h.type = received ? VT_RAW_RECEIVE : VT_RAW_SEND;
+	c->h.n = w & (VT_RAW_SHORT_COMMUNICATORS - 1);
+	c->h.dt = received ? w >> 8 : 0;
+	c->message.peer = envelope & ((1 << VT_RAW_SHORT_PEER_BITS) - 1);
+	c->message.tag = (uint16_t)(envelope >> VT_RAW_SHORT_PEER_BITS);
+	c->message.bytes = received ? more[1] & ((1 << VT_RAW_SHORT_BYTES_BITS) - 1) : more[0];
+	c->message.since = received ? more[1] >> VT_RAW_SHORT_BYTES_BITS << 8 | (more[0] & 255) : 0;
+	c->body = (const uint8_t *)&c->message;
+	return size;
+}
+
 /* The short record at c->p, as a long one. Returns its bytes; 0: it is none. */
 static inline size_t vt_raw_cursor_short(struct vt_raw_cursor *c)
 {
@@ -149,6 +172,9 @@ static inline size_t vt_raw_cursor_short(struct vt_raw_cursor *c)
 	w = vt_raw_short_word(w);
 	c->h.n = 0;
 	c->h.where = (uint16_t)c->owner;
+	if (!(w & VT_RAW_SHORT)) {
+		return vt_raw_cursor_message(c, w, left);
+	}
 	if ((w & VT_RAW_SHORT_ENTER) != VT_RAW_SHORT_ENTER) {
 		if (w & VT_RAW_SHORT_VALUES) {
 			return vt_raw_cursor_values(c, w);
@@ -183,7 +209,7 @@ static inline int vt_raw_cursor_next(struct vt_raw_cursor *c)
 			}
 			continue;
 		}
-		if (*c->p & VT_RAW_SHORT) {
+		if (*c->p & (VT_RAW_SHORT | VT_RAW_SHORT_MESSAGE)) {
 			c->size = vt_raw_cursor_short(c);
 			if (__builtin_expect(c->size != 0, 1)) {
 				c->now += c->h.dt;

@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* States and values in words of 32 bits, without the 8 bytes that are in front of other records: of the thread that the record VT_RAW_OWNER
- * before them in their block names. The first byte tells them apart: bit 7 is set, which no type has; bit 6 says enter.
+/* States, values and messages in words of 32 bits, without the 8 bytes that are in front of other records: of the thread that the record VT_RAW_OWNER
+ * before them in their block names. The first byte tells them apart: bit 7 is set, but for messages; bit 6 says enter.
  * Enter: 18 bits of dt and 12 bits: the function's id less VT_RAW_FIRST_ID, or 0, where the id follows in a word of its own.
  * Leave: 24 bits of dt, and 6 bits 0.
  * Values: 5 bits: the first counter's id less VT_RAW_FIRST_ID, which is not 0, and a bit that says whether the rest is all:
  *   1: 14 bits of dt, and 10 bits are the difference to the latest value of that counter in this block, with its sign;
  *   0: 24 bits of dt. A word for each value follows: 31 bits are the difference; the lowest bit says that a value of the next counter id follows.
- * What does not fit is written as VT_RAW_STATE_ENTER, VT_RAW_STATE_LEAVE, VT_RAW_COUNTERS. */
+ * Messages: bit 7 of the first byte is not set, bit 6 is; bit 5 says that it is received, the rest is the communicator.
+ *   A send's 24 bits are peer and tag, 12 bits each; the second word is its bytes, its dt is 0.
+ *   A receive's 24 bits are dt; bits 8 to 31 of the second word are peer and tag. The third has 16 bits for its bytes and, above them, the
+ *   high 16 of 24 bits for the ticks since it was posted; the low 8 are in the second word.
+ * What does not fit is written as VT_RAW_STATE_ENTER, VT_RAW_STATE_LEAVE, VT_RAW_COUNTERS, VT_RAW_SEND, VT_RAW_RECEIVE. */
 #ifndef COLLECTOR_PLUGIN_RAW_SHORT_H
 #define COLLECTOR_PLUGIN_RAW_SHORT_H
 
@@ -24,6 +28,14 @@ enum {
 	VT_RAW_SHORT_VALUES = 63 /* not 0: values, if it is no enter */
 };
 enum { VT_RAW_SHORT_STEP_BITS = 31, VT_RAW_SHORT_ALONE_BITS = 14, VT_RAW_SHORT_ALONE_STEP_BITS = 10 };
+
+enum { VT_RAW_SHORT_MESSAGE = 0x40, VT_RAW_SHORT_RECEIVE = 0x60, VT_RAW_SHORT_COMMUNICATORS = 32 };
+enum {
+	VT_RAW_SHORT_PEER_BITS = 12,
+	VT_RAW_SHORT_TAG_BITS = 12,
+	VT_RAW_SHORT_BYTES_BITS = 16,
+	VT_RAW_SHORT_SINCE_BITS = 24
+};
 
 /* The word in the order of bits that the first byte in memory has the lowest ones. */
 static inline uint32_t vt_raw_short_word(uint32_t w)

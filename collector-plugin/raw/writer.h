@@ -307,7 +307,50 @@ static inline int vt_raw_leave_quickly(struct vt_raw_stream *s, ltick_t stamp)
 	return 1;
 }
 
-/* Both, whatever it takes. Returns 0 or -1: lost, and counted. */
+/* Do these fit into a short record? */
+static inline int vt_raw_short_envelope(uint32_t communicator, uint32_t peer, uint32_t tag)
+{
+	return !(communicator / VT_RAW_SHORT_COMMUNICATORS | peer >> VT_RAW_SHORT_PEER_BITS |
+		tag >> VT_RAW_SHORT_TAG_BITS);
+}
+
+/* It sends a message, with the stamp of its last record. 0: a long record must do. */
+static inline int vt_raw_send_quickly(
+	struct vt_raw_stream *s, ltick_t stamp, uint32_t communicator, uint32_t peer, uint32_t tag, uint64_t bytes)
+{
+	uint32_t dt, word[2];
+
+	if (!vt_raw_short_envelope(communicator, peer, tag) || bytes >> 32 || !vt_raw_quick(s, stamp.v, 0, &dt)) {
+		return 0;
+	}
+	word[0] = vt_raw_short_stored(
+		VT_RAW_SHORT_MESSAGE | communicator | peer << 8 | tag << (8 + VT_RAW_SHORT_PEER_BITS));
+	word[1] = (uint32_t)bytes;
+	memcpy(s->cur, word, sizeof(word));
+	vt_raw_done(s, s->cur + sizeof(word));
+	return 1;
+}
+
+/* It has received one that was posted `since` ticks before. */
+static inline int vt_raw_receive_quickly(struct vt_raw_stream *s, ltick_t stamp, uint32_t communicator, uint32_t peer,
+	uint32_t tag, uint64_t bytes, uint64_t since)
+{
+	uint32_t dt, word[3];
+
+	if (!vt_raw_short_envelope(communicator, peer, tag) || bytes >> VT_RAW_SHORT_BYTES_BITS ||
+		since >> VT_RAW_SHORT_SINCE_BITS || s->end - s->cur < (ptrdiff_t)sizeof(word) ||
+		!vt_raw_quick(s, stamp.v, VT_RAW_SHORT_LEAVE_BITS, &dt)) {
+		return 0;
+	}
+	word[0] = vt_raw_short_stored(VT_RAW_SHORT_RECEIVE | communicator | dt << 8);
+	word[1] = (peer | tag << VT_RAW_SHORT_PEER_BITS) << 8 | (uint32_t)(since & 255);
+	word[2] = (uint32_t)bytes | (uint32_t)(since >> 8) << VT_RAW_SHORT_BYTES_BITS;
+	memcpy(s->cur, word, sizeof(word));
+	vt_raw_done(s, s->cur + sizeof(word));
+	return 1;
+}
+
+/* Enter and leave, whatever it takes. Returns 0 or -1: lost, and counted. */
 static inline int vt_raw_state_enter(
 	struct vt_raw_stream *s, ltick_t stamp, uint16_t where, uint32_t function, uint32_t code)
 {

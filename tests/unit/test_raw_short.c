@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Definitions and short records of the raw file: what is written comes back, whole, after a kill, and beside a signal handler. */
+/* Definitions, short states and messages of the raw file: what is written comes back, whole, after a kill, and beside a signal handler. */
 #include "config.h"
 #include "collector-plugin/raw/format.h"
 
@@ -290,6 +290,142 @@ static void short_from_a_handler(void)
 	vt_raw_close(r, ltick(1022));
 }
 
+/* ---- messages ---- */
+
+enum { MESSAGES = 40000 };
+
+struct message {
+	int64_t dt;
+	uint32_t communicator, peer, tag, received;
+	uint64_t bytes, since;
+	int fits; /* into the short form */
+};
+
+/* The k-th message: mostly small numbers, and those beside each limit. Every third event is a state in between. */
+static struct message message_at(uint64_t k)
+{
+	static const uint64_t limit[] = { 1 << 12, 1 << 12, 1 << 16, 1 << 24, 1 << 24, 32 };
+	uint64_t h = k * 0x9e3779b97f4a7c15u, v[6];
+	struct message m;
+	int i;
+
+	h ^= h >> 29;
+	for (i = 0; i < 6; i++) {
+		v[i] = h >> i & 1 ? h >> 20 & 31 : limit[i] - 1;
+	}
+	/* one of them is the first that does not fit, half of the time */
+	i = (int)(h >> 40 & 15);
+	if (i < 6) {
+		v[i] = limit[i];
+	}
+	m = (struct message){ .received = h >> 50 & 1,
+		.peer = (uint32_t)v[0],
+		.tag = (uint32_t)v[1],
+		.bytes = v[2],
+		.since = v[3],
+		.dt = (int64_t)v[4],
+		.communicator = (uint32_t)v[5] };
+	m.fits = i != 0 && i != 1 && i != 5 && (!m.received || i > 5);
+	if (!m.received) {
+		m.since = 0;
+		m.dt = h >> 51 & 1; /* its stamp is that of the record before */
+		m.bytes = i == 2 ? UINT32_MAX : m.bytes;
+		m.fits = m.fits && m.dt == 0;
+	}
+	return m;
+}
+
+/* As the wrappers of MPI do it. Returns 1: it was short. */
+static int put_message(struct vt_raw_stream *s, const struct message *m, int64_t now)
+{
+	struct vt_raw_later_message l = { (uint16_t)m->peer, (uint16_t)m->tag, (uint32_t)m->bytes, (uint32_t)m->since };
+
+	if (m->received ? vt_raw_receive_quickly(s, ltick(now), m->communicator, m->peer, m->tag, m->bytes, m->since)
+			: vt_raw_send_quickly(s, ltick(now), m->communicator, m->peer, m->tag, m->bytes)) {
+		return 1;
+	}
+	vt_raw_event(s, ltick(now), 7, m->received ? VT_RAW_RECEIVE : VT_RAW_SEND, (uint8_t)m->communicator, &l,
+		m->received ? sizeof(l) : sizeof(struct vt_raw_short_message));
+	return 0;
+}
+
+static int same_message(const struct vt_raw_cursor *c, const struct message *m, int64_t now)
+{
+	struct vt_raw_later_message l = { 0 };
+
+	if (c->h.type != (m->received ? VT_RAW_RECEIVE : VT_RAW_SEND)) {
+		return 0;
+	}
+	memcpy(&l, c->body, m->received ? sizeof(l) : sizeof(struct vt_raw_short_message));
+	return c->now == now && c->h.where == 7 && c->h.n == m->communicator && l.peer == m->peer && l.tag == m->tag &&
+		l.bytes == m->bytes && l.since == m->since;
+}
+
+static void short_messages(void)
+{
+	struct vt_raw *r = create((struct vt_raw_options){ .autoflush = 1, .flush_blocks = 4 });
+	struct vt_raw_stream *s = vt_raw_stream(r);
+	struct vt_raw_file *f;
+	struct vt_raw_cursor c;
+	struct message m;
+	int64_t now = 1000;
+	long k, short_ones = 0, fitting = 0, right = 0;
+
+	for (k = 0; k < MESSAGES; k++) {
+		m = message_at((uint64_t)k);
+		if (k % 3 == 0) {
+			vt_raw_state_enter(s, ltick(++now), 7, 0x10001, vt_raw_short_code(0x10001));
+		}
+		now += m.dt;
+		short_ones += put_message(s, &m, now);
+		fitting += m.fits;
+	}
+	/* at a block's end, and before its first state, a few do not */
+	CHECK(fitting > MESSAGES / 3 && short_ones <= fitting && short_ones > fitting * 95 / 100, "%ld of %ld",
+		short_ones, fitting);
+	vt_raw_stream_end(s);
+	vt_raw_close(r, ltick(now));
+	f = vt_raw_open(path, NULL);
+	CHECK(f != NULL, "%s", path);
+	if (!f) {
+		return;
+	}
+	now = 1000;
+	vt_raw_cursor(f, 0, &c);
+	for (k = 0; k < MESSAGES; k++) {
+		m = message_at((uint64_t)k);
+		if (k % 3 == 0) {
+			CHECK(vt_raw_cursor_next(&c) && c.h.type == VT_RAW_STATE_ENTER && c.now == ++now, "%ld", k);
+		}
+		now += m.dt;
+		right += vt_raw_cursor_next(&c) && same_message(&c, &m, now);
+	}
+	CHECK_INT(right, MESSAGES);
+	CHECK_INT(vt_raw_cursor_next(&c), 0);
+	vt_raw_file_close(f);
+}
+
+/* Bytes of a file that may be damaged: a message of which not all is there is none, nor is one in a block without an owner. */
+static void half_a_message(void)
+{
+	uint32_t word[3] = { vt_raw_short_stored(VT_RAW_SHORT_RECEIVE | 1), 0, 0 };
+	struct vt_raw_cursor c = { .p = (const uint8_t *)word, .owner = 7 };
+	size_t n;
+
+	for (n = 0; n <= sizeof(word); n++) {
+		c.end = c.p + n;
+		CHECK_INT(vt_raw_cursor_short(&c), n < 12 ? 0 : 12);
+	}
+	c.owner = UINT32_MAX;
+	CHECK_INT(vt_raw_cursor_short(&c), 0);
+	c.owner = 7;
+	word[0] = vt_raw_short_stored(VT_RAW_SHORT_MESSAGE | 1);
+	for (n = 0; n <= 8; n++) {
+		c.end = c.p + n;
+		CHECK_INT(vt_raw_cursor_short(&c), n < 8 ? 0 : 8);
+	}
+}
+
 int main(int argc, char **argv)
 {
 	check_args(argc, argv);
@@ -299,6 +435,8 @@ int main(int argc, char **argv)
 	RUN(short_records);
 	RUN(short_killed);
 	RUN(short_from_a_handler);
+	RUN(short_messages);
+	RUN(half_a_message);
 	remove_dir();
 	return check_end();
 }

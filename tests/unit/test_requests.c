@@ -96,6 +96,45 @@ static void entries_do_not_move(void)
 	CHECK_INT(t.used, 0);
 }
 
+/* Two calls hold a request, which the first of them completes; its handle is given out again before the second returns. */
+static void two_calls_hold_one(void)
+{
+	struct vt_requests t = { 0 };
+	struct vt_request *r = vt_requests_add(&t, 42), *fresh;
+
+	r->tag = 1;
+	CHECK(vt_requests_hold(&t, 42) == r && vt_requests_hold(&t, 42) == r, "not held");
+	vt_requests_release(&t, r, 1);
+	CHECK_INT(t.used, 0);
+	CHECK(!vt_requests_hold(&t, 42), "found after its end");
+	fresh = vt_requests_add(&t, 42);
+	CHECK(fresh != r && fresh->tag == 0 && r->tag == 1, "the entry that is held was taken");
+	vt_requests_release(&t, r, 0);
+	CHECK(vt_requests_hold(&t, 42) == fresh, "the new one went with the old one");
+	vt_requests_release(&t, fresh, 1);
+	CHECK_INT(t.used, 0);
+	CHECK_INT(t.idle, 1);
+	CHECK_INT(t.forgotten, 0);
+}
+
+/* Handles that are never given out again do not fill the table. */
+static void few_entries_wait_for_their_handle(void)
+{
+	struct vt_requests t = { 0 };
+	int i;
+
+	for (i = 0; i < 100000; i++) {
+		struct vt_request *r = vt_requests_add(&t, 3 * (uint64_t)i);
+
+		CHECK(r && vt_requests_hold(&t, 3 * (uint64_t)i) == r, "%d", i);
+		vt_requests_release(&t, r, 1);
+	}
+	CHECK_INT(t.idle, VT_REQUESTS_IDLE);
+	CHECK_INT(t.used, 0);
+	CHECK(t.n_chunks <= VT_REQUESTS_IDLE / VT_REQUESTS_CHUNK + 1, "%zu", t.n_chunks);
+	CHECK_INT(t.refused, 0);
+}
+
 static struct vt_requests shared = { .threads = 1 };
 static _Atomic int bad;
 
@@ -139,6 +178,8 @@ int main(int argc, char **argv)
 	RUN(entries_are_found_as_long_as_they_live);
 	RUN(a_handle_given_out_again_is_another_request);
 	RUN(a_request_that_ended_unseen_is_forgotten);
+	RUN(two_calls_hold_one);
+	RUN(few_entries_wait_for_their_handle);
 	RUN(entries_do_not_move);
 	RUN(threads_share_it);
 	return check_end();
