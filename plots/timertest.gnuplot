@@ -3,7 +3,7 @@
 # Draws what timertest measured: gnuplot BASE.gnuplot
 # Another picture format:        gnuplot -e 'tm_format="txt"' BASE.gnuplot   (svg, png, pdf, txt, all)
 #
-# timertest writes the variables tm_dir, tm_base, tm_title, tm_verdict, tm_reason, tm_latency, tm_steps, tm_step_sizes, tm_interpolation,
+# timertest writes the variables tm_dir, tm_base, tm_title, tm_verdict, tm_reason, tm_latency, tm_steps, tm_step_sizes, tm_step_counts, tm_interpolation,
 # tm_ranks, tm_pairs, tm_children and tm_pus above these lines. Text is in single quotes there (a quote doubled), because gnuplot runs what
 # is in backquotes inside double ones. The data is in the same folder: the first line names columns and
 # units, two blank lines part the blocks, and a block starts with its title in double quotes.
@@ -34,6 +34,7 @@ if (!exists("tm_reason")) tm_reason = ""
 if (!exists("tm_latency")) tm_latency = ""
 if (!exists("tm_steps")) tm_steps = ""
 if (!exists("tm_step_sizes")) tm_step_sizes = ""
+if (!exists("tm_step_counts")) tm_step_counts = ""
 if (!exists("tm_interpolation")) tm_interpolation = "spline"
 if (!exists("tm_format")) tm_format = ""
 if (!exists("tm_pairs")) tm_pairs = tm_ranks * (tm_ranks - 1) / 2
@@ -250,6 +251,8 @@ if (tm_n < 1) {
 				behind fillcolor rgb tm_bad_colour fillstyle solid 0.15 noborder
 			# several clocks may step at the same time
 			tm_says = 2 * i > words(tm_step_sizes) ? "a clock stepped" : \
+				(i <= words(tm_step_counts) && int(word(tm_step_counts, i)) > 1 ? \
+				word(tm_step_counts, i)." steps, the largest: " : "").\
 				"rank ".word(tm_step_sizes, 2 * i - 1)." stepped by ".tm_val(real(word(tm_step_sizes, 2 * i)))
 			set label i tm_says at first real(word(tm_steps, 2 * i - 1)), graph 0.96 - 0.05 * ((i - 1) % 6) offset 0.5,0 textcolor rgb tm_bad_colour
 		}

@@ -12,7 +12,7 @@
 #include "report/many.h"
 #include "report/svg.h"
 
-enum { STEPS = 16, BINS = 60, SAMPLES = 400, TABLE = 512 };
+enum { STEPS = 8, BINS = 60, SAMPLES = 400, TABLE = 512 };
 
 static double length_s(const struct vtr_clocks *c)
 {
@@ -23,18 +23,19 @@ static double length_s(const struct vtr_clocks *c)
 
 static size_t find_marks(const struct vtr_clocks *c, struct vtr_mark *mark, char (*label)[80])
 {
-	size_t r, k, n = 0;
+	struct cal_step_group group[STEPS];
+	size_t i, n = cal_group_steps(&c->run, group, STEPS);
 	char a[40];
 
-	for (r = 0; r < c->run.ranks; r++) {
-		const struct cal_map *m = &c->run.rank[r].map;
-
-		for (k = 0; k < m->steps && n < STEPS; k++, n++) {
-			mark[n].x = (double)(m->step[k].from_global.v + m->step[k].to_global.v) / 2 * c->run.period_s;
-			snprintf(label[n], sizeof(label[n]), "rank %zu: step of %s", r,
-				vtr_value(a, sizeof(a), m->step[k].size_s, "s"));
-			mark[n].label = label[n];
+	for (i = 0; i < n; i++) {
+		vtr_value(a, sizeof(a), group[i].size_s, "s");
+		if (group[i].n > 1) {
+			snprintf(label[i], sizeof(label[i]), "%zu steps, the largest of rank %zu: %s", group[i].n,
+				group[i].rank, a);
+		} else {
+			snprintf(label[i], sizeof(label[i]), "rank %zu: step of %s", group[i].rank, a);
 		}
+		mark[i] = (struct vtr_mark){ group[i].from_s, group[i].to_s, label[i] };
 	}
 	return n;
 }

@@ -192,6 +192,9 @@ void vtr_clock_curves(const struct vtr_clocks *c, size_t rank, double *uncorrect
 			continue;
 		}
 		global = (int64_t)((double)c->run.end.v * i / (VTR_INSTANTS - 1));
+		if (i == VTR_INSTANTS - 1 && m->piece[m->pieces - 1].global.v > global) {
+			global = m->piece[m->pieces - 1].global.v; /* a step in the last moment */
+		}
 		stamp = stamp_at(m, global);
 		bound[i] = bound_at(m, stamp);
 		shown = steered ? cal_pairs_local(&m->pairs, stamp) : stamp;
@@ -271,7 +274,7 @@ enum vtr_grade vtr_clocks_verdict(const struct vtr_clocks *c, unsigned processes
 
 void vtr_find_in_clocks(struct vtr_findings *all, const struct vtr_clocks *c)
 {
-	char a[60], b[60];
+	char a[60], b[60], d[60];
 	size_t r;
 
 	if (!c->loaded) {
@@ -285,10 +288,12 @@ void vtr_find_in_clocks(struct vtr_findings *all, const struct vtr_clocks *c)
 
 		if (k->map.steps) {
 			vtr_find(all, 96, VTR_BAD, "A clock was stepped",
-				"The clock of rank %zu on %s jumped by %s at %s; %zu step%s in the whole run. The "
+				"The clock of rank %zu on %s jumped by %s between %s and %s; %zu step%s in the whole "
+				"run. The "
 				"correction takes them away.",
 				r, k->host, vtr_value(a, sizeof(a), k->map.step[0].size_s, "s"),
 				vtr_value(b, sizeof(b), (double)k->map.step[0].from_global.v * c->run.period_s, "s"),
+				vtr_value(d, sizeof(d), (double)k->map.step[0].to_global.v * c->run.period_s, "s"),
 				c->steps, c->steps == 1 ? "" : "s");
 			break;
 		}

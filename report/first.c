@@ -14,6 +14,8 @@
 /* Limits of what is worth saying; doc/vtreport.1 states them. */
 #define IMBALANCE 0.10   /* of the slowest rank's time */
 #define IO_PRESSURE 20.0 /* percent of the run */
+#define DISK_BUSY 80.0   /* percent of the run */
+#define DISK_MUCH 10240  /* KB/s: worth a word although nothing says whether it was too much */
 #define SAMPLER_COST 1.0 /* percent of a core */
 #define CPU_FULL 2.0     /* percent of a core idle, of the node */
 
@@ -125,6 +127,11 @@ static void find_high(struct vtr_findings *all, const struct vtr_trace *t, const
 	}
 }
 
+static int has_values(const struct vtr_trace *t, const char *name)
+{
+	return spread_of(t, name).n > 0;
+}
+
 static void find_disk(struct vtr_findings *all, const struct vtr_trace *t)
 {
 	struct spread p = spread_of(t, "disk_io");
@@ -133,13 +140,16 @@ static void find_disk(struct vtr_findings *all, const struct vtr_trace *t)
 	find_high(all, t, "psi_io", IO_PRESSURE, "Storage is a bottleneck", "tasks waited for I/O");
 	find_high(all, t, "cpu_iowait", IO_PRESSURE, "CPUs wait for storage",
 		"CPUs were idle while tasks waited for disks");
+	find_high(all, t, "disk_busy", DISK_BUSY, "Disks are saturated",
+		"disks had requests to serve, summed up over its disks,");
 	find_high(all, t, "psi_mem", IO_PRESSURE, "Memory is short", "tasks waited for memory");
-	if (p.n && p.most->high > 0) {
+	if (p.n && p.most->high > 0 && !has_values(t, "psi_io") && !has_values(t, "cpu_iowait") &&
+		!has_values(t, "disk_busy")) {
 		const char *unit = t->counter[p.most->counter].unit;
 
-		vtr_find(all, 1, VTR_UNKNOWN, "Disks",
-			"%s moved %s on average, at most %s. Whether a disk was saturated is known only with the "
-			"counters psi_io or cpu_iowait.",
+		vtr_find(all, !strcmp(unit, "KB/s") && mean_of(p.most) > DISK_MUCH ? 10 : 1, VTR_UNKNOWN, "Disks",
+			"The disks of %s moved %s on average, at most %s. Whether they were saturated is unknown: "
+			"vtrun --counter psi_io records it.",
 			vtr_willy_label(t, p.most->willy, a, sizeof(a)), vtr_value(b, sizeof(b), mean_of(p.most), unit),
 			vtr_value(c, sizeof(c), p.most->high, unit));
 	}

@@ -50,7 +50,7 @@ const show = () => {
 		o.plot.setAttribute('viewBox', [o.box[0] + from * o.box[2], o.box[1], (to - from) * o.box[2], o.box[3]].join(' '));
 		o.axis.forEach(e => e.classList.toggle('away', !whole));
 		o.svg.querySelectorAll('.zoomed').forEach(e => e.remove());
-		o.svg.querySelectorAll('.step,.w').forEach(e => e.classList.toggle('away', !whole));
+		o.svg.querySelectorAll('.step,.between,.w').forEach(e => e.classList.toggle('away', !whole));
 		const y = +o.svg.getAttribute('height') - 6;
 		for (let v = Math.ceil(a / s) * s; !whole && v <= b; v += s) {
 			const x = 100 * (v - a) / (b - a);
@@ -145,7 +145,7 @@ for (const o of charts) {
 		}
 	}
 	tools.append(o.out);
-	o.svg.after(tools);
+	(o.svg.closest('.heat') || o.svg).after(tools);
 	const at = e => { const r = o.svg.getBoundingClientRect(); return from + (to - from) * Math.min(1, Math.max(0, (e.clientX - r.left) / r.width)); };
 	let begin = -1;
 	o.svg.onpointermove = e => {

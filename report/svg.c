@@ -207,16 +207,19 @@ static void draw_marks(FILE *f, const struct vtr_chart *c)
 	size_t i;
 
 	for (i = 0; i < c->marks && c->to > c->from; i++) {
-		double at = 100 * (c->mark[i].x - c->from) / (c->to - c->from);
+		double from = 100 * (c->mark[i].from - c->from) / (c->to - c->from),
+		       to = 100 * (c->mark[i].to - c->from) / (c->to - c->from);
 
-		if (at >= 0 && at <= 100) {
-			fprintf(f, "<line class=\"step\" x1=\"%.2f%%\" x2=\"%.2f%%\" y1=\"%d\" y2=\"%d\"/>", at, at,
-				TOP, TOP + HEIGHT);
-			fprintf(f, "<text class=\"%s w\" x=\"%.2f%%\" y=\"%zu\">", at > 70 ? "e" : "s", at,
-				TOP + 24 + 13 * (i % 8));
-			vtr_html(f, c->mark[i].label);
-			fputs("</text>\n", f);
-		}
+		from = fmin(fmax(from, 0), 100);
+		to = fmin(fmax(to, from), 100);
+		fprintf(f,
+			"<rect class=\"between\" x=\"%.2f%%\" width=\"%.2f%%\" y=\"%d\" height=\"%d\"/>"
+			"<line class=\"step\" x1=\"%.2f%%\" x2=\"%.2f%%\" y1=\"%d\" y2=\"%d\"/>",
+			from, to - from, TOP, HEIGHT, to, to, TOP, TOP + HEIGHT);
+		fprintf(f, "<text class=\"%s w\" x=\"%.2f%%\" dx=\"%d\" y=\"%zu\">", to > 60 ? "e" : "s", to,
+			to > 60 ? -4 : 4, TOP + 24 + 13 * (i % 8));
+		vtr_html(f, c->mark[i].label);
+		fputs("</text>\n", f);
 	}
 }
 
@@ -331,16 +334,38 @@ static void heat_key(FILE *f, const struct vtr_heat *h)
 	fputs("</p>", f);
 }
 
+/* The names of the rows, in a picture of their own left of the cells, so that they cover none. The table has them for who cannot see. */
+static void row_names(FILE *f, const struct vtr_heat *h, int row, int height)
+{
+	size_t every = (size_t)(14 / row + (14 % row != 0)), r, longest = 0;
+	char label[120];
+
+	every = every < 1 ? 1 : every;
+	for (r = 0; r < h->rows; r += every) {
+		h->label(h->context, r, label, sizeof(label));
+		longest = strlen(label) > longest ? strlen(label) : longest;
+	}
+	longest = longest > 24 ? 24 : longest;
+	fprintf(f, "<svg class=\"chart names\" width=\"%zu\" height=\"%d\" aria-hidden=\"true\">\n", 7 * longest + 4,
+		TOP + height + 20);
+	for (r = 0; r < h->rows; r += every) {
+		h->label(h->context, r, label, sizeof(label));
+		fprintf(f, "<text class=\"e\" x=\"100%%\" y=\"%d\">", TOP + (int)r * row + row / 2 + 4);
+		vtr_html(f, label);
+		fputs("</text>\n", f);
+	}
+	fputs("</svg>", f);
+}
+
 void vtr_svg_heat(FILE *f, const struct vtr_heat *h)
 {
 	int row = h->rows <= 8 ? 20 : h->rows <= 16 ? 14 : h->rows <= 40 ? 8 : h->rows <= 80 ? 5 : 3;
 	int height = (int)h->rows * row, k;
-	size_t every = (size_t)(14 / row + (14 % row != 0)), r;
-	char label[120];
+	size_t r;
 
-	every = every < 1 ? 1 : every;
 	heat_key(f, h);
-	fputs(h->to > h->from ? "" : "<div class=\"square\">", f);
+	fprintf(f, "<div class=\"heat%s\">", h->to > h->from ? "" : " square");
+	row_names(f, h, row, height);
 	fputs("<svg class=\"chart\"", f);
 	if (h->data) {
 		fprintf(f, " data-series=\"%s\" data-rows=\"%zu\"", h->data, h->rows);
@@ -353,12 +378,6 @@ void vtr_svg_heat(FILE *f, const struct vtr_heat *h)
 		draw_level(f, h, k);
 	}
 	fputs("</svg>", f);
-	for (r = 0; r < h->rows; r += every) {
-		h->label(h->context, r, label, sizeof(label));
-		fprintf(f, "<text class=\"s\" x=\"2\" y=\"%d\">", TOP + (int)r * row + (row > 12 ? row / 2 + 5 : 10));
-		vtr_html(f, label);
-		fputs("</text>\n", f);
-	}
 	if (h->to > h->from) {
 		x_axis(f, h->from, h->to, h->x_unit, TOP + height);
 	}
@@ -366,5 +385,5 @@ void vtr_svg_heat(FILE *f, const struct vtr_heat *h)
 		fprintf(f, "<text class=\"m\" x=\"%.1f%%\" y=\"%d\">%zu</text>\n",
 			100 * ((double)r + 0.5) / (double)h->columns, TOP + height + 14, r);
 	}
-	fputs(h->to > h->from ? "</svg>\n" : "</svg>\n</div>", f);
+	fputs("</svg>\n</div>\n", f);
 }

@@ -16,8 +16,8 @@ struct vtr_line {
 	int dots;   /* single points instead of a line */
 };
 
-struct vtr_mark { /* something at one place of the x axis */
-	double x;
+struct vtr_mark { /* something that happened at an unknown place in a part of the x axis */
+	double from, to;
 	const char *label;
 };
 

@@ -2,6 +2,7 @@
 #include "config.h"
 #include "calib/map/run.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -30,6 +31,44 @@ double cal_session_tick(const struct cal_rank *r)
 int cal_session_may_step(const struct cal_rank *r)
 {
 	return r->reference_hz > 0 ? 0 : r->may_step;
+}
+
+static void join_step(struct cal_step_group *to, const struct cal_step_group *s)
+{
+	to->from_s = s->from_s < to->from_s ? s->from_s : to->from_s;
+	to->to_s = s->to_s > to->to_s ? s->to_s : to->to_s;
+	to->n += s->n;
+	if (fabs(s->size_s) > fabs(to->size_s)) {
+		to->size_s = s->size_s;
+		to->rank = s->rank;
+	}
+}
+
+size_t cal_group_steps(const struct cal_run *run, struct cal_step_group *group, size_t room)
+{
+	size_t r, k, g, steps = 0, n = 0;
+
+	for (r = 0; r < run->ranks; r++) {
+		steps += run->rank[r].map.steps;
+	}
+	for (r = 0; r < run->ranks; r++) {
+		const struct cal_map *m = &run->rank[r].map;
+
+		for (k = 0; k < m->steps; k++) {
+			struct cal_step_group s = { (double)m->step[k].from_global.v * run->period_s,
+				(double)m->step[k].to_global.v * run->period_s, m->step[k].size_s, r, 1 };
+
+			for (g = 0; g < n && (steps <= room || s.from_s > group[g].to_s || s.to_s < group[g].from_s);
+				g++) {
+			}
+			if (g == n && n < room) {
+				group[n++] = s;
+			} else {
+				join_step(&group[g < n ? g : n - 1], &s);
+			}
+		}
+	}
+	return n;
 }
 
 void cal_rank_free(struct cal_rank *r)

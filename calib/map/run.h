@@ -116,6 +116,16 @@ double cal_session_hz(const struct cal_rank *r);
 double cal_session_tick(const struct cal_rank *r);
 int cal_session_may_step(const struct cal_rank *r);
 
+/* Steps of clocks for a picture that has room for so many names. A step happened somewhere between two sessions; if there are more steps
+ * than `room`, those whose times overlap are one group. Returns the number of groups. */
+struct cal_step_group {
+	double from_s, to_s; /* global time */
+	double size_s;       /* of the largest */
+	size_t rank;         /* which made it */
+	size_t n;            /* steps */
+};
+size_t cal_group_steps(const struct cal_run *run, struct cal_step_group *group, size_t room);
+
 /* Free what hangs on them, not the struct itself. */
 void cal_rank_free(struct cal_rank *r);
 void cal_run_free(struct cal_run *run);

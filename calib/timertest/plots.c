@@ -144,6 +144,9 @@ static void write_session_samples(
 	for (k = 0; k < m->nodes && m->node[k].session <= 1 + (s - c->session); k++) {
 		cal_walk_node(&walk, k);
 	}
+	/* its own samples are on its own side of a step, whether before or after the session's node */
+	walk.in_gap = 0;
+	walk.last_part = walk.part;
 	for (k = 0; k < s->n; k++) {
 		const struct cal_sample *p = &s->sample[k];
 		ltick_t middle = ltick_add(p->send, ltick_sub(p->recv, p->send) / 2);
@@ -263,29 +266,26 @@ static void put_setting(FILE *f, const char *name, const char *text)
 	putc('\n', f);
 }
 
-/* Of the first clocks that stepped: between which global times in seconds, in pairs; and by how much which rank's did. gnuplot 5.4 reads
- * no number with an exponent and without a point. */
+/* Between which global times in seconds clocks stepped, in pairs; by how much which rank's did; and how many steps that stands for. gnuplot
+ * 5.4 reads no number with an exponent and without a point. */
 static void write_steps(FILE *f, const struct tt_result *r)
 {
-	enum { MOST = 20 };
-	char times[MOST * 60] = "", sizes[MOST * 60] = "";
-	int i, written = 0, t = 0, z = 0;
-	size_t k;
+	enum { MOST = 6 };
+	struct cal_step_group g[MOST];
+	char times[MOST * 60] = "", sizes[MOST * 60] = "", counts[MOST * 20] = "";
+	size_t k, n = cal_group_steps(&r->run, g, MOST);
+	int t = 0, z = 0, c = 0;
 
-	for (i = 1; i < r->ranks; i++) {
-		const struct cal_rank *c = &r->run.rank[i];
+	for (k = 0; k < n; k++) {
+		const char *blank = k ? " " : "";
 
-		for (k = 0; has_map(c) && k < c->map.steps && written < MOST; k++, written++) {
-			const struct cal_step *s = &c->map.step[k];
-
-			t += snprintf(times + t, sizeof(times) - (size_t)t, "%s%.6f %.6f", written ? " " : "",
-				(double)s->from_global.v * r->run.period_s, (double)s->to_global.v * r->run.period_s);
-			z += snprintf(
-				sizes + z, sizeof(sizes) - (size_t)z, "%s%d %.6e", written ? " " : "", i, s->size_s);
-		}
+		t += snprintf(times + t, sizeof(times) - (size_t)t, "%s%.6f %.6f", blank, g[k].from_s, g[k].to_s);
+		z += snprintf(sizes + z, sizeof(sizes) - (size_t)z, "%s%zu %.6e", blank, g[k].rank, g[k].size_s);
+		c += snprintf(counts + c, sizeof(counts) - (size_t)c, "%s%zu", blank, g[k].n);
 	}
 	put_setting(f, "tm_steps", times);
 	put_setting(f, "tm_step_sizes", sizes);
+	put_setting(f, "tm_step_counts", counts);
 }
 
 static void write_script(FILE *f, const char *base, const struct tt_options *o, const struct tt_result *r)

@@ -145,6 +145,9 @@ grep -F -q "rank 1 stepped by 3 us" "$tmp/unfit/t.run.svg" || note "the size of 
 sed '/^tm_step_sizes/d' "$tmp/unfit/t.gnuplot" >"$tmp/unfit/old.gnuplot" && gnuplot -e 'tm_format="svg"' "$tmp/unfit/old.gnuplot" >"$tmp/old.out" 2>&1
 grep -F -q "a clock stepped" "$tmp/unfit/t.run.svg" || note "a script without sizes does not mark the step"
 done_with "a step is marked in the application run, with its size"
+sed -e '/^tm_step_sizes/s/.*/&\ntm_step_counts = "31"/' "$tmp/unfit/t.gnuplot" >"$tmp/unfit/many.gnuplot" && gnuplot -e 'tm_format="svg"' "$tmp/unfit/many.gnuplot" >"$tmp/old.out" 2>&1
+grep -F -q "31 steps, the largest: rank 1 stepped by 3 us" "$tmp/unfit/t.run.svg" || note "how many steps is not there"
+done_with "steps at the same time are one mark, with the largest of them"
 # a script of an older timertest has no tm_latency
 largest=$(awk 'NF == 5 { a = $2 < 0 ? -$2 : $2; if (a > most) { most = a; l = $4 } } END { printf "%.3g", l * 1e9 }' "$tmp/unfit/t.run.dat")
 test "$(grep -o 'latency [0-9.]* [mun]*s' "$tmp/unfit/t.run.svg")" = "latency $largest ns" || note "not the latency of the largest offset, $largest ns"

@@ -207,12 +207,14 @@ for r in range(rows):
             truth[r, k] = sum(p[4] for p in parts) / sum(p[3] for p in parts)
 most = max(truth.values())
 check("cells of the heat map", sorted(shown), sorted(truth))
-key = re.search(r'<p class="key">([^<]*)<span class="q q0">.*?</span> ([^<]*)</p><svg class="chart"[^>]*heat-t', page)
+key = re.search(r'<p class="key">([^<]*)<span class="q q0">.*?</span> ([^<]*)</p><div class="heat">', page)
 close("colours from", key.group(1), 0)
 close("colours to", key.group(2), most)
 for at, v in truth.items():
     check("level of cell %s" % (at,), shown.get(at, -9), min(8, int(v / most * 9)), 1 if abs(v / most * 9 - round(v / most * 9)) < 1e-6 else 0)
-names = re.findall(r'<text class="s"[^>]*>(rank [^<]*)</text>', heat)
+beside = page[:page.index(heat)].rpartition('<svg class="chart names"')[2]
+names = re.findall(r'<text class="e"[^>]*>(rank [^<]*)</text>', beside)
+check("no name on a cell", re.findall(r">rank [^<]*</text>", heat), [])
 height = int(re.search(r'<svg y="\d+" width="100%" height="(\d+)"', heat).group(1)) // rows
 every = max(1, math.ceil(14 / height))
 last_of = lambda r: min(RANKS, (r + 1) * per_row) - 1

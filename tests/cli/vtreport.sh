@@ -361,6 +361,58 @@ grep -q '>rank 0</th><td>1</td><td>-40 ns</td><td>-50 ns</td><td>-30 ns</td>' k.
 	grep -q '>unit 0</th><td>1</td><td>2 ns</td><td>-2 ns</td><td>6 ns</td>' k.html
 ok "offsets of pairs and cores that timertest left beside it" $?
 
+# nine clocks that step by 1 ms to 9 ms between 1 s and 3 s of 4 s: more than have room for a name
+{
+	sed -n '1,/^rank 0/p' k.clk | sed 's/^ranks .*/ranks 10/; s/^end .*/end 40000000000/'
+	printf 'host "a"\ntimer "CPU"\nnominal-hz 1000000000\npiece 0 0 4000000000 40000000000 0 0\nend-rank\n'
+	for r in 1 2 3 4 5 6 7 8 9; do
+		after=$((3000000000 + r * 1000000))
+		printf 'rank %s\nhost "a"\ntimer "CPU"\nnominal-hz 1000000000\nsteps-possible 1\nwander 1e-06\n' $r
+		printf 'part\nnode 0 0 -20 20 1 1\nnode 1000000000 10000000000 9999999980 10000000020 1 2\npiece 0 0 1000000000 10000000000 0 0\n'
+		printf 'step 1000000000 %s 10000000000 30000000000 %se-3 1e-6 1\n' $after $r
+		printf 'part\nnode %s 30000000000 29999999980 30000000020 1 3\nnode %s 40000000000 39999999980 40000000020 1 4\n' $after $((after + 1000000000))
+		printf 'piece %s 30000000000 1000000000 10000000000 0 0\nend-rank\n' $after
+	done
+	echo end-file
+} >steps.clk
+report steps.clk
+grep -o '<text class="[es] w"[^>]*>[^<]*' steps.html | sort | uniq -c >verify
+[ "$status" -eq 0 ] && [ "$(grep -c . verify)" -eq 1 ] && grep -q 'x="75.00%".*>9 steps, the largest of rank 9: 9 ms$' verify &&
+	grep -q 'class="between" x="25.00%" width="50.00%"' steps.html
+ok "steps of many clocks at the same time are one mark over the time in which they happened" $?
+grep -o 'The clock of rank 1 on [^.]*' steps.html >verify
+grep -q 'jumped by 1 ms between 1 s and 3 s; 9 steps in the whole run' verify && grep -q 'clock of rank 9 would be up to 9 ms off' steps.html
+ok "the first screen says between which times a clock stepped" $?
+sed '/^end /s/ .*/ 30000000000/' steps.clk >late.clk
+report late.clk
+grep -q 'clock of rank 9 would be up to 9 ms off' late.html
+ok "a step in the last moment of the run is in what correction took away" $?
+
+# a disk: what was recorded of it decides what the report states
+for counter in none psi_io disk_busy; do
+	make_trace disk <<END
+C ASCII trace
+CLKPERIOD 1e-09
+EVENTBITS 0
+NCPUS 1 1
+DURATION 0 4000000000
+DEFCLASS 2 "OS" SELF "OS" PARENT 0
+DEFCLASS 4 "counter-display" SELF "counter-display" PARENT 0
+DEFGROUP 2147483650 "All" NMEMBS 1 1
+DEFCOUNTER 1 "disk_io" CLASS 2 CPU 2147483650 TYPE 67 DIFF 1 UNIT "bytes" LOWER 0 UPPER 18446744073709551615
+DEFCOUNTER 2 "$counter" CLASS 2 CPU 2147483650 TYPE 65 DIFF 0 UNIT "percent" LOWER 0 UPPER 100
+INFO CLASS 4 TEXT "\"OS:disk_io\" 0.0009765625 \"KB/s\""
+0 SAMP CPU 1 DEF 1 UINT 8 0 DEF 2 INT 8 90
+4000000000 SAMP CPU 1 DEF 1 UINT 8 400000000 DEF 2 INT 8 90
+END
+	report disk.stf --force
+	sed -n 's|.*<strong>\([^<]*\):</strong>\(.*\)</li>|\1:\2|p' disk.html >$counter.verify
+done
+grep -q '^Disks: .* moved .* MB/s on average, .* vtrun --counter psi_io records it' none.verify && ! grep -q '^Disks:' psi_io.verify &&
+	grep -q '^Storage is a bottleneck: .* 90.0 % of the time' psi_io.verify && grep -q '^Disks are saturated: .* 90.0 % of the time' disk_busy.verify
+ok "a saturated disk is on the first screen; without a counter that shows it, that it is unknown" $?
+cat none.verify psi_io.verify disk_busy.verify >verify
+
 sed 's/^global-period.*/&/; s/^realtime-at-0 .*/realtime-at-0 1764121000123456789/; s/2000201000/2000401000/; s/2000200000/2000400000/' k.clk >m.clk
 report m.clk k.clk
 sed -n 's|^<tr><th scope="row">\(..clk\)</th>|\1 |p' clocks.html | sed 's/<[^>]*>/ /g; s/  */ /g' | grep '&#60;' >verify

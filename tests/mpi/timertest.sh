@@ -255,6 +255,9 @@ result step
 [ $status -eq 1 ] && step_ok 10000000 3.5 &&
 	grep -Eq '^verdict: sim is NOT fit .*stepped against that of rank 0 by (9\.[0-9]+|10(\.[0-9]+)?) ms between [0-9]+\.[0-9]+ s and [0-9]+\.[0-9]+ s' "$dir/out"
 ok "np 2, a step of 10 ms is found, with its size and time" $?
+# the 6th column is sample minus map
+awk '/^[0-9]/ && $4 == 1 { n++; far += $6 > 1e-3 || $6 < -1e-3 } END { print n + 0 " samples, " far + 0 " far from the map"; exit !(n > 50 && far == 0) }' "$dir/step.samples.dat"
+ok "np 2, raw samples are compared with the map on their own side of the step" $?
 
 truth_ok 2 11000000
 ok "np 2, the bound covers the step" $?

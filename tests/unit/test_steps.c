@@ -3,6 +3,7 @@
 #include "config.h"
 #include "calib/map/curve.h"
 #include "calib/map/map.h"
+#include "calib/map/run.h"
 #include "tests/lib/check.h"
 
 enum { NODES = 12 };
@@ -243,6 +244,36 @@ static void a_rate_that_jumps_within_wander_stays_inside_the_bound(void)
 	CHECK_INT(broken, 0);
 }
 
+/* For pictures: steps of several ranks, each with a name as long as there is room, then joined where their times overlap. */
+static void steps_are_joined_where_there_is_no_room(void)
+{
+	struct cal_step step[5] = {
+		{ .from_global = gtick(1000000000), .to_global = gtick(2000000000), .size_s = 1e-3 },
+		{ .from_global = gtick(1500000000), .to_global = gtick(2500000000), .size_s = -9e-3 },
+		{ .from_global = gtick(7000000000), .to_global = gtick(8000000000), .size_s = 2e-3 },
+		{ .from_global = gtick(500000000), .to_global = gtick(1200000000), .size_s = 4e-3 },
+		{ .from_global = gtick(9000000000), .to_global = gtick(9500000000), .size_s = 3e-3 }
+	};
+	struct cal_rank rank[4] = { { .map = { .step = step, .steps = 1 } },
+		{ .map = { .step = step + 1, .steps = 2 } }, { .rank = 2 },
+		{ .map = { .step = step + 3, .steps = 2 } } };
+	struct cal_run run = { .ranks = 4, .rank = rank, .period_s = 1e-9 };
+	struct cal_step_group g[8];
+
+	CHECK_INT(cal_group_steps(&run, g, 5), 5);
+	CHECK(g[1].from_s == 1.5 && g[1].to_s == 2.5 && g[1].size_s == -9e-3 && g[1].rank == 1 && g[1].n == 1,
+		"%g to %g", g[1].from_s, g[1].to_s);
+	CHECK_INT(cal_group_steps(&run, g, 4), 3);
+	CHECK(g[0].from_s == 0.5 && g[0].to_s == 2.5 && g[0].size_s == -9e-3 && g[0].rank == 1 && g[0].n == 3,
+		"%zu steps, %g to %g", g[0].n, g[0].from_s, g[0].to_s);
+	CHECK(g[1].from_s == 7 && g[1].n == 1 && g[2].from_s == 9 && g[2].rank == 3, "%g, %g", g[1].from_s,
+		g[2].from_s);
+	/* no room even so: the last has the rest */
+	CHECK_INT(cal_group_steps(&run, g, 2), 2);
+	CHECK(g[1].from_s == 7 && g[1].to_s == 9.5 && g[1].n == 2 && g[1].size_s == 3e-3, "%g to %g", g[1].from_s,
+		g[1].to_s);
+}
+
 int main(int argc, char **argv)
 {
 	check_args(argc, argv);
@@ -252,5 +283,6 @@ int main(int argc, char **argv)
 	RUN(a_point_outside_its_interval_is_no_step);
 	RUN(a_swing_is_no_step);
 	RUN(a_rate_that_jumps_within_wander_stays_inside_the_bound);
+	RUN(steps_are_joined_where_there_is_no_room);
 	return check_end();
 }
