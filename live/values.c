@@ -195,12 +195,12 @@ static int read_file(struct vtl_job *j, const char *path, const char *only)
 
 	f = vt_raw_open_definitions(path, &e);
 	if (!f) {
-		return 0;
+		return e.code == TKM_ERR_NOMEM ? -1 : 0; /* else the file is gone: its process has ended */
 	}
 	l.head = vt_raw_file_head(f);
 	j->running += l.head->state == VT_RAW_RECORDING && vt_raw_file_alive(f);
 	j->lost += l.head->lost;
-	vt_raw_definitions(f, define, &l);
+	l.no_memory |= vt_raw_definitions(f, define, &l) < 0;
 	read_streams(&l, f);
 	for (size_t i = l.first_cell; i < j->cells; i++) {
 		run_s = (double)(j->cell[i].new.tick - l.head->start_tick) / l.head->hz;

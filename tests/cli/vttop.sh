@@ -54,6 +54,34 @@ ok "the program has no thread and no child" $?
 [ $? -eq 1 ] && grep -q 'cannot write to standard output' ../err
 ok "a full standard output: status 1" $?
 
+"$build/vttop" --help >/dev/full 2>../err
+[ $? -eq 1 ] && grep -q 'cannot write to standard output' ../err
+ok "so is one of --help" $?
+
+# the list of mappings, which stops the program from mapping memory, is not read where a sampler process names the file
+if command -v strace >/dev/null && strace -o ../trace true 2>/dev/null; then
+	strace -f -o ../trace -e trace=openat "$build/vttop" sh.stf --count 1 >../out 2>../err
+	[ $? -eq 0 ] && grep -q proc_rss ../out && grep -q '/fd"\|fd"' ../trace && ! grep '/maps"' ../trace >../verify
+	ok "the program's list of mappings is not read" $?
+else
+	skip "the program's list of mappings is not read" "no strace, or it may not trace"
+fi
+
+# an allocation that fails: out of memory, or as if it had not
+if ${CC:-cc} -shared -fPIC -o ../failnth.so "$src/tests/cli/failnth.c" -ldl 2>../err && FAIL_WHAT=malloc FAIL_COUNT=../count LD_PRELOAD=../failnth.so "$build/vttop" "$pid" --count 1 >../out 2>../err; then
+	: >../verify
+	n=0
+	while n=$((n + 1)) && [ $n -le "$(cat ../count)" ] && [ $n -le 150 ]; do
+		FAIL_WHAT=malloc FAIL_NTH=$n LD_PRELOAD=../failnth.so timeout 60 "$build/vttop" "$pid" --count 1 >../out 2>../err
+		rc=$?
+		{ [ $rc -eq 0 ] && grep -q proc_rss ../out; } || { [ $rc -ne 0 ] && [ $rc -le 2 ] && grep -q 'out of memory' ../err; } || echo "malloc $n: $rc $(cat ../err)" >>../verify
+	done
+	[ $n -gt 5 ] && [ ! -s ../verify ]
+	ok "each allocation that fails is reported, or does not matter" $?
+else
+	skip "each allocation that fails is reported, or does not matter" "no compiler for the library that makes them fail"
+fi
+
 rm ../out
 "$build/vttop" "$pid" --plain --period 0.1s >../out 2>../err &
 top=$!

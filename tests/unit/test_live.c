@@ -196,6 +196,22 @@ static void quick_samples_make_no_rate_of_their_own(void)
 	vt_raw_close(r, ltick(300001000));
 }
 
+/* Numbers of counters come from the file: beyond 2^20 they are no index into memory. */
+static void the_largest_number_of_a_counter_is_shown(void)
+{
+	struct vt_raw *r = create((struct vt_raw_options){ .rank = 0 });
+	struct vt_raw_stream *s = vt_raw_stream(r);
+	struct vtl_job j;
+
+	counter(r, 1 << 20, STF_COUNTER_U8, 0, "largest", "m", 0, "");
+	counter(r, (1 << 20) + 1, STF_COUNTER_U8, 0, "beyond", "m", 0, "");
+	vt_raw_counters(s, ltick(100001000), 0, 2, (uint32_t[]){ 1 << 20, (1 << 20) + 1 }, (uint64_t[]){ 7, 8 });
+	j = one_job();
+	CHECK_STR(printed(&j, NULL), "0.100\trank 0\tlargest\t7\tm\n");
+	vtl_free(&j);
+	vt_raw_close(r, ltick(300001000));
+}
+
 static int found(const char *what, struct tkm_err *e)
 {
 	struct vtl_job j;
@@ -218,6 +234,7 @@ static void a_job_is_found_by_all_its_names(void)
 	struct vt_raw *r = write_job(0);
 	struct tkm_err e;
 	char pid[20], here[PATH_MAX], name[200];
+	int files = open_files();
 
 	snprintf(pid, sizeof(pid), "%d", (int)getpid());
 	CHECK_INT(found(pid, &e), 0);
@@ -235,6 +252,7 @@ static void a_job_is_found_by_all_its_names(void)
 	CHECK_STR(e.text, "t.stf: no such program is recorded here at this moment, or it is another user's");
 	CHECK_INT(chdir(here), 0);
 	CHECK_INT(found("/nosuch/raw.dat", &e), -1);
+	CHECK_INT(open_files(), files);
 	CHECK_INT(found("1", &e), -1);
 	vt_raw_close(r, ltick(300001000));
 	CHECK_INT(found(pid, &e), -1);
@@ -249,6 +267,7 @@ int main(int argc, char **argv)
 	RUN(a_total_is_shown_as_its_rate);
 	RUN(what_was_recorded_is_printed);
 	RUN(quick_samples_make_no_rate_of_their_own);
+	RUN(the_largest_number_of_a_counter_is_shown);
 	RUN(a_job_is_found_by_all_its_names);
 	remove_dir();
 	return check_end();
