@@ -24,6 +24,12 @@ void *stx_hash_new(void)
 
 void stx_hash_add(void *h, const void *p, size_t n)
 {
+#ifdef HASH_AVX2
+	if (__builtin_cpu_supports("avx2")) {
+		stx_hash_add_avx2(h, p, n);
+		return;
+	}
+#endif
 	XXH3_64bits_update(h, p, n);
 }
 

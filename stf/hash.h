@@ -17,6 +17,7 @@ void stx_hash_free(void *h);
 uint64_t stx_hash_of(const void *p, size_t n);
 /* The same, for processors that have AVX2; twice as fast. */
 uint64_t stx_hash_avx2(const void *p, size_t n);
+void stx_hash_add_avx2(void *h, const void *p, size_t n);
 /* Can this build take checksums? */
 int stx_hash_there(void);
 

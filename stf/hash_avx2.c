@@ -16,6 +16,11 @@ uint64_t stx_hash_avx2(const void *p, size_t n)
 {
 	return XXH3_64bits(p, n);
 }
+
+void stx_hash_add_avx2(void *h, const void *p, size_t n)
+{
+	XXH3_64bits_update(h, p, n);
+}
 #else
 typedef int stx_no_avx2; /* an empty file is no C */
 #endif

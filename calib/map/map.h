@@ -89,23 +89,29 @@ struct cal_span {
 	int64_t global;   /* at `from` */
 	uint64_t rise, length, half;
 	uint64_t whole, part; /* of rise / length: the integer, and the rest in units of 2^-64, cut */
+	uint64_t half_part;   /* half / length in these units, cut */
 };
 
 /* The stretch that `local` is on. */
 void cal_map_span(const struct cal_map *m, ltick_t local, struct cal_span *s);
 
-/* Exactly what cal_map_at() says, from s->from to s->to. */
+/* The same as cal_span_at(), by what is left of the division. */
+static inline int64_t cal_span_exactly(const struct cal_span *s, uint64_t l, uint64_t q)
+{
+	uint64_t rest = l * s->rise + s->half - q * s->length;
+
+	return s->global + (int64_t)(q + (rest >= s->length));
+}
+
+/* Exactly what cal_map_at() says, from s->from to s->to. `part` and `half_part` are cut, so the sum is too small by at most l + 1 units of
+ * 2^-64: the integer is right unless so many more would carry into it. */
 static inline int64_t cal_span_at(const struct cal_span *s, int64_t local)
 {
 	uint64_t l = (uint64_t)local - (uint64_t)s->from;
-	uint64_t q = l * s->whole + (uint64_t)((unsigned __int128)l * s->part >> 64);
-	/* the remainder, to nearest; what was cut makes q too small by two at most */
-	uint64_t rest = l * s->rise + s->half - q * s->length;
+	unsigned __int128 sum = (unsigned __int128)l * s->part + s->half_part;
+	uint64_t q = l * s->whole + (uint64_t)(sum >> 64);
 
-	q += rest >= s->length;
-	rest -= rest >= s->length ? s->length : 0;
-	q += rest >= s->length;
-	return s->global + (int64_t)q;
+	return __builtin_expect((uint64_t)sum > UINT64_MAX - l - 1, 0) ? cal_span_exactly(s, l, q) : s->global + (int64_t)q;
 }
 
 /* The largest error that cal_map_at() can have against the master's clock at that stamp, in seconds,
