@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The k-th bytes of all records are together, so that what is constant costs nothing, and running totals
- * are replaced by their steps. 8 x 8 bytes are transposed in registers. */
+ * are replaced by their steps. 8 x 8 bytes are transposed in registers. Calls of functions have records of two lengths: which one each
+ * has is a bit of its own, and the shorter ones have no byte in the columns that only the longer ones have. */
 #include "config.h"
 #include "stf/columns.h"
 
@@ -8,9 +9,20 @@
 #include <emmintrin.h>
 #endif
 
+/* so that the eight vectors stay in registers */
+#ifdef __clang__
+#define UNROLLED _Pragma("clang loop unroll(full)")
+#else
+#define UNROLLED _Pragma("GCC unroll 8")
+#endif
+
 #define HEAD 8 /* type, n, L, D */
 #define FIXED sizeof(struct stx_wire_counter_value)
-#define STRIP 16 /* records at a time */
+#define STRIP 16    /* records at a time */
+#define TWO_HEAD 17 /* type, n, id and length of the shorter and of the longer records, constant columns */
+#define COMMON sizeof(struct stx_wire_leave_function)
+/* bytes of STRIP states and one more, at most */
+#define STRIP_AHEAD ((STRIP + 1) * sizeof(struct stx_wire_enter_function_1))
 
 /* Byte j of w[i], its bits 8 j and up, goes to byte i of the j-th of 8 columns, `step` bytes apart. */
 static inline void put_columns(uint8_t *dst, size_t step, const uint64_t w[STRIP])
@@ -20,25 +32,33 @@ static inline void put_columns(uint8_t *dst, size_t step, const uint64_t w[STRIP
 	unsigned i;
 
 	/* pairs of words, then all that lie 8 apart, 4 apart ... interleaved until the columns are whole */
+	UNROLLED
 	for (i = 0; i < 8; i++) {
-		a[i] = _mm_loadu_si128((const __m128i *)(const void *)(w + 2 * i));
+		/* two loads: one of 16 bytes would wait until both words, stored just now, are in the cache */
+		a[i] = _mm_unpacklo_epi64(_mm_loadl_epi64((const __m128i *)(const void *)(w + 2 * i)),
+			_mm_loadl_epi64((const __m128i *)(const void *)(w + 2 * i + 1)));
 	}
+	UNROLLED
 	for (i = 0; i < 4; i++) {
 		b[2 * i] = _mm_unpacklo_epi8(a[i], a[i + 4]);
 		b[2 * i + 1] = _mm_unpackhi_epi8(a[i], a[i + 4]);
 	}
+	UNROLLED
 	for (i = 0; i < 4; i++) {
 		a[2 * i] = _mm_unpacklo_epi8(b[i], b[i + 4]);
 		a[2 * i + 1] = _mm_unpackhi_epi8(b[i], b[i + 4]);
 	}
+	UNROLLED
 	for (i = 0; i < 4; i++) {
 		b[2 * i] = _mm_unpacklo_epi8(a[i], a[i + 4]);
 		b[2 * i + 1] = _mm_unpackhi_epi8(a[i], a[i + 4]);
 	}
+	UNROLLED
 	for (i = 0; i < 4; i++) {
 		a[2 * i] = _mm_unpacklo_epi8(b[i], b[i + 4]);
 		a[2 * i + 1] = _mm_unpackhi_epi8(b[i], b[i + 4]);
 	}
+	UNROLLED
 	for (i = 0; i < 8; i++) {
 		_mm_storeu_si128((__m128i *)(void *)(dst + i * step), a[i]);
 	}
@@ -60,25 +80,30 @@ static inline void get_columns(uint64_t w[STRIP], const uint8_t *src, size_t ste
 	__m128i a[8], b[8];
 	unsigned i;
 
+	UNROLLED
 	for (i = 0; i < 8; i++) {
 		a[i] = _mm_loadu_si128((const __m128i *)(const void *)(src + i * step));
 	}
+	UNROLLED
 	for (i = 0; i < 4; i++) {
 		b[i] = _mm_unpacklo_epi8(a[2 * i], a[2 * i + 1]);
 		b[i + 4] = _mm_unpackhi_epi8(a[2 * i], a[2 * i + 1]);
 	}
+	UNROLLED
 	for (i = 0; i < 8; i += 4) {
 		a[i] = _mm_unpacklo_epi16(b[i], b[i + 1]);
 		a[i + 1] = _mm_unpackhi_epi16(b[i], b[i + 1]);
 		a[i + 2] = _mm_unpacklo_epi16(b[i + 2], b[i + 3]);
 		a[i + 3] = _mm_unpackhi_epi16(b[i + 2], b[i + 3]);
 	}
+	UNROLLED
 	for (i = 0; i < 8; i += 4) {
 		b[i] = _mm_unpacklo_epi32(a[i], a[i + 2]);
 		b[i + 1] = _mm_unpackhi_epi32(a[i], a[i + 2]);
 		b[i + 2] = _mm_unpacklo_epi32(a[i + 1], a[i + 3]);
 		b[i + 3] = _mm_unpackhi_epi32(a[i + 1], a[i + 3]);
 	}
+	UNROLLED
 	for (i = 0; i < 8; i++) {
 		_mm_storeu_si128((__m128i *)(void *)(w + 2 * i), b[i]);
 	}
@@ -91,6 +116,301 @@ static inline void get_columns(uint64_t w[STRIP], const uint8_t *src, size_t ste
 		}
 	}
 #endif
+}
+
+/* ---- records of two lengths ---- */
+
+/* Column c is position c + 1: position 0 is the id. */
+struct two {
+	size_t n, longer; /* records; those of the second length */
+	uint8_t id[2];    /* of the shorter, of the longer */
+	size_t len[2];
+	uint64_t constant; /* bit c: the bytes of column c are equal, and only one is stored */
+	const uint8_t *bits;
+	const uint8_t *col[64]; /* of a content */
+	/* columns 0 to 7, columns 8 and up: those of the first record, and which bits differ in others */
+	uint64_t first[2], diff[2];
+};
+
+static size_t bit_bytes(size_t n)
+{
+	return (n + 7) / 8;
+}
+
+static size_t bit_of(const uint8_t *bits, size_t i)
+{
+	return bits[i / 8] >> i % 8 & 1;
+}
+
+static int is_stored_once(const struct two *t, size_t c)
+{
+	return t->constant >> c & 1;
+}
+
+static size_t column_size(const struct two *t, size_t c)
+{
+	return is_stored_once(t, c) ? 1 : c < t->len[0] - 1 ? t->n : t->longer;
+}
+
+/* Which one of the forms of an enter there is, if p is nothing but states. */
+static void choose_ids(const uint8_t *p, size_t size, struct two *t)
+{
+	size_t at = 0;
+
+	*t = (struct two){ .id = { STF_ID_leave_function, STF_ID_enter_function },
+		.len = { COMMON, sizeof(struct stx_wire_enter_function) } };
+	while (at < size && p[at] == t->id[0]) {
+		at += COMMON;
+	}
+	if (at < size && p[at] == STF_ID_enter_function_1) {
+		t->id[1] = STF_ID_enter_function_1;
+		t->len[1] = sizeof(struct stx_wire_enter_function_1);
+	}
+}
+
+static uint64_t get_tail(const uint8_t *p, size_t more)
+{
+	return more == 4 ? tkm_get32(p, 0) : tkm_get64(p, 0);
+}
+
+/* Enters and leaves of functions, nothing else? Then `t` but for the columns, and the bits, are right. A wrong guess of the processor
+ * about the next record costs less than to wait for its id. */
+static int all_states(const uint8_t *p, size_t size, struct two *t, uint8_t *bits)
+{
+	const uint8_t *end = p + size;
+	uint64_t word = 0, diff = 0, tails = 0;
+	size_t i = 0, more;
+
+	choose_ids(p, size, t);
+	more = t->len[1] - COMMON;
+	t->first[0] = size >= COMMON ? tkm_get64(p + 1, 0) : 0;
+	for (; (size_t)(end - p) >= COMMON; i++) {
+		diff |= tkm_get64(p + 1, 0) ^ t->first[0];
+		if (*p == t->id[1] && (size_t)(end - p) >= COMMON + more) {
+			t->first[1] = t->longer ? t->first[1] : get_tail(p + COMMON, more);
+			tails |= get_tail(p + COMMON, more) ^ t->first[1];
+			t->longer++;
+			word |= (uint64_t)1 << i % 64;
+			p += COMMON + more;
+		} else if (*p == t->id[0]) {
+			p += COMMON;
+		} else {
+			return 0;
+		}
+		if (i % 64 == 63) {
+			tkm_put64(bits + i / 64 * 8, word, 0);
+			word = 0;
+		}
+	}
+	tkm_put64(bits + i / 64 * 8, word, 0);
+	t->n = i;
+	t->diff[0] = diff;
+	t->diff[1] = tails;
+	return p == end && i > 1;
+}
+
+static void find_constants(struct two *t)
+{
+	size_t c;
+
+	for (c = 0; c < t->len[1] - 1; c++) {
+		if (!(t->diff[c / 8] >> c % 8 * 8 & 0xff) && (c < COMMON - 1 || t->longer)) {
+			t->constant |= (uint64_t)1 << c;
+		}
+	}
+}
+
+/* Columns c to c + 7 of 16 records, those that change, at row r. */
+static void put_strip(const struct two *t, uint8_t *const to[64], size_t c, size_t r, const uint64_t w[STRIP])
+{
+	uint8_t strip[8 * STRIP];
+	size_t i;
+
+	put_columns(strip, STRIP, w);
+	for (i = 0; i < 8 && c + i < t->len[1] - 1; i++) {
+		if (!is_stored_once(t, c + i)) {
+			memcpy(to[c + i] + r, strip + i * STRIP, STRIP);
+		}
+	}
+}
+
+static void put_row(const struct two *t, uint8_t *const to[64], size_t c, size_t r, const uint8_t *p, size_t n)
+{
+	size_t i;
+
+	for (i = 0; i < n; i++) {
+		if (!is_stored_once(t, c + i)) {
+			to[c + i][r] = p[i];
+		}
+	}
+}
+
+/* The records of all_states() from p to end, as columns. */
+static void pack_two(const struct two *t, uint8_t *const to[64], const uint8_t *p, const uint8_t *end)
+{
+	const size_t more = t->len[1] - COMMON;
+	uint64_t w[STRIP], tail[2 * STRIP];
+	size_t r, i, waiting = 0, done = 0, is_longer, bits;
+	uint8_t last[8];
+
+	for (r = 0; r + STRIP <= t->n && (size_t)(end - p) >= STRIP_AHEAD; r += STRIP) {
+		bits = tkm_get16(t->bits + r / 8, 0);
+		for (i = 0; i < STRIP; i++, bits >>= 1) {
+			is_longer = bits & 1;
+			w[i] = tkm_get64(p + 1, 0);
+			tail[waiting] = tkm_get64(p + COMMON, 0);
+			waiting += is_longer;
+			p += COMMON + (more & -is_longer);
+		}
+		put_strip(t, to, 0, r, w);
+		if (waiting >= STRIP) {
+			put_strip(t, to, COMMON - 1, done, tail);
+			memcpy(tail, tail + STRIP, STRIP * sizeof(*tail));
+			done += STRIP;
+			waiting -= STRIP;
+		}
+	}
+	for (i = 0; i < waiting; i++) {
+		tkm_put64(last, tail[i], 0);
+		put_row(t, to, COMMON - 1, done++, last, more);
+	}
+	for (; r < t->n; r++) {
+		put_row(t, to, 0, r, p + 1, COMMON - 1);
+		p += COMMON;
+		if (bit_of(t->bits, r)) {
+			put_row(t, to, COMMON - 1, done++, p, more);
+			p += more;
+		}
+	}
+}
+
+/* Content of p if that is states and nothing else, else 0. */
+static size_t pack_states(uint8_t *dst, const uint8_t *p, size_t size, int big)
+{
+	struct two t;
+	uint8_t *to[64], *at = dst + TWO_HEAD;
+	size_t c;
+
+	if (!all_states(p, size, &t, at)) {
+		return 0;
+	}
+	find_constants(&t);
+	dst[0] = 2;
+	tkm_put32(dst + 1, (uint32_t)t.n, big);
+	dst[5] = t.id[0];
+	dst[6] = (uint8_t)t.len[0];
+	dst[7] = t.id[1];
+	dst[8] = (uint8_t)t.len[1];
+	tkm_put64(dst + 9, t.constant, big);
+	t.bits = at;
+	at += bit_bytes(t.n);
+	for (c = 0; c < t.len[1] - 1; c++) {
+		to[c] = at;
+		*at = (uint8_t)(t.first[c / 8] >> c % 8 * 8);
+		at += column_size(&t, c);
+	}
+	pack_two(&t, to, p, p + size);
+	return (size_t)(at - dst);
+}
+
+/* What a content of that form says. -1: it is damaged. */
+static int64_t read_two(const uint8_t *content, size_t n, int big, struct two *t)
+{
+	size_t i, bytes, c;
+	uint64_t size;
+
+	if (n < TWO_HEAD) {
+		return -1;
+	}
+	*t = (struct two){ .n = tkm_get32(content + 1, big),
+		.id = { content[5], content[7] },
+		.len = { content[6], content[8] },
+		.constant = tkm_get64(content + 9, big),
+		.bits = content + TWO_HEAD };
+	bytes = bit_bytes(t->n);
+	if (t->len[0] < 1 || t->len[1] < t->len[0] || t->len[1] > 64 + 1 || n - TWO_HEAD < bytes) {
+		return -1;
+	}
+	for (i = 0; i < bytes; i++) {
+		t->longer += (size_t)__builtin_popcount(t->bits[i]);
+	}
+	for (i = TWO_HEAD + bytes, c = 0; c < t->len[1] - 1; c++) {
+		if (n - i < column_size(t, c)) {
+			return -1;
+		}
+		t->col[c] = content + i;
+		i += column_size(t, c);
+	}
+	size = (uint64_t)t->n * t->len[0] + (uint64_t)t->longer * (t->len[1] - t->len[0]);
+	if (i != n || (t->n % 8 && t->bits[bytes - 1] >> t->n % 8) || size > STX_MAX_FRAME) {
+		return -1;
+	}
+	return (int64_t)size;
+}
+
+/* Columns c to c + n - 1, n at most 8, of rows r and up, at most 16. */
+static void get_strip(uint64_t w[STRIP], const struct two *t, size_t c, size_t n, size_t r, size_t rows)
+{
+	uint8_t strip[8 * STRIP] = { 0 };
+	size_t i;
+
+	for (i = 0; i < n; i++) {
+		if (is_stored_once(t, c + i)) {
+			memset(strip + i * STRIP, *t->col[c + i], STRIP);
+		} else if (rows == STRIP) {
+			memcpy(strip + i * STRIP, t->col[c + i] + r, STRIP);
+		} else {
+			memcpy(strip + i * STRIP, t->col[c + i] + r, rows);
+		}
+	}
+	get_columns(w, strip, STRIP);
+}
+
+/* States, as far as a few bytes too many can be stored before end; *r of them with *done longer ones. */
+static uint8_t *unpack_states(uint8_t *p, const uint8_t *end, const struct two *t, size_t *r, size_t *done)
+{
+	const size_t more = t->len[1] - COMMON;
+	uint64_t w[STRIP], tail[STRIP];
+	size_t i, is_longer, next = STRIP, left, bits;
+
+	for (; *r + STRIP <= t->n && (size_t)(end - p) >= STRIP_AHEAD; *r += STRIP) {
+		get_strip(w, t, 0, COMMON - 1, *r, STRIP);
+		bits = tkm_get16(t->bits + *r / 8, 0);
+		for (i = 0; i < STRIP; i++, bits >>= 1) {
+			if (next == STRIP) {
+				left = t->longer - *done;
+				get_strip(tail, t, COMMON - 1, more, *done, left < STRIP ? left : STRIP);
+				next = 0;
+			}
+			is_longer = bits & 1;
+			*p = t->id[is_longer];
+			tkm_put64(p + 1, w[i], 0);
+			tkm_put64(p + COMMON, tail[next], 0);
+			next += is_longer;
+			*done += is_longer;
+			p += COMMON + (more & -is_longer);
+		}
+	}
+	return p;
+}
+
+static void unpack_two(uint8_t *p, const uint8_t *content, size_t n, int big)
+{
+	size_t r = 0, done = 0, c, is_longer, row;
+	struct two t;
+	int64_t size = read_two(content, n, big, &t);
+
+	if (t.len[0] == COMMON && t.len[1] <= sizeof(struct stx_wire_enter_function_1)) {
+		p = unpack_states(p, p + size, &t, &r, &done);
+	}
+	for (; r < t.n; r++, done += is_longer) {
+		is_longer = bit_of(t.bits, r);
+		*p++ = t.id[is_longer];
+		for (c = 0; c < t.len[is_longer] - 1; c++) {
+			row = c < t.len[0] - 1 ? r : done;
+			*p++ = t.col[c][is_stored_once(&t, c) ? 0 : row];
+		}
+	}
 }
 
 size_t stx_columns_bound(size_t n)
@@ -192,6 +512,10 @@ size_t stx_columns_pack(uint8_t *dst, const uint8_t *p, size_t n, int big)
 	size_t len = all_alike(p, n), k, c, j, end;
 
 	if (!len) {
+		k = pack_states(dst, p, n, big);
+		if (k) {
+			return k;
+		}
 		dst[0] = 0;
 		memcpy(dst + 1, p, n);
 		return n + 1;
@@ -223,9 +547,13 @@ int64_t stx_columns_size(const uint8_t *content, size_t n, int big)
 {
 	size_t len, d, i, at, width;
 	uint64_t size;
+	struct two t;
 
-	if (n < 1 || content[0] > 1) {
+	if (n < 1 || content[0] > 2) {
 		return -1;
+	}
+	if (content[0] == 2) {
+		return read_two(content, n, big, &t);
 	}
 	if (content[0] == 0) {
 		return (int64_t)n - 1;
@@ -373,6 +701,10 @@ void stx_columns_unpack(uint8_t *dst, const uint8_t *content, size_t n, int big)
 	size_t count, len, d, i, c, at;
 	const uint8_t *col, *field;
 
+	if (content[0] == 2) {
+		unpack_two(dst, content, n, big);
+		return;
+	}
 	if (content[0] == 0) {
 		memcpy(dst, content + 1, n - 1);
 		return;

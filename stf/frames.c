@@ -148,7 +148,6 @@ static int find_frames(struct stx_source *s, struct stx_frames *f, struct stf_er
 int stx_frames_open(struct stx_source *s, struct stf_err *err)
 {
 	struct stx_frames *f = calloc(1, sizeof(*f));
-	size_t i;
 	int rc;
 
 	s->frames = f;
@@ -167,9 +166,7 @@ int stx_frames_open(struct stx_source *s, struct stf_err *err)
 		f->frame[0].offset = 0;
 	}
 	/* an upper bound until the last frame has been seen; with none, a size of 1 leads to the fault at the end */
-	for (s->size = f->broken, i = 0; i < f->n; i++) {
-		s->size += f->frame[i].content;
-	}
+	s->size = (uint64_t)f->broken + (uint64_t)f->n * STX_MAX_FRAME;
 	return 0;
 }
 
@@ -229,7 +226,7 @@ int stx_frames_fill(struct stx_source *s, struct stf_err *err)
 	}
 	if (f->next == f->n) {
 		s->size = s->offset + s->len;
-		s->cut = f->broken;
+		s->cut |= f->broken;
 		return 0;
 	}
 	if (unpack(s, &size, err) < 0) {
@@ -264,10 +261,12 @@ void stx_frames_know(struct stx_source *s, const struct stx_anchors *t)
 	}
 }
 
-void stx_frames_know_blocks(struct stx_frames *f, const struct stx_blocks *l)
+void stx_frames_know_blocks(struct stx_source *s, const struct stx_blocks *l)
 {
+	struct stx_frames *f = s->frames;
 	size_t i;
 
+	s->cut |= f && f->n < l->n;
 	for (i = 0; f && f->n == l->n && i < l->n; i++) {
 		f->frame[i].offset = stx_block_start(l, i);
 	}

@@ -11,8 +11,8 @@ int stx_frames_fill(struct stx_source *s, struct stf_err *err);
 struct stx_anchors;
 /* Which anchor offsets its frames have. */
 void stx_frames_know(struct stx_source *s, const struct stx_anchors *t);
-/* The same from blocks, if each is a frame. */
-void stx_frames_know_blocks(struct stx_frames *f, const struct stx_blocks *l);
+/* The same from blocks, if each is a frame; with fewer frames the file is cut. */
+void stx_frames_know_blocks(struct stx_source *s, const struct stx_blocks *l);
 /* What is unpacked next is the frame that holds `offset`, or one before it. Returns where that begins. */
 uint64_t stx_frames_goto(struct stx_frames *f, uint64_t offset);
 /* Passes over the next frame, which cannot be unpacked, if it is known to be this block. 1: done. */

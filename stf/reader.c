@@ -326,7 +326,7 @@ struct stx_source *stx_reader_source(struct stf_reader *r, const struct stf_reco
 	}
 	if (s->timed) {
 		/* of data each block is a frame; of others a frame ends wherever the buffer was written out */
-		stx_frames_know_blocks(s->frames, &s->blocks);
+		stx_frames_know_blocks(s, &s->blocks);
 	}
 	return s;
 }

@@ -114,12 +114,6 @@ gtick_t cal_map_at(const struct cal_map *m, ltick_t local)
 	return cal_map_session_at(m, m->pairs.n ? cal_pairs_at(&m->pairs, local, NULL, NULL, NULL) : local);
 }
 
-/* a / b in units of 2^-64, cut; a < b */
-static uint64_t units_of(int64_t a, int64_t b)
-{
-	return (uint64_t)(((unsigned __int128)(uint64_t)a << 64) / (uint64_t)b);
-}
-
 void cal_map_span(const struct cal_map *m, ltick_t local, struct cal_span *s)
 {
 	const struct cal_piece *p;
@@ -141,8 +135,9 @@ void cal_map_span(const struct cal_map *m, ltick_t local, struct cal_span *s)
 		.length = (uint64_t)p->length,
 		.half = (uint64_t)(p->length / 2),
 		.whole = (uint64_t)(p->rise / p->length),
-		.part = units_of(p->rise % p->length, p->length),
-		.half_part = units_of(p->length / 2, p->length) };
+		.part = (uint64_t)(((unsigned __int128)(uint64_t)(p->rise % p->length) << 64) / (uint64_t)p->length),
+		/* too small by one at most */
+		.half_part = ((uint64_t)1 << 63) - (p->length % 2 ? ((uint64_t)1 << 63) / (uint64_t)p->length + 1 : 0) };
 }
 
 double cal_map_session_slope(const struct cal_map *m, ltick_t local)

@@ -89,7 +89,7 @@ struct cal_span {
 	int64_t global;   /* at `from` */
 	uint64_t rise, length, half;
 	uint64_t whole, part; /* of rise / length: the integer, and the rest in units of 2^-64, cut */
-	uint64_t half_part;   /* half / length in these units, cut */
+	uint64_t half_part;   /* half / length in these units, too small by one at most */
 };
 
 /* The stretch that `local` is on. */
@@ -111,7 +111,8 @@ static inline int64_t cal_span_at(const struct cal_span *s, int64_t local)
 	unsigned __int128 sum = (unsigned __int128)l * s->part + s->half_part;
 	uint64_t q = l * s->whole + (uint64_t)(sum >> 64);
 
-	return __builtin_expect((uint64_t)sum > UINT64_MAX - l - 1, 0) ? cal_span_exactly(s, l, q) : s->global + (int64_t)q;
+	return __builtin_expect((uint64_t)sum > UINT64_MAX - l - 1, 0) ? cal_span_exactly(s, l, q)
+								       : s->global + (int64_t)q;
 }
 
 /* The largest error that cal_map_at() can have against the master's clock at that stamp, in seconds,

@@ -84,6 +84,13 @@ if python_is_there; then
 		ok "--verify finds the histories of many anchors right: $kind" $?
 		agree "60000 records of most kinds, histories too: $kind" "$dir/$kind.stf" 0
 	done
+	# frames of calls alone: with the place in the source, without it, and both
+	for kind in SCL '' .; do
+		awk -v kind="$kind" '!/^[0-9]/ || / LEAVE / || (/ ENTER / && (kind ? $0 ~ kind : !/ SCL /))' "$dir/mixed.avt" | sed '/ LEAVE /s/ SCL .*//' >"$dir/calls.avt"
+		tool "$dir/calls.avt" --convert "$dir/calls.stf" --force --compress-trace 1 && [ -e "$dir/calls.stf.f.0.zst" ]
+		ok "calls alone, compressed: ENTER '$kind'" $?
+		agree "calls alone: ENTER '$kind'" "$dir/calls.stf" 0
+	done
 	# a counter of a thread, a value, a function on a stack, the time before a record under way: bytes from the end
 	for c in .c.0:7 .c.0:15 .f.0:7 .msg:7; do
 		anc=$dir/mixed.stf${c%:*}.anc

@@ -24,6 +24,7 @@ UNKNOWN = 2 ** 64 - 1
 RECEIVE_UNKNOWN, SEND_UNKNOWN = -2 ** 63, -2 ** 63 + 1
 UNSIGNED = ("U1", "U2", "U4", "U8")
 LONGEST_DIRECTORY_LINE, MOST_FIELDS, DEEPEST = 263, 256, 16
+LARGEST_FRAME = 2 ** 24
 MISSING = {"receive_time": RECEIVE_UNKNOWN, "start_time": UNKNOWN, "skew": 1}
 
 
@@ -227,6 +228,8 @@ class Trace:
     def unpack_frame(self, frame):
         if frame[:1] == b"\0":
             return frame[1:]
+        if frame[:1] == b"\2":
+            return self.unpack_two_lengths(frame)
         if frame[:1] != b"\1":
             raise Fault("a frame of unknown form")
         n, length, n_fields = struct.unpack_from(self.order + "IHB", frame, 1)
@@ -241,6 +244,33 @@ class Trace:
                 v = int.from_bytes(rows[i][at:at + width], endian) + int.from_bytes(rows[i - 1][at:at + width], endian)
                 rows[i][at:at + width] = (v % 256 ** width).to_bytes(width, endian)
         return b"".join(rows)
+
+    def unpack_two_lengths(self, frame):
+        if len(frame) < 17:
+            raise Fault("a frame's columns do not fit it")
+        n, short, length, long, longer_length, once = struct.unpack_from(self.order + "IBBBBQ", frame, 1)
+        at = 17 + (n + 7) // 8
+        bits = int.from_bytes(frame[17:at], "little")
+        longer = bin(bits).count("1")
+        if at > len(frame) or bits >> n or not 0 < length <= longer_length <= 65 or \
+                n * length + longer * (longer_length - length) > LARGEST_FRAME:
+            raise Fault("a frame's columns do not fit it")
+        columns = []
+        for c in range(longer_length - 1):
+            rows = n if c < length - 1 else longer
+            stored = 1 if once >> c & 1 else rows
+            if at + stored > len(frame):
+                raise Fault("a frame's columns do not fit it")
+            columns.append(iter(frame[at:at + 1] * rows if once >> c & 1 else frame[at:at + rows]))
+            at += stored
+        if at != len(frame):
+            raise Fault("a frame's columns do not fit it")
+        out = bytearray()
+        for i in range(n):
+            is_longer = bits >> i & 1
+            out.append(long if is_longer else short)
+            out.extend(next(c) for c in columns[:(longer_length if is_longer else length) - 1])
+        return bytes(out)
 
     def files(self, filetype):
         return [f["suffix"].decode() for f in self.tables.get("file_declaration", []) if f["filetype"] == filetype]
