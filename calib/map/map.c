@@ -137,7 +137,8 @@ void cal_map_span(const struct cal_map *m, ltick_t local, struct cal_span *s)
 		.whole = (uint64_t)(p->rise / p->length),
 		.part = (uint64_t)(((unsigned __int128)(uint64_t)(p->rise % p->length) << 64) / (uint64_t)p->length),
 		/* too small by one at most */
-		.half_part = ((uint64_t)1 << 63) - (p->length % 2 ? ((uint64_t)1 << 63) / (uint64_t)p->length + 1 : 0) };
+		.half_part =
+			((uint64_t)1 << 63) - (p->length % 2 ? ((uint64_t)1 << 63) / (uint64_t)p->length + 1 : 0) };
 }
 
 double cal_map_session_slope(const struct cal_map *m, ltick_t local)
