@@ -20,6 +20,7 @@ static int write_trace(const char *path)
 	memset(&def, 0, sizeof(def));
 	memset(&v, 0, sizeof(v));
 	o.resolution = 1e-9;
+	o.identity[0] = 1; /* the script compares two traces byte by byte */
 	w = stf_writer_create(path, &o, &err);
 	if (!w) {
 		fprintf(stderr, "use_stf: %s: %s\n", err.file, err.text);
