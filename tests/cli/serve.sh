@@ -60,6 +60,8 @@ for offset in 900 -900; do
 	serve $offset 1000
 	test -s "$dir/served" && inside 100000
 	ok "a clock that is $offset us off with a bound of 1000 us: every reading contains the true time" $?
+	NTP_OFFSET_US=$offset "$build/tests/lib/clockbound_reads" "$TICKMARK_CLOCK_DIR/clockbound" 100000 >"$dir/out" 2>&1
+	ok "so does every reading of a client of the ClockBound segment" $?
 	[ $offset = -900 ] || finish TERM
 done
 LD_PRELOAD=$dir/ntp_says.so NTP_BOUND_US=1 "$timertest" --serve >"$dir/out" 2>"$dir/err"
@@ -78,6 +80,13 @@ until "$dir/now" utc >"$dir/out" 2>&1; grep -q '^first: stale' "$dir/out" || [ $
 done
 grep -q '^first: stale' "$dir/out"
 ok "a killed server: stale" $?
+tries=0
+while "$build/tests/lib/clockbound_reads" "$TICKMARK_CLOCK_DIR/clockbound" 1 >"$dir/out" 2>&1 && [ $tries -lt 300 ]; do
+	sleep 0.1
+	tries=$((tries + 1))
+done
+grep -q '1 without an interval' "$dir/out"
+ok "what it left says nothing to a client of ClockBound for longer than a page is valid" $?
 serve 0 100
 inside 1000
 ok "a new server takes its place" $?
