@@ -229,6 +229,24 @@ static void a_check_too_far_off(void)
 	unmake();
 }
 
+/* A check before the first session that the map uses: only that one holds its bound there, and what it shows is no more than for one
+ * between two. */
+static void a_check_before_the_map(void)
+{
+	const struct cal_map *m = &made.rank[1].map;
+
+	make(11);
+	made.node[1][0].used = 0;
+	made.node[1][5].used = 1;
+	move(1, 0, 100000);
+	cal_test_assumptions(&made.run);
+	CHECK_INT(made.run.contradicted, 1);
+	CHECK(cal_map_bound(m, ltick(0)) >= 99.8e-6, "the bound does not hold the check");
+	/* 100 us in 5 s: a rate that is 20 ppm off */
+	CHECK(m->max_wander > 5e-6 && m->max_wander < 100e-6, "wander %g", m->max_wander);
+	unmake();
+}
+
 static void the_other_contradictions(void)
 {
 	make(11);
@@ -266,6 +284,7 @@ int main(int argc, char **argv)
 	RUN(an_outlier_and_few_checks);
 	RUN(nothing_is_wrong);
 	RUN(a_check_too_far_off);
+	RUN(a_check_before_the_map);
 	RUN(the_other_contradictions);
 	return check_end();
 }
