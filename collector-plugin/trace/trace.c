@@ -380,6 +380,23 @@ static inline int enter_quickly(struct vt_trace_thread *t, uint32_t function, en
 	return 1;
 }
 
+/* After VT_traceoff() nothing is recorded, but a leave must find the state that it leaves. */
+static inline int enter_unrecorded(struct vt_trace_thread *t, uint32_t function, enum vt_trace_kind kind)
+{
+	struct vt_trace_frame *f = t->top;
+
+	if (f >= t->plain || t->scl) {
+		return 0;
+	}
+	f->sp = UINTPTR_MAX;
+	f->address = 0;
+	f->function = function;
+	f->how = (struct vt_trace_how){ .kind = (uint8_t)kind };
+	f->start = 0;
+	t->top = f + 1;
+	return 1;
+}
+
 static inline int leave_quickly(struct vt_trace_thread *t, const ltick_t *at, enum vt_trace_kind kind)
 {
 	struct vt_trace_frame *f = t->top - 1;
@@ -397,7 +414,30 @@ static inline int leave_quickly(struct vt_trace_thread *t, const ltick_t *at, en
 	return 1;
 }
 
-VT_ErrorCode vt_trace_enter(uint32_t function, uint32_t scl, enum vt_trace_kind kind)
+static inline int leave_unrecorded(struct vt_trace_thread *t, enum vt_trace_kind kind)
+{
+	struct vt_trace_frame *f = t->top - 1;
+
+	if (f < t->frame || f >= t->plain || f->how.recorded || f->how.ruled || f->how.kind != kind) {
+		return 0;
+	}
+	t->top = f;
+	return 1;
+}
+
+/* States deeper than there is room for are counted only. */
+static inline int enter_beyond(struct vt_trace_thread *t)
+{
+	if (t->top != t->end) {
+		return 0;
+	}
+	vt_trace_not_plain(t);
+	t->beyond++;
+	return 1;
+}
+
+/* All that vt_trace_enter() may have to do; a function of its own, so that the short ways save no registers for it. */
+static __attribute__((noinline)) VT_ErrorCode enter_slowly(uint32_t function, uint32_t scl, enum vt_trace_kind kind)
 {
 	VT_ErrorCode rc;
 	struct vt_trace_thread *t = self(&rc);
@@ -412,12 +452,7 @@ VT_ErrorCode vt_trace_enter(uint32_t function, uint32_t scl, enum vt_trace_kind 
 	if (!rule || vt_tls.inside) {
 		return rule ? VT_ERR_INVT : VT_ERR_BADSYMBOLID;
 	}
-	if (VT_LIKELY(rule == VT_TRACE_PLAIN && !scl && enter_quickly(t, function, kind))) {
-		return VT_OK;
-	}
-	if (t->top == t->end) {
-		vt_trace_not_plain(t);
-		t->beyond++;
+	if (enter_beyond(t)) {
 		return VT_OK;
 	}
 	f = t->top++;
@@ -436,6 +471,27 @@ VT_ErrorCode vt_trace_enter(uint32_t function, uint32_t scl, enum vt_trace_kind 
 	}
 	plain(t);
 	return VT_OK;
+}
+
+/* The calling thread, where it is known and no call-back of the program runs; else NULL. */
+static inline struct vt_trace_thread *self_quickly(void)
+{
+	const struct vt_collect *c = vt_collect_running();
+
+	return c && c == vt_tls.collect && !vt_tls.inside ? vt_tls.trace : NULL;
+}
+
+VT_ErrorCode vt_trace_enter(uint32_t function, uint32_t scl, enum vt_trace_kind kind)
+{
+	struct vt_trace_thread *t = self_quickly();
+
+	if (VT_LIKELY(t && !scl && vt_trace_rule(function) == VT_TRACE_PLAIN)) {
+		if (vt_tls.state == VT_TLS_ON ? enter_quickly(t, function, kind)
+					      : enter_unrecorded(t, function, kind) || enter_beyond(t)) {
+			return VT_OK;
+		}
+	}
+	return enter_slowly(function, scl, kind);
 }
 
 /* Leaves a state of which rules or STATISTICS want to know. */
@@ -476,7 +532,7 @@ static inline void pop(struct vt_trace_thread *t, uint32_t scl, ltick_t now)
 }
 
 /* at NULL: now. */
-static inline VT_ErrorCode leave(const ltick_t *at, uint32_t scl, enum vt_trace_kind kind)
+static __attribute__((noinline)) VT_ErrorCode leave_slowly(const ltick_t *at, uint32_t scl, enum vt_trace_kind kind)
 {
 	VT_ErrorCode rc;
 	struct vt_trace_thread *t = self(&rc);
@@ -487,9 +543,6 @@ static inline VT_ErrorCode leave(const ltick_t *at, uint32_t scl, enum vt_trace_
 	}
 	if (vt_tls.inside) {
 		return VT_ERR_INVT;
-	}
-	if (VT_LIKELY(!scl && leave_quickly(t, at, kind))) {
-		return VT_OK;
 	}
 	if (t->beyond) {
 		t->beyond--;
@@ -510,6 +563,16 @@ static inline VT_ErrorCode leave(const ltick_t *at, uint32_t scl, enum vt_trace_
 	pop(t, scl, now);
 	plain(t);
 	return VT_OK;
+}
+
+static inline VT_ErrorCode leave(const ltick_t *at, uint32_t scl, enum vt_trace_kind kind)
+{
+	struct vt_trace_thread *t = self_quickly();
+
+	if (VT_LIKELY(t && !scl && (leave_quickly(t, at, kind) || leave_unrecorded(t, kind)))) {
+		return VT_OK;
+	}
+	return leave_slowly(at, scl, kind);
 }
 
 VT_ErrorCode vt_trace_leave(uint32_t scl, enum vt_trace_kind kind)
