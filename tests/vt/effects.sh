@@ -66,12 +66,12 @@ ok "MEM-MAXBLOCKS 8: more of it" $?
 with 20000 "$few" 'AUTOFLUSH off' 'MEM-OVERWRITE on' && numbers && [ "$n" -gt 0 ] && [ "$n" -lt 20000 ] &&
 	[ "$first" != $none ] && [ "$last" = 0000000000004e1f ] && grep -q 'blocks were overwritten by newer ones (MEM-OVERWRITE)' dump
 ok "MEM-OVERWRITE: the newest" $?
-# blocks of 4 KB that are in memory after 20,000 states of the program: what of the raw file's mapping is
+# blocks of 4 KB that are in memory after 50,000 states of the program: what of the raw file's mapping is
 in_memory() # in_memory LINE...
 {
 	rm -f ./*.* below/*
 	printf '%s\n' 'COUNTER Effects:* on' 'LOGFILE-NAME t.stf' "FLUSH-PREFIX $PWD" 'MEM-BLOCKSIZE 4096' "$@" >conf
-	VT_CONFIG=conf "$dir/effects" 20000 60 >"$dir/out" 2>"$dir/err" &
+	VT_CONFIG=conf "$dir/effects" 50000 60 >"$dir/out" 2>"$dir/err" &
 	pid=$!
 	# until the program sleeps, all of it is recorded
 	tries=0
