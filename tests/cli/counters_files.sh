@@ -153,6 +153,14 @@ cut -d'|' -f1 "$dir/all" | while read -r name; do
 done >"$dir/diff"
 [ ! -s "$dir/diff" ] && grep -q 'EDAC' "$dir/out" && grep -q 'Lustre' "$dir/out" && grep -q 'NFS' "$dir/out" && grep -q amdgpu "$dir/out"
 ok "a machine that has none of them: each is named with its reason" $?
+rm "$dir/snap/sys/fs/cgroup/unified/slurm/job_1/cpu.pressure"
+why() # why COUNTER REASON: of the snapshot
+{
+	"$build/vtcounters" --root "$dir/snap" "$1" >"$dir/out" 2>&1
+	grep -A1 "^ *$1\$" "$dir/out" | grep -q "^ *no [^ ]*: $2"
+}
+why cgroup_psi_cpu 'the root cgroup has none' && why cgroup_usr 'the controller is not enabled for this cgroup' && why psi_cpu 'boot with psi=1'
+ok "a controller of the cgroup, its pressure and that of the node are missing for different reasons" $?
 "$build/vtcounters" beegfs_ops >"$dir/out" 2>&1
 [ $? -eq 1 ] && grep -A1 '^ *beegfs_ops$' "$dir/out" | grep -q 'beegfs-ctl --clientstats' && "$build/vtcounters" 'nvidia*' 2>&1 | grep -q 'NVML.*PLUGIN'
 ok "what is counted elsewhere is explained by name" $?

@@ -60,6 +60,7 @@ says "vtrun lists them too" 0 '^mine_reads ' "$build/vtrun" --list --plugin "$te
 says "no plugin" 2 'no-such.so' "$vtcounters" --plugin ./no-such.so mine_level
 
 says "loops of known size are counted" 0 '^proc_write  *accept  *1024 bytes per KiB' "$vtcounters" --validate proc_write
+says "what others add is no fault" 0 '^node_faults  *accept .*and what others add' "$vtcounters" --validate node_faults
 says "loopback bytes" 0 '^net_io:lo  *accept' "$vtcounters" --validate net_io:lo
 
 # Why a kernel's event is missing, from what the kernel says: other machines' answers by a preloaded call, and seccomp itself.
@@ -76,6 +77,8 @@ if $cc -D_GNU_SOURCE -shared -fPIC -o says.so "$src/tests/lib/perf_says.c" 2>err
 	# all events refused by a kernel that has them
 	PERF_SAYS=13 PERF_SAYS_SOFTWARE=13 LD_PRELOAD=$first$dir/says.so \
 		says "all of them refused" 0 'refused\|perf_event_paranoid' "$vtcounters" perf_page_faults
+	PERF_SAYS=nothing LD_PRELOAD=$first$dir/says.so \
+		says "an event that counts nothing is refused" 1 '^perf_cycles  *REFUSE .*reads 0 in a loop' "$vtcounters" --validate perf_cycles
 	# events that take turns: 1000 counts in half of the time are 2000
 	PERF_SAYS=turns LD_PRELOAD=$first$dir/says.so timeout 60 "$build/vtrun" --verbose 0 --sampler thread --multiplex --counter perf_cycles -- sleep 0.3 >out 2>&1
 	"$build/stftool" sleep.stf --print-counters --csv >counters 2>>out

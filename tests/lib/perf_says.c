@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* perf_event_open(2) as it answers on other machines; preloaded. PERF_SAYS is the errno, as a number, of hardware
  * events, PERF_SAYS_SOFTWARE that of software events, 0 or unset as here. PERF_SAYS=turns: hardware events open and take
- * turns; each read shows 1000 more counts, in one of two of the microseconds in which they should have been counted. */
+ * turns; each read shows 1000 more counts, in one of two of the microseconds in which they should have been counted. PERF_SAYS=nothing: they open,
+ * and count nothing, as in emulators. */
 #include <dlfcn.h>
 #include <errno.h>
 #include <linux/perf_event.h>
@@ -14,6 +15,7 @@
 
 enum { MAX = 4096 };
 
+static int nothing;
 static uint64_t reads[MAX]; /* of the descriptors that stand for hardware events; 0: none of them */
 
 static long open_event(struct perf_event_attr *attr, long rest[4])
@@ -21,7 +23,8 @@ static long open_event(struct perf_event_attr *attr, long rest[4])
 	const char *name = attr->type == PERF_TYPE_SOFTWARE ? "PERF_SAYS_SOFTWARE" : "PERF_SAYS", *text = getenv(name);
 	int fd;
 
-	if (text && !strcmp(text, "turns")) {
+	nothing = text && !strcmp(text, "nothing");
+	if (text && (nothing || !strcmp(text, "turns"))) {
 		fd = dup(0);
 		if (fd >= 0 && fd < MAX) {
 			reads[fd] = 1;
@@ -94,8 +97,8 @@ ssize_t read(int fd, void *buf, size_t size)
 	/* of a group of one */
 	answer[0] = 1;
 	answer[1] = 2000 * n;
-	answer[2] = 1000 * n;
-	answer[3] = 1000 * n;
+	answer[2] = nothing ? answer[1] : 1000 * n;
+	answer[3] = nothing ? 0 : 1000 * n;
 	memcpy(buf, answer, sizeof(answer) < size ? sizeof(answer) : size);
 	return sizeof(answer);
 }

@@ -36,6 +36,15 @@ with 1 'PROTOFILE-NAME own' 'LOGFILE-NAME t.stf' && grep -q '^PROTOFILE-NAME own
 ok "PROTOFILE-NAME" $?
 with 1 "CURRENT-DIR $PWD/below" 'LOGFILE-NAME t.stf' && [ -s below/t.stf ] && [ ! -e t.stf ]
 ok "CURRENT-DIR" $?
+if grep -q '^#define HAVE_ZSTD 1' "$build/config.h"; then
+	bytes=$(for words in off on; do
+		with 20000 'LOGFILE-NAME t.stf' "COMPRESS-TRACE $words" && "$build/stftool" t.stf --verify >/dev/null && cat t.stf* | wc -c
+	done)
+	echo "$bytes" | tr '\n' ' ' | awk '{ exit !(NF == 2 && $2 * 2 < $1) }'
+	ok "COMPRESS-TRACE: $(echo "$bytes" | tr '\n' ' ')bytes" $?
+else
+	skip "COMPRESS-TRACE" "this build has no zstd"
+fi
 nap=1
 with 1 'LOGFILE-NAME t.stf' 'ENVIRONMENT on' && grep -q '^DEFCLASS [0-9]* "sampler"' dump && with 1 'LOGFILE-NAME t.stf' 'ENVIRONMENT off' &&
 	! grep -q '^DEFCLASS [0-9]* "sampler"' dump
@@ -74,10 +83,13 @@ in_memory() # in_memory LINE...
 	VT_CONFIG=conf "$dir/effects" 50000 60 >"$dir/out" 2>"$dir/err" &
 	pid=$!
 	# until the program sleeps, all of it is recorded
-	tries=0
-	until grep -q nanosleep "/proc/$pid/wchan" 2>/dev/null || [ $tries -ge 300 ]; do
+	# (it sleeps for moments before that, too: both looks have to see it)
+	tries=0 asleep=0
+	while [ $asleep -lt 2 ] && [ $tries -lt 60 ]; do
 		tries=$((tries + 1))
-		sleep 0.1
+		sleep 0.5
+		asleep=$((asleep + 1))
+		grep -q nanosleep "/proc/$pid/wchan" 2>/dev/null || asleep=0
 	done
 	blocks=$(awk '/VT-flush/ { m = 1; next } /^[0-9a-f]+-/ { m = 0 } m && /^Rss:/ { n += $2 } END { print int(n / 4) }' "/proc/$pid/smaps")
 	kill -9 $pid
