@@ -15,9 +15,13 @@ char *tkm_print_time(char *buf, size_t size, double seconds, int digits)
 		double scale;
 		const char *unit;
 	} units[] = { { 1, "s" }, { 1e3, "ms" }, { 1e6, "us" }, { 1e9, "ns" }, { 1e12, "ps" } };
-	double a = fabs(seconds), half = 0.5 * pow(10, -digits);
+	double a = fabs(seconds), half = 0.5;
 	size_t i = 0, n = sizeof(units) / sizeof(units[0]);
+	int k;
 
+	for (k = 0; k < digits; k++) {
+		half /= 10; /* pow() would be all that vtrun needs libm for */
+	}
 	if (!isfinite(seconds)) {
 		snprintf(buf, size, "unknown");
 		return buf;

@@ -11,6 +11,8 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/least.h"
+
 enum {
 	MOST_READINGS = 2000, /* of one direction */
 	NO_PROGRESS = 64,     /* so many readings without a smaller difference end a direction */
@@ -79,7 +81,7 @@ enum tmr_pair_result tmr_pair_judge(const struct tmr_core_pair *p, double limit_
 	if (p->low_s > 0 || p->high_s < 0) {
 		return TMR_PAIR_APART;
 	}
-	return fmax(-p->low_s, p->high_s) <= limit_s ? TMR_PAIR_TOGETHER : TMR_PAIR_UNKNOWN;
+	return tkm_most(-p->low_s, p->high_s) <= limit_s ? TMR_PAIR_TOGETHER : TMR_PAIR_UNKNOWN;
 }
 
 const char *tmr_pair_name(enum tmr_pair_result r)
@@ -98,9 +100,9 @@ void tmr_pair_combine(struct tmr_core_pair *p, const struct tmr_core_pair *later
 	if (!later->measured) {
 		both = *p;
 	} else if (p->result != TMR_PAIR_CONTRADICTION && later->result != TMR_PAIR_CONTRADICTION && p->measured) {
-		both.low_s = fmax(p->low_s, later->low_s);
-		both.high_s = fmin(p->high_s, later->high_s);
-		both.line_s = fmin(p->line_s, later->line_s);
+		both.low_s = tkm_most(p->low_s, later->low_s);
+		both.high_s = tkm_least(p->high_s, later->high_s);
+		both.line_s = tkm_least(p->line_s, later->line_s);
 		if (both.low_s > both.high_s) {
 			both.low_s = later->low_s;
 			both.high_s = later->high_s;

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/rootfs.h"
+#include "base/least.h"
 #include "base/stats.h"
 #include "timers/timer_private.h"
 
@@ -121,8 +122,8 @@ static int fit(struct tmr_freq_run *run, struct tmr_freq *out, double *x, double
 		}
 		x[kept] = ((double)(b->ref - run->b[0].ref) + 0.5 * (double)b->width) / run->ref->hz;
 		y[kept++] = (double)(b->ticks - run->b[0].ticks);
-		widest = fmax(widest, (double)b->width);
-		step = b->width > 0 ? fmin(step, (double)b->width) : step;
+		widest = tkm_most(widest, (double)b->width);
+		step = b->width > 0 ? tkm_least(step, (double)b->width) : step;
 	}
 	out->brackets = run->n;
 	out->kept = kept;

@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/least.h"
+
 enum { MAX_CLUSTERS = 24, DIVISORS = 6, FARTHEST = 200, ENOUGH = 16 };
 
 /* Below this a residual of one tick says nothing: only exact divisors count. */
@@ -56,7 +58,7 @@ static double refine(const struct cluster *c, int k, double from, double step)
 	int i;
 
 	for (i = 0; i < k; i++) {
-		double m = nearbyint((c[i].centre - from) / step);
+		double m = tkm_nearest((c[i].centre - from) / step);
 
 		if (m > FARTHEST) {
 			break;
@@ -76,7 +78,7 @@ static double share_on(const struct increments *v, double from, double step)
 	size_t on = 0, seen = 0, i;
 
 	for (i = 0; i < v->distinct; i++) {
-		double x = (double)v->value[i] - from, m = nearbyint(x / step);
+		double x = (double)v->value[i] - from, m = tkm_nearest(x / step);
 
 		if (m > FARTHEST) {
 			break; /* values ascend; far out the error of step itself decides */
@@ -111,7 +113,7 @@ static double refine_far(const struct increments *v, double from, double step)
 		double num = 0, den = 0;
 
 		for (i = 0; i < v->distinct; i++) {
-			double x = (double)v->value[i] - from, m = nearbyint(x / step);
+			double x = (double)v->value[i] - from, m = tkm_nearest(x / step);
 
 			if (m > farthest) {
 				break;
@@ -180,7 +182,7 @@ static void try_divisor(const struct increments *v, struct tmr_grid *out)
  * nothing was rounded. */
 static double lag_of(const struct increments *v, const struct tmr_grid *g)
 {
-	double whole = nearbyint(g->ticks);
+	double whole = tkm_nearest(g->ticks);
 	size_t i;
 
 	if (whole < 1 || fabs(g->ticks - whole) > 0.01) {

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/rootfs.h"
+#include "base/least.h"
 #include "timers/core_pair.h"
 #include "timers/cpu_hz.h"
 #include "timers/freq.h"
@@ -40,10 +41,10 @@ static void all_units(struct tmr_pair_test *test, double until, struct tmr_proof
 			p->apart += pair.result == TMR_PAIR_APART;
 			break;
 		}
-		end = fmax(-pair.low_s, pair.high_s);
-		second = fmax(second, fmin(largest, end));
-		largest = fmax(largest, end);
-		p->line_s = fmax(p->line_s, pair.line_s);
+		end = tkm_most(-pair.low_s, pair.high_s);
+		second = tkm_most(second, tkm_least(largest, end));
+		largest = tkm_most(largest, end);
+		p->line_s = tkm_most(p->line_s, pair.line_s);
 		p->proven++;
 	}
 	p->one_clock = p->proven == p->units;

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/least.h"
 #include "timers/tick.h"
 #include "timers/timer_private.h"
 
@@ -153,7 +154,7 @@ static void fine_histogram(const int64_t *v, size_t n, struct tmr_quality *q)
 {
 	enum { FINE = 60 };
 	int64_t first = v[0], last = v[n - 1 - n / 1000];
-	double step = fmax(1, ceil((double)(last - first + 1) / FINE)), edge = (double)first;
+	double step = tkm_most(1, ceil((double)(last - first + 1) / FINE)), edge = (double)first;
 	size_t i = 0;
 	int k = 0;
 

@@ -7,6 +7,8 @@
 #include <sys/timex.h>
 #include <time.h>
 
+#include "base/least.h"
+
 enum { TRIES = 20 };
 
 static int64_t real_now(void)
@@ -53,6 +55,6 @@ int tmr_true_rate_between(const struct tmr_mark *a, const struct tmr_mark *b, do
 	out->low_hz = (ticks - lag_ticks) / longest;
 	out->high_hz = (ticks + lag_ticks) / shortest;
 	out->seconds = seconds;
-	out->max_error_s = fmax(a->max_error_s, b->max_error_s);
+	out->max_error_s = tkm_most(a->max_error_s, b->max_error_s);
 	return 0;
 }

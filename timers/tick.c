@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/least.h"
 #include "timers/timer_private.h"
 
 enum {
@@ -104,8 +105,8 @@ static void take_chunk(struct look *l)
 		take_increment(l, v[i]);
 	}
 	if (s > 0) {
-		l->fastest_s = fmin(l->fastest_s, s);
-		l->looked_s += fmin(s, interrupted * l->fastest_s);
+		l->fastest_s = tkm_least(l->fastest_s, s);
+		l->looked_s += tkm_least(s, interrupted * l->fastest_s);
 	}
 	if (l->jumps == jumps) {
 		l->small_ticks += (double)(l->last - first);
@@ -124,7 +125,7 @@ static void warm_up(struct look *l)
 	for (i = 0; i < WARM_UP; i++) {
 		double s = read_chunk(l, v);
 
-		fastest = s > 0 ? fmin(fastest, s) : fastest;
+		fastest = s > 0 ? tkm_least(fastest, s) : fastest;
 		sum += s;
 	}
 	l->last = v[CHUNK - 1];
@@ -133,14 +134,14 @@ static void warm_up(struct look *l)
 	}
 	l->fastest_s = fastest;
 	l->cost = l->hz > 0 && isfinite(fastest) ? fastest / CHUNK * l->hz : INFINITY;
-	l->jump = l->cost >= 3 ? 2 : (int64_t)fmax(9, 4 * l->cost + 1);
+	l->jump = l->cost >= 3 ? 2 : (int64_t)tkm_most(9, 4 * l->cost + 1);
 }
 
 /* The common divisor of two lengths that are known to about a tick; what is left below 1/50 is taken for nothing. */
 static double common_divisor(double a, double b)
 {
 	while (b > a / 50) {
-		double rest = fabs(a - nearbyint(a / b) * b);
+		double rest = fabs(a - tkm_nearest(a / b) * b);
 
 		a = b;
 		b = rest;
@@ -155,9 +156,9 @@ static size_t multiples_of(const struct look *l, double step, double most, size_
 
 	*once = 0;
 	for (i = 0; i < l->distances; i++) {
-		double m = nearbyint((double)l->distance[i] / step);
+		double m = tkm_nearest((double)l->distance[i] / step);
 
-		n += fabs((double)l->distance[i] - m * step) <= fmin(1.25 * m, most);
+		n += fabs((double)l->distance[i] - m * step) <= tkm_least(1.25 * m, most);
 		*once += m == 1;
 	}
 	return n;
@@ -171,7 +172,7 @@ static int is_regular(const struct look *l, double *step, size_t *once)
 	size_t i;
 
 	for (i = 0; i < l->distances; i++) {
-		shortest = fmin(shortest, (double)l->distance[i]);
+		shortest = tkm_least(shortest, (double)l->distance[i]);
 	}
 	*step = divisor = shortest;
 	if (multiples_of(l, shortest, INFINITY, once) < l->distances) {

@@ -5,7 +5,6 @@
 #include "config.h"
 #include "timers/timer_private.h"
 
-#include <math.h>
 #include <stdlib.h>
 
 #include "timers/cpu_hz.h"
@@ -55,7 +54,7 @@ static int open_norm(struct tmr_timer *t, const char *arg, struct tkm_err *err)
 {
 	struct norm *n;
 	double hz = tmr_cpu_hz(&t->hz_from);
-	int exponent;
+	long double mult;
 
 	(void)arg;
 	if (hz == 0) {
@@ -69,9 +68,11 @@ static int open_norm(struct tmr_timer *t, const char *arg, struct tkm_err *err)
 	if (!n) {
 		return tkm_fail(err, TKM_ERR_NOMEM, "timer CPU_Norm: out of memory");
 	}
-	frexp(1e9 / hz, &exponent); /* 1e9 / hz < 2^exponent */
-	n->shift = (unsigned)(63 - exponent);
-	n->mult = (uint64_t)(ldexpl(1e9L, (int)n->shift) / (long double)hz);
+	mult = 1e9L / (long double)hz;
+	for (n->shift = 0; mult < 0x1p62L; n->shift++) {
+		mult *= 2;
+	}
+	n->mult = (uint64_t)mult;
 	t->read = read_norm;
 	t->read_ordered = read_norm_ordered;
 	t->hz = 1e9;

@@ -3,25 +3,29 @@
 #include "collector-plugin/host/address.h"
 
 #include <arpa/inet.h>
-#include <ifaddrs.h>
 #include <net/if.h>
 #include <string.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
+/* By ioctl(): getifaddrs() has the kernel print all that it knows of each interface, which takes a quarter of a millisecond. */
 char *vt_own_addresses(char *buf, size_t size)
 {
-	struct ifaddrs *all = NULL, *i;
+	struct ifreq list[64];
+	struct ifconf all = { .ifc_len = sizeof(list), .ifc_req = list };
+	int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0), n, i;
 	size_t at = 0;
 
 	buf[0] = '\0';
-	if (getifaddrs(&all) < 0) {
-		return buf;
-	}
-	for (i = all; i; i = i->ifa_next) {
+	n = fd >= 0 && ioctl(fd, SIOCGIFCONF, &all) == 0 ? all.ifc_len / (int)sizeof(list[0]) : 0;
+	for (i = 0; i < n; i++) {
+		struct ifreq flags = list[i];
 		char text[INET_ADDRSTRLEN];
 
-		if (!i->ifa_addr || i->ifa_addr->sa_family != AF_INET || (i->ifa_flags & IFF_LOOPBACK) ||
-			!inet_ntop(
-				AF_INET, &((struct sockaddr_in *)(void *)i->ifa_addr)->sin_addr, text, sizeof(text)) ||
+		if (ioctl(fd, SIOCGIFFLAGS, &flags) < 0 || (flags.ifr_flags & IFF_LOOPBACK) ||
+			!inet_ntop(AF_INET, &((struct sockaddr_in *)(void *)&list[i].ifr_addr)->sin_addr, text,
+				sizeof(text)) ||
 			at + strlen(text) + 2 > size) {
 			continue;
 		}
@@ -31,6 +35,8 @@ char *vt_own_addresses(char *buf, size_t size)
 		strcpy(buf + at, text);
 		at += strlen(text);
 	}
-	freeifaddrs(all);
+	if (fd >= 0) {
+		close(fd);
+	}
 	return buf;
 }

@@ -10,12 +10,13 @@ trap 'rm -rf "$dir"' EXIT
 objects='map/causality map/curve map/fit map/learn map/map map/online map/pairs map/run map/sample map/smooth map/spline map/steps tree/graph tree/net
 solve/assumptions solve/solve file/clk file/write'
 
-echo 1..4
+echo 1..5
 if ! command -v nm >/dev/null || ! command -v ldd >/dev/null; then
 	echo "ok 1 - objects # SKIP nm or ldd is not installed"
 	echo "ok 2 - symbols # SKIP nm or ldd is not installed"
 	echo "ok 3 - what is preloaded # SKIP nm or ldd is not installed"
 	echo "ok 4 - its size # SKIP nm or ldd is not installed"
+	echo "ok 5 - libraries # SKIP nm or ldd is not installed"
 	exit 0
 fi
 missing=
@@ -72,4 +73,13 @@ x86_64:'-g -O2')
 	fi
 	;;
 *) echo "ok 4 - libVTcs.so is small # SKIP the limit is for x86-64 and CFLAGS=-g -O2" ;;
+esac
+
+# libm is loaded into each process that vtrun starts, and its mappings are copied by each fork. Without optimisation sqrt() is a call.
+case $flags in
+*-O2*)
+	more=$(for f in "$build/vtrun" "$build/.libs/libVTcs.so"; do ldd "$f" | awk '{ print $1 }'; done | grep -vE '^(linux-vdso|libc|/lib.*/ld-linux|ld-linux)' | sort -u | tr '\n' ' ')
+	[ -z "$more" ] && echo "ok 5 - vtrun and libVTcs.so load no library but libc" || echo "not ok 5 - vtrun and libVTcs.so also load $more"
+	;;
+*) echo "ok 5 - libraries # SKIP CFLAGS without -O2" ;;
 esac
