@@ -23,6 +23,7 @@ static struct vt_lock lock = VT_LOCK_INIT;
 static _Atomic(struct table *) comms;
 static struct vt_comm gone; /* the entry of one that has been freed */
 static uint32_t next_id;
+static struct vt_comm *own_world, *own_self; /* the entries of MPI_COMM_WORLD and MPI_COMM_SELF, which are never freed */
 static MPI_Group world;
 
 static size_t start_of(const struct table *t, MPI_Comm handle)
@@ -208,21 +209,21 @@ void vt_comms_begin(struct vt_collect *c)
 	vt_world_define(c, vt_rank_of(c), size);
 	vt_lock(&lock);
 	if (next_id == 0 && PMPI_Comm_group(MPI_COMM_WORLD, &world) == MPI_SUCCESS) {
-		make(MPI_COMM_WORLD, "COMM_WORLD", VT_RAW_COMM_WORLD, 0, 0, 0);
+		own_world = make(MPI_COMM_WORLD, "COMM_WORLD", VT_RAW_COMM_WORLD, 0, 0, 0);
 		snprintf(name, sizeof(name), "COMM_SELF_#%d", vt_rank_of(c));
-		make(MPI_COMM_SELF, name, VT_RAW_COMM_SELF, 0, 0, 0);
+		own_self = make(MPI_COMM_SELF, name, VT_RAW_COMM_SELF, 0, 0, 0);
 	}
 	vt_unlock(&lock);
 }
 
-struct vt_comm *vt_comm_of(MPI_Comm handle)
+static __attribute__((noinline)) struct vt_comm *define_unseen(MPI_Comm handle)
 {
-	struct vt_comm *c = vt_comm_find(handle);
+	struct vt_comm *c;
 	char name[MPI_MAX_OBJECT_NAME + 1] = "";
 	int n;
 
-	if (__builtin_expect(c != NULL, 1) || handle == MPI_COMM_NULL || next_id == 0) {
-		return c;
+	if (handle == MPI_COMM_NULL || next_id == 0) {
+		return NULL;
 	}
 	PMPI_Comm_get_name(handle, name, &n);
 	vt_lock(&lock);
@@ -232,6 +233,14 @@ struct vt_comm *vt_comm_of(MPI_Comm handle)
 	}
 	vt_unlock(&lock);
 	return c;
+}
+
+struct vt_comm *vt_comm_of(MPI_Comm handle)
+{
+	struct vt_comm *c = handle == MPI_COMM_WORLD ? own_world : handle == MPI_COMM_SELF ? own_self : NULL;
+
+	c = c ? c : vt_comm_find(handle);
+	return __builtin_expect(c != NULL, 1) ? c : define_unseen(handle);
 }
 
 uint32_t vt_comm_creates(struct vt_comm *c)

@@ -612,13 +612,19 @@ void vt_wait_one(struct vt_mpi_call *k, struct vt_wait *w, long long i, size_t a
 	if (!r) {
 		return;
 	}
+	w->request[i] = NULL;
+	/* of a send that is complete there is nothing to say */
+	if (r->kind == VT_REQUEST_SEND && !r->cancelled) {
+		r->active = 0;
+		vt_requests_release(&requests, r, !r->persistent);
+		return;
+	}
 	if (w->fortran) {
 		PMPI_Status_f2c((const MPI_Fint *)(const void *)&w->status[at], &copy);
 	}
 	persistent = r->persistent;
 	complete(k, r, w->fortran ? &copy : &w->status[at]);
 	vt_requests_release(&requests, r, !persistent);
-	w->request[i] = NULL;
 }
 
 void vt_wait_all(struct vt_mpi_call *k, struct vt_wait *w, int rc)

@@ -19,12 +19,12 @@ for seed in 1 2 3; do
 		[ "$(operations messages.stf)" -eq "$(sed -n 's/^operations //p' truth.0)" ]
 	ok "random communication of 4 ranks, seed $seed: no message wrong, none unmatched" $?
 done
-# With arguments: so many ranks, rounds, bytes, threads, and nothing else (tests/ci/messages.sh).
+# With arguments: so many ranks, rounds, bytes, threads, messages at least and maybe a seed, and nothing else (tests/ci/messages.sh).
 if [ -n "${MESSAGES:-}" ]; then
 	# shellcheck disable=SC2086
 	set -- $MESSAGES
 	rm -f truth.*
-	LIMIT=3000 VT_FLUSH_LIMIT=30GB run "$1" ./messages "$2" 7 "$3" "$4" && same_messages messages.stf "$5"
+	LIMIT=3000 VT_FLUSH_LIMIT=30GB run "$1" ./messages "$2" "${6:-7}" "$3" "$4" && same_messages messages.stf "$5"
 	ok "random communication: $1 ranks, $2 rounds, $4 threads more, $(wc -l <want) messages" $?
 	done_testing
 	exit
