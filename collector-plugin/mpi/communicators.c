@@ -23,7 +23,8 @@ static struct vt_lock lock = VT_LOCK_INIT;
 static _Atomic(struct table *) comms;
 static struct vt_comm gone; /* the entry of one that has been freed */
 static uint32_t next_id;
-static struct vt_comm *own_world, *own_self; /* the entries of MPI_COMM_WORLD and MPI_COMM_SELF, which are never freed */
+static struct vt_comm *own_world,
+	*own_self; /* the entries of MPI_COMM_WORLD and MPI_COMM_SELF, which are never freed */
 static MPI_Group world;
 
 static size_t start_of(const struct table *t, MPI_Comm handle)
