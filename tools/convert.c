@@ -345,10 +345,11 @@ static int is_damaged(const struct stt_options *o)
 		return -1;
 	}
 	for (i = 0; (rc = stf_reader_check(t.r, i, &c, &e)) > 0; i++) {
-		/* what copies a single file notices where it is cut */
-		if (c.result == STF_CHECK_HASH || (c.result == STF_CHECK_SIZE && t.format != STT_SINGLE)) {
-			stt_fault(o, "%s: %s is damaged, so what is readable is copied record by record", o->input,
-				c.suffix);
+		/* what copies a single file notices where it is cut, what copies files where one is missing */
+		if (c.result == STF_CHECK_HASH || (c.result == STF_CHECK_SIZE && t.format != STT_SINGLE) ||
+			(c.result == STF_CHECK_MISSING && t.format == STT_SINGLE)) {
+			stt_fault(o, "%s: %s is %s, so what is readable is copied record by record", o->input, c.suffix,
+				c.result == STF_CHECK_MISSING ? "missing" : "damaged");
 			bad = 1;
 		}
 	}

@@ -160,6 +160,13 @@ tool "$rich" --convert "$dir/one.single.stf" && tool "$dir/one.single.stf" --ver
 [ "$status" -eq 1 ] && grep -q '40 bytes that belong to no component' "$dir/err"
 ok "--verify: bytes after the last component of a single file" $?
 
+# The name of a component of a single file is damaged: what is written names all its components, and the command fails.
+tool "$rich" --convert "$dir/name.single.stf"
+LC_ALL=C sed '0,/^FILE [.]f[.]0[.]anc /s//FILE .f.0.alc /' "$dir/name.single.stf" >"$dir/alc.single.stf"
+tool "$dir/alc.single.stf" --convert "$dir/alc.stf"
+[ "$status" -eq 1 ] && grep -q 'f.0.anc is missing' "$dir/err" && tool "$dir/alc.stf" --verify && [ "$status" -eq 0 ]
+ok "--convert: a component that a single file does not name any more is an error, and the output is whole" $?
+
 # One cause is one line, however many records it has.
 copy "$dir/long.stf" "$dir/bad.stf"
 head -c $((34 + 29 * 10000)) "$dir/long.stf.c.0" >"$dir/bad.stf.c.0"
