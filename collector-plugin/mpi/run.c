@@ -87,6 +87,15 @@ static void watch(void)
 	atomic_store_explicit(&h->watched, 1, memory_order_release);
 }
 
+/* All ranks are in MPI_Finalize: what is left takes as long as our own sessions do, which have limits of their own. */
+static void stop_watching(void)
+{
+	if (vt_mpi_watched) {
+		atomic_store_explicit(&vt_mpi_watched->watched, 0, memory_order_release);
+		vt_mpi_watched = NULL;
+	}
+}
+
 /* The clocks of the job, and its first session. */
 static void begin_clocks(struct tkm_err *err)
 {
@@ -294,6 +303,7 @@ static void end(void)
 		return;
 	}
 	PMPI_Barrier(MPI_COMM_WORLD);
+	stop_watching();
 	if (vt_job_period_end(&err) < 0) {
 		say("clock sessions in the background ended early", &err);
 		err.text[0] = '\0';

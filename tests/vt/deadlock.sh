@@ -8,6 +8,7 @@ if [ -n "$san" ]; then
 fi
 mpi_compile "$MPICC" deadlock.c fs -lVTfs
 mpi_compile "$MPICC" deadlock.c plain
+mpi_compile "$MPICC" deadlock.c slow -DSLOW_END -lVTfs -ldl
 
 job() # job COMMAND...: three ranks; output in say
 {
@@ -48,6 +49,9 @@ ok "vtrun with DEADLOCK-TIMEOUT, one rank in a receive and two in a collective o
 VT_DEADLOCK_TIMEOUT=0.5s job ./fs moves
 [ $status -eq 0 ] && ! grep GLOBAL say && "$build/stftool" fs.stf --verify >>out 2>&1
 ok "a job that moves is not stopped, and not one in which a single rank computes for longer" $?
+VT_DEADLOCK_TIMEOUT=0.5s job ./slow moves
+[ $status -eq 0 ] && ! grep GLOBAL say && "$build/stftool" slow.stf --verify >>out 2>&1
+ok "nor one whose last clock session takes longer: all ranks are in MPI_Finalize" $?
 unset VT_DEADLOCK_TIMEOUT
 
 clean
