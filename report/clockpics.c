@@ -21,7 +21,7 @@ static double length_s(const struct vtr_clocks *c)
 
 /* ---- steps ---- */
 
-static size_t find_marks(const struct vtr_clocks *c, struct vtr_mark *mark, char (*label)[80])
+static size_t find_marks(const struct vtr_clocks *c, struct vtr_mark *mark, char (*label)[120])
 {
 	struct cal_step_group group[STEPS];
 	size_t i, n = cal_group_steps(&c->run, group, STEPS);
@@ -69,7 +69,7 @@ static void step_table(FILE *f, const struct vtr_clocks *c)
 static void draw(FILE *f, const struct vtr_clocks *c, struct vtr_chosen *lines, const char *id, const char *title,
 	const char *about, const char *unit, size_t n, int zero)
 {
-	char label[STEPS][80];
+	char label[STEPS][120];
 	struct vtr_mark mark[STEPS];
 	struct vtr_chart chart = { .id = id,
 		.title = title,
