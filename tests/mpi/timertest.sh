@@ -114,6 +114,15 @@ awk 'function us(s) { sub(/:.*/, "", s); return s ~ /ns$/ ? s * 1e-3 : s ~ /us$/
 ok "a tick is a microsecond" $?
 grep -Eq ': #{20} [0-9]+$' "$dir/out"
 ok "the longest bar has 20 characters" $?
+# a rate is that against some clock, whose own error counts in what is stated of it; a process that got no core cannot follow it
+for try in 1 2 3; do
+	has '^frequency: unknown' || break
+	run cs --timer gettimeofday --performance-time 2s --output "$dir/cs" --force
+done
+has '^frequency by clock_monotonic_raw: [01]\.[0-9]+ MHz \+- [0-9.e+-]+ ppm, ' &&
+	has '^reference: clock_monotonic_raw.*; its own error is not known, 500 ppm are assumed$' &&
+	awk '/^measured-bound-ppm / { n++; least = $2 + 0 } END { exit !(n == 1 && least >= 500) }' "$dir/cs.clk"
+ok "the reference of the frequency is named, and its error is in the bound" $?
 for suffix in stf stf.dcl clk gnuplot histogram.dat matrix.dat; do
 	[ -s "$dir/cs.$suffix" ] || lines=1
 done
@@ -134,6 +143,7 @@ wrong() # wrong NAME PATTERN ARGUMENTS...
 {
 	name=$1 pattern=$2
 	shift 2
+	rm -f "$dir"/wrong*
 	run cs --output "$dir/wrong" --performance-time 100ms "$@"
 	[ $status -eq 2 ] && grep -Eq -- "^timertestcs: $pattern" "$dir/err" && [ "$(wc -l <"$dir/err")" -eq 1 ] &&
 		[ ! -s "$dir/out" ] && [ -z "$(ls "$dir" | grep wrong)" ]
@@ -291,6 +301,13 @@ fi
 run 2 2 1 --timer 'sim:base=CPU,wobble={rank}0%/1s,tick=3ns' --performance-time 100ms --output "$dir/wild"
 [ $status -eq 1 ] && ! has ' \+- -' && has 'certainly in \['
 ok "np 2, a clock that swings by a tenth is not fit, and no interval is turned round" $?
+case $("$mpirun" --version 2>/dev/null) in
+*'Open MPI'*)
+	[ $status -eq 1 ] && [ "$(grep -c '^timertest: exit status 1 is the result above; what mpirun prints now' "$dir/err")" -eq 1 ]
+	ok "np 2, status 1: one line explains what mpirun prints after it" $?
+	;;
+*) skip "np 2, status 1: one line explains what mpirun prints after it" "only Open MPI is known to print such lines" ;;
+esac
 
 # A rate that swings by 1 % each 17 ms moves the clock to and fro by 27 us: a burst begins half a millisecond and more after a
 # session and is off by microseconds by then, in one direction or the other. And it may wander: the bound is wide.
