@@ -266,7 +266,7 @@ class Bench:
         false_ones = sum(s["steps.2s.false"] + s["steps.5s.false"])
         self.row("calib.steps", "%.2f %% of %d with sessions 1 to 2 s apart, %.2f %% 1 to 5 s apart; %d said where none was; %d runs outside "
                  "their bound" % (near, runs, far, false_ones, wrong), "100 % above 3 half widths, within one interval",
-                 near == 100 and far == 100 and wrong == 0, "smoothed over")
+                 near == 100 and far == 100 and wrong == 0 and false_ones == 0, "smoothed over")
 
     def reversed(self):
         s = self.sim
