@@ -28,7 +28,7 @@ char *chk_state_dir(char *buf, size_t size)
 	return buf;
 }
 
-static void forget(struct chk_stored *s)
+static void clear_stored(struct chk_stored *s)
 {
 	memset(s, 0, sizeof(*s));
 	s->started_s = s->suspended_s = s->realtime_minus_boottime_s = s->offset_max_s = s->offset_low_s =
@@ -198,7 +198,7 @@ void chk_stored_read(struct chk_stored *s, const char *dir, const char *host)
 	json_error_t e;
 	json_t *j;
 
-	forget(s);
+	clear_stored(s);
 	dir = dir ? dir : chk_state_dir(own, sizeof(own));
 	snprintf(s->path, sizeof(s->path), "%s/timertest.json", dir);
 	if (!dir[0]) {
@@ -295,7 +295,7 @@ void chk_stored_read(struct chk_stored *s, const char *dir, const char *host)
 {
 	(void)dir;
 	(void)host;
-	forget(s);
+	clear_stored(s);
 	snprintf(s->why, sizeof(s->why), "this build has no jansson, so stored results cannot be read");
 }
 

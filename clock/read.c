@@ -70,7 +70,7 @@ static __attribute__((noinline)) int writer_is_gone(const struct tickmark_clock 
 }
 
 /* What can have happened since the page was written, at stamp `raw` of now. Returns TICKMARK_OK or a status. */
-static inline int doubt(const struct tickmark_clock *c, const struct tkc_view *v, int64_t raw, int thorough)
+static inline int check_still_valid(const struct tickmark_clock *c, const struct tkc_view *v, int64_t raw, int thorough)
 {
 	uint64_t since = (uint64_t)raw - (uint64_t)atomic_load_explicit(&c->checked_raw, memory_order_relaxed);
 
@@ -111,7 +111,7 @@ static inline int now_by(const struct tickmark_clock *c, int timer, struct tickm
 		if (__builtin_expect(v.status != TICKMARK_OK, 0)) {
 			return tkc_fail(t, v.status);
 		}
-		status = doubt(c, &v, raw, 0);
+		status = check_still_valid(c, &v, raw, 0);
 		if (__builtin_expect(status != TICKMARK_OK, 0)) {
 			return tkc_fail(t, status);
 		}
@@ -163,7 +163,7 @@ int tickmark_at(const struct tickmark_clock *c, int64_t raw, struct tickmark_tim
 		return tkc_fail(t, v.status);
 	}
 	now = read_timer(c->timer);
-	status = doubt(c, &v, now, 1);
+	status = check_still_valid(c, &v, now, 1);
 	if (status != TICKMARK_OK) {
 		return tkc_fail(t, status);
 	}

@@ -136,7 +136,7 @@ static void collective(FILE *f, const struct xch_trace *t, const struct xch_even
 	}
 }
 
-static void other(FILE *f, const struct xch_trace *t, const struct xch_event *e)
+static void write_other_event(FILE *f, const struct xch_trace *t, const struct xch_event *e)
 {
 	const struct stf_value *v;
 
@@ -179,7 +179,7 @@ static int jsonl_event(struct xch_writer *w, struct xch_trace *t, const struct x
 		} else if (e->kind == XCH_COLL_BEGIN || e->kind == XCH_COLL_END) {
 			collective(f, t, e);
 		} else {
-			other(f, t, e);
+			write_other_event(f, t, e);
 		}
 		fputs("}\n", f);
 	}

@@ -79,7 +79,7 @@ static void head_get_as(const unsigned char *p, int natural, struct ltt_head *h)
 }
 
 /* 0: makes no sense; 1: does; 2: its frequency also is near that at the block's begin. */
-static int sense(const struct ltt_head *h, uint64_t block_freq)
+static int judge_head(const struct ltt_head *h, uint64_t block_freq)
 {
 	if (!h->freq_scale || !h->start_freq || h->nanoseconds >= 1000000000) {
 		return 0;
@@ -107,7 +107,7 @@ size_t ltt_head_get(const unsigned char *block, size_t n, struct ltt_head *h, co
 		how[natural] = 0;
 		if (n >= (size_t)LTT_BLOCK_HEADER + place[natural][F_END]) {
 			head_get_as(p, natural, &as[natural]);
-			how[natural] = sense(&as[natural], tkm_get64(block + 8, h->big));
+			how[natural] = judge_head(&as[natural], tkm_get64(block + 8, h->big));
 		}
 	}
 	*why = "scale, frequency or start time make no sense in the trace header, packed or aligned";

@@ -89,7 +89,7 @@ static void back_to_file(struct otf2_chunks *c, const struct chunk *k)
 	c->idle[c->n_idle++] = k->number;
 }
 
-static void *give(void *user, OTF2_FileType type, OTF2_LocationRef location, void **buffer, uint64_t size)
+static void *allocate_chunk(void *user, OTF2_FileType type, OTF2_LocationRef location, void **buffer, uint64_t size)
 {
 	struct otf2_chunks *c = user;
 	struct list *l = *buffer;
@@ -143,7 +143,7 @@ static void take_back(void *user, OTF2_FileType type, OTF2_LocationRef location,
 	}
 }
 
-const OTF2_MemoryCallbacks otf2_memory = { give, take_back };
+const OTF2_MemoryCallbacks otf2_memory = { allocate_chunk, take_back };
 
 struct otf2_chunks *otf2_chunks_open(const struct xch_writer *w, size_t locations, struct tkm_err *err)
 {

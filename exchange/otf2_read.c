@@ -8,7 +8,7 @@
 /* ---- events ---- */
 
 /* To the trace, or to the run that is being made. */
-static OTF2_CallbackCode take(struct otf2_in *o, const struct otf2_event *v)
+static OTF2_CallbackCode put_event(struct otf2_in *o, const struct otf2_event *v)
 {
 	int rc = o->runs ? otf2_runs_put(o->runs, v, o->err) : otf2_in_event(o, v);
 
@@ -20,7 +20,7 @@ static OTF2_CallbackCode enter(
 	OTF2_LocationRef location, OTF2_TimeStamp time, void *user, OTF2_AttributeList *list, OTF2_RegionRef region)
 {
 	(void)list;
-	return take(user, &(struct otf2_event){ time, location, OTF2_EVENT_ENTER, .a = { region } });
+	return put_event(user, &(struct otf2_event){ time, location, OTF2_EVENT_ENTER, .a = { region } });
 }
 
 static OTF2_CallbackCode leave(
@@ -28,14 +28,15 @@ static OTF2_CallbackCode leave(
 {
 	(void)list;
 	(void)region;
-	return take(user, &(struct otf2_event){ time, location, OTF2_EVENT_LEAVE, .n = 0 });
+	return put_event(user, &(struct otf2_event){ time, location, OTF2_EVENT_LEAVE, .n = 0 });
 }
 
 static OTF2_CallbackCode mpi_send(OTF2_LocationRef location, OTF2_TimeStamp time, void *user, OTF2_AttributeList *list,
 	uint32_t receiver, OTF2_CommRef comm, uint32_t tag, uint64_t size)
 {
 	(void)list;
-	return take(user, &(struct otf2_event){ time, location, OTF2_EVENT_SEND, .a = { receiver, comm, tag, size } });
+	return put_event(
+		user, &(struct otf2_event){ time, location, OTF2_EVENT_SEND, .a = { receiver, comm, tag, size } });
 }
 
 static OTF2_CallbackCode mpi_isend(OTF2_LocationRef location, OTF2_TimeStamp time, void *user, OTF2_AttributeList *list,
@@ -49,7 +50,8 @@ static OTF2_CallbackCode mpi_recv(OTF2_LocationRef location, OTF2_TimeStamp time
 	uint32_t sender, OTF2_CommRef comm, uint32_t tag, uint64_t size)
 {
 	(void)list;
-	return take(user, &(struct otf2_event){ time, location, OTF2_EVENT_RECEIVE, .a = { sender, comm, tag, size } });
+	return put_event(
+		user, &(struct otf2_event){ time, location, OTF2_EVENT_RECEIVE, .a = { sender, comm, tag, size } });
 }
 
 static OTF2_CallbackCode mpi_irecv(OTF2_LocationRef location, OTF2_TimeStamp time, void *user, OTF2_AttributeList *list,
@@ -75,14 +77,14 @@ static OTF2_CallbackCode coll_begin(
 	OTF2_LocationRef location, OTF2_TimeStamp time, void *user, OTF2_AttributeList *list)
 {
 	(void)list;
-	return take(user, &(struct otf2_event){ time, location, OTF2_EVENT_COLL_BEGIN, .n = 0 });
+	return put_event(user, &(struct otf2_event){ time, location, OTF2_EVENT_COLL_BEGIN, .n = 0 });
 }
 
 static OTF2_CallbackCode coll_end(OTF2_LocationRef location, OTF2_TimeStamp time, void *user, OTF2_AttributeList *list,
 	OTF2_CollectiveOp op, OTF2_CommRef comm, uint32_t root, uint64_t sent, uint64_t received)
 {
 	(void)list;
-	return take(user,
+	return put_event(user,
 		&(struct otf2_event){ time, location, OTF2_EVENT_COLL_END, .a = { op, comm, root, sent, received } });
 }
 
@@ -93,7 +95,7 @@ static OTF2_CallbackCode metric(OTF2_LocationRef location, OTF2_TimeStamp time, 
 
 	(void)list;
 	v.values = (const uint64_t *)values; /* a union of numbers of 8 bytes */
-	return take(user, &v);
+	return put_event(user, &v);
 }
 
 static OTF2_CallbackCode io_begin(OTF2_LocationRef location, OTF2_TimeStamp time, void *user, OTF2_AttributeList *list,
@@ -102,7 +104,8 @@ static OTF2_CallbackCode io_begin(OTF2_LocationRef location, OTF2_TimeStamp time
 	(void)list;
 	(void)flags;
 	(void)id;
-	return take(user, &(struct otf2_event){ time, location, OTF2_EVENT_IO_BEGIN, .a = { handle, mode, bytes } });
+	return put_event(
+		user, &(struct otf2_event){ time, location, OTF2_EVENT_IO_BEGIN, .a = { handle, mode, bytes } });
 }
 
 static OTF2_CallbackCode io_end(OTF2_LocationRef location, OTF2_TimeStamp time, void *user, OTF2_AttributeList *list,
@@ -110,7 +113,7 @@ static OTF2_CallbackCode io_end(OTF2_LocationRef location, OTF2_TimeStamp time, 
 {
 	(void)list;
 	(void)id;
-	return take(user, &(struct otf2_event){ time, location, OTF2_EVENT_IO_END, .a = { handle, 0, bytes } });
+	return put_event(user, &(struct otf2_event){ time, location, OTF2_EVENT_IO_END, .a = { handle, 0, bytes } });
 }
 
 static OTF2_GlobalEvtReaderCallbacks *callbacks(void)

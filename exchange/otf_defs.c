@@ -33,7 +33,7 @@ void xot_add_text(struct xot_out *o, enum xot_key k, const char *text)
 }
 
 /* Empties the list after its definition. */
-static int done(struct xot_out *o, int ok)
+static int empty_list(struct xot_out *o, int ok)
 {
 	OTF_KeyValueList_reset(o->list);
 	return ok ? 0 : -1;
@@ -82,7 +82,8 @@ static int define_trace(struct xot_out *o)
 	xot_add_u32(o, XOT_EVENTBITS, t->eventbits);
 	xot_add_u64(o, XOT_START, t->start);
 	xot_add_u64(o, XOT_END, t->end);
-	if (done(o, OTF_Writer_writeDefTimerResolutionKV(o->otf, 0, (uint64_t)llround(1 / t->resolution), o->list)) <
+	if (empty_list(
+		    o, OTF_Writer_writeDefTimerResolutionKV(o->otf, 0, (uint64_t)llround(1 / t->resolution), o->list)) <
 			0 ||
 		!OTF_Writer_writeDefCreator(o->otf, 0, PACKAGE_STRING) ||
 		!OTF_Writer_writeDefTimeRange(o->otf, 0, start, t->end > start ? t->end : start, o->list)) {
@@ -92,7 +93,8 @@ static int define_trace(struct xot_out *o)
 		if (cls && *cls && strcmp(cls, "integrity") && strcmp(cls, "late")) {
 			xot_add_text(o, XOT_INFO_CLASS, cls);
 			xot_add_text(o, XOT_INFO, text);
-			if (done(o, OTF_Writer_writeDefinitionCommentKV(o->otf, 0, "tickmark::info", o->list)) < 0) {
+			if (empty_list(o, OTF_Writer_writeDefinitionCommentKV(o->otf, 0, "tickmark::info", o->list)) <
+				0) {
 				return -1;
 			}
 		}
@@ -122,7 +124,7 @@ static int define_place(struct xot_out *o, const struct xch_place *p)
 	}
 	line(clean, sizeof(clean), name);
 	OTF_Writer_assignProcess(o->otf, xot_process(p), 1 + p->index % XOT_STREAMS);
-	return done(o, OTF_Writer_writeDefProcessKV(o->otf, 0, xot_process(p), clean, parent, o->list));
+	return empty_list(o, OTF_Writer_writeDefProcessKV(o->otf, 0, xot_process(p), clean, parent, o->list));
 }
 
 static int define_places(struct xot_out *o)
@@ -160,7 +162,7 @@ static int define_group(struct xot_out *o, uint32_t id, const char *name, const 
 		if (n) {
 			OTF_KeyValueList_appendByteArray(o->list, XOT_MEMBERS_OF, bytes, 4 * n);
 		}
-		rc = done(o, OTF_Writer_writeDefProcessGroupKV(o->otf, 0, id, clean, k, members, o->list));
+		rc = empty_list(o, OTF_Writer_writeDefProcessGroupKV(o->otf, 0, id, clean, k, members, o->list));
 	}
 	free(members);
 	free(bytes);
@@ -224,7 +226,7 @@ static int define_functions(struct xot_out *o)
 			OTF_KeyValueList_appendByteArray(
 				o->list, XOT_CLASS, (uint8_t *)(uintptr_t)l->v[i].cls, (uint32_t)strlen(l->v[i].cls));
 		}
-		rc = done(o,
+		rc = empty_list(o,
 			groups[i] &&
 				OTF_Writer_writeDefFunctionKV(o->otf, 0, (uint32_t)i + 1, name, groups[i], 0, o->list));
 	}
@@ -246,7 +248,7 @@ static int define_operations(struct xot_out *o)
 		xot_add_text(o, XOT_NAME, n->name);
 		OTF_KeyValueList_appendUint8(o->list, XOT_TYPE, (uint8_t)n->type);
 		xot_add_u32(o, XOT_OF, n->id);
-		if (done(o,
+		if (empty_list(o,
 			    OTF_Writer_writeDefCollectiveOperationKV(o->otf, 0, (uint32_t)i + 1, clean,
 				    n->type < 5 ? type[n->type] : OTF_COLLECTIVE_TYPE_UNKNOWN, o->list)) < 0) {
 			return -1;
@@ -299,7 +301,7 @@ static int define_counters(struct xot_out *o)
 		}
 		line(clean, sizeof(clean), o->t->counter[i].name);
 		line(unit, sizeof(unit), o->t->counter[i].unit);
-		if (done(o,
+		if (empty_list(o,
 			    OTF_Writer_writeDefCounterKV(o->otf, 0, (uint32_t)i + 1, clean,
 				    properties(&o->t->counter[i]), 1, unit, o->list)) < 0) {
 			return -1;

@@ -331,7 +331,7 @@ static int io(struct state *s, const struct xch_event *e, uint64_t time)
 }
 
 /* What only key-value pairs hold. */
-static int other(struct state *s, const struct xch_event *e, uint64_t time)
+static int write_key_values(struct state *s, const struct xch_event *e, uint64_t time)
 {
 	const struct xch_named *n;
 	struct stf_opaque_data o;
@@ -388,7 +388,7 @@ static int otf_event(struct xch_writer *w, struct xch_trace *t, const struct xch
 	case XCH_EVENT_KINDS:
 		break;
 	default:
-		ok = other(s, e, time);
+		ok = write_key_values(s, e, time);
 	}
 	return ok ? 0 : failed(s, err);
 }

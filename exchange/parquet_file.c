@@ -57,13 +57,13 @@ static void list_field(struct fields *s, int id, unsigned type, size_t n)
 	}
 }
 
-static struct fields inner(struct fields *s, int id)
+static struct fields begin_struct(struct fields *s, int id)
 {
 	field(s, id, T_STRUCT);
 	return (struct fields){ s->b, 0 };
 }
 
-static void end(struct fields *s)
+static void end_struct(struct fields *s)
 {
 	pq_byte(s->b, 0);
 }
@@ -137,7 +137,7 @@ int pq_say(struct pq_file *p, const char *key, const char *text)
 
 	text_field(&s, 1, key);
 	text_field(&s, 2, text);
-	end(&s);
+	end_struct(&s);
 	p->n_keys++;
 	return p->keys.failed ? -1 : 0;
 }
@@ -183,15 +183,15 @@ static int put_page(struct pq_file *p, int type, size_t values, int encoding, st
 	number(&s, 1, T_I32, type);
 	number(&s, 2, T_I32, (int64_t)p->page.n);
 	number(&s, 3, T_I32, (int64_t)out->n);
-	h = inner(&s, type == DATA_PAGE ? 5 : 7);
+	h = begin_struct(&s, type == DATA_PAGE ? 5 : 7);
 	number(&h, 1, T_I32, (int64_t)values);
 	number(&h, 2, T_I32, encoding);
 	if (type == DATA_PAGE) {
 		number(&h, 3, T_I32, RLE); /* of which values are there */
 		number(&h, 4, T_I32, RLE);
 	}
-	end(&h);
-	end(&s);
+	end_struct(&h);
+	end_struct(&s);
 	if (p->header.failed) {
 		return -1;
 	}
@@ -270,7 +270,7 @@ static void describe(struct pq_file *p, const struct pq_column *k, const struct 
 	unsigned char bytes[8];
 
 	number(&list, 2, T_I64, 0);
-	m = inner(&list, 3);
+	m = begin_struct(&list, 3);
 	number(&m, 1, T_I32, type_of[k->kind]);
 	list_field(&m, 2, T_I32, 2);
 	pq_varint(&p->groups, pq_zigzag(RLE));
@@ -289,7 +289,7 @@ static void describe(struct pq_file *p, const struct pq_column *k, const struct 
 	if (c->dictionary) {
 		number(&m, 11, T_I64, c->dictionary);
 	}
-	s = inner(&m, 12);
+	s = begin_struct(&m, 12);
 	number(&s, 3, T_I64, (int64_t)c->nulls);
 	if (c->least <= c->most) {
 		tkm_put64(bytes, (uint64_t)c->most, 0);
@@ -299,9 +299,9 @@ static void describe(struct pq_file *p, const struct pq_column *k, const struct 
 		field(&s, 6, T_BINARY);
 		binary(&p->groups, bytes, 8);
 	}
-	end(&s);
-	end(&m);
-	end(&list);
+	end_struct(&s);
+	end_struct(&m);
+	end_struct(&list);
 }
 
 int pq_rows(struct pq_file *p, size_t n)
@@ -332,7 +332,7 @@ static void end_group(struct pq_file *p)
 	number(&s, 2, T_I64, p->group_bytes);
 	number(&s, 3, T_I64, (int64_t)p->n);
 	number(&s, 6, T_I64, p->group_packed);
-	end(&s);
+	end_struct(&s);
 	p->rows += (int64_t)p->n;
 	p->n_groups++;
 }
@@ -389,7 +389,7 @@ static void put_schema(struct pq_file *p, struct fields *m)
 	s = (struct fields){ b, 0 };
 	text_field(&s, 4, "schema");
 	number(&s, 5, T_I32, (int64_t)p->n_columns);
-	end(&s);
+	end_struct(&s);
 	for (i = 0; i < p->n_columns; i++) {
 		s = (struct fields){ b, 0 };
 		number(&s, 1, T_I32, type_of[p->column[i].kind]);
@@ -397,12 +397,12 @@ static void put_schema(struct pq_file *p, struct fields *m)
 		text_field(&s, 4, p->column[i].name);
 		if (p->column[i].kind == PQ_TEXT) {
 			number(&s, 6, T_I32, 0); /* UTF8 */
-			u = inner(&s, 10);
-			string = inner(&u, 1);
-			end(&string);
-			end(&u);
+			u = begin_struct(&s, 10);
+			string = begin_struct(&u, 1);
+			end_struct(&string);
+			end_struct(&u);
 		}
-		end(&s);
+		end_struct(&s);
 	}
 }
 
@@ -427,11 +427,11 @@ static int put_footer(struct pq_file *p)
 	list_field(&m, 7, T_STRUCT, p->n_columns); /* the limits are by the order of their type */
 	for (i = 0; i < p->n_columns; i++) {
 		u = (struct fields){ &b, 0 };
-		order = inner(&u, 1);
-		end(&order);
-		end(&u);
+		order = begin_struct(&u, 1);
+		end_struct(&order);
+		end_struct(&u);
 	}
-	end(&m);
+	end_struct(&m);
 	tkm_put32(size, (uint32_t)b.n, 0);
 	rc = b.failed || put(p, b.p, b.n) < 0 || put(p, size, 4) < 0 || put(p, "PAR1", 4) < 0 ? -1 : 0;
 	free(b.p);

@@ -127,7 +127,7 @@ struct walk {
 	void *ctx;
 };
 
-static int look(const char *name, void *ctx)
+static int visit_if_of_group(const char *name, void *ctx)
 {
 	struct walk *w = ctx;
 	const struct group *g = w->counter->group;
@@ -142,12 +142,12 @@ static int look(const char *name, void *ctx)
 	return w->each(name, path, w->ctx);
 }
 
-static int walk(
+static int each_device(
 	const struct counter *c, int root, int (*each)(const char *device, const char *path, void *ctx), void *ctx)
 {
 	struct walk w = { c, root, each, ctx };
 
-	return smp_dir_each(root, folder(c->group, root), look, &w);
+	return smp_dir_each(root, folder(c->group, root), visit_if_of_group, &w);
 }
 
 /* ---- listing ------------------------------------------------------------------------------------- */
@@ -160,7 +160,7 @@ struct lister {
 	int root, found, readable;
 };
 
-static int announce(const struct lister *l, const char *name, const char *what, const char *missing)
+static int list_counter(const struct lister *l, const char *name, const char *what, const char *missing)
 {
 	const struct smp_text_counter *t = &l->counter->c;
 	struct smp_counter c = {
@@ -197,14 +197,14 @@ static int list_device(const char *device, const char *path, void *ctx)
 		return 0;
 	}
 	snprintf(what, sizeof(what), "%s; %s", l->counter->c.what, device);
-	return announce(l, name, what, NULL);
+	return list_counter(l, name, what, NULL);
 }
 
 static int list_one(struct lister *l)
 {
 	const struct counter *c = l->counter;
 	char why[SMP_TEXT] = "", name[NAME + 64];
-	int rc = l->root < 0 ? 0 : walk(c, l->root, list_device, l);
+	int rc = l->root < 0 ? 0 : each_device(c, l->root, list_device, l);
 
 	if (rc > 0) {
 		return rc;
@@ -216,7 +216,7 @@ static int list_one(struct lister *l)
 	}
 	snprintf(name, sizeof(name), "%s", c->c.name);
 	if (smp_is_name(l->hint) ? strcasecmp(l->hint, name) == 0 : smp_match(l->hint, name)) {
-		return announce(l, name, c->c.what, why[0] ? why : NULL);
+		return list_counter(l, name, c->c.what, why[0] ? why : NULL);
 	}
 	return 0;
 }
@@ -356,7 +356,7 @@ static void *open_set(const struct smp_env *env, const struct smp_target *target
 			smp_why(why_each[i], "no such counter");
 			continue;
 		}
-		walk(s->want[i].counter, root, open_device, &o);
+		each_device(s->want[i].counter, root, open_device, &o);
 		if (o.n == 0) {
 			smp_why(why_each[i], "%s",
 				s->want[i].device[0] ? "there is no such device" : s->want[i].counter->group->none);
@@ -368,7 +368,7 @@ static void *open_set(const struct smp_env *env, const struct smp_target *target
 }
 
 /* A program may have closed our descriptor. */
-static int again(struct set *s, struct file *f)
+static int reopen_file(struct set *s, struct file *f)
 {
 	int root = smp_root(s->env), rc = -1;
 	char path[256];
@@ -388,7 +388,7 @@ static void add_file(struct set *s, struct file *f)
 
 	if (!smp_file_ours(&f->file)) {
 		f->file.fd = -1;
-		if (again(s, f) < 0) {
+		if (reopen_file(s, f) < 0) {
 			return;
 		}
 	}

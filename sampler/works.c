@@ -28,7 +28,7 @@ int smp_work_loop(uint64_t n)
 }
 
 /* Small pages, so that n pages are n faults. */
-static unsigned char *fresh(size_t bytes)
+static unsigned char *map_small_pages(size_t bytes)
 {
 	unsigned char *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
@@ -39,7 +39,7 @@ static unsigned char *fresh(size_t bytes)
 	return p;
 }
 
-static void touch(unsigned char *p, size_t bytes)
+static void touch_pages(unsigned char *p, size_t bytes)
 {
 	size_t page = (size_t)sysconf(_SC_PAGESIZE), i;
 
@@ -51,12 +51,12 @@ static void touch(unsigned char *p, size_t bytes)
 int smp_work_faults(uint64_t n)
 {
 	size_t bytes = (size_t)n * (size_t)sysconf(_SC_PAGESIZE);
-	unsigned char *p = fresh(bytes);
+	unsigned char *p = map_small_pages(bytes);
 
 	if (!p) {
 		return -1;
 	}
-	touch(p, bytes);
+	touch_pages(p, bytes);
 	munmap(p, bytes);
 	return 0;
 }
@@ -189,11 +189,11 @@ int smp_work_memory(uint64_t n)
 		return 0;
 	}
 	bytes = (size_t)n << 20;
-	held = fresh(bytes);
+	held = map_small_pages(bytes);
 	if (!held) {
 		return -1;
 	}
-	touch(held, bytes);
+	touch_pages(held, bytes);
 	return 0;
 }
 
@@ -202,7 +202,7 @@ int smp_work_mixed(uint64_t n)
 	enum { SIZE = 1 << 25 };
 	uint64_t x = 88172645463325252u, i;
 	volatile double f = 1.5;
-	unsigned char *p = fresh(SIZE);
+	unsigned char *p = map_small_pages(SIZE);
 	volatile uint64_t sink = 0;
 
 	if (!p) {

@@ -417,7 +417,7 @@ static int see_file_io(struct stx_history *h, const struct place *at, int begin)
 	case STF_ID_##name##_1: \
 		return see_collective(h, at, sizeof(struct stx_wire_##name));
 
-static int see(struct stx_history *h, const struct place *at)
+static int apply_record(struct stx_history *h, const struct place *at)
 {
 	switch (*at->p) {
 	case STF_ID_counter_value:
@@ -584,7 +584,7 @@ int stx_history_absorb(
 			}
 			h->min = at.time < h->min ? at.time : h->min;
 			h->max = at.time > h->max ? at.time : h->max;
-			if (see(h, &at) < 0) {
+			if (apply_record(h, &at) < 0) {
 				return -1;
 			}
 		}

@@ -75,7 +75,7 @@ static uint64_t size_of(const struct stx_history *h)
 }
 
 /* Where much is to be said, most anchors are a place and a time only: a reader that needs the state starts at an earlier one. */
-static int tells(struct stx_history *h, uint64_t offset)
+static int state_is_due(struct stx_history *h, uint64_t offset)
 {
 	if (offset && offset - h->told < SPARSE * size_of(h)) {
 		return 0;
@@ -158,7 +158,7 @@ int stx_history_anchor(
 	if (stx_put_anchor(anc, &a) < 0) {
 		return -1;
 	}
-	if (!tells(h, offset)) {
+	if (!state_is_due(h, offset)) {
 		return 0;
 	}
 	stx_history_sort(h);

@@ -136,7 +136,7 @@ static void set_batch(struct stf_counter_batch *b, const uint8_t *p, unsigned k,
 }
 
 /* How many records from p are alike and in time; their times. `span` is to - from. */
-static inline size_t alike(const uint8_t *p, size_t max, size_t stride, unsigned k, uint64_t *now, uint64_t from,
+static inline size_t count_alike(const uint8_t *p, size_t max, size_t stride, unsigned k, uint64_t *now, uint64_t from,
 	uint64_t span, uint64_t *times)
 {
 	uint64_t t = *now;
@@ -158,7 +158,7 @@ static inline size_t alike(const uint8_t *p, size_t max, size_t stride, unsigned
 }
 
 /* The same thread is asked for again and again. */
-static size_t wanted(const uint8_t *p, size_t max, size_t stride, const struct stx_filter *f)
+static size_t count_wanted(const uint8_t *p, size_t max, size_t stride, const struct stx_filter *f)
 {
 	uint32_t willy = tkm_get32(p + AT(willy), TKM_HOST_BIG);
 	size_t n;
@@ -194,11 +194,11 @@ size_t stx_native_counters(
 	stride = FIXED + 12 * (size_t)k;
 	max = left / stride < STX_BATCH ? left / stride : STX_BATCH;
 	if (f->n_willys) {
-		max = max ? wanted(p, max, stride, f) : 0;
+		max = max ? count_wanted(p, max, stride, f) : 0;
 	}
 	b->offset = s->offset + s->pos;
 	b->number = s->lost_count ? 0 : s->number + 1;
-	max = alike(p, max, stride, k, &s->now, f->from, to - f->from, s->times);
+	max = count_alike(p, max, stride, k, &s->now, f->from, to - f->from, s->times);
 	set_batch(b, p, k, max, s->times);
 	s->pos += max * stride;
 	s->number += s->lost_count ? 0 : max;

@@ -116,7 +116,7 @@ static int read_on(struct stx_source *s, struct stf_err *err)
 }
 
 /* The file ends inside a block: what is there of it cannot be checked. Noted here, since a window may end before the file does. */
-static int cut(struct stx_source *s, struct stf_err *err)
+static int note_cut_block(struct stx_source *s, struct stf_err *err)
 {
 	int rc = note(s, s->offset + s->len, s->offset + s->have, s->blocks.b[s->block].time, 0, err);
 
@@ -151,7 +151,7 @@ int stx_verified_fill(struct stx_source *s, struct stf_err *err)
 		} else if (rc == 0 && s->block == s->blocks.n) {
 			return end_here(s, s->offset + s->have - stx_block_start(&s->blocks, s->block), err);
 		} else if (rc == 0) {
-			return cut(s, err);
+			return note_cut_block(s, err);
 		}
 	}
 }

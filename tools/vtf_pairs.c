@@ -46,7 +46,7 @@ static int add_incomplete(struct vtf_pairs *p, struct vtf_message *m)
 }
 
 /* Takes the oldest message that h is the other half of from its list; NULL if there is none. */
-static struct vtf_message *take(struct vtf_pairs *p, const struct vtf_half *h)
+static struct vtf_message *remove_other_half(struct vtf_pairs *p, const struct vtf_half *h)
 {
 	const struct key key = key_of(h, !h->receive);
 	struct list *l = tkm_table_find(&p->incomplete, &key, sizeof(key));
@@ -92,7 +92,7 @@ static int flush(struct vtf_pairs *p, int all, struct stf_writer *w, char *why, 
 }
 
 /* Puts the two halves of a message together. */
-static void join(struct vtf_message *m, const struct vtf_half *h)
+static void join_halves(struct vtf_message *m, const struct vtf_half *h)
 {
 	const struct vtf_half *s = h->receive ? &m->h : h, *r = h->receive ? h : &m->h;
 	struct stf_one_to_one_communication_4 both = s->m;
@@ -109,10 +109,10 @@ static void join(struct vtf_message *m, const struct vtf_half *h)
 
 int vtf_pairs_add(struct vtf_pairs *p, const struct vtf_half *h, struct stf_writer *w, char *why, size_t size)
 {
-	struct vtf_message *m = take(p, h);
+	struct vtf_message *m = remove_other_half(p, h);
 
 	if (m) {
-		join(m, h);
+		join_halves(m, h);
 		return flush(p, 0, w, why, size);
 	}
 	m = calloc(1, sizeof(*m));

@@ -419,7 +419,7 @@ static void empty(struct cal_truth_row *row)
 }
 
 /* No rank goes on alone: rank 0 is the one that has something to fail at. */
-static int agree(struct cal_link *l, int rc, struct tkm_err *err)
+static int agree_on_failure(struct cal_link *l, int rc, struct tkm_err *err)
 {
 	int32_t all = rc;
 
@@ -477,7 +477,7 @@ static int one_session(struct truth *t, int round, struct entry *e, int k, int l
 		}
 		e->row->duration_s = cal_summarise(e->took, (size_t)e->row->sessions).median;
 	}
-	return agree(t->l, rc, err);
+	return agree_on_failure(t->l, rc, err);
 }
 
 /* Side by side: the sessions of the methods that have several over apart_s, then what the others do once. Each method begins

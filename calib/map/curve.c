@@ -36,7 +36,7 @@ static void knots_free(struct knots *k)
 }
 
 /* Is the slope between the two known well enough to be followed? */
-static int apart(const struct cal_map *m, const struct cal_node *a, const struct cal_node *b)
+static int slope_is_known(const struct cal_map *m, const struct cal_node *a, const struct cal_node *b)
 {
 	return a->sigma + b->sigma <= m->max_wander * (double)gtick_sub(b->global, a->global);
 }
@@ -58,10 +58,10 @@ static void choose(const struct cal_map *m, const struct cal_part *p, const unsi
 			continue;
 		}
 		if (k->n > 1 && i + 1 == last && !wanted[k->node[k->n - 1]] &&
-			!apart(m, &m->node[k->node[k->n - 1]], n)) {
+			!slope_is_known(m, &m->node[k->node[k->n - 1]], n)) {
 			k->n--;
 		}
-		if (k->n == 0 || i + 1 == last || wanted[i] || apart(m, &m->node[k->node[k->n - 1]], n)) {
+		if (k->n == 0 || i + 1 == last || wanted[i] || slope_is_known(m, &m->node[k->node[k->n - 1]], n)) {
 			k->node[k->n] = i;
 			k->local[k->n] = n->local;
 			/* an average can lie outside what is certain */
@@ -163,7 +163,7 @@ static int spline(
 
 /* Which used nodes does the curve miss by more than what is certain there? Adds them to wanted, returns how
  * many are new. */
-static size_t missed(
+static size_t add_missed_nodes(
 	const struct cal_map *m, const struct cal_part *p, const struct cal_map *curve, unsigned char *wanted)
 {
 	size_t i, n = 0;
@@ -194,7 +194,7 @@ static int part_spline(const struct cal_map *m, const struct cal_part *p, enum c
 			/* it would go back; this one never does */
 			rc = spline(m, k, CAL_SPLINE_STEFFEN, out, err);
 		}
-		if (rc == 0 && missed(m, p, out, wanted) == 0) {
+		if (rc == 0 && add_missed_nodes(m, p, out, wanted) == 0) {
 			break;
 		}
 	}
@@ -265,7 +265,7 @@ int cal_curve(struct cal_map *m, int straight, enum cal_spline kind, double nomi
 		struct cal_part *p = &m->part[i];
 
 		choose(m, p, none, &k);
-		if (m->parts > 1 && k.n == 2 && !apart(m, &m->node[k.node[0]], &m->node[k.node[1]])) {
+		if (m->parts > 1 && k.n == 2 && !slope_is_known(m, &m->node[k.node[0]], &m->node[k.node[1]])) {
 			k.n = 1; /* too short a part to know its rate, and the gap after it may be long */
 		}
 		rc = k.n == 1 || (straight && k.n > 2) ? part_line(&k, rate, &one, err)

@@ -204,7 +204,7 @@ static void points_of(const struct cal_online *o, size_t w, double more, struct 
 
 /* How far the points are from the line in units of their sigma: of a few the farthest, of many what is usual, because
  * now and then one is far off. */
-static double misses(const struct points *p, size_t w, const struct tkm_line *line)
+static double typical_miss(const struct points *p, size_t w, const struct tkm_line *line)
 {
 	double off[MOST], most = 0;
 	size_t i;
@@ -237,7 +237,7 @@ static int fit(const struct cal_online *o, size_t w, double more, struct tkm_lin
 			return 0;
 		}
 	}
-	return misses(&p, w, line) <= on_line;
+	return typical_miss(&p, w, line) <= on_line;
 }
 
 /* After a step, or a session that was not as expected, the run is no guide. */

@@ -57,7 +57,7 @@ static double ratio(const struct cal_pairs *p)
 
 /* A reading that shows pair i's stamp was taken when the reference showed middle +- half: of two readings that show the same stamp
  * one may be later by an effective tick than the other, and the reference's own reading may lag by one of its ticks. */
-static double half(const struct cal_pairs *p, size_t i)
+static double half_width(const struct cal_pairs *p, size_t i)
 {
 	return 0.5 *
 		((double)ltick_sub(p->pair[i].after, p->pair[i].before) +
@@ -84,7 +84,7 @@ static struct interval interval(const struct cal_pairs *p, size_t i)
 			middle_after(p, i) };
 
 	v.rise = (double)ltick_sub(b->local, a->local) * ratio(p) - v.length;
-	v.noise = half(p, i) + half(p, i + 1);
+	v.noise = half_width(p, i) + half_width(p, i + 1);
 	return v;
 }
 
@@ -96,7 +96,7 @@ static double larger(double a, double b)
 /* However it is steered within +-limit, between two pairs it cannot leave the straight line by more; if it may be set, once. */
 static double cones(const struct cal_pairs *p, size_t i, const struct interval *v, double limit)
 {
-	return larger(half(p, i), half(p, i + 1)) +
+	return larger(half_width(p, i), half_width(p, i + 1)) +
 		(p->may_step ? limit * v->length + fabs(v->rise) : 0.5 * limit * v->length);
 }
 
@@ -138,7 +138,7 @@ static int neighbours(const struct cal_pairs *p, size_t i, const struct interval
 static double lines(
 	const struct cal_pairs *p, size_t i, const struct interval *v, const double rise[2], const double noise[2])
 {
-	return larger(half(p, i), half(p, i + 1)) +
+	return larger(half_width(p, i), half_width(p, i + 1)) +
 		larger(fabs(rise[0] - v->rise) + noise[0], fabs(rise[1] - v->rise) + noise[1]);
 }
 
@@ -189,7 +189,7 @@ static void mark_unexplained(struct cal_pairs *p)
 }
 
 /* Do the two intervals, which hold no event, show one rate? */
-static int alike(const struct cal_pairs *p, size_t i, size_t k)
+static int have_same_rate(const struct cal_pairs *p, size_t i, size_t k)
 {
 	struct interval a = interval(p, i), b = interval(p, k);
 
@@ -207,11 +207,11 @@ static void look_beside_steps(struct cal_pairs *p)
 		}
 		if (short_enough(p, i - 1) &&
 			(is_set(p, i - 1) ||
-				(short_enough(p, i - 2) && !is_set(p, i - 2) && !alike(p, i - 1, i - 2)))) {
+				(short_enough(p, i - 2) && !is_set(p, i - 2) && !have_same_rate(p, i - 1, i - 2)))) {
 			p->contradictions++;
 		}
 		if (short_enough(p, i) && i + 4 < p->n && !is_set(p, i + 1) && short_enough(p, i + 1) &&
-			!is_set(p, i + 2) && !alike(p, i + 1, i + 2)) {
+			!is_set(p, i + 2) && !have_same_rate(p, i + 1, i + 2)) {
 			p->contradictions++;
 		}
 	}
@@ -293,7 +293,7 @@ struct place {
 };
 
 /* A clock that was set back a little shows the stamps next to a pair twice. */
-static void beside(const struct cal_pairs *p, struct branch b, size_t i, ltick_t local, struct place *s)
+static void widen_next_to_pair(const struct cal_pairs *p, struct branch b, size_t i, ltick_t local, struct place *s)
 {
 	const struct cal_reading *a = &p->pair[i];
 	double left = (double)ltick_sub(local, a->local) * ratio(p),
@@ -325,13 +325,13 @@ static struct place place_on(const struct cal_pairs *p, struct branch b, ltick_t
 		s.at = ltick_add(a->before, llrint(from + u * v.length));
 		s.within = a->within;
 		s.proven = a->proven;
-		beside(p, b, i, local, &s);
+		widen_next_to_pair(p, b, i, local, &s);
 		return s;
 	}
 	/* before the first pair or after the last one: at the nominal rate */
 	s.at = ltick_add(a->before, llrint(from + away));
-	s.within = half(p, i) + (assumed)*fabs(away) * 1.2;
-	s.proven = half(p, i) + (p->slew_limit) * fabs(away) * 1.2;
+	s.within = half_width(p, i) + (assumed)*fabs(away) * 1.2;
+	s.proven = half_width(p, i) + (p->slew_limit) * fabs(away) * 1.2;
 	return s;
 }
 

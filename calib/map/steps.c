@@ -145,7 +145,7 @@ static double rate(const struct pair *p)
 }
 
 /* Up to two neighbours that are no steps, on one side of pair k. */
-static int beside(const struct finder *f, size_t k, int direction, const struct pair *found[2])
+static int find_neighbours(const struct finder *f, size_t k, int direction, const struct pair *found[2])
 {
 	int n = 0;
 	size_t i = k;
@@ -247,9 +247,9 @@ static struct guess guess(const struct finder *f, const struct pair *p, const st
 static int guesses(const struct finder *f, size_t k, struct guess *g)
 {
 	const struct pair *near[4];
-	int n = beside(f, k, -1, near), i, j, found = 0;
+	int n = find_neighbours(f, k, -1, near), i, j, found = 0;
 
-	n += beside(f, k, 1, near + n);
+	n += find_neighbours(f, k, 1, near + n);
 	for (i = 0; i < n; i++) {
 		for (j = i + 1; j < n; j++) {
 			g[found++] = guess(f, &f->pair[k], near[i], near[j]);

@@ -181,7 +181,7 @@ static void clear(struct planner *q, int ranks)
 	free(q->cpus);
 }
 
-static int make(
+static int make_plan(
 	struct cal_plan *p, enum cal_shape shape, const int *member, int members, const int *node, const int *units)
 {
 	struct planner q = { .plan = p, .node = node, .units = units };
@@ -206,12 +206,12 @@ static int make(
 int cal_plan_make(struct cal_plan *p, enum cal_shape shape, const int *member, int members, const int *node,
 	const int *units, struct tkm_err *err)
 {
-	int rc = make(p, shape == CAL_SHAPE_TREE ? CAL_SHAPE_TREE : CAL_SHAPE_STAR, member, members, node, units);
+	int rc = make_plan(p, shape == CAL_SHAPE_TREE ? CAL_SHAPE_TREE : CAL_SHAPE_STAR, member, members, node, units);
 
 	if (rc == 0 && shape == CAL_SHAPE_AUTO && members - 1 > STAR_CHILDREN) {
 		struct cal_plan tree;
 
-		rc = make(&tree, CAL_SHAPE_TREE, member, members, node, units);
+		rc = make_plan(&tree, CAL_SHAPE_TREE, member, members, node, units);
 		if (rc == 0 && tree.rounds < p->rounds) {
 			cal_plan_free(p);
 			*p = tree;

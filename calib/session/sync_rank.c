@@ -25,7 +25,7 @@ static int append(struct cal_session **list, size_t *n, const struct cal_session
 
 /* Out of a plan's sessions: the master's edges of a star are the rank's own sessions, those of a tree are kept
  * beside one that waits for its point. */
-static int keep(struct cal_link *l, int master, const struct cal_plan *plan, const unsigned char *exchanges,
+static int store_sessions(struct cal_link *l, int master, const struct cal_plan *plan, const unsigned char *exchanges,
 	enum cal_session_kind kind, const struct cal_tie *tie, struct cal_session *of_pair, struct cal_rank *ranks,
 	struct tkm_err *err)
 {
@@ -79,7 +79,7 @@ static int by_plan(struct cal_link *l, int master, const struct cal_plan *plan, 
 		return tkm_fail(err, TKM_ERR_NOMEM, "out of memory for a session of %zu pairs", plan->pairs);
 	}
 	rc = cal_sync_plan(l, plan, &tree, kind, of_pair, err);
-	kept = keep(l, master, plan, exchanges, kind, opt->tie, of_pair, ranks, err);
+	kept = store_sessions(l, master, plan, exchanges, kind, opt->tie, of_pair, ranks, err);
 	free(of_pair);
 	return rc < 0 ? rc : kept;
 }

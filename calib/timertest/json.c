@@ -90,7 +90,7 @@ static json_t *steps(const struct cal_map *m)
 }
 
 /* How the offsets to rank 0 stray from a line, and Allan deviations with their intervals. */
-static json_t *strays(const struct tt_wander *w)
+static json_t *wander_json(const struct tt_wander *w)
 {
 	json_t *allan = json_array();
 	int i;
@@ -142,7 +142,7 @@ static json_t *rank(const struct tt_result *r, int i)
 	j = json_pack("{s:i,s:o,s:o,s:o}", "rank", i, "env", environment(&r->rank[i].env), "timer",
 		quality(c, &r->rank[i].quality), "sync", sync);
 	if (tt_find_wander(&r->run, i, &w) == 0) {
-		json_object_set_new(j, "strays", strays(&w));
+		json_object_set_new(j, "strays", wander_json(&w));
 	}
 	if (t->known) {
 		json_object_set_new(j, "truth",

@@ -367,7 +367,7 @@ struct introduction {
 	double hz, tick_s;
 };
 
-static int introduce(struct comparison *c, double tick_s, struct tkm_err *err)
+static int exchange_timers(struct comparison *c, double tick_s, struct tkm_err *err)
 {
 	struct cal_link *l = c->link;
 	struct introduction me = { .hz = l->timer->hz, .tick_s = tick_s }, one;
@@ -437,7 +437,7 @@ int tt_truth(struct cal_link *l, const struct tt_options *o, const struct cal_pl
 	rc = c.clock && c.hz && c.tick_s && c.row ? 0
 						  : tkm_fail(err, TKM_ERR_NOMEM, "out of memory for %d ranks", l->size);
 	if (rc == 0) {
-		rc = introduce(&c, tick_s, err);
+		rc = exchange_timers(&c, tick_s, err);
 	}
 	if (rc == 0) {
 		rc = cal_truth_measure(l, &c.opt, c.row, err);

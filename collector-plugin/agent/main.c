@@ -117,7 +117,7 @@ static int reads_node(const struct vt_agent_process *p)
 	return p == node_reader;
 }
 
-static void drop(struct vt_agent_process *p)
+static void remove_process(struct vt_agent_process *p)
 {
 	struct vt_agent_process **link;
 
@@ -144,7 +144,7 @@ static void begin(int from, pid_t pid, char *texts, size_t size, int raw)
 		cpu = before->s->own_cpu;
 		snprintf(earlier, sizeof(earlier), "%.90s%s%.200s", before->c.earlier, before->c.earlier[0] ? ", " : "",
 			before->c.program);
-		drop(before);
+		remove_process(before);
 	}
 	p = vt_agent_attach(pid, texts, size, raw, &e);
 	if (p) {
@@ -219,7 +219,7 @@ static void end(int from, pid_t pid, const struct vt_attach_end *e)
 	answer_end(from, p);
 	/* who ends in MPI_Finalize makes the trace with the others, or dies before that; of several hosts one makes it when all have ended */
 	if (e->how != VT_RAW_ENDED_MPI && !vt_agent_hosts_several()) {
-		drop(p);
+		remove_process(p);
 	}
 }
 
@@ -292,7 +292,7 @@ static void look_for_ends(void)
 	for (p = processes; p; p = next) {
 		next = p->next;
 		if (left == 0) {
-			drop(p);
+			remove_process(p);
 		}
 	}
 }

@@ -65,7 +65,7 @@ static int is_place(int where)
 }
 
 /* It has a number now: what was recorded at its place is its own, unless others had the place before. */
-static void number(struct vt_agent_process *p, struct vt_target *t, int n)
+static void set_thread_number(struct vt_agent_process *p, struct vt_target *t, int n)
 {
 	int place = t->where - (int)VT_RAW_PLACE;
 
@@ -75,7 +75,7 @@ static void number(struct vt_agent_process *p, struct vt_target *t, int n)
 	t->where = n;
 }
 
-static void came(struct vt_agent_process *p, pid_t tid)
+static void add_thread(struct vt_agent_process *p, pid_t tid)
 {
 	struct vt_raw_thread_slot *slot = slot_of(p, tid);
 	int where = tid == p->pid ? 0 : slot ? atomic_load(&slot->number) : free_place(p);
@@ -96,7 +96,7 @@ static void came(struct vt_agent_process *p, pid_t tid)
 	vt_agent_started_thread(p, t);
 }
 
-static void see(void *process, pid_t tid)
+static void add_or_mark_thread(void *process, pid_t tid)
 {
 	struct vt_agent_process *p = process;
 	struct vt_raw_thread_slot *slot;
@@ -105,13 +105,13 @@ static void see(void *process, pid_t tid)
 	for (t = p->s->threads; t && t->tid != tid; t = t->next) {
 	}
 	if (!t) {
-		came(p, tid);
+		add_thread(p, tid);
 		return;
 	}
 	t->seen = p->s->round;
 	slot = is_place(t->where) ? slot_of(p, tid) : NULL;
 	if (slot) {
-		number(p, t, atomic_load(&slot->number));
+		set_thread_number(p, t, atomic_load(&slot->number));
 	}
 }
 
@@ -133,7 +133,7 @@ static void look_for_threads(struct vt_agent_process *p)
 	if (vt_agent_started_before(p)) {
 		s->task_skipped = 10;
 	}
-	if (!vt_sampler_each_thread(s, p->task, see, p)) {
+	if (!vt_sampler_each_thread(s, p->task, add_or_mark_thread, p)) {
 		vt_agent_started_after(p, 0);
 		return;
 	}

@@ -59,7 +59,7 @@ static int open_event(pid_t tid)
 }
 
 /* The ring of a thread, or of none; errno of what failed in p->started.error. */
-static void begin(struct vt_agent_process *p, pid_t tid, int pages)
+static void open_ring(struct vt_agent_process *p, pid_t tid, int pages)
 {
 	struct vt_agent_started *b = &p->started;
 	struct vt_agent_ring *r = b->ring;
@@ -96,7 +96,7 @@ static void end(struct vt_agent_ring *r)
 }
 
 /* Has to be looked for among the threads. */
-static void remember(struct vt_agent_started *b, pid_t tid)
+static void add_waiting_thread(struct vt_agent_started *b, pid_t tid)
 {
 	size_t room = b->room ? 2 * b->room : 64;
 	pid_t *more;
@@ -113,7 +113,7 @@ static void remember(struct vt_agent_started *b, pid_t tid)
 	b->waiting[b->n_waiting++] = tid;
 }
 
-static void take(struct vt_agent_process *p, const char *record)
+static void count_record(struct vt_agent_process *p, const char *record)
 {
 	const struct fork_record *f = (const struct fork_record *)(const void *)record;
 
@@ -123,12 +123,12 @@ static void take(struct vt_agent_process *p, const char *record)
 		p->started.children++;
 	} else if (f->header.type == PERF_RECORD_FORK) {
 		p->started.threads++;
-		remember(&p->started, (pid_t)f->tid);
+		add_waiting_thread(&p->started, (pid_t)f->tid);
 	}
 }
 
 /* Records are multiples of 8 bytes; one may go over the end of the ring. */
-static void drain(struct vt_agent_process *p, struct vt_agent_ring *r)
+static void read_ring(struct vt_agent_process *p, struct vt_agent_ring *r)
 {
 	struct perf_event_mmap_page *page = r->at;
 	const char *data = (const char *)r->at + sysconf(_SC_PAGESIZE);
@@ -144,7 +144,7 @@ static void drain(struct vt_agent_process *p, struct vt_agent_ring *r)
 		for (i = 0; i < n; i += 8) {
 			memcpy(record + i, data + (at + i) % size, 8);
 		}
-		take(p, record);
+		count_record(p, record);
 		at += h.size ? h.size : size;
 	}
 	__atomic_store_n(&page->data_tail, head, __ATOMIC_RELEASE);
@@ -220,7 +220,7 @@ void vt_agent_started_open(struct vt_agent_process *p)
 	uint64_t all = cpu_of_process(p);
 	struct vt_target main = { .tid = p->pid, .cpu_fd = -1 };
 
-	begin(p, p->pid, MAIN_PAGES);
+	open_ring(p, p->pid, MAIN_PAGES);
 	/* threads of a program before an exec, and what ended before this process looked */
 	read_cpu(p, &main);
 	p->started.before_ns = all > main.cpu_ns ? all - main.cpu_ns : 0;
@@ -237,10 +237,10 @@ void vt_agent_started_thread(struct vt_agent_process *p, struct vt_target *t)
 	if (t->tid == p->pid || b->error) {
 		return;
 	}
-	begin(p, t->tid, PAGES);
+	open_ring(p, t->tid, PAGES);
 	if (p->s->round == 1) {
 		/* was it there before the rings? */
-		drain(p, &b->ring[0]);
+		read_ring(p, &b->ring[0]);
 		for (i = 0; i < b->n_waiting && b->waiting[i] != t->tid; i++) {
 		}
 		b->threads += i == b->n_waiting;
@@ -254,7 +254,7 @@ void vt_agent_started_gone(struct vt_agent_process *p, struct vt_target *t)
 	p->started.gone_ns += t->cpu_ns;
 	for (r = p->started.ring; r < p->started.ring + VT_AGENT_RINGS; r++) {
 		if (r->pages && r->tid == t->tid) {
-			drain(p, r);
+			read_ring(p, r);
 			end(r);
 		}
 	}
@@ -271,7 +271,7 @@ int vt_agent_started_before(struct vt_agent_process *p)
 
 	for (r = p->started.ring; r < p->started.ring + VT_AGENT_RINGS; r++) {
 		if (r->pages) {
-			drain(p, r);
+			read_ring(p, r);
 		}
 	}
 	p->started.n_looked = p->started.n_waiting;

@@ -46,7 +46,7 @@ struct start {
 };
 
 /* These two share memory with the caller, which is stopped meanwhile: system calls only. */
-static int become(void *arg)
+static int exec_sampler(void *arg)
 {
 	struct start *s = arg;
 	int i, null;
@@ -82,7 +82,7 @@ static int part_from_caller(void *arg)
 	struct start *s = arg;
 
 	syscall(SYS_setsid);
-	if (clone(become, s->stack + STACK / 2, CLONE_VM | CLONE_VFORK, s) < 0) {
+	if (clone(exec_sampler, s->stack + STACK / 2, CLONE_VM | CLONE_VFORK, s) < 0) {
 		s->failed = errno;
 	}
 	syscall(SYS_exit, 0);

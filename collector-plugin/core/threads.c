@@ -101,7 +101,7 @@ static int find(pid_t tid)
 }
 
 /* The lowest free number; 0 is kept for the thread that is the process. */
-static int lowest(pid_t tid)
+static int lowest_free_number(pid_t tid)
 {
 	int i;
 
@@ -166,7 +166,7 @@ static int assign(pid_t tid)
 		return n < 0 ? -1 : (int)VT_RAW_PLACE + n;
 	}
 	if (n < 0) {
-		n = lowest(tid);
+		n = lowest_free_number(tid);
 		if (n >= 0) {
 			table.entry[n].tid = tid;
 			table.entry[n].chosen = 0;
@@ -441,7 +441,7 @@ static VT_ErrorCode claim(struct vt_thread *t, int number)
 	int has = find(t->tid);
 
 	if (number < 0) {
-		number = has >= 0 ? has : lowest(t->tid);
+		number = has >= 0 ? has : lowest_free_number(t->tid);
 		if (number < 0) {
 			return VT_ERR_NOMEMORY;
 		}

@@ -48,7 +48,7 @@ void vt_alloc_forked(void)
 }
 
 /* n bytes that were never given out before; NULL: there are no more. */
-static void *fresh(size_t n)
+static void *allocate_from_arena(size_t n)
 {
 	size_t size;
 	int i;
@@ -110,7 +110,7 @@ void *__wrap_malloc(size_t n)
 		h = free_list[k];
 		free_list[k] = h->next;
 	} else {
-		h = fresh((size_t)1 << k);
+		h = allocate_from_arena((size_t)1 << k);
 	}
 	vt_unlock(&lock);
 	if (!h) {

@@ -45,7 +45,7 @@ static uintptr_t address(const struct object *o, ElfW(Addr) value)
 	return value + (value < o->base ? o->base : 0);
 }
 
-static int see(struct dl_phdr_info *info, size_t size, void *arg)
+static int add_object(struct dl_phdr_info *info, size_t size, void *arg)
 {
 	struct objects *all = arg;
 	struct object *o = &all->object[all->n];
@@ -225,7 +225,7 @@ int vt_slots_change(const struct vt_slot *slot, size_t n)
 		free(all.object);
 		return 0;
 	}
-	dl_iterate_phdr(see, &all);
+	dl_iterate_phdr(add_object, &all);
 	find_own(&all);
 	for (i = 0; i < all.n; i++) {
 		changed += all.object[i].ours ? change_object(&all.object[i], slot, n) : 0;

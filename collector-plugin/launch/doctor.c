@@ -29,9 +29,9 @@ struct finding {
 	char to_do[300]; /* ""; else the way out */
 };
 
-static void found(struct finding *f, enum health health, const char *to_do, const char *fmt, ...)
+static void set_finding(struct finding *f, enum health health, const char *to_do, const char *fmt, ...)
 	__attribute__((format(printf, 4, 5)));
-static void found(struct finding *f, enum health health, const char *to_do, const char *fmt, ...)
+static void set_finding(struct finding *f, enum health health, const char *to_do, const char *fmt, ...)
 {
 	va_list ap;
 
@@ -49,12 +49,12 @@ static void check_library(struct vtrun *r, struct finding *f)
 	char mpi[1100], *slash;
 
 	if (access(r->library, R_OK) < 0) {
-		found(f, FAILS, "install Tickmark with make install, or start vtrun from its build folder",
+		set_finding(f, FAILS, "install Tickmark with make install, or start vtrun from its build folder",
 			"%s cannot be read: %s", r->library, strerror(errno));
 		return;
 	}
 	if (strpbrk(r->library, ": ")) {
-		found(f, FAILS, "install it in a folder without blank and colon in its name",
+		set_finding(f, FAILS, "install it in a folder without blank and colon in its name",
 			"LD_PRELOAD cannot name %s", r->library);
 		return;
 	}
@@ -62,10 +62,10 @@ static void check_library(struct vtrun *r, struct finding *f)
 	slash = strrchr(mpi, '/');
 	snprintf(slash + 1, sizeof(mpi) - (size_t)(slash + 1 - mpi), "libVT.so");
 	if (access(mpi, R_OK) < 0) {
-		found(f, LIMITED, "configure it with MPI: --with-mpi",
+		set_finding(f, LIMITED, "configure it with MPI: --with-mpi",
 			"%s; there is no libVT.so, so that ranks of MPI jobs are recorded one by one", r->library);
 	} else {
-		found(f, WORKS, "", "%s, and libVT.so for MPI programs", r->library);
+		set_finding(f, WORKS, "", "%s, and libVT.so for MPI programs", r->library);
 	}
 }
 
@@ -76,25 +76,26 @@ static void check_sampler(struct vtrun *r, struct finding *f)
 	int fd;
 
 	if (getpid() == 1) {
-		found(f, LIMITED, "start vtrun below an init process (docker run --init)",
+		set_finding(f, LIMITED, "start vtrun below an init process (docker run --init)",
 			"vtrun is process 1, with which everything ends: a thread inside the program samples");
 		return;
 	}
 	snprintf(job, sizeof(job), "doctor-%d", (int)getpid());
 	if (vt_attach_start(job, r->library, 0, &e) < 0) {
-		found(f, LIMITED, "install vtsampler beside libVTcs.so or in libexec/tickmark",
+		set_finding(f, LIMITED, "install vtsampler beside libVTcs.so or in libexec/tickmark",
 			"%s: a thread inside the program samples", e.text);
 		return;
 	}
 	fd = vt_attach_connect(job);
 	if (fd < 0) {
-		found(f, LIMITED, "the reason may be a limit of processes (ulimit -u) or of memory",
+		set_finding(f, LIMITED, "the reason may be a limit of processes (ulimit -u) or of memory",
 			"vtsampler was started and cannot be reached (%s): a thread inside the program samples",
 			strerror(errno));
 		return;
 	}
 	close(fd);
-	found(f, WORKS, "", "vtsampler starts and answers; the program gets no thread, descriptor or signal handler");
+	set_finding(
+		f, WORKS, "", "vtsampler starts and answers; the program gets no thread, descriptor or signal handler");
 }
 
 /* Of a process that is not our child's parent or child, as the sampler sees the program. */
@@ -108,7 +109,7 @@ static void check_other_processes(struct vtrun *r, struct finding *f)
 
 	(void)r;
 	if (root < 0 || faccessat(root, "proc/self/stat", R_OK, 0) < 0) {
-		found(f, FAILS, "mount it: mount -t proc proc /proc; in containers do not hide it",
+		set_finding(f, FAILS, "mount it: mount -t proc proc /proc; in containers do not hide it",
 			"/proc cannot be read: %s", strerror(errno));
 		goto out;
 	}
@@ -118,12 +119,12 @@ static void check_other_processes(struct vtrun *r, struct finding *f)
 			pause();
 		}
 	}
-	found(f, WORKS, "", "/proc shows other processes of this user");
+	set_finding(f, WORKS, "", "/proc shows other processes of this user");
 	for (i = 0; pid > 0 && i < sizeof(files) / sizeof(files[0]); i++) {
 		snprintf(path, sizeof(path), "/proc/%d/%s", (int)pid, files[i]);
 		fd = tkm_root_openat(root, path);
 		if (fd < 0) {
-			found(f, LIMITED,
+			set_finding(f, LIMITED,
 				"mount /proc without hidepid=, or with ptrace allowed (container: --cap-add "
 				"SYS_PTRACE)",
 				"%s of another process: %s; counters from it are missing", files[i], strerror(errno));
@@ -153,11 +154,11 @@ static void check_seccomp(struct vtrun *r, struct finding *f)
 	}
 	at = strstr(text, "\nSeccomp:\t");
 	if (!at) {
-		found(f, LIMITED, "", "/proc/self/status does not say whether system calls are filtered");
+		set_finding(f, LIMITED, "", "/proc/self/status does not say whether system calls are filtered");
 	} else if (at[10] == '0') {
-		found(f, WORKS, "", "no system call is forbidden to this process");
+		set_finding(f, WORKS, "", "no system call is forbidden to this process");
 	} else {
-		found(f, WORKS, "",
+		set_finding(f, WORKS, "",
 			"system calls are filtered (seccomp mode %c), as in most containers; the checks here say what "
 			"fails",
 			at[10]);
@@ -177,19 +178,20 @@ static void check_folder(struct vtrun *r, struct finding *f)
 	snprintf(name, sizeof(name), "%.1000s/VT-doctor-%d", dir, (int)getpid());
 	fd = open(name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
 	if (fd < 0) {
-		found(f, FAILS, "choose another folder: --logfile-prefix DIR, or TMPDIR", "cannot write to %s: %s", dir,
-			strerror(errno));
+		set_finding(f, FAILS, "choose another folder: --logfile-prefix DIR, or TMPDIR",
+			"cannot write to %s: %s", dir, strerror(errno));
 		return;
 	}
 	p = ftruncate(fd, 4096) == 0 ? mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0) : MAP_FAILED;
 	if (p == MAP_FAILED) {
-		found(f, FAILS, "choose a folder on another file system: --flush-prefix DIR",
+		set_finding(f, FAILS, "choose a folder on another file system: --flush-prefix DIR",
 			"%s has no shared mappings: %s", dir, strerror(errno));
 	} else if (fstatvfs(fd, &s) == 0 && (uint64_t)s.f_bavail * s.f_frsize < (uint64_t)64 << 20) {
-		found(f, LIMITED, "make room, or choose another folder: --logfile-prefix DIR", "%s has %.1f MB left",
-			dir, (double)s.f_bavail * (double)s.f_frsize / 1048576);
+		set_finding(f, LIMITED, "make room, or choose another folder: --logfile-prefix DIR",
+			"%s has %.1f MB left", dir, (double)s.f_bavail * (double)s.f_frsize / 1048576);
 	} else {
-		found(f, WORKS, "", "%s can be written to, %.1f GB free; a raw file stops at FLUSH-LIMIT, %.2f GB", dir,
+		set_finding(f, WORKS, "",
+			"%s can be written to, %.1f GB free; a raw file stops at FLUSH-LIMIT, %.2f GB", dir,
 			(double)s.f_bavail * (double)s.f_frsize / 1073741824,
 			(double)r->settings.flush_limit / 1073741824);
 	}
@@ -206,11 +208,11 @@ static void check_descriptors(struct vtrun *r, struct finding *f)
 
 	(void)r;
 	if (getrlimit(RLIMIT_NOFILE, &l) == 0 && l.rlim_max < 256) {
-		found(f, LIMITED, "ulimit -Hn 1024",
+		set_finding(f, LIMITED, "ulimit -Hn 1024",
 			"only %llu descriptors are allowed: the sampler cannot keep its files open",
 			(unsigned long long)l.rlim_max);
 	} else {
-		found(f, WORKS, "", "%llu descriptors for the sampler", (unsigned long long)l.rlim_max);
+		set_finding(f, WORKS, "", "%llu descriptors for the sampler", (unsigned long long)l.rlim_max);
 	}
 }
 
@@ -252,7 +254,7 @@ static void check_group(const struct smp_plan *plan, const struct group *g, stru
 {
 	size_t i;
 
-	found(f, LIMITED, g->to_do, "no source of this build knows %s", g->counter);
+	set_finding(f, LIMITED, g->to_do, "no source of this build knows %s", g->counter);
 	for (i = 0; i < smp_plan_size(plan); i++) {
 		const struct smp_counter *c = &smp_plan_at(plan, i)->counter;
 
@@ -261,9 +263,10 @@ static void check_group(const struct smp_plan *plan, const struct group *g, stru
 		}
 		if (c->missing) {
 			/* the reason says itself what to do where it is another one */
-			found(f, LIMITED, strstr(c->missing, "seccomp") ? "" : g->to_do, "%s: %s", c->name, c->missing);
+			set_finding(f, LIMITED, strstr(c->missing, "seccomp") ? "" : g->to_do, "%s: %s", c->name,
+				c->missing);
 		} else {
-			found(f, WORKS, "", "%s", c->name);
+			set_finding(f, WORKS, "", "%s", c->name);
 		}
 		return;
 	}

@@ -45,7 +45,7 @@ struct context {
 	struct vt_merge_file *f;
 };
 
-static int see(struct vt_merge_thread **list, uint32_t *size, uint32_t i, uint64_t tid, const char *name)
+static int add_thread(struct vt_merge_thread **list, uint32_t *size, uint32_t i, uint64_t tid, const char *name)
 {
 	struct vt_merge_thread *p;
 	uint32_t n = i + 1;
@@ -77,13 +77,13 @@ static int see_thread(struct vt_merge_file *f, uint32_t thread, uint32_t place, 
 		return 0;
 	}
 	if (thread >= VT_RAW_PLACE) {
-		return see(&f->place, &f->n_places, thread - VT_RAW_PLACE, tid, name);
+		return add_thread(&f->place, &f->n_places, thread - VT_RAW_PLACE, tid, name);
 	}
 	if (place >= VT_RAW_PLACE && place < VT_RAW_GROUP &&
 		set_id(f, &f->places, place - VT_RAW_PLACE, thread + 1) < 0) {
 		return -1;
 	}
-	return see(&f->thread, &f->n_threads, thread, tid, name);
+	return add_thread(&f->thread, &f->n_threads, thread, tid, name);
 }
 
 /* Places get their threads' numbers, and those whose threads have none the lowest that are free. */
@@ -96,7 +96,7 @@ static int number_places(struct vt_merge_file *f)
 
 		number = vt_merge_id(&f->places, i);
 		if (number && !(number <= f->n_threads && f->thread[number - 1].name) &&
-			see(&f->thread, &f->n_threads, number - 1, 0, p->name) < 0) {
+			add_thread(&f->thread, &f->n_threads, number - 1, 0, p->name) < 0) {
 			return -1;
 		}
 		if (number || !p->there) {
@@ -105,7 +105,7 @@ static int number_places(struct vt_merge_file *f)
 		while (next < f->n_threads && f->thread[next].there) {
 			next++;
 		}
-		if (see(&f->thread, &f->n_threads, next, p->tid, p->name) < 0 ||
+		if (add_thread(&f->thread, &f->n_threads, next, p->tid, p->name) < 0 ||
 			set_id(f, &f->places, i, next + 1) < 0) {
 			return -1;
 		}

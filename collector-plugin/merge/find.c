@@ -18,7 +18,7 @@ struct found {
 };
 
 /* The text between the first and the last double quote of a line that begins with `key`. */
-static void take(const char *line, const char *key, char *to, size_t size)
+static void copy_quoted_text(const char *line, const char *key, char *to, size_t size)
 {
 	const char *from = strncmp(line, key, strlen(key)) ? NULL : strchr(line, '"'),
 		   *end = from ? strrchr(line, '"') : NULL;
@@ -41,8 +41,8 @@ static int read_protocol(const char *prot, struct found *f, struct tkm_err *err)
 	}
 	is = fgets(line, sizeof(line), file) && !strncmp(line, "# Protocol of a run of ", 23);
 	while (is && fgets(line, sizeof(line), file)) {
-		take(line, "INFO JOB ", f->job, sizeof(f->job));
-		take(line, "INFO RAWFILE ", f->raw, sizeof(f->raw));
+		copy_quoted_text(line, "INFO JOB ", f->job, sizeof(f->job));
+		copy_quoted_text(line, "INFO RAWFILE ", f->raw, sizeof(f->raw));
 	}
 	fclose(file);
 	return is ? 0 : 1;
@@ -54,7 +54,7 @@ static int by_name(const void *a, const void *b)
 }
 
 /* Those of the job in the folder of `beside`, the length of whose name with its slash is n. */
-static int look(struct found *f, const char *beside, size_t n, struct tkm_err *err)
+static int find_raw_files(struct found *f, const char *beside, size_t n, struct tkm_err *err)
 {
 	char *folder = strndup(n ? beside : ".", n ? n : 1), path[4400], **more;
 	DIR *d = folder ? opendir(folder) : NULL;
@@ -100,9 +100,9 @@ int vt_merge_find(const char *prot, char ***path, size_t *n, struct tkm_err *err
 	if (rc == 0 && !f.job[0]) {
 		rc = tkm_fail(err, TKM_ERR_DATA, "%s has no line INFO JOB: the protocol of another version?", prot);
 	}
-	rc = rc ? rc : look(&f, prot, folder_of(prot), err);
+	rc = rc ? rc : find_raw_files(&f, prot, folder_of(prot), err);
 	if (rc == 0 && f.n == 0 && f.raw[0]) {
-		rc = look(&f, f.raw, folder_of(f.raw), err);
+		rc = find_raw_files(&f, f.raw, folder_of(f.raw), err);
 	}
 	if (rc == 0 && f.n == 0) {
 		rc = tkm_fail(err, TKM_ERR_DATA,

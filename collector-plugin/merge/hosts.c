@@ -404,7 +404,7 @@ static void put_result(const struct remote_job *t, FILE *f, int good)
 	}
 }
 
-static int work(struct remote_job *t, const char *job, size_t size)
+static int merge_remote_part(struct remote_job *t, const char *job, size_t size)
 {
 	struct cursor f = { job, job + size, 0 };
 	size_t i;
@@ -467,7 +467,7 @@ char *vt_merge_for_host(
 	t.m.out = &t.result;
 	t.m.err = &t.err;
 	t.s.m = &t.m;
-	rc = work(&t, job, size);
+	rc = merge_remote_part(&t, job, size);
 	*files = t.m.n;
 	f = open_memstream(&text, result_size);
 	if (f) {
@@ -602,7 +602,7 @@ static int take_result(struct vt_merge_sharing *s, uint32_t host, const char *te
 	return 0;
 }
 
-static int complete(struct vt_merge_sharing *s)
+static int check_all_arrived(struct vt_merge_sharing *s)
 {
 	size_t i;
 
@@ -643,7 +643,7 @@ int vt_merge_by_hosts(struct vt_merge_sharing *s)
 			rc = -1;
 		}
 	}
-	rc = rc < 0 ? rc : complete(s);
+	rc = rc < 0 ? rc : check_all_arrived(s);
 	for (h = 0; text && h < 2 * n; h++) {
 		free(text[h]);
 	}

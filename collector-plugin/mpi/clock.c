@@ -155,7 +155,7 @@ int vt_job_clock_open(struct vt_job *j, struct tkm_err *err)
 }
 
 /* What was measured goes into the raw file at once: a job that dies has it there. */
-static void keep(struct vt_job *j)
+static void store_clocks(struct vt_job *j)
 {
 	struct tkm_err e;
 	char *text = NULL;
@@ -304,7 +304,7 @@ int vt_job_session(struct vt_job *j, enum cal_session_kind kind, struct tkm_err 
 	if (rc == 0) {
 		vt_job_page_write(j, &watch);
 	}
-	keep(j);
+	store_clocks(j);
 	/* what the threads record from here on is known to be after it */
 	vt_raw_session_over(vt_raw_of(j->collect));
 	return rc;

@@ -374,7 +374,7 @@ int vt_mpi_in_place(const void *buffer)
 
 /* A program that was linked with -lVT before MPI's Fortran library, and found all names here, has not loaded that. Where
  * several MPIs are installed it is that of the one that is loaded. */
-static void *behind(const char *const *names)
+static void *find_in_mpi_library(const char *const *names)
 {
 	static const char *const of_open_mpi[] = { "libmpi_mpifh.so.40", "libmpi_mpifh.so", NULL };
 	static const char *const of_mpich[] = { "libmpifort.so.12", "libmpichfort.so.12", "libmpifort.so",
@@ -401,7 +401,7 @@ void *vt_mpi_next_fortran(void **found, const char *const *names)
 		next = vt_mpi_next(*name, NULL);
 	}
 	if (!next) {
-		next = behind(names);
+		next = find_in_mpi_library(names);
 	}
 	__atomic_store_n(found, next, __ATOMIC_RELAXED);
 	return next;

@@ -312,7 +312,7 @@ static int as_other(struct vt_job *j, const cpu_set_t *cpus, struct tkm_err *err
 }
 
 /* Trouble of one is that of all: who goes on would wait for him. */
-static int agree(int rc, struct tkm_err *err)
+static int agree_on_failure(int rc, struct tkm_err *err)
 {
 	int mine = rc < 0, any = 0;
 
@@ -332,7 +332,7 @@ static int bring_rest(struct vt_job *j, unsigned char *what, int alone, struct t
 	}
 	err->text[0] = '\0';
 	err->code = TKM_OK;
-	return agree(vt_job_bring(j, what, err), err);
+	return agree_on_failure(vt_job_bring(j, what, err), err);
 }
 
 static void say_brought(const struct vt_job *j, const unsigned char *what)
@@ -356,7 +356,7 @@ static int share_work(struct vt_job *j, int shared, unsigned char *what, struct 
 	if (plan(j, shared, what) < 0) {
 		return tkm_fail(err, TKM_ERR_IO, "the ranks cannot tell each other where their raw files are");
 	}
-	rc = agree(vt_job_bring(j, what, err), err);
+	rc = agree_on_failure(vt_job_bring(j, what, err), err);
 	if (rc < 0 || !shared) {
 		return rc < 0 ? rc : 1;
 	}

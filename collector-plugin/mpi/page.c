@@ -56,7 +56,7 @@ void vt_job_page_watch(struct tkc_watch *now)
 }
 
 /* How far a reading of another process of this node can be off this rank's; NAN: not known. */
-static double lag(const struct vt_job *j)
+static double reading_error_s(const struct vt_job *j)
 {
 	const struct cal_job *c = &j->clock;
 	double tick_s = cal_session_tick(&c->rank);
@@ -71,7 +71,7 @@ void vt_job_page_write(const struct vt_job *j, const struct tkc_watch *watch)
 	const struct cal_job *c = &j->clock;
 	struct cal_map m = c->online.map;
 	struct tkc_map line = { .status = TICKMARK_UNSYNCHRONISED };
-	double lag_s = lag(j), hz = c->hz[j->rank];
+	double lag_s = reading_error_s(j), hz = c->hz[j->rank];
 	ltick_t now;
 
 	if (!page.page) {

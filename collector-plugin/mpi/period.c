@@ -159,7 +159,7 @@ static void *sessions(void *arg)
 /* ---- the program's side ---- */
 
 /* All ranks, or none: the smallest of what they say. */
-static int agreed(int mine)
+static int smallest_of_all_ranks(int mine)
 {
 	int all = 0;
 
@@ -216,7 +216,7 @@ void vt_job_period_begin(struct vt_job *j)
 		return;
 	}
 	PMPI_Query_thread(&level);
-	all = agreed(level == MPI_THREAD_MULTIPLE);
+	all = smallest_of_all_ranks(level == MPI_THREAD_MULTIPLE);
 	if (!all) {
 		if (j->rank == 0) {
 			vt_say(1, "WARNING",
@@ -232,7 +232,7 @@ void vt_job_period_begin(struct vt_job *j)
 	p.job = j;
 	p.period_s = s > 1e-3 ? s : 1e-3;
 	mine = start() == 0;
-	all = agreed(mine);
+	all = smallest_of_all_ranks(mine);
 	if (mine) {
 		set(&p.go, all ? 1 : -1);
 		p.running = all;

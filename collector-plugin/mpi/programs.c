@@ -78,7 +78,7 @@ static int count_ranks(int size, int *lowest)
 }
 
 /* Returns 1: whole, 0: part, -1: no rank has decided yet. A link of another user decides nothing. */
-static int decided(void)
+static int read_decision(void)
 {
 	char to[16] = "";
 	struct stat st;
@@ -89,13 +89,13 @@ static int decided(void)
 	return !strcmp(to, WHOLE);
 }
 
-static int decide(int whole)
+static int store_or_read_decision(int whole)
 {
 	int is;
 
 	/* where links cannot be made each rank has its own opinion only */
 	if (symlink(whole ? WHOLE : PART, decision) < 0 && errno == EEXIST) {
-		is = decided();
+		is = read_decision();
 		whole = is < 0 ? whole : is;
 	}
 	return whole;
@@ -114,10 +114,10 @@ int vt_job_is_whole(const struct vt_job *j, int size)
 		return 0; /* without a raw file the others do not see this rank */
 	}
 	name_decision(vt_raw_path(vt_raw_of(j->collect)));
-	while ((whole = decided()) < 0) {
+	while ((whole = read_decision()) < 0) {
 		n = count_ranks(size, &lowest);
 		if (n == size || vt_now_ns(CLOCK_MONOTONIC) >= until) {
-			whole = decide(n == size);
+			whole = store_or_read_decision(n == size);
 			break;
 		}
 		nanosleep(&nap, NULL);

@@ -28,7 +28,7 @@ static void unlock(struct vt_requests *t)
 	}
 }
 
-static struct vt_request **chain(const struct vt_requests *t, uint64_t handle)
+static struct vt_request **bucket_of(const struct vt_requests *t, uint64_t handle)
 {
 	/* addresses differ in their middle bits, numbers in their low ones */
 	return &t->bucket[(handle * 0x9e3779b97f4a7c15u) >> 32 & (t->n_buckets - 1)];
@@ -36,7 +36,7 @@ static struct vt_request **chain(const struct vt_requests *t, uint64_t handle)
 
 static struct vt_request *find(const struct vt_requests *t, uint64_t handle)
 {
-	struct vt_request *r = t->n_buckets ? *chain(t, handle) : NULL;
+	struct vt_request *r = t->n_buckets ? *bucket_of(t, handle) : NULL;
 
 	while (r && r->handle != handle) {
 		r = r->next;
@@ -46,7 +46,7 @@ static struct vt_request *find(const struct vt_requests *t, uint64_t handle)
 
 static void unlink_entry(struct vt_requests *t, struct vt_request *r)
 {
-	struct vt_request **at = chain(t, r->handle);
+	struct vt_request **at = bucket_of(t, r->handle);
 
 	while (*at != r) {
 		at = &(*at)->next;
@@ -56,7 +56,7 @@ static void unlink_entry(struct vt_requests *t, struct vt_request *r)
 }
 
 /* Its request is gone. */
-static void end(struct vt_requests *t, struct vt_request *r)
+static void end_request(struct vt_requests *t, struct vt_request *r)
 {
 	r->live = 0;
 	t->used--;
@@ -64,7 +64,7 @@ static void end(struct vt_requests *t, struct vt_request *r)
 }
 
 /* Not its handle's any more. */
-static void drop(struct vt_requests *t, struct vt_request *r)
+static void unlink_idle_entry(struct vt_requests *t, struct vt_request *r)
 {
 	unlink_entry(t, r);
 	t->idle--;
@@ -91,7 +91,7 @@ static int grow(struct vt_requests *t)
 	t->n_buckets = n;
 	for (i = 0; i < n_old; i++) {
 		for (r = old[i]; r; r = next) {
-			struct vt_request **at = chain(t, r->handle);
+			struct vt_request **at = bucket_of(t, r->handle);
 
 			next = r->next;
 			r->next = *at;
@@ -125,21 +125,21 @@ static struct vt_request *take_free(struct vt_requests *t)
 }
 
 /* An entry for this handle that nobody has, in its chain. */
-static struct vt_request *place(struct vt_requests *t, uint64_t handle)
+static struct vt_request *claim_entry(struct vt_requests *t, uint64_t handle)
 {
 	struct vt_request *r = find(t, handle), **at;
 
 	if (r && r->live) {
 		/* a call that holds it is about to say that it is gone */
 		t->forgotten += !r->held;
-		end(t, r);
+		end_request(t, r);
 	}
 	if (r && !r->held) {
 		t->idle--;
 		return r;
 	}
 	if (r) {
-		drop(t, r);
+		unlink_idle_entry(t, r);
 		r = NULL;
 	}
 	if (t->used + t->idle < t->n_buckets || grow(t) == 0) {
@@ -148,7 +148,7 @@ static struct vt_request *place(struct vt_requests *t, uint64_t handle)
 	if (r) {
 		r->handle = handle;
 		r->linked = 1;
-		at = chain(t, handle);
+		at = bucket_of(t, handle);
 		r->next = *at;
 		*at = r;
 	}
@@ -160,7 +160,7 @@ struct vt_request *vt_requests_add(struct vt_requests *t, uint64_t handle)
 	struct vt_request *r;
 
 	lock(t);
-	r = place(t, handle);
+	r = claim_entry(t, handle);
 	if (r) {
 		memset(&r->kind, 0, sizeof(*r) - offsetof(struct vt_request, kind));
 		r->linked = r->live = 1;
@@ -203,10 +203,10 @@ void vt_requests_release(struct vt_requests *t, struct vt_request *r, int gone)
 	lock(t);
 	r->held--;
 	if (gone && r->live) {
-		end(t, r);
+		end_request(t, r);
 	}
 	if (r->linked && !r->live && !r->held && t->idle > VT_REQUESTS_IDLE) {
-		drop(t, r);
+		unlink_idle_entry(t, r);
 	}
 	if (!r->linked && !r->held) {
 		recycle(t, r);

@@ -45,7 +45,7 @@ static struct {
 
 /* ---- the environment ---- */
 
-static void keep(char *to, size_t size, const char *name)
+static void copy_variable(char *to, size_t size, const char *name)
 {
 	const char *value = secure_getenv(name);
 
@@ -70,7 +70,7 @@ static void take_out(const char *name)
 }
 
 /* text is NAME=VALUE, and stays. */
-static void replace(const char *name, char *text)
+static void replace_variable(const char *name, char *text)
 {
 	size_t n = strlen(name), i;
 
@@ -87,8 +87,8 @@ static void clean_environment(const char *text)
 	static char preload[4096 + 16];
 	char set[2048], before[4096], *save = NULL, *name, *prog;
 
-	keep(run.preload, sizeof(run.preload), "LD_PRELOAD");
-	keep(run.run, sizeof(run.run), VT_RUN_VARIABLE);
+	copy_variable(run.preload, sizeof(run.preload), "LD_PRELOAD");
+	copy_variable(run.run, sizeof(run.run), VT_RUN_VARIABLE);
 	/* of an exec before this one: the last word */
 	run.run[strstr(run.run, "\tcpu=") ? (size_t)(strstr(run.run, "\tcpu=") - run.run) : strlen(run.run)] = '\0';
 	prog = strstr(run.run, "\tprog=");
@@ -103,7 +103,7 @@ static void clean_environment(const char *text)
 	if (vt_run_value(text, "set", set, sizeof(set))) {
 		for (name = strtok_r(set, ",", &save); name && run.n_commanded < 32;
 			name = strtok_r(NULL, ",", &save)) {
-			keep(run.commanded[run.n_commanded], sizeof(run.commanded[0]), name);
+			copy_variable(run.commanded[run.n_commanded], sizeof(run.commanded[0]), name);
 			run.n_commanded += run.commanded[run.n_commanded][0] != '\0';
 		}
 	}
@@ -112,7 +112,7 @@ static void clean_environment(const char *text)
 	}
 	if (vt_run_value(text, "preload", before, sizeof(before)) && *before) {
 		snprintf(preload, sizeof(preload), "LD_PRELOAD=%s", before);
-		replace("LD_PRELOAD", preload);
+		replace_variable("LD_PRELOAD", preload);
 	} else {
 		take_out("LD_PRELOAD");
 	}

@@ -102,7 +102,7 @@ static DIR *open_directory(const struct vt_collector *c, char *dir, size_t size)
 	return opendir(*dir ? dir : "/");
 }
 
-static int lives(const struct vt_collector *c, const char *path)
+static int is_in_use(const struct vt_collector *c, const char *path)
 {
 	struct vt_raw_head h;
 
@@ -129,7 +129,7 @@ static int first_lives(const struct vt_collector *c)
 		snprintf(rest, sizeof(rest), "%s.", pid);
 		if (at && !strncmp(at, rest, strlen(rest))) {
 			snprintf(path, sizeof(path), "%s/%.300s", dir, e->d_name);
-			found = lives(c, path);
+			found = is_in_use(c, path);
 		}
 	}
 	if (d) {

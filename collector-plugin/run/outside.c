@@ -106,8 +106,8 @@ static void put_all(struct texts *t, const struct vt_collector *c, int64_t tick)
 
 /* ---- inside or outside ---- */
 
-static int inside(struct vt_collector *c, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-static int inside(struct vt_collector *c, const char *fmt, ...)
+static int sample_inside(struct vt_collector *c, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+static int sample_inside(struct vt_collector *c, const char *fmt, ...)
 {
 	struct tkm_err e;
 	va_list ap;
@@ -154,25 +154,25 @@ static int must_be_inside(struct vt_collector *c)
 
 	c->inside_why[0] = '\0';
 	if (c->settings.sampler && !strcasecmp(c->settings.sampler, "thread")) {
-		return !inside(c, "SAMPLER thread");
+		return !sample_inside(c, "SAMPLER thread");
 	}
 	if (getpid() == 1) {
-		return !inside(c, "the program is process 1, with which everything else ends");
+		return !sample_inside(c, "the program is process 1, with which everything else ends");
 	}
 	if (vt_timer_of(&c->pub)->scope == TMR_SCOPE_PROCESS && !(vt_timer_of(&c->pub)->flags & TMR_SIMULATED)) {
-		return !inside(c, "only the program can read the clock %.200s", c->timer_name);
+		return !sample_inside(c, "only the program can read the clock %.200s", c->timer_name);
 	}
 	if (vt_timer_of(&c->pub)->flags & TMR_REPLACED) {
-		return !inside(c, "a library in the program changes what the clock %.200s shows", c->timer_name);
+		return !sample_inside(c, "a library in the program changes what the clock %.200s shows", c->timer_name);
 	}
 	if (asks_for_sde(c)) {
-		return !inside(c, "software-defined events can be read inside the program only");
+		return !sample_inside(c, "software-defined events can be read inside the program only");
 	}
 	if (c->calls_expected && vt_collect_plan(c, &e) < 0) {
 		vt_say(1, "WARNING", "no counters: %s", e.text);
 	}
 	if (c->calls_expected && any_from_opening(c)) {
-		return !inside(c, "events of PAPI and perf are read at VT_ and MPI calls and between them");
+		return !sample_inside(c, "events of PAPI and perf are read at VT_ and MPI calls and between them");
 	}
 	return 0;
 }
@@ -260,7 +260,7 @@ int vt_outside_start(struct vt_collector *c)
 		return 0;
 	}
 	if (attach(c, &err) <= 0) {
-		return inside(c, "%.250s", err.text);
+		return sample_inside(c, "%.250s", err.text);
 	}
 	vt_raw_alone(vt_raw_of(&c->pub), 1);
 	if (c->calls_expected) {

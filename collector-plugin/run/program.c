@@ -30,7 +30,7 @@ struct child {
 };
 
 /* Shares memory with the caller, which is stopped meanwhile: system calls only. */
-static int become(void *arg)
+static int exec_program(void *arg)
 {
 	struct child *c = arg;
 	int i, null;
@@ -77,7 +77,7 @@ static int run(struct child *c, char *text, size_t size)
 		return -1;
 	}
 	c->to = pipes[1];
-	pid = vt_child_start(become, c->stack + STACK, c);
+	pid = vt_child_start(exec_program, c->stack + STACK, c);
 	error = pid < 0 ? errno : 0;
 	if (text) {
 		close(pipes[1]);

@@ -25,7 +25,7 @@ static struct sigaction before[SIGNALS];
 static struct vt_raw_head *head; /* of the process that has installed them */
 static pid_t owner;
 
-static void note(int n, siginfo_t *info, void *context)
+static void note_signal(int n, siginfo_t *info, void *context)
 {
 	sigset_t only;
 
@@ -47,10 +47,10 @@ static void install(int n, int on_stack)
 	struct sigaction a, is;
 
 	memset(&a, 0, sizeof(a));
-	a.sa_sigaction = note;
+	a.sa_sigaction = note_signal;
 	a.sa_flags = SA_SIGINFO | SA_RESTART | (on_stack ? SA_ONSTACK : 0);
 	/* what is ignored ends nothing; where the run begins anew it is ours already */
-	if (sigaction(n, NULL, &is) == 0 && is.sa_handler != SIG_IGN && is.sa_sigaction != note) {
+	if (sigaction(n, NULL, &is) == 0 && is.sa_handler != SIG_IGN && is.sa_sigaction != note_signal) {
 		sigaction(n, &a, &before[n]);
 	}
 }

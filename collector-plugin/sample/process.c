@@ -54,7 +54,7 @@ static struct {
 
 /* ---- opening ---- */
 
-static void drop(struct part *p)
+static void free_part(struct part *p)
 {
 	if (p->value) {
 		munmap(p->value, p->size);
@@ -62,7 +62,7 @@ static void drop(struct part *p)
 	*p = (struct part){ .set = NULL };
 }
 
-static int lay(struct part *p, struct smp_set *set, const struct smp_plan *plan, const uint32_t *counter_id)
+static int allocate_part(struct part *p, struct smp_set *set, const struct smp_plan *plan, const uint32_t *counter_id)
 {
 	size_t i, n = set ? smp_set_size(set) : 0;
 	void *room;
@@ -105,7 +105,7 @@ size_t vt_process_open(struct vt_collect *c)
 	if (process.of != c) {
 		process.pid = getpid();
 		set = smp_set_open_some(vt_plan_of(c), &target, vt_not_from_opening, NULL);
-		if (set && !lay(&process.own, set, vt_plan_of(c), vt_counter_ids(c))) {
+		if (set && !allocate_part(&process.own, set, vt_plan_of(c), vt_counter_ids(c))) {
 			smp_set_close(set);
 		}
 		process.of = c;
@@ -150,7 +150,7 @@ void vt_process_share(struct vt_collect *c, struct smp_set *set, int keep, int a
 {
 	vt_lock(&process.lock);
 	if (set && vt_turn_take(&process.turns->turn)) {
-		process.kept = lay(&process.shared, set, vt_plan_of(c), vt_counter_ids(c)) && keep;
+		process.kept = allocate_part(&process.shared, set, vt_plan_of(c), vt_counter_ids(c)) && keep;
 		process.turns->read_at = 0;
 		if (!process.kept && apart) {
 			close_copies(set);
@@ -172,7 +172,7 @@ void vt_process_unshare(int apart)
 	}
 	process.kept = 0;
 	process.turns->read_at = 0;
-	drop(&process.shared);
+	free_part(&process.shared);
 	vt_turn_end(&process.turns->turn);
 }
 
@@ -180,7 +180,7 @@ void vt_process_restart(void)
 {
 	vt_lock(&process.lock);
 	smp_set_close(process.own.set);
-	drop(&process.own);
+	free_part(&process.own);
 	process.of = NULL;
 	process.turns->read_at = 0;
 	vt_unlock(&process.lock);

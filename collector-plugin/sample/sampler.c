@@ -317,7 +317,7 @@ static void sample_all(struct vt_sampler *s, int64_t delay, int node)
 	}
 }
 
-static void tick(struct vt_sampler *s, int64_t due, int node)
+static void sample_on_time(struct vt_sampler *s, int64_t due, int node)
 {
 	struct vt_account *a = &s->c->account;
 	int64_t woke = vt_now_ns(CLOCK_MONOTONIC), took;
@@ -359,7 +359,7 @@ static void loop(struct vt_sampler *s)
 		vt_call_at_wake(&s->c->pub);
 		now = vt_now_ns(CLOCK_MONOTONIC);
 		if (now >= due) {
-			tick(s, due, now >= node_due);
+			sample_on_time(s, due, now >= node_due);
 			due = vt_sampler_next_due(due, s->period_ns, now);
 		} else if (vt_collect_in_window(vt_ticks_now(&s->c->pub))) {
 			sample_node(s);

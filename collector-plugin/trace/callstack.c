@@ -329,7 +329,7 @@ static int holds(const struct cached *s, const uintptr_t *first, unsigned skip, 
 	return s->n > 0 && i == s->n;
 }
 
-static void keep(struct cached *s, const struct walk *w, const uintptr_t *first, unsigned skip, uint32_t id)
+static void store_in_cache(struct cached *s, const struct walk *w, const uintptr_t *first, unsigned skip, uint32_t id)
 {
 	unsigned i;
 
@@ -364,7 +364,7 @@ static uint32_t unwind(struct vt_callstack_thread *t, const uintptr_t *frame, un
 	vt_tls.inside--;
 	id = w.n ? number_of(w.pc, w.n) : 0;
 	if (s) {
-		keep(s, &w, &frame[1], skip, id);
+		store_in_cache(s, &w, &frame[1], skip, id);
 	}
 	return id;
 }

@@ -105,7 +105,7 @@ static void leave(const struct vt_system_call *k)
 enum { DESCRIPTORS = 1 << 16 };
 static _Atomic uint32_t file_of[DESCRIPTORS]; /* 0: not looked up yet */
 
-static void forget(int fd)
+static void forget_file(int fd)
 {
 	if (fd >= 0 && fd < DESCRIPTORS) {
 		atomic_store_explicit(&file_of[fd], 0, memory_order_relaxed);
@@ -154,7 +154,7 @@ static uint32_t find_file(struct vt_collect *c, int fd)
 	return id;
 }
 
-static void moves(struct vt_system_call *k, enum vt_raw_io kind, int fd, uint64_t bytes)
+static void record_transfer_begin(struct vt_system_call *k, enum vt_raw_io kind, int fd, uint64_t bytes)
 {
 	struct vt_collect *c = vt_collect_running();
 
@@ -170,7 +170,7 @@ static void moves(struct vt_system_call *k, enum vt_raw_io kind, int fd, uint64_
 	errno = k->error;
 }
 
-static void moved(const struct vt_system_call *k, uint64_t bytes)
+static void record_transfer_end(const struct vt_system_call *k, uint64_t bytes)
 {
 	if (k->file && vt_collect_running() && vt_tls.trace) {
 		vt_trace_transfer(NULL, 0, k->kind, k->file, bytes);
@@ -204,7 +204,8 @@ static int ask_rules(int rules)
 
 int vt_system_start(int rules)
 {
-	static const struct vt_system_own own = { enter, leave, moves, moved, forget };
+	static const struct vt_system_own own = { enter, leave, record_transfer_begin, record_transfer_end,
+		forget_file };
 	struct vt_slot slot[FUNCTIONS];
 	int i, n = 0;
 

@@ -252,14 +252,14 @@ static inline struct vt_trace_thread *self(VT_ErrorCode *rc)
 }
 
 /* Leaves for which there was no place when they happened: the states above them would be inside states that are long over. */
-static void settle(struct vt_trace_thread *t, ltick_t now)
+static void record_deferred_leaves(struct vt_trace_thread *t, ltick_t now)
 {
 	while (t->owed && vt_trace_record(now, VT_RAW_STATE_LEAVE, VT_RAW_LEFT, NULL, 0) == 0) {
 		t->owed--;
 	}
 }
 
-static void owe(struct vt_trace_thread *t)
+static void defer_leave(struct vt_trace_thread *t)
 {
 	vt_trace_not_plain(t);
 	t->owed++;
@@ -274,7 +274,7 @@ static inline void record_enter(struct vt_trace_thread *t, struct vt_trace_frame
 		return;
 	}
 	if (__builtin_expect(t->owed != 0, 0)) {
-		settle(t, now);
+		record_deferred_leaves(t, now);
 	}
 	if (scl) {
 		rc = vt_raw_enter(vt_tls.thread->stream, now, (uint16_t)vt_tls.thread->number, f->function, scl);
@@ -284,7 +284,7 @@ static inline void record_enter(struct vt_trace_thread *t, struct vt_trace_frame
 	}
 	f->how.recorded = rc == 0 && t->owed == 0;
 	if (__builtin_expect(rc == 0 && t->owed != 0, 0)) {
-		owe(t);
+		defer_leave(t);
 	}
 	if (!f->how.ruled || vt_trace_verdict(f->function)->count) {
 		vt_trace_sample(now);
@@ -302,7 +302,7 @@ static inline void record_leave(struct vt_trace_thread *t, uint32_t scl, ltick_t
 		rc = vt_raw_state_leave(vt_tls.thread->stream, now, (uint16_t)vt_tls.thread->number);
 	}
 	if (__builtin_expect(rc != 0, 0)) {
-		owe(t);
+		defer_leave(t);
 	}
 	if (vt_tls.state == VT_TLS_ON && count) {
 		vt_trace_sample(now);
@@ -320,7 +320,7 @@ static inline uint32_t locate(struct vt_trace_thread *t, uint32_t rule, unsigned
 }
 
 /* The filter's word on a state that has just been pushed: its caller's and its own. */
-static int ruled(struct vt_trace_thread *t, struct vt_trace_frame *f)
+static int apply_filter(struct vt_trace_thread *t, struct vt_trace_frame *f)
 {
 	const struct vt_verdict *v = vt_trace_verdict(f->function);
 	int record = v->record, fold = v->fold;
@@ -343,13 +343,13 @@ static inline int to_record(struct vt_trace_thread *t, struct vt_trace_frame *f,
 
 	f->how.folded = (uint8_t)t->folded;
 	if (__builtin_expect(t->folded || rule & VT_TRACE_RULED, 0)) {
-		record = rule & VT_TRACE_RULED ? ruled(t, f) : 0;
+		record = rule & VT_TRACE_RULED ? apply_filter(t, f) : 0;
 	}
 	return record && vt_tls.state == VT_TLS_ON && vt_trace_wanted;
 }
 
 /* Are enter and leave a record each now, and nothing else? */
-static void plain(struct vt_trace_thread *t)
+static void update_plain_limits(struct vt_trace_thread *t)
 {
 	int more = t->owed || t->beyond || t->folded || vt_has_windows(vt_tls.collect) || !t->stream ||
 		!vt_trace_wanted || !tmr_is_counter(vt_timer_of(vt_tls.collect));
@@ -469,7 +469,7 @@ static __attribute__((noinline)) VT_ErrorCode enter_slowly(uint32_t function, ui
 	if (f->how.ruled) {
 		vt_trigger_entered(t, f);
 	}
-	plain(t);
+	update_plain_limits(t);
 	return VT_OK;
 }
 
@@ -561,7 +561,7 @@ static __attribute__((noinline)) VT_ErrorCode leave_slowly(const ltick_t *at, ui
 		now = at ? *at : vt_ticks_now(vt_tls.collect);
 	}
 	pop(t, scl, now);
-	plain(t);
+	update_plain_limits(t);
 	return VT_OK;
 }
 
@@ -616,7 +616,7 @@ VT_ErrorCode vt_trace_enter_unsampled(uint32_t function, ltick_t at)
 	if (f->how.ruled) {
 		vt_trigger_entered(t, f);
 	}
-	plain(t);
+	update_plain_limits(t);
 	return VT_OK;
 }
 
@@ -673,7 +673,7 @@ static inline void call(uint32_t function, uint32_t rule, uintptr_t address, uin
 	if (__builtin_expect(f->how.ruled, 0)) {
 		vt_trigger_entered(t, f);
 	}
-	plain(t);
+	update_plain_limits(t);
 }
 
 void vt_trace_call(uint32_t function, uint32_t rule, uintptr_t address, uintptr_t sp)
@@ -718,7 +718,7 @@ void vt_trace_return(uint32_t function)
 	while (t->top >= f) {
 		pop(t, 0, now);
 	}
-	plain(t);
+	update_plain_limits(t);
 }
 
 void vt_trace_transfer(const ltick_t *at, int begins, enum vt_raw_io kind, uint32_t file, uint64_t bytes)
