@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# The pieces of contrib/, each by its real consumer: a Slurm of one node, promtool, systemd-analyze, lmod.
+# The pieces of contrib/, each by its real consumer: a Slurm of one node, promtool, systemd, lmod.
 given=${top_builddir:-}
 # shellcheck source=lib.sh source-path=SCRIPTDIR
 . "$(dirname "$0")/lib.sh"
@@ -117,6 +117,29 @@ if has systemd-analyze; then
 	good "systemd-analyze verifies the units" $?
 else
 	skipped "systemd-analyze is not installed"
+fi
+# a systemd of one user instead of the machine's; the paths and the delay by chance are all that is changed
+cgroup=$(sed -n 's/^[^ ]* \([^ ]*\) cgroup2 .*/\1/p' /proc/mounts | head -n 1)/tickmark-$$
+if [ -x /lib/systemd/systemd ] && has systemctl && has unshare && mkdir "$cgroup" 2>"$work/mkdir.txt"; then
+	s=$work/timer
+	mkdir -p "$s/config/systemd/user/tickmark-check.timer.d" "$s/node-exporter"
+	printf '[Timer]\nRandomizedDelaySec=0\nAccuracySec=1ms\n' >"$s/config/systemd/user/tickmark-check.timer.d/now.conf"
+	cp "$contrib/systemd/tickmark-check.timer" "$s/config/systemd/user/"
+	sed "s|/usr/share/tickmark/contrib|$contrib|; s|/var/lib/prometheus/node-exporter|$s/node-exporter|; s|^Type=.*|&\nEnvironment=TIMERTEST=$timertest|" \
+		"$contrib/systemd/tickmark-check.service" >"$s/config/systemd/user/tickmark-check.service"
+	# shellcheck disable=SC2016
+	timeout -k 5 300 sh -c 'echo $$ >"$1/cgroup.procs" && shift && exec unshare --mount --pid --fork --cgroup --kill-child "$@"' sh "$cgroup" \
+		sh "$top/tests/ci/timer_inside.sh" "$s" "$s/node-exporter/tickmark.prom" >"$work/timer.log" 2>&1
+	status=$?
+	if [ $status -eq 77 ]; then
+		skipped "no systemd could be started: $(tail -n 1 "$work/timer.log")"
+	else
+		grep -q '^timertest_check_status{' "$s/node-exporter/tickmark.prom" 2>>"$work/timer.log" && [ $status -eq 0 ]
+		good "a systemd starts the check by its timer, and again after ten minutes" $?
+	fi
+	find "$cgroup" -depth -type d -exec rmdir {} \; 2>>"$work/mkdir.txt"
+else
+	skipped "no systemd to start (Debian: systemd; as root, with control groups of version 2): $(cat "$work/mkdir.txt" 2>/dev/null)"
 fi
 
 if [ -r /usr/share/lmod/lmod/init/sh ]; then
