@@ -90,10 +90,33 @@ static void draw(FILE *f, const struct vtr_clocks *c, struct vtr_chosen *lines, 
 	free(lines->sum);
 }
 
+/* The axis keeps the pace of the master's system time, so the master's own curve, too, may have a slope; who shares its clock
+ * has the same. */
+static void about_offsets(char *about, size_t size, const struct vtr_clocks *c, const struct vtr_field *offset)
+{
+	double pace = NAN;
+	char a[40];
+	int n = snprintf(about, size,
+		"How far each clock goes away from the corrected axis if it is only set right at the start: "
+		"drift is a slope, "
+		"a step is a jump.");
+
+	if (c->run.master >= 0 && (size_t)c->run.master < c->run.ranks && length_s(c) > 0) {
+		pace = offset->value[((size_t)c->run.master + 1) * VTR_INSTANTS - 1] / length_s(c);
+	}
+	if (pace > 0 || pace < 0) {
+		snprintf(about + n, size - (size_t)n,
+			" The axis keeps the pace of the system time of rank %d, whose clock is %s %s against it: "
+			"every curve contains that slope.",
+			c->run.master, vtr_value(a, sizeof(a), fabs(pace) * 1e6, "ppm"), pace > 0 ? "fast" : "slow");
+	}
+}
+
 static void show_offsets(FILE *f, const struct vtr_clocks *c)
 {
 	struct vtr_field offset, bound;
 	struct vtr_chosen lines;
+	char about[400];
 	size_t r;
 
 	if (vtr_field_begin(&offset, c->run.ranks, VTR_INSTANTS, 0) < 0) {
@@ -104,11 +127,8 @@ static void show_offsets(FILE *f, const struct vtr_clocks *c)
 			vtr_clock_curves(c, r, offset.value + r * VTR_INSTANTS, bound.value + r * VTR_INSTANTS);
 		}
 		vtr_choose(&offset, -1, 0, &lines);
-		draw(f, c, &lines, "offset", "Offset before correction",
-			"How far each clock goes away from the corrected axis if it is only set right at the start: "
-			"drift is a slope, "
-			"a step is a jump.",
-			"s", VTR_INSTANTS, 0);
+		about_offsets(about, sizeof(about), c, &offset);
+		draw(f, c, &lines, "offset", "Offset before correction", about, "s", VTR_INSTANTS, 0);
 		vtr_choose(&bound, c->run.master, 0, &lines);
 		if (lines.n) {
 			draw(f, c, &lines, "bound", "Bound after correction",

@@ -357,6 +357,11 @@ ok "a .clk file alone: the rate that was put in, and a bound" $?
 sed -n '/<caption>Offset before correction/,/<.table>/s|^<tr><th scope="row">rank 1</th>||p' k.html | sed 's/<[^>]*>/ /g; s/  */ /g; s/ $//' >verify
 [ "$(cat verify)" = " 320 0 s 0 s 100 us 200 us 200 us" ] && pictures_have_tables k.html && ! grep -q '</strong>[A-Za-z]' k.html
 ok "every picture has a table of its numbers, with the offset that was put in" $?
+# a nominal frequency that is 1 ppm below what rank 0 counts against the system time
+sed '/^rank 0/,/^end-rank/s/^nominal-hz .*/nominal-hz 999999000/' k.clk >pace.clk
+"$build/vtreport" pace.clk >out 2>err
+grep -q 'of the system time of rank 0, whose clock is 1 ppm fast against it: every curve contains that slope' pace.html && ! grep -q 'system time of rank' k.html
+ok "a slope that the clocks of all ranks share is explained, and only where there is one" $?
 grep -q '>rank 0</th><td>1</td><td>-40 ns</td><td>-50 ns</td><td>-30 ns</td>' k.html &&
 	grep -q '>unit 0</th><td>1</td><td>2 ns</td><td>-2 ns</td><td>6 ns</td>' k.html
 ok "offsets of pairs and cores that timertest left beside it" $?
