@@ -168,11 +168,39 @@ static int add_half(const struct cal_run *run, const struct cal_rank *r, int ses
 	return rc;
 }
 
+/* A check on the same tick of a coarse clock as the session before or after it, which it does not contradict, says nothing new,
+ * and would look like a clock that stood: one of the two stays, the one that is used. A clock that may be set may have been set
+ * in between, so what stays covers both. slope: global per local tick. */
+static void leave_out_same_tick(struct cal_map *map, double slope)
+{
+	struct cal_node *b = &map->node[map->nodes - 1], *a = map->nodes > 1 ? b - 1 : b;
+	int64_t passed = ltick_sub(b->local, a->local);
+
+	if (a == b || (a->used && b->used) || passed < 0 || (passed > 0 && gtick_sub(b->global, a->global) > 0)) {
+		return;
+	}
+	passed = llrint((double)passed * slope);
+	if (gtick_sub(b->high, a->low) < passed || gtick_sub(b->low, a->high) > passed) {
+		return;
+	}
+	if (map->may_step) {
+		struct cal_node *stays = b->used ? b : a;
+		const struct cal_node *goes = b->used ? a : b;
+		int64_t to = b->used ? passed : -passed;
+
+		stays->low.v = goes->low.v + to < stays->low.v ? goes->low.v + to : stays->low.v;
+		stays->high.v = goes->high.v + to > stays->high.v ? goes->high.v + to : stays->high.v;
+	}
+	*a = b->used ? *b : *a;
+	map->nodes--;
+}
+
 /* One node per session, two where a clock stepped within it. */
 static int add_nodes(const struct cal_run *run, const struct cal_rank *r, double slope, double error,
 	struct cal_map *map, struct tkm_err *err)
 {
 	struct cal_node *grown = realloc(map->node, (2 * r->sessions + 1) * sizeof(*grown));
+	const struct cal_map *master = &run->rank[run->master].map;
 	size_t k, before, after;
 	int torn, rc = 0;
 
@@ -197,6 +225,8 @@ static int add_nodes(const struct cal_run *run, const struct cal_rank *r, double
 			  : add_node(run, r, s, (int)k, slope, error, map, err);
 		if (rc == 0 && torn) {
 			rc = add_half(run, r, (int)k, after, s->n, slope, error, map, err);
+		} else if (rc == 0) {
+			leave_out_same_tick(map, slope * cal_map_session_slope(master, master->piece[0].local));
 		}
 	}
 	return rc;

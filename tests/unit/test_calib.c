@@ -462,6 +462,41 @@ static void scenarios_stay_inside_limit_and_bound(void)
 	}
 }
 
+/* Three sessions on each tick of a coarse clock: it neither stood nor was set. One that shows the same at the next session because
+ * it was set back by as much was, and so was one that went back by more. */
+static void sessions_on_one_tick_are_no_step(void)
+{
+	static const struct {
+		const char *clocks;
+		double seconds, every;
+		size_t steps, nodes;
+	} runs[] = { { "drift={rank}ppm,tick=100ms", 0.86, 0.03, 0, 8 },
+		{ "step=-{rank}00ms@250ms,tick=10ms", 0.9, 0.1, 1, 10 },
+		{ "step=-{rank}s@450ms,tick=100ms", 0.86, 0.03, 1, 8 } };
+	struct scenario sc = { "one tick", 2, NULL, quiet, 0, 0, -1, 0, 0, CAL_CUBIC, CAL_SYNC_PAIRS };
+	size_t i;
+	int broken;
+
+	for (i = 0; i < sizeof(runs) / sizeof(runs[0]); i++) {
+		struct cal_run run;
+		struct tkm_err err;
+		struct cal_link *l = cal_link_sim(2, runs[i].clocks, sc.network, &err);
+		int64_t begin = cal_link_sim_time(l)->now_ps;
+
+		sc.clocks = runs[i].clocks;
+		sc.seconds = runs[i].seconds;
+		sc.every = runs[i].every;
+		CHECK(calibrate(l, &sc, &run, &err) == 0, "%s", err.text);
+		CHECK_INT(run.rank[1].map.steps, runs[i].steps);
+		CHECK(run.rank[1].map.nodes >= runs[i].nodes, "%zu nodes", run.rank[1].map.nodes);
+		CHECK_INT(run.rank[1].map.node[0].used && run.rank[1].map.node[run.rank[1].map.nodes - 1].used, 1);
+		worst_error(l, &run, 1, begin, cal_link_sim_time(l)->now_ps, &broken);
+		CHECK_INT(broken, 0);
+		cal_run_free(&run);
+		cal_link_close(l);
+	}
+}
+
 /* The map is split at a step, although it was to use start and end only: exact on both sides, and the bound
  * says what is not known in between. */
 static void a_step_splits_the_map(void)
@@ -785,6 +820,7 @@ int main(int argc, char **argv)
 	RUN(steffens_spline_is_gsls);
 	RUN(the_not_a_knot_cubic_is_what_a_dense_solver_finds);
 	RUN(scenarios_stay_inside_limit_and_bound);
+	RUN(sessions_on_one_tick_are_no_step);
 	RUN(a_step_splits_the_map);
 	RUN(wobble_is_no_step);
 	RUN(random_runs_are_always_inside_their_bound);
