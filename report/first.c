@@ -13,6 +13,7 @@
 
 /* Limits of what is worth saying; doc/vtreport.1 states them. */
 #define IMBALANCE 0.10   /* of the slowest rank's time */
+#define ALIKE 0.75       /* of the time that another was there */
 #define IO_PRESSURE 20.0 /* percent of the run */
 #define DISK_BUSY 80.0   /* percent of the run */
 #define DISK_MUCH 10240  /* KB/s: worth a word although nothing says whether it was too much */
@@ -86,20 +87,33 @@ static void find_imbalance(struct vtr_findings *all, const struct vtr_trace *t)
 {
 	struct spread mpi = spread_of(t, "time in MPI"), cpu = spread_of(t, "proc_usr");
 	char a[80], b[80], gain[240] = "";
-	double lost;
+	double lost, part;
+	int apart;
 
 	if (mpi.n > 1) {
 		/* who waits least in MPI computes most; the others wait for it */
 		lost = (mpi.mean - mean_of(mpi.least)) / 100;
-		if (lost > IMBALANCE) {
+		part = mpi.least->weight / mpi.most->weight;
+		apart = lost > IMBALANCE && part < ALIKE;
+		if (apart) {
+			snprintf(gain, sizeof(gain),
+				" The former was there for %.0f %% of the latter's time: they cannot be compared.",
+				100 * part);
+			lost = 0;
+		} else if (lost > IMBALANCE) {
 			snprintf(gain, sizeof(gain),
 				" The others wait for %s, which has the most work: with even work the run could be up "
 				"to %.0f %% "
 				"shorter.",
 				vtr_willy_label(t, mpi.least->willy, a, sizeof(a)), 100 * lost);
 		}
-		vtr_find(all, lost > IMBALANCE ? 50 + 100 * lost : 5, lost > IMBALANCE ? VTR_WARN : VTR_GOOD,
-			lost > IMBALANCE ? "Load imbalance" : "Load is balanced",
+		vtr_find(all, lost > IMBALANCE ? 50 + 100 * lost : 5,
+			apart                      ? VTR_UNKNOWN
+				: lost > IMBALANCE ? VTR_WARN
+						   : VTR_GOOD,
+			apart                      ? "Time in MPI"
+				: lost > IMBALANCE ? "Load imbalance"
+						   : "Load is balanced",
 			"Ranks were in MPI for %.1f %% of the time on average, %s for %.1f %%, %s for %.1f %%.%s",
 			mpi.mean, vtr_willy_label(t, mpi.least->willy, a, sizeof(a)), mean_of(mpi.least),
 			vtr_willy_label(t, mpi.most->willy, b, sizeof(b)), mean_of(mpi.most), gain);
@@ -216,19 +230,30 @@ const char *vtr_ending(const struct vtr_trace *t, size_t n, enum vtr_grade *grad
 	return NULL;
 }
 
+/* mpirun does this to the others when one process fails: it is not why the run ended. */
+static int is_terminated(const char *text)
+{
+	static const char by[] = "by signal 15";
+
+	return !strncmp(text, by, sizeof(by) - 1);
+}
+
 static void find_ending(struct vtr_findings *all, const struct vtr_trace *t)
 {
-	const char *text;
-	enum vtr_grade grade;
+	const char *text, *bad = NULL;
+	enum vtr_grade grade, worst = VTR_GOOD;
 	size_t i;
 
 	for (i = 0; (text = vtr_ending(t, i, &grade)); i++) {
-		if (grade != VTR_GOOD) {
-			vtr_find(all, 140, grade, "The program did not end normally",
-				"%s ended %.200s. What it did last may be missing.",
-				t->processes > 1 ? "A process" : "It", text);
-			return;
+		if (grade != VTR_GOOD && (!bad || is_terminated(bad))) {
+			bad = text;
+			worst = grade;
 		}
+	}
+	if (bad) {
+		vtr_find(all, 140, worst, "The program did not end normally",
+			"%s ended %.200s. What it did last may be missing.", t->processes > 1 ? "A process" : "It",
+			bad);
 	}
 }
 

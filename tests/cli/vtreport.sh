@@ -418,6 +418,39 @@ grep -q '^Disks: .* moved .* MB/s on average, .* vtrun --counter psi_io records 
 ok "a saturated disk is on the first screen; without a counter that shows it, that it is unknown" $?
 cat none.verify psi_io.verify disk_busy.verify >verify
 
+# rank 1 is killed after 4 s of 10 s, mpirun ends rank 0, which has waited for it
+cat >killed.avt <<'END'
+C ASCII trace
+CLKPERIOD 1e-09
+EVENTBITS 0
+NCPUS 2 1 1
+DURATION 0 10000000000
+DEFCLASS 1 "MPI" SELF "MPI" PARENT 0
+DEFCLASS 2 "A" SELF "x" PARENT 0
+DEFCLASS 9 "ended" SELF "ended" PARENT 0
+DEFFUNCTION 1 "MPI_Barrier" CLASS 1
+DEFFUNCTION 2 "main" CLASS 2
+0 ENTER CPU 1 FUNCTION 2
+0 ENTER CPU 2 FUNCTION 2
+3000000000 ENTER CPU 1 FUNCTION 1
+4000000000 LEAVE CPU 2
+9000000000 LEAVE CPU 1
+10000000000 LEAVE CPU 1
+INFO CLASS 9 TEXT "by signal 15 (Terminated)"
+INFO CLASS 9 TEXT "by signal 9 (Killed)"
+END
+sed 's/^4000000000/9900000000/' killed.avt >waits.avt
+for t in killed waits; do
+	"$build/stftool" $t.avt --convert $t.stf 2>err
+	report $t.stf
+	sed -n 's|.*<strong>\([^<]*\):</strong>\(.*\)</li>|\1:\2|p' $t.html >$t.verify
+done
+grep -q '^The program did not end normally: A process ended by signal 9 (Killed)' killed.verify && ! grep -q '^Load' killed.verify &&
+	grep -q '^Time in MPI: .* 40 % of the latter.*time: they cannot be compared' killed.verify &&
+	grep -q '^Load imbalance: .* The others wait for rank 1' waits.verify
+ok "who was killed is named before who was ended for it, and nobody had less work for that" $?
+cat killed.verify waits.verify >verify
+
 sed 's/^global-period.*/&/; s/^realtime-at-0 .*/realtime-at-0 1764121000123456789/; s/2000201000/2000401000/; s/2000200000/2000400000/' k.clk >m.clk
 report m.clk k.clk
 sed -n 's|^<tr><th scope="row">\(..clk\)</th>|\1 |p' clocks.html | sed 's/<[^>]*>/ /g; s/  */ /g' | grep '&#60;' >verify
