@@ -62,9 +62,9 @@ else
 fi
 # completion offers what --help names, in a locale too whose a to z is not the ASCII one
 if command -v bash >/dev/null; then
-	for p in timertestcs calibsim; do
+	for p in timertestcs calibsim stftool vtcounters; do
 		# shellcheck disable=SC2016
-		offered=$(PATH="$build:$PATH" LOCPATH=$dir LC_ALL=tr_TR.UTF-8 bash -c '. "$1/tools/completion/$2"; COMP_WORDS=("$2" --ver); COMP_CWORD=1; _tickmark "$2"; printf "%s " "${COMPREPLY[@]}"' - "$src" "$p" 2>&1)
+		offered=$(PATH="$build:$PATH" LOCPATH=$dir LC_ALL=tr_TR.UTF-8 bash -c '. "$1/tools/completion/$2"; COMP_WORDS=("$2" --ver); COMP_CWORD=1; "$(complete -p "$2" | sed "s/.* -F \([^ ]*\) .*/\1/")" "$2"; printf "%s " "${COMPREPLY[@]}"' - "$src" "$p" 2>&1)
 		echo "$offered" >"$dir/out"
 		case $offered in
 		*--version*) ok "$p: completion in bash" 0 ;;
