@@ -340,7 +340,8 @@ static void show_end(FILE *f, const struct vtr_trace *t)
 void vtr_show_run(FILE *f, const struct vtr_trace *t)
 {
 	vtr_section(f, "run", "The run and the trace");
-	fprintf(f, "<p>%" PRIu64 " records with %" PRIu64 " counter values.", t->records, t->values);
+	fprintf(f, "<p>%" PRIu64 " record%s with %" PRIu64 " counter value%s.", t->records, t->records == 1 ? "" : "s",
+		t->values, t->values == 1 ? "" : "s");
 	if (t->axis.before) {
 		fprintf(f,
 			" %" PRIu64
