@@ -3,16 +3,10 @@
 #include "config.h"
 #include "collector-plugin/core/sink.h"
 
-#include <stdlib.h>
-#include <string.h>
-#include <strings.h>
-#include <unistd.h>
-
 #include "collector-plugin/api/VT.h"
 #include "collector-plugin/core/collect.h"
 #include "collector-plugin/core/hooks.h"
 #include "collector-plugin/core/thread.h"
-#include "collector-plugin/host/say.h"
 #include "collector-plugin/raw/writer.h"
 
 _Thread_local struct vt_tls vt_tls;
@@ -60,29 +54,12 @@ VT_ErrorCode vt_register_self(struct vt_collect *c, int number)
 	return VT_OK;
 }
 
-static _Atomic pid_t called_for_nothing; /* by this process; 0: not */
-
-/* Who linked the library and started nothing would not know why there is no trace. */
-__attribute__((destructor)) static void say_why_nothing(void)
-{
-	const char *verbose = getenv("VT_VERBOSE");
-
-	if (atomic_load(&called_for_nothing) == getpid() && !vt_say_is_ready() &&
-		!(verbose && (!strcmp(verbose, "0") || !strcasecmp(verbose, "off")))) {
-		vt_say_lines("Tickmark WARNING: nothing was recorded: the program called neither VT_initialize nor "
-			     "MPI_Init, and vtrun did not start it\n");
-	}
-}
-
 VT_ErrorCode vt_self_slow(void)
 {
 	struct vt_collect *c = vt_collect_running();
 	VT_ErrorCode rc;
 
 	if (!c) {
-		if (!atomic_load_explicit(&called_for_nothing, memory_order_relaxed)) {
-			atomic_store(&called_for_nothing, getpid());
-		}
 		return VT_ERR_NOTINITIALIZED;
 	}
 	if (vt_tls.collect == c) {

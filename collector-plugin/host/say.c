@@ -29,11 +29,6 @@ void vt_say_setup(const long long *verbose, const int *rank)
 	say.rank = rank;
 }
 
-int vt_say_is_ready(void)
-{
-	return say.verbose != NULL;
-}
-
 void vt_say_defer(int tid)
 {
 	atomic_store(&say.deferred, tid);

@@ -9,9 +9,6 @@
  * is printed. */
 void vt_say_setup(const long long *verbose, const int *rank);
 
-/* Was that called, in this process or its parent before a fork? */
-int vt_say_is_ready(void);
-
 /* One line, printed if VERBOSE is at least `level`; kind: "INFO", "WARNING". Any thread. errno may change. */
 void vt_say(int level, const char *kind, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 
