@@ -4,11 +4,16 @@
 #define TESTS_LIB_RAW_FILE_H
 
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
+#include "collector-plugin/raw/reader.h"
 #include "collector-plugin/raw/writer.h"
+#include "tests/lib/check.h"
 
 static char dir[64], path[128];
 
@@ -32,6 +37,33 @@ static inline struct vt_raw *create(struct vt_raw_options o)
 		printf("# %s\n", e.text);
 	}
 	return r;
+}
+
+/* A child runs `record`, which counts in *done what it has recorded and never returns, and is killed up to 3 ms after its first
+ * record. Opens its file; NULL: the file cannot be read. */
+static inline struct vt_raw_file *killed_writer(
+	void (*record)(volatile uint64_t *done, int turn), int turn, uint64_t *recorded)
+{
+	volatile uint64_t *done = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	struct tkm_err e = { TKM_OK, "" };
+	struct vt_raw_file *f;
+	pid_t pid = fork();
+
+	if (pid == 0) {
+		record(done, turn);
+		_exit(1);
+	}
+	while (*done == 0) {
+		usleep(100);
+	}
+	usleep((useconds_t)(check_random() % 3000));
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+	*recorded = *done;
+	munmap((void *)(uintptr_t)done, 4096);
+	f = vt_raw_open(path, &e);
+	CHECK(f != NULL, "%s: %s", path, e.text);
+	return f;
 }
 
 /* Descriptors of this process. */
