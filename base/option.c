@@ -110,7 +110,7 @@ int tkm_option_set(const struct tkm_option *o, const char *text, const char *ori
 	return ok ? 0 : out_of_range(o, text, origin, err);
 }
 
-static char *spell(const char *prefix, const char *name, int (*letter)(int), char dash, char *buf, size_t size)
+static char *spell_name(const char *prefix, const char *name, int (*letter)(int), char dash, char *buf, size_t size)
 {
 	size_t n = (size_t)snprintf(buf, size, "%s", prefix);
 
@@ -123,12 +123,12 @@ static char *spell(const char *prefix, const char *name, int (*letter)(int), cha
 
 char *tkm_option_variable(const struct tkm_option *o, char *buf, size_t size)
 {
-	return spell("VT_", o->name, toupper, '_', buf, size);
+	return spell_name("VT_", o->name, toupper, '_', buf, size);
 }
 
 char *tkm_option_long(const struct tkm_option *o, char *buf, size_t size)
 {
-	return spell("", o->name, tolower, '-', buf, size);
+	return spell_name("", o->name, tolower, '-', buf, size);
 }
 
 int tkm_option_environment(const struct tkm_option *table, struct tkm_err *err)

@@ -13,7 +13,7 @@ int tkm_root_open(const char *dir)
 }
 
 /* Has the path a ".." component? */
-static int climbs(const char *path)
+static int has_dotdot(const char *path)
 {
 	const char *p = path;
 
@@ -31,7 +31,7 @@ int tkm_root_openat(int root, const char *path)
 	while (*path == '/') {
 		path++;
 	}
-	if (climbs(path)) {
+	if (has_dotdot(path)) {
 		errno = EINVAL;
 		return -1;
 	}

@@ -80,7 +80,7 @@ void chk_clock_vdso(struct chk_machine *m, const struct chk_limit *limit, struct
 }
 
 /* Does the clock move at all? Reads it for at most 20 ms. */
-static int moves(const struct chk_machine *m)
+static int clock_advances(const struct chk_machine *m)
 {
 	struct timespec a, b;
 	int64_t first = tmr_read_ordered(m->timer).v;
@@ -101,7 +101,7 @@ void chk_clock_tick(struct chk_machine *m, const struct chk_limit *limit, struct
 	struct tkm_err err;
 
 	(void)limit;
-	if (!moves(m)) {
+	if (!clock_advances(m)) {
 		chk_value(r, INFINITY, "%s stands still: it did not move in 20 ms", m->timer->name);
 	} else if (tmr_tick_measure(m->timer, TMR_TICK_BUDGET_S, NULL, &grid, &err) < 0) {
 		chk_unknown(r, "%.180s", err.text);
@@ -236,7 +236,7 @@ void chk_tsc_cross_core(struct chk_machine *m, const struct chk_limit *limit, st
 	int first, unit, n = 0;
 
 	(void)limit;
-	if (!moves(m) || tmr_tick_measure(m->timer, TMR_TICK_BUDGET_S, NULL, &grid, &err) < 0) {
+	if (!clock_advances(m) || tmr_tick_measure(m->timer, TMR_TICK_BUDGET_S, NULL, &grid, &err) < 0) {
 		chk_unknown(r, "%s does not move", m->timer->name);
 		return;
 	}
@@ -276,7 +276,7 @@ void chk_tsc_rate_error(struct chk_machine *m, const struct chk_limit *limit, st
 	(void)limit;
 	if (!(m->timer->hz > 0)) {
 		chk_unknown(r, "the nominal rate of %s is unknown", m->timer->name);
-	} else if (!moves(m)) {
+	} else if (!clock_advances(m)) {
 		chk_unknown(r, "%s does not move", m->timer->name);
 	} else if (tmr_freq_measure(m->timer, 0.3, &f, &err) < 0) {
 		chk_unknown(r, "%.180s", err.text);

@@ -156,7 +156,7 @@ static int read_file(struct chk_limit *limit, const char *path, struct tkm_err *
 }
 
 /* The kind of machine that the processor and the kernel say this is. */
-static const char *suggested(const struct tmr_env *env)
+static const char *suggest_profile(const struct tmr_env *env)
 {
 	if (!env->hypervisor[0]) {
 		return "baremetal";
@@ -167,7 +167,7 @@ static const char *suggested(const struct tmr_env *env)
 int chk_profile(
 	struct chk_limit *limit, const char *name, const struct tmr_env *env, const char **used, struct tkm_err *err)
 {
-	const char *of = name ? name : suggested(env);
+	const char *of = name ? name : suggest_profile(env);
 	size_t i;
 	int k = 0;
 
@@ -179,7 +179,7 @@ int chk_profile(
 		k++;
 	}
 	if (!profiles[k]) { /* a file is on what the machine suggests */
-		of = suggested(env);
+		of = suggest_profile(env);
 	}
 	for (i = 0; i < sizeof(differences) / sizeof(differences[0]); i++) {
 		if (!strcmp(differences[i].profile, of)) {

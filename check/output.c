@@ -384,7 +384,7 @@ static const struct {
 	{ "mpisync", mpisync },
 };
 
-static int find(const char *format)
+static int find_format(const char *format)
 {
 	size_t i;
 
@@ -398,12 +398,12 @@ static int find(const char *format)
 
 int chk_is_format(const char *format)
 {
-	return find(format) >= 0;
+	return find_format(format) >= 0;
 }
 
 int chk_write(FILE *f, const char *format, const struct chk_report *r, const struct chk_stored *s, struct tkm_err *err)
 {
-	int i = find(format);
+	int i = find_format(format);
 
 	if (i < 0) {
 		return tkm_fail(err, TKM_ERR_ARG,

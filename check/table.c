@@ -144,7 +144,7 @@ void chk_run(struct chk_machine *m, struct chk_report *r)
 }
 
 /* critical, warning, unknown, ok, absent */
-static int badness(enum chk_status s)
+static int severity(enum chk_status s)
 {
 	static const int how[] = { 1, 3, 4, 2, 0 };
 
@@ -159,7 +159,7 @@ void chk_worse(struct chk_report *into, const struct chk_report *other)
 		const struct chk_result *o = &other->result[i];
 		struct chk_result *r = &into->result[i];
 
-		if (badness(o->status) > badness(r->status) || (o->status == r->status && o->value > r->value)) {
+		if (severity(o->status) > severity(r->status) || (o->status == r->status && o->value > r->value)) {
 			*r = *o;
 		}
 	}
@@ -173,7 +173,7 @@ enum chk_status chk_overall(const struct chk_report *r)
 	size_t i;
 
 	for (i = 0; i < chk_count; i++) {
-		if (badness(r->result[i].status) > badness(worst)) {
+		if (severity(r->result[i].status) > severity(worst)) {
 			worst = r->result[i].status;
 		}
 	}

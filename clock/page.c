@@ -213,7 +213,7 @@ int tkc_writer_lives(int fd)
 	return fcntl(fd, F_OFD_GETLK, &l) == 0 && l.l_type != F_UNLCK;
 }
 
-static uint64_t fixed(double v)
+static uint64_t to_fixed_point(double v)
 {
 	return (uint64_t)llrint(ldexp(v, TKC_SHIFT));
 }
@@ -232,10 +232,10 @@ void tkc_write_state(struct tkc_state *s, const struct tkc_map *m, const struct 
 	PUT(raw, m->raw);
 	PUT(at_ns, m->at_ns);
 	PUT(half_ns, (int64_t)ceil(m->half_ns));
-	PUT(rate, fixed(m->ns_per_tick));
+	PUT(rate, to_fixed_point(m->ns_per_tick));
 	/* what the rounding of the rate does is far below one unit of this */
-	PUT(grow, fixed(m->grow) + 2);
-	PUT(near_grow, fixed(m->near_grow) + 2);
+	PUT(grow, to_fixed_point(m->grow) + 2);
+	PUT(near_grow, to_fixed_point(m->near_grow) + 2);
 	PUT(near_ticks, m->near_ticks);
 	PUT(since_raw, m->since_raw);
 	PUT(valid_ticks, m->valid_ticks);

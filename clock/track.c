@@ -48,7 +48,7 @@ static int learn_rate(struct tkc_track *t, const struct tkc_reading *r)
 }
 
 /* The first stays, of the others every second one goes when there are too many. */
-static void keep(struct tkc_track *t, const struct tkc_reading *r)
+static void add_reading(struct tkc_track *t, const struct tkc_reading *r)
 {
 	size_t i, to = 1;
 
@@ -91,7 +91,7 @@ void tkc_track_add(struct tkc_track *t, const struct tkc_reading *r, struct tkc_
 		t->contradictions++;
 		t->distrust_until = r->raw + t->valid_ticks;
 	}
-	keep(t, r);
+	add_reading(t, r);
 	if (t->contradicted && r->raw < t->distrust_until) {
 		m->reason = "the reference was farther off than it said";
 		return;

@@ -151,7 +151,7 @@ int64_t xch_ns(const struct xch_trace *t, uint64_t time)
 }
 
 /* The decimal digits of v, and a point before the last k. */
-static int fixed(unsigned __int128 v, int k, char *buf)
+static int print_fixed_point(unsigned __int128 v, int k, char *buf)
 {
 	char digit[48];
 	int n = 0, len = 0;
@@ -198,7 +198,7 @@ int xch_seconds(const struct xch_trace *t, uint64_t time, char *buf)
 		return snprintf(buf, 48, "%.18Lg", (long double)time * (long double)t->resolution);
 	}
 	v = (unsigned __int128)time * t->step;
-	return v <= UINT64_MAX ? fixed64((uint64_t)v, t->decimals, buf) : fixed(v, t->decimals, buf);
+	return v <= UINT64_MAX ? fixed64((uint64_t)v, t->decimals, buf) : print_fixed_point(v, t->decimals, buf);
 }
 
 int xch_real(double v, char *buf)

@@ -47,7 +47,7 @@ struct table {
 	uint32_t willy, ids[ROW], count;
 };
 
-static int bad(const struct table *t, const char *what)
+static int refuse_line(const struct table *t, const char *what)
 {
 	return tkm_fail(t->err, TKM_ERR_FORMAT, "%s: line %" PRIu64 ": %s", t->in->path, t->line, what);
 }
@@ -59,7 +59,7 @@ static int put(struct table *t, size_t *n, int c)
 	if (*n + 2 > t->size) {
 		p = *n > MAX_LINE ? NULL : realloc(t->text, 2 * t->size + 256);
 		if (!p) {
-			return bad(t, *n > MAX_LINE ? "longer than 16 MB" : "out of memory");
+			return refuse_line(t, *n > MAX_LINE ? "longer than 16 MB" : "out of memory");
 		}
 		t->text = p;
 		t->size = 2 * t->size + 256;
@@ -83,14 +83,14 @@ static int next_line(struct table *t)
 	start[t->n++] = 0;
 	for (;; c = getc_unlocked(t->f)) {
 		if (c == EOF && quoted) {
-			return bad(t, "a quote is not closed");
+			return refuse_line(t, "a quote is not closed");
 		}
 		if (quoted) {
 			if (c == '"' && (c = getc_unlocked(t->f)) != '"') {
 				quoted = 0; /* and c is what follows */
 			} else {
 				if (c == 0 || put(t, &n, c) < 0) {
-					return c ? -1 : bad(t, "a zero byte");
+					return c ? -1 : refuse_line(t, "a zero byte");
 				}
 				continue;
 			}
@@ -105,7 +105,7 @@ static int next_line(struct table *t)
 		}
 		if (c == ',') {
 			if (t->n == MAX_CELLS) {
-				return bad(t, "more than 4096 columns");
+				return refuse_line(t, "more than 4096 columns");
 			}
 			if (put(t, &n, 0) < 0) {
 				return -1;
@@ -113,7 +113,7 @@ static int next_line(struct table *t)
 			start[t->n++] = n;
 			at_start = 1;
 		} else if (c == 0) {
-			return bad(t, "a zero byte");
+			return refuse_line(t, "a zero byte");
 		} else if (c != '\r' && put(t, &n, c) < 0) {
 			return -1;
 		}
@@ -124,7 +124,7 @@ static int next_line(struct table *t)
 	for (i = 0; i < t->n; i++) {
 		t->cell[i] = t->text + start[i];
 	}
-	return t->columns && t->n != t->columns ? bad(t, "not as many columns as the first line has") : 1;
+	return t->columns && t->n != t->columns ? refuse_line(t, "not as many columns as the first line has") : 1;
 }
 
 /* ---- counters ---- */
@@ -182,27 +182,27 @@ static int header(struct table *t)
 	int rc = next_line(t);
 
 	if (rc <= 0) {
-		return rc < 0 ? -1 : bad(t, "the file is empty");
+		return rc < 0 ? -1 : refuse_line(t, "the file is empty");
 	}
 	for (i = 0; i < HEAD && i < t->n && !strcmp(t->cell[i], head[i]); i++) {
 	}
 	if (i < HEAD) {
-		return bad(t, "no table of stftool: its first columns are time,bound,host,rank,thread");
+		return refuse_line(t, "no table of stftool: its first columns are time,bound,host,rank,thread");
 	}
 	t->columns = t->n;
 	t->wide = !(t->n == 8 && !strcmp(t->cell[5], head[5]) && !strcmp(t->cell[6], head[6]) &&
 		!strcmp(t->cell[7], head[7]));
 	for (i = HEAD; i < t->n && t->wide; i++) {
 		if (!column(t, t->cell[i])) {
-			return bad(t, "out of memory");
+			return refuse_line(t, "out of memory");
 		}
 	}
-	return t->wide && t->n_counters != t->n - HEAD ? bad(t, "two columns have the same name") : 0;
+	return t->wide && t->n_counters != t->n - HEAD ? refuse_line(t, "two columns have the same name") : 0;
 }
 
 /* ---- first reading ---- */
 
-static int whole(const char *s, uint32_t limit, uint32_t *out)
+static int parse_whole_number(const char *s, uint32_t limit, uint32_t *out)
 {
 	char *end;
 	unsigned long v = strtoul(s, &end, 10);
@@ -219,8 +219,9 @@ static int read_thread(struct table *t, uint32_t *rank, uint32_t *thread)
 	char **p;
 
 	if (*t->cell[3]) {
-		return whole(t->cell[3], 1 << 16, rank) < 0 || whole(t->cell[4], 1 << 15, thread) < 0
-			? bad(t, "rank or thread is no number below 65536 and 32768")
+		return parse_whole_number(t->cell[3], 1 << 16, rank) < 0 ||
+				parse_whole_number(t->cell[4], 1 << 15, thread) < 0
+			? refuse_line(t, "rank or thread is no number below 65536 and 32768")
 			: 0;
 	}
 	*rank = XCH_NONE;
@@ -229,11 +230,11 @@ static int read_thread(struct table *t, uint32_t *rank, uint32_t *thread)
 	if (i == t->n_groups) {
 		p = realloc(t->group, ((size_t)i + 1) * sizeof(*p));
 		if (!p) {
-			return bad(t, "out of memory");
+			return refuse_line(t, "out of memory");
 		}
 		t->group = p;
 		if (!(p[i] = strdup(name))) {
-			return bad(t, "out of memory");
+			return refuse_line(t, "out of memory");
 		}
 		t->n_groups++;
 	}
@@ -255,7 +256,7 @@ static int see_place(struct table *t)
 	if (rank >= t->n_ranks) {
 		p = realloc(t->rank, ((size_t)rank + 1) * sizeof(*p));
 		if (!p) {
-			return bad(t, "out of memory");
+			return refuse_line(t, "out of memory");
 		}
 		memset(p + t->n_ranks, 0, (rank + 1 - t->n_ranks) * sizeof(*p));
 		t->rank = p;
@@ -264,7 +265,7 @@ static int see_place(struct table *t)
 	p = &t->rank[rank];
 	p->threads = thread >= p->threads ? thread + 1 : p->threads;
 	if (!p->host && !(p->host = strdup(t->cell[2]))) {
-		return bad(t, "out of memory");
+		return refuse_line(t, "out of memory");
 	}
 	return 0;
 }
@@ -302,22 +303,22 @@ static int see_line(struct table *t)
 	uint32_t i;
 
 	if (!is_value(t->cell[0]) || t->cell[0][strspn(t->cell[0], "0123456789.")] || digits > MAX_DECIMALS) {
-		return bad(t, "the time is no number of seconds with 15 decimals at most");
+		return refuse_line(t, "the time is no number of seconds with 15 decimals at most");
 	}
 	t->decimals = digits > t->decimals ? digits : t->decimals;
 	if (*t->cell[1] && !(is_value(t->cell[1]) && strtod(t->cell[1], NULL) >= 0)) {
-		return bad(t, "the bound is no number of seconds");
+		return refuse_line(t, "the bound is no number of seconds");
 	}
 	for (i = t->wide ? HEAD : 6; i < (t->wide ? t->columns : 7); i++) {
 		c = t->wide ? &t->counter[i - HEAD] : counter(t, t->cell[5], t->cell[7]);
 		if (!c) {
-			return bad(t, "out of memory");
+			return refuse_line(t, "out of memory");
 		}
 		if (t->wide && !*t->cell[i]) {
 			continue;
 		}
 		if (!is_value(t->cell[i])) {
-			return bad(t, "a value is no number");
+			return refuse_line(t, "a value is no number");
 		}
 		see_value(c, t->cell[i]);
 	}
@@ -345,14 +346,14 @@ static int time_of(const struct table *t, uint64_t *out)
 			digits += digits >= 0;
 		}
 		if (v > UINT64_MAX) {
-			return bad(t, "the time does not fit");
+			return refuse_line(t, "the time does not fit");
 		}
 	}
 	for (digits = digits < 0 ? 0 : digits; digits < t->decimals; digits++) {
 		v *= 10;
 	}
 	*out = (uint64_t)v;
-	return v > UINT64_MAX ? bad(t, "the time does not fit") : 0;
+	return v > UINT64_MAX ? refuse_line(t, "the time does not fit") : 0;
 }
 
 static int flush(struct table *t)
@@ -381,7 +382,7 @@ static int take_bound(struct table *t, uint32_t rank)
 	n = (size_t)snprintf(part, sizeof(part), " %" PRIu64 " %s", t->time, *t->cell[1] ? t->cell[1] : "unknown");
 	p = realloc(r->bounds, r->n_bounds + n + 1);
 	if (!p) {
-		return bad(t, "out of memory");
+		return refuse_line(t, "out of memory");
 	}
 	memcpy(p + r->n_bounds, part, n + 1);
 	r->bounds = p;
@@ -433,7 +434,8 @@ static int take_line(struct table *t)
 	}
 	if (!t->wide) {
 		c = counter(t, t->cell[5], t->cell[7]);
-		return c ? add(t, (uint32_t)(c - t->counter), t->cell[6]) : bad(t, "the file changes while it is read");
+		return c ? add(t, (uint32_t)(c - t->counter), t->cell[6])
+			 : refuse_line(t, "the file changes while it is read");
 	}
 	for (i = HEAD; i < t->columns; i++) {
 		if (*t->cell[i] && add(t, i - HEAD, t->cell[i]) < 0) {

@@ -74,7 +74,7 @@ static size_t token(struct piece *s, const char **t)
 	return (size_t)(s->p - *t);
 }
 
-static int is(const char *t, size_t n, const char *word)
+static int word_is(const char *t, size_t n, const char *word)
 {
 	return n == strlen(word) && !strncmp(t, word, n);
 }
@@ -86,7 +86,7 @@ static int next_is(struct piece *s, const char *word)
 	const char *t;
 	size_t n = token(s, &t);
 
-	if (n && is(t, n, word)) {
+	if (n && word_is(t, n, word)) {
 		return 1;
 	}
 	*s = was;
@@ -105,7 +105,7 @@ static int block(struct piece *s, struct piece *inner)
 	}
 	inner->p = s->p;
 	while (depth && (n = token(s, &t)) > 0) {
-		depth += is(t, n, "{") - is(t, n, "}");
+		depth += word_is(t, n, "{") - word_is(t, n, "}");
 	}
 	inner->end = depth ? s->end : s->p - 1;
 	return depth ? -1 : 0;
@@ -119,10 +119,10 @@ static int find(struct piece *s, const char *word, const char *second)
 	size_t n;
 
 	while ((n = token(s, &t)) > 0) {
-		if (is(t, n, word) && (!second || next_is(s, second))) {
+		if (word_is(t, n, word) && (!second || next_is(s, second))) {
 			return 1;
 		}
-		if (is(t, n, "{")) {
+		if (word_is(t, n, "{")) {
 			s->p = t;
 			if (block(s, &inner) < 0) {
 				return 0;
@@ -155,7 +155,7 @@ static void read_order(struct piece s, int *big)
 	const char *v;
 	size_t n = value(s, "byte_order", &v);
 
-	*big = is(v, n, "be") || is(v, n, "network") ? 1 : is(v, n, "le") ? 0 : *big;
+	*big = word_is(v, n, "be") || word_is(v, n, "network") ? 1 : word_is(v, n, "le") ? 0 : *big;
 }
 
 /* integer { ... } */
@@ -232,12 +232,12 @@ static int member(const struct reading *r, struct piece *s, const char *t, size_
 	uint64_t count = 1;
 	int i;
 
-	if (is(t, n, "struct")) {
+	if (word_is(t, n, "struct")) {
 		return depth < DEPTH && structure_of(r, s, &inner) == 0
 			? structure(r, inner, at, align, NULL, depth + 1)
 			: -1;
 	}
-	if (is(t, n, "integer")) {
+	if (word_is(t, n, "integer")) {
 		if (block(s, &inner) < 0) {
 			return -1;
 		}
@@ -260,7 +260,7 @@ static int member(const struct reading *r, struct piece *s, const char *t, size_
 	*align = f.align > *align ? f.align : *align;
 	f.at = (*at + f.align - 1) / f.align * f.align;
 	for (i = 0; want && want[i]; i++) {
-		if (count == 1 && is(t, n, want[i]->name)) {
+		if (count == 1 && word_is(t, n, want[i]->name)) {
 			f.name = want[i]->name;
 			*want[i] = f;
 		}
@@ -278,7 +278,7 @@ static int structure(const struct reading *r, struct piece s, uint64_t *at, unsi
 	size_t n;
 
 	while ((n = token(&s, &t)) > 0) {
-		if (!is(t, n, ";") && member(r, &s, t, n, at, align, want, depth) < 0) {
+		if (!word_is(t, n, ";") && member(r, &s, t, n, at, align, want, depth) < 0) {
 			return -1;
 		}
 	}

@@ -52,7 +52,7 @@ static void put_place(FILE *f, const char *host, const struct xch_place *p)
 	}
 }
 
-static void head(FILE *f, const struct xch_trace *t, const struct xch_event *e, const char *type)
+static void print_head(FILE *f, const struct xch_trace *t, const struct xch_event *e, const char *type)
 {
 	const struct xch_place *p = e->place;
 	double bound = p->is_group ? t->worst_bound : xch_bound(t, p->process, e->time);
@@ -101,7 +101,7 @@ static void sample(struct xch_writer *w, FILE *f, const struct xch_trace *t, con
 			xch_lost(w, XCH_SAMPLE, 1);
 			continue;
 		}
-		head(f, t, e, "sample");
+		print_head(f, t, e, "sample");
 		fputs(",\"counter\":", f);
 		xch_json_text(f, c->name);
 		fputs(",\"value\":", f);
@@ -116,7 +116,7 @@ static void message(FILE *f, const struct xch_trace *t, const struct xch_event *
 {
 	const struct xch_message *m = &e->u.message;
 
-	head(f, t, e, e->kind == XCH_SEND ? "send" : "receive");
+	print_head(f, t, e, e->kind == XCH_SEND ? "send" : "receive");
 	fprintf(f, ",\"id\":%" PRIu64 ",\"other_rank\":%" PRIu32 ",\"other_thread\":%" PRIu32, m->id, m->other->process,
 		m->other->thread);
 	communicator(f, t, m->communicator);
@@ -127,7 +127,7 @@ static void collective(FILE *f, const struct xch_trace *t, const struct xch_even
 {
 	const struct xch_coll *c = &e->u.coll;
 
-	head(f, t, e, e->kind == XCH_COLL_BEGIN ? "collective_begin" : "collective_end");
+	print_head(f, t, e, e->kind == XCH_COLL_BEGIN ? "collective_begin" : "collective_end");
 	named(f, "operation", xch_collop(t, c->operation));
 	communicator(f, t, c->communicator);
 	fprintf(f, ",\"id\":%" PRIu64 ",\"sent\":%" PRIu64 ",\"received\":%" PRIu64, c->id, c->sent, c->received);
@@ -143,24 +143,24 @@ static void write_other_event(FILE *f, const struct xch_trace *t, const struct x
 	switch (e->kind) {
 	case XCH_ENTER:
 	case XCH_LEAVE:
-		head(f, t, e, e->kind == XCH_ENTER ? "enter" : "leave");
+		print_head(f, t, e, e->kind == XCH_ENTER ? "enter" : "leave");
 		named(f, "function", xch_function(t, e->u.function));
 		break;
 	case XCH_IO_BEGIN:
 	case XCH_IO_END:
-		head(f, t, e, e->kind == XCH_IO_BEGIN ? "io_begin" : "io_end");
+		print_head(f, t, e, e->kind == XCH_IO_BEGIN ? "io_begin" : "io_end");
 		named(f, "file", xch_file_of(t, e->u.io.file));
 		fprintf(f, ",\"operation\":%" PRIu32 ",\"bytes\":%" PRIu32, e->u.io.type, e->u.io.bytes);
 		break;
 	case XCH_SCOPE_BEGIN:
 	case XCH_SCOPE_END:
-		head(f, t, e, e->kind == XCH_SCOPE_BEGIN ? "scope_begin" : "scope_end");
+		print_head(f, t, e, e->kind == XCH_SCOPE_BEGIN ? "scope_begin" : "scope_end");
 		named(f, "scope", xch_scope(t, e->u.scope.scope));
 		fprintf(f, ",\"number\":%" PRIu32, e->u.scope.seqnr);
 		break;
 	default: /* a comment */
 		v = stf_value(e->record, "text");
-		head(f, t, e, "comment");
+		print_head(f, t, e, "comment");
 		fputs(",\"text\":", f);
 		xch_json_text(f, v && v->array ? v->array : "");
 		break;

@@ -13,7 +13,7 @@ static uint64_t stamp(const struct otf2_in *o, OTF2_TimeStamp time)
 enum { BEYOND = 1 };
 
 /* What refers to nothing that is defined. */
-static int beyond(struct otf2_in *o)
+static int refuse_reference(struct otf2_in *o)
 {
 	o->beyond++;
 	return BEYOND;
@@ -25,7 +25,7 @@ static int enter(struct otf2_in *o, const struct in_location *l, const struct ot
 	struct stf_enter_function e = { .time = stamp(o, v->time), .willy = l->willy, .function = k + 1 };
 
 	if (k == XCH_NONE) {
-		return beyond(o);
+		return refuse_reference(o);
 	}
 	o->in->records++;
 	return stf_write_enter_function(o->in->w, &e);
@@ -49,7 +49,7 @@ static int message(struct otf2_in *o, const struct in_location *l, const struct 
 		.size = v->a[3] > UINT32_MAX ? UINT32_MAX : (uint32_t)v->a[3] };
 
 	if (!c || v->a[0] >= c->n) {
-		return beyond(o);
+		return refuse_reference(o);
 	}
 	other = c->willy[v->a[0]];
 	h.communicator = c->id;
@@ -67,7 +67,7 @@ static int coll_end(struct otf2_in *o, const struct in_location *l, const struct
 		rank++;
 	}
 	if (!c || rank >= c->n) {
-		return beyond(o);
+		return refuse_reference(o);
 	}
 	return otf2_in_collective(o, c, rank, (OTF2_CollectiveOp)v->a[0], (uint32_t)v->a[2], l->begin,
 		stamp(o, v->time), v->a[3], v->a[4]);
@@ -101,7 +101,7 @@ static int metric(struct otf2_in *o, const struct in_location *l, const struct o
 		k = xch_map_find(&o->metric_of, m[k].of);
 	}
 	if (k == XCH_NONE || m[k].of != XCH_NONE || v->n > m[k].n) {
-		return beyond(o);
+		return refuse_reference(o);
 	}
 	for (i = 0; i < v->n; i++) {
 		uint32_t at = xch_map_find(&o->member_of, m[k].member[i]);
@@ -125,7 +125,7 @@ static int io_begin(struct otf2_in *o, struct in_location *l, const struct otf2_
 		.bytes = v->a[2] > UINT32_MAX ? UINT32_MAX : (uint32_t)v->a[2] };
 
 	if (k == XCH_NONE) {
-		return beyond(o);
+		return refuse_reference(o);
 	}
 	r.type = l->io_type = v->a[1] == OTF2_IO_OPERATION_MODE_READ;
 	o->in->records++;
@@ -142,7 +142,7 @@ static int io_end(struct otf2_in *o, const struct in_location *l, const struct o
 		.bytes = v->a[2] > UINT32_MAX ? UINT32_MAX : (uint32_t)v->a[2] };
 
 	if (k == XCH_NONE) {
-		return beyond(o);
+		return refuse_reference(o);
 	}
 	o->in->records++;
 	return stf_write_file_io_end(o->in->w, &r);
@@ -154,7 +154,7 @@ static int write_event(struct otf2_in *o, const struct otf2_event *v)
 	struct in_location *l = otf2_in_location(o, v->location);
 
 	if (!l) {
-		return beyond(o);
+		return refuse_reference(o);
 	}
 	switch (v->kind) {
 	case OTF2_EVENT_ENTER:

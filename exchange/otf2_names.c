@@ -6,7 +6,7 @@
 #include <string.h>
 #include <strings.h>
 
-static OTF2_ErrorCode note(void *user, const char *file, uint64_t line, const char *function, OTF2_ErrorCode code,
+static OTF2_ErrorCode note_error(void *user, const char *file, uint64_t line, const char *function, OTF2_ErrorCode code,
 	const char *format, va_list va)
 {
 	struct otf2_errors *e = user;
@@ -23,7 +23,7 @@ static OTF2_ErrorCode note(void *user, const char *file, uint64_t line, const ch
 void otf2_errors_begin(struct otf2_errors *e)
 {
 	e->text[0] = 0;
-	e->before = OTF2_Error_RegisterCallback(note, e);
+	e->before = OTF2_Error_RegisterCallback(note_error, e);
 }
 
 void otf2_errors_end(struct otf2_errors *e)

@@ -195,7 +195,7 @@ static int fill(const struct otf2_runs *r, struct run *u, size_t cap, struct tkm
 }
 
 /* Runs of earlier locations first, where stamps are equal. */
-static int before(const struct otf2_runs *r, uint32_t x, uint32_t y)
+static int run_is_before(const struct otf2_runs *r, uint32_t x, uint32_t y)
 {
 	uint64_t s = r->run[x].b[r->run[x].used], t = r->run[y].b[r->run[y].used];
 
@@ -208,7 +208,7 @@ static void sift(struct otf2_runs *r, uint32_t n, uint32_t i)
 
 	for (;;) {
 		for (k = 2 * i + 1; k <= 2 * i + 2 && k < n; k++) {
-			least = before(r, r->heap[k], r->heap[least]) ? k : least;
+			least = run_is_before(r, r->heap[k], r->heap[least]) ? k : least;
 		}
 		if (least == i) {
 			return;

@@ -25,7 +25,7 @@ void xot_complaint_clear(void)
 }
 
 #ifdef HAVE_OTF1
-static void keep(const char *format, va_list ap)
+static void keep_message(const char *format, va_list ap)
 {
 	char *p;
 
@@ -46,7 +46,7 @@ void OTF_Error(const char *format, ...)
 	va_list ap;
 
 	va_start(ap, format);
-	keep(format, ap);
+	keep_message(format, ap);
 	va_end(ap);
 }
 
@@ -55,7 +55,7 @@ void OTF_Warning(const char *format, ...)
 	va_list ap;
 
 	va_start(ap, format);
-	keep(format, ap);
+	keep_message(format, ap);
 	va_end(ap);
 }
 #endif

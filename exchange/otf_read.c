@@ -102,7 +102,7 @@ static int other_pairs(struct xot_reading *r, uint64_t time, uint32_t willy, OTF
 /* ---- events ---- */
 
 /* Begins each event: who it is of, and pairs of others. */
-static int at(struct xot_reading *r, uint64_t time, uint32_t process, OTF_KeyValueList *l, uint32_t *willy)
+static int begin_event(struct xot_reading *r, uint64_t time, uint32_t process, OTF_KeyValueList *l, uint32_t *willy)
 {
 	return xot_willy_of(r, process, willy) < 0 || other_pairs(r, time, *willy, l) < 0 ? -1 : 0;
 }
@@ -115,7 +115,7 @@ static int on_enter(
 	const uint32_t *f = xot_list_find(&r->function, function);
 
 	(void)source;
-	if (at(r, time, process, l, &e.willy) < 0) {
+	if (begin_event(r, time, process, l, &e.willy) < 0) {
 		return xot_told(r, -1);
 	}
 	if (function && !f) {
@@ -133,7 +133,7 @@ static int on_leave(
 
 	(void)source, (void)function;
 	return xot_told(r,
-		at(r, time, process, l, &e.willy) < 0
+		begin_event(r, time, process, l, &e.willy) < 0
 			? -1
 			: xch_build_written(r->b, stf_write_leave_function(r->in->w, &e)));
 }
@@ -144,7 +144,7 @@ static int half(struct xot_reading *r, struct xch_build_half *h, uint32_t self, 
 	uint32_t a, b, function;
 	const uint32_t *f;
 
-	if (at(r, h->time, self, l, &a) < 0 || xot_willy_of(r, other, &b) < 0 ||
+	if (begin_event(r, h->time, self, l, &a) < 0 || xot_willy_of(r, other, &b) < 0 ||
 		xot_communicator(r, group, &h->communicator) < 0) {
 		return -1;
 	}
@@ -193,7 +193,8 @@ static int on_value(void *user, uint64_t time, uint32_t process, uint32_t counte
 			: c->is_signed ? (uint64_t)(int16_t)value
 				       : (uint16_t)value;
 	}
-	return xot_told(r, at(r, time, process, l, &willy) < 0 ? -1 : xch_build_value(r->b, time, willy, c->id, value));
+	return xot_told(r,
+		begin_event(r, time, process, l, &willy) < 0 ? -1 : xch_build_value(r->b, time, willy, c->id, value));
 }
 
 /* Which member it is and, where the trace numbers operations by process only, which of its communicator. */
@@ -231,7 +232,7 @@ static int on_coll_begin(void *user, uint64_t time, uint32_t process, uint32_t o
 	struct xot_open *q;
 
 	(void)source;
-	if (at(r, time, process, l, &m.willy) < 0 || xot_communicator(r, group, &m.communicator) < 0 ||
+	if (begin_event(r, time, process, l, &m.willy) < 0 || xot_communicator(r, group, &m.communicator) < 0 ||
 		(root && xot_willy_of(r, root, &m.root) < 0) ||
 		place_member(r, xot_list_find(&r->group, group), &m, l) < 0) {
 		return xot_told(r, -1);
@@ -258,7 +259,7 @@ static int on_coll_end(void *user, uint64_t time, uint32_t process, uint64_t id,
 	struct xch_build_member m;
 	uint32_t i;
 
-	if (at(r, time, process, l, &i) < 0) {
+	if (begin_event(r, time, process, l, &i) < 0) {
 		return xot_told(r, -1);
 	}
 	for (i = 0; i < p->n_open && p->open[i].matching != id; i++) {
@@ -280,7 +281,7 @@ static int on_comment(void *user, uint64_t time, uint32_t process, const char *c
 	uint32_t willy;
 
 	return xot_told(r,
-		at(r, time, process, l, &willy) < 0 || xot_text(r, comment) < 0
+		begin_event(r, time, process, l, &willy) < 0 || xot_text(r, comment) < 0
 			? -1
 			: xch_build_comment(r->b, time, willy, comment, strlen(comment)));
 }
@@ -295,7 +296,7 @@ static int on_no_op(void *user, uint64_t time, uint32_t process, OTF_KeyValueLis
 	char *p, *cls;
 	int rc = 0;
 
-	if (at(r, time, process, l, &willy) < 0) {
+	if (begin_event(r, time, process, l, &willy) < 0) {
 		return xot_told(r, -1);
 	}
 	if (xot_has(r, l, XOT_COMMENT)) {
@@ -344,8 +345,9 @@ static int on_io_begin(void *user, uint64_t time, uint32_t process, uint64_t id,
 
 	(void)id, (void)source;
 	return xot_told(r,
-		at(r, time, process, l, &b.willy) < 0 ? -1
-						      : xch_build_written(r->b, stf_write_file_io_begin(r->in->w, &b)));
+		begin_event(r, time, process, l, &b.willy) < 0
+			? -1
+			: xch_build_written(r->b, stf_write_file_io_begin(r->in->w, &b)));
 }
 
 static int on_io_end(void *user, uint64_t time, uint32_t process, uint32_t file, uint64_t id, uint64_t handle,
@@ -359,8 +361,9 @@ static int on_io_end(void *user, uint64_t time, uint32_t process, uint32_t file,
 
 	(void)id, (void)source, (void)handle;
 	return xot_told(r,
-		at(r, time, process, l, &e.willy) < 0 ? -1
-						      : xch_build_written(r->b, stf_write_file_io_end(r->in->w, &e)));
+		begin_event(r, time, process, l, &e.willy) < 0
+			? -1
+			: xch_build_written(r->b, stf_write_file_io_end(r->in->w, &e)));
 }
 
 /* ---- the trace ---- */
@@ -459,7 +462,7 @@ int xot_on_unknown(void *user, uint64_t time, uint32_t process, const char *reco
 }
 
 /* One pass with a reader of its own. */
-static int pass(struct xot_reading *r, int of_events, int first_pass)
+static int read_once(struct xot_reading *r, int of_events, int first_pass)
 {
 	OTF_FileManager *m = OTF_FileManager_open(OPEN_FILES);
 	OTF_Reader *o = m ? OTF_Reader_open(r->in->path, m) : NULL;
@@ -547,14 +550,14 @@ int xot_read(struct xch_input *in, struct tkm_err *err)
 	r->function.size = r->file.size = sizeof(uint32_t);
 	r->class_of.size = sizeof(char *);
 	xot_complaint_clear();
-	rc = pass(r, 0, 1);
+	rc = read_once(r, 0, 1);
 	if (rc == 0 && !r->ticks) {
 		rc = xot_bad(r, "the definitions do not say the timer's resolution");
 	}
 	rc = rc == 0 ? xch_input_begin(in, r->resolution, r->eventbits, err) : rc;
 	if (rc == 0) {
 		r->b = xch_build_new(in, err);
-		rc = r->b && pass(r, 0, 0) == 0 && pass(r, 1, 0) == 0 ? xch_build_end(r->b) : -1;
+		rc = r->b && read_once(r, 0, 0) == 0 && read_once(r, 1, 0) == 0 ? xch_build_end(r->b) : -1;
 	}
 	reading_free(r);
 	return rc;

@@ -131,7 +131,7 @@ static char *place_of(const struct xch_writer *w, const char *entry)
 }
 
 /* Gives one entry of w->dir its name. */
-static int move(const struct xch_writer *w, const char *from, const char *to, struct tkm_err *err)
+static int move_entry(const struct xch_writer *w, const char *from, const char *to, struct tkm_err *err)
 {
 	char *old = NULL;
 	struct stat st;
@@ -152,7 +152,7 @@ static int move(const struct xch_writer *w, const char *from, const char *to, st
 }
 
 /* Looks at the place of one entry of w->dir, and moves it there if `moves`. */
-static int put(const struct xch_writer *w, const char *entry, int moves, struct tkm_err *err)
+static int put_entry(const struct xch_writer *w, const char *entry, int moves, struct tkm_err *err)
 {
 	char *from = NULL, *to = place_of(w, entry);
 	struct stat st;
@@ -164,13 +164,13 @@ static int put(const struct xch_writer *w, const char *entry, int moves, struct 
 	}
 	rc = lstat(from, &st) < 0 ? tkm_fail_errno(err, TKM_ERR_IO, errno, "cannot read %s", from)
 				  : may_take(w, to, S_ISDIR(st.st_mode), err);
-	rc = rc == 0 && moves ? move(w, from, to, err) : rc;
+	rc = rc == 0 && moves ? move_entry(w, from, to, err) : rc;
 	free(from);
 	free(to);
 	return rc;
 }
 
-static int hidden(const struct dirent *d)
+static int is_no_hidden_file(const struct dirent *d)
 {
 	return d->d_name[0] != '.';
 }
@@ -179,13 +179,13 @@ static int hidden(const struct dirent *d)
 int xch_output_commit(const struct xch_writer *w, struct tkm_err *err)
 {
 	struct dirent **list = NULL;
-	int n = scandir(w->dir, &list, hidden, alphasort), i, rc = 0;
+	int n = scandir(w->dir, &list, is_no_hidden_file, alphasort), i, rc = 0;
 
 	if (n < 0) {
 		return tkm_fail_errno(err, TKM_ERR_IO, errno, "cannot read %s", w->dir);
 	}
 	for (i = 0; i < 2 * n && rc == 0; i++) {
-		rc = put(w, list[i % n]->d_name, i >= n, err);
+		rc = put_entry(w, list[i % n]->d_name, i >= n, err);
 	}
 	while (n-- > 0) {
 		free(list[n]);

@@ -235,8 +235,8 @@ static void pop(FILE *f, const struct xch_trace *t, const struct xch_event *e, u
 }
 
 /* A state is entered or left. One that is left without having been entered has no place. */
-static void change(struct xch_writer *w, const struct xch_trace *t, const struct xch_event *e, uint64_t time, int state,
-	int enter, const struct xch_named *n)
+static void change_state(struct xch_writer *w, const struct xch_trace *t, const struct xch_event *e, uint64_t time,
+	int state, int enter, const struct xch_named *n)
 {
 	struct state *s = w->state;
 	uint32_t *open = &s->open[e->place->index][state];
@@ -322,19 +322,20 @@ static int paje_event(struct xch_writer *w, struct xch_trace *t, const struct xc
 	switch (e->kind) {
 	case XCH_ENTER:
 	case XCH_LEAVE:
-		change(w, t, e, time, STATE_FUNCTION, e->kind == XCH_ENTER, xch_function(t, e->u.function));
+		change_state(w, t, e, time, STATE_FUNCTION, e->kind == XCH_ENTER, xch_function(t, e->u.function));
 		break;
 	case XCH_SCOPE_BEGIN:
 	case XCH_SCOPE_END:
-		change(w, t, e, time, STATE_SCOPE, e->kind == XCH_SCOPE_BEGIN, xch_scope(t, e->u.scope.scope));
+		change_state(w, t, e, time, STATE_SCOPE, e->kind == XCH_SCOPE_BEGIN, xch_scope(t, e->u.scope.scope));
 		break;
 	case XCH_COLL_BEGIN:
 	case XCH_COLL_END:
-		change(w, t, e, time, STATE_COLLECTIVE, e->kind == XCH_COLL_BEGIN, xch_collop(t, e->u.coll.operation));
+		change_state(
+			w, t, e, time, STATE_COLLECTIVE, e->kind == XCH_COLL_BEGIN, xch_collop(t, e->u.coll.operation));
 		break;
 	case XCH_IO_BEGIN:
 	case XCH_IO_END:
-		change(w, t, e, time, STATE_IO, e->kind == XCH_IO_BEGIN, xch_file_of(t, e->u.io.file));
+		change_state(w, t, e, time, STATE_IO, e->kind == XCH_IO_BEGIN, xch_file_of(t, e->u.io.file));
 		break;
 	case XCH_SEND:
 	case XCH_RECEIVE:

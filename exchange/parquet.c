@@ -157,7 +157,7 @@ static void free_word(void *p)
 }
 
 /* The number of a text, -1: memory is short. */
-static int64_t word(struct words *w, const char *text)
+static int64_t word_number(struct words *w, const char *text)
 {
 	struct word *x = malloc(sizeof(*x)), **found;
 	void *p;
@@ -188,7 +188,7 @@ static int64_t word(struct words *w, const char *text)
 /* The same of a text that may be missing. */
 static int optional_word(struct words *w, const char *text, int64_t *number)
 {
-	*number = text && *text ? word(w, text) : PQ_NULL;
+	*number = text && *text ? word_number(w, text) : PQ_NULL;
 	return *number == -1 ? -1 : 0;
 }
 
@@ -215,7 +215,7 @@ static int collect_words(struct state *s)
 	int bad = 0;
 
 	for (i = 0; i < sizeof(kind_name) / sizeof(kind_name[0]); i++) {
-		bad |= word(w, kind_name[i]) < 0; /* so their numbers are the kinds */
+		bad |= word_number(w, kind_name[i]) < 0; /* so their numbers are the kinds */
 	}
 	s->place = calloc(t->n_places + 1, sizeof(*s->place));
 	s->counter = calloc(t->n_counters + 1, sizeof(*s->counter));
@@ -233,7 +233,7 @@ static int collect_words(struct state *s)
 		bad |= optional_word(w, t->place[i].is_group ? t->place[i].name : NULL, &s->place[i].b);
 	}
 	for (i = 0; i < t->n_counters; i++) {
-		s->counter[i].a = word(w, t->counter[i].name);
+		s->counter[i].a = word_number(w, t->counter[i].name);
 		bad |= s->counter[i].a < 0 ? -1 : optional_word(w, t->counter[i].unit, &s->counter[i].b);
 	}
 	for (i = 0; i < t->n_communicators; i++) {

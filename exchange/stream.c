@@ -83,20 +83,20 @@ static int pass_on(struct stream *s, struct xch_event *e)
 	return w->format->event(w, s->t, e, s->err);
 }
 
-static int before(const struct waiting *a, const struct waiting *b)
+static int event_is_before(const struct waiting *a, const struct waiting *b)
 {
 	return a->e.time != b->e.time ? a->e.time < b->e.time : a->seq < b->seq;
 }
 
-static int give_first(struct stream *s)
+static int deliver_first(struct stream *s)
 {
 	struct waiting top = s->heap[0], last = s->heap[--s->n];
 	size_t i = 0, k;
 	int rc;
 
 	while ((k = 2 * i + 1) < s->n) {
-		k += k + 1 < s->n && before(&s->heap[k + 1], &s->heap[k]);
-		if (!before(&s->heap[k], &last)) {
+		k += k + 1 < s->n && event_is_before(&s->heap[k + 1], &s->heap[k]);
+		if (!event_is_before(&s->heap[k], &last)) {
 			break;
 		}
 		s->heap[i] = s->heap[k];
@@ -109,12 +109,12 @@ static int give_first(struct stream *s)
 }
 
 /* Gives what waits up to `time`. */
-static int give_until(struct stream *s, uint64_t time)
+static int deliver_until(struct stream *s, uint64_t time)
 {
 	int rc = 0;
 
 	while (rc == 0 && s->n && s->heap[0].e.time <= time) {
-		rc = give_first(s);
+		rc = deliver_first(s);
 	}
 	return rc;
 }
@@ -188,7 +188,7 @@ static int copy_of(struct waiting *n)
 	return 0;
 }
 
-static int wait(struct stream *s, const struct xch_event *e)
+static int hold_back(struct stream *s, const struct xch_event *e)
 {
 	struct waiting n = { .e = *e, .seq = s->seq++ };
 	size_t i = s->n, up;
@@ -205,35 +205,35 @@ static int wait(struct stream *s, const struct xch_event *e)
 	if (copy_of(&n) < 0) {
 		return xch_fail_memory(s->err, s->t->path);
 	}
-	for (s->n++; i > 0 && before(&n, &s->heap[up = (i - 1) / 2]); i = up) {
+	for (s->n++; i > 0 && event_is_before(&n, &s->heap[up = (i - 1) / 2]); i = up) {
 		s->heap[i] = s->heap[up];
 	}
 	s->heap[i] = n;
-	return s->n > MAX_WAITING && s->back ? give_first(s) : 0;
+	return s->n > MAX_WAITING && s->back ? deliver_first(s) : 0;
 }
 
 /* An event at the time of its record. */
-static int now(struct stream *s, struct xch_event *e)
+static int deliver_event(struct stream *s, struct xch_event *e)
 {
 	if (s->back) {
-		return wait(s, e) < 0 ? -1 : give_until(s, e->time < s->back ? 0 : e->time - s->back);
+		return hold_back(s, e) < 0 ? -1 : deliver_until(s, e->time < s->back ? 0 : e->time - s->back);
 	}
-	if (s->n && s->heap[0].e.time <= e->time && give_until(s, e->time) < 0) {
+	if (s->n && s->heap[0].e.time <= e->time && deliver_until(s, e->time) < 0) {
 		return -1;
 	}
 	return pass_on(s, e);
 }
 
 /* One at any other time. */
-static int later(struct stream *s, const struct xch_event *e)
+static int deliver_later(struct stream *s, const struct xch_event *e)
 {
-	return wait(s, e);
+	return hold_back(s, e);
 }
 
 /* ---- records ---- */
 
 /* Fills in the place. 0: not declared. */
-static int at(struct stream *s, struct xch_event *e, uint32_t willy)
+static int find_place(struct stream *s, struct xch_event *e, uint32_t willy)
 {
 	e->place = xch_place(s->t, willy);
 	s->w->homeless += !e->place;
@@ -274,12 +274,12 @@ static int message(struct stream *s, const struct stf_record *rec)
 	from.scl = m.sender_scl;
 	to.scl = m.receiver_scl;
 	if (m.receive_time != STF_SEND_UNKNOWN) {
-		rc = now(s, &from);
+		rc = deliver_event(s, &from);
 	}
 	if (rc == 0 && known) {
-		rc = later(s, &to);
+		rc = deliver_later(s, &to);
 	} else if (rc == 0 && m.receive_time == STF_SEND_UNKNOWN) {
-		rc = now(s, &to);
+		rc = deliver_event(s, &to);
 	}
 	return rc;
 }
@@ -328,7 +328,7 @@ static int member(struct stream *s, const struct stf_record *rec, const struct m
 		s->w->lost[XCH_COLL_END]++;
 		return 0;
 	}
-	if (!at(s, &e, willy)) {
+	if (!find_place(s, &e, willy)) {
 		return 0;
 	}
 	e.scl = m->scl ? m->scl[i] : 0;
@@ -345,13 +345,13 @@ static int member(struct stream *s, const struct stf_record *rec, const struct m
 			: is_root && m->sent ? m->root_bytes
 					     : 0,
 		.other_time = e.time + m->delta[i] };
-	if (later(s, &e) < 0) {
+	if (deliver_later(s, &e) < 0) {
 		return -1;
 	}
 	e.kind = XCH_COLL_END;
 	e.u.coll.other_time = e.time;
 	e.time += m->delta[i];
-	return later(s, &e);
+	return deliver_later(s, &e);
 }
 
 static int collective(struct stream *s, const struct stf_record *rec)
@@ -369,16 +369,16 @@ static int collective(struct stream *s, const struct stf_record *rec)
 			s->w->homeless++;
 		}
 	}
-	return rc == 0 && !s->back ? give_until(s, rec->time) : rc;
+	return rc == 0 && !s->back ? deliver_until(s, rec->time) : rc;
 }
 
 /* A record about one willy, as it is. */
-static int whole(struct stream *s, const struct stf_record *rec, enum xch_kind kind)
+static int deliver_record(struct stream *s, const struct stf_record *rec, enum xch_kind kind)
 {
 	const struct stf_value *v = stf_value(rec, "willy");
 	struct xch_event e = { .kind = kind, .time = rec->time, .record = rec };
 
-	return v && at(s, &e, (uint32_t)v->u) ? now(s, &e) : 0;
+	return v && find_place(s, &e, (uint32_t)v->u) ? deliver_event(s, &e) : 0;
 }
 
 static int io(struct stream *s, const struct stf_record *rec, enum xch_kind kind)
@@ -399,7 +399,7 @@ static int io(struct stream *s, const struct stf_record *rec, enum xch_kind kind
 		e.scl = n.scl;
 		e.u.io = (struct xch_io){ n.type, n.file, n.bytes };
 	}
-	return at(s, &e, willy) ? now(s, &e) : 0;
+	return find_place(s, &e, willy) ? deliver_event(s, &e) : 0;
 }
 
 static int scope(struct stream *s, const struct stf_record *rec, enum xch_kind kind)
@@ -422,7 +422,7 @@ static int scope(struct stream *s, const struct stf_record *rec, enum xch_kind k
 		e.u.scope.scope = n.scope;
 		e.u.scope.seqnr = n.seqnr;
 	}
-	return at(s, &e, willy) ? now(s, &e) : 0;
+	return find_place(s, &e, willy) ? deliver_event(s, &e) : 0;
 }
 
 static int function(struct stream *s, const struct stf_record *rec)
@@ -442,7 +442,7 @@ static int function(struct stream *s, const struct stf_record *rec)
 		willy = l.willy;
 		e.scl = l.scl;
 	}
-	return at(s, &e, willy) ? now(s, &e) : 0;
+	return find_place(s, &e, willy) ? deliver_event(s, &e) : 0;
 }
 
 static int sample(struct stream *s, const struct stf_record *rec)
@@ -454,7 +454,7 @@ static int sample(struct stream *s, const struct stf_record *rec)
 	e.u.sample.n = c.size_1_2;
 	e.u.sample.values = c.values;
 	e.u.sample.counters = c.counters;
-	return at(s, &e, c.willy) ? now(s, &e) : 0;
+	return find_place(s, &e, c.willy) ? deliver_event(s, &e) : 0;
 }
 
 static int batch(struct stream *s, const struct stf_counter_batch *b)
@@ -470,10 +470,10 @@ static int batch(struct stream *s, const struct stf_counter_batch *b)
 	e.u.sample.counters = counters;
 	for (i = 0; i < b->n && rc == 0; i++) {
 		e.time = b->times[i];
-		if (at(s, &e, stf_batch_willy(b, i))) {
+		if (find_place(s, &e, stf_batch_willy(b, i))) {
 			memcpy(values, b->values + i * b->stride, b->k * sizeof(*values));
 			memcpy(counters, b->counters + i * b->stride, b->k * sizeof(*counters));
-			rc = now(s, &e);
+			rc = deliver_event(s, &e);
 		}
 	}
 	return rc;
@@ -503,14 +503,14 @@ static int record(struct stream *s, const struct stf_record *rec)
 	case STF_ID_file_io_end:
 		return io(s, rec, XCH_IO_END);
 	case STF_ID_comment:
-		return whole(s, rec, XCH_COMMENT);
+		return deliver_record(s, rec, XCH_COMMENT);
 	case STF_ID_report:
-		return whole(s, rec, XCH_REPORT);
+		return deliver_record(s, rec, XCH_REPORT);
 	case STF_ID_opaque_data:
-		return whole(s, rec, XCH_OPAQUE);
+		return deliver_record(s, rec, XCH_OPAQUE);
 	case STF_ID_message_raw_event:
 	case STF_ID_collop_raw_event:
-		return whole(s, rec, XCH_RAW);
+		return deliver_record(s, rec, XCH_RAW);
 	default: /* end_of_filter: of no function */
 		return 0;
 	}
@@ -564,7 +564,7 @@ static int read_all(struct stream *s)
 	if (rc == 0 && more < 0 && e.code != STF_ERR_CHECKSUM) {
 		return xch_fail_stf(s->err, s->t->path, &e);
 	}
-	return rc == 0 ? give_until(s, UINT64_MAX) : rc;
+	return rc == 0 ? deliver_until(s, UINT64_MAX) : rc;
 }
 
 int xch_stream(struct xch_writer *w, struct xch_trace *t, struct tkm_err *err)

@@ -131,7 +131,7 @@ const struct xch_communicator *xch_communicator(const struct xch_trace *t, uint3
 /* ---- names ---- */
 
 /* Keeps a text made by asprintf() or strndup() until the end. */
-static const char *keep(struct xch_trace *t, char *text)
+static const char *keep_text(struct xch_trace *t, char *text)
 {
 	struct xch_private *p = t->p;
 	char **q;
@@ -206,8 +206,8 @@ static int read_counters(struct xch_trace *t)
 		if (asprintf(&text, "%s%s%s", cls, *cls ? ":" : "", name ? name : "") < 0) {
 			return -1;
 		}
-		c->name = keep(t, text);
-		c->unit = keep(t, strndup(d.size_1_1 ? d.unit : "", d.size_1_1));
+		c->name = keep_text(t, text);
+		c->unit = keep_text(t, strndup(d.size_1_1 ? d.unit : "", d.size_1_1));
 		c->id = d.id;
 		c->type = d.type & 15;
 		c->scope = d.type & 0xf0;

@@ -216,7 +216,7 @@ static int job_of(int root, const char *pid, const struct found *f, char *job, s
 }
 
 /* Returns how many jobs are meant, -1: no memory. */
-static int find(struct vtl_job *j, int root, const char *what, struct found *f)
+static int find_job(struct vtl_job *j, int root, const char *what, struct found *f)
 {
 	char job[sizeof(j->job)] = "";
 	int jobs, pid = what && is_pid(what);
@@ -241,7 +241,7 @@ int vtl_find(struct vtl_job *j, const char *what, struct tkm_err *err)
 	int jobs, root = tkm_root_open("/");
 
 	memset(j, 0, sizeof(*j));
-	jobs = find(j, root, what, &f);
+	jobs = find_job(j, root, what, &f);
 	if (root >= 0) {
 		close(root);
 	}

@@ -24,7 +24,7 @@ static void stop(int sig)
 }
 
 /* Text at x of a line, at most `width` columns of it; `right`: so that it ends at x + width. */
-static void put(int y, int x, int width, int right, const char *text)
+static void print_at(int y, int x, int width, int right, const char *text)
 {
 	char buf[MOST_TEXT];
 	int columns = vtr_cut(buf, sizeof(buf), text, width);
@@ -32,7 +32,7 @@ static void put(int y, int x, int width, int right, const char *text)
 	mvaddstr(y, right ? x + width - columns : x, buf);
 }
 
-static const struct vtl_cell *find(const struct vtl_job *j, size_t row, size_t column)
+static const struct vtl_cell *find_cell(const struct vtl_job *j, size_t row, size_t column)
 {
 	size_t i;
 
@@ -54,27 +54,27 @@ static void draw(const struct vtl_job *j, size_t top, size_t left, int paused)
 	vtr_cut(program, sizeof(program), j->program, 60);
 	snprintf(text, sizeof(text), "%s, %.1f s, %d of %zu process%s run%s%s", program, j->run_s, j->running, j->files,
 		j->files == 1 ? "" : "es", j->lost ? ", RECORDS ARE LOST" : "", paused ? ", display paused" : "");
-	put(0, 0, width, 0, text);
+	print_at(0, 0, width, 0, text);
 	attron(A_REVERSE);
 	mvprintw(1, 0, "%-*s", width, "");
 	mvaddstr(1, 0, "counter");
 	for (c = left, x = NAME_WIDTH; c < j->columns && x + CELL_WIDTH <= width; c++, x += CELL_WIDTH) {
-		put(1, x + 1, CELL_WIDTH - 1, 1, j->column[c].text);
+		print_at(1, x + 1, CELL_WIDTH - 1, 1, j->column[c].text);
 	}
 	attroff(A_REVERSE);
 	for (r = top, y = 2; r < j->rows && y < lines - 1; r++, y++) {
-		put(y, 0, NAME_WIDTH - 1, 0, j->row[r].text);
+		print_at(y, 0, NAME_WIDTH - 1, 0, j->row[r].text);
 		for (c = left, x = NAME_WIDTH; c < j->columns && x + CELL_WIDTH <= width; c++, x += CELL_WIDTH) {
-			const struct vtl_cell *cell = find(j, r, c);
+			const struct vtl_cell *cell = find_cell(j, r, c);
 			double v = cell ? vtl_value(cell) : NAN;
 
 			if (isfinite(v)) {
 				vtr_value(text, sizeof(text), v, j->row[r].unit);
-				put(y, x + 1, CELL_WIDTH - 1, 1, text);
+				print_at(y, x + 1, CELL_WIDTH - 1, 1, text);
 			}
 		}
 	}
-	put(lines - 1, 0, width, 0, "q quit   p pause   arrows scroll");
+	print_at(lines - 1, 0, width, 0, "q quit   p pause   arrows scroll");
 	refresh();
 }
 

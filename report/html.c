@@ -126,7 +126,7 @@ int vtr_cut(char *buf, size_t size, const char *text, int columns)
 
 /* ---- numbers ---- */
 
-static int is(const char *a, const char *b)
+static int same_text(const char *a, const char *b)
 {
 	return strcmp(a, b) == 0;
 }
@@ -142,7 +142,7 @@ static int find_family(const char *unit, const char *const **names, double *step
 
 	for (i = 0; i < 3; i++) {
 		for (*at = 0; family[i][*at]; ++*at) {
-			if (is(family[i][*at], unit)) {
+			if (same_text(family[i][*at], unit)) {
 				*names = family[i];
 				*step = i == 2 ? 1000 : 1024;
 				return 1;
@@ -173,13 +173,13 @@ struct vtr_unit vtr_unit_for(const char *unit, double most)
 		snprintf(u.unit, sizeof(u.unit), "%s", names[at]);
 		return u;
 	}
-	if (!is(unit, "percent") && !is(unit, "ppm")) {
+	if (!same_text(unit, "percent") && !same_text(unit, "ppm")) {
 		for (; most >= 1e4 && k < 4; k++) {
 			most /= 1000;
 			u.scale /= 1000;
 		}
 	}
-	snprintf(u.unit, sizeof(u.unit), "%s%.30s", prefix[k], is(unit, "percent") ? "%" : unit);
+	snprintf(u.unit, sizeof(u.unit), "%s%.30s", prefix[k], same_text(unit, "percent") ? "%" : unit);
 	return u;
 }
 

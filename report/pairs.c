@@ -44,7 +44,7 @@ static struct square *new_square(void)
 }
 
 /* Keeps the value that is farthest from 0. */
-static void put(struct square *s, int a, int b, double low, double high)
+static void widen_square(struct square *s, int a, int b, double low, double high)
 {
 	double v = (low + high) / 2;
 
@@ -129,7 +129,7 @@ static void show_pairs(FILE *f, const struct vtr_clocks *c)
 				a = b = -1;
 			}
 		} else if (line[0] != '#' && sscanf(line, "%*f %lf %lf", &offset, &width) == 2) {
-			put(s, a, b, offset - width, offset + width);
+			widen_square(s, a, b, offset - width, offset + width);
 		}
 	}
 	if (s && s->n) {
@@ -155,7 +155,7 @@ static void show_cores(FILE *f, const struct vtr_clocks *c)
 
 	while (s && fgets(line, sizeof(line), in)) {
 		if (sscanf(line, "%d %d %lf %lf", &a, &b, &low, &high) == 4) {
-			put(s, a, b, low, high);
+			widen_square(s, a, b, low, high);
 		}
 	}
 	if (s && s->n) {

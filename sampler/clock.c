@@ -150,7 +150,7 @@ static void find_step(struct clock_set *s, const struct timex *t)
 	s->width = width;
 }
 
-static uint8_t put(
+static uint8_t put_value(
 	const struct clock_set *s, unsigned which, int source, int state, const struct timex *t, union smp_value *v)
 {
 	switch (which) {
@@ -228,7 +228,7 @@ static int read_set(void *set, union smp_value *value, uint8_t *state)
 		find_step(s, &t);
 	}
 	for (i = 0; i < s->n; i++) {
-		state[i] = put(s, s->which[i], source, ntp, &t, &value[i]);
+		state[i] = put_value(s, s->which[i], source, ntp, &t, &value[i]);
 		valid += state[i] != 0;
 	}
 	return valid;

@@ -245,7 +245,7 @@ static int read_device(const struct set *s, struct device *d)
 	return 0;
 }
 
-static uint64_t pick(const struct set *s, const struct device *d, int which)
+static uint64_t device_total(const struct set *s, const struct device *d, int which)
 {
 	return s->class->scale * ((which != 2 ? d->total[0].sum : 0) + (which != 1 ? d->total[1].sum : 0));
 }
@@ -262,7 +262,7 @@ static uint8_t value_of_counter(const struct set *s, const struct wanted *w, uni
 
 		if (w->name[0] ? strcmp(w->name, d->name) == 0 : d->own) {
 			state |= d->lost | (w->name[0] && !d->present ? 0 : SMP_VALID);
-			sum += pick(s, d, w->which);
+			sum += device_total(s, d, w->which);
 		}
 	}
 	if (!(state & SMP_VALID)) {

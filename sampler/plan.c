@@ -36,7 +36,7 @@ struct smp_plan {
 	size_t first; /* of this source's counters: two hints may bring the same one */
 };
 
-static const char *keep(struct smp_plan *plan, const char *text)
+static const char *keep_text(struct smp_plan *plan, const char *text)
 {
 	size_t len;
 	struct chunk *c = plan->texts;
@@ -61,7 +61,7 @@ static const char *keep(struct smp_plan *plan, const char *text)
 	return copy;
 }
 
-static int wanted(const struct smp_plan *plan, const char *name)
+static int is_selected(const struct smp_plan *plan, const char *name)
 {
 	size_t i = plan->n_rules;
 
@@ -97,7 +97,7 @@ static int add(const struct smp_counter *c, void *ctx)
 	if (plan->before && (c->missing || c->scope != SMP_NODE || known_before(plan->before, c->name))) {
 		return 0;
 	}
-	if (!wanted(plan, c->name) && !(c->with && wanted(plan, c->with))) {
+	if (!is_selected(plan, c->name) && !(c->with && is_selected(plan, c->with))) {
 		return 0;
 	}
 	for (i = plan->first; i < plan->n; i++) {
@@ -118,12 +118,12 @@ static int add(const struct smp_counter *c, void *ctx)
 	plan->item = p;
 	p += plan->n;
 	*p = (struct smp_planned){ *c, plan->source, plan->source_env };
-	p->counter.name = keep(plan, c->name);
-	p->counter.unit = keep(plan, c->unit ? c->unit : "");
-	p->counter.what = keep(plan, c->what ? c->what : "");
-	p->counter.missing = keep(plan, c->missing);
-	p->counter.shown_unit = keep(plan, c->shown_unit);
-	p->counter.with = keep(plan, c->with);
+	p->counter.name = keep_text(plan, c->name);
+	p->counter.unit = keep_text(plan, c->unit ? c->unit : "");
+	p->counter.what = keep_text(plan, c->what ? c->what : "");
+	p->counter.missing = keep_text(plan, c->missing);
+	p->counter.shown_unit = keep_text(plan, c->shown_unit);
+	p->counter.with = keep_text(plan, c->with);
 	if (!p->counter.name || !p->counter.unit || !p->counter.what || (c->missing && !p->counter.missing)) {
 		return -1;
 	}

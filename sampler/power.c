@@ -217,7 +217,7 @@ static int list(const struct smp_env *env, const char *hint, smp_each each, void
 
 /* ---- sets ---------------------------------------------------------------------------------------- */
 
-static int wants(const struct power_set *s, int freq, const struct item *item)
+static int is_selected(const struct power_set *s, int freq, const struct item *item)
 {
 	size_t i;
 
@@ -236,7 +236,7 @@ static void open_items(const struct power_set *s, struct finder *f, int freq)
 	size_t i, kept = 0;
 
 	for (i = 0; i < f->n; i++) {
-		if (wants(s, freq, &f->item[i])) {
+		if (is_selected(s, freq, &f->item[i])) {
 			f->item[kept] = f->item[i];
 			if (root >= 0) {
 				smp_file_open(&f->item[kept].file, root, f->item[kept].path);
@@ -310,7 +310,7 @@ static void read_item(struct item *i, const struct smp_env *env)
 	i->last = v;
 }
 
-static uint8_t put(const struct finder *f, const char *name, int freq, union smp_value *value)
+static uint8_t put_value(const struct finder *f, const char *name, int freq, union smp_value *value)
 {
 	uint64_t sum = 0, n = 0;
 	uint8_t state = SMP_VALID;
@@ -347,7 +347,8 @@ static int read_set(void *set, union smp_value *value, uint8_t *state)
 		read_item(&s->freq.item[i], s->freq.env);
 	}
 	for (i = 0; i < s->n; i++) {
-		state[i] = put(s->want[i].freq ? &s->freq : &s->energy, s->want[i].name, s->want[i].freq, &value[i]);
+		state[i] =
+			put_value(s->want[i].freq ? &s->freq : &s->energy, s->want[i].name, s->want[i].freq, &value[i]);
 		valid += state[i] != 0;
 	}
 	return valid;

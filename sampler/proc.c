@@ -302,7 +302,7 @@ static void add_switches(struct usage_set *s, const char *status, uint64_t sum[2
 	sum[1] += s->ended[1];
 }
 
-static int wants(const struct usage_set *s, unsigned from, unsigned to)
+static int is_selected(const struct usage_set *s, unsigned from, unsigned to)
 {
 	size_t i;
 
@@ -347,11 +347,11 @@ static int read_other(struct usage_set *s, uint64_t v[N_USAGE])
 		return -1;
 	}
 	add_times(s, text, v);
-	if (wants(s, 4, N_USAGE - 1)) {
+	if (is_selected(s, 4, N_USAGE - 1)) {
 		if (smp_file_read(&s->status, text, sizeof(text)) <= 0) {
 			return -1;
 		}
-		if (wants(s, 4, 5)) {
+		if (is_selected(s, 4, 5)) {
 			add_switches(s, text, sum);
 		}
 		v[4] = sum[0];

@@ -9,7 +9,7 @@
 
 enum { TEXT_SIZE = 1 << 18 }; /* a longer file would be cut, and is no value */
 
-static const char *word(const char *p, int nth)
+static const char *nth_word(const char *p, int nth)
 {
 	for (;;) {
 		p += strspn(p, " \t");
@@ -53,9 +53,9 @@ static const char *column_of(const char *text, const char *label, const char *ke
 	size_t len = strlen(key);
 	int nth;
 
-	for (nth = 1; values && *(p = word(head, nth)) && *p != '\n'; nth++) {
+	for (nth = 1; values && *(p = nth_word(head, nth)) && *p != '\n'; nth++) {
 		if (strcspn(p, " \n") == len && !strncmp(p, key, len)) {
-			return word(values, nth);
+			return nth_word(values, nth);
 		}
 	}
 	return NULL;
@@ -106,11 +106,11 @@ int smp_text_find(const struct smp_text_counter *c, const char *text, union smp_
 	switch (c->where) {
 	case SMP_STAT:
 		p = strrchr(text, ')');
-		p = p && c->nth > 2 ? word(p + 1, c->nth - 2) : NULL;
+		p = p && c->nth > 2 ? nth_word(p + 1, c->nth - 2) : NULL;
 		break;
 	case SMP_LABEL:
 		p = line_of(text, c->label);
-		p = p && c->nth > 1 ? word(p, c->nth) : p;
+		p = p && c->nth > 1 ? nth_word(p, c->nth) : p;
 		break;
 	case SMP_COLUMN:
 		p = column_of(text, c->label, c->key);
@@ -126,9 +126,9 @@ int smp_text_find(const struct smp_text_counter *c, const char *text, union smp_
 		out->u = v * (c->scale ? c->scale : 1);
 		return 0;
 	case SMP_DECIMAL:
-		return decimal(word(text, c->nth), &out->f);
+		return decimal(nth_word(text, c->nth), &out->f);
 	case SMP_WORD:
-		p = word(text, c->nth);
+		p = nth_word(text, c->nth);
 		break;
 	}
 	if (!p || smp_number(&p, &v) < 0) {
@@ -303,7 +303,7 @@ static int read_file(struct text_set *s, int file)
 	return s->target.scope != SMP_NODE && (errno == ESRCH || errno == ENOENT) ? -2 : -1;
 }
 
-static uint8_t put(struct wanted *w, const char *text, union smp_value *value)
+static uint8_t put_value(struct wanted *w, const char *text, union smp_value *value)
 {
 	union smp_value v;
 	uint8_t state = SMP_VALID;
@@ -332,7 +332,7 @@ int smp_text_read(void *set, union smp_value *value, uint8_t *state)
 
 			if (w->counter && w->counter->file == file) {
 				rc = rc == 1 ? read_file(s, file) : rc;
-				state[i] = rc == 0 ? put(w, s->text, &value[i]) : 0;
+				state[i] = rc == 0 ? put_value(w, s->text, &value[i]) : 0;
 				valid += state[i] != 0;
 				gone |= rc == -2;
 			}

@@ -160,7 +160,7 @@ static void judge(const struct expectation *e, const char *unit, struct smp_vali
 						 : "");
 }
 
-static const struct expectation *find(const char *name)
+static const struct expectation *find_expectation(const char *name)
 {
 	size_t i;
 
@@ -174,7 +174,7 @@ static const struct expectation *find(const char *name)
 
 void smp_validate(const struct smp_planned *p, struct smp_validation *v)
 {
-	const struct expectation *e = find(p->counter.name);
+	const struct expectation *e = find_expectation(p->counter.name);
 	struct smp_target self = { p->counter.scope, getpid(), p->counter.scope == SMP_THREAD ? (int32_t)gettid() : 0 };
 	const char *const name = p->counter.name;
 	char why_each[1][SMP_TEXT] = { "" }, why[SMP_TEXT] = "";

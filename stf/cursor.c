@@ -12,7 +12,7 @@
 #define MAX_PIECE (256u << 10) /* stays in the cache until it has been looked at */
 #define MIN_PIECE (8u << 10)
 
-static int earlier(const struct stx_source *a, const struct stx_source *b)
+static int source_is_earlier(const struct stx_source *a, const struct stx_source *b)
 {
 	return a->record.time != b->record.time ? a->record.time < b->record.time
 						: a->number_in_trace < b->number_in_trace;
@@ -24,10 +24,10 @@ static void sift_down(struct stf_cursor *c, size_t i)
 	size_t k;
 
 	while ((k = 2 * i + 1) < c->n) {
-		if (k + 1 < c->n && earlier(c->heap[k + 1], c->heap[k])) {
+		if (k + 1 < c->n && source_is_earlier(c->heap[k + 1], c->heap[k])) {
 			k++;
 		}
-		if (!earlier(c->heap[k], s)) {
+		if (!source_is_earlier(c->heap[k], s)) {
 			break;
 		}
 		c->heap[i] = c->heap[k];
@@ -179,7 +179,7 @@ static int add_files(struct stf_cursor *c, const char *suffix, struct stf_err *e
 	return 0;
 }
 
-static size_t between(size_t n, size_t least, size_t most)
+static size_t clamp(size_t n, size_t least, size_t most)
 {
 	return n < least ? least : n > most ? most : n;
 }
@@ -196,10 +196,10 @@ static void choose_windows(struct stf_cursor *c)
 		if (c->n > MAX_OPEN) {
 			stx_source_park(s);
 		}
-		s->max_window = between(size, MIN_WINDOW, MAX_WINDOW);
+		s->max_window = clamp(size, MIN_WINDOW, MAX_WINDOW);
 		s->window = map ? MIN_WINDOW : 0;
-		s->max_piece = between(size, MIN_PIECE, MAX_PIECE);
-		s->piece = between(s->piece, MIN_PIECE, s->max_piece);
+		s->max_piece = clamp(size, MIN_PIECE, MAX_PIECE);
+		s->piece = clamp(s->piece, MIN_PIECE, s->max_piece);
 	}
 }
 
@@ -369,14 +369,14 @@ int stf_cursor_next(struct stf_cursor *c, const struct stf_record **rec, struct 
 }
 
 /* The latest time up to which the first source goes ahead of all others. */
-static uint64_t others(const struct stf_cursor *c)
+static uint64_t earliest_of_others(const struct stf_cursor *c)
 {
 	const struct stx_source *o;
 
 	if (c->n < 2) {
 		return UINT64_MAX;
 	}
-	o = c->n > 2 && earlier(c->heap[2], c->heap[1]) ? c->heap[2] : c->heap[1];
+	o = c->n > 2 && source_is_earlier(c->heap[2], c->heap[1]) ? c->heap[2] : c->heap[1];
 	return c->heap[0]->number_in_trace < o->number_in_trace ? o->record.time : o->record.time - 1;
 }
 
@@ -390,7 +390,7 @@ static int take_batch(struct stf_cursor *c, struct stf_counter_batch *b)
 	b->file = s->file;
 	if (s->timed && def && def->native && !(c->reader->flags & STF_READ_CHECK_REFS)) {
 		stx_source_back(s);
-		if (stx_native_counters(s, &c->filter, others(c), b)) {
+		if (stx_native_counters(s, &c->filter, earliest_of_others(c), b)) {
 			return 1;
 		}
 		/* not one that can be seen where it lies */

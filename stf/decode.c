@@ -24,7 +24,7 @@ static int fault(struct walk *w, enum stf_code code, const char *what, const cha
 }
 
 /* Are n more bytes here? If not: are they in the file at all? */
-static int need(struct walk *w, uint64_t n)
+static int need_bytes(struct walk *w, uint64_t n)
 {
 	if (n <= (uint64_t)(w->end - w->p)) {
 		return 0;
@@ -161,10 +161,10 @@ static int skip_field(struct walk *w, const struct stx_ffield *g, uint64_t count
 
 	/* each element has at least one byte, so this bounds the loop below too */
 	if (count > w->left / g->min_size) {
-		return need(w, saturate(count, g->min_size));
+		return need_bytes(w, saturate(count, g->min_size));
 	}
 	if (g->fixed) {
-		if (need(w, count * g->min_size) < 0) {
+		if (need_bytes(w, count * g->min_size) < 0) {
 			return -1;
 		}
 		w->p += count * g->min_size;
@@ -205,7 +205,7 @@ static int take_array(struct walk *w, const struct stx_ffield *g, uint64_t count
 	int as = to->type == STF_WILLYID ? STF_U4 : (int)to->type;
 	uint64_t at, i, u;
 
-	if (need(w, saturate(count, from)) < 0) {
+	if (need_bytes(w, saturate(count, from)) < 0) {
 		return -1;
 	}
 	if (count > UINT32_MAX) {
@@ -237,7 +237,7 @@ static int take_scalar(struct walk *w, const struct stx_ffield *g, struct stx_sc
 	const struct stf_field *to;
 	uint64_t u;
 
-	if (need(w, g->min_size) < 0) {
+	if (need_bytes(w, g->min_size) < 0) {
 		return -1;
 	}
 	u = load(w->p, g->type, w->big);
@@ -308,7 +308,7 @@ static int walk_fields(struct walk *w, const struct stx_fdef *f, struct stx_scra
 		const struct stx_ffield *g = &f->field[i];
 
 		if (g->arrays_follow) {
-			if (need(w, g->min_size) < 0) {
+			if (need_bytes(w, g->min_size) < 0) {
 				return -1;
 			}
 			count = load(w->p, g->type, w->big);
@@ -334,7 +334,7 @@ int stx_decode(const struct stx_defs *d, const uint8_t *p, size_t avail, uint64_
 	unsigned i;
 
 	memset(out, 0, offsetof(struct stx_decoded, why) + 1);
-	if (need(&w, 1) < 0) {
+	if (need_bytes(&w, 1) < 0) {
 		return w.state;
 	}
 	out->def = *p <= STX_LAST_ID ? d->def[*p] : NULL;

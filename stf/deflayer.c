@@ -104,7 +104,7 @@ void stx_defs_print_all(struct stx_buf *out, const struct stx_defs *d)
 
 /* ---- anyone's ---- */
 
-static int bad(struct stf_err *err, const char *why, const char *what, size_t n)
+static int refuse_line(struct stf_err *err, const char *why, const char *what, size_t n)
 {
 	if (n > 64) {
 		n = 64;
@@ -164,7 +164,7 @@ static int is_name(const char *s, size_t n)
 }
 
 /* Next word of a line, NULL at its end. */
-static char *word(char **line, size_t *n)
+static char *next_word(char **line, size_t *n)
 {
 	char *s = *line + strspn(*line, " \t");
 
@@ -214,14 +214,14 @@ static int parse_type(const struct stx_defs *d, struct stx_ffield *f, struct stx
 	}
 	f->nested = find_def(d, s, n);
 	if (!f->nested) {
-		return bad(err, "unknown type", s, n);
+		return refuse_line(err, "unknown type", s, n);
 	}
 	/* were it empty, an array of it could have any count and nestings would multiply for nothing */
 	if (f->nested->min_size == 0) {
-		return bad(err, "an empty record cannot be a type:", s, n);
+		return refuse_line(err, "an empty record cannot be a type:", s, n);
 	}
 	if (f->nested->depth >= STX_MAX_DEPTH) {
-		return bad(err, "records are nested too deep:", s, n);
+		return refuse_line(err, "records are nested too deep:", s, n);
 	}
 	if (f->nested->depth >= owner->depth) {
 		owner->depth = f->nested->depth + 1;
@@ -250,7 +250,7 @@ static int parse_default(struct stx_ffield *f, const char *s, struct stf_err *er
 		f->dflt = strtoull(s, &end, 0);
 	}
 	if (*end || end == s || errno == ERANGE || f->type == STX_NESTED) {
-		return bad(err, "not a default value:", s, strlen(s));
+		return refuse_line(err, "not a default value:", s, strlen(s));
 	}
 	f->has_dflt = 1;
 	return 0;
@@ -267,7 +267,7 @@ static int parse_size_field(struct stx_ffield *f, struct stf_err *err)
 		return 0;
 	}
 	if (arrays == 0 || arrays > STX_MAX_DEF_FIELDS || f->type > STF_U8) {
-		return bad(err, "not a size field:", f->name, strlen(f->name));
+		return refuse_line(err, "not a size field:", f->name, strlen(f->name));
 	}
 	f->arrays_follow = (int)arrays;
 	return 0;
@@ -283,7 +283,7 @@ static int parse_field(
 	f->to = -1;
 	if (*s == '<') {
 		if (s[n - 1] != '>') {
-			return bad(err, "an array without its >:", s, n);
+			return refuse_line(err, "an array without its >:", s, n);
 		}
 		s[n - 1] = 0;
 		s++;
@@ -295,7 +295,7 @@ static int parse_field(
 	}
 	name = strchr(s, ':');
 	if (!name) {
-		return bad(err, "a field is type:name, this is", s, strlen(s));
+		return refuse_line(err, "a field is type:name, this is", s, strlen(s));
 	}
 	*name++ = 0;
 	ref = strchr(name, ':');
@@ -303,7 +303,7 @@ static int parse_field(
 		*ref++ = 0; /* what it refers to is known from the class and the name */
 	}
 	if (!is_name(name, strlen(name)) || (ref && !*ref)) {
-		return bad(err, "not a field name or reference:", name, strlen(name));
+		return refuse_line(err, "not a field name or reference:", name, strlen(name));
 	}
 	if (parse_type(d, f, owner, s, strlen(s), err) < 0) {
 		return -1;
@@ -328,11 +328,12 @@ static int check_def(struct stx_fdef *f, struct stf_err *err)
 	for (i = 0; i < f->n; i++) {
 		for (k = 0; k < i; k++) {
 			if (strcmp(f->field[k].name, f->field[i].name) == 0) {
-				return bad(err, "field defined twice:", f->field[i].name, strlen(f->field[i].name));
+				return refuse_line(
+					err, "field defined twice:", f->field[i].name, strlen(f->field[i].name));
 			}
 		}
 		if (f->field[i].is_array ? arrays == 0 : arrays > 0) {
-			return bad(err,
+			return refuse_line(err,
 				f->field[i].is_array ? "array without a size field:" : "array is missing before",
 				f->field[i].name, strlen(f->field[i].name));
 		}
@@ -346,17 +347,17 @@ static int check_def(struct stx_fdef *f, struct stf_err *err)
 		/* doubles with each level of nesting: 256^17 would not fit */
 		f->min_size = f->min_size + f->field[i].min_size;
 		if (f->min_size > UINT32_MAX) {
-			return bad(err, "record is too long:", f->specifier, strlen(f->specifier));
+			return refuse_line(err, "record is too long:", f->specifier, strlen(f->specifier));
 		}
 	}
-	return arrays ? bad(err, "array is missing at the end of", f->specifier, strlen(f->specifier)) : 0;
+	return arrays ? refuse_line(err, "array is missing at the end of", f->specifier, strlen(f->specifier)) : 0;
 }
 
 static size_t count_words(char *line)
 {
 	size_t n, words = 0;
 
-	while (word(&line, &n)) {
+	while (next_word(&line, &n)) {
 		words++;
 	}
 	return words;
@@ -366,7 +367,7 @@ static struct stx_fdef *parse_record(struct stx_defs *d, char *line, struct stf_
 {
 	struct stx_fdef *f = calloc(1, sizeof(*f));
 	size_t n, fields;
-	char *s = word(&line, &n), *end;
+	char *s = next_word(&line, &n), *end;
 	unsigned long id = s ? strtoul(s, &end, 10) : 0;
 
 	if (!f) {
@@ -374,22 +375,22 @@ static struct stx_fdef *parse_record(struct stx_defs *d, char *line, struct stf_
 		return NULL;
 	}
 	if (!s || end != s + n || id < 1 || id > STX_LAST_ID) {
-		bad(err, "a record's id must be 1 to 233, this is", s ? s : "", n);
+		refuse_line(err, "a record's id must be 1 to 233, this is", s ? s : "", n);
 		goto fail;
 	}
 	if (d->def[id]) {
-		bad(err, "record id defined twice:", s, n);
+		refuse_line(err, "record id defined twice:", s, n);
 		goto fail;
 	}
 	f->id = (uint8_t)id;
-	s = word(&line, &n);
+	s = next_word(&line, &n);
 	if (!s || !is_name(s, n) || stx_type_by_name(s, n) >= 0) {
-		bad(err, "not a specifier:", s ? s : "", n);
+		refuse_line(err, "not a specifier:", s ? s : "", n);
 		goto fail;
 	}
 	fields = count_words(line);
 	if (fields > STX_MAX_DEF_FIELDS) {
-		bad(err, "more than 256 fields in", s, n);
+		refuse_line(err, "more than 256 fields in", s, n);
 		goto fail;
 	}
 	f->specifier = copy(s, n);
@@ -398,7 +399,7 @@ static struct stx_fdef *parse_record(struct stx_defs *d, char *line, struct stf_
 		stx_no_memory(err);
 		goto fail;
 	}
-	while ((s = word(&line, &n))) {
+	while ((s = next_word(&line, &n))) {
 		line += *line != 0;
 		s[n] = 0;
 		if (parse_field(d, &f->field[f->n++], f, s, err) < 0) {
@@ -420,10 +421,10 @@ int stx_defs_line(struct stx_defs *d, char *line, size_t n, struct stf_err *err)
 	size_t len;
 
 	if (memchr(line, 0, n)) {
-		return bad(err, "zero byte in the definition layer after", line, strlen(line));
+		return refuse_line(err, "zero byte in the definition layer after", line, strlen(line));
 	}
 	line[n] = 0;
-	s = word(&line, &len);
+	s = next_word(&line, &len);
 	if (!s || *s == '#') {
 		return 0;
 	}
@@ -431,7 +432,7 @@ int stx_defs_line(struct stx_defs *d, char *line, size_t n, struct stf_err *err)
 		return 1;
 	}
 	if (len != 6 || memcmp(s, "RECORD", 6) != 0) {
-		return bad(err, "expected RECORD, END or a comment, found", s, strlen(s));
+		return refuse_line(err, "expected RECORD, END or a comment, found", s, strlen(s));
 	}
 	f = parse_record(d, line, err);
 	if (!f) {

@@ -368,7 +368,7 @@ static int see_until(struct stx_history *h, const struct place *at, uint64_t end
 }
 
 /* a + b, but no further than the last stamp that is not "open" */
-static uint64_t later(uint64_t a, uint64_t b)
+static uint64_t add_time(uint64_t a, uint64_t b)
 {
 	return a + b < a || a + b == UINT64_MAX ? UINT64_MAX - 1 : a + b;
 }
@@ -377,7 +377,7 @@ static int see_message(struct stx_history *h, const struct place *at)
 {
 	int64_t d = (int64_t)W8(one_to_one_communication, receive_time);
 
-	return d > 0 ? see_until(h, at, later(at->time, (uint64_t)d)) : 0;
+	return d > 0 ? see_until(h, at, add_time(at->time, (uint64_t)d)) : 0;
 }
 
 /* All collective records begin their arrays with start_time and delta; `fixed` bytes are ahead. */
@@ -389,8 +389,8 @@ static int see_collective(struct stx_history *h, const struct place *at, size_t 
 	for (i = 0; i < n; i++) {
 		start = tkm_get64(at->p + fixed + 8 * (size_t)i, at->big);
 		delta = tkm_get64(at->p + fixed + 8 * ((size_t)n + i), at->big);
-		if (start != UINT64_MAX && later(at->time, later(start, delta)) > end) {
-			end = later(at->time, later(start, delta));
+		if (start != UINT64_MAX && add_time(at->time, add_time(start, delta)) > end) {
+			end = add_time(at->time, add_time(start, delta));
 		}
 	}
 	return see_until(h, at, end);

@@ -244,7 +244,7 @@ static int put_base_checksum(struct stf_writer *w, const struct stx_buf *text, c
 	return rc;
 }
 
-static uint32_t clip(uint64_t n)
+static uint32_t clip_to_32_bits(uint64_t n)
 {
 	return n > UINT32_MAX ? UINT32_MAX : (uint32_t)n;
 }
@@ -269,17 +269,18 @@ static int put_totals(struct stf_writer *w, struct stx_stream *idx, uint64_t sta
 	}
 	d.start = start <= end ? start : lo <= hi ? lo : 0;
 	d.end = start <= end ? end : hi;
-	e.num_funcs = clip(n[STF_ID_enter_function] + n[STF_ID_enter_function_1]);
-	e.num_scopes = clip(n[STF_ID_enter_scope] + n[STF_ID_enter_scope_1]);
-	e.num_counters = clip(n[STF_ID_counter_value]);
+	e.num_funcs = clip_to_32_bits(n[STF_ID_enter_function] + n[STF_ID_enter_function_1]);
+	e.num_scopes = clip_to_32_bits(n[STF_ID_enter_scope] + n[STF_ID_enter_scope_1]);
+	e.num_counters = clip_to_32_bits(n[STF_ID_counter_value]);
 	for (a = 0, i = STF_ID_one_to_one_communication; i <= STF_ID_one_to_one_communication_4; i++) {
 		a += n[i];
 	}
-	e.num_one_to_ones = clip(a);
+	e.num_one_to_ones = clip_to_32_bits(a);
 	for (a = 0, i = STF_ID_all_communication; i <= STF_ID_all_to_one_communication_1; i++) {
 		a += n[i];
 	}
-	e.num_collectives = clip(a + n[STF_ID_one_to_all_communication] + n[STF_ID_one_to_all_communication_1]);
+	e.num_collectives =
+		clip_to_32_bits(a + n[STF_ID_one_to_all_communication] + n[STF_ID_one_to_all_communication_1]);
 	return stx_put_duration(idx, &d) < 0 || stx_put_event_summary(idx, &e) < 0 ? -1 : 0;
 }
 

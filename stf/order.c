@@ -7,7 +7,7 @@
 
 enum { MOST = 1 << 18 }; /* waiting; of a trace that does not say how late its records are */
 
-static int before(const struct stx_waiting *a, const struct stx_waiting *b)
+static int record_is_before(const struct stx_waiting *a, const struct stx_waiting *b)
 {
 	return a->record->time != b->record->time ? a->record->time < b->record->time : a->number < b->number;
 }
@@ -35,7 +35,7 @@ int stx_order_put(struct stx_order *o, const struct stf_record *r)
 		o->heap = p;
 		o->cap = cap;
 	}
-	for (o->n++; i > 0 && before(&w, &o->heap[up = (i - 1) / 2]); i = up) {
+	for (o->n++; i > 0 && record_is_before(&w, &o->heap[up = (i - 1) / 2]); i = up) {
 		o->heap[i] = o->heap[up];
 	}
 	o->heap[i] = w;
@@ -50,8 +50,8 @@ static struct stf_record *take_first(struct stx_order *o)
 	size_t i = 0, k;
 
 	while ((k = 2 * i + 1) < o->n) {
-		k += k + 1 < o->n && before(&o->heap[k + 1], &o->heap[k]);
-		if (!before(&o->heap[k], &last)) {
+		k += k + 1 < o->n && record_is_before(&o->heap[k + 1], &o->heap[k]);
+		if (!record_is_before(&o->heap[k], &last)) {
 			break;
 		}
 		o->heap[i] = o->heap[k];

@@ -116,7 +116,7 @@ char *stf_writer_finish_part(struct stf_writer *w, struct stf_err *err)
 
 /* ---- taking it in ---- */
 
-static int bad(struct stf_writer *w, const char *what)
+static int refuse_text(struct stf_writer *w, const char *what)
 {
 	return stx_fail(&w->err, STF_ERR_FORMAT, NULL, 0, 0, "this text is not of a part of a trace: %s", what);
 }
@@ -130,7 +130,7 @@ static int take_file(struct stf_writer *w, struct stx_stream *s, const struct st
 
 	if (sscanf(*p, "%llu %d %llu %zu %n", &size, &hashed, &digest, &len, &at) != 4 || at < 0 || len < 1 ||
 		len > strlen(*p + at) || (*p)[at + (int)len] != '\n') {
-		return bad(w, "a file");
+		return refuse_text(w, "a file");
 	}
 	s->out.size = size;
 	s->out.hashed = hashed;
@@ -148,11 +148,11 @@ static int take_blocks(struct stf_writer *w, struct stx_stream *s, const char **
 	int rc;
 
 	if (!end || strncmp(*p, "BLOCKS", 6) != 0) {
-		return bad(w, "no BLOCKS");
+		return refuse_text(w, "no BLOCKS");
 	}
 	rc = stx_blocks_parse(&s->blocks, *p + 6, (size_t)(end - *p - 6));
 	*p = end + 1;
-	return rc == -2 ? stx_no_memory(&w->err) : rc < 0 ? bad(w, "its blocks") : 0;
+	return rc == -2 ? stx_no_memory(&w->err) : rc < 0 ? refuse_text(w, "its blocks") : 0;
 }
 
 /* The identity that the components of a part carry. */
@@ -163,7 +163,7 @@ static int take_identity(struct stf_writer *w, const char **p)
 	int at = -1;
 
 	if (sscanf(*p, "\nIDENTITY %llu %llu\nUSED%n", &high, &low, &at) != 2 || at < 0) {
-		return bad(w, "its identity");
+		return refuse_text(w, "its identity");
 	}
 	*p += at;
 	own.high = high;
@@ -200,7 +200,7 @@ static int take_stream(struct stf_writer *w, const char **p)
 
 	if (sscanf(*p, "DATA %u %u %llu %llu %llu %llu\n%n", &kind, &set, &min, &max, &n, &most, &at) != 6 || at < 0 ||
 		kind >= DATA_KINDS || set > 0x10000) {
-		return bad(w, "no DATA");
+		return refuse_text(w, "no DATA");
 	}
 	m.min = min;
 	m.max = max;
@@ -210,7 +210,7 @@ static int take_stream(struct stf_writer *w, const char **p)
 		m.counts[id % 256] = n;
 	}
 	if (strncmp(*p, "FILES\n", 6) != 0) {
-		return bad(w, "no FILES");
+		return refuse_text(w, "no FILES");
 	}
 	*p += 6;
 	if (stx_make_room(w, kind, set) < 0) {
@@ -264,7 +264,7 @@ int stf_writer_adopt(struct stf_writer *w, const char *part)
 		return -1;
 	}
 	if (strncmp(part, HEAD, sizeof(HEAD) - 1) != 0) {
-		return bad(w, "its head");
+		return refuse_text(w, "its head");
 	}
 	part += sizeof(HEAD) - 1;
 	if (take_identity(w, &part) < 0) {

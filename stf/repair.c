@@ -65,7 +65,7 @@ static size_t find_index(const uint8_t *p, size_t n, int *identity)
 	return end;
 }
 
-static int note(struct layer *l, size_t at, size_t number, const char *fmt, const char *what)
+static int note_repair(struct layer *l, size_t at, size_t number, const char *fmt, const char *what)
 {
 	struct stf_err e;
 
@@ -152,8 +152,8 @@ static int check_ours(struct layer *l, const char *line, size_t n, size_t at, si
 	if (own.failed || want.failed || has.failed) {
 		rc = stx_no_memory(err);
 	} else if (!good) {
-		rc = note(l, at, number, "this line is damaged; the definition of this library is taken: \"%.60s\"",
-			line);
+		rc = note_repair(l, at, number,
+			"this line is damaged; the definition of this library is taken: \"%.60s\"", line);
 	}
 	free(own.p);
 	free(want.p);
@@ -179,7 +179,7 @@ static int take_line(struct layer *l, char *line, size_t n, size_t at, size_t nu
 		return -1;
 	}
 	/* at once: others may have it as a type */
-	return note(l, at, number, "%s; the definition of this library is taken", err->text) < 0 ? -1
+	return note_repair(l, at, number, "%s; the definition of this library is taken", err->text) < 0 ? -1
 		: id ? define_ours(l, id, err)
 		     : 0;
 }
@@ -194,7 +194,7 @@ static int take_head(struct layer *l, const char *line, size_t n, int identity, 
 	}
 	if (rc < 0 || l->defs->big != identity) {
 		l->defs->big = identity;
-		return note(l, 0, 1, "the first line is damaged; the byte order is taken from the index: %s",
+		return note_repair(l, 0, 1, "the first line is damaged; the byte order is taken from the index: %s",
 			identity ? "big-endian" : "little-endian");
 	}
 	return 0;

@@ -132,7 +132,7 @@ int stx_stream_end_block(struct stx_stream *s, uint64_t least)
 }
 
 /* Brings the history up to the end of what is buffered. */
-static int absorb(struct stx_stream *s)
+static int add_to_history(struct stx_stream *s)
 {
 	if (s->history && s->seen < s->cur) {
 		if (stx_history_absorb(s->history, s->seen, s->cur, s->base + (uint64_t)(s->seen - s->buf),
@@ -153,7 +153,7 @@ static int flush(struct stx_stream *s)
 		return -1;
 	}
 	hash_block(s);
-	if (absorb(s) < 0 || (s->zst && n && stx_zst_frame(s->zst, s->buf, n, &p, &len, s->err) < 0) ||
+	if (add_to_history(s) < 0 || (s->zst && n && stx_zst_frame(s->zst, s->buf, n, &p, &len, s->err) < 0) ||
 		stx_out_write(&s->out, p, len, s->err) < 0) {
 		return -1;
 	}
@@ -168,7 +168,7 @@ static int flush(struct stx_stream *s)
 /* An anchor at the end of what was written, a new block and, if compressed, a new frame. */
 static int begin_at_anchor(struct stx_stream *s, uint64_t at)
 {
-	if (absorb(s) < 0 || stx_stream_end_block(s, 0) < 0 ||
+	if (add_to_history(s) < 0 || stx_stream_end_block(s, 0) < 0 ||
 		stx_history_anchor(s->history, s->anc, s->file, s->now, at) < 0 ||
 		stx_stream_end_block(s->anc, STX_ANCHOR_BLOCK) < 0) {
 		return -1;

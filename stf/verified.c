@@ -37,7 +37,8 @@ int stx_damages_add(struct stx_damages *l, const struct stf_damage *d)
 	return 0;
 }
 
-static int note(struct stx_source *s, uint64_t from, uint64_t to, uint64_t time, int left_out, struct stf_err *err)
+static int note_damage(
+	struct stx_source *s, uint64_t from, uint64_t to, uint64_t time, int left_out, struct stf_err *err)
 {
 	struct stf_damage d = { .file = s->file,
 		.suffix = s->suffix,
@@ -73,7 +74,7 @@ static void check_blocks(struct stx_source *s)
 static int leave_out(struct stx_source *s, struct stf_err *err)
 {
 	const struct stx_block *b = &s->blocks.b[s->block++];
-	int rc = note(s, s->offset + s->pos, b->end, b->time, 1, err);
+	int rc = note_damage(s, s->offset + s->pos, b->end, b->time, 1, err);
 
 	s->bad = 0;
 	s->good_from = b->end;
@@ -96,7 +97,7 @@ static int end_here(struct stx_source *s, uint64_t more, struct stf_err *err)
 	uint64_t at = stx_block_start(&s->blocks, s->blocks.n);
 
 	s->size = at;
-	return more ? note(s, at, at + more, s->now, 1, err) : 0;
+	return more ? note_damage(s, at, at + more, s->now, 1, err) : 0;
 }
 
 /* More bytes after those that are here, unchecked. 1: there are some, 0: none, -1: fault. */
@@ -118,7 +119,7 @@ static int read_on(struct stx_source *s, struct stf_err *err)
 /* The file ends inside a block: what is there of it cannot be checked. Noted here, since a window may end before the file does. */
 static int note_cut_block(struct stx_source *s, struct stf_err *err)
 {
-	int rc = note(s, s->offset + s->len, s->offset + s->have, s->blocks.b[s->block].time, 0, err);
+	int rc = note_damage(s, s->offset + s->len, s->offset + s->have, s->blocks.b[s->block].time, 0, err);
 
 	s->len = s->have;
 	s->size = s->offset + s->have;

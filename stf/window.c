@@ -24,7 +24,7 @@ static int no_memory(struct before *b)
 }
 
 /* Takes s->record, which follows s->head, into the history. */
-static int absorb(struct before *b)
+static int add_to_history(struct before *b)
 {
 	struct stx_source *s = b->s;
 	const uint8_t *p = s->buf + (s->head.at - s->offset);
@@ -82,7 +82,7 @@ static int apply_open(struct before *b, const struct stf_history *r, const struc
 			continue;
 		}
 		rc = read_open(b->s, r->offset[i], r->prevtime[i], b->fault);
-		if (rc < 0 || (rc > 0 && absorb(b) < 0)) {
+		if (rc < 0 || (rc > 0 && add_to_history(b) < 0)) {
 			return -1;
 		}
 	}
@@ -178,7 +178,7 @@ static int absorb_all(struct before *b, uint64_t start, uint64_t now)
 
 	while ((rc = stx_source_next(s, &err)) > 0) {
 		if (s->record.time < from) {
-			if (absorb(b) < 0) {
+			if (add_to_history(b) < 0) {
 				return -1;
 			}
 		} else if (s->late == 0) {

@@ -140,7 +140,7 @@ int stx_unzst_frame(struct stx_unzst *u, const uint8_t *p, size_t n, uint8_t *ds
 
 #else
 
-static int without(struct stf_err *err)
+static int fail_without_zstd(struct stf_err *err)
 {
 	return stx_fail(
 		err, STF_ERR_STATE, NULL, 0, 0, "this build has no zstd, so compressed traces are out of reach");
@@ -150,7 +150,7 @@ struct stx_zst *stx_zst_new(int level, int big, struct stf_err *err)
 {
 	(void)level;
 	(void)big;
-	without(err);
+	fail_without_zstd(err);
 	return NULL;
 }
 
@@ -166,7 +166,7 @@ int stx_zst_frame(struct stx_zst *z, const uint8_t *p, size_t n, const uint8_t *
 	(void)n;
 	(void)out;
 	(void)len;
-	return without(err);
+	return fail_without_zstd(err);
 }
 
 int stx_zst_table(struct stx_zst *z, const uint8_t **out, size_t *len, struct stf_err *err)
@@ -176,7 +176,7 @@ int stx_zst_table(struct stx_zst *z, const uint8_t **out, size_t *len, struct st
 
 struct stx_unzst *stx_unzst_new(struct stf_err *err)
 {
-	without(err);
+	fail_without_zstd(err);
 	return NULL;
 }
 

@@ -215,7 +215,7 @@ static int is_enough(const struct look *l, double wall)
 }
 
 /* Few jumps: the step is as long as the shortest distance between two of them, or as what was seen before the only one. */
-static int coarse(const struct look *l, int regular, double step, struct tmr_grid *out)
+static int step_of_few_jumps(const struct look *l, int regular, double step, struct tmr_grid *out)
 {
 	if (l->jumps == 0) {
 		return -1;
@@ -240,7 +240,7 @@ static int conclude(const struct look *l, struct tmr_grid *out)
 	if (l->distances >= MANY && !(regular && step >= long_distance_ticks)) {
 		return tmr_grid_find(l->distance, l->distances, out);
 	}
-	return coarse(l, regular, step, out);
+	return step_of_few_jumps(l, regular, step, out);
 }
 
 /* Goes on after budget_s where the process was off its processor for longer than on it and has seen jumps, but too few. */

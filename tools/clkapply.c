@@ -52,7 +52,7 @@ static int complain(int status, const char *fmt, ...)
 /* ---- CSV ---- */
 
 /* Splits r->line. Quotes around a field are taken away, two within are one. Returns 0 or -1: too many, or a quote is open. */
-static int split(struct row *r)
+static int split_fields(struct row *r)
 {
 	const char *p = r->line;
 	char *to = realloc(r->text, strlen(r->line) + 2);
@@ -251,7 +251,7 @@ static int apply_csv(const struct options *o, const struct cal_run *run)
 	if (!f) {
 		return complain(FAULT, "%s: %s", o->input, strerror(errno));
 	}
-	if (!next_line(f, &r) || split(&r) < 0) {
+	if (!next_line(f, &r) || split_fields(&r) < 0) {
 		rc = complain(FAULT, "%s: line 1: no header of columns", o->input);
 		goto out;
 	}
@@ -267,7 +267,7 @@ static int apply_csv(const struct options *o, const struct cal_run *run)
 	printf("%s,global_s,bound_s\n", r.line);
 	while (rc == OK && next_line(f, &r)) {
 		line++;
-		rc = split(&r) < 0
+		rc = split_fields(&r) < 0
 			? complain(FAULT, "%s: line %" PRIu64 ": a quote is not closed, or there are too many columns",
 				  o->input, line)
 			: apply_row(o, run, &r, column, rank_column, line);

@@ -37,7 +37,7 @@ struct shown {
 /* The series found last at each of these places: a thread's counters come again and again. */
 enum { RECENT = 4096 };
 
-static struct series *find(struct tkm_table *t, struct series **recent, uint32_t counter, uint32_t willy)
+static struct series *find_series(struct tkm_table *t, struct series **recent, uint32_t counter, uint32_t willy)
 {
 	const uint32_t key[2] = { counter, willy };
 	/* the process is in the lower half of a willy, the thread in the upper one */
@@ -62,7 +62,7 @@ static double as_double(uint64_t u)
 	return d;
 }
 
-static int less(unsigned type, uint64_t a, uint64_t b)
+static int value_is_less(unsigned type, uint64_t a, uint64_t b)
 {
 	switch (type & 15) {
 	case STF_COUNTER_I8:
@@ -122,8 +122,8 @@ static void add_sample(struct series *s, double resolution, uint64_t time, uint6
 	if (s->samples - s->nans == 1) {
 		s->min = s->max = v;
 	}
-	s->min = less(s->type, v, s->min) ? v : s->min;
-	s->max = less(s->type, s->max, v) ? v : s->max;
+	s->min = value_is_less(s->type, v, s->min) ? v : s->min;
+	s->max = value_is_less(s->type, s->max, v) ? v : s->max;
 	s->sum += as_real(s->type, v);
 	if (s->total) {
 		see_total(s, resolution, time, as_real(s->type, v));
@@ -145,7 +145,7 @@ static int read_all(struct stt_report *r, const struct stt_trace *t, struct tkm_
 			continue;
 		}
 		for (i = 0; i < c.size_1_2; i++) {
-			s = find(table, recent, c.counters[i], c.willy);
+			s = find_series(table, recent, c.counters[i], c.willy);
 			if (!s) {
 				stf_cursor_close(cursor);
 				return stt_fault(r->o, "%s: out of memory for its counters", t->path);

@@ -128,7 +128,7 @@ static int is_error(const struct stt_trace *t, uint32_t level)
 }
 
 /* What was computed from doubles is not known to more digits than this. */
-static double shown(double v)
+static double rounded(double v)
 {
 	char buf[32];
 
@@ -139,7 +139,7 @@ static double shown(double v)
 static void time_cell(struct stt_table *b, const struct stt_trace *t, uint64_t stamp)
 {
 	if (t->resolution > 0) {
-		stt_cell_real(b, shown((double)stamp * t->resolution));
+		stt_cell_real(b, rounded((double)stamp * t->resolution));
 	} else {
 		stt_cell_unknown(b);
 	}
@@ -422,7 +422,7 @@ static int clock_table(struct stt_report *r, const struct stt_trace *t)
 		stt_cell_real(&b, t->resolution);
 		stt_cell_uint(&b, t->eventbits);
 		stt_cell_real(&b, tick);
-		stt_cell_real(&b, shown(1 / tick));
+		stt_cell_real(&b, rounded(1 / tick));
 	} else {
 		stt_cell_unknown(&b);
 		stt_cell_unknown(&b);

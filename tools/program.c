@@ -112,7 +112,7 @@ static int sumdata(const struct stt_options *o)
 		o->input);
 }
 
-static int act(const struct stt_options *o)
+static int run_action(const struct stt_options *o)
 {
 	int actions = (o->convert != NULL) + (o->move != NULL) + (o->recover != NULL) + o->remove + o->verify;
 
@@ -172,7 +172,7 @@ static int run(const struct stt_options *o)
 		return STT_USAGE;
 	}
 	if (!from) {
-		return act(o);
+		return run_action(o);
 	}
 	if (o->move || o->remove || o->recover || o->verify) {
 		return stt_usage(o, "%s is %s; --move, --remove, --recover and --verify are for STF traces", o->input,
@@ -185,10 +185,10 @@ static int run(const struct stt_options *o)
 			return STT_USAGE;
 		}
 		if (!to && name && stt_output_format(o, name) != STT_ASCII) {
-			return act(o);
+			return run_action(o);
 		}
 	}
-	return stt_on_import(o, from, act);
+	return stt_on_import(o, from, run_action);
 }
 
 int stt_main(int argc, char **argv, const char *program)

@@ -67,7 +67,7 @@ static int grow(void *array, size_t *cap, size_t n, size_t size)
 
 /* ---- table ---- */
 
-static struct slot *find(const struct tkm_table *t, uint64_t k0, uint64_t k1)
+static struct slot *find_slot(const struct tkm_table *t, uint64_t k0, uint64_t k1)
 {
 	const uint64_t key[2] = { k0, k1 };
 
@@ -75,7 +75,7 @@ static struct slot *find(const struct tkm_table *t, uint64_t k0, uint64_t k1)
 }
 
 /* The slot of a key, made with u = 0 if it is new; NULL: no memory. */
-static struct slot *put(struct tkm_table *t, uint64_t k0, uint64_t k1)
+static struct slot *add_slot(struct tkm_table *t, uint64_t k0, uint64_t k1)
 {
 	const uint64_t key[2] = { k0, k1 };
 
@@ -110,7 +110,7 @@ void stt_replay_free(struct stt_replay *r)
 
 static int set_counter(struct stt_replay *r, uint32_t willy, uint32_t id, uint64_t value)
 {
-	struct slot *s = put(&r->counters, id, 0), *own = put(&r->own, id, willy);
+	struct slot *s = add_slot(&r->counters, id, 0), *own = add_slot(&r->own, id, willy);
 
 	if (!s || !own) {
 		return -1;
@@ -136,12 +136,12 @@ int stt_replay_sample(struct stt_replay *r, const struct stf_counter_batch *b, s
 
 static struct stack *stack_of(struct stt_replay *r, uint32_t willy)
 {
-	struct slot *s = find(&r->threads, willy, 0);
+	struct slot *s = find_slot(&r->threads, willy, 0);
 
 	if (s) {
 		return &r->stack[s->u];
 	}
-	s = put(&r->threads, willy, 0);
+	s = add_slot(&r->threads, willy, 0);
 	if (!s || grow(&r->stack, &r->cap_stacks, r->n_stacks, sizeof(*r->stack)) < 0) {
 		return NULL;
 	}
@@ -164,7 +164,7 @@ static int enter(struct stt_replay *r, uint32_t willy, uint32_t function)
 
 static void leave(struct stt_replay *r, uint32_t willy)
 {
-	struct slot *slot = find(&r->threads, willy, 0);
+	struct slot *slot = find_slot(&r->threads, willy, 0);
 	struct stack *s = slot ? &r->stack[slot->u] : NULL;
 
 	if (s && s->n) {
@@ -213,7 +213,7 @@ static void pop(struct stt_replay *r)
 
 static int begin(struct stt_replay *r, uint64_t offset, uint64_t end, uint64_t k0, uint64_t k1)
 {
-	struct slot *s = end == UINT64_MAX ? put(&r->keys, k0, k1) : NULL;
+	struct slot *s = end == UINT64_MAX ? add_slot(&r->keys, k0, k1) : NULL;
 
 	if ((end == UINT64_MAX && !s) || grow(&r->open, &r->cap_open, r->n_open, sizeof(*r->open)) < 0) {
 		return -1;
@@ -231,7 +231,7 @@ static int begin(struct stt_replay *r, uint64_t offset, uint64_t end, uint64_t k
 
 static void end(struct stt_replay *r, uint64_t k0, uint64_t k1)
 {
-	struct slot *s = find(&r->keys, k0, k1);
+	struct slot *s = find_slot(&r->keys, k0, k1);
 
 	if (s && s->u) {
 		struct under_way *o = &r->open[s->u - 1];
@@ -272,7 +272,7 @@ static int drop_ended(struct stt_replay *r)
 	return 0;
 }
 
-static uint64_t later(uint64_t a, uint64_t b)
+static uint64_t add_time(uint64_t a, uint64_t b)
 {
 	return a + b < a || a + b == UINT64_MAX ? UINT64_MAX - 1 : a + b;
 }
@@ -282,7 +282,7 @@ static int see_message(struct stt_replay *r, const struct stf_record *rec)
 	struct stf_one_to_one_communication_4 m;
 
 	stf_get_one_to_one_communication_4(rec, &m);
-	return m.receive_time > 0 ? begin(r, rec->offset, later(rec->time, (uint64_t)m.receive_time), 0, 0) : 0;
+	return m.receive_time > 0 ? begin(r, rec->offset, add_time(rec->time, (uint64_t)m.receive_time), 0, 0) : 0;
 }
 
 static int see_collective(struct stt_replay *r, const struct stf_record *rec)
@@ -293,7 +293,7 @@ static int see_collective(struct stt_replay *r, const struct stf_record *rec)
 	uint32_t i;
 
 	for (i = 0; i < start->count && i < delta->count; i++) {
-		e = later(rec->time, later(s[i], d[i]));
+		e = add_time(rec->time, add_time(s[i], d[i]));
 		last = s[i] != UINT64_MAX && e > last ? e : last;
 	}
 	return last > rec->time ? begin(r, rec->offset, last, 0, 0) : 0;
@@ -473,7 +473,7 @@ static int compare_values(
 	size_t i;
 
 	for (i = 0; i < n; i++) {
-		const struct slot *s = find(t, x[i].counter, x[i].willy);
+		const struct slot *s = find_slot(t, x[i].counter, x[i].willy);
 
 		if (!s) {
 			snprintf(why, size, "has a value of counter %" PRIu32 "%s, which was not sampled before",
@@ -500,7 +500,7 @@ static int compare_stacks(const struct stt_replay *r, const struct stt_anchor *a
 	size_t i, n = 0;
 
 	for (i = 0; i < a->n_stack; i += 2 + a->stack[i + 1], n++) {
-		const struct slot *slot = find(&r->threads, a->stack[i], 0);
+		const struct slot *slot = find_slot(&r->threads, a->stack[i], 0);
 		const struct stack *s = slot ? &r->stack[slot->u] : NULL;
 
 		if (!s || s->n != a->stack[i + 1] ||

@@ -41,7 +41,7 @@ static void free_parts(struct parts *l)
 }
 
 /* Splits what follows the base file's name. Returns -1 if that is no name of a component. */
-static int split(const char *rest, size_t *suffix, long *pid)
+static int split_suffix(const char *rest, size_t *suffix, long *pid)
 {
 	const char *t = strstr(rest, ".tmp-");
 	int n = 0, end = 0;
@@ -60,7 +60,7 @@ static int add_part(struct parts *l, const char *folder, const char *file, size_
 	struct stat st;
 	size_t suffix;
 
-	if (split(file + name, &suffix, &part.pid) < 0 || l->n == MAX_COMPONENTS) {
+	if (split_suffix(file + name, &suffix, &part.pid) < 0 || l->n == MAX_COMPONENTS) {
 		return 0;
 	}
 	if (asprintf(&part.path, "%s/%s", folder, file) < 0) {
@@ -451,7 +451,7 @@ static int find_clock(
 	return 0;
 }
 
-static int make(struct stt_salvage *s, const struct stt_options *o, const struct stt_trace *old,
+static int make_trace(struct stt_salvage *s, const struct stt_options *o, const struct stt_trace *old,
 	const struct part **part, size_t n)
 {
 	struct clock clock = { .big = -1 };
@@ -510,7 +510,7 @@ int stt_salvage(struct stt_salvage *s, const struct stt_options *o, const struct
 	}
 	if (n) {
 		s->unfinished = pid != 0;
-		rc = make(s, o, opened ? &base : old, part, n);
+		rc = make_trace(s, o, opened ? &base : old, part, n);
 		stt_say(o, 1, "%s: %zu components lie there%s%s", o->input, n,
 			pid ? " of a writer that did not end" : "",
 			pid && kill((pid_t)pid, 0) == 0 ? "; a process of its number is running: is it done?" : "");

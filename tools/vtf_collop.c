@@ -296,7 +296,7 @@ static uint64_t place_of(const struct stf_communicator_definition *d, uint32_t w
 	return UINT64_MAX;
 }
 
-static int wrong(struct vtf_line *l, const char *why)
+static int refuse_line(struct vtf_line *l, const char *why)
 {
 	snprintf(l->why, sizeof(l->why), "%s", why);
 	return -1;
@@ -340,7 +340,7 @@ static int parse_number(struct vtf_line *l, const char *key, const struct vtf_wo
 	for (k = 0; k < NUMBERS && strcmp(key, numbers[k].key); k++) {
 	}
 	if (k == NUMBERS) {
-		return wrong(
+		return refuse_line(
 			l, "GLOBALOP has CPU, OP, COMM, ROOT, SENT, RECVD, TIME, SCL, START, PAIR, MEMBER, OF, KIND");
 	}
 	p->has_scl |= !strcmp(key, "SCL");
@@ -361,7 +361,7 @@ static int parse_start(struct vtf_line *l, const struct vtf_word *w, struct pars
 		return -1;
 	}
 	if (since > p->begin) {
-		return wrong(l, "START is longer than the time since 0");
+		return refuse_line(l, "START is longer than the time since 0");
 	}
 	p->begin -= since;
 	return 0;
@@ -379,7 +379,7 @@ static int parse(struct vtf_line *l, uint64_t time, struct parsed *p)
 		key = l->word[i].s;
 		w = &l->word[i + 1];
 		if (i + 1 == l->n) {
-			return wrong(l, "a keyword without a value at the end of the line");
+			return refuse_line(l, "a keyword without a value at the end of the line");
 		}
 		if (!strcmp(key, "CPU")) {
 			has_cpu = 1;
@@ -391,7 +391,7 @@ static int parse(struct vtf_line *l, uint64_t time, struct parsed *p)
 			rc = parse_start(l, w, p);
 		} else if (!strcmp(key, "KIND")) {
 			p->class_id = vtf_collop_class(w->s);
-			rc = p->class_id ? 0 : wrong(l, "KIND is ALL, ALLTOALL, ALLTOONE or ONETOALL");
+			rc = p->class_id ? 0 : refuse_line(l, "KIND is ALL, ALLTOALL, ALLTOONE or ONETOALL");
 		} else {
 			rc = parse_number(l, key, w, p);
 		}
@@ -400,10 +400,10 @@ static int parse(struct vtf_line *l, uint64_t time, struct parsed *p)
 	p->s.recvd = (uint32_t)p->recvd;
 	p->s.scl = (uint32_t)p->scl;
 	if (rc == 0 && !has_cpu) {
-		return wrong(l, "GLOBALOP without CPU");
+		return refuse_line(l, "GLOBALOP without CPU");
 	}
 	if (rc == 0 && p->has_pair && (!p->class_id || p->member < 1 || p->member > p->members)) {
-		return wrong(l, "with PAIR go KIND and MEMBER, from 1, OF how many");
+		return refuse_line(l, "with PAIR go KIND and MEMBER, from 1, OF how many");
 	}
 	return rc;
 }
@@ -417,15 +417,15 @@ static int find_by_order(struct vtf_collops *o, struct vtf_line *l, struct parse
 	uint64_t place;
 
 	if (!c || (*c)->n > UINT32_MAX) {
-		return wrong(l, "GLOBALOP without PAIR, and no DEFCOMM before it that names the members");
+		return refuse_line(l, "GLOBALOP without PAIR, and no DEFCOMM before it that names the members");
 	}
 	place = place_of(&(*c)->def, p->s.willy);
 	if (place == UINT64_MAX) {
-		return wrong(l, "GLOBALOP of a CPU that is not in the communicator");
+		return refuse_line(l, "GLOBALOP of a CPU that is not in the communicator");
 	}
 	s = node(&o->seen, &new, sizeof(new), compare_seen);
 	if (!s) {
-		return wrong(l, "out of memory");
+		return refuse_line(l, "out of memory");
 	}
 	p->member = place + 1;
 	p->members = (*c)->n;
@@ -631,13 +631,13 @@ int vtf_collops_line(struct vtf_collops *o, struct vtf_line *l, uint64_t time, s
 	key.number = p.has_pair ? p.pair : key.number;
 	op = node(&o->operations, &key, sizeof(key), compare_operations);
 	if (!op) {
-		return wrong(l, "out of memory");
+		return refuse_line(l, "out of memory");
 	}
 	if (!begin_or_agree(op, &p)) {
-		return wrong(l, "GLOBALOP differs from the other lines of its operation");
+		return refuse_line(l, "GLOBALOP differs from the other lines of its operation");
 	}
 	if (add_share(op, &p) < 0) {
-		return wrong(l, "out of memory");
+		return refuse_line(l, "out of memory");
 	}
 	if (!op->known_kind) {
 		op->c.class_id = guess_class(op);

@@ -8,9 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int wrong(struct vtf_line *line, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+static int refuse_line(struct vtf_line *line, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
-static int wrong(struct vtf_line *line, const char *fmt, ...)
+static int refuse_line(struct vtf_line *line, const char *fmt, ...)
 {
 	va_list ap;
 
@@ -46,17 +46,17 @@ static int unquote(struct vtf_line *line, char **p, char *end, struct vtf_word *
 			*to++ = (char)(hex(s[2]) << 4 | hex(s[3]));
 			s += 4;
 		} else {
-			return wrong(
+			return refuse_line(
 				line, "a backslash without a quote, a backslash or two hexadecimal digits after it");
 		}
 	}
 	if (s == end) {
-		return wrong(line, "a text without its closing quote");
+		return refuse_line(line, "a text without its closing quote");
 	}
 	w->n = (size_t)(to - w->s);
 	*p = s + 1;
 	if (*p < end && **p != ' ' && **p != '\t') {
-		return wrong(line, "no blank after a text");
+		return refuse_line(line, "no blank after a text");
 	}
 	*to = '\0';
 	return 0;
@@ -70,7 +70,7 @@ static struct vtf_word *add_word(struct vtf_line *line)
 	if (line->n == line->cap) {
 		p = realloc(line->word, cap * sizeof(*p));
 		if (!p) {
-			wrong(line, "out of memory");
+			refuse_line(line, "out of memory");
 			return NULL;
 		}
 		line->word = p;
@@ -109,7 +109,7 @@ int vtf_line_split(struct vtf_line *line, char *text, size_t n)
 		*w = (struct vtf_word){ p, 0, 0 };
 		while (p < end && *p != ' ' && *p != '\t') {
 			if (*p == '\0') {
-				return wrong(line, "a zero byte");
+				return refuse_line(line, "a zero byte");
 			}
 			p++;
 		}
@@ -141,16 +141,16 @@ int vtf_uint(struct vtf_line *line, const struct vtf_word *w, uint64_t max, uint
 	uint64_t v = 0;
 
 	if (w->quoted || !*s) {
-		return wrong(line, "a text where a number belongs: \"%.60s\"", s);
+		return refuse_line(line, "a text where a number belongs: \"%.60s\"", s);
 	}
 	for (; *s; s++) {
 		if (*s < '0' || *s > '9' || __builtin_mul_overflow(v, 10, &v) ||
 			__builtin_add_overflow(v, (uint64_t)(*s - '0'), &v)) {
-			return wrong(line, "'%.60s' is not a whole number of at most 64 bits", w->s);
+			return refuse_line(line, "'%.60s' is not a whole number of at most 64 bits", w->s);
 		}
 	}
 	if (v > max) {
-		return wrong(line, "%" PRIu64 " is more than %" PRIu64, v, max);
+		return refuse_line(line, "%" PRIu64 " is more than %" PRIu64, v, max);
 	}
 	*out = v;
 	return 0;
@@ -164,7 +164,8 @@ static int signed_number(struct vtf_line *line, const struct vtf_word *w, int64_
 	errno = 0;
 	v = strtoll(w->s, &end, 10);
 	if (w->quoted || !*w->s || *end || errno || *w->s == '+' || *w->s <= ' ' || v < min || v > max) {
-		return wrong(line, "'%.60s' is not a whole number between %" PRId64 " and %" PRId64, w->s, min, max);
+		return refuse_line(
+			line, "'%.60s' is not a whole number between %" PRId64 " and %" PRId64, w->s, min, max);
 	}
 	*out = (uint64_t)v;
 	return 0;
@@ -176,7 +177,7 @@ int vtf_real(struct vtf_line *line, const struct vtf_word *w, double *out)
 
 	*out = strtod(w->s, &end);
 	if (w->quoted || !*w->s || *end || (unsigned char)*w->s <= ' ') {
-		return wrong(line, "'%.60s' is not a number", w->s);
+		return refuse_line(line, "'%.60s' is not a number", w->s);
 	}
 	return 0;
 }
@@ -189,7 +190,7 @@ int vtf_cpu(struct vtf_line *line, const struct vtf_word *w, uint32_t *out)
 		return -1;
 	}
 	if (v == 0) {
-		return wrong(line, "CPUs count from 1");
+		return refuse_line(line, "CPUs count from 1");
 	}
 	*out = (uint32_t)(v - 1);
 	return 0;
@@ -236,14 +237,15 @@ static long find_key(const struct vtf_line *line, size_t at, const char *key)
 static int text_id(struct vtf_line *line, const struct vtf_word *w, struct stf_writer *writer, uint64_t *out)
 {
 	if (!w->quoted) {
-		return vtf_uint(line, w, 0, out) < 0 ? wrong(line, "'%.60s' where a text in quotes belongs, or 0", w->s)
-						     : 0;
+		return vtf_uint(line, w, 0, out) < 0
+			? refuse_line(line, "'%.60s' where a text in quotes belongs, or 0", w->s)
+			: 0;
 	}
 	if (strlen(w->s) != w->n) {
-		return wrong(line, "a name with a zero byte in it");
+		return refuse_line(line, "a name with a zero byte in it");
 	}
 	*out = stf_writer_string(writer, w->s);
-	return *out ? 0 : wrong(line, "%s", stf_writer_error(writer)->text);
+	return *out ? 0 : refuse_line(line, "%s", stf_writer_error(writer)->text);
 }
 
 static int scalar(struct vtf_line *line, const struct stf_field *f, const struct vtf_word *w, struct stf_writer *writer,
@@ -325,7 +327,7 @@ static int array(
 
 	if (f->type == STF_C1) {
 		if (!line->word[*at].quoted || line->word[*at].n > UINT32_MAX) {
-			return wrong(line, "'%.60s' where a text in quotes belongs", line->word[*at].s);
+			return refuse_line(line, "'%.60s' where a text in quotes belongs", line->word[*at].s);
 		}
 		v->array = line->word[*at].s;
 		v->count = (uint32_t)line->word[(*at)++].n;
@@ -335,12 +337,13 @@ static int array(
 		return -1;
 	}
 	if (n > line->n - *at - 1) {
-		return wrong(line, "%" PRIu64 " elements are announced, %zu words are left", n, line->n - *at - 1);
+		return refuse_line(
+			line, "%" PRIu64 " elements are announced, %zu words are left", n, line->n - *at - 1);
 	}
 	++*at;
 	p = memory(line, (size_t)n * 8);
 	if (!p) {
-		return wrong(line, "out of memory");
+		return refuse_line(line, "out of memory");
 	}
 	for (i = 0; i < n; i++) {
 		if (scalar(line, f, &line->word[(*at)++], writer, &u) < 0) {
@@ -364,7 +367,7 @@ static int field(struct vtf_line *line, const struct stf_layout *l, const struct
 	long k;
 
 	if (*at >= line->n) {
-		return wrong(line, "no value after %s", part->key[0] ? part->key : f->name);
+		return refuse_line(line, "no value after %s", part->key[0] ? part->key : f->name);
 	}
 	if (f->is_array) {
 		return array(line, f, at, writer, v);
@@ -418,7 +421,7 @@ static int try_layout(struct vtf_line *line, const struct stf_layout *l, size_t 
 	while (at < line->n) {
 		part = line->word[at].quoted ? NULL : part_of(form, line->word[at].s);
 		if (!part) {
-			wrong(line, "%s has no '%.40s'", form->head, line->word[at].s);
+			refuse_line(line, "%s has no '%.40s'", form->head, line->word[at].s);
 			return 1;
 		}
 		at++;
@@ -448,11 +451,11 @@ static int set_sizes(struct vtf_line *line, const struct stf_layout *l)
 				v->count = (uint32_t)line->values[i].u;
 			}
 			if (!v->array && v->count) {
-				return wrong(line, "out of memory");
+				return refuse_line(line, "out of memory");
 			}
 			if (v->count != line->values[i].u) {
-				return wrong(line, "%s and %s have not equally many elements", l->fields[i + 1].name,
-					l->fields[i + 1 + k].name);
+				return refuse_line(line, "%s and %s have not equally many elements",
+					l->fields[i + 1].name, l->fields[i + 1 + k].name);
 			}
 		}
 	}

@@ -273,7 +273,7 @@ static void print_half(struct printer *p, const struct half *h, int receive)
 	fputc('\n', p->f);
 }
 
-static int earlier(const struct half *a, const struct half *b)
+static int half_is_earlier(const struct half *a, const struct half *b)
 {
 	if (a->time != b->time || !a->op != !b->op) {
 		return a->time != b->time ? a->time < b->time : !a->op;
@@ -297,7 +297,7 @@ static int push(struct printer *p, const struct half *h)
 	}
 	for (p->n++; i > 0; i = up) {
 		up = (i - 1) / 2;
-		if (!earlier(h, &p->heap[up])) {
+		if (!half_is_earlier(h, &p->heap[up])) {
 			break;
 		}
 		p->heap[i] = p->heap[up];
@@ -312,10 +312,10 @@ static void pop(struct printer *p)
 	size_t i = 0, k;
 
 	while ((k = 2 * i + 1) < p->n) {
-		if (k + 1 < p->n && earlier(&p->heap[k + 1], &p->heap[k])) {
+		if (k + 1 < p->n && half_is_earlier(&p->heap[k + 1], &p->heap[k])) {
 			k++;
 		}
-		if (!earlier(&p->heap[k], &last)) {
+		if (!half_is_earlier(&p->heap[k], &last)) {
 			break;
 		}
 		p->heap[i] = p->heap[k];

@@ -32,7 +32,7 @@ struct reader {
 	struct vtf_line line;
 };
 
-static int wrong(struct reader *r, const char *why)
+static int refuse_line(struct reader *r, const char *why)
 {
 	snprintf(r->line.why, sizeof(r->line.why), "%.*s", (int)sizeof(r->line.why) - 1, why);
 	return -1;
@@ -46,11 +46,11 @@ static int read_processes(struct reader *r)
 	size_t i;
 
 	if (r->threads) {
-		return wrong(r, "a second NCPUS");
+		return refuse_line(r, "a second NCPUS");
 	}
 	r->threads = calloc(r->line.n, sizeof(*r->threads));
 	if (!r->threads) {
-		return wrong(r, "out of memory");
+		return refuse_line(r, "out of memory");
 	}
 	for (i = 1; i < r->line.n; i++) {
 		if (vtf_uint(&r->line, &r->line.word[i], 0x8000, &v) < 0) {
@@ -66,20 +66,20 @@ static int read_names(struct reader *r)
 	size_t i;
 
 	if (r->names) {
-		return wrong(r, "a second CPUNAMES");
+		return refuse_line(r, "a second CPUNAMES");
 	}
 	r->names = calloc(r->line.n, sizeof(*r->names));
 	for (i = 1; r->names && i < r->line.n; i++) {
 		if (!r->line.word[i].quoted) {
-			return wrong(r, "a name without quotes");
+			return refuse_line(r, "a name without quotes");
 		}
 		r->names[r->n_names] = strdup(r->line.word[i].s);
 		if (!r->names[r->n_names]) {
-			return wrong(r, "out of memory");
+			return refuse_line(r, "out of memory");
 		}
 		r->n_names++;
 	}
-	return r->names ? 0 : wrong(r, "out of memory");
+	return r->names ? 0 : refuse_line(r, "out of memory");
 }
 
 /* 1: the line was of the head. */
@@ -93,7 +93,7 @@ static int read_head(struct reader *r)
 	}
 	if (!strcmp(head, "CLKPERIOD") && r->line.n == 2) {
 		rc = vtf_real(&r->line, &r->line.word[1], &r->resolution);
-		rc = rc == 0 && !(r->resolution > 0) ? wrong(r, "CLKPERIOD must be above 0") : rc;
+		rc = rc == 0 && !(r->resolution > 0) ? refuse_line(r, "CLKPERIOD must be above 0") : rc;
 	} else if (!strcmp(head, "EVENTBITS") && r->line.n == 2) {
 		rc = vtf_uint(&r->line, &r->line.word[1], 63, &r->eventbits);
 	} else if (!strcmp(head, "DURATION") && r->line.n == 3) {
@@ -108,12 +108,12 @@ static int read_head(struct reader *r)
 	} else {
 		return 0;
 	}
-	return rc < 0 ? -1 : r->w ? wrong(r, "this line must come before all declarations and events") : 1;
+	return rc < 0 ? -1 : r->w ? refuse_line(r, "this line must come before all declarations and events") : 1;
 }
 
 static int from_writer(struct reader *r)
 {
-	return wrong(r, stf_writer_error(r->w)->text);
+	return refuse_line(r, stf_writer_error(r->w)->text);
 }
 
 static int begin(struct reader *r)
@@ -124,7 +124,7 @@ static int begin(struct reader *r)
 	uint32_t i, k;
 
 	if (!(r->resolution > 0)) {
-		return wrong(r, "no CLKPERIOD before the first declaration or event");
+		return refuse_line(r, "no CLKPERIOD before the first declaration or event");
 	}
 	r->w = stt_create(r->o, r->to, r->format, &opt, &e);
 	if (!r->w) {
@@ -141,7 +141,7 @@ static int begin(struct reader *r)
 			}
 		}
 	}
-	return n < r->n_names ? wrong(r, "CPUNAMES has more names than NCPUS has threads") : 0;
+	return n < r->n_names ? refuse_line(r, "CPUNAMES has more names than NCPUS has threads") : 0;
 }
 
 /* ---- events ---- */
@@ -156,18 +156,18 @@ static int read_samples(struct reader *r, uint64_t time)
 	size_t i;
 
 	if (l->n < 4 || strcmp(l->word[2].s, "CPU") || vtf_cpu(l, &l->word[3], &c.willy) < 0) {
-		return wrong(r, "expected t SAMP CPU c DEF d UINT|INT|FLOAT 8 v ...");
+		return refuse_line(r, "expected t SAMP CPU c DEF d UINT|INT|FLOAT 8 v ...");
 	}
 	for (i = 4; i < l->n; i += 5) {
 		if (l->n - i < 5 || strcmp(l->word[i].s, "DEF") || strcmp(l->word[i + 3].s, "8") || c.size_1_2 == 255) {
-			return wrong(r, "expected DEF d UINT|INT|FLOAT 8 v, at most 255 times");
+			return refuse_line(r, "expected DEF d UINT|INT|FLOAT 8 v, at most 255 times");
 		}
 		type = !strcmp(l->word[i + 2].s, "UINT") || !strcmp(l->word[i + 2].s, "OPAQUE") ? STF_COUNTER_U8
 			: !strcmp(l->word[i + 2].s, "INT")                                      ? STF_COUNTER_I8
 			: !strcmp(l->word[i + 2].s, "FLOAT")                                    ? STF_COUNTER_F8
 												: 0;
 		if (!type) {
-			return wrong(r, "a sample is UINT, INT, FLOAT or OPAQUE");
+			return refuse_line(r, "a sample is UINT, INT, FLOAT or OPAQUE");
 		}
 		if (vtf_uint(l, &l->word[i + 1], UINT32_MAX, &v) < 0 ||
 			vtf_counter(l, &l->word[i + 4], type, &values[c.size_1_2]) < 0) {
@@ -211,7 +211,7 @@ static int read_half(struct reader *r, uint64_t time, int receive)
 		for (k = 0; k < sizeof(keys) / sizeof(keys[0]) && strcmp(l->word[i].s, keys[k].key); k++) {
 		}
 		if (i + 1 == l->n) {
-			return wrong(r, "a keyword without a value at the end of the line");
+			return refuse_line(r, "a keyword without a value at the end of the line");
 		}
 		if (!strcmp(l->word[i].s, "PAIR")) {
 			if (vtf_uint(l, &l->word[i + 1], UINT64_MAX, &h.pair) < 0) {
@@ -221,7 +221,7 @@ static int read_half(struct reader *r, uint64_t time, int receive)
 			continue;
 		}
 		if (k == sizeof(keys) / sizeof(keys[0])) {
-			return wrong(r,
+			return refuse_line(r,
 				receive ? "RECVMSG has CPU, FROM, COMM, TAG, LEN, FUNCTION, SCL, CHECK, PAIR"
 					: "SENDMSG has CPU, TO, COMM, TAG, LEN, FUNCTION, SCL, CHECK, PAIR");
 		}
@@ -247,7 +247,7 @@ static int read_event(struct reader *r)
 		return -1;
 	}
 	if (l->n < 2) {
-		return wrong(r, "a time stamp without an event");
+		return refuse_line(r, "a time stamp without an event");
 	}
 	head = l->word[1].s;
 	if (!strcmp(head, "SAMP")) {
@@ -285,7 +285,7 @@ static int read_declaration(struct reader *r)
 		return -1;
 	}
 	if (id == STF_ID_communicator_definition && vtf_collops_communicator(&r->collops, &l->record) < 0) {
-		return wrong(r, "out of memory");
+		return refuse_line(r, "out of memory");
 	}
 	return stf_write_record(r->w, &l->record) < 0 ? from_writer(r) : 0;
 }

@@ -68,7 +68,7 @@ static double jitter(struct sim_net *n)
 
 /* A number in [0, 1) that belongs to a and b, and to this network: what does not change from one message to
  * the next. */
-static double fixed(const struct sim_net *n, uint64_t a, uint64_t b)
+static double fixed_random(const struct sim_net *n, uint64_t a, uint64_t b)
 {
 	return cal_random_fixed(n->seed, a, b);
 }
@@ -94,11 +94,11 @@ static double way_s(struct sim_net *n, int from, int to)
 	double s = n->delay_s + hops * n->hop_s + (to > from ? n->asym_s : 0);
 
 	if (n->uneven_s > 0) {
-		s += hops * n->uneven_s * fixed(n, (uint64_t)from, (uint64_t)to);
+		s += hops * n->uneven_s * fixed_random(n, (uint64_t)from, (uint64_t)to);
 	}
 	if (n->slow > 0) {
-		s += (fixed(n, (uint64_t)from, UINT64_MAX) < n->slow ? n->slowness_s : 0) +
-			(fixed(n, (uint64_t)to, UINT64_MAX) < n->slow ? n->slowness_s : 0);
+		s += (fixed_random(n, (uint64_t)from, UINT64_MAX) < n->slow ? n->slowness_s : 0) +
+			(fixed_random(n, (uint64_t)to, UINT64_MAX) < n->slow ? n->slowness_s : 0);
 	}
 	return s;
 }
@@ -196,7 +196,7 @@ static int wait_for_arrival(struct cal_link *l, int from, int to, size_t bytes, 
 
 /* One of the messages whose loss is simulated. Returns 1 when it got lost; the receiver finds out as late as a
  * real one would. */
-static int travel(struct cal_link *l, int from, int to, struct tkm_err *err)
+static int send_message(struct cal_link *l, int from, int to, struct tkm_err *err)
 {
 	struct sim_net *n = l->impl;
 
@@ -233,10 +233,10 @@ static int sim_exchange(struct cal_link *l, int master, int child, struct cal_sa
 	int rc;
 
 	s->send = stamp(n, child);
-	rc = travel(l, child, master, err);
+	rc = send_message(l, child, master, err);
 	if (rc == 0) {
 		s->master_in = s->master_out = stamp(n, master);
-		rc = travel(l, master, child, err);
+		rc = send_message(l, master, child, err);
 	}
 	if (rc == 0) {
 		s->recv = stamp(n, child);
@@ -250,7 +250,7 @@ static int sim_message(struct cal_link *l, int from, int to, ltick_t *sent, ltic
 	int rc;
 
 	*sent = stamp(n, from);
-	rc = travel(l, from, to, err);
+	rc = send_message(l, from, to, err);
 	if (rc == 0) {
 		*received = stamp(n, to);
 	}
@@ -532,7 +532,7 @@ static void make_places(struct sim_net *n, int size)
 		n->place[i] = i;
 	}
 	for (i = size - 1; i > 0 && n->shuffle; i--) {
-		int k = (int)(fixed(n, (uint64_t)i, 1) * (i + 1)), swap = n->place[i];
+		int k = (int)(fixed_random(n, (uint64_t)i, 1) * (i + 1)), swap = n->place[i];
 
 		n->place[i] = n->place[k];
 		n->place[k] = swap;
@@ -576,7 +576,8 @@ int cal_link_sim_drift(struct cal_link *l, struct cal_drift *drift, struct tkm_e
 		return tkm_fail(err, TKM_ERR_NOMEM, "simulated link: out of memory");
 	}
 	for (i = 0; i < l->size; i++) {
-		n->use[i] = (struct cal_drift_use){ drift, 2 * cal_drift_seconds(drift) * fixed(n, (uint64_t)i, 2) };
+		n->use[i] =
+			(struct cal_drift_use){ drift, 2 * cal_drift_seconds(drift) * fixed_random(n, (uint64_t)i, 2) };
 		tmr_sim_add(n->clock[i], cal_drift_ahead, &n->use[i]);
 	}
 	return 0;

@@ -410,7 +410,7 @@ static int baseline_session(struct truth *t, struct entry *e, struct cal_baselin
 
 /* ---- rounds ---- */
 
-static void empty(struct cal_truth_row *row)
+static void clear_row(struct cal_truth_row *row)
 {
 	*row = (struct cal_truth_row){
 		.rtt_s = INFINITY, .between_s = NAN, .half_s = NAN, .claimed_s = NAN, .exchange_s = NAN
@@ -437,7 +437,7 @@ static int is_wanted(const struct truth *t, const struct entry *e)
 	return (t->opt->methods & 1u << e->method) && (e->table == CAL_TRUTH_PUBLISHED || e->method != CAL_TRUTH_PAIRS);
 }
 
-static void begins(const struct truth *t, int round, const struct entry *e)
+static void print_entry(const struct truth *t, int round, const struct entry *e)
 {
 	char name[64];
 
@@ -454,7 +454,7 @@ static int one_session(struct truth *t, int round, struct entry *e, int k, int l
 {
 	int rc;
 
-	begins(t, round, e);
+	print_entry(t, round, e);
 	if (is_ours_or_itc(e)) {
 		if (k == 0) {
 			sessions_begin(t, e);
@@ -595,7 +595,7 @@ int cal_truth_measure(
 			struct entry *e = &t.entry[i];
 
 			e->row = cal_link_is(l, 0) ? cal_truth_row(row, round, e->table, e->method) : &unused[i];
-			empty(e->row);
+			clear_row(e->row);
 		}
 		rc = one_round(&t, round, err);
 	}

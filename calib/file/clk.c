@@ -66,7 +66,7 @@ static int next_line(struct reader *rd)
 	return 0;
 }
 
-static char *word(struct reader *rd)
+static char *next_word(struct reader *rd)
 {
 	char *w = rd->at + strspn(rd->at, " ");
 
@@ -79,7 +79,7 @@ static char *word(struct reader *rd)
 
 static int get_int(struct reader *rd, int64_t *out)
 {
-	char *w = word(rd), *end;
+	char *w = next_word(rd), *end;
 
 	errno = 0;
 	*out = strtoll(w, &end, 10);
@@ -103,7 +103,7 @@ static int get_range(struct reader *rd, int64_t low, int64_t high, int64_t *out)
 /* "unknown" is NAN. The file has points; strtod wants the locale's character. */
 static int get_double(struct reader *rd, double *out)
 {
-	char *w = word(rd), *end, *dot = strchr(w, '.');
+	char *w = next_word(rd), *end, *dot = strchr(w, '.');
 
 	if (strcmp(w, "unknown") == 0) {
 		*out = NAN;
@@ -181,7 +181,7 @@ static void *grow(struct reader *rd, void **array, size_t n, size_t size)
 
 static int read_kind(struct reader *rd, struct cal_session *s)
 {
-	const char *kind = word(rd);
+	const char *kind = next_word(rd);
 	int k;
 
 	for (k = CAL_START; k <= CAL_END && strcmp(kind, cal_session_name((enum cal_session_kind)k)); k++) {
@@ -196,7 +196,7 @@ static int read_kind(struct reader *rd, struct cal_session *s)
 /* A word that only says what the number after it is. */
 static int get_named(struct reader *rd, int64_t high, int64_t *out)
 {
-	word(rd);
+	next_word(rd);
 	return get_range(rd, 0, high, out);
 }
 
@@ -318,7 +318,8 @@ static int read_rate(struct reader *rd, struct cal_map *m)
 static int read_learned(struct reader *rd, struct cal_map *m)
 {
 	if (get_double(rd, &m->learned_low) < 0 || get_double(rd, &m->learned_high) < 0 ||
-		get_named(rd, INT64_MAX, &m->learned_for) < 0 || !word(rd) || get_double(rd, &m->learned_wander) < 0) {
+		get_named(rd, INT64_MAX, &m->learned_for) < 0 || !next_word(rd) ||
+		get_double(rd, &m->learned_wander) < 0) {
 		return -1;
 	}
 	return m->learned_low > 0 && m->learned_low < m->learned_high && m->learned_for > 0
@@ -399,7 +400,7 @@ static int read_pair(struct reader *rd, struct cal_rank *r)
 
 static int read_disruption(struct reader *rd, struct cal_rank *r)
 {
-	char *w = word(rd), *end;
+	char *w = next_word(rd), *end;
 	int64_t changed;
 
 	r->disruption = strtoull(w, &end, 10);
@@ -428,7 +429,7 @@ static int read_can_be_set(struct reader *rd, struct cal_rank *r)
 /* One line of a rank's block other than its first and last. Unknown keys are for later versions. */
 static int read_rank_line(struct reader *rd, struct cal_rank *r)
 {
-	const char *key = word(rd);
+	const char *key = next_word(rd);
 	const struct {
 		const char *key;
 		char *text;
@@ -533,7 +534,7 @@ static int add_rank(struct reader *rd, struct cal_run *run)
 
 static int read_head_line(struct reader *rd, struct cal_run *run, int64_t *ranks)
 {
-	const char *key = word(rd), *how;
+	const char *key = next_word(rd), *how;
 	int64_t v;
 	int i;
 
@@ -559,7 +560,7 @@ static int read_head_line(struct reader *rd, struct cal_run *run, int64_t *ranks
 		return get_range(rd, 1, INT32_MAX, ranks);
 	}
 	if (strcmp(key, "interpolation") == 0) {
-		how = word(rd);
+		how = next_word(rd);
 		for (i = 0; i < CAL_INTERPOLATIONS && strcmp(how, cal_interpolation_name((enum cal_interpolation)i));
 			i++) {
 		}
@@ -660,7 +661,7 @@ int cal_clk_read_rank(const char *text, size_t length, const char *name, struct 
 
 	memset(r, 0, sizeof(*r));
 	rc = next_line(&rd);
-	if (rc == 1 && strcmp(word(&rd), "rank") == 0) {
+	if (rc == 1 && strcmp(next_word(&rd), "rank") == 0) {
 		rc = read_rank_block(&rd, r);
 	} else if (rc >= 0) {
 		rc = bad(&rd, "no rank block");

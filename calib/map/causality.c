@@ -84,7 +84,7 @@ static int match(struct cal_causality *c, uint64_t number)
 
 /* ---- a pass over all that wait ---- */
 
-static struct waiting *at(struct cal_causality *c, uint64_t number)
+static struct waiting *waiting_at(struct cal_causality *c, uint64_t number)
 {
 	return number == none || number < c->base ? NULL : &c->w[number - c->base];
 }
@@ -104,7 +104,7 @@ static void order_of_rank(struct cal_causality *c)
 	size_t i;
 
 	for (i = 0; i < c->n; i++) {
-		struct waiting *w = &c->w[i], *before = at(c, w->before);
+		struct waiting *w = &c->w[i], *before = waiting_at(c, w->before);
 
 		/* no rank goes back, so that this holds also where a band is wrong */
 		w->least = max64(w->e.stamp - w->e.band, before ? before->least : c->returned[w->e.rank]);
@@ -122,14 +122,14 @@ static size_t sort_by_cause(struct cal_causality *c)
 
 		w->now = w->e.stamp;
 		w->most = w->e.stamp + w->e.band;
-		w->left = (at(c, w->before) != NULL) + (w->e.kind == CAL_EVENT_RECEIVED && w->other != none);
+		w->left = (waiting_at(c, w->before) != NULL) + (w->e.kind == CAL_EVENT_RECEIVED && w->other != none);
 		if (w->left == 0) {
 			c->ready[n++] = c->base + i;
 		}
 	}
 	for (done = 0; done < n; done++) {
-		struct waiting *w = at(c, c->ready[done]), *next = at(c, w->after);
-		struct waiting *received = w->e.kind == CAL_EVENT_SENT ? at(c, w->other) : NULL;
+		struct waiting *w = waiting_at(c, c->ready[done]), *next = waiting_at(c, w->after);
+		struct waiting *received = w->e.kind == CAL_EVENT_SENT ? waiting_at(c, w->other) : NULL;
 
 		if (next && --next->left == 0) {
 			c->ready[n++] = w->after;
@@ -149,8 +149,8 @@ static void find_latest(struct cal_causality *c, size_t n)
 	size_t i;
 
 	for (i = n; i-- > 0;) {
-		struct waiting *w = at(c, c->ready[i]), *next = at(c, w->after);
-		struct waiting *received = w->e.kind == CAL_EVENT_SENT ? at(c, w->other) : NULL;
+		struct waiting *w = waiting_at(c, c->ready[i]), *next = waiting_at(c, w->after);
+		struct waiting *received = w->e.kind == CAL_EVENT_SENT ? waiting_at(c, w->other) : NULL;
 
 		if (next) {
 			w->most = min64(w->most, next->most);
@@ -165,13 +165,13 @@ static void find_latest(struct cal_causality *c, size_t n)
 }
 
 /* Forward: as it was, or after its causes, but never later than that. */
-static void move(struct cal_causality *c, size_t n)
+static void move_stamps(struct cal_causality *c, size_t n)
 {
 	size_t i;
 
 	for (i = 0; i < n; i++) {
-		struct waiting *w = at(c, c->ready[i]), *before = at(c, w->before);
-		struct waiting *sent = w->e.kind == CAL_EVENT_RECEIVED ? at(c, w->other) : NULL;
+		struct waiting *w = waiting_at(c, c->ready[i]), *before = waiting_at(c, w->before);
+		struct waiting *sent = w->e.kind == CAL_EVENT_RECEIVED ? waiting_at(c, w->other) : NULL;
 		int64_t wanted = max64(w->e.stamp, before ? before->now : c->returned[w->e.rank]);
 
 		if (sent || (w->parted && w->e.kind == CAL_EVENT_RECEIVED)) {
@@ -200,7 +200,7 @@ static void count(struct cal_causality *c, const struct waiting *w)
 /* The other end, if it comes or goes later, has to find this one's stamp. */
 static void part(struct cal_causality *c, const struct waiting *w)
 {
-	struct waiting *other = at(c, w->other);
+	struct waiting *other = waiting_at(c, w->other);
 	struct open_end *end;
 
 	if (other && !other->parted) {
@@ -216,14 +216,14 @@ static void part(struct cal_causality *c, const struct waiting *w)
 }
 
 /* Repairs all that wait and hands back those before `until`. */
-static int pass(struct cal_causality *c, int64_t until, struct tkm_err *err)
+static int repair_waiting(struct cal_causality *c, int64_t until, struct tkm_err *err)
 {
 	size_t n, i, gone = 0;
 
 	order_of_rank(c);
 	n = sort_by_cause(c);
 	find_latest(c, n);
-	move(c, n);
+	move_stamps(c, n);
 	while (gone < c->n && c->w[gone].e.stamp < until) {
 		gone++;
 	}
@@ -305,7 +305,7 @@ int cal_causality_add(struct cal_causality *c, const struct cal_event *e, struct
 			(long long)e->band, (long long)e->stamp, (long long)c->newest);
 	}
 	/* what is older than two bands neither causes nor is caused any more */
-	if (c->n >= c->pass_at && pass(c, c->newest - 2 * c->widest - c->latency, err) < 0) {
+	if (c->n >= c->pass_at && repair_waiting(c, c->newest - 2 * c->widest - c->latency, err) < 0) {
 		return -1;
 	}
 	number = c->base + c->n;
@@ -313,7 +313,7 @@ int cal_causality_add(struct cal_causality *c, const struct cal_event *e, struct
 		return tkm_fail(err, TKM_ERR_NOMEM, "causality: out of memory for %zu events", c->n);
 	}
 	c->w[c->n++] = (struct waiting){ .e = *e, .before = c->last[e->rank], .after = none, .other = none };
-	before = at(c, c->last[e->rank]);
+	before = waiting_at(c, c->last[e->rank]);
 	if (before) {
 		before->after = number;
 	}
@@ -327,7 +327,7 @@ int cal_causality_add(struct cal_causality *c, const struct cal_event *e, struct
 
 int cal_causality_finish(struct cal_causality *c, struct cal_causality_stats *stats, struct tkm_err *err)
 {
-	if (pass(c, INT64_MAX, err) < 0) {
+	if (repair_waiting(c, INT64_MAX, err) < 0) {
 		return -1;
 	}
 	c->stats.unmatched = tkm_table_count(&c->ends);

@@ -10,7 +10,7 @@
 /* Stamps out of all reason, as in a damaged file, end here, so that the difference of any two fits. */
 #define FARTHEST (INT64_C(1) << 62)
 
-static int64_t within(__int128 v)
+static int64_t clamp(__int128 v)
 {
 	return v > FARTHEST ? FARTHEST : v < -FARTHEST ? -FARTHEST : (int64_t)v;
 }
@@ -36,7 +36,7 @@ static int64_t mul_div(int64_t a, int64_t b, int64_t c)
 	}
 	__int128 p = (__int128)a * b;
 
-	return within((p >= 0 ? p + c / 2 : p - c / 2) / c);
+	return clamp((p >= 0 ? p + c / 2 : p - c / 2) / c);
 }
 
 /* The k-th part; a map without parts is one. */
@@ -72,7 +72,7 @@ static gtick_t at_in(const struct cal_map *m, size_t part, ltick_t local)
 {
 	const struct cal_piece *p = piece_of(m, part, local);
 	int64_t l = ltick_sub(local, p->local);
-	gtick_t g = gtick(within((__int128)p->global.v + mul_div(l, p->rise, p->length)));
+	gtick_t g = gtick(clamp((__int128)p->global.v + mul_div(l, p->rise, p->length)));
 	double u;
 
 	if (l < 0) {
@@ -325,7 +325,7 @@ static double gap_of(const struct cal_map *m, const struct cal_step *s, double s
 
 /* Can the stamp be from that part? Not if the clock had to be read after the first node of the next part, or
  * before the last of the one before. */
-static int possible(const struct cal_map *m, size_t part, ltick_t local)
+static int part_is_possible(const struct cal_map *m, size_t part, ltick_t local)
 {
 	double slowest = rates(m, part).low;
 	const struct cal_step *before = part > 0 ? &m->step[part - 1] : NULL;
@@ -345,7 +345,7 @@ static double bound_of(const struct cal_map *m, size_t lo, size_t hi, size_t cho
 		return m->extra_s;
 	}
 	for (k = lo; k <= hi; k++) {
-		if (k == chosen || possible(m, k, local)) {
+		if (k == chosen || part_is_possible(m, k, local)) {
 			bound = fmax(bound, farthest(certain_in(m, k, local, at)));
 		}
 	}
@@ -409,7 +409,7 @@ double cal_map_proven(const struct cal_map *m, ltick_t local)
 	gtick_t at = at_in(m, chosen, session);
 
 	for (k = 0; k <= last_part(m) && m->nodes; k++) {
-		if (k == chosen || possible(m, k, session)) {
+		if (k == chosen || part_is_possible(m, k, session)) {
 			bound = m->nominal > 0 ? fmax(bound, farthest(proven_in(m, k, session, at))) : INFINITY;
 		}
 	}
@@ -549,7 +549,7 @@ static int went_back(const struct cal_walk *w, ltick_t local)
 	double back_s = (double)ltick_sub(w->last, local) * rates(m, w->part).high * m->period_s;
 
 	return w->begun && s->size_s < 0 && back_s > fmin(-0.5 * s->size_s, s->within_s) &&
-		possible(m, w->part, w->last) && possible(m, w->part + 1, local);
+		part_is_possible(m, w->part, w->last) && part_is_possible(m, w->part + 1, local);
 }
 
 /* Do the sessions that were over say that a stamp is of the next part, or that it is not? 0: they do not say. */
@@ -584,13 +584,13 @@ gtick_t cal_walk_next(struct cal_walk *w, ltick_t local, double *bound_s)
 		int say = sessions_say(w, w->part);
 
 		/* a stamp may have been taken well before its record */
-		if (say > 0 && possible(m, w->part + 1, local)) {
+		if (say > 0 && part_is_possible(m, w->part + 1, local)) {
 			w->part++;
 			w->begun = 0;
 			continue;
 		}
 		/* set back: until it is seen, or cannot be otherwise */
-		if (say < 0 || s->size_s < 0 ? !went_back(w, local) && possible(m, w->part, local)
+		if (say < 0 || s->size_s < 0 ? !went_back(w, local) && part_is_possible(m, w->part, local)
 					     : local.v <= middle(s->from, s->to)) {
 			break;
 		}

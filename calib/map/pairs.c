@@ -343,7 +343,7 @@ static double gap(const struct cal_pairs *p, size_t before)
 }
 
 /* Can the stamp be from that branch? */
-static int possible(const struct cal_pairs *p, size_t k, ltick_t local, const struct cal_stamp_place *where)
+static int branch_is_possible(const struct cal_pairs *p, size_t k, ltick_t local, const struct cal_stamp_place *where)
 {
 	struct branch b = branch_of(p, k);
 	struct place s;
@@ -368,7 +368,7 @@ static size_t choose(const struct cal_pairs *p, ltick_t local, const struct cal_
 	for (k = 0; k < p->branches; k++) {
 		struct branch b = branch_of(p, k);
 
-		if (!possible(p, k, local, where)) {
+		if (!branch_is_possible(p, k, local, where)) {
 			continue;
 		}
 		chosen = k;
@@ -391,7 +391,7 @@ ltick_t cal_pairs_at(
 	struct place s = place_on(p, branch_of(p, chosen), local);
 
 	for (k = 0; k < p->branches && p->branches > 1; k++) {
-		if (k != chosen && possible(p, k, local, where)) {
+		if (k != chosen && branch_is_possible(p, k, local, where)) {
 			struct place other = place_on(p, branch_of(p, k), local);
 			double apart = fabs((double)ltick_sub(other.at, s.at));
 

@@ -19,7 +19,7 @@ struct passed {
 	struct state before, after;
 };
 
-static struct state ahead(const struct state *a, double dt, double walk)
+static struct state predict_state(const struct state *a, double dt, double walk)
 {
 	return (struct state){ .v = a->v + dt * a->s,
 		.s = a->s,
@@ -55,7 +55,7 @@ static double filter(const struct cal_smooth_point *p, size_t n, double slope_si
 		passed[0].before = passed[0].after = a;
 	}
 	for (i = 1; i < n; i++) {
-		struct state b = ahead(&a, p[i].x - p[i - 1].x, walk);
+		struct state b = predict_state(&a, p[i].x - p[i - 1].x, walk);
 
 		a = update_state(&b, p[i].y, scale * p[i].sigma, &cost);
 		sum += cost;

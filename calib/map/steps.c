@@ -58,7 +58,7 @@ static int is_outside(const struct cal_node *n)
 	return gtick_sub(n->global, n->low) < 0 || gtick_sub(n->global, n->high) > 0;
 }
 
-static gtick_t point(const struct cal_node *n)
+static gtick_t point_of_node(const struct cal_node *n)
 {
 	return is_outside(n) ? gtick_add(n->low, gtick_sub(n->high, n->low) / 2) : n->global;
 }
@@ -115,7 +115,7 @@ static void choose_base(struct finder *f)
 		struct pair *p = &f->pair[k];
 		const struct cal_node *a = &f->m->node[p->a], *b = &f->m->node[p->b];
 
-		p->rise = (double)gtick_sub(point(b), point(a)) - f->base * p->length;
+		p->rise = (double)gtick_sub(point_of_node(b), point_of_node(a)) - f->base * p->length;
 		p->least = (double)gtick_sub(b->low, a->high) - f->base * p->length;
 		p->most = (double)gtick_sub(b->high, a->low) - f->base * p->length;
 	}
@@ -358,7 +358,7 @@ static void unmark_all(struct finder *f, enum why why)
 	}
 }
 
-static void mark(struct finder *f, enum why why)
+static void mark_steps(struct finder *f, enum why why)
 {
 	int round = 0;
 
@@ -404,7 +404,7 @@ static void mark_beyond_wander(struct finder *f)
 	double low, high;
 
 	f->scale = INFINITY;
-	mark(f, BEYOND);
+	mark_steps(f, BEYOND);
 	f->bend = INFINITY;
 	do {
 		rate_of_all(f, &low, &high);
@@ -469,7 +469,7 @@ static int stand_out(const struct finder *f)
 static void mark_sudden(struct finder *f)
 {
 	for (f->scale = 4; f->scale < 1e9; f->scale *= 2) {
-		mark(f, SUDDEN);
+		mark_steps(f, SUDDEN);
 		confirm(f);
 		if (count(f, SUDDEN) == 0 || stand_out(f)) {
 			return;
@@ -575,7 +575,7 @@ static void describe(const struct finder *f, size_t k, struct cal_step *s)
 }
 
 /* Parts and steps out of the marked pairs. */
-static int cut(struct finder *f, struct tkm_err *err)
+static int split_at_marks(struct finder *f, struct tkm_err *err)
 {
 	struct cal_map *m = f->m;
 	size_t k, steps = 0;
@@ -628,7 +628,7 @@ int cal_map_split(struct cal_map *m, double nominal, struct tkm_err *err)
 	mark_beyond_wander(&f);
 	mark_sudden(&f);
 	find_rate(&f);
-	rc = cut(&f, err);
+	rc = split_at_marks(&f, err);
 out:
 	free(f.work);
 	free(f.pair);

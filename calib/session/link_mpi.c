@@ -311,7 +311,7 @@ static int ping(struct cal_link *l, int from, int to, ltick_t *sent, ltick_t *re
 
 /* ---- the link ---- */
 
-static int turn(struct cal_link *l, int from, int to, long long *word, double limit_s, struct tkm_err *err)
+static int pass_turn(struct cal_link *l, int from, int to, long long *word, double limit_s, struct tkm_err *err)
 {
 	struct mpi *m = l->impl;
 	int64_t w = *word;
@@ -363,7 +363,7 @@ static int exchange(struct cal_link *l, int master, int child, struct cal_sample
 	return 0;
 }
 
-static int letter(struct cal_link *l, int peer, int here, void *data, size_t size, struct tkm_err *err)
+static int exchange_letter(struct cal_link *l, int peer, int here, void *data, size_t size, struct tkm_err *err)
 {
 	struct mpi *m = l->impl;
 
@@ -385,7 +385,7 @@ static int send(struct cal_link *l, int from, int to, void *data, size_t size, d
 	MPI_Request r;
 
 	if (m->on_line == peer && size <= CAL_LINE_MOST) {
-		return letter(l, peer, here, data, size, err);
+		return exchange_letter(l, peer, here, data, size, err);
 	}
 	while (size > 0) {
 		int part = (int)(size > most ? most : size);
@@ -545,7 +545,7 @@ static void abort_mpi(struct cal_link *l, int status)
 }
 
 static const struct cal_link_ops mpi_ops = {
-	.turn = turn,
+	.turn = pass_turn,
 	.exchange = exchange,
 	.message = message,
 	.ping = ping,

@@ -54,7 +54,7 @@ static struct cal_wakeup *map(int fd, int slots, int mine, size_t shared)
 }
 
 /* A file beyond the program's limit would be the end of it (SIGXFSZ). */
-static int fits(size_t size)
+static int fits_file_limit(size_t size)
 {
 	struct rlimit most;
 
@@ -70,7 +70,7 @@ struct cal_wakeup *cal_wakeup_make(int slots, int mine, size_t shared, struct ca
 	if (fd < 0) {
 		return NULL;
 	}
-	if (fits(size_of(slots, shared)) &&
+	if (fits_file_limit(size_of(slots, shared)) &&
 		getrandom(ticket->magic, sizeof(ticket->magic), GRND_NONBLOCK) == sizeof(ticket->magic) &&
 		ftruncate(fd, (off_t)size_of(slots, shared)) == 0) {
 		b = map(fd, slots, mine, shared);

@@ -75,7 +75,7 @@ static double wander_of_checks(const struct cal_map *m, double *off_s)
 }
 
 /* More wander: the rates are known by so much less. */
-static void allow(struct cal_map *m, double wander)
+static void allow_wander(struct cal_map *m, double wander)
 {
 	double more = 2 * (wander - m->max_wander);
 
@@ -89,7 +89,7 @@ static void allow(struct cal_map *m, double wander)
 /* A step may be in the way, too. */
 static void widen(struct cal_map *m, double wander)
 {
-	allow(m, wander);
+	allow_wander(m, wander);
 	m->may_step = 1;
 }
 
@@ -155,7 +155,7 @@ static void widen_all(struct cal_run *run)
 		if (run->rank[i].sync == CAL_OWN && (int)i != run->master && m->nodes) {
 			m->max_drift = drift;
 			if (m->max_wander < wander) {
-				allow(m, wander);
+				allow_wander(m, wander);
 			}
 		}
 	}

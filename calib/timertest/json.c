@@ -196,7 +196,7 @@ static json_t *verdict(const struct tt_verdict *v)
 		reasons, "text", text(v->text));
 }
 
-static json_t *whole(const struct tt_options *o, const struct tt_result *r)
+static json_t *whole_result(const struct tt_options *o, const struct tt_result *r)
 {
 	json_t *ranks = json_array(), *bursts = json_array(), *nodes = json_array(), *causality;
 	size_t k;
@@ -226,7 +226,7 @@ static json_t *whole(const struct tt_options *o, const struct tt_result *r)
 
 int tt_write_json(const char *path, const struct tt_options *o, const struct tt_result *r, struct tkm_err *err)
 {
-	json_t *j = whole(o, r);
+	json_t *j = whole_result(o, r);
 	struct tkm_newfile n = { .f = stdout };
 	int to_file = strcmp(path, "-") != 0, rc;
 
@@ -247,7 +247,7 @@ int tt_write_json(const char *path, const struct tt_options *o, const struct tt_
 
 char *tt_json_text(const struct tt_options *o, const struct tt_result *r)
 {
-	json_t *j = whole(o, r);
+	json_t *j = whole_result(o, r);
 	char *text = j ? json_dumps(j, JSON_COMPACT) : NULL;
 
 	json_decref(j);

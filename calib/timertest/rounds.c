@@ -34,7 +34,7 @@ static struct place *first_free(const struct machine *m)
 	return best;
 }
 
-static int later(int a, int b)
+static int larger_of(int a, int b)
 {
 	return a > b ? a : b;
 }
@@ -60,7 +60,7 @@ static void add_pair(struct maker *q, int x, int y)
 	struct place *pa = first_free(ma), *pb = first_free(mb);
 	struct tt_pair *p = &q->s->pair[index];
 
-	p->round = later(later(q->busy[a], q->busy[b]), later(pa->free_at, pb->free_at));
+	p->round = larger_of(larger_of(q->busy[a], q->busy[b]), larger_of(pa->free_at, pb->free_at));
 	p->side[0] = (struct tt_side){ a, 2 * (int)(pa - ma->place), -1, -1, 0 };
 	p->side[1] = (struct tt_side){ b, 2 * (int)(pb - mb->place) + (pa == pb), -1, -1, 0 };
 	hand_on(q->s, pa, index, 0);
@@ -68,7 +68,7 @@ static void add_pair(struct maker *q, int x, int y)
 		hand_on(q->s, pb, index, 1);
 	}
 	q->busy[a] = q->busy[b] = p->round + 1;
-	q->s->rounds = later(q->s->rounds, p->round + 1);
+	q->s->rounds = larger_of(q->s->rounds, p->round + 1);
 }
 
 /* A round robin tournament by the circle method: rank 0 stays where it is, the others go round it; of an odd number
@@ -101,7 +101,7 @@ static int find_places(struct maker *q, int ranks, const int *units)
 		struct machine *m = &q->of[q->machine[i]];
 
 		if (!m->place) {
-			m->places = later(units[i] / 2, 1);
+			m->places = larger_of(units[i] / 2, 1);
 			m->place = calloc((size_t)m->places, sizeof(*m->place));
 			if (!m->place) {
 				return -1;
@@ -118,7 +118,7 @@ static int count_most(const struct tt_rounds *s)
 	size_t k;
 
 	for (k = 0; n && k < s->pairs; k++) {
-		most = later(most, ++n[s->pair[k].round]);
+		most = larger_of(most, ++n[s->pair[k].round]);
 	}
 	free(n);
 	return n ? most : -1;

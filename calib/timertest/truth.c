@@ -123,7 +123,8 @@ static double seconds_of(const struct cal_truth_row *r, enum figure what)
 }
 
 /* "3.2ns [0.1ns..28.0ns]" of one figure over all rounds, or "none". */
-static const char *cell(const struct comparison *c, int table, int method, enum figure what, char *buf, size_t size)
+static const char *print_cell(
+	const struct comparison *c, int table, int method, enum figure what, char *buf, size_t size)
 {
 	double *v = malloc((size_t)c->opt.rounds * sizeof(*v));
 	char a[32], b[32], d[32];
@@ -187,7 +188,8 @@ static void print_rows(
 		}
 		fprintf(f, "%-7s", cal_truth_name(m));
 		for (i = 0; i < n; i++) {
-			fprintf(f, i + 1 < n || cost ? " %-30s" : " %s", cell(c, table, m, what[i], buf, sizeof(buf)));
+			fprintf(f, i + 1 < n || cost ? " %-30s" : " %s",
+				print_cell(c, table, m, what[i], buf, sizeof(buf)));
 		}
 		if (cost) {
 			fprintf(f, " %lld in %d session%s", most_messages(c, table, m),
@@ -269,7 +271,7 @@ static json_t *number(double v)
 	return isfinite(v) ? json_real(v) : json_null();
 }
 
-static json_t *three(const double *v)
+static json_t *json_three(const double *v)
 {
 	return json_pack("[o,o,o]", number(v[0]), number(v[1]), number(v[2]));
 }
@@ -284,11 +286,11 @@ static json_t *rows_of(const struct comparison *c, int table, int method)
 
 		json_array_append_new(rounds,
 			json_pack("{s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:i,s:I,s:i}", "round_trip_s", number(r->rtt_s),
-				"between_s", number(r->between_s), "true_error_s", three(r->error_s), "bound_s",
-				three(r->bound_s), "half_width_s", number(r->half_s), "claimed_s", number(r->claimed_s),
-				"session_s", number(r->duration_s), "all_sessions_s", number(r->total_s), "exchange_s",
-				number(r->exchange_s), "sessions", r->sessions, "messages", (json_int_t)r->messages,
-				"outside_bound", r->outside));
+				"between_s", number(r->between_s), "true_error_s", json_three(r->error_s), "bound_s",
+				json_three(r->bound_s), "half_width_s", number(r->half_s), "claimed_s",
+				number(r->claimed_s), "session_s", number(r->duration_s), "all_sessions_s",
+				number(r->total_s), "exchange_s", number(r->exchange_s), "sessions", r->sessions,
+				"messages", (json_int_t)r->messages, "outside_bound", r->outside));
 	}
 	return json_pack("{s:s,s:o}", "name", cal_truth_name(method), "rounds", rounds);
 }
@@ -318,8 +320,8 @@ static int write_json(const char *path, int force, const struct comparison *c, s
 	json_t *j = json_pack("{s:s,s:s,s:i,s:s,s:o,s:o,s:o,s:o,s:o,s:o}", "schema", "timertest-truth/1", "program",
 		PACKAGE_STRING, "ranks", c->link->size, "base", tmr_sim_base(c->link->timer)->name,
 		"base_one_clock_within_s", number(c->base_within_s), "sessions_apart_s", number(c->opt.apart_s),
-		"seconds_after", three(cal_truth_after_s), "methods", methods_of(c, CAL_TRUTH_PUBLISHED), "equal_time",
-		methods_of(c, CAL_TRUTH_TIME), "equal_messages", methods_of(c, CAL_TRUTH_MESSAGES));
+		"seconds_after", json_three(cal_truth_after_s), "methods", methods_of(c, CAL_TRUTH_PUBLISHED),
+		"equal_time", methods_of(c, CAL_TRUTH_TIME), "equal_messages", methods_of(c, CAL_TRUTH_MESSAGES));
 
 	if (!j) {
 		return tkm_fail(err, TKM_ERR_NOMEM, "out of memory for the JSON result");

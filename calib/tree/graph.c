@@ -259,12 +259,12 @@ static double weight(const struct graph *g, const struct cal_edge *e)
 }
 
 /* What an edge measured beyond the tree's values. */
-static double beyond(const struct graph *g, const struct cal_edge *e)
+static double residual(const struct graph *g, const struct cal_edge *e)
 {
 	return e->middle - (g->out->value[e->a] - g->out->value[e->b]);
 }
 
-static int counts(const struct graph *g, const struct cal_edge *e)
+static int is_connected(const struct graph *g, const struct cal_edge *e)
 {
 	return g->out->depth[e->a] >= 0 && g->out->depth[e->b] >= 0;
 }
@@ -278,7 +278,7 @@ static void apply(const struct graph *g, const double *x, double *y)
 	for (i = 0; i < g->edges; i++) {
 		const struct cal_edge *e = &g->edge[i];
 
-		if (counts(g, e)) {
+		if (is_connected(g, e)) {
 			double d = weight(g, e) * (x[e->a] - x[e->b]);
 
 			y[e->a] += d;
@@ -288,7 +288,7 @@ static void apply(const struct graph *g, const double *x, double *y)
 	y[g->out->root] = 0;
 }
 
-static double dot(const double *x, const double *y, int n)
+static double dot_product(const double *x, const double *y, int n)
 {
 	double sum = 0;
 	int i;
@@ -311,11 +311,11 @@ static void least_squares(struct graph *g, double *x)
 	for (k = 0; k < g->edges; k++) {
 		const struct cal_edge *e = &g->edge[k];
 
-		if (counts(g, e)) {
+		if (is_connected(g, e)) {
 			double w = weight(g, e);
 
-			r[e->a] += w * beyond(g, e);
-			r[e->b] -= w * beyond(g, e);
+			r[e->a] += w * residual(g, e);
+			r[e->b] -= w * residual(g, e);
 			diagonal[e->a] += w;
 			diagonal[e->b] += w;
 		}
@@ -324,19 +324,19 @@ static void least_squares(struct graph *g, double *x)
 	for (i = 0; i < n; i++) {
 		p[i] = z[i] = diagonal[i] > 0 ? r[i] / diagonal[i] : 0;
 	}
-	first = rho = dot(r, z, n);
+	first = rho = dot_product(r, z, n);
 	for (step = 0; step < 300 && rho > 1e-16 * first && rho > 0; step++) {
 		double along;
 
 		apply(g, p, q);
-		along = rho / dot(p, q, n);
+		along = rho / dot_product(p, q, n);
 		for (i = 0; i < n; i++) {
 			x[i] += along * p[i];
 			r[i] -= along * q[i];
 			z[i] = diagonal[i] > 0 ? r[i] / diagonal[i] : 0;
 		}
 		before = rho;
-		rho = dot(r, z, n);
+		rho = dot_product(r, z, n);
 		for (i = 0; i < n; i++) {
 			p[i] = z[i] + rho / before * p[i];
 		}
@@ -354,8 +354,8 @@ static void adjust(struct graph *g)
 	for (k = 0; k < g->edges; k++) {
 		const struct cal_edge *e = &g->edge[k];
 
-		if (counts(g, e)) {
-			double left = beyond(g, e) - (x[e->a] - x[e->b]);
+		if (is_connected(g, e)) {
+			double left = residual(g, e) - (x[e->a] - x[e->b]);
 
 			sum += left * left;
 			o->worst = fmax(o->worst, fabs(left));

@@ -89,7 +89,7 @@ static int list_exchanges(struct net *t, size_t k, struct tkm_err *err)
 }
 
 /* One exchange carries the instant from a rank that has it to one that has not. */
-static int carry(struct net *t, const struct exchange *x)
+static int carry_instant(struct net *t, const struct exchange *x)
 {
 	double unused, slope = slope_between(t, x->a, x->b, &unused);
 
@@ -131,7 +131,7 @@ static void choose_instants(struct net *t)
 	while (changed) {
 		changed = 0;
 		for (i = 0; i < t->n; i++) {
-			changed |= carry(t, &t->list[i]);
+			changed |= carry_instant(t, &t->list[i]);
 		}
 	}
 }

@@ -132,7 +132,7 @@ void vt_agent_hosts_write(int64_t now)
 	write_state(now, hosts.blocked ? "blocked" : "running");
 }
 
-static struct other *find(const char *name)
+static struct other *find_host(const char *name)
 {
 	struct other *more;
 	int i;
@@ -160,7 +160,7 @@ static void read_one(const char *name, int64_t now)
 	struct other *o;
 
 	if (fd >= 0 && is_mine(fd) && pread(fd, line, sizeof(line) - 1, 0) > 0 &&
-		sscanf(line, "lowest rank %d %7s", &lowest, what) == 2 && (o = find(name))) {
+		sscanf(line, "lowest rank %d %7s", &lowest, what) == 2 && (o = find_host(name))) {
 		o->seen = 1;
 		if (strcmp(o->line, line)) {
 			memcpy(o->line, line, sizeof(line));

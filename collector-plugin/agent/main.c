@@ -89,7 +89,7 @@ static char *receive_body(int from, size_t size)
 	return body;
 }
 
-static struct vt_agent_process *find(pid_t pid)
+static struct vt_agent_process *find_process(pid_t pid)
 {
 	struct vt_agent_process *p;
 
@@ -131,7 +131,7 @@ static void remove_process(struct vt_agent_process *p)
 
 static void begin(int from, pid_t pid, char *texts, size_t size, int raw)
 {
-	struct vt_agent_process *before = find(pid), *p;
+	struct vt_agent_process *before = find_process(pid), *p;
 	struct tkm_err e = { TKM_OK, "" };
 	char earlier[sizeof(p->c.earlier)] = "";
 	uint64_t cpu = 0;
@@ -200,7 +200,7 @@ static void close_gone(void)
 
 static void end(int from, pid_t pid, const struct vt_attach_end *e)
 {
-	struct vt_agent_process *p = find(pid);
+	struct vt_agent_process *p = find_process(pid);
 
 	if (!p) {
 		return;

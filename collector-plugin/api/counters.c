@@ -57,7 +57,7 @@ static int read_bounds(const void *bounds, void *out)
 	return -1;
 }
 
-static uint64_t joined(const uint32_t *pair)
+static uint64_t join_halves(const uint32_t *pair)
 {
 	return (uint64_t)pair[0] << 32 | pair[1];
 }
@@ -76,8 +76,8 @@ static void set_bounds(struct vt_raw_counter_def *d, int data, const void *bound
 	memcpy(&low, raw, 8);
 	memcpy(&high, raw + 2, 8);
 	if (data == VT_COUNT_INTEGER) {
-		low = joined(raw);
-		high = joined(raw + 2);
+		low = join_halves(raw);
+		high = join_halves(raw + 2);
 	}
 	if (data == VT_COUNT_FLOAT ? f[0] < f[1] : (int64_t)low < (int64_t)high) {
 		d->lower = low;
@@ -175,7 +175,7 @@ static int place_of(int handle, unsigned f)
 	return where == VT_WHERE_THREAD ? vt_tls.thread->number : where;
 }
 
-static void put(ltick_t now, int where, int n, const uint32_t *ids, const uint64_t *values)
+static void record_values(ltick_t now, int where, int n, const uint32_t *ids, const uint64_t *values)
 {
 	vt_raw_values(
 		vt_tls.thread->stream, now, (uint16_t)where, (unsigned)n, ids, values, where == vt_tls.thread->number);
@@ -201,7 +201,7 @@ static VT_ErrorCode count_at(ltick_t now, int n, const int *handles, const void 
 			continue;
 		}
 		if (k == MOST || (k > 0 && where != last)) {
-			put(now, last, k, id, value);
+			record_values(now, last, k, id, value);
 			k = 0;
 		}
 		last = where;
@@ -209,12 +209,12 @@ static VT_ErrorCode count_at(ltick_t now, int n, const int *handles, const void 
 		memcpy(&value[k], (const char *)values + 8 * (size_t)i, 8);
 		if (f & PAIR) {
 			memcpy(pair, &value[k], 8);
-			value[k] = joined(pair);
+			value[k] = join_halves(pair);
 		}
 		k++;
 	}
 	if (k > 0) {
-		put(now, last, k, id, value);
+		record_values(now, last, k, id, value);
 	}
 	return rc;
 }
@@ -253,7 +253,7 @@ VT_ErrorCode VT_countval(int ncounters, int *handles, void *values)
 	}
 	now = vt_ticks_now(c);
 	if (!vt_raw_values_quickly(vt_tls.thread->stream, now, (unsigned)ncounters, ids, values)) {
-		put(now, vt_tls.thread->number, ncounters, ids, values);
+		record_values(now, vt_tls.thread->number, ncounters, ids, values);
 	}
 	return VT_OK;
 }

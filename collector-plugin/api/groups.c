@@ -191,7 +191,7 @@ int vt_group_named(const char *name)
 
 /* Does this process, or a thread of it, belong to the member? Groups are built from older ones only, so this
  * ends. */
-static int belongs(const struct vt_collect *c, int id)
+static int in_group(const struct vt_collect *c, int id)
 {
 	const struct group *g;
 	int i;
@@ -205,7 +205,7 @@ static int belongs(const struct vt_collect *c, int id)
 	default:
 		g = is_group(id) ? atomic_load(&group_of[id - 1]) : NULL;
 		for (i = 0; g && i < g->n; i++) {
-			if (belongs(c, g->member[i])) {
+			if (in_group(c, g->member[i])) {
 				return 1;
 			}
 		}
@@ -227,7 +227,7 @@ static int instance(const struct vt_collect *c, int id)
 		}
 		return id == VT_GROUP_PROCESS ? 0 : VT_WHERE_THREAD;
 	default:
-		return belongs(c, id) ? (int)(VT_RAW_GROUP + FIRST_GROUP) + id : VT_WHERE_ELSEWHERE;
+		return in_group(c, id) ? (int)(VT_RAW_GROUP + FIRST_GROUP) + id : VT_WHERE_ELSEWHERE;
 	}
 }
 

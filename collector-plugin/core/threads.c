@@ -88,7 +88,7 @@ static int make_room(int number)
 	return 0;
 }
 
-static int find(pid_t tid)
+static int find_thread(pid_t tid)
 {
 	int i;
 
@@ -158,7 +158,7 @@ static uint32_t release_place(pid_t tid)
 /* A number, or a place. */
 static int assign(pid_t tid)
 {
-	int n = find(tid);
+	int n = find_thread(tid);
 
 	if (n < 0 && tid != getpid()) {
 		n = place_of(tid);
@@ -191,7 +191,7 @@ int vt_threads_where(pid_t tid)
 	int n;
 
 	vt_lock(&table.lock);
-	n = find(tid);
+	n = find_thread(tid);
 	if (n < 0) {
 		n = place_of(tid);
 		n += n < 0 ? 0 : (int)VT_RAW_PLACE;
@@ -214,7 +214,7 @@ void vt_threads_gone(pid_t tid)
 	int n;
 
 	vt_lock(&table.lock);
-	n = find(tid);
+	n = find_thread(tid);
 	/* one that registered itself says so itself when it ends */
 	if (n >= 0 && !table.entry[n].thread) {
 		release(n);
@@ -244,7 +244,7 @@ int vt_threads_off(pid_t tid)
 	int n, off = vt_process_off();
 
 	vt_lock(&table.lock);
-	n = find(tid);
+	n = find_thread(tid);
 	if (n >= 0 && off != 2) {
 		off = table.entry[n].off || (off && !table.entry[n].on);
 	}
@@ -274,7 +274,7 @@ int vt_threads_take_over(struct vt_collect *c, pid_t tid, uint64_t *total, size_
 	until.tv_sec += until.tv_nsec / 1000000000;
 	until.tv_nsec %= 1000000000;
 	vt_lock(&table.lock);
-	n = find(tid);
+	n = find_thread(tid);
 	if (n >= 0 && make_answered()) {
 		table.entry[n].counts = ASKED;
 		table.entry[n].total = total;
@@ -316,7 +316,7 @@ void vt_threads_hand_over_counters(pid_t tid, const uint64_t *total, size_t n_to
 	int n;
 
 	vt_lock(&table.lock);
-	n = find(tid);
+	n = find_thread(tid);
 	e = n >= 0 ? &table.entry[n] : NULL;
 	if (e && e->counts == ASKED) {
 		e->counts = OWN;
@@ -333,7 +333,7 @@ int vt_threads_counts(pid_t tid)
 	int n, counts;
 
 	vt_lock(&table.lock);
-	n = find(tid);
+	n = find_thread(tid);
 	counts = n >= 0 && table.entry[n].counts != OF_BACKGROUND;
 	vt_unlock(&table.lock);
 	return counts;
@@ -397,7 +397,7 @@ static void thread_ends(void *arg)
 	}
 	/* from here on it is not sampled, and the number may be another thread's */
 	vt_lock(&table.lock);
-	n = find(t->tid);
+	n = find_thread(t->tid);
 	if (n >= 0 && table.entry[n].thread == t) {
 		release(n);
 	}
@@ -415,7 +415,7 @@ static void thread_ends(void *arg)
 }
 
 /* The sampler process sees which number a thread has, and shares its counters. table.lock is held. */
-static void show(struct vt_collect *c, struct vt_thread *t)
+static void publish_thread(struct vt_collect *c, struct vt_thread *t)
 {
 	struct vt_raw_thread_slot *slot;
 	int i;
@@ -438,7 +438,7 @@ static void show(struct vt_collect *c, struct vt_thread *t)
 
 static VT_ErrorCode claim(struct vt_thread *t, int number)
 {
-	int has = find(t->tid);
+	int has = find_thread(t->tid);
 
 	if (number < 0) {
 		number = has >= 0 ? has : lowest_free_number(t->tid);
@@ -490,7 +490,7 @@ VT_ErrorCode vt_threads_register(struct vt_collect *c, struct vt_thread *t, int 
 	first = before < 0 || !table.entry[before].chosen;
 	rc = number >= 0 || before < 0 ? claim(t, number) : VT_OK;
 	if (rc == VT_OK) {
-		show(c, t);
+		publish_thread(c, t);
 	}
 	if (rc == VT_OK && t->number != before) {
 		vt_raw_thread_from(c->raw_, (uint32_t)t->number, release_place(t->tid), (uint64_t)t->tid,

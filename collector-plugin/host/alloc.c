@@ -75,7 +75,7 @@ static void *allocate_from_arena(size_t n)
 	return NULL;
 }
 
-static int ours(const void *p)
+static int is_from_pool(const void *p)
 {
 	int i;
 
@@ -132,7 +132,7 @@ void __wrap_free(void *p)
 	union head *h;
 	uint32_t k;
 
-	if (!p || !ours(p)) {
+	if (!p || !is_from_pool(p)) {
 		__real_free(p);
 		return;
 	}
@@ -153,7 +153,7 @@ void *__wrap_realloc(void *p, size_t n)
 	size_t had;
 	void *q;
 
-	if (p && !ours(p)) {
+	if (p && !is_from_pool(p)) {
 		return __real_realloc(p, n);
 	}
 	had = p ? ((size_t)1 << ((union head *)p - 1)->h.class) - sizeof(union head) : 0;

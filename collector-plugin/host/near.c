@@ -12,7 +12,8 @@ static int is_there(char *path, size_t size, const char *dir, size_t length, con
 	return snprintf(path, size, "%.*s%s", (int)length, dir, rest) < (int)size && access(path, mode) == 0;
 }
 
-static int find(const char *near, const char *const *places, const char *fallback, int mode, char *path, size_t size)
+static int find_file(
+	const char *near, const char *const *places, const char *fallback, int mode, char *path, size_t size)
 {
 	const char *slash = near ? strrchr(near, '/') : NULL;
 	int i;
@@ -27,10 +28,10 @@ static int find(const char *near, const char *const *places, const char *fallbac
 
 int vt_near_program(const char *near, const char *const *places, const char *fallback, char *path, size_t size)
 {
-	return find(near, places, fallback, X_OK, path, size);
+	return find_file(near, places, fallback, X_OK, path, size);
 }
 
 int vt_near_library(const char *near, const char *const *places, const char *fallback, char *path, size_t size)
 {
-	return find(near, places, fallback, R_OK, path, size);
+	return find_file(near, places, fallback, R_OK, path, size);
 }

@@ -50,7 +50,7 @@ static int map_file(struct vt_symbols *s, const char *path)
 }
 
 /* n bytes of the file at this offset; NULL: they are not there. */
-static const void *at(const struct vt_symbols *s, uint64_t offset, uint64_t n)
+static const void *bytes_at(const struct vt_symbols *s, uint64_t offset, uint64_t n)
 {
 	return offset <= s->size && n <= s->size - offset ? s->map + offset : NULL;
 }
@@ -62,7 +62,7 @@ static const ElfW(Ehdr) * header(const struct vt_symbols *s)
 	if (memcmp(h->e_ident, ELFMAG, SELFMAG) ||
 		h->e_ident[EI_CLASS] != (sizeof(void *) == 8 ? ELFCLASS64 : ELFCLASS32) ||
 		h->e_shentsize != sizeof(ElfW(Shdr)) || h->e_shoff % 8 ||
-		!at(s, h->e_shoff, (uint64_t)h->e_shnum * sizeof(ElfW(Shdr)))) {
+		!bytes_at(s, h->e_shoff, (uint64_t)h->e_shnum * sizeof(ElfW(Shdr)))) {
 		return NULL;
 	}
 	return h;
@@ -74,7 +74,7 @@ static const ElfW(Shdr) * section(const struct vt_symbols *s, const ElfW(Ehdr) *
 	unsigned i;
 
 	for (i = 0; i < h->e_shnum; i++) {
-		if (all[i].sh_type == type && at(s, all[i].sh_offset, all[i].sh_size)) {
+		if (all[i].sh_type == type && bytes_at(s, all[i].sh_offset, all[i].sh_size)) {
 			return &all[i];
 		}
 	}
@@ -113,7 +113,7 @@ static const uint8_t *build_id_of(const struct vt_symbols *s, const ElfW(Ehdr) *
 
 	*n = 0;
 	for (i = 0; i < h->e_shnum && !id; i++) {
-		if (all[i].sh_type == SHT_NOTE && at(s, all[i].sh_offset, all[i].sh_size)) {
+		if (all[i].sh_type == SHT_NOTE && bytes_at(s, all[i].sh_offset, all[i].sh_size)) {
 			id = vt_symbols_build_id(s->map + all[i].sh_offset, all[i].sh_size, n);
 		}
 	}
@@ -139,7 +139,7 @@ static size_t read_functions(struct vt_symbols *s, const ElfW(Ehdr) * h, const E
 	const char *names;
 
 	text = table->sh_link < h->e_shnum ? &all[table->sh_link] : NULL;
-	if (!text || !at(s, text->sh_offset, text->sh_size) || text->sh_size == 0 || table->sh_offset % 8) {
+	if (!text || !bytes_at(s, text->sh_offset, text->sh_size) || text->sh_size == 0 || table->sh_offset % 8) {
 		return 0;
 	}
 	names = (const char *)s->map + text->sh_offset;

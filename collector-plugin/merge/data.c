@@ -69,7 +69,7 @@ static int group_belongs(struct vt_merge_part *part, const struct source *s, uns
 }
 
 /* Does this stream's record belong to the part? */
-static inline int belongs(struct vt_merge_part *part, const struct source *s, const struct vt_raw_record *h)
+static inline int record_belongs(struct vt_merge_part *part, const struct source *s, const struct vt_raw_record *h)
 {
 	if (__builtin_expect((h->where & VT_RAW_GROUP) != 0, 0)) {
 		return group_belongs(part, s, h->where & 0x7fffu);
@@ -105,7 +105,7 @@ static inline int next_record(struct vt_merge_part *part, struct source *s)
 		return s->states.n > 0;
 	}
 	while (vt_raw_cursor_next(&s->c)) {
-		int wanted = __builtin_expect(belongs(part, s, &s->c.h), 1);
+		int wanted = __builtin_expect(record_belongs(part, s, &s->c.h), 1);
 
 		/* a walk goes by every record, so that all parts see the same steps */
 		if (wanted || s->f->map->parts > 1) {
@@ -126,7 +126,7 @@ static inline int next_record(struct vt_merge_part *part, struct source *s)
 	return s->closing;
 }
 
-static int earlier(const struct queue *q, uint32_t a, uint32_t b)
+static int source_is_earlier(const struct queue *q, uint32_t a, uint32_t b)
 {
 	return q->s[a].time != q->s[b].time ? q->s[a].time < q->s[b].time : a < b;
 }
@@ -137,8 +137,8 @@ static void sift_down(struct queue *q, size_t i)
 	size_t child;
 
 	while ((child = 2 * i + 1) < q->n) {
-		child += child + 1 < q->n && earlier(q, q->heap[child + 1], q->heap[child]);
-		if (!earlier(q, q->heap[child], moved)) {
+		child += child + 1 < q->n && source_is_earlier(q, q->heap[child + 1], q->heap[child]);
+		if (!source_is_earlier(q, q->heap[child], moved)) {
 			break;
 		}
 		q->heap[i] = q->heap[child];
@@ -343,7 +343,7 @@ static int write_run(struct queue *q)
 	int more = 1;
 
 	if (q->n > 1) {
-		next = q->heap[q->n > 2 && earlier(q, q->heap[2], q->heap[1]) ? 2 : 1];
+		next = q->heap[q->n > 2 && source_is_earlier(q, q->heap[2], q->heap[1]) ? 2 : 1];
 		limit = q->s[next].time;
 	}
 	do {

@@ -35,7 +35,7 @@ static int is_settled(const struct sweep *s, const struct vt_raw_head *h)
 
 /* The process itself or the sampler process, which merges where the process was killed and was not there to do so: then it is no
  * more, or another one has its number. */
-static int wrote(const struct vt_raw_head *h, long pid)
+static int is_sampler_of(const struct vt_raw_head *h, long pid)
 {
 	long sampler = h->sampler;
 	char name[40], comm[32] = "";
@@ -68,8 +68,8 @@ static int of_trace(const struct sweep *s, const char *entry)
 	}
 	for (i = 0; i < s->m->n; i++) {
 		name = base_of(s->m->file[i].head->trace);
-		if (wrote(s->m->file[i].head, pid) && s->settled[i] && *name && !strncmp(entry, name, strlen(name)) &&
-			entry[strlen(name)] == '.') {
+		if (is_sampler_of(s->m->file[i].head, pid) && s->settled[i] && *name &&
+			!strncmp(entry, name, strlen(name)) && entry[strlen(name)] == '.') {
 			return 1;
 		}
 	}

@@ -51,7 +51,7 @@ struct vt_comm *vt_comm_find(MPI_Comm handle)
 	}
 }
 
-static void put(struct table *t, struct vt_comm *c)
+static void add_communicator(struct table *t, struct vt_comm *c)
 {
 	size_t i = start_of(t, c->handle);
 	struct vt_comm *there;
@@ -81,14 +81,14 @@ static int add(struct vt_comm *c)
 			struct vt_comm *there = atomic_load(&t->slot[i]);
 
 			if (there && there != &gone) {
-				put(more, there);
+				add_communicator(more, there);
 			}
 		}
-		put(more, c);
+		add_communicator(more, c);
 		atomic_store(&comms, more);
 		return 0;
 	}
-	put(t, c);
+	add_communicator(t, c);
 	return 0;
 }
 
@@ -171,7 +171,7 @@ static void define(const struct vt_comm *c, enum vt_raw_comm_kind kind, uint32_t
 }
 
 /* With the lock. */
-static struct vt_comm *make(
+static struct vt_comm *new_communicator(
 	MPI_Comm handle, const char *name, enum vt_raw_comm_kind kind, uint32_t parent, uint32_t number, int tag)
 {
 	struct vt_comm *c = calloc(1, sizeof(*c));
@@ -210,9 +210,9 @@ void vt_comms_begin(struct vt_collect *c)
 	vt_world_define(c, vt_rank_of(c), size);
 	vt_lock(&lock);
 	if (next_id == 0 && PMPI_Comm_group(MPI_COMM_WORLD, &world) == MPI_SUCCESS) {
-		own_world = make(MPI_COMM_WORLD, "COMM_WORLD", VT_RAW_COMM_WORLD, 0, 0, 0);
+		own_world = new_communicator(MPI_COMM_WORLD, "COMM_WORLD", VT_RAW_COMM_WORLD, 0, 0, 0);
 		snprintf(name, sizeof(name), "COMM_SELF_#%d", vt_rank_of(c));
-		own_self = make(MPI_COMM_SELF, name, VT_RAW_COMM_SELF, 0, 0, 0);
+		own_self = new_communicator(MPI_COMM_SELF, name, VT_RAW_COMM_SELF, 0, 0, 0);
 	}
 	vt_unlock(&lock);
 }
@@ -230,7 +230,7 @@ static __attribute__((noinline)) struct vt_comm *define_unseen(MPI_Comm handle)
 	vt_lock(&lock);
 	c = vt_comm_find(handle);
 	if (!c) {
-		c = make(handle, name[0] ? name : "unknown", VT_RAW_COMM_GROUP, 0, 0, 0);
+		c = new_communicator(handle, name[0] ? name : "unknown", VT_RAW_COMM_GROUP, 0, 0, 0);
 	}
 	vt_unlock(&lock);
 	return c;
@@ -265,7 +265,7 @@ void vt_comm_created(enum vt_raw_comm_kind kind, const char *prefix, const struc
 	}
 	snprintf(name, sizeof(name), "%s%s%s", prefix, p ? " " : "", old);
 	vt_lock(&lock);
-	make(fresh, name, kind, p ? p->id : 0, number, tag);
+	new_communicator(fresh, name, kind, p ? p->id : 0, number, tag);
 	vt_unlock(&lock);
 }
 

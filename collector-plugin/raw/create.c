@@ -135,7 +135,7 @@ int vt_raw_publish(int fd, char *temporary, const char *path)
 
 enum { FIRST_CHUNK = 2 };
 
-static long long between(long long v, long long lo, long long hi)
+static long long clamp(long long v, long long lo, long long hi)
 {
 	return v < lo ? lo : v > hi ? hi : v;
 }
@@ -143,9 +143,9 @@ static long long between(long long v, long long lo, long long hi)
 /* Takes the options over; sizes in whole pages. */
 static void set_options(struct vt_raw *r, const struct vt_raw_options *o, size_t page)
 {
-	r->block_size = ((size_t)between(o->block_size, VT_RAW_MIN_BLOCK, 1 << 28) + page - 1) / page * page;
-	r->max_blocks = between(o->max_blocks, 4, 1 << 24);
-	r->min_blocks = between(o->min_blocks, 0, r->max_blocks / 2);
+	r->block_size = ((size_t)clamp(o->block_size, VT_RAW_MIN_BLOCK, 1 << 28) + page - 1) / page * page;
+	r->max_blocks = clamp(o->max_blocks, 4, 1 << 24);
+	r->min_blocks = clamp(o->min_blocks, 0, r->max_blocks / 2);
 	r->flush_blocks = o->flush_blocks;
 	r->autoflush = o->autoflush;
 	r->overwrite = !o->autoflush && o->overwrite;
@@ -193,7 +193,7 @@ static struct vt_raw *new_raw(const struct vt_raw_options *o, int first_copy, st
 	int i;
 
 	/* everything that is needed until the end, in one piece and not from malloc, which may be the program's own */
-	cap = (size_t)between(o->max_blocks, 4, 1 << 24) + 1;
+	cap = (size_t)clamp(o->max_blocks, 4, 1 << 24) + 1;
 	size = sizeof(*r) + 2 * cap * sizeof(void *);
 	p = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (p == MAP_FAILED) {

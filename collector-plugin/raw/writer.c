@@ -344,7 +344,7 @@ uint8_t *vt_raw_room_slow(struct vt_raw_stream *s, size_t size, int64_t stamp, u
 }
 
 /* After the record that ends at p: whose the short ones after it are. There is room for it. */
-static uint8_t *own(struct vt_raw_stream *s, uint8_t *p, uint16_t where)
+static uint8_t *write_owner(struct vt_raw_stream *s, uint8_t *p, uint16_t where)
 {
 	const struct vt_raw_record owner = { VT_RAW_OWNER, 0, where, 0 };
 
@@ -368,7 +368,7 @@ int vt_raw_state_slow(struct vt_raw_stream *s, ltick_t stamp, uint16_t where, un
 	}
 	memcpy(p, &h, sizeof(h));
 	memcpy(p + sizeof(h), &function, size - sizeof(h));
-	vt_raw_done(s, own(s, p + size, where));
+	vt_raw_done(s, write_owner(s, p + size, where));
 	return 0;
 }
 
@@ -396,7 +396,7 @@ int vt_raw_values(struct vt_raw_stream *s, ltick_t stamp, uint16_t where, unsign
 		}
 	}
 	p += size;
-	vt_raw_done(s, owns ? own(s, p, where) : p);
+	vt_raw_done(s, owns ? write_owner(s, p, where) : p);
 	return 0;
 }
 
@@ -478,7 +478,7 @@ void vt_raw_keep_open(struct vt_raw *r)
 }
 
 /* First touch costs a fault each, which is better taken here than in the program's threads. */
-static void touch(struct vt_raw *r, size_t from)
+static void touch_pages(struct vt_raw *r, size_t from)
 {
 	size_t i, at;
 
@@ -515,7 +515,7 @@ void vt_raw_tick(struct vt_raw *r, ltick_t now)
 	while (!r->closed && r->n_ready < wanted && r->mapped < (size_t)r->max_blocks && vt_raw_grow_some(r) == 0) {
 	}
 	if (r->n_ready > before) {
-		touch(r, before);
+		touch_pages(r, before);
 	}
 	vt_unlock(&r->lock);
 	if (r->copy[0].id >= VT_RAW_COPIES && !r->closed) {

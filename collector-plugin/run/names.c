@@ -64,7 +64,7 @@ static int ends_in(const char *name, const char *suffix)
 }
 
 /* "DIR/name" or the name itself if it is absolute. -1: too long. */
-static int below(char *to, size_t size, const char *dir, const char *name)
+static int join_path(char *to, size_t size, const char *dir, const char *name)
 {
 	int n = *name == '/'                             ? snprintf(to, size, "%s", name)
 		: !strcmp(name, ".")                     ? snprintf(to, size, "%s", dir)
@@ -82,7 +82,7 @@ static int start_directory(const struct vt_collector *c, char *dir, size_t size)
 	if (!getcwd(here, sizeof(here))) {
 		strcpy(here, "/tmp"); /* the directory was removed */
 	}
-	return below(dir, size, here, c->settings.current_dir ? c->settings.current_dir : ".");
+	return join_path(dir, size, here, c->settings.current_dir ? c->settings.current_dir : ".");
 }
 
 static void choose_format(struct vt_collector *c)
@@ -146,8 +146,9 @@ static int name_trace(struct vt_collector *c, struct tkm_err *err)
 		given = name;
 	}
 	if (start_directory(c, dir, sizeof(dir)) < 0 ||
-		below(prefix, sizeof(prefix), dir, c->settings.logfile_prefix ? c->settings.logfile_prefix : ".") < 0 ||
-		below(c->trace, sizeof(c->trace) - 8, prefix, given) < 0) {
+		join_path(prefix, sizeof(prefix), dir, c->settings.logfile_prefix ? c->settings.logfile_prefix : ".") <
+			0 ||
+		join_path(c->trace, sizeof(c->trace) - 8, prefix, given) < 0) {
 		return tkm_fail(err, TKM_ERR_ARG, "the trace's name is too long: %s", given);
 	}
 	if (c->format && ends_in(c->trace, c->format->suffix)) {
@@ -166,7 +167,7 @@ static int name_protocol(struct vt_collector *c, struct tkm_err *err)
 
 	if (c->settings.protofile_name) {
 		if (start_directory(c, dir, sizeof(dir)) < 0 ||
-			below(c->prot, sizeof(c->prot), dir, c->settings.protofile_name) < 0) {
+			join_path(c->prot, sizeof(c->prot), dir, c->settings.protofile_name) < 0) {
 			return tkm_fail(err, TKM_ERR_ARG, "PROTOFILE-NAME is too long: %s", c->settings.protofile_name);
 		}
 		return 0;
@@ -260,7 +261,7 @@ static struct vt_raw *create_in(struct vt_collector *c, const char *dir, struct 
 			snprintf(name, sizeof(name), "VT-flush-%s_%d%s.%d.dat", c->program,
 				vt_rank_of(&c->pub) < 0 ? 0 : vt_rank_of(&c->pub), pid, i);
 		}
-		if (below(c->raw_path, sizeof(c->raw_path), dir, name) < 0) {
+		if (join_path(c->raw_path, sizeof(c->raw_path), dir, name) < 0) {
 			tkm_fail(err, TKM_ERR_ARG, "the raw file's name is too long: %s/%s", dir, name);
 			return NULL;
 		}
@@ -282,7 +283,7 @@ struct vt_raw *vt_collect_raw(struct vt_collector *c, struct tkm_err *err)
 	size_t i;
 
 	if (start_directory(c, dir, sizeof(dir)) < 0 ||
-		(c->settings.flush_prefix && below(first, sizeof(first), dir, c->settings.flush_prefix) < 0)) {
+		(c->settings.flush_prefix && join_path(first, sizeof(first), dir, c->settings.flush_prefix) < 0)) {
 		tkm_fail(err, TKM_ERR_ARG, "FLUSH-PREFIX is too long");
 		return NULL;
 	}

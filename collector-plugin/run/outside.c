@@ -34,7 +34,7 @@ struct texts {
 };
 
 /* Counts where there is no memory yet. */
-static void put(struct texts *t, const char *key, const char *value, size_t n)
+static void add_text(struct texts *t, const char *key, const char *value, size_t n)
 {
 	size_t k = strlen(key) + 1;
 
@@ -48,7 +48,7 @@ static void put(struct texts *t, const char *key, const char *value, size_t n)
 
 static void put_text(struct texts *t, const char *key, const char *value)
 {
-	put(t, key, value, strlen(value));
+	add_text(t, key, value, strlen(value));
 }
 
 static void put_integer(struct texts *t, const char *key, long long v)
@@ -96,7 +96,7 @@ static void put_all(struct texts *t, const struct vt_collector *c, int64_t tick)
 	}
 	put_integer(t, "planned", vt_plan_of(&c->pub) != NULL);
 	if (c->config_text) {
-		put(t, "config", c->config_text, strnlen(c->config_text, c->config_size));
+		add_text(t, "config", c->config_text, strnlen(c->config_text, c->config_size));
 		put_text(t, "config_name", c->config_name);
 	}
 	for (i = 0; c->variables && c->variables[i]; i++) {

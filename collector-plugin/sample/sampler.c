@@ -174,7 +174,7 @@ static void look_for_threads(struct vt_sampler *s)
 /* ---- the node's counters: one process of a job and node reads them ---- */
 
 /* Whoever has the name bound is elected; the name is free again when the process is gone, however it went. */
-static int elected(struct vt_sampler *s)
+static int win_election(struct vt_sampler *s)
 {
 	struct sockaddr_un a = { .sun_family = AF_UNIX };
 	int n, fd;
@@ -202,7 +202,7 @@ static void sample_node(struct vt_sampler *s)
 {
 	struct vt_target *t;
 
-	if (!elected(s)) {
+	if (!win_election(s)) {
 		return;
 	}
 	if (!s->node) {

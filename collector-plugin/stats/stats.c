@@ -140,7 +140,7 @@ static inline int is_row(const struct vt_raw_row *r, const struct vt_raw_row *ke
 }
 
 /* The row of what is counted; three quarters of them are filled at most. */
-static struct vt_raw_row *find(struct vt_stats *s, const struct vt_raw_row *key)
+static struct vt_raw_row *find_row(struct vt_stats *s, const struct vt_raw_row *key)
 {
 	uint32_t i = first_place(key, s->n);
 
@@ -203,7 +203,7 @@ void vt_stats_call(struct vt_stats *s, uint32_t function, int64_t now, int64_t i
 	}
 	key = (struct vt_raw_row){ .function = function };
 	vt_stats_add(s, &key, now, inclusive, exclusive);
-	r = find(s, &key);
+	r = find_row(s, &key);
 	if (r >= s->row && r < s->row + s->n) {
 		s->recent[function % RECENT] = r;
 	}
@@ -216,7 +216,7 @@ void vt_stats_add(struct vt_stats *s, const struct vt_raw_row *key, int64_t now,
 	if (atomic_load_explicit(&finished, memory_order_relaxed)) {
 		return;
 	}
-	r = find(s, key);
+	r = find_row(s, key);
 	if (s->life && key->kind == VT_RAW_ROW_CALL && r >= s->row && r < s->row + s->n) {
 		see_life(s, r, inclusive);
 	}

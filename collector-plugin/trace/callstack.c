@@ -316,7 +316,7 @@ static struct cached *cache_slot(struct vt_callstack_thread *t, const uintptr_t 
 	return t->cache ? &t->cache->slot[((uintptr_t)&frame[1] / 8 ^ frame[1] ^ frame[1] >> 6) % CACHE] : NULL;
 }
 
-static int holds(const struct cached *s, const uintptr_t *first, unsigned skip, unsigned levels)
+static int same_callers(const struct cached *s, const uintptr_t *first, unsigned skip, unsigned levels)
 {
 	unsigned i;
 
@@ -356,7 +356,7 @@ static uint32_t unwind(struct vt_callstack_thread *t, const uintptr_t *frame, un
 	struct walk w = { .want = levels, .skip = skip };
 	uint32_t id;
 
-	if (s && holds(s, &frame[1], skip, levels)) {
+	if (s && same_callers(s, &frame[1], skip, levels)) {
 		return s->id;
 	}
 	vt_tls.inside++;

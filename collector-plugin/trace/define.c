@@ -51,7 +51,7 @@ const char *vt_class_name(uint32_t id)
 }
 
 /* The class of a name inside a class, "outer:inner", in *cls, to be freed; returns what is after the last colon. NULL: no memory. */
-static const char *split(const char *class_name, const char *clean, char **cls)
+static const char *split_class(const char *class_name, const char *clean, char **cls)
 {
 	const char *colon = strrchr(clean, ':');
 	size_t n = colon ? (size_t)(colon - clean) : 0, size = strlen(class_name) + n + 16;
@@ -91,7 +91,7 @@ uint32_t vt_function(struct vt_collect *c, const char *class_name, const char *n
 uint32_t vt_function_in(struct vt_collect *c, const char *class_name, const char *clean)
 {
 	char *cls;
-	const char *name = split(class_name, clean, &cls);
+	const char *name = split_class(class_name, clean, &cls);
 	uint32_t id = name ? vt_function(c, cls, name) : 0;
 
 	free(cls);
@@ -250,7 +250,7 @@ uint32_t vt_file(struct vt_collect *c, const char *name, uint32_t communicator)
 uint32_t vt_scope_in(struct vt_collect *c, const char *class_name, const char *clean, uint32_t scl1, uint32_t scl2)
 {
 	char *cls, *key;
-	const char *name = split(class_name, clean, &cls);
+	const char *name = split_class(class_name, clean, &cls);
 	uint32_t n = 0;
 	int fresh;
 

@@ -38,7 +38,7 @@ struct search {
 	struct vt_object found;
 };
 
-static int holds(struct dl_phdr_info *info, size_t size, void *arg)
+static int object_has_address(struct dl_phdr_info *info, size_t size, void *arg)
 {
 	struct search *s = arg;
 	uintptr_t low = UINTPTR_MAX, high = 0, at;
@@ -106,7 +106,7 @@ struct vt_object *vt_object_of(struct vt_collect *c, uintptr_t address)
 		}
 		spare = objects[i].end == 0 ? i : spare;
 	}
-	if (!objects || spare == OBJECTS || dl_iterate_phdr(holds, &s) == 0) {
+	if (!objects || spare == OBJECTS || dl_iterate_phdr(object_has_address, &s) == 0) {
 		return NULL;
 	}
 	o = &objects[spare];

@@ -208,7 +208,7 @@ static void thread_ended(struct vt_thread *t)
 	}
 }
 
-static void nothing(void)
+static void do_nothing(void)
 {
 }
 
@@ -225,7 +225,7 @@ const struct vt_sink_ops vt_trace_sink = {
 	.thread_ends = thread_ends,
 	.thread_ended = thread_ended,
 	.forked = forked,
-	.restart = nothing,
+	.restart = do_nothing,
 };
 
 /* ---- states ---- */

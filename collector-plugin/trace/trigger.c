@@ -9,7 +9,7 @@
 #include "collector-plugin/trace/define.h"
 #include "collector-plugin/trace/scope.h"
 
-static int concerns(const struct vt_trigger *g)
+static int concerns_this_rank(const struct vt_trigger *g)
 {
 	long rank = vt_rank_of(vt_tls.collect) > 0 ? vt_rank_of(vt_tls.collect) : 0;
 
@@ -17,7 +17,7 @@ static int concerns(const struct vt_trigger *g)
 		(rank - g->first) % g->stride == 0;
 }
 
-static void turn(struct vt_trace_thread *t, enum vt_tls_state to)
+static void set_recording(struct vt_trace_thread *t, enum vt_tls_state to)
 {
 	enum vt_tls_state was = vt_tls.state;
 
@@ -41,11 +41,11 @@ static void scope(const char *name, int begin)
 }
 
 /* The actions of a trigger that turn recording on, or all others. */
-static void act(struct vt_trace_thread *t, const struct vt_trigger *g, int on)
+static void run_actions(struct vt_trace_thread *t, const struct vt_trigger *g, int on)
 {
 	int i;
 
-	for (i = 0; concerns(g) && i < g->n; i++) {
+	for (i = 0; concerns_this_rank(g) && i < g->n; i++) {
 		enum vt_action a = g->action[i];
 		int is_on = a == VT_TRACEON || (a == VT_RESTORE && t->restore == VT_TLS_ON);
 
@@ -53,9 +53,9 @@ static void act(struct vt_trace_thread *t, const struct vt_trigger *g, int on)
 			if (a == VT_BEGIN_SCOPE || a == VT_END_SCOPE) {
 				scope(g->scope[i], a == VT_BEGIN_SCOPE);
 			} else if (a != VT_RESTORE) {
-				turn(t, a == VT_TRACEON ? VT_TLS_ON : VT_TLS_OFF);
+				set_recording(t, a == VT_TRACEON ? VT_TLS_ON : VT_TLS_OFF);
 			} else if (t->restore != VT_TLS_NEW) {
-				turn(t, t->restore);
+				set_recording(t, t->restore);
 				t->restore = VT_TLS_NEW; /* once */
 			}
 		}
@@ -64,20 +64,20 @@ static void act(struct vt_trace_thread *t, const struct vt_trigger *g, int on)
 
 void vt_trigger_entering(struct vt_trace_thread *t, const struct vt_trace_frame *f)
 {
-	act(t, vt_trace_verdict(f->function)->entry, 1);
+	run_actions(t, vt_trace_verdict(f->function)->entry, 1);
 }
 
 void vt_trigger_entered(struct vt_trace_thread *t, const struct vt_trace_frame *f)
 {
-	act(t, vt_trace_verdict(f->function)->entry, 0);
+	run_actions(t, vt_trace_verdict(f->function)->entry, 0);
 }
 
 void vt_trigger_leaving(struct vt_trace_thread *t, const struct vt_trace_frame *f)
 {
-	act(t, vt_trace_verdict(f->function)->exit, 1);
+	run_actions(t, vt_trace_verdict(f->function)->exit, 1);
 }
 
 void vt_trigger_left(struct vt_trace_thread *t, const struct vt_trace_frame *f)
 {
-	act(t, vt_trace_verdict(f->function)->exit, 0);
+	run_actions(t, vt_trace_verdict(f->function)->exit, 0);
 }

@@ -55,7 +55,7 @@ int slurm_spank_init(spank_t spank, int argc, char **argv)
 }
 
 /* The first line that the program prints, without a shell. 0: there is none. */
-static int ask(char *line, int size)
+static int first_line_of_program(char *line, int size)
 {
 	int fd[2], status, got = 0;
 	pid_t child;
@@ -96,8 +96,8 @@ int slurm_spank_task_init(spank_t spank, int argc, char **argv)
 	}
 	if (timer[0]) {
 		spank_setenv(spank, "VT_TIMER", timer, 1);
-	} else if (spank_getenv(spank, "VT_TIMER", have, sizeof(have)) != ESPANK_SUCCESS && ask(line, sizeof(line)) &&
-		!strncmp(line, key, sizeof(key) - 1)) {
+	} else if (spank_getenv(spank, "VT_TIMER", have, sizeof(have)) != ESPANK_SUCCESS &&
+		first_line_of_program(line, sizeof(line)) && !strncmp(line, key, sizeof(key) - 1)) {
 		line[strcspn(line, "\n")] = '\0';
 		spank_setenv(spank, "VT_TIMER", line + sizeof(key) - 1, 0);
 	}
