@@ -21,10 +21,14 @@
 #include "collector-plugin/settings/run_value.h"
 #include "collector-plugin/settings/settings.h"
 
+/* As a rule all ranks of a job have the same options. */
 static void complain(void *ctx, const char *line)
 {
-	(void)ctx;
-	vtrun_say("%s", line);
+	const struct vtrun *r = ctx;
+
+	if (vt_launcher_rank() <= 0 || r->settings.verbose > 1) {
+		vtrun_say("%s", line);
+	}
 }
 
 /* ---- the library ---- */
@@ -287,6 +291,7 @@ int main(int argc, char **argv)
 	vt_settings_free(&r.settings);
 	vt_settings_init(&r.settings);
 	r.settings.complain = complain;
+	r.settings.ctx = &r;
 	vt_settings_load(&r.settings, r.commanded);
 	if (r.apptainer) {
 		return print_apptainer(&r);

@@ -331,6 +331,29 @@ static void say_lines(struct vt_merge *m)
 	}
 }
 
+static void say_nmcmd(struct vt_merge *m)
+{
+	const struct vt_merge_object *first = NULL;
+	unsigned n = 0;
+	size_t i, k;
+
+	for (i = 0; i < m->n; i++) {
+		for (k = 0; k < m->file[i].n_objects; k++) {
+			if (m->file[i].object[k].nmcmd_failed) {
+				first = first ? first : &m->file[i].object[k];
+				n++;
+			}
+		}
+	}
+	if (n) {
+		missing(m,
+			"NMCMD %.300s failed for %s%s: names of functions are from the symbol tables; the command must "
+			"print "
+			"what nm -P prints",
+			m->o->nmcmd, first->path, n > 1 ? " and others" : "");
+	}
+}
+
 static void say_repairs(struct vt_merge *m)
 {
 	const struct vt_merge_repairs *r = &m->repairs;
@@ -394,6 +417,7 @@ static int describe(struct vt_merge *m)
 		vt_merge_say_summary(m);
 	}
 	say_lines(m);
+	say_nmcmd(m);
 	say_repairs(m);
 	for (i = m->o->info; i && i[0] && i[1]; i += 2) {
 		vt_merge_info(m, i[0], i[1]);

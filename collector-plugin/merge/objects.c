@@ -54,6 +54,7 @@ static const char *symbol_of(const char *nmcmd, struct vt_merge_object *o, uint6
 	if (o && !o->looked) {
 		o->looked = 1;
 		o->symbols = nmcmd ? vt_symbols_by_command(nmcmd, o->path) : NULL;
+		o->nmcmd_failed = nmcmd && !o->symbols;
 		if (!o->symbols) {
 			o->symbols = vt_symbols_open(o->path, o->build_id, o->build_id_size);
 		}

@@ -44,7 +44,7 @@ struct vt_merge_object {
 	uint8_t build_id[32];
 	char *path;
 	struct vt_symbols *symbols; /* NULL: there are none, or they have not been searched */
-	int looked;
+	int looked, nmcmd_failed;
 	struct vt_lines *lines;
 	int looked_lines;
 };

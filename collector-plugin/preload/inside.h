@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What libVTcs.so seldom needs is a library of its own, libVTinside.so: the reading of counters, the merge and simulated clocks. It
- * is loaded when a run starts whose counters are read inside the program, that has PROCESS or CLUSTER, or whose TIMER is simulated;
- * never later: by then a signal handler may be running that has interrupted malloc(). This is the table between the two. libVT has
- * all of it linked in, because an MPI job merges in MPI_Finalize. */
+ * is loaded when a run starts whose counters are read inside the program, that has a PLUGIN, or whose TIMER is simulated; never later: by
+ * then a signal handler may be running that has interrupted malloc(). This is the table between the two. libVT has all of it linked in,
+ * because an MPI job merges in MPI_Finalize. */
 #ifndef COLLECTOR_PLUGIN_PRELOAD_INSIDE_H
 #define COLLECTOR_PLUGIN_PRELOAD_INSIDE_H
 
 #include <stddef.h>
 
 #include "collector-plugin/merge/merge.h"
-#include "collector-plugin/settings/choose.h"
 #include "sampler/source.h"
 #include "timers/timer_private.h"
 
@@ -39,8 +38,6 @@
 	CALL(int, smp_set_read, (struct smp_set *set, union smp_value *value, uint8_t *state), (set, value, state), -1) \
 	CALL(int, smp_set_descriptors, (const struct smp_set *set, int *fd, int most), (set, fd, most), 0) \
 	CALL(void, smp_set_close, (struct smp_set *set), (set), (void)0) \
-	CALL(int, vt_choose, (const char *text, long long number, long long last, int *state, struct tkm_err *err), \
-		(text, number, last, state, err), load(err) < 0 ? -1 : inside->vt_choose(text, number, last, state, err)) \
 	CALL(int, vt_merge, (const struct vt_merge_input *in, size_t n, const struct vt_merge_options *o, \
 		struct vt_merge_result *out, struct tkm_err *err), (in, n, o, out, err), missing(err))
 /* clang-format on */

@@ -15,19 +15,31 @@ void vt_choose_wrong(const struct vt_setting_other *o, const char *why)
 		"%s %s (%s): %s; this one is left out, the others hold", o->name, o->text, o->where, why);
 }
 
-static int silent; /* MPI_Init, or the end of the program, reads the same words again */
-
 static void rules(const char *option, long long number, long long last, int *state)
 {
 	const struct vt_setting_other *o;
 	struct tkm_err err;
 	int i;
 
+	/* what is wrong in them was left out when they were read */
 	for (i = 0; (o = vt_settings_other_nth(&vt_collector.settings, option, i)) != NULL; i++) {
-		if (vt_choose(o->text, number, last, state, &err) < 0 && !silent) {
-			vt_choose_wrong(o, err.text);
-		}
+		vt_choose(o->text, number, last, state, &err);
 	}
+}
+
+static void needs_mpi(const struct vt_collector *c, const char *option, const char *why)
+{
+	const struct vt_setting_other *o;
+	int i;
+
+	for (i = 0; (o = vt_settings_other_nth(&c->settings, option, i)) != NULL; i++) {
+		vt_choose_wrong(o, why);
+	}
+}
+
+static void name_groups(const struct vt_collector *c)
+{
+	needs_mpi(c, "GROUP", "the program does not call MPI_Init, so it has no groups of processes");
 }
 
 int vt_choose_process(long long rank, long long last_rank, long long host, long long last_host)
@@ -59,29 +71,27 @@ static void discard(const struct vt_collector *c)
 
 void vt_choose_alone(const struct vt_collector *c)
 {
-	int state;
+	int state = choose_alone(c);
 
-	silent = !vt_hooks.load;
-	state = choose_alone(c);
-	silent = 0;
 	vt_process_state(state);
 	if (state == 2 && vt_hooks.load) {
 		discard(c);
+	}
+	if (vt_hooks.load) {
+		name_groups(c);
 	}
 }
 
 void vt_choose_at_end(const struct vt_collector *c)
 {
-	const struct vt_setting_other *o;
-	int i;
-
 	if (!vt_hooks.no_mpi) {
 		return;
 	}
 	if (choose_alone(c) == 2) {
 		discard(c);
 	}
-	for (i = 0; vt_ranks_of(&c->pub) > 1 && (o = vt_settings_other_nth(&c->settings, "CLUSTER", i)) != NULL; i++) {
-		vt_choose_wrong(o, "the program did not call MPI_Init, which numbers the hosts");
+	if (vt_ranks_of(&c->pub) > 1) {
+		needs_mpi(c, "CLUSTER", "the program did not call MPI_Init, which numbers the hosts");
 	}
+	name_groups(c);
 }

@@ -249,7 +249,8 @@ void vt_collect_show(const struct vt_collector *c)
 			tkm_shell_word(word, sizeof(word), c->trace));
 	}
 	if (vt_collect_target(c, target, sizeof(target))) {
-		vt_convert_trace(c->trace, target, c->format->name, c->settings.force);
+		vt_convert_trace(c->trace, target, c->format->name, vt_settings_other(&c->settings, "EXTENDED-VTF"),
+			c->settings.force);
 	}
 }
 

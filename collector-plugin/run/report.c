@@ -34,10 +34,10 @@ void vt_report_make(const char *trace, int force)
 	}
 }
 
-void vt_convert_trace(const char *trace, const char *target, const char *format, int force)
+void vt_convert_trace(const char *trace, const char *target, const char *format, const char *extended, int force)
 {
-	const char *const arguments[] = { trace, "--convert", target, "--logfile-format", format,
-		force ? "--force" : NULL, NULL };
+	const char *const arguments[] = { trace, "--convert", target, "--logfile-format", format, "--extended-vtf",
+		extended && *extended ? extended : "on", force ? "--force" : NULL, NULL };
 	char text[MOST_TEXT] = "", trace_word[PATH_MAX], target_word[PATH_MAX], *line, *at = text;
 	int status;
 

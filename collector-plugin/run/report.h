@@ -6,7 +6,7 @@
 void vt_report_make(const char *trace, int force);
 
 /* stftool makes `target` of the trace, as LOGFILE-FORMAT says; the result is reported. The trace stays, since it holds what the other format
- * has no place for. */
-void vt_convert_trace(const char *trace, const char *target, const char *format, int force);
+ * has no place for. extended: EXTENDED-VTF, NULL if it was not given. */
+void vt_convert_trace(const char *trace, const char *target, const char *format, const char *extended, int force);
 
 #endif

@@ -47,7 +47,8 @@ static struct vt_lock lock = VT_LOCK_INIT; /* start against end */
 static void complain(void *ctx, const char *line)
 {
 	(void)ctx;
-	vt_say(1, "WARNING", "%s", line);
+	/* as a rule all ranks of a job have the same options */
+	vt_say(vt_launcher_rank() > 0 ? 2 : 1, "WARNING", "%s", line);
 }
 
 /* vtrun's own are taken out of the environment later. */
@@ -153,25 +154,6 @@ static int open_timer(struct vt_collector *c, struct tkm_err *err)
 	c->settings.timer = c->settings.timer ? c->settings.timer : c->timer_name; /* for the protocol */
 	vt_set_timer(c, t);
 	return t ? 0 : -1;
-}
-
-static int rank_of_launcher(void)
-{
-	static const char *const names[] = { "OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "MV2_COMM_WORLD_RANK",
-		"SLURM_PROCID", NULL };
-	const char *text;
-	char *end;
-	long v;
-	int i;
-
-	for (i = 0; names[i]; i++) {
-		text = secure_getenv(names[i]);
-		v = text && *text ? strtol(text, &end, 10) : -1;
-		if (v >= 0 && v < 1 << 30 && !*end) {
-			return (int)v;
-		}
-	}
-	return -1;
 }
 
 static int ranks_of_launcher(void)
@@ -315,7 +297,7 @@ static int prepare(struct vt_collector *c, int rank, int ranks, const char *argv
 	vt_sink_add(&vt_sampling_sink);
 	of_mpi = rank >= 0;
 	if (rank < 0) {
-		rank = rank_of_launcher();
+		rank = vt_launcher_rank();
 		ranks = rank >= 0 ? ranks_of_launcher() : 0;
 	}
 	vt_set_rank(c, rank, ranks);

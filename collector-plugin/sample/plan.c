@@ -29,6 +29,9 @@ static void load_plugins(struct vt_collector *c, size_t *n)
 		p->source = smp_plugin_load(l->text[i], &p->options, &e);
 		if (p->source) {
 			++*n;
+			if (!c->settings.counter.n) {
+				vt_say(1, "WARNING", "PLUGIN %s: no COUNTER chooses a counter of it", l->text[i]);
+			}
 		} else {
 			vt_say(1, "WARNING", "%s", e.text);
 			vt_raw_info(vt_raw_of(&c->pub), "missing", e.text);
@@ -203,6 +206,9 @@ int vt_collect_plan(struct vt_collector *c, struct tkm_err *err)
 	define_own(vt_raw_of(&c->pub));
 	/* without any choice a program that only calls VT_ records what it says itself, as in the guide */
 	if (!l->n && !c->run[0]) {
+		if (c->calls_expected) { /* in the program: what PLUGIN lacks is reported once */
+			load_plugins(c, &n_plugins);
+		}
 		return 0;
 	}
 	while (!l->n && rules[n_rules]) {

@@ -111,7 +111,7 @@ static int take_triplet(const char *word, struct vt_trigger *t)
 	if (*end == ':') {
 		t->stride = strtol(end + 1, &end, 10);
 	}
-	return *end == '\0' && t->stride > 0;
+	return *end == '\0' && t->stride > 0 && (t->last < 0 || t->last >= t->first);
 }
 
 static int take_action(const char *word, const char **p, struct vt_trigger *t)
@@ -171,6 +171,11 @@ static int take_record(const char *word, struct vt_rule *r)
 	return 1;
 }
 
+static int is_caller(const char *word)
+{
+	return !strcasecmp(word, "caller");
+}
+
 static int take_word(const char *word, const char **p, struct vt_rule *r)
 {
 	if (!strcasecmp(word, "fold") || !strcasecmp(word, "unfold")) {
@@ -181,7 +186,7 @@ static int take_word(const char *word, const char **p, struct vt_rule *r)
 		r->count = tolower((unsigned char)word[8]) == 'n' ? VT_RULE_ON : VT_RULE_OFF;
 		return 1;
 	}
-	if (!strcasecmp(word, "caller")) {
+	if (is_caller(word)) {
 		return next_word(p, r->caller, sizeof(r->caller));
 	}
 	return take_record(word, r);
@@ -192,7 +197,7 @@ int vt_rule_parse(const char *name, const char *text, struct vt_rule *r, char *w
 	struct vt_trigger *trigger = NULL;
 	const char *p = text;
 	char word[300];
-	int fresh = 0; /* after "entry": a triplet may follow */
+	int fresh = 0, ranks; /* after "entry": a triplet may follow */
 
 	*r = (struct vt_rule){ .record = VT_RULE_UNSAID, .fold = VT_RULE_UNSAID, .count = VT_RULE_UNSAID, .level = 1 };
 	if (!next_word(&p, word, sizeof(word)) || !word[0]) {
@@ -208,16 +213,18 @@ int vt_rule_parse(const char *name, const char *text, struct vt_rule *r, char *w
 			fresh = 1;
 			continue;
 		}
-		if (trigger && ((fresh && take_triplet(word, trigger)) || take_action(word, &p, trigger))) {
+		ranks = fresh && isdigit((unsigned char)word[0]);
+		if (trigger && (ranks ? take_triplet(word, trigger) : take_action(word, &p, trigger))) {
 			fresh = 0;
 			continue;
 		}
-		if (!take_word(word, &p, r)) {
-			snprintf(why, size,
-				"%s %s: '%s' is none of ON, OFF, a level, SKIP:LEVEL, ENTRY, EXIT, COUNTERON, "
-				"COUNTEROFF, "
-				"FOLD, UNFOLD, CALLER",
-				name, r->pattern, word);
+		if (ranks || !take_word(word, &p, r)) {
+			snprintf(why, size, "%s %s: %s", name, text, is_caller(word) ? "a pattern must follow " : "");
+			snprintf(why + strlen(why), size - strlen(why), "'%s'%s", word,
+				is_caller(word) ? ""
+					: ranks ? " is no triplet of ranks START[:STOP[:STEP]]"
+						: " is none of ON, OFF, a level, SKIP:LEVEL, ENTRY, EXIT, COUNTERON, "
+						  "COUNTEROFF, FOLD, UNFOLD, CALLER");
 			return -1;
 		}
 	}

@@ -43,3 +43,22 @@ int vt_run_child(const char *text, int of)
 
 	return strstr(text, "\ttrace=") && vt_run_value(text, "pid", pid, sizeof(pid)) && atoi(pid) != of;
 }
+
+int vt_launcher_rank(void)
+{
+	static const char *const names[] = { "OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "MV2_COMM_WORLD_RANK",
+		"SLURM_PROCID", NULL };
+	const char *text;
+	char *end;
+	long v;
+	int i;
+
+	for (i = 0; names[i]; i++) {
+		text = secure_getenv(names[i]);
+		v = text && *text ? strtol(text, &end, 10) : -1;
+		if (v >= 0 && v < 1 << 30 && !*end) {
+			return (int)v;
+		}
+	}
+	return -1;
+}

@@ -16,6 +16,9 @@ const char *vt_run_value(const char *text, const char *key, char *buf, size_t si
 /* Is process `of`, which has this text, a followed child of the one that vtrun started? */
 int vt_run_child(const char *text, int of);
 
+/* The rank that a launcher of MPI jobs gave this process by a variable; -1: none. */
+int vt_launcher_rank(void);
+
 /* The file that this process runs, "" if unknown. Returns buf. */
 char *vt_own_program(char *buf, size_t size);
 

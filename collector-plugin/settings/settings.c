@@ -3,7 +3,6 @@
 #include "collector-plugin/settings/settings.h"
 
 #include <ctype.h>
-#include <math.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -13,7 +12,6 @@
 #include <unistd.h>
 
 #include "base/text.h"
-#include "collector-plugin/settings/formats.h"
 #include "collector-plugin/settings/rule.h"
 #include "sampler/source.h"
 
@@ -70,6 +68,14 @@ static void complain(const struct vt_settings *s, const char *fmt, ...)
 		va_end(ap);
 		s->complain(s->ctx, line);
 	}
+}
+
+/* A message names the option; `text` may do so already. */
+static void leave_out(const struct vt_settings *s, const char *name, const char *text)
+{
+	const char *has = strstr(text, name);
+
+	complain(s, "%s%s%s%s: left out", text, has ? "" : " (", has ? "" : name, has ? "" : ")");
 }
 
 /* Without pointers, so that a library that is put into each process has them in its shared pages. The texts of --help are in help.c. */
@@ -131,151 +137,6 @@ static void free_other(struct vt_setting_other *o)
 	}
 }
 
-static int is_levels(const char *text)
-{
-	unsigned skip, levels;
-	char rest;
-	int on;
-
-	if (!*text || tkm_parse_bool(text, &on) == 0) {
-		return 1;
-	}
-	if (sscanf(text, "%u%c", &levels, &rest) == 1) {
-		return levels <= 15;
-	}
-	return sscanf(text, "%u:%u%c", &skip, &levels, &rest) == 2 && skip <= 15 && levels <= 15;
-}
-
-/* ---- what an option can be ---- */
-
-static int one_window(const char *text, size_t n, double *from, double *to)
-{
-	char part[100], *colon;
-
-	if (n >= sizeof(part)) {
-		return -1;
-	}
-	memcpy(part, text, n);
-	part[n] = '\0';
-	colon = strchr(part, ':');
-	if (!colon) {
-		return -1;
-	}
-	*colon = '\0';
-	*from = 0;
-	*to = INFINITY;
-	return (part[0] && tkm_parse_time(part, from) < 0) || (colon[1] && tkm_parse_time(colon + 1, to) < 0) ? -1 : 0;
-}
-
-/* Options that other parts read, with the ranges of timertest. */
-static int check_number(const char *name, const char *text, const char *where, struct tkm_err *err)
-{
-	long long count;
-	double number;
-	int on, rc;
-	/* clang-format off */
-	const struct tkm_option numbers[] = {
-		{ "DEMANGLE", TKM_OPTION_BOOL, &on, 0, 0, NULL, NULL },
-		{ "DETAILED-STATES", TKM_OPTION_LEVEL, &count, 0, 1000, NULL, NULL },
-		{ "ENTER-USERCODE", TKM_OPTION_BOOL, &on, 0, 0, NULL, NULL },
-		{ "INTERNAL-MPI", TKM_OPTION_BOOL, &on, 0, 0, NULL, NULL },
-		{ "LEARN-DRIFT", TKM_OPTION_BOOL, &on, 0, 0, NULL, NULL },
-		{ "MAX-DRIFT", TKM_OPTION_FRACTION, &number, 1e-9, 0.1, NULL, NULL },
-		{ "MAX-WANDER", TKM_OPTION_FRACTION, &number, 1e-9, 0.1, NULL, NULL },
-		{ "PCTRACE-CACHE", TKM_OPTION_BOOL, &on, 0, 0, NULL, NULL },
-		{ "PCTRACE-FAST", TKM_OPTION_BOOL, &on, 0, 0, NULL, NULL },
-		{ "SYNC-MAX-DURATION", TKM_OPTION_TIME, &number, 1e-6, 86400, NULL, NULL },
-		{ "SYNC-MAX-MESSAGES", TKM_OPTION_COUNT, &count, 1, 1e9, NULL, NULL },
-		{ "SYNC-PERIOD", TKM_OPTION_TIME, &number, -1e6, 1e6, NULL, NULL },
-		{ "SYNCED-CLUSTER", TKM_OPTION_BOOL, &on, 0, 0, NULL, NULL },
-		{ "SYNCED-HOST", TKM_OPTION_BOOL, &on, 0, 0, NULL, NULL },
-		{ "TIMER-SKIP", TKM_OPTION_COUNT, &count, 0, 1e9, NULL, NULL },
-		{ "UNIFY-COUNTERS", TKM_OPTION_BOOL, &on, 0, 0, NULL, NULL },
-		{ "UNIFY-GROUPS", TKM_OPTION_BOOL, &on, 0, 0, NULL, NULL },
-		{ "UNIFY-SCLS", TKM_OPTION_BOOL, &on, 0, 0, NULL, NULL },
-		{ "UNIFY-SYMBOLS", TKM_OPTION_BOOL, &on, 0, 0, NULL, NULL },
-		{ NULL, TKM_OPTION_BOOL, NULL, 0, 0, NULL, NULL },
-	};
-	/* clang-format on */
-	const struct tkm_option *o = tkm_option_find(numbers, name);
-	char *copy = o ? strdup(text) : NULL;
-	struct tkm_err e;
-
-	rc = copy ? tkm_option_set_rest(o, copy, where, &e) : 0;
-	free(copy);
-	return rc < 0 ? tkm_fail(err, TKM_ERR_ARG, "%s (%s)", e.text, o->name) : 0;
-}
-
-static int one_of(const char *text, const char *const *words)
-{
-	while (*words && strcasecmp(*words, text) != 0) {
-		words++;
-	}
-	return *words != NULL;
-}
-
-static int check_windows(const char *text)
-{
-	double from, to;
-	size_t n;
-
-	for (; *text; text += n + (text[n] == ',')) {
-		n = strcspn(text, ",");
-		if (one_window(text, n, &from, &to) < 0 || from > to) {
-			return -1;
-		}
-	}
-	return 0;
-}
-
-int vt_settings_throttle(const char *text, unsigned long long *calls, double *seconds)
-{
-	char *end;
-
-	if (!isdigit((unsigned char)text[0])) {
-		return -1;
-	}
-	*calls = strtoull(text, &end, 10);
-	return *end == ':' && tkm_parse_time(end + 1, seconds) == 0 && *seconds > 0 && *calls > 0 ? 0 : -1;
-}
-
-int vt_settings_check(const char *name, const char *text, const char *where, struct tkm_err *err)
-{
-	static const char *const formats[] = { "STF", "SINGLESTF", "STFSINGLE", NULL };
-	unsigned long long calls;
-	double seconds;
-	static const char *const samplers[] = { "process", "thread", NULL };
-	struct vt_rule rule;
-	struct tkm_err e;
-	char why[500];
-
-	if (!strcasecmp(name, "COUNTER") && smp_rule_check(text, &e) < 0) {
-		return tkm_fail(err, TKM_ERR_ARG, "%s", e.text);
-	}
-	if (!strcasecmp(name, "LOGFILE-FORMAT") && !one_of(text, formats) && !vt_format_by_name(text)) {
-		return tkm_fail(err, TKM_ERR_ARG, "%s: '%s' is none of STF, SINGLESTF, " VT_FORMATS, where, text);
-	}
-	if (!strcasecmp(name, "SAMPLER") && !one_of(text, samplers)) {
-		return tkm_fail(err, TKM_ERR_ARG, "%s: '%s' is neither process nor thread", where, text);
-	}
-	if (!strcasecmp(name, "TIME-WINDOWS") && check_windows(text) < 0) {
-		return tkm_fail(err, TKM_ERR_ARG,
-			"%s: '%s' is not a list of windows FROM:TO, like 1s:5s,1m:2m, that end after they begin", where,
-			text);
-	}
-	if (vt_rule_name(name) && vt_rule_parse(name, text, &rule, why, sizeof(why)) < 0) {
-		return tkm_fail(err, TKM_ERR_ARG, "%s: %s", where, why);
-	}
-	if (!strcasecmp(name, "THROTTLE") && vt_settings_throttle(text, &calls, &seconds) < 0) {
-		return tkm_fail(err, TKM_ERR_ARG, "%s: '%s' is not CALLS:TIME, like 100000:10us", where, text);
-	}
-	if (!strcasecmp(name, "PCTRACE") && !is_levels(text)) {
-		return tkm_fail(err, TKM_ERR_ARG, "%s: '%s' is none of on, off, LEVELS, SKIP:LEVELS, each 0 to 15",
-			where, text);
-	}
-	return check_number(name, text, where, err);
-}
-
 static int has_effect(const char *name)
 {
 	size_t i;
@@ -295,7 +156,7 @@ static void add_other(
 		complain(s, "%s: %s has no effect in this version", where, name);
 	}
 	if (vt_settings_check(name, text, where, &e) < 0) {
-		complain(s, "%s: left out", e.text);
+		leave_out(s, name, e.text);
 		return;
 	}
 	o = calloc(1, sizeof(*o));
@@ -388,17 +249,35 @@ static void came_from(struct vt_settings *s, const struct tkm_option *o, enum vt
 	snprintf(s->where[i], sizeof(s->where[i]), "%s", where);
 }
 
+static const char *text_of(const struct tkm_option *o)
+{
+	return o->type == TKM_OPTION_TEXT ? *(const char *const *)o->value : NULL;
+}
+
+/* Of texts that have only some values, like LOGFILE-FORMAT, a wrong one that was just set goes: what was there before holds. */
+static int check_text(const struct tkm_option *o, const char *was, const char *where, struct tkm_err *err)
+{
+	const char *text = text_of(o);
+
+	if (!text || vt_settings_check(o->name, text, where, err) == 0) {
+		return 0;
+	}
+	*(const char **)o->value = was;
+	return -1;
+}
+
 /* A line of the configuration file. */
 static int see_line(const char *name, char *rest, const char *origin, void *ctx)
 {
 	struct vt_settings *s = ctx;
 	const struct tkm_option *o = tkm_option_find(s->table, name);
-	const char *nearest;
+	const char *nearest, *was;
 	struct tkm_err e;
 
 	if (o) {
-		if (tkm_option_set_rest(o, rest, origin, &e) < 0) {
-			complain(s, "%s (%s): left out", e.text, o->name);
+		was = text_of(o);
+		if (tkm_option_set_rest(o, rest, origin, &e) < 0 || check_text(o, was, origin, &e) < 0) {
+			leave_out(s, o->name, e.text);
 		} else {
 			came_from(s, o, VT_BY_FILE, origin);
 		}
@@ -442,26 +321,6 @@ static void check_counters(struct vt_settings *s)
 		}
 	}
 	s->counter.n = n;
-}
-
-/* Texts that have only some values: LOGFILE-FORMAT, SAMPLER, TIME-WINDOWS. A wrong one is as if it were not there. */
-static void check_texts(struct vt_settings *s)
-{
-	struct tkm_err e;
-	size_t i;
-
-	for (i = 0; s->table[i].name; i++) {
-		const struct tkm_option *o = &s->table[i];
-		const char **text = o->value;
-
-		if (o->type == TKM_OPTION_TEXT && s->origin[i] != VT_BY_DEFAULT && *text &&
-			vt_settings_check(o->name, *text, s->where[i], &e) < 0) {
-			complain(s, "%s: left out", e.text);
-			*text = NULL;
-			s->origin[i] = VT_BY_DEFAULT;
-			s->where[i][0] = '\0';
-		}
-	}
 }
 
 static const char *variable(const struct vt_settings *s, const char *name)
@@ -528,6 +387,7 @@ static void load_variables(struct vt_settings *s, const char *commanded)
 {
 	const struct tkm_option *o;
 	char name[64], where[80];
+	const char *was;
 	struct tkm_err e;
 
 	for (o = s->table; o->name; o++) {
@@ -542,9 +402,11 @@ static void load_variables(struct vt_settings *s, const char *commanded)
 		} else {
 			snprintf(where, sizeof(where), "%s", name);
 		}
+		was = text_of(o);
 		if ((o->type == TKM_OPTION_LIST ? set_list(o, text, where, &e) : tkm_option_set(o, text, where, &e)) <
-			0) {
-			complain(s, "%s: left out", e.text);
+				0 ||
+			check_text(o, was, where, &e) < 0) {
+			leave_out(s, o->name, e.text);
 		} else {
 			came_from(s, o, command ? VT_BY_COMMAND : VT_BY_VARIABLE, where);
 		}
@@ -628,7 +490,6 @@ void vt_settings_load(struct vt_settings *s, const char *commanded)
 	other_variables(s, commanded);
 	unquote_counters(s);
 	check_counters(s);
-	check_texts(s);
 	choose_interval(s);
 	if ((s->summary || s->throttle) && !s->statistics) {
 		s->statistics = 1;
@@ -712,25 +573,6 @@ void vt_settings_print(const struct vt_settings *s, FILE *f)
 		fputc('\n', f);
 	}
 	print_others(f, s->others);
-}
-
-/* ---- time windows ---- */
-
-int vt_settings_in_window(const struct vt_settings *s, double t)
-{
-	const char *p = s->time_windows;
-	double from, to;
-	size_t n;
-
-	while (p && *p) {
-		n = strcspn(p, ",");
-		/* a window that cannot be read hides nothing */
-		if (one_window(p, n, &from, &to) < 0 || (t >= from && t <= to)) {
-			return 1;
-		}
-		p += n + (p[n] == ',');
-	}
-	return !s->time_windows || !*s->time_windows;
 }
 
 void vt_settings_free(struct vt_settings *s)

@@ -45,6 +45,9 @@ if grep -q '^#define HAVE_ZSTD 1' "$build/config.h"; then
 else
 	skip "COMPRESS-TRACE" "this build has no zstd"
 fi
+with 1 'LOGFILE-NAME t.avt' 'EXTENDED-VTF on' && cp t.avt extended && with 1 'LOGFILE-NAME t.avt' 'EXTENDED-VTF off' && grep -q '^DEFFUNCTION ' t.avt &&
+	[ "$(wc -l <t.avt)" -lt "$(wc -l <extended)" ]
+ok "EXTENDED-VTF off: a trace in ASCII lacks $(($(wc -l <extended) - $(wc -l <t.avt))) records that VTF does not know" $?
 nap=1
 with 1 'LOGFILE-NAME t.stf' 'ENVIRONMENT on' && grep -q '^DEFCLASS [0-9]* "sampler"' dump && with 1 'LOGFILE-NAME t.stf' 'ENVIRONMENT off' &&
 	! grep -q '^DEFCLASS [0-9]* "sampler"' dump

@@ -58,12 +58,12 @@ tree "PROCESS and CLUSTER of others, and later words" "$everything"
 echo 'PROCESS 0:x off' >"$dir/conf"
 tree "a wrong word of PROCESS holds nothing" "$everything"
 VT_CONFIG=$dir/conf VT_LOGFILE_NAME=$dir/t.stf timeout 100 "$dir/libraries" >"$dir/out" 2>"$dir/err"
-grep -q "PROCESS 0:x off (.*conf:1): '0:x' is neither START" "$dir/err"
+grep -q "conf:1: PROCESS 0:x off: '0:x' is neither START" "$dir/err"
 ok "and is named" $?
 
 printf 'STATE lib1:* BANANA\nSTATE\nSYMBOL x ENTRY flyaway\n' >"$dir/conf"
 VT_CONFIG=$dir/conf VT_LOGFILE_NAME=$dir/t.stf timeout 100 "$dir/libraries" >"$dir/out" 2>"$dir/err"
-grep -q "conf:1: STATE lib1:\* : *'BANANA'\|conf:1: STATE lib1:\*: 'BANANA' is none of" "$dir/err" && grep -q 'conf:2: STATE needs a pattern' "$dir/err" && grep -q "conf:3: .*flyaway" "$dir/err"
+grep -q "conf:1: STATE lib1:\* BANANA: 'BANANA' is none of" "$dir/err" && grep -q 'conf:2: STATE needs a pattern' "$dir/err" && grep -q "conf:3: .*flyaway" "$dir/err"
 ok "wrong lines are named and left out" $?
 
 printf 'STOPFILE-NAME banana\nTRACE-ON-DISK 5\n' >"$dir/conf"

@@ -210,10 +210,10 @@ SAY=$dir/say VT_CLUSTER='0 no' run 4 ./wild && none ''
 ok "CLUSTER no: the counters of the node alone" $?
 printf 'PROCESS 0:N no\nPROCESS 1:x on\nPROCESS 1:1 on maybe\nPROCESS 3:2\nCLUSTER zero off\nPROCESS 0:0 on\n' >conf
 SAY=$dir/say VT_CONFIG=$dir/conf VT_PROCESS='2 on;2:2 no' run 3 ./wild && one_trace wild 3 && samples wild.stf | cut -d: -f1 | sort | uniq -c >have &&
-	[ "$(tr -s ' \n' ' ' <have)" = ' 15 0 ' ] && grep -c "WARNING: .*; this one is left out" out | grep -qx 4 &&
-	grep -q "PROCESS 1:x on ($dir/conf:2): '1:x' is neither START\[:STOP\[:STEP\]\]" out &&
-	grep -q "PROCESS 1:1 on maybe ($dir/conf:3): 'maybe' " out && grep -q "PROCESS 3:2 ($dir/conf:4): '3:2' " out &&
-	grep -q "CLUSTER zero off ($dir/conf:5): 'zero' " out
+	[ "$(tr -s ' \n' ' ' <have)" = ' 15 0 ' ] && grep -c ": left out$" out | grep -qx 4 &&
+	grep -q "$dir/conf:2: PROCESS 1:x on: '1:x' is neither START\[:STOP\[:STEP\]\]" out &&
+	grep -q "$dir/conf:3: PROCESS 1:1 on maybe: 'maybe' " out && grep -q "$dir/conf:4: PROCESS 3:2: '3:2' " out &&
+	grep -q "$dir/conf:5: CLUSTER zero off: 'zero' " out
 ok "lines that are none are reported once, with their place, and the others are used; a variable is read after the file" $?
 
 printf 'Counter CPU_Idle On\nprocess 1:n No\nlogfile-name Mixed.stf\nGroup Low 0\nGROUP lower LOW\n' >conf
@@ -251,7 +251,7 @@ clean
 printf 'CLUSTER 0 no\nPROCESS 1 x\n' >conf
 VT_CONFIG=conf timeout 300 "$MPIRUN" -np 2 "$build/vtrun" ./alone >out 2>&1
 [ $? -eq 0 ] && [ "$(grep -c 'WARNING: CLUSTER 0 no (conf:1): the program did not call MPI_Init' out)" -eq 1 ] &&
-	[ "$(grep -c 'WARNING: PROCESS 1 x (conf:2): ' out)" -eq 1 ]
+	[ "$(grep -c "vtrun: conf:2: PROCESS 1 x: 'x' " out)" -eq 1 ]
 ok "several such programs: CLUSTER has no effect, and a message says so" $?
 
 # ---- GROUP, and the protocol as a configuration file ----

@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What the value of an option can be, where its type does not say it; and the texts that are lists of their own. */
+#include "config.h"
+#include "collector-plugin/settings/settings.h"
+
+#include <ctype.h>
+#include <limits.h>
+#include <math.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/text.h"
+#include "collector-plugin/settings/choose.h"
+#include "collector-plugin/settings/formats.h"
+#include "collector-plugin/settings/rule.h"
+#include "sampler/source.h"
+
+/* ---- TIME-WINDOWS, THROTTLE, PCTRACE, HANDLE-SIGNALS ---- */
+
+static int one_window(const char *text, size_t n, double *from, double *to)
+{
+	char part[100], *colon;
+
+	if (n >= sizeof(part)) {
+		return -1;
+	}
+	memcpy(part, text, n);
+	part[n] = '\0';
+	colon = strchr(part, ':');
+	if (!colon) {
+		return -1;
+	}
+	*colon = '\0';
+	*from = 0;
+	*to = INFINITY;
+	return (part[0] && tkm_parse_time(part, from) < 0) || (colon[1] && tkm_parse_time(colon + 1, to) < 0) ? -1 : 0;
+}
+
+static int check_windows(const char *text)
+{
+	double from, to;
+	size_t n;
+
+	for (; *text; text += n + (text[n] == ',')) {
+		n = strcspn(text, ",");
+		if (one_window(text, n, &from, &to) < 0 || from > to) {
+			return -1;
+		}
+	}
+	return 0;
+}
+
+int vt_settings_in_window(const struct vt_settings *s, double t)
+{
+	const char *p = s->time_windows;
+	double from, to;
+	size_t n;
+
+	while (p && *p) {
+		n = strcspn(p, ",");
+		/* a window that cannot be read hides nothing */
+		if (one_window(p, n, &from, &to) < 0 || (t >= from && t <= to)) {
+			return 1;
+		}
+		p += n + (p[n] == ',');
+	}
+	return !s->time_windows || !*s->time_windows;
+}
+
+int vt_settings_throttle(const char *text, unsigned long long *calls, double *seconds)
+{
+	char *end;
+
+	if (!isdigit((unsigned char)text[0])) {
+		return -1;
+	}
+	*calls = strtoull(text, &end, 10);
+	return *end == ':' && tkm_parse_time(end + 1, seconds) == 0 && *seconds > 0 && *calls > 0 ? 0 : -1;
+}
+
+static int is_levels(const char *text)
+{
+	unsigned skip, levels;
+	char rest;
+	int on;
+
+	if (!*text || tkm_parse_bool(text, &on) == 0) {
+		return 1;
+	}
+	if (sscanf(text, "%u%c", &levels, &rest) == 1) {
+		return levels <= 15;
+	}
+	return sscanf(text, "%u:%u%c", &skip, &levels, &rest) == 2 && skip <= 15 && levels <= 15;
+}
+
+static int check_signals(const char *text)
+{
+	struct tkm_triplet t;
+	size_t n;
+
+	for (; *text && strcasecmp(text, "none") != 0; text += n + (text[n] == ',')) {
+		n = strcspn(text, ",");
+		if (tkm_parse_triplet(text, n, &t) < 0 || t.first < 1 || (t.last >= NSIG && t.last != LLONG_MAX)) {
+			return -1;
+		}
+	}
+	return 0;
+}
+
+/* ---- all of them ---- */
+
+/* Options that other parts read, with the ranges of timertest. */
+static int check_number(const char *name, const char *text, const char *where, struct tkm_err *err)
+{
+	long long count;
+	double number;
+	int on, rc;
+	/* clang-format off */
+	const struct tkm_option numbers[] = {
+		{ "DEMANGLE", TKM_OPTION_BOOL, &on, 0, 0, NULL, NULL },
+		{ "DETAILED-STATES", TKM_OPTION_LEVEL, &count, 0, 1000, NULL, NULL },
+		{ "ENTER-USERCODE", TKM_OPTION_BOOL, &on, 0, 0, NULL, NULL },
+		{ "EXTENDED-VTF", TKM_OPTION_BOOL, &on, 0, 0, NULL, NULL },
+		{ "INTERNAL-MPI", TKM_OPTION_BOOL, &on, 0, 0, NULL, NULL },
+		{ "LEARN-DRIFT", TKM_OPTION_BOOL, &on, 0, 0, NULL, NULL },
+		{ "MAX-DRIFT", TKM_OPTION_FRACTION, &number, 1e-9, 0.1, NULL, NULL },
+		{ "MAX-WANDER", TKM_OPTION_FRACTION, &number, 1e-9, 0.1, NULL, NULL },
+		{ "PCTRACE-CACHE", TKM_OPTION_BOOL, &on, 0, 0, NULL, NULL },
+		{ "PCTRACE-FAST", TKM_OPTION_BOOL, &on, 0, 0, NULL, NULL },
+		{ "SYNC-MAX-DURATION", TKM_OPTION_TIME, &number, 1e-6, 86400, NULL, NULL },
+		{ "SYNC-MAX-MESSAGES", TKM_OPTION_COUNT, &count, 1, 1e9, NULL, NULL },
+		{ "SYNC-PERIOD", TKM_OPTION_TIME, &number, -1e6, 1e6, NULL, NULL },
+		{ "SYNCED-CLUSTER", TKM_OPTION_BOOL, &on, 0, 0, NULL, NULL },
+		{ "SYNCED-HOST", TKM_OPTION_BOOL, &on, 0, 0, NULL, NULL },
+		{ "TIMER-SKIP", TKM_OPTION_COUNT, &count, 0, 1e9, NULL, NULL },
+		{ "UNIFY-COUNTERS", TKM_OPTION_BOOL, &on, 0, 0, NULL, NULL },
+		{ "UNIFY-GROUPS", TKM_OPTION_BOOL, &on, 0, 0, NULL, NULL },
+		{ "UNIFY-SCLS", TKM_OPTION_BOOL, &on, 0, 0, NULL, NULL },
+		{ "UNIFY-SYMBOLS", TKM_OPTION_BOOL, &on, 0, 0, NULL, NULL },
+		{ NULL, TKM_OPTION_BOOL, NULL, 0, 0, NULL, NULL },
+	};
+	/* clang-format on */
+	const struct tkm_option *o = tkm_option_find(numbers, name);
+	char *copy = o ? strdup(text) : NULL;
+
+	rc = copy ? tkm_option_set_rest(o, copy, where, err) : 0;
+	free(copy);
+	return rc;
+}
+
+static int one_of(const char *text, const char *const *words)
+{
+	while (*words && strcasecmp(*words, text) != 0) {
+		words++;
+	}
+	return *words != NULL;
+}
+
+/* PROCESS and CLUSTER: which numbers there are is another question. GROUP: a name and members, which only MPI_Init knows. */
+static int check_processes(const char *name, const char *text, const char *where, struct tkm_err *err)
+{
+	const char *rest = text;
+	char word[1000];
+	struct tkm_err e;
+	int state = 0;
+
+	if (!strcasecmp(name, "GROUP")) {
+		return vt_choose_field(&rest, word, sizeof(word), 0) && vt_choose_field(&rest, word, sizeof(word), 0)
+			? 0
+			: tkm_fail(err, TKM_ERR_ARG, "%s: GROUP %s: a name and members must follow, as in odd 1:N:2",
+				  where, text);
+	}
+	if (strcasecmp(name, "PROCESS") && strcasecmp(name, "CLUSTER")) {
+		return 0;
+	}
+	return vt_choose(text, 0, 0, &state, &e) < 0
+		? tkm_fail(err, TKM_ERR_ARG, "%s: %s %s: %s", where, name, text, e.text)
+		: 0;
+}
+
+static int needs_value(const char *name)
+{
+	static const char *const names[] = { "CLUSTER", "LEARN-FROM", "NMCMD", "PROCESS", NULL };
+
+	return one_of(name, names);
+}
+
+int vt_settings_check(const char *name, const char *text, const char *where, struct tkm_err *err)
+{
+	static const char *const formats[] = { "STF", "SINGLESTF", "STFSINGLE", NULL };
+	unsigned long long calls;
+	double seconds;
+	static const char *const samplers[] = { "process", "thread", NULL };
+	struct vt_rule rule;
+	struct tkm_err e;
+	char why[500];
+
+	if (!text[strspn(text, " \t")] && needs_value(name)) {
+		return tkm_fail(err, TKM_ERR_ARG, "%s: %s needs a value", where, name);
+	}
+	if (!strcasecmp(name, "HANDLE-SIGNALS") && check_signals(text) < 0) {
+		return tkm_fail(err, TKM_ERR_ARG,
+			"%s: '%s' is not none, nor a list of signals from 1 to %d, like 11 or 3,10:12", where, text,
+			NSIG - 1);
+	}
+	if (check_processes(name, text, where, err) < 0) {
+		return -1;
+	}
+
+	if (!strcasecmp(name, "COUNTER") && smp_rule_check(text, &e) < 0) {
+		return tkm_fail(err, TKM_ERR_ARG, "%s", e.text);
+	}
+	if (!strcasecmp(name, "LOGFILE-FORMAT") && !one_of(text, formats) && !vt_format_by_name(text)) {
+		return tkm_fail(err, TKM_ERR_ARG, "%s: '%s' is none of STF, SINGLESTF, " VT_FORMATS, where, text);
+	}
+	if (!strcasecmp(name, "SAMPLER") && !one_of(text, samplers)) {
+		return tkm_fail(err, TKM_ERR_ARG, "%s: '%s' is neither process nor thread", where, text);
+	}
+	if (!strcasecmp(name, "TIME-WINDOWS") && check_windows(text) < 0) {
+		return tkm_fail(err, TKM_ERR_ARG,
+			"%s: '%s' is not a list of windows FROM:TO, like 1s:5s,1m:2m, that end after they begin", where,
+			text);
+	}
+	if (vt_rule_name(name) && vt_rule_parse(name, text, &rule, why, sizeof(why)) < 0) {
+		return tkm_fail(err, TKM_ERR_ARG, "%s: %s", where, why);
+	}
+	if (!strcasecmp(name, "THROTTLE") && vt_settings_throttle(text, &calls, &seconds) < 0) {
+		return tkm_fail(err, TKM_ERR_ARG, "%s: '%s' is not CALLS:TIME, like 100000:10us", where, text);
+	}
+	if (!strcasecmp(name, "PCTRACE") && !is_levels(text)) {
+		return tkm_fail(err, TKM_ERR_ARG, "%s: '%s' is none of on, off, LEVELS, SKIP:LEVELS, each 0 to 15",
+			where, text);
+	}
+	return check_number(name, text, where, err);
+}
