@@ -170,6 +170,12 @@ int cal_map_line(struct cal_map *m, ltick_t local, gtick_t global, double slope,
  * the pieces. In calib/map/steps.c. Returns 0, or -1 when memory runs out. */
 int cal_map_split(struct cal_map *m, double nominal, struct tkm_err *err);
 
+/* To be called after each node that was appended. One on the same tick of a coarse clock as the node before it, which it does not
+ * contradict, says nothing new, and would look like a clock that stood: one of the two stays, a used one if there is one, else the
+ * earlier. A clock that may be set may have been set in between, so what stays covers both. slope: global per local tick. In
+ * calib/map/steps.c. */
+void cal_map_leave_out_same_tick(struct cal_map *m, double slope);
+
 /* Appends the pieces of another map, which keeps its own. Returns 0, or -1 when memory runs out. */
 int cal_map_append(struct cal_map *m, const struct cal_map *more, struct tkm_err *err);
 

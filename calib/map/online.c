@@ -314,6 +314,7 @@ int cal_online_add(struct cal_online *o, const struct cal_session *s, struct tkm
 	}
 	rc = append(&o->map, &n, err);
 	if (rc == 0) {
+		cal_map_leave_out_same_tick(&o->map, o->slope);
 		rc = cal_map_split(&o->map, 1 / o->opt.hz / o->map.period_s, err);
 	}
 	if (rc == 0) {

@@ -150,6 +150,26 @@ static int explained(const struct interval *v, const double rise[2], const doubl
 	return v->rise >= low - v->noise && v->rise <= high + v->noise;
 }
 
+/* A pair on the same tick of a coarse clock, or of a coarse reference, as the one before it says nothing new, and would look like a clock
+ * that stood. */
+static void leave_out_same_tick(struct cal_pairs *p)
+{
+	size_t i, n = 0;
+
+	for (i = 0; i < p->n; i++) {
+		struct interval v = { 0 };
+		int64_t moved = 0;
+
+		p->pair[n] = p->pair[i];
+		if (n > 0) {
+			v = interval(p, n - 1);
+			moved = ltick_sub(p->pair[n].local, p->pair[n - 1].local);
+		}
+		n += n == 0 || moved < 0 || (moved > 0 && v.length > 0) || fabs(v.rise) > v.noise;
+	}
+	p->n = n;
+}
+
 /* Beyond whatever the kernel slews by: set for certain. */
 static void mark_beyond_limit(struct cal_pairs *p)
 {
@@ -166,7 +186,7 @@ static void mark_beyond_limit(struct cal_pairs *p)
 }
 
 /* What one event explains, or none, is no step. Where a clock that is not set shows one, or another clock shows two in a
- * row (look_beside_steps()), or is slewed too fast, the assumptions are wrong. */
+ * row (look_beside_steps()), or is slewed too fast where no step explains it, the assumptions are wrong. */
 static void mark_unexplained(struct cal_pairs *p)
 {
 	double rise[2], noise[2];
@@ -176,9 +196,10 @@ static void mark_unexplained(struct cal_pairs *p)
 	for (i = 0; i + 1 < p->n; i++) {
 		struct interval v = interval(p, i);
 		int known = neighbours(p, i, &v, rise, noise),
-		    odd = known && !is_set(p, i) && !explained(&v, rise, noise);
+		    odd = known && !is_set(p, i) && !explained(&v, rise, noise),
+		    fast = fabs(v.rise) - v.noise > p->max_slew * v.length;
 
-		if (!p->may_step && (odd || is_set(p, i) || fabs(v.rise) - v.noise > p->max_slew * v.length)) {
+		if (p->may_step ? fast && known && !odd && !is_set(p, i) : odd || is_set(p, i) || fast) {
 			p->contradictions++;
 		} else if (odd) {
 			p->pair[i].step = CAL_PAIR_SET;
@@ -241,6 +262,7 @@ int cal_pairs_judge(struct cal_pairs *p, struct tkm_err *err)
 	double rise[2], noise[2];
 	size_t i;
 
+	leave_out_same_tick(p);
 	mark_beyond_limit(p);
 	mark_unexplained(p);
 	look_beside_steps(p);

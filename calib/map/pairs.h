@@ -56,7 +56,7 @@ int cal_pairs_due(const struct cal_pairs *p, ltick_t now);
 
 int cal_pairs_add(struct cal_pairs *p, const struct cal_reading *pair, struct tkm_err *err);
 
-/* What the pairs say between them. To be called before the calls below, and again after more were added. Returns 0 or -1:
+/* What the pairs say between them; leaves out those on the same tick of a clock as the one before. To be called before the calls below, and again after more were added. Returns 0 or -1:
  * no memory. */
 int cal_pairs_judge(struct cal_pairs *p, struct tkm_err *err);
 

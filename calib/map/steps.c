@@ -93,10 +93,20 @@ static void find_usual(struct finder *f)
 	f->usual = i ? tkm_quantile(f->work, i, 0.1) : 0;
 }
 
+/* Is the mean rate of the pair certainly off the nominal one by more than two clocks can be? */
+static int certainly_beyond(const struct finder *f, const struct pair *p)
+{
+	const struct cal_node *a = &f->m->node[p->a], *b = &f->m->node[p->b];
+	double expected = f->nominal * p->length, limit = 2 * f->m->max_drift * expected;
+
+	return (double)gtick_sub(b->low, a->high) - expected > limit ||
+		(double)gtick_sub(b->high, a->low) - expected < -limit;
+}
+
 static void choose_base(struct finder *f)
 {
 	double *work = f->work;
-	size_t k, n = 0, near = 0;
+	size_t k, n = 0, near = 0, beyond = 0;
 
 	for (k = 0; k < f->n; k++) {
 		const struct pair *p = &f->pair[k];
@@ -104,11 +114,12 @@ static void choose_base(struct finder *f)
 		if (!p->step) {
 			work[n] = (double)gtick_sub(f->m->node[p->b].global, f->m->node[p->a].global) / p->length;
 			near += f->nominal > 0 && fabs(work[n] / f->nominal - 1) <= 2 * f->m->max_drift;
+			beyond += f->nominal > 0 && certainly_beyond(f, p);
 			n++;
 		}
 	}
 	f->base = n ? tkm_median(work, n) : 1;
-	if (f->nominal > 0 && (n < 2 || near > 0)) {
+	if (f->nominal > 0 && (n < 2 || near > 0 || beyond == 0)) {
 		f->base = f->nominal; /* else the clock never keeps to what was assumed */
 	}
 	for (k = 0; k < f->n; k++) {
@@ -633,4 +644,32 @@ out:
 	free(f.work);
 	free(f.pair);
 	return rc;
+}
+
+void cal_map_leave_out_same_tick(struct cal_map *m, double slope)
+{
+	struct cal_node *b = &m->node[m->nodes - 1], *a = b - 1, *stays, *goes;
+	int64_t passed;
+
+	if (m->nodes < 2) {
+		return;
+	}
+	passed = ltick_sub(b->local, a->local);
+	if (passed < 0 || (passed > 0 && gtick_sub(b->global, a->global) > 0)) {
+		return;
+	}
+	passed = llrint((double)passed * slope);
+	if (gtick_sub(b->high, a->low) < passed || gtick_sub(b->low, a->high) > passed) {
+		return;
+	}
+	stays = b->used && !a->used ? b : a;
+	goes = stays == b ? a : b;
+	if (m->may_step) {
+		int64_t to = stays == b ? passed : -passed;
+
+		stays->low.v = goes->low.v + to < stays->low.v ? goes->low.v + to : stays->low.v;
+		stays->high.v = goes->high.v + to > stays->high.v ? goes->high.v + to : stays->high.v;
+	}
+	*a = *stays;
+	m->nodes--;
 }

@@ -93,16 +93,21 @@ static void widen(struct cal_map *m, double wander)
 	m->may_step = 1;
 }
 
+/* The least that the rate is off the nominal one by for certain; 0: that is not known. nominal: global per local tick. */
+static double certainly_off(const struct cal_map *m, double nominal)
+{
+	return m->rate_high > 0 ? fmax(fmax(m->rate_low / nominal - 1, 1 - m->rate_high / nominal), 0) : 0;
+}
+
 static void test_rank(struct cal_run *run, struct cal_rank *r)
 {
-	double nominal = cal_session_hz(&run->rank[run->master]) / cal_session_hz(r), slope, needed, off_s = 0;
 	const struct cal_map *master = &run->rank[run->master].map;
+	double nominal = cal_session_hz(&run->rank[run->master]) / cal_session_hz(r) *
+		cal_map_session_slope(master, master->piece[0].local),
+	       slope = cal_map_session_slope(&r->map, r->map.node[0].local) / nominal - 1, needed, off_s = 0;
 	int round;
 
-	slope = cal_map_session_slope(&r->map, r->map.node[0].local) /
-			cal_map_session_slope(master, master->piece[0].local) / nominal -
-		1;
-	if (fabs(slope) > 2 * run->max_drift) {
+	if (certainly_off(&r->map, nominal) > 2 * run->max_drift) {
 		contradict(run, r,
 			"its rate is %+.4g ppm off the nominal one, at most %g ppm were assumed of two clocks "
 			"(--max-drift)",
@@ -123,6 +128,7 @@ static void test_rank(struct cal_run *run, struct cal_rank *r)
 	}
 }
 
+/* cal_solve() has allowed a step to the maps of this clock already, and to all if it is the master's. */
 static void test_disruption(struct cal_run *run, struct cal_rank *r)
 {
 	if (r->disruption_changed) {
@@ -130,7 +136,6 @@ static void test_disruption(struct cal_run *run, struct cal_rank *r)
 			"the virtual machine was moved or restored before session %d (/dev/vmclock0): its clocks may "
 			"have jumped",
 			r->disruption_changed);
-		r->map.may_step = 1;
 	}
 }
 

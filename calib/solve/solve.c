@@ -68,6 +68,9 @@ static int scale_of_run(struct cal_run *run, int64_t *length, int64_t *rise, str
 	}
 	/* too short a run, or a clock that stood: the nominal rate */
 	*length = (int64_t)1 << 40;
+	while (*length > 1 && (double)*length / hz / run->period_s >= 0x1p61) {
+		*length /= 2;
+	}
 	*rise = llrint((double)*length / hz / run->period_s);
 	return 0;
 }
@@ -168,33 +171,6 @@ static int add_half(const struct cal_run *run, const struct cal_rank *r, int ses
 	return rc;
 }
 
-/* A check on the same tick of a coarse clock as the session before or after it, which it does not contradict, says nothing new,
- * and would look like a clock that stood: one of the two stays, the one that is used. A clock that may be set may have been set
- * in between, so what stays covers both. slope: global per local tick. */
-static void leave_out_same_tick(struct cal_map *map, double slope)
-{
-	struct cal_node *b = &map->node[map->nodes - 1], *a = map->nodes > 1 ? b - 1 : b;
-	int64_t passed = ltick_sub(b->local, a->local);
-
-	if (a == b || (a->used && b->used) || passed < 0 || (passed > 0 && gtick_sub(b->global, a->global) > 0)) {
-		return;
-	}
-	passed = llrint((double)passed * slope);
-	if (gtick_sub(b->high, a->low) < passed || gtick_sub(b->low, a->high) > passed) {
-		return;
-	}
-	if (map->may_step) {
-		struct cal_node *stays = b->used ? b : a;
-		const struct cal_node *goes = b->used ? a : b;
-		int64_t to = b->used ? passed : -passed;
-
-		stays->low.v = goes->low.v + to < stays->low.v ? goes->low.v + to : stays->low.v;
-		stays->high.v = goes->high.v + to > stays->high.v ? goes->high.v + to : stays->high.v;
-	}
-	*a = b->used ? *b : *a;
-	map->nodes--;
-}
-
 /* One node per session, two where a clock stepped within it. */
 static int add_nodes(const struct cal_run *run, const struct cal_rank *r, double slope, double error,
 	struct cal_map *map, struct tkm_err *err)
@@ -226,10 +202,18 @@ static int add_nodes(const struct cal_run *run, const struct cal_rank *r, double
 		if (rc == 0 && torn) {
 			rc = add_half(run, r, (int)k, after, s->n, slope, error, map, err);
 		} else if (rc == 0) {
-			leave_out_same_tick(map, slope * cal_map_session_slope(master, master->piece[0].local));
+			cal_map_leave_out_same_tick(map, slope * cal_map_session_slope(master, master->piece[0].local));
 		}
 	}
 	return rc;
+}
+
+/* May somebody have set the rank's clock or the master's between two sessions? Or moved the machine of one of them? */
+static int may_step(const struct cal_run *run, const struct cal_rank *r)
+{
+	const struct cal_rank *m = &run->rank[run->master];
+
+	return cal_session_may_step(r) || cal_session_may_step(m) || r->disruption_changed || m->disruption_changed;
 }
 
 /* Nodes, parts, and the rate that is certain: first with what the assumption about drift allows within a
@@ -242,7 +226,7 @@ static int find_nodes(const struct cal_run *run, const struct cal_rank *r, struc
 
 	for (pass = 0; pass < 2; pass++) {
 		map->max_wander = run->max_wander;
-		map->may_step = cal_session_may_step(r) || cal_session_may_step(&run->rank[run->master]);
+		map->may_step = may_step(run, r);
 		if (add_nodes(run, r, slope, error, map, err) < 0 || cal_map_split(map, nominal * master, err) < 0) {
 			return -1;
 		}

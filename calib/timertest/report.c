@@ -440,15 +440,60 @@ static void print_learned(FILE *f, int rank, const struct cal_rank *c, const str
 	fprintf(f, "%s\n", tkm_print_time(a, sizeof(a), cal_map_session_bound(&without, later), 1));
 }
 
+/* Sessions that the map has no node of, with the reason. */
+static void print_left_out(FILE *f, const struct cal_rank *c)
+{
+	size_t k, node = 0, lost = 0, same_tick = 0;
+
+	for (k = 0; k < c->sessions; k++) {
+		while (node < c->map.nodes && c->map.node[node].session < (int)k + 1) {
+			node++;
+		}
+		if (c->session[k].n == 0 && !c->session[k].given) {
+			lost++;
+		} else if (node == c->map.nodes || c->map.node[node].session != (int)k + 1) {
+			same_tick++;
+		}
+	}
+	if (lost) {
+		fprintf(f, ", %zu more without an answer", lost);
+	}
+	if (same_tick) {
+		fprintf(f, ", %zu more left out (on the same tick of a clock as another, so %s nothing new)", same_tick,
+			same_tick == 1 ? "it says" : "they say");
+	}
+}
+
+static void print_map(FILE *f, int rank, const struct cal_rank *c, double period_s)
+{
+	double at_nodes = 0, between = 0;
+	size_t k, used = 0;
+	char a[32], b[32];
+
+	for (k = 0; k < c->map.nodes; k++) {
+		between = fmax(between, cal_map_session_bound(&c->map, c->map.node[k].local));
+		if (c->map.node[k].used) {
+			at_nodes = fmax(at_nodes, cal_map_session_bound(&c->map, c->map.node[k].local));
+			used++;
+		}
+	}
+	fprintf(f, "clock map of rank %d: %zu of %zu session%s", rank, used, c->map.nodes,
+		c->map.nodes == 1 ? "" : "s");
+	print_left_out(f, c);
+	fprintf(f, ", bound %s at %s, %s at the checks between (wander %g ppm)",
+		tkm_print_time(a, sizeof(a), at_nodes, 1), c->map.nodes == 1 ? "it" : "them",
+		tkm_print_time(b, sizeof(b), between, 1), c->map.max_wander * 1e6);
+	print_checks(f, c, period_s);
+	putc('\n', f);
+}
+
 static void print_maps(FILE *f, const struct tt_result *r)
 {
-	char a[32], b[32];
+	char a[32];
 	int i;
 
 	for (i = 1; i < r->ranks; i++) {
 		const struct cal_rank *c = &r->run.rank[i];
-		double at_nodes = 0, between = 0;
-		size_t k, used = 0;
 
 		if (c->sync == CAL_SHARED) {
 			fprintf(f, "clock map of rank %d: that of rank %d, whose clock it shares", i, c->leader);
@@ -467,20 +512,7 @@ static void print_maps(FILE *f, const struct tt_result *r)
 			continue;
 		}
 		print_uncorrected(f, r, i);
-		for (k = 0; k < c->map.nodes; k++) {
-			between = fmax(between, cal_map_session_bound(&c->map, c->map.node[k].local));
-			if (c->map.node[k].used) {
-				at_nodes = fmax(at_nodes, cal_map_session_bound(&c->map, c->map.node[k].local));
-				used++;
-			}
-		}
-		fprintf(f,
-			"clock map of rank %d: %zu of %zu sessions, bound %s at them, %s at the checks between (wander "
-			"%g ppm)",
-			i, used, c->map.nodes, tkm_print_time(a, sizeof(a), at_nodes, 1),
-			tkm_print_time(b, sizeof(b), between, 1), c->map.max_wander * 1e6);
-		print_checks(f, c, r->run.period_s);
-		putc('\n', f);
+		print_map(f, i, c, r->run.period_s);
 		print_bounds(f, i, c);
 		print_learned(f, i, c, &r->run);
 		print_pairs(f, i, c);

@@ -257,6 +257,7 @@ static int narrow_rate(const struct cal_run *run, const struct cal_rank *r, stru
 				.high = gtick(p->master.v + (int64_t)ceil(p->high)),
 				.sigma = p->sigma,
 				.session = (int)k + 1 };
+			cal_map_leave_out_same_tick(&m, rate->slope);
 		}
 	}
 	if (m.nodes && cal_map_split(&m, rate->slope, err) < 0) {

@@ -205,6 +205,26 @@ static void a_step_begins_the_map_anew(void)
 	}
 }
 
+/* Three sessions on each tick of a clock: it did not stop between them. */
+static void sessions_on_one_tick_are_no_step(void)
+{
+	struct world w;
+	double bound, error;
+	int k;
+
+	begin(&w, "drift={rank}ppm,tick=100ms", quiet, 1e-6);
+	w.o.opt.tick_s = w.o.opt.master_tick_s = 0.1;
+	for (k = 0; k < 30; k++) {
+		session(&w);
+		CHECK_INT(w.o.steps, 0);
+		error = fabs(error_at(&w, now_ps(&w) + 20000000000, &bound));
+		CHECK(error <= bound, "after %d sessions %g s off, bound %g s", k + 1, error, bound);
+		cal_link_sleep(w.l, 0.03);
+	}
+	CHECK(w.o.map.nodes >= 8 && w.o.map.nodes <= 10, "%zu nodes", w.o.map.nodes);
+	end(&w);
+}
+
 /* The bound at the time that cal_map_lasts() names is the wanted one. */
 static void the_next_session_is_due_when_the_band_is_used_up(void)
 {
@@ -256,6 +276,7 @@ int main(int argc, char **argv)
 	RUN(sessions_may_scatter_by_more_than_they_say);
 	RUN(wobble_is_followed_with_a_burst_a_second);
 	RUN(a_step_begins_the_map_anew);
+	RUN(sessions_on_one_tick_are_no_step);
 	RUN(the_next_session_is_due_when_the_band_is_used_up);
 	RUN(sessions_that_say_nothing_change_nothing);
 	return check_end();

@@ -193,12 +193,77 @@ static void what_was_not_assumed_is_noticed(void)
 	}
 }
 
+/* Faster all the time, so that no interval differs from its neighbours, where a clock may be set: after the last reading and before the
+ * first the limit of the kernel counts, too. */
+static void a_slew_that_lasts_is_noticed(void)
+{
+	static const char *const clocks[] = { "slew=3000ppm/0s/100s/0s", "slew=-9%/0s/100s/0s",
+		"slew=3000ppm/0s/100s/0s,step=30ms@2s", "slew=-9%/0s/100s/0s,step=1s@300s" };
+	size_t i;
+
+	for (i = 0; i < sizeof(clocks) / sizeof(clocks[0]); i++) {
+		double f, fr, within, off;
+		struct world w;
+		ltick_t local, truth, at;
+
+		begin(&w, clocks[i]);
+		take(&w, 6, 0.005, 0);
+		CHECK(w.pairs.contradictions > 0, "%s: not noticed", clocks[i]);
+		w.now.now_ps += 50000000000;
+		local = tmr_sim_truth(w.steered, w.now.now_ps, &f);
+		truth = tmr_sim_truth(w.free, w.now.now_ps, &fr);
+		at = cal_pairs_at(&w.pairs, local, NULL, &within, NULL);
+		off = fabs((double)ltick_sub(at, truth) - fr);
+		CHECK(off <= within + 1, "%s: 50 ms after the last reading %g ticks off, bound %g", clocks[i], off,
+			within);
+		end(&w);
+	}
+}
+
+/* Several readings on one tick of a coarse clock: nobody set it, or stopped it. */
+static void readings_on_one_tick_are_no_step(void)
+{
+	static const char *const clocks[] = { "tick=1ms,slewed=on", "tick=1ms,slewed=on,step=1s@300s",
+		"tick=20ms,slewed=on", "tick=1ms,slew=500ppm/2s/3s/4s" };
+	size_t i;
+
+	for (i = 0; i < sizeof(clocks) / sizeof(clocks[0]); i++) {
+		struct tkm_err err;
+		double median;
+		struct world w;
+		int k, n;
+
+		begin(&w, clocks[i]);
+		for (k = 0; k < 500; k++) {
+			/* before and after sessions, in groups of one to four */
+			for (n = 0; n <= k % 4; n++) {
+				CHECK_INT(cal_pairs_take(&w.pairs, w.steered, w.free, 0, &err), 0);
+				w.now.now_ps += llround(between(1e7, 3e8));
+			}
+			w.now.now_ps += llround(between(1e9, 1e12 * cal_pair_every_s));
+		}
+		w.seconds = (double)w.now.now_ps * 1e-12;
+		CHECK_INT(cal_pairs_take(&w.pairs, w.steered, w.free, 0, &err), 0);
+		CHECK_INT(cal_pairs_judge(&w.pairs, &err), 0);
+		CHECK(w.pairs.contradictions == 0, "%s: %zu contradictions", clocks[i], w.pairs.contradictions);
+		for (k = n = 0; (size_t)k + 1 < w.pairs.n; k++) {
+			n += w.pairs.pair[k].step == CAL_PAIR_SET;
+		}
+		CHECK(n == 0, "%s: set %d times", clocks[i], n);
+		n = look(&w, &median);
+		CHECK(n == 0, "%s: %d outside", clocks[i], n);
+		end(&w);
+	}
+}
+
 int main(int argc, char **argv)
 {
 	check_args(argc, argv);
 	RUN(a_slew_between_two_sessions_is_seen);
 	RUN(steps_and_slews_at_any_time);
 	RUN(what_was_not_assumed_is_noticed);
+	RUN(a_slew_that_lasts_is_noticed);
+	RUN(readings_on_one_tick_are_no_step);
 	CHECK_INT(beyond_proven, 0);
 	return check_end();
 }

@@ -49,14 +49,30 @@ for step in $steps; do
 		phase=$((step / 3 + step * 7))
 		rm -f tt.*
 		clock "$step" $bump $phase "$build/timertest" 1 0.5 --synced-host off --timer clock_boottime --performance-time 0.05s --burst 20 --output tt --force
-		[ $status -ne 2 ] && says_step tt.clk "$step" && inside tt.clk "$step" $phase $bump
+		[ $status -ne 2 ] && says_step tt.clk "$step" && inside tt.clk "$step" $phase $bump && ! grep '^contradiction ' tt.clk
 		ok "timertest, steps of $step ns, bump $bump: found, and every corrected stamp is inside its bound" $?
 		clean
 		VT_VERBOSE=2 VT_TIMER=clock_boottime VT_SYNCED_HOST=off clock "$step" $bump $phase "$build/vtrun" -- ./job
-		[ $status -eq 0 ] && inside_themselves && says_step job.clk "$step" && inside job.clk "$step" $phase $bump
+		[ $status -eq 0 ] && inside_themselves && says_step job.clk "$step" && inside job.clk "$step" $phase $bump && ! grep '^contradiction ' job.clk
 		ok "job, steps of $step ns, bump $bump: found, and every corrected stamp is inside its bound" $?
 	done
 done
+# Several sessions on each tick, all of them used: the clock neither stopped nor stepped, nor is its rate known to be wrong; timertest says
+# what was left out.
+ticks='sim:offset={rank}ms,drift={rank}0ppm,tick=50ms'
+sound() # FILE.clk
+{
+	! grep -E '^(step|contradiction) ' "$1" && "$build/tests/ci/clk_truth" "$1" >truth && [ "$(grep -c '^session ' "$1")" -gt "$(grep -c '^node ' "$1")" ]
+}
+rm -f tt.*
+timeout 120 "$MPIRUN" -np 3 "$build/timertest" 0.3 0.001 --synced-host off --timer "$ticks" --timer-skip 0 --performance-time 0.05s --burst 3 \
+	--output tt --force >out 2>&1
+sound tt.clk && ! grep -E '^ASSUMPTION|stepped' out &&
+	[ "$(grep -Ec '^clock map of rank [12]: [0-9]+ of [0-9]+ sessions?, [0-9]+ more left out \(on the same tick of a clock as another, so ' out)" -eq 2 ]
+ok "timertest, several sessions on a tick of 50 ms: no step, and it says how many were left out and why" $?
+clean
+VT_TIMER=$ticks VT_TIMER_SKIP=0 VT_SYNCED_HOST=off timeout 120 "$MPIRUN" -np 3 "$build/vtrun" -- ./job often >out 2>&1 && sound job.clk
+ok "job, several sessions on a tick of 50 ms: no step" $?
 # one clock for all by its nature: what it lags is still uncertain
 rm -f tt.*
 clock 1000 1 0 "$build/timertest" 1 0.5 --timer clock_boottime --performance-time 0.05s --burst 20 --output tt --force
