@@ -66,6 +66,31 @@ skip_all() # skip_all REASON
 	exit 0
 }
 
+# sampler PROTOCOL: the process id of the sampler process
+sampler()
+{
+	sed -n 's/^INFO SAMPLED by process \([0-9]*\)$/\1/p' "$1"
+}
+
+switches() # switches PROTOCOL: how often its sampler process has given up its CPU: once for each time it waited
+{
+	sed -n 's/^voluntary_ctxt_switches:[^0-9]*//p' "/proc/$(sampler "$1")/status" 2>/dev/null
+}
+
+ticks() # ticks N PROTOCOL: waits until its sampler process has waited N times more, two minutes at most
+{
+	tries=0
+	until [ -n "$(switches "$2")" ] || [ $tries -ge 600 ]; do
+		tries=$((tries + 1))
+		sleep 0.1
+	done
+	first_switch=$(switches "$2")
+	until [ "$(switches "$2")" -ge $((first_switch + $1)) ] 2>/dev/null || [ $tries -ge 1200 ]; do
+		tries=$((tries + 1))
+		sleep 0.1
+	done
+}
+
 done_testing()
 {
 	echo "1..$count"

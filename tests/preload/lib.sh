@@ -58,31 +58,6 @@ trace_complete()
 	[ -e "$1" ] && ! ls VT-flush-* >"$dir/verify" 2>&1
 }
 
-# sampler PROTOCOL: the process id of the sampler process
-sampler()
-{
-	sed -n 's/^INFO SAMPLED by process \([0-9]*\)$/\1/p' "$1"
-}
-
-switches() # switches PROTOCOL: how often its sampler process has given up its CPU: once for each time it waited
-{
-	sed -n 's/^voluntary_ctxt_switches:[^0-9]*//p' "/proc/$(sampler "$1")/status" 2>/dev/null
-}
-
-ticks() # ticks N PROTOCOL: waits until its sampler process has waited N times more, two minutes at most
-{
-	tries=0
-	until [ -n "$(switches "$2")" ] || [ $tries -ge 600 ]; do
-		tries=$((tries + 1))
-		sleep 0.1
-	done
-	first_switch=$(switches "$2")
-	until [ "$(switches "$2")" -ge $((first_switch + $1)) ] 2>/dev/null || [ $tries -ge 1200 ]; do
-		tries=$((tries + 1))
-		sleep 0.1
-	done
-}
-
 merged() # merged TRACE: what is left in raw files makes a valid trace
 {
 	ls VT-flush-*.dat >"$dir/verify" 2>&1 && "$build/stftool" VT-flush-*.dat --merge "$1" >"$dir/verify" 2>&1 && valid "$1"

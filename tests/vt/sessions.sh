@@ -63,8 +63,8 @@ all_killed()
 		tries=$((tries + 1))
 		sleep 0.1
 	done
-	sleep 2
-	sampler=$(sed -n 's/^INFO SAMPLED by process //p' a*/truth.prot)
+	ticks 20 a*/truth.prot
+	sampler=$(sampler a*/truth.prot)
 	date +%s%N >when
 	# shellcheck disable=SC2046
 	kill -9 "$sampler" $(find a*/ -name 'VT-flush-*.dat' | sed 's/.*-\([0-9]*\)\.dat$/\1/')
