@@ -182,6 +182,75 @@ static void none_is_reversed_where_the_bands_are_true(void)
 	CHECK(before > 1000, "only %llu messages were reversed: nothing was tested", (unsigned long long)before);
 }
 
+/* Rank 0's stamps are as late as its band allows, those of the others as early: what is handed back too soon cannot be repaired any
+ * more. Messages take `latency` and up to `more`. */
+static void extremes(int64_t band, int64_t latency, int64_t more)
+{
+	enum { MESSAGES = 15000, RANKS = 5 };
+	struct run r = { .ranks = RANKS, .event = calloc(2 * MESSAGES, sizeof(*r.event)), .messages = MESSAGES };
+	int64_t now = 0, last[RANKS] = { 0 };
+	struct cal_causality_stats s;
+	struct kept k;
+	size_t i;
+
+	for (i = 1; i <= MESSAGES; i++) {
+		int to = 1 + (int)(check_random() % (RANKS - 1));
+		int64_t there;
+
+		now += 1 + (int64_t)(check_random() % 20);
+		there = now + latency + (int64_t)(check_random() % (uint64_t)(more + 1));
+		there = there < last[to] ? last[to] : there;
+		last[to] = there;
+		r.event[r.n] = (struct cal_event){
+			.stamp = now + band, .band = band, .kind = CAL_EVENT_SENT, .message = i, .tag = r.n
+		};
+		r.n++;
+		r.event[r.n] = (struct cal_event){ .stamp = there - band,
+			.band = band,
+			.rank = to,
+			.kind = CAL_EVENT_RECEIVED,
+			.message = i,
+			.tag = r.n };
+		r.n++;
+	}
+	qsort(r.event, r.n, sizeof(*r.event), by_stamp);
+	repair(&r, latency, &k, &s);
+	CHECK_INT(look_at(&r, &k, &s), 0);
+	free(k.event);
+	free(r.event);
+}
+
+static void nothing_is_handed_back_too_soon(void)
+{
+	extremes(5000, 0, 0);
+	extremes(5000, 20, 100);
+	extremes(300, 500, 3);
+}
+
+static void a_repaired_message_takes_its_time(void)
+{
+	static const struct cal_event e[] = {
+		{ .stamp = 90, .band = 50, .rank = 1, .kind = CAL_EVENT_RECEIVED, .message = 1 },
+		{ .stamp = 100, .band = 50, .rank = 0, .kind = CAL_EVENT_SENT, .message = 1 },
+		{ .stamp = 1000, .band = 5, .rank = 1, .kind = CAL_EVENT_RECEIVED, .message = 2 },
+		{ .stamp = 1008, .band = 5, .rank = 0, .kind = CAL_EVENT_SENT, .message = 2 },
+	};
+	struct run r = { .ranks = 2, .n = 4, .event = calloc(4, sizeof(*r.event)), .messages = 2 };
+	struct cal_causality_stats s;
+	struct kept k;
+
+	memcpy(r.event, e, sizeof(e));
+	repair(&r, 20, &k, &s);
+	CHECK(k.event[0].stamp == 120 && k.event[1].stamp == 100, "%lld to %lld", (long long)k.event[1].stamp,
+		(long long)k.event[0].stamp);
+	/* where the bands leave less, as long as they allow */
+	CHECK(k.event[2].stamp == 1005 && k.event[3].stamp <= 1005 && k.event[3].stamp >= 1003, "%lld to %lld",
+		(long long)k.event[3].stamp, (long long)k.event[2].stamp);
+	CHECK(s.before == 2 && s.after == 0, "%llu, %llu", (unsigned long long)s.before, (unsigned long long)s.after);
+	free(k.event);
+	free(r.event);
+}
+
 static void wrong_bands_leave_some_and_are_not_left(void)
 {
 	uint64_t left = 0;
@@ -260,6 +329,8 @@ int main(int argc, char **argv)
 {
 	check_args(argc, argv);
 	RUN(none_is_reversed_where_the_bands_are_true);
+	RUN(nothing_is_handed_back_too_soon);
+	RUN(a_repaired_message_takes_its_time);
 	RUN(wrong_bands_leave_some_and_are_not_left);
 	RUN(what_needs_no_repair_is_not_touched);
 	RUN(odd_input_is_counted_or_refused);

@@ -6,6 +6,8 @@
 #include "tests/lib/check.h"
 
 #include <math.h>
+#include <pthread.h>
+#include <time.h>
 
 static const double limit_s = 1e-6;
 
@@ -164,6 +166,46 @@ static void offsets_are_found(void)
 	offset_of_a_simulated_machine("-2s", -2, 5);
 }
 
+static pthread_t caller;
+
+/* A clock that takes 50 ms to read, but for the caller. */
+static ltick_t read_slowly(struct tmr_timer *t)
+{
+	const struct timespec slow = { 0, 50000000 };
+	struct timespec now;
+
+	(void)t;
+	if (!pthread_equal(pthread_self(), caller)) {
+		nanosleep(&slow, NULL);
+	}
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return ltick((int64_t)now.tv_sec * 1000000000 + now.tv_nsec);
+}
+
+/* The time is over before the helper has been read once: no more than one try is made, and nothing is known. */
+static void a_helper_that_is_slow_is_given_up(void)
+{
+	struct tmr_timer t = {
+		.read = read_slowly, .read_ordered = read_slowly, .hz = 1e9, .shareable = 1, .name = "slow"
+	};
+	struct tkm_err err = { .text = "" };
+	struct tmr_core_pair p;
+	struct tmr_pair_test *test;
+	int a, b;
+
+	caller = pthread_self();
+	test = tmr_pair_test_begin(&t, 1e-9, &err);
+	CHECK(test, "%s", err.text);
+	a = test ? tmr_pair_test_unit(test, -1) : 0;
+	b = test ? tmr_pair_test_unit(test, a) : 0;
+	if (test) {
+		tmr_pair_measure(test, (unsigned)a, (unsigned)b, 0.005, &p);
+		CHECK(!p.measured && p.result == TMR_PAIR_UNKNOWN && p.readings == 0, "%d readings, %s", p.readings,
+			tmr_pair_name(p.result));
+		tmr_pair_test_end(test);
+	}
+}
+
 int main(int argc, char **argv)
 {
 	check_args(argc, argv);
@@ -171,8 +213,10 @@ int main(int argc, char **argv)
 	RUN(two_measurements_are_combined);
 	if (sysconf(_SC_NPROCESSORS_ONLN) > 1) {
 		RUN(offsets_are_found);
+		RUN(a_helper_that_is_slow_is_given_up);
 	} else {
 		SKIP("offsets_are_found", "one processing unit");
+		SKIP("a_helper_that_is_slow_is_given_up", "one processing unit");
 	}
 	return check_end();
 }

@@ -180,6 +180,36 @@ static void wobble_is_followed_with_a_burst_a_second(void)
 	end(&w);
 }
 
+/* What was known of the rate does not hold once it is seen to wander by more than was assumed. */
+static void a_rate_that_wanders_by_more_than_assumed(void)
+{
+	int run, k, i;
+
+	for (run = 0; run < 12; run++) {
+		double size = 0.5 * pow(40, check_uniform()), period = 30 * pow(10, check_uniform()), bound, error,
+		       most = 0;
+		int outside = 0;
+		char clocks[160];
+		struct world w;
+
+		snprintf(clocks, sizeof(clocks),
+			"drift={rank}3ppm,wobble={rank}%.3fppm/%.1fs,tick=3ns,noise=2ns,seed=%d{rank}", size, period,
+			run);
+		begin(&w, clocks, quiet, 1e-6);
+		for (k = 0; k < 60; k++) {
+			session(&w);
+			for (i = 0; i <= 20 && k > 3; i++) {
+				error = fabs(error_at(&w, now_ps(&w) + (int64_t)(i * 0.05e12), &bound));
+				outside += error > bound;
+				most = fmax(most, error / bound);
+			}
+			cal_link_sleep(w.l, 1);
+		}
+		CHECK(outside == 0, "%s: %d outside, by up to %.2f times the bound", clocks, outside, most);
+		end(&w);
+	}
+}
+
 static void a_step_begins_the_map_anew(void)
 {
 	static const char *const sizes[] = { "{rank}us", "{rank}00us", "-{rank}00us", "-{rank}s", "{rank}s" };
@@ -275,6 +305,7 @@ int main(int argc, char **argv)
 	RUN(a_minute_ahead_without_a_last_session);
 	RUN(sessions_may_scatter_by_more_than_they_say);
 	RUN(wobble_is_followed_with_a_burst_a_second);
+	RUN(a_rate_that_wanders_by_more_than_assumed);
 	RUN(a_step_begins_the_map_anew);
 	RUN(sessions_on_one_tick_are_no_step);
 	RUN(the_next_session_is_due_when_the_band_is_used_up);

@@ -579,6 +579,31 @@ static void room_is_made_ahead(void)
 	vt_raw_file_close(f);
 }
 
+/* There is place in one block, also for the time that may come before it, or the record is lost. */
+static void records_of_any_size(void)
+{
+	struct vt_raw *r = create((struct vt_raw_options){ .autoflush = 1 });
+	struct vt_raw_stream *s = vt_raw_stream(r);
+	size_t size, given = 0, lost = 0;
+	int64_t stamp = 1;
+	uint32_t dt;
+	uint8_t *p;
+
+	/* a new block begins with a time where a clock session is over */
+	vt_raw_session_over(r);
+	for (size = 3000; size < 4400; size += 4, stamp += 5000000000) {
+		p = vt_raw_room(s, size, stamp, &dt);
+		CHECK(!p || size <= (size_t)(s->end - p), "%zu bytes, room for %td", size, s->end - p);
+		CHECK(p || size + 16 > 4096 - sizeof(struct vt_raw_block), "%zu bytes have no room", size);
+		given += p != NULL;
+		lost += p == NULL;
+		s->busy = 0;
+	}
+	CHECK(given >= 250 && lost == vt_raw_lost(r) && lost >= 76, "%zu given, %zu of %llu lost", given, lost,
+		(unsigned long long)vt_raw_lost(r));
+	vt_raw_close(r, ltick(1));
+}
+
 /* A child that no handler of ours knows of finds nothing. */
 static void children_get_nothing(void)
 {
@@ -669,6 +694,7 @@ int main(int argc, char **argv)
 	RUN(threads_at_once);
 	RUN(a_child_is_quiet);
 	RUN(room_is_made_ahead);
+	RUN(records_of_any_size);
 	RUN(children_get_nothing);
 	RUN(mapped_as_a_whole);
 	RUN(replaced);

@@ -401,6 +401,35 @@ static void foreign_layouts(void)
 	stx_defs_free(&d);
 }
 
+/* As many elements as nobody has, of arrays that we do not know: their bytes must not wrap round to few. */
+static void unknown_arrays_end_in_the_file(void)
+{
+	static const char *const layers[] = {
+		"STF 1.0 LITTLE\nRECORD 1 add_time U8:size_1_1 <U4:x> U4:time\nEND\n",
+		"STF 1.0 LITTLE\nRECORD 2 pair U4:a U4:b\nRECORD 1 other U8:size_1_1 <pair:x> U4:last\nEND\n",
+		"STF 1.0 LITTLE\nRECORD 2 text U1:size_1_1 <C1:t>\nRECORD 1 other U8:size_1_1 <text:x> U4:last\nEND\n"
+	};
+	static const uint64_t counts[] = { (uint64_t)1 << 62, (uint64_t)1 << 61, ((uint64_t)1 << 61) + 1, UINT64_MAX,
+		60 };
+	uint8_t bytes[1 + 8 + 60] = { 1 };
+	struct stx_scratch scratch = { 0 };
+	struct stx_decoded out;
+	struct stx_defs d;
+	struct stf_err err = { 0 };
+	size_t i, k;
+
+	for (i = 0; i < sizeof(layers) / sizeof(layers[0]); i++) {
+		CHECK(parse(&d, layers[i], &err) == 1, "%s", err.text);
+		for (k = 0; k < sizeof(counts) / sizeof(counts[0]); k++) {
+			tkm_put64(bytes + 1, counts[k], 0);
+			CHECK(DECODE(bytes) == STX_BAD && out.code == STF_ERR_TRUNCATED, "%llu elements of %zu: %s",
+				(unsigned long long)counts[k], i, out.why);
+		}
+		stx_defs_free(&d);
+	}
+	free(scratch.mem.p);
+}
+
 static void bad_layers(void)
 {
 	/* clang-format off */
@@ -470,6 +499,7 @@ int main(int argc, char **argv)
 	RUN(huge_sizes_are_refused);
 	RUN(counts_that_do_not_fit);
 	RUN(foreign_layouts);
+	RUN(unknown_arrays_end_in_the_file);
 	RUN(bad_layers);
 	RUN(nesting_is_bounded);
 	return check_end();
