@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
 # skips.sh LOG...: names what the tests skipped, with the reasons; make check ends with it. With SKIPS_KNOWN=FILE a skip that is not in
-# FILE fails, so that a check that worked on a machine cannot vanish there without notice; without FILE it is made. The scripts of
-# tests/ci keep such a file for each machine.
+# FILE fails, so that a check that worked on a machine cannot vanish there without notice; without FILE it is made. .ci/run and the
+# scripts of tests/ci keep such a file for each machine. A reason that begins with "this time" depends on what else ran, and is only named.
 set -u
 list=$(mktemp) || exit 99
 trap 'rm -f "$list"' EXIT
@@ -25,7 +25,7 @@ fi
 known=${SKIPS_KNOWN:-}
 [ -n "$known" ] || exit 0
 # by test and name: a reason may hold a number
-names() { sed -E 's/^([^:]*: [^:]*):.*/\1/' "$1" | LC_ALL=C sort -u; }
+names() { sed -E -e '/: this time /d' -e 's/^([^:]*: [^:]*):.*/\1/' "$1" | LC_ALL=C sort -u; }
 if [ ! -f "$known" ]; then
 	mkdir -p "$(dirname "$known")" && names "$list" >"$known" || exit 99
 	echo "These are known from now on: $known"

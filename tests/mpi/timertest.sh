@@ -283,7 +283,7 @@ if has 'BOUND BROKEN: an assumption of it does not hold'; then
 		grep -q "^tm_verdict = 'NOT fit'\$" "$dir/broken.gnuplot" && grep -q "^tm_reason = 'BOUND BROKEN: " "$dir/broken.gnuplot"
 	ok "np 2, a broken bound is not fit, in the pictures too" $?
 else
-	skip "np 2, a broken bound is not fit, in the pictures too" "the machine was so busy that the bound was too wide to break"
+	skip "np 2, a broken bound is not fit, in the pictures too" "this time the machine was so busy that the bound was too wide to break"
 fi
 # What the scheduler does is not the clock's fault, and says nothing about it.
 if taskset -c 0 true 2>/dev/null; then
@@ -423,7 +423,7 @@ for try in 1 2 3 4; do
 done
 ok "Ctrl-C under mpirun: no file" $files
 if [ "$lines" -eq 0 ]; then
-	skip "Ctrl-C under mpirun: one line" "mpirun killed rank 0 before it could print, in $try of $try runs"
+	skip "Ctrl-C under mpirun: one line" "this time mpirun killed rank 0 before it could print, in $try of $try runs"
 else
 	[ "$lines" -eq 1 ]
 	ok "Ctrl-C under mpirun: one line" $?
