@@ -370,6 +370,57 @@ static void damaged_files(void)
 	close(fd);
 }
 
+/* The head of a block that was being written has no checksum: one that cannot be right is left out, and the others are read. */
+static void blocks_that_claim_too_much(void)
+{
+	static const struct {
+		uint32_t used;
+		uint16_t kind, state;
+		uint32_t stream;
+	} claims[] = { { 4096, VT_RAW_DATA, VT_RAW_OPEN, 9 }, { 4096 * 8, VT_RAW_DATA, VT_RAW_OPEN, 9 },
+		{ 0xfffffffcu, VT_RAW_DATA, VT_RAW_OPEN, 9 }, { 401, VT_RAW_DATA, VT_RAW_OPEN, 9 },
+		{ 400, VT_RAW_DATA, VT_RAW_OPEN, VT_RAW_DEFINING - 1 }, { 400, VT_RAW_DEFINITIONS, VT_RAW_OPEN, 9 },
+		{ 400, 7, VT_RAW_OPEN, 9 }, { 400, VT_RAW_DATA, VT_RAW_OPEN - 1, 9 },
+		{ 400, VT_RAW_DATA, VT_RAW_SEALED + 1, 9 }, { 400, VT_RAW_DATA, VT_RAW_SEALED, 9 } };
+	struct tkm_err e = { TKM_OK, "" };
+	struct vt_raw_block b;
+	struct vt_raw_file *f;
+	struct vt_raw_stream *s;
+	struct vt_raw *r;
+	uint32_t head;
+	uint64_t last;
+	off_t at = 0;
+	size_t i;
+	int fd;
+
+	for (i = 0; i < sizeof(claims) / sizeof(claims[0]); i++) {
+		r = create((struct vt_raw_options){ .autoflush = 1, .flush_blocks = 0 });
+		define(r);
+		s = vt_raw_stream(r);
+		write_some(s, 1, 1000, 10);
+		vt_raw_stream_end(s);
+		vt_raw_close(r, ltick(1));
+		fd = open(path, O_RDWR);
+		CHECK(pread(fd, &head, sizeof(head), 16) == sizeof(head), "%s", path);
+		/* the last block of the file */
+		at = lseek(fd, 0, SEEK_END) - 4096;
+		at -= (at - (off_t)head) % 4096;
+		CHECK(pread(fd, &b, sizeof(b), at) == sizeof(b) && b.kind == VT_RAW_DATA, "no block there");
+		atomic_store(&b.used, claims[i].used);
+		b.kind = claims[i].kind;
+		b.state = claims[i].state;
+		b.stream = claims[i].stream;
+		CHECK(pwrite(fd, &b, sizeof(b), at) == sizeof(b), "%s", path);
+		close(fd);
+		f = vt_raw_open(path, &e);
+		CHECK(f && vt_raw_file_damage(f)->blocks == 1, "claim %zu: %llu blocks", i,
+			f ? (unsigned long long)vt_raw_file_damage(f)->blocks : 0);
+		CHECK(f && read_back(f, 1, &last, 10) > 100 && last < 1000, "claim %zu: up to %llu", i,
+			(unsigned long long)last);
+		vt_raw_file_close(f);
+	}
+}
+
 static void random_bytes(void)
 {
 	struct tkm_err e = { TKM_OK, "" };
@@ -689,6 +740,7 @@ int main(int argc, char **argv)
 	RUN(sessions_are_known);
 	RUN(killed);
 	RUN(damaged_files);
+	RUN(blocks_that_claim_too_much);
 	RUN(random_bytes);
 	RUN(a_thread_alone);
 	RUN(threads_at_once);

@@ -25,6 +25,36 @@ static int touch(int n)
 	return 0;
 }
 
+/* Until the sampler process has waited n times more, and has seen what was there before; a minute at most. */
+static void sampled(int n)
+{
+	long pid = 0, times = 0, first = -1;
+	char line[200];
+	FILE *f;
+	int i;
+
+	for (i = 0; i < 6000 && (first < 0 || times < first + n); i++) {
+		f = fopen("t.prot", "r");
+		while (f && !pid && fgets(line, sizeof(line), f)) {
+			sscanf(line, "INFO SAMPLED by process %ld", &pid);
+		}
+		if (f) {
+			fclose(f);
+		}
+		snprintf(line, sizeof(line), "/proc/%ld/status", pid);
+		f = pid ? fopen(line, "r") : NULL;
+		while (f && fgets(line, sizeof(line), f)) {
+			if (sscanf(line, "voluntary_ctxt_switches: %ld", &times) == 1 && first < 0) {
+				first = times;
+			}
+		}
+		if (f) {
+			fclose(f);
+		}
+		usleep(10000);
+	}
+}
+
 static void *silent(void *arg)
 {
 	int n = (int)(intptr_t)arg;
@@ -38,7 +68,7 @@ static void *silent(void *arg)
 		VT_registerthread(7);
 		VT_enter(1, VT_NOSCL);
 	}
-	usleep(50000);
+	sampled(10);
 	return NULL;
 }
 
@@ -62,8 +92,7 @@ int main(int argc, char **argv)
 	pthread_create(&t[0], NULL, silent, (void *)3000);
 	pthread_create(&t[1], NULL, silent, (void *)5000);
 	pthread_barrier_wait(&touched);
-	/* for the sampler to find them */
-	usleep(200000);
+	sampled(20);
 	pthread_create(&t[2], NULL, caller, NULL);
 	pthread_join(t[2], NULL);
 	pthread_barrier_wait(&called);
