@@ -183,6 +183,30 @@ static void bytes_and_triplets(void)
 	CHECK(tkm_parse_bytes("-1", &n) < 0 && tkm_parse_bytes("1TB", &n) < 0 && tkm_parse_bytes("", &n) < 0, "taken");
 }
 
+static void how_far_names_are_apart(void)
+{
+	static const struct {
+		const char *a, *b;
+		int want;
+	} all[] = { { "", "", 0 }, { "abc", "abc", 0 }, { "abc", "ABC", 0 }, { "abc", "", 3 }, { "", "abc", 3 },
+		{ "xxabc", "abc", 2 }, { "abc", "xxabc", 2 }, { "abcxx", "abc", 2 }, { "abc", "abcxx", 2 },
+		{ "axbxc", "abc", 2 }, { "abc", "axbxc", 2 }, { "abc", "adc", 1 }, { "abcd", "bacd", 1 },
+		{ "abcd", "ABDC", 1 }, { "abcd", "badc", 2 }, { "TIMER", "TMIER", 1 }, { "TIMER", "TIEMRS", 2 },
+		{ "counter", "cuonters", 2 }, { "kitten", "sitting", 3 }, { "aab", "baa", 2 } };
+	char text[70];
+	size_t i;
+
+	for (i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
+		CHECK(tkm_option_distance(all[i].a, all[i].b) == all[i].want, "%s, %s: %d", all[i].a, all[i].b,
+			tkm_option_distance(all[i].a, all[i].b));
+	}
+	memset(text, 'x', 60);
+	text[60] = '\0';
+	CHECK(tkm_option_distance(text, "x") == 59 && tkm_option_distance("", text) == 60, "60 letters");
+	strcat(text, "x");
+	CHECK(tkm_option_distance(text, text) == 99 && tkm_option_distance("x", text) == 99, "61 letters");
+}
+
 int main(int argc, char **argv)
 {
 	check_args(argc, argv);
@@ -190,5 +214,6 @@ int main(int argc, char **argv)
 	RUN(the_command_line_is_read_as_the_guide_says);
 	RUN(the_later_source_wins);
 	RUN(bytes_and_triplets);
+	RUN(how_far_names_are_apart);
 	return check_end();
 }
