@@ -107,7 +107,44 @@ static void lines_are_found_and_outliers_do_not_move_the_robust_one(void)
 	CHECK_NEAR(c0, 5, 1e-2);
 	CHECK(cal_line_fit(x, y, 1, &c0, &c1) < 0, "a line through one point");
 	CHECK(cal_line_fit_robust(x, y, 3, &c0, &c1) < 0, "a robust line through three points");
+	for (i = 0; i < 4; i++) {
+		y[i] = 5 - 2 * i + (i == 1 ? 0.01 : 0);
+	}
+	CHECK(cal_line_fit_robust(x, y, 4, &c0, &c1) == 0 && fabs(c1 + 2) < 0.01, "a robust line through four points");
 }
+
+/* Errors of the library come back; its own answer to them is abort(). Nothing of it may have been called before. */
+static void errors_of_the_library_come_back(void)
+{
+	static const double x[6] = { 0, 1, 1, 2, 3, 4 }, y[6] = { 0 }, at[2] = { 0.5, 7 };
+	double found[2];
+
+	CHECK(cal_spline_of_gsl(1, x, y, 6, at, found, 1) < 0, "a curve through two values at one point");
+}
+
+#ifdef HAVE_GSL
+static void curves_go_through_their_points(void)
+{
+	static const double x[6] = { 0, 1, 3, 4, 6, 9 }, y[6] = { 1, 4, -2, 0, 0, 5 }, line[6] = { 2, 3, 5, 6, 8, 11 };
+	double at[3] = { 0.5, 5, 8 }, found[6];
+	int kind, i;
+
+	for (kind = 0; kind < CAL_SPLINES_OF_GSL; kind++) {
+		CHECK(cal_spline_of_gsl(kind, x, y, 6, x, found, 6) == 0, "kind %d", kind);
+		for (i = 0; i < 6; i++) {
+			CHECK_NEAR(found[i], y[i], 1e-12);
+		}
+		CHECK(cal_spline_of_gsl(kind, x, line, 6, at, found, 3) == 0, "kind %d", kind);
+		for (i = 0; i < 3; i++) {
+			CHECK_NEAR(found[i], 2 + at[i], 1e-12);
+		}
+		CHECK(cal_spline_of_gsl(kind, x, y, 5, x, found, 5) == 0, "kind %d: five points", kind);
+		CHECK(cal_spline_of_gsl(kind, x, y, 4, x, found, 4) < 0, "kind %d: four points", kind);
+		CHECK(cal_spline_of_gsl(kind, x, y, 6, &(double){ 9.5 }, found, 1) < 0, "kind %d: beyond the end",
+			kind);
+	}
+}
+#endif
 
 /* White noise of phase falls with 1 / tau and has a known size; a frequency that drifts rises with tau; a line has none. */
 static void the_allan_deviation_is_that_of_known_noise(void)
@@ -398,6 +435,12 @@ static void values_outside_their_range_are_errors(void)
 int main(int argc, char **argv)
 {
 	check_args(argc, argv);
+	RUN(errors_of_the_library_come_back);
+#ifdef HAVE_GSL
+	RUN(curves_go_through_their_points);
+#else
+	SKIP("curves_go_through_their_points", "no GSL in this build");
+#endif
 	RUN(distributions_have_their_means_and_quantiles);
 	RUN(both_libraries_give_the_same_numbers);
 	RUN(lines_are_found_and_outliers_do_not_move_the_robust_one);

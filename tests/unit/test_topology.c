@@ -245,6 +245,76 @@ static void the_graph_gives_the_tightest_sums(void)
 	}
 }
 
+static double width_between(const struct problem *q, int a, int b)
+{
+	double width = INFINITY;
+	int i;
+
+	for (i = 0; i < q->edges; i++) {
+		const struct cal_edge *e = &q->edge[i];
+
+		if ((e->a == a && e->b == b) || (e->a == b && e->b == a)) {
+			width = fmin(width, e->high - e->low);
+		}
+	}
+	return width;
+}
+
+static void the_tree_is_that_of_the_narrowest_edges(void)
+{
+	double width[N], sum;
+	int round, i, k, at, hops, deepest;
+
+	for (round = 0; round < 500; round++) {
+		struct cal_graph g;
+		struct problem q;
+
+		draw(&q);
+		for (i = 0; i < q.n; i++) {
+			width[i] = i ? INFINITY : 0;
+		}
+		for (k = 0; k < q.n; k++) {
+			for (i = 0; i < q.edges; i++) {
+				const struct cal_edge *e = &q.edge[i];
+
+				width[e->a] = fmin(width[e->a], width[e->b] + e->high - e->low);
+				width[e->b] = fmin(width[e->b], width[e->a] + e->high - e->low);
+			}
+		}
+		CHECK(cal_graph_solve(&g, q.n, 0, q.edge, (size_t)q.edges, NULL) == 0, "solve");
+		for (i = deepest = 0; i < q.n; i++) {
+			for (at = i, sum = hops = 0; at && hops <= q.n; at = g.parent[at], hops++) {
+				sum += width_between(&q, at, g.parent[at]);
+			}
+			CHECK_NEAR(sum, width[i], 1e-6);
+			CHECK_INT(g.depth[i], hops);
+			deepest = hops > deepest ? hops : deepest;
+		}
+		CHECK_INT(g.deepest, deepest);
+		cal_graph_free(&g);
+	}
+}
+
+/* Two ways of 10 to 11 each, and one of 0 to 1 for both: by at least 19 it does not close. */
+static void the_gap_of_a_loop(void)
+{
+	static const struct cal_edge edge[2][3] = { { { 1, 0, 10, 11, 10.5 }, { 2, 1, 10, 11, 10.5 },
+							    { 2, 0, 0, 1, 0.5 } },
+		{ { 0, 1, 10, 11, 10.5 }, { 2, 1, -11, -10, -10.5 }, { 0, 2, 0, 1, 0.5 } } };
+	struct cal_graph g;
+	int i;
+
+	for (i = 0; i < 2; i++) {
+		CHECK(cal_graph_solve(&g, 3, 0, edge[i], 3, NULL) == 0, "solve");
+		CHECK(g.loops >= 1 && g.loop.n == 3, "%zu loops, %d", g.loops, g.loop.n);
+		CHECK_NEAR(fabs(g.loop.gap), 19, 1e-9);
+		/* whichever is wrong */
+		CHECK(i || (g.low[2] <= 0 && g.high[2] >= 22 && g.low[1] <= -11 && g.high[1] >= 11),
+			"[%g, %g], [%g, %g]", g.low[1], g.high[1], g.low[2], g.high[2]);
+		cal_graph_free(&g);
+	}
+}
+
 /* The clock of one node jumps between its exchanges: some of them belong to one value, some to the other. Whichever
  * holds, it is inside, and so are all others; the loop that is reported has the node in it. */
 static void a_loop_that_does_not_close_is_found_and_widens(void)
@@ -714,6 +784,8 @@ int main(int argc, char **argv)
 	RUN(plans_are_short_and_reach_everybody);
 	RUN(crowded_nodes_take_turns);
 	RUN(the_graph_gives_the_tightest_sums);
+	RUN(the_tree_is_that_of_the_narrowest_edges);
+	RUN(the_gap_of_a_loop);
 	RUN(a_loop_that_does_not_close_is_found_and_widens);
 	RUN(who_is_not_connected_stays_unknown);
 	RUN(random_trees_are_always_inside_their_bound);
