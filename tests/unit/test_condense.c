@@ -101,7 +101,7 @@ static void both_ends_have_the_lag(void)
 	}
 }
 
-/* The rate is wrong by no more than is said of it; the point is at either end of the session. */
+/* The rate is wrong by at most the given error; the point is at either end of the session. */
 static void a_wrong_rate_is_allowed_for(void)
 {
 	const double error = 1.1e-4; /* in the whole session about what two messages take */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a killed merge left is removed by the next one, and nothing else: not what a living process may be writing. */
+/* A merge removes the temporary files of an earlier one that was killed, and nothing else: no file that a living process may be writing. */
 #include "config.h"
 #include "collector-plugin/merge/merge.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The numbers of a program's threads: which is given to whom, and that the table changes only while its lock is held. */
+/* The numbers of a program's threads: which thread gets which number, and the table changes only while its lock is held. */
 #include "config.h"
 #include "collector-plugin/core/threads.c"
 
