@@ -346,6 +346,13 @@ static void boot(struct chk_machine *m, struct chk_stored *s)
 	snprintf(s->boot_id, sizeof(s->boot_id), "another");
 }
 
+static void lose_the_marker(struct chk_machine *m, struct chk_stored *s)
+{
+	(void)m;
+	s->has_marker = 0;
+	s->marker = 0;
+}
+
 static void lose_the_list(struct chk_machine *m, struct chk_stored *s)
 {
 	(void)m;
@@ -379,6 +386,8 @@ static void what_changed_since_the_result_is_found(void)
 		{ boot, "result.age", CHK_WARNING },
 		{ boot, "vm.migrated", CHK_UNKNOWN },
 		{ boot, "clocksource.changed", CHK_UNKNOWN },
+		{ lose_the_marker, "vm.migrated", CHK_UNKNOWN },
+		{ be_another, "vm.migrated", CHK_UNKNOWN },
 		{ lose_the_list, "tai.offset", CHK_UNKNOWN },
 		{ drift, "sync.drift", CHK_CRITICAL },
 		{ drift, "sync.offset_max", CHK_WARNING },
@@ -489,7 +498,8 @@ static void results_are_stored(void)
 	static const char first[] =
 		"{\"schema\":\"timertest/1\",\"started_unix_s\":100,\"ranks\":["
 		"{\"env\":{\"host\":\"n1\",\"boot_id\":\"B\",\"clocksource\":{\"current\":\"tsc\"},"
-		"\"vm_marker\":\"00000000000000ff\",\"suspended_s\":0.5},"
+		"\"vm_marker\":\"00000000000000ff\",\"suspended_s\":0.5,\"realtime_minus_boottime_s\":1234.5,"
+		"\"kernel\":\"6.1\"},"
 		"\"timer\":{\"name\":\"gettimeofday\"},\"sync\":{\"bound_s\":1e-6}},"
 		"{\"env\":{\"host\":\"n2\",\"boot_id\":\"C\",\"clocksource\":{\"current\":\"tsc\"}},"
 		"\"sync\":{\"bound_s\":3e-6,\"drift_ppm\":-4,\"before_correction\":{\"offset_s\":-0.25}}}],"
@@ -513,7 +523,12 @@ static void results_are_stored(void)
 	CHECK_NEAR(s.drift_ppm, 4, 1e-12);
 	CHECK_NEAR(s.residual_s, 3e-6, 1e-15);
 	CHECK_NEAR(s.rank[1].rtt_s, 2e-6, 1e-15);
-	CHECK_INT(s.marker, 255);
+	CHECK(s.has_marker && s.marker == 255, "marker %llx", (unsigned long long)s.marker);
+	CHECK_NEAR(s.suspended_s, 0.5, 1e-12);
+	CHECK_NEAR(s.realtime_minus_boottime_s, 1234.5, 1e-9);
+	CHECK_STR(s.kernel, "6.1");
+	CHECK_STR(s.boot_id, "B");
+	CHECK_STR(s.clocksource, "tsc");
 	CHECK_STR(s.first_clocksource, "tsc");
 	chk_stored_free(&s);
 

@@ -71,6 +71,57 @@ static void causes_are_told_apart(void)
 	}
 }
 
+/* What a machine says of itself, on files that were made up. */
+static void rights_are_read(void)
+{
+	static const struct {
+		const char *status;
+		int perfmon, seccomp;
+	} t[] = { { "Name:\tx\nCapPrm:\tffffffffffffffff\nCapEff:\t0000000000000000\nSeccomp:\t0\n", 0, 0 },
+		{ "CapEff:\t0000004000000000\nSeccomp:\t2\n", 1, 2 },
+		{ "CapEff:\t0000000000200000\nSeccomp:\t1\n", 1, 1 }, { "CapEff:\tffffffbfffdfffff\n", 0, 0 },
+		{ "Name:\tx\n", 0, 0 } };
+	static const char *const paranoid[] = { "3\n", "-1\n", NULL };
+	char base[] = "/tmp/test_sampler_papi.XXXXXX", command[200], path[100];
+	struct smp_perf_access a;
+	struct smp_env there;
+	FILE *f;
+	size_t i;
+
+	CHECK(mkdtemp(base) != NULL, "%s", base);
+	snprintf(command, sizeof(command), "mkdir -p %s/proc/self %s/proc/sys/kernel", base, base);
+	CHECK_INT(system(command), 0);
+	smp_env_init(&there);
+	there.root = base;
+	for (i = 0; i < sizeof(t) / sizeof(t[0]); i++) {
+		snprintf(path, sizeof(path), "%s/proc/self/status", base);
+		f = fopen(path, "w");
+		CHECK(f && fputs(t[i].status, f) >= 0 && fclose(f) == 0, "%s", path);
+		snprintf(path, sizeof(path), "%s/proc/sys/kernel/perf_event_paranoid", base);
+		unlink(path);
+		if (paranoid[i % 3]) {
+			f = fopen(path, "w");
+			CHECK(f && fputs(paranoid[i % 3], f) >= 0 && fclose(f) == 0, "%s", path);
+		}
+		snprintf(path, sizeof(path), "%s/proc/sys/kernel/nmi_watchdog", base);
+		f = fopen(path, "w");
+		CHECK(f && fputs(i % 2 ? "1\n" : "0\n", f) >= 0 && fclose(f) == 0, "%s", path);
+		snprintf(path, sizeof(path), "%s/proc/cpuinfo", base);
+		f = fopen(path, "w");
+		CHECK(f && fputs(i % 2 ? "flags : fpu hypervisor\n" : "flags : fpu\n", f) >= 0 && fclose(f) == 0, "%s",
+			path);
+		smp_perf_access(&there, &a);
+		CHECK(a.perfmon == t[i].perfmon && a.seccomp == t[i].seccomp, "case %zu: perfmon %d, seccomp %d", i,
+			a.perfmon, a.seccomp);
+		CHECK_INT(a.paranoid, i % 3 == 0 ? 3 : i % 3 == 1 ? -1 : -100);
+		CHECK(a.watchdog == (int)(i % 2) && a.hypervisor == (int)(i % 2),
+			"case %zu: watchdog %d, hypervisor %d", i, a.watchdog, a.hypervisor);
+		CHECK(a.software == ENOSYS && a.kernel == ENOSYS, "events of another machine cannot be tried");
+	}
+	snprintf(command, sizeof(command), "rm -rf %s", base);
+	CHECK_INT(system(command), 0);
+}
+
 /* ---- software-defined events --------------------------------------------------------------------- */
 
 static struct {
@@ -390,6 +441,7 @@ int main(int argc, char **argv)
 
 	check_args(argc, argv);
 	RUN(causes_are_told_apart);
+	RUN(rights_are_read);
 	if (lib) {
 		*(void **)&sde.init = dlsym(lib, "papi_sde_init");
 		*(void **)&sde.add = dlsym(lib, "papi_sde_register_counter");

@@ -1,0 +1,265 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* STATISTICS: what is written of each row adds up to what was counted, in tables that are too small, too; and THROTTLE stops what is called
+ * often and takes little. */
+#include "config.h"
+#include "collector-plugin/stats/stats.c"
+
+#include "tests/lib/check.h"
+
+enum { KEYS = 40, OTHERS = 999 };
+
+static struct tmr_timer timer = { .hz = 1e6 };
+static struct vt_collect collect = { .timer_ = &timer };
+
+/* ---- what has been written, in place of the raw file ---- */
+
+struct sum {
+	struct vt_raw_row row;
+	int written;
+};
+
+static struct sum sums[KEYS + VT_RAW_ROW_KINDS];
+static size_t n_sums;
+static int rows_written;
+
+static void add_up(int64_t *v, const int64_t *more, uint64_t count)
+{
+	v[0] = count == 0 || more[0] < v[0] ? more[0] : v[0];
+	v[1] = more[1] > v[1] ? more[1] : v[1];
+	v[2] += more[2];
+}
+
+int vt_raw_statistics(struct vt_raw *r, uint32_t thread, const struct vt_raw_row *row)
+{
+	struct vt_raw_row *to;
+	size_t i;
+
+	(void)r;
+	CHECK(thread == 5 && row->t.count > 0, "thread %u", thread);
+	rows_written++;
+	for (i = 0; i < n_sums &&
+		!(sums[i].row.function == row->function && sums[i].row.kind == row->kind &&
+			(row->function == OTHERS ||
+				(sums[i].row.peer == row->peer && sums[i].row.bytes == row->bytes &&
+					sums[i].row.communicator == row->communicator)));
+		i++) {
+	}
+	CHECK(i < sizeof(sums) / sizeof(sums[0]), "more rows than keys");
+	if (i == n_sums) {
+		sums[n_sums++].row = *row;
+		return 0;
+	}
+	to = &sums[i].row;
+	add_up(to->t.inclusive, row->t.inclusive, to->t.count);
+	add_up(to->t.exclusive, row->t.exclusive, to->t.count);
+	to->t.count += row->t.count;
+	to->t.more += row->t.more;
+	to->bytes += row->function == OTHERS ? row->bytes : 0;
+	return 0;
+}
+
+static const struct vt_raw_row *sum_of(uint32_t function, uint32_t kind, uint64_t bytes, int32_t peer)
+{
+	static const struct vt_raw_row none;
+	size_t i;
+
+	for (i = 0; i < n_sums; i++) {
+		const struct vt_raw_row *r = &sums[i].row;
+
+		if (r->function == function && r->kind == kind &&
+			(function == OTHERS || (r->bytes == bytes && r->peer == peer))) {
+			return r;
+		}
+	}
+	return &none;
+}
+
+static void begin(int rows)
+{
+	vt_stats_forked();
+	vt_stats_start(rows);
+	vt_stats_throttle(0, 0, NULL);
+	memset(sums, 0, sizeof(sums));
+	n_sums = 0;
+	rows_written = 0;
+}
+
+static void off_and_too_few(void)
+{
+	struct vt_stats *s;
+
+	begin(0);
+	CHECK(!vt_stats_wanted() && !vt_stats_thread(&collect, 5, OTHERS), "off");
+	vt_stats_thread_ends(NULL);
+	begin(5);
+	s = vt_stats_thread(&collect, 5, OTHERS);
+	CHECK(vt_stats_wanted() && s && s->n == 8, "%u rows", s ? s->n : 0);
+	vt_stats_thread_ends(s);
+	begin(8);
+	s = vt_stats_thread(&collect, 5, OTHERS);
+	CHECK(s && s->n == 8, "%u rows", s ? s->n : 0);
+	vt_stats_thread_ends(s);
+	CHECK_INT(rows_written, 0);
+}
+
+/* Random rows in tables of several sizes: nothing is lost, and what has no row is with the others of its kind. */
+static void all_adds_up(void)
+{
+	static const int sizes[] = { 4, 8, 16, 64, 1024 };
+	size_t k;
+
+	for (k = 0; k < sizeof(sizes) / sizeof(sizes[0]); k++) {
+		struct vt_raw_row want[KEYS] = { { .function = 0 } }, rest[VT_RAW_ROW_KINDS] = { { .function = 0 } };
+		int64_t now = 0, least = INT64_MAX, most = 0;
+		uint64_t total = 0, found = 0, bytes = 0, got_bytes = 0;
+		struct vt_stats *s;
+		int i, j;
+
+		begin(sizes[k]);
+		s = vt_stats_thread(&collect, 5, OTHERS);
+		for (i = 0; i < 20000; i++) {
+			int64_t inclusive = (int64_t)(check_random() % 1000),
+				exclusive = (int64_t)(check_random() % 100);
+			struct vt_raw_row key;
+
+			j = (int)(check_random() % KEYS);
+			key = (struct vt_raw_row){ .function = 1 + (uint32_t)(j % 20),
+				.kind = j >= 20 ? 1 : VT_RAW_ROW_CALL };
+			key.bytes = j >= 20 ? 8u * (uint32_t)(j % 3) : 0;
+			key.peer = j >= 20 ? j % 2 : 0;
+			key.t.more = (uint64_t)(i % 3 == 0);
+			now += (int64_t)(check_random() % 2000);
+			if (j < 20 && i % 3) {
+				vt_stats_call(s, key.function, now, inclusive, exclusive);
+			} else {
+				vt_stats_add(s, &key, now, inclusive, exclusive);
+			}
+			widen(want[j].t.inclusive, inclusive, want[j].t.count);
+			widen(want[j].t.exclusive, exclusive, want[j].t.count);
+			want[j].function = key.function;
+			want[j].kind = key.kind;
+			want[j].bytes = key.bytes;
+			want[j].peer = key.peer;
+			want[j].t.count++;
+			want[j].t.more += key.t.more;
+			bytes += key.bytes;
+			least = inclusive < least ? inclusive : least;
+			most = inclusive > most ? inclusive : most;
+		}
+		CHECK(rows_written > 10, "nothing is written each second: %d", rows_written);
+		vt_stats_thread_ends(s);
+		for (j = 0; j < KEYS; j++) {
+			const struct vt_raw_row *got =
+				sum_of(want[j].function, want[j].kind, want[j].bytes, want[j].peer);
+
+			total += want[j].t.count;
+			if (got->t.count == 0) {
+				rest[want[j].kind].t.count += want[j].t.count;
+				rest[want[j].kind].t.inclusive[2] += want[j].t.inclusive[2];
+				rest[want[j].kind].t.more += want[j].t.more;
+				rest[want[j].kind].bytes += want[j].bytes * want[j].t.count;
+				continue;
+			}
+			found++;
+			got_bytes += got->bytes * got->t.count;
+			CHECK(got->t.count == want[j].t.count && got->t.more == want[j].t.more &&
+					!memcmp(got->t.inclusive, want[j].t.inclusive, sizeof(got->t.inclusive)) &&
+					!memcmp(got->t.exclusive, want[j].t.exclusive, sizeof(got->t.exclusive)),
+				"%d rows, key %d: %llu of %llu calls", sizes[k], j, (unsigned long long)got->t.count,
+				(unsigned long long)want[j].t.count);
+		}
+		for (i = 0; i < VT_RAW_ROW_KINDS; i++) {
+			const struct vt_raw_row *got = sum_of(OTHERS, (uint32_t)i, 0, 0);
+
+			CHECK(got->t.count == rest[i].t.count && got->t.inclusive[2] == rest[i].t.inclusive[2] &&
+					got->t.more == rest[i].t.more && got->bytes == rest[i].bytes,
+				"%d rows: %llu calls without a row, want %llu; %llu bytes, want %llu", sizes[k],
+				(unsigned long long)got->t.count, (unsigned long long)rest[i].t.count,
+				(unsigned long long)got->bytes, (unsigned long long)rest[i].bytes);
+			got_bytes += got->bytes;
+		}
+		CHECK(got_bytes == bytes && total == 20000 && least < 10 && most > 990, "%llu of %llu bytes",
+			(unsigned long long)got_bytes, (unsigned long long)bytes);
+		/* three quarters of the rows are filled */
+		CHECK_INT(found, sizes[k] / 4 * 3 < KEYS ? sizes[k] / 4 * 3 : KEYS);
+	}
+}
+
+static uint32_t stopped;
+static int stops;
+
+static void stop(uint32_t function)
+{
+	stopped = function;
+	stops++;
+}
+
+static void what_takes_little_is_stopped(void)
+{
+	struct vt_stats *s;
+	int i;
+
+	begin(16);
+	vt_stats_throttle(100, 10e-6, stop);
+	CHECK(vt_stats_throttles(), "THROTTLE");
+	s = vt_stats_thread(&collect, 5, OTHERS);
+	/* 9 ticks each on average, and 10 of another: just not little */
+	for (i = 0; i < 99; i++) {
+		vt_stats_call(s, 1, i, 9, 9);
+		vt_stats_call(s, 2, i, 10, 10);
+	}
+	CHECK_INT(stops, 0);
+	vt_stats_call(s, 2, 99, 10, 10);
+	CHECK_INT(stops, 0);
+	vt_stats_call(s, 1, 99, 9, 9);
+	CHECK(stops == 1 && stopped == 1, "%d, function %u", stops, stopped);
+	/* the next hundred are looked at alone */
+	for (i = 0; i < 99; i++) {
+		vt_stats_call(s, 2, 100, 3, 3);
+	}
+	CHECK_INT(stops, 1);
+	vt_stats_call(s, 2, 100, 3, 3);
+	CHECK(stops == 2 && stopped == 2, "%d, function %u", stops, stopped);
+	vt_stats_thread_ends(s);
+	CHECK_INT(sum_of(1, VT_RAW_ROW_CALL, 0, 0)->t.count, 100);
+	CHECK_INT(sum_of(2, VT_RAW_ROW_CALL, 0, 0)->t.count, 200);
+	vt_stats_throttle(0, 0, NULL);
+	CHECK(!vt_stats_throttles(), "THROTTLE off");
+}
+
+static void the_end_of_the_run(void)
+{
+	struct vt_raw_row key = { .function = 3 };
+	struct vt_stats *s, *t;
+
+	begin(16);
+	s = vt_stats_thread(&collect, 5, OTHERS);
+	t = vt_stats_thread(&collect, 5, OTHERS);
+	vt_stats_call(s, 3, 1, 5, 4);
+	vt_stats_call(s, 3, 2, 5, 4);
+	vt_stats_add(t, &key, 2, 7, 6);
+	CHECK_INT(rows_written, 0);
+	vt_stats_finish();
+	CHECK(rows_written == 2 && sum_of(3, VT_RAW_ROW_CALL, 0, 0)->t.count == 3, "%d rows", rows_written);
+	vt_stats_call(s, 3, 3, 5, 4);
+	vt_stats_add(t, &key, 3, 7, 6);
+	vt_stats_finish();
+	CHECK(rows_written == 2, "what comes after the end is not counted: %d rows", rows_written);
+	/* the child of a fork has nothing of its parent */
+	begin(16);
+	vt_stats_add(t, &key, 4, 1, 1);
+	vt_stats_thread_ends(t);
+	vt_stats_finish();
+	CHECK_INT(rows_written, 0);
+	munmap(s, size_of(s));
+}
+
+int main(int argc, char **argv)
+{
+	check_args(argc, argv);
+	RUN(off_and_too_few);
+	RUN(all_adds_up);
+	RUN(what_takes_little_is_stopped);
+	RUN(the_end_of_the_run);
+	return check_end();
+}
