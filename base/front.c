@@ -56,19 +56,28 @@ static char letter_of(const struct tkm_front *f, const char *name)
 	return !strcmp(name, "HELP") ? 'h' : !strcmp(name, "VERSION") ? 'V' : 0;
 }
 
+/* The blank, = or nothing between an option and its value. */
+static const char *between(const struct tkm_option *o)
+{
+	int optional = o->type == TKM_OPTION_BOOL || o->type == TKM_OPTION_LEVEL || o->type == TKM_OPTION_NAME;
+
+	if (!o->arg || !o->arg[0]) {
+		return "";
+	}
+	return o->type == TKM_OPTION_LIST || (optional && o->arg[0] == '[') ? " " : "=";
+}
+
 static void print_option(const struct tkm_front *f, const struct tkm_option *o, FILE *out, int width)
 {
 	enum { LEFT = 30 };
 	char name[64], left[160], start[8] = "      ", letter = letter_of(f, o->name);
-	int optional = o->type == TKM_OPTION_BOOL || o->type == TKM_OPTION_LEVEL || o->type == TKM_OPTION_NAME,
-	    words = o->type == TKM_OPTION_LIST;
 	int n;
 
 	if (letter) {
 		snprintf(start, sizeof(start), "  -%c, ", letter);
 	}
-	n = snprintf(left, sizeof(left), "%s--%s%s%s", start, tkm_option_long(o, name, sizeof(name)),
-		o->arg && o->arg[0] ? (words || (optional && o->arg[0] == '[') ? " " : "=") : "", o->arg ? o->arg : "");
+	n = snprintf(left, sizeof(left), "%s--%s%s%s", start, tkm_option_long(o, name, sizeof(name)), between(o),
+		o->arg ? o->arg : "");
 	fputs(left, out);
 	if (n > LEFT - 2) {
 		fprintf(out, "\n%*s", LEFT, "");
@@ -131,8 +140,8 @@ static void print_names(const struct tkm_front *f, FILE *out)
 	print_usage(f, out);
 	fprintf(out, "%6s", "");
 	for (o = f->table; o->name; o++) {
-		int n = snprintf(word, sizeof(word), " [--%s%s%s]", tkm_option_long(o, name, sizeof(name)),
-			o->arg && o->arg[0] ? "=" : "", o->arg ? o->arg : "");
+		int n = snprintf(word, sizeof(word), " [--%s%s%s]", tkm_option_long(o, name, sizeof(name)), between(o),
+			o->arg ? o->arg : "");
 
 		if (at + n > width && at > 6) {
 			fprintf(out, "\n%6s", "");

@@ -136,7 +136,7 @@ int tkm_option_environment(const struct tkm_option *table, struct tkm_err *err)
 	char name[64];
 
 	for (; table->name; table++) {
-		const char *text = getenv(tkm_option_variable(table, name, sizeof(name)));
+		const char *text = table->value ? getenv(tkm_option_variable(table, name, sizeof(name))) : NULL;
 
 		if (text && tkm_option_set(table, text, name, err) < 0) {
 			return -1;

@@ -31,7 +31,7 @@ struct tkm_option_list {
 struct tkm_option {
 	const char *name; /* as in the guide, upper case */
 	enum tkm_option_type type;
-	void *value; /* of the type's C type; holds the default */
+	void *value; /* of the type's C type; holds the default. NULL: the program looks for the word itself, and no variable sets it */
 	double min, max;
 	const char *arg; /* what to call the value in --help */
 	const char *help;

@@ -2,7 +2,6 @@
 #include "config.h"
 #include "check/main.h"
 
-#include <argp.h>
 #include <errno.h>
 #include <math.h>
 #include <pthread.h>
@@ -10,175 +9,113 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <unistd.h>
 
 #include "base/fnv.h"
+#include "base/front.h"
 #include "base/newfile.h"
+#include "base/option.h"
 #include "base/rootfs.h"
 #include "base/text.h"
 #include "check/check.h"
 
-enum {
-	CHECK = 0x100,
-	FINGERPRINT,
-	TASKPROLOG,
-	FORMAT,
-	PROFILE,
-	MAX_AGE,
-	LOAD,
-	TIMER,
-	FAIL_ON,
-	STATE_DIR,
-	LOCAL,
-	ROOT,
-	EXPLAIN
-};
-
 struct command {
-	int what; /* CHECK, FINGERPRINT or TASKPROLOG */
-	const char *format, *output, *profile, *timer, *state_dir, *root;
+	int check, fingerprint, taskprolog; /* one of them */
+	const char *format, *output, *profile, *timer, *state_dir, *root, *fail_on_name;
 	double max_age_s;
 	int quiet, load, local, explain;
 	enum chk_status fail_on;
-	const char *limit[2 * CHK_MOST]; /* of -w and -c */
-	int critical[2 * CHK_MOST], limits;
-	struct tkm_err err;
+	struct tkm_option_list warning, critical;
 };
 
-/* clang-format off */
-static const struct argp_option options[] = {
-	{ "check", CHECK, NULL, 0, "Judge this node's clocks and the last result of timertest", 1 },
-	{ "fingerprint", FINGERPRINT, NULL, 0, "Print what the clocks of this node depend on, as JSON", 1 },
-	{ "taskprolog", TASKPROLOG, NULL, 0, "Print the settings for jobs that follow from the last result, for Slurm's TaskProlog", 1 },
-	{ "format", FORMAT, "NAME", 0, "human (default), json, nagios, prometheus, influx, junit, tap, or mpisync: the stored result as "
-		"Open MPI's mpisync prints it", 2 },
-	{ "output", 'o', "FILE", 0, "Write there, whole or not at all, instead of to standard output", 2 },
-	{ "quiet", 'q', NULL, 0, "Print nothing; the exit status tells", 2 },
-	{ "explain", EXPLAIN, NULL, 0, "List the checks with their limits, why each matters and what to do, and stop", 2 },
-	{ "profile", PROFILE, "NAME|FILE", 0, "Limits: baremetal, kvm, aws, azure, or a file with lines NAME WARNING CRITICAL or "
-		"NAME off (default: what the hypervisor suggests)", 3 },
-	{ "warning", 'w', "NAME=LIMIT", 0, "A value of that check above LIMIT is a warning; '-' is no limit", 3 },
-	{ "critical", 'c', "NAME=LIMIT", 0, "A value of that check above LIMIT is critical; '-' is no limit", 3 },
-	{ "fail-on", FAIL_ON, "STATUS", 0, "warning (default), critical or never: what leads to an exit status other than 0", 3 },
-	{ "max-age", MAX_AGE, "TIME", 0, "A stored result that is older is not believed (default 7d)", 3 },
-	{ "local", LOCAL, NULL, 0, "Leave out what needs a stored result", 3 },
-	{ "load", LOAD, NULL, 0, "Check again with all processing units busy, and keep the worse of both", 4 },
-	{ "timer", TIMER, "NAME", 0, "The clock to judge (default CPU, or gettimeofday where its counter cannot be read)", 4 },
-	{ "state-dir", STATE_DIR, "DIR", 0, "Where timertest keeps its last result", 4 },
-	{ "root", ROOT, "DIR", 0, "Read /proc, /sys and /dev below DIR, a copy of another machine's", 4 },
-	{ NULL, 'h', NULL, OPTION_HIDDEN, NULL, 4 },
-	{ 0 },
-};
-/* clang-format on */
+enum { MAX_OPTIONS = 20 };
 
-static int fail(struct command *c, const char *option, const char *arg, const char *wanted)
+static void make_table(struct command *c, struct tkm_option *t)
 {
-	tkm_fail(&c->err, TKM_ERR_ARG, "%s '%s': %s", option, arg, wanted);
-	return EINVAL;
+	/* clang-format off */
+	const struct tkm_option all[] = {
+		{ "CHECK", TKM_OPTION_BOOL, &c->check, 0, 0, NULL, "judge the clocks of this node, and the last result of timertest" },
+		{ "FINGERPRINT", TKM_OPTION_BOOL, &c->fingerprint, 0, 0, NULL, "print what the clocks of this node depend on, as JSON" },
+		{ "TASKPROLOG", TKM_OPTION_BOOL, &c->taskprolog, 0, 0, NULL,
+			"print the settings for jobs that follow from the last result, for Slurm's TaskProlog" },
+		{ "FORMAT", TKM_OPTION_TEXT, &c->format, 0, 0, "NAME",
+			"human (default), json, nagios, prometheus, influx, junit, tap, or mpisync: the stored result as Open MPI's mpisync prints it" },
+		{ "OUTPUT", TKM_OPTION_TEXT, &c->output, 0, 0, "FILE", "write to this file, complete or not at all (default: standard output)" },
+		{ "QUIET", TKM_OPTION_BOOL, &c->quiet, 0, 0, NULL, "print nothing: the exit status is the answer" },
+		{ "EXPLAIN", TKM_OPTION_BOOL, &c->explain, 0, 0, NULL,
+			"print the name, limits and meaning of each value and what to do, then stop" },
+		{ "PROFILE", TKM_OPTION_TEXT, &c->profile, 0, 0, "NAME|FILE",
+			"limits: baremetal, kvm, aws, azure, or a file with lines NAME WARNING CRITICAL or NAME off (default: by the hypervisor)" },
+		{ "WARNING", TKM_OPTION_LIST, &c->warning, 0, 0, "NAME=LIMIT", "a value above LIMIT is a warning; '-': no limit; several times for more" },
+		{ "CRITICAL", TKM_OPTION_LIST, &c->critical, 0, 0, "NAME=LIMIT", "a value above LIMIT is critical; '-': no limit; several times for more" },
+		{ "FAIL-ON", TKM_OPTION_TEXT, &c->fail_on_name, 0, 0, "STATUS",
+			"what leads to an exit status other than 0: warning (default; also what is not known), critical, or never" },
+		{ "MAX-AGE", TKM_OPTION_TIME, &c->max_age_s, 0, 1e10, "TIME", "a stored result that is older is not used (default 7d)" },
+		{ "LOCAL", TKM_OPTION_BOOL, &c->local, 0, 0, NULL, "leave out what needs a stored result" },
+		{ "LOAD", TKM_OPTION_BOOL, &c->load, 0, 0, NULL, "measure again with all processing units busy, and keep the worse of both" },
+		{ "TIMER", TKM_OPTION_TEXT, &c->timer, 0, 0, "NAME", "the clock to judge (default CPU, or gettimeofday where the counter cannot be read)" },
+		{ "STATE-DIR", TKM_OPTION_TEXT, &c->state_dir, 0, 0, "DIR",
+			"where timertest keeps its last result (default $XDG_STATE_HOME/tickmark, /var/lib/tickmark for root, else ~/.local/state/tickmark)" },
+		{ "ROOT", TKM_OPTION_TEXT, &c->root, 0, 0, "DIR", "read /proc, /sys and /dev below DIR, a copy of another machine's" },
+		{ .name = NULL },
+	};
+	/* clang-format on */
+
+	memcpy(t, all, sizeof(all));
 }
 
-static error_t take_limit(struct command *c, const char *arg, int critical)
+static int take_fail_on(struct command *c, struct tkm_err *err)
 {
-	if (c->limits == 2 * CHK_MOST) {
-		return fail(c, "--warning and --critical", arg, "given too often");
-	}
-	c->critical[c->limits] = critical;
-	c->limit[c->limits++] = arg;
-	return 0;
-}
+	const char *name = c->fail_on_name;
 
-static error_t take_fail_on(struct command *c, const char *arg)
-{
-	if (!strcmp(arg, "warning")) {
+	if (!strcmp(name, "warning")) {
 		c->fail_on = CHK_WARNING;
-	} else if (!strcmp(arg, "critical")) {
+	} else if (!strcmp(name, "critical")) {
 		c->fail_on = CHK_CRITICAL;
-	} else if (!strcmp(arg, "never")) {
+	} else if (!strcmp(name, "never")) {
 		c->fail_on = CHK_ABSENT;
 	} else {
-		return fail(c, "--fail-on", arg, "warning, critical and never are known");
+		return tkm_fail(err, TKM_ERR_ARG, "--fail-on '%s': warning, critical and never are known", name);
 	}
 	return 0;
 }
 
-static error_t take_action(struct command *c, int key, const char *word)
+/* Returns 0; -1 with the reason in *err; TKM_FRONT_ANSWERED: help or the version was printed. */
+static int parse(struct command *c, const struct tkm_front *f, int argc, char **argv, struct tkm_err *err)
 {
-	if (c->what && c->what != key) {
-		return fail(c, word, "", "one of --check, --fingerprint and --taskprolog at a time");
-	}
-	c->what = key;
-	return 0;
-}
+	const char *argument = NULL;
+	int n = tkm_front_arguments(f, argc, argv, &argument, 1, err);
 
-static error_t parse(int key, char *arg, struct argp_state *state)
-{
-	struct command *c = state->input;
-
-	switch (key) {
-	case CHECK:
-	case FINGERPRINT:
-	case TASKPROLOG:
-		return take_action(c, key, state->argv[state->next - 1]);
-	case FORMAT:
-		c->format = arg;
-		return chk_is_format(arg)
-			? 0
-			: fail(c, "--format", arg,
-				  "human, json, nagios, prometheus, influx, junit, tap and mpisync are known");
-	case 'o':
-		c->output = arg;
-		return 0;
-	case 'q':
-		c->quiet = 1;
-		return 0;
-	case EXPLAIN:
-		c->explain = 1;
-		return 0;
-	case PROFILE:
-		c->profile = arg;
-		return 0;
-	case 'w':
-	case 'c':
-		return take_limit(c, arg, key == 'c');
-	case FAIL_ON:
-		return take_fail_on(c, arg);
-	case MAX_AGE:
-		return tkm_parse_time(arg, &c->max_age_s) < 0 || c->max_age_s < 0
-			? fail(c, "--max-age", arg, "not a time like 7d")
-			: 0;
-	case LOCAL:
-		c->local = 1;
-		return 0;
-	case LOAD:
-		c->load = 1;
-		return 0;
-	case TIMER:
-		c->timer = arg;
-		return 0;
-	case STATE_DIR:
-		c->state_dir = arg;
-		return 0;
-	case ROOT:
-		c->root = arg;
-		return 0;
-	case 'h':
-		argp_state_help(state, stdout, ARGP_HELP_STD_HELP);
-		return 0;
-	case ARGP_KEY_ARG:
-		return fail(c, "argument", arg, "--check takes none");
-	default:
-		return ARGP_ERR_UNKNOWN;
+	if (n < 0) {
+		return n;
 	}
+	if (n > 0) {
+		return tkm_fail(err, TKM_ERR_ARG, "'%s': --check takes options only", argument);
+	}
+	if (c->check + c->fingerprint + c->taskprolog != 1) {
+		return tkm_fail(err, TKM_ERR_ARG, "one of --check, --fingerprint and --taskprolog at a time");
+	}
+	if (!chk_is_format(c->format)) {
+		return tkm_fail(err, TKM_ERR_ARG,
+			"--format '%s': human, json, nagios, prometheus, influx, junit, tap and mpisync are known",
+			c->format);
+	}
+	return take_fail_on(c, err);
 }
 
 int chk_asked(int argc, char **argv)
 {
+	static const char *const names[] = { "--check", "--fingerprint", "--taskprolog" };
+	size_t k, n;
 	int i;
 
 	for (i = 1; i < argc && strcmp(argv[i], "--"); i++) {
-		if (!strcmp(argv[i], "--check") || !strcmp(argv[i], "--fingerprint") ||
-			!strcmp(argv[i], "--taskprolog")) {
-			return 1;
+		for (k = 0; k < sizeof(names) / sizeof(*names); k++) {
+			n = strcspn(argv[i], "=");
+			if (n == strlen(names[k]) && !strncasecmp(argv[i], names[k], n)) {
+				return 1;
+			}
 		}
 	}
 	return 0;
@@ -239,7 +176,6 @@ static int needs_result(const char *name)
 static int set_limits(const struct command *c, const struct tmr_env *env, struct chk_report *r, struct tkm_err *err)
 {
 	size_t k;
-	int i;
 
 	if (chk_profile(r->limit, c->profile, env, &r->profile, err) < 0) {
 		return -1;
@@ -247,8 +183,13 @@ static int set_limits(const struct command *c, const struct tmr_env *env, struct
 	for (k = 0; k < chk_count; k++) {
 		r->limit[k].off |= c->local && needs_result(chk_table[k].name);
 	}
-	for (i = 0; i < c->limits; i++) {
-		if (chk_set_limit(r->limit, c->limit[i], c->critical[i], err) < 0) {
+	for (k = 0; k < c->warning.n; k++) {
+		if (chk_set_limit(r->limit, c->warning.text[k], 0, err) < 0) {
+			return -1;
+		}
+	}
+	for (k = 0; k < c->critical.n; k++) {
+		if (chk_set_limit(r->limit, c->critical.text[k], 1, err) < 0) {
 			return -1;
 		}
 	}
@@ -392,49 +333,65 @@ static int taskprolog(const struct command *c, struct chk_machine *m, struct chk
 	return 0;
 }
 
-static const char doc[] =
-	"Judges the clocks of this node in under two seconds, without MPI and without root, and the last result of "
-	"timertest for the whole cluster, which is in the state directory ($XDG_STATE_HOME/tickmark, "
-	"/var/lib/tickmark for root, else "
-	"~/.local/state/tickmark).\v"
-	"Exit status: 0 ok, 1 warning, 2 critical, 3 not known or not measured (also wrong usage). What does not apply "
-	"to this machine "
-	"counts as ok. A warning is worse than what is not known, and better than critical.";
+/* What was asked for. Returns the exit status, or -1 with the reason in *err. */
+static int carry_out(const struct command *c, struct chk_machine *m, struct tkm_err *err)
+{
+	struct chk_stored s = { 0 };
+	int rc = -1;
+
+	m->root = tkm_root_open(c->root);
+	m->max_age_s = c->max_age_s;
+	m->stored = &s;
+	if (m->root < 0) {
+		return tkm_fail_errno(err, TKM_ERR_ARG, errno, "--root '%s'", c->root);
+	}
+	if (c->fingerprint) {
+		tmr_env_read(m->root, &m->env);
+		rc = fingerprint(c, m, err);
+	} else if (c->taskprolog) {
+		chk_machine_begin(m);
+		rc = taskprolog(c, m, &s);
+	} else if ((m->timer = open_timer(c, err))) {
+		chk_machine_begin(m);
+		rc = check(c, m, &s, err);
+		tmr_close(m->timer);
+	}
+	close(m->root);
+	chk_stored_free(&s);
+	return rc;
+}
 
 int chk_main(int argc, char **argv)
 {
-	static const struct argp front = { options, parse, "", doc, NULL, NULL, NULL };
-	struct command c = { .format = "human", .max_age_s = 7 * 86400.0, .fail_on = CHK_WARNING, .root = "/" };
+	struct command c = { .format = "human", .max_age_s = 7 * 86400.0, .fail_on_name = "warning", .root = "/" };
 	struct chk_machine m = { .adjtimex = adjtimex, .gettime = clock_gettime };
-	struct chk_stored s = { 0 };
+	struct tkm_option table[MAX_OPTIONS];
+	static const struct tkm_letter letters[] = { { 'o', "OUTPUT" }, { 'q', "QUIET" }, { 'w', "WARNING" },
+		{ 'c', "CRITICAL" }, { 0 } };
+	const struct tkm_front front = {
+		.program = program_invocation_short_name,
+		.arguments = "--check [OPTION...]\n--fingerprint [--output=FILE]\n--taskprolog [--state-dir=DIR]",
+		.what = "Judges the clocks of this node in under two seconds, without MPI and without root, and the "
+			"last "
+			"result of timertest for the whole cluster, which is in the state directory.",
+		.after = "Exit status: 0 ok, 1 warning, 2 critical, 3 not known or not measured, or wrong usage. What "
+			 "does not apply to this machine counts as ok. A warning is worse than what is not known, and "
+			 "better than critical.",
+		.table = table,
+		.letter = letters,
+	};
 	struct tkm_err err = { .text = "" };
-	int rc = -1;
+	int rc;
 
-	if (argp_parse(&front, argc, argv, 0, NULL, &c)) {
-		fprintf(stderr, "%s: %s\n", program_invocation_short_name,
-			c.err.text[0] ? c.err.text : "see --check --help");
-		return CHK_UNKNOWN;
+	make_table(&c, table);
+	rc = parse(&c, &front, argc, argv, &err);
+	if (rc == 0) {
+		rc = carry_out(&c, &m, &err);
 	}
-	m.root = tkm_root_open(c.root);
-	m.max_age_s = c.max_age_s;
-	m.stored = &s;
-	if (m.root < 0) {
-		tkm_fail_errno(&err, TKM_ERR_ARG, errno, "--root '%s'", c.root);
-	} else if (c.what == FINGERPRINT) {
-		tmr_env_read(m.root, &m.env);
-		rc = fingerprint(&c, &m, &err);
-	} else if (c.what == TASKPROLOG) {
-		chk_machine_begin(&m);
-		rc = taskprolog(&c, &m, &s);
-	} else if ((m.timer = open_timer(&c, &err))) {
-		chk_machine_begin(&m);
-		rc = check(&c, &m, &s, &err);
-		tmr_close(m.timer);
+	tkm_option_free(table, NULL);
+	if (rc == TKM_FRONT_ANSWERED) {
+		return CHK_OK;
 	}
-	if (m.root >= 0) {
-		close(m.root);
-	}
-	chk_stored_free(&s);
 	if (rc < 0) {
 		fprintf(stderr, "%s: %s\n", program_invocation_short_name, err.text);
 		return CHK_UNKNOWN;

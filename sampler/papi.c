@@ -682,17 +682,44 @@ static int list_code(const struct lister *l, int code)
 		l->env->flags & SMP_FAST ? PAPI_OK : try_event(l, code, component));
 }
 
+static int list_missing(const struct lister *l, const char *why)
+{
+	static const char *const expected[] = { "PAPI_TOT_CYC", "PAPI_TOT_INS", NULL };
+	char bare[NAME];
+	struct smp_counter c = { .unit = "events", .what = "", .missing = why, .scope = SMP_THREAD, .type = SMP_U64 };
+	int i, rc = 0;
+
+	if (smp_is_name(l->hint)) {
+		bare_name(bare, l->hint);
+		c.name = is_process(l->hint) ? l->hint : bare;
+		c.scope = is_process(l->hint) ? SMP_PROCESS : SMP_THREAD;
+		return l->each(&c, l->ctx);
+	}
+	for (i = 0; rc == 0 && expected[i]; i++) {
+		c.name = expected[i];
+		rc = l->each(&c, l->ctx);
+	}
+	return rc;
+}
+
+/* Without a preset that counts here the usual ones are named as missing, with the reason. */
 static int list_presets(const struct lister *l)
 {
-	int code = (int)PAPI_PRESET_MASK, rc = l->papi->enum_event(&code, PAPI_ENUM_FIRST), stop = 0;
+	int code = (int)PAPI_PRESET_MASK, rc = l->papi->enum_event(&code, PAPI_ENUM_FIRST), stop = 0, found = 0;
+	char why[SMP_TEXT] = "";
 
 	while (rc == PAPI_OK && stop == 0) {
 		if (l->papi->get_event_info(code, l->info) == PAPI_OK && l->info->count > 0) {
 			stop = list_code(l, code);
+			found = 1;
 		}
 		rc = l->papi->enum_event(&code, PAPI_PRESET_ENUM_AVAIL);
 	}
-	return stop;
+	if (found) {
+		return stop;
+	}
+	explain(l->papi, l->env, "PAPI_TOT_INS", PAPI_ENOEVNT, why);
+	return list_missing(l, why);
 }
 
 static int list_natives(const struct lister *l)
@@ -736,26 +763,6 @@ static int list_name(const struct lister *l)
 static int may_be_ours(const char *hint)
 {
 	return strstr(hint, "::") || strstr(hint, "**") || isupper((unsigned char)hint[0]) || strchr("*?[", hint[0]);
-}
-
-static int list_missing(const struct lister *l, const char *why)
-{
-	static const char *const expected[] = { "PAPI_TOT_CYC", "PAPI_TOT_INS", NULL };
-	char bare[NAME];
-	struct smp_counter c = { .unit = "events", .what = "", .missing = why, .scope = SMP_THREAD, .type = SMP_U64 };
-	int i, rc = 0;
-
-	if (smp_is_name(l->hint)) {
-		bare_name(bare, l->hint);
-		c.name = is_process(l->hint) ? l->hint : bare;
-		c.scope = is_process(l->hint) ? SMP_PROCESS : SMP_THREAD;
-		return l->each(&c, l->ctx);
-	}
-	for (i = 0; rc == 0 && expected[i]; i++) {
-		c.name = expected[i];
-		rc = l->each(&c, l->ctx);
-	}
-	return rc;
 }
 
 static int list(const struct smp_env *env, const char *hint, smp_each each, void *ctx, char why[SMP_TEXT])

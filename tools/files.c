@@ -459,6 +459,7 @@ int stt_move(const struct stt_options *o, const char *to)
 	struct stt_components l;
 	struct stat st, old;
 	const char *name = strrchr(o->input, '/');
+	int into = to[0] && (to[strlen(to) - 1] == '/' || (stat(to, &st) == 0 && S_ISDIR(st.st_mode)));
 	char *full = NULL;
 	int rc = STT_FAULT;
 
@@ -466,8 +467,8 @@ int stt_move(const struct stt_options *o, const char *to)
 		stt_components_free(&l);
 		return STT_FAULT;
 	}
-	if (asprintf(&full, "%s%s%s", to, stat(to, &st) == 0 && S_ISDIR(st.st_mode) ? "/" : "",
-		    stat(to, &st) == 0 && S_ISDIR(st.st_mode) ? (name ? name + 1 : o->input) : "") < 0) {
+	name = name ? name + 1 : o->input;
+	if (asprintf(&full, "%s%s%s", to, into && to[strlen(to) - 1] != '/' ? "/" : "", into ? name : "") < 0) {
 		full = NULL;
 		stt_fault(o, "out of memory");
 	} else if (stat(full, &st) == 0 && stat(o->input, &old) == 0 && st.st_ino == old.st_ino &&

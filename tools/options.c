@@ -98,7 +98,7 @@ static char *help_after(void)
 	}
 	fprintf(out,
 		"\nAn option --some-name is also SOME-NAME in the configuration file and VT_SOME_NAME in the "
-		"environment. The file is read first, the command line last; the last value counts.\nExit status: 0 "
+		"environment. The environment overrides the file, and the command line overrides both.\nExit status: 0 "
 		"all is "
 		"well, 1 the trace has faults or cannot be read or written, 2 wrong usage.");
 	return tkm_text_end(out, &text) < 0 ? NULL : text;

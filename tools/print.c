@@ -273,6 +273,20 @@ static void field_cell(
 	}
 }
 
+/* The numbers with a meaning of their own in a row of STATISTICS: no receiver, all of a collective operation, no message. */
+static int special_cell(struct stt_table *b, const struct stf_field *f, uint64_t v)
+{
+	if (!strcmp(f->name, "receiver") && v == 0xfffffffeu) {
+		stt_cell_text(b, "all");
+		return 1;
+	}
+	if ((!strcmp(f->name, "receiver") || !strcmp(f->name, "bytes_sent")) && v == 0xffffffffu) {
+		stt_cell_none(b);
+		return 1;
+	}
+	return 0;
+}
+
 /* One class of statistics at a time, so that each is one table. */
 static int statistics_of(
 	struct stt_report *r, const struct stt_trace *t, const char *suffix, const struct stf_layout *l, uint64_t *rows)
@@ -298,7 +312,8 @@ static int statistics_of(
 		for (i = 0; rec->layout == l && i < l->n_fields; i++) {
 			int k = field_at(l, i);
 
-			if (!l->fields[k].is_size) {
+			if (!l->fields[k].is_size &&
+				!(l->id == STF_ID_lw_statistics && special_cell(&b, &l->fields[k], rec->values[k].u))) {
 				field_cell(&b, t, &l->fields[k], &rec->values[k]);
 			}
 		}

@@ -24,7 +24,8 @@ static const char what[] =
 	"each "
 	"number of clock domains.";
 static const char after[] =
-	"An option --some-name can also be given as VT_SOME_NAME in the environment; the command line wins. Times are "
+	"An option --some-name can also be given as VT_SOME_NAME in the environment; the command line overrides it. "
+	"Times are "
 	"numbers "
 	"with a unit, like 10s, 500ms or 1m+30s.\n\n"
 	"With --output BASENAME it writes BASENAME.scale.dat, BASENAME.hops.dat and BASENAME.gnuplot. "
@@ -51,7 +52,7 @@ static void make_table(struct cs_options *o, struct tkm_option *t)
 		{ "SESSIONS", TKM_OPTION_COUNT, &o->sessions, 2, 10000, "N", "sessions of a run (default 3)" },
 		{ "APART", TKM_OPTION_TIME, &o->apart_s, 1e-3, 86400, "TIME", "time from one session to the next (default 10s)" },
 		{ "BRIEF", TKM_OPTION_BOOL, &o->brief, 0, 0, NULL, "all sessions but the first are short, as in the middle of a job" },
-		{ "SYNC-MAX-MESSAGES", TKM_OPTION_COUNT, &o->max_messages, 1, 1e9, "N", "exchanges of a pair (default 100)" },
+		{ "SYNC-MAX-MESSAGES", TKM_OPTION_COUNT, &o->max_messages, 1, 1e9, "N", "exchanges of each pair at most (default 100)" },
 		{ "PATIENCE", TKM_OPTION_TIME, &o->patience_s, 1e-3, 3600, "TIME", "how long a rank is waited for (default 10s)" },
 		{ "MAX-DRIFT", TKM_OPTION_FRACTION, &o->max_drift, 0, 0.1, "FRACTION", "no clock is farther off its nominal rate (default 500ppm)" },
 		{ "MAX-WANDER", TKM_OPTION_FRACTION, &o->max_wander, 0, 0.1, "FRACTION",
@@ -209,12 +210,12 @@ void cs_print_head(FILE *f, const struct cs_options *o, const struct cs_model *m
 	}
 	fprintf(f,
 		"%lld %s, %g s apart%s; error and bound: over the run, from what all ranks "
-		"measured; at once: what each rank knows by itself after the last\n",
+		"measured; now: what each rank knows by itself right after the last session\n",
 		o->sessions, o->sessions == 1 ? "session" : "sessions", o->apart_s,
 		o->brief ? ", all but the first brief" : "");
 	fprintf(f, "%8s %-5s %6s %9s %9s %10s %7s %5s %10s %10s %10s %10s %10s %6s\n", "domains", "shape", "rounds",
-		"exchanges", "messages", "duration", "growth", "hops", "error max", "bound max", "median", "at once",
-		"bound max", "wrong");
+		"pairs", "messages", "duration", "growth", "hops", "error max", "bound max", "bound med", "now error",
+		"now bound", "wrong");
 }
 
 void cs_print_row(FILE *f, const struct cs_row *r, const struct cs_row *before)
@@ -233,14 +234,15 @@ void cs_print_row(FILE *f, const struct cs_row *r, const struct cs_row *before)
 		time_of(g, r->online.bound_max_s, 1), r->after.wrong + r->online.wrong);
 	if (r->lost || r->silent) {
 		fprintf(f, "         %zu %s failed (the first: %s); nothing is known of %ld rank%s\n", r->lost,
-			r->lost == 1 ? "exchange" : "exchanges", r->silence, r->silent, r->silent == 1 ? "" : "s");
+			r->lost == 1 ? "pair" : "pairs", r->silence, r->silent, r->silent == 1 ? "" : "s");
 	}
 	if (r->net.loops) {
-		fprintf(f, "         %zu %s of exchanges did not close, the first by %s\n", r->net.loops,
+		fprintf(f, "         %zu %s of pairs did not close, the first by %s\n", r->net.loops,
 			r->net.loops == 1 ? "loop" : "loops", time_of(a, r->net.gap_s, 1));
 	}
 	if (r->ours_max_s > 0) {
-		fprintf(f, "         between the first session and the last: ours %s", time_of(a, r->ours_max_s, 1));
+		fprintf(f, "         largest error between the first session and the last: Tickmark %s",
+			time_of(a, r->ours_max_s, 1));
 		for (i = 0; i < CAL_SPLINES_OF_GSL; i++) {
 			fprintf(f, ", %s %s", cal_spline_of_gsl_name(i), time_of(a, r->spline_max_s[i], 1));
 		}

@@ -17,7 +17,7 @@ static void write_scale(FILE *f, const struct cs_options *o, const struct cs_row
 	int i;
 
 	(void)o;
-	fputs("# domains[1] rounds[1] exchanges[1] messages[1] duration[s] hops[1] error_max[s] error_rms[s] "
+	fputs("# domains[1] rounds[1] pairs[1] messages[1] duration[s] hops[1] error_max[s] error_rms[s] "
 	      "bound_max[s] "
 	      "bound_median[s] online_error_max[s] online_bound_max[s] wrong[1]\n",
 		f);
@@ -146,11 +146,11 @@ static json_t *splines_of(const struct cs_row *r)
 static json_t *one_row(const struct cs_row *r)
 {
 	return json_pack("{s:i,s:s,s:i,s:I,s:o,s:o,s:o,s:i,s:I,s:I,s:I,s:o,s:o,s:o,s:o}", "domains", r->domains,
-		"shape", cal_shape_name(r->shape), "rounds", r->rounds, "exchanges", (json_int_t)r->exchanges,
-		"messages", number(r->messages), "first_session_s", number(r->first_s), "session_s",
-		number(r->session_s), "hops", r->deepest, "lost_exchanges", (json_int_t)r->lost, "silent_ranks",
-		(json_int_t)r->silent, "open_loops", (json_int_t)r->net.loops, "after", quality(&r->after), "online",
-		quality(&r->online), "splines_error_max_s", splines_of(r), "cpu_s", number(r->cpu_s));
+		"shape", cal_shape_name(r->shape), "rounds", r->rounds, "pairs", (json_int_t)r->exchanges, "messages",
+		number(r->messages), "first_session_s", number(r->first_s), "session_s", number(r->session_s), "hops",
+		r->deepest, "lost_pairs", (json_int_t)r->lost, "silent_ranks", (json_int_t)r->silent, "open_loops",
+		(json_int_t)r->net.loops, "after", quality(&r->after), "online", quality(&r->online),
+		"splines_error_max_s", splines_of(r), "cpu_s", number(r->cpu_s));
 }
 
 int cs_write_json(

@@ -18,7 +18,7 @@ static const char what[] =
 	"and how well the clocks agree after correction, with a bound on every offset.";
 static const char after[] =
 	"SECONDS is the length of the message test (default 30), SLEEP the pause between bursts (default 10). "
-	"An option --some-name can also be given as VT_SOME_NAME in the environment; the command line wins. "
+	"An option --some-name can also be given as VT_SOME_NAME in the environment; the command line overrides it. "
 	"Times are numbers with a unit, like 10s, 500ms or 1m+30s.\n\n"
 	"It writes BASENAME.stf, .clk, .dat files and BASENAME.gnuplot. "
 	"Exit status: 0 the timer is fit for tracing, 1 it is not, 3 it is not known to be, 2 the test could not be "
@@ -55,7 +55,6 @@ static void add_other_modes(struct tt_options *o, struct tkm_option *t)
 /* The table points into *o, so it is made on the caller's stack. */
 static void make_table(struct tt_options *o, struct tkm_option *t)
 {
-	static int unused; /* main() has looked for these before anything else (check/main.h) */
 	/* clang-format off */
 	const struct tkm_option all[] = {
 		{ "TIMER", TKM_OPTION_TEXT, &o->timer, 0, 0, "NAME", "timer to test, LIST shows all (default: CPU where it is proven on every node, else clock_monotonic)" },
@@ -64,10 +63,11 @@ static void make_table(struct tt_options *o, struct tkm_option *t)
 		{ "JSON", TKM_OPTION_TEXT, &o->json, 0, 0, "FILE", "also write the result as JSON, - for standard output" },
 		{ "STATE-DIR", TKM_OPTION_TEXT, &o->state_dir, 0, 0, "DIR",
 			"where the result is kept for --check (default as in --check --help; '': nowhere)" },
-		{ "CHECK", TKM_OPTION_BOOL, &unused, 0, 0, NULL,
+		/* main() has looked for these three before anything else (check/main.h) */
+		{ "CHECK", TKM_OPTION_BOOL, NULL, 0, 0, NULL,
 			"judge this node and the last result in two seconds, without MPI (--check --help)" },
-		{ "FINGERPRINT", TKM_OPTION_BOOL, &unused, 0, 0, NULL, "print what the clocks of this node depend on, as JSON" },
-		{ "TASKPROLOG", TKM_OPTION_BOOL, &unused, 0, 0, NULL, "print settings for jobs, for Slurm's TaskProlog" },
+		{ "FINGERPRINT", TKM_OPTION_BOOL, NULL, 0, 0, NULL, "print what the clocks of this node depend on, as JSON" },
+		{ "TASKPROLOG", TKM_OPTION_BOOL, NULL, 0, 0, NULL, "print settings for jobs, for Slurm's TaskProlog" },
 		{ "QUIET", TKM_OPTION_BOOL, &o->quiet, 0, 0, NULL, "print the verdict only" },
 		{ "VERBOSE", TKM_OPTION_COUNT, &o->verbose, 0, 9, "N", "1 (default); 2: LIST per node, a line per pair; 3: stamps on one tick" },
 		{ "PERFORMANCE-TIME", TKM_OPTION_TIME, &o->performance_s, 0.01, 3600, "TIME",
@@ -98,7 +98,7 @@ static void make_table(struct tt_options *o, struct tkm_option *t)
 		{ "LEARN-DRIFT", TKM_OPTION_BOOL, &o->learn, 0, 0, NULL,
 			"predict the rates after the run from those in it, with a margin (an estimate; default: off)" },
 		{ "TARGET-BOUND", TKM_OPTION_TIME, &o->target_bound_s, 1e-9, 1, "TIME",
-			"make sessions so often that the bound stays within this all the time (default: one per burst)" },
+			"make sessions so often that the bound stays within this (default: one per burst)" },
 	};
 	/* clang-format on */
 

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "base/front.h"
 #include "base/text.h"
@@ -51,12 +52,17 @@ static void make_table(struct parser *p, struct vtrun *r)
 			"process). In "
 			"an MPI job, write vtrun before the program: mpirun -np 4 vtrun -- ./app.",
 		.after =
+			"Further options, explained in the manual VT(3): --activity, --cluster, --demangle, "
+			"--detailed-states, --enter-usercode, --group, --internal-mpi, --learn-drift, --learn-from, "
+			"--max-drift, --max-wander, --nmcmd, --pctrace, --pctrace-cache, --pctrace-fast, --process, "
+			"--state, --symbol, --sync-max-duration, --sync-max-messages, --sync-period, "
+			"--synced-cluster, --synced-host, --timer-skip, --unify-counters, --unify-groups, "
+			"--unify-scls, --unify-symbols.\n\n"
 			"Options end at --. What follows belongs to the program.\n"
 			"An option --some-name is also SOME-NAME in the configuration file and VT_SOME_NAME in the "
-			"environment. The "
-			"file is read first, the command line last; the last value counts. A wrong option on the "
-			"command line is "
-			"an error. A wrong line or variable is reported and left out, and the program runs.\n"
+			"environment. The environment overrides the file, and the command line overrides both. A wrong "
+			"option on the command line is an error. A wrong line or variable is reported and left out, "
+			"and the program runs.\n"
 			"Exit status: that of PROGRAM; 127 PROGRAM was not found, 126 it cannot be run, 2 wrong usage.",
 		.table = p->table,
 	};
@@ -107,6 +113,20 @@ static int values(const struct tkm_option *o, int repeats, int argc, char **argv
 		k++;
 	}
 	return k - i - 1;
+}
+
+/* Options that a configuration file shared with stftool and timertest can have. On vtrun's command line nothing reads them. */
+static int of_other_program(const char *name)
+{
+	static const char *const names[] = { "CONVERT", "CSV", "DELETE-RAW-DATA", "DUMP", "EXTENDED-VTF", "INFO",
+		"JSON", "MATCHED-VTF", "MERGE", "MOVE", "OUTPUT", "PERFORMANCE-TIME", "PRINT-CLOCK", "PRINT-COUNTERS",
+		"PRINT-ERRORS", "PRINT-FILES", "PRINT-REPORTS", "PRINT-STATISTICS", "PRINT-THREADS", "RECOVER",
+		"REMOVE", "REQUEST", "SUMDATA", "SYNC", "TICKS", "VERIFY", NULL };
+	size_t i;
+
+	for (i = 0; names[i] && strcasecmp(names[i], name) != 0; i++) {
+	}
+	return names[i] != NULL;
 }
 
 /* An option of the Intel Trace Collector that only other parts know, like --sync-period 10s or --symbol 'a*' off. Its words go into a
@@ -164,6 +184,9 @@ static int one_option(struct parser *p, int argc, char **argv, int i, struct tkm
 	snprintf(name, sizeof(name), "%.*s", len < 79 ? len : 79, argv[i] + 2);
 	snprintf(origin, sizeof(origin), "--%s", name);
 	o = tkm_option_find(p->table, name);
+	if (!o && of_other_program(name)) {
+		return tkm_fail(err, TKM_ERR_ARG, "%s is an option of stftool or timertest, not of vtrun", origin);
+	}
 	if (!o && vt_settings_known(&p->r->settings, name, &nearest)) {
 		return other_option(p->r, name, equals, argc, argv, i, err);
 	}

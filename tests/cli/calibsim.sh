@@ -49,7 +49,7 @@ else
 fi
 
 run --domains 64 --topology tree --network dead=5 --patience 1s
-[ $status -eq 0 ] && has 'exchanges? failed \(the first: rank 5 did not answer rank [0-9]+ within ' &&
+[ $status -eq 0 ] && has 'pairs? failed \(the first: rank 5 did not answer rank [0-9]+ within ' &&
 	has 'nothing is known of 1 rank$'
 ok "a dead node is named, and costs no other its bound" $?
 run --domains 64 --topology tree,star --network stall=9@10s/3s,outliers=20ppm,outlier=8ms,loss=0.001,shuffle=1
@@ -107,8 +107,8 @@ if grep -q 'this build has no GSL' "$dir/err"; then
 else
 	[ $status -eq 0 ] && awk 'function ns(s) { sub(/,/, "", s); return s ~ /us$/ ? s * 1e3 : s + 0 }
 		/between the first session and the last/ { for (i = 1; i <= NF; i++) { v[$i] = ns($(i + 1)) } }
-		END { exit !(v["ours"] > 0 && v["ours"] < 60 && v["line"] > 150 && v["line"] < 230 && v["cubic"] < 120 && v["Akima"] < 120) }' "$dir/out"
-	ok "ours and the interpolations of GSL through the same sessions" $?
+		END { exit !(v["Tickmark"] > 0 && v["Tickmark"] < 60 && v["line"] > 150 && v["line"] < 230 && v["cubic"] < 120 && v["Akima"] < 120) }' "$dir/out"
+	ok "Tickmark and the interpolations of GSL through the same sessions" $?
 	run --domains 8 --sessions 4 --compare-splines
 	[ $status -eq 2 ] && grep -q '^calibsim: --compare-splines: curves need at least 5 sessions' "$dir/err"
 	ok "too few sessions for a curve" $?

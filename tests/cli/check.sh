@@ -48,8 +48,15 @@ ok "no stored result: status 3, and no file was made" $?
 
 
 check 3 --format prose && grep -q "human, json, nagios" "$dir/err" && check 3 -w clock.coast=1 && grep -q "clock.cost" "$dir/err" &&
-	check 3 --profile "$dir/none" && grep -q "no such" "$dir/err" && check 3 30 && check 3 --timer none && check 3 --max-age soon
+	check 3 --profile "$dir/none" && grep -q "no such" "$dir/err" && check 3 30 && check 3 --timer none && check 3 --max-age soon &&
+	check 3 --bogus && grep -q "unknown option '--bogus'" "$dir/err" && check 3 --fingerprint && grep -q 'one of --check' "$dir/err"
 ok "wrong usage: status 3 and what is known" $?
+check 0 -V && grep -q '^timertestcs (Tickmark) ' "$dir/out" && check 0 -h && grep -q '^Usage: timertestcs --check ' "$dir/out"
+ok "-V and -h" $?
+"$timertest" --CHECK=on --local --profile "$dir/quiet" >"$dir/out" 2>"$dir/err" && grep -q '^timertest --check: OK - ' "$dir/out"
+ok "--CHECK=on is --check" $?
+VT_CHECK=1 VT_FINGERPRINT='*.* off' "$timertest" --timer LIST >"$dir/out" 2>"$dir/err" && grep -q '^CPU ' "$dir/out" && [ ! -s "$dir/err" ]
+ok "VT_CHECK, an option of Intel Trace Collector, is none of timertest" $?
 
 "$timertest" --check --explain >"$dir/out" 2>"$dir/err" && sed -n 's/^\([a-z]*\.[a-z_]*\)\( (left out)\)*$/\1/p' "$dir/out" >"$dir/names" &&
 	[ "$(wc -l <"$dir/names")" -ge 21 ] && while read -r name; do grep -q "$name" "$src/doc/timertest.1" || echo "not in the manual: $name"; done <"$dir/names" >"$dir/diff" &&

@@ -32,6 +32,10 @@ for p in timertestcs timertest calibsim vtcounters vtreport vttop stftool xstfto
 done
 [ "$("$build/tools/convert-stats" --version)" = "convert-stats (Tickmark) $version" ] && [ "$("$build/tools/convert-stats" -V)" = "convert-stats (Tickmark) $version" ]
 ok "convert-stats: --version" $?
+"$build/tools/convert-stats" -h >"$dir/out" && grep -q '^  -h, --help ' "$dir/out" && grep -q '^  -V, --version ' "$dir/out" && grep -q '^Exit status: ' "$dir/out"
+ok "convert-stats: -h" $?
+"$build/vtrun" --usage >"$dir/out" && grep -qF '[--counter PATTERN [on|off]]' "$dir/out" && grep -qF '[--config=FILE]' "$dir/out" && grep -qF '[--report [on|off]]' "$dir/out"
+ok "--usage spells options as --help does" $?
 "$build/otf2-to-stf" --force a.otf2 b.stf >"$dir/out" 2>"$dir/err"
 [ $? -eq 2 ] && grep -q "^otf2-to-stf: '--force': options come after the two files" "$dir/err"
 ok "otf2-to-stf: an option before the files is named" $?

@@ -8,10 +8,28 @@ setup()
 	builddir=${top_builddir:-$top/build}
 }
 
-# Option names in a program's --help, one per line.
-options_of()
+# The options that --help lists, one per line: "--output -o", "--force"; each line of it that begins with an option.
+options_of() # options_of PROGRAM [MODE]: the long name first, then the letter
 {
-	"$1" --help | grep -E '^ *-' | grep -oE -e '--[a-z][a-z-]*' | sort -u
+	"$@" --help | sed -nE 's/^ {2,6}(-([a-zA-Z]), )?--([a-z0-9][a-z0-9-]*).*/--\3 \2/p' | sed -E 's/ $//; s/ (.)$/ -\1/' | LC_ALL=C sort -u
+}
+
+# The same of the list in a page: ".It Fl -output Ar file , Fl o Ar file", ".It Fl -quiet , Fl q", ".It Fl -a , Fl -b"
+options_in() # options_in [SECTION] <PAGE
+{
+	awk -v section="${1-}" '
+		/^\.Sh / { inside = section == "" || $0 == ".Sh " section }
+		inside && /^\.It Fl -/ {
+			name = ""; letter = ""
+			for (i = 3; i <= NF; i++) {
+				if ($(i - 1) != "Fl") continue
+				if ($i ~ /^-[a-z]/) {
+					if (name) print name letter
+					name = "-" $i; letter = ""
+				} else letter = " -" $i
+			}
+			print name letter
+		}' | LC_ALL=C sort -u
 }
 
 program()
@@ -26,7 +44,8 @@ same_options() # same_options PROGRAM PAGE
 	p=$(program "$1")
 	[ -n "$p" ] || skip "$1 was not built"
 	options_of "$p" >"$BATS_TEST_TMPDIR/program"
-	sed -n 's/^\.It Fl -\([a-z][a-z-]*\).*/--\1/p' "$top/doc/$2" | sort -u >"$BATS_TEST_TMPDIR/page"
+	options_in <"$top/doc/$2" >"$BATS_TEST_TMPDIR/page"
+	[ "$(wc -l <"$BATS_TEST_TMPDIR/program")" -ge 3 ]
 	diff "$BATS_TEST_TMPDIR/page" "$BATS_TEST_TMPDIR/program"
 }
 
@@ -40,12 +59,25 @@ same_options() # same_options PROGRAM PAGE
 	done
 }
 
-@test "timertest.1 and timertest --help name the same options" {
-	same_options timertest timertest.1
+# timertest.1 has the options of the test in OPTIONS and those of --check in CHECKING A NODE
+same_options_of_timertest() # same_options_of_timertest PROGRAM
+{
+	p=$(program "$1")
+	[ -n "$p" ] || skip "$1 was not built"
+	options_of "$p" >"$BATS_TEST_TMPDIR/program"
+	options_in OPTIONS <"$top/doc/timertest.1" | diff - "$BATS_TEST_TMPDIR/program"
+	# -h, -V and the three actions are in OPTIONS
+	options_of "$p" --check | grep -vE '^--(help|usage|version|check|fingerprint|taskprolog)\>' >"$BATS_TEST_TMPDIR/check"
+	[ "$(wc -l <"$BATS_TEST_TMPDIR/check")" -ge 10 ]
+	options_in 'CHECKING A NODE' <"$top/doc/timertest.1" | diff - "$BATS_TEST_TMPDIR/check"
 }
 
-@test "timertest.1 and timertestcs --help name the same options" {
-	same_options timertestcs timertest.1
+@test "timertest.1 and timertest --help name the same options, with --check, too" {
+	same_options_of_timertest timertest
+}
+
+@test "timertest.1 and timertestcs --help name the same options, with --check, too" {
+	same_options_of_timertest timertestcs
 }
 
 @test "calibsim.1 and calibsim --help name the same options" {
@@ -62,6 +94,35 @@ same_options() # same_options PROGRAM PAGE
 
 @test "vtrun.1 and vtrun --help name the same options" {
 	same_options vtrun vtrun.1
+}
+
+@test "VT.3 has the further options of vtrun --help, and vtrun accepts each" {
+	p=$(program vtrun)
+	[ -n "$p" ] || skip "vtrun was not built"
+	COLUMNS=100 "$p" --help | sed -n '/^Further options/,/^$/p' | grep -oE -e '--[a-z0-9-]+' | LC_ALL=C sort >"$BATS_TEST_TMPDIR/program"
+	sed -n '/^\.Sh OPTIONS/,/^\.Ss Options of the Intel/p' "$top/doc/VT.3" | awk '/^\.It Li / { for (i = 3; i <= NF; i++) if ($i ~ /^[A-Z][A-Z0-9]+(-[A-Z0-9]+)*$/ && $(i - 1) != "|") print $i }' |
+		tr 'A-Z' 'a-z' | sed 's/^/--/' | LC_ALL=C sort -u >"$BATS_TEST_TMPDIR/page"
+	[ "$(wc -l <"$BATS_TEST_TMPDIR/program")" -ge 20 ]
+	diff "$BATS_TEST_TMPDIR/page" "$BATS_TEST_TMPDIR/program"
+	while read -r option; do
+		run "$p" "$option" @ --help # a value that none has: refused for the value, or accepted
+		[[ "$output" != *"unknown option"* ]]
+	done <"$BATS_TEST_TMPDIR/program"
+	run "$p" --csv -- true
+	[ "$status" -eq 2 ]
+	[[ "$output" == *"--csv is an option of stftool or timertest, not of vtrun"* ]]
+}
+
+@test "VT.3 lists every call of VT.h" {
+	grep -oE '\bVT_[a-z][a-z_]*\(' "$top/collector-plugin/api/VT.h" | tr -d '(' | LC_ALL=C sort -u >"$BATS_TEST_TMPDIR/header"
+	[ "$(wc -l <"$BATS_TEST_TMPDIR/header")" -ge 50 ]
+	sed -n '/^\.Ss The calls/,/^\.Ss What is recorded/p' "$top/doc/VT.3" | sed -n 's/^\.It //p' | grep -oE '\bVT_[a-z_]+' | LC_ALL=C sort >"$BATS_TEST_TMPDIR/page"
+	diff "$BATS_TEST_TMPDIR/page" "$BATS_TEST_TMPDIR/header"
+}
+
+@test "convert-stats.1 and otf2-to-stf.1 name the options of --help" {
+	options_of "$builddir/tools/convert-stats" | diff <(options_in <"$top/doc/convert-stats.1") -
+	same_options otf2-to-stf otf2-to-stf.1
 }
 
 @test "vtreport.1 and vtreport --help name the same options" {

@@ -227,17 +227,19 @@ script()
 	[ "$output" = "quickstart: unknown argument buidl (./quickstart --help)" ]
 }
 
-@test "build: after env.sh the programs are in PATH, and so are manuals and pkg-config files" {
+@test "build: after env.sh programs, manuals, pkg-config files and libraries are found" {
 	run ./quickstart build
 	[ "$status" -eq 0 ]
 	# the printed line works as it is, in a path with a blank and from another folder
 	line=$(printf '%s\n' "$output" | sed -n 's/^to use the programs and their manuals in this shell:   //p')
 	cd /
-	run sh -c "$line"' && command -v timertest && echo "$MANPATH" && echo "$PKG_CONFIG_PATH"'
+	run sh -c "$line"' && command -v timertest && echo "$MANPATH" && echo "$PKG_CONFIG_PATH" && echo "$LD_LIBRARY_PATH"'
 	[ "$status" -eq 0 ]
 	[ "${lines[0]}" = "$XDG_DATA_HOME/tickmark/bin/timertest" ]
 	[[ "${lines[1]}" == "$XDG_DATA_HOME/tickmark/share/man:"* ]]
 	[[ "${lines[2]}" == "$XDG_DATA_HOME/tickmark/lib/pkgconfig"* ]]
+	# a program linked with -lVT starts in this shell
+	[[ "${lines[3]}" == "$XDG_DATA_HOME/tickmark/lib"* ]]
 }
 
 @test "build: installs into the tree, or to XDG_DATA_HOME where the path of the tree has a blank" {

@@ -251,6 +251,8 @@ ok "--move to another name" $?
 mkdir "$dir/there"
 tool "$dir/moved.stf" --move "$dir/there" && same_trace "$rich" "$dir/there/moved.stf"
 ok "--move to a directory" $?
+tool "$dir/there/moved.stf" --move "$dir/" && grep -qF "is now $dir/moved.stf" "$dir/err" && tool "$dir/moved.stf" --move "$dir/there/"
+ok "--move to a directory with a slash" $?
 touch "$dir/new.stf.c.0"
 refused "--move does not replace" 1 "$dir/new.stf.c.0 exists" "$dir/there/moved.stf" --move "$dir/new.stf"
 same_trace "$rich" "$dir/there/moved.stf"

@@ -21,6 +21,10 @@ run() # run OPTIONS -- PROGRAM ARGUMENTS: what it said as "THREAD FUNCTION CALLS
 run --statistics -- "$dir/prog" 3 3000 1 && diff "$dir/said" "$dir/counted" >"$dir/diff"
 ok "every call of every function and thread is counted" $?
 
+"$build/stftool" "$dir/t.stf" --print-statistics --csv 2>&1 | tr -d '\r' >"$dir/csv" && [ "$(wc -l <"$dir/csv")" -gt 3 ] &&
+	! sed 1d "$dir/csv" | grep -vqE '^"[0-9]+:0",[^,]*,,,1,[0-9]+(,[0-9]+){6}$'
+ok "--csv: no receiver and no message are empty fields" $?
+
 # exclusive times add up to the time of the outermost state; no maximum is below its mean
 LC_ALL=C awk '$2 == "Application:main" { main = $12 } $1 == "0:0" { sum += $9; if ($8 * $6 < $9 - 1e-8 || $7 * $6 > $9 + 1e-8 || $11 * $6 < $12 || $9 > $12) bad++ }
 	END { d = sum - main; exit bad || main == 0 || d > 1e-6 || d < -1e-6 }' "$dir/stats"
