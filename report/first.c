@@ -186,7 +186,7 @@ static void find_clock(struct vtr_findings *all, const struct vtr_trace *t)
 			vtr_value(b, sizeof(b), by, size.n ? t->counter[size.most->counter].unit : "ns"));
 	}
 	if (ntp.n && ntp.most->high >= 5) {
-		vtr_find(all, 20, VTR_UNKNOWN, "NTP does not keep the clock",
+		vtr_find(all, 20, VTR_UNKNOWN, "NTP does not synchronise the clock",
 			"The kernel says that CLOCK_REALTIME of %s is not synchronised; times of day may be wrong.",
 			vtr_willy_label(t, ntp.most->willy, a, sizeof(a)));
 	}

@@ -2,7 +2,7 @@
 /* A source of counters, to start from: vtsource(5). This one counts how often it was read and shows a level
  * that its option sets.
  *
- *     cc -shared -fPIC -o mysource.so template.c
+ *     cc -shared -fPIC $(pkg-config --cflags VTcs) -o mysource.so template.c
  *     vtcounters --plugin "./mysource.so 42" 'mine_*'
  *     vtrun --plugin "./mysource.so 42" --counter 'mine_* on' -- ./program */
 #include <stdlib.h>
