@@ -463,16 +463,16 @@ static int parse(int argc, char **argv, struct options *o)
 			"of the stamps: ticks of the rank's timer, s, ms, us or ns" },
 		{ "CLOCK", TKM_OPTION_TEXT, &o->clock, 0, 0, "NAME",
 			"of a CTF trace of several clocks: the one to correct" },
-		{ "OUTPUT", TKM_OPTION_TEXT, &o->output, 0, 0, "FILE",
+		{ "OUTPUT", TKM_OPTION_TEXT, &o->output, 0, 0, "COPY",
 			"where a corrected OTF2 or CTF trace is written" },
-		{ "FORCE", TKM_OPTION_BOOL, &o->force, 0, 0, NULL, "replace FILE" },
+		{ "FORCE", TKM_OPTION_BOOL, &o->force, 0, 0, NULL, "replace COPY" },
 		{ "FORMAT", TKM_OPTION_TEXT, &o->format, 0, 0, "mpisync",
 			"print Open MPI's lines HOST RTT OFFSET instead; takes no file" },
 		{ NULL, TKM_OPTION_TEXT, NULL, 0, 0, NULL, NULL },
 	};
 	const struct tkm_front front = { .program = "clkapply",
 		.arguments = "[OPTION...] CORRECTION.clk FILE.csv\n"
-			     "[OPTION...] CORRECTION.clk FILE.otf2|FILE.ctf --output FILE",
+			     "[OPTION...] CORRECTION.clk FILE.otf2|FILE.ctf --output COPY",
 		.what = "Puts the stamps in a column of a CSV file (-: standard input) on the corrected time axis: "
 			"prints each line "
 			"with two more columns, global_s (seconds since the start of the run) and bound_s (how wrong "

@@ -85,6 +85,13 @@ int vtrun_list(struct vtrun *r)
 			c->what);
 	}
 	smp_plan_close(plan);
+	/* of every run; collector-plugin/sample/plan.c defines them */
+	printf("%-28s %-8s %-10s %-10s %s\n", "Tickmark:sampler_cpu", "process", "ns", "percent",
+		"CPU time of the sampler");
+	printf("%-28s %-8s %-10s %-10s %s\n", "Tickmark:sampler_tick", "process", "ns", "ns",
+		"how long the longest sampling took so far");
+	printf("%-28s %-8s %-10s %-10s %s\n", "Tickmark:sampler_delay", "process", "ns", "ns",
+		"how late the sampler woke up for this sample");
 	return 0;
 }
 
@@ -111,7 +118,8 @@ int vtrun_estimate(struct vtrun *r)
 	thread = count[SMP_THREAD] > 0 ? ticks * (8 + 12 * count[SMP_THREAD]) : 0;
 	raw = ticks * (8 + 12 * count[SMP_PROCESS]) + (count[SMP_NODE] > 0 ? node * (8 + 12 * count[SMP_NODE]) : 0);
 	trace = raw + 2 * (ticks + node);
-	printf("a run of %s, every %s: %.0f counters of the process, %.0f of each thread, %.0f of the node\n",
+	printf("a run of %s, every %s: %.0f counters of the process (3 of them of the sampler), %.0f of each thread, "
+	       "%.0f of the node\n",
 		tkm_print_time(length, sizeof(length), r->duration_s, 0),
 		tkm_print_time(period, sizeof(period), r->settings.sample_period, 0), count[SMP_PROCESS],
 		count[SMP_THREAD], count[SMP_NODE]);

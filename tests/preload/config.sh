@@ -183,7 +183,9 @@ fi
 
 # ---- what it shows ----
 
-"$build/vtrun" --list >"$dir/out" 2>"$dir/err" && grep -q '^cpu_idle  *node  *ticks  *percent' "$dir/out"
+"$build/vtrun" --list >"$dir/out" 2>"$dir/err" && grep -q '^cpu_idle  *node  *ticks  *percent' "$dir/out" &&
+	"$build/vtrun" --estimate >"$dir/estimate" && n=$(sed -n 's/.*: \([0-9]*\) counters of the process.*/\1/p' "$dir/estimate") &&
+	[ "$(awk '$2 == "process"' "$dir/out" | wc -l)" -eq "$n" ] && grep -q '^Tickmark:sampler_cpu ' "$dir/out"
 ok "--list" $?
 "$build/vtrun" --counter no_such_counter on --list >"$dir/out" 2>"$dir/err" && grep -q 'no_such_counter  *cannot be recorded: ' "$dir/out"
 ok "--list says why not" $?
