@@ -491,6 +491,8 @@ int stt_extract(const struct stt_options *o, const char *to)
 		rc = format == STT_ASCII ? print_trace(o, &q, to) : write_anew(o, &q, to, format, &records);
 		if (rc == STT_OK && format != STT_ASCII) {
 			stt_say(o, 1, "%s: %" PRIu64 " records written to %s", o->input, records, to);
+		} else if (rc == STT_OK && strcmp(to, "-") != 0) {
+			stt_say(o, 1, "%s: the selected records were written to %s", o->input, to);
 		}
 	}
 	stt_request_free(&q);

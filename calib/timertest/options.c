@@ -17,7 +17,7 @@ static const char what[] =
 	"Finds out what the clocks of the participating processes are worth: resolution, cost and rate of a timer, "
 	"and how well the clocks agree after correction, with a bound on every offset.";
 static const char after[] =
-	"SECONDS is the length of the message test (default 30), SLEEP the pause between bursts (default 10). "
+	"DURATION is the length of the message test (default 30 s), PAUSE the time between bursts (default 10 s). "
 	"An option --some-name can also be given as VT_SOME_NAME in the environment; the command line overrides it. "
 	"Times are numbers with a unit, like 10s, 500ms or 1m+30s.\n\n"
 	"It writes BASENAME.stf, .clk, .dat files and BASENAME.gnuplot. "
@@ -114,7 +114,7 @@ static int take_arguments(struct tt_options *o, const char *const *text, int n, 
 	for (i = 0; i < n; i++) {
 		if (i == 2) {
 			return tkm_fail(
-				err, TKM_ERR_ARG, "'%s': only two arguments, SECONDS and SLEEP, are known", text[i]);
+				err, TKM_ERR_ARG, "'%s': only two arguments, DURATION and PAUSE, are known", text[i]);
 		}
 		if (tkm_parse_time(text[i], value[i]) < 0 || *value[i] < 0 || *value[i] > 1e7) {
 			return tkm_fail(err, TKM_ERR_ARG, "'%s' is no number of seconds for %s", text[i],
@@ -222,7 +222,7 @@ int tt_options_parse(int argc, char **argv, struct tt_options *o)
 {
 	struct tkm_option table[MAX_OPTIONS];
 	static const struct tkm_letter letters[] = { { 'q', "QUIET" }, { 'o', "OUTPUT" }, { 0 } };
-	struct tkm_front front = { program_invocation_short_name, "[OPTION...] [SECONDS [SLEEP]]", what, after, table,
+	struct tkm_front front = { program_invocation_short_name, "[OPTION...] [DURATION [PAUSE]]", what, after, table,
 		letters };
 	struct tkm_err err = { .text = "" };
 	int rank, size, rc;

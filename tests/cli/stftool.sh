@@ -163,6 +163,8 @@ request() # request NAME LINES ARGUMENTS...
 	ok "$name" $?
 }
 all=$(grep -c '^[0-9]' "$dir/rich.avt")
+tool "$rich" --request 4s:5s COUNTERS --logfile-name "$dir/selected.avt" && grep -qF "written to $dir/selected.avt" "$dir/err"
+ok "--request to a file: its name is printed" $?
 request "--request with nothing is all" "$all" --request
 request "--request COUNTERS" 9 --request counters
 request "--request a window" 1 --request 4s:5s COUNTERS
