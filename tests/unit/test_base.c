@@ -10,6 +10,7 @@
 #include "base/ticks.h"
 #include "tests/lib/check.h"
 
+#include <sys/wait.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -324,6 +325,26 @@ static void ticks_subtract(void)
 	CHECK_INT(gtick_sub(gtick_add(gtick(7), -9), gtick(7)), -9);
 }
 
+/* The terminal of a process that has none is a device that cannot be opened: an error, and nothing of it stays. */
+static void a_device_that_cannot_be_opened(void)
+{
+	int status = -1;
+	pid_t pid;
+
+	fflush(stdout);
+	pid = fork();
+	if (pid == 0) {
+		struct tkm_newfile n;
+		struct tkm_err e = { TKM_OK, "" };
+
+		_exit(setsid() > 0 && tkm_newfile_begin(&n, "/dev/tty", 1, &e) < 0 &&
+					strstr(e.text, "cannot write /dev/tty")
+				? 0
+				: 1);
+	}
+	CHECK(waitpid(pid, &status, 0) == pid && status == 0, "%d", status);
+}
+
 int main(int argc, char **argv)
 {
 	check_args(argc, argv);
@@ -341,5 +362,6 @@ int main(int argc, char **argv)
 	RUN(options_come_from_the_environment);
 	RUN(files_appear_whole_or_not_at_all);
 	RUN(ticks_subtract);
+	RUN(a_device_that_cannot_be_opened);
 	return check_end();
 }

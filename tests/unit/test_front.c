@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The command line that all programs share: help in the width of the terminal, single letters, and what is printed for what word. */
+#include "config.h"
+#include "base/front.h"
+#include "tests/lib/check.h"
+
+static const char *text_value;
+static long long number;
+static int flag;
+static const struct tkm_option table[] = { { "OUTPUT", TKM_OPTION_TEXT, &text_value, 0, 0, "FILE", "where to write" },
+	{ "A-LONG-NAME-OF-AN-OPTION", TKM_OPTION_COUNT, &number, 0, 100, "N",
+		"a number between 0 and 100 that has a long description, which needs two lines" },
+	{ "QUIET", TKM_OPTION_BOOL, &flag, 0, 0, "", "print less" }, { .name = NULL } };
+static const struct tkm_letter letters[] = { { 'o', "OUTPUT" }, { 'q', "QUIET" }, { 0, NULL } };
+static const struct tkm_front front = { "program", "[OPTION...] FILE\n--list",
+	"Does what it does, and says so in a sentence that is longer "
+	"than one line of eighty columns.",
+	"The end.\nOf all.", table, letters };
+
+static char *printed(const char *word, int want)
+{
+	static char *text;
+	size_t size;
+	FILE *f;
+
+	free(text);
+	f = open_memstream(&text, &size);
+	CHECK_INT(tkm_front_answer(&front, word, f), want);
+	fclose(f);
+	return text;
+}
+
+static void help(void)
+{
+	static const char want[] = "Usage: program [OPTION...] FILE\n"
+				   "   or: program --list\n"
+				   "Does what it does, and says so in a sentence that is longer than one line of\n"
+				   "eighty columns.\n"
+				   "\n"
+				   "  -o, --output=FILE           where to write\n"
+				   "      --a-long-name-of-an-option=N\n"
+				   "                              a number between 0 and 100 that has a long\n"
+				   "                              description, which needs two lines\n"
+				   "  -q, --quiet                 print less\n"
+				   "  -h, --help                  print this text\n"
+				   "      --usage                 print how to call it, and the names of the options\n"
+				   "  -V, --version               print the version\n"
+				   "\n"
+				   "The end.\n"
+				   "Of all.\n";
+
+	setenv("COLUMNS", "80", 1);
+	CHECK_STR(printed("--help", 1), want);
+	CHECK_STR(printed("-h", 1), want);
+	CHECK_STR(printed("-?", 1), want);
+	/* never narrower than 40 columns, nor wider than 120 */
+	setenv("COLUMNS", "10", 1);
+	CHECK(strstr(printed("-h", 1), "Does what it does, and says so in a\nsentence that"), "40 columns");
+	setenv("COLUMNS", "1000", 1);
+	CHECK(strstr(printed("-h", 1), "of eighty columns.\n"), "120 columns");
+	setenv("COLUMNS", "80", 1);
+}
+
+static void other_answers(void)
+{
+	CHECK_STR(printed("--usage", 1),
+		"Usage: program [OPTION...] FILE\n   or: program --list\n"
+		"       [--output=FILE] [--a-long-name-of-an-option=N] [--quiet]\n");
+	/* a line that just fits */
+	setenv("COLUMNS", "47", 1);
+	CHECK(strstr(printed("--usage", 1), "\n       [--a-long-name-of-an-option=N] [--quiet]\n"), "47 columns");
+	setenv("COLUMNS", "46", 1);
+	CHECK(strstr(printed("--usage", 1), "\n       [--a-long-name-of-an-option=N]\n       [--quiet]\n"),
+		"46 columns");
+	setenv("COLUMNS", "80", 1);
+	CHECK_STR(printed("--version", 1), "program (" PACKAGE_NAME ") " PACKAGE_VERSION "\n");
+	CHECK_STR(printed("-V", 1), "program (" PACKAGE_NAME ") " PACKAGE_VERSION "\n");
+	CHECK_STR(printed("--helpless", 0), "");
+}
+
+static int arguments(const char *const *word, int n, const char **positional, struct tkm_err *err)
+{
+	text_value = NULL;
+	number = 0;
+	flag = 0;
+	return tkm_front_arguments(&front, n, (char **)(uintptr_t)word, positional, 2, err);
+}
+#define ARGUMENTS(...) \
+	arguments((const char *const[]){ "program", __VA_ARGS__, NULL }, \
+		(int)(sizeof((const char *const[]){ __VA_ARGS__ }) / sizeof(char *)) + 1, positional, &err)
+
+static void words_of_the_command_line(void)
+{
+	const char *positional[2] = { NULL, NULL };
+	struct tkm_err err = { TKM_OK, "" };
+
+	CHECK_INT(ARGUMENTS("-o", "x", "a", "--a-long-name-of-an-option=7", "-q"), 1);
+	CHECK(text_value && !strcmp(text_value, "x") && number == 7 && flag == 1, "%s, %lld, %d", text_value, number,
+		flag);
+	CHECK_STR(positional[0], "a");
+	CHECK_INT(ARGUMENTS("-ox", "b", "c"), 2);
+	CHECK_STR(text_value, "x");
+	CHECK_STR(positional[1], "c");
+	/* after "--" all are arguments, and "-" is one */
+	CHECK_INT(ARGUMENTS("-q", "--", "-o", "--help"), 2);
+	CHECK_STR(positional[0], "-o");
+	CHECK_STR(positional[1], "--help");
+	CHECK_INT(ARGUMENTS("-"), 1);
+	CHECK_STR(positional[0], "-");
+	CHECK(ARGUMENTS("-x") == -1 && strstr(err.text, "unknown option '-x'; program --help shows all"), "%s",
+		err.text);
+	CHECK(ARGUMENTS("--outptu=x") == -1 && strstr(err.text, "--output"), "%s", err.text);
+	CHECK_INT(ARGUMENTS("a", "b", "c"), -1);
+}
+
+int main(int argc, char **argv)
+{
+	check_args(argc, argv);
+	RUN(help);
+	RUN(other_answers);
+	RUN(words_of_the_command_line);
+	return check_end();
+}
