@@ -10,10 +10,10 @@
 #include "base/ticks.h"
 #include "tests/lib/check.h"
 
-#include <sys/wait.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 
 static void times_print_as_in_the_guide(void)
 {
