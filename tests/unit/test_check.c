@@ -128,6 +128,7 @@ static void healthy_files(void)
 	put_text("proc/sys/kernel/random/boot_id", "11111111-2222-3333-4444-555555555555\n");
 	put_text("usr/share/zoneinfo/leap-seconds.list",
 		"#@ 1\n2272060800 10\n3692217600 37 # 1 Jan 2017\n9999999999 38\n");
+	put_text("usr/share/zoneinfo/leapseconds", "");
 	put_marker(7);
 	kernel_says = (struct timex){ .status = STA_PLL | STA_NANO, .maxerror = 400, .tai = 37 };
 	kernel_state = TIME_OK;
@@ -360,6 +361,22 @@ static void lose_the_list(struct chk_machine *m, struct chk_stored *s)
 	put_text("usr/share/zoneinfo/leap-seconds.list", "");
 }
 
+/* Only tzdata's other file is there: 10 s, and one more for each second that was inserted. */
+static void count_the_seconds(struct chk_machine *m, struct chk_stored *s)
+{
+	char text[2000] = "# Leap\tYEAR\tMONTH\tDAY\tHH:MM:SS\tCORR\tR/S\n";
+	int i;
+
+	(void)m;
+	(void)s;
+	for (i = 0; i < 29; i++) {
+		snprintf(text + strlen(text), sizeof(text) - strlen(text), "Leap\t%d\tDec\t31\t23:59:60\t%c\tS\n",
+			1980 + i, i == 5 ? '-' : '+');
+	}
+	put_text("usr/share/zoneinfo/leap-seconds.list", "");
+	put_text("usr/share/zoneinfo/leapseconds", text);
+}
+
 static void drift(struct chk_machine *m, struct chk_stored *s)
 {
 	(void)m;
@@ -389,6 +406,7 @@ static void what_changed_since_the_result_is_found(void)
 		{ lose_the_marker, "vm.migrated", CHK_UNKNOWN },
 		{ be_another, "vm.migrated", CHK_UNKNOWN },
 		{ lose_the_list, "tai.offset", CHK_UNKNOWN },
+		{ count_the_seconds, "tai.offset", CHK_OK },
 		{ drift, "sync.drift", CHK_CRITICAL },
 		{ drift, "sync.offset_max", CHK_WARNING },
 		{ drift, "sync.offset_uncorrected", CHK_CRITICAL },
