@@ -10,6 +10,7 @@
 _Thread_local struct vt_tls vt_tls;
 _Atomic(struct vt_collect *) vt_collecting;
 static int held, locked, unlocked_changes, process_off, names, ended, ends, woken, streams_ended;
+static int unwatched; /* the table is too large to be looked at each time */
 static uint64_t last_state;
 static uint32_t from_place, named_thread;
 static char last_name[32];
@@ -23,6 +24,9 @@ static uint64_t state(void)
 	uint64_t h = (uint64_t)table.room << 32 | (uint64_t)table.n_places;
 	size_t i, k;
 
+	if (unwatched) {
+		return 0;
+	}
 	for (k = 0; k < 2; k++) {
 		for (i = 0; i < n[k]; i++) {
 			h = h * 1099511628211u + part[k][i] + 1;
@@ -277,6 +281,28 @@ static void places_of_those_that_never_called(void)
 	settled();
 }
 
+static void no_number_is_left(void)
+{
+	enum { MOST = (int)VT_RAW_PLACE };
+	static struct vt_thread *t[MOST];
+	struct vt_thread one = { .tid = 999999, .number = -1 };
+	int i;
+
+	begin();
+	unwatched = 1;
+	last_state = state();
+	for (i = 1; i < MOST; i++) {
+		t[i] = other(1000000 + i, -1);
+	}
+	CHECK_INT(t[MOST - 1]->number, MOST - 1);
+	CHECK_INT(vt_threads_register(&collect, &one, -1, NULL), VT_ERR_NOMEMORY);
+	CHECK_INT(one.number, -1);
+	for (i = 1; i < MOST; i++) {
+		ends_now(t[i]);
+	}
+	unwatched = 0;
+}
+
 static void switched_off_and_on(void)
 {
 	pid_t me = getpid();
@@ -324,6 +350,9 @@ static void counters_are_handed_over(void)
 	CHECK_INT(vt_threads_take_over(&collect, me + 2, got, 2), -1);
 	ends_now(a);
 	CHECK(!vt_threads_counts(me + 1), "one that ended");
+	a = other(me + 2, -1);
+	CHECK(a->number == 1 && !vt_threads_counts(me + 2), "the next one with its number");
+	ends_now(a);
 	settled();
 }
 
@@ -361,6 +390,7 @@ int main(int argc, char **argv)
 	RUN(numbers_are_the_lowest_free);
 	RUN(chosen_numbers);
 	RUN(places_of_those_that_never_called);
+	RUN(no_number_is_left);
 	RUN(switched_off_and_on);
 	RUN(counters_are_handed_over);
 	RUN(itself_and_the_child_of_a_fork);
