@@ -46,6 +46,8 @@ static void kinds(void)
 		CHECK((r != NULL) == timers[i].steered && !why, "%s: reference %s", timers[i].name,
 			r ? r->name : "none");
 		CHECK(!r || !(r->flags & (TMR_SLEWED | TMR_STEPPED)), "%s: its reference is steered", timers[i].name);
+		CHECK(!r || strncmp(timers[i].name, "sim:", 4) || !strcmp(r->name, "sim:free"), "%s: '%s'",
+			timers[i].name, r ? r->name : "");
 		tmr_close(r);
 		tmr_close(t);
 	}

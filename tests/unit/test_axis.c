@@ -213,6 +213,27 @@ static void many_series_fit_into_the_memory(void)
 	vtr_axis_free(&a);
 }
 
+/* Also where many of them share a place among the recent ones. */
+static void each_series_is_found_again(void)
+{
+	struct vtr_axis a;
+	uint32_t i, counter, willy;
+
+	vtr_axis_begin(&a, 0, 1000, COLUMNS, 1 << 28);
+	for (i = 0; i < 20000; i++) {
+		const struct vtr_series *s;
+
+		counter = 1 + (uint32_t)(check_random() % 3) * 8192 * (uint32_t)(check_random() % 2);
+		willy = 512 * (uint32_t)(check_random() % 20);
+		s = vtr_axis_series(&a, counter, willy);
+		CHECK(s && s->counter == counter && s->willy == willy, "%u, %u", counter, willy);
+		s = vtr_axis_series(&a, counter, willy);
+		CHECK(s && s->counter == counter && s->willy == willy, "%u, %u again", counter, willy);
+	}
+	CHECK_INT(a.n_series, 60);
+	vtr_axis_free(&a);
+}
+
 int main(int argc, char **argv)
 {
 	check_args(argc, argv);
@@ -222,5 +243,6 @@ int main(int argc, char **argv)
 	RUN(columns_stay_true_when_they_are_joined);
 	RUN(columns_are_reduced_as_far_as_asked);
 	RUN(many_series_fit_into_the_memory);
+	RUN(each_series_is_found_again);
 	return check_end();
 }
