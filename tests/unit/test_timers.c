@@ -450,6 +450,46 @@ static void environment_of_another_machine_is_read(void)
 	CHECK_INT(system(cmd), 0);
 }
 
+/* By how much a simulated clock is ahead of its base, at times before, within and after each of its errors. */
+static void simulated_errors_are_as_written(void)
+{
+	static const struct {
+		const char *error;
+		double at_s, ahead_s;
+	} all[] = { { "slew=100ppm/1s/3s/5s", 0.5, 0 }, { "slew=100ppm/1s/3s/5s", 2, 100e-6 },
+		{ "slew=100ppm/1s/3s/5s", 3, 200e-6 }, { "slew=100ppm/1s/3s/5s", 4, 100e-6 },
+		{ "slew=100ppm/1s/3s/5s", 4.5, 50e-6 }, { "slew=100ppm/1s/3s/5s", 9, 0 },
+		{ "slew=-100ppm/1s/3s/0s", 2, -100e-6 }, { "slew=-100ppm/1s/3s/0s", 9, -200e-6 },
+		{ "slew=100ppm/1s/3s/0s,slew=50ppm/2s/4s/0s", 9, 300e-6 }, { "step=10us@2s", 1.9, 0 },
+		{ "step=10us@2s", 2.1, 10e-6 }, { "offset=1ms,drift=20ppm", 3, 1e-3 + 60e-6 },
+		{ "wobble=10ppm/8s", 2, 10e-6 * 8 / (2 * M_PI) }, { "wobble=10ppm/8s", 4, 2 * 10e-6 * 8 / (2 * M_PI) },
+		{ "wobble=10ppm/8s", 8, 0 }, { "warm=10ppm/2s", 2, 10e-6 * 2 * exp(-1) } };
+	struct tkm_err err = { .text = "" };
+	size_t i;
+
+	for (i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
+		struct tmr_timer *t;
+		char name[200];
+		double f, ahead;
+		int64_t base;
+
+		snprintf(name, sizeof(name), "sim:base=clock_monotonic,tick=1ns,origin=1000,%s", all[i].error);
+		t = tmr_open(name, 0, &err);
+		CHECK(t, "%s: %s", name, err.text);
+		if (t) {
+			base = (int64_t)llrint(1e9 * all[i].at_s);
+			ahead = (double)ltick_sub(tmr_sim_truth(t, 1000 + base, &f), tmr_sim_truth(t, 1000, &f)) -
+				(double)base;
+			if (!strncmp(all[i].error, "offset", 6)) {
+				ahead += 1e6; /* it is there from the beginning */
+			}
+			CHECK(fabs(ahead - 1e9 * all[i].ahead_s) < 2, "%s at %g s: %g ns ahead, want %g", all[i].error,
+				all[i].at_s, ahead, 1e9 * all[i].ahead_s);
+			tmr_close(t);
+		}
+	}
+}
+
 int main(int argc, char **argv)
 {
 	check_args(argc, argv);
@@ -467,5 +507,6 @@ int main(int argc, char **argv)
 	RUN(quality_sees_what_was_injected);
 	RUN(cpu_frequency_agrees_with_the_kernel);
 	RUN(environment_of_another_machine_is_read);
+	RUN(simulated_errors_are_as_written);
 	return check_end();
 }
