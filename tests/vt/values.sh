@@ -111,4 +111,11 @@ else
 fi
 unset VT_CONFIG
 
+# the example of VT(3), as it is there
+sed -n '/^\.Sh EXAMPLES/,/^\.Ed/p' "$src/doc/VT.3" | sed '1,/^\.Bd/d; /^\.Ed/,$d; s/\\e/\\/g' >"$dir/page.c"
+# shellcheck disable=SC2086
+${CC:-cc} -Wall -Werror $san -I"$include" -o "$dir/page" "$dir/page.c" -L"$lib" -lVTcs -Wl,-rpath,"$lib" >"$dir/out" 2>&1 &&
+	VT_LOGFILE_NAME=$dir/page.stf timeout 100 "$dir/page" >>"$dir/out" 2>&1 && "$build/stftool" "$dir/page.stf" --print-counters >"$dir/counters" 2>>"$dir/out" &&
+	grep -qE '^ *[0-9]+ residual .* 20 ' "$dir/counters"
+ok "the example of VT(3) compiles, runs, and records its counter 20 times" $?
 done_testing
