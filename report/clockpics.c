@@ -376,10 +376,7 @@ static void show_round_trips(FILE *f, const struct vtr_clocks *c, size_t rank)
 		spread = cal_summarise(rtt, at);
 		most = spread.q99;
 		most = most > rtt[0] ? most : rtt[0] + 1e-12;
-		for (i = 0; i < at && rtt[i] <= most; i++) {
-			k = (size_t)((rtt[i] - rtt[0]) / (most - rtt[0]) * (BINS - 1));
-			count[k]++;
-		}
+		cal_histogram(rtt, at, rtt[0], most, count, BINS); /* without memory all are 0 */
 		chart.from = rtt[0];
 		chart.to = most;
 		fprintf(f, "<h3>%s of rank %zu</h3><p class=\"soft\">%s</p>\n", chart.title, rank, chart.about);

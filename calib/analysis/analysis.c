@@ -57,6 +57,7 @@ double cal_allan_deviation(const double *offset_s, size_t n, double tau0_s, size
 #include <gsl/gsl_fit.h>
 #include <gsl/gsl_interp.h>
 #include <gsl/gsl_multifit.h>
+#include <gsl/gsl_histogram.h>
 #include <gsl/gsl_randist.h>
 #include <gsl/gsl_rng.h>
 #include <gsl/gsl_sort.h>
@@ -144,6 +145,27 @@ struct cal_summary cal_summarise(double *v, size_t n)
 	gsl_sort(v, 1, n);
 	return (struct cal_summary){ v[0], cal_quantile(v, n, 0.5), cal_quantile(v, n, 0.99), v[n - 1],
 		gsl_stats_mean(v, 1, n) };
+}
+
+int cal_histogram(const double *v, size_t n, double low, double high, double *count, size_t bins)
+{
+	gsl_histogram *h;
+	size_t i;
+
+	gsl_set_error_handler_off();
+	h = gsl_histogram_alloc(bins);
+	if (!h || gsl_histogram_set_ranges_uniform(h, low, high) != GSL_SUCCESS) {
+		gsl_histogram_free(h);
+		return -1;
+	}
+	for (i = 0; i < n; i++) {
+		gsl_histogram_increment(h, v[i] == high ? nextafter(high, low) : v[i]);
+	}
+	for (i = 0; i < bins; i++) {
+		count[i] = gsl_histogram_get(h, i);
+	}
+	gsl_histogram_free(h);
+	return 0;
 }
 
 int cal_line_fit(const double *x, const double *y, size_t n, double *c0, double *c1)
@@ -271,6 +293,37 @@ struct cal_summary cal_summarise(double *v, size_t n)
 	}
 	return (struct cal_summary){ v[0], cal_quantile(v, n, 0.5), cal_quantile(v, n, 0.99), v[n - 1],
 		sum / (double)n };
+}
+
+/* The lower end of a range, as GSL rounds it. */
+static double range(double low, double high, size_t i, size_t bins)
+{
+	return (double)(bins - i) / (double)bins * low + (double)i / (double)bins * high;
+}
+
+int cal_histogram(const double *v, size_t n, double low, double high, double *count, size_t bins)
+{
+	size_t i, k;
+
+	for (i = 0; i < bins; i++) {
+		count[i] = 0;
+	}
+	for (i = 0; i < n; i++) {
+		double x = v[i] == high ? nextafter(high, low) : v[i];
+
+		if (x >= low && x < high) {
+			k = (size_t)((x - low) / (high - low) * (double)bins);
+			k = k < bins ? k : bins - 1;
+			while (k > 0 && x < range(low, high, k, bins)) {
+				k--;
+			}
+			while (k + 1 < bins && x >= range(low, high, k + 1, bins)) {
+				k++;
+			}
+			count[k]++;
+		}
+	}
+	return 0;
 }
 
 static int line(int rc, const struct tkm_line *fit, double *c0, double *c1)

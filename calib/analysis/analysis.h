@@ -40,6 +40,10 @@ struct cal_summary {
 };
 struct cal_summary cal_summarise(double *v, size_t n);
 
+/* How many of n values are in each of `bins` ranges of equal width from low to high, both included; low < high. Others do not count.
+ * Returns 0, or -1 when memory runs out. */
+int cal_histogram(const double *v, size_t n, double low, double high, double *count, size_t bins);
+
 /* y = c0 + c1 x by least squares; returns 0, or -1 for fewer than two different x. */
 int cal_line_fit(const double *x, const double *y, size_t n, double *c0, double *c1);
 

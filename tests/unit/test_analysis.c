@@ -146,6 +146,29 @@ static void curves_go_through_their_points(void)
 }
 #endif
 
+/* Each value is in one range, both ends included, what is outside in none; and both libraries put values on a border alike. */
+static void histograms_count_what_is_between_two_values(void)
+{
+	static const double v[] = { -0.1, 0, 0.1, 0.3, 0.7, 0.71, 1, 1.0000001, 0.2 };
+	struct cal_random *r = cal_random_new(9);
+	static double drawn[100000];
+	double count[10], sum = 0;
+	int i;
+
+	CHECK_INT(cal_histogram(v, sizeof(v) / sizeof(v[0]), 0, 1, count, 10), 0);
+	CHECK(count[0] == 1 && count[1] == 1 && count[2] == 1 && count[7] == 2 && count[9] == 1, "%g %g %g %g %g",
+		count[0], count[1], count[2], count[7], count[9]);
+	CHECK(count[3] + count[2] == 2, "0.3 is in its range: %g %g", count[2], count[3]);
+	for (i = 0; i < 100000; i++) {
+		drawn[i] = cal_random_normal(r, 1);
+	}
+	CHECK_INT(cal_histogram(drawn, 100000, -1, 1, count, 2), 0);
+	sum = count[0] + count[1];
+	CHECK(fabs(sum - 68269) < 500 && fabs(count[0] - count[1]) < 1000, "%g and %g within a standard deviation",
+		count[0], count[1]);
+	cal_random_free(r);
+}
+
 /* White noise of phase falls with 1 / tau and has a known size; a frequency that drifts rises with tau; a line has none. */
 static void the_allan_deviation_is_that_of_known_noise(void)
 {
@@ -444,6 +467,7 @@ int main(int argc, char **argv)
 	RUN(distributions_have_their_means_and_quantiles);
 	RUN(both_libraries_give_the_same_numbers);
 	RUN(lines_are_found_and_outliers_do_not_move_the_robust_one);
+	RUN(histograms_count_what_is_between_two_values);
 	RUN(the_allan_deviation_is_that_of_known_noise);
 	RUN(messages_pass_first_come_first_served);
 	RUN(messages_out_of_order_never_share_the_link);
