@@ -6,6 +6,7 @@
 #ifndef BASE_TICKS_H
 #define BASE_TICKS_H
 
+#include <math.h>
 #include <stdint.h>
 
 typedef struct {
@@ -45,6 +46,20 @@ static inline ltick_t ltick_add(ltick_t a, int64_t ticks)
 static inline gtick_t gtick_add(gtick_t a, int64_t ticks)
 {
 	return (gtick_t){ a.v + ticks };
+}
+
+/* Stamps out of all reason, as in a damaged file, end here, so that the difference of any two fits. */
+#define TICKS_FARTHEST ((INT64_C(1) << 62) - 1)
+
+/* a + ticks to nearest, not beyond TICKS_FARTHEST. */
+static inline int64_t ticks_away(int64_t a, double ticks)
+{
+	double sum = (double)a + ticks;
+
+	if (!(sum < 0x1p62)) {
+		return TICKS_FARTHEST;
+	}
+	return sum > -0x1p62 ? a + llrint(ticks) : -TICKS_FARTHEST;
 }
 
 #endif

@@ -5,6 +5,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/bytes.h"
 
@@ -61,17 +62,19 @@ static int check_bytes(struct otf2_in *o, const unsigned char *b, size_t n)
 
 int otf2_check_anchor(struct otf2_in *o)
 {
-	unsigned char *b = malloc(ANCHOR_SIZE);
-	FILE *f = b ? fopen(o->in->path, "re") : NULL;
-	int rc = 0;
+	FILE *f = fopen(o->in->path, "re");
+	unsigned char *b;
+	struct stat st;
+	size_t n;
+	int rc;
 
-	if (!b) {
-		return xch_fail_memory(o->err, o->in->path);
+	if (!f) {
+		return 0; /* the library says why it cannot be opened */
 	}
-	if (f) { /* else the library says why it cannot be opened */
-		rc = check_bytes(o, b, fread(b, 1, ANCHOR_SIZE, f));
-		fclose(f);
-	}
+	n = fstat(fileno(f), &st) == 0 && st.st_size < ANCHOR_SIZE ? (size_t)st.st_size : ANCHOR_SIZE;
+	b = malloc(n + 1);
+	rc = b ? check_bytes(o, b, fread(b, 1, n, f)) : xch_fail_memory(o->err, o->in->path);
+	fclose(f);
 	free(b);
 	return rc;
 }

@@ -158,7 +158,7 @@ static int parse_decimal(const char *text, __int128 *value)
 	return digits ? 0 : -1;
 }
 
-/* A stamp in the timer's ticks. Returns 0 or -1. */
+/* A stamp in the timer's ticks, not beyond TICKS_FARTHEST. Returns 0 or -1. */
 static int parse_stamp(const char *text, int k, const struct cal_rank *r, int64_t *ticks)
 {
 	__int128 v;
@@ -168,15 +168,15 @@ static int parse_stamp(const char *text, int k, const struct cal_rank *r, int64_
 	if (k == -1) {
 		errno = 0;
 		*ticks = strtoll(text, &end, 10);
-		return *text && !*end && !errno ? 0 : -1;
+		return *text && !*end && !errno && *ticks <= TICKS_FARTHEST && *ticks >= -TICKS_FARTHEST ? 0 : -1;
 	}
 	if (parse_decimal(text, &v) < 0) {
 		return -1;
 	}
 	/* in ticks: v x 10^-12 x 10^-k x Hz */
 	t = (long double)v * 1e-12L / powl(10, k) * (long double)cal_rank_hz(r);
-	*ticks = t < 9.2e18L && t > -9.2e18L ? (int64_t)roundl(t) : 0;
-	return t < 9.2e18L && t > -9.2e18L ? 0 : -1;
+	*ticks = t < 0x1p62L && t > -0x1p62L ? (int64_t)roundl(t) : 0;
+	return t < 0x1p62L && t > -0x1p62L ? 0 : -1;
 }
 
 /* Global ticks as seconds, exactly: a period is 1, 2 or 5 times a power of ten. */

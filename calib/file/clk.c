@@ -100,6 +100,12 @@ static int get_range(struct reader *rd, int64_t low, int64_t high, int64_t *out)
 	return 0;
 }
 
+/* Ticks, of which any two have a difference. */
+static int get_ticks(struct reader *rd, int64_t *out)
+{
+	return get_range(rd, -TICKS_FARTHEST, TICKS_FARTHEST, out);
+}
+
 /* "unknown" is NAN. The file has points; strtod wants the locale's character. */
 static int get_double(struct reader *rd, double *out)
 {
@@ -154,8 +160,8 @@ static int read_sample(struct reader *rd, struct cal_rank *r)
 	if (!rd->open) {
 		return bad(rd, "a sample before the first session");
 	}
-	if (get_int(rd, &s.send.v) < 0 || get_int(rd, &s.master_in.v) < 0 || get_int(rd, &s.master_out.v) < 0 ||
-		get_int(rd, &s.recv.v) < 0 || get_range(rd, 0, 1, &kept) < 0) {
+	if (get_ticks(rd, &s.send.v) < 0 || get_ticks(rd, &s.master_in.v) < 0 || get_ticks(rd, &s.master_out.v) < 0 ||
+		get_ticks(rd, &s.recv.v) < 0 || get_range(rd, 0, 1, &kept) < 0) {
 		return -1;
 	}
 	s.kept = (int)kept;
@@ -248,8 +254,8 @@ static int read_node(struct reader *rd, struct cal_map *m)
 		return -1;
 	}
 	m->nodes++;
-	if (get_int(rd, &n->local.v) < 0 || get_int(rd, &n->global.v) < 0 || get_int(rd, &n->low.v) < 0 ||
-		get_int(rd, &n->high.v) < 0 || get_range(rd, 0, 1, &used) < 0) {
+	if (get_ticks(rd, &n->local.v) < 0 || get_ticks(rd, &n->global.v) < 0 || get_ticks(rd, &n->low.v) < 0 ||
+		get_ticks(rd, &n->high.v) < 0 || get_range(rd, 0, 1, &used) < 0) {
 		return -1;
 	}
 	n->used = (int)used;
@@ -268,7 +274,7 @@ static int read_piece(struct reader *rd, struct cal_map *m)
 	if (!p) {
 		return -1;
 	}
-	if (get_int(rd, &p->local.v) < 0 || get_int(rd, &p->global.v) < 0 ||
+	if (get_ticks(rd, &p->local.v) < 0 || get_ticks(rd, &p->global.v) < 0 ||
 		get_range(rd, 1, INT64_MAX, &p->length) < 0 || get_range(rd, 1, INT64_MAX, &p->rise) < 0 ||
 		get_double(rd, &p->bend_begin) < 0 || get_double(rd, &p->bend_end) < 0) {
 		return -1;
@@ -301,8 +307,8 @@ static int read_step(struct reader *rd, struct cal_map *m)
 		return -1;
 	}
 	m->steps++;
-	if (get_int(rd, &s->from.v) < 0 || get_int(rd, &s->to.v) < 0 || get_int(rd, &s->from_global.v) < 0 ||
-		get_int(rd, &s->to_global.v) < 0 || get_double(rd, &s->size_s) < 0 ||
+	if (get_ticks(rd, &s->from.v) < 0 || get_ticks(rd, &s->to.v) < 0 || get_ticks(rd, &s->from_global.v) < 0 ||
+		get_ticks(rd, &s->to_global.v) < 0 || get_double(rd, &s->size_s) < 0 ||
 		get_double(rd, &s->within_s) < 0 || get_range(rd, 0, 1, &certain) < 0) {
 		return -1;
 	}
@@ -362,7 +368,7 @@ static int read_anchor(struct reader *rd, struct cal_rank *r)
 	if (r->anchors == 2) {
 		return bad(rd, "more than two anchors");
 	}
-	if (get_int(rd, &a->local.v) < 0 || get_int(rd, &a->realtime_ns) < 0 || get_int(rd, &a->monotonic_ns) < 0) {
+	if (get_ticks(rd, &a->local.v) < 0 || get_int(rd, &a->realtime_ns) < 0 || get_int(rd, &a->monotonic_ns) < 0) {
 		return -1;
 	}
 	r->anchors++;
@@ -386,7 +392,7 @@ static int read_pair(struct reader *rd, struct cal_rank *r)
 	struct cal_reading p = { .local = ltick(0) };
 	int64_t over;
 
-	if (get_int(rd, &p.local.v) < 0 || get_int(rd, &p.before.v) < 0 || get_int(rd, &p.after.v) < 0 ||
+	if (get_ticks(rd, &p.local.v) < 0 || get_ticks(rd, &p.before.v) < 0 || get_ticks(rd, &p.after.v) < 0 ||
 		get_range(rd, 0, INT32_MAX, &over) < 0) {
 		return -1;
 	}
@@ -554,7 +560,7 @@ static int read_head_line(struct reader *rd, struct cal_run *run, int64_t *ranks
 		return get_int(rd, &run->realtime0_ns);
 	}
 	if (strcmp(key, "end") == 0) {
-		return get_int(rd, &run->end.v);
+		return get_ticks(rd, &run->end.v);
 	}
 	if (strcmp(key, "ranks") == 0) {
 		return get_range(rd, 1, INT32_MAX, ranks);
@@ -576,6 +582,44 @@ static int read_head_line(struct reader *rd, struct cal_run *run, int64_t *ranks
 	return 0;
 }
 
+static int check_pairs(struct reader *rd, const struct cal_rank *r)
+{
+	const struct cal_pairs *p = &r->pairs;
+
+	return p->n == 0 || (cal_rank_hz(r) > 0 && r->reference_hz > 0 && r->reference_tick_s >= 0 && p->max_slew >= 0 &&
+				    p->slew_limit >= 0)
+		? 0
+		: bad(rd, "rank %d has pairs, but not how fast its two clocks go and may be steered", r->rank);
+}
+
+/* A bound comes out of these, and must not be negative or none. */
+static int check_map(struct reader *rd, const struct cal_rank *r)
+{
+	const struct cal_map *m = &r->map;
+	size_t i;
+
+	if (!(m->max_drift >= 0 && m->max_wander >= 0 && m->extra_s >= 0 && m->nominal >= 0 && m->rate_low >= 0 &&
+		    m->rate_low <= m->rate_high && m->learned_wander >= 0)) {
+		return bad(rd, "rank %d: a drift, wander or rate is negative or unknown", r->rank);
+	}
+	for (i = 0; i < m->nodes; i++) {
+		if (gtick_sub(m->node[i].high, m->node[i].low) < 0) {
+			return bad(rd, "rank %d: node %zu ends before it begins", r->rank, i);
+		}
+	}
+	for (i = 0; i < m->steps; i++) {
+		if (!isfinite(m->step[i].size_s) || !(m->step[i].within_s >= 0)) {
+			return bad(rd, "rank %d: step %zu has no size", r->rank, i);
+		}
+	}
+	for (i = 0; i < m->pieces; i++) {
+		if (!isfinite(m->piece[i].bend_begin) || !isfinite(m->piece[i].bend_end)) {
+			return bad(rd, "rank %d: piece %zu has no slope", r->rank, i);
+		}
+	}
+	return 0;
+}
+
 static int check_whole(struct reader *rd, const struct cal_run *run, int64_t ranks)
 {
 	size_t i;
@@ -586,6 +630,9 @@ static int check_whole(struct reader *rd, const struct cal_run *run, int64_t ran
 	for (i = 0; i < run->ranks; i++) {
 		if (run->rank[i].map.pieces == 0) {
 			return bad(rd, "rank %zu has no map", i);
+		}
+		if (check_map(rd, &run->rank[i]) < 0 || check_pairs(rd, &run->rank[i]) < 0) {
+			return -1;
 		}
 		if (run->rank[i].sync == CAL_SHARED && (size_t)run->rank[i].leader >= run->ranks) {
 			return bad(

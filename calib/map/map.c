@@ -7,15 +7,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Stamps out of all reason, as in a damaged file, end here, so that the difference of any two fits. */
-#define FARTHEST (INT64_C(1) << 62)
-
 static int64_t clamp(__int128 v)
 {
-	return v > FARTHEST ? FARTHEST : v < -FARTHEST ? -FARTHEST : (int64_t)v;
+	return v > TICKS_FARTHEST ? TICKS_FARTHEST : v < -TICKS_FARTHEST ? -TICKS_FARTHEST : (int64_t)v;
 }
 
-/* a * b / c to nearest, c > 0, not beyond FARTHEST; the product does not fit 64 bits. */
+/* a * b / c to nearest, c > 0, not beyond TICKS_FARTHEST; the product does not fit 64 bits. */
 static int64_t mul_div(int64_t a, int64_t b, int64_t c)
 {
 	double near = (double)a * ((double)b / (double)c);
@@ -76,16 +73,16 @@ static gtick_t at_in(const struct cal_map *m, size_t part, ltick_t local)
 	double u;
 
 	if (l < 0) {
-		return gtick_add(g, llrint((double)l * p->bend_begin));
+		return gtick(ticks_away(g.v, (double)l * p->bend_begin));
 	}
 	if (l > p->length) {
-		return gtick_add(g, llrint((double)(l - p->length) * p->bend_end));
+		return gtick(ticks_away(g.v, (double)(l - p->length) * p->bend_end));
 	}
 	if (p->bend_begin == 0 && p->bend_end == 0) {
 		return g; /* a line, which most are, saves a division */
 	}
 	u = (double)l / (double)p->length;
-	return gtick_add(g, llrint((double)p->length * u * (1 - u) * ((1 - u) * p->bend_begin - u * p->bend_end)));
+	return gtick(ticks_away(g.v, (double)p->length * u * (1 - u) * ((1 - u) * p->bend_begin - u * p->bend_end)));
 }
 
 /* Half the sum without overflow. */

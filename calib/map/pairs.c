@@ -344,14 +344,14 @@ static struct place place_on(const struct cal_pairs *p, struct branch b, ltick_t
 		struct interval v = interval(p, i);
 		double u = (double)ltick_sub(local, a->local) / (double)ltick_sub(a[1].local, a->local);
 
-		s.at = ltick_add(a->before, llrint(from + u * v.length));
+		s.at = ltick(ticks_away(a->before.v, from + u * v.length));
 		s.within = a->within;
 		s.proven = a->proven;
 		widen_next_to_pair(p, b, i, local, &s);
 		return s;
 	}
 	/* before the first pair or after the last one: at the nominal rate */
-	s.at = ltick_add(a->before, llrint(from + away));
+	s.at = ltick(ticks_away(a->before.v, from + away));
 	s.within = half_width(p, i) + (assumed)*fabs(away) * 1.2;
 	s.proven = half_width(p, i) + (p->slew_limit) * fabs(away) * 1.2;
 	return s;
@@ -458,11 +458,11 @@ ltick_t cal_pairs_local(const struct cal_pairs *p, ltick_t reference)
 	}
 	away = (double)ltick_sub(reference, p->pair[low].before) - middle_after(p, low);
 	if (low + 1 < p->n && !p->pair[low].step && away >= 0) {
-		return ltick_add(p->pair[low].local,
-			llrint(away / interval(p, low).length *
+		return ltick(ticks_away(p->pair[low].local.v,
+			away / interval(p, low).length *
 				(double)ltick_sub(p->pair[low + 1].local, p->pair[low].local)));
 	}
-	return ltick_add(p->pair[low].local, llrint(away / ratio(p)));
+	return ltick(ticks_away(p->pair[low].local.v, away / ratio(p)));
 }
 
 int cal_pairs_copy(struct cal_pairs *to, const struct cal_pairs *from)

@@ -74,6 +74,10 @@ refuse() # refuse NAME PATTERN STATUS ARGUMENTS...
 }
 printf 'time,rank\nabc,1\n' >"$dir/bad.csv"
 refuse "what is no stamp is refused, with file and line" "bad.csv: line 2: 'abc' is no stamp in ticks" 1 "$dir/m.clk" "$dir/bad.csv"
+printf 'time,rank\n5000000000000000000,1\n' >"$dir/bad.csv"
+refuse "so is one too far for a difference in 64 bits" "bad.csv: line 2: '5000000000000000000' is no stamp in ticks" 1 "$dir/m.clk" "$dir/bad.csv"
+sed 's/node 7000 100/node 7000 5000000000000000000/' "$dir/m.clk" >"$dir/far.clk"
+refuse "and such a number in a correction" 'far.clk:[0-9]+: 5000000000000000000 is not between' 1 "$dir/far.clk" "$dir/m.csv"
 printf 'time,rank\n1,7\n' >"$dir/bad.csv"
 refuse "so is a rank that the correction does not have" 'bad.csv: line 2: .*has no rank 7; it has 2 ranks' 1 "$dir/m.clk" "$dir/bad.csv"
 printf 'time,rank\n1,"7\n' >"$dir/bad.csv"

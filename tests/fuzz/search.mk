@@ -19,7 +19,7 @@ names = $(patsubst $(SRC)/%.c,%,$(sources))
 
 part = layer index declarations data anchors frames
 parts = index declarations data anchors frames
-other = single vtf csv words option raw sampler ctf lttng otf otf2
+other = single vtf csv clk words option raw sampler ctf lttng otf otf2
 
 all: $(addprefix $(OUT)/fuzz_,$(part) $(other))
 
