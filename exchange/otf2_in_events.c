@@ -3,6 +3,7 @@
 #include "config.h"
 #include "exchange/otf2_in.h"
 
+#include <math.h>
 #include <string.h>
 
 static uint64_t stamp(const struct otf2_in *o, OTF2_TimeStamp time)
@@ -12,7 +13,7 @@ static uint64_t stamp(const struct otf2_in *o, OTF2_TimeStamp time)
 
 enum { BEYOND = 1 };
 
-/* What refers to nothing that is defined. */
+/* What refers to nothing that is defined, or is no value of what is defined. */
 static int refuse_reference(struct otf2_in *o)
 {
 	o->beyond++;
@@ -73,18 +74,32 @@ static int coll_end(struct otf2_in *o, const struct in_location *l, const struct
 		stamp(o, v->time), v->a[3], v->a[4]);
 }
 
-/* A value as the type that its counter has here. */
-static uint64_t value_of(OTF2_Type type, uint64_t bits, OTF2_Type want)
+static int is_real(OTF2_Type type)
 {
+	return type == OTF2_TYPE_DOUBLE || type == OTF2_TYPE_FLOAT;
+}
+
+/* The number in `bits` as the type that its counter has here. Returns 0 if that type does not have this number. */
+static int convert_value(OTF2_Type type, uint64_t bits, OTF2_Type want, uint64_t *value)
+{
+	int negative = type == OTF2_TYPE_INT64 && (int64_t)bits < 0;
 	double d;
 
-	memcpy(&d, &bits, sizeof(d));
-	if (want == OTF2_TYPE_DOUBLE || want == OTF2_TYPE_FLOAT) {
-		d = type == OTF2_TYPE_INT64 ? (double)(int64_t)bits : type == OTF2_TYPE_UINT64 ? (double)bits : d;
-		memcpy(&bits, &d, sizeof(bits));
-		return bits;
+	*value = bits;
+	if (is_real(type) == is_real(want)) {
+		return is_real(type) || (type == OTF2_TYPE_INT64) == (want == OTF2_TYPE_INT64) || bits <= INT64_MAX;
 	}
-	return type == OTF2_TYPE_DOUBLE ? (uint64_t)(int64_t)d : bits;
+	if (is_real(want)) {
+		d = negative ? (double)(int64_t)bits : (double)bits;
+		memcpy(value, &d, sizeof(d));
+		return fabs(d) <= 0x1p53;
+	}
+	memcpy(&d, &bits, sizeof(d));
+	if (!(fabs(d) <= 0x1p53) || d != trunc(d) || (d < 0 && want != OTF2_TYPE_INT64)) {
+		return 0;
+	}
+	*value = (uint64_t)(int64_t)d;
+	return 1;
 }
 
 static int metric(struct otf2_in *o, const struct in_location *l, const struct otf2_event *v)
@@ -107,7 +122,9 @@ static int metric(struct otf2_in *o, const struct in_location *l, const struct o
 		uint32_t at = xch_map_find(&o->member_of, m[k].member[i]);
 
 		if (at != XCH_NONE) {
-			values[count] = value_of(v->types[i], v->values[i], member[at].type);
+			if (!convert_value(v->types[i], v->values[i], member[at].type, &values[count])) {
+				return beyond(o);
+			}
 			ids[count++] = at + 1;
 		}
 	}

@@ -270,7 +270,7 @@ static int read_events(struct otf2_in *o)
 	if (o->in->skipped || alone) {
 		snprintf(o->in->note, sizeof(o->in->note),
 			"%" PRIu64 " events of kinds that STF has no record for were left out, %" PRIu64
-			" of them refer to what is not defined; %" PRIu64 " messages have one end only",
+			" of them do not fit the definitions; %" PRIu64 " messages have one end only",
 			o->in->skipped, o->beyond, alone);
 	}
 	return 0;

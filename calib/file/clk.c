@@ -613,8 +613,11 @@ static int check_map(struct reader *rd, const struct cal_rank *r)
 		}
 	}
 	for (i = 0; i < m->pieces; i++) {
-		if (!isfinite(m->piece[i].bend_begin) || !isfinite(m->piece[i].bend_end)) {
-			return bad(rd, "rank %d: piece %zu has no slope", r->rank, i);
+		const struct cal_piece *p = &m->piece[i];
+		double slope = (double)p->rise / (double)p->length;
+
+		if (!(fabs(p->bend_begin) < slope && fabs(p->bend_end) < slope)) {
+			return bad(rd, "rank %d: piece %zu falls", r->rank, i);
 		}
 	}
 	return 0;
