@@ -519,7 +519,7 @@ static void reading_free(struct xot_reading *r)
 	for (i = 0; i < r->class_of.n; i++) {
 		free(((char **)(void *)r->class_of.v)[i]);
 	}
-	for (i = 0; i < XOT_MAX_KEYS; i++) {
+	for (i = 0; i < r->keys; i++) {
 		free(r->key[i]);
 	}
 	list_free(&r->process);

@@ -50,6 +50,7 @@ struct xot_reading {
 	uint32_t eventbits;
 	struct xot_list process, counter, group, operation, function, file, class_of;
 	char *key[XOT_MAX_KEYS]; /* names of keys of others */
+	uint32_t keys;           /* all of them are below */
 	uint16_t our[XOT_KEYS];  /* their number in this trace; 0: absent */
 	uint32_t next_process, next_communicator, next_operation;
 	OTF_Reader *reader; /* of the pass under way */

@@ -175,6 +175,7 @@ static int on_key(void *user, uint32_t stream, uint32_t key, OTF_Type type, cons
 	}
 	free(r->key[key]);
 	r->key[key] = strdup(name);
+	r->keys = r->keys > key ? r->keys : key + 1;
 	return xot_told(r, r->key[key] ? 0 : xch_fail_memory(r->err, r->in->path));
 }
 

@@ -586,8 +586,9 @@ static int check_pairs(struct reader *rd, const struct cal_rank *r)
 {
 	const struct cal_pairs *p = &r->pairs;
 
-	return p->n == 0 || (cal_rank_hz(r) > 0 && r->reference_hz > 0 && r->reference_tick_s >= 0 && p->max_slew >= 0 &&
-				    p->slew_limit >= 0)
+	return p->n == 0 ||
+			(cal_rank_hz(r) > 0 && r->reference_hz > 0 && r->reference_tick_s >= 0 && p->max_slew >= 0 &&
+				p->slew_limit >= 0)
 		? 0
 		: bad(rd, "rank %d has pairs, but not how fast its two clocks go and may be steered", r->rank);
 }
