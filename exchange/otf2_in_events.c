@@ -123,7 +123,7 @@ static int metric(struct otf2_in *o, const struct in_location *l, const struct o
 
 		if (at != XCH_NONE) {
 			if (!convert_value(v->types[i], v->values[i], member[at].type, &values[count])) {
-				return beyond(o);
+				return refuse_reference(o);
 			}
 			ids[count++] = at + 1;
 		}

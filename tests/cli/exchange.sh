@@ -311,6 +311,21 @@ END
 		"$py" "$dir/sums.py" "$dir/r.otf2" "$dir/rich.csv" >"$dir/got" 2>"$dir/err"
 		echo 3 True | diff - "$dir/got" >"$dir/diff"
 		ok "OTF2: python3-otf2 reads each counter's samples, exact sum, first and last time, name and unit" $?
+		cat >"$dir/types.py" <<'END'
+import otf2, sys
+with otf2.writer.open(sys.argv[1]) as trace:
+    d = trace.definitions
+    m = d.metric_member("m", "#", otf2.MetricType.OTHER, otf2.MetricMode.ABSOLUTE_POINT, value_type=otf2.enums.Type.DOUBLE)
+    c = d.metric_class([m])
+    w = trace.event_writer("thread", group=d.location_group("p", system_tree_parent=d.system_tree_node("node")))
+    for k, v in enumerate([1.5, 2.0, -3.0, 1e300, float("nan")]):
+        w.metric(k + 1, c, [v])
+    m._value_type = otf2.enums.Type.UINT64
+END
+		"$py" "$dir/types.py" "$dir/types" 2>"$dir/err" && tool "$dir/types/traces.otf2" --convert "$dir/types.csv" &&
+			grep -q '4 events .* 4 of them do not fit the definitions' "$dir/err" && cut -d, -f 6,7 "$dir/types.csv" >"$dir/got" &&
+			printf 'counter,value\nmetric:m,2\n' | diff - "$dir/got" >"$dir/diff"
+		ok "OTF2: a value that its counter's type does not have is left out and counted" $?
 	fi
 
 	# ---- and back ----
