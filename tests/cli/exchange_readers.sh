@@ -59,6 +59,33 @@ sys.exit("rows differ" if got != want or size < 600000 else 0)
 END
 ok "Parquet: every value of 600000, over row groups, as CSV has it" $?
 
+# ---- archives of others: EZTrace's, and one with counters written by OTF2's own library ----
+
+ez=$src/tests/golden/eztrace/eztrace_log.otf2
+outside() # outside FORMAT ARCHIVE NAME.stf
+{
+	tool "$dir/$3.stf" --convert "$dir/$3.$1"
+	[ "$status" -eq 0 ] || { ! grep -q 'not built' "$dir/err" || return 77; return 1; }
+	"$python" -B "$src/tests/cli/outside_readers.py" "$1" "$2" "$dir/$3.$1" >"$dir/diff" 2>&1
+}
+tool "$ez" --convert "$dir/ez.stf"
+if grep -q 'not built' "$dir/err"; then
+	skip "archives of others" "this build has no otf2"
+elif ! "$python" -c 'import otf2' 2>"$dir/warn"; then
+	skip "archives of others" "there is no module otf2 (Debian: python3-otf2)"
+else
+	"$python" -B "$src/tests/cli/outside_readers.py" make "$dir/made"
+	tool "$dir/made/traces.otf2" --convert "$dir/made.stf"
+	for format in otf2 ctf otf paje perfetto parquet lttng jsonl csv; do
+		outside $format "$ez" ez && outside $format "$dir/made/traces.otf2" made
+		case $? in
+		77) skip "$format: archives of others" "not in this build, or its reader is not installed" ;;
+		0) ok "$format: of archives of others its reader finds each function, event, value, sum, unit and time that OTF2's readers find" 0 ;;
+		*) ok "$format: of archives of others its reader finds what OTF2's readers find" 1 ;;
+		esac
+	done
+fi
+
 # ---- nothing, and one record ----
 
 printf 'CLKPERIOD 1e-09\nNCPUS 1 1\n' >"$dir/n0.avt"
