@@ -302,4 +302,5 @@ const struct xch_format xch_csv = {
 	.event = csv_event,
 	.close = csv_close,
 	.read = xch_csv_read,
+	.is = xch_csv_is,
 };

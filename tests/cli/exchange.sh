@@ -151,6 +151,13 @@ ok "CSV and back, long and wide: each line as it was, times, bounds, names, unit
 tool "$dir/rich.csv" --convert "$dir/csv.stf" --force && tool "$dir/csv.stf" --convert "$dir/again.csv" --force &&
 	[ "$(grep -c . "$dir/again.csv")" -eq "$(grep -c . "$dir/rich.csv")" ] && diff "$dir/rich.csv" "$dir/again.csv" >"$dir/diff"
 ok "CSV and back: names over several lines, limits of 64 bits" $?
+cp "$dir/rich.csv" "$dir/table.txt"
+tool "$dir/table.txt" --convert "$dir/again.csv" --force && [ "$status" -eq 0 ] && diff "$dir/rich.csv" "$dir/again.csv" >"$dir/diff"
+ok "the content tells that a file is CSV" $?
+sed '1s/time/"time"/' "$dir/rich.csv" >"$dir/table.otf2"
+tool "$dir/table.otf2" --input-format csv --convert "$dir/again.csv" --force && [ "$status" -eq 0 ] && diff "$dir/rich.csv" "$dir/again.csv" >"$dir/diff" &&
+	tool "$dir/table.otf2" --input-format JSONL --dump && [ "$status" -eq 2 ] && grep -q "'JSONL' is none of STF, SINGLESTF, ASCII, CSV" "$dir/err"
+ok "--input-format wins over the suffix, and names formats that are read" $?
 # what is refused, each with its line
 bad_csv() # bad_csv LINE TEXT: standard input is the file
 {
