@@ -42,6 +42,18 @@ step "as Parquet" "$build/stftool" four.stf --convert four.parquet
 step "DuckDB: four ranks" compare four.stf node readers.mjs duckdb four.parquet
 step "hyparquet: four ranks" compare four.stf node readers.mjs hyparquet four.parquet
 step "the tables of events, alike by both" node readers.mjs events four.events.parquet
+step "an archive of EZTrace" "$build/stftool" "$top/tests/golden/eztrace/eztrace_log.otf2" --convert ez.stf
+step "as Parquet" "$build/stftool" ez.stf --convert ez.parquet
+step "its tables of events, alike by both" node readers.mjs events ez.events.parquet
+for p in /usr/bin/python3 python3; do
+	"$p" -c 'import otf2' 2>/dev/null && "$p" -B "$top/tests/cli/outside_readers.py" make made && break
+done
+if [ -d made ]; then
+	step "an archive with counters that OTF2's library wrote" "$build/stftool" made/traces.otf2 --convert made.stf
+	step "as Parquet" "$build/stftool" made.stf --convert made.parquet
+	step "DuckDB: its counters" compare made.stf node readers.mjs duckdb made.parquet
+	step "hyparquet: its counters" compare made.stf node readers.mjs hyparquet made.parquet
+fi
 step "as speedscope's JSON" "$build/stftool" four.stf --convert four.speedscope.json
 if [ -n "$browser" ]; then
 	step "speedscope shows five profiles and complains of nothing" sh -c \
