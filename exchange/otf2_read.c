@@ -142,8 +142,10 @@ static OTF2_GlobalEvtReaderCallbacks *callbacks(void)
 
 /* ---- all of it ---- */
 
-/* Chunks of so many bytes may be in memory at a time. */
-enum { CHUNKS_MEMORY = 48 << 20 };
+/* Chunks of so many bytes may be in memory at a time. A fuzz target has less. */
+#ifndef CHUNKS_MEMORY
+#define CHUNKS_MEMORY (48 << 20)
+#endif
 
 /* What locations say of their clocks. */
 static OTF2_ErrorCode local_definitions(struct otf2_in *o)
@@ -220,6 +222,7 @@ static OTF2_ErrorCode read_groups(struct otf2_in *o, OTF2_GlobalEvtReaderCallbac
 	uint32_t all = o->locations.n, group = (uint32_t)(CHUNKS_MEMORY / o->chunk[0]), from, to;
 	OTF2_ErrorCode code = OTF2_SUCCESS;
 
+	group = group ? group : 1;
 	if (all <= group) {
 		return read_group(o, c, 0, all, n);
 	}

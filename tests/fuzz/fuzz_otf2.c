@@ -1,8 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Anything as an OTF2 archive: anchor, global definitions, definitions and events of two locations. */
-#include "tests/fuzz/files.h"
-
+#ifdef ONE_LOCATION /* at a time: the reader makes runs and merges them */
+#define CHUNKS_MEMORY 1
+#include "exchange/otf2_read.c"
+#define FUZZ_NAME "otf2_runs"
+#else
 #define FUZZ_NAME "otf2"
+#endif
+#include "tests/fuzz/files.h"
 #include "tests/fuzz/fuzz.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

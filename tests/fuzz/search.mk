@@ -20,7 +20,7 @@ names = $(patsubst $(SRC)/%.c,%,$(sources))
 
 part = layer index declarations data anchors frames
 parts = index declarations data anchors frames
-other = single vtf csv clk words option raw sampler ctf lttng otf otf2
+other = single vtf csv clk words option raw sampler ctf lttng otf otf2 otf2_runs
 
 all: $(addprefix $(OUT)/fuzz_,$(part) $(other))
 
@@ -44,7 +44,9 @@ $(addprefix $(OUT)/fuzz_,$(parts)): $(OUT)/fuzz_%: $(SRC)/tests/fuzz/fuzz_part.c
 	$(CC) $(FLAGS) $(COVERAGE_parts) -DFUZZ_PART=$* -fsanitize=fuzzer -o $@ $< $(OUT)/parts/lib.a $(LIBS)
 $(OUT)/fuzz_layer: $(SRC)/tests/fuzz/fuzz_part.c $(OUT)/all/lib.a
 	$(CC) $(FLAGS) $(COVERAGE_all) -DFUZZ_PART=layer -fsanitize=fuzzer -o $@ $< $(OUT)/all/lib.a $(LIBS)
-$(addprefix $(OUT)/fuzz_,$(other)): $(OUT)/fuzz_%: $(SRC)/tests/fuzz/fuzz_%.c $(OUT)/all/lib.a
+$(OUT)/fuzz_otf2_runs: $(SRC)/tests/fuzz/fuzz_otf2.c $(OUT)/all/lib.a
+	$(CC) $(FLAGS) $(COVERAGE_all) -DONE_LOCATION -fsanitize=fuzzer -o $@ $< $(OUT)/all/lib.a $(LIBS)
+$(addprefix $(OUT)/fuzz_,$(filter-out otf2_runs,$(other))): $(OUT)/fuzz_%: $(SRC)/tests/fuzz/fuzz_%.c $(OUT)/all/lib.a
 	$(CC) $(FLAGS) $(COVERAGE_all) -fsanitize=fuzzer -o $@ $< $(OUT)/all/lib.a $(LIBS)
 
 -include $(wildcard $(OUT)/*/*/*.d $(OUT)/*.d)

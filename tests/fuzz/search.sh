@@ -35,7 +35,7 @@ for t in $targets; do
 	lttng) limit=17 ;; # a block may have 16 MiB
 	# leaks of these formats' own libraries, and what they allocate for any count in a file, are not ours: with glibc such memory
 	# is not touched, with ASan it is, so that a gigabyte is refused
-	otf | otf2) limit=100000000 longest=8192 foreign=:detect_leaks=0:allocator_may_return_null=1:max_allocation_size_mb=1000 ;;
+	otf | otf2 | otf2_runs) limit=100000000 longest=8192 foreign=:detect_leaks=0:allocator_may_return_null=1:max_allocation_size_mb=1000 ;;
 	esac
 	mkdir -p "learnt/$t"
 	result=clean
