@@ -3,6 +3,7 @@
 #include "config.h"
 #include "exchange/otf2_in.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -76,5 +77,33 @@ int otf2_check_anchor(struct otf2_in *o)
 	rc = b ? check_bytes(o, b, fread(b, 1, n, f)) : xch_fail_memory(o->err, o->in->path);
 	fclose(f);
 	free(b);
+	return rc;
+}
+
+/* The end of the chunk and of the file, which OTF2 writes last. */
+static const unsigned char end_of_file[] = { 2, 1 };
+
+int otf2_check_definitions(const struct otf2_in *o, uint64_t location)
+{
+	size_t n = strlen(o->in->path), k = strlen(".otf2");
+	unsigned char end[sizeof(end_of_file)];
+	char *path;
+	int rc = 0;
+	FILE *f;
+
+	n -= n > k && !strcmp(o->in->path + n - k, ".otf2") ? k : 0;
+	if (asprintf(&path, "%.*s/%" PRIu64 ".def", (int)n, o->in->path, location) < 0) {
+		return xch_fail_memory(o->err, o->in->path);
+	}
+	f = o->plain ? fopen(path, "re") : NULL;
+	if (f &&
+		(fseek(f, -(long)sizeof(end), SEEK_END) != 0 || fread(end, 1, sizeof(end), f) != sizeof(end) ||
+			memcmp(end, end_of_file, sizeof(end)) != 0)) {
+		rc = tkm_fail(o->err, TKM_ERR_FORMAT, "%s: the end of the file is missing", path);
+	}
+	if (f) {
+		fclose(f);
+	}
+	free(path);
 	return rc;
 }

@@ -158,6 +158,10 @@ static OTF2_ErrorCode local_definitions(struct otf2_in *o)
 	uint32_t i;
 
 	for (i = 0; defs && i < o->locations.n && code == OTF2_SUCCESS; i++) {
+		if (otf2_check_definitions(o, l[i].ref) < 0) {
+			o->failed = 1;
+			break;
+		}
 		d = OTF2_Reader_GetDefReader(o->reader, l[i].ref);
 		if (d) {
 			code = OTF2_Reader_ReadAllLocalDefinitions(o->reader, d, &n);
@@ -254,7 +258,7 @@ static int read_events(struct otf2_in *o)
 		return xch_fail_memory(o->err, o->in->path);
 	}
 	code = open_locations(o, &expected);
-	if (code == OTF2_SUCCESS) {
+	if (code == OTF2_SUCCESS && !o->failed) {
 		code = read_groups(o, c, &n);
 	}
 	OTF2_GlobalEvtReaderCallbacks_Delete(c);

@@ -368,6 +368,11 @@ END
 	tool "$dir/cut/eztrace_log.otf2" --convert "$dir/cut.stf"
 	[ "$status" -eq 1 ] && grep -q 'cut/eztrace_log.otf2: cannot read the events, after' "$dir/err" && ! ls -d "$dir"/cut.stf* >/dev/null 2>&1
 	ok "an archive that was cut is an error that says how far it was read, and leaves nothing" $?
+	cp "$ez/eztrace_log/0.evt" "$dir/cut/eztrace_log/0.evt"
+	head -c 19 "$ez/eztrace_log/0.def" >"$dir/cut/eztrace_log/0.def"
+	tool "$dir/cut/eztrace_log.otf2" --convert "$dir/cut.stf"
+	[ "$status" -eq 1 ] && grep -q 'cut/eztrace_log/0.def: the end of the file is missing' "$dir/err" && ! ls -d "$dir"/cut.stf* >/dev/null 2>&1
+	ok "so is one with local definitions that were cut" $?
 	head -c 300 "$ez/eztrace_log.def" >"$dir/cut/eztrace_log.def"
 	tool "$dir/cut/eztrace_log.otf2" --convert "$dir/cut.stf"
 	[ "$status" -eq 1 ] && grep -q 'eztrace_log.otf2: ' "$dir/err" && ! ls -d "$dir"/cut.stf* >/dev/null 2>&1
