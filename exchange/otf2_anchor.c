@@ -83,7 +83,7 @@ int otf2_check_anchor(struct otf2_in *o)
 /* The end of the chunk and of the file, which OTF2 writes last. */
 static const unsigned char end_of_file[] = { 2, 1 };
 
-int otf2_check_definitions(const struct otf2_in *o, uint64_t location)
+int otf2_check_end(const struct otf2_in *o, uint64_t location, const char *suffix)
 {
 	size_t n = strlen(o->in->path), k = strlen(".otf2");
 	unsigned char end[sizeof(end_of_file)];
@@ -92,14 +92,14 @@ int otf2_check_definitions(const struct otf2_in *o, uint64_t location)
 	FILE *f;
 
 	n -= n > k && !strcmp(o->in->path + n - k, ".otf2") ? k : 0;
-	if (asprintf(&path, "%.*s/%" PRIu64 ".def", (int)n, o->in->path, location) < 0) {
+	if (asprintf(&path, "%.*s/%" PRIu64 "%s", (int)n, o->in->path, location, suffix) < 0) {
 		return xch_fail_memory(o->err, o->in->path);
 	}
 	f = o->plain ? fopen(path, "re") : NULL;
 	if (f &&
 		(fseek(f, -(long)sizeof(end), SEEK_END) != 0 || fread(end, 1, sizeof(end), f) != sizeof(end) ||
 			memcmp(end, end_of_file, sizeof(end)) != 0)) {
-		rc = tkm_fail(o->err, TKM_ERR_FORMAT, "%s: the end of the file is missing", path);
+		rc = tkm_fail(o->err, TKM_ERR_FORMAT, "%s: offset %ld: the end of the file is missing", path, ftell(f));
 	}
 	if (f) {
 		fclose(f);

@@ -143,9 +143,9 @@ const char *otf2_in_text(const struct otf2_in *o, uint32_t ref);
 struct in_location *otf2_in_location(const struct otf2_in *o, uint64_t ref);
 /* What the anchor file says, before the library sees it: *err names the place of what is not possible. Returns 0 or -1. */
 int otf2_check_anchor(struct otf2_in *o);
-/* The local definitions of a location end as OTF2 ends files, or there are none; else *o->err. The library reads what its memory held before
- * after the end of a file that is cut, in some cases for ever. */
-int otf2_check_definitions(const struct otf2_in *o, uint64_t location);
+/* The location's file of that suffix ends as OTF2 ends files, or there is none; else -1 and *o->err. The library reads on in what its memory
+ * held before after the end of a file that is cut, in some cases for ever. */
+int otf2_check_end(const struct otf2_in *o, uint64_t location, const char *suffix);
 /* Reads the global definitions. Returns 0 or -1. */
 int otf2_in_definitions(struct otf2_in *o);
 /* Begins the trace and writes them. */

@@ -158,7 +158,7 @@ static OTF2_ErrorCode local_definitions(struct otf2_in *o)
 	uint32_t i;
 
 	for (i = 0; defs && i < o->locations.n && code == OTF2_SUCCESS; i++) {
-		if (otf2_check_definitions(o, l[i].ref) < 0) {
+		if (otf2_check_end(o, l[i].ref, ".def") < 0) {
 			o->failed = 1;
 			break;
 		}
@@ -202,6 +202,10 @@ static OTF2_ErrorCode read_group(
 	uint32_t i;
 
 	for (i = from; i < to; i++) {
+		if (otf2_check_end(o, l[i].ref, ".evt") < 0) {
+			o->failed = 1;
+			return OTF2_ERROR_INVALID;
+		}
 		if (!OTF2_Reader_GetEvtReader(o->reader, l[i].ref)) {
 			return OTF2_ERROR_FILE_CAN_NOT_OPEN;
 		}

@@ -293,6 +293,9 @@ static int read_part(struct reader *rd, struct cal_map *m)
 	if (!p) {
 		return -1;
 	}
+	if (m->parts == 0 && (m->nodes || m->pieces)) {
+		return bad(rd, "a node or piece of a map before its first part");
+	}
 	*p = (struct cal_part){ .node = m->nodes, .piece = m->pieces };
 	m->parts++;
 	return m->steps + 1 == m->parts ? 0 : bad(rd, "a part of a map without a step before it");

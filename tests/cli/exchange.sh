@@ -366,12 +366,12 @@ END
 	ok "--verify is for STF" $?
 	mkdir "$dir/cut" && cp -r "$ez"/* "$dir/cut" && head -c 1000 "$ez/eztrace_log/0.evt" >"$dir/cut/eztrace_log/0.evt"
 	tool "$dir/cut/eztrace_log.otf2" --convert "$dir/cut.stf"
-	[ "$status" -eq 1 ] && grep -q 'cut/eztrace_log.otf2: cannot read the events, after' "$dir/err" && ! ls -d "$dir"/cut.stf* >/dev/null 2>&1
-	ok "an archive that was cut is an error that says how far it was read, and leaves nothing" $?
+	[ "$status" -eq 1 ] && grep -q 'cut/eztrace_log/0.evt: offset 1000: the end of the file is missing' "$dir/err" && ! ls -d "$dir"/cut.stf* >/dev/null 2>&1
+	ok "an archive that was cut is an error that says where, and leaves nothing" $?
 	cp "$ez/eztrace_log/0.evt" "$dir/cut/eztrace_log/0.evt"
 	head -c 19 "$ez/eztrace_log/0.def" >"$dir/cut/eztrace_log/0.def"
 	tool "$dir/cut/eztrace_log.otf2" --convert "$dir/cut.stf"
-	[ "$status" -eq 1 ] && grep -q 'cut/eztrace_log/0.def: the end of the file is missing' "$dir/err" && ! ls -d "$dir"/cut.stf* >/dev/null 2>&1
+	[ "$status" -eq 1 ] && grep -q 'cut/eztrace_log/0.def: offset 19: the end of the file is missing' "$dir/err" && ! ls -d "$dir"/cut.stf* >/dev/null 2>&1
 	ok "so is one with local definitions that were cut" $?
 	head -c 300 "$ez/eztrace_log.def" >"$dir/cut/eztrace_log.def"
 	tool "$dir/cut/eztrace_log.otf2" --convert "$dir/cut.stf"
@@ -408,7 +408,7 @@ else
 	ok "they are in the order of time" $?
 	size=$(wc -c <"$dir/605/400.evt") && head -c $((size / 2)) "$dir/605/400.evt" >"$dir/half" && cp "$dir/half" "$dir/605/400.evt"
 	tool "$dir/605.otf2" --convert "$dir/605c.stf"
-	[ "$status" -eq 1 ] && grep -q '605.otf2: cannot read the events, after [0-9]* of [0-9]*' "$dir/err" && ! ls -d "$dir"/605c.stf* >/dev/null 2>&1
+	[ "$status" -eq 1 ] && grep -q '605/400.evt: offset [0-9]*: the end of the file is missing' "$dir/err" && ! ls -d "$dir"/605c.stf* >/dev/null 2>&1
 	ok "one of their files that was cut is an error, and leaves nothing" $?
 fi
 
