@@ -119,7 +119,7 @@ VT_ErrorCode VT_symstate(int statehandle, int *on)
 
 /* ---- state changes ---- */
 
-static VT_ErrorCode enter(int statehandle, int sclhandle, enum vt_trace_kind kind)
+static __attribute__((noinline)) VT_ErrorCode enter_located(int statehandle, int sclhandle, enum vt_trace_kind kind)
 {
 	if (sclhandle != VT_NOSCL && !vt_location_known((uint32_t)sclhandle)) {
 		return vt_self() != VT_OK ? vt_self() : VT_ERR_BADSCLID;
@@ -127,14 +127,13 @@ static VT_ErrorCode enter(int statehandle, int sclhandle, enum vt_trace_kind kin
 	return vt_trace_enter(vt_function_of(statehandle), (uint32_t)sclhandle, kind);
 }
 
-static VT_ErrorCode end_region(int sclhandle, enum vt_trace_kind kind)
+/* Most states have a handle of VT_funcdef() and no location: these call one function, as the last, and save no registers. */
+static inline VT_ErrorCode enter(int statehandle, int sclhandle, enum vt_trace_kind kind)
 {
-	VT_ErrorCode rc;
-	int known = sclhandle == VT_NOSCL || vt_location_known((uint32_t)sclhandle);
-
-	/* the state is left all the same */
-	rc = vt_trace_leave(known ? (uint32_t)sclhandle : 0, kind);
-	return rc != VT_OK || known ? rc : VT_ERR_BADSCLID;
+	if (VT_LIKELY(sclhandle == VT_NOSCL && statehandle > 0 && statehandle & VT_FUNCTION_HANDLE)) {
+		return vt_trace_enter(vt_function_of(statehandle), 0, kind);
+	}
+	return enter_located(statehandle, sclhandle, kind);
 }
 
 VT_ErrorCode VT_begin(int statehandle)
@@ -151,13 +150,18 @@ VT_ErrorCode VT_beginl(int statehandle, int sclhandle)
 VT_ErrorCode VT_end(int statehandle)
 {
 	(void)statehandle;
-	return end_region(VT_NOSCL, VT_TRACE_REGION);
+	return vt_trace_leave(0, VT_TRACE_REGION);
 }
 
 VT_ErrorCode VT_endl(int statehandle, int sclhandle)
 {
+	VT_ErrorCode rc;
+	int known = sclhandle == VT_NOSCL || vt_location_known((uint32_t)sclhandle);
+
 	(void)statehandle;
-	return end_region(sclhandle, VT_TRACE_REGION);
+	/* the state is left all the same */
+	rc = vt_trace_leave(known ? (uint32_t)sclhandle : 0, VT_TRACE_REGION);
+	return rc != VT_OK || known ? rc : VT_ERR_BADSCLID;
 }
 
 VT_ErrorCode VT_enter(int statehandle, int sclhandle)
@@ -169,7 +173,7 @@ VT_ErrorCode VT_enter(int statehandle, int sclhandle)
 VT_ErrorCode VT_leave(int sclhandle)
 {
 	(void)sclhandle;
-	return end_region(VT_NOSCL, VT_TRACE_FUNCTION);
+	return vt_trace_leave(0, VT_TRACE_FUNCTION);
 }
 
 /* As much of the name as DETAILED-STATES says, slashes as colons. NULL: no memory. */

@@ -6,6 +6,7 @@
 #include "tests/bench/bench.h"
 #include "tests/bench/bench_vt.h"
 
+#include <math.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +15,7 @@
 
 enum { RUNS = 31, CALLS = 100000, MOST = 5, THREADS = 2 };
 
-static int handle[MOST];
+static int handle[MOST], state;
 static uint64_t value[MOST] = { 1, 2, 3, 4, 5 };
 
 static double now(void)
@@ -157,26 +158,34 @@ static void threads(void)
 
 /* ---- off ---- */
 
-static double enter_calls(void)
+/* Half of the calls enter a state, the others leave it. */
+static double state_calls(void)
 {
 	double t = thread_seconds();
-	int i;
+	int i, rc = VT_OK;
 
-	for (i = 0; i < 20 * CALLS; i++) {
-		VT_enter(handle[0], VT_NOSCL);
+	for (i = 0; i < 10 * CALLS; i++) {
+		rc |= VT_enter(state, VT_NOSCL);
+		rc |= VT_leave(VT_NOSCL);
 	}
-	return thread_seconds() - t;
+	t = thread_seconds() - t;
+	if (rc != VT_OK) {
+		fprintf(stderr, "bench_vt: VT_enter or VT_leave fails\n");
+		exit(1);
+	}
+	return t;
 }
 
 static double empty_calls(void)
 {
 	double t = thread_seconds();
-	int i;
+	int i, rc = 0;
 
-	for (i = 0; i < 20 * CALLS; i++) {
-		bench_vt_empty(handle[0], VT_NOSCL);
+	for (i = 0; i < 10 * CALLS; i++) {
+		rc |= bench_vt_empty(state, VT_NOSCL);
+		rc |= bench_vt_empty(state, VT_NOSCL);
 	}
-	return thread_seconds() - t;
+	return rc ? NAN : thread_seconds() - t;
 }
 
 static void off(void)
@@ -186,7 +195,7 @@ static void off(void)
 
 	VT_traceoff();
 	for (i = -3; i < RUNS; i++) {
-		double a = enter_calls(), b = empty_calls();
+		double a = state_calls(), b = empty_calls();
 
 		if (i >= 0) {
 			mine[i] = a / (20 * CALLS) * 1e9;
@@ -217,7 +226,8 @@ int main(void)
 	setenv("VT_COUNTER_MIN_INTERVAL", "-1s", 1);
 	setenv("VT_VERBOSE", "0", 1);
 	setenv("VT_TIMER", "CPU", 0);
-	if (VT_initialize(NULL, NULL) != VT_OK || VT_classdef("Bench", &cls) != VT_OK) {
+	if (VT_initialize(NULL, NULL) != VT_OK || VT_classdef("Bench", &cls) != VT_OK ||
+		VT_funcdef("state", cls, &state) != VT_OK) {
 		fprintf(stderr, "bench_vt: the collector does not start\n");
 		return 1;
 	}
