@@ -166,17 +166,32 @@ same_options_of_timertest() # same_options_of_timertest PROGRAM
 	same_options vtcounters vtcounters.1
 }
 
-# `path` and `path: name`
-@test "ARCHITECTURE.md names files that exist, and names that are in them" {
-	[ "$(wc -l <"$top/ARCHITECTURE.md")" -le 110 ]
-	LC_ALL=C grep -oE '`[a-z_/.-]+/[a-z_./-]*(: [A-Za-z_]+)?`' "$top/ARCHITECTURE.md" | tr -d '`' >"$BATS_TEST_TMPDIR/names"
-	[ "$(wc -l <"$BATS_TEST_TMPDIR/names")" -gt 30 ]
+# names_exist PAGE FOLDER: each `path` and `path: name` of the page, below FOLDER
+names_exist() {
+	LC_ALL=C grep -oE '`[a-z_/.-]+/[a-z_./-]*(: [A-Za-z_]+)?`' "$top/$1" | tr -d '`' >"$BATS_TEST_TMPDIR/names"
 	while IFS=': ' read -r file name; do
-		# the page names six folders of collector-plugin/ without it
-		case $file in api/* | trace/* | raw/* | mpi/* | sample/* | merge/*) file=collector-plugin/$file ;; esac
-		[ -e "$top/$file" ] || { echo "no $file"; false; }
-		[ -z "$name" ] || grep -qw "$name" "$top/$file" || { echo "no $name in $file"; false; }
+		# ARCHITECTURE.md names six folders of collector-plugin/ without it
+		case $1:$file in ARCHITECTURE.md:api/* | ARCHITECTURE.md:trace/* | ARCHITECTURE.md:raw/* | ARCHITECTURE.md:mpi/* | \
+			ARCHITECTURE.md:sample/* | ARCHITECTURE.md:merge/*) file=collector-plugin/$file ;;
+		esac
+		[ -e "$top/$2$file" ] || { echo "no $file"; return 1; }
+		[ -z "$name" ] || grep -qw "$name" "$top/$2$file" || { echo "no $name in $file"; return 1; }
 	done <"$BATS_TEST_TMPDIR/names"
+}
+
+@test "ARCHITECTURE.md has two pages, and names files that exist, and names that are in them" {
+	[ "$(wc -w <"$top/ARCHITECTURE.md")" -le 900 ]
+	names_exist ARCHITECTURE.md ""
+	[ "$(wc -l <"$BATS_TEST_TMPDIR/names")" -gt 30 ]
+}
+
+@test "calib/README.md has every folder, and names files that exist, and names that are in them" {
+	for folder in "$top"/calib/*/; do
+		folder=${folder%/}
+		grep -qE "^\| .*\b${folder##*/}/" "$top/calib/README.md" || { echo "no $folder"; false; }
+	done
+	names_exist calib/README.md calib/
+	[ "$(wc -l <"$BATS_TEST_TMPDIR/names")" -gt 15 ]
 }
 
 @test "doc/calibration.md: its constants are those of the code" {
