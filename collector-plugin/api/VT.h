@@ -11,7 +11,7 @@
  * Results: VT_OK (0) or a negative VT_ErrorCode. Every call that returns a VT_ErrorCode can return
  *   VT_ERR_NOTINITIALIZED  before the collector has started, or after its end
  *   VT_ERR_NOMEMORY        out of memory: what was asked for is not recorded
- * and what its own comment names. A call that fails records nothing and changes nothing.
+ * and what its own comment names. A call that fails records nothing and changes nothing, unless its comment says otherwise.
  * Pointers: strings and arrays are copied before a call returns. A NULL where a result would be stored drops the result.
  * Handles: valid in the process that got them, in all its threads. The same name gives the same handle again.
  * Threads: every call may be made from any thread at any time, also before MPI_Init and after MPI_Finalize. The first call of a thread
@@ -64,7 +64,8 @@ typedef void (*VT_Callback_t)(void);
 
 /* Counter sampling (VT_countsetcallback): fills in up to ncounters counter handles and as many 8-byte values
  * (each of its counter's type, as for VT_countval) and returns how many; 0 or less: nothing now. It runs in
- * the thread that set it, inside the call that triggered it. VT_ calls made in it trigger nothing again. */
+ * the thread that set it, inside the call that triggered it. VT_ calls made in it sample nothing; those that enter or leave a state,
+ * register a thread or flush return VT_ERR_INVT. */
 typedef int (*VT_CountCallback_t)(void *custom, int ncounters, int *handles, void *values);
 
 /* What VT_getdescription can tell. */
@@ -75,7 +76,7 @@ enum VT_Description {
 
 /* Starts the collector; in libVT also MPI, if the program has not started it. argc and argv may be NULL. The words from --itc-args to
  * --itc-args-end are read as options and taken out of them. VT_ERR_BADREQUEST: the collector has ended, or MPI has.
- * VT_ERR_BADFILE: no raw file can be made, so nothing is recorded. */
+ * VT_ERR_BADFILE: no raw file can be made, so nothing is recorded. VT_ERR_COMM: MPI does not start. */
 VT_ErrorCode VT_initialize(int *argc, char ***argv);
 /* Ends the recording and writes the trace. In libVT all ranks must call it; it ends MPI if VT_initialize has started it. */
 VT_ErrorCode VT_finalize(void);
@@ -110,7 +111,8 @@ double VT_timestamp(void);
 double VT_timestart(void);
 /* Seconds since 1970, now (gettimeofday). Its resolution is 1 us. */
 double VT_timeofday(void);
-/* Compares the clocks of all ranks. All ranks must call it. Nothing without MPI. */
+/* Compares the clocks of all ranks. All ranks must call it. Nothing without MPI. VT_ERR_COMM: the ranks could not exchange messages, so this
+ * session is missing; the reason is printed. */
 VT_ErrorCode VT_timesync(void);
 /* Sets the function that VT_finalize calls first; NULL: none. */
 VT_ErrorCode VT_setfinalizecallback(VT_Callback_t callback);
@@ -131,7 +133,8 @@ VT_ErrorCode VT_scldef(const char *file, int line_nr, int *sclhandle);
 /* Records the call stack at pc and stackframe as a location: `trace` levels after the first `skip`; -1 means those of PCTRACE. Stores
  * VT_NOSCL if there is no stack to follow. VT_ERR_BADARG: a number below -1. For the calling thread. */
 VT_ErrorCode VT_sclstack(void *pc, void *stackframe, int skip, int trace, int *sclhandle);
-/* The next state that the calling thread enters or leaves without a location has this one. VT_ERR_BADSCLID: there is no such handle. */
+/* The next state that the calling thread enters or leaves without a location has this one; VT_NOSCL: none. VT_ERR_BADSCLID: there is no
+ * such handle. */
 VT_ErrorCode VT_thisloc(int sclhandle);
 
 /* ---- 3.1.5 Functions and regions ---- */
@@ -167,7 +170,7 @@ VT_ErrorCode VT_enter(int statehandle, int sclhandle);
 VT_ErrorCode VT_leave(int sclhandle);
 /* Defines and enters the function `name`, whose classes are divided by '/' or ':'; *statehandle must be 0 the first time and is kept by the
  * caller. DETAILED-STATES says how many '/' count; *truncated is 1 if the name was cut there. VT_ERR_IGNORE: it was not entered, so it
- * must not be left. */
+ * must not be left. VT_ERR_BADARG: statehandle is NULL, or no name. */
 VT_ErrorCode VT_enterstate(const char *name, int *statehandle, int *truncated);
 /* Samples what a state change would sample, and records nothing else. */
 VT_ErrorCode VT_wakeup(void);
@@ -179,10 +182,11 @@ VT_ErrorCode VT_wakeup(void);
 /* Defines a scope, with the source locations where it begins and ends (VT_NOSCL: none). VT_ERR_BADARG: no name, or no such class.
  * VT_ERR_BADSCLID: no such location. */
 VT_ErrorCode VT_scopedef(const char *scopename, int classhandle, int scl1, int scl2, int *scopehandle);
-/* Begins it, and stores a number above 0 that tells this instance from others. VT_ERR_BADARG: no such scope. */
+/* Begins it, and stores a number above 0 that tells this instance from others. VT_ERR_BADARG: no such scope. VT_ERR_BADSCLID: no such
+ * location. */
 VT_ErrorCode VT_scopebegin(int scopehandle, int scl, int *seqnr);
 /* Ends the instance, also in another thread; with seqnr 0 the one that the calling thread began last. VT_ERR_BADREQUEST: it has not
- * begun. */
+ * begun. VT_ERR_BADARG and VT_ERR_BADSCLID as above. */
 VT_ErrorCode VT_scopeend(int scopehandle, int seqnr, int scl);
 
 /* ---- 3.1.7 Groups of processes ---- */
@@ -231,7 +235,7 @@ enum VT_CountScope {
 VT_ErrorCode VT_countdef(const char *name, int classhandle, int genre, int target, const void *bounds, const char *unit,
 	int *counterhandle);
 /* Records values with one stamp, now; 8 bytes for each handle, in its counter's format. Also outside TIME-WINDOWS, but not after VT_traceoff.
- * VT_ERR_BADARG: a handle that does not exist; the others are recorded. */
+ * VT_ERR_BADARG: a handle that does not exist, and the others are recorded; a negative number; or an array is NULL. */
 VT_ErrorCode VT_countval(int ncounters, int *handles, void *values);
 
 /* ---- 3.1.9 Communication events ---- */
@@ -306,9 +310,10 @@ VT_ErrorCode VT_log_op(int opid, int commid, int root, int bsend, int brecv, dou
 /* A whole operation of ranks 0 to numprocs-1; the arrays have that many elements. It ends now. */
 VT_ErrorCode VT_log_opevent(
 	int opid, int commid, int root, int numprocs, int *bsend, int *brecv, double *startts, int sclhandle);
-/* Between the two, events may come in any order. They are brought into order in any case, so the calls need only be paired.
- * VT_ERR_BADREQUEST: an end without a beginning in this thread. */
+/* From here to VT_end_unordered the events of the calling thread may come in any order. They are brought into order in any case, so the
+ * two calls need only be paired. */
 VT_ErrorCode VT_begin_unordered(void);
+/* The end of what VT_begin_unordered began. VT_ERR_BADREQUEST: that was not called in this thread. */
 VT_ErrorCode VT_end_unordered(void);
 
 /* ---- 3.1.10 Additional calls in libVTcs ---- */
@@ -318,12 +323,13 @@ VT_ErrorCode VT_end_unordered(void);
 
 /* Does nothing: neither start nor end of this collector waits for other processes. */
 VT_ErrorCode VT_abort(void);
-/* Stores "none" in *contact if it is NULL. */
+/* Stores "none" in *contact if it is NULL; the other arguments are not read. */
 VT_ErrorCode VT_clientinit(int procid, const char *clientname, const char **contact);
+/* The same, for a server. */
 VT_ErrorCode VT_serverinit(const char *servername, int numcontacts, const char *contacts[], const char **contact);
-/* Stores VT_COMM_SELF, and samples counters. */
+/* Stores VT_COMM_SELF in *childcomm, and samples what a state change would sample; the other arguments are not read. */
 VT_ErrorCode VT_attach(int root, int comm, int numchildren, int *childcomm);
-/* Stores VT_COMM_INVALID. */
+/* Stores VT_COMM_INVALID in *parentcomm: this program was started by no other one. */
 VT_ErrorCode VT_get_parent(int *parentcomm);
 
 #ifdef __cplusplus

@@ -185,6 +185,11 @@ names_exist() {
 	[ "$(wc -l <"$BATS_TEST_TMPDIR/names")" -gt 30 ]
 }
 
+@test "VT.h describes every call directly above its declaration" {
+	awk '/^[A-Za-z].*VT_[a-z_]+\(/ && !/^typedef|^#/ { n++; if (before !~ /\*\/$/) { print "no comment: " $0; bad = 1 } }
+		{ before = $0 } END { print n " calls"; exit bad || n < 54 }' "$top/collector-plugin/api/VT.h"
+}
+
 @test "calib/README.md has every folder, and names files that exist, and names that are in them" {
 	for folder in "$top"/calib/*/; do
 		folder=${folder%/}
