@@ -42,7 +42,7 @@ static const struct smp_counter counters[N_WHICH] = {
 	[NTP_ESTERROR] = { .name = "ntp_esterror", .unit = "us", .what = "error of the clock as NTP estimates it", LEVEL(SMP_U64) },
 	[PAIR] = { .name = "clock_real_raw", .unit = "ns", .what = "CLOCK_REALTIME minus CLOCK_MONOTONIC_RAW, read together", LEVEL(SMP_I64) },
 	[PAIR_WIDTH] = { .name = "clock_pair_width", .unit = "ns", .what = "time within which both clocks of the pair were read", LEVEL(SMP_U64) },
-	[STEPS] = { .name = "clock_steps", .unit = "steps", .what = "times that somebody has set CLOCK_REALTIME since the start", .scope = SMP_NODE,
+	[STEPS] = { .name = "clock_steps", .unit = "steps", .what = "times that CLOCK_REALTIME was set since the start", .scope = SMP_NODE,
 		.kind = SMP_TOTAL, .type = SMP_U64 },
 	[STEPPED] = { .name = "clock_stepped", .unit = "ns", .what = "by how much CLOCK_REALTIME was set, all steps since the start together", LEVEL(SMP_I64) },
 };

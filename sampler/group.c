@@ -75,7 +75,7 @@ static const struct counter counters[] = {
 	NET("net_tx_packets", "packets", "packets sent", "tx_packets"),
 	NET("net_rx_errors", "packets", "packets received with errors", "rx_errors"),
 	NET("net_tx_errors", "packets", "packets that could not be sent", "tx_errors"),
-	NET("net_rx_drops", "packets", "packets received and dropped, for example since buffers were full", "rx_dropped"),
+	NET("net_rx_drops", "packets", "packets received and dropped, for example because buffers were full", "rx_dropped"),
 	NET("net_tx_drops", "packets", "packets dropped before they were sent", "tx_dropped"),
 	NUMA("numa_hit", "pages allocated on the NUMA node that was wanted"),
 	NUMA("numa_miss", "pages allocated on this NUMA node although another one was wanted"),

@@ -172,7 +172,7 @@ void smp_perf_why(const struct smp_perf_access *a, uint32_t type, int errnum, ch
 		}
 		break;
 	case EBUSY:
-		smp_why(why, "somebody else holds the counter: %s",
+		smp_why(why, "another program uses the counter: %s",
 			a->watchdog ? "the NMI watchdog takes one (as root: sysctl kernel.nmi_watchdog=0), else a "
 				      "site's monitoring or perf stat -a on "
 				      "this node"

@@ -77,8 +77,7 @@ static void missing(const struct smp_env *env, int file, const char *at, int err
 
 	(void)env;
 	if (errnum == EACCES || errnum == EPERM) {
-		smp_why(why, "%.100s may not be read: the process belongs to somebody else or has changed its user",
-			at);
+		smp_why(why, "%.100s may not be read: the process belongs to another user or has changed its user", at);
 	} else if (errnum == ENOENT && (file == IO || file == TASK_IO)) {
 		smp_why(why, "no %.100s: this kernel was built without CONFIG_TASK_IO_ACCOUNTING", at);
 	} else if (errnum == 0) {
@@ -181,7 +180,7 @@ static int usage_list(const struct smp_env *env, const char *hint, smp_each each
 	for (i = 0; rc == 0 && i < N_USAGE && smp_may_match(hint, "proc_"); i++) {
 		struct smp_counter c = usage[i];
 
-		c.missing = smp_live(env) ? NULL : "getrusage(2) speaks of the calling process, not of a snapshot";
+		c.missing = smp_live(env) ? NULL : "getrusage(2) is about the calling process, not about a snapshot";
 		rc = each(&c, ctx);
 	}
 	return rc;
@@ -372,7 +371,7 @@ static void *usage_open(const struct smp_env *env, const struct smp_target *targ
 	size_t i, k;
 
 	if (!smp_live(env)) {
-		smp_why(why, "getrusage(2) speaks of the calling process, not of a snapshot");
+		smp_why(why, "getrusage(2) is about the calling process, not about a snapshot");
 		return NULL;
 	}
 	s = smp_alloc(sizeof(*s) + n);

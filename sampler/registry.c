@@ -40,7 +40,7 @@ static const struct smp_source *checked(const char *file, const struct smp_sourc
 			file, VTSOURCE_ABI);
 	} else if (s->abi != VTSOURCE_ABI) {
 		tkm_fail(err, TKM_ERR_UNAVAIL,
-			"PLUGIN %s is of version %u of the interface, here it is %d; rebuild it with this "
+			"PLUGIN %s is for version %u of the interface, this program has %d; rebuild it with this "
 			"<tickmark/vtsource.h>",
 			file, s->abi, VTSOURCE_ABI);
 	} else if (s->size < offsetof(struct smp_source, mark) || !s->name || !s->list || !s->open || !s->read ||

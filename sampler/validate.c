@@ -97,7 +97,7 @@ static int count(const struct opened *o, const struct expectation *e, uint64_t n
 
 	if (o->p->source->read(o->set, &before, &state) != 1) {
 		return smp_why(
-			v->text, "opens, and gives no value when it is read: somebody else may hold the counter");
+			v->text, "opens, and gives no value when it is read: another program may use the counter");
 	}
 	if (e->work(n) < 0) {
 		v->verdict = SMP_UNTRIED;
@@ -105,7 +105,7 @@ static int count(const struct opened *o, const struct expectation *e, uint64_t n
 	}
 	state = 0;
 	if (o->p->source->read(o->set, &after, &state) != 1) {
-		return smp_why(v->text, "gives no value after %s: somebody else may hold the counter", e->what);
+		return smp_why(v->text, "gives no value after %s: another program may use the counter", e->what);
 	}
 	*out = number(&o->p->counter, &after) - (o->p->counter.kind == SMP_TOTAL ? number(&o->p->counter, &before) : 0);
 	return 0;
@@ -186,7 +186,7 @@ void smp_validate(const struct smp_planned *p, struct smp_validation *v)
 		return;
 	}
 	if (strstr(p->counter.what, SMP_NONE_HERE)) {
-		smp_why(v->text, "there is nothing here that it counts");
+		smp_why(v->text, "this machine has nothing that it counts");
 		return;
 	}
 	v->verdict = SMP_REFUSE;

@@ -113,8 +113,8 @@ static int parse_entry(struct stx_archive *a, char *line, uint64_t at, uint64_t 
 	}
 	suffix = strcmp(suffix, "base") == 0 ? suffix + 4 : suffix;
 	if ((*suffix && *suffix != '.') || strlen(suffix) > LONGEST_NAME || find_entry(a, suffix)) {
-		return stx_fail(
-			err, STF_ERR_FORMAT, a->path, at, number, "not a suffix, or there twice: \"%.40s\"", suffix);
+		return stx_fail(err, STF_ERR_FORMAT, a->path, at, number,
+			"not a suffix, or one that occurs twice: \"%.40s\"", suffix);
 	}
 	e.suffix = strdup(suffix);
 	if (!e.suffix || add_entry(a, &e) < 0) {

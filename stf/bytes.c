@@ -32,7 +32,7 @@ static int open_file(struct stx_source *s, struct stf_err *err)
 		return stx_fail(err, STF_ERR_IO, s->path, 0, 0, "cannot read: not a regular file");
 	}
 	if (s->ino && (s->ino != st.st_ino || s->dev != st.st_dev)) {
-		return stx_fail(err, STF_ERR_IO, s->path, 0, 0, "another file took its place while it was read");
+		return stx_fail(err, STF_ERR_IO, s->path, 0, 0, "it was replaced by another file while it was read");
 	}
 	s->ino = st.st_ino;
 	s->dev = st.st_dev;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The content of a compressed frame: records of one length by columns, with differences, or bytes as they are. */
+/* The content of a compressed frame: records of one length by columns, with differences, or unchanged bytes. */
 #ifndef STF_COLUMNS_H
 #define STF_COLUMNS_H
 

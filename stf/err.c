@@ -59,7 +59,7 @@ int stx_reject(struct stf_err *e, const char *record, const char *why, uint64_t 
 int stx_refuse_count(struct stf_err *e, const char *record, uint64_t too_many)
 {
 	return stx_reject(e, record,
-		too_many ? "more elements than its size field can say" : "an array is NULL though its size is not 0",
+		too_many ? "more elements than its size field can hold" : "an array is NULL though its size is not 0",
 		too_many);
 }
 

@@ -83,7 +83,7 @@ int stx_out_adopt(struct stx_out *o, const struct stx_where *to, const char *suf
 	}
 	snprintf(o->final_name, len, "%s%s%s", to->path, suffix, to->level ? ".zst" : "");
 	if (access(o->temp_name, F_OK) < 0) {
-		return stx_fail_errno(err, errno, o->temp_name, "cannot take in what another writer left");
+		return stx_fail_errno(err, errno, o->temp_name, "cannot take what another writer left");
 	}
 	if (check_name(o->final_name, to->force, err) < 0) {
 		return -1;

@@ -10,7 +10,7 @@
 struct stx_where {
 	const char *path; /* of the base file; NULL: in memory */
 	int force, big;
-	int level;           /* of zstd, 0: bytes as they are */
+	int level;           /* of zstd, 0: not compressed */
 	struct stf_err *err; /* this and `used` must outlive the stream */
 	uint8_t *used;
 	const struct stx_identity *identity; /* first record of each file */

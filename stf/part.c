@@ -118,7 +118,7 @@ char *stf_writer_finish_part(struct stf_writer *w, struct stf_err *err)
 
 static int refuse_text(struct stf_writer *w, const char *what)
 {
-	return stx_fail(&w->err, STF_ERR_FORMAT, NULL, 0, 0, "this text is not of a part of a trace: %s", what);
+	return stx_fail(&w->err, STF_ERR_FORMAT, NULL, 0, 0, "this text describes no part of a trace: %s", what);
 }
 
 /* size, digest and name of one file; *p goes on after it. */

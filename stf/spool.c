@@ -58,7 +58,7 @@ static int copy(int from, int to, const char *name, struct stf_err *err)
 		if (n < 0) {
 			rc = stx_fail_errno(err, errno, name, "cannot read");
 		} else if (put(to, p, (size_t)n) < 0) {
-			rc = stx_fail_errno(err, errno, name, "cannot keep it in a temporary file");
+			rc = stx_fail_errno(err, errno, name, "cannot keep the trace in a temporary file");
 		}
 	}
 	free(p);

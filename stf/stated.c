@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the index states of the bytes of the components, and of its own. */
+/* What the index states about the bytes of the components, and about its own bytes. */
 #include "config.h"
 #include "stf/hash.h"
 #include "stf/reader.h"

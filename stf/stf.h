@@ -252,7 +252,7 @@ struct stf_writer_options {
 	int fd;               /* with STF_SINGLE_FD: where to, a pipe too; stays open. `path` then only says where
 	                          * the components are kept until the end */
 	int part;             /* not 0: of data files only, see stf_writer_finish_part() */
-	int compress;         /* zstd level of the components, 1 to 19; 0: as they are */
+	int compress;         /* zstd level of the components, 1 to 19; 0: not compressed */
 	uint64_t identity[2]; /* what tells this trace's files from those of another; both 0: random. Only for who must
 	                          * write the same bytes again */
 };

@@ -27,7 +27,7 @@ struct stx_stream {
 	uint8_t *hashed;                  /* up to here */
 	uint64_t block_start, block_step; /* a block ends as soon as it has so many bytes; 0: where its owner says */
 	struct stx_out out;
-	struct stx_zst *zst;         /* NULL: bytes as they are */
+	struct stx_zst *zst;         /* NULL: not compressed */
 	struct stx_history *history; /* data files only */
 	struct stx_stream *anc;
 	struct stx_stream *ahead; /* declarations that what is in this one needs: on the disk first */

@@ -142,8 +142,7 @@ int stx_unzst_frame(struct stx_unzst *u, const uint8_t *p, size_t n, uint8_t *ds
 
 static int fail_without_zstd(struct stf_err *err)
 {
-	return stx_fail(
-		err, STF_ERR_STATE, NULL, 0, 0, "this build has no zstd, so compressed traces are out of reach");
+	return stx_fail(err, STF_ERR_STATE, NULL, 0, 0, "this build has no zstd, so it cannot use compressed traces");
 }
 
 struct stx_zst *stx_zst_new(int level, int big, struct stf_err *err)

@@ -376,7 +376,7 @@ static int apply_trace(const struct options *o, const struct cal_run *run, const
 	struct tkm_err err;
 
 	if (exponent_of(o->unit) > 0) {
-		return complain(USAGE, "--unit %s: of a trace, ticks or s", o->unit);
+		return complain(USAGE, "--unit %s: a trace has ticks or s", o->unit);
 	}
 	if (*o->clock && strcmp(f->name, "CTF") != 0) {
 		return complain(USAGE, "--clock is for CTF traces, which %s is not", o->input);
@@ -398,7 +398,7 @@ static int apply_trace(const struct options *o, const struct cal_run *run, const
 		printf("bound unknown");
 	}
 	if (x.line_s > 0) {
-		printf(", of it %.3g s since the clock is one straight line", x.line_s);
+		printf(", of it %.3g s because the clock is one straight line", x.line_s);
 	}
 	putchar('\n');
 	return OK;

@@ -323,9 +323,8 @@ static int copy_trace(struct copy *c, const char *to, enum stt_format format)
 		return STT_FAULT; /* written, and its info says what is missing */
 	}
 	if (stt_damage(c->o, c->t) != STT_OK) {
-		return stt_fault(c->o,
-			"%s was written without the damaged pieces of %s; it says so itself, see its info records", to,
-			c->t->path);
+		return stt_fault(c->o, "%s was written without the damaged pieces of %s; its info records list them",
+			to, c->t->path);
 	}
 	return STT_OK;
 }
@@ -453,7 +452,7 @@ int stt_convert(const struct stt_options *o, const char *to)
 	} else if (format == STT_ASCII) {
 		rc = print_trace(o, NULL, to);
 	} else if (o->compress_trace >= 0 || o->procs_per_file > 0 || (damaged = is_damaged(o)) > 0) {
-		/* compressed or not any more, in other files: the bytes as they are would not do */
+		/* the compression or the files change, so the bytes cannot be copied */
 		rc = write_anew(o, &all, to, format, &records);
 		rc |= damaged > 0 ? STT_FAULT : STT_OK;
 	} else {
@@ -640,7 +639,7 @@ static int recover_parts(const struct stt_options *o, const struct stt_trace *ol
 static void report_undeclared(const struct stt_options *o, int cut)
 {
 	stt_fault(o,
-		cut ? "%s: its index ends inside the list of files: all that lie there are taken"
+		cut ? "%s: its index ends inside the list of files: all files that are there are taken"
 		    : "%s: its index is whole without these, which another run may have left: they are not taken; "
 		      "--recover takes all that lie there if this file has gone",
 		o->input);
@@ -676,7 +675,8 @@ int stt_recover(const struct stt_options *o, const char *to)
 	}
 	if (t.format != STT_SINGLE && base_is_foreign(&t)) {
 		tell_faults(o, &t);
-		stt_fault(o, "%s: this base file is of another trace than the declarations beside it, and is not used",
+		stt_fault(o,
+			"%s: this base file belongs to another trace than the declarations next to it, and is not used",
 			o->input);
 		stt_trace_close(&t);
 		return recover_parts(o, NULL, to) | STT_FAULT;

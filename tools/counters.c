@@ -258,7 +258,7 @@ static void definition_cells(struct stt_table *b, const struct stt_trace *t, uin
 	stt_cell_text(b, !d->type ? NULL : d->do_diff ? "rate" : "value");
 }
 
-/* min, mean, max as they are to be shown. */
+/* min, mean, max in the form in which they are printed. */
 static void shown_cells(
 	struct stt_table *b, const struct stt_trace *t, const struct series *s, const struct shown *shown)
 {

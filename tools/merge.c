@@ -41,7 +41,7 @@ static int add(struct inputs *all, char *path, struct tkm_err *e)
 	return 0;
 }
 
-/* Raw files as they are; of a protocol those that belong to it. */
+/* Raw files, unchanged; for a protocol the raw files that belong to it. */
 static int find_inputs(const struct stt_options *o, struct inputs *all, struct tkm_err *e)
 {
 	char **path;

@@ -408,8 +408,8 @@ static size_t keep_one_trace(
 	for (i = 0; i < n; i++) {
 		if (clock->identified && stf_component_identity(part[i]->path, &other, &e) > 0 &&
 			memcmp(own.id, other.id, sizeof(own.id)) != 0) {
-			stt_fault(o, "%s: belongs to another trace than the declarations and is not taken",
-				part[i]->path);
+			stt_fault(
+				o, "%s: belongs to another trace than the declarations and is left out", part[i]->path);
 			s->left_out++;
 			continue;
 		}

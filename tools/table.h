@@ -8,7 +8,7 @@
 struct stt_cell;
 struct stt_table {
 	const char *name;  /* key in JSON */
-	const char *title; /* of its own line above the text, or NULL */
+	const char *title; /* on a line above the text, or NULL */
 	const char **column;
 	size_t columns;
 	struct stt_cell *cell;

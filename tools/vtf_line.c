@@ -141,7 +141,7 @@ int vtf_uint(struct vtf_line *line, const struct vtf_word *w, uint64_t max, uint
 	uint64_t v = 0;
 
 	if (w->quoted || !*s) {
-		return refuse_line(line, "a text where a number belongs: \"%.60s\"", s);
+		return refuse_line(line, "a text in place of a number: \"%.60s\"", s);
 	}
 	for (; *s; s++) {
 		if (*s < '0' || *s > '9' || __builtin_mul_overflow(v, 10, &v) ||

@@ -452,9 +452,8 @@ int main(int argc, char **argv)
 
 	if (argc > 2 || getsockopt(LISTENING, SOL_SOCKET, SO_ACCEPTCONN, &listens, &n) < 0 || !listens) {
 		fprintf(stderr,
-			"%s: samples a program that vtrun or libVT has started, which start it, too. It is not meant "
-			"to be "
-			"started by hand; see vtrun(1)\n",
+			"%s: samples the counters of a program. vtrun and libVT start it; do not start it by hand. See "
+			"vtrun(1)\n",
 			argv[0]);
 		return 2;
 	}

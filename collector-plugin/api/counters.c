@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The program's counters: the Intel Trace Collector guide, section 3.1.8. A handle is the counter's number in the raw file, so that a
- * call with counters of the calling thread hands its two arrays to the raw file as they are. */
+ * call with counters of the calling thread hands its two arrays unchanged to the raw file. */
 #include "config.h"
 #include "collector-plugin/core/thread.h"
 
@@ -21,7 +21,7 @@ enum { MAX_COUNTERS = 0x10000, MOST = VT_RAW_MAX_COUNTERS };
 
 enum flag {
 	KNOWN = 1,
-	PLAIN = 2, /* of the calling thread, 64 bits as they are, recorded */
+	PLAIN = 2, /* of the calling thread, 64 bits, unchanged, recorded */
 	PAIR = 4,  /* VT_COUNT_INTEGER */
 	OFF = 8,   /* COUNTER name off */
 };

@@ -5,7 +5,7 @@
 
 #include <stddef.h>
 
-/* Replaces a mangled name in a buffer of `size` bytes; others stay as they are, and all where there is no C++ library. */
+/* Replaces a mangled name in a buffer of `size` bytes; others do not change, and without a C++ library none does. */
 void vt_demangle(char *name, size_t size);
 
 #endif

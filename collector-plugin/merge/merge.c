@@ -294,8 +294,8 @@ static void say_losses(struct vt_merge *m, const struct vt_merge_file *f)
 	m->out->damaged += d->blocks;
 	if (h->state == VT_RAW_RECORDING && !f->went_on) {
 		m->out->killed++;
-		missing(m, "process %u (%s, pid %u): ended without an end: the trace stops where it was killed",
-			f->process, h->program, h->pid);
+		missing(m, "process %u (%s, pid %u): was killed: its part of the trace stops there", f->process,
+			h->program, h->pid);
 	}
 	if (h->stop) {
 		at = (double)(cal_map_at(f->map, ltick(h->stop_tick)).v - m->origin) * m->period_s;
@@ -407,8 +407,9 @@ static int describe(struct vt_merge *m)
 	}
 	if (m->unaligned) {
 		missing(m,
-			"clock correction: %zu nodes were put on one time axis by their clocks of day, how well is not "
-			"known",
+			"clock correction: %zu nodes were put on one time axis by their clocks of day; the error of "
+			"that "
+			"is unknown",
 			m->n_nodes);
 	}
 	vt_merge_bounds(m);

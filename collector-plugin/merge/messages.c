@@ -495,7 +495,7 @@ static void describe(struct out *o)
 	say(m, "missing", "%" PRIu64 " messages were sent whose receiving was not recorded", c->sends);
 	say(m, "missing", "%" PRIu64 " messages were received whose sending was not recorded", c->receives);
 	say(m, "missing", "%" PRIu64 " messages go to or come from processes that are not in this trace", c->outside);
-	say(m, "missing", "%" PRIu64 " messages have other bytes received than sent: they were mixed up", c->sizes);
+	say(m, "missing", "%" PRIu64 " messages arrived with other bytes than were sent: they were mixed up", c->sizes);
 	say(m, "missing", "%" PRIu64 " collective operations lack members, which did not record their end",
 		c->incomplete);
 	say(m, "missing", "%" PRIu64 " collective operations in which members called different functions", c->mixed);

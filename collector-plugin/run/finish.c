@@ -386,7 +386,8 @@ static void last_line(const struct vt_collector *c)
 
 	if (a->wall_ns <= 0) {
 		vt_say(1, "WARNING",
-			"the sampler process took no sample of this program: it refused it late, or it died");
+			"the sampler process took no sample of this program: it refused the program after its start, "
+			"or it died");
 		return;
 	}
 	/* of less than a second it means nothing; a followed child is not the run, and of a job's ranks one speaks for all, but what

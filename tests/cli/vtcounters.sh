@@ -70,7 +70,7 @@ if $cc -D_GNU_SOURCE -shared -fPIC -o says.so "$src/tests/lib/perf_says.c" 2>err
 	{
 		PERF_SAYS=$2 LD_PRELOAD=$first$dir/says.so says "$1" 0 "$3" "$vtcounters" perf_cycles
 	}
-	hardware "held by somebody else" 16 'somebody else holds the counter'
+	hardware "held by somebody else" 16 'another program uses the counter'
 	hardware "no such event" 2 'no PMU in this virtual machine\|this CPU, or its driver'
 	hardware "not supported" 95 'no PMU in this virtual machine\|this CPU, or its driver'
 	hardware "too many together" 28 'choose fewer events'

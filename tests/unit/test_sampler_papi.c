@@ -54,7 +54,7 @@ static void causes_are_told_apart(void)
 		{ { ENOSYS, ENOSYS, -100, 0, 0, 0, 0 }, PERF_TYPE_SOFTWARE, ENOSYS, "CONFIG_PERF_EVENTS" },
 		{ { ENOSYS, ENOSYS, 2, 2, 0, 0, 0 }, PERF_TYPE_SOFTWARE, ENOSYS, "seccomp hides" },
 		{ { 0, 0, 2, 0, 0, 0, 0 }, PERF_TYPE_HARDWARE, EBUSY, "another tool on this node (the NMI watchdog is off)" },
-		{ { 0, 0, 2, 0, 0, 1, 0 }, PERF_TYPE_HARDWARE, EBUSY, "somebody else holds the counter: the NMI watchdog" },
+		{ { 0, 0, 2, 0, 0, 1, 0 }, PERF_TYPE_HARDWARE, EBUSY, "another program uses the counter: the NMI watchdog" },
 		{ { 0, 0, 2, 0, 0, 0, 0 }, PERF_TYPE_HARDWARE, ENOSYS, "does not have the event" },
 		{ { 0, 0, 2, 0, 0, 0, 0 }, PERF_TYPE_HARDWARE, EMFILE, "ulimit" },
 		{ { 0, 0, 2, 0, 0, 0, 0 }, PERF_TYPE_HARDWARE, ENOSPC, "fewer events" },
