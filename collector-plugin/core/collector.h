@@ -21,9 +21,16 @@ enum { VT_SAMPLED_INSIDE, VT_SAMPLED_OUTSIDE };
 
 struct vt_collector {
 	struct vt_collect pub;
+	/* What the child of a fork writes is side by side (host/memory.h). */
+	struct vt_sampler *sampler; /* NULL: no background thread */
+	struct smp_plan *plan;
+	_Atomic int helper[VT_HELPERS]; /* tids of other threads of ours, 0: none; -1: it has not said it yet */
+	int outside;                    /* the sampler process samples this one (agent/) */
+	int raw_stays;                  /* children of a fork do not get the raw file's memory */
+	int ended;
+	char run[8192]; /* VT_RUN_VARIABLE; "": not started by vtrun */
 	struct vt_settings settings;
 	pid_t pid;              /* that all this belongs to; another one: a forked child */
-	char run[8192];         /* VT_RUN_VARIABLE; "": not started by vtrun */
 	char **variables;       /* VT_* as they were at the first start */
 	char timer_name[256];   /* by which the timer was opened, with {rank} in it */
 	char timer_of_job[256]; /* the same of rank 0, where this rank had another one; "": as the settings say */
@@ -38,20 +45,15 @@ struct vt_collector {
 	const struct vt_format *format; /* that stftool is to make of it at the end; NULL: none */
 	char earlier[300]; /* programs that this process was before, by exec; known to the sampler process only */
 	int partial; /* the ranks of other hosts are in no folder that is seen here: their raw files may come yet */
-	int ended;
-	int again; /* this end is followed by a new start: vt_collect_reconfigure() */
+	int again;   /* this end is followed by a new start: vt_collect_reconfigure() */
 	struct smp_env env;
 	char trace_dir[1024]; /* of env */
 	char hw[2048];        /* facts from hwloc; "": the sources judge themselves */
-	struct smp_plan *plan;
-	uint32_t *ids;     /* of the plan's counters, */
-	uint32_t first_id; /* which begin here */
+	uint32_t *ids;        /* of the plan's counters, */
+	uint32_t first_id;    /* which begin here */
 	struct smp_plugin *plugins;
-	struct vt_sampler *sampler; /* NULL: no background thread */
-	int outside;                /* the sampler process samples this one (agent/) */
-	int raw_stays;              /* children of a fork do not get the raw file's memory */
-	char inside_why[300];       /* why not; "" */
-	char ended_how[200];        /* how the program ended, as far as the sampler process knows; "" */
+	char inside_why[300]; /* why not; "" */
+	char ended_how[200];  /* how the program ended, as far as the sampler process knows; "" */
 	struct vt_account account;
 	int calls_expected; /* the program will make VT_ or MPI calls, as far as can be seen before it does */
 	/* set at the start, for the background thread. Nothing is recorded any more; files are closed and made into the trace. In that
@@ -61,7 +63,6 @@ struct vt_collector {
 	int (*merge)(const struct vt_merge_input *in, size_t n, const struct vt_merge_options *o,
 		struct vt_merge_result *out, struct tkm_err *err);
 	void (*write_protocol)(struct vt_collector *c, int finished);
-	_Atomic int helper[VT_HELPERS]; /* tids of other threads of ours, 0: none; -1: it has not said it yet */
 };
 
 /* For those who start and end the collector, and for the sampler process, which makes one from what it is told. */

@@ -9,9 +9,10 @@
 #include "collector-plugin/api/VT.h"
 #include "collector-plugin/core/collect.h"
 #include "collector-plugin/core/hooks.h"
+#include "collector-plugin/host/memory.h"
 #include "collector-plugin/settings/settings.h"
 
-_Atomic(struct vt_collect *) vt_collecting;
+VT_WRITTEN_IN_CHILD _Atomic(struct vt_collect *) vt_collecting;
 struct vt_collector vt_collector;
 struct vt_hooks vt_hooks;
 

@@ -47,7 +47,7 @@ struct place {
 	int left;   /* by one that has got its number: never given to another, whose samples would be that thread's */
 };
 
-static struct {
+static VT_WRITTEN_IN_CHILD struct {
 	struct vt_lock lock;
 	struct entry *entry; /* by number */
 	int room;

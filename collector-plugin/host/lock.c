@@ -120,12 +120,23 @@ int vt_lock_try(struct vt_lock *l)
 	return rc;
 }
 
+int vt_mutex_is_free(const pthread_mutex_t *mutex)
+{
+	const pthread_mutex_t free_one = PTHREAD_MUTEX_INITIALIZER;
+	const unsigned char *a = (const unsigned char *)mutex, *b = (const unsigned char *)&free_one;
+	unsigned differs = 0;
+	size_t i;
+
+	for (i = 0; i < sizeof(free_one); i++) {
+		differs |= (unsigned)(a[i] ^ b[i]);
+	}
+	return !differs;
+}
+
 void vt_lock_forget(struct vt_lock *l)
 {
-	static const pthread_mutex_t free_mutex = PTHREAD_MUTEX_INITIALIZER;
-
 	/* most are free, and then the page of the lock is not copied */
-	if (l->depth || memcmp(&l->mutex, &free_mutex, sizeof(free_mutex)) != 0) {
+	if (l->depth || !vt_mutex_is_free(&l->mutex)) {
 		*l = (struct vt_lock)VT_LOCK_INIT;
 	}
 }

@@ -38,6 +38,8 @@ void vt_lock_resume(struct vt_lock *l, const struct vt_lock *held);
 int vt_lock_wait(struct vt_lock *l, pthread_cond_t *changed, const struct timespec *until);
 /* In the child of a fork, where its holder does not exist. */
 VT_IN_CHILD void vt_lock_forget(struct vt_lock *l);
+/* There: is it as PTHREAD_MUTEX_INITIALIZER makes it? Calls nothing of libc, whose pages of code would have to be looked up. */
+VT_IN_CHILD int vt_mutex_is_free(const pthread_mutex_t *mutex);
 /* From now on the program may make no system calls (seccomp): signals are not blocked any more. */
 void vt_lock_without_calls(void);
 int vt_lock_is_without_calls(void);

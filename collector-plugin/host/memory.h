@@ -17,6 +17,8 @@ static inline void *vt_pages(size_t size)
 /* In the child of a fork each page that is written is copied first, and each page of code is looked up, which takes longer than what is
  * done there. Therefore it writes only what is different, and its functions are side by side. */
 #define VT_IN_CHILD __attribute__((cold))
+/* Variables that it writes as a rule lie on one page, if they are small: those of all files come into one section. */
+#define VT_WRITTEN_IN_CHILD __attribute__((section("vt_in_child")))
 #define VT_SET_IF_OTHER(to, value) ((to) != (value) ? (void)((to) = (value)) : (void)0)
 
 /* alloc.c: in the child of a fork, whose other threads may have held its lock. */

@@ -34,14 +34,17 @@
 
 extern char **environ;
 
-static struct {
+static VT_WRITTEN_IN_CHILD struct {
 	int active; /* this process is the one to sample, or a followed child */
 	int follow;
 	pid_t pid;
+} run;
+
+static struct {
 	char preload[4096], run[8300]; /* NAME=VALUE for the program that takes over */
 	char commanded[32][1200];      /* VT_ variables of vtrun's command line, the same way */
 	int n_commanded;
-} run;
+} passed;
 
 /* ---- the environment ---- */
 
@@ -87,24 +90,25 @@ static void clean_environment(const char *text)
 	static char preload[4096 + 16];
 	char set[2048], before[4096], *save = NULL, *name, *prog;
 
-	copy_variable(run.preload, sizeof(run.preload), "LD_PRELOAD");
-	copy_variable(run.run, sizeof(run.run), VT_RUN_VARIABLE);
+	copy_variable(passed.preload, sizeof(passed.preload), "LD_PRELOAD");
+	copy_variable(passed.run, sizeof(passed.run), VT_RUN_VARIABLE);
 	/* of an exec before this one: the last word */
-	run.run[strstr(run.run, "\tcpu=") ? (size_t)(strstr(run.run, "\tcpu=") - run.run) : strlen(run.run)] = '\0';
-	prog = strstr(run.run, "\tprog=");
+	passed.run[strstr(passed.run, "\tcpu=") ? (size_t)(strstr(passed.run, "\tcpu=") - passed.run)
+						: strlen(passed.run)] = '\0';
+	prog = strstr(passed.run, "\tprog=");
 	if (prog) {
 		/* what takes over is another program */
 		memcpy(prog, "\twas_", 5);
 	}
-	if (run.run[0] && !strstr(run.run, "\ttrace=") && vt_collect_trace()) {
-		snprintf(
-			run.run + strlen(run.run), sizeof(run.run) - strlen(run.run), "\ttrace=%s", vt_collect_trace());
+	if (passed.run[0] && !strstr(passed.run, "\ttrace=") && vt_collect_trace()) {
+		snprintf(passed.run + strlen(passed.run), sizeof(passed.run) - strlen(passed.run), "\ttrace=%s",
+			vt_collect_trace());
 	}
 	if (vt_run_value(text, "set", set, sizeof(set))) {
-		for (name = strtok_r(set, ",", &save); name && run.n_commanded < 32;
+		for (name = strtok_r(set, ",", &save); name && passed.n_commanded < 32;
 			name = strtok_r(NULL, ",", &save)) {
-			copy_variable(run.commanded[run.n_commanded], sizeof(run.commanded[0]), name);
-			run.n_commanded += run.commanded[run.n_commanded][0] != '\0';
+			copy_variable(passed.commanded[passed.n_commanded], sizeof(passed.commanded[0]), name);
+			passed.n_commanded += passed.commanded[passed.n_commanded][0] != '\0';
 		}
 	}
 	if (run.follow) {
@@ -312,7 +316,7 @@ enum { NOT_OURS, IN_PLACE, IN_PLACE_MPI, FOLLOWED };
 /* Our library, as vtrun has put it in. */
 static int own_library(char *to, size_t size)
 {
-	const char *first = run.preload + strcspn(run.preload, "=");
+	const char *first = passed.preload + strcspn(passed.preload, "=");
 
 	first += *first == '=';
 	return snprintf(to, size, "%.*s", (int)strcspn(first, ": "), first);
@@ -349,7 +353,7 @@ static int in_place(const char *name, int search)
 	} * room;
 	int status, rc = IN_PLACE;
 
-	if (!run.active || run.pid != getpid() || (!run.follow && !run.preload[0])) {
+	if (!run.active || run.pid != getpid() || (!run.follow && !passed.preload[0])) {
 		return NOT_OURS;
 	}
 	if (run.follow) {
@@ -417,22 +421,22 @@ static void with_ours(int how, char *const *envp, char **out, char *preload, cha
 		with_account(envp, out, text);
 		return;
 	}
-	add_account(text, run.run);
-	snprintf(preload, PRELOAD, "%.*s", (int)strcspn(run.preload, ": "), run.preload);
+	add_account(text, passed.run);
+	snprintf(preload, PRELOAD, "%.*s", (int)strcspn(passed.preload, ": "), passed.preload);
 	if (how == IN_PLACE_MPI) {
 		/* wants_mpi() has found it there */
 		strcpy(strrchr(preload, '/') + 1, "libVT.so");
 	}
 	for (; envp && *envp; envp++) {
-		int ours = same_name(run.run, *envp);
+		int ours = same_name(passed.run, *envp);
 
-		if (same_name(run.preload, *envp)) {
+		if (same_name(passed.preload, *envp)) {
 			snprintf(preload + strlen(preload), PRELOAD - strlen(preload), ":%s",
 				*envp + strlen("LD_PRELOAD="));
 			continue;
 		}
-		for (i = 0; i < run.n_commanded; i++) {
-			ours |= same_name(run.commanded[i], *envp);
+		for (i = 0; i < passed.n_commanded; i++) {
+			ours |= same_name(passed.commanded[i], *envp);
 		}
 		if (!ours) {
 			out[n++] = *envp;
@@ -440,8 +444,8 @@ static void with_ours(int how, char *const *envp, char **out, char *preload, cha
 	}
 	out[n++] = preload;
 	out[n++] = text;
-	for (i = 0; i < run.n_commanded; i++) {
-		out[n++] = run.commanded[i];
+	for (i = 0; i < passed.n_commanded; i++) {
+		out[n++] = passed.commanded[i];
 	}
 	out[n] = NULL;
 }

@@ -41,7 +41,7 @@ struct part {
 
 static struct vt_raw_process private_turns; /* while there is no raw file */
 
-static struct {
+static VT_WRITTEN_IN_CHILD struct {
 	struct vt_lock lock;   /* of opening it */
 	struct vt_collect *of; /* whose counters they are; NULL: not opened yet */
 	pid_t pid;
@@ -202,8 +202,8 @@ void vt_process_forget(void)
 	VT_SET_IF_OTHER(process.kept, 0);
 	VT_SET_IF_OTHER(process.of, NULL);
 	VT_SET_IF_OTHER(process.turns, &private_turns);
-	atomic_store(&process.turns->turn.busy, 0);
-	atomic_store(&process.turns->turn.lost, 0);
+	VT_SET_IF_OTHER(process.turns->turn.busy, 0);
+	VT_SET_IF_OTHER(process.turns->turn.lost, 0);
 }
 
 /* ---- reading ---- */

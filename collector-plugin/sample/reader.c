@@ -20,6 +20,7 @@
 
 #include "collector-plugin/core/collect.h"
 #include "collector-plugin/core/thread.h"
+#include "collector-plugin/host/lock.h"
 #include "collector-plugin/host/say.h"
 #include "collector-plugin/host/time.h"
 #include "collector-plugin/host/turn.h"
@@ -205,7 +206,7 @@ void vt_reader_forget(void)
 {
 	pthread_mutex_t fresh = PTHREAD_MUTEX_INITIALIZER;
 
-	if (!reader.of && memcmp(&reader.lock, &fresh, sizeof(fresh)) == 0) {
+	if (!reader.of && vt_mutex_is_free(&reader.lock)) {
 		return; /* it was never started */
 	}
 	memcpy(&reader.lock, &fresh, sizeof(fresh));

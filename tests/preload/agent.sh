@@ -75,6 +75,39 @@ if ${CC:-cc} -o "$dir/child" "$dir/child.c" 2>"$dir/diff"; then
 	ok "children of fork() and of clone() have nothing of the raw file mapped" $?
 fi
 
+# What a child of a fork writes for us is on one or two pages, since each is copied first: 2 page faults more than without, 10 where it is all over
+cat >"$dir/faults.c" <<'END'
+#include <stdio.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+int main(void)
+{
+	struct rusage use;
+	int i;
+
+	for (i = 0; i < 50; i++) {
+		if (fork() == 0) {
+			_exit(0);
+		}
+		wait(NULL);
+	}
+	getrusage(RUSAGE_CHILDREN, &use);
+	printf("%ld\n", use.ru_minflt / 50);
+	return 0;
+}
+END
+if [ -n "$sanitizer" ]; then
+	skip "a fork has few more page faults" "the sanitizer is preloaded"
+elif ${CC:-cc} -o "$dir/faults" "$dir/faults.c" 2>"$dir/diff"; then
+	fresh
+	plain=$("$dir/faults")
+	sampled "$dir/faults"
+	echo "# page faults of a child of a fork: $plain, $(cat "$dir/out") under vtrun"
+	[ "$(cat "$dir/out")" -le $((plain + 6)) ] && valid faults.stf
+	ok "a fork has few more page faults" $?
+fi
+
 fresh
 options="--sampler thread"
 sampled sh -c 'grep ^Threads: /proc/$$/status'
