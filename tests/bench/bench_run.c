@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What vtrun costs a program: starting it, and loops that suffer where a library or a thread is in the way. Programs with and without vtrun
- * take turns; what is printed is the ratio of two neighbours, or their difference. Itself, with a word, is the program of the loops. */
+ * take turns; what is printed is the ratio of two neighbours, or their difference. Itself, with a word, is the program of the loops. In the
+ * build folder: bench_run [ROW PAIRS]. */
 #include "config.h"
 
 #include <errno.h>
@@ -27,7 +28,7 @@ static int loop_getc(void)
 	FILE *from = fopen("/dev/zero", "r"), *to = fopen("/dev/null", "w");
 	int i;
 
-	for (i = 0; from && to && i < 60000000; i++) {
+	for (i = 0; from && to && i < 300000000; i++) {
 		putc(getc(from), to);
 	}
 	return !from || !to;
@@ -39,7 +40,7 @@ static int loop_malloc(void)
 	uint32_t x = 1;
 	int i;
 
-	for (i = 0; i < 15000000; i++) {
+	for (i = 0; i < 100000000; i++) {
 		x = x * 1664525 + 1013904223;
 		free(kept[x >> 26]);
 		kept[x >> 26] = malloc(16 + (x & 255));
@@ -49,14 +50,14 @@ static int loop_malloc(void)
 
 static int loop_fork(void)
 {
-	char *words[] = { "/bin/true", NULL };
+	const char *const words[] = { "/bin/true", NULL };
 	int i, status;
 	pid_t pid;
 
-	for (i = 0; i < 200; i++) {
+	for (i = 0; i < 1500; i++) {
 		pid = fork();
 		if (pid == 0) {
-			execve(words[0], words, environ);
+			execve(words[0], (char *const *)(uintptr_t)words, environ);
 			_exit(127);
 		}
 		if (pid < 0 || waitpid(pid, &status, 0) < 0 || status) {
@@ -86,7 +87,7 @@ static double seconds(const struct timeval *t)
 }
 
 /* Until the sampler has ended, too, which is ours by then, so that it does not disturb the next run. */
-static int run(char *const *words, struct used *u)
+static int run(const char *const *words, struct used *u)
 {
 	double begin = now_s();
 	struct rusage usage;
@@ -98,7 +99,7 @@ static int run(char *const *words, struct used *u)
 
 		dup2(null, 1);
 		dup2(null, 2);
-		execv(words[0], words);
+		execv(words[0], (char *const *)(uintptr_t)words);
 		_exit(127);
 	}
 	while ((who = wait4(-1, &status, 0, &usage)) > 0) {
@@ -115,9 +116,9 @@ static int run(char *const *words, struct used *u)
 
 enum { MOST = 60 };
 
-static void figures(const char *name, const char *vtrun, char *const *words, int rounds, int ratio)
+static void figures(const char *name, const char *vtrun, const char *const *words, int rounds, int ratio)
 {
-	char *with[16] = { (char *)(uintptr_t)vtrun, "--verbose", "0", "--force", "on", "--" };
+	const char *with[16] = { vtrun, "--verbose", "0", "--force", "on", "--" };
 	double wall[MOST], cpu[MOST];
 	char title[80];
 	struct used a, b;
@@ -140,18 +141,49 @@ static void figures(const char *name, const char *vtrun, char *const *words, int
 	bench_print(title, cpu, (size_t)i, ratio ? "x plain" : "ms over plain");
 }
 
-int main(int argc, char **argv)
+/* Compiles the program that is in C++. Returns 0, or -1: it cannot, or nobody said where it is. */
+static int make_shared(const char *to)
 {
-	char self[PATH_MAX], vtrun[PATH_MAX], dir[] = "/tmp/bench_run.XXXXXX", command[64];
-	char *of_getc[] = { self, "getc", NULL }, *of_malloc[] = { self, "malloc", NULL },
-	     *of_fork[] = { self, "fork", NULL };
-	char *of_true[] = { "/bin/true", NULL };
-	char *of_bash[] = { "/bin/bash", "-c", "for ((i = 0; i < 300; i++)); do /bin/true; done", NULL };
-	char shared[PATH_MAX], *of_shared[] = { shared, NULL };
 	const char *source = getenv("BENCH_RUN_SHARED"), *cxx = getenv("CXX");
 	char compile[2 * PATH_MAX + 64];
 
-	if (argc > 1) {
+	snprintf(compile, sizeof(compile), "%s -O2 -o %s %s -pthread", cxx ? cxx : "c++", to, source ? source : "");
+	return source && system(compile) == 0 ? 0 : -1;
+}
+
+/* The loops take a second and more, so that the start and the end, which are a figure of their own, are less than 1 % of it. Without `only`
+ * all rows, with it that one. */
+static void rows(const char *self, const char *vtrun, const char *only, int pairs)
+{
+	const char *of_true[] = { "/bin/true", NULL }, *of_shared[] = { "./shared", NULL };
+	const char *of_bash[] = { "/bin/bash", "-c", "for ((i = 0; i < 1500; i++)); do /bin/true; done", NULL };
+	const char *of_getc[] = { self, "getc", NULL }, *of_malloc[] = { self, "malloc", NULL },
+		   *of_fork[] = { self, "fork", NULL };
+	const struct {
+		const char *name, *const *words;
+		int pairs;
+	} row[] = { { "start", of_true, 40 }, { "getc", of_getc, 7 }, { "shared_ptr", of_shared, 7 },
+		{ "malloc", of_malloc, 7 }, { "fork_exec", of_fork, 7 }, { "bash", of_bash, 7 } };
+	size_t i;
+
+	for (i = 0; i < sizeof(row) / sizeof(*row); i++) {
+		if (only && strcmp(only, row[i].name) != 0) {
+			continue;
+		}
+		if ((row[i].words == of_shared && make_shared("shared") < 0) ||
+			(row[i].words == of_bash && access(of_bash[0], X_OK) < 0)) {
+			fprintf(stderr, "bench_run: %s was not measured: its program is missing\n", row[i].name);
+			continue;
+		}
+		figures(row[i].name, vtrun, row[i].words, pairs ? pairs : row[i].pairs, i > 0);
+	}
+}
+
+int main(int argc, char **argv)
+{
+	char self[PATH_MAX], vtrun[PATH_MAX], dir[] = "/tmp/bench_run.XXXXXX", command[64];
+
+	if (argc == 2) {
 		return !strcmp(argv[1], "getc")      ? loop_getc()
 			: !strcmp(argv[1], "malloc") ? loop_malloc()
 						     : loop_fork();
@@ -162,18 +194,7 @@ int main(int argc, char **argv)
 	}
 	/* samplers become our children when they part from the program */
 	prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
-	figures("start", vtrun, of_true, 40, 0);
-	figures("getc", vtrun, of_getc, 7, 1);
-	snprintf(shared, sizeof(shared), "%s/shared", dir);
-	snprintf(compile, sizeof(compile), "%s -O2 -o %s %s -pthread", cxx ? cxx : "c++", shared, source ? source : "");
-	if (source && system(compile) == 0) {
-		figures("shared_ptr", vtrun, of_shared, 7, 1);
-	}
-	figures("malloc", vtrun, of_malloc, 7, 1);
-	figures("fork_exec", vtrun, of_fork, 7, 1);
-	if (access(of_bash[0], X_OK) == 0) {
-		figures("bash", vtrun, of_bash, 7, 1);
-	}
+	rows(self, vtrun, argc == 3 ? argv[1] : NULL, argc == 3 ? (int)strtol(argv[2], NULL, 10) : 0);
 	snprintf(command, sizeof(command), "rm -rf %s", dir);
 	return chdir("/") < 0 || system(command) != 0;
 }

@@ -7,7 +7,7 @@ int main()
 	std::shared_ptr<int> kept = std::make_shared<int>(1);
 	long sum = 0;
 
-	for (int i = 0; i < 150000000; i++) {
+	for (int i = 0; i < 300000000; i++) {
 		std::shared_ptr<int> copy = kept;
 		asm volatile("" : : "r"(copy.get()) : "memory");
 		sum += copy.use_count();
