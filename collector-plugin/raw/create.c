@@ -7,9 +7,11 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <limits.h>
+#include <linux/magic.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/vfs.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -101,23 +103,20 @@ int vt_raw_open_nameless(const char *path, char *temporary)
 	return fd;
 }
 
-int vt_raw_publish(int fd, char *temporary, const char *path)
+int vt_raw_publish(int fd, const char *temporary, const char *path)
 {
+	struct stat there;
 	char self[40];
 	int root, rc;
 
 	if (temporary[0]) {
-		rc = link(temporary, path);
-		if (rc == 0 || errno == EEXIST) {
-			int saved = errno;
-
-			unlink(temporary);
-			temporary[0] = '\0';
-			errno = saved;
-			return rc;
+		/* Not by link(): file systems of FUSE may keep a page cache for each name of a file, and what is mapped under the first name
+		 * would never be seen under the second one. Not all of them know the flag; then nobody else makes a file of this name. */
+		rc = (int)syscall(SYS_renameat2, AT_FDCWD, temporary, AT_FDCWD, path, RENAME_NOREPLACE);
+		if (rc < 0 && errno != EEXIST) {
+			rc = lstat(path, &there) == 0 ? (errno = EEXIST, -1) : rename(temporary, path);
 		}
-		/* nor links */
-		return access(path, F_OK) == 0 ? (errno = EEXIST, -1) : rename(temporary, path);
+		return rc;
 	}
 	root = tkm_root_open("/");
 	snprintf(self, sizeof(self), "proc/self/fd/%d", fd);
@@ -156,8 +155,9 @@ static void set_options(struct vt_raw *r, const struct vt_raw_options *o, size_t
 }
 
 /* head_size bytes of file, mapped. Returns 0 or -1. */
-static int map_head(struct vt_raw *r, int fd, size_t head_size, struct tkm_err *err)
+static int map_head(struct vt_raw *r, int fd, size_t head_size, int served, struct tkm_err *err)
 {
+	struct statfs fs;
 	struct stat st;
 	int rc = vt_raw_reserve(fd, 0, (off_t)head_size);
 
@@ -166,6 +166,12 @@ static int map_head(struct vt_raw *r, int fd, size_t head_size, struct tkm_err *
 	}
 	if (fstat(fd, &st) < 0) {
 		return tkm_fail_errno(err, TKM_ERR_IO, errno, "cannot record into %s", r->path);
+	}
+	if (!served && fstatfs(fd, &fs) == 0 && fs.f_type == FUSE_SUPER_MAGIC) {
+		return tkm_fail(err, TKM_ERR_UNAVAIL,
+			"%s: if the server of this file system (FUSE) ended, the program would, too; --flush-prefix "
+			"names another folder, or this one nevertheless",
+			r->path);
 	}
 	r->device = st.st_dev;
 	r->inode = st.st_ino;
@@ -238,7 +244,7 @@ struct vt_raw *vt_raw_create(const struct vt_raw_options *o, struct tkm_err *err
 		give_back(r);
 		return NULL;
 	}
-	if (map_head(r, fd, head_size, err) == 0) {
+	if (map_head(r, fd, head_size, o->served, err) == 0) {
 		vt_raw_fill_head(r->head, o, head_size, r->block_size);
 		if (vt_raw_publish(fd, temporary, r->path) == 0) {
 			close(fd);

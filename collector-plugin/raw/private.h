@@ -80,6 +80,6 @@ enum { VT_RAW_PATH_SIZE = 1200 };
  * errno. */
 int vt_raw_open_nameless(const char *path, char *temporary);
 /* Gives it its name, never in place of another file. Returns 0, or -1 with errno. */
-int vt_raw_publish(int fd, char *temporary, const char *path);
+int vt_raw_publish(int fd, const char *temporary, const char *path);
 
 #endif

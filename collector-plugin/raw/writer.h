@@ -37,6 +37,7 @@ struct vt_raw_options {
 	                          * is all there is */
 	int overwrite;   /* MEM-OVERWRITE: without AUTOFLUSH, the oldest make room */
 	long long limit; /* FLUSH-LIMIT: the file never becomes longer, bytes */
+	int served;      /* a file system of FUSE will do: where its server ends, the program ends by SIGBUS */
 	const char *job, *trace, *program, *timer;
 	double hz;       /* of that timer */
 	ltick_t start;   /* its present reading */

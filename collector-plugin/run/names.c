@@ -234,13 +234,14 @@ static void say_stopped(const char *path, int why)
 
 /* VT-flush-<program>_<rank>-<pid>.dat; a number after it if the name is taken, as it is after a killed process whose
  * pid comes again. */
-static struct vt_raw *create_in(struct vt_collector *c, const char *dir, struct tkm_err *err)
+static struct vt_raw *create_in(struct vt_collector *c, const char *dir, int served, struct tkm_err *err)
 {
 	struct vt_raw_options o = vt_raw_options_of(c);
 	char name[400], pid[16] = "";
 	struct vt_raw *r = NULL;
 	int i;
 
+	o.served = served;
 	o.job = c->job;
 	o.trace = c->trace;
 	o.program = c->program;
@@ -291,12 +292,13 @@ struct vt_raw *vt_collect_raw(struct vt_collector *c, struct tkm_err *err)
 		snprintf(first, sizeof(first), "%s", c->trace);
 		*(strrchr(first, '/') == first ? first + 1 : strrchr(first, '/')) = '\0';
 	}
-	r = create_in(c, first, &why);
+	r = create_in(c, first, c->settings.flush_prefix != NULL, &why);
 	for (i = 0; !r && i <= sizeof(variables) / sizeof(variables[0]); i++) {
 		const char *d = i < sizeof(variables) / sizeof(variables[0]) ? secure_getenv(variables[i]) : "/tmp";
 
-		r = d && *d == '/' ? create_in(c, d, &again) : NULL;
+		r = d && *d == '/' ? create_in(c, d, 0, &again) : NULL;
 	}
+	r = r ? r : create_in(c, first, 1, &again);
 	if (!r) {
 		*err = why;
 	} else if (strncmp(c->raw_path, first, strlen(first))) {

@@ -141,7 +141,7 @@ static void figures(const char *name, const char *vtrun, const char *const *word
 	bench_print(title, cpu, (size_t)i, ratio ? "x plain" : "ms over plain");
 }
 
-/* Compiles the program that is in C++. Returns 0, or -1: it cannot, or nobody said where it is. */
+/* Compiles the program that is in C++. Returns 0, or -1: it cannot, or BENCH_RUN_SHARED is not set. */
 static int make_shared(const char *to)
 {
 	const char *source = getenv("BENCH_RUN_SHARED"), *cxx = getenv("CXX");

@@ -73,4 +73,27 @@ records 1000
 unset SHIM_NO_MAP
 [ $status -eq 7 ] && once 'cannot be mapped; --flush-prefix names another folder: No such device; the raw file is ' && "$build/stftool" unmapped/no_room.stf --verify >out2 2>&1
 ok "a file system without shared mappings: one message, raw data elsewhere, a trace" $?
+
+# What is mapped under one name of a file is not seen under another one
+at=$dir/names
+SHIM_NAMES=1
+export SHIM_NAMES
+records 1000
+unset SHIM_NAMES
+[ $status -eq 7 ] && "$build/xstftool" names/no_room.stf >dump 2>out2 && [ "$(grep -c '^[0-9]* SAMP .*"test:value"' dump)" -eq 5000 ]
+ok "a file system that keeps a cache for each name of a file: all values are in the trace" $?
+
+at=$dir/served
+SHIM_FUSE=$at
+export SHIM_FUSE
+records 1000
+[ $status -eq 7 ] && once 'if the server of this file system (FUSE) ended, the program would, too; .*; the raw file is ' && "$build/stftool" served/no_room.stf --verify >out2 2>&1
+ok "a file system of FUSE: raw data elsewhere, one message, a trace" $?
+rm -f served/*
+VT_FLUSH_PREFIX=$at
+export VT_FLUSH_PREFIX
+records 1000
+unset SHIM_FUSE VT_FLUSH_PREFIX
+[ $status -eq 7 ] && ! grep -q FUSE out && "$build/stftool" served/no_room.stf --verify >out2 2>&1
+ok "and there, where the user says so" $?
 done_testing
