@@ -193,7 +193,8 @@ int vt_collect_rename(struct vt_collector *c, const char *what)
 
 static void name_job(struct vt_collector *c)
 {
-	static const char *const names[] = { "SLURM_JOB_ID", "PMIX_NAMESPACE", "OMPI_MCA_ess_base_jobid", "PBS_JOBID",
+	/* that of one mpirun before that of a batch job, which may start many */
+	static const char *const names[] = { "PMIX_NAMESPACE", "OMPI_MCA_ess_base_jobid", "SLURM_JOB_ID", "PBS_JOBID",
 		"LSB_JOBID", NULL };
 	struct timespec ts;
 	int i;
