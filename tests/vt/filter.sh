@@ -84,6 +84,31 @@ ${CC:-cc} $san -g -I"$include" -o "$dir/libraries" "$dir/mpi.c" -L"$lib" -lVTcs 
 echo 'INTERNAL-MPI off' >"$dir/conf"
 tree "INTERNAL-MPI off: nothing inside MPI" "A:main .A:work ..l1:f ...l1:g ..MPI:f ..l4:f ...l4:g"
 
+# COUNTERON and COUNTEROFF: each of the 24 entries and exits is read with the counter, or not
+samples() # samples LEAST MOST: of the counter; one or two are of the start and the end
+{
+	n=$(VT_CONFIG=$dir/conf VT_LOGFILE_NAME=$dir/t.stf VT_FORCE=on VT_VERBOSE=0 timeout 100 "$dir/libraries" >"$dir/out" 2>"$dir/err" && "$build/tests/vt/samples" "$dir/t.stf" | grep -c ' OS:proc_minflt ')
+	[ "$n" -ge "$1" ] && [ "$n" -le "$2" ]
+}
+# shellcheck disable=SC2086
+${CC:-cc} $san -g -I"$include" -o "$dir/libraries" "$here/libraries.c" -L"$lib" -lVTcs -Wl,-rpath,"$lib" || exit 99
+counter='COUNTER proc_minflt on
+SAMPLE-PERIOD 100s'
+echo "$counter" >"$dir/conf"
+samples 0 1000
+all=$n
+printf '%s\nSTATE ** COUNTEROFF\n' "$counter" >"$dir/conf"
+samples 0 4
+none=$n
+[ "$all" -eq $((none + 24)) ]
+ok "COUNTEROFF for all functions: $none samples instead of $all" $?
+printf '%s\nSTATE lib4:* COUNTEROFF\n' "$counter" >"$dir/conf"
+samples $((all - 8)) $((all - 8))
+ok "COUNTEROFF for lib4, which has 8 events: $n samples" $?
+printf '%s\nSTATE ** COUNTEROFF\nSTATE lib1:f COUNTERON\n' "$counter" >"$dir/conf"
+samples $((none + 2)) $((none + 2))
+ok "COUNTERON for one call among all that are off: $n samples" $?
+
 # names of instrumented functions are known to the filter
 # shellcheck disable=SC2086
 ${CC:-cc} $san -O2 -g -finstrument-functions -o "$dir/prog" "$here/functions.c" -ldl -lpthread >"$dir/out" 2>&1 &&

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Compiled with -finstrument-functions: knows its own call tree and says it, "THREAD + CLASS:FUNCTION", "THREAD -". Random
  * recursion in several threads, functions of a library that comes and goes by dlopen, longjmp over several calls, a signal
- * handler, a thread that ends inside its calls. argv: threads, calls of each, seed, library. */
+ * handler, a thread that ends inside its calls. argv: threads, calls of each, seed, library libfunctions, library libother. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <pthread.h>
@@ -187,25 +187,22 @@ static void *worker(void *arg)
 	return NULL;
 }
 
-__attribute__((noinline)) void libraries(const char *path)
+__attribute__((noinline)) void libraries(const char *path, const char *name)
 {
 	void *l;
 	void (*f)(void);
-	int i;
 
 	in("libraries");
-	for (i = 0; i < 3; i++) {
-		l = dlopen(path, RTLD_NOW);
-		f = l ? (void (*)(void))dlsym(l, "of_library") : NULL;
-		if (!f) {
-			fprintf(stderr, "%s\n", dlerror());
-			exit(1);
-		}
-		me->to += sprintf(me->to, "%d + libfunctions:of_library\n%d + libfunctions:inner\n%d -\n%d -\n",
-			me->thread, me->thread, me->thread, me->thread);
-		f();
-		dlclose(l);
+	l = dlopen(path, RTLD_NOW);
+	f = l ? (void (*)(void))dlsym(l, "of_library") : NULL;
+	if (!f) {
+		fprintf(stderr, "%s\n", dlerror());
+		exit(1);
 	}
+	me->to += sprintf(me->to, "%d + %s:of_library\n%d + %s:inner\n%d -\n%d -\n", me->thread, name, me->thread, name,
+		me->thread, me->thread);
+	f();
+	dlclose(l);
 	out();
 }
 
@@ -225,8 +222,11 @@ int main(int argc, char **argv)
 	raise(SIGUSR1);
 	jumper(7);
 	alpha(DEEPEST);
-	if (argc > 4) {
-		libraries(argv[4]);
+	for (i = 0; argc > 4 && i < 3; i++) {
+		libraries(argv[4], "libfunctions");
+		if (argc > 5) {
+			libraries(argv[5], "libother");
+		}
 	}
 	for (i = 1; i < threads; i++) {
 		pthread_create(&t, NULL, worker, NULL);

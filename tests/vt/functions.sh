@@ -38,6 +38,53 @@ for cc in "${CC:-cc}" clang; do
 	done
 done
 
+# two libraries at one address in turn: the names are each its own
+build_it ${CC:-cc} -O1 && cp "$dir/libfunctions.so" "$dir/libother.so" && run 1 100 1 "$dir/libfunctions.so" "$dir/libother.so" && same &&
+	grep -q ' + libother:of_library$' "$dir/traced"
+ok "two libraries that come and go in turn" $?
+
+tree() # tree WORDS OF THE PROGRAM...: of functions_odd.c
+{
+	rm -f "$dir"/o.*
+	timeout 100 "$build/vtrun" --logfile-name "$dir/o.stf" --verbose 0 --counter '** off' -- "$dir/odd" "$@" >"$dir/out" 2>"$dir/err" &&
+		"$build/stftool" "$dir/o.stf" --dump >"$dir/dump" 2>>"$dir/err" && awk -f "$here/tree.awk" "$dir/dump" | sed 's/Application://' >"$dir/tree" &&
+		! grep -q 'states were open\|ends of states without' "$dir/dump"
+}
+for cc in "${CC:-cc}" clang; do
+	if ! command -v "${cc%% *}" >/dev/null 2>&1; then
+		skip "$cc: tail calls" "no $cc"
+		skip "$cc: fork inside calls" "no $cc"
+		continue
+	fi
+	# shellcheck disable=SC2086
+	$cc $san -O2 -g -finstrument-functions -o "$dir/odd" "$here/functions_odd.c" >"$dir/out" 2>&1 && tree tail &&
+		awk '{ n = $0; sub(/^\.*/, "", n); count[n]++ } n == "leaf" && $0 ~ /^\.\.leaf/ { direct++ }
+			END { exit count["ping"] != 50 || count["pong"] != 50 || count["jump_ping"] != 50 || count["jump_pong"] != 50 || count["leaf"] != 40 || direct < 20 }' "$dir/tree"
+	ok "$cc: tail calls; what follows them is where it was called" $?
+	tree fork && printf 'main\n.leaf\n.divide\n..in_parent\n...leaf\n.leaf\n' | diff - "$dir/tree" >"$dir/diff" &&
+		tree fork exit && printf 'main\n.leaf\n.divide\n..in_parent\n...leaf\n.leaf\n' | diff - "$dir/tree" >"$dir/diff"
+	ok "$cc: a child of fork that goes on inside the calls, and one that ends there, leave the tree alone" $?
+done
+# the clock of the windows begins with the run; all at once, for each takes seconds
+number=0
+for window in 0:2s 2s:1000s 1000s:2000s 0:2s,2.2s:1000s; do
+	number=$((number + 1))
+	timeout 100 "$build/vtrun" --logfile-name "$dir/w$number.stf" --verbose 0 --counter '** off' --time-windows $window -- "$dir/odd" windows >"$dir/out" 2>&1 &
+done
+wait
+number=0
+windows() # windows FROM:TO WANTED
+{
+	number=$((number + 1))
+	have=$("$build/stftool" "$dir/w$number.stf" --dump 2>&1 | awk -f "$here/tree.awk" | sed 's/Application://' | tr '\n' ' ')
+	[ "$have" = "$2" ]
+	ok "TIME-WINDOWS $1: $have" $?
+}
+windows 0:2s 'main .lasting ..early ...leaf '
+windows 2s:1000s 'late .leaf '
+windows 1000s:2000s ''
+windows 0:2s,2.2s:1000s 'main .lasting ..early ...leaf ..late ...leaf '
+
 # names of static functions are gone with the symbol table; what the file or the dynamic linker knows stays
 # shellcheck disable=SC2086
 build_it ${CC:-cc} -O2 -rdynamic && strip "$dir/prog" && run 1 100 1 && grep -q 'DEFFUNCTION .* "alpha"' "$dir/dump" &&

@@ -34,6 +34,10 @@ run --statistics --start-paused -- "$dir/prog" 2 1000 2 && diff "$dir/said" "$di
 	! "$build/stftool" "$dir/t.stf" --dump | grep -q ENTER
 ok "the same while no event is recorded" $?
 
+run --statistics --process '0:N off' -- "$dir/prog" 2 1000 2 && diff "$dir/said" "$dir/counted" >"$dir/diff" &&
+	! "$build/stftool" "$dir/t.stf" --dump | grep -q ENTER
+ok "and with PROCESS off" $?
+
 run --statistics 4 -- "$dir/prog" 1 1000 3 && [ "$(wc -l <"$dir/counted")" -eq 4 ] && grep -q Statistics:others "$dir/counted" &&
 	[ "$(awk '{ n += $3 } END { print n }' "$dir/said")" -eq "$(awk '{ n += $3 } END { print n }' "$dir/counted")" ]
 ok "in fixed memory: a row for the others holds the exact rest" $?
