@@ -10,19 +10,19 @@ enum { ENTER = sizeof(struct stx_wire_enter_function), LEAVE = sizeof(struct stx
 static size_t put_ahead(struct stx_stream *to, uint32_t willy, const struct stx_state *s, size_t n)
 {
 	uint8_t *p = to->cur;
-	uint64_t now = to->now;
+	uint64_t now = to->now, who = (uint64_t)willy << 32;
 	size_t i, enters = 0;
 
 	for (i = 0; i < n && to->limit - p >= ENTER; i++) {
 		uint64_t d = s[i].time - now;
 
-		if (__builtin_expect(s[i].time < now || d > UINT32_MAX, 0)) {
+		/* one that goes back is as large */
+		if (__builtin_expect(d > UINT32_MAX, 0)) {
 			break;
 		}
 		now = s[i].time;
 		*p = (uint8_t)(STF_ID_leave_function ^ ((STF_ID_leave_function ^ STF_ID_enter_function) & -s[i].enter));
-		tkm_put32(p + 1, (uint32_t)d, 0);
-		tkm_put32(p + offsetof(struct stx_wire_enter_function, willy), willy, 0);
+		tkm_put64(p + 1, d | who, 0);
 		tkm_put32(p + offsetof(struct stx_wire_enter_function, function), s[i].function, 0);
 		p += LEAVE + (ENTER - LEAVE) * s[i].enter;
 		enters += s[i].enter;

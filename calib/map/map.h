@@ -103,16 +103,20 @@ static inline int64_t cal_span_exactly(const struct cal_span *s, uint64_t l, uin
 	return s->global + (int64_t)(q + (rest >= s->length));
 }
 
-/* Exactly what cal_map_at() says, from s->from to s->to. `part` and `half_part` are cut, so the sum is too small by at most l + 1 units of
- * 2^-64: the integer is right unless so many more would carry into it. */
-static inline int64_t cal_span_at(const struct cal_span *s, int64_t local)
+/* Exactly what cal_map_at() says l ticks after s->from, up to s->to. `part` and `half_part` are cut, so the sum is too small by at most l + 1
+ * units of 2^-64: the integer is right unless so many more would carry into it. */
+static inline int64_t cal_span_after(const struct cal_span *s, uint64_t l)
 {
-	uint64_t l = (uint64_t)local - (uint64_t)s->from;
 	unsigned __int128 sum = (unsigned __int128)l * s->part + s->half_part;
 	uint64_t q = l * s->whole + (uint64_t)(sum >> 64);
 
 	return __builtin_expect((uint64_t)sum > UINT64_MAX - l - 1, 0) ? cal_span_exactly(s, l, q)
 								       : s->global + (int64_t)q;
+}
+
+static inline int64_t cal_span_at(const struct cal_span *s, int64_t local)
+{
+	return cal_span_after(s, (uint64_t)local - (uint64_t)s->from);
 }
 
 /* The largest error that cal_map_at() can have against the master's clock at that stamp, in seconds,

@@ -258,46 +258,52 @@ static inline int write_one(struct vt_merge_part *part, struct source *s)
 /* The place of a source in its block, copied so that the compiler can keep it in registers. */
 struct run {
 	const uint8_t *p, *end;
-	int64_t now, origin;
-	uint64_t floor, limit;
-	uint32_t *open; /* [n] states, room for more */
+	int64_t now;
+	uint64_t floor, limit; /* times, the second one not included */
+	uint32_t *open;        /* [n] states, room for more */
 	uint32_t n, room;
 	const uint32_t *known; /* [n_known] functions */
 	uint32_t n_known;
-	struct cal_span span;
+	struct cal_span span; /* its `global` less the origin of the trace */
 };
 
-/* The next record, if it is a state of the same thread whose function is in its word. 0: it is another, or one that only the slow way
- * knows what to do with; then nothing has changed. What is entered and what is left nobody can predict, so that makes no branches. */
-static inline int take_state(struct run *r, struct stx_state *to)
+/* The next records, `most` at most, as far as they are states of the same thread whose functions are in their words, and need nothing that
+ * only the slow way does. What is entered and what is left nobody can predict, so that makes no branches. */
+static size_t take_states(struct run *r, struct stx_state *to, size_t most)
 {
-	uint32_t w, enter, function, id;
-	int64_t now, time;
+	const uint8_t *p = r->p;
+	const uint32_t *known = r->known;
+	uint64_t l = (uint64_t)r->now - (uint64_t)r->span.from, last = (uint64_t)r->span.to - (uint64_t)r->span.from,
+		 next;
+	uint64_t time, floor = r->floor, within = r->limit - floor;
+	uint32_t w, enter, i, id, n = r->n;
+	size_t words = (size_t)(r->end - p) / 4, k;
 
-	if (r->end - r->p < 4) {
-		return 0;
+	most = r->span.to < r->span.from ? 0 : words < most ? words : most;
+	for (k = 0; k < most; k++, p += 4) {
+		memcpy(&w, p, sizeof(w));
+		w = vt_raw_short_word(w);
+		enter = w >> 6 & 1;
+		i = (vt_raw_short_function(w) - VT_RAW_FIRST_ID) & -enter;
+		i = i < r->n_known ? i : 0;
+		id = known[i];
+		next = l +
+			(w >> (32 - VT_RAW_SHORT_LEAVE_BITS +
+				      enter * (VT_RAW_SHORT_LEAVE_BITS - VT_RAW_SHORT_ENTER_BITS)));
+		time = (uint64_t)cal_span_after(&r->span, next);
+		if (!(w & VT_RAW_SHORT) || next > last || time - floor >= within || (enter & ((i == 0) | (id == 0))) ||
+			(w & (enter - 1) & VT_RAW_SHORT_VALUES) || n + enter == 0 || n == r->room) {
+			break;
+		}
+		to[k] = (struct stx_state){ .time = time, .function = id, .enter = enter };
+		r->open[n] = id; /* above what is open, if this is a leave */
+		n += 2 * enter - 1;
+		l = next;
 	}
-	memcpy(&w, r->p, sizeof(w));
-	w = vt_raw_short_word(w);
-	enter = w >> 6 & 1;
-	function = (vt_raw_short_function(w) - VT_RAW_FIRST_ID) & -enter;
-	function = function < r->n_known ? function : 0;
-	id = r->known[function];
-	now = r->now +
-		(w >> (32 - VT_RAW_SHORT_LEAVE_BITS + enter * (VT_RAW_SHORT_LEAVE_BITS - VT_RAW_SHORT_ENTER_BITS)));
-	time = cal_span_at(&r->span, now) - r->origin;
-	if (!(w & VT_RAW_SHORT) || now > r->span.to || time < (int64_t)r->floor || (uint64_t)time >= r->limit ||
-		(((function == 0) | (id == 0)) & enter) || (w & (enter - 1) & VT_RAW_SHORT_VALUES) ||
-		r->n + enter == 0 || r->n == r->room) {
-		return 0;
-	}
-	*to = (struct stx_state){ .time = (uint64_t)time, .function = id, .enter = enter };
-	r->open[r->n] = id; /* above what is open, if this is a leave */
-	r->n += 2 * enter - 1;
-	r->p += 4;
-	r->now = now;
-	r->floor = (uint64_t)time;
-	return 1;
+	r->n = n;
+	r->p = p;
+	r->now = (int64_t)(l + (uint64_t)r->span.from);
+	return k;
 }
 
 /* Was the record that was just written a state without anything that a leave must look at? */
@@ -310,17 +316,20 @@ static inline int in_run(const struct source *s)
 /* What follows the present record, which was written, as far as it is states of the same thread before `limit`. */
 static int write_states(struct vt_merge_part *part, struct source *s, uint64_t limit)
 {
-	struct run r = { s->c.p + s->c.size, s->c.end, s->c.now, part->m->origin, s->floor, limit, s->states.function,
-		s->states.n, s->states.room, s->f->functions.to[1], s->f->functions.n[1], s->span };
+	struct run r = { s->c.p + s->c.size, s->c.end, s->c.now, s->floor, limit, s->states.function, s->states.n,
+		s->states.room, s->f->functions.to[1], s->f->functions.n[1], s->span };
 	struct stx_state state[AT_ONCE];
 	size_t n = AT_ONCE;
 	int rc = 0;
 
+	r.span.global -= part->m->origin;
 	while (rc == 0 && n == AT_ONCE) {
-		for (n = 0; n < AT_ONCE && take_state(&r, &state[n]); n++) {
+		n = take_states(&r, state, AT_ONCE);
+		if (n) {
+			rc = stx_write_states(part->w, willy_of(s->f, s->c.h.where), state, n);
+			r.floor = state[n - 1].time;
+			part->changes += n;
 		}
-		rc = n ? stx_write_states(part->w, willy_of(s->f, s->c.h.where), state, n) : 0;
-		part->changes += n;
 	}
 	if (r.p > s->c.p + s->c.size) {
 		s->c.p = r.p;
