@@ -10,33 +10,26 @@ cd "$dir" || exit 1
 
 # shellcheck disable=SC2086
 ${CC:-cc} -O1 -finstrument-functions "$here/bench_functions.c" -o functions || exit 1
+# shellcheck disable=SC2086
+${CC:-cc} -O1 "$here/cpu_seconds.c" -o cpu_seconds || exit 1
 otf2=
 # shellcheck disable=SC2046
 if ${CC:-cc} -O2 -I"$here/../.." "$here/bench_functions_otf2.c" -o otf2 $(pkg-config --libs --cflags otf2 2>/dev/null || echo -lopen-trace-format2) 2>err; then
 	otf2=./otf2
 fi
 
-seconds() # seconds FILE: of the children, the last line of what `times` prints
-{
-	tail -n 1 "$1" | awk '{ for (i = 1; i <= 2; i++) { split($i, t, "m"); s += 60 * t[1] + t[2] }; print s }'
-}
-
 VT_VERBOSE=0 VT_FORCE=on VT_TIMER=CPU VT_COUNTER='** off' VT_KEEP_RAW_EVENTS=on VT_FLUSH_LIMIT=4GB
 export VT_VERBOSE VT_FORCE VT_TIMER VT_COUNTER VT_KEEP_RAW_EVENTS VT_FLUSH_LIMIT
 for _ in 1 2 3 4 5 6 7; do
 	rm -rf VT-flush* ./*.stf* uf
 	"$build/vtrun" -- ./functions >out 2>err || { cat err >&2; exit 1; }
-	read -r ns events <out
+	read -r ns events mean <out
 	echo "$ns" >>traced
 	cat VT-flush* | wc -c | awk -v n="$events" '{ print $1 / n }' >>raw
 	for level in 0 1; do
 		rm -f merged.stf*
-		(
-			"$build/stftool" VT-flush*.dat --compress-trace $level --merge merged.stf >err 2>&1
-			times >time.$level
-		)
-		[ -e merged.stf ] || { cat err >&2; exit 1; }
-		seconds time.$level | awk -v n="$events" '{ print n / $1 / 1e6 }' >>merge.$level
+		./cpu_seconds "$build/stftool" VT-flush*.dat --compress-trace $level --verbose 0 --merge merged.stf >time.$level 2>err || { cat err >&2; exit 1; }
+		awk -v n="$events" '{ print n / $1 / 1e6 }' time.$level >>merge.$level
 	done
 	cat merged.stf* | wc -c | awk -v n="$events" '{ print $1 / n }' >>bytes
 	if [ -n "$otf2" ]; then
@@ -46,9 +39,9 @@ for _ in 1 2 3 4 5 6 7; do
 		END
 		echo "$other" >>otf2.ns
 		find of -type f -exec cat {} + | wc -c | awk -v n="$events" '{ print $1 / n }' >>otf2.bytes
-		echo "$ns $other" | awk '{ print $1 / $2 }' >>otf2.disk
+		echo "$mean $other" | awk '{ print $1 / $2 }' >>otf2.disk
 		for level in 0 1; do
-			echo "$ns $(seconds time.$level) $events $other" | awk '{ print ($1 + $2 / $3 * 1e9) / $4 }' >>otf2.trace.$level
+			echo "$mean $(cat time.$level) $events $other" | awk '{ print ($1 + $2 / $3 * 1e9) / $4 }' >>otf2.trace.$level
 		done
 	fi
 	if command -v uftrace >/dev/null && uftrace record -d uf --no-libcall ./functions >out 2>err; then

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the event of a function costs the thread, in processor time: recorded, rejected by a filter, counted by STATISTICS. The first beside
+/* What the event of a function costs the thread, in processor time: recorded, rejected by a filter, counted by STATISTICS, and what a call
+ * stack of 5 levels adds to a call that is recorded, the same call without in turn. The first beside
  * a loop that only reads the time stamp counter, slice by slice in turn, so that what else the machine does falls on both. A slice
  * fills some blocks: page faults and writing to the file are in it. Each mode is a process of its own, with its traces in a folder
  * of its own. */
@@ -22,6 +23,10 @@ static void work(void)
 {
 }
 
+static void stacked(void)
+{
+}
+
 static double now(void)
 {
 	struct timespec ts;
@@ -31,16 +36,24 @@ static double now(void)
 }
 
 /* ns per event, two a call. */
-static double calls(void)
+static double calls(void (*function)(void))
 {
 	double t = now();
 	int i;
 
 	for (i = 0; i < CALLS; i++) {
-		__cyg_profile_func_enter((void *)work, NULL);
-		__cyg_profile_func_exit((void *)work, NULL);
+		__cyg_profile_func_enter((void *)function, NULL);
+		__cyg_profile_func_exit((void *)function, NULL);
 	}
 	return (now() - t) / (2 * CALLS) * 1e9;
+}
+
+/* So many levels further down, so that there are callers of ours. */
+__attribute__((noinline)) static double deep(int levels, void (*function)(void))
+{
+	volatile double result = levels ? deep(levels - 1, function) : calls(function);
+
+	return result;
 }
 
 static double stamps(void)
@@ -60,6 +73,23 @@ static double stamps(void)
 #endif
 }
 
+/* What the stack of a call takes. */
+static void stacks(const char *name)
+{
+	double each[RUNS];
+	int i;
+
+	for (i = -3; i < RUNS; i++) {
+		double with = deep(6, stacked), without = deep(6, work);
+
+		usleep(20000);
+		if (i >= 0) {
+			each[i] = 2 * (with - without);
+		}
+	}
+	bench_print(name, each, RUNS, "ns");
+}
+
 /* The program with these variables, in this process. */
 static int mode(int argc, char **argv, const char *name)
 {
@@ -73,8 +103,12 @@ static int mode(int argc, char **argv, const char *name)
 	if (!strcmp(name, "stats.call")) {
 		VT_traceoff();
 	}
+	if (!strncmp(name, "trace.stack", 11)) {
+		stacks(name);
+		return VT_finalize() != VT_OK;
+	}
 	for (i = -3; i < RUNS; i++) {
-		double a = calls(), b = stamps();
+		double a = calls(work), b = stamps();
 
 		usleep(20000);
 		if (i >= 0) {
@@ -108,6 +142,14 @@ static int run(char *program, const char *name, const char *variable, const char
 	return pid < 0 || waitpid(pid, &status, 0) < 0 || status != 0;
 }
 
+static int run_with(char *program, const char *name, const char *fast, const char *cache)
+{
+	setenv("VT_STATE", "**:stacked 5", 1);
+	setenv("VT_PCTRACE_FAST", fast, 1);
+	setenv("VT_PCTRACE_CACHE", cache, 1);
+	return run(program, name, NULL, NULL);
+}
+
 int main(int argc, char **argv)
 {
 	char dir[] = "/tmp/bench_trace.XXXXXX", command[100];
@@ -128,6 +170,9 @@ int main(int argc, char **argv)
 		run(argv[0], "stats.event", "VT_STATISTICS", "on");
 	/* a call, enter and leave, that is counted and not recorded */
 	rc |= run(argv[0], "stats.call", "VT_STATISTICS", "on");
+	rc |= run_with(argv[0], "trace.stack.frames", "on", "off") |
+		run_with(argv[0], "trace.stack.cache", "off", "on") |
+		run_with(argv[0], "trace.stack.unwind", "off", "off");
 	snprintf(command, sizeof(command), "rm -rf %s", dir);
 	return rc | (system(command) != 0);
 }
