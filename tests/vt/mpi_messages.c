@@ -14,11 +14,13 @@ enum { BATCH = 48, ROOM = 1 << 16, THREADS = 4, COMMS = 5 + THREADS };
 /* Of the receives of one receiver, communicator and tag all are posted with the same wildcards; else one might take what another waits
  * for. */
 enum { A, B, C, D, INTER, OF_THREADS };
-enum { SPECIFIC = 3, LATER_SPECIFIC = 4, ANY_SOURCE = 7, LATER_ANY_SOURCE = 8, PAIRS = 11, NEVER = 99 };
+enum { SPECIFIC = 3, LATER_SPECIFIC = 4, PARTED = 5, ANY_SOURCE = 7, LATER_ANY_SOURCE = 8, PAIRS = 11, NEVER = 99 };
+enum { PARTS = 4 };
 
 struct message {
 	int from, to, comm, tag; /* world ranks */
 	int how_sent, how_received;
+	int bytes; /* of a partitioned one, which both sides state; 0: it is not */
 };
 
 static MPI_Comm comm[COMMS];
@@ -29,7 +31,8 @@ static int rank, ranks, rounds, comms = OF_THREADS, most = ROOM;
 static _Atomic int sequence;
 static unsigned long long state, operations;
 static FILE *truth;
-static char *sent[BATCH], *got[BATCH];
+/* the last ones are for what all do; a buffer whose request was freed is in use until the barrier of the next batch */
+static char *sent[BATCH + 1], *got[BATCH + 1];
 
 static unsigned draw(unsigned n) /* the same on all ranks */
 {
@@ -51,33 +54,47 @@ static int length_of_next(void)
 	return 16 + 4 * (atomic_fetch_add(&sequence, 1) % ((most - 16) / 4));
 }
 
-static int fill(char *b, int to)
+static void fill_bytes(char *b, int to, int n)
 {
-	int n = length_of_next(), head[3] = { rank, to, n };
+	int head[3] = { rank, to, n };
 
 	memcpy(b, head, sizeof(head));
+}
+
+static int fill(char *b, int to)
+{
+	int n = length_of_next();
+
+	fill_bytes(b, to, n);
 	return n;
 }
 
-static void note(const char *b, int c, const MPI_Status *s)
+static void note_as(const char *b, int c, int from, int n, int tag)
 {
-	int head[3], n;
+	int head[3];
 
 	memcpy(head, b, sizeof(head));
-	MPI_Get_count(s, MPI_BYTE, &n);
-	if (head[1] != rank || head[2] != n || head[0] != world_of[c][s->MPI_SOURCE]) {
+	if (head[1] != rank || head[2] != n || head[0] != from) {
 		fprintf(stderr, "rank %d got what was for %d, %d of %d bytes, from %d\n", rank, head[1], n, head[2],
 			head[0]);
 		MPI_Abort(MPI_COMM_WORLD, 1);
 	}
-	fprintf(truth, "%d %d %d %d %s\n", head[0], rank, n, s->MPI_TAG, name[c]);
+	fprintf(truth, "%d %d %d %d %s\n", head[0], rank, n, tag, name[c]);
+}
+
+static void note(const char *b, int c, const MPI_Status *s)
+{
+	int n;
+
+	MPI_Get_count(s, MPI_BYTE, &n);
+	note_as(b, c, world_of[c][s->MPI_SOURCE], n, s->MPI_TAG);
 }
 
 /* later: those on D are not posted before they are sent. So it is with the LATER_ tags elsewhere: what is sent by a blocking call
  * must find a receive. */
 static struct message draw_message(int later)
 {
-	struct message m = { .comm = (int)draw(OF_THREADS), .how_sent = (int)draw(6), .how_received = (int)draw(3) };
+	struct message m = { .comm = (int)draw(OF_THREADS), .how_sent = (int)draw(7), .how_received = (int)draw(3) };
 
 	do {
 		m.from = (int)draw((unsigned)ranks);
@@ -89,6 +106,13 @@ static struct message draw_message(int later)
 	if (m.comm == D ? later : m.tag == LATER_SPECIFIC || m.tag == LATER_ANY_SOURCE) {
 		m.how_received += 3;
 	}
+#if MPI_VERSION >= 4
+	if (m.comm == A && draw(6) == 0) {
+		m.tag = PARTED;
+		m.how_received = 0;
+		m.bytes = 16 + 4 * (int)draw((unsigned)(most - 16) / 4);
+	}
+#endif
 	return m;
 }
 
@@ -98,6 +122,13 @@ static MPI_Request post(const struct message *m, char *b)
 	int tag = m->comm == D ? MPI_ANY_TAG : m->tag;
 	MPI_Request r;
 
+#if MPI_VERSION >= 4
+	if (m->bytes) {
+		MPI_Precv_init(b, PARTS, m->bytes / PARTS, MPI_BYTE, from, tag, comm[m->comm], MPI_INFO_NULL, &r);
+		MPI_Start(&r);
+		return r;
+	}
+#endif
 	if (m->how_received == 1) {
 		MPI_Recv_init(b, ROOM, MPI_BYTE, from, tag, comm[m->comm], &r);
 		MPI_Start(&r);
@@ -107,13 +138,36 @@ static MPI_Request post(const struct message *m, char *b)
 	return r;
 }
 
+#if MPI_VERSION >= 4
+static MPI_Request send_parted(const struct message *m, char *b)
+{
+	MPI_Request r;
+	int i;
+
+	fill_bytes(b, m->to, m->bytes);
+	MPI_Psend_init(b, PARTS, m->bytes / PARTS, MPI_BYTE, rank_in(m->comm, m->to), m->tag, comm[m->comm],
+		MPI_INFO_NULL, &r);
+	MPI_Start(&r);
+	for (i = PARTS - 1; i >= 0; i--) {
+		MPI_Pready(i, r);
+	}
+	return r;
+}
+#endif
+
 /* Blocking ones only to receives that are posted. */
 static MPI_Request send(const struct message *m, char *b)
 {
-	int to = rank_in(m->comm, m->to), n = fill(b, m->to);
+	int to = rank_in(m->comm, m->to), n;
 	MPI_Request r = MPI_REQUEST_NULL;
 
-	switch (m->how_received >= 3 ? 3 + m->how_sent % 3 : m->how_sent) {
+#if MPI_VERSION >= 4
+	if (m->bytes) {
+		return send_parted(m, b);
+	}
+#endif
+	n = fill(b, m->to);
+	switch (m->how_received >= 3 ? 3 + m->how_sent % 4 : m->how_sent) {
 	case 0:
 		MPI_Send(b, n, MPI_BYTE, to, m->tag, comm[m->comm]);
 		break;
@@ -129,6 +183,10 @@ static MPI_Request send(const struct message *m, char *b)
 	case 4:
 		MPI_Send_init(b, n, MPI_BYTE, to, m->tag, comm[m->comm], &r);
 		MPI_Start(&r);
+		break;
+	case 5:
+		MPI_Isend(b, n, MPI_BYTE, to, m->tag, comm[m->comm], &r);
+		MPI_Request_free(&r);
 		break;
 	default:
 		MPI_Bsend(b, n, MPI_BYTE, to, m->tag, comm[m->comm]);
@@ -162,7 +220,13 @@ static void receive(const struct message *m, char *b)
 
 static void take(MPI_Request *r, const int *which, const struct message *m, int i, const MPI_Status *s)
 {
-	note(got[which[i]], m[which[i]].comm, s);
+	const struct message *of = &m[which[i]];
+
+	if (of->bytes) {
+		note_as(got[which[i]], of->comm, of->from, of->bytes, PARTED); /* its status says nothing */
+	} else {
+		note(got[which[i]], of->comm, s);
+	}
 	if (r[i] != MPI_REQUEST_NULL) {
 		MPI_Request_free(&r[i]); /* a persistent one */
 	}
@@ -248,21 +312,21 @@ static void batch(void)
 /* Neighbours exchange; all do the same. */
 static void exchange(void)
 {
-	int to = (rank + 1) % ranks, from = (rank + ranks - 1) % ranks, n = fill(sent[0], to);
+	int to = (rank + 1) % ranks, from = (rank + ranks - 1) % ranks, n = fill(sent[BATCH], to);
 	MPI_Status s;
 
 	if (draw(2)) {
-		MPI_Sendrecv(sent[0], n, MPI_BYTE, rank_in(A, to), PAIRS, got[0], ROOM, MPI_BYTE, rank_in(A, from),
-			PAIRS, comm[A], &s);
-		note(got[0], A, &s);
+		MPI_Sendrecv(sent[BATCH], n, MPI_BYTE, rank_in(A, to), PAIRS, got[BATCH], ROOM, MPI_BYTE,
+			rank_in(A, from), PAIRS, comm[A], &s);
+		note(got[BATCH], A, &s);
 	} else {
 		/* all lengths are the same on all ranks only by chance, and the receive needs room for any */
 		MPI_Request r;
 
-		MPI_Irecv(got[0], ROOM, MPI_BYTE, rank_in(A, from), PAIRS, comm[A], &r);
-		MPI_Send(sent[0], n, MPI_BYTE, rank_in(A, to), PAIRS, comm[A]);
+		MPI_Irecv(got[BATCH], ROOM, MPI_BYTE, rank_in(A, from), PAIRS, comm[A], &r);
+		MPI_Send(sent[BATCH], n, MPI_BYTE, rank_in(A, to), PAIRS, comm[A]);
 		MPI_Wait(&r, &s);
-		note(got[0], A, &s);
+		note(got[BATCH], A, &s);
 	}
 	MPI_Sendrecv(NULL, 0, MPI_BYTE, MPI_PROC_NULL, PAIRS, NULL, 0, MPI_BYTE, MPI_PROC_NULL, PAIRS, comm[A],
 		MPI_STATUS_IGNORE);
@@ -408,7 +472,7 @@ int main(int argc, char **argv)
 	state = argc > 2 ? strtoull(argv[2], NULL, 10) : 1;
 	snprintf(file, sizeof(file), "truth.%d", rank);
 	truth = fopen(file, "w");
-	for (i = 0; i < BATCH; i++) {
+	for (i = 0; i <= BATCH; i++) {
 		sent[i] = calloc(1, ROOM);
 		got[i] = calloc(1, ROOM);
 	}

@@ -9,7 +9,8 @@
  * twice    two threads are in MPI_Ssend with the same envelope at the same time
  * freed    a receive from anybody is freed before it gets a message
  * outside  asks MPI before MPI_Init and after MPI_Finalize
- * child    messages to a process that the job has spawned */
+ * child    messages to a process that the job has spawned
+ * names    a communicator of each kind that has a name in the guide's section 2.1.5 */
 #include <mpi.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -213,6 +214,53 @@ static void child(void)
 	}
 }
 
+/* ---- names of communicators ---- */
+
+/* The intercommunicator of both halves, and what becomes of it. */
+static void merge(MPI_Comm half)
+{
+	MPI_Comm both, all;
+
+	MPI_Intercomm_create(half, 0, MPI_COMM_WORLD, rank < 2 ? 2 : 0, 5, &both);
+	MPI_Intercomm_merge(both, rank >= 2, &all);
+	MPI_Comm_free(&all);
+	MPI_Comm_free(&both);
+}
+
+static void names(void)
+{
+	static const int last[4] = { 2, 4, 6, 8 }, edges[8] = { 1, 3, 0, 2, 1, 3, 0, 2 };
+	const int dims[2] = { 2, 2 }, periods[2] = { 0, 0 }, rows[2] = { 0, 1 }, three[3] = { 0, 1, 2 };
+	MPI_Comm few, cart, row, graph, dup, again, half;
+	MPI_Group world, group;
+
+	MPI_Comm_group(MPI_COMM_WORLD, &world);
+	MPI_Group_incl(world, 3, three, &group);
+	MPI_Comm_create(MPI_COMM_WORLD, group, &few);
+	MPI_Cart_create(MPI_COMM_WORLD, 2, dims, periods, 0, &cart);
+	MPI_Cart_sub(cart, rows, &row);
+	MPI_Graph_create(MPI_COMM_WORLD, 4, last, edges, 0, &graph);
+	MPI_Comm_dup(MPI_COMM_WORLD, &dup);
+	MPI_Comm_set_name(dup, "first");
+	MPI_Comm_set_name(dup, "last");
+	MPI_Comm_dup(dup, &again);
+	MPI_Comm_split(MPI_COMM_WORLD, rank / 2, rank, &half);
+	merge(half);
+	MPI_Comm_set_name(half, rank < 2 ? "low" : "high");
+	merge(half);
+	MPI_Comm_free(&half);
+	MPI_Comm_free(&again);
+	MPI_Comm_free(&dup);
+	MPI_Comm_free(&graph);
+	MPI_Comm_free(&row);
+	MPI_Comm_free(&cart);
+	if (few != MPI_COMM_NULL) {
+		MPI_Comm_free(&few);
+	}
+	MPI_Group_free(&group);
+	MPI_Group_free(&world);
+}
+
 /* ---- partitions ---- */
 
 static void parted(void)
@@ -363,7 +411,7 @@ int main(int argc, char **argv)
 		const char *name;
 		void (*run)(void);
 	} parts[] = { { "cancel", cancel }, { "inter", inter }, { "connect", meet }, { "parted", parted },
-		{ "twice", twice }, { "freed", freed }, { "child", child } };
+		{ "twice", twice }, { "freed", freed }, { "child", child }, { "names", names } };
 	pthread_t t;
 	char file[40];
 	MPI_Comm parent;

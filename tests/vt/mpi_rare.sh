@@ -42,6 +42,22 @@ ok "messages and operations of an intercommunicator, their roots, and the merged
 grep '^DEFCOMM ' dump | grep -qx 'DEFCOMM [0-9]* "both" LEFT 2 FIRST 2 1 2 LAST 2 3 4 STRIDE 2 2 2' &&
 	grep '^DEFCOMM ' dump | grep -qx 'DEFCOMM [0-9]* "all" LEFT 0 FIRST 2 1 2 LAST 2 3 4 STRIDE 2 2 2'
 ok "their members" $?
+cat >want.names <<'END'
+CART_CREATE COMM_WORLD
+CART_SUB CART_CREATE COMM_WORLD
+CART_SUB CART_CREATE COMM_WORLD
+COMM_WORLD
+CREATE COMM_WORLD
+DUP last
+GRAPH_CREATE COMM_WORLD
+MERGE SPLIT COMM_WORLD
+MERGE low/high
+high
+last
+low
+END
+program 4 names && sed -n 's/^DEFCOMM [0-9]* "\([^"]*\)".*/\1/p' dump | grep -vE 'COMM_SELF|^INTERCOMM' | LC_ALL=C sort >have && diff want.names have >>out
+ok "communicators have the guide's names, also those of two, of renamed ones and of two renamed ones" $?
 if able 4 connect; then
 	program 4 connect && same_messages rare.stf 7
 	ok "MPI_Comm_accept and MPI_Comm_connect" $?

@@ -27,6 +27,15 @@ all_ranks() # all_ranks TRACE N: every rank has counters of its own
 	done
 }
 
+# Each message has its receive: none is left alone, mixed up or ambiguous; at least N of them.
+matched() # matched TRACE N
+{
+	"$build/stftool" "$1" --dump 2>>out | sed -n 's/^INFO CLASS [0-9]* TEXT "\(.*\)"$/\1/p' >infos
+	grep -E 'messages|receives|operations' infos >>out
+	[ "$(sed -n 's/^\([0-9]*\) messages were matched$/\1/p' infos)" -ge "$2" ] &&
+		! grep -qE 'mixed up|ambiguous|whose (receiving|sending) was not|not in this trace|lack members|different functions' infos
+}
+
 if same_mpi "$(command -v hpcc)"; then
 	for f in /usr/share/doc/hpcc/examples/_hpccinf.txt*; do
 		zcat -f "$f" | sed 's/^1000  *Ns/200         Ns/' >hpccinf.txt
@@ -42,6 +51,8 @@ if same_mpi "$(command -v hpcc)"; then
 	ok "hpcc says the same with and without" $?
 	one_trace hpcc 4 && all_ranks hpcc.stf 4
 	ok "hpcc: one trace with counters of all ranks" $?
+	matched hpcc.stf 10000
+	ok "hpcc: all messages are matched" $?
 	[ "$(grep -c ' PASSED ' hpccoutf.txt)" -gt 4 ] && ! grep -q ' FAILED ' hpccoutf.txt && grep -q '^Success=1$' hpccoutf.txt
 	ok "hpcc: its own checks pass" $?
 else
