@@ -29,6 +29,7 @@ if [ -n "${MESSAGES:-}" ]; then
 	done_testing
 	exit
 fi
+n=$(wc -l <want)
 # what the communicators are called, section 2.1.5 of the guide, and who is in them
 sed -n 's/^DEFCOMM [0-9]* //p' dump | grep -vE 'COMM_SELF' | LC_ALL=C sort >have
 cat >want <<'END'
@@ -44,6 +45,26 @@ cat >want <<'END'
 END
 cmp want have >>out 2>&1
 ok "communicators have one number each, the guide's names, and their members" $?
+# other programs read the same trace
+if [ -n "$(sed -n 's/^#define HAVE_OTF2 1/1/p' "$build/config.h")" ] && command -v otf2-print >/dev/null 2>&1; then
+	"$build/stftool" messages.stf --convert other.otf2 >>out 2>&1 && otf2-print other.otf2 >print 2>warnings
+	rc=$?
+	cat warnings >>out
+	[ $rc -eq 0 ] && [ ! -s warnings ] && [ "$(grep -c '^MPI_SEND ' print)" -eq "$n" ] && [ "$(grep -c '^MPI_RECV ' print)" -eq "$n" ]
+	ok "otf2-print reads all messages and has no warning" $?
+else
+	skip "otf2-print reads all messages and has no warning" "this build has no OTF2, or there is no otf2-print here"
+fi
+if command -v vite >/dev/null 2>&1; then
+	"$build/stftool" messages.stf --convert other.paje >>out 2>&1 &&
+		QT_QPA_PLATFORM=offscreen XDG_RUNTIME_DIR=$dir timeout 100 vite -f other.paje -e other.svg >drawn 2>&1
+	rc=$?
+	cat drawn >>out
+	[ $rc -eq 0 ] && grep -q '0 errors and 0 warnings' drawn && [ -s other.svg ]
+	ok "ViTE draws it from Paje and has no warning" $?
+else
+	skip "ViTE draws it from Paje and has no warning" "no vite here"
+fi
 
 rm -f truth.*
 run 4 ./messages 100 5 400 2 && same_messages messages.stf 1000

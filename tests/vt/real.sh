@@ -74,6 +74,11 @@ if [ -n "$np" ]; then
 	ok "netpipe says the same with and without" $?
 	one_trace $np 2 && all_ranks $np.stf 2
 	ok "netpipe: one trace with counters of all ranks" $?
+	# "0: 1 bytes 5000 times --> ...": so many turns, thrice, of a message each way, and a few more
+	n=$(awk '/ times --> / { for (i = 1; i < NF; i++) { if ($(i + 1) == "times") { n += $i } } } END { print 2 * 3 * n }' out)
+	echo "# netpipe says that there are at least $n messages"
+	[ "$n" -gt 1000 ] && matched $np.stf "$n" && [ "$(sed -n 's/ messages were matched$//p' infos)" -le $((n + n / 10 + 1000)) ]
+	ok "netpipe: all messages are matched" $?
 else
 	skip "netpipe" "no NPopenmpi or NPmpich2 for this MPI here"
 fi
@@ -93,6 +98,9 @@ if [ -n "$python" ]; then
 	ok "mpi4py: the same output and exit status" $?
 	one_trace "${python##*/}" 3 && all_ranks "${python##*/}.stf" 3 && in_order "${python##*/}.stf" "${python##*/}.clk" 600
 	ok "mpi4py: one trace with counters of all ranks, and no message reversed by more than the stated bound" $?
+	# 50 each way for each of three pairs of ranks
+	matched "${python##*/}.stf" 300 && messages "${python##*/}.stf" >have && [ "$(grep -c ' 0 COMM_WORLD$' have)" -eq 300 ]
+	ok "mpi4py: all messages, of as many as the program sends" $?
 	sed "1s|.*|#!$python|" "$job" >job && chmod +x job
 	run 2 ./job "$src/collector-plugin/api" 0 && one_trace job 2 && all_ranks job.stf 2 && in_order job.stf job.clk 200
 	ok "mpi4py: the same of a script that names its interpreter" $?
