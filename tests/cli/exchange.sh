@@ -318,7 +318,7 @@ END
 		"$py" "$dir/sums.py" "$dir/r.otf2" "$dir/rich.csv" >"$dir/got" 2>"$dir/err"
 		echo 3 True | diff - "$dir/got" >"$dir/diff"
 		ok "OTF2: python3-otf2 reads each counter's samples, exact sum, first and last time, name and unit" $?
-		cat >"$dir/types.py" <<'END'
+		cat >"$dir/mismatch.py" <<'END'
 import otf2, sys
 with otf2.writer.open(sys.argv[1]) as trace:
     d = trace.definitions
@@ -329,8 +329,8 @@ with otf2.writer.open(sys.argv[1]) as trace:
         w.metric(k + 1, c, [v])
     m._value_type = otf2.enums.Type.UINT64
 END
-		"$py" "$dir/types.py" "$dir/types" 2>"$dir/err" && tool "$dir/types/traces.otf2" --convert "$dir/types.csv" &&
-			grep -q '4 events .* 4 of them do not fit the definitions' "$dir/err" && cut -d, -f 6,7 "$dir/types.csv" >"$dir/got" &&
+		"$py" "$dir/mismatch.py" "$dir/mismatch" 2>"$dir/err" && tool "$dir/mismatch/traces.otf2" --convert "$dir/mismatch.csv" &&
+			grep -q '4 events .* 4 of them do not fit the definitions' "$dir/err" && cut -d, -f 6,7 "$dir/mismatch.csv" >"$dir/got" &&
 			printf 'counter,value\nmetric:m,2\n' | diff - "$dir/got" >"$dir/diff"
 		ok "OTF2: a value that its counter's type does not have is left out and counted" $?
 	fi

@@ -74,10 +74,10 @@ if grep -q 'not built' "$dir/err"; then
 elif ! "$python" -c 'import otf2' 2>"$dir/warn"; then
 	skip "archives of others" "there is no module otf2 (Debian: python3-otf2)"
 else
-	"$python" -B "$src/tests/cli/outside_readers.py" make "$dir/made"
-	tool "$dir/made/traces.otf2" --convert "$dir/made.stf"
+	"$python" -B "$src/tests/cli/outside_readers.py" make "$dir/archive"
+	tool "$dir/archive/traces.otf2" --convert "$dir/made.stf"
 	for format in otf2 ctf otf paje perfetto parquet lttng jsonl csv; do
-		outside $format "$ez" ez && outside $format "$dir/made/traces.otf2" made
+		outside $format "$ez" ez && outside $format "$dir/archive/traces.otf2" made
 		case $? in
 		77) skip "$format: archives of others" "not in this build, or its reader is not installed" ;;
 		0) ok "$format: of archives of others its reader finds each function, event, value, sum, unit and time that OTF2's readers find" 0 ;;
