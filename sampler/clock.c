@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* How good the node's clocks are while the job runs: clock source, NTP state, and the pair (realtime, raw)
- * whose difference jumps when somebody sets the clock and slopes while it is slewed. */
+ * whose difference jumps when the clock is set and slopes while it is slewed. */
 #include "config.h"
 #include "sampler/private.h"
 

@@ -15,7 +15,7 @@ void stx_history_free(struct stx_history *h);
 int stx_history_absorb(
 	struct stx_history *h, const uint8_t *p, const uint8_t *end, uint64_t offset, uint64_t *now, int big);
 /* Writes an anchor to `anc`, and unless they would take too much room begin_of_history, the histories, end_of_history: the
- * last value of each counter whoever sampled it, and, with still more room, those of each thread. */
+ * last value of each counter of all threads, and, with still more room, those of each thread. */
 int stx_history_anchor(
 	struct stx_history *h, struct stx_stream *anc, uint32_t file, uint64_t time_prev, uint64_t offset);
 /* Writes what is known just before `from` to `to`: counter_value for each thread, counter_history of the values of

@@ -77,7 +77,7 @@ static int say_all(struct stf_writer *w, struct stx_buf *b)
 	return b->failed ? stx_no_memory(&w->err) : 0;
 }
 
-/* The files are somebody else's from now on. */
+/* Another writer completes these files. */
 static void keep_file(struct stx_out *o)
 {
 	free(o->temp_name);

@@ -5,7 +5,7 @@
 
 enum { ENTER = sizeof(struct stx_wire_enter_function), LEAVE = sizeof(struct stx_wire_leave_function) };
 
-/* As many as need nothing but their bytes. Which are enters nobody can predict, so there is no branch: what an enter has more than a
+/* As many as need nothing but their bytes. Which are enters cannot be predicted, so there is no branch: what an enter has more than a
  * leave is stored always, and the next record stored over it. */
 static size_t put_ahead(struct stx_stream *to, uint32_t willy, const struct stx_state *s, size_t n)
 {

@@ -13,7 +13,7 @@ struct tmr_assumption {
 	double max_drift;  /* the rate is off the nominal one by no more than this fraction */
 	double max_wander; /* and stays within +- this of a constant during a run */
 	double max_slew; /* a steered clock: its rate is off that of a free clock beside it by no more; 0: it is not steered */
-	double slew_limit; /* what the kernel allows at all, whoever asks for it; 0: it is not steered */
+	double slew_limit;                     /* what the kernel allows at all; 0: it is not steered */
 	char drift_from[80], wander_from[160]; /* one phrase each: where the number comes from */
 };
 

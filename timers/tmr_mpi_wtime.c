@@ -35,7 +35,7 @@ static int open_wtime(struct tmr_timer *t, const char *arg, struct tkm_err *err)
 	t->read_ordered = read_wtime;
 	t->hz = 1e9;
 	t->flags = TMR_SLEWED; /* it may be any clock of the kernel */
-	/* the guide: what lies after it cannot be found out, so it is nobody's clock but the process's */
+	/* the guide: the clock that it reads cannot be found out, so it belongs to this process alone */
 	t->scope = found && global && *global ? TMR_SCOPE_CLUSTER : TMR_SCOPE_PROCESS;
 	t->shareable = 1;
 	return 0;

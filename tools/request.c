@@ -178,7 +178,7 @@ static int list_groups(struct stt_window *w, const struct stt_trace *t)
 	return w->n_triplets && n && !w->group ? -1 : 0;
 }
 
-/* Threads that do not exist are a slip of whoever asks for them. */
+/* Threads that do not exist are a mistake in the command line. */
 static int check_threads(
 	const struct stt_window *w, const struct stt_trace *t, const struct stt_options *o, struct tkm_err *err)
 {

@@ -77,7 +77,7 @@ void cal_job_close_reference(struct cal_job *j)
 	}
 }
 
-/* Sessions and whoever calls cal_job_pair() from another thread. */
+/* Sessions, and another thread that calls cal_job_pair(). */
 static void lock(struct cal_job *j)
 {
 	while (atomic_flag_test_and_set_explicit(&j->pairs_taken, memory_order_acquire)) {

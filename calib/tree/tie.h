@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a rank knows about the master's clock during a session, without asking anybody. Libc only. */
+/* What a rank knows about the master's clock during a session, without asking another rank. Libc only. */
 #ifndef CALIB_TIE_H
 #define CALIB_TIE_H
 

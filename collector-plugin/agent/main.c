@@ -271,7 +271,7 @@ static void look_for_ends(void)
 		last = p->gone && left_over(p) ? p : last;
 	}
 	for (p = processes; p; p = p->next) {
-		/* several may have ended at once: the protocol is rank 0's, the trace anybody's */
+		/* several may have ended at once: the protocol is rank 0's, the trace that of any */
 		if (p->gone && !p->finished && p->how != VT_RAW_ENDED_MPI && (left > 0 || p != last)) {
 			vt_agent_say_to(p);
 			vt_collect_finish(&p->c, 0);
@@ -315,7 +315,7 @@ static int64_t next_due(void)
 	return due;
 }
 
-/* Until something comes, ends or is due. Returns 1: somebody connects. */
+/* Until something comes, ends or is due. Returns 1: a process connects. */
 static int sleep_until(int64_t due)
 {
 	struct pollfd f[1024] = { { listening, POLLIN, 0 } };
@@ -363,9 +363,9 @@ static int serve_next(void)
 	return 1;
 }
 
-/* Who connects to a sampler that is about to end would believe that it is sampled, and a kill would leave it without a trace. So nobody
- * can connect from here on, and who has connected before is served. Returns 1: there was somebody, so this is not the end. */
-static int somebody_came(void)
+/* A process that connects to a sampler which is about to end would believe that it is sampled, and a kill would leave it without a trace. So no process
+ * can connect from here on, and those that have connected before are served. Returns 1: there was one, so this is not the end. */
+static int connection_came(void)
 {
 	int came = 0;
 
@@ -402,7 +402,7 @@ static void loop(void)
 				/* vtrun looks whether there is a sampler; its process comes later */
 				give_up = vt_now_ns(CLOCK_MONOTONIC) + NOBODY_NS;
 			}
-		} else if (!processes && !somebody_came()) {
+		} else if (!processes && !connection_came()) {
 			return;
 		}
 		look_for_ends();

@@ -302,7 +302,7 @@ void vt_agent_started_after(struct vt_agent_process *p, int looked)
 		b->n_waiting -= b->n_looked;
 		b->n_looked = 0;
 	}
-	/* where nobody tells of threads there may be some */
+	/* where threads are not reported there may be some */
 	b->several = b->several || b->error || b->threads > 0 || (p->s->threads && p->s->threads->next);
 	if (b->several) {
 		read_times(p);

@@ -47,7 +47,7 @@ struct vt_attach_over {
 struct sockaddr_un;
 unsigned vt_attach_name(const char *job, int n, struct sockaddr_un *to);
 
-/* Connects to whoever listens under the n-th name. Returns a descriptor, or -1 with errno: ECONNREFUSED: nobody listens, EAGAIN: its queue is
+/* Connects to the process that listens under the n-th name. Returns a descriptor, or -1 with errno: ECONNREFUSED: no process listens, EAGAIN: its queue is
  * full, EPERM or EACCES: another user. */
 int vt_attach_connect_to(const char *job, int n);
 

@@ -109,7 +109,7 @@ void vt_threads_gone(pid_t tid);
  * was defined. Returns 0, or -1: there is more. */
 int vt_threads_restart(void);
 
-/* In the child of a fork, by whoever watches for it: no thread is registered there. */
+/* In the child of a fork, called by the code that watches for it: no thread is registered there. */
 VT_IN_CHILD void vt_threads_forget(void);
 
 /* Registers the calling thread, number -1: any. *t stays valid until the thread ends. */

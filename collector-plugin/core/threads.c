@@ -37,7 +37,7 @@ struct entry {
 	uint64_t *total; /* while it asks for them: where to */
 	size_t n_total;
 	struct vt_thread *thread;
-	char *name; /* of whoever had this number last */
+	char *name; /* of the last thread with this number */
 };
 
 /* Where a thread is that has not called us; free again when it ends. */
@@ -341,7 +341,7 @@ int vt_threads_counts(pid_t tid)
 
 void vt_threads_forget(void)
 {
-	/* whoever held the lock does not exist here */
+	/* the thread that held the lock does not exist here */
 	vt_lock_forget(&table.lock);
 	if (table.room) {
 		memset(table.entry, 0, (size_t)table.room * sizeof(*table.entry));

@@ -29,7 +29,7 @@ struct vt_lock {
 
 void vt_lock(struct vt_lock *l);
 void vt_unlock(struct vt_lock *l);
-/* 0, or not: somebody has it. */
+/* 0: free; else a thread has it. */
 int vt_lock_try(struct vt_lock *l);
 /* Others may have it for a while; the caller stays protected. `held` keeps what is restored in the end. */
 void vt_lock_pause(struct vt_lock *l, struct vt_lock *held);

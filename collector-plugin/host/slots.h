@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The places through which the program calls functions of its libraries (entries of the global offset table, GOT). Only those of the program and of
  * the libraries that it was linked with are changed, not those of MPI, of ours, or of libraries below MPI; so calls inside libc, MPI or
- * this library are never seen, and nothing changes where nobody asks. */
+ * this library are never seen, and nothing changes where no function is asked for. */
 #ifndef COLLECTOR_PLUGIN_HOST_SLOTS_H
 #define COLLECTOR_PLUGIN_HOST_SLOTS_H
 

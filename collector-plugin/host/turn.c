@@ -27,7 +27,7 @@ int vt_turn_take(struct vt_turn *t)
 			atomic_store_explicit(&t->lost, 1, memory_order_relaxed);
 			return 0;
 		}
-		/* a reading takes microseconds, but whoever is at it may have lost its CPU, maybe to us */
+		/* a reading takes microseconds, but the thread that reads may have lost its CPU, maybe to us */
 		if (waited < 50000) {
 			sched_yield();
 		} else {

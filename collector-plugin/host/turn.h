@@ -8,7 +8,7 @@
 
 struct vt_turn {
 	_Atomic int busy;
-	_Atomic int lost; /* a thread has waited in vain; none waits any more until the turn is given back */
+	_Atomic int lost; /* a thread has given up waiting; none waits any more until the turn is given back */
 };
 
 static inline int vt_turn_try(struct vt_turn *t)

@@ -134,7 +134,7 @@ static void forget_missing(struct sessions *s)
 	}
 }
 
-/* In a run all ranks have a map; the one of a rank without a file is of no use to anybody. */
+/* In a run all ranks have a map; that of a rank without a file is not used. */
 static int fill_missing(struct sessions *s, struct tkm_err *err)
 {
 	const struct cal_rank *master = &s->run.rank[0];

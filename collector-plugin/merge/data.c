@@ -56,7 +56,7 @@ static inline uint64_t global(const struct vt_merge *m, struct source *s)
 	return t < 0 ? 0 : (uint64_t)t;
 }
 
-/* Records of groups are in one set, whoever recorded them. */
+/* Records of groups are in one set, in whatever process they were recorded. */
 static int group_belongs(struct vt_merge_part *part, const struct source *s, unsigned group)
 {
 	uint32_t home = group == VT_RAW_NODE ? s->f->node_set : 0;
@@ -268,7 +268,7 @@ struct run {
 };
 
 /* The next records, `most` at most, as far as they are states of the same thread whose functions are in their words, and need nothing that
- * only the slow way does. What is entered and what is left nobody can predict, so that makes no branches. */
+ * only the slow way does. What is entered and what is left cannot be predicted, so that makes no branches. */
 static size_t take_states(struct run *r, struct stx_state *to, size_t most)
 {
 	const uint8_t *p = r->p;

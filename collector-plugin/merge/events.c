@@ -47,7 +47,7 @@ static int write_enter(struct vt_merge_part *part, const struct vt_merge_event *
 	return with.scl ? stf_write_enter_function_1(part->w, &with) : stf_write_enter_function(part->w, &r);
 }
 
-/* A call that was left by a jump, or with its thread, has moved nothing that anybody knows of. */
+/* A call that was left by a jump, or with its thread, has moved nothing that is known. */
 static int end_io(struct vt_merge_part *part, const struct vt_merge_event *e)
 {
 	struct stf_file_io_end r = {

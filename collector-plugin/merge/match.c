@@ -252,7 +252,7 @@ static size_t take_back(struct matching *m, uint32_t *order, size_t n)
 	return k;
 }
 
-/* When a freed receive was posted that may have got a message of this channel without anybody's knowing; INT64_MAX: there is none. */
+/* When a freed receive was posted that may have got a message of this channel unnoticed; INT64_MAX: there is none. */
 static int64_t freed_from(const struct matching *m, const struct vt_match_end *of)
 {
 	int64_t from = INT64_MAX;

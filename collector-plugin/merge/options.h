@@ -42,7 +42,7 @@ struct vt_merge_options {
 	const void *cpus; /* cpu_set_t of cpus_size bytes that these threads may use; NULL: those of the caller */
 	size_t cpus_size;
 	int delete_raw; /* remove the raw files once the trace is complete */
-	int settled; /* nobody else is merging these files: what a merge of them left that was killed is removed, also where
+	int settled; /* no other process merges these files: what a merge of them left that was killed is removed, also where
 	                       * the process lives that began it. Else only that of processes that are gone, or of other machines */
 	const struct vt_merge_hosts *hosts;       /* or NULL. A merge that fails may be tried again without */
 	void (*say)(void *ctx, const char *line); /* one line for the user for each thing that is missing; or NULL */

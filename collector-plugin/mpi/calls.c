@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The calls of MPI in C: each passes on to whoever comes next in the order of libraries (another tool, or MPI itself). Arguments and
+/* The calls of MPI in C: each calls the next library in the order of loading (another tool, or MPI itself). Arguments and
  * results are the program's, but for two: where it does not want a status or statuses it is given ours, because what a wildcard
  * has received is there only. The body of each call is made of calls.def and of the macros here for its kind; record.h has what
  * they record. */

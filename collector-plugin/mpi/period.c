@@ -59,7 +59,7 @@ static int is_before(const struct timespec *a, const struct timespec *b)
 	return a->tv_sec != b->tv_sec ? a->tv_sec < b->tv_sec : a->tv_nsec < b->tv_nsec;
 }
 
-/* Sleeps until the period is over or somebody here wants something, and reads a steered clock meanwhile. Returns what this rank
+/* Sleeps until the period is over or a thread of this process wants something, and reads a steered clock meanwhile. Returns what this rank
  * would have happen. */
 static enum word wait_until_due(void)
 {
@@ -143,7 +143,7 @@ static void *sessions(void *arg)
 		if (w == NOTHING) {
 			break;
 		}
-		/* whoever is early waits for rank 0, whose word counts */
+		/* a rank that is early waits for rank 0, which decides */
 		rc = cal_link_bcast(link, &w, sizeof(w), &p.err);
 		if (rc == 0 && w != THE_END) {
 			rc = one_session(w);

@@ -14,7 +14,7 @@ static void lock(struct vt_requests *t)
 		return;
 	}
 	while (__atomic_test_and_set(&t->lock, __ATOMIC_ACQUIRE)) {
-		/* whoever has it may wait for our processor */
+		/* the thread that has it may wait for our processor */
 		if (++turns % 100 == 0) {
 			sched_yield();
 		}
@@ -124,7 +124,7 @@ static struct vt_request *take_free(struct vt_requests *t)
 	return r;
 }
 
-/* An entry for this handle that nobody has, in its chain. */
+/* A free entry for this handle, in its chain. */
 static struct vt_request *claim_entry(struct vt_requests *t, uint64_t handle)
 {
 	struct vt_request *r = find(t, handle), **at;

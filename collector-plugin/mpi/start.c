@@ -162,7 +162,7 @@ int MPI_Abort(MPI_Comm comm, int errorcode)
 /* ---- behind another tool ---- */
 
 /* Tools that are loaded before us (LD_PRELOAD, or earlier on the link line) have an MPI_Init of their own, which calls PMPI_Init: we
- * would never hear of it. So these four have their second name here too; whoever comes first counts. */
+ * would never hear of it. So these four have their second name here too; the first one counts. */
 
 int PMPI_Init(int *argc, char ***argv)
 {

@@ -40,7 +40,7 @@ size_t vt_raw_file_size(const struct vt_raw_file *f);
 /* Is the process that writes it still there (on this node and boot)? */
 int vt_raw_file_alive(const struct vt_raw_file *f);
 
-/* The head alone, of a file that may be anybody's: only a regular file of this user is looked at, and nothing is mapped. Returns 0,
+/* The head alone, of a file that may belong to another user: only a regular file of this user is looked at, and nothing is mapped. Returns 0,
  * or -1: that is no raw file of ours. */
 int vt_raw_read_head(const char *path, struct vt_raw_head *head);
 /* Does the process still run that writes a file with this head (on this node and boot)? */

@@ -435,7 +435,7 @@ struct vt_raw_stream *vt_raw_stream(struct vt_raw *r)
 	for (s = r->streams; s && s->taken; s = s->next) {
 	}
 	if (!s) {
-		/* mapped, not allocated: this may run inside somebody's malloc */
+		/* mapped, not allocated: this may run inside the program's malloc */
 		s = mmap(NULL, sizeof(*s), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 		if (s == MAP_FAILED) {
 			vt_unlock(&r->lock);

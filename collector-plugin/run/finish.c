@@ -73,7 +73,7 @@ static int was_killed(const struct vt_raw_head *h)
 	return h->state == VT_RAW_RECORDING && !strcmp(h->host, host) && !vt_raw_head_alive(h);
 }
 
-/* Is it a raw file of this job, or one that somebody should know of? */
+/* Is it a raw file of this job, or one that the user should know of? */
 static void sort_raw_file(struct vt_collector *c, struct files *f, const char *path)
 {
 	struct vt_raw_head h;
@@ -176,7 +176,7 @@ static int writes_trace(const struct vt_collector *c)
 	return !c->settings.keep_raw_events;
 }
 
-/* UNIFY-COUNTERS, UNIFY-GROUPS: on unless somebody says off. */
+/* UNIFY-COUNTERS, UNIFY-GROUPS: on unless they are set to off. */
 static int is_off(const struct vt_collector *c, const char *name)
 {
 	const char *text = vt_settings_other(&c->settings, name);
@@ -217,7 +217,7 @@ static int merge_for(struct vt_collector *c, struct vt_merge_input *in, size_t n
 	o.cpus = vt_cpus_of(&c->pub, &o.cpus_size);
 	o.threads = o.cpus ? 0 : 1;
 	rc = merge(in, n, &o, &r, err);
-	/* somebody else's run has taken the name since this one began; several hosts cannot change theirs in the middle */
+	/* another run has taken the name since this one began; several hosts cannot change theirs in the middle */
 	if (rc < 0 && err->code == TKM_ERR_EXISTS && !hosts) {
 		vt_say(1, "WARNING", "%s; this run's trace gets its number into its name", err->text);
 		snprintf(size, sizeof(size), "%d", (int)c->pid);

@@ -13,7 +13,7 @@
 int vt_collect_start(int rank, int ranks, const char *argv0, struct tkm_err *err);
 
 /* Ends it: the last samples, then the raw file is closed. merge 1: and made into a trace, if this process is the only
- * one of its job; 0: somebody else does that (MPI: all ranks together). Again is nothing. Not under a lock. */
+ * one of its job; 0: others do that (MPI: all ranks together). Again is nothing. Not under a lock. */
 void vt_collect_end(int merge);
 /* The program gives up system calls (seccomp): from here on only memory is written. no_clock: and not that, since its strict mode takes
  * the counter away, too, by which clocks are read. */

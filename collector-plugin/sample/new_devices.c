@@ -77,7 +77,7 @@ void vt_look_for_devices(struct vt_sampler *s)
 	if (!s->book.plan || now - s->marked_ns < LOOK_EVERY_MS * 1000000ll) {
 		return;
 	}
-	/* the first time too: somebody may have come since the counters were chosen */
+	/* the first time too: a device may have come since the counters were chosen */
 	mark = smp_plan_mark(s->book.plan);
 	if (mark && mark != s->mark) {
 		devices_came(s);

@@ -420,7 +420,7 @@ static void *thread_main(void *arg)
 	atomic_store_explicit(&s->opened, 1, memory_order_release);
 	sem_post(&s->ready);
 	if (s->apart) {
-		/* 0 to 2 must not become files of ours that somebody prints to by mistake */
+		/* 0 to 2 must not become files of ours that the program prints to by mistake */
 		s->root = tkm_root_open("/");
 		for (i = 0; s->root >= 0 && i < 2; i++) {
 			s->spare[i] = dup(s->root);

@@ -470,7 +470,7 @@ static void other_variables(struct vt_settings *s, const char *commanded)
 	}
 }
 
-/* Counters that somebody asked for are read at every event, as in the Intel Trace Collector guide, section 3.9; the standard ones are our choice. */
+/* Counters that the user asked for are read at every event, as in the Intel Trace Collector guide, section 3.9; the standard ones are our choice. */
 static void choose_interval(struct vt_settings *s)
 {
 	size_t i;

@@ -26,7 +26,7 @@ VT_HIDDEN void vt_callstack_start(void);
 /* The code around this address is ours, too. After vt_callstack_start(). */
 VT_HIDDEN void vt_callstack_own(const void *address);
 VT_HIDDEN struct vt_callstack_levels vt_callstack_default(void);
-/* The stack of the calling thread, from whoever called this library on: `skip` return addresses are left out, up to `levels` taken.
+/* The stack of the calling thread, from the caller of this library on: `skip` return addresses are left out, up to `levels` taken.
  * Returns its number; 0: there is none. No lock, allocation or system call for a stack that was seen before. */
 VT_HIDDEN uint32_t vt_callstack(struct vt_callstack_thread *t, unsigned skip, unsigned levels);
 /* The same for VT_sclstack(): begins with the address pc unless it is 0, and at a stack frame unless it is NULL. */
