@@ -112,7 +112,9 @@ static int another_gets_it(void)
 static void others_have_it_meanwhile(void)
 {
 	struct vt_lock held;
+	int was;
 
+	memset(&held, 0, sizeof(held));
 	block_one();
 	CHECK(another_gets_it(), "nobody has it");
 	vt_lock(&shared);
@@ -123,6 +125,15 @@ static void others_have_it_meanwhile(void)
 	CHECK(is_protected() && !another_gets_it() && shared.depth == 1, "resumed");
 	vt_unlock(&shared);
 	CHECK(as_before() && another_gets_it(), "given back");
+	/* who may not be cancelled when it takes the lock may not be after that */
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &was);
+	vt_lock(&shared);
+	vt_lock_pause(&shared, &held);
+	CHECK(another_gets_it(), "paused again");
+	vt_lock_resume(&shared, &held);
+	vt_unlock(&shared);
+	CHECK(cannot_be_cancelled(), "as before");
+	pthread_setcancelstate(was, NULL);
 	/* as in the child of a fork whose parent has it */
 	vt_lock(&shared);
 	vt_unlock(&shared);
