@@ -524,9 +524,15 @@ static void comes_back(const char *clocks, const char *version, int contradicted
 	CHECK(calibrate(l, &sc, &run, &err) == 0, "%s", err.text);
 	snprintf(run.rank[1].host, sizeof(run.rank[1].host), "n \"1\" \\ \xc3\xb6\t");
 	run.rank[1].measured_se_ppm = NAN;
+	run.rank[1].measured_hz = 999999999.5;
+	run.rank[1].measured_bound_ppm = 0.125;
 	one = as_text(&run, &n);
 	CHECK(!strncmp(one, version, strlen(version)) && !cal_clk_read(one, n, "x.clk", &back, &err), "%.20s", one);
 	CHECK_STR(back.rank[1].host, run.rank[1].host);
+	CHECK(back.rank[1].measured_hz == 999999999.5 && isnan(back.rank[1].measured_se_ppm) &&
+			back.rank[1].measured_bound_ppm == 0.125,
+		"%.17g, %g, %g", back.rank[1].measured_hz, back.rank[1].measured_se_ppm,
+		back.rank[1].measured_bound_ppm);
 	CHECK_INT(run.rank[2].map.max_drift > run.max_drift, contradicted);
 	CHECK_NEAR(run.rank[2].map.max_drift, back.rank[2].map.max_drift, 0);
 	two = as_text(&back, &m);

@@ -4,6 +4,7 @@
 #include "tests/lib/check.h"
 
 #include <pthread.h>
+#include <sched.h>
 
 #include "collector-plugin/mpi/requests.h"
 
@@ -172,6 +173,58 @@ static void threads_share_it(void)
 	CHECK_INT(shared.used, 0);
 }
 
+static _Atomic int yields, done;
+
+/* In place of libc's: who waits for the lock calls it now and then. */
+int sched_yield(void)
+{
+	yields++;
+	return 0;
+}
+
+static void *one_call(void *arg)
+{
+	static const uint64_t handle = 77;
+	struct vt_request *r = NULL;
+
+	switch ((int)(intptr_t)arg) {
+	case 0:
+		vt_requests_add(&shared, handle);
+		break;
+	case 1:
+		vt_requests_hold_all(&shared, &handle, 1, &r);
+		break;
+	case 2:
+		vt_requests_hold(&shared, handle);
+		break;
+	default:
+		vt_requests_release(&shared, arg, 0);
+	}
+	done = 1;
+	return NULL;
+}
+
+/* While another thread holds the table's lock, no call comes through. */
+static void each_call_waits_for_the_lock(void)
+{
+	struct vt_request *r = vt_requests_add(&shared, 78);
+	pthread_t t;
+	int i;
+
+	CHECK(vt_requests_hold(&shared, 78) == r, "held");
+	for (i = 0; i < 4; i++) {
+		yields = done = 0;
+		CHECK(!__atomic_test_and_set(&shared.lock, __ATOMIC_ACQUIRE), "nobody has it");
+		CHECK_INT(pthread_create(&t, NULL, one_call, i < 3 ? (void *)(intptr_t)i : r), 0);
+		while (!yields && !done) {
+		}
+		CHECK(!done, "call %d came through", i);
+		__atomic_clear(&shared.lock, __ATOMIC_RELEASE);
+		pthread_join(t, NULL);
+		CHECK(done, "call %d", i);
+	}
+}
+
 int main(int argc, char **argv)
 {
 	check_args(argc, argv);
@@ -182,5 +235,6 @@ int main(int argc, char **argv)
 	RUN(few_entries_wait_for_their_handle);
 	RUN(entries_do_not_move);
 	RUN(threads_share_it);
+	RUN(each_call_waits_for_the_lock);
 	return check_end();
 }
