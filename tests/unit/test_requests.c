@@ -44,7 +44,7 @@ static void entries_are_found_as_long_as_they_live(void)
 /* A call holds the entry of a request that is complete; MPI has given its handle to another thread meanwhile. */
 static void a_handle_given_out_again_is_another_request(void)
 {
-	struct vt_requests t = { 0 };
+	static struct vt_requests t; /* its memory is never given back: a leak if it were of this call */
 	struct vt_request *old = vt_requests_add(&t, 42), *held, *fresh, *again;
 
 	old->tag = 1;
@@ -64,7 +64,7 @@ static void a_handle_given_out_again_is_another_request(void)
 /* Completed past us, as by a library that calls PMPI_Wait(): counted, and no memory is lost. */
 static void a_request_that_ended_unseen_is_forgotten(void)
 {
-	struct vt_requests t = { 0 };
+	static struct vt_requests t; /* its memory is never given back: a leak if it were of this call */
 	int i;
 
 	for (i = 0; i < 100000; i++) {
@@ -78,7 +78,7 @@ static void a_request_that_ended_unseen_is_forgotten(void)
 static void entries_do_not_move(void)
 {
 	enum { MANY = 20000 };
-	struct vt_requests t = { 0 };
+	static struct vt_requests t; /* its memory is never given back: a leak if it were of this call */
 	static struct vt_request *r[MANY];
 	static uint64_t handle[MANY];
 	static struct vt_request *out[MANY];
@@ -100,7 +100,7 @@ static void entries_do_not_move(void)
 /* Two calls hold a request, which the first of them completes; its handle is given out again before the second returns. */
 static void two_calls_hold_one(void)
 {
-	struct vt_requests t = { 0 };
+	static struct vt_requests t; /* its memory is never given back: a leak if it were of this call */
 	struct vt_request *r = vt_requests_add(&t, 42), *fresh;
 
 	r->tag = 1;
@@ -121,7 +121,7 @@ static void two_calls_hold_one(void)
 /* Handles that are never given out again do not fill the table. */
 static void few_entries_wait_for_their_handle(void)
 {
-	struct vt_requests t = { 0 };
+	static struct vt_requests t; /* its memory is never given back: a leak if it were of this call */
 	int i;
 
 	for (i = 0; i < 100000; i++) {
