@@ -72,7 +72,7 @@ static void make_table(struct tt_options *o, struct tkm_option *t)
 		{ "VERBOSE", TKM_OPTION_COUNT, &o->verbose, 0, 9, "N", "1 (default); 2: LIST per node, a line per pair; 3: stamps on one tick" },
 		{ "PERFORMANCE-TIME", TKM_OPTION_TIME, &o->performance_s, 0.01, 3600, "TIME",
 			"how long the timer's cost and rate are measured (default 5s, for all ranks of a node together)" },
-		{ "BURST", TKM_OPTION_COUNT, &o->burst, 1, 1000000, "N", "ping-pongs per pair and burst (default 100)" },
+		{ "BURST", TKM_OPTION_COUNT, &o->burst, 1, 1000000, "N", "exchanges per pair and burst (default 100)" },
 		{ "SYNC", TKM_OPTION_TEXT, &o->sync_name, 0, 0, "HOW",
 			"pairs (default): one pair at a time, the others asleep; itc: the guide's round robin" },
 		{ "TOPOLOGY", TKM_OPTION_TEXT, &o->shape_name, 0, 0, "SHAPE",
