@@ -3,7 +3,7 @@
 # tests/skips.sh, by which make check ends: skips are named, and a new one on the same machine fails. TAP.
 . "${top_srcdir:-.}/tests/lib/tap.sh"
 cd "$dir" || exit 99
-unset SKIPS_KNOWN
+unset SKIPS_RAN
 mkdir -p t
 printf 'ok 1 - works\nok 2 - a disk # SKIP no disk here: none\n1..2\n' >t/a.sh.log
 printf '1..0 # SKIP no MPI\n' >t/b.sh.log
@@ -13,17 +13,22 @@ skips t/a.sh.log t/b.sh.log t/c.log && grep -qx 'Skipped, 2:' out && grep -qx ' 
 ok "skips are named with their reasons" $?
 skips t/c.log && grep -qx 'Nothing was skipped.' out
 ok "nothing skipped" $?
-SKIPS_KNOWN=known/of_here
-export SKIPS_KNOWN
-skips t/a.sh.log && [ -f known/of_here ] && printf 'ok 2 - a disk # SKIP no disk here: 5 loops\n' >t/a.sh.log && skips t/a.sh.log
-ok "a known skip with another reason is no failure" $?
-! skips t/a.sh.log t/b.sh.log && grep -q 'New on this machine' out && tail -n 1 out | grep -qx '  t/b.sh: all of it'
-ok "a new skip on the same machine fails" $?
-printf 'ok 7 - np 2: messages # SKIP this time the machine: busy\n' >t/c.log
-skips t/a.sh.log t/c.log && grep -qx '  t/c: np 2: messages: this time the machine: busy' out
+SKIPS_RAN=known/of_here
+export SKIPS_RAN
+skips t/a.sh.log t/b.sh.log && [ -f known/of_here ] && skips t/a.sh.log t/b.sh.log
+ok "what never ran on this machine is no failure" $?
+printf 'ok 1 - np 2: messages\nok 2 - np 2: steps\n1..2\n' >t/b.sh.log
+skips t/b.sh.log && printf 'ok 1 - np 2: messages\nok 2 - np 2: steps # SKIP no MPI\nok 3 - new # SKIP no disk\n1..3\n' >t/b.sh.log && ! skips t/b.sh.log &&
+	grep -q 'Ran before on this machine' out && tail -n 1 out | grep -qx '  t/b.sh: np 2: steps'
+ok "a check that ran and is skipped now fails" $?
+printf 'ok 2 - np 2: steps # SKIP this time the machine: busy\n' >t/b.sh.log
+skips t/b.sh.log && grep -qx '  t/b.sh: np 2: steps: this time the machine: busy' out
 ok "one that depends on what else runs is named, and no failure" $?
+printf '1..0 # SKIP no MPI\n' >t/b.sh.log
+! skips t/a.sh.log t/b.sh.log && tail -n 1 out | grep -qx '  t/b.sh: all of it'
+ok "so does a whole test" $?
 # as make check calls it: the status is the last word
 printf 'all: ; @sh %s/tests/skips.sh t/b.sh.log\n' "$src" >Makefile
-! make -s >out 2>err && tail -n 1 out | grep -qx '  t/b.sh: all of it'
+! make -s --no-print-directory >out 2>err && tail -n 1 out | grep -qx '  t/b.sh: all of it'
 ok "and make fails" $?
 done_testing
