@@ -59,6 +59,21 @@ static const char *scope_name(enum smp_scope s)
 	return s == SMP_NODE ? "node" : s == SMP_PROCESS ? "process" : "thread";
 }
 
+/* What needs a thread in the program, as far as it is known before the start. */
+static void list_inside(const struct vt_settings *s)
+{
+	size_t i;
+
+	if (s->sampler && !strcasecmp(s->sampler, "thread")) {
+		printf("a thread inside the program reads the counters: SAMPLER thread\n");
+	}
+	for (i = 0; i < s->counter.n && strncasecmp(s->counter.text[i], "sde", 3); i++) {
+	}
+	if (i < s->counter.n) {
+		printf("a thread inside the program reads the counters: %s\n", s->counter.text[i]);
+	}
+}
+
 int vtrun_list(struct vtrun *r)
 {
 	struct smp_env env;
@@ -84,6 +99,7 @@ int vtrun_list(struct vtrun *r)
 						       : c->unit,
 			c->what);
 	}
+	list_inside(&r->settings);
 	smp_plan_close(plan);
 	/* of every run; collector-plugin/sample/plan.c defines them */
 	printf("%-28s %-8s %-10s %-10s %s\n", "Tickmark:sampler_cpu", "process", "ns", "percent",

@@ -374,6 +374,7 @@ static void loop(struct vt_sampler *s)
 	if (vt_collect_in_window(vt_ticks_now(&s->c->pub))) {
 		sample_all(s, 0, s->node && vt_now_ns(CLOCK_MONOTONIC) - s->node_ns >= NODE_APART);
 	}
+	vt_sampler_say_unregistered(s);
 }
 
 /* Are there counters of this scope that count from their opening? */

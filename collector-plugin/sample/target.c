@@ -50,6 +50,9 @@ void vt_book_lay(struct vt_book *b, void *room, size_t n)
 	b->restarted = b->said + n + 1;
 }
 
+/* Bits of vt_book.said. */
+enum { SAID_MISSING = 1, HAD_A_VALUE = 2 };
+
 static void say_missing(struct vt_sampler *s, struct vt_book *book, const struct smp_set *set)
 {
 	char line[600];
@@ -59,13 +62,33 @@ static void say_missing(struct vt_sampler *s, struct vt_book *book, const struct
 		size_t k = smp_set_planned(set, i);
 
 		/* said once per counter, not per thread */
-		if (*smp_set_why(set, i) && !book->said[k]) {
-			book->said[k] = 1;
+		if (*smp_set_why(set, i) && !(book->said[k] & SAID_MISSING)) {
+			book->said[k] |= SAID_MISSING;
 			snprintf(line, sizeof(line), "counter %s: %s", smp_plan_at(book->plan, k)->counter.name,
 				smp_set_why(set, i));
 			vt_raw_info(vt_raw_of(&s->c->pub), "missing", line);
 			if (vt_rank_of(&s->c->pub) <= 0) {
 				vt_say(vt_plan_warning_level(s->c, smp_plan_at(book->plan, k)), "WARNING", "%s", line);
+			}
+		}
+	}
+}
+
+void vt_sampler_say_unregistered(struct vt_sampler *s)
+{
+	const struct vt_book *b = &s->book;
+	size_t i, n = b->plan ? smp_plan_size(b->plan) : 0;
+	char line[600];
+
+	for (i = 0; i < n; i++) {
+		const struct smp_counter *c = &smp_plan_at(b->plan, i)->counter;
+
+		if (!c->missing && !b->said[i] && strncmp(c->name, "sde:", 4) == 0) {
+			snprintf(line, sizeof(line), "counter %s: the program has registered no event of this name",
+				c->name);
+			vt_raw_info(vt_raw_of(&s->c->pub), "missing", line);
+			if (vt_rank_of(&s->c->pub) <= 0) {
+				vt_say(vt_plan_warning_level(s->c, smp_plan_at(b->plan, i)), "WARNING", "%s", line);
 			}
 		}
 	}
@@ -197,6 +220,7 @@ void vt_target_sample_at(struct vt_sampler *s, struct vt_target *t, ltick_t now,
 	}
 	for (i = 0; rc > 0 && i < n; i++) {
 		if (book->state[i] & SMP_VALID) {
+			book->said[smp_set_planned(t->set, i)] |= HAD_A_VALUE;
 			id[k] = book->ids[smp_set_planned(t->set, i)];
 			v[k] = in_row(t, smp_set_planned(t->set, i), book->value[i].u);
 			if (is_shared(s, t, smp_set_planned(t->set, i))) {

@@ -16,7 +16,7 @@ struct vt_book {
 	const uint32_t *ids;
 	union smp_value *value;
 	uint8_t *state;
-	uint8_t *said, *restarted; /* of each planned counter: that it does not work; how often it began anew */
+	uint8_t *said, *restarted; /* of each planned counter: does it work? how often it began anew */
 };
 
 /* Counters that belong to one thread, to the process or to the node. */
@@ -90,6 +90,8 @@ void vt_target_sample_at(struct vt_sampler *s, struct vt_target *t, ltick_t now,
 	const uint64_t *more, unsigned n_more);
 /* The same now, unless that is outside of TIME-WINDOWS. */
 void vt_target_sample(struct vt_sampler *s, struct vt_target *t);
+/* At the end: the software-defined events that never had a value, because the program has none of that name. */
+void vt_sampler_say_unregistered(struct vt_sampler *s);
 int vt_sampler_in_window(const struct vt_sampler *s, ltick_t now);
 
 /* A sampler of c->plan; NULL: no memory. */

@@ -294,4 +294,14 @@ sampled sleep 0.2
 options=
 [ "$status" -eq 0 ] && grep -q 'COUNTER nosuch_\*: no counter has such a name' "$dir/err" && valid sleep.stf
 ok "a counter pattern that matches nothing is named" $?
+if [ -n "$sanitizer" ]; then
+	skip "a software-defined event that no library registers is named" "the sanitizer is preloaded"
+else
+	fresh
+	options="--counter sde:::nolib::X"
+	sampled sleep 0.2
+	options=
+	[ "$status" -eq 0 ] && grep -qE 'sde:::nolib::X: (the program has registered no event of this name|no counter has such a name)' "$dir/err" && valid sleep.stf
+	ok "a software-defined event that no library registers is named" $?
+fi
 done_testing

@@ -187,6 +187,9 @@ fi
 	"$build/vtrun" --estimate >"$dir/estimate" && n=$(sed -n 's/.*: \([0-9]*\) counters of the process.*/\1/p' "$dir/estimate") &&
 	[ "$(awk '$2 == "process"' "$dir/out" | wc -l)" -eq "$n" ] && grep -q '^Tickmark:sampler_cpu ' "$dir/out"
 ok "--list" $?
+"$build/vtrun" --list --counter sde:::nolib::X >"$dir/out" 2>"$dir/err" && grep -q '^a thread inside the program reads the counters: sde:::nolib::X$' "$dir/out" &&
+	"$build/vtrun" --list >"$dir/out" && ! grep -q '^a thread' "$dir/out"
+ok "--list names what needs a thread inside the program" $?
 "$build/vtrun" --counter no_such_counter on --list >"$dir/out" 2>"$dir/err" && grep -q 'no_such_counter  *cannot be recorded: ' "$dir/out"
 ok "--list says why not" $?
 fresh
