@@ -8,6 +8,11 @@ setup()
 	builddir=${top_builddir:-$top/build}
 }
 
+# As in tests/lib/tap.sh: [a-z] means other letters in other locales.
+for tool in awk grep sed sort tr; do
+	eval "$tool() { LC_ALL=C command $tool \"\$@\"; }"
+done
+
 # The options that --help lists, one per line: "--output -o", "--force"; each line of it that begins with an option.
 options_of() # options_of PROGRAM [MODE]: the long name first, then the letter
 {
