@@ -13,7 +13,7 @@ for v in $(env | sed -n 's/^\(VT_[A-Z_]*\)=.*/\1/p'); do
 	unset "$v"
 done
 # the programs run in the locale of the caller; what looks at their output reads numbers with a point and sorts by bytes
-for v in awk comm grep join sed sort tr uniq; do
+for v in awk comm grep join sed sort stat tr uniq; do
 	eval "$v() { LC_ALL=C command $v \"\$@\"; }"
 done
 count=0 bad=0
