@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Formats the error lines of base/err.h and removes control characters from them. */
 #include "base/err.h"
 
 #include <stdarg.h>
@@ -13,7 +14,7 @@ char *tkm_plain(char *text)
 		if (*c < ' ' || *c == 0x7f) {
 			*c = '?';
 		} else if (*c == 0xc2 && c[1] >= 0x80 && c[1] < 0xa0) {
-			*c++ = '?'; /* U+0080 to U+009F in UTF-8: one of them begins a command to the terminal */
+			*c++ = '?'; /* U+0080 to U+009F in UTF-8: U+009B begins a command to the terminal */
 			*c = '?';
 		}
 	}

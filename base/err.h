@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* How a library of ours says what went wrong: a code to branch on and one line for a person. The
- * line names the thing (file, option, timer, rank) and the way out. Libraries fill it in and return;
- * only programs print it, as "program: line", and choose the exit status. */
+/* How the libraries of this project report an error: a code for the caller and one line for a person. The line names
+ * the thing (file, option, timer, rank) and says what to do. Libraries fill it in and return; only programs print it,
+ * as "program: line", and choose the exit status. */
 #ifndef BASE_ERR_H
 #define BASE_ERR_H
 
@@ -22,8 +22,8 @@ struct tkm_err {
 	char text[480]; /* one line, no newline, no control characters, always terminated */
 };
 
-/* Control characters, with which a name could give commands to a terminal or begin a line of its own, become '?', in place. Every byte
- * is kept in its place, UTF-8 passes. Returns text. */
+/* Replaces control characters by '?', in place: with them a name could give commands to a terminal or begin a new line.
+ * The length stays the same; other UTF-8 characters stay as they are. Returns text. */
 char *tkm_plain(char *text);
 
 /* Fills *e (which may be NULL) with a code and a formatted line. Returns -1 always, so that a

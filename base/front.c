@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* The command line of every program: help, usage, version, and single letters; see base/front.h. */
 #include "config.h"
 #include "base/front.h"
 
@@ -56,7 +57,7 @@ static char letter_of(const struct tkm_front *f, const char *name)
 	return !strcmp(name, "HELP") ? 'h' : !strcmp(name, "VERSION") ? 'V' : 0;
 }
 
-/* The blank, = or nothing between an option and its value. */
+/* The text between an option and its value: a blank, "=" or nothing. */
 static const char *between(const struct tkm_option *o)
 {
 	int optional = o->type == TKM_OPTION_BOOL || o->type == TKM_OPTION_LEVEL || o->type == TKM_OPTION_NAME;
@@ -167,7 +168,7 @@ int tkm_front_answer(const struct tkm_front *f, const char *word, FILE *out)
 	return 1;
 }
 
-/* -oVALUE, -o VALUE: the same words with the long name. Returns the number of words, or -1. */
+/* Turns -oVALUE or -o VALUE into the same words with the long name. Returns the number of words, or -1. */
 static int spell_out(const struct tkm_front *f, int argc, char **argv, char **words, char **kept, struct tkm_err *err)
 {
 	int i, n = 1, only_words = 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* uthash as this project uses it: "no memory" is a result (the entry's hh.tbl is NULL then), and the hash mixes well, since keys
- * come from files. For .c files only; base/table.h serves all who need no entries of their own. */
+/* uthash as this project uses it: "no memory" is a result (the entry's hh.tbl is NULL then), and the hash mixes well,
+ * since keys come from files. Only .c files include this. Code that needs no entries of its own uses base/table.h. */
 #ifndef BASE_HASH_H
 #define BASE_HASH_H
 

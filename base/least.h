@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* fmin(), fmax() and nearbyint() without libm: what is preloaded does without it, since to load it takes 0.1 ms of each process and
- * its mappings make each fork slower. Of a number and NaN the number counts; of halves the greater whole number. */
+/* fmin(), fmax() and nearbyint() without libm. The preloaded library does not link libm, since loading it takes 0.1 ms
+ * in each process and its mappings make each fork slower. The result for a number and NaN is the number; halves are
+ * rounded up. */
 #ifndef BASE_LEAST_H
 #define BASE_LEAST_H
 

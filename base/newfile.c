@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Output files that appear whole or not at all; see base/newfile.h. */
 #include "config.h"
 #include "base/newfile.h"
 
@@ -14,7 +15,7 @@ static int refuse_existing(const char *path, struct tkm_err *err)
 	return tkm_fail(err, TKM_ERR_EXISTS, "%s exists; --force replaces it, --output gives another name", path);
 }
 
-/* A rename would take the place of the device for the whole machine, if root does it. */
+/* A rename by root would replace the device for the whole machine. */
 static int begin_device(struct tkm_newfile *n, const char *path, struct tkm_err *err)
 {
 	n->f = fopen(path, "we");
@@ -89,7 +90,7 @@ int tkm_newfile_commit(struct tkm_newfile *n, struct tkm_err *err)
 		if (rename(n->temporary, n->path) < 0) {
 			rc = tkm_fail_errno(err, TKM_ERR_IO, errno, "cannot name %s", n->path);
 		}
-	} else if (link(n->temporary, n->path) < 0) { /* unlike rename(), refuses to replace */
+	} else if (link(n->temporary, n->path) < 0) { /* unlike rename(), link() refuses to replace a file */
 		rc = errno == EEXIST ? refuse_existing(n->path, err)
 				     : tkm_fail_errno(err, TKM_ERR_IO, errno, "cannot name %s", n->path);
 	}

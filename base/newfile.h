@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Output files that appear whole or not at all: written under a temporary name beside their place,
- * made with O_EXCL, and renamed when complete. */
+/* Output files that appear whole or not at all. A file is created with O_EXCL under a temporary name in the same
+ * folder, and renamed when it is complete. */
 #ifndef BASE_NEWFILE_H
 #define BASE_NEWFILE_H
 
@@ -14,19 +14,19 @@ struct tkm_newfile {
 	int force;
 };
 
-/* Begins `path`. A device like /dev/null is never replaced but written to; other things that are no files are refused. Without force an existing file is refused, now and again at the commit. Returns 0 or
- * -1. */
+/* Begins `path`. A device such as /dev/null is written to, never replaced. Anything else that is not a regular file is
+ * refused. Without force an existing file is refused, both now and at the commit. Returns 0 or -1. */
 int tkm_newfile_begin(struct tkm_newfile *n, const char *path, int force, struct tkm_err *err);
 
-/* Writes out and gives the file its name. Frees everything, also on failure, when nothing is left of
- * the file. Returns 0, or -1 (disk full, say). */
+/* Writes out the rest and gives the file its name. On failure the temporary file is removed. Frees everything in both
+ * cases. Returns 0, or -1 (the disk is full, for example). */
 int tkm_newfile_commit(struct tkm_newfile *n, struct tkm_err *err);
 
-/* Could the files OUTPUT plus each of `suffixes` (NULL ends them) be begun, before anything takes time? Nothing is left of them. output: the
- * value of --output. Returns 0 or -1. */
+/* Checks, before a long measurement, that a file OUTPUT plus each of `suffixes` (NULL ends them) can be begun. Leaves
+ * no file. output: the value of --output. Returns 0 or -1. */
 int tkm_newfiles_possible(const char *output, const char *const *suffixes, int force, struct tkm_err *err);
 
-/* Removes what was written. A struct of zeros is allowed. */
+/* Removes the temporary file. A struct of zeros is allowed. */
 void tkm_newfile_abort(struct tkm_newfile *n);
 
 #endif

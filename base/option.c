@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Options from the environment, the configuration file and the command line; see base/option.h. */
 #include "config.h"
 #include "base/option.h"
 
@@ -199,7 +200,7 @@ int tkm_option_set_rest(const struct tkm_option *o, char *text, const char *orig
 	char *value;
 
 	if (o->type == TKM_OPTION_LIST) {
-		/* its own syntax has quotes too */
+		/* a list keeps its text as it is: the syntax of the text has quotes of its own */
 		return tkm_option_set(o, text, origin, err);
 	}
 	value = next_field(&text);
@@ -379,7 +380,7 @@ int tkm_option_takes(const struct tkm_option *o, const char *word)
 	}
 }
 
-/* Joins words first to last-1 with blanks and gives them to a list. */
+/* Joins words first to last-1 with blanks and adds the text to a list. */
 static int set_list(
 	const struct tkm_option *o, char **argv, int first, int last, const char *origin, struct tkm_err *err)
 {

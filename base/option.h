@@ -37,7 +37,7 @@ struct tkm_option {
 	const char *help;
 };
 
-/* Sets one option from text. `origin` ("VT_TIMER", "--timer") is in the error. Returns 0 or -1. */
+/* Sets one option from text. The error names `origin` ("VT_TIMER", "--timer"). Returns 0 or -1. */
 int tkm_option_set(const struct tkm_option *o, const char *text, const char *origin, struct tkm_err *err);
 
 /* Sets all options whose variable is in the environment. The table ends with a NULL name. */
@@ -51,37 +51,39 @@ struct tkm_option_storage;
 int tkm_option_file(
 	const struct tkm_option *table, const char *path, struct tkm_option_storage **storage, struct tkm_err *err);
 
-/* The pieces of tkm_option_file(), for a program that goes on where a line is wrong. Calls line() with the name
- * and the rest of the line, for every line that has a name; origin is "FILE:LINE". `rest` lies in *storage
- * and may be given to tkm_option_set_rest(). Returns 0, what line() returned if not 0, or -1. */
+/* The parts of tkm_option_file(), for a program that continues after a line that is wrong. Calls line() with the name
+ * and the rest of the line, for every line that has a name; origin is "FILE:LINE". `rest` lies in *storage and may be
+ * given to tkm_option_set_rest(). Returns 0, what line() returned if not 0, or -1. */
 typedef int (*tkm_option_line)(const char *name, char *rest, const char *origin, void *ctx);
 int tkm_option_lines(
 	const char *path, struct tkm_option_storage **storage, tkm_option_line line, void *ctx, struct tkm_err *err);
-/* The same of a text in memory; `name` is printed as its file. */
+/* The same for a text in memory; errors print `name` as its file. */
 int tkm_option_text(const char *text, size_t size, const char *name, struct tkm_option_storage **storage,
 	tkm_option_line line, void *ctx, struct tkm_err *err);
 /* Sets o from the fields after its name; changes them in place. Returns 0 or -1. */
 int tkm_option_set_rest(const struct tkm_option *o, char *rest, const char *origin, struct tkm_err *err);
 /* The option of that name, whatever its case, or NULL. */
 const struct tkm_option *tkm_option_find(const struct tkm_option *table, const char *name);
-/* How far two names are from each other: letters to insert, drop, change or swap; 99 beyond 60 letters. */
+/* The edit distance of two names: how many letters to insert, drop, change or swap. 99 for names of more than 60
+ * letters. */
 int tkm_option_distance(const char *a, const char *b);
 
-/* Fails with "unknown option '--NAME'", and the name that was meant if one is at most two letters away. Returns -1. */
+/* Fails with "unknown option '--NAME'". The message also suggests an option whose name differs in at most two letters.
+ * Returns -1. */
 int tkm_option_unknown(const struct tkm_option *table, const char *name, struct tkm_err *err);
 
-/* Does the word begin an option, "--name"? And does option o, before it, take the word as (part of) its value? */
+/* Two questions about a word: does it begin an option ("--name")? Does option o, which precedes it, take it as its
+ * value or as part of it? */
 int tkm_option_begins(const char *word);
 int tkm_option_takes(const struct tkm_option *o, const char *word);
 
-/* Sets options from the command line, argv[0] left out of account: "--name value ...", "--name=value". A
- * TEXT takes the next word whatever it is; BOOL, LEVEL take it only if it is such a value; NAME takes it
- * and LIST takes all unless they begin with "--". Words that no option takes go to positional[], at most
- * max of them. Returns their number or -1. */
+/* Sets options from the command line after argv[0]: "--name value ...", "--name=value". A TEXT takes the next word
+ * whatever it is; BOOL, LEVEL take it only if it is such a value; NAME takes it and LIST takes all unless they begin
+ * with "--". Words that no option takes go to positional[], at most max of them. Returns their number or -1. */
 int tkm_option_arguments(
 	const struct tkm_option *table, int argc, char **argv, const char **positional, int max, struct tkm_err *err);
 
-/* Frees what the calls above have kept: storage, and the lists of the table. */
+/* Frees what the calls above have allocated: storage, and the lists of the table. */
 void tkm_option_free(const struct tkm_option *table, struct tkm_option_storage *storage);
 
 /* "VT_SYNC_MAX_MESSAGES" or "sync-max-messages" of an option's name. Returns buf. */

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Opens and reads files below a root folder; see base/rootfs.h. */
 #include "config.h"
 #include "base/rootfs.h"
 
@@ -12,7 +13,7 @@ int tkm_root_open(const char *dir)
 	return open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 }
 
-/* Has the path a ".." component? */
+/* Returns 1 if the path has a ".." component. */
 static int has_dotdot(const char *path)
 {
 	const char *p = path;

@@ -19,8 +19,8 @@ int tkm_root_openat(int root, const char *path);
  * errno; a longer file is cut. */
 ssize_t tkm_root_read(int root, const char *path, char *buf, size_t size);
 
-/* As tkm_root_read() but the first line only, without white space at its end; "" when it cannot be
- * read. Returns buf. */
+/* As tkm_root_read(), but only the first line, without white space at its end; "" if the file cannot be read. Returns
+ * buf. */
 char *tkm_root_line(int root, const char *path, char *buf, size_t size);
 
 #endif

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Medians, quantiles and robust straight lines; see base/stats.h. */
 #include "base/stats.h"
 
 #include <math.h>
@@ -136,7 +137,7 @@ int tkm_line_robust(const double *x, const double *y, size_t n, double *w_out, s
 	for (i = 0; i < 30; i++) {
 		bisquare(x, y, n, &l, w, scratch);
 		if (tkm_line_fit(x, y, w, n, &next) < 0) {
-			break; /* too few points agree: the last line is */
+			break; /* too few points agree: the line of the iteration before is the result */
 		}
 		if (fabs(next.slope - l.slope) <= 1e-15 * fabs(l.slope) && next.y_mean == l.y_mean) {
 			l = next;

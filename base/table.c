@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* A table from keys to values on top of uthash; see base/table.h. */
 #include "config.h"
 #include "base/table.h"
 
@@ -8,7 +9,7 @@
 
 struct tkm_entry {
 	UT_hash_handle hh;
-	max_align_t value[]; /* and the key after it */
+	max_align_t value[]; /* the key follows the value */
 };
 
 static struct tkm_entry *entry_of(const void *value)

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A table from a key of any bytes to a value, for what is looked up by names and numbers from files: uthash with the
- * allocator of whoever links this (in the preloaded library that of collector-plugin/host/), and "no memory" as a result. Not for
- * several threads at a time; not for the event path of the collector. */
+/* A table from a key of any bytes to a value, for lookups by names and numbers that come from files. It is uthash with
+ * the allocator of the program that links it (in the preloaded library: collector-plugin/host/). If memory runs out,
+ * the call returns NULL. Not for several threads at a time; not for the event path of the collector. */
 #ifndef BASE_TABLE_H
 #define BASE_TABLE_H
 
 #include <stddef.h>
 
 struct tkm_entry;
-/* Begins as { 0 }. */
+/* Initialise it with { 0 }. */
 struct tkm_table {
 	struct tkm_entry *first;
 };
@@ -17,13 +17,14 @@ struct tkm_table {
  * key is removed. NULL: no memory; the table is as before. */
 void *tkm_table_put(struct tkm_table *t, const void *key, size_t key_size, size_t value_size);
 
-/* The same of a key that is there; NULL: it is not. */
+/* The value of a key that is in the table; NULL if the key is not. */
 void *tkm_table_find(const struct tkm_table *t, const void *key, size_t key_size);
 
-/* The key of a value, of as many bytes as it was put with. */
+/* The key of a value. Its length is the one that the caller gave when it added the key. */
 const void *tkm_table_key(const void *value);
 
-/* The values in the order in which their keys came: the one after `value`, NULL: the first. Returns NULL after the last. */
+/* Iterates over the values in the order in which their keys were added. Returns the value that follows `value`, or the
+ * first one for NULL. Returns NULL after the last. */
 void *tkm_table_next(const struct tkm_table *t, const void *value);
 
 size_t tkm_table_count(const struct tkm_table *t);

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Times, numbers and quoted names as text; see base/text.h. */
 #include "base/text.h"
 
 #include <ctype.h>
@@ -20,7 +21,7 @@ char *tkm_print_time(char *buf, size_t size, double seconds, int digits)
 	int k;
 
 	for (k = 0; k < digits; k++) {
-		half /= 10; /* pow() would be all that vtrun needs libm for */
+		half /= 10; /* not pow(): vtrun would need libm only for that */
 	}
 	if (!isfinite(seconds)) {
 		snprintf(buf, size, "unknown");
@@ -273,7 +274,7 @@ int tkm_text_end(FILE *f, char **text)
 {
 	int bad = ferror(f);
 
-	/* without memory for its end fclose() leaves no text and says nothing */
+	/* if memory runs out in fclose(), the text is NULL, and fclose() reports no error */
 	if (fclose(f) != 0 || bad || !*text) {
 		free(*text);
 		*text = NULL;

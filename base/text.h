@@ -47,9 +47,9 @@ int tkm_parse_triplet(const char *text, size_t len, struct tkm_triplet *out);
  * would run what is between backquotes. Control characters become spaces, UTF-8 passes. */
 void tkm_quote_gnuplot(FILE *f, const char *text);
 
-/* Text as one word of a shell: as it is, or inside single quotes where it has anything but letters, digits and _./:=@%+,- in it.
- * For a control character there is ? outside of the quotes, which the shell replaces by the one in the name of an existing file (* for U+0080 to U+009F). Cut
- * where buf is too small. Returns buf. */
+/* Text as one word of a shell: as it is, or inside single quotes where it has anything but letters, digits and
+ * _./:=@%+,- in it. A control character becomes ? outside the quotes (* for U+0080 to U+009F); in the name of an
+ * existing file the shell expands it to the original character. Cut where buf is too small. Returns buf. */
 char *tkm_shell_word(char *buf, size_t size, const char *text);
 
 /* Closes what open_memstream(&text, ...) opened. Returns 0, or -1 when there was no memory for all of the text: then it

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The two kinds of time, as two types that the compiler keeps apart. Local ticks count one timer on
- * one process; global ticks count the corrected time axis of the whole run. The only way from one
- * to the other is a clock map (calib/map/map.h). Differences are taken in integers first and go to
- * double afterwards: no absolute time is ever a double. Raw arithmetic on them is here only. */
+/* The two kinds of time, as two types that the compiler keeps apart. Local ticks count one timer on one process; global
+ * ticks count the corrected time axis of the whole run. The only way from one to the other is a clock map
+ * (calib/map/map.h). Differences are taken in integers first and go to double afterwards: no absolute time is ever a
+ * double. Only this header does raw arithmetic on them. */
 #ifndef BASE_TICKS_H
 #define BASE_TICKS_H
 
@@ -48,10 +48,11 @@ static inline gtick_t gtick_add(gtick_t a, int64_t ticks)
 	return (gtick_t){ a.v + ticks };
 }
 
-/* Stamps out of all reason, as in a damaged file, end here, so that the difference of any two fits. */
+/* Unreasonably large timestamps, as in a damaged file, are cut to this value, so that the difference of any two
+ * fits. */
 #define TICKS_FARTHEST ((INT64_C(1) << 62) - 1)
 
-/* a + ticks to nearest, not beyond TICKS_FARTHEST. */
+/* a + ticks, rounded to the nearest tick and limited to TICKS_FARTHEST. */
 static inline int64_t ticks_away(int64_t a, double ticks)
 {
 	double sum = (double)a + ticks;

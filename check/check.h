@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* timertest --check: what this node's clocks are worth now, without MPI and in under two seconds. Every check gives a value that is
- * compared with two limits; what cannot be measured is reported as unknown. One list of results feeds every output format.
- * Checks of the whole cluster judge the last result of timertest, which lies in the state directory. */
+/* timertest --check tests this node's clocks, without MPI and in under two seconds. Every check gives a value, which is
+ * compared with two limits; a check that cannot be measured is reported as unknown. One list of results feeds every
+ * output format. Checks of the whole cluster judge the last result of timertest, which is stored in the state
+ * directory. */
 #ifndef CHECK_CHECK_H
 #define CHECK_CHECK_H
 
@@ -14,7 +15,7 @@
 #include "timers/env.h"
 #include "timers/timer.h"
 
-/* In the order of the monitoring plugins: also the exit status of the program. */
+/* The values are those of monitoring plugins (Nagios) and also the exit status of the program. */
 enum chk_status {
 	CHK_OK = 0,
 	CHK_WARNING = 1,
@@ -37,7 +38,7 @@ struct chk_limit {
 	int off; /* 1: the check is left out */
 };
 
-/* Where the facts come from. The tests put their own in. */
+/* Where the checks get their facts. The unit tests replace these members. */
 struct chk_machine {
 	int root;                /* descriptor of "/", or of a folder with the /proc and /sys of another machine */
 	struct tmr_timer *timer; /* the clock that is judged */
@@ -53,7 +54,7 @@ struct chk_machine {
 struct chk_check {
 	const char *name;
 	enum chk_unit unit;
-	struct chk_limit limit; /* unless a profile or the user says otherwise */
+	struct chk_limit limit; /* the default, unless a profile or the user sets another one */
 	const char *why, *what; /* why it matters; what to do */
 	void (*run)(struct chk_machine *m, const struct chk_limit *limit, struct chk_result *r);
 };
@@ -80,21 +81,22 @@ struct chk_report {
 void chk_machine_begin(struct chk_machine *m);
 /* Runs all checks that are not off, and judges each by its limits. */
 void chk_run(struct chk_machine *m, struct chk_report *r);
-/* Keeps the worse result of each check: a second run, under load. */
+/* Keeps the worse result of each check from two runs; the second run is under load. */
 void chk_worse(struct chk_report *into, const struct chk_report *other);
-/* The worst of all: critical, warning, unknown, ok. */
+/* The worst status of all checks, in this order: critical, warning, unknown, ok. */
 enum chk_status chk_overall(const struct chk_report *r);
 const char *chk_status_name(enum chk_status s); /* "OK", "WARNING", "CRITICAL", "UNKNOWN", "ABSENT" */
 
-/* For the functions of the table. r->status stays to be judged, or is set here. */
+/* For the functions of the table. They set r->status, or leave it to chk_run(), which compares the value with the
+ * limits. */
 void chk_value(struct chk_result *r, double value, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 void chk_unknown(struct chk_result *r, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void chk_absent(struct chk_result *r, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
 /* ---- limits ---- */
 
-/* Sets limits to those of a profile: "baremetal", "kvm", "aws", "azure", or a file with lines NAME WARNING CRITICAL, "-" for no
- * limit and "NAME off". NULL: the one that the hypervisor suggests. *used: its name. Returns 0 or -1. */
+/* Sets limits to those of a profile: "baremetal", "kvm", "aws", "azure", or a file with lines NAME WARNING CRITICAL,
+ * "-" for no limit and "NAME off". NULL: the profile that fits the hypervisor. *used: its name. Returns 0 or -1. */
 int chk_profile(
 	struct chk_limit *limit, const char *name, const struct tmr_env *env, const char **used, struct tkm_err *err);
 /* "NAME=LIMIT" of -w (critical 0) or -c (1). The limit has a unit: 200ns, 5ppm. Returns 0 or -1. */

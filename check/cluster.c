@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-/* Why the stored result does not hold any more, into r; 0: it does, and *age_s is its age. */
+/* Tests whether the stored result is still valid. Returns 0 and *age_s, its age; else writes the reason to r. */
 static int is_void(const struct chk_machine *m, struct chk_result *r, double *age_s)
 {
 	const struct chk_stored *s = m->stored;
@@ -37,7 +37,7 @@ static int is_void(const struct chk_machine *m, struct chk_result *r, double *ag
 	return 1;
 }
 
-/* 1: the result holds and has a value; else r says why not. */
+/* 1: the result is valid and has a value; else r contains the reason. */
 static int known(const struct chk_machine *m, double value, const char *what, struct chk_result *r)
 {
 	const struct chk_stored *s = m->stored;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Checks of the clock that is judged, by reading it: cost, tick, backward steps, cores, rate. */
+/* Checks that read the clock under test: cost, tick, backward steps, cores, rate. */
 #include "config.h"
 #include "check/check.h"
 
@@ -112,7 +112,7 @@ void chk_clock_tick(struct chk_machine *m, const struct chk_limit *limit, struct
 	}
 }
 
-/* The allowed units one after another, a few thousand readings on each. */
+/* Moves the thread to each allowed unit in turn, and takes a few thousand readings on each. */
 void chk_clock_monotonic(struct chk_machine *m, const struct chk_limit *limit, struct chk_result *r)
 {
 	cpu_set_t all, one;
@@ -163,7 +163,8 @@ void chk_tsc_invariant(struct chk_machine *m, const struct chk_limit *limit, str
 	}
 }
 
-/* Against unit 0 is enough: what two others differ by follows. Twice, with a pause, so that different rates show. */
+/* Compares every unit with unit 0 only: the difference of two others follows. Does so twice, with a pause, so that
+ * different rates show. */
 static void judge_pairs(const struct tmr_core_pair *p, int n, struct chk_result *r)
 {
 	double apart = 0, within = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Checks of what the kernel says of its clocks: source, NTP, TAI, clock devices, virtual machine. */
+/* Checks of what the kernel states about its clocks: source, NTP, TAI, clock devices, virtual machine. */
 #include "config.h"
 #include "check/check.h"
 
@@ -96,7 +96,8 @@ static double seconds(const struct chk_machine *m, clockid_t id)
 	return m->gettime(id, &t) < 0 ? NAN : (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* Against the time since boot, which is never set: since the stored result, and since the checks began. */
+/* Compares the realtime clock with the time since boot, which is never set: since the stored result, and since the
+ * checks began. */
 void chk_ntp_stepped(struct chk_machine *m, const struct chk_limit *limit, struct chk_result *r)
 {
 	const struct chk_stored *s = m->stored;
@@ -117,14 +118,15 @@ void chk_ntp_stepped(struct chk_machine *m, const struct chk_limit *limit, struc
 		since = fmax(since, seconds(m, CLOCK_REALTIME) - s->started_s);
 		step = fmax(step, then);
 	}
-	/* both clocks are slewed alike, so that only a step tells them apart; 1 us of reading them one after another */
+	/* both clocks are slewed alike, so only a step changes their difference; 1 us is for reading them one after
+	 * another */
 	allowed = 1e-6 + m->begin.taken_s;
 	chk_value(r, fmax(0, step - allowed), "the time of day against the time since boot, %s, %s ago",
 		same ? "since the stored result" : "since the checks began (no stored result of this boot)",
 		chk_print_value(text, sizeof(text), CHK_SECONDS, since));
 }
 
-/* The kernel's clock against the raw counter below it, over the time of the checks. */
+/* Compares the kernel's clock with the raw counter that it is computed from, over the time of the checks. */
 void chk_ntp_slewed(struct chk_machine *m, const struct chk_limit *limit, struct chk_result *r)
 {
 	double mono, raw, ppm, within, took, best = INFINITY, left = 0;
@@ -155,7 +157,8 @@ void chk_ntp_slewed(struct chk_machine *m, const struct chk_limit *limit, struct
 		chk_print_value(to, sizeof(to), CHK_PPM, within));
 }
 
-/* A device that states its own error bound, as on AWS, is better than any network server; chronyd that uses it has it open. */
+/* A device that states its own error bound, as on AWS, is better than any network server. If chronyd uses the device,
+ * it has it open. */
 void chk_phc_bound_ignored(struct chk_machine *m, const struct chk_limit *limit, struct chk_result *r)
 {
 	int dir = tkm_root_openat(m->root, "/sys/class/ptp"), devices = 0, bounds = 0;
@@ -185,7 +188,7 @@ void chk_phc_bound_ignored(struct chk_machine *m, const struct chk_limit *limit,
 	state = m->adjtimex(&t);
 	if (state < 0) {
 		chk_unknown(r, "adjtimex() is refused here");
-	} else { /* who uses it knows the time of day within a fraction of a millisecond */
+	} else { /* a node that uses it knows the time of day to within a fraction of a millisecond */
 		chk_value(r, state == TIME_ERROR || (t.status & STA_UNSYNC) || t.maxerror > 1000,
 			"%d of %d clock devices state a bound; the kernel's clock can be off by %.3g ms", bounds,
 			devices, 1e-3 * (double)t.maxerror);

@@ -10,7 +10,7 @@
 
 #include "base/text.h"
 
-/* Which limits a kind of machine has of its own. */
+/* The limits in which a kind of machine differs from the defaults. */
 struct of_profile {
 	const char *profile, *check;
 	struct chk_limit limit;
@@ -18,12 +18,13 @@ struct of_profile {
 
 /* clang-format off */
 static const struct of_profile differences[] = {
-	/* A guest's counter is what the host makes of it; kvm-clock is paravirtual and good (clocksource.current). Between two virtual
-	 * processors are cache lines of a host that is shared. */
+	/* The host decides what a guest's counter shows; kvm-clock is paravirtual and good (clocksource.current). The
+	 * limits between two virtual processors are wider, because other guests use the host's caches too. */
 	{ "kvm", "tsc.cross_core", { 300e-9, 800e-9, 0 } },
 	{ "aws", "tsc.cross_core", { 300e-9, 800e-9, 0 } },
 	{ "azure", "tsc.cross_core", { 300e-9, 800e-9, 0 } },
-	/* Amazon Time Sync and Azure's host clock keep a millisecond; more means that the daemon does not use them. */
+	/* Amazon Time Sync and Azure's host clock keep the time to about 1 ms. A much larger error means that the
+	 * daemon does not use them. */
 	{ "aws", "ntp.offset", { 1e-3, 100e-3, 0 } },
 	{ "azure", "ntp.offset", { 5e-3, 100e-3, 0 } },
 	{ "kvm", "sync.offset_max", { 50e-6, 1e-3, 0 } },
@@ -155,7 +156,7 @@ static int read_file(struct chk_limit *limit, const char *path, struct tkm_err *
 	return rc;
 }
 
-/* The kind of machine that the processor and the kernel say this is. */
+/* The kind of this machine, from what the processor and the kernel state. */
 static const char *suggest_profile(const struct tmr_env *env)
 {
 	if (!env->hypervisor[0]) {
@@ -178,7 +179,7 @@ int chk_profile(
 	while (profiles[k] && strcmp(profiles[k], of)) {
 		k++;
 	}
-	if (!profiles[k]) { /* a file is on what the machine suggests */
+	if (!profiles[k]) { /* the limits in a file are added to those of the profile that fits the machine */
 		of = suggest_profile(env);
 	}
 	for (i = 0; i < sizeof(differences) / sizeof(differences[0]); i++) {

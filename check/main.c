@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* The commands timertest --check, --fingerprint and --taskprolog; see check/main.h. */
 #include "config.h"
 #include "check/main.h"
 
@@ -21,7 +22,7 @@
 #include "check/check.h"
 
 struct command {
-	int check, fingerprint, taskprolog; /* one of them */
+	int check, fingerprint, taskprolog; /* exactly one of them is 1 */
 	const char *format, *output, *profile, *timer, *state_dir, *root, *fail_on_name;
 	double max_age_s;
 	int quiet, load, local, explain;
@@ -159,7 +160,7 @@ static void stop_load(struct load *l)
 
 /* ---- the three commands ---- */
 
-/* A copy of CLOCK_MONOTONIC is not what is judged: the counter is what traces are stamped with. */
+/* The clock under test is the counter, with which traces are stamped, not CLOCK_MONOTONIC. */
 static struct tmr_timer *open_timer(const struct command *c, struct tkm_err *err)
 {
 	struct tmr_timer *t = tmr_open(c->timer ? c->timer : "CPU", 0, err);
@@ -333,7 +334,7 @@ static int taskprolog(const struct command *c, struct chk_machine *m, struct chk
 	return 0;
 }
 
-/* What was asked for. Returns the exit status, or -1 with the reason in *err. */
+/* Runs the command that the options select. Returns the exit status, or -1 with the reason in *err. */
 static int carry_out(const struct command *c, struct chk_machine *m, struct tkm_err *err)
 {
 	struct chk_stored s = { 0 };

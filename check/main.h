@@ -3,10 +3,10 @@
 #ifndef CHECK_MAIN_H
 #define CHECK_MAIN_H
 
-/* 1: one of the words up to "--" asks for one of them. */
+/* Returns 1 if a word before "--" asks for one of these commands. */
 int chk_asked(int argc, char **argv);
-/* Does it. Prints to stdout and stderr. Returns the exit status: 0 ok, 1 warning, 2 critical, 3 not known, not measured or
- * wrong usage. */
+/* Runs the command. Prints to stdout and stderr. Returns the exit status: 0 ok, 1 warning, 2 critical, 3 not known, not
+ * measured or wrong usage. */
 int chk_main(int argc, char **argv);
 
 #endif

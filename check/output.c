@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The results of the checks for people, and for the programs of sites. */
+/* Prints the results of the checks for people, and in the formats of monitoring programs. */
 #include "config.h"
 #include "check/check.h"
 
@@ -181,7 +181,7 @@ static void json(FILE *f, const struct chk_report *r, const struct chk_stored *s
 	fprintf(f, "\n]}\n");
 }
 
-/* Performance data know no exponents, and times down to microseconds; '|' divides the line. */
+/* Performance data allow no exponents, and no time unit below microseconds; '|' divides the line. */
 static void nagios_number(FILE *f, double v)
 {
 	if (isfinite(v)) {
@@ -353,7 +353,7 @@ static void tap(FILE *f, const struct chk_report *r, const struct chk_stored *s)
 	}
 }
 
-/* Open MPI's: host, round trip, offset, of the stored result. */
+/* The format of Open MPI's mpisync: host, round trip and offset, from the stored result. */
 static void mpisync(FILE *f, const struct chk_report *r, const struct chk_stored *s)
 {
 	int i, k;

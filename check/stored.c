@@ -123,7 +123,7 @@ static void read_rank(struct chk_stored *s, const json_t *j, size_t i, const cha
 	}
 }
 
-/* The shortest way between rank 0 and each other, both ways. */
+/* The shortest round trip between rank 0 and each other rank. */
 static void read_bursts(struct chk_stored *s, const json_t *bursts)
 {
 	size_t i;
@@ -221,7 +221,7 @@ void chk_stored_read(struct chk_stored *s, const char *dir, const char *host)
 	json_decref(j);
 }
 
-/* Adds host's clock source to the list unless it is there already for this boot. */
+/* Adds the host's clock source to the list unless the list has one for this boot already. */
 static void keep_first(json_t *first, const json_t *old, const json_t *env)
 {
 	const char *host = json_string_value(json_object_get(env, "host")),
@@ -280,7 +280,7 @@ int chk_stored_write(const char *dir, const char *json, struct tkm_err *err)
 	json_object_set_new(j, "first", first);
 	rc = make_folders(dir, err) < 0 || tkm_newfile_begin(&n, path, 1, err) < 0 ? -1 : 0;
 	if (rc == 0) {
-		json_dumpf(j, n.f, JSON_INDENT(1)); /* what fails here shows at the commit */
+		json_dumpf(j, n.f, JSON_INDENT(1)); /* the commit reports errors of this write */
 		putc('\n', n.f);
 		rc = tkm_newfile_commit(&n, err);
 	}

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A clock that says how wrong it can be: every reading is an interval that contains the true time, or a status that says
- * why none is known. For C99 and C++11; includes nothing of ours. As installed: #include <tickmark/clock.h>,
- * `pkg-config --cflags --libs tickmark-clock`, manual: man 3 tickmark-clock.
+/* A clock that states its own error: every reading is an interval that contains the true time, or a status that tells
+ * why no interval is known. For C99 and C++11; includes no other header of this project. As installed: #include
+ * <tickmark/clock.h>, `pkg-config --cflags --libs tickmark-clock`, manual: man 3 tickmark-clock.
  *
- * No function prints, exits or aborts, changes a signal or starts a thread that outlives it. tickmark_now(), tickmark_raw(),
- * tickmark_at() and the comparisons take no lock and no memory: any number of threads may call them on one clock at the same
- * time, also in a signal handler and after fork(). The other calls belong to one thread at a time. */
+ * No function prints, exits or aborts, changes the handling of a signal, or starts a thread that continues after its
+ * return. tickmark_now(), tickmark_raw(), tickmark_at() and the comparisons take no lock and allocate no memory: any
+ * number of threads may call them on one clock at the same time, also in a signal handler and after fork(). The other
+ * calls belong to one thread at a time. */
 #ifndef TICKMARK_CLOCK_H
 #define TICKMARK_CLOCK_H
 
@@ -26,11 +27,11 @@ int tickmark_clock_version(void);
 enum tickmark_status {
 	TICKMARK_OK = 0,
 	TICKMARK_UNSYNCHRONISED = 1, /* the writer of the page knows no bound; tickmark_get_info() says why */
-	TICKMARK_STALE = 2,          /* the page is older than its validity, or its writer is gone */
+	TICKMARK_STALE = 2,          /* the page is older than its validity, or its writer has ended */
 	TICKMARK_DISRUPTED =
 		3,           /* the machine was suspended or migrated, or its counter set, since the page was written */
 	TICKMARK_CLOSED = 4, /* the writer has ended in order and withdrawn the page */
-	TICKMARK_TOO_OLD = 5, /* tickmark_at(): the stamp is from before what the page knows */
+	TICKMARK_TOO_OLD = 5, /* tickmark_at(): the stamp is older than the times that the page covers */
 	TICKMARK_BUSY = 6     /* the page was being written all the time; try again */
 };
 
@@ -58,11 +59,11 @@ struct tickmark_options {
 		name; /* TICKMARK_JOB: name of the job, NULL: this process's own; TICKMARK_FILE: path of the .clk file */
 	const char *folder; /* where the pages are; NULL: the usual places, see the manual */
 	long owner;         /* user id that must own the page; -1: this user or root */
-	int rank;       /* TICKMARK_FILE: whose clock this process reads; -1: of the first rank that ran on this node */
-	unsigned flags; /* of those below */
+	int rank;           /* TICKMARK_FILE: the rank whose clock is read; -1: the first rank that ran on this node */
+	unsigned flags;     /* TICKMARK_* flags below */
 };
-/* Open although the page's writer looks at /dev/vmclock0 and this process cannot: a migration is then known only once the
- * writer has seen it. */
+/* Opens the clock even if the page's writer reads /dev/vmclock0 and this process cannot. This process then notices a
+ * migration only after the writer has noticed it. */
 #define TICKMARK_WITHOUT_VMCLOCK 1u
 #define TICKMARK_OPTIONS \
 	{ \
@@ -80,9 +81,9 @@ struct tickmark_clock;
 struct tickmark_clock *tickmark_open(const struct tickmark_options *o, struct tickmark_error *err);
 void tickmark_close(struct tickmark_clock *c);
 
-/* Takes up what tickmark_now() cannot: a page that was replaced because its writer was started again, a .clk file that was
- * written again. Returns 1: there was something new, 0: nothing new, -1 with *err; the clock is then as before. May be called
- * while other threads read a TICKMARK_FILE clock, not while they read one of the other kinds. */
+/* Loads what tickmark_now() cannot: a page that was replaced because its writer was started again, or a .clk file that
+ * was written again. Returns 1: loaded; 0: nothing new; -1: error in *err, the clock is as before. May be called while
+ * other threads read a TICKMARK_FILE clock, not while they read one of the other kinds. */
 int tickmark_refresh(struct tickmark_clock *c, struct tickmark_error *err);
 
 /* The time now. Returns t->status. */
@@ -99,8 +100,9 @@ int tickmark_at(const struct tickmark_clock *c, int64_t raw, struct tickmark_tim
 int tickmark_before(const struct tickmark_time *a, const struct tickmark_time *b);
 int tickmark_after(const struct tickmark_time *a, const struct tickmark_time *b);
 
-/* Waits until the time t is certainly past, for timeout_ns at most (< 0: without limit). Returns TICKMARK_YES: it is past;
- * TICKMARK_NO: the time is over; TICKMARK_UNKNOWN: t is not of this clock's scale, or either has no interval. */
+/* Waits until the time t is certainly past, for timeout_ns at most (< 0: without limit). Returns TICKMARK_YES: it is
+ * past; TICKMARK_NO: timeout_ns have passed; TICKMARK_UNKNOWN: t is not of this clock's scale, or either has no
+ * interval. */
 int tickmark_wait_until_after(const struct tickmark_clock *c, const struct tickmark_time *t, int64_t timeout_ns);
 
 struct tickmark_info {
@@ -110,9 +112,9 @@ struct tickmark_info {
 	char reason[128]; /* why the writer knows no bound; "" if it does */
 	int64_t half_ns;  /* half width at the last update */
 	int64_t age_ns;   /* since the last update */
-	int64_t valid_ns; /* so long the page can be used after an update */
-	double grow_ppm;  /* the half width grows by so much of the age at present */
-	uint64_t updates; /* so often the page was written */
+	int64_t valid_ns; /* time for which the page can be used after an update */
+	double grow_ppm;  /* the half width now grows by this fraction of the age */
+	uint64_t updates; /* number of times that the page was written */
 	long writer;      /* process id; 0: a .clk file */
 	int vmclock;      /* 1: migrations are noticed at once */
 };

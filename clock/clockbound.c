@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Writes the shared memory segment of AWS ClockBound; see clock/clockbound.h. */
 #include "config.h"
 #include "clock/clockbound.h"
 

@@ -29,7 +29,7 @@ static void describe_here(struct cal_rank *r)
 	close(root);
 }
 
-/* Whose clock this process reads. Returns the rank or NULL. */
+/* Finds the rank whose clock this process reads. Returns the rank or NULL. */
 static const struct cal_rank *own_rank(const struct cal_run *run, const struct tickmark_clock *c, struct tkm_err *err)
 {
 	struct cal_rank here;
@@ -56,7 +56,8 @@ static const struct cal_rank *own_rank(const struct cal_run *run, const struct t
 	return NULL;
 }
 
-/* How far the reading of another process, on another processing unit, can be off that rank's. Returns seconds or -1. */
+/* How far a reading of another process, on another processing unit, can differ from that rank's. Returns seconds or
+ * -1. */
 static double lag_of(struct tickmark_clock *c, const struct cal_rank *r, struct tkm_err *err)
 {
 	double tick_s = fmax(1 / cal_rank_hz(r), isfinite(r->effective_tick_s) ? r->effective_tick_s : 0);
@@ -100,7 +101,7 @@ static int publish(struct tickmark_clock *c, const struct cal_run *run, const st
 	last = m->nodes ? m->node[m->nodes - 1].local : master->anchor[master->anchors - 1].local;
 	tkc_watch(c->vmclock, &watch);
 	tkc_from_map(m, last, hz, lag_s, valid_s, &line);
-	/* nothing says when that was: before the run, or since */
+	/* it is unknown when that was: before the run, or after it */
 	if (watch.boot_ns > 1000000 || watch.boot_ns < -1000000) {
 		line.status = TICKMARK_DISRUPTED;
 		line.reason = "this machine was suspended since it was booted, maybe after the file was written";
@@ -152,7 +153,7 @@ int tkc_file_load(struct tickmark_clock *c, struct tkm_err *err)
 			c->path);
 	}
 	if (stat(c->path, &st) < 0) {
-		memset(&st, 0, sizeof(st)); /* cal_clk_load() says why */
+		memset(&st, 0, sizeof(st)); /* cal_clk_load() reports the reason */
 	}
 	memset(&run, 0, sizeof(run));
 	if (cal_clk_load(c->path, &run, err) < 0) {

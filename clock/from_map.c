@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Turns a clock map into the one line of a page; see clock/from_map.h. */
 #include "config.h"
 #include "clock/from_map.h"
 
@@ -10,8 +11,8 @@ static int64_t to_ticks(double seconds, double hz)
 	return (int64_t)fmin(seconds * hz, 0x1p60);
 }
 
-/* How fast the error can grow with the distance from a stamp, in global ticks per local tick: as fast as the true rate can differ
- * from the line's, and in any case as fast as the map's bound does. */
+/* How fast the error can grow with the distance from a stamp, in global ticks per local tick: the most by which the
+ * true rate can differ from the line's slope, but at least the growth of the map's bound. */
 static double growth(const struct cal_map *m, ltick_t raw, double slope, double low, double high, int64_t ticks)
 {
 	double at = cal_map_bound(m, raw), more = 2 * m->max_drift * slope, g;
@@ -50,7 +51,7 @@ void tkc_from_map(const struct cal_map *m, ltick_t raw, double hz, double lag_s,
 		out->near_ticks = learned_until < 0 ? 0 : learned_until;
 		out->near_grow = growth(m, raw, slope, m->learned_low, m->learned_high, out->near_ticks) / (double)n;
 	}
-	/* of the last part: before it the clock was another one */
+	/* start of the last part: before it the clock had not yet stepped */
 	out->since_raw =
 		m->nodes ? m->node[m->parts ? m->part[m->parts - 1].node : 0].local.v : raw.v - (INT64_C(1) << 60);
 	out->status = isfinite(out->half_ns) && out->half_ns < 0x1p60 && isfinite(out->grow) ? TICKMARK_OK
@@ -71,6 +72,6 @@ void tkc_from_master(ltick_t axis, ltick_t raw, double hz, double lag_s, double 
 	out->valid_ticks = to_ticks(valid_s, hz);
 	out->at_ns = (int64_t)llroundl((long double)x * (1e9L / (long double)hz));
 	out->ns_per_tick = 1e9 / hz;
-	out->half_ns = lag_s * 1e9 + 0.5; /* what at_ns was rounded by */
+	out->half_ns = lag_s * 1e9 + 0.5; /* the rounding error of at_ns */
 	out->since_raw = raw.v - (INT64_C(1) << 60);
 }

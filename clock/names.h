@@ -11,7 +11,7 @@
 #define TKC_CLOCKBOUND_NAME "clockbound"
 #define TKC_JOB_PREFIX "job-"
 
-/* The page of a job: several on one machine may have clocks of their own. */
+/* The page of a job has the job's name in it, since several jobs on one machine can have clocks of their own. */
 static inline void tkc_job_page(char *name, size_t size, const char *job)
 {
 	char domain[24];

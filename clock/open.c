@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Opens clocks: finds and maps the page, or reads the .clk file; see clock/clock.h. */
 #include "config.h"
 #include "clock/open.h"
 
@@ -55,7 +56,7 @@ static int fits_here(const struct tkc_page *p, const char *path, int scale, stru
 	return 0;
 }
 
-/* Maps the page of descriptor fd, if it is one that can be trusted. Returns it or NULL. */
+/* Maps the page of descriptor fd, if the page can be trusted. Returns it or NULL. */
 static const struct tkc_page *map_page(int fd, const char *path, const struct tickmark_options *o, struct tkm_err *err)
 {
 	const struct tkc_page *p;
@@ -83,7 +84,7 @@ static const struct tkc_page *map_page(int fd, const char *path, const struct ti
 	return p;
 }
 
-/* The only page of a job whose writer lives, if no job is named. Returns 0, or -1: none or several. */
+/* If no job is named, finds the only page of a job whose writer is running. Returns 0, or -1: none or several. */
 static int only_job(int folder, char *name, size_t size)
 {
 	int copy = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC), fd, found = 0;
@@ -204,7 +205,7 @@ static int use_page(struct tickmark_clock *c, struct tkm_err *err)
 			"(TICKMARK_WITHOUT_VMCLOCK opens it all the same)",
 			c->path);
 	}
-	/* looked at with the first call */
+	/* the first call checks it */
 	c->check_ticks = 0;
 	c->checked_raw = tickmark_raw(c) - 1;
 	return 0;
@@ -247,7 +248,7 @@ struct tickmark_clock *tickmark_open(const struct tickmark_options *o, struct ti
 	struct tkm_err err = { .text = "" };
 	int rc;
 
-	/* a program built against an older header gives fewer of them */
+	/* a program built with an older header passes a smaller struct */
 	memcpy(&all, o, o->size < sizeof(all) ? o->size : sizeof(all));
 	if (!c) {
 		tkm_fail(&err, TKM_ERR_NOMEM, "out of memory for a clock");

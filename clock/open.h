@@ -13,7 +13,7 @@ struct tickmark_clock {
 	uint64_t axis;
 	int scale, timer;
 	int fd;                       /* of the page; -1: a .clk file */
-	_Atomic uint64_t check_ticks; /* so often the writer's lock is looked at */
+	_Atomic uint64_t check_ticks; /* time between two checks of the writer's lock */
 	_Atomic int64_t checked_raw;  /* when it was */
 	struct tickmark_options o;
 	char *name, *folder; /* what o points to */
@@ -21,7 +21,7 @@ struct tickmark_clock {
 	/* a .clk file: a page of this process's own */
 	struct tkc_page *own;
 	struct stat seen; /* the file as it was read */
-	double within_s;  /* how far the counter's readings on two processing units can differ; < 0: not proven yet */
+	double within_s;  /* difference of the counter on two processing units, at most; < 0: not proven yet */
 };
 
 /* file.c: reads the .clk file into c->own. Returns 0 or -1. */

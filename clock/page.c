@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Writes clock pages, and finds out what readers and writers must know about the machine; see clock/page.h. */
 #include "config.h"
 #include "clock/page.h"
 
@@ -44,7 +45,7 @@ void tkc_domain(char key[24])
 
 void tkc_job_name(char *name, size_t size)
 {
-	/* set by the user; by PMIx (Open MPI, PRRTE, Slurm's pmix plugin); by Slurm; by MPICH's Hydra */
+	/* in order: set by the user; by PMIx (Open MPI, PRRTE, Slurm's pmix plugin); by Slurm; by MPICH's Hydra */
 	static const char *const variable[] = { "TICKMARK_CLOCK_JOB", "PMIX_NAMESPACE", "SLURM_STEP_ID", "PMI_JOBID" };
 	const char *job = secure_getenv("SLURM_JOB_ID"), *text = NULL;
 	size_t i;
@@ -225,7 +226,8 @@ void tkc_write_state(struct tkc_state *s, const struct tkc_map *m, const struct 
 	size_t i;
 
 	snprintf((char *)words, sizeof(words), "%s", m->reason ? m->reason : "");
-	atomic_store_explicit(&s->sequence, n | 1, memory_order_relaxed); /* odd already: somebody died in the middle */
+	/* already odd if a writer was killed while it was writing */
+	atomic_store_explicit(&s->sequence, n | 1, memory_order_relaxed);
 	atomic_thread_fence(memory_order_release);
 #define PUT(member, value) atomic_store_explicit(&s->member, value, memory_order_relaxed)
 	PUT(status, m->status);
@@ -233,7 +235,7 @@ void tkc_write_state(struct tkc_state *s, const struct tkc_map *m, const struct 
 	PUT(at_ns, m->at_ns);
 	PUT(half_ns, (int64_t)ceil(m->half_ns));
 	PUT(rate, to_fixed_point(m->ns_per_tick));
-	/* what the rounding of the rate does is far below one unit of this */
+	/* the rounding of the rate has an effect far below one unit of this */
 	PUT(grow, to_fixed_point(m->grow) + 2);
 	PUT(near_grow, to_fixed_point(m->near_grow) + 2);
 	PUT(near_ticks, m->near_ticks);
@@ -268,7 +270,7 @@ void tkc_write(struct tkc_page *p, const struct tkc_map *m, const struct tkc_wat
 	tkc_write_state(&p->state, m, watch, realtime - llrint(since));
 }
 
-/* A writer of a page of that name that still lives? */
+/* Tests whether a running process writes a page of that name. */
 static int is_taken(const struct tkc_writer *w)
 {
 	int fd = openat(w->folder, w->name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC), lives;
@@ -291,7 +293,7 @@ static int make_file(struct tkc_writer *w, const struct tkc_page *head, struct t
 		return tkm_fail(err, TKM_ERR_EXISTS, "%s is written by another process already", w->path);
 	}
 	snprintf(temporary, sizeof(temporary), "%s.%ld", w->name, (long)getpid());
-	unlinkat(w->folder, temporary, 0); /* of a process of the same number that was killed; the folder is ours */
+	unlinkat(w->folder, temporary, 0); /* left by a killed process with the same id; the folder is private */
 	w->fd = openat(w->folder, temporary, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644);
 	if (w->fd < 0) {
 		return tkm_fail_errno(err, TKM_ERR_IO, errno, "cannot create %s", w->path);

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The page of shared memory between one who knows a clock's map and all who read the time from it. libc only: it is written
- * inside other people's programs (libVT) and by `timertest --serve`.
+/* The page of shared memory through which one process publishes a clock's map and others read the time. libc only:
+ * libVT writes it inside users' programs, and so does `timertest --serve`.
  *
- * The map is a straight line from the ticks of one timer to nanoseconds, with a half width that grows with the distance from
- * the tick it was made for. A sequence count that is odd while the page is written keeps readers from half a map. */
+ * The map is a straight line from the ticks of one timer to nanoseconds, with a half width that grows with the
+ * distance from the tick it was made for. A sequence count, odd while the page is written, tells readers that a copy
+ * is incomplete. */
 #ifndef CLOCK_PAGE_H
 #define CLOCK_PAGE_H
 
@@ -30,21 +31,21 @@ struct tkc_map {
 	int64_t at_ns;       /* ... this was the time, to within ... */
 	double half_ns;      /* ... so much */
 	double ns_per_tick;  /* slope of the line */
-	double grow;         /* the half width grows by so many ns per tick, in both directions */
-	double near_grow;    /* but by so many, with what was learned of the rate, ... */
-	int64_t near_ticks;  /* ... up to raw + near_ticks; 0: nothing was learned */
+	double grow;         /* growth of the half width, ns per tick, in both directions */
+	double near_grow;    /* with the learned rate: a smaller growth, valid ... */
+	int64_t near_ticks;  /* ... only up to raw + near_ticks; 0: nothing learned */
 	int64_t since_raw;   /* stamps before this one are from another map */
 	int64_t valid_ticks; /* the map may be used up to raw + valid_ticks */
 };
 
-/* What tells a reader that the machine was not the same all the time. It is taken before the measurement that the map comes
- * from: a suspension in between then leads to a status, not to a map that looks valid. */
+/* The state of the machine, by which a reader notices a suspension or a migration. The writer takes it before the
+ * measurement that the map comes from. A suspension in between then gives a status, not a map that looks valid. */
 struct tkc_watch {
 	int64_t boot_ns; /* CLOCK_BOOTTIME minus CLOCK_MONOTONIC: the time that the machine was suspended */
 	uint64_t marker; /* disruption marker; 0 without vmclock */
 };
 
-/* The same as it lies in memory, each word read and written at once. */
+/* struct tkc_map in shared memory; each word is read and written atomically. */
 struct tkc_state {
 	_Atomic uint32_t sequence; /* odd: being written */
 	_Atomic int32_t status;
@@ -71,7 +72,7 @@ struct tkc_page {
 /* A page of this process that it may write. */
 struct tkc_writer {
 	struct tkc_page *page;
-	int fd, folder; /* fd holds a lock for as long as the writer lives */
+	int fd, folder; /* fd holds a lock until the writer ends */
 	char name[96];  /* in the folder */
 	char path[512];
 };
@@ -87,16 +88,19 @@ void tkc_job_name(char *name, size_t size);
  * /run/tickmark for root's, /dev/shm/tickmark-UID. Returns 0, or -1: there are no more. */
 int tkc_folder(int k, unsigned uid, char *path, size_t size);
 
-/* Opens a folder that belongs to `uid`, and that nobody else may write; makes it if `make`. Returns a descriptor or -1. */
+/* Opens a folder that belongs to `uid` and to which no other user may write; creates it if `make`. Returns a descriptor
+ * or -1. */
 int tkc_folder_open(const char *path, unsigned uid, int make, struct tkm_err *err);
 
-/* Makes the page `name` in `folder` (NULL: the first of the usual places that can be used). It replaces one of that name whose
- * writer is gone. status is UNSYNCHRONISED until the first tkc_write(). timer: canonical name (timers/timer.h). Returns 0, or -1:
- * no folder, somebody else writes a page of that name, a timer that other processes cannot read. */
+/* Makes the page `name` in `folder` (NULL: the first of the usual places that can be used). It replaces a page of that
+ * name whose writer has ended. status is UNSYNCHRONISED until the first tkc_write(). timer: canonical name
+ * (timers/timer.h). Returns 0, or -1: no folder, another process writes a page of that name, or other processes cannot
+ * read the timer. */
 int tkc_create(struct tkc_writer *w, const char *folder, const char *name, int scale, uint64_t axis, const char *timer,
 	struct tkm_err *err);
 
-/* Takes note of the machine, before what tkc_write() will publish. vmclock: of tkc_vmclock_open(), or NULL. */
+/* Records the state of the machine. Must be called before the measurement that tkc_write() will publish. vmclock: of
+ * tkc_vmclock_open(), or NULL. */
 struct tkc_vmclock;
 void tkc_watch(const struct tkc_vmclock *vmclock, struct tkc_watch *now);
 
@@ -108,10 +112,10 @@ void tkc_write_state(struct tkc_state *s, const struct tkc_map *m, const struct 
 /* Withdraws the page: status CLOSED, the file is removed. */
 void tkc_withdraw(struct tkc_writer *w);
 
-/* Removes pages in the folder of w that begin with `prefix` and whose writers are gone. */
+/* Removes pages in the folder of w whose names begin with `prefix` and whose writers have ended. */
 void tkc_sweep(const struct tkc_writer *w, const char *prefix);
 
-/* Does the writer of the page of descriptor fd live? By its lock: 1 or 0. */
+/* Returns 1 if the writer of the page of descriptor fd is running, else 0. Tests the writer's lock. */
 int tkc_writer_lives(int fd);
 
 /* POSIX clock id or TKC_COUNTER of a timer by its canonical name; -2: one that other processes cannot read. */

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Reads the time from a page; see clock/clock.h. */
 #include "config.h"
 #include "clock/read.h"
 
@@ -48,11 +49,11 @@ static int was_migrated(const struct tickmark_clock *c, const struct tkc_view *v
 	return c->vmclock && (tkc_vmclock_marker(c->vmclock, &steady) != v->marker || !steady);
 }
 
-/* Now and then: the writer's lock says whether it lives. */
+/* From time to time, checks the writer's lock, which tells whether the writer is running. */
 static __attribute__((noinline)) int writer_is_gone(const struct tickmark_clock *c, int64_t raw)
 {
 	const unsigned __int128 every_ns = 100000000;
-	/* the clock was allocated, so that these members may be written */
+	/* the cast is safe: the clock was allocated, so these members may be written */
 	_Atomic int64_t *checked = (_Atomic int64_t *)(uintptr_t)&c->checked_raw;
 	_Atomic uint64_t *ticks = (_Atomic uint64_t *)(uintptr_t)&c->check_ticks;
 	uint64_t rate = atomic_load_explicit(&c->page->state.rate, memory_order_relaxed);
@@ -69,7 +70,7 @@ static __attribute__((noinline)) int writer_is_gone(const struct tickmark_clock 
 	return 0;
 }
 
-/* What can have happened since the page was written, at stamp `raw` of now. Returns TICKMARK_OK or a status. */
+/* Checks what can have happened since the page was written. raw: a stamp taken now. Returns TICKMARK_OK or a status. */
 static inline int check_still_valid(const struct tickmark_clock *c, const struct tkc_view *v, int64_t raw, int thorough)
 {
 	uint64_t since = (uint64_t)raw - (uint64_t)atomic_load_explicit(&c->checked_raw, memory_order_relaxed);
@@ -103,7 +104,7 @@ static inline int now_by(const struct tickmark_clock *c, int timer, struct tickm
 
 	for (i = 0; i < TKC_TRIES; i++) {
 		sequence = tkc_copy(s, &v);
-		/* ordered: the state is from before it */
+		/* an ordered read: the state is older than the stamp */
 		raw = read_timer(timer);
 		if (__builtin_expect(!tkc_copied(s, sequence), 0)) {
 			continue;
@@ -217,8 +218,8 @@ int tickmark_wait_until_after(const struct tickmark_clock *c, const struct tickm
 		if (now.status == TICKMARK_OK && (__int128)t->latest_ns - now.earliest_ns < left) {
 			left = t->latest_ns - now.earliest_ns;
 		}
-		/* a sleep takes some 60 us longer than asked for; what is shorter is waited for awake. A second at most: the page
-		 * may change */
+		/* a sleep takes about 60 us longer than requested, so shorter waits spin. One second at most, because
+		 * the page may change */
 		if (left > 200000) {
 			left = left > 1000000000 ? 1000000000 : left - 100000;
 			nap = (struct timespec){ left / 1000000000, left % 1000000000 };

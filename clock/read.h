@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Reading a page: from its state and a stamp to an interval. Apart from the calls that fetch both, so that tests can give
- * stamps and states whose truth they know. */
+/* Reading a page: from its state and a stamp to an interval. It is separate from the calls that fetch both, so that
+ * tests can use stamps and states whose true time is known. */
 #ifndef CLOCK_READ_H
 #define CLOCK_READ_H
 
@@ -15,8 +15,8 @@ struct tkc_view {
 
 enum { TKC_TRIES = 20000 };
 
-/* Copies the state into *v as far as it is being written at the moment: tkc_copied() tells whether the copy is good. Returns
- * the sequence count that it began with. */
+/* Copies the state into *v, even while it is being written: tkc_copied() tells whether the copy is good. Returns the
+ * sequence count that it began with. */
 static inline uint32_t tkc_copy(const struct tkc_state *s, struct tkc_view *v)
 {
 	uint32_t sequence = atomic_load_explicit(&s->sequence, memory_order_acquire);
@@ -85,15 +85,16 @@ static inline int tkc_interval(const struct tkc_view *v, int64_t raw, struct tic
 		return tkc_fail(t, TICKMARK_TOO_OLD);
 	}
 	mid = v->at_ns + tkc_scale(x, v->rate);
-	half = v->half_ns + tkc_grown(v, x) + 1; /* what was rounded down */
+	half = v->half_ns + tkc_grown(v, x) + 1; /* 1: for the values that were rounded down */
 	t->earliest_ns = mid - half;
 	t->latest_ns = mid + 1 + half;
 	t->status = TICKMARK_OK;
 	return TICKMARK_OK;
 }
 
-/* Does the realtime clock show at `raw` what it should if the machine was never suspended since the page was written? A cheap
- * question whose "no" has harmless causes too: somebody may have set that clock. It is read in steps of up to 10 ms. */
+/* Tests whether the realtime clock shows at `raw` what it must show if the machine was not suspended since the page
+ * was written. The test is cheap, but "no" can also mean that the clock was set. The clock is read in steps of up to
+ * 10 ms. */
 static inline int tkc_realtime_fits(const struct tkc_view *v, int64_t raw, int64_t realtime_ns)
 {
 	int64_t passed = tkc_scale(raw - v->raw, v->rate), off = realtime_ns - v->realtime_ns - passed;

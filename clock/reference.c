@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Reads UTC from the kernel's clock or from a PTP device, with an error bound; see clock/reference.h. */
 #include "config.h"
 #include "clock/reference.h"
 
@@ -17,8 +18,8 @@
 
 enum { ATTEMPTS = 8 };
 
-/* So much error the kernel adds to its maximum for each second, all at once when its clock begins the next one, or a tick later
- * (kernel/time/ntp.c, MAXFREQ): what has built up since then is not in it yet. */
+/* The error that the kernel adds to its maximum error every second, all at once when the next second begins, or a tick
+ * later (kernel/time/ntp.c, MAXFREQ). The error that has built up since then is not included yet. */
 static double not_counted_yet(int64_t realtime_ns)
 {
 	const double drift = 500e-6, tick_ns = 10e6;
@@ -28,8 +29,9 @@ static double not_counted_yet(int64_t realtime_ns)
 
 /* ---- NTP ---- */
 
-/* How far CLOCK_REALTIME can be off UTC, as who keeps it has told the kernel: the maximal error, the estimated one, and what of a
- * correction is still to be made (chrony puts that into the maximum, others may not). Returns ns or -1. */
+/* How far CLOCK_REALTIME can be off UTC, as the NTP daemon has told the kernel: the maximum error, the estimated error,
+ * and the part of a correction that is still to be made (chrony puts that into the maximum, others may not). Returns ns
+ * or -1. */
 static double realtime_bound(struct timex *tx, char *why, size_t size)
 {
 	int state;
@@ -72,7 +74,8 @@ static int64_t realtime_ns(void)
 	return (int64_t)ts.tv_sec * 1000000000 + ts.tv_nsec;
 }
 
-/* Fills in raw, at_ns and *half_ns of the attempt that took least; *realtime: CLOCK_REALTIME minus the device at that time. */
+/* Fills in raw, at_ns and *half_ns from the shortest attempt; *realtime: CLOCK_REALTIME minus the device at that
+ * time. */
 static void bracket(const struct tkc_reference *r, struct tkc_reading *out, double *half_ns, int64_t *realtime)
 {
 	double ns_per_tick = 1e9 / r->timer->hz;
@@ -104,7 +107,7 @@ static double device_bound(const struct tkc_reference *r)
 
 	tkm_root_line(root, r->bound_path, text, sizeof(text));
 	close(root);
-	/* the driver of EC2's network cards says 2^32 - 1 where it does not know */
+	/* the driver of EC2's network cards states 2^32 - 1 if the bound is unknown */
 	return tkm_parse_int(text, 0, UINT32_MAX - 1LL, &ns) == 0 ? (double)ns : -1;
 }
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Who knows UTC and how far off it can be: the kernel's clock as NTP keeps it, or a PTP device whose driver states a bound. */
+/* The source of UTC with its error bound: the kernel's clock as NTP keeps it, or a PTP device whose driver states a
+ * bound. */
 #ifndef CLOCK_REFERENCE_H
 #define CLOCK_REFERENCE_H
 
@@ -11,11 +12,11 @@ struct tkc_reference {
 	struct tmr_timer *device; /* PTP; NULL: NTP */
 	char bound_path[128];     /* where the driver states the device's error bound, in ns */
 	struct tmr_timer *timer;  /* of the page; the caller's */
-	double lag_s; /* how far another process's reading of the timer can be off this one's: tick, or proof */
+	double lag_s; /* how far another process's reading can differ from this one's: effective tick, or proven */
 	double realtime_tick_s; /* effective tick of CLOCK_REALTIME */
 };
 
-/* "ntp" or "ptp:/dev/ptp0". Returns 0, or -1: unknown, or no bound can be had from it; the reason says what to do. */
+/* "ntp" or "ptp:/dev/ptp0". Returns 0, or -1: unknown, or it states no bound; the error text says what to do. */
 int tkc_reference_open(
 	struct tkc_reference *r, const char *name, struct tmr_timer *timer, double lag_s, struct tkm_err *err);
 void tkc_reference_close(struct tkc_reference *r);

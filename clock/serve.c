@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* timertest --serve: updates the page of UTC until a signal comes; see clock/serve.h. */
 #include "config.h"
 #include "clock/serve.h"
 
@@ -17,7 +18,7 @@
 #include "timers/prove.h"
 #include "timers/quality.h"
 
-/* A page is good for so many updates that fail to come, and for so long at least. */
+/* A page stays valid for this many missing updates, and for at least this time. */
 static const double missed = 10, least_valid_s = 2;
 
 struct server {
@@ -28,9 +29,9 @@ struct server {
 	struct tkc_writer page;
 	struct tkc_clockbound *bound;
 	const struct tkc_vmclock *vmclock;
-	struct tkc_watch first; /* the machine as it was when the reference was first believed */
+	struct tkc_watch first; /* the state of the machine when the reference was first used */
 	double valid_s;
-	int status; /* last said */
+	int status; /* last reported */
 	int disrupted;
 };
 
@@ -42,7 +43,8 @@ static void end(int signal)
 	over = 1;
 }
 
-/* The counter, if all processing units read one, else a kernel clock. *lag_s: how far readings of others can be off. */
+/* Opens the counter if all processing units read the same one, else a kernel clock. *lag_s: how far readings of other
+ * processes can differ. */
 static struct tmr_timer *open_timer(double *lag_s, struct tkm_err *err)
 {
 	struct tmr_timer *t = tmr_open("CPU", 0, err);
@@ -75,7 +77,8 @@ static int64_t coarse_ns(void)
 	return (int64_t)ts.tv_sec * 1000000000 + ts.tv_nsec;
 }
 
-/* After a suspension or migration the bound in the kernel is from before it, and it is unknown when NTP has set a new one. */
+/* After a suspension or migration the kernel still has the bound from before, and there is no sign when NTP has set a
+ * new one. */
 static int is_disrupted(struct server *s, const struct tkc_watch *now)
 {
 	int64_t more = now->boot_ns - s->first.boot_ns;

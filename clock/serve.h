@@ -10,10 +10,10 @@ struct tkc_serve_options {
 	double every_s;        /* between two updates */
 	double max_drift;      /* of the counter, off its nominal rate; and of CLOCK_REALTIME between two updates */
 	double max_wander;
-	int quiet; /* says nothing but errors */
+	int quiet; /* prints only errors */
 };
 
-/* Runs until SIGTERM or SIGINT. Prints to stderr and stdout. Returns 0, or -1: it could not begin. */
+/* Runs until SIGTERM or SIGINT. Prints to stderr and stdout. Returns 0, or -1: it could not start. */
 int tkc_serve(const struct tkc_serve_options *o, struct tkm_err *err);
 
 #endif

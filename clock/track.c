@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* From readings of a reference to the line of a clock page; see clock/track.h. */
 #include "config.h"
 #include "clock/track.h"
 
@@ -22,7 +23,7 @@ void tkc_track_begin(struct tkc_track *t, double ns_per_tick, double max_drift, 
 	forget(t);
 }
 
-/* What the mean rate since each earlier reading says of the rate at any instant: two wanders around it. Returns 0, or -1: nothing
+/* Limits the rate at any instant by the mean rate since each earlier reading, +- two wanders. Returns 0, or -1: no rate
  * is possible. */
 static int learn_rate(struct tkc_track *t, const struct tkc_reading *r)
 {
@@ -47,7 +48,7 @@ static int learn_rate(struct tkc_track *t, const struct tkc_reading *r)
 	return 0;
 }
 
-/* The first stays, of the others every second one goes when there are too many. */
+/* The first reading is kept. When there are too many, every second one of the others is removed. */
 static void add_reading(struct tkc_track *t, const struct tkc_reading *r)
 {
 	size_t i, to = 1;
@@ -82,7 +83,7 @@ void tkc_track_add(struct tkc_track *t, const struct tkc_reading *r, struct tkc_
 	m->status = TICKMARK_UNSYNCHRONISED;
 	m->reason = r->reason;
 	if (r->status != TICKMARK_OK) {
-		forget(t); /* what comes after it may be another clock */
+		forget(t); /* readings after it may be from another clock */
 		return;
 	}
 	if (learn_rate(t, r) < 0) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* From readings of a reference (NTP, a PTP device) to the line of a clock page: what is certain of the counter's rate, and
- * whether the reference contradicts itself. Pure arithmetic on what it is given. */
+/* From readings of a reference (NTP, a PTP device) to the line of a clock page: what is certain of the counter's rate,
+ * and whether the reference contradicts itself. Pure arithmetic on the arguments. */
 #ifndef CLOCK_TRACK_H
 #define CLOCK_TRACK_H
 
@@ -14,8 +14,8 @@ struct tkc_reading {
 	char reason[120];
 	int64_t raw;             /* stamp of the timer */
 	int64_t at_ns;           /* UTC */
-	double half_ns;          /* and it is certainly within so much of that */
-	double realtime_half_ns; /* CLOCK_REALTIME was within so much of UTC */
+	double half_ns;          /* UTC was certainly within this of at_ns */
+	double realtime_half_ns; /* CLOCK_REALTIME was within this of UTC */
 	int64_t leap_ns;         /* the second that is inserted or left out at this time; 0: none is announced */
 };
 
@@ -24,7 +24,7 @@ enum { TKC_ANCHORS = 64 };
 struct tkc_track {
 	/* given */
 	double ns_per_tick; /* nominal */
-	double max_drift;   /* no clock is farther off its nominal rate */
+	double max_drift;   /* largest deviation from the nominal rate */
 	double max_wander;  /* the rate stays within +- this of a constant */
 	int64_t valid_ticks;
 	/* private */
@@ -33,7 +33,7 @@ struct tkc_track {
 		double half_ns;
 	} anchor[TKC_ANCHORS]; /* earlier readings, ever farther apart */
 	size_t anchors;
-	double low, high;       /* certain: ns of UTC per tick, at any instant since the first anchor */
+	double low, high;       /* certain limits: ns of UTC per tick, at any instant since the first anchor */
 	int64_t distrust_until; /* the reference has contradicted itself: stamp */
 	int contradicted;
 	unsigned long contradictions;
@@ -41,9 +41,9 @@ struct tkc_track {
 
 void tkc_track_begin(struct tkc_track *t, double ns_per_tick, double max_drift, double max_wander, int64_t valid_ticks);
 
-/* Takes a reading in and says what the page shall say. m->reason points into *r or is constant. A reference that contradicts
- * itself (two readings that no rate within max_drift explains, so one of the two was farther off than it said) is not believed
- * for valid_ticks, and what was learned from it is forgotten. */
+/* Takes a reading and fills in *m, the next state of the page. m->reason points into *r or is constant. A reference
+ * that contradicts itself (two readings that no rate within max_drift explains, so one of the two was farther off than
+ * it said) is not believed for valid_ticks, and what was learned from it is forgotten. */
 void tkc_track_add(struct tkc_track *t, const struct tkc_reading *r, struct tkc_map *m);
 
 #endif

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* What may be assumed about the rate of a timer; see timers/assume.h. */
 #include "config.h"
 #include "timers/assume.h"
 
@@ -9,8 +10,9 @@
 #include "base/rootfs.h"
 #include "timers/timer_private.h"
 
-/* A quartz is within 100 ppm. The nominal frequency is what the kernel measured or the processor states, which some
- * machines round, and 500 ppm is what NTP is able to correct: a kernel whose clock is farther off cannot keep time. */
+/* A quartz is within 100 ppm of its nominal frequency. But the nominal frequency here is the one that the kernel
+ * measured or the processor states, and some machines round it. NTP can correct 500 ppm: a kernel whose clock is
+ * farther off cannot keep time. */
 static const double free_drift = 500e-6;
 
 /* A quartz that has warmed up changes by some 0.1 ppm per degree. */
@@ -53,7 +55,7 @@ void tmr_assume_free(struct tmr_assumption *a)
 void tmr_assume(const struct tmr_timer *t, struct tmr_assumption *a)
 {
 	tmr_assume_free(a);
-	/* the base of a simulated clock is what all of them wrap, so what steers the base makes no difference between them */
+	/* all simulated clocks wrap the same base, so steering the base makes no difference between them */
 	if (!(t->flags & TMR_SLEWED)) {
 		return;
 	}

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Measures the clock offset between two processing units with two threads and shared cache lines; see
+ * timers/core_pair.h. */
 #include "config.h"
 #include "timers/core_pair.h"
 
@@ -22,14 +24,14 @@ enum {
 
 static const double useful_s = 1e-6;
 
-/* How long a thread polls or writes without news from the other one; then it sleeps, because the other one may need the core, or has
- * none. A thread that sleeps often and briefly is given a core soon, while one that yields waits for whole time slices: so
- * both get to run at the same time on a busy machine, too. */
+/* How long a thread polls or writes without news from the other thread before it sleeps. It sleeps because the other
+ * thread may need this core. A thread that sleeps often and briefly gets a core soon, while one that yields waits for
+ * whole time slices. So both run at the same time on a busy machine, too. */
 static const double spin_s = 100e-6;
 static const struct timespec nap = { 0, 50000 };
 static const long long none = INT64_MIN; /* a line that holds no reading yet */
 
-/* Who writes readings; the other one compares. */
+/* Which thread writes readings; the other one compares. */
 enum phase { HELPER_WRITES, CALLER_WRITES, OVER, QUIT };
 
 /* A cache line to which one thread alone writes. */
@@ -42,8 +44,8 @@ struct tmr_pair_test {
 	_Alignas(128) atomic_int phase;
 	_Alignas(128) atomic_uint round;  /* the caller begins another direction pair */
 	_Alignas(128) atomic_uint placed; /* the helper is on its unit, or could not go there, in this round */
-	atomic_uint compared;             /* it has compared enough */
-	atomic_uint finished;             /* it waits for another round */
+	atomic_uint compared;             /* the helper has compared enough */
+	atomic_uint finished;             /* the helper waits for another round */
 	struct tmr_timer *t;
 	double tick_s, limit_s;
 	unsigned unit; /* for the helper */
@@ -107,7 +109,8 @@ void tmr_pair_combine(struct tmr_core_pair *p, const struct tmr_core_pair *later
 			both.low_s = later->low_s;
 			both.high_s = later->high_s;
 			both.contradictions++;
-			/* apart both times is apart, even if the offset has changed */
+			/* two measurements that both say "apart" stay "apart", even if the offset has changed in
+			 * between */
 			both.result = p->result == TMR_PAIR_APART && later->result == TMR_PAIR_APART
 				? TMR_PAIR_APART
 				: TMR_PAIR_CONTRADICTION;
@@ -126,7 +129,7 @@ struct waiting {
 	double since; /* 0: polled or written for a short time only */
 };
 
-/* Called for every poll without news. Returns 1 when the deadline has passed; if there is none, never. */
+/* Called for every poll without news. Returns 1 when the deadline has passed, else 0; without a deadline always 0. */
 static int wait_more(const struct tmr_pair_test *b, struct waiting *w, int has_deadline)
 {
 	double now;
@@ -161,16 +164,17 @@ static int in_phase(const struct tmr_pair_test *b, enum phase phase)
 	return atomic_load_explicit(&b->phase, memory_order_acquire) == (int)phase;
 }
 
-/* A plain read would be taken long before the line is free to be written. */
+/* Not a plain read: the processor would take it long before the cache line is free to be written. */
 static void write_reading(struct tmr_pair_test *b, struct line *line)
 {
 	atomic_store_explicit(&line->reading, tmr_read_ordered(b->t).v, memory_order_release);
 }
 
-/* Compares the other thread's readings with the own clock until the difference does not get smaller any more. The line travels
- * once for each, where a ping-pong's travels there and back to be written; pauses of several lengths find it just written now and
- * then. The own clock is read after the branch on what was in the line, so that the read is not executed before.
- * Returns the smallest difference, INT64_MAX: none. */
+/* Compares the other thread's readings with this thread's clock until the difference gets no smaller. The cache line
+ * travels once for each reading; in a ping-pong it would travel there and back. Pauses of several lengths make it
+ * likely that some reads find the line just written. A branch on the content of the line precedes the read of this
+ * thread's clock, so that the processor does not execute that read earlier. Returns the smallest difference, INT64_MAX:
+ * none. */
 static int64_t compare(struct tmr_pair_test *b, struct line *line, enum phase phase, int *readings)
 {
 	int64_t smallest = INT64_MAX;
@@ -261,7 +265,7 @@ static int write_for_helper(struct tmr_pair_test *b, unsigned round)
 	return 0;
 }
 
-/* Both directions once, into *p. */
+/* Measures both directions once, into *p. */
 static void measure_once(struct tmr_pair_test *b, struct tmr_core_pair *p)
 {
 	unsigned round = atomic_load(&b->round) + 1;
@@ -287,7 +291,7 @@ static void measure_once(struct tmr_pair_test *b, struct tmr_core_pair *p)
 	if (b->cannot_move || seen == INT64_MAX || b->smallest == INT64_MAX) {
 		return;
 	}
-	/* read here: here minus there <= seen. Read there: there minus here <= smallest. Each but for a tick. */
+	/* read here: here minus there <= seen; read there: there minus here <= smallest; each to within one tick */
 	p->low_s = -(double)seen * period - b->tick_s;
 	p->high_s = (double)b->smallest * period + b->tick_s;
 	p->line_s = 0.5 * ((double)seen + (double)b->smallest) * period;
@@ -372,7 +376,7 @@ struct tmr_pair_test *tmr_pair_test_begin(struct tmr_timer *t, double effective_
 		free(b);
 		return NULL;
 	}
-	/* a launcher may have bound this process to one unit, and the others to others */
+	/* a launcher may have bound each process of the node to one unit of its own */
 	memset(&b->all, 0xff, sizeof(b->all));
 	if (sched_setaffinity(0, sizeof(b->all), &b->all) < 0 || sched_getaffinity(0, sizeof(b->all), &b->all) < 0) {
 		tkm_fail(err, TKM_ERR_UNAVAIL, "this process may not choose its processing unit");

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* By how much does the clock of one processing unit differ from that of another one of the same node? A causality test over
- * shared cache lines gives an interval that contains the offset; nothing is assumed about the two ways being equally long.
- * One thread writes what its clock shows into a cache line over and over. A thread on the other unit reads the line and then its
- * own clock, which therefore shows a later time than the one it read: the smallest difference is an upper end. With the parts
- * exchanged follows the lower end. Libc only: the core matrix of timertest and the proof inside jobs (timers/prove.h) use it. */
+/* By how much does the clock of one processing unit differ from that of another one of the same node? A causality test
+ * over shared cache lines gives an interval that contains the offset; it does not assume that both directions take
+ * equally long. One thread writes what its clock shows into a cache line over and over. A thread on the other unit
+ * reads the line and then its own clock, which therefore shows a later time than the one it read: the smallest
+ * difference is an upper end. The lower end follows in the same way with the roles of the threads exchanged. Libc only:
+ * the core matrix of timertest and the proof inside jobs (timers/prove.h) use it. */
 #ifndef TIMERS_CORE_PAIR_H
 #define TIMERS_CORE_PAIR_H
 
@@ -26,14 +27,14 @@ struct tmr_core_pair {
 	/* Clock on b minus clock on a lies in here; one effective tick is part of each end. Of a contradiction: the last
 	 * measurement; low_s may exceed high_s. */
 	double low_s, high_s;
-	double line_s;      /* what a cache line takes from one unit to the other, mean of both ways */
-	int readings;       /* that were compared, both ways together */
+	double line_s;      /* time of a cache line from one unit to the other, mean of both directions */
+	int readings;       /* readings that were compared, in both directions together */
 	int contradictions; /* measurements so far that contradicted themselves or an earlier one */
 	enum tmr_pair_result result;
 };
 
-/* An interval with an end beyond this is too wide to be useful: 1 us, and two effective ticks for what such a clock
- * cannot show. Messages between two processes of a node tell more about their clocks then. */
+/* An interval with an end beyond this limit is too wide to be useful. The limit is 1 us plus two effective ticks, since
+ * the clock cannot show less. Messages between two processes of a node tell more about their clocks then. */
 double tmr_pair_limit(double effective_tick_s);
 
 /* What follows from p->measured and the interval. */
@@ -42,7 +43,7 @@ enum tmr_pair_result tmr_pair_judge(const struct tmr_core_pair *p, double limit_
 /* "not known", "together", "apart", "contradiction" */
 const char *tmr_pair_name(enum tmr_pair_result r);
 
-/* p was measured before, `later` is a measurement of the same pair at another time: what is known by both goes to *p. */
+/* Combines two measurements of the same pair, *p and the `later` one, into *p. */
 void tmr_pair_combine(struct tmr_core_pair *p, const struct tmr_core_pair *later, double limit_s);
 
 struct tmr_pair_test;
@@ -52,7 +53,7 @@ struct tmr_pair_test;
  * tmr_pair_test_end(). Returns NULL: the timer is not shareable or has no frequency, no affinity, no thread, no memory. */
 struct tmr_pair_test *tmr_pair_test_begin(struct tmr_timer *t, double effective_tick_s, struct tkm_err *err);
 
-/* Gives back the caller's affinity. */
+/* Restores the caller's affinity and ends the test. */
 void tmr_pair_test_end(struct tmr_pair_test *test);
 
 /* The processing units on which this process may run, in ascending order: the first one after `after` (-1: the first of all),

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The cycle counter itself, without a call. */
+/* Reads the cycle counter inline, without a function call. */
 #ifndef TIMERS_COUNTER_H
 #define TIMERS_COUNTER_H
 

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* The nominal frequency of the cycle counter, from CPUID, the hypervisor, a register or the kernel; see
+ * timers/cpu_hz.h. */
 #include "config.h"
 #include "timers/cpu_hz.h"
 
@@ -86,7 +88,7 @@ static double cpuid_hz(const char **from)
 			}
 		}
 	}
-	/* Guests see 0x15 of the host, which is not the guest's rate when the counter is scaled. */
+	/* Guests see CPUID leaf 0x15 of the host. Where the counter is scaled, that is not the guest's rate. */
 	if (!vm && __get_cpuid_count(0x15, 0, &a, &b, &c, &d) && a && b && c) {
 		*from = "CPUID 0x15";
 		return (double)c * b / a;
@@ -129,7 +131,8 @@ static double cpuid_hz(const char **from)
 
 	__asm__("mrs %0, cntfrq_el0" : "=r"(v));
 	*from = "CNTFRQ_EL0";
-	/* firmware that never set it leaves 0 or nonsense there; the architecture says 1 MHz to 1 GHz */
+	/* firmware that never set the register leaves 0 or a wrong value there; the architecture allows 1 MHz to 1
+	 * GHz */
 	return v >= 1000000 && v <= 1000000000 ? (double)v : 0;
 }
 

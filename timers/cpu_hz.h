@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the machine says about the frequency and the quality of its cycle counter. */
+/* What the machine states about the frequency and the quality of its cycle counter. */
 #ifndef TIMERS_CPU_HZ_H
 #define TIMERS_CPU_HZ_H
 
@@ -18,8 +18,8 @@
  * the counter, and is not taken. */
 double tmr_cpu_hz(const char **from);
 
-/* What the kernel takes the counter for: the factors of perf_event_mmap_page, else (x86) bogomips,
- * which it computes from the TSC's frequency. 0 and *from NULL when it does not say. */
+/* The frequency that the kernel uses for the counter, in Hz: from the factors of perf_event_mmap_page, else (x86) from
+ * bogomips, which the kernel computes from the TSC's frequency. 0 and *from NULL if the kernel states neither. */
 double tmr_kernel_hz(const char **from);
 
 /* Invariant TSC (CPUID 0x80000007 EDX bit 8), or an aarch64 generic counter, which is so by

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Records what surrounds the clocks of this node: kernel, processor, clock source; see timers/env.h. */
 #include "config.h"
 #include "timers/env.h"
 
@@ -32,8 +33,8 @@ static void cpuinfo_value(const char *text, const char *key, char *out, size_t s
 	}
 }
 
-/* An ARM kernel gives the numbers of the processor's identification register; what they are called in
- * shops is unknown without tables that grow. */
+/* An ARM kernel gives the numbers of the processor's identification register. Only a table, which would have to be
+ * updated for new processors, could give the product names. */
 static void arm_name(const char *text, char *out, size_t size)
 {
 	char implementer[12], part[12], variant[12], revision[12];

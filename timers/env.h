@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What surrounds the clocks of this node: recorded with every run, because a result without it cannot
- * be judged later. */
+/* The environment of this node's clocks: kernel, processor, clock source. It is recorded with every run, because a
+ * result cannot be judged later without it. */
 #ifndef TIMERS_ENV_H
 #define TIMERS_ENV_H
 
@@ -19,13 +19,13 @@ struct tmr_env {
 	char time_ns[40];       /* identity of the time namespace: "time:[4026531834]" */
 	int tsc_invariant;      /* of that counter: 1, 0, -1: there is none */
 	char tsc_flags[96];     /* of constant_tsc nonstop_tsc tsc_known_freq tsc_reliable tsc_adjust */
-	double kernel_hz;       /* what the kernel takes the counter for; 0: it does not say */
+	double kernel_hz;       /* frequency that the kernel uses for the counter; 0: unknown */
 	char kernel_hz_from[40];
 	/* adjtimex(2) */
-	int ntp_known; /* 0: the call failed, the rest is void */
+	int ntp_known; /* 0: the call failed, the following members are not valid */
 	int ntp_synchronised;
 	double ntp_freq_ppm, ntp_offset_s, ntp_maxerror_s, ntp_esterror_s;
-	/* the kernel's clocks against each other: they change when the machine sleeps, or the time of day is set */
+	/* differences of the kernel's clocks: they change when the machine sleeps, or the time of day is set */
 	double suspended_s; /* CLOCK_BOOTTIME minus CLOCK_MONOTONIC */
 	double realtime_minus_boottime_s;
 	int has_vm_marker; /* of /dev/vmclock0 (timers/assume.h) */

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Measures the rate of a timer against a reference; see timers/freq.h. */
 #include "config.h"
 #include "timers/freq.h"
 
@@ -52,7 +53,7 @@ int tmr_is_kernels_counter(const struct tmr_timer *t, int root)
 	return 0;
 }
 
-/* A clock of unknown rate: the kernel's clock that is not steered. */
+/* The reference of unknown rate: the kernel's clock that is not steered. */
 static int open_own(struct tmr_freq_run *run, struct tkm_err *err)
 {
 	run->own_ref = tmr_open("clock_monotonic_raw", 0, err);
@@ -118,7 +119,7 @@ static int fit(struct tmr_freq_run *run, struct tmr_freq *out, double *x, double
 		const struct bracket *b = &run->b[i];
 
 		if ((double)b->width > limit) {
-			continue; /* disturbed between its two outer reads */
+			continue; /* the process was disturbed between the two reads of the reference */
 		}
 		x[kept] = ((double)(b->ref - run->b[0].ref) + 0.5 * (double)b->width) / run->ref->hz;
 		y[kept++] = (double)(b->ticks - run->b[0].ticks);
@@ -134,8 +135,8 @@ static int fit(struct tmr_freq_run *run, struct tmr_freq *out, double *x, double
 	out->hz = line.slope;
 	out->seconds = x[kept - 1] - x[0];
 	out->se_ppm = line.slope_se / line.slope * 1e6;
-	/* each end of the baseline is known to its bracket, to one tick of the timer, and to half a step of the
-	 * reference: two readings of it differ by a step at least when they differ at all */
+	/* each end of the baseline is known to within its bracket, one tick of the timer, and half a step of the
+	 * reference: two readings of the reference that differ, differ by at least one step */
 	step = isfinite(step) ? step : 1;
 	out->compare_ppm = ((widest + step) / run->ref->hz + 2 / line.slope) / out->seconds * 1e6;
 	out->bound_ppm = out->compare_ppm + run->what.error_ppm;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The rate of a timer, measured against a reference: reference, timer, reference are read in a row;
- * of several such brackets the tightest is kept, and a robust line goes through the kept ones. What comes out is the rate by the
- * reference, which has an error of its own; timers/rate.h finds the true rate where one is known. */
+/* Measures the rate of a timer with a reference clock. A bracket is three reads in a row: reference, timer, reference.
+ * Of several brackets the tightest is kept, and a robust line is fitted through the kept ones. The result is the rate
+ * relative to the reference, which has an error of its own. timers/rate.h finds the true rate where it is known. */
 #ifndef TIMERS_FREQ_H
 #define TIMERS_FREQ_H
 
@@ -12,10 +12,10 @@
 struct tmr_freq {
 	double hz;          /* ticks per second of the reference */
 	double se_ppm;      /* standard error of hz */
-	double compare_ppm; /* hz cannot be farther off the rate by the reference: the brackets' widths over the baseline */
-	double bound_ppm; /* compare_ppm and what the reference may be off by */
-	int certain;      /* 1: that error of the reference is known; 0: it is what oscillators are assumed to keep */
-	int same_counter; /* 1: the reference is computed from the counter of the timer: hz shows how, not how fast the counter is */
+	double compare_ppm; /* error bound of hz relative to the reference: the brackets' widths over the baseline */
+	double bound_ppm;   /* compare_ppm plus the error of the reference */
+	int certain;        /* 1: the error of the reference is known; 0: it is assumed */
+	int same_counter;   /* 1: the reference is computed from the timer's counter: hz does not show the true rate */
 	char reference[64];
 	double seconds;  /* baseline */
 	double width_s;  /* median width of the kept brackets */
@@ -29,12 +29,12 @@ struct tmr_reference {
 	int certain;      /* 1: error_ppm is known; 0: assumed */
 };
 
-/* The error that is assumed of a clock of which nothing else is known: what NTP can correct. IEEE 802.3 allows the clock of a network
- * card a fifth of that. */
+/* The error that is assumed for a clock if nothing else is known: the most that NTP can correct. IEEE 802.3 allows the
+ * clock of a network card a fifth of that. */
 #define TMR_UNKNOWN_ERROR_PPM 500
 #define TMR_PTP_ERROR_PPM 100
 
-/* A measurement that the caller spreads over its own time. */
+/* A measurement whose brackets the caller takes when it wants. */
 struct tmr_freq_run;
 
 /* Starts a measurement of t against ref. NULL: CLOCK_MONOTONIC_RAW, opened and closed here; its true rate is unknown. Returns

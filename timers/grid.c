@@ -12,7 +12,7 @@
 
 enum { MAX_CLUSTERS = 24, DIVISORS = 6, FARTHEST = 200, ENOUGH = 16 };
 
-/* Below this a residual of one tick says nothing: only exact divisors count. */
+/* For steps below this, a residual of one tick does not tell anything: only exact divisors count. */
 static const double small_step = 4;
 static const double wanted_share = 0.97;
 /* From here on the increments are mostly the cost of a read, and what they have in common is looked for in their differences. */
@@ -50,8 +50,8 @@ static int find_clusters(const struct increments *v, struct cluster *c)
 	return k;
 }
 
-/* Refines step on the clusters: the least squares multiple of each. What is far out, after an interruption say, would
- * only confirm the step that it was divided by. */
+/* Refines step on the clusters: the least squares multiple of each. Clusters at large increments (after an
+ * interruption, for example) are left out: they would confirm any step. */
 static double refine(const struct cluster *c, int k, double from, double step)
 {
 	double num = 0, den = 0;
@@ -69,9 +69,9 @@ static double refine(const struct cluster *c, int k, double from, double step)
 	return den > 0 ? num / den : step;
 }
 
-/* A clock computed from a counter that itself moves in steps (clock_monotonic from the TSC) is rounded
- * twice, so where a whole tick is small against the step, one tick off still counts as on the grid. from: what the
- * multiples are counted from, 0 or an increment that lies on the grid. */
+/* A clock computed from a counter that itself moves in steps (clock_monotonic from the TSC) is rounded twice. So where
+ * the step is many ticks, an increment that is one tick off still counts as on the grid. from: the origin of the
+ * multiples, 0 or an increment that lies on the grid. */
 static double share_on(const struct increments *v, double from, double step)
 {
 	double tolerance = step >= 2 * small_step ? 1.25 : 0.999;
@@ -81,7 +81,7 @@ static double share_on(const struct increments *v, double from, double step)
 		double x = (double)v->value[i] - from, m = tkm_nearest(x / step);
 
 		if (m > FARTHEST) {
-			break; /* values ascend; far out the error of step itself decides */
+			break; /* values ascend; at larger values the error of step itself would decide */
 		}
 		seen += v->count[i];
 		on += (m > 0 || from > 0) && fabs(x - m * step) <= tolerance ? v->count[i] : 0;
@@ -103,7 +103,7 @@ static int64_t gcd(int64_t a, int64_t b)
 	return a;
 }
 
-/* The same on all increments, from near to far, for more of them than there are clusters. */
+/* The same refinement on all increments, in ascending order, since there are more of them than clusters. */
 static double refine_far(const struct increments *v, double from, double step)
 {
 	double farthest;
@@ -139,7 +139,7 @@ static void try_step(
 		return;
 	}
 	share = share_on(v, from, step);
-	/* of much the same steps the one on which more increments lie, else the larger */
+	/* of two nearly equal steps the one on which more increments lie, else the larger step */
 	if (share >= wanted_share && (!out->found || share > out->share || step > out->ticks * 1.25)) {
 		out->ticks = step;
 		out->share = share;
@@ -172,14 +172,14 @@ static void try_divisor(const struct increments *v, struct tmr_grid *out)
 	for (i = 0; i < v->distinct && g != 1; i++) {
 		g = gcd(v->value[i], g);
 	}
-	/* of a few increments a large divisor may be an accident */
+	/* with few increments a large common divisor may be chance */
 	out->found = g < (int64_t)small_step || v->distinct == 1 || v->n >= ENOUGH;
 	out->ticks = out->found ? (double)g : (double)v->value[0];
 	out->share = out->found;
 }
 
-/* A reading is rounded down to a whole tick, so it lags by a step and that. Where all increments are multiples of a whole step
- * nothing was rounded. */
+/* A reading is rounded down to a whole tick, so it lags by up to one step plus one tick. Where all increments are
+ * multiples of a step of whole ticks, nothing was rounded. */
 static double lag_of(const struct increments *v, const struct tmr_grid *g)
 {
 	double whole = tkm_nearest(g->ticks);
@@ -196,7 +196,7 @@ static double lag_of(const struct increments *v, const struct tmr_grid *g)
 	return whole;
 }
 
-/* The positive ones of n increments; sorts them into room[0..n). Returns 0, or -1 when memory runs out. */
+/* Copies the positive ones of n increments to room[0..n), sorted. Returns 0, or -1 when memory runs out. */
 static int compress(const int64_t *increments, size_t n, int64_t *room, struct increments *v)
 {
 	size_t m = 0, i;

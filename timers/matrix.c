@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Measures the clock offsets of all pairs of processing units; see timers/matrix.h. */
 #include "config.h"
 #include "timers/matrix.h"
 
@@ -7,10 +8,11 @@
 #include <string.h>
 #include <time.h>
 
-/* A pair that shares its cores with other work waits for time slices. */
+/* Time limit of one pair. A pair that shares its cores with other work waits for time slices. */
 static const double pair_s = 0.2;
 
-/* All pairs together: a loaded node with many of them must not hold up everything. The rest is not known. */
+/* Time limit of all pairs together, so that a loaded node with many pairs does not delay everything. Pairs that are not
+ * measured by then stay "not known". */
 static const double whole_patience_s = 30;
 
 static double seconds_now(void)
@@ -104,7 +106,7 @@ static int list_pus(const struct tmr_pair_test *test, struct tmr_matrix *m, stru
 
 #endif
 
-/* Names all pairs; none is measured yet. */
+/* Fills in the unit numbers of all pairs; none is measured yet. */
 static int make_pairs(struct tmr_matrix *m, struct tkm_err *err)
 {
 	unsigned a, b;
@@ -125,7 +127,7 @@ static int make_pairs(struct tmr_matrix *m, struct tkm_err *err)
 	return 0;
 }
 
-/* Every pair that is not together, once. */
+/* Measures every pair that is not "together", once. */
 static void measure_pairs(struct tmr_pair_test *test, struct tmr_matrix *m)
 {
 	double until = seconds_now() + whole_patience_s;

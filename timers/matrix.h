@@ -18,14 +18,14 @@ struct tmr_matrix {
 	double farthest_s; /* largest distance of an interval's end from 0, without contradictions */
 };
 
-/* Measures t, which must be shareable and lags at most effective_tick_s (seconds) behind its clock.
- * Takes about 0.2 ms a pair, no more than about 0.2 s where other work has the cores, and 30 s in all: pairs
- * beyond that stay not known. Returns 0 and *m, to be freed with tmr_matrix_free(); or -1: a timer that
- * threads cannot share, no affinity, no thread, no memory. One processing unit gives 0 pairs and 0. */
+/* Measures t, which must be shareable and lags at most effective_tick_s (seconds) behind its clock. Takes about 0.2 ms
+ * a pair, at most about 0.2 s a pair where other work uses the cores, and 30 s in all: pairs beyond that stay not
+ * known. Returns 0 and *m, to be freed with tmr_matrix_free(); or -1: a timer that threads cannot share, no affinity,
+ * no thread, no memory. One processing unit gives 0 pairs and 0. */
 int tmr_matrix_measure(struct tmr_timer *t, double effective_tick_s, struct tmr_matrix *m, struct tkm_err *err);
 
-/* Measures again, later, each pair that was not found together, and combines both. Nothing to do: returns 0 at once. Returns 0, or
- * -1 as above, with *m unchanged. */
+/* Measures each pair again, later, that was not found "together", and combines both results. Returns 0 at once if there
+ * is no such pair. Returns 0, or -1 as above, with *m unchanged. */
 int tmr_matrix_measure_again(struct tmr_timer *t, double effective_tick_s, struct tmr_matrix *m, struct tkm_err *err);
 
 void tmr_matrix_free(struct tmr_matrix *m);

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Proves that all processing units of a node read one clock; see timers/prove.h. */
 #include "config.h"
 #include "timers/prove.h"
 
@@ -22,7 +23,8 @@ static double seconds_now(void)
 	return (double)ts.tv_sec + 1e-9 * (double)ts.tv_nsec;
 }
 
-/* The first unit with each other one, until one is not together with it: the rest would prove nothing. */
+/* Measures the first unit with each other unit. Stops at one that is not "together" with the first: the proof has
+ * failed then. */
 static void all_units(struct tmr_pair_test *test, double until, struct tmr_proof *p)
 {
 	int first = tmr_pair_test_unit(test, -1), unit;
@@ -68,7 +70,7 @@ int tmr_prove_one_clock(
 	return 0;
 }
 
-/* NULL: there is none that can stand for the kernel's clock. */
+/* NULL: no timer is as good as the kernel's clock. */
 static struct tmr_timer *kernels_counter(void)
 {
 	struct tmr_timer *cpu = tmr_cpu_invariant() ? tmr_open("CPU", 0, NULL) : NULL;

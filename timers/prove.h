@@ -10,11 +10,10 @@
 
 struct tmr_proof {
 	int one_clock; /* 1: proven, every unit is "together" with the first; 0: one is not, or was not measured in time */
-	unsigned units, proven; /* all; those that are together with the first, itself included */
+	unsigned units, proven; /* all units; units that are "together" with the first, itself included */
 	unsigned apart;         /* those whose clock differs from the first one's */
 	double within_s;        /* any two readings at the same time differ by at most this; effective ticks included */
-	double line_s; /* what a cache line takes from one unit to another, mean of both ways, of the farthest; no test of
-	                     * this kind can prove less. 0: one unit */
+	double line_s;  /* time of a cache line, both ways' mean, slowest pair: no test can prove less. 0: one unit */
 	double seconds; /* what it took */
 };
 
@@ -24,11 +23,12 @@ struct tmr_proof {
 int tmr_prove_one_clock(
 	struct tmr_timer *t, double effective_tick_s, double budget_s, struct tmr_proof *p, struct tkm_err *err);
 
-/* Is the cycle counter of this node invariant, its rate known, and the kernel's own clock computed from it? Then it is as good as
- * that clock on every processing unit. Nothing is measured, so that all processes of a node say the same. */
+/* Is the cycle counter of this node invariant, its rate known, and the kernel's own clock computed from it? Then it is
+ * as good as that clock on every processing unit. Nothing is measured, so that all processes of a node get the same
+ * answer. */
 int tmr_counter_is_kernels(void);
 
-/* The same, and tmr_prove_one_clock() proves it now, in budget_s at most. */
+/* The same, and besides tmr_prove_one_clock() must prove it now, in budget_s at most. */
 int tmr_counter_is_proven(double budget_s);
 
 #endif

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Measures what a timer is worth by reading it: cost, increments, backward steps, rate; see timers/quality.h. */
 #include "config.h"
 #include "timers/quality.h"
 
@@ -16,7 +17,7 @@ enum {
 	MAX_CHUNKS = 20000,
 	ORDERED_CHUNKS = 200,
 	LOOP_ITERATIONS = 10000000, /* as in the guide */
-	BRIEF = 8,                  /* by so much less of both in a brief measurement */
+	BRIEF = 8,                  /* a brief measurement divides both by this */
 	BLOCK = 4096,               /* increments are taken in blocks of this many reads */
 	BLOCKS = 256,
 };
@@ -38,7 +39,7 @@ int tmr_bin_from(int i)
 static int performance(struct tmr_timer *t, double seconds, struct tmr_quality *q, struct tkm_err *err)
 {
 	struct tmr_timer *ptp = t->ops == &tmr_ptp ? NULL : tmr_open("ptp", 0, NULL);
-	/* a network card's own oscillator, where there is one */
+	/* the oscillator of a network card is the reference, where there is one */
 	const struct tmr_reference card = { ptp, TMR_PTP_ERROR_PPM, 0 };
 	struct tmr_freq_run *run = tmr_freq_begin(t, ptp ? &card : NULL, err);
 	double *cost = malloc(MAX_CHUNKS * sizeof(*cost));
@@ -88,7 +89,7 @@ static int performance(struct tmr_timer *t, double seconds, struct tmr_quality *
 	}
 	q->cost_ordered_s = tkm_spread(cost, ORDERED_CHUNKS);
 	free(cost);
-	/* a timer whose rate cannot be fitted (it stepped, say) is still worth its other figures */
+	/* the other figures of a timer are valid even if its rate cannot be fitted (because it stepped, for example) */
 	q->have_freq = tmr_freq_end(run, &q->freq, NULL) == 0;
 	tmr_close(ptp);
 	return 0;
@@ -193,7 +194,7 @@ static int increments(struct tmr_timer *t, size_t blocks, struct tmr_quality *q,
 			int64_t raw = ltick_sub(v[i], v[i - 1]), net = raw;
 
 			if (raw > 0) {
-				/* the loop is not the clock's doing; but what moved keeps having moved */
+				/* the loop's cost is not the clock's; but an increment above 0 stays above 0 */
 				net = raw > q->loop_ticks_each ? raw - q->loop_ticks_each : 1;
 			}
 			count(q, raw, net);
@@ -227,7 +228,7 @@ int tmr_quality_measure(struct tmr_timer *t, double seconds, int brief, struct t
 	if (increments(t, (size_t)(BLOCKS / less), q, err) < 0) {
 		return -1;
 	}
-	/* a clock that stood still all the time has no tick, and its other figures say so */
+	/* a clock that stood still all the time has no tick; its other figures show that */
 	if (tmr_tick_measure(t, TMR_TICK_BUDGET_S, NULL, &q->grid, NULL) < 0) {
 		memset(&q->grid, 0, sizeof(q->grid));
 	}

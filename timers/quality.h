@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a timer is worth on this machine, found out by reading it: cost, effective tick, increments,
- * backward steps, rate. */
+/* The quality of a timer on this machine, measured by reading it: cost, effective tick, increments, backward steps,
+ * rate. */
 #ifndef TIMERS_QUALITY_H
 #define TIMERS_QUALITY_H
 
@@ -10,8 +10,8 @@
 #include "timers/freq.h"
 #include "timers/timer.h"
 
-/* The step in which a clock really moves (timers/tick.h). Increments between ordered readings lie on multiples of it; its
- * nominal period can be many times smaller (a TSC of 2.25 GHz that moves every 10 ns, say). */
+/* The step in which a clock really moves (timers/tick.h). Increments between ordered readings lie on multiples of this
+ * step. The nominal period can be many times smaller: a TSC of 2.25 GHz may move only every 10 ns. */
 struct tmr_grid {
 	double ticks;     /* effective tick in ticks of the timer, not always a whole number */
 	double share;     /* of the increments that lie on its multiples within one tick; 1 is a perfect grid */
@@ -30,9 +30,9 @@ enum { TMR_BINS = 13 }; /* the guide's histogram: < 0, < 1, >= 1, >= 501, ... >=
 struct tmr_quality {
 	/* performance */
 	long long calls;                          /* plain reads */
-	double wall_s;                            /* in this time by CLOCK_MONOTONIC */
+	double wall_s;                            /* the time of these calls by CLOCK_MONOTONIC */
 	struct tkm_spread cost_s, cost_ordered_s; /* per call, over the chunks of the run */
-	/* the sampling loop alone, with a dummy call */
+	/* the cost of the sampling loop alone, with a dummy call */
 	long long loop_iterations;
 	int64_t loop_ticks;
 	int64_t loop_ticks_each;
@@ -45,7 +45,7 @@ struct tmr_quality {
 	long long backward, equal;
 	int64_t worst_backward_ticks; /* <= 0 */
 	long long bin[TMR_BINS];
-	/* all increments as they are: fine bins up to the slowest thousandth, then doubling ones */
+	/* all increments, nothing subtracted: fine bins up to the slowest thousandth, then bins of doubling width */
 	int raw_bins;
 	double raw_edge[TMR_RAW_BINS + 1]; /* ticks; bin i holds edge[i] <= increment < edge[i + 1] */
 	long long raw_count[TMR_RAW_BINS];
@@ -64,7 +64,7 @@ int tmr_quality_measure(struct tmr_timer *t, double seconds, int brief, struct t
 /* Effective tick in seconds: the step times the measured (else nominal) period; NAN when the clock did not move. */
 double tmr_effective_tick(const struct tmr_timer *t, const struct tmr_quality *q);
 
-/* What a reading can lag behind the clock, in seconds: what every bound adds. NAN as above. */
+/* What a reading can lag behind the clock, in seconds. Every bound adds this. NAN as above. */
 double tmr_reading_lag(const struct tmr_timer *t, const struct tmr_quality *q);
 
 /* Seconds per tick as measured, else nominal; NAN when neither is known. */

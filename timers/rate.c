@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* The true rate of a timer, from CLOCK_REALTIME and the error that the kernel states for it; see timers/rate.h. */
 #include "config.h"
 #include "timers/rate.h"
 

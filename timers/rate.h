@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The true rate of a timer: against UTC as NTP keeps it, with the error that the kernel states for it. Libc only. */
+/* The true rate of a timer, measured with CLOCK_REALTIME, which NTP keeps near UTC, and the error that the kernel
+ * states for that clock. Libc only. */
 #ifndef TIMERS_RATE_H
 #define TIMERS_RATE_H
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Measures the effective tick of a timer from ordered reads; see timers/tick.h. */
 #include "config.h"
 #include "timers/tick.h"
 
@@ -17,24 +18,25 @@ enum {
 	FEW = 3,     /* long distances whose regularity can hardly be chance */
 	SEVERAL = 5, /* the same of shorter ones */
 	SPACINGS = 64,
-	MOST_READS = 1 << 22, /* where the wall clock does not move either */
+	MOST_READS = 1 << 22, /* limit for a wall clock that does not move either */
 };
 
-/* So long at least, if the clock does not move faster than reads follow each other. */
+/* The shortest measurement, unless the clock moves faster than reads follow each other. */
 static const double short_look_s = 150e-6;
 static const double long_distance_ticks = 64, shorter_distance_ticks = 16;
 /* Chunks that take this many times as long as the fastest were interrupted, and count as that long. */
 static const double interrupted = 10;
-/* A process that waits for its processor all the time looks for so many budgets of wall time; and of undisturbed time, since the distances
- * that it sees are multiples of the step, of which it takes more to find the step. */
+/* Limits for a process that often waits for its processor, as multiples of the budget: of wall time, and of undisturbed
+ * time. It needs more time because the distances that it sees are multiples of the step, and more of them are needed to
+ * find the step. */
 static const double longest_wall = 100, longest_look = 4;
 
 struct look {
 	struct tmr_timer *t, *wall;
 	double hz;
-	double cost;      /* of a read, in ticks of t; INFINITY: not known */
+	double cost;      /* of a read, in ticks of t; INFINITY: unknown */
 	double fastest_s; /* chunk */
-	int64_t jump;     /* increments from here on are no answers to a second read within a step */
+	int64_t jump;     /* at least this: a true jump, no answer to a second read within a step */
 	int64_t last;
 	int have_landing;
 	int64_t landing; /* the reading after the last jump */
@@ -80,7 +82,7 @@ static void take_increment(struct look *l, int64_t v)
 		l->increment[l->positive++] = d;
 	}
 	if (d < 0) {
-		l->have_landing = 0; /* it was set back */
+		l->have_landing = 0; /* the clock was set back */
 	} else if (d >= l->jump) {
 		if (l->have_landing && l->distances < MOST) {
 			l->distance[l->distances++] = v - l->landing;
@@ -137,7 +139,7 @@ static void warm_up(struct look *l)
 	l->jump = l->cost >= 3 ? 2 : (int64_t)tkm_most(9, 4 * l->cost + 1);
 }
 
-/* The common divisor of two lengths that are known to about a tick; what is left below 1/50 is taken for nothing. */
+/* The common divisor of two lengths that are known to about a tick; a remainder below 1/50 counts as 0. */
 static double common_divisor(double a, double b)
 {
 	while (b > a / 50) {
@@ -149,7 +151,8 @@ static double common_divisor(double a, double b)
 	return a;
 }
 
-/* Distances that are a multiple of step to within 1.25 ticks for each, and to within `most`; *once: that are the step itself. */
+/* Distances that are a multiple of step to within 1.25 ticks for each, and to within `most`; *once: how many of them
+ * are the step itself. */
 static size_t multiples_of(const struct look *l, double step, double most, size_t *once)
 {
 	size_t i, n = 0;
@@ -164,8 +167,9 @@ static size_t multiples_of(const struct look *l, double step, double most, size_
 	return n;
 }
 
-/* All distances are multiples of the shortest, or of a divisor of it where the process was interrupted within each, and that is long: no
- * chance. *once: the distances that are the step itself. *step is the shortest if there is no such thing. */
+/* Tests whether all distances are multiples of the shortest one, or of a divisor of it (where the process was
+ * interrupted within each distance), and that this is too long to be chance. *once: the distances that are the step
+ * itself. *step is the shortest if there is no such thing. */
 static int is_regular(const struct look *l, double *step, size_t *once)
 {
 	double shortest = INFINITY, divisor;
@@ -200,7 +204,7 @@ static int moves_by_small_ones(const struct look *l)
 
 static int is_enough(const struct look *l, double wall)
 {
-	size_t few = wall > 2 * l->looked_s ? MANY / 2 : FEW; /* interrupted for longer than not */
+	size_t few = wall > 2 * l->looked_s ? MANY / 2 : FEW; /* interrupted for more than half of the time */
 	double step;
 	size_t once;
 
@@ -214,7 +218,7 @@ static int is_enough(const struct look *l, double wall)
 		(l->positive >= MANY && moves_by_small_ones(l));
 }
 
-/* Few jumps: the step is as long as the shortest distance between two of them, or as what was seen before the only one. */
+/* Few jumps: the step is as long as the shortest distance between two of them, or as the time before the only jump. */
 static int step_of_few_jumps(const struct look *l, int regular, double step, struct tmr_grid *out)
 {
 	if (l->jumps == 0) {
@@ -251,7 +255,7 @@ static int has_time(const struct look *l, double budget_s, double wall)
 	return l->looked_s < budgets * budget_s && wall < longest_wall * budget_s && l->reads < MOST_READS;
 }
 
-/* What a reading of the base lags, in ticks of t; 0 for real timers. */
+/* How far a reading of the base lags, in ticks of t; 0 for real timers. */
 static int lag_of_base(struct tmr_timer *t, double budget_s, struct tmr_timer *wall, double *ticks, struct tkm_err *err)
 {
 	struct tmr_timer *base = t->ops->base ? t->ops->base(t) : NULL;

@@ -5,7 +5,7 @@
 
 #include "timers/quality.h"
 
-/* The longest that tmr_tick_measure() needs to look at a clock; one that moves in steps of up to 20 us takes 0.2 ms. */
+/* The longest time that tmr_tick_measure() needs. A clock that moves in steps of up to 20 us takes 0.2 ms. */
 #define TMR_TICK_BUDGET_S 10e-3
 
 /* Measures the effective tick of t for at most budget_s of undisturbed reading. Reads are ordered and at varying distances.

@@ -11,7 +11,7 @@
 #include "base/ticks.h"
 #include "timers/counter.h"
 
-/* Across what two readings can be compared without correction, by the clock's nature. */
+/* Within which scope two readings can be compared without correction, by the clock's nature. */
 enum tmr_scope {
 	TMR_SCOPE_PROCESS, /* simulated clocks, MPI_Wtime with an origin of its own */
 	TMR_SCOPE_CORE,    /* cycle counters: shared by the cores only if the machine keeps them together */
@@ -57,7 +57,8 @@ static inline ltick_t tmr_read(struct tmr_timer *t)
 	return t->read(t);
 }
 
-/* Where a call would be a large part of the cost: 1: tmr_read_counter() is the same as tmr_read(). */
+/* For code in which a function call would be a large part of the cost. 1: tmr_read_counter() gives the same as
+ * tmr_read(). */
 static inline int tmr_is_counter(const struct tmr_timer *t)
 {
 	return t->is_counter;
@@ -78,7 +79,7 @@ static inline ltick_t tmr_read_ordered(struct tmr_timer *t)
 	return t->read_ordered(t);
 }
 
-/* Whatever timer this thread reads next, plainly or not, is not read before earlier loads have finished. */
+/* After this call, no timer read of this thread, plain or ordered, is executed before earlier loads have finished. */
 static inline void tmr_order(void)
 {
 #if defined(__x86_64__) || defined(__i386__)

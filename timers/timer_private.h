@@ -17,16 +17,16 @@ struct tmr_ops {
 	 * name. arg is NULL without a ':'. Returns 0 or -1 with the reason. */
 	int (*open)(struct tmr_timer *t, const char *arg, struct tkm_err *err);
 	void (*close)(struct tmr_timer *t); /* NULL: nothing to free */
-	int own_quartz;                     /* 1: not the kernel's clock, or maybe not: a PTP device, MPI's */
+	int own_quartz;                     /* 1: its oscillator is not, or may not be, the kernel's: PTP, MPI */
 	/* Of simulated clocks only; NULL elsewhere. What they are is in timers/sim.h. */
 	struct tmr_timer *(*base)(const struct tmr_timer *t);
 	struct tmr_timer *(*free_twin)(const struct tmr_timer *t, struct tkm_err *err);
 };
 
-/* Does an open timer show something else than the kernel's clock `id`? Returns TMR_REPLACED or 0. */
+/* Tests whether an open timer shows something other than the kernel's clock `id`. Returns TMR_REPLACED or 0. */
 unsigned tmr_is_replaced(struct tmr_timer *t, clockid_t id);
 
-/* What LIST prints of simulated clocks, here and where they are loaded when they are wanted. */
+/* What LIST prints about simulated clocks, both here and where they are loaded on demand. */
 #define TMR_SIM_DESCRIPTION \
 	.name = "sim", .arg = "base=CPU,...", .what = "another timer with known errors, to test with", \
 	.scope = TMR_SCOPE_PROCESS

@@ -76,7 +76,7 @@ static int open_norm(struct tmr_timer *t, const char *arg, struct tkm_err *err)
 	t->read = read_norm;
 	t->read_ordered = read_norm_ordered;
 	t->hz = 1e9;
-	t->hz_from = NULL; /* nanoseconds by definition; how good they are is measured */
+	t->hz_from = NULL; /* nanoseconds by definition; the true rate has to be measured */
 	t->shareable = 1;
 	t->impl = n;
 	return 0;

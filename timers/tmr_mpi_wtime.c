@@ -13,7 +13,7 @@ static double origin = -1;
 static ltick_t read_wtime(struct tmr_timer *t)
 {
 	(void)t;
-	/* the difference first: a double of seconds since 1970 resolves 0.2 us only */
+	/* subtract first: a double of seconds since 1970 resolves only 0.2 us */
 	return ltick(llrint((MPI_Wtime() - origin) * 1e9));
 }
 
@@ -35,7 +35,7 @@ static int open_wtime(struct tmr_timer *t, const char *arg, struct tkm_err *err)
 	t->read_ordered = read_wtime;
 	t->hz = 1e9;
 	t->flags = TMR_SLEWED; /* it may be any clock of the kernel */
-	/* the guide: the clock that it reads cannot be found out, so it belongs to this process alone */
+	/* as in the guide: which clock MPI_Wtime() reads is unknown, so its scope is this process alone */
 	t->scope = found && global && *global ? TMR_SCOPE_CLUSTER : TMR_SCOPE_PROCESS;
 	t->shareable = 1;
 	return 0;

@@ -29,7 +29,7 @@
 		.open = open_##lower, \
 	}
 
-/* What is closer than this may be rounding: gettimeofday() shows microseconds. */
+/* A smaller difference may be rounding: gettimeofday() shows microseconds. */
 enum { NEAR_NS = 2000 };
 
 unsigned tmr_is_replaced(struct tmr_timer *t, clockid_t id)
@@ -39,7 +39,7 @@ unsigned tmr_is_replaced(struct tmr_timer *t, clockid_t id)
 	struct timespec ts;
 	int tries, i;
 
-	/* again: the clock may have been set in between */
+	/* try again: the clock may have been set in between */
 	for (tries = 0; tries < 3; tries++) {
 		for (i = shown = 0; i < 2; i++) {
 			if (syscall(SYS_clock_gettime, id, &ts) < 0) {

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Simulated clocks: another timer with known errors added; see timers/sim.h. */
 #include "config.h"
 #include "timers/sim.h"
 #include "timers/timer_private.h"
@@ -16,11 +17,11 @@ enum { MAX_STEPS = 8, MAX_SLEWS = 8 };
 struct sim {
 	struct tmr_timer *base;
 	double offset_s, drift, wobble, wobble_period_s, warm, warm_tau_s, tick_s, noise_s;
-	double coarse_s, coarse_ticks; /* it moves in steps of that; 0: by its tick */
+	double coarse_s, coarse_ticks; /* the clock moves in steps of this; 0: in steps of its tick */
 	int bump;
-	int64_t step_now, reading; /* the last, and the step it lies in */
+	int64_t step_now, reading; /* the last reading, and the step that it lies in */
 	double cores_s;            /* processing unit n is ahead by n times this */
-	double early_s;            /* so much earlier plain reads are taken than ordered ones */
+	double early_s;            /* plain reads are taken earlier than ordered ones by this */
 	struct {
 		double size_s, at_s;
 	} step[MAX_STEPS];
@@ -32,7 +33,7 @@ struct sim {
 	int64_t origin;              /* reading of the base */
 	int64_t origin_ticks;        /* what this clock would show there without offset */
 	uint64_t random;
-	int origin_given;                              /* by who opened it, and not to be moved */
+	int origin_given;                              /* the caller gave the origin; it must not be moved */
 	double (*ahead_s)(const void *ctx, double dt); /* tmr_sim_add() */
 	const void *ahead_ctx;
 	double spare; /* second value of the last normal pair; NAN: none */
@@ -105,8 +106,8 @@ static double simulated_error(const struct sim *s, double dt)
 	return s->ahead_s ? sum + s->ahead_s(s->ahead_ctx, dt) : sum;
 }
 
-/* Ticks since origin_ticks, with fraction, when the base shows base_ticks. Differences only, so a
- * double carries them: 2^53 ticks of 1 ns are 104 days. */
+/* Ticks since origin_ticks, with fraction, when the base shows base_ticks. Only differences are computed, so a double
+ * is exact enough: 2^53 ticks of 1 ns are 104 days. */
 static double ticks_since(const struct sim *s, int64_t base_ticks, double extra_s)
 {
 	double dt = (double)(base_ticks - s->origin) / s->base->hz;
@@ -159,7 +160,7 @@ static ltick_t read_sim(struct tmr_timer *t)
 	return read_at(t, 0);
 }
 
-/* As if the processor had executed it that long before the instructions that it follows. */
+/* A plain read, as if the processor had executed it early_s before the instructions that precede it. */
 static ltick_t read_early(struct tmr_timer *t)
 {
 	return read_at(t, -((struct sim *)t->impl)->early_s);
@@ -362,7 +363,7 @@ static void close_sim(struct tmr_timer *t)
 	free(s);
 }
 
-/* The origin is `origin` from now on, and the canonical name says so. */
+/* Moves the origin to `origin`, also in the canonical name. */
 static int begin_at(struct tmr_timer *t, struct sim *s, const char *spec, int64_t origin, struct tkm_err *err)
 {
 	int n = s->origin_given
@@ -392,7 +393,7 @@ int tmr_sim_restart(struct tmr_timer *t, struct tkm_err *err)
 	return begin_at(t, s, spec, tmr_read_ordered(s->base).v, err);
 }
 
-/* The numbers that follow from the parsed ones, and the canonical name. */
+/* Computes the numbers that follow from the parsed ones, and the canonical name. */
 static int finish(struct tmr_timer *t, struct sim *s, const char *spec, struct tkm_err *err)
 {
 
@@ -414,7 +415,7 @@ static int finish(struct tmr_timer *t, struct sim *s, const char *spec, struct t
 	t->read_ordered = read_sim;
 	t->hz = 1 / s->tick_s;
 	t->scope = s->cores_s != 0 ? TMR_SCOPE_CORE : TMR_SCOPE_PROCESS;
-	/* the generator of noise and the last reading are one thread's */
+	/* not shareable: the noise generator and the last reading belong to one thread */
 	t->shareable = s->base->shareable && !(s->noise_s > 0) && !s->bump;
 	t->flags = TMR_SIMULATED | (s->steps ? TMR_STEPPED : 0u) | (s->slews || s->slewed ? TMR_SLEWED : 0u);
 	t->impl = s;
@@ -493,7 +494,7 @@ struct tmr_timer *tmr_sim_free_twin(const struct tmr_timer *t, struct tkm_err *e
 	s->steps = s->slews = s->slewed = s->bump = 0;
 	s->coarse_s = 0;
 	s->borrowed = 1;
-	s->origin_given = 1; /* it does not begin anew on its own */
+	s->origin_given = 1; /* the twin must not move its origin on its own */
 	s->random = ~s->random;
 	s->spare = NAN;
 	twin->impl = s;

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* A clock that only moves when it is told to; see timers/virtual.h. */
 #include "config.h"
 #include "timers/timer_private.h"
 #include "timers/virtual.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Virtual time: a clock that only moves when it is told to, in picoseconds. It is the truth of every
- * simulation: simulated clocks wrap it and simulated links advance it. */
+/* Virtual time: a clock that only moves when it is told to, in picoseconds. It is the true time of every simulation:
+ * simulated clocks wrap it and simulated links advance it. */
 #ifndef TIMERS_VIRTUAL_H
 #define TIMERS_VIRTUAL_H
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Random numbers and statistics, by GSL or by base/; see calib/analysis/analysis.h. */
 #include "config.h"
 #include "calib/analysis/analysis.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Random numbers and statistics for programs that analyse and simulate: by GSL where it was found, else by base/.
- * Both give the same numbers for the same seed, and the tests compare them. Only programs link this, never a
- * library that is installed or loaded into other processes (COPYING says why). */
+/* Random numbers and statistics for programs that analyse and simulate. GSL computes them where configure found it,
+ * else base/ does. Both give the same numbers for the same seed, and the tests compare them. Only programs link this,
+ * never a library that is installed or loaded into other processes (COPYING says why). */
 #ifndef CALIB_ANALYSIS_H
 #define CALIB_ANALYSIS_H
 
@@ -26,7 +26,8 @@ double cal_random_normal(struct cal_random *r, double sigma);
  * for shape <= 2. */
 double cal_random_pareto(struct cal_random *r, double shape, double scale);
 
-/* A number in [0, 1) that belongs to these three: what is random, but the same each time it is asked for. */
+/* A random number in [0, 1) that depends only on these three arguments, so each call with the same arguments returns
+ * the same number. */
 double cal_random_fixed(uint64_t seed, uint64_t a, uint64_t b);
 
 /* ---- statistics ---- */
@@ -40,8 +41,8 @@ struct cal_summary {
 };
 struct cal_summary cal_summarise(double *v, size_t n);
 
-/* How many of n values are in each of `bins` ranges of equal width from low to high, both included; low < high. Others do not count.
- * Returns 0, or -1 when memory runs out. */
+/* Counts how many of n values are in each of `bins` ranges of equal width from low to high, both included; low < high.
+ * Values outside are not counted. Returns 0, or -1 when memory runs out. */
 int cal_histogram(const double *v, size_t n, double low, double high, double *count, size_t bins);
 
 /* y = c0 + c1 x by least squares; returns 0, or -1 for fewer than two different x. */

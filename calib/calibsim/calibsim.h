@@ -23,13 +23,13 @@ struct cs_options {
 	int brief, force, quiet, splines;
 };
 
-/* Environment and command line, as for timertest. Returns 0, -1 after having said what is wrong, 1 when --help or
- * the like has been answered. */
+/* Environment and command line, as for timertest. Returns 0; -1 after printing what is wrong; 1 after printing --help
+ * or the like. */
 int cs_options_parse(int argc, char **argv, struct cs_options *o);
 
-/* One way to know a clock, over all ranks that have it. */
+/* The quality of one kind of map, over all ranks that have such a map. */
 struct cs_quality {
-	long ranks, wrong; /* that know the clock; wrong at some point: outside what was said to be certain */
+	long ranks, wrong; /* ranks with a map; ranks whose error exceeded the stated bound at some point */
 	double error_max_s, error_rms_s; /* against the truth */
 	double bound_max_s, bound_median_s;
 };
@@ -50,25 +50,25 @@ struct cs_row {
 	double messages;           /* of a session, mean */
 	double first_s, session_s; /* virtual time of the first session, and the median of the others */
 	size_t lost;               /* pairs whose exchange failed */
-	long silent;               /* ranks of which nothing is known in the end */
+	long silent;               /* ranks without a map at the end */
 	struct cs_quality online;  /* by each rank itself, right after the last session */
-	struct cs_quality after;   /* all maps over the whole run, when everything has been collected */
+	struct cs_quality after;   /* all maps over the whole run, after rank 0 has collected everything */
 	double ours_max_s;         /* --compare-splines: largest errors between the first and the last session */
 	double spline_max_s[CAL_SPLINES_OF_GSL];
-	struct cs_hop hop[CS_HOPS]; /* of what each rank knows by itself */
+	struct cs_hop hop[CS_HOPS]; /* what each rank knows by itself, by number of exchanges to the master */
 	struct cal_net net;
-	char silence[200]; /* the first that did not answer */
-	double cpu_s;      /* what the simulation took */
+	char silence[200]; /* the first rank that did not answer */
+	double cpu_s;      /* processor time of the simulation */
 };
 
-/* How the simulated network and clocks compare with what real ones do, and with what the bounds assume. */
+/* How the simulated network and clocks compare with real ones, and with the assumptions of the bounds. */
 struct cs_model {
 	struct cal_link_sim_model network;
 	double wander; /* the largest change of any clock's rate during the run, against its mean; of up to 64 clocks */
 	double drift;  /* the largest difference of a mean rate from the nominal one */
 };
 
-/* A link of `domains` clocks as the options say, checked. Returns NULL with the reason. */
+/* Opens a simulated link of `domains` clocks with the given options. Returns NULL with the reason. */
 struct cal_link *cs_open_link(const struct cs_options *o, int domains, struct tkm_err *err);
 
 /* Checks network, clocks and recording before anything takes time, and describes them. Returns 0 or -1. */
@@ -81,7 +81,7 @@ int cs_model_remark(const struct cs_options *o, const struct cs_model *m, int i,
 /* One simulated run. Returns 0 or -1. */
 int cs_simulate(const struct cs_options *o, int domains, enum cal_shape shape, struct cs_row *row, struct tkm_err *err);
 
-/* Fills in the errors of GSL's interpolations, of a run that has been solved. Returns 0 or -1. */
+/* Fills in the errors of GSL's interpolations for a run that has been solved. Returns 0 or -1. */
 int cs_compare_splines(const struct cal_link *l, const struct cal_run *run, struct cs_row *row, struct tkm_err *err);
 
 void cs_print_head(FILE *f, const struct cs_options *o, const struct cs_model *m);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* calibsim: how does the calibration grow with a cluster that is not here? The very code of timertest over simulated
- * clocks and a simulated network, whose truth is known. */
+/* calibsim: how do accuracy and cost of the calibration grow with the size of a cluster? It runs the same code as
+ * timertest over simulated clocks and a simulated network, whose true times are known. */
 #include "config.h"
 #include "calib/calibsim/calibsim.h"
 
@@ -333,7 +333,7 @@ int main(int argc, char **argv)
 	}
 	status = CS_FINE;
 	for (i = 0; i < rows; i++) {
-		/* no bound at all is no bound that held */
+		/* without any bound there is no bound that held: a failure */
 		status = row[i].after.wrong + row[i].online.wrong || row[i].after.ranks == 0 ? CS_WRONG : status;
 	}
 	if (!o.json || strcmp(o.json, "-")) {

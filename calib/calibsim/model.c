@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What is simulated, checked and compared with what is real: "0 bounds were wrong" says little if nothing tried them. */
+/* Checks the simulated network and clocks, and compares them with real ones: "0 bounds were wrong" means little if the
+ * simulation was too easy. */
 #include "config.h"
 #include "calib/calibsim/calibsim.h"
 
@@ -63,7 +64,7 @@ int cs_model(const struct cs_options *o, struct cs_model *m, struct tkm_err *err
 
 int cs_model_remark(const struct cs_options *o, const struct cs_model *m, int i, char *buf, size_t size)
 {
-	/* far below what is assumed: the bounds are hardly tried */
+	/* far below the assumption: the simulation hardly tests the bounds */
 	const int mild_wander = m->wander<0.5 * o->max_wander, hard_wander = m->wander> o->max_wander,
 		  hard_drift = m->drift > o->max_drift;
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What calibsim leaves behind: data files whose first line names columns and units, the script that draws them, and
+/* The output files of calibsim: data files whose first line names columns and units, the script that draws them, and
  * JSON, schema "calibsim/1". */
 #include "config.h"
 #include "calib/calibsim/calibsim.h"
@@ -34,7 +34,7 @@ static void write_scale(FILE *f, const struct cs_options *o, const struct cs_row
 	}
 }
 
-/* Of the largest simulation of each shape. */
+/* The errors by number of exchanges, for the largest simulation of each shape. */
 static void write_hops(FILE *f, const struct cs_options *o, const struct cs_row *row, int rows)
 {
 	int i, h, blocks = 0;

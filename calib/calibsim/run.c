@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* One run over the simulated network: the code of a real one, and the truth beside it. */
+/* One run over the simulated network: the same code as a real run, with the true times to compare with. */
 #include "config.h"
 #include "calib/calibsim/calibsim.h"
 
@@ -90,7 +90,7 @@ static void anchor(struct sim *s)
 	m->anchors++;
 }
 
-/* What a rank has learned about its rate serves its next sessions. */
+/* A rank uses in its next sessions what it has learned about its rate. */
 static int learn(struct sim *s, struct tkm_err *err)
 {
 	int i;
@@ -115,7 +115,7 @@ static int learn(struct sim *s, struct tkm_err *err)
 	return 0;
 }
 
-/* The master's clock, true, when the clock of a rank shows `local`: ticks and fraction. */
+/* What the master's clock truly shows when the clock of a rank shows `local`: ticks and fraction. */
 static ltick_t true_master(const struct sim *s, int rank, ltick_t local, double *fraction)
 {
 	int64_t base = tmr_sim_base_at(cal_link_sim_clock(s->link, rank), local);
@@ -136,7 +136,7 @@ static void summarise(struct sim *s, struct cs_quality *q, long n, double square
 	q->error_rms_s = points ? sqrt(squares / (double)points) : NAN;
 }
 
-/* What each rank knows by itself, at the instant for which it says so. */
+/* The error of what each rank knows by itself (its struct cal_tie), at the instant of that point. */
 static void judge_online(struct sim *s)
 {
 	struct cs_quality *q = &s->row->online;
@@ -338,7 +338,8 @@ int cs_simulate(const struct cs_options *o, int domains, enum cal_shape shape, s
 		row->exchanges = (long)s.plan.pairs;
 		judge_online(&s);
 		drop_silent(&s);
-		/* as timertest: the first and the last session correct, unless curves are to be compared */
+		/* as in timertest: only the first and the last session are nodes of the map, unless curves are to be
+		 * compared */
 		rc = cal_solve(&s.run, o->splines ? 0 : -1, err);
 	}
 	if (rc == 0) {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The interpolations of GSL through the very offsets that the maps were made of, compared with the truth as the maps are. */
+/* Compares the interpolations of GSL with the true times. They use the same offsets as the maps, and the errors are
+ * taken in the same way. */
 #include "config.h"
 #include "calib/calibsim/calibsim.h"
 
@@ -11,7 +12,7 @@
 
 enum { POINTS = 97 };
 
-/* Times, offsets, and the points between the first and the last at which all are compared. */
+/* Times, offsets, and the points between the first and the last time at which all curves are compared. */
 struct work {
 	double *x, *y;
 	size_t n;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Times are differences from integers before they become doubles, which the peers' own programs do not do: what
- * they lose to rounding is not counted as an error of their methods here. */
+/* Times are differences from integers before they become doubles, which the authors' own programs do not do: so
+ * rounding errors of those programs do not count as errors of the methods here. */
 #include "config.h"
 #include "calib/compare/baseline.h"
 
@@ -15,8 +15,8 @@ static const struct cal_baseline_kind {
 	const char *name;
 	int least, exchanges; /* ping-pongs of an estimate; it may end after the least once one was quick */
 	int fit_points;       /* 0: an offset only */
-	int tree;             /* 0: the master serves all */
-	int shortest;         /* the ping-pong with the least round trip, else SKaMPI's interval */
+	int tree;             /* 0: the master exchanges messages with every rank itself */
+	int shortest;         /* 1: the ping-pong with the shortest round trip counts; 0: SKaMPI's interval */
 	int intercept;        /* one more estimate after the fit, through which the line goes */
 			      /* clang-format off */
 } kinds[] = {
@@ -65,8 +65,8 @@ static struct count count_of(const struct cal_baseline_kind *kind, const struct 
 	return (struct count){ kind->least < most ? kind->least : most, most };
 }
 
-/* The child says whether it has seen enough. In the authors' program the word is part of the next ping-pong; here it is a
- * message of its own, which is not counted. */
+/* The child tells the parent whether it needs more ping-pongs. In the authors' program this word is part of the next
+ * ping-pong; here it is a message of its own, which is not counted. */
 static int is_enough(struct cal_link *l, int parent, int child, int enough, struct tkm_err *err)
 {
 	char word = (char)enough;
@@ -74,7 +74,7 @@ static int is_enough(struct cal_link *l, int parent, int child, int enough, stru
 	return cal_link_send(l, child, parent, &word, sizeof(word), err) < 0 ? -1 : word;
 }
 
-/* One estimate: ping-pongs between parent and child, who begins. Only the child learns anything. */
+/* One estimate: ping-pongs between parent and child. The child begins, and only the child gets a result. */
 static int estimate(struct cal_link *l, const struct cal_baseline_kind *kind, int parent, int child, struct count count,
 	const struct cal_line *line, struct learning *learn, struct tkm_err *err)
 {
@@ -212,9 +212,9 @@ static int learn_alone(struct cal_link *l, const struct cal_baseline_kind *kind,
 	return cal_link_is(l, child) ? learning_end(&learn, child, intercept, err) : 0;
 }
 
-/* Ranks below the largest power of two get their time in log2 of it rounds, each from the rank that differs from
- * it in its lowest bit; all others in one more round. Pairs of a round have no rank in common, so they run at
- * the same time, but for a simulation. */
+/* Ranks below the largest power of two get their time in log2 of it rounds, each from the rank that differs from it in
+ * its lowest bit; all others in one more round. Pairs of a round have no rank in common, so they run at the same time,
+ * except in a simulation. */
 static int tree(struct cal_link *l, const struct cal_baseline_kind *kind, const struct cal_baseline_options *opt,
 	struct cal_baseline_rank *out, struct tkm_err *err)
 {
@@ -305,7 +305,7 @@ int cal_baseline_warm(struct cal_link *l, struct tkm_err *err)
 	return 0;
 }
 
-/* Until all are ready, they wait as those do who call MPI_Barrier(): spinning. */
+/* Waits until all ranks are ready, spinning, as MPI_Barrier() does. */
 static int end_together(struct cal_link *l, struct tkm_err *err)
 {
 	char word = 0;
@@ -357,7 +357,7 @@ int cal_baseline_check(
 			rc = learning_begin(&learn, opt, 0, child, 1, &found, err);
 		}
 		if (rc == 0) {
-			/* as often whatever the method was given */
+			/* the same number for every method */
 			rc = estimate(l, kind, 0, child, (struct count){ kind->exchanges, kind->exchanges },
 				&(struct cal_line){ .slope = 1 }, &learn, err);
 		}

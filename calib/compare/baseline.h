@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The methods of others, to compare with in the same run: written from their papers, with the waiting that
- * they have (who waits spins in MPI), and with the steps and the numbers that their authors' own library has by default.
- * They give an offset or a line per rank, and no bound. */
+/* Published methods of other authors, to compare with in the same run. They are written from the papers. Ranks wait as
+ * in the authors' programs (spinning in MPI); steps and numbers are the defaults of the authors' own libraries. They
+ * give an offset or a line per rank, and no bound. */
 #ifndef CALIB_BASELINE_H
 #define CALIB_BASELINE_H
 
@@ -35,11 +35,11 @@ const char *cal_baseline_name(enum cal_baseline b);
 struct cal_baseline_options {
 	int fit_points;
 	int exchanges;         /* per estimate, at most */
-	int without_intercept; /* 1: hca3 does not measure it anew, to see what that is worth */
+	int without_intercept; /* 1: hca3 does not measure the intercept again, to show what that step is worth */
 	const double *hz;      /* nominal ticks per second of each rank's timer */
 };
 
-/* What came out for one rank. */
+/* The result for one rank. */
 struct cal_baseline_rank {
 	struct cal_line line; /* the master's time from the rank's own; slope_se and rms are not set */
 	double at;            /* when the last estimate was, in ticks since line.local0 */
@@ -48,18 +48,18 @@ struct cal_baseline_rank {
 	double check_s;       /* what cal_baseline_check() found; NAN before */
 };
 
-/* Half a millisecond of messages between rank 0 and all others, so that no method has cold caches and sleepy
- * cores compared with it. */
+/* Exchanges messages between rank 0 and all others for half a millisecond, so that no method is measured with cold
+ * caches and sleeping cores. */
 int cal_baseline_warm(struct cal_link *l, struct tkm_err *err);
 
-/* One session of all ranks with rank 0. All processes call it. out[r] is filled for the ranks that
- * this process has part in: its own, or in a simulation all. Returns 0 or -1. */
+/* One session of all ranks with rank 0. All processes call it. out[r] is filled for the ranks of this process: its own,
+ * or in a simulation all. Returns 0 or -1. */
 int cal_baseline_run(struct cal_link *l, enum cal_baseline which, const struct cal_baseline_options *opt,
 	struct cal_baseline_rank *out, struct tkm_err *err);
 
-/* The check that ReproMPI makes of its own result: rank 0 measures the offset that is left to every rank, by
- * SKaMPI's estimate again. It shares the bias of what it checks. Sets check_s, in seconds, master minus rank.
- * Returns 0 or -1. */
+/* The check that ReproMPI makes of its own result: rank 0 measures the remaining offset to every rank, by SKaMPI's
+ * estimate again. The check has the same bias as the method. Sets check_s, in seconds, master minus rank. Returns 0 or
+ * -1. */
 int cal_baseline_check(
 	struct cal_link *l, const struct cal_baseline_options *opt, struct cal_baseline_rank *out, struct tkm_err *err);
 
@@ -67,9 +67,9 @@ int cal_baseline_check(
  * correct what lies between, and the messages of both. */
 void cal_baseline_join(const struct cal_baseline_rank *first, struct cal_baseline_rank *last);
 
-/* Changes *opt so that the method sends about `share` times as many messages as published: lines have more or fewer points
- * (hca3 at least 2, jk at least 10 but then of fewer ping-pongs), min10 more or fewer ping-pongs. skampi is given fewer, but
- * never more: it takes the offset for constant, and over a longer time the drift would spoil it. */
+/* Changes *opt so that the method sends about `share` times as many messages as published: lines have more or fewer
+ * points (hca3 at least 2, jk at least 10 but then of fewer ping-pongs), min10 more or fewer ping-pongs. skampi gets
+ * fewer, but never more: it takes the offset for constant, and over a longer time the drift would spoil it. */
 void cal_baseline_scale(enum cal_baseline which, double share, struct cal_baseline_options *opt);
 
 #endif

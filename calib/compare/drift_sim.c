@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* The drift of a real pair of clocks from a recording; see calib/compare/drift_sim.h. */
 #include "config.h"
 #include "calib/compare/drift_sim.h"
 
@@ -45,7 +46,7 @@ static int add(struct cal_drift *d, size_t *room, struct point p)
 	return 0;
 }
 
-/* The first point becomes the origin, the mean rate goes, and each point gets the rate of its neighbours. */
+/* Makes the first point the origin, removes the mean rate, and computes the slope at each point from its neighbours. */
 static void finish(struct cal_drift *d)
 {
 	struct point *p = d->point, first = p[0];

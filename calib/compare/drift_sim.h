@@ -11,19 +11,19 @@
 
 struct cal_drift;
 
-/* At least 4 points. The mean rate is taken out: how far a clock is off its rate is stated separately from how its rate changes.
- * Returns NULL with file and line. */
+/* At least 4 points. The mean rate is removed, because the options state a clock's mean rate separately. Returns NULL
+ * with file and line. */
 struct cal_drift *cal_drift_read(const char *path, struct tkm_err *err);
 void cal_drift_free(struct cal_drift *d);
 
 /* From the first point to the last. */
 double cal_drift_seconds(const struct cal_drift *d);
 
-/* Offset t seconds after the beginning, any t: a smooth curve through the points (cubic, slopes by the neighbours). Beyond
- * the end the rates follow backwards, then forwards again, so that the rate never jumps. */
+/* Offset t seconds after the beginning, any t: a smooth curve through the points (cubic, slopes by the neighbours).
+ * Beyond the end the recording is played backwards, then forwards again, so that the rate never jumps. */
 double cal_drift_at(const struct cal_drift *d, double t);
 
-/* How a simulated clock uses a recording: each begins elsewhere in it, so no two have the same rates. */
+/* How a simulated clock uses a recording. Each clock begins at another place in it, so no two have the same rates. */
 struct cal_drift_use {
 	const struct cal_drift *drift;
 	double begin_s;

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* A simulated network in virtual time; see calib/compare/link_sim.h. */
 #include "config.h"
 #include "calib/session/link_private.h"
 #include "calib/compare/link_sim.h"
@@ -26,7 +27,7 @@ enum { MAX_FATES = 8 };
 static const int64_t epoch_ps = 1000000000000;
 
 struct sim_net {
-	struct tmr_virtual front; /* the process that is farthest */
+	struct tmr_virtual front; /* the time of the process whose virtual time is largest */
 	struct tmr_virtual *time; /* of each process: they work at the same time */
 	struct tmr_timer **clock;
 	int *place; /* of each process in the tree of switches */
@@ -66,7 +67,7 @@ static double jitter(struct sim_net *n)
 	return cal_random_exponential(n->random, n->jitter_s);
 }
 
-/* A number in [0, 1) that belongs to a and b, and to this network: what does not change from one message to
+/* A random number in [0, 1) that depends only on a, b and this network, for what does not change from one message to
  * the next. */
 static double fixed_random(const struct sim_net *n, uint64_t a, uint64_t b)
 {
@@ -87,7 +88,7 @@ static int switches(const struct sim_net *n, int from, int to)
 	return n->pod == 0 || a / (n->leaf * n->pod) == b / (n->leaf * n->pod) ? 3 : 5;
 }
 
-/* Every way has a length of its own in each direction: cables differ, and so do the routes there and back. */
+/* Every path has a delay of its own in each direction: cables differ, and so do the routes there and back. */
 static double way_s(struct sim_net *n, int from, int to)
 {
 	int hops = switches(n, from, to);
@@ -144,7 +145,7 @@ static void advance(struct sim_net *n, int rank, int64_t to_ps)
 	for (i = 0; i < n->fates; i++) {
 		const struct fate *f = &n->fate[i];
 
-		/* who is stopped goes on afterwards */
+		/* a process that is stopped continues afterwards */
 		if (f->rank == rank && t->now_ps >= f->from_ps && t->now_ps < f->to_ps && f->to_ps != never_ps) {
 			t->now_ps = f->to_ps;
 		}
@@ -165,8 +166,8 @@ static int dead(const struct sim_net *n, int rank)
 	return 0;
 }
 
-/* What a real link does with a message: it travels, and who waits for it goes on when it is there, or when its
- * patience ends. A dead process sends nothing and waits for nothing. */
+/* Delivers a message as a real link does: the receiver continues when the message arrives, or when its patience ends. A
+ * dead process sends nothing and waits for nothing. */
 static int wait_for_arrival(struct cal_link *l, int from, int to, size_t bytes, double limit_s, struct tkm_err *err)
 {
 	struct sim_net *n = l->impl;
@@ -270,7 +271,7 @@ static double sim_seconds(struct cal_link *l, int rank)
 	return (double)(rank < 0 ? n->front.now_ps : n->time[rank].now_ps) * 1e-12;
 }
 
-/* All sleep until the one that is farthest wakes up. */
+/* All sleep until the process with the largest virtual time wakes up. */
 static void sim_sleep(struct cal_link *l, double seconds)
 {
 	struct sim_net *n = l->impl;
@@ -348,7 +349,7 @@ static int set_fate(struct sim_net *n, const char *value, int for_good)
 	return 0;
 }
 
-/* A key with a range: what lies outside makes no network. */
+/* A key with a range: values outside are errors. */
 struct ranged {
 	const char *key;
 	double *value;

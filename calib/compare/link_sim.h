@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A simulated network in virtual time, with simulated clocks at its ends: everything about it is known,
- * so what comes out of a calibration over it can be compared with the truth.
+/* A simulated network in virtual time, with simulated clocks at its ends: everything about it is known, so the result
+ * of a calibration over it can be compared with the true times.
  *
  *   delay=1us,jitter=200ns,dist=exponential,asym=300ns,outlier=8ms,outliers=0.01,loss=0.001,seed=1
  *
@@ -32,7 +32,8 @@
  *   dead      R or R@T: process R answers no message, from the beginning or T after it
  *   stall     R@T/D: process R is stopped for D, T after the beginning. Up to 8 of these two
  *
- * A value outside its range is an error. Each process has its own virtual time: what does not wait for each other happens at the same time. */
+ * A value outside its range is an error. Each process has its own virtual time: processes that do not wait for each
+ * other run at the same time. */
 #ifndef CALIB_LINK_SIM_H
 #define CALIB_LINK_SIM_H
 
@@ -48,7 +49,7 @@ struct cal_link *cal_link_sim(int size, const char *clocks, const char *network,
  * names say; the link owns it, also on failure. Returns 0 or -1. */
 int cal_link_sim_drift(struct cal_link *l, struct cal_drift *drift, struct tkm_err *err);
 
-/* What of real networks is in this one. */
+/* Which properties of real networks are simulated. */
 struct cal_link_sim_model {
 	int heavy_tail;  /* delays whose tail is heavier than exponential */
 	double outliers; /* share of messages that are held up for long */
@@ -59,7 +60,7 @@ void cal_link_sim_describe(const struct cal_link *l, struct cal_link_sim_model *
 /* The simulated clock of a rank; it belongs to the link. */
 struct tmr_timer *cal_link_sim_clock(const struct cal_link *l, int rank);
 
-/* The truth that all clocks wrap: the time of the process that is farthest. */
+/* The true time, which all clocks wrap: the largest virtual time of any process. */
 struct tmr_virtual *cal_link_sim_time(const struct cal_link *l);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Packets of others are computed, not stored: time is cut into windows, and each window's packets follow from the seed
- * and its number. So the queue's state at any time is the same in whatever order it is asked for. */
+/* Packets of other programs are computed, not stored: time is divided into windows, and the seed and the window's
+ * number determine its packets. So the queue's state at a time does not depend on the order of the calls. */
 #include "config.h"
 #include "calib/compare/queue_sim.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A link of a simulated network that many share: messages and the packets of others wait in one queue, first come
- * first served. Virtual times in picoseconds. */
+/* A link of a simulated network that many processes share. Messages and the packets of other programs wait in one
+ * queue, first come first served. Virtual times in picoseconds. */
 #ifndef CALIB_QUEUE_SIM_H
 #define CALIB_QUEUE_SIM_H
 
@@ -19,7 +19,8 @@ void cal_queue_free(struct cal_queue *q);
  * runs out. */
 int cal_queue_pass(struct cal_queue *q, int64_t at, int64_t *done);
 
-/* How much work of others lies before a message that comes at `at`: the same each time it is asked for. */
+/* How long a message that comes at `at` waits for packets of others, in picoseconds. The result for one time is always
+ * the same. */
 int64_t cal_queue_others(struct cal_queue *q, int64_t at);
 
 #endif

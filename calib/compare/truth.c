@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Methods of measuring offsets compared with known true times; see calib/compare/truth.h. */
 #include "config.h"
 #include "calib/compare/truth.h"
 
@@ -60,7 +61,7 @@ static enum cal_baseline baseline_of(const struct entry *e)
 	return (enum cal_baseline)(e->method - CAL_TRUTH_BASELINE);
 }
 
-/* A first and a last session, and what lies between them is what counts. */
+/* 1: the method has a first and a last session, and its errors between them count. */
 static int has_sessions(int method)
 {
 	return method < CAL_TRUTH_BASELINE || method == CAL_TRUTH_BASELINE + CAL_MIN10;
@@ -121,7 +122,7 @@ static void judge_map(struct truth *t, struct entry *e, const struct cal_run *ru
 	}
 }
 
-/* What our own method knows while the run lasts. */
+/* The map of our own method while the run lasts. */
 static int judge_online(struct truth *t, struct entry *e, const struct cal_rank *r, struct tkm_err *err)
 {
 	const struct cal_truth_options *opt = t->opt;
@@ -228,7 +229,7 @@ static void sessions_begin(struct truth *t, struct entry *e)
 	}
 }
 
-/* Sessions of all ranks go to rank 0, as in a file. */
+/* Sends the sessions of all ranks to rank 0, in the format of a file. */
 static int gather_sessions(struct truth *t, struct cal_rank *rank, struct tkm_err *err)
 {
 	struct cal_link *l = t->l;
@@ -243,7 +244,7 @@ static int gather_sessions(struct truth *t, struct cal_rank *rank, struct tkm_er
 	}
 	f = open_memstream(&text, &length);
 	if (!f || (cal_clk_write_rank(f, &rank[l->rank], err) | tkm_text_end(f, &text)) != 0) {
-		length = 0; /* rank 0 hears of it: an empty block is none */
+		length = 0; /* an empty block tells rank 0 that there is none */
 	}
 	rc = cal_link_gather(l, text ? text : "", length, &all, err);
 	free(text);
@@ -324,7 +325,7 @@ static int evaluate_sessions(struct truth *t, struct entry *e, struct tkm_err *e
 	return 0;
 }
 
-/* Everything about a method whose sessions are over. */
+/* Evaluates a method after its last session. */
 static int sessions_end(struct truth *t, struct entry *e, struct tkm_err *err)
 {
 	int i, rc = gather_sessions(t, e->rank, err);
@@ -418,7 +419,7 @@ static void clear_row(struct cal_truth_row *row)
 	row->bound_s[0] = row->bound_s[1] = row->bound_s[2] = NAN;
 }
 
-/* No rank goes on alone: rank 0 is the one that has something to fail at. */
+/* All ranks stop if rank 0 fails; the others have nothing that can fail here. */
 static int agree_on_failure(struct cal_link *l, int rc, struct tkm_err *err)
 {
 	int32_t all = rc;
@@ -431,7 +432,7 @@ static struct entry *entry_of(struct truth *t, int table, int method)
 	return &t->entry[table * CAL_TRUTH_METHODS + method];
 }
 
-/* In the other tables pairs is what the others are given the time or the messages of. */
+/* In the other tables, "pairs" sets the time or the number of messages for the other methods. */
 static int is_wanted(const struct truth *t, const struct entry *e)
 {
 	return (t->opt->methods & 1u << e->method) && (e->table == CAL_TRUTH_PUBLISHED || e->method != CAL_TRUTH_PAIRS);
@@ -504,7 +505,8 @@ static int run_tables(struct truth *t, int round, int from, int to, int sessions
 	return rc;
 }
 
-/* What each method must send, as a share of what its authors send, to need the time or the messages of ours. */
+/* How much each method must send, as a share of what its authors send, to take the time or the messages of our
+ * method. */
 static int set_shares(struct truth *t, struct tkm_err *err)
 {
 	double share[CAL_TRUTH_TABLES * CAL_TRUTH_METHODS];

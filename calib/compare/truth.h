@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Methods of measuring offsets compared with the truth: all of them in turn, over one link, with simulated clocks
- * whose truth is a formula over one clock that all processes share. */
+/* Compares methods of measuring offsets with the true times: all methods in turn, over one link, with simulated clocks.
+ * Each is a formula over one clock that all processes share, so the true offsets are known. */
 #ifndef CALIB_TRUTH_H
 #define CALIB_TRUTH_H
 
@@ -18,7 +18,8 @@ enum cal_truth_method {
 /* "pairs", "itc", "min10", "skampi", "hca3", "jk" */
 const char *cal_truth_name(int method);
 
-/* What the methods of others are given. Methods that take longer or send more are better for that alone. */
+/* How many messages the methods of others send. A method that takes longer or sends more is better for that alone, so
+ * the tables differ in this. */
 enum cal_truth_table {
 	CAL_TRUTH_PUBLISHED, /* the numbers of messages of their authors */
 	CAL_TRUTH_TIME,      /* as many as take the time of all sessions of pairs in this round */
@@ -29,15 +30,15 @@ enum cal_truth_table {
 /* "published", "time", "messages" */
 const char *cal_truth_table_name(int table);
 
-/* When the truth is looked at: seconds after the method has ended. The clocks are formulas, so there is no waiting:
- * what each will show then is computed, and the method's line is asked what it makes of that; for pairs the map of
- * a run that still lasts (calib/map/online.h). */
+/* When the error is evaluated: seconds after the method has ended. The clocks are formulas, so nothing has to wait: the
+ * program computes what each clock will show then, and compares it with the method's line. For "pairs" it uses the map
+ * of a run that still lasts (calib/map/online.h). */
 enum { CAL_TRUTH_TIMES = 3 };
 extern const double cal_truth_after_s[CAL_TRUTH_TIMES]; /* 0, 10, 60 */
 
-/* One method in one round; the largest over all ranks. NAN: the method has none. */
+/* One method in one round; the largest over all ranks. NAN: the method has no such figure. */
 struct cal_truth_row {
-	double rtt_s; /* shortest round trip among its own messages */
+	double rtt_s; /* shortest round trip among the method's own messages */
 	double error_s[CAL_TRUTH_TIMES];
 	double bound_s[CAL_TRUTH_TIMES];
 	double between_s;  /* worst error from the first session to the last, by the line through these two, as it is

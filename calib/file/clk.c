@@ -199,7 +199,7 @@ static int read_kind(struct reader *rd, struct cal_session *s)
 	return 0;
 }
 
-/* A word that only says what the number after it is. */
+/* A word that only names the number after it. */
 static int get_named(struct reader *rd, int64_t high, int64_t *out)
 {
 	next_word(rd);
@@ -259,7 +259,7 @@ static int read_node(struct reader *rd, struct cal_map *m)
 		return -1;
 	}
 	n->used = (int)used;
-	/* a file of before has none */
+	/* older files have none */
 	if (rd->at[strspn(rd->at, " ")] && get_range(rd, 0, INT32_MAX, &session) < 0) {
 		return -1;
 	}
@@ -596,7 +596,7 @@ static int check_pairs(struct reader *rd, const struct cal_rank *r)
 		: bad(rd, "rank %d has pairs, but not how fast its two clocks go and may be steered", r->rank);
 }
 
-/* A bound comes out of these, and must not be negative or none. */
+/* A bound is computed from these numbers, so it must not become negative or NAN. */
 static int check_map(struct reader *rd, const struct cal_rank *r)
 {
 	const struct cal_map *m = &r->map;
@@ -680,7 +680,7 @@ static int read_file(struct reader *rd, struct cal_run *run)
 	return rc < 0 ? -1 : bad(rd, "the file is cut off: no end-file line");
 }
 
-/* Maps get the pairs of their clocks; what contradicted the assumptions when the file was made does so still. */
+/* Gives the maps the pairs of their clocks. Contradicted assumptions in the file stay contradicted. */
 static int attach(struct cal_run *run, struct tkm_err *err)
 {
 	size_t i;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Correction data as text, NAME.clk: everything that was measured and the maps that came out of it, in
- * lines that libc alone can read. doc/clk-format.md is the specification. */
+/* Correction data as text, NAME.clk: all measurements and the maps that follow from them, in lines that libc alone can
+ * read. doc/clk-format.md is the specification. */
 #ifndef CALIB_CLK_H
 #define CALIB_CLK_H
 
@@ -14,14 +14,14 @@ int cal_clk_write(FILE *f, const struct cal_run *run, const char *program, struc
 /* Writes one rank's block only: what a process sends to the master. Same return. */
 int cal_clk_write_rank(FILE *f, const struct cal_rank *r, struct tkm_err *err);
 
-/* So much of a rank's block is written already; zero it to begin. */
+/* How much of a rank's block is written already. Initialise it with zeros. */
 struct cal_clk_done {
 	int begun, disruption_changed;
 	size_t anchors, pairs, sessions, edges;
 };
 
-/* Writes what the block has grown by since the last call: whole lines, and no end, so that what a process has measured so far can
- * be kept while it runs. Same return. */
+/* Writes what was added to the block since the last call, as whole lines without the end line. So the measurements of a
+ * process can be kept while it runs. Same return. */
 int cal_clk_write_new(FILE *f, const struct cal_rank *r, struct cal_clk_done *done, struct tkm_err *err);
 
 /* Reads these texts, one after the other, into *r. Lines "pair" may come in any order and from several writers. length bytes.
@@ -38,7 +38,7 @@ int cal_clk_read(const char *text, size_t length, const char *name, struct cal_r
 /* Reads one rank's block, as cal_clk_write_rank() made it, into *r. */
 int cal_clk_read_rank(const char *text, size_t length, const char *name, struct cal_rank *r, struct tkm_err *err);
 
-/* Reads a file by name, "-" for standard input is not taken. */
+/* Reads a file by name; "-" does not mean standard input. */
 int cal_clk_load(const char *path, struct cal_run *run, struct tkm_err *err);
 
 #endif

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Learns rates from the .clk file of an earlier run; see calib/file/earlier.h. */
 #include "config.h"
 #include "calib/file/earlier.h"
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the .clk file of an earlier run says of the rates that clocks have now. doc/calibration.md, "Learned drift". Libc only. */
+/* Takes the present rates of clocks from the .clk file of an earlier run. doc/calibration.md, "Learned drift". Libc
+ * only. */
 #ifndef CALIB_EARLIER_H
 #define CALIB_EARLIER_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Reading a rank's block that was written piece by piece, with pairs of two writers: the process itself and who reads its clocks for
- * it from outside. */
+/* Reads a rank's block that was written piece by piece. Its pairs come from two writers: the process itself, and
+ * another process that reads the clocks for it. */
 #include "config.h"
 #include "calib/file/clk.h"
 
@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The next line that begins at p: its length with the newline; 0: there is no whole one. */
+/* The length of the line that begins at p, with its newline; 0: no complete line. */
 static size_t line_length(const char *p, const char *end)
 {
 	const char *nl = memchr(p, '\n', (size_t)(end - p));
@@ -47,7 +47,8 @@ static int by_reference(const void *a, const void *b)
 	return d < 0 ? -1 : d > 0;
 }
 
-/* Each after the one before. The number of sessions that were over never falls: who reads from outside learns of it a little later. */
+/* Keeps only pairs that follow the one before. The number of finished sessions must not fall: the process that reads
+ * from outside learns of a session a little later. */
 static void put_in_order(struct cal_pairs *p)
 {
 	size_t i, n = 0;
@@ -78,7 +79,7 @@ int cal_clk_add_pairs(const char *text, size_t length, struct cal_pairs *p, stru
 	size_t n;
 
 	for (; (n = line_length(text, end)) > 0; text += n) {
-		/* a line that is damaged is one pair less */
+		/* a damaged line costs only its own pair */
 		if (is_pair(text, n) && parse_pair(text, n, &r) == 0 && cal_pairs_add(p, &r, err) < 0) {
 			return -1;
 		}

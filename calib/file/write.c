@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Writing correction data. Doubles are written with 17 digits, so that they come back bit for bit; decimal points
- * are points, whatever the locale of the program that loaded us says. */
+/* Writing correction data. Doubles are written with 17 digits, so that they come back bit for bit; the decimal
+ * separator is always a point, whatever the locale of the program that loads this library. */
 #include "config.h"
 #include "calib/file/clk.h"
 

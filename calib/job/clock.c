@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* In a job: what is assumed about the timer, the free clock beside a steered one, and the pairs of both. */
+/* Clock calibration in a job: the assumptions about the timer, the free clock beside a steered one, and the pairs of
+ * both. */
 #include "config.h"
 #include "calib/job/job.h"
 
@@ -47,7 +48,7 @@ int cal_job_open_reference(struct cal_job *j, struct tkm_err *err)
 	for (i = 0; i < j->link->size; i++) {
 		exchanging = exchanging || j->exchanges[i];
 	}
-	/* where all read one clock nothing has to be corrected */
+	/* if all ranks read one clock, nothing has to be corrected */
 	j->reference = exchanging ? tmr_open_reference(j->timer, &why, err) : NULL;
 	if (exchanging && !j->reference && why) {
 		return -1;
@@ -77,7 +78,7 @@ void cal_job_close_reference(struct cal_job *j)
 	}
 }
 
-/* Sessions, and another thread that calls cal_job_pair(). */
+/* Sessions and another thread that calls cal_job_pair() must not use the pairs at the same time. */
 static void lock(struct cal_job *j)
 {
 	while (atomic_flag_test_and_set_explicit(&j->pairs_taken, memory_order_acquire)) {
@@ -96,7 +97,7 @@ void cal_job_pair(struct cal_job *j)
 		return;
 	}
 	if (!j->pairs_stopped && cal_pairs_due(&j->rank.pairs, tmr_read_ordered(j->reference))) {
-		/* one that is missing only makes the bound wider */
+		/* a missing pair only makes the bound wider */
 		cal_pairs_take(&j->rank.pairs, j->timer, j->reference, (int)j->sessions, NULL);
 	}
 	unlock(j);
@@ -168,7 +169,7 @@ int cal_job_recent_pairs(struct cal_job *j, struct tkm_err *err)
 	if (rc < 0) {
 		return tkm_fail(err, TKM_ERR_NOMEM, "out of memory for readings of the clock");
 	}
-	/* of a clock that can be set one of now, which is not kept: a step between the last one and now shows */
+	/* for a clock that can be set, also a pair of now, which is not kept: it shows a step since the last pair */
 	rc = !j->rank.may_step ? 0
 			       : cal_pairs_take(&j->online.map.pairs, j->timer, j->reference, (int)j->sessions, err);
 	return rc < 0 ? rc : cal_pairs_judge(&j->online.map.pairs, err);

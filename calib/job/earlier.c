@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* In a job: what a .clk file of an earlier run says of the rates, which rank 0 reads for all. */
+/* Clock calibration in a job: rates from the .clk file of an earlier run, which rank 0 reads for all ranks. */
 #include "config.h"
 #include "calib/job/job.h"
 
@@ -10,7 +10,7 @@
 #include "calib/file/earlier.h"
 #include "calib/job/private.h"
 
-/* What tells a clock. */
+/* What identifies a clock. */
 struct who {
 	char host[128], boot_id[40], timer[256], reference[256];
 };

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Clock calibration inside a job that does something else; see calib/job/job.h. */
 #include "config.h"
 #include "calib/job/job.h"
 
@@ -71,7 +72,7 @@ static double lag_s(const struct cal_job *j, int rank)
 	return j->tick[rank].lag_ticks / j->hz[rank];
 }
 
-/* SYNCED-HOST, SYNCED-CLUSTER: what was said, else what the timer is, else what was proven. */
+/* SYNCED-HOST, SYNCED-CLUSTER: the option if given, else the timer's nature, else what was proven. */
 static void choose_clock_sharing(struct cal_job *j)
 {
 	const struct tmr_timer *t = j->link->timer;
@@ -86,7 +87,7 @@ static void choose_clock_sharing(struct cal_job *j)
 	j->rank.sync = me == 0 || j->exchanges[me] ? CAL_OWN : CAL_SHARED;
 	j->rank.leader = cluster ? 0 : j->place[me].leader;
 	if (j->rank.sync == CAL_SHARED) {
-		/* who reads the very clock of the leader still does not know it better than a reading lags behind it */
+		/* a rank that reads the leader's own clock still knows it only to within the lag of a reading */
 		j->rank.shared_within_s = fmax(cluster ? 0 : j->place[me].within_s, lag_s(j, me));
 	}
 }
@@ -147,7 +148,8 @@ static void begin_maps(struct cal_job *j)
 
 enum { FREE, STEERED, FAILED };
 
-/* Together: the worst of what the ranks' timers are, which need not be of one kind. -1: no answer. */
+/* Together: the largest value of all ranks (FREE, STEERED or FAILED), since their timers can be of different kinds. -1:
+ * no answer. */
 static int worst_of_all(struct cal_job *j, int mine, struct tkm_err *err)
 {
 	struct cal_blobs all;
@@ -174,7 +176,7 @@ static int choose_clock(struct cal_job *j, struct tkm_err *err)
 						      : FREE,
 	    worst, i, exchanging = 0;
 
-	/* all ranks know alike who exchanges messages */
+	/* all ranks have the same list of ranks that exchange messages */
 	for (i = 0; i < j->link->size; i++) {
 		exchanging = exchanging || j->exchanges[i];
 	}
@@ -264,7 +266,7 @@ static struct cal_session identity(const struct cal_job *j, enum cal_session_kin
 	};
 }
 
-/* What this rank knows after the session, for its map. */
+/* Adds what this rank knows after the session to its map. */
 static int learn(struct cal_job *j, enum cal_session_kind kind, struct tkm_err *err)
 {
 	struct cal_tie *t = &j->tie[j->link->rank];
@@ -346,8 +348,8 @@ int cal_job_session(struct cal_job *j, enum cal_session_kind kind, struct tkm_er
 		thin(j);
 	}
 	if (j->plan.pairs) {
-		/* asleep: where the program goes on, the waits of MPI would take the cores from those that still exchange messages. Whoever does not
-		 * come was missed in the session. */
+		/* waits asleep: the program would continue into waits of MPI, which take cores from ranks that still
+		 * exchange messages. A rank that does not come was reported by the session already. */
 		cal_link_barrier(j->link, &late);
 	}
 	if (rc == 0) {
@@ -406,7 +408,7 @@ int cal_job_gather(struct cal_job *j, struct cal_run *run, struct tkm_err *err)
 		.learn = j->o.learn,
 		.method = j->o.method };
 	if (!f || (cal_clk_write_rank(f, &j->rank, err) | tkm_text_end(f, &text)) != 0) {
-		length = 0; /* rank 0 hears of it: an empty block is none */
+		length = 0; /* an empty block tells rank 0 that there is none */
 	}
 	rc = cal_link_gather(j->link, text ? text : "", length, &all, err);
 	free(text);

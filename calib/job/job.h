@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Clock calibration inside a job that does something else: what timertest does, for a collector in other people's
+/* Clock calibration inside a job that does something else: the calibration of timertest, for a collector in users'
  * processes. Libc and MPI only (link calib/session/link_mpi.c with libcalib); no option is read, nothing is printed, no
  * communicator of the program is used. All calls marked "together" are made by all ranks of the link in the same
  * order; the others are this process's own affair. Every wait has a limit (struct cal_link).
@@ -34,7 +34,7 @@ struct cal_job_options {
 	double max_drift, max_wander;    /* 0: by the timer (timers/assume.h) */
 	int learn;                       /* LEARN-DRIFT: expect of the rates what they did so far, with a margin; 0 */
 	const char *learn_from;          /* LEARN-FROM: a .clk file of an earlier run, read on rank 0; NULL: none */
-	double prove_s;                  /* for so long a node's counter is looked at; 0: not at all; 0.02 */
+	double prove_s;                  /* the time for proving a node's counter; 0: no proof; 0.02 */
 	int skip;                        /* TIMER-SKIP for cal_job_gather() */
 	enum cal_interpolation interpolation;
 };
@@ -50,8 +50,8 @@ struct cal_job {
 	struct cal_tie *tie; /* of every rank; this process knows its own */
 	double *hz;          /* of every rank's timer */
 	double *earlier; /* lowest and highest rate of every rank by learn_from, in the master's ticks per tick; 0: unknown */
-	int earlier_known;     /* rank 0: of so many ranks; */
-	char earlier_why[300]; /* why of none; "" */
+	int earlier_known;     /* rank 0: number of ranks with a known rate */
+	char earlier_why[300]; /* why there is none; "": there is */
 	struct cal_tick *tick; /* of every rank's timer, as measured at the start */
 	struct tmr_timer *timer,
 		*reference; /* of events; and the free clock beside it if it is steered and has to be corrected, which
@@ -59,7 +59,7 @@ struct cal_job {
 	atomic_flag pairs_taken; /* who holds it adds one */
 	int pairs_stopped;
 	struct cal_clk_done kept;      /* by cal_job_keep() */
-	size_t sessions;               /* so many are over */
+	size_t sessions;               /* number of finished sessions */
 	ltick_t axis;                  /* the master's clock (reference) at global 0 of all maps */
 	struct cal_sync_report report; /* of all sessions so far: pairs whose exchange failed */
 	double session_s;              /* what the last session took here, in seconds, waiting included */

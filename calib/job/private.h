@@ -5,15 +5,16 @@
 
 #include "calib/job/job.h"
 
-/* After it is known who exchanges messages: a steered timer gets a free clock beside it, which is link->timer from then on until
- * cal_job_close_reference(); and what is assumed. Returns 0 or -1. */
+/* Called when the ranks that exchange messages are known. Opens a free clock beside a steered timer, which is
+ * link->timer until cal_job_close_reference(), and sets the assumptions. Returns 0 or -1. */
 int cal_job_open_reference(struct cal_job *j, struct tkm_err *err);
 void cal_job_close_reference(struct cal_job *j);
 
-/* Together. What o.learn_from says of the rates of what the sessions measure. Returns 0 or -1: no memory, MPI failed. */
+/* Together. Reads from o.learn_from the rates of the clocks that the sessions measure. Returns 0 or -1: no memory, MPI
+ * failed. */
 int cal_job_look_up_earlier(struct cal_job *j, struct tkm_err *err);
 
-/* A pair in any case. Returns 0 or -1. */
+/* Takes a pair even if none is due. Returns 0 or -1. */
 int cal_job_pair_now(struct cal_job *j, struct tkm_err *err);
 
 /* cal_job_pair() does nothing from now on. */

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Counts and repairs messages that seem to arrive before they were sent; see calib/map/causality.h. */
 #include "config.h"
 #include "calib/map/causality.h"
 
@@ -12,7 +13,7 @@ enum { LEAST = 4096 };
 
 static const uint64_t none = UINT64_MAX;
 
-/* An event that was not handed back yet. Others are named by their number since the beginning. */
+/* An event that was not returned yet. Members refer to other events by their number since the beginning. */
 struct waiting {
 	struct cal_event e;
 	uint64_t before, after; /* of the same rank */
@@ -67,7 +68,7 @@ static int match(struct cal_causality *c, uint64_t number)
 		return 0;
 	}
 	if (end->kind == w->e.kind) {
-		return 0; /* a number used twice; it stays unmatched */
+		return 0; /* the number was used twice: this end stays unmatched */
 	}
 	c->stats.messages++;
 	c->stats.before += w->e.kind == CAL_EVENT_RECEIVED ? w->e.stamp < end->given : end->given < w->e.stamp;
@@ -141,9 +142,9 @@ static size_t sort_by_cause(struct cal_causality *c)
 	return n;
 }
 
-/* How late each event can have been, from the last to the first: before its rank's next, and before the message
- * was received. Not a latency before: along a chain of messages it would add up, and what comes long after
- * would matter. */
+/* How late each event can have been, from the last to the first: before its rank's next, and before the message was
+ * received. The latency of a message is not subtracted: along a chain of messages it would add up, and events long
+ * after would matter. */
 static void find_latest(struct cal_causality *c, size_t n)
 {
 	size_t i;
@@ -304,7 +305,7 @@ int cal_causality_add(struct cal_causality *c, const struct cal_event *e, struct
 			"causality: an event of rank %d of %d, band %lld, stamp %lld before %lld", e->rank, c->ranks,
 			(long long)e->band, (long long)e->stamp, (long long)c->newest);
 	}
-	/* what is older than two bands neither causes nor is caused any more */
+	/* events older than two bands can no longer move other events or be moved */
 	if (c->n >= c->pass_at && repair_waiting(c, c->newest - 2 * c->widest - c->latency, err) < 0) {
 		return -1;
 	}

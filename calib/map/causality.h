@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A message cannot arrive before it was sent. Corrected stamps are right to within a band, so some messages
- * may seem to; this counts them and moves stamps, never by more than their band, until none does.
+/* A message cannot arrive before it was sent. Corrected stamps are right only to within a band, so some messages may
+ * seem to. This code counts such messages, and moves stamps until there are none. It never moves a stamp by more than
+ * its band.
  *
- * The idea is the controlled logical clock: R. Rabenseifner, The controlled logical clock - a global time for
- * trace based software monitoring of parallel applications in workstation clusters, EUROMICRO PDP 1997; D.
- * Becker, R. Rabenseifner, F. Wolf, J. Linford, Scalable timestamp synchronization for event traces of
- * message-passing applications, Parallel Computing 35 (2009). There a receive moves after its send however far that
- * is. Here the truth is known to lie in every band and to respect all messages, so there is a way to respect
- * them inside the bands, and two passes find one: how late each event can have been at most, from the last
- * to the first, then forward as there, but never later than that (doc/calibration.md). */
+ * The idea is the controlled logical clock: R. Rabenseifner, The controlled logical clock - a global time for trace
+ * based software monitoring of parallel applications in workstation clusters, EUROMICRO PDP 1997; D. Becker, R.
+ * Rabenseifner, F. Wolf, J. Linford, Scalable timestamp synchronization for event traces of message-passing
+ * applications, Parallel Computing 35 (2009). There a receive moves after its send however far that is. Here the truth
+ * is known to lie in every band and to respect all messages, so there is a way to respect them inside the bands, and
+ * two passes find one: how late each event can have been at most, from the last to the first, then forward as there,
+ * but never later than that (doc/calibration.md). */
 #ifndef CALIB_CAUSALITY_H
 #define CALIB_CAUSALITY_H
 
@@ -51,12 +52,12 @@ typedef int cal_event_out(void *ctx, const struct cal_event *e, struct tkm_err *
 struct cal_causality *cal_causality_open(
 	int ranks, int64_t latency, cal_event_out *out, void *ctx, struct tkm_err *err);
 
-/* Takes the next event. Stamps do not descend, over all ranks. Memory is needed for the events of a stretch of
- * twice the widest band and for messages that are on their way. Returns 0 or -1: also for a rank that there
- * is not and a stamp that descends. */
+/* Takes the next event. Stamps must not descend, over all ranks. Memory is needed for the events of a stretch of twice
+ * the widest band and for messages that have not arrived yet. Returns 0 or -1, also for a rank that does not exist and
+ * for a stamp that descends. */
 int cal_causality_add(struct cal_causality *c, const struct cal_event *e, struct tkm_err *err);
 
-/* Hands back what is left and fills in *stats. Returns 0 or -1. */
+/* Gives the remaining events back to the callback and fills in *stats. Returns 0 or -1. */
 int cal_causality_finish(struct cal_causality *c, struct cal_causality_stats *stats, struct tkm_err *err);
 
 void cal_causality_close(struct cal_causality *c);

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* The curve of a clock map through its nodes; see calib/map/curve.h. */
 #include "config.h"
 #include "calib/map/curve.h"
 
@@ -73,7 +74,7 @@ static void choose(const struct cal_map *m, const struct cal_part *p, const unsi
 	}
 }
 
-/* How far a point is likely to be off; its scatter does not show what ways of unequal length do. */
+/* How far a point is likely to be off. Its scatter does not show the effect of paths of unequal length. */
 static double likely(const struct cal_node *n)
 {
 	return fmax(fmax(2 * n->sigma, 0.1 * 0.5 * (double)gtick_sub(n->high, n->low)), 1);

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Fits lines to samples and condenses sessions to points; see calib/map/fit.h. */
 #include "config.h"
 #include "calib/map/fit.h"
 
@@ -191,7 +192,7 @@ static double scatter_of_minima(const struct cal_session *s, const struct cal_sa
 	return s->n < 3 ? INFINITY : 0.5 * hypot(best[0][2] - best[0][0], best[1][2] - best[1][0]);
 }
 
-/* What one sample says of the master's clock at a local time, relative to a master time; lag: what both
+/* The limits that one sample sets to the master's clock at a local time, relative to a master time. lag: how far both
  * readings can lag behind their clocks. */
 struct claim {
 	double low, high;
@@ -316,7 +317,7 @@ int cal_condense(const struct cal_session *s, double slope, double slope_error, 
 			out->sigma = scatter_of_minima(s, ref, slope);
 		}
 	}
-	out->sigma = fmax(out->sigma, 0.25 * lag); /* what lies within one tick of the clocks is luck */
+	out->sigma = fmax(out->sigma, 0.25 * lag); /* agreement to less than one tick of the clocks is chance */
 	set_master(out, my);
 	return 0;
 }

@@ -33,16 +33,16 @@ enum cal_estimate {
 	CAL_QUIET,
 };
 
-/* Did a clock step during the session? Only if the samples contradict each other, and cut in two do not: then
- * samples 0 .. before - 1 are from before the step and those from `after` on from after it (at most one
- * of both is empty) and 1 is returned. 0: they do not contradict each other, or it is not that simple; -1:
+/* Tests whether a clock stepped during the session. It did if the samples contradict each other, but not after they are
+ * divided into two parts: then samples 0 .. before - 1 are from before the step and those from `after` on from after it
+ * (at most one of both is empty) and 1 is returned. 0: they do not contradict each other, or it is not that simple; -1:
  * memory. Parameters as for cal_condense(). */
 int cal_find_step_in_session(const struct cal_session *s, double slope, double slope_error, double tick_local,
 	double tick_master, size_t *before, size_t *after);
 
-/* A clock that may be set can have been set during the session by too little to be seen. Then the first sample and
- * the last still say what they say, and all others no more than one of them: widens what is certain to both.
- * Parameters as for cal_condense(). */
+/* A clock that may be set can have been set during the session by too little to be seen. Then the first and the last
+ * sample are still valid, and each other one is consistent with one of them. So this widens the certain interval to
+ * contain both. Parameters as for cal_condense(). */
 void cal_allow_for_step(const struct cal_session *s, double slope, double slope_error, double tick_local,
 	double tick_master, struct cal_point *p);
 

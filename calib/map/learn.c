@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a free clock will do next, from what it did so far. The assumption about wander, 1 ppm, is what a quartz may do in
- * bad conditions; most change by a tenth or a hundredth of it in a minute. So how much the rate was seen to walk in the last sessions,
- * with a margin, says what to expect for as long again as they were looked at. That is an estimate: no message proves it. Each
- * session tests it, and one that is outside ends it for the run. doc/calibration.md, "Learned drift". */
+/* What a free clock will do next, from what it did so far. The assumption about wander, 1 ppm, is what a quartz may do
+ * in bad conditions; most change by a tenth or a hundredth of it in a minute. So the walk of the rate over the last
+ * sessions, with a margin, predicts the rate for as long again as those sessions lasted. This is an estimate: no
+ * message proves it. Each session tests it. If a session is outside of it, nothing is learned any more in that run.
+ * doc/calibration.md, "Learned drift". */
 #include "config.h"
 #include "calib/map/learn.h"
 
@@ -12,11 +13,11 @@
 
 #include "calib/map/smooth.h"
 
-/* Nodes of so many seconds count, some of them if there are many. */
+/* The nodes of this many seconds count; if there are many nodes, some of them. */
 enum { MOST_POINTS = 64 };
 static const double window_s = 300;
 
-/* What was learned counts for as long again as they lasted, and for so long at the most. */
+/* What was learned is valid for as long again as those nodes lasted, at most for this long. */
 static const double counts_s = 120;
 
 /* In sessions that lasted less than that a walk hides by chance more often, so their margin is larger, by the third power. Below

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What to expect of a clock's rate after the last session, from what it did so far: map->learned_*. doc/calibration.md,
- * "Learned drift". libc only. */
+/* Predicts a clock's rate after the last session from its rate so far: map->learned_*. doc/calibration.md, "Learned
+ * drift". libc only. */
 #ifndef CALIB_LEARN_H
 #define CALIB_LEARN_H
 
@@ -21,7 +21,7 @@ void cal_learn_tested(struct cal_map *m, double hz);
  * an hour after the newest node. */
 void cal_learn_earlier(struct cal_map *m, double low, double high, double hz);
 
-/* Is a new node outside of what was learned? */
+/* Tests whether a new node is outside of what was learned. */
 int cal_learn_refuted(const struct cal_map *m, const struct cal_node *n);
 
 #endif

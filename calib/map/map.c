@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Looking up stamps in a clock map, and the bounds of the results; see calib/map/map.h. */
 #include "config.h"
 #include "calib/map/map.h"
 
@@ -79,7 +80,7 @@ static gtick_t at_in(const struct cal_map *m, size_t part, ltick_t local)
 		return gtick(ticks_away(g.v, (double)(l - p->length) * p->bend_end));
 	}
 	if (p->bend_begin == 0 && p->bend_end == 0) {
-		return g; /* a line, which most are, saves a division */
+		return g; /* most pieces are straight lines: saves a division */
 	}
 	u = (double)l / (double)p->length;
 	return gtick(ticks_away(g.v, (double)p->length * u * (1 - u) * ((1 - u) * p->bend_begin - u * p->bend_end)));
@@ -203,8 +204,8 @@ struct band {
 	double low, high;
 };
 
-/* The rates that are believed in: what was found, else what the assumption about drift allows around the
- * map's own slope. */
+/* The rates that are possible: those that the run has shown, else those that the assumed drift allows around the map's
+ * own slope. */
 static struct band rates(const struct cal_map *m, size_t part)
 {
 	struct band r = { m->rate_low, m->rate_high };
@@ -320,8 +321,8 @@ static double gap_of(const struct cal_map *m, const struct cal_step *s, double s
 	return fmax(masters / slowest, (double)ltick_sub(s->to, s->from));
 }
 
-/* Can the stamp be from that part? Not if the clock had to be read after the first node of the next part, or
- * before the last of the one before. */
+/* Tests whether the stamp can be from that part. Not if the clock had to be read after the first node of the next part,
+ * or before the last of the one before. */
 static int part_is_possible(const struct cal_map *m, size_t part, ltick_t local)
 {
 	double slowest = rates(m, part).low;
@@ -518,7 +519,7 @@ gtick_t cal_walk_at(struct cal_walk *w, ltick_t local, double *bound_s)
 		return walk_pairs(w, local, bound_s);
 	}
 	if (w->begun && ltick_sub(local, w->last) < 0 && w->part < w->last_part) {
-		w->part++; /* it went back: the step is after us */
+		w->part++; /* the clock went back: the step is after this stamp */
 	}
 	if (w->in_gap && w->part < w->last_part) {
 		narrow_gap(w, local);
@@ -571,7 +572,7 @@ gtick_t cal_walk_next(struct cal_walk *w, ltick_t local, double *bound_s)
 
 	if (m->pairs.n) {
 		if (w->over > 0) {
-			/* it may have been taken well before its record; and who counts the sessions may be one after */
+			/* the stamp may be older than its record, and the count of sessions may be one too high */
 			taken_before(w, w->over + 2);
 		}
 		return walk_pairs(w, local, bound_s);
@@ -580,13 +581,14 @@ gtick_t cal_walk_next(struct cal_walk *w, ltick_t local, double *bound_s)
 		const struct cal_step *s = &m->step[w->part];
 		int say = sessions_say(w, w->part);
 
-		/* a stamp may have been taken well before its record */
+		/* a stamp may be older than its record */
 		if (say > 0 && part_is_possible(m, w->part + 1, local)) {
 			w->part++;
 			w->begun = 0;
 			continue;
 		}
-		/* set back: until it is seen, or cannot be otherwise */
+		/* the clock was set back: stays in the part until the step is seen, or until no other part is
+		 * possible */
 		if (say < 0 || s->size_s < 0 ? !went_back(w, local) && part_is_possible(m, w->part, local)
 					     : local.v <= middle(s->from, s->to)) {
 			break;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The clock map of one process: local ticks to global ticks, and how far off that can be. Own code on
- * libc alone, because it also runs inside other people's programs. */
+/* The clock map of one process: local ticks to global ticks, and how far off the result can be. This code needs only
+ * libc, because it also runs inside users' programs. */
 #ifndef CALIB_MAP_H
 #define CALIB_MAP_H
 
@@ -30,17 +30,17 @@ struct cal_node {
 	ltick_t local;
 	gtick_t global; /* condensed measurement */
 	gtick_t low, high;
-	int used;     /* 0: a check, the map does not know of it */
+	int used;     /* 0: a check, which the map does not use */
 	int session;  /* 1 + the index of the session, 0: not known; two nodes of one: a clock stepped during it */
 	double sigma; /* likely error of `global`, in global ticks; 0: not known. Not in the .clk file */
 };
 
-/* A stretch of the run without a step: so many of the map's nodes and pieces, from these on. */
+/* A stretch of the run without a step: its first node and piece in the map, and how many it has. */
 struct cal_part {
 	size_t node, nodes, piece, pieces;
 };
 
-/* A change between two neighbouring nodes that no believable drift explains: a clock was set, or stood. */
+/* A change between two neighbouring nodes that no possible drift explains: a clock was set, or stood still. */
 struct cal_step {
 	ltick_t from, to;               /* it happened in between; `to` may be the smaller: a clock went back */
 	gtick_t from_global, to_global; /* the same on the corrected axis */
@@ -65,8 +65,9 @@ struct cal_map {
 	double max_wander;          /* assumed: the rate against the master's stays within +- this of a constant;
 	                           * larger than what was assumed when the nodes say so (cal_map_split) */
 	double rate_low, rate_high; /* certain: global ticks per local tick, at any instant; 0: not known */
-	/* What the run itself has shown of the rate, with a margin (calib/map/online.h): an estimate that the next session tests, for so
-	 * many local ticks after the last node; the assumed rates count from then on. 0: nothing was learned. */
+	/* The rate that the run itself has shown, with a margin (calib/map/online.h). It is an estimate, which the next
+	 * session tests. It is valid for learned_for local ticks after the last node; then the assumed rates count. 0:
+	 * nothing was learned. */
 	double learned_low, learned_high, learned_wander;
 	int64_t learned_for;
 	double nominal; /* global ticks per local tick as the two frequencies say; 0: not known */
@@ -83,7 +84,7 @@ struct cal_map {
  * one; the bound says that it may be the other. */
 gtick_t cal_map_at(const struct cal_map *m, ltick_t local);
 
-/* A stretch on which the map is a straight line, for those who look up many stamps near each other. */
+/* A stretch on which the map is a straight line, for code that looks up many stamps near each other. */
 struct cal_span {
 	int64_t from, to; /* local ticks, both included; to < from: none, cal_map_at() has to be asked */
 	int64_t global;   /* at `from` */
@@ -95,7 +96,7 @@ struct cal_span {
 /* The stretch that `local` is on. */
 void cal_map_span(const struct cal_map *m, ltick_t local, struct cal_span *s);
 
-/* The same as cal_span_at(), by what is left of the division. */
+/* The same as cal_span_after() for a quotient q that may be too small by one: the remainder decides. */
 static inline int64_t cal_span_exactly(const struct cal_span *s, uint64_t l, uint64_t q)
 {
 	uint64_t rest = l * s->rise + s->half - q * s->length;
@@ -124,9 +125,9 @@ static inline int64_t cal_span_at(const struct cal_span *s, int64_t local)
  * nodes (the master's own, or a clock that is shared with it). doc/calibration.md derives it. */
 double cal_map_bound(const struct cal_map *m, ltick_t local);
 
-/* What messages alone prove: the same without any assumption about wander, with max_drift as the only limit of the two
- * rates, and of a steered clock with the kernel's own limit. Never less than cal_map_bound() where its assumptions hold and
- * nothing was learned. INFINITY: the nominal rates are not known. */
+/* The bound that messages alone prove: the same without any assumption about wander, with max_drift as the only limit
+ * of the two rates, and of a steered clock with the kernel's own limit. Never less than cal_map_bound() where its
+ * assumptions hold and nothing was learned. INFINITY: the nominal rates are not known. */
 double cal_map_proven(const struct cal_map *m, ltick_t local);
 
 /* The stamps of one thread in the order in which they were taken. A clock that was set back shows the same

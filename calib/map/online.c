@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* The clock map of a run that still lasts; see calib/map/online.h. */
 #include "config.h"
 #include "calib/map/online.h"
 
@@ -125,7 +126,7 @@ static int append(struct cal_map *m, const struct cal_node *n, struct tkm_err *e
 	return 0;
 }
 
-/* Only the last part matters from now on. What was found about the rate holds all the same. */
+/* Only the last part matters from now on. What was found about the rate stays valid. */
 static void forget(struct cal_online *o, int torn)
 {
 	struct cal_map *m = &o->map;
@@ -240,7 +241,7 @@ static int fit(const struct cal_online *o, size_t w, double more, struct tkm_lin
 	return typical_miss(&p, w, line) <= on_line;
 }
 
-/* After a step, or a session that was not as expected, the run is no guide. */
+/* After a step, or a session that was not as expected, the run so far does not predict the rate. */
 static void learn_now(struct cal_online *o)
 {
 	struct cal_map *m = &o->map;

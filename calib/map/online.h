@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The clock map of a run that still lasts: from the sessions so far, for the stamps that come, with the band
- * that is certain for them; and when the next session is due. libc only. Memory is bounded however many
- * sessions there are. */
+/* The clock map of a run that still lasts. From the sessions so far it corrects the next stamps, with a certain band,
+ * and says when the next session is due. libc only. Memory is bounded however many sessions there are. */
 #ifndef CALIB_ONLINE_H
 #define CALIB_ONLINE_H
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* A steered clock and a free one beside it; see calib/map/pairs.h. */
 #include "config.h"
 #include "calib/map/pairs.h"
 
@@ -8,7 +9,7 @@
 
 const double cal_pair_every_s = 0.04, cal_pair_event_s = 0.1;
 
-/* Readings of which the narrowest is kept. */
+/* Number of readings for a pair; the narrowest is kept. */
 enum { TRIES = 5 };
 
 int cal_pairs_add(struct cal_pairs *p, const struct cal_reading *pair, struct tkm_err *err)
@@ -170,7 +171,7 @@ static void leave_out_same_tick(struct cal_pairs *p)
 	p->n = n;
 }
 
-/* Beyond whatever the kernel slews by: set for certain. */
+/* Tests for a change that is larger than any slew of the kernel: the clock was certainly set. */
 static void mark_beyond_limit(struct cal_pairs *p)
 {
 	size_t i;
@@ -364,7 +365,7 @@ static double gap(const struct cal_pairs *p, size_t before)
 		2;
 }
 
-/* Can the stamp be from that branch? */
+/* Tests whether the stamp can be from that branch. */
 static int branch_is_possible(const struct cal_pairs *p, size_t k, ltick_t local, const struct cal_stamp_place *where)
 {
 	struct branch b = branch_of(p, k);
@@ -402,7 +403,7 @@ static size_t choose(const struct cal_pairs *p, ltick_t local, const struct cal_
 			}
 		}
 	}
-	/* nothing fits, as with a stamp of another clock: the last */
+	/* no branch fits, as for a stamp of another clock: returns the last one */
 	return chosen < p->branches ? chosen : p->branches - 1;
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A steered clock and a free one beside it. The kernel's clocks are slewed and set by programs, by more than any
- * assumption about a quartz allows. So the sessions measure a free clock of the same machine, the reference, and pairs of
- * readings, taken every cal_pair_every_s, say what the reference showed when the steered clock showed a stamp.
+/* A steered clock and a free one beside it. Programs slew and set the kernel's clocks, by more than any assumption
+ * about a quartz allows. So the sessions measure a free clock of the same machine, the reference. Pairs of readings,
+ * taken every cal_pair_every_s, tell what the reference showed when the steered clock showed a stamp.
  * doc/calibration.md, "Steered clocks". libc only. */
 #ifndef CALIB_PAIRS_H
 #define CALIB_PAIRS_H
@@ -30,8 +30,8 @@ struct cal_reading {
 	int over;              /* so many sessions were over */
 	/* set by cal_pairs_judge(), about the time from this pair to the next one; reference ticks */
 	int step;      /* enum cal_pair_step */
-	double within; /* the reference was so near to the straight line between the two pairs: if the assumptions hold */
-	double proven; /* the same whoever steers the clock, and however often */
+	double within; /* largest distance of the reference from the line between the pairs, if the assumptions hold */
+	double proven; /* the same without the assumptions about steering */
 };
 
 struct cal_pairs {
@@ -51,16 +51,16 @@ struct cal_pairs {
 int cal_pairs_take(
 	struct cal_pairs *p, struct tmr_timer *local, struct tmr_timer *reference, int over, struct tkm_err *err);
 
-/* Is a pair due? now: of the reference. */
+/* Tests whether a pair is due. now: a stamp of the reference. */
 int cal_pairs_due(const struct cal_pairs *p, ltick_t now);
 
 int cal_pairs_add(struct cal_pairs *p, const struct cal_reading *pair, struct tkm_err *err);
 
-/* What the pairs say between them; leaves out those on the same tick of a clock as the one before. To be called before the calls below, and again after more were added. Returns 0 or -1:
- * no memory. */
+/* Judges the time between the pairs; removes pairs on the same tick of a clock as the one before. To be called before
+ * the calls below, and again after more were added. Returns 0 or -1: no memory. */
 int cal_pairs_judge(struct cal_pairs *p, struct tkm_err *err);
 
-/* What else is known about a stamp. Zero it to know nothing. */
+/* What else is known about a stamp; zeros: nothing. */
 struct cal_stamp_place {
 	int have_from, have_to;
 	ltick_t from, to; /* the stamp was taken in between, by the reference */

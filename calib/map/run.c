@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Frees a run and answers simple questions about its ranks; see calib/map/run.h. */
 #include "config.h"
 #include "calib/map/run.h"
 

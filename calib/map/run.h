@@ -30,13 +30,15 @@ struct cal_rank {
 	char reference[256]; /* canonical name; "": the sessions are the timer's own */
 	double reference_hz, reference_tick_s;
 	struct cal_pairs pairs;
-	/* Assumed about what the sessions measure (timers/assume.h), and where that comes from; 0: cal_run's count. */
+	/* Assumptions about the clock that the sessions measure (timers/assume.h), and their source; 0: those of struct
+	 * cal_run are valid. */
 	double max_drift, max_wander;
 	char drift_from[80], wander_from[160];
 	uint64_t disruption;    /* marker of the virtual machine at the first session (tmr_disruption_marker()) */
-	int has_disruption;     /* 1: the machine says; 0: unknown */
+	int has_disruption;     /* 1: the marker is known; 0: unknown */
 	int disruption_changed; /* 1 + the session before which it changed; 0: it did not */
-	/* The run has shown that an assumption about this clock is wrong; the bound is wider, and this says why. "": none */
+	/* The run has shown that an assumption about this clock is wrong: this is the reason why the bound is wider.
+	 * "": none */
 	char contradiction[200];
 	enum cal_sync sync;
 	int leader;
@@ -74,10 +76,10 @@ enum { CAL_LOOP_RANKS = 40 };
 struct cal_loop {
 	int n;                    /* ranks in it */
 	int rank[CAL_LOOP_RANKS]; /* the first of them, in order */
-	double gap;               /* by so much it does not close, in units of the edges */
+	double gap;               /* the amount by which the loop does not close, in units of the edges */
 };
 
-/* What the trees of a run looked like, the worst of all its sessions. */
+/* Properties of the trees of a run, the worst of all its sessions. */
 struct cal_net {
 	size_t sessions; /* that were trees; 0: the rest is void */
 	size_t edges;
@@ -95,7 +97,7 @@ struct cal_run {
 	size_t ranks;
 	struct cal_rank *rank;         /* rank[i].rank == i */
 	double max_drift, max_wander;  /* assumptions behind the bounds */
-	int learn;                     /* 1: say what to expect of the rates after the run (calib/map/learn.h) */
+	int learn;                     /* 1: predict the rates after the run (calib/map/learn.h) */
 	int contradicted;              /* by cal_solve(): some rank's assumption was wrong (cal_rank.contradiction) */
 	enum cal_interpolation wanted; /* through more than two sessions; two give the regression */
 	/* set by cal_solve() */
@@ -126,7 +128,7 @@ struct cal_step_group {
 };
 size_t cal_group_steps(const struct cal_run *run, struct cal_step_group *group, size_t room);
 
-/* Free what hangs on them, not the struct itself. */
+/* Free what the members point to, not the struct itself. */
 void cal_rank_free(struct cal_rank *r);
 void cal_run_free(struct cal_run *run);
 

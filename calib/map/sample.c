@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Sessions of exchanges with the master; see calib/map/sample.h. */
 #include "config.h"
 #include "calib/map/sample.h"
 
@@ -82,7 +83,7 @@ void cal_session_thin(struct cal_session *s, size_t most, double slope)
 			}
 		}
 		s->n = n;
-		/* where this cannot be had, the room is only larger than needed */
+		/* if this fails, the array is only larger than needed */
 		for (i = 1; i < n; i *= 2) {
 		}
 		smaller = realloc(s->sample, i * sizeof(*smaller));

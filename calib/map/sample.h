@@ -65,8 +65,8 @@ static inline double cal_rtt(const struct cal_sample *s, double slope)
 int cal_session_add(struct cal_session *s, const struct cal_sample *sample);
 void cal_session_free(struct cal_session *s);
 
-/* Keeps `most` samples at most, those that say most: the shortest ways in each direction. What is certain
- * hardly gets wider, and nothing about it gets wrong. slope as in cal_rtt(). */
+/* Keeps at most `most` samples, the most useful ones: the shortest ways in each direction. The certain interval gets
+ * hardly wider, and stays valid. slope as in cal_rtt(). */
 void cal_session_thin(struct cal_session *s, size_t most, double slope);
 
 /* "start", "middle", "end" */

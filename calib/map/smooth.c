@@ -66,7 +66,7 @@ static double filter(const struct cal_smooth_point *p, size_t n, double slope_si
 	return sum;
 }
 
-/* Backwards: what the later points say about the value. */
+/* Backwards: adds the information of the later points to the value. */
 static void smooth(const struct cal_smooth_point *p, size_t n, const struct passed *passed, double *value)
 {
 	double v = passed[n - 1].after.v, s = passed[n - 1].after.s;

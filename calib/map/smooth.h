@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Points on a curve, without what is only their scatter: where they are close together for it, they say little about the slope of the
- * curve there, and where they are far apart they are hardly changed. libc only. */
+/* Removes the scatter from points on a curve. Points that are close together compared with their scatter are smoothed;
+ * points that are far apart are hardly changed. libc only. */
 #ifndef CALIB_SMOOTH_H
 #define CALIB_SMOOTH_H
 

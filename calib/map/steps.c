@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Where no believable drift joins two sessions: steps, and how far the rate wandered apart from them.
- * doc/calibration.md, "Steps". Ticks of a pair are differences, and rates differences from a base rate, so
+/* Finds steps, where no possible drift explains the change between two sessions, and how far the rate wandered
+ * otherwise. doc/calibration.md, "Steps". Ticks of a pair are differences, and rates differences from a base rate, so
  * that doubles carry them. */
 #include "config.h"
 #include "calib/map/map.h"
@@ -342,7 +342,7 @@ static size_t mark_largest(struct finder *f, enum why why)
 			f->pair[worst].step = why;
 			found++;
 		}
-	} while (worst < f->n && 2 * found <= f->n); /* more are no steps whatever they are */
+	} while (worst < f->n && 2 * found <= f->n); /* if there are more, they are not steps */
 	return found;
 }
 

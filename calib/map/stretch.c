@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* The bound of a clock map as a few stretches; see calib/map/stretch.h. */
 #include "config.h"
 #include "calib/map/stretch.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The bound of a clock map as a few stretches of time with one bound each, for who writes it down. */
+/* The bound of a clock map as a few stretches of time with one bound each, for programs that write it to a file. */
 #ifndef CALIB_MAP_STRETCH_H
 #define CALIB_MAP_STRETCH_H
 

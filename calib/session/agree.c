@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* What all ranks must know alike about their timers; see calib/session/agree.h. */
 #include "config.h"
 #include "calib/session/agree.h"
 
@@ -10,7 +11,7 @@
 
 #include "timers/prove.h"
 
-/* What a rank tells about its timer. */
+/* What a rank tells the others about its timer. */
 struct told {
 	struct cal_tick tick;
 	int32_t rank, machine;
@@ -189,7 +190,7 @@ int cal_counter_prove(struct cal_link *l, double budget_s, int *missing, struct 
 	int me = l->rank < 0 ? 0 : l->rank, proves = me == l->first_near, before = l->hurry, mine, i, rc;
 	struct cal_blobs all;
 
-	/* who waits sleeps at once: the proof has the cores to itself */
+	/* a rank that waits sleeps at once, so that the proof has the cores to itself */
 	l->hurry = proves ? 1 : -1;
 	mine = !proves || tmr_counter_is_proven(budget_s);
 	rc = cal_link_gather(l, &mine, sizeof(mine), &all, err);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What all ranks must know alike about their timers before they measure with them. Libc only. */
+/* What all ranks must agree on about their timers before they measure with them. Libc only. */
 #ifndef CALIB_AGREE_H
 #define CALIB_AGREE_H
 
@@ -18,7 +18,7 @@ struct cal_tick {
 int cal_ticks_agree(struct cal_link *l, const struct cal_place *place, struct cal_tick mine, struct cal_tick *tick,
 	struct tkm_err *err);
 
-/* Which timer the ranks of a run read: that of rank 0. */
+/* The timer that the ranks of a run read: that of rank 0. */
 struct cal_timer_choice {
 	char name[256];    /* that rank 0 opened, with {rank} and {rank%N} in it */
 	int32_t differ;    /* ranks that had opened another one */

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Finds the clock domains of a run; see calib/session/domain.h. */
 #include "config.h"
 #include "calib/session/domain.h"
 
@@ -13,7 +14,7 @@
 
 enum { KEY = 400 };
 
-/* What a process says of itself; after it are the texts below, each with its zero. */
+/* What a process tells about itself. The texts below follow, each with its terminating zero. */
 struct card {
 	int32_t rank, units;
 	int32_t asked; /* 1: within_s is an answer */
@@ -43,8 +44,8 @@ static int by_machine(const void *a, const void *b)
 	return c ? c : x->card.rank - y->card.rank;
 }
 
-/* Equal neighbours after sorting belong together; the first has the lowest rank. Who reads another timer does not have its
- * leader's clock. */
+/* Equal neighbours after sorting belong together; the first has the lowest rank. A rank that reads another timer than
+ * its leader does not have the leader's clock. */
 static void group(struct seen *seen, int n, struct cal_place *place)
 {
 	int i, k;
@@ -188,7 +189,7 @@ static int one_round(struct cal_link *l, struct tmr_timer *t, double tick_s, dou
 	int before = l->hurry, rc;
 	long units;
 
-	/* while a counter is proven, who waits sleeps at once: the proof has the cores to itself */
+	/* while a counter is proven, waiting ranks sleep at once, so that the proof has the cores to itself */
 	l->hurry = !t || t->scope != TMR_SCOPE_CORE || proves ? 1 : -1;
 	units = describe_kernel(clocks, machine);
 	mine.units = units > 0 ? (int32_t)units : 1;

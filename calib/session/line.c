@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Messages over shared cache lines; see calib/session/line.h. */
 #include "config.h"
 #include "calib/session/line.h"
 
@@ -6,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* From one process to another: only the one writes. The counts are those of an epoch, which is above them, so that what comes too
- * late is not taken for something else. */
+/* The line from one process to another; only the first one writes it. The upper bits of each count are the epoch, so
+ * that a late message is not taken for another one. */
 struct line {
 	_Alignas(64) _Atomic uint64_t pings;
 	_Atomic uint64_t words;
@@ -71,7 +72,7 @@ static struct line *line_from(const struct cal_lines *l, int from)
 
 void cal_lines_begin(struct cal_lines *l, int other, unsigned epoch)
 {
-	/* never 0, which is what fresh memory has */
+	/* never 0, since new memory is 0 */
 	uint64_t e = ((uint64_t)epoch | 1ull << 31) << 32;
 
 	if (l->of[other].epoch != e) {
@@ -79,7 +80,7 @@ void cal_lines_begin(struct cal_lines *l, int other, unsigned epoch)
 	}
 }
 
-/* Is the count of this epoch, and at least that far? */
+/* Tests whether the count is one of this epoch, and at least n. */
 static int reached(uint64_t count, uint64_t epoch, uint64_t n)
 {
 	return count >= epoch + n && count - epoch < 1ull << 32;
@@ -148,7 +149,7 @@ int cal_line_take_letter(struct cal_lines *l, int from, void *data, size_t size)
 		return rc;
 	}
 	memcpy(data, box->data, size);
-	/* who was given up meanwhile may have been late enough to read what is meant for somebody else */
+	/* a process that was given up may be so late that it reads a message for another one */
 	atomic_thread_fence(memory_order_acquire);
 	return atomic_load_explicit(&box->version, memory_order_relaxed) == (uint64_t)version ? 1 : -1;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Messages between two processes of a node over cache lines that they share: no call of MPI and none of the kernel is between a
- * stamp and its message, so it does not matter how MPI waits, nor what else it has to do for the program. Nothing here waits. */
+/* Messages between two processes of a node over cache lines that they share: neither MPI nor the kernel is called
+ * between a stamp and its message. So it does not matter how MPI waits, or what else MPI does for the program. No
+ * function here waits. */
 #ifndef CALIB_LINE_H
 #define CALIB_LINE_H
 
@@ -11,7 +12,8 @@ struct cal_lines;
 
 enum { CAL_LINE_MOST = 2048 }; /* bytes of a letter */
 
-/* Bytes of shared memory, zero at the beginning, for that many processes. Only what is used is ever touched. */
+/* Bytes of shared memory, zero at the beginning, for that many processes. Memory pages that are not used are not
+ * touched. */
 size_t cal_lines_size(int processes);
 
 /* Over that memory, for process `mine` of 0 to processes - 1. NULL: no memory. */

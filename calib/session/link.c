@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* The calls of a link, for every implementation; see calib/session/link.h. */
 #include "config.h"
 #include "calib/session/link_private.h"
 

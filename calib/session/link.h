@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What carries the calibration's messages. All code above it is written once, for every process of the
- * run together: each process makes the same calls in the same order, and a call in which it has no part
- * returns at once. A simulation is one process that has part in everything. */
+/* The transport of the calibration's messages. All code above it is written once, for every process of the run
+ * together: each process makes the same calls in the same order, and a call that does not concern it returns at once. A
+ * simulation is one process that acts for all ranks. */
 #ifndef CALIB_LINK_H
 #define CALIB_LINK_H
 
@@ -20,19 +20,18 @@ struct cal_link {
 	struct tmr_timer *timer; /* of this process; the caller sets it, before the first stamp */
 	void *impl;
 	/* Every wait has a limit. It ends with TKM_ERR_TIMEOUT and a text that names the rank waited for. */
-	double patience_s;      /* for a process that has said that it is there: 10 */
+	double patience_s;      /* the limit for a process that has answered before: 10 */
 	double gathering_s;     /* that a process may take to reach the point where all ranks meet: 120 */
 	long long messages;     /* sent by this process (simulation: by all) */
 	unsigned epoch;         /* cal_link_new_epoch() */
 	void (*idle)(void *of); /* called now and then while this process waits asleep for others; NULL: nothing */
 	void *idle_of;
-	int hurry;  /* 1: who waits yields its core for a while before it sleeps: for short exchanges in
-	                           * which all have part; -1: who waits sleeps at once */
+	int hurry;  /* waiting processes: 1: yield the core, then sleep (short exchanges of all); -1: sleep at once */
 	int by_mpi; /* cal_link_ping() is cal_link_message(): to compare methods by the same messages */
 };
 
-/* What is still on its way is not mixed up with what comes from now on: messages of processes that had been
- * given up must not be taken for answers. All processes call it at the same points, without exchanging messages. */
+/* Begins a new epoch: messages of an earlier one, from processes that had been given up, are not taken for answers. All
+ * processes call it at the same points, without exchanging messages. */
 static inline void cal_link_new_epoch(struct cal_link *l)
 {
 	l->epoch++;
@@ -49,10 +48,10 @@ struct cal_blobs {
  * linked with. Takes what belongs to MPI out of argv. Returns NULL with the reason. */
 struct cal_link *cal_link_start(int *argc, char ***argv, struct tkm_err *err);
 
-/* Who waits in MPI keeps its core from now on, where an oversubscribed MPI would hand it to other programs for milliseconds;
- * or no longer: then it does as the launcher has set it. For programs that measure methods with different ways of waiting;
- * a pair that exchanges messages by MPI keeps its cores in any case. Does nothing where MPI has no such switch, or there is one
- * processing unit only. */
+/* Sets whether a process that waits in MPI keeps its core. An oversubscribed MPI would otherwise hand it to other
+ * programs for milliseconds. 0: it waits as the launcher has set it. For programs that measure methods with different
+ * ways of waiting; a pair that exchanges messages by MPI keeps its cores in any case. Does nothing where MPI has no
+ * such switch, or there is one processing unit only. */
 void cal_link_hold_cores(struct cal_link *l, int hold);
 
 /* Rank and size of this process as the launcher's environment tells them, for messages before
@@ -65,8 +64,8 @@ static inline int cal_link_is(const struct cal_link *l, int rank)
 	return l->rank == rank || l->rank < 0;
 }
 
-/* *word goes from one process to another, who may sleep until it comes, for patience_s: it says whose turn it
- * is. Returns 0 or -1. */
+/* Sends *word from one process to another, which may sleep until it comes, for at most patience_s. The word tells whose
+ * turn it is. Returns 0 or -1. */
 int cal_link_turn(struct cal_link *l, int from, int to, long long *word, struct tkm_err *err);
 
 /* The same for the first word of a process that may be late: waits up to limit_s. */
@@ -84,7 +83,7 @@ int cal_link_exchange(struct cal_link *l, int master, int child, struct cal_samp
  * both are filled in. Returns 0, 1 when it was lost, or -1. */
 int cal_link_message(struct cal_link *l, int from, int to, ltick_t *sent, ltick_t *received, struct tkm_err *err);
 
-/* The same over what is fastest between the two, which need not be MPI: cache lines in common where they are on one node. Between
+/* The same over the fastest transport between the two: shared cache lines if they are on one node, else MPI. Between
  * cal_link_pair_begin() and cal_link_pair_end(), with an answer to every word (cal_link_turn()) and piece of memory
  * (cal_link_send()) that goes between them meanwhile, before the next in the same direction. */
 int cal_link_ping(struct cal_link *l, int from, int to, ltick_t *sent, ltick_t *received, struct tkm_err *err);
@@ -92,9 +91,9 @@ int cal_link_ping(struct cal_link *l, int from, int to, ltick_t *sent, ltick_t *
 /* size bytes at data, from one process to another; in a simulation they share memory and nothing moves. */
 int cal_link_send(struct cal_link *l, int from, int to, void *data, size_t size, struct tkm_err *err);
 
-/* Two processes are about to exchange messages for a while: if they sit on one node, each is pinned to a
- * processing unit of its own, the unit_a-th and unit_b-th (from 0) of those that it may use. Pinning may fail;
- * then nothing happens. Where MPI carries their messages its waits keep their core. a never waits here, and may be early.
+/* Two processes are about to exchange messages for a while. If they are on one node, each is pinned to a processing
+ * unit of its own, the unit_a-th and unit_b-th (from 0) of those that it may use. If pinning fails, nothing changes.
+ * Where MPI carries their messages, its waits keep their core. Process a never waits here, and may be early.
  * cal_link_pair_end() undoes it all. */
 int cal_link_pair_begin(struct cal_link *l, int a, int b, int unit_a, int unit_b, struct tkm_err *err);
 void cal_link_pair_end(struct cal_link *l, int a, int b);
@@ -110,17 +109,16 @@ int cal_link_bcast(struct cal_link *l, void *data, size_t size, struct tkm_err *
 int cal_link_gather(struct cal_link *l, const void *data, size_t length, struct cal_blobs *all, struct tkm_err *err);
 void cal_blobs_free(struct cal_blobs *b);
 
-/* Seconds on a clock that only goes forward; virtual in a simulation: the time of the process that is
- * farthest. */
+/* Seconds on a clock that only goes forward. In a simulation: the largest virtual time of any process. */
 double cal_link_seconds(struct cal_link *l);
 
-/* The same on the clock of one process, of those that this one has part in. */
+/* The same on the clock of one process: this one, or in a simulation any. */
 double cal_link_seconds_at(struct cal_link *l, int rank);
 
 /* Lets that much time pass. */
 void cal_link_sleep(struct cal_link *l, double seconds);
 
-/* Ends it (MPI_Finalize where cal_link_start() began it) and frees l. */
+/* Closes the link (calls MPI_Finalize if cal_link_start() started MPI) and frees l. */
 void cal_link_close(struct cal_link *l);
 
 /* Ends all processes with that exit status (MPI_Abort): for programs whose peers do not answer, since

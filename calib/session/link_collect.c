@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What all processes do together, out of messages between two: so that every wait knows which rank it waits for and
- * ends, which the collective calls of MPI do not offer. */
+/* Collective operations, made of messages between two processes. So every wait has a limit and knows which rank it
+ * waits for, which the collective calls of MPI do not offer. */
 #include "config.h"
 #include "calib/session/link_private.h"
 

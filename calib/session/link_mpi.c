@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The link over MPI. Stamps are next to the calls, messages have 8 bytes in both directions, and who
- * waits for his turn sleeps when there are more processes than processing units. Nothing blocks inside MPI:
- * every wait looks for its message, for the end of its patience and for the peer's word that it has given up.
- * Two processes of one node that measure their clocks exchange messages over cache lines which they share (calib/session/line.h): MPI has no part in
- * it, so its waits may hand the core to others as they like. Between nodes it has, and does not yield meanwhile.
- * The names of the profiling interface are used throughout, so that a tool which wraps MPI, this collector's
- * own library included, neither records nor disturbs the calibration. */
+/* The link over MPI. Stamps are next to the calls, and messages have 8 bytes in both directions. A process that waits
+ * for its turn sleeps if there are more processes than processing units. Nothing blocks inside MPI: every wait looks
+ * for its message, for the end of its patience and for the peer's word that it has given up. Two processes of one node
+ * that measure their clocks exchange messages over cache lines which they share (calib/session/line.h): MPI has no part
+ * in these, so its waits may yield the core. Between nodes MPI carries the messages, and does not yield meanwhile. The
+ * names of the profiling interface are used throughout, so that a tool which wraps MPI, this collector's own library
+ * included, neither records nor disturbs the calibration. */
 #include "config.h"
 #include "calib/session/wakeup.h"
 #include "calib/session/line.h"
@@ -38,7 +38,7 @@ struct mpi {
 	struct cal_wakeup *wakeup; /* NULL: there are none */
 	struct cal_lines *lines;   /* beside them; NULL: there are none */
 	int on_line; /* the rank that this one exchanges messages with over lines, -1: none; known to both, by their first ping */
-	double exchange_spin_s, turn_spin_s; /* for so long a wait spins before it sleeps */
+	double exchange_spin_s, turn_spin_s; /* a wait spins for this time before it sleeps */
 	bool (*set_yield)(bool);             /* Open MPI's switch; NULL: there is none, or one processing unit only */
 	int holds, yielded;                  /* hold_cores(): is it in force, and what was before */
 	int kept, pair_yielded;              /* the same for a pair that uses MPI */
@@ -114,7 +114,8 @@ static struct cal_wakeup *wakeup_from(const struct cal_link *l, int peer, int si
 	return signals && m->near[peer] && cal_wakeup_is_from(m->wakeup, m->slot_of[peer]) ? m->wakeup : NULL;
 }
 
-/* Between two checks. A process that is woken up need not check often: its checks would disturb those that exchange messages. */
+/* The pause between two checks. A process that is woken up need not check often: its checks would disturb those that
+ * exchange messages. */
 static void sleep_until_signalled(struct cal_wakeup *wakeup, uint32_t seen, double waited)
 {
 	if (wakeup) {
@@ -175,12 +176,12 @@ static double turn_spin(const struct cal_link *l)
 	const struct mpi *m = l->impl;
 
 	if (m->exchanging) {
-		return m->exchange_spin_s; /* who slept between two batches would hand its core to others for milliseconds */
+		return m->exchange_spin_s; /* after a sleep between two batches the core may be lost for milliseconds */
 	}
 	return l->hurry > 0 ? turn_spin_s : l->hurry < 0 ? 0 : m->turn_spin_s;
 }
 
-/* The messages that are timed are waited for awake, and nothing may come after them that takes time. */
+/* Waits for timed messages spin, and nothing that takes time may follow them. */
 static int is_awaited_asleep(int what)
 {
 	return what != TAG_PING && what != TAG_PONG;
@@ -251,8 +252,8 @@ static int check_line(struct mpi *m, int line, const struct awaited *a)
 			       : cal_line_take_letter(m->lines, line, a->data, a->size);
 }
 
-/* Keeps the core for as long as in an exchange by MPI: the other may have been held up, and does not find this one absent when it
- * is back. */
+/* Keeps the core for as long as in an exchange by MPI: the other process may have been delayed, and must find this one
+ * running when it continues. */
 static int await_line(struct cal_link *l, int peer, struct awaited a, struct tkm_err *err)
 {
 	struct mpi *m = l->impl;
@@ -426,7 +427,7 @@ static int pick_unit(const cpu_set_t *set, int n, int not )
 	return found;
 }
 
-/* Is there a unit for each of the two? b finds out and tells. */
+/* Tests whether there is a unit for each of the two processes. b finds out and tells a. */
 static void sit_together(struct mpi *m, int other, int together)
 {
 	int line = line_of(m, other);
@@ -558,7 +559,7 @@ static const struct cal_link_ops mpi_ops = {
 	.abort = abort_mpi,
 };
 
-/* One of the node makes them, and the others join. */
+/* One process of the node creates the table and the lines, and the others join. */
 static int hang_bells(struct mpi *m, MPI_Comm node, int on_node)
 {
 	struct cal_wakeup_ticket ticket = { .fd = -1 };

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A link inside a program that runs MPI already, for those who may include mpi.h. calib/job/job.h is what is
- * above it. */
+/* A link inside a program that already runs MPI, for code that may include mpi.h. calib/job/job.h uses it. */
 #ifndef CALIB_LINK_MPI_H
 #define CALIB_LINK_MPI_H
 

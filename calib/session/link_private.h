@@ -11,7 +11,7 @@ struct cal_link_ops {
 	int (*message)(struct cal_link *l, int from, int to, ltick_t *sent, ltick_t *received, struct tkm_err *err);
 	/* NULL: as message */
 	int (*ping)(struct cal_link *l, int from, int to, ltick_t *sent, ltick_t *received, struct tkm_err *err);
-	/* NULL in these: nothing to do or wait for */
+	/* these may be NULL: then there is nothing to do or wait for */
 	int (*send)(struct cal_link *l, int from, int to, void *data, size_t size, double limit_s, struct tkm_err *err);
 	void (*give_up)(struct cal_link *l, int who, int whom);
 	int (*pair_begin)(struct cal_link *l, int a, int b, int unit_a, int unit_b, struct tkm_err *err);

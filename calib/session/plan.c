@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Which ranks exchange messages in a session, and when; see calib/session/plan.h. */
 #include "config.h"
 #include "calib/session/plan.h"
 

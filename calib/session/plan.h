@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Which ranks exchange messages in a session. A star is exact to one exchange, but its master exchanges messages
- * with all, one after another. Above a few ranks each exchanges messages with about log2 n others instead, in that many rounds of
- * pairs at the same time: along the edges of a folded hypercube (A. El-Amawy, S. Latifi, Properties and Performance
- * of Folded Hypercubes, IEEE TPDS 2(1), 1991), which has about half the diameter of a hypercube for one round more.
- * What follows for each of them is in calib/tree/. Libc only. */
+/* Which ranks exchange messages in a session. In a star each rank is one exchange away from the master, but the master
+ * exchanges messages with all ranks, one after another. Above a few ranks each exchanges messages with about log2 n
+ * others instead, in that many rounds of pairs at the same time: along the edges of a folded hypercube (A. El-Amawy, S.
+ * Latifi, Properties and Performance of Folded Hypercubes, IEEE TPDS 2(1), 1991), which has about half the diameter of
+ * a hypercube for one round more. What follows for each of them is in calib/tree/. Libc only. */
 #ifndef CALIB_PLAN_H
 #define CALIB_PLAN_H
 
@@ -12,7 +12,7 @@
 #include "base/err.h"
 
 enum cal_shape {
-	CAL_SHAPE_AUTO, /* the star as long as it takes few turns */
+	CAL_SHAPE_AUTO, /* a star if it takes few turns, else a tree */
 	CAL_SHAPE_STAR,
 	CAL_SHAPE_TREE,
 	CAL_SHAPES,

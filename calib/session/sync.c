@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* One session in the guide's way, and what both methods share; see calib/session/sync.h. */
 #include "config.h"
 #include "calib/session/sync.h"
 #include "calib/session/sync_private.h"
@@ -11,7 +12,7 @@
 enum { WARM_UP = 3 };
 const double cal_warm_up_s = 500e-6;
 
-/* What the master says with each turn. */
+/* The word that the master sends with each turn. */
 enum { STOP, RECORD, WARM };
 
 /* The master must not send again while its answer is still on the way: over shared memory (Open MPI
@@ -109,7 +110,7 @@ void cal_anchor_take(struct tmr_timer *t, struct cal_anchor *a)
 		ltick_t local = tmr_read_ordered(t);
 		int64_t mono1 = now_ns(CLOCK_MONOTONIC), real1 = now_ns(CLOCK_REALTIME);
 
-		/* the outer pair: nothing came between any of the five reads */
+		/* the outer two reads: nothing interrupted any of the five reads */
 		if (real1 - real0 >= 0 && real1 - real0 < best) {
 			best = real1 - real0;
 			*a = (struct cal_anchor){ local, real0 + (real1 - real0) / 2, mono0 + (mono1 - mono0) / 2 };

@@ -25,14 +25,14 @@ struct cal_sync_options {
 	struct cal_sync_report *report; /* NULL: a rank that does not answer is an error */
 };
 
-/* Pairs whose exchange failed because one of the two did not answer: the session goes on without them. */
+/* Pairs whose exchange failed because one of the two did not answer: the session continues without them. */
 struct cal_sync_report {
 	size_t lost;
 	struct tkm_err first; /* of the first: who was waited for */
 };
 
-/* For so long messages go to and fro before any is recorded: cold caches and sleepy cores are slower in
- * one direction than in the other. */
+/* Messages are exchanged for this time before any is recorded, because cold caches and sleeping cores are slower in one
+ * direction than in the other. */
 extern const double cal_warm_up_s;
 
 /* A good limit for pairs of a tree. */
@@ -53,10 +53,10 @@ int cal_sync_session(struct cal_link *l, int master, const unsigned char *exchan
 int cal_sync_plan(struct cal_link *l, const struct cal_plan *plan, const struct cal_sync_options *opt,
 	enum cal_session_kind kind, struct cal_session *out, struct tkm_err *err);
 
-/* One session, added to what it is for: each rank with exchanges[r] set gets one session more, and its
- * edges if the plan is a tree; the master gets its anchor at the start and at the end, where l has a timer.
- * ranks points to this process's struct, in a simulation to the array of all. CAL_SYNC_ITC needs no plan. What was
- * measured before an error is kept. Returns 0 or -1. */
+/* Runs one session and adds it to the ranks: each rank with exchanges[r] set gets one session more, and its edges if
+ * the plan is a tree; the master gets its anchor at the start and at the end, where l has a timer. ranks points to this
+ * process's struct, in a simulation to the array of all. CAL_SYNC_ITC needs no plan. What was measured before an error
+ * is kept. Returns 0 or -1. */
 int cal_sync_ranks(struct cal_link *l, int master, const struct cal_plan *plan, const unsigned char *exchanges,
 	const struct cal_sync_options *opt, enum cal_session_kind kind, struct cal_rank *ranks, struct tkm_err *err);
 

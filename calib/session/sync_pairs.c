@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A session pair by pair. What makes it better than a round robin of spinning processes is discipline, not
- * arithmetic: the two that exchange messages have their cores to themselves. */
+/* A session pair by pair. It is more exact than a round robin of spinning processes because the two processes that
+ * exchange messages have their cores to themselves. */
 #include "config.h"
 #include "calib/session/sync.h"
 #include "calib/session/sync_private.h"
@@ -139,8 +139,8 @@ static void merge(struct cal_sample *mine, const struct cal_sample *masters, int
 	}
 }
 
-/* Was the batch held up somewhere? A preempted process answers milliseconds later, and over that time the clocks
- * drift apart by more than the exchanges can show. Where all take that long, it is the network. */
+/* Tests whether the batch was delayed somewhere. A preempted process answers milliseconds later, and over that time the
+ * clocks drift apart by more than the exchanges can show. Where all take that long, it is the network. */
 static int held_up(const struct cal_sample *s, int exchanges, double seconds)
 {
 	double apart[BATCH];
@@ -187,7 +187,8 @@ struct progress {
 	long long made; /* exchanges, without batches that were held up */
 };
 
-/* Takes a batch of n or leaves it; returns what each side begins of the next, 0: there is to be none. */
+/* Accepts or rejects a batch of n exchanges. Returns how many exchanges each side begins in the next batch; 0: no
+ * further batch. */
 static int child_takes(const struct cal_sample *s, int n, const struct cal_sync_options *opt, double began, double now,
 	struct progress *p, struct cal_session *out, struct tkm_err *err)
 {
@@ -200,7 +201,7 @@ static int child_takes(const struct cal_sample *s, int n, const struct cal_sync_
 	}
 	p->made += n;
 	if (!first && now - p->kept > hold_up_s && far_away(&out->sample[out->n - 1], s, n)) {
-		out->n = 0; /* held up in between: what was before is too far away */
+		out->n = 0; /* delayed in between: earlier batches are too old to combine */
 		p->best = (struct ways){ INFINITY, INFINITY };
 		first = 1;
 	}
@@ -266,8 +267,8 @@ static int burst(struct cal_link *l, int master, int child, const struct cal_syn
 	return 0;
 }
 
-/* The two find each other, b by being there first: a sleeps until its turn comes. A rank that is late because it
- * had to wait for a dead one must not be given up itself, so who comes later in the plan waits longer. */
+/* The two processes meet. b is there first; a sleeps until its turn comes. A rank that is late because it waited for a
+ * dead one must not be given up itself, so pairs that are later in the plan wait longer. */
 static int rendezvous(struct cal_link *l, const struct cal_pair *p, struct tkm_err *err)
 {
 	double limit = l->patience_s * (1 + 0.125 * p->round);
@@ -279,7 +280,7 @@ static int rendezvous(struct cal_link *l, const struct cal_pair *p, struct tkm_e
 		: 0;
 }
 
-/* A process that has just exchanged messages is warm; one that slept is not. */
+/* A process that has just exchanged messages has warm caches; one that slept has not. */
 static double warming(struct cal_link *l, int child, const struct cal_sync_options *opt, const double *last_exchange)
 {
 	if (opt->brief || !cal_link_is(l, child)) {

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* One session, added to the ranks that it is for; see cal_sync_ranks() in calib/session/sync.h. */
 #include "config.h"
 #include "calib/session/sync.h"
 

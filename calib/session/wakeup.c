@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* A table of wakeup slots in shared memory; see calib/session/wakeup.h. */
 #include "config.h"
 #include "calib/session/wakeup.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the run itself says about the assumptions behind its bounds, and what becomes of a bound whose assumption is
- * wrong. doc/calibration.md, "What is assumed". */
+/* Tests the assumptions behind the bounds of a run by the run itself, and widens a bound whose assumption is wrong.
+ * doc/calibration.md, "What is assumed". */
 #include "config.h"
 #include "calib/solve/solve.h"
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* From the measurements of a run to its clock maps; see calib/solve/solve.h. */
 #include "config.h"
 #include "calib/solve/solve.h"
 
@@ -116,7 +117,7 @@ static enum cal_estimate estimate_of(const struct cal_run *run)
 	return run->method == CAL_SYNC_PAIRS ? CAL_QUIET : CAL_MEAN;
 }
 
-/* In a shorter session no clock is set. */
+/* It is assumed that no clock is set in a session shorter than this. */
 static const double long_session_s = 1e-3;
 
 static double lasted(const struct cal_rank *r, const struct cal_session *s)
@@ -189,7 +190,7 @@ static int add_nodes(const struct cal_run *run, const struct cal_rank *r, double
 		const struct cal_session *s = &r->session[k];
 
 		if (s->n == 0 && !s->given) {
-			continue; /* all lost: nothing is known here */
+			continue; /* all exchanges were lost: nothing is known here */
 		}
 		torn = s->given ? 0
 				: cal_find_step_in_session(s, slope, error, effective_ticks(r),
@@ -303,7 +304,7 @@ static int child_map(const struct cal_run *run, const struct cal_rank *r, enum c
 	return rc;
 }
 
-/* Puts the rank in front of an error that does not know it. */
+/* Prepends the rank to the text of an error. */
 static int name_rank(const struct cal_rank *r, struct tkm_err *err)
 {
 	struct tkm_err inner;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* From what every process of a run measured to the clock maps. */
+/* Computes the clock maps of a run from the measurements of all its processes. */
 #ifndef CALIB_SOLVE_H
 #define CALIB_SOLVE_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* All ranks go on, or none does. */
+/* All ranks of timertest continue, or none does. */
 #include "config.h"
 #include "calib/timertest/timertest.h"
 

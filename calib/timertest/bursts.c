@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The message test of timertest: a burst of ping-pongs of each pair of ranks. Disjoint pairs exchange at the same time
- * where their machines have the processing units (timertest_rounds.h); no rank controls the whole: a pair begins when
- * the one that had its place has handed it on, and who waits sleeps until the word comes. */
+ * where their machines have the processing units (rounds.h); no rank controls the whole: a pair begins when
+ * the pair that had its place before has passed it on, and a waiting rank sleeps until that message comes. */
 #include "config.h"
 #include "calib/timertest/timertest.h"
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Ctrl-C, and the SIGTERM that mpirun sends to all ranks then: rank 0 says what happens, and nothing half is left. */
+/* Ctrl-C, and the SIGTERM that mpirun sends to all ranks then: rank 0 prints what happens, and no incomplete file is
+ * left. */
 #include "config.h"
 #include "calib/timertest/timertest.h"
 

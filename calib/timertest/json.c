@@ -89,7 +89,7 @@ static json_t *steps(const struct cal_map *m)
 	return all;
 }
 
-/* How the offsets to rank 0 stray from a line, and Allan deviations with their intervals. */
+/* Writes how the offsets to rank 0 stray from a line, and Allan deviations with their intervals. */
 static json_t *wander_json(const struct tt_wander *w)
 {
 	json_t *allan = json_array();

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* timertest: what are the clocks of these processes worth? The steps are in main() and run() below; each
- * is made by all processes together. Everything after the measurement is rank 0's work. */
+/* timertest tests the clocks of the processes of an MPI run. The steps are in main() and run() below; all processes
+ * take each step together. Everything after the measurement is rank 0's work. */
 #include "config.h"
 #include "calib/timertest/timertest.h"
 

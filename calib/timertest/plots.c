@@ -179,7 +179,7 @@ static void write_samples(FILE *f, const struct tt_result *r)
 	}
 }
 
-/* What the line is compared with: the curve of this run. */
+/* The curve of this run, with which the line is compared. */
 static enum cal_interpolation compared(const struct tt_result *r)
 {
 	return r->run.wanted == CAL_LINEAR ? CAL_CONSTRAINED : r->run.wanted;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* How far timertest is, for those who wait for it. */
+/* Prints the progress of timertest. */
 #include "config.h"
 #include "calib/timertest/timertest.h"
 

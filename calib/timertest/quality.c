@@ -57,7 +57,7 @@ static void print_increase(FILE *f, const char *prefix, const char *what, double
 		ticks > 0 ? tkm_print_mhz(m, sizeof(m), 1 / (ticks * period)) : "unknown");
 }
 
-/* What the guide's tool never said. */
+/* What the guide's tool does not print. */
 static void print_more(
 	FILE *f, const char *prefix, const struct tmr_timer *t, const struct tmr_quality *q, double period)
 {

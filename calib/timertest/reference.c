@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What timertest assumes about its timers; and of steered clocks the free one beside them, and the pairs. */
+/* What timertest assumes about its timers. For steered clocks also the free clock beside them, and the pairs of
+ * readings. */
 #include "config.h"
 #include "calib/timertest/timertest.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What timertest says at its end: the guide's lines, our bounds beside them, the truth where it is
- * known. The verdict comes from timertest_verdict.c. */
+/* What timertest prints at its end: the guide's lines, the bounds, and the true error where it is known. The verdict
+ * comes from verdict.c. */
 #include "config.h"
 #include "calib/timertest/timertest.h"
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* The order of the bursts of all pairs of ranks; see calib/timertest/rounds.h. */
 #include "config.h"
 #include "calib/timertest/rounds.h"
 

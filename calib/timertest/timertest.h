@@ -25,8 +25,8 @@ enum { TT_FIT = 0, TT_UNFIT = 1, TT_ERROR = 2, TT_UNKNOWN = 3 };
 /* What a rule of the verdict finds. The largest of all rules decides. */
 enum tt_value { TT_VALUE_FIT, TT_VALUE_UNKNOWN, TT_VALUE_UNFIT };
 
-/* What a rule found that is not fit or not known: one sentence with the value, its limit, why it matters and what
- * to do. */
+/* The reason of a rule whose result is "not fit" or "not known": one sentence with the value, its limit, why it matters
+ * and what to do. */
 struct tt_reason {
 	const char *rule; /* its name in the table of rules */
 	enum tt_value value;
@@ -39,7 +39,7 @@ struct tt_verdict {
 	enum tt_value value;
 	size_t reasons;
 	struct tt_reason reason[TT_MAX_REASONS]; /* the first one decided; then as in the table */
-	char text[6000];                         /* the whole of it in words, on one line */
+	char text[6000];                         /* the complete verdict in words, on one line */
 };
 
 struct tt_options {
@@ -51,7 +51,7 @@ struct tt_options {
 	long long verbose, burst, timer_skip;          /* timer_skip -1: use start and end only */
 	double performance_s, max_drift, max_wander;   /* the last two NAN: by the timer */
 	int performance_shared; /* 1: performance_s was not given, and those that take turns share it */
-	int learn;              /* say what to expect of the rates after the run */
+	int learn;              /* predict the rates after the run */
 	double target_bound_s;  /* 0: none; else sessions are made as often as it takes */
 	struct cal_sync_options sync;
 	const char *sync_name, *shape_name;
@@ -67,8 +67,8 @@ struct tt_options {
 	double serve_every_s;
 };
 
-/* Environment, then command line. Returns 0; or -1 after having said what is wrong on stderr of rank 0;
- * or 1 when --help or the like has been answered. */
+/* Environment, then command line. Returns 0; -1 after printing on stderr of rank 0 what is wrong; 1 after printing
+ * --help or the like. */
 int tt_options_parse(int argc, char **argv, struct tt_options *o);
 
 /* One stamp of a burst: of a message to or from `peer`, in the order in which they happened. */
@@ -166,12 +166,12 @@ struct tt {
 	double progress_at;
 };
 
-/* ---- timertest.c ---- */
+/* ---- agreement.c ---- */
 
-/* All go on only if all are well; rank 0 prints the first reason. Returns 0 or -1 on all of them alike. */
+/* All ranks continue only if none has an error; rank 0 prints the first error. Returns 0 or -1 on all of them alike. */
 int tt_all_well(struct tt *t, int rc, const struct tkm_err *err);
 
-/* ---- timertest_reference.c ---- */
+/* ---- reference.c ---- */
 
 /* All together: a free clock beside a steered timer that is to be corrected, and what is assumed (tt_assume()). */
 int tt_open_reference(struct tt *t, struct tkm_err *err);
@@ -187,13 +187,13 @@ void tt_pair_if_due(void *tt);
 /* A few pairs in a row, so that what happens at the ends of the run is known, too. */
 int tt_settle(struct tt *t, struct tkm_err *err);
 
-/* Has /dev/vmclock0 changed its marker since the first session? Into t->rank. */
+/* Tests whether the marker of /dev/vmclock0 has changed since the first session, and stores the result in t->rank. */
 void tt_look_for_disruption(struct tt *t);
 
-/* What was assumed about the clocks, where that comes from, and what turned out to be wrong. */
+/* Prints the assumptions about the clocks, their sources, and which of them turned out to be wrong. */
 void tt_print_assumptions(FILE *f, const struct tt_result *r);
 
-/* ---- timertest_sync.c: all ranks together; 0 or -1 ---- */
+/* ---- sync.c: all ranks together; 0 or -1 ---- */
 
 /* Hosts and domains of all ranks into t->place. */
 int tt_find_places(struct tt *t, struct tkm_err *err);
@@ -214,7 +214,7 @@ int tt_plan_sessions(struct tt *t, struct tkm_err *err);
 /* SYNCED-HOST and SYNCED-CLUSTER: t->exchanges and what t->rank shares. */
 void tt_choose_clock_sharing(struct tt *t);
 
-/* No timer was named. */
+/* The value of the timer option if the user named no timer. */
 #define TT_DEFAULT_TIMER "default"
 
 /* Together. t->o.timer is then the cheapest timer that is one clock on each node, as each has proven: CPU, else clock_monotonic. */
@@ -226,7 +226,7 @@ int tt_make_plan(struct tt *t, struct tkm_err *err);
 /* One session, into t->rank. Names on stderr the ranks that it left out. */
 int tt_synchronise(struct tt *t, enum cal_session_kind kind, struct tkm_err *err);
 
-/* ---- timertest_bursts.c: all ranks together; 0 or -1 ---- */
+/* ---- bursts.c: all ranks together; 0 or -1 ---- */
 
 /* Which pairs exchange when: t->rounds. */
 int tt_plan_bursts(struct tt *t, struct tkm_err *err);
@@ -234,13 +234,14 @@ int tt_plan_bursts(struct tt *t, struct tkm_err *err);
 /* One burst of messages of every pair, into t->me.event; begin: of the test, on the link's clock. */
 int tt_record_bursts(struct tt *t, int cycle, double begin, struct tkm_err *err);
 
-/* ---- timertest_interrupt.c ---- */
+/* ---- interrupt.c ---- */
 
 /* From here on SIGINT, SIGTERM and SIGHUP end the process as before, but after a line that says so, from the rank
  * that prints. */
 void tt_catch_signals(int prints);
 
-/* Between these two they do not end it; tt_interrupted() is then the number of the signal that came, else 0. */
+/* Between these two calls signals do not end the process; tt_interrupted() then returns the number of the signal that
+ * came, else 0. */
 void tt_begin_writing(void);
 int tt_interrupted(void);
 void tt_end_writing(void);
@@ -248,17 +249,17 @@ void tt_end_writing(void);
 /* Ends this process as the signal would have. */
 void tt_die_of(int signal);
 
-/* ---- timertest_progress.c ---- */
+/* ---- progress.c ---- */
 
-/* Prints what is not the verdict? Rank 0, unless --quiet. */
+/* Tests whether this process prints more than the verdict: rank 0, unless --quiet. */
 int tt_prints(const struct tt *t);
 
-/* How far the test is, on standard error of rank 0: on a terminal one line that changes, else one line per 30 s. more:
- * what it is doing, or NULL. */
+/* Prints the progress of the test on standard error of rank 0: on a terminal one line that changes, else one line per
+ * 30 s. more: what it is doing, or NULL. */
 void tt_progress(struct tt *t, double done_s, const char *more);
 void tt_progress_end(const struct tt *t);
 
-/* ---- timertest_quality.c ---- */
+/* ---- quality.c ---- */
 
 /* The timer's quality in the guide's lines and ours; prefix is before each line. */
 void tt_print_quality(FILE *f, const char *prefix, const struct tmr_timer *t, const struct tmr_quality *q);
@@ -271,7 +272,7 @@ void tt_print_true_rates(FILE *f, const struct tt_result *r);
 /* Together. Rank 0: t->result has what all ranks measured, to be freed with tt_result_free(). Returns 0 or -1. */
 int tt_collect(struct tt *t, struct tkm_err *err);
 
-/* ---- timertest_trace.c ---- */
+/* ---- trace.c ---- */
 
 /* Writes the trace of all bursts with corrected stamps. r->rank[].event is sorted as recorded. */
 int tt_trace_write(const char *path, const struct tt_options *o, struct tt_result *r, struct tkm_err *err);
@@ -279,7 +280,7 @@ int tt_trace_write(const char *path, const struct tt_options *o, struct tt_resul
 /* Reads the trace back and fills r->burst. */
 int tt_trace_read(const char *path, struct tt_result *r, struct tkm_err *err);
 
-/* ---- timertest_report.c: rank 0, after everything is known ---- */
+/* ---- report.c: rank 0, after everything is known ---- */
 
 void tt_find_truth(struct tt_result *r);
 
@@ -301,12 +302,12 @@ void tt_print_result(FILE *f, const struct tt_options *o, const struct tt_result
 /* Writes BASE.*.dat and BASE.gnuplot. */
 int tt_write_plots(const char *base, const struct tt_options *o, const struct tt_result *r, struct tkm_err *err);
 
-/* ---- timertest_verdict.c ---- */
+/* ---- verdict.c ---- */
 
 /* Fills in r->worst and r->verdict out of everything else. */
 void tt_judge(struct tt_result *r);
 
-/* "fit", "unfit", "unknown": the word of the JSON. */
+/* "fit", "unfit", "unknown": the word in the JSON output. */
 const char *tt_value_name(enum tt_value v);
 
 /* "fit", "NOT fit", "not known to be fit": for people. */
@@ -315,7 +316,7 @@ const char *tt_value_words(enum tt_value v);
 /* TT_FIT, TT_UNFIT or TT_UNKNOWN. */
 int tt_exit_status(enum tt_value v);
 
-/* Is the latency of a burst too short for the clock's steps? */
+/* Tests whether the latency of a burst is too short for the clock's steps. */
 int tt_below_resolution(const struct tt_result *r, const struct tt_burst *b);
 /* The latency of the run, as verdict and pictures say it: that of the burst with the largest offset. There are bursts. */
 const char *tt_latency_words(const struct tt_result *r);
@@ -323,7 +324,7 @@ const char *tt_latency_words(const struct tt_result *r);
 /* The greatest distance between the offset and an end of what is certain about it. */
 double tt_burst_bound(const struct tt_burst *b);
 
-/* ---- timertest_json.c ---- */
+/* ---- json.c ---- */
 
 /* Writes the result as JSON to a file, "-" for stdout. -1 also when built without jansson. */
 int tt_write_json(const char *path, const struct tt_options *o, const struct tt_result *r, struct tkm_err *err);
@@ -331,7 +332,7 @@ int tt_have_json(void);
 /* The same as text, which the caller frees; NULL without jansson or memory. */
 char *tt_json_text(const struct tt_options *o, const struct tt_result *r);
 
-/* ---- timertest_wander.c ---- */
+/* ---- wander.c ---- */
 
 enum { TT_TAUS = 4 };
 
@@ -348,10 +349,10 @@ struct tt_wander {
 /* Returns 0, or -1 where it cannot be said: fewer than 8 sessions, a clock that is the master's or was set. */
 int tt_find_wander(const struct cal_run *run, int rank, struct tt_wander *w);
 
-/* Of the rank that strays most; nothing where none is known. */
+/* Prints the wander of the rank that strays most; nothing if none is known. */
 void tt_print_wander(FILE *f, const struct tt_result *r);
 
-/* ---- timertest_truth.c ---- */
+/* ---- truth.c ---- */
 
 /* The lists of --truth-methods and --truth-tables, as bits. Returns 0 or -1. */
 int tt_truth_methods(struct tt_options *o, struct tkm_err *err);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The message bursts as an STF trace with corrected stamps, and back. The offsets that timertest prints
- * come from the trace, not from memory: what is judged is what a user of the trace would see. */
+/* Writes the message bursts as an STF trace with corrected stamps, and reads it back. The offsets that timertest prints
+ * come from the trace, not from memory, so the verdict is about what a user of the trace would see. */
 #include "config.h"
 #include "calib/timertest/timertest.h"
 
@@ -658,7 +658,7 @@ static int add_burst(const struct way *w, size_t n, double resolution, struct tt
 		there++;
 	}
 	if (there == 0 || there == n) {
-		return 0; /* one direction only says nothing about the offset */
+		return 0; /* one direction alone gives no information about the offset */
 	}
 	b = realloc(r->burst, (r->bursts + 1) * sizeof(*b));
 	if (!b) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* timertest --truth: simulated clocks on the real transport, our method and those of others in turn, and what
- * each is off in truth. Nothing is written but the table, and JSON if it was asked for. */
+/* timertest --truth: compares our method with those of others, in turn, over the real transport with simulated clocks,
+ * whose true times are known. The only output is the table, and JSON if it was requested. */
 #include "config.h"
 #include "calib/timertest/timertest.h"
 

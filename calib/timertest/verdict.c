@@ -64,7 +64,7 @@ static const char *in_words(double s)
 	if (!isfinite(s)) {
 		return "unknown";
 	}
-	while (i < 3 && fabs(s) * units[i].scale < 0.9995) { /* three digits of less are less */
+	while (i < 3 && fabs(s) * units[i].scale < 0.9995) { /* 0.9995 and more is printed as 1 */
 		i++;
 	}
 	snprintf(buf, sizeof(text[0]), "%.3g %s", fabs(s) * units[i].scale < 0.5e-3 ? 0 : s * units[i].scale,
@@ -87,7 +87,7 @@ static void short_name(const char *timer, char *buf, size_t size)
 	snprintf(buf, size, "%.*s", strncmp(timer, "sim:", 4) == 0 ? 3 : 40, timer);
 }
 
-/* What else to try. */
+/* Returns advice: what else to try. */
 static const char *other_timer(const struct tt_result *r)
 {
 	return strcmp(r->run.rank[0].timer, "CPU") == 0 ? "take another timer (--timer LIST shows all)"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* How the rate of a clock changed during the test, from the offsets that the sessions have measured: it tells which
- * --max-wander fits this machine. It describes; no bound or verdict depends on it. */
+ * --max-wander fits this machine. No bound or verdict depends on it. */
 #include "config.h"
 #include "calib/timertest/timertest.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What is certain about each of n unknowns when differences of pairs of them are: the tightest sum of certain
+/* Computes certain intervals of n unknowns from certain intervals of differences of pairs: the tightest sum of certain
  * intervals over all paths to the root, and loops are checked. doc/calibration.md, "Trees". Libc only. */
 #ifndef CALIB_GRAPH_H
 #define CALIB_GRAPH_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* From the exchanges of a tree to a point per rank and session. For every rank one instant near the middle of the
- * session is chosen by its own clock; unknown is what the master's clock showed then. Each exchange says
+ * session is chosen on its own clock. The unknown is what the master's clock showed at that instant. Each exchange says
  * something certain about two of these unknowns: doc/calibration.md, "Trees". */
 #include "config.h"
 #include "calib/tree/net.h"

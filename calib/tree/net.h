@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* From the exchanges of all ranks to a point for each rank and session. Libc only. */
+/* Computes a point for each rank and session from the exchanges of all ranks. Libc only. */
 #ifndef CALIB_NET_H
 #define CALIB_NET_H
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* What a rank knows by itself about the master's clock; see calib/tree/tie.h. */
 #include "config.h"
 #include "calib/tree/tie.h"
 

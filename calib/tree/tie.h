@@ -5,8 +5,9 @@
 
 #include "calib/map/sample.h"
 
-/* What a rank knows by itself about the master's clock: in a tree every pair hands it on, from those that know to
- * those that do not yet. The sums along one path, where cal_net_solve() has all of them; but it is there at once. */
+/* What a rank knows by itself about the master's clock: in a tree every pair hands it on, from those that know to those
+ * that do not yet. It comes from the sums along one path, while cal_net_solve() uses all paths; but it is available at
+ * once. */
 struct cal_tie {
 	int known; /* 0: `point` is not */
 	int hops;  /* exchanges between this rank and the master */
