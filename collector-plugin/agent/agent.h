@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The sampler process, vtsampler: what its files share. */
+/* What the files of the sampler process, vtsampler, share. */
 #ifndef COLLECTOR_PLUGIN_AGENT_AGENT_H
 #define COLLECTOR_PLUGIN_AGENT_AGENT_H
 
@@ -12,7 +12,7 @@
 
 enum { VT_AGENT_PLACES = 0x4000, VT_AGENT_RINGS = 32 };
 
-/* Records of the threads and processes that one thread starts. */
+/* A ring of records about the threads and processes that one thread starts. */
 struct vt_agent_ring {
 	void *at;
 	int fd, pages; /* pages 0: free */
@@ -25,14 +25,14 @@ struct vt_agent_started {
 	int error;        /* why the main thread has no ring; 0: it has one */
 	int several;      /* it has had more than one thread */
 	uint64_t threads, /* started */
-		brief,    /* of them in no sample */
+		brief,    /* of these, threads in no sample */
 		children, /* processes started */
-		lost;     /* records of either that found no room */
+		lost;     /* records of either kind that found no room */
 	pid_t *waiting;   /* threads that were started and not yet looked for */
 	size_t n_waiting, n_looked, room;
-	uint64_t before_ns, gone_ns; /* CPU time before the first sample; of threads that were sampled and have ended */
-	uint64_t all_ns, unseen_ns;  /* of the process, and of it in no thread that was sampled */
-	uint64_t children_ticks;     /* of the processes that it has waited for */
+	uint64_t before_ns, gone_ns; /* CPU time before the first sample; CPU time of sampled threads that have ended */
+	uint64_t all_ns, unseen_ns;  /* CPU time of the process; the part of it that no sampled thread used */
+	uint64_t children_ticks;     /* CPU time of the processes that it has waited for */
 };
 
 /* A measured process. */
@@ -42,7 +42,7 @@ struct vt_agent_process {
 	int pidfd;
 	int stat;    /* its /proc/PID/stat, from which its exit status is read; -1 */
 	int task;    /* its /proc/PID/task; -1 */
-	char *texts; /* what it said when it was attached; the settings point there */
+	char *texts; /* the texts that it sent at its attachment; the settings point there */
 	size_t texts_size;
 	struct vt_collector c;
 	struct vt_sampler *s;
@@ -50,17 +50,17 @@ struct vt_agent_process {
 	int ended;    /* nothing more to sample */
 	int gone;     /* the process is no more */
 	int finished; /* its part of the end is done */
-	uint32_t how; /* it ended, enum vt_raw_ending */
+	uint32_t how; /* how it ended, enum vt_raw_ending */
 	int64_t due, node_due, looked_ns;
-	int refused;                 /* it may not be looked into any more, which is reported once */
+	int refused;                 /* the kernel no longer lets us read its data, which is reported once */
 	long seccomp;                /* filters that it had when it was attached; -1: not looked yet */
 	int64_t stopped_ns;          /* since when it is stopped; 0: it runs */
-	struct tmr_timer *reference; /* the free clock beside its timer, which is steered; NULL: not read */
+	struct tmr_timer *reference; /* the clock without steering beside its timer, which is steered; NULL: not read */
 	int pairs_refused;           /* they cannot be read here */
 	int64_t pair_due;
 	uint64_t calls; /* of MPI, begun and ended, when it was looked at last */
 	int64_t progress_ns;
-	double stuck_s; /* it was stopped because of a deadlock, after so long; 0: no */
+	double stuck_s; /* it was stopped because of a deadlock of this length; 0: no */
 	uint8_t left[VT_AGENT_PLACES],
 		owners[VT_AGENT_PLACES]; /* of each place of a thread without a number: it has got one, after
 	                                                         * it was the only one there; so many had it */
@@ -72,55 +72,60 @@ struct vt_agent_process {
 /* main.c: facts from hwloc (sampler/hw.h); "" if there was no time to ask. */
 extern char vt_agent_hw[2048];
 
-/* say.c: messages from now on are for that process; NULL: for none. */
+/* say.c: the messages that follow are for this process; NULL: for none. */
 void vt_agent_say_to(struct vt_agent_process *p);
 
-/* process.c: a process that has sent these texts and the descriptor of its raw file. NULL with err. */
+/* process.c: attaches a process that has sent these texts and the descriptor of its raw file. NULL with err. */
 struct vt_agent_process *vt_agent_attach(pid_t pid, char *texts, size_t size, int raw, struct tkm_err *err);
-/* The n-th value of a key, from 0; NULL. */
+/* Returns the n-th value of a key, from 0, or NULL. */
 const char *vt_agent_text(const struct vt_agent_process *p, const char *key, int n);
-/* The last samples, and the raw file is complete. how: enum vt_raw_ending, 0: it said nothing; node: it reads the node's counters. */
+/* Takes the last samples and completes the raw file. how: enum vt_raw_ending, 0: the process did not tell; node: it
+ * is the process with the node's counters. */
 void vt_agent_end(struct vt_agent_process *p, uint32_t how, int node);
 void vt_agent_free(struct vt_agent_process *p);
 
-/* sample.c: reads all that is due by `now` of CLOCK_MONOTONIC; node: it is this one that reads the node's counters. */
+/* sample.c: reads all that is due by `now` of CLOCK_MONOTONIC. node: the node's counters belong to this process. */
 void vt_agent_sample(struct vt_agent_process *p, int64_t now, int node);
-/* The last time, and closes all. */
+/* Reads all for the last time, and closes it. */
 void vt_agent_sample_last(struct vt_agent_process *p, int node);
-/* When something is due next. */
+/* Returns when something is due next. */
 int64_t vt_agent_due(const struct vt_agent_process *p, int node);
 
-/* started.c: at the attachment; when a thread was seen for the first time, and no longer, with its last values. */
+/* started.c: call these when a process is attached, when a thread is seen for the first time, and when it has ended,
+ * with its last values. */
 void vt_agent_started_open(struct vt_agent_process *p);
 void vt_agent_started_thread(struct vt_agent_process *p, struct vt_target *t);
 void vt_agent_started_gone(struct vt_agent_process *p, struct vt_target *t);
-/* Before and after a look at the threads. The first returns 1 if threads were started, so that they must be looked at. */
+/* Call these before and after listing the threads. The first returns 1 if threads were started, so that they must be
+ * listed. */
 int vt_agent_started_before(struct vt_agent_process *p);
 void vt_agent_started_after(struct vt_agent_process *p, int looked);
-/* Closes all, and puts the result into the account, the raw file and a message. */
+/* Closes all, and writes the result to the account, the raw file and a message. */
 void vt_agent_started_end(struct vt_agent_process *p);
 
-/* pairs.c: does the process want its timer, which the kernel steers, to be read beside a free clock? It asks for that in the head of its
- * raw file when the job begins to correct its clocks. */
+/* pairs.c: does the process want its timer, which the kernel steers, to be read together with a clock that is not
+ * steered? It requests that in the head of its raw file when the job begins to correct its clocks. */
 int vt_agent_wants_pairs(const struct vt_agent_process *p);
-/* Reads both clocks if it is time for it. */
+/* Reads both clocks if that is due. */
 void vt_agent_pair(struct vt_agent_process *p, int64_t now);
 
-/* hosts.c: the samplers of a job on several hosts. This process is one of the job. */
+/* hosts.c: the samplers of a job on several hosts. Adds a process of the job. */
 void vt_agent_hosts_see(const struct vt_agent_process *p);
-/* Are there ranks on other hosts whose samplers cannot be seen? */
+/* Are there ranks on other hosts, with other samplers? */
 int vt_agent_hosts_several(void);
 int vt_agent_hosts_unseen(void);
-/* Tells the others, about every second, that this one is there. */
+/* Tells the other samplers, about every second, that this one is running. */
 void vt_agent_hosts_write(int64_t now);
-/* All processes here have ended: who makes the trace? To be asked again until it is no longer VT_AGENT_WAITS. */
+/* All processes here have ended: which sampler makes the trace? To be called again until the result is not
+ * VT_AGENT_WAITS. */
 enum vt_agent_turn { VT_AGENT_WAITS, VT_AGENT_MERGES };
 enum vt_agent_turn vt_agent_hosts_turn(int64_t now);
-/* How many ranks are on this host. */
+/* Returns the number of ranks on this host. */
 int vt_agent_hosts_here(void);
-/* Tells the others that all ranks here are blocked, or no longer. Returns 1: those of all other hosts are blocked, too, or have ended. */
+/* Tells the other samplers whether all ranks here are blocked. Returns 1 if the ranks of all other hosts are
+ * blocked, too, or have ended. */
 int vt_agent_hosts_blocked(int64_t now, int blocked);
-/* Removes the file of this host; made: those of all hosts. */
+/* Removes the file of this host; if `made`, those of all hosts. */
 void vt_agent_hosts_end(int made);
 
 /* deadlock.c: looks for a deadlock among these processes, about ten times a second. */

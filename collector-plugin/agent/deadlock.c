@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Deadlocks by the rule of the guide (Intel Trace Collector guide, section 2.1.2): all ranks are inside the same calls of MPI as DEADLOCK-TIMEOUT ago. The
- * ranks count their calls in the heads of their raw files. Then the stack of each is printed on its stderr and stored, and they are
- * ended, so that the trace is made as after any other end. On several hosts all samplers must find their ranks blocked. */
+/* Detects deadlocks by the rule of the Intel Trace Collector guide, section 2.1.2: all ranks have been inside the
+ * same MPI calls for DEADLOCK-TIMEOUT. The ranks count their calls in the heads of their raw files. At a deadlock,
+ * the stack of each rank is printed on its stderr and stored, and the ranks are ended, so that the trace is made as
+ * after any other end. On several hosts all samplers must find their ranks blocked. */
 #include "config.h"
 #include "collector-plugin/agent/agent.h"
 
@@ -33,7 +34,8 @@ static double option(const struct vt_agent_process *p, double given, double othe
 	return given > 0 ? given : failsafe && *failsafe == '1' ? otherwise : 0;
 }
 
-/* Seconds since the process has begun or ended a call of MPI, which it is in; 0: it is in none, or stopped. */
+/* Returns the seconds since the process began or ended an MPI call, if it is inside one; 0: it is in none, or
+ * stopped. */
 static double stuck_s(struct vt_agent_process *p, const struct vt_raw_head *h, int64_t now)
 {
 	uint64_t left = atomic_load(&h->left), entered = atomic_load(&h->entered);
@@ -47,7 +49,7 @@ static double stuck_s(struct vt_agent_process *p, const struct vt_raw_head *h, i
 
 /* ---- messages ---- */
 
-/* This process has no stderr; that of the rank is opened for these lines only. */
+/* Opens the stderr of the rank, for these lines only. The sampler process has none. */
 static int open_stderr(const struct vt_agent_process *p)
 {
 	char path[40];
@@ -75,7 +77,7 @@ static void say(struct output *o, const char *kind, const char *fmt, ...)
 	vt_raw_info(vt_raw_of(&o->p->c.pub), "deadlock", line + n);
 	strcat(line, "\n");
 	if (o->fd >= 0 && write(o->fd, line, strlen(line)) < 0) {
-		/* if no program reads it, the trace has it, too */
+		/* if no program reads it, the lines are still in the trace */
 		close(o->fd);
 		o->fd = -1;
 	}
@@ -119,7 +121,7 @@ static void warn(struct vt_agent_process *p, double mean_s)
 
 /* ---- the rule ---- */
 
-/* After the stacks of all: one that ends takes the others with it. */
+/* Called after the stacks of all are stored, because a rank that ends may end the others. */
 static void end_all(struct vt_agent_process *list, int signal)
 {
 	struct vt_agent_process *p;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The samplers of a job on several hosts. Each keeps a small file beside the raw files, VT-host-JOB-HOST, and writes a line into it every
- * second: so the others know that it lives, and whether its processes have ended. When all have ended, the one with the lowest rank
- * makes the trace of all raw files, then the files of the hosts are removed. Who has written nothing for three seconds is given up.
- * Where the folder is not shared the samplers do not see each other, and each makes the trace of its own host. */
+/* The samplers of a job on several hosts. Each has a small file beside the raw files, VT-host-JOB-HOST, and writes a
+ * line into it every second. So the others know that the sampler runs, and whether its processes have ended. When
+ * all have ended, the sampler with the lowest rank makes the trace of all raw files; then the files of the hosts are
+ * removed. A sampler that has written nothing for 3 s counts as ended. If the folder is not shared, the samplers do
+ * not see each other, and each makes the trace of its own host. */
 #include "config.h"
 #include "collector-plugin/agent/agent.h"
 
@@ -24,7 +25,7 @@ enum { HOSTS = 4096, LINE = 200 };
 #define WRITE_NS 1000000000ll
 #define PREFIX "VT-host-"
 
-/* What another host has written, and when that was new here. */
+/* What another host has written, and when it last changed. */
 struct other {
 	char name[300], line[LINE];
 	int64_t changed_ns;
@@ -34,7 +35,7 @@ struct other {
 static struct {
 	char dir[1100], name[300]; /* "": this job has no other hosts */
 	int ranks, here, lowest;   /* of the job; of them seen on this host; the lowest of these */
-	int local;                 /* of them on this host, as the launcher says; 0: unknown */
+	int local;                 /* ranks on this host according to the launcher; 0: unknown */
 	unsigned long count;
 	char state[8];
 	int blocked; /* all ranks here are */
@@ -44,7 +45,7 @@ static struct {
 	unsigned char *known; /* ranks that have been here */
 } hosts = { .lowest = -1 };
 
-/* The job's name is the launcher's, and may have anything in it. */
+/* The launcher chooses the job's name, which may contain any character. */
 static void name_files(const struct vt_agent_process *p)
 {
 	char host[256] = "", *c;
@@ -105,7 +106,7 @@ static int is_mine(int fd)
 	return fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_uid == geteuid();
 }
 
-/* At once if it is something else than before. */
+/* Writes the state at once if it has changed. */
 static void write_state(int64_t now, const char *state)
 {
 	char line[LINE];
@@ -118,7 +119,7 @@ static void write_state(int64_t now, const char *state)
 	snprintf(hosts.state, sizeof(hosts.state), "%s", state);
 	n = snprintf(line, sizeof(line), "lowest rank %10d %-7s %20lu\n", hosts.lowest, state, hosts.count++);
 	fd = open_in(hosts.name, O_WRONLY | O_CREAT);
-	/* one that cannot be written is a host that the others do not see */
+	/* if the write fails, other hosts do not see this host */
 	if (fd >= 0 && is_mine(fd) && pwrite(fd, line, (size_t)n, 0) != n) {
 		hosts.written_ns = 0;
 	}
@@ -175,7 +176,7 @@ static void read_one(const char *name, int64_t now)
 	}
 }
 
-/* Of this job on other hosts. */
+/* Is it the file of another host of this job? */
 static int is_other(const char *name)
 {
 	size_t n = strlen(hosts.name);

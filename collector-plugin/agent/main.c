@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* vtsampler: one per node and job, started by the first measured process or by vtrun (attach/start.c), whose socket it gets as
- * descriptor 3. It samples all processes of the job on this node, sees each of them end, however that is, completes its raw file, and
- * makes the trace when the last one has ended; then it ends itself. */
+/* vtsampler, the sampler process: one per node and job. The first measured process or vtrun starts it
+ * (attach/start.c) and passes its socket as descriptor 3. It samples all processes of the job on this node, detects
+ * the end of each in every case, and completes its raw file. It makes the trace when the last process has ended;
+ * then it ends itself. */
 #include "config.h"
 #include "collector-plugin/agent/agent.h"
 
@@ -32,14 +33,14 @@
 enum { LISTENING = 3, MESSAGE_NS = 1000000000, NOBODY_NS = 2000000000, HOSTS_NS = 100000000 };
 
 char vt_agent_hw[2048];
-static struct vt_agent_process *processes; /* those that run, and those whose ranks make the trace themselves */
+static struct vt_agent_process *processes; /* processes that run, and those whose ranks make the trace themselves */
 static const struct vt_agent_process *node_reader;
 static int listening = LISTENING; /* -1: another sampler has the name */
-static int64_t comes_back_ns;     /* until then a process that begins anew is waited for */
+static int64_t comes_back_ns;     /* until this time a process that begins anew is waited for */
 
 /* ---- messages ---- */
 
-/* The first bytes of a message and the descriptor that comes with them, or -1. */
+/* Receives the first bytes of a message and the descriptor that comes with them. Returns the result or -1. */
 static int receive_head(int from, struct vt_attach_head *h, int *fd)
 {
 	union {
@@ -98,8 +99,8 @@ static struct vt_agent_process *find_process(pid_t pid)
 	return p;
 }
 
-/* One of those that run reads the node's counters. When it has ended another one goes on, a period later: ranks end at about the same
- * time, and none counts the node again for that. */
+/* The node's counters belong to one process that runs. When it has ended, another one continues a period later:
+ * ranks end at about the same time, and the node is not counted again for each of them. */
 static int reads_node(const struct vt_agent_process *p)
 {
 	struct vt_agent_process *q;
@@ -137,7 +138,7 @@ static void begin(int from, pid_t pid, char *texts, size_t size, int raw)
 	uint64_t cpu = 0;
 
 	if (before) {
-		/* another program has taken its place by exec: its part is complete, and says so to who merges */
+		/* another program has taken its place by exec: its part is complete, and this tells the merge so */
 		atomic_store(&vt_raw_head(vt_raw_of(&before->c.pub))->ending, VT_RAW_ENDED_EXEC);
 		vt_agent_end(before, VT_RAW_ENDED_EXEC, reads_node(before));
 		vt_collect_protocol(&before->c, 1);
@@ -153,7 +154,7 @@ static void begin(int from, pid_t pid, char *texts, size_t size, int raw)
 		p->pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
 		p->next = processes;
 		processes = p;
-		/* who waits for it goes on; then the first samples */
+		/* the process that waits goes on; then the first samples are taken */
 		vt_attach_send(from, VT_ATTACH_BEGIN, NULL, 0, -1);
 		vt_agent_sample(p, vt_now_ns(CLOCK_MONOTONIC), reads_node(p));
 	} else {
@@ -185,7 +186,7 @@ static int is_gone(const struct vt_agent_process *p)
 	return p->pidfd >= 0 ? poll(&f, 1, 0) > 0 : kill(p->pid, 0) < 0 && errno == ESRCH;
 }
 
-/* All files are complete before one of them is looked at. */
+/* Completes the files of all processes that have ended, before any of the files is read. */
 static void close_gone(void)
 {
 	struct vt_agent_process *p;
@@ -217,7 +218,8 @@ static void end(int from, pid_t pid, const struct vt_attach_end *e)
 		comes_back_ns = vt_now_ns(CLOCK_MONOTONIC) + NOBODY_NS;
 	}
 	answer_end(from, p);
-	/* who ends in MPI_Finalize makes the trace with the others, or dies before that; of several hosts one makes it when all have ended */
+	/* a process that ends in MPI_Finalize makes the trace with the others, or dies before that; on several hosts
+	 * one sampler makes it when all have ended */
 	if (e->how != VT_RAW_ENDED_MPI && !vt_agent_hosts_several()) {
 		remove_process(p);
 	}
@@ -249,7 +251,7 @@ static void serve(int from)
 	free(body);
 }
 
-/* ---- processes that end without a word ---- */
+/* ---- processes that end without a message ---- */
 
 /* Is its raw file still there, in no trace? Those of a job that came to its end are gone. */
 static int left_over(const struct vt_agent_process *p)
@@ -315,7 +317,7 @@ static int64_t next_due(void)
 	return due;
 }
 
-/* Until something comes, ends or is due. Returns 1: a process connects. */
+/* Sleeps until a message comes, a process ends, or something is due. Returns 1 if a process connects. */
 static int sleep_until(int64_t due)
 {
 	struct pollfd f[1024] = { { listening, POLLIN, 0 } };
@@ -334,7 +336,8 @@ static int sleep_until(int64_t due)
 	return ppoll(f, n, &ts, NULL) > 0 && f[0].revents ? 1 : 0;
 }
 
-/* The same name anew. Another sampler may have taken it meanwhile: then this one goes on with the processes that it has. */
+/* Listens under the same name again. Another sampler may have taken the name meanwhile: then this one continues with
+ * the processes that it has. */
 static void listen_again(void)
 {
 	struct sockaddr_un name;
@@ -363,8 +366,9 @@ static int serve_next(void)
 	return 1;
 }
 
-/* A process that connects to a sampler which is about to end would believe that it is sampled, and a kill would leave it without a trace. So no process
- * can connect from here on, and those that have connected before are served. Returns 1: there was one, so this is not the end. */
+/* No process may connect to a sampler that is about to end: it would believe that it is sampled, and a kill would
+ * leave it without a trace. So no process can connect from here on, and those that have connected before are served.
+ * Returns 1 if there was one, so that this is not the end. */
 static int connection_came(void)
 {
 	int came = 0;
@@ -399,7 +403,7 @@ static void loop(void)
 			    processes ? (due == INT64_MAX ? vt_now_ns(CLOCK_MONOTONIC) + 1000000000 : due) : give_up)) {
 			serve_next();
 			if (!had && !processes) {
-				/* vtrun looks whether there is a sampler; its process comes later */
+				/* vtrun tests whether there is a sampler; its process connects later */
 				give_up = vt_now_ns(CLOCK_MONOTONIC) + NOBODY_NS;
 			}
 		} else if (!processes && !connection_came()) {
@@ -423,7 +427,7 @@ static void loop(void)
 	}
 }
 
-/* The limits of the program, and the CPUs that it was bound to, are not meant for us. */
+/* Removes the program's limits and its binding to CPUs, which are not meant for the sampler. */
 static void get_free(void)
 {
 	static const int limits[] = { RLIMIT_NOFILE, RLIMIT_CPU, RLIMIT_AS, RLIMIT_DATA, RLIMIT_STACK };
@@ -439,7 +443,7 @@ static void get_free(void)
 			setrlimit(limits[i], &l);
 		}
 	}
-	/* a file that gets too long is an error, no death */
+	/* a file that is too long must be an error, not a signal that ends us */
 	signal(SIGXFSZ, SIG_IGN);
 	signal(SIGPIPE, SIG_IGN);
 	prctl(PR_SET_TIMERSLACK, 1000ul, 0, 0, 0);

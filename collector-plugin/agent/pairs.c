@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A clock that the kernel steers, read beside a free one: these pairs of readings go into the raw file, where the rank itself finds them
- * at the end, or the merge if the rank has died. Between two clock sessions no other process reads them. */
+/* Reads a clock that the kernel steers together with a clock that is not steered. These pairs of readings go into
+ * the raw file. The rank uses them at its end; if it has died, the merge uses them. Between two clock sessions no
+ * other process reads these clocks. */
 #include "config.h"
 #include "collector-plugin/agent/agent.h"
 
@@ -20,7 +21,7 @@ int vt_agent_wants_pairs(const struct vt_agent_process *p)
 	return h && atomic_load_explicit(&h->pairs, memory_order_acquire);
 }
 
-/* The same free clock as in the process. Returns 0 or -1. */
+/* Opens the same clock without steering as in the process. Returns 0 or -1. */
 static int open_reference(struct vt_agent_process *p)
 {
 	const struct vt_raw_head *h = vt_raw_head(vt_raw_of(&p->c.pub));
@@ -54,7 +55,7 @@ void vt_agent_pair(struct vt_agent_process *p, int64_t now)
 	if (now < p->pair_due || !vt_agent_wants_pairs(p) || (!p->reference && open_reference(p) < 0)) {
 		return;
 	}
-	/* before the clocks: a session that ends meanwhile is not counted */
+	/* read before the clocks: a session that ends meanwhile is not counted */
 	over = (int)atomic_load(&vt_raw_head(vt_raw_of(&p->c.pub))->sessions);
 	if (cal_pairs_take(&one, vt_timer_of(&p->c.pub), p->reference, over, NULL) == 0) {
 		n = snprintf(line, sizeof(line), "pair %" PRId64 " %" PRId64 " %" PRId64 " %d\n", one.pair[0].local.v,

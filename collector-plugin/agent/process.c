@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A measured process from its attachment to its end. */
+/* Handles a measured process from its attachment to its end. */
 #include "config.h"
 #include "collector-plugin/agent/agent.h"
 
@@ -24,7 +24,7 @@
 #include "collector-plugin/settings/formats.h"
 #include "collector-plugin/settings/run_value.h"
 
-/* ---- what it says ---- */
+/* ---- what the process has sent ---- */
 
 const char *vt_agent_text(const struct vt_agent_process *p, const char *key, int n)
 {
@@ -100,8 +100,8 @@ static int take_settings(struct vt_agent_process *p)
 	return 0;
 }
 
-/* The program's clock, which must show here what it shows there: a library that changes what the program sees of the time is not in
- * this process. */
+/* Opens the program's timer. It must show the same here as in the program; a library that changes the program's view
+ * of the time is not loaded here. */
 static int open_timer(struct vt_agent_process *p, struct tkm_err *err)
 {
 	const char *name = vt_agent_text(p, "timer", 0);
@@ -144,7 +144,7 @@ static int open_counters(struct vt_agent_process *p, struct tkm_err *err)
 	long long verbose = c->settings.verbose;
 	struct tkm_err e;
 
-	/* a program that plans its own counters has said what is missing */
+	/* a program that plans its own counters has reported the missing ones */
 	c->settings.verbose = p->planned ? 0 : verbose;
 	if (vt_collect_plan(c, &e) < 0) {
 		vt_say(1, "WARNING", "no counters: %s", e.text);
@@ -225,7 +225,7 @@ struct vt_agent_process *vt_agent_attach(pid_t pid, char *texts, size_t size, in
 
 /* ---- its end ---- */
 
-/* Field 52 of a process that was not waited for yet; -1: unknown. */
+/* Returns field 52 of /proc/PID/stat of a process that no other process has waited for yet; -1: unknown. */
 static int exit_status(const struct vt_agent_process *p)
 {
 	char text[1024], *at;

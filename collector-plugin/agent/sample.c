@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Reading the counters of a process from outside. Where its threads read counters at their events, too, both take turns, and share
- * the stamps in the head of the raw file, so that a total never goes back. */
+/* Reads the counters of a process from outside. If its threads read counters at their events, too, both take turns.
+ * They share the stamps in the head of the raw file, so that a total never decreases. */
 #include "config.h"
 #include "collector-plugin/agent/agent.h"
 
@@ -42,7 +42,7 @@ static struct vt_raw_thread_slot *slot_of(struct vt_agent_process *p, pid_t tid)
 	return NULL;
 }
 
-/* A thread that has not called the interface has a place, until it does. */
+/* Returns a free place. A thread that has not called the interface has a place until it does. */
 static int free_place(struct vt_agent_process *p)
 {
 	const struct vt_target *t;
@@ -64,7 +64,7 @@ static int is_place(int where)
 	return where >= (int)VT_RAW_PLACE;
 }
 
-/* It has a number now: what was recorded at its place is its own, unless others had the place before. */
+/* The thread has a number now. The records at its place belong to it, unless other threads had the place before. */
 static void set_thread_number(struct vt_agent_process *p, struct vt_target *t, int n)
 {
 	int place = t->where - (int)VT_RAW_PLACE;
@@ -165,7 +165,7 @@ static void sample_thread(struct vt_agent_process *p, struct vt_target *t)
 		vt_target_sample(p->s, t);
 		return;
 	}
-	/* it is at it itself: then its counters are recorded */
+	/* if the thread itself has the turn, it records its counters */
 	if (vt_turn_try(&slot->turn)) {
 		now = vt_ticks_now(&p->c.pub);
 		if (vt_sampler_in_window(p->s, now)) {
@@ -178,7 +178,8 @@ static void sample_thread(struct vt_agent_process *p, struct vt_target *t)
 
 /* ---- the process ---- */
 
-/* Our turn for the counters of the process, soon or not at all: its threads do not hold it for long, unless they were stopped. */
+/* Takes our turn for the counters of the process, if that is possible soon: its threads do not keep it for long,
+ * unless they are stopped. */
 static int take_turn(struct vt_raw_process *turns)
 {
 	int i;
@@ -203,7 +204,8 @@ static ltick_t stamp(struct vt_agent_process *p, struct vt_raw_process *turns)
 	return now;
 }
 
-/* CPU time may not have grown by more than the time between two stamps, which are taken by another clock. */
+/* Returns our CPU time, limited: it must not have grown by more than the time between two stamps, which come from
+ * another clock. */
 static uint64_t own_cpu(struct vt_agent_process *p)
 {
 	struct vt_sampler *s = p->s;
@@ -231,7 +233,7 @@ static void sample_process(struct vt_agent_process *p, int64_t delay)
 	}
 	now = stamp(p, turns);
 	if (vt_sampler_in_window(s, now)) {
-		/* kept in the raw file's pages for another sampler process, should this one be killed */
+		/* kept in the raw file's pages for another sampler process, in case this one is killed */
 		v[0] = vt_process_total(turns, "sampler_cpu", v[0]);
 		vt_target_sample_at(s, s->process, now, id, v, 3);
 		s->own_cpu = v[0];
@@ -274,7 +276,7 @@ static void sample_all(struct vt_agent_process *p, int64_t delay, int node)
 	}
 }
 
-/* ---- what is seen of it besides ---- */
+/* ---- what else is observed about the process ---- */
 
 static void say_stopped(struct vt_agent_process *p, int64_t now)
 {
@@ -286,7 +288,7 @@ static void say_stopped(struct vt_agent_process *p, int64_t now)
 	p->stopped_ns = 0;
 }
 
-/* The mode and the number of filters: in a container all processes have some. */
+/* Returns the seccomp mode and the number of filters: in a container all processes have some. */
 static long seccomp_of(const char *status)
 {
 	const char *mode = strstr(status, "\nSeccomp:\t"), *filters = strstr(status, "\nSeccomp_filters:\t");
@@ -294,7 +296,7 @@ static long seccomp_of(const char *status)
 	return (mode ? atol(mode + 10) * 1000000 : 0) + (filters ? atol(filters + 18) : 0);
 }
 
-/* A process that made itself not dumpable, or changed its user, lets others see less from then on. */
+/* After a process has made itself not dumpable, or has changed its user, other processes can read less about it. */
 static void look_for_refusal(struct vt_agent_process *p)
 {
 	char path[64], text[400];
@@ -318,7 +320,7 @@ static void look_for_refusal(struct vt_agent_process *p)
 	}
 }
 
-/* Is it stopped, and has it forbidden itself system calls? Then the library in it makes none. */
+/* Is the process stopped, and has it given up system calls? In the latter case the library in it makes none either. */
 static void look_at_status(struct vt_agent_process *p, int64_t now)
 {
 	char path[64], text[4096], *at;
@@ -399,7 +401,7 @@ void vt_agent_sample(struct vt_agent_process *p, int64_t now, int node)
 		}
 		p->due = vt_sampler_next_due(due, p->s->period_ns, now);
 		if (a->ticks == 1) {
-			/* for who looks while it runs, and in case that this process dies, too */
+			/* for users who look while the process runs, and in case that this process dies, too */
 			vt_collect_protocol(&p->c, 0);
 		}
 		look_at_status(p, now);
@@ -432,8 +434,8 @@ void vt_agent_sample_last(struct vt_agent_process *p, int node)
 	struct vt_target *t;
 
 	s->task_skipped = 10;
-	/* what counted until now; of the node not so soon after the sample before that the kernel's steps of 10 ms make a rate of it
-	 * that never was */
+	/* The counts up to now. Those of the node not too soon after the sample before: the kernel's steps of 10 ms
+	 * would show a wrong rate. */
 	if (vt_sampler_in_window(s, vt_ticks_now(&p->c.pub))) {
 		sample_all(p, 0, node && s->node && vt_now_ns(CLOCK_MONOTONIC) - s->node_ns >= NODE_APART_NS);
 	}

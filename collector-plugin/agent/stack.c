@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The call stacks of a process with source lines, by libdw, which is loaded when it is needed: that is seldom, and it would make each
- * start of the sampler slower. */
+/* Reads the call stacks of a process with source lines, using libdw. That library is loaded only when it is needed,
+ * which is rare: it would make each start of the sampler slower. */
 #include "config.h"
 #include "collector-plugin/agent/stack.h"
 
@@ -74,7 +74,7 @@ static int one_frame(Dwfl_Frame *frame, void *arg)
 	if (!dw.dwfl_frame_pc(frame, &pc, &is_call)) {
 		return DWARF_CB_ABORT;
 	}
-	pc -= is_call ? 0 : 1; /* where it was called, not where it goes on */
+	pc -= is_call ? 0 : 1; /* the address of the call, not that of its return */
 	module = dw.dwfl_addrmodule(w->dwfl, pc);
 	if (module) {
 		name = dw.dwfl_module_addrname(module, pc);

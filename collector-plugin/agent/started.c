@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Threads and processes that a measured process starts. Those that end between two samples are in no table of threads, so they are
- * counted: the kernel writes a record for each into a ring of this process, by an event that counts nothing else. The event belongs to one
- * thread and is not inherited, since a ring for each CPU and process would be needed then. So the threads that are started by the
- * main thread and by threads that were sampled are known; a count is "at least". Their CPU time is what the process used and no
- * sampled thread did. */
+/* Counts the threads and processes that a measured process starts. Those that end between two samples are in no list
+ * of threads. The kernel writes a record for each into a ring of this process, by an event that counts nothing else.
+ * The event belongs to one thread and is not inherited, since that would need a ring for each CPU and process. So
+ * the threads that the main thread and sampled threads start are known; a count is "at least". The CPU time of the
+ * others is that of the process minus that of all sampled threads. */
 #include "config.h"
 #include "collector-plugin/agent/agent.h"
 
@@ -95,7 +95,7 @@ static void end(struct vt_agent_ring *r)
 	memset(r, 0, sizeof(*r));
 }
 
-/* Has to be looked for among the threads. */
+/* The thread must be looked for among the threads of the process. */
 static void add_waiting_thread(struct vt_agent_started *b, pid_t tid)
 {
 	size_t room = b->room ? 2 * b->room : 64;
@@ -127,7 +127,7 @@ static void count_record(struct vt_agent_process *p, const char *record)
 	}
 }
 
-/* Records are multiples of 8 bytes; one may go over the end of the ring. */
+/* Records are multiples of 8 bytes; a record may wrap around at the end of the ring. */
 static void read_ring(struct vt_agent_process *p, struct vt_agent_ring *r)
 {
 	struct perf_event_mmap_page *page = r->at;
@@ -178,7 +178,8 @@ static void read_cpu(const struct vt_agent_process *p, struct vt_target *t)
 	}
 }
 
-/* The process first: what its threads do meanwhile must not be taken for that of others. */
+/* Reads the time of the process first: what its sampled threads do meanwhile must not count as time of other
+ * threads. */
 static void read_times(struct vt_agent_process *p)
 {
 	struct vt_agent_started *b = &p->started;
@@ -195,7 +196,7 @@ static void read_times(struct vt_agent_process *p)
 	}
 }
 
-/* Of those that it has waited for: fields 16 and 17. */
+/* Reads the CPU time of the processes that it has waited for: fields 16 and 17 of /proc/PID/stat. */
 static void read_children(struct vt_agent_process *p)
 {
 	char text[1024], *at;
@@ -239,7 +240,7 @@ void vt_agent_started_thread(struct vt_agent_process *p, struct vt_target *t)
 	}
 	open_ring(p, t->tid, PAGES);
 	if (p->s->round == 1) {
-		/* was it there before the rings? */
+		/* did it start before the rings were opened? */
 		read_ring(p, &b->ring[0]);
 		for (i = 0; i < b->n_waiting && b->waiting[i] != t->tid; i++) {
 		}
@@ -292,7 +293,7 @@ void vt_agent_started_after(struct vt_agent_process *p, int looked)
 	size_t seen = 0;
 
 	if (looked && b->n_looked > 0) {
-		/* a record that came during the look waits for the next one */
+		/* a record that came while the threads were listed waits for the next time */
 		qsort(b->waiting, b->n_looked, sizeof(*b->waiting), by_number);
 		for (t = p->s->threads; t; t = t->next) {
 			seen += bsearch(&t->tid, b->waiting, b->n_looked, sizeof(*b->waiting), by_number) != NULL;
@@ -302,7 +303,7 @@ void vt_agent_started_after(struct vt_agent_process *p, int looked)
 		b->n_waiting -= b->n_looked;
 		b->n_looked = 0;
 	}
-	/* where threads are not reported there may be some */
+	/* if the kernel does not report threads, there may be some */
 	b->several = b->several || b->error || b->threads > 0 || (p->s->threads && p->s->threads->next);
 	if (b->several) {
 		read_times(p);
@@ -312,7 +313,8 @@ void vt_agent_started_after(struct vt_agent_process *p, int looked)
 	}
 }
 
-/* In the trace and, as the last line of the sampler, to the user: runs of less than a second and single ranks say nothing. */
+/* Writes a line to the trace and, as the last line of the sampler, to the user, but not for runs of less than a
+ * second or for single ranks. */
 static void __attribute__((format(printf, 2, 3))) say(struct vt_agent_process *p, const char *fmt, ...)
 {
 	char text[400];

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Between a measured process and the sampler process (agent/): one per node and job, found by a socket whose name is made of user and
- * job. A process connects, hands over its raw file and what its options say, and closes the connection at once; what both share while
- * the program runs is the head of the raw file. At its end the process connects once more. libc only. */
+/* Messages between a measured process and the sampler process (agent/). There is one sampler process per node and
+ * job, which is found by a socket whose name contains user and job. A process connects, hands over its raw file and
+ * its options, and closes the connection at once. While the program runs, both share only the head of the raw file.
+ * At its end the process connects once more. Needs libc only. */
 #ifndef COLLECTOR_PLUGIN_ATTACH_ATTACH_H
 #define COLLECTOR_PLUGIN_ATTACH_ATTACH_H
 
@@ -20,10 +21,10 @@ enum vt_attach_kind {
 		1, /* texts (below), and the descriptor of the raw file; answered by an empty message when it is attached */
 	VT_ATTACH_END = 2,     /* struct vt_attach_end; answered by struct vt_attach_over and text for the user */
 	VT_ATTACH_WAKE = 3,    /* nothing */
-	VT_ATTACH_REFUSED = 4, /* an answer: a text, why the process is not sampled from outside */
+	VT_ATTACH_REFUSED = 4, /* an answer: a text with the reason why the process is not sampled from outside */
 };
 
-/* In front of each message; `size` bytes follow. */
+/* The head of each message; `size` bytes follow. */
 struct vt_attach_head {
 	uint32_t magic, version, kind, size;
 };
@@ -35,7 +36,7 @@ struct vt_attach_end {
 	int64_t tick; /* the last one */
 };
 
-/* The sampler's account of itself, for this process. */
+/* What the sampler used and did for this process. */
 struct vt_attach_over {
 	uint64_t ticks, samples;
 	int64_t cpu_ns, longest_ns, latest_ns, wall_ns;
@@ -43,29 +44,30 @@ struct vt_attach_over {
 	int32_t slowed, filler;
 };
 
-/* The socket of the job's sampler; the n-th name, from 0, where another user has taken the ones before. Returns the length. */
+/* Makes the address of the socket of the job's sampler. n selects the n-th name, from 0, for the case that another
+ * user has taken the names before. Returns the length. */
 struct sockaddr_un;
 unsigned vt_attach_name(const char *job, int n, struct sockaddr_un *to);
 
-/* Connects to the process that listens under the n-th name. Returns a descriptor, or -1 with errno: ECONNREFUSED: no process listens, EAGAIN: its queue is
- * full, EPERM or EACCES: another user. */
+/* Connects to the process that listens under the n-th name. Returns a descriptor, or -1 with errno: ECONNREFUSED: no
+ * process listens; EAGAIN: its queue is full; EPERM or EACCES: another user. */
 int vt_attach_connect_to(const char *job, int n);
 
 /* Connects to the sampler of this user's job. Returns a descriptor, or -1 with errno: there is none. */
 int vt_attach_connect(const char *job);
 
-/* Starts the sampler unless there is one. `near`: a file of this installation, from whose folder it is found. Nothing of the calling
- * process is inherited, and it is no child of it. prepare: no process waits for it yet, so it may look at the machine first. Returns 0, or
- * -1 with err. */
+/* Starts the sampler unless there is one. `near`: a file of this installation; the sampler is found from its folder.
+ * The sampler inherits nothing from the calling process, and is not its child. prepare: no process waits for it yet,
+ * so it may examine the machine first. Returns 0, or -1 with err. */
 int vt_attach_start(const char *job, const char *near, int prepare, struct tkm_err *err);
-/* Where the sampler's program is; -1: nowhere. */
+/* Finds the sampler's program. Returns -1 if it does not exist. */
 int vt_attach_program(const char *near, char *path, size_t size);
 
 /* Sends a message, with a descriptor unless fd is -1. Returns 0, or -1 with errno. */
 int vt_attach_send(int to, enum vt_attach_kind kind, const void *body, size_t size, int fd);
 
-/* Waits until `until_ns` of CLOCK_MONOTONIC for a message. Returns its size, the body in buf (longer ones are cut), -1: it has not
- * come, or the other side has gone. */
+/* vt_attach_receive() waits until `until_ns` of CLOCK_MONOTONIC for a message. It returns the size of the body,
+ * which is in buf (a longer one is cut), or -1 if no message has come or the other side has closed the connection. */
 /* Has the other side closed it? */
 int vt_attach_closed(int fd);
 ssize_t vt_attach_receive(int from, struct vt_attach_head *head, void *buf, size_t size, int64_t until_ns);

@@ -26,7 +26,7 @@ unsigned vt_attach_name(const char *job, int n, struct sockaddr_un *to)
 	return (unsigned)(offsetof(struct sockaddr_un, sun_path) + 1 + (size_t)length);
 }
 
-/* Somebody else may listen under our name: that one gets nothing. */
+/* Is the other side a process of this user? Another user may listen under our name, and must get nothing. */
 static int is_mine(int fd)
 {
 	struct ucred who;
@@ -126,7 +126,7 @@ int vt_attach_send(int to, enum vt_attach_kind kind, const void *body, size_t si
 		CMSG_FIRSTHDR(&m)->cmsg_len = CMSG_LEN(sizeof(int));
 		memcpy(CMSG_DATA(CMSG_FIRSTHDR(&m)), &fd, sizeof(fd));
 	}
-	/* the first bytes of an empty connection always have place */
+	/* an empty connection always has room for the first bytes */
 	do {
 		k = sendmsg(to, &m, MSG_NOSIGNAL);
 	} while (k < 0 && errno == EINTR);

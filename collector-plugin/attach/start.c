@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Starting the sampler process. The caller binds its socket, so that processes can connect before it is ready. It has a session of
- * its own, /dev/null as its three standard files, and is no child of the program: the process in between has no exit signal, so that the
- * program sees neither SIGCHLD nor a child to wait for. */
+/* Starts the sampler process. The caller binds its socket, so that processes can connect before it is ready. The
+ * sampler has a session of its own and /dev/null as its three standard files. It is not a child of the program: the
+ * process in between has no exit signal, so that the program sees neither SIGCHLD nor a child to wait for. */
 #include "config.h"
 #include "collector-plugin/attach/attach.h"
 
@@ -42,10 +42,11 @@ struct start {
 	char *argv[3], *env[MOST_ENVIRONMENT + 1];
 	int listening;
 	char *stack;
-	_Atomic int failed; /* errno of what did not work */
+	_Atomic int failed; /* errno of the call that failed */
 };
 
-/* These two share memory with the caller, which is stopped meanwhile: system calls only. */
+/* The next two functions run in memory that they share with the caller, which is stopped meanwhile: system calls
+ * only. */
 static int exec_sampler(void *arg)
 {
 	struct start *s = arg;
@@ -100,9 +101,10 @@ static int run(struct start *s)
 	return rc ? rc : s->failed;
 }
 
-/* Binds the n-th name. Who starts a sampler binds first and listens then: in between, and while the queue is full, it looks as if there were
- * none, and a second one would count the node a second time; so that is waited for. Returns a descriptor, or -1 with errno: EADDRINUSE:
- * a sampler of this user listens there, EPERM: another user has the name, or does not let go of it. */
+/* Binds the n-th name. A process that starts a sampler binds first and listens then. In between, and while the queue
+ * is full, there seems to be no sampler, and a second one would count the node a second time. Therefore this
+ * function waits. Returns a descriptor, or -1 with errno: EADDRINUSE: a sampler of this user listens there; EPERM:
+ * another user has the name, or does not release it. */
 static int bind_one(const char *job, int n)
 {
 	const struct timespec pause = { 0, PAUSE_NS };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The collector of this process as its three users see it: the preloaded library that vtrun starts before
- * main(), the VT_ interface (api/) and the MPI wrappers (mpi/). One raw file, one timer, one background
- * thread, one table of threads. Whoever comes first starts it; the others find it running. libc only. */
+/* The collector of this process as its three users see it: the preloaded library that vtrun starts before main(),
+ * the VT_ interface (api/) and the MPI wrappers (mpi/). There is one raw file, one timer, one background thread and
+ * one table of threads. The first user starts the collector; the others find it running. Needs libc only. */
 #ifndef COLLECTOR_PLUGIN_CORE_COLLECT_H
 #define COLLECTOR_PLUGIN_CORE_COLLECT_H
 
@@ -18,11 +18,11 @@
 struct vt_collector;
 struct vt_settings;
 
-/* Its members end in _ and are read and written in core/ alone; all others call the functions below. */
+/* Only core/ reads and writes the members, whose names end in _. All other parts call the functions below. */
 struct vt_collect {
 	struct vt_raw *raw_;
 	struct tmr_timer *timer_; /* shareable */
-	ltick_t start_;           /* when it began, and the clock of day then */
+	ltick_t start_;           /* when the collector began, and the time of day then */
 	int64_t start_realtime_ns_;
 	int rank_, ranks_;            /* of MPI or the launcher's environment; -1, 0: neither */
 	const struct smp_plan *plan_; /* the counters that were chosen; NULL: none */
@@ -48,13 +48,13 @@ static inline struct tmr_timer *vt_timer_of(const struct vt_collect *c)
 	return c->timer_;
 }
 
-/* The stamp of now. */
+/* Returns the present stamp. */
 static inline ltick_t vt_ticks_now(const struct vt_collect *c)
 {
 	return tmr_is_counter(c->timer_) ? tmr_read_counter() : tmr_read(c->timer_);
 }
 
-/* When it began, and the clock of day then. */
+/* When the collector began, and the time of day then. */
 static inline ltick_t vt_start_of(const struct vt_collect *c)
 {
 	return c->start_;
@@ -65,13 +65,13 @@ static inline int64_t vt_start_realtime_ns(const struct vt_collect *c)
 	return c->start_realtime_ns_;
 }
 
-/* Of MPI or the launcher's environment; -1: neither says it. */
+/* The rank, from MPI or the launcher's environment; -1: unknown. */
 static inline int vt_rank_of(const struct vt_collect *c)
 {
 	return c->rank_;
 }
 
-/* 0: neither says it. */
+/* The number of ranks; 0: unknown. */
 static inline int vt_ranks_of(const struct vt_collect *c)
 {
 	return c->ranks_;
@@ -89,25 +89,25 @@ static inline const uint32_t *vt_counter_ids(const struct vt_collect *c)
 	return c->counter_id_;
 }
 
-/* Are TIME-WINDOWS given? Then vt_collect_in_window() says whether a stamp is in one. */
+/* Is TIME-WINDOWS given? Then vt_collect_in_window() returns whether a stamp is in a window. */
 static inline int vt_has_windows(const struct vt_collect *c)
 {
 	return c->windows_;
 }
 
-/* COUNTER-MIN-INTERVAL: the shortest time between two at events; < 0: never there. */
+/* COUNTER-MIN-INTERVAL: the shortest time between two samples at events; < 0: no samples at events. */
 static inline double vt_min_interval_s(const struct vt_collect *c)
 {
 	return c->min_interval_s_;
 }
 
-/* SAMPLE-PERIOD, as SAMPLE-BUDGET has left it. */
+/* SAMPLE-PERIOD, as changed by SAMPLE-BUDGET. */
 static inline int64_t vt_period_ns(const struct vt_collect *c)
 {
 	return atomic_load_explicit(&c->period_ns_, memory_order_relaxed);
 }
 
-/* ---- what the MPI wrappers say of the job; the texts and the set stay theirs ---- */
+/* ---- what the MPI wrappers tell about the job; the texts and the set belong to them ---- */
 
 /* The lines INFO NUMPROCS, CLUSTERDEF, PROCESS of all ranks; NULL: this process is alone. */
 static inline const char *vt_job_lines_of(const struct vt_collect *c)
@@ -120,7 +120,7 @@ static inline void vt_set_job_lines(struct vt_collect *c, const char *lines)
 	c->job_lines_ = lines;
 }
 
-/* What the protocol says of the job's options that were not given. */
+/* Lines of the protocol about options of the job that were not given. */
 static inline const char *vt_default_lines_of(const struct vt_collect *c)
 {
 	return c->default_lines_;
@@ -131,7 +131,7 @@ static inline void vt_set_default_lines(struct vt_collect *c, const char *lines)
 	c->default_lines_ = lines;
 }
 
-/* The ranks make one trace, so the end of one makes none. */
+/* Do the ranks make one trace together? Then the end of one rank makes none. */
 static inline int vt_is_together(const struct vt_collect *c)
 {
 	return c->together_;
@@ -142,7 +142,7 @@ static inline void vt_set_together(struct vt_collect *c, int together)
 	c->together_ = together;
 }
 
-/* cpu_set_t of those that the ranks of this node had, which may write the trace; NULL: one thread does. */
+/* The CPUs (cpu_set_t) of all ranks of this node, which may be used to write the trace; NULL: one thread writes it. */
 static inline const void *vt_cpus_of(const struct vt_collect *c, size_t *size)
 {
 	*size = c->cpus_size_;
@@ -170,8 +170,8 @@ static inline void vt_call_at_wake(struct vt_collect *c)
 	}
 }
 
-/* The running collector: NULL before its start, after its end, in a forked child that is not followed. It stays
- * valid memory for ever, so that a thread that outlives main may finish what it began. */
+/* The running collector: NULL before its start, after its end, and in a forked child that is not followed. Its
+ * memory stays valid, so that a thread that outlives main may finish what it began. */
 extern _Atomic(struct vt_collect *) vt_collecting __attribute__((visibility("hidden")));
 
 static inline struct vt_collect *vt_collect_running(void)
@@ -179,19 +179,20 @@ static inline struct vt_collect *vt_collect_running(void)
 	return atomic_load_explicit(&vt_collecting, memory_order_acquire);
 }
 
-/* The collector of this process, for calls that take one. What is in it is seen by those alone that run one (collector.h). */
+/* The collector of this process, for calls that need one. Only parts that run a collector see its members
+ * (collector.h). */
 extern struct vt_collector vt_collector __attribute__((visibility("hidden")));
 
-/* ---- of the collector of this process, after its end too ---- */
+/* ---- about the collector of this process, also after its end ---- */
 
-/* The sampler's account of itself. */
+/* What sampling cost. */
 struct vt_account {
 	uint64_t ticks, samples;
 	int64_t cpu_ns;              /* of the background thread */
-	int64_t longest_ns;          /* tick */
+	int64_t longest_ns;          /* the longest tick */
 	int64_t latest_ns;           /* how late it woke up */
 	int64_t started_ns, wall_ns; /* CLOCK_MONOTONIC, and how long it ran */
-	double period_s;             /* in the end */
+	double period_s;             /* at the end */
 	int slowed;                  /* times that it slowed down */
 	int started_error; /* errno: starts of threads and processes are not counted; 0: they are (agent/started.c) */
 	uint64_t threads_started, threads_brief, started_lost, children_started;
@@ -200,42 +201,44 @@ struct vt_account {
 
 const struct vt_account *vt_collect_account(void);
 const struct vt_settings *vt_collect_settings(void);
-/* Does the sampler process sample it (agent/)? If not, a thread inside does, and the reason is in inside_why. */
+/* Does the sampler process (agent/) sample this process? If not, a thread inside does, and inside_why has the
+ * reason. */
 int vt_collect_is_outside(void);
 const char *vt_collect_inside_why(void);
 /* The name by which the timer was opened, with {rank} in it; "" before. */
 const char *vt_collect_timer_name(void);
 /* Was no timer named? */
 int vt_collect_timer_by_default(void);
-/* What the configuration file says, and where it is from; NULL: there is none. */
+/* What the configuration file contains, and its name; NULL: there is none. */
 const char *vt_collect_config(size_t *size, const char **name);
-/* VT_RUN_VARIABLE; "": not started by vtrun. */
+/* The text of VT_RUN_VARIABLE; "": vtrun did not start this process. */
 const char *vt_collect_run_text(void);
 /* The name that the raw files of one job have in common. */
 const char *vt_collect_job(void);
 
-/* Threads of ours besides the background thread. */
+/* Threads of the collector besides the background thread. */
 enum vt_helper { VT_HELPER_CLOCK, VT_HELPER_READER, VT_HELPERS };
 
-/* The helper has this tid; 0: it is gone; -1: it begins, and has not said it yet. */
+/* Sets the tid of a helper; 0: it has ended; -1: it begins, and its tid is not known yet. */
 void vt_collect_helper(enum vt_helper helper, int tid);
 
 /* The trace's absolute name; NULL before the start. */
 const char *vt_collect_trace(void);
 
-/* Options beyond the common ones, as text, by their guide's name ("SYNC-MAX-MESSAGES"); NULL if it was not set. */
+/* Returns the text of an option that is not in the table, by its name in the guide ("SYNC-MAX-MESSAGES"), or NULL if
+ * it was not set. */
 const char *vt_collect_option(const char *name);
-/* Before the start: this one's variable is from the program's command line. */
+/* To be called before the start: the variable of this option was set on the program's command line. */
 void vt_collect_commanded(const char *name);
 
-/* Called by vt_collect_end() while everything still records, before all else it does (VT_setfinalizecallback). */
+/* Called by vt_collect_end() first, while everything still records (VT_setfinalizecallback). */
 void vt_call_finalize(void);
 
-/* Do the COUNTER rules say that a counter of the program's own, by name, is recorded? Without a rule it is. */
+/* Do the COUNTER rules allow the program's own counter of this name? Without a rule it is recorded. */
 int vt_collect_counter_on(const char *name);
 
-/* Numbers in the raw file: the collector's own counters, classes and functions are below, those of the program from
- * here on. Groups: below 16, and from 16 on. */
+/* Numbers in the raw file: counters, classes and functions of the collector have lower numbers, those of the program
+ * begin here. Groups: below 16, and from 16 on. */
 enum { VT_FIRST_ID = VT_RAW_FIRST_ID };
 
 /* Is `now` inside TIME-WINDOWS? */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A collector, inside: its settings, names and account. The program has one, the sampler process one for each program.
- * Only those that run one include this (core/, sample/, run/, agent/; tests/layers): all others ask core/collect.h. */
+/* The members of a collector: settings, names and account. The program has one; the sampler process has one for each
+ * program. Only parts that run a collector include this file (core/, sample/, run/, agent/; tests/layers). All
+ * others use core/collect.h. */
 #ifndef COLLECTOR_PLUGIN_CORE_COLLECTOR_H
 #define COLLECTOR_PLUGIN_CORE_COLLECTOR_H
 
@@ -21,27 +22,27 @@ enum { VT_SAMPLED_INSIDE, VT_SAMPLED_OUTSIDE };
 
 struct vt_collector {
 	struct vt_collect pub;
-	/* What the child of a fork writes is side by side (host/memory.h). */
+	/* What the child of a fork writes is in one place (host/memory.h). */
 	struct vt_sampler *sampler; /* NULL: no background thread */
 	struct smp_plan *plan;
-	_Atomic int helper[VT_HELPERS]; /* tids of other threads of ours, 0: none; -1: it has not said it yet */
+	_Atomic int helper[VT_HELPERS]; /* tids of other threads of the collector, 0: none; -1: not known yet */
 	int outside;                    /* the sampler process samples this one (agent/) */
 	int raw_stays;                  /* children of a fork do not get the raw file's memory */
 	int ended;
 	char run[8192]; /* VT_RUN_VARIABLE; "": not started by vtrun */
 	struct vt_settings settings;
-	pid_t pid;              /* that all this belongs to; another one: a forked child */
+	pid_t pid;              /* the process of this collector; if it is another one: a forked child */
 	char **variables;       /* VT_* as they were at the first start */
 	char timer_name[256];   /* by which the timer was opened, with {rank} in it */
-	char timer_of_job[256]; /* the same of rank 0, where this rank had another one; "": as the settings say */
+	char timer_of_job[256]; /* the same of rank 0, if this rank had another one; "": as in the settings */
 	int timer_by_default;   /* no timer was named */
-	char *config_text;      /* what the configuration file says; NULL: there is none */
+	char *config_text;      /* contents of the configuration file; NULL: there is none */
 	size_t config_size;
-	char config_name[400]; /* where that is from */
+	char config_name[400]; /* where config_text comes from */
 	char program[256];
 	char trace[1024], prot[1100], raw_path[1100], job[64];
 	char commanded[1024];           /* options of --itc-args that vtrun has not seen, with commas between */
-	int single;                     /* the trace is to be one file */
+	int single;                     /* the trace is one file */
 	const struct vt_format *format; /* that stftool is to make of it at the end; NULL: none */
 	char earlier[300]; /* programs that this process was before, by exec; known to the sampler process only */
 	int partial; /* the ranks of other hosts are in no folder that is seen here: their raw files may come yet */

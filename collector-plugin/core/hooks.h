@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What libVT adds to the VT interface: MPI's part of start, end and clock sessions; NULL in libVTcs. */
+/* What libVT adds to the VT interface: MPI's part of start, end and clock sessions. These are NULL in libVTcs. */
 #ifndef COLLECTOR_PLUGIN_VT_HOOKS_H
 #define COLLECTOR_PLUGIN_VT_HOOKS_H
 
@@ -22,8 +22,10 @@ extern struct vt_hooks vt_hooks __attribute__((visibility("hidden")));
 /* VT_setfinalizecallback(): called once by vt_call_finalize() while the collector records. NULL: none. */
 void vt_set_finalize(VT_Callback_t callback) __attribute__((visibility("hidden")));
 
-/* PROCESS and CLUSTER: 0 recording, 1 not until VT_traceon(), 2 off for good. For the calling thread and those seen from now on. */
-/* START-PAUSED: what is recording is not until VT_traceon(). Before any thread is registered. */
+/* PROCESS and CLUSTER: 0 recording, 1 not until VT_traceon(), 2 off for good. For the calling thread and all threads
+ * registered from now on. */
+/* START-PAUSED: a process that would record does not record until VT_traceon(). To be called before any thread is
+ * registered. */
 void vt_process_paused(void) __attribute__((visibility("hidden")));
 void vt_process_state(int state) __attribute__((visibility("hidden")));
 int vt_process_off(void) __attribute__((visibility("hidden")));

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tables from text to number for classes, states, counters, scopes, locations and groups: the same text again is
- * the same handle, so that a program that defines in a loop does not grow. */
+/* Tables from text to number for classes, states, counters, scopes, locations and groups. The same text has the same
+ * handle each time, so that a program that defines in a loop does not use more and more memory. */
 #include "config.h"
 #include "collector-plugin/core/names.h"
 
@@ -31,7 +31,7 @@ static uint32_t number(struct vt_names *t, const char *key, int *fresh)
 	return *n;
 }
 
-/* Recursive: a class has an outer one. */
+/* Recursive, because a class may have an outer class, which is defined first. */
 static struct vt_lock defining = VT_LOCK_RECURSIVE;
 
 void vt_names_define(void)

@@ -11,7 +11,7 @@
 #include "collector-plugin/core/collect.h"
 #include "collector-plugin/core/thread.h"
 
-/* A table from text to number, 1, 2, 3, ... in the order of arrival; names are never forgotten. Any thread. */
+/* A table from text to number: 1, 2, 3, ... in the order of arrival. Names are never removed. Any thread may use it. */
 struct vt_names {
 	struct vt_lock lock;
 	struct tkm_table table; /* of numbers */
@@ -22,23 +22,24 @@ struct vt_names {
 	{ \
 		.lock = VT_LOCK_INIT \
 	}
-/* The number of key; *fresh is 1 when it was not there before. 0: no memory. */
+/* Returns the number of key; *fresh is 1 if it was not in the table before. 0: no memory. */
 VT_HIDDEN uint32_t vt_names_number(struct vt_names *t, const char *key, int *fresh);
-/* Around a call of it and the recording of what is fresh: another thread that gets the same number must not refer to it in
- * the raw file, or record values of it, before its definition. May be nested. */
+/* To be called around vt_names_number() and the recording of a new definition. Another thread that gets the same
+ * number must not use it in the raw file before its definition. May be nested. */
 VT_HIDDEN void vt_names_define(void);
 VT_HIDDEN void vt_names_defined(void);
-/* Is there a name in any table? */
+/* Does any table have a name? */
 VT_HIDDEN int vt_names_any(void);
-/* How many there are. */
+/* Returns the number of names. */
 VT_HIDDEN uint32_t vt_names_count(struct vt_names *t);
-/* The text of number 1 to count; it stays. */
+/* Returns the text of a number from 1 to vt_names_count(). It stays valid. */
 VT_HIDDEN const char *vt_names_text(struct vt_names *t, uint32_t number);
 
-/* ":A::B:" as "A:B" in a buffer that is to be freed; "" for NULL. NULL: no memory. */
+/* Returns ":A::B:" as "A:B" in a buffer that the caller frees; "" for NULL. NULL: no memory. */
 VT_HIDDEN char *vt_clean_name(const char *name);
 
-/* The number of a class, its parents before it, or of a function; recorded. 0: no memory. */
+/* Returns the number of a class, or of a function, and records its definition. Parents of a class come first. 0: no
+ * memory. */
 VT_HIDDEN uint32_t vt_class(struct vt_collect *c, const char *clean);
 VT_HIDDEN uint32_t vt_function(struct vt_collect *c, const char *class_name, const char *name);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The calling thread as the collector sees it. */
+/* The state of the calling thread in the collector. */
 #include "config.h"
 #include "collector-plugin/core/sink.h"
 
@@ -66,7 +66,7 @@ VT_ErrorCode vt_self_slow(void)
 		return VT_OK;
 	}
 	if (vt_tls.inside) {
-		return VT_ERR_INVT; /* from a signal handler, while the thread is being registered */
+		return VT_ERR_INVT; /* called by a signal handler while the thread is being registered */
 	}
 	vt_tls.inside++;
 	rc = vt_register_self(c, -1);

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Passes the events of threads to the sinks. */
 #include "config.h"
 #include "collector-plugin/core/sink.h"
 
@@ -51,7 +52,8 @@ VT_ErrorCode vt_event_slow(void)
 	VT_ErrorCode rc = vt_self();
 
 	if (rc == VT_OK && vt_tls.wanted && vt_tls.state == VT_TLS_ON && !vt_tls.inside) {
-		/* the program may have seen before what another thread or process did: that is not after this event */
+		/* the program may have seen what another thread or process did before this event: the stamp must not
+		 * be earlier */
 		vt_event_at(tmr_read_ordered(vt_tls.collect->timer_));
 	}
 	return rc;

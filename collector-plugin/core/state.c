@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The one collector of this process, and what its other parts ask of it. */
+/* The collector of this process, and the questions that other parts ask about it. */
 #include "config.h"
 #include "collector-plugin/core/collector.h"
 
@@ -32,7 +32,7 @@ void vt_call_finalize(void)
 	}
 }
 
-/* TIME-WINDOWS count from where the trace begins. */
+/* TIME-WINDOWS count from the beginning of the trace. */
 int vt_collect_in_window(ltick_t now)
 {
 	const struct vt_collector *c = &vt_collector;
@@ -109,7 +109,7 @@ int vt_collect_counter_on(const char *name)
 	size_t i, n;
 	int on = 1;
 
-	/* the last rule that matches counts; the program's own are on unless one says no */
+	/* the last rule that matches counts; the program's own counters are on unless a rule excludes them */
 	for (i = 0; i < l->n; i++) {
 		n = strcspn(l->text[i], " \t");
 		if (n < sizeof(pattern)) {

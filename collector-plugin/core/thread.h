@@ -14,7 +14,7 @@
 #define VT_HIDDEN __attribute__((visibility("hidden")))
 #define VT_LIKELY(x) __builtin_expect(!!(x), 1)
 
-/* What a thread's calls do; looked at first, so that a call that is off is a load and a jump. */
+/* The state of a thread for its calls. It is checked first, so that a call that is off costs a load and a jump. */
 enum vt_tls_state {
 	VT_TLS_NEW, /* not looked up yet: vt_self_slow() */
 	VT_TLS_OFF, /* VT_traceoff(), PROCESS OFF or NO */
@@ -26,17 +26,18 @@ struct vt_sampling;
 struct vt_tls {
 	enum vt_tls_state state;
 	int inside;                 /* calls of this thread under way: no sampling in sampling */
-	struct vt_collect *collect; /* that this belongs to */
+	struct vt_collect *collect; /* the collector that this belongs to */
 	struct vt_thread *thread;
 	int wanted;                    /* some sink wants its events (core/sink.h); 0: they trigger nothing */
 	struct vt_sampling *sampling;  /* of the sampling sink (sample/) */
-	int64_t quiet_until;           /* tick: no sink wants an event before */
+	int64_t quiet_until;           /* tick before which no sink wants an event */
 	struct vt_trace_thread *trace; /* of the tracing sink (trace/) */
 };
 
 extern _Thread_local struct vt_tls vt_tls VT_HIDDEN __attribute__((tls_model("initial-exec")));
 
-/* The state of the calling thread, registered if it was not; VT_ERR_NOTINITIALIZED if nothing runs. */
+/* Finds the state of the calling thread, and registers the thread if necessary. VT_ERR_NOTINITIALIZED if no
+ * collector runs. */
 VT_HIDDEN VT_ErrorCode vt_self_slow(void);
 
 /* Registers the calling thread with c under this number, -1: any. */
@@ -52,10 +53,10 @@ static inline VT_ErrorCode vt_self(void)
 	return vt_self_slow();
 }
 
-/* A state change of the calling thread: VT_ calls and MPI calls make it. Cheap where nothing is sampled. */
+/* Reports a state change of the calling thread; VT_ calls and MPI calls do that. Cheap if nothing is sampled. */
 VT_HIDDEN VT_ErrorCode vt_event_slow(void);
 
-/* The same with the stamp of the event, by a thread that is registered and records. */
+/* The same with the stamp of the event, for a thread that is registered and whose recording is on. */
 VT_HIDDEN void vt_event_at(ltick_t now);
 
 static inline VT_ErrorCode vt_event(void)
@@ -76,47 +77,49 @@ struct vt_thread {
 	pid_t tid;
 	int number;                      /* in the trace */
 	struct vt_raw_stream *stream;    /* NULL: not yet, or no memory */
-	struct vt_raw_thread_slot *slot; /* what the sampler process sees of it; NULL: there are too many threads */
+	struct vt_raw_thread_slot *slot; /* shared with the sampler process; NULL: there are too many threads */
 	struct vt_threads_private *private;
 };
 
-/* The number of a thread in the trace: 0 for the thread that is the process (tid == getpid()); of one that has not called us a
- * place (raw/writer.h). For the background thread that finds them: ask again at every sample, it has a number when it registers. -1:
- * there are 16384 already. */
+/* Returns the number of a thread in the trace: 0 for the thread that is the process (tid == getpid()). A thread that
+ * has not called us has a place instead (raw/writer.h). For the background thread, which finds such threads: it must
+ * ask again at every sample, because the thread gets a number when it registers. -1: there are 16384 already. */
 int vt_threads_number(pid_t tid);
-/* The same, but -1 for a thread that has none, since it has ended. */
+/* The same, but -1 for a thread that has no number because it has ended. */
 int vt_threads_where(pid_t tid);
 
-/* Has recording been turned off for it, by VT_traceoff() or by PROCESS? Then its counters are not read either; those of
- * the process when tid is getpid(). */
+/* Has recording been turned off for the thread, by VT_traceoff() or by PROCESS? Then its counters are not read
+ * either. If tid is getpid(), this holds for the counters of the process, too. */
 int vt_threads_off(pid_t tid);
 
-/* A thread that reads its counters at its events takes those over that count from their opening (vt_counts_from_opening()):
- * two totals that began at different times must not be mixed, and a CPU has places for one set. The calling thread asks the background
- * thread to close its set, and waits a quarter of a second at most; total[] (a value for each counter of the plan) gets
- * what the counts were. Returns 0, or -1: no answer. Its counters are read by sample/reader.c from then on. */
+/* A thread that reads its counters at its events takes over those that count from their opening
+ * (vt_counts_from_opening()). Two totals that began at different times must not be mixed, and a CPU has room for one
+ * set only. The calling thread asks the background thread to close its set, and waits at most 0.25 s. total[] (a
+ * value for each counter of the plan) gets the last counts. Returns 0, or -1: no answer. From then on
+ * sample/reader.c reads the thread's counters. */
 int vt_threads_take_over(struct vt_collect *c, pid_t tid, uint64_t *total, size_t n);
-/* Has it? Then the background thread opens and reads none. */
+/* Has the thread taken over its counters? Then the background thread opens and reads none of them. */
 int vt_threads_counts(pid_t tid);
-/* For the background thread: a thread that waits, and what to answer it: NULL if there never was a set. 0: none waits. */
+/* For the background thread: returns a thread that waits for an answer; 0: none waits. The answer is NULL if there
+ * never was a set. */
 pid_t vt_threads_asking(void);
 void vt_threads_hand_over_counters(pid_t tid, const uint64_t *total, size_t n);
 
-/* That thread is gone: its number may be given to another. */
+/* The thread has ended: its number may be given to another thread. */
 void vt_threads_gone(pid_t tid);
 
-/* The collector is about to begin anew: forgets the calling thread if it is the only one that has called us, and nothing
- * was defined. Returns 0, or -1: there is more. */
+/* The collector is about to start again. Forgets the calling thread if no other thread has called us and nothing was
+ * defined. Returns 0, or -1 otherwise. */
 int vt_threads_restart(void);
 
-/* In the child of a fork, called by the code that watches for it: no thread is registered there. */
+/* In the child of a fork, called by the code that detects forks: no thread is registered there. */
 VT_IN_CHILD void vt_threads_forget(void);
 
-/* Registers the calling thread, number -1: any. *t stays valid until the thread ends. */
+/* Registers the calling thread; number -1: any. *t stays valid until the thread ends. */
 VT_HIDDEN VT_ErrorCode vt_threads_self(struct vt_collect *c, int number, struct vt_thread **t);
-/* Another number for the calling thread, or a name, or both (number -1, name NULL: not that). */
+/* Gives the calling thread another number, a name, or both. -1 or NULL leaves the number or the name as it is. */
 VT_HIDDEN VT_ErrorCode vt_threads_register(struct vt_collect *c, struct vt_thread *t, int number, const char *name);
-/* VT_traceon(), VT_traceoff() of the calling thread, for the background thread to know. */
+/* VT_traceon() or VT_traceoff() of the calling thread: tells the background thread. */
 VT_HIDDEN void vt_threads_switch(const struct vt_thread *t, int on);
 
 #endif

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The threads of this process and their numbers in the trace (Intel Trace Collector guide, section 3.1.3, VT_registerthread): 0 is
- * the process itself, others get the lowest that is free at their first call, or what they ask for; the number
- * of a thread that ended is given out again. A thread that only the background thread has found may still choose one, or
- * get the lowest with its first call: it has a place so far, and what was sampled there is given to its number when the raw
- * file is merged. */
+/* The threads of this process and their numbers in the trace (Intel Trace Collector guide, section 3.1.3,
+ * VT_registerthread). 0 is the process itself. Other threads get the lowest free number at their first call, or the
+ * number that they ask for. The number of a thread that has ended is given out again. A thread that only the
+ * background thread has found has a place instead of a number. It may still choose a number, or get the lowest with
+ * its first call. The merge of the raw file then gives the samples of the place to the number. */
 #include "config.h"
 #include "collector-plugin/core/sink.h"
 
@@ -24,27 +24,29 @@
 #include "collector-plugin/raw/format.h"
 #include "collector-plugin/raw/writer.h"
 
-/* Counters of a thread: the background thread's; asked for by the thread; its own. */
+/* Who reads a thread's counters: the background thread; the same, but the thread has asked for them; the thread
+ * itself. */
 enum { OF_BACKGROUND, ASKED, OWN };
 
 enum { MOST_PLACES = VT_RAW_GROUP - VT_RAW_PLACE };
 
 struct entry {
 	pid_t tid;       /* 0: free */
-	int chosen;      /* by a call of the thread itself */
-	int on, off;     /* VT_traceon(), VT_traceoff(): what it said itself */
-	int counts;      /* enum: does it read counters of its own at its events? */
-	uint64_t *total; /* while it asks for them: where to */
+	int chosen;      /* chosen by a call of the thread itself */
+	int on, off;     /* VT_traceon(), VT_traceoff(): what the thread itself called */
+	int counts;      /* enum: does the thread read its own counters at its events? */
+	uint64_t *total; /* while it asks for its counters: where their values go */
 	size_t n_total;
 	struct vt_thread *thread;
 	char *name; /* of the last thread with this number */
 };
 
-/* Where a thread is that has not called us; free again when it ends. */
+/* The place of a thread that has not called us. It is free again when the thread ends. */
 struct place {
 	pid_t tid;  /* 0: free */
 	int owners; /* so far */
-	int left;   /* by one that has got its number: never given to another, whose samples would be that thread's */
+	/* a thread left it for a number: no other thread gets this place, since its samples would go to that number */
+	int left;
 };
 
 static VT_WRITTEN_IN_CHILD struct {
@@ -53,11 +55,11 @@ static VT_WRITTEN_IN_CHILD struct {
 	int room;
 	struct place *place; /* by place, less VT_RAW_PLACE */
 	int n_places;
-	pthread_key_t key; /* its destructor sees threads end */
+	pthread_key_t key; /* its destructor is called when a thread ends */
 	int have_key;
 	pthread_cond_t answered;
 	int have_answered;
-	_Atomic int n_asking; /* at least; 0: none */
+	_Atomic int n_asking; /* number of threads that ask, at least; 0: none */
 } table = { .lock = VT_LOCK_INIT };
 
 static pid_t my_tid(void)
@@ -100,7 +102,7 @@ static int find_thread(pid_t tid)
 	return -1;
 }
 
-/* The lowest free number; 0 is kept for the thread that is the process. */
+/* Returns the lowest free number; 0 is reserved for the thread that is the process. */
 static int lowest_free_number(pid_t tid)
 {
 	int i;
@@ -142,7 +144,7 @@ static int new_place(pid_t tid)
 	return i;
 }
 
-/* The place that a thread leaves for a number, if what is there is its own; 0: none. */
+/* Returns the place that a thread leaves for a number, if all samples there are its own; 0: none. */
 static uint32_t release_place(pid_t tid)
 {
 	int i = place_of(tid);
@@ -155,7 +157,7 @@ static uint32_t release_place(pid_t tid)
 	return table.place[i].owners == 1 ? VT_RAW_PLACE + (uint32_t)i : 0;
 }
 
-/* A number, or a place. */
+/* Gives a thread a number or a place. */
 static int assign(pid_t tid)
 {
 	int n = find_thread(tid);
@@ -215,7 +217,7 @@ void vt_threads_gone(pid_t tid)
 
 	vt_lock(&table.lock);
 	n = find_thread(tid);
-	/* one that registered itself says so itself when it ends */
+	/* a thread that registered itself reports its own end */
 	if (n >= 0 && !table.entry[n].thread) {
 		release(n);
 	}
@@ -350,7 +352,7 @@ void vt_threads_forget(void)
 		memset(table.place, 0, (size_t)table.n_places * sizeof(*table.place));
 	}
 	VT_SET_IF_OTHER(table.have_answered, 0);
-	memset(&vt_tls, 0, sizeof(vt_tls)); /* on the page of the fork's own thread, which is written anyway */
+	memset(&vt_tls, 0, sizeof(vt_tls)); /* on the page of the thread that called fork, which is written anyway */
 	vt_sinks_forked();
 }
 
@@ -384,7 +386,7 @@ int vt_threads_restart(void)
 	return 0;
 }
 
-/* At the end of a thread that called the interface. */
+/* Called at the end of a thread that has called the interface. */
 static void thread_ends(void *arg)
 {
 	struct vt_thread *t = arg;
@@ -395,7 +397,7 @@ static void thread_ends(void *arg)
 	if (vt_tls.collect && vt_tls.collect == vt_collect_running()) {
 		vt_sinks_thread_ends(t);
 	}
-	/* from here on it is not sampled, and the number may be another thread's */
+	/* from here on the thread is not sampled, and its number may be given to another thread */
 	vt_lock(&table.lock);
 	n = find_thread(t->tid);
 	if (n >= 0 && table.entry[n].thread == t) {
@@ -414,7 +416,8 @@ static void thread_ends(void *arg)
 	free(t);
 }
 
-/* The sampler process sees which number a thread has, and shares its counters. table.lock is held. */
+/* Shows the sampler process which number a thread has, and shares the thread's counters with it. The caller holds
+ * table.lock. */
 static void publish_thread(struct vt_collect *c, struct vt_thread *t)
 {
 	struct vt_raw_thread_slot *slot;
@@ -464,8 +467,8 @@ static VT_ErrorCode claim(struct vt_thread *t, int number)
 	return VT_OK;
 }
 
-/* A name for the number that t has. The first name stays: "threads with the same number cannot have different
- * names"; giving one again is an error only for a thread that is named already. */
+/* Names the number that t has. The first name stays: "threads with the same number cannot have different names".
+ * Naming it again is an error only for a thread that has a name already. */
 static VT_ErrorCode set_name(struct vt_collect *c, struct vt_thread *t, const char *name, int again)
 {
 	struct entry *e = &table.entry[t->number];

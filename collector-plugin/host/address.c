@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Lists the IPv4 addresses of this node. */
 #include "config.h"
 #include "collector-plugin/host/address.h"
 
@@ -9,7 +10,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-/* By ioctl(): getifaddrs() has the kernel print all that it knows of each interface, which takes a quarter of a millisecond. */
+/* ioctl() instead of getifaddrs(): the latter makes the kernel list everything about each interface, which takes
+ * 0.25 ms. */
 char *vt_own_addresses(char *buf, size_t size)
 {
 	struct ifreq list[64];

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Where this node is in the network. */
+/* The IPv4 addresses of this node. */
 #ifndef COLLECTOR_PLUGIN_ADDRESS_H
 #define COLLECTOR_PLUGIN_ADDRESS_H
 
 #include <stddef.h>
 
-/* The node's IPv4 addresses but the loopback's, with commas between, as many as fit; "" if there are none. From the
- * interfaces, not from the name service, which would bring its libraries into the program. Returns buf. */
+/* Writes the node's IPv4 addresses, except those of the loopback interface, separated by commas, as many as fit; ""
+ * if there are none. They come from the interfaces. The name service would load its libraries into the program.
+ * Returns buf. */
 char *vt_own_addresses(char *buf, size_t size);
 
 #endif

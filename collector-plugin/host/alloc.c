@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Memory of the preloaded library's own. malloc() and its kin, called from our objects, are wrapped by the linker
- * (--wrap) and end here: the program's malloc may be its own, may be broken, or be held by the very thread that calls
- * exit() from a signal handler. What comes from libc itself (getline, open_memstream, opendir) is told apart by its
- * address and goes back where it came from. */
+/* The preloaded library's own memory allocator. The linker option --wrap redirects the calls of malloc() and its
+ * relatives in our objects to this file. The program's malloc must not be used: the program may replace it, it may
+ * be broken, or the thread that calls exit() from a signal handler may hold its lock. Memory that libc itself
+ * allocated (getline, open_memstream, opendir) is recognized by its address and given back to libc. */
 #include "config.h"
 
 #include <pthread.h>
@@ -24,7 +24,8 @@ char *__wrap_strndup(const char *s, size_t n);
 void *__real_realloc(void *p, size_t n);
 void __real_free(void *p);
 
-/* Addresses are taken in pieces, each twice as large as the one before; only what is touched costs memory. */
+/* Address space is reserved in pieces, each twice as large as the one before. Only pages that are touched use
+ * memory. */
 enum { SMALLEST = 5, BIGGEST = 36, FIRST_ARENA = 24, ARENAS = 16 };
 
 union head {
@@ -47,7 +48,7 @@ void vt_alloc_forked(void)
 	vt_lock_forget(&lock);
 }
 
-/* n bytes that were never given out before; NULL: there are no more. */
+/* Returns n bytes that were never given out before, or NULL if there are no more. */
 static void *allocate_from_arena(size_t n)
 {
 	size_t size;
@@ -139,7 +140,7 @@ void __wrap_free(void *p)
 	h = (union head *)p - 1;
 	k = h->h.class;
 	if (k >= 20) {
-		/* the pages go back, the addresses stay */
+		/* the pages go back to the kernel, the addresses stay reserved */
 		madvise((char *)h + 4096 - ((uintptr_t)h & 4095), ((size_t)1 << k) - 4096, MADV_DONTNEED);
 	}
 	vt_lock(&lock);

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Starts a child process that shares the caller's memory, and waits for its end. */
 #include "config.h"
 #include "collector-plugin/host/child.h"
 
@@ -16,7 +17,7 @@ int vt_child_start(int (*child)(void *arg), char *stack_end, void *arg)
 	sigset_t all, old;
 	int pid, error;
 
-	/* a handler of the program must not run in the memory that both share */
+	/* no signal handler of the program may run in the memory that both processes share */
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &old);
 	pid = clone(child, stack_end, CLONE_VM | CLONE_VFORK, arg);

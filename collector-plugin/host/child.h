@@ -1,20 +1,22 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Starting a program of ours from a foreign one. The child shares the memory of the caller, which is stopped until the exec, so
- * nothing is copied and no atfork handler runs. */
+/* Starts a Tickmark program from inside the measured program. The child shares the memory of the caller, which is
+ * stopped until the child calls exec, so nothing is copied and no atfork handler runs. */
 #ifndef COLLECTOR_PLUGIN_HOST_CHILD_H
 #define COLLECTOR_PLUGIN_HOST_CHILD_H
 
 #include <stddef.h>
 
-/* Runs child(arg) as a process on that stack (its end), until it calls exec or the system call exit. It may make system calls only. It
- * sends no signal to the caller at its end. Returns its id, or -1 with errno. */
+/* Runs child(arg) as a process, on the stack that ends at stack_end, until it calls exec or the system call exit.
+ * child() may make system calls only. The process sends no signal to the caller when it ends. Returns its process
+ * id, or -1 with errno. */
 int vt_child_start(int (*child)(void *arg), char *stack_end, void *arg);
-/* Waits for its end. Returns the wait status, or -1 with errno. */
+/* Waits for the end of the child. Returns the wait status, or -1 with errno. */
 int vt_child_wait(int pid);
-/* In the child: signals as a new program wants them. */
+/* To be called in the child: sets signals to what a new program expects. */
 void vt_child_signals(void);
-/* The environment without what loads something into the child or is meant for the measured program, at most `most` variables and a NULL
- * after them. The texts stay those of the environment. */
+/* Copies the environment to `to`, at most `most` variables and a NULL after them. Variables that would load a
+ * library into the child or that are meant for the measured program are left out. The strings themselves are not
+ * copied. */
 void vt_child_environment(char **to, int most);
 
 #endif

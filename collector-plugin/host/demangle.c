@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Replaces mangled C++ names by the names in the source. */
 #include "config.h"
 #include "collector-plugin/host/demangle.h"
 
@@ -7,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The C++ library's; a program without C++ names has none of it loaded. */
+/* The demangler is that of the C++ library. A program without C++ names does not load it. */
 void vt_demangle(char *name, size_t size)
 {
 	typedef char *demangler(const char *, char *, size_t *, int *);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Can a library be preloaded into this program? The dynamic linker does it, so not where there is none, where it is
- * another one, and where it must not because the program gains privileges. */
+/* Can a library be preloaded into a program? The dynamic linker does the preloading. Therefore it is impossible if
+ * the program has no dynamic linker, has another one, or gains privileges. */
 #include "config.h"
 #include "collector-plugin/host/exec_target.h"
 
@@ -16,7 +16,7 @@
 
 #include "collector-plugin/host/needed.h"
 
-enum { DEPTH = 4 }; /* scripts of scripts, as the kernel follows them */
+enum { DEPTH = 4 }; /* nested scripts, as many as the kernel follows */
 
 static int find_in_path(const char *name, char *path, size_t size)
 {
@@ -39,7 +39,7 @@ static int find_in_path(const char *name, char *path, size_t size)
 	}
 }
 
-/* Does the dynamic linker go into secure mode, which ignores LD_PRELOAD? */
+/* Does the dynamic linker go into secure mode, in which it ignores LD_PRELOAD? Returns the reason, or NULL. */
 static const char *gains_privileges(const struct stat *st, const char *path)
 {
 	char caps[64];
@@ -56,7 +56,7 @@ static const char *gains_privileges(const struct stat *st, const char *path)
 	return NULL;
 }
 
-/* Of an ELF file: NULL if our library fits into it, else why not. */
+/* Checks an ELF file. Returns NULL if our library can be loaded into it, else the reason. */
 static const char *check_elf(int fd, const unsigned char *head)
 {
 	const Elf64_Ehdr *e = (const Elf64_Ehdr *)(const void *)head;
@@ -83,7 +83,7 @@ static const char *check_elf(int fd, const unsigned char *head)
 	return strstr(interp, "musl") ? "it uses musl libc and the library glibc" : NULL;
 }
 
-/* The interpreter after "#!". Returns 0 or -1. */
+/* Finds the interpreter after "#!". Returns 0 or -1. */
 static int interpreter(const char *head, char *path, size_t size)
 {
 	const char *p = head + 2 + strspn(head + 2, " \t");
@@ -103,7 +103,7 @@ static int is_address_sanitizer(const char *name, void *ctx)
 	return !strncmp(name, "libasan.so", 10) || !strncmp(name, "libclang_rt.asan", 16);
 }
 
-/* It must be loaded first, and the program ends at once where it is not. */
+/* A sanitizer's library must be loaded first; if it is not, the program ends at once. */
 static const char *check_sanitizer(const char *path)
 {
 	const char *preload = getenv("LD_PRELOAD");
@@ -124,12 +124,12 @@ static int look_inside(const char *path, int depth, struct tkm_err *err)
 	ssize_t n = fd < 0 ? -1 : pread(fd, head, sizeof(head) - 1, 0);
 
 	if (n < 0) {
-		/* executable but not readable: nothing is known against it */
+		/* executable but not readable: nothing can be checked */
 		goto out;
 	}
 	gains = fstat(fd, &st) == 0 ? gains_privileges(&st, path) : NULL;
 	if (n > 2 && head[0] == '#' && head[1] == '!') {
-		/* for scripts the kernel ignores those bits */
+		/* the kernel ignores the setuid and setgid bits of scripts */
 		if (depth < DEPTH && interpreter(head, next, sizeof(next)) == 0) {
 			rc = look_inside(next, depth + 1, err);
 		}

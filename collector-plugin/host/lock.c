@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Locks that are safe inside a foreign program: see lock.h. */
 #include "config.h"
 #include "collector-plugin/host/lock.h"
 
@@ -17,7 +18,7 @@ int vt_lock_is_without_calls(void)
 	return atomic_load_explicit(&without_calls, memory_order_relaxed);
 }
 
-/* Signals of a fault in our own code are not changed. */
+/* Blocks signals and cancellation. Signals that report a fault in our own code are not blocked. */
 static void protect(sigset_t *before, int *cancel)
 {
 	sigset_t all;
@@ -135,7 +136,7 @@ int vt_mutex_is_free(const pthread_mutex_t *mutex)
 
 void vt_lock_forget(struct vt_lock *l)
 {
-	/* most are free, and then the page of the lock is not copied */
+	/* most locks are free; if such a lock is not written to, its page is not copied */
 	if (l->depth || !vt_mutex_is_free(&l->mutex)) {
 		*l = (struct vt_lock)VT_LOCK_INIT;
 	}

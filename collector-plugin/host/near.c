@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Finds programs and libraries of this installation. */
 #include "config.h"
 #include "collector-plugin/host/near.h"
 

@@ -1,17 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Programs and libraries of the same installation, wherever it was put. */
+/* Finds programs and libraries of this installation, wherever it is installed. */
 #ifndef COLLECTOR_PLUGIN_HOST_NEAR_H
 #define COLLECTOR_PLUGIN_HOST_NEAR_H
 
 #include <stddef.h>
 
-/* Looks for an executable file at each of `places` (NULL ends it), which follow the folder of the file `near` (NULL: unknown; a
- * setuid program trusts none), then for `fallback`. Returns 0 and its path, or -1. */
+/* Looks for an executable file at each of `places` (NULL ends the list), which are appended to the folder of the
+ * file `near`, then at `fallback`. Only `fallback` is tried if `near` is NULL (unknown), and in a setuid program.
+ * Returns 0 and the path, or -1. */
 int vt_near_program(const char *near, const char *const *places, const char *fallback, char *path, size_t size);
-/* The same with a file that need not be executable. */
+/* The same for a file that need not be executable. */
 int vt_near_library(const char *near, const char *const *places, const char *fallback, char *path, size_t size);
 
-/* Where libVTinside.so and libVTsystem.so are, seen from the folder of libVTcs.so: in the build, and installed. */
+/* Paths of libVTinside.so and libVTsystem.so relative to the folder of libVTcs.so: in the build folder, and
+ * installed. */
 #define VT_NEAR_INSIDE "/libVTinside.so", "/" PACKAGE "/libVTinside.so"
 #define VT_NEAR_SYSTEM "/libVTsystem.so", "/" PACKAGE "/libVTsystem.so"
 

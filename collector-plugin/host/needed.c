@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The libraries that a program names in its ELF file. */
+/* Reads the libraries that a program names in its ELF file. */
 #include "config.h"
 #include "collector-plugin/host/needed.h"
 
@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* A file's bytes, or NULL. */
+/* Maps a file. Returns its bytes, or NULL. */
 static const unsigned char *map_file(const char *path, size_t *size)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -28,7 +28,7 @@ static const unsigned char *map_file(const char *path, size_t *size)
 	return p == MAP_FAILED ? NULL : p;
 }
 
-/* The i-th program header of 64-bit ELF, or NULL. */
+/* Returns the i-th program header of a 64-bit ELF file, or NULL. */
 static const Elf64_Phdr *header(const unsigned char *p, size_t size, int i)
 {
 	const Elf64_Ehdr *e = (const Elf64_Ehdr *)(const void *)p;
@@ -41,7 +41,7 @@ static const Elf64_Phdr *header(const unsigned char *p, size_t size, int i)
 	return (const Elf64_Phdr *)(const void *)(p + at);
 }
 
-/* Where the loaded address is in the file; size if nowhere. */
+/* Returns the offset in the file of an address in memory, or `size` if the file does not contain it. */
 static size_t offset_of(const unsigned char *p, size_t size, uint64_t address)
 {
 	const Elf64_Phdr *h;

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Prints the library's messages on standard error, or keeps them until they can be printed. */
 #include "config.h"
 #include "collector-plugin/host/say.h"
 
@@ -18,7 +19,7 @@ enum { KEPT = 16, KEPT_SIZE = 600 };
 static struct {
 	const long long *verbose;
 	const int *rank;
-	_Atomic int deferred; /* tid whose lines are kept; 0: none */
+	_Atomic int deferred; /* tid of the thread whose lines are kept; 0: none */
 	char line[KEPT][KEPT_SIZE];
 	_Atomic int lines;
 } say;
@@ -34,7 +35,8 @@ void vt_say_defer(int tid)
 	atomic_store(&say.deferred, tid);
 }
 
-/* In one piece, and not through the program's stdio. Returns -1 when the program has closed its standard error. */
+/* Writes a line with one system call, not through the program's stdio. Returns -1 if the program has closed its
+ * standard error. */
 static int put(const char *line)
 {
 	return write(STDERR_FILENO, line, strlen(line)) < 0 ? -1 : 0;

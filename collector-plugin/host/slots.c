@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Changes the entries of the global offset table through which the program calls library functions. */
 #include "config.h"
 #include "collector-plugin/host/slots.h"
 
@@ -25,13 +26,13 @@ int vt_slots_possible(void)
 
 enum { OBJECTS = 1024 };
 
-/* An object of the process. */
+/* An executable or shared library in the process. */
 struct object {
 	uintptr_t base;
 	const ElfW(Dyn) * dynamic;
-	const char *strings, *name; /* name: after the last slash */
-	uintptr_t relro, relro_end; /* read-only after it was relocated */
-	int ours;                   /* it is the program's: its places are changed */
+	const char *strings, *name; /* name: the part after the last slash */
+	uintptr_t relro, relro_end; /* read-only after relocation */
+	int ours;                   /* it belongs to the program: its places are changed */
 };
 
 struct objects {
@@ -39,7 +40,7 @@ struct objects {
 	size_t n;
 };
 
-/* An address in a dynamic section, which some machines leave as it is in the file. */
+/* Returns an address of a dynamic section. On some machines the section keeps the address that is in the file. */
 static uintptr_t address(const struct object *o, ElfW(Addr) value)
 {
 	return value + (value < o->base ? o->base : 0);
@@ -74,7 +75,7 @@ static int add_object(struct dl_phdr_info *info, size_t size, void *arg)
 	return 0;
 }
 
-/* MPI with all below it, libc, and ourselves. */
+/* Does the object belong to MPI or a library below MPI, to libc, or to Tickmark? */
 static int is_foreign(const char *name)
 {
 	static const char *const begins[] = { "libmpi", "libmpich", "libVT", "libtickmark", "libc.so", "libpthread.so",
@@ -101,7 +102,7 @@ static const char *soname(const struct object *o)
 	return o->name ? o->name : "";
 }
 
-/* The program, the first of all, and what it needs, and what that needs. */
+/* Finds the program, which is the first object, the libraries that it needs, and the libraries that those need. */
 static void find_own(struct objects *all)
 {
 	const ElfW(Dyn) * d;
@@ -142,7 +143,7 @@ static int compare(const void *key, const void *p)
 static int store(const struct object *o, void **place, void *value)
 {
 	uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), at = (uintptr_t)place & ~(page - 1);
-	/* the last page of it may be written to */
+	/* the last page of the read-only part may be writable */
 	int protected = (uintptr_t)place >= o->relro && (uintptr_t)place < (o->relro_end & ~(page - 1));
 
 	if (*place == value || (protected && mprotect((void *)at, page, PROT_READ | PROT_WRITE) < 0)) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Reading symbol tables. Nothing that the file says is believed: each offset is compared with its size. */
+/* Reads symbol tables. Nothing in the file is trusted: each offset is compared with the file's size. */
 #include "config.h"
 #include "collector-plugin/host/symbols.h"
 
@@ -18,14 +18,14 @@
 struct symbol {
 	uint64_t value, size;
 	const char *name;
-	int rank; /* of equal ones the lower is taken: global, weak, local */
+	int rank; /* of equal symbols the one with the lowest rank is taken: global, weak, local */
 };
 
 struct vt_symbols {
 	const uint8_t *map;
 	size_t size;
-	char *text;            /* of a command; or NULL */
-	struct symbol *symbol; /* ascending */
+	char *text;            /* output of a command; or NULL */
+	struct symbol *symbol; /* in ascending order */
 	size_t n;
 };
 
@@ -49,7 +49,7 @@ static int map_file(struct vt_symbols *s, const char *path)
 	return 0;
 }
 
-/* n bytes of the file at this offset; NULL: they are not there. */
+/* Returns n bytes of the file at this offset, or NULL if the file does not have them. */
 static const void *bytes_at(const struct vt_symbols *s, uint64_t offset, uint64_t n)
 {
 	return offset <= s->size && n <= s->size - offset ? s->map + offset : NULL;
@@ -130,7 +130,7 @@ static int ascending(const void *a, const void *b)
 	return x->rank != y->rank ? x->rank - y->rank : strcmp(x->name, y->name);
 }
 
-/* The functions of a section of symbols. Returns how many. */
+/* Reads the functions of a section of symbols. Returns their number. */
 static size_t read_functions(struct vt_symbols *s, const ElfW(Ehdr) * h, const ElfW(Shdr) * table)
 {
 	const ElfW(Shdr) *all = (const ElfW(Shdr) *)(const void *)(s->map + h->e_shoff), *text;
@@ -162,7 +162,7 @@ static size_t read_functions(struct vt_symbols *s, const ElfW(Ehdr) * h, const E
 	return s->n;
 }
 
-/* The file of debug information that a distribution installs apart. */
+/* Opens the file of debug information that a distribution installs separately. */
 static struct vt_symbols *open_debug(const uint8_t *id, size_t n)
 {
 	char path[200];
@@ -196,7 +196,7 @@ struct vt_symbols *vt_symbols_open(const char *path, const uint8_t *build_id, si
 	if (table && read_functions(s, h, table) > 0) {
 		return s;
 	}
-	/* one that is stripped names its own debug file; that one has a .symtab */
+	/* a stripped file has a separate debug file, which has a .symtab */
 	debug = strncmp(path, "/usr/lib/debug/", 15) ? open_debug(id, size) : NULL;
 	if (debug) {
 		vt_symbols_close(s);
@@ -215,10 +215,10 @@ struct vt_symbols *vt_symbols_open(const char *path, const uint8_t *build_id, si
 
 /* ---- by a command ---- */
 
-/* "NAME TYPE VALUE SIZE", of which the size may be missing and the name, demangled, may have blanks. */
+/* Parses "NAME TYPE VALUE SIZE". SIZE may be missing, and a demangled NAME may contain blanks. */
 static int parse_line(char *line, struct symbol *s)
 {
-	char *word[3] = { NULL, NULL, NULL }, *end; /* the last ones, the last first */
+	char *word[3] = { NULL, NULL, NULL }, *end; /* the last words of the line, in reverse order */
 	int n;
 
 	line[strcspn(line, "\n")] = '\0';
@@ -319,7 +319,7 @@ const char *vt_symbols_find(const struct vt_symbols *s, uint64_t offset)
 	if (low == 0) {
 		return NULL;
 	}
-	/* of several names of one address the first */
+	/* if several names have the same address, take the first */
 	for (low--; low > 0 && s->symbol[low - 1].value == s->symbol[low].value; low--) {
 	}
 	return offset == s->symbol[low].value || offset - s->symbol[low].value < s->symbol[low].size

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Reads POSIX clocks. */
 #ifndef COLLECTOR_PLUGIN_HOST_TIME_H
 #define COLLECTOR_PLUGIN_HOST_TIME_H
 
 #include <stdint.h>
 #include <time.h>
 
-/* The reading of a POSIX clock in nanoseconds. */
+/* Returns the reading of a POSIX clock in nanoseconds. */
 static inline int64_t vt_now_ns(clockid_t id)
 {
 	struct timespec ts;

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Waits for a turn: see turn.h. */
 #include "config.h"
 #include "collector-plugin/host/turn.h"
 
@@ -23,11 +24,12 @@ int vt_turn_take(struct vt_turn *t)
 		}
 		waited = vt_now_ns(CLOCK_MONOTONIC) - begin;
 		if (waited > PATIENCE_NS) {
-			/* it may never come back: a signal handler that jumped out of a call, say */
+			/* the thread may never give it back, for example if a signal handler jumped out of a call */
 			atomic_store_explicit(&t->lost, 1, memory_order_relaxed);
 			return 0;
 		}
-		/* a reading takes microseconds, but the thread that reads may have lost its CPU, maybe to us */
+		/* a reading takes microseconds, but the thread that reads may have lost its CPU, perhaps to this
+		 * thread */
 		if (waited < 50000) {
 			sched_yield();
 		} else {

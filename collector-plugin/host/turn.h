@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* One thing that several threads use, one at a time, in a program whose threads may vanish in the middle: whoever waits gives up
- * after a second. */
+/* A turn protects what several threads use, one at a time, in a program whose threads may vanish at any point. A
+ * thread that waits for the turn gives up after 1 s. */
 #ifndef COLLECTOR_PLUGIN_HOST_TURN_H
 #define COLLECTOR_PLUGIN_HOST_TURN_H
 
@@ -22,7 +22,7 @@ static inline void vt_turn_end(struct vt_turn *t)
 	atomic_store_explicit(&t->busy, 0, memory_order_release);
 }
 
-/* Waits for it. Returns 1, or 0 when it was not given back for a second. */
+/* Waits for the turn. Returns 1, or 0 if it was not given back within 1 s. */
 int vt_turn_take(struct vt_turn *t) __attribute__((visibility("hidden")));
 
 #endif

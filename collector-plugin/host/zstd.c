@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The calls of zstd that the trace writer makes, found when they are made: what is preloaded links libc only. Where
- * there is no libzstd the trace is not compressed. */
+/* The functions of zstd that the trace writer calls. They are looked up at the first call, because a preloaded
+ * library links libc only. If there is no libzstd, the trace is not compressed. */
 #include "config.h"
 
 #ifdef HAVE_ZSTD
@@ -19,7 +19,7 @@ static void *handle(void)
 	return h;
 }
 
-/* Declares `next` as the real one, NULL if there is none. */
+/* Declares `next` as the real function, NULL if there is none. */
 #define REAL(name) __typeof__(&(name)) next = handle() ? (__typeof__(&(name)))dlsym(handle(), #name) : NULL
 
 ZSTD_CCtx *ZSTD_createCCtx(void)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* vtrun --doctor: what works on this machine, what does not, why, and what to do. Each line is a check of the table below, made by doing
- * what a run would do. */
+/* vtrun --doctor: reports what works on this machine, what does not, why, and what to do. Each line is a check of
+ * the table below. A check does the same as a run would do. */
 #include "config.h"
 #include "collector-plugin/launch/launch.h"
 
@@ -26,7 +26,7 @@ enum health { WORKS, LIMITED, FAILS };
 struct finding {
 	enum health health;
 	char what[400];  /* what was found */
-	char to_do[300]; /* ""; else the way out */
+	char to_do[300]; /* what the user can do; "": nothing */
 };
 
 static void set_finding(struct finding *f, enum health health, const char *to_do, const char *fmt, ...)
@@ -98,7 +98,7 @@ static void check_sampler(struct vtrun *r, struct finding *f)
 		f, WORKS, "", "vtsampler starts and answers; the program gets no thread, descriptor or signal handler");
 }
 
-/* Of a process that is not our child's parent or child, as the sampler sees the program. */
+/* Tries to read a process that is neither our parent nor our child, as the sampler reads the program. */
 static void check_other_processes(struct vtrun *r, struct finding *f)
 {
 	static const char *const files[] = { "stat", "status", "io", "statm", "task" };
@@ -262,7 +262,7 @@ static void check_group(const struct smp_plan *plan, const struct group *g, stru
 			continue;
 		}
 		if (c->missing) {
-			/* the reason says itself what to do where it is another one */
+			/* for other causes, the reason tells what to do */
 			set_finding(f, LIMITED, strstr(c->missing, "seccomp") ? "" : g->to_do, "%s: %s", c->name,
 				c->missing);
 		} else {

@@ -12,28 +12,28 @@ struct vtrun {
 	struct vt_settings settings;
 	int list, estimate, apptainer, doctor; /* what to do instead of running */
 	int collectives, pt2pt;                /* --trace-collectives, --trace-pt2pt */
-	const char *duration;                  /* --estimate: of a run this long; "": 1 hour */
+	const char *duration;                  /* --estimate: the length of the run; "": 1 hour */
 	double duration_s;
-	char **program;       /* and its arguments; NULL: none given */
-	char commanded[2048]; /* options of the command line, with commas between */
+	char **program;       /* the program and its arguments; NULL: none given */
+	char commanded[2048]; /* options of the command line, separated by commas */
 	char set[4096];       /* and their variables */
 	char library[1024];   /* libVTcs.so, absolute */
 	char found[1024];     /* the name by which vtrun finds it, perhaps a link */
 	char job[64];         /* processes of one launcher are one job */
 };
 
-/* say.c: "vtrun: line" on standard error. */
+/* say.c: prints "vtrun: line" on standard error. */
 void vtrun_say(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
-/* options.c: the command line. Options of the collector become variables, which the library inside the program reads. Returns 0, 1: help
- * or the version was printed, or -1: wrong usage, which was reported. */
+/* options.c: reads the command line. Options of the collector become variables, which the library inside the program
+ * reads. Returns 0, 1 if help or the version was printed, or -1 if the usage was wrong, which was reported. */
 int vtrun_parse(struct vtrun *r, int argc, char **argv);
 
-/* uses_mpi.c: does the program use MPI, so that `library`, libVT.so, belongs into it? 1 or 0; -1: it does, but the
- * library is not there or is made for another MPI, *err says it. */
+/* uses_mpi.c: does the program use MPI, so that it needs `library`, libVT.so? 1 or 0; -1: it does, but the library
+ * is missing or was made for another MPI; *err has the reason. */
 int vtrun_mpi(const char *path, const char *library, struct tkm_err *err);
 
-/* show.c: --list and --estimate. Return an exit status. */
+/* show.c: --list and --estimate. Both return an exit status. */
 int vtrun_list(struct vtrun *r);
 int vtrun_estimate(struct vtrun *r);
 

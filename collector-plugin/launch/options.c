@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The command line of vtrun. A wrong word ends vtrun before the program starts; only between --itc-args and --itc-args-end, among the
- * program's own words, it is reported and left out. Nothing else after the program's name is read. */
+/* Reads the command line of vtrun. A wrong word ends vtrun before the program starts. Between --itc-args and
+ * --itc-args-end, among the program's own arguments, a wrong word is reported and left out. Nothing else after the
+ * program's name is read. */
 #include "config.h"
 #include "collector-plugin/launch/launch.h"
 
@@ -86,7 +87,7 @@ static void join(char *text, size_t size, char **argv, int first, int last)
 	}
 }
 
-/* The library inside the program reads variables, so the option becomes one. */
+/* The library inside the program reads variables, so an option is passed on as a variable. */
 static void export(struct vtrun *r, const char *name, const char *text, int is_list)
 {
 	struct tkm_option o = { .name = name };
@@ -103,7 +104,8 @@ static void export(struct vtrun *r, const char *name, const char *text, int is_l
 	}
 }
 
-/* How many words after argv[i] are the option's: a value that was forgotten must not take the next option, or "--". */
+/* Returns how many words after argv[i] belong to the option. If a value is missing, the next option or "--" must not
+ * be taken for it. */
 static int values(const struct tkm_option *o, int repeats, int argc, char **argv, int i)
 {
 	int k = i + 1;
@@ -115,7 +117,8 @@ static int values(const struct tkm_option *o, int repeats, int argc, char **argv
 	return k - i - 1;
 }
 
-/* Options that a configuration file shared with stftool and timertest can have. On vtrun's command line nothing reads them. */
+/* Options of stftool and timertest, which a shared configuration file may contain. On vtrun's command line nothing
+ * reads them. */
 static int of_other_program(const char *name)
 {
 	static const char *const names[] = { "CONVERT", "CSV", "DELETE-RAW-DATA", "DUMP", "EXTENDED-VTF", "INFO",
@@ -129,8 +132,8 @@ static int of_other_program(const char *name)
 	return names[i] != NULL;
 }
 
-/* An option of the Intel Trace Collector that only other parts know, like --sync-period 10s or --symbol 'a*' off. Its words go into a
- * variable. Returns the number of words that it took. */
+/* Reads an option of the Intel Trace Collector that only other parts know, like --sync-period 10s or --symbol 'a*'
+ * off. Its words go into a variable. Returns the number of words that it took. */
 static int other_option(
 	struct vtrun *r, const char *name, const char *equals, int argc, char **argv, int i, struct tkm_err *err)
 {
@@ -169,7 +172,7 @@ static int unknown(const struct parser *p, const char *name, const char *nearest
 	return -1;
 }
 
-/* The option at argv[i]. Returns the number of words that it took, or -1 with the reason in *err. */
+/* Reads the option at argv[i]. Returns the number of words that it took, or -1 with the reason in *err. */
 static int one_option(struct parser *p, int argc, char **argv, int i, struct tkm_err *err)
 {
 	const char *equals = strchr(argv[i], '=');
@@ -213,8 +216,9 @@ static int one_option(struct parser *p, int argc, char **argv, int i, struct tkm
 	return n + 1;
 }
 
-/* "To collect information only about" one kind of MPI calls (Intel Trace Collector guide, section 2.5.1): rules for the names of functions,
- * of which the last one that matches counts. What waits for non-blocking operations belongs to both. */
+/* "To collect information only about" one kind of MPI calls (Intel Trace Collector guide, section 2.5.1): adds rules
+ * for the names of functions. The last rule that matches counts. Calls that wait for non-blocking operations belong
+ * to both kinds. */
 static void only_some_calls(struct vtrun *r)
 {
 	static const char *const collective[] = { "MPI_* off", "MPI_*Barrier* on", "MPI_*Bcast* on", "MPI_*Gather* on",
@@ -230,8 +234,8 @@ static void only_some_calls(struct vtrun *r)
 	}
 }
 
-/* The options from argv[i] on. Returns where they end, ANSWERED, or -1 with the reason in *err. If `lenient`, wrong options are reported
- * and skipped, and none asks for help. */
+/* Reads the options from argv[i] on. Returns where they end, ANSWERED, or -1 with the reason in *err. If `lenient`,
+ * wrong options are reported and skipped, and none asks for help. */
 static int options(struct parser *p, int argc, char **argv, int i, int lenient, struct tkm_err *err)
 {
 	int n;
@@ -255,7 +259,8 @@ static int options(struct parser *p, int argc, char **argv, int i, int lenient, 
 	return i;
 }
 
-/* --itc-args ... --itc-args-end among the program's own arguments (Intel Trace Collector guide, section 2.4.3): taken out of them. */
+/* Reads --itc-args ... --itc-args-end among the program's own arguments (Intel Trace Collector guide, section
+ * 2.4.3), and removes them there. */
 static void itc_arguments(struct parser *p)
 {
 	char **v = p->r->program;
@@ -281,7 +286,7 @@ static void itc_arguments(struct parser *p)
 	itc_arguments(p);
 }
 
-/* Where the program begins (argc: there is none), ANSWERED, or -1 with the reason in *err. */
+/* Returns where the program begins (argc: there is none), ANSWERED, or -1 with the reason in *err. */
 static int find_program(struct parser *p, int argc, char **argv, struct tkm_err *err)
 {
 	int i = options(p, argc, argv, 1, 0, err);

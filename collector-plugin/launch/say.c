@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Prints the messages of vtrun. */
 #include "config.h"
 #include "collector-plugin/launch/launch.h"
 

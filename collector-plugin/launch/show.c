@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* vtrun --list and --estimate: what a run would record, without running anything. */
+/* vtrun --list and --estimate: show what a run would record, without running anything. */
 #include "config.h"
 #include "collector-plugin/launch/launch.h"
 
@@ -14,7 +14,7 @@
 
 enum { MAX_COUNTERS = 4096 };
 
-/* Those of the option; *n how many work. */
+/* Loads the plugins of the option; *n is the number of those that work. */
 static struct smp_plugin *load_plugins(const struct tkm_option_list *l, size_t *n)
 {
 	struct smp_plugin *plugins = calloc(l->n + 1, sizeof(*plugins));
@@ -59,7 +59,7 @@ static const char *scope_name(enum smp_scope s)
 	return s == SMP_NODE ? "node" : s == SMP_PROCESS ? "process" : "thread";
 }
 
-/* What needs a thread in the program, as far as it is known before the start. */
+/* Lists what needs a thread in the program, as far as this is known before the start. */
 static void list_inside(const struct vt_settings *s)
 {
 	size_t i;
@@ -101,7 +101,7 @@ int vtrun_list(struct vtrun *r)
 	}
 	list_inside(&r->settings);
 	smp_plan_close(plan);
-	/* of every run; collector-plugin/sample/plan.c defines them */
+	/* counters of every run; collector-plugin/sample/plan.c defines them */
 	printf("%-28s %-8s %-10s %-10s %s\n", "Tickmark:sampler_cpu", "process", "ns", "percent",
 		"CPU time of the sampler");
 	printf("%-28s %-8s %-10s %-10s %s\n", "Tickmark:sampler_tick", "process", "ns", "ns",
@@ -111,7 +111,7 @@ int vtrun_list(struct vtrun *r)
 	return 0;
 }
 
-/* In the raw file: 8 bytes a record, 12 a counter. The merged trace: 10 and 12. */
+/* In the raw file a record takes 8 bytes and a counter 12; in the merged trace 10 and 12. */
 int vtrun_estimate(struct vtrun *r)
 {
 	struct smp_env env;

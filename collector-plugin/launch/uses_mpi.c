@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Which library goes into the program: libVT.so into what uses MPI, libVTcs.so into all else. A program says by what it
- * links; where it links MPI through other libraries, or is a script, the launcher's environment decides that somebody
- * meant MPI. Two MPIs in one process would be the end of it, so libVT must be of the program's. */
+/* Chooses the library that is loaded into the program: libVT.so for programs that use MPI, libVTcs.so for all
+ * others. The libraries that a program links show whether it uses MPI. If it links MPI through other libraries, or
+ * is a script, the launcher's environment decides. Two MPI libraries in one process would fail, so libVT must be
+ * made for the MPI of the program. */
 #include "config.h"
 #include "collector-plugin/launch/launch.h"
 
@@ -17,7 +18,7 @@
 
 /* ---- MPI ---- */
 
-/* Below an MPI launcher? */
+/* Was this process started by an MPI launcher? */
 static int launched(void)
 {
 	static const char *const names[] = { "OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "PMI_ID",
@@ -29,7 +30,7 @@ static int launched(void)
 	return names[i] != NULL;
 }
 
-/* What the program loads in the end, as ldd finds it: the dynamic linker lists it and stops. */
+/* Lists all that the program loads, as ldd does: the dynamic linker prints the list and stops. */
 static void list_loaded(const char *path, struct vt_mpi_links *s)
 {
 	int fd[2], status;
@@ -87,7 +88,7 @@ int vtrun_mpi(const char *path, const char *library, struct tkm_err *err)
 		if (elf) {
 			list_loaded(path, &program);
 		}
-		/* a script, or an interpreter, says nothing by itself */
+		/* a script or an interpreter does not show by itself whether MPI is used */
 		program.uses |= !elf || strstr(path, "python") != NULL;
 	}
 	if (!program.uses) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* vtrun [options] -- program args: puts libVTcs.so into the program and becomes it. Nothing of vtrun stays: the program
- * keeps its process id, its parent, its signals and its terminal. */
+/* vtrun [options] -- program args: adds libVTcs.so to the program and becomes it by exec. Nothing of vtrun stays:
+ * the program keeps its process id, its parent, its signals and its terminal. */
 #include "config.h"
 #include "collector-plugin/launch/launch.h"
 
@@ -21,7 +21,7 @@
 #include "collector-plugin/settings/run_value.h"
 #include "collector-plugin/settings/settings.h"
 
-/* As a rule all ranks of a job have the same options. */
+/* All ranks of a job usually have the same options. */
 static void complain(void *ctx, const char *line)
 {
 	const struct vtrun *r = ctx;
@@ -33,7 +33,8 @@ static void complain(void *ctx, const char *line)
 
 /* ---- the library ---- */
 
-/* Beside vtrun in the build folder, or in the installation that vtrun is part of. Returns 0 or -1. */
+/* Finds the library in the folder of vtrun in the build, or in the installation that vtrun is part of. Returns 0 or
+ * -1. */
 static int library_near(struct vtrun *r, const char *program)
 {
 	static const char *const places[] = { "/.libs", "", "/../lib", "/../lib64", NULL };
@@ -57,7 +58,7 @@ static int library_near(struct vtrun *r, const char *program)
 
 static int find_library(struct vtrun *r)
 {
-	/* under valgrind the first is not vtrun */
+	/* under valgrind, this is not vtrun */
 	const char *started_as = (const char *)getauxval(AT_EXECFN);
 	char own[900], *real;
 
@@ -72,11 +73,11 @@ static int find_library(struct vtrun *r)
 	}
 	snprintf(r->library, sizeof(r->library), "%s", real);
 	free(real);
-	/* LD_PRELOAD has no way to quote them */
+	/* LD_PRELOAD cannot contain these characters in a path */
 	return strpbrk(r->library, ": ") ? -1 : 0;
 }
 
-/* libVT.so lies beside libVTcs.so. */
+/* libVT.so is in the folder of libVTcs.so. */
 static void choose_library(struct vtrun *r, const char *path)
 {
 	char mpi[1024], *slash;
@@ -116,7 +117,8 @@ static void name_job(char *job, size_t size)
 
 /* ---- running ---- */
 
-/* It gets ready while the program is loaded. If that fails, the library in the program tries again and reports the reason. */
+/* Starts the sampler, which gets ready while the program is loaded. If that fails, the library in the program tries
+ * again and reports the reason. */
 static void start_sampler(const struct vtrun *r)
 {
 	const char *sampler = r->settings.sampler;
@@ -148,7 +150,7 @@ static void tell_library(struct vtrun *r)
 	setenv("LD_PRELOAD", preload, 1);
 }
 
-/* Children of a sampled program that are vtrun again: a run of its own. */
+/* A child of a sampled program that is vtrun again begins a run of its own. */
 static void forget_outer_run(void)
 {
 	char before[4096];
@@ -164,8 +166,8 @@ static void forget_outer_run(void)
 	}
 }
 
-/* The library begins in vtrun itself, and hands the process over to the sampler, which stays with it when the program takes vtrun's
- * place. */
+/* Starts the library in vtrun itself. It hands the process over to the sampler, which continues to sample it when
+ * the program replaces vtrun by exec. */
 static void record_from_outside(struct vtrun *r, const char *why)
 {
 	int fd;
@@ -189,7 +191,7 @@ static void record_from_outside(struct vtrun *r, const char *why)
 		vtrun_say("%s. VT_ and MPI calls are not recorded; the sampler process writes the trace after its end",
 			why);
 	}
-	/* the library has taken its own variables out, unless it did not start */
+	/* the library has removed its own variables, unless it did not start */
 	forget_outer_run();
 }
 
@@ -226,7 +228,7 @@ static int run(struct vtrun *r)
 	return errno == ENOENT ? 127 : 126;
 }
 
-/* The name by which vtrun finds its library, without "..": in a container there is nothing to follow. */
+/* Writes the name by which vtrun finds its library, without "..": in a container there are no links to follow. */
 static void name_found(const struct vtrun *r, char *name, size_t size)
 {
 	char dir[1024], *real;

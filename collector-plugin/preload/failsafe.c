@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What libVTfs has besides libVT: signals are noted and deadlocks are looked for without being asked to. */
+/* What libVTfs has besides libVT: by default it records signals and looks for deadlocks. */
 #include "config.h"
 #include "collector-plugin/core/hooks.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* libVTinside.so: its table for libVTcs.so. */
+/* libVTinside.so: the table of functions for libVTcs.so. */
 #include "config.h"
 #include "collector-plugin/preload/inside.h"
 
@@ -14,7 +14,7 @@ const struct vt_inside *vt_inside_begin(const struct vt_inside_memory *memory)
 	return &calls;
 }
 
-/* ---- malloc() and its kin, as our objects call them (--wrap) ---- */
+/* ---- malloc() and its relatives, as our objects call them (--wrap) ---- */
 
 void *__wrap_malloc(size_t n);
 void *__wrap_calloc(size_t n, size_t size);

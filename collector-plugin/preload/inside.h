@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What libVTcs.so seldom needs is a library of its own, libVTinside.so: the reading of counters, the merge and simulated clocks. It
- * is loaded when a run starts whose counters are read inside the program, that has a PLUGIN, or whose TIMER is simulated; never later: by
- * then a signal handler may be running that has interrupted malloc(). This is the table between the two. libVT has all of it linked in,
- * because an MPI job merges in MPI_Finalize. */
+/* libVTinside.so contains what libVTcs.so rarely needs: reading counters, the merge and simulated clocks. It is
+ * loaded when a run starts whose counters are read inside the program, that has a PLUGIN, or whose TIMER is
+ * simulated. It is never loaded later: by then a signal handler may be running that has interrupted malloc(). This
+ * file is the table between the two libraries. libVT has all of it linked in, because an MPI job merges in
+ * MPI_Finalize. */
 #ifndef COLLECTOR_PLUGIN_PRELOAD_INSIDE_H
 #define COLLECTOR_PLUGIN_PRELOAD_INSIDE_H
 
@@ -12,7 +13,8 @@
 #include "sampler/source.h"
 #include "timers/timer_private.h"
 
-/* CALL(result, name, parameters, arguments, result while the library is not loaded). Those that a run calls at its start load it. */
+/* CALL(result, name, parameters, arguments, result while the library is not loaded). The functions that a run calls
+ * at its start load the library. */
 /* clang-format off */
 #define VT_INSIDE_CALLS(CALL) \
 	CALL(const struct smp_source *, smp_plugin_load, (const char *text, const char **options, struct tkm_err *err), \
@@ -50,7 +52,7 @@ struct vt_inside {
 #undef MEMBER
 };
 
-/* Memory, which is libVTcs's own (host/alloc.c), so that either side may free what the other has taken. */
+/* The memory functions of libVTcs (host/alloc.c), so that either library may free what the other has allocated. */
 struct vt_inside_memory {
 	void *(*malloc)(size_t n);
 	void *(*calloc)(size_t n, size_t size);
@@ -60,7 +62,7 @@ struct vt_inside_memory {
 	char *(*strndup)(const char *s, size_t max);
 };
 
-/* The one symbol of libVTinside.so. `memory` stays for good. */
+/* The only symbol of libVTinside.so. `memory` must stay valid. */
 typedef const struct vt_inside *vt_inside_start(const struct vt_inside_memory *memory);
 #define VT_INSIDE_START "vt_inside_begin"
 vt_inside_start vt_inside_begin;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* libVTcs.so loads libVTinside.so, and passes on the calls that are in there; and libVTsystem.so. */
+/* Loads libVTinside.so and libVTsystem.so into the program of libVTcs.so, and passes calls on to them. */
 #include "config.h"
 
 #include <dlfcn.h>
@@ -15,7 +15,7 @@
 
 static const struct vt_inside *inside; /* NULL: not loaded */
 
-/* A library of this installation, and its function. */
+/* Loads a library of this installation and returns its function. */
 static void *begin_of(const char *const *places, const char *fallback, const char *function, struct tkm_err *err)
 {
 	char path[PATH_MAX];

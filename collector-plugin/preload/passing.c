@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Calls of libc by which functions end without returning, or are unloaded: the tracer is informed, and they are passed on. */
+/* Wraps the libc functions by which other functions end without returning, or are unloaded. The tracer is informed,
+ * and the calls are passed on. */
 #include "config.h"
 
 #include <dlfcn.h>
@@ -12,7 +13,7 @@
 
 /* ---- longjmp ---- */
 
-/* The jump of a kind; found before main(), since a signal handler may jump. */
+/* The real function for a kind of jump. It is looked up before main(), since a signal handler may jump. */
 typedef void jump(void *env, int value);
 static jump *next_jump[4];
 static const char *const jumps[] = { "longjmp", "_longjmp", "siglongjmp", "__longjmp_chk" };
@@ -26,7 +27,8 @@ __attribute__((constructor(102))) static void find_jumps(void)
 	}
 }
 
-/* Where the stack will stand; 0: unknown on this machine. glibc stores it mixed with a secret of the process. */
+/* Returns the stack pointer after the jump; 0: unknown on this machine. glibc stores it encrypted with a secret of
+ * the process. */
 static uintptr_t stack_after(const void *env)
 {
 #if defined(__x86_64__) && defined(__GLIBC__) && !defined(__ILP32__)

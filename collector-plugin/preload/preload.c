@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* libVTcs.so inside the program that vtrun started: begins before main(), ends with exit(), _exit() and
- * quick_exit(), stays quiet in children unless FOLLOW-CHILDREN.
+/* libVTcs.so inside the program that vtrun started. It starts the collector before main(), ends it at exit(),
+ * _exit() and quick_exit(), and does nothing in children unless FOLLOW-CHILDREN is on.
  *
- * The environment is made what it was without vtrun before the program sees it, so that children never load this
- * library. Only a program that takes the place of the sampled one, by exec in the same process (a wrapper script's
- * last line), must get it again; for that, and for nothing else, the exec functions are wrapped. With FOLLOW-CHILDREN
- * the environment stays, and every way of starting a child works. */
+ * Before the program sees the environment, it is restored to what it was without vtrun, so that children never load
+ * this library. Only a program that replaces the sampled one by exec in the same process (the last line of a wrapper
+ * script) must get the library again. The exec functions are wrapped only for that. With FOLLOW-CHILDREN the
+ * environment stays as it is, and every way of starting a child works. */
 #include "config.h"
 #include "collector-plugin/core/collect.h"
 
@@ -35,13 +35,13 @@
 extern char **environ;
 
 static VT_WRITTEN_IN_CHILD struct {
-	int active; /* this process is the one to sample, or a followed child */
+	int active; /* 1: this process is the one to sample, or a followed child */
 	int follow;
 	pid_t pid;
 } run;
 
 static struct {
-	char preload[4096], run[8300]; /* NAME=VALUE for the program that takes over */
+	char preload[4096], run[8300]; /* NAME=VALUE for the program after an exec */
 	char commanded[32][1200];      /* VT_ variables of vtrun's command line, the same way */
 	int n_commanded;
 } passed;
@@ -57,7 +57,7 @@ static void copy_variable(char *to, size_t size, const char *name)
 	}
 }
 
-/* In the array itself: programs such as bash have functions of their own by the names of setenv() and unsetenv(). */
+/* Removes a variable in the array itself: programs such as bash have their own functions setenv() and unsetenv(). */
 static void take_out(const char *name)
 {
 	size_t n = strlen(name), from, to;
@@ -72,7 +72,7 @@ static void take_out(const char *name)
 	}
 }
 
-/* text is NAME=VALUE, and stays. */
+/* text is NAME=VALUE, and must stay valid. */
 static void replace_variable(const char *name, char *text)
 {
 	size_t n = strlen(name), i;
@@ -84,7 +84,7 @@ static void replace_variable(const char *name, char *text)
 	}
 }
 
-/* Takes out what vtrun put in, after noting it down. */
+/* Removes what vtrun added, after saving it. */
 static void clean_environment(const char *text)
 {
 	static char preload[4096 + 16];
@@ -92,12 +92,12 @@ static void clean_environment(const char *text)
 
 	copy_variable(passed.preload, sizeof(passed.preload), "LD_PRELOAD");
 	copy_variable(passed.run, sizeof(passed.run), VT_RUN_VARIABLE);
-	/* of an exec before this one: the last word */
+	/* the last word, from an exec before this one */
 	passed.run[strstr(passed.run, "\tcpu=") ? (size_t)(strstr(passed.run, "\tcpu=") - passed.run)
 						: strlen(passed.run)] = '\0';
 	prog = strstr(passed.run, "\tprog=");
 	if (prog) {
-		/* what takes over is another program */
+		/* the program after an exec is another one */
 		memcpy(prog, "\twas_", 5);
 	}
 	if (passed.run[0] && !strstr(passed.run, "\ttrace=") && vt_collect_trace()) {
@@ -128,7 +128,7 @@ static void clean_environment(const char *text)
 	}
 }
 
-/* Children that are followed belong to the same trace. */
+/* Tells children that are followed that they belong to the same trace. */
 static void tell_children(void)
 {
 	char text[8300];
@@ -142,8 +142,8 @@ static void tell_children(void)
 
 /* ---- fork ---- */
 
-/* A followed child that execs at once, as most do, gets its collector there; only one that stays for a while is given
- * one here. */
+/* Starts the collector in a followed child that does not exec soon. Most children exec at once, and get a collector
+ * in the new program. */
 static void *start_later(void *unused)
 {
 	struct timespec wait = { 0, 50000000 };
@@ -185,7 +185,7 @@ static VT_IN_CHILD void forked(void)
 
 int __cxa_atexit(void (*fn)(void *), void *arg, void *dso);
 
-/* Looked up before main(): dlsym() has no place between vfork and exec. */
+/* Looked up before main(), because dlsym() must not be called between vfork and exec. */
 static struct {
 	int (*execve)(const char *, char *const *, char *const *);
 	int (*execvpe)(const char *, char *const *, char *const *);
@@ -205,7 +205,7 @@ __attribute__((constructor(101))) static void look_up(void)
 
 static void end_by(enum vt_raw_ending how)
 {
-	/* not even getpid() */
+	/* not even getpid() may be called */
 	if (run.active && vt_collect_is_quiet(how)) {
 		run.active = 0;
 	}
@@ -226,10 +226,10 @@ static void at_exit_first(void *unused)
 	at_exit();
 }
 
-/* After this is each atexit(). Programs close their standard error in a handler of their own (coreutils do), and
- * handlers run in the opposite order: with ours after each of theirs it runs first, and can say what it wrote. Ending
- * twice is nothing. A program that loads and unloads libraries for ever must not make the list long. ThreadSanitizer
- * calls it while it begins itself, before anything of its own can be called. */
+/* Called for each atexit(). Programs such as coreutils close their standard error in a handler, and handlers run in
+ * the reverse order. So our handler is added again after each of theirs: it runs first, and can still print. Ending
+ * twice has no effect. The list must stay short in a program that loads and unloads libraries again and again.
+ * ThreadSanitizer calls this function while it starts, before anything of its own can be called. */
 __attribute__((no_sanitize("thread"))) int __cxa_atexit(void (*fn)(void *), void *arg, void *dso)
 {
 	static _Atomic int times;
@@ -242,7 +242,8 @@ __attribute__((no_sanitize("thread"))) int __cxa_atexit(void (*fn)(void *), void
 	return rc;
 }
 
-/* dash and others end this way, past all atexit() handlers. The syscall, because the real one is what we stand for. */
+/* dash and others end this way, without atexit() handlers. It makes the system call, because this function replaces
+ * the one of libc. */
 void _exit(int status)
 {
 	end_by(VT_RAW_ENDED_AT_ONCE);
@@ -256,8 +257,9 @@ void _Exit(int status)
 	_exit(status);
 }
 
-/* A program that is about to give up system calls must not be killed for one of ours: from here on the library stores to memory only, and
- * the sampler process sees the end. One that uses the system call seccomp() by itself is noticed by the sampler. */
+/* A program that is about to give up system calls must not be killed because of one of ours. From here on the
+ * library only writes memory, and the sampler process detects the end. If a program uses the system call seccomp()
+ * directly, the sampler notices it. */
 int prctl(int option, ...)
 {
 	unsigned long v[4];
@@ -298,7 +300,7 @@ __attribute__((constructor)) static void begin(void)
 		vt_say(1, "WARNING", "the program runs unsampled: %s", e.text);
 		run.active = 0;
 	}
-	/* a copy that outlives the changes below: variables of a text that is taken apart */
+	/* a copy that the changes below do not affect */
 	clean_environment(vt_collect_run_text()[0] ? vt_collect_run_text() : text);
 	if (run.active) {
 		tell_children();
@@ -313,7 +315,7 @@ __attribute__((constructor)) static void begin(void)
 
 enum { NOT_OURS, IN_PLACE, IN_PLACE_MPI, FOLLOWED };
 
-/* Our library, as vtrun has put it in. */
+/* Finds our library, as vtrun has named it in LD_PRELOAD. */
 static int own_library(char *to, size_t size)
 {
 	const char *first = passed.preload + strcspn(passed.preload, "=");
@@ -322,8 +324,8 @@ static int own_library(char *to, size_t size)
 	return snprintf(to, size, "%.*s", (int)strcspn(first, ": "), first);
 }
 
-/* libVT.so, which lies beside libVTcs.so, belongs into a program that links MPI, if it was made for the same one. `library` gets its
- * path. */
+/* Does the program need libVT.so instead? That library, in the folder of libVTcs.so, is for programs that link MPI,
+ * if it was made for the same MPI. `library` gets its path. */
 static int wants_mpi(const char *path, char *library, size_t size)
 {
 	struct vt_mpi_links program = { .uses = 0 }, ours = { .uses = 0 };
@@ -343,8 +345,8 @@ static int wants_mpi(const char *path, char *library, size_t size)
 	return ours.mpi[0] && (!program.mpi[0] || !strcmp(program.mpi, ours.mpi));
 }
 
-/* Does `name` take the place of the sampled program, with our library in it? If it is one that no library can be put
- * into, then this is the end of what can be sampled, and the trace is written now. FOLLOWED: the environment has all. */
+/* Does `name` replace the sampled program, with our library in it? If no library can be loaded into it, sampling
+ * ends here, and the trace is written now. FOLLOWED: the environment contains all that is needed. */
 static int in_place(const char *name, int search)
 {
 	struct {
@@ -387,7 +389,7 @@ enum {
 	PRELOAD = 8192
 }; /* pointers beyond those of envp; bytes of a new LD_PRELOAD, and of our own variable */
 
-/* How much our thread has used: its account goes on in the next program. */
+/* Adds how much CPU time our thread has used: the next program continues the sum. */
 static void add_account(char *text, const char *old)
 {
 	const char *cpu = strstr(old, "\tcpu=");
@@ -410,8 +412,8 @@ static void with_account(char *const *envp, char **out, char *text)
 	out[n] = NULL;
 }
 
-/* envp with our variables in it, and our library before what LD_PRELOAD has now. `preload` and `text` are the room for
- * those. */
+/* Makes a copy of envp with our variables, and with our library before the present contents of LD_PRELOAD. `preload`
+ * and `text` are the memory for those. */
 static void with_ours(int how, char *const *envp, char **out, char *preload, char *text)
 {
 	size_t n = 0;
@@ -460,7 +462,7 @@ static size_t count(char *const *v)
 	return n;
 }
 
-/* The environment of the program that takes over. In pages of its own: a thread may have a small stack. */
+/* The environment of the program after the exec. It has pages of its own, because a thread may have a small stack. */
 struct changed {
 	size_t size;
 	char preload[PRELOAD], text[PRELOAD];
@@ -479,7 +481,7 @@ static struct changed *changed(int how, char *const *envp)
 	return c;
 }
 
-/* An exec that comes back has failed. */
+/* An exec that returns has failed. */
 static int failed(int result, struct changed *c)
 {
 	int error = errno;

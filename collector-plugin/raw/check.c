@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Checksums of a raw file. */
 #include "config.h"
 #include "collector-plugin/raw/format.h"
 
 #include <string.h>
 
-/* Four sums side by side, so that the multiplications overlap. */
+/* Computes four sums in parallel, so that the multiplications overlap. */
 uint64_t vt_raw_check(const void *at, size_t n, uint64_t seed)
 {
 	static const uint64_t k = 0x9e3779b185ebca87u;

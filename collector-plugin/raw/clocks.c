@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a raw file has of the clock sessions of its rank. */
+/* Reads what a raw file contains about the clock sessions of its rank. */
 #include "config.h"
 #include "collector-plugin/raw/reader.h"
 

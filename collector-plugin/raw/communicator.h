@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* How a communicator is defined in the raw file. */
+/* How the raw file defines a communicator. */
 #ifndef COLLECTOR_PLUGIN_RAW_COMMUNICATOR_H
 #define COLLECTOR_PLUGIN_RAW_COMMUNICATOR_H
 
@@ -8,11 +8,11 @@
 enum vt_raw_comm_kind {
 	VT_RAW_COMM_WORLD = 1,
 	VT_RAW_COMM_SELF = 2,
-	/* all members of the parent make it together: known by parent, number and lowest member */
+	/* all members of the parent make it together: identified by parent, number and lowest member */
 	VT_RAW_COMM_COLLECTIVE = 3,
-	/* only those make it that are in it: known by its members, the tag, and the how manyth of these it is */
+	/* only its members make it: identified by its members, the tag, and how many such communicators came before */
 	VT_RAW_COMM_GROUP = 4,
-	/* another name for one that has been defined */
+	/* another name for a communicator that is already defined */
 	VT_RAW_COMM_RENAMED = 5,
 };
 
@@ -31,7 +31,7 @@ struct vt_raw_comm_def {
 	uint32_t n_own, n; /* ranges of the own group, and of both */
 	uint32_t at;       /* the first of these ranges is the at-th: long lists are in several definitions */
 	const struct vt_raw_ranks *ranks;
-	const char *name; /* of the last of several definitions of the same id */
+	const char *name; /* that of the last of several definitions with the same id */
 };
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A raw file's head and name. */
+/* Creates a raw file, with its head and its name. */
 #include "config.h"
 #include "collector-plugin/host/address.h"
 
@@ -72,7 +72,7 @@ void vt_raw_fill_head(struct vt_raw_head *h, const struct vt_raw_options *o, siz
 	memcpy(h->magic, VT_RAW_MAGIC, 8);
 }
 
-/* A file without a name gets one through /proc, which a container may hide. */
+/* Is /proc visible? A file without a name gets its name through /proc, which a container may hide. */
 static int has_proc(void)
 {
 	int root = tkm_root_open("/"), has = root >= 0 && faccessat(root, "proc/self/fd", X_OK, 0) == 0;
@@ -96,7 +96,7 @@ int vt_raw_open_nameless(const char *path, char *temporary)
 			: (errno = EOPNOTSUPP, -1);
 	temporary[0] = '\0';
 	if (fd < 0 && errno != ENOSPC && errno != EACCES && errno != EROFS && errno != ENOENT) {
-		/* a file system without this */
+		/* the file system does not support files without a name */
 		snprintf(temporary, VT_RAW_PATH_SIZE, "%s.new", path);
 		fd = open(temporary, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0644);
 	}
@@ -110,8 +110,9 @@ int vt_raw_publish(int fd, const char *temporary, const char *path)
 	int root, rc;
 
 	if (temporary[0]) {
-		/* Not by link(): file systems of FUSE may keep a page cache for each name of a file, and what is mapped under the first name
-		 * would never be seen under the second one. Not all of them know the flag; then nobody else makes a file of this name. */
+		/* Not by link(): file systems of FUSE may keep a page cache for each name of a file. Data that is
+		 * mapped under the first name would never be seen under the second one. Some of these file systems
+		 * do not know the flag; on those no other process makes a file of this name. */
 		rc = (int)syscall(SYS_renameat2, AT_FDCWD, temporary, AT_FDCWD, path, RENAME_NOREPLACE);
 		if (rc < 0 && errno != EEXIST) {
 			rc = lstat(path, &there) == 0 ? (errno = EEXIST, -1) : rename(temporary, path);
@@ -139,7 +140,7 @@ static long long clamp(long long v, long long lo, long long hi)
 	return v < lo ? lo : v > hi ? hi : v;
 }
 
-/* Takes the options over; sizes in whole pages. */
+/* Copies the options, with sizes in whole pages. */
 static void set_options(struct vt_raw *r, const struct vt_raw_options *o, size_t page)
 {
 	r->block_size = ((size_t)clamp(o->block_size, VT_RAW_MIN_BLOCK, 1 << 28) + page - 1) / page * page;
@@ -154,7 +155,7 @@ static void set_options(struct vt_raw *r, const struct vt_raw_options *o, size_t
 	r->cap = (size_t)r->max_blocks + 1;
 }
 
-/* head_size bytes of file, mapped. Returns 0 or -1. */
+/* Maps head_size bytes of the file. Returns 0 or -1. */
 static int map_head(struct vt_raw *r, int fd, size_t head_size, int served, struct tkm_err *err)
 {
 	struct statfs fs;
@@ -190,7 +191,7 @@ static void give_back(struct vt_raw *r)
 	munmap(r->arrays, r->arrays_size);
 }
 
-/* With all that it needs but its file. */
+/* Allocates all that a raw file needs, except the file itself. */
 static struct vt_raw *new_raw(const struct vt_raw_options *o, int first_copy, struct tkm_err *err)
 {
 	size_t page = (size_t)sysconf(_SC_PAGESIZE), size, cap;
@@ -198,7 +199,7 @@ static struct vt_raw *new_raw(const struct vt_raw_options *o, int first_copy, st
 	char *p;
 	int i;
 
-	/* everything that is needed until the end, in one piece and not from malloc, which may be the program's own */
+	/* everything that is needed until the end, in one piece and not from malloc, which the program may replace */
 	cap = (size_t)clamp(o->max_blocks, 4, 1 << 24) + 1;
 	size = sizeof(*r) + 2 * cap * sizeof(void *);
 	p = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -261,7 +262,7 @@ struct vt_raw *vt_raw_create(const struct vt_raw_options *o, struct tkm_err *err
 	return NULL;
 }
 
-/* Is what lies there the head of a file that is being written? */
+/* Is this the head of a file that is being written? */
 static int good_head(const struct vt_raw_head *h, off_t size)
 {
 	return !memcmp(h->magic, VT_RAW_MAGIC, 8) && h->order == VT_RAW_ORDER && h->version == VT_RAW_VERSION &&

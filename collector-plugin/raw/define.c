@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Definitions: packed once, written into two streams of blocks that nothing overwrites. */
+/* Writes definitions. Each is packed once and written into two streams of blocks, which are never overwritten. */
 #include "config.h"
 #include "collector-plugin/raw/private.h"
 
@@ -32,7 +32,7 @@ static void put64(struct pack *p, int64_t v)
 	put(p, &v, sizeof(v));
 }
 
-/* All that is put before texts is short, and there are at most four texts. */
+/* The fields before the texts are short, and there are at most four texts. */
 static void put_text(struct pack *p, const char *text)
 {
 	uint32_t n = text ? (uint32_t)strnlen(text, MAX_TEXT) : 0;
@@ -195,7 +195,7 @@ int vt_raw_file_name(struct vt_raw *r, uint32_t id, uint32_t communicator, const
 	return end(r, &p);
 }
 
-/* As many definitions as its ranges need. */
+/* Writes as many definitions as the ranges of the communicator need. */
 int vt_raw_communicator(struct vt_raw *r, const struct vt_raw_comm_def *d)
 {
 	uint32_t at = 0, m;
@@ -282,7 +282,7 @@ int vt_raw_clock(struct vt_raw *r, ltick_t tick, int64_t realtime_ns, int64_t mo
 	return end(r, &p);
 }
 
-/* Bytes of the whole lines that fit into one definition. */
+/* Returns how many bytes of whole lines fit into one definition. */
 static size_t lines_that_fit(const char *lines, size_t n)
 {
 	size_t most = MAX_DEFINITION - 64, k = n < most ? n : most;

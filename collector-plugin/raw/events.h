@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Events of the program's threads in the raw file: one list with the number and the body of each kind. Every event but most states
- * (raw/short.h) is a struct vt_raw_record (type, n, where, dt: 8 bytes) and a body of fixed size, a multiple of 4 bytes. vt_raw_event() appends it
- * to the calling thread's stream, without lock, system call or memory allocation. doc/raw-format.md describes the bytes.
+/* Events of the program's threads in the raw file: one list with the number and the body of each kind. Every event
+ * except most states (raw/short.h) is a struct vt_raw_record (type, n, where, dt: 8 bytes) and a body of fixed size,
+ * a multiple of 4 bytes. vt_raw_event() appends it to the calling thread's stream, without lock, system call or
+ * memory allocation. doc/raw-format.md describes the bytes.
  *
  * To add a kind of event:
- *   1. Declare the struct of its body below, without padding and without pointers. Members that are ids (functions, source
- *      locations, scopes, communicators) are the numbers of definitions of this raw file.
+ *   1. Declare the struct of its body below, without padding and without pointers. Members that are ids (functions,
+ *      source locations, scopes, communicators) are the numbers of definitions of this raw file.
  *   2. Add a line to VT_RAW_EVENT_LIST, with a free number: 6 to 31. The reader takes the size from there.
- *   3. Record it with vt_raw_event(stream, stamp, thread number, VT_RAW_..., n, &body, sizeof(body)); `n` is a byte of your own.
- *      In api/ and mpi/: vt_trace_record() of trace/trace.h, which knows stream, thread and whether the thread records.
- *   4. Add a function to the table in merge/events.c, which writes the record of the trace; ids of the raw file become those
- *      of the trace with vt_merge_id().
+ *   3. Record it with vt_raw_event(stream, stamp, thread number, VT_RAW_..., n, &body, sizeof(body)). The byte `n` is
+ *      free for your use. In api/ and mpi/, use vt_trace_record() of trace/trace.h, which knows stream, thread and
+ *      whether the thread records.
+ *   4. Add a function to the table in merge/events.c, which writes the record of the trace. vt_merge_id() converts
+ *      ids of the raw file to those of the trace.
  *   5. Add it to doc/raw-format.md, and to tests/unit/test_merge_events.c. */
 #ifndef COLLECTOR_PLUGIN_RAW_EVENTS_H
 #define COLLECTOR_PLUGIN_RAW_EVENTS_H
@@ -23,18 +25,19 @@
 struct vt_raw_state_enter {
 	uint32_t function;
 };
-/* VT_RAW_STATE_LEAVE has no body: the innermost state of the thread is left. With source locations these are VT_RAW_ENTER and
- * VT_RAW_LEAVE (raw/format.h). */
+/* VT_RAW_STATE_LEAVE has no body: the thread leaves its innermost state. With source locations, the records
+ * VT_RAW_ENTER and VT_RAW_LEAVE are used instead (raw/format.h). */
 /* `n` of VT_RAW_STATE_LEAVE: the program leaves the state; or its thread ended with the state open. */
 enum { VT_RAW_LEFT = 0, VT_RAW_CLOSED_BY_END = 1 };
-/* VT_RAW_OWNER has no body: the short records after it in its block (raw/short.h) are of the thread `where`. */
+/* VT_RAW_OWNER has no body: the short records after it in its block (raw/short.h) belong to the thread `where`. */
 struct vt_raw_scope {
 	uint32_t scope, seqnr, scl;
 };
 
-/* Messages of MPI, of VT_log_sendmsg() and the like. A communicator is its definition's id, peers are ranks in it, or in its remote
- * group. A send has the stamp of the call's beginning, a receive that of the call's end that completed it. */
-/* The two below have forms of 8 and 12 bytes (raw/short.h). */
+/* Messages of MPI, of VT_log_sendmsg() and of similar calls. A communicator is the id of its definition; peers are
+ * ranks in it, or in its remote group. A send has the stamp of the beginning of its call. A receive has the stamp of
+ * the end of the call that completed it. */
+/* The next two structs have short forms of 8 and 12 bytes (raw/short.h). */
 struct vt_raw_short_message { /* n: the communicator */
 	uint16_t peer, tag;
 	uint32_t bytes;
@@ -42,12 +45,12 @@ struct vt_raw_short_message { /* n: the communicator */
 struct vt_raw_later_message { /* n: the communicator */
 	uint16_t peer, tag;
 	uint32_t bytes;
-	uint32_t since; /* ticks from the beginning of the call that posted it */
+	uint32_t since; /* ticks since the beginning of the call that posted it */
 };
 enum vt_raw_message_kind {
 	VT_RAW_MESSAGE_SEND = 1,
 	VT_RAW_MESSAGE_RECEIVE,
-	VT_RAW_MESSAGE_FREED, /* a receive whose request was freed: its end is not seen */
+	VT_RAW_MESSAGE_FREED, /* a receive whose request was freed, so that its end is not seen */
 	VT_RAW_MESSAGE_WHOLE, /* both ends, of VT_log_msgevent(): peer sent it `since` ticks ago at the source location `during`,
 	                       * rank `number` received it */
 	VT_RAW_MESSAGE_TAKEN_BACK, /* the send that was posted `since` ticks ago failed, or was cancelled */
@@ -57,23 +60,25 @@ struct vt_raw_message {          /* n: enum vt_raw_message_kind */
 	uint32_t communicator;
 	int32_t peer, tag;
 	uint32_t bytes, bytes_high;
-	uint32_t number; /* of partitioned communication in its channel, from 1; 0: a message */
-	uint32_t during; /* ticks that the call took that posted it; UINT32_MAX: more */
-	uint32_t scl;    /* of VT_log_sendmsg(); 0: that of the function */
+	uint32_t number; /* number in its channel of partitioned communication, from 1; 0: a message */
+	uint32_t during; /* ticks that the call that posted it took; UINT32_MAX: more */
+	uint32_t scl;    /* source location of VT_log_sendmsg(); 0: that of the function */
 	int64_t since;
 };
 
-/* The part of this process in a collective operation, when it is complete. n: enum vt_raw_operation (raw/operations.h) */
+/* The part of this process in a collective operation, recorded when it is complete. n: enum vt_raw_operation
+ * (raw/operations.h) */
 struct vt_raw_collective {
 	uint32_t communicator;
-	uint32_t number; /* of the operation on the communicator, from 0 */
+	uint32_t number; /* counts the operations on the communicator, from 0 */
 	int32_t root;    /* its rank, or one of those below */
 	uint32_t sent, received;
 	uint16_t sent_high, received_high;
 	uint32_t scl;
-	int64_t since; /* ticks from the beginning of the call that began it */
+	int64_t since; /* ticks since the beginning of the call that started it */
 };
-/* One member's part in an operation of VT_log_opevent(), which one process logs for all. Its number counts those of the process. */
+/* One member's part in an operation of VT_log_opevent(), which one process logs for all members. Its number counts
+ * the operations of that process. */
 struct vt_raw_logged_share {
 	uint32_t member, filler;
 	struct vt_raw_collective share;
@@ -84,8 +89,8 @@ enum {
 	VT_RAW_ROOT_REMOTE = 0x40000000, /* plus the rank in the other group */
 };
 
-/* Bytes to or from a file of VT_RAW_DEF_FILE, inside the state that moves them: begin with what was asked for, end with what was moved.
- * n: enum vt_raw_io */
+/* Bytes to or from a file of VT_RAW_DEF_FILE, inside the state that transfers them. The record at the beginning has
+ * the bytes that were requested, the record at the end those that were transferred. n: enum vt_raw_io */
 struct vt_raw_transfer {
 	uint32_t file, bytes, bytes_high;
 };
@@ -113,7 +118,7 @@ enum vt_raw_event_type {
 #undef VT_RAW_EVENT_NUMBER
 };
 
-/* Bytes of the whole record; 0: no such kind. */
+/* Returns the bytes of the whole record; 0: there is no such kind. */
 static inline size_t vt_raw_event_size(unsigned type)
 {
 	switch (type) {

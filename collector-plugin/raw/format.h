@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The bytes of a raw file: doc/raw-format.md. */
+/* The layout of a raw file, as described in doc/raw-format.md. */
 #ifndef COLLECTOR_PLUGIN_RAW_FORMAT_H
 #define COLLECTOR_PLUGIN_RAW_FORMAT_H
 
@@ -13,26 +13,27 @@
 #define VT_RAW_MAGIC "TKMRAW1\n"
 #define VT_RAW_ORDER 0x01020304u
 #define VT_RAW_BLOCK_MAGIC 0x4b4c4256u /* "VBLK" */
-#define VT_RAW_FREE_MAGIC 0x45524656u  /* "VFRE": was used, and is elsewhere or is gone */
+#define VT_RAW_FREE_MAGIC 0x45524656u  /* "VFRE": the block was used, and was moved elsewhere or removed */
 
-/* In files of version 3 no values and no messages are short (raw/short.h). */
+/* In files of version 3, values and messages have no short records (raw/short.h). */
 enum { VT_RAW_VERSION = 4, VT_RAW_OLDEST = 3, VT_RAW_MIN_BLOCK = 4096, VT_RAW_MAX_COUNTERS = 255 };
 
 enum vt_raw_state {
-	VT_RAW_RECORDING = 1, /* still there after a crash: the process was killed */
+	VT_RAW_RECORDING = 1, /* if a file is still in this state after a crash, its process was killed */
 	VT_RAW_CLOSED = 2,
-	VT_RAW_MERGED = 3, /* is in a trace; kept because that was asked for */
+	VT_RAW_MERGED = 3, /* its data is in a trace; the user asked to keep the file */
 };
 
 enum { VT_RAW_PROCESS_TOTALS = 64 };
 
-/* The counters of the process: one at a time reads them, and owns the values that its turn protects (sample/process.c). */
+/* The counters of the process. One thread at a time reads them, and owns the values that its turn protects
+ * (sample/process.c). */
 struct vt_raw_process {
 	struct vt_turn turn;
 	int64_t next;    /* COUNTER-MIN-INTERVAL */
 	int64_t high;    /* the latest stamp recorded */
-	int64_t low;     /* and the latest with older values than those that are in the parts now */
-	int64_t read_at; /* when the reading of these began; 0: not all are of one reading */
+	int64_t low;     /* the latest stamp recorded with values older than those that are in the parts now */
+	int64_t read_at; /* when the reading of the values in the parts began; 0: not all are of one reading */
 	struct {
 		uint64_t name, highest;
 	} total[VT_RAW_PROCESS_TOTALS]; /* by a hash of the counter's name, 0: free */
@@ -46,7 +47,8 @@ struct vt_raw_head {
 	uint32_t block_size;
 	uint64_t check;
 	uint32_t pid, parent;
-	uint64_t born;       /* of the process, clock ticks since boot as in /proc/PID/stat: tells a pid reused */
+	/* when the process was born, in clock ticks since boot as in /proc/PID/stat: detects a reused pid */
+	uint64_t born;
 	int32_t rank, ranks; /* -1, 0: no MPI */
 	double hz;           /* nominal ticks of the timer per second */
 	int64_t start_tick;
@@ -55,21 +57,22 @@ struct vt_raw_head {
 	char host[128], ip[64];
 	char timer[64];
 	char program[256];
-	char trace[1024]; /* absolute name that the trace is to have */
+	char trace[1024]; /* absolute name of the trace to be made */
 	char boot[64];    /* boot id of the node */
 	uint64_t reserved[8];
-	/* what changes */
+	/* the members below change while the file is written */
 	_Atomic uint32_t state; /* enum vt_raw_state */
 	_Atomic uint32_t stop;  /* errno of what first ended or interrupted the recording; 0: nothing did */
 	_Atomic int64_t stop_tick;
-	_Atomic int64_t end_tick;     /* when it was closed; while it records, of the last housekeeping */
-	_Atomic uint64_t lost;        /* records for which there was no place */
-	_Atomic uint64_t overwritten; /* blocks that newer ones took the place of */
-	/* Two processes may write a file at the same time, the program and the sampler, which share what is here. */
-	_Atomic uint64_t file_blocks; /* places given out so far */
-	_Atomic uint64_t definitions; /* the number of the next one */
+	_Atomic int64_t end_tick;     /* when it was closed; while it records, when the last housekeeping was */
+	_Atomic uint64_t lost;        /* records that were lost because there was no room */
+	_Atomic uint64_t overwritten; /* blocks that newer ones have replaced */
+	/* Two processes may write a file at the same time: the program and the sampler process. They share the
+	 * members below. */
+	_Atomic uint64_t file_blocks; /* blocks of the file given out so far */
+	_Atomic uint64_t definitions; /* the number of the next definition */
 	_Atomic uint32_t streams;     /* data streams begun */
-	_Atomic uint32_t sessions;    /* clock sessions of the job that are over */
+	_Atomic uint32_t sessions;    /* clock sessions of the job that have ended */
 	_Atomic uint32_t
 		ending; /* enum vt_raw_ending: how the program ended, by its own account, or by exec; 0: unknown */
 	_Atomic uint32_t
@@ -80,13 +83,15 @@ struct vt_raw_head {
 	char reference[64];             /* the free clock beside the timer, which is steered: before the next */
 	_Atomic uint32_t watched;       /* the program counts its calls of MPI, for the sampler to see a deadlock: */
 	_Atomic uint64_t entered, left; /* calls begun, calls ended */
-	_Atomic uint64_t ahead;         /* the sampler has made room on the disk for so many blocks; */
-	_Atomic uint32_t whole;         /* the program has mapped the file as far as it may grow, and asks for that */
-	_Atomic uint32_t pairs;         /* the sampler reads the timer beside it (VT_RAW_DEF_CLOCKS) */
+	_Atomic uint64_t ahead;         /* the sampler has reserved disk space for so many blocks; */
+	_Atomic uint32_t whole;         /* the program has mapped the file up to its largest size, and requests that */
+	/* the sampler reads the timer together with the reference (VT_RAW_DEF_CLOCKS) */
+	_Atomic uint32_t pairs;
 	struct vt_raw_process process;
 };
 
-/* Threads of the program that read their counters at events, for the sampler: after the head, in its second page. */
+/* Threads of the program that read their counters at events, for the sampler process: in the second page of the
+ * file, after the head. */
 struct vt_raw_thread_slot {
 	_Atomic int32_t tid;      /* 0: free */
 	_Atomic int32_t number;   /* in the trace */
@@ -103,28 +108,29 @@ enum vt_raw_ending {
 	VT_RAW_ENDED_EXEC,         /* another program took its place */
 	VT_RAW_ENDED_MPI,          /* MPI_Finalize: the ranks made the trace */
 	VT_RAW_ENDED_ABORT,        /* MPI_Abort */
-	VT_RAW_ENDED_SIGNAL = 256, /* and the number of a signal that was noted (HANDLE-SIGNALS) */
+	VT_RAW_ENDED_SIGNAL = 256, /* plus the number of a signal that was noted (HANDLE-SIGNALS) */
 };
 
-/* Definitions have streams of their own, two copies by the program and two by the sampler; data streams follow. */
+/* The first streams are for definitions: two copies by the program and two by the sampler. Data streams follow. */
 enum { VT_RAW_COPIES = 2, VT_RAW_DEFINING = 4 };
 
 enum vt_raw_kind { VT_RAW_DATA = 1, VT_RAW_DEFINITIONS = 2 };
 enum vt_raw_block_state { VT_RAW_OPEN = 1, VT_RAW_FULL = 2, VT_RAW_SEALED = 3 };
 
-/* In front of every block's records. A block whose first word is 0 is empty. */
+/* The head of every block, before its records. A block whose first word is 0 is empty. */
 struct vt_raw_block {
 	_Atomic uint32_t magic; /* stored last when a block is begun, removed first when it is overwritten */
 	uint16_t kind;
 	_Atomic uint16_t state;
 	uint32_t stream;
 	uint32_t filler;
-	uint64_t number;       /* of this block in its stream, from 0: a gap is what was overwritten or damaged */
+	/* of this block in its stream, from 0: a gap means blocks that were overwritten or damaged */
+	uint64_t number;
 	int64_t base;          /* tick from which the first record's dt counts */
 	uint64_t lost;         /* records of this stream that were lost just before this block */
 	_Atomic uint32_t used; /* bytes of whole records after this head; stored after each record */
 	uint32_t filler2;
-	uint64_t check; /* of kind, stream, number, base, lost, used and the records; once it is SEALED */
+	uint64_t check; /* of kind, stream, number, base, lost, used and the records; valid once the block is SEALED */
 };
 
 enum vt_raw_type {
@@ -159,7 +165,8 @@ enum vt_raw_type {
 	                         * by the sampler process are among them */
 };
 
-/* A call stack: as many places at most, each in an object of VT_RAW_DEF_OBJECT at an offset from where that is loaded. */
+/* The largest number of places in a call stack. Each is an offset in an object of VT_RAW_DEF_OBJECT from its load
+ * address. */
 enum { VT_RAW_STACK = 16 };
 struct vt_raw_place {
 	uint64_t offset;
@@ -168,13 +175,14 @@ struct vt_raw_place {
 
 /* Calls of a function: minimum, maximum and sum of their ticks, with and without what they called. */
 struct vt_raw_times {
-	/* since the row was written, which is every second: 32 bits are enough */
+	/* since the row was last written, which happens every second: 32 bits are enough */
 	uint32_t count;
-	uint32_t more; /* of them counted in another row too: a call is counted once for each of its communications */
+	/* calls among these that another row counts, too: a call counts once for each of its communications */
+	uint32_t more;
 	int64_t inclusive[3], exclusive[3];
 };
 
-/* What is counted apart: a function, and for functions of MPI the partner and the number of bytes. */
+/* What is counted separately: a function, and for functions of MPI the partner and the number of bytes. */
 enum vt_raw_row_kind {
 	VT_RAW_ROW_CALL,
 	VT_RAW_ROW_SEND,
@@ -188,11 +196,11 @@ struct vt_raw_row {
 	uint32_t communicator; /* its definition; 0: VT_RAW_ROW_CALL */
 	int32_t peer;          /* rank in it, of the remote group where there is one */
 	uint32_t kind;         /* enum vt_raw_row_kind */
-	uint64_t bytes;        /* of one message or share; of the function "others" of all of them together */
+	uint64_t bytes;        /* of one message or share; of the function "others": the sum over all */
 	struct vt_raw_times t;
 };
 
-/* In front of every record; the whole is a multiple of 4 bytes. */
+/* The head of every record. The whole record is a multiple of 4 bytes. */
 struct vt_raw_record {
 	uint8_t type;   /* enum vt_raw_type */
 	uint8_t n;      /* counters */
@@ -202,14 +210,15 @@ struct vt_raw_record {
 };
 
 #define VT_RAW_GROUP 0x8000u
-/* Places of threads that have not called us, from here on: they get the lowest free numbers, when all is known. */
+/* Places begin at this number. A thread that has not called us has a place. It gets the lowest free number when all
+ * numbers are known. */
 #define VT_RAW_PLACE 0x4000u
-enum { VT_RAW_NODE = 1 }; /* the group that is always there: all processes on this node */
+enum { VT_RAW_NODE = 1 }; /* the group that always exists: all processes on this node */
 
-/* Checksum of n bytes, a multiple of 4: doc/raw-format.md. */
+/* Returns the checksum of n bytes, a multiple of 4: doc/raw-format.md. */
 uint64_t vt_raw_check(const void *p, size_t n, uint64_t seed);
 
-/* The checksum that a block's `check` should be. `used` is at most what fits. */
+/* Returns the checksum that a block's `check` should be. `used` must not be more than fits into the block. */
 uint64_t vt_raw_block_check(const struct vt_raw_block *b, uint32_t used);
 
 /* A counter as its definition stores it, as far as `factor`, with its texts after it. */
@@ -225,7 +234,7 @@ struct vt_raw_counter_def {
 	const char *name, *unit, *shown_unit, *description; /* "" or NULL if there is none */
 };
 
-/* Bytes of a field of n bytes. */
+/* Returns the size of a field of n bytes with its padding. */
 static inline size_t vt_raw_pad(size_t n)
 {
 	return (n + 3) & ~(size_t)3;

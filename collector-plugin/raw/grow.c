@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The raw file grows: places for blocks, room on the disk, mapping. No store into a mapped block can fail, since the disk has given its
- * room before; either by this process, or, where it has given up system calls, by the sampler process. */
+/* Extends the raw file: places for blocks, space on the disk, mapping. A store into a mapped block cannot fail,
+ * because its space on the disk was reserved before. This process reserves it, or the sampler process if this
+ * process has given up system calls. */
 #include "config.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -17,7 +18,8 @@
 
 enum { LEAST_AHEAD_BYTES = 1 << 20, MOST_AHEAD_BYTES = 32 << 20, FEW = 4, LAST_STOCK_BYTES = 4 << 20 };
 
-/* No descriptor is kept in the program's own table: it might close it and get the number for a file of its own. */
+/* Opens the file again. No descriptor stays in the program's own table: the program might close it and get the same
+ * number for a file of its own. */
 int vt_raw_open_again(struct vt_raw *r)
 {
 	struct stat st;
@@ -42,7 +44,7 @@ void vt_raw_close_again(struct vt_raw *r, int fd)
 	}
 }
 
-/* Beyond the program's limit the kernel does not only refuse, it sends a signal. */
+/* Does the file exceed the program's limit? Beyond the limit the kernel not only refuses, it also sends a signal. */
 static int too_long(off_t end)
 {
 	struct rlimit l;
@@ -50,10 +52,10 @@ static int too_long(off_t end)
 	return getrlimit(RLIMIT_FSIZE, &l) == 0 && l.rlim_cur != RLIM_INFINITY && (rlim_t)end > l.rlim_cur;
 }
 
-/* Room on the disk, so that a store can never fail. Returns 0 or an errno. */
+/* Reserves space on the disk, so that a store can never fail. Returns 0 or an errno. */
 int vt_raw_reserve(int fd, off_t offset, off_t size)
 {
-	static char zeros[4096]; /* not const: then it would be 4 KB of the library's text */
+	static char zeros[4096]; /* not const: then it would add 4 KB to the library's text */
 	ssize_t n;
 	int rc;
 
@@ -81,7 +83,8 @@ int vt_raw_reserve(int fd, off_t offset, off_t size)
 	return 0;
 }
 
-/* Has the program given up system calls? Then what is mapped is filled, and no more. The sampler process, which has the file, too, has not. */
+/* Has the program given up system calls? Then only blocks that are already mapped are filled. The sampler process,
+ * which has the file open, too, can still make system calls. */
 int vt_raw_is_forbidden(const struct vt_raw *r)
 {
 	int is = r->alone && atomic_load_explicit(&r->head->quiet, memory_order_relaxed);
@@ -99,7 +102,8 @@ static int is_ready(const struct vt_raw *r, uint64_t first, size_t n)
 		first + n <= atomic_load_explicit(&r->head->ahead, memory_order_acquire);
 }
 
-/* n places at the end of the file, which another process may want too; *at: where. Returns 0 or an errno. */
+/* Takes n places at the end of the file; *at: their offset. Another process may take places at the same time.
+ * Returns 0 or an errno. */
 int vt_raw_take_places(struct vt_raw *r, size_t n, off_t *at)
 {
 	uint64_t first = atomic_load_explicit(&r->head->file_blocks, memory_order_relaxed);
@@ -115,7 +119,7 @@ int vt_raw_take_places(struct vt_raw *r, size_t n, off_t *at)
 	return 0;
 }
 
-/* They could not be filled. Where another process has taken some after them they stay empty. */
+/* Gives back places that could not be filled. If another process has taken places after them, they stay empty. */
 void vt_raw_give_places_back(struct vt_raw *r, size_t n, off_t at)
 {
 	uint64_t first = ((uint64_t)at - r->head->head_size) / r->block_size, last = first + n;
@@ -123,7 +127,7 @@ void vt_raw_give_places_back(struct vt_raw *r, size_t n, off_t at)
 	atomic_compare_exchange_strong(&r->head->file_blocks, &last, first);
 }
 
-/* Room on the disk for `size` bytes at `at`, mapped. Returns 0 or an errno. */
+/* Reserves space on the disk for `size` bytes at `at`, and maps them. Returns 0 or an errno. */
 static int make_room(struct vt_raw *r, off_t at, size_t size, char **p)
 {
 	size_t from = (size_t)at - r->head->head_size;
@@ -143,7 +147,7 @@ static int make_room(struct vt_raw *r, off_t at, size_t size, char **p)
 	return rc;
 }
 
-/* n more blocks become ready. Returns 0 or an errno. */
+/* Makes n more blocks ready. Returns 0 or an errno. */
 static int grow(struct vt_raw *r, size_t n)
 {
 	off_t at;
@@ -185,7 +189,7 @@ int vt_raw_grow_some(struct vt_raw *r)
 	ahead = atomic_load_explicit(&r->head->ahead, memory_order_relaxed);
 	r->was_ready = r->window && ahead > given && given * r->block_size < r->window_size;
 	if (r->was_ready) {
-		/* costs nothing, so that few will do; the sampler process sees by them what is used */
+		/* this costs nothing, so a few blocks are enough; they show the sampler process how much is used */
 		n = n > FEW ? FEW : n;
 		n = n > ahead - given ? (size_t)(ahead - given) : n;
 	}
@@ -206,8 +210,8 @@ void vt_raw_stock_up(struct vt_raw *r)
 	vt_unlock(&r->lock);
 }
 
-/* In the sampler process, for a program that can no longer do it. Only by fallocate(): what the program may be writing there meanwhile
- * must stay. */
+/* In the sampler process: reserves space for a program that can no longer do it. Uses fallocate() only, so that what
+ * the program writes there at the same time stays. */
 void vt_raw_make_room_ahead(struct vt_raw *r)
 {
 	uint64_t given = atomic_load_explicit(&r->head->file_blocks, memory_order_relaxed),
@@ -221,7 +225,7 @@ void vt_raw_make_room_ahead(struct vt_raw *r)
 	more = more * r->block_size < LEAST_AHEAD_BYTES ? LEAST_AHEAD_BYTES / r->block_size : more;
 	more = more * r->block_size > MOST_AHEAD_BYTES ? MOST_AHEAD_BYTES / r->block_size : more;
 	to = (long long)(given + more) > most ? (uint64_t)(most > 0 ? most : 0) : given + more;
-	/* of a file that was removed the program shall find out */
+	/* a program whose file was removed must notice that itself */
 	if (!atomic_load_explicit(&r->head->whole, memory_order_relaxed) ||
 		!atomic_load_explicit(&r->head->quiet, memory_order_relaxed) || to <= from || (to - from) * 2 < more ||
 		fstat(r->keeper_fd, &st) < 0 || st.st_nlink == 0) {

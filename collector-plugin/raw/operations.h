@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Collective operations in the raw file, numbered as in VT.h (enum _VT_OpTypes), and who sends and receives in each. */
+/* Collective operations in the raw file, numbered as in VT.h (enum _VT_OpTypes), and which ranks send and receive in
+ * each. */
 #ifndef COLLECTOR_PLUGIN_RAW_OPERATIONS_H
 #define COLLECTOR_PLUGIN_RAW_OPERATIONS_H
 

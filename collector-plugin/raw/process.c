@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* When a process was born, and the boot id of this node. */
 #include "config.h"
 #include "collector-plugin/raw/process.h"
 

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Reading a raw file, whole or cut: blocks are found by their heads, not by anything said elsewhere, and nothing in
- * them is believed. */
+/* Reads a raw file, whole or truncated. Blocks are found only by their heads, and nothing in them is trusted. */
 #include "config.h"
 #include "collector-plugin/raw/reader.h"
 
@@ -32,14 +31,14 @@ struct vt_raw_file {
 	char *path;
 	const uint8_t *map;
 	size_t size;
-	struct vt_raw_head head; /* copy; a live file goes on changing */
+	struct vt_raw_head head; /* a copy, because a file in use goes on changing */
 	struct vt_raw_damage damage;
-	struct block_ref *ref; /* by stream, then number */
+	struct block_ref *ref; /* sorted by stream, then by number */
 	size_t n_refs;
 	struct range *stream; /* data streams */
 	size_t n_streams;
 	struct range copy[VT_RAW_DEFINING];
-	int unchecked; /* the sums of data blocks */
+	int unchecked; /* the checksums of data blocks were not compared */
 };
 
 const struct vt_raw_head *vt_raw_file_head(const struct vt_raw_file *f)
@@ -68,7 +67,8 @@ static const struct vt_raw_block *block(const struct vt_raw_file *f, uint32_t in
 		(size_t)index * f->head.block_size);
 }
 
-/* The file may be one that is still written to: what was checked may have changed. */
+/* Returns the end of the records of a block. The file may still be written to, so what was checked before may have
+ * changed. */
 static const uint8_t *block_end(const struct vt_raw_file *f, const struct vt_raw_block *b)
 {
 	const uint8_t *p = (const uint8_t *)b;
@@ -76,8 +76,8 @@ static const uint8_t *block_end(const struct vt_raw_file *f, const struct vt_raw
 	return f->map + f->size - p < (ptrdiff_t)f->head.block_size ? f->map + f->size : p + f->head.block_size;
 }
 
-/* What was looked at need not stay in the process: it is in the page cache as long as there is room, and a file may be larger
- * than memory. */
+/* Releases pages that were read. They stay in the page cache as long as there is room, and a file may be larger than
+ * memory. */
 static void release_pages(const struct vt_raw_file *f, const uint8_t *from, const uint8_t *to)
 {
 	uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), first = ((uintptr_t)from + page - 1) / page * page,
@@ -98,8 +98,8 @@ static int compare(const void *a, const void *b)
 	return x->number < y->number ? -1 : x->number > y->number;
 }
 
-/* Is what is there a block that can be read? Counts it as damaged if it only looks like one. Its head is read, not
- * looked at in the mapping: in a hole of a full tmpfs that would be a SIGBUS. */
+/* Is there a readable block? Counts it as damaged if it only looks like one. The head is read by a system call, not
+ * through the mapping: in a hole of a full tmpfs that would be a SIGBUS. */
 static int usable(struct vt_raw_file *f, int fd, uint32_t index, size_t room)
 {
 	const struct vt_raw_block *b = block(f, index);
@@ -146,7 +146,7 @@ static int add_ref(struct vt_raw_file *f, size_t *cap, uint32_t index)
 	return 0;
 }
 
-/* Drops a second block of the same number, which a crash may leave, and counts the gaps. */
+/* Drops the second of two blocks with the same number, which a crash may leave, and counts the gaps. */
 static void look_for_gaps(struct vt_raw_file *f)
 {
 	size_t i, n = 0;
@@ -193,7 +193,7 @@ static int scan(struct vt_raw_file *f, int fd, struct tkm_err *err)
 {
 	size_t room = f->size - f->head.head_size, size = f->head.block_size, i, cap = 0, seen = 0;
 
-	/* the last block may lack what was not used of it */
+	/* the unused end of the last block may be missing */
 	for (i = 0; i * size < room && i <= UINT32_MAX; i++) {
 		size_t left = room - i * size < size ? room - i * size : size;
 
@@ -449,7 +449,7 @@ int vt_raw_cursor_block(struct vt_raw_cursor *c)
 		c->owner = UINT32_MAX;
 		c->known = 0;
 		c->p = p;
-		/* blocks of a stream lie one after the other, those of others maybe in between, which are read in again */
+		/* blocks of a stream are in order; blocks of others may lie in between, and are read in again */
 		c->begin = c->begin && c->begin <= (const uint8_t *)b ? c->begin : (const uint8_t *)b;
 		c->end = end;
 		if (c->p < c->end) {
@@ -550,7 +550,7 @@ static void get_bytes(struct reader *r, uint8_t *to, size_t n)
 	r->p += n;
 }
 
-/* Texts go one after the other into `room`, each terminated. */
+/* Copies the texts one after the other into `room`, each terminated. */
 static const char *get_text(struct reader *r, char **room)
 {
 	uint32_t n = get32(r);
@@ -634,7 +634,8 @@ struct copy {
 	uint32_t size;
 };
 
-/* Fills *d from the definition at c. Returns 0, or -1: makes no sense. */
+/* Decodes definitions that begin with their number and one more. The functions here fill *d from the definition at
+ * c. */
 /* Those that begin with their number and one more. */
 static void decode_numbered(struct reader *r, struct vt_raw_def *d, char **room)
 {
@@ -725,7 +726,7 @@ static int decode(const struct copy *c, struct vt_raw_def *d, char *room, uint32
 	return r->bad ? -1 : 0;
 }
 
-/* Moves to the next definition of this copy that makes sense. 0: there is none. */
+/* Moves to the next valid definition of this copy. Returns 0 if there is none. */
 static int copy_next(struct vt_raw_file *f, struct copy *c)
 {
 	struct vt_raw_record h;

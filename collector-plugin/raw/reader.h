@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Reading a raw file, whole or cut. libc only. */
+/* Reads a raw file, whole or truncated. Needs libc only. */
 #ifndef COLLECTOR_PLUGIN_RAW_READER_H
 #define COLLECTOR_PLUGIN_RAW_READER_H
 
@@ -11,45 +11,46 @@
 #include "collector-plugin/raw/format.h"
 #include "collector-plugin/raw/short.h"
 
-struct vt_raw_file; /* opened for reading, whole or cut */
+struct vt_raw_file; /* opened for reading, whole or truncated */
 
-/* What was wrong with a file that could be read nevertheless. */
+/* Damage of a file that could be read nevertheless. */
 struct vt_raw_damage {
-	uint64_t blocks;  /* that fail their checksum or make no sense; skipped */
+	uint64_t blocks;  /* that have a wrong checksum or are not valid; skipped */
 	uint64_t missing; /* gaps in the numbers of a stream: overwritten, or among `blocks` */
-	uint64_t open;    /* blocks that were being written at the end */
-	uint64_t tail;    /* bytes at the file's end that are no block's head */
+	uint64_t open;    /* blocks that were being written when the file ended */
+	uint64_t tail;    /* bytes at the file's end that are not a block's head */
 };
 
 struct vt_raw_file *vt_raw_open(const char *path, struct tkm_err *err);
-/* The same without looking at the sums of the data, which takes as long as reading all of it: for definitions. */
+/* The same without comparing the checksums of the data, which takes as long as reading all of it. For reading
+ * definitions. */
 struct vt_raw_file *vt_raw_open_definitions(const char *path, struct tkm_err *err);
-/* A raw file of the definitions alone, for one who reads nothing else of it: calls put with its bytes, n of them for offset
- * `at`; what lies in between is 0. Returns 0, or -1 with err, or without when put did not return 0. */
+/* Copies only the definitions of a raw file, for a reader that needs nothing else. Calls `put` with n bytes for
+ * offset `at`; the bytes in between are 0. Returns 0, -1 with err, or -1 without err if put did not return 0. */
 int vt_raw_copy_definitions(
 	const char *path, int (*put)(void *ctx, uint64_t at, const void *p, size_t n), void *ctx, struct tkm_err *err);
-/* Looks at them after all. Returns 0 or -1. */
+/* Compares the checksums of the data that vt_raw_open_definitions() left out. Returns 0 or -1. */
 int vt_raw_check_data(struct vt_raw_file *f, struct tkm_err *err);
 void vt_raw_file_close(struct vt_raw_file *f);
 const struct vt_raw_head *vt_raw_file_head(const struct vt_raw_file *f);
 const struct vt_raw_damage *vt_raw_file_damage(const struct vt_raw_file *f);
 const char *vt_raw_file_path(const struct vt_raw_file *f);
-/* Bytes of the file when it was opened. */
+/* Returns the size of the file in bytes when it was opened. */
 size_t vt_raw_file_size(const struct vt_raw_file *f);
 
-/* Is the process that writes it still there (on this node and boot)? */
+/* Does the process that writes the file still run (on this node and boot)? */
 int vt_raw_file_alive(const struct vt_raw_file *f);
 
-/* The head alone, of a file that may belong to another user: only a regular file of this user is looked at, and nothing is mapped. Returns 0,
- * or -1: that is no raw file of ours. */
+/* Reads only the head of a file that may belong to another user. Only a regular file of this user is read, and
+ * nothing is mapped. Returns 0, or -1 if it is not a raw file of this user. */
 int vt_raw_read_head(const char *path, struct vt_raw_head *head);
-/* Does the process still run that writes a file with this head (on this node and boot)? */
+/* Does the process that writes a file with this head still run (on this node and boot)? */
 int vt_raw_head_alive(const struct vt_raw_head *head);
-/* May its process have gone on as another program, by exec? The sampler process closes the file then and says so; a thread inside has
- * no time to close it. */
+/* May the process have continued as another program, by exec? The sampler process then closes the file and records
+ * the exec. A thread inside the program has no time to close the file. */
 int vt_raw_may_go_on(const struct vt_raw_head *head);
 
-/* A definition, decoded; texts are terminated copies valid during the call. */
+/* A decoded definition. Texts are terminated copies, valid during the call. */
 struct vt_raw_def {
 	enum vt_raw_type type;
 	uint32_t id, parent; /* class, function, scope, group, scl (line), thread (place) */
@@ -72,18 +73,19 @@ struct vt_raw_def {
 /* Calls fn for each definition, in the order of writing, once each. fn returns 0, or anything else to stop. */
 int vt_raw_definitions(struct vt_raw_file *f, int (*fn)(const struct vt_raw_def *d, void *ctx), void *ctx);
 
-/* The texts of all VT_RAW_DEF_CLOCKS of a file, one after the other, to be freed; NULL where there is none. Returns 0 or -1. */
+/* Reads the texts of all VT_RAW_DEF_CLOCKS of a file into *text, one after the other; the caller frees it. NULL:
+ * there are none. Returns 0 or -1. */
 int vt_raw_read_clocks(const char *path, char **text, size_t *n, struct tkm_err *err);
 
-/* One stream's records in their order: vt_raw_cursor(), then vt_raw_cursor_next() until it says 0. */
+/* Reads one stream's records in order: call vt_raw_cursor(), then vt_raw_cursor_next() until it returns 0. */
 struct vt_raw_cursor {
 	const uint8_t *p, *end;                     /* the present record and its block's end */
 	struct vt_raw_record h;                     /* its first bytes, */
 	const uint8_t *body;                        /* what is after those, or the only part of a short one */
 	size_t size;                                /* its size, */
 	int64_t now;                                /* and its tick */
-	uint32_t sessions;                          /* that were over when it was written; 0: unknown */
-	uint32_t owner;                             /* whose the block's short records are; UINT32_MAX: unknown */
+	uint32_t sessions;                          /* clock sessions that had ended when it was written; 0: unknown */
+	uint32_t owner;                             /* thread of the block's short records; UINT32_MAX: unknown */
 	uint32_t function;                          /* body of a short state, */
 	uint32_t values[3 * VT_RAW_SHORT_COUNTERS]; /* of short values, */
 	struct vt_raw_later_message message;        /* and of a short message; */
@@ -98,11 +100,11 @@ struct vt_raw_cursor {
 };
 size_t vt_raw_streams(const struct vt_raw_file *f);
 void vt_raw_cursor(struct vt_raw_file *f, size_t stream, struct vt_raw_cursor *c);
-/* To the next block that has records. 1, or 0: the end. */
+/* Moves to the next block that has records. Returns 1, or 0 at the end. */
 int vt_raw_cursor_block(struct vt_raw_cursor *c);
 
-/* Bytes of the data record at p, of which `left` are there; 0: that is no whole valid one. A block's sum that is right
- * says nothing about who computed it. */
+/* Returns the bytes of the data record at p, where `left` bytes remain; 0: it is not a whole valid record. A block
+ * with a correct checksum may still contain wrong records. */
 static inline size_t vt_raw_record_size(const uint8_t *p, size_t left, struct vt_raw_record *h)
 {
 	uint32_t n;
@@ -132,12 +134,13 @@ static inline size_t vt_raw_record_size(const uint8_t *p, size_t left, struct vt
 	}
 }
 
-/* The short record of values at c->p, whose first word is w, as a long one. Returns its bytes; 0: it is none. */
+/* Converts the short record of values at c->p, whose first word is w, to a long one. Returns its bytes; 0: it is not
+ * valid. */
 size_t vt_raw_cursor_values(struct vt_raw_cursor *c, uint32_t w);
-/* The values of the long record there are those that the next short ones differ from. */
+/* Remembers the values of the present long record. The next short records contain differences from these values. */
 void vt_raw_cursor_remember(struct vt_raw_cursor *c);
 
-/* The short message at c->p, of which `left` bytes are there, whose first word is w. */
+/* Converts the short message at c->p, where `left` bytes remain. w is its first word. */
 static inline size_t vt_raw_cursor_message(struct vt_raw_cursor *c, uint32_t w, size_t left)
 {
 	uint32_t received = w & (VT_RAW_SHORT_RECEIVE ^ VT_RAW_SHORT_MESSAGE), more[2] = { 0 }, envelope;
@@ -159,7 +162,7 @@ static inline size_t vt_raw_cursor_message(struct vt_raw_cursor *c, uint32_t w, 
 	return size;
 }
 
-/* The short record at c->p, as a long one. Returns its bytes; 0: it is none. */
+/* Converts the short record at c->p to a long one. Returns its bytes; 0: it is not valid. */
 static inline size_t vt_raw_cursor_short(struct vt_raw_cursor *c)
 {
 	size_t left = (size_t)(c->end - c->p);
@@ -197,7 +200,8 @@ static inline size_t vt_raw_cursor_short(struct vt_raw_cursor *c)
 	return 8;
 }
 
-/* To the next record of counters, change, comment or event, whole and valid. 1, or 0: the end of the stream. */
+/* Moves to the next whole, valid record of counters, state change, comment or event. Returns 1, or 0 at the end of
+ * the stream. */
 static inline int vt_raw_cursor_next(struct vt_raw_cursor *c)
 {
 	c->p += c->size;
@@ -220,7 +224,7 @@ static inline int vt_raw_cursor_next(struct vt_raw_cursor *c)
 			c->body = c->p + 8;
 		}
 		if (__builtin_expect(c->size == 0, 0)) {
-			/* what follows in this block cannot be found */
+			/* the start of the next record in this block is unknown */
 			++*c->damaged;
 			c->p = c->end;
 			continue;

@@ -1,16 +1,23 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* States, values and messages in words of 32 bits, without the 8 bytes that are in front of other records: of the thread that the record VT_RAW_OWNER
- * before them in their block names. The first byte tells them apart: bit 7 is set, but for messages; bit 6 says enter.
- * Enter: 18 bits of dt and 12 bits: the function's id less VT_RAW_FIRST_ID, or 0, where the id follows in a word of its own.
+/* Short records: states, values and messages in words of 32 bits, without the 8 bytes at the beginning of other
+ * records. The record VT_RAW_OWNER before them in their block names their thread. The first byte distinguishes them:
+ * bit 7 is set except in messages; together with bit 7, bit 6 means enter.
+ * Enter: 18 bits of dt and 12 bits: the function's id minus VT_RAW_FIRST_ID, or 0 if the id follows in a word of its
+ * own.
  * Leave: 24 bits of dt, and 6 bits 0.
- * Values: 5 bits: the first counter's id less VT_RAW_FIRST_ID, which is not 0, and a bit that says whether the rest is all:
- *   1: 14 bits of dt, and 10 bits are the difference to the latest value of that counter in this block, with its sign;
- *   0: 24 bits of dt. A word for each value follows: 31 bits are the difference; the lowest bit says that a value of the next counter id follows.
- * Messages: bit 7 of the first byte is not set, bit 6 is; bit 5 says that it is received, the rest is the communicator.
+ * Values: 5 bits: the first counter's id minus VT_RAW_FIRST_ID, which is not 0, and a bit that tells whether one
+ * word is all:
+ *   1: 14 bits of dt, and 10 bits for the signed difference from the latest value of that counter in this block;
+ *   0: 24 bits of dt. A word for each value follows: 31 bits are the difference; if the lowest bit is set, a value
+ *   of the next counter id follows.
+ * Messages: bit 7 of the first byte is not set, bit 6 is set; bit 5 is set if the message is received, the other
+ * bits are the communicator.
  *   A send's 24 bits are peer and tag, 12 bits each; the second word is its bytes, its dt is 0.
- *   A receive's 24 bits are dt; bits 8 to 31 of the second word are peer and tag. The third has 16 bits for its bytes and, above them, the
- *   high 16 of 24 bits for the ticks since it was posted; the low 8 are in the second word.
- * What does not fit is written as VT_RAW_STATE_ENTER, VT_RAW_STATE_LEAVE, VT_RAW_COUNTERS, VT_RAW_SEND, VT_RAW_RECEIVE. */
+ *   A receive's 24 bits are dt; bits 8 to 31 of the second word are peer and tag. The third has 16 bits for its
+ *   bytes and, above them, the high 16 of 24 bits for the ticks since it was posted; the low 8 are in the second
+ *   word.
+ * Records that do not fit are written as VT_RAW_STATE_ENTER, VT_RAW_STATE_LEAVE, VT_RAW_COUNTERS, VT_RAW_SEND,
+ * VT_RAW_RECEIVE. */
 #ifndef COLLECTOR_PLUGIN_RAW_SHORT_H
 #define COLLECTOR_PLUGIN_RAW_SHORT_H
 
@@ -37,7 +44,7 @@ enum {
 	VT_RAW_SHORT_SINCE_BITS = 24
 };
 
-/* The word in the order of bits that the first byte in memory has the lowest ones. */
+/* Reorders the bits of a word so that the first byte in memory has the lowest ones. */
 static inline uint32_t vt_raw_short_word(uint32_t w)
 {
 #if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
@@ -57,7 +64,7 @@ static inline uint32_t vt_raw_short_stored(uint32_t w)
 #endif
 }
 
-/* All of an enter's word but its dt, which is added with vt_raw_short_enter(). */
+/* Returns an enter's word without its dt, which vt_raw_short_enter() adds. */
 static inline uint32_t vt_raw_short_code(uint32_t function)
 {
 	uint32_t i = function - VT_RAW_FIRST_ID;
@@ -80,13 +87,13 @@ static inline uint32_t vt_raw_short_values(uint32_t counter, uint32_t dt)
 	return vt_raw_short_leave(dt) | counter;
 }
 
-/* With the value in it; step: its difference, as far as there are bits. */
+/* Returns the word of a record with one value; step: the difference, of which the high bits are cut off. */
 static inline uint32_t vt_raw_short_value(uint32_t counter, uint32_t dt, uint32_t step)
 {
 	return VT_RAW_SHORT | VT_RAW_SHORT_ALONE | counter | dt << 8 | step << (32 - VT_RAW_SHORT_ALONE_STEP_BITS);
 }
 
-/* The number that is in the lowest bits of v, with its sign. */
+/* Returns the signed number in the lowest bits of v. */
 static inline uint64_t vt_raw_short_signed(uint32_t v, unsigned bits)
 {
 	uint64_t sign = (uint64_t)1 << (bits - 1);
@@ -94,13 +101,13 @@ static inline uint64_t vt_raw_short_signed(uint32_t v, unsigned bits)
 	return (v ^ sign) - sign;
 }
 
-/* Does it fit there? */
+/* Does v fit into this number of bits, with its sign? */
 static inline int vt_raw_short_fits(uint64_t v, unsigned bits)
 {
 	return v + ((uint64_t)1 << (bits - 1)) < (uint64_t)1 << bits;
 }
 
-/* Of an enter's word: the function's id, VT_RAW_FIRST_ID if it follows. */
+/* Returns the function's id in an enter's word, or VT_RAW_FIRST_ID if the id follows. */
 static inline uint32_t vt_raw_short_function(uint32_t w)
 {
 	return VT_RAW_FIRST_ID + ((w & 63) | (w >> 8 & 63) << 6);

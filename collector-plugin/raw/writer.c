@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Recording into the raw file: blocks, streams, housekeeping. */
+/* Records into the raw file: blocks, streams, housekeeping. */
 #include "config.h"
 #include "collector-plugin/raw/writer.h"
 
@@ -83,8 +83,8 @@ static int write_at(int fd, const void *p, size_t n, off_t at)
 	return 0;
 }
 
-/* The records first: without its head a block that did not fit is none. A crash after this leaves the block twice,
- * which its number tells. */
+/* Writes the records first: if they do not fit, the block has no head and does not count. A crash after this leaves
+ * the block twice; both copies have the same number. */
 static int append_block(int fd, const struct vt_raw_block *b, off_t at)
 {
 	int rc = write_at(fd, b + 1, atomic_load_explicit(&b->used, memory_order_relaxed), at + (off_t)sizeof(*b));
@@ -92,8 +92,8 @@ static int append_block(int fd, const struct vt_raw_block *b, off_t at)
 	return rc ? rc : write_at(fd, b, sizeof(*b), at);
 }
 
-/* The oldest full blocks are appended to the file until `keep` are left, and their places become ready. r->lock is
- * held, but not while the disk is at work. Returns 0 or an errno. */
+/* Appends the oldest full blocks to the file until `keep` are left; their places become ready. The caller holds
+ * r->lock, which is released while the disk is at work. Returns 0 or an errno. */
 static int flush_full(struct vt_raw *r, size_t keep)
 {
 	int fd = r->n_full > keep ? vt_raw_open_again(r) : -1, rc = 0;
@@ -157,17 +157,17 @@ static int64_t coarse_ns(void)
 	return (int64_t)ts.tv_sec * 1000000000 + ts.tv_nsec;
 }
 
-/* A disk that was full is not asked again at each record. */
+/* Remembers that there is no block, so that a full disk is not asked again at each record. */
 static struct vt_raw_block *no_block(struct vt_raw *r, int why)
 {
 	r->no_room = why;
-	/* without system calls it is the sampler process that makes room, ten times a second */
+	/* without system calls, the sampler process makes room, ten times a second */
 	atomic_store_explicit(
 		&r->no_room_until, coarse_ns() + (why == EPERM ? 50000000 : 1000000000), memory_order_relaxed);
 	return NULL;
 }
 
-/* Without the lock, so that lost records cost no more than those that are stored. */
+/* Takes no lock, so that lost records cost no more than those that are stored. */
 static int is_known_full(struct vt_raw *r)
 {
 	int64_t until = atomic_load_explicit(&r->no_room_until, memory_order_relaxed);
@@ -175,7 +175,8 @@ static int is_known_full(struct vt_raw *r)
 	return until && coarse_ns() < until;
 }
 
-/* A mapped block for use, or NULL with *why. After the limit there is still place for definitions, statistics among them. */
+/* Returns a mapped block, or NULL with *why. Beyond the limit there is still room for definitions, including
+ * statistics. */
 static struct vt_raw_block *get_block(struct vt_raw *r, enum vt_raw_kind kind, int *why)
 {
 	int beyond = kind == VT_RAW_DEFINITIONS && r->no_room == EFBIG;
@@ -193,7 +194,7 @@ static struct vt_raw_block *get_block(struct vt_raw *r, enum vt_raw_kind kind, i
 	if (r->n_ready == 0 && r->mapped < (size_t)r->max_blocks) {
 		*why = vt_raw_grow_some(r);
 		if (*why == 0 && !r->was_ready && r->chunk * 2 * r->block_size <= BIGGEST_CHUNK_BYTES) {
-			r->chunk *= 2; /* the housekeeper was not fast enough */
+			r->chunk *= 2; /* the housekeeper was too slow */
 		}
 	}
 	if (r->n_ready == 0 && r->autoflush && !vt_raw_is_forbidden(r)) {
@@ -217,9 +218,9 @@ static struct vt_raw_block *get_block(struct vt_raw *r, enum vt_raw_kind kind, i
 	return r->ready[--r->n_ready];
 }
 
-/* Where no housekeeper does it, the thread that fills a block appends the full ones, and takes their places again: to copy a block that is
- * still in the cache costs a third of the page faults of another one. Not between two blocks of definitions, which others
- * may want to define meanwhile. */
+/* If there is no housekeeper, the thread that fills a block appends the full ones and takes their places again.
+ * Copying a block that is still in the cache costs a third of the page faults of another block. This is not done
+ * between two blocks of definitions, because other threads may want to write definitions meanwhile. */
 static void flush_alone(struct vt_raw *r, enum vt_raw_kind kind)
 {
 	if (r->alone && kind == VT_RAW_DATA && r->autoflush && r->flush_blocks >= 0 &&
@@ -327,9 +328,9 @@ uint8_t *vt_raw_room_slow(struct vt_raw_stream *s, size_t size, int64_t stamp, u
 		}
 		fresh = 1;
 	}
-	/* a handler may have made room since the quick path looked */
+	/* a signal handler may have made room since the fast path looked */
 	*dt = fresh ? 0 : (uint32_t)d;
-	/* before it blocks may be missing */
+	/* blocks before it may be missing */
 	if (sessions != s->said || (fresh && sessions) || (!fresh && d > UINT32_MAX)) {
 		struct vt_raw_record h = { VT_RAW_TIME, 0, 0, sessions };
 
@@ -343,7 +344,7 @@ uint8_t *vt_raw_room_slow(struct vt_raw_stream *s, size_t size, int64_t stamp, u
 	return s->cur;
 }
 
-/* After the record that ends at p: whose the short ones after it are. There is room for it. */
+/* Writes, after the record that ends at p, which thread the short records after it belong to. There is room for it. */
 static uint8_t *write_owner(struct vt_raw_stream *s, uint8_t *p, uint16_t where)
 {
 	const struct vt_raw_record owner = { VT_RAW_OWNER, 0, where, 0 };
@@ -352,7 +353,7 @@ static uint8_t *write_owner(struct vt_raw_stream *s, uint8_t *p, uint16_t where)
 		return p;
 	}
 	memcpy(p, &owner, sizeof(owner));
-	/* two words, after what has been written so far */
+	/* two words, starting after what has been written so far */
 	s->quick = s->end - 7;
 	return p + sizeof(owner);
 }
@@ -477,7 +478,8 @@ void vt_raw_keep_open(struct vt_raw *r)
 	}
 }
 
-/* First touch costs a fault each, which is better taken here than in the program's threads. */
+/* The first access to a page costs a fault. The housekeeper takes the faults here, so that the program's threads do
+ * not. */
 static void touch_pages(struct vt_raw *r, size_t from)
 {
 	size_t i, at;
@@ -554,7 +556,7 @@ static void end_stream(struct vt_raw_stream *s)
 	}
 }
 
-/* No record more by this process. r->lock is held. */
+/* After this, this process writes no records. The caller holds r->lock. */
 static void end_streams(struct vt_raw *r)
 {
 	struct vt_raw_stream *s;
@@ -633,7 +635,7 @@ int vt_raw_keep_from_children(struct vt_raw *r)
 	struct vt_raw_stream *s;
 	size_t i;
 
-	/* a child that finds nothing of r must not find r either */
+	/* a child that finds no data of r must not find r itself either */
 	if (madvise(r->arrays, r->arrays_size, MADV_WIPEONFORK) < 0) {
 		return -1;
 	}

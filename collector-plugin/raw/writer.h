@@ -1,20 +1,21 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The raw file of one process: what a collector records while the program runs, in a file mapped shared, so that
- * all but the record in hand is there whatever happens to the process. doc/raw-format.md describes the bytes;
- * merge/merge.h makes a trace of them. libc only.
+/* Writes the raw file of one process: what a collector records while the program runs. The file is mapped shared, so
+ * all records except the one being written survive whatever happens to the process. doc/raw-format.md describes the
+ * bytes; merge/merge.h makes a trace of them. Needs libc only.
  *
- * A record is appended without lock, system call or memory allocation: each thread has a stream of its own,
- * a chain of fixed blocks that a housekeeper (vt_raw_tick(), in the collector's background thread) gets ready
- * ahead: full ones are appended to the file, and their places, warm, taken again. Only the step to another block, once in MEM-BLOCKSIZE bytes, takes a lock for a few instructions;
- * where no block is ready it asks the file for some. Definitions have blocks of their own, which are never
- * overwritten, and are in two of them each.
+ * A record is appended without lock, system call or memory allocation. Each thread has a stream of its own, a chain
+ * of fixed blocks. A housekeeper (vt_raw_tick(), in the collector's background thread) gets blocks ready in advance:
+ * it appends full ones to the file, and their memory, which is still in the cache, is used again. Only the step to
+ * another block, once in MEM-BLOCKSIZE bytes, takes a lock for a few instructions. If no block is ready, this step
+ * extends the file. Definitions have blocks of their own, which are never overwritten; each definition is in two of
+ * them.
  *
  *     raw = vt_raw_create(&options, &err);
  *     vt_raw_class(raw, 1, 0, "PERF_DATA");              definitions before first use; any thread
  *     vt_raw_counter(raw, &(struct vt_raw_counter_def){ .id = 1, .classid = 1, .name = "PAPI_TOT_INS", ... });
  *     s = vt_raw_stream(raw);                            once per thread; back with vt_raw_stream_end()
  *     vt_raw_counters(s, tmr_read(timer), thread, 1, &id, &value);
- *     vt_raw_close(raw, tmr_read(timer));                           then vt_merge() of all files */
+ *     vt_raw_close(raw, tmr_read(timer));                then vt_merge() of all files */
 #ifndef COLLECTOR_PLUGIN_RAW_WRITER_H
 #define COLLECTOR_PLUGIN_RAW_WRITER_H
 
@@ -35,9 +36,9 @@ struct vt_raw_options {
 	long long flush_blocks; /* MEM-FLUSHBLOCKS: full blocks from which on the housekeeper flushes; < 0: never */
 	int autoflush;   /* AUTOFLUSH: full blocks are appended to the file, which frees their place; else max_blocks
 	                          * is all there is */
-	int overwrite;   /* MEM-OVERWRITE: without AUTOFLUSH, the oldest make room */
+	int overwrite;   /* MEM-OVERWRITE: without AUTOFLUSH, new blocks replace the oldest ones */
 	long long limit; /* FLUSH-LIMIT: the file never becomes longer, bytes */
-	int served;      /* a file system of FUSE will do: where its server ends, the program ends by SIGBUS */
+	int served;      /* a file system of FUSE is allowed: if its server ends, the program ends by SIGBUS */
 	const char *job, *trace, *program, *timer;
 	double hz;       /* of that timer */
 	ltick_t start;   /* its present reading */
@@ -58,7 +59,7 @@ struct vt_raw_stream {
 	struct vt_raw_block *block; /* NULL before the first record, and when no place is left */
 	volatile int busy;
 	uint32_t id;
-	uint64_t lost;                    /* since the last block began */
+	uint64_t lost;                    /* records since the last block began */
 	uint64_t number;                  /* of the next block */
 	const _Atomic uint32_t *sessions; /* clock sessions that are over, and how many of them this stream knows of */
 	uint32_t said;
@@ -69,41 +70,46 @@ struct vt_raw_stream {
 	uint64_t last[VT_RAW_SHORT_COUNTERS]; /* and the latest one */
 };
 
-/* The rank became known only now. */
+/* Sets a rank that became known only now. */
 void vt_raw_set_rank(struct vt_raw *r, int rank, int ranks);
 
-/* Creates the file. NULL with *err: the path exists, no space, no mapping on this file system (TKM_ERR_UNAVAIL). */
+/* Creates the file. Returns NULL with *err: the path exists, no space, no mapping on this file system
+ * (TKM_ERR_UNAVAIL). */
 struct vt_raw *vt_raw_create(const struct vt_raw_options *o, struct tkm_err *err);
 
-/* Ends it: seals the blocks, stores end_tick = last, cuts what was reserved in vain. Streams that were not given
- * back stay valid memory, so that a thread that outlives main may still append to its last block. */
+/* Closes the file: seals the blocks, stores end_tick = last, and cuts off reserved space that was not used. Streams
+ * that were not given back stay valid memory, so that a thread that outlives main may still append to its last
+ * block. */
 void vt_raw_close(struct vt_raw *r, ltick_t last);
 
-/* A descriptor of the file, if it is still there; -1 with errno. */
+/* Returns a descriptor of the file, if it still exists, or -1 with errno. */
 int vt_raw_open_again(struct vt_raw *r);
-/* The sampler process writes into the file of another process, too, through `fd`, which it keeps: what it records has streams
- * of its own. NULL with *err: that is no raw file that is being written. */
+/* For the sampler process, which writes into the file of another process, too, through `fd`, which it keeps. Its
+ * records go to streams of its own. Returns NULL with *err if that is not a raw file that is being written. */
 struct vt_raw *vt_raw_attach(int fd, const struct vt_raw_options *o, struct tkm_err *err);
-/* No record more from this process; the other one closes the file. */
+/* This process writes no more records; the other process closes the file. */
 void vt_raw_hand_over(struct vt_raw *r);
 /* Frees what an attached file took, after vt_raw_close(). */
 void vt_raw_detach(struct vt_raw *r);
-/* What both share; NULL in a forked child. Slots from 0 to VT_RAW_SLOTS - 1. */
+/* Returns the head, which both processes share, or NULL in a forked child. Slots have numbers from 0 to VT_RAW_SLOTS
+ * - 1. */
 struct vt_raw_head *vt_raw_head(struct vt_raw *r);
 struct vt_raw_thread_slot *vt_raw_slot(struct vt_raw *r, int i);
-/* vt_raw_tick() is not called: each thread completes its own blocks. */
+/* Tells that vt_raw_tick() is not called: each thread completes its own blocks. */
 void vt_raw_alone(struct vt_raw *r, int alone);
-/* The program is about to forbid itself system calls: some megabytes are mapped, which is all that it will fill. */
+/* The program is about to give up system calls: maps some megabytes. The program will fill no more than these. */
 void vt_raw_stock_up(struct vt_raw *r);
 
-/* The program whose sampler process has the file, too: maps it as far as it may grow, which costs nothing, for the time when it may make
- * no system call any more: then the sampler process makes room on the disk before the program needs it. Where the address space
- * does not suffice all stays as it is. */
+/* For a program whose sampler process has the file open, too: maps the file up to its largest size, which costs
+ * nothing. If the program can make no system calls later, the sampler process reserves space on the disk before the
+ * program needs it. If the address space is too small, nothing changes. */
 void vt_raw_map_whole(struct vt_raw *r);
-/* Children of a fork get nothing of it: their fork costs less. For a program that makes no calls, in which only this process uses r. In
- * the child r is as if it had never been, however the child was made. Returns 0, or -1: the kernel cannot. */
+/* Children of a fork get no memory of r, which makes the fork cheaper. For a program that makes no calls, in which
+ * only this process uses r. In the child, r is as if it had never existed, however the child was made. Returns 0, or
+ * -1 if the kernel cannot do it. */
 int vt_raw_keep_from_children(struct vt_raw *r);
-/* In a forked child: forgets the file without touching it. All streams of r take no records from now on. */
+/* To be called in a forked child: forgets the file without touching it. All streams of r take no records from now
+ * on. */
 VT_IN_CHILD void vt_raw_detach_after_fork(struct vt_raw *r);
 
 const char *vt_raw_path(const struct vt_raw *r);
@@ -111,73 +117,80 @@ uint64_t vt_raw_lost(const struct vt_raw *r); /* records so far */
 uint64_t vt_raw_size(const struct vt_raw *r); /* bytes of the file so far */
 int vt_raw_stopped(const struct vt_raw *r);   /* errno that ended the recording (ENOSPC, EFBIG: limit), else 0 */
 
-/* Housekeeping: blocks ready ahead, full ones sealed and flushed, a disk that was full tried again. Called by one
- * thread, about every 100 ms, or when vt_raw_wait() says so. `now` is a reading of the timer. */
+/* Housekeeping: gets blocks ready in advance, seals and flushes full ones, tries a disk that was full again. Called
+ * by one thread, about every 100 ms, or when vt_raw_wait() returns 1. `now` is a reading of the timer. */
 void vt_raw_tick(struct vt_raw *r, ltick_t now);
 
-/* Sleeps until `deadline_ns` of CLOCK_MONOTONIC, or until a thread runs short of ready blocks (1), or vt_raw_wake() (1). */
+/* Sleeps until `deadline_ns` of CLOCK_MONOTONIC. Returns 1 if it ended earlier, because a thread runs short of ready
+ * blocks or because of vt_raw_wake(). */
 int vt_raw_wait(struct vt_raw *r, int64_t deadline_ns);
 void vt_raw_wake(struct vt_raw *r);
 
-/* The thread that calls vt_raw_tick() has a table of descriptors of its own: it may keep one of the file open, and
- * goes on where the program has given up the rights or the root directory that the path needs. Call it there. */
+/* To be called in the thread that calls vt_raw_tick(), if that has a table of descriptors of its own. It may keep
+ * the file open. Then it can go on after the program has given up the rights or the root directory that the path
+ * needs. */
 void vt_raw_keep_open(struct vt_raw *r);
 
-/* A stream for the calling thread, maybe one that another thread has given back. NULL: no memory. */
+/* Returns a stream for the calling thread, maybe one that another thread has given back. NULL: no memory. */
 struct vt_raw_stream *vt_raw_stream(struct vt_raw *r);
 void vt_raw_stream_end(struct vt_raw_stream *s);
 
-/* Definitions. Each returns 0, or -1 when there is no place for it: then its records will have no name. Ids are the
- * caller's, from 1, one number range per kind; the same id again replaces the definition (a thread's new name). */
+/* Definitions. Each function returns 0, or -1 if there is no room: then the records that refer to it have no name.
+ * Ids are chosen by the caller, from 1, one number range per kind. The same id again replaces the definition (a
+ * thread's new name). */
 int vt_raw_class(struct vt_raw *r, uint32_t id, uint32_t parent, const char *name);
 int vt_raw_counter(struct vt_raw *r, const struct vt_raw_counter_def *d);
 int vt_raw_thread(struct vt_raw *r, uint32_t thread, uint64_t tid, const char *name);
-/* The same; what was recorded with that place (VT_RAW_PLACE and above) is this thread's too. 0: it had none of its own. */
+/* The same; records with that place (VT_RAW_PLACE and above) belong to this thread, too. 0: it had no place. */
 int vt_raw_thread_from(struct vt_raw *r, uint32_t thread, uint32_t place, uint64_t tid, const char *name);
 /* Members are threads of this process, VT_RAW_GROUP + id of groups defined before, or a thread of any rank of the
  * job (VT_groupdef); thread 0x7fff stands for all threads of that rank. */
 #define VT_RAW_MEMBER(rank, thread) (0x80000000u | ((uint32_t)(thread)&0x7fffu) << 16 | ((uint32_t)(rank)&0xffffu))
 int vt_raw_group(struct vt_raw *r, uint32_t id, const char *name, const uint32_t *members, uint32_t n);
 int vt_raw_function(struct vt_raw *r, uint32_t id, uint32_t classid, const char *name);
-/* An executable or library, and a function of it whose name is found later: `offset` from where it is loaded; `name`: what it is called if
- * that fails, or "". demangle: show C++ names as in the source. */
+/* An executable or library, and a function in it whose name is found later. `offset` counts from the load address.
+ * `name` is used if no name is found, or "". demangle: show C++ names as in the source. */
 int vt_raw_object(struct vt_raw *r, uint32_t id, const uint8_t *build_id, uint32_t size, const char *path);
 int vt_raw_function_at(struct vt_raw *r, uint32_t id, uint32_t classid, uint32_t object, int demangle, uint64_t offset,
 	const char *name);
-/* What has been counted since the last one of that thread and row. */
+/* What was counted since the last record of that thread and row. */
 int vt_raw_statistics(struct vt_raw *r, uint32_t thread, const struct vt_raw_row *row);
 int vt_raw_scl(struct vt_raw *r, uint32_t id, uint32_t line, const char *file);
 /* A source location that is a call stack. */
 int vt_raw_stack(struct vt_raw *r, uint32_t id, const struct vt_raw_place *place, uint32_t n);
 int vt_raw_scope(struct vt_raw *r, uint32_t id, uint32_t classid, uint32_t scl1, uint32_t scl2, const char *name);
-/* What bytes are read from or written to; communicator: of the processes that opened it together, 0: only this one. */
+/* What bytes are read from or written to. communicator: that of the processes that opened it together, 0: only this
+ * one. */
 int vt_raw_file_name(struct vt_raw *r, uint32_t id, uint32_t communicator, const char *name);
 struct vt_raw_comm_def;
 int vt_raw_communicator(struct vt_raw *r, const struct vt_raw_comm_def *d);
-/* The timer read together with the system's clocks; every few seconds and at both ends. */
+/* The timer read together with the system's clocks, every few seconds and at the start and the end. */
 int vt_raw_clock(struct vt_raw *r, ltick_t tick, int64_t realtime_ns, int64_t monotonic_ns, int64_t raw_ns);
 /* An info record of the trace: class and one text. */
 int vt_raw_info(struct vt_raw *r, const char *cls, const char *text);
-/* The class of one that says: of this process nothing goes into the trace but what its node has (PROCESS no, discard). */
+/* The class of the info record which means that the trace contains, of this process, only the data of its node
+ * (PROCESS no, discard). */
 #define VT_RAW_DISCARDED "discarded"
 
-/* What the rank's block of a .clk file has grown by: n bytes, whole lines of at most 1000 bytes. */
+/* Adds n bytes to the rank's block of a .clk file: whole lines of at most 1000 bytes. */
 int vt_raw_clocks(struct vt_raw *r, const char *lines, size_t n);
 
-/* A clock session of the job is over: the records that follow say so. It tells on which side of a step of the clock a stamp is. */
+/* A clock session of the job has ended. Later records contain that. It tells on which side of a step of the clock a
+ * stamp is. */
 void vt_raw_session_over(struct vt_raw *r);
 
-/* The seldom path of vt_raw_room(). */
+/* The slow path of vt_raw_room(). */
 uint8_t *vt_raw_room_slow(struct vt_raw_stream *s, size_t size, int64_t stamp, uint32_t *dt);
 
-/* Place for a record of `size` bytes, a multiple of 4, or NULL: it is lost and counted. */
+/* Returns room for a record of `size` bytes, a multiple of 4, or NULL: the record is lost and counted. */
 static inline uint8_t *vt_raw_room(struct vt_raw_stream *s, size_t size, int64_t stamp, uint32_t *dt)
 {
 	uint64_t d;
 
 	if (__builtin_expect(!s->busy, 1)) {
 		s->busy = 1;
-		/* a signal handler that records does it before this, or not at all: what is looked at from here on stays as it is */
+		/* a signal handler that records does it before this, or not at all: what is read from here on does
+		 * not change */
 		atomic_signal_fence(memory_order_seq_cst);
 		d = (uint64_t)stamp - (uint64_t)s->now;
 		if (__builtin_expect(d <= UINT32_MAX && size <= (size_t)(s->end - s->cur) &&
@@ -192,7 +205,7 @@ static inline uint8_t *vt_raw_room(struct vt_raw_stream *s, size_t size, int64_t
 	return vt_raw_room_slow(s, size, stamp, dt);
 }
 
-/* The record counts from here on: a crash before this store leaves the record before it the last one. */
+/* Makes the record count: after a crash before this store, the record before it is the last one. */
 static inline void vt_raw_done(struct vt_raw_stream *s, uint8_t *end)
 {
 	s->cur = end;
@@ -201,8 +214,8 @@ static inline void vt_raw_done(struct vt_raw_stream *s, uint8_t *end)
 	s->busy = 0;
 }
 
-/* Samples of n counters (1 to 255) at one time, of thread or group `where`; ids below VT_RAW_FIRST_ID. Returns 0 or -1: lost, and
- * counted. */
+/* Records samples of n counters (1 to 255) at one time, of thread or group `where`, with ids below VT_RAW_FIRST_ID.
+ * Returns 0, or -1: the record is lost, and counted. */
 static inline int vt_raw_counters(
 	struct vt_raw_stream *s, ltick_t stamp, uint16_t where, unsigned n, const uint32_t *ids, const uint64_t *values)
 {
@@ -215,7 +228,7 @@ static inline int vt_raw_counters(
 		return -1;
 	}
 	memcpy(p, &h, 8);
-	/* no calls: n is small as a rule */
+	/* copies of constant size instead of calls: n is usually small */
 	for (i = 0; i < n; i++) {
 		memcpy(p + 8 + 8 * (size_t)i, &values[i], 8);
 		memcpy(p + 8 + 8 * (size_t)n + 4 * (size_t)i, &ids[i], 4);
@@ -224,7 +237,8 @@ static inline int vt_raw_counters(
 	return 0;
 }
 
-/* An event of raw/events.h. size: of the body, as in its list, a constant. Returns 0 or -1: lost, and counted. */
+/* Records an event of raw/events.h. size: of the body, as in the list there, a constant. Returns 0, or -1: lost, and
+ * counted. */
 static inline int vt_raw_event(
 	struct vt_raw_stream *s, ltick_t stamp, uint16_t where, unsigned type, uint8_t n, const void *body, size_t size)
 {
@@ -242,16 +256,16 @@ static inline int vt_raw_event(
 	return 0;
 }
 
-/* The rare path of the two below: writes the long record, and the thread of the short ones after it. */
+/* The slow path of the next two functions: writes the long record, and the thread of the short ones after it. */
 int vt_raw_state_slow(struct vt_raw_stream *s, ltick_t stamp, uint16_t where, unsigned type, uint32_t function);
-/* The number that short records are written for has changed. */
+/* The thread number of the short records has changed. */
 static inline void vt_raw_no_owner(struct vt_raw_stream *s)
 {
 	s->quick = NULL;
 }
 
-/* Is there place for a short record, with its dt below 2^bits? Then the stream is busy until vt_raw_done(); else the long one must
- * do. */
+/* Is there room for a short record, with its dt below 2^bits? If so, the stream is busy until vt_raw_done(). If not,
+ * the caller must write the long record. */
 static inline int vt_raw_quick(struct vt_raw_stream *s, int64_t stamp, unsigned bits, uint32_t *dt)
 {
 	uint64_t d;
@@ -273,7 +287,8 @@ static inline int vt_raw_quick(struct vt_raw_stream *s, int64_t stamp, unsigned 
 	return 1;
 }
 
-/* The thread enters a function; code: vt_raw_short_code() of it. Returns 1, or 0: the slow path must do it. */
+/* Records that the thread enters a function; code: vt_raw_short_code() of it. Returns 1, or 0 if the slow path must
+ * do it. */
 static inline int vt_raw_enter_quickly(struct vt_raw_stream *s, ltick_t stamp, uint32_t function, uint32_t code)
 {
 	uint32_t dt, word;
@@ -294,7 +309,7 @@ static inline int vt_raw_enter_quickly(struct vt_raw_stream *s, ltick_t stamp, u
 	return 1;
 }
 
-/* It leaves the innermost one. */
+/* Records that the thread leaves the innermost function. */
 static inline int vt_raw_leave_quickly(struct vt_raw_stream *s, ltick_t stamp)
 {
 	uint32_t dt, word;
@@ -308,14 +323,14 @@ static inline int vt_raw_leave_quickly(struct vt_raw_stream *s, ltick_t stamp)
 	return 1;
 }
 
-/* Do these fit into a short record? */
+/* Do communicator, peer and tag fit into a short record? */
 static inline int vt_raw_short_envelope(uint32_t communicator, uint32_t peer, uint32_t tag)
 {
 	return !(communicator / VT_RAW_SHORT_COMMUNICATORS | peer >> VT_RAW_SHORT_PEER_BITS |
 		tag >> VT_RAW_SHORT_TAG_BITS);
 }
 
-/* It sends a message, with the stamp of its last record. 0: a long record must do. */
+/* Records that the thread sends a message, with the stamp of its last record. Returns 0 if a long record is needed. */
 static inline int vt_raw_send_quickly(
 	struct vt_raw_stream *s, ltick_t stamp, uint32_t communicator, uint32_t peer, uint32_t tag, uint64_t bytes)
 {
@@ -332,7 +347,7 @@ static inline int vt_raw_send_quickly(
 	return 1;
 }
 
-/* It has received one that was posted `since` ticks before. */
+/* Records that the thread has received a message. The receive was posted `since` ticks before. */
 static inline int vt_raw_receive_quickly(struct vt_raw_stream *s, ltick_t stamp, uint32_t communicator, uint32_t peer,
 	uint32_t tag, uint64_t bytes, uint64_t since)
 {
@@ -351,7 +366,7 @@ static inline int vt_raw_receive_quickly(struct vt_raw_stream *s, ltick_t stamp,
 	return 1;
 }
 
-/* Enter and leave, whatever it takes. Returns 0 or -1: lost, and counted. */
+/* Records enter and leave by the fast or the slow path. Returns 0, or -1: lost, and counted. */
 static inline int vt_raw_state_enter(
 	struct vt_raw_stream *s, ltick_t stamp, uint16_t where, uint32_t function, uint32_t code)
 {
@@ -365,12 +380,12 @@ static inline int vt_raw_state_leave(struct vt_raw_stream *s, ltick_t stamp, uin
 	return vt_raw_leave_quickly(s, stamp) ? 0 : vt_raw_state_slow(s, stamp, where, VT_RAW_STATE_LEAVE, 0);
 }
 
-/* The long record of values of the program's counters, those from VT_RAW_FIRST_ID on; own: `where` is the number of the thread that
- * calls, whose short records may follow. Returns 0 or -1: lost, and counted. */
+/* Writes the long record of values of the program's counters, whose ids begin at VT_RAW_FIRST_ID. own: `where` is
+ * the number of the calling thread, whose short records may follow. Returns 0, or -1: lost, and counted. */
 int vt_raw_values(struct vt_raw_stream *s, ltick_t stamp, uint16_t where, unsigned n, const uint32_t *ids,
 	const void *values, int own);
 
-/* The short one, of the calling thread. Returns 1, or 0: the long one must do. */
+/* Writes the short record of the calling thread. Returns 1, or 0 if the long one is needed. */
 static inline int vt_raw_values_quickly(
 	struct vt_raw_stream *s, ltick_t stamp, unsigned n, const uint32_t *ids, const void *values)
 {
@@ -411,7 +426,7 @@ static inline int vt_raw_values_quickly(
 			return 1;
 		}
 	}
-	/* some of last[] may be of a record that will not be */
+	/* some values in last[] may belong to a record that is not written */
 	s->known &= ~wanted;
 	s->now -= dt;
 	atomic_signal_fence(memory_order_seq_cst);

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Applies PROCESS and CLUSTER to this process. */
 #include "config.h"
 #include "collector-plugin/run/choose.h"
 
@@ -21,7 +22,7 @@ static void rules(const char *option, long long number, long long last, int *sta
 	struct tkm_err err;
 	int i;
 
-	/* what is wrong in them was left out when they were read */
+	/* wrong rules were left out when they were read */
 	for (i = 0; (o = vt_settings_other_nth(&vt_collector.settings, option, i)) != NULL; i++) {
 		vt_choose(o->text, number, last, state, &err);
 	}
@@ -51,7 +52,7 @@ int vt_choose_process(long long rank, long long last_rank, long long host, long 
 	return state;
 }
 
-/* Which host is the first, only MPI says: without it CLUSTER has no meaning for several processes. */
+/* Only MPI knows which host is the first one. Without MPI, CLUSTER has no meaning for several processes. */
 static int choose_alone(const struct vt_collector *c)
 {
 	int rank = vt_rank_of(&c->pub), ranks = vt_ranks_of(&c->pub), state = 0;

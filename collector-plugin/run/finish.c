@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a run leaves behind: the trace, made of the raw files of the job by whichever of its processes ends last, the
- * protocol, and one line for the user. */
+/* Completes a run: the trace, which the last process of the job makes of all raw files, the protocol, and one line
+ * for the user. */
 #include "config.h"
 #include "collector-plugin/core/collector.h"
 
@@ -40,7 +40,7 @@ struct files {
 	char **path;
 	size_t n;
 	int alive; /* other processes of the job that still run */
-	int left;  /* raw files of other jobs on this host that were killed */
+	int left;  /* raw files of other jobs on this host whose processes were killed */
 	char *first_left;
 };
 
@@ -64,7 +64,7 @@ static int add_file(struct files *f, const char *path)
 	return p && p[f->n] ? (f->n++, 0) : -1;
 }
 
-/* Of a run on this host that came to no end? On another one it may still go on. */
+/* Was the run on this host killed? On another host it may still be running. */
 static int was_killed(const struct vt_raw_head *h)
 {
 	char host[256] = "";
@@ -73,7 +73,7 @@ static int was_killed(const struct vt_raw_head *h)
 	return h->state == VT_RAW_RECORDING && !strcmp(h->host, host) && !vt_raw_head_alive(h);
 }
 
-/* Is it a raw file of this job, or one that the user should know of? */
+/* Is it a raw file of this job, or one that the user should know about? */
 static void sort_raw_file(struct vt_collector *c, struct files *f, const char *path)
 {
 	struct vt_raw_head h;
@@ -94,7 +94,7 @@ static void sort_raw_file(struct vt_collector *c, struct files *f, const char *p
 	}
 }
 
-/* The directory of the raw files. */
+/* Opens the directory of the raw files. */
 static DIR *open_directory(const struct vt_collector *c, char *dir, size_t size)
 {
 	snprintf(dir, size, "%s", c->raw_path);
@@ -109,8 +109,9 @@ static int is_in_use(const struct vt_collector *c, const char *path)
 	return vt_raw_read_head(path, &h) == 0 && !strcmp(h.job, c->job) && vt_raw_head_alive(&h);
 }
 
-/* Does the program that vtrun became still run? Then this child is not the last one of the job, and need not look at
- * the files of all others: of a build those are thousands. By its name, in which its process id is. */
+/* Does the program that vtrun became still run? Then this child is not the last process of the job, and need not
+ * look at the files of all others, which can be thousands in a build. The raw file's name tells, since it contains
+ * the process id. */
 static int first_lives(const struct vt_collector *c)
 {
 	char dir[1100], path[1500], pid[20] = "-", rest[24];
@@ -260,8 +261,9 @@ int vt_collect_merge(
 	return merge_for(&vt_collector, in, n, period_s, hosts, err);
 }
 
-/* Two processes may end at the same time and both be the last. The first of the files, which are the same for both, is whose
- * lock counts: a descriptor to be closed; -1: the other one has made the trace. -2: there are no locks here. */
+/* Two processes may end at the same time and both be the last. Then the lock of the first file, which is the same
+ * for both, decides. Returns a descriptor to be closed; -1: the other process has made the trace; -2: there are no
+ * locks here. */
 static int only_one(const struct files *f)
 {
 	const char *first = f->path[0];
@@ -283,8 +285,9 @@ static int only_one(const struct files *f)
 	return fd;
 }
 
-/* From the folder of the protocol where `near`, so that it is right where all has been moved. A full disk may have no protocol: then the
- * raw file of the only process is named. */
+/* Writes the command that makes the trace. If `near`, paths are relative to the folder of the protocol, so that they
+ * are right after all has been moved. If the disk is full there may be no protocol: then the raw file of the only
+ * process is named. */
 static const char *command(const struct vt_collector *c, int near, char *to, size_t size)
 {
 	int alone =
@@ -346,7 +349,7 @@ static void merge_files(struct vt_collector *c, struct files *f)
 	}
 }
 
-/* A run that was killed could say nothing itself. */
+/* Reports runs that were killed, since these could not report it themselves. */
 static void report_unfinished_runs(const struct files *f)
 {
 	char file[4500] = "";
@@ -364,7 +367,7 @@ static void report_unfinished_runs(const struct files *f)
 	}
 }
 
-/* Said once, by rank 0: it is a script that starts the MPI program as its child, as a rule. */
+/* Reported once, by rank 0: usually it is a script that starts the MPI program as its child. */
 void vt_collect_say_no_mpi(const struct vt_collector *c)
 {
 	if (vt_hooks.no_mpi && c->run[0] && vt_rank_of(&c->pub) == 0 && !vt_run_child(c->run, (int)c->pid) &&
@@ -390,8 +393,8 @@ static void last_line(const struct vt_collector *c)
 			"or it died");
 		return;
 	}
-	/* of less than a second it means nothing; a followed child is not the run, and of a job's ranks one speaks for all, but what
-	 * was left out must be said */
+	/* Not for runs of less than a second, where the figures mean nothing. A followed child is not the run, and
+	 * one rank reports for all ranks of a job. What was left out is always reported. */
 	vt_say(!a->slowed && (a->wall_ns < 1000000000 || vt_run_child(c->run, (int)c->pid) || vt_is_together(&c->pub))
 			? 2
 			: 1,
@@ -500,7 +503,8 @@ static void print_info(const struct vt_collector *c, FILE *f, int finished)
 		(unsigned long long)vt_raw_lost(r));
 }
 
-/* What the program has written stays, but for the last lines, which are true while it runs; then how it ended. Returns 0 or -1. */
+/* Adds how the program ended. What the program has written stays, except the last lines, which are true only while
+ * it runs. Returns 0 or -1. */
 static int add_end(const struct vt_collector *c)
 {
 	struct tkm_newfile n = { 0 };
@@ -528,7 +532,8 @@ static int add_end(const struct vt_collector *c)
 	return tkm_newfile_commit(&n, &e);
 }
 
-/* Early in the run, so that a killed one has it too, and again at the end. Not for followed children. */
+/* Writes the protocol early in the run, so that a killed run has it too, and again at the end. Not for followed
+ * children. */
 void vt_collect_protocol(struct vt_collector *c, int finished)
 {
 	struct tkm_newfile n = { 0 };

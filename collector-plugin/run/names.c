@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the files of a run are called: the Intel Trace Collector guide, section 3.2, LOGFILE-NAME, LOGFILE-PREFIX, PROGNAME, PROTOFILE-NAME,
- * FLUSH-PREFIX, FLUSH-PID. */
+/* The names of the files of a run: Intel Trace Collector guide, section 3.2, LOGFILE-NAME, LOGFILE-PREFIX, PROGNAME,
+ * PROTOFILE-NAME, FLUSH-PREFIX, FLUSH-PID. */
 #include "config.h"
 #include "collector-plugin/core/collector.h"
 
@@ -34,17 +34,17 @@ static void name_program(struct vt_collector *c, const char *argv0)
 	char given[256];
 	const char *name = c->settings.progname;
 
-	/* where the run begins anew, it is there already */
+	/* if the run begins anew, the name is there already */
 	if (!name && argv0 == c->program) {
 		return;
 	}
-	/* vtrun knows it best, but its children are other programs */
+	/* vtrun knows the name best, but children of the program are other programs */
 	if (!name && vt_run_value(c->run, "pid", given, sizeof(given)) && atoi(given) == (int)getpid() &&
 		vt_run_value(c->run, "prog", given, sizeof(given))) {
 		name = given;
 	}
 	name = name ? name : argv0 ? argv0 : program_invocation_name;
-	/* a setuid program is not called what its caller says */
+	/* the caller of a setuid program must not choose its name */
 	if (!name || !*base_name(name) || getauxval(AT_SECURE)) {
 		name = vt_own_program(given, sizeof(given));
 	}
@@ -74,7 +74,7 @@ static int join_path(char *to, size_t size, const char *dir, const char *name)
 	return n < 0 || (size_t)n >= size ? -1 : 0;
 }
 
-/* Where relative names begin, absolute. */
+/* Finds the absolute folder in which relative names begin. */
 static int start_directory(const struct vt_collector *c, char *dir, size_t size)
 {
 	char here[1024];
@@ -93,7 +93,7 @@ static void choose_format(struct vt_collector *c)
 	c->format = f ? vt_format_by_name(f) : n ? vt_format_by_suffix(n) : NULL;
 }
 
-/* Of the trace, without its suffix. */
+/* Returns the length of the trace's name without its suffix. */
 static size_t stem_length(const char *trace)
 {
 	return strlen(trace) -
@@ -111,7 +111,7 @@ const char *vt_collect_target(const struct vt_collector *c, char *to, size_t siz
 	return to;
 }
 
-/* A name that is still free, "app-1.stf" if "app.stf" is there, unless it may be replaced. */
+/* Chooses a name that is still free, "app-1.stf" if "app.stf" exists, unless that may be replaced. */
 static void free_name(struct vt_collector *c, char *trace, size_t size)
 {
 	const char *suffix = ends_in(trace, ".single.stf") ? ".single.stf" : ends_in(trace, ".stf") ? ".stf" : "";
@@ -176,7 +176,7 @@ static int name_protocol(struct vt_collector *c, struct tkm_err *err)
 	return 0;
 }
 
-/* "app-WHAT.stf" instead of "app.stf", and its protocol likewise. */
+/* Changes "app.stf" to "app-WHAT.stf", and its protocol likewise. */
 int vt_collect_rename(struct vt_collector *c, const char *what)
 {
 	char old[sizeof(c->trace)];
@@ -193,7 +193,7 @@ int vt_collect_rename(struct vt_collector *c, const char *what)
 
 static void name_job(struct vt_collector *c)
 {
-	/* that of one mpirun before that of a batch job, which may start many */
+	/* the variable of one mpirun comes before that of a batch job, which may start many */
 	static const char *const names[] = { "PMIX_NAMESPACE", "OMPI_MCA_ess_base_jobid", "SLURM_JOB_ID", "PBS_JOBID",
 		"LSB_JOBID", NULL };
 	struct timespec ts;
@@ -233,8 +233,8 @@ static void say_stopped(const char *path, int why)
 				       : "FLUSH-PREFIX for another folder");
 }
 
-/* VT-flush-<program>_<rank>-<pid>.dat; a number after it if the name is taken, as it is after a killed process whose
- * pid comes again. */
+/* Creates VT-flush-<program>_<rank>-<pid>.dat. A number follows if the name is taken, for example by a killed
+ * process with the same pid. */
 static struct vt_raw *create_in(struct vt_collector *c, const char *dir, int served, struct tkm_err *err)
 {
 	struct vt_raw_options o = vt_raw_options_of(c);
@@ -277,7 +277,7 @@ static struct vt_raw *create_in(struct vt_collector *c, const char *dir, int ser
 
 struct vt_raw *vt_collect_raw(struct vt_collector *c, struct tkm_err *err)
 {
-	/* the guide's candidates, for when the raw file cannot be beside the trace */
+	/* folders from the guide, for the case that the raw file cannot be in the folder of the trace */
 	static const char *const variables[] = { "BIGTEMP", "FASTTEMP", "TMPDIR", "TMP", "TMPVAR" };
 	char dir[1024], first[1024];
 	struct tkm_err why, again;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The measured process and the sampler process: it is found or started, gets the raw file, and is told the end. Between the two the
- * process holds no descriptor and has no thread for it. */
+/* Connects the measured process to the sampler process: finds or starts it, hands over the raw file, and reports the
+ * end. In between the process has no descriptor and no thread for the sampler. */
 #include "config.h"
 #include "collector-plugin/run/run.h"
 
@@ -26,14 +26,14 @@
 
 enum { ATTACH_NS = 2000000, ANSWER = 70000, MOST_TEXT = 8 << 20 };
 
-/* ---- what the sampler must know ---- */
+/* ---- texts that the sampler needs ---- */
 
 struct texts {
 	char *at;
 	size_t n, size;
 };
 
-/* Counts where there is no memory yet. */
+/* Adds a text, or only counts its bytes while there is no memory. */
 static void add_text(struct texts *t, const char *key, const char *value, size_t n)
 {
 	size_t k = strlen(key) + 1;
@@ -59,7 +59,7 @@ static void put_integer(struct texts *t, const char *key, long long v)
 	put_text(t, key, text);
 }
 
-/* Ranks of the job on this host; 0: the launcher does not say. */
+/* Returns the number of ranks of the job on this host; 0: the launcher does not tell. */
 static int local_ranks(void)
 {
 	static const char *const names[] = { "OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS", NULL };
@@ -83,7 +83,7 @@ static void put_all(struct texts *t, const struct vt_collector *c, int64_t tick)
 	put_text(t, "run", c->run);
 	put_text(t, "commanded",
 		vt_run_value(c->run, "commanded", commanded, sizeof(commanded)) ? commanded : c->commanded);
-	/* the full name of a simulated clock says when it began */
+	/* the full name of a simulated clock contains when it began */
 	put_text(t, "timer", vt_timer_of(&c->pub)->flags & TMR_SIMULATED ? vt_timer_of(&c->pub)->name : c->timer_name);
 	put_integer(t, "tick", tick);
 	put_integer(t, "rank", vt_rank_of(&c->pub));
@@ -122,7 +122,8 @@ static int sample_inside(struct vt_collector *c, const char *fmt, ...)
 	return 0;
 }
 
-/* Counters that no other process can read: software-defined events are in the program's memory. */
+/* Does the user ask for counters that no other process can read? Software-defined events are in the program's
+ * memory. */
 static int asks_for_sde(const struct vt_collector *c)
 {
 	size_t i;
@@ -147,7 +148,7 @@ static int any_from_opening(const struct vt_collector *c)
 	return 0;
 }
 
-/* Why a thread has to do it; c->inside_why is "" if nothing speaks for it. */
+/* Must a thread inside the program read the counters? c->inside_why gets the reason, or "". */
 static int must_be_inside(struct vt_collector *c)
 {
 	struct tkm_err e;
@@ -302,7 +303,7 @@ static ssize_t tell_end(
 	return n;
 }
 
-/* The sampler has ended, and no other one could be started: then the file is completed here, and the trace is made here. */
+/* The sampler has ended, and no other one could be started: completes the file and makes the trace in this process. */
 static void end_alone(struct vt_collector *c, int merge)
 {
 	if (merge < 2) {
@@ -342,7 +343,7 @@ void vt_outside_end(struct vt_collector *c, enum vt_raw_ending how, int merge)
 			vt_collect_protocol(c, 1);
 		}
 		if (merge < 2) {
-			/* only the program knows by then whether it did */
+			/* only now does the program know whether it called MPI_Init */
 			vt_collect_say_no_mpi(c);
 		}
 	} else if (vt_now_ns(CLOCK_MONOTONIC) >= until) {

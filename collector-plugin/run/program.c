@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* In an MPI job this happens inside the program: the child has no exit signal and is waited for by its number, so the program sees neither
- * SIGCHLD nor a child to wait for. */
+/* Runs a program of this installation and waits for it. In an MPI job this happens inside the program: the child has
+ * no exit signal and is waited for by its number, so the program sees neither SIGCHLD nor a child to wait for. */
 #include "config.h"
 #include "collector-plugin/run/program.h"
 
@@ -29,7 +29,7 @@ struct child {
 	char stack[STACK];
 };
 
-/* Shares memory with the caller, which is stopped meanwhile: system calls only. */
+/* Runs in the memory of the caller, which is stopped meanwhile: system calls only. */
 static int exec_program(void *arg)
 {
 	struct child *c = arg;
@@ -37,7 +37,7 @@ static int exec_program(void *arg)
 
 	vt_child_signals();
 	null = open("/dev/null", O_RDWR | O_CLOEXEC);
-	/* the pipe may be one of the three itself, if the program has closed its own */
+	/* the pipe may have one of the numbers 0 to 2, if the program has closed its own files */
 	i = c->to < 0 ? null : fcntl(c->to, F_DUPFD_CLOEXEC, 3);
 	if (i >= 0) {
 		dup2(i, 1);
@@ -54,7 +54,7 @@ static int exec_program(void *arg)
 	return 127;
 }
 
-/* What it prints, to its end. Keeps the beginning of it. */
+/* Reads all that the child prints, and keeps the beginning of it. */
 static void read_text(int from, char *text, size_t size)
 {
 	char rest[512];
@@ -68,7 +68,7 @@ static void read_text(int from, char *text, size_t size)
 	text[n] = '\0';
 }
 
-/* Returns the wait status, or -1 with errno. */
+/* Runs the program. Returns the wait status, or -1 with errno. */
 static int run(struct child *c, char *text, size_t size)
 {
 	int status, pid, error, pipes[2] = { -1, -1 };

@@ -5,8 +5,9 @@
 
 #include <stddef.h>
 
-/* Runs `name` with these arguments (NULL ends them) and waits for it. What it prints goes to text, the beginning of it, if that is not
- * NULL; else messages go where those of the program go. Returns its wait status, or -1 with errno. */
+/* Runs `name` with these arguments (NULL ends them) and waits for it. If text is not NULL, it gets the beginning of
+ * what the program prints; else its messages go where those of this process go. Returns its wait status, or -1 with
+ * errno. */
 int vt_program_run(const char *name, const char *const *arguments, char *text, size_t size);
 
 #endif

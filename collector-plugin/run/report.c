@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* REPORT and LOGFILE-FORMAT: what is made of the trace that was just written. */
+/* REPORT and LOGFILE-FORMAT: makes the report and other formats of the trace that was just written. */
 #include "config.h"
 #include "collector-plugin/run/report.h"
 

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* The report and other formats of a finished trace. */
 #ifndef COLLECTOR_PLUGIN_RUN_REPORT_H
 #define COLLECTOR_PLUGIN_RUN_REPORT_H
 
-/* vtreport makes the HTML file of a trace; the result is reported. force: replace one that exists. */
+/* Starts vtreport, which makes the HTML file of a trace, and reports the result. force: replace a file that exists. */
 void vt_report_make(const char *trace, int force);
 
-/* stftool makes `target` of the trace, as LOGFILE-FORMAT says; the result is reported. The trace stays, since it holds what the other format
- * has no place for. extended: EXTENDED-VTF, NULL if it was not given. */
+/* Starts stftool, which converts the trace to `target` as LOGFILE-FORMAT requests, and reports the result. The trace
+ * is kept, since it holds what the other format cannot. extended: EXTENDED-VTF, NULL if it was not given. */
 void vt_convert_trace(const char *trace, const char *target, const char *format, const char *extended, int force);
 
 #endif

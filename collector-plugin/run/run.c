@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Start and end of the collector. */
+/* Starts and ends the collector. */
 #include "config.h"
 #include "collector-plugin/run/run.h"
 #include "collector-plugin/run/choose.h"
@@ -42,21 +42,21 @@ extern char **environ;
 
 enum { STATISTICS_ROWS = 512 }; /* of a thread: 40 KB */
 
-static struct vt_lock lock = VT_LOCK_INIT; /* start against end */
+static struct vt_lock lock = VT_LOCK_INIT; /* the start and the end exclude each other */
 
 static void complain(void *ctx, const char *line)
 {
 	(void)ctx;
-	/* as a rule all ranks of a job have the same options */
+	/* all ranks of a job usually have the same options */
 	vt_say(vt_launcher_rank() > 0 ? 2 : 1, "WARNING", "%s", line);
 }
 
-/* vtrun's own are taken out of the environment later. */
+/* Keeps the variables, because vtrun's own are removed from the environment later. */
 static void keep_variables(struct vt_collector *c)
 {
 	size_t i, n = 0, k = 0;
 
-	/* in a setuid program nothing of its caller counts */
+	/* a setuid program ignores the variables of its caller */
 	for (i = 0; environ && environ[i] && !getauxval(AT_SECURE); i++) {
 		n += strncmp(environ[i], "VT_", 3) == 0;
 	}
@@ -68,7 +68,7 @@ static void keep_variables(struct vt_collector *c)
 	}
 }
 
-/* The file is read once, so that other ranks can be told what it says. */
+/* Reads the file once, so that its contents can be sent to other ranks. */
 static void read_config(struct vt_collector *c)
 {
 	enum { MOST = 16 << 20 };
@@ -105,7 +105,7 @@ static void load_settings(struct vt_collector *c)
 	c->settings.config_text = c->config_text;
 	c->settings.config_size = c->config_size;
 	c->settings.config_name = c->config_name;
-	/* vtrun has looked at everything before and said what is wrong */
+	/* vtrun has checked everything before and reported what is wrong */
 	c->settings.complain = c->run[0] ? NULL : complain;
 	vt_settings_load(&c->settings,
 		vt_run_value(c->run, "commanded", commanded, sizeof(commanded)) ? commanded : c->commanded);
@@ -121,7 +121,7 @@ void vt_collect_commanded(const char *name)
 	}
 }
 
-/* NULL with the reason also where a timer can be opened but not used for stamps. */
+/* Opens a timer for stamps. Returns NULL with the reason also if the timer can be opened but not used for stamps. */
 static struct tmr_timer *open_usable(const char *name, int rank, struct tkm_err *err)
 {
 	struct tmr_timer *t = tmr_open(name, rank > 0 ? rank : 0, err);
@@ -186,7 +186,7 @@ static int needs_interface(struct dl_phdr_info *info, size_t size, void *unused)
 	}
 	for (d = dynamic; d && d->d_tag != DT_NULL; d++) {
 		if (d->d_tag == DT_STRTAB) {
-			/* some machines leave it as it is in the file */
+			/* some machines keep the address that is in the file */
 			names = d->d_un.d_ptr + (d->d_un.d_ptr < info->dlpi_addr ? info->dlpi_addr : 0);
 		}
 	}
@@ -214,8 +214,8 @@ static void begin_records(struct vt_collector *c)
 	vt_raw_thread(r, 0, (uint64_t)getpid(), c->program);
 }
 
-/* In the child of a program that vtrun did not start (preload.c does the same for one that it did): nothing of the parent's is
- * recorded there, and VT_initialize() may begin anew. */
+/* In the child of a program that vtrun did not start (preload.c does the same for one that it did): records nothing
+ * of the parent there, and VT_initialize() may start the collector again. */
 static VT_IN_CHILD void forked(void)
 {
 	if (vt_collect_running() && vt_collector.pid != getpid()) {
@@ -259,7 +259,7 @@ static void say_throttled(void)
 	}
 }
 
-/* Options that decide what is recorded of calls. */
+/* Applies the options that decide which calls are recorded. */
 static int obey_settings(struct vt_collector *c, struct tkm_err *err)
 {
 	load_settings(c);
@@ -316,7 +316,7 @@ static int prepare(struct vt_collector *c, int rank, int ranks, const char *argv
 		return -1;
 	}
 	if (vt_hooks.load || !of_mpi) {
-		vt_choose_alone(c); /* MPI_Init, if it comes, does it with all ranks and hosts known */
+		vt_choose_alone(c); /* if MPI_Init comes, it does this again when all ranks and hosts are known */
 	}
 	begin_records(c);
 	c->calls_expected = calls_expected(c);
@@ -428,7 +428,7 @@ void vt_collect_end_how(int merge, enum vt_raw_ending how)
 	vt_call_finalize();
 	/* the ranks of a job have one trace; the sampler process knows when the last of them has ended */
 	merge = merge && (c->outside || !vt_is_together(&c->pub));
-	/* a signal handler that ends the program may have interrupted the one who holds it */
+	/* a signal handler that ends the program may have interrupted the thread that holds the lock */
 	if (vt_lock_try(&lock) != 0) {
 		errno = saved;
 		return;
@@ -527,7 +527,7 @@ void vt_collect_forked(void)
 	struct vt_collector *c = &vt_collector;
 	int i;
 
-	/* a thread that held it does not exist here */
+	/* a thread that held the lock does not exist here */
 	vt_lock_forget(&lock);
 	VT_SET_IF_OTHER(vt_collecting, NULL);
 	vt_say_forked();

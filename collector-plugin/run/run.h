@@ -7,69 +7,73 @@
 #include "collector-plugin/host/memory.h"
 #include "collector-plugin/raw/format.h"
 
-/* Starts it with the options of the environment (VT_CONFIG, VT_*) unless it runs already or has ended. rank -1: not
- * known; a collector that runs with another rank, or none, takes this one. argv0 may be NULL. Returns 0 when it
- * runs, 1 when it has ended or the options say no, -1 with err. */
+/* Starts the collector with the options of the environment (VT_CONFIG, VT_*), unless it runs already or has ended.
+ * rank -1: unknown. A collector that runs with another rank, or none, takes this one. argv0 may be NULL. Returns 0
+ * if it runs, 1 if it has ended or the options forbid it, -1 with err. */
 int vt_collect_start(int rank, int ranks, const char *argv0, struct tkm_err *err);
 
-/* Ends it: the last samples, then the raw file is closed. merge 1: and made into a trace, if this process is the only
- * one of its job; 0: others do that (MPI: all ranks together). Again is nothing. Not under a lock. */
+/* Ends the collector: takes the last samples and closes the raw file. merge 1: also makes the trace, if this process
+ * is the only one of its job; 0: others do that (MPI: all ranks together). A second call has no effect. Not to be
+ * called with a lock held. */
 void vt_collect_end(int merge);
-/* The program gives up system calls (seccomp): from here on only memory is written. no_clock: and not that, since its strict mode takes
- * the counter away, too, by which clocks are read. */
+/* The program gives up system calls (seccomp): from here on the library only writes memory. no_clock: clocks cannot
+ * be read either, because the strict mode of seccomp also forbids reading the counter. */
 void vt_collect_be_quiet(int no_clock);
-/* Is that so? Then the end is noted, and the sampler process does all else. */
+/* Has the program given up system calls? Then this notes the end, and the sampler process does all else. */
 int vt_collect_is_quiet(enum vt_raw_ending how);
-/* The same; how the program ends. */
+/* Like vt_collect_end(); how: how the program ends. */
 void vt_collect_end_how(int merge, enum vt_raw_ending how);
 
-/* One trace of several raw files (merge.h), with what the options say of it: LOGFILE-*, COMPRESS, STF-*, KEEP-RAW-EVENTS.
- * After the end too. period_s: of the maps' global ticks. Returns 0 or -1. */
+/* Makes one trace of several raw files (merge.h), with the options that concern it: LOGFILE-*, COMPRESS, STF-*,
+ * KEEP-RAW-EVENTS. Also after the end. period_s: of the maps' global ticks. Returns 0 or -1. */
 struct vt_merge_input;
 struct vt_merge_hosts;
 int vt_collect_merge(
 	struct vt_merge_input *in, size_t n, double period_s, const struct vt_merge_hosts *hosts, struct tkm_err *err);
 
-/* After the merge, when the trace's .clk file is there, too: the report (REPORT), or the command that makes it,
- * and the trace in another format (LOGFILE-FORMAT). */
+/* To be called after the merge, when the trace's .clk file exists, too. Makes the report (REPORT), or prints the
+ * command that makes it, and converts the trace to another format (LOGFILE-FORMAT). */
 void vt_collect_show(const struct vt_collector *c);
 
-/* In the child of a fork: nothing of the parent's is touched, and a new start is possible. */
+/* To be called in the child of a fork: touches nothing of the parent, and allows a new start. */
 VT_IN_CHILD void vt_collect_forked(void);
 
-/* Begins anew with the configuration of another rank, "FILE of rank N", at MPI_Init, after what the process has recorded so
- * far is deleted. Returns 0; 1: that cannot be any more, the program has called VT_ already; or -1. */
+/* Starts again with the configuration of another rank, "FILE of rank N", in MPI_Init. What the process has recorded
+ * so far is deleted. Returns 0; 1 if it is too late, since the program has called VT_ already; or -1. */
 int vt_collect_reconfigure(const char *text, size_t size, const char *name, struct tkm_err *err);
 
-/* The same with another timer: that of rank 0. Returns 0, or -1 with the reason: it cannot be opened here, or it is too late. */
+/* The same with another timer: that of rank 0. Returns 0, or -1 with the reason: the timer cannot be opened here, or
+ * it is too late. */
 int vt_collect_take_timer(const char *name, struct tkm_err *err);
 
-/* The program writes the protocol, which needs what only its ranks know: now, and at its end. */
+/* Makes the program write the protocol, now and at its end, because it needs what only the ranks know. */
 void vt_collect_own_protocol(void);
 
-/* outside.c: is the process sampled by a process of its own? Returns 1, or 0: a thread has to do it, and c->inside_why says why. */
+/* outside.c: hands the process over to the sampler process. Returns 1, or 0 if a thread must sample it;
+ * c->inside_why has the reason. */
 int vt_outside_start(struct vt_collector *c);
-/* The end of that, with what the sampler says to the user. merge: struct vt_attach_end. */
+/* Ends that, and prints what the sampler tells the user. merge: struct vt_attach_end. */
 void vt_outside_end(struct vt_collector *c, enum vt_raw_ending how, int merge);
 
 /* names.c: program, job, trace, protocol, raw file. Returns 0 or -1. */
 int vt_collect_names(struct vt_collector *c, const char *argv0, struct tkm_err *err);
-/* Gives the trace another number if its name is taken by now, unless it may be replaced. */
+/* Gives the trace another number if its name is taken meanwhile, unless it may be replaced. */
 void vt_collect_free_name(struct vt_collector *c);
-/* What the trace becomes in the format of LOGFILE-FORMAT, in to; NULL: it stays STF. */
+/* Writes the name that the trace gets in the format of LOGFILE-FORMAT to `to`; NULL: it stays STF. */
 const char *vt_collect_target(const struct vt_collector *c, char *to, size_t size);
-/* The trace, and the protocol, get "-what" in their names. Returns 0, or -1: that is too long, they keep the old ones. */
+/* Adds "-what" to the names of the trace and the protocol. Returns 0, or -1 if that is too long; then they keep
+ * their names. */
 int vt_collect_rename(struct vt_collector *c, const char *what);
-/* A raw file beside the trace, or where it is possible. */
+/* Creates a raw file in the folder of the trace, or in another folder if that is not possible. */
 struct vt_raw *vt_collect_raw(struct vt_collector *c, struct tkm_err *err);
 
-/* finish.c: what was recorded is complete; then the trace, the protocol, the last line. */
+/* finish.c: completes the recording; then the trace, the protocol, the last line. */
 void vt_collect_close(struct vt_collector *c);
 void vt_collect_finish(struct vt_collector *c, int merge);
 void vt_collect_protocol(struct vt_collector *c, int finished);
-/* The one command that makes the trace of all raw files of the job, for a shell; absolute names. */
+/* Writes the one command for a shell that makes the trace of all raw files of the job, with absolute names. */
 const char *vt_collect_command(const struct vt_collector *c, char *to, size_t size);
-/* In the program: the hint for one that was started as a rank and did not call MPI_Init. */
+/* In the program: prints the hint for a process that was started as a rank and did not call MPI_Init. */
 void vt_collect_say_no_mpi(const struct vt_collector *c);
 
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* HANDLE-SIGNALS: a handler in front of the program's own notes in the raw file which signal came, which the kernel does not always
- * tell the sampler process. Then the handler that was there before has its turn, or the default action. */
+/* HANDLE-SIGNALS: a handler that runs before the program's own records in the raw file which signal came. The kernel
+ * does not always tell the sampler process. Then the handler that was installed before runs, or the default action
+ * is taken. */
 #include "config.h"
 #include "collector-plugin/run/signals.h"
 
@@ -22,7 +23,7 @@
 enum { SIGNALS = 65, STACK = 64 << 10 };
 
 static struct sigaction before[SIGNALS];
-static struct vt_raw_head *head; /* of the process that has installed them */
+static struct vt_raw_head *head; /* of the process that installed the handlers */
 static pid_t owner;
 
 static void note_signal(int n, siginfo_t *info, void *context)
@@ -49,13 +50,13 @@ static void install(int n, int on_stack)
 	memset(&a, 0, sizeof(a));
 	a.sa_sigaction = note_signal;
 	a.sa_flags = SA_SIGINFO | SA_RESTART | (on_stack ? SA_ONSTACK : 0);
-	/* what is ignored ends nothing; where the run begins anew it is ours already */
+	/* an ignored signal ends nothing; if the run begins anew, the handler is ours already */
 	if (sigaction(n, NULL, &is) == 0 && is.sa_handler != SIG_IGN && is.sa_sigaction != note_signal) {
 		sigaction(n, &a, &before[n]);
 	}
 }
 
-/* Those that end a program, and mean that by their name. */
+/* Installs the handler for signals that end a program, and that are meant to do so. */
 static void install_default(int on_stack)
 {
 	static const int ends[] = { SIGHUP, SIGINT, SIGQUIT, SIGILL, SIGABRT, SIGBUS, SIGFPE, SIGSEGV, SIGTERM, SIGXCPU,

@@ -5,7 +5,7 @@
 
 #include "collector-plugin/core/collect.h"
 
-/* Installs the handlers, if there are to be any: when the raw file is there. */
+/* Installs the handlers if the options request them. To be called when the raw file exists. */
 void vt_signals_start(struct vt_collector *c);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The background thread's own table of descriptors. */
+/* Gives the background thread a table of descriptors of its own. */
 #include "config.h"
 #include "collector-plugin/sample/descriptors.h"
 
@@ -24,7 +24,7 @@ static int ascending(const void *a, const void *b)
 	return *(const int *)a - *(const int *)b;
 }
 
-/* All but some descriptors, in order. 0: an older kernel. */
+/* Closes all descriptors except `keep`, which are in ascending order. Returns 0 on an older kernel. */
 static int close_others(const int *keep, int n_keep)
 {
 	unsigned from = 0, to;

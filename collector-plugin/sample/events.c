@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Sampling at state changes: every enabled counter of the thread and of the process, and what the program's own callback returns (VT_countsetcallback, the Intel Trace Collector guide, section 3.1.3), all with
- * the stamp of the event that triggered them. COUNTER-MIN-INTERVAL makes the former rarer; the callback, whose cost is
- * the program's own affair, comes every time. */
+/* Sampling at state changes: every enabled counter of the thread and of the process, and the values that the
+ * program's own callback returns (VT_countsetcallback, the Intel Trace Collector guide, section 3.1.3). All have the
+ * stamp of the event that triggered them. COUNTER-MIN-INTERVAL makes samples of counters rarer. The callback, whose
+ * cost is the program's decision, is called every time. */
 #include "config.h"
 #include "collector-plugin/sample/sample.h"
 
@@ -41,7 +42,7 @@ static struct smp_set *open_set(struct vt_collect *c, pid_t tid, uint32_t **id)
 	return set;
 }
 
-/* Are there counters of threads that count from their opening? Then they are this thread's own from here on. */
+/* Are there counters of threads that count from their opening? Then the calling thread reads its own from here on. */
 static int take_over(struct vt_sampling *s, struct vt_collect *c)
 {
 	size_t i, n = smp_plan_size(vt_plan_of(c));
@@ -146,7 +147,7 @@ void vt_sample_other(struct vt_sampling *s, struct vt_collect *c, struct vt_raw_
 	if (where < 0 || !vt_turn_try(s->turn)) {
 		return;
 	}
-	/* the stamp is taken in our turn, so that it is after that of the event before */
+	/* the stamp is taken during our turn, so that it is after the stamp of the event before */
 	now = vt_ticks_now(c);
 	if (now.v > s->last && vt_collect_in_window(now)) {
 		s->valid = smp_set_read(s->set, s->value, s->state);
@@ -156,9 +157,9 @@ void vt_sample_other(struct vt_sampling *s, struct vt_collect *c, struct vt_raw_
 	vt_turn_end(s->turn);
 }
 
-/* The stamp of the event is taken already. What was read after it in the meantime is an upper limit of the value at that time, and all
- * that may be there: the same values. Where the background thread read them, by its own set, the event is sampled later, with
- * a stamp of its own. */
+/* The stamp of the event is taken already. What was read after it in the meantime is an upper limit of the value at
+ * that time, and all that may be there: the same values. If the background thread read them, by its own set, the
+ * event is sampled later, with a stamp of its own. */
 static enum vt_sampled sample_thread(struct vt_sampling *s, ltick_t now, int later)
 {
 	if (!vt_turn_take(s->turn)) {
@@ -236,7 +237,7 @@ static void sample(const struct vt_event *e)
 	if (!s || vt_lock_is_without_calls() || !vt_collect_in_window(now)) {
 		return;
 	}
-	/* read(2) would be a place to be cancelled at, with the counters in our hands */
+	/* read(2) is a cancellation point, and the counters are in use */
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
 	if ((s->set || s->process) && now.v >= s->next) {
 		s->next = next_after(now);
@@ -249,7 +250,7 @@ static void sample(const struct vt_event *e)
 	if (s->callback) {
 		call_back(s, now);
 	}
-	/* stamps of a thread only go on, so these are later than what the callback returned */
+	/* stamps of a thread never decrease, so the counters are recorded after what the callback returned */
 	if (thread == VT_SAMPLE_LATER) {
 		thread = sample_thread(s, now, 1);
 	}
@@ -286,7 +287,7 @@ VT_ErrorCode vt_sampling_callback(VT_CountCallback_t callback, void *custom, int
 		return VT_OK;
 	}
 	if (vt_tls.inside) {
-		/* set from inside the callback: its arrays are in use */
+		/* the callback itself called this: its arrays are in use */
 		free(handles);
 		free(values);
 		s->callback = callback ? s->callback : NULL;

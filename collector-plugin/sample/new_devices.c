@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Disks, interfaces and CPUs that come while a program runs: their counters are chosen by the same rules, and defined when
- * they come. The sums (disk_io, net_io, cpu_idle) need none of this. */
+/* Disks, interfaces and CPUs that appear while a program runs. Their counters are chosen by the same rules, and
+ * defined when they appear. The sums (disk_io, net_io, cpu_idle) need none of this. */
 #include "config.h"
 #include "collector-plugin/sample/new_devices.h"
 
@@ -12,7 +12,8 @@
 #include "collector-plugin/raw/writer.h"
 #include "collector-plugin/sample/sample.h"
 
-/* Where devices come for ever, as the virtual pairs of containers do, the trace must not grow for ever. */
+/* New devices may appear all the time, such as the virtual pairs of containers. The trace must not grow without
+ * limit. */
 enum { LOOK_EVERY_MS = 1000, MAX_LATER = 32 };
 
 struct later {
@@ -77,7 +78,7 @@ void vt_look_for_devices(struct vt_sampler *s)
 	if (!s->book.plan || now - s->marked_ns < LOOK_EVERY_MS * 1000000ll) {
 		return;
 	}
-	/* the first time too: a device may have come since the counters were chosen */
+	/* at the first call, too: a device may have appeared since the counters were chosen */
 	mark = smp_plan_mark(s->book.plan);
 	if (mark && mark != s->mark) {
 		devices_came(s);

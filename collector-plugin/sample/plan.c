@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Which counters are recorded, and their definitions in the raw file. */
+/* Chooses the counters that are recorded, and defines them in the raw file. */
 #include "config.h"
 #include "collector-plugin/core/collector.h"
 
@@ -85,7 +85,7 @@ int vt_counts_from_opening(const struct smp_plan *plan, size_t i)
 		(!strcmp(p->source->name, "papi") || !strcmp(p->source->name, "perf"));
 }
 
-/* Asked for by its name, not only matched by a pattern: then the user wants to know that it is missing. */
+/* Did the user name the counter, not only a pattern that matches it? Then a missing counter is reported. */
 int vt_plan_warning_level(const struct vt_collector *c, const struct smp_planned *p)
 {
 	const char *name = p->counter.name;
@@ -93,7 +93,7 @@ int vt_plan_warning_level(const struct vt_collector *c, const struct smp_planned
 	char trace[8];
 	size_t k, n;
 
-	/* a followed child, or what took the program's place by exec: the first one has said it */
+	/* a followed child, or a program after an exec: the first process has reported it already */
 	if (vt_run_value(c->run, "trace", trace, sizeof(trace))) {
 		return 2;
 	}
@@ -167,7 +167,7 @@ static void define_own(struct vt_raw *r)
 	}
 }
 
-/* A pattern that brings no counter says so, with the reason of one that it matches. */
+/* Reports a pattern that matches no working counter, with the reason why a matching counter does not work. */
 static void report_fruitless(const struct vt_collector *c, const char *rule)
 {
 	const struct smp_planned *p, *missing = NULL;
@@ -204,7 +204,7 @@ int vt_collect_plan(struct vt_collector *c, struct tkm_err *err)
 	size_t n_rules = l->n, n_plugins, i;
 
 	define_own(vt_raw_of(&c->pub));
-	/* without any choice a program that only calls VT_ records what it says itself, as in the guide */
+	/* if no counters are chosen, a program that only calls VT_ records its own values, as in the guide */
 	if (!l->n && !c->run[0]) {
 		if (c->calls_expected) { /* in the program: what PLUGIN lacks is reported once */
 			load_plugins(c, &n_plugins);

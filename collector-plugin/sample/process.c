@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The counters of the process: any of its threads reads them at its state changes, and the background thread in between.
- * One at a time, with stamps in the order of the readings, so that a total never goes back.
+/* The counters of the process. Any of its threads reads them at its state changes, and the background thread in
+ * between. One thread at a time reads them, with stamps in the order of the readings, so that a total never
+ * decreases.
  *
- * What the kernel counts from the process's start (/proc, software-defined events) is read by two sets that show the same,
- * one in the program's table of descriptors and one in the background thread's. What counts from its opening (PAPI, perf) must
- * be one set: the background thread opens it while it still shares the program's table and the program has not gone on yet,
- * so that no thread is missed and none of ours is counted, and then has a table of its own in which the same descriptors have
- * the same numbers. If the program closes its copies, the background thread goes on; a program that makes no calls
- * (calls_expected) has none. */
+ * What the kernel counts from the process's start (/proc, software-defined events) is read by two sets with equal
+ * values, one in the program's table of descriptors and one in the background thread's. What counts from its opening
+ * (PAPI, perf) must be one set. The background thread opens it while it still shares the program's table and while
+ * the program waits. So no thread is missed and none of ours is counted. Afterwards the background thread has a
+ * table of its own, in which the same descriptors have the same numbers. If the program closes its copies, the
+ * background thread goes on. A program that makes no calls (calls_expected) has no copies. */
 #include "config.h"
 #include "collector-plugin/sample/sample.h"
 
@@ -34,20 +35,20 @@ struct part {
 	uint32_t *id;
 	union smp_value *value;
 	uint8_t *state;
-	const char **total; /* the names of totals that the sampler process reads, too; NULL: it is none */
-	int valid;          /* what the latest reading returned */
+	const char **total; /* names of totals that the sampler process reads, too; NULL: none */
+	int valid;          /* result of the latest reading */
 	size_t size;        /* bytes from `value` on */
 };
 
 static struct vt_raw_process private_turns; /* while there is no raw file */
 
 static VT_WRITTEN_IN_CHILD struct {
-	struct vt_lock lock;   /* of opening it */
-	struct vt_collect *of; /* whose counters they are; NULL: not opened yet */
+	struct vt_lock lock;   /* protects the opening */
+	struct vt_collect *of; /* the collector whose counters these are; NULL: not opened yet */
 	pid_t pid;
 	struct part own;    /* what the background thread reads by a set of its own */
-	struct part shared; /* what it opened, for all */
-	int kept;           /* and the program's table has copies of it */
+	struct part shared; /* opened by the background thread, read by all */
+	int kept;           /* the program's table has copies of `shared` */
 	struct vt_raw_process
 		*turns; /* whose turn it is owns what is in it and in the parts; the sampler process may share it */
 } process = { .lock = VT_LOCK_INIT, .turns = &private_turns };
@@ -130,13 +131,13 @@ void vt_process_start(struct vt_collect *c)
 {
 	process.turns = &vt_raw_head(vt_raw_of(c))->process;
 	if (vt_turn_take(&process.turns->turn)) {
-		/* the timer may be another one */
+		/* the timer may have changed */
 		process.turns->next = process.turns->high = process.turns->low = process.turns->read_at = 0;
 		vt_turn_end(&process.turns->turn);
 	}
 }
 
-/* In the program's table of descriptors. */
+/* Closes the copies in the program's table of descriptors. */
 static void close_copies(const struct smp_set *set)
 {
 	int fd[MOST_FDS], n = smp_set_descriptors(set, fd, MOST_FDS);
@@ -162,7 +163,7 @@ void vt_process_share(struct vt_collect *c, struct smp_set *set, int keep, int a
 
 void vt_process_unshare(int apart)
 {
-	/* from a signal handler that interrupted our own reading there is no other reader to wait for */
+	/* if a signal handler interrupted our own reading, there is no other reader to wait for */
 	if (!process.shared.set ||
 		!(vt_tls.inside ? vt_turn_try(&process.turns->turn) : vt_turn_take(&process.turns->turn))) {
 		return;
@@ -230,7 +231,7 @@ static void read_part(struct part *p)
 	}
 }
 
-/* From now on are values that began to be read at `begin`. */
+/* Reads all values. The reading began at `begin`. */
 static void read_all(int64_t begin)
 {
 	process.turns->low = process.turns->high;
@@ -261,7 +262,7 @@ static void record_part(const struct part *p, ltick_t now)
 	}
 }
 
-/* They are stored with the process's first thread, as those of the background thread do. */
+/* Stores the values with the process's first thread, as the background thread does. */
 static void record_all(ltick_t now)
 {
 	record_part(&process.own, now);
@@ -287,15 +288,15 @@ enum vt_sampled vt_process_sample(ltick_t now, int later)
 		return VT_SAMPLE_LOST;
 	}
 	if (now.v < process.turns->next) {
-		/* another thread's event was a moment ago */
+		/* an event of another thread was sampled a moment ago */
 	} else if (now.v > process.turns->low && process.turns->read_at > now.v) {
-		/* another one read while we waited, after our event and for no stamp before it */
+		/* another thread read while this one waited: after our event, and for no stamp before it */
 		record_all(now);
 	} else if (now.v > process.turns->high) {
 		read_all(tmr_read(timer).v);
 		record_all(now);
 	} else if (later) {
-		/* others have recorded older values with later stamps: ours gets that of its reading */
+		/* others have recorded older values with later stamps: our sample gets the stamp of its reading */
 		now = stamp(timer);
 		read_all(now.v);
 		record_all(now);

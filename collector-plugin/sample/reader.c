@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Threads that read their own counters at state changes, and the periodic samples of them. Those of the kernel's files the
- * background thread reads by sets of its own, in turn with the thread. Those of PAPI and perf count from when they
- * are opened, so a thread that computes for seconds between two calls needs its very set read, not a second one of another
- * beginning, for which a CPU may have no place either. The sets are in the program's table of descriptors, and the background
- * thread has its own; hence one more thread, which is there as soon as the first such set is. The two readers of
- * a set exclude each other (events.c). It takes no signal, and the program's threads are never interrupted. */
+/* The periodic samples of threads that read their own counters at state changes. The background thread reads the
+ * counters of the kernel's files by sets of its own, in turn with the thread. PAPI and perf count from the opening
+ * of a set. A thread that computes for seconds between two calls needs a reader of this very set: a second set would
+ * begin at another time, and a CPU may have no room for it. The sets are in the program's table of descriptors, and
+ * the background thread has another table. Therefore one more thread is started together with the first such set.
+ * The two readers of a set exclude each other (events.c). This thread takes no signals, and the program's threads
+ * are never interrupted. */
 #include "config.h"
 #include "collector-plugin/core/collect.h"
 
@@ -30,10 +31,10 @@
 enum { STACK = 1 << 20 };
 
 static struct {
-	pthread_mutex_t lock; /* of the list, and of starting */
+	pthread_mutex_t lock; /* protects the list, and starting the thread */
 	struct vt_sampling *list;
-	struct vt_sampling *aside; /* whose turn the background thread has */
-	struct vt_collect *of;     /* whose thread runs, or could not be started */
+	struct vt_sampling *aside; /* the set whose turn the background thread has */
+	struct vt_collect *of;     /* the collector whose thread runs, or could not be started */
 	int running;
 	pthread_t thread;
 	sem_t wake;
@@ -76,7 +77,7 @@ static void *thread_main(void *arg)
 		due = due > now ? due : now + vt_period_ns(c);
 		ts = (struct timespec){ (time_t)(due / 1000000000), (long)(due % 1000000000) };
 		sem_clockwait(&reader.wake, CLOCK_MONOTONIC, &ts);
-		/* the last time too: what counted until now */
+		/* at the end, too: what was counted since the last round */
 		one_round(c, stream);
 	}
 	if (stream) {
@@ -95,7 +96,7 @@ static int start(struct vt_collect *c)
 	if (sem_init(&reader.wake, 0, 0) < 0) {
 		return 0;
 	}
-	/* the sampler must not take it for one of the program's */
+	/* the sampler must not take this thread for a thread of the program */
 	vt_collect_helper(VT_HELPER_READER, -1);
 	pthread_attr_init(&attr);
 	pthread_attr_setstacksize(&attr, STACK);
@@ -113,7 +114,7 @@ static int start(struct vt_collect *c)
 	return rc == 0;
 }
 
-/* Under the lock. */
+/* The caller holds the lock. */
 static void begin(struct vt_collect *c)
 {
 	if (reader.of != c) {
@@ -145,7 +146,7 @@ int vt_reader_aside(struct vt_collect *c, pid_t tid, ltick_t *now)
 {
 	struct vt_sampling *s;
 
-	/* a thread that is not in the list does not come into it meanwhile */
+	/* a thread that is not in the list is not added meanwhile */
 	pthread_mutex_lock(&reader.lock);
 	for (s = reader.list; s && s->tid != tid; s = s->following) {
 	}
@@ -184,8 +185,8 @@ void vt_reader_remove(struct vt_sampling *s)
 	pthread_mutex_unlock(&reader.lock);
 }
 
-/* Maybe from a signal handler, so without the lock: a start at this moment would be of a thread that calls us for the first
- * time while the program ends, and its thread then meets a raw file that takes no more. */
+/* May run in a signal handler, so it does not take the lock. A reader that starts at this moment belongs to a thread
+ * that calls us for the first time while the program ends. It then finds a raw file that takes no more records. */
 void vt_reader_stop(void)
 {
 	struct timespec ts;

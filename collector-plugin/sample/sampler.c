@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The background thread: it reads the counters of the process and its threads every SAMPLE-PERIOD and, if it is the one
- * elected on this node, those of the node every OS-COUNTER-DELAY; looks for threads that came and went; keeps the raw
- * file's house; and keeps account of itself.
+/* The background thread. It reads the counters of the process and its threads every SAMPLE-PERIOD. If it is elected
+ * on this node, it reads those of the node every OS-COUNTER-DELAY. It looks for threads that have started or ended,
+ * does the housekeeping of the raw file, and records what sampling costs.
  *
- * It has a table of descriptors of its own, so that the program neither sees nor closes its files, and children do not
- * inherit them. It takes no signal. The program's threads are never stopped or interrupted. */
+ * It has a table of descriptors of its own, so that the program neither sees nor closes its files, and children do
+ * not inherit them. It takes no signal. The program's threads are never stopped or interrupted. */
 #include "config.h"
 #include "collector-plugin/sample/target.h"
 #include "collector-plugin/host/locale.h"
@@ -62,7 +62,7 @@ static void thread_came(struct vt_sampler *s, pid_t tid)
 	if (number < 0) {
 		return;
 	}
-	/* one that has taken its counters over reads them itself */
+	/* a thread that has taken its counters over reads them itself */
 	t = vt_target_new(s, vt_threads_counts(tid) ? &s->no_book : &s->book, SMP_THREAD, tid, number, NULL);
 	if (!t) {
 		return;
@@ -81,7 +81,7 @@ static void thread_gone(struct vt_sampler *s, struct vt_target **link)
 	struct vt_target *t = *link;
 
 	*link = t->next;
-	/* one that called us has sampled itself at its end */
+	/* a thread that called us has sampled itself at its end */
 	t->where = vt_threads_where(t->tid);
 	if (t->set && t->where >= 0) {
 		vt_target_sample(s, t);
@@ -90,7 +90,7 @@ static void thread_gone(struct vt_sampler *s, struct vt_target **link)
 	vt_target_free(t);
 }
 
-/* Threads that want to read their counters themselves: a last sample, and where the totals are. */
+/* For threads that want to read their counters themselves: takes a last sample, and hands over the totals. */
 static void hand_over_counters(struct vt_sampler *s)
 {
 	uint64_t *total = s->total;
@@ -117,7 +117,7 @@ static void hand_over_counters(struct vt_sampler *s)
 	}
 }
 
-/* -1: one that has not said which it is. */
+/* Is it a thread of the collector? tid -1: is there one whose tid is not known yet? */
 static int is_helper(const struct vt_sampler *s, pid_t tid)
 {
 	int i;
@@ -141,7 +141,7 @@ static void see_tid(void *sampler, pid_t tid)
 		t->seen = s->round;
 		return;
 	}
-	/* one of ours that has begun since we looked says so before its start */
+	/* a thread of the collector that has begun since we looked is announced before its start */
 	if (is_helper(s, -1)) {
 		s->task_links = 0;
 		return;
@@ -173,7 +173,7 @@ static void look_for_threads(struct vt_sampler *s)
 
 /* ---- the node's counters: one process of a job and node reads them ---- */
 
-/* Whoever has the name bound is elected; the name is free again when the process is gone, however it went. */
+/* The process that has bound the name is elected. The name is free again when the process has ended in any way. */
 static int win_election(struct vt_sampler *s)
 {
 	struct sockaddr_un a = { .sun_family = AF_UNIX };
@@ -194,7 +194,7 @@ static int win_election(struct vt_sampler *s)
 	if (fd >= 0) {
 		close(fd);
 	}
-	/* where there are no sockets at all every process is on its own */
+	/* if there are no sockets at all, every process elects itself */
 	return fd < 0;
 }
 
@@ -250,8 +250,9 @@ static void keep_account(struct vt_sampler *s, int64_t now)
 
 /* ---- the loop ---- */
 
-/* Read just before the stamp, by another clock: over a short interval it could have grown by more than the time. What
- * is above waits for the next sample; what is above the figure that the next program begins with is recorded by none. */
+/* The CPU time is read just before the stamp, by another clock: over a short interval it could have grown by more
+ * than the time. The excess waits for the next sample. An excess over the figure that the next program begins with
+ * is not recorded. */
 static uint64_t own_cpu(const struct vt_sampler *s)
 {
 	uint64_t cpu = s->cpu_before + (uint64_t)(vt_now_ns(CLOCK_THREAD_CPUTIME_ID) + vt_reader_cpu_ns()), most;
@@ -327,13 +328,13 @@ static void sample_on_time(struct vt_sampler *s, int64_t due, int node)
 		sample_all(s, woke > due ? woke - due : 0, node);
 	}
 	took = vt_now_ns(CLOCK_MONOTONIC) - woke;
-	/* the first one opens what the others only read */
+	/* the first tick opens what later ones only read */
 	if (a->ticks++ > 0) {
 		a->longest_ns = took > a->longest_ns ? took : a->longest_ns;
 		a->latest_ns = woke - due > a->latest_ns ? woke - due : a->latest_ns;
 	}
 	if (a->ticks == 2) {
-		/* for a run that is killed; one as short as this costs less without */
+		/* for a run that is killed; a run as short as this costs less without it */
 		s->c->write_protocol(s->c, 0);
 	}
 	keep_account(s, woke);
@@ -369,8 +370,8 @@ static void loop(struct vt_sampler *s)
 		}
 		vt_raw_tick(vt_raw_of(&s->c->pub), vt_ticks_now(&s->c->pub));
 	}
-	/* what counted until now; of the node only where this process counted it, and not so soon after the sample before that the
-	 * kernel's steps of 10 ms make a rate of it that never was */
+	/* The counts up to now. Those of the node only if this process counted them, and not too soon after the
+	 * sample before: the kernel's steps of 10 ms would show a wrong rate. */
 	if (vt_collect_in_window(vt_ticks_now(&s->c->pub))) {
 		sample_all(s, 0, s->node && vt_now_ns(CLOCK_MONOTONIC) - s->node_ns >= NODE_APART);
 	}
@@ -392,7 +393,7 @@ static int any_of(const struct vt_collector *c, enum smp_scope scope)
 	return 0;
 }
 
-/* While the program waits for us and its table of descriptors is ours (process.c). */
+/* Runs while the program waits for us and we still share its table of descriptors (process.c). */
 static void open_shared(struct vt_sampler *s)
 {
 	if (any_of(s->c, SMP_PROCESS)) {
@@ -421,7 +422,7 @@ static void *thread_main(void *arg)
 	atomic_store_explicit(&s->opened, 1, memory_order_release);
 	sem_post(&s->ready);
 	if (s->apart) {
-		/* 0 to 2 must not become files of ours that the program prints to by mistake */
+		/* 0 to 2 must not become files of ours, to which the program would print by mistake */
 		s->root = tkm_root_open("/");
 		for (i = 0; s->root >= 0 && i < 2; i++) {
 			s->spare[i] = dup(s->root);
@@ -461,7 +462,7 @@ static void *thread_main(void *arg)
 
 /* ---- start and stop ---- */
 
-/* What the program before an exec in this process has noted down. */
+/* Returns the CPU time that the program before an exec in this process has noted. */
 static uint64_t cpu_before_exec(const struct vt_collector *c)
 {
 	char text[64];
@@ -481,7 +482,7 @@ uint64_t vt_sampler_cpu(struct vt_collector *c)
 	clockid_t id;
 	uint64_t cpu;
 
-	/* a forked child has no thread, and that of vfork leaves us running */
+	/* a forked child has no such thread, and after vfork it still runs in the parent */
 	if (!s || getpid() != c->pid) {
 		return 0;
 	}
@@ -489,7 +490,7 @@ uint64_t vt_sampler_cpu(struct vt_collector *c)
 		return s->own_cpu; /* the thread has ended */
 	}
 	cpu = s->cpu_before + (uint64_t)vt_reader_cpu_ns() + (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
-	cpu = cpu ? cpu : 1; /* 0 stands for none; the thread may not have run yet */
+	cpu = cpu ? cpu : 1; /* 0 means none; the thread may not have run yet */
 	atomic_store_explicit(&s->noted_cpu, cpu, memory_order_relaxed);
 	return cpu;
 }
@@ -501,7 +502,7 @@ void vt_sampler_stays(struct vt_collector *c)
 	}
 }
 
-/* The program goes on when they are counted, or after a while without them. */
+/* Waits until the shared counters count, or goes on without them after a while. */
 static void wait_for_shared(struct vt_sampler *s, int keep)
 {
 	int64_t until = vt_now_ns(CLOCK_MONOTONIC) + READY_S * 1000000000ll;
@@ -561,7 +562,8 @@ void vt_sampler_stop(struct vt_collector *c, int merge)
 	s->merge = merge;
 	atomic_store_explicit(&s->stop, 1, memory_order_release);
 	vt_raw_wake(vt_raw_of(&c->pub));
-	/* A device that does not answer must not keep the program from ending; what was recorded stays in the raw file. */
+	/* A device that does not answer must not keep the program from ending. What was recorded stays in the raw
+	 * file. */
 	clock_gettime(CLOCK_REALTIME, &ts);
 	ts.tv_sec += 10 + (time_t)(vt_raw_size(vt_raw_of(&c->pub)) >> 24);
 	if (pthread_timedjoin_np(s->thread, NULL, &ts) != 0) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the sampling thread inside a program and the sampler process have in common: sets of counters of a node, a process or a
- * thread, and their samples in the raw file. */
+/* What the sampling thread inside a program and the sampler process have in common: sets of counters of a node, a
+ * process or a thread, and their samples in the raw file. */
 #include "config.h"
 #include "collector-plugin/sample/target.h"
 
@@ -61,7 +61,7 @@ static void say_missing(struct vt_sampler *s, struct vt_book *book, const struct
 	for (i = 0; i < smp_set_size(set); i++) {
 		size_t k = smp_set_planned(set, i);
 
-		/* said once per counter, not per thread */
+		/* reported once per counter, not per thread */
 		if (*smp_set_why(set, i) && !(book->said[k] & SAID_MISSING)) {
 			book->said[k] |= SAID_MISSING;
 			snprintf(line, sizeof(line), "counter %s: %s", smp_plan_at(book->plan, k)->counter.name,
@@ -146,7 +146,7 @@ void vt_target_free(struct vt_target *t)
 	}
 }
 
-/* A device came or went, a count began anew: it is in the trace, but not for ever. */
+/* A device came or went, or a count began anew: this goes into the trace, but only a limited number of times. */
 static void say_restarted(struct vt_sampler *s, struct vt_book *book, size_t planned, ltick_t now)
 {
 	char text[200];
@@ -181,7 +181,7 @@ uint64_t vt_process_total(struct vt_raw_process *turns, const char *name, uint64
 	return v;
 }
 
-/* Is it a total of the process that two may read? */
+/* Is it a total of the process that the program and the sampler process may both read? */
 static int is_shared(const struct vt_sampler *s, const struct vt_target *t, size_t planned)
 {
 	const struct smp_counter *k = &smp_plan_at(t->book->plan, planned)->counter;
@@ -189,7 +189,7 @@ static int is_shared(const struct vt_sampler *s, const struct vt_target *t, size
 	return t == s->process && s->c->outside && k->kind == SMP_TOTAL && k->type == SMP_U64;
 }
 
-/* The value as it is recorded. */
+/* Returns the value as it is recorded. */
 static uint64_t in_row(const struct vt_target *t, size_t planned, uint64_t v)
 {
 	const struct smp_counter *k = &smp_plan_at(t->book->plan, planned)->counter;
@@ -201,7 +201,8 @@ static uint64_t in_row(const struct vt_target *t, size_t planned, uint64_t v)
 	return t->row->last[planned];
 }
 
-/* Reads all counters of a target and appends them; `more` values of ours go first. The stamp was taken just ahead. */
+/* Reads all counters of a target and appends them, after `more` values of the caller. The stamp was taken just
+ * before. */
 void vt_target_sample_at(struct vt_sampler *s, struct vt_target *t, ltick_t now, const uint32_t *more_id,
 	const uint64_t *more, unsigned n_more)
 {
@@ -254,7 +255,7 @@ void vt_target_sample(struct vt_sampler *s, struct vt_target *t)
 	}
 }
 
-/* ---- its own time ---- */
+/* ---- its own timing ---- */
 
 int vt_sampler_each_thread(struct vt_sampler *s, int task, void (*see)(void *ctx, pid_t tid), void *ctx)
 {
@@ -322,7 +323,7 @@ void vt_sampler_look_for_gaps(struct vt_sampler *s, int64_t now, int64_t due)
 	}
 }
 
-/* The next time that is due, in step with the start, never in the past. */
+/* Returns the next time that is due, in step with the start, never in the past. */
 int64_t vt_sampler_next_due(int64_t due, int64_t period, int64_t now)
 {
 	due += period;

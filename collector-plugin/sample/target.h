@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The state of a sampler, of the thread inside a program and of the sampler process, and what both do alike. */
+/* The state of a sampler, which is the thread inside a program or the sampler process, and what both do alike. */
 #ifndef COLLECTOR_PLUGIN_SAMPLE_TARGET_H
 #define COLLECTOR_PLUGIN_SAMPLE_TARGET_H
 
@@ -16,23 +16,23 @@ struct vt_book {
 	const uint32_t *ids;
 	union smp_value *value;
 	uint8_t *state;
-	uint8_t *said, *restarted; /* of each planned counter: does it work? how often it began anew */
+	uint8_t *said, *restarted; /* of each planned counter: does it work? how often did it begin anew? */
 };
 
 /* Counters that belong to one thread, to the process or to the node. */
 struct vt_target {
 	struct vt_target *next;
 	pid_t tid;
-	int where;           /* as in records */
-	unsigned seen;       /* round in which it was there */
+	int where;           /* as in records of the raw file */
+	unsigned seen;       /* round in which it was last seen */
 	struct smp_set *set; /* NULL: no counters for it */
 	struct vt_book *book;
 	int cpu_fd; /* agent/started.c; -1: none */
 	uint64_t cpu_ns;
-	struct vt_row *row; /* of a place that threads have in turn; NULL: none */
+	struct vt_row *row; /* of a place that several threads have one after the other; NULL: none */
 };
 
-/* The totals of a place go on where those of the thread before ended, so that they never go back. */
+/* The totals of a place continue where those of the thread before ended, so that they never decrease. */
 struct vt_row {
 	uint64_t *base, *last; /* of each planned counter */
 };
@@ -42,19 +42,19 @@ struct vt_sampler {
 	pthread_t thread;
 	pid_t tid;
 	_Atomic int stop;
-	int merge; /* for close_and_merge() */
+	int merge; /* argument of close_and_merge() */
 	struct vt_raw_stream *stream;
-	struct vt_book book, no_book; /* the other one has no counters */
+	struct vt_book book, no_book; /* no_book has no counters */
 	struct vt_target *threads, *process, *node;
 	struct vt_target
 		*shared;       /* counters of the process that the program's threads read too (process.c); NULL: none */
-	int apart;             /* the table of descriptors is not the program's */
+	int apart;             /* the thread has its own table of descriptors */
 	_Atomic int opened;    /* both exist, */
 	sem_t ready;           /* for which the program waits */
 	struct tkm_table rows; /* struct vt_row by place */
 	struct vt_target *later; /* new_devices.c: counters of devices that came */
 	struct smp_plan *last_plan;
-	int64_t node_ns; /* when the node's were read */
+	int64_t node_ns; /* when the node's counters were read */
 	uint64_t mark;
 	int64_t marked_ns; /* when it was looked at; 0: not yet */
 	int n_later, said_later;
@@ -63,10 +63,10 @@ struct vt_sampler {
 	int spare[2];
 	nlink_t task_links;
 	int task_skipped;
-	int election; /* the bound socket of who reads the node's counters, or -1 */
+	int election; /* the bound socket of the process that reads the node's counters, or -1 */
 	int64_t period_ns, account_ns, account_cpu_ns, clock_ns, asleep_ns;
 	ltick_t stamp;              /* of the last record */
-	uint64_t cpu_before;        /* ns that the sampler used in programs that this one took the place of, by exec */
+	uint64_t cpu_before;        /* ns that the sampler used in earlier programs of this process, before an exec */
 	_Atomic uint64_t noted_cpu; /* what the program after an exec begins with; 0: no exec is under way */
 	uint64_t own_cpu;           /* sampler_cpu as it was recorded last, */
 	ltick_t own_stamp;          /* and when; 0: not yet */
@@ -76,34 +76,37 @@ struct vt_sampler {
 	uint64_t *total;   /* of each planned counter, when a thread takes its own over */
 };
 
-/* Bytes that the book of a plan of n counters needs after it, and pointing it there. */
+/* Returns the bytes that the book of a plan of n counters needs. The next function makes it use them. */
 size_t vt_book_size(size_t n);
 void vt_book_lay(struct vt_book *b, void *room, size_t n);
 
-/* Opens the counters of a book that have this scope; wanted: NULL, or which of them (smp_set_open_some()). NULL: no memory. */
+/* Opens the counters of a book that have this scope; wanted: NULL, or which of them (smp_set_open_some()). Returns
+ * NULL if there is no memory. */
 struct vt_target *vt_target_new(struct vt_sampler *s, struct vt_book *book, enum smp_scope scope, pid_t tid, int where,
 	int (*wanted)(const struct smp_plan *plan, size_t i));
 void vt_target_free(struct vt_target *t);
 
-/* Reads all counters of a target and appends them; `more` values of the caller's go first. The stamp was taken just before. */
+/* Reads all counters of a target and appends them, after `more` values of the caller. The stamp was taken just
+ * before. */
 void vt_target_sample_at(struct vt_sampler *s, struct vt_target *t, ltick_t now, const uint32_t *more_id,
 	const uint64_t *more, unsigned n_more);
-/* The same now, unless that is outside of TIME-WINDOWS. */
+/* The same now, unless that is outside TIME-WINDOWS. */
 void vt_target_sample(struct vt_sampler *s, struct vt_target *t);
-/* At the end: the software-defined events that never had a value, because the program has none of that name. */
+/* At the end: reports the software-defined events that never had a value, because the program has none of that name. */
 void vt_sampler_say_unregistered(struct vt_sampler *s);
 int vt_sampler_in_window(const struct vt_sampler *s, ltick_t now);
 
-/* A sampler of c->plan; NULL: no memory. */
+/* Returns a sampler of c->plan, or NULL if there is no memory. */
 struct vt_sampler *vt_sampler_new(struct vt_collector *c);
-/* Calls see(ctx, tid) for each thread in the folder `task` (/proc/PID/task, open), in a new s->round. The number of threads tells most of the
- * time that nothing changed; every tenth time they are looked at anyway. Returns 0 if it did not look. */
+/* Calls see(ctx, tid) for each thread in the open folder `task` (/proc/PID/task), in a new s->round. An unchanged
+ * number of threads usually means that nothing changed; every tenth time the threads are listed anyway. Returns 0 if
+ * it did not list them. */
 int vt_sampler_each_thread(struct vt_sampler *s, int task, void (*see)(void *ctx, pid_t tid), void *ctx);
-/* It used that share of a core, which is above SAMPLE-BUDGET. */
+/* The sampler used this share of a core, which is above SAMPLE-BUDGET: makes its period longer. */
 void vt_sampler_slow_down(struct vt_sampler *s, double share);
 /* Was the machine asleep, or the sampler stopped? Then there is a hole in the samples, and the trace says why. */
 void vt_sampler_look_for_gaps(struct vt_sampler *s, int64_t now, int64_t due);
-/* The next time that is due, in step with the start, never in the past. */
+/* Returns the next time that is due, in step with the start, never in the past. */
 int64_t vt_sampler_next_due(int64_t due, int64_t period, int64_t now);
 
 #endif

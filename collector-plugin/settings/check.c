@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the value of an option can be, where its type does not say it; and the texts that are lists of their own. */
+/* Checks values of options that their type does not check, and parses values that are lists. */
 #include "config.h"
 #include "collector-plugin/settings/settings.h"
 
@@ -61,7 +61,7 @@ int vt_settings_in_window(const struct vt_settings *s, double t)
 
 	while (p && *p) {
 		n = strcspn(p, ",");
-		/* a window that cannot be read hides nothing */
+		/* a window that cannot be read hides no event */
 		if (one_window(p, n, &from, &to) < 0 || (t >= from && t <= to)) {
 			return 1;
 		}
@@ -112,7 +112,7 @@ static int check_signals(const char *text)
 
 /* ---- all of them ---- */
 
-/* Options that other parts read, with the ranges of timertest. */
+/* Options that other parts of Tickmark read, with the same ranges as in timertest. */
 static int check_number(const char *name, const char *text, const char *where, struct tkm_err *err)
 {
 	long long count;
@@ -159,7 +159,8 @@ static int one_of(const char *text, const char *const *words)
 	return *words != NULL;
 }
 
-/* PROCESS and CLUSTER: which numbers there are is another question. GROUP: a name and members, which only MPI_Init knows. */
+/* PROCESS and CLUSTER: only the syntax is checked, not whether the numbers exist. GROUP: a name and members, which
+ * are known only in MPI_Init. */
 static int check_processes(const char *name, const char *text, const char *where, struct tkm_err *err)
 {
 	const char *rest = text;

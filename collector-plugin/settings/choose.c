@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Parses the values of PROCESS and CLUSTER. */
 #include "config.h"
 #include "collector-plugin/settings/choose.h"
 
@@ -35,7 +36,7 @@ size_t vt_choose_field(const char **text, char *to, size_t size, int lists)
 	return n;
 }
 
-/* "a:b:c,d:e" as far as it goes; is `number` among them? -1: that is no list of triplets. */
+/* Is `number` in the list "a:b:c,d:e"? Returns -1 if the text is not a list of triplets. */
 static int in_triplets(const char *text, size_t length, long long number, long long last)
 {
 	int in = 0;
@@ -86,7 +87,7 @@ int vt_choose(const char *text, long long number, long long last, int *state, st
 			in = -1;
 			continue;
 		}
-		result = in > 0 ? 0 : result; /* without a word for it: on */
+		result = in > 0 ? 0 : result; /* no state after it: on */
 		in = s >= 0 ? -1 : in_triplets(word, strlen(word), number, last);
 		if (in < 0) {
 			return tkm_fail(err, TKM_ERR_ARG,

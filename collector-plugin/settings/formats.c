@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* The table of trace formats and their suffixes. */
 #include "config.h"
 #include "collector-plugin/settings/formats.h"
 

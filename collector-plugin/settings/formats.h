@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Formats that stftool makes of a finished trace, for LOGFILE-FORMAT and by the suffix of LOGFILE-NAME. The names and suffixes are
- * those of exchange/table.c, which the collector does not link; a test compares. */
+/* Formats to which stftool can convert a finished trace: for LOGFILE-FORMAT, and by the suffix of LOGFILE-NAME. The
+ * names and suffixes are those of exchange/table.c, which the collector does not link. A test compares the two
+ * tables. */
 #ifndef COLLECTOR_PLUGIN_SETTINGS_FORMATS_H
 #define COLLECTOR_PLUGIN_SETTINGS_FORMATS_H
 
@@ -8,10 +9,11 @@ struct vt_format {
 	const char *name, *suffix;
 };
 
-/* By name in any case, by the end of a file's name; NULL: none, or STF itself. */
+/* Finds a format by its name, in upper or lower case, or by the suffix of a file name. NULL: there is none, or it is
+ * STF itself. */
 const struct vt_format *vt_format_by_name(const char *name);
 const struct vt_format *vt_format_by_suffix(const char *path);
-/* All of them, with commas between. */
+/* The names of all formats, separated by commas. */
 #define VT_FORMATS "ASCII, CSV, OTF2, JSONL, CHROME, SPEEDSCOPE, CTF, LTTNG, OTF, PAJE, PERFETTO, PARQUET"
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The texts of --help, which vtrun alone prints. */
+/* The texts of --help, which only vtrun prints. */
 #include "config.h"
 #include "collector-plugin/settings/settings.h"
 

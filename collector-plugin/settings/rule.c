@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Parses and matches the rules STATE, SYMBOL and ACTIVITY. */
 #include "config.h"
 #include "collector-plugin/settings/rule.h"
 
@@ -20,7 +21,8 @@ static int lower(char c)
 	return tolower((unsigned char)c);
 }
 
-/* A list after '['; *end is after its ']', or NULL where there is none: then '[' is a character. */
+/* Is c in the list after '['? *end is set to the character after ']', or to NULL if there is no ']'. Then '[' is an
+ * ordinary character. */
 static int in_list(const char *p, char c, const char **end)
 {
 	int not = *p == '!' || *p == '^', found = 0;
@@ -72,7 +74,7 @@ int vt_rule_match(const char *p, const char *s)
 
 /* ---- words ---- */
 
-/* The next word, without its quotes, in word; 0: there is none. */
+/* Copies the next word, without its quotes, to `word`. Returns 0 if there is none. */
 static int next_word(const char **p, char *word, size_t size)
 {
 	size_t n = 0;
@@ -93,7 +95,7 @@ static int next_word(const char **p, char *word, size_t size)
 	return 1;
 }
 
-/* LOWER[:UPPER[:STRIDE]]; N is the end. */
+/* Parses LOWER[:UPPER[:STRIDE]]; N is the end. */
 static int take_triplet(const char *word, struct vt_trigger *t)
 {
 	char *end = NULL;
@@ -142,7 +144,7 @@ static int take_action(const char *word, const char **p, struct vt_trigger *t)
 	return 0;
 }
 
-/* ON, OFF, a level, or skip:level. */
+/* Parses ON, OFF, a level, or skip:level. */
 static int take_record(const char *word, struct vt_rule *r)
 {
 	char *end;
@@ -150,7 +152,7 @@ static int take_record(const char *word, struct vt_rule *r)
 
 	if (!strcasecmp(word, "on") || !strcasecmp(word, "true")) {
 		r->record = VT_RULE_ON;
-		r->level = -1; /* PCTRACE says it */
+		r->level = -1; /* PCTRACE sets it */
 		return 1;
 	}
 	if (!strcasecmp(word, "off") || !strcasecmp(word, "false")) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The variable by which vtrun and the library talk. */
+/* Reads the variable by which vtrun passes information to the library. */
 #include "config.h"
 #include "collector-plugin/settings/run_value.h"
 

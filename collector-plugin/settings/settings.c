@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Reads the options from the configuration file and from variables, and prints the protocol file. */
 #include "config.h"
 #include "collector-plugin/settings/settings.h"
 
@@ -17,7 +18,8 @@
 
 extern char **environ;
 
-/* Options of the guide, and of other programs of ours, that this table lacks: a configuration file is shared. */
+/* Options of the Intel Trace Collector guide, and of other Tickmark programs, that this table lacks. They are no
+ * errors, because several programs share a configuration file. */
 /* clang-format off */
 static const char *const elsewhere[] = {
 	"ACTIVITY", "CHECK", "CHECK-LEAK-REPORT-SIZE", "CHECK-MAX-DATATYPES", "CHECK-MAX-ERRORS", "CHECK-MAX-PENDING",
@@ -32,7 +34,7 @@ static const char *const elsewhere[] = {
 };
 /* clang-format on */
 
-/* Of those, what nothing in this version does. */
+/* Those of them that have no effect in this version. */
 /* clang-format off */
 static const char *const without_effect[] = {
 	"CHECK", "CHECK-LEAK-REPORT-SIZE", "CHECK-MAX-DATATYPES", "CHECK-MAX-ERRORS", "CHECK-MAX-PENDING",
@@ -41,7 +43,8 @@ static const char *const without_effect[] = {
 };
 /* clang-format on */
 
-/* Variables that begin with VT_ and are no options: of the guide's installation, and where to find the file. */
+/* Variables that begin with VT_ but are not options: those of the guide's installation, and the name of the
+ * configuration file. */
 static const char *const no_options[] = {
 	"VT_CONFIG",
 	"VT_CONFIG_RANK",
@@ -70,7 +73,7 @@ static void complain(const struct vt_settings *s, const char *fmt, ...)
 	}
 }
 
-/* A message names the option; `text` may do so already. */
+/* Reports that an option is left out. The message names the option, unless `text` already does. */
 static void leave_out(const struct vt_settings *s, const char *name, const char *text)
 {
 	const char *has = strstr(text, name);
@@ -78,11 +81,12 @@ static void leave_out(const struct vt_settings *s, const char *name, const char 
 	complain(s, "%s%s%s%s: left out", text, has ? "" : " (", has ? "" : name, has ? "" : ")");
 }
 
-/* Without pointers, so that a library that is put into each process has them in its shared pages. The texts of --help are in help.c. */
+/* A row of the table. It has no pointers, so that the table is in shared pages of a library that is loaded into each
+ * process. The texts of --help are in help.c. */
 struct row {
 	char name[24];
 	enum tkm_option_type type;
-	uint32_t at; /* in struct vt_settings */
+	uint32_t at; /* offset in struct vt_settings */
 	double min, max;
 };
 
@@ -122,7 +126,8 @@ void vt_settings_init(struct vt_settings *s)
 	s->stf_use_hw_structure = -1;
 	s->sample_budget = 0.01;
 	s->sample_period = 0.1;
-	/* a sample of the standard counters costs tens of microseconds: at every call it made 1 us of latency 190 us */
+	/* a sample of the standard counters takes tens of microseconds: at every call it raised 1 us of latency to
+	 * 190 us */
 	s->counter_min_interval = 0.01;
 	make_table(s);
 }
@@ -189,7 +194,7 @@ const char *vt_settings_other(const struct vt_settings *s, const char *name)
 	return o ? o->text : NULL;
 }
 
-/* The list has the last first. */
+/* The list begins with the last mention. */
 const struct vt_setting_other *vt_settings_other_nth(const struct vt_settings *s, const char *name, int n)
 {
 	const struct vt_setting_other *o;
@@ -254,7 +259,8 @@ static const char *text_of(const struct tkm_option *o)
 	return o->type == TKM_OPTION_TEXT ? *(const char *const *)o->value : NULL;
 }
 
-/* Of texts that have only some values, like LOGFILE-FORMAT, a wrong one that was just set goes: what was there before holds. */
+/* For text options that accept only some values, like LOGFILE-FORMAT: removes a wrong value that was just set, so
+ * that the previous value stays. */
 static int check_text(const struct tkm_option *o, const char *was, const char *where, struct tkm_err *err)
 {
 	const char *text = text_of(o);
@@ -266,7 +272,7 @@ static int check_text(const struct tkm_option *o, const char *was, const char *w
 	return -1;
 }
 
-/* A line of the configuration file. */
+/* Reads a line of the configuration file. */
 static int see_line(const char *name, char *rest, const char *origin, void *ctx)
 {
 	struct vt_settings *s = ctx;
@@ -282,7 +288,7 @@ static int see_line(const char *name, char *rest, const char *origin, void *ctx)
 			came_from(s, o, VT_BY_FILE, origin);
 		}
 	} else if (!strcasecmp(name, "INFO")) {
-		return 0; /* what a protocol says of the run before */
+		return 0; /* facts about an earlier run, from a protocol file */
 	} else if (vt_settings_known(s, name, &nearest)) {
 		add_other(s, name, rest + strspn(rest, " \t"), VT_BY_FILE, origin);
 	} else {
@@ -291,7 +297,7 @@ static int see_line(const char *name, char *rest, const char *origin, void *ctx)
 	return 0;
 }
 
-/* "cpu_*" on: the file's quotes are none of the pattern's. */
+/* In "cpu_*" on, the quotes of the file are not part of the pattern. */
 static void unquote_counters(struct vt_settings *s)
 {
 	char *from, *to;
@@ -351,14 +357,14 @@ static void load_file(struct vt_settings *s)
 	}
 }
 
-/* A variable may hold several mentions of a list, with ';' or line feeds between. */
+/* A variable may hold several entries of a list, separated by ';' or line feeds. */
 static int set_list(const struct tkm_option *o, const char *text, const char *origin, struct tkm_err *err)
 {
 	struct tkm_option_list *l = o->value;
 	char *copy = strdup(text), *save = NULL, *part;
 	int rc = copy ? 0 : -1;
 
-	/* the variable replaces what the file said */
+	/* the variable replaces the entries of the file */
 	while (l->n) {
 		free(l->text[--l->n]);
 	}
@@ -439,7 +445,7 @@ static void add_variable(
 	free(copy);
 }
 
-/* "VT_SYNC_PERIOD" as "SYNC-PERIOD". */
+/* Reads variables of options that are not in the table: "VT_SYNC_PERIOD" is "SYNC-PERIOD". */
 static void other_variables(struct vt_settings *s, const char *commanded)
 {
 	char name[80], full[80], **all = s->variables ? s->variables : environ;
@@ -464,13 +470,14 @@ static void other_variables(struct vt_settings *s, const char *commanded)
 		if (vt_settings_known(s, name, &nearest)) {
 			add_variable(s, full, name, all[i] + n + 1, commanded);
 		} else if (nearest) {
-			/* others have variables of this kind too; only names that look like ours are reported as wrong */
+			/* other programs use such variables, too; only names similar to ours are reported as wrong */
 			unknown(s, full, name, nearest);
 		}
 	}
 }
 
-/* Counters that the user asked for are read at every event, as in the Intel Trace Collector guide, section 3.9; the standard ones are our choice. */
+/* Counters that the user asked for are read at every event, as in the Intel Trace Collector guide, section 3.9. The
+ * standard counters, which Tickmark chooses, are not. */
 static void choose_interval(struct vt_settings *s)
 {
 	size_t i;
@@ -538,7 +545,8 @@ static int has_value(const struct tkm_option *o)
 
 static const char *const origins[] = { "default", "configuration file", "environment", "command line" };
 
-/* The list has the last first, and the later of two says what holds: PROCESS, GROUP. */
+/* The list begins with the last mention. The first is printed first, because of two mentions of PROCESS or GROUP the
+ * later one counts. */
 static void print_others(FILE *f, const struct vt_setting_other *last)
 {
 	if (last) {

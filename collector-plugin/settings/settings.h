@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The options of the collector and of vtrun: one table, three sources (configuration file, VT_ variables, command
- * line), and the protocol file that says what came out. What is wrong is reported and left out; the job runs on.
- * Names and syntax: the Intel Trace Collector guide, section 3.2. */
+ * line), and the protocol file, which lists the resulting values. Wrong values are reported and left out; the job
+ * continues. Names and syntax are those of the Intel Trace Collector guide, section 3.2. */
 #ifndef COLLECTOR_PLUGIN_SETTINGS_H
 #define COLLECTOR_PLUGIN_SETTINGS_H
 
@@ -14,8 +14,8 @@ enum { VT_SETTINGS_MAX = 64 };
 
 enum vt_origin { VT_BY_DEFAULT, VT_BY_FILE, VT_BY_VARIABLE, VT_BY_COMMAND };
 
-/* A line of the configuration file or a variable that another part of the collector looks up by its name. PROCESS, CLUSTER and GROUP
- * may be there several times, also in one variable: with ';' or line feeds between. */
+/* A line of the configuration file or a variable that another part of the collector looks up by its name. PROCESS,
+ * CLUSTER and GROUP may be given several times, also in one variable, separated by ';' or line feeds. */
 struct vt_setting_other {
 	struct vt_setting_other *next;
 	char *name, *text, *where; /* "FILE:LINE", the variable's name, or the option's on the command line */
@@ -32,51 +32,56 @@ struct vt_settings {
 		mem_maxblocks, mem_minblocks, stf_procs_per_file, verbose;
 	double counter_min_interval, deadlock_timeout, deadlock_warning, os_counter_delay, sample_budget, sample_period;
 	struct tkm_option_list counter, plugin;
-	/* how they came about */
+	/* where the values came from */
 	struct tkm_option table[VT_SETTINGS_MAX]; /* points into this struct, which must not be moved */
 	enum vt_origin origin[VT_SETTINGS_MAX];
 	char where[VT_SETTINGS_MAX][300]; /* "FILE:LINE" or the variable's name */
 	struct vt_setting_other *others;
 	struct tkm_option_storage *storage;
-	/* before vt_settings_load(), if they are to stand for the file and for the process's variables */
-	const char *config_text, *config_name; /* and where it is from */
+	/* set these before vt_settings_load() to replace the configuration file and the process's variables */
+	const char *config_text, *config_name; /* the text and where it comes from */
 	size_t config_size;
 	char **variables;                              /* NAME=VALUE ..., NULL */
-	void (*complain)(void *ctx, const char *line); /* what is wrong, one line each; or NULL */
+	void (*complain)(void *ctx, const char *line); /* reports wrong values, one line each; or NULL */
 	void *ctx;
 };
 
-/* help.c: the table gets the texts of --help, which only programs have. */
+/* help.c: adds the texts of --help to the table. Only programs have these texts. */
 void vt_settings_help(struct vt_settings *s);
 
-/* Defaults and the table. */
+/* Sets the defaults and builds the table. */
 void vt_settings_init(struct vt_settings *s);
 
-/* Configuration file (VT_CONFIG, or s->config if that is set already; or s->config_text) and variables. `commanded` names, separated by
- * commas, the options that vtrun's command line set through variables; NULL: none. Never fails: see complain. */
+/* Reads the configuration file and the variables. The file is VT_CONFIG, or s->config if that is set already, or
+ * s->config_text. `commanded` names, separated by commas, the options that vtrun's command line set through
+ * variables; NULL: none. Never fails: errors go to `complain`. */
 void vt_settings_load(struct vt_settings *s, const char *commanded);
 
-/* The text of an option that is not in the table but known to other parts (SYNC-PERIOD); NULL: it was not set. */
+/* Returns the text of an option that is not in the table but known to other parts (SYNC-PERIOD), or NULL if it was
+ * not set. */
 const char *vt_settings_other(const struct vt_settings *s, const char *name);
-/* Of one that is given several times the n-th mention, from 0, in their order; NULL: there are no more. */
+/* Returns the n-th mention, from 0, of an option that is given several times, or NULL if there are no more. */
 const struct vt_setting_other *vt_settings_other_nth(const struct vt_settings *s, const char *name, int n);
-/* Is it one of those, PROCESS, CLUSTER or GROUP? */
+/* May the option be given several times: is it PROCESS, CLUSTER or GROUP? */
 int vt_settings_repeats(const char *name);
 
-/* Is the name one of the guide's or ours, in the table or not? Else *nearest is a name that is near, or NULL. */
+/* Is it the name of an option of the Intel Trace Collector guide or of Tickmark, in the table or not? If not,
+ * *nearest is a similar name, or NULL. */
 int vt_settings_known(const struct vt_settings *s, const char *name, const char **nearest);
 
-/* Can an option of that name, in the table or not, have this text? `where` names the place in the error. Only what the type in the table
- * does not show is checked: formats, windows, rules, ranges of options that other parts read. Returns 0 or -1. */
+/* Can an option of that name, in the table or not, have this text? `where` names the place in the error. Checks only
+ * what the type in the table does not: formats, windows, rules, ranges of options that other parts read. Returns 0
+ * or -1. */
 int vt_settings_check(const char *name, const char *text, const char *where, struct tkm_err *err);
 
-/* The protocol file: every option with its value and where that came from. Readable as a configuration file. */
+/* Prints the protocol file: every option with its value and the source of the value. It can be read as a
+ * configuration file. */
 void vt_settings_print(const struct vt_settings *s, FILE *f);
 
-/* THROTTLE: "CALLS:TIME". Returns 0 or -1. */
+/* Parses THROTTLE: "CALLS:TIME". Returns 0 or -1. */
 int vt_settings_throttle(const char *text, unsigned long long *calls, double *seconds);
 
-/* Is the n-th second since the start inside a window of TIME-WINDOWS? Without any: always. */
+/* Is this number of seconds since the start inside a window of TIME-WINDOWS? Without any window: always. */
 int vt_settings_in_window(const struct vt_settings *s, double since_start_s);
 
 void vt_settings_free(struct vt_settings *s);
