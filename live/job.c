@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Which jobs run: raw files that the sampler processes of this user have open. A program that has none is found by what it has mapped; that
- * list is not read without need, since the program cannot map or unmap memory meanwhile. */
+/* Finds the jobs that run, by the raw files that sampler processes of this user have open. A job without a sampler
+ * process is found by the raw files that its processes have mapped. That list is read only if needed, because a
+ * program cannot map or unmap memory while it is read. */
 #include "config.h"
 #include "live/live.h"
 
@@ -53,7 +54,7 @@ static int add_if_recording(struct found *f, const char *path)
 	return vt_raw_read_head(path, &head) == 0 && head.state == VT_RAW_RECORDING ? add_path(f, path) : 0;
 }
 
-/* Raw files among what a process has open, if it is a sampler. */
+/* Finds raw files among the open files of a process, if it is a sampler process. */
 static int look_at_sampler(int root, const char *pid, struct found *f)
 {
 	char name[64], path[PATH_MAX];
@@ -72,7 +73,7 @@ static int look_at_sampler(int root, const char *pid, struct found *f)
 	while (d && rc == 0 && (e = readdir(d))) {
 		n = readlinkat(dirfd(d), e->d_name, path, sizeof(path) - 1);
 		path[n > 0 ? n : 0] = '\0';
-		/* not what it reads of the program */
+		/* skip the files that the sampler reads about the program */
 		if (path[0] == '/' && strncmp(path, "/proc/", 6) != 0 && strncmp(path, "/sys/", 5) != 0) {
 			rc = add_if_recording(f, path);
 		}
@@ -83,7 +84,7 @@ static int look_at_sampler(int root, const char *pid, struct found *f)
 	return rc;
 }
 
-/* Raw files among what a process has mapped shared and for writing. */
+/* Finds raw files among the files that a process has mapped shared and writable. */
 static int look_at_process(int root, const char *pid, struct found *f)
 {
 	char name[64], line[PATH_MAX + 200], *path;
@@ -129,7 +130,7 @@ static int is_pid(const char *what)
 	return *what && strspn(what, "0123456789") == strlen(what);
 }
 
-/* The trace's name, however it was written, or that of the raw file. */
+/* Is `what` the name of the trace, however it is written, or that of the raw file? */
 static int is_meant(const char *path, const struct vt_raw_head *head, const char *what)
 {
 	char name[PATH_MAX], folder[PATH_MAX];
@@ -159,7 +160,7 @@ static void list_jobs(const struct found *f, char *text, size_t size)
 	}
 }
 
-/* Keeps the files of one job. Returns how many jobs there are. */
+/* Keeps the files of one job only. Returns how many jobs there are. */
 static int choose(struct vtl_job *j, struct found *f, const char *what, const char *job)
 {
 	struct vt_raw_head head;
@@ -192,7 +193,7 @@ static int choose(struct vtl_job *j, struct found *f, const char *what, const ch
 	return j->path ? jobs : -1;
 }
 
-/* The job of a process: of the file that is its own, else of one that it has mapped, as a child of fork() has. */
+/* Finds the job of a process: by its own raw file, else by one that it has mapped, as a child of fork() has. */
 static int job_of(int root, const char *pid, const struct found *f, char *job, size_t size)
 {
 	struct found mapped = { NULL, 0 };
@@ -215,7 +216,7 @@ static int job_of(int root, const char *pid, const struct found *f, char *job, s
 	return rc;
 }
 
-/* Returns how many jobs are meant, -1: no memory. */
+/* Returns how many jobs match, or -1 if there is no memory. */
 static int find_job(struct vtl_job *j, int root, const char *what, struct found *f)
 {
 	char job[sizeof(j->job)] = "";

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The counters of a job that runs, read from its raw files, which the sampler process writes and this program only maps for reading. */
+/* The counters of a running job, read from its raw files. The sampler process writes these files; this program only
+ * maps them for reading. */
 #ifndef LIVE_LIVE_H
 #define LIVE_LIVE_H
 
@@ -21,7 +22,7 @@ struct vtl_cell {
 	int rate;          /* a running total, shown as its increase per second */
 	double factor, hz; /* shown = stored x factor; ticks per second */
 	struct vtl_sample new, old;
-	int n; /* of the two that are there */
+	int n; /* how many of the two values exist */
 };
 
 struct vtl_text {
@@ -32,32 +33,33 @@ struct vtl_job {
 	char job[64], program[256], trace[1024];
 	char **path; /* raw files */
 	size_t files;
-	int running;                   /* of them, at the last look */
+	int running;                   /* files whose process was running at the last look */
 	double run_s;                  /* since the start of the first process, by its timer */
-	uint64_t lost;                 /* records for which there was no place */
+	uint64_t lost;                 /* records for which there was no space */
 	struct vtl_text *column, *row; /* "node", "rank 0"; counters */
 	size_t columns, rows;
 	struct vtl_cell *cell; /* sorted by row, then column */
 	size_t cells;
 };
 
-/* Finds a job of this user by a process id, by the name of its trace or of one of its raw files; NULL: the only one that
- * runs, of those with a sampler process if there are any. Returns 0, or
- * -1 with err, which lists them where there are several. */
+/* Finds a job of this user by a process id, or by the name of its trace or of one of its raw files. NULL: the only
+ * job that runs; jobs with a sampler process are preferred. Returns 0, or -1 with err, which lists the jobs if there
+ * are several. */
 int vtl_find(struct vtl_job *j, const char *what, struct tkm_err *err);
 void vtl_free(struct vtl_job *j);
 
-/* Reads the newest values; only counters with `only` in their name, unless it is NULL. A file that is gone has ended. Returns 0, or -1: no
- * memory. */
+/* Reads the newest values of all counters, or only of those with `only` in their names. If a file is gone, its
+ * process has ended. Returns 0, or -1 if there is no memory. */
 int vtl_read(struct vtl_job *j, const char *only, struct tkm_err *err);
 
-/* The value shown: NaN as long as there is none, or one of a running total only. */
+/* The value to show: NaN if there is none yet, or only one value of a running total. */
 double vtl_value(const struct vtl_cell *c);
 
-/* One line for each value: time, column, counter, value, unit, divided by tabs. */
+/* Prints one line for each value: time, column, counter, value and unit, separated by tabs. */
 void vtl_print(FILE *f, const struct vtl_job *j);
 
-/* screen.c, where there is ncurses: shows the job every period_s seconds until it ends (returns 0) or the user quits (1); -1 with err. */
+/* screen.c, if ncurses is available: shows the job every period_s seconds. Returns 0 when the job ends, 1 when the
+ * user quits, or -1 with err. */
 int vtl_screen(struct vtl_job *j, const char *only, double period_s, struct tkm_err *err);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A table in the terminal: a row for each counter, a column for each node, rank and thread. */
+/* Shows a table in the terminal: a row for each counter, a column for each node, rank and thread. */
 #include "config.h"
 #include "live/live.h"
 
@@ -23,7 +23,7 @@ static void stop(int sig)
 	stopped = 1;
 }
 
-/* Text at x of a line, at most `width` columns of it; `right`: so that it ends at x + width. */
+/* Prints text at column x of a line, at most `width` columns; `right`: so that it ends at x + width. */
 static void print_at(int y, int x, int width, int right, const char *text)
 {
 	char buf[MOST_TEXT];

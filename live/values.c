@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The newest values of a job's counters. Of each stream only the last blocks are read, so a look costs the same after a day. */
+/* Reads the newest values of a job's counters. Only the last blocks of each stream are read, so the time that this
+ * takes does not grow with the run. */
 #include "config.h"
 #include "live/live.h"
 
@@ -12,7 +13,7 @@
 #include "stf/stf.h"
 
 enum { LAST_BLOCKS = 4 };
-#define SHORTEST_S 0.005 /* between samples of which a rate is made */
+#define SHORTEST_S 0.005 /* shortest time between two samples that make a rate */
 
 struct counter {
 	struct vt_raw_counter_def def;
@@ -32,7 +33,7 @@ struct look {
 	int no_memory;
 };
 
-/* The number of a text in a list, which grows by it. */
+/* The index of a text in a list; a new text is appended. */
 static int number_of(struct vtl_text **list, size_t *n, const char *text, const char *unit, uint32_t *number)
 {
 	struct vtl_text *more;
@@ -157,9 +158,9 @@ static void add_values(struct look *l, const struct vt_raw_cursor *c)
 			return;
 		}
 		if (cell->n && c->now <= cell->new.tick) {
-			continue; /* streams are read one after the other */
+			continue; /* each stream is read separately */
 		}
-		/* of two in quick succession the later one takes the place of the other, else rates jump */
+		/* of two samples in quick succession, the later replaces the earlier, or rates would jump */
 		if (!cell->n || (double)(c->now - cell->new.tick) >= SHORTEST_S * cell->hz) {
 			cell->old = cell->new;
 			cell->n += cell->n < 2;
@@ -195,7 +196,7 @@ static int read_file(struct vtl_job *j, const char *path, const char *only)
 
 	f = vt_raw_open_definitions(path, &e);
 	if (!f) {
-		return e.code == TKM_ERR_NOMEM ? -1 : 0; /* else the file is gone: its process has ended */
+		return e.code == TKM_ERR_NOMEM ? -1 : 0; /* otherwise the file is gone, because its process has ended */
 	}
 	l.head = vt_raw_file_head(f);
 	j->running += l.head->state == VT_RAW_RECORDING && vt_raw_file_alive(f);

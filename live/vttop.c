@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* vttop: the counters of a job that runs. */
+/* vttop: shows the counters of a running job. */
 #include "config.h"
 
 #include <stdarg.h>
@@ -41,7 +41,7 @@ static void wait_for(double seconds)
 	nanosleep(&t, NULL);
 }
 
-/* Lines for another program, or for a terminal that is none. */
+/* Prints lines for another program, or where the output is not a usable terminal. */
 static int print_lines(struct vtl_job *j, const struct options *o, struct tkm_err *err)
 {
 	long long i;

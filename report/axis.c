@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Collects the values of counters in columns of a time axis that grows with the trace. */
 #include "config.h"
 #include "report/axis.h"
 
@@ -43,7 +44,7 @@ static int grow(struct vtr_axis *a)
 	return 0;
 }
 
-/* Half as many columns for every series, so that more series fit. */
+/* Halves the number of columns of every series, so that there is memory for more series. */
 static void halve_columns(struct vtr_axis *a)
 {
 	size_t i;
@@ -73,7 +74,7 @@ void vtr_axis_reduce(struct vtr_axis *a, uint32_t columns)
 struct vtr_series *vtr_axis_series(struct vtr_axis *a, uint32_t counter, uint32_t willy)
 {
 	const uint32_t key[2] = { counter, willy };
-	/* the process is in the lower half of a willy, the thread in the upper one */
+	/* a willy has the process in its lower half and the thread in its upper half */
 	uint32_t *recent = &a->recent[((willy & 0xffff) * 16 + (willy >> 16) * 1361 + counter) % 8192], k;
 	size_t *number;
 	struct vtr_series *s;

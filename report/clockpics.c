@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Pictures of clocks. Of many ranks there are the envelope and those that are farthest from it. */
+/* Pictures of clocks. If there are many ranks, a picture shows their envelope and the ranks that are farthest from
+ * it. */
 #include "config.h"
 #include "report/clocks.h"
 
@@ -90,8 +91,8 @@ static void draw(FILE *f, const struct vtr_clocks *c, struct vtr_chosen *lines, 
 	free(lines->sum);
 }
 
-/* The axis keeps the pace of the master's system time, so the master's own curve, too, may have a slope; who shares its clock
- * has the same. */
+/* Describes the picture of offsets. The time axis follows the rate of the master's system time. So the curve of the
+ * master, and of ranks that share its clock, may have a slope, too. */
 static void about_offsets(char *about, size_t size, const struct vtr_clocks *c, const struct vtr_field *offset)
 {
 	double pace = NAN;
@@ -152,7 +153,7 @@ static int begins_part(const struct cal_map *m, size_t node)
 	return p < m->parts;
 }
 
-/* The rate between neighbouring sessions, which their intervals bound. */
+/* Computes the rates between neighbouring sessions, with the bounds that follow from the sessions' intervals. */
 static void fill_drift(const struct vtr_clocks *c, size_t r, struct vtr_field *d)
 {
 	const struct cal_map *m = &c->run.rank[r].map;
@@ -249,7 +250,7 @@ static void show_drift(FILE *f, const struct vtr_clocks *c)
 
 /* ---- interpolation error ---- */
 
-/* Of each session how far the map is from what was measured there, with what is certain. */
+/* Shows for each session how far the map is from the measured offset, and how certain that is. */
 static void show_errors(FILE *f, const struct vtr_clocks *c)
 {
 	struct vtr_field e;
@@ -347,7 +348,7 @@ static void show_samples(FILE *f, const struct vtr_clocks *c, size_t rank)
 	free(v);
 }
 
-/* Round trips of all samples of a rank, up to their 99 % quantile. */
+/* Shows the round trips of all samples of a rank, up to their 99 % quantile. */
 static void show_round_trips(FILE *f, const struct vtr_clocks *c, size_t rank)
 {
 	const char *const heads[] = { "samples", "smallest round trip", "median", "99 %", "largest", NULL };
@@ -376,7 +377,7 @@ static void show_round_trips(FILE *f, const struct vtr_clocks *c, size_t rank)
 		spread = cal_summarise(rtt, at);
 		most = spread.q99;
 		most = most > rtt[0] ? most : rtt[0] + 1e-12;
-		cal_histogram(rtt, at, rtt[0], most, count, BINS); /* without memory all are 0 */
+		cal_histogram(rtt, at, rtt[0], most, count, BINS); /* without memory all counts are 0 */
 		chart.from = rtt[0];
 		chart.to = most;
 		fprintf(f, "<h3>%s of rank %zu</h3><p class=\"soft\">%s</p>\n", chart.title, rank, chart.about);

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Loads the .clk file of a run, and computes the curves, bounds and verdict of its clocks. */
 #include "config.h"
 #include "report/clocks.h"
 
@@ -12,7 +13,7 @@
 
 /* ---- loading ---- */
 
-/* "tm_verdict = 'fit'" in the script that timertest wrote, as it quotes texts there. */
+/* Reads a setting such as "tm_verdict = 'fit'" from the script that timertest wrote, with timertest's quoting. */
 static void read_setting(const char *line, const char *name, char *to, size_t size)
 {
 	size_t n = strlen(name), i = 0;
@@ -47,8 +48,8 @@ static void read_verdict(struct vtr_clocks *c, const char *base)
 	}
 }
 
-/* The bound of a stamp that was taken when the sessions' clock showed `session`. A steered clock is another one, and what its
- * readings beside that leave open adds to the bound. */
+/* The bound of a stamp that was taken when the sessions' clock showed `session`. If the clock is steered, the stamp
+ * is of another clock than the sessions', and the uncertainty between the two is added to the bound. */
 static double bound_at(const struct cal_map *m, ltick_t session)
 {
 	double bound = cal_map_session_bound(m, session);
@@ -56,7 +57,7 @@ static double bound_at(const struct cal_map *m, ltick_t session)
 	return m->pairs.n ? fmax(bound, cal_map_bound(m, cal_pairs_local(&m->pairs, session))) : bound;
 }
 
-/* Is that instant between the two sessions around a step? */
+/* Is the instant between the two sessions before and after a step? */
 static int near_step(const struct cal_map *m, double global)
 {
 	size_t k;
@@ -163,7 +164,7 @@ void vtr_clocks_free(struct vtr_clocks *c)
 
 /* ---- curves ---- */
 
-/* The stamp of what the sessions measure at that global time, by the piece that has it. */
+/* The stamp of the sessions' clock at that global time, from the piece of the map that contains it. */
 static ltick_t stamp_at(const struct cal_map *m, int64_t global)
 {
 	size_t i = m->pieces;
@@ -193,7 +194,7 @@ void vtr_clock_curves(const struct vtr_clocks *c, size_t rank, double *uncorrect
 		}
 		global = (int64_t)((double)c->run.end.v * i / (VTR_INSTANTS - 1));
 		if (i == VTR_INSTANTS - 1 && m->piece[m->pieces - 1].global.v > global) {
-			global = m->piece[m->pieces - 1].global.v; /* a step in the last moment */
+			global = m->piece[m->pieces - 1].global.v; /* the clock stepped at the very end */
 		}
 		stamp = stamp_at(m, global);
 		bound[i] = bound_at(m, stamp);
@@ -218,7 +219,7 @@ struct vtr_rate vtr_clock_rate(const struct vtr_clocks *c, size_t rank)
 		return v;
 	}
 	if (m->parts > 1) {
-		last = m->part[0].nodes; /* a step is no rate: the first stretch without one */
+		last = m->part[0].nodes; /* a step is no rate: use the first stretch without one */
 	}
 	if (last > 1) {
 		a = &m->node[0];
@@ -236,7 +237,7 @@ struct vtr_rate vtr_clock_rate(const struct vtr_clocks *c, size_t rank)
 	return v;
 }
 
-/* ---- what it comes to ---- */
+/* ---- verdict ---- */
 
 enum vtr_grade vtr_clocks_verdict(const struct vtr_clocks *c, unsigned processes, char *buf, size_t size)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Two runs side by side: how long, and each counter and function of both. */
+/* Compares two runs: how long they took, and each counter and function of both. */
 #include "config.h"
 #include "report/several.h"
 
@@ -55,7 +55,7 @@ static size_t same_counter(const struct vtr_trace *t, const struct vtr_counter *
 	return k;
 }
 
-/* The two ranges of threads do not touch: more than their own spread. */
+/* Do the two runs differ by more than the spread of their threads? They do if the two ranges do not touch. */
 static int differs(const struct summary *a, const struct summary *b)
 {
 	return a->n && b->n && (a->most < b->least || b->most < a->least);
@@ -72,7 +72,7 @@ static void change_cell(FILE *f, double a, double b)
 	}
 }
 
-/* The mean of all threads. One without a sample in a place still has its last value there. */
+/* The mean of all threads over time. A thread without a sample in a column still has its last value there. */
 static void fill(const struct vtr_trace *t, size_t counter, double end_s, double *mean)
 {
 	unsigned n[POINTS] = { 0 };
@@ -145,7 +145,7 @@ static void counter_row(FILE *f, const struct vtr_counter *c, const struct summa
 	fputs("</tr>\n", f);
 }
 
-/* The next counter of both runs; those of the sampler itself come last, in the second round. */
+/* The next counter that both runs have. Counters of the sampler itself come last, in a second round. */
 static size_t next_counter(const struct vtr_trace *t, size_t k, size_t *other)
 {
 	for (; k < 2 * t[0].counters; k++) {

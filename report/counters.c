@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The heat map rank by time, and every counter over time. */
+/* Draws the heat map of ranks over time, and a picture of every counter over time. */
 #include "config.h"
 #include "report/counters.h"
 
@@ -13,7 +13,7 @@
 
 enum { CURVES = VTR_PLACES, HEAT_COLUMNS = 120, HEAT_ROWS = 128, LINES = VTR_CURVES - 1, WORST = 3, ROWS = 256 };
 
-/* Columns of a picture, of which each is `per` of the axis. */
+/* The number of columns of a picture; each is made of `per` columns of the axis. */
 static uint32_t columns_of(const struct vtr_trace *t, uint32_t most, uint32_t *per)
 {
 	uint32_t used = vtr_axis_used(&t->axis);
@@ -41,7 +41,7 @@ static double mean_of(const struct vtr_series *s)
 
 /* ---- heat map ---- */
 
-/* The counter that says most about what ranks do: time in MPI, else CPU time, else the first that several have. */
+/* The counter for the heat map: time in MPI, else CPU time, else the first counter that several ranks have. */
 static size_t heat_counter(const struct vtr_trace *t)
 {
 	static const char *const best[] = { "time in MPI", "proc_usr", "thread_usr", "cpu_usr" };
@@ -241,7 +241,7 @@ void vtr_show_heat(FILE *f, const struct vtr_trace *t)
 /* ---- curves ---- */
 
 struct curve {
-	double *low, *mean, *high, *rows; /* rows: how many the envelope is of */
+	double *low, *mean, *high, *rows; /* rows: how many rows the envelope is made of */
 };
 
 static int curve_alloc(struct curve *c, size_t n)
@@ -326,7 +326,8 @@ static void describe(const struct vtr_counter *c, const struct rows *r, char *bu
 		vtr_value(m, sizeof(m), sum / weight, c->unit), vtr_value(b, sizeof(b), high, c->unit));
 }
 
-/* One curve for each of a few series; of many an envelope, with those that are farthest from the mean. */
+/* Chooses the lines: one for each series if there are few, else an envelope and the series that are farthest from the
+ * mean. */
 static size_t choose_lines(const struct vtr_trace *t, const struct rows *r, uint32_t n, uint32_t per,
 	struct curve *curve, struct vtr_line *line, char (*label)[120])
 {
@@ -444,7 +445,7 @@ int vtr_counter_curves(const struct vtr_trace *t, size_t counter, struct vtr_cur
 	return 0;
 }
 
-/* Counters whose value never changed need no picture. */
+/* Lists counters whose value never changed; they need no picture. */
 static void show_constants(FILE *f, const struct vtr_trace *t)
 {
 	const char *const heads[] = { "counter", "value", NULL };
@@ -479,10 +480,10 @@ void vtr_show_counters(FILE *f, const struct vtr_trace *t)
 	double v;
 
 	if (!t->values && t->records) {
-		return; /* a trace of messages or functions only */
+		return; /* the trace has messages or functions only */
 	}
 	vtr_section(f, "counters", "Counters over time");
-	/* those of the sampler itself come last */
+	/* counters of the sampler itself come last */
 	for (k = 0; k < 2 * t->counters; k++) {
 		size_t c = k % t->counters;
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The values of the curves once more, as text for the script: two letters of base64 each, in 4094 steps of the range of the
- * counter. */
+/* Writes the values of the curves once more, as text for the script: two letters of base64 for each value, in 4094
+ * steps of the counter's range. */
 #include "config.h"
 #include "report/counters.h"
 
@@ -24,7 +24,7 @@ static void put_value(FILE *f, double v, double low, double high)
 	fputc(digit[k % 64], f);
 }
 
-/* How fine the values are: columns, and 3 texts or only the means. */
+/* The resolution of the values: the number of columns, and 3 texts or only the means. */
 struct grain {
 	uint32_t n, per;
 	int texts;

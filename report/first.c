@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The first screen: what ran, where, how long, and what is worth knowing. */
+/* The first screen: what ran, where, how long, and the findings that matter most. */
 #include "config.h"
 #include "report/first.h"
 
@@ -11,12 +11,12 @@
 
 #include "report/html.h"
 
-/* Limits of what is worth saying; doc/vtreport.1 states them. */
+/* Limits above which something is reported; doc/vtreport.1 has them. */
 #define IMBALANCE 0.10   /* of the slowest rank's time */
-#define ALIKE 0.75       /* of the time that another was there */
+#define ALIKE 0.75       /* of the time that another rank was present */
 #define IO_PRESSURE 20.0 /* percent of the run */
 #define DISK_BUSY 80.0   /* percent of the run */
-#define DISK_MUCH 10240  /* KB/s: worth a word although nothing says whether it was too much */
+#define DISK_MUCH 10240  /* KB/s: reported although it is unknown whether it was too much */
 #define SAMPLER_COST 1.0 /* percent of a core */
 #define CPU_FULL 2.0     /* percent of a core idle, of the node */
 
@@ -49,7 +49,7 @@ void vtr_sort_findings(struct vtr_findings *all)
 	qsort(all->list, all->n, sizeof(all->list[0]), by_weight);
 }
 
-/* ---- what is looked for ---- */
+/* ---- findings ---- */
 
 struct spread {
 	const struct vtr_series *least, *most;
@@ -62,7 +62,7 @@ static double mean_of(const struct vtr_series *s)
 	return s->sum / s->weight;
 }
 
-/* Over the series of a counter; n = 0: there are none with values. */
+/* The spread over the series of a counter; n = 0: no series has values. */
 static struct spread spread_of(const struct vtr_trace *t, const char *name)
 {
 	struct spread p = { NULL, NULL, 0, 0, 0 };
@@ -91,7 +91,7 @@ static void find_imbalance(struct vtr_findings *all, const struct vtr_trace *t)
 	int apart;
 
 	if (mpi.n > 1) {
-		/* who waits least in MPI computes most; the others wait for it */
+		/* the rank that waits least in MPI computes most, and the others wait for it */
 		lost = (mpi.mean - mean_of(mpi.least)) / 100;
 		part = mpi.least->weight / mpi.most->weight;
 		apart = lost > IMBALANCE && part < ALIKE;
@@ -127,7 +127,7 @@ static void find_imbalance(struct vtr_findings *all, const struct vtr_trace *t)
 	}
 }
 
-/* A rate whose mean over the run is above a limit. */
+/* Finds a rate whose mean over the run is above a limit. */
 static void find_high(struct vtr_findings *all, const struct vtr_trace *t, const char *name, double limit,
 	const char *title, const char *what)
 {
@@ -230,7 +230,7 @@ const char *vtr_ending(const struct vtr_trace *t, size_t n, enum vtr_grade *grad
 	return NULL;
 }
 
-/* mpirun does this to the others when one process fails: it is not why the run ended. */
+/* Was the process ended by mpirun because another process failed? Then this is not why the run ended. */
 static int is_terminated(const char *text)
 {
 	static const char by[] = "by signal 15";
@@ -314,7 +314,7 @@ static void show_hosts(FILE *f, const struct vtr_trace *t)
 	fputs(hosts ? "" : "unknown: the trace names no host", f);
 }
 
-/* "process 0: work, pid 4, job 5" of an info record says what ran. */
+/* Takes what ran from an info record such as "process 0: work, pid 4, job 5". */
 static void show_program(FILE *f, const struct vtr_trace *t)
 {
 	struct stf_willy_info w;

@@ -22,18 +22,18 @@ struct vtr_findings {
 
 void vtr_find(struct vtr_findings *all, double weight, enum vtr_grade grade, const char *title, const char *fmt, ...)
 	__attribute__((format(printf, 5, 6)));
-/* Those of the counters, functions and messages of a trace, and of how it was written. */
+/* Finds what the counters, functions and messages of a trace show, and how it was written. */
 void vtr_find_in_trace(struct vtr_findings *all, const struct vtr_trace *t);
-/* The heaviest first. */
+/* Sorts findings by weight, the largest first. */
 void vtr_sort_findings(struct vtr_findings *all);
 
-/* The three heaviest findings. */
+/* Shows the three findings with the largest weight. */
 void vtr_show_findings(FILE *f, struct vtr_findings *all);
 
-/* What ran, where and how long. */
+/* Shows what ran, where and how long. */
 void vtr_show_facts(FILE *f, const struct vtr_trace *t);
 
-/* How processes ended, as the trace states it: the n-th of the different endings, NULL: there are no more. */
+/* How processes ended, as the trace states it: the n-th of the different endings; NULL: there are no more. */
 const char *vtr_ending(const struct vtr_trace *t, size_t n, enum vtr_grade *grade);
 
 #endif

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Writes the parts that all pages of vtreport share: head, style, script, sections, tables. */
 #include "config.h"
 #include "report/frame.h"
 

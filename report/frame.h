@@ -6,7 +6,8 @@
 #include "report/html.h"
 #include "report/svg.h"
 
-/* Begin and end of every page: the policy that forbids all but its own style and script, and both. */
+/* Write the begin and the end of every page: style, script, and the content security policy that forbids all other
+ * styles and scripts. */
 void vtr_page_begin(FILE *f, const char *title);
 void vtr_page_end(FILE *f);
 
@@ -18,7 +19,8 @@ void vtr_table_end(FILE *f);
 /* One cell with a value in the unit that fits; NAN is "unknown". */
 void vtr_cell(FILE *f, double v, const char *unit);
 
-/* The numbers of a picture for who does not see it: of each curve both ends and the range, its band included. */
+/* Writes the numbers of a picture for readers who cannot see it: both ends and the range of each curve, with its
+ * band. */
 void vtr_curve_table(FILE *f, const struct vtr_chart *c);
 
 #endif

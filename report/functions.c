@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Time in functions and MPI, messages between processes, collective operations. */
+/* Collects the time in functions and MPI, messages between processes, and collective operations. */
 #include "config.h"
 #include "report/trace.h"
 
@@ -77,7 +77,7 @@ static struct vtr_stack *stack_of(struct vtr_trace *t, uint32_t willy)
 	struct vtr_stack *more;
 	size_t i;
 
-	/* of records that come in blocks of a thread the last one is mostly meant */
+	/* records come in blocks of one thread, so this is usually the last one */
 	for (i = t->stacks; i-- > 0;) {
 		if (t->stack[i].willy == willy) {
 			return &t->stack[i];
@@ -251,7 +251,7 @@ void vtr_functions_before(struct vtr_trace *t, const struct stf_record *r, uint6
 	}
 }
 
-/* What is still running ends with the thread's last record; such calls are not counted yet. */
+/* Ends calls that are still open with the thread's last record; these calls are not counted yet. */
 void vtr_functions_end(struct vtr_trace *t)
 {
 	size_t i;

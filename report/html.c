@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Writes text, JSON and numbers so that nothing in a trace becomes markup. */
 #include "config.h"
 #include "report/html.h"
 
@@ -33,7 +34,8 @@ static int is_shown(uint32_t c)
 		!(c >= 0x2060 && c <= 0x206f) && c != 0xfeff && c != 0xfffe && c != 0xffff;
 }
 
-/* The next character of text that may be shown: its length; *p moves on. 0: the end; *bad: put U+FFFD there. */
+/* Finds the next character of the text that may be shown, and moves *p after it. Returns its length; 0: the end.
+ * *bad: U+FFFD must be written in its place. */
 static size_t next(const char **p, const char **at, int *bad, uint32_t *code)
 {
 	size_t n;

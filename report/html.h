@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Text for HTML: whatever a trace says becomes text, never markup, and numbers get the unit that fits. */
+/* Text for HTML: everything in a trace is written as text, never as markup, and numbers get a suitable unit. */
 #ifndef REPORT_HTML_H
 #define REPORT_HTML_H
 
@@ -16,14 +16,14 @@ void vtr_json(FILE *f, const char *text);
 /* Writes text to a terminal or a log: control characters become '?'. */
 void vtr_plain(FILE *f, const char *text);
 
-/* Text for a terminal, at most `columns` of it and whole characters only. Control characters, and what LC_CTYPE cannot show, become '?'. Returns
- * how many columns it takes. */
+/* Cuts text for a terminal, to at most `columns` columns of whole characters. Control characters, and characters that
+ * LC_CTYPE cannot show, become '?'. Returns how many columns it takes. */
 int vtr_cut(char *buf, size_t size, const char *text, int columns);
 
 /* The base64 form of the SHA-256 of text; buf has 45 bytes. */
 char *vtr_sha256(const char *text, size_t n, char *buf);
 
-/* The prefix that makes `most` readable: shown = value x scale, in `unit`. */
+/* The unit that makes `most` readable: shown = value x scale, in `unit`. */
 struct vtr_unit {
 	double scale;
 	char unit[48];
@@ -32,7 +32,7 @@ struct vtr_unit vtr_unit_for(const char *unit, double most);
 
 /* A number with up to four significant digits. */
 char *vtr_number(char *buf, size_t size, double v);
-/* The same with the unit that fits. */
+/* The same with a suitable unit. */
 char *vtr_value(char *buf, size_t size, double v, const char *unit);
 /* "1 h 02 min", "12.3 s", "4.5 ms" */
 char *vtr_duration(char *buf, size_t size, double seconds);

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Writes and reads TRACE.stf.index. */
 #include "config.h"
 #include "report/index.h"
 
@@ -16,7 +17,7 @@
 
 enum { FLOOR = 64 << 10, LEVELS = 16 };
 
-/* The structs are stored as this build has them; their sizes tell another build. */
+/* The structs are stored as this build has them; if their sizes differ, another build wrote the index. */
 struct head {
 	char magic[8];
 	uint32_t order, version;
@@ -90,7 +91,7 @@ static char *index_name(const struct vtr_trace *t)
 	return name;
 }
 
-/* ---- which files it belongs to ---- */
+/* ---- the files that the index belongs to ---- */
 
 static int look_at(const char *trace, const char *suffix, struct file *f)
 {
@@ -109,7 +110,8 @@ static int look_at(const char *trace, const char *suffix, struct file *f)
 	return 0;
 }
 
-/* The base file, then each component that is a file of its own. *n of them, to be freed; NULL: no memory. */
+/* Lists the base file, then each component that is a file of its own. *n: how many; the caller frees them. NULL: no
+ * memory. */
 static struct file *look_at_files(const struct vtr_trace *t, size_t *n)
 {
 	size_t count = stf_reader_count(t->reader, STF_ID_file_declaration), i;
@@ -142,12 +144,12 @@ uint64_t vtr_index_room(const struct vtr_trace *t)
 		bytes += all[i].size;
 	}
 	free(all);
-	/* the coarser levels together are as large as the finest, and so may be the rest */
+	/* the coarser levels together are as large as the finest level, and the rest may be, too */
 	bytes = bytes / 100;
 	return bytes > FLOOR ? bytes : FLOOR;
 }
 
-/* Sections, each followed by its checksum: what is no curve, then the levels. */
+/* A stream of sections, each followed by its checksum: first everything except curves, then the levels. */
 struct stream {
 	FILE *f;
 	XXH3_state_t *sum;
@@ -186,7 +188,7 @@ static void put_sum(struct stream *s)
 	XXH3_64bits_reset(s->sum);
 }
 
-/* Coarsest level first, so that a reader which wants few columns reads little. */
+/* Writes the coarsest level first, so that a reader that needs few columns reads little. */
 static void put_levels(struct stream *s, const struct vtr_axis *a, uint32_t levels)
 {
 	uint32_t l, k, n;
@@ -274,7 +276,7 @@ static int get_sum(struct stream *s)
 	return fread(&stored, sizeof(stored), 1, s->f) == 1 && stored == sum ? 0 : -1;
 }
 
-/* Is it of this build, and of these definitions? */
+/* Is the index of this build and of these definitions? */
 static int is_ours(const struct vtr_trace *t, const struct head *h)
 {
 	struct head want = head_of(t);
@@ -291,7 +293,7 @@ static int is_ours(const struct vtr_trace *t, const struct head *h)
 		(h->first > h->last || (h->last >= h->start && (h->last - h->start) / h->width < h->columns));
 }
 
-/* The same files as then? */
+/* Are the files the same as when the index was written? */
 static int files_are_the_same(struct stream *s, const struct vtr_trace *t, const struct head *h)
 {
 	struct file *now, then;
@@ -333,7 +335,7 @@ static int get_series(struct stream *s, struct vtr_trace *t, const struct head *
 	return 0;
 }
 
-/* The coarsest level with `columns` columns, or the finest. */
+/* The coarsest level with at least `columns` columns, or the finest level. */
 static int get_level(struct stream *s, struct vtr_trace *t, const struct head *h, uint32_t columns)
 {
 	uint32_t l = h->levels - 1, n = h->columns >> l;

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Draws many curves in one picture. */
 #include "config.h"
 #include "report/many.h"
 
@@ -52,7 +53,7 @@ static int envelope(const struct vtr_field *f, struct vtr_chosen *c)
 	return 0;
 }
 
-/* Lines for all ranks but `without` (-1: none), or an envelope and the worst. */
+/* Makes lines for all rows except `without` (-1: none), or an envelope and the worst rows. */
 void vtr_choose(const struct vtr_field *f, int without, int dots, struct vtr_chosen *c)
 {
 	unsigned char taken[VTR_LINES * 64] = { 0 };

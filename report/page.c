@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The order of the sections. */
+/* Writes the pages: calls the functions of their sections in order. */
 #include "config.h"
 #include "report/page.h"
 

@@ -8,10 +8,10 @@
 #include "report/clocks.h"
 #include "report/trace.h"
 
-/* The whole report of one trace and its clocks. */
+/* Writes the whole report of one trace and its clocks. */
 void vtr_write_job(FILE *f, const struct vtr_trace *t, const struct vtr_clocks *c);
 
-/* The report of a .clk file alone. */
+/* Writes the report of a .clk file alone. */
 void vtr_write_clocks(FILE *f, const struct vtr_clocks *c);
 
 #endif

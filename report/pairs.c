@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What timertest left beside its correction file: offsets of pairs of ranks after correction, and of cores. */
+/* Shows what timertest wrote beside its correction file: offsets of pairs of ranks after correction, and of cores. */
 #include "config.h"
 #include "report/clocks.h"
 
@@ -12,11 +12,11 @@
 
 enum { MOST = 128, ROWS = 300 };
 
-/* A square of numbers by two numbers each, with the interval that each is certain to lie in. */
+/* A square table with one number, and the interval that certainly contains it, for each pair. */
 struct square {
 	double value[MOST][MOST], low[MOST][MOST], high[MOST][MOST];
 	size_t n;    /* rows in use */
-	size_t left; /* outside */
+	size_t left; /* values for which there was no row */
 };
 
 static FILE *open_beside(const struct vtr_clocks *c, const char *suffix)
@@ -114,7 +114,7 @@ static void draw(
 	free(cell);
 }
 
-/* "a <-> b" begins a block of bursts: time, offset, half width of the certain interval, latency. */
+/* Reads blocks of bursts that begin with "a <-> b": time, offset, half width of the certain interval, latency. */
 static void show_pairs(FILE *f, const struct vtr_clocks *c)
 {
 	FILE *in = open_beside(c, ".run.dat");

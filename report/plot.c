@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Writes data and script of single pictures, and runs gnuplot on them. */
 #include "config.h"
 #include "report/plot.h"
 
@@ -24,7 +25,7 @@ struct picture {
 	const struct vtr_curves *c;
 };
 
-/* Names of traces become names of files: letters, digits and _ only. */
+/* Makes names of files from a name: letters, digits and _ only. */
 static void file_names(struct picture *p, const char *name)
 {
 	char safe[80];
@@ -68,7 +69,7 @@ static int write_data(const struct picture *p, double x_scale, double scale, str
 		fprintf(n.f, "%.9g", c->length_s * x_scale * ((double)k + 0.5) / (double)c->n);
 		for (i = 0; i < c->lines; i++) {
 			for (j = 0; j < 3; j++) {
-				/* a curve without a band has one of no width */
+				/* a curve without a band gets one of width 0 */
 				put_number(n.f, (c->value[i][j] ? c->value[i][j][k] : c->value[i][0][k]) * scale);
 			}
 		}
@@ -147,7 +148,7 @@ static int write_script(const struct picture *p, struct tkm_err *err)
 	return tkm_newfile_commit(&n, err);
 }
 
-/* What gnuplot draws, into a file. gnuplot itself does not notice a full disk. */
+/* Copies what gnuplot draws into a file, because gnuplot does not notice a full disk. */
 static int copy_picture(int from, FILE *to)
 {
 	char block[65536];
@@ -159,7 +160,7 @@ static int copy_picture(int from, FILE *to)
 			break;
 		}
 		if (n > 0) {
-			fwrite(block, 1, (size_t)n, to); /* an error is seen when the file is closed */
+			fwrite(block, 1, (size_t)n, to); /* errors are found when the file is closed */
 			any = 1;
 		}
 	}
@@ -203,7 +204,7 @@ static int run_gnuplot(const struct picture *p, FILE *to, struct tkm_err *err)
 	return 0;
 }
 
-/* Existing pictures are kept unless force is given; a picture appears whole or not at all. */
+/* Draws a picture. An existing one is kept unless force is given; a file is complete or does not appear. */
 static int draw(struct picture *p, const char *name, struct tkm_err *err)
 {
 	int text = !strcmp(p->o->format, "txt"), rc;
@@ -232,7 +233,7 @@ static int draw(struct picture *p, const char *name, struct tkm_err *err)
 	return rc;
 }
 
-/* Offset before and bound after correction, of at most VTR_CURVES ranks: the worst. */
+/* Draws the offset before or the bound after correction, of at most VTR_CURVES ranks: the worst ones. */
 static int draw_clocks(struct picture *p, const struct vtr_clocks *c, int bound, struct tkm_err *err)
 {
 	struct vtr_curves v = { .n = VTR_INSTANTS, .length_s = (double)c->run.end.v * c->run.period_s };
@@ -247,7 +248,7 @@ static int draw_clocks(struct picture *p, const struct vtr_clocks *c, int bound,
 		double *at = block + v.lines * 2 * VTR_INSTANTS;
 		int wanted = (int)r == (bound ? c->worst_rank : c->largest_rank);
 
-		/* the worst always gets a line, the others in their order */
+		/* the worst rank always gets a line; the others follow in their order */
 		if ((int)r == c->run.master ||
 			(v.lines + 1 == VTR_CURVES && !wanted && (int)r < (bound ? c->worst_rank : c->largest_rank))) {
 			continue;

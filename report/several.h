@@ -7,10 +7,10 @@
 
 #include "report/clocks.h"
 
-/* n loaded correction files, which are sorted by their date. Returns 0, or -1 when memory runs out. */
+/* Writes the report of n loaded correction files, and sorts them by date. Returns 0, or -1 if there is no memory. */
 int vtr_write_weeks(FILE *f, struct vtr_clocks *c, size_t n);
 
-/* Two traces with their clocks: [0] before, [1] after. */
+/* Compares two traces with their clocks: [0] before, [1] after. */
 int vtr_write_comparison(FILE *f, const struct vtr_trace *t, const struct vtr_clocks *c);
 
 #endif

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Draws curves and heat maps as SVG. */
 #include "config.h"
 #include "report/svg.h"
 
@@ -9,7 +10,7 @@ enum { TOP = 18, HEIGHT = 150, LEVELS = 9, FINE = 400 };
 
 /* ---- axes ---- */
 
-/* A step of 1, 2 or 5 times a power of ten, so that there are at most `n` of them. */
+/* A step of 1, 2 or 5 times a power of ten, so that at most `n` steps fit the length. */
 static double nice_step(double length, int n)
 {
 	double p, s = length / n;
@@ -89,7 +90,7 @@ static long fine(double v, double low, double high)
 	return lround(y < -FINE ? -FINE : y > 2 * FINE ? 2 * FINE : y);
 }
 
-/* A line with gaps where there is nothing, in as few bytes as relative steps need. */
+/* Draws a line, with gaps where there are no values, with relative coordinates to save bytes. */
 static void draw_line(FILE *f, const double *v, size_t n, double low, double high)
 {
 	long y = 0, to;
@@ -115,7 +116,7 @@ static void draw_line(FILE *f, const double *v, size_t n, double low, double hig
 	}
 }
 
-/* The area between two lines, piece by piece where there are gaps. */
+/* Draws the area between two lines, in pieces if there are gaps. */
 static void draw_band(FILE *f, const struct vtr_line *l, size_t n, double low, double high)
 {
 	size_t i, j, k;
@@ -294,7 +295,7 @@ static int level(const struct vtr_heat *h, double v)
 	return k < 0 ? 0 : k >= LEVELS ? LEVELS - 1 : k;
 }
 
-/* All cells of one colour are one path; neighbours in a row are one stroke. */
+/* Draws all cells of one colour as one path; neighbouring cells in a row are one stroke. */
 static void draw_level(FILE *f, const struct vtr_heat *h, int want)
 {
 	size_t r, i, k;
@@ -334,7 +335,8 @@ static void heat_key(FILE *f, const struct vtr_heat *h)
 	fputs("</p>", f);
 }
 
-/* The names of the rows, in a picture of their own left of the cells, so that they cover none. The table has them for who cannot see. */
+/* Draws the names of the rows in a picture of their own, left of the cells, so that they do not cover any. The table
+ * has the names for readers who cannot see the picture. */
 static void row_names(FILE *f, const struct vtr_heat *h, int row, int height)
 {
 	size_t every = (size_t)(14 / row + (14 % row != 0)), r, longest = 0;

@@ -16,7 +16,7 @@ struct vtr_line {
 	int dots;   /* single points instead of a line */
 };
 
-struct vtr_mark { /* something that happened at an unknown place in a part of the x axis */
+struct vtr_mark { /* something that happened at an unknown time in a part of the x axis */
 	double from, to;
 	const char *label;
 };
@@ -25,7 +25,7 @@ struct vtr_chart {
 	const char *id; /* letters and digits, unique in the page */
 	const char *title, *about;
 	double from, to;    /* of the x axis */
-	const char *x_unit; /* stored; the axis chooses the one that fits */
+	const char *x_unit; /* of the values; the axis chooses a suitable one */
 	const char *y_unit;
 	size_t n; /* columns */
 	const struct vtr_line *line;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Functions, MPI shares, messages and collective operations, and what is known of the run itself. */
+/* Tables of functions, MPI shares, messages and collective operations, and of facts about the run itself. */
 #include "config.h"
 #include "report/tables.h"
 
@@ -286,7 +286,8 @@ static void show_threads(FILE *f, const struct vtr_trace *t)
 	}
 }
 
-/* The protocol beside the trace: what was lost, and of a trace without infos of class "ended" whether the program came to its end. */
+/* Reads the protocol beside the trace: what was lost, and, if the trace has no infos of class "ended", whether the
+ * program ended normally. */
 static void show_protocol(FILE *f, const struct vtr_trace *t, int known)
 {
 	char path[1100], line[2000], recorded[200] = "", size[60];

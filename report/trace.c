@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Reads a trace once and collects what a report shows. */
 #include "config.h"
 #include "report/trace.h"
 
@@ -33,7 +34,7 @@ static const char *info_of(const char *text, const struct vtr_counter *c)
 	return n < sizeof(full) && !strncmp(text, full, n) ? text + n : NULL;
 }
 
-/* The factor and unit that the trace states for display, else what follows from the unit. */
+/* Finds the factor and unit for display: as the trace states, else by the stored unit. */
 static void find_display(struct vtr_trace *t, struct vtr_counter *c)
 {
 	const char *cls, *text, *rest;
@@ -96,7 +97,7 @@ static int add_counters(struct vtr_trace *t)
 	return 0;
 }
 
-/* Definitions are mostly numbered from 1 in their order; else they are searched. */
+/* The index of a counter. Definitions are usually numbered from 1 in their order; otherwise they are searched. */
 static size_t counter_index(const struct vtr_trace *t, uint32_t id)
 {
 	size_t i;
@@ -120,7 +121,7 @@ static double stored_value(const struct vtr_counter *c, uint64_t bits)
 	return c->kind == STF_COUNTER_I8 ? (double)(int64_t)bits : (double)bits;
 }
 
-/* How much a running total rose; in integers, so that nothing is lost. Returns -1 if it became smaller. */
+/* How much a running total rose, computed in integers so that nothing is lost. Returns -1 if it became smaller. */
 static int increase(const struct vtr_counter *c, uint64_t from, uint64_t to, double *by)
 {
 	if (c->kind == STF_COUNTER_F8) {
@@ -133,9 +134,10 @@ static int increase(const struct vtr_counter *c, uint64_t from, uint64_t to, dou
 	return *by >= 0 ? 0 : -1;
 }
 
-/* Two samples in quick succession, at an event and by the sampler, would make a rate of a few microseconds, in which a total that grows
- * by whole clock ticks jumps: 2000 % of a CPU. The later one waits for the next, so nothing of the total is lost but what the last
- * sample of all adds. */
+/* Is the sample too soon after the one before? Two samples in quick succession, one at an event and one by the
+ * sampler, would make a rate over a few microseconds. A total that grows by whole clock ticks would then show 2000 %
+ * of a CPU. So the later sample is joined with the next one, and only the increase of the very last sample can be
+ * lost. */
 static int is_too_soon(struct vtr_series *s, uint64_t interval)
 {
 	if (s->interval > 0 && (double)interval < s->interval / 4) {
@@ -171,7 +173,7 @@ static void add_value(struct vtr_trace *t, uint64_t time, uint32_t willy, uint32
 			s->falls++;
 		}
 	} else if (s->begun) {
-		return; /* the same stamp again, or a step back: the next sample counts from the one before */
+		return; /* the same stamp again, or a step back: the next sample counts from the previous one */
 	}
 	s->begun = 1;
 	s->last_time = time;
@@ -196,8 +198,8 @@ static void add_batch(struct vtr_trace *t, const struct stf_counter_batch *b)
 
 /* ---- reading ---- */
 
-/* A window begins with what was the case before it, of which only the calls that threads were in matter here: when a counter had its
- * last value is not told. */
+/* Adds a record. A window begins with the state before it: of this, only the calls that threads are in matter here,
+ * because the time of a counter's last value is unknown. */
 static void add_record(struct vtr_trace *t, const struct stf_record *r)
 {
 	if (t->windowed && r->layout->class_id == STF_ID_function_history) {
@@ -244,7 +246,8 @@ static int read_component(struct vtr_trace *t, const char *suffix)
 	return rc;
 }
 
-/* Each component alone: the order between threads does not matter, and a fault in one does not hide the others. */
+/* Reads each component separately: the order between threads does not matter, and an error in one does not hide the
+ * others. */
 static void read_records(struct vtr_trace *t)
 {
 	size_t n = stf_reader_count(t->reader, STF_ID_file_declaration), i;
@@ -259,7 +262,7 @@ static void read_records(struct vtr_trace *t)
 	}
 }
 
-/* Components in which there was not a single record, though the trace states that there should be. */
+/* Reports components without a single record although the trace states that there are some. */
 static void add_empty(struct vtr_trace *t)
 {
 	struct stf_check c;
@@ -295,7 +298,7 @@ static void add_damage(struct vtr_trace *t)
 	}
 }
 
-/* Where the window is; -1: not in the trace. */
+/* Finds the window's times; -1: it is not in the trace. */
 static int set_window(struct vtr_trace *t, const struct vtr_reading *how, struct tkm_err *err)
 {
 	double length;
@@ -331,7 +334,7 @@ static void end(struct vtr_trace *t)
 	vtr_axis_free(&t->axis);
 }
 
-/* The curves, from the index or the records. Returns 0, or -1: no memory. */
+/* Gets the curves from the index or the records. Returns 0, or -1 if there is no memory. */
 static int fill(struct vtr_trace *t, const struct vtr_reading *how)
 {
 	uint64_t room = SERIES_BYTES;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a report knows of a trace after reading it once: curves, time in functions, messages, and what was wrong. */
+/* What a report knows about a trace after it has read it once: curves, time in functions, messages, and errors. */
 #ifndef REPORT_TRACE_H
 #define REPORT_TRACE_H
 
@@ -17,7 +17,7 @@ struct vtr_counter {
 	double factor; /* shown = stored x factor; of a running total: of its increase per second */
 	int rate;      /* a running total, shown as a rate */
 	int kind;      /* STF_COUNTER_I8, _F8 or _U8 */
-	int share;     /* made here: percent of the time; its minimum and maximum say nothing */
+	int share;     /* computed here, percent of the time; minimum and maximum mean nothing */
 	size_t n_series;
 };
 
@@ -67,7 +67,7 @@ struct vtr_trace {
 	uint32_t processes;
 	struct vtr_counter *counter;
 	size_t counters;
-	size_t mpi_share; /* number of the counter made of MPI calls */
+	size_t mpi_share; /* index of the counter that is computed from MPI calls */
 	struct vtr_axis axis;
 	struct vtr_function *function; /* [functions * processes] or [functions] */
 	size_t functions;
@@ -81,23 +81,24 @@ struct vtr_trace {
 	struct vtr_operation operation[64];
 	size_t operations;
 	uint64_t records, values, reports;
-	int empty;          /* a component delivered no record */
+	int empty;          /* a component had no record */
 	int windowed;       /* only start to end was read */
 	double offset_s;    /* of the window's start, since the start of the trace */
 	char note[600];     /* why an index was not used */
 	char fault[8][700]; /* what could not be read */
-	size_t faults;      /* may be more than are kept */
+	size_t faults;      /* how many; not all may be in fault[] */
 };
 
 enum { VTR_COLUMNS = 640 }; /* of a picture, at most */
 
 struct vtr_reading {
-	int index;           /* make one */
+	int index;           /* 1: make an index */
 	int window;          /* only records from from_s to to_s, seconds since the start of the trace */
 	double from_s, to_s; /* to_s may be infinite */
 };
 
-/* Opens and reads a trace, or the index beside it. What is damaged becomes a line of fault[]; -1 only if nothing can be shown. */
+/* Opens and reads a trace, or the index beside it. Each damage becomes a line of fault[]; returns -1 only if nothing
+ * can be shown. */
 int vtr_trace_read(struct vtr_trace *t, const char *path, const struct vtr_reading *how, struct tkm_err *err);
 void vtr_trace_free(struct vtr_trace *t);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* vtreport: a trace as one HTML file with pictures. */
+/* vtreport: makes one HTML file with pictures from a trace. */
 #include "config.h"
 
 #include <math.h>
@@ -90,7 +90,7 @@ static int load_clocks(struct vtr_clocks *c, const char *path, struct tkm_err *e
 	return 0;
 }
 
-/* 1: the trace is damaged, which is reported here. */
+/* Returns 1 if the trace is damaged, which is reported here. */
 static int load_trace(
 	struct vtr_trace *t, struct vtr_clocks *c, const char *path, const struct vtr_reading *how, struct tkm_err *err)
 {
@@ -111,7 +111,7 @@ static int load_trace(
 	return t->faults > 0;
 }
 
-/* An index of a damaged trace would hide the damage from the next report. */
+/* Writes an index. A damaged trace gets none, because the next report would not show the damage. */
 static int write_index(const struct vtr_trace *t, struct tkm_err *err)
 {
 	if (t->faults) {

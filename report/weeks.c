@@ -12,7 +12,7 @@
 #include "report/frame.h"
 #include "report/many.h"
 
-/* The first and last run are MARGIN places away from the edges, so that their dots are whole. */
+/* The first and last run are MARGIN places away from the edges, so that their dots are complete. */
 enum { PLACES = 240, CLOCKS = 64, MARGIN = 4, BETWEEN = PLACES - 1 - 2 * MARGIN };
 
 struct clocks_of_all { /* a clock is a timer on a host */
@@ -54,7 +54,7 @@ static void date(const struct vtr_clocks *c, char *buf, size_t size)
 	}
 }
 
-/* The ends of the clocks' rates that each file proves, at the file's place. */
+/* Draws the range that each file proves for the rates of the clocks, at the file's place. */
 static void fill(struct vtr_field *d, const struct vtr_clocks *c, size_t n, struct clocks_of_all *all)
 {
 	double days = (double)(c[n - 1].run.realtime0_ns - c[0].run.realtime0_ns);

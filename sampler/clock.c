@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* How good the node's clocks are while the job runs: clock source, NTP state, and the pair (realtime, raw)
- * whose difference jumps when the clock is set and slopes while it is slewed. */
+/* How good the node's clocks are while the job runs: clock source, NTP state, and the pair (realtime, raw). The
+ * difference of the pair jumps when the clock is set, and changes slowly while the clock is slewed. */
 #include "config.h"
 #include "sampler/private.h"
 
@@ -100,7 +100,7 @@ static int source_number(const char *text)
 	return strncmp(text, "hyperv", 6) == 0 ? 6 : 0;
 }
 
-/* What is between tick and frequency of adjtimex and a rate: 1 us of tick is 100 ppm at 100 ticks a second. */
+/* The rate that adjtimex's tick and frequency give, in ppb: 1 us of tick is 100 ppm at 100 ticks a second. */
 static int64_t rate_ppb(const struct timex *t)
 {
 	int64_t per_second = sysconf(_SC_CLK_TCK) == 100 ? 10000 : 1000000 / sysconf(_SC_CLK_TCK);
@@ -108,7 +108,7 @@ static int64_t rate_ppb(const struct timex *t)
 	return (t->tick - per_second) * 1000000000 / per_second + (int64_t)t->freq * 1000 / 65536;
 }
 
-/* raw, realtime, raw: the tightest of five. */
+/* Reads raw, realtime, raw five times, and takes the reading with the smallest width. */
 static void read_pair(int64_t *pair, int64_t *raw, int64_t *width)
 {
 	struct timespec before, real, after;
@@ -128,8 +128,8 @@ static void read_pair(int64_t *pair, int64_t *raw, int64_t *width)
 	}
 }
 
-/* A step is what no slewing explains: the rate that the kernel corrects by, the 500 ppm with which it works
- * off an offset and as much for a change of rate between two reads, the two pairs' widths, and 10 us. */
+/* Finds a step: a change that slewing cannot explain. Slewing explains the rate by which the kernel corrects, 500 ppm
+ * for the removal of an offset, as much for a change of rate between two reads, the widths of both pairs, and 10 us. */
 static void find_step(struct clock_set *s, const struct timex *t)
 {
 	int64_t pair, raw, width, moved, expected, allowed;

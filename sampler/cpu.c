@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Where the CPUs' time goes, from /proc/stat: cpu_idle, cpu_sys and cpu_usr of the guide, and what they leave
- * out. All six together are all of the time. Recorded as the kernel keeps it, in ticks. */
+/* How the CPUs' time is used, from /proc/stat: cpu_idle, cpu_sys and cpu_usr of the Intel Trace Collector guide, and
+ * three counters for what these leave out. All six together are the whole time. They are recorded as the kernel keeps
+ * them, in ticks. */
 #include "config.h"
 #include "sampler/private.h"
 
@@ -249,7 +250,7 @@ static void *open_set(const struct smp_env *env, const struct smp_target *target
 	all = read_all(env, &size);
 	s->n_start = s->n_on = s->n_cpus = all ? count_cpus(all) : 0;
 	smp_free(all);
-	/* those that are off now may be switched on */
+	/* CPUs that are off now may be switched on later */
 	s->n_cpus = smp_live(env) && configured > s->n_cpus ? (int)configured : s->n_cpus;
 	for (i = 0; i < n; i++) {
 		if (parse_name(names[i], &s->want[i]) < 0) {
@@ -382,7 +383,7 @@ static int read_set(void *set, union smp_value *value, uint8_t *state)
 	return valid;
 }
 
-/* Only who comes matters: a CPU that is off has no line, and keeps its counters. */
+/* Only CPUs that come matter: one that is off has no line in the file, and keeps its counters. */
 static uint64_t mark(const struct smp_env *env)
 {
 	char text[512];

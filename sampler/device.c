@@ -1,21 +1,22 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Reads devices that come and go (device.h): scans for them, keeps their files open, and adds up their totals. */
 #include "config.h"
 #include "sampler/device.h"
 
 #include <errno.h>
 #include <unistd.h>
 
-/* A scan costs some ten reads. What a new device has moved before it was found is in its own counts; what comes and
- * goes between two scans is not seen. */
+/* A scan costs about ten reads. A new device's own counts include what it moved before it was found. A device that
+ * comes and goes between two scans is not seen. */
 enum { RESCAN_MS = 1000, FILE_TEXT = 512 };
 
 struct device {
 	char name[SMP_DEVICE_NAME];
 	int own;  /* part of the sums */
-	int used; /* that, or asked for by name; the others are kept to be known */
+	int used; /* own, or asked for by name; other devices are kept so that they are known */
 	int seen; /* by the scan that goes on */
 	int present;
-	int late;     /* came after the set was opened: its first value is judged */
+	int late;     /* came after the set was opened: its first value is checked */
 	uint8_t lost; /* SMP_RESTARTED until the next read has said so */
 	struct smp_file file[SMP_DEVICE_FILES];
 	struct smp_total total[2];
@@ -63,7 +64,7 @@ static int in_facts(const struct smp_device_class *class, const char *hw, const 
 	return any ? 0 : -1;
 }
 
-/* The launcher's facts are as old as its start; who comes later is judged here. */
+/* The launcher's facts are as old as its start; devices that came later are judged here. */
 static int is_own(const struct smp_device_class *class, const struct smp_env *env, int root, const char *name, int late)
 {
 	int fact = in_facts(class, env->hw, name);
@@ -173,7 +174,8 @@ static void device_gone(struct device *d)
 	close_files(d);
 }
 
-/* Who came, who went, and whether our files still are ours. Returns 0, or -1 when the class cannot be read. */
+/* Finds devices that came or went, and files that are not ours any more. Returns 0, or -1 if the class cannot be
+ * read. */
 static int rescan(struct set *s)
 {
 	struct scan scan = { s, smp_root(s->env) };
@@ -210,7 +212,8 @@ static int rescan(struct set *s)
 	return rc;
 }
 
-/* A device that came between two scans has moved what it shows since then, unless that is more than it can. */
+/* A device that came between two scans has moved all that it shows since then, unless that is more than it can have
+ * moved. */
 static void judge_late(const struct set *s, struct device *d, const uint64_t raw[2])
 {
 	uint64_t most = s->class->fastest / 1000 * (uint64_t)(s->gap_ms > 0 ? s->gap_ms : 1) / s->class->scale;
@@ -391,7 +394,7 @@ uint64_t smp_device_mark(const struct smp_device_class *class, const struct smp_
 	return sum;
 }
 
-/* ---- what there is ------------------------------------------------------------------------------- */
+/* ---- listing ------------------------------------------------------------------------------------- */
 
 struct lister {
 	const struct smp_device_class *class;
@@ -451,7 +454,7 @@ static int list_device(const char *name, void *ctx)
 	return l->rc;
 }
 
-/* A device that is asked for by name and not there. */
+/* Lists a device that is asked for by name and does not exist. */
 static int list_absent(const struct lister *l, const char *name)
 {
 	char missing[400], path[256];
@@ -480,7 +483,7 @@ int smp_device_list(const struct smp_device_class *class, const struct smp_env *
 	}
 	l.root = smp_root(env);
 	l.readable = l.root >= 0 && class->names(l.root, count_own, &l) == 0;
-	/* devices that come later belong to the sums, too */
+	/* the sums also include devices that come later */
 	rc = list_three(&l, NULL, l.readable ? NULL : class->none);
 	if (rc == 0 && l.root >= 0 && (strchr(hint, ':') || strstr(hint, "**"))) {
 		class->names(l.root, list_device, &l);

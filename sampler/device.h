@@ -28,7 +28,8 @@ struct smp_device_class {
 	int (*parse)(int i, const char *text, uint64_t raw[2]);
 	/* Is it the machine's own, so that all such devices together count everything once? */
 	int (*own)(int root, const char *name);
-	/* NULL, or: does it show nothing itself, because others count for it? Returns 1 with the reason, or 0. */
+	/* NULL, or: does it show nothing itself, because other devices count for it? Returns 1 with the reason, or
+	 * 0. */
 	int (*elsewhere)(int root, const char *name, char *buf, size_t size);
 };
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Disk transfers: disk_io of the guide over whole physical disks. The sysfs file of one disk costs a fifth
- * of /proc/diskstats, which also lists partitions, loops and stacked devices. */
+/* Disk transfers: disk_io of the Intel Trace Collector guide, over whole physical disks. To read the sysfs file of
+ * one disk costs a fifth of reading /proc/diskstats, which also lists partitions, loop devices and stacked devices. */
 #include "config.h"
 #include "sampler/device.h"
 
@@ -60,7 +60,7 @@ static int count_path(const char *name, void *ctx)
 	return 0;
 }
 
-/* How many paths has this disk, which then is only their head? */
+/* Counts the paths of this disk. If there are any, the disk itself only stands for them. */
 static int paths_of(int root, const char *name, struct paths *p)
 {
 	char end[2];
@@ -72,8 +72,9 @@ static int paths_of(int root, const char *name, struct paths *p)
 	return p->n;
 }
 
-/* A disk hangs at a bus: it has a device. dm, md, loop, zram, nbd are stacked upon others or upon nothing. Of an NVMe disk
- * with several paths (hidden disks) the paths count: all kernels count there, those before 6.4 not at the head. */
+/* A physical disk is on a bus, so it has a device. dm, md, loop, zram and nbd are built on others or on nothing. Of
+ * an NVMe disk with several paths (hidden disks), the paths count: all kernels count I/O there, and kernels before
+ * 6.4 do not count it at the disk. */
 int smp_disk_own(int root, const char *name)
 {
 	struct paths p;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Counters that exist once per device, summed over the devices of a folder: requests of disks, packets of interfaces, NUMA nodes, memory
- * controllers, throttling of CPUs, GPUs, mounts of Lustre. One table; "NAME:DEVICE" is the counter of one device. */
+/* Counters that exist once for each device, summed over the devices of a folder: requests of disks, packets of
+ * interfaces, NUMA nodes, memory controllers, throttling of CPUs, GPUs, mounts of Lustre. All are in one table;
+ * "NAME:DEVICE" is the counter of one device. */
 #include "config.h"
 #include "sampler/text.h"
 
@@ -13,10 +14,10 @@
 enum { NAME = 64, FILE_SIZE = 16384, MOST_FILES = 4096 };
 
 struct group {
-	const char *dir[2]; /* the devices' folders are here; the second one where there is no first */
-	const char *begins; /* names of devices begin so; "" */
-	int (*own)(int root, const char *name); /* NULL, or: does this device belong into the sum? */
-	const char *none;                       /* why the counter is missing where no device is there */
+	const char *dir[2]; /* where the devices' folders are; the second is used if the first does not exist */
+	const char *begins; /* the prefix of the devices' names; "" */
+	int (*own)(int root, const char *name); /* NULL, or: is this device part of the sum? */
+	const char *none;                       /* why the counter is missing if there is no device */
 };
 
 static const struct group disks = { { "/sys/block", NULL }, "", smp_disk_own,

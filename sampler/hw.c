@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* For programs: what the library inside another program cannot ask itself. hwloc is loaded when it is asked, since it and what it needs
- * take longer to start than vtrun does. */
+/* Asks hwloc about this machine's devices. For programs only: the library inside another program cannot do this.
+ * hwloc is loaded when it is needed, because it and its libraries take longer to start than vtrun does. */
 #include "config.h"
 #include "sampler/hw.h"
 
@@ -42,8 +42,9 @@ static int load_hwloc(void)
 		: -1;
 }
 
-/* Its plugins ask X servers, GPUs and the resolver, which takes longer than all else here and could hang. Devices are asked for,
- * not CPUs, whose caches are a dozen files of each: no_os takes their number from libc, without which nothing else is looked for. */
+/* Sets up hwloc without its plugins, which ask X servers, GPUs and the resolver; this takes longer than all else here
+ * and could hang. Only devices are needed, not CPUs, whose caches have a dozen files each. no_os gets the number of
+ * CPUs from libc, without which hwloc finds nothing else. */
 static void devices_only(int on)
 {
 	static char *components, *path;

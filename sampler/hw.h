@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What hwloc says of this machine's devices. Only for programs, which list hw.c among their sources: what is loaded into
- * others links libc alone. */
+/* What hwloc knows about this machine's devices. Only for programs, which list hw.c among their sources: libraries
+ * that are loaded into other programs link libc only. */
 #ifndef SAMPLER_HW_H
 #define SAMPLER_HW_H
 

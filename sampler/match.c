@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The guide's wildcards: its colon separates what '*' does not cross. */
+/* The wildcards of the Intel Trace Collector guide, in which '*' does not match a colon. */
 #include "config.h"
 #include "sampler/source.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Network transfers: net_io of the guide over system interfaces, and RDMA ports, whose traffic the interfaces
- * do not see ("might not include the MPI transport layer"). */
+/* Network transfers: net_io of the Intel Trace Collector guide over system interfaces, and RDMA ports, whose traffic
+ * the interfaces do not count ("might not include the MPI transport layer"). */
 #include "config.h"
 #include "sampler/device.h"
 
@@ -32,7 +32,7 @@ static int net_has(int root, const char *name, const char *file)
 	return smp_exists(root, at);
 }
 
-/* Hardware is in an interface as its device; bonds, bridges, VLANs and pairs have none. A representor
+/* Is the interface hardware? Then it has a device; bonds, bridges, VLANs and virtual pairs have none. A representor
  * ("pf0vf3") shows traffic that the card's own port counts. */
 static int is_hardware(int root, const char *name)
 {
@@ -48,7 +48,7 @@ static int find_hardware(const char *name, void *ctx)
 	return is_hardware(*(int *)ctx, name);
 }
 
-/* A container sees no hardware: there its end of the virtual pair is the way out. */
+/* A container sees no hardware: there the container's end of the virtual pair counts. */
 static int is_way_out(int root, const char *name)
 {
 	static const char *const stacked[] = { "bridge", "bonding", "tun_flags", "brport" };

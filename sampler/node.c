@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the whole node and the job's cgroup do: memory, load, pressure, cgroup v2 accounting. */
+/* Counters of the whole node and of the job's cgroup: memory, load, pressure, cgroup accounting (versions 1 and 2). */
 #include "config.h"
 #include "sampler/text.h"
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* PAPI's preset and native events, under PAPI's names: per thread where the component can be attached to one,
- * with ":process" for all threads that a process starts from then on, else per process (sde) or node. One
- * event set per component: PAPI refuses mixed ones. Events that take turns come with ":enabled" and ":running", which
- * PAPI does not tell: they are read from the events that it has opened. */
+/* PAPI's preset and native events, under PAPI's names. A counter exists per thread if the component can be attached
+ * to a thread, with ":process" for all threads that a process starts from then on; otherwise per process (sde) or per
+ * node. There is one event set for each component, because PAPI refuses to mix them. Events that take turns also have
+ * ":enabled" and ":running" times. PAPI does not give these times, so they are read from the perf events that PAPI
+ * has opened. */
 #include "config.h"
 #include "sampler/papi_lib.h"
 
@@ -83,7 +84,7 @@ static void bare_name(char buf[NAME], const char *name)
 	snprintf(buf, NAME, "%.*s", (int)len - (is_process(name) ? (int)sizeof(process_suffix) - 1 : 0), name);
 }
 
-/* Every file that does PAPI's kind of counting answers this call; others refuse it without harm. */
+/* Every perf event answers this call; other files refuse it without harm. */
 static uint64_t event_id(int fd)
 {
 	uint64_t id = 0;
@@ -136,7 +137,8 @@ static void remember_fds(struct papi_set *s, const struct fd_list *before, const
 	}
 }
 
-/* A program that closes all descriptors may have files of its own under these numbers; PAPI would read them. */
+/* Are the descriptors still ours? A program that closes all descriptors may have files of its own under these
+ * numbers, which PAPI would read. */
 static int still_ours(const struct papi_set *s)
 {
 	int i;
@@ -222,7 +224,7 @@ static int set_inherit(const struct smp_papi *papi, int set)
 	return papi->set_opt(PAPI_INHERIT, &opt);
 }
 
-/* A software-defined event past PAPI. Returns PAPI's code. */
+/* Adds a software-defined event that is read without PAPI. Returns PAPI's code. */
 static int add_direct(struct papi_set *s, struct part *p, const char *name, size_t i)
 {
 	static const char prefix[] = "sde:::";
@@ -284,7 +286,7 @@ static void drop(const struct smp_papi *papi, struct part *p)
 	p->running = 0;
 }
 
-/* What PAPI says, and what the kernel says where PAPI only knows that it failed. */
+/* Explains a failure: what PAPI reports, and what the kernel reports if PAPI only knows that it failed. */
 static void explain(
 	const struct smp_papi *papi, const struct smp_env *env, const char *name, int rc, char why[SMP_TEXT])
 {
@@ -702,7 +704,7 @@ static int list_missing(const struct lister *l, const char *why)
 	return rc;
 }
 
-/* Without a preset that counts here the usual ones are named as missing, with the reason. */
+/* If no preset counts on this machine, the usual ones are listed as missing, with the reason. */
 static int list_presets(const struct lister *l)
 {
 	int code = (int)PAPI_PRESET_MASK, rc = l->papi->enum_event(&code, PAPI_ENUM_FIRST), stop = 0, found = 0;

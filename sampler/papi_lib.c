@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Loads PAPI and libsde at run time, and initialises PAPI in a thread of its own. */
 #include "config.h"
 #include "sampler/papi_lib.h"
 
@@ -221,7 +222,7 @@ static void wait_for_loader(double limit)
 	}
 }
 
-/* Has the program PAPI, and is this its main thread? */
+/* Does the program use PAPI, and is this its main thread? */
 static int in_program(void)
 {
 	void *handle = gettid() == getpid() ? dlopen("libpapi.so.7.0", RTLD_NOW | RTLD_NOLOAD) : NULL;

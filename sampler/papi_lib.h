@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* PAPI, loaded at run time into whatever process we are in. */
+/* PAPI, loaded at run time into the process that samples. */
 #ifndef SAMPLER_PAPI_LIB_H
 #define SAMPLER_PAPI_LIB_H
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Kernel events of a thread, or of a process with all threads that it starts from then on ("NAME:process"):
- * the counters that are there where PAPI has nothing. Read by read(2): the thread that reads is not the one
- * that is counted, so rdpmc would be wrong. */
+/* Kernel events of a thread, or of a process with all threads that it starts from then on ("NAME:process"): counters
+ * that exist where PAPI has none. They are read by read(2): the thread that reads is not the one that is counted, so
+ * rdpmc would give wrong values. */
 #include "config.h"
 #include "sampler/perf.h"
 
@@ -381,7 +381,7 @@ static int descriptors(const void *set, int *fd, int most)
 
 /* ---- listing ------------------------------------------------------------------------------------- */
 
-/* Does the event open on this thread, and does it ever run? */
+/* Does the event open on this thread, and does it ever count? */
 static void probe(const struct smp_env *env, const struct smp_perf_access *a, const struct smp_perf_event *e,
 	const struct pmus *pmus, char why[SMP_TEXT])
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Kernel events by perf_event_open(2), and why they do not open. */
+/* Kernel events by perf_event_open(2), and why opening them fails. */
 #ifndef SAMPLER_PERF_H
 #define SAMPLER_PERF_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The events, and from an errno to a cause and a way out: a software event, the settings and the CPU's own
- * word tell apart what one errno has in common. */
+/* The table of events, and the causes of errors: one errno has several causes, which a test with a software event,
+ * the settings and the CPU's own flags tell apart. */
 #include "config.h"
 #include "sampler/perf.h"
 

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* From the rules of option COUNTER to the counters that are wanted, and from those to sets that are read in
- * one call. */
+/* Chooses counters by the rules of option COUNTER, and groups them into sets that are read in one call. */
 #include "config.h"
 #include "sampler/private.h"
 
@@ -73,7 +72,7 @@ static int is_selected(const struct smp_plan *plan, const char *name)
 	return 0;
 }
 
-/* Does an earlier plan have it, so that it could be opened? */
+/* Does an earlier plan have the counter, so that it could be opened? */
 static int known_before(const struct smp_plan *plan, const char *name)
 {
 	size_t i;
@@ -151,7 +150,7 @@ static int add_source(struct smp_plan *plan, const struct smp_source *s, const s
 	return rc;
 }
 
-/* Where what a name seems to mean can be read instead; NULL: unknown. */
+/* Where the counter that a name seems to mean can be read instead; NULL: unknown. */
 static const char *why_elsewhere(const char *pattern)
 {
 	static const struct {
@@ -179,7 +178,8 @@ static const char *why_elsewhere(const char *pattern)
 	return NULL;
 }
 
-/* Plain names that no source knows are in the plan too: the user asked for them. So are patterns, if it is known what they mean. */
+/* Adds plain names that no source has, because the user asked for them. Patterns are added, too, if it is known what
+ * they mean. */
 static int add_unknown(struct smp_plan *plan)
 {
 	static const char unknown[] = "no source has a counter of this name; vtcounters lists all counters";

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Energy by powercap (RAPL) and the CPUs' frequency. On request only: reading a frequency can interrupt a CPU. */
+/* Energy by powercap (RAPL), and the CPUs' frequency. Only on request, because reading a frequency can interrupt a
+ * CPU. */
 #include "config.h"
 #include "sampler/private.h"
 

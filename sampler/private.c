@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Memory, files, directories and reasons for the sources (private.h). */
 #include "config.h"
 #include "sampler/private.h"
 
@@ -15,7 +16,7 @@
 
 #include "base/rootfs.h"
 
-/* In front of each piece of memory; keeps 16-byte alignment. */
+/* Precedes each piece of memory; keeps it aligned to 16 bytes. */
 union head {
 	size_t bytes;
 	char align[16];
@@ -154,7 +155,7 @@ void smp_file_close(struct smp_file *f)
 	f->fd = -1;
 }
 
-/* As the kernel writes it for getdents64(2). */
+/* A directory entry as getdents64(2) returns it. */
 struct entry {
 	uint64_t ino;
 	int64_t off;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the sources share: memory that is not the program's heap, files that are kept open in a process whose
- * program may close everything, numbers, totals that survive wraps. */
+/* What the sources share: memory that is not the program's heap, files that stay open in a process whose program may
+ * close all descriptors, parsing of numbers, and totals that continue when the kernel's counts wrap. */
 #ifndef SAMPLER_PRIVATE_H
 #define SAMPLER_PRIVATE_H
 
@@ -19,7 +19,7 @@ void smp_free(void *p);
  * stays). cap is kept by the call. */
 void *smp_grow(void *array, size_t n, size_t *cap, size_t item);
 
-/* Is the root this machine, so that system calls speak of the same thing as /proc and /sys? */
+/* Is the root that of this machine, so that system calls and the files of /proc and /sys agree? */
 int smp_live(const struct smp_env *env);
 
 /* Opens the root of env for a moment (base/rootfs.h). A descriptor kept for later could by then be the
@@ -41,7 +41,7 @@ struct smp_file {
 int smp_file_open(struct smp_file *f, int root, const char *path);
 /* Reads from the start; at most size-1 bytes, terminated. Returns the length or -1. */
 ssize_t smp_file_read(const struct smp_file *f, char *buf, size_t size);
-/* Is it still ours? Returns 1 or 0. */
+/* Is the descriptor still ours? Returns 1 or 0. */
 int smp_file_ours(const struct smp_file *f);
 void smp_file_close(struct smp_file *f);
 

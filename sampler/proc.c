@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The process and its threads as the kernel accounts for them: getrusage(2) for the process, files below
- * /proc/PID for what that lacks and for threads. Also the five standard counters of a process. */
+/* The process and its threads as the kernel accounts for them: getrusage(2) for the process, and files below
+ * /proc/PID for threads and for what getrusage lacks. Also the five standard counters of a process. */
 #include "config.h"
 #include "sampler/text.h"
 
@@ -87,7 +87,7 @@ static void missing(const struct smp_env *env, int file, const char *at, int err
 	}
 }
 
-/* Pages in statm, so the table is completed with the size of one. */
+/* statm counts pages, so the page size is entered into a copy of the table. */
 static struct smp_text_counter completed[sizeof(counters) / sizeof(counters[0])];
 
 static const struct smp_text_source *source(void)
@@ -265,7 +265,7 @@ static int add_thread(const char *name, void *ctx)
 	return 0;
 }
 
-/* The kernel gives them by thread only. */
+/* Adds the switches of each thread, because the kernel counts them by thread only. */
 static void add_switches(struct usage_set *s, const char *status, uint64_t sum[2])
 {
 	struct each_thread e = { s, -1 };

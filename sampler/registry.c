@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The table of sources, and those that come as shared objects. */
+/* The table of sources, and the loading of sources from shared objects. */
 #include "config.h"
 #include "sampler/private.h"
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What needs no source: the rules of option COUNTER, those for who chooses nothing, and the default environment. */
+/* What needs no source: the rules of option COUNTER, the standard rules for users who choose nothing, and the default
+ * environment. */
 #include "config.h"
 #include "sampler/rules.h"
 

@@ -17,7 +17,8 @@ struct smp_set {
 	struct part *part;
 };
 
-/* Those of the plan that are for the target, in its order: the counters of a source are together there. */
+/* Collects the plan's counters for the target, in the order of the plan, in which the counters of a source are
+ * neighbours. */
 static void collect(struct smp_set *set, const struct smp_plan *plan, const struct smp_target *target,
 	int (*wanted)(const struct smp_plan *plan, size_t i))
 {

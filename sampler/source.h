@@ -15,16 +15,16 @@
 /* All sources of this build, in the order of the list; NULL ends it. */
 extern const struct smp_source *const smp_sources[];
 
-/* This process observes others and is not observed itself: its malloc() and its low descriptors may be used, which is faster. Before any
- * other call of these. */
+/* Tells the library that this process observes others and is not observed itself. Then its malloc() and low
+ * descriptors may be used, which is faster. Must be the first of these calls. */
 void smp_own_process(void);
 
 /* Sets *env to this machine with defaults. */
 void smp_env_init(struct smp_env *env);
 
-/* For who is loaded into a program: called in its main thread before its main(), when PAPI counters may be
- * wanted. A program that is linked with PAPI itself gets PAPI initialised there, since PAPI serves fully only
- * the thread that does it; from any other thread PAPI's counters then would be missing. Else does nothing. */
+/* For a library that is loaded into a program: called in the program's main thread before main(), if PAPI counters
+ * may be wanted. If the program itself is linked with PAPI, this initialises PAPI, which works fully only for the
+ * thread that initialises it; otherwise PAPI's counters would be missing. In other programs it does nothing. */
 void smp_prepare(const struct smp_env *env);
 
 /* Does name match the pattern? The guide's wildcards (Intel Trace Collector guide, section 3.2, STATE): '*' any number of
@@ -41,8 +41,8 @@ int smp_may_match(const char *pattern, const char *prefix);
 /* Checks one rule "<pattern> [on|off]" of option COUNTER (Intel Trace Collector guide, section 3.2). Returns 0, or -1. */
 int smp_rule_check(const char *rule, struct tkm_err *err);
 
-/* The rules for who chooses nothing: the guide's five OS counters and the process's standard counters. NULL
- * ends them. */
+/* The rules for users who choose nothing: the five OS counters of the Intel Trace Collector guide and the process's
+ * standard counters. NULL ends them. */
 extern const char *const smp_standard_rules[];
 
 /* Sources from shared objects, text of option PLUGIN: "FILE [options]". FILE without a slash is looked up as
@@ -81,10 +81,10 @@ struct smp_plan *smp_plan_later(const struct smp_plan *before, struct tkm_err *e
 
 struct smp_set;
 
-/* Opens those counters of the plan that have the target's scope and are not missing. A set may turn out
- * empty. Returns NULL with err only when there is no memory; what single counters said is below. */
+/* Opens the counters of the plan that have the target's scope and are not missing. The set may be empty. Returns NULL
+ * with err only if there is no memory; smp_set_why() has the errors of single counters. */
 struct smp_set *smp_set_open(const struct smp_plan *plan, const struct smp_target *target, struct tkm_err *err);
-/* The same with a choice of them: those of which wanted() says 1. NULL: all. */
+/* The same for those counters for which wanted() returns 1. NULL: all. */
 struct smp_set *smp_set_open_some(const struct smp_plan *plan, const struct smp_target *target,
 	int (*wanted)(const struct smp_plan *plan, size_t i), struct tkm_err *err);
 size_t smp_set_size(const struct smp_set *set);
@@ -98,8 +98,9 @@ const char *smp_set_why(const struct smp_set *set, size_t i);
  * target is gone. Allocates nothing, takes no lock; one thread at a time per set. */
 int smp_set_read(struct smp_set *set, union smp_value *value, uint8_t *state);
 
-/* The descriptors of those sources that tell them (vtsource.h), which are the set's own in the calling thread's table. A
- * copy of the table that holds them can be read through too, one thread at a time. Returns how many were written. */
+/* The descriptors of the set, from sources that tell them (vtsource.h). They are the set's own in the calling
+ * thread's table of descriptors. The set can also be read with a copy of that table, by one thread at a time. Returns
+ * how many were written. */
 int smp_set_descriptors(const struct smp_set *set, int *fd, int most);
 
 /* Also allowed in the child of a fork, which must not read its parent's sets. */

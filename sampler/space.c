@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* How much the file system of the trace still holds: a run that fills it loses its end. */
+/* How much space the trace's file system has left: a run that fills it loses its end. */
 #include "config.h"
 #include "sampler/private.h"
 

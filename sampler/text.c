@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Reads counters that are numbers in text files, by the tables of text.h. */
 #include "config.h"
 #include "sampler/text.h"
 
@@ -7,7 +8,7 @@
 
 #include "base/rootfs.h"
 
-enum { TEXT_SIZE = 1 << 18 }; /* a longer file would be cut, and is no value */
+enum { TEXT_SIZE = 1 << 18 }; /* a longer file would be cut, so it gives no value */
 
 static const char *nth_word(const char *p, int nth)
 {
@@ -31,7 +32,7 @@ static const char *line_of(const char *text, const char *label)
 	return text ? text + len : NULL;
 }
 
-/* `key` of one line, as a word of its own. */
+/* Finds `key` in one line, as a word of its own. */
 static const char *key_of(const char *line, const char *key)
 {
 	const char *end = line + strcspn(line, "\n"), *p = line;

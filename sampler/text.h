@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Counters that are as numbers in text files of /proc and /sys, as one table; each file is read once per
- * sample, whatever number of counters it holds. */
+/* Counters that are numbers in text files of /proc and /sys, in one table. Each file is read once per sample, however
+ * many counters it contains. */
 #ifndef SAMPLER_TEXT_H
 #define SAMPLER_TEXT_H
 
@@ -10,7 +10,7 @@
 enum smp_where {
 	SMP_WORD,   /* the nth word, counted from 1 */
 	SMP_STAT,   /* the nth field of /proc/PID/stat as proc(5) counts: names may hold blanks and brackets */
-	SMP_LABEL,  /* after `label` at the start of a line, the nth word there; 0 is the first */
+	SMP_LABEL,  /* the nth word after `label` at the start of a line; 0 and 1: the first */
 	SMP_COLUMN, /* of two lines that start with `label`, the second one's number under the word `key` of the first */
 	SMP_KEY,    /* after `key` in the line that starts with `label` */
 	SMP_SUM,    /* after `key`, the sum over all lines */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Every loop runs for two sizes: what the difference counts per unit of work is free of what reading and
- * calling cost. */
+/* Tests counters with loops of known work. Every loop runs with two sizes: the difference of the counts per unit of
+ * work does not contain the cost of reading and calling. */
 #include "config.h"
 #include "sampler/validate.h"
 
@@ -68,7 +68,7 @@ static const struct expectation expectations[] = {
 	{ "proc_rss", smp_work_memory, 4, 36, 1048576, EXACT, 0.02, 0.1, "MiB of memory touched" },
 	{ "proc_vm", smp_work_memory, 4, 36, 1048576, EXACT, 0.02, 0.1, "MiB of memory mapped" },
 	{ "clock_real_raw", smp_work_wait, 1, 51, 0, EXACT, 2000, 20000, "ms that passed" },
-	/* whatever else a CPU counts happens in the mixed loop; the emulators' and hypervisors' zeros do not */
+	/* all other events of a CPU happen in the mixed loop; emulators and hypervisors that always show 0 are found */
 	{ "perf_*_clock**", smp_work_mixed, 1, 4, 0, SOME, 0, 0, "a loop of everything" },
 	{ "perf_major_faults**", NULL, 0, 0, 0, SOME, 0, 0, "" },
 	{ "perf_migrations**", NULL, 0, 0, 0, SOME, 0, 0, "" },

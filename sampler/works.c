@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Work of known size. */
+/* The loops of known work for the tests of counters (validate.h). */
 #include "config.h"
 #include "sampler/validate.h"
 
@@ -141,7 +141,7 @@ int smp_work_packets(uint64_t n)
 	}
 	setsockopt(in, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof(limit));
 	for (rc = 0; rc == 0 && n > 0; n--) {
-		/* each is taken before the next is sent: none is dropped */
+		/* each datagram is received before the next is sent, so none is dropped */
 		rc = sendto(from, buf, sizeof(buf), 0, (struct sockaddr *)&to, sizeof(to)) == sizeof(buf) &&
 				recv(in, buf, sizeof(buf), 0) == sizeof(buf)
 			? 0

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Options on the program's own command line, the Intel Trace Collector guide, section 2.4.3: --itc-args --some-option value ...
- * --itc-args-end. They become VT_ variables, which the collector reads, and are gone before the program looks. */
+/* Options on the program's own command line: --itc-args --some-option value ... --itc-args-end (Intel Trace Collector
+ * guide, section 2.4.3). They become VT_ variables, which the collector reads. They are removed before the program
+ * looks at its arguments. */
 #include "config.h"
 #include "collector-plugin/api/private.h"
 
@@ -16,7 +17,8 @@
 #include "collector-plugin/core/collect.h"
 #include "collector-plugin/settings/settings.h"
 
-/* "--logfile-format" as "VT_LOGFILE_FORMAT". Returns the length of the option's name, 0: that is none. */
+/* Turns "--logfile-format" into "VT_LOGFILE_FORMAT". Returns the length of the option's name, or 0 if the word is no
+ * option. */
 static size_t variable_of(const char *word, char *name, size_t size)
 {
 	size_t n, i;
@@ -38,7 +40,7 @@ static size_t variable_of(const char *word, char *name, size_t size)
 	return n;
 }
 
-/* The option's own name, for the protocol. */
+/* Notes the name of an option that was given here, for the protocol. */
 static void note_option(const char *variable)
 {
 	char option[100];
@@ -51,7 +53,7 @@ static void note_option(const char *variable)
 	vt_collect_commanded(option);
 }
 
-/* Says of an option why it is left out, in one line of text whatever its name is. */
+/* Reports why an option is ignored, in one line of text whatever characters its name has. */
 static void warn_about(const char *before, const char *option, size_t length, const char *after)
 {
 	char text[400];
@@ -61,7 +63,7 @@ static void warn_about(const char *before, const char *option, size_t length, co
 	fprintf(stderr, "Tickmark WARNING: %s\n", tkm_plain(text));
 }
 
-/* The words from v[i] on that belong to one option, set as its variable. Returns how many they are. */
+/* Takes the words from v[i] on that belong to one option and sets its variable. Returns how many words they are. */
 static int take_option(char **v, int i, int end)
 {
 	char name[100], value[4096] = "";
@@ -91,7 +93,7 @@ static int take_option(char **v, int i, int end)
 	}
 	note_option(name);
 	old = secure_getenv(name);
-	/* options that may be given several times go on where the variable ends */
+	/* an option that may be given several times is appended to the variable's present value */
 	if (old &&
 		(strcmp(name, "VT_COUNTER") == 0 || strcmp(name, "VT_PLUGIN") == 0 || vt_settings_repeats(name + 3))) {
 		char both[8300];
@@ -116,7 +118,7 @@ static void take_blocks(int *argc, char **v)
 		}
 		for (i = begin + 1; i < end; i += take_option(v, i, end)) {
 		}
-		/* without an end all that follows was meant */
+		/* without --itc-args-end all words that follow are options of the collector */
 		end += end < *argc;
 		memmove(&v[begin], &v[end], (size_t)(*argc - end) * sizeof(*v));
 		*argc -= end - begin;
@@ -125,7 +127,7 @@ static void take_blocks(int *argc, char **v)
 	}
 }
 
-/* ---- of a program that does not pass them: Fortran, MPI_Init(NULL, NULL) ---- */
+/* ---- programs that do not pass their arguments: Fortran, MPI_Init(NULL, NULL) ---- */
 
 static char **process_argv;
 
@@ -137,8 +139,8 @@ __attribute__((constructor)) static void note(int argc, char **argv, char **envp
 	process_argv = argv;
 }
 
-/* The options count; of the words only Fortran's run time can be given others. main() has its count, which nobody can change,
- * so its array stays as it is. */
+/* The options take effect. Only Fortran's run time can be given an array of arguments without them: main() already
+ * has its argc, which cannot be changed, so the array that main() has stays as it is. */
 static void take_of_process(void)
 {
 	void (*set_args)(int, char **) = (void (*)(int, char **))dlsym(RTLD_DEFAULT, "_gfortran_set_args");
@@ -156,7 +158,7 @@ static void take_of_process(void)
 	left = n;
 	take_blocks(&left, v);
 	if (left < n && set_args) {
-		set_args(left, v); /* which keeps the array */
+		set_args(left, v); /* it keeps the array */
 	} else {
 		free(v);
 	}
@@ -166,7 +168,7 @@ void vt_take_arguments(int *argc, char ***argv)
 {
 	static _Atomic int taken;
 
-	/* of a setuid program they are its caller's */
+	/* in a setuid program the arguments are chosen by its caller, so they are not trusted */
 	if (getauxval(AT_SECURE)) {
 		return;
 	}

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Messages and operations that the program logs itself: the Intel Trace Collector guide, section 3.1.9. They are matched like those of MPI. What began
- * earlier is recorded with the distance to its beginning and brought into order by the merge, so VT_begin_unordered() need not
- * say so; it only has to nest. */
+/* Messages and collective operations that the program logs itself (Intel Trace Collector guide, section 3.1.9). The
+ * merge matches them like those of MPI. An operation that began earlier is recorded with the time since its
+ * beginning, and the merge sorts it into order. So VT_begin_unordered() need not record anything; its calls only have
+ * to nest. */
 #include "config.h"
 #include "collector-plugin/core/thread.h"
 
@@ -19,7 +20,7 @@ static int ranks(const struct vt_collect *c)
 	return vt_ranks_of(c) > 0 ? vt_ranks_of(c) : 1;
 }
 
-/* Is that a communicator, and the rank one of it? Then the communicator is defined. */
+/* Checks that commid is a communicator and that it has this rank, and defines the communicator. */
 static VT_ErrorCode check(int commid, int rank, int sclhandle)
 {
 	VT_ErrorCode rc = vt_self();
@@ -44,7 +45,7 @@ static uint32_t id_of(int commid)
 	return commid == VT_COMM_SELF ? VT_SELF_ID : VT_WORLD_ID;
 }
 
-/* Ticks from a VT_timestamp() until now; 0: it is later. */
+/* Ticks from a stamp of VT_timestamp() until now; 0 if the stamp is later than now. */
 static int64_t ticks_since(double stamp, ltick_t now)
 {
 	const struct vt_collect *c = vt_tls.collect;
@@ -150,7 +151,7 @@ VT_ErrorCode VT_log_op(int opid, int commid, int root, int bsend, int brecv, dou
 VT_ErrorCode VT_log_opevent(
 	int opid, int commid, int root, int numprocs, int *bsend, int *brecv, double *startts, int sclhandle)
 {
-	static _Atomic uint32_t logged; /* operations of all members at once, of this process */
+	static _Atomic uint32_t logged; /* operations that this process logged for all members at once */
 	VT_ErrorCode rc =
 		opid < 0 || opid >= VT_OP_COUNT ? VT_ERR_BADARG : check(commid, has_root(opid) ? root : 0, sclhandle);
 	struct vt_raw_logged_share r;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Start, end, threads, recording on and off, time stamps: the Intel Trace Collector guide, section 3.1.3 and 3.6.1. What MPI adds
- * comes through vt_mpi_hooks, so that libVTcs knows nothing of it. */
+/* Start, end, threads, recording on and off, time stamps (Intel Trace Collector guide, sections 3.1.3 and 3.6.1).
+ * What MPI adds comes through vt_mpi_hooks, so libVTcs does not depend on MPI. */
 #include "config.h"
 #include "collector-plugin/core/thread.h"
 
@@ -57,7 +57,8 @@ VT_ErrorCode VT_setfinalizecallback(VT_Callback_t callback)
 
 VT_ErrorCode VT_abort(void)
 {
-	/* neither start nor end of this collector waits for other processes but in MPI, which has its own */
+	/* without MPI, neither the start nor the end of the collector waits for other processes; MPI has its own
+	 * calls */
 	return VT_OK;
 }
 
@@ -187,8 +188,8 @@ static VT_ErrorCode flush_file(const char *path)
 	return rc == 0 ? VT_OK : VT_ERR_FLUSH;
 }
 
-/* The raw file is mapped, so what was recorded is safe from the process's death as it is; this makes it safe
- * from the machine's. */
+/* The raw file is mapped, so the records are safe if the process is killed. This call makes them safe if the machine
+ * crashes, too. */
 VT_ErrorCode VT_flush(void)
 {
 	static _Atomic uint32_t function;
@@ -225,8 +226,8 @@ double VT_timeofday(void)
 	return (double)now.tv_sec + (double)now.tv_usec * 1e-6;
 }
 
-/* Seconds since the collector began: a double carries the ticks of the finest clock for weeks. Programs compare what it returns in one
- * thread with what it returns in another. */
+/* Seconds since the collector began. A double has room for the ticks of the finest clock for weeks. Programs compare
+ * values from different threads. */
 double VT_timestamp(void)
 {
 	const struct vt_collect *c = vt_collect_running();

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The program's counters: the Intel Trace Collector guide, section 3.1.8. A handle is the counter's number in the raw file, so that a
- * call with counters of the calling thread hands its two arrays unchanged to the raw file. */
+/* The program's counters (Intel Trace Collector guide, section 3.1.8). A handle is the counter's number in the raw
+ * file. So a call whose counters all belong to the calling thread passes its two arrays to the raw file unchanged. */
 #include "config.h"
 #include "collector-plugin/core/thread.h"
 
@@ -21,7 +21,7 @@ enum { MAX_COUNTERS = 0x10000, MOST = VT_RAW_MAX_COUNTERS };
 
 enum flag {
 	KNOWN = 1,
-	PLAIN = 2, /* of the calling thread, 64 bits, unchanged, recorded */
+	PLAIN = 2, /* belongs to the calling thread, 64 bits, recorded as it is */
 	PAIR = 4,  /* VT_COUNT_INTEGER */
 	OFF = 8,   /* COUNTER name off */
 };
@@ -30,7 +30,8 @@ static struct vt_names names = VT_NAMES_INIT;
 static _Atomic uint8_t flags[MAX_COUNTERS];
 static int where_of[MAX_COUNTERS]; /* written before the flags */
 
-/* The program's memory may not be what it says; 16 bytes that are not there are no bounds. */
+/* Copies the 16 bytes of the bounds. The program's pointer may be wrong: if the memory cannot be read, there are no
+ * bounds. */
 static int read_bounds(const void *bounds, void *out)
 {
 	struct iovec to = { out, 16 }, from = { (void *)(uintptr_t)bounds, 16 };
@@ -44,7 +45,8 @@ static int read_bounds(const void *bounds, void *out)
 		return 0;
 	}
 	if (n < 0) {
-		/* not allowed here, or part of it is not there: a pipe takes what can be read, and says so too */
+		/* process_vm_readv() is not allowed here, or part of the memory cannot be read. Write to a pipe: it
+		 * copies what can be read and fails on the rest */
 		int fd[2], good = 0;
 
 		if (pipe(fd) == 0) {
@@ -62,7 +64,8 @@ static uint64_t join_halves(const uint32_t *pair)
 	return (uint64_t)pair[0] << 32 | pair[1];
 }
 
-/* Bounds of another type than the counter's give nonsense; what is not ascending means none. */
+/* Sets the bounds. Bounds of another type than the counter's give wrong values; bounds that are not ascending mean
+ * that there are none. */
 static void set_bounds(struct vt_raw_counter_def *d, int data, const void *bounds)
 {
 	uint32_t raw[4];
@@ -100,7 +103,7 @@ static VT_ErrorCode check_genre(int genre, int *data)
 	return VT_OK;
 }
 
-/* The table's index is the handle less VT_FIRST_ID. */
+/* Records the definition of the counter with index i; its handle is i + VT_FIRST_ID. */
 static VT_ErrorCode record(struct vt_collect *c, uint32_t i, struct vt_raw_counter_def *d, int data, int target)
 {
 	int where = vt_target_where(c, target), on = vt_collect_counter_on(d->name);
@@ -164,7 +167,7 @@ static unsigned flags_of(int handle)
 	return i < MAX_COUNTERS ? atomic_load_explicit(&flags[i], memory_order_acquire) : 0;
 }
 
-/* Where counter `handle` goes for the calling thread; -1: nowhere, without an error. */
+/* The thread or group under which counter `handle` of the calling thread is stored; -1: nowhere, without an error. */
 static int place_of(int handle, unsigned f)
 {
 	int where = where_of[handle - VT_FIRST_ID];
@@ -181,7 +184,8 @@ static void record_values(ltick_t now, int where, int n, const uint32_t *ids, co
 		vt_tls.thread->stream, now, (uint16_t)where, (unsigned)n, ids, values, where == vt_tls.thread->number);
 }
 
-/* One call's counters of any kind, at one time, a record for each run that belongs together. */
+/* Records the counters of one call, of any kind, with one time stamp: one record for each run of counters that belong
+ * together. */
 static VT_ErrorCode count_at(ltick_t now, int n, const int *handles, const void *values)
 {
 	uint32_t id[MOST];

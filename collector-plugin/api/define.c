@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Classes, states, scopes, source locations and the client/server calls: the Intel Trace Collector guide, sections 3.1.4 to
- * 3.1.6, 3.1.10. Handles are the same again for the same name. */
+/* Classes, states, scopes, source locations and the client/server calls (Intel Trace Collector guide, sections 3.1.4
+ * to 3.1.6 and 3.1.10). The same name always gets the same handle. */
 #include "config.h"
 #include "collector-plugin/core/thread.h"
 
@@ -25,7 +25,8 @@ static VT_ErrorCode store_handle(int *where, uint32_t number)
 	return number ? VT_OK : VT_ERR_NOMEMORY;
 }
 
-/* A name of the program's in *clean, to be freed, and the name of the class that it is in, "" where that is not given. */
+/* Copies a name that the program passed to *clean, which the caller frees, and finds the name of its class, "" where
+ * none is given. */
 static VT_ErrorCode names_of(const char *name, int classhandle, char **clean, const char **class_name)
 {
 	VT_ErrorCode rc = vt_self();
@@ -82,7 +83,7 @@ VT_ErrorCode VT_funcdef(const char *symname, int classhandle, int *statehandle)
 	return rc;
 }
 
-/* The program's own number stands for the function from here on. */
+/* From here on the number that the program chose means the function. */
 _Static_assert(VT_MAX_USERCODE == VT_FUNCTION_HANDLE, "the numbers of programs end where the handles begin");
 
 VT_ErrorCode VT_symdef(int statehandle, const char *symname, const char *activity)
@@ -127,7 +128,8 @@ static __attribute__((noinline)) VT_ErrorCode enter_located(int statehandle, int
 	return vt_trace_enter(vt_function_of(statehandle), (uint32_t)sclhandle, kind);
 }
 
-/* Most states have a handle of VT_funcdef() and no location: these call one function, as the last, and save no registers. */
+/* Most states have a handle of VT_funcdef() and no location. For these, one function is called, as the last
+ * statement, and no registers are saved. */
 static inline VT_ErrorCode enter(int statehandle, int sclhandle, enum vt_trace_kind kind)
 {
 	if (VT_LIKELY(sclhandle == VT_NOSCL && statehandle > 0 && statehandle & VT_FUNCTION_HANDLE)) {
@@ -146,7 +148,7 @@ VT_ErrorCode VT_beginl(int statehandle, int sclhandle)
 	return enter(statehandle, sclhandle, VT_TRACE_REGION);
 }
 
-/* "now it is safe to pass a 0 instead of the original state handle" */
+/* The guide says of the handle: "now it is safe to pass a 0 instead of the original state handle". */
 VT_ErrorCode VT_end(int statehandle)
 {
 	(void)statehandle;
@@ -159,7 +161,7 @@ VT_ErrorCode VT_endl(int statehandle, int sclhandle)
 	int known = sclhandle == VT_NOSCL || vt_location_known((uint32_t)sclhandle);
 
 	(void)statehandle;
-	/* the state is left all the same */
+	/* the state is left even if the location is unknown */
 	rc = vt_trace_leave(known ? (uint32_t)sclhandle : 0, VT_TRACE_REGION);
 	return rc != VT_OK || known ? rc : VT_ERR_BADSCLID;
 }
@@ -169,14 +171,15 @@ VT_ErrorCode VT_enter(int statehandle, int sclhandle)
 	return enter(statehandle, sclhandle, VT_TRACE_FUNCTION);
 }
 
-/* "Currently ignored": programs pass a state's handle where the location belongs. */
+/* The guide says that the argument is "currently ignored": some programs pass a state's handle where the location
+ * belongs. */
 VT_ErrorCode VT_leave(int sclhandle)
 {
 	(void)sclhandle;
 	return vt_trace_leave(0, VT_TRACE_FUNCTION);
 }
 
-/* As much of the name as DETAILED-STATES says, slashes as colons. NULL: no memory. */
+/* As many levels of the name as DETAILED-STATES asks for, with colons in place of slashes. NULL: no memory. */
 static char *detailed(const char *name, int *truncated)
 {
 	const char *text = vt_collect_option("DETAILED-STATES");
@@ -195,8 +198,8 @@ static char *detailed(const char *name, int *truncated)
 	return used;
 }
 
-/* The handle of a truncated name is marked, so that entering it again inside itself is ignored; that of one that is not to be
- * logged at all is TRUNCATED alone. */
+/* The handle of a truncated name is marked, so that entering it again inside itself is ignored. A name that is not
+ * logged at all has the handle TRUNCATED, with no other bits. */
 enum { TRUNCATED = 0x20000000 };
 
 static VT_ErrorCode define_state(const char *name, int *statehandle, int *truncated)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The Fortran calls of the guide on top of the C ones. Each exists under the four names that compilers
- * make of it: vtinit_ (gfortran, most), vtinit__ (-fsecond-underscore), vtinit, VTINIT. Arguments come by
- * reference; a string brings its length as one more argument at the end, of which the low 32 bits are the
- * same whether the compiler passes an int or a size_t. */
+/* The Fortran calls of the Intel Trace Collector guide, made of the C calls. Each exists under the four names that
+ * compilers use for it: vtinit_ (gfortran, most), vtinit__ (-fsecond-underscore), vtinit, VTINIT. Arguments are
+ * passed by reference. The length of a string is an additional argument at the end. Its low 32 bits are the same
+ * whether the compiler passes an int or a size_t. */
 
 #include <stdlib.h>
 #include <string.h>
@@ -32,7 +32,7 @@ static const char *text_open(struct text *t, const char *s, int len)
 	t->mem = n < sizeof(t->room) ? NULL : malloc(n + 1);
 	t->s = t->mem ? t->mem : t->room;
 	if (!t->mem && n >= sizeof(t->room)) {
-		n = sizeof(t->room) - 1; /* out of memory: a shorter name is better than none */
+		n = sizeof(t->room) - 1; /* out of memory: use a shorter name */
 	}
 	if (n > 0) {
 		memcpy(t->s, s, n);
@@ -209,7 +209,7 @@ FORTRAN(vtscopebegin, VTSCOPEBEGIN, void, (const int *scopehandle, const int *sc
 	*ierr = VT_scopebegin(*scopehandle, *scl, seqnr);
 }
 
-/* The guide gives this one no ierr. */
+/* In the guide this call has no argument ierr. */
 FORTRAN(vtscopeend, VTSCOPEEND, void, (const int *scopehandle, const int *seqnr, const int *scl))
 {
 	VT_scopeend(*scopehandle, *seqnr, *scl);
@@ -294,7 +294,7 @@ FORTRAN(vtendunordered, VTENDUNORDERED, void, (int *ierr))
 	*ierr = VT_end_unordered();
 }
 
-/* As the guide prints it. */
+/* The name as the guide spells it. */
 FORTRAN(vtendnordered, VTENDNORDERED, void, (int *ierr))
 {
 	*ierr = VT_end_unordered();

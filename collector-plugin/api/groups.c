@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Ids of processes and threads, and groups of them: the Intel Trace Collector guide, section 3.1.7. An id is a number that says what it
- * is by itself: 0x6000rrrr the process rrrr, 0x2ttt rrrr its thread ttt, 0x40000000 up the predefined groups,
- * small numbers the program's groups. */
+/* Ids of processes and threads, and groups of them (Intel Trace Collector guide, section 3.1.7). The value of an id
+ * shows what it means: 0x6000rrrr is process rrrr, 0x2tttrrrr is thread ttt of process rrrr, 0x40000000 and up are
+ * the predefined groups, and small numbers are the program's groups. */
 #include "config.h"
 #include "collector-plugin/core/thread.h"
 
@@ -76,7 +76,7 @@ static int is_group(int id)
 	return id >= 1 && (uint32_t)id <= vt_names_count(&groups) && atomic_load(&group_of[id - 1]);
 }
 
-/* Is it something that can be a member? */
+/* Is this id one of a possible member of a group? */
 static int is_member(const struct vt_collect *c, int id)
 {
 	switch (KIND(id)) {
@@ -90,7 +90,7 @@ static int is_member(const struct vt_collect *c, int id)
 	}
 }
 
-/* As the raw file has it. */
+/* The member as the raw file stores it. */
 static uint32_t raw_member(const struct vt_collect *c, int id)
 {
 	int rank = id & 0xffff, thread = id >> 16 & MAX_THREAD_IN_ID;
@@ -189,8 +189,8 @@ int vt_group_named(const char *name)
 	return 0;
 }
 
-/* Does this process, or a thread of it, belong to the member? Groups are built from older ones only, so this
- * ends. */
+/* Does this process, or one of its threads, belong to the member? A group only contains groups that were defined
+ * before it, so the recursion ends. */
 static int in_group(const struct vt_collect *c, int id)
 {
 	const struct group *g;
@@ -213,7 +213,8 @@ static int in_group(const struct vt_collect *c, int id)
 	}
 }
 
-/* The instance that this process has of a counter whose target is `id`: each member of a group has its own. */
+/* Where this process stores a counter whose target is `id`: each member of a group has its own instance of the
+ * counter. */
 static int instance(const struct vt_collect *c, int id)
 {
 	switch (KIND(id)) {
@@ -251,6 +252,6 @@ int vt_target_where(const struct vt_collect *c, int target)
 			where = where == VT_WHERE_ELSEWHERE ? here : where;
 		}
 	}
-	/* several threads of this process: each has its own */
+	/* several threads of this process are members: each has its own instance */
 	return threads > 1 ? VT_WHERE_THREAD : where;
 }

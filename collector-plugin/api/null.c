@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* libVTnull: the interface of VT.h as calls that do nothing. A program that calls VT_ runs with it as
- * without: every result that it could look at is set, times are true, handles are valid (never 0, which
- * VT.h's classes take for "not yet"). VT_ERR_ never comes back. */
+/* libVTnull: the interface of VT.h as calls that do nothing, so that a program that calls VT_ functions runs without
+ * a collector. All results are set, time stamps are correct, and handles are valid (never 0, which VT.h's classes
+ * take for "not yet defined"). No call returns an error. */
 
 #include "config.h"
 
@@ -33,7 +33,7 @@ double VT_timestamp(void)
 	return VT_timeofday();
 }
 
-/* There is no trace that this would be the start of: when the library was loaded. */
+/* Time stamps count from here: the instant when the library was loaded, because there is no trace. */
 static double start;
 
 static void __attribute__((constructor)) loaded(void)
@@ -71,7 +71,7 @@ void VT_traceoff(void)
 {
 }
 
-/* Off for good. */
+/* Recording is always off. */
 VT_ErrorCode VT_tracestate(int *state)
 {
 	return set(state, 2);
@@ -82,7 +82,7 @@ VT_ErrorCode VT_symstate(int statehandle UNUSED, int *on)
 	return set(on, 0);
 }
 
-/* A call whose arguments are not read. */
+/* Defines a call that does not read its arguments. */
 #define NOTHING(name, ...) \
 	VT_ErrorCode name(__VA_ARGS__) \
 	{ \

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the files of the VT interface share, and what the MPI wrappers use of it. */
+/* What the files of the VT interface share, and what the MPI wrappers call. */
 #ifndef COLLECTOR_PLUGIN_API_PRIVATE_H
 #define COLLECTOR_PLUGIN_API_PRIVATE_H
 
@@ -9,7 +9,8 @@
 /* Takes the collector's options out of the program's arguments; before vt_collect_start(). */
 VT_HIDDEN void vt_take_arguments(int *argc, char ***argv);
 
-/* Groups: where a value of a counter with this target belongs when the calling thread has it. */
+/* groups.c: under which thread or group a value of a counter with this target is stored when the calling thread sets
+ * it. */
 enum { VT_WHERE_THREAD = -1, VT_WHERE_ELSEWHERE = -2, VT_WHERE_NOTHING = -3 /* no such target */ };
 VT_HIDDEN int vt_target_where(const struct vt_collect *c, int target);
 /* The handle of the latest group of this name, upper and lower case alike; 0: there is none. */

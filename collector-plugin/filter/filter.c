@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Applies the filter rules (STATE, SYMBOL, ACTIVITY) to a function: whether it is recorded, folded, counted, with how
+ * much call stack, and which triggers it has. */
 #include "config.h"
 #include "collector-plugin/filter/filter.h"
 
@@ -14,7 +16,7 @@
 static struct {
 	struct vt_rule *rule;
 	size_t n;
-	const char *caller[VT_FILTER_CALLERS]; /* of rules */
+	const char *caller[VT_FILTER_CALLERS]; /* patterns of callers in the rules */
 	int n_callers;
 	int context;
 } filter;
@@ -54,7 +56,7 @@ void vt_filter_start(const struct vt_settings *s)
 	outside_only = is_off(s, "INTERNAL-MPI");
 	n += (size_t)outside_only;
 	filter.rule = n ? calloc(n, sizeof(*filter.rule)) : NULL;
-	/* the list has the last first; what does not parse was left out when it was read */
+	/* the list has the last rule first; rules that cannot be parsed were left out when they were read */
 	for (o = s->others, i = n; filter.rule && o; o = o->next) {
 		if (vt_rule_name(o->name) && i > 0) {
 			i--;
@@ -63,7 +65,8 @@ void vt_filter_start(const struct vt_settings *s)
 			}
 		}
 	}
-	/* what is inside MPI, of its own or of a call-back of the program */
+	/* INTERNAL-MPI is off: nothing inside an MPI call is recorded, neither MPI's own functions nor call-backs of
+	 * the program */
 	if (filter.rule && outside_only) {
 		vt_rule_parse("STATE", "MPI:* FOLD", &filter.rule[0], why, sizeof(why));
 	}
@@ -88,7 +91,7 @@ int vt_filter_context(void)
 	return filter.context;
 }
 
-/* The rule says something for all callers, or for one kind of them. */
+/* The rule applies to all callers, or to one pattern of callers only. */
 static void apply(const struct vt_rule *r, struct vt_verdict *v)
 {
 	int fold = r->fold == VT_RULE_UNSAID ? -1 : (int)r->fold;
@@ -97,7 +100,8 @@ static void apply(const struct vt_rule *r, struct vt_verdict *v)
 		v->caller_bit = caller_bit(r->caller);
 		v->called_record = r->record == VT_RULE_UNSAID ? 1 : (int)r->record;
 		v->called_fold = fold;
-		/* "enables tracing only for functions called by": others are not traced. Folding of others stays as it was */
+		/* a rule with a caller "enables tracing only for functions called by" it (Intel Trace Collector
+		 * guide), so calls by others are not recorded. Whether those are folded does not change */
 		v->record = r->fold == VT_RULE_UNSAID && v->called_record ? 0 : v->record;
 	} else {
 		v->record = r->record == VT_RULE_UNSAID ? v->record : (int)r->record;
@@ -119,7 +123,7 @@ void vt_filter_decide(const char *class_name, const char *name, struct vt_verdic
 	char *full = malloc(size);
 	int k;
 
-	/* section 2.7: off unless a rule turns it on */
+	/* Intel Trace Collector guide, section 2.7: off unless a rule turns it on */
 	*v = (struct vt_verdict){ .record = strcmp(class_name, "SYSTEM") != 0, .fold = -1, .count = 1, .level = -1 };
 	if (!full) {
 		return;

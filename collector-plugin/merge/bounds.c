@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the trace says of the bound of its processes' clocks: infos of the class clock-bound (doc/stf-format.md section 4). */
+/* Writes the bound of each process's clock into the trace, as infos of the class clock-bound (doc/stf-format.md
+ * section 4). */
 #include "config.h"
 #include "collector-plugin/merge/bounds.h"
 
@@ -8,7 +9,8 @@
 
 #include "calib/map/stretch.h"
 
-/* A map that was made of the file's own readings of the system's clocks says nothing about other clocks. */
+/* Was the map made from the file's own readings of the system's clocks? Such a map gives no bound relative to other
+ * clocks. */
 static int is_own(const struct vt_merge *m, const struct cal_map *map)
 {
 	return (uintptr_t)map >= (uintptr_t)m->file && (uintptr_t)map < (uintptr_t)(m->file + m->n);
@@ -44,7 +46,7 @@ void vt_merge_bounds(struct vt_merge *m)
 			n += snprintf(text + n, sizeof(text) - (size_t)n, " %lld ", (long long)at);
 			n += isnan(s[k].bound_s) ? snprintf(text + n, sizeof(text) - (size_t)n, "unknown")
 						 : snprintf(text + n, sizeof(text) - (size_t)n, "%.9g",
-							   s[k].bound_s * (1 + 1e-8)); /* not less by rounding */
+							   s[k].bound_s * (1 + 1e-8)); /* never rounded down */
 		}
 		stf_writer_info(m->w, "clock-bound", text);
 	}

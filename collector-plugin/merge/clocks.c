@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A merge with the maps of a correction file, or of the clock sessions in the raw files: for programs, which may link all of calib/. */
+/* A merge with the maps of a correction file, or of the clock sessions stored in the raw files. Only for programs,
+ * which may link all of calib/. */
 #include "config.h"
 #include "collector-plugin/merge/private.h"
 
@@ -58,7 +59,7 @@ int vt_merge_corrected(struct vt_merge_input *in, size_t n, const char *clk, con
 
 struct sessions {
 	struct cal_run run;
-	unsigned char *have; /* of each rank: its sessions are known */
+	unsigned char *have; /* [ranks]: the sessions of the rank have been read */
 	char job[sizeof(((struct vt_raw_head *)0)->job)];
 };
 
@@ -75,7 +76,8 @@ static int begin_run(struct sessions *s, const struct vt_raw_head *h, struct tkm
 	return 0;
 }
 
-/* Of one file. Several of a rank are of programs that followed each other by exec: the last has the sessions. */
+/* Reads the sessions of one file. If a rank has several files, they are of programs that followed each other by exec,
+ * and the last file has the sessions. */
 static int read_sessions(struct sessions *s, const char *path, struct tkm_err *err)
 {
 	struct vt_raw_file *f = vt_raw_open_definitions(path, err);
@@ -113,7 +115,7 @@ static int read_sessions(struct sessions *s, const char *path, struct tkm_err *e
 	return rc;
 }
 
-/* Exchanges with a rank of which there is no file lead nowhere. */
+/* Removes exchanges with ranks that have no file. */
 static void forget_missing(struct sessions *s)
 {
 	size_t i, k, n;
@@ -134,7 +136,7 @@ static void forget_missing(struct sessions *s)
 	}
 }
 
-/* In a run all ranks have a map; that of a rank without a file is not used. */
+/* A run must have a map for each rank; this gives one to each rank without a file, where it is not used. */
 static int fill_missing(struct sessions *s, struct tkm_err *err)
 {
 	const struct cal_rank *master = &s->run.rank[0];
@@ -181,7 +183,7 @@ static int give_recorded_maps(struct vt_merge_input *in, size_t n, const struct 
 
 		vt_raw_file_close(f);
 		if (rank < 0 || (size_t)rank >= s->run.ranks || !s->have[rank]) {
-			/* recorded before MPI_Init, or by a rank that died in it */
+			/* the file was recorded before MPI_Init, or by a rank that died in MPI_Init */
 			return tkm_fail(err, TKM_ERR_DATA, "%s has no clock session", in[i].path);
 		}
 		in[i].map = &s->run.rank[rank].map;
@@ -189,7 +191,7 @@ static int give_recorded_maps(struct vt_merge_input *in, size_t n, const struct 
 	return 0;
 }
 
-/* NAME.clk beside NAME.stf. */
+/* Writes NAME.clk beside NAME.stf. */
 static int keep_correction(const struct cal_run *run, const char *trace, struct tkm_err *err)
 {
 	size_t length = strlen(trace);
@@ -257,7 +259,7 @@ int vt_merge_recorded(const struct vt_merge_input *in, size_t n, const struct vt
 	}
 	lost = rc < 0;
 	rc = !lost && s.run.ranks > 0 ? merge_by(&s, 1, with, n, o, out, err) : merge_by(&s, 0, in, n, o, out, err);
-	/* what cannot be read at all is the merge's error, not one of clocks */
+	/* a file that cannot be read at all is an error that the merge reports, not an error of the clocks */
 	if (lost && rc == 0) {
 		say_uncorrected(o, &why);
 	}

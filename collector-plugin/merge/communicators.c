@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Members have not asked each other for a common number. What all members of a communicator make together from it, they make in the
- * same order, so its number there and the lowest process in it name it; of what only its own members make, they are the name
- * themselves, with the tag and the how manyth of the same kind it is in each. */
+/* Gives each communicator of the job one number in the trace. While recording, the members did not agree on a number,
+ * so each file names a communicator by how it was made. All members of the parent create communicators in the same
+ * order: then the parent, the number of the creation and the lowest process identify the new one. If only the members
+ * of the new communicator took part, then the members, the tag and the number of such creations before identify it. */
 #include "config.h"
 #include "collector-plugin/merge/communicators.h"
 
@@ -21,7 +22,7 @@ static struct vt_merge_comm *place(struct vt_merge_file *f, uint32_t id)
 	if (id < f->n_comms) {
 		return &f->comms[id];
 	}
-	/* each has its definition, which has 56 bytes */
+	/* each communicator has a definition of 56 bytes in the file */
 	if (id > vt_raw_file_size(f->raw) / 56) {
 		return NULL;
 	}
@@ -80,7 +81,7 @@ static uint32_t process_of(const struct vt_merge *m, int32_t rank)
 	return rank >= 0 && (uint32_t)rank < m->n_processes ? (uint32_t)rank : VT_MERGE_STRANGER;
 }
 
-/* The processes of ranges [from, to). Returns how many; out may be NULL. */
+/* Lists the processes of the ranges [from, to). Returns how many; out may be NULL. */
 static uint32_t expand(
 	const struct vt_merge *m, const struct vt_merge_comm *c, uint32_t from, uint32_t to, uint32_t *out)
 {
@@ -89,7 +90,7 @@ static uint32_t expand(
 	for (i = from; i < to && i < c->seen; i++) {
 		uint32_t many = count_range(&c->def.ranks[i]);
 
-		/* nonsense of a damaged file */
+		/* a larger number is from a damaged file */
 		many = many <= 1u << 20 ? many : 0;
 		for (k = 0; k < many; k++, n++) {
 			if (out) {
@@ -110,7 +111,7 @@ static uint32_t lowest(const uint32_t *member, uint32_t n)
 	return least;
 }
 
-/* Fills in the members of a communicator as this file sees it, and where its own group is. */
+/* Fills in the members of a communicator as this file defines it, and which of them are its own group. */
 static int find_members(const struct vt_merge *m, struct vt_merge_comm *c, struct vt_merge_communicator *g)
 {
 	uint32_t own = expand(m, c, 0, c->def.n_own, NULL), other = expand(m, c, c->def.n_own, c->seen, NULL);
@@ -144,7 +145,7 @@ static int find_members(const struct vt_merge *m, struct vt_merge_comm *c, struc
 
 /* ---- one number for each ---- */
 
-/* FNV-1a of the members in their order. */
+/* The FNV-1a hash of the members, in their order. */
 static uint64_t hash(const struct vt_merge_communicator *g)
 {
 	uint64_t h = 0xcbf29ce484222325u;
@@ -172,7 +173,7 @@ static const char *key_of(const struct vt_merge_file *f, const struct vt_merge_c
 		snprintf(key, size, "from %u the %u lowest %u", of, c->def.number, lowest(g->member, g->n));
 		break;
 	default:
-		/* the two sides of an intercommunicator have other parents */
+		/* the two groups of an intercommunicator have different parents */
 		snprintf(key, size, "group %u tag %d of %u %llx", c->def.inter ? 0 : of, (int)c->def.tag, g->n,
 			(unsigned long long)hash(g));
 	}
@@ -196,7 +197,7 @@ static int add(struct vt_merge *m, struct vt_merge_communicator *g, const char *
 	return g->name ? 0 : -1;
 }
 
-/* The communicator of the other side has another name: "MERGE a" and "MERGE b" become "MERGE a/b". */
+/* The two groups of an intercommunicator may give it different names: "MERGE a" and "MERGE b" become "MERGE a/b". */
 static int name_of_both(struct vt_merge_communicator *g, const char *name)
 {
 	size_t common = 0, size = strlen(g->name) + strlen(name) + 2, i;
@@ -308,7 +309,7 @@ int vt_merge_write_communicators(struct vt_merge *m)
 		struct tkm_table times = { 0 };
 
 		for (k = 0; k < f->n_comms && rc == 0; k++) {
-			/* one of which a part is missing is not known */
+			/* if a part of it is missing, its members are unknown */
 			if (f->comms[k].def.kind && f->comms[k].seen == f->comms[k].def.n &&
 				f->comms[k].def.n_own <= f->comms[k].seen) {
 				rc = number(m, f, &f->comms[k], &times);

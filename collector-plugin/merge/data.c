@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The records of the streams of all files, or of those that share one set of the trace's files: always the earliest
- * next one, of equals that of the first stream. So what is left out changes nothing about the order of the rest. */
+/* Writes the records of the streams of all files, or of those whose records go to one set of the trace's files:
+ * always the earliest next record. Of records with the same time, the one of the first stream comes first. So leaving
+ * records out does not change the order of the others. */
 #include "config.h"
 #include "collector-plugin/merge/private.h"
 
@@ -14,19 +15,19 @@
 
 enum { AT_ONCE = 256 };
 
-/* One stream, standing at a record whose dt is already in `now` and whose global time is `time`. */
+/* One stream and its present record, whose dt is already in `now` and whose global time is `time`. */
 struct source {
 	struct vt_raw_cursor c;
 	const struct vt_merge_file *f;
-	int foreign; /* of another set, or of a process that is discarded: only records of groups */
+	int foreign; /* belongs to another set, or to a process that is discarded: only records of groups are taken */
 	uint64_t time;
-	uint64_t floor;       /* that of the record before it */
-	struct cal_span span; /* of the map, where it was looked up last */
-	struct cal_walk walk; /* of a map that is split where the clock was set */
-	double bound_s;       /* what the walk says */
+	uint64_t floor;       /* global time of the record before it */
+	struct cal_span span; /* the piece of the map that was used last */
+	struct cal_walk walk; /* for a map that is split where the clock was set */
+	double bound_s;       /* the bound from the walk */
 	struct vt_merge_states states;
-	uint16_t owner; /* thread that they are of */
-	int closing;    /* all records are read: what is left are states to be closed */
+	uint16_t owner; /* the thread whose states these are */
+	int closing;    /* all records have been read; only open states are left to close */
 };
 
 struct queue {
@@ -56,7 +57,7 @@ static inline uint64_t global(const struct vt_merge *m, struct source *s)
 	return t < 0 ? 0 : (uint64_t)t;
 }
 
-/* Records of groups are in one set, in whatever process they were recorded. */
+/* Records of a group all go to one set, whichever process recorded them. */
 static int group_belongs(struct vt_merge_part *part, const struct source *s, unsigned group)
 {
 	uint32_t home = group == VT_RAW_NODE ? s->f->node_set : 0;
@@ -77,9 +78,9 @@ static inline int record_belongs(struct vt_merge_part *part, const struct source
 	return !s->foreign;
 }
 
-/* The stamps of a stream were taken one after the other. One that goes back all the same is moved up to the one before
- * it if the bound of its correction allows that. Else its clock was set back, or a signal handler recorded between the
- * stamp of a call and its record; the trace says so. */
+/* The stamps of a stream were taken in order. If a stamp is nevertheless earlier than the one before it, it is moved
+ * up to that one if the bound of the correction allows it. Otherwise the clock was set back, or a signal handler made
+ * a record between the stamp of a call and its record; then the stamp stays and the trace reports it. */
 static void enforce_order(struct vt_merge_part *part, struct source *s)
 {
 	uint64_t back = s->floor - s->time;
@@ -98,7 +99,7 @@ static void enforce_order(struct vt_merge_part *part, struct source *s)
 	}
 }
 
-/* Goes on to the next record of the part. 0: the end of the stream. */
+/* Goes on to the next record of the part. Returns 0 at the end of the stream. */
 static inline int next_record(struct vt_merge_part *part, struct source *s)
 {
 	if (__builtin_expect(s->closing, 0)) {
@@ -107,7 +108,7 @@ static inline int next_record(struct vt_merge_part *part, struct source *s)
 	while (vt_raw_cursor_next(&s->c)) {
 		int wanted = __builtin_expect(record_belongs(part, s, &s->c.h), 1);
 
-		/* a walk goes by every record, so that all parts see the same steps */
+		/* a walk must pass every record, so that all parts find the same steps */
 		if (wanted || s->f->map->parts > 1) {
 			s->time = global(part->m, s);
 		}
@@ -155,7 +156,7 @@ static uint32_t willy_of(const struct vt_merge_file *f, uint16_t where)
 		return STF_WILLY(f->process, where);
 	}
 	if (!(where & VT_RAW_GROUP)) {
-		/* defined before its first record; else a comment, say, is stored with the process */
+		/* defined before its first record; otherwise (a comment, for example) it is stored with the process */
 		id = vt_merge_id(&f->places, where - VT_RAW_PLACE);
 		return STF_WILLY(f->process, id ? id - 1 : 0);
 	}
@@ -172,7 +173,7 @@ static int write_counters(struct vt_merge_part *part, const struct source *s)
 	};
 	const uint8_t *p = s->c.body;
 
-	/* nor without a thread */
+	/* counters without a thread are left out, too */
 	if ((s->c.h.where & (VT_RAW_GROUP | VT_RAW_PLACE)) == VT_RAW_PLACE &&
 		!vt_merge_id(&s->f->places, s->c.h.where - VT_RAW_PLACE)) {
 		part->lost++;
@@ -194,7 +195,8 @@ static int write_counters(struct vt_merge_part *part, const struct source *s)
 	return stf_write_counter_value(part->w, &r);
 }
 
-/* The states of the thread whose records these are. A stream goes to another thread when its own has ended. */
+/* Makes an event of the present record, with the states of its thread. A stream goes to another thread when its own
+ * thread has ended. */
 static struct vt_merge_event event_of(struct source *s)
 {
 	return (struct vt_merge_event){ .time = s->time,
@@ -224,7 +226,7 @@ static int write_event(struct vt_merge_part *part, struct source *s)
 	return rc == 0 ? vt_merge_event(part, &e) : rc;
 }
 
-/* The end of a stream that leaves states open. */
+/* Closes one state that is still open at the end of a stream. */
 static int close_one(struct vt_merge_part *part, struct source *s)
 {
 	struct vt_merge_event e = event_of(s);
@@ -255,11 +257,11 @@ static inline int write_one(struct vt_merge_part *part, struct source *s)
 	return s->c.h.type == VT_RAW_COMMENT ? write_comment(part, s) : write_event(part, s);
 }
 
-/* The place of a source in its block, copied so that the compiler can keep it in registers. */
+/* A copy of a source's position in its block, so that the compiler can keep it in registers. */
 struct run {
 	const uint8_t *p, *end;
 	int64_t now;
-	uint64_t floor, limit; /* times, the second one not included */
+	uint64_t floor, limit; /* times, in ticks; `limit` is not included */
 	uint32_t *open;        /* [n] states, room for more */
 	uint32_t n, room;
 	const uint32_t *known; /* [n_known] functions */
@@ -267,8 +269,9 @@ struct run {
 	struct cal_span span; /* its `global` less the origin of the trace */
 };
 
-/* The next records, `most` at most, as far as they are states of the same thread whose functions are in their words, and need nothing that
- * only the slow way does. What is entered and what is left cannot be predicted, so that makes no branches. */
+/* Takes the next records, at most `most`, as long as they are states of the same thread, carry their function in the
+ * record and need nothing of the slow way. Whether a record enters or leaves cannot be predicted, so there are no
+ * branches on that. */
 static size_t take_states(struct run *r, struct stx_state *to, size_t most)
 {
 	const uint8_t *p = r->p;
@@ -296,7 +299,7 @@ static size_t take_states(struct run *r, struct stx_state *to, size_t most)
 			break;
 		}
 		to[k] = (struct stx_state){ .time = time, .function = id, .enter = enter };
-		r->open[n] = id; /* above what is open, if this is a leave */
+		r->open[n] = id; /* if this is a leave, the slot is above the open states and is not used */
 		n += 2 * enter - 1;
 		l = next;
 	}
@@ -306,14 +309,14 @@ static size_t take_states(struct run *r, struct stx_state *to, size_t most)
 	return k;
 }
 
-/* Was the record that was just written a state without anything that a leave must look at? */
+/* Was the record that was just written one of a state, and does it allow write_states() to go on? */
 static inline int in_run(const struct source *s)
 {
 	return !s->closing && (*s->c.p & VT_RAW_SHORT) && s->c.h.type != VT_RAW_COUNTERS && !s->states.posted &&
 		!s->states.io.level && s->f->map->parts <= 1 && s->f->functions.n[1];
 }
 
-/* What follows the present record, which was written, as far as it is states of the same thread before `limit`. */
+/* Writes the records that follow the present one, as long as they are states of the same thread before `limit`. */
 static int write_states(struct vt_merge_part *part, struct source *s, uint64_t limit)
 {
 	struct run r = { s->c.p + s->c.size, s->c.end, s->c.now, s->floor, limit, s->states.function, s->states.n,
@@ -342,7 +345,7 @@ static int write_states(struct vt_merge_part *part, struct source *s, uint64_t l
 	return rc;
 }
 
-/* All of the earliest source up to where another one is. */
+/* Writes the records of the earliest source, up to the next record of any other source. */
 static int write_run(struct queue *q)
 {
 	struct vt_merge_part *part = q->part;
@@ -371,7 +374,7 @@ static int write_run(struct queue *q)
 	return 0;
 }
 
-/* The streams of one file. n: sources so far. */
+/* Adds the streams of one file. n: number of sources so far. */
 static size_t fill_file(struct queue *q, const struct vt_merge_file *f, size_t n)
 {
 	struct vt_merge_part *part = q->part;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Definitions of all raw files, unified: what has the same name in several processes gets one id in the trace
+/* Unifies the definitions of all raw files: what has the same name in several processes gets one id in the trace
  * (Intel Trace Collector guide, section 3.2, UNIFY-COUNTERS). */
 #include "config.h"
 #include "collector-plugin/merge/private.h"
@@ -20,9 +20,9 @@ static int set_id(const struct vt_merge_file *f, struct vt_merge_ids *ids, uint3
 	uint32_t n, *p;
 
 	id -= high ? VT_MERGE_HIGH : 0;
-	/* ids are handed out one after the other, and a definition has 16 bytes at least */
+	/* ids are assigned in sequence, and a definition has at least 16 bytes */
 	if (id >= VT_MERGE_HIGH && id > vt_raw_file_size(f->raw) / 16) {
-		return 0; /* nonsense of a damaged file */
+		return 0; /* the id is of a damaged file */
 	}
 	if (id >= ids->n[high]) {
 		n = (id + 64) / 2 * 3;
@@ -70,7 +70,7 @@ static int add_thread(struct vt_merge_thread **list, uint32_t *size, uint32_t i,
 	return 0;
 }
 
-/* A thread has a number, or only a place so far. */
+/* Notes a thread. It has a number, or only a place so far. */
 static int see_thread(struct vt_merge_file *f, uint32_t thread, uint32_t place, uint64_t tid, const char *name)
 {
 	if (thread >= VT_RAW_GROUP) {
@@ -86,7 +86,7 @@ static int see_thread(struct vt_merge_file *f, uint32_t thread, uint32_t place, 
 	return add_thread(&f->thread, &f->n_threads, thread, tid, name);
 }
 
-/* Places get their threads' numbers, and those whose threads have none the lowest that are free. */
+/* Gives places the numbers of their threads. A place whose thread has no number gets the lowest free one. */
 static int number_places(struct vt_merge_file *f)
 {
 	uint32_t i, number, next = 1;
@@ -137,7 +137,7 @@ int vt_merge_read_definitions(struct vt_merge *m)
 	for (i = 0; i < m->n; i++) {
 		struct context c = { m, &m->file[i] };
 
-		/* thread 0 is always there */
+		/* thread 0 always exists */
 		if (see_thread(c.f, 0, 0, c.f->head->pid, NULL) < 0 ||
 			vt_raw_definitions(c.f->raw, first_reading, &c) != 0 || number_places(c.f) < 0) {
 			return tkm_fail(m->err, TKM_ERR_NOMEM, "%s: out of memory for its definitions",
@@ -149,7 +149,7 @@ int vt_merge_read_definitions(struct vt_merge *m)
 
 /* ---- second reading: into the trace ---- */
 
-/* "parent:name", written at its first mention. */
+/* A class, as "parent:name", written when it occurs first. */
 static int see_class(struct context *c, const struct vt_raw_def *d)
 {
 	uint32_t parent = vt_merge_id(&c->f->classes, d->parent);
@@ -184,8 +184,8 @@ static uint32_t group_willy(const struct vt_merge *m, const struct vt_merge_file
 	return STF_GROUP(id == VT_RAW_NODE ? VT_MERGE_FIRST_NODE + f->node : vt_merge_id(&f->groups, id));
 }
 
-/* How the guide wants a counter shown that is recorded in another unit, and what it is: what counter_definition has no
- * field for. */
+/* Writes what counter_definition has no field for: what the counter counts, and the unit in which to show it (as in
+ * the Intel Trace Collector guide) where it is recorded in another unit. */
 static int describe_counter(struct context *c, const struct vt_raw_def *d, uint32_t cls)
 {
 	const char *class = class_name(c->m, cls);
@@ -279,7 +279,7 @@ static uint32_t file_id(struct vt_merge *m, const char *file)
 	return e ? e->id : 0;
 }
 
-/* Once for all that have this key. */
+/* Writes a source location, once for all definitions that have this key. */
 static int write_scl(struct context *c, const struct vt_raw_def *d, const char *key, struct stf_scl_definition *s)
 {
 	struct vt_merge_name *e = vt_merge_name_entry(&c->m->scls, key);
@@ -306,7 +306,7 @@ static int see_scl(struct context *c, const struct vt_raw_def *d)
 	return file ? write_scl(c, d, key, &s) : -1;
 }
 
-/* Stacks of the same lines are the same, whichever process has them. */
+/* A call stack. Stacks with the same source lines get the same id, whichever process recorded them. */
 static int see_stack(struct context *c, const struct vt_raw_def *d)
 {
 	uint32_t file[VT_RAW_STACK], line[VT_RAW_STACK], symbol[VT_RAW_STACK], object[VT_RAW_STACK], i;
@@ -359,7 +359,8 @@ static int see_scope(struct context *c, const struct vt_raw_def *d)
 	return set_id(c->f, &c->f->scopes, d->id, e->id);
 }
 
-/* A file of the program's, written at its first mention. Third reading: the communicators have their numbers. */
+/* A file that the program reads or writes, written when it occurs first. This needs the communicators' numbers, so it
+ * is in the third reading. */
 static int third_reading(const struct vt_raw_def *d, void *ctx)
 {
 	struct context *c = ctx;
@@ -386,7 +387,7 @@ static int third_reading(const struct vt_raw_def *d, void *ctx)
 	return set_id(c->f, &c->f->paths, d->id, e->id);
 }
 
-/* Threads of a member of another rank; into willies unless that is NULL. Returns how many. */
+/* Lists the threads of a group's member that is another rank, in willies unless that is NULL. Returns how many. */
 static uint32_t other_rank(const struct vt_merge *m, uint32_t member, uint32_t *willies)
 {
 	uint32_t process = member & 0xffffu, thread = member >> 16 & 0x7fffu, i, n = 1;
@@ -404,7 +405,7 @@ static uint32_t other_rank(const struct vt_merge *m, uint32_t member, uint32_t *
 	return n;
 }
 
-/* The same name with the same members, in the same order, is one group, whichever processes define it. */
+/* Groups with the same name and the same members in the same order are one group, whichever processes define them. */
 static struct vt_merge_name *group_entry(struct context *c, const char *name, const uint32_t *willies, uint32_t n)
 {
 	char *key = malloc(strlen(name) + 9 * (size_t)n + 32);
@@ -535,7 +536,7 @@ static int write_processes(struct vt_merge *m)
 	if (!threads) {
 		return -1;
 	}
-	/* a rank without a file has a thread too, of which nothing is known */
+	/* a rank without a file has one thread, about which nothing is known */
 	for (i = 0; i < n; i++) {
 		threads[i] = 1;
 	}
@@ -552,7 +553,7 @@ static int write_processes(struct vt_merge *m)
 	return stf_writer_processes(m->w, threads, n);
 }
 
-/* gettimeofday() [s] = offset + tick x skew, of the file's own ticks. */
+/* Finds offset and skew so that gettimeofday() in seconds = offset + tick x skew, for ticks of this file. */
 static void skew_of(const struct vt_merge_file *f, double *offset, double *skew)
 {
 	const struct vt_raw_head *h = f->head;
@@ -578,7 +579,7 @@ static int write_threads(struct vt_merge *m, const struct vt_merge_file *f)
 	for (i = 0; i < f->n_threads; i++) {
 		const char *own = f->thread[i].name;
 
-		/* a program that others of the same process follow: the last one gives the name */
+		/* another program followed in the same process by exec: the last program gives the name */
 		if (later_image(m, f, i)) {
 			continue;
 		}
@@ -594,7 +595,7 @@ static int write_threads(struct vt_merge *m, const struct vt_merge_file *f)
 	return 0;
 }
 
-/* node UINT32_MAX: all. */
+/* Lists the processes of a node; node UINT32_MAX means all. */
 static int write_group(struct vt_merge *m, uint32_t id, const char *name, uint32_t node)
 {
 	size_t k, n = 0, total = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The threads of a merge: as many as are allowed and useful, on the CPUs that are allowed. */
+/* The threads of a merge: as many as are allowed and have work, on the CPUs that are allowed. */
 #include "config.h"
 #include "collector-plugin/merge/private.h"
 #include "collector-plugin/host/locale.h"
@@ -46,7 +46,7 @@ size_t vt_merge_threads(const struct vt_merge *m, size_t n)
 	return most < n ? most : n;
 }
 
-/* The caller's own CPUs may be fewer than those of its ranks together. */
+/* Lets the threads use the CPUs of all ranks of the host: the caller itself may be bound to fewer. */
 static void spread(const struct vt_merge *m, pthread_attr_t *attr)
 {
 	if (m->o->cpus) {
@@ -64,7 +64,7 @@ void vt_merge_each(const struct vt_merge *m, size_t n, void (*fn)(void *ctx, siz
 
 	if (more > 1 && pthread_attr_init(&attr) == 0) {
 		spread(m, &attr);
-		/* the program's handlers run in the program's threads */
+		/* block all signals: the program's signal handlers must run in the program's threads */
 		sigfillset(&all);
 		pthread_sigmask(SIG_SETMASK, &all, &before);
 		while (started < more - 1 && pthread_create(&thread[started], &attr, take_turns, &e) == 0) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Events of raw/events.h into the trace. The states of a thread form a stack: a leave without its enter is left out, and what is
- * open where the thread's records end is closed there; both are counted. */
+/* Turns events of raw/events.h into records of the trace. The states of a thread form a stack. A leave without its
+ * enter is left out, and states that are open at the end of the thread's records are closed there; both are counted. */
 #include "config.h"
 #include "collector-plugin/merge/events.h"
 
@@ -47,7 +47,8 @@ static int write_enter(struct vt_merge_part *part, const struct vt_merge_event *
 	return with.scl ? stf_write_enter_function_1(part->w, &with) : stf_write_enter_function(part->w, &r);
 }
 
-/* A call that was left by a jump, or with its thread, has moved nothing that is known. */
+/* If a call was left by longjmp() or by the end of its thread, how many bytes it moved is unknown, so none are
+ * recorded. */
 static int end_io(struct vt_merge_part *part, const struct vt_merge_event *e)
 {
 	struct stf_file_io_end r = {
@@ -157,7 +158,7 @@ static int write_io_end(struct vt_merge_part *part, const struct vt_merge_event 
 	if (bytes <= UINT32_MAX) {
 		return 0;
 	}
-	/* the field has 32 bits: the rest is another operation at the same time */
+	/* the field has 32 bits: the rest becomes another operation at the same time */
 	bytes -= UINT32_MAX;
 	more.bytes = bytes < UINT32_MAX ? (uint32_t)bytes : UINT32_MAX;
 	return stf_write_file_io_begin(part->w, &more) < 0 ? -1 : write_io_end(part, e, file, bytes);
@@ -187,7 +188,7 @@ static int transfer(struct vt_merge_part *part, const struct vt_merge_event *e)
 	return stf_write_file_io_begin(part->w, &r);
 }
 
-/* By the kind's number; events that only other parts of the merge look at have none. */
+/* Indexed by the kind of event. Kinds that are handled elsewhere in the merge have no function here. */
 static int (*const writers[32])(struct vt_merge_part *part, const struct vt_merge_event *e) = {
 	[VT_RAW_ENTER] = change_enter,
 	[VT_RAW_LEAVE] = change_leave,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Events of a thread (raw/events.h) into records of the trace. */
+/* Turns events of a thread (raw/events.h) into records of the trace. */
 #ifndef COLLECTOR_PLUGIN_MERGE_EVENTS_H
 #define COLLECTOR_PLUGIN_MERGE_EVENTS_H
 
@@ -8,26 +8,27 @@
 struct vt_merge_states {
 	uint32_t *function; /* [n] of the trace, outermost first */
 	uint32_t n, room;
-	uint32_t scl; /* of the innermost one that was entered last; 0: none */
+	uint32_t scl; /* location of the innermost state that was entered last; 0: none */
 	struct {
-		uint32_t level, file; /* states that were open, the innermost moves bytes; 0: it does not */
+		/* level: how many states were open when the innermost one began to move bytes, 0: it moves none */
+		uint32_t level, file;
 		uint8_t type;
 	} io;
-	size_t posted; /* of the part's ends the first that the present call has sent, and one more; 0: none */
+	size_t posted; /* 1 + index of the first of the part's message ends that the present call has sent; 0: none */
 };
 
 struct vt_merge_event {
-	uint64_t time; /* of the trace */
-	int64_t ticks; /* of the file */
+	uint64_t time; /* global time, in units of the trace */
+	int64_t ticks; /* local ticks of the file */
 	uint32_t willy;
 	const struct vt_merge_file *f;
 	const struct vt_raw_record *h;
 	const uint8_t *body;            /* after the record's first 8 bytes; not aligned */
 	struct vt_merge_states *states; /* of the thread */
 };
-/* Writes what it becomes. Returns 0, or -1 with the writer's error or part->error. */
+/* Writes the records of the event. Returns 0, or -1 with the writer's error or part->error. */
 int vt_merge_event(struct vt_merge_part *part, const struct vt_merge_event *e);
-/* Leaves the innermost state, which the records leave open. */
+/* Leaves the innermost state, which is still open at the end of the records. */
 int vt_merge_close_state(struct vt_merge_part *part, const struct vt_merge_event *e);
 
 #endif

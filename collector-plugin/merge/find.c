@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The raw files of a run by its protocol, for the command that is in it. */
+/* Finds the raw files of a run by its protocol (NAME.prot). */
 #include "config.h"
 #include "collector-plugin/merge/merge.h"
 
@@ -12,12 +12,12 @@
 #include "collector-plugin/raw/reader.h"
 
 struct found {
-	char job[sizeof(((struct vt_raw_head *)0)->job)], raw[1100]; /* of the protocol; "" */
+	char job[sizeof(((struct vt_raw_head *)0)->job)], raw[1100]; /* what the protocol states; "" if it does not */
 	char **path;
 	size_t n;
 };
 
-/* The text between the first and the last double quote of a line that begins with `key`. */
+/* Copies the text between the first and the last double quote of a line that begins with `key`. */
 static void copy_quoted_text(const char *line, const char *key, char *to, size_t size)
 {
 	const char *from = strncmp(line, key, strlen(key)) ? NULL : strchr(line, '"'),
@@ -29,7 +29,7 @@ static void copy_quoted_text(const char *line, const char *key, char *to, size_t
 	}
 }
 
-/* Returns 0, 1: no protocol, -1 */
+/* Returns 0; 1: the file is no protocol; or -1. */
 static int read_protocol(const char *prot, struct found *f, struct tkm_err *err)
 {
 	FILE *file = fopen(prot, "re");
@@ -53,7 +53,8 @@ static int by_name(const void *a, const void *b)
 	return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-/* Those of the job in the folder of `beside`, the length of whose name with its slash is n. */
+/* Adds the raw files of the job that are in the folder of `beside`; n is the length of the folder's name with its
+ * slash. */
 static int find_raw_files(struct found *f, const char *beside, size_t n, struct tkm_err *err)
 {
 	char *folder = strndup(n ? beside : ".", n ? n : 1), path[4400], **more;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A merge by several hosts, each of which writes the data files of its own processes: what they need to know of the unified
- * definitions and the clocks as a text, and what they made of it as another. Both are for the processes of one job, which run
- * the same library; each number is read with care all the same. */
+/* A merge by several hosts, each of which writes the data files of its own processes. The caller sends each host a
+ * text with the unified definitions and the clocks, and each host sends back a text about what it wrote. The
+ * processes that exchange these texts belong to one job and run the same library. Nevertheless each number is checked
+ * when it is read. */
 #include "config.h"
 #include "collector-plugin/merge/hosts.h"
 
@@ -58,7 +59,7 @@ static uint64_t get_int(struct cursor *f)
 	return v;
 }
 
-/* Allocated, with a zero after it. NULL: there is none, or f->bad. */
+/* Returns an allocated array with a zero after it. NULL: the array is empty, or the text is damaged (f->bad). */
 static void *get_array(struct cursor *f, size_t *n, size_t size)
 {
 	uint64_t count = get_int(f);
@@ -116,13 +117,13 @@ static struct vt_merge_ids *ids_of(struct vt_merge_file *f, int kind)
 	return kind < (int)(sizeof(ids) / sizeof(ids[0])) ? ids[kind] : NULL;
 }
 
-/* On the host that it is of. */
+/* The path of the file on the host that it belongs to. */
 static const char *path_there(const struct vt_merge_file *f)
 {
 	return f->there ? f->there : vt_raw_file_path(f->raw);
 }
 
-/* process, set, node, node_set, end, of_groups, discarded, own map */
+/* the integers of a file: process, set, node, node_set, end, of_groups, discarded, own map */
 enum { FILE_INTEGERS = 8 };
 
 static void put_file(FILE *f, struct vt_merge_file *file)
@@ -148,7 +149,7 @@ static void put_file(FILE *f, struct vt_merge_file *file)
 	}
 }
 
-/* Returns 0, or -1: it cannot be opened, or the text is none. */
+/* Returns 0, or -1: the file cannot be opened, or the text is damaged. */
 static int get_file(struct cursor *f, struct vt_merge_file *file, struct cal_map *given, struct tkm_err *err)
 {
 	struct vt_merge_ids *ids;
@@ -183,9 +184,9 @@ static int get_file(struct cursor *f, struct vt_merge_file *file, struct cal_map
 	return file->raw ? 0 : -1;
 }
 
-/* ---- the job of a host ---- */
+/* ---- the text for a host ---- */
 
-/* Has the file anything for the sets of that host? */
+/* Does the file have records for the sets of that host? */
 static int is_for(const struct vt_merge_sharing *s, const struct vt_merge_file *f, uint32_t host)
 {
 	size_t i;
@@ -244,14 +245,14 @@ static char *job_of(const struct vt_merge_sharing *s, uint32_t host, size_t *siz
 	return text;
 }
 
-/* ---- there ---- */
+/* ---- on the other host ---- */
 
 struct remote_job {
 	struct vt_merge m;
 	struct vt_merge_options o;
 	struct vt_merge_result result;
 	struct vt_merge_sharing s;
-	struct cal_map *map; /* of each file */
+	struct cal_map *map; /* [files]: one map for each file */
 	char *trace;
 	struct tkm_err err;
 };
@@ -299,7 +300,7 @@ struct opening {
 	struct cursor *at; /* where each file's text begins */
 };
 
-/* Over a file's text, to know where the next one begins. */
+/* Skips the text of a file, to find where the next one begins. */
 static void skip_array(struct cursor *f, size_t size)
 {
 	uint64_t n = get_int(f);
@@ -334,7 +335,7 @@ static void skip_file(struct cursor *f)
 	}
 }
 
-/* Every block's sum is looked at, which takes a good part of the whole. */
+/* Checks the sum of every block, which takes a large part of the time. */
 static void open_one(void *ctx, size_t i)
 {
 	struct opening *o = ctx;
@@ -480,7 +481,7 @@ char *vt_merge_for_host(
 	return text;
 }
 
-/* ---- here ---- */
+/* ---- on the caller's host ---- */
 
 struct local_job {
 	struct vt_merge_sharing *s;
@@ -502,14 +503,15 @@ static void own_parts(void *arg)
 	vt_merge_each(h->s->m, h->n_own, own_part, h);
 }
 
-/* A set is for the host that all who have something for it are of; the caller does what is of several. */
+/* Gives each set to the host whose processes are the only ones with records for it. The caller writes sets that
+ * several hosts have records for. */
 static void choose_hosts(struct vt_merge_sharing *s)
 {
 	const struct vt_merge *m = s->m;
 	size_t i, k;
 
 	for (i = 0; i < s->n; i++) {
-		/* messages are matched where all of them are */
+		/* messages can be matched only where all of them are */
 		uint32_t host = m->n_communicators ? 0 : UINT32_MAX;
 
 		for (k = 0; k < m->n; k++) {
@@ -521,7 +523,7 @@ static void choose_hosts(struct vt_merge_sharing *s)
 	}
 }
 
-/* What is read here all the same. */
+/* Checks the files that are read here because they have records for the caller's own sets. */
 static int check_own(struct vt_merge_sharing *s)
 {
 	struct vt_merge *m = s->m;
@@ -538,7 +540,7 @@ static int check_own(struct vt_merge_sharing *s)
 		if (is_for(s, &m->file[k], 0) && vt_raw_check_data(m->file[k].raw, m->err) < 0) {
 			return -1;
 		}
-		/* its own damage is known here then */
+		/* the damage of this file is then known here */
 		m->file[k].host = i < s->n ? s->host[i] : 0;
 	}
 	return 0;
@@ -637,7 +639,7 @@ int vt_merge_by_hosts(struct vt_merge_sharing *s)
 	if (rc == 0) {
 		rc = hosts->exchange(hosts->ctx, text, size, text + n, size + n, own_parts, &job, s->m->err);
 	}
-	/* all that came, also where something did not: their files are to be removed */
+	/* all results that arrived, also if some host failed: the files that they name must be removed */
 	for (h = 1; text && size && h < n; h++) {
 		if (text[n + h] && take_result(s, (uint32_t)h, text[n + h], size[n + h]) < 0) {
 			rc = -1;

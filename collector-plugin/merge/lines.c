@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Loads libdw and finds the source lines and functions of addresses with it. */
 #include "config.h"
 #include "collector-plugin/merge/lines.h"
 
@@ -9,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The calls of libdw that are made here. */
+/* The functions of libdw that this file calls. */
 #define LIBDW(X) \
 	X(dwfl_addrmodule) \
 	X(dwfl_begin) \
@@ -33,7 +34,7 @@ static struct {
 #undef MEMBER
 } dw;
 
-/* The merge runs in one thread while it reads definitions. */
+/* No lock: while definitions are read, the merge runs in one thread. */
 int vt_lines_there(const char **why)
 {
 	int missing = 0;
@@ -70,7 +71,7 @@ struct vt_lines *vt_lines_open(const char *path, const uint8_t *build_id, size_t
 	if (!l) {
 		return NULL;
 	}
-	/* by build id only: the standard search would ask a server on the network */
+	/* search by build id only: libdw's standard search would ask a server on the network */
 	l->calls.find_debuginfo = dw.dwfl_build_id_find_debuginfo;
 	l->calls.find_elf = dw.dwfl_build_id_find_elf;
 	l->dwfl = dw.dwfl_begin(&l->calls);

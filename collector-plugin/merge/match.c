@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* All by indexes: ends are sorted into channels by counting, and within a channel by their posting where they are not in that order
- * already. qsort() is avoided because it may call the malloc() of the program that this runs in. */
+/* Matches the ends of messages, and the members of collective operations. All sorting is of indexes: ends are sorted
+ * into channels by counting, and within a channel by the time when they were posted, if they are not in that order
+ * already. qsort() is not used because it may call malloc() of the program in which the merge runs. */
 #include "config.h"
 #include "collector-plugin/merge/match.h"
 
@@ -51,7 +52,7 @@ struct vt_match_share *vt_match_add_share(struct vt_match_shares *l)
 
 typedef int compare_fn(const void *items, uint32_t a, uint32_t b);
 
-/* Merge sort from the bottom; stable. spare: as large as index. */
+/* A stable bottom-up merge sort. spare: as large as index. */
 static void sort_indexes(uint32_t *index, uint32_t *spare, size_t n, compare_fn *compare, const void *items)
 {
 	size_t width, i, a, b, k, end;
@@ -103,11 +104,11 @@ static int is_unknown(const struct vt_match_end *e)
 }
 
 struct channel {
-	uint32_t sends, receives; /* how many; then where the next one goes */
+	uint32_t sends, receives; /* first how many there are; then where the next one goes */
 };
 
 struct channels {
-	struct tkm_table number; /* of each key, + 1 */
+	struct tkm_table number; /* channel of each key, + 1 */
 	struct channel *channel;
 	size_t n, room;
 };
@@ -138,11 +139,11 @@ static uint32_t channel_of(struct channels *t, const struct vt_match_end *e)
 struct matching {
 	struct vt_match_end *end;
 	size_t n;
-	uint32_t *order; /* by channel: its sends, then its receives; last those of no known channel */
-	uint32_t *spare; /* at first the channel of each */
-	uint32_t *other; /* of each end; NONE, GONE: it is none */
+	uint32_t *order; /* ends by channel: its sends, then its receives; at the end those whose channel is unknown */
+	uint32_t *spare; /* at first the channel of each end */
+	uint32_t *other; /* the matching end of each end; NONE or GONE: there is none */
 	struct channels channels;
-	size_t unknown; /* freed receives of no known channel */
+	size_t unknown; /* freed receives whose channel is unknown */
 };
 
 static int by_post(const void *items, uint32_t a, uint32_t b)
@@ -152,7 +153,7 @@ static int by_post(const void *items, uint32_t a, uint32_t b)
 
 	ORDER(x->post, y->post)
 	ORDER(x->thread, y->thread)
-	/* a record that takes a send back follows that send */
+	/* a record that takes a send back comes after that send */
 	ORDER(x->kind, y->kind)
 	return 0;
 }
@@ -166,7 +167,7 @@ static int by_time(const void *items, uint32_t a, uint32_t b)
 	return 0;
 }
 
-/* Fills order[] by counting. */
+/* Sorts the ends into channels: fills order[] by counting. */
 static int find_channels(struct matching *m)
 {
 	size_t i, at = 0;
@@ -210,10 +211,10 @@ static uint64_t latest_post(const struct vt_match_end *e)
 	return e->during == UINT32_MAX ? INT64_MAX : (uint64_t)e->post + e->during;
 }
 
-/* Marks ends whose posting overlaps with that of another thread: n ends of one side of a channel, by post. */
+/* Marks ends that were posted while another thread posted one, too: n ends of one side of a channel, sorted by post. */
 static void mark_overlaps(struct vt_match_end *end, const uint32_t *order, size_t n)
 {
-	/* whose posting lasted longest so far, and longest of another thread than that one */
+	/* the end whose posting lasted longest so far, and the one that lasted longest of the other threads */
 	struct vt_match_end *first = n ? &end[order[0]] : NULL, *second = NULL;
 	size_t i;
 
@@ -232,7 +233,7 @@ static void mark_overlaps(struct vt_match_end *end, const uint32_t *order, size_
 	}
 }
 
-/* Takes sends out that were cancelled or failed, and what says so. Returns how many are left. */
+/* Removes sends that were cancelled or failed, and the records that say so. Returns how many ends are left. */
 static size_t take_back(struct matching *m, uint32_t *order, size_t n)
 {
 	size_t i, k = 0;
@@ -252,7 +253,8 @@ static size_t take_back(struct matching *m, uint32_t *order, size_t n)
 	return k;
 }
 
-/* When a freed receive was posted that may have got a message of this channel unnoticed; INT64_MAX: there is none. */
+/* The earliest time when a freed receive was posted that may have taken a message of this channel; INT64_MAX: there
+ * is none. */
 static int64_t freed_from(const struct matching *m, const struct vt_match_end *of)
 {
 	int64_t from = INT64_MAX;
@@ -320,7 +322,7 @@ static void count_message(struct vt_match_counts *c, const struct vt_match_end *
 	}
 }
 
-/* In the order of time; a message is at its send. */
+/* Reports all messages in the order of time; the time of a message is that of its send. */
 static int report_messages(struct matching *m, struct vt_match_counts *counts, vt_match_message_fn *fn, void *ctx)
 {
 	size_t i;
@@ -381,7 +383,7 @@ static int by_operation(const void *items, uint32_t a, uint32_t b)
 
 struct operation {
 	uint64_t begin;
-	size_t first, n; /* in the order of by_operation() */
+	size_t first, n; /* range in the order of by_operation() */
 };
 
 static int by_begin(const void *items, uint32_t a, uint32_t b)
@@ -393,7 +395,7 @@ static int by_begin(const void *items, uint32_t a, uint32_t b)
 }
 
 struct operations {
-	struct vt_match_share *share; /* of one operation together */
+	struct vt_match_share *share; /* sorted, so that the shares of one operation are neighbours */
 	struct operation *operation;
 	size_t n;
 	uint32_t *order, *spare;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The frame of a merge: opening the raw files, their clocks, the trace's beginning and end. */
+/* The main part of a merge: opens the raw files, prepares their clocks, and begins and ends the trace. */
 #include "config.h"
 #include "collector-plugin/merge/lines.h"
 #include "collector-plugin/merge/merge.h"
@@ -48,14 +48,14 @@ static int by_start(const void *a, const void *b)
 	return x->head->pid < y->head->pid ? -1 : x->head->pid > y->head->pid;
 }
 
-/* Process a went on as program b, by exec. */
+/* Did process a go on as program b, by exec? */
 static int same_process(const struct vt_raw_head *a, const struct vt_raw_head *b)
 {
 	return vt_raw_may_go_on(a) && a->pid == b->pid && a->born == b->born && a->born && !strcmp(a->boot, b->boot) &&
 		!strcmp(a->host, b->host);
 }
 
-/* Ranks are process numbers if every process has one of its own; else they count in the order of starting. */
+/* Numbers the processes: by rank if every process has a rank of its own, else in the order of starting. */
 static void number_processes(struct vt_merge *m)
 {
 	uint32_t next = 0;
@@ -103,10 +103,10 @@ static int find_nodes(struct vt_merge *m)
 struct opening {
 	struct vt_merge *m;
 	const struct vt_merge_input *in;
-	struct tkm_err *error; /* of each file */
+	struct tkm_err *error; /* [files]: one error for each file */
 };
 
-/* Every block's sum is looked at: the longest part of a merge but for the writing. */
+/* Checks the sum of every block, which is the longest part of a merge except for the writing. */
 static void open_one(void *ctx, size_t i)
 {
 	struct opening *o = ctx;
@@ -156,7 +156,7 @@ static int open_files(struct vt_merge *m, const struct vt_merge_input *in)
 
 /* ---- time ---- */
 
-/* Ticks of this timer mean the same in all processes of a node. */
+/* Do ticks of this timer mean the same in all processes of a node? */
 static int shared_timer(const char *name)
 {
 	return strncmp(name, "sim:", 4) && strcmp(name, "MPI_Wtime");
@@ -167,7 +167,7 @@ static int same_clock(const struct vt_merge_file *a, const struct vt_merge_file 
 	return a->node == b->node && !strcmp(a->head->timer, b->head->timer) && shared_timer(a->head->timer);
 }
 
-/* What day it is minus CLOCK_MONOTONIC on this node: from the first file there that knows. */
+/* The time of day minus CLOCK_MONOTONIC on this node, from the first file of the node that has both. */
 static int64_t day_ns(const struct vt_merge *m, uint32_t node)
 {
 	size_t i;
@@ -180,7 +180,8 @@ static int64_t day_ns(const struct vt_merge *m, uint32_t node)
 	return 0;
 }
 
-/* A line from the file's ticks to nanoseconds of its node's CLOCK_MONOTONIC, moved so that the nodes' days agree. */
+/* Makes a line from the file's ticks to nanoseconds of its node's CLOCK_MONOTONIC, shifted so that the times of day
+ * of the nodes agree. */
 static int own_map(struct vt_merge *m, struct vt_merge_file *f)
 {
 	double per_ns = 1e-9 / m->period_s, slope = 1e9 / f->head->hz;
@@ -212,7 +213,8 @@ static int find_map(struct vt_merge *m, struct vt_merge_file *f, int given)
 	size_t k;
 
 	for (k = 0; !f->map && k < m->n; k++) {
-		/* one line for all that read the same clock, or they would differ by the noise of their readings */
+		/* files that read the same clock share one line; else they would differ by the noise of their
+		 * readings */
 		if (m->file[k].map && same_clock(&m->file[k], f)) {
 			f->map = m->file[k].map;
 		}
@@ -249,7 +251,7 @@ static int align(struct vt_merge *m)
 
 		struct cal_walk first, last;
 
-		/* before all steps of its clock, and after them */
+		/* walk from before all steps of the file's clock to after them */
 		cal_walk_begin(&first, f->map);
 		last = first;
 		last.part = last.last_part;
@@ -265,7 +267,7 @@ static int align(struct vt_merge *m)
 	return 0;
 }
 
-/* ---- what the trace says of itself ---- */
+/* ---- infos about the trace ---- */
 
 static void missing(struct vt_merge *m, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 static void missing(struct vt_merge *m, const char *fmt, ...)
@@ -428,7 +430,7 @@ static int describe(struct vt_merge *m)
 
 /* ---- beginning and end ---- */
 
-/* The node of each process, for the writers. A rank without a file is on none of them. */
+/* Gives the node of each process to the writers. A rank without a file is on no node. */
 static int share_by_node(struct vt_merge *m)
 {
 	int by_node = m->o->by_node < 0 ? m->n_nodes > 1 : m->o->by_node;
@@ -438,7 +440,7 @@ static int share_by_node(struct vt_merge *m)
 	for (k = 0; k < m->n; k++) {
 		n = m->file[k].process + 1 > n ? m->file[k].process + 1 : n;
 	}
-	/* a single process is shared out by its threads */
+	/* the files of a single process are divided by its threads */
 	if (!by_node || n < 2) {
 		return 0;
 	}
@@ -456,7 +458,7 @@ static int share_by_node(struct vt_merge *m)
 	return 0;
 }
 
-/* What is of a node is stored with the lowest process there, so that another host need not read it. */
+/* Records of a node are stored with the lowest process on it, so that no other host needs to read them. */
 static int find_homes(struct vt_merge *m)
 {
 	uint32_t *home;

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Collects the ends of messages and the shares of collective operations from the records, matches them (match.h) and
+ * writes the result. */
 #include "config.h"
 #include "collector-plugin/merge/messages.h"
 
@@ -18,7 +20,7 @@ static int no_memory(struct vt_merge_part *part)
 	return -1;
 }
 
-/* Any of the three records as the long one. 0: it means nothing. */
+/* Unpacks any of the three records of messages into the long one. Returns 0 if the record is not valid. */
 static enum vt_raw_message_kind unpack(const struct vt_merge_event *e, struct vt_raw_message *m)
 {
 	struct vt_raw_later_message s = { 0 };
@@ -34,7 +36,8 @@ static enum vt_raw_message_kind unpack(const struct vt_merge_event *e, struct vt
 	return e->h->type == VT_RAW_SEND ? VT_RAW_MESSAGE_SEND : VT_RAW_MESSAGE_RECEIVE;
 }
 
-/* The trace's time of an earlier tick of the same thread. Where the clock was set in between its nominal rate counts. */
+/* The time in the trace of an earlier tick of the same thread. If the clock was set in between, the nominal rate is
+ * used. */
 static uint64_t time_of(const struct vt_merge *m, const struct vt_merge_event *e, int64_t ticks)
 {
 	int64_t t;
@@ -47,7 +50,8 @@ static uint64_t time_of(const struct vt_merge *m, const struct vt_merge_event *e
 	return t < 0 ? 0 : (uint64_t)t < e->time ? (uint64_t)t : e->time;
 }
 
-/* Both ends at once, in a channel of their own: its number belongs to no other message. */
+/* A record with both ends of a message. It gets a channel number that no other message has, so that the two ends are
+ * matched. */
 static int whole_message(struct vt_merge_part *part, const struct vt_merge_event *e, const struct vt_raw_message *m,
 	const struct vt_merge_comm *c)
 {
@@ -147,12 +151,12 @@ static uint32_t root_of(const struct vt_merge_comm *c, const struct vt_raw_colle
 					    : c->own + (uint32_t)r->root;
 }
 
-/* The place of a process among the members; n: it is none of them. */
+/* The place of a process among the members; n: it is no member. */
 static uint32_t member_of(const struct vt_merge_communicator *g, const struct vt_merge_comm *c, uint32_t process)
 {
 	uint32_t i;
 
-	/* as a rule the ranks are the processes, or shifted */
+	/* usually the ranks are the process numbers, or those plus a constant */
 	if (process < g->n && g->member[process] == process) {
 		return process;
 	}
@@ -203,10 +207,10 @@ int vt_merge_collective(struct vt_merge_part *part, const struct vt_merge_event 
 struct out {
 	struct vt_merge *m;
 	struct vt_match_counts counts;
-	uint64_t large; /* more bytes than a record holds */
-	uint64_t named; /* ambiguous messages, so far */
+	uint64_t large; /* messages with more bytes than a record can hold */
+	uint64_t named; /* ambiguous messages named so far */
 	uint8_t defined[VT_RAW_OP_COUNT];
-	uint64_t *begin, *delta; /* by member */
+	uint64_t *begin, *delta; /* [members] */
 	uint32_t *sent, *received, *scl;
 	uint32_t room;
 };
@@ -224,7 +228,7 @@ static void note_last(struct vt_merge *m, uint64_t time)
 
 enum { MOST_NAMED = 65536 };
 
-/* STF has no place for it in a message: an info record names the message. */
+/* A message record of STF has no field for "ambiguous": an info record names the message. */
 static int name_ambiguous(struct out *o, const struct stf_one_to_one_communication_1 *r)
 {
 	char text[200];
@@ -320,7 +324,8 @@ static int make_room(struct out *o, uint32_t n)
 	return o->begin ? 0 : -1;
 }
 
-/* The shares into arrays by member; who was not seen began at an unknown time. Returns the earliest begin. */
+/* Spreads the shares into arrays by member; the begin of a member that was not seen is unknown. Returns the earliest
+ * begin. */
 static uint64_t spread(
 	struct out *o, const struct vt_match_share *share, size_t n, uint32_t members, uint32_t *root, int *lines)
 {
@@ -360,7 +365,7 @@ struct operation {
 	uint32_t communicator, root;
 	uint8_t type;
 	uint64_t time;
-	int lines; /* its members' source locations are known */
+	int lines; /* the source locations of its members are known */
 };
 
 static int write_all(const struct out *o, const struct operation *p)
@@ -502,7 +507,7 @@ static void describe(struct out *o)
 	say(m, "missing", "%" PRIu64 " sizes are larger than a record holds, 4294967295 bytes", o->large);
 }
 
-/* All into the first part. */
+/* Moves the ends and shares of all parts into the first part. */
 static int put_together(struct vt_merge_part *part, size_t n)
 {
 	struct vt_match_end *e;

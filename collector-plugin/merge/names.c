@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Tables of names and their ids, info records and errors of the merge. */
 #include "config.h"
 #include "collector-plugin/merge/names.h"
 

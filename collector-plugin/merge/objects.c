@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Executables and libraries of a run, and the names and source lines of addresses in them. */
 #include "config.h"
 #include "collector-plugin/merge/objects.h"
 
@@ -48,7 +49,7 @@ static struct vt_merge_object *object_of(struct vt_merge_file *f, uint32_t id)
 	return o;
 }
 
-/* nmcmd: NULL, or a command that prints the symbols. */
+/* Reads the symbols of the object. nmcmd: NULL, or a command that prints the symbols. */
 static const char *symbol_of(const char *nmcmd, struct vt_merge_object *o, uint64_t offset)
 {
 	if (o && !o->looked) {

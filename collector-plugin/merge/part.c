@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* One set of the trace's files: its writer, its records, and what the writer leaves for the one that completes the trace. */
+/* Writes one set of the trace's files: opens its writer, writes its records, and keeps the text that the writer
+ * leaves for the one that completes the trace. */
 #include "config.h"
 #include "collector-plugin/merge/private.h"
 

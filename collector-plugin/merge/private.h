@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the files of the merge call of each other. */
+/* Functions that the files of the merge call in each other. */
 #ifndef COLLECTOR_PLUGIN_MERGE_PRIVATE_H
 #define COLLECTOR_PLUGIN_MERGE_PRIVATE_H
 
@@ -11,10 +11,11 @@
 int vt_merge_read_definitions(struct vt_merge *m);
 int vt_merge_write_definitions(struct vt_merge *m);
 
-/* sweep.c: removes what a merge of these files left that was killed. */
+/* sweep.c: removes the files that an earlier, killed merge of these raw files left. */
 void vt_merge_sweep(const struct vt_merge *m);
 
-/* Does the file have records for this set: its own, those of its node, those of groups of the program (set 0)? */
+/* Does the file have records for this set: its own, those of its node, or those of groups that the program defined
+ * (set 0)? */
 static inline int vt_merge_serves(const struct vt_merge_file *f, uint32_t set)
 {
 	return f->set == set || ((f->of_groups & VT_MERGE_OF_NODE) && f->node_set == set) ||
@@ -27,26 +28,27 @@ int vt_merge_part_data(struct vt_merge_part *part);
 /* The sets of the trace's files and who writes them. */
 struct vt_merge_sharing {
 	struct vt_merge *m;
-	uint32_t *set; /* [n], ascending, the first is 0: there are the records of groups but the nodes */
+	uint32_t *set; /* [n], ascending. The first is 0, which has the records of groups other than nodes */
 	size_t n;
-	uint32_t *host; /* [n]: who does it */
+	uint32_t *host; /* [n]: the host that writes the set */
 	struct vt_merge_part *part;
-	char **text; /* what each part's writer left for the one that completes the trace */
+	char **text; /* from each part's writer, for the one that completes the trace */
 	_Atomic int failed;
 };
 
-/* share.c: all records, in as many threads as are allowed and useful. */
+/* share.c: writes all records, in as many threads as are allowed and useful. */
 int vt_merge_data(struct vt_merge *m);
-/* hosts.c: all sets, those of other hosts there. Returns 0 or -1; what failed is in `failed` and the parts' errors. */
+/* hosts.c: writes all sets; other hosts write theirs. Returns 0 or -1; `failed` and the parts' errors say what
+ * failed. */
 int vt_merge_by_hosts(struct vt_merge_sharing *s);
 
-/* part.c: does the i-th set, as a file without a name and a text. */
+/* part.c: writes the i-th set, as a file without a name and a text. */
 void vt_merge_one_part(void *sharing, size_t i);
 struct stf_writer *vt_merge_writer(const struct vt_merge *m, int part, struct stf_err *e);
 
-/* each.c: threads for n pieces of work: as many as there are CPUs for them, and no more than there is work. */
+/* each.c: how many threads to use for n pieces of work: no more than there are CPUs or pieces of work. */
 size_t vt_merge_threads(const struct vt_merge *m, size_t n);
-/* Calls fn(ctx, i) for each i below n, in several threads at a time, all signals blocked in those. */
+/* Calls fn(ctx, i) for each i below n, in several threads at a time. All signals are blocked in these threads. */
 void vt_merge_each(const struct vt_merge *m, size_t n, void (*fn)(void *ctx, size_t i), void *ctx);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The records of a trace of several files, each set of files read and written by a thread of its own. The trace's bytes
- * are those of one thread. Where no thread can be had the caller does it all. */
+/* Writes the records of a trace that has several files: each set of files is read and written by a thread of its own.
+ * The bytes of the trace are the same as with one thread. If no thread can be started, the caller does all the work. */
 #include "config.h"
 #include "collector-plugin/merge/private.h"
 
@@ -16,7 +16,8 @@ static int ascending(const void *a, const void *b)
 	return *x < *y ? -1 : *x > *y;
 }
 
-/* Which sets there are; only one where all processes share their files, or one process's threads have some each. */
+/* Finds the sets. There is one set only if all processes share their files, or if the files are divided by the
+ * threads of a single process. */
 static int find_sets(struct vt_merge_sharing *s)
 {
 	struct vt_merge *m = s->m;
@@ -76,7 +77,7 @@ static int one_writer(struct vt_merge *m)
 	return rc;
 }
 
-/* All parts are in, or none of their files is left. */
+/* Adds the files of all parts to the trace, or removes them all. */
 static int take_in(struct vt_merge_sharing *s)
 {
 	struct vt_merge *m = s->m;
@@ -103,7 +104,7 @@ static int take_in(struct vt_merge_sharing *s)
 	if (rc == 0 && !stray && vt_merge_write_messages(m, s->part, s->n, &m->out->messages) < 0) {
 		return -1;
 	}
-	/* records of groups that their files do not announce: rare enough to begin anew for */
+	/* a file had records of groups that its definitions do not announce. This is rare, so the merge begins again */
 	return stray ? 1 : rc;
 }
 

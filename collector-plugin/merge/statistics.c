@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Adds up the statistics that the raw files have as definitions, and writes them into the trace and the summary. */
 #include "config.h"
 #include "collector-plugin/merge/statistics.h"
 
@@ -12,7 +13,7 @@
 #include "collector-plugin/merge/names.h"
 #include "collector-plugin/merge/options.h"
 
-/* What is where there is no message, and for collective operations (Intel Trace Collector guide, section 2.8.2). */
+/* Values for rows without a message and for collective operations (Intel Trace Collector guide, section 2.8.2). */
 #define NO_MESSAGE 0xffffffffu
 #define NO_RECEIVER 0xffffffffu
 #define COLLECTIVE 0xfffffffeu
@@ -20,13 +21,13 @@
 struct vt_merge_row {
 	const struct vt_merge_file *f;
 	uint32_t willy, function;
-	uint32_t communicator, kind; /* of the file */
+	uint32_t communicator, kind; /* as numbered in the file */
 	int32_t peer;
-	int others;                                              /* bytes are those of all of them together */
+	int others;                                              /* 1: `bytes` is the sum of all of them */
 	uint64_t bytes, count, more, inclusive[3], exclusive[3]; /* minimum, maximum, sum, in units of the trace */
 };
 
-/* A length of time in units of the trace: the clock's mean rate over the run. */
+/* Turns a number of ticks into units of the trace, by the clock's mean rate over the run. */
 static uint64_t units(const struct vt_merge *m, const struct vt_merge_file *f, int64_t ticks)
 {
 	double local = (double)(f->head->end_tick - f->head->start_tick);
@@ -101,7 +102,7 @@ int vt_merge_see_statistics(struct vt_merge *m, const struct vt_merge_file *f, c
 	return 0;
 }
 
-/* Fills in with whom. */
+/* Fills in the partner of the communication. */
 static void find_partner(const struct vt_merge *m, const struct vt_merge_row *r, struct stf_lw_statistics *s)
 {
 	const struct vt_merge_comm *c = vt_merge_comm(r->f, r->communicator);
@@ -127,8 +128,9 @@ static int write_part(struct vt_merge *m, struct stf_lw_statistics *s, uint64_t 
 	return count ? stf_write_lw_statistics(m->w, s) : 0;
 }
 
-/* Others have messages of different sizes: of those with their mean, rounded down, and those with one byte more, so many that
- * all are as many bytes as they were. The times are in the first of the two rows that is there. */
+/* Writes one row. A row of "others" has messages of different sizes, so it is written as two rows: messages of the
+ * mean size, rounded down, and messages with one byte more, so many that the total number of bytes is right. The
+ * times are in the first of the two rows that exists. */
 static int write_row(struct vt_merge *m, const struct vt_merge_row *r)
 {
 	struct stf_lw_statistics s = { .willy = r->willy,

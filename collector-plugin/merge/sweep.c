@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a merge of the same raw files left that was killed: files of the trace under their temporary names, with the number of a
- * process of which there is a raw file, and copies of raw files that came from other hosts. The raw files have all that is in them. */
+/* Removes the files that an earlier, killed merge of the same raw files left: files of the trace under their
+ * temporary names, which contain the id of a process that has a raw file, and copies of raw files from other hosts.
+ * Nothing is lost, because the raw files have all that these files contain. */
 #include "config.h"
 #include "collector-plugin/merge/private.h"
 
@@ -17,7 +18,7 @@
 struct sweep {
 	const struct vt_merge *m;
 	char boot[64];
-	unsigned char *settled; /* of each file: its process is at nothing any more */
+	unsigned char *settled; /* [files]: the file's process does not write a trace any more */
 };
 
 static const char *base_of(const char *path)
@@ -27,14 +28,15 @@ static const char *base_of(const char *path)
 	return slash ? slash + 1 : path;
 }
 
-/* A process that lives may be writing this very trace. */
+/* Is the process gone? A process that lives may be writing this very trace. */
 static int is_settled(const struct sweep *s, const struct vt_raw_head *h)
 {
 	return s->m->o->settled || strcmp(s->boot, h->boot) != 0 || !h->born || vt_raw_born(h->pid) != h->born;
 }
 
-/* The process itself or the sampler process, which merges where the process was killed and was not there to do so: then it is no
- * more, or another one has its number. */
+/* Was `pid` the process of this raw file, or its sampler process, which merges if the process was killed? A sampler
+ * process that still runs does not count: its files are leftovers only if it is gone or its id belongs to another
+ * process now. */
 static int is_sampler_of(const struct vt_raw_head *h, long pid)
 {
 	long sampler = h->sampler;
@@ -55,7 +57,7 @@ static int is_sampler_of(const struct vt_raw_head *h, long pid)
 	return !strstr(comm, "vtsampler");
 }
 
-/* NAME.SUFFIX.tmp-PID-N of a trace NAME that these files were to have? */
+/* Is the entry NAME.SUFFIX.tmp-PID-N, of a trace NAME that these raw files belong to? */
 static int of_trace(const struct sweep *s, const char *entry)
 {
 	const char *at = strstr(entry, ".tmp-"), *name;
@@ -76,7 +78,7 @@ static int of_trace(const struct sweep *s, const char *entry)
 	return 0;
 }
 
-/* VT-flush-....dat.rankN beside the file of that name? */
+/* Is the entry a copy VT-flush-....dat.rankN of one of these raw files? */
 static int of_raw(const struct sweep *s, const char *entry)
 {
 	const char *at = strstr(entry, ".rank"), *name;
@@ -105,7 +107,7 @@ static int is_input(const struct sweep *s, const char *path)
 	return i < s->m->n;
 }
 
-/* The folder of that file. */
+/* Removes leftovers in the folder of that file. */
 static void remove_leftovers(const struct sweep *s, const char *path)
 {
 	size_t length = (size_t)(base_of(path) - path);
@@ -135,7 +137,7 @@ static int same_folder(const char *a, const char *b)
 	return n == (size_t)(base_of(b) - b) && !strncmp(a, b, n);
 }
 
-/* Looks where the trace is to be and where the raw files are, nowhere that a file only says. */
+/* Looks in the folders of the trace and of the raw files, and in no folder that is only named in a file. */
 void vt_merge_sweep(const struct vt_merge *m)
 {
 	struct sweep s = { .m = m };
@@ -153,7 +155,7 @@ void vt_merge_sweep(const struct vt_merge *m)
 	remove_leftovers(&s, m->o->trace);
 	for (i = 0; i < m->n; i++) {
 		path = vt_raw_file_path(m->file[i].raw);
-		/* as a rule they are all in one */
+		/* usually all raw files are in one folder */
 		for (k = 0; k < i && !same_folder(vt_raw_file_path(m->file[k].raw), path); k++) {
 		}
 		if (k == i && !same_folder(m->o->trace, path)) {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The types that the files of the merge share: the raw files of one trace, and what their definitions became. */
+/* The types that the files of the merge share: the trace, the raw files that it is made of, and the ids of their
+ * definitions. */
 #ifndef COLLECTOR_PLUGIN_MERGE_TYPES_H
 #define COLLECTOR_PLUGIN_MERGE_TYPES_H
 
@@ -20,8 +21,8 @@ struct vt_merge_communicator;
 struct vt_merge_options;
 struct vt_merge_result;
 
-/* Ids of one kind of definition of one file, in the trace's numbers. Two ranges, because the collector's own are
- * low and the program's from 0x10000 on. */
+/* From the ids of one kind of definition in one file to the ids in the trace. There are two ranges, because the ids
+ * of the collector's own definitions are low and those of the program's begin at 0x10000. */
 enum { VT_MERGE_HIGH = 0x10000 };
 struct vt_merge_ids {
 	uint32_t *to[2]; /* [n]; 0: not defined */
@@ -55,7 +56,7 @@ struct vt_merge_file {
 	const struct cal_map *map; /* given, or &own */
 	struct cal_map own;
 	struct vt_merge_ids classes, counters, functions, scls, scopes, groups, paths;
-	struct vt_merge_ids places; /* of a place the number of its thread, and one more */
+	struct vt_merge_ids places; /* 1 + the thread number of each place */
 	struct vt_merge_object *object;
 	size_t n_objects;
 	struct vt_merge_thread *thread, *place;
@@ -65,24 +66,24 @@ struct vt_merge_file {
 	struct vt_merge_comm *comms; /* by their number in the file (communicators.h) */
 	uint32_t n_comms;
 	uint32_t process;
-	uint32_t set;                /* of the trace's files that its records go to */
-	uint32_t node_set;           /* that records of its node's group go to: the set of the lowest process there */
-	unsigned of_groups;          /* it defines counters of groups: VT_MERGE_OF_NODE, VT_MERGE_OF_GROUPS */
-	int discarded;               /* PROCESS no, discard: only its records of groups are wanted */
-	int went_on;                 /* as another program, by exec, in another of the files */
-	uint32_t node;               /* number of its node, from 0 */
-	int64_t start, end;          /* global ticks, the origin taken off */
-	uint32_t host;               /* that merges its records */
-	const char *there;           /* its path on that host; NULL: it is all here */
-	struct vt_raw_damage damage; /* as the one who read them found them */
+	uint32_t set;       /* the set of the trace's files that its records go to */
+	uint32_t node_set;  /* the set that records of its node go to: that of the lowest process on the node */
+	unsigned of_groups; /* whether it defines counters of groups: VT_MERGE_OF_NODE, VT_MERGE_OF_GROUPS */
+	int discarded;      /* PROCESS no, discard: only its records of groups are wanted */
+	int went_on;        /* the process went on as another program by exec, and that has a file, too */
+	uint32_t node;      /* number of its node, from 0 */
+	int64_t start, end; /* global ticks minus the origin */
+	uint32_t host;      /* the host that merges its records */
+	const char *there;  /* its path on that host; NULL: all of it is here */
+	struct vt_raw_damage damage; /* as the reader of the records found it */
 };
 
-/* Stamps after the one before them in their stream: moved up to it, and left because that is beyond their bound. In
- * global ticks: the largest of both. */
+/* Stamps that were earlier than the one before them in their stream: some were moved up to it, others were left
+ * because that is beyond their bound. The largest distance of both, in global ticks. */
 struct vt_merge_repairs {
 	uint64_t moved, largest, left, farthest;
 	uint64_t closed;    /* states that were open where the records of their thread ended */
-	uint64_t unmatched; /* leaves without an enter, left out */
+	uint64_t unmatched; /* leaves without an enter, which are left out */
 	uint64_t undefined; /* states without a definition */
 };
 
@@ -98,27 +99,27 @@ struct vt_merge {
 	size_t n;
 	struct vt_merge_node *node;
 	size_t n_nodes;
-	uint32_t *node_of; /* by process, while the trace's files are shared out by node; else NULL */
+	uint32_t *node_of; /* [processes], while the trace's files are divided by node; else NULL */
 	uint32_t n_node_of;
-	uint32_t *group_home; /* of n_homes groups: the process whose set their records go to */
+	uint32_t *group_home; /* [n_homes]: for each group the process whose set its records go to */
 	uint32_t n_homes;
 	double period_s;
-	int64_t origin; /* global tick that is the trace's 0 */
+	int64_t origin; /* the global tick at time 0 of the trace */
 	uint64_t last;  /* largest stamp of the trace */
-	int unaligned;  /* nodes without a map: their clocks of day were believed */
+	int unaligned;  /* nodes without a map: their times of day are taken as correct */
 	struct stf_writer *w;
-	uint32_t *threads; /* of each of n_processes processes */
+	uint32_t *threads; /* [n_processes]: how many threads each process has */
 	uint32_t n_processes;
 	struct tkm_table classes, counters, functions, groups, infos, files, scls, scopes, paths; /* merge/names.h */
 	uint32_t next_counter, next_function, next_scl, next_group, next_file, next_scope, next_path;
-	int any_paths; /* there are files that bytes are moved to or from */
+	int any_paths; /* there are files that are read or written */
 	struct tkm_table communicators;
 	struct vt_merge_communicator *communicator; /* by their number in the trace, from 1 */
 	uint32_t n_communicators, room_communicators;
 	struct vt_merge_row *row;
 	size_t n_rows, room_rows;
 	struct tkm_table row_names;
-	uint32_t others_function; /* that rows are counted with for which there was no place */
+	uint32_t others_function; /* id of the function that stands for those without a row of their own */
 	uint64_t stacks, in_stacks,
 		without_line; /* call stacks, places in them, and those whose source line is unknown */
 	struct vt_merge_repairs repairs;
@@ -143,12 +144,12 @@ struct vt_merge_part {
 	struct stf_writer *w;
 	int everything;
 	uint32_t set;
-	int stray; /* there was a record of a group in a file that defines no counter of one */
+	int stray; /* there was a record of a group in a file that defines no counter of a group */
 	uint64_t samples, changes, lost, last;
 	struct vt_merge_repairs repairs;
-	struct vt_match_ends ends;     /* of messages */
-	struct vt_match_shares shares; /* in collective operations */
-	uint64_t seen_elsewhere;       /* damaged blocks, which are counted with the set that they belong to */
+	struct vt_match_ends ends;     /* ends of messages */
+	struct vt_match_shares shares; /* shares in collective operations */
+	uint64_t seen_elsewhere;       /* damaged blocks that are counted with the set that they belong to */
 	struct stf_err error;
 };
 

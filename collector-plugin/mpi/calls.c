@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The calls of MPI in C: each calls the next library in the order of loading (another tool, or MPI itself). Arguments and
- * results are the program's, but for two: where it does not want a status or statuses it is given ours, because what a wildcard
- * has received is there only. The body of each call is made of calls.def and of the macros here for its kind; record.h has what
- * they record. */
+/* The wrappers of MPI calls in C. Each calls the next library in the order of loading, which is another tool or MPI
+ * itself. MPI gets the program's arguments and the program gets MPI's results, with one exception: where the program
+ * does not want a status or statuses, MPI gets a place of ours for them, because only a status tells what a wildcard
+ * has received. The body of each wrapper is made of calls.def and of the macros in this file. record.h has what they
+ * record. */
 #include "config.h"
 #include "collector-plugin/mpi/files.h"
 #include "collector-plugin/mpi/record.h"
@@ -18,11 +19,12 @@ void *vt_mpi_next(const char *name, void *own)
 {
 	void *next = dlsym(RTLD_NEXT, name);
 
-	/* MPI may have come by dlopen() without its names being anybody's; then there is no tool behind us either */
+	/* a library loaded MPI by dlopen() without making its names global; then there is no tool after us either */
 	return next ? next : own;
 }
 
-/* variables: of the wrapper. before, after: statements; only where the call is to be recorded, `after` with the result in rc. */
+/* variables: local variables of the wrapper. before, after: statements that run only if the call is to be recorded;
+ * `after` has the result in rc. */
 #define WRAPPER(name, params, args, may_follow, variables, before, after) \
 	int MPI_##name params \
 	{ \
@@ -45,7 +47,7 @@ void *vt_mpi_next(const char *name, void *own)
 		return rc; \
 	}
 #define OK if (rc == MPI_SUCCESS)
-/* The status that the program gave, or a place for one. */
+/* The program's status, or ours if it gave none. */
 #define STATUS status = status == MPI_STATUS_IGNORE ? &own : status
 
 #define CALL(name, lower, UPPER, params, args) WRAPPER(name, params, args, 1, , , )
@@ -165,7 +167,7 @@ void *vt_mpi_next(const char *name, void *own)
 			} \
 		})
 
-/* ---- collective operations: what each is given ---- */
+/* ---- collective operations: the arguments of each ---- */
 
 #define IN_PLACE(buffer) ((buffer) == MPI_IN_PLACE)
 #define COUNTS(counts) counts, sizeof((counts)[0])

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Clock sessions of the running job, the Intel Trace Collector guide, section 3.6.1: at MPI_Init, in VT_timesync() and at MPI_Finalize,
- * over a communicator of their own (calib/job/job.h). */
+/* Clock sessions of the running job: at MPI_Init, in VT_timesync() and at MPI_Finalize (Intel Trace Collector guide,
+ * section 3.6.1). They use a communicator of their own (calib/job/job.h). */
 #include "config.h"
 #include "collector-plugin/mpi/job.h"
 
@@ -27,7 +27,7 @@ static double time_option(const char *name, double otherwise)
 	return text && tkm_parse_time(text, &s) == 0 ? s : otherwise;
 }
 
-/* 0: by the timer */
+/* Reads an option that is a fraction. 0: not given, the timer decides. */
 static double fraction_option(const char *name)
 {
 	const char *text = vt_collect_option(name);
@@ -57,11 +57,12 @@ static const char by_default[] = "default";
 static int take_timer(void *ctx, const char *name, struct tkm_err *err)
 {
 	(void)ctx;
-	/* that of rank 0 is found by all together */
+	/* the default timer of rank 0 is chosen later, by all ranks together */
 	return strcmp(name, by_default) ? vt_collect_take_timer(name, err) : 0;
 }
 
-/* No timer was named on rank 0: the counter where it is proven on every node, else clock_monotonic. */
+/* No timer was named on rank 0: the job takes the CPU's counter if it is proven good on every node, else
+ * clock_monotonic. */
 static int settle_default(struct vt_job *j, struct tkm_err *err)
 {
 	const double budget_s = 0.02;
@@ -102,7 +103,7 @@ int vt_job_settle_timer(struct vt_job *j, struct tkm_err *err)
 	return 0;
 }
 
-/* The job whose timer is steered: the sampling thread reads it beside the free clock. */
+/* The job whose timer is steered: its sampling thread also reads the free clock. */
 static struct vt_job *steered;
 
 static void read_steered(void)
@@ -125,7 +126,7 @@ int vt_job_clock_open(struct vt_job *j, struct tkm_err *err)
 	struct cal_job_options o = cal_job_defaults();
 
 	if (!j->link) {
-		err->text[0] = '\0'; /* the reason was said when the timers could not be settled */
+		err->text[0] = '\0'; /* the reason was reported when the timers could not be settled */
 		return -1;
 	}
 	j->link->timer = vt_timer_of(j->collect);
@@ -154,7 +155,7 @@ int vt_job_clock_open(struct vt_job *j, struct tkm_err *err)
 	return 0;
 }
 
-/* What was measured goes into the raw file at once: a job that dies has it there. */
+/* Stores the measurements in the raw file at once, so that they are there if the job dies. */
 static void store_clocks(struct vt_job *j)
 {
 	struct tkm_err e;
@@ -168,7 +169,8 @@ static void store_clocks(struct vt_job *j)
 	free(text);
 }
 
-/* SYNCED-HOST, SYNCED-CLUSTER, as they were given or found: *within_s is how far the clocks of a host can be apart. */
+/* Finds SYNCED-HOST and SYNCED-CLUSTER, as given or as measured. *within_s: how far the clocks of a host can be
+ * apart. */
 static void find_synced(const struct vt_job *j, int *host, int *cluster, double *within_s)
 {
 	const struct cal_place *place = j->clock.place;
@@ -196,7 +198,7 @@ static const char *on_off(int on)
 	return on ? "on" : "off";
 }
 
-/* Ranks whose clock did not move while its step was looked for. */
+/* Counts the ranks whose clock did not move while its resolution was measured. *first: the lowest of them. */
 static int ranks_without_tick(const struct vt_job *j, int *first)
 {
 	int i, n = 0;
@@ -251,7 +253,7 @@ void vt_job_say_clocks(struct vt_job *j)
 		fprintf(f, "INFO EFFECTIVE-TICK unknown on %d of %d ranks, the first is %d\n", still, j->ranks, first);
 	}
 	if (tkm_text_end(f, &text) == 0) {
-		/* who writes the protocol at this moment still has the one before */
+		/* another thread may be writing the protocol at this moment, with the previous text */
 		vt_set_job_lines(j->collect, text);
 	}
 }
@@ -305,7 +307,7 @@ int vt_job_session(struct vt_job *j, enum cal_session_kind kind, struct tkm_err 
 		vt_job_page_write(j, &watch);
 	}
 	store_clocks(j);
-	/* what the threads record from here on is known to be after it */
+	/* whatever the threads record from here on is known to be after the session */
 	vt_raw_session_over(vt_raw_of(j->collect));
 	return rc;
 }

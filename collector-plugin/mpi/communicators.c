@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Finds the communicators of this process by their handles, and records their definitions. */
 #include "config.h"
 #include "collector-plugin/mpi/communicators.h"
 
@@ -13,7 +14,8 @@
 #include "collector-plugin/trace/trace.h"
 #include "collector-plugin/trace/world.h"
 
-/* Found without a lock: a table is replaced by a larger one when it is full, and the old one stays for those that look. */
+/* The table is searched without a lock. When it is full, a larger one replaces it, and the old one is not freed,
+ * because another thread may be searching it. */
 struct table {
 	size_t size, used; /* size: a power of two */
 	_Atomic(struct vt_comm *) slot[];
@@ -21,7 +23,7 @@ struct table {
 
 static struct vt_lock lock = VT_LOCK_INIT;
 static _Atomic(struct table *) comms;
-static struct vt_comm gone; /* the entry of one that has been freed */
+static struct vt_comm gone; /* stands for communicators that were freed */
 static uint32_t next_id;
 static struct vt_comm *own_world,
 	*own_self; /* the entries of MPI_COMM_WORLD and MPI_COMM_SELF, which are never freed */
@@ -194,7 +196,8 @@ static struct vt_comm *new_communicator(
 		return NULL;
 	}
 	c->operations = c->id <= VT_SELF_ID ? &vt_world_operations[c->id - 1] : &c->own_operations;
-	/* those two the raw file has; with counters alone no record refers to any, and the hosts need not meet for messages */
+	/* the raw file has definitions of COMM_WORLD and COMM_SELF already; with counters alone, no record refers to
+	 * any communicator, and a definition would make the hosts exchange messages */
 	if (c->id > VT_SELF_ID && vt_trace_wanted) {
 		define(c, kind, parent, number, tag);
 	}
@@ -259,7 +262,7 @@ void vt_comm_created(enum vt_raw_comm_kind kind, const char *prefix, const struc
 	if (fresh == MPI_COMM_NULL || next_id == 0) {
 		return;
 	}
-	/* the name of the communicator of this side; the merge knows that of the other side */
+	/* keep the name that the communicator has in this group; the merge knows that of the other group */
 	if (p && p->inter && !strncmp(old, between, sizeof(between) - 1)) {
 		old += sizeof(between) - 1;
 	}
@@ -298,7 +301,8 @@ void vt_comm_gone(MPI_Comm handle)
 	t = atomic_load(&comms);
 	for (i = 0; c && i < t->size; i++) {
 		if (atomic_load(&t->slot[i]) == c) {
-			/* its struct stays: requests may name it, and another thread may just have found it */
+			/* its struct is not freed: requests may refer to it, and another thread may just have found
+			 * it */
 			atomic_store(&t->slot[i], &gone);
 		}
 	}

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The communicators of this process, found by their handle. All members of a communicator give it the same name in the trace
- * without a message: each writes from which communicator it was made, the how manyth that was there, and who is in it; the merge
- * recognises it (merge/communicators.c). Included by files that include mpi.h. */
+/* The communicators of this process, found by their handles. All members give a communicator the same identity in the
+ * trace without a message: each member records the parent communicator, the number of the creation on the parent, and
+ * who the members are. From these the merge recognises it (merge/communicators.c). Included by files that include
+ * mpi.h. */
 #ifndef COLLECTOR_PLUGIN_MPI_COMMUNICATORS_H
 #define COLLECTOR_PLUGIN_MPI_COMMUNICATORS_H
 
@@ -13,33 +14,36 @@
 
 struct vt_comm {
 	MPI_Comm handle;
-	uint32_t id; /* in the raw file */
+	uint32_t id; /* its number in the raw file */
 	int inter;
-	int rank, size;               /* own rank, and how many in the own group */
-	int remote;                   /* size of the other group; size where there is none */
-	_Atomic uint32_t *operations; /* collective ones begun so far */
+	int rank, size;               /* own rank, and size of the own group */
+	int remote;                   /* size of the other group; equals `size` if there is none */
+	_Atomic uint32_t *operations; /* collective operations begun so far */
 	_Atomic uint32_t own_operations;
-	_Atomic uint32_t windows;   /* made on it so far */
-	_Atomic uint32_t creations; /* calls that make communicators from it */
+	_Atomic uint32_t windows;   /* windows made on it so far */
+	_Atomic uint32_t creations; /* calls so far that made communicators from it */
 	char name[VT_RAW_COMM_NAME];
 };
 
-/* MPI is there: defines MPI_COMM_WORLD and MPI_COMM_SELF. */
+/* Called when MPI is initialised: defines MPI_COMM_WORLD and MPI_COMM_SELF. */
 VT_HIDDEN void vt_comms_begin(struct vt_collect *c);
 
 VT_HIDDEN struct vt_comm *vt_comm_find(MPI_Comm handle);
 
-/* One that was made without our seeing it is defined now. NULL: MPI_COMM_NULL, no memory, or nothing records. */
+/* The communicator of a handle. If it was made without our seeing it, it is defined now. NULL: MPI_COMM_NULL, no
+ * memory, or nothing records. */
 VT_HIDDEN struct vt_comm *vt_comm_of(MPI_Comm handle);
 
-/* A call that makes communicators of `parent` has begun; for those that all its members make together. Returns its number. */
+/* Called when a call begins that makes communicators from `parent` and in which all members of `parent` take part.
+ * Returns the number of the call. */
 VT_HIDDEN uint32_t vt_comm_creates(struct vt_comm *parent);
-/* It has made `fresh`; MPI_COMM_NULL is nothing. prefix: of its name, section 2.1.5. */
+/* The call has made `fresh`; MPI_COMM_NULL is ignored. prefix: of the new communicator's name (Intel Trace Collector
+ * guide, section 2.1.5). */
 VT_HIDDEN void vt_comm_created(enum vt_raw_comm_kind kind, const char *prefix, const struct vt_comm *parent,
 	uint32_t number, int tag, MPI_Comm fresh);
-/* It has got a name. */
+/* The program has named the communicator. */
 VT_HIDDEN void vt_comm_named(MPI_Comm handle);
-/* The handle means nothing any more. */
+/* The communicator was freed, so its handle is no longer valid. */
 VT_HIDDEN void vt_comm_gone(MPI_Comm handle);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Options that need to know the other ranks: PROCESS and CLUSTER (Intel Trace Collector guide, sections 2.5.3 and 3.2.3), GROUP. Every
- * rank works them out from the names of the hosts, which all know. */
+/* Options that depend on the other ranks: PROCESS and CLUSTER (Intel Trace Collector guide, sections 2.5.3 and
+ * 3.2.3), GROUP. Every rank evaluates them itself, from the names of all hosts, which every rank knows. */
 #include "config.h"
 #include "collector-plugin/mpi/job.h"
 
@@ -42,7 +42,7 @@ int vt_job_hosts(struct vt_job *j, struct tkm_err *err)
 		free(all);
 		all = NULL;
 	}
-	/* the call is everybody's: who has no room must not leave the others waiting in it */
+	/* all ranks take part in the call below, also a rank without memory: the others would wait for it */
 	bad = !all;
 	PMPI_Allreduce(MPI_IN_PLACE, &bad, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
 	if (bad) {
@@ -52,7 +52,7 @@ int vt_job_hosts(struct vt_job *j, struct tkm_err *err)
 	PMPI_Get_processor_name(processor, &n);
 	snprintf(mine, sizeof(mine), "%.*s", VT_HOST_NAME - 1, processor);
 	PMPI_Allgather(mine, VT_HOST_NAME, MPI_CHAR, all, VT_HOST_NAME, MPI_CHAR, MPI_COMM_WORLD);
-	/* numbered by the lowest rank on each */
+	/* hosts are numbered in the order of their lowest ranks */
 	for (i = 0, n = 0; i < size; i++) {
 		for (k = 0; strcmp(all + (size_t)k * VT_HOST_NAME, all + (size_t)i * VT_HOST_NAME) != 0; k++) {
 		}
@@ -63,7 +63,8 @@ int vt_job_hosts(struct vt_job *j, struct tkm_err *err)
 	return 0;
 }
 
-/* The writer is as a rule bound to a few CPUs only, and the others are done with theirs when it writes the trace. */
+/* Collects the CPUs of all ranks on the writer's host. The writer itself is usually bound to a few CPUs, and the
+ * other ranks do not need theirs while it writes the trace. */
 void vt_job_cpus(struct vt_job *j)
 {
 	static cpu_set_t all;
@@ -81,7 +82,8 @@ void vt_job_cpus(struct vt_job *j)
 
 /* ---- the protocol ---- */
 
-/* One line per node, then one per process, as the Intel Trace Collector guide, section 3.2.2 has them. */
+/* Lines of the protocol: one for each node, then one for each process, as in the Intel Trace Collector guide, section
+ * 3.2.2. */
 static char *protocol_lines(const struct vt_job *j, const struct vt_process *all)
 {
 	char *text = NULL;
@@ -114,7 +116,7 @@ static char *protocol_lines(const struct vt_job *j, const struct vt_process *all
 	return tkm_text_end(f, &text) < 0 ? NULL : text;
 }
 
-/* Options of the job that were not given. Those without a value are found out, or name nothing. */
+/* Lines with the options of the job that were not given. Options without a value here are measured, or name nothing. */
 static char *default_lines(void)
 {
 	struct cal_job_options o = cal_job_defaults();
@@ -157,7 +159,8 @@ void vt_job_protocol(struct vt_job *j)
 
 /* ---- groups ---- */
 
-/* A member by name: an earlier group, of the configuration or of the program, a host, or all. Returns how many ids it gave. */
+/* A member of a group, given by name: an earlier group (of the configuration or of the program), a host, or all.
+ * Returns how many ids it stands for. */
 static int named_member(const struct vt_job *j, const char *name, int *id)
 {
 	int i, n = 0, all = strcasecmp(name, "All_Processes") == 0, group = vt_group_named(name);
@@ -190,7 +193,8 @@ static int triplet_member(const struct vt_job *j, const char *text, int *id)
 	return n;
 }
 
-/* "name member[, member ...]", a member being a triplet or a name. Returns 0, or -1: `wrong` is the member that is none. */
+/* Defines a group from the text "name member[, member ...]", where a member is a triplet or a name. Returns 0, or -1:
+ * `wrong` is the member that is not valid. */
 static int define_group(const struct vt_job *j, const char *text, char *wrong, size_t size)
 {
 	int *id = malloc((size_t)j->ranks * sizeof(*id)), *more, n = 0, m = 1, handle;
@@ -218,7 +222,7 @@ static int define_group(const struct vt_job *j, const char *text, char *wrong, s
 
 void vt_job_groups(const struct vt_job *j, int last)
 {
-	static char *done; /* one for each mention */
+	static char *done; /* one for each GROUP option */
 	const struct vt_setting_other *o;
 	char wrong[256], why[400];
 	int i, n = 0;
@@ -243,7 +247,8 @@ void vt_job_groups(const struct vt_job *j, int last)
 	}
 }
 
-/* VT_CONFIG_RANK as rank 0 has it (Intel Trace Collector guide, section 2.4.1): "the process that reads and parses the configuration file". */
+/* VT_CONFIG_RANK as set on rank 0: "the process that reads and parses the configuration file" (Intel Trace Collector
+ * guide, section 2.4.1). */
 static int config_reader(const struct vt_job *j, int size)
 {
 	const char *text = secure_getenv("VT_CONFIG_RANK");
@@ -260,7 +265,7 @@ static int config_reader(const struct vt_job *j, int size)
 	return rank;
 }
 
-/* Takes the text that `reader` has if it is not our own. */
+/* Takes the configuration of the rank `reader` if it differs from our own. */
 static int take_config(
 	const struct vt_job *j, int reader, const char *text, size_t size, const char *path, struct tkm_err *err)
 {
@@ -330,7 +335,7 @@ int vt_job_distribute(const struct vt_job *j, int size, struct tkm_err *err)
 	return rc;
 }
 
-/* LOGFILE-RANK, as rank 0 has it. */
+/* Sets the writer by LOGFILE-RANK, as set on rank 0. */
 static void choose_writer(struct vt_job *j)
 {
 	long long rank = vt_collect_settings()->logfile_rank;
@@ -358,7 +363,7 @@ void vt_job_configure(struct vt_job *j)
 	state = vt_choose_process(me, j->ranks - 1, j->host[me], hosts);
 	vt_process_state(state);
 	if (state == 2) {
-		/* what was recorded before MPI knew our number, too */
+		/* this also discards what was recorded before MPI gave this process its rank */
 		snprintf(text, sizeof(text),
 			"rank %d on %s: PROCESS or CLUSTER says no or discard, so only counters of its node are here",
 			me, j->host_name + (size_t)me * VT_HOST_NAME);

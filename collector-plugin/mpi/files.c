@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Records the bytes that MPI-IO and one-sided operations move, and keeps the table of open files and windows. */
 #include "config.h"
 #include "collector-plugin/mpi/files.h"
 
@@ -9,14 +10,14 @@
 #include "collector-plugin/mpi/record.h"
 #include "collector-plugin/trace/define.h"
 
-/* What a handle stands for, found without a lock. */
+/* The table from handles to files and windows, searched without a lock. */
 enum { HANDLES = 1 << 12, GONE = 1 };
 struct handle {
 	_Atomic uintptr_t handle; /* 0: free; GONE: was freed */
-	uint32_t id;              /* a file's; of a window its number on its communicator */
+	uint32_t id;              /* of a file its id; of a window its number on its communicator */
 	uint32_t communicator;
-	int ranks;                /* of a window, with their places below */
-	_Atomic uint32_t *places; /* [ranks]: vt_file(); 0: not yet */
+	int ranks;                /* of a window: how many ranks it has */
+	_Atomic uint32_t *places; /* [ranks]: id from vt_file(); 0: not defined yet */
 };
 static struct handle files[HANDLES], windows[HANDLES];
 static struct vt_lock lock = VT_LOCK_INIT;
@@ -40,7 +41,7 @@ static struct handle *find(struct handle *table, uintptr_t handle)
 	return NULL;
 }
 
-/* A handle means something new. NULL: no place left. */
+/* Enters a new handle into the table. If the table is full, it is ignored. */
 static void add(struct handle *table, const struct handle *h, uintptr_t handle)
 {
 	uint32_t i = start_of(handle), n;
@@ -69,7 +70,7 @@ static void take_away(struct handle *table, uintptr_t handle)
 	struct handle *h = find(table, handle);
 
 	if (h) {
-		/* another thread may still look at its places, which stay */
+		/* another thread may still use `places`, which is not freed */
 		atomic_store(&h->handle, GONE);
 	}
 }
@@ -130,7 +131,7 @@ static uint32_t place_of(MPI_Win win, int target)
 	uint32_t id;
 
 	if (!h || target < 0 || target >= h->ranks) {
-		return 0; /* MPI_PROC_NULL, a wrong rank, or a window that was made without our seeing it */
+		return 0; /* MPI_PROC_NULL, a wrong rank, or a window that was made before we could see it */
 	}
 	id = atomic_load_explicit(&h->places[target], memory_order_relaxed);
 	if (!id) {
@@ -141,7 +142,7 @@ static uint32_t place_of(MPI_Win win, int target)
 	return id;
 }
 
-/* ---- around the calls ---- */
+/* ---- before and after the calls ---- */
 
 static void begin(struct vt_mpi_call *k, const ltick_t *at, enum vt_raw_io kind, uint32_t file, long long count,
 	MPI_Datatype type)

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The calls of MPI in Fortran, under the names that compilers make of each, and those of the module mpi_f08. Their arguments are
- * references and, after them, the lengths of strings, so they pass on as so many words, whichever they are: a call that has fewer
- * passes on what happens to be there, and it is not read. record.h has what is recorded; handles are converted for that
- * only, MPI gets the program's own. */
+/* The wrappers of MPI calls in Fortran, under the names that compilers make of each, and those of the module mpi_f08.
+ * Their arguments are references, followed by the lengths of strings. So a wrapper passes on a fixed number of
+ * machine words, whatever they mean. For a call with fewer arguments, the remaining words are arbitrary and MPI does
+ * not read them. record.h has what is recorded. Handles are converted for recording only; MPI gets the program's
+ * own. */
 #include "config.h"
 #include "collector-plugin/mpi/files.h"
 #include "collector-plugin/mpi/record.h"
@@ -12,15 +13,16 @@
 #include <stddef.h>
 
 #ifdef OPEN_MPI
-/* Open MPI's Fortran calls go to PMPI_ calls in C, past calls.c. */
+/* Open MPI's Fortran calls use the PMPI_ calls in C, so they do not pass the wrappers of calls.c. */
 enum { RECORD_MPIF = 1, RECORD_F08 = 1, RECORD_F08TS = 1 };
 #else
-/* MPICH's and its kin go to the C calls, where they are recorded; but those of mpi_f08 that have no buffer go to PMPI_ calls. */
+/* In MPICH and related libraries the Fortran calls use the C calls, where they are recorded. Only those of mpi_f08
+ * without a buffer use PMPI_ calls. */
 enum { RECORD_MPIF = 0, RECORD_F08 = 1, RECORD_F08TS = 0 };
 #endif
 
-/* mpif.h and the module mpi; the module mpi_f08 has the same arguments, its handles are structures of one integer. In MPICH's
- * _f08ts_ calls buffers are descriptors, which are not read here. */
+/* Wrappers for mpif.h and the module mpi, and for the module mpi_f08, which has the same arguments, with handles that
+ * are structures of one integer. In MPICH's _f08ts_ calls buffers are descriptors, which these wrappers do not read. */
 #define FORTRAN(name, lower, UPPER, may_follow, variables, before, after) \
 	static inline void fortran_##lower(void *next, void *w[16], int record) \
 	{ \
@@ -81,7 +83,7 @@ enum { RECORD_MPIF = 0, RECORD_F08 = 1, RECORD_F08TS = 0 };
 #define MESSAGE(i) PMPI_Message_f2c(INT(i))
 #define RESULT(i) (w[i] ? INT(i) : MPI_SUCCESS)
 #define OK(i) if (RESULT(i) == MPI_SUCCESS)
-/* A status that the program does not want is asked for all the same. */
+/* Asks MPI for a status even if the program does not want it. */
 #define OWN \
 	MPI_Fint own[sizeof(MPI_Status) / sizeof(MPI_Fint)]; \
 	MPI_Status status
@@ -161,7 +163,7 @@ enum { RECORD_MPIF = 0, RECORD_F08 = 1, RECORD_F08TS = 0 };
 		name, lower, UPPER, 0, int i, \
 		for (i = 0; i < INT(0); i++) { vt_started(&k, PMPI_Request_f2c(((const MPI_Fint *)w[1])[i])); }, )
 
-/* s: where the statuses are. Indexes count from 1. */
+/* s: which argument has the statuses. Indexes count from 1. */
 #define WAITING(name, lower, UPPER, n, requests, s, after) \
 	FORTRAN(name, lower, UPPER, 1, struct vt_wait v, vt_wait_begin_f(&k, &v, n, w[requests]); \
 		w[s] = vt_wait_statuses(&v, w[s], vt_mpi_ignored(w[s])), after vt_wait_end(&k, &v))
@@ -195,7 +197,8 @@ enum { RECORD_MPIF = 0, RECORD_F08 = 1, RECORD_F08TS = 0 };
 			} \
 		})
 
-/* ---- collective operations: what each is given. ARGUMENTS_: how many, with the communicator as the last of them. ---- */
+/* ---- collective operations. ARGUMENTS_: number of arguments of each, with the communicator as the last of them
+ * ---- */
 
 #define IN_PLACE(i) vt_mpi_in_place(w[i])
 #define COUNTS(i) w[i], sizeof(MPI_Fint)
@@ -264,7 +267,7 @@ enum {
 	FORTRAN( \
 		name, lower, UPPER, 1, struct vt_comm *p = NULL, p = vt_comm_of(COMM(i)), \
 		OK(j + 1) { vt_comm_created(VT_RAW_COMM_GROUP, prefix, p, 0, INT(l), COMM(j)); })
-/* MPI_Comm_spawn has error codes after the communicator; absent ones count as success */
+/* MPI_Comm_spawn has error codes after the communicator. If they are absent, the call counts as successful */
 #define JOINED(name, lower, UPPER, params, args, prefix, parent, fresh, i, j) \
 	FORTRAN(name, lower, UPPER, 1, struct vt_comm *p = NULL, p = vt_comm_of(COMM(i)), \
 		vt_comm_created(VT_RAW_COMM_GROUP, prefix, p, 0, 0, COMM(j)))
@@ -275,7 +278,7 @@ enum {
 		name, lower, UPPER, 0, struct vt_comm *p = NULL; uint32_t number = 0, p = vt_comm_of(COMM(0)); \
 		number = vt_comm_creates(p), OK(3) { vt_comm_posted(&k, p, number, REQUEST(2), w[1], 1); })
 
-/* ---- files and windows. at: 1 where there is an offset after the file. ---- */
+/* ---- files and windows. at: 1 if an offset follows the file ---- */
 
 #define FILE_(i) PMPI_File_f2c(INT(i))
 #define WIN(i) PMPI_Win_f2c(INT(i))
@@ -287,7 +290,7 @@ enum {
 	FORTRAN(name, lower, UPPER, 0, , IO_BEGIN(dir, at), vt_io_all(&k, RESULT(5 + (at))))
 #define IO_BEGUN(name, lower, UPPER, params, args, dir, at) \
 	FORTRAN(name, lower, UPPER, 1, , IO_BEGIN(dir, at), vt_io_all(&k, RESULT(4 + (at))))
-/* The length of the name is after the result. */
+/* The length of the name follows the result ierr. */
 #define FILE_OPEN(name, lower, UPPER, params, args) \
 	FORTRAN( \
 		name, lower, UPPER, 1, , , \
@@ -317,8 +320,8 @@ static size_t trimmed(const char *name, size_t length)
 
 #include "collector-plugin/mpi/calls.def"
 
-/* The addresses that stand for MPI_STATUS_IGNORE and so on, which a compiler may have given four names. MPICH has one name for
- * those of mpi_f08, which alone are looked at there. */
+/* The addresses that mean MPI_STATUS_IGNORE and so on. A compiler may have given each of them four names. MPICH has
+ * one name for those of mpi_f08, and only that is searched there. */
 enum { NAMES = 5 };
 static int is_one_of(const void *p, const void *const *found)
 {
@@ -372,8 +375,9 @@ int vt_mpi_in_place(const void *buffer)
 	return is_one_of(buffer, found);
 }
 
-/* A program that was linked with -lVT before MPI's Fortran library, and found all names here, has not loaded that. Where
- * several MPIs are installed it is that of the one that is loaded. */
+/* A program that was linked with -lVT before MPI's Fortran library has found all names in libVT, so MPI's Fortran
+ * library is not loaded. This loads it: if several MPIs are installed, the one that belongs to the MPI that is
+ * loaded. */
 static void *find_in_mpi_library(const char *const *names)
 {
 	static const char *const of_open_mpi[] = { "libmpi_mpifh.so.40", "libmpi_mpifh.so", NULL };

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The end of a job: the clock data of all ranks, and what it must know of raw files that it cannot see, come to the rank that
- * writes the trace (LOGFILE-RANK); it keeps the maps as NAME.clk and makes one trace. Rank 0 fits them: the sessions lead there. */
+/* The end of a job. The rank that writes the trace (LOGFILE-RANK) gets the clock data of all ranks and the contents
+ * of raw files that it cannot see. It stores the maps as NAME.clk and makes one trace. Rank 0 computes the maps,
+ * because all sessions are with rank 0. */
 #include "config.h"
 #include "collector-plugin/core/collect.h"
 
@@ -43,7 +44,7 @@ int vt_job_is_here(const char *path, long pid)
 	return good;
 }
 
-/* In front of each part of a file on its way: n bytes for offset `at`; 0 ends it, -1 is a failure there. */
+/* Precedes each part of a file when it is sent: n bytes for offset `at`; 0: the file ends, -1: the sender failed. */
 struct part_head {
 	long long at, n;
 };
@@ -51,7 +52,7 @@ struct part_head {
 struct shipping {
 	struct vt_job *j;
 	struct tkm_err *err;
-	int broken; /* nothing can be sent any more */
+	int broken; /* the connection failed, so nothing more can be sent */
 };
 
 static int ship_part(void *ctx, uint64_t at, const void *p, size_t n)
@@ -89,7 +90,7 @@ static int ship_all(struct shipping *s, const char *path)
 	return n == 0 ? rc : -1;
 }
 
-/* This rank's file to the writer; the file stays. */
+/* Sends this rank's raw file to the writer. The file is kept. */
 static int send_to_writer(struct vt_job *j, int what, struct tkm_err *err)
 {
 	struct shipping s = { j, err, 0 };
@@ -103,7 +104,7 @@ static int send_to_writer(struct vt_job *j, int what, struct tkm_err *err)
 	return s.broken ? -1 : cal_link_send(j->link, j->rank, j->writer, &end, sizeof(end), err);
 }
 
-/* Beside the writer's own raw file, where there is room for one. */
+/* Receives a raw file and stores it beside the writer's own raw file. */
 static int receive(struct vt_job *j, int from, struct tkm_err *err)
 {
 	char path[4096], *part = malloc(PART);
@@ -111,7 +112,7 @@ static int receive(struct vt_job *j, int from, struct tkm_err *err)
 	int fd, rc = 0, bad = 0;
 
 	snprintf(path, sizeof(path), "%.4000s.rank%d", j->raw_path, from);
-	unlink(path); /* its definitions alone */
+	unlink(path); /* an earlier copy, with the definitions only */
 	fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 	bad = fd < 0 ? errno : 0;
 	do {
@@ -156,13 +157,14 @@ int vt_job_bring(struct vt_job *j, const unsigned char *what, struct tkm_err *er
 	return rc;
 }
 
-/* From rank 0, where what all have sent comes together, to the writer. */
+/* Passes data from rank 0, which collects the data of all ranks, to the writer. */
 static int pass_on(struct vt_job *j, void *data, size_t size, struct tkm_err *err)
 {
 	return j->writer == 0 ? 0 : cal_link_send(j->link, 0, j->writer, data, size, err);
 }
 
-/* Every rank's process id and path, on rank 0, to the writer; it says in need[] which files it cannot see. */
+/* Sends the process id and path of every rank from rank 0 to the writer. The writer sets need[] for files that it
+ * cannot see. */
 static int tell_paths(struct vt_job *j, const struct cal_blobs *all, struct tkm_err *err)
 {
 	char text[4200] = "", *path;
@@ -212,7 +214,7 @@ static int gather_paths(struct vt_job *j, struct tkm_err *err)
 	return rc < 0 ? rc : cal_link_bcast(j->link, j->need, n, err);
 }
 
-/* What rank 0 has found out about all clocks, as the text of a correction file. */
+/* Passes on what rank 0 has found out about all clocks, as the text of a correction file. */
 static int pass_run(struct vt_job *j, struct tkm_err *err)
 {
 	char *text = NULL;
@@ -243,7 +245,7 @@ static int pass_run(struct vt_job *j, struct tkm_err *err)
 	return rc;
 }
 
-/* The sampler process has read a steered clock of this rank between the sessions. */
+/* Adds the readings of a steered clock that the sampler process of this rank made between the sessions. */
 static int take_pairs(struct vt_job *j, struct tkm_err *err)
 {
 	char *text = NULL;
@@ -264,7 +266,7 @@ int vt_job_gather(struct vt_job *j, const char *raw_path, struct tkm_err *err)
 	struct tkm_err without;
 
 	j->raw_path = raw_path;
-	/* without them the bounds are wider */
+	/* if they are missing, the bounds are only wider */
 	if (take_pairs(j, &without) < 0) {
 		vt_say(1, "WARNING", "readings of the clock between sessions are lost: %s", without.text);
 	}
@@ -313,8 +315,8 @@ static int read_head(const char *path, struct vt_raw_head *h)
 	return rc;
 }
 
-/* Is it what a rank recorded as another program, a wrapper script as a rule, before that went on as this one by exec? On the
- * same clock, and with an end by exec or like that of one who was killed. */
+/* Did a rank record this file as another program (usually a wrapper script) before it went on as the present program
+ * by exec? Then it has the same clock, and its end is an exec or looks like that of a killed process. */
 static int is_before(const struct vt_raw_head *now, const char *path)
 {
 	struct vt_raw_head was;
@@ -334,7 +336,7 @@ static long pid_in(const char *name)
 	return dash ? strtol(dash + 1, NULL, 10) : 0;
 }
 
-/* Ranks by their process ids. */
+/* For the search of a rank by its process id. */
 struct pid_of {
 	long pid;
 	size_t rank;
@@ -352,7 +354,7 @@ static size_t folder_of(const char *path)
 	return (size_t)(strrchr(path, '/') + 1 - path);
 }
 
-/* Adds that file to the inputs, of which there are *n, if the rank has gone on from it. */
+/* Adds the file to the inputs, of which there are *n, if the rank recorded it before an exec. */
 static int add_if_before(struct vt_job *j, size_t rank, const char *path, size_t *n, struct tkm_err *err)
 {
 	struct vt_merge_input *more;
@@ -361,7 +363,7 @@ static int add_if_before(struct vt_job *j, size_t rank, const char *path, size_t
 
 	for (i = j->run.ranks; i < *n; i++) {
 		if (strcmp(j->in[i].path, path) == 0) {
-			return 0; /* two ranks' folder was looked at twice */
+			return 0; /* already added: two ranks have the same folder */
 		}
 	}
 	if (strcmp(path, j->path[rank]) == 0 || read_head(j->path[rank], &now) < 0 || !is_before(&now, path)) {
@@ -377,7 +379,7 @@ static int add_if_before(struct vt_job *j, size_t rank, const char *path, size_t
 	return more[(*n)++].path ? 0 : tkm_fail(err, TKM_ERR_NOMEM, "out of memory");
 }
 
-/* In the folder of that rank's raw file, for all ranks that have theirs there. */
+/* Looks in the folder of that rank's raw file, for all ranks with raw files there. */
 static int look_before(
 	struct vt_job *j, size_t rank, const struct pid_of *ranks, size_t n_ranks, size_t *n, struct tkm_err *err)
 {
@@ -441,7 +443,7 @@ void vt_job_say_before(const struct vt_job *j)
 	}
 }
 
-/* Of all ranks whose raw files the writer sees. */
+/* Adds the files from before an exec, of all ranks whose raw files the writer sees. */
 static int add_before(struct vt_job *j, size_t *n, struct tkm_err *err)
 {
 	struct pid_of *ranks = calloc(j->run.ranks, sizeof(*ranks));
@@ -463,7 +465,7 @@ static int add_before(struct vt_job *j, size_t *n, struct tkm_err *err)
 		if (!j->path[i] || j->need[i] ||
 			(before && !j->need[i - 1] && folder_of(before) == folder_of(j->path[i]) &&
 				strncmp(before, j->path[i], folder_of(before)) == 0)) {
-			continue; /* as a rule they are all in one */
+			continue; /* usually all raw files are in one folder */
 		}
 		rc = look_before(j, i, ranks, k, n, err);
 	}

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Each host writes its own ranks' files of the trace, where the hosts see the folder of the trace: one rank on each, its lowest,
- * gets a text from the writer that says what the unified definitions and the clocks are, and sends back what the trace's index
- * must know (collector-plugin/merge/merge.h). Of raw files that it cannot see itself the writer gets the definitions only. Ranks
- * without work wait, napping. Where a host fails, or has not all that its files need, the writer begins anew alone, and what it
- * cannot see of the raw files comes to it: they are there until the trace is complete. */
+/* Each host writes the trace's files of its own ranks, if the hosts share the folder of the trace. The lowest rank of
+ * each host is its leader. It gets a text from the writer with the unified definitions and the clocks, and sends back
+ * what the trace's index must contain (collector-plugin/merge/merge.h). Of raw files that the writer cannot see, it
+ * gets the definitions only. Ranks without work sleep while they wait. If a host fails or does not have all that its
+ * files need, the writer begins again and does all the work alone; then it gets the whole of the raw files that it
+ * cannot see. Raw files are kept until the trace is complete. */
 #include "config.h"
 #include "collector-plugin/core/collect.h"
 
@@ -25,7 +26,7 @@
 
 enum { PART = 1 << 20 };
 
-/* Of the merge, where the writer's host is 0 and the others follow in the order of their lowest ranks. */
+/* The host's number in the merge: the writer's host is 0, and the others follow in the order of their lowest ranks. */
 static uint32_t host_of(const struct vt_job *j, int rank)
 {
 	int writers = j->host[j->writer], own = j->host[rank];
@@ -44,7 +45,7 @@ static uint32_t count_hosts(const struct vt_job *j)
 	return n;
 }
 
-/* The writer for host 0, else the lowest. */
+/* The leader of a host: the writer on host 0, else the lowest rank. */
 static int leader_of(const struct vt_job *j, uint32_t host)
 {
 	int i;
@@ -54,7 +55,7 @@ static int leader_of(const struct vt_job *j, uint32_t host)
 	return host == 0 ? j->writer : i;
 }
 
-/* ---- do they see the same folder? ---- */
+/* ---- do all hosts see the same folder? ---- */
 
 struct token {
 	int ok, keep;
@@ -62,7 +63,7 @@ struct token {
 	char path[1100];
 };
 
-/* Not there before, and not to be guessed: another host's folder of the same name has no such file. */
+/* Creates a file with a new, random name: a different folder of the same name on another host does not have it. */
 static void lay_token(struct token *t, int hosts)
 {
 	struct timespec ts;
@@ -92,7 +93,7 @@ static int sees_token(const struct token *t)
 	return good;
 }
 
-/* By all ranks together. *keep: no trace is made. */
+/* Do all hosts share the folder? By all ranks together. *keep: no trace is made. */
 static int share_folder(const struct vt_job *j, int *keep)
 {
 	struct token t = { 0 };
@@ -118,7 +119,7 @@ struct place {
 	char path[4100];
 };
 
-/* Which of the raw files of this host does its leader see? By all ranks of the host together: is this rank's among them? */
+/* Can the leader of this host see this rank's raw file? By all ranks of the host together. */
 static int leader_sees(const struct vt_job *j, MPI_Comm host)
 {
 	struct place mine = { (long)getpid(), "" }, *all = NULL;
@@ -127,7 +128,7 @@ static int leader_sees(const struct vt_job *j, MPI_Comm host)
 	snprintf(mine.path, sizeof(mine.path), "%s", j->raw_path);
 	PMPI_Comm_size(host, &n);
 	PMPI_Comm_rank(host, &me);
-	/* the writer is not the lowest of its host, as a rule */
+	/* the writer need not be the lowest rank of its host */
 	i = leader_of(j, host_of(j, j->rank)) == j->rank ? me : 0;
 	PMPI_Allreduce(&i, &leader, 1, MPI_INT, MPI_MAX, host);
 	if (me == leader) {
@@ -148,7 +149,8 @@ static int leader_sees(const struct vt_job *j, MPI_Comm host)
 	return is;
 }
 
-/* What is to come to the writer of each rank's raw file, known to all; and who merges it. By all ranks together. */
+/* Decides, for each rank's raw file, how much of it is sent to the writer, and which host merges it; all ranks know
+ * the result. By all ranks together. */
 static int plan(struct vt_job *j, int shared, unsigned char *what)
 {
 	unsigned char mine = 0;
@@ -186,7 +188,7 @@ static int send_text(struct vt_job *j, int from, int to, char *text, size_t size
 	return rc;
 }
 
-/* NULL: an empty one, or err says why. */
+/* Receives a text. NULL: it is empty, or err says why there is none. */
 static char *receive_text(struct vt_job *j, int from, int to, size_t *size, struct tkm_err *err)
 {
 	unsigned long long n = 0;
@@ -195,7 +197,7 @@ static char *receive_text(struct vt_job *j, int from, int to, size_t *size, stru
 	int rc = cal_link_send(j->link, from, to, &n, sizeof(n), err);
 
 	text = rc == 0 && n > 0 ? malloc((size_t)n) : NULL;
-	/* what comes must be taken all the same */
+	/* the data must be received even if there is no memory for it */
 	sink = rc == 0 && n > 0 && !text ? malloc(PART) : NULL;
 	for (at = 0; (text || sink) && rc == 0 && at < n; at += part) {
 		part = n - at < PART ? (size_t)(n - at) : PART;
@@ -245,7 +247,7 @@ static int exchange(void *ctx, char *const *text, const size_t *size, char **res
 	return rc;
 }
 
-/* 1: alone, if need be with all raw files. */
+/* Returns 1 if the writer has to do the work alone, maybe after getting all raw files. */
 static int as_writer(struct vt_job *j, struct tkm_err *err)
 {
 	struct writer w = { j, 0, 0 };
@@ -260,13 +262,13 @@ static int as_writer(struct vt_job *j, struct tkm_err *err)
 		vt_say(1, "WARNING", "this rank writes the trace alone, because the hosts together could not: %s",
 			err->text);
 	}
-	/* without a single word to the others it was not theirs */
+	/* if nothing was sent to the other hosts, the error is the writer's own, and working alone would not help */
 	return rc < 0 && (w.begun || w.whole) ? 1 : rc;
 }
 
 /* ---- the others ---- */
 
-/* The CPUs that the ranks of this host had, on its leader. */
+/* Collects, on its leader, the CPUs of the ranks of this host. */
 static void host_cpus(const struct vt_job *j, cpu_set_t *all)
 {
 	cpu_set_t mine;
@@ -311,7 +313,7 @@ static int as_other(struct vt_job *j, const cpu_set_t *cpus, struct tkm_err *err
 	return rc;
 }
 
-/* Trouble of one is that of all: who goes on would wait for him. */
+/* An error of one rank becomes an error of all: otherwise the others would wait for it. */
 static int agree_on_failure(int rc, struct tkm_err *err)
 {
 	int mine = rc < 0, any = 0;
@@ -320,7 +322,8 @@ static int agree_on_failure(int rc, struct tkm_err *err)
 	return !any ? 0 : rc < 0 ? rc : tkm_fail(err, TKM_ERR_IO, "another rank could not send its raw data");
 }
 
-/* The writer alone after all: what it has of some raw files are the definitions. By all ranks together. */
+/* If the writer has to work alone after all, it gets the raw files of which it has the definitions only. By all ranks
+ * together. */
 static int bring_rest(struct vt_job *j, unsigned char *what, int alone, struct tkm_err *err)
 {
 	int i;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The job's clock for others on this node (tickmark/clock.h): after each session the first rank of each node writes a page. */
+/* The job's clock for other processes on this node (tickmark/clock.h): after each session the first rank of each node
+ * writes a page in memory. */
 #include "config.h"
 #include "collector-plugin/mpi/job.h"
 
@@ -12,13 +13,15 @@
 #include "clock/names.h"
 #include "collector-plugin/host/say.h"
 
-/* The map holds until the next session, which may be the last one; whether the job still lives, readers see by the writer's lock. */
+/* How long the map is valid: until the next session, but the last session may have been. Readers see by the writer's
+ * lock whether the job still lives. */
 static const double valid_s = 86400;
 
 static struct tkc_writer page;
 static const struct tkc_vmclock *vmclock;
 
-/* The same on all ranks: where rank 0 is, and what its clock showed when the job began. */
+/* An id of the job's time axis, the same on all ranks: made of the place of rank 0 and what its clock showed when the
+ * job began. */
 static uint64_t axis_of(const struct vt_job *j)
 {
 	const char *host = j->host_name ? j->host_name : "";
@@ -55,12 +58,12 @@ void vt_job_page_watch(struct tkc_watch *now)
 	}
 }
 
-/* How far a reading of another process of this node can be off this rank's; NAN: not known. */
+/* How far a reading in another process of this node can differ from one of this rank; NAN: unknown. */
 static double reading_error_s(const struct vt_job *j)
 {
 	const struct cal_job *c = &j->clock;
 	double tick_s = cal_session_tick(&c->rank);
-	double within_s = c->place[j->rank].within_s; /* of a counter with the tick in it; of a kernel clock 0 */
+	double within_s = c->place[j->rank].within_s; /* of a CPU counter, with the tick; 0 for a clock of the kernel */
 
 	tick_s = fmax(isfinite(tick_s) ? tick_s : 0, 1 / c->hz[j->rank]);
 	return isnan(within_s) ? NAN : fmax(within_s, tick_s);
@@ -77,7 +80,7 @@ void vt_job_page_write(const struct vt_job *j, const struct tkc_watch *watch)
 	if (!page.page) {
 		return;
 	}
-	/* of a steered timer the page is about the free clock beside it, which is what the link reads */
+	/* if the timer is steered, the page is about the free clock, which the link reads */
 	m.pairs = (struct cal_pairs){ .n = 0 };
 	now = tmr_read_ordered(j->link->timer);
 	if (isnan(lag_s)) {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* SYNC-PERIOD (Intel Trace Collector guide, section 3.2.3): clock sessions while the program computes, in a thread of their own on each rank,
- * where MPI lets several threads call it. Rank 0's thread says what happens next, so that all ranks make the same
- * sessions in the same order; VT_timesync() becomes a wish to it. Between sessions the threads sleep in the kernel. */
+/* SYNC-PERIOD (Intel Trace Collector guide, section 3.2.3): clock sessions while the program computes, in one thread
+ * on each rank, if MPI lets several threads call it. The thread of rank 0 decides what happens next, so all ranks
+ * make the same sessions in the same order. VT_timesync() becomes a request to that thread. Between sessions the
+ * threads sleep in the kernel. */
 #include "config.h"
 #include "collector-plugin/core/collect.h"
 #include "collector-plugin/host/locale.h"
@@ -23,23 +24,23 @@
 
 enum { STACK = 1 << 20 };
 
-/* What rank 0's thread says. */
+/* What the thread of rank 0 tells the others to do. */
 enum word { A_PERIOD, A_CALL, THE_END, NOTHING };
 
 static struct {
 	struct vt_job *job;
 	pthread_t thread;
-	pthread_mutex_t lock; /* of all below */
+	pthread_mutex_t lock; /* for all members below */
 	pthread_cond_t changed;
 	int running;           /* the thread was started and has not been joined */
-	int over;              /* it will make no more sessions */
-	int go;                /* all ranks have their thread: 1; or not: -1 */
+	int over;              /* the thread will make no more sessions */
+	int go;                /* 1: all ranks have their thread; -1: some have not; 0: unknown yet */
 	int ending;            /* all ranks are in MPI_Finalize */
-	int quit;              /* the program ends without it: not a word more */
-	unsigned called, done; /* VT_timesync(): begun, and over */
-	unsigned made;         /* sessions */
+	int quit;              /* the program ends without MPI_Finalize: send nothing more */
+	unsigned called, done; /* calls of VT_timesync() begun and completed */
+	unsigned made;         /* sessions made so far */
 	double period_s;
-	struct tkm_err err; /* why it is over, if not by the end */
+	struct tkm_err err; /* why the thread stopped, if not at the end */
 } p = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
 /* ---- the thread ---- */
@@ -59,8 +60,8 @@ static int is_before(const struct timespec *a, const struct timespec *b)
 	return a->tv_sec != b->tv_sec ? a->tv_sec < b->tv_sec : a->tv_nsec < b->tv_nsec;
 }
 
-/* Sleeps until the period is over or a thread of this process wants something, and reads a steered clock meanwhile. Returns what this rank
- * would have happen. */
+/* Sleeps until the period is over or a thread of this process needs something, and meanwhile reads a steered clock.
+ * Returns what this rank wants to happen. */
 static enum word wait_until_due(void)
 {
 	struct timespec due = in_a_while(p.period_s), soon;
@@ -84,7 +85,7 @@ static enum word wait_until_due(void)
 	return w;
 }
 
-/* The program of this rank may still be on its way to the call that rank 0 is in. */
+/* Rank 0 is in VT_timesync(); waits until this rank's program has called it, too. */
 static void wait_for_call(void)
 {
 	pthread_mutex_lock(&p.lock);
@@ -143,7 +144,7 @@ static void *sessions(void *arg)
 		if (w == NOTHING) {
 			break;
 		}
-		/* a rank that is early waits for rank 0, which decides */
+		/* a rank that is early waits here for rank 0, which decides */
 		rc = cal_link_bcast(link, &w, sizeof(w), &p.err);
 		if (rc == 0 && w != THE_END) {
 			rc = one_session(w);
@@ -158,7 +159,7 @@ static void *sessions(void *arg)
 
 /* ---- the program's side ---- */
 
-/* All ranks, or none: the smallest of what they say. */
+/* The smallest of the values of all ranks, so that all ranks do something or none does. */
 static int smallest_of_all_ranks(int mine)
 {
 	int all = 0;
@@ -188,7 +189,7 @@ static int start(void)
 	if (rc) {
 		return -1;
 	}
-	/* the sampler must not take it for one of the program's */
+	/* the sampler must not count this thread as one of the program's */
 	vt_collect_helper(VT_HELPER_CLOCK, -1);
 	pthread_attr_init(&attr);
 	pthread_attr_setstacksize(&attr, STACK);
@@ -209,7 +210,7 @@ void vt_job_period_begin(struct vt_job *j)
 	double s = 0;
 	int level = MPI_THREAD_SINGLE, wanted = text && tkm_parse_time(text, &s) == 0 && s > 0, all, mine;
 
-	/* rank 0 says how often */
+	/* the period of rank 0 counts */
 	PMPI_Bcast(&wanted, 1, MPI_INT, 0, MPI_COMM_WORLD);
 	PMPI_Bcast(&s, 1, MPI_DOUBLE, 0, MPI_COMM_WORLD);
 	if (!wanted || !j->link || j->ranks < 2) {
@@ -281,7 +282,7 @@ int vt_job_period_end(struct tkm_err *err)
 	pthread_join(p.thread, NULL);
 	vt_collect_helper(VT_HELPER_CLOCK, 0);
 	p.running = 0;
-	/* what a session that failed has left on its way is not for the next one */
+	/* messages of a failed session that are still on their way must not reach the next one */
 	cal_link_new_epoch(p.job->link);
 	if (p.job->rank == 0) {
 		vt_say(2, "INFO", "%u clock sessions in the background", p.made);

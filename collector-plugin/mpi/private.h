@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Between the files of the MPI wrappers. No mpi.h: the Fortran side does without it. */
+/* What the files of the MPI wrappers share. Does not include mpi.h, because the Fortran wrappers do without it. */
 #ifndef COLLECTOR_PLUGIN_MPI_PRIVATE_H
 #define COLLECTOR_PLUGIN_MPI_PRIVATE_H
 
@@ -8,28 +8,28 @@
 #include "collector-plugin/core/thread.h"
 #include "collector-plugin/trace/trace.h"
 
-/* The function `name` of the library behind this one; `own` if there is none. */
+/* The function `name` of the next library in the order of loading; `own` if there is none. */
 VT_HIDDEN void *vt_mpi_next(const char *name, void *own);
 
-/* Of this thread's calls of MPI under way, the outermost counts. */
+/* How many calls of MPI this thread is in. Only the outermost is recorded. */
 extern _Thread_local int vt_mpi_depth VT_HIDDEN __attribute__((tls_model("initial-exec")));
 
 /* One call of calls.def. */
 struct vt_mpi_function {
 	const char *text;
-	void *next;                /* the function behind the wrapper */
-	const struct vt_raw *file; /* that its id is of */
+	void *next;                /* the function that the wrapper calls */
+	const struct vt_raw *file; /* the raw file that the id belongs to */
 	uint32_t id;
 };
 
 /* One call under way. */
 struct vt_mpi_call {
-	int recorded; /* its state is: by filters, VT_traceoff() and so on */
+	int recorded; /* its state is recorded; filters, VT_traceoff() and so on decide */
 	int on;       /* the outermost one of this thread, while a collector runs */
 	const struct vt_collect *collect;
 	int64_t enter, leave; /* ticks */
 	struct vt_trace_frame *frame;
-	/* what it has sent, in case it fails; NULL: nothing */
+	/* what it sent, kept in case the call fails; NULL: nothing */
 	struct vt_comm *sent;
 	int to, tag;
 	uint64_t bytes;
@@ -39,10 +39,10 @@ struct vt_mpi_call {
 	uint64_t moving;
 };
 
-/* 1: the call is to be recorded. Defines the function, registers the thread. */
+/* Returns 1 if the call is to be recorded. Defines the function and registers the thread. */
 VT_HIDDEN int vt_mpi_enter(struct vt_mpi_call *k, struct vt_mpi_function *f);
 
-/* Where calls are counted for the sampler process, which looks for deadlocks; NULL: not wanted. */
+/* Where calls are counted for the sampler process, which searches for deadlocks; NULL: it does not. */
 extern struct vt_raw_head *vt_mpi_watched VT_HIDDEN;
 
 static inline void vt_mpi_count(int begins)
@@ -54,8 +54,9 @@ static inline void vt_mpi_count(int begins)
 	}
 }
 
-/* The call of MPI is over. may_follow: it may have returned because of what another process did. What this thread stamps from here on
- * is after the loads that saw it, whichever kind of read takes the stamp. 1: it is recorded; vt_mpi_leave() ends that. */
+/* The call of MPI has returned. may_follow: it may have returned because of what another process did. Then all later
+ * stamps of this thread are taken after the loads that saw that, whichever instruction reads the timer. Returns 1 if
+ * the call is recorded; vt_mpi_leave() then ends that. */
 static inline int vt_mpi_returned(struct vt_mpi_call *k, int may_follow)
 {
 	if (!k->on) {
@@ -72,31 +73,33 @@ static inline int vt_mpi_returned(struct vt_mpi_call *k, int may_follow)
 
 VT_HIDDEN void vt_mpi_leave(struct vt_mpi_call *k);
 
-/* Sixteen words: the longest call of MPI has 11 arguments, and lengths of strings. */
+/* Sixteen words: the longest call of MPI has 11 arguments, plus lengths of strings. */
 #define VT_WORDS \
 	void *a, void *b, void *c, void *d, void *e, void *f, void *g, void *h, void *i, void *j, void *k, void *l, \
 		void *m, void *n, void *o, void *p
 #define VT_WORDS_ON a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p
 typedef void vt_words_fn(VT_WORDS);
 VT_HIDDEN void *vt_mpi_next_fortran(void **found, const char *const *names);
-/* Is that Fortran's MPI_STATUS_IGNORE or MPI_STATUSES_IGNORE, its MPI_IN_PLACE? */
+/* Is this address Fortran's MPI_STATUS_IGNORE or MPI_STATUSES_IGNORE? The second: is it its MPI_IN_PLACE? */
 VT_HIDDEN int vt_mpi_ignored(const void *status);
 VT_HIDDEN int vt_mpi_in_place(const void *buffer);
 
-/* record.c: MPI is there; its requests and communicators are followed from now on. */
+/* record.c: called when MPI is initialised; from now on its requests and communicators are tracked. */
 VT_HIDDEN void vt_record_begin(struct vt_collect *c);
 
-/* ---- run.c: what the ranks do together; with mpi.h. All return quietly where something is missing. ---- */
+/* ---- run.c: what the ranks do together, with mpi.h. All functions return without a message where something is
+ * missing. ---- */
 
-/* MPI is there: who we are, one trace for all, the first clock session. */
+/* After MPI_Init: finds this process's rank, gives all ranks one trace, and makes the first clock session. */
 VT_HIDDEN void vt_job_begin(int *argc, char ***argv);
-/* start.c: the state of MPI_Init, entered once rank, timer and options are known, with the stamp of its beginning. */
+/* start.c: enters the state of MPI_Init, with the stamp of its beginning, when rank, timer and options are known. */
 VT_HIDDEN void vt_init_entered(struct vt_collect *c);
-/* MPI is about to end, and its state has been entered: the last session, and everything for the trace to LOGFILE-RANK, which writes it; the others wait. */
+/* Before MPI_Finalize, whose state has been entered: makes the last session and brings everything for the trace to
+ * LOGFILE-RANK, which writes it while the others wait. */
 VT_HIDDEN void vt_job_end(void);
-/* MPI_Abort: what is there is safe, and a message says where. */
+/* MPI_Abort: makes the recorded data safe and reports where it is. */
 VT_HIDDEN void vt_job_abort(void);
-/* A session in between, by all ranks together. */
+/* A clock session during the run, by all ranks together. */
 VT_HIDDEN VT_ErrorCode vt_job_timesync(void);
 
 #endif

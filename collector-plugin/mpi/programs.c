@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Jobs of several programs (mpirun -np 2 a : -np 2 b), of which one may have been started without libVT. Its ranks come to none of our
- * collective calls, so those that have libVT ask no rank by MPI whether it has: a rank with libVT has a raw file in the folder of the
- * trace. The first rank that sees the files of all, or has waited for too long, decides for all by a symbolic link, which is made at once
- * and once only. */
+/* Jobs of several programs (mpirun -np 2 a : -np 2 b), one of which may have been started without libVT. Ranks of
+ * such a program take part in none of our collective calls, so the question whether a rank has libVT cannot be asked
+ * through MPI. A rank with libVT has a raw file in the folder of the trace. The first rank that sees the files of all
+ * ranks, or has waited too long, decides for all. It records its decision as a symbolic link, which is created
+ * atomically and only once. */
 #include "config.h"
 #include "collector-plugin/mpi/job.h"
 
@@ -26,7 +27,7 @@
 #define WHOLE "whole"
 #define PART "part"
 
-static char decision[1500]; /* the link; "": there is none */
+static char decision[1500]; /* path of the link; "": there is none */
 
 static int several_programs(void)
 {
@@ -35,7 +36,7 @@ static int several_programs(void)
 	return n && atoi(n) > 1;
 }
 
-/* The folder of the raw file, with its slash. */
+/* Names the link, in the folder of the raw file. */
 static void name_decision(const char *raw_path)
 {
 	size_t n = (size_t)(strrchr(raw_path, '/') + 1 - raw_path), i;
@@ -47,7 +48,7 @@ static void name_decision(const char *raw_path)
 	}
 }
 
-/* Ranks of this job that have a raw file; *lowest is one of them. */
+/* Counts the ranks of this job that have a raw file; *lowest is the lowest of them. */
 static int count_ranks(int size, int *lowest)
 {
 	unsigned char *seen = calloc((size_t)size, 1);
@@ -77,7 +78,7 @@ static int count_ranks(int size, int *lowest)
 	return n;
 }
 
-/* Returns 1: whole, 0: part, -1: no rank has decided yet. A link of another user decides nothing. */
+/* Returns 1: all ranks have libVT, 0: not all, -1: no rank has decided yet. A link of another user is ignored. */
 static int read_decision(void)
 {
 	char to[16] = "";
@@ -93,7 +94,7 @@ static int store_or_read_decision(int whole)
 {
 	int is;
 
-	/* where links cannot be made each rank has its own opinion only */
+	/* where links cannot be made, each rank uses its own decision */
 	if (symlink(whole ? WHOLE : PART, decision) < 0 && errno == EEXIST) {
 		is = read_decision();
 		whole = is < 0 ? whole : is;
@@ -111,7 +112,7 @@ int vt_job_is_whole(const struct vt_job *j, int size)
 		return 1;
 	}
 	if (!j->collect) {
-		return 0; /* without a raw file the others do not see this rank */
+		return 0; /* without a raw file, the other ranks do not see this one */
 	}
 	name_decision(vt_raw_path(vt_raw_of(j->collect)));
 	while ((whole = read_decision()) < 0) {

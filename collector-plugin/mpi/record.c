@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Records calls of MPI: states, messages, requests and collective operations. */
 #include "config.h"
 #include "collector-plugin/mpi/record.h"
 
@@ -79,7 +80,7 @@ void vt_mpi_leave(struct vt_mpi_call *k)
 	if (!k->frame || !t) {
 		return;
 	}
-	/* what a call-back of the program has entered and not left ends with the call */
+	/* states that a call-back of the program entered and did not leave end with the call */
 	while (__builtin_expect(t->top > k->frame, 0)) {
 		vt_trace_leave(0, (enum vt_trace_kind)t->top[-1].how.kind);
 	}
@@ -90,7 +91,7 @@ void vt_mpi_leave(struct vt_mpi_call *k)
 
 /* ---- records ---- */
 
-/* In the longest record. */
+/* Records a message in the record with room for all values. */
 static void emit(
 	const struct vt_mpi_call *k, int64_t stamp, enum vt_raw_message_kind kind, const struct vt_raw_message *m)
 {
@@ -108,7 +109,7 @@ static inline struct vt_raw_message message_of(const struct vt_comm *c, int peer
 		.bytes_high = (uint32_t)(bytes >> 32) };
 }
 
-/* STATISTICS, recorded or not. */
+/* Counts for STATISTICS, whether the call is recorded or not. */
 static inline void count(
 	const struct vt_mpi_call *k, enum vt_raw_row_kind kind, uint32_t communicator, int peer, uint64_t bytes)
 {
@@ -117,7 +118,7 @@ static inline void count(
 	}
 }
 
-/* What the guide counts of a process's part (Intel Trace Collector guide, section 2.8.2). */
+/* The bytes of this process's share that STATISTICS counts (Intel Trace Collector guide, section 2.8.2). */
 static uint64_t counted_bytes(const struct vt_share *s)
 {
 	switch (s->op) {
@@ -138,7 +139,7 @@ static uint64_t counted_bytes(const struct vt_share *s)
 	}
 }
 
-/* Is there place for these in the records that most messages need? */
+/* Do these values fit the short record, which is enough for most messages? */
 static inline int is_small(const struct vt_comm *c, int peer, int tag, uint64_t bytes, uint32_t number)
 {
 	return c->id < 256 && peer == (uint16_t)peer && tag == (uint16_t)tag && bytes <= UINT32_MAX && number == 0;
@@ -174,7 +175,7 @@ static inline void emit_send(
 	}
 }
 
-/* since: ticks from its posting to the end of the call. */
+/* since: ticks from the posting of the receive to the end of the call. */
 static __attribute__((noinline)) void emit_long_receive(const struct vt_mpi_call *k, const struct vt_comm *c, int from,
 	int tag, uint64_t bytes, int64_t since, int64_t during, uint32_t number)
 {
@@ -192,7 +193,7 @@ static __attribute__((noinline)) void emit_long_receive(const struct vt_mpi_call
 	emit(k, k->leave, VT_RAW_MESSAGE_RECEIVE, &m);
 }
 
-/* A receive that is complete. post, during: when it was posted. */
+/* Records a receive that is complete. post, during: when it was posted. */
 static inline void emit_receive(struct vt_mpi_call *k, const struct vt_comm *c, int from, int tag, uint64_t bytes,
 	int64_t post, int64_t during, uint32_t number)
 {
@@ -214,7 +215,7 @@ uint64_t vt_type_bytes(long long count, MPI_Datatype type)
 {
 	MPI_Count size = 0;
 
-	/* most messages are of these */
+	/* most messages have one of these types */
 	if (count > 0 && (type == MPI_BYTE || type == MPI_CHAR)) {
 		return (uint64_t)count;
 	}
@@ -230,10 +231,11 @@ uint64_t vt_type_bytes(long long count, MPI_Datatype type)
 	return (uint64_t)count * (uint64_t)size;
 }
 
-/* Where a status has the bytes received, if MPI keeps them as they are; 0: it must be asked. */
+/* Where in a status MPI stores the number of bytes received, if it stores it as it is; 0: MPI must be asked. */
 static size_t bytes_at;
 
-/* Found by trying: whichever MPI it is, what it was told to keep it also says of what it received. */
+/* Finds that place by trying, so it works with any MPI: sets a number of bytes through MPI and searches the status
+ * for it. */
 static void find_bytes(void)
 {
 	static const MPI_Count tried[] = { 1, 0x12345, ((MPI_Count)1 << 33) + 7 };
@@ -283,7 +285,8 @@ void vt_send(struct vt_mpi_call *k, long long count, MPI_Datatype type, int to, 
 	}
 }
 
-/* post: when it was posted, and where it is among the events of its thread. */
+/* Records that a send did not happen. post: when it was posted, which also identifies it among the events of its
+ * thread. */
 static void take_back(
 	const struct vt_mpi_call *k, int64_t stamp, const struct vt_comm *c, int to, int tag, int64_t post)
 {
@@ -342,12 +345,12 @@ void vt_posted(struct vt_mpi_call *k, enum vt_request_kind kind, int persistent,
 
 void vt_posted_both(struct vt_mpi_call *k, int from, int tag, MPI_Comm comm, MPI_Request request)
 {
-	/* a send alone is complete with nothing to say */
+	/* when a send alone is complete, nothing is recorded */
 	vt_posted(k, from == MPI_PROC_NULL ? VT_REQUEST_SEND : VT_REQUEST_RECEIVE, 0, 0, MPI_DATATYPE_NULL,
 		from == MPI_PROC_NULL ? 0 : from, tag, comm, request);
 }
 
-/* Partitioned sends and receives pair in the order in which they are prepared. */
+/* Partitioned sends and receives are paired in the order in which they are prepared. */
 static uint32_t channel_number(const struct vt_comm *c, enum vt_request_kind kind, int peer, int tag)
 {
 	uint64_t channel = (uint64_t)c->id << 49 | (uint64_t)(kind == VT_REQUEST_RECEIVE) << 48 |
@@ -428,7 +431,7 @@ void vt_message_received(struct vt_mpi_call *k, struct vt_request *m, const MPI_
 	if (!m) {
 		return;
 	}
-	/* a call that failed may leave the message where it is */
+	/* if the call failed, the message may still be there */
 	if (status) {
 		emit_receive(k, m->comm, m->peer, m->tag, status_bytes(status), m->post, m->posted - m->post, 0);
 	}
@@ -440,7 +443,7 @@ void vt_message_posted(struct vt_mpi_call *k, struct vt_request *m, MPI_Request 
 	struct vt_request *r = m ? add(k, VT_REQUEST_RECEIVE, m->comm, request) : NULL;
 
 	if (r) {
-		/* the probe was where it got its place in the order */
+		/* the message got its place in the order of receives by the probe */
 		r->peer = m->peer;
 		r->tag = m->tag;
 		r->post = m->post;
@@ -499,7 +502,7 @@ static void emit_share(const struct vt_mpi_call *k, int64_t stamp, const struct 
 	}
 }
 
-/* The request is complete; its entry goes, or waits for the next start. */
+/* The request is complete. Its entry is removed, or, if it is persistent, waits for the next start. */
 static void complete(struct vt_mpi_call *k, struct vt_request *r, const MPI_Status *status)
 {
 	int cancelled = 0, recorded = k->recorded;
@@ -508,13 +511,14 @@ static void complete(struct vt_mpi_call *k, struct vt_request *r, const MPI_Stat
 	if (r->persistent && !r->active) {
 		return;
 	}
-	/* filters may leave out what completes it, or only that */
+	/* whether it is recorded depends on the call that posted it: filters may leave out the one that completes it
+	 * only */
 	k->recorded = r->recorded;
 	if (r->cancelled) {
 		PMPI_Test_cancelled(status, &cancelled);
 	}
 	if (r->kind == VT_REQUEST_RECEIVE && !cancelled) {
-		/* partitioned ones have no wildcards, and no status worth reading */
+		/* partitioned receives have no wildcards, and their status has no useful values */
 		emit_receive(k, r->comm, r->partitioned ? r->peer : status->MPI_SOURCE,
 			r->partitioned ? r->tag : status->MPI_TAG, r->partitioned ? r->bytes : status_bytes(status),
 			r->post, r->posted - r->post, r->partitioned ? r->number : 0);
@@ -539,7 +543,7 @@ static void complete(struct vt_mpi_call *k, struct vt_request *r, const MPI_Stat
 
 /* ---- waiting and testing ---- */
 
-/* w->request[] and w->status[] for n; 0: no memory. */
+/* Makes w->request[] and w->status[] large enough for n; 0: no memory. */
 static int make_room(struct vt_wait *w, size_t n)
 {
 	w->request = w->few_requests;
@@ -613,7 +617,7 @@ void vt_wait_one(struct vt_mpi_call *k, struct vt_wait *w, long long i, size_t a
 		return;
 	}
 	w->request[i] = NULL;
-	/* of a send that is complete there is nothing to say */
+	/* when a send is complete, nothing is recorded */
 	if (r->kind == VT_REQUEST_SEND && !r->cancelled) {
 		r->active = 0;
 		vt_requests_release(&requests, r, !r->persistent);
@@ -673,7 +677,7 @@ int vt_share_begin(struct vt_share *s, int op, MPI_Comm comm)
 	return s->comm != NULL;
 }
 
-/* `number` is given by those that begin: it must not be where the operation is only prepared. */
+/* Called by operations that begin: one that is only prepared must not count. */
 static uint32_t next_number(const struct vt_share *s)
 {
 	return atomic_fetch_add_explicit(s->comm->operations, 1, memory_order_relaxed);

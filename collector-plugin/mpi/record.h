@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the wrappers of MPI calls record, in terms of C handles: calls.c and fortran.c say for each call of calls.def where its
- * arguments are. All do nothing where no collector runs, and track requests also while the thread does not record, because what is
- * posted now may be complete when it does. */
+/* What the wrappers of MPI calls record, in terms of C handles. calls.c and fortran.c say for each call of calls.def
+ * where its arguments are. All functions do nothing if no collector runs. They also track requests while the thread
+ * does not record, because a request posted now may complete when it does. */
 #ifndef COLLECTOR_PLUGIN_MPI_RECORD_H
 #define COLLECTOR_PLUGIN_MPI_RECORD_H
 
@@ -15,13 +15,13 @@
 
 /* ---- messages ---- */
 
-/* Before a call that sends, or that posts a send. NULL status is none. */
+/* Before a call that sends or that posts a send. */
 VT_HIDDEN void vt_send(struct vt_mpi_call *k, long long count, MPI_Datatype type, int to, int tag, MPI_Comm comm);
-/* After it: it failed, so nothing was sent. */
+/* After such a call that failed, so nothing was sent. */
 VT_HIDDEN void vt_send_failed(struct vt_mpi_call *k);
-/* After a call that has received. */
+/* After a call that has received. status may be NULL. */
 VT_HIDDEN void vt_received(struct vt_mpi_call *k, const MPI_Status *status, int from, MPI_Comm comm);
-/* After a call that has posted one: entry of its request. bytes: count x type. */
+/* After a call that has posted a send or receive: makes an entry for its request. bytes: count x type. */
 VT_HIDDEN void vt_posted(struct vt_mpi_call *k, enum vt_request_kind kind, int persistent, long long count,
 	MPI_Datatype type, int peer, int tag, MPI_Comm comm, MPI_Request request);
 VT_HIDDEN void vt_posted_both(struct vt_mpi_call *k, int from, int tag, MPI_Comm comm, MPI_Request request);
@@ -30,8 +30,9 @@ VT_HIDDEN void vt_partitioned(struct vt_mpi_call *k, enum vt_request_kind kind, 
 /* Before MPI_Start(). */
 VT_HIDDEN void vt_started(struct vt_mpi_call *k, MPI_Request request);
 
-/* MPI_Mprobe and what receives its message: taken before the call, while the message still has its handle, and given back after it.
- * status NULL, request MPI_REQUEST_NULL: the call failed. */
+/* MPI_Mprobe and the calls that receive its message. The entry of a message is taken before the call, while the
+ * message still has its handle, and given back after the call. status NULL, request MPI_REQUEST_NULL: the call
+ * failed. */
 VT_HIDDEN void vt_matched(struct vt_mpi_call *k, MPI_Message message, const MPI_Status *status, MPI_Comm comm);
 VT_HIDDEN struct vt_request *vt_message_take(MPI_Message message);
 VT_HIDDEN void vt_message_received(struct vt_mpi_call *k, struct vt_request *message, const MPI_Status *status);
@@ -45,51 +46,54 @@ VT_HIDDEN void vt_request_freed(struct vt_mpi_call *k, MPI_Request request);
 
 enum { VT_WAIT_FEW = 16 };
 
-/* The requests of a call that may complete them, as they were before it, and a place for statuses that the program does not want. */
+/* The requests of a call that may complete them, as they were before the call, with room for statuses that the
+ * program does not want. */
 struct vt_wait {
-	size_t n, there; /* there: how many of them are known; 0: the rest is not filled in */
+	size_t n, there; /* there: how many of them have an entry; if 0, the other members are not set */
 	struct vt_request **request;
 	MPI_Status *status;
-	int fortran; /* status[] is of Fortran's kind */
+	int fortran; /* status[] has Fortran statuses */
 	struct vt_request *few_requests[VT_WAIT_FEW];
 	MPI_Status few_statuses[VT_WAIT_FEW];
 };
 
 VT_HIDDEN void vt_wait_begin(struct vt_mpi_call *k, struct vt_wait *w, long long n, const MPI_Request *request);
 VT_HIDDEN void vt_wait_begin_f(struct vt_mpi_call *k, struct vt_wait *w, long long n, const MPI_Fint *request);
-/* What the call is to be given for statuses. */
+/* The array of statuses to pass to MPI. */
 VT_HIDDEN void *vt_wait_statuses(struct vt_wait *w, void *own, int ignored);
 
-/* After the call. done: it says that the i-th (in statuses: the at-th) request is complete. */
+/* After the call, for each request that it reports as complete: the i-th request, whose status is the at-th. */
 VT_HIDDEN void vt_wait_one(struct vt_mpi_call *k, struct vt_wait *w, long long i, size_t at);
 VT_HIDDEN void vt_wait_all(struct vt_mpi_call *k, struct vt_wait *w, int rc);
 VT_HIDDEN void vt_wait_end(struct vt_mpi_call *k, struct vt_wait *w);
 
 /* ---- collective operations ---- */
 
-/* What this process does in one. */
+/* The part of this process in a collective operation. */
 struct vt_share {
 	int op; /* VT_RAW_OP_... */
 	struct vt_comm *comm;
-	int root; /* own rank: this one; -1: none, or another process of the own group of an intercommunicator */
+	/* The root: the own rank if it is this process; -1: there is none, or it is another process of the own group
+	 * of an intercommunicator. */
+	int root;
 	uint32_t number;
 	uint64_t sent, received;
 };
 
 VT_HIDDEN uint64_t vt_type_bytes(long long count, MPI_Datatype type);
-/* Begins with the communicator. 0: nothing is to be recorded. */
+/* Sets `op` and the communicator. Returns 0 if nothing is to be recorded. */
 VT_HIDDEN int vt_share_begin(struct vt_share *s, int op, MPI_Comm comm);
 VT_HIDDEN void vt_share_root(struct vt_share *s, int root);
-/* Degrees of neighbourhoods. */
+/* The numbers of neighbours that this process receives from and sends to. */
 VT_HIDDEN void vt_degrees(MPI_Comm comm, int *in, int *out);
-/* After a blocking one, one that has been begun with a request, and one that is only prepared. */
+/* After a blocking operation; after the start of one with a request; after the preparation of a persistent one. */
 VT_HIDDEN void vt_share_end(struct vt_mpi_call *k, const struct vt_share *s);
 VT_HIDDEN void vt_share_posted(struct vt_mpi_call *k, const struct vt_share *s, MPI_Request request);
 VT_HIDDEN void vt_share_prepared(struct vt_mpi_call *k, const struct vt_share *s, MPI_Request request);
 
 /* ---- communicators ---- */
 
-/* MPI_Comm_idup: the handle is there when the request is complete. */
+/* MPI_Comm_idup: the new handle is valid when the request is complete. */
 VT_HIDDEN void vt_comm_posted(
 	struct vt_mpi_call *k, struct vt_comm *parent, uint32_t number, MPI_Request request, void *target, int fortran);
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* The table of the program's requests: entries, their chains by handle, and the list of free entries. */
 #include "config.h"
 #include "collector-plugin/mpi/requests.h"
 
@@ -14,7 +15,7 @@ static void lock(struct vt_requests *t)
 		return;
 	}
 	while (__atomic_test_and_set(&t->lock, __ATOMIC_ACQUIRE)) {
-		/* the thread that has it may wait for our processor */
+		/* the thread that holds the lock may be waiting for our CPU */
 		if (++turns % 100 == 0) {
 			sched_yield();
 		}
@@ -30,7 +31,7 @@ static void unlock(struct vt_requests *t)
 
 static struct vt_request **bucket_of(const struct vt_requests *t, uint64_t handle)
 {
-	/* addresses differ in their middle bits, numbers in their low ones */
+	/* handles that are addresses differ in their middle bits, numbers in their low ones */
 	return &t->bucket[(handle * 0x9e3779b97f4a7c15u) >> 32 & (t->n_buckets - 1)];
 }
 
@@ -55,7 +56,7 @@ static void unlink_entry(struct vt_requests *t, struct vt_request *r)
 	r->linked = 0;
 }
 
-/* Its request is gone. */
+/* Marks an entry whose request has ended. */
 static void end_request(struct vt_requests *t, struct vt_request *r)
 {
 	r->live = 0;
@@ -63,7 +64,7 @@ static void end_request(struct vt_requests *t, struct vt_request *r)
 	t->idle++;
 }
 
-/* Not its handle's any more. */
+/* Removes an idle entry from the chain of its handle. */
 static void unlink_idle_entry(struct vt_requests *t, struct vt_request *r)
 {
 	unlink_entry(t, r);
@@ -84,7 +85,7 @@ static int grow(struct vt_requests *t)
 	size_t n_old = t->n_buckets;
 
 	if (!fresh) {
-		/* longer chains will do, where there are any */
+		/* without memory for a larger table, the present one is used with longer chains */
 		return n_old ? 0 : -1;
 	}
 	t->bucket = fresh;
@@ -124,13 +125,13 @@ static struct vt_request *take_free(struct vt_requests *t)
 	return r;
 }
 
-/* A free entry for this handle, in its chain. */
+/* Takes a free entry for this handle and links it into its chain. */
 static struct vt_request *claim_entry(struct vt_requests *t, uint64_t handle)
 {
 	struct vt_request *r = find(t, handle), **at;
 
 	if (r && r->live) {
-		/* a call that holds it is about to say that it is gone */
+		/* a call that holds the entry is about to report its end */
 		t->forgotten += !r->held;
 		end_request(t, r);
 	}

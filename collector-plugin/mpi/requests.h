@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the program's requests and matched messages stand for, found by their handle. MPI gives a handle out again as soon as
- * what it named is complete, and sets the program's variable to MPI_REQUEST_NULL in the call that completes it: so a call that may
- * complete a request holds its entry from before MPI is called until after, and another thread that gets the same handle meanwhile
- * makes a new entry. Entries never move. An entry whose request is gone stays at its handle, which MPI soon gives out again: up to
- * VT_REQUESTS_IDLE of them. No MPI here; memory is taken when the table grows, never given back. */
+/* What the program's requests and matched messages mean, found by their handles.
+ * MPI reuses a handle as soon as its request is complete, and sets the program's variable to MPI_REQUEST_NULL in the
+ * call that completes it. So a call that may complete a request holds the entry from before the MPI call until after
+ * it. If another thread gets the same handle meanwhile, it makes a new entry. Entries never move. An entry whose
+ * request has ended stays in the chain of its handle, which MPI will soon reuse; up to VT_REQUESTS_IDLE entries stay
+ * so.
+ * This file does not use MPI. The table takes memory when it grows, and never frees it. */
 #ifndef COLLECTOR_PLUGIN_MPI_REQUESTS_H
 #define COLLECTOR_PLUGIN_MPI_REQUESTS_H
 
@@ -14,33 +16,33 @@ enum vt_request_kind {
 	VT_REQUEST_SEND,
 	VT_REQUEST_RECEIVE,
 	VT_REQUEST_COLLECTIVE,
-	VT_REQUEST_COMMUNICATOR, /* MPI_Comm_idup: a new communicator, when it is complete */
-	VT_REQUEST_MATCHED,      /* of MPI_Mprobe: a message that has not been received yet */
+	VT_REQUEST_COMMUNICATOR, /* MPI_Comm_idup: a new communicator, valid when the request is complete */
+	VT_REQUEST_MATCHED,      /* a message found by MPI_Mprobe that has not been received yet */
 };
 
 struct vt_comm;
 
 struct vt_request {
 	uint64_t handle;
-	struct vt_request *next; /* in its chain, or free */
-	/* a new entry has 0 from here on */
+	struct vt_request *next; /* next entry in its chain, or in the list of free entries */
+	/* all members from here on are 0 in a new entry */
 	uint8_t kind;
 	uint8_t persistent;
 	uint8_t active;      /* persistent: it has been started */
-	uint8_t partitioned; /* pairs with the partitioned one of the same number, not with messages */
-	uint8_t cancelled;   /* MPI_Cancel() was called: whether in time the status says */
-	uint8_t recorded;    /* the call that posted it was */
+	uint8_t partitioned; /* it pairs with the partitioned request of the same number, not with messages */
+	uint8_t cancelled;   /* MPI_Cancel() was called; the status says whether it was in time */
+	uint8_t recorded;    /* the call that posted it was recorded */
 	uint8_t linked;      /* in the chain of its handle */
-	uint8_t live;        /* and found there: its request is not gone */
-	uint16_t held;       /* calls under way that may complete it */
-	uint16_t op;         /* collective */
+	uint8_t live;        /* linked, and its request has not ended */
+	uint16_t held;       /* number of calls under way that may complete it */
+	uint16_t op;         /* of a collective: VT_RAW_OP_... */
 	uint32_t number;     /* of the collective on its communicator; of the partitioned one in its channel */
-	int32_t peer, tag;   /* as posted, maybe wildcards; root of a collective */
+	int32_t peer, tag;   /* as posted, so wildcards are possible; the root of a collective */
 	struct vt_comm *comm;
 	uint64_t bytes;       /* sent, or room for what is received */
-	uint64_t bytes_back;  /* collective: received */
-	int64_t post, posted; /* the call that started it: entered, left, in ticks */
-	void *target;         /* VT_REQUEST_COMMUNICATOR: where its handle will be */
+	uint64_t bytes_back;  /* of a collective: bytes received */
+	int64_t post, posted; /* when the call that started it was entered and left, in ticks */
+	void *target;         /* VT_REQUEST_COMMUNICATOR: where MPI stores the new handle */
 };
 
 enum { VT_REQUESTS_CHUNK = 256, VT_REQUESTS_CHUNKS = 4096, VT_REQUESTS_IDLE = 1024 };
@@ -48,26 +50,27 @@ enum { VT_REQUESTS_CHUNK = 256, VT_REQUESTS_CHUNKS = 4096, VT_REQUESTS_IDLE = 10
 struct vt_requests {
 	struct vt_request **bucket;
 	size_t n_buckets; /* a power of two */
-	size_t used;      /* entries that are live, */
-	size_t idle;      /* and that are linked and not live */
+	size_t used;      /* number of live entries */
+	size_t idle;      /* number of entries that are linked and not live */
 	struct vt_request *free;
 	struct vt_request *chunk[VT_REQUESTS_CHUNKS];
 	size_t n_chunks;
-	uint64_t forgotten; /* entries whose handle was given out again without our having seen their end */
-	uint64_t refused;   /* no memory, or too many */
-	int threads;        /* several threads may call: take the lock */
+	uint64_t forgotten; /* entries whose handle was reused before we had seen the end of their request */
+	uint64_t refused;   /* requests without an entry: no memory, or too many */
+	int threads;        /* several threads may call, so the lock is needed */
 	volatile char lock;
 };
 
-/* A new entry for this handle, all else 0; NULL: no memory, counted in `refused`. */
+/* Makes an entry for this handle, all other members 0; NULL: no memory, which is counted in `refused`. */
 struct vt_request *vt_requests_add(struct vt_requests *t, uint64_t handle);
 
-/* The entry of a handle that a call may complete, held until vt_requests_release(); NULL: there is none. */
+/* Finds the entry of a handle that a call may complete, and holds it until vt_requests_release(); NULL: there is
+ * none. */
 struct vt_request *vt_requests_hold(struct vt_requests *t, uint64_t handle);
 /* The same for n handles, under one lock. Returns how many entries there are. */
 size_t vt_requests_hold_all(struct vt_requests *t, const uint64_t *handle, size_t n, struct vt_request **out);
 
-/* The call is over. gone: the handle means nothing any more (complete and not persistent, or freed). */
+/* The call has ended. gone: the handle is no longer valid (freed, or complete and not persistent). */
 void vt_requests_release(struct vt_requests *t, struct vt_request *r, int gone);
 
 #endif

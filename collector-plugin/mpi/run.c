@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* One job from MPI_Init to MPI_Finalize: who takes part, the clock sessions, one trace. Trouble of one rank is
- * told to all, so that none waits for another: then each keeps its own raw file, which stftool can merge. */
+/* One job from MPI_Init to MPI_Finalize: which ranks take part, the clock sessions, and one trace. An error of one
+ * rank is sent to all ranks, so that none waits for another. Then each rank keeps its own raw file, which stftool can
+ * merge. */
 #include "config.h"
 #include "collector-plugin/mpi/job.h"
 #include "collector-plugin/host/locale.h"
@@ -28,9 +29,9 @@
 
 static struct vt_job job;
 static char raw_path[4096];
-static int over; /* MPI_Finalize or MPI_Abort: there is nothing more to say about the end */
+static int over; /* MPI_Finalize or MPI_Abort has reported the end, so nothing more is reported */
 
-/* The worst of what the ranks say, known to all of them. */
+/* The worst result of all ranks, known to all of them. */
 static int all_well(int rc)
 {
 	int mine = rc < 0, worst = 1;
@@ -43,7 +44,7 @@ static void say(const char *what, const struct tkm_err *err)
 	vt_say(1, "WARNING", "%s: %s", what, err->text);
 }
 
-/* The sessions are over for this rank; the raw file goes on. */
+/* Ends the clock sessions of this rank; recording into the raw file goes on. */
 static void without_link(void)
 {
 	vt_job_page_close();
@@ -53,8 +54,8 @@ static void without_link(void)
 	}
 }
 
-/* Processes that MPI_Comm_spawn() started are a job of their own, with a trace of its own, beside their parents', whose program
- * they often are. */
+/* Names the trace of processes that MPI_Comm_spawn() started. They are a job of their own, with a trace of its own
+ * beside that of their parents, who often run the same program. */
 static void name_spawned(void)
 {
 	MPI_Comm parent = MPI_COMM_NULL;
@@ -68,7 +69,7 @@ static void name_spawned(void)
 	}
 }
 
-/* The sampler process sees then whether the calls of MPI end, and may look at the stacks. */
+/* Lets the sampler process see whether calls of MPI return, and look at the stacks. */
 static void watch(void)
 {
 	const struct vt_settings *s = vt_collect_settings();
@@ -87,7 +88,7 @@ static void watch(void)
 	atomic_store_explicit(&h->watched, 1, memory_order_release);
 }
 
-/* All ranks are in MPI_Finalize: what is left takes as long as our own sessions do, which have limits of their own. */
+/* All ranks are in MPI_Finalize. The rest takes as long as our own sessions, which have time limits of their own. */
 static void stop_watching(void)
 {
 	if (vt_mpi_watched) {
@@ -96,7 +97,7 @@ static void stop_watching(void)
 	}
 }
 
-/* The clocks of the job, and its first session. */
+/* Prepares the clocks of the job, and makes its first session. */
 static void begin_clocks(struct tkm_err *err)
 {
 	int rc = vt_job_clock_open(&job, err);
@@ -132,7 +133,7 @@ static void begin(int *argc, char ***argv)
 	if (job.alone) {
 		return;
 	}
-	/* all ranks come out of MPI_Init at about the same time; one that does not come here has no libVT, as a rule */
+	/* all ranks return from MPI_Init at about the same time; if one does not come here, it usually has no libVT */
 	vt_job_wait(
 		"still waiting in MPI_Init for other ranks: do all of them have libVT? Either all ranks are started "
 		"by vtrun or linked with -lVT, or none");
@@ -198,7 +199,8 @@ static VT_ErrorCode timesync(void)
 		}
 		return rc < 0 ? VT_ERR_COMM : VT_OK;
 	}
-	/* the wait for one that computes for long yet has no limit, that in the session has */
+	/* there is no time limit here, because another rank may compute for long before its call; there is one in the
+	 * session */
 	PMPI_Barrier(MPI_COMM_WORLD);
 	rc = vt_job_session(&job, CAL_MIDDLE, &err);
 	if (rc < 0) {
@@ -220,8 +222,8 @@ VT_ErrorCode vt_job_timesync(void)
 	return rc;
 }
 
-/* By all ranks together, before PMPI_Finalize: a launcher ends the whole job where one of them is gone already, with an exit
- * status of its own, and with it the writer. */
+/* By all ranks together, before PMPI_Finalize: if a rank is gone, some launchers end the whole job, and the writer
+ * with it, with an exit status of their own. */
 static void write_trace(void)
 {
 	struct tkm_err err = { .text = "" };
@@ -242,14 +244,14 @@ static void write_trace(void)
 	}
 	vt_job_wait(NULL);
 	PMPI_Bcast(&rc, 1, MPI_INT, job.writer, MPI_COMM_WORLD);
-	/* the writer has removed those that it sees */
+	/* the writer has removed the raw files that it sees */
 	if (rc == 0 && !keep && job.need[job.rank]) {
 		vt_job_say_before(&job);
 		unlink(raw_path);
 	}
 }
 
-/* Once for all ranks together: a line of each would be a thousand. */
+/* Reports once for all ranks together: a line from each could be a thousand lines. */
 static void say_account(void)
 {
 	const struct vt_account *a = vt_collect_account();
@@ -291,7 +293,7 @@ static void end_recording(void)
 	vt_collect_end(0);
 }
 
-/* The clock session at the end, and the trace. */
+/* Makes the clock session at the end, and the trace. */
 static void end(void)
 {
 	struct tkm_err err = { .text = "" };
@@ -332,8 +334,8 @@ static void end(void)
 		write_trace();
 	}
 	without_link();
-	/* Over TCP MPICH 4.0 ends no connection to a rank that is ahead in MPI_Finalize (https://github.com/pmodels/mpich/pull/6596), and
-	 * some have just been napping. */
+	/* Over TCP, MPICH 4.0 does not end a connection to a rank that is already in MPI_Finalize
+	 * (https://github.com/pmodels/mpich/pull/6596). Some ranks have just been sleeping, so let all arrive first. */
 	PMPI_Barrier(MPI_COMM_WORLD);
 }
 
@@ -347,7 +349,7 @@ void vt_job_end(void)
 		vt_job_forget_decision();
 		return;
 	}
-	/* who waits here for the others is as stuck as in a call */
+	/* a rank that waits here for the others is as stuck as one in a call of MPI */
 	vt_mpi_count(1);
 	vt_call_finalize();
 	if (job.host_name && vt_collect_running()) {
@@ -358,7 +360,7 @@ void vt_job_end(void)
 	vt_locale_back(was);
 }
 
-/* Where the samples are, said once, by the lowest rank that has something to say first. */
+/* Reports where the samples are, once, from the lowest rank that has something to report. */
 static void say_kept(const char *how)
 {
 	char text[9100];

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* How many bytes one process sends and receives in a collective operation, by MPI's definition of each and whatever way the library
- * takes. What is only significant at the root is looked at there only. */
+/* How many bytes one process sends and receives in a collective operation. This follows from MPI's definition of each
+ * operation, whatever algorithm the library uses. Arguments that are significant only at the root are read only
+ * there. */
 #include "config.h"
 #include "collector-plugin/mpi/shares.h"
 
 enum { IS_ROOT = 1, TAKES_PART = 2 };
 
-/* Notes the root. In an intercommunicator it is in the other group, or this process (MPI_ROOT), or neither. */
+/* Notes the root. In an intercommunicator the root is in the other group, or is this process (MPI_ROOT), or is
+ * another process of the own group (MPI_PROC_NULL). */
 static int role(struct vt_share *s, int root)
 {
 	if (!s->comm->inter) {
@@ -168,7 +170,7 @@ void vt_share_neighbor_allgather(
 	int in, out;
 
 	vt_degrees(s->comm->handle, &in, &out);
-	/* to each neighbour the same */
+	/* the same bytes to each neighbour */
 	s->sent = vt_type_bytes(sendcount, sendtype) * (uint64_t)out;
 	s->received = vt_type_bytes(recvcount, recvtype) * (uint64_t)in;
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The bytes of one process in each collective operation. size: of one count, in Fortran always that of MPI_Fint. */
+/* The bytes that one process sends and receives in each collective operation. size: of one element of an array of
+ * counts; in Fortran always that of MPI_Fint. */
 #ifndef COLLECTOR_PLUGIN_MPI_SHARES_H
 #define COLLECTOR_PLUGIN_MPI_SHARES_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Start and end of MPI, in C and in Fortran: the real call always happens, with what the program gave it, and
- * what the collector does is before or after it. The Intel Trace Collector guide, section 3.1.3. */
+/* Start and end of MPI, in C and in Fortran (Intel Trace Collector guide, section 3.1.3). The call of MPI is always
+ * made, with the program's arguments, and the collector does its work before or after it. */
 #include "config.h"
 #include "collector-plugin/mpi/private.h"
 
@@ -19,14 +19,15 @@
 #include "collector-plugin/host/time.h"
 #include "collector-plugin/trace/trace.h"
 
-/* Only the first start counts: VT_initialize() after MPI_Init() is no error. */
+/* Only the first start has an effect: VT_initialize() after MPI_Init() is no error. */
 static _Atomic int begun, ended;
 
-/* When the program called MPI_Init, by CLOCK_MONOTONIC, and which one: the timer of the trace is settled in it. */
+/* When the program called MPI_Init, by CLOCK_MONOTONIC, and which call it was. The timer of the trace is not chosen
+ * before MPI is initialised. */
 static struct {
 	int64_t ns;
 	const char *name;
-	uint32_t function; /* 0: its state was not entered */
+	uint32_t function; /* id of the call; 0: its state was not entered */
 } init;
 
 static void about_to_begin(int *argc, char ***argv, const char *name)
@@ -62,7 +63,7 @@ void vt_init_entered(struct vt_collect *c)
 	vt_trace_enter_unsampled(init.function, at);
 }
 
-/* MPI_Finalize: what MPI does in it when the trace is complete is not in the trace. */
+/* Enters the state of MPI_Finalize. What MPI does after the trace is complete is not in the trace. */
 static void enter_finalize(void)
 {
 	struct vt_collect *c = vt_collect_running();
@@ -81,16 +82,16 @@ static void end(void)
 	}
 }
 
-static _Atomic int started_mpi; /* by VT_initialize(), and the program has not called MPI_Init() itself */
+static _Atomic int started_mpi; /* VT_initialize() has started MPI, and the program has not called MPI_Init() itself */
 
-/* MPI runs since VT_initialize(), and now the program, which has called that first, starts it: once is right, and it is the program's to
- * end. */
+/* Is this MPI_Init() the program's own, after VT_initialize() has already started MPI? This is allowed once, and then
+ * the program must call MPI_Finalize() itself. */
 static int is_started_already(void)
 {
 	return atomic_exchange(&started_mpi, 0);
 }
 
-/* The start that is under way: what it calls by its PMPI_ name is not another one. */
+/* A start is under way: if MPI calls its own MPI_Init through the PMPI_ name, that is not another start. */
 static _Atomic int starting;
 
 int MPI_Init(int *argc, char ***argv)
@@ -150,7 +151,8 @@ int MPI_Finalize(void)
 	return rc;
 }
 
-/* Whoever is killed now has its samples in its raw file; so has this one, closed. */
+/* Processes that are killed now have their samples in their raw files. So does this process, which also closes its
+ * raw file. */
 int MPI_Abort(MPI_Comm comm, int errorcode)
 {
 	int (*next)(MPI_Comm, int) = (int (*)(MPI_Comm, int))vt_mpi_next("MPI_Abort", NULL);
@@ -159,10 +161,11 @@ int MPI_Abort(MPI_Comm comm, int errorcode)
 	return next ? next(comm, errorcode) : MPI_ERR_INTERN;
 }
 
-/* ---- behind another tool ---- */
+/* ---- PMPI_ names, for use after another tool ---- */
 
-/* Tools that are loaded before us (LD_PRELOAD, or earlier on the link line) have an MPI_Init of their own, which calls PMPI_Init: we
- * would never hear of it. So these four have their second name here too; the first one counts. */
+/* Tools that are loaded before us (LD_PRELOAD, or earlier on the link line) have an MPI_Init of their own, which
+ * calls PMPI_Init, so our MPI_Init would never be called. Therefore these four calls have their PMPI_ names here,
+ * too. Only the first call has an effect. */
 
 int PMPI_Init(int *argc, char ***argv)
 {
@@ -230,7 +233,7 @@ void mpi_init_thread_f08_(int *required, int *provided, int *ierr);
 void mpi_finalize_f08_(int *ierr);
 void mpi_abort_f08_(int *comm, int *errorcode, int *ierr);
 
-/* ierr may be absent in the module mpi_f08: then it is NULL, and whether it went well MPI itself knows. */
+/* In the module mpi_f08 ierr may be absent: then it is NULL, and MPI is asked whether it is running. */
 static int is_running(void)
 {
 	int flag = 0;
@@ -342,7 +345,7 @@ void mpi_abort_f08_(int *comm, int *errorcode, int *ierr)
 
 /* ---- the VT interface over MPI ---- */
 
-/* VT_THREAD_LEVEL 0 to 3; MPI_THREAD_FUNNELED without it. */
+/* The level from VT_THREAD_LEVEL, 0 to 3; without it MPI_THREAD_FUNNELED. */
 static int thread_level(void)
 {
 	static const int levels[] = { MPI_THREAD_SINGLE, MPI_THREAD_FUNNELED, MPI_THREAD_SERIALIZED,
@@ -366,7 +369,7 @@ static VT_ErrorCode initialize(int *argc, char ***argv)
 		}
 		atomic_store(&started_mpi, 1);
 	} else {
-		/* started past us, by a library that was bound to MPI itself */
+		/* MPI was started by a library that is bound to MPI itself, so we have not seen it */
 		begin(argc, argv);
 	}
 	return vt_self();
@@ -382,8 +385,9 @@ static void finalize_mpi(int status, void *unused)
 	}
 }
 
-/* "Finalizes Intel Trace Collector and underlying communication": MPI at once if VT_initialize() has started it. What the program
- * has started itself it may still use, as some do, and end itself; where it does not, it ends with the program. */
+/* "Finalizes Intel Trace Collector and underlying communication" (Intel Trace Collector guide). If VT_initialize()
+ * has started MPI, this ends MPI at once. If the program has started MPI, it may still use it, as some programs do,
+ * and end it itself; if it does not, MPI is ended when the program exits. */
 static VT_ErrorCode finalize(void)
 {
 	int over = 0;
@@ -401,7 +405,7 @@ static VT_ErrorCode finalize(void)
 	return VT_OK;
 }
 
-/* Before the start in preload.c, which wants to know that MPI is here. */
+/* Runs before the start in preload.c, which must know that MPI is present. */
 static void __attribute__((constructor(102))) add_hooks(void)
 {
 	vt_hooks.library = "libVT, " PACKAGE_NAME " " PACKAGE_VERSION;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A barrier that leaves the processors to the ranks that still work. */
+/* A barrier that leaves the CPUs to the ranks that still work. */
 #include "config.h"
 #include "collector-plugin/mpi/job.h"
 
@@ -10,7 +10,7 @@
 
 void vt_job_wait(const char *late)
 {
-	/* where one of us works meanwhile, it needs the processors of those who only wait */
+	/* a rank that works meanwhile needs the CPUs of those that only wait */
 	const double patience_s = 20, awake_s = late ? 0.005 : 0.0002;
 	double begin = PMPI_Wtime();
 	int done = 0, said = 0;

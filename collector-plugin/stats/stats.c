@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Counts calls, times and communication of each function in a table per thread, and writes its rows into the raw
+ * file. */
 #include "config.h"
 #include "collector-plugin/stats/stats.h"
 #include "collector-plugin/host/lock.h"
@@ -8,7 +10,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-/* Calls of a row's function and their time, since the thread began or was asked last: THROTTLE. */
+/* For THROTTLE: calls of a row's function and their time, since the thread began or since they were last checked. */
 struct life {
 	uint64_t count;
 	int64_t inclusive;
@@ -20,12 +22,13 @@ struct vt_stats {
 	struct vt_collect *c;
 	struct vt_stats *next;
 	int thread;
-	uint32_t n, used;                  /* rows, a power of two; those with a function */
-	int64_t written, second;           /* tick; ticks */
-	struct vt_raw_row *recent[RECENT]; /* of calls, by the low bits of their functions: most find theirs here */
-	struct life *life;                 /* [n]; NULL: without THROTTLE */
-	struct vt_raw_row rest[VT_RAW_ROW_KINDS]; /* of what has no row */
-	struct vt_raw_row row[]; /* function 0: free. Counts and times are those since they were last written */
+	uint32_t n, used;        /* n: rows, a power of two; used: rows with a function */
+	int64_t written, second; /* written: tick of the last writing; second: ticks per second */
+	/* rows of calls, by the low bits of their functions: most calls find theirs here */
+	struct vt_raw_row *recent[RECENT];
+	struct life *life;                        /* [n]; NULL: THROTTLE is off */
+	struct vt_raw_row rest[VT_RAW_ROW_KINDS]; /* for everything that has no row of its own */
+	struct vt_raw_row row[];                  /* function 0: free. Counts and times since the last writing */
 };
 
 static int rows_wanted;
@@ -139,7 +142,7 @@ static inline int is_row(const struct vt_raw_row *r, const struct vt_raw_row *ke
 		r->communicator == key->communicator && r->kind == key->kind;
 }
 
-/* The row of what is counted; three quarters of them are filled at most. */
+/* Finds or makes the row for this key. At most three quarters of the rows are filled. */
 static struct vt_raw_row *find_row(struct vt_stats *s, const struct vt_raw_row *key)
 {
 	uint32_t i = first_place(key, s->n);
@@ -154,7 +157,7 @@ static struct vt_raw_row *find_row(struct vt_stats *s, const struct vt_raw_row *
 		}
 		s->used++;
 		s->row[i] = *key;
-		s->row[i].t.more = 0; /* vt_stats_add() adds it */
+		s->row[i].t.more = 0; /* vt_stats_add() adds to it */
 	}
 	return &s->row[i];
 }
@@ -247,7 +250,8 @@ void vt_stats_finish(void)
 	struct vt_stats *s;
 
 	atomic_store(&finished, 1);
-	/* a signal handler that ends the program may have interrupted the one who holds it */
+	/* do not wait for the lock: a signal handler that ends the program may have interrupted the thread that holds
+	 * it */
 	if (vt_lock_try(&lock) != 0) {
 		return;
 	}

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* STATISTICS (Intel Trace Collector guide, section 2.8): count and times of each function in each thread, in fixed memory, whether events are recorded or
- * not. Rows go into the raw file as definitions, what has changed each second and all at the end, so that a process that is killed
- * has them up to a second before its last event. */
+/* STATISTICS (Intel Trace Collector guide, section 2.8): number and times of the calls of each function in each
+ * thread, in fixed memory, whether events are recorded or not. The rows are written into the raw file as definitions:
+ * each second the rows that have changed, and all rows at the end. So the raw file of a process that is killed has
+ * them up to at most one second before its last event. */
 #ifndef COLLECTOR_PLUGIN_STATS_STATS_H
 #define COLLECTOR_PLUGIN_STATS_STATS_H
 
@@ -11,26 +12,27 @@
 
 struct vt_stats;
 
-/* STATISTICS is on: threads that register from now on have a table of so many rows at most. */
+/* Turns STATISTICS on: threads that register from now on get a table of at most this many rows. */
 VT_HIDDEN void vt_stats_start(int rows);
 VT_HIDDEN int vt_stats_wanted(void);
-/* THROTTLE: after so many calls of a function in a thread that took less on average, `stop` is called with it, maybe more than once. */
+/* THROTTLE: `stop` is called with a function, maybe more than once, when a thread has called it this many times and
+ * the calls took less than the limit on average. */
 VT_HIDDEN int vt_stats_throttles(void);
 VT_HIDDEN void vt_stats_throttle(unsigned long long calls, double seconds, void (*stop)(uint32_t function));
-/* A table for the calling thread; NULL: STATISTICS is off, or no memory. `others`: the function that rows are counted with for which there is
- * no place. */
+/* Makes a table for the calling thread; NULL: STATISTICS is off, or no memory. `others`: the function that stands for
+ * those without a row of their own. */
 VT_HIDDEN struct vt_stats *vt_stats_thread(struct vt_collect *c, int thread, uint32_t others);
-/* A call, or one of several communications in it, has ended at `now`: what to count it with (t: 0), and its ticks with and without what it
- * called. */
+/* A call, or one of several communications in it, has ended at `now`. The arguments are the key of its row (with t:
+ * 0), and the ticks with and without what it called. */
 VT_HIDDEN void vt_stats_add(
 	struct vt_stats *s, const struct vt_raw_row *key, int64_t now, int64_t inclusive, int64_t exclusive);
-/* The same for a call, by its function alone. */
+/* The same for a call, counted by its function alone. */
 VT_HIDDEN void vt_stats_call(struct vt_stats *s, uint32_t function, int64_t now, int64_t inclusive, int64_t exclusive);
-/* The thread ends. */
+/* Called when the thread ends. */
 VT_HIDDEN void vt_stats_thread_ends(struct vt_stats *s);
-/* The run ends: rows of all threads that are still there. */
+/* Called when the run ends: writes the rows of all threads that still exist. */
 VT_HIDDEN void vt_stats_finish(void);
-/* In the child of a fork: the tables are the parent's. */
+/* Called in the child of a fork, because the tables belong to the parent. */
 VT_HIDDEN VT_IN_CHILD void vt_stats_forked(void);
 
 #endif

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Two ways up the stack. PCTRACE-FAST follows frame pointers, which all code between must keep; only the innermost caller is certain
- * without. Else the unwinder of the compiler's library reads the tables of each function. Its result is kept with the places where the
- * return addresses were found: while the same call at the same depth of the stack finds the same addresses there, it is the same stack. */
+/* Walks up the call stack, in one of two ways. PCTRACE-FAST follows frame pointers. All functions on the way must
+ * keep frame pointers; if they do not, only the innermost caller is certain. Otherwise the unwinder of the compiler's
+ * library reads the unwind tables of each function. Its result is cached with the places on the stack where the
+ * return addresses were found: if the same call at the same depth finds the same addresses there, the stack is the
+ * same. */
 #include "config.h"
 #include "collector-plugin/trace/callstack.h"
 
@@ -41,32 +43,32 @@ static struct {
 	int fast, cache;
 	struct range {
 		uintptr_t at, low, high;
-	} own, calls;                /* this library, and what has the calls of class SYSTEM */
-	_Atomic uint32_t generation; /* changes when addresses may have got another meaning */
-	uint32_t n;                  /* stacks; under vt_objects_lock */
+	} own, calls;                /* address ranges of this library, and of the one with the calls of class SYSTEM */
+	_Atomic uint32_t generation; /* changes when addresses may have got a new meaning */
+	uint32_t n;                  /* number of stacks; protected by vt_objects_lock */
 	_Unwind_Reason_Code (*backtrace)(_Unwind_Trace_Fn, void *);
 	uintptr_t (*get_ip)(struct _Unwind_Context *);
 	uintptr_t (*get_cfa)(struct _Unwind_Context *);
 } state;
 
-/* By a hash of its addresses. */
+/* The known stacks, in a table by a hash of their addresses. */
 static struct stack {
 	_Atomic uint64_t hash; /* 0: free */
-	uint32_t id;           /* 0: there was no place for its definition */
+	uint32_t id;           /* 0: there was no space for its definition */
 } * stacks;
 
-/* Return addresses, innermost first, and where they are. */
+/* A walk: return addresses, innermost first, and where on the stack they are. */
 struct walk {
 	unsigned n, want, skip;
 	uintptr_t pc[VT_RAW_STACK];
 	const uintptr_t *place[VT_RAW_STACK + VT_RAW_STACK];
-	uintptr_t all[VT_RAW_STACK + VT_RAW_STACK]; /* with those that are skipped */
+	uintptr_t all[VT_RAW_STACK + VT_RAW_STACK]; /* all return addresses, with those that are skipped */
 	unsigned n_all;
 };
 
-/* One call at one depth of the stack. */
+/* The cached stack of one call at one depth of the stack. */
 struct cached {
-	const uintptr_t *first; /* where its return address is */
+	const uintptr_t *first; /* where on the stack its return address is */
 	uint32_t id, generation;
 	uint8_t skip, levels, n;
 	const uintptr_t *place[VT_RAW_STACK];
@@ -78,7 +80,7 @@ struct vt_callstack_cache {
 
 /* ---- options ---- */
 
-/* on, off, LEVELS or SKIP:LEVELS, 0 to 15 each; the parser of the options has refused all else. */
+/* Reads on, off, LEVELS or SKIP:LEVELS, each 0 to 15. The parser of the options has rejected everything else. */
 static struct vt_callstack_levels read_levels(const char *text)
 {
 	struct vt_callstack_levels l = { 0, 0 };
@@ -145,7 +147,7 @@ void vt_callstack_start(void)
 		dl_iterate_phdr(find_range, &state.own);
 		stacks = vt_trace_memory(STACKS * sizeof(*stacks));
 	}
-	/* loaded here, because an event must not load a library */
+	/* the unwinder is loaded now, because an event must not load a library */
 	if (!state.fast && !state.backtrace && find_unwinder() < 0) {
 		state.fast = HAS_FRAMES;
 		vt_say(1, "WARNING", "libgcc_s.so.1 cannot be loaded: %s",
@@ -173,7 +175,7 @@ static inline int is_own(uintptr_t pc)
 	return (pc >= state.own.low && pc < state.own.high) || (pc >= state.calls.low && pc < state.calls.high);
 }
 
-/* The first frame whose return address is outside this library, which keeps frame pointers. */
+/* The first frame whose return address is outside this library. This library keeps frame pointers. */
 static inline const uintptr_t *leave_library(const uintptr_t *frame)
 {
 	while (is_own(frame[1])) {
@@ -199,7 +201,7 @@ static inline void walk_frames(struct walk *w, const struct vt_callstack_thread 
 			}
 		}
 		next = (const uintptr_t *)frame[0];
-		/* the register may have held anything in code that does not keep frame pointers */
+		/* in code that does not keep frame pointers, the register may have held any value */
 		if (next <= frame || (uintptr_t)next % sizeof(*next) || (uintptr_t)frame < t->low ||
 			(uintptr_t)(next + 2) > t->high) {
 			return;
@@ -241,7 +243,7 @@ static uint64_t hash_of(const uintptr_t *pc, unsigned n)
 	return h ? h : 1;
 }
 
-/* Under vt_objects_lock. */
+/* The caller holds vt_objects_lock. */
 static uint32_t define(struct vt_collect *c, const uintptr_t *pc, unsigned n)
 {
 	struct vt_raw_place place[VT_RAW_STACK];
@@ -250,7 +252,7 @@ static uint32_t define(struct vt_collect *c, const uintptr_t *pc, unsigned n)
 
 	for (i = 0; i < n; i++) {
 		o = vt_object_of(c, pc[i]);
-		/* code that was made at run time, or no code at all: what is above it means nothing */
+		/* code generated at run time, or no code at all: the addresses above it mean nothing */
 		if (!o) {
 			break;
 		}
@@ -267,7 +269,7 @@ static __attribute__((noinline)) uint32_t number_slow(const uintptr_t *pc, unsig
 	uint32_t i, id = 0;
 
 	if (vt_tls.inside || !vt_tls.collect) {
-		return 0; /* a signal handler has interrupted us in here */
+		return 0; /* this thread holds the lock: a signal handler has interrupted it here */
 	}
 	vt_tls.inside++;
 	vt_lock(&vt_objects_lock);
@@ -340,7 +342,7 @@ static void store_in_cache(struct cached *s, const struct walk *w, const uintptr
 	s->id = id;
 	s->generation = atomic_load_explicit(&state.generation, memory_order_relaxed);
 	for (i = 0; i < w->n_all && i < VT_RAW_STACK; i++) {
-		/* the frame of a signal handler has no return address there */
+		/* in the frame of a signal handler there is no return address at that place */
 		if (w->place[i] < first || *w->place[i] != w->all[i]) {
 			return;
 		}

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Source locations by the call stack (PCTRACE, VT_sclstack(); Intel Trace Collector guide, sections 2.9 and 3.1.4). What is recorded are addresses: each
- * different stack once, as a definition with a number that events refer to like one of VT_scldef(). The merge finds the source lines. */
+/* Source locations by the call stack (PCTRACE, VT_sclstack(); Intel Trace Collector guide, sections 2.9 and 3.1.4).
+ * The raw file has addresses: each different stack is recorded once, as a definition with a number. Events refer to
+ * this number like to one of VT_scldef(). The merge finds the source lines. */
 #ifndef COLLECTOR_PLUGIN_TRACE_CALLSTACK_H
 #define COLLECTOR_PLUGIN_TRACE_CALLSTACK_H
 
@@ -8,33 +9,35 @@
 
 #include "collector-plugin/core/thread.h"
 
-/* Of a thread: its stack, where the walk may read, and what it has seen. */
+/* For each thread: the range of its stack, in which a walk may read, and its cache. */
 struct vt_callstack_thread {
 	uintptr_t low, high;
-	struct vt_callstack_cache *cache; /* NULL: not needed so far */
+	struct vt_callstack_cache *cache; /* NULL: not used so far */
 };
 
-enum { VT_CALLSTACK_MOST = 15 }; /* return addresses of a stack at most */
+enum { VT_CALLSTACK_MOST = 15 }; /* return addresses of a stack, at most */
 
-/* PCTRACE: what holds for functions of which no rule says otherwise. levels 0: off. */
+/* PCTRACE: applies to functions for which no rule says otherwise. levels 0: off. */
 struct vt_callstack_levels {
 	unsigned skip, levels;
 };
 
-/* Reads PCTRACE, PCTRACE-FAST and PCTRACE-CACHE. Before the first definition. */
+/* Reads PCTRACE, PCTRACE-FAST and PCTRACE-CACHE. Must be called before the first definition. */
 VT_HIDDEN void vt_callstack_start(void);
-/* The code around this address is ours, too. After vt_callstack_start(). */
+/* The code around this address belongs to the collector, too. After vt_callstack_start(). */
 VT_HIDDEN void vt_callstack_own(const void *address);
 VT_HIDDEN struct vt_callstack_levels vt_callstack_default(void);
-/* The stack of the calling thread, from the caller of this library on: `skip` return addresses are left out, up to `levels` taken.
- * Returns its number; 0: there is none. No lock, allocation or system call for a stack that was seen before. */
+/* Takes the call stack of the calling thread, beginning at the caller of this library: leaves out `skip` return
+ * addresses and takes up to `levels`. Returns the stack's number; 0: there is none. For a stack that was seen before,
+ * this takes no lock, allocates nothing and makes no system call. */
 VT_HIDDEN uint32_t vt_callstack(struct vt_callstack_thread *t, unsigned skip, unsigned levels);
-/* The same for VT_sclstack(): begins with the address pc unless it is 0, and at a stack frame unless it is NULL. */
+/* The same for VT_sclstack(): the stack begins with the address pc unless that is 0, and at a stack frame unless that
+ * is NULL. */
 VT_HIDDEN uint32_t vt_callstack_from(
 	struct vt_callstack_thread *t, uintptr_t pc, const uintptr_t *frame, unsigned skip, unsigned levels);
-/* A library has been unloaded; under vt_objects_lock. */
+/* Called when a library has been unloaded, with vt_objects_lock. */
 VT_HIDDEN void vt_callstack_unloaded(void);
-/* The thread has ended: its cache. */
+/* Called when the thread has ended: frees its cache. */
 VT_HIDDEN void vt_callstack_thread_ended(struct vt_callstack_thread *t);
 
 #endif

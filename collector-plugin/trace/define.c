@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Defines classes, functions, source locations, files and scopes, and records their definitions. */
 #include "config.h"
 #include "collector-plugin/trace/define.h"
 
@@ -12,11 +13,11 @@
 
 static struct vt_names classes = VT_NAMES_INIT, functions = VT_NAMES_INIT, scopes = VT_NAMES_INIT,
 		       locations = VT_NAMES_INIT, files = VT_NAMES_INIT;
-static _Atomic uint32_t n_locations, n_scopes; /* as many are recorded */
+static _Atomic uint32_t n_locations, n_scopes; /* how many have been recorded */
 
 /* ---- classes ---- */
 
-/* Records class `number` of the table, below its parent. */
+/* Records class `number` of the table, as a member of its parent class. */
 static void record_class(struct vt_collect *c, const char *clean, uint32_t number)
 {
 	const char *colon = strrchr(clean, ':');
@@ -50,7 +51,8 @@ const char *vt_class_name(uint32_t id)
 	return id > VT_FIRST_ID ? vt_names_text(&classes, id - VT_FIRST_ID) : NULL;
 }
 
-/* The class of a name inside a class, "outer:inner", in *cls, to be freed; returns what is after the last colon. NULL: no memory. */
+/* Finds the class of a name inside a class: *cls gets "outer:inner", which the caller frees. Returns the part after
+ * the last colon. NULL: no memory. */
 static const char *split_class(const char *class_name, const char *clean, char **cls)
 {
 	const char *colon = strrchr(clean, ':');
@@ -113,7 +115,7 @@ uint32_t vt_function_at(
 	char key[60];
 	int fresh;
 
-	/* no name has this byte */
+	/* no name contains this byte */
 	snprintf(key, sizeof(key), "\1%u %llx", object, (unsigned long long)offset);
 	vt_names_define();
 	n = vt_names_number(&functions, key, &fresh);
@@ -198,7 +200,7 @@ uint32_t vt_location_stack(struct vt_collect *c, const struct vt_raw_place *plac
 	uint32_t i, number;
 	int fresh;
 
-	key[0] = '\1'; /* no location of a file begins so */
+	key[0] = '\1'; /* no key of a location in a file begins with this byte */
 	for (i = 0; i < n; i++) {
 		at += (size_t)snprintf(
 			key + at, sizeof(key) - at, "%x %llx ", place[i].object, (unsigned long long)place[i].offset);

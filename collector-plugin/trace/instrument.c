@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Functions that were compiled with -finstrument-functions (gcc, clang, gfortran; Intel Trace Collector guide, section 2.3.1). Each calls us with its
- * address when it is entered and left. At its first call an address gets an id; its name is found when the raw file is merged, or
- * here where filters ask for it. */
+/* Functions that were compiled with -finstrument-functions (gcc, clang, gfortran; Intel Trace Collector guide,
+ * section 2.3.1). Each function calls us with its address when it is entered and left. An address gets an id at its
+ * first call. Its name is found when the raw file is merged, or here if a filter needs it. */
 #include "config.h"
 #include "collector-plugin/trace/trace.h"
 
@@ -20,12 +20,12 @@
 #include "collector-plugin/trace/define.h"
 #include "collector-plugin/trace/objects.h"
 
-/* A table from address to function, filled under the lock, read without. */
+/* A table from address to function. It is filled under the lock and read without it. */
 enum { ADDRESSES = 1 << 20, GONE = 1 };
 static struct address {
-	_Atomic uintptr_t address; /* 0: free; GONE: of an object that was unloaded */
-	uint32_t function;         /* 0: no place for another one */
-	uint32_t code;             /* vt_raw_short_code() of it, where no rule says more than to record it; else 0 */
+	_Atomic uintptr_t address; /* 0: free; GONE: it was in an object that has been unloaded */
+	uint32_t function;         /* 0: there was no space for another function */
+	uint32_t code; /* vt_raw_short_code() of the function, if no rule says more than to record it; else 0 */
 } * addresses;
 
 static inline uint32_t first_place(uintptr_t address)
@@ -50,7 +50,7 @@ static inline uint32_t known(uintptr_t address)
 	return 0;
 }
 
-/* Rules look at names, which else wait for the merge. */
+/* The name, if rules need it; else names are found by the merge. */
 static const char *name_of(struct vt_object *o, uint64_t offset, const char *known_name)
 {
 	static char plain[1000];
@@ -75,7 +75,7 @@ static uint32_t define(struct vt_collect *c, uintptr_t address)
 	if (!o) {
 		return 0;
 	}
-	/* what the dynamic linker knows stays when the file is gone, and is better than nothing */
+	/* the merge needs the dynamic linker's name if the file is gone by then */
 	if (dladdr((void *)address, &info) && info.dli_sname && info.dli_saddr == (void *)address) {
 		name = info.dli_sname;
 	}
@@ -91,7 +91,7 @@ static uint32_t first_call(struct vt_collect *c, uintptr_t address)
 	int saved = errno;
 
 	if (vt_tls.inside) {
-		return 0; /* a malloc of the program's, called by us */
+		return 0; /* a function of the program that we called, such as its malloc() */
 	}
 	vt_tls.inside++;
 	vt_lock(&vt_objects_lock);
@@ -133,7 +133,7 @@ int vt_instrument_start(void)
 void __cyg_profile_func_enter(void *function, void *site);
 void __cyg_profile_func_exit(void *function, void *site);
 
-/* Where the stack was in the function when it called us. */
+/* The stack pointer in the function when it called us. */
 #if defined(__x86_64__)
 #define STACK() ((uintptr_t)__builtin_dwarf_cfa())
 #else
@@ -151,10 +151,10 @@ static inline int is_recorded_call(const struct vt_trace_frame *f)
 	return a == b;
 }
 
-/* The thread's states, if all that an event of it asks for is a record; its `plain` says more. */
+/* The thread's states, if an event of this thread only needs a record; its `plain` has further conditions. */
 static inline struct vt_trace_thread *plain_thread(const struct vt_collect *c)
 {
-	/* a thread that is on has one */
+	/* a thread that is on has `trace` */
 	return c == vt_tls.collect && vt_tls.state == VT_TLS_ON && !vt_tls.inside ? vt_tls.trace : NULL;
 }
 
@@ -189,13 +189,13 @@ static __attribute__((noinline)) void exit_slow(uintptr_t address)
 	}
 }
 
-/* The same, whether it records or not. */
+/* The same, whether the thread records or not. */
 static inline struct vt_trace_thread *counting_thread(const struct vt_collect *c)
 {
 	return c == vt_tls.collect && vt_tls.state != VT_TLS_NEW && !vt_tls.inside ? vt_tls.trace : NULL;
 }
 
-/* STATISTICS: one reading of the timer at each end, a record where the thread records. */
+/* STATISTICS: reads the timer once at each end, and makes a record if the thread records. */
 static __attribute__((noinline)) void enter_counted(uintptr_t address, uintptr_t sp)
 {
 	struct vt_trace_thread *t = counting_thread(vt_collect_running());
@@ -249,8 +249,8 @@ static __attribute__((noinline)) void exit_counted(uintptr_t address)
 	exit_slow(address);
 }
 
-/* Most calls end here: no call of ours, one reading of the timer, one word. Whatever is not as most calls are is the business of
- * trace.c. */
+/* Most calls end here: no call of another function, one reading of the timer, one word written. trace.c handles
+ * everything else. */
 void __cyg_profile_func_enter(void *function, void *site)
 {
 	struct vt_collect *c = vt_collect_running();
@@ -308,7 +308,7 @@ void __cyg_profile_func_exit(void *function, void *site)
 
 /* ---- unloading ---- */
 
-/* The same addresses may be other functions' from here on. */
+/* An object was unloaded: from now on the same addresses may belong to other functions. */
 static void forget_functions(const struct vt_object *o)
 {
 	uint32_t i;

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Finds the executable or library that an address is in, and reads its symbols. */
 #include "config.h"
 #include "collector-plugin/trace/objects.h"
 
@@ -71,7 +72,8 @@ static int object_has_address(struct dl_phdr_info *info, size_t size, void *arg)
 	return 1;
 }
 
-/* Functions of the program are in class Application, those of a library in one of its name up to the first dot. */
+/* Names the class of an object's functions: "Application" for the program, for a library its name up to the first
+ * dot. */
 static void name_object(struct vt_object *o)
 {
 	const char *name = strrchr(o->path, '/');
@@ -93,7 +95,7 @@ static void name_object(struct vt_object *o)
 	snprintf(o->cls, sizeof(o->cls), "%.*s", (int)(strcspn(name, ".:") % sizeof(o->cls)), name);
 }
 
-/* The object that this address is in; NULL: there is no place for it. */
+/* Finds or makes the object that this address is in; NULL: there is none, or no space for it. */
 struct vt_object *vt_object_of(struct vt_collect *c, uintptr_t address)
 {
 	struct search s = { .address = address };

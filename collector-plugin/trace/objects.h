@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The executable and the libraries of the process: which one an address is in. Each gets a number in the raw file when something refers
- * to it, so that the merge finds names and source lines in its file. */
+/* The executable and the libraries of the process: finds the one that an address is in. Each gets a number in the raw
+ * file when a definition first refers to it, so that the merge can find names and source lines in its file. */
 #ifndef COLLECTOR_PLUGIN_TRACE_OBJECTS_H
 #define COLLECTOR_PLUGIN_TRACE_OBJECTS_H
 
@@ -13,8 +13,8 @@
 #include "collector-plugin/host/symbols.h"
 
 struct vt_object {
-	uintptr_t base, end; /* it is loaded there; 0: not any more */
-	uint32_t id;         /* in the raw file */
+	uintptr_t base, end; /* the addresses at which it is loaded; 0: it was unloaded */
+	uint32_t id;         /* its number in the raw file */
 	struct vt_symbols *symbols;
 	int looked;
 	int program; /* the executable, not a library */
@@ -23,16 +23,16 @@ struct vt_object {
 	size_t build_id_size;
 };
 
-/* Around all calls below. */
+/* The caller must hold this lock in all calls below. */
 extern struct vt_lock vt_objects_lock VT_HIDDEN;
 
 /* Makes the table. Returns 0 or -1. */
 VT_HIDDEN int vt_objects_start(void);
-/* The object that this address is in; NULL: none, or there is no place for it. */
+/* The object that this address is in; NULL: none, or there is no space for it. */
 VT_HIDDEN struct vt_object *vt_object_of(struct vt_collect *c, uintptr_t address);
-/* The name of a function of it from its symbol table; `known` if there is none. */
+/* The name of a function of the object, from its symbol table; `known` if it has no such name. */
 VT_HIDDEN const char *vt_object_name(struct vt_object *o, uint64_t offset, const char *known);
-/* Forgets the libraries that have been unloaded, and calls gone for each. Returns how many. */
+/* Forgets the libraries that have been unloaded, and calls gone() for each. Returns how many. */
 VT_HIDDEN int vt_objects_forget(void (*gone)(const struct vt_object *o));
 VT_HIDDEN VT_IN_CHILD void vt_objects_forked(void);
 

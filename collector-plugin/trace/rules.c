@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Makes the rule of each function from what the filter decides, when the function is defined. */
 #include "config.h"
 #include "collector-plugin/trace/rules.h"
 
@@ -38,7 +39,7 @@ int vt_rules_start(unsigned skip, unsigned levels)
 	return vt_trace_rules ? 0 : -1;
 }
 
-static struct vt_verdict **verdicts; /* by function, as the rules */
+static struct vt_verdict **verdicts; /* indexed by function, like vt_trace_rules */
 
 const struct vt_verdict *vt_trace_verdict(uint32_t function)
 {
@@ -53,7 +54,7 @@ static uint32_t make_rule(uint32_t i, const char *class_name, const char *name)
 	vt_filter_decide(class_name, name, &v);
 	rule |= v.level >= 0 ? level_bits((unsigned)v.skip, (unsigned)v.level) : default_levels;
 	rule |= v.callers | (v.record ? VT_TRACE_RECORD | VT_TRACE_PUSH : 0);
-	/* who is called by it may depend on it */
+	/* a rule for functions called by it may apply */
 	rule |= vt_filter_context() || vt_stats_wanted() ? VT_TRACE_PUSH : 0;
 	if (v.fold >= 0 || !v.count || v.caller_bit || v.entry || v.exit) {
 		verdicts = verdicts ? verdicts : vt_trace_memory(VT_TRACE_FUNCTIONS * sizeof(struct vt_verdict *));

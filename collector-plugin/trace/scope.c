@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Begins and ends scopes, and keeps the open scopes of each thread. */
 #include "config.h"
 #include "collector-plugin/trace/scope.h"
 
@@ -6,7 +7,7 @@
 
 enum { MOST = sizeof(((struct vt_trace_thread *)0)->scopes) / sizeof(struct vt_open_scope) };
 
-static _Atomic uint32_t last; /* number that was given */
+static _Atomic uint32_t last; /* the last number that was given to an instance */
 
 static void record(unsigned type, uint32_t scope, uint32_t seqnr, uint32_t scl)
 {
@@ -28,7 +29,8 @@ VT_ErrorCode vt_scope_begin(uint32_t scope, uint32_t scl, int *seqnr)
 	if (!t) {
 		return VT_ERR_NOMEMORY;
 	}
-	/* a program that never ends its scopes: the oldest can be ended by their numbers only */
+	/* no room, because the program does not end its scopes: the oldest can from now on be ended by its number
+	 * only */
 	if (t->n_scopes == MOST) {
 		memmove(t->scopes, t->scopes + 1, (MOST - 1) * sizeof(t->scopes[0]));
 		t->n_scopes--;

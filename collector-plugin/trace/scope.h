@@ -5,9 +5,9 @@
 
 #include "collector-plugin/trace/trace.h"
 
-/* Begins an instance; *seqnr (may be NULL) tells it from others. */
+/* Begins an instance of a scope; *seqnr (may be NULL) gets its number. */
 VT_HIDDEN VT_ErrorCode vt_scope_begin(uint32_t scope, uint32_t scl, int *seqnr);
-/* Ends one; seqnr 0: the latest of this scope that this thread began. VT_ERR_BADREQUEST: there is none. */
+/* Ends an instance; seqnr 0: the latest of this scope that this thread began. VT_ERR_BADREQUEST: there is none. */
 VT_HIDDEN VT_ErrorCode vt_scope_end(uint32_t scope, int seqnr, uint32_t scl);
 
 #endif

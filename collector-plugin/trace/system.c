@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The program's calls are sent here by its own tables of addresses (host/slots.h), so calls inside libc and MPI stay what they are. What
- * they come to is in system_calls.c, which calls what is here. A call may be interrupted by a signal, cancelled in the call, or
- * left by longjmp(): then its state is closed as that of an instrumented function is. errno is what the call made it. */
+/* States of class SYSTEM. The program's own address tables are changed (host/slots.h) so that its calls of libc's
+ * functions come here. Calls inside libc and MPI are not affected. The replacements are in system_calls.c, which
+ * calls the functions here. If a signal interrupts or cancels a call, or longjmp() leaves it, its state is closed
+ * like that of an instrumented function. errno is as the real call left it. */
 #include "config.h"
 #include "collector-plugin/trace/system.h"
 
@@ -27,7 +28,8 @@
 
 /* ---- functions ---- */
 
-/* Their names in the trace, one after the other: a table of pointers would have to be relocated in each program. */
+/* The names of the functions in the trace, in one text: a table of pointers would have to be relocated in each
+ * program. */
 static const char texts[] =
 #define SYSTEM(symbol, text, ...) text "\0"
 #define NOTHING SYSTEM
@@ -42,11 +44,11 @@ enum {
 #include "collector-plugin/trace/system.def"
 };
 
-static _Atomic char wanted[FUNCTIONS];  /* by a rule; calls that an earlier start redirected come here all the same */
+static _Atomic char wanted[FUNCTIONS];  /* by a rule; calls that an earlier start redirected also come here */
 static _Atomic uint32_t ids[FUNCTIONS]; /* 0: not defined yet */
 enum { NO_STATE = -1 };
 static const struct vt_system_table *table;
-static pid_t pid; /* of the process that the descriptors belong to */
+static pid_t pid; /* the process that the descriptors belong to */
 
 static const char *text_of(unsigned f)
 {
@@ -112,7 +114,7 @@ static void forget_file(int fd)
 	}
 }
 
-/* What the descriptor stands for; room for size bytes. */
+/* The name of the descriptor's file; `name` has room for size bytes. */
 static void name_file(int fd, char *name, size_t size)
 {
 	int root = vt_lock_is_without_calls() ? -1 : tkm_root_open("/");
@@ -124,7 +126,7 @@ static void name_file(int fd, char *name, size_t size)
 		n = readlinkat(root, path, name, size - 1);
 	}
 	if (root >= 0) {
-		close(root); /* where it got the number that we look for, that is no file */
+		close(root); /* it got the number that we look for, so that number is no open file */
 	}
 	if (n <= 0) {
 		n = snprintf(name, size, fd < 0 ? "stream in memory" : "descriptor %d", fd);
@@ -135,7 +137,7 @@ static void name_file(int fd, char *name, size_t size)
 static uint32_t find_file(struct vt_collect *c, int fd)
 {
 	enum { ROOM = 4096 };
-	/* the stack may be small: that of a thread, or of a signal handler */
+	/* not on the stack, which may be small in a thread or a signal handler */
 	char *name = vt_trace_memory(ROOM);
 	uint32_t id;
 
@@ -158,7 +160,7 @@ static void record_transfer_begin(struct vt_system_call *k, enum vt_raw_io kind,
 {
 	struct vt_collect *c = vt_collect_running();
 
-	/* statistics count it where the state is not recorded, too */
+	/* statistics also count it if the state is not recorded */
 	if (c && k->on && (vt_trace_current() == k->id || vt_stats_wanted())) {
 		k->file = fd >= 0 && fd < DESCRIPTORS ? atomic_load_explicit(&file_of[fd], memory_order_relaxed) : 0;
 		k->file = k->file ? k->file : find_file(c, fd);
@@ -184,7 +186,7 @@ static int compare(const void *a, const void *b)
 	return strcmp(((const struct vt_slot *)a)->symbol, ((const struct vt_slot *)b)->symbol);
 }
 
-/* Which functions does a rule turn on? Returns how many. */
+/* Finds the functions that a rule turns on. Returns how many. */
 static int ask_rules(int rules)
 {
 	const char *t = texts;
@@ -231,7 +233,8 @@ int vt_system_start(int rules)
 	for (i = 0; i < FUNCTIONS; i++) {
 		const struct vt_system_function *f = &table->function[i];
 
-		/* also where no rule wants it: what an earlier start redirected still comes here */
+		/* this is needed even if no rule wants any: functions that an earlier start redirected still come
+		 * here */
 		table->next[i] = dlsym(RTLD_DEFAULT, f->next);
 		slot[i] = (struct vt_slot){ f->symbol, atomic_load(&wanted[i]) && table->next[i] ? f->own : NULL };
 		n += slot[i].instead != NULL;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What replaces libc's functions for files (system.h). Each function here calls the one that the program would have called.
- * All of them are in libVTsystem.so, which libVTcs.so loads when a rule asks for them, and in libVT. Here nothing is called but them,
- * vt_system_own and functions of libc that cannot fail. */
+/* The replacements for libc's functions for files (system.h). Each calls the function that the program would have
+ * called. They are in libVT and in libVTsystem.so, which libVTcs.so loads if a rule needs them. This file calls only
+ * those functions, vt_system_own, and functions of libc that cannot fail. */
 #include "config.h"
 #include "collector-plugin/trace/system_calls.h"
 
@@ -41,7 +41,7 @@ static inline uint64_t sum(const struct iovec *v, int n)
 	return bytes;
 }
 
-/* Just below where the stack was in the program when it called us: a jump to there leaves the call. */
+/* An address just below the program's stack pointer when it called us: a jump to there leaves the call. */
 #if defined(__x86_64__)
 #define STACK() ((uintptr_t)__builtin_dwarf_cfa() - 1)
 #else
@@ -81,7 +81,7 @@ static inline uint64_t sum(const struct iovec *v, int n)
 		((void(*) params)next[F_##symbol]) args; \
 		AFTER(); \
 	}
-/* next is the function with a va_list: start() finds it. */
+/* The function that is called takes a va_list; start() finds it. */
 #define PRINTS(symbol, text, params, result, with_list, last, list_params, args, before, after) \
 	static result system_##symbol params \
 	{ \
@@ -120,7 +120,7 @@ static inline uint64_t sum(const struct iovec *v, int n)
 #undef PRINTS
 #undef OPENS
 
-/* What the program calls, what it gets, and whose place we take in the call; next is told by the other side. */
+/* For each function: its name, its replacement, and the real function, which system.c fills in. */
 static const struct vt_system_function functions[FUNCTIONS] = {
 #define SYSTEM(symbol, ...) { #symbol, #symbol, (void *)system_##symbol },
 #define NOTHING(symbol, ...) { #symbol, #symbol, (void *)system_##symbol },

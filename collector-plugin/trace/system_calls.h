@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Between the functions that replace libc's (system_calls.c) and what records them (system.c). With libVTcs.so the former are a
- * library of their own, libVTsystem.so, because few runs want them. */
+/* The interface between the functions that replace libc's (system_calls.c) and those that record them (system.c).
+ * With libVTcs.so the former are in a library of their own, libVTsystem.so, because few runs need them. */
 #ifndef COLLECTOR_PLUGIN_TRACE_SYSTEM_CALLS_H
 #define COLLECTOR_PLUGIN_TRACE_SYSTEM_CALLS_H
 
@@ -9,27 +9,27 @@
 
 #include "collector-plugin/raw/events.h"
 
-/* A call of the program while it lasts. */
+/* A call of the program that is under way. */
 struct vt_system_call {
 	int on, error;
 	uint32_t id, file;
 	enum vt_raw_io kind;
 };
 
-/* What system_calls.c calls. All of them leave errno as the program may see it. */
+/* The functions that system_calls.c calls. All of them keep errno as the program must see it. */
 struct vt_system_own {
-	/* function: its place in system.def; sp: the program's stack */
+	/* function: its place in system.def; sp: the program's stack pointer */
 	void (*enter)(struct vt_system_call *k, unsigned function, uintptr_t sp);
 	void (*leave)(const struct vt_system_call *k);
-	/* of the bytes that the call moves: before, and after it */
+	/* report the bytes that the call moves, before it and after it */
 	void (*moves)(struct vt_system_call *k, enum vt_raw_io kind, int fd, uint64_t bytes);
 	void (*moved)(const struct vt_system_call *k, uint64_t bytes);
-	/* the descriptor stands for another file from now on */
+	/* the descriptor means another file from now on */
 	void (*forget)(int fd);
 };
 
 struct vt_system_function {
-	const char *symbol, *next; /* what the program calls, and what is called for it */
+	const char *symbol, *next; /* the function that the program calls, and the function that is called for it */
 	void *own;
 };
 
@@ -41,7 +41,7 @@ struct vt_system_table {
 	void **next; /* to be filled in before a function is called */
 };
 
-/* NULL, after a message: the library cannot be loaded. `own` stays for good. */
+/* Returns the table, or NULL, after a message, if the library cannot be loaded. `own` must stay valid for good. */
 typedef const struct vt_system_table *vt_system_start_calls(const struct vt_system_own *own);
 #define VT_SYSTEM_START "vt_system_begin"
 vt_system_start_calls vt_system_begin;

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Records the states of each thread: keeps the stack of states, applies the filter, and makes the records of enter
+ * and leave. */
 #include "config.h"
 #include "collector-plugin/trace/trace.h"
 
@@ -18,7 +20,7 @@
 #include "collector-plugin/trace/objects.h"
 #include "collector-plugin/trace/trigger.h"
 
-enum { ROOM = 1 << 16 }; /* states of a thread, one inside the other */
+enum { ROOM = 1 << 16 }; /* states of a thread that can be nested */
 
 int vt_trace_wanted;
 
@@ -34,9 +36,10 @@ int vt_trace_start(int wanted)
 
 /* ---- threads ---- */
 
-extern void *__libc_stack_end; /* of the dynamic linker */
+extern void *__libc_stack_end; /* set by the dynamic linker */
 
-/* Where calls of this thread are: what is elsewhere (signal handlers with a stack of their own, coroutines) has no order. */
+/* Finds the stack of this thread. Addresses outside it (signal handlers with their own stack, coroutines) cannot be
+ * compared with it. */
 static void find_stack(struct vt_trace_thread *t, int is_process)
 {
 	pthread_attr_t a;
@@ -54,7 +57,7 @@ static void find_stack(struct vt_trace_thread *t, int is_process)
 	}
 }
 
-/* ENTER-USERCODE: the thread as a whole is a state, which ends with it. */
+/* ENTER-USERCODE: enters a state that lasts as long as the thread. */
 static void enter_usercode(struct vt_collect *c, const struct vt_thread *t, struct vt_trace_thread *own)
 {
 	uint32_t id = vt_function(c, "Application", "User_Code"), rule = vt_trace_rule(id);
@@ -93,10 +96,11 @@ static int thread_begins(struct vt_collect *c, struct vt_thread *t)
 		}
 	}
 	vt_tls.trace = own;
-	return 0; /* it is called directly, not through the sinks */
+	return 0; /* the functions of trace.h are called directly, not through the sinks */
 }
 
-/* Each communication of a call has an equal part of its time (Intel Trace Collector guide, section 2.8.2); the first ones have the rest. */
+/* Each communication of a call gets an equal part of the call's time (Intel Trace Collector guide, section 2.8.2);
+ * the first ones get the remainder. */
 static void count_communications(
 	struct vt_trace_thread *t, const struct vt_trace_frame *f, int64_t now, int64_t inclusive)
 {
@@ -141,13 +145,13 @@ void vt_trace_communicates(enum vt_raw_row_kind kind, uint32_t communicator, int
 		(struct vt_raw_row){ .communicator = communicator, .peer = peer, .kind = kind, .bytes = bytes };
 }
 
-/* The call of frame f, which is not on the stack any more, has ended. */
+/* Counts the call of frame f, which has ended and is not on the stack any more. */
 static void count_call(struct vt_trace_thread *t, const struct vt_trace_frame *f, int64_t now)
 {
 	int64_t inclusive = now - f->start;
 
 	if (f->start == 0) {
-		return; /* entered before there were statistics */
+		return; /* entered before STATISTICS was on */
 	}
 	if (t->n_communications && t->communicating == t->top) {
 		count_communications(t, f, now, inclusive);
@@ -164,7 +168,7 @@ static void no_event(const struct vt_event *e)
 	(void)e;
 }
 
-/* Its states end with it; the trace's merge closes those of a thread that could not say so. */
+/* The states of a thread end with the thread. If a thread could not report its end, the merge closes its states. */
 static void thread_ends(struct vt_thread *t)
 {
 	struct vt_trace_thread *own = vt_tls.trace;
@@ -230,7 +234,7 @@ const struct vt_sink_ops vt_trace_sink = {
 
 /* ---- states ---- */
 
-/* The calling thread, registered; NULL with *rc. */
+/* Registers the calling thread and returns it; NULL with *rc. */
 static struct vt_trace_thread *self_slow(VT_ErrorCode *rc)
 {
 	*rc = vt_self();
@@ -251,7 +255,8 @@ static inline struct vt_trace_thread *self(VT_ErrorCode *rc)
 	return self_slow(rc);
 }
 
-/* Leaves for which there was no place when they happened: the states above them would be inside states that are long over. */
+/* Records leaves for which there was no space when they happened. Otherwise later states would be inside states that
+ * ended long ago. */
 static void record_deferred_leaves(struct vt_trace_thread *t, ltick_t now)
 {
 	while (t->owed && vt_trace_record(now, VT_RAW_STATE_LEAVE, VT_RAW_LEFT, NULL, 0) == 0) {
@@ -265,7 +270,7 @@ static void defer_leave(struct vt_trace_thread *t)
 	t->owed++;
 }
 
-/* The thread enters the function of frame f, by its stamp. */
+/* Records that the thread enters the function of frame f, at the frame's stamp. */
 static inline void record_enter(struct vt_trace_thread *t, struct vt_trace_frame *f, uint32_t scl, ltick_t now)
 {
 	int rc;
@@ -291,7 +296,7 @@ static inline void record_enter(struct vt_trace_thread *t, struct vt_trace_frame
 	}
 }
 
-/* It leaves a state that was recorded, also while it does not record. */
+/* Records that the thread leaves a state whose enter was recorded, even if the thread does not record now. */
 static inline void record_leave(struct vt_trace_thread *t, uint32_t scl, ltick_t now, int count)
 {
 	int rc;
@@ -309,7 +314,7 @@ static inline void record_leave(struct vt_trace_thread *t, uint32_t scl, ltick_t
 	}
 }
 
-/* The call stack, where rules or PCTRACE want it. extra: return addresses of the caller's own that say nothing. */
+/* Takes the call stack if rules or PCTRACE want it. extra: return addresses of the collector itself to leave out. */
 static inline uint32_t locate(struct vt_trace_thread *t, uint32_t rule, unsigned extra)
 {
 	if (VT_LIKELY(!(rule & VT_TRACE_LEVELS))) {
@@ -319,7 +324,8 @@ static inline uint32_t locate(struct vt_trace_thread *t, uint32_t rule, unsigned
 		(rule & VT_TRACE_LEVELS) >> VT_TRACE_LEVELS_SHIFT);
 }
 
-/* The filter's word on a state that has just been pushed: its caller's and its own. */
+/* Applies the filter to a state that has just been pushed: the rules for its caller and its own. Returns 1 if it is
+ * to be recorded. */
 static int apply_filter(struct vt_trace_thread *t, struct vt_trace_frame *f)
 {
 	const struct vt_verdict *v = vt_trace_verdict(f->function);
@@ -348,7 +354,7 @@ static inline int to_record(struct vt_trace_thread *t, struct vt_trace_frame *f,
 	return record && vt_tls.state == VT_TLS_ON && vt_trace_wanted;
 }
 
-/* Are enter and leave a record each now, and nothing else? */
+/* Sets the limits up to which enter and leave are one record each and nothing else. */
 static void update_plain_limits(struct vt_trace_thread *t)
 {
 	int more = t->owed || t->beyond || t->folded || vt_has_windows(vt_tls.collect) || !t->stream ||
@@ -358,7 +364,7 @@ static void update_plain_limits(struct vt_trace_thread *t)
 	t->counted = more || !t->stats || vt_stats_throttles() ? t->frame : t->end;
 }
 
-/* Most states of a thread end here. Returns 1, or 0: the long way does it. */
+/* Enters most states. Returns 1, or 0 if enter_slowly() has to do it. */
 static inline int enter_quickly(struct vt_trace_thread *t, uint32_t function, enum vt_trace_kind kind)
 {
 	struct vt_trace_frame *f = t->top;
@@ -380,7 +386,7 @@ static inline int enter_quickly(struct vt_trace_thread *t, uint32_t function, en
 	return 1;
 }
 
-/* After VT_traceoff() nothing is recorded, but a leave must find the state that it leaves. */
+/* After VT_traceoff() nothing is recorded, but the state must be kept so that its leave finds it. */
 static inline int enter_unrecorded(struct vt_trace_thread *t, uint32_t function, enum vt_trace_kind kind)
 {
 	struct vt_trace_frame *f = t->top;
@@ -425,7 +431,7 @@ static inline int leave_unrecorded(struct vt_trace_thread *t, enum vt_trace_kind
 	return 1;
 }
 
-/* States deeper than there is room for are counted only. */
+/* States nested more deeply than there is room for are only counted. */
 static inline int enter_beyond(struct vt_trace_thread *t)
 {
 	if (t->top != t->end) {
@@ -436,7 +442,8 @@ static inline int enter_beyond(struct vt_trace_thread *t)
 	return 1;
 }
 
-/* All that vt_trace_enter() may have to do; a function of its own, so that the short ways save no registers for it. */
+/* Does everything that vt_trace_enter() may have to do. It is a separate function so that the short ways save no
+ * registers for it. */
 static __attribute__((noinline)) VT_ErrorCode enter_slowly(uint32_t function, uint32_t scl, enum vt_trace_kind kind)
 {
 	VT_ErrorCode rc;
@@ -473,7 +480,7 @@ static __attribute__((noinline)) VT_ErrorCode enter_slowly(uint32_t function, ui
 	return VT_OK;
 }
 
-/* The calling thread, where it is known and no call-back of the program runs; else NULL. */
+/* The calling thread, if it is registered and no call-back of the program is running; else NULL. */
 static inline struct vt_trace_thread *self_quickly(void)
 {
 	const struct vt_collect *c = vt_collect_running();
@@ -494,7 +501,7 @@ VT_ErrorCode vt_trace_enter(uint32_t function, uint32_t scl, enum vt_trace_kind 
 	return enter_slowly(function, scl, kind);
 }
 
-/* Leaves a state of which rules or STATISTICS want to know. */
+/* Leaves a state that has rules, or that STATISTICS counts. */
 static __attribute__((noinline)) void pop_told(struct vt_trace_thread *t, uint32_t scl, ltick_t now)
 {
 	struct vt_trace_frame f = t->top[-1];
@@ -515,7 +522,7 @@ static __attribute__((noinline)) void pop_told(struct vt_trace_thread *t, uint32
 	}
 }
 
-/* Leaves the innermost state. now: if it was recorded, or is counted. */
+/* Leaves the innermost state. now: needed only if the state was recorded or is counted. */
 static inline void pop(struct vt_trace_thread *t, uint32_t scl, ltick_t now)
 {
 	struct vt_trace_frame *f = t->top - 1;
@@ -554,7 +561,8 @@ static __attribute__((noinline)) VT_ErrorCode leave_slowly(const ltick_t *at, ui
 	if (t->top[-1].how.recorded || t->stats) {
 		scl = scl ? scl : t->scl;
 		t->scl = 0;
-		/* VT_leave() is inside the function, whose caller goes on; the end of a call of MPI is where it began */
+		/* VT_leave() is called inside the function, so one more return address is left out; a call of MPI
+		 * ends where it began */
 		if (!scl && !at && t->top[-1].how.recorded) {
 			scl = locate(t, vt_trace_rule(t->top[-1].function), kind == VT_TRACE_FUNCTION);
 		}
@@ -600,7 +608,7 @@ VT_ErrorCode vt_trace_enter_unsampled(uint32_t function, ltick_t at)
 	if (!rule || vt_tls.inside || t->top == t->end) {
 		return VT_ERR_BADREQUEST;
 	}
-	/* records of a thread are in order */
+	/* the records of a thread must be in order */
 	if (t->stream && at.v < t->stream->now) {
 		at.v = t->stream->now;
 	}
@@ -634,7 +642,7 @@ void vt_trace_leave_unsampled(uint32_t function)
 
 /* ---- calls of instrumented functions ---- */
 
-/* A call whose place on the stack is below where it is now has ended. */
+/* Has the call ended? It has if its frame is below the present stack pointer. */
 static inline int is_over(const struct vt_trace_thread *t, const struct vt_trace_frame *f, uintptr_t sp)
 {
 	return f->how.kind == VT_TRACE_CALL && f->sp < sp && f->sp >= t->stack.low && sp < t->stack.high;
@@ -662,7 +670,7 @@ static inline void call(uint32_t function, uint32_t rule, uintptr_t address, uin
 	f = t->top++;
 	*f = (struct vt_trace_frame){ .function = function, .how.kind = VT_TRACE_CALL, .address = address, .sp = sp };
 	if (VT_LIKELY(to_record(t, f, rule))) {
-		uint32_t scl = locate(t, rule, extra); /* where it was called */
+		uint32_t scl = locate(t, rule, extra); /* the place of the call */
 
 		now = now.v ? now : vt_ticks_now(vt_tls.collect);
 		record_enter(t, f, scl, now);
@@ -712,7 +720,7 @@ void vt_trace_return(uint32_t function)
 		f--;
 	}
 	if (f == t->frame) {
-		return; /* called before we were there */
+		return; /* the function was entered before the collector was loaded */
 	}
 	now = vt_ticks_now(vt_tls.collect);
 	while (t->top >= f) {

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Runs the triggers of filter rules when a function is entered or left. */
 #include "config.h"
 #include "collector-plugin/trace/trigger.h"
 
@@ -40,7 +41,7 @@ static void scope(const char *name, int begin)
 	}
 }
 
-/* The actions of a trigger that turn recording on, or all others. */
+/* Runs the actions of a trigger that turn recording on, or all its other actions. */
 static void run_actions(struct vt_trace_thread *t, const struct vt_trigger *g, int on)
 {
 	int i;
@@ -56,7 +57,7 @@ static void run_actions(struct vt_trace_thread *t, const struct vt_trigger *g, i
 				set_recording(t, a == VT_TRACEON ? VT_TLS_ON : VT_TLS_OFF);
 			} else if (t->restore != VT_TLS_NEW) {
 				set_recording(t, t->restore);
-				t->restore = VT_TLS_NEW; /* once */
+				t->restore = VT_TLS_NEW; /* a restore works once only */
 			}
 		}
 	}

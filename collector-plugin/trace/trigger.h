@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Triggers of filter rules: entry and exit, with traceon, traceoff, restore, begin_scope, end_scope (Intel Trace Collector guide, section 2.5.2). The
- * state itself is inside what its triggers turn on, and before what they turn off. */
+/* Triggers of filter rules: on entry and exit, with traceon, traceoff, restore, begin_scope, end_scope (Intel Trace
+ * Collector guide, section 2.5.2). Recording is turned on before the event of the function's own state and off after
+ * it, so that event is recorded. */
 #ifndef COLLECTOR_PLUGIN_TRACE_TRIGGER_H
 #define COLLECTOR_PLUGIN_TRACE_TRIGGER_H
 

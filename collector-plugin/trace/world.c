@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Defines MPI_COMM_WORLD and MPI_COMM_SELF in the raw file. */
 #include "config.h"
 #include "collector-plugin/trace/world.h"
 

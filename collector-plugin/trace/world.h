@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The two communicators that are always there, for MPI's calls and for VT_log_sendmsg() and the like. */
+/* The two communicators that always exist. Calls of MPI and VT_log_sendmsg() and the like use them. */
 #ifndef COLLECTOR_PLUGIN_TRACE_WORLD_H
 #define COLLECTOR_PLUGIN_TRACE_WORLD_H
 
@@ -10,11 +10,11 @@
 /* Their numbers in the raw file. */
 enum { VT_WORLD_ID = 1, VT_SELF_ID = 2 };
 
-/* Defines both in the raw file of c, once; not with COUNTERS-ONLY, where nothing refers to them. size: processes of the world. Any
- * thread. */
+/* Defines both in the raw file of c, once. It does nothing with COUNTERS-ONLY, where no record refers to them. size:
+ * number of processes of the world. Any thread may call. */
 VT_HIDDEN void vt_world_define(struct vt_collect *c, int rank, int size);
 
-/* Collective operations begun on each so far, by number less 1. */
+/* Collective operations begun so far on each communicator, by its number less 1. */
 extern _Atomic uint32_t vt_world_operations[2] VT_HIDDEN;
 
 #endif
