@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The trace event format of Chrome, which Perfetto, speedscope and Trace Compass open: functions as slices, counters, messages as
- * flows. A process is a process; a group with counters is one, too, numbered after them. */
+/* Writes the trace event format of Chrome, which Perfetto, speedscope and Trace Compass open. Functions become
+ * slices, counters become counters, messages become flows. A process stays a process. A group with counters
+ * becomes a process, too, numbered after the real ones. */
 #include "config.h"
 #include "exchange/json.h"
 #include "exchange/private.h"
@@ -12,7 +13,7 @@
 
 struct chrome {
 	FILE *f;
-	int any; /* an event was written */
+	int any; /* an event was written already */
 };
 
 static uint32_t pid_of(const struct xch_trace *t, const struct xch_place *p)
@@ -95,7 +96,8 @@ static void sample(struct xch_writer *w, struct chrome *c, const struct xch_trac
 		fputs(",\"name\":", c->f);
 		xch_json_text(c->f, k->name);
 		if (!e->place->is_group &&
-			e->place->thread) { /* counters are of a process: this tells the threads apart */
+			/* a counter belongs to a process: this number distinguishes the threads */
+			e->place->thread) {
 			fprintf(c->f, ",\"id\":%" PRIu32, e->place->thread);
 		}
 		fputs(",\"args\":{", c->f);
@@ -132,7 +134,7 @@ static int chrome_event(struct xch_writer *w, struct xch_trace *t, const struct 
 	default:
 		n = xch_function(t, e->u.function);
 		if (e->kind == XCH_LEAVE && !e->u.function) {
-			xch_lost(w, XCH_LEAVE, 1); /* it would end something else */
+			xch_lost(w, XCH_LEAVE, 1); /* this leave would end another slice */
 			break;
 		}
 		begin(c, t, e->kind == XCH_ENTER ? 'B' : 'E', e->place);

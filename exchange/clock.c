@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Times of a trace: as nanoseconds, as text, and how wrong they may be. */
+/* Converts the times of a trace to nanoseconds and to text, and says how wrong they may be. */
 #include "config.h"
 #include "exchange/private.h"
 
@@ -11,7 +11,8 @@
 
 enum { MAX_DECIMALS = 15 };
 
-/* Most periods are a whole number of some decimal fraction of a second; a double holds that only nearly. */
+/* Most periods are a whole multiple of some decimal fraction of a second. A double holds such a period only
+ * approximately. */
 static void find_period(struct xch_trace *t)
 {
 	double unit = 1, m;
@@ -62,7 +63,7 @@ int xch_bound_next(const char **text, struct xch_bound *b)
 	return 1;
 }
 
-/* "process P FROM BOUND FROM BOUND ...": stamps and seconds, "unknown" for an unknown bound. */
+/* The text "process P FROM BOUND FROM BOUND ...": FROM is a stamp, BOUND is in seconds or "unknown". */
 static int take_bounds(struct xch_trace *t, const char *text)
 {
 	struct xch_process *p;
@@ -150,7 +151,7 @@ int64_t xch_ns(const struct xch_trace *t, uint64_t time)
 	return (int64_t)rintl((long double)time * (long double)t->resolution * 1e9L);
 }
 
-/* The decimal digits of v, and a point before the last k. */
+/* Prints the decimal digits of v, with a point before the last k. */
 static int print_fixed_point(unsigned __int128 v, int k, char *buf)
 {
 	char digit[48];
@@ -170,7 +171,7 @@ static int print_fixed_point(unsigned __int128 v, int k, char *buf)
 	return len;
 }
 
-/* The same, fast, of what fits in 64 bits. */
+/* Does the same faster for numbers that fit in 64 bits. */
 static int fixed64(uint64_t v, int k, char *buf)
 {
 	char digit[24];
@@ -218,7 +219,7 @@ int xch_real(double v, char *buf)
 		}
 		return fixed64((uint64_t)v, 0, buf);
 	}
-	/* 15 digits always survive, but for numbers too small to have so many */
+	/* 15 digits always read back unchanged, except for numbers too small to have that many */
 	for (digits = fabs(v) < DBL_MIN ? 1 : 15; digits < 17; digits++) {
 		snprintf(buf, 32, "%.*g", digits, v);
 		if (strtod(buf, NULL) == v) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* One conversion: definitions, events, and what is lost. */
+/* Runs one conversion: passes the definitions and the events to the writer, and counts what is lost. */
 #include "config.h"
 #include "exchange/private.h"
 
@@ -35,7 +35,7 @@ static uint64_t infos(const struct xch_trace *t)
 	size_t i;
 
 	for (i = 0; stf_reader_info(t->r, i, &cls, &text) == 0; i++) {
-		/* these are of the files, or counted as bounds */
+		/* these infos describe files, or are counted as bounds */
 		n += !cls || (strcmp(cls, "integrity") && strcmp(cls, "late") && strcmp(cls, "clock-bound"));
 	}
 	return n;
@@ -81,7 +81,7 @@ const char *xch_lost_text(const struct xch_writer *w, char *buf, size_t size)
 	return buf;
 }
 
-/* ---- all of it ---- */
+/* ---- the whole conversion ---- */
 
 int xch_convert(struct stf_reader *r, const char *path, const struct xch_format *f, const char *target,
 	const struct xch_options *o, struct xch_writer *w, struct tkm_err *err)
@@ -147,7 +147,7 @@ int xch_read(struct xch_input *in, const struct xch_format *f, struct tkm_err *e
 		in->w = NULL;
 		return -1;
 	}
-	/* start > end: by the stamps that were written */
+	/* start > end: use the stamps that were written */
 	if (stf_writer_finish(in->w, 1, 0, &e) < 0) {
 		return xch_fail_stf(err, in->to, &e);
 	}

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Comma-separated values: the samples of counters as a time series. Long: a line for each value. Wide: a line for each
- * thread and time, a column for each counter; an empty cell means that there was no sample. A decimal point always. */
+/* Writes the samples of counters as comma-separated values, as a time series. The long layout has a line for each
+ * value. The wide layout has a line for each thread and time, and a column for each counter; an empty cell means
+ * that there was no sample. The decimal mark is always a point, whatever the locale. */
 #include "config.h"
 #include "exchange/private.h"
 
@@ -9,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The last sample of a running total, for rates. */
+/* The last sample of a running total, needed to compute its rate. */
 struct rate {
 	uint64_t time, value;
 	int seen;
@@ -19,13 +20,13 @@ struct csv {
 	FILE *f;
 	char **who;              /* per place: "host,rank,thread" */
 	char **name, **unit;     /* per counter, as cells */
-	struct rate **rate;      /* per place, of all counters; NULL: no sample yet */
-	char (*cell)[32];        /* wide: per counter; "" none */
-	struct xch_place *place; /* wide: whose line is under way; NULL: none */
+	struct rate **rate;      /* per place, for all counters; NULL: no sample yet */
+	char (*cell)[32];        /* wide: per counter; "": no value */
+	struct xch_place *place; /* wide: the place whose line is being collected; NULL: none */
 	uint64_t time;
 };
 
-/* As a cell: quoted if it must be, with quotes doubled. */
+/* Writes a text as a cell: in quotes if necessary, with inner quotes doubled. */
 static char *quoted(const char *s)
 {
 	size_t n = strlen(s), k = 0, i;
@@ -58,7 +59,7 @@ static char *who_of(const struct xch_place *p)
 			out = NULL;
 		}
 	} else {
-		/* a group that is no node says its name in place of the thread */
+		/* a group that is not a node is named in the column of the thread */
 		group = quoted(p->name && (!p->host || strcmp(p->name, p->host) != 0) ? p->name : "");
 		if (host && group && asprintf(&out, "%s,,%s", host, group) < 0) {
 			out = NULL;
@@ -150,7 +151,7 @@ static int csv_open(struct xch_writer *w, struct xch_trace *t, struct tkm_err *e
 	return 0;
 }
 
-/* The change per second since the sample before. Returns 0: there is none. */
+/* Computes the change per second since the previous sample. Returns 0 if there is none. */
 static int rate_text(struct csv *c, const struct xch_trace *t, const struct xch_event *e, const struct xch_counter *k,
 	uint64_t bits, char *buf)
 {
@@ -165,7 +166,7 @@ static int rate_text(struct csv *c, const struct xch_trace *t, const struct xch_
 	old = *r;
 	*r = (struct rate){ e->time, bits, 1 };
 	if (!old.seen || e->time <= old.time) {
-		r->time = old.seen ? old.time : e->time; /* of several at one time the first counts */
+		r->time = old.seen ? old.time : e->time; /* of several samples at the same time the first counts */
 		r->value = old.seen ? old.value : bits;
 		return 0;
 	}
@@ -179,7 +180,7 @@ static int rate_text(struct csv *c, const struct xch_trace *t, const struct xch_
 	return xch_real(change / ((double)(e->time - old.time) * t->resolution), buf);
 }
 
-/* Returns its length, 0: no value. */
+/* Prints a value into a cell. Returns its length, 0: no value. */
 static int text_of(struct csv *c, const struct xch_writer *w, const struct xch_trace *t, const struct xch_event *e,
 	const struct xch_counter *k, uint64_t bits, char *buf)
 {

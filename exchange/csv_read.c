@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* CSV as stftool writes it, long or wide, back to a trace. Read twice: first for the digits of the times, the threads, the counters and
- * their types, then for the samples. */
+/* Reads CSV as stftool writes it, long or wide, back into a trace. The file is read twice. The first reading
+ * finds the digits of the times, the threads, the counters and their types; the second one reads the samples. */
 #include "config.h"
 #include "exchange/private.h"
 
@@ -14,16 +14,16 @@ enum { HEAD = 5, MAX_CELLS = 4096, MAX_DECIMALS = 15, MAX_LINE = 1 << 24, ROW = 
 
 struct counter {
 	char *name, *unit;
-	int real, negative, large; /* a fraction, a number below 0, one above 2^63 - 1 */
+	int real, negative, large; /* has a fraction, a number below 0, a number above 2^63 - 1 */
 };
 
 struct rank {
 	uint32_t threads;
 	char *host;
-	char *bounds; /* text of its clock-bound info */
+	char *bounds; /* text of the thread's clock-bound info */
 	size_t n_bounds;
-	char last[40]; /* the cell of the line before */
-	int known;     /* a bound was there */
+	char last[40]; /* the bound's cell in the previous line */
+	int known;     /* a bound was known there */
 };
 
 struct table {
@@ -31,18 +31,18 @@ struct table {
 	struct tkm_err *err;
 	FILE *f;
 	uint64_t line;
-	char *text; /* of the cells of this line, each with a zero after it */
+	char *text; /* the text of this line's cells, each with a zero byte after it */
 	size_t size;
 	char *cell[MAX_CELLS];
 	uint32_t n, columns;
 	int wide, decimals;
 	struct counter *counter;
-	uint32_t n_counters, last; /* last: the counter that was found last */
+	uint32_t n_counters, last; /* last: index of the counter that was found last */
 	struct rank *rank;
 	uint32_t n_ranks;
 	char **group;
 	uint32_t n_groups;
-	/* the record under way */
+	/* the record being collected */
 	uint64_t time, values[ROW];
 	uint32_t willy, ids[ROW], count;
 };
@@ -68,7 +68,7 @@ static int put(struct table *t, size_t *n, int c)
 	return 0;
 }
 
-/* The next line as cells. 1, 0 at the end, -1. */
+/* Reads the next line as cells. Returns 1, 0 at the end, or -1. */
 static int next_line(struct table *t)
 {
 	size_t n = 0, start[MAX_CELLS];
@@ -87,7 +87,7 @@ static int next_line(struct table *t)
 		}
 		if (quoted) {
 			if (c == '"' && (c = getc_unlocked(t->f)) != '"') {
-				quoted = 0; /* and c is what follows */
+				quoted = 0; /* c is then the character after the closing quote */
 			} else {
 				if (c == 0 || put(t, &n, c) < 0) {
 					return c ? -1 : refuse_line(t, "a zero byte");
@@ -154,7 +154,7 @@ static struct counter *counter(struct table *t, const char *name, const char *un
 	return p->name && p->unit ? p : NULL;
 }
 
-/* The counter of a wide table's column: "NAME [UNIT]". */
+/* Finds the counter of a column of a wide table: "NAME [UNIT]". */
 static struct counter *column(struct table *t, const char *head)
 {
 	const char *open = strrchr(head, '[');
@@ -211,7 +211,8 @@ static int parse_whole_number(const char *s, uint32_t limit, uint32_t *out)
 	return *s >= '0' && *s <= '9' && !*end && v < limit ? 0 : -1;
 }
 
-/* Whose line it is: *rank and *thread, or *rank XCH_NONE and *thread the number of a group. */
+/* Finds the thread or group of a line: *rank and *thread, or for a group *rank = XCH_NONE and *thread = its
+ * number. */
 static int read_thread(struct table *t, uint32_t *rank, uint32_t *thread)
 {
 	const char *name = *t->cell[4] ? t->cell[4] : t->cell[2];

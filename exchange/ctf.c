@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* CTF 1.8, writing: NAME.ctf/metadata, one data stream file per thread or group with records, and index/ with the places of the
- * packets, as LTTng 2 writes it. Everything is aligned to bytes, little-endian. The description is in exchange/ctf_metadata.c. */
+/* Writes CTF 1.8: NAME.ctf/metadata, one data stream file for each thread or group that has records, and index/,
+ * which lists the packets as LTTng 2 does. All fields are aligned to bytes, little-endian.
+ * exchange/ctf_metadata.c writes the metadata. */
 #include "config.h"
 #include "exchange/ctf.h"
 
@@ -20,16 +21,16 @@ enum {
 	EVENT = 2 + 8 + 8, /* id, stamp, bound */
 	MIN_PACKET = 4096,
 	MAX_PACKET = 1 << 18,
-	ALL_PACKETS = 64 << 20, /* the buffers of all streams together */
+	ALL_PACKETS = 64 << 20, /* bytes of the packet buffers of all streams together */
 	INDEX_ENTRY = 9 * 8,
 };
 static const uint32_t ctf_magic = 0xC1FC1FC1, index_magic = 0xC1F1DCC1;
 
-/* The file of one thread or group. */
+/* The data stream file of one thread or group. */
 struct stream {
 	unsigned char *b;
 	size_t n, cap;
-	uint64_t first, last; /* stamps of the packet */
+	uint64_t first, last; /* first and last stamp of the packet */
 	uint64_t before;      /* of the stream so far */
 	uint64_t packets, offset;
 };
@@ -37,9 +38,9 @@ struct stream {
 struct state {
 	struct xch_writer *w;
 	struct xch_trace *t;
-	size_t packet; /* bytes of a packet */
+	size_t packet; /* bytes of one packet */
 	struct stream *stream;
-	char *path; /* of the directory, with room after it */
+	char *path; /* the path of the directory, with room for a file name after it */
 	size_t length;
 };
 
@@ -115,14 +116,14 @@ static int flush(struct state *s, const struct xch_place *p, struct tkm_err *err
 	return rc;
 }
 
-/* Room for an event of so many bytes after its header and context, which are filled in. */
+/* Makes room for an event with so many bytes after its header and context, and fills these two in. */
 static unsigned char *event(struct state *s, const struct xch_event *e, unsigned id, size_t n, struct tkm_err *err)
 {
 	struct stream *f = &s->stream[e->place->index];
 	uint64_t time = ctf_stamp(s->t, e->time);
 	unsigned char *p;
 
-	/* stamps of a stream never go back: a late record takes that of the one before */
+	/* stamps of a stream never decrease: a late record takes the stamp of the record before it */
 	time = time < f->before ? f->before : time;
 	f->before = time;
 	n += EVENT;
@@ -213,7 +214,7 @@ static int collective(struct state *s, const struct xch_event *e, struct tkm_err
 	return 0;
 }
 
-/* Two or three numbers of 32 bits. */
+/* Writes an event whose fields are two or three 32-bit numbers. */
 static int numbers(
 	struct state *s, const struct xch_event *e, unsigned id, const uint32_t *v, size_t n, struct tkm_err *err)
 {

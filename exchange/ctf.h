@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the files of the CTF writer share. */
+/* Declarations that the files which write and correct CTF share. */
 #ifndef EXCHANGE_CTF_H
 #define EXCHANGE_CTF_H
 
 #include "exchange/format.h"
 
-/* Numbers of the events in the metadata. */
+/* Event ids in the metadata. */
 enum {
 	CTF_ENTRY,
 	CTF_EXIT,
@@ -19,29 +19,31 @@ enum {
 	CTF_SCOPE_END,
 	CTF_COMMENT,
 	CTF_REPORT,
-	CTF_COUNTER /* of counter 0 */
+	CTF_COUNTER /* the event id of counter 0; the other counters follow */
 };
 
-/* Describes the trace in TSDL. */
+/* Writes the metadata, in TSDL. */
 void ctf_metadata(FILE *f, const struct xch_trace *t);
-/* A stamp in cycles of the CTF clock: those of the trace if a second has a whole number of them, else nanoseconds. */
+/* Converts a stamp to cycles of the CTF clock. These are units of the trace if a second has a whole number of
+ * them, else nanoseconds. */
 uint64_t ctf_stamp(const struct xch_trace *t, uint64_t time);
 
-/* ---- packets of traces of others (ctf_packets.c) ---- */
+/* ---- packets of CTF traces that other programs wrote (ctf_packets.c) ---- */
 
-/* A number in the head of a packet: bits from its start; bits 0: it has none, or its place is not known. */
+/* Where a number is in the packet header, in bits from the packet's start. bits 0: there is no such number, or
+ * its place is not known. */
 struct ctf_field {
 	const char *name;
 	uint64_t at;
 	unsigned bits, align;
 	int big;
-	char clock[100]; /* whose stamp it is, "": none */
+	char clock[100]; /* name of the clock that the stamp belongs to, "": none */
 };
 struct ctf_class {
 	uint64_t id;
 	struct ctf_field begin, end, size;
 };
-/* What the description says of packets: free(cls). */
+/* What the metadata says about packets. The caller frees cls. */
 struct ctf_packets {
 	struct ctf_field magic, stream;
 	struct ctf_class *cls;
@@ -49,14 +51,15 @@ struct ctf_packets {
 };
 struct ctf_packet {
 	const struct ctf_class *cls;
-	uint64_t begin, end; /* stamps */
+	uint64_t begin, end; /* first and last stamp */
 	uint64_t size;       /* bytes */
 };
 void ctf_describe(struct ctf_packets *d, const char *text, size_t n);
 const struct ctf_class *ctf_class_of(const struct ctf_packets *d, uint64_t id);
-/* The packet at offset *at of a stream; *at is after it then. 1, 0 at the end of the file, -1 and *what: what is wrong at *at. */
+/* Reads the packet at offset *at of a stream, and moves *at to the end of the packet. Returns 1, 0 at the end of
+ * the file, or -1 with a description of the error in *what and its offset in *at. */
 int ctf_next_packet(const struct ctf_packets *d, FILE *f, uint64_t *at, struct ctf_packet *p, const char **what);
-/* After a comment or a text that begins at p; p itself if none does. */
+/* Returns the end of the comment or string literal that begins at p; p itself if none begins there. */
 const char *ctf_skip(const char *p);
 int ctf_is_word(char c);
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The metadata of CTF 1.8, in TSDL. Names are labels of enumerations, so that an event has a number only. */
+/* Writes the metadata of CTF 1.8, in TSDL. Names are labels of enumerations, so that an event stores only a
+ * number. */
 #include "config.h"
 #include "exchange/ctf.h"
 
@@ -19,7 +20,7 @@ uint64_t ctf_stamp(const struct xch_trace *t, uint64_t time)
 	return t->div && t->div * 1000000000 % t->mul == 0 ? time : (uint64_t)xch_ns(t, time);
 }
 
-/* Text of a string literal. */
+/* Writes a text as the content of a string literal. */
 static void quoted(FILE *f, const char *text)
 {
 	putc('"', f);
@@ -43,7 +44,7 @@ static void with_class(FILE *f, const struct xch_named *n)
 	quoted(f, name);
 }
 
-/* A type for a list of names: 0 is none, else 1 + index. */
+/* Writes an enumeration type for a list of names: value 0 is none, other values are 1 + index. */
 static void names(FILE *f, const char *type, const struct xch_list *l)
 {
 	size_t i;
@@ -87,7 +88,7 @@ static void places(FILE *f, const struct xch_trace *t)
 	fputs("\n};\n\n", f);
 }
 
-/* The environment: what the trace says of its making, and the units of the counters. */
+/* Writes the environment: how the trace was made, and the units of the counters. */
 static void environment(FILE *f, const struct xch_trace *t)
 {
 	const char *cls, *text;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Where the headers of a CTF trace's packets have their stamps, by its description, and the packets of a stream. Fields are numbers of
- * whole bytes, arrays of them, and structures of these by name; after any other type nothing more of a structure is known. */
+/* Finds where the packet headers of a CTF trace have their stamps, as the metadata describes it, and reads the
+ * packets of a stream. It knows numbers of whole bytes, arrays of them, and named structures of these. The place
+ * of a field that follows any other type is unknown. */
 #include "config.h"
 #include "exchange/ctf.h"
 
@@ -14,7 +15,7 @@
 enum { HEAD = 4096, DEPTH = 8 };
 static const uint32_t packet_magic = 0xC1FC1FC1;
 
-/* A piece of the description. */
+/* A part of the metadata text. */
 struct piece {
 	const char *p, *end;
 };
@@ -49,7 +50,8 @@ int ctf_is_word(char c)
 	return c == '_' || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
 }
 
-/* The next word, number, text or sign: its length, 0 at the end. It is at *t, and s->p after it. */
+/* Reads the next token (word, number, string or sign). Returns its length, 0 at the end. *t points to the token;
+ * s->p is after it. */
 static size_t token(struct piece *s, const char **t)
 {
 	const char *q;
@@ -79,7 +81,7 @@ static int word_is(const char *t, size_t n, const char *word)
 	return n == strlen(word) && !strncmp(t, word, n);
 }
 
-/* Is the next token this one? Then it is passed. */
+/* Is the next token this one? If so, skips it. */
 static int next_is(struct piece *s, const char *word)
 {
 	struct piece was = *s;
@@ -93,7 +95,7 @@ static int next_is(struct piece *s, const char *word)
 	return 0;
 }
 
-/* What is between the brace that comes next and its partner, which is passed. */
+/* Sets *inner to the text between the next brace and the matching one, and skips both. */
 static int block(struct piece *s, struct piece *inner)
 {
 	const char *t;
@@ -111,7 +113,7 @@ static int block(struct piece *s, struct piece *inner)
 	return depth ? -1 : 0;
 }
 
-/* Finds `word` (and `second`) outside of braces; s is after it then. */
+/* Finds `word` (and then `second`) outside of braces, and moves s after it. */
 static int find(struct piece *s, const char *word, const char *second)
 {
 	struct piece inner;
@@ -132,7 +134,7 @@ static int find(struct piece *s, const char *word, const char *second)
 	return 0;
 }
 
-/* The value of `name = VALUE;` in a block; its length, 0: there is none. */
+/* Finds the value of `name = VALUE;` in a block. Returns its length, 0: there is none. */
 static size_t value(struct piece s, const char *name, const char **v)
 {
 	while (find(&s, name, NULL)) {
@@ -179,7 +181,7 @@ static void integer(const struct reading *r, struct piece s, struct ctf_field *f
 static int structure(const struct reading *r, struct piece s, uint64_t *at, unsigned *align,
 	struct ctf_field *const *want, int depth);
 
-/* A type's name: what it stands for. */
+/* Looks up a type name: finds the type that it stands for. */
 static int by_name(const struct reading *r, const char *name, size_t len, struct ctf_field *f)
 {
 	struct piece s = r->all, inner;
@@ -202,7 +204,7 @@ static int by_name(const struct reading *r, const char *name, size_t len, struct
 	return -1;
 }
 
-/* The content of the structure that is described here, or named. */
+/* Finds the content of the structure that is defined here, or whose name is here. */
 static int structure_of(const struct reading *r, struct piece *s, struct piece *inner)
 {
 	struct piece all = r->all;
@@ -223,7 +225,7 @@ static int structure_of(const struct reading *r, struct piece *s, struct piece *
 	return -1;
 }
 
-/* One field of a structure. -1: its type is not known here. */
+/* Reads one field of a structure. -1: its type is not supported. */
 static int member(const struct reading *r, struct piece *s, const char *t, size_t n, uint64_t *at, unsigned *align,
 	struct ctf_field *const *want, int depth)
 {
@@ -269,8 +271,8 @@ static int member(const struct reading *r, struct piece *s, const char *t, size_
 	return 0;
 }
 
-/* Places of the fields of a structure that begins at bit *at, which ends as its end; `want` ends with NULL. -1: of a type there is no
- * knowledge, and so of nothing after it. */
+/* Finds the places of the fields of a structure that begins at bit *at, and moves *at to its end. `want` ends
+ * with NULL. Returns -1 if a type is not supported; then no place after it is known. */
 static int structure(const struct reading *r, struct piece s, uint64_t *at, unsigned *align,
 	struct ctf_field *const *want, int depth)
 {
@@ -285,7 +287,8 @@ static int structure(const struct reading *r, struct piece s, uint64_t *at, unsi
 	return 0;
 }
 
-/* The structure `word := struct ...` of a block, at bit *at or after. -1 as above; 0 also if there is none. */
+/* Finds the structure `word := struct ...` of a block, which begins at bit *at or after it. Returns -1 as above,
+ * and 0 also if there is no such structure. */
 static int described(
 	const struct reading *r, struct piece s, const char *word, uint64_t *at, struct ctf_field *const *want)
 {
@@ -300,7 +303,7 @@ static int described(
 	if (!next_is(&s, ":") || !next_is(&s, "=") || !next_is(&s, "struct") || structure_of(r, &s, &inner) < 0) {
 		return -1;
 	}
-	/* it begins where its largest alignment allows it */
+	/* the structure begins at the next multiple of its largest alignment */
 	structure(r, inner, &end, &align, NULL, 0);
 	*at = (*at + align - 1) / align * align;
 	rc = structure(r, inner, at, &align, want, 0);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Correcting one clock of a CTF trace, of LTTng 2 and others. Its streams are copied unchanged, since the clock of CTF says how
- * stamps become time: the description gets the offset and the frequency of the straight line that is nearest to the correction.
- * What the correction differs from the line is added to the bound, which is the clock's precision. */
+/* Corrects one clock of a CTF trace that LTTng 2 or another program wrote. The streams are copied unchanged,
+ * because in CTF the clock description says how stamps become time. The new description has the offset and the
+ * frequency of the straight line that is nearest to the correction. The difference between the correction and
+ * that line is added to the bound, which becomes the clock's precision. */
 #include "config.h"
 #include "exchange/ctf.h"
 
@@ -23,13 +24,13 @@ struct restamp {
 	struct xch_restamp *x;
 	struct xch_writer w;
 	struct tkm_err *err;
-	char *text; /* the description */
+	char *text; /* the metadata text */
 	size_t n;
-	size_t clock, end;    /* the block of the clock: what is within its braces */
-	char name[100];       /* of the clock */
-	int clocks;           /* there are */
-	uint64_t hz;          /* its frequency as it was */
-	uint64_t first, last; /* stamps, by the packet index; first > last: there is none */
+	size_t clock, end;    /* start and end of the text between the braces of the clock's block */
+	char name[100];       /* name of the clock */
+	int clocks;           /* number of clocks in the metadata */
+	uint64_t hz;          /* the clock's frequency before the correction */
+	uint64_t first, last; /* first and last stamp according to the packet index; first > last: there is none */
 	uint64_t new_hz, precision;
 	int64_t offset_s;
 	uint64_t offset;
@@ -40,9 +41,9 @@ static int broken(struct restamp *r, const char *file, uint64_t offset, const ch
 	return tkm_fail(r->err, TKM_ERR_FORMAT, "%s/%s: offset %" PRIu64 ": %s", r->x->path, file, offset, what);
 }
 
-/* ---- the description ---- */
+/* ---- the metadata ---- */
 
-/* A file of at most so many bytes, with a zero after it. */
+/* Reads a file of at most `max` bytes, and appends a zero byte. */
 static char *load(struct restamp *r, const char *name, size_t limit, size_t *n)
 {
 	char path[PATH], *p;
@@ -69,7 +70,7 @@ static char *load(struct restamp *r, const char *name, size_t limit, size_t *n)
 	return p;
 }
 
-/* In packets, as LTTng writes it, or plain text: the text alone. */
+/* Extracts the metadata text. The file has packets, as LTTng writes it, or is plain text. */
 static int unpack(struct restamp *r)
 {
 	unsigned char *b = (unsigned char *)r->text;
@@ -98,7 +99,7 @@ static int unpack(struct restamp *r)
 	return 0;
 }
 
-/* The next c at or after p that is not in a comment or a text; the end if there is none. */
+/* Finds the next c at or after p that is outside of comments and strings; the end if there is none. */
 static const char *up_to(const char *p, char c)
 {
 	const char *q;
@@ -121,7 +122,8 @@ static const char *skip_blanks(const char *p)
 	return p;
 }
 
-/* A statement of the clock's block, NAME = VALUE;. Returns its length; 0: there is no more. The name has *k letters. */
+/* Reads a statement of the clock's block, NAME = VALUE;. Returns its length; 0: there are no more. The name has
+ * *k characters. */
 static size_t statement(const char *p, const char *end, const char **name, size_t *k)
 {
 	const char *q = up_to(p, ';');
@@ -133,7 +135,7 @@ static size_t statement(const char *p, const char *end, const char **name, size_
 	return q < end ? (size_t)(q + 1 - p) : 0;
 }
 
-/* The name of the clock whose block begins here. */
+/* Sets `name` to the name of the clock whose block begins here. */
 static void name_clock(const char *p, const char *end, char name[100])
 {
 	const char *q;
@@ -148,7 +150,7 @@ static void name_clock(const char *p, const char *end, char name[100])
 	}
 }
 
-/* The next block `clock { }` at or after p: what is within; NULL: there is none. */
+/* Finds the next block `clock { }` at or after p, and returns its content; NULL: there is none. */
 static const char *next_clock(const struct restamp *r, const char *p)
 {
 	const char *q;
@@ -172,7 +174,7 @@ static const char *next_clock(const struct restamp *r, const char *p)
 	return NULL;
 }
 
-/* Finds the block of the clock: that of x->clock, or the only one. */
+/* Finds the block of the clock that x->clock names, or of the only clock. */
 static int find_clock(struct restamp *r)
 {
 	const char *p, *end, *want = r->x->clock;
@@ -224,7 +226,7 @@ static int find_hz(struct restamp *r)
 	const char *p = r->text + r->clock, *end = r->text + r->end, *name;
 	size_t n, k;
 
-	r->hz = 1000000000; /* what CTF 1.8 says of a clock without frequency */
+	r->hz = 1000000000; /* the default of CTF 1.8 for a clock without a frequency */
 	for (; (n = statement(p, end, &name, &k)) > 0; p += n) {
 		if (is_ours(name, k) == 1) {
 			r->hz = strtoull(name + k + strspn(name + k, " \t="), NULL, 10);
@@ -264,9 +266,9 @@ static int write_metadata(struct restamp *r)
 	return xch_close(&r->w, f, name, r->err);
 }
 
-/* ---- which stamps ---- */
+/* ---- the range of the stamps ---- */
 
-/* The first and the last stamp of the packets that one index lists. */
+/* Finds the first and the last stamp of the packets that one index file lists. */
 static int read_index(struct restamp *r, const char *name)
 {
 	size_t n, entry = 0, at;
@@ -306,7 +308,7 @@ static int read_indexes(struct restamp *r)
 	return rc;
 }
 
-/* The same of the packets of one stream, of the clock alone. */
+/* Does the same by reading the packets of one stream, for stamps of this clock only. */
 static int read_stream(struct restamp *r, const struct ctf_packets *d, const char *name)
 {
 	struct ctf_packet p;
@@ -356,7 +358,7 @@ static int read_streams(struct restamp *r)
 	return rc;
 }
 
-/* The index has them of all packets, but not whose they are. */
+/* The index lists all packets, but does not say which clock their stamps belong to. */
 static int find_range(struct restamp *r)
 {
 	int rc;
@@ -373,7 +375,7 @@ static int find_range(struct restamp *r)
 	return rc;
 }
 
-/* ---- the line ---- */
+/* ---- the straight line ---- */
 
 static int line(struct restamp *r)
 {
@@ -392,7 +394,8 @@ static int line(struct restamp *r)
 	to = t[n];
 	cycles = to > from ? (long double)length / (long double)(to - from) * (long double)r->hz : (long double)r->hz;
 	r->new_hz = (uint64_t)roundl(cycles);
-	/* seconds since the start of the run that the line says too little; its zero goes in the middle */
+	/* seconds since the start of the run by which the line is too low; the line is shifted so that the error
+	 * is centred on 0 */
 	for (i = 0; i <= n; i++) {
 		d = (long double)t[i] / (long double)r->hz -
 			(long double)(uint64_t)((long double)length * i / n) / (long double)r->new_hz;
@@ -438,7 +441,7 @@ static int copy(struct restamp *r, const char *name)
 	return !to ? -1 : bad ? tkm_fail_errno(r->err, TKM_ERR_IO, errno, "cannot read %s", path) : 0;
 }
 
-/* The files of a directory ("": the trace's), and the directory index/. */
+/* Copies the files of a directory ("": the trace's own), and those of its directory index/. */
 static int copy_all(struct restamp *r, const char *sub)
 {
 	char path[PATH], name[PATH];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What goes wrong, and the names of what is lost. */
+/* Error messages, and the names of the kinds of records that a conversion cannot keep. */
 #include "config.h"
 #include "exchange/private.h"
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Writes pieces of JSON for several formats. */
 #include "config.h"
 #include "exchange/json.h"
 
@@ -6,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Length of the UTF-8 character at s, 0: it is none. */
+/* The length of the UTF-8 character at s, 0: the bytes are not valid UTF-8. */
 static int utf8(const unsigned char *s)
 {
 	int n = s[0] < 0x80                   ? 1
@@ -21,7 +22,7 @@ static int utf8(const unsigned char *s)
 			return 0;
 		}
 	}
-	/* too long, surrogates, beyond U+10FFFF */
+	/* overlong forms, surrogates, code points beyond U+10FFFF */
 	if ((s[0] == 0xe0 && s[1] < 0xa0) || (s[0] == 0xed && s[1] >= 0xa0) || (s[0] == 0xf0 && s[1] < 0x90) ||
 		(s[0] == 0xf4 && s[1] >= 0x90)) {
 		return 0;

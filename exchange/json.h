@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Pieces of JSON that several formats write. */
+/* Writes pieces of JSON for several formats. */
 #ifndef EXCHANGE_JSON_H
 #define EXCHANGE_JSON_H
 
 #include "exchange/format.h"
 
-/* A copy of a text in UTF-8: what is none becomes U+FFFD. NULL: memory is short. */
+/* Returns a copy of a text in UTF-8, with U+FFFD in place of invalid bytes. NULL: out of memory. */
 char *xch_utf8(const char *text);
-/* Text in quotes; what is no UTF-8 becomes U+FFFD. */
+/* Writes a text in quotes, with U+FFFD in place of invalid UTF-8. */
 void xch_json_text(FILE *f, const char *text);
-/* A counter's value; not-a-number and infinities, which JSON does not have, as texts. */
+/* Writes a counter's value. JSON has neither not-a-number nor infinities, so these are written as strings. */
 void xch_json_value(FILE *f, const struct xch_counter *c, uint64_t bits);
-/* The stamp in seconds, or in microseconds with the digits of nanoseconds. */
+/* Write the stamp in seconds, or in microseconds with decimal places down to the nanosecond. */
 void xch_json_seconds(FILE *f, const struct xch_trace *t, uint64_t time);
 void xch_json_microseconds(FILE *f, const struct xch_trace *t, uint64_t time);
 

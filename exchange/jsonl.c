@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* JSON lines: an object for the trace, then one for each event; a sample has one for each value. */
+/* Writes JSON lines: one object for the trace, then one for each event. A sample has one object for each value. */
 #include "config.h"
 #include "exchange/json.h"
 #include "exchange/private.h"

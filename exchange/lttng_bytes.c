@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* The bytes of LTTng traces of 2008: trace headers, marker formats and the data of events. */
 #include "config.h"
 #include "exchange/lttng.h"
 
@@ -10,7 +11,8 @@
 
 /* ---- the trace header ---- */
 
-/* Its fields in their order, with their places when packed and when aligned, from the header's start. */
+/* The fields of the header in their order, with their offsets from the header's start when packed and when
+ * aligned. */
 enum {
 	F_MAGIC,
 	F_TYPE,
@@ -78,7 +80,8 @@ static void head_get_as(const unsigned char *p, int natural, struct ltt_head *h)
 		.nanoseconds = tkm_get32(p + at[F_NANOSECONDS], big) };
 }
 
-/* 0: makes no sense; 1: does; 2: its frequency also is near that at the block's begin. */
+/* How plausible a layout is. 0: impossible; 1: possible; 2: also the frequency is near the one at the block's
+ * begin. */
 static int judge_head(const struct ltt_head *h, uint64_t block_freq)
 {
 	if (!h->freq_scale || !h->start_freq || h->nanoseconds >= 1000000000) {
@@ -197,7 +200,7 @@ void ltt_add_text(struct ltt_data *d, const char *text)
 	}
 }
 
-/* One conversion, "%lld" or "#4u%lld", to *f. Returns 0 or -1. */
+/* Parses one conversion, "%lld" or "#4u%lld", into *f. Returns 0 or -1. */
 static int conversion(const char *p, const char *end, struct ltt_field *f)
 {
 	size_t said = 0, longs = 0;
@@ -231,11 +234,11 @@ static int conversion(const char *p, const char *end, struct ltt_field *f)
 		: strchr("di", *p) && !no_sign ? LTT_SIGNED
 					       : LTT_UNSIGNED;
 	f->size = said ? said : *p == 's' ? 0 : *p == 'f' ? 8 : *p == 'p' || longs == 1 ? 0 : longs == 2 ? 8 : 4;
-	/* real numbers have 4 or 8 bytes, texts end by themselves */
+	/* real numbers have 4 or 8 bytes; texts end with a zero byte */
 	return (f->kind == LTT_REAL && f->size < 4) || (f->kind == LTT_TEXT && said) ? -1 : 0;
 }
 
-/* The next word from *p on; its end. */
+/* Finds the next word from *p on; returns its end. */
 static const char *word(const char **p)
 {
 	const char *end;

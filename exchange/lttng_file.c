@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Blocks and event headers. */
+/* Writes and reads blocks and event headers. */
 #include "config.h"
 #include "exchange/lttng.h"
 
@@ -15,8 +15,8 @@
 
 /* ---- writing ---- */
 
-static const uint64_t half = UINT64_C(1) << 31; /* of the range of a stamp of 32 bits */
-/* A longer pause ends the block, whose successor states the whole stamp. */
+static const uint64_t half = UINT64_C(1) << 31; /* half the range of a 32-bit stamp */
+/* After a longer pause a new block begins, because a block begins with the whole stamp. */
 static const uint64_t most_heartbeats = 1024;
 
 int ltt_out_begin(struct ltt_out *o, FILE *f, const struct ltt_head *h, uint32_t block_size, struct tkm_err *err)
@@ -56,7 +56,7 @@ static int end_block(struct ltt_out *o, struct tkm_err *err)
 						       : tkm_fail_errno(err, TKM_ERR_IO, errno, "cannot write LTTng");
 }
 
-/* Where header and data of an event at the current end would lie. Returns the end of both. */
+/* Finds where header and data of an event at the current end would begin. Returns the end of both. */
 static size_t lay_out(const struct ltt_out *o, size_t n, size_t *header, size_t *data)
 {
 	*header = ltt_up(o->at, o->h->alignment);

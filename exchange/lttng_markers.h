@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The markers of our LTTng traces. doc/exchange.md describes them. */
+/* The markers of the LTTng traces that stftool writes. doc/exchange.md describes them. */
 #ifndef EXCHANGE_LTTNG_MARKERS_H
 #define EXCHANGE_LTTNG_MARKERS_H
 
@@ -7,7 +7,7 @@
 
 #include "exchange/format.h"
 
-/* Who recorded an event. A group has the process 4294967295 and its own number as the thread. */
+/* The thread that recorded an event. For a group, the process is 4294967295 and the thread is the group's number. */
 #define LTM_PLACE " host %s process %u thread %u"
 /* "counter:ID:CLASS:NAME" */
 #define LTM_COUNTER_PREFIX "counter:"
@@ -44,7 +44,7 @@ enum ltm_marker {
 #define LTM_ENUM(id, name, format) LTM_##id,
 	LTM_TABLE(LTM_ENUM)
 #undef LTM_ENUM
-		LTM_COUNTER, /* and those of the counters */
+		LTM_COUNTER, /* the first counter's marker; those of the other counters follow */
 	LTM_UNKNOWN
 };
 static const struct {

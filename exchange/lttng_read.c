@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* LTTng of 2008, reading: our own traces give back what was written; of others, numbers of any marker become counters and texts
- * comments. Stamps of the STF trace are the counter's own ticks; traces whose files do not share start and frequency are brought to
- * those of the first. */
+/* Reads LTTng traces of 2008. A trace that stftool wrote gives back what was written. In other traces, the
+ * numbers of any marker become counters, and its texts become comments. Stamps of the STF trace are ticks of the
+ * trace's counter. If the files differ in start or frequency, their stamps are converted to those of the first
+ * file. */
 #include "config.h"
 #include "exchange/lttng.h"
 
@@ -17,7 +18,7 @@
 #include "exchange/lttng_markers.h"
 #include "exchange/private.h"
 
-/* Fields that mean something, by name. */
+/* Field names that have a meaning for this reader. */
 /* clang-format off */
 #define ROLES(X) \
 	X(host) X(process) X(thread) X(value) X(function) X(class) X(name) X(pid) X(tid) X(offset) X(skew) X(group) X(members) \
@@ -43,13 +44,13 @@ struct marker {
 	char *name;
 	enum ltm_marker what;
 	struct ltt_field *fields;
-	int n;                  /* fields; -1: no format yet */
-	int16_t at[ROLE_COUNT]; /* which field plays a role; -1: none */
-	uint32_t counter;       /* of "counter:ID:NAME"; 0: none */
-	uint32_t *counters;     /* of each field of an unknown marker, made at first use */
+	int n;                  /* number of fields; -1: no format yet */
+	int16_t at[ROLE_COUNT]; /* for each role, the field that plays it; -1: none */
+	uint32_t counter;       /* id from the name "counter:ID:NAME"; 0: none */
+	uint32_t *counters;     /* the counter of each field of an unknown marker, made at first use */
 };
 
-/* A list that becomes one declaration when all its members are there. */
+/* A list whose members arrive one by one. It becomes one declaration when it is complete. */
 struct members {
 	uint32_t id, n;
 	uint32_t *willies;
@@ -68,12 +69,12 @@ struct reading {
 	struct xch_input *in;
 	struct tkm_err *err;
 	struct xch_build *b;
-	struct marker **marker; /* by facility x 256 + event */
+	struct marker **marker; /* indexed by facility x 256 + event */
 	uint32_t markers;       /* the largest id, plus 1 */
 	struct cpu *cpu;
 	size_t cpus;
 	struct members list;
-	unsigned char *collop; /* type of each operation, 0xff: not declared */
+	unsigned char *collop; /* the type of each operation, 0xff: not declared */
 	double slope_low, slope_high;
 	struct ltt_value v[MAX_FIELDS];
 };
@@ -115,7 +116,7 @@ static int see_marker(struct reading *r, const char *name, uint32_t id)
 	return 0;
 }
 
-/* All markers of that name get the format. */
+/* Gives the format to all markers of that name. */
 static int see_format(struct reading *r, const char *name, const char *format)
 {
 	struct marker *m;
@@ -188,7 +189,7 @@ static int read_control_file(struct reading *r, const char *path)
 	return rc;
 }
 
-/* The files of a directory whose names begin so, in order; a number follows. */
+/* Lists the files of a directory whose names are this prefix and a number, in order. */
 static int list_files(struct reading *r, const char *dir, const char *prefix, char ***names, size_t *n)
 {
 	struct dirent **list = NULL;
@@ -244,7 +245,7 @@ static int read_control(struct reading *r)
 	return rc;
 }
 
-/* ---- values of the event under way ---- */
+/* ---- values of the current event ---- */
 
 static uint64_t number(const struct reading *r, const struct marker *m, enum role k, uint64_t otherwise)
 {
@@ -266,7 +267,7 @@ static const char *text(const struct reading *r, const struct marker *m, enum ro
 	return m->at[k] >= 0 && m->fields[m->at[k]].kind == LTT_TEXT ? r->v[m->at[k]].text : "";
 }
 
-/* Who recorded it; without such fields the CPU counts as the thread. */
+/* Finds the thread that recorded the event. Without fields for it, the CPU counts as the thread. */
 static int willy_of(struct reading *r, const struct marker *m, enum role process, enum role thread, const struct cpu *c,
 	uint32_t *willy)
 {
@@ -283,7 +284,7 @@ static int willy_of(struct reading *r, const struct marker *m, enum role process
 	return xch_build_thread(r->b, (uint32_t)p, (uint32_t)t);
 }
 
-/* ---- what describes a trace of ours ---- */
+/* ---- description of a trace that stftool wrote ---- */
 
 static int see_process(struct reading *r, const struct marker *m, const struct cpu *c)
 {
@@ -302,7 +303,7 @@ static int see_process(struct reading *r, const struct marker *m, const struct c
 	return *name && stf_writer_willy_name(r->in->w, willy, name) < 0 ? xch_input_stf(r->in, r->err) : 0;
 }
 
-/* Members come one by one. 1: *list is complete. */
+/* Adds one member to a list. Returns 1: *list is complete. */
 static int collect(struct reading *r, const struct marker *m, const struct cpu *c, uint32_t id)
 {
 	struct members *l = &r->list;
@@ -482,7 +483,7 @@ static int scope_event(struct reading *r, const struct marker *m, const struct c
 								 : stf_write_leave_scope(r->in->w, &leave));
 }
 
-/* A marker of others: its numbers are counters, its texts a comment. */
+/* Converts a marker of another program: its numbers become counters, its texts a comment. */
 static int unknown_event(struct reading *r, struct marker *m, const struct cpu *c, uint32_t willy)
 {
 	static const unsigned char type[] = { STF_COUNTER_I8, STF_COUNTER_U8, STF_COUNTER_F8 };
@@ -561,7 +562,7 @@ static int one_event(struct reading *r, const struct cpu *c)
 
 	if (e->facility == 0) {
 		if (e->event != LTT_TIME_HEARTBEAT) {
-			r->in->skipped++; /* described in control/ already */
+			r->in->skipped++; /* already described in control/ */
 		}
 		return 0;
 	}
@@ -602,7 +603,8 @@ static int same_clock(const struct ltt_head *a, const struct ltt_head *b)
 		a->seconds == b->seconds && a->nanoseconds == b->nanoseconds;
 }
 
-/* A stamp in ticks of the first file's counter. Returns 0 or -1: before its zero, or beyond 64 bits. */
+/* Converts a stamp to ticks of the first file's counter. Returns 0, or -1: the time is before the counter's zero,
+ * or beyond 64 bits. */
 static int to_first(const struct ltt_head *first, const struct ltt_head *h, uint64_t tsc, uint64_t *time)
 {
 	long double s;
@@ -611,7 +613,7 @@ static int to_first(const struct ltt_head *first, const struct ltt_head *h, uint
 		*time = tsc;
 		return 0;
 	}
-	/* seconds after the first file's start, to about 10^-19 of them */
+	/* seconds after the first file's start, exact to about 10^-19 of them */
 	s = (long double)h->seconds - (long double)first->seconds +
 		((long double)h->nanoseconds - (long double)first->nanoseconds) * 1e-9L +
 		(long double)(int64_t)(tsc - h->start_tsc) * h->freq_scale / (long double)h->start_freq;
@@ -649,7 +651,7 @@ static int open_cpus(struct reading *r)
 	if (rc == 0 && !r->cpu) {
 		return xch_fail_memory(r->err, r->in->path);
 	}
-	/* the first one with events states the clock */
+	/* the first file that has events defines the clock */
 	for (i = 0; i < r->cpus && !r->cpu[i].in.block; i++) {
 		;
 	}
@@ -667,7 +669,8 @@ static int open_cpus(struct reading *r)
 	return rc;
 }
 
-/* The period of the stamps: what a trace of ours says, if the header agrees, else what the header says. */
+/* Finds the period of the stamps: the trace's own statement if stftool wrote it and the header agrees, else that
+ * of the header. */
 static int begin(struct reading *r)
 {
 	const struct ltt_head *h = &r->cpu[0].in.h;
@@ -712,7 +715,7 @@ static int read_events(struct reading *r)
 	}
 }
 
-/* The frequencies that the blocks state, against the header's and, if the trace has measurements, those. */
+/* Compares the frequencies in the blocks with that of the header and, if the trace has measurements, with these. */
 static int describe_clock(struct reading *r)
 {
 	const struct ltt_head *h = &r->cpu[0].in.h;

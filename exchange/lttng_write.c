@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* LTTng of 2008, writing: NAME.lttng/control/facilities_0 describes the markers, NAME.lttng/cpu_0 has the events. Stamps are those of
- * the trace, in 64 bits; the header's frequency is that of the trace's time axis. */
+/* Writes LTTng traces of 2008. NAME.lttng/control/facilities_0 describes the markers, and NAME.lttng/cpu_0 has
+ * the events. Stamps are those of the trace, in 64 bits. The header's frequency is that of the trace's time axis. */
 #include "config.h"
 #include "exchange/lttng.h"
 
@@ -23,9 +23,9 @@ struct state {
 	FILE *control_file, *cpu_file;
 	struct ltt_out control, cpu;
 	struct ltt_data d;
-	uint32_t markers;       /* defined so far */
-	uint32_t first_counter; /* marker of counter 0 */
-	uint64_t now;           /* stamp of what describes the trace */
+	uint32_t markers;       /* number of markers defined so far */
+	uint32_t first_counter; /* the marker of counter 0 */
+	uint64_t now;           /* the stamp of the records that describe the trace */
 	struct xch_trace *t;
 };
 
@@ -87,7 +87,7 @@ static struct ltt_data *begin(struct state *s)
 	return &s->d;
 }
 
-/* Completes an event of a marker with what is in s->d. 1: too long, left out. */
+/* Completes an event of a marker with the values in s->d. Returns 1: it is too long and was left out. */
 static int end(struct state *s, uint32_t marker, uint64_t time, struct tkm_err *err)
 {
 	if (s->d.full || s->d.n > BLOCK / 2) {
@@ -103,7 +103,7 @@ static void add_place(struct ltt_data *d, const struct xch_place *p)
 	ltt_add(d, !p ? UINT32_MAX : p->is_group ? p->willy & 0x7fffffff : p->thread, 4);
 }
 
-/* ---- what describes the trace ---- */
+/* ---- description of the trace ---- */
 
 static int add_and_end(struct state *s, enum ltm_marker m, struct tkm_err *err)
 {
@@ -279,7 +279,8 @@ static int describe(struct xch_writer *w, struct state *s, struct tkm_err *err)
 
 /* ---- the trace ---- */
 
-/* freq / scale is 1 / resolution, exactly if the period is a decimal number, else as near as 32 bits of scale allow. */
+/* freq / scale is 1 / resolution. It is exact if the period is a decimal number; else it is as near as a 32-bit
+ * scale allows. */
 static void set_frequency(struct ltt_head *h, const struct xch_trace *t)
 {
 	long double hz = 1 / (long double)t->resolution, rest = hz, best = -1;
@@ -420,7 +421,7 @@ static int comment(struct state *s, const struct xch_event *e, struct tkm_err *e
 	struct stf_comment c;
 
 	if (stf_get_comment(e->record, &c) < 0 || memchr(c.text, 0, c.size_1_1)) {
-		return 1; /* a text with a zero byte has no place */
+		return 1; /* a text that contains a zero byte cannot be stored */
 	}
 	ltt_add_text(d, c.text);
 	add_place(d, e->place);

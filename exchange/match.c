@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Combines sends and receives, which some formats store separately, into messages of STF. */
 #include "config.h"
 #include "exchange/match.h"
 
@@ -8,25 +9,25 @@
 
 enum {
 	MAX_OPEN = 1 << 20
-}; /* so many records may wait for a message that is not received; then it is written as not received */
+}; /* the number of records that may wait for a message to be received; then it is written as not received */
 
 enum state { SENT, RECEIVED, COMPLETE, TAKEN };
 
 struct entry {
 	struct xch_half h;
 	int64_t delta;
-	uint64_t next; /* of the same key, by number; 0: none */
+	uint64_t next; /* number of the next entry with the same key; 0: none */
 	enum state state;
 };
 
-/* The entries of a key that wait for their other half: all sent, or all received. */
+/* The entries of a key that wait for their other half: either all are sends, or all are receives. */
 struct slot {
-	uint64_t first, last; /* numbers; 0: none */
+	uint64_t first, last; /* numbers of entries; 0: none */
 };
 
 struct xch_match {
 	struct stf_writer *w;
-	struct entry *ring; /* numbers head to tail - 1, modulo cap */
+	struct entry *ring; /* entries with the numbers head to tail - 1, at index number modulo cap */
 	uint64_t head, tail, cap;
 	struct tkm_table slots;
 	uint64_t written, alone;
@@ -94,7 +95,7 @@ static int write_entry(struct xch_match *m, const struct entry *e)
 	return stf_write_one_to_one_communication_2(m->w, &r);
 }
 
-/* Removes the first entry, and from the list of its key if it waits there. */
+/* Removes the first entry. If it waits in the list of its key, removes it there, too. */
 static int drop_first(struct xch_match *m)
 {
 	struct entry *e = entry(m, m->head);
@@ -105,7 +106,7 @@ static int drop_first(struct xch_match *m)
 		if (!s) {
 			return -1;
 		}
-		/* the oldest of all is the oldest of its key */
+		/* the oldest entry of all is also the oldest of its key */
 		s->first = e->next;
 		s->last = e->next ? s->last : 0;
 	}

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Sends and receives of formats that keep them apart, made into messages of STF: in order for each sender, receiver, communicator and
- * tag, as MPI delivers them. Messages are written in the order of their sending. */
+/* Combines sends and receives, which some formats store separately, into messages of STF. They are matched in
+ * order for each sender, receiver, communicator and tag, as MPI delivers messages. Messages are written in the
+ * order in which they were sent. */
 #ifndef EXCHANGE_MATCH_H
 #define EXCHANGE_MATCH_H
 
@@ -16,12 +17,12 @@ struct xch_half {
 };
 
 struct xch_match *xch_match_new(struct stf_writer *w);
-/* Return 0, or -1: the writer's error, or out of memory (its error is STF_OK then). */
+/* Return 0, or -1: the writer has failed, or (if the writer's error is STF_OK) out of memory. */
 int xch_match_send(struct xch_match *m, const struct xch_half *h);
 int xch_match_receive(struct xch_match *m, const struct xch_half *h);
-/* Writes what is left. */
+/* Writes the messages that still wait. */
 int xch_match_end(struct xch_match *m);
-/* How many were written, and of those without a partner. */
+/* The number of messages written, and how many of these had only one half. */
 uint64_t xch_match_count(const struct xch_match *m, uint64_t *alone);
 void xch_match_free(struct xch_match *m);
 

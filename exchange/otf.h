@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What reading and writing of OTF share: the keys of our name space. What OTF has no field for travels as key-value pairs. */
+/* Declarations that the OTF reader and the OTF writer share: the keys of our name space. Values for which OTF has
+ * no field are stored as key-value pairs. */
 #ifndef EXCHANGE_OTF_H
 #define EXCHANGE_OTF_H
 
@@ -54,7 +55,8 @@ enum xot_key {
 };
 #define XOT_SPACE "tickmark::"
 
-/* The library's first complaint since the last clear, which it would print; "" if none. */
+/* The first error message of the OTF library since the last clear, which the library would have printed; "" if
+ * none. */
 const char *xot_complaint(void);
 void xot_complaint_clear(void);
 
@@ -64,20 +66,20 @@ int xot_is(const char *path, const unsigned char *head, size_t n);
 #include <open-trace-format/otf.h>
 
 enum {
-	XOT_STREAMS = 64,               /* of a trace that we write, at most */
+	XOT_STREAMS = 64,               /* the largest number of streams of a trace that we write */
 	XOT_COMMUNICATORS = 1000000000, /* process groups from here on are communicators, */
 	XOT_GROUPS = 2000000000,        /* and groups of STF */
 	XOT_ALL = XOT_COMMUNICATORS - 1,
 };
 
-/* What the definitions are written with. */
+/* The state of the writer of definitions. */
 struct xot_out {
 	struct xch_trace *t;
 	OTF_Writer *otf;
 	OTF_KeyValueList *list;
 };
 int xot_define(struct xot_out *o);
-/* The OTF process of a thread or group, from 1; 0: none. */
+/* The OTF process of a thread or group, counted from 1; 0: none. */
 static inline uint32_t xot_process(const struct xch_place *p)
 {
 	return p ? p->index + 1 : 0;
@@ -85,7 +87,7 @@ static inline uint32_t xot_process(const struct xch_place *p)
 void xot_add_u32(struct xot_out *o, enum xot_key k, uint32_t v);
 void xot_add_u64(struct xot_out *o, enum xot_key k, uint64_t v);
 void xot_add_real(struct xot_out *o, enum xot_key k, double v);
-void xot_add_text(struct xot_out *o, enum xot_key k, const char *text); /* "" and NULL: nothing */
+void xot_add_text(struct xot_out *o, enum xot_key k, const char *text); /* "" and NULL: adds nothing */
 
 int xot_read(struct xch_input *in, struct tkm_err *err);
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The anchor file of an OTF2 archive. */
+/* Checks the anchor file of an OTF2 archive. */
 #include "config.h"
 #include "exchange/otf2_in.h"
 
@@ -10,7 +10,7 @@
 
 #include "base/bytes.h"
 
-/* Places in the anchor file of the numbers for which the library allocates memory, whatever they are. */
+/* Offsets of the numbers in the anchor file for which the library allocates memory without a limit. */
 enum {
 	ANCHOR_ORDER = 1,
 	ANCHOR_NAME = 2,
@@ -27,7 +27,8 @@ static int bad_anchor(const struct otf2_in *o, size_t offset, const char *what)
 	return tkm_fail(o->err, TKM_ERR_FORMAT, "%s: offset %zu: %s", o->in->path, offset, what);
 }
 
-/* The anchor file before the library sees it: sizes of chunks, and the number of properties, of which each has two texts. */
+/* Checks the anchor file before the library reads it: the sizes of chunks, and the number of properties, each of
+ * which has two texts. */
 static int check_bytes(struct otf2_in *o, const unsigned char *b, size_t n)
 {
 	size_t at = ANCHOR_TEXTS, i;
@@ -70,7 +71,7 @@ int otf2_check_anchor(struct otf2_in *o)
 	int rc;
 
 	if (!f) {
-		return 0; /* the library says why it cannot be opened */
+		return 0; /* the library reports why it cannot be opened */
 	}
 	n = fstat(fileno(f), &st) == 0 && st.st_size < ANCHOR_SIZE ? (size_t)st.st_size : ANCHOR_SIZE;
 	b = malloc(n + 1);
@@ -80,7 +81,7 @@ int otf2_check_anchor(struct otf2_in *o)
 	return rc;
 }
 
-/* The end of the chunk and of the file, which OTF2 writes last. */
+/* Checks the marks at the end of a chunk and of the file, which OTF2 writes last. */
 static const unsigned char end_of_file[] = { 2, 1 };
 
 int otf2_check_end(const struct otf2_in *o, uint64_t location, const char *suffix)

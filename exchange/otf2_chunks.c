@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Memory for OTF2's writers. The library's own takes 128 MiB for each location, and 4 MiB more for each file from its first flush until
- * it is closed. So up to FEW locations write what they have when two chunks are full. Of more, all events wait in chunks until their
- * writer is closed, one after the other. These chunks are pages of a file without a name beside the output, so they are page cache. */
+/* Memory for the writers of OTF2. The library's own memory takes 128 MiB for each location, and 4 MiB more for
+ * each file from its first flush until it is closed. With up to FEW locations, each writes its events out when
+ * two chunks are full. With more locations, all events wait in chunks until their writer is closed; the writers
+ * are closed one after the other. The chunks are pages of a file without a name beside the output, so they are
+ * page cache. */
 #include "config.h"
 #include "exchange/otf2.h"
 
@@ -15,22 +17,22 @@ enum { FEW = 16, CHUNKS = 2, DEF_CHUNKS = 512, SEGMENT = 1 << 26, PER_SEGMENT = 
 
 struct otf2_chunks {
 	int fd;
-	char **segment; /* mappings of SEGMENT bytes of the file, in its order */
-	size_t n, used; /* used: chunks of the file that were given so far */
-	size_t *idle;   /* chunks of the file that came back */
+	char **segment; /* mappings of the file, SEGMENT bytes each, in the order of the file */
+	size_t n, used; /* used: number of chunks of the file that were handed out so far */
+	size_t *idle;   /* chunks of the file that were returned */
 	size_t n_idle, cap_idle;
 };
 
-/* What one writer has. */
+/* The chunks of one writer. */
 struct list {
 	size_t n, cap;
 	struct chunk {
 		void *at;
-		size_t number; /* in the file */
+		size_t number; /* index in the file */
 	} * chunk;
 };
 
-/* One more mapping of the file. */
+/* Maps one more segment of the file. */
 static int grow(struct otf2_chunks *c)
 {
 	char **p = realloc(c->segment, (c->n + 1) * sizeof(*p));
@@ -51,7 +53,7 @@ static int grow(struct otf2_chunks *c)
 	return 0;
 }
 
-/* A chunk of the file that has its place on the disk, since a full disk would be a SIGBUS later. */
+/* Takes a chunk of the file and reserves its place on the disk, because a full disk would cause a SIGBUS later. */
 static int from_file(struct otf2_chunks *c, struct chunk *k)
 {
 	size_t number = c->n_idle ? c->idle[c->n_idle - 1] : c->used;
@@ -101,7 +103,7 @@ static void *allocate_chunk(void *user, OTF2_FileType type, OTF2_LocationRef loc
 		return NULL;
 	}
 	if (!file && l->n == (type == OTF2_FILETYPE_EVENTS ? CHUNKS : DEF_CHUNKS)) {
-		return NULL; /* what is there is written out */
+		return NULL; /* the library then writes the existing chunks out */
 	}
 	if (l->n == l->cap) {
 		k = realloc(l->chunk, (2 * l->cap + 2) * sizeof(*k));
@@ -113,7 +115,7 @@ static void *allocate_chunk(void *user, OTF2_FileType type, OTF2_LocationRef loc
 	}
 	k = &l->chunk[l->n];
 	if (file && l->n) {
-		madvise(k[-1].at, OTF2_CHUNK, MADV_DONTNEED); /* it is full, and stays in the file */
+		madvise(k[-1].at, OTF2_CHUNK, MADV_DONTNEED); /* the chunk is full, and stays in the file */
 	}
 	if (file ? from_file(c, k) < 0 : !(k->at = malloc(size))) {
 		return NULL;

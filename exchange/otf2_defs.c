@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The definitions of an OTF2 archive, written after the events, when it is known which are used. */
+/* Writes the definitions of an OTF2 archive. They are written after the events, when it is known which
+ * definitions are used. */
 #include "config.h"
 #include "exchange/otf2.h"
 
@@ -13,13 +14,13 @@ struct defs {
 	struct xch_trace *t;
 	struct otf2_state *s;
 	OTF2_GlobalDefWriter *g;
-	OTF2_StringRef strings; /* next one; 0 is the empty one */
+	OTF2_StringRef strings; /* the next string; 0 is the empty one */
 	const char **host;      /* sorted; NULL last: unknown */
 	uint32_t n_hosts;
-	OTF2_ErrorCode code; /* the first that is no success */
+	OTF2_ErrorCode code; /* the first code that is not success */
 };
 
-/* Every call after a failure is harmless, so the first failure is kept. */
+/* Keeps the first failure. Further calls after a failure are harmless. */
 static void keep_error(struct defs *d, OTF2_ErrorCode code)
 {
 	d->code = d->code == OTF2_SUCCESS ? code : d->code;
@@ -54,7 +55,8 @@ static void clock_properties(struct defs *d)
 		OTF2_GlobalDefWriter_WriteClockProperties(d->g, s->hz, min, max - min + 1, OTF2_UNDEFINED_TIMESTAMP));
 }
 
-/* The stamps are corrected, so the offsets are 0; the deviation is how far they may be off, in ticks as the offset is. */
+/* The stamps are already corrected, so the offsets are 0. The deviation is the bound of the stamps, in ticks like
+ * the offset. */
 static void clock_offsets(struct defs *d)
 {
 	const struct xch_bound *b;
@@ -164,7 +166,7 @@ static void properties(struct defs *d)
 	}
 }
 
-/* A group's counters are at the first process of its node, or at the first of all. */
+/* A group's counters belong to the first process of its node, or to the first process of all. */
 static uint32_t recorder_of(const struct defs *d, const struct xch_place *group)
 {
 	uint32_t i;
@@ -177,8 +179,8 @@ static uint32_t recorder_of(const struct defs *d, const struct xch_place *group)
 	return 0;
 }
 
-/* The thread's name, but not the one that its process has already: ViTE takes NAME_NUMBER for the name of either, and ends
- * where both are the same. tickmark::name has it. */
+/* The thread's name, unless its process already has the same name. ViTE uses NAME_NUMBER as the name of both, and
+ * stops if both are equal. tickmark::name has the true name. */
 static const char *location_name(const struct xch_place *p, const char *number)
 {
 	const char *process = p->is_group ? NULL : p[-(ptrdiff_t)p->thread].name;
@@ -230,7 +232,7 @@ static OTF2_MetricMode mode_of(const struct xch_counter *c)
 		return c->total ? OTF2_METRIC_ACCUMULATED_NEXT : OTF2_METRIC_ABSOLUTE_NEXT;
 	case STF_COUNTER_POINT:
 		return c->total ? OTF2_METRIC_ACCUMULATED_POINT : OTF2_METRIC_ABSOLUTE_POINT;
-	default: /* told from the one above by its description */
+	default: /* distinguished from the previous case by its description */
 		return c->total ? OTF2_METRIC_ACCUMULATED_START : OTF2_METRIC_ABSOLUTE_POINT;
 	}
 }
@@ -277,7 +279,7 @@ static void metric_instance(struct defs *d, const struct otf2_instance *m)
 			node ? host_of(d, p) + 1 : d->t->n_communicators + 2 + m->place - d->s->n_threads));
 }
 
-/* Classes and instances share one range of numbers, and readers want them in its order. */
+/* Classes and instances share one range of numbers, and readers need them in the order of their numbers. */
 static void metrics(struct defs *d)
 {
 	uint32_t i = 0, k = 0;
@@ -311,7 +313,7 @@ static void regions(struct defs *d)
 	}
 }
 
-/* The threads of a group, also of groups in it; out NULL: only their number. */
+/* Lists the threads of a group, including those of groups in it. With out NULL, only counts them. */
 static uint32_t members(const struct xch_trace *t, uint32_t willy, uint64_t *out, int depth)
 {
 	const struct stf_record *rec = stf_reader_find(t->r, STF_ID_group_definition, willy & 0x7fffffffu);
@@ -335,8 +337,8 @@ static uint32_t members(const struct xch_trace *t, uint32_t willy, uint64_t *out
 	return n;
 }
 
-/* Group 0: all threads, of which those of communicators are numbers. 1 + i: of communicator i, 1 + n the one of all;
- * from 2 + n: groups of the trace. */
+/* Group 0 has all threads; members of communicators are indices into it. Group 1 + i belongs to communicator i,
+ * and group 1 + n to the communicator of all threads. The groups of the trace begin at 2 + n. */
 static int groups(struct defs *d)
 {
 	struct xch_trace *t = d->t;
@@ -490,7 +492,8 @@ int otf2_definitions(struct xch_writer *w, struct xch_trace *t, struct tkm_err *
 		}
 	}
 	keep_error(&d, OTF2_Archive_CloseEvtFiles(d.s->archive));
-	/* which locations have events is known by their writers, so these were closed last */
+	/* only the writers of the locations know which locations have events, so these definitions are written
+	 * last */
 	clock_offsets(&d);
 	keep_error(&d, OTF2_Archive_CloseGlobalDefWriter(d.s->archive, d.g));
 	return d.code == OTF2_SUCCESS ? 0 : otf2_fail(err, &d.s->errors, w->target, "cannot write definitions", d.code);

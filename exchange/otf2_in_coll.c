@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Collective operations: OTF2 has the parts of the members, STF one record of all. The k-th operation of a member on a communicator
- * is the k-th of all others. */
+/* Collective operations: OTF2 stores the part of each member, STF stores one record for all members. The k-th
+ * operation of a member on a communicator is the same as the k-th of every other member. */
 #include "config.h"
 #include "exchange/otf2_in.h"
 
@@ -22,7 +22,7 @@ static struct in_coll *new_coll(uint32_t n)
 	return k;
 }
 
-/* The operation with this number, made if need be. */
+/* Finds the operation with this number, or makes it. */
 static struct in_coll *numbered(struct in_comm *c, uint64_t number)
 {
 	struct in_coll **k = &c->open;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The global definitions of an OTF2 archive, and the STF trace's declarations made of them. */
+/* Reads the global definitions of an OTF2 archive. */
 #include "config.h"
 #include "exchange/otf2_in.h"
 
@@ -25,7 +25,7 @@ struct in_location *otf2_in_location(const struct otf2_in *o, uint64_t ref)
 {
 	struct in_location *l = o->locations.v, key = { .ref = ref };
 
-	/* mostly they are numbered from 0 */
+	/* ids are usually consecutive from 0 */
 	if (ref < o->locations.n && l[ref].ref == ref) {
 		return &l[ref];
 	}

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* One event of an OTF2 archive to the STF trace. */
+/* Writes one event of an OTF2 archive to the STF trace. */
 #include "config.h"
 #include "exchange/otf2_in.h"
 
@@ -13,7 +13,7 @@ static uint64_t stamp(const struct otf2_in *o, OTF2_TimeStamp time)
 
 enum { BEYOND = 1 };
 
-/* What refers to nothing that is defined, or is no value of what is defined. */
+/* The event refers to an undefined id, or has a value that its definition does not allow. */
 static int refuse_reference(struct otf2_in *o)
 {
 	o->beyond++;
@@ -40,7 +40,7 @@ static int leave(struct otf2_in *o, const struct in_location *l, const struct ot
 	return stf_write_leave_function(o->in->w, &e);
 }
 
-/* One end of a message: rank of the other, communicator, tag, size. */
+/* One half of a message: the rank of the other side, communicator, tag, size. */
 static int message(struct otf2_in *o, const struct in_location *l, const struct otf2_event *v)
 {
 	uint32_t k = xch_map_find(&o->comm_of, (uint32_t)v->a[1]), other;
@@ -79,7 +79,7 @@ static int is_real(OTF2_Type type)
 	return type == OTF2_TYPE_DOUBLE || type == OTF2_TYPE_FLOAT;
 }
 
-/* The number in `bits` as the type that its counter has here. Returns 0 if that type does not have this number. */
+/* Converts the number in `bits` to the type of its STF counter. Returns 0 if that type cannot represent it. */
 static int convert_value(OTF2_Type type, uint64_t bits, OTF2_Type want, uint64_t *value)
 {
 	int negative = type == OTF2_TYPE_INT64 && (int64_t)bits < 0;
@@ -165,7 +165,7 @@ static int io_end(struct otf2_in *o, const struct in_location *l, const struct o
 	return stf_write_file_io_end(o->in->w, &r);
 }
 
-/* 0, -1, or BEYOND. */
+/* Returns 0, -1, or BEYOND. */
 static int write_event(struct otf2_in *o, const struct otf2_event *v)
 {
 	struct in_location *l = otf2_in_location(o, v->location);

@@ -10,7 +10,7 @@
 
 enum { MAX_PROCESSES = 1 << 16, MAX_THREADS = 1 << 15, FIRST_GROUP = 1 };
 
-/* Id of a text that is in the trace. */
+/* The id of a text in the trace. */
 static uint32_t text(struct otf2_in *o, const char *s)
 {
 	return stf_writer_string(o->in->w, s);
@@ -47,7 +47,7 @@ static const char *host_of(const struct otf2_in *o, const struct in_process *p)
 	return "";
 }
 
-/* Numbers for all threads; processes without a thread of their own (of metrics only) have none. */
+/* Numbers all threads. A process that has no real thread, but only metrics, gets none. */
 static int number(struct otf2_in *o)
 {
 	struct in_location *l = o->locations.v;
@@ -128,7 +128,8 @@ static int write_group(struct otf2_in *o, uint32_t id, const char *name, uint32_
 	return stf_write_group_definition(o->in->w, &d);
 }
 
-/* Groups of locations, and one of the threads beside it for each location that only has metrics. */
+/* Writes groups of locations. A location that only has metrics becomes a group that contains the threads beside
+ * it. */
 static int write_groups(struct otf2_in *o)
 {
 	struct in_group *g = o->groups.v;
@@ -171,7 +172,7 @@ static int write_groups(struct otf2_in *o)
 
 /* ---- communicators ---- */
 
-/* EZTrace gives the number to a group of another type, too. */
+/* EZTrace gives the same number to a group of another type, too. */
 static const struct in_group *group_of(const struct otf2_in *o, uint32_t ref)
 {
 	const struct in_group *g = o->groups.v;
@@ -185,7 +186,7 @@ static const struct in_group *group_of(const struct otf2_in *o, uint32_t ref)
 	return NULL;
 }
 
-/* The locations that members of communicators of this paradigm are numbers of. */
+/* The locations to which the member numbers of communicators of this paradigm refer. */
 static const struct in_group *base_of(const struct otf2_in *o, OTF2_Paradigm paradigm)
 {
 	const struct in_group *g = o->groups.v;
@@ -214,14 +215,14 @@ static int find_members(struct otf2_in *o, struct in_comm *c)
 		l = g->member[i] < base->n ? otf2_in_location(o, base->member[g->member[i]]) : NULL;
 		if (!l) {
 			c->n = 0;
-			return 0; /* not understood: what uses it is counted */
+			return 0; /* cannot be interpreted: the events that use it are counted */
 		}
 		c->willy[c->n++] = l->willy;
 	}
 	return 0;
 }
 
-/* Members as triplets: runs of the same stride. */
+/* Writes members as triplets: each run with the same stride is one triplet. */
 static int write_communicator(struct otf2_in *o, struct in_comm *c)
 {
 	const char *name = otf2_in_text(o, c->name);
@@ -274,7 +275,7 @@ static int write_communicators(struct otf2_in *o)
 
 /* ---- functions, counters, files ---- */
 
-/* "MPI:P2P": a class within another, made once. Returns its id, 0: none. */
+/* "MPI:P2P": makes a class within another one, once. Returns its id, 0: none. */
 static uint32_t class_of(struct otf2_in *o, const char *name, size_t n)
 {
 	uint32_t parent = 0, i;
@@ -364,7 +365,7 @@ static int write_counters(struct otf2_in *o)
 		name = otf2_in_text(o, m[i].name);
 		colon = strrchr(name, ':');
 		colon = o->ours ? colon : NULL;
-		if (m[i].exponent) { /* the values stay as they are */
+		if (m[i].exponent) { /* the values are not changed */
 			snprintf(unit, sizeof(unit), "%d^%" PRId64 " %s", m[i].base == OTF2_BASE_BINARY ? 2 : 10,
 				m[i].exponent, otf2_in_text(o, m[i].unit));
 		} else {
@@ -417,7 +418,7 @@ static void find_clock(struct otf2_in *o)
 		o->eventbits = (uint32_t)strtoul(value, NULL, 10) & 63;
 		free(value);
 	}
-	o->errors.text[0] = 0; /* a property that is not there is none of its errors */
+	o->errors.text[0] = 0; /* a missing property is not an error of the archive */
 }
 
 static int write_infos(struct otf2_in *o)

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* The numbers of collective operations in OTF2, and the error messages of the OTF2 library. */
 #include "config.h"
 #include "exchange/otf2.h"
 

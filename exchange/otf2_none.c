@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* OTF2 in a build without its library. */
+/* Takes the place of the OTF2 files in a build without the OTF2 library. */
 #include "config.h"
 #include "exchange/private.h"
 

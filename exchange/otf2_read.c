@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* OTF2 archives of anyone, by its own library, which applies the clock offsets that they have. */
+/* Reads OTF2 archives of any writer with the OTF2 library, which applies the clock offsets in the archive. */
 #include "config.h"
 #include "exchange/otf2_in.h"
 
@@ -7,7 +7,7 @@
 
 /* ---- events ---- */
 
-/* To the trace, or to the run that is being made. */
+/* Writes an event to the trace, or to the run that is being made. */
 static OTF2_CallbackCode put_event(struct otf2_in *o, const struct otf2_event *v)
 {
 	int rc = o->runs ? otf2_runs_put(o->runs, v, o->err) : otf2_in_event(o, v);
@@ -61,7 +61,7 @@ static OTF2_CallbackCode mpi_irecv(OTF2_LocationRef location, OTF2_TimeStamp tim
 	return mpi_recv(location, time, user, list, sender, comm, tag, size);
 }
 
-/* Says nothing that a message does not have: the end of a send, the request of a receive. */
+/* Ignores records with no information beyond that of the message: the end of a send, the request of a receive. */
 static OTF2_CallbackCode request(
 	OTF2_LocationRef location, OTF2_TimeStamp time, void *user, OTF2_AttributeList *list, uint64_t id)
 {
@@ -142,12 +142,12 @@ static OTF2_GlobalEvtReaderCallbacks *callbacks(void)
 
 /* ---- all of it ---- */
 
-/* Chunks of so many bytes may be in memory at a time. A fuzz target has less. */
+/* The bytes of chunks that may be in memory at the same time. A fuzz target has less. */
 #ifndef CHUNKS_MEMORY
 #define CHUNKS_MEMORY (48 << 20)
 #endif
 
-/* What locations say of their clocks. */
+/* Reads what the locations' definitions say about their clocks. */
 static OTF2_ErrorCode local_definitions(struct otf2_in *o)
 {
 	const struct in_location *l = o->locations.v;
@@ -171,7 +171,7 @@ static OTF2_ErrorCode local_definitions(struct otf2_in *o)
 	if (defs) {
 		OTF2_Reader_CloseDefFiles(o->reader);
 	}
-	o->errors.text[0] = 0; /* an archive may do without local definitions */
+	o->errors.text[0] = 0; /* an archive may lack local definitions */
 	return code;
 }
 
@@ -191,7 +191,7 @@ static OTF2_ErrorCode open_locations(struct otf2_in *o, uint64_t *expected)
 	return code == OTF2_SUCCESS ? local_definitions(o) : code;
 }
 
-/* The events of some locations in the order of their time; *n grows by their number. */
+/* Reads the events of some locations in the order of their time; adds their number to *n. */
 static OTF2_ErrorCode read_group(
 	struct otf2_in *o, OTF2_GlobalEvtReaderCallbacks *c, uint32_t from, uint32_t to, uint64_t *n)
 {
@@ -218,13 +218,14 @@ static OTF2_ErrorCode read_group(
 	}
 	*n += read;
 	if (code == OTF2_SUCCESS) {
-		code = OTF2_Reader_CloseGlobalEvtReader(o->reader, g); /* and the readers of its locations */
+		/* this also closes the readers of its locations */
+		code = OTF2_Reader_CloseGlobalEvtReader(o->reader, g);
 	}
 	return code;
 }
 
-/* The library keeps a chunk of each location that it reads. So of many locations a group at a time is read into a run, and the runs
- * are merged. */
+/* The library keeps a chunk of each location that it reads. If there are many locations, this reads one group of
+ * them at a time into a run, and then merges the runs. */
 static OTF2_ErrorCode read_groups(struct otf2_in *o, OTF2_GlobalEvtReaderCallbacks *c, uint64_t *n)
 {
 	uint32_t all = o->locations.n, group = (uint32_t)(CHUNKS_MEMORY / o->chunk[0]), from, to;

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Correcting the stamps of an OTF2 archive. Its library reads the definitions; the files are copied record by record, of which only
- * the 8 bytes of each stamp change, so that events of every kind stay what they are. Files consist of chunks of one size: a header
- * of 18 bytes, records (a byte says which, one how many bytes follow; 255: the next 8 do), a mark where the records end. */
+/* Corrects the stamps of an OTF2 archive. The OTF2 library reads the definitions. The files are copied record by
+ * record, and only the 8 bytes of each stamp change, so events of every kind are preserved. A file consists of
+ * chunks of the same size. A chunk has a header of 18 bytes, then records, then a mark where the records end. A
+ * record begins with a byte for its kind and a byte for the number of bytes that follow; 255 means that the next
+ * 8 bytes have this number. */
 #include "config.h"
 #include "exchange/otf2_in.h"
 
@@ -16,18 +18,18 @@
 #include "base/bytes.h"
 
 enum {
-	ENDS_FILE = 1, /* first bytes of what is in a chunk */
+	ENDS_FILE = 1, /* kinds of records in a chunk */
 	ENDS_CHUNK = 2,
 	BEGINS_CHUNK = 3,
 	STAMP = 5,            /* in event files */
 	CLOCK_PROPERTIES = 5, /* in the global definitions */
-	CLOCK_OFFSET = 6,     /* in those of a location */
+	CLOCK_OFFSET = 6,     /* in the definitions of a location */
 	HEADER = 18,
 	OFFSET_BYTES = 2 + 8 + 1 + 8,
 	PATH = 4400
 };
 
-/* From a stamp on the bound is at most that. */
+/* From this stamp on, the bound is at most this. */
 struct stretch {
 	uint64_t from;
 	double bound_s;
@@ -37,10 +39,10 @@ struct restamp {
 	struct otf2_in o;
 	struct xch_restamp *x;
 	struct xch_writer w;
-	unsigned char *b;  /* a chunk */
+	unsigned char *b;  /* the current chunk */
 	char from[PATH];   /* the file that is read */
-	uint64_t at;       /* of the chunk in it */
-	struct stretch *s; /* of the location */
+	uint64_t at;       /* offset of the chunk in that file */
+	struct stretch *s; /* stretches of the location */
 	size_t n, cap;
 	uint64_t first, last, before;
 	int64_t zero; /* the master's clock at the start of the run */
@@ -70,7 +72,7 @@ static FILE *create(struct restamp *r, const char *suffix)
 	return xch_create(&r->w, name, r->o.err);
 }
 
-/* The next chunk of a file into r->b. Returns its size, 0 at the end, -1: *err. */
+/* Reads the next chunk of a file into r->b. Returns its size, 0 at the end, or -1: *err. */
 static ssize_t next_chunk(struct restamp *r, FILE *f, uint64_t size)
 {
 	size_t n = fread(r->b, 1, size, f);
@@ -85,7 +87,7 @@ static ssize_t next_chunk(struct restamp *r, FILE *f, uint64_t size)
 	return (ssize_t)n;
 }
 
-/* The record at p of n bytes: its size; 0: the records end; -1: *err. */
+/* The size of the record at p, where n bytes are left; 0: the records end here; -1: *err. */
 static ssize_t record_size(struct restamp *r, size_t p, size_t n, int events)
 {
 	uint64_t k, at;
@@ -110,7 +112,7 @@ static ssize_t record_size(struct restamp *r, size_t p, size_t n, int events)
 
 /* ---- events ---- */
 
-/* Bounds are kept by eighths of powers of two, rounded up, so that they change seldom. */
+/* Bounds are rounded up to eighths of powers of two, so that they change rarely. */
 static int see_bound(struct restamp *r, uint64_t time, double bound_s)
 {
 	int e;
@@ -197,7 +199,7 @@ static int events(struct restamp *r, const char *suffix)
 
 /* ---- definitions of a location ---- */
 
-/* Half as many stretches. */
+/* Halves the number of stretches. */
 static void coarsen(struct restamp *r)
 {
 	size_t i;
@@ -211,7 +213,8 @@ static void coarsen(struct restamp *r)
 	r->n = (r->n + 1) / 2;
 }
 
-/* The records of a location's definitions but clock offsets, in r->b from the header on. Returns their end or -1. */
+/* Copies the records of a location's definitions, except for clock offsets, to r->b after the header. Returns
+ * their end or -1. */
 static ssize_t kept_definitions(struct restamp *r, const char *suffix)
 {
 	FILE *f = open_input(r, suffix);
@@ -262,7 +265,7 @@ static int definitions(struct restamp *r, const char *suffix)
 		p[0] = CLOCK_OFFSET;
 		p[1] = OFFSET_BYTES - 2;
 		tkm_put64(p + 2, r->s[i].from, r->o.big);
-		p[10] = 0; /* an offset of 0 has no bytes */
+		p[10] = 0; /* in the file format, an offset of 0 has no bytes */
 		tkm_put64(p + 11, bits, r->o.big);
 	}
 	*p++ = ENDS_CHUNK;
@@ -273,7 +276,7 @@ static int definitions(struct restamp *r, const char *suffix)
 
 /* ---- global definitions ---- */
 
-/* A number as a byte that says how many follow. */
+/* Writes a number as a byte with the number of bytes, then these bytes. */
 static unsigned char *put_number(const struct restamp *r, unsigned char *p, uint64_t v)
 {
 	unsigned char b[8];
@@ -288,7 +291,7 @@ static unsigned char *put_number(const struct restamp *r, unsigned char *p, uint
 	return p + n;
 }
 
-/* The clock properties of the corrected stamps at p, in place of those that are there: what follows moves. */
+/* Replaces the clock properties at p by those of the corrected stamps, and moves what follows. */
 static int clock_properties(struct restamp *r, size_t p, size_t n, size_t *size)
 {
 	unsigned char record[2 + 4 * 9], *q = record + 2;
@@ -302,7 +305,7 @@ static int clock_properties(struct restamp *r, size_t p, size_t n, size_t *size)
 	for (i = 0; i < 3 && k < old; i++) {
 		k += 1u + r->b[p + k];
 	}
-	if (k < old) { /* time of day of the first stamp, since version 3 */
+	if (k < old) { /* the time of day of the first stamp, present since version 3 */
 		q = put_number(r, q,
 			(uint64_t)r->x->realtime0_ns +
 				(uint64_t)((long double)((int64_t)r->first - r->zero) * 1e9L / (long double)r->o.hz));
@@ -313,7 +316,7 @@ static int clock_properties(struct restamp *r, size_t p, size_t n, size_t *size)
 	while ((s = record_size(r, end, n, 0)) > 0) {
 		end += (size_t)s;
 	}
-	end += n - end < 2 ? n - end : 2; /* the marks */
+	end += n - end < 2 ? n - end : 2; /* the marks at the end */
 	if (s < 0 || end - old + now > r->o.chunk[1]) {
 		return s < 0 ? -1 : broken(r, p, "there is no room for longer clock properties");
 	}
@@ -366,7 +369,7 @@ static struct in_process *process_of(const struct restamp *r, uint64_t ref)
 	struct in_process *p = r->o.processes.v;
 	uint32_t i;
 
-	if (ref < r->o.processes.n && p[ref].ref == ref) { /* mostly they are numbered from 0 */
+	if (ref < r->o.processes.n && p[ref].ref == ref) { /* ids are usually consecutive from 0 */
 		return &p[ref];
 	}
 	for (i = 0; i < r->o.processes.n && p[i].ref != ref; i++) {
@@ -375,7 +378,7 @@ static struct in_process *process_of(const struct restamp *r, uint64_t ref)
 	return i < r->o.processes.n ? &p[i] : NULL;
 }
 
-/* The ranks of the processes: their order in the list of the locations that use MPI, or among all. */
+/* Finds the ranks of the processes: their index in the list of the locations that use MPI, or else among all. */
 static void number_processes(struct restamp *r)
 {
 	const struct in_group *g = r->o.groups.v;

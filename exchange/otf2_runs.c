@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Events of groups of locations in a file without a name beside the output: of each group a run in the order of time, and all runs
- * merged. */
+/* Keeps the events of groups of locations in an unnamed file beside the output. The events of each group are a
+ * run, sorted by time; at the end all runs are merged. */
 #include "config.h"
 #include "exchange/otf2_in.h"
 
@@ -11,14 +11,14 @@
 #include <unistd.h>
 
 enum {
-	HEAD = 3, /* words of every event: time, location, kind with n */
+	HEAD = 3, /* words at the start of every event: time, location, kind with n */
 	LARGEST = HEAD + 5 + 2 * UINT8_MAX,
-	WRITE = 1 << 18, /* bytes that are written at once */
-	READ = 1 << 17,  /* of one run, that are read at once */
+	WRITE = 1 << 18, /* bytes per write */
+	READ = 1 << 17,  /* bytes per read of one run */
 	ALL_READ = 1 << 24
 };
 
-/* Words after the head, by kind. A metric has its values and types besides. */
+/* The number of words after the head, for each kind. A metric has its values and types in addition. */
 static const uint8_t words[] = {
 	[OTF2_EVENT_ENTER] = 1,
 	[OTF2_EVENT_LEAVE] = 0,
@@ -32,20 +32,20 @@ static const uint8_t words[] = {
 };
 
 struct run {
-	off_t at, end; /* what is to be read yet */
+	off_t at, end; /* the part of the file that is still to be read */
 	uint64_t *b;
 	size_t n, used; /* words */
 };
 
 struct otf2_runs {
 	int fd;
-	char *to; /* the output, for messages */
+	char *to; /* name of the output, for messages */
 	uint64_t *b;
-	size_t n; /* words that wait to be written */
+	size_t n; /* words that are not yet written */
 	off_t size;
 	struct run *run;
 	uint32_t n_runs, cap;
-	uint32_t *heap; /* runs by their next event */
+	uint32_t *heap; /* runs sorted by their next event */
 };
 
 static int fail_errno(const struct otf2_runs *r, const char *what, struct tkm_err *err)
@@ -161,13 +161,13 @@ int otf2_runs_end(struct otf2_runs *r, struct tkm_err *err)
 
 /* ---- merging ---- */
 
-/* Words of the event at b, of which the head is there. */
+/* The number of words of the event at b, whose head is in memory. */
 static size_t length(const uint64_t *b)
 {
 	return HEAD + words[b[2] >> 8] + 2 * (b[2] & 0xff);
 }
 
-/* The run's next event is whole in its buffer. 0: there is none. */
+/* Reads until the run's next event is completely in its buffer. Returns 0: there is none. */
 static int fill(const struct otf2_runs *r, struct run *u, size_t cap, struct tkm_err *err)
 {
 	size_t left = u->n - u->used, want;
@@ -194,7 +194,7 @@ static int fill(const struct otf2_runs *r, struct run *u, size_t cap, struct tkm
 	return u->n > 0;
 }
 
-/* Runs of earlier locations first, where stamps are equal. */
+/* Of equal stamps, the runs of earlier locations are first. */
 static int run_is_before(const struct otf2_runs *r, uint32_t x, uint32_t y)
 {
 	uint64_t s = r->run[x].b[r->run[x].used], t = r->run[y].b[r->run[y].used];

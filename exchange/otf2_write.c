@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* OTF2 by its own library: events here, definitions in otf2_defs.c. A location is a thread, or a group of threads that
- * has counters. */
+/* Writes OTF2 with the OTF2 library: events in this file, definitions in otf2_defs.c. A location is a thread, or
+ * a group of threads that has counters. */
 #include "config.h"
 #include "exchange/otf2.h"
 
@@ -143,7 +143,7 @@ static OTF2_Type type_of(const struct xch_counter *c)
 					    : OTF2_TYPE_UINT64;
 }
 
-/* The class of these counters, new or known. XCH_NONE: out of memory. */
+/* Finds or makes the class of these counters. XCH_NONE: out of memory. */
 static uint32_t class_of(struct otf2_state *s, const struct xch_trace *t, const uint32_t *ids, uint32_t n)
 {
 	uint32_t *known = tkm_table_find(&s->class_of, ids, n * sizeof(*ids)), k;
@@ -180,7 +180,7 @@ static uint32_t class_of(struct otf2_state *s, const struct xch_trace *t, const 
 	return s->n_classes++;
 }
 
-/* The instance of a class on a group. OTF2_UNDEFINED_METRIC: out of memory. */
+/* Finds or makes the instance of a class on a group. OTF2_UNDEFINED_METRIC: out of memory. */
 static OTF2_MetricRef instance_of(struct otf2_state *s, OTF2_MetricRef cls, uint32_t place)
 {
 	struct otf2_instance *p;
@@ -245,7 +245,7 @@ static OTF2_ErrorCode sample(struct xch_writer *w, const struct xch_trace *t, co
 
 /* ---- communication ---- */
 
-/* Rank of a place in a communicator; XCH_NONE: it is no member. */
+/* The rank of a place in a communicator; XCH_NONE: it is not a member. */
 static uint32_t rank_in(const struct otf2_state *s, const struct xch_communicator *c, const struct xch_place *p)
 {
 	const struct otf2_rank *r = &s->rank[c->index];
@@ -265,7 +265,7 @@ static uint32_t rank_in(const struct otf2_state *s, const struct xch_communicato
 	return low < r->n && r->key[low].id == p->index ? r->key[low].index : XCH_NONE;
 }
 
-/* The communicator, or that of all threads if one of the two is no member of it. */
+/* The communicator, or the communicator of all threads if one of the two places is not a member. */
 static OTF2_CommRef comm_of(struct xch_writer *w, const struct xch_trace *t, uint32_t id, const struct xch_place *self,
 	const struct xch_place *other, uint32_t *rank)
 {
@@ -341,7 +341,7 @@ static OTF2_ErrorCode call(struct xch_writer *w, const struct xch_trace *t, cons
 	struct otf2_state *s = w->state;
 	const struct xch_named *f = xch_function(t, e->u.function);
 
-	if (!f) { /* a region has to be named, also by who leaves it */
+	if (!f) { /* OTF2 requires a region, also for a leave */
 		xch_lost(w, e->kind, 1);
 		return OTF2_SUCCESS;
 	}
@@ -401,7 +401,7 @@ static int complete(struct xch_writer *w, struct xch_trace *t, struct tkm_err *e
 	OTF2_ErrorCode code;
 	size_t i;
 
-	/* each location has a file, as readers expect, without events too */
+	/* readers expect a file for each location, even without events */
 	for (i = 0; i < t->n_places; i++) {
 		if (!s->evt[i] && !t->place[i].is_group && !(s->evt[i] = OTF2_Archive_GetEvtWriter(s->archive, i))) {
 			return otf2_fail(err, &s->errors, w->target, "cannot write a location", OTF2_SUCCESS);
@@ -427,7 +427,8 @@ static int otf2_close(struct xch_writer *w, struct xch_trace *t, int failed, str
 		return 0;
 	}
 	rc = failed ? 0 : complete(w, t, err);
-	/* after an error the archive is not closed: the library would write what it has freed. Its memory is lost */
+	/* after an error the archive is not closed, because the library would write memory that it has freed; its
+	 * memory is lost */
 	otf2_errors_end(&s->errors);
 	otf2_chunks_close(s->chunks);
 	for (i = 0; i < s->n_classes; i++) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The OTF library prints its complaints through two functions. These are in their place, so that a complaint becomes part
- * of an error. */
+/* The OTF library prints its error messages through two functions. The functions here replace them, so that the
+ * message becomes part of an error. */
 #include "config.h"
 #include "exchange/otf.h"
 
@@ -30,7 +30,7 @@ static void keep_message(const char *format, va_list ap)
 	char *p;
 
 	if (*complaint) {
-		return; /* the first one names the cause */
+		return; /* the first message names the cause */
 	}
 	vsnprintf(complaint, sizeof(complaint), format, ap);
 	for (p = complaint; *p; p++) {
@@ -60,7 +60,7 @@ void OTF_Warning(const char *format, ...)
 }
 #endif
 
-/* Index files begin with the number of a stream in hexadecimal digits and a colon; only the suffix tells for certain. */
+/* An index file begins with the number of a stream in hexadecimal digits and a colon. Only the suffix is certain. */
 int xot_is(const char *path, const unsigned char *head, size_t n)
 {
 	size_t k = strlen(path), i;

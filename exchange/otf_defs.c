@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The definitions of an OTF trace. What has no field there travels as key-value pairs of the definition. */
+/* Writes the definitions of an OTF trace. Values for which OTF has no field become key-value pairs of the
+ * definition. */
 #include "config.h"
 #include "exchange/otf.h"
 
@@ -59,7 +60,8 @@ static int define_keys(struct xot_out *o)
 	return 0;
 }
 
-/* What is in a definition is one line: control characters and quotes have no place there. 1: nothing was replaced. */
+/* A definition is one line, so its texts must not contain control characters and quotes; these are replaced.
+ * Returns 1: nothing was replaced. */
 static int line(char *buf, size_t size, const char *text)
 {
 	size_t i;
@@ -144,7 +146,7 @@ static int define_places(struct xot_out *o)
 	return rc;
 }
 
-/* A process group of these willies; what the list holds goes along. */
+/* Writes a process group of these willies, with the key-value pairs in the list. */
 static int define_group(struct xot_out *o, uint32_t id, const char *name, const uint32_t *willies, uint32_t n)
 {
 	uint32_t *members = calloc((size_t)n + 1, sizeof(*members)), i, k = 0;
@@ -193,7 +195,7 @@ static int define_groups(struct xot_out *o)
 	return 0;
 }
 
-/* The function group of a class, defined at its first use. Functions of a class mostly come one after the other. */
+/* The function group of a class, defined at its first use. Functions of one class usually follow each other. */
 static uint32_t group_of(struct xot_out *o, const struct xch_list *l, size_t i, uint32_t *groups, uint32_t *last)
 {
 	const char *cls = l->v[i].cls;

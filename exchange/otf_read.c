@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* OTF 1.12, reading with its own library: twice the definitions (the period of the stamps first), then the events in the order of
- * time. Key-value pairs of our name space give back what OTF has no field for; those of others become comments. */
+/* Reads OTF 1.12 with the OTF library. It reads the definitions twice, first for the period of the stamps, and
+ * then the events in the order of time. Key-value pairs of our name space restore the values for which OTF has no
+ * field. Pairs of other name spaces become comments. */
 #include "config.h"
 #include "exchange/otf_read.h"
 
@@ -11,12 +12,12 @@
 enum {
 	OPEN_FILES = 100,
 	TEXT = 4096,
-	ALL_BUFFERS = 64 << 20, /* of all streams together */
+	ALL_BUFFERS = 64 << 20, /* for all streams together */
 	MIN_BUFFER = 1 << 15,
-	MAX_BUFFER = 1 << 20 /* the library's own choice */
+	MAX_BUFFER = 1 << 20 /* the size that the library uses by default */
 };
 
-/* ---- pairs of others ---- */
+/* ---- key-value pairs of other name spaces ---- */
 
 static int show_value(char *to, size_t size, const OTF_KeyValuePair *p)
 {
@@ -48,7 +49,7 @@ static int show_value(char *to, size_t size, const OTF_KeyValuePair *p)
 	}
 }
 
-/* Bytes as text if they are, else as hexadecimal digits. */
+/* Prints bytes as text if they are text, else as hexadecimal digits. */
 static int show_bytes(struct xot_reading *r, char *to, size_t size, OTF_KeyValueList *l, uint32_t key)
 {
 	uint32_t n, i;
@@ -68,7 +69,7 @@ static int show_bytes(struct xot_reading *r, char *to, size_t size, OTF_KeyValue
 	return p ? k : -1;
 }
 
-/* Pairs of a name space that is not ours: a comment beside the event. */
+/* Writes pairs of other name spaces as a comment with the time of the event. */
 static int other_pairs(struct xot_reading *r, uint64_t time, uint32_t willy, OTF_KeyValueList *l)
 {
 	uint32_t count = l ? OTF_KeyValueList_getCount(l) : 0, i, key;
@@ -101,7 +102,7 @@ static int other_pairs(struct xot_reading *r, uint64_t time, uint32_t willy, OTF
 
 /* ---- events ---- */
 
-/* Begins each event: who it is of, and pairs of others. */
+/* Begins each event: finds its thread, and handles pairs of other name spaces. */
 static int begin_event(struct xot_reading *r, uint64_t time, uint32_t process, OTF_KeyValueList *l, uint32_t *willy)
 {
 	return xot_willy_of(r, process, willy) < 0 || other_pairs(r, time, *willy, l) < 0 ? -1 : 0;
@@ -197,7 +198,8 @@ static int on_value(void *user, uint64_t time, uint32_t process, uint32_t counte
 		begin_event(r, time, process, l, &willy) < 0 ? -1 : xch_build_value(r->b, time, willy, c->id, value));
 }
 
-/* Which member it is and, where the trace numbers operations by process only, which of its communicator. */
+/* Finds which member it is. Where the trace numbers operations only per process, also finds which operation of
+ * the communicator it is. */
 static int place_member(struct xot_reading *r, struct xot_group *g, struct xch_build_member *m, OTF_KeyValueList *l)
 {
 	uint32_t i;
@@ -390,7 +392,7 @@ static OTF_HandlerArray *handlers(struct xot_reading *r, int of_events, int firs
 	const struct xot_handler *k = of_events ? events : xot_definitions;
 	size_t i;
 
-	/* first the keys and the period only */
+	/* the first pass reads the keys and the period only */
 	for (i = 0; h && k[i].call && !(first_pass && i == 2); i++) {
 		OTF_HandlerArray_setHandler(h, k[i].call, k[i].record);
 		OTF_HandlerArray_setFirstHandlerArg(h, r, k[i].record);
@@ -398,7 +400,7 @@ static OTF_HandlerArray *handlers(struct xot_reading *r, int of_events, int firs
 	return h;
 }
 
-/* Does a file of the trace have a line that ends so, and where does it begin? */
+/* Does a file of the trace have a line that ends like this, and where does the line begin? */
 static int find_line(const char *path, const char *line, uint64_t *offset)
 {
 	FILE *f = fopen(path, "re");
@@ -420,7 +422,8 @@ static int find_line(const char *path, const char *line, uint64_t *offset)
 	return found;
 }
 
-/* The library names what it could not read, not its place: the same text is looked for in the trace's files. */
+/* The library reports the text that it could not read, but not its place. So this looks for the same text in the
+ * trace's files. */
 static int no_record(struct xot_reading *r, const char *record, const char *why)
 {
 	size_t stem = strlen(r->in->path), k;
@@ -461,7 +464,7 @@ int xot_on_unknown(void *user, uint64_t time, uint32_t process, const char *reco
 	return xot_told(r, no_record(r, line, "a record of no known kind"));
 }
 
-/* One pass with a reader of its own. */
+/* Runs one pass with a reader of its own. */
 static int read_once(struct xot_reading *r, int of_events, int first_pass)
 {
 	OTF_FileManager *m = OTF_FileManager_open(OPEN_FILES);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Reading the definitions of OTF. */
+/* Reads the definitions of an OTF trace. */
 #include "config.h"
 #include "exchange/otf_read.h"
 
@@ -10,7 +10,7 @@
 
 #include "base/bytes.h"
 
-enum { LARGEST_BYTES = 16 << 20 }; /* as in STF */
+enum { LARGEST_BYTES = 16 << 20 }; /* the same limit as in STF */
 
 /* ---- tables ---- */
 
@@ -42,7 +42,8 @@ void *xot_list_find(const struct xot_list *l, uint32_t id)
 	return i == XCH_NONE ? NULL : l->v + i * l->size;
 }
 
-/* Where the library's reading of a stream is: file and offset after the record under way. 0: it does not say. */
+/* The position of the library's reading of a stream: file and offset after the current record. 0: the library
+ * does not tell. */
 static int position(struct xot_reading *r, char *text, size_t size)
 {
 	OTF_MasterControl *c = r->reader ? OTF_Reader_getMasterControl(r->reader) : NULL;
@@ -74,13 +75,13 @@ int xot_bad(struct xot_reading *r, const char *fmt, ...)
 		r->err, TKM_ERR_FORMAT, "%s: %s", position(r, where, sizeof(where)) ? where : r->in->path, text);
 }
 
-/* A text that the library gives; of a damaged definition it gives none. */
+/* Handles a text from the library, which is NULL if the definition is damaged. */
 int xot_text(struct xot_reading *r, const char *text)
 {
 	return text ? 0 : xot_bad(r, "a definition or a comment has no text");
 }
 
-/* What a handler returns to the library. */
+/* Converts a result to what a handler returns to the library. */
 int xot_told(struct xot_reading *r, int rc)
 {
 	r->failed |= rc < 0;
@@ -92,7 +93,7 @@ int xot_told_stf(struct xot_reading *r, int rc)
 	return xot_told(r, rc < 0 ? xch_input_stf(r->in, r->err) : 0);
 }
 
-/* ---- pairs of ours ---- */
+/* ---- our key-value pairs ---- */
 
 uint32_t xot_our_u32(const struct xot_reading *r, OTF_KeyValueList *l, enum xot_key k, uint32_t otherwise)
 {
@@ -120,7 +121,8 @@ int xot_has(const struct xot_reading *r, OTF_KeyValueList *l, enum xot_key k)
 	return r->our[k] && OTF_KeyValueList_hasKey(l, r->our[k]) == 0;
 }
 
-/* The bytes of a pair, with a zero byte after them. The length is what the file says: it may be any number. */
+/* Returns the bytes of a pair, with a zero byte after them. The length comes from the file, so it may be any
+ * number. */
 char *xot_bytes(struct xot_reading *r, OTF_KeyValueList *l, uint32_t key, uint32_t *n)
 {
 	char *p = NULL;
@@ -140,7 +142,7 @@ char *xot_bytes(struct xot_reading *r, OTF_KeyValueList *l, uint32_t key, uint32
 	return p;
 }
 
-/* Bytes of a key of ours; NULL: there is none, or r->failed. */
+/* Returns the bytes of one of our keys; NULL: there are none, or r->failed is set. */
 char *xot_our_bytes(struct xot_reading *r, OTF_KeyValueList *l, enum xot_key k, uint32_t *n)
 {
 	*n = 0;
@@ -197,7 +199,8 @@ static int on_resolution(void *user, uint32_t stream, uint64_t ticks, OTF_KeyVal
 	return OTF_RETURN_OK;
 }
 
-/* Which thread an OTF process is: as we said, else processes in their order, and what has a parent is a thread of it. */
+/* Decides which thread an OTF process is. Our key-value pairs tell; else processes are numbered in their order,
+ * and an OTF process with a parent is a thread of the parent. */
 static int number_process(struct xot_reading *r, struct xot_process_of *p, uint32_t parent, uint32_t said)
 {
 	struct xot_process_of *of;
@@ -208,7 +211,7 @@ static int number_process(struct xot_reading *r, struct xot_process_of *p, uint3
 	}
 	of = parent ? xot_list_find(&r->process, parent) : NULL;
 	if (of && !stf_willy_is_group(of->willy)) {
-		/* the thread numbers of a process are counted at its first thread */
+		/* the first thread of a process counts the process's threads */
 		of = stf_willy_thread(of->willy) ? NULL : of;
 	}
 	if (of) {
@@ -268,7 +271,7 @@ int xot_willy_of(struct xot_reading *r, uint32_t process, uint32_t *willy)
 	return p ? 0 : xot_bad(r, "process %" PRIu32 " is not defined", process);
 }
 
-/* Members as we said, else the processes of the list. */
+/* Lists the members from our key-value pairs, or else the processes of the list. */
 static int take_members(
 	struct xot_reading *r, struct xot_group *g, uint32_t n, const uint32_t *procs, OTF_KeyValueList *l)
 {
@@ -328,7 +331,7 @@ static int on_group(void *user, uint32_t stream, uint32_t id, const char *name, 
 	return OTF_RETURN_OK;
 }
 
-/* The communicator of a process group; groups of others become one at their first use. */
+/* The communicator of a process group. A group of another program becomes a communicator at its first use. */
 int xot_communicator(struct xot_reading *r, uint32_t id, uint32_t *out)
 {
 	struct xot_group *g = id ? xot_list_find(&r->group, id) : NULL;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* OTF 1.12, writing with its own library: definitions, events, snapshots and statistics as in "Introducing the Open Trace Format", 2006;
- * key-value pairs for the rest. Threads and groups that record are OTF processes, numbered from 1. */
+/* Writes OTF 1.12 with the OTF library: definitions, events, snapshots and statistics as in "Introducing the Open
+ * Trace Format", 2006; key-value pairs for everything else. Threads and groups with records are OTF processes,
+ * numbered from 1. */
 #include "config.h"
 #include "exchange/otf.h"
 
@@ -14,12 +15,12 @@
 enum {
 	OPEN_FILES = 100,
 	BUFFER = 1 << 16,
-	SNAPSHOTS = 8, /* in the time of the trace */
+	SNAPSHOTS = 8, /* number of snapshots over the time of the trace */
 };
 
 struct frame {
 	uint32_t function;
-	uint64_t since, inside; /* stamp of the entry, ticks in functions called */
+	uint64_t since, inside; /* stamp of the entry; ticks in called functions */
 };
 struct calls {
 	uint64_t count, exclusive, inclusive;
@@ -27,7 +28,7 @@ struct calls {
 struct stack {
 	struct frame *frame;
 	uint32_t n, cap;
-	struct calls *calls; /* of each function, once there is one */
+	struct calls *calls; /* for each function, after its first call */
 	uint64_t collectives;
 };
 struct bound {
@@ -55,7 +56,7 @@ static int failed(struct state *s, struct tkm_err *err)
 	return tkm_fail(err, TKM_ERR_IO, "cannot write %s: %s", s->w->target, *why ? why : "the OTF library fails");
 }
 
-/* An event that only carries what is in the list. */
+/* Writes an event that only carries the key-value pairs in the list. */
 static int no_op(struct state *s, uint64_t time, uint32_t process)
 {
 	int ok = OTF_Writer_writeNoOpKV(s->o.otf, time, process, s->o.list);
@@ -97,7 +98,7 @@ static int collect_bounds(struct state *s)
 	return s->bound ? 0 : -1;
 }
 
-/* The bounds that hold from a stamp up to this one on, each in the stream of its process. */
+/* Writes the bounds that begin at or before this stamp, each in the stream of its process. */
 static int bounds_until(struct state *s, uint64_t time)
 {
 	for (; s->next_bound < s->bounds && s->bound[s->next_bound].from <= time; s->next_bound++) {
@@ -116,7 +117,7 @@ static int bounds_until(struct state *s, uint64_t time)
 
 /* ---- opening ---- */
 
-/* Each process begins and ends; readers want a file of events for each. */
+/* Each process begins and ends, because readers expect an event file for each. */
 static int processes(struct state *s, uint64_t time, int begin)
 {
 	uint32_t i;
@@ -330,7 +331,7 @@ static int io(struct state *s, const struct xch_event *e, uint64_t time)
 	return ok;
 }
 
-/* What only key-value pairs hold. */
+/* Writes events that only key-value pairs can hold. */
 static int write_key_values(struct state *s, const struct xch_event *e, uint64_t time)
 {
 	const struct xch_named *n;

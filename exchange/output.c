@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Output that appears whole or not at all: made in a directory beside its place. */
+/* Output that appears as a whole or not at all: it is made in a new directory beside its place, and moved at the
+ * end. */
 #include "config.h"
 #include "exchange/private.h"
 
@@ -52,7 +53,7 @@ int xch_close(struct xch_writer *w, FILE *f, const char *name, struct tkm_err *e
 		   : 0;
 }
 
-/* Removes a file, or a directory and what is in it. */
+/* Removes a file, or a directory and its content. */
 static void remove_all(const char *path)
 {
 	struct dirent *d;
@@ -83,7 +84,7 @@ static int ends_with(const char *name, const char *end)
 	return n >= k && !strcmp(name + n - k, end);
 }
 
-/* Is this directory, by what is in it, one that a conversion made: of CTF, LTTng or OTF2, or empty? */
+/* Is this directory empty, or, judging by its content, made by a conversion to CTF, LTTng or OTF2? */
 static int is_archive(const char *path)
 {
 	DIR *dir = opendir(path);
@@ -100,8 +101,9 @@ static int is_archive(const char *path)
 	return all || known;
 }
 
-/* What is at the place of an entry of the output, a directory or a file: nothing, or what may be replaced? What no conversion made, a
- * program of the same name, say, stays whatever the options are. */
+/* Checks the place of an entry of the output, a directory or a file: is it free, or may its content be replaced?
+ * A file that no conversion made, such as a program of the same name, is never replaced, whatever the options
+ * are. */
 static int may_take(const struct xch_writer *w, const char *to, int directory, struct tkm_err *err)
 {
 	struct stat st;
@@ -116,7 +118,7 @@ static int may_take(const struct xch_writer *w, const char *to, int directory, s
 	return w->o->force ? 0 : tkm_fail(err, TKM_ERR_EXISTS, "%s exists; --force replaces it", to);
 }
 
-/* Where the target's entries go: its directory, with a slash. */
+/* The directory of the target's entries, with a slash. */
 static char *place_of(const struct xch_writer *w, const char *entry)
 {
 	size_t n = strlen(w->target);
@@ -130,7 +132,7 @@ static char *place_of(const struct xch_writer *w, const char *entry)
 	return asprintf(&path, "%.*s%s", slash ? (int)(slash - w->target + 1) : 0, w->target, entry) < 0 ? NULL : path;
 }
 
-/* Gives one entry of w->dir its name. */
+/* Gives one entry of w->dir its final name. */
 static int move_entry(const struct xch_writer *w, const char *from, const char *to, struct tkm_err *err)
 {
 	char *old = NULL;
@@ -151,7 +153,7 @@ static int move_entry(const struct xch_writer *w, const char *from, const char *
 	return rc;
 }
 
-/* Looks at the place of one entry of w->dir, and moves it there if `moves`. */
+/* Checks the place of one entry of w->dir, and moves the entry there if `moves`. */
 static int put_entry(const struct xch_writer *w, const char *entry, int moves, struct tkm_err *err)
 {
 	char *from = NULL, *to = place_of(w, entry);
@@ -175,7 +177,7 @@ static int is_no_hidden_file(const struct dirent *d)
 	return d->d_name[0] != '.';
 }
 
-/* All of w->dir to its place; what is there already is looked at before anything is moved. */
+/* Moves all entries of w->dir to their places. All places are checked before anything is moved. */
 int xch_output_commit(const struct xch_writer *w, struct tkm_err *err)
 {
 	struct dirent **list = NULL;
@@ -194,7 +196,7 @@ int xch_output_commit(const struct xch_writer *w, struct tkm_err *err)
 	return rc;
 }
 
-/* The names, and the directory in which all is written. */
+/* Sets the names, and makes the directory in which everything is written. */
 int xch_output_begin(struct xch_writer *w, struct tkm_err *err)
 {
 	size_t n = strlen(w->target), k = strlen(w->format->suffix);

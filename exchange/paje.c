@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Paje, writing: containers for processes, threads and groups; functions, scopes, collective and file operations as pushed states,
- * counters as variables, messages as links. Text between double quotes has no escapes in Paje. */
+/* Writes Paje: containers for processes, threads and groups; functions, scopes, collective and file operations as
+ * pushed states; counters as variables; messages as links. Paje has no escapes within double quotes. */
 #include "config.h"
 #include "exchange/format.h"
 
@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Numbers of the events in the head of the file. */
+/* Numbers of the events that the file's header defines. */
 enum {
 	DEFINE_CONTAINER,
 	DEFINE_STATE,
@@ -49,15 +49,15 @@ static const char head[] =
 	"%\tKey string\n%EndEventDef\n"
 	"%EventDef PajeNewEvent 12\n%\tTime date\n%\tType string\n%\tContainer string\n%\tValue string\n%EndEventDef\n";
 
-/* Kinds of states, each with a stack of its own in a container. */
+/* Kinds of states. In a container, each kind has a stack of its own. */
 static const char *const states[] = { "function", "scope", "collective", "io" };
 enum { STATE_FUNCTION, STATE_SCOPE, STATE_COLLECTIVE, STATE_IO, STATES };
 
 struct state {
 	FILE *f;
-	uint64_t last;            /* stamps never go back */
-	uint32_t (*open)[STATES]; /* states open in each place */
-	struct bound *bound;      /* of all processes, in the order of time */
+	uint64_t last;            /* stamps must never decrease */
+	uint32_t (*open)[STATES]; /* number of open states of each kind in each place */
+	struct bound *bound;      /* of all processes, sorted by time */
 	size_t bounds, next_bound;
 };
 
@@ -67,7 +67,7 @@ struct bound {
 	double seconds;
 };
 
-/* In double quotes; what cannot be between them is replaced. */
+/* Writes a text in double quotes, and replaces characters that cannot be between them. */
 static void quoted(FILE *f, const char *text)
 {
 	putc('"', f);
@@ -234,7 +234,7 @@ static void pop(FILE *f, const struct xch_trace *t, const struct xch_event *e, u
 	putc('\n', f);
 }
 
-/* A state is entered or left. One that is left without having been entered has no place. */
+/* Enters or leaves a state. Paje has no place for leaving a state that was not entered. */
 static void change_state(struct xch_writer *w, const struct xch_trace *t, const struct xch_event *e, uint64_t time,
 	int state, int enter, const struct xch_named *n)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Parquet: the samples of counters in NAME.parquet, all other events in NAME.events.parquet. Within a row group the samples are in
- * the order of their threads and counters, then of time: so neighbours are alike and take few bytes. */
+/* Writes Parquet: the samples of counters to NAME.parquet, all other events to NAME.events.parquet. Within a row
+ * group the samples are sorted by thread and counter, then by time. So neighbouring values are similar and
+ * compress well. */
 #include "config.h"
 #include "exchange/parquet_file.h"
 #include "exchange/json.h"
@@ -13,7 +14,7 @@
 #include <string.h>
 
 enum {
-	SAMPLES = 1 << 19, /* rows of a row group, at most */
+	SAMPLES = 1 << 19, /* the largest number of rows of a row group */
 	EVENTS = 1 << 17
 };
 
@@ -91,7 +92,7 @@ static const char *const kind_name[] = {
 	[XCH_REPORT] = "report",
 };
 
-/* Texts of definitions, each once, by their number. */
+/* A list of distinct texts, indexed by their number. */
 struct word {
 	char *text;
 	int64_t number;
@@ -102,22 +103,23 @@ struct words {
 	size_t n, cap;
 };
 
-/* The numbers of name and class of functions, counters (name and unit), threads (host and group), ... */
+/* The numbers of the texts of definitions: name and class of functions, name and unit of counters, host and group
+ * of threads, ... */
 struct pair {
 	int64_t a, b;
 };
 
-/* All samples of one counter of one thread in the row group under way. */
+/* All samples of one counter of one thread in the current row group. */
 struct series {
 	uint32_t place, counter;
-	uint32_t n, at; /* rows; where the next one goes */
+	uint32_t n, at; /* number of rows; where the next row goes */
 };
 
 struct table {
 	FILE *f;
 	struct pq_file *p;
 	char *name;
-	size_t n; /* rows of the row group under way */
+	size_t n; /* rows of the current row group */
 };
 
 struct state {
@@ -126,18 +128,18 @@ struct state {
 	struct table samples, events;
 	struct words words;
 	struct pair *place, *counter, *function, *scope, *collop, *file, *communicator;
-	/* samples in the order in which they came */
+	/* samples in the order of their arrival */
 	uint64_t *time;
 	int64_t *bits;
-	uint32_t *of; /* series */
+	uint32_t *of; /* the series of each sample */
 	struct series *series;
 	size_t n_series, cap_series;
-	uint32_t *slot; /* series + 1 by a hash of place and counter */
+	uint32_t *slot; /* hash table of place and counter; contains the series + 1 */
 	size_t n_slots; /* a power of two */
-	/* a column under way, and the order of its rows */
+	/* the current column, and the order of its rows */
 	int64_t *column;
 	uint32_t *order;
-	/* events by column, and what comments say */
+	/* events by column, and the texts of comments */
 	int64_t *event[E_COLUMNS];
 	const char **text;
 	size_t n_texts;
@@ -156,7 +158,7 @@ static void free_word(void *p)
 	free(p);
 }
 
-/* The number of a text, -1: memory is short. */
+/* The number of a text, -1: out of memory. */
 static int64_t word_number(struct words *w, const char *text)
 {
 	struct word *x = malloc(sizeof(*x)), **found;
@@ -185,7 +187,7 @@ static int64_t word_number(struct words *w, const char *text)
 	return x->number;
 }
 
-/* The same of a text that may be missing. */
+/* The same for a text that may be missing. */
 static int optional_word(struct words *w, const char *text, int64_t *number)
 {
 	*number = text && *text ? word_number(w, text) : PQ_NULL;
@@ -215,7 +217,8 @@ static int collect_words(struct state *s)
 	int bad = 0;
 
 	for (i = 0; i < sizeof(kind_name) / sizeof(kind_name[0]); i++) {
-		bad |= word_number(w, kind_name[i]) < 0; /* so their numbers are the kinds */
+		/* these texts come first, so their numbers equal the kinds */
+		bad |= word_number(w, kind_name[i]) < 0;
 	}
 	s->place = calloc(t->n_places + 1, sizeof(*s->place));
 	s->counter = calloc(t->n_counters + 1, sizeof(*s->counter));
@@ -257,7 +260,7 @@ static uint32_t *slot_of(struct state *s, uint32_t place, uint32_t counter)
 	}
 }
 
-/* Room for one more series; there are at least twice as many slots. */
+/* Makes room for one more series; there are at least twice as many slots as series. */
 static int grow_series(struct state *s)
 {
 	size_t i, cap = s->cap_series ? 2 * s->cap_series : 256;
@@ -290,7 +293,7 @@ static int compare_series(const void *a, const void *b)
 	return x->counter < y->counter ? -1 : x->counter > y->counter;
 }
 
-/* s->order: the rows by thread, counter, and as they came. */
+/* Fills s->order: the rows sorted by thread and counter, then in the order of arrival. */
 static int sort_samples(struct state *s, struct series ***sorted)
 {
 	struct series **v = malloc(s->n_series * sizeof(struct series *));
@@ -315,7 +318,7 @@ static int sort_samples(struct state *s, struct series ***sorted)
 	return 0;
 }
 
-/* The integer whose nearest double is not itself. */
+/* Returns the integer if a double cannot represent it exactly, else PQ_NULL. */
 static int64_t only_integer(const struct xch_counter *c, int64_t bits)
 {
 	double d = c->type == STF_COUNTER_I8 ? (double)bits : (double)(uint64_t)bits;
@@ -341,7 +344,7 @@ static int64_t bound_of(const struct state *s, const struct xch_place *p, uint64
 	return ns < 0 ? PQ_NULL : ns;
 }
 
-/* The n values of a column that belong to one series, from row s->order[0]. */
+/* Fetches the n values of a column that belong to one series, from row s->order[0] on. */
 static void fill(const struct state *s, const struct series *r, int column, const uint32_t *order, int64_t *out)
 {
 	const struct xch_place *p = &s->t->place[r->place];
@@ -499,7 +502,7 @@ static void put_communicator(const struct state *s, int64_t **row, size_t n, uin
 	}
 }
 
-/* What a comment or report says. */
+/* The text of a comment or report. */
 static int put_text(struct state *s, size_t n, const struct stf_record *rec)
 {
 	struct stf_comment c;

@@ -9,8 +9,8 @@
 #include "base/bytes.h"
 
 enum {
-	BLOCK = 128, /* values of a block of deltas */
-	MINI = 32,   /* of each of its 4 miniblocks */
+	BLOCK = 128, /* values in a block of deltas */
+	MINI = 32,   /* values in each of its 4 miniblocks */
 	GROUP = 8    /* values that are bit-packed together in runs */
 };
 
@@ -64,7 +64,8 @@ void pq_varint(struct pq_buffer *b, uint64_t v)
 	pq_bytes(b, c, n);
 }
 
-/* n values of `width` bits, the lowest bits first. Room for n x width / 8 + 16 bytes is there. Returns the end. */
+/* Packs n values of `width` bits, lowest bits first. The buffer must have n x width / 8 + 16 bytes. Returns the
+ * end. */
 static unsigned char *pack(unsigned char *out, const uint64_t *v, size_t n, unsigned width)
 {
 	unsigned __int128 bits = 0;
@@ -139,7 +140,7 @@ void pq_delta(struct pq_buffer *b, const int64_t *v, size_t n)
 	}
 }
 
-/* Groups of 8 values, the last one filled up with zeros. */
+/* Packs groups of 8 values; the last group is filled up with zeros. */
 static void packed_run(struct pq_buffer *b, const uint32_t *v, size_t n, unsigned width)
 {
 	size_t groups = (n + GROUP - 1) / GROUP, i, k;
@@ -168,7 +169,7 @@ void pq_runs(struct pq_buffer *b, const uint32_t *v, size_t n, unsigned width)
 	while (i < n) {
 		for (run = 1; i + run < n && v[i + run] == v[i]; run++) {
 		}
-		/* a packed run ends with a whole group, so that what follows may take some of this run's values */
+		/* a packed run consists of whole groups, so it may take some values of the run after it */
 		if ((i - from) % GROUP && run > GROUP - (i - from) % GROUP) {
 			run -= GROUP - (i - from) % GROUP;
 			i += GROUP - (i - from) % GROUP;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Pages, row groups and the footer, which is in Thrift's compact protocol. */
+/* Writes pages, row groups and the footer. The footer uses Thrift's compact protocol. */
 #include "config.h"
 #include "exchange/parquet_file.h"
 
@@ -16,7 +16,7 @@
 
 enum { T_I32 = 5, T_I64 = 6, T_BINARY = 8, T_LIST = 9, T_STRUCT = 12 };
 
-/* A struct under way: the number of its last field. */
+/* A struct that is being written: the number of its last field. */
 struct fields {
 	struct pq_buffer *b;
 	int last;
@@ -24,7 +24,7 @@ struct fields {
 
 static void field(struct fields *s, int id, unsigned type)
 {
-	pq_byte(s->b, (unsigned)(id - s->last) << 4 | type); /* ours are never more than 15 apart */
+	pq_byte(s->b, (unsigned)(id - s->last) << 4 | type); /* our field numbers never differ by more than 15 */
 	s->last = id;
 }
 
@@ -70,7 +70,7 @@ static void end_struct(struct fields *s)
 
 /* ---- the file ---- */
 
-/* of parquet.thrift */
+/* constants of parquet.thrift */
 enum { TYPE_INT64 = 2, TYPE_DOUBLE = 5, TYPE_BYTE_ARRAY = 6 };
 enum { PLAIN = 0, RLE = 3, DELTA_BINARY_PACKED = 5, RLE_DICTIONARY = 8, BYTE_STREAM_SPLIT = 9 };
 enum { CODEC_NONE = 0, CODEC_ZSTD = 6, DATA_PAGE = 0, DICTIONARY_PAGE = 2 };
@@ -80,23 +80,23 @@ struct pq_file {
 	const struct pq_column *column;
 	size_t n_columns;
 	int64_t offset, rows, group_bytes, group_packed;
-	size_t n_groups, n_keys, n, at; /* n: rows of the group under way; at: its next column */
-	struct pq_buffer groups, keys;  /* of the footer, as Thrift */
+	size_t n_groups, n_keys, n, at; /* n: rows of the current group; at: its next column */
+	struct pq_buffer groups, keys;  /* parts of the footer, already encoded */
 	struct pq_buffer page, packed, header;
-	int64_t *present; /* the values that are there */
+	int64_t *present; /* the values that are not missing */
 	uint32_t *level, *index;
-	size_t cap; /* of the three */
+	size_t cap; /* capacity of the three */
 #ifdef HAVE_ZSTD
 	ZSTD_CCtx *zstd;
 #endif
 };
 
-/* What the footer says of a column's piece in a row group. */
+/* What the footer says about a column's part of a row group. */
 struct chunk {
-	int64_t dictionary, data; /* offsets; dictionary 0: has none */
-	int64_t bytes, packed;    /* of both pages with their headers */
+	int64_t dictionary, data; /* offsets; dictionary 0: there is none */
+	int64_t bytes, packed;    /* of both pages, including their headers */
 	size_t nulls;
-	int64_t least, most; /* of whole numbers; least > most: unknown */
+	int64_t least, most; /* limits of whole numbers; least > most: unknown */
 };
 
 static const int type_of[] = { TYPE_INT64, TYPE_DOUBLE, TYPE_BYTE_ARRAY };
@@ -127,7 +127,7 @@ struct pq_file *pq_open(FILE *f, const struct pq_column *column, size_t n)
 	ZSTD_CCtx_setParameter(p->zstd, ZSTD_c_compressionLevel, 1);
 	ZSTD_CCtx_setParameter(p->zstd, ZSTD_c_checksumFlag, 1);
 #endif
-	put(p, "PAR1", 4); /* a failure is seen by ferror() at the end */
+	put(p, "PAR1", 4); /* ferror() at the end detects a failure */
 	return p;
 }
 
@@ -187,7 +187,7 @@ static int put_page(struct pq_file *p, int type, size_t values, int encoding, st
 	number(&h, 1, T_I32, (int64_t)values);
 	number(&h, 2, T_I32, encoding);
 	if (type == DATA_PAGE) {
-		number(&h, 3, T_I32, RLE); /* of which values are there */
+		number(&h, 3, T_I32, RLE); /* encoding of the definition levels */
 		number(&h, 4, T_I32, RLE);
 	}
 	end_struct(&h);
@@ -200,7 +200,8 @@ static int put_page(struct pq_file *p, int type, size_t values, int encoding, st
 	return put(p, p->header.p, p->header.n) < 0 || put(p, out->p, out->n) < 0 ? -1 : 0;
 }
 
-/* Which rows have a value: levels of 1 bit, with their length. Returns how many have one; they are in p->present. */
+/* Writes which rows have a value: levels of 1 bit, preceded by their length. Returns the number of rows that have
+ * one; their values are in p->present. */
 static size_t levels(struct pq_file *p, const int64_t *v)
 {
 	size_t n = 0, i, at = p->page.n;
@@ -218,7 +219,8 @@ static size_t levels(struct pq_file *p, const int64_t *v)
 	return n;
 }
 
-/* The dictionary has the texts of this row group alone, in the order of their first use; p->index their numbers. */
+/* Makes a dictionary with the texts of this row group only, in the order of their first use, and p->index with
+ * their numbers. */
 static int put_dictionary(
 	struct pq_file *p, const int64_t *v, const char *const *texts, size_t n_texts, struct chunk *c, uint32_t *n)
 {
@@ -246,7 +248,7 @@ static int put_dictionary(
 	}
 	c->dictionary = p->offset;
 	rc = put_page(p, DICTIONARY_PAGE, *n, PLAIN, c);
-	for (len = 0, i = 0; i < p->n; i++) { /* without those that are not there */
+	for (len = 0, i = 0; i < p->n; i++) { /* skips missing values */
 		p->index[len] = p->index[i];
 		len += v[i] != PQ_NULL;
 	}
@@ -324,7 +326,7 @@ int pq_rows(struct pq_file *p, size_t n)
 	return p->cap && !p->groups.failed ? 0 : -1;
 }
 
-/* After the last column: what the footer says of the group. */
+/* Called after the last column: writes what the footer says about the group. */
 static void end_group(struct pq_file *p)
 {
 	struct fields s = { &p->groups, 1 };
@@ -414,7 +416,7 @@ static int put_footer(struct pq_file *p)
 	size_t i;
 	int rc;
 
-	number(&m, 1, T_I32, 2); /* version, as other writers say that use newer encodings */
+	number(&m, 1, T_I32, 2); /* version, the one that other writers state when they use newer encodings */
 	put_schema(p, &m);
 	number(&m, 3, T_I64, p->rows);
 	list_field(&m, 4, T_STRUCT, p->n_groups);
@@ -424,7 +426,7 @@ static int put_footer(struct pq_file *p)
 		pq_bytes(&b, p->keys.p, p->keys.n);
 	}
 	text_field(&m, 6, "Tickmark version " PACKAGE_VERSION);
-	list_field(&m, 7, T_STRUCT, p->n_columns); /* the limits are by the order of their type */
+	list_field(&m, 7, T_STRUCT, p->n_columns); /* the limits are sorted in the order of their type */
 	for (i = 0; i < p->n_columns; i++) {
 		u = (struct fields){ &b, 0 };
 		order = begin_struct(&u, 1);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Apache Parquet files: tables of columns, written row group by row group (parquet.apache.org/docs/file-format). Whole numbers are
- * delta-encoded, texts are numbers of a dictionary, fractions have their bytes split; each page is compressed with Zstandard,
- * whose checksum the reader compares, or plain in a build without it. Knows no trace. */
+/* Writes Apache Parquet files: tables of columns, row group by row group (parquet.apache.org/docs/file-format).
+ * Whole numbers are delta-encoded. Texts are stored as numbers of a dictionary. Fractions are stored with their
+ * bytes split. Each page is compressed with Zstandard, whose checksum the reader verifies, or is not compressed
+ * in a build without it. This file does not depend on traces. */
 #ifndef EXCHANGE_PARQUET_FILE_H
 #define EXCHANGE_PARQUET_FILE_H
 
@@ -11,11 +12,11 @@
 
 enum pq_kind {
 	PQ_INT,    /* INT64 */
-	PQ_DOUBLE, /* its bits in an int64_t */
+	PQ_DOUBLE, /* stored as its bits in an int64_t */
 	PQ_TEXT    /* UTF-8; values are indices of the texts given with the column */
 };
 
-#define PQ_NULL INT64_MIN /* no value, in optional columns */
+#define PQ_NULL INT64_MIN /* a missing value, in optional columns */
 
 struct pq_column {
 	const char *name;
@@ -25,14 +26,15 @@ struct pq_column {
 
 struct pq_file;
 
-/* Begins a table with these columns, which must outlive it. Returns NULL when memory is short. */
+/* Begins a table with these columns. The columns must live longer than the table. Returns NULL when out of memory. */
 struct pq_file *pq_open(FILE *f, const struct pq_column *column, size_t n);
-/* A key of the file and its text. Returns 0 or -1, as all below: memory is short, or ferror() of the file says the rest. */
+/* Adds a key and its text to the file. Like all functions below, returns 0, or -1: out of memory, or a write
+ * failed (see ferror() of the file). */
 int pq_say(struct pq_file *p, const char *key, const char *text);
-/* A row group of n rows, 1 to 2^20: then a call of pq_put() for each column in order. */
+/* Begins a row group of n rows, 1 to 2^20. The caller then calls pq_put() for each column in order. */
 int pq_rows(struct pq_file *p, size_t n);
 int pq_put(struct pq_file *p, const int64_t *v, const char *const *texts, size_t n_texts);
-/* Writes the footer; not with failed. Frees in any case. */
+/* Writes the footer, unless failed is set. Always frees p. */
 int pq_close(struct pq_file *p, int failed);
 
 /* ---- encodings, parquet_encode.c ---- */
@@ -40,7 +42,7 @@ int pq_close(struct pq_file *p, int failed);
 struct pq_buffer {
 	unsigned char *p;
 	size_t n, cap;
-	int failed; /* memory was short */
+	int failed; /* out of memory */
 };
 
 void pq_bytes(struct pq_buffer *b, const void *p, size_t n);
@@ -50,11 +52,11 @@ static inline uint64_t pq_zigzag(int64_t v)
 {
 	return (uint64_t)v << 1 ^ (uint64_t)(v >> 63);
 }
-/* DELTA_BINARY_PACKED of n values. */
+/* Encodes n values as DELTA_BINARY_PACKED. */
 void pq_delta(struct pq_buffer *b, const int64_t *v, size_t n);
-/* RLE and bit-packing hybrid of n values of `width` bits, 0 to 32. */
+/* Encodes n values of `width` bits, 0 to 32, with the hybrid of RLE and bit-packing. */
 void pq_runs(struct pq_buffer *b, const uint32_t *v, size_t n, unsigned width);
-/* BYTE_STREAM_SPLIT of n values of 8 bytes. */
+/* Encodes n values of 8 bytes as BYTE_STREAM_SPLIT. */
 void pq_split(struct pq_buffer *b, const int64_t *v, size_t n);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Perfetto's protobuf, writing. Each thread or group is a packet sequence of its own: with a clock that counts from stamp to stamp,
- * names that are stated once, and a track that need not be named in each event. Field numbers are those of
- * perfetto_trace.proto. */
+/* Writes Perfetto's protobuf format. Each thread or group is a packet sequence of its own. The sequence has a
+ * clock that counts from stamp to stamp, names that are stated once, and a track that events need not name. Field
+ * numbers are those of perfetto_trace.proto. */
 #include "config.h"
 #include "exchange/format.h"
 
@@ -16,7 +16,7 @@
 
 enum { MESSAGE_MAX = 1 << 16, CHUNK = 1 << 19, LEVEL = 3, INCREMENTAL_CLOCK = 64, BOOT_CLOCK = 6 };
 enum { SLICE_BEGIN = 1, SLICE_END, INSTANT, COUNTER };
-enum { FIRST_SEQUENCE = 2 }; /* 1: descriptions */
+enum { FIRST_SEQUENCE = 2 }; /* sequence 1 has the descriptions */
 
 /* Fields of TracePacket, TrackEvent, TrackDescriptor, ... */
 enum {
@@ -50,7 +50,7 @@ enum {
 	D_COUNTER = 8,
 };
 
-/* One message being built. */
+/* A protobuf message that is being built. */
 struct buffer {
 	size_t n;
 	unsigned char b[MESSAGE_MAX];
@@ -58,17 +58,17 @@ struct buffer {
 
 struct track {
 	uint64_t uuid;
-	uint64_t value; /* the last one: integers are written as differences */
+	uint64_t value; /* the last value: integers are written as differences */
 };
 
-/* What a sequence knows. */
+/* The state of a sequence. */
 struct sequence {
 	int begun;
 	int64_t now;             /* ns */
 	uint32_t counters;       /* tracks in counter[] */
 	uint32_t *counter_index; /* of the counters that this place has */
 	struct track *counter;
-	unsigned char *named; /* bits: which names the sequence has stated */
+	unsigned char *named; /* a bit for each name that the sequence has stated */
 };
 
 struct state {
@@ -76,8 +76,9 @@ struct state {
 	struct xch_trace *t;
 	struct sequence *sequence;
 	uint64_t next_uuid;
-	size_t names;         /* functions, scopes, collective operations, files, and some of our own */
-	unsigned char *chunk; /* packets that are not written yet */
+	/* number of functions, scopes, collective operations, files, and a few names of our own */
+	size_t names;
+	unsigned char *chunk; /* packets that are not yet written */
 	size_t n_chunk;
 	struct buffer packet, part, inner;
 };
@@ -119,7 +120,7 @@ static void add_64(struct buffer *b, unsigned field, uint64_t v)
 	}
 }
 
-/* Cut if it does not fit. */
+/* Appends bytes, and truncates them if they do not fit. */
 static void add_bytes(struct buffer *b, unsigned field, const void *p, size_t n)
 {
 	if (b->n + 30 > sizeof(b->b)) {
@@ -148,7 +149,7 @@ static int cannot_write(const struct xch_writer *w, struct tkm_err *err)
 }
 
 #ifdef HAVE_ZLIB
-/* All packets so far in one, compressed. */
+/* Writes all packets so far as one compressed packet. */
 static int flush(struct xch_writer *w, struct state *s, struct tkm_err *err)
 {
 	uLongf n = compressBound(s->n_chunk);
@@ -215,7 +216,8 @@ static int put_track(struct xch_writer *w, struct state *s, struct tkm_err *err)
 	return put_packet(w, s, 1, err);
 }
 
-/* A process or thread: pid and tid are their numbers in the trace; those of the system are equal on several hosts. */
+/* Describes a process or thread. Its pid and tid are the numbers in the trace, because those of the system can be
+ * equal on several hosts. */
 static int describe_place(struct xch_writer *w, struct state *s, const struct xch_place *p, struct tkm_err *err)
 {
 	char name[600];
@@ -265,7 +267,7 @@ static int describe_counter(struct xch_writer *w, struct state *s, uint64_t uuid
 	return put_track(w, s, err);
 }
 
-/* The bound of each process as a counter of its own, in absolute nanoseconds. */
+/* Writes the bound of each process as a counter of its own, in absolute nanoseconds. */
 static int put_bounds(struct xch_writer *w, struct state *s, struct tkm_err *err)
 {
 	const struct xch_bound *b;
@@ -337,13 +339,13 @@ static int begin_sequence(
 	return put_packet(w, s, FIRST_SEQUENCE + p->index, err);
 }
 
-/* The packet's stamp; what a track event needs is in s->part. */
+/* Begins a packet with its stamp; the fields of a track event are in s->part. */
 static int put_event(struct xch_writer *w, struct state *s, const struct xch_event *e, struct tkm_err *err)
 {
 	struct sequence *q = &s->sequence[e->place->index];
 	int64_t now = xch_ns(s->t, e->time);
 
-	now = now < q->now ? q->now : now; /* the clock of a sequence only goes on */
+	now = now < q->now ? q->now : now; /* the clock of a sequence must not go back */
 	add_int(&s->packet, P_TIMESTAMP, (uint64_t)(now - q->now));
 	q->now = now;
 	add_part(&s->packet, P_TRACK_EVENT, &s->part);
@@ -351,7 +353,7 @@ static int put_event(struct xch_writer *w, struct state *s, const struct xch_eve
 	return put_packet(w, s, FIRST_SEQUENCE + e->place->index, err);
 }
 
-/* States a name in the sequence, at its first use. It comes in the packet of the event. */
+/* States a name in the sequence at its first use, in the packet of the event that uses it. */
 static uint64_t name_id(struct state *s, const struct xch_event *e, size_t index, const char *name, const char *cls)
 {
 	struct sequence *q = &s->sequence[e->place->index];

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the files of exchange/ share besides format.h. */
+/* Declarations that the files of exchange/ share in addition to format.h. */
 #ifndef EXCHANGE_PRIVATE_H
 #define EXCHANGE_PRIVATE_H
 
 #include "exchange/format.h"
 
-/* Ids to indices, sorted by id. */
+/* A map from ids to indices, sorted by id. */
 struct xch_key {
 	uint32_t id, index;
 };
 
-/* The stretches of one process. */
+/* The stretches of the bound of one process. */
 struct xch_process {
 	struct xch_bound *bound;
-	size_t n, at;   /* at: where the last question ended */
-	uint32_t first; /* its first place */
+	size_t n, at;   /* at: index where the last look-up ended */
+	uint32_t first; /* index of the process's first place */
 	uint32_t threads;
 };
 
@@ -30,20 +30,20 @@ enum {
 };
 
 struct xch_map {
-	uint32_t *direct; /* index by id, XCH_NONE: none; for ids up to a few millions */
+	uint32_t *direct; /* index by id, XCH_NONE: none; for ids up to a few million */
 	uint32_t n_direct;
-	struct xch_key *key; /* the others */
+	struct xch_key *key; /* all other ids */
 	size_t n_keys;
 };
 
 struct xch_private {
 	struct xch_process *process;
 	struct xch_map map[XCH_MAPS];
-	char **text; /* owned names */
+	char **text; /* texts that the trace owns */
 	size_t n_text;
 };
 
-/* Reads all definitions of r. Returns 0 or -1; what was made is freed by xch_trace_free() in any case. */
+/* Reads all definitions of r. Returns 0 or -1. In both cases the caller must call xch_trace_free(). */
 int xch_trace_read(struct xch_trace *t, struct stf_reader *r, const char *path, struct tkm_err *err);
 void xch_trace_free(struct xch_trace *t);
 int xch_map_add(struct xch_map *m, uint32_t id, uint32_t index);
@@ -56,11 +56,11 @@ int xch_clock_read(struct xch_trace *t, struct tkm_err *err);
 /* Gives all events of t to w in the order of their time. */
 int xch_stream(struct xch_writer *w, struct xch_trace *t, struct tkm_err *err);
 
-/* tkm_fail() with file, offset and record of *e. */
+/* tkm_fail() with the file, offset and record of *e. */
 int xch_fail_stf(struct tkm_err *err, const char *path, const struct stf_err *e);
 int xch_fail_memory(struct tkm_err *err, const char *path);
 
-/* Names and directory of the output; its entries to their places; removes what is left, frees. */
+/* Set the names and make the directory of the output; move its entries to their places; remove the rest and free. */
 int xch_output_begin(struct xch_writer *w, struct tkm_err *err);
 int xch_output_commit(const struct xch_writer *w, struct tkm_err *err);
 void xch_output_end(struct xch_writer *w);

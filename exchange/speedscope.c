@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* speedscope's own format: a profile for each thread, one after the other. The events of the threads come mixed, so they wait in a
- * file, in blocks of one thread each. */
+/* Writes speedscope's own format: a profile for each thread, one after the other. The trace has the events of all
+ * threads mixed. So the events wait in a temporary file, in blocks of one thread each. */
 #include "config.h"
 #include "exchange/json.h"
 #include "exchange/private.h"
@@ -20,9 +20,9 @@ struct step {
 };
 
 struct thread {
-	struct step *step; /* BLOCK of them, the last block */
+	struct step *step; /* the last block, with room for BLOCK steps */
 	uint32_t n, depth;
-	uint64_t *block; /* where the others lie, in blocks */
+	uint64_t *block; /* places of the other blocks in the file, counted in blocks */
 	uint32_t n_blocks;
 };
 
@@ -107,7 +107,7 @@ static int speedscope_event(struct xch_writer *w, struct xch_trace *t, const str
 	return h->n == BLOCK ? put_away(w, s, h, err) : 0;
 }
 
-/* The steps of a block, and what is open after them. */
+/* Writes the steps of a block, and keeps track of the open functions. */
 static void write_steps(struct speedscope *s, const struct step *step, uint32_t n, uint32_t *depth, int *any)
 {
 	uint32_t i;
@@ -146,7 +146,7 @@ static int write_thread(struct xch_writer *w, const struct xch_trace *t, const s
 		write_steps(s, s->buffer, BLOCK, &depth, &any);
 	}
 	write_steps(s, h->step, h->n, &depth, &any);
-	while (depth) { /* what is open at the end has to be closed */
+	while (depth) { /* functions that are open at the end must be closed */
 		fprintf(s->f, ",\n{\"type\":\"C\",\"frame\":%" PRIu32 ",\"at\":%" PRId64 "}", s->stack[--depth],
 			xch_ns(t, p->last));
 	}

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The events of a trace in the order of their time. A message or collective operation is one record of STF; its parts
- * at other times wait in a heap until the reading has come there. */
+/* Delivers the events of a trace in the order of their time. A message or collective operation is one record of
+ * STF. Those of its parts that have other times wait in a heap until reading has reached their time. */
 #include "config.h"
 #include "exchange/private.h"
 
@@ -8,12 +8,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_WAITING = 1 << 20 }; /* events that wait since some part of a record may lie before it */
+enum { MAX_WAITING = 1 << 20 }; /* events that wait because a part of a later record may precede them */
 
 struct waiting {
 	struct xch_event e;
 	uint64_t seq;
-	void *copy; /* what e points to; NULL: nothing */
+	void *copy; /* the memory that e points to; NULL: none */
 };
 
 struct stack {
@@ -27,13 +27,13 @@ struct stream {
 	struct tkm_err *err;
 	struct waiting *heap;
 	size_t n, cap;
-	uint64_t seq, back; /* back: how far a part may lie before its record */
-	uint64_t last;      /* time of the last event given */
+	uint64_t seq, back; /* back: how much earlier than its record a part may be */
+	uint64_t last;      /* time of the last event delivered */
 	uint64_t messages, colls;
-	struct stack *stack; /* of each place */
+	struct stack *stack; /* for each place, its stack */
 };
 
-/* ---- giving ---- */
+/* ---- delivering ---- */
 
 static int follow_stack(struct stream *s, struct xch_event *e)
 {
@@ -108,7 +108,7 @@ static int deliver_first(struct stream *s)
 	return rc;
 }
 
-/* Gives what waits up to `time`. */
+/* Delivers the waiting events up to `time`. */
 static int deliver_until(struct stream *s, uint64_t time)
 {
 	int rc = 0;
@@ -128,7 +128,7 @@ static size_t size_of(enum stf_type type)
 	return size[type];
 }
 
-/* A record that outlives the reader's buffer, in one piece. */
+/* Copies a record into one piece of memory, so that it outlives the reader's buffer. */
 static struct stf_record *copy_record(const struct stf_record *r)
 {
 	unsigned n = r->layout->n_fields, i;
@@ -212,7 +212,7 @@ static int hold_back(struct stream *s, const struct xch_event *e)
 	return s->n > MAX_WAITING && s->back ? deliver_first(s) : 0;
 }
 
-/* An event at the time of its record. */
+/* Delivers an event at the time of its record. */
 static int deliver_event(struct stream *s, struct xch_event *e)
 {
 	if (s->back) {
@@ -224,7 +224,7 @@ static int deliver_event(struct stream *s, struct xch_event *e)
 	return pass_on(s, e);
 }
 
-/* One at any other time. */
+/* Delivers an event at any other time. */
 static int deliver_later(struct stream *s, const struct xch_event *e)
 {
 	return hold_back(s, e);
@@ -232,7 +232,7 @@ static int deliver_later(struct stream *s, const struct xch_event *e)
 
 /* ---- records ---- */
 
-/* Fills in the place. 0: not declared. */
+/* Sets the event's place. Returns 0: it is not declared. */
 static int find_place(struct stream *s, struct xch_event *e, uint32_t willy)
 {
 	e->place = xch_place(s->t, willy);
@@ -286,7 +286,7 @@ static int message(struct stream *s, const struct stf_record *rec)
 
 struct members {
 	const uint64_t *start, *delta;
-	const uint32_t *sent, *received, *scl; /* NULL: none of these */
+	const uint32_t *sent, *received, *scl; /* NULL: the record has no such array */
 	uint32_t n, root, communicator, root_bytes;
 	uint8_t operation, has_root;
 };
@@ -372,7 +372,7 @@ static int collective(struct stream *s, const struct stf_record *rec)
 	return rc == 0 && !s->back ? deliver_until(s, rec->time) : rc;
 }
 
-/* A record about one willy, as it is. */
+/* Delivers a record about one willy unchanged. */
 static int deliver_record(struct stream *s, const struct stf_record *rec, enum xch_kind kind)
 {
 	const struct stf_value *v = stf_value(rec, "willy");
@@ -511,14 +511,14 @@ static int record(struct stream *s, const struct stf_record *rec)
 	case STF_ID_message_raw_event:
 	case STF_ID_collop_raw_event:
 		return deliver_record(s, rec, XCH_RAW);
-	default: /* end_of_filter: of no function */
+	default: /* end_of_filter belongs to no function */
 		return 0;
 	}
 }
 
-/* ---- how far a part may lie before its record ---- */
+/* ---- how much earlier than its record a part may be ---- */
 
-/* Messages received before they were sent, and records that the trace itself calls late. */
+/* This concerns messages received before they were sent, and records that the trace itself reports as late. */
 static int look_back(struct stream *s)
 {
 	const struct stf_cursor_options o = { .categories = 1u << STF_KIND_MSG };
@@ -531,7 +531,7 @@ static int look_back(struct stream *s)
 	int64_t d;
 	size_t i;
 
-	while (c && stf_cursor_next(c, &rec, &e) > 0) { /* what is wrong with it, the reading of all will say */
+	while (c && stf_cursor_next(c, &rec, &e) > 0) { /* the main reading will report any fault */
 		v = rec->layout->class_id == STF_ID_one_to_one_communication ? stf_value(rec, "receive_time") : NULL;
 		d = v ? (int64_t)v->u : 0;
 		if (d < 0 && d > STF_SEND_UNKNOWN && (uint64_t)-d > s->back) {
@@ -560,7 +560,7 @@ static int read_all(struct stream *s)
 		rc = more == 2 ? batch(s, &b) : record(s, rec);
 	}
 	stf_cursor_close(c);
-	/* damaged pieces were left out; all else ends the conversion */
+	/* damaged pieces were left out; any other fault ends the conversion */
 	if (rc == 0 && more < 0 && e.code != STF_ERR_CHECKSUM) {
 		return xch_fail_stf(s->err, s->t->path, &e);
 	}

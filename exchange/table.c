@@ -40,7 +40,7 @@ const struct xch_format *xch_by_name(const char *name)
 	return NULL;
 }
 
-/* The longest suffix counts: ".speedscope.json" before ".json". */
+/* The longest matching suffix wins: ".speedscope.json" before ".json". */
 const struct xch_format *xch_by_suffix(const char *path)
 {
 	size_t n = strlen(path), i, k, best = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The definitions of a trace, as a writer wants them. */
+/* Reads the definitions of a trace into the form that the writers of formats need. */
 #include "config.h"
 #include "exchange/private.h"
 
@@ -37,7 +37,7 @@ int xch_map_add(struct xch_map *m, uint32_t id, uint32_t index)
 		}
 		m->key = p;
 	}
-	/* declarations come mostly in order: the others are moved to their place */
+	/* declarations are usually in order; any other is inserted at its place */
 	n = (uint32_t)m->n_keys++;
 	for (; n > 0 && m->key[n - 1].id > id; n--) {
 		m->key[n] = m->key[n - 1];
@@ -130,7 +130,7 @@ const struct xch_communicator *xch_communicator(const struct xch_trace *t, uint3
 
 /* ---- names ---- */
 
-/* Keeps a text made by asprintf() or strndup() until the end. */
+/* Owns a text made by asprintf() or strndup() until the trace is freed. */
 static const char *keep_text(struct xch_trace *t, char *text)
 {
 	struct xch_private *p = t->p;
@@ -243,7 +243,8 @@ static void describe(struct xch_trace *t, struct xch_place *p, uint32_t willy)
 	}
 }
 
-/* The host that all threads of a group share. A member may be a group itself, declared before it or after it. */
+/* The host that all threads of a group have in common. A member may itself be a group, declared before or after
+ * it. */
 static const char *host_of(struct xch_trace *t, const struct stf_group_definition *g, int depth)
 {
 	const struct stf_record *rec;
@@ -314,7 +315,8 @@ static int read_places(struct xch_trace *t)
 
 /* ---- communicators ---- */
 
-/* Members of the triplets; a stride is added to the willy as it is. At most as many as there are places. */
+/* Lists the members of the triplets. A stride is added to the willy unchanged. There are at most as many members
+ * as places. */
 static uint32_t expand(const struct xch_trace *t, const struct stf_communicator_definition *d, uint32_t *out)
 {
 	uint32_t i, w, n = 0;
@@ -359,7 +361,7 @@ static int read_communicators(struct xch_trace *t)
 	return t->communicator ? 0 : -1;
 }
 
-/* ---- all of it ---- */
+/* ---- the whole trace ---- */
 
 int xch_trace_read(struct xch_trace *t, struct stf_reader *r, const char *path, struct tkm_err *err)
 {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The anchors of a data file as a table that can be bisected, and what the trace says about its order. */
+/* Reads the anchors of a data file into a table for bisection, and finds what the trace says about the file's
+ * order. */
 #include "config.h"
 #include "stf/reader.h"
 
@@ -45,7 +46,7 @@ static int add_anchor(struct stx_anchors *t, const struct stx_source *s, struct 
 	return 0;
 }
 
-/* Does the anchor say whose the values are? counter_value records then follow counter_history. */
+/* Does the anchor say to which thread the values belong? Then counter_value records follow counter_history. */
 static void look_at_history(struct stx_anchors *t, const struct stf_record *r)
 {
 	if (t->n && r->layout->id == STF_ID_begin_of_history) {
@@ -66,7 +67,7 @@ static void read_anchors(struct stf_reader *r, struct stx_anchors *t)
 
 	t->where = find_anchor_file(r, t->file);
 	rc = t->where ? stx_archive_find(&r->archive, stf_value(t->where, "suffix")->array, &place, &err) : 0;
-	/* anchor files may be deleted */
+	/* a missing anchor file is no fault: users may delete it */
 	if (rc <= 0) {
 		t->where = NULL;
 		t->fault = err;
@@ -119,7 +120,8 @@ uint64_t stx_reader_late(const struct stf_reader *r, const struct stf_record *fi
 	const struct stx_stated *s;
 	unsigned d;
 
-	/* every record that a trace uses is defined, so without sub_time there is no way back */
+	/* a writer defines every record that it uses, so without a definition of sub_time no record goes back in
+	 * time */
 	for (d = 0; d < r->defs.n && r->defs.order[d]->timing != STX_SUB_TIME; d++) {
 	}
 	if (d == r->defs.n) {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Finding components: files named by suffix, or the directory of a single-file trace. */
+/* Finds the components of a trace: files with the component's suffix, or the parts that the directory of a
+ * single-file trace lists. */
 #include "config.h"
 #include "stf/archive.h"
 
@@ -58,7 +59,7 @@ static struct stx_entry *find_entry(const struct stx_archive *a, const char *suf
 	return i ? &a->entry[i - 1] : NULL;
 }
 
-/* Takes e->suffix over. */
+/* Takes ownership of e->suffix. */
 static int add_entry(struct stx_archive *a, struct stx_entry *e)
 {
 	size_t cap = a->cap ? 2 * a->cap : 32;
@@ -84,7 +85,7 @@ static int add_entry(struct stx_archive *a, struct stx_entry *e)
 	return 0;
 }
 
-/* Digits only: strtoull() would take a sign, blanks and what lies beyond 64 bits. */
+/* Reads a number of digits only; strtoull() would also accept a sign, blanks and numbers beyond 64 bits. */
 static int parse_number(const char *s, uint64_t *u)
 {
 	*u = 0;
@@ -100,7 +101,7 @@ static int parse_number(const char *s, uint64_t *u)
 	return 0;
 }
 
-/* FILE suffix offset size */
+/* Parses a line: FILE suffix offset size */
 static int parse_entry(struct stx_archive *a, char *line, uint64_t at, uint64_t number, struct stf_err *err)
 {
 	char *save, *word = strtok_r(line, " ", &save), *suffix = strtok_r(NULL, " ", &save);
@@ -181,7 +182,8 @@ int stx_archive_open(struct stx_archive *a, const char *path, struct stf_err *er
 	if (!a->path) {
 		return stx_no_memory(err);
 	}
-	/* non-blocking, lest a FIFO of that name hang the reader; what cannot be read says so later */
+	/* O_NONBLOCK, so that a FIFO of that name does not block the reader; if it cannot be read, a later read
+	 * reports it */
 	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	if (fd < 0) {
 		return stx_fail_errno(err, errno, path, "cannot read");

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Checksums of the blocks of a component: adds, prints and parses them. */
 #include "config.h"
 #include "stf/blocks.h"
 
@@ -37,7 +38,7 @@ void stx_blocks_print(struct stx_buf *out, const struct stx_blocks *l)
 	}
 }
 
-/* A blank and a hexadecimal number of at most 16 digits. */
+/* Reads a blank and a hexadecimal number of at most 16 digits. */
 static int take_number(const char **p, const char *end, uint64_t *u)
 {
 	const char *s = *p, *start;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The window of a component that is being read. */
+/* Reads a component piece by piece, and holds a window of its bytes. */
 #include "config.h"
 #include "stf/frames.h"
 #include "stf/input.h"
@@ -14,7 +14,7 @@
 
 #define PIECE (1u << 16)
 
-/* Opens the file again after it was parked: it must still be the same one. */
+/* Opens the file again after it was parked, and checks that it is still the same file. */
 static int open_file(struct stx_source *s, struct stf_err *err)
 {
 	struct stat st;
@@ -22,7 +22,7 @@ static int open_file(struct stx_source *s, struct stf_err *err)
 	if (s->fd >= 0) {
 		return 0;
 	}
-	/* non-blocking, lest a FIFO of that name hang the reader */
+	/* O_NONBLOCK, so that a FIFO of that name does not block the reader */
 	s->fd = s->place.fd >= 0 ? fcntl(s->place.fd, F_DUPFD_CLOEXEC, 0)
 				 : open(s->place.file, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	if (s->fd < 0 || fstat(s->fd, &st) < 0) {
@@ -42,7 +42,7 @@ static int open_file(struct stx_source *s, struct stf_err *err)
 	return 0;
 }
 
-/* Takes over p. */
+/* Takes ownership of p. */
 static struct stx_source *open_place(struct stx_place *p, struct stf_err *err)
 {
 	struct stx_source *s = calloc(1, sizeof(*s));
@@ -131,14 +131,15 @@ void stx_source_close(struct stx_source *s)
 	free(s);
 }
 
-/* The file ends at this offset of the component, before what was promised. */
+/* Notes that the file ends at this offset of the component, before the stated size. */
 static void cut_at(struct stx_source *s, uint64_t size)
 {
 	s->size = size;
 	s->cut = 1;
 }
 
-/* Fewer bytes, so that they end with a block: what is left of one would be moved before it can be checked. */
+/* Shortens the read so that it ends with a block. The beginning of a further block would have to be moved before
+ * it can be checked. */
 static size_t up_to_block(const struct stx_source *s, size_t want)
 {
 	uint64_t at = s->offset + s->len, end = at;
@@ -172,9 +173,9 @@ static int read_more(struct stx_source *s, struct stf_err *err)
 		s->buf = p;
 		s->cap = want;
 	}
-	/* who goes on reading gets more at a time, who looks at one place does not pay for it */
+	/* a reader that continues gets larger pieces each time; a reader of one place gets only a small one */
 	s->piece = 2 * s->piece < s->max_piece ? 2 * s->piece : s->max_piece;
-	/* a file that grows meanwhile is read to where it ended when it was opened */
+	/* a file that grows meanwhile is read up to its size at the time of opening */
 	left = s->size - (s->offset + s->len);
 	want = s->cap - s->len < left ? s->cap - s->len : (size_t)left;
 	want = up_to_block(s, want);
@@ -191,9 +192,9 @@ static int read_more(struct stx_source *s, struct stf_err *err)
 	return 0;
 }
 
-/* 0, or -1 if it cannot be mapped. A file that is cut behind our back while it is mapped would end the
- * program, so its length is looked at each time; a window is read within milliseconds. That is why callers must
- * ask for it, STF_READ_MAP. */
+/* Maps the next piece. Returns 0, or -1 if it cannot be mapped. If another program shortens the file while it is
+ * mapped, an access ends this program with SIGBUS. So the length is checked before each mapping, and a window is
+ * in use for milliseconds only. Because of this risk callers must ask for mapping with STF_READ_MAP. */
 static int map_more(struct stx_source *s)
 {
 	uint64_t at = s->offset + s->pos, base = s->place.start + at, page = (uint64_t)sysconf(_SC_PAGESIZE), end;
@@ -209,12 +210,12 @@ static int map_more(struct stx_source *s)
 			return 0;
 		}
 	}
-	/* all that is here belongs to one record, and it is not enough */
+	/* the whole window belongs to one record and is too small for it */
 	if (want < 2 * (s->len - s->pos)) {
 		want = 2 * (s->len - s->pos);
 	}
 	end = want < s->size - at ? base + want : s->place.start + s->size;
-	/* who goes on reading gets more at a time, who looks at one place does not pay for it */
+	/* a reader that continues gets larger pieces each time; a reader of one place gets only a small one */
 	s->window = 2 * s->window < s->max_window ? 2 * s->window : s->max_window;
 	drop_window(s);
 	s->offset = at;

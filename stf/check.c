@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The components of a trace against the sizes and checksums that its index states. */
+/* Compares the components of a trace with the sizes and checksums that its index states. */
 #include "config.h"
 #include "stf/hash.h"
 #include "stf/reader.h"
@@ -10,7 +10,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Size and hash of what is there; of a single file only what its directory claims and it has. */
+/* Finds the size and the hash of a component. In a single file, its size is limited to what the directory states
+ * and the file has. */
 static int measure(const struct stx_place *p, struct stf_check *c, struct stf_err *err)
 {
 	int fd = open(p->file, O_RDONLY | O_CLOEXEC | O_NONBLOCK), rc = 0;
@@ -33,7 +34,7 @@ out:
 	return rc;
 }
 
-/* One component. -1: it could not be read. */
+/* Checks one component. -1: it could not be read. */
 static int check_one(const struct stf_reader *r, const char *suffix, struct stf_check *out, struct stf_err *err)
 {
 	const struct stx_stated *s;
@@ -99,7 +100,7 @@ int stx_check_whole(struct stf_reader *r, const struct stf_record *file, struct 
 		s->checked = c.result == STF_CHECK_HASH ? -1 : 1;
 	}
 	if (c.result != STF_CHECK_HASH) {
-		return 0; /* a wrong size is found when the end is */
+		return 0; /* the reader reports a wrong size when it reaches the end */
 	}
 	d.size = c.size;
 	if (stx_damages_add(&r->damages, &d) < 0) {

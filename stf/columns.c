@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The k-th bytes of all records are together, so that what is constant costs nothing, and running totals
- * are replaced by their steps. 8 x 8 bytes are transposed in registers. Calls of functions have records of two lengths: which one each
- * has is a bit of its own, and the shorter ones have no byte in the columns that only the longer ones have. */
+/* The content of a compressed frame, stored by columns. The k-th bytes of all records are put together, so that
+ * constant bytes compress to almost nothing, and running totals are replaced by differences. Blocks of 8 x 8
+ * bytes are transposed in registers. Records of function calls have two lengths. A separate bit for each record
+ * tells which length it has, and the columns that only the longer records have contain no byte of the shorter
+ * ones. */
 #include "config.h"
 #include "stf/columns.h"
 
@@ -9,7 +11,7 @@
 #include <emmintrin.h>
 #endif
 
-/* so that the eight vectors stay in registers */
+/* these loops are unrolled, so that the eight vectors stay in registers */
 #ifdef __clang__
 #define UNROLLED _Pragma("clang loop unroll(full)")
 #else
@@ -18,23 +20,24 @@
 
 #define HEAD 8 /* type, n, L, D */
 #define FIXED sizeof(struct stx_wire_counter_value)
-#define STRIP 16    /* records at a time */
+#define STRIP 16    /* number of records that are transposed at a time */
 #define TWO_HEAD 17 /* type, n, id and length of the shorter and of the longer records, constant columns */
 #define COMMON sizeof(struct stx_wire_leave_function)
-/* bytes of STRIP states and one more, at most */
+/* the largest size of STRIP states and one more */
 #define STRIP_AHEAD ((STRIP + 1) * sizeof(struct stx_wire_enter_function_1))
 
-/* Byte j of w[i], its bits 8 j and up, goes to byte i of the j-th of 8 columns, `step` bytes apart. */
+/* Puts byte j of w[i], its bits 8 j to 8 j + 7, at byte i of the j-th of 8 columns. The columns are `step` bytes
+ * apart. */
 static inline void put_columns(uint8_t *dst, size_t step, const uint64_t w[STRIP])
 {
 #ifdef __SSE2__
 	__m128i a[8], b[8];
 	unsigned i;
 
-	/* pairs of words, then all that lie 8 apart, 4 apart ... interleaved until the columns are whole */
+	/* interleave pairs of words, then words that are 8 apart, 4 apart ... until the columns are whole */
 	UNROLLED
 	for (i = 0; i < 8; i++) {
-		/* two loads: one of 16 bytes would wait until both words, stored just now, are in the cache */
+		/* two loads: a load of 16 bytes would wait until both words, stored just before, are in the cache */
 		a[i] = _mm_unpacklo_epi64(_mm_loadl_epi64((const __m128i *)(const void *)(w + 2 * i)),
 			_mm_loadl_epi64((const __m128i *)(const void *)(w + 2 * i + 1)));
 	}
@@ -73,7 +76,7 @@ static inline void put_columns(uint8_t *dst, size_t step, const uint64_t w[STRIP
 #endif
 }
 
-/* And back. */
+/* The inverse of the function above. */
 static inline void get_columns(uint64_t w[STRIP], const uint8_t *src, size_t step)
 {
 #ifdef __SSE2__
@@ -120,15 +123,16 @@ static inline void get_columns(uint64_t w[STRIP], const uint8_t *src, size_t ste
 
 /* ---- records of two lengths ---- */
 
-/* Column c is position c + 1: position 0 is the id. */
+/* Column c is byte c + 1 of the records; byte 0 is the id. */
 struct two {
-	size_t n, longer; /* records; those of the second length */
-	uint8_t id[2];    /* of the shorter, of the longer */
+	size_t n, longer; /* longer: how many of the n records have the second length */
+	uint8_t id[2];    /* the id of the shorter records, then that of the longer ones */
 	size_t len[2];
-	uint64_t constant; /* bit c: the bytes of column c are equal, and only one is stored */
+	uint64_t constant; /* bit c: all bytes of column c are equal, and only one of them is stored */
 	const uint8_t *bits;
-	const uint8_t *col[64]; /* of a content */
-	/* columns 0 to 7, columns 8 and up: those of the first record, and which bits differ in others */
+	const uint8_t *col[64]; /* the columns of a content that is being read */
+	/* columns 0 to 7, and columns 8 and up: those of the first record, and the bits that differ in other
+	 * records */
 	uint64_t first[2], diff[2];
 };
 
@@ -152,7 +156,7 @@ static size_t column_size(const struct two *t, size_t c)
 	return is_stored_once(t, c) ? 1 : c < t->len[0] - 1 ? t->n : t->longer;
 }
 
-/* Which one of the forms of an enter there is, if p is nothing but states. */
+/* If p holds nothing but states, finds which form of an enter there is. */
 static void choose_ids(const uint8_t *p, size_t size, struct two *t)
 {
 	size_t at = 0;
@@ -173,8 +177,8 @@ static uint64_t get_tail(const uint8_t *p, size_t more)
 	return more == 4 ? tkm_get32(p, 0) : tkm_get64(p, 0);
 }
 
-/* Enters and leaves of functions, nothing else? Then `t` but for the columns, and the bits, are right. A wrong guess of the processor
- * about the next record costs less than to wait for its id. */
+/* Does p hold only enters and leaves of functions? If so, sets *t except for the columns, and sets the bits. The
+ * processor guesses the length of the next record: a wrong guess costs less than waiting for the record's id. */
 static int all_states(const uint8_t *p, size_t size, struct two *t, uint8_t *bits)
 {
 	const uint8_t *end = p + size;
@@ -220,7 +224,7 @@ static void find_constants(struct two *t)
 	}
 }
 
-/* Columns c to c + 7 of 16 records, those that change, at row r. */
+/* Stores columns c to c + 7 of 16 records at row r, except for constant columns. */
 static void put_strip(const struct two *t, uint8_t *const to[64], size_t c, size_t r, const uint64_t w[STRIP])
 {
 	uint8_t strip[8 * STRIP];
@@ -245,7 +249,7 @@ static void put_row(const struct two *t, uint8_t *const to[64], size_t c, size_t
 	}
 }
 
-/* The records of all_states() from p to end, as columns. */
+/* Stores the records from p to end, which all_states() accepted, as columns. */
 static void pack_two(const struct two *t, uint8_t *const to[64], const uint8_t *p, const uint8_t *end)
 {
 	const size_t more = t->len[1] - COMMON;
@@ -284,7 +288,7 @@ static void pack_two(const struct two *t, uint8_t *const to[64], const uint8_t *
 	}
 }
 
-/* Content of p if that is states and nothing else, else 0. */
+/* Makes the content of p if p holds only states, else returns 0. */
 static size_t pack_states(uint8_t *dst, const uint8_t *p, size_t size, int big)
 {
 	struct two t;
@@ -313,7 +317,7 @@ static size_t pack_states(uint8_t *dst, const uint8_t *p, size_t size, int big)
 	return (size_t)(at - dst);
 }
 
-/* What a content of that form says. -1: it is damaged. */
+/* Reads the header of a content of that form. -1: it is damaged. */
 static int64_t read_two(const uint8_t *content, size_t n, int big, struct two *t)
 {
 	size_t i, bytes, c;
@@ -348,7 +352,7 @@ static int64_t read_two(const uint8_t *content, size_t n, int big, struct two *t
 	return (int64_t)size;
 }
 
-/* Columns c to c + n - 1, n at most 8, of rows r and up, at most 16. */
+/* Reads columns c to c + n - 1, n at most 8, of rows r and up, at most 16 rows. */
 static void get_strip(uint64_t w[STRIP], const struct two *t, size_t c, size_t n, size_t r, size_t rows)
 {
 	uint8_t strip[8 * STRIP] = { 0 };
@@ -366,7 +370,8 @@ static void get_strip(uint64_t w[STRIP], const struct two *t, size_t c, size_t n
 	get_columns(w, strip, STRIP);
 }
 
-/* States, as far as a few bytes too many can be stored before end; *r of them with *done longer ones. */
+/* Restores states as long as a few excess bytes can be stored before end. *r counts them; *done counts the longer
+ * ones. */
 static uint8_t *unpack_states(uint8_t *p, const uint8_t *end, const struct two *t, size_t *r, size_t *done)
 {
 	const size_t more = t->len[1] - COMMON;
@@ -418,7 +423,7 @@ size_t stx_columns_bound(size_t n)
 	return n + HEAD + 3 * UINT8_MAX;
 }
 
-/* Length of a record if p holds nothing but samples of equally many counters, else 0. */
+/* The length of a record if p holds only samples with equally many counters, else 0. */
 static size_t all_alike(const uint8_t *p, size_t n)
 {
 	const size_t at = offsetof(struct stx_wire_counter_value, size_1_2);
@@ -439,14 +444,14 @@ static size_t all_alike(const uint8_t *p, size_t n)
 	return len;
 }
 
-/* Columns c to c + m - 1 of a record; they lie in the 8 bytes from here on, shifted by *shift bits. */
+/* The place of columns c to c + m - 1 in a record: they are in the 8 bytes from here on, shifted by *shift bits. */
 static size_t word_of(size_t len, size_t c, size_t m, unsigned *shift)
 {
 	*shift = c + 8 <= len ? 0 : (unsigned)(8 * (c + 8 - len));
 	return c + 8 <= len || m == 8 ? c : len - 8;
 }
 
-/* At most 8 columns, the records' own bytes. */
+/* Packs at most 8 columns of unchanged bytes. */
 static void pack_plain(uint8_t *dst, const uint8_t *p, size_t n, size_t len, size_t c, size_t m)
 {
 	uint64_t w[STRIP], first, diff = 0, mask = m == 8 ? UINT64_MAX : ((uint64_t)1 << 8 * m) - 1;
@@ -481,7 +486,7 @@ static void pack_plain(uint8_t *dst, const uint8_t *p, size_t n, size_t len, siz
 	}
 }
 
-/* The 8 columns of a difference field. */
+/* Packs the 8 columns of a difference field. */
 static void pack_steps(uint8_t *dst, const uint8_t *p, size_t n, size_t len, size_t c, int big)
 {
 	uint64_t w[STRIP], last = 0, u;
@@ -595,7 +600,8 @@ static void put(uint8_t *p, uint64_t u, unsigned width, int big)
 	}
 }
 
-/* Anything that the format allows: bytes to their places, then the sums, field by field. */
+/* Restores any content that the format allows: first puts the bytes in their places, then adds up the
+ * differences, field by field. */
 static void unpack_any(uint8_t *dst, const uint8_t *field, size_t d, const uint8_t *col, size_t n, size_t len, int big)
 {
 	size_t c, r, i;
@@ -616,7 +622,7 @@ static void unpack_any(uint8_t *dst, const uint8_t *field, size_t d, const uint8
 	}
 }
 
-/* 8 columns of a difference field; `col` is the first of them. */
+/* Restores 8 columns of a difference field; `col` is the first of them. */
 static void unpack_steps(uint8_t *p, const uint8_t *col, size_t n, size_t len, int big)
 {
 	uint64_t w[STRIP], sum = 0;
@@ -638,7 +644,7 @@ static void unpack_steps(uint8_t *p, const uint8_t *col, size_t n, size_t len, i
 	}
 }
 
-/* 8 columns as they are. */
+/* Restores 8 columns of unchanged bytes. */
 static void unpack_plain(uint8_t *p, const uint8_t *col, size_t n, size_t len)
 {
 	uint64_t w[STRIP];
@@ -662,7 +668,7 @@ static int is_constant(const uint8_t *col, size_t n)
 	return memcmp(col, col + 1, n - 1) == 0;
 }
 
-/* Columns c to end - 1, no difference field among them: those that change. */
+/* Restores columns c to end - 1, except for constant ones. None of them belongs to a difference field. */
 static void unpack_between(uint8_t *dst, const uint8_t *col, size_t n, size_t len, size_t c, size_t end)
 {
 	size_t r;
@@ -682,7 +688,7 @@ static void unpack_between(uint8_t *dst, const uint8_t *col, size_t n, size_t le
 	}
 }
 
-/* Difference fields of 8 bytes, one after the other: what Tickmark writes. */
+/* Are these consecutive difference fields of 8 bytes each, as Tickmark writes them? */
 static int is_ours(const uint8_t *field, size_t d, int big)
 {
 	size_t i, end = 0;
@@ -721,7 +727,7 @@ void stx_columns_unpack(uint8_t *dst, const uint8_t *content, size_t n, int big)
 		unpack_any(dst, field, d, col, count, len, big);
 		return;
 	}
-	/* all records as the first, which is right where a column is constant */
+	/* first make all records equal to the first one, which is right for constant columns */
 	for (c = 0; c < len; c++) {
 		dst[c] = col[c * count];
 	}

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What one file says of itself when its base file is lost. */
+/* Reads what one component says about its trace, for use when the base file is lost. */
 #include "config.h"
 #include "stf/source.h"
 
@@ -7,7 +7,8 @@
 
 #define ZSTD_MAGIC 0xfd2fb528u
 
-/* Compressed content by columns has numbers of an unknown byte order; the frame with the identity is not of that sort. */
+/* Compressed content by columns has numbers in an unknown byte order. The frame with the identity is never stored
+ * by columns. */
 static const struct stx_defs no_defs;
 
 static int read_start(const char *path, uint8_t p[STX_IDENTITY_SIZE], struct stf_err *err)

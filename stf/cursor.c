@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Records of one component, or of all data files merged by time. */
+/* Delivers the records of one component, or of all data files merged by time. */
 #include "config.h"
 #include "stf/cursor.h"
 
 #include <stdlib.h>
 
-#define MAX_OPEN 64         /* files; with more, each is opened for each look into it */
-#define AT_ONCE (32u << 20) /* bytes of all files together that are mapped, or read into memory */
+#define MAX_OPEN 64         /* files that stay open; if there are more, each is opened for each read */
+#define AT_ONCE (32u << 20) /* bytes of all files together that are mapped or held in memory */
 #define MAX_WINDOW (8u << 20)
 #define MIN_WINDOW (128u << 10)
-#define MAX_PIECE (256u << 10) /* stays in the cache until it has been looked at */
+#define MAX_PIECE (256u << 10) /* so that the piece stays in the cache until its records were decoded */
 #define MIN_PIECE (8u << 10)
 
 static int source_is_earlier(const struct stx_source *a, const struct stx_source *b)
@@ -41,7 +41,7 @@ static uint64_t plus(uint64_t a, uint64_t b)
 	return a > UINT64_MAX - b ? UINT64_MAX : a + b;
 }
 
-/* What was left out is reported at the end, unless there is a worse fault. */
+/* Damaged pieces that were left out are reported at the end, unless there is a more serious fault. */
 static void keep_damage(struct stf_cursor *c, const struct stx_source *s)
 {
 	if (c->fault.code == STF_OK) {
@@ -49,13 +49,13 @@ static void keep_damage(struct stf_cursor *c, const struct stx_source *s)
 	}
 }
 
-/* Next record of a source that the cursor is to deliver. 0 at its end or fault, which is kept for the end of
- * the merge. */
+/* Reads the next record of a source that the cursor has to deliver. Returns 0 at the source's end or at a fault,
+ * which is kept until the merge ends. */
 static int advance(struct stf_cursor *c, struct stx_source *s)
 {
 	const struct stx_filter *f = &c->filter;
 	uint64_t before = s->skipped, damaged = s->n_damaged;
-	struct stf_err err; /* set only by a failure: it is too large to be cleared for each record */
+	struct stf_err err; /* written only on a failure: it is too large to be cleared for each record */
 	int rc;
 
 	while ((rc = stx_source_next(s, &err)) > 0) {
@@ -82,7 +82,7 @@ static int advance(struct stf_cursor *c, struct stx_source *s)
 	return rc > 0;
 }
 
-/* Adds a source; takes it over. */
+/* Adds a source and takes ownership of it. */
 static int add_source(struct stf_cursor *c, struct stx_source *s)
 {
 	struct stx_source **p = realloc(c->heap, (c->n + 1) * sizeof(*p));
@@ -115,7 +115,7 @@ static int add_index(struct stf_cursor *c, struct stf_err *err)
 	return add_source(c, s) < 0 ? stx_no_memory(err) : 0;
 }
 
-/* Can this file hold anything of what is asked for? Its anchor_file_declaration says what it holds. */
+/* Can this file hold any of the wanted records? Its anchor_file_declaration says what it holds. */
 static int is_wanted(const struct stf_cursor *c, const struct stf_file_declaration *d)
 {
 	const struct stf_record *r = stx_reader_anchors_of(c->reader, d->id);
@@ -127,7 +127,7 @@ static int is_wanted(const struct stf_cursor *c, const struct stf_file_declarati
 	return !a.categories || (a.categories & c->filter.categories) || a.categories >> (STF_KIND_OTHER + 1);
 }
 
-/* A component that cannot be read does not hide the others; it is reported at the end. */
+/* A component that cannot be read does not hide the others: its fault is reported at the end. */
 static int add_file(struct stf_cursor *c, const struct stf_record *f, int alone, struct stf_err *err)
 {
 	struct stx_source *s = stx_reader_source(c->reader, f, err);
@@ -184,7 +184,7 @@ static size_t clamp(size_t n, size_t least, size_t most)
 	return n < least ? least : n > most ? most : n;
 }
 
-/* Of many files only small pieces are held. */
+/* If there are many files, only a small piece of each is held. */
 static void choose_windows(struct stf_cursor *c)
 {
 	int map = c->n <= MAX_OPEN && c->reader->flags & STF_READ_MAP;
@@ -203,7 +203,7 @@ static void choose_windows(struct stf_cursor *c)
 	}
 }
 
-/* Reads the first record of every source; those that have none leave the heap. */
+/* Reads the first record of every source. Sources without records leave the heap. */
 static void prime(struct stf_cursor *c)
 {
 	size_t i, n = 0;
@@ -303,7 +303,7 @@ struct stf_cursor *stf_cursor_open(struct stf_reader *r, const char *suffix, str
 	return stf_cursor_open_with(r, &o, err);
 }
 
-/* The first source is at its end. */
+/* Removes the first source, which is at its end. */
 static void drop_given(struct stf_cursor *c)
 {
 	stx_source_close(c->given);
@@ -314,7 +314,7 @@ static void drop_given(struct stf_cursor *c)
 	}
 }
 
-/* Puts the next record of the source that was last read from in its place. */
+/* Reads the next record of the source that delivered last. */
 static void replace_given(struct stf_cursor *c)
 {
 	if (c->given && !advance(c, c->given)) {
@@ -334,7 +334,7 @@ static int at_end(const struct stf_cursor *c, struct stf_err *err)
 	return 0;
 }
 
-/* As the files have them. */
+/* Delivers the records in the order of the files. */
 static int next_in_files(struct stf_cursor *c, const struct stf_record **rec, struct stf_err *err)
 {
 	if (c->next_state < c->n_state) {
@@ -368,7 +368,7 @@ int stf_cursor_next(struct stf_cursor *c, const struct stf_record **rec, struct 
 	return 1;
 }
 
-/* The latest time up to which the first source goes ahead of all others. */
+/* The latest time up to which the first source precedes all others. */
 static uint64_t earliest_of_others(const struct stf_cursor *c)
 {
 	const struct stx_source *o;
@@ -380,7 +380,8 @@ static uint64_t earliest_of_others(const struct stf_cursor *c)
 	return c->heap[0]->number_in_trace < o->number_in_trace ? o->record.time : o->record.time - 1;
 }
 
-/* Samples from the record of the first source on. 0: the source came to its end instead; -1: no memory. */
+/* Delivers samples from the record of the first source on. Returns 0: the source is at its end instead; -1: no
+ * memory. */
 static int take_batch(struct stf_cursor *c, struct stf_counter_batch *b)
 {
 	struct stx_source *s = c->given;
@@ -393,7 +394,7 @@ static int take_batch(struct stf_cursor *c, struct stf_counter_batch *b)
 		if (stx_native_counters(s, &c->filter, earliest_of_others(c), b)) {
 			return 1;
 		}
-		/* not one that can be seen where it lies */
+		/* a sample that cannot be used at its place in the file */
 		if (!advance(c, s)) {
 			drop_given(c);
 			return 0;

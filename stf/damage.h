@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Pieces of components that were found damaged. */
+/* A list of the pieces of components that were found damaged. */
 #ifndef STF_DAMAGE_H
 #define STF_DAMAGE_H
 
@@ -10,7 +10,8 @@ struct stx_damages {
 	size_t n, cap;
 };
 
-/* One that is known already is not added again, one that goes on where the last ended makes that longer. -1: no memory. */
+/* Adds a piece. A known piece is not added again, and a piece that begins at the end of the last one extends it.
+ * -1: no memory. */
 int stx_damages_add(struct stx_damages *l, const struct stf_damage *d);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The decoder for anyone's records: walks the file's own definition of the record. Every size is
- * checked against the bytes that are left in the file before anything is done with it. */
+/* The general decoder, for records of any writer. It follows the definition of the record in the file. It
+ * compares every size with the number of bytes left in the file before it uses the size. */
 #include "config.h"
 #include "stf/deflayer.h"
 
@@ -8,9 +8,9 @@
 #include <stdlib.h>
 
 struct walk {
-	const uint8_t *p, *start, *end; /* what is here */
+	const uint8_t *p, *start, *end; /* the bytes that are in memory */
 	uint64_t left;                  /* bytes of the file from start on */
-	int big, state;                 /* STX_DONE while all is well */
+	int big, state;                 /* state: STX_DONE as long as there is no error */
 	struct stx_decoded *out;
 };
 
@@ -23,7 +23,7 @@ static int fault(struct walk *w, enum stf_code code, const char *what, const cha
 	return -1;
 }
 
-/* Are n more bytes here? If not: are they in the file at all? */
+/* Are n more bytes in memory? If not, are they in the file at all? */
 static int need_bytes(struct walk *w, uint64_t n)
 {
 	if (n <= (uint64_t)(w->end - w->p)) {
@@ -49,7 +49,7 @@ static uint64_t saturate(uint64_t count, uint64_t size)
 	return __builtin_mul_overflow(count, size, &n) ? UINT64_MAX : n;
 }
 
-/* Bits as a view keeps them: signed ones extended, floats as doubles. */
+/* Converts bits to the form that a view keeps: signed numbers extended, floats as doubles. */
 static uint64_t load(const uint8_t *p, int type, int big)
 {
 	uint32_t u4;
@@ -88,7 +88,7 @@ static int is_signed(int t)
 	return t >= STF_I1 && t <= STF_I8;
 }
 
-/* Turns bits of one type into those of another; -1 if the number does not fit. */
+/* Converts bits of one type to another; -1 if the number does not fit. */
 static int convert(uint64_t *u, int from, int to)
 {
 	static const struct {
@@ -123,7 +123,7 @@ static int convert(uint64_t *u, int from, int to)
 	return to == STF_U8 || *u >> unsigned_bits[to].bits == 0 ? 0 : -1;
 }
 
-/* Bytes of one element in a view's array. */
+/* The number of bytes of one element in a view's array. */
 static void store(char *p, uint64_t u, int type)
 {
 	uint8_t u1 = (uint8_t)u;
@@ -154,12 +154,12 @@ static void store(char *p, uint64_t u, int type)
 
 static int walk_fields(struct walk *w, const struct stx_fdef *f, struct stx_scratch *s);
 
-/* One field of an element type that is not wanted, `count` times. */
+/* Skips one field of an element type, `count` times. */
 static int skip_field(struct walk *w, const struct stx_ffield *g, uint64_t count)
 {
 	uint64_t i;
 
-	/* each element has at least one byte, so this bounds the loop below too */
+	/* each element has at least one byte, so this also bounds the loop below */
 	if (count > w->left / g->min_size) {
 		return need_bytes(w, saturate(count, g->min_size));
 	}
@@ -178,7 +178,7 @@ static int skip_field(struct walk *w, const struct stx_ffield *g, uint64_t count
 	return 0;
 }
 
-/* Room in the scratch memory, aligned; its offset comes back through *at. */
+/* Reserves aligned space in the scratch memory, and puts its offset in *at. */
 static int scratch(struct walk *w, struct stx_scratch *s, uint64_t n, uint64_t *at)
 {
 	size_t pad = (8 - s->mem.n % 8) % 8;
@@ -197,7 +197,7 @@ static int scratch(struct walk *w, struct stx_scratch *s, uint64_t n, uint64_t *
 	return 0;
 }
 
-/* An array that one of our fields takes. */
+/* Decodes an array into one of our fields. */
 static int take_array(struct walk *w, const struct stx_ffield *g, uint64_t count, struct stx_scratch *s)
 {
 	const struct stf_field *to = &w->out->def->ours->fields[g->to];
@@ -226,7 +226,7 @@ static int take_array(struct walk *w, const struct stx_ffield *g, uint64_t count
 		}
 	}
 	w->p += count * from;
-	/* an offset for now: the memory may still move */
+	/* an offset for now, because the memory may still move */
 	s->value[g->to].u = at;
 	s->value[g->to].count = (uint32_t)count;
 	return 0;
@@ -260,7 +260,7 @@ static int take_scalar(struct walk *w, const struct stx_ffield *g, struct stx_sc
 	return 0;
 }
 
-/* Arrays that the file's definition lacks get as many defaults as their group has elements. */
+/* Arrays that the file's definition lacks are filled with defaults, as many as their group has elements. */
 static int fill_missing(struct walk *w, const struct stx_fdef *f, struct stx_scratch *s)
 {
 	const struct stf_layout *l = f->ours;
@@ -298,7 +298,7 @@ static int fill_missing(struct walk *w, const struct stx_fdef *f, struct stx_scr
 	return 0;
 }
 
-/* Field by field; without `s`, in a nested record, none is wanted. */
+/* Decodes field by field; without `s`, in a nested record, all fields are skipped. */
 static int walk_fields(struct walk *w, const struct stx_fdef *f, struct stx_scratch *s)
 {
 	uint64_t count = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The definition layer: ours printed, anyone's parsed and bound to our layouts. */
+/* The definition layer: prints our own, and parses that of any writer and matches it with our layouts. */
 #include "config.h"
 #include "stf/deflayer.h"
 #include "stf/identity.h"
@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* ---- ours ---- */
+/* ---- our own layer ---- */
 
 static void print_record(struct stx_buf *out, const struct stf_layout *l)
 {
@@ -102,7 +102,7 @@ void stx_defs_print_all(struct stx_buf *out, const struct stx_defs *d)
 	stx_buf_printf(out, "END\n");
 }
 
-/* ---- anyone's ---- */
+/* ---- parsing the layer of any writer ---- */
 
 static int refuse_line(struct stf_err *err, const char *why, const char *what, size_t n)
 {
@@ -163,7 +163,7 @@ static int is_name(const char *s, size_t n)
 	return n > 0 && n <= 64;
 }
 
-/* Next word of a line, NULL at its end. */
+/* The next word of a line, NULL at its end. */
 static char *next_word(char **line, size_t *n)
 {
 	char *s = *line + strspn(*line, " \t");
@@ -184,7 +184,7 @@ static char *copy(const char *s, size_t n)
 	return c;
 }
 
-/* The latest definition of a specifier is the one that its use as a type means. */
+/* A specifier that is used as a type means the latest definition of that specifier. */
 static const struct stx_fdef *find_def(const struct stx_defs *d, const char *s, size_t n)
 {
 	unsigned i = d->n;
@@ -197,7 +197,7 @@ static const struct stx_fdef *find_def(const struct stx_defs *d, const char *s, 
 	return NULL;
 }
 
-/* A nested record that is nothing but one basic field is that field: a willy_id is a U4. */
+/* A nested record that consists of one basic field is treated as that field: a willy_id is a U4. */
 static int collapse(const struct stx_fdef *f)
 {
 	return f->n == 1 && !f->field[0].is_array && f->field[0].type != STX_NESTED ? f->field[0].type : -1;
@@ -216,7 +216,8 @@ static int parse_type(const struct stx_defs *d, struct stx_ffield *f, struct stx
 	if (!f->nested) {
 		return refuse_line(err, "unknown type", s, n);
 	}
-	/* were it empty, an array of it could have any count and nestings would multiply for nothing */
+	/* an empty record is refused: an array of it could have any count, and nesting would multiply the counts
+	 * at no cost */
 	if (f->nested->min_size == 0) {
 		return refuse_line(err, "an empty record cannot be a type:", s, n);
 	}
@@ -256,7 +257,7 @@ static int parse_default(struct stx_ffield *f, const char *s, struct stf_err *er
 	return 0;
 }
 
-/* size_G_N is followed by N arrays; any other name is an ordinary field. */
+/* The field size_G_N is followed by N arrays; any other name is an ordinary field. */
 static int parse_size_field(struct stx_ffield *f, struct stf_err *err)
 {
 	unsigned long group, arrays;
@@ -273,7 +274,7 @@ static int parse_size_field(struct stx_ffield *f, struct stf_err *err)
 	return 0;
 }
 
-/* type:name, type:name:reference, either with =default; all in <> for an array. `s` ends in 0. */
+/* Parses type:name or type:name:reference, either with =default; all of it in <> for an array. `s` ends in 0. */
 static int parse_field(
 	const struct stx_defs *d, struct stx_ffield *f, struct stx_fdef *owner, char *s, struct stf_err *err)
 {
@@ -300,7 +301,7 @@ static int parse_field(
 	*name++ = 0;
 	ref = strchr(name, ':');
 	if (ref) {
-		*ref++ = 0; /* what it refers to is known from the class and the name */
+		*ref++ = 0; /* what the field refers to is known from the class and the name */
 	}
 	if (!is_name(name, strlen(name)) || (ref && !*ref)) {
 		return refuse_line(err, "not a field name or reference:", name, strlen(name));
@@ -318,7 +319,7 @@ static int parse_field(
 	return dflt ? parse_default(f, dflt, err) : 0;
 }
 
-/* What can be said once all fields are there: every array has a size field, no name occurs twice. */
+/* Checks that need all fields: every array has a size field, and no name occurs twice. */
 static int check_def(struct stx_fdef *f, struct stf_err *err)
 {
 	unsigned i, k;
@@ -344,7 +345,7 @@ static int check_def(struct stx_fdef *f, struct stf_err *err)
 		}
 		arrays = f->field[i].arrays_follow;
 		f->fixed &= f->field[i].fixed;
-		/* doubles with each level of nesting: 256^17 would not fit */
+		/* each level of nesting doubles this: 256^17 would not fit */
 		f->min_size = f->min_size + f->field[i].min_size;
 		if (f->min_size > UINT32_MAX) {
 			return refuse_line(err, "record is too long:", f->specifier, strlen(f->specifier));
@@ -442,14 +443,14 @@ int stx_defs_line(struct stx_defs *d, char *line, size_t n, struct stf_err *err)
 	return 0;
 }
 
-/* ---- binding ---- */
+/* ---- matching with our layouts ---- */
 
 static int is_integer(int t)
 {
 	return t <= STF_I8 || t == STF_WILLYID;
 }
 
-/* Can a value of type `from` become one of type `to`? */
+/* Can a value of type `from` be converted to type `to`? */
 static int converts(int from, int to)
 {
 	switch (to) {
@@ -481,7 +482,8 @@ static const struct stx_ffield *find_field(const struct stx_fdef *f, const struc
 	return NULL;
 }
 
-/* Higher is nearer: most fields in common, fewest missing, most of the very type, the same id. */
+/* How near a layout is; higher is nearer. In this order: most fields in common, fewest missing, most of the same
+ * type, the same id. */
 static long nearness(const struct stx_fdef *f, const struct stf_layout *l)
 {
 	long common = 0, missing = 0, same = 0;
@@ -501,7 +503,7 @@ static long nearness(const struct stx_fdef *f, const struct stf_layout *l)
 	return ((common * 64 + 63 - missing) * 64 + same) * 2 + (f->id == l->id);
 }
 
-/* A default that another incarnation of the same class states, else the table's. */
+/* The default that another incarnation of the same class states, else that of the table. */
 static uint64_t default_of(const struct stx_defs *d, const struct stx_fdef *f, const struct stf_field *ours)
 {
 	const struct stx_ffield *g;
@@ -571,7 +573,7 @@ static int is_native(const struct stx_defs *d, const struct stx_fdef *f)
 	return 1;
 }
 
-/* As we write it; another record of that name is unknown to us. */
+/* The record must be exactly as we write it; any other record of that name is unknown to us. */
 static int is_identity(const struct stx_fdef *f)
 {
 	static const int type[] = { STF_U4, STF_U8, STF_U8, STF_F8, STF_U4, STF_U1 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The definition layer: ours printed, anyone's parsed and bound to our layouts, and the decoder that
- * walks it. */
+/* The definition layer. It prints our own, parses that of any writer and matches it with our layouts. The decoder
+ * here follows the parsed layer. */
 #ifndef STF_DEFLAYER_H
 #define STF_DEFLAYER_H
 
@@ -15,15 +15,15 @@ struct stx_fdef;
 /* A field as the file defines it. */
 struct stx_ffield {
 	char *name;
-	int type; /* enum stf_type or STX_NESTED */
+	int type; /* enum stf_type, or STX_NESTED */
 	const struct stx_fdef *nested;
 	int is_array, is_time;
-	int arrays_follow; /* a size field: how many arrays follow; else 0 */
+	int arrays_follow; /* for a size field: the number of arrays that follow; else 0 */
 	int has_dflt;
 	uint64_t dflt;
-	uint64_t min_size; /* bytes of one element, at least */
-	int fixed;         /* and exactly */
-	int to;            /* index of our field that takes it, -1: skipped */
+	uint64_t min_size; /* smallest size of one element in bytes */
+	int fixed;         /* the size is always min_size */
+	int to;            /* index of our field that receives it, -1: skipped */
 };
 
 /* A record as the file defines it. */
@@ -34,12 +34,13 @@ struct stx_fdef {
 	struct stx_ffield *field;
 	uint64_t min_size; /* without the type byte */
 	int fixed, depth;
-	enum { STX_NO_TIMING, STX_ADD_TIME, STX_SUB_TIME, STX_IDENTITY } timing; /* not delivered */
-	int native;                       /* bytes, ids and order are ours: see stx_native_decode() */
-	int time_field;                   /* of a native record: index of the field that has its time, -1 */
-	int time_to;                      /* index of our field that is a time, -1 */
-	const struct stf_layout *ours;    /* NULL: unknown, skipped whole */
-	uint64_t missing[STX_MAX_FIELDS]; /* what our fields hold that the file has not */
+	/* time records and identities are not delivered */
+	enum { STX_NO_TIMING, STX_ADD_TIME, STX_SUB_TIME, STX_IDENTITY } timing;
+	int native;                       /* bytes, ids and order are as ours: see stx_native_decode() */
+	int time_field;                   /* of a native record: index of the field that has its time, -1: none */
+	int time_to;                      /* index of our field that is a time, -1: none */
+	const struct stf_layout *ours;    /* NULL: unknown, the whole record is skipped */
+	uint64_t missing[STX_MAX_FIELDS]; /* defaults of our fields that the file does not have */
 	uint8_t present[STX_MAX_FIELDS];
 };
 
@@ -52,20 +53,20 @@ struct stx_defs {
 
 /* Prints the layer for the ids that are set in used[256]. */
 void stx_defs_print(struct stx_buf *out, const uint8_t *used, int big, const char *comment);
-/* The line of one of our records, none for an id that is not ours. */
+/* Prints the line of one of our records; nothing for an id that is not ours. */
 void stx_defs_print_one(struct stx_buf *out, unsigned id);
-/* Any layer, as it was understood. */
+/* Prints any layer as it was parsed. */
 void stx_defs_print_all(struct stx_buf *out, const struct stx_defs *d);
 
-/* Line by line: the first line, then each further one without its LF. Returns 1 after END, 0 for more,
- * -1 with err's code and text set. */
+/* Parses the layer line by line: the first line, then each further one without its LF. Returns 1 after END, 0 if
+ * more lines follow, or -1 with err's code and text set. */
 int stx_defs_head(struct stx_defs *d, const char *line, size_t n, struct stf_err *err);
 int stx_defs_line(struct stx_defs *d, char *line, size_t n, struct stf_err *err);
 void stx_defs_free(struct stx_defs *d);
-/* Finds for each record the layout of ours that it comes nearest to. */
+/* Finds for each record our layout that is nearest to it. */
 void stx_defs_bind(struct stx_defs *d);
 
-/* Memory of a decoded record, kept from record to record. */
+/* Memory of a decoded record, reused for the next record. */
 struct stx_scratch {
 	struct stf_value value[STX_MAX_FIELDS];
 	struct stx_buf mem;
@@ -75,15 +76,15 @@ enum { STX_SHORT = 0, STX_DONE = 1, STX_BAD = -1 };
 
 struct stx_decoded {
 	const struct stx_fdef *def;
-	size_t size; /* with the type byte */
+	size_t size; /* includes the type byte */
 	int has_time;
-	uint64_t time; /* what the record's `time` field holds */
+	uint64_t time; /* value of the record's `time` field */
 	enum stf_code code;
 	char why[160];
 };
 
-/* Decodes the record at p, of which `avail` bytes are here and `left` are in the file. SHORT: more of
- * it must be here first. Known records leave their values in s->value; arrays live in s->mem. */
+/* Decodes the record at p. `avail` bytes of it are in memory, `left` are in the file. SHORT: more of it must be
+ * read into memory first. Known records leave their values in s->value; arrays are in s->mem. */
 int stx_decode(const struct stx_defs *d, const uint8_t *p, size_t avail, uint64_t left, struct stx_scratch *s,
 	struct stx_decoded *out);
 

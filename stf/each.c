@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Call-backs over a cursor: which one takes a record is found once for all incarnations. */
+/* Calls back for the records of a cursor. It looks up once which call-back takes each incarnation. */
 #include "config.h"
 #include "stf/private.h"
 
-/* Takes a record as the incarnation that it calls back for. */
+/* Converts a record to the incarnation of its call-back, and calls it. */
 typedef int (*call_fn)(const struct stf_callbacks *cb, void *user, const struct stf_record *r);
 
 #define STF_BEGIN(id_, cls_, name_, kind_) \
@@ -20,7 +20,7 @@ static int call_other(const struct stf_callbacks *cb, void *user, const struct s
 	return cb->other ? cb->other(user, r) : 0;
 }
 
-/* For each incarnation its own call-back, else the highest of its class. */
+/* Each incarnation uses its own call-back, or else that of the highest incarnation of its class. */
 static void find_calls(const struct stf_callbacks *cb, call_fn call[STF_ID_END])
 {
 	static const call_fn all[STF_ID_END] = {

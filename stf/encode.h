@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The encoder of every record, from the table: straight-line code per record, no dispatch on fields. Whoever includes this
- * gets an own copy, inlined. */
+/* The encoder of every record, made from the record table: straight-line code for each record, without a loop
+ * over fields. Each file that includes this header gets its own inlined copy. */
 #ifndef STF_ENCODE_H
 #define STF_ENCODE_H
 
 #include "stf/stream.h"
 
-/* What must be known before the bytes: size, time, thread, first field, and whether a count fits. */
+/* What must be known before encoding: size, time, thread, first field, and whether each count fits. */
 struct head {
 	uint64_t size, time, key;
-	int no_array;      /* an array is NULL that has elements */
-	uint64_t too_many; /* count that does not fit its size field */
+	int no_array;      /* an array is NULL although it has elements */
+	uint64_t too_many; /* the count that does not fit its size field */
 	uint32_t willy;
 	int has_willy, has_key, has_time;
 };
@@ -89,7 +89,7 @@ static inline uint8_t *put_f8(uint8_t *p, double v, int big)
 #define P_C1(p, v, big) put_1(p, (uint8_t)(v))
 #define P_O8(p, v, big) put_8(p, v, big)
 
-/* The compiler turns the loop into a memcpy where the order is the host's. */
+/* The compiler turns this loop into a memcpy if the order is that of the host. */
 #define STF_BEGIN(id_, cls_, name_, kind_) \
 	static inline void encode_##name_(uint8_t *p, const struct stf_##name_ *r, uint32_t dt, const int big) \
 	{ \

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Errors, growing memory, the id map. */
+/* Errors, growing memory, and the map of ids. */
 #include "config.h"
 #include "stf/private.h"
 
@@ -14,7 +14,7 @@ static void set_file(struct stf_err *e, const char *file)
 {
 	size_t n = file ? strlen(file) : 0;
 
-	/* the end of a long path says more than its start */
+	/* the end of a long path is more useful than its start */
 	if (n >= sizeof(e->file)) {
 		file += n - (sizeof(e->file) - 1);
 		n = sizeof(e->file) - 1;
@@ -49,7 +49,7 @@ int stx_fail_errno(struct stf_err *e, int errnum, const char *file, const char *
 
 int stx_reject(struct stf_err *e, const char *record, const char *why, uint64_t n)
 {
-	/* the error that stopped the writer must stay readable */
+	/* the error that stopped the writer must not be overwritten */
 	if (stx_is_fatal(e)) {
 		return -1;
 	}

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Decides which records a cursor delivers. */
 #include "config.h"
 #include "stf/filter.h"
 
@@ -28,7 +29,8 @@ int stx_filter_record(const struct stx_filter *f, const struct stf_record *r)
 	if (f->n_willys == 0) {
 		return 1;
 	}
-	/* a record of several threads, such as a message, belongs to each of them; one of none to all */
+	/* a record of several threads, such as a message, belongs to each of them; a record of no thread belongs
+	 * to all */
 	for (i = 0; i < l->n_fields; i++) {
 		if (l->fields[i].type != STF_WILLYID) {
 			continue;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Reading a compressed component: the seek table says where the frames are, the anchors what they hold. A file
- * that was cut has lost its table; then the frames are found one after the other. */
+/* Reads a compressed component. The seek table says where the frames are, and the anchors say what they hold. A
+ * file that was cut has lost its table; then the frames are found one after the other. */
 #include "config.h"
 #include "stf/frames.h"
 #include "stf/anchor_table.h"
@@ -16,8 +16,8 @@
 #define FOOT 9
 
 struct frame {
-	uint64_t at;     /* in the file, from the component's start there */
-	uint64_t offset; /* in the unpacked component; UINT64_MAX: not known yet */
+	uint64_t at;     /* offset in the file, from the component's start there */
+	uint64_t offset; /* offset in the uncompressed component; UINT64_MAX: not known yet */
 	uint32_t packed, content;
 };
 
@@ -25,7 +25,7 @@ struct stx_frames {
 	struct stx_unzst *ctx;
 	struct frame *frame;
 	size_t n, next;
-	int broken; /* the file ends after the last of them */
+	int broken; /* the file is cut after the last of these frames */
 	uint8_t *packed, *content;
 	size_t packed_cap, content_cap;
 };
@@ -65,7 +65,7 @@ static int read_at(struct stx_source *s, uint64_t at, void *p, size_t n, struct 
 	return 0;
 }
 
-/* The table at the file's end. 1: there and good, 0: not. */
+/* Reads the table at the file's end. Returns 1: it is there and valid, 0: it is not. */
 static int read_table(struct stx_source *s, struct stx_frames *f, struct stf_err *err)
 {
 	uint64_t size = s->place.size, n, each, at = 0, i;
@@ -108,7 +108,7 @@ static int read_table(struct stx_source *s, struct stx_frames *f, struct stf_err
 	return i == SKIPPABLE && at == size - FOOT - n * each - 8;
 }
 
-/* Without a table: frame by frame. */
+/* Finds the frames one by one, without a table. */
 static int find_frames(struct stx_source *s, struct stx_frames *f, struct stf_err *err)
 {
 	size_t at = 0, n = (size_t)s->place.size, cap = 0, size;
@@ -165,7 +165,7 @@ int stx_frames_open(struct stx_source *s, struct stf_err *err)
 	if (f->n) {
 		f->frame[0].offset = 0;
 	}
-	/* an upper bound until the last frame has been seen; with none, a size of 1 leads to the fault at the end */
+	/* an upper bound until the last frame was read; without a frame, a size of 1 leads to the fault at the end */
 	s->size = (uint64_t)f->broken + (uint64_t)f->n * STX_MAX_FRAME;
 	return 0;
 }
@@ -186,7 +186,7 @@ static int grow(uint8_t **p, size_t *cap, size_t n)
 	return 0;
 }
 
-/* The content of the next frame; *size bytes of the component are in it. */
+/* Unpacks the content of the next frame, which stands for *size bytes of the component. */
 static int unpack(struct stx_source *s, int64_t *size, struct stf_err *err)
 {
 	struct stx_frames *f = s->frames;
@@ -255,7 +255,7 @@ void stx_frames_know(struct stx_source *s, const struct stx_anchors *t)
 	struct stx_frames *f = s->frames;
 	size_t i;
 
-	/* frame k holds what lies between the anchors k and k + 1 */
+	/* frame k holds the bytes between the anchors k and k + 1 */
 	for (i = 1; f && i < f->n && i < t->n; i++) {
 		f->frame[i].offset = t->anchor[i].offset;
 	}

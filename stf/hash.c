@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* XXH3 checksums, 64 bits; uses AVX2 if the processor has it. */
 #include "config.h"
 #include "stf/hash.h"
 

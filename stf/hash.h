@@ -6,19 +6,19 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* NULL: no memory, or a build without xxhash. */
+/* Returns NULL: no memory, or a build without xxhash. */
 void *stx_hash_new(void);
 void stx_hash_add(void *h, const void *p, size_t n);
 uint64_t stx_hash_value(const void *h);
-/* Begins anew. */
+/* Starts a new checksum. */
 void stx_hash_reset(void *h);
 void stx_hash_free(void *h);
-/* Of n bytes at once. */
+/* The checksum of n bytes in one call. */
 uint64_t stx_hash_of(const void *p, size_t n);
-/* The same, for processors that have AVX2; twice as fast. */
+/* Does the same on processors that have AVX2; twice as fast. */
 uint64_t stx_hash_avx2(const void *p, size_t n);
 void stx_hash_add_avx2(void *h, const void *p, size_t n);
-/* Can this build take checksums? */
+/* Can this build compute checksums? */
 int stx_hash_there(void);
 
 #endif

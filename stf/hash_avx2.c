@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* XXH3 with 256-bit registers, used if hash.c finds that the processor has them. */
+/* XXH3 with 256-bit registers. hash.c uses it if the processor has them. */
 #include "config.h"
 
 #if defined(HAVE_XXHASH) && defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
@@ -22,5 +22,5 @@ void stx_hash_add_avx2(void *h, const void *p, size_t n)
 	XXH3_64bits_update(h, p, n);
 }
 #else
-typedef int stx_no_avx2; /* an empty file is no C */
+typedef int stx_no_avx2; /* C does not allow an empty file */
 #endif

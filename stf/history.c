@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Walks data blocks as they were written and keeps what an anchor must tell: the last value of every counter, of each thread and of
- * all, the stack of every thread, and which records are still open: messages and collective operations under way, scopes and file
- * operations not ended. Counts and the time range come from the same walk. history_put.c writes it. */
+/* Walks data blocks after they were written, and keeps what an anchor must state: the last value of every counter
+ * (of each thread and of all threads), the stack of every thread, and the records that are still open. These are
+ * messages and collective operations under way, and scopes and file operations that have not ended. The same walk
+ * finds the counts and the time range. history_put.c writes the result. */
 #include "stf/history.h"
 #include "stf/history_parts.h"
 
 #include <stdlib.h>
 #include <sys/types.h>
 
-/* Everything about the record in hand. */
+/* The record being walked. */
 struct place {
 	const uint8_t *p;
 	uint64_t offset, prevtime, time;
@@ -113,7 +114,7 @@ static int set_counter(struct stx_lasts *s, uint32_t id, uint64_t value, uint32_
 {
 	size_t lo = s->next, hi = s->n, mid;
 
-	/* samplers write their counters in the same order again and again */
+	/* samplers write their counters in the same order each time */
 	if (lo >= hi || s->c[lo].id != id) {
 		lo = 0;
 		while (lo < hi) {
@@ -139,7 +140,7 @@ static int set_counter(struct stx_lasts *s, uint32_t id, uint64_t value, uint32_
 	return 0;
 }
 
-/* ---- threads and groups by their number ---- */
+/* ---- finding threads and groups by their number ---- */
 
 static uint32_t number_at(const void *array, size_t size, size_t i)
 {
@@ -149,7 +150,7 @@ static uint32_t number_at(const void *array, size_t size, size_t i)
 	return willy;
 }
 
-/* The slot of a number, or the free one where it belongs. */
+/* The slot of a number, or the free slot where it belongs. */
 static uint32_t *find_slot(const struct stx_places *p, const void *array, size_t size, uint32_t willy)
 {
 	size_t i = (size_t)(willy * 0x9e3779b97f4a7c15u >> 32) & (p->n - 1);
@@ -170,7 +171,7 @@ static void fill_slots(struct stx_places *p, const void *array, size_t n, size_t
 	}
 }
 
-/* The place of a number in an array of *n, appended with zeros if it is new. -1: no memory. */
+/* The index of a number in an array of *n. A new number is appended, filled with zeros. -1: no memory. */
 static ssize_t find_place(struct stx_places *p, void *array, size_t *cap, size_t *n, size_t size, uint32_t willy)
 {
 	uint32_t *slot;
@@ -224,7 +225,7 @@ static struct stx_lasts *find_thread(struct stx_history *h, uint32_t willy)
 {
 	ssize_t i = (ssize_t)h->next_thread;
 
-	/* they too come in turns */
+	/* threads also follow each other in the same order each time */
 	if (h->next_thread >= h->n_threads || h->thread[i].willy != willy) {
 		i = find_place(&h->thread_at, &h->thread, &h->cap_threads, &h->n_threads, sizeof(*h->thread), willy);
 		if (i < 0) {
@@ -275,7 +276,7 @@ static struct stx_stack *find_stack(struct stx_history *h, uint32_t willy)
 	if (h->last_stack < h->n_stacks && h->stack[h->last_stack].willy == willy) {
 		return &h->stack[h->last_stack];
 	}
-	/* threads that come in turns */
+	/* threads that follow each other in the same order each time */
 	if (h->last_stack + 1 < h->n_stacks && h->stack[h->last_stack + 1].willy == willy) {
 		return &h->stack[++h->last_stack];
 	}
@@ -344,7 +345,7 @@ static int add_open(struct stx_history *h, const struct place *at, uint64_t end,
 	return 0;
 }
 
-/* Scopes and file operations nest as a rule, so the counterpart is near the end. */
+/* Scopes and file operations are usually nested, so the counterpart is near the end. */
 static int close_open(struct stx_history *h, uint64_t key0, uint64_t key1)
 {
 	size_t i = h->n_open;
@@ -367,7 +368,7 @@ static int see_until(struct stx_history *h, const struct place *at, uint64_t end
 	return end > at->time ? add_open(h, at, end, 0, 0) : 0;
 }
 
-/* a + b, but no further than the last stamp that is not "open" */
+/* a + b, limited to the last stamp that does not mean "open" */
 static uint64_t add_time(uint64_t a, uint64_t b)
 {
 	return a + b < a || a + b == UINT64_MAX ? UINT64_MAX - 1 : a + b;
@@ -380,7 +381,7 @@ static int see_message(struct stx_history *h, const struct place *at)
 	return d > 0 ? see_until(h, at, add_time(at->time, (uint64_t)d)) : 0;
 }
 
-/* All collective records begin their arrays with start_time and delta; `fixed` bytes are ahead. */
+/* All collective records begin their arrays with start_time and delta, after `fixed` bytes. */
 static int see_collective(struct stx_history *h, const struct place *at, size_t fixed)
 {
 	uint32_t i, n = tkm_get32(at->p + fixed - 4, at->big);
@@ -461,7 +462,7 @@ static void saw_times(struct stx_history *h, uint64_t first, uint64_t last)
 	h->latest = last;
 }
 
-/* n > 0 ids. A call of memcmp() for so few bytes would cost more than they do. */
+/* Compares n > 0 ids. For so few bytes a call of memcmp() would cost more than the comparison. */
 static inline int same_ids(const uint8_t *a, const uint8_t *b, size_t n)
 {
 	uint64_t diff = tkm_get32(a + 4 * (n - 1), 0) ^ tkm_get32(b + 4 * (n - 1), 0);
@@ -473,8 +474,8 @@ static inline int same_ids(const uint8_t *a, const uint8_t *b, size_t n)
 	return diff == 0;
 }
 
-/* Samples of one thread and set of counters may follow each other, and only the last says anything. Returns the first record that is
- * none of them, NULL without memory. */
+/* Several samples of one thread and set of counters may follow each other; only the last one matters. Returns the
+ * first record that is not such a sample, or NULL without memory. */
 static const uint8_t *absorb_samples(
 	struct stx_history *h, const uint8_t *p, const uint8_t *end, uint64_t *now, int big)
 {
@@ -500,8 +501,8 @@ static const uint8_t *absorb_samples(
 	return see_counters(h, &at) < 0 ? NULL : p;
 }
 
-/* Function calls of one thread follow each other as a rule; only the stack after them says anything. Returns the first record that is
- * none of them, NULL without memory. */
+/* Function calls of one thread usually follow each other; only the stack after them matters. Returns the first
+ * record that is not such a call, or NULL without memory. */
 static const uint8_t *absorb_states(struct stx_history *h, const uint8_t *p, const uint8_t *end, uint64_t *now, int big)
 {
 	const uint32_t willy = tkm_get32(p + offsetof(struct stx_wire_enter_function, willy), big);

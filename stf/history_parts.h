@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a history holds, for history.c and history_put.c. */
+/* The data of a history, shared by history.c and history_put.c. */
 #ifndef STF_HISTORY_PARTS_H
 #define STF_HISTORY_PARTS_H
 
@@ -8,17 +8,17 @@
 
 struct stx_last {
 	uint32_t id;
-	uint32_t by_thread; /* in the set of all threads: whose value it is, is known */
+	uint32_t by_thread; /* in the set of all threads: the value's thread is known */
 	uint64_t value;
 };
 
-/* By rising id, as counter_history wants them. */
+/* Sorted by id, as counter_history requires. */
 struct stx_lasts {
 	struct stx_last *c;
 	size_t n, cap, next;
 };
 
-/* What one thread, or group, sampled last. */
+/* The last samples of one thread or group. */
 struct stx_thread_values {
 	uint32_t willy;
 	struct stx_lasts set;
@@ -30,24 +30,25 @@ struct stx_stack {
 	uint32_t *function, *scl;
 };
 
-/* Where a thread or group is in an array whose elements begin with its number: place + 1; 0: free. n is a power of two. */
+/* A hash table of threads and groups, for an array whose elements begin with their number: index + 1; 0: free. n
+ * is a power of two. */
 struct stx_places {
 	uint32_t *slot;
 	size_t n;
-	int disordered; /* the numbers in the array do not rise */
+	int disordered; /* the numbers in the array are not ascending */
 };
 
 struct stx_open_record {
 	uint64_t offset, prevtime;
-	uint64_t end;    /* when it is over; UINT64_MAX: when its counterpart comes */
+	uint64_t end;    /* when it ends; UINT64_MAX: when its counterpart comes */
 	uint64_t key[2]; /* what the counterpart must match */
 };
 
 struct stx_history {
 	uint64_t counts[256];
 	uint64_t min, max;
-	uint64_t latest;            /* of all records so far */
-	uint64_t n_late, most_late; /* records after it, and how far at most */
+	uint64_t latest;            /* largest time of all records so far */
+	uint64_t n_late, most_late; /* records earlier than a record before them, and by how much at most */
 	struct stx_lasts all;
 	struct stx_thread_values *thread;
 	size_t n_threads, cap_threads, next_thread;
@@ -60,7 +61,7 @@ struct stx_history {
 	size_t n_open, cap_open;
 };
 
-/* Threads and stacks by rising number, the order in which they are written. */
+/* Threads and stacks sorted by number, the order in which they are written. */
 void stx_history_sort(struct stx_history *h);
 
 #endif

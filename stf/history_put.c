@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Writes what a history knows: an anchor, and the state at some time. */
+/* Writes the state that a history has collected: as an anchor, or for some time. */
 #include "stf/history.h"
 #include "stf/history_parts.h"
 #include "stf/put.h"
 
-#define SPARSE 12 /* bytes of data for each byte of histories, at least */
+#define SPARSE 12 /* at least this many bytes of data for each byte of histories */
 
-/* Values of a thread, or of all threads those of nobody in particular (`nobody`) or any. Fewer than 256 in a record: its size field is
- * U1. */
+/* Writes values of one thread. For all threads together, writes only values of unknown threads (`nobody`), or all
+ * values. A record has fewer than 256 values, because its size field is U1. */
 static int put_set(struct stx_stream *to, const struct stx_lasts *s, const struct stx_thread_values *t, int nobody)
 {
 	uint32_t id[255];
@@ -54,7 +54,7 @@ static int has_scl(const struct stx_stack *s)
 	return i < s->n;
 }
 
-/* Bytes of the histories. */
+/* The number of bytes of the histories. */
 static uint64_t size_of(const struct stx_history *h)
 {
 	uint64_t size = sizeof(struct stx_wire_begin_of_history) + sizeof(struct stx_wire_end_of_history) +
@@ -74,7 +74,8 @@ static uint64_t size_of(const struct stx_history *h)
 	return size;
 }
 
-/* Where much is to be said, most anchors are a place and a time only: a reader that needs the state starts at an earlier one. */
+/* If there is much state, most anchors have only a place and a time. A reader that needs the state then starts at
+ * an earlier anchor. */
 static int state_is_due(struct stx_history *h, uint64_t offset)
 {
 	if (offset && offset - h->told < SPARSE * size_of(h)) {
@@ -134,7 +135,7 @@ static int put_open(struct stx_history *h, struct stx_stream *anc, uint32_t file
 	return 0;
 }
 
-/* Forgets what is over by then. */
+/* Removes the records that have ended by then. */
 static void drop_ended(struct stx_history *h, uint64_t time_prev)
 {
 	size_t i, n = 0;

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Makes and compares identities of traces, and reads them from records. */
 #include "config.h"
 #include "stf/identity.h"
 
@@ -17,7 +18,7 @@ int stx_identity_new(struct stx_identity *i)
 	if (n != sizeof(u)) {
 		return -1;
 	}
-	i->high = u[0] | 1; /* 0 means: none given */
+	i->high = u[0] | 1; /* 0 means that no identity was given */
 	i->low = u[1];
 	return 0;
 }

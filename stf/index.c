@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The end of a trace that is written: the index, and the moment when all files get their names. */
+/* Completes a trace that was written: writes the index, then gives all files their names. */
 #include "config.h"
 #include "stf/deflayer.h"
 #include "stf/hash.h"
@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-/* Visits the data streams in the order of their file ids. */
+/* The next data stream, in the order of the file ids. */
 static struct stx_stream *next_data(const struct stf_writer *w, unsigned *kind, uint32_t *set)
 {
 	static const unsigned order[DATA_KINDS] = {
@@ -26,7 +26,7 @@ static struct stx_stream *next_data(const struct stf_writer *w, unsigned *kind, 
 	};
 	unsigned i = *kind & 0xff, k;
 
-	/* *kind counts rows of `order` in its low byte; *set the sets */
+	/* the low byte of *kind counts rows of `order`; *set counts the sets */
 	for (; *set < 65536; (*set)++, i = 0) {
 		int more = 0;
 
@@ -47,7 +47,7 @@ static struct stx_stream *next_data(const struct stf_writer *w, unsigned *kind, 
 	return NULL;
 }
 
-/* All the writer's files, the base file last, which is what makes them a trace. */
+/* Visits all files of the writer. The base file is last, because it makes the others a trace. */
 static int for_each_file(struct stf_writer *w, int (*fn)(struct stf_writer *w, struct stx_out *o))
 {
 	unsigned kind = 0;
@@ -75,7 +75,7 @@ static int set_aside(struct stf_writer *w, struct stx_out *o)
 	return stx_out_set_aside(o, &w->err);
 }
 
-/* From here on the files stay. */
+/* From here on the files are permanent. */
 static int keep(struct stf_writer *w, struct stx_out *o)
 {
 	(void)w;
@@ -88,7 +88,7 @@ static size_t filled(const struct stx_stream *s)
 	return (size_t)(s->cur - s->buf);
 }
 
-/* An info record of a class of ours; what a caller writes of it is dropped. */
+/* Writes an info record of a class that belongs to the writer; the caller's records of that class are dropped. */
 static int put_own(struct stf_writer *w, int own, const char *text)
 {
 	struct stf_info r = { .info_class = w->own_class[own], .size_1_1 = (uint32_t)strlen(text), .info = text };
@@ -96,14 +96,15 @@ static int put_own(struct stf_writer *w, int own, const char *text)
 	return stx_put_info(w->infos, &r);
 }
 
-/* Classes are in .dcl, which must be closed before its checksum is known. */
+/* Declares the classes in .dcl, which must be closed before its checksum is known. */
 static int declare_own(struct stf_writer *w, int own)
 {
 	return w->own_class[own] || stf_writer_class(w, stx_own_class[own], 0) ? 0 : -1;
 }
 
-/* Records that follow later ones: readers of a window must know how far to look. If one file has such records all files say how
- * many they have, since a file that says nothing is read to its end. */
+/* Reports records that come after records with a later time: readers of a window must know how far to look. If
+ * one file has such records, the index states their number for every file, because a file without a statement is
+ * read to its end. */
 static int put_late(struct stf_writer *w)
 {
 	unsigned kind = 0;
@@ -147,7 +148,7 @@ static int close_streams(struct stf_writer *w)
 	return stx_stream_close(w->dcl) < 0 || (w->sts && stx_stream_close(w->sts) < 0) ? -1 : 0;
 }
 
-/* All components, in the order of their ids. */
+/* Lists all components, sorted by id. */
 static struct stx_part *list_parts(struct stf_writer *w, size_t *n)
 {
 	struct stx_stream *s, *all[4];
@@ -182,7 +183,7 @@ static struct stx_part *list_parts(struct stf_writer *w, size_t *n)
 	return p;
 }
 
-/* The checksums of a component's blocks: "SUFFIX blocks LENGTH TIME HASH ...". */
+/* Writes the checksums of a component's blocks: "SUFFIX blocks LENGTH TIME HASH ...". */
 static int put_blocks(struct stf_writer *w, const struct stx_stream *s)
 {
 	struct stx_buf text = { 0 };
@@ -213,7 +214,8 @@ static int put_integrity(struct stf_writer *w, const struct stx_part *part, size
 	return 0;
 }
 
-/* The index's last record: the checksum of the base file up to these 16 digits, which end it. */
+/* Writes the index's last record, the checksum of the base file. It covers all bytes up to the 16 digits at the
+ * end of this record. */
 static int put_base_checksum(struct stf_writer *w, const struct stx_buf *text, const struct stx_stream *idx)
 {
 	void *h = stx_hash_new();
@@ -224,7 +226,7 @@ static int put_base_checksum(struct stf_writer *w, const struct stx_buf *text, c
 	if (!h) {
 		return stx_hash_there() ? stx_no_memory(&w->err) : 0;
 	}
-	/* the digits of the size may be one more with this record in it */
+	/* with this record the size may have one more digit */
 	size = text->n + filled(idx) + filled(w->infos) + sizeof(struct stx_wire_info);
 	n = snprintf(line, sizeof(line), "base %llu xxh3:", (unsigned long long)size);
 	n = snprintf(line, sizeof(line), "base %llu xxh3:", (unsigned long long)size + (unsigned)n);
@@ -249,7 +251,7 @@ static uint32_t clip_to_32_bits(uint64_t n)
 	return n > UINT32_MAX ? UINT32_MAX : (uint32_t)n;
 }
 
-/* duration and event_summary, from what the streams have seen */
+/* Writes duration and event_summary, from the counts of the streams. */
 static int put_totals(struct stf_writer *w, struct stx_stream *idx, uint64_t start, uint64_t end)
 {
 	uint64_t n[256] = { 0 }, lo = UINT64_MAX, hi = 0, a, b;
@@ -297,7 +299,8 @@ uint32_t stx_count_processes(const struct stf_writer *w)
 		: tkm_get32(w->procs->buf + offsetof(struct stx_wire_process_declaration, size_1_1), w->opt.big_endian);
 }
 
-/* List 1 is all willies, list 2 + I those of set I, unless there is one set and they are the same. */
+/* List 1 is all willies. List 2 + I is the willies of set I; with a single set they are the same, and there is
+ * only list 1. */
 static uint32_t list_of(const struct stf_writer *w, unsigned kind, uint32_t set)
 {
 	return stx_category[kind].per_set && stx_sets_many(w) ? 2 + set : 1;
@@ -375,7 +378,7 @@ static int put_files(struct stf_writer *w, struct stx_stream *idx)
 	return 0;
 }
 
-/* The base file, in a single file with the directory ahead and the components after it. */
+/* Completes the base file. In a single-file trace, the directory is before it and the components are after it. */
 static int write_out(struct stf_writer *w, const struct stx_buf *text, const struct stx_stream *idx,
 	const struct stx_part *part, size_t n)
 {
@@ -403,7 +406,7 @@ static int write_out(struct stf_writer *w, const struct stx_buf *text, const str
 	return 0;
 }
 
-/* Which identities the components have: the writer's own and those of the parts that it took in. */
+/* Writes the identities that the components have: the writer's own, and those of the parts that it took in. */
 static int put_identities(struct stf_writer *w, struct stx_stream *idx)
 {
 	uint32_t dt;
@@ -490,7 +493,8 @@ out:
 	return rc < 0 ? -1 : stx_out_close(&w->base, &w->err);
 }
 
-/* The files get their names. The old index leaves first, so that it is never found together with new components. */
+/* Gives the files their names. The old index is removed first, so that it is never found together with new
+ * components. */
 static int publish_all(struct stf_writer *w)
 {
 	if (w->opt.single) {

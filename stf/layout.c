@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The record table as data, and the calls that walk it. */
+/* The record table as data, and the functions that use it. */
 #include "stf/private.h"
 
 /* A default as the bits of a view's value; doubles are stored as doubles. */
 #define D_F4(d) ((d) == 0 ? 0 : 0x3ff0000000000000u)
-#define D_F8(d) ((d) == 0 ? 0 : 0x3ff0000000000000u) /* the table has 0 and 1 only */
+#define D_F8(d) ((d) == 0 ? 0 : 0x3ff0000000000000u) /* the table has only the values 0 and 1 */
 #define D_U1(d) (d)
 #define D_U2(d) (d)
 #define D_U4(d) (d)
@@ -139,7 +139,7 @@ uint64_t stx_wire_size(const uint8_t *p, int big)
 
 /* ---- views to typed structs ---- */
 
-/* Value i of r if r is of the very incarnation `id`, else the one of that name. */
+/* Value i of r if r has exactly the incarnation `id`, else the value of the field with the same name. */
 static const struct stf_value *find(const struct stf_record *r, unsigned id, unsigned i, const char *name)
 {
 	return r->layout->id == id ? &r->values[i] : stf_value(r, name);
@@ -166,7 +166,7 @@ static double bits_double(uint64_t u)
 #define G_C1(u) (char)(u)
 #define G_O8(u) (u)
 
-/* An array that r's incarnation lacks is NULL; the others of its group keep their count. */
+/* An array that r's incarnation lacks is NULL; the other arrays of its group keep their count. */
 #define STF_BEGIN(id_, cls_, name_, kind_) \
 	int stf_get_##name_(const struct stf_record *r, struct stf_##name_ *out) \
 	{ \

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Records whose definition in the file equals ours are decoded by straight-line code made from the table,
- * counter samples even by the batch. Whatever is out of the ordinary, a record that is not here as a whole,
- * a large array, goes back to the general decoder, which knows how to complain. */
+/* The fast decoder, for records whose definition in the file equals ours. Its straight-line code is made from the
+ * record table; counter samples are decoded in batches. Unusual records, such as one that is not yet complete in
+ * memory or that has a large array, are left to the general decoder, which also reports errors. */
 #include "config.h"
 #include "stf/filter.h"
 #include "stf/source.h"
 
 #include <stdlib.h>
 
-#define SMALL 4096 /* bytes of a record's arrays that are copied here */
+#define SMALL 4096 /* largest size of a record's arrays that are copied here */
 
 struct at {
 	const uint8_t *p, *end;
@@ -33,8 +33,8 @@ struct at {
 #define L_F8(p) tkm_get64(p, TKM_HOST_BIG)
 #define L_O8(p) tkm_get64(p, TKM_HOST_BIG)
 
-/* Arrays are short as a rule: pieces of which the last may overlap the one before cost less than a call, or than
- * the string instruction that compilers put in its place. */
+/* Arrays are usually short. Copying pieces, of which the last may overlap the previous one, is faster than a
+ * call, or than the string instruction that compilers use instead. */
 static inline void copy(char *to, const uint8_t *from, size_t n)
 {
 	size_t i;
@@ -57,7 +57,7 @@ static inline void copy(char *to, const uint8_t *from, size_t n)
 	}
 }
 
-/* Copied because the file keeps no alignment, and for the zero byte after it. */
+/* Copied because arrays in the file are not aligned, and because a zero byte must follow. */
 static inline int take_array(struct at *a, uint64_t count, unsigned size)
 {
 	uint64_t n = count * size, room = (n + 8) / 8 * 8;
@@ -135,7 +135,8 @@ static void set_batch(struct stf_counter_batch *b, const uint8_t *p, unsigned k,
 	b->counters = p + FIXED + 8 * (size_t)k;
 }
 
-/* How many records from p are alike and in time; their times. `span` is to - from. */
+/* Counts the records from p that have the same shape and are in the time range, and sets their times. `span` is
+ * to - from. */
 static inline size_t count_alike(const uint8_t *p, size_t max, size_t stride, unsigned k, uint64_t *now, uint64_t from,
 	uint64_t span, uint64_t *times)
 {
@@ -146,7 +147,7 @@ static inline size_t count_alike(const uint8_t *p, size_t max, size_t stride, un
 		if (p[0] != STF_ID_counter_value || p[AT(size_1_2)] != k) {
 			break;
 		}
-		/* what was mapped is not in the cache yet, and the processor does not look beyond a page */
+		/* newly mapped pages are not in the cache yet, and the processor does not prefetch beyond a page */
 		__builtin_prefetch(p + 4096);
 		t += tkm_get32(p + AT(time), TKM_HOST_BIG);
 		if (t - from > span) {
@@ -157,7 +158,7 @@ static inline size_t count_alike(const uint8_t *p, size_t max, size_t stride, un
 	return n;
 }
 
-/* The same thread is asked for again and again. */
+/* The same thread is looked up many times in succession. */
 static size_t count_wanted(const uint8_t *p, size_t max, size_t stride, const struct stx_filter *f)
 {
 	uint32_t willy = tkm_get32(p + AT(willy), TKM_HOST_BIG);
@@ -215,7 +216,7 @@ void stx_one_counter(struct stx_source *s, const struct stf_counter_value *v, st
 		return;
 	}
 	s->one = p;
-	/* the time ahead, where it is aligned */
+	/* the time is stored first, where it is aligned */
 	memcpy(p, &v->time, sizeof(v->time));
 	p += sizeof(uint64_t);
 	tkm_put32(p + AT(willy), v->willy, TKM_HOST_BIG);

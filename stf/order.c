@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Sorts records by time where a writer stepped back. */
 #include "config.h"
 #include "stf/order.h"
 #include "stf/reader.h"
 
 #include <stdlib.h>
 
-enum { MOST = 1 << 18 }; /* waiting; of a trace that does not say how late its records are */
+enum { MOST = 1 << 18 }; /* number of records that wait if a trace does not say how late its records are */
 
 static int record_is_before(const struct stx_waiting *a, const struct stx_waiting *b)
 {

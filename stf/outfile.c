@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Files that appear under their name only when they are complete. */
+/* Files that get their name only when they are complete. */
 #include "config.h"
 #include "stf/outfile.h"
 #include "stf/hash.h"
@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* The pid tells two jobs apart, the counter skips the files of one that was killed. */
+/* The pid distinguishes two jobs; the counter avoids the files that a killed job left. */
 static int create_temp(struct stx_out *o, struct stf_err *err)
 {
 	size_t n = strlen(o->final_name) + 48;
@@ -46,7 +46,7 @@ static int check_name(const char *path, int force, struct stf_err *err)
 		: 0;
 }
 
-/* Where the file that has the name now could go. */
+/* Chooses the name to which the file that has this name now can be moved. */
 static int name_aside(struct stx_out *o, struct stf_err *err)
 {
 	o->aside = malloc(strlen(o->temp_name) + 5);
@@ -91,7 +91,7 @@ int stx_out_adopt(struct stx_out *o, const struct stx_where *to, const char *suf
 	return to->force ? name_aside(o, err) : 0;
 }
 
-/* Opens it again, to write where it ends. */
+/* Opens the file again, to write at its end. */
 static int reopen(struct stx_out *o, struct stf_err *err)
 {
 	if (o->fd < 0) {
@@ -105,7 +105,7 @@ static int close_file(struct stx_out *o, struct stf_err *err)
 	int fd = o->fd;
 
 	o->fd = -1;
-	/* some file systems tell only here that the disk is full */
+	/* some file systems report only here that the disk is full */
 	return fd >= 0 && close(fd) < 0 ? stx_fail_errno(err, errno, o->final_name, "cannot write") : 0;
 }
 
@@ -151,7 +151,7 @@ int stx_out_restart(struct stx_out *o, struct stf_err *err)
 
 int stx_out_close(struct stx_out *o, struct stf_err *err)
 {
-	if (!o->temp_name) { /* the caller's own descriptor */
+	if (!o->temp_name) { /* the caller's own descriptor has no name */
 		o->fd = -1;
 		return 0;
 	}
@@ -179,13 +179,13 @@ int stx_out_publish(struct stx_out *o, int force, struct stf_err *err)
 {
 	int rc;
 
-	if (!o->temp_name) { /* the caller's own descriptor */
+	if (!o->temp_name) { /* the caller's own descriptor has no name */
 		return 0;
 	}
 	if (force) {
 		rc = rename(o->temp_name, o->final_name);
 	} else {
-		/* unlike rename() neither replaces what came to be there meanwhile */
+		/* unlike rename(), neither call replaces a file that was created meanwhile */
 		rc = renameat2(AT_FDCWD, o->temp_name, AT_FDCWD, o->final_name, RENAME_NOREPLACE);
 		if (rc < 0 && (errno == EINVAL || errno == ENOSYS)) {
 			rc = link(o->temp_name, o->final_name);

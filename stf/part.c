@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Several writers of one trace: each leaves its data files complete but without their names, and a text that says all
- * that the index must know of them. The writer that takes these texts in names all files at once. */
+/* Several writers of one trace. Each leaves complete data files under temporary names, and a text with everything
+ * that the index must know about them. The writer that takes in these texts gives all files their names. */
 #include "config.h"
 #include "stf/writer.h"
 
@@ -77,7 +77,7 @@ static int say_all(struct stf_writer *w, struct stx_buf *b)
 	return b->failed ? stx_no_memory(&w->err) : 0;
 }
 
-/* Another writer completes these files. */
+/* Detaches these files, because another writer completes them. */
 static void keep_file(struct stx_out *o)
 {
 	free(o->temp_name);
@@ -114,14 +114,14 @@ char *stf_writer_finish_part(struct stf_writer *w, struct stf_err *err)
 	return b.p;
 }
 
-/* ---- taking it in ---- */
+/* ---- taking a part in ---- */
 
 static int refuse_text(struct stf_writer *w, const char *what)
 {
 	return stx_fail(&w->err, STF_ERR_FORMAT, NULL, 0, 0, "this text describes no part of a trace: %s", what);
 }
 
-/* size, digest and name of one file; *p goes on after it. */
+/* Parses size, digest and name of one file, and moves *p after them. */
 static int take_file(struct stf_writer *w, struct stx_stream *s, const struct stx_where *to, const char **p)
 {
 	unsigned long long size, digest;
@@ -155,7 +155,7 @@ static int take_blocks(struct stf_writer *w, struct stx_stream *s, const char **
 	return rc == -2 ? stx_no_memory(&w->err) : rc < 0 ? refuse_text(w, "its blocks") : 0;
 }
 
-/* The identity that the components of a part carry. */
+/* Parses the identity that the components of a part carry. */
 static int take_identity(struct stf_writer *w, const char **p)
 {
 	unsigned long long high, low;
@@ -174,7 +174,7 @@ static int take_identity(struct stf_writer *w, const char **p)
 	return stx_identities_add(&w->others, &own) < 0 ? stx_no_memory(&w->err) : 0;
 }
 
-/* A stream that is closed already, of data or of their anchors. */
+/* Makes a stream that is closed already, of data or of anchors. */
 static struct stx_stream *shell(unsigned kind, uint32_t set, int anchors)
 {
 	struct stx_stream *s = calloc(1, sizeof(*s));

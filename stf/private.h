@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the files of stf/ share: errors, growing memory, wire layouts, an id map. Prefix stx_. */
+/* What the files of stf/ share: errors, growing memory, layouts on disk, a map of ids. Names begin with stx_. */
 #ifndef STF_PRIVATE_H
 #define STF_PRIVATE_H
 
 #include "base/bytes.h"
 #include "stf/stf.h"
 
-#define STX_MAX_FIELDS 20           /* of one record of ours; collop_profile has 17 */
-#define STX_BUFFER (1u << 20)       /* bytes of a component that are held in memory until they are written, */
-#define STX_SMALL_BUFFER (1u << 17) /* of many components, and of anchors */
-#define STX_MANY 32                 /* data files; those beyond are opened for each look into them */
-#define STX_ANCHOR_STEP (1u << 16)  /* an anchor at least each so many bytes of data */
-#define STX_MAX_FRAME (16u << 20)   /* bytes of a compressed frame's content */
+#define STX_MAX_FIELDS 20           /* fields of one of our records; collop_profile has 17 */
+#define STX_BUFFER (1u << 20)       /* bytes of a component that are held in memory until they are written */
+#define STX_SMALL_BUFFER (1u << 17) /* the same, for each of many components, and for anchors */
+/* number of data files that may stay open; any further file is opened for each access */
+#define STX_MANY 32
+#define STX_ANCHOR_STEP (1u << 16) /* bytes of data after which an anchor follows at the latest */
+#define STX_MAX_FRAME (16u << 20)  /* bytes of a compressed frame's content */
 #define STX_LAST_ID 0xe9
 
 /* ---- err.c ---- */
@@ -19,11 +20,11 @@
 /* Fills *e and returns -1. `file` may be NULL. */
 int stx_fail(struct stf_err *e, enum stf_code code, const char *file, uint64_t offset, uint64_t record, const char *fmt,
 	...) __attribute__((format(printf, 6, 7)));
-/* STF_ERR_IO (EEXIST: STF_ERR_EXISTS, ENOMEM: STF_ERR_NOMEM) with "what: reason of errnum". */
+/* Fills *e with STF_ERR_IO (EEXIST: STF_ERR_EXISTS, ENOMEM: STF_ERR_NOMEM) and "what: reason of errnum". */
 int stx_fail_errno(struct stf_err *e, int errnum, const char *file, const char *what);
 int stx_no_memory(struct stf_err *e);
 
-/* Will no record be taken any more? */
+/* Does the writer reject all further records? */
 static inline int stx_is_fatal(const struct stf_err *e)
 {
 	return e->code > STF_ERR_STATE;
@@ -31,25 +32,25 @@ static inline int stx_is_fatal(const struct stf_err *e)
 
 /* Rejects one record of a writer. Returns -1. */
 int stx_reject(struct stf_err *e, const char *record, const char *why, uint64_t n);
-/* The same of a record with too many elements, or none where there should be some (too_many 0). */
+/* Rejects a record that has too many elements, or (too_many 0) none although there must be some. */
 int stx_refuse_count(struct stf_err *e, const char *record, uint64_t too_many);
 
-/* Growing byte array. A failed growth sets `failed` and keeps what was there. */
+/* A growing byte array. If it cannot grow, `failed` is set and the content stays. */
 struct stx_buf {
 	char *p;
 	size_t n, cap;
 	int failed;
 };
-/* Room for n more bytes at b->p + b->n; 0 or -1. */
+/* Makes room for n more bytes at b->p + b->n. Returns 0 or -1. */
 int stx_buf_reserve(struct stx_buf *b, size_t n);
 void stx_buf_add(struct stx_buf *b, const void *p, size_t n);
 void stx_buf_printf(struct stx_buf *b, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
-/* Copies options that begin with a size_t, their size: 0 stands for the `first` bytes, those of version 0.1. What the
- * caller's struct has beyond ours must be zero. */
+/* Copies options that begin with a size_t, their size; 0 stands for the `first` bytes, those of version 0.1. If
+ * the caller's struct is larger than ours, the rest must be zero. */
 int stx_take_options(void *to, size_t have, const void *from, size_t first, const char *name, struct stf_err *err);
 
-/* Map from a 64-bit key to a number, without removal: uthash. */
+/* A map from a 64-bit key to a number, without removal; uses uthash. */
 struct stx_pair;
 struct stx_map {
 	struct stx_pair *first;
@@ -62,16 +63,16 @@ void stx_map_free(struct stx_map *m);
 
 /* ---- layout.c ---- */
 
-/* Bytes on disk of a basic type (willy_id: 4). */
+/* The bytes on disk of a basic type (willy_id: 4). */
 unsigned stx_type_size(enum stf_type t);
 const char *stx_type_name(enum stf_type t);
-/* -1 if name is no basic type */
+/* Returns -1 if name is not a basic type. */
 int stx_type_by_name(const char *name, size_t n);
-/* Base incarnation of a class, 0 if unknown. */
+/* The first incarnation of a class, 0 if unknown. */
 unsigned stx_class_by_name(const char *name);
 
-/* Our own layout on disk, for looking at bytes that we wrote. Arrays have no size here, so that
- * sizeof is the size of the fixed part, and members before the first array are where they are. */
+/* Our own layout on disk, for reading bytes that we wrote. The structs have no arrays, so sizeof is the size of
+ * the fixed part, and members before the first array are at their true offset. */
 #define STX_W_U1 1
 #define STX_W_U2 2
 #define STX_W_U4 4
@@ -98,7 +99,7 @@ unsigned stx_class_by_name(const char *name);
 	;
 #include "stf/records.def"
 
-/* Bytes of the record of ours that begins at p, its type byte included; 0 if *p is no record of ours. */
+/* The bytes of our record that begins at p, including its type byte; 0 if *p is not one of our ids. */
 uint64_t stx_wire_size(const uint8_t *p, int big);
 
 #endif

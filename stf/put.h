@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Records into a stream of their own, whatever their kind. */
+/* Writes records of any kind into a given stream. */
 #ifndef STF_PUT_H
 #define STF_PUT_H
 
@@ -7,7 +7,7 @@
 
 struct stx_stream;
 
-/* A view of any incarnation. */
+/* Writes a view of any incarnation. */
 int stx_put_record(struct stx_stream *s, const struct stf_record *r);
 
 /* int stx_put_anchor(struct stx_stream *s, const struct stf_anchor *r), ... */

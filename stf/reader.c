@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A trace opened for reading: definition layer, index and declarations as tables. */
+/* Opens a trace for reading, and makes tables of its definition layer, index and declarations. */
 #include "config.h"
 #include "stf/reader.h"
 #include "stf/frames.h"
@@ -12,7 +12,7 @@
 
 /* ---- keeping records ---- */
 
-/* A copy of a record in one piece of memory: record, values, arrays. */
+/* Copies a record into one piece of memory: record, values, arrays. */
 struct stf_record *stx_copy_record(const struct stf_record *r)
 {
 	const struct stf_layout *l = r->layout;
@@ -102,7 +102,7 @@ static int keep_record(struct stf_reader *r, const struct stf_record *rec, struc
 	return 0;
 }
 
-/* Fields are looked up by name because the table, not this code, knows where they are. */
+/* Fields are looked up by name, because only the record table knows where they are. */
 static uint32_t number(const struct stf_record *r, const char *field)
 {
 	const struct stf_value *v = stf_value(r, field);
@@ -110,7 +110,7 @@ static uint32_t number(const struct stf_record *r, const char *field)
 	return v ? (uint32_t)v->u : 0;
 }
 
-/* The willy records have no `id`, but are looked up by their willy. */
+/* The willy records have no `id`; they are looked up by their willy. */
 static int key_of(const struct stf_record *rec, uint64_t *key)
 {
 	const struct stf_layout *l = rec->layout;
@@ -182,7 +182,7 @@ static int read_definitions(struct stf_reader *r, struct stx_source *s, struct s
 	if (rc < 0) {
 		size_t len = strlen(s->path);
 
-		/* the definition layer knows neither file nor place */
+		/* the definition layer does not know its file and offset */
 		if (len >= sizeof(err->file)) {
 			len = sizeof(err->file) - 1;
 		}
@@ -194,7 +194,7 @@ static int read_definitions(struct stf_reader *r, struct stx_source *s, struct s
 	return begin_index(r, s);
 }
 
-/* The first fault is reported. Returns -1 if it ends the reading. */
+/* Keeps the first fault for the report. Returns -1 if the fault ends the reading. */
 static int keep_fault(struct stf_reader *r, const struct stf_err *e)
 {
 	if (r->first_fault.code == STF_OK) {
@@ -203,7 +203,7 @@ static int keep_fault(struct stf_reader *r, const struct stf_err *e)
 	return stx_faults_add(&r->faults, e) == 0 && r->flags & STF_READ_DAMAGED && e->code != STF_ERR_NOMEM ? 0 : -1;
 }
 
-/* Info and class ids of the index are declared in .dcl, so the index is checked after both were read. */
+/* The index uses info and class ids that .dcl declares, so the index is checked after both were read. */
 static int check_index(struct stf_reader *r, struct stx_source *s)
 {
 	static const uint8_t cls[] = { STF_ID_anchor_file_declaration, STF_ID_info };
@@ -220,7 +220,7 @@ static int check_index(struct stf_reader *r, struct stx_source *s)
 	return 0;
 }
 
-/* A suffix becomes part of a file name, so it may not lead out of the trace's directory. */
+/* A suffix becomes part of a file name, so it must not lead out of the trace's directory. */
 static int check_suffix(const struct stx_source *s, struct stf_err *err)
 {
 	const struct stf_value *v = stf_value(&s->record, "suffix");
@@ -241,7 +241,7 @@ static int read_index(struct stf_reader *r, struct stx_source *s, struct stf_err
 	while ((rc = stx_source_next(s, err)) > 0) {
 		int good = s->record.layout->class_id != STF_ID_file_declaration || check_suffix(s, err) == 0;
 
-		/* what is wrong with one record is no reason to stop: where the next begins is known */
+		/* a fault in one record is no reason to stop: the start of the next record is known */
 		if ((!good || add_record(r, s, 0, err) < 0) && keep_fault(r, err) < 0) {
 			return -2;
 		}
@@ -249,7 +249,8 @@ static int read_index(struct stf_reader *r, struct stx_source *s, struct stf_err
 	return rc;
 }
 
-/* Declarations of one component. One that refers to nothing, or is there twice, costs itself and what refers to it. */
+/* Reads the declarations of one component. A declaration that refers to an undeclared id, or occurs twice, is
+ * left out, and so is everything that refers to it. */
 static int read_declarations_of(struct stf_reader *r, const struct stf_record *file)
 {
 	struct stf_err e = { .code = STF_OK };
@@ -289,7 +290,8 @@ static int read_declarations(struct stf_reader *r)
 			rc = read_declarations_of(r, t->record[i]);
 		}
 	}
-	/* what the index states is known by the name of its class, if not by its own checksum */
+	/* the statements of the index are recognised by the name of their class, unless the base file has its own
+	 * checksum */
 	if (rc == 0 && stx_reader_read_stated(r, &e) < 0) {
 		rc = keep_fault(r, &e);
 	}
@@ -322,16 +324,17 @@ struct stx_source *stx_reader_source(struct stf_reader *r, const struct stf_reco
 		return NULL;
 	}
 	if (s->blocks.n && s->size < s->blocks.b[s->blocks.n - 1].end) {
-		s->cut = 1; /* between two blocks, or all of it: nothing that is read tells */
+		s->cut = 1; /* cut between two blocks, or entirely missing: reading alone would not show it */
 	}
 	if (s->timed) {
-		/* of data each block is a frame; of others a frame ends wherever the buffer was written out */
+		/* in data files each block is a frame; in other files a frame ends wherever the buffer was
+		 * written out */
 		stx_frames_know_blocks(s, &s->blocks);
 	}
 	return s;
 }
 
-/* Is the base file as it was written? One of an older writer does not say. */
+/* Is the base file as it was written? Base files of older writers do not say. */
 static int judge_base(struct stf_reader *r, const struct stx_source *s)
 {
 	struct stf_err e;
@@ -370,7 +373,7 @@ int stx_reader_load(struct stf_reader *r, struct stx_source *s, struct stf_err *
 	if (rc == 0 && r->flags & STF_READ_VERIFY && stx_reader_read_stated(r, &e) < 0) {
 		rc = keep_fault(r, &e);
 	}
-	/* declarations are worth reading even if the index is damaged after the file list */
+	/* the declarations are worth reading even if the index is damaged after the file list */
 	rc = rc < 0 ? -1 : read_declarations(r);
 	rc = rc < 0 ? -1 : check_index(r, s);
 	if (rc < 0) {
@@ -380,7 +383,7 @@ int stx_reader_load(struct stf_reader *r, struct stx_source *s, struct stf_err *
 	return rc;
 }
 
-/* Takes over fd; -1: opens the path. */
+/* Takes ownership of fd; -1: opens the path. */
 static struct stf_reader *open_reader(const char *path, int fd, unsigned flags, struct stf_err *err)
 {
 	struct stf_reader *r = calloc(1, sizeof(*r));
@@ -458,7 +461,7 @@ void stf_reader_close(struct stf_reader *r)
 	free(r);
 }
 
-/* ---- questions ---- */
+/* ---- queries ---- */
 
 const struct stf_err *stf_reader_fault(const struct stf_reader *r)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A definition layer that is damaged, or may be, read line by line. One bad line costs one definition at most: the layouts
- * of this library take its place. */
+/* Reads a definition layer that is damaged, or may be, line by line. A damaged line costs at most one definition:
+ * the layout of this library takes its place. */
 #include "config.h"
 #include "stf/repair.h"
 
@@ -33,14 +33,15 @@ struct layer {
 	struct stx_defs *defs;
 	struct stx_source *s;
 	struct stx_faults *faults;
-	const char *text; /* [n], the last byte is LF */
+	const char *text; /* n bytes, the last one is LF */
 	size_t n;
-	int ours; /* the index begins with an identity: a writer of Tickmark printed these lines */
-	int bad;  /* some line was */
+	int ours; /* the index begins with an identity, so a Tickmark writer printed these lines */
+	int bad;  /* at least one line was damaged */
 };
 
-/* Where the index begins in what is here of the base file: after the END line, or at the identity that begins the index.
- * *identity: its byte order, -1: there is none. Returns 0 if neither is found. */
+/* Finds where the index begins in the part of the base file that is in memory: after the END line, or at the
+ * identity that begins the index. *identity becomes its byte order, or -1 if there is none. Returns 0 if neither
+ * is found. */
 static size_t find_index(const uint8_t *p, size_t n, int *identity)
 {
 	struct stx_identity id;
@@ -74,7 +75,7 @@ static int note_repair(struct layer *l, size_t at, size_t number, const char *fm
 	return stx_faults_add(l->faults, &e);
 }
 
-/* Takes the definition of this library, unless the record has one. */
+/* Uses the definition of this library, unless the record has one. */
 static int define_ours(struct layer *l, unsigned id, struct stf_err *err)
 {
 	struct stx_buf b = { 0 };
@@ -112,7 +113,7 @@ static unsigned id_of(const char *line)
 	return sscanf(line, "RECORD %3u ", &id) == 1 && id <= STX_IDENTITY_ID ? id : 0;
 }
 
-/* The line as it is understood, printed anew; nothing if it is not. */
+/* Prints the line anew as the parser understood it; prints nothing if it could not be parsed. */
 static void normalise(const char *line, size_t n, struct stx_buf *out)
 {
 	char willy[] = "RECORD 72 willy_id U4:gtp", *copy = malloc(n + 1);
@@ -133,7 +134,7 @@ static void normalise(const char *line, size_t n, struct stx_buf *out)
 	stx_defs_free(&d);
 }
 
-/* A line of a writer of ours says what ours says, or is damaged. */
+/* A line of a Tickmark writer must equal the line of this library, else it is damaged. */
 static int check_ours(struct layer *l, const char *line, size_t n, size_t at, size_t number, struct stf_err *err)
 {
 	struct stx_buf own = { 0 }, want = { 0 }, has = { 0 };
@@ -178,13 +179,13 @@ static int take_line(struct layer *l, char *line, size_t n, size_t at, size_t nu
 	if (err->code == STF_ERR_NOMEM) {
 		return -1;
 	}
-	/* at once: others may have it as a type */
+	/* added at once, because other records may use it as a type */
 	return note_repair(l, at, number, "%s; the definition of this library is taken", err->text) < 0 ? -1
 		: id ? define_ours(l, id, err)
 		     : 0;
 }
 
-/* The byte order: of the identity, else of the first line. */
+/* The byte order: that of the identity, or else of the first line. */
 static int take_head(struct layer *l, const char *line, size_t n, int identity, struct stf_err *err)
 {
 	int rc = stx_defs_head(l->defs, line, n, err);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A damaged definition layer, and the list of what is wrong with a trace. */
+/* Reads a damaged definition layer, and keeps the list of a trace's faults. */
 #ifndef STF_REPAIR_H
 #define STF_REPAIR_H
 
@@ -7,19 +7,19 @@
 
 #define STX_MAX_FAULTS 64
 
-/* The first of them; `count` counts all. */
+/* The first faults; `count` counts all of them. */
 struct stx_faults {
 	struct stf_err *fault;
 	size_t n, cap;
 	uint64_t count;
 };
 
-/* -1: no memory. */
+/* Returns -1: no memory. */
 int stx_faults_add(struct stx_faults *l, const struct stf_err *e);
 
-/* Reads the layer at the start of the base file, and leaves s after it. A line that is damaged is a fault; the layout that
- * this library has for its record takes its place. 1: done; 0: there is nothing that can be told from anything else, s is
- * where it was; -1: no memory, cannot be read, or the byte order is unknown. */
+/* Reads the definition layer at the start of the base file, and positions s after it. A damaged line is a fault;
+ * this library's layout of its record takes its place. Returns 1: done; 0: the bytes cannot be interpreted at
+ * all, and s is where it was; -1: no memory, the file cannot be read, or the byte order is unknown. */
 int stx_repair_layer(struct stx_defs *defs, struct stx_source *s, struct stx_faults *faults, struct stf_err *err);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* All samples of a trace, counter by counter and thread by thread. */
+/* Collects all samples of a trace, separately for each counter and thread. */
 #include "config.h"
 #include "stf/private.h"
 
@@ -7,9 +7,9 @@
 
 struct list {
 	struct stf_series *s;
-	size_t *room; /* of each */
+	size_t *room; /* allocated elements of each series */
 	size_t n, cap;
-	struct stx_map at; /* counter and willy: 1 + place */
+	struct stx_map at; /* counter and willy: 1 + index of the series */
 };
 
 static int add(struct list *l, uint32_t counter, uint32_t willy)
@@ -36,7 +36,7 @@ static int add(struct list *l, uint32_t counter, uint32_t willy)
 	return 0;
 }
 
-/* Place of a series; SIZE_MAX: no memory. The key of a map is never 0. */
+/* The index of a series; SIZE_MAX: no memory. The key of a map is never 0. */
 static size_t find(struct list *l, uint32_t counter, uint32_t willy)
 {
 	uint64_t key = ((uint64_t)counter << 32 | willy) + 1;
@@ -66,7 +66,8 @@ static int grow(struct stf_series *s, size_t *room)
 	return 0;
 }
 
-/* Where the values of the last record went: the next one mostly has the same counters of the same thread. */
+/* The series that received the values of the last record. The next record usually has the same counters of the
+ * same thread. */
 struct last {
 	uint32_t willy, counter[UINT8_MAX];
 	size_t at[UINT8_MAX];

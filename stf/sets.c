@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Which processes share their files: those of a node, so many at a time, or all. */
+/* Decides which processes share their files: those of one node, a given number of processes, or all. */
 #include "config.h"
 #include "stf/writer.h"
 
@@ -11,7 +11,7 @@ struct filling {
 	uint32_t set, n;
 };
 
-/* Processes in their order go to the set of their node until that is full. */
+/* Puts each process into the set of its node until that set is full, and then into a new one. */
 static int fill_sets(struct stf_writer *w, const uint32_t *node, uint32_t n, struct filling *f, struct stx_map *known)
 {
 	uint32_t per = w->opt.procs_per_file, i, nodes = 0;
@@ -74,7 +74,7 @@ int stx_sets_begin(struct stf_writer *w, const struct stf_writer_options *o)
 
 void stx_sets_decide(struct stf_writer *w)
 {
-	/* the guide: in a trace of one process the number counts threads */
+	/* in a trace of one process, the number counts threads (Intel Trace Collector guide) */
 	w->sets.by_thread = !w->sets.of && w->opt.procs_per_file && stx_count_processes(w) == 1;
 	w->sets.decided = 1;
 }
@@ -122,7 +122,7 @@ int stx_sets_many(const struct stf_writer *w)
 	return per && (w->sets.by_thread ? per < stx_threads_of(w, 0) : per < n);
 }
 
-/* Threads first to *end - 1 of a process are in this set. */
+/* The threads first to *end - 1 of a process are in this set. */
 static uint32_t threads_in(const struct stf_writer *w, uint32_t process, uint32_t set, uint32_t *end)
 {
 	uint32_t t = stx_threads_of(w, process), per = w->opt.procs_per_file, first = 0;
@@ -154,7 +154,8 @@ int stx_put_willies(struct stf_writer *w, struct stx_stream *idx, uint32_t id, u
 	}
 	for (p = 0; p < all; p++) {
 		first = threads_in(w, p, set, &end);
-		/* runs of processes with one thread are one triplet, any other process is one of its own */
+		/* consecutive processes with one thread each are one triplet; any other process has its own
+		 * triplet */
 		if (first == 0 && end == 1 && n && stride[n - 1] == 1 && b[n - 1] + 1 == p) {
 			b[n - 1] = p;
 		} else if (first < end) {

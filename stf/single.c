@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* All components of a trace into one file or pipe, after their directory. */
+/* Writes all components of a trace into one file or pipe, after a directory that lists them. */
 #include "config.h"
 #include "stf/single.h"
 
@@ -22,7 +22,7 @@ int stx_single_directory(struct stx_buf *dir, uint64_t base, const struct stx_pa
 	uint64_t at, was;
 	size_t i;
 
-	/* offsets depend on the directory's length and the other way round; the digits settle at once */
+	/* the offsets depend on the directory's length, and its length on their digits: this converges quickly */
 	do {
 		was = dir->n;
 		at = was;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* One component file being read. */
+/* Reads one component file, record by record. */
 #include "config.h"
 #include "stf/source.h"
 
@@ -12,7 +12,8 @@ static int window_is_all(const struct stx_source *s)
 	return s->offset + s->len >= s->size;
 }
 
-/* Is what is there of the first line a trace's? Else nothing is cut off: it is another kind of file. */
+/* Does the text begin like the first line of a trace? If not, the file is not a truncated trace but another kind
+ * of file. */
 static int may_begin(const uint8_t *p, size_t n)
 {
 	static const char head[] = "STF 1.0 ";
@@ -53,7 +54,7 @@ int stx_source_line(struct stx_source *s, char **line, size_t *n, struct stf_err
 	return 0;
 }
 
-/* Applies a record's time. Time records are no events: returns 0 for them, 1 for events. */
+/* Applies the time of a record. Returns 0 for time records, which are not events, and 1 for events. */
 static int apply_time(struct stx_source *s, const struct stx_decoded *d, uint64_t at, struct stf_err *err)
 {
 	const char *cls = d->def->specifier;
@@ -78,7 +79,7 @@ static int apply_time(struct stx_source *s, const struct stx_decoded *d, uint64_
 	return d->def->timing != STX_ADD_TIME;
 }
 
-/* The record at pos, decoded: 1, 0 at the end, -1 fault. */
+/* Decodes the record at pos. Returns 1, 0 at the end, or -1 at a fault. */
 static int decode_here(struct stx_source *s, struct stx_decoded *d, struct stf_err *err)
 {
 	const struct stx_fdef *def;
@@ -136,7 +137,7 @@ static int refuse(const struct stx_source *s, const struct stx_identity *has, st
 		"belongs to another trace: its identity is %s, that of the base file %s", own, base);
 }
 
-/* The first record of a component says which trace it belongs to. -1: not to this one. */
+/* The first record of a component says which trace it belongs to. Returns -1 if that is another trace. */
 static int check_identity(struct stx_source *s, const struct stx_decoded *d, uint64_t at, struct stf_err *err)
 {
 	const struct stx_identities *l = s->expected;
@@ -153,7 +154,7 @@ static int check_identity(struct stx_source *s, const struct stx_decoded *d, uin
 	return is && stx_identities_have(l, &i) ? 0 : refuse(s, is ? &i : NULL, err);
 }
 
-/* The first bytes of what is packed, which is in a frame of its own. -1: they cannot be unpacked. */
+/* The first bytes of a compressed component, which are in a frame of their own. -1: they cannot be unpacked. */
 static int peek_frame(struct stx_source *s, uint8_t p[STX_IDENTITY_SIZE])
 {
 	struct stf_err err;
@@ -172,12 +173,13 @@ int stx_source_check_start(struct stx_source *s, struct stf_err *err)
 
 	if (!s->expected->n || (s->frames ? peek_frame(s, p) : stx_source_peek(s, p, sizeof(p))) < 0 ||
 		(stx_identity_get(&i, p, s->defs->big) == 0 && stx_identities_have(s->expected, &i))) {
-		return 0; /* else the first record tells, when it is read */
+		return 0; /* otherwise the first record is checked when it is read */
 	}
 	return refuse(s, stx_identity_get(&i, p, s->defs->big) == 0 ? &i : NULL, err);
 }
 
-/* One record of any sort: 1 to be delivered, 2 to be passed over, 0 end, -1 fault. */
+/* Reads one record of any kind. Returns 1: the record is to be delivered, 2: it is to be skipped, 0: end, -1:
+ * fault. */
 static int next_any(struct stx_source *s, struct stf_err *err)
 {
 	struct stx_decoded d;

@@ -1,32 +1,32 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* One component being read, record by record. */
+/* Reads one component, record by record. */
 #ifndef STF_SOURCE_H
 #define STF_SOURCE_H
 
 #include "stf/input.h"
 
-/* Does it begin with an identity of this trace? */
+/* Does the component begin with an identity of this trace? */
 int stx_source_check_start(struct stx_source *s, struct stf_err *err);
-/* A line of text without its LF, terminated by 0 in the window; *n its length. -1: no further line. Not of a
- * mapped source. */
+/* Reads a line of text. *n is its length without the LF, which becomes 0 in the window. -1: there is no further
+ * line. Not for a mapped source. */
 int stx_source_line(struct stx_source *s, char **line, size_t *n, struct stf_err *err);
 
-/* 1: s->record is the next known record; 0: end; -1: fault. */
+/* Returns 1: s->record is the next known record; 0: end; -1: fault. */
 int stx_source_next(struct stx_source *s, struct stf_err *err);
 /* Undoes the last stx_source_next(). */
 void stx_source_back(struct stx_source *s);
 
-/* ---- native.c: records that lie in the file as we lay them out ---- */
+/* ---- native.c: records whose layout in the file is ours ---- */
 
-/* Bytes of the record at p, its values in s->value; 0: needs the general decoder. */
+/* Decodes the record at p into s->value and returns its number of bytes; 0: it needs the general decoder. */
 size_t stx_native_decode(const struct stx_fdef *def, const uint8_t *p, const uint8_t *end, struct stx_scratch *s);
 
 struct stx_filter;
-/* Counter samples from where s is that `f` takes, none later than `until`, all alike; 0: the next record
- * is none of these. */
+/* Reads a batch of equal-shaped counter samples from the current position of s. `f` accepts them, and none is
+ * later than `until`. Returns 0: the next record is not such a sample. */
 size_t stx_native_counters(
 	struct stx_source *s, const struct stx_filter *f, uint64_t until, struct stf_counter_batch *b);
-/* The same from s->record. */
+/* Does the same, beginning with s->record. */
 void stx_one_counter(struct stx_source *s, const struct stf_counter_value *v, struct stf_counter_batch *b);
 
 #endif

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Makes input that comes through a pipe readable more than once. */
 #include "config.h"
 #include "stf/spool.h"
 
@@ -20,7 +21,7 @@ static int make_file(struct stf_err *err)
 	folder = folder && *folder ? folder : "/tmp";
 	fd = open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
 	if (fd < 0 && snprintf(path, sizeof(path), "%s/stf-XXXXXX", folder) < (int)sizeof(path)) {
-		/* a file system without nameless files */
+		/* the file system does not support O_TMPFILE */
 		fd = mkostemp(path, O_CLOEXEC);
 		if (fd >= 0) {
 			unlink(path);

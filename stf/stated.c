@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the index states about the bytes of the components, and about its own bytes. */
+/* Reads what the index states about the bytes of the components, and the checksum of the base file itself. */
 #include "config.h"
 #include "stf/hash.h"
 #include "stf/reader.h"
@@ -9,9 +9,9 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#define PIECE (256u << 10) /* stays in the cache between reading and hashing */
+#define PIECE (256u << 10) /* small enough to stay in the cache between reading and hashing */
 #define LONGEST_SUFFIX 203
-#define BASE_END 48 /* the text that ends a base file has no more bytes */
+#define BASE_END 48 /* the text at the end of a base file has at most this many bytes */
 
 int stx_hash_file(int fd, const char *name, uint64_t start, uint64_t size, uint64_t *hash, struct stf_err *err)
 {
@@ -46,9 +46,9 @@ out:
 	return rc;
 }
 
-/* ---- the base file's own ---- */
+/* ---- the checksum of the base file ---- */
 
-/* "base SIZE xxh3:" and 16 digits end a base file of SIZE + 16 bytes. */
+/* A base file of SIZE + 16 bytes ends with "base SIZE xxh3:" and 16 digits. */
 static int read_end(const char *p, uint64_t size, uint64_t *hash)
 {
 	char want[BASE_END + 1], digits[17] = "";
@@ -77,7 +77,7 @@ int stx_check_base(struct stf_reader *r, const struct stx_source *s, struct stf_
 			return stx_fail_errno(err, errno, s->path, "cannot read");
 		}
 		if (got == 0) {
-			return 0; /* cut: this is met where it ends */
+			return 0; /* the file is cut: the reader reports this at its end */
 		}
 		n += got > 0 ? (size_t)got : 0;
 	}
@@ -106,7 +106,7 @@ static uint64_t key_of(const char *suffix, size_t n)
 	return h ? h : 1;
 }
 
-/* Where statements about this suffix are kept; made if there are none. NULL: no memory. */
+/* Where the statements about this suffix are kept; an entry is made if there is none. NULL: no memory. */
 static struct stx_stated *place_of(struct stf_reader *r, const char *suffix, size_t n)
 {
 	uint64_t key = key_of(suffix, n);
@@ -134,7 +134,7 @@ static struct stx_stated *place_of(struct stf_reader *r, const char *suffix, siz
 	return p;
 }
 
-/* "SUFFIX SIZE xxh3:HASH" or "SUFFIX blocks LENGTH TIME HASH ...". */
+/* Parses "SUFFIX SIZE xxh3:HASH" or "SUFFIX blocks LENGTH TIME HASH ...". */
 static int take_statement(struct stf_reader *r, const char *text, size_t size)
 {
 	size_t n = strcspn(text, " ");
@@ -165,8 +165,8 @@ static int take_statement(struct stf_reader *r, const char *text, size_t size)
 	return 0;
 }
 
-/* The class of these records. A base file that ends with its checksum says it there, whatever happened to the names in
- * .dcl; of others the name counts. */
+/* Finds the class of these records. A base file that ends with its checksum states the class there, so that
+ * damaged names in .dcl do not matter. In other base files the name of the class decides. */
 static int is_integrity(const struct stf_reader *r, const struct stf_record *rec, const struct stf_record *last)
 {
 	const char *cls;
@@ -178,7 +178,7 @@ static int is_integrity(const struct stf_reader *r, const struct stf_record *rec
 	return cls && strcmp(cls, "integrity") == 0;
 }
 
-/* "SUFFIX COUNT MOST" */
+/* Parses "SUFFIX COUNT MOST". */
 static int take_late(struct stf_reader *r, const char *text)
 {
 	size_t n = strcspn(text, " ");

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Writes many states of one thread at once, for the merge. */
 #include "config.h"
 #include "stf/states.h"
 #include "stf/writer.h"
 
 enum { ENTER = sizeof(struct stx_wire_enter_function), LEAVE = sizeof(struct stx_wire_leave_function) };
 
-/* As many as need nothing but their bytes. Which are enters cannot be predicted, so there is no branch: what an enter has more than a
- * leave is stored always, and the next record stored over it. */
+/* Writes as many states as need no more than their bytes. The processor cannot predict which states are enters,
+ * so the loop has no branch for it. It always stores the bytes that an enter has in addition; after a leave, the
+ * next record overwrites them. */
 static size_t put_ahead(struct stx_stream *to, uint32_t willy, const struct stx_state *s, size_t n)
 {
 	uint8_t *p = to->cur;
@@ -16,7 +18,7 @@ static size_t put_ahead(struct stx_stream *to, uint32_t willy, const struct stx_
 	for (i = 0; i < n && to->limit - p >= ENTER; i++) {
 		uint64_t d = s[i].time - now;
 
-		/* one that goes back is as large */
+		/* a step back in time also gives a large d */
 		if (__builtin_expect(d > UINT32_MAX, 0)) {
 			break;
 		}

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A component file being written: the seldom path of stx_room(). */
+/* Writes a component file: the slow path of stx_room(), which is used rarely. */
 #include "config.h"
 #include "stf/hash.h"
 #include "stf/stream.h"
@@ -13,7 +13,7 @@ uint64_t stx_stream_offset(const struct stx_stream *s)
 	return s->base + (uint64_t)(s->cur - s->buf);
 }
 
-/* The file of a stream: its name, the packer, the checksum. */
+/* Opens the file of a stream: its name, its compressor, its checksum. */
 static int open_stream(struct stx_stream *s, const struct stx_where *to)
 {
 	size_t n = strlen(to->path) + strlen(s->suffix) + 5;
@@ -70,7 +70,7 @@ struct stx_stream *stx_stream_new(const struct stx_where *to, const char *suffix
 	if (to->path && to->identity) {
 		stx_identity_put(s->cur, to->identity, s->big);
 		s->cur += STX_IDENTITY_SIZE;
-		s->seen = s->cur; /* no event */
+		s->seen = s->cur; /* the record is not an event */
 		s->used[STX_IDENTITY_ID] = 1;
 	}
 	return s;
@@ -86,7 +86,7 @@ static void set_limit(struct stx_stream *s, uint64_t size)
 	s->limit = s->end;
 	if (s->anc) {
 		left = s->anchored + STX_ANCHOR_STEP - stx_stream_offset(s);
-		/* one record may be longer than the step; what follows it must come by here again */
+		/* one record may be longer than the step; then the next one must call this function again */
 		if (stx_stream_offset(s) + size > s->anchored + STX_ANCHOR_STEP) {
 			left = size;
 		}
@@ -106,7 +106,7 @@ void stx_stream_blocks(struct stx_stream *s, uint64_t step)
 	set_limit(s, 0);
 }
 
-/* Brings the checksum of the block up to the end of what is buffered. */
+/* Extends the checksum of the block to the end of the buffered bytes. */
 static void hash_block(struct stx_stream *s)
 {
 	if (s->block_hash && s->hashed < s->cur) {
@@ -131,7 +131,7 @@ int stx_stream_end_block(struct stx_stream *s, uint64_t least)
 	return 0;
 }
 
-/* Brings the history up to the end of what is buffered. */
+/* Extends the history to the end of the buffered bytes. */
 static int add_to_history(struct stx_stream *s)
 {
 	if (s->history && s->seen < s->cur) {
@@ -160,12 +160,12 @@ static int flush(struct stx_stream *s)
 	s->base += n;
 	s->cur = s->seen = s->hashed = s->buf;
 	if (s->block_step) {
-		set_limit(s, 0); /* where the block ends does not depend on when the buffer is written out */
+		set_limit(s, 0); /* the end of a block does not depend on when the buffer is written out */
 	}
 	return 0;
 }
 
-/* An anchor at the end of what was written, a new block and, if compressed, a new frame. */
+/* Writes an anchor after the bytes written so far, and starts a new block and, if compressed, a new frame. */
 static int begin_at_anchor(struct stx_stream *s, uint64_t at)
 {
 	if (add_to_history(s) < 0 || stx_stream_end_block(s, 0) < 0 ||
@@ -185,7 +185,7 @@ static int make_room(struct stx_stream *s, uint64_t size)
 	if (size <= (uint64_t)(s->end - s->cur)) {
 		return 0;
 	}
-	/* a frame ends where an anchor stands, nowhere else */
+	/* a frame ends at an anchor, nowhere else */
 	if (!s->memory && !(s->zst && s->anc) && flush(s) < 0) {
 		return -1;
 	}
@@ -220,7 +220,7 @@ int stx_stream_add_anchors(struct stx_stream *s, const struct stx_where *to)
 	if (!s->history) {
 		return stx_no_memory(s->err);
 	}
-	/* an anchor is written once in 64 KiB of data */
+	/* an anchor is written once per 64 KiB of data */
 	s->anc = stx_stream_new(to, suffix, 1);
 	if (!s->anc) {
 		return -1;
@@ -229,7 +229,7 @@ int stx_stream_add_anchors(struct stx_stream *s, const struct stx_where *to)
 	if (stx_history_anchor(s->history, s->anc, s->file, 0, 0) < 0) {
 		return -1;
 	}
-	/* the first frame holds the identity alone, so that those after it hold records that are alike */
+	/* the first frame holds only the identity, so that each later frame holds similar records */
 	if (s->zst && s->cur > s->buf && begin_at_anchor(s, stx_stream_offset(s)) < 0) {
 		return -1;
 	}
@@ -237,7 +237,7 @@ int stx_stream_add_anchors(struct stx_stream *s, const struct stx_where *to)
 	return 0;
 }
 
-/* The time record that must be before a record at `time`; returns its bytes. */
+/* Writes the time record that must precede a record at `time`; returns its number of bytes. */
 static unsigned time_record(const struct stx_stream *s, uint64_t time, uint8_t out[9], uint32_t *dt)
 {
 	uint64_t d = time - s->now;
@@ -280,7 +280,7 @@ uint8_t *stx_room_slow(struct stx_stream *s, uint64_t size, uint64_t time, uint3
 		return NULL;
 	}
 	if (make_room(s, n + size) < 0) {
-		/* nothing more will fit, so that every later call comes by here and fails */
+		/* from now on no record fits, so every later call comes here and fails */
 		s->limit = s->cur;
 		return NULL;
 	}

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The writing side inside stf/: one component file being written, with a buffer, the current time and,
- * for data files, anchors. A record costs one comparison and its stores; whatever needs the content
- * of earlier records (anchors, histories, counts, smallest and largest time) is found by walking the buffer once
- * per 64 KiB block, not per record. */
+/* Writes one component file inside stf/, with a buffer, the current time and, for data files, anchors. A record
+ * costs one comparison and its stores. Everything that depends on earlier records (anchors, histories, counts,
+ * smallest and largest time) is found by walking the buffer once per 64 KiB block, not per record. */
 #ifndef STF_STREAM_H
 #define STF_STREAM_H
 
@@ -11,51 +10,54 @@
 #include "stf/outfile.h"
 
 struct stx_stream {
-	uint8_t *cur, *limit; /* a record that fits before limit needs nothing but its bytes */
-	uint64_t now;         /* current time of the file; 0 in files that are no data files */
+	uint8_t *cur, *limit; /* a record that fits before limit is only stored */
+	uint64_t now;         /* current time of the file; 0 in files that are not data files */
 	uint8_t *buf, *end;
-	uint8_t *seen;          /* up to here the history has taken in the buffer */
-	uint64_t base;          /* offset in the file of buf */
+	uint8_t *seen;          /* the history has taken in the buffer up to here */
+	uint64_t base;          /* offset of buf in the file */
 	uint64_t anchored;      /* offset of the last anchor */
 	uint64_t seen_now;      /* current time at `seen` */
-	struct stf_err *err;    /* the writer's; what is there first stays */
+	struct stf_err *err;    /* the writer's error; an earlier error is never overwritten */
 	int big, level, memory; /* memory: no file, the buffer grows */
 	int closed;
-	uint8_t *used; /* [256] of the writer: ids that were written */
+	uint8_t *used; /* [256], the writer's: ids of records that were written */
 	struct stx_blocks blocks;
-	void *block_hash;                 /* of the block that has begun; NULL: none is taken */
-	uint8_t *hashed;                  /* up to here */
-	uint64_t block_start, block_step; /* a block ends as soon as it has so many bytes; 0: where its owner says */
+	void *block_hash; /* running hash of the current block; NULL: no hash is computed */
+	uint8_t *hashed;  /* the hash covers the buffer up to here */
+	/* smallest size of a block, after which it ends; 0: the owner of the stream ends blocks */
+	uint64_t block_start, block_step;
 	struct stx_out out;
 	struct stx_zst *zst;         /* NULL: not compressed */
 	struct stx_history *history; /* data files only */
 	struct stx_stream *anc;
-	struct stx_stream *ahead; /* declarations that what is in this one needs: on the disk first */
-	uint32_t file;            /* file_declaration id */
+	/* the stream of the declarations that this stream needs; it is written to the disk first */
+	struct stx_stream *ahead;
+	uint32_t file; /* file_declaration id */
 	char suffix[24];
 };
 
-/* many: one of so many that it may hold neither a file open nor much memory. */
+/* many: the stream is one of many, so it must not keep a file open nor use much memory. */
 struct stx_stream *stx_stream_new(const struct stx_where *to, const char *suffix, int many);
-/* Makes it a data file: gives it anchors, the first at offset 0. */
+/* Makes the stream a data file: gives it anchors, the first one at offset 0. */
 int stx_stream_add_anchors(struct stx_stream *s, const struct stx_where *to);
-/* Writes out all that is buffered and closes the file. */
+/* Writes out the buffer and closes the file. */
 int stx_stream_close(struct stx_stream *s);
 void stx_stream_free(struct stx_stream *s);
 uint64_t stx_stream_offset(const struct stx_stream *s);
 /* From now on a block ends as soon as it has `step` bytes. */
 void stx_stream_blocks(struct stx_stream *s, uint64_t step);
-/* Ends a block here, if it has at least `least` bytes. */
+/* Ends the current block here, if it has at least `least` bytes. */
 int stx_stream_end_block(struct stx_stream *s, uint64_t least);
 
 uint8_t *stx_room_slow(struct stx_stream *s, uint64_t size, uint64_t time, uint32_t *dt);
 
-/* Place for a record of `size` bytes at `time`; what its time field must hold goes to *dt. NULL: error. */
+/* Returns the place for a record of `size` bytes at `time`; *dt is the value for its time field. NULL: error. */
 static inline uint8_t *stx_room(struct stx_stream *s, uint64_t size, uint64_t time, uint32_t *dt)
 {
 	uint64_t d = time - s->now;
 
-	/* the first comparison too: a step back over nearly all of 64 bits looks like a small one ahead */
+	/* the first comparison is needed, because a step back over nearly all of 64 bits looks like a small step
+	 * forward */
 	if (__builtin_expect(time >= s->now && d <= UINT32_MAX && size <= (uint64_t)(s->limit - s->cur), 1)) {
 		*dt = (uint32_t)d;
 		s->now = time;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Reading a component whose blocks have checksums. The window ends where what was checked ends; a damaged block is left
- * out, and reading goes on after it at the time that the index states. */
+/* Reads a component whose blocks have checksums. The window ends where the verified bytes end. A damaged block is
+ * left out, and reading continues after it at the time that the index states. */
 #include "config.h"
 #include "stf/frames.h"
 #include "stf/hash.h"
@@ -48,11 +48,11 @@ static int note_damage(
 		.to = time,
 		.left_out = left_out };
 
-	s->n_damaged += (unsigned)left_out; /* else the end of the file says it, or the list */
+	s->n_damaged += (unsigned)left_out; /* otherwise the end of the file, or the list, reports it */
 	return stx_damages_add(s->damages, &d) < 0 ? stx_no_memory(err) : 0;
 }
 
-/* Checks all blocks that are here as a whole. */
+/* Verifies all blocks that are completely in memory. */
 static void check_blocks(struct stx_source *s)
 {
 	uint64_t start = stx_block_start(&s->blocks, s->block), end;
@@ -70,7 +70,7 @@ static void check_blocks(struct stx_source *s)
 	s->len = (size_t)(start - s->offset);
 }
 
-/* Goes on after the block that is damaged. */
+/* Continues after the damaged block. */
 static int leave_out(struct stx_source *s, struct stf_err *err)
 {
 	const struct stx_block *b = &s->blocks.b[s->block++];
@@ -91,7 +91,7 @@ static int leave_out(struct stx_source *s, struct stf_err *err)
 	return rc;
 }
 
-/* Bytes after the last block, of which nothing is known. */
+/* Notes bytes after the last block, which have no checksum. */
 static int end_here(struct stx_source *s, uint64_t more, struct stf_err *err)
 {
 	uint64_t at = stx_block_start(&s->blocks, s->blocks.n);
@@ -100,7 +100,7 @@ static int end_here(struct stx_source *s, uint64_t more, struct stf_err *err)
 	return more ? note_damage(s, at, at + more, s->now, 1, err) : 0;
 }
 
-/* More bytes after those that are here, unchecked. 1: there are some, 0: none, -1: fault. */
+/* Reads more unverified bytes after those in memory. Returns 1: there are some, 0: none, -1: fault. */
 static int read_on(struct stx_source *s, struct stf_err *err)
 {
 	uint64_t end = s->offset + s->have;
@@ -116,7 +116,8 @@ static int read_on(struct stx_source *s, struct stf_err *err)
 	return rc < 0 ? -1 : s->offset + s->have > end;
 }
 
-/* The file ends inside a block: what is there of it cannot be checked. Noted here, since a window may end before the file does. */
+/* The file ends inside a block, so the rest of that block cannot be verified. This is noted here, since a window
+ * may end before the file does. */
 static int note_cut_block(struct stx_source *s, struct stf_err *err)
 {
 	int rc = note_damage(s, s->offset + s->len, s->offset + s->have, s->blocks.b[s->block].time, 0, err);

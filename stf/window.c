@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Beginning to read in the middle: from the last anchor before the window, with what had happened before. */
+/* Begins reading in the middle of a trace: at the last anchor before the window, with the state at that time. */
 #include "config.h"
 #include "stf/cursor.h"
 #include "stf/frames.h"
@@ -8,12 +8,12 @@
 
 #include <stdlib.h>
 
-/* What is known about one file just before the window. */
+/* The state of one file just before the window. */
 struct before {
 	struct stf_cursor *c;
 	struct stx_source *s;
 	struct stx_history *h;
-	struct stx_stream *mem; /* a record encoded anew */
+	struct stx_stream *mem; /* for a record that is encoded anew */
 	struct stf_err err, *fault;
 	uint8_t used[256];
 };
@@ -23,7 +23,7 @@ static int no_memory(struct before *b)
 	return stx_no_memory(b->fault);
 }
 
-/* Takes s->record, which follows s->head, into the history. */
+/* Takes s->record, which begins at s->head, into the history. */
 static int add_to_history(struct before *b)
 {
 	struct stx_source *s = b->s;
@@ -36,7 +36,7 @@ static int add_to_history(struct before *b)
 	if (def->native) {
 		rc = stx_history_absorb(b->h, p, s->buf + s->pos, s->head.at, &now, TKM_HOST_BIG);
 	} else {
-		/* a difference that is too large for our layout is left out: only the sum counts here */
+		/* a difference that is too large for our layout is left out: only the sum matters here */
 		now = s->record.time - now > UINT32_MAX ? s->record.time : now;
 		b->mem->cur = b->mem->buf;
 		b->mem->now = now;
@@ -49,7 +49,7 @@ static int add_to_history(struct before *b)
 	return rc < 0 ? no_memory(b) : 0;
 }
 
-/* Records that stay open are of these kinds only; others an anchor cannot mean. */
+/* Only records of these kinds stay open; an anchor cannot refer to others. */
 static int can_be_open(const struct stf_record *r)
 {
 	enum stf_kind k = r->layout->kind;
@@ -57,7 +57,7 @@ static int can_be_open(const struct stf_record *r)
 	return k == STF_KIND_MSG || k == STF_KIND_COLL || k == STF_KIND_SCOPE || k == STF_KIND_FIO;
 }
 
-/* The record that an anchor says is open, into s->record. 0: it is none. */
+/* Reads the record that an anchor lists as open into s->record. Returns 0: it is not such a record. */
 static int read_open(struct stx_source *s, uint64_t offset, uint64_t prevtime, struct stf_err *err)
 {
 	int rc;
@@ -89,7 +89,7 @@ static int apply_open(struct before *b, const struct stf_history *r, const struc
 	return 0;
 }
 
-/* One history record. */
+/* Takes in one history record. */
 static int apply(struct before *b, const struct stf_record *rec, const struct stx_anchor *a)
 {
 	struct stf_counter_history c;
@@ -122,7 +122,7 @@ static int apply(struct before *b, const struct stf_record *rec, const struct st
 	return 0;
 }
 
-/* The histories after anchor a. */
+/* Reads the histories after anchor a. */
 static int apply_anchor(struct before *b, const struct stx_anchors *t, const struct stx_anchor *a)
 {
 	struct stx_source *s = stx_reader_source(b->c->reader, t->where, b->fault);
@@ -149,7 +149,8 @@ static uint64_t plus(uint64_t a, uint64_t b)
 	return a > UINT64_MAX - b ? UINT64_MAX : a + b;
 }
 
-/* The last anchor that no record of the window is before; NULL: the start. For a state one that says all. */
+/* Finds the last anchor that precedes all records of the window; NULL: start at the beginning. For a state, the
+ * anchor must have complete histories. */
 static const struct stx_anchor *find_anchor(const struct stx_anchors *t, uint64_t from, uint64_t late, int state)
 {
 	size_t lo = 0, hi = t->n, mid;
@@ -168,7 +169,8 @@ static const struct stx_anchor *find_anchor(const struct stx_anchors *t, uint64_
 	return lo ? &t->anchor[lo - 1] : NULL;
 }
 
-/* Everything before the window from where the source stands, then back to the first record after it. */
+/* Reads everything before the window from the current position of the source, then goes back to the first record
+ * of the window. */
 static int absorb_all(struct before *b, uint64_t start, uint64_t now)
 {
 	struct stx_source *s = b->s;
@@ -188,7 +190,8 @@ static int absorb_all(struct before *b, uint64_t start, uint64_t now)
 			break;
 		}
 	}
-	/* damage is met again when the records are delivered, a lack of memory is not: either is reported at the end */
+	/* damage is found again when the records are delivered, but a lack of memory is not; both are reported at
+	 * the end */
 	if (rc < 0 && b->fault->code == STF_OK) {
 		*b->fault = err;
 	}
@@ -219,12 +222,12 @@ static int keep_state(struct before *b, const struct stf_record *r, uint64_t tim
 	}
 	copy->time = time;
 	copy->file = file;
-	copy->number = c->n_state; /* for now: the order among equals */
+	copy->number = c->n_state; /* for now, the order among records with equal times */
 	c->state[c->n_state++] = copy;
 	return 0;
 }
 
-/* The bytes of the open records in the file; it comes back to where it was. */
+/* Reads the bytes of the open records from the file, and returns to the previous position. */
 static int keep_open(struct before *b, const struct stf_record *r)
 {
 	struct stx_source *s = b->s;
@@ -246,7 +249,7 @@ static int keep_open(struct before *b, const struct stf_record *r)
 	return 0;
 }
 
-/* A record of the history, its values in scratch.value. */
+/* Makes a record of the history, with its values in scratch.value. */
 static int keep_told(struct before *b, struct stf_record *r, struct stf_value *value)
 {
 	uint64_t from = b->c->filter.from;
@@ -255,7 +258,7 @@ static int keep_told(struct before *b, struct stf_record *r, struct stf_value *v
 	case STF_ID_history:
 		return keep_open(b, r);
 	case STF_ID_counter_value:
-		/* not a stamp of the thread, and no event of the window */
+		/* not a time of the thread, and not an event of the window */
 		value[0].u = from - 1;
 		return keep_state(b, r, from - 1, b->s->file);
 	case STF_ID_counter_history:
@@ -268,7 +271,7 @@ static int keep_told(struct before *b, struct stf_record *r, struct stf_value *v
 	}
 }
 
-/* What the history knows, as records of ours. */
+/* Converts the history to records of our layout. */
 static int deliver(struct before *b)
 {
 	struct stx_fdef def = { 0 };
@@ -288,7 +291,7 @@ static int deliver(struct before *b)
 		def.id = *p;
 		r.layout = stf_layout(*p);
 		scratch.mem.n = 0;
-		/* twice: arrays are aligned, and a zero byte follows each */
+		/* twice the size, because arrays are aligned and a zero byte follows each */
 		if (stx_buf_reserve(&scratch.mem, 2 * size + 64) < 0 ||
 			!stx_native_decode(&def, p, p + size, &scratch)) {
 			rc = no_memory(b);
@@ -325,7 +328,7 @@ out:
 	return rc;
 }
 
-/* begin_of_history, counters, stacks, open records by time, end_of_history */
+/* The order of delivery: begin_of_history, counters, stacks, open records by time, end_of_history. */
 static int rank(const struct stf_record *r)
 {
 	switch (r->layout->id) {

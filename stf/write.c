@@ -5,8 +5,8 @@
 
 #include <stdio.h>
 
-/* Does a declaration refer only to what was declared before it? Data records are not looked at: that costs more than
- * writing them. */
+/* Does a declaration refer only to ids that were declared before it? Data records are not checked, because that
+ * would cost more than writing them. */
 static int is_declared(struct stf_writer *w, unsigned class_id, uint64_t id, const char *record, const char *field)
 {
 	char why[100];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A trace being written: which record goes to which component. */
+/* Writes a trace: decides which record goes to which component. */
 #include "config.h"
 #include "stf/hash.h"
 #include "stf/writer.h"
@@ -9,8 +9,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* One row per category. Ids of files depend on suffix only, so that rewriting a trace in another order
- * gives the same bytes. The anchor file has the id after its data file's. */
+/* One row per category. The ids of files depend only on the suffix, so that rewriting a trace in another order
+ * gives the same bytes. The anchor file has the id after its data file's id. */
 /* clang-format off */
 const struct stx_category stx_category[DATA_KINDS] = {
 	[STF_KIND_MSG] = { ".msg", 0, 3 },  [STF_KIND_COLL] = { ".cop", 0, 5 },
@@ -115,7 +115,7 @@ static int choose_identity(struct stf_writer *w, const struct stf_writer_options
 		: stx_fail_errno(&w->err, errno, w->path, "cannot make a random identity for the trace");
 }
 
-/* The base file and the declarations. */
+/* Opens the base file and the file of the declarations. */
 static int begin_files(struct stf_writer *w, const struct stf_writer_options *opt)
 {
 	struct stx_where to = stx_writer_where(w);
@@ -172,7 +172,7 @@ struct stf_writer *stf_writer_create(const char *path, const struct stf_writer_o
 	if (stx_sets_begin(w, opt) < 0) {
 		goto fail;
 	}
-	w->opt.node = w->opt.group_home = NULL; /* the caller's */
+	w->opt.node = w->opt.group_home = NULL; /* both arrays belong to the caller */
 	memory = stx_writer_where(w);
 	memory.path = NULL;
 	w->infos = stx_stream_new(&memory, "", 0);
@@ -193,11 +193,11 @@ fail:
 	return NULL;
 }
 
-/* ---- what the writer itself will say ---- */
+/* ---- classes that the writer itself uses ---- */
 
 const char *const stx_own_class[2] = { [STX_OWN_INTEGRITY] = "integrity", [STX_OWN_LATE] = "late" };
 
-/* A copied trace brings these classes along, and statements about files that will not be the same. */
+/* A copied trace brings these classes along, with statements about files that will differ in the copy. */
 int stx_note(struct stf_writer *w, unsigned id, const void *record)
 {
 	const struct stf_stf_string *s = record;
@@ -218,7 +218,7 @@ int stx_note(struct stf_writer *w, unsigned id, const void *record)
 	return 0;
 }
 
-/* ---- where a record goes ---- */
+/* ---- choosing the stream of a record ---- */
 
 int stx_make_room(struct stf_writer *w, unsigned kind, uint32_t set)
 {
@@ -333,7 +333,7 @@ static struct stx_stream *route_data(struct stf_writer *w, unsigned kind, uint32
 	}
 	s = set < w->n_sets[kind] ? w->data[kind][set] : NULL;
 	s = s ? s : open_data(w, kind, set);
-	/* a group goes to a set without being one of its processes */
+	/* a group is assigned to a set, but is not one of its processes */
 	if (s && !(stf_willy_is_group(willy) && way.span != UINT32_MAX)) {
 		way.s = s;
 		w->way[kind] = way;
@@ -386,7 +386,7 @@ static uint64_t hash(const char *text, uint64_t seed)
 uint32_t stf_writer_string(struct stf_writer *w, const char *text)
 {
 	struct stf_stf_string r = { .string = text, .size_1_1 = (uint32_t)strlen(text) };
-	/* two seeds, so that equal keys mean equal texts but for one pair in 2^64 */
+	/* two seeds, so that equal keys mean equal texts, except for one pair in 2^64 */
 	uint64_t key = hash(text, 0) * 31 + hash(text, 0x5bd1e995);
 	const uint64_t *old = stx_map_find(&w->texts, key ? key : 1);
 
@@ -408,7 +408,7 @@ uint32_t stf_writer_string(struct stf_writer *w, const char *text)
 	return r.id;
 }
 
-/* `name` is the full one, "parent:self". */
+/* `name` is the full name, "parent:self". */
 uint32_t stf_writer_class(struct stf_writer *w, const char *name, uint32_t parent)
 {
 	struct stf_class_definition r = { .parent = parent };

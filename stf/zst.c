@@ -16,7 +16,7 @@ struct stx_zst {
 	int level, big;
 	uint8_t *content, *out;
 	size_t cap, out_cap;
-	struct stx_buf table; /* U4 packed, U4 content of each frame */
+	struct stx_buf table; /* for each frame: its compressed size and its content's size, both U4 */
 };
 
 struct stx_zst *stx_zst_new(int level, int big, struct stf_err *err)

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* The faults of a trace that were already printed. A repeated fault is only counted. */
 #include "config.h"
 #include "tools/causes.h"
 

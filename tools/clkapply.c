@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* clkapply: puts stamps of others on the corrected time axis of a .clk file, with the bound of each: a column of a CSV file, an
- * OTF2 archive or a CTF trace. */
+/* clkapply: converts the stamps of another program to the corrected time axis of a .clk file, and gives the bound
+ * of each stamp. It corrects a column of a CSV file, an OTF2 archive or a CTF trace. */
 #include "config.h"
 
 #include <errno.h>
@@ -23,7 +23,7 @@ enum { MAX_COLUMNS = 1024 };
 
 struct options {
 	const char *clk, *input, *output, *column, *rank_column, *format, *unit, *clock;
-	long long rank; /* -1: not said */
+	long long rank; /* -1: not given */
 	int force;
 };
 
@@ -51,7 +51,8 @@ static int complain(int status, const char *fmt, ...)
 
 /* ---- CSV ---- */
 
-/* Splits r->line. Quotes around a field are taken away, two within are one. Returns 0 or -1: too many, or a quote is open. */
+/* Splits r->line. Quotes around a field are removed; two quotes within a field are one. Returns 0, or -1: there
+ * are too many fields, or a quote is open. */
 static int split_fields(struct row *r)
 {
 	const char *p = r->line;
@@ -86,7 +87,7 @@ static int split_fields(struct row *r)
 	}
 }
 
-/* The next line, without its end. 1, 0 at the end of the file. */
+/* Reads the next line, without its end. Returns 1, or 0 at the end of the file. */
 static int next_line(FILE *f, struct row *r)
 {
 	ssize_t n = getline(&r->line, &r->size, f);
@@ -97,7 +98,7 @@ static int next_line(FILE *f, struct row *r)
 	return n >= 0;
 }
 
-/* The index of a column by its name or its number from 1; -1: there is none. */
+/* The index of a column, by its name or by its number counted from 1; -1: there is none. */
 static int find_column(const struct row *r, const char *name)
 {
 	char *end;
@@ -115,7 +116,7 @@ static int find_column(const struct row *r, const char *name)
 
 /* ---- stamps ---- */
 
-/* 10^-k of --unit in seconds; -1: ticks; -2: no unit. */
+/* The k of a --unit of 10^-k s; -1: ticks; -2: not a unit. */
 static int exponent_of(const char *unit)
 {
 	static const struct {
@@ -132,7 +133,7 @@ static int exponent_of(const char *unit)
 	return -2;
 }
 
-/* A decimal number as a whole one of 10^-12 of the unit. Returns 0 or -1. */
+/* Converts a decimal number to a whole number of 10^-12 units. Returns 0 or -1. */
 static int parse_decimal(const char *text, __int128 *value)
 {
 	int negative = *text == '-', digits = 0, after = -1;
@@ -158,7 +159,7 @@ static int parse_decimal(const char *text, __int128 *value)
 	return digits ? 0 : -1;
 }
 
-/* A stamp in the timer's ticks, not beyond TICKS_FARTHEST. Returns 0 or -1. */
+/* Converts a stamp to ticks of the timer, up to TICKS_FARTHEST. Returns 0 or -1. */
 static int parse_stamp(const char *text, int k, const struct cal_rank *r, int64_t *ticks)
 {
 	__int128 v;
@@ -179,7 +180,7 @@ static int parse_stamp(const char *text, int k, const struct cal_rank *r, int64_
 	return t < 0x1p62L && t > -0x1p62L ? 0 : -1;
 }
 
-/* Global ticks as seconds, exactly: a period is 1, 2 or 5 times a power of ten. */
+/* Prints global ticks as seconds. The result is exact, because a period is 1, 2 or 5 times a power of ten. */
 static void print_seconds(FILE *f, int64_t ticks, double period)
 {
 	unsigned __int128 v = (unsigned __int128)(ticks < 0 ? -(__int128)ticks : ticks);
@@ -236,7 +237,7 @@ static int apply_row(const struct options *o, const struct cal_run *run, const s
 	if (isfinite(bound)) {
 		printf(",%.9g\n", bound);
 	} else {
-		printf(",\n"); /* not known */
+		printf(",\n"); /* the bound is unknown */
 	}
 	return OK;
 }
@@ -286,7 +287,7 @@ out:
 
 /* ---- traces ---- */
 
-/* The clock whose stamps come next. */
+/* Selects the clock of the stamps that follow. */
 struct stamper {
 	const struct options *o;
 	const struct cal_run *run;
@@ -335,7 +336,7 @@ static int correct(void *user, uint64_t stamp, int64_t *corrected, double *bound
 	long double t = (long double)stamp, seconds;
 	double bound;
 
-	*bound_s = 0.5 / s->hz; /* the corrected stamp is rounded */
+	*bound_s = 0.5 / s->hz; /* the corrected stamp is rounded to a tick */
 	if (exponent_of(s->o->unit) == 0) {
 		t = roundl(t / (long double)s->hz * (long double)cal_rank_hz(s->r));
 		*bound_s += 0.5 / cal_rank_hz(s->r);
@@ -350,7 +351,7 @@ static int correct(void *user, uint64_t stamp, int64_t *corrected, double *bound
 	return fabsl(seconds) < 9.2e18L ? 0 : -1;
 }
 
-/* The format of a trace that is corrected as a whole; NULL: none, it is CSV. */
+/* The format of a trace that is corrected as a whole; NULL: the input is CSV. */
 static const struct xch_format *trace_format(const char *path)
 {
 	const struct xch_format *f = xch_by_suffix(path);
@@ -416,8 +417,9 @@ static int seen_before(const struct cal_run *run, size_t i)
 	return k < i;
 }
 
-/* <host> <rtt> <offset>, a line for each host: a reading of its clock in seconds plus offset is that of the master. The offset is that
- * of the last session, the round trip the width of what is certain there. */
+/* Prints a line <host> <rtt> <offset> for each host. A reading of the host's clock in seconds plus offset is a
+ * reading of the master's clock. The offset is that of the last session; rtt is the width of its interval of
+ * certainty. */
 static int mpisync(const struct options *o, const struct cal_run *run)
 {
 	const struct cal_rank *master = &run->rank[run->master];

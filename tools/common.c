@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Errors, output and names. */
+/* Errors, output and names, for all files of stftool. */
 #include "config.h"
 #include "tools/stftool.h"
 
@@ -63,7 +63,7 @@ int stt_stf_fault(const struct stt_options *o, const struct stf_err *e)
 	ssize_t n;
 
 	if (o->scratch && !strncmp(file, o->scratch, strlen(o->scratch))) {
-		/* the user knows the file behind the link */
+		/* the user knows the file to which the link points */
 		n = readlink(file, real, sizeof(real) - 1);
 		real[n > 0 ? n : 0] = '\0';
 		file = n > 0 ? real : "the index made for it";
@@ -95,7 +95,7 @@ void stt_progress_part(const struct stt_options *o, uint64_t part, uint64_t whol
 		return;
 	}
 	began = began ? began : time(NULL);
-	/* beside text on the same terminal it would only be in the way */
+	/* on the same terminal it would disturb the text */
 	if (o->verbose < 1 || !isatty(STDERR_FILENO) || (printing && isatty(STDOUT_FILENO)) || time(NULL) - began < 1) {
 		return;
 	}
@@ -197,7 +197,7 @@ void stt_quote(FILE *f, const char *text, size_t n)
 
 const char *stt_real(double v, char *buf)
 {
-	/* 15 digits always survive, but for numbers too small to have so many */
+	/* 15 digits always read back unchanged, except for numbers too small to have that many */
 	int digits = fabs(v) < DBL_MIN ? 1 : 15;
 
 	for (; digits <= 17; digits++) {

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Makes traces from traces: whole, in part, or recovered from damaged ones. */
 #include "config.h"
 #include "tools/convert.h"
 
@@ -15,21 +16,21 @@
 
 /* ---- record by record ---- */
 
-/* A trace being written from another. */
+/* A trace that is being written from another one. */
 struct copy {
 	const struct stt_options *o;
 	const struct stt_trace *t;
 	const struct stt_request *req;
 	struct stf_writer *w;
-	int recover;                 /* faults end a component, not the copy */
-	const char *lost;            /* recover: what no component tells, "" if nothing */
-	const struct stt_trace *old; /* recover: the trace whose base file was damaged, NULL: none */
+	int recover;                 /* with recover, a fault ends a component but not the copy */
+	const char *lost;            /* with recover: what no component contains, "" if nothing */
+	const struct stt_trace *old; /* with recover: the trace whose base file was damaged, NULL: none */
 	uint64_t records;            /* data records written */
-	uint64_t dropped;            /* of those that were read: refused by the writer */
+	uint64_t dropped;            /* of the records that were read, those that the writer refused */
 	uint64_t faults;
 	int damaged;      /* checksums did not match */
-	int finished;     /* the copy is complete, if not good */
-	uint64_t orphans; /* recover: records, and values of samples, whose declaration is lost */
+	int finished;     /* the copy is complete, though not good */
+	uint64_t orphans; /* with recover: records, and values of samples, whose declaration is lost */
 };
 
 static int refused(struct copy *c, const struct stf_record *rec)
@@ -76,7 +77,7 @@ static int is_orphan(const struct copy *c, const struct stf_record *rec)
 	return 0;
 }
 
-/* A sample without the values of counters that are not declared any more. */
+/* Removes from a sample the values of counters whose declaration is lost. */
 static int write_rest(struct copy *c, const struct stf_record *rec)
 {
 	struct stf_counter_value v;
@@ -109,7 +110,7 @@ static int write_record(struct copy *c, const struct stf_record *rec)
 	return 0;
 }
 
-/* Reads a component, or with NULL the data, and writes each record that `wants` takes. */
+/* Reads a component, or with NULL all data, and writes each record that `wants` accepts. */
 static int copy_component(struct copy *c, const char *suffix, enum stf_kind kind)
 {
 	const struct stf_record *rec;
@@ -136,13 +137,14 @@ static int copy_component(struct copy *c, const char *suffix, enum stf_kind kind
 		c->faults++;
 		c->damaged |= e.code == STF_ERR_CHECKSUM;
 		stt_cursor_fault(c->o, &e);
-		/* damaged pieces are left out, and the copy says so; a shortage of ours is no damage of the trace */
+		/* damaged pieces are left out, and the copy says so; but our lack of memory is not damage of the
+		 * trace */
 		rc = e.code == STF_ERR_CHECKSUM || (c->recover && e.code != STF_ERR_NOMEM) ? rc : -1;
 	}
 	return rc;
 }
 
-/* The threads that records speak of, where no process_declaration says. */
+/* Finds the threads that occur in records, for use without a process_declaration. */
 static int find_threads(struct copy *c, uint32_t **threads, uint32_t *n)
 {
 	const struct stf_record *rec;
@@ -198,7 +200,7 @@ static int copy_processes(struct copy *c)
 	return rc;
 }
 
-/* The info records are in the base file: those of a damaged one are as it has them. */
+/* The info records are in the base file. If it is damaged, they come from what was read of it. */
 static int copy_infos(struct copy *c)
 {
 	const struct stf_record *rec;
@@ -229,7 +231,7 @@ static int copy_declarations(struct copy *c)
 		if (d.filetype == STF_DECL_FILE) {
 			rc = copy_component(c, d.suffix, STF_KIND_DECL);
 		} else if (d.filetype == STF_STATS_FILE && whole) {
-			/* statistics of the whole run would lie about a part of it */
+			/* statistics of the whole run would be wrong for a part of it */
 			rc = copy_component(c, d.suffix, STF_KIND_STATS);
 		}
 	}
@@ -246,7 +248,7 @@ struct stf_writer *stt_create(const struct stt_options *o, const char *to, enum 
 	opt->force = o->force;
 	opt->compress = o->compress_trace > 0 ? (int)o->compress_trace : 0;
 	if (format == STT_SINGLE && !strcmp(to, "-")) {
-		/* the components are kept there until all are complete */
+		/* the components stay in this directory until all are complete */
 		snprintf(parts, sizeof(parts), "%.300s/stftool-%ld", where && *where ? where : "/tmp", (long)getpid());
 		opt->single = STF_SINGLE_FD;
 		opt->fd = STDOUT_FILENO;
@@ -257,7 +259,7 @@ struct stf_writer *stt_create(const struct stt_options *o, const char *to, enum 
 	return stf_writer_create(to, opt, e);
 }
 
-/* How many processes (of a single one: threads) share a file of this trace; 0: all of them. */
+/* The number of processes (or, with one process, of threads) that share a file of this trace; 0: all. */
 static uint32_t partition_of(const struct stt_trace *t)
 {
 	uint32_t n = t->n_processes == 1 ? t->first[1] : t->n_processes;
@@ -320,7 +322,7 @@ static int copy_trace(struct copy *c, const char *to, enum stt_format format)
 	c->finished = 1;
 	if (c->recover && (c->faults || c->dropped || c->orphans) &&
 		!stf_reader_damage(c->t->r, 0, &(struct stf_damage){ 0 })) {
-		return STT_FAULT; /* written, and its info says what is missing */
+		return STT_FAULT; /* the copy was written, and its info says what is missing */
 	}
 	if (stt_damage(c->o, c->t) != STT_OK) {
 		return stt_fault(c->o, "%s was written without the damaged pieces of %s; its info records list them",
@@ -331,7 +333,7 @@ static int copy_trace(struct copy *c, const char *to, enum stt_format format)
 
 /* ---- the whole trace ---- */
 
-/* Is a component not as it was written? Its bytes are not copied then, but what is readable of it. */
+/* Is any component not as it was written? Then the bytes are not copied, but the readable records are. */
 static int is_damaged(const struct stt_options *o)
 {
 	struct stf_check c;
@@ -344,7 +346,7 @@ static int is_damaged(const struct stt_options *o)
 		return -1;
 	}
 	for (i = 0; (rc = stf_reader_check(t.r, i, &c, &e)) > 0; i++) {
-		/* what copies a single file notices where it is cut, what copies files where one is missing */
+		/* copying a single file detects truncation, and copying several files detects a missing one */
 		if (c.result == STF_CHECK_HASH || (c.result == STF_CHECK_SIZE && t.format != STT_SINGLE) ||
 			(c.result == STF_CHECK_MISSING && t.format == STT_SINGLE)) {
 			stt_fault(o, "%s: %s is %s, so what is readable is copied record by record", o->input, c.suffix,
@@ -398,7 +400,7 @@ static int copy_bytes_of(const struct stt_options *o, const char *to, enum stt_f
 	return rc;
 }
 
-/* Record by record, what q asks for (nothing in it: all); *records: how many of the data. */
+/* Copies the records that q selects (if q is empty: all). *records is the number of data records. */
 static int write_anew(
 	const struct stt_options *o, struct stt_request *q, const char *to, enum stt_format format, uint64_t *records)
 {
@@ -452,7 +454,7 @@ int stt_convert(const struct stt_options *o, const char *to)
 	} else if (format == STT_ASCII) {
 		rc = print_trace(o, NULL, to);
 	} else if (o->compress_trace >= 0 || o->procs_per_file > 0 || (damaged = is_damaged(o)) > 0) {
-		/* the compression or the files change, so the bytes cannot be copied */
+		/* the compression or the distribution over files changes, so the bytes cannot be copied */
 		rc = write_anew(o, &all, to, format, &records);
 		rc |= damaged > 0 ? STT_FAULT : STT_OK;
 	} else {
@@ -464,7 +466,7 @@ int stt_convert(const struct stt_options *o, const char *to)
 	return rc;
 }
 
-/* ---- a part of it ---- */
+/* ---- a part of a trace ---- */
 
 int stt_extract(const struct stt_options *o, const char *to)
 {
@@ -498,9 +500,9 @@ int stt_extract(const struct stt_options *o, const char *to)
 	return rc;
 }
 
-/* ---- what is left of it ---- */
+/* ---- recovering a damaged trace ---- */
 
-/* Is the base file itself what is damaged? Components that its index does not declare any more are there still. */
+/* Is the base file itself damaged? Components that its index no longer declares still exist. */
 static int base_is_damaged(const struct stt_trace *t)
 {
 	const struct stf_err *e = stf_reader_fault(t->r);
@@ -509,12 +511,12 @@ static int base_is_damaged(const struct stt_trace *t)
 	if (t->format == STT_SINGLE) {
 		return 0;
 	}
-	/* one that was cut between two records has no fault, but no files either */
+	/* an index that was cut between two records has no fault, but also no files */
 	return (e->code == STF_OK && stf_reader_count(t->r, STF_ID_file_declaration) == 0) ||
 		(e->code != STF_OK && e->code != STF_ERR_NOMEM && strlen(e->file) == n && !strcmp(e->file, t->path));
 }
 
-/* Does the base file belong to another trace than the components? */
+/* Does the base file belong to another trace than the components do? */
 static int base_is_foreign(const struct stt_trace *t)
 {
 	const struct stf_err *e;
@@ -528,7 +530,7 @@ static int base_is_foreign(const struct stt_trace *t)
 	return 0;
 }
 
-/* Does the index end with a file declaration? Others of its records come after these, so it may have been cut there. */
+/* Does the index end with a file declaration? Other records follow these, so the index may have been cut there. */
 static int ends_in_files(const struct stt_trace *t)
 {
 	uint64_t last = 0, last_file = 0;
@@ -547,7 +549,7 @@ static int ends_in_files(const struct stt_trace *t)
 	return last_file && last_file == last;
 }
 
-/* What was written has to be a valid trace. */
+/* Checks that the result is a valid trace. */
 static int check_output(const struct stt_options *o, const char *to)
 {
 	struct stt_options check = { .program = o->program, .input = to, .verify = 1, .verbose = 0 };
@@ -558,7 +560,7 @@ static int check_output(const struct stt_options *o, const char *to)
 		: stt_fault(o, "%s: it was written, but does not verify or could not be checked; see above", to);
 }
 
-/* All that is wrong with base file and declarations; how many. */
+/* Prints all faults of the base file and the declarations; returns their number. */
 static uint64_t tell_faults(const struct stt_options *o, const struct stt_trace *t)
 {
 	uint64_t n = stf_reader_faults(t->r);
@@ -614,7 +616,7 @@ static const char *what_is_lost(const struct stt_trace *old, size_t left_out)
 		  "yet written";
 }
 
-/* Without a usable base file: from the components, and what a damaged one still says. */
+/* Recovers a trace without a usable base file, from its components and from what a damaged base file still says. */
 static int recover_parts(const struct stt_options *o, const struct stt_trace *old, const char *to)
 {
 	struct stt_options inner = *o;
@@ -635,7 +637,7 @@ static int recover_parts(const struct stt_options *o, const struct stt_trace *ol
 	return rc;
 }
 
-/* Files that the index does not declare: taken if it is cut. */
+/* Handles files that the index does not declare: they are used if the index is cut. */
 static void report_undeclared(const struct stt_options *o, int cut)
 {
 	stt_fault(o,
@@ -663,12 +665,12 @@ int stt_recover(const struct stt_options *o, const char *to)
 	}
 	rc = stt_trace_open(&t, o, STF_READ_DAMAGED | STF_READ_REPAIR);
 	if (rc < 0) {
-		/* a base file that has gone or tells nothing is a loss, one that was never written is not */
+		/* a base file that is missing or useless is a loss, but one that was never written is not */
 		return rc == -2 ? STT_FAULT
 				: recover_parts(o, NULL, to) | (access(o->input, F_OK) == 0 ? STT_FAULT : STT_OK);
 	}
 	if (stf_reader_fault(t.r)->code == STF_ERR_NOMEM) {
-		/* not all of the index was read, but nothing is wrong with it */
+		/* not all of the index was read, but it has no fault */
 		stt_stf_fault(o, stf_reader_fault(t.r));
 		stt_trace_close(&t);
 		return STT_FAULT;
@@ -681,7 +683,7 @@ int stt_recover(const struct stt_options *o, const char *to)
 		stt_trace_close(&t);
 		return recover_parts(o, NULL, to) | STT_FAULT;
 	}
-	/* an index that was cut has all its records right, but for its checksum */
+	/* in an index that was cut, all records are right except for its checksum */
 	undeclared = t.format == STT_SINGLE || (base_is_damaged(&t) && stf_reader_fault(t.r)->code != STF_ERR_CHECKSUM)
 		? 0
 		: stt_salvage_undeclared(o, &t);

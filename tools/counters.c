@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* --print-counters: every counter, and what its samples on each thread were: values, or the rates of running totals, in
- * the unit in which the trace's "counter-display" infos want them shown. */
+/* --print-counters: lists every counter, and summarises its samples on each thread: values, or rates for running
+ * totals. The unit is the one that the trace's "counter-display" infos ask for. */
 #include "config.h"
 #include "tools/print.h"
 
@@ -11,16 +11,16 @@
 #include "base/table.h"
 #include "tools/request.h"
 
-enum { SHOWN_COLUMNS = 12 }; /* the others are for programs */
+enum { SHOWN_COLUMNS = 12 }; /* the other columns are only for programs */
 
 struct series {
 	uint32_t counter, willy;
 	unsigned type;
-	int total; /* a running total: what it shows is its rate */
+	int total; /* a running total, which is shown as a rate */
 	uint64_t samples, nans;
 	uint64_t min, max; /* bits, of the counter's own type */
 	long double sum;
-	/* of a total, at stamps that follow each other; rates are per second */
+	/* of a running total, between consecutive stamps; rates are per second */
 	long double first, last;
 	double min_rate, max_rate;
 	uint64_t first_time, last_time, rates;
@@ -31,10 +31,10 @@ struct shown {
 	double factor;
 	const char *unit;
 	size_t unit_len;
-	int recorded; /* as it is: values stay what they are, to the last digit */
+	int recorded; /* show recorded values unchanged, to the last digit */
 };
 
-/* The series found last at each of these places: a thread's counters come again and again. */
+/* The series that was last found for each of these keys, because the counters of a thread recur. */
 enum { RECENT = 4096 };
 
 static struct series *find_series(struct tkm_table *t, struct series **recent, uint32_t counter, uint32_t willy)
@@ -86,13 +86,14 @@ static long double as_real(unsigned type, uint64_t v)
 	}
 }
 
-/* In double precision, so that 10^9 units of 1e-9 s are a second. */
+/* Computes in double precision, so that 10^9 units of 1e-9 s are one second. */
 static double rate_of(long double change, uint64_t units, double resolution)
 {
 	return (double)change / ((double)units * resolution);
 }
 
-/* The next sample of a running total. Of several at one stamp the first counts: between them there is no time. */
+/* Adds the next sample of a running total. Of several samples at one stamp the first counts, because no time
+ * passes between them. */
 static void see_total(struct series *s, double resolution, uint64_t time, long double v)
 {
 	double rate;
@@ -182,12 +183,12 @@ static void value_cell(struct stt_table *b, unsigned type, uint64_t v)
 	case STF_COUNTER_U8:
 		stt_cell_uint(b, v);
 		break;
-	default: /* a type that we cannot read: its bits mean nothing to us */
+	default: /* the type is unknown, so its bits cannot be interpreted */
 		stt_cell_unknown(b);
 	}
 }
 
-/* The info `"CLASS:NAME" FACTOR "UNIT"` of a counter, if it has one (doc/stf-format.md section 4). */
+/* Reads the info `"CLASS:NAME" FACTOR "UNIT"` of a counter, if it has one (doc/stf-format.md section 4). */
 static int display_info(const struct stt_trace *t, const char *name, struct shown *shown)
 {
 	size_t n = strlen(name), i;
@@ -258,7 +259,7 @@ static void definition_cells(struct stt_table *b, const struct stt_trace *t, uin
 	stt_cell_text(b, !d->type ? NULL : d->do_diff ? "rate" : "value");
 }
 
-/* min, mean, max in the form in which they are printed. */
+/* min, mean, max as they are printed */
 static void shown_cells(
 	struct stt_table *b, const struct stt_trace *t, const struct series *s, const struct shown *shown)
 {
@@ -287,7 +288,7 @@ static void shown_cells(
 	stt_cell_real(b, f * (f < 0 ? low : high));
 }
 
-/* thread, samples, min, mean, max; for programs, what was recorded: unit, min, max */
+/* thread, samples, min, mean, max; for programs also the recorded unit, min, max */
 static void series_cells(struct stt_table *b, const struct stt_trace *t, const struct series *s,
 	const struct stf_counter_definition *d, const struct shown *shown)
 {
@@ -305,7 +306,7 @@ static void series_cells(struct stt_table *b, const struct stt_trace *t, const s
 	}
 	if (b->columns > SHOWN_COLUMNS) {
 		unit_cell(b, d->unit, d->size_1_1);
-		/* of a type that we cannot read value_cell() says so itself */
+		/* for an unknown type value_cell() reports this itself */
 		value_cell(b, readable ? s->type : 0, s->min);
 		value_cell(b, readable ? s->type : 0, s->max);
 	}

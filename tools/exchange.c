@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Converts to and from foreign trace formats. */
 #include "config.h"
 #include "tools/exchange.h"
 
@@ -107,7 +108,7 @@ int stt_import(const struct stt_options *o, const struct xch_format *f, const ch
 	return STT_OK;
 }
 
-/* ---- by a trace that is made for the purpose ---- */
+/* ---- actions on a temporary STF trace ---- */
 
 static char *make_directory(const struct stt_options *o)
 {

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Handles the components of a trace as bytes: lists, copies, packs, unpacks, moves and removes them. */
 #include "config.h"
 #include "base/text.h"
 #include "tools/files.h"
@@ -56,7 +57,7 @@ static struct stt_component *add(struct stt_components *l, const char *suffix)
 	return p[l->n].suffix ? &p[l->n++] : NULL;
 }
 
-/* A component in a file of its own, compressed or not. */
+/* Adds a component in a file of its own, compressed or not. */
 static int add_file(struct stt_components *l, const char *base, const char *suffix)
 {
 	struct stt_component *c = add(l, suffix);
@@ -74,7 +75,7 @@ static int add_file(struct stt_components *l, const char *base, const char *suff
 		c->missing = 1;
 		if (*suffix) {
 			if (asprintf(&packed, "%s.zst", c->path) < 0) {
-				return -1; /* not missing: unknown */
+				return -1; /* the file may exist, so its state is unknown */
 			}
 			if (stat(packed, &st) == 0) {
 				char *s = strdup(packed + strlen(base));
@@ -107,7 +108,7 @@ static int list_declared(struct stt_components *l, const struct stt_options *o)
 	}
 	e = *stf_reader_fault(t.r);
 	if (e.code == STF_ERR_NOMEM || (e.code != STF_OK && !strcmp(e.file, o->input))) {
-		/* an index that was not read to its end does not name them all */
+		/* an index that was not read to its end does not name all files */
 		stt_stf_fault(o, &e);
 		stf_reader_close(t.r);
 		return -1;
@@ -131,7 +132,7 @@ static int bad_line(struct stf_err *e, const char *path, uint64_t at, uint64_t n
 	return -1;
 }
 
-/* FILE suffix offset size */
+/* Parses a line: FILE suffix offset size */
 static int add_line(struct stt_components *l, const char *path, char *line)
 {
 	char suffix[256], end;
@@ -291,7 +292,7 @@ int stt_copy_components(const struct stt_components *l, const struct stt_options
 		begun += (size_t)ok;
 		ok = ok && copy_bytes(&l->c[i], o, &out[i]) == 0;
 	}
-	/* the base file last: it makes the others a trace */
+	/* the base file is last, because it makes the others a trace */
 	while (ok && done < l->n) {
 		i = l->n - 1 - done;
 		ok = stt_out_end(&out[i], o) == 0;
@@ -312,7 +313,7 @@ int stt_copy_components(const struct stt_components *l, const struct stt_options
 	return ok ? STT_OK : STT_FAULT;
 }
 
-/* The directory's own length decides the offsets that are in it. */
+/* The length of the directory determines the offsets that are written in it. */
 static char *make_directory(const struct stt_components *l, size_t *length)
 {
 	uint64_t at, assumed = 0;
@@ -336,7 +337,7 @@ static char *make_directory(const struct stt_components *l, size_t *length)
 		if (tkm_text_end(m, &text) < 0 || *length == assumed) {
 			return text;
 		}
-		/* longer offsets only make it longer, so this ends */
+		/* longer offsets only make the directory longer, so this loop ends */
 		assumed = *length > assumed ? *length : assumed + 1;
 		free(text);
 	}
@@ -381,7 +382,8 @@ static void free_names(char **name, size_t n)
 	free(name);
 }
 
-/* Where the components go: beside `to`. All before the first is moved, lest memory end on the way. NULL: none. */
+/* The new paths of the components, beside `to`. All are made before the first file is moved, so that a lack of
+ * memory cannot stop the move halfway. NULL: out of memory. */
 static char **targets(const struct stt_components *l, size_t n, const char *to)
 {
 	char **name = calloc(n + 1, sizeof(*name));
@@ -440,7 +442,7 @@ static int move_all(const struct stt_components *l, const struct stt_options *o,
 			stt_fault(o, "%s exists; --force replaces it", name[i]);
 		}
 	}
-	/* the base file last */
+	/* the base file is last */
 	for (; ok && done < n; done += (size_t)ok) {
 		i = n - 1 - done;
 		ok = l->c[i].missing || move_one(l->c[i].path, name[i], o) == 0;
@@ -495,7 +497,7 @@ int stt_remove(const struct stt_options *o)
 		stt_components_free(&l);
 		return STT_FAULT;
 	}
-	/* the base file last: without it the others are not found */
+	/* the base file is last: without it the other files could not be found */
 	for (i = l.single ? 1 : l.n; i-- > 0 && (rc == STT_OK || i > 0);) {
 		if (!l.c[i].missing && unlink(l.c[i].path) < 0) {
 			rc = stt_fault(o, "cannot remove %s: %s", l.c[i].path, strerror(errno));

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* --merge: makes a trace from raw files. */
 #include "config.h"
 #include "tools/merge.h"
 
@@ -34,14 +35,14 @@ static int add(struct inputs *all, char *path, struct tkm_err *e)
 	}
 	all->in = more;
 	if (i < all->n) {
-		free(path); /* it is one of those that a protocol has named */
+		free(path); /* a protocol has already listed this file */
 		return 0;
 	}
 	more[all->n++] = (struct vt_merge_input){ .path = path };
 	return 0;
 }
 
-/* Raw files, unchanged; for a protocol the raw files that belong to it. */
+/* Adds raw files as they are; for a protocol, adds the raw files that belong to it. */
 static int find_inputs(const struct stt_options *o, struct inputs *all, struct tkm_err *e)
 {
 	char **path;

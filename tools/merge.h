@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* --merge: a trace of raw files. */
+/* --merge: makes a trace from raw files. */
 #ifndef TOOLS_MERGE_H
 #define TOOLS_MERGE_H
 

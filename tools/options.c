@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The options of stftool: configuration file, then VT_ variables, then the command line. make_table() is one table, longer than functions are. */
+/* The options of stftool: configuration file, then VT_ variables, then the command line. make_table() is a single
+ * table, so it is longer than other functions. */
 #include "config.h"
 #include "tools/stftool.h"
 
@@ -13,7 +14,7 @@
 
 enum { MAX_OPTIONS = 40 };
 
-/* The table points into *o, so it is made on the caller's stack. Alphabetical: so is the help. */
+/* The table points into *o, so it is made on the caller's stack. It is in alphabetical order, and so is the help. */
 static void make_table(struct stt_options *o, struct tkm_option *t)
 {
 	/* clang-format off */
@@ -76,7 +77,7 @@ static void make_table(struct stt_options *o, struct tkm_option *t)
 	t[sizeof(all) / sizeof(all[0])] = (struct tkm_option){ .name = NULL };
 }
 
-/* What follows the options in the help; NULL without memory. The caller frees it. */
+/* The text after the options in the help; NULL without memory. The caller frees it. */
 static char *help_after(void)
 {
 	const struct xch_format *f;
@@ -150,7 +151,8 @@ static int is_given(int argc, char **argv, const char *option)
 	return 0;
 }
 
-/* An option on the command line that would change nothing is a mistake. The file and the environment are shared with other calls. */
+/* An option on the command line that has no effect is an error. The file and the environment are shared with
+ * other calls, so there it is none. */
 static int check_use(int argc, char **argv, const struct stt_options *o, struct tkm_err *err)
 {
 	int tables = o->print_clock || o->print_counters || o->print_errors || o->print_files || o->print_reports ||
@@ -180,7 +182,7 @@ static int check_use(int argc, char **argv, const struct stt_options *o, struct 
 	return 0;
 }
 
-/* The file has to be known before the rest of the command line counts. */
+/* The name of the configuration file must be known before the rest of the command line is read. */
 static int read_config(const struct tkm_option *t, int argc, char **argv, struct stt_options *o, struct tkm_err *err)
 {
 	const char *path = getenv("VT_CONFIG");
@@ -197,13 +199,13 @@ static int read_config(const struct tkm_option *t, int argc, char **argv, struct
 	}
 	f = path && *path ? fopen(path, "re") : NULL;
 	if (!f) {
-		return 0; /* the guide: read if it exists and is readable */
+		return 0; /* it is read if it exists and is readable (Intel Trace Collector guide) */
 	}
 	fclose(f);
 	return tkm_option_file(t, path, &o->storage, err);
 }
 
-/* Of requests from two places the later wins; those of one place add up. */
+/* If two sources give requests, the later source wins; requests from one source add up. */
 static void keep_later(struct tkm_option_list *l, size_t earlier)
 {
 	size_t i;

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Finds messages that, by their stamps, were received before they were sent. */
 #include "config.h"
 #include "tools/order.h"
 

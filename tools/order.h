@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Messages that a trace shows as received before they were sent. How far that can be is the sum of the bounds of both clocks at that
- * time (infos of the class clock-bound, doc/stf-format.md section 4), and a tick. */
+/* Finds messages that, by their stamps, were received before they were sent. The largest error that the clocks
+ * allow is the sum of both clocks' bounds at that time (infos of the class clock-bound, doc/stf-format.md section
+ * 4), plus one tick. */
 #ifndef TOOLS_ORDER_H
 #define TOOLS_ORDER_H
 
@@ -12,21 +13,22 @@ struct stt_order_clock {
 };
 
 struct stt_order {
-	struct stt_order_clock *clock; /* of each process */
+	struct stt_order_clock *clock; /* one for each process */
 	uint32_t n;
 	const char *path;
-	double resolution, tick_s;            /* seconds */
-	uint64_t messages;                    /* with both ends */
-	uint64_t within, beyond, unknown;     /* reversed; unknown: the trace states no bound for one of the clocks */
-	double within_s, beyond_s, unknown_s; /* by how much at most */
+	double resolution, tick_s; /* seconds */
+	uint64_t messages;         /* with both ends */
+	/* reversed messages; unknown: the trace states no bound for one of the clocks */
+	uint64_t within, beyond, unknown;
+	double within_s, beyond_s, unknown_s; /* the largest reversal of each kind */
 };
 
-/* Reads the bounds of the open trace *t. -1: no memory. stt_order_close() in any case. */
+/* Reads the bounds of the open trace *t. -1: no memory. The caller must always call stt_order_close(). */
 int stt_order_open(struct stt_order *x, const struct stt_trace *t);
 void stt_order_close(struct stt_order *x);
-/* A record of a message. Returns 1 if it goes back beyond the bound; then `why` says so in words. */
+/* Checks a record of a message. Returns 1 if it is reversed beyond the bound; then `why` explains it. */
 int stt_order_message(struct stt_order *x, const struct stf_record *rec, char *why, size_t size);
-/* One line, if the trace has messages. */
+/* Prints one line, if the trace has messages. */
 void stt_order_say(const struct stt_order *x, const struct stt_options *o);
 
 #endif

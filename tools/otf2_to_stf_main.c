@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* otf2-to-stf IN OUT [OPTION...]: short for stftool IN --input-format OTF2 --convert OUT. */
+/* otf2-to-stf IN OUT [OPTION...]: the short form of stftool IN --input-format OTF2 --convert OUT. */
 #include "config.h"
 
 #include <stdint.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* The --print-* options: print the content of the trace as tables. */
 #include "config.h"
 #include "base/text.h"
 #include "tools/print.h"
@@ -57,7 +58,7 @@ int stt_print_threads(struct stt_report *r, const struct stt_trace *t)
 
 	stt_table_begin(&b, "threads", NULL, COLUMNS(column));
 	for (i = 0; i < t->n_processes; i++) {
-		/* a willy_id has no room for more threads than that */
+		/* a willy_id cannot represent more threads */
 		for (k = 0; k < t->threads[i] && k <= 0x7fff; k++) {
 			thread_row(&b, t, STF_WILLY(i, k), n + k);
 		}
@@ -85,7 +86,7 @@ static const char *type_of(const struct stt_trace *t, const char *suffix)
 	}
 	for (i = 0; (rec = stf_reader_record(t->r, STF_ID_file_declaration, i)); i++) {
 		stf_get_file_declaration(rec, &d);
-		/* on the disk there may be .zst after it */
+		/* on the disk the file may have the suffix .zst in addition */
 		if (!strncmp(suffix, d.suffix, d.size_1_1) &&
 			(!suffix[d.size_1_1] || !strcmp(suffix + d.size_1_1, ".zst"))) {
 			return d.filetype < 5 ? types[d.filetype] : NULL;
@@ -127,7 +128,7 @@ static int is_error(const struct stt_trace *t, uint32_t level)
 	return s && (strcasestr(s, "error") || strcasestr(s, "fatal"));
 }
 
-/* What was computed from doubles is not known to more digits than this. */
+/* Rounds a value that was computed from doubles to the digits that are known. */
 static double rounded(double v)
 {
 	char buf[32];
@@ -206,7 +207,8 @@ int stt_print_reports(struct stt_report *r, const struct stt_trace *t, int error
 
 /* ---- statistics ---- */
 
-/* Fields in the guide's order where it gives one (section 2.8.2); else in the record's. */
+/* Sorts fields in the order of the Intel Trace Collector guide where section 2.8.2 gives one, else in that of the
+ * record. */
 static const char *const lw_order[] = { "willy", "function", "receiver", "bytes_sent", "comm_size", "count",
 	"minTicksExcl", "maxTicksExcl", "sumTicksExcl", "minTicksIncl", "maxTicksIncl", "sumTicksIncl" };
 
@@ -273,7 +275,8 @@ static void field_cell(
 	}
 }
 
-/* The numbers with a meaning of their own in a row of STATISTICS: no receiver, all of a collective operation, no message. */
+/* The numbers with a special meaning in a row of STATISTICS: no receiver, all members of a collective operation,
+ * no message. */
 static int special_cell(struct stt_table *b, const struct stf_field *f, uint64_t v)
 {
 	if (!strcmp(f->name, "receiver") && v == 0xfffffffeu) {
@@ -287,7 +290,7 @@ static int special_cell(struct stt_table *b, const struct stf_field *f, uint64_t
 	return 0;
 }
 
-/* One class of statistics at a time, so that each is one table. */
+/* Prints one class of statistics at a time, so that each class is one table. */
 static int statistics_of(
 	struct stt_report *r, const struct stt_trace *t, const char *suffix, const struct stf_layout *l, uint64_t *rows)
 {
@@ -326,7 +329,7 @@ static int statistics_of(
 	return b.cells || b.failed ? stt_report_add(r, &b) : STT_OK;
 }
 
-/* On one line, whatever is in it. */
+/* Prints a text on one line, whatever it contains. */
 static void print_name(const char *name)
 {
 	for (; name && *name; name++) {
@@ -339,7 +342,7 @@ static void print_name(const char *name)
 	putchar('\n');
 }
 
-/* The names that the numbers in the lines stand for. */
+/* Prints the names for the numbers in the lines. */
 static void explain_lines(const struct stt_trace *t)
 {
 	const struct stf_record *rec;
@@ -373,7 +376,8 @@ static void print_line(const struct stf_lw_statistics *s)
 	printf(":%" PRIu64 ":%" PRIu64 ":%" PRIu64 "\n", s->minTicksIncl, s->maxTicksIncl, s->sumTicksIncl);
 }
 
-/* As in the Intel Trace Collector guide, section 2.8.2: a line for each row, fields with colons between them. */
+/* Prints a line for each row, with colons between the fields, as in the Intel Trace Collector guide, section
+ * 2.8.2. */
 static int print_lines(const struct stt_report *r, const struct stt_trace *t, const char *suffix, uint64_t *rows)
 {
 	const struct stf_record *rec;
@@ -488,7 +492,7 @@ static int info_table(struct stt_report *r, const struct stt_trace *t)
 	stt_table_begin(&b, "info", "what the trace says of its making", COLUMNS(column));
 	for (i = 0; stf_reader_info(t->r, i, &cls, &text) == 0; i++) {
 		if (stt_is_about_files(t, (uint32_t)stf_reader_record(t->r, STF_ID_info, i)->values[0].u)) {
-			continue; /* of the files, not of the clock: --verify looks at it */
+			continue; /* these infos describe the files, not the clock: --verify checks them */
 		}
 		stt_cell_text(&b, cls);
 		stt_cell_text(&b, text);

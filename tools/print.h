@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The --print-* options: each makes tables of what is in the trace. All return an exit status. */
+/* The --print-* options: each prints the content of the trace as tables. All functions return an exit status. */
 #ifndef TOOLS_PRINT_H
 #define TOOLS_PRINT_H
 
@@ -8,7 +8,7 @@
 int stt_print_threads(struct stt_report *r, const struct stt_trace *t);
 int stt_print_files(struct stt_report *r, const struct stt_trace *t);
 int stt_print_statistics(struct stt_report *r, const struct stt_trace *t);
-/* All reports, or those whose level says that they are errors. */
+/* Prints all reports, or only those whose level marks them as errors. */
 int stt_print_reports(struct stt_report *r, const struct stt_trace *t, int errors_only);
 int stt_print_clock(struct stt_report *r, const struct stt_trace *t);
 int stt_print_counters(struct stt_report *r, const struct stt_trace *t);

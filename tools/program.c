@@ -19,20 +19,20 @@
 #include "tools/verify.h"
 #include "tools/stdin.h"
 
-/* A closed standard output must not become the first file that is opened. */
+/* If standard output is closed, the first file that is opened must not take its place. */
 static void occupy_standard_files(void)
 {
 	int fd;
 
 	for (fd = 0; fd < 3; fd++) {
 		if (fcntl(fd, F_GETFD) < 0) {
-			/* the wrong way round, so that its use fails as on a closed file */
+			/* opened for the wrong direction, so that its use fails as on a closed file */
 			open("/dev/null", fd ? O_RDONLY : O_WRONLY);
 		}
 	}
 }
 
-/* Where an output goes, --logfile-prefix before relative names. Returns a name to be freed. */
+/* The name of an output, with --logfile-prefix before a relative name. The caller frees it. */
 static char *output_name(const struct stt_options *o, const char *name)
 {
 	char *full;
@@ -43,7 +43,7 @@ static char *output_name(const struct stt_options *o, const char *name)
 	return asprintf(&full, "%s/%s", o->logfile_prefix, name) < 0 ? NULL : full;
 }
 
-/* Options whose name may follow them or --logfile-name. */
+/* The options whose file name may follow them or be given with --logfile-name. */
 static int with_name(const struct stt_options *o, const char *option, const char *name,
 	int (*fn)(const struct stt_options *, const char *))
 {
@@ -154,7 +154,7 @@ static int run_action(const struct stt_options *o)
 		o, "what to do with %s? --dump prints it, --logfile-name says where the output goes", o->input);
 }
 
-/* An input that is no STF trace becomes one first, unless an STF trace of it is all that is wanted. */
+/* An input that is not an STF trace is converted to one first, unless that conversion is the whole request. */
 static int run(const struct stt_options *o)
 {
 	const struct xch_format *from, *to = NULL;
@@ -198,7 +198,7 @@ int stt_main(int argc, char **argv, const char *program)
 	int rc;
 
 	occupy_standard_files();
-	signal(SIGXFSZ, SIG_IGN); /* a file that may not grow is reported, and does not end the program */
+	signal(SIGXFSZ, SIG_IGN); /* exceeding the file size limit is reported and does not end the program */
 	rc = stt_options_parse(argc, argv, &o, &e);
 	rc = rc < 0 ? stt_usage(&o, "%s", e.text) : rc > 0 ? STT_OK : stt_take_stdin(&o) < 0 ? STT_FAULT : run(&o);
 	stt_options_free(&o);

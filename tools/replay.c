@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Replays the records of one data file, and compares the state with the one that an anchor states. */
 #include "config.h"
 #include "tools/replay.h"
 
@@ -9,7 +10,7 @@
 
 #include "base/table.h"
 
-/* What a key of up to 128 bits stands for. */
+/* The value of a key of up to 128 bits. */
 struct slot {
 	uint64_t u;
 };
@@ -22,9 +23,9 @@ struct stack {
 /* A record that has begun and not ended. */
 struct under_way {
 	uint64_t offset;
-	uint64_t low, high; /* the time before it: a range, if time records are before it */
-	uint64_t end;       /* UINT64_MAX: when its counterpart comes */
-	size_t before;      /* the one before with the same key, + 1 */
+	uint64_t low, high; /* the time before the record; a range, if time records precede it */
+	uint64_t end;       /* UINT64_MAX: it ends when its counterpart comes */
+	size_t before;      /* index of the previous record with the same key, + 1 */
 	int over;
 };
 
@@ -34,15 +35,15 @@ struct stt_replay {
 	struct tkm_table threads;  /* willy: index of its stack */
 	struct stack *stack;
 	size_t n_stacks, cap_stacks;
-	size_t n_deep;         /* stacks that are not empty */
-	struct tkm_table keys; /* of scopes and file operations: index of the last begun, + 1 */
+	size_t n_deep;         /* number of stacks that are not empty */
+	struct tkm_table keys; /* keys of scopes and file operations: index of the last one begun, + 1 */
 	struct under_way *open;
 	size_t n_open, cap_open, n_over;
-	size_t *heap; /* of those with an end, the earliest first */
+	size_t *heap; /* records with an end, the earliest end first */
 	size_t n_heap, cap_heap;
 	uint64_t last, number; /* of the last record */
-	uint64_t low, high;    /* the time before the one in hand */
-	int late;              /* a record came after a later one: what is under way is a matter of view then */
+	uint64_t low, high;    /* the time before the current record */
+	int late;              /* a record came after a later one, so it is not clear which records are under way */
 };
 
 static int grow(void *array, size_t *cap, size_t n, size_t size)
@@ -74,7 +75,7 @@ static struct slot *find_slot(const struct tkm_table *t, uint64_t k0, uint64_t k
 	return tkm_table_find(t, key, sizeof(key));
 }
 
-/* The slot of a key, made with u = 0 if it is new; NULL: no memory. */
+/* The slot of a key; a new one is made with u = 0. NULL: no memory. */
 static struct slot *add_slot(struct tkm_table *t, uint64_t k0, uint64_t k1)
 {
 	const uint64_t key[2] = { k0, k1 };
@@ -82,7 +83,7 @@ static struct slot *add_slot(struct tkm_table *t, uint64_t k0, uint64_t k1)
 	return tkm_table_put(t, key, sizeof(key), sizeof(struct slot));
 }
 
-/* ---- what is seen ---- */
+/* ---- records ---- */
 
 struct stt_replay *stt_replay_new(void)
 {
@@ -173,7 +174,7 @@ static void leave(struct stt_replay *r, uint32_t willy)
 	}
 }
 
-/* ---- what is under way ---- */
+/* ---- records under way ---- */
 
 static uint64_t end_of(const struct stt_replay *r, size_t i)
 {
@@ -242,7 +243,7 @@ static void end(struct stt_replay *r, uint64_t k0, uint64_t k1)
 	}
 }
 
-/* Drops what is over; amortised, for there may be many anchors. */
+/* Removes records that have ended. The cost is amortised, because there may be many anchors. */
 static int drop_ended(struct stt_replay *r)
 {
 	size_t *now = malloc((r->n_open + 1) * sizeof(*now)), i, n = 0;
@@ -254,7 +255,7 @@ static int drop_ended(struct stt_replay *r)
 	now[0] = 0;
 	for (i = 0; i < r->n_open; i++) {
 		if (!r->open[i].over) {
-			/* what is before with the same key is not over: the last begun ends first */
+			/* the previous one with the same key has not ended: the last one begun ends first */
 			r->open[i].before = now[r->open[i].before];
 			r->open[n++] = r->open[i];
 		}
@@ -406,7 +407,7 @@ static int add_stack(struct stt_anchor *a, const struct stf_record *rec)
 
 	stf_get_function_history_1(rec, &h);
 	if (h.size_1_2 == 0) {
-		return 0; /* says nothing */
+		return 0; /* the anchor has no histories */
 	}
 	if (grow(&a->stack, &a->cap_stack, a->n_stack + h.size_1_2 + 2, sizeof(*a->stack)) < 0) {
 		return -1;
@@ -466,7 +467,7 @@ void stt_anchor_free(struct stt_anchor *a)
 	free(a->prevtime);
 }
 
-/* Values by counter, or with their threads. */
+/* Compares values by counter, or by counter and thread. */
 static int compare_values(
 	const struct tkm_table *t, const struct stt_value *x, size_t n, const char *whose, char *why, size_t size)
 {
@@ -559,7 +560,7 @@ int stt_replay_compare(struct stt_replay *r, const struct stt_anchor *a, char *w
 	if (2 * r->n_over > r->n_open && drop_ended(r) < 0) {
 		return -1;
 	}
-	/* the values of each thread need not be at every anchor */
+	/* an anchor need not have the values of each thread */
 	if (!compare_values(&r->counters, a->counter, a->n_counters, "", why, size) &&
 		(a->n_own == 0 || !compare_values(&r->own, a->own, a->n_own, " of a thread", why, size)) &&
 		!compare_stacks(r, a, why, size) && !r->late) {

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* --request: reads which part of a trace is wanted, and selects it. */
 #include "config.h"
 #include "tools/request.h"
 
@@ -24,7 +25,7 @@ static const struct {
 
 /* ---- reading ---- */
 
-/* "1s:5s", ":5s", "1s:": a window has at least one unit, which tells it from a triplet. */
+/* Parses "1s:5s", ":5s", "1s:". A window has at least one unit, which distinguishes it from a triplet. */
 static int read_window(const char *item, struct stt_window *w)
 {
 	char text[200], *colon;
@@ -146,8 +147,8 @@ void stt_request_free(struct stt_request *q)
 
 static uint64_t stamp(double seconds, const struct stt_trace *t, int ticks)
 {
-	/* Rounded: 2010 s are 2009999999999.99... units of 1e-9 s. long double holds 64-bit stamps exactly on
-	 * the machines that can; others lose what a double loses. */
+	/* Rounded, because 2010 s would be 2009999999999.99... units of 1e-9 s. long double holds 64-bit stamps
+	 * exactly on some machines; on others the precision is that of a double. */
 	long double v =
 		ticks ? floorl((long double)seconds) : roundl((long double)seconds / (long double)t->resolution);
 
@@ -178,7 +179,7 @@ static int list_groups(struct stt_window *w, const struct stt_trace *t)
 	return w->n_triplets && n && !w->group ? -1 : 0;
 }
 
-/* Threads that do not exist are a mistake in the command line. */
+/* Threads that do not exist are an error in the command line. */
 static int check_threads(
 	const struct stt_window *w, const struct stt_trace *t, const struct stt_options *o, struct tkm_err *err)
 {
@@ -246,7 +247,8 @@ static int has_number(const struct stt_window *w, long long n)
 
 static int has_willy(const struct stt_window *w, const struct stt_trace *t, uint32_t willy, int depth);
 
-/* What belongs to a group belongs to each member. Found out once for each group, whatever a trace makes them refer to. */
+/* Records of a group belong to each of its members. The answer is computed once for each group, even if groups
+ * refer to each other in circles. */
 static int has_group(const struct stt_window *w, const struct stt_trace *t, uint32_t id, int depth)
 {
 	struct stt_group key = { .id = id },
@@ -258,7 +260,7 @@ static int has_group(const struct stt_window *w, const struct stt_trace *t, uint
 		return 0;
 	}
 	if (g->state == STT_GROUP_NEW) {
-		g->state = STT_GROUP_OUT; /* also for itself as its member */
+		g->state = STT_GROUP_OUT; /* also the answer if the group is its own member */
 		stf_get_group_definition(g->rec, &d);
 		for (i = 0; i < d.size_2_1 && g->state == STT_GROUP_OUT; i++) {
 			if (has_willy(w, t, d.willies[i], depth + 1)) {
@@ -278,7 +280,8 @@ static int has_willy(const struct stt_window *w, const struct stt_trace *t, uint
 					 : has_number(w, stt_thread_number(t, willy));
 }
 
-/* Does a range of members, which a few bytes can make endless, touch a triplet? Groups stand for their threads. */
+/* Does a range of members have a thread in common with a triplet? A damaged range can be almost endless. Groups
+ * count as their threads. */
 static int has_member(
 	const struct stt_window *w, const struct stt_trace *t, uint32_t first, uint32_t last, int64_t stride)
 {
@@ -289,10 +292,11 @@ static int has_member(
 			return 1;
 		}
 	}
-	return n > MOST_MEMBERS; /* no such communicator has that many: damage is for other messages to say */
+	return n > MOST_MEMBERS; /* no communicator has that many members; other checks report the damage */
 }
 
-/* A collective operation is of the members of its communicator; of all threads, if the trace does not say them. */
+/* A collective operation belongs to the members of its communicator, or to all threads if the trace does not list
+ * the members. */
 static int has_communicator(const struct stt_window *w, const struct stt_trace *t, uint32_t id)
 {
 	const struct stf_record *def = stf_reader_find(t->r, STF_ID_communicator_definition, id);
@@ -310,7 +314,7 @@ static int has_communicator(const struct stt_window *w, const struct stt_trace *
 	return 0;
 }
 
-/* A record of several threads is wanted if one of them is; one of no thread, always. */
+/* A record of several threads is wanted if one of them is. A record of no thread is always wanted. */
 static int has_thread(const struct stt_window *w, const struct stt_trace *t, const struct stf_record *rec)
 {
 	const struct stf_layout *l = rec->layout;
@@ -334,7 +338,7 @@ static int has_thread(const struct stt_window *w, const struct stt_trace *t, con
 	return !any;
 }
 
-/* When the last member is through. */
+/* The time when the last member has finished. */
 static uint64_t end_of_collective(const struct stf_record *rec)
 {
 	const struct stf_value *start = stf_value(rec, "start_time"), *delta = stf_value(rec, "delta");
@@ -397,7 +401,7 @@ struct stf_cursor *stt_request_cursor(const struct stt_request *q, const struct 
 	if (all_categories) {
 		opt.categories = 0;
 	}
-	/* what the state says of messages and collective operations under way is wanted, all else that is older is not */
+	/* of records before the window, only messages and collective operations under way in the state are wanted */
 	opt.state = opt.window;
 	opt.in_order = 1;
 	return stf_cursor_open_with(t->r, &opt, e);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What of a trace is wanted: --request of the guide. */
+/* Which part of a trace is wanted: --request of the Intel Trace Collector guide. */
 #ifndef TOOLS_REQUEST_H
 #define TOOLS_REQUEST_H
 
 #include "base/text.h"
 #include "tools/stftool.h"
 
-/* A group of the trace: is one of its members wanted? */
+/* A group of the trace, and whether one of its members is wanted. */
 struct stt_group {
 	uint32_t id;
 	const struct stf_record *rec;
@@ -15,9 +15,9 @@ struct stt_group {
 
 struct stt_window {
 	uint32_t categories;         /* 1 << enum stf_kind of data; 0: all */
-	struct tkm_triplet *triplet; /* of thread numbers; none: all */
+	struct tkm_triplet *triplet; /* of thread numbers; none: all threads */
 	size_t n_triplets;
-	struct stt_group *group; /* by id, once bound to a trace */
+	struct stt_group *group; /* indexed by id, after the request was bound to a trace */
 	size_t n_groups;
 	double start_s, end_s;
 	uint64_t start, end; /* both included */
@@ -25,18 +25,18 @@ struct stt_window {
 };
 
 struct stt_request {
-	struct stt_window *window; /* a record matching any of them is wanted; none: all are */
+	struct stt_window *window; /* a record that matches any of them is wanted; none: all records are */
 	size_t n;
 };
 
-/* Reads all requests of the options. Returns -1 and fills *err if one is wrong. */
+/* Parses all requests of the options. Returns -1 and fills *err if one is wrong. */
 int stt_request_parse(struct stt_request *q, const struct stt_options *o, struct tkm_err *err);
-/* Turns times into the stamps of t, thread numbers into its threads. Returns -1: that cannot be done. */
+/* Converts times to the stamps of t, and thread numbers to its threads. Returns -1 if this is not possible. */
 int stt_request_bind(
 	struct stt_request *q, const struct stt_trace *t, const struct stt_options *o, struct tkm_err *err);
 int stt_request_wants(const struct stt_request *q, const struct stt_trace *t, const struct stf_record *rec);
-/* A cursor over the data that may be wanted, merged; with windows it begins near the first of them. What
- * comes still has to pass stt_request_wants(). NULL: *e says why. */
+/* A cursor over the merged data, which begins near the first window if there are windows. It may deliver more
+ * than is wanted, so the caller must still check each record with stt_request_wants(). NULL: *e says why. */
 struct stf_cursor *stt_request_cursor(const struct stt_request *q, const struct stt_trace *t, struct stf_err *e);
 void stt_request_free(struct stt_request *q);
 

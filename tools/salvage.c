@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Recovers a trace without a usable base file, from the components that its writer left. */
 #include "config.h"
 #include "tools/salvage.h"
 
@@ -40,7 +41,7 @@ static void free_parts(struct parts *l)
 	l->p = NULL;
 }
 
-/* Splits what follows the base file's name. Returns -1 if that is no name of a component. */
+/* Splits the text after the base file's name. Returns -1 if it is not the name of a component. */
 static int split_suffix(const char *rest, size_t *suffix, long *pid)
 {
 	const char *t = strstr(rest, ".tmp-");
@@ -49,7 +50,7 @@ static int split_suffix(const char *rest, size_t *suffix, long *pid)
 	*pid = 0;
 	*suffix = t ? (size_t)(t - rest) : strlen(rest);
 	if (t && (sscanf(t, ".tmp-%ld-%d%n", pid, &n, &end) != 2 || t[end] || *pid <= 0)) {
-		return -1; /* files that a replacing writer has set aside too */
+		return -1; /* this includes files that a replacing writer has set aside */
 	}
 	return (*suffix == 0 || rest[0] == '.') && !strpbrk(rest, " \t\n") && *suffix < 200 ? 0 : -1;
 }
@@ -79,7 +80,7 @@ static int add_part(struct parts *l, const char *folder, const char *file, size_
 	return 0;
 }
 
-/* Everything that begins like the base file `path`. */
+/* Lists all files whose names begin with that of the base file `path`. */
 static int list_parts(struct parts *l, const char *path)
 {
 	char *copy = strdup(path), *again = strdup(path), *real = NULL;
@@ -88,7 +89,8 @@ static int list_parts(struct parts *l, const char *path)
 	struct dirent *e;
 	int rc = d && name ? 0 : -1;
 
-	real = rc == 0 ? realpath(folder, NULL) : NULL; /* links have to work from elsewhere */
+	/* absolute, because the links must work from another directory */
+	real = rc == 0 ? realpath(folder, NULL) : NULL;
 	while (rc == 0 && real && (e = readdir(d))) {
 		if (!strncmp(e->d_name, name, strlen(name))) {
 			rc = add_part(l, real, e->d_name, strlen(name));
@@ -103,7 +105,7 @@ static int list_parts(struct parts *l, const char *path)
 	return rc;
 }
 
-/* The writer whose base file, or else whose other file, is the newest. */
+/* The writer whose base file is the newest; without base files, the writer whose other file is. */
 static long last_writer(const struct parts *l)
 {
 	const struct part *best = NULL;
@@ -149,7 +151,7 @@ static const char *type_name(enum stf_type t)
 	return name[t];
 }
 
-/* Our own definition of every record: what a Tickmark writer uses. */
+/* Our own definition of every record, which Tickmark writers use. */
 static void print_own_layer(FILE *f)
 {
 	unsigned id, i, pass;
@@ -159,7 +161,7 @@ static void print_own_layer(FILE *f)
 			const struct stf_layout *l = stf_layout(id);
 
 			if (!l || (id == STF_ID_willy_id) != (pass == 0)) {
-				continue; /* the nested record before those that have it */
+				continue; /* nested records precede the records that contain them */
 			}
 			fprintf(f, "RECORD %u %s", id, l->cls);
 			for (i = 0; i < l->n_fields; i++) {
@@ -172,7 +174,7 @@ static void print_own_layer(FILE *f)
 	fputs("RECORD 75 trace_identity U4:order U8:high U8:low F8:resolution U4:eventbits U1:checksums\nEND\n", f);
 }
 
-/* What a damaged base file still says of it, else ours. -1: no memory. */
+/* The definitions that a damaged base file still has, else ours. -1: no memory. */
 static int print_layer(FILE *f, const struct stt_trace *old, int big)
 {
 	char *text = old && old->r ? stf_reader_definitions(old->r) : NULL;
@@ -215,7 +217,7 @@ static void put8(FILE *f, uint64_t v, int big)
 	fwrite(b, 1, sizeof(b), f);
 }
 
-/* doc/stf-format.md section 3; its last byte says that this base file has no checksum. */
+/* Described in doc/stf-format.md section 3. The last byte says that this base file has no checksum. */
 static void put_identity(FILE *f, const struct clock *clock)
 {
 	uint64_t bits;
@@ -303,7 +305,7 @@ static int write_base(struct stt_salvage *s, const struct stt_options *o, const 
 	return ok ? 0 : -1;
 }
 
-/* ---- what belongs together ---- */
+/* ---- selecting the components of one trace ---- */
 
 static int is_component(const struct part *p)
 {
@@ -311,7 +313,7 @@ static int is_component(const struct part *p)
 	size_t i, n = strlen(p->suffix);
 
 	if (strstr(p->suffix, ".anc")) {
-		return 0; /* they are made anew */
+		return 0; /* the new trace gets its own */
 	}
 	for (i = 0; i < sizeof(kind) / sizeof(kind[0]); i++) {
 		if (!strncmp(p->suffix, kind[i], strlen(kind[i])) && n < 40) {
@@ -361,7 +363,7 @@ static int by_suffix(const void *a, const void *b)
 	return strcmp((*(const struct part *const *)a)->suffix, (*(const struct part *const *)b)->suffix);
 }
 
-/* Of each component that of the writer, or the one that has its name already. */
+/* For each component, chooses the file of the writer, or else the one that has its final name. */
 static size_t choose(const struct parts *l, long pid, const struct part **part)
 {
 	size_t i, k, n = 0;
@@ -384,7 +386,8 @@ static size_t choose(const struct parts *l, long pid, const struct part **part)
 	return n;
 }
 
-/* Components that carry another identity than the declarations are of another trace: they are named and not taken. */
+/* A component whose identity differs from that of the declarations belongs to another trace. It is reported and
+ * not used. */
 static size_t keep_one_trace(
 	struct stt_salvage *s, const struct stt_options *o, const struct part **part, size_t n, struct clock *clock)
 {
@@ -395,7 +398,7 @@ static size_t keep_one_trace(
 	for (i = 0; i < n && strcmp(part[i]->suffix, ".dcl"); i++) {
 	}
 	for (k = 0; k < n; k++) {
-		/* the declarations first, then any */
+		/* the declarations first, then any component */
 		if (stf_component_identity(part[(i + k) % n]->path, &own, &e) > 0) {
 			clock->identified = 1;
 			clock->identity = own;
@@ -418,7 +421,8 @@ static size_t keep_one_trace(
 	return kept;
 }
 
-/* Byte order and resolution are never guessed: the components say them, or the user, or a base file that is not damaged. */
+/* Byte order and resolution are never guessed. They come from the components, from the user, or from a base file
+ * that is not damaged. */
 static int find_clock(
 	struct stt_salvage *s, const struct stt_options *o, const struct stt_trace *old, struct clock *clock)
 {
@@ -502,7 +506,7 @@ int stt_salvage(struct stt_salvage *s, const struct stt_options *o, const struct
 	}
 	for (i = 0; i < l.n && pid && !old; i++) {
 		if (l.p[i].pid == pid && !*l.p[i].suffix) {
-			/* what a writer says at its beginning, or all of it */
+			/* either only the part that a writer writes first, or all of it */
 			quiet.input = l.p[i].path;
 			opened = stt_trace_open(&base, &quiet, STF_READ_DAMAGED) == 0;
 			break;

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Replaces standard input by an unnamed file, so that an action can read it twice. */
 #include "config.h"
 #include "tools/stdin.h"
 

@@ -5,8 +5,8 @@
 
 #include "tools/stftool.h"
 
-/* An input named "-" becomes a file without a name below $TMPDIR that has all that standard input gives, so that an action can
- * look at it twice. -1: it was printed why not. */
+/* Replaces an input named "-" by an unnamed file below $TMPDIR with a copy of the whole standard input, so that
+ * an action can read it twice. -1: the error was printed. */
 int stt_take_stdin(struct stt_options *o);
 
 #endif

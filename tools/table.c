@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Prints tables as aligned text, CSV or JSON. */
 #include "config.h"
 #include "base/text.h"
 #include "tools/table.h"
@@ -107,7 +108,7 @@ void stt_cell_none(struct stt_table *t)
 
 /* ---- text and CSV ---- */
 
-/* A text that awk would take for two fields, or for none, is quoted. */
+/* A text that awk would read as two fields, or as none, is quoted. */
 static int needs_quotes(const struct stt_cell *c)
 {
 	size_t i;
@@ -166,7 +167,7 @@ static void print_cell(FILE *f, const struct stt_cell *c, int csv)
 	}
 }
 
-/* Columns on the screen that UTF-8 text takes, one for each character. */
+/* The number of columns that a UTF-8 text takes on the screen, one for each character. */
 static size_t width_of(const char *s, size_t n)
 {
 	size_t i, w = 0;
@@ -254,7 +255,7 @@ int stt_have_json(void)
 	return 1;
 }
 
-/* JSON is UTF-8, names are bytes. */
+/* JSON is UTF-8, but names are arbitrary bytes. */
 static json_t *json_text(const struct stt_cell *c)
 {
 	json_t *j = json_stringn(c->text, c->n);
@@ -282,7 +283,7 @@ static json_t *json_cell(const struct stt_cell *c)
 		return json_text(c);
 	case CELL_UINT:
 		if (c->u > INT64_MAX) {
-			/* jansson's integers are signed: as text, exactly, rather than rounded */
+			/* jansson's integers are signed: a larger number is written exactly as text, not rounded */
 			snprintf(buf, sizeof(buf), "%" PRIu64, c->u);
 			return json_string(buf);
 		}
@@ -326,7 +327,7 @@ int stt_report_end(struct stt_report *r)
 {
 	int rc = STT_OK;
 
-	/* nothing to tell is an object, too */
+	/* an empty result is an object, too */
 	if (r->o->json && begin_json(r) < 0) {
 		rc = stt_fault(r->o, "out of memory");
 	}

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tables as people, scripts and programs want them: aligned text, CSV, JSON. */
+/* Tables for people, scripts and programs: aligned text, CSV, JSON. */
 #ifndef TOOLS_TABLE_H
 #define TOOLS_TABLE_H
 
@@ -13,10 +13,10 @@ struct stt_table {
 	size_t columns;
 	struct stt_cell *cell;
 	size_t cells, cap;
-	int failed; /* out of memory; said by stt_report_add() */
+	int failed; /* out of memory; stt_report_add() prints this */
 };
 
-/* All tables of one run. */
+/* All tables of one run of the program. */
 struct stt_request;
 struct stt_report {
 	const struct stt_options *o;
@@ -25,19 +25,19 @@ struct stt_report {
 	void *json;
 };
 
-/* Is --json possible in this build? */
+/* Does this build support --json? */
 int stt_have_json(void);
 
-/* A table with columns, which are not copied. */
+/* Makes a table with these columns, which are not copied. */
 void stt_table_begin(struct stt_table *t, const char *name, const char *title, const char **column, size_t columns);
-/* One cell after the other, row by row; text is copied. */
+/* Append one cell after the other, row by row; text is copied. */
 void stt_cell_text(struct stt_table *t, const char *text); /* NULL: unknown */
 void stt_cell_bytes(struct stt_table *t, const char *text, size_t n);
 void stt_cell_uint(struct stt_table *t, uint64_t v);
 void stt_cell_int(struct stt_table *t, int64_t v);
-void stt_cell_real(struct stt_table *t, double v); /* NaN, infinity: as text, null in JSON */
-void stt_cell_unknown(struct stt_table *t);        /* the trace does not say */
-void stt_cell_none(struct stt_table *t);           /* there is no such thing */
+void stt_cell_real(struct stt_table *t, double v); /* NaN and infinity: as text, null in JSON */
+void stt_cell_unknown(struct stt_table *t);        /* the trace does not have the value */
+void stt_cell_none(struct stt_table *t);           /* the value does not exist */
 /* Prints the table, or keeps it for the JSON text, and frees it. Returns an exit status. */
 int stt_report_add(struct stt_report *r, struct stt_table *t);
 /* Prints the JSON text. Returns an exit status. */

@@ -21,7 +21,7 @@ int stt_trace_open(struct stt_trace *t, const struct stt_options *o, unsigned fl
 		stt_fault(o, "%s is text; %s --convert T.stf makes a trace of it", o->input, o->program);
 		return -1;
 	}
-	/* --verify says of each record what is wrong with it, damaged or not */
+	/* --verify reports the faults of each record, damaged or not */
 	t->r = stf_reader_open(o->input, flags | (o->verify ? 0 : STF_READ_VERIFY), &e);
 	if (!t->r) {
 		stt_stf_fault(o, &e);

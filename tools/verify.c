@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Checks a trace: that all can be read, that ids and threads are declared, that records lie in the files
- * and within the times that the index says, that anchors fit their data, that the totals are right, and that
- * no message goes back in time beyond the bound of the clocks. */
+/* Checks a trace. All records must be readable. Ids and threads must be declared. Records must be in the files
+ * and within the times that the index states. Anchors must agree with their data, and the totals must be right.
+ * No message may go back in time by more than the bound of the clocks. */
 #include "config.h"
 #include "tools/verify.h"
 
@@ -21,17 +21,17 @@ struct verify {
 	const struct stt_options *o;
 	struct stt_trace t;
 	uint64_t faults, files, records, checked; /* checked: components with a good checksum */
-	uint64_t start, end;                      /* of the duration record */
+	uint64_t start, end;                      /* from the duration record */
 	int has_duration;
 	uint64_t funcs, scopes, counters, messages, collectives; /* as event_summary counts them */
 	struct stt_causes causes;
 	struct stt_order order;
 };
 
-/* Where the checks are: one component. */
+/* The current place of the checks: one component. */
 struct place {
 	const char *suffix;
-	uint32_t categories; /* that may be in this data file, 0: the index does not say */
+	uint32_t categories; /* the categories allowed in this data file, 0: the index does not say */
 };
 
 static void fault(struct verify *v, const char *suffix, const struct stf_record *rec, const char *fmt, ...)
@@ -81,7 +81,7 @@ static uint32_t element(const struct stf_field *f, const struct stf_value *value
 	return f->type == STF_U1 ? ((const uint8_t *)value->array)[i] : ((const uint32_t *)value->array)[i];
 }
 
-/* A row of statistics of calls that send to no one, or to all. */
+/* A row of statistics of calls that send to no process, or to all. */
 static int has_no_receiver(const struct stf_layout *l, const struct stf_field *f, const struct stf_value *value)
 {
 	return l->class_id == STF_ID_lw_statistics && !strcmp(f->name, "receiver") && value->u >= 0xfffffffe;
@@ -142,12 +142,12 @@ static void count(struct verify *v, const struct stf_record *rec)
 
 /* ---- anchors ---- */
 
-/* An anchor file beside its data file; one anchor is held at a time. */
+/* An anchor file beside its data file. Only one anchor is in memory at a time. */
 struct anchors {
 	struct verify *v;
 	const char *suffix;
 	struct stf_cursor *c;
-	struct stf_record peek; /* the anchor record after `next`: its place */
+	struct stf_record peek; /* the first record after `next`, which begins the following anchor */
 	struct stf_anchor peeked;
 	int has_peek, any;
 	struct stt_anchor next;
@@ -170,7 +170,7 @@ static void peek(struct anchors *a, const struct stf_record *rec)
 	a->has_peek = a->any = 1;
 }
 
-/* Reads the histories of the anchor in hand, up to the next anchor. */
+/* Reads the histories of the current anchor, up to the next anchor. */
 static void read_histories(struct anchors *a)
 {
 	const struct stf_record *rec;
@@ -196,7 +196,7 @@ static void read_histories(struct anchors *a)
 		library_fault(a->v, &e);
 		stf_cursor_close(a->c);
 		a->c = NULL;
-		a->have = 0; /* the rest of its histories is not used */
+		a->have = 0; /* the rest of the anchor's histories is not used */
 	} else if ((a->next.tells || a->next.a.offset == 0) && (!began || !ended)) {
 		fault(a->v, a->suffix, &(struct stf_record){ .offset = a->next.offset, .number = a->next.number },
 			"anchor: no %s after it", began ? "end_of_history" : "begin_of_history");
@@ -259,13 +259,13 @@ static void close_anchors(struct anchors *a)
 	stt_replay_free(a->replay);
 }
 
-/* How far the reading of a data file is. */
+/* The position of the reading in a data file. */
 struct progress {
 	uint64_t offset, number, time; /* of the last record */
 };
 
-/* The anchors up to the record that comes next. With nothing between it and the last one both place and time are
- * certain; time records between them leave the range. */
+/* Compares the anchors before the next record. If nothing is between that record and the last one, place and time
+ * are both known exactly; time records between them leave a range. */
 static void pass_anchors(struct anchors *a, const struct progress *p, uint64_t offset, uint64_t number, uint64_t now)
 {
 	char why[200] = "";
@@ -296,7 +296,7 @@ static void pass_anchors(struct anchors *a, const struct progress *p, uint64_t o
 
 /* ---- data files ---- */
 
-/* A run of samples as their reader saw them: what is equal to the last one is as good. */
+/* The last run of samples that was checked; a sample that equals the last one needs no new check. */
 struct known {
 	uint32_t willy, k;
 	int good;
@@ -334,7 +334,7 @@ static void check_sample(
 	}
 }
 
-/* Samples i to n - 1, none of which follows an anchor of the others. */
+/* Checks samples i to n - 1, with no anchor between them. */
 static void check_samples(struct verify *v, const struct place *p, struct anchors *a, const struct stf_counter_batch *b,
 	size_t i, size_t n, struct known *good)
 {
@@ -348,7 +348,7 @@ static void check_samples(struct verify *v, const struct place *p, struct anchor
 			memcmp(c, good->counters, ids) == 0) {
 			continue;
 		}
-		/* the last of this thread and its counters is what an anchor tells */
+		/* only the last sample of this thread and these counters is in an anchor */
 		if (a->replay && i > from && stt_replay_sample(a->replay, b, i - 1) < 0) {
 			fault(v, p->suffix, NULL, "out of memory");
 		}
@@ -375,7 +375,7 @@ static void check_times(struct verify *v, const struct place *p, const struct st
 {
 	size_t i;
 
-	/* within a batch the times never decrease */
+	/* times never decrease within a batch */
 	if ((!v->has_duration || (b->times[0] >= v->start && b->times[b->n - 1] <= v->end)) &&
 		(!p->categories || p->categories >> STF_KIND_COUNTER & 1)) {
 		return;
@@ -399,7 +399,7 @@ static void verify_batch(struct verify *v, const struct place *p, struct anchors
 		pass_anchors(a, at, b->offset + i * b->stride, b->number + i, b->times[i]);
 		n = b->n;
 		if (a->have && a->next.a.offset <= b->offset + (n - 1) * b->stride) {
-			/* up to the record that begins there, or after it */
+			/* an anchor belongs to the record that begins there, or to the next one */
 			n = (size_t)((a->next.a.offset - b->offset + b->stride - 1) / b->stride);
 		}
 		check_samples(v, p, a, b, i, n, good);
@@ -483,7 +483,7 @@ static void verify_plain(struct verify *v, const char *suffix)
 		}
 	}
 	stf_cursor_close(c);
-	/* a fault of the declarations was already said on opening */
+	/* a fault of the declarations was already printed on opening */
 	if (more < 0 && stf_reader_fault(v->t.r)->offset != e.offset) {
 		library_fault(v, &e);
 	}
@@ -497,7 +497,7 @@ static const char *suffix_of(const struct verify *v, uint32_t file)
 	return rec ? stf_value(rec, "suffix")->array : NULL;
 }
 
-/* A file declaration by its suffix, or the anchors of a data file by its id. */
+/* Find a file declaration by its suffix, and the anchors of a data file by its id. */
 struct entry {
 	const char *suffix;
 	uint32_t file, anchor_file, categories;
@@ -520,7 +520,7 @@ static int by_file(const void *a, const void *b)
 				  : (x->place > y->place) - (x->place < y->place);
 }
 
-/* Marks the declarations whose suffix was declared before. NULL: no memory. */
+/* Marks the declarations whose suffix was already declared. NULL: no memory. */
 static char *find_twice(const struct verify *v, size_t n)
 {
 	struct entry *e = calloc(n + 1, sizeof(*e));
@@ -544,7 +544,7 @@ static char *find_twice(const struct verify *v, size_t n)
 	return twice;
 }
 
-/* All anchor_file_declarations by the data file. NULL: no memory. */
+/* Sorts all anchor_file_declarations by data file. NULL: no memory. */
 static struct entry *list_anchors(const struct verify *v, size_t n)
 {
 	struct entry *e = calloc(n + 1, sizeof(*e));
@@ -563,7 +563,7 @@ static struct entry *list_anchors(const struct verify *v, size_t n)
 	return e;
 }
 
-/* What is declared of the data file `id`. */
+/* Finds what is declared about the data file `id`. */
 static void find_place(
 	const struct verify *v, const struct entry *e, size_t n, uint32_t id, struct place *p, const char **anchors)
 {
@@ -621,7 +621,7 @@ static void verify_files(struct verify *v)
 	free(e);
 }
 
-/* Which pieces of a component are damaged, as far as the index has checksums of pieces. */
+/* Reports which pieces of a component are damaged, as far as the index has checksums of pieces. */
 static void name_damage(struct verify *v, const char *suffix)
 {
 	struct stt_options o = *v->o;
@@ -649,7 +649,7 @@ static void name_damage(struct verify *v, const char *suffix)
 	stt_trace_close(&t);
 }
 
-/* What the index states of each component's bytes. */
+/* Compares the bytes of each component with the statements of the index. */
 static void verify_bytes(struct verify *v)
 {
 	struct stf_check c;
@@ -742,7 +742,7 @@ int stt_verify(const struct stt_options *o)
 	verify_bytes(&v);
 	verify_files(&v);
 	if (!v.faults) {
-		/* with faults the totals only repeat them */
+		/* if there are faults, the totals would only repeat them */
 		verify_totals(&v);
 	}
 	stt_causes_end(&v.causes, o);

@@ -5,7 +5,7 @@
 
 #include "tools/stftool.h"
 
-/* Checks the whole trace; every fault is a line. Returns an exit status. */
+/* Checks the whole trace, and prints one line for each fault. Returns an exit status. */
 int stt_verify(const struct stt_options *o);
 
 #endif

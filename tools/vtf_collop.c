@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Splits collective operations into lines of VTF, one for each member, and combines such lines. */
 #include "config.h"
 #include "tools/vtf_collop.h"
 
@@ -41,7 +42,7 @@ unsigned vtf_collop_class(const char *kind)
 	return i < KINDS ? kinds[i].class_id : 0;
 }
 
-/* ---- members of a communicator: ranges, which a few bytes can make endless ---- */
+/* ---- members of a communicator: ranges; a damaged one can be almost endless ---- */
 
 static uint64_t range_size(uint32_t first, uint32_t last, int32_t stride)
 {
@@ -77,7 +78,7 @@ static uint64_t element(const struct stf_record *rec, const char *field, uint32_
 								       : ((const uint32_t *)v->array)[i];
 }
 
-/* The members' shares; returns whether the root is among them. */
+/* Computes the shares of the members; returns whether the root is among them. */
 static int fill_shares(
 	struct vtf_collop *c, const struct stf_record *rec, const struct stf_communicator_definition *comm, int kind)
 {
@@ -144,17 +145,18 @@ int vtf_collop_split(const struct stf_reader *r, const struct stf_record *rec, s
 	return 1;
 }
 
-/* ---- putting together ---- */
+/* ---- combining ---- */
 
-/* The lines of an operation that came so far. Those with PAIR are found by it (communicator 0, paired); the others are the k-th
- * lines of their members in their communicator. */
+/* The lines of an operation that were read so far. An operation with PAIR is found by this number (communicator
+ * 0, paired). Other operations are found by their number within the communicator: the k-th line of a member
+ * belongs to the k-th operation. */
 struct operation {
 	int paired;
 	uint32_t communicator;
 	uint64_t number;
-	struct vtf_collop c; /* n: how many lines there will be */
+	struct vtf_collop c; /* n: the total number of lines of the operation */
 	uint32_t lines, cap;
-	uint32_t *place; /* of each line among the members, from 0 */
+	uint32_t *place; /* for each line, the index of its member */
 	int known_kind, has_bytes;
 };
 
@@ -164,7 +166,7 @@ struct communicator {
 	uint64_t n;
 };
 
-/* How many operations of a communicator a member was in. */
+/* The number of operations of a communicator that a member took part in. */
 struct seen {
 	uint32_t communicator, willy;
 	uint64_t n;
@@ -202,7 +204,7 @@ static int compare_seen(const void *x, const void *y)
 	return 0;
 }
 
-/* The node equal to `key`, of `size` bytes, made from it if there is none; NULL without memory. */
+/* Finds the node that equals `key`, of `size` bytes, or makes it from `key`; NULL: no memory. */
 static void *node(void **tree, const void *key, size_t size, int (*compare)(const void *, const void *))
 {
 	void **found = tfind(key, tree, compare), *n;
@@ -268,7 +270,7 @@ int vtf_collops_communicator(struct vtf_collops *o, const struct stf_record *rec
 	if (c->def.first_id && c->def.last_id && c->def.stride) {
 		kept = node(&o->communicators, c, sizeof(*c), compare_communicators);
 	}
-	/* one that is declared twice is the writer's to refuse */
+	/* the writer rejects a second declaration */
 	if (!kept || kept->def.first_id != c->def.first_id) {
 		free_communicator(c);
 	} else {
@@ -306,14 +308,14 @@ static int refuse_line(struct vtf_line *l, const char *why)
 
 struct parsed {
 	struct vtf_share s; /* start: the line's own time, UINT64_MAX if unknown */
-	uint64_t begin;     /* of the operation, as far as this line knows */
+	uint64_t begin;     /* begin of the operation, as far as this line states it */
 	uint64_t communicator, type, sent, recvd, scl, pair, member, members;
 	uint32_t root;
 	unsigned class_id;
 	int has_root, has_scl, has_pair, has_bytes;
 };
 
-/* Those that are a number and nothing else. */
+/* The keywords whose value is only a number. */
 static const struct {
 	const char *key;
 	size_t offset;
@@ -408,7 +410,7 @@ static int parse(struct vtf_line *l, uint64_t time, struct parsed *p)
 	return rc;
 }
 
-/* Without PAIR: which operation of the communicator, and which member. */
+/* For a line without PAIR: finds the operation of the communicator, and the member. */
 static int find_by_order(struct vtf_collops *o, struct vtf_line *l, struct parsed *p, uint64_t *number)
 {
 	struct communicator key = { .id = (uint32_t)p->communicator },
@@ -453,7 +455,8 @@ static int add_share(struct operation *op, const struct parsed *p)
 	return 0;
 }
 
-/* What was not said: rooted operations have a ROOT, and bytes that all but the root send or receive. */
+/* Guesses the class, if no line states it: rooted operations have a ROOT, and bytes that all members except
+ * the root send or receive. */
 static unsigned guess_class(const struct operation *op)
 {
 	uint32_t i;
@@ -471,7 +474,7 @@ static unsigned guess_class(const struct operation *op)
 
 /* ---- writing ---- */
 
-/* The lines in the members' order, each once. */
+/* Sorts the lines by member; each member must occur once. */
 static struct vtf_share *in_order(const struct operation *op)
 {
 	struct vtf_share *s = calloc(op->lines, sizeof(*s));
@@ -572,7 +575,7 @@ static int write_and_free(struct vtf_collops *o, struct operation *op, struct st
 	return rc;
 }
 
-/* Those with PAIR in the order of their numbers, which begin with 1. */
+/* Writes operations with PAIR in the order of their numbers, which begin with 1. */
 static int write_complete(struct vtf_collops *o, struct operation *op, struct stf_writer *w, char *why, size_t size)
 {
 	struct operation key = { .paired = 1 }, **p;
@@ -596,7 +599,7 @@ static int write_complete(struct vtf_collops *o, struct operation *op, struct st
 	}
 }
 
-/* The first line of an operation says what all have in common; the others must agree. */
+/* The first line of an operation sets the values that all lines have in common; the others must agree. */
 static int begin_or_agree(struct operation *op, const struct parsed *p)
 {
 	if (!op->lines) {
@@ -645,7 +648,7 @@ int vtf_collops_line(struct vtf_collops *o, struct vtf_line *l, uint64_t time, s
 	return write_complete(o, op, w, l->why, sizeof(l->why));
 }
 
-/* All that are left, in their order. */
+/* Writes all operations that are left, in their order. */
 struct list {
 	struct operation **op;
 	size_t n, cap;

@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Collective operations as conventional lines of VTF, one for each member: split, and put together again. */
+/* Collective operations as conventional lines of VTF, one for each member. The functions split an operation into
+ * lines, and combine lines into an operation. */
 #ifndef TOOLS_VTF_COLLOP_H
 #define TOOLS_VTF_COLLOP_H
 
 #include "tools/vtf_line.h"
 
-/* One member's line. */
+/* The line of one member. */
 struct vtf_share {
 	uint32_t willy;
-	uint64_t start, delta; /* start: UINT64_MAX unknown; in vtf_collop_split() since the operation's */
+	/* start: UINT64_MAX if unknown; in vtf_collop_split() relative to the operation's start */
+	uint64_t start, delta;
 	uint32_t sent, recvd, scl;
 };
 
@@ -21,25 +23,26 @@ struct vtf_collop {
 	struct vtf_share *share;
 };
 
-/* The word after KIND for a class of records; and the other way round, 0: none. */
+/* The word after KIND for a class of records; the second function is the inverse, 0: none. */
 const char *vtf_collop_kind(unsigned class_id);
 unsigned vtf_collop_class(const char *kind);
 
-/* Takes a record apart. 0: it cannot be split, because its communicator is not declared, or has another number of members than
- * its arrays, or lacks its root; -1: no memory. After 1 the caller frees c->share. */
+/* Splits a record. Returns 0: it cannot be split, because its communicator is not declared, or has another number
+ * of members than the record's arrays, or lacks the root; -1: no memory. After 1 the caller frees c->share. */
 int vtf_collop_split(const struct stf_reader *r, const struct stf_record *rec, struct vtf_collop *c);
 
-/* Lines that wait for those of the other members. */
+/* Lines that wait for the lines of other members. */
 struct vtf_collops {
 	void *operations, *communicators, *seen; /* trees */
-	uint64_t next;                           /* PAIR of the operation to be written next */
+	uint64_t next;                           /* PAIR of the operation that is written next */
 };
 
-/* A GLOBALOP line. Writes the operations that are complete by it. Returns -1 and says why in l->why. */
+/* Handles a GLOBALOP line, and writes the operations that it completes. Returns -1 and says why in l->why. */
 int vtf_collops_line(struct vtf_collops *o, struct vtf_line *l, uint64_t time, struct stf_writer *w);
-/* Keeps a DEFCOMM, for lines that do not say how many there are. -1: no memory. */
+/* Remembers a DEFCOMM, for lines that do not give the number of members. -1: no memory. */
 int vtf_collops_communicator(struct vtf_collops *o, const struct stf_record *rec);
-/* At the end of the text: writes what waits only for its turn; an operation without all its lines is an error. */
+/* Called at the end of the text. Writes the operations that only waited for their turn; an operation with missing
+ * lines is an error. */
 int vtf_collops_end(struct vtf_collops *o, struct stf_writer *w, char *why, size_t size);
 void vtf_collops_free(struct vtf_collops *o);
 

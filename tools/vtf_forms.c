@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* How each record looks in ASCII VTF. A form is the keyword that begins the line and then KEY=field for
- * each field, or =field for a value without a key. Scalars are KEY value, arrays KEY n value..., texts are
- * quoted; a field that an incarnation lacks is left out. doc/vtf-ascii.md explains each. */
+/* The form of each record in ASCII VTF. A form is the keyword that begins the line, then KEY=field for each
+ * field, or =field for a value without a key. Scalars are written as KEY value, arrays as KEY n value..., texts
+ * in quotes. A field that an incarnation lacks is left out. doc/vtf-ascii.md explains each form. */
 #include "config.h"
 #include "tools/vtf.h"
 
@@ -124,7 +124,7 @@ static void compile(struct vtf_form *form, const char *text, int extended, const
 	size_t len = strcspn(text, " ");
 
 	form->head = memcpy(heads + used, text, len);
-	used += len + 1; /* the array is zeros */
+	used += len + 1; /* the array was filled with zeros */
 	form->extended = extended;
 	for (text += len; *text; text += len) {
 		struct vtf_part *p = &form->part[form->n++];

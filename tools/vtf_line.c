@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Splits one line of ASCII VTF into words, and makes a record of them. */
 #include "config.h"
 #include "tools/vtf_line.h"
 
@@ -30,7 +31,8 @@ static int hex(int c)
 				       : -1;
 }
 
-/* The text between quotes, decoded in place; *p is after the first quote, then after the last. */
+/* Decodes the text between quotes in place. At the start *p is after the first quote, at the end after the last
+ * one. */
 static int unquote(struct vtf_line *line, char **p, char *end, struct vtf_word *w)
 {
 	char *s = *p, *to = s;
@@ -221,7 +223,7 @@ int vtf_counter(struct vtf_line *line, const struct vtf_word *w, unsigned type, 
 
 /* ---- records ---- */
 
-/* The word after KEY, or -1. */
+/* The index of the word after KEY, or -1. */
 static long find_key(const struct vtf_line *line, size_t at, const char *key)
 {
 	size_t i;
@@ -312,12 +314,12 @@ static void store(void *array, enum stf_type type, uint32_t i, uint64_t u)
 	case STF_WILLYID:
 		((uint32_t *)array)[i] = (uint32_t)u;
 		break;
-	default: /* no array of the table has 2 or 4 byte reals */
+	default: /* no array in the record table has reals of 2 or 4 bytes */
 		((uint64_t *)array)[i] = u;
 	}
 }
 
-/* n and the elements, from word `at` on; one word if it is a text. */
+/* Reads n and the elements, from word `at` on; a text is one word. */
 static int array(
 	struct vtf_line *line, const struct stf_field *f, size_t *at, struct stf_writer *writer, struct stf_value *v)
 {
@@ -356,7 +358,7 @@ static int array(
 	return 0;
 }
 
-/* The field of `part` from word *at on, which is moved after it. */
+/* Reads the field of `part` from word *at on, and moves *at after it. */
 static int field(struct vtf_line *line, const struct stf_layout *l, const struct vtf_part *part, size_t *at,
 	size_t first, struct stf_writer *writer)
 {
@@ -404,7 +406,7 @@ static const struct vtf_part *part_of(const struct vtf_form *form, const char *k
 	return NULL;
 }
 
-/* All words as fields of one incarnation. 1: it lacks one of the keys. */
+/* Reads all words as fields of one incarnation. Returns 1: the incarnation lacks one of the keys. */
 static int try_layout(struct vtf_line *line, const struct stf_layout *l, size_t first, struct stf_writer *writer)
 {
 	const struct vtf_form *form = vtf_form(l->id);
@@ -432,7 +434,7 @@ static int try_layout(struct vtf_line *line, const struct stf_layout *l, size_t 
 	return 0;
 }
 
-/* Sizes are those of the arrays after them, which must agree. */
+/* Sets the size fields from the arrays after them, which must have the same length. */
 static int set_sizes(struct vtf_line *line, const struct stf_layout *l)
 {
 	unsigned i, k;
@@ -446,7 +448,7 @@ static int set_sizes(struct vtf_line *line, const struct stf_layout *l)
 			struct stf_value *v = &line->values[i + 1 + k];
 
 			if (!v->array && line->values[i].u) {
-				/* left out: zeros */
+				/* missing arrays are filled with zeros */
 				v->array = memory(line, (size_t)line->values[i].u * 8);
 				v->count = (uint32_t)line->values[i].u;
 			}

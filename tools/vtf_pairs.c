@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Combines sends and receives into messages. */
 #include "config.h"
 #include "tools/vtf_pairs.h"
 
@@ -6,9 +7,9 @@
 #include <stdlib.h>
 
 struct vtf_message {
-	struct vtf_message *next;  /* in order */
-	struct vtf_message *chain; /* incomplete ones of the same key, oldest first */
-	struct vtf_half h;         /* as it came; both sides once complete */
+	struct vtf_message *next;  /* in the order of the messages */
+	struct vtf_message *chain; /* incomplete messages with the same key, oldest first */
+	struct vtf_half h;         /* as it was read; both sides once complete */
 	int complete;
 };
 
@@ -16,7 +17,7 @@ struct list {
 	struct vtf_message *first, *last;
 };
 
-/* What the two halves of a message have in common, and which of them it is. */
+/* What the two halves of a message have in common, and which half this is. */
 struct key {
 	uint64_t which, a, b;
 };
@@ -45,7 +46,7 @@ static int add_incomplete(struct vtf_pairs *p, struct vtf_message *m)
 	return 0;
 }
 
-/* Takes the oldest message that h is the other half of from its list; NULL if there is none. */
+/* Takes the oldest message whose other half is h from its list; NULL if there is none. */
 static struct vtf_message *remove_other_half(struct vtf_pairs *p, const struct vtf_half *h)
 {
 	const struct key key = key_of(h, !h->receive);
@@ -91,7 +92,7 @@ static int flush(struct vtf_pairs *p, int all, struct stf_writer *w, char *why, 
 	return rc;
 }
 
-/* Puts the two halves of a message together. */
+/* Combines the two halves of a message. */
 static void join_halves(struct vtf_message *m, const struct vtf_half *h)
 {
 	const struct vtf_half *s = h->receive ? &m->h : h, *r = h->receive ? h : &m->h;
@@ -123,7 +124,7 @@ int vtf_pairs_add(struct vtf_pairs *p, const struct vtf_half *h, struct stf_writ
 	m->h = *h;
 	m->h.m.time = h->time;
 	m->h.m.receive_time = h->receive ? STF_SEND_UNKNOWN : STF_RECEIVE_UNKNOWN;
-	/* a receive that is first, and does not say of which message, has lost its send */
+	/* a receive that comes first, and does not name its message, has lost its send */
 	m->complete = h->receive && !h->has_pair;
 	if (!m->complete && add_incomplete(p, m) < 0) {
 		free(m);

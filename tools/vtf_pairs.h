@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Sends and receives become messages again. */
+/* Combines sends and receives into messages. */
 #ifndef TOOLS_VTF_PAIRS_H
 #define TOOLS_VTF_PAIRS_H
 
@@ -8,7 +8,7 @@
 #include "base/table.h"
 #include "stf/stf.h"
 
-/* A SENDMSG or a RECVMSG line: its side of m is filled in. */
+/* A SENDMSG or RECVMSG line; only its side of m is filled in. */
 struct vtf_half {
 	uint64_t time, pair;
 	int receive, has_pair;
@@ -16,17 +16,17 @@ struct vtf_half {
 	struct stf_one_to_one_communication_4 m;
 };
 
-/* Messages in the order of their first lines, those in front written as soon as they are complete. Zeros
- * are none. */
+/* Messages in the order of their first lines. Those at the front are written as soon as they are complete. Filled
+ * with zeros, there are none. */
 struct vtf_message;
 struct vtf_pairs {
 	struct vtf_message *first, *last; /* by order */
-	struct tkm_table incomplete;      /* lists of them, by what the other half must have */
+	struct tkm_table incomplete;      /* lists of messages, by what the other half must have */
 };
 
 /* Returns -1 and says why in `why`. */
 int vtf_pairs_add(struct vtf_pairs *p, const struct vtf_half *h, struct stf_writer *w, char *why, size_t size);
-/* Writes what has no other half. */
+/* Writes the messages whose other half is missing. */
 int vtf_pairs_end(struct vtf_pairs *p, struct stf_writer *w, char *why, size_t size);
 void vtf_pairs_free(struct vtf_pairs *p);
 

@@ -8,18 +8,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A collective operation, some lines of which are still to come. */
+/* A collective operation that still has lines to be printed. */
 struct operation {
 	struct vtf_collop c;
 	uint64_t number; /* from 1, in the order of the trace */
-	uint32_t left;   /* lines */
+	uint32_t left;   /* lines that are not yet printed */
 };
 
-/* The second half of a message, or a member's line of a collective operation, waiting for its time. */
+/* The second half of a message, or a member's line of a collective operation, which waits for its time. */
 struct half {
 	uint64_t time, number; /* number: of the message, from 1, in the order of the trace */
 	struct stf_one_to_one_communication_4 m;
-	unsigned id;          /* incarnation */
+	unsigned id;          /* of the incarnation */
 	struct operation *op; /* NULL: a message */
 	uint32_t member;
 };
@@ -113,13 +113,13 @@ static void print_scalar(struct printer *p, const struct stf_field *f, uint64_t 
 	} else if (f->type >= STF_I1 && f->type <= STF_I8) {
 		fprintf(p->f, "%" PRId64, (int64_t)u);
 	} else if (u == UINT64_MAX && f->is_array && !strcmp(f->name, "start_time")) {
-		fputc('-', p->f); /* this thread's start is unknown */
+		fputc('-', p->f); /* the start of this thread's part is unknown */
 	} else {
 		fprintf(p->f, "%" PRIu64, u);
 	}
 }
 
-/* A value of a counter of that type, with the keyword and the width before it. */
+/* Prints a value of a counter of that type, with the keyword and the width before it. */
 static void print_counter(struct printer *p, unsigned type, uint64_t u, int bare)
 {
 	static const char *const word[] = { "OPAQUE", "INT", "FLOAT", "UINT" };
@@ -159,7 +159,7 @@ static int is_plain(const char *s)
 	return s[strspn(s, "0123456789")] != '\0';
 }
 
-/* xstftool: a declaration begins with its name, bare where no blank or number can be mistaken for it. */
+/* In xstftool a declaration begins with its name, without quotes if it has no blank and does not look like a number. */
 static int print_declared_name(struct printer *p, const struct stf_record *rec)
 {
 	char buf[1024];
@@ -228,7 +228,7 @@ static void print_samples(struct printer *p, const struct stf_record *rec)
 
 	stf_get_counter_value(rec, &c);
 	for (i = 0; i < c.size_1_2 || i == 0; i++) {
-		/* old readers know one counter a line */
+		/* old readers know only one counter per line */
 		if (i == 0 || !p->o->extended_vtf) {
 			fprintf(p->f, "%s%" PRIu64 " SAMP CPU ", i ? "\n" : "", rec->time);
 			print_cpu(p, c.willy);
@@ -367,7 +367,7 @@ static void free_share(struct half *h)
 	}
 }
 
-/* Prints what is due before `time`. */
+/* Prints the lines that are due before `time`. */
 static void print_due(struct printer *p, uint64_t time, int all)
 {
 	while (p->n && (all || p->heap[0].time < time)) {
@@ -381,7 +381,7 @@ static void print_due(struct printer *p, uint64_t time, int all)
 	}
 }
 
-/* One line for each member, at the time when it began. 0: this one cannot be split. */
+/* Prints one line for each member, at the time when the member began. Returns 0: the operation cannot be split. */
 static int print_collop(struct printer *p, const struct stf_record *rec)
 {
 	struct operation *op = calloc(1, sizeof(*op));
@@ -401,14 +401,14 @@ static int print_collop(struct printer *p, const struct stf_record *rec)
 		rc = push(p, &h) < 0 ? -1 : 1;
 	}
 	if (rc < 0) {
-		/* those that wait free it, and if there are none, nobody would */
+		/* the waiting lines free it; without such lines it must be freed here */
 		op->left = h.member;
 		free_share(&h);
 	}
 	return rc;
 }
 
-/* One line with all, or two that are where they belong in time. */
+/* Prints one line with everything, or two lines, each at its place in time. */
 static int print_message(struct printer *p, const struct stf_record *rec)
 {
 	struct half h = { .time = rec->time, .number = ++p->messages, .id = rec->layout->id };
@@ -426,7 +426,7 @@ static int print_message(struct printer *p, const struct stf_record *rec)
 		print_half(p, &h, 1);
 		return 0;
 	}
-	/* received before it was sent, by the clocks: the line is late, with its true time */
+	/* by its stamps, received before it was sent: the line comes late, but with its true time */
 	h.time += (uint64_t)d;
 	if (d < 0) {
 		print_half(p, &h, 1);
@@ -505,7 +505,7 @@ static void print_processes(struct printer *p)
 	}
 }
 
-/* Statements about how this trace is stored, and the classes of such statements. */
+/* Is the record a statement about how this trace is stored, or the class of such statements? */
 static int is_about_files(const struct printer *p, const struct stf_record *rec)
 {
 	return (rec->layout->id == STF_ID_info || rec->layout->id == STF_ID_class_definition) &&
@@ -550,7 +550,7 @@ static void print_head(struct printer *p)
 	print_table(p, STF_ID_info);
 }
 
-/* Statistics come before the events, so that an incomplete text shows them. */
+/* Statistics are printed before the events, so that an incomplete text includes them. */
 static int print_statistics(struct printer *p)
 {
 	const struct stf_record *rec, *file;

@@ -19,7 +19,7 @@ struct reader {
 	const char *path, *to;
 	enum stt_format format;
 	FILE *f;
-	struct stf_writer *w; /* from the first line on that is not of the head */
+	struct stf_writer *w; /* opened at the first line that is not part of the head */
 	double resolution;
 	uint64_t eventbits, start, end;
 	int has_duration;
@@ -82,7 +82,7 @@ static int read_names(struct reader *r)
 	return r->names ? 0 : refuse_line(r, "out of memory");
 }
 
-/* 1: the line was of the head. */
+/* Returns 1: the line was part of the head. */
 static int read_head(struct reader *r)
 {
 	const char *head = r->line.word[0].s;

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* The main function of xstftool. */
 #include "config.h"
 #include "tools/stftool.h"
 

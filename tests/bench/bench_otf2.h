@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What OTF2 asks a writer of a trace for: to write its full buffers, and the time after that. */
+/* The call-backs that OTF2 requires from a writer of a trace: to write out full buffers, and the time after that. */
 #ifndef TESTS_BENCH_BENCH_OTF2_H
 #define TESTS_BENCH_BENCH_OTF2_H
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Preloaded: a machine whose clocks and NTP state are sound but for one defect, the word in LIE. CLOCK_MONOTONIC_RAW stays true. */
+/* To be preloaded: simulates a machine whose clocks and NTP state are correct except for one defect, which the
+ * variable LIE names. CLOCK_MONOTONIC_RAW stays true. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <sched.h>

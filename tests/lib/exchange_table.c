@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Prints the table of formats as doc/exchange.md has it; a test compares the two. */
+/* Prints the table of formats in the form of doc/exchange.md; a test compares the two. */
 #include "config.h"
 
 #include <stdio.h>

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Preloaded: getrandom() gives the same bytes each time, so that two traces have one identity and can be compared byte by byte. */
+/* To be preloaded: getrandom() gives the same bytes each time. So two traces have the same identity and can be
+ * compared byte by byte. */
 #include <string.h>
 #include <sys/random.h>
 

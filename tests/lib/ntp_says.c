@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Preloaded: the kernel's clock as an NTP daemon would keep it, with an error that is known. CLOCK_REALTIME is NTP_OFFSET_US ahead of
- * the true time, and adjtimex() says that it is synchronised to within NTP_BOUND_US. */
+/* To be preloaded: shows the kernel's clock as an NTP daemon would keep it, with a known error. CLOCK_REALTIME is
+ * NTP_OFFSET_US ahead of the true time, and adjtimex() says that it is synchronised to within NTP_BOUND_US. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Curves in bounded memory, against sums of the same values that are made here without columns. */
+/* Curves in bounded memory, compared with sums of the same values that the test computes without columns. */
 #include "config.h"
 #include "report/axis.h"
 

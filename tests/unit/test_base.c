@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Small parts of base/: text to numbers, quoting, bytes, statistics, errors, options, files. */
 #include "config.h"
 #include "base/bytes.h"
 #include "base/err.h"

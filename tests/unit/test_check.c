@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* timertest --check against machines with a known defect: each is found, and a sound machine has none. */
+/* timertest --check on simulated machines with a known defect: it must find each defect, and none on a correct
+ * machine. */
 #define _GNU_SOURCE
 #include "config.h"
 

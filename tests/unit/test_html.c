@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Text of a trace in pages and terminals; numbers with the unit that fits. */
+/* The text of a trace in pages and terminals, and numbers with a suitable unit. */
 #include "config.h"
 #include "report/html.h"
 

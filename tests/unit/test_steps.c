@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Steps between sessions, on nodes made by hand: what must be found, and what is noise. A global tick is 1 ns. */
+/* Steps between sessions, on nodes with made-up data: which steps must be found, and what is noise. A global tick
+ * is 1 ns. */
 #include "config.h"
 #include "calib/map/curve.h"
 #include "calib/map/map.h"

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Anchors stay small however much is open, and a state found by them is that of reading from the start. */
+/* Anchors must stay small even if many records are open. A state found through anchors must equal the state found
+ * by reading from the start. */
 #include "config.h"
 
 #include <sys/stat.h>

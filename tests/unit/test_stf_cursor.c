@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Cursors with options, batches and states, against what the plain cursor gives and what was written. */
+/* Cursors with options, batches and states, compared with the result of the plain cursor and with what was
+ * written. */
 #include <dirent.h>
 #include <sys/resource.h>
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Whole traces: written, read, written again; refused; against stored ones. */
+/* Whole traces: they are written, read and written again; invalid ones are refused; results are compared with
+ * stored traces. */
 #include "config.h"
 
 #include <dirent.h>

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The table of base/table.h against an array that is searched from end to end, and without memory. */
+/* The table of base/table.h, compared with an array that is searched from end to end; also when memory is
+ * exhausted. */
 #include <stdlib.h>
 
 /* the n-th call of malloc from here on fails; 0: none does */

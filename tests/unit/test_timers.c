@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* The timers: the list, real and simulated ones, their frequency and quality. */
 #include "config.h"
 #include "base/rootfs.h"
 #include "timers/cpu_hz.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What timertest says of the change of a clock's rate, compared with clocks whose noise is known. */
+/* What timertest reports about the change of a clock's rate, compared with clocks whose noise is known. */
 #include "config.h"
 #include "calib/analysis/analysis.h"
 #include "calib/timertest/timertest.h"

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A job that sets the locale of its environment, before MPI_Init and before it records a value; it prints 0.5 as that locale has it. */
+/* A job that sets the locale of its environment before MPI_Init, and before it records a value. It prints 0.5 in
+ * the format of that locale. */
 #include <locale.h>
 #include <mpi.h>
 #include <stdio.h>

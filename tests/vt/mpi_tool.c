@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Another tool that intercepts MPI calls, as most are written: on with the PMPI_ names. */
+/* Another tool that intercepts MPI calls, as most tools do: it calls the PMPI_ functions. */
 #include <mpi.h>
 #include <stdio.h>
 

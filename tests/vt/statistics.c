@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Calls a function for 1.5 s, says how often, and is killed. Compiled with -finstrument-functions. */
+/* Calls a function for 1.5 s, prints how often, and is killed. Compiled with -finstrument-functions. */
 #include <signal.h>
 #include <stdio.h>
 #include <time.h>
