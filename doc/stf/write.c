@@ -77,8 +77,8 @@ int main(int argc, char **argv)
 		declare(w);
 		record(w);
 	}
-	/* the values above are right, so single calls are not tested; this one reports other errors, such as a full disk. 1, 0: the
-	 * duration is that of the records */
+	/* The values above are right, so the single calls are not tested. This call reports all other errors, such as
+	 * a full disk. 1, 0: the duration is that of the records */
 	if (!w || stf_writer_finish(w, 1, 0, &err) < 0) {
 		fprintf(stderr, "%s: %s: %s\n", argv[0], err.file, err.text);
 		return 1;
