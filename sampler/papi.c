@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* PAPI's preset and native events, under PAPI's names. A counter exists per thread if the component can be attached
- * to a thread, with ":process" for all threads that a process starts from then on; otherwise per process (sde) or per
- * node. There is one event set for each component, because PAPI refuses to mix them. Events that take turns also have
- * ":enabled" and ":running" times. PAPI does not give these times, so they are read from the perf events that PAPI
- * has opened. */
+/* PAPI's preset and native events, under PAPI's names. A counter exists per thread if the component can be attached to a thread,
+ * with ":process" for all threads that a process starts from then on; otherwise per process (sde) or per node. Each component has
+ * an event set of its own: PAPI refuses mixed ones. The times ":enabled" and ":running" of events that take turns are read from
+ * the perf events that PAPI has opened. */
 #include "config.h"
 #include "sampler/papi_lib.h"
 
@@ -137,8 +136,7 @@ static void remember_fds(struct papi_set *s, const struct fd_list *before, const
 	}
 }
 
-/* Are the descriptors still ours? A program that closes all descriptors may have files of its own under these
- * numbers, which PAPI would read. */
+/* Are the descriptors still ours? A program that closes all may have files of its own under these numbers. */
 static int still_ours(const struct papi_set *s)
 {
 	int i;

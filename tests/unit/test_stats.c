@@ -107,6 +107,72 @@ static void see(int64_t *v, int64_t d, uint64_t count)
 	add_up(v, (const int64_t[3]){ d, d, d }, count);
 }
 
+/* What was drawn: by key, and in all. */
+struct drawn {
+	struct vt_raw_row want[KEYS];
+	int64_t least, most;
+	uint64_t bytes;
+};
+
+static void draw(struct vt_stats *s, struct drawn *d)
+{
+	int64_t now = 0;
+	int i, j;
+
+	*d = (struct drawn){ .least = INT64_MAX };
+	for (i = 0; i < 20000; i++) {
+		int64_t inclusive = (int64_t)(check_random() % 1000), exclusive = (int64_t)(check_random() % 100);
+		struct vt_raw_row key, *want;
+
+		j = (int)(check_random() % KEYS);
+		key = (struct vt_raw_row){ .function = 1 + (uint32_t)(j % 20), .kind = j >= 20 ? 1 : VT_RAW_ROW_CALL };
+		key.bytes = j >= 20 ? 8u * (uint32_t)(j % 3) : 0;
+		key.peer = j >= 20 ? j % 2 : 0;
+		key.t.more = (uint64_t)(i % 3 == 0);
+		now += (int64_t)(check_random() % 2000);
+		if (j < 20 && i % 3) {
+			vt_stats_call(s, key.function, now, inclusive, exclusive);
+		} else {
+			vt_stats_add(s, &key, now, inclusive, exclusive);
+		}
+		want = &d->want[j];
+		see(want->t.inclusive, inclusive, want->t.count);
+		see(want->t.exclusive, exclusive, want->t.count);
+		want->function = key.function;
+		want->kind = key.kind;
+		want->bytes = key.bytes;
+		want->peer = key.peer;
+		want->t.count++;
+		want->t.more += key.t.more;
+		d->bytes += key.bytes;
+		d->least = inclusive < d->least ? inclusive : d->least;
+		d->most = inclusive > d->most ? inclusive : d->most;
+	}
+	CHECK(d->least < 10 && d->most > 990, "drawn: %lld to %lld", (long long)d->least, (long long)d->most);
+}
+
+/* Is the row of a key right? Without a row it is added to the rest of its kind. Returns the bytes that were found. */
+static uint64_t compare_row(const struct vt_raw_row *want, struct vt_raw_row *rest, uint64_t *found)
+{
+	const struct vt_raw_row *got = sum_of(want->function, want->kind, want->bytes, want->peer);
+
+	if (got->t.count == 0) {
+		rest += want->kind;
+		rest->t.count += want->t.count;
+		rest->t.inclusive[2] += want->t.inclusive[2];
+		rest->t.more += want->t.more;
+		rest->bytes += want->bytes * want->t.count;
+		return 0;
+	}
+	++*found;
+	CHECK(got->t.count == want->t.count && got->t.more == want->t.more &&
+			!memcmp(got->t.inclusive, want->t.inclusive, sizeof(got->t.inclusive)) &&
+			!memcmp(got->t.exclusive, want->t.exclusive, sizeof(got->t.exclusive)),
+		"function %u, kind %u: %llu of %llu calls", want->function, want->kind,
+		(unsigned long long)got->t.count, (unsigned long long)want->t.count);
+	return got->bytes * got->t.count;
+}
+
 /* Random rows in tables of several sizes: nothing is lost, and what has no row is with the others of its kind. */
 static void all_adds_up(void)
 {
@@ -114,64 +180,19 @@ static void all_adds_up(void)
 	size_t k;
 
 	for (k = 0; k < sizeof(sizes) / sizeof(sizes[0]); k++) {
-		struct vt_raw_row want[KEYS] = { { .function = 0 } }, rest[VT_RAW_ROW_KINDS] = { { .function = 0 } };
-		int64_t now = 0, least = INT64_MAX, most = 0;
-		uint64_t total = 0, found = 0, bytes = 0, got_bytes = 0;
+		struct vt_raw_row rest[VT_RAW_ROW_KINDS] = { { .function = 0 } };
+		uint64_t found = 0, got_bytes = 0;
 		struct vt_stats *s;
-		int i, j;
+		struct drawn d;
+		int i;
 
 		begin(sizes[k]);
 		s = vt_stats_thread(&collect, 5, OTHERS);
-		for (i = 0; i < 20000; i++) {
-			int64_t inclusive = (int64_t)(check_random() % 1000),
-				exclusive = (int64_t)(check_random() % 100);
-			struct vt_raw_row key;
-
-			j = (int)(check_random() % KEYS);
-			key = (struct vt_raw_row){ .function = 1 + (uint32_t)(j % 20),
-				.kind = j >= 20 ? 1 : VT_RAW_ROW_CALL };
-			key.bytes = j >= 20 ? 8u * (uint32_t)(j % 3) : 0;
-			key.peer = j >= 20 ? j % 2 : 0;
-			key.t.more = (uint64_t)(i % 3 == 0);
-			now += (int64_t)(check_random() % 2000);
-			if (j < 20 && i % 3) {
-				vt_stats_call(s, key.function, now, inclusive, exclusive);
-			} else {
-				vt_stats_add(s, &key, now, inclusive, exclusive);
-			}
-			see(want[j].t.inclusive, inclusive, want[j].t.count);
-			see(want[j].t.exclusive, exclusive, want[j].t.count);
-			want[j].function = key.function;
-			want[j].kind = key.kind;
-			want[j].bytes = key.bytes;
-			want[j].peer = key.peer;
-			want[j].t.count++;
-			want[j].t.more += key.t.more;
-			bytes += key.bytes;
-			least = inclusive < least ? inclusive : least;
-			most = inclusive > most ? inclusive : most;
-		}
+		draw(s, &d);
 		CHECK(rows_written > 10, "nothing is written each second: %d", rows_written);
 		vt_stats_thread_ends(s);
-		for (j = 0; j < KEYS; j++) {
-			const struct vt_raw_row *got =
-				sum_of(want[j].function, want[j].kind, want[j].bytes, want[j].peer);
-
-			total += want[j].t.count;
-			if (got->t.count == 0) {
-				rest[want[j].kind].t.count += want[j].t.count;
-				rest[want[j].kind].t.inclusive[2] += want[j].t.inclusive[2];
-				rest[want[j].kind].t.more += want[j].t.more;
-				rest[want[j].kind].bytes += want[j].bytes * want[j].t.count;
-				continue;
-			}
-			found++;
-			got_bytes += got->bytes * got->t.count;
-			CHECK(got->t.count == want[j].t.count && got->t.more == want[j].t.more &&
-					!memcmp(got->t.inclusive, want[j].t.inclusive, sizeof(got->t.inclusive)) &&
-					!memcmp(got->t.exclusive, want[j].t.exclusive, sizeof(got->t.exclusive)),
-				"%d rows, key %d: %llu of %llu calls", sizes[k], j, (unsigned long long)got->t.count,
-				(unsigned long long)want[j].t.count);
+		for (i = 0; i < KEYS; i++) {
+			got_bytes += compare_row(&d.want[i], rest, &found);
 		}
 		for (i = 0; i < VT_RAW_ROW_KINDS; i++) {
 			const struct vt_raw_row *got = sum_of(OTHERS, (uint32_t)i, 0, 0);
@@ -183,8 +204,8 @@ static void all_adds_up(void)
 				(unsigned long long)got->bytes, (unsigned long long)rest[i].bytes);
 			got_bytes += got->bytes;
 		}
-		CHECK(got_bytes == bytes && total == 20000 && least < 10 && most > 990, "%llu of %llu bytes",
-			(unsigned long long)got_bytes, (unsigned long long)bytes);
+		CHECK(got_bytes == d.bytes, "%llu of %llu bytes", (unsigned long long)got_bytes,
+			(unsigned long long)d.bytes);
 		/* three quarters of the rows are filled */
 		CHECK_INT(found, sizes[k] / 4 * 3 < KEYS ? sizes[k] / 4 * 3 : KEYS);
 	}
