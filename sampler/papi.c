@@ -22,8 +22,7 @@ static const char *const time_suffix[] = { "", ":enabled", ":running" };
 
 /* One component's event set. */
 struct part {
-	int component, set;
-	int running;
+	int component, set, running;
 	int refused; /* PAPI's code: no set could be bound to the target, and one that is not would count the sampler */
 	int sde;     /* shows -1 for what is not registered yet */
 	const struct smp_sde *direct; /* reads it without PAPI; `place` is then libsde's code */
@@ -94,8 +93,7 @@ static uint64_t event_id(int fd)
 /* ---- the descriptors that PAPI opens ------------------------------------------------------------- */
 
 struct fd_list {
-	int n;
-	int fd[256];
+	int n, fd[256];
 };
 
 static int add_fd(const char *name, void *ctx)
@@ -781,11 +779,9 @@ static int list(const struct smp_env *env, const char *hint, smp_each each, void
 	if (!l.info) {
 		return smp_why(why, "no memory");
 	}
-	if (smp_is_name(hint)) {
-		rc = list_name(&l);
-	} else {
-		rc = list_presets(&l);
-		rc = rc == 0 ? list_natives(&l) : rc;
+	rc = smp_is_name(hint) ? list_name(&l) : list_presets(&l);
+	if (rc == 0 && !smp_is_name(hint)) {
+		rc = list_natives(&l);
 	}
 	smp_free(l.info);
 	return rc;
