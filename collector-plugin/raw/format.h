@@ -73,19 +73,20 @@ struct vt_raw_head {
 	_Atomic uint64_t definitions; /* the number of the next definition */
 	_Atomic uint32_t streams;     /* data streams begun */
 	_Atomic uint32_t sessions;    /* clock sessions of the job that have ended */
-	_Atomic uint32_t
-		ending; /* enum vt_raw_ending: how the program ended, by its own account, or by exec; 0: unknown */
-	_Atomic uint32_t
-		quiet; /* the program may make no system calls (seccomp): the sampler found that, or prctl() was seen */
+	/* enum vt_raw_ending: how the program ended, by its own account, or by exec; 0: unknown */
+	_Atomic uint32_t ending;
+	/* the program may make no system calls (seccomp): the sampler found that, or prctl() was seen */
+	_Atomic uint32_t quiet;
 	_Atomic int32_t process_off;    /* recording of the process is switched off: enum in core/hooks.h */
 	_Atomic uint32_t protocol;      /* the program writes the protocol; the sampler adds how it ended */
 	_Atomic int32_t sampler;        /* process id of the sampler process that is attached; 0: none */
-	char reference[64];             /* the free clock beside the timer, which is steered: before the next */
-	_Atomic uint32_t watched;       /* the program counts its calls of MPI, for the sampler to see a deadlock: */
+	char reference[64];             /* the free clock beside a timer that is steered; stored before `pairs` */
+	_Atomic uint32_t watched;       /* 1: the program counts its calls of MPI, for the sampler to see a deadlock */
 	_Atomic uint64_t entered, left; /* calls begun, calls ended */
-	_Atomic uint64_t ahead;         /* the sampler has reserved disk space for so many blocks; */
-	_Atomic uint32_t whole;         /* the program has mapped the file up to its largest size, and requests that */
-	/* the sampler reads the timer together with the reference (VT_RAW_DEF_CLOCKS) */
+	_Atomic uint64_t ahead;         /* the sampler has reserved disk space for so many blocks */
+	_Atomic uint32_t whole;         /* 1: the program has mapped the file up to its largest size */
+	/* 1: the program wants the sampler to read the timer together with the clock `reference`, and to store the pairs
+	 * of readings as VT_RAW_DEF_CLOCKS */
 	_Atomic uint32_t pairs;
 	struct vt_raw_process process;
 };
@@ -210,8 +211,8 @@ struct vt_raw_record {
 };
 
 #define VT_RAW_GROUP 0x8000u
-/* Places begin at this number. A thread that has not called us has a place. It gets the lowest free number when all
- * numbers are known. */
+/* Places begin at this number. The sampler gives a thread a place until the thread calls the interface and gets a
+ * number. A thread that never does gets the lowest free number in the merge. */
 #define VT_RAW_PLACE 0x4000u
 enum { VT_RAW_NODE = 1 }; /* the group that always exists: all processes on this node */
 
