@@ -62,6 +62,8 @@ static const char *scope_name(enum smp_scope s)
 /* Lists what needs a thread in the program, as far as this is known before the start. */
 static void list_inside(const struct vt_settings *s)
 {
+	const char *period = vt_settings_other(s, "SYNC-PERIOD");
+	double period_s;
 	size_t i;
 
 	if (s->sampler && !strcasecmp(s->sampler, "thread")) {
@@ -71,6 +73,9 @@ static void list_inside(const struct vt_settings *s)
 	}
 	if (i < s->counter.n) {
 		printf("a thread inside the program reads the counters: %s\n", s->counter.text[i]);
+	}
+	if (period && tkm_parse_time(period, &period_s) == 0 && period_s > 0) {
+		printf("a thread inside each program of an MPI job makes clock sessions: SYNC-PERIOD %s\n", period);
 	}
 }
 

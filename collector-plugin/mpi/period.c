@@ -204,6 +204,19 @@ static int start(void)
 	return rc ? -1 : 0;
 }
 
+/* Adds to the protocol that a thread of ours is in the program. */
+static void list_thread(struct vt_job *j, const char *period)
+{
+	const char *lines = vt_job_lines_of(j->collect);
+	char *text;
+
+	/* the previous text is kept: another thread may be writing the protocol with it */
+	if (asprintf(&text, "%sINFO SESSIONS by a thread inside the program: SYNC-PERIOD %s\n", lines ? lines : "",
+		    period) >= 0) {
+		vt_set_job_lines(j->collect, text);
+	}
+}
+
 void vt_job_period_begin(struct vt_job *j)
 {
 	const char *text = vt_collect_option("SYNC-PERIOD");
@@ -241,6 +254,9 @@ void vt_job_period_begin(struct vt_job *j)
 			pthread_join(p.thread, NULL);
 			vt_collect_helper(VT_HELPER_CLOCK, 0);
 		}
+	}
+	if (all && j->rank == 0) {
+		list_thread(j, text ? text : "");
 	}
 	if (!all && j->rank == 0) {
 		vt_say(1, "WARNING",

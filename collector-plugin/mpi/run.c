@@ -170,8 +170,8 @@ static void begin(int *argc, char ***argv)
 	}
 	vt_init_entered(job.collect);
 	begin_clocks(&err);
-	vt_collect_own_protocol();
 	vt_job_period_begin(&job);
+	vt_collect_own_protocol();
 	watch();
 	vt_self();
 }

@@ -188,6 +188,8 @@ fi
 	[ "$(awk '$2 == "process"' "$dir/out" | wc -l)" -eq "$n" ] && grep -q '^Tickmark:sampler_cpu ' "$dir/out"
 ok "--list" $?
 "$build/vtrun" --list --counter sde:::nolib::X >"$dir/out" 2>"$dir/err" && grep -q '^a thread inside the program reads the counters: sde:::nolib::X$' "$dir/out" &&
+	VT_SYNC_PERIOD=2s "$build/vtrun" --list >"$dir/out" && grep -q '^a thread inside each program of an MPI job makes clock sessions: SYNC-PERIOD 2s$' "$dir/out" &&
+	VT_SYNC_PERIOD=0s "$build/vtrun" --list >"$dir/out" && ! grep -q '^a thread' "$dir/out" &&
 	"$build/vtrun" --list >"$dir/out" && ! grep -q '^a thread' "$dir/out"
 ok "--list names what needs a thread inside the program" $?
 "$build/vtrun" --counter no_such_counter on --list >"$dir/out" 2>"$dir/err" && grep -q 'no_such_counter  *cannot be recorded: ' "$dir/out"
