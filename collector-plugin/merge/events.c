@@ -115,6 +115,7 @@ static int state_enter(struct vt_merge_part *part, const struct vt_merge_event *
 
 static int state_leave(struct vt_merge_part *part, const struct vt_merge_event *e)
 {
+	part->repairs.late += e->h->n == VT_RAW_LEFT_BEFORE && e->states->n > 0;
 	return e->h->n == VT_RAW_CLOSED_BY_END ? vt_merge_close_state(part, e) : write_leave(part, e, 0);
 }
 

@@ -375,6 +375,14 @@ static void say_repairs(struct vt_merge *m)
 			(unsigned long long)r->closed);
 		vt_merge_info(m, "repairs", text);
 	}
+	if (r->late) {
+		snprintf(text, sizeof(text),
+			"%llu states seem to last until the next record that had space, because the record of their "
+			"end "
+			"is missing",
+			(unsigned long long)r->late);
+		vt_merge_info(m, "repairs", text);
+	}
 	if (r->unmatched) {
 		missing(m, "%llu ends of states without a beginning were left out", (unsigned long long)r->unmatched);
 	}

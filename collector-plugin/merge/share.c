@@ -54,6 +54,7 @@ static void add_up(struct vt_merge *m, const struct vt_merge_part *p)
 	m->repairs.moved += p->repairs.moved;
 	m->repairs.left += p->repairs.left;
 	m->repairs.closed += p->repairs.closed;
+	m->repairs.late += p->repairs.late;
 	m->repairs.unmatched += p->repairs.unmatched;
 	m->repairs.undefined += p->repairs.undefined;
 	m->repairs.largest = p->repairs.largest > m->repairs.largest ? p->repairs.largest : m->repairs.largest;

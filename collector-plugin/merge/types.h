@@ -83,6 +83,7 @@ struct vt_merge_file {
 struct vt_merge_repairs {
 	uint64_t moved, largest, left, farthest;
 	uint64_t closed;    /* states that were open where the records of their thread ended */
+	uint64_t late;      /* states whose end was lost, and which end at a later record */
 	uint64_t unmatched; /* leaves without an enter, which are left out */
 	uint64_t undefined; /* states without a definition */
 };

@@ -65,9 +65,10 @@ int vt_mpi_enter(struct vt_mpi_call *k, struct vt_mpi_function *f)
 	if (vt_trace_enter(f->id, 0, VT_TRACE_FUNCTION) == VT_OK) {
 		t = vt_tls.trace;
 		k->frame = t->top;
-		k->recorded = t->top > t->frame && t->top[-1].how.recorded;
+		k->recorded = t->top > t->frame ? t->top[-1].how.recorded : VT_TRACE_NOT;
 	}
-	k->enter = __builtin_expect(k->recorded, 1) ? vt_tls.thread->stream->now : vt_ticks_now(k->collect).v;
+	k->enter = __builtin_expect(k->recorded == VT_TRACE_RECORDED, 1) ? vt_tls.thread->stream->now
+									 : vt_ticks_now(k->collect).v;
 	vt_mpi_count(1);
 	return 1;
 }

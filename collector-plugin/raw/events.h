@@ -27,8 +27,9 @@ struct vt_raw_state_enter {
 };
 /* VT_RAW_STATE_LEAVE has no body: the thread leaves its innermost state. With source locations, the records
  * VT_RAW_ENTER and VT_RAW_LEAVE are used instead (raw/format.h). */
-/* `n` of VT_RAW_STATE_LEAVE: the program leaves the state; or its thread ended with the state open. */
-enum { VT_RAW_LEFT = 0, VT_RAW_CLOSED_BY_END = 1 };
+/* `n` of VT_RAW_STATE_LEAVE: the program leaves the state; or its thread ended with the state open; or the program
+ * left it earlier, and the record of that was lost. */
+enum { VT_RAW_LEFT = 0, VT_RAW_CLOSED_BY_END = 1, VT_RAW_LEFT_BEFORE = 2 };
 /* VT_RAW_OWNER has no body: the short records after it in its block (raw/short.h) belong to the thread `where`. */
 struct vt_raw_scope {
 	uint32_t scope, seqnr, scl;

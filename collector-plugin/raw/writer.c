@@ -245,15 +245,20 @@ struct vt_raw_block *vt_raw_begin_block(struct vt_raw *r, struct vt_raw_stream *
 		flush_alone(r, kind);
 	}
 	b = r->closed ? NULL : get_block(r, kind, &why);
+	if (!b && !r->closed && kind == VT_RAW_DEFINITIONS && why == EFBIG) {
+		b = get_block(r, kind, &why);
+	}
 	if (!b) {
 		if (!r->closed && !atomic_load_explicit(&r->head->stop, memory_order_relaxed)) {
 			/* definitions have no stamp */
-			atomic_store_explicit(&r->head->stop_tick, kind == VT_RAW_DATA ? base : r->head->start_tick,
+			atomic_store_explicit(&r->head->stop_tick, kind == VT_RAW_DATA ? base : r->head->end_tick,
 				memory_order_relaxed);
 			atomic_store_explicit(&r->head->stop, (uint32_t)why, memory_order_release);
-			if (r->stopped && !vt_raw_is_forbidden(r)) {
-				r->stopped(r->path, why);
-			}
+		}
+		/* the sampler process, which says nothing, may have been the first to find no space */
+		if (!r->closed && r->stopped && !vt_raw_is_forbidden(r)) {
+			r->stopped(r->path, why);
+			r->stopped = NULL;
 		}
 		return NULL;
 	}
@@ -286,12 +291,17 @@ static void wake_keeper(struct vt_raw *r)
 	}
 }
 
+void vt_raw_count_lost(struct vt_raw_stream *s, int records)
+{
+	s->lost += (uint64_t)records;
+	if (!s->raw->forgotten) {
+		atomic_fetch_add_explicit(&s->raw->head->lost, (uint64_t)records, memory_order_relaxed);
+	}
+}
+
 static uint8_t *count_lost(struct vt_raw_stream *s)
 {
-	s->lost++;
-	if (!s->raw->forgotten) {
-		atomic_fetch_add_explicit(&s->raw->head->lost, 1, memory_order_relaxed);
-	}
+	vt_raw_count_lost(s, 1);
 	return NULL;
 }
 

@@ -179,6 +179,10 @@ int vt_raw_clocks(struct vt_raw *r, const char *lines, size_t n);
  * stamp is. */
 void vt_raw_session_over(struct vt_raw *r);
 
+/* Counts so many records as lost that the caller did not try to write. Negative: what the caller tried in vain was no
+ * event of the program. */
+void vt_raw_count_lost(struct vt_raw_stream *s, int records);
+
 /* The slow path of vt_raw_room(). */
 uint8_t *vt_raw_room_slow(struct vt_raw_stream *s, size_t size, int64_t stamp, uint32_t *dt);
 

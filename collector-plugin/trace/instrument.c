@@ -234,9 +234,10 @@ static __attribute__((noinline)) void exit_counted(uintptr_t address)
 	ltick_t now;
 
 	if (VT_LIKELY(t && (f = t->top - 1) < t->counted && f->address == address && f->how.kind == VT_TRACE_CALL &&
-		    !f->how.ruled && !f->how.folded && f->start && !t->n_communications)) {
+		    f->how.recorded != VT_TRACE_LOST && !f->how.ruled && !f->how.folded && f->start &&
+		    !t->n_communications)) {
 		now = tmr_read_counter();
-		if (!f->how.recorded ||
+		if (f->how.recorded == VT_TRACE_NOT ||
 			((vt_tls.state != VT_TLS_ON || !vt_trace_is_sampled(now)) &&
 				vt_raw_leave_quickly(t->stream, now))) {
 			inclusive = now.v - f->start;

@@ -57,6 +57,12 @@ static void find_stack(struct vt_trace_thread *t, int is_process)
 	}
 }
 
+/* rc: what the writer of the enter returned. */
+static inline uint8_t recorded_or_lost(int rc)
+{
+	return rc == 0 ? VT_TRACE_RECORDED : VT_TRACE_LOST;
+}
+
 /* ENTER-USERCODE: enters a state that lasts as long as the thread. */
 static void enter_usercode(struct vt_collect *c, const struct vt_thread *t, struct vt_trace_thread *own)
 {
@@ -66,8 +72,8 @@ static void enter_usercode(struct vt_collect *c, const struct vt_thread *t, stru
 
 	*f = (struct vt_trace_frame){ .function = id, .sp = UINTPTR_MAX, .how.kind = VT_TRACE_THREAD, .start = now.v };
 	if (rule & VT_TRACE_RECORD && vt_trace_wanted && t->stream && vt_process_off() == 0) {
-		f->how.recorded =
-			vt_raw_state_enter(t->stream, now, (uint16_t)t->number, id, vt_raw_short_code(id)) == 0;
+		f->how.recorded = recorded_or_lost(
+			vt_raw_state_enter(t->stream, now, (uint16_t)t->number, id, vt_raw_short_code(id)));
 	}
 }
 
@@ -168,6 +174,34 @@ static void no_event(const struct vt_event *e)
 	(void)e;
 }
 
+/* Records again that states were left, where the records of that are lost. Otherwise later states would be inside
+ * states that ended long ago. Returns 0, or -1: a record was lost again, and counted. */
+static int record_lost_leaves(struct vt_trace_thread *t, uint32_t number, ltick_t now)
+{
+	for (; t->owed; t->owed--) {
+		if (vt_raw_event(t->stream, now, (uint16_t)number, VT_RAW_STATE_LEAVE, VT_RAW_LEFT_BEFORE, NULL, 0) <
+			0) {
+			return -1;
+		}
+	}
+	return 0;
+}
+
+/* Ends a state that is open at the end of its thread. Only the end of ENTER-USERCODE is an event of the thread. */
+static void end_with_thread(const struct vt_thread *t, const struct vt_trace_frame *f, ltick_t now)
+{
+	int is_event = f->how.kind == VT_TRACE_THREAD;
+
+	if (f->how.recorded == VT_TRACE_RECORDED &&
+		vt_raw_event(t->stream, now, (uint16_t)t->number, VT_RAW_STATE_LEAVE,
+			is_event ? VT_RAW_LEFT : VT_RAW_CLOSED_BY_END, NULL, 0) < 0 &&
+		!is_event) {
+		vt_raw_count_lost(t->stream, -1);
+	} else if (f->how.recorded == VT_TRACE_LOST && is_event) {
+		vt_raw_count_lost(t->stream, 1);
+	}
+}
+
 /* The states of a thread end with the thread. If a thread could not report its end, the merge closes its states. */
 static void thread_ends(struct vt_thread *t)
 {
@@ -179,8 +213,8 @@ static void thread_ends(struct vt_thread *t)
 	}
 	vt_trace_not_plain(own);
 	now = vt_ticks_now(vt_tls.collect);
-	for (; own->owed; own->owed--) {
-		vt_raw_event(t->stream, now, (uint16_t)t->number, VT_RAW_STATE_LEAVE, VT_RAW_LEFT, NULL, 0);
+	if (record_lost_leaves(own, t->number, now) < 0) {
+		vt_raw_count_lost(t->stream, -1);
 	}
 	while (own->top > own->frame) {
 		const struct vt_trace_frame *f = --own->top;
@@ -188,10 +222,7 @@ static void thread_ends(struct vt_thread *t)
 		if (own->stats) {
 			count_call(own, f, now.v);
 		}
-		if (f->how.recorded) {
-			vt_raw_event(t->stream, now, (uint16_t)t->number, VT_RAW_STATE_LEAVE,
-				f->how.kind == VT_TRACE_THREAD ? VT_RAW_LEFT : VT_RAW_CLOSED_BY_END, NULL, 0);
-		}
+		end_with_thread(t, f, now);
 	}
 	vt_stats_thread_ends(own->stats);
 	own->stats = NULL;
@@ -255,21 +286,6 @@ static inline struct vt_trace_thread *self(VT_ErrorCode *rc)
 	return self_slow(rc);
 }
 
-/* Records leaves for which there was no space when they happened. Otherwise later states would be inside states that
- * ended long ago. */
-static void record_deferred_leaves(struct vt_trace_thread *t, ltick_t now)
-{
-	while (t->owed && vt_trace_record(now, VT_RAW_STATE_LEAVE, VT_RAW_LEFT, NULL, 0) == 0) {
-		t->owed--;
-	}
-}
-
-static void defer_leave(struct vt_trace_thread *t)
-{
-	vt_trace_not_plain(t);
-	t->owed++;
-}
-
 /* Records that the thread enters the function of frame f, at the frame's stamp. */
 static inline void record_enter(struct vt_trace_thread *t, struct vt_trace_frame *f, uint32_t scl, ltick_t now)
 {
@@ -278,36 +294,38 @@ static inline void record_enter(struct vt_trace_thread *t, struct vt_trace_frame
 	if (__builtin_expect(vt_has_windows(vt_tls.collect) && !vt_collect_in_window(now), 0)) {
 		return;
 	}
-	if (__builtin_expect(t->owed != 0, 0)) {
-		record_deferred_leaves(t, now);
-	}
-	if (scl) {
+	if (__builtin_expect(t->owed && record_lost_leaves(t, vt_tls.thread->number, now) < 0, 0)) {
+		rc = -1;
+	} else if (scl) {
 		rc = vt_raw_enter(vt_tls.thread->stream, now, (uint16_t)vt_tls.thread->number, f->function, scl);
 	} else {
 		rc = vt_raw_state_enter(vt_tls.thread->stream, now, (uint16_t)vt_tls.thread->number, f->function,
 			vt_raw_short_code(f->function));
 	}
-	f->how.recorded = rc == 0 && t->owed == 0;
-	if (__builtin_expect(rc == 0 && t->owed != 0, 0)) {
-		defer_leave(t);
-	}
+	f->how.recorded = recorded_or_lost(rc);
 	if (!f->how.ruled || vt_trace_verdict(f->function)->count) {
 		vt_trace_sample(now);
 	}
 }
 
-/* Records that the thread leaves a state whose enter was recorded, even if the thread does not record now. */
-static inline void record_leave(struct vt_trace_thread *t, uint32_t scl, ltick_t now, int count)
+/* Records that the thread leaves a state whose enter was recorded, even if the thread does not record now. recorded:
+ * of that state. */
+static inline void record_leave(struct vt_trace_thread *t, uint8_t recorded, uint32_t scl, ltick_t now, int count)
 {
-	int rc;
+	int rc = 0;
 
-	if (scl) {
+	if (__builtin_expect(recorded == VT_TRACE_LOST, 0)) {
+		vt_raw_count_lost(vt_tls.thread->stream, 1);
+	} else if (__builtin_expect(t->owed && record_lost_leaves(t, vt_tls.thread->number, now) < 0, 0)) {
+		rc = -1;
+	} else if (scl) {
 		rc = vt_raw_leave(vt_tls.thread->stream, now, (uint16_t)vt_tls.thread->number, 0, scl);
 	} else {
 		rc = vt_raw_state_leave(vt_tls.thread->stream, now, (uint16_t)vt_tls.thread->number);
 	}
 	if (__builtin_expect(rc != 0, 0)) {
-		defer_leave(t);
+		vt_trace_not_plain(t);
+		t->owed++;
 	}
 	if (vt_tls.state == VT_TLS_ON && count) {
 		vt_trace_sample(now);
@@ -431,11 +449,15 @@ static inline int leave_unrecorded(struct vt_trace_thread *t, enum vt_trace_kind
 	return 1;
 }
 
-/* States nested more deeply than there is room for are only counted. */
-static inline int enter_beyond(struct vt_trace_thread *t)
+/* States nested more deeply than there is room for are not recorded. Their leave does not find their rule, so it counts
+ * as lost together with the enter. */
+static inline int enter_beyond(struct vt_trace_thread *t, uint32_t rule)
 {
-	if (t->top != t->end) {
+	if (VT_LIKELY(t->top != t->end)) {
 		return 0;
+	}
+	if (rule & VT_TRACE_RECORD && vt_trace_on()) {
+		vt_raw_count_lost(vt_tls.thread->stream, 2);
 	}
 	vt_trace_not_plain(t);
 	t->beyond++;
@@ -459,7 +481,7 @@ static __attribute__((noinline)) VT_ErrorCode enter_slowly(uint32_t function, ui
 	if (!rule || vt_tls.inside) {
 		return rule ? VT_ERR_INVT : VT_ERR_BADSYMBOLID;
 	}
-	if (enter_beyond(t)) {
+	if (enter_beyond(t, rule)) {
 		return VT_OK;
 	}
 	f = t->top++;
@@ -494,7 +516,7 @@ VT_ErrorCode vt_trace_enter(uint32_t function, uint32_t scl, enum vt_trace_kind 
 
 	if (VT_LIKELY(t && !scl && vt_trace_rule(function) == VT_TRACE_PLAIN)) {
 		if (vt_tls.state == VT_TLS_ON ? enter_quickly(t, function, kind)
-					      : enter_unrecorded(t, function, kind) || enter_beyond(t)) {
+					      : enter_unrecorded(t, function, kind) || enter_beyond(t, 0)) {
 			return VT_OK;
 		}
 	}
@@ -515,7 +537,7 @@ static __attribute__((noinline)) void pop_told(struct vt_trace_thread *t, uint32
 		count_call(t, &f, now.v);
 	}
 	if (f.how.recorded) {
-		record_leave(t, scl, now, f.how.ruled ? vt_trace_verdict(f.function)->count : 1);
+		record_leave(t, f.how.recorded, scl, now, f.how.ruled ? vt_trace_verdict(f.function)->count : 1);
 	}
 	if (f.how.ruled) {
 		vt_trigger_left(t, &f);
@@ -534,7 +556,7 @@ static inline void pop(struct vt_trace_thread *t, uint32_t scl, ltick_t now)
 	t->top = f;
 	t->folded = f->how.folded;
 	if (f->how.recorded) {
-		record_leave(t, scl, now, 1);
+		record_leave(t, f->how.recorded, scl, now, 1);
 	}
 }
 
@@ -658,9 +680,7 @@ static inline void call(uint32_t function, uint32_t rule, uintptr_t address, uin
 	if (!t || vt_tls.inside) {
 		return;
 	}
-	if (__builtin_expect(t->top == t->end, 0)) {
-		vt_trace_not_plain(t);
-		t->beyond++;
+	if (enter_beyond(t, rule)) {
 		return;
 	}
 	while (__builtin_expect(t->top > t->frame && is_over(t, t->top - 1, sp), 0)) {

@@ -34,6 +34,9 @@ VT_HIDDEN int vt_trace_start(int wanted);
 enum vt_trace_kind { VT_TRACE_REGION = 1, VT_TRACE_FUNCTION = 2, VT_TRACE_CALL = 3, VT_TRACE_THREAD = 4 };
 
 enum { VT_TRACE_QUICK = 1 };
+/* Is the enter of a state in the raw file? Not if a filter rejected it, or if it is lost; then its leave counts as
+ * lost, too. */
+enum { VT_TRACE_NOT = 0, VT_TRACE_RECORDED = 1, VT_TRACE_LOST = 2 };
 
 /* A state of the calling thread that has been entered and not left. */
 struct vt_trace_frame {
@@ -43,8 +46,8 @@ struct vt_trace_frame {
 	uint32_t function;
 	struct vt_trace_how {
 		uint8_t kind;
-		uint8_t recorded;
-		uint8_t folded; /* its caller folds the functions that it calls */
+		uint8_t recorded; /* VT_TRACE_NOT, _RECORDED or _LOST */
+		uint8_t folded;   /* its caller folds the functions that it calls */
 		uint8_t ruled;
 	} how;
 	/* STATISTICS: when it was entered, and the ticks of what it called */
@@ -64,7 +67,7 @@ struct vt_trace_thread {
 	struct vt_raw_stream *stream; /* of the thread */
 	struct vt_trace_frame *end;
 	struct vt_callstack_thread stack;
-	uint64_t owed;          /* leaves for which there was no space in the raw file */
+	uint64_t owed;          /* leaves that were lost, of states whose enter is in the raw file */
 	uint64_t beyond;        /* states nested beyond the room; they are not recorded */
 	struct vt_stats *stats; /* NULL: STATISTICS is off */
 	/* what the call of MPI at `communicating` has sent and received so far */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Records twice the same number of values, and runs a command in between: no_room CALLS COMMAND. Prints how many times the processor time
  * of the first part the second one takes, and ends with status 7. With -DSHIM a library to be preloaded: where the file system of raw files
- * has an end (SHIM_END bytes, with the errno SHIM_ERRNO) or the folder SHIM_NO_MAP
+ * has an end (SHIM_END bytes, with the errno SHIM_ERRNO, as long as there is a file SHIM_WHILE, if that is set) or the folder SHIM_NO_MAP
  * cannot be mapped. With SHIM_NAMES each name of a file is a file of its own, and none is without, as on FUSE;
  * SHIM_FUSE is a folder that seems to be there. */
 #ifdef SHIM
@@ -19,9 +19,9 @@
 
 static int is_beyond(off_t end)
 {
-	const char *at = getenv("SHIM_END"), *why = getenv("SHIM_ERRNO");
+	const char *at = getenv("SHIM_END"), *why = getenv("SHIM_ERRNO"), *until = getenv("SHIM_WHILE");
 
-	if (at && why && end > atol(at)) {
+	if (at && why && end > atol(at) && (!until || access(until, F_OK) == 0)) {
 		errno = atoi(why);
 		return 1;
 	}
