@@ -31,13 +31,12 @@ int vt_merge_info(struct vt_merge *m, const char *cls, const char *text)
 
 	snprintf(key, sizeof(key), "%s\1%s", cls, text);
 	e = vt_merge_name_entry(&m->infos, key);
-	if (!e) {
-		return -1;
-	}
-	if (e->id) {
+	if (e && e->id) {
 		return 0;
 	}
-	e->id = 1;
+	if (e) { /* without memory, it may be in the trace twice */
+		e->id = 1;
+	}
 	return stf_writer_info(m->w, cls, text);
 }
 

@@ -5,6 +5,7 @@
 #endif
 #include "config.h"
 #include "sampler/source.h"
+#include "sampler/validate.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -13,6 +14,7 @@
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/timex.h>
+#include <sys/wait.h>
 
 #include "tests/lib/check.h"
 #include "tests/lib/sampler_set.h"
@@ -282,6 +284,71 @@ static void totals_lie_between_outside_totals(void)
 	drop();
 }
 
+/* Its CPU time is known by what it waits for. */
+static void another_process_is_read_by_its_files(void)
+{
+	enum { PAGES = 3000, SPIN_MS = 120 };
+	const char *all = "proc_* on";
+	struct tkm_err err = { TKM_OK, "" };
+	int ready[2], go[2], status;
+	struct rusage after;
+	char c = 0;
+	pid_t pid;
+
+	CHECK(pipe(ready) == 0 && pipe(go) == 0, "no pipe");
+	pid = fork();
+	if (pid == 0) {
+		close(go[1]);
+		_exit(smp_work_faults(PAGES) < 0 || smp_work_spin(SPIN_MS) < 0 || write(ready[1], &c, 1) != 1 ||
+			read(go[0], &c, 1) != 0);
+	}
+	close(ready[1]);
+	close(go[0]);
+	CHECK_INT(read(ready[0], &c, 1), 1);
+	smp_env_init(&env);
+	plan = smp_plan_open(&env, &all, 1, NULL, 0, &err);
+	set = smp_set_open(plan, &(struct smp_target){ SMP_PROCESS, pid, 0 }, &err);
+	CHECK(set != NULL, "%s", err.text);
+	read_again();
+	CHECK(got("proc_usr") + got("proc_sys") >= 1000 * SPIN_MS && got("proc_minflt") >= PAGES,
+		"%lld us, %lld faults", got("proc_usr") + got("proc_sys"), got("proc_minflt"));
+	close(go[1]);
+	CHECK(wait4(pid, &status, 0, &after) == pid && status == 0, "status %d", status);
+	CHECK(got("proc_usr") + got("proc_sys") <= 1000000 * (after.ru_utime.tv_sec + after.ru_stime.tv_sec) +
+					after.ru_utime.tv_usec + after.ru_stime.tv_usec &&
+			got("proc_minflt") <= after.ru_minflt,
+		"%lld us, %lld faults", got("proc_usr") + got("proc_sys"), got("proc_minflt"));
+	CHECK(got("proc_maxrss") >= PAGES * sysconf(_SC_PAGESIZE) && got("proc_maxrss") <= after.ru_maxrss * 1024,
+		"proc_maxrss: %lld, %ld KiB", got("proc_maxrss"), after.ru_maxrss);
+	CHECK_INT(smp_set_read(set, value, state), -1);
+	drop();
+	close(ready[0]);
+}
+
+/* Pages of the address space of this process. */
+static long mapped_pages(void)
+{
+	FILE *f = fopen("/proc/self/statm", "r");
+	long n = 0;
+
+	CHECK(f && fscanf(f, "%ld", &n) == 1, "no /proc/self/statm");
+	fclose(f);
+	return n;
+}
+
+static void work_leaves_nothing_behind(void)
+{
+	long before;
+	int i;
+
+	CHECK_INT(smp_work_faults(2000), 0);
+	before = mapped_pages();
+	for (i = 0; i < 10; i++) {
+		CHECK_INT(smp_work_faults(2000), 0);
+	}
+	CHECK(mapped_pages() < before + 2000, "%ld pages more", mapped_pages() - before);
+}
+
 /* ---- clocks that we set -------------------------------------------------------------------------- */
 
 static struct {
@@ -367,6 +434,8 @@ int main(int argc, char **argv)
 	RUN(ended_thread_is_said);
 	RUN(foreign_pipes_are_not_read);
 	RUN(totals_lie_between_outside_totals);
+	RUN(another_process_is_read_by_its_files);
+	RUN(work_leaves_nothing_behind);
 	RUN(steps_are_told_from_slewing);
 	return check_end();
 }
