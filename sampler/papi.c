@@ -489,7 +489,7 @@ static void *open_set(const struct smp_env *env, const struct smp_target *target
 	s->in_order = s->n_parts == 1 && !s->part[0].direct && s->part[0].running && s->part[0].n == n;
 	s->unregistered = s->n_parts && s->part[0].sde ? -1 : INT64_MIN;
 	for (i = 0; i < n; i++) {
-		s->in_order &= s->place[i] == (int)i;
+		s->in_order &= s->timing[i] == 0; /* times without the count */
 	}
 	return s;
 }

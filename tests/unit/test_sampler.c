@@ -196,6 +196,17 @@ static void devices_go_and_come(void)
 	drop();
 }
 
+/* No value at the moment is not the end of what is observed. */
+static void a_device_alone_that_goes(void)
+{
+	unpack("two-sockets");
+	OPEN(SMP_NODE, 0, "disk_io:sdb");
+	CHECK_INT(smp_set_read(set, value, state), 1);
+	shell("rm -r %s/sys/block/%s", "sdb");
+	CHECK_INT(smp_set_read(set, value, state), 0);
+	drop();
+}
+
 static void make_interface(const char *name, const char *rx, const char *tx)
 {
 	char path[128];
@@ -422,6 +433,7 @@ int main(int argc, char **argv)
 	RUN(gathered_snapshot_reads);
 	RUN(counts_of_32_bits_wrap);
 	RUN(devices_go_and_come);
+	RUN(a_device_alone_that_goes);
 	RUN(devices_that_were_absent);
 	RUN(interface_from_another_namespace);
 	RUN(cpus_go_and_come);
