@@ -95,7 +95,7 @@ static int next_word(const char **p, char *word, size_t size)
 	return 1;
 }
 
-/* Parses LOWER[:UPPER[:STRIDE]]; N is the end. */
+/* Parses LOWER[:UPPER[:STRIDE]]; N is the end. What is left out stays as it is in *t. */
 static int take_triplet(const char *word, struct vt_trigger *t)
 {
 	char *end = NULL;
@@ -104,8 +104,6 @@ static int take_triplet(const char *word, struct vt_trigger *t)
 		return 0;
 	}
 	t->first = strtol(word, &end, 10);
-	t->last = -1;
-	t->stride = 1;
 	if (*end == ':') {
 		t->last = toupper((unsigned char)end[1]) == 'N' ? -1 : strtol(end + 1, NULL, 10);
 		end = toupper((unsigned char)end[1]) == 'N' ? end + 2 : end + 1 + strspn(end + 1, "0123456789");
