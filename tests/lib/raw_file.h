@@ -27,9 +27,9 @@ static inline struct vt_raw *create(struct vt_raw_options o)
 	o.block_size = o.block_size ? o.block_size : 4096;
 	o.max_blocks = o.max_blocks ? o.max_blocks : 64;
 	o.timer = "test";
-	o.program = "prog";
-	o.job = "job";
-	o.trace = "/t.stf";
+	o.program = o.program ? o.program : "prog";
+	o.job = o.job ? o.job : "job";
+	o.trace = o.trace ? o.trace : "/t.stf";
 	o.hz = 1e9;
 	o.start = ltick(1000);
 	r = vt_raw_create(&o, &e);

@@ -7,6 +7,7 @@
 #include "calib/compare/queue_sim.h"
 #include "timers/sim.h"
 #include "tests/lib/check.h"
+#include "tests/lib/heap.h"
 
 enum { MANY = 200000 };
 
@@ -84,7 +85,63 @@ static void both_libraries_give_the_same_numbers(void)
 		CHECK_NEAR(got[i], want[i], 1e-12);
 	}
 	cal_random_free(r);
+	/* splitmix64 from 0: its second word is 0x6e789e6aa1b965f4 */
+	CHECK_NEAR(cal_random_fixed(1, 0, 0), 0x1.b9e279aa86e59p-2, 0);
 }
+
+/* Of everything that takes memory, once. */
+static void take_and_give_back(void)
+{
+	static const double x[6] = { 0, 1, 2, 3, 4, 5 }, y[6] = { 0, 1, 2, 3, 4, 5 };
+	double a, b, bins[3], at[6];
+	struct cal_random *r = cal_random_new(1);
+
+	cal_random_free(r);
+	CHECK(cal_line_fit(x, y, 6, &a, &b) == 0 && cal_line_fit_robust(x, y, 6, &a, &b) == 0, "lines");
+	CHECK(cal_histogram(x, 6, 0, 5, bins, 3) == 0 && cal_histogram(x, 6, 5, 0, bins, 3) < 0, "histograms");
+#ifdef HAVE_GSL
+	CHECK(cal_spline_of_gsl(1, x, y, 6, x, at, 6) == 0, "a curve");
+#else
+	(void)at;
+#endif
+}
+
+static void all_memory_is_given_back(void)
+{
+	CHECK_HEAP(take_and_give_back, 40);
+}
+
+#if HEAP_IS_COUNTED
+/* Returns 0 if all of it worked. GSL itself neither survives it nor frees all inside its solvers, so
+ * robust lines and cubic curves are left out. */
+static int take_all(void)
+{
+	static const double x[6] = { 0, 1, 2, 3, 4, 5 };
+	struct cal_random *r = cal_random_new(1);
+	double v[6];
+	int rc = (r ? 0 : -1) + cal_histogram(x, 6, 0, 5, v, 3);
+
+#ifdef HAVE_GSL
+	rc += cal_spline_of_gsl(3, x, x, 6, x, v, 6);
+#endif
+	cal_random_free(r);
+	return rc;
+}
+
+static void each_allocation_that_fails_is_an_error(void)
+{
+	long all = heap_asked, before = heap_pieces, n;
+
+	CHECK_INT(take_all(), 0);
+	all = heap_asked - all;
+	for (n = 1; n <= all; n++) {
+		heap_fails = heap_asked + n;
+		CHECK(take_all() < 0, "%ld of %ld: not reported", n, all);
+		heap_fails = 0;
+		CHECK(heap_pieces == before, "%ld of %ld: %ld pieces are kept", n, all, heap_pieces - before);
+	}
+}
+#endif
 
 static void lines_are_found_and_outliers_do_not_move_the_robust_one(void)
 {
@@ -151,7 +208,6 @@ static void histograms_count_what_is_between_two_values(void)
 {
 	static const double v[] = { -0.1, 0, 0.1, 0.3, 0.7, 0.71, 1, 1.0000001, 0.2 };
 	struct cal_random *r = cal_random_new(9);
-	static double drawn[100000];
 	double count[10], sum = 0;
 	int i;
 
@@ -466,6 +522,12 @@ int main(int argc, char **argv)
 #endif
 	RUN(distributions_have_their_means_and_quantiles);
 	RUN(both_libraries_give_the_same_numbers);
+	RUN(all_memory_is_given_back);
+#if HEAP_IS_COUNTED
+	RUN(each_allocation_that_fails_is_an_error);
+#else
+	SKIP("each_allocation_that_fails_is_an_error", HEAP_WHY);
+#endif
 	RUN(lines_are_found_and_outliers_do_not_move_the_robust_one);
 	RUN(histograms_count_what_is_between_two_values);
 	RUN(the_allan_deviation_is_that_of_known_noise);

@@ -8,6 +8,7 @@
 #include "calib/session/sync.h"
 #include "timers/sim.h"
 #include "tests/lib/check.h"
+#include "tests/lib/heap.h"
 
 static double between(double low, double high)
 {
@@ -465,6 +466,9 @@ static void timer_skip_chooses_the_nodes(void)
 		CHECK_INT(used, cases[i].used);
 		CHECK_INT(run.interpolation, cases[i].skip < 0 ? CAL_LINEAR : CAL_CONSTRAINED);
 		CHECK_INT(run.rank[1].map.pieces, used - 1);
+		CHECK(cal_solve(&run, -1, &err) == 0, "%s", err.text); /* anew, by the two at its ends */
+		CHECK_INT(run.interpolation, CAL_LINEAR);
+		CHECK_INT(run.rank[1].map.pieces, 1);
 		cal_run_free(&run);
 		cal_link_close(l);
 	}
@@ -483,6 +487,11 @@ static void a_clock_that_was_set_does_not_stretch_the_run(void)
 	CHECK(cal_solve(&run, -1, &err) == 0, "%s", err.text);
 	CHECK_INT(run.clock_was_set, 1);
 	CHECK_NEAR((double)run.end.v * run.period_s, 10, 1e-3);
+	/* one reading of the realtime clock, and no frequency */
+	run.rank[0].anchors = 1;
+	CHECK(cal_solve(&run, -1, &err) == 0, "%s", err.text);
+	run.rank[0].nominal_hz = 0;
+	CHECK(cal_solve(&run, -1, &err) < 0 && strstr(err.text, "rank 0: neither a frequency"), "%s", err.text);
 	cal_run_free(&run);
 	cal_link_close(l);
 }
@@ -558,6 +567,42 @@ static void correction_data_comes_back_bit_for_bit(void)
 	comes_back("drift={rank}900ppm,tick=1ns", "TICKMARK-CLK 1\n", 1);
 }
 
+/* A step leads to a map of two pieces, and the middle sessions to a curve. */
+static void calibrate_and_free(enum cal_sync_method method)
+{
+	struct scenario sc = { "heap", 3, "tick=1ns,step={rank}s@700ms", quiet, 2, 0.1, 0, 0, 0, CAL_CUBIC, method };
+	struct tkm_err err;
+	struct cal_link *l = cal_link_sim(3, sc.clocks, sc.network, &err);
+	struct cal_run run, back;
+	char *text;
+	size_t n;
+
+	CHECK(calibrate(l, &sc, &run, &err) == 0, "%s", err.text);
+	text = as_text(&run, &n);
+	CHECK(cal_clk_read(text, n, "x.clk", &back, &err) == 0, "%s", err.text);
+	cal_run_free(&back);
+	CHECK(cal_clk_read(text, n / 2, "x.clk", &back, &err) < 0, "half a file was taken");
+	free(text);
+	cal_run_free(&run);
+	cal_link_close(l);
+}
+
+static void by_itc(void)
+{
+	calibrate_and_free(CAL_SYNC_ITC);
+}
+
+static void by_pairs(void)
+{
+	calibrate_and_free(CAL_SYNC_PAIRS);
+}
+
+static void all_memory_is_given_back(void)
+{
+	CHECK_HEAP(by_itc, 20);
+	CHECK_HEAP(by_pairs, 20);
+}
+
 static void every_cut_of_the_file_is_an_error(void)
 {
 	struct scenario sc = { "cut", 2, "tick=1ns,step={rank}s@700ms", quiet, 1, 0.5, -1, 0, 0, CAL_CONSTRAINED,
@@ -601,5 +646,6 @@ int main(int argc, char **argv)
 	RUN(nothing_received_is_an_error_with_the_rank);
 	RUN(correction_data_comes_back_bit_for_bit);
 	RUN(every_cut_of_the_file_is_an_error);
+	RUN(all_memory_is_given_back);
 	return check_end();
 }

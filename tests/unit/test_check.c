@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 
 #include "check/check.h"
+#include "check/main.h"
 #include "tests/lib/check.h"
 
 /* ---- a machine whose kernel says what we want ---- */
@@ -584,6 +585,27 @@ static void values_are_readable(void)
 	CHECK_STR(chk_print_value(a, sizeof(a), CHK_PPM, NAN), "unknown");
 }
 
+static int is_check(const char *one, const char *two, const char *three)
+{
+	char name[] = "timertest",
+	     *argv[] = { name, (char *)(uintptr_t)one, (char *)(uintptr_t)two, (char *)(uintptr_t)three, NULL };
+	int argc = 1;
+
+	while (argv[argc]) {
+		argc++;
+	}
+	return chk_asked(argc, argv);
+}
+
+static void a_check_is_asked_for_by_its_options(void)
+{
+	CHECK(!is_check(NULL, NULL, NULL) && !is_check("-o", "file", NULL), "other options");
+	CHECK(is_check("--check", NULL, NULL) && is_check("-q", "--CHECK=1", NULL) &&
+			is_check("a", "b", "--fingerprint") && is_check("--taskprolog", "--", NULL),
+		"options of a check");
+	CHECK(!is_check("--checks", "--chec", "check") && !is_check("--", "--check", NULL), "arguments");
+}
+
 int main(int argc, char **argv)
 {
 	struct tkm_err err;
@@ -605,6 +627,7 @@ int main(int argc, char **argv)
 	RUN(values_are_readable);
 	RUN(hostile_names_stay_text);
 	RUN(results_are_stored);
+	RUN(a_check_is_asked_for_by_its_options);
 	tmr_close(sound);
 	snprintf(command, sizeof(command), "rm -rf %s", base);
 	return system(command) == 0 ? check_end() : 99;

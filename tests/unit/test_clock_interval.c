@@ -343,6 +343,9 @@ static void line_of_a_map(int learned)
 	CHECK_INT(line.status, TICKMARK_OK);
 	tkc_write_state(&state, &line, &(struct tkc_watch){ .marker = 0 }, 0);
 	tkc_copy(&state, &v);
+	/* rounded outwards */
+	CHECK(ldexp((double)v.grow, -TKC_SHIFT) > line.grow && ldexp((double)v.near_grow, -TKC_SHIFT) > line.near_grow,
+		"%.17g for %.17g", ldexp((double)v.near_grow, -TKC_SHIFT), line.near_grow);
 	for (i = 0; i < 10000; i++) {
 		raw = node[0].local.v + (int64_t)(check_uniform() * 90e9);
 		double map_ns = (double)cal_map_at(&m, ltick(raw)).v / 10,

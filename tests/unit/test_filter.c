@@ -6,6 +6,7 @@
 #include "collector-plugin/settings/rule.c"
 
 #include "tests/lib/check.h"
+#include "tests/lib/heap.h"
 
 static const char *internal_mpi;
 
@@ -242,6 +243,21 @@ static void without_what_is_inside_mpi(void)
 	internal_mpi = NULL;
 }
 
+#if HEAP_IS_COUNTED
+/* The function is recorded then, as without lines. */
+static void without_memory_for_a_name(void)
+{
+	struct vt_verdict v;
+
+	heap_fails = heap_asked + 1;
+	vt_filter_decide("a class", "function", &v);
+	CHECK(heap_asked == heap_fails, "%ld allocations, not 1", heap_asked - heap_fails + 1);
+	heap_fails = 0;
+	CHECK(v.record == 1 && v.fold == -1 && v.count == 1 && v.level == -1, "%d, %d, %d, %d", v.record, v.fold,
+		v.count, v.level);
+}
+#endif
+
 int main(int argc, char **argv)
 {
 	check_args(argc, argv);
@@ -253,5 +269,10 @@ int main(int argc, char **argv)
 	RUN(callers);
 	RUN(at_most_sixteen_callers);
 	RUN(without_what_is_inside_mpi);
+#if HEAP_IS_COUNTED
+	RUN(without_memory_for_a_name);
+#else
+	SKIP("without_memory_for_a_name", HEAP_WHY);
+#endif
 	return check_end();
 }

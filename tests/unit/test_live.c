@@ -8,7 +8,11 @@
 #include "collector-plugin/raw/writer.h"
 #include "stf/stf.h"
 #include "tests/lib/check.h"
+#include "tests/lib/heap.h"
 #include "tests/lib/raw_file.h"
+
+/* Of this process alone: other tests record jobs at the same time. */
+static char own_job[40], own_program[40], own_trace[40];
 
 static uint64_t real(double d)
 {
@@ -79,7 +83,8 @@ static void counter(struct vt_raw *r, uint32_t id, uint8_t type, int total, cons
 /* Samples at 0.1 s and 0.2 s (and one 1 ms later), of a thread, a second one and the node. */
 static struct vt_raw *write_job(int rank)
 {
-	struct vt_raw *r = create((struct vt_raw_options){ .rank = rank, .ranks = rank + 1 });
+	struct vt_raw *r = create((struct vt_raw_options){
+		.rank = rank, .ranks = rank + 1, .job = own_job, .program = own_program, .trace = own_trace });
 	struct vt_raw_stream *s, *other;
 	const uint32_t id[] = { 40, 2, 3 };
 
@@ -218,14 +223,22 @@ static int found(const char *what, struct tkm_err *e)
 	int rc = vtl_find(&j, what, e);
 
 	if (rc == 0) {
-		CHECK_STR(j.job, "job");
-		CHECK_STR(j.program, "prog");
-		CHECK_STR(j.trace, "/t.stf");
+		CHECK_STR(j.job, own_job);
+		CHECK_STR(j.program, own_program);
+		CHECK_STR(j.trace, own_trace);
 		CHECK_INT(j.files, 1);
 		CHECK(j.files == 1 && !strcmp(j.path[0], path), "its file");
 	}
 	vtl_free(&j);
 	return rc;
+}
+
+static void find_and_free(void)
+{
+	struct tkm_err e;
+
+	CHECK_INT(found(own_trace, &e), 0);
+	CHECK_INT(found("/nosuch/raw.dat", &e), -1);
 }
 
 /* This process has a raw file mapped, and no sampler process. */
@@ -238,21 +251,25 @@ static void a_job_is_found_by_all_its_names(void)
 
 	snprintf(pid, sizeof(pid), "%d", (int)getpid());
 	CHECK_INT(found(pid, &e), 0);
-	CHECK_INT(found("/t.stf", &e), 0);
-	CHECK_INT(found("prog", &e), 0);
+	CHECK_INT(found(own_trace, &e), 0);
+	CHECK_INT(found(own_program, &e), 0);
 	CHECK_INT(found(path, &e), 0);
 	snprintf(name, sizeof(name), "%s/../%s/raw.dat", dir, strrchr(dir, '/') + 1);
 	CHECK_INT(found(name, &e), 0);
-	CHECK_INT(found("/tmp/../t.stf", &e), 0);
+	snprintf(name, sizeof(name), "/tmp/..%s", own_trace);
+	CHECK_INT(found(name, &e), 0);
 	CHECK(getcwd(here, sizeof(here)) && chdir("/") == 0, "to /");
-	CHECK_INT(found("t.stf", &e), 0);
+	CHECK_INT(found(own_trace + 1, &e), 0);
 	CHECK_INT(chdir(dir), 0);
 	CHECK_INT(found("raw.dat", &e), 0);
-	CHECK_INT(found("t.stf", &e), -1);
-	CHECK_STR(e.text, "t.stf: no such program is recorded here at this moment, or it is another user's");
+	CHECK_INT(found(own_trace + 1, &e), -1);
+	snprintf(name, sizeof(name), "%s: no such program is recorded here at this moment, or it is another user's",
+		own_trace + 1);
+	CHECK_STR(e.text, name);
 	CHECK_INT(chdir(here), 0);
 	CHECK_INT(found("/nosuch/raw.dat", &e), -1);
 	CHECK_INT(open_files(), files);
+	CHECK_HEAP(find_and_free, 20);
 	CHECK_INT(found("1", &e), -1);
 	vt_raw_close(r, ltick(300001000));
 	CHECK_INT(found(pid, &e), -1);
@@ -263,6 +280,9 @@ int main(int argc, char **argv)
 {
 	check_args(argc, argv);
 	make_dir();
+	snprintf(own_job, sizeof(own_job), "job%d", (int)getpid());
+	snprintf(own_program, sizeof(own_program), "prog%d", (int)getpid());
+	snprintf(own_trace, sizeof(own_trace), "/t%d.stf", (int)getpid());
 	RUN(a_value_is_shown_with_its_factor);
 	RUN(a_total_is_shown_as_its_rate);
 	RUN(what_was_recorded_is_printed);

@@ -14,9 +14,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "collector-plugin/raw/private.h"
 #include "collector-plugin/raw/reader.h"
 #include "collector-plugin/raw/writer.h"
 #include "tests/lib/check.h"
+#include "tests/lib/heap.h"
 #include "tests/lib/raw_file.h"
 
 struct seen {
@@ -631,6 +633,49 @@ static void room_is_made_ahead(void)
 }
 
 /* There is place in one block, also for the time that may come before it, or the record is lost. */
+/* The file grows by more at a time while blocks are filled more quickly than the housekeeper provides them. */
+static void a_slow_housekeeper_gets_larger_chunks(void)
+{
+	struct vt_raw *r = create((struct vt_raw_options){ .max_blocks = 4096, .autoflush = 1 });
+	struct vt_raw_stream *s = vt_raw_stream(r);
+	size_t quick;
+	int i;
+
+	write_some(s, 1, 1, 10);
+	vt_raw_tick(r, ltick(5));
+	quick = r->chunk;
+	for (i = 0; i < 20; i++) { /* a block holds 72 records on average */
+		write_some(s, 1, 50, 10);
+		vt_raw_tick(r, ltick(5));
+	}
+	CHECK_INT(r->chunk, quick);
+	write_some(s, 1, 20000, 10);
+	CHECK(r->chunk >= 16 * quick && r->chunk * r->block_size <= 16 << 20, "%zu blocks, %zu before", r->chunk,
+		quick);
+	CHECK(vt_raw_lost(r) == 0, "%llu lost", (unsigned long long)vt_raw_lost(r));
+	vt_raw_close(r, ltick(77));
+}
+
+static void open_and_close(void)
+{
+	struct vt_raw *r = create((struct vt_raw_options){ .max_blocks = 64, .autoflush = 1 });
+	struct tkm_err e;
+	uint64_t last = 0;
+	struct vt_raw_file *f;
+
+	define(r);
+	write_some(vt_raw_stream(r), 1, 100, 10);
+	vt_raw_close(r, ltick(77));
+	f = vt_raw_open(path, &e);
+	CHECK(read_back(f, 1, &last, 10) == 100, "%s", path);
+	vt_raw_file_close(f);
+}
+
+static void all_memory_is_given_back(void)
+{
+	CHECK_HEAP(open_and_close, 20);
+}
+
 static void records_of_any_size(void)
 {
 	struct vt_raw *r = create((struct vt_raw_options){ .autoflush = 1 });
@@ -746,6 +791,8 @@ int main(int argc, char **argv)
 	RUN(threads_at_once);
 	RUN(a_child_is_quiet);
 	RUN(room_is_made_ahead);
+	RUN(a_slow_housekeeper_gets_larger_chunks);
+	RUN(all_memory_is_given_back);
 	RUN(records_of_any_size);
 	RUN(children_get_nothing);
 	RUN(mapped_as_a_whole);

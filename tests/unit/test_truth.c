@@ -6,6 +6,7 @@
 #include "calib/compare/truth.h"
 #include "timers/sim.h"
 #include "tests/lib/check.h"
+#include "tests/lib/heap.h"
 
 enum { RANKS_MOST = 17 };
 
@@ -293,6 +294,8 @@ static void each_can_be_given_another_number_of_messages(void)
 			double got;
 
 			cal_baseline_scale(b, k ? share[k - 1] : 1, &opt);
+			CHECK(k || (opt.exchanges == 0 && opt.fit_points == 0), "%d, %d", opt.exchanges,
+				opt.fit_points);
 			CHECK(cal_baseline_run(l, b, &opt, out, &err) == 0, "%s", err.text);
 			got = (double)out[1].messages;
 			published = k ? published : got;
@@ -393,10 +396,15 @@ static void compare(enum cal_shape shape)
 	cal_link_close(l);
 }
 
+static void by_a_tree(void)
+{
+	compare(CAL_SHAPE_TREE);
+}
+
 static void the_comparison_has_every_method_and_the_bound_holds(void)
 {
 	compare(CAL_SHAPE_STAR);
-	compare(CAL_SHAPE_TREE);
+	CHECK_HEAP(by_a_tree, 3);
 }
 
 int main(int argc, char **argv)
