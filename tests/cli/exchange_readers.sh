@@ -177,6 +177,13 @@ if "$build/tests/lib/exchange_table" | grep -q '^| OTF | `.otf` | write, read'; 
 	tool "$dir/bad.otf" --convert "$dir/bad.stf"
 	[ "$status" -eq 1 ] && grep -Eq 'bad.0.def: offset [1-9][0-9]*: ' "$dir/err" && [ ! -e "$dir/bad.stf" ]
 	ok "OTF: a line that is none is refused, with file and offset" $?
+	tool "$rich" --convert "$dir/theirs.otf"
+	sed -i '/^DK1Y/iDK64YbNM"their::bytes"T"of another program"' "$dir/theirs.0.def"
+	sed -i '0,/^E2$/s//K64YbV007fe4L3\nE2/; 0,/^E1$/s//K64YbV6869L2\nE1/' "$dir/theirs.1.events"
+	tool "$dir/theirs.otf" --convert - --logfile-format ASCII
+	grep 'their::bytes' "$dir/out" | cut -d' ' -f 1-4,6- | tr '\n' ';' >"$dir/diff"
+	[ "$(cat "$dir/diff")" = '1000000000 COMMENT CPU 1 "their::bytes=007fe4";2000000000 COMMENT CPU 1 "their::bytes=hi";' ]
+	ok "OTF: bytes of another program become a comment, as text or as hexadecimal digits" $?
 else
 	skip "OTF and back" "not in this build"
 fi
