@@ -6,6 +6,7 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -118,30 +119,27 @@ static int may_take(const struct xch_writer *w, const char *to, int directory, s
 	return w->o->force ? 0 : tkm_fail(err, TKM_ERR_EXISTS, "%s exists; --force replaces it", to);
 }
 
-/* The directory of the target's entries, with a slash. */
-static char *place_of(const struct xch_writer *w, const char *entry)
+/* An entry of the target's directory. Returns its length, as snprintf(). */
+static int place_of(char *to, size_t size, const struct xch_writer *w, const char *entry)
 {
 	size_t n = strlen(w->target);
 	const char *slash;
-	char *path;
 
 	while (n > 1 && w->target[n - 1] == '/') {
 		n--;
 	}
 	slash = memrchr(w->target, '/', n);
-	return asprintf(&path, "%.*s%s", slash ? (int)(slash - w->target + 1) : 0, w->target, entry) < 0 ? NULL : path;
+	return snprintf(to, size, "%.*s%s", slash ? (int)(slash - w->target + 1) : 0, w->target, entry);
 }
 
 /* Gives one entry of w->dir its final name. */
 static int move_entry(const struct xch_writer *w, const char *from, const char *to, struct tkm_err *err)
 {
-	char *old = NULL;
+	char old[PATH_MAX];
 	struct stat st;
 	int rc = 0;
 
-	if (asprintf(&old, "%s/.old", w->dir) < 0) {
-		return xch_fail_memory(err, w->target);
-	}
+	snprintf(old, sizeof(old), "%s/.old", w->dir);
 	if (lstat(to, &st) == 0 && S_ISDIR(st.st_mode) && rename(to, old) < 0) {
 		rc = tkm_fail_errno(err, TKM_ERR_IO, errno, "cannot replace %s", to);
 	} else if (rename(from, to) < 0) {
@@ -149,27 +147,24 @@ static int move_entry(const struct xch_writer *w, const char *from, const char *
 		rename(old, to);
 	}
 	remove_all(old);
-	free(old);
 	return rc;
 }
 
-/* Checks the place of one entry of w->dir, and moves the entry there if `moves`. */
+/* Checks the place of one entry of w->dir, and moves the entry there if `moves`. Allocates nothing: when memory ends, all entries
+ * are moved, or none. */
 static int put_entry(const struct xch_writer *w, const char *entry, int moves, struct tkm_err *err)
 {
-	char *from = NULL, *to = place_of(w, entry);
+	char from[PATH_MAX], to[PATH_MAX];
 	struct stat st;
 	int rc;
 
-	if (!to || asprintf(&from, "%s/%s", w->dir, entry) < 0) {
-		free(to);
-		return xch_fail_memory(err, w->target);
+	if (place_of(to, sizeof(to), w, entry) >= (int)sizeof(to) ||
+		snprintf(from, sizeof(from), "%s/%s", w->dir, entry) >= (int)sizeof(from)) {
+		return tkm_fail_errno(err, TKM_ERR_IO, ENAMETOOLONG, "cannot name %s", entry);
 	}
 	rc = lstat(from, &st) < 0 ? tkm_fail_errno(err, TKM_ERR_IO, errno, "cannot read %s", from)
 				  : may_take(w, to, S_ISDIR(st.st_mode), err);
-	rc = rc == 0 && moves ? move_entry(w, from, to, err) : rc;
-	free(from);
-	free(to);
-	return rc;
+	return rc == 0 && moves ? move_entry(w, from, to, err) : rc;
 }
 
 static int is_no_hidden_file(const struct dirent *d)
