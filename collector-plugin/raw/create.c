@@ -227,6 +227,21 @@ static struct vt_raw *new_raw(const struct vt_raw_options *o, int first_copy, st
 	return r;
 }
 
+/* Does read() see what was stored in the mapping? On 9p with cache=mmap it does not before the page is written back, so
+ * the sampler process would find an empty file. */
+static int is_seen_by_read(int fd, struct tkm_err *err, const char *path)
+{
+	char magic[8];
+
+	if (pread(fd, magic, 8, 0) == 8 && !memcmp(magic, VT_RAW_MAGIC, 8)) {
+		return 1;
+	}
+	tkm_fail(err, TKM_ERR_UNAVAIL,
+		"%s: reading from this file system does not show what is mapped; --flush-prefix names another folder",
+		path);
+	return 0;
+}
+
 struct vt_raw *vt_raw_create(const struct vt_raw_options *o, struct tkm_err *err)
 {
 	size_t page = (size_t)sysconf(_SC_PAGESIZE),
@@ -247,11 +262,14 @@ struct vt_raw *vt_raw_create(const struct vt_raw_options *o, struct tkm_err *err
 	}
 	if (map_head(r, fd, head_size, o->served, err) == 0) {
 		vt_raw_fill_head(r->head, o, head_size, r->block_size);
-		if (vt_raw_publish(fd, temporary, r->path) == 0) {
-			close(fd);
-			return r;
+		if (is_seen_by_read(fd, err, r->path)) {
+			if (vt_raw_publish(fd, temporary, r->path) == 0) {
+				close(fd);
+				return r;
+			}
+			tkm_fail_errno(
+				err, errno == EEXIST ? TKM_ERR_EXISTS : TKM_ERR_IO, errno, "cannot create %s", r->path);
 		}
-		tkm_fail_errno(err, errno == EEXIST ? TKM_ERR_EXISTS : TKM_ERR_IO, errno, "cannot create %s", r->path);
 		munmap(r->head, head_size);
 	}
 	if (temporary[0]) {

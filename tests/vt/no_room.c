@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Records twice the same number of values, and runs a command in between: no_room CALLS COMMAND. Prints how many times the processor time
  * of the first part the second one takes, and ends with status 7. With -DSHIM a library to be preloaded: where the file system of raw files
- * has an end (SHIM_END bytes, with the errno SHIM_ERRNO, as long as there is a file SHIM_WHILE, if that is set) or the folder SHIM_NO_MAP
- * cannot be mapped. With SHIM_NAMES each name of a file is a file of its own, and none is without, as on FUSE;
+ * has an end (SHIM_END bytes, with the errno SHIM_ERRNO, as long as there is a file SHIM_WHILE, if that is set), the folder SHIM_NO_MAP
+ * cannot be mapped, or SHIM_NO_READ does not show to read() what is mapped. With SHIM_NAMES each name of a file is a file of its own, and
+ * none is without, as on FUSE;
  * SHIM_FUSE is a folder that seems to be there. */
 #ifdef SHIM
 #define _GNU_SOURCE
@@ -43,17 +44,32 @@ ssize_t pwrite(int fd, const void *p, size_t n, off_t at)
 	return is_beyond(at + (off_t)n) ? -1 : next(fd, p, n, at);
 }
 
+static int is_below(int fd, const char *folder)
+{
+	char link[40], path[4096] = "";
+
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+	return folder && fd >= 0 && readlink(link, path, sizeof(path) - 1) > 0 &&
+		strncmp(path, folder, strlen(folder)) == 0;
+}
+
+ssize_t pread(int fd, void *p, size_t n, off_t at)
+{
+	ssize_t (*next)(int, void *, size_t, off_t) = (ssize_t(*)(int, void *, size_t, off_t))dlsym(RTLD_NEXT, "pread");
+	ssize_t got = next(fd, p, n, at);
+
+	if (got > 0 && is_below(fd, getenv("SHIM_NO_READ"))) {
+		memset(p, 0, (size_t)got);
+	}
+	return got;
+}
+
 void *mmap(void *to, size_t n, int protection, int flags, int fd, off_t at)
 {
 	void *(*next)(void *, size_t, int, int, int, off_t) =
 		(void *(*)(void *, size_t, int, int, int, off_t))dlsym(RTLD_NEXT, "mmap");
 
-	const char *folder = getenv("SHIM_NO_MAP");
-	char link[40], path[4096] = "";
-
-	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
-	if (folder && fd >= 0 && (flags & MAP_SHARED) && (protection & PROT_WRITE) &&
-		readlink(link, path, sizeof(path) - 1) > 0 && strncmp(path, folder, strlen(folder)) == 0) {
+	if ((flags & MAP_SHARED) && (protection & PROT_WRITE) && is_below(fd, getenv("SHIM_NO_MAP"))) {
 		errno = ENODEV;
 		return MAP_FAILED;
 	}
@@ -91,11 +107,8 @@ int fstatfs64(int fd, struct statfs64 *to)
 {
 	int (*next)(int, struct statfs64 *) = (int (*)(int, struct statfs64 *))dlsym(RTLD_NEXT, "fstatfs64");
 	int rc = next(fd, to);
-	const char *folder = getenv("SHIM_FUSE");
-	char self[40], path[4096] = "";
 
-	snprintf(self, sizeof(self), "/proc/self/fd/%d", fd);
-	if (rc == 0 && folder && readlink(self, path, sizeof(path) - 1) > 0 && !strncmp(path, folder, strlen(folder))) {
+	if (rc == 0 && is_below(fd, getenv("SHIM_FUSE"))) {
 		to->f_type = 0x65735546;
 	}
 	return rc;

@@ -74,6 +74,15 @@ unset SHIM_NO_MAP
 [ $status -eq 7 ] && once 'cannot be mapped; --flush-prefix names another folder: No such device; the raw file is ' && "$build/stftool" unmapped/no_room.stf --verify >out2 2>&1
 ok "a file system without shared mappings: one message, raw data elsewhere, a trace" $?
 
+# 9p with cache=mmap: read() asks the server, which does not know yet what is mapped
+at=$dir/unread
+SHIM_NO_READ=$at
+export SHIM_NO_READ
+records 1000
+unset SHIM_NO_READ
+[ $status -eq 7 ] && once 'reading from this file system does not show what is mapped; .*; the raw file is ' && "$build/stftool" unread/no_room.stf --verify >out2 2>&1
+ok "a file system whose mappings are not what is read: one message, raw data elsewhere, a trace" $?
+
 # What is mapped under one name of a file is not seen under another one
 at=$dir/names
 SHIM_NAMES=1
