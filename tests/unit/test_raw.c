@@ -472,18 +472,21 @@ static size_t mapped(void)
 	return n;
 }
 
-/* Without a housekeeper the thread appends its blocks by itself, and takes their places again. */
-static void a_thread_alone(void)
+/* Without a housekeeper the thread appends its blocks by itself, and takes their places again. A block begins in the
+ * file at a multiple of the largest power of two in its size, up to 64 KB. */
+static void blocks_appended(long long block_size, size_t head_size)
 {
-	struct vt_raw *r = create((struct vt_raw_options){ .autoflush = 1, .flush_blocks = 4, .max_blocks = 4000 });
+	struct vt_raw *r = create((struct vt_raw_options){
+		.autoflush = 1, .flush_blocks = 4, .max_blocks = 4000, .block_size = block_size });
 	struct vt_raw_stream *s = vt_raw_stream(r);
 	struct tkm_err e = { TKM_OK, "" };
 	struct vt_raw_file *f;
 	uint64_t last;
 
+	CHECK(vt_raw_head(r)->head_size == head_size, "%u for blocks of %lld", vt_raw_head(r)->head_size, block_size);
 	vt_raw_alone(r, 1);
 	write_some(s, 1, 30000, 10);
-	CHECK(vt_raw_size(r) > 300 * 4096 && mapped() < 40 * 4096, "%zu mapped of %llu", mapped(),
+	CHECK(vt_raw_size(r) > 300 * 4096 && (long long)mapped() < 40 * block_size, "%zu mapped of %llu", mapped(),
 		(unsigned long long)vt_raw_size(r));
 	CHECK(vt_raw_lost(r) == 0 && vt_raw_stopped(r) == 0, "%s", path);
 	vt_raw_stream_end(s);
@@ -493,6 +496,13 @@ static void a_thread_alone(void)
 	CHECK_INT(read_back(f, 1, &last, 10), 30000);
 	CHECK(vt_raw_file_damage(f)->blocks == 0 && vt_raw_file_damage(f)->missing == 0, "%s", path);
 	vt_raw_file_close(f);
+}
+
+static void a_thread_alone(void)
+{
+	blocks_appended(4096, 12288);
+	blocks_appended(12288, 12288);
+	blocks_appended(65536, 65536);
 }
 
 static void *thread(void *p)

@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/uio.h>
 #include <sys/vfs.h>
 #include <unistd.h>
 
@@ -62,6 +63,19 @@ ssize_t pread(int fd, void *p, size_t n, off_t at)
 		memset(p, 0, (size_t)got);
 	}
 	return got;
+}
+
+ssize_t pwritev(int fd, const struct iovec *parts, int n, off_t at)
+{
+	ssize_t (*next)(int, const struct iovec *, int, off_t) =
+		(ssize_t(*)(int, const struct iovec *, int, off_t))dlsym(RTLD_NEXT, "pwritev");
+	size_t size = 0;
+	int i;
+
+	for (i = 0; i < n; i++) {
+		size += parts[i].iov_len;
+	}
+	return is_beyond(at + (off_t)size) ? -1 : next(fd, parts, n, at);
 }
 
 void *mmap(void *to, size_t n, int protection, int flags, int fd, off_t at)
