@@ -380,9 +380,9 @@ void vt_collect_say_no_mpi(const struct vt_collector *c)
 	}
 }
 
-/* ---- the last line ---- */
+/* ---- what the sampler used ---- */
 
-static void last_line(const struct vt_collector *c)
+static void say_account(const struct vt_collector *c)
 {
 	const struct vt_account *a = &c->account;
 	char cpu[40], tick[40], late[40], period[40];
@@ -589,23 +589,24 @@ void vt_collect_finish(struct vt_collector *c, int merge)
 	char text[9100];
 
 	vt_collect_protocol(c, 1);
+	/* ahead of the trace, which the last line names */
+	vt_collect_say_no_mpi(c);
+	say_account(c);
 	if (merge && writes_trace(c) && first_lives(c)) {
 		vt_say(2, "INFO", "the program that was started still runs; the last process writes the trace");
 	} else if (merge && writes_trace(c)) {
 		find_files(c, &f);
+		report_unfinished_runs(&f);
 		if (f.alive == 0) {
 			merge_files(c, &f);
 		} else {
 			vt_say(2, "INFO", "%d other processes of the job still run; the last one writes the trace",
 				f.alive);
 		}
-		report_unfinished_runs(&f);
 		free_files(&f);
 	} else if (!writes_trace(c)) {
 		/* one command is enough for all ranks */
 		vt_say(vt_rank_of(&c->pub) > 0 ? 2 : 1, "INFO", "raw data is in %s; %s makes the trace", c->raw_path,
 			vt_collect_command(c, text, sizeof(text)));
 	}
-	vt_collect_say_no_mpi(c);
-	last_line(c);
 }

@@ -338,13 +338,13 @@ void vt_outside_end(struct vt_collector *c, enum vt_raw_ending how, int merge)
 	if (n >= (ssize_t)sizeof(struct vt_attach_over)) {
 		take_account(c, (const struct vt_attach_over *)(const void *)answer);
 		answer[n] = '\0';
-		vt_say_lines(answer + sizeof(struct vt_attach_over));
-		if (atomic_load(&head->protocol) && merge < 2) {
-			vt_collect_protocol(c, 1);
-		}
 		if (merge < 2) {
 			/* only now does the program know whether it called MPI_Init */
 			vt_collect_say_no_mpi(c);
+		}
+		vt_say_lines(answer + sizeof(struct vt_attach_over));
+		if (atomic_load(&head->protocol) && merge < 2) {
+			vt_collect_protocol(c, 1);
 		}
 	} else if (vt_now_ns(CLOCK_MONOTONIC) >= until) {
 		vt_say(1, "WARNING", "the end takes too long; what was recorded is in %s", c->raw_path);

@@ -223,6 +223,8 @@ sampled sleep 3.5
 options=
 [ "$status" -eq 0 ] && valid sleep.stf && grep -q 'INFO: sampler used .*: slowed down, because it was above SAMPLE-BUDGET$' "$dir/err"
 ok "above its budget the sampler slows down, and the user reads it" $?
+tail -n 1 "$dir/err" | grep -q 'sleep\.stf'
+ok "and the last line still names the trace" $?
 "$build/stftool" sleep.stf --dump >"$dir/out" 2>&1
 grep -q '% of a core is above SAMPLE-BUDGET 0\.00%; SAMPLE-PERIOD is 0\.002 s from here on' "$dir/out"
 ok "the trace says when and to what" $?
