@@ -3,21 +3,23 @@
 #include "config.h"
 #include "exchange/otf2_in.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
 #include "base/bytes.h"
 
-/* Offsets of the numbers in the anchor file for which the library allocates memory without a limit. */
+/* Offsets in the anchor file. */
 enum {
 	ANCHOR_ORDER = 1,
 	ANCHOR_NAME = 2,
+	ANCHOR_FORMAT = 7,
 	ANCHOR_CHUNKS = 12,
 	ANCHOR_SUBSTRATE = 28,
+	ANCHOR_COMPRESSION = 29,
 	ANCHOR_TEXTS = 46,
 	ANCHOR_SIZE = 1 << 20,
+	KNOWN_FORMAT = 3, /* later formats may have more fields at the end */
 	LITTLE = 'B',
 	BIG = '#'
 };
@@ -27,16 +29,52 @@ static int bad_anchor(const struct otf2_in *o, size_t offset, const char *what)
 	return tkm_fail(o->err, TKM_ERR_FORMAT, "%s: offset %zu: %s", o->in->path, offset, what);
 }
 
-/* Checks the anchor file before the library reads it: the sizes of chunks, and the number of properties, each of
- * which has two texts. */
+/* Returns the offset after n texts; 0: one has no end. */
+static size_t skip_texts(const unsigned char *b, size_t at, size_t n, uint64_t texts)
+{
+	const unsigned char *zero;
+
+	for (; texts > 0; texts--) {
+		zero = memchr(b + at, 0, n - at);
+		if (!zero) {
+			return 0;
+		}
+		at = (size_t)(zero - b) + 1;
+	}
+	return at;
+}
+
+/* Checks what follows the texts of format 2 on: properties, an id, two numbers and the mark at the end. */
+static int check_properties(const struct otf2_in *o, const unsigned char *b, size_t at, size_t n)
+{
+	unsigned format = b[ANCHOR_FORMAT];
+	size_t before = at;
+
+	if (n - at < 4 || tkm_get32(b + at, o->big) > (n - at) / 2) {
+		return bad_anchor(o, at, "more properties than the file has room for");
+	}
+	at = skip_texts(b, at + 4, n, 2 * (uint64_t)tkm_get32(b + at, o->big));
+	if (!at) {
+		return bad_anchor(o, before, "a property has no end");
+	}
+	before = at;
+	at += 8 + (format > 2 ? 2 * 4 : 0);
+	if (at > n || (format == KNOWN_FORMAT && (at == n || b[at] != OTF2_ENDS_FILE))) {
+		return bad_anchor(o, at < n ? at : n, "the end of the file is missing");
+	}
+	return 0;
+}
+
+/* Checks the anchor file before the library reads it: the library allocates memory for each number in it without a
+ * limit, and leaves the file open on an error. */
 static int check_bytes(struct otf2_in *o, const unsigned char *b, size_t n)
 {
-	size_t at = ANCHOR_TEXTS, i;
-	const unsigned char *zero;
 	uint64_t chunk;
+	size_t i;
 
-	if (n < ANCHOR_TEXTS || memcmp(b + ANCHOR_NAME, "OTF2", 4) != 0) {
-		return bad_anchor(o, ANCHOR_NAME, "this is no anchor file of OTF2");
+	if (n < ANCHOR_TEXTS || b[0] != OTF2_BEGINS_CHUNK || memcmp(b + ANCHOR_NAME, "OTF2", 5) != 0 ||
+		b[ANCHOR_FORMAT] == 0) {
+		return bad_anchor(o, 0, "this is no anchor file of OTF2");
 	}
 	if (b[ANCHOR_ORDER] != LITTLE && b[ANCHOR_ORDER] != BIG) {
 		return bad_anchor(o, ANCHOR_ORDER, "the byte order is none");
@@ -49,17 +87,17 @@ static int check_bytes(struct otf2_in *o, const unsigned char *b, size_t n)
 			return bad_anchor(o, i, "a size of chunks that OTF2 does not allow");
 		}
 	}
-	o->plain = b[ANCHOR_SUBSTRATE] == OTF2_SUBSTRATE_POSIX && b[ANCHOR_SUBSTRATE + 1] == OTF2_COMPRESSION_NONE;
-	for (i = 0; i < 3; i++) { /* machine, creator, description */
-		zero = memchr(b + at, 0, n - at);
-		if (!zero) {
-			return bad_anchor(o, at, "a text has no end");
-		}
-		at = (size_t)(zero - b) + 1;
+	if (b[ANCHOR_SUBSTRATE] != OTF2_SUBSTRATE_POSIX) {
+		return bad_anchor(o, ANCHOR_SUBSTRATE, "no archive of plain files; SION containers are not read");
 	}
-	return n - at < 4 || tkm_get32(b + at, o->big) > (n - at) / 2
-		? bad_anchor(o, at, "more properties than the file has room for")
-		: 0;
+	if (b[ANCHOR_COMPRESSION] != OTF2_COMPRESSION_NONE) {
+		return bad_anchor(o, ANCHOR_COMPRESSION, "compressed archives are not read");
+	}
+	i = skip_texts(b, ANCHOR_TEXTS, n, 3); /* machine, creator, description */
+	if (!i) {
+		return bad_anchor(o, ANCHOR_TEXTS, "a text has no end");
+	}
+	return b[ANCHOR_FORMAT] > 1 ? check_properties(o, b, i, n) : 0;
 }
 
 int otf2_check_anchor(struct otf2_in *o)
@@ -78,33 +116,5 @@ int otf2_check_anchor(struct otf2_in *o)
 	rc = b ? check_bytes(o, b, fread(b, 1, n, f)) : xch_fail_memory(o->err, o->in->path);
 	fclose(f);
 	free(b);
-	return rc;
-}
-
-/* Checks the marks at the end of a chunk and of the file, which OTF2 writes last. */
-static const unsigned char end_of_file[] = { 2, 1 };
-
-int otf2_check_end(const struct otf2_in *o, uint64_t location, const char *suffix)
-{
-	size_t n = strlen(o->in->path), k = strlen(".otf2");
-	unsigned char end[sizeof(end_of_file)];
-	char *path;
-	int rc = 0;
-	FILE *f;
-
-	n -= n > k && !strcmp(o->in->path + n - k, ".otf2") ? k : 0;
-	if (asprintf(&path, "%.*s/%" PRIu64 "%s", (int)n, o->in->path, location, suffix) < 0) {
-		return xch_fail_memory(o->err, o->in->path);
-	}
-	f = o->plain ? fopen(path, "re") : NULL;
-	if (f &&
-		(fseek(f, -(long)sizeof(end), SEEK_END) != 0 || fread(end, 1, sizeof(end), f) != sizeof(end) ||
-			memcmp(end, end_of_file, sizeof(end)) != 0)) {
-		rc = tkm_fail(o->err, TKM_ERR_FORMAT, "%s: offset %ld: the end of the file is missing", path, ftell(f));
-	}
-	if (f) {
-		fclose(f);
-	}
-	free(path);
 	return rc;
 }

@@ -92,7 +92,6 @@ struct otf2_in {
 	struct xch_map string_of, region_of, metric_of, member_of, comm_of, handle_of;
 	uint64_t chunk[2];           /* bytes of a chunk of events, and of a chunk of definitions */
 	int big;                     /* byte order of the files */
-	int plain;                   /* the files are neither compressed nor in a container */
 	uint64_t hz, offset, divide; /* stamp = (OTF2's - offset) / divide */
 	double resolution;
 	uint32_t eventbits;
@@ -144,10 +143,23 @@ struct in_location *otf2_in_location(const struct otf2_in *o, uint64_t ref);
 /* Checks the anchor file before the library reads it. On a value that is not possible, *err says its offset.
  * Returns 0 or -1. */
 int otf2_check_anchor(struct otf2_in *o);
-/* Checks that the location's file with this suffix ends as OTF2 ends files, or does not exist; else returns -1
- * and sets *o->err. The check is needed because after the end of a truncated file the library reads on in old
- * contents of its memory, in some cases for ever. */
-int otf2_check_end(const struct otf2_in *o, uint64_t location, const char *suffix);
+/* The files of an archive. Event files have chunks of o->chunk[0] bytes, the others of o->chunk[1]. */
+enum otf2_file { OTF2_EVENT_FILE, OTF2_LOCATION_DEFINITIONS, OTF2_ARCHIVE_DEFINITIONS };
+enum { OTF2_CHUNK_HEADER = 18 };
+/* Kinds of records. */
+enum {
+	OTF2_ENDS_BUFFER = 1,
+	OTF2_ENDS_FILE = 2, /* up to this: the records of the chunk end */
+	OTF2_BEGINS_CHUNK = 3,
+	OTF2_STAMP = 5,            /* in event files */
+	OTF2_CLOCK_PROPERTIES = 5, /* in the definitions of the archive */
+	OTF2_CLOCK_OFFSET = 6      /* in the definitions of a location */
+};
+/* The size of the record at p of the chunk b[0..n-1]; 0: its records end here; -1: damaged, *what says how. */
+ssize_t otf2_record_size(const unsigned char *b, size_t p, size_t n, int big, enum otf2_file file, const char **what);
+/* Checks the chunks and the records of a file: the archive's path without .otf2, and this suffix. Returns 0, also if the
+ * file cannot be opened, or -1 and *o->err. */
+int otf2_check_file(const struct otf2_in *o, const char *suffix, enum otf2_file file);
 /* Reads the global definitions. Returns 0 or -1. */
 int otf2_in_definitions(struct otf2_in *o);
 /* Begins the trace and writes the declarations. */

@@ -283,11 +283,16 @@ static OTF2_CallbackCode see_handle(void *user, OTF2_IoHandleRef self, OTF2_Stri
 
 int otf2_in_definitions(struct otf2_in *o)
 {
-	OTF2_GlobalDefReader *g = OTF2_Reader_GetGlobalDefReader(o->reader);
-	OTF2_GlobalDefReaderCallbacks *c = OTF2_GlobalDefReaderCallbacks_New();
 	OTF2_ErrorCode code = OTF2_ERROR_INVALID;
+	OTF2_GlobalDefReaderCallbacks *c;
+	OTF2_GlobalDefReader *g;
 	uint64_t n;
 
+	if (otf2_check_file(o, ".def", OTF2_ARCHIVE_DEFINITIONS) < 0) {
+		return -1;
+	}
+	g = OTF2_Reader_GetGlobalDefReader(o->reader);
+	c = OTF2_GlobalDefReaderCallbacks_New();
 	if (g && c) {
 		OTF2_GlobalDefReaderCallbacks_SetStringCallback(c, see_string);
 		OTF2_GlobalDefReaderCallbacks_SetClockPropertiesCallback(c, see_clock);

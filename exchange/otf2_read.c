@@ -147,6 +147,15 @@ static OTF2_GlobalEvtReaderCallbacks *callbacks(void)
 #define CHUNKS_MEMORY (48 << 20)
 #endif
 
+static int check_location(struct otf2_in *o, uint64_t location, const char *suffix, enum otf2_file file)
+{
+	char name[40];
+
+	snprintf(name, sizeof(name), "/%" PRIu64 "%s", location, suffix);
+	o->failed |= otf2_check_file(o, name, file) < 0;
+	return o->failed ? -1 : 0;
+}
+
 /* Reads what the locations' definitions say about their clocks. */
 static OTF2_ErrorCode local_definitions(struct otf2_in *o)
 {
@@ -158,8 +167,7 @@ static OTF2_ErrorCode local_definitions(struct otf2_in *o)
 	uint32_t i;
 
 	for (i = 0; defs && i < o->locations.n && code == OTF2_SUCCESS; i++) {
-		if (otf2_check_end(o, l[i].ref, ".def") < 0) {
-			o->failed = 1;
+		if (check_location(o, l[i].ref, ".def", OTF2_LOCATION_DEFINITIONS) < 0) {
 			break;
 		}
 		d = OTF2_Reader_GetDefReader(o->reader, l[i].ref);
@@ -202,8 +210,7 @@ static OTF2_ErrorCode read_group(
 	uint32_t i;
 
 	for (i = from; i < to; i++) {
-		if (otf2_check_end(o, l[i].ref, ".evt") < 0) {
-			o->failed = 1;
+		if (check_location(o, l[i].ref, ".evt", OTF2_EVENT_FILE) < 0) {
 			return OTF2_ERROR_INVALID;
 		}
 		if (!OTF2_Reader_GetEvtReader(o->reader, l[i].ref)) {

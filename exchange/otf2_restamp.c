@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Corrects the stamps of an OTF2 archive. The OTF2 library reads the definitions. The files are copied record by
- * record, and only the 8 bytes of each stamp change, so events of every kind are preserved. A file consists of
- * chunks of the same size. A chunk has a header of 18 bytes, then records, then a mark where the records end. A
- * record begins with a byte for its kind and a byte for the number of bytes that follow; 255 means that the next
- * 8 bytes have this number. */
+ * record, and only the 8 bytes of each stamp change, so events of every kind are preserved. otf2_check.c describes
+ * the bytes. */
 #include "config.h"
 #include "exchange/otf2_in.h"
 
@@ -17,17 +15,7 @@
 
 #include "base/bytes.h"
 
-enum {
-	ENDS_FILE = 1, /* kinds of records in a chunk */
-	ENDS_CHUNK = 2,
-	BEGINS_CHUNK = 3,
-	STAMP = 5,            /* in event files */
-	CLOCK_PROPERTIES = 5, /* in the global definitions */
-	CLOCK_OFFSET = 6,     /* in the definitions of a location */
-	HEADER = 18,
-	OFFSET_BYTES = 2 + 8 + 1 + 8,
-	PATH = 4400
-};
+enum { OFFSET_BYTES = 2 + 8 + 1 + 8, PATH = 4400 };
 
 /* From this stamp on, the bound is at most this. */
 struct stretch {
@@ -81,33 +69,19 @@ static ssize_t next_chunk(struct restamp *r, FILE *f, uint64_t size)
 		tkm_fail_errno(r->o.err, TKM_ERR_IO, errno, "cannot read %s", r->from);
 		return -1;
 	}
-	if (n && (n < HEADER || r->b[0] != BEGINS_CHUNK || r->b[1] != (r->o.big ? '#' : 'B'))) {
+	if (n && (n < OTF2_CHUNK_HEADER || r->b[0] != OTF2_BEGINS_CHUNK || r->b[1] != (r->o.big ? '#' : 'B'))) {
 		return broken(r, 0, "no chunk begins here");
 	}
 	return (ssize_t)n;
 }
 
-/* The size of the record at p, where n bytes are left; 0: the records end here; -1: *err. */
-static ssize_t record_size(struct restamp *r, size_t p, size_t n, int events)
+/* The size of the record at p of a chunk of n bytes; 0: the records end here; -1: *err. */
+static ssize_t record_size(struct restamp *r, size_t p, size_t n, enum otf2_file file)
 {
-	uint64_t k, at;
+	const char *what = "the file ends within a chunk";
+	ssize_t size = p < n ? otf2_record_size(r->b, p, n, r->o.big, file, &what) : -1;
 
-	if (p >= n) {
-		return broken(r, p, "the file ends within a chunk");
-	}
-	if (r->b[p] <= ENDS_CHUNK) {
-		return 0;
-	}
-	if (events && r->b[p] == STAMP) {
-		return p + 9 <= n ? 9 : broken(r, p, "the file ends within a stamp");
-	}
-	at = p + 2;
-	k = at <= n ? r->b[p + 1] : 0;
-	if (k == UINT8_MAX && at + 8 <= n) {
-		k = tkm_get64(r->b + at, r->o.big);
-		at += 8;
-	}
-	return at <= n && k <= n - at ? (ssize_t)(at + k - p) : broken(r, p, "a record is longer than the file");
+	return size < 0 ? broken(r, p, what) : size;
 }
 
 /* ---- events ---- */
@@ -137,14 +111,14 @@ static int see_bound(struct restamp *r, uint64_t time, double bound_s)
 
 static int stamps(struct restamp *r, size_t n)
 {
-	size_t p = HEADER;
+	size_t p = OTF2_CHUNK_HEADER;
 	int64_t corrected;
 	uint64_t time;
 	ssize_t size;
 	double bound;
 
-	while ((size = record_size(r, p, n, 1)) > 0) {
-		if (r->b[p] == STAMP) {
+	while ((size = record_size(r, p, n, OTF2_EVENT_FILE)) > 0) {
+		if (r->b[p] == OTF2_STAMP) {
 			time = tkm_get64(r->b + p + 1, r->o.big);
 			if (r->x->at(r->x->user, time, &corrected, &bound) < 0 || corrected < -r->zero) {
 				return broken(r, p, "a stamp that was not taken in this run: there is no time for it");
@@ -218,11 +192,11 @@ static void coarsen(struct restamp *r)
 static ssize_t kept_definitions(struct restamp *r, const char *suffix)
 {
 	FILE *f = open_input(r, suffix);
-	size_t p, to = HEADER;
+	size_t p, to = OTF2_CHUNK_HEADER;
 	ssize_t n = 0, size;
 
-	memset(r->b, 0, HEADER);
-	r->b[0] = BEGINS_CHUNK;
+	memset(r->b, 0, OTF2_CHUNK_HEADER);
+	r->b[0] = OTF2_BEGINS_CHUNK;
 	r->b[1] = r->o.big ? '#' : 'B';
 	tkm_put64(r->b + 2, 1, r->o.big);
 	n = f ? next_chunk(r, f, r->o.chunk[1]) : 0;
@@ -232,11 +206,12 @@ static ssize_t kept_definitions(struct restamp *r, const char *suffix)
 	if (f) {
 		fclose(f);
 	}
-	for (p = HEADER; n > 0 && (size = record_size(r, p, (size_t)n, 0)) != 0; p += (size_t)size) {
+	for (p = OTF2_CHUNK_HEADER; n > 0 && (size = record_size(r, p, (size_t)n, OTF2_LOCATION_DEFINITIONS)) != 0;
+		p += (size_t)size) {
 		if (size < 0) {
 			return -1;
 		}
-		if (r->b[p] != CLOCK_OFFSET) {
+		if (r->b[p] != OTF2_CLOCK_OFFSET) {
 			memmove(r->b + to, r->b + p, (size_t)size);
 			to += (size_t)size;
 		}
@@ -262,14 +237,14 @@ static int definitions(struct restamp *r, const char *suffix)
 	for (i = 0, p = r->b + n; i < r->n; i++, p += OFFSET_BYTES) {
 		ticks = r->s[i].bound_s * (double)r->o.hz;
 		memcpy(&bits, &ticks, sizeof(bits));
-		p[0] = CLOCK_OFFSET;
+		p[0] = OTF2_CLOCK_OFFSET;
 		p[1] = OFFSET_BYTES - 2;
 		tkm_put64(p + 2, r->s[i].from, r->o.big);
 		p[10] = 0; /* in the file format, an offset of 0 has no bytes */
 		tkm_put64(p + 11, bits, r->o.big);
 	}
-	*p++ = ENDS_CHUNK;
-	*p++ = ENDS_FILE;
+	*p++ = OTF2_ENDS_FILE;
+	*p++ = OTF2_ENDS_BUFFER;
 	fwrite(r->b, 1, (size_t)(p - r->b), f);
 	return xch_close(&r->w, f, suffix, r->o.err);
 }
@@ -295,7 +270,7 @@ static unsigned char *put_number(const struct restamp *r, unsigned char *p, uint
 static int clock_properties(struct restamp *r, size_t p, size_t n, size_t *size)
 {
 	unsigned char record[2 + 4 * 9], *q = record + 2;
-	size_t end = p, old = (size_t)record_size(r, p, n, 0), now, k = 2;
+	size_t end = p, old = (size_t)record_size(r, p, n, OTF2_ARCHIVE_DEFINITIONS), now, k = 2;
 	ssize_t s;
 	int i;
 
@@ -311,9 +286,9 @@ static int clock_properties(struct restamp *r, size_t p, size_t n, size_t *size)
 				(uint64_t)((long double)((int64_t)r->first - r->zero) * 1e9L / (long double)r->o.hz));
 	}
 	now = (size_t)(q - record);
-	record[0] = CLOCK_PROPERTIES;
+	record[0] = OTF2_CLOCK_PROPERTIES;
 	record[1] = (unsigned char)(now - 2);
-	while ((s = record_size(r, end, n, 0)) > 0) {
+	while ((s = record_size(r, end, n, OTF2_ARCHIVE_DEFINITIONS)) > 0) {
 		end += (size_t)s;
 	}
 	end += n - end < 2 ? n - end : 2; /* the marks at the end */
@@ -338,12 +313,13 @@ static int global_definitions(struct restamp *r)
 	}
 	while (rc == 0 && (n = next_chunk(r, f, r->o.chunk[1])) > 0) {
 		size = (size_t)n;
-		for (p = HEADER; !found && (k = record_size(r, p, (size_t)n, 0)) != 0; p += (size_t)k) {
+		for (p = OTF2_CHUNK_HEADER; !found && (k = record_size(r, p, (size_t)n, OTF2_ARCHIVE_DEFINITIONS)) != 0;
+			p += (size_t)k) {
 			if (k < 0) {
 				rc = -1;
 				break;
 			}
-			if (r->b[p] == CLOCK_PROPERTIES) {
+			if (r->b[p] == OTF2_CLOCK_PROPERTIES) {
 				found = 1;
 				rc = clock_properties(r, p, (size_t)n, &size);
 				break;
@@ -482,10 +458,6 @@ int otf2_restamp(struct xch_restamp *x, struct tkm_err *err)
 	r.w = (struct xch_writer){ .format = &xch_otf2, .o = &o, .target = x->to };
 	if (otf2_check_anchor(&r.o) < 0) {
 		return -1;
-	}
-	if (!r.o.plain) {
-		return tkm_fail(
-			err, TKM_ERR_UNAVAIL, "%s: compressed archives and SION containers are not corrected", x->path);
 	}
 	r.b = malloc(OTF2_CHUNK_SIZE_MAX + 64);
 	if (!r.b) {

@@ -366,7 +366,7 @@ END
 	ok "--verify is for STF" $?
 	mkdir "$dir/cut" && cp -r "$ez"/* "$dir/cut" && head -c 1000 "$ez/eztrace_log/0.evt" >"$dir/cut/eztrace_log/0.evt"
 	tool "$dir/cut/eztrace_log.otf2" --convert "$dir/cut.stf"
-	[ "$status" -eq 1 ] && grep -q 'cut/eztrace_log/0.evt: offset 1000: the end of the file is missing' "$dir/err" && ! ls -d "$dir"/cut.stf* >/dev/null 2>&1
+	[ "$status" -eq 1 ] && grep -q 'cut/eztrace_log/0.evt: offset 994: a record is longer than the rest of its chunk' "$dir/err" && ! ls -d "$dir"/cut.stf* >/dev/null 2>&1
 	ok "an archive that was cut is an error that says where, and leaves nothing" $?
 	cp "$ez/eztrace_log/0.evt" "$dir/cut/eztrace_log/0.evt"
 	head -c 19 "$ez/eztrace_log/0.def" >"$dir/cut/eztrace_log/0.def"
@@ -375,8 +375,36 @@ END
 	ok "so is one with local definitions that were cut" $?
 	head -c 300 "$ez/eztrace_log.def" >"$dir/cut/eztrace_log.def"
 	tool "$dir/cut/eztrace_log.otf2" --convert "$dir/cut.stf"
-	[ "$status" -eq 1 ] && grep -q 'eztrace_log.otf2: ' "$dir/err" && ! ls -d "$dir"/cut.stf* >/dev/null 2>&1
+	[ "$status" -eq 1 ] && grep -q 'cut/eztrace_log.def: offset 294: a record is longer than the rest of its chunk' "$dir/err" && ! ls -d "$dir"/cut.stf* >/dev/null 2>&1
 	ok "so is one with definitions that were cut" $?
+
+	# the kinds 2 and 0 end a file and a chunk, 255 is a length of 8 bytes; record 31 is a sample, which EZTrace's archive has not
+	damaged() # damaged ARCHIVE FILE OFFSET BYTES NAME ERROR
+	{
+		rm -rf "$dir/cut" && mkdir "$dir/cut" && cp -r "$dir/$1" "$dir/$1.otf2" "$dir/$1.def" "$dir/cut" || return 1
+		# shellcheck disable=SC2059 # the bytes are escapes
+		printf "$4" | dd of="$dir/cut/$2" bs=1 seek="$3" conv=notrunc 2>/dev/null
+		tool "$dir/cut/$1.otf2" --convert "$dir/cut.stf"
+		[ "$status" -eq 1 ] && grep -Fq "cut/$2: offset $6" "$dir/err" && ! ls -d "$dir"/cut.stf* >/dev/null 2>&1
+		ok "OTF2: $5 is an error, with file and offset" $?
+	}
+	cp -r "$ez"/* "$dir"
+	damaged eztrace_log eztrace_log/0.evt 40 '\002' "an end in the middle of the events" "40: the file has more bytes after its end"
+	damaged eztrace_log eztrace_log/0.evt 40 '\000' "the end of a chunk before its end" "40: the end of the file is missing"
+	damaged eztrace_log eztrace_log/0.evt 28 '\377' "an event longer than the file" "27: a record is longer than the rest of its chunk"
+	damaged eztrace_log eztrace_log/0.evt 65 '\003' "an event shorter than its fields" "64: a record is shorter than its fields"
+	damaged eztrace_log eztrace_log/0.evt 1 '#' "a chunk of another byte order" "0: no chunk begins here"
+	damaged eztrace_log eztrace_log.def 146 '\004\377\377\377\177' "a group of 2 thousand million members" "144: a record is shorter than its fields"
+	damaged eztrace_log eztrace_log.def 18 '\002' "an end in the middle of the definitions" "18: the file has more bytes after its end"
+	damaged eztrace_log eztrace_log.otf2 29 '\002' "compression" "29: compressed archives are not read"
+	damaged eztrace_log eztrace_log.otf2 69 '\000' "an anchor file without its end" "69: the end of the file is missing"
+	metric=
+	for f in "$dir"/r/*.evt; do
+		metric=$(od -An -v -tu1 -w1 "$f" | awk '{ b[NR - 1] = $1 }
+			END { for (i = 18; i < NR; i++) { if (b[i] == 5 && b[i + 9] == 31) { print i + 9, i + 12 + b[i + 11]; exit } } }')
+		[ -z "$metric" ] || break
+	done
+	damaged r "r/${f##*/}" "${metric#* }" '\377' "a sample of more counters than it has values" "${metric% *}: a record is shorter than its fields"
 fi
 
 # ---- OTF2 of more threads than are read at a time ----
@@ -408,7 +436,7 @@ else
 	ok "they are in the order of time" $?
 	size=$(wc -c <"$dir/605/400.evt") && head -c $((size / 2)) "$dir/605/400.evt" >"$dir/half" && cp "$dir/half" "$dir/605/400.evt"
 	tool "$dir/605.otf2" --convert "$dir/605c.stf"
-	[ "$status" -eq 1 ] && grep -q '605/400.evt: offset [0-9]*: the end of the file is missing' "$dir/err" && ! ls -d "$dir"/605c.stf* >/dev/null 2>&1
+	[ "$status" -eq 1 ] && grep -q '605/400.evt: offset [0-9]*: a record is longer than the rest of its chunk' "$dir/err" && ! ls -d "$dir"/605c.stf* >/dev/null 2>&1
 	ok "one of their files that was cut is an error, and leaves nothing" $?
 fi
 

@@ -100,9 +100,19 @@ static int fuzz_put_files(const char *const *names, const uint8_t *data, size_t 
 	return 1;
 }
 
-/* Reads it: what is written then is a trace, and an error says what it is and leaves nothing. */
+/* The lowest descriptor that is not in use. */
+static int fuzz_free_fd(void)
+{
+	int fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+
+	close(fd);
+	return fd;
+}
+
+/* Reads it: what is written then is a trace, and an error says what it is and leaves nothing, no open file either. */
 static inline int fuzz_read_files(const char *format, const char *input)
 {
+	int free_fd = fuzz_free_fd();
 	struct xch_input in = { .stf = { .force = 1, .single = STF_SINGLE_FILE } };
 	char path[FUZZ_PATH], to[FUZZ_PATH];
 	struct tkm_err err = { 0 };
@@ -114,7 +124,8 @@ static inline int fuzz_read_files(const char *format, const char *input)
 	in.path = path;
 	in.to = to;
 	if (xch_read(&in, xch_by_name(format), &err) < 0) {
-		if (!*err.text || access(to, F_OK) == 0) {
+		if (!*err.text || access(to, F_OK) == 0 || fuzz_free_fd() != free_fd) {
+			fprintf(stderr, "error \"%s\", descriptor %d, %d before\n", err.text, fuzz_free_fd(), free_fd);
 			abort();
 		}
 		return 0;
