@@ -121,10 +121,10 @@ static int values(const struct tkm_option *o, int repeats, int argc, char **argv
  * reads them. */
 static int of_other_program(const char *name)
 {
-	static const char *const names[] = { "CONVERT", "CSV", "DELETE-RAW-DATA", "DUMP", "EXTENDED-VTF", "INFO",
-		"JSON", "MATCHED-VTF", "MERGE", "MOVE", "OUTPUT", "PERFORMANCE-TIME", "PRINT-CLOCK", "PRINT-COUNTERS",
-		"PRINT-ERRORS", "PRINT-FILES", "PRINT-REPORTS", "PRINT-STATISTICS", "PRINT-THREADS", "RECOVER",
-		"REMOVE", "REQUEST", "SUMDATA", "SYNC", "TICKS", "VERIFY", NULL };
+	static const char *const names[] = { "CONVERT", "CSV", "DELETE-RAW-DATA", "DUMP", "INFO", "JSON", "MATCHED-VTF",
+		"MERGE", "MOVE", "OUTPUT", "PERFORMANCE-TIME", "PRINT-CLOCK", "PRINT-COUNTERS", "PRINT-ERRORS",
+		"PRINT-FILES", "PRINT-REPORTS", "PRINT-STATISTICS", "PRINT-THREADS", "RECOVER", "REMOVE", "REQUEST",
+		"SUMDATA", "SYNC", "TICKS", "VERIFY", NULL };
 	size_t i;
 
 	for (i = 0; names[i] && strcasecmp(names[i], name) != 0; i++) {

@@ -187,7 +187,7 @@ static void find_synced(const struct vt_job *j, int *host, int *cluster, double 
 		}
 	}
 	*host &= share > 0;
-	*cluster = 0;
+	*cluster = switch_option("SYNCED-CLUSTER") > 0;
 	for (i = 1; exchanging == 0 && i < j->ranks; i++) {
 		*cluster |= place[i].leader != 0;
 	}

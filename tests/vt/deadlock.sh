@@ -79,6 +79,10 @@ status=$?
 [ $status -eq 139 ] && noted 11
 ok "ALTSTACK: an overflow of the stack is noted" $?
 clean
+timeout 60 ./fs overflow >say 2>&1
+[ $? -eq 139 ] && noted -256
+ok "without it none is" $?
+clean
 VT_HANDLE_SIGNALS=1,10:12 timeout 60 "$build/vtrun" -- sh -c 'kill -USR2 $$' >say 2>&1
 status=$?
 [ $status -eq 140 ] && noted 12

@@ -36,6 +36,19 @@ with 1 'PROTOFILE-NAME own' 'LOGFILE-NAME t.stf' && grep -q '^PROTOFILE-NAME own
 ok "PROTOFILE-NAME" $?
 with 1 "CURRENT-DIR $PWD/below" 'LOGFILE-NAME t.stf' && [ -s below/t.stf ] && [ ! -e t.stf ]
 ok "CURRENT-DIR" $?
+with 1 'LOGFILE-PREFIX below' 'LOGFILE-NAME t.stf' && [ -s below/t.stf ] && [ ! -e t.stf ]
+ok "LOGFILE-PREFIX" $?
+with 1 'LOGFILE-NAME t.stf' 'KEEP-RAW-EVENTS on' 'FLUSH-PREFIX below' && [ ! -e t.stf ] && ls below/VT-flush-effects_0-[0-9]*.dat >"$dir/out" &&
+	with 1 'LOGFILE-NAME t.stf' 'KEEP-RAW-EVENTS on' 'FLUSH-PID off' && [ ! -e t.stf ] && [ -s VT-flush-effects_0.dat ]
+ok "KEEP-RAW-EVENTS, FLUSH-PREFIX, FLUSH-PID" $?
+lines=$(for level in 0 1 2; do
+	with 1 'LOGFILE-NAME t.stf' "VERBOSE $level" && wc -l <"$dir/err"
+done | tr '\n' ' ')
+echo "$lines" | awk '{ exit !(NF == 3 && $1 == 0 && $2 > 0 && $3 > $2) }'
+ok "VERBOSE 0, 1, 2: $lines lines" $?
+with 1 'LOGFILE-NAME t.stf' "PLUGIN $build/tests/unit/.libs/plugin_template.so 7" 'COUNTER mine_reads on' &&
+	"$build/tests/vt/samples" t.stf 2>>"$dir/err" | grep -q ':mine_reads '
+ok "PLUGIN" $?
 if grep -q '^#define HAVE_ZSTD 1' "$build/config.h"; then
 	bytes=$(for words in off on; do
 		with 20000 'LOGFILE-NAME t.stf' "COMPRESS-TRACE $words" && "$build/stftool" t.stf --verify >/dev/null && cat t.stf* | wc -c
@@ -75,6 +88,8 @@ ok "AUTOFLUSH off: what fits into MEM-MAXBLOCKS, the oldest, and a line says so"
 before=$n
 with 20000 "$few" 'AUTOFLUSH off' 'MEM-MAXBLOCKS 8' && numbers && [ "$n" -gt "$before" ]
 ok "MEM-MAXBLOCKS 8: more of it" $?
+with 20000 "$few" 'AUTOFLUSH off' 'MEM-BLOCKSIZE 8192' && numbers && [ "$n" -gt "$before" ]
+ok "MEM-BLOCKSIZE 8192: more of it" $?
 with 20000 "$few" 'AUTOFLUSH off' 'MEM-OVERWRITE on' && numbers && [ "$n" -gt 0 ] && [ "$n" -lt 20000 ] &&
 	[ "$first" != $none ] && [ "$last" = 0000000000004e1f ] && grep -q 'blocks were overwritten by newer ones (MEM-OVERWRITE)' dump
 ok "MEM-OVERWRITE: the newest" $?
@@ -110,6 +125,15 @@ else
 	skip "MEM-FLUSHBLOCKS" "no /proc/PID/smaps with pages of 4 KB"
 	skip "MEM-MINBLOCKS" "no /proc/PID/smaps with pages of 4 KB"
 fi
+# the node is read at the start and the end, too; what a busy machine delays is tried for longer
+nodes()
+{
+	with 1 'LOGFILE-NAME t.stf' 'COUNTER cpu_usr on' 'SAMPLE-BUDGET 1' "$@" && n=$("$build/tests/vt/samples" t.stf 2>>"$dir/err" | grep -c ' OS:cpu_usr ')
+}
+for nap in 1 5 25; do
+	nodes 'SAMPLE-PERIOD 50ms' 'OS-COUNTER-DELAY 50ms' && [ "$n" -gt 5 ] && break
+done && often=$n && nodes 'SAMPLE-PERIOD 50ms' 'OS-COUNTER-DELAY 100s' && [ "$n" -gt 0 ] && [ "$n" -le 3 ]
+ok "OS-COUNTER-DELAY 50ms, 100s: the node is read ${often:-0} times, $n times" $?
 # the sampler says it at its next sample, which a busy machine may delay
 for nap in 1 5 25; do
 	with 200000 'LOGFILE-NAME t.stf' 'MEM-INFO 1MB' && grep -q 'Tickmark INFO: [1-9][0-9]* MB recorded in ' "$dir/err" && break

@@ -8,11 +8,11 @@ set -u
 # shellcheck disable=SC2086
 ${CC:-cc} $san -g -I"$include" -o "$dir/prog" "$here/libraries.c" -L"$lib" -lVTcs -Wl,-rpath,"$lib" || exit 99
 
-# an option and a value that is right
-cat >"$dir/options" <<END
-ACTIVITY Application on
-ALTSTACK on
-AUTOFLUSH on
+# an option, a value that is right and, if it has an effect, the script that shows it
+cat >"$dir/table" <<END
+ACTIVITY Application on | vt/filter
+ALTSTACK on | vt/deadlock
+AUTOFLUSH on | vt/effects
 CHECK ** off
 CHECK-LEAK-REPORT-SIZE 10
 CHECK-MAX-DATATYPES 1000
@@ -23,62 +23,63 @@ CHECK-MAX-REQUESTS 100
 CHECK-SUPPRESSION-LIMIT 10
 CHECK-TIMEOUT 5s
 CHECK-TRACING off
-CLUSTER 0:N on
+CLUSTER 0:N on | vt/mpi
 COMPRESS-RAW-DATA on
-COUNTER ** off
-CURRENT-DIR $dir
-DEADLOCK-TIMEOUT 1m
-DEADLOCK-WARNING 5m
-DEMANGLE on
-DETAILED-STATES 2
-ENTER-USERCODE on
-ENVIRONMENT on
-EXTENDED-VTF on
-FLUSH-PID on
-FLUSH-PREFIX $dir
-GROUP odd 1:N:2
-HANDLE-SIGNALS 3,10:15
-INTERNAL-MPI on
-KEEP-RAW-EVENTS off
-LOGFILE-FORMAT STF
-LOGFILE-NAME t.stf
-LOGFILE-PREFIX $dir
-LOGFILE-RANK 0
-MEM-BLOCKSIZE 64KB
-MEM-FLUSHBLOCKS 1024
-MEM-INFO 500MB
-MEM-MAXBLOCKS 4096
-MEM-MINBLOCKS 0
-MEM-OVERWRITE off
-NMCMD "nm -P"
-OS-COUNTER-DELAY 1s
-PCTRACE 5
-PCTRACE-CACHE on
-PCTRACE-FAST on
-PLUGIN $dir/none.so
-PROCESS 0:N on
-PROGNAME prog
-PROTOFILE-NAME t.prot
-STATE Application:* on
-STATISTICS on
-STF-PROCS-PER-FILE 16
-STF-USE-HW-STRUCTURE on
+COUNTER ** off | preload/config
+CURRENT-DIR $dir | vt/effects
+DEADLOCK-TIMEOUT 1m | vt/deadlock
+DEADLOCK-WARNING 5m | vt/deadlock
+DEMANGLE on | vt/functions
+DETAILED-STATES 2 | vt/effects
+ENTER-USERCODE on | vt/filter
+ENVIRONMENT on | vt/effects
+EXTENDED-VTF on | vt/effects
+FLUSH-PID on | vt/effects
+FLUSH-PREFIX $dir | vt/effects
+GROUP odd 1:N:2 | vt/mpi
+HANDLE-SIGNALS 3,10:15 | vt/deadlock
+INTERNAL-MPI on | vt/filter
+KEEP-RAW-EVENTS off | vt/effects
+LOGFILE-FORMAT STF | vt/mpi
+LOGFILE-NAME t.stf | preload/config
+LOGFILE-PREFIX $dir | vt/effects
+LOGFILE-RANK 0 | vt/mpi
+MEM-BLOCKSIZE 64KB | vt/effects
+MEM-FLUSHBLOCKS 1024 | vt/effects
+MEM-INFO 500MB | vt/effects
+MEM-MAXBLOCKS 4096 | vt/effects
+MEM-MINBLOCKS 0 | vt/effects
+MEM-OVERWRITE off | vt/effects
+NMCMD "nm -P" | vt/functions
+OS-COUNTER-DELAY 1s | vt/effects
+PCTRACE 5 | vt/pctrace
+PCTRACE-CACHE on | vt/pctrace
+PCTRACE-FAST on | vt/pctrace
+PLUGIN $dir/none.so | vt/effects
+PROCESS 0:N on | vt/mpi
+PROGNAME prog | vt/effects
+PROTOFILE-NAME t.prot | vt/effects
+STATE Application:* on | vt/filter
+STATISTICS on | vt/statistics
+STF-PROCS-PER-FILE 16 | vt/mpi_trace
+STF-USE-HW-STRUCTURE on | vt/hosts
 STOPFILE-NAME stop
-SYMBOL main on
-SYNC-MAX-DURATION 1m
-SYNC-MAX-MESSAGES 100
-SYNC-PERIOD -1s
-SYNCED-CLUSTER off
-SYNCED-HOST off
-TIME-WINDOWS 0:1,10:20
-TIMER gettimeofday
-TIMER-SKIP 0
-UNIFY-COUNTERS on
-UNIFY-GROUPS on
-UNIFY-SCLS on
-UNIFY-SYMBOLS on
-VERBOSE 1
+SYMBOL main on | vt/filter
+SYNC-MAX-DURATION 1m | vt/mpi
+SYNC-MAX-MESSAGES 100 | vt/mpi
+SYNC-PERIOD -1s | vt/mpi
+SYNCED-CLUSTER off | vt/mpi
+SYNCED-HOST off | vt/mpi
+TIME-WINDOWS 0:1,10:20 | vt/functions
+TIMER gettimeofday | vt/timers
+TIMER-SKIP 0 | vt/sessions
+UNIFY-COUNTERS on | vt/mpi
+UNIFY-GROUPS on | vt/mpi
+UNIFY-SCLS on | vt/mpi
+UNIFY-SYMBOLS on | vt/mpi
+VERBOSE 1 | vt/effects
 END
+sed 's/ | .*//' "$dir/table" >"$dir/options"
 
 # lists of the manual, between the two lines that begin them
 sed -n '/^These have an effect:$/,/^These have none,/p' "$src/doc/VT.3" | grep -o '[A-Z][A-Z-]*[A-Z]\( \|$\)' | tr -d ' ' | sort >"$dir/with"
@@ -86,6 +87,15 @@ sed -n '/^These have none,/,/^\.Sh/p' "$src/doc/VT.3" | sed -n 's/^\.It Li //p' 
 cut -d' ' -f1 "$dir/options" | sort >"$dir/all"
 sort "$dir/with" "$dir/without" | diff "$dir/all" - >"$dir/diff"
 ok "VT.3 names every option of the guide once" $?
+
+# an effect is shown where a script gives the option: in a file, as a variable or on the command line
+grep -v ' | ' "$dir/table" | cut -d' ' -f1 | sort | diff "$dir/without" - >"$dir/diff"
+sed -n 's/^\([A-Z-]*\) .* | /\1 /p' "$dir/table" | while read -r name script; do
+	grep -v '^#' "$src/tests/$script.sh" | grep -qE -e "(^|[^A-Z-])$name([ '\"]|$)" -e "VT_$(echo "$name" | tr - _)=" -e "--$(echo "$name" | tr A-Z a-z)[ =]" ||
+		echo "$name: not in tests/$script.sh"
+done >>"$dir/diff"
+[ ! -s "$dir/diff" ]
+ok "the effect of each of $(grep -c ' | ' "$dir/table") options has its test, the other $(grep -vc ' | ' "$dir/table") have none" $?
 
 cd "$dir" || exit 99
 bad_ones=

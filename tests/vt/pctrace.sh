@@ -71,6 +71,17 @@ for cache in on off; do
 	ok "without frame pointers by debug information, PCTRACE-CACHE $cache, through a function of libc" $?
 done
 
+# the time from the first call to the last, by the stamps, in microseconds
+took()
+{
+	VT_PCTRACE_FAST=off VT_PCTRACE_CACHE=$1 run 3000 && awk '/^CLKPERIOD/ { p = $2 } $2 == "ENTER" { last = $1; first = first ? first : $1 }
+		END { printf "%d", (last - first) * p * 1e6 }' "$dir/dump"
+}
+for try in 1 2 3 4 5; do
+	on=$(took on) && off=$(took off) && [ "$off" -gt $((3 * on)) ] && break
+done
+[ "$try" -lt 5 ] || [ "$off" -gt $((3 * on)) ]
+ok "PCTRACE-CACHE on, off: 3000 calls take $on us, $off us" $?
 VT_PCTRACE=on run 1 && [ "$(stack enter inner)" = "$(line f5)" ]
 ok "PCTRACE on is one level" $?
 VT_PCTRACE_FAST=off VT_PCTRACE=1:2 run 1 && [ "$(stack enter inner)" = "$(line f4 f3)" ]

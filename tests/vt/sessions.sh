@@ -43,6 +43,10 @@ done
 killed process 5ms ''
 corrected pp.stf pp.clk && [ "$(grep -c '^session ' pp.clk)" -eq 21 ]
 ok "sessions in between are in the correction" $?
+clean
+VT_TIMER_SKIP=1 VT_TIMER="sim:base=CPU,offset={rank}5ms,drift={rank}0ppm,tick=3ns" timeout 120 "$MPIRUN" -np 4 "$build/vtrun" -- ./pp '' >out 2>&1 &&
+	corrected pp.stf pp.clk && [ "$(grep -c '^session middle used 0' pp.clk)" -eq 9 ] && [ "$(grep -c '^session middle used 1' pp.clk)" -eq 9 ]
+ok "TIMER-SKIP 1: in a job that ends as usual every second one is" $?
 killed thread 5ms last
 [ ! -e pp.stf ] && "$build/stftool" VT-flush-*.dat --merge pp.stf >>out 2>&1 && corrected pp.stf pp.clk
 ok "killed without a sampler process: stftool finds the sessions in the raw files" $?

@@ -11,7 +11,7 @@ cd "$dir" || exit 99
 
 # OPTION, TAB, WRONG VALUE, TAB, what the message says is right; by the option's type
 sed -n 's/^OPTION("\([A-Z-]*\)", \([A-Z]*\), .*/\1 \2/p' "$src/collector-plugin/settings/options.def" >types
-sed -n 's/^		{ "\([A-Z-]*\)", TKM_OPTION_\([A-Z]*\), .*/\1 \2/p' "$src/collector-plugin/settings/settings.c" >>types
+sed -n 's/^		{ "\([A-Z-]*\)", TKM_OPTION_\([A-Z]*\), .*/\1 \2/p' "$src/collector-plugin/settings/check.c" >>types
 awk '
 	function wrong(value, right) { print $1 "\t" value "\t" right }
 	$2 == "BOOL" { wrong("maybe", "on or off"); wrong("7", "on or off"); next }
@@ -56,7 +56,7 @@ awk '$2 == "TEXT" || $2 == "COUNT" || $2 == "TIME" || $2 == "BYTES" || $2 == "FR
 any="CURRENT-DIR FLUSH-PREFIX LOGFILE-NAME LOGFILE-PREFIX NMCMD PLUGIN PROGNAME PROTOFILE-NAME TIMER"
 {
 	cut -d' ' -f1 types
-	sed -n "/^cat.*options/,/^END/p" "$here/options.sh" | sed '1d;$d' | cut -d' ' -f1
+	sed -n "/^cat.*table/,/^END/p" "$here/options.sh" | sed '1d;$d' | cut -d' ' -f1
 } | sort -u >all
 without=$(sed -n '/^These have none,/,/^\.Sh/p' "$src/doc/VT.3" | sed -n 's/^\.It Li //p' | tr -d ',')
 for name in $(cat all); do
