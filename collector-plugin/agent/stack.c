@@ -89,11 +89,35 @@ static int one_frame(Dwfl_Frame *frame, void *arg)
 	return ++w->n < FRAMES ? DWARF_CB_OK : DWARF_CB_ABORT;
 }
 
+/* rc: what libdw returned: -1 with an error of its own, or an errno. */
+static int failed(char *why, size_t size, const char *what, int rc)
+{
+	snprintf(why, size, "%s: %s", what, rc > 0 ? strerror(rc) : dw.dwfl_errmsg(-1));
+	return -1;
+}
+
+static int walk_frames(struct walk *w, pid_t pid, char *why, size_t size)
+{
+	int rc = dw.dwfl_linux_proc_report(w->dwfl, pid);
+
+	rc = rc ? rc : dw.dwfl_report_end(w->dwfl, NULL, NULL);
+	if (rc) {
+		return failed(why, size, "its mappings cannot be read", rc);
+	}
+	rc = dw.dwfl_linux_proc_attach(w->dwfl, pid, false);
+	if (rc) {
+		return failed(why, size, "it cannot be attached to", rc);
+	}
+	rc = dw.dwfl_getthread_frames(w->dwfl, pid, one_frame, w);
+	return w->n ? 0 : failed(why, size, "its frames cannot be read", rc);
+}
+
 int vt_agent_stack(pid_t pid, void (*line)(void *ctx, const char *text), void *ctx, char *why, size_t size)
 {
 	static char *paths;
 	Dwfl_Callbacks calls = { .debuginfo_path = &paths };
 	struct walk w = { NULL, 0, line, ctx };
+	int rc;
 
 	if (load(why, size) < 0) {
 		return -1;
@@ -101,17 +125,12 @@ int vt_agent_stack(pid_t pid, void (*line)(void *ctx, const char *text), void *c
 	*(void **)&calls.find_elf = dlsym(dw.library, "dwfl_linux_proc_find_elf");
 	*(void **)&calls.find_debuginfo = dlsym(dw.library, "dwfl_standard_find_debuginfo");
 	w.dwfl = dw.dwfl_begin(&calls);
-	if (w.dwfl && dw.dwfl_linux_proc_report(w.dwfl, pid) == 0 && dw.dwfl_report_end(w.dwfl, NULL, NULL) == 0 &&
-		dw.dwfl_linux_proc_attach(w.dwfl, pid, false) == 0) {
-		dw.dwfl_getthread_frames(w.dwfl, pid, one_frame, &w);
+	if (!w.dwfl) {
+		return failed(why, size, "libdw", -1);
 	}
-	if (w.n == 0) {
-		snprintf(why, size, "%s", dw.dwfl_errmsg(-1));
-	}
-	if (w.dwfl) {
-		dw.dwfl_end(w.dwfl);
-	}
-	return w.n ? 0 : -1;
+	rc = walk_frames(&w, pid, why, size);
+	dw.dwfl_end(w.dwfl);
+	return rc;
 }
 #else
 int vt_agent_stack(pid_t pid, void (*line)(void *ctx, const char *text), void *ctx, char *why, size_t size)

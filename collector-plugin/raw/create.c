@@ -244,6 +244,22 @@ static int is_seen_by_read(int fd, struct tkm_err *err, const char *path)
 	return 0;
 }
 
+/* The mapping of a file that had no name yet keeps a name of its own in /proc/PID/maps. elfutils reads no stack of a process
+ * that maps one file under two names, so the head is mapped by the name that all other mappings have. */
+static void map_by_name(struct vt_raw *r, size_t head_size)
+{
+	int fd = vt_raw_open_again(r);
+	void *p = fd < 0 ? MAP_FAILED : mmap(NULL, head_size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+
+	if (p != MAP_FAILED) {
+		munmap(r->head, head_size);
+		r->head = p;
+	}
+	if (fd >= 0) {
+		close(fd);
+	}
+}
+
 struct vt_raw *vt_raw_create(const struct vt_raw_options *o, struct tkm_err *err)
 {
 	size_t page = (size_t)sysconf(_SC_PAGESIZE),
@@ -271,6 +287,9 @@ struct vt_raw *vt_raw_create(const struct vt_raw_options *o, struct tkm_err *err
 		if (is_seen_by_read(fd, err, r->path)) {
 			if (vt_raw_publish(fd, temporary, r->path) == 0) {
 				close(fd);
+				if (!temporary[0]) {
+					map_by_name(r, head_size);
+				}
 				return r;
 			}
 			tkm_fail_errno(

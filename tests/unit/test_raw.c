@@ -91,17 +91,6 @@ static long read_back(struct vt_raw_file *f, uint64_t first, uint64_t *last, int
 	return n;
 }
 
-static void write_some(struct vt_raw_stream *s, uint64_t from, uint64_t to, int64_t step)
-{
-	static const uint32_t id[255] = { 1, 2, 3, 4, 5, 6, 7 };
-	uint64_t v[7] = { 0 }, i;
-
-	for (i = from; i <= to; i++) {
-		v[0] = i;
-		vt_raw_counters(s, ltick(1000 + (int64_t)i * step), 0, 1 + (unsigned)(i % 7), id, v);
-	}
-}
-
 static void define(struct vt_raw *r)
 {
 	struct vt_raw_counter_def c = { .id = 1,
@@ -728,41 +717,6 @@ static void children_get_nothing(void)
 	vt_raw_close(r, ltick(1));
 }
 
-/* A file that was replaced by another one of the same name is not written to, and no descriptor stays open. */
-static void replaced(void)
-{
-	struct vt_raw *r = create((struct vt_raw_options){ .autoflush = 1, .max_blocks = 4000 });
-	int before = open_files(), fd;
-	struct stat st;
-
-	write_some(vt_raw_stream(r), 1, 100, 10);
-	unlink(path);
-	fd = open(path, O_RDWR | O_CREAT | O_EXCL, 0600);
-	close(fd);
-	write_some(vt_raw_stream(r), 101, 30000, 10);
-	CHECK(vt_raw_stopped(r) == ESTALE && vt_raw_lost(r) > 0, "%d", vt_raw_stopped(r));
-	CHECK(stat(path, &st) == 0 && st.st_size == 0, "%lld bytes", (long long)st.st_size);
-	CHECK_INT(open_files(), before);
-}
-
-/* The program's limit on the size of files: an error, and not the signal that the kernel sends. */
-static void limited_by_the_program(void)
-{
-	struct vt_raw *r = create((struct vt_raw_options){ .autoflush = 1, .max_blocks = 4000 });
-	struct rlimit l = { 100000, 100000 };
-	int status;
-	pid_t pid = fork();
-
-	if (pid == 0) {
-		signal(SIGXFSZ, SIG_DFL);
-		setrlimit(RLIMIT_FSIZE, &l);
-		write_some(vt_raw_stream(r), 1, 30000, 10);
-		_exit(vt_raw_stopped(r) == EFBIG && vt_raw_size(r) <= 100000 ? 5 : 6);
-	}
-	CHECK(waitpid(pid, &status, 0) == pid && WIFEXITED(status) && WEXITSTATUS(status) == 5, "%x", (unsigned)status);
-	vt_raw_close(r, ltick(1));
-}
-
 /* Blocks in the mapped file are where the reader looks for them. */
 static void mapped_as_a_whole(void)
 {
@@ -806,8 +760,6 @@ int main(int argc, char **argv)
 	RUN(records_of_any_size);
 	RUN(children_get_nothing);
 	RUN(mapped_as_a_whole);
-	RUN(replaced);
-	RUN(limited_by_the_program);
 	remove_dir();
 	return check_end();
 }
