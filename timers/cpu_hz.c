@@ -18,6 +18,12 @@
 #include <cpuid.h>
 #endif
 
+double tmr_hz_of_page(const struct perf_event_mmap_page *p)
+{
+	/* ns = (cycles * mult) >> shift */
+	return p->cap_user_time && p->time_mult ? 1e9 * (double)((uint64_t)1 << p->time_shift) / p->time_mult : 0;
+}
+
 /* A software event is enough: its page carries the kernel's counter-to-nanosecond factors. Guests
  * whose scheduler runs on the hypervisor's clock do not get them. */
 static double perf_hz(void)
@@ -40,10 +46,7 @@ static double perf_hz(void)
 	}
 	p = mmap(NULL, page, PROT_READ, MAP_SHARED, fd, 0);
 	if (p != MAP_FAILED) {
-		if (p->cap_user_time && p->time_mult) {
-			/* ns = (cycles * mult) >> shift */
-			hz = 1e9 * (double)((uint64_t)1 << p->time_shift) / p->time_mult;
-		}
+		hz = tmr_hz_of_page(p);
 		munmap(p, page);
 	}
 	close(fd);

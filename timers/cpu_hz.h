@@ -22,6 +22,10 @@ double tmr_cpu_hz(const char **from);
  * bogomips, which the kernel computes from the TSC's frequency. 0 and *from NULL if the kernel states neither. */
 double tmr_kernel_hz(const char **from);
 
+/* The first of these two: 0 if the page has no factors. */
+struct perf_event_mmap_page;
+double tmr_hz_of_page(const struct perf_event_mmap_page *p);
+
 /* Invariant TSC (CPUID 0x80000007 EDX bit 8), or an aarch64 generic counter, which is so by
  * definition: 1 yes, 0 no, -1 no such counter. */
 int tmr_cpu_invariant(void);

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The timers: the list, real and simulated ones, their frequency and quality. */
 #include "config.h"
+
+#include <linux/perf_event.h>
+
 #include "base/rootfs.h"
 #include "timers/cpu_hz.h"
 #include "timers/env.h"
@@ -370,6 +373,18 @@ static void quality_sees_what_was_injected(void)
 	tmr_close(t);
 }
 
+static void the_factors_of_the_kernel_are_a_frequency(void)
+{
+	/* 2.5 GHz: a cycle is 0.4 ns, in units of 2^-31 ns */
+	struct perf_event_mmap_page p = { .time_mult = 858993459, .time_shift = 31 };
+
+	CHECK_NEAR(tmr_hz_of_page(&p), 0, 0);
+	p.cap_user_time = 1;
+	CHECK_NEAR(tmr_hz_of_page(&p), 2.5e9, 1);
+	p.time_mult = 0;
+	CHECK_NEAR(tmr_hz_of_page(&p), 0, 0);
+}
+
 static void cpu_frequency_agrees_with_the_kernel(void)
 {
 	struct tkm_err err;
@@ -507,6 +522,7 @@ int main(int argc, char **argv)
 	RUN(true_rate_contains_the_error_of_the_reference);
 	RUN(grid_of_a_counter_that_moves_in_steps);
 	RUN(quality_sees_what_was_injected);
+	RUN(the_factors_of_the_kernel_are_a_frequency);
 	RUN(cpu_frequency_agrees_with_the_kernel);
 	RUN(environment_of_another_machine_is_read);
 	RUN(simulated_errors_are_as_written);
