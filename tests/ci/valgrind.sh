@@ -4,7 +4,7 @@
 # shellcheck source=lib.sh source-path=SCRIPTDIR
 . "$(dirname "$0")/lib.sh"
 need valgrind
-configured valgrind CFLAGS="-O1 -g"
+configured valgrind CFLAGS="-O1 -g -DHEAP_OF_VALGRIND"
 step "valgrind: make" make -j"$jobs"
 step "valgrind: make check-valgrind" make check-valgrind
 grep -a 'says not ok$' "$work/log" || true

@@ -97,6 +97,19 @@ serve 0 100 --serve-every 20ms
 finish INT
 test ! -e "$TICKMARK_CLOCK_DIR/utc"
 ok "so does SIGINT" $?
+NTP_SLEPT=$dir/slept
+export NTP_SLEPT
+serve 0 100 --serve-every 20ms
+test ! -s "$dir/err" && touch "$NTP_SLEPT"
+tries=0
+until grep -q 'disrupted: the machine was suspended' "$dir/err" || [ $tries -ge 300 ]; do
+	sleep 0.1
+	tries=$((tries + 1))
+done
+test $tries -lt 300 && kill -0 $server
+ok "a suspension is noticed by the server, too" $?
+finish TERM
+unset NTP_SLEPT
 "$timertest" --serve --serve-reference ptp:/dev/nonexistent >"$dir/out" 2>"$dir/err"
 test $? -eq 2 && grep -q /dev/nonexistent "$dir/err"
 ok "a device that is not there is named" $?

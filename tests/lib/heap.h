@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The memory of a test program, counted: whether a function gives back all that it took, and what it does if there is no more. The
  * functions here are in front of the C library's for the whole program. Only with gcc and glibc, and not
- * under a sanitizer, which has its own. */
+ * under a sanitizer or valgrind, which have their own. */
 #ifndef TESTS_LIB_HEAP_H
 #define TESTS_LIB_HEAP_H
 
@@ -10,13 +10,14 @@
 
 #include "tests/lib/check.h"
 
-#if defined(__GLIBC__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__) && !defined(__clang__)
+#if defined(__GLIBC__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__) && !defined(__clang__) && \
+	!defined(HEAP_OF_VALGRIND)
 #define HEAP_IS_COUNTED 1
 #else
 #define HEAP_IS_COUNTED 0
 #endif
 
-#define HEAP_WHY "memory is counted with gcc and glibc, and without a sanitizer"
+#define HEAP_WHY "memory is counted with gcc and glibc, and without a sanitizer or valgrind"
 
 static long heap_pieces __attribute__((unused)); /* in use */
 static long heap_asked __attribute__((unused));  /* allocations so far */

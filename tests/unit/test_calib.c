@@ -559,6 +559,47 @@ static void comes_back(const char *clocks, const char *version, int contradicted
 	cal_link_close(l);
 }
 
+/* The reference of a pair may begin on the tick on which that of the pair before ended. Blanks between words do not matter. */
+static void pairs_that_touch_and_blanks_are_read(void)
+{
+	static const struct cal_reading pair[] = { { .local = { 10 }, .before = { 5 }, .after = { 7 } },
+		{ .local = { 30 }, .before = { 7 }, .after = { 9 } } };
+	struct scenario sc = { "pairs", 2, "tick=1ns", quiet, 1, 0, -1, 0, 0, CAL_LINEAR, CAL_SYNC_ITC };
+	struct tkm_err err;
+	struct cal_link *l = cal_link_sim(2, sc.clocks, sc.network, &err);
+	struct cal_run run, back;
+	struct cal_rank *r;
+	char *text, *more, *at;
+	size_t n;
+
+	CHECK(calibrate(l, &sc, &run, &err) == 0, "%s", err.text);
+	r = &run.rank[1];
+	r->reference_hz = 1e9;
+	r->pairs.reference_hz = 1e9;
+	r->pairs.max_slew = 500e-6;
+	r->pairs.slew_limit = 0.1;
+	CHECK(cal_pairs_add(&r->pairs, &pair[0], &err) == 0 && cal_pairs_add(&r->pairs, &pair[1], &err) == 0, "%s",
+		err.text);
+	snprintf(r->host, sizeof(r->host), "a host");
+	text = as_text(&run, &n);
+	more = calloc(1, n + 3);
+	at = strstr(text, "\"a host\"");
+	CHECK(at != NULL, "no host in %s", text);
+	snprintf(more, n + 3, "%.*s  %s", (int)(at - text), text, at);
+	CHECK(cal_clk_read(more, n + 2, "x.clk", &back, &err) == 0, "%s", err.text);
+	CHECK_STR(back.rank[1].host, "a host");
+	CHECK_INT(back.rank[1].pairs.n, 2);
+	cal_run_free(&back);
+	at = strstr(text, "pair 30 7 9 ");
+	CHECK(at != NULL, "no pair in %s", text);
+	at[8] = '6'; /* and not before it */
+	CHECK(cal_clk_read(text, n, "x.clk", &back, &err) < 0 && strstr(err.text, "must ascend"), "%s", err.text);
+	free(text);
+	free(more);
+	cal_run_free(&run);
+	cal_link_close(l);
+}
+
 static void correction_data_comes_back_bit_for_bit(void)
 {
 	comes_back("drift={rank}7ppm,wobble=1ppm/10s,tick=1ns", "TICKMARK-CLK 1\n", 0);
@@ -645,6 +686,7 @@ int main(int argc, char **argv)
 	RUN(a_clock_that_was_set_does_not_stretch_the_run);
 	RUN(nothing_received_is_an_error_with_the_rank);
 	RUN(correction_data_comes_back_bit_for_bit);
+	RUN(pairs_that_touch_and_blanks_are_read);
 	RUN(every_cut_of_the_file_is_an_error);
 	RUN(all_memory_is_given_back);
 	return check_end();

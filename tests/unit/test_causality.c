@@ -4,6 +4,7 @@
 #include "config.h"
 #include "calib/map/causality.h"
 #include "tests/lib/check.h"
+#include "tests/lib/heap.h"
 
 struct run {
 	int ranks;
@@ -325,6 +326,11 @@ static void odd_input_is_counted_or_refused(void)
 	free(k.event);
 }
 
+static void all_memory_is_given_back(void)
+{
+	CHECK_HEAP(odd_input_is_counted_or_refused, 5);
+}
+
 int main(int argc, char **argv)
 {
 	check_args(argc, argv);
@@ -334,5 +340,6 @@ int main(int argc, char **argv)
 	RUN(wrong_bands_leave_some_and_are_not_left);
 	RUN(what_needs_no_repair_is_not_touched);
 	RUN(odd_input_is_counted_or_refused);
+	RUN(all_memory_is_given_back);
 	return check_end();
 }

@@ -12,6 +12,7 @@
 #include "timers/sim.h"
 #include "timers/virtual.h"
 #include "tests/lib/check.h"
+#include "tests/lib/heap.h"
 
 enum { POINTS = 400 };
 
@@ -256,6 +257,39 @@ static void readings_on_one_tick_are_no_step(void)
 	}
 }
 
+/* Between two pairs in a straight line, but not across a step, nor before the first or after the last. */
+static void the_steered_clock_when_the_reference_showed_a_tick(void)
+{
+	struct cal_reading pair[] = { { .local = { 1005 }, .before = { 0 }, .after = { 10 } },
+		{ .local = { 2105 }, .before = { 1000 }, .after = { 1010 }, .step = CAL_PAIR_SET },
+		{ .local = { 9000 }, .before = { 2000 }, .after = { 2010 } } };
+	const struct cal_pairs p = { .hz = 2e9, .reference_hz = 1e9, .pair = pair, .n = 3 };
+
+	CHECK_INT(cal_pairs_local(&p, ltick(505)).v, 1005 + 550);
+	CHECK_INT(cal_pairs_local(&p, ltick(1505)).v, 2105 + 1000);
+	CHECK_INT(cal_pairs_local(&p, ltick(3005)).v, 9000 + 2000);
+	CHECK_INT(cal_pairs_local(&p, ltick(-495)).v, 1005 - 1000);
+}
+
+static void take_and_free(void)
+{
+	struct cal_pairs copy;
+	struct world w;
+
+	begin(&w, "slewed=on,step=1ms@300ms,step=-2ms@700ms,tick=1ns");
+	take(&w, 1, 0.01, 0);
+	CHECK_INT(cal_pairs_judge(&w.pairs, &(struct tkm_err){ .text = "" }), 0);
+	CHECK(w.pairs.branches > 1, "%zu branches", w.pairs.branches);
+	CHECK_INT(cal_pairs_copy(&copy, &w.pairs), 0);
+	cal_pairs_free(&copy);
+	end(&w);
+}
+
+static void all_memory_is_given_back(void)
+{
+	CHECK_HEAP(take_and_free, 5);
+}
+
 int main(int argc, char **argv)
 {
 	check_args(argc, argv);
@@ -265,5 +299,7 @@ int main(int argc, char **argv)
 	RUN(a_slew_that_lasts_is_noticed);
 	RUN(readings_on_one_tick_are_no_step);
 	CHECK_INT(beyond_proven, 0);
+	RUN(the_steered_clock_when_the_reference_showed_a_tick);
+	RUN(all_memory_is_given_back);
 	return check_end();
 }

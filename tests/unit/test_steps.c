@@ -205,6 +205,24 @@ static int outside(struct cal_map *m, const struct jump *j, double seconds)
 	return n;
 }
 
+/* Each pair of sessions contradicts max_wander: then that is wrong, and it grows. It is not said that the clock was set each time. */
+static void a_clock_that_never_keeps_its_rate_is_no_series_of_steps(void)
+{
+	double off[NODES] = { 0 };
+	struct cal_node node[NODES];
+	struct cal_map m;
+	int i, swing;
+
+	for (swing = 10000; swing <= 80000; swing *= 2) { /* ns in 2 s */
+		make_map(&m, node, 300, 5, off);
+		for (i = 0; i < NODES; i++) {
+			node[i].local = ltick_add(node[i].local, i % 2 ? swing : 0);
+		}
+		CHECK(steps_of(&m) == 0, "swings of %d ns: %zu steps", swing, m.steps);
+		CHECK(m.max_wander > 0.25e-9 * swing, "swings of %d ns: wander %g", swing, m.max_wander);
+	}
+}
+
 /* A rate that jumps by up to twice what max_wander allows around a constant, once or there and back, wherever it does. */
 static void a_rate_that_jumps_within_wander_stays_inside_the_bound(void)
 {
@@ -283,6 +301,7 @@ int main(int argc, char **argv)
 	RUN(messages_held_up_one_way_are_no_step);
 	RUN(a_point_outside_its_interval_is_no_step);
 	RUN(a_swing_is_no_step);
+	RUN(a_clock_that_never_keeps_its_rate_is_no_series_of_steps);
 	RUN(a_rate_that_jumps_within_wander_stays_inside_the_bound);
 	RUN(steps_are_joined_where_there_is_no_room);
 	return check_end();
