@@ -701,6 +701,46 @@ static void few_files_are_open(void)
 	setrlimit(RLIMIT_NOFILE, &was);
 }
 
+/* Samples one after the other in a file come many at a time, whatever their number of counters. */
+static void samples_in_a_row_come_in_batches(void)
+{
+	enum { SAMPLES = 3000 };
+	struct stf_writer *w;
+	struct stf_reader *r;
+	struct stf_cursor *c;
+	struct stf_counter_batch b;
+	uint64_t value[2], n = 0, batches = 0, i;
+	static const uint32_t id[2] = { 7, 9 };
+
+	clean();
+	w = stf_writer_create(in_dir("a.stf"), &(struct stf_writer_options){ .resolution = 1e-9 }, &err);
+	for (i = 0; i < SAMPLES; i++) {
+		struct stf_counter_value v = {
+			.time = 10 * i, .values = value, .counters = id, .size_1_2 = i < SAMPLES / 2 ? 1 : 2
+		};
+
+		value[0] = i;
+		value[1] = 3 * i;
+		CHECK_INT(stf_write_counter_value(w, &v), 0);
+	}
+	CHECK(stf_writer_finish(w, 1, 0, &err) == 0, "%s: %s", err.file, err.text);
+	r = stf_reader_open(in_dir("a.stf"), 0, &err);
+	c = r ? stf_cursor_open(r, NULL, &err) : NULL;
+	while (c && stf_cursor_counters(c, &b, &err) > 0) {
+		batches++;
+		for (i = 0; i < b.n; i++, n++) {
+			CHECK(b.k == (n < SAMPLES / 2 ? 1 : 2) && b.times[i] == 10 * n &&
+					stf_batch_value(&b, i, b.k - 1) == (b.k == 1 ? n : 3 * n) &&
+					stf_batch_counter(&b, i, b.k - 1) == id[b.k - 1],
+				"sample %llu", (unsigned long long)n);
+		}
+	}
+	CHECK_INT(n, SAMPLES);
+	CHECK(batches < SAMPLES / 50, "%llu batches", (unsigned long long)batches);
+	stf_cursor_close(c);
+	stf_reader_close(r);
+}
+
 int main(int argc, char **argv)
 {
 	check_args(argc, argv);
@@ -719,6 +759,7 @@ int main(int argc, char **argv)
 	} else {
 		SKIP("a_wrong_bit_is_seen_at_the_end", "no xxhash in this build");
 	}
+	RUN(samples_in_a_row_come_in_batches);
 	RUN(few_files_are_open);
 	clean();
 	rmdir(dir);

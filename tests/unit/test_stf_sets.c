@@ -5,6 +5,7 @@
 
 #include <sys/wait.h>
 
+#include "stf/identity.h"
 #include "stf/stf.h"
 #include "tests/lib/check.h"
 #include "tests/lib/stf_dir.h"
@@ -399,6 +400,38 @@ static void parts_that_fail(void)
 	CHECK_INT(files_like("a.stf"), 0);
 }
 
+static void a_part_is_no_trace(void)
+{
+	struct stf_writer_options o = { .resolution = 1e-9, .part = 1 };
+	struct stf_writer *w;
+
+	clean();
+	w = stf_writer_create(in_dir("a.stf"), &o, &err);
+	CHECK(w != NULL, "%s", err.text);
+	CHECK(stf_writer_finish(w, 0, 1, &err) < 0 && err.code == STF_ERR_STATE &&
+			strstr(err.text, "stf_writer_finish_part()"),
+		"%d: '%s'", err.code, err.text);
+	CHECK(access(in_dir("a.stf"), F_OK) != 0, "a trace was made");
+}
+
+static void identities_of_another_byte_order_are_none(void)
+{
+	const struct stx_identity one = { 1, 2, 1e-9, 3, 1 };
+	uint8_t p[STX_IDENTITY_SIZE];
+	struct stx_identity i;
+	int big;
+
+	for (big = 0; big < 2; big++) {
+		stx_identity_put(p, &one, big);
+		CHECK(stx_identity_get(&i, p, big) == 0 && stx_identity_same(&i, &one) && i.resolution == 1e-9 &&
+				i.eventbits == 3 && i.checksums == 1,
+			"another identity came back");
+		CHECK_INT(stx_identity_get(&i, p, !big), -1);
+		p[0]++;
+		CHECK_INT(stx_identity_get(&i, p, big), -1);
+	}
+}
+
 int main(int argc, char **argv)
 {
 	check_args(argc, argv);
@@ -407,6 +440,8 @@ int main(int argc, char **argv)
 	RUN(wrong_nodes);
 	RUN(writers_in_parallel);
 	RUN(parts_that_fail);
+	RUN(a_part_is_no_trace);
+	RUN(identities_of_another_byte_order_are_none);
 	clean();
 	rmdir(dir);
 	return check_end();
