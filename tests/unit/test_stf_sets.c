@@ -414,6 +414,38 @@ static void a_part_is_no_trace(void)
 	CHECK(access(in_dir("a.stf"), F_OK) != 0, "a trace was made");
 }
 
+/* Of two processes with a component each; one component is gone. */
+static void a_component_that_is_gone_is_reported_after_the_others(void)
+{
+	static const uint32_t threads[2] = { 1, 1 };
+	struct stf_writer *w;
+	struct stf_reader *r;
+	struct stf_cursor *c;
+	const struct stf_record *rec;
+	int n = 0, rc, i;
+
+	clean();
+	w = stf_writer_create(
+		in_dir("a.stf"), &(struct stf_writer_options){ .resolution = 1e-9, .procs_per_file = 1 }, &err);
+	stf_writer_processes(w, threads, 2);
+	for (i = 0; i < 10; i++) {
+		stf_write_enter_function(w, &(struct stf_enter_function){ .time = 10 * (uint64_t)i, .willy = i % 2 });
+	}
+	CHECK(stf_writer_finish(w, 1, 0, &err) == 0, "%s: %s", err.file, err.text);
+	CHECK(unlink(in_dir("a.stf.f.1")) == 0, "no component of the second process");
+	r = stf_reader_open(in_dir("a.stf"), 0, &err);
+	CHECK(r != NULL, "%s", err.text);
+	c = stf_cursor_open(r, NULL, &err);
+	CHECK(c != NULL, "%s", err.text);
+	while ((rc = stf_cursor_next(c, &rec, &err)) > 0) {
+		n += rec->layout->id == STF_ID_enter_function;
+	}
+	CHECK_INT(n, 5);
+	CHECK(rc < 0 && strstr(err.file, "a.stf.f.1"), "%d, %s: %s", rc, err.file, err.text);
+	stf_cursor_close(c);
+	stf_reader_close(r);
+}
+
 static void identities_of_another_byte_order_are_none(void)
 {
 	const struct stx_identity one = { 1, 2, 1e-9, 3, 1 };
@@ -441,6 +473,7 @@ int main(int argc, char **argv)
 	RUN(writers_in_parallel);
 	RUN(parts_that_fail);
 	RUN(a_part_is_no_trace);
+	RUN(a_component_that_is_gone_is_reported_after_the_others);
 	RUN(identities_of_another_byte_order_are_none);
 	clean();
 	rmdir(dir);
