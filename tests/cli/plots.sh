@@ -130,6 +130,8 @@ fi
 
 make_data "$tmp/pair/t" -v ranks=2
 one_set pair "$all" "" "CPU on 2 ranks, 6 s, host vm" "CPU on 2 ranks, 6 s, host vm"
+test "$(grep -o 'residual (' "$tmp/pair/t.raw.svg" | wc -l)" = 2 || note "not one label in each row"
+done_with "the samples: only the first picture of a row has the label"
 make_data "$tmp/short/t" -v ranks=2 -v secs=1 -v step=1
 one_set short "$all" "" "CPU on 2 ranks, 1 s, host vm" "CPU on 2 ranks, 1 s, host vm"
 make_data "$tmp/wobble/t" -v ranks=4 -v secs=600 -v wobble=1 -v pus=8 -v host=node
@@ -170,8 +172,25 @@ done
 done_with "a long name of a clock is cut so that the title fits"
 make_data "$tmp/single/t" -v ranks=1 -v pus=1 -v onebin=1
 one_set single histogram "run transform error raw matrix" "CPU on 1 ranks" "CPU on 1 ranks"
+# the columns of bins, and an impulse where a column would be too narrow to be seen
+cp -R "$tmp/single" "$tmp/narrow"
+echo "1000001 4.0e-04 4.1e-04 5" >>"$tmp/narrow/t.histogram.dat"
+draw -e 'tm_format="svg"' "$tmp/narrow/t.gnuplot"
+expect 0
+impulses() { grep -o "<path stroke='rgb(  0, 114, 178)' .*/>" "$1/t.histogram.svg" | grep -o M | wc -l; }
+test "$(impulses "$tmp/single") $(impulses "$tmp/narrow")" = "0 1" || note "impulses: $(impulses "$tmp/single") and $(impulses "$tmp/narrow")"
+done_with "only a narrow column of the histogram becomes an impulse"
 make_data "$tmp/many/t" -v ranks=64 -v secs=40 -v step=10 -v pus=64
 one_set many "$all" "" "CPU on 64 ranks" "CPU on 64 ranks"
+for text in smallest largest "worst pair" "pairs with the largest offset"; do
+	grep -F -q "$text" "$tmp/many/t.run.txt" || note "no '$text' in the text of many pairs"
+done
+done_with "as text, many pairs have the smallest, the largest and the worst one"
+make_data "$tmp/ten/t" -v ranks=5
+draw -e 'tm_format="svg"' "$tmp/ten/t.gnuplot"
+expect 0
+grep -q 't.run.svg: application run, 10 pairs$' "$tmp/out" || note "10 pairs are not drawn one by one"
+done_with "10 pairs are drawn one by one"
 HOST="h\"o_s't 1 ümlaut" TITLE="a \"quoted\" 'ti_tle' \\n {x}^2 µs <&> \$HOME \`id\`"
 export HOST TITLE
 make_data "$tmp/names/t" -v ranks=3
