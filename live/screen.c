@@ -125,13 +125,11 @@ static double now_s(void)
 
 int vtl_screen(struct vtl_job *j, const char *only, double period_s, struct tkm_err *err)
 {
-	struct sigaction a;
+	struct sigaction a = { .sa_handler = stop };
 	size_t top = 0, left = 0;
 	double due = now_s();
 	int rc = 0, paused = 0;
 
-	memset(&a, 0, sizeof(a));
-	a.sa_handler = stop;
 	setlocale(LC_CTYPE, "");
 	if (!newterm(NULL, stdout, stdin)) {
 		return tkm_fail(err, TKM_ERR_UNAVAIL, "this terminal is unknown (TERM); --plain prints lines instead");

@@ -92,6 +92,15 @@ ok "the damaged piece is named, with thread and time" $?
 	[ "$(wc -l <"$dir/left")" -gt $(($(wc -l <"$dir/events") * 3 / 4)) ]
 ok "all other records are there, and none that was not written" $?
 
+# Damaged declarations and statistics are of no thread and of no time.
+for name in dcl sts; do
+	copy "$rich" "$dir/bad.stf"
+	flip "$dir/bad.stf.$name" $(($(wc -c <"$rich.$name") / 2)) 3
+	tool "$dir/bad.stf" --dump
+	[ "$status" -eq 1 ] && grep -Eq "^stftool: .*: .$name: [0-9]+ bytes from offset [0-9]+ are damaged and left out\$" "$dir/err"
+	ok "a damaged piece of .$name is named" $?
+done
+
 # What a window holds is looked for twice: before it, then in it. A damaged piece is left out both times.
 tool "$rich" --dump
 grep '^[0-9]' "$dir/out" >"$dir/events"

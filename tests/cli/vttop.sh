@@ -141,6 +141,9 @@ if command -v tmux >/dev/null && [ -n "$utf8" ] && grep -q "define HAVE_NCURSES 
 	}
 	until_true shows_table && head -n 1 screen >verify && grep -q "^$name, [0-9.]* s, 1 of 1 process run$" screen
 	ok "the table has the whole name of the program, and its counter" $?
+	tmux -S "$dir/tmux" capture-pane -e -p | sed -n 2p >verify
+	grep -q "$(printf '\033\\[[0-9;]*7m')counter  " verify
+	ok "the heading of the table is in reverse video" $?
 	tmux -S "$dir/tmux" send-keys p
 	shows_paused()
 	{
