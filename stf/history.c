@@ -539,6 +539,43 @@ static const uint8_t *absorb_states(struct stx_history *h, const uint8_t *p, con
 	return p;
 }
 
+int stx_history_states(struct stx_history *h, uint32_t willy, const struct stx_done *d)
+{
+	struct stx_stack *s = find_stack(h, willy);
+
+	if (s && d->first < h->latest) {
+		return 0;
+	}
+	if (s) {
+		s->n -= d->left < s->n ? d->left : s->n;
+	}
+	while (s && s->cap - s->n < d->n_open) {
+		s = more_room(s) < 0 ? NULL : s;
+	}
+	if (!s) {
+		return -1;
+	}
+	memcpy(s->function + s->n, d->open, d->n_open * sizeof(*s->function));
+	memset(s->scl + s->n, 0, d->n_open * sizeof(*s->scl));
+	s->n += d->n_open;
+	h->counts[STF_ID_enter_function] += d->enters;
+	h->counts[STF_ID_leave_function] += d->n - d->enters;
+	saw_times(h, d->first, d->last);
+	return 1;
+}
+
+int stx_history_values(struct stx_history *h, const uint8_t *last, const struct stx_done *d)
+{
+	struct place at = { .p = last };
+
+	if (d->first < h->latest) {
+		return 0;
+	}
+	h->counts[STF_ID_counter_value] += d->n;
+	saw_times(h, d->first, d->last);
+	return see_counters(h, &at) < 0 ? -1 : 1;
+}
+
 int stx_history_absorb(
 	struct stx_history *h, const uint8_t *p, const uint8_t *end, uint64_t offset, uint64_t *now, int big)
 {

@@ -14,6 +14,20 @@ void stx_history_free(struct stx_history *h);
  * -1: no memory. */
 int stx_history_absorb(
 	struct stx_history *h, const uint8_t *p, const uint8_t *end, uint64_t offset, uint64_t *now, int big);
+/* What n records of one thread, up to p, have done. */
+struct stx_done {
+	uint8_t *p;
+	size_t n;
+	uint64_t first, last; /* times */
+	/* states only: so many of the states that were open before have been left, and these functions are open since */
+	uint32_t enters, left, n_open;
+	const uint32_t *open;
+};
+
+/* Takes in states of one thread, or values of which the last record is at `last`, without a walk (stf/batch.h). Return 1; 0: a walk is
+ * needed, because a record before them is later than they are; -1: no memory. */
+int stx_history_states(struct stx_history *h, uint32_t willy, const struct stx_done *d);
+int stx_history_values(struct stx_history *h, const uint8_t *last, const struct stx_done *d);
 /* Writes an anchor to `anc`. Unless they would take too much room, begin_of_history, the histories and
  * end_of_history follow: the last value of each counter of all threads and, if there is still more room, those of
  * each thread. */

@@ -8,8 +8,14 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <linux/magic.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 #include <unistd.h>
+
+/* A file that has this many bytes is given so many more places at a time. */
+#define RESERVED_AT_ONCE (16u << 20)
+#define RESERVED_FROM (1u << 20)
 
 /* The pid distinguishes two jobs; the counter avoids the files that a killed job left. */
 static int create_temp(struct stx_out *o, struct stf_err *err)
@@ -100,11 +106,34 @@ static int reopen(struct stx_out *o, struct stf_err *err)
 	return o->fd < 0 ? stx_fail_errno(err, errno, o->final_name, "cannot write") : 0;
 }
 
+/* Reserves places on the disk for the next n bytes and for some after them: writing to reserved places takes two thirds of the time.
+ * Nothing depends on its success. In a tmpfs it would take longer. */
+static void reserve(struct stx_out *o, size_t n)
+{
+	uint64_t end = o->size + n;
+	struct statfs fs;
+
+	if (end <= o->reserved || end < RESERVED_FROM || o->park || !o->temp_name) {
+		return;
+	}
+	if ((!o->reserved && (fstatfs(o->fd, &fs) < 0 || fs.f_type == TMPFS_MAGIC)) ||
+		fallocate(o->fd, FALLOC_FL_KEEP_SIZE, (off_t)o->size, (off_t)(n + RESERVED_AT_ONCE)) < 0) {
+		o->reserved = UINT64_MAX;
+		return;
+	}
+	o->reserved = end + RESERVED_AT_ONCE;
+}
+
+/* Gives back the places that were reserved and not used. */
 static int close_file(struct stx_out *o, struct stf_err *err)
 {
 	int fd = o->fd;
 
 	o->fd = -1;
+	if (fd >= 0 && o->reserved > o->size && o->reserved != UINT64_MAX && ftruncate(fd, (off_t)o->size) < 0) {
+		close(fd);
+		return stx_fail_errno(err, errno, o->final_name, "cannot write");
+	}
 	/* some file systems report only here that the disk is full */
 	return fd >= 0 && close(fd) < 0 ? stx_fail_errno(err, errno, o->final_name, "cannot write") : 0;
 }
@@ -123,6 +152,7 @@ int stx_out_write(struct stx_out *o, const void *p, size_t n, struct stf_err *er
 	if (o->hash) {
 		stx_hash_add(o->hash, p, n);
 	}
+	reserve(o, n);
 	o->size += n;
 	if (o->park && n && reopen(o, err) < 0) {
 		return -1;
@@ -143,7 +173,7 @@ int stx_out_write(struct stx_out *o, const void *p, size_t n, struct stf_err *er
 
 int stx_out_restart(struct stx_out *o, struct stf_err *err)
 {
-	o->size = 0;
+	o->size = o->reserved = 0;
 	return ftruncate(o->fd, 0) < 0 || lseek(o->fd, 0, SEEK_SET) < 0
 		? stx_fail_errno(err, errno, o->final_name, "cannot write")
 		: 0;

@@ -17,12 +17,13 @@ struct stx_where {
 };
 
 struct stx_out {
-	int fd;        /* -1: closed or never opened */
-	int park;      /* close the file after each write, and open it again for the next one */
-	int published; /* the file has its final name, which discarding must remove */
-	uint64_t size; /* bytes written */
-	void *hash;    /* running hash of these bytes until the file is closed; NULL: no hash is computed */
-	int hashed;    /* the hash is complete and has this value */
+	int fd;            /* -1: closed or never opened */
+	int park;          /* close the file after each write, and open it again for the next one */
+	int published;     /* the file has its final name, which discarding must remove */
+	uint64_t size;     /* bytes written */
+	uint64_t reserved; /* bytes that have a place on the disk; UINT64_MAX: the file system reserves none */
+	void *hash;        /* running hash of these bytes until the file is closed; NULL: no hash is computed */
+	int hashed;        /* the hash is complete and has this value */
 	uint64_t digest;
 	char *final_name, *temp_name;
 	char *aside; /* the name of the existing file while it is set aside */

@@ -131,8 +131,7 @@ int stx_stream_end_block(struct stx_stream *s, uint64_t least)
 	return 0;
 }
 
-/* Extends the history to the end of the buffered bytes. */
-static int add_to_history(struct stx_stream *s)
+int stx_stream_walk(struct stx_stream *s)
 {
 	if (s->history && s->seen < s->cur) {
 		if (stx_history_absorb(s->history, s->seen, s->cur, s->base + (uint64_t)(s->seen - s->buf),
@@ -153,7 +152,7 @@ static int flush(struct stx_stream *s)
 		return -1;
 	}
 	hash_block(s);
-	if (add_to_history(s) < 0 || (s->zst && n && stx_zst_frame(s->zst, s->buf, n, &p, &len, s->err) < 0) ||
+	if (stx_stream_walk(s) < 0 || (s->zst && n && stx_zst_frame(s->zst, s->buf, n, &p, &len, s->err) < 0) ||
 		stx_out_write(&s->out, p, len, s->err) < 0) {
 		return -1;
 	}
@@ -168,7 +167,7 @@ static int flush(struct stx_stream *s)
 /* Writes an anchor after the bytes written so far, and starts a new block and, if compressed, a new frame. */
 static int begin_at_anchor(struct stx_stream *s, uint64_t at)
 {
-	if (add_to_history(s) < 0 || stx_stream_end_block(s, 0) < 0 ||
+	if (stx_stream_walk(s) < 0 || stx_stream_end_block(s, 0) < 0 ||
 		stx_history_anchor(s->history, s->anc, s->file, s->now, at) < 0 ||
 		stx_stream_end_block(s->anc, STX_ANCHOR_BLOCK) < 0) {
 		return -1;

@@ -48,6 +48,8 @@ uint64_t stx_stream_offset(const struct stx_stream *s);
 void stx_stream_blocks(struct stx_stream *s, uint64_t step);
 /* Ends the current block here, if it has at least `least` bytes. */
 int stx_stream_end_block(struct stx_stream *s, uint64_t least);
+/* Extends the history to the end of the buffered bytes. */
+int stx_stream_walk(struct stx_stream *s);
 
 uint8_t *stx_room_slow(struct stx_stream *s, uint64_t size, uint64_t time, uint32_t *dt);
 

@@ -10,35 +10,18 @@
 
 #include "collector-plugin/merge/events.h"
 #include "collector-plugin/raw/format.h"
+#include "collector-plugin/merge/source.h"
 #include "collector-plugin/raw/reader.h"
-#include "stf/states.h"
-
-enum { AT_ONCE = 256 };
-
-/* One stream and its present record, whose dt is already in `now` and whose global time is `time`. */
-struct source {
-	struct vt_raw_cursor c;
-	const struct vt_merge_file *f;
-	int foreign; /* belongs to another set, or to a process that is discarded: only records of groups are taken */
-	uint64_t time;
-	uint64_t floor;       /* global time of the record before it */
-	struct cal_span span; /* the piece of the map that was used last */
-	struct cal_walk walk; /* for a map that is split where the clock was set */
-	double bound_s;       /* the bound from the walk */
-	struct vt_merge_states states;
-	uint16_t owner; /* the thread whose states these are */
-	int closing;    /* all records have been read; only open states are left to close */
-};
 
 struct queue {
 	struct vt_merge_part *part;
-	struct source *s;
+	struct vt_merge_source *s;
 	uint32_t *heap; /* of indexes into s, the earliest at 0 */
 	size_t n;
 	size_t n_sources;
 };
 
-static int64_t global_slow(struct source *s)
+static int64_t global_slow(struct vt_merge_source *s)
 {
 	if (s->f->map->parts > 1) {
 		s->walk.over = (int)s->c.sessions;
@@ -48,7 +31,7 @@ static int64_t global_slow(struct source *s)
 	return cal_map_at(s->f->map, ltick(s->c.now)).v;
 }
 
-static inline uint64_t global(const struct vt_merge *m, struct source *s)
+static inline uint64_t global(const struct vt_merge *m, struct vt_merge_source *s)
 {
 	int64_t now = s->c.now, t;
 
@@ -58,7 +41,7 @@ static inline uint64_t global(const struct vt_merge *m, struct source *s)
 }
 
 /* Records of a group all go to one set, whichever process recorded them. */
-static int group_belongs(struct vt_merge_part *part, const struct source *s, unsigned group)
+static int group_belongs(struct vt_merge_part *part, const struct vt_merge_source *s, unsigned group)
 {
 	uint32_t home = group == VT_RAW_NODE ? s->f->node_set : 0;
 
@@ -70,7 +53,8 @@ static int group_belongs(struct vt_merge_part *part, const struct source *s, uns
 }
 
 /* Does this stream's record belong to the part? */
-static inline int record_belongs(struct vt_merge_part *part, const struct source *s, const struct vt_raw_record *h)
+static inline int record_belongs(
+	struct vt_merge_part *part, const struct vt_merge_source *s, const struct vt_raw_record *h)
 {
 	if (__builtin_expect((h->where & VT_RAW_GROUP) != 0, 0)) {
 		return group_belongs(part, s, h->where & 0x7fffu);
@@ -81,7 +65,7 @@ static inline int record_belongs(struct vt_merge_part *part, const struct source
 /* The stamps of a stream were taken in order. If a stamp is nevertheless earlier than the one before it, it is moved
  * up to that one if the bound of the correction allows it. Otherwise the clock was set back, or a signal handler made
  * a record between the stamp of a call and its record; then the stamp stays and the trace reports it. */
-static void enforce_order(struct vt_merge_part *part, struct source *s)
+static void enforce_order(struct vt_merge_part *part, struct vt_merge_source *s)
 {
 	uint64_t back = s->floor - s->time;
 	double bound_s = s->f->map == &s->f->own ? 0
@@ -100,7 +84,7 @@ static void enforce_order(struct vt_merge_part *part, struct source *s)
 }
 
 /* Goes on to the next record of the part. Returns 0 at the end of the stream. */
-static inline int next_record(struct vt_merge_part *part, struct source *s)
+static inline int next_record(struct vt_merge_part *part, struct vt_merge_source *s)
 {
 	if (__builtin_expect(s->closing, 0)) {
 		return s->states.n > 0;
@@ -148,7 +132,7 @@ static void sift_down(struct queue *q, size_t i)
 	q->heap[i] = moved;
 }
 
-static uint32_t willy_of(const struct vt_merge_file *f, uint16_t where)
+uint32_t vt_merge_willy(const struct vt_merge_file *f, uint16_t where)
 {
 	uint32_t id = where & 0x7fffu;
 
@@ -164,12 +148,12 @@ static uint32_t willy_of(const struct vt_merge_file *f, uint16_t where)
 }
 
 /* Counters without a definition are left out: their values would mean nothing. */
-static int write_counters(struct vt_merge_part *part, const struct source *s)
+static int write_counters(struct vt_merge_part *part, const struct vt_merge_source *s)
 {
 	uint64_t value[VT_RAW_MAX_COUNTERS];
 	uint32_t id[VT_RAW_MAX_COUNTERS], raw_id, to, i, n = 0, m = s->c.h.n;
 	struct stf_counter_value r = {
-		.time = s->time, .willy = willy_of(s->f, s->c.h.where), .values = value, .counters = id
+		.time = s->time, .willy = vt_merge_willy(s->f, s->c.h.where), .values = value, .counters = id
 	};
 	const uint8_t *p = s->c.body;
 
@@ -197,18 +181,18 @@ static int write_counters(struct vt_merge_part *part, const struct source *s)
 
 /* Makes an event of the present record, with the states of its thread. A stream goes to another thread when its own
  * thread has ended. */
-static struct vt_merge_event event_of(struct source *s)
+static struct vt_merge_event event_of(struct vt_merge_source *s)
 {
 	return (struct vt_merge_event){ .time = s->time,
 		.ticks = s->c.now,
-		.willy = willy_of(s->f, s->closing ? s->owner : s->c.h.where),
+		.willy = vt_merge_willy(s->f, s->closing ? s->owner : s->c.h.where),
 		.f = s->f,
 		.h = &s->c.h,
 		.body = s->c.body,
 		.states = &s->states };
 }
 
-static int write_event(struct vt_merge_part *part, struct source *s)
+static int write_event(struct vt_merge_part *part, struct vt_merge_source *s)
 {
 	struct vt_merge_event e;
 	int rc = 0;
@@ -227,17 +211,17 @@ static int write_event(struct vt_merge_part *part, struct source *s)
 }
 
 /* Closes one state that is still open at the end of a stream. */
-static int close_one(struct vt_merge_part *part, struct source *s)
+static int close_one(struct vt_merge_part *part, struct vt_merge_source *s)
 {
 	struct vt_merge_event e = event_of(s);
 
 	return vt_merge_close_state(part, &e);
 }
 
-static int write_comment(struct vt_merge_part *part, const struct source *s)
+static int write_comment(struct vt_merge_part *part, const struct vt_merge_source *s)
 {
 	struct stf_comment c = {
-		.time = s->time, .willy = willy_of(s->f, s->c.h.where), .text = (const char *)s->c.p + 12
+		.time = s->time, .willy = vt_merge_willy(s->f, s->c.h.where), .text = (const char *)s->c.p + 12
 	};
 	uint32_t n;
 
@@ -246,7 +230,7 @@ static int write_comment(struct vt_merge_part *part, const struct source *s)
 	return stf_write_comment(part->w, &c);
 }
 
-static inline int write_one(struct vt_merge_part *part, struct source *s)
+static inline int write_one(struct vt_merge_part *part, struct vt_merge_source *s)
 {
 	if (__builtin_expect(s->closing, 0)) {
 		return close_one(part, s);
@@ -257,100 +241,12 @@ static inline int write_one(struct vt_merge_part *part, struct source *s)
 	return s->c.h.type == VT_RAW_COMMENT ? write_comment(part, s) : write_event(part, s);
 }
 
-/* A copy of a source's position in its block, so that the compiler can keep it in registers. */
-struct run {
-	const uint8_t *p, *end;
-	int64_t now;
-	uint64_t floor, limit; /* times, in ticks; `limit` is not included */
-	uint32_t *open;        /* [n] states, room for more */
-	uint32_t n, room;
-	const uint32_t *known; /* [n_known] functions */
-	uint32_t n_known;
-	struct cal_span span; /* its `global` less the origin of the trace */
-};
-
-/* Takes the next records, at most `most`, as long as they are states of the same thread, carry their function in the
- * record and need nothing of the slow way. Whether a record enters or leaves cannot be predicted, so there are no
- * branches on that. */
-static size_t take_states(struct run *r, struct stx_state *to, size_t most)
-{
-	const uint8_t *p = r->p;
-	const uint32_t *known = r->known;
-	uint64_t l = (uint64_t)r->now - (uint64_t)r->span.from, last = (uint64_t)r->span.to - (uint64_t)r->span.from,
-		 next;
-	uint64_t time, floor = r->floor, within = r->limit - floor;
-	uint32_t w, enter, i, id, n = r->n;
-	size_t words = (size_t)(r->end - p) / 4, k;
-
-	most = r->span.to < r->span.from ? 0 : words < most ? words : most;
-	for (k = 0; k < most; k++, p += 4) {
-		memcpy(&w, p, sizeof(w));
-		w = vt_raw_short_word(w);
-		enter = w >> 6 & 1;
-		i = (vt_raw_short_function(w) - VT_RAW_FIRST_ID) & -enter;
-		i = i < r->n_known ? i : 0;
-		id = known[i];
-		next = l +
-			(w >> (32 - VT_RAW_SHORT_LEAVE_BITS +
-				      enter * (VT_RAW_SHORT_LEAVE_BITS - VT_RAW_SHORT_ENTER_BITS)));
-		time = (uint64_t)cal_span_after(&r->span, next);
-		if (!(w & VT_RAW_SHORT) || next > last || time - floor >= within || (enter & ((i == 0) | (id == 0))) ||
-			(w & (enter - 1) & VT_RAW_SHORT_VALUES) || n + enter == 0 || n == r->room) {
-			break;
-		}
-		to[k] = (struct stx_state){ .time = time, .function = id, .enter = enter };
-		r->open[n] = id; /* if this is a leave, the slot is above the open states and is not used */
-		n += 2 * enter - 1;
-		l = next;
-	}
-	r->n = n;
-	r->p = p;
-	r->now = (int64_t)(l + (uint64_t)r->span.from);
-	return k;
-}
-
-/* Was the record that was just written one of a state, and does it allow write_states() to go on? */
-static inline int in_run(const struct source *s)
-{
-	return !s->closing && (*s->c.p & VT_RAW_SHORT) && s->c.h.type != VT_RAW_COUNTERS && !s->states.posted &&
-		!s->states.io.level && s->f->map->parts <= 1 && s->f->functions.n[1];
-}
-
-/* Writes the records that follow the present one, as long as they are states of the same thread before `limit`. */
-static int write_states(struct vt_merge_part *part, struct source *s, uint64_t limit)
-{
-	struct run r = { s->c.p + s->c.size, s->c.end, s->c.now, s->floor, limit, s->states.function, s->states.n,
-		s->states.room, s->f->functions.to[1], s->f->functions.n[1], s->span };
-	struct stx_state state[AT_ONCE];
-	size_t n = AT_ONCE;
-	int rc = 0;
-
-	r.span.global -= part->m->origin;
-	while (rc == 0 && n == AT_ONCE) {
-		n = take_states(&r, state, AT_ONCE);
-		if (n) {
-			rc = stx_write_states(part->w, willy_of(s->f, s->c.h.where), state, n);
-			r.floor = state[n - 1].time;
-			part->changes += n;
-		}
-	}
-	if (r.p > s->c.p + s->c.size) {
-		s->c.p = r.p;
-		s->c.size = 0;
-		s->c.now = r.now;
-		s->time = s->floor = r.floor;
-		s->states.n = r.n;
-		s->states.scl = 0;
-	}
-	return rc;
-}
-
 /* Writes the records of the earliest source, up to the next record of any other source. */
 static int write_run(struct queue *q)
 {
 	struct vt_merge_part *part = q->part;
 	uint32_t me = q->heap[0], next = UINT32_MAX;
-	struct source *s = &q->s[me];
+	struct vt_merge_source *s = &q->s[me];
 	uint64_t limit = UINT64_MAX;
 	int more = 1;
 
@@ -359,7 +255,7 @@ static int write_run(struct queue *q)
 		limit = q->s[next].time;
 	}
 	do {
-		if (write_one(part, s) < 0 || (in_run(s) && write_states(part, s, limit) < 0)) {
+		if (write_one(part, s) < 0 || vt_merge_run(part, s, limit) < 0) {
 			return -1;
 		}
 		part->last = s->time > part->last ? s->time : part->last;
@@ -382,7 +278,7 @@ static size_t fill_file(struct queue *q, const struct vt_merge_file *f, size_t n
 	size_t k, streams = part->everything || vt_merge_serves(f, part->set) ? vt_raw_streams(f->raw) : 0;
 
 	for (k = 0; k < streams; k++) {
-		struct source *s = &q->s[n];
+		struct vt_merge_source *s = &q->s[n];
 
 		s->f = f;
 		s->foreign = foreign || f->discarded;
