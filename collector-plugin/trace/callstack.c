@@ -184,7 +184,9 @@ static inline const uintptr_t *leave_library(const uintptr_t *frame)
 	return frame;
 }
 
-static inline void walk_frames(struct walk *w, const struct vt_callstack_thread *t, const uintptr_t *frame)
+/* What lies in a register that is no frame pointer may lead into the middle of a frame, where AddressSanitizer has its marks. */
+__attribute__((no_sanitize("address"))) static inline void walk_frames(
+	struct walk *w, const struct vt_callstack_thread *t, const uintptr_t *frame)
 {
 	const uintptr_t *next;
 

@@ -4,6 +4,7 @@
 # shellcheck source=../lib/tap.sh source-path=SCRIPTDIR
 . "${top_srcdir:-.}/tests/lib/tap.sh"
 cd "$dir" || exit 99
+find_vtrun
 
 report() # report ARGUMENTS...: output in out and err, exit status in $status
 {
@@ -290,7 +291,7 @@ pictures_have_tables()
 }
 
 # the line that a run prints is the command that shows it
-"$build/vtrun" -- sh -c 'i=0; while [ $i -lt 1000 ]; do i=$((i + 1)); done' >run.out 2>&1
+"$vtrun" -- sh -c 'i=0; while [ $i -lt 1000 ]; do i=$((i + 1)); done' >run.out 2>&1
 command=$(sed -n 's/.*Tickmark INFO: to see it in a browser, run: vtreport //p' run.out)
 [ "$command" = "$PWD/sh.stf" ] && report "$command" && [ "$status" -eq 0 ] && grep -q 'OS:proc_usr' sh.html &&
 	grep -q 'Clocks: one process' sh.html
@@ -299,9 +300,9 @@ ok "vtrun prints the command that shows its trace" $?
 # a name with commands to the terminal and a line break: every message is one line of text, and the command finds the file
 name=$(printf 'a\033[31mb\nc\302\2331md')
 mkdir named && cp "$(command -v sleep)" "named/$name"
-(cd named && "$build/vtrun" -- "./$name" 0 >../run.out 2>&1
-	"$build/vtrun" -- "./no$name" >>../run.out 2>&1
-	"$build/vtrun" "--no$name" >>../run.out 2>&1
+(cd named && "$vtrun" -- "./$name" 0 >../run.out 2>&1
+	"$vtrun" -- "./no$name" >>../run.out 2>&1
+	"$vtrun" "--no$name" >>../run.out 2>&1
 	for program in vtreport stftool clkapply vttop timertestcs; do
 		"$build/$program" "no$name" no >>../run.out 2>&1
 	done
@@ -472,19 +473,19 @@ ok "--compare with one trace: wrong usage" $?
 
 if [ -x "$build/vtrun" ]; then
 	mkdir "my run's" && cd "my run's" || exit 99
-	"$build/vtrun" -- sleep 0.2 2>../err && [ -f sleep.stf ] && sed -n 's/.*in a browser, run: vtreport/vtreport/p' ../err >../out
+	"$vtrun" -- sleep 0.2 2>../err && [ -f sleep.stf ] && sed -n 's/.*in a browser, run: vtreport/vtreport/p' ../err >../out
 	sh -c "PATH=$build:\$PATH; $(cat ../out)" >/dev/null && [ -s sleep.html ] && mv sleep.html by-hand.html
 	ok "vtrun's printed command makes the report, whatever the folder's name" $?
-	"$build/vtrun" --report --force -- sleep 0.2 2>../err &&
+	"$vtrun" --report --force -- sleep 0.2 2>../err &&
 		[ -s sleep.html ] && grep -q "Writing report .*/my run's/sleep.html" ../err && ! grep -q 'run: vtreport' ../err
 	ok "vtrun --report: the report is there when the program has ended" $?
-	"$build/vtrun" --report --logfile-format CSV --force -- sleep 0.1 2>../err && [ -s sleep.csv ] && [ -s sleep.html ]
+	"$vtrun" --report --logfile-format CSV --force -- sleep 0.1 2>../err && [ -s sleep.csv ] && [ -s sleep.html ]
 	ok "with a second format: both are there" $?
-	"$build/vtrun" --report --sampler thread --force -- sh -c 'sleep 0.2; exit 3' 2>../err
+	"$vtrun" --report --sampler thread --force -- sh -c 'sleep 0.2; exit 3' 2>../err
 	[ $? -eq 3 ] && [ -s sh.html ]
 	ok "the same with the sampler inside; the program's status stays" $?
 	rm -f sh.*
-	"$build/vtrun" -- sh -c 'sleep 0.2; kill -KILL $$' 2>../err
+	"$vtrun" -- sh -c 'sleep 0.2; kill -KILL $$' 2>../err
 	# the sampler process writes the trace after the program is gone
 	i=0
 	until { grep -q 'INFO ENDED' sh.prot && "$build/stftool" sh.stf --verify; } >/dev/null 2>&1 || [ $i -ge 600 ]; do
@@ -501,7 +502,7 @@ if [ -x "$build/vtrun" ]; then
 	report sleep.stf --force
 	grep -q 'The program ended by exit. The first process recorded [0-9.]* [KM]*B; 0 records were lost' sleep.html && ! grep -q 'not end normally' sleep.html
 	ok "one that ended says that it did" $?
-	rm sleep.html && mkdir sleep.html && "$build/vtrun" --report --force -- sleep 0.1 2>../err
+	rm sleep.html && mkdir sleep.html && "$vtrun" --report --force -- sleep 0.1 2>../err
 	[ $? -eq 0 ] && [ -f sleep.stf ] && grep -q 'WARNING: vtreport ended with status 1; to see why, run: vtreport' ../err
 	ok "a report that cannot be written: one message, the trace is there" $?
 	cd .. || exit 99

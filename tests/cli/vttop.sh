@@ -4,6 +4,7 @@
 # shellcheck source=../lib/tap.sh source-path=SCRIPTDIR
 . "${top_srcdir:-.}/tests/lib/tap.sh"
 cd "$dir" || exit 99
+find_vtrun
 
 if ! [ -x "$build/vtrun" ]; then
 	echo "1..0 # SKIP vtrun was not built"
@@ -21,7 +22,7 @@ until_true() # until_true COMMAND...: within a minute
 }
 
 mkdir "my job" && cd "my job" || exit 99
-"$build/vtrun" --sample-period 20ms --os-counter-delay 100ms --counter proc_rss --counter proc_usr --counter 'cpu_*' -- \
+"$vtrun" --sample-period 20ms --os-counter-delay 100ms --counter proc_rss --counter proc_usr --counter 'cpu_*' -- \
 	sh -c 'echo $$ >pid; while ! [ -e stop ]; do :; done' 2>../run.err &
 run=$!
 has_values()
@@ -60,8 +61,9 @@ ok "so is one of --help" $?
 
 # the list of mappings, which stops the program from mapping memory, is not read where a sampler process names the file
 if command -v strace >/dev/null && strace -o ../trace true 2>/dev/null; then
-	strace -f -o ../trace -e trace=openat "$build/vttop" sh.stf --count 1 >../out 2>../err
-	[ $? -eq 0 ] && grep -q proc_rss ../out && grep -q '/fd"\|fd"' ../trace && ! grep '/maps"' ../trace >../verify
+	# with a sanitizer: leaks cannot be looked for under strace, and its own list is read
+	ASAN_OPTIONS=detect_leaks=0 strace -f -o ../trace -e trace=openat "$build/vttop" sh.stf --count 1 >../out 2>../err
+	[ $? -eq 0 ] && grep -q proc_rss ../out && grep -q '/fd"\|fd"' ../trace && ! grep -v '"/proc/self/maps"' ../trace | grep '/maps"' >../verify
 	ok "the program's list of mappings is not read" $?
 else
 	skip "the program's list of mappings is not read" "no strace, or it may not trace"
@@ -124,7 +126,7 @@ utf8=$(locale -a 2>/dev/null | grep -i -m 1 'utf-*8$')
 if command -v tmux >/dev/null && [ -n "$utf8" ] && grep -q "define HAVE_NCURSES 1" "$build/config.h"; then
 	name=$(printf '\303\266%.0s' 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30 31 32 33 34 35 36 37 38 39 40)
 	cp "$(command -v cat)" "$name" && mkfifo gate
-	"$build/vtrun" --counter proc_rss --counter proc_usr --counter proc_sys --logfile-name screen.stf -- "./$name" <gate 2>run.err &
+	"$vtrun" --counter proc_rss --counter proc_usr --counter proc_sys --logfile-name screen.stf -- "./$name" <gate 2>run.err &
 	run=$!
 	exec 3>gate # as long as this is open the program runs
 	has_screen()

@@ -91,6 +91,24 @@ ticks() # ticks N PROTOCOL: waits until its sampler process has waited N times m
 	done
 }
 
+# sanitizer_of LIBRARY: what it was sanitized with, which must be there first in programs that were not
+sanitizer_of()
+{
+	ldd "$build/.libs/$1" 2>/dev/null | sed -n 's/^.* => \(.*lib[at]san[^ ]*\) .*/\1/p'
+}
+
+# find_vtrun: $vtrun is the program, or a script that brings the sanitizer for what is not sanitized
+find_vtrun()
+{
+	vtrun=$build/vtrun
+	sanitizer=$(sanitizer_of libVTcs.so)
+	[ -n "$sanitizer" ] || return 0
+	vtrun=$dir/vtrun
+	# shellcheck disable=SC2016
+	printf '#!/bin/sh\nexport LD_PRELOAD="%s${LD_PRELOAD:+:$LD_PRELOAD}" ASAN_OPTIONS="$ASAN_OPTIONS:verify_asan_link_order=0:detect_leaks=0"\nexec "%s" "$@"\n' "$sanitizer" "$build/vtrun" >"$vtrun"
+	chmod +x "$vtrun"
+}
+
 done_testing()
 {
 	echo "1..$count"

@@ -4,8 +4,7 @@
 # shellcheck source=../lib/tap.sh source-path=SCRIPTDIR
 . "${top_srcdir:-.}/tests/lib/tap.sh"
 unset LD_PRELOAD TICKMARK_RUN
-# what the library was sanitized with must be there first in programs that were not
-sanitizer=$(ldd "$build/.libs/libVTcs.so" 2>/dev/null | sed -n 's/^.* => \(.*lib[at]san[^ ]*\) .*/\1/p')
+sanitizer=$(sanitizer_of libVTcs.so)
 if [ -n "$sanitizer" ]; then
 	LD_PRELOAD=$sanitizer
 	# what a program does not free before it is killed, or exits in a thread, is its own affair

@@ -159,6 +159,12 @@ static struct vt_collect collect;
 /* The table as it is at the start of a program; a call that changed it outside the lock is known by `settled`. */
 static void begin(void)
 {
+	int i;
+
+	/* which is written for the child of a fork and leaves them */
+	for (i = 0; i < table.room; i++) {
+		free(table.entry[i].name);
+	}
 	vt_threads_forget();
 	free(table.place);
 	table.place = NULL;

@@ -52,7 +52,7 @@ for step in $steps; do
 		[ $status -ne 2 ] && says_step tt.clk "$step" && inside tt.clk "$step" $phase $bump && ! grep '^contradiction ' tt.clk
 		ok "timertest, steps of $step ns, bump $bump: found, and every corrected stamp is inside its bound" $?
 		clean
-		VT_VERBOSE=2 VT_TIMER=clock_boottime VT_SYNCED_HOST=off clock "$step" $bump $phase "$build/vtrun" -- ./job
+		VT_VERBOSE=2 VT_TIMER=clock_boottime VT_SYNCED_HOST=off clock "$step" $bump $phase "$vtrun" -- ./job
 		[ $status -eq 0 ] && inside_themselves && says_step job.clk "$step" && inside job.clk "$step" $phase $bump && ! grep '^contradiction ' job.clk
 		ok "job, steps of $step ns, bump $bump: found, and every corrected stamp is inside its bound" $?
 	done
@@ -71,7 +71,7 @@ sound tt.clk && ! grep -E '^ASSUMPTION|stepped' out &&
 	[ "$(grep -Ec '^clock map of rank [12]: [0-9]+ of [0-9]+ sessions?, [0-9]+ more left out \(on the same tick of a clock as another, so ' out)" -eq 2 ]
 ok "timertest, several sessions on a tick of 50 ms: no step, and it says how many were left out and why" $?
 clean
-VT_TIMER=$ticks VT_TIMER_SKIP=0 VT_SYNCED_HOST=off timeout 120 "$MPIRUN" -np 3 "$build/vtrun" -- ./job often >out 2>&1 && sound job.clk
+VT_TIMER=$ticks VT_TIMER_SKIP=0 VT_SYNCED_HOST=off timeout 120 "$MPIRUN" -np 3 "$vtrun" -- ./job often >out 2>&1 && sound job.clk
 ok "job, several sessions on a tick of 50 ms: no step" $?
 # one clock for all by its nature: what it lags is still uncertain
 rm -f tt.*
@@ -79,12 +79,12 @@ clock 1000 1 0 "$build/timertest" 1 0.5 --timer clock_boottime --performance-tim
 [ $status -ne 2 ] && inside tt.clk 1000 0 1
 ok "timertest, one clock that all read" $?
 clean
-VT_TIMER=clock_boottime clock 1000 1 0 "$build/vtrun" -- ./job
+VT_TIMER=clock_boottime clock 1000 1 0 "$vtrun" -- ./job
 [ $status -eq 0 ] && inside job.clk 1000 0 1
 ok "job, one clock that all read" $?
 # one that does not move for 5 s: its step is unknown
 clean
-VT_TIMER=clock_boottime clock 5000000000 0 0 "$build/vtrun" -- ./job
+VT_TIMER=clock_boottime clock 5000000000 0 0 "$vtrun" -- ./job
 [ $status -eq 0 ] && [ "$(grep -c 'WARNING.*clock_boottime, did not move for 10 ms, nor did those of others: its step is unknown' out)" -eq 1 ] &&
 	grep -q '^INFO EFFECTIVE-TICK unknown on 3 of 3 ranks, the first is 0$' job.prot
 ok "job, a clock that stands still: a line in the protocol and on stderr" $?

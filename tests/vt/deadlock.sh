@@ -43,7 +43,7 @@ else
 fi
 "$build/stftool" fs.stf --dump 2>>out | grep -q 'INFO .*MPI_Recv'
 ok "the stacks are in the trace, too" $?
-VT_DEADLOCK_WARNING=0.5s job "$build/vtrun" -- ./plain collective
+VT_DEADLOCK_WARNING=0.5s job "$vtrun" -- ./plain collective
 stopped plain && [ "$(grep -n 'WARNING: GLOBAL:DEADLOCK:NO_PROGRESS' say | head -n 1 | cut -d: -f1)" -lt "$(grep -n 'GLOBAL:DEADLOCK: ' say | head -n 1 | cut -d: -f1)" ]
 ok "vtrun with DEADLOCK-TIMEOUT, one rank in a receive and two in a collective operation; DEADLOCK-WARNING comes before" $?
 VT_DEADLOCK_TIMEOUT=0.5s job ./fs moves
@@ -83,12 +83,12 @@ timeout 60 ./fs overflow >say 2>&1
 [ $? -eq 139 ] && noted -256
 ok "without it none is" $?
 clean
-VT_HANDLE_SIGNALS=1,10:12 timeout 60 "$build/vtrun" -- sh -c 'kill -USR2 $$' >say 2>&1
+VT_HANDLE_SIGNALS=1,10:12 timeout 60 "$vtrun" -- sh -c 'kill -USR2 $$' >say 2>&1
 status=$?
 [ $status -eq 140 ] && noted 12
 ok "HANDLE-SIGNALS 1,10:12: the signal is noted, and ends the program" $?
 clean
-timeout 60 "$build/vtrun" -- sh -c 'kill -USR2 $$' >say 2>&1
+timeout 60 "$vtrun" -- sh -c 'kill -USR2 $$' >say 2>&1
 [ "$(od -An -t u4 -j 1872 -N 4 VT-flush-*.dat | tr -d ' ')" -eq 0 ]
 ok "without the option nothing is" $?
 done_testing

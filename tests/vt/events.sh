@@ -47,7 +47,7 @@ echo "# $known"
 	printf 'SAMPLE-PERIOD 2ms\n'
 } >conf
 for threads in 1 2 8; do
-	for with in "" "$build/vtrun"; do
+	for with in "" "$vtrun"; do
 		pages "$with ./prog" "$threads" 100 10 && held "$threads" 100 "$known"
 		ok "$threads threads: each event has each counter of the process, and what was touched by then${with:+ (vtrun)}" $?
 		sed -n 's/^process/# &/p' out | head -n 9
@@ -55,12 +55,12 @@ for threads in 1 2 8; do
 done
 case $known in
 *perf*)
-	for with in "" "$build/vtrun"; do
+	for with in "" "$vtrun"; do
 		pages "$with ./prog" 1 100 10 fork && held 1 100 "$known" && "$build/stftool" t.stf --verify >>out 2>&1
 		ok "a child process is not counted with it, and what it calls not recorded${with:+ (vtrun)}" $?
 	done
 	# what the background thread reads then is its own copy
-	pages "$build/vtrun ./prog" 2 100 10 close && awk '/PERF_DATA:perf_page_faults:process/ { n++; last = $NF }
+	pages "$vtrun ./prog" 2 100 10 close && awk '/PERF_DATA:perf_page_faults:process/ { n++; last = $NF }
 		END { print n " samples, the last is 0x" last; exit !(n > 2 && last >= "00000000000007d0") }' have >>out
 	ok "a program that closes every descriptor: counted to its end" $?
 	;;
@@ -72,7 +72,7 @@ if [ -e "$lib/libVT.so" ] && [ "${MPIRUN:-no}" != no ]; then
 	mpi_compile "$MPICC" pages.c mpages -DWITH_MPI -D_GNU_SOURCE -lVT -pthread -ldl
 	for n in 1 2 4; do
 		threads=$((n == 2 ? 1 : 2))
-		pages "$MPIRUN -np $n $build/vtrun -- ./mpages" $threads 50 10 && held $threads 50 "$known" &&
+		pages "$MPIRUN -np $n $vtrun -- ./mpages" $threads 50 10 && held $threads 50 "$known" &&
 			[ "$(grep -c '^process' out)" -eq $((n * $(echo "$known" | wc -w))) ]
 		ok "the same at MPI calls of $n ranks with $threads threads" $?
 	done
@@ -108,7 +108,7 @@ each_thread() # each_thread THREADS EVENTS
 ok "all counters of process and threads at each event, and no total goes back" $?
 standard=$(there process 'proc_*' | grep -xE 'proc_(usr|sys|rss|minflt|majflt|nvcsw|nivcsw|read|write)' | tr '\n' ' ')
 printf 'SAMPLE-PERIOD 60s\nCOUNTER-MIN-INTERVAL 0\n' >conf
-pages "$build/vtrun -- ./prog" 2 200 1 && held 2 200 "$standard"
+pages "$vtrun -- ./prog" 2 200 1 && held 2 200 "$standard"
 ok "COUNTER-MIN-INTERVAL 0: each event for the standard counters as well" $?
 few() # few MOST: samples of each standard counter
 {
@@ -116,13 +116,13 @@ few() # few MOST: samples of each standard counter
 		END { m = split(names, name, " "); for (i = 1; i <= m; i++) { print name[i] ": " n[name[i]]; bad += n[name[i]] > most || n[name[i]] < 1 }; exit bad > 0 }' have >>out
 }
 printf 'SAMPLE-PERIOD 60s\nCOUNTER-MIN-INTERVAL 100s\n' >conf
-pages "$build/vtrun -- ./prog" 2 200 1 && few 4
+pages "$vtrun -- ./prog" 2 200 1 && few 4
 ok "COUNTER-MIN-INTERVAL 100s: once, beside the first and the last of the background thread" $?
 printf 'SAMPLE-PERIOD 60s\nCOUNTER-MIN-INTERVAL -1\n' >conf
-pages "$build/vtrun -- ./prog" 2 200 1 && few 3
+pages "$vtrun -- ./prog" 2 200 1 && few 3
 ok "COUNTER-MIN-INTERVAL -1: at none" $?
 printf 'COUNTER proc_minflt on\nSAMPLE-PERIOD 2ms\nTIME-WINDOWS 1000s:2000s\n' >conf
-pages "$build/vtrun -- ./prog" 2 50 1 && grep -q ' Pages:go ' have && ! grep ' OS:proc_minflt ' have >>out
+pages "$vtrun -- ./prog" 2 50 1 && grep -q ' Pages:go ' have && ! grep ' OS:proc_minflt ' have >>out
 ok "TIME-WINDOWS: no samples at events outside, but what the program says" $?
 
 # ---- threads that the sampler has found before they called ----
@@ -154,7 +154,7 @@ node() # node RAW: how many samples of the node are in it
 rm -f VT-flush-* out
 readers='' pids=''
 for _ in 1 2 3; do
-	PMIX_NAMESPACE=events$$ "$build/vtrun" -- ./prog 1 1 1 wait >>out 2>&1 &
+	PMIX_NAMESPACE=events$$ "$vtrun" -- ./prog 1 1 1 wait >>out 2>&1 &
 	pids="$pids $!"
 done
 for left in 3 2 1; do
@@ -184,7 +184,7 @@ if [ -x mpages ]; then
 	# shellcheck disable=SC2016
 	printf '#!/bin/sh\nsleep 0.$((${OMPI_COMM_WORLD_RANK:-$PMI_RANK} %% 4 * 2))\nexec ./mpages "$@"\n' >late
 	chmod +x late
-	pages "$MPIRUN -np 4 $build/vtrun -- ./late" 2 50 1 && awk '{ end = $1 } $2 == "node" && $3 == "OS:cpu_usr" { n++ }
+	pages "$MPIRUN -np 4 $vtrun -- ./late" 2 50 1 && awk '{ end = $1 } $2 == "node" && $3 == "OS:cpu_usr" { n++ }
 		END { print n " samples of the node in " end " s"; exit !(n >= 3 && n <= end / 0.01 + 8) }' have >>out
 	ok "and of four ranks with threads, that call MPI_Init early or late" $?
 	grep 'samples of the node' out | sed 's/^/# /'

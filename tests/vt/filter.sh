@@ -112,7 +112,7 @@ ok "COUNTERON for one call among all that are off: $n samples" $?
 # names of instrumented functions are known to the filter
 # shellcheck disable=SC2086
 ${CC:-cc} $san -O2 -g -finstrument-functions -o "$dir/prog" "$here/functions.c" -ldl -lpthread >"$dir/out" 2>&1 &&
-	VT_STATE='** OFF;Application:alph* ON' timeout 100 "$build/vtrun" --logfile-name "$dir/f.stf" --verbose 0 -- "$dir/prog" 1 200 1 >"$dir/said" 2>"$dir/err" &&
+	VT_STATE='** OFF;Application:alph* ON' timeout 100 "$vtrun" --logfile-name "$dir/f.stf" --verbose 0 -- "$dir/prog" 1 200 1 >"$dir/said" 2>"$dir/err" &&
 	"$build/stftool" "$dir/f.stf" --dump | awk -f "$here/regions.awk" >"$dir/have" &&
 	[ "$(grep -c '+ Application:alpha' "$dir/have")" -eq "$(grep -c '+ Application:alpha' "$dir/said")" ] &&
 	[ "$(grep -c + "$dir/have")" -eq "$(grep -c '+ Application:alpha' "$dir/said")" ]

@@ -8,7 +8,7 @@ needs_hosts
 hosts() # hosts PROGRAM ARGUMENTS...: one rank on each; packets between them take $delay
 {
 	clean
-	launch 2 2 "$build/vtrun" -- "$@"
+	launch 2 2 "$vtrun" -- "$@"
 }
 
 delay=

@@ -26,7 +26,7 @@ for who in one all; do
 		clean
 		rm -f saved.*
 		# mpirun itself sometimes waits for ever for ranks that are all gone
-		timeout -k 5 60 "$MPIRUN" -np 4 "$build/vtrun" -- ./plain wait 20 >out 2>&1 &
+		timeout -k 5 60 "$MPIRUN" -np 4 "$vtrun" -- ./plain wait 20 >out 2>&1 &
 		launcher=$!
 		sleep "$(moment)"
 		if [ $who = one ]; then

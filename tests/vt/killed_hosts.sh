@@ -52,7 +52,7 @@ nothing_left() # no raw file, no file of a host
 }
 
 clean
-in_hosts "$build/vtrun" -- ./pp sync kill
+in_hosts "$vtrun" -- ./pp sync kill
 [ "$(find . -name '*.stf' | wc -l)" -eq 1 ] && nothing_left && sound pp.stf && [ -s pp.clk ] && [ "$(grep -c '^INFO ENDED' pp.prot)" -ge 1 ] && quick pp.stf
 ok "killed on two hosts: one corrected trace of both" $?
 
@@ -62,7 +62,7 @@ helper='until grep -q "^INFO SAMPLED by process" pp.prot && [ "$(pgrep -xc vtsam
 	for p in $(pgrep -x vtsampler); do grep -qx "INFO SAMPLED by process $p" pp.prot || kill -STOP "$p"; done; touch stopped'
 SAMPLERS_LEFT=1
 export SAMPLERS_LEFT
-in_hosts "$build/vtrun" -- ./pp sync kill stopped
+in_hosts "$vtrun" -- ./pp sync kill stopped
 [ -e stopped ] && [ "$(find . -name '*.stf' | wc -l)" -eq 1 ] && nothing_left && sound pp.stf && quick pp.stf
 ok "a host whose sampler is silent is given up: one trace, with what its ranks have recorded" $?
 unset SAMPLERS_LEFT helper

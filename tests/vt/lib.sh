@@ -8,9 +8,9 @@ here=$src/tests/vt lib=$build/.libs include=$src/collector-plugin/api
 # what the libraries were sanitized with, the programs must be too
 # shellcheck disable=SC2034
 san=$(printf '%s ' ${CFLAGS:-} | tr ' ' '\n' | grep '^-f.*sanitize' | tr '\n' ' ')
+find_vtrun
 if [ -n "$san" ]; then
 	# vtrun's library comes before all that the program is linked with
 	ASAN_OPTIONS=verify_asan_link_order=0${ASAN_OPTIONS:+:$ASAN_OPTIONS}
 	export ASAN_OPTIONS
 fi
-

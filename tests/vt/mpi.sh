@@ -76,7 +76,7 @@ if command -v localedef >/dev/null && { localedef -c -i de_DE -f UTF-8 "$dir/loc
 		# an MPI on several hosts passes no variables of its own accord, so the ranks set them
 		run_in='LOCPATH=$1/locales LC_ALL=de_DE.UTF-8; export LOCPATH LC_ALL; shift; exec "$@"'
 		if [ $by = vtrun ]; then
-			set -- "$build/vtrun" --
+			set -- "$vtrun" --
 		else
 			set --
 		fi
@@ -130,7 +130,7 @@ int listen(int fd, int queue)
 EOF
 clean
 # shellcheck disable=SC2086
-${CC:-cc} -shared -fPIC late.c -o liblate.so -ldl && timeout 300 "$MPIRUN" -np 4 env LD_PRELOAD="$dir/liblate.so" "$build/vtrun" -- ./pp >out 2>&1 &&
+${CC:-cc} -shared -fPIC late.c -o liblate.so -ldl && timeout 300 "$MPIRUN" -np 4 env LD_PRELOAD="$dir/liblate.so" "$vtrun" -- ./pp >out 2>&1 &&
 	one_trace pp 4 && node_is_read_once
 ok "and from one sampler where ranks come before the first one listens" $?
 # Each rank's account is for those who ask; the worst of them, which rank 0 prints, must be one of them.
@@ -154,7 +154,7 @@ wander() # wander TENTHS MODE: the largest error of a rank, in nanoseconds, in e
 	timeout 120 "$MPIRUN" -np 3 sh -c 'r=${OMPI_COMM_WORLD_RANK:-$PMI_RANK}
 		VT_TIMER=sim:base=clock_monotonic,offset=$((r * 37))ms,drift=$((r * 20))ppm,wobble=$((r * 200))ppm/1s
 		export VT_TIMER
-		exec "$0" -- ./truth "$@"' "$build/vtrun" "$@" >out 2>&1 && one_trace truth 3
+		exec "$0" -- ./truth "$@"' "$vtrun" "$@" >out 2>&1 && one_trace truth 3
 	rc=$?
 	"$build/tests/vt/truth" truth.stf truth.clk >truths 2>&1
 	inside=$?
@@ -338,7 +338,7 @@ ok "a rank that exits early" $?
 for moment in 0 0.3 0.6; do
 	clean
 	# it runs for half a minute unless it is killed; mpirun itself sometimes waits for ever for ranks that are all gone
-	timeout -k 5 100 "$MPIRUN" -np 4 "$build/vtrun" -- ./plain wait 300 >out 2>&1 &
+	timeout -k 5 100 "$MPIRUN" -np 4 "$vtrun" -- ./plain wait 300 >out 2>&1 &
 	launcher=$!
 	tries=0
 	until [ "$(ls VT-flush-*.dat 2>/dev/null | wc -l)" -eq 4 ] || [ $tries -ge 250 ]; do

@@ -43,7 +43,7 @@ if mkdir small && mount -t tmpfs -o size=6m none small 2>/dev/null; then
 	mounted=$dir/small
 	run 2 ./bad many && sound '[0-9]*' && made=$(events)
 	clean
-	(cd small && timeout 300 "$MPIRUN" -np 2 "$build/vtrun" -- ../bad many) >out 2>&1
+	(cd small && timeout 300 "$MPIRUN" -np 2 "$vtrun" -- ../bad many) >out 2>&1
 	status=$?
 	cp out lost
 	[ $status -eq 0 ] && [ "$(grep -c '^[01] ends$' out)" -eq 2 ] && [ "$(grep -c 'WARNING: no place for more records in .*: No space left' out)" -eq 2 ]

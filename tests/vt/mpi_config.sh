@@ -27,7 +27,7 @@ job() # job CASE ARGUMENTS OF VTRUN...: three ranks
 	export CASE
 	shift
 	clean
-	VT_CONFIG=$dir/one.conf timeout 300 "$MPIRUN" -np 3 ./each "$build/vtrun" "$@" -- ./plain >out 2>&1
+	VT_CONFIG=$dir/one.conf timeout 300 "$MPIRUN" -np 3 ./each "$vtrun" "$@" -- ./plain >out 2>&1
 }
 
 # Both counters of each rank and none else of theirs, defined by each rank for itself, in the trace of that name.
@@ -74,7 +74,7 @@ calls() # calls RULES WANT [WORD]: the states of class SYSTEM of all ranks
 	echo 'ACTIVITY SYSTEM ON' >other.conf
 	printf '%s' "$1" >one.conf
 	clean
-	CASE=other2 VT_CONFIG_RANK=2 VT_CONFIG=$dir/one.conf timeout 300 "$MPIRUN" -np 3 ./each "$build/vtrun" -- ./files ${3:+"$3"} >out 2>&1 &&
+	CASE=other2 VT_CONFIG_RANK=2 VT_CONFIG=$dir/one.conf timeout 300 "$MPIRUN" -np 3 ./each "$vtrun" -- ./files ${3:+"$3"} >out 2>&1 &&
 		one_trace files 3 && "$build/stftool" files.stf --dump >dump && awk -f "$here/tree.awk" dump | sed 's/^\.*//' | grep ^SYSTEM | sort | uniq -c |
 		awk '{ print $1, $2 }' >have
 	status=$?

@@ -51,10 +51,10 @@ as_one()
 
 by_hosts() { grep -c 'INFO: merged .* raw files of this host' out; }
 
-job 2 4 "$build/vtrun" -- ./truth 3 && one_trace truth 4 && [ "$(by_hosts)" -eq 1 ] && grep -q '^\[1\] .*merged 2 raw files' out &&
+job 2 4 "$vtrun" -- ./truth 3 && one_trace truth 4 && [ "$(by_hosts)" -eq 1 ] && grep -q '^\[1\] .*merged 2 raw files' out &&
 	"$build/tests/vt/truth" truth.stf truth.clk >>out 2>&1 && as_one
 ok "two hosts write their own ranks' files, and the trace is that of one process" $?
-VT_STF_PROCS_PER_FILE=1 VT_LOGFILE_RANK=2 job 3 6 "$build/vtrun" -- ./truth 2 && one_trace truth 6 && [ "$(by_hosts)" -eq 2 ] &&
+VT_STF_PROCS_PER_FILE=1 VT_LOGFILE_RANK=2 job 3 6 "$vtrun" -- ./truth 2 && one_trace truth 6 && [ "$(by_hosts)" -eq 2 ] &&
 	[ -s truth.stf.c.5 ] && VT_STF_PROCS_PER_FILE=1 && as_one
 ok "three hosts, a file for each rank, and another rank that writes" $?
 unset VT_STF_PROCS_PER_FILE
@@ -63,7 +63,7 @@ unset VT_STF_PROCS_PER_FILE
 mpi_compile "$MPICC" mpi_messages.c messages
 program=messages
 rm -f truth.*
-VT_COUNTERS_ONLY=off job 2 4 "$build/vtrun" -- ./messages 10 1 && one_trace messages 4 && [ "$(by_hosts)" -eq 0 ] && ! grep -q WARNING out &&
+VT_COUNTERS_ONLY=off job 2 4 "$vtrun" -- ./messages 10 1 && one_trace messages 4 && [ "$(by_hosts)" -eq 0 ] && ! grep -q WARNING out &&
 	same_messages messages.stf && as_one
 ok "messages between two hosts: one host writes, what was sent, and the trace is that of one process" $?
 program=truth
@@ -100,7 +100,7 @@ mkdir private
 private() # private HOSTS RANKS SECONDS/10
 {
 	: >here
-	job "$1" "$2" sh apart "$dir/private" "$dir/kept" $(($2 / $1)) "$build/vtrun" -- ./truth "$3" && one_trace truth "$2" && [ ! -s kept/left ]
+	job "$1" "$2" sh apart "$dir/private" "$dir/kept" $(($2 / $1)) "$vtrun" -- ./truth "$3" && one_trace truth "$2" && [ ! -s kept/left ]
 	rc=$?
 	cat kept/left >>out 2>/dev/null
 	rm -f here
@@ -153,7 +153,7 @@ fi
 exec "$2" -- ./truth 3 much
 END
 for moment in 0 0.2; do
-	VT_COMPRESS_TRACE=19 job 2 4 sh doomed $moment "$build/vtrun"
+	VT_COMPRESS_TRACE=19 job 2 4 sh doomed $moment "$vtrun"
 	if ls VT-flush-*.dat >/dev/null 2>&1; then
 		# shellcheck disable=SC2046
 		timeout 300 "$build/stftool" $(ls VT-flush-*.dat) --merge saved.stf >>out 2>&1 && "$build/stftool" saved.stf --verify >>out 2>&1 &&

@@ -64,7 +64,7 @@ run()
 	n=$1
 	shift
 	clean
-	timeout "${LIMIT:-300}" "$MPIRUN" -np "$n" "$build/vtrun" -- "$@" >out 2>&1
+	timeout "${LIMIT:-300}" "$MPIRUN" -np "$n" "$vtrun" -- "$@" >out 2>&1
 	status=$?
 	grep -v ' Tickmark ' out | LC_ALL=C sort >output
 	return $status

@@ -100,10 +100,10 @@ kinds() # kinds TRACE: messages, operations, calls of Bcast and Send
 	END { print (m > 0) " " (c > 0) " " (n["MPI_Bcast"] > 0) " " (n["MPI_Send"] > 0) }'
 }
 clean
-timeout 300 "$MPIRUN" -np 2 "$build/vtrun" --trace-collectives -- ./messages 10 4 >out 2>&1 && kinds messages.stf >have && [ "$(cat have)" = "0 1 1 0" ]
+timeout 300 "$MPIRUN" -np 2 "$vtrun" --trace-collectives -- ./messages 10 4 >out 2>&1 && kinds messages.stf >have && [ "$(cat have)" = "0 1 1 0" ]
 ok "vtrun --trace-collectives" $?
 clean
-timeout 300 "$MPIRUN" -np 2 "$build/vtrun" --trace-pt2pt -- ./messages 10 4 >out 2>&1 && kinds messages.stf >have && [ "$(cat have)" = "1 0 0 1" ]
+timeout 300 "$MPIRUN" -np 2 "$vtrun" --trace-pt2pt -- ./messages 10 4 >out 2>&1 && kinds messages.stf >have && [ "$(cat have)" = "1 0 0 1" ]
 ok "vtrun --trace-pt2pt" $?
 
 # Fortran: each call once, whichever way it has from the program into MPI.

@@ -44,7 +44,7 @@ run 2 ./starts
 	grep -q 'exec.*--follow-children' out
 ok "a script that starts the program as its child gets a message with the way out" $?
 clean
-timeout 300 "$MPIRUN" -np 2 "$build/vtrun" --follow-children -- ./starts >out 2>&1
+timeout 300 "$MPIRUN" -np 2 "$vtrun" --follow-children -- ./starts >out 2>&1
 [ $? -eq 0 ] && [ -s starts.clk ] && ! grep -Eq 'WARNING|did not call' out && ! ls VT-flush-* >/dev/null 2>&1 &&
 	"$build/stftool" starts.stf --print-clock >clock 2>>out && [ "$(grep -c 'process [01]: plain, pid' clock)" -eq 2 ] &&
 	"$build/stftool" starts-1.stf --print-clock >clock 2>>out && [ "$(grep -c 'process .: starts, pid' clock)" -eq 2 ]

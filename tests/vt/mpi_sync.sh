@@ -53,7 +53,7 @@ for load in idle busy; do
 	[ $load = idle ] || busy
 	for how in linked vtrun; do
 		if [ $how = vtrun ]; then
-			set -- "$build/vtrun" --
+			set -- "$vtrun" --
 		else
 			set --
 		fi

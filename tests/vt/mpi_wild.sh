@@ -47,8 +47,8 @@ beside() # beside NAME TRACE WORDS...
 	ok "$name" $?
 }
 beside "a tool that is preloaded before a program linked with -lVT" oddvt env LD_PRELOAD="$dir/libtool.so" ./oddvt
-beside "a program linked with a tool, under vtrun" oddtool "$build/vtrun" -- ./oddtool
-beside "a tool that is preloaded, under vtrun" odd env LD_PRELOAD="$dir/libtool.so" "$build/vtrun" -- ./odd
+beside "a program linked with a tool, under vtrun" oddtool "$vtrun" -- ./oddtool
+beside "a tool that is preloaded, under vtrun" odd env LD_PRELOAD="$dir/libtool.so" "$vtrun" -- ./odd
 
 # ---- which library ----
 
@@ -58,7 +58,7 @@ printf 'void start(void);\nint main(void) { start(); return 0; }\n' >shallow.c
 # shellcheck disable=SC2086
 "$MPICC" $san -shared -fPIC deep.c -o deep/libdeep.so >out 2>&1 &&
 	${CC:-cc} $san shallow.c -o shallow -Ldeep -ldeep -Wl,-rpath,"$dir/deep" -Wl,--unresolved-symbols=ignore-in-shared-libs >out 2>&1 &&
-	bare "$build/vtrun" -- ./shallow && one_trace shallow 2
+	bare "$vtrun" -- ./shallow && one_trace shallow 2
 ok "a program that links MPI through another library" $?
 case $MPICC in
 *mpich*) other=mpicc.openmpi ;;
@@ -66,7 +66,7 @@ case $MPICC in
 esac
 if command -v $other >/dev/null && [ -z "$san" ] && $other "$here/mpi_odd.c" -o stranger >out 2>&1; then
 	clean
-	timeout 300 "$build/vtrun" -- ./stranger >out 2>&1 && [ "$(grep -c 'vtrun: ./stranger uses libmpi.*\.so.* is made for libmpi.*: its processes are recorded one by one' out)" -eq 1 ] &&
+	timeout 300 "$vtrun" -- ./stranger >out 2>&1 && [ "$(grep -c 'vtrun: ./stranger uses libmpi.*\.so.* is made for libmpi.*: its processes are recorded one by one' out)" -eq 1 ] &&
 		grep -q '^rank 0 of 1 got 0$' out && [ "$(find . -name 'stranger*.stf' | wc -l)" -eq 1 ]
 	ok "a program of another MPI runs, is recorded for itself, and that is reported" $?
 else
@@ -89,15 +89,15 @@ if [ $mpi = openmpi ]; then
 	clean
 	timeout 120 "$MPIRUN" -np 2 ./odd inter : -np 2 ./odd inter 2>&1 | grep . | LC_ALL=C sort >without
 	want='0 1'
-	programs -np 2 "$build/vtrun" -- ./odd inter : -np 2 ./odd inter
+	programs -np 2 "$vtrun" -- ./odd inter : -np 2 ./odd inter
 	ok "a job of two programs, the first one under vtrun" $?
 	want='2 3'
-	programs -np 2 ./odd inter : -np 2 "$build/vtrun" -- ./odd inter
+	programs -np 2 ./odd inter : -np 2 "$vtrun" -- ./odd inter
 	ok "a job of two programs, the second one under vtrun" $?
 	programs -np 2 ./odd inter : -np 2 ./oddvt inter
 	ok "a job of two programs, one of them linked with -lVT" $?
 	clean
-	timeout 120 "$MPIRUN" -np 2 "$build/vtrun" -- ./odd inter : -np 2 ./oddvt inter >out 2>&1 && grep -v ' Tickmark ' out | grep . | LC_ALL=C sort >printed &&
+	timeout 120 "$MPIRUN" -np 2 "$vtrun" -- ./odd inter : -np 2 ./oddvt inter >out 2>&1 && grep -v ' Tickmark ' out | grep . | LC_ALL=C sort >printed &&
 		diff without printed >>out && ! grep -q 'WARNING: only' out && ! ls VT-* >>out 2>&1 && [ "$(find . -name '*.stf' | wc -l)" -eq 1 ] &&
 		[ "$("$build/xstftool" odd*.stf 2>>out | sed -n 's/^NCPUS //p' | wc -w)" -eq 4 ] && [ -s odd.clk ]
 	ok "both have libVT: one corrected trace of all ranks" $?
@@ -154,9 +154,9 @@ wild() # wild NAME COMPILER LIBRARY STARTER...
 	ok "$name" $?
 }
 wild "a program of the wild in C with -lVT" "$MPICC" VT
-wild "and by vtrun" "$MPICC" VT "$build/vtrun" --
+wild "and by vtrun" "$MPICC" VT "$vtrun" --
 wild "with -lVTnull" "$MPICC" VTnull
-wild "with -lVTnull, by vtrun" "$MPICC" VTnull "$build/vtrun" --
+wild "with -lVTnull, by vtrun" "$MPICC" VTnull "$vtrun" --
 wild "in C++ with -lVT" "$mpicxx" VT
 if [ "${FC:-no}" != no ] && command -v "$mpifort" >/dev/null; then
 	# ranks 0 and 1 get from each other; of each what it got times 10, or 100, and the turn
@@ -241,7 +241,7 @@ have=
 for words in 'PROCESS 0:N on' 'PROCESS 0:N off' 'PROCESS 0:N no' 'CLUSTER 0 off' 'CLUSTER 0 discard' 'PROCESS 1:N no'; do
 	clean
 	echo "$words" >conf
-	VT_CONFIG=conf timeout 100 "$build/vtrun" ./alone >out 2>&1 || have="$have failed"
+	VT_CONFIG=conf timeout 100 "$vtrun" ./alone >out 2>&1 || have="$have failed"
 	have="$have $("$build/xstftool" alone.stf 2>>out | grep -c ' FUNCTION "[^"]*:f"$')$("$build/xstftool" alone.stf 2>>out | grep '^INFO CLASS "discarded"' | sed 's/.*/d/')"
 done
 echo "calls of f:$have" >>out
@@ -249,7 +249,7 @@ echo "calls of f:$have" >>out
 ok "PROCESS and CLUSTER in a program with libVT that never calls MPI_Init" $?
 clean
 printf 'CLUSTER 0 no\nPROCESS 1 x\n' >conf
-VT_CONFIG=conf timeout 300 "$MPIRUN" -np 2 "$build/vtrun" ./alone >out 2>&1
+VT_CONFIG=conf timeout 300 "$MPIRUN" -np 2 "$vtrun" ./alone >out 2>&1
 [ $? -eq 0 ] && [ "$(grep -c 'WARNING: CLUSTER 0 no (conf:1): the program did not call MPI_Init' out)" -eq 1 ] &&
 	[ "$(grep -c "vtrun: conf:2: PROCESS 1 x: 'x' " out)" -eq 1 ]
 ok "several such programs: CLUSTER has no effect, and a message says so" $?

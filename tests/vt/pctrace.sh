@@ -100,7 +100,7 @@ ok "without debug information the addresses stay, and the reason is reported" $?
 
 # shellcheck disable=SC2086
 ${CC:-cc} $san -O1 -fno-omit-frame-pointer -g -finstrument-functions -o "$dir/cyg" "$here/functions.c" -ldl -lpthread &&
-	timeout 100 "$build/vtrun" --logfile-name "$dir/c.stf" --pctrace 2 --verbose 0 -- "$dir/cyg" 1 50 1 >"$dir/out" 2>"$dir/err" &&
+	timeout 100 "$vtrun" --logfile-name "$dir/c.stf" --pctrace 2 --verbose 0 -- "$dir/cyg" 1 50 1 >"$dir/out" 2>"$dir/err" &&
 	"$build/stftool" "$dir/c.stf" --dump >"$dir/dump" &&
 	[ "$(grep -c ' ENTER ' "$dir/dump")" -eq "$(grep -c ' ENTER .* SCL ' "$dir/dump")" ] && grep -q '^DEFFILE.*functions.c"' "$dir/dump"
 ok "instrumented functions: where they were called" $?

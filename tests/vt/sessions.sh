@@ -12,7 +12,7 @@ export VT_SYNCED_HOST=off
 killed()
 {
 	clean
-	VT_SAMPLER=$1 VT_TIMER="sim:base=CPU,offset={rank}$2,drift={rank}0ppm,tick=3ns" timeout 120 "$MPIRUN" -np 4 "$build/vtrun" -- \
+	VT_SAMPLER=$1 VT_TIMER="sim:base=CPU,offset={rank}$2,drift={rank}0ppm,tick=3ns" timeout 120 "$MPIRUN" -np 4 "$vtrun" -- \
 		./pp "$3" kill >out 2>&1
 	tries=0
 	while [ "$1" = process ] && ls VT-flush-*.dat >/dev/null 2>&1 && [ $tries -lt 600 ]; do
@@ -60,7 +60,7 @@ all_killed()
 	clean
 	rm -rf a*folder moved*
 	mkdir -p "a job's folder" "moved it"
-	(cd "a job's folder" && exec timeout 120 "$MPIRUN" -np 2 "$build/vtrun" -- ../truth 600 >../out 2>&1) &
+	(cd "a job's folder" && exec timeout 120 "$MPIRUN" -np 2 "$vtrun" -- ../truth 600 >../out 2>&1) &
 	launcher=$!
 	tries=0
 	until { grep -q '^INFO CLUSTERDEF' a*/truth.prot && grep -q '^INFO SAMPLED by' a*/truth.prot; } 2>/dev/null || [ $tries -ge 600 ]; do

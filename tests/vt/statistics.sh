@@ -11,7 +11,7 @@ ${CC:-cc} $san -O2 -g -finstrument-functions -o "$dir/prog" "$here/functions.c" 
 run() # run OPTIONS -- PROGRAM ARGUMENTS: what it said as "THREAD FUNCTION CALLS", and the same from the trace
 {
 	rm -f "$dir"/t.*
-	timeout 100 "$build/vtrun" --logfile-name "$dir/t.stf" --verbose 0 "$@" >"$dir/out" 2>"$dir/err" &&
+	timeout 100 "$vtrun" --logfile-name "$dir/t.stf" --verbose 0 "$@" >"$dir/out" 2>"$dir/err" &&
 		awk '$2 == "+" { n[$1 " " $3]++ } END { for (i in n) print i, n[i] }' "$dir/out" | sort >"$dir/said" &&
 		[ -s "$dir/said" ] && "$build/stftool" "$dir/t.stf" --print-statistics >"$dir/lines" && "$build/tools/convert-stats" "$dir/lines" >"$dir/stats" &&
 		awk '$1 ~ /^[0-9]+:0$/ { sub(/:.*/, "", $1); print $1, $2, $6 }' "$dir/stats" | sort >"$dir/counted" &&
@@ -44,7 +44,7 @@ ok "in fixed memory: a row for the others holds the exact rest" $?
 
 # shellcheck disable=SC2086
 ${CC:-cc} $san -O2 -finstrument-functions -o "$dir/killed" "$here/statistics.c" || exit 99
-VT_KEEP_RAW_EVENTS=on VT_FLUSH_PREFIX=$dir timeout 100 "$build/vtrun" --statistics --logfile-name "$dir/k.stf" --verbose 0 -- "$dir/killed" >"$dir/out" 2>"$dir/err"
+VT_KEEP_RAW_EVENTS=on VT_FLUSH_PREFIX=$dir timeout 100 "$vtrun" --statistics --logfile-name "$dir/k.stf" --verbose 0 -- "$dir/killed" >"$dir/out" 2>"$dir/err"
 [ -e "$dir/k.stf" ] || "$build/stftool" "$dir"/VT-flush-*.dat --merge "$dir/k.stf" >"$dir/err" 2>&1
 "$build/stftool" "$dir/k.stf" --print-statistics 2>>"$dir/err" | "$build/tools/convert-stats" >"$dir/stats" &&
 	n=$(awk '$2 == "Application:work" { print $6 }' "$dir/stats") && [ "$n" -le "$(cat "$dir/out")" ] && [ "$n" -gt $(($(cat "$dir/out") / 4)) ]
@@ -56,14 +56,14 @@ run --throttle 100:1s -- "$dir/prog" 1 3000 1 && diff "$dir/said" "$dir/counted"
 ok "--throttle: a function is recorded about as often as that, and counted always" $?
 run --throttle 100:1ns -- "$dir/prog" 1 3000 1 && [ "$("$build/stftool" "$dir/t.stf" --dump | grep -c ' ENTER ')" -eq "$(grep -c '^0 +' "$dir/out")" ]
 ok "--throttle: functions that take longer are not touched" $?
-timeout 100 "$build/vtrun" --throttle banana -- true >"$dir/out" 2>"$dir/err"
+timeout 100 "$vtrun" --throttle banana -- true >"$dir/out" 2>"$dir/err"
 [ $? -ne 0 ] && grep -q "'banana' is not CALLS:TIME" "$dir/err"
 ok "--throttle: a wrong value is refused" $?
 
 run --summary -- "$dir/prog" 1 3000 1 && grep -q 'seconds .* function' "$dir/err"
 [ $? -ne 0 ]
 ok "VERBOSE 0 prints no summary" $?
-timeout 100 "$build/vtrun" --logfile-name "$dir/s.stf" --summary -- "$dir/prog" 1 3000 1 >"$dir/out" 2>"$dir/err" &&
+timeout 100 "$vtrun" --logfile-name "$dir/s.stf" --summary -- "$dir/prog" 1 3000 1 >"$dir/out" 2>"$dir/err" &&
 	[ "$(grep -c '%  Application:' "$dir/err")" -le 10 ] && grep -q ' 0.00%  all calls of MPI' "$dir/err" &&
 	[ "$(awk '$2 == "+" && $3 == "Application:alpha" { n++ } END { print n }' "$dir/out")" -eq "$(awk '$NF == "Application:alpha" { print $3 }' "$dir/err")" ]
 ok "--summary: the functions with their counts" $?

@@ -13,7 +13,7 @@ esac
 run() # run PROGRAM, with $dir/conf
 {
 	rm -f "$dir"/t.*
-	VT_CONFIG=$dir/conf VT_LOGFILE_NAME=$dir/t.stf timeout 100 "$build/vtrun" "$1" "$dir/a file" >"$dir/out" 2>"$dir/err" </dev/null &&
+	VT_CONFIG=$dir/conf VT_LOGFILE_NAME=$dir/t.stf timeout 100 "$vtrun" "$1" "$dir/a file" >"$dir/out" 2>"$dir/err" </dev/null &&
 		"$build/stftool" "$dir/t.stf" --dump >"$dir/dump" && "$build/stftool" "$dir/t.stf" --verify >/dev/null
 }
 
@@ -83,7 +83,7 @@ if [ -n "$san" ] || installed libVTsystem.so; then
 else
 	rm -f "$dir"/t.*
 	mkdir -p "$dir/alone/.libs"
-	cp -L "$build/vtrun" "$build/vtsampler" "$dir/alone" && cp -L "$build/.libs/libVTcs.so" "$dir/alone/.libs"
+	cp -L "$vtrun" "$build/vtsampler" "$dir/alone" && cp -L "$build/.libs/libVTcs.so" "$dir/alone/.libs"
 	echo 'ACTIVITY SYSTEM ON' >"$dir/conf"
 	VT_CONFIG=$dir/conf VT_LOGFILE_NAME=$dir/t.stf VT_VERBOSE=1 timeout 100 "$dir/alone/vtrun" "$dir/prog" "$dir/a file" >"$dir/out" 2>"$dir/err" </dev/null &&
 		[ "$(grep -c 'WARNING: there is no .*/libVTsystem.so: calls of class SYSTEM are not recorded' "$dir/err")" -eq 1 ] &&

@@ -25,7 +25,7 @@ both() # both FIRST OTHERS: timertest, then a job, of three ranks
 	tt=$?
 	mv tt.clk tt.maps 2>/dev/null
 	clean
-	timeout 120 "$MPIRUN" -np 3 ./each "$build/vtrun" -- ./job >out 2>&1
+	timeout 120 "$MPIRUN" -np 3 ./each "$vtrun" -- ./job >out 2>&1
 	status=$?
 	cat tt.out >>out
 	# 124: it came to no end
@@ -82,7 +82,7 @@ END
 	ok "one node whose counter is not proven: no rank takes it" $?
 	# a steered clock on rank 0, which is read beside a free one, and the counter on the others
 	clean
-	FIRST='' OTHERS='' timeout 120 "$MPIRUN" -np 1 ./each "$build/vtrun" -- ./job : -np 2 ./each "$build/vtrun" -- ./job early >out 2>&1
+	FIRST='' OTHERS='' timeout 120 "$MPIRUN" -np 1 ./each "$vtrun" -- ./job : -np 2 ./each "$vtrun" -- ./job early >out 2>&1
 	rc=$?
 	[ $rc -eq 0 ] && [ "$(grep -c 'TIMER CPU is kept, although the job takes clock_monotonic' out)" -eq 2 ] && ! grep -q 'no clock session' out &&
 		timers job.clk clock_monotonic 1 && timers job.clk CPU 2 && [ "$(grep -c '^rank ' job.clk)" -eq 3 ] && [ "$(grep -c '^session' job.clk)" -ge 4 ]

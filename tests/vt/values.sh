@@ -60,14 +60,14 @@ fi
 # shellcheck disable=SC2086
 if compile ${CC:-cc} -std=c99 "$here/kinds.c"; then
 	rm -f "$dir"/t.* "$dir/say"
-	timeout 300 "$build/vtrun" -- "$dir/prog" 2 >"$dir/out" 2>&1 && same
+	timeout 300 "$vtrun" -- "$dir/prog" 2 >"$dir/out" 2>&1 && same
 	ok "a program linked with -lVTcs, started by vtrun" $?
 fi
 # shellcheck disable=SC2086
 if ${CC:-cc} $san -D_GNU_SOURCE -I"$src/collector-plugin/api" -I"$src" "$here/kinds.c" -L"$lib" -lVTnull \
 	-Wl,-rpath,"$lib" -lm -pthread -o "$dir/prog" >"$dir/out" 2>&1; then
 	rm -f "$dir"/t.* "$dir/say"
-	timeout 300 "$build/vtrun" -- "$dir/prog" 2 >"$dir/out" 2>&1 && same
+	timeout 300 "$vtrun" -- "$dir/prog" 2 >"$dir/out" 2>&1 && same
 	ok "a program linked with -lVTnull is recorded when vtrun starts it" $?
 	rm -f "$dir"/t.*
 	timeout 300 "$dir/prog" 2 >"$dir/out" 2>&1 && ! ls "$dir"/t.* >/dev/null 2>&1
@@ -96,7 +96,7 @@ ok "COUNTER-MIN-INTERVAL: less often" $?
 # it over from the background, with samples while it computes between two calls
 printf 'COUNTER perf_task_clock on\nSAMPLE-PERIOD 2ms\nSAMPLE-BUDGET 100%%\n' >"$dir/conf"
 rm -f "$dir"/t.*
-timeout 300 "$build/vtrun" --config "$dir/conf" -- "$dir/prog" slow >"$dir/out" 2>&1
+timeout 300 "$vtrun" --config "$dir/conf" -- "$dir/prog" slow >"$dir/out" 2>&1
 "$build/tests/vt/samples" "$dir/t.stf" 2>>"$dir/out" | awk '$2 ~ /:perf_task_clock$/ { if ($NF "" < last[$1] "") { wrong[$1]++ } last[$1] = $NF; n[$1]++ }
 	END { for (k in n) print k, n[k], wrong[k] + 0, last[k] }' >"$dir/have"
 cat "$dir/have" >>"$dir/out"

@@ -69,7 +69,7 @@ else
 fi
 rm -f ./*.stf* ./*.prot say
 # shellcheck disable=SC2086
-compile VTnull ${CC:-cc} -std=c99 -x c "$here/wild_user.c" && SAY=$dir/say "$build/vtrun" -- ./wild_user >printed 2>>out &&
+compile VTnull ${CC:-cc} -std=c99 -x c "$here/wild_user.c" && SAY=$dir/say "$vtrun" -- ./wild_user >printed 2>>out &&
 	cmp printed.VTcs printed >>out && back wild_user.stf
 ok "linked with -lVTnull, and recorded because vtrun starts it" $?
 if [ "${FC:-no}" != no ]; then
@@ -125,7 +125,7 @@ command_line() # command_line NAME STARTER...: with the words behind STARTER
 
 # shellcheck disable=SC2086
 compile VTcs ${CC:-cc} -std=c99 $strict -x c "$here/arguments.c" && command_line C ./arguments
-command_line "C, by vtrun" "$build/vtrun" -- ./arguments
+command_line "C, by vtrun" "$vtrun" -- ./arguments
 if [ "${FC:-no}" != no ]; then
 	compile VTcs "$FC" -std=f2008 -cpp "$here/arguments.f90"
 	if ldd ./arguments 2>/dev/null | grep -q libgfortran; then
@@ -133,7 +133,7 @@ if [ "${FC:-no}" != no ]; then
 	else
 		skip "Fortran: --itc-args" "not gfortran's run time, or not a shared one"
 	fi
-	command_line "Fortran, by vtrun" "$build/vtrun" -- ./arguments
+	command_line "Fortran, by vtrun" "$vtrun" -- ./arguments
 fi
 
 done_testing

@@ -124,7 +124,7 @@ while IFS='	' read -r name value right; do
 	PLUGIN:*) continue ;;
 	*) set -- "$option=$value" ;;
 	esac
-	timeout 100 "$build/vtrun" "$@" -- touch ran </dev/null >out 2>err
+	timeout 100 "$vtrun" "$@" -- touch ran </dev/null >out 2>err
 	[ $? -eq 2 ] && [ ! -e ran ] && [ "$(wc -l <err)" -eq 1 ] && grep -qiF -e "$name" err && grep -qF -e "${value##* }" err &&
 		echo "$right" | tr '|' '\n' | grep -v '^$' >rights && grep -qFf rights err || { echo "$*: $(cat err)"; }
 	rm -f ran
@@ -158,14 +158,14 @@ for name in CURRENT-DIR FLUSH-PREFIX LOGFILE-PREFIX; do
 done
 # shellcheck disable=SC2086
 ${CC:-cc} $san -g -finstrument-functions -o called "$here/functions.c" -ldl -lpthread &&
-	timeout 100 "$build/vtrun" --logfile-name prog.stf --force --nmcmd /no/such/nm -- ./called 1 10 1 >out 2>err && grep -q 'WARNING: NMCMD /no/such/nm failed for .*/called: names of functions are from' err && "$build/stftool" prog.stf --dump 2>>err | grep -q '^DEFFUNCTION .*"alpha"'
+	timeout 100 "$vtrun" --logfile-name prog.stf --force --nmcmd /no/such/nm -- ./called 1 10 1 >out 2>err && grep -q 'WARNING: NMCMD /no/such/nm failed for .*/called: names of functions are from' err && "$build/stftool" prog.stf --dump 2>>err | grep -q '^DEFFUNCTION .*"alpha"'
 ok "NMCMD that cannot run is named; the names are from the symbol table" $?
 if [ -e "$lib/libVT.so" ] && [ "${MPIRUN:-no}" != no ]; then
 	OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1 ASAN_OPTIONS=${ASAN_OPTIONS:+$ASAN_OPTIONS:}detect_leaks=0
 	export OMPI_ALLOW_RUN_AS_ROOT OMPI_ALLOW_RUN_AS_ROOT_CONFIRM OMPI_MCA_rmaps_base_oversubscribe ASAN_OPTIONS
 	printf 'VERBOSE 9\nPROCESS 0:x off\nSYMBOL x banana\nGROUP odd nobody\nLOGFILE-RANK 9\n' >conf
 	# shellcheck disable=SC2086
-	"$MPICC" $san -g -o job "$here/mpi_plain.c" -pthread >out 2>&1 && VT_CONFIG=$dir/conf timeout 300 "$MPIRUN" -np 3 "$build/vtrun" -- ./job >out 2>&1 &&
+	"$MPICC" $san -g -o job "$here/mpi_plain.c" -pthread >out 2>&1 && VT_CONFIG=$dir/conf timeout 300 "$MPIRUN" -np 3 "$vtrun" -- ./job >out 2>&1 &&
 		cp out err && [ "$(grep -c 'left out' out)" -eq 4 ] && [ "$(grep -c 'LOGFILE-RANK 9: there are 3 ranks' out)" -eq 1 ] && [ -s job.stf ]
 	ok "three ranks: each message comes once" $?
 else
