@@ -185,21 +185,25 @@ static int part_spline(const struct cal_map *m, const struct cal_part *p, enum c
 	struct cal_map *out, struct tkm_err *err)
 {
 	unsigned char *wanted = calloc(m->nodes + 1, 1);
-	int rc = wanted ? 0 : tkm_fail(err, TKM_ERR_NOMEM, "clock map: out of memory");
+	struct tkm_err why = { .text = "" };
+	int rc = wanted ? 0 : tkm_fail(&why, TKM_ERR_NOMEM, "clock map: out of memory");
 
 	while (rc == 0) {
 		choose(m, p, wanted, k);
-		rc = kind == CAL_SPLINE_CUBIC ? smooth(m, k, err) : 0;
-		rc = rc < 0 ? rc : spline(m, k, kind, out, err);
-		if (rc < 0 && kind == CAL_SPLINE_CUBIC) {
+		rc = kind == CAL_SPLINE_CUBIC ? smooth(m, k, &why) : 0;
+		rc = rc < 0 ? rc : spline(m, k, kind, out, &why);
+		if (rc < 0 && kind == CAL_SPLINE_CUBIC && why.code != TKM_ERR_NOMEM) {
 			/* it would go back; this one never does */
-			rc = spline(m, k, CAL_SPLINE_STEFFEN, out, err);
+			rc = spline(m, k, CAL_SPLINE_STEFFEN, out, &why);
 		}
 		if (rc == 0 && add_missed_nodes(m, p, out, wanted) == 0) {
 			break;
 		}
 	}
 	free(wanted);
+	if (rc < 0 && err) {
+		*err = why;
+	}
 	return rc;
 }
 

@@ -600,6 +600,32 @@ static void pairs_that_touch_and_blanks_are_read(void)
 	cal_link_close(l);
 }
 
+/* Two processes read the clock of one rank: its pairs come out of order, and overlap. */
+static void pairs_of_two_processes_are_put_in_order(void)
+{
+	static const char text[] = "pair 30 21 29 4\n"
+				   "pair 10 5 9 1\n"
+				   "pair 11 7 8 2\n" /* inside the one before, and narrower */
+				   "pair 40 31 3x 9\n"
+				   "pair 35 24 50 3\n" /* inside one, and wider */
+				   "rank 1\n"
+				   "pair 20 11 19 1\n";
+	static const int64_t want[][3] = { { 11, 7, 2 }, { 20, 11, 2 }, { 30, 21, 4 } };
+	struct cal_pairs p = { 0 };
+	struct tkm_err err = { .text = "" };
+	size_t i;
+
+	CHECK(cal_clk_add_pairs(text, sizeof(text) - 1, &p, &err) == 0, "%s", err.text);
+	CHECK_INT(p.n, 3);
+	for (i = 0; i < p.n && i < 3; i++) {
+		CHECK(p.pair[i].local.v == want[i][0] && p.pair[i].before.v == want[i][1] &&
+				p.pair[i].over == want[i][2],
+			"pair %zu: %lld %lld %d", i, (long long)p.pair[i].local.v, (long long)p.pair[i].before.v,
+			p.pair[i].over);
+	}
+	cal_pairs_free(&p);
+}
+
 static void correction_data_comes_back_bit_for_bit(void)
 {
 	comes_back("drift={rank}7ppm,wobble=1ppm/10s,tick=1ns", "TICKMARK-CLK 1\n", 0);
@@ -627,6 +653,57 @@ static void calibrate_and_free(enum cal_sync_method method)
 	cal_run_free(&run);
 	cal_link_close(l);
 }
+
+#if HEAP_IS_COUNTED
+/* A map is either the right one, or there is an error. */
+static void solve_with_failing_allocations(enum cal_sync_method method, double every)
+{
+	struct scenario sc = { "memory", 3, every > 0 ? "tick=1ns,step={rank}s@700ms" : "tick=1ns", quiet, 2, every, 0,
+		0, 0, CAL_CUBIC, method };
+	struct tkm_err err;
+	struct cal_link *l = cal_link_sim(3, sc.clocks, sc.network, &err);
+	struct cal_run run;
+	char *good, *text;
+	long all, n, failed = 0, before;
+	size_t length, m;
+	int rc;
+
+	CHECK(calibrate(l, &sc, &run, &err) == 0, "%s", err.text);
+	all = heap_asked;
+	CHECK(cal_solve(&run, 0, &err) == 0, "%s", err.text);
+	all = heap_asked - all;
+	good = as_text(&run, &length);
+	before = heap_pieces;
+	for (n = 1; n <= all; n++) {
+		err.text[0] = '\0';
+		heap_fails = heap_asked + n;
+		rc = cal_solve(&run, 0, &err);
+		heap_fails = 0;
+		if (rc < 0) {
+			failed++;
+			CHECK(err.text[0], "allocation %ld of %ld: no reason", n, all);
+		} else {
+			text = as_text(&run, &m);
+			CHECK(m == length && memcmp(text, good, m) == 0, "allocation %ld of %ld: another map", n, all);
+			free(text);
+		}
+	}
+	printf("# %ld allocations, %ld of them are needed\n", all, failed);
+	CHECK(failed > all / 2, "%ld of %ld", failed, all);
+	CHECK(cal_solve(&run, 0, &err) == 0, "%s", err.text);
+	CHECK(heap_pieces == before, "%ld pieces of memory are kept", heap_pieces - before);
+	free(good);
+	cal_run_free(&run);
+	cal_link_close(l);
+}
+
+static void each_allocation_that_fails_is_an_error(void)
+{
+	solve_with_failing_allocations(CAL_SYNC_ITC, 0.2);
+	solve_with_failing_allocations(CAL_SYNC_ITC, 0); /* a line through two sessions */
+	solve_with_failing_allocations(CAL_SYNC_PAIRS, 0.2);
+}
+#endif
 
 static void by_itc(void)
 {
@@ -687,7 +764,13 @@ int main(int argc, char **argv)
 	RUN(nothing_received_is_an_error_with_the_rank);
 	RUN(correction_data_comes_back_bit_for_bit);
 	RUN(pairs_that_touch_and_blanks_are_read);
+	RUN(pairs_of_two_processes_are_put_in_order);
 	RUN(every_cut_of_the_file_is_an_error);
 	RUN(all_memory_is_given_back);
+#if HEAP_IS_COUNTED
+	RUN(each_allocation_that_fails_is_an_error);
+#else
+	SKIP("each_allocation_that_fails_is_an_error", HEAP_WHY);
+#endif
 	return check_end();
 }
