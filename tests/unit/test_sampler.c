@@ -196,6 +196,31 @@ static void devices_go_and_come(void)
 	drop();
 }
 
+/* A device whose name is too long is left out of the list, and of the sum. */
+static void names_of_devices_have_a_limit(void)
+{
+	char fits[] = "/sys/block/1234567890123456789012345678901234567890123456789012345678901fs",
+	     longer[] = "/sys/block/1234567890123456789012345678901234567890123456789012345678901fst", path[128],
+	     name[100];
+
+	unpack("two-sockets");
+	snprintf(path, sizeof(path), "%s/device", fits);
+	make_folder(path);
+	snprintf(path, sizeof(path), "%s/stat", fits);
+	put(path, "1 0 100 0 1 0 50 0 0 0 0");
+	snprintf(path, sizeof(path), "%s/device", longer);
+	make_folder(path);
+	snprintf(path, sizeof(path), "%s/stat", longer);
+	put(path, "1 0 1000 0 1 0 500 0 0 0 0");
+	OPEN(SMP_NODE, 0, "disk_io:* on", "disk_io");
+	snprintf(name, sizeof(name), "disk_io:%s", fits + strlen("/sys/block/"));
+	HAS(name, 150 * 512);
+	snprintf(name, sizeof(name), "disk_io:%s", longer + strlen("/sys/block/"));
+	CHECK(!planned(name), "%s", name);
+	HAS("disk_io", (1000 + 2000 + 10 + 20 + 12000000000LL + 150) * 512);
+	drop();
+}
+
 /* No value at the moment is not the end of what is observed. */
 static void a_device_alone_that_goes(void)
 {
@@ -433,6 +458,7 @@ int main(int argc, char **argv)
 	RUN(gathered_snapshot_reads);
 	RUN(counts_of_32_bits_wrap);
 	RUN(devices_go_and_come);
+	RUN(names_of_devices_have_a_limit);
 	RUN(a_device_alone_that_goes);
 	RUN(devices_that_were_absent);
 	RUN(interface_from_another_namespace);

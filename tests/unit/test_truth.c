@@ -3,6 +3,7 @@
  * lets it be, or a comparison with it would be worth nothing. And the comparison itself. */
 #include "config.h"
 #include "calib/compare/link_sim.h"
+#include "calib/session/link_private.h"
 #include "calib/compare/truth.h"
 #include "timers/sim.h"
 #include "tests/lib/check.h"
@@ -396,6 +397,53 @@ static void compare(enum cal_shape shape)
 	cal_link_close(l);
 }
 
+static int let_go; /* calls that let waiting processes give up their cores */
+
+static void note_cores(struct cal_link *l, int hold)
+{
+	(void)l;
+	let_go += !hold;
+}
+
+/* How often that is so with one method alone. */
+static int lets_go(int method)
+{
+	struct cal_truth_row row[CAL_TRUTH_TABLES * CAL_TRUTH_METHODS];
+	struct cal_link *l = open_link(2, "offset={rank}ms,tick=1ns", "delay=200ns,jitter=20ns,seed=6");
+	double clock_hz[2] = { 1e9, 1e9 }, ticks_s[2] = { 1e-9, 1e-9 };
+	struct cal_truth_options opt = { .methods = 1u << method,
+		.tables = 1u << CAL_TRUTH_PUBLISHED,
+		.rounds = 1,
+		.apart_s = 1,
+		.sessions = 2,
+		.sync = { .max_messages = 20, .max_duration_s = 60, .hz = clock_hz },
+		.max_drift = 500e-6,
+		.max_wander = 1e-6,
+		.tick_s = ticks_s,
+		.clock = clock_of };
+	struct cal_link_ops ops = *l->ops;
+	int member[2] = { 0, 1 };
+	struct cal_plan plan;
+	struct tkm_err err;
+
+	ops.hold_cores = note_cores;
+	l->ops = &ops;
+	let_go = 0;
+	CHECK(cal_plan_make(&plan, CAL_SHAPE_STAR, member, 2, NULL, NULL, &err) == 0, "%s", err.text);
+	opt.plan = &plan;
+	CHECK(cal_truth_measure(l, &opt, row, &err) == 0, "%s", err.text);
+	cal_plan_free(&plan);
+	cal_link_close(l);
+	return let_go;
+}
+
+/* The processes of the guide's method wait as the launcher has set it; those of the others keep their cores. */
+static void one_method_gives_up_its_cores(void)
+{
+	CHECK(lets_go(CAL_TRUTH_ITC) > 0, "the guide's method keeps its cores");
+	CHECK_INT(lets_go(CAL_TRUTH_PAIRS), 0);
+}
+
 static void by_a_tree(void)
 {
 	compare(CAL_SHAPE_TREE);
@@ -421,6 +469,7 @@ int main(int argc, char **argv)
 	RUN(two_offsets_give_a_line);
 	RUN(each_can_be_given_another_number_of_messages);
 	RUN(no_answer_is_an_error_with_the_rank);
+	RUN(one_method_gives_up_its_cores);
 	RUN(the_comparison_has_every_method_and_the_bound_holds);
 	return check_end();
 }
