@@ -204,15 +204,15 @@ static int ask_rules(int rules)
 	return n;
 }
 
-int vt_system_start(int rules)
+void vt_system_start(int rules)
 {
 	static const struct vt_system_own own = { enter, leave, record_transfer_begin, record_transfer_end,
 		forget_file };
 	struct vt_slot slot[FUNCTIONS];
-	int i, n = 0;
+	int i;
 
 	if (!ask_rules(rules)) {
-		return 0;
+		return;
 	}
 	pid = getpid();
 	for (i = 0; i < DESCRIPTORS; i++) {
@@ -223,11 +223,11 @@ int vt_system_start(int rules)
 	}
 	if (!vt_slots_possible()) {
 		vt_say(1, "WARNING", "calls of class SYSTEM are not recorded on this kind of machine");
-		return 0;
+		return;
 	}
 	table = vt_system_begin(&own);
 	if (!table) {
-		return 0;
+		return;
 	}
 	vt_callstack_own(table->function[0].own);
 	for (i = 0; i < FUNCTIONS; i++) {
@@ -237,9 +237,7 @@ int vt_system_start(int rules)
 		 * here */
 		table->next[i] = dlsym(RTLD_DEFAULT, f->next);
 		slot[i] = (struct vt_slot){ f->symbol, atomic_load(&wanted[i]) && table->next[i] ? f->own : NULL };
-		n += slot[i].instead != NULL;
 	}
 	qsort(slot, FUNCTIONS, sizeof(slot[0]), compare);
 	vt_slots_change(slot, FUNCTIONS);
-	return n;
 }

@@ -5,8 +5,7 @@
 #define COLLECTOR_PLUGIN_TRACE_SYSTEM_H
 
 /* Must be called after vt_filter_start(), and again when the collector starts again. From then on the program's calls
- * of the functions that a rule turns on, and of no others, come to us. rules: are there any rules? Returns the number
- * of functions. */
-int vt_system_start(int rules) __attribute__((visibility("hidden")));
+ * of the functions that a rule turns on, and of no others, come to us. rules: are there any rules? */
+void vt_system_start(int rules) __attribute__((visibility("hidden")));
 
 #endif
