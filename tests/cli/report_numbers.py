@@ -306,6 +306,8 @@ for name, of in series.items():
             factor = 10 ** round(math.log10(abs(place / value)))
         if factor:
             check("%s: label %s" % (name, v), value * factor, place, (high - low) / 1000)
+    if low == 0:
+        check(name + ": a label and a line at 0", (re.findall(r'y="([0-9.]+)">0<', text)[:1], re.findall(r"M0 ([0-9.]+)h9999", text)[-1:]), (["165.0"], ["168.0"]))
     check(name + ": labels of y", len(re.findall(r'<text class="s" x="2"', text)) in (2, 3, 4, 5), True)
     unit = {"s": 1e6, "ms": 1e3}[re.search(r'class="x e">([^<]*)<', text).group(1)]
     for x, v in re.findall(r'<text x="([0-9.]+)%" y="\d+" class="x [sm]">([^<]*)<', text):

@@ -168,6 +168,10 @@ else
 	report t.stf --index --force && report t.stf --force
 	[ "$status" -eq 0 ] && cmp -s t.html i.html && [ ! -s err ]
 	ok "the report made of the index is the same" $?
+	printf '%s\n' 'CLKPERIOD 1e-09' 'NCPUS 1 1' 'DEFCLASS 1 "App" SELF "App" PARENT 0' 'DEFFUNCTION 1 "f" CLASS 1' \
+		'DEFCPU 1 HOST "h" IP "" PID 1 TID 1 OFFSET 0 SKEW 1' '5000 ENTER CPU 1 FUNCTION 1' >short.avt
+	"$build/stftool" short.avt --convert short.stf 2>verify && report short.stf --index && report short.stf --force && [ "$status" -eq 0 ] && [ ! -s err ]
+	ok "the index of a trace of one event is used" $?
 	touch -d '2020-01-01 UTC' t.stf.c.0
 	report t.stf --force
 	[ "$status" -eq 0 ] && grep -q 'belongs to another state of the trace' err
