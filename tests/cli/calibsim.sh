@@ -85,6 +85,18 @@ run --domains 16 --topology tree --clocks 'offset={rank}ms,tick=1ns' --sessions 
 [ $status -eq 0 ] && has "^clocks: .*, with the drift of $dir/drift.txt$" && has '^milder than assumed: rates change by at most 0\.(3|4)[0-9]* ppm' &&
 	has '^verdict: 0 of 30 bounds were wrong'
 ok "clocks drift as recorded" $?
+odd=$dir/$(printf 'dr\377ft.txt')
+cp "$dir/drift.txt" "$odd"
+run --domains 8 --sessions 2 --json - --drift-recording "$dir/drift.txt"
+if grep -q 'no jansson' "$dir/err"; then
+	skip "--json" "this build has no jansson"
+else
+	[ $status -eq 0 ] && has '^ "schema": "calibsim/1",$'
+	ok "--json" $?
+	run --domains 8 --sessions 2 --json - --drift-recording "$odd"
+	[ $status -eq 2 ] && grep -q '^calibsim: --json: out of memory, or an option is not UTF-8$' "$dir/err"
+	ok "--json with a name that is not UTF-8" $?
+fi
 run --domains 16 --topology tree --clocks 'offset={rank}ms,tick=1ns' --sessions 7 --drift-recording "$dir/drift.txt" --max-wander 0.01ppm
 [ $status -eq 0 ] && has '^harder than assumed: rates change by up to 0\.' && has '^verdict: 0 of 30 bounds were wrong'
 ok "sessions in between contradict a wrong assumption, and the bounds widen" $?
