@@ -43,6 +43,7 @@ int main(int argc, char **argv)
 	}
 	want(VT_end_unordered(), VT_OK, "VT_end_unordered");
 	want(VT_end_unordered(), VT_ERR_BADREQUEST, "one VT_end_unordered too many");
+	want(VT_log_op(VT_OP_BARRIER, VT_COMM_WORLD, 0, 0, 0, t1, VT_NOSCL), VT_OK, "VT_log_op of the first operation");
 	want(VT_log_op(VT_OP_BCAST, VT_COMM_WORLD, 1, 30, 31, t1, VT_NOSCL), VT_OK, "VT_log_op");
 	if (rank == 1) {
 		both[0] = t1;
@@ -54,6 +55,8 @@ int main(int argc, char **argv)
 	want(VT_log_sendmsg(0, -1, 1, VT_COMM_WORLD, VT_NOSCL), VT_ERR_BADARG, "fewer than no bytes");
 	want(VT_log_recvmsg(0, 1, 1, VT_COMM_INVALID, VT_NOSCL), VT_ERR_BADARG, "no communicator");
 	want(VT_log_sendmsg(0, 1, 1, VT_COMM_WORLD, 123456), VT_ERR_BADSCLID, "no source location");
+	want(VT_log_op(VT_OP_INVALID, VT_COMM_WORLD, 0, 1, 1, t1, VT_NOSCL), VT_ERR_BADARG,
+		"an operation below the first");
 	want(VT_log_op(VT_OP_COUNT, VT_COMM_WORLD, 0, 1, 1, t1, VT_NOSCL), VT_ERR_BADARG, "no operation");
 	want(VT_log_opevent(VT_OP_BCAST, VT_COMM_WORLD, 0, 3, sent, got, both, VT_NOSCL), VT_ERR_BADARG,
 		"three of two");
