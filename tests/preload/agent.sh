@@ -115,6 +115,52 @@ options=
 [ "$(awk '{ print $2 }' "$dir/out")" -eq 2 ] && valid sh.stf && grep -q '^INFO SAMPLED by a thread inside the program: SAMPLER thread$' sh.prot
 ok "SAMPLER thread: a thread inside, and the protocol says so" $?
 
+# what the sampling cost is in the protocol of both
+for how in process thread; do
+	fresh
+	options="--sampler $how"
+	sampled sleep 1
+	options=
+	valid sleep.stf && grep '^INFO SAMPLER ' sleep.prot >"$dir/diff" &&
+		awk '{ for (i = 1; i < NF; i++) { v[$i] = $(i + 1) + 0 } } END { exit !(v["ticks"] > 1 && v["longest-tick"] > 0 && v["period"] >= 0.1) }' "$dir/diff"
+	ok "SAMPLER $how: ticks, the longest one and their period are in the protocol" $?
+done
+
+# as if no library were there; vtrun asks the dynamic linker what a program of a job loads, and must not run the program for that
+cat >"$dir/first.c" <<'END'
+#include <errno.h>
+#include <stdio.h>
+int main(void)
+{
+	int first = errno;
+	FILE *f = fopen("runs", "a");
+
+	fputs("once\n", f);
+	fclose(f);
+	return first;
+}
+END
+if ${CC:-cc} -o "$dir/first" "$dir/first.c" 2>"$dir/diff"; then
+	fresh
+	sampled "$dir/first"
+	[ $status -eq 0 ] && valid first.stf
+	ok "errno is 0 when the program begins" $?
+	fresh
+	PMI_RANK=0 && export PMI_RANK
+	sampled "$dir/first"
+	unset PMI_RANK
+	[ $status -eq 0 ] && [ "$(cat runs)" = once ]
+	ok "a program that a launcher starts runs once" $?
+fi
+if [ -n "$sanitizer" ]; then
+	skip "LD_PRELOAD of the user" "the sanitizer is preloaded"
+else
+	fresh
+	LD_PRELOAD=libm.so.6 timeout -k 10 300 "$build/vtrun" -- sh -c 'echo "$LD_PRELOAD"; sh -c "echo \$LD_PRELOAD"' >"$dir/out" 2>"$dir/err" </dev/null
+	[ "$(tr '\n' ' ' <"$dir/out")" = "libm.so.6 libm.so.6 " ] && valid sh.stf
+	ok "the program and its children have the user's own LD_PRELOAD" $?
+fi
+
 # without the library of such a thread
 if [ -n "$sanitizer" ] || installed libVTinside.so; then
 	skip "a thread inside without libVTinside.so" "the sanitizer is preloaded, or it is installed"

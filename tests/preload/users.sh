@@ -127,6 +127,11 @@ if ${CC:-cc} -shared -fPIC -o evil.so evil.c 2>"$dir/diff" && ${CC:-cc} -o setui
 		[ $rc -eq 0 ] && [ ! -s "$dir/diff" ] &&
 			{ [ -e setuid.stf ] || { grep -q 'there is no .*/libVTinside.so' "$dir/err" && [ -e setuid.prot ] && ls VT-flush-setuid_* >/dev/null 2>&1; }; }
 		ok "a setuid program takes no plugin and no file name from its caller" $?
+		rm -f ./*.stf* ./*.prot VT-flush-*
+		as_other "${python:-false}" -c 'import os; os.execv("./setuid", ["mine"])' >"$dir/out" 2>"$dir/err"
+		ls >"$dir/diff"
+		[ -z "$python" ] || { grep -q "^setuid\.prot\$" "$dir/diff" && ! grep -q mine "$dir/diff"; }
+		ok "a setuid program takes its own name, not that of its caller" $?
 	fi
 else
 	skip "a setuid program" "no compiler: $(head -n 1 "$dir/diff")"
