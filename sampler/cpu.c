@@ -164,7 +164,7 @@ static int list(const struct smp_env *env, const char *hint, smp_each each, void
 	}
 	buf = read_all(env, &size);
 	if (!buf) {
-		return smp_why(why, "/proc/stat cannot be read: is /proc mounted?");
+		return smp_why(why, "%s", smp_why_closed(errno, "/proc/stat cannot be read: is /proc mounted?"));
 	}
 	n_cpus = count_cpus(buf);
 	for (class = 0; rc == 0 && class < CLASSES; class ++) {
@@ -264,7 +264,8 @@ static void *open_set(const struct smp_env *env, const struct smp_target *target
 	s->size = 256 * ((size_t)s->n_cpus + 2);
 	s->buf = smp_alloc(s->size);
 	if (!s->buf || reopen(s) < 0) {
-		smp_why(why, s->buf ? "/proc/stat cannot be opened: is /proc mounted?" : "no memory");
+		smp_why(why, "%s",
+			s->buf ? smp_why_closed(errno, "/proc/stat cannot be opened: is /proc mounted?") : "no memory");
 		close_set(s);
 		return NULL;
 	}

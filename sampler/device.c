@@ -363,7 +363,7 @@ void *smp_device_open(const struct smp_device_class *class, const struct smp_env
 		s->all |= s->want[i].known && !s->want[i].name[0];
 	}
 	if (rescan(s) < 0) {
-		smp_why(why, "%s", class->none);
+		smp_why(why, "%s", smp_why_closed(errno, class->none));
 		smp_device_close(s);
 		return NULL;
 	}
@@ -484,7 +484,7 @@ int smp_device_list(const struct smp_device_class *class, const struct smp_env *
 	l.root = smp_root(env);
 	l.readable = l.root >= 0 && class->names(l.root, count_own, &l) == 0;
 	/* the sums also include devices that come later */
-	rc = list_three(&l, NULL, l.readable ? NULL : class->none);
+	rc = list_three(&l, NULL, l.readable ? NULL : smp_why_closed(errno, class->none));
 	if (rc == 0 && l.root >= 0 && (strchr(hint, ':') || strstr(hint, "**"))) {
 		class->names(l.root, list_device, &l);
 		rc = l.rc;

@@ -211,7 +211,7 @@ static int list_one(struct lister *l)
 		return rc;
 	}
 	if (!l->found) {
-		smp_why(why, "%s", c->group->none);
+		smp_why(why, "%s", smp_why_closed(l->root < 0 ? errno : 0, c->group->none));
 	} else if (!l->readable) {
 		smp_why(why, "%s/*/%s has no such number, or may not be read", folder(c->group, l->root), c->file);
 	}

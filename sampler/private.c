@@ -205,6 +205,11 @@ int smp_exists(int root, const char *path)
 	return faccessat(root, path, F_OK, 0) == 0;
 }
 
+const char *smp_why_closed(int errnum, const char *otherwise)
+{
+	return errnum == EMFILE || errnum == ENFILE ? "too many open files: ulimit -n" : otherwise;
+}
+
 int smp_why(char why[SMP_TEXT], const char *fmt, ...)
 {
 	va_list ap;

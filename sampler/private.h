@@ -124,6 +124,8 @@ static inline uint8_t smp_total_within(struct smp_total *t, uint64_t raw, uint64
 	return state;
 }
 
+/* Why a file or folder of the system was not opened: `otherwise`, unless the process has too many files open. */
+const char *smp_why_closed(int errnum, const char *otherwise);
 /* Writes a reason; always terminated. Returns -1, for `return smp_why(...)`. */
 int smp_why(char why[SMP_TEXT], const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
