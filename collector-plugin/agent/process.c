@@ -248,8 +248,7 @@ static int exit_status(const struct vt_agent_process *p)
 
 static void describe_end(struct vt_agent_process *p, uint32_t how)
 {
-	static const char *const own[] = { NULL, "by exit", "by _exit",
-		"by exec of another program, whose part of the trace follows", "in MPI_Finalize", "in MPI_Abort" };
+	const char *own = vt_collect_ended_by(how);
 	int status = p->gone ? exit_status(p) : -1;
 	char *to = p->c.ended_how;
 	uint32_t noted = atomic_load(&vt_raw_head(vt_raw_of(&p->c.pub))->ending);
@@ -257,8 +256,8 @@ static void describe_end(struct vt_agent_process *p, uint32_t how)
 
 	if (p->stuck_s > 0) {
 		snprintf(to, size, "by the sampler process: deadlock, no progress for %g s", p->stuck_s);
-	} else if (how && how < sizeof(own) / sizeof(own[0])) {
-		snprintf(to, size, "%s", own[how]);
+	} else if (own) {
+		snprintf(to, size, "%s", own);
 	} else if (status >= 0 && WIFSIGNALED(status)) {
 		snprintf(to, size, "by signal %d (%s)", WTERMSIG(status), strsignal(WTERMSIG(status)));
 	} else if (status >= 0) {

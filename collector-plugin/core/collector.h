@@ -54,7 +54,7 @@ struct vt_collector {
 	uint32_t first_id;    /* which begin here */
 	struct smp_plugin *plugins;
 	char inside_why[300]; /* why not; "" */
-	char ended_how[200];  /* how the program ended, as far as the sampler process knows; "" */
+	char ended_how[200];  /* how the program ended, as far as it or the sampler process knows; "" */
 	struct vt_account account;
 	int calls_expected; /* the program will make VT_ or MPI calls, as far as can be seen before it does */
 	/* set at the start, for the background thread. Nothing is recorded any more; files are closed and made into the trace. In that

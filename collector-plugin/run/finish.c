@@ -572,6 +572,14 @@ void vt_collect_protocol(struct vt_collector *c, int finished)
 	}
 }
 
+const char *vt_collect_ended_by(uint32_t how)
+{
+	static const char *const own[] = { NULL, "by exit", "by _exit",
+		"by exec of another program, whose part of the trace follows", "in MPI_Finalize", "in MPI_Abort" };
+
+	return how < sizeof(own) / sizeof(own[0]) ? own[how] : NULL;
+}
+
 void vt_collect_close(struct vt_collector *c)
 {
 	ltick_t last = vt_ticks_now(&c->pub);

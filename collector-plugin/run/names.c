@@ -80,7 +80,7 @@ static int start_directory(const struct vt_collector *c, char *dir, size_t size)
 	char here[1024];
 
 	if (!getcwd(here, sizeof(here))) {
-		strcpy(here, "/tmp"); /* the directory was removed */
+		strcpy(here, "/tmp"); /* the directory was removed, or its name is too long */
 	}
 	return join_path(dir, size, here, c->settings.current_dir ? c->settings.current_dir : ".");
 }
@@ -111,8 +111,34 @@ const char *vt_collect_target(const struct vt_collector *c, char *to, size_t siz
 	return to;
 }
 
-/* Chooses a name that is still free, "app-1.stf" if "app.stf" exists, unless that may be replaced. */
-static void free_name(struct vt_collector *c, char *trace, size_t size)
+/* Does the protocol's name for this trace belong to a file of another job? Such a protocol holds the command that
+ * makes a trace which is still missing. */
+static int is_anothers_protocol(const struct vt_collector *c, const char *path)
+{
+	static const char start[] = "INFO JOB \"";
+	size_t n = strlen(c->job);
+	char line[400];
+	struct stat st;
+	int ours = 0;
+	FILE *f;
+
+	if (c->settings.protofile_name || lstat(path, &st) < 0) {
+		return 0;
+	}
+	f = S_ISREG(st.st_mode) ? fopen(path, "re") : NULL;
+	while (f && !ours && fgets(line, sizeof(line), f)) {
+		ours = !strncmp(line, start, sizeof(start) - 1) && !strncmp(line + sizeof(start) - 1, c->job, n) &&
+			line[sizeof(start) - 1 + n] == '"';
+	}
+	if (f) {
+		fclose(f);
+	}
+	return !ours;
+}
+
+/* Chooses a name that is still free, "app-1.stf" if "app.stf" exists, unless that may be replaced. At the start, the
+ * name of the protocol must be free, too. */
+static void free_name(struct vt_collector *c, char *trace, size_t size, int at_start)
 {
 	const char *suffix = ends_in(trace, ".single.stf") ? ".single.stf" : ends_in(trace, ".stf") ? ".stf" : "";
 	char stem[1024], target[1100];
@@ -120,16 +146,33 @@ static void free_name(struct vt_collector *c, char *trace, size_t size)
 	int i;
 
 	snprintf(stem, sizeof(stem), "%.*s", (int)(strlen(trace) - strlen(suffix)), trace);
-	for (i = 1; !c->settings.force && i < 10000 &&
-		(lstat(trace, &st) == 0 || (vt_collect_target(c, target, sizeof(target)) && lstat(target, &st) == 0));
-		i++) {
+	for (i = 1; !c->settings.force && i < 10000; i++) {
+		snprintf(target, sizeof(target), "%.*s.prot", (int)stem_length(trace), trace);
+		if (lstat(trace, &st) < 0 && !(at_start && is_anothers_protocol(c, target)) &&
+			!(vt_collect_target(c, target, sizeof(target)) && lstat(target, &st) == 0)) {
+			break;
+		}
 		snprintf(trace, size, "%.1000s-%d%s", stem, i, suffix);
 	}
 }
 
+/* Do all ranks know the job by the same name? Else their protocols would be those of others. */
+static int is_job_common(const struct vt_collector *c)
+{
+	char own[16];
+
+	snprintf(own, sizeof(own), "%d-", (int)getpid());
+	return vt_rank_of(&c->pub) < 0 || strncmp(c->job, own, strlen(own)) != 0;
+}
+
 void vt_collect_free_name(struct vt_collector *c)
 {
-	free_name(c, c->trace, sizeof(c->trace));
+	free_name(c, c->trace, sizeof(c->trace), 0);
+}
+
+static int is_absolute(const char *name)
+{
+	return name && *name == '/';
 }
 
 static int name_trace(struct vt_collector *c, struct tkm_err *err)
@@ -140,6 +183,11 @@ static int name_trace(struct vt_collector *c, struct tkm_err *err)
 	choose_format(c);
 	if (vt_run_value(c->run, "trace", c->trace, sizeof(c->trace))) {
 		return 0; /* a followed child: the job has its trace already */
+	}
+	if (!getcwd(dir, sizeof(dir)) && !is_absolute(given) && !is_absolute(c->settings.logfile_prefix) &&
+		!is_absolute(c->settings.current_dir)) {
+		vt_say(1, "WARNING", "the current folder %s: the trace is in /tmp",
+			errno == ERANGE ? "has a name of more than 1023 bytes" : "was removed");
 	}
 	if (!given) {
 		snprintf(name, sizeof(name), "%s%s", c->program, c->single ? ".single.stf" : ".stf");
@@ -157,7 +205,7 @@ static int name_trace(struct vt_collector *c, struct tkm_err *err)
 	if (!ends_in(c->trace, ".stf")) {
 		strcat(c->trace, ".stf");
 	}
-	free_name(c, c->trace, sizeof(c->trace));
+	free_name(c, c->trace, sizeof(c->trace), is_job_common(c));
 	return 0;
 }
 

@@ -435,6 +435,7 @@ void vt_collect_end_how(int merge, enum vt_raw_ending how)
 	}
 	was = vt_locale_c();
 	if (vt_collect_running()) {
+		snprintf(c->ended_how, sizeof(c->ended_how), "%s", vt_collect_ended_by(how));
 		vt_stats_finish();
 		vt_choose_at_end(c);
 		say_throttled();

@@ -112,7 +112,8 @@ fresh
 options="--sampler thread"
 sampled sh -c 'grep ^Threads: /proc/$$/status'
 options=
-[ "$(awk '{ print $2 }' "$dir/out")" -eq 2 ] && valid sh.stf && grep -q '^INFO SAMPLED by a thread inside the program: SAMPLER thread$' sh.prot
+[ "$(awk '{ print $2 }' "$dir/out")" -eq 2 ] && valid sh.stf && grep -q '^INFO SAMPLED by a thread inside the program: SAMPLER thread$' sh.prot &&
+	grep -qx 'INFO ENDED by _exit' sh.prot
 ok "SAMPLER thread: a thread inside, and the protocol says so" $?
 
 # what the sampling cost is in the protocol of both
@@ -243,6 +244,16 @@ if ${CC:-cc} -o "$dir/small" "$dir/small.c" -pthread 2>"$dir/diff"; then
 	fi
 fi
 
+# the first process of a container, with which a sampler process would end
+fresh
+if unshare --pid --fork --mount-proc true 2>/dev/null; then
+	timeout -k 10 300 unshare --pid --fork --mount-proc "$build/vtrun" -- sh -c 'echo $$; exit 6' >"$dir/out" 2>"$dir/err" </dev/null
+	[ $? -eq 6 ] && [ "$(cat "$dir/out")" = 1 ] && valid sh.stf && grep -q '^INFO SAMPLED by a thread inside the program: .*process 1' sh.prot && grep -q '^INFO ENDED by' sh.prot
+	ok "as process 1 a thread inside samples, and the protocol says so and how it ended" $?
+else
+	skip "as process 1 a thread inside samples" "no process namespaces here"
+fi
+
 # programs that must have one thread
 fresh
 if unshare -Ur true 2>/dev/null; then
@@ -309,6 +320,31 @@ elif cp "$build"/.libs/libVT*.so* "$build/vtrun" late/ && ${CC:-cc} -shared -fPI
 	[ -n "$(sampler sh.prot)" ] && [ "$(sampler sh.prot)" = "$(sampler true.prot)" ] && [ "$(sampler sh.prot)" = "$(sampler sleep.prot)" ]
 	ok "and the next one finds the same sampler" $?
 fi
+
+# A program does not wait for a sampler that does not answer, here a stopped one; what is not sampled meanwhile is counted
+fresh
+(
+	OMPI_COMM_WORLD_RANK=0 OMPI_COMM_WORLD_SIZE=1 PMIX_NAMESPACE=held$$
+	export OMPI_COMM_WORLD_RANK OMPI_COMM_WORLD_SIZE PMIX_NAMESPACE
+	"$build/vtrun" -- sh -c 'until [ -e go ]; do sleep 0.1; done' &
+	appears sh.prot
+	held=$(sampler sh.prot)
+	kill -STOP "$held"
+	"$build/vtrun" -- bash -c ': >came; until [ -e go ]; do sleep 0.1; done' &
+	appears came
+	ran=$?
+	sleep 0.5
+	kill -CONT "$held"
+	appears bash.prot
+	ticks 3 sh.prot
+	: >go
+	wait
+	exit $ran
+) >"$dir/out" 2>"$dir/err" </dev/null
+rc=$?
+for trace in *.stf; do "$build/stftool" "$trace" --dump; done >dump 2>>"$dir/err"
+[ $rc -eq 0 ] && [ "$(sed -n 's/.*no samples of the first \([0-9.]*\) s: the sampler process was not ready.*/\1/p' dump | awk '$1 > 0.4 && $1 < 60' | wc -l)" -eq 1 ]
+ok "a sampler that does not answer does not hold the program up, and what it missed is counted" $?
 
 # vtrun looks whether there is a sampler before its process comes: connects, and says nothing
 if command -v "${PYTHON3:-python3}" >/dev/null; then

@@ -185,8 +185,8 @@ fi
 
 "$build/vtrun" --list >"$dir/out" 2>"$dir/err" && grep -q '^cpu_idle  *node  *ticks  *percent' "$dir/out" &&
 	"$build/vtrun" --estimate >"$dir/estimate" && n=$(sed -n 's/.*: \([0-9]*\) counters of the process.*/\1/p' "$dir/estimate") &&
-	[ "$(awk '$2 == "process"' "$dir/out" | wc -l)" -eq "$n" ] && grep -q '^Tickmark:sampler_cpu ' "$dir/out"
-ok "--list" $?
+	[ "$(awk '$2 == "process"' "$dir/out" | wc -l)" -eq "$n" ] && grep -q '^Tickmark:sampler_cpu ' "$dir/out" && ! grep -q '^clock_' "$dir/out"
+ok "--list: without clocks, unless they are asked for" $?
 "$build/vtrun" --list --counter sde:::nolib::X >"$dir/out" 2>"$dir/err" && grep -q '^a thread inside the program reads the counters: sde:::nolib::X$' "$dir/out" &&
 	VT_SYNC_PERIOD=2s "$build/vtrun" --list >"$dir/out" && grep -q '^a thread inside each program of an MPI job makes clock sessions: SYNC-PERIOD 2s$' "$dir/out" &&
 	VT_SYNC_PERIOD=0s "$build/vtrun" --list >"$dir/out" && ! grep -q '^a thread' "$dir/out" &&

@@ -178,6 +178,33 @@ cmp -s sleep.stf first.copy
 [ $? -eq 1 ] && valid sleep.stf
 ok "--force replaces it" $?
 
+# nor a protocol, which may hold the command for a trace that is still missing
+fresh
+options=--keep-raw-events
+sampled sleep 0.1
+cp sleep.prot first.copy
+sampled sleep 0.1
+options=
+cmp -s sleep.prot first.copy && grep -qx '#   stftool sleep-1.prot --merge sleep-1.stf' sleep-1.prot
+ok "nor the protocol of a run without a trace" $?
+
+# names of a folder that do not fit
+fresh
+deep=
+for i in 1 2 3 4 5 6; do
+	deep=$deep$(printf '%0180d' $i)/
+done
+mkdir -p "$deep" && (cd "$deep" && exec timeout 100 "$build/vtrun" --logfile-name "tickmark-test-$$.stf" -- sh -c 'exit 3') >"$dir/out" 2>"$dir/err"
+[ $? -eq 3 ] && grep -q 'the current folder has a name of more than 1023 bytes: the trace is in /tmp$' "$dir/err" && valid "/tmp/tickmark-test-$$.stf"
+ok "a folder with a name of more than 1023 bytes: a message says where the trace is" $?
+rm -f "/tmp/tickmark-test-$$".*
+
+# no descriptor left for the sampler
+fresh
+(ulimit -n 10 && exec timeout 100 "$build/vtrun" -- sh -c 'sleep 0.3; exit 3') >"$dir/out" 2>"$dir/err"
+[ $? -eq 3 ] && grep -q 'too many open files: ulimit -n$' "$dir/err" && ! grep -q 'mounted?' "$dir/err"
+ok "too few descriptors are said as that" $?
+
 # ---- what others have left in the folder ----
 
 # a pipe by the name of a raw file, one that is empty, one that is cut short, and a folder: none is waited for, read or removed

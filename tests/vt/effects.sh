@@ -30,6 +30,16 @@ state() # the name of the state with a path
 	"$build/xstftool" t.stf | sed -n 's/^DEFFUNCTION \(.*outer[^ ]*\) .*/\1/p'
 }
 
+# Slurm has one number for all the mpiruns of a batch job: the launcher's name of the job comes first
+job_of() # job_of VARIABLE=VALUE...: the job in the protocol of a rank with these variables
+{
+	rm -f ./*.*
+	env OMPI_COMM_WORLD_RANK=0 OMPI_COMM_WORLD_SIZE=1 "$@" timeout 100 "$dir/effects" 1 0 >"$dir/out" 2>"$dir/err"
+	sed -n 's/^INFO JOB "\(.*\)"$/\1/p' effects.prot
+}
+[ "$(job_of SLURM_JOB_ID=77 PMIX_NAMESPACE=step.1)" = step.1 ] && [ "$(job_of SLURM_JOB_ID=77 OMPI_MCA_ess_base_jobid=9)" = 9 ] &&
+	[ "$(job_of PBS_JOBID=66 LSB_JOBID=55)" = 66 ] && [ "$(job_of SLURM_JOB_ID=77)" = 77 ]
+ok "the job is the launcher's, and only without one the batch job" $?
 with 1 'PROGNAME name' && [ -s name.stf ] && [ -s name.prot ] && [ ! -e effects.stf ]
 ok "PROGNAME" $?
 with 1 'PROTOFILE-NAME own' 'LOGFILE-NAME t.stf' && grep -q '^PROTOFILE-NAME own$' own && [ -s t.stf ] && [ ! -e t.prot ]

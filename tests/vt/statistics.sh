@@ -42,6 +42,10 @@ run --statistics 4 -- "$dir/prog" 1 1000 3 && [ "$(wc -l <"$dir/counted")" -eq 4
 	[ "$(awk '{ n += $3 } END { print n }' "$dir/said")" -eq "$(awk '{ n += $3 } END { print n }' "$dir/counted")" ]
 ok "in fixed memory: a row for the others holds the exact rest" $?
 
+run --statistics --flush-limit 1MB -- "$dir/prog" 1 200000 1 && diff "$dir/said" "$dir/counted" >"$dir/diff" &&
+	[ "$("$build/stftool" "$dir/t.stf" --dump | grep -c ' ENTER ')" -lt "$(grep -c '^0 +' "$dir/out")" ]
+ok "after FLUSH-LIMIT statistics go on" $?
+
 # shellcheck disable=SC2086
 ${CC:-cc} $san -O2 -finstrument-functions -o "$dir/killed" "$here/statistics.c" || exit 99
 VT_KEEP_RAW_EVENTS=on VT_FLUSH_PREFIX=$dir timeout 100 "$vtrun" --statistics --logfile-name "$dir/k.stf" --verbose 0 -- "$dir/killed" >"$dir/out" 2>"$dir/err"
