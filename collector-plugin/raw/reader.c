@@ -98,30 +98,41 @@ static int compare(const void *a, const void *b)
 	return x->number < y->number ? -1 : x->number > y->number;
 }
 
-/* Is there a readable block? Counts it as damaged if it only looks like one. The head is read by a system call, not
- * through the mapping: in a hole of a full tmpfs that would be a SIGBUS. */
-static int usable(struct vt_raw_file *f, int fd, uint32_t index, size_t room)
+static int read_at(int fd, void *p, size_t n, uint64_t at)
 {
-	const struct vt_raw_block *b = block(f, index);
-	struct vt_raw_block h;
+	return pread(fd, p, n, (off_t)at) == (ssize_t)n ? 0 : -1;
+}
+
+/* A block that was read by system calls, with room for the largest one. They take less time than the faults of a mapping, and in a hole
+ * of a full tmpfs those would be a SIGBUS. */
+struct read_block {
+	struct vt_raw_block head;
+	uint8_t records[];
+};
+
+/* Reads the block at that place. Is it a readable one? Counts it as damaged if it only looks like one. */
+static int usable(struct vt_raw_file *f, int fd, uint64_t at, size_t room, struct read_block *to)
+{
+	struct vt_raw_block *h = &to->head;
 	uint32_t magic, used;
 	unsigned state;
 
-	if (pread(fd, &h, sizeof(h), (const uint8_t *)b - f->map) != (ssize_t)sizeof(h)) {
+	if (read_at(fd, h, sizeof(*h), at) < 0) {
 		return 0;
 	}
-	magic = atomic_load_explicit(&h.magic, memory_order_relaxed);
-	used = atomic_load_explicit(&h.used, memory_order_relaxed);
-	state = h.state;
+	magic = atomic_load_explicit(&h->magic, memory_order_relaxed);
+	used = atomic_load_explicit(&h->used, memory_order_relaxed);
+	state = h->state;
 	if (magic != VT_RAW_BLOCK_MAGIC) {
 		f->damage.blocks += magic != 0 && magic != VT_RAW_FREE_MAGIC;
 		return 0;
 	}
-	if (used > room - sizeof(h) || used % 4 || (h.kind != VT_RAW_DATA && h.kind != VT_RAW_DEFINITIONS) ||
-		(h.kind == VT_RAW_DEFINITIONS) != (h.stream < VT_RAW_DEFINING) || state < VT_RAW_OPEN ||
+	if (used > room - sizeof(*h) || used % 4 || (h->kind != VT_RAW_DATA && h->kind != VT_RAW_DEFINITIONS) ||
+		(h->kind == VT_RAW_DEFINITIONS) != (h->stream < VT_RAW_DEFINING) || state < VT_RAW_OPEN ||
 		state > VT_RAW_SEALED ||
-		(state == VT_RAW_SEALED && !(f->unchecked && h.kind == VT_RAW_DATA) &&
-			h.check != vt_raw_block_check(b, used))) {
+		(state == VT_RAW_SEALED && !(f->unchecked && h->kind == VT_RAW_DATA) &&
+			(read_at(fd, to->records, used, at + sizeof(*h)) < 0 ||
+				h->check != vt_raw_block_check(h, used)))) {
 		f->damage.blocks++;
 		return 0;
 	}
@@ -129,9 +140,8 @@ static int usable(struct vt_raw_file *f, int fd, uint32_t index, size_t room)
 	return used > 0;
 }
 
-static int add_ref(struct vt_raw_file *f, size_t *cap, uint32_t index)
+static int add_ref(struct vt_raw_file *f, size_t *cap, uint32_t index, const struct vt_raw_block *b)
 {
-	const struct vt_raw_block *b = block(f, index);
 	struct block_ref *p;
 
 	if (f->n_refs == *cap) {
@@ -189,9 +199,9 @@ static int make_streams(struct vt_raw_file *f)
 	return 0;
 }
 
-static int scan(struct vt_raw_file *f, int fd, struct tkm_err *err)
+static int find_blocks(struct vt_raw_file *f, int fd, struct read_block *b)
 {
-	size_t room = f->size - f->head.head_size, size = f->head.block_size, i, cap = 0, seen = 0;
+	size_t room = f->size - f->head.head_size, size = f->head.block_size, i, cap = 0;
 
 	/* the unused end of the last block may be missing */
 	for (i = 0; i * size < room && i <= UINT32_MAX; i++) {
@@ -199,14 +209,24 @@ static int scan(struct vt_raw_file *f, int fd, struct tkm_err *err)
 
 		if (left < sizeof(struct vt_raw_block)) {
 			f->damage.tail = left;
-		} else if (usable(f, fd, (uint32_t)i, left) && add_ref(f, &cap, (uint32_t)i) < 0) {
-			return tkm_fail(
-				err, TKM_ERR_NOMEM, "%s: out of memory for its %zu blocks", f->path, room / size);
+		} else if (usable(f, fd, f->head.head_size + i * size, left, b) &&
+			add_ref(f, &cap, (uint32_t)i, &b->head) < 0) {
+			return -1;
 		}
-		if ((i + 1) * size - seen >= AT_ONCE) {
-			release_pages(f, f->map + f->head.head_size + seen, f->map + f->head.head_size + i * size);
-			seen = i * size;
-		}
+	}
+	return 0;
+}
+
+static int scan(struct vt_raw_file *f, int fd, struct tkm_err *err)
+{
+	size_t room = f->size - f->head.head_size;
+	struct read_block *b = malloc(sizeof(*b) + (room < f->head.block_size ? room : f->head.block_size));
+	int rc = b ? find_blocks(f, fd, b) : -1;
+
+	free(b);
+	if (rc < 0) {
+		return tkm_fail(
+			err, TKM_ERR_NOMEM, "%s: out of memory for its %zu blocks", f->path, room / f->head.block_size);
 	}
 	if (f->n_refs) {
 		qsort(f->ref, f->n_refs, sizeof(*f->ref), compare);
