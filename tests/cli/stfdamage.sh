@@ -176,6 +176,56 @@ tool "$dir/alc.single.stf" --convert "$dir/alc.stf"
 [ "$status" -eq 1 ] && grep -q 'f.0.anc is missing' "$dir/err" && tool "$dir/alc.stf" --verify && [ "$status" -eq 0 ]
 ok "--convert: a component that a single file does not name any more is an error, and the output is whole" $?
 
+# A class with a parent that nobody declared costs this class, and no declaration or event after it.
+copy "$src/tests/golden/plain-little.stf" "$dir/parent.stf"
+tool "$dir/parent.stf" --dump && grep '^DEF\|^[0-9]' "$dir/out" >"$dir/whole" &&
+	at=$(LC_ALL=C grep -obUaP '\x0c\x02\x00\x00\x00\x05\x00\x00\x00' "$dir/parent.stf.dcl" | cut -d: -f1) &&
+	printf '\377\377\377\377' | dd of="$dir/parent.stf.dcl" bs=1 seek=$((at + 13)) conv=notrunc 2>/dev/null
+tool "$dir/parent.stf" --dump
+[ "$status" -eq 1 ] && grep -q 'class_definition: refers to what was not declared, parent (4294967295)' "$dir/err" &&
+	[ "$(grep -c '^DEFCLASS 2 ' "$dir/whole")" -eq 1 ] && grep -v '^DEFCLASS 2 ' "$dir/whole" >"$dir/want" &&
+	grep '^DEF\|^[0-9]' "$dir/out" | cmp -s - "$dir/want"
+ok "a declaration that refers to nothing costs itself alone" $?
+
+# Twice as many components and processes cost about twice as much.
+if "${PYTHON3:-python3}" -c 'import resource' 2>/dev/null; then
+	for n in 500 4000; do
+		awk -v n=$n 'BEGIN {
+			printf "CLKPERIOD 1e-09\nNCPUS " n
+			for (i = 0; i < n; i++) printf " 1"
+			print "\nDEFCLASS 1 \"P\" SELF \"P\" PARENT 0\nDEFFUNCTION 1 \"f\" CLASS 1"
+			for (i = 1; i <= n; i++) print i, "ENTER CPU", i, "FUNCTION 1"
+		}' >"$dir/files.avt"
+		tool "$dir/files.avt" --convert "$dir/files$n.stf" --stf-procs-per-file 1
+	done
+	cpu() # cpu ARGUMENTS...: the ratio of the processor time of 4000 and 500 processes
+	{
+		"${PYTHON3:-python3}" - "$build/stftool" "$dir/files" "$@" 2>"$dir/err" <<'END'
+import resource, subprocess, sys
+
+def cpu(n):
+    used = []
+    for _ in range(3):
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        subprocess.run([sys.argv[1], "%s%d.stf" % (sys.argv[2], n)] + sys.argv[3:], stdout=subprocess.DEVNULL, check=True)
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        used.append(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
+    return min(used)
+
+print("%.1f" % (cpu(4000) / max(cpu(500), 0.01)))
+END
+	}
+	for what in '--verify' '--dump --request 7'; do
+		# shellcheck disable=SC2086
+		ratio=$(cpu $what)
+		echo "# $ratio"
+		awk -v r="$ratio" 'BEGIN { exit !(r > 0 && r < 24) }'
+		ok "$what of 4000 processes in own files takes no more than 24 times the time of 500" $?
+	done
+else
+	skip "the time grows with the number of files" "no python3"
+fi
+
 # One cause is one line, however many records it has.
 copy "$dir/long.stf" "$dir/bad.stf"
 head -c $((34 + 29 * 10000)) "$dir/long.stf.c.0" >"$dir/bad.stf.c.0"
