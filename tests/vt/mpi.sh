@@ -272,6 +272,9 @@ VT_GROUP='odd 1:N:2' run 4 ./plain
 "$build/xstftool" plain.stf 2>>out | grep '^DEFGROUP odd ' >have
 [ "$(wc -l <have)" -eq 1 ] && grep -q ' 0:1 .*0:3' have && ! grep -qE ' [0-9]+:[02]( |$)' have
 ok "GROUP, once for all ranks" $?
+VT_STATE='MPI:MPI_Bcast ENTRY 1:3:2 traceoff' run 4 ./plain && one_trace plain 4 && "$build/stftool" plain.stf --dump 2>>out | awk '
+	$2 == "ENTER" && $4 <= 4 { n[$4 - 1]++ } END { exit !(n[1] > 0 && n[1] == n[3] && n[0] > n[1] && n[0] == n[2]) }'
+ok "a trigger of ranks 1 and 3" $?
 run 2 ./plain && grep -q '^INFO NUMPROCS 2$' plain.prot && [ "$(grep -c '^INFO PROCESS ' plain.prot)" -eq 2 ] &&
 	grep -qE '^INFO CLUSTERDEF [^" ]+ 0:[0-9]+ 1:[0-9]+$' plain.prot && grep -q '^INFO BINMODE ' plain.prot
 ok "the protocol names all processes" $?

@@ -45,6 +45,9 @@ cat >want <<'END'
 END
 cmp want have >>out 2>&1
 ok "communicators have one number each, the guide's names, and their members" $?
+"$build/stftool" messages.stf --convert text.avt >>out 2>&1 && "$build/stftool" text.avt --convert again.stf >>out 2>&1 && "$build/stftool" messages.stf --dump >first 2>>out &&
+	"$build/stftool" again.stf --dump >second 2>>out && grep -v '^C ' first >dump && [ "$(wc -l <dump)" -gt "$n" ] && grep -v '^C ' second | diff dump - >>out
+ok "to ASCII and back keeps all of it" $?
 # other programs read the same trace
 if [ -n "$(sed -n 's/^#define HAVE_OTF2 1/1/p' "$build/config.h")" ] && command -v otf2-print >/dev/null 2>&1; then
 	"$build/stftool" messages.stf --convert other.otf2 >>out 2>&1 && otf2-print other.otf2 >print 2>warnings
