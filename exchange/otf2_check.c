@@ -275,6 +275,7 @@ struct walk {
 	const char *path;
 	enum otf2_file file;
 	uint64_t at; /* offset of the chunk */
+	int events;  /* the file has at least one */
 };
 
 static int broken(const struct walk *w, size_t offset, const char *what)
@@ -302,7 +303,7 @@ static int check_end(const struct walk *w, const unsigned char *b, size_t p, siz
 	return 0;
 }
 
-static int check_chunk(const struct walk *w, const unsigned char *b, size_t n, int last)
+static int check_chunk(struct walk *w, const unsigned char *b, size_t n, int last)
 {
 	const char *what;
 	ssize_t size = 0;
@@ -316,6 +317,7 @@ static int check_chunk(const struct walk *w, const unsigned char *b, size_t n, i
 		if (size <= 0) {
 			return size < 0 ? broken(w, p, what) : check_end(w, b, p, n, last);
 		}
+		w->events |= b[p] >= OTF2_FIRST_EVENT;
 	}
 	return broken(w, p, "the end of the file is missing");
 }
@@ -358,6 +360,7 @@ int otf2_check_file(const struct otf2_in *o, const char *suffix, enum otf2_file 
 	if (f) {
 		b = malloc(chunk);
 		rc = b ? check_chunks(&w, f, b, chunk) : xch_fail_memory(o->err, path);
+		rc = rc == 0 && file == OTF2_EVENT_FILE && !w.events ? OTF2_NO_EVENTS : rc;
 		free(b);
 		fclose(f);
 	}

@@ -153,12 +153,14 @@ enum {
 	OTF2_BEGINS_CHUNK = 3,
 	OTF2_STAMP = 5,            /* in event files */
 	OTF2_CLOCK_PROPERTIES = 5, /* in the definitions of the archive */
-	OTF2_CLOCK_OFFSET = 6      /* in the definitions of a location */
+	OTF2_CLOCK_OFFSET = 6,     /* in the definitions of a location */
+	OTF2_FIRST_EVENT = 10      /* in event files, the kinds below belong to the next event */
 };
 /* The size of the record at p of the chunk b[0..n-1]; 0: its records end here; -1: damaged, *what says how. */
 ssize_t otf2_record_size(const unsigned char *b, size_t p, size_t n, int big, enum otf2_file file, const char **what);
 /* Checks the chunks and the records of a file: the archive's path without .otf2, and this suffix. Returns 0, also if the
- * file cannot be opened, or -1 and *o->err. */
+ * file cannot be opened, OTF2_NO_EVENTS of an event file without events, or -1 and *o->err. */
+enum { OTF2_NO_EVENTS = 1 };
 int otf2_check_file(const struct otf2_in *o, const char *suffix, enum otf2_file file);
 /* Reads the global definitions. Returns 0 or -1. */
 int otf2_in_definitions(struct otf2_in *o);

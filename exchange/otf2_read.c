@@ -150,10 +150,12 @@ static OTF2_GlobalEvtReaderCallbacks *callbacks(void)
 static int check_location(struct otf2_in *o, uint64_t location, const char *suffix, enum otf2_file file)
 {
 	char name[40];
+	int rc;
 
 	snprintf(name, sizeof(name), "/%" PRIu64 "%s", location, suffix);
-	o->failed |= otf2_check_file(o, name, file) < 0;
-	return o->failed ? -1 : 0;
+	rc = otf2_check_file(o, name, file);
+	o->failed |= rc < 0;
+	return o->failed ? -1 : rc;
 }
 
 /* Reads what the locations' definitions say about their clocks. */
@@ -207,15 +209,24 @@ static OTF2_ErrorCode read_group(
 	OTF2_GlobalEvtReader *g;
 	OTF2_ErrorCode code;
 	uint64_t read = 0;
-	uint32_t i;
+	uint32_t i, opened = 0;
+	int rc;
 
 	for (i = from; i < to; i++) {
-		if (check_location(o, l[i].ref, ".evt", OTF2_EVENT_FILE) < 0) {
+		rc = check_location(o, l[i].ref, ".evt", OTF2_EVENT_FILE);
+		if (rc < 0) {
 			return OTF2_ERROR_INVALID;
 		}
-		if (!OTF2_Reader_GetEvtReader(o->reader, l[i].ref)) {
-			return OTF2_ERROR_FILE_CAN_NOT_OPEN;
+		/* of a location without events the library reads what it has freed */
+		if (rc != OTF2_NO_EVENTS) {
+			if (!OTF2_Reader_GetEvtReader(o->reader, l[i].ref)) {
+				return OTF2_ERROR_FILE_CAN_NOT_OPEN;
+			}
+			opened++;
 		}
+	}
+	if (!opened) {
+		return OTF2_SUCCESS;
 	}
 	o->errors.text[0] = 0;
 	g = OTF2_Reader_GetGlobalEvtReader(o->reader);
