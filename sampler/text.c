@@ -27,7 +27,7 @@ static const char *line_of(const char *text, const char *label)
 
 	while (text && strncmp(text, label, len) != 0) {
 		text = strchr(text, '\n');
-		text += text != NULL;
+		text = text ? text + 1 : NULL;
 	}
 	return text ? text + len : NULL;
 }

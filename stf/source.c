@@ -14,11 +14,12 @@ static int window_is_all(const struct stx_source *s)
 
 /* Does the text begin like the first line of a trace? If not, the file is not a truncated trace but another kind
  * of file. */
-static int may_begin(const uint8_t *p, size_t n)
+static int may_begin(const struct stx_source *s)
 {
 	static const char head[] = "STF 1.0 ";
+	size_t n = s->len - s->pos;
 
-	return n == 0 || memcmp(p, head, n < sizeof(head) - 1 ? n : sizeof(head) - 1) == 0;
+	return n == 0 || memcmp(s->buf + s->pos, head, n < sizeof(head) - 1 ? n : sizeof(head) - 1) == 0;
 }
 
 int stx_source_line(struct stx_source *s, char **line, size_t *n, struct stf_err *err)
@@ -31,7 +32,7 @@ int stx_source_line(struct stx_source *s, char **line, size_t *n, struct stf_err
 		if (lf || s->len - s->pos > LONGEST_LINE) {
 			break;
 		}
-		if (window_is_all(s) && s->number == 1 && !may_begin(s->buf + s->pos, s->len - s->pos)) {
+		if (window_is_all(s) && s->number == 1 && !may_begin(s)) {
 			return stx_fail(err, STF_ERR_DEFINITION, s->path, 0, 1,
 				"no STF trace: it does not begin with \"STF 1.0\"");
 		}

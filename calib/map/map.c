@@ -468,7 +468,7 @@ static gtick_t walk_pairs(struct cal_walk *w, ltick_t local, double *bound_s)
 {
 	double within, proven;
 	ltick_t at = cal_pairs_at(&w->map->pairs, local, &w->place, &within, &proven);
-	ltick_t from = ltick_add(at, -(int64_t)ceil(fmin(proven, 0x1p60)));
+	ltick_t from = ltick(ticks_away(at.v, -ceil(fmin(proven, 0x1p60))));
 
 	if (bound_s) {
 		*bound_s = bound_with_pairs(w->map, at, within);

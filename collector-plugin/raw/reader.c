@@ -752,8 +752,10 @@ static int copy_next(struct vt_raw_file *f, struct copy *c)
 	struct vt_raw_record h;
 	const struct vt_raw_block *b;
 
-	c->p += c->size;
-	c->size = 0;
+	if (c->size) { /* at the beginning there is no p */
+		c->p += c->size;
+		c->size = 0;
+	}
 	for (;;) {
 		if (c->end - c->p >= 16) {
 			memcpy(&h, c->p, 8);
