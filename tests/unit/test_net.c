@@ -100,6 +100,8 @@ static void a_session_has_its_own_exchanges_only(void)
 	CHECK(run.net.loops == 0, "%zu loops do not close", run.net.loops);
 	CHECK_INT(run.net.sessions, SESSIONS);
 	CHECK_INT(run.net.edges, 3);
+	CHECK(run.net.worst_s < 50e-9 && run.net.rms_s <= run.net.worst_s, "%g s, %g s", run.net.worst_s,
+		run.net.rms_s);
 	unmake();
 }
 
@@ -123,6 +125,9 @@ static void a_loop_that_does_not_close_is_reported_with_its_session(void)
 	CHECK(cal_net_solve(&run, &err) == 0, "%s", err.text);
 	CHECK(run.net.loops > 0, "nothing was found");
 	CHECK_INT(run.net.loop_session, 1);
+	/* each of the three takes a third of it */
+	CHECK_NEAR(run.net.worst_s, 1e-3 / 3, 5e-6);
+	CHECK_NEAR(run.net.rms_s, 1e-3 / 3, 5e-6);
 	CHECK_INT(run.net.loop.n, 3);
 	CHECK_NEAR(run.net.gap_s, 1e-3, 5e-6); /* less what the exchanges leave open */
 	check_point(0, 1);
