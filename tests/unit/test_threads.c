@@ -284,6 +284,9 @@ static void places_of_those_that_never_called(void)
 	a = other(me + 101, -1);
 	CHECK_INT(from_place, 0);
 	ends_now(a);
+	/* a later thread that gets the same id from the kernel has a place of its own */
+	CHECK_INT(vt_threads_where(me + 101), -1);
+	CHECK_INT(vt_threads_number(me + 101), (int)VT_RAW_PLACE + 41);
 	settled();
 }
 
