@@ -193,7 +193,7 @@ static void an_earlier_run(void)
 {
 	struct cal_job_options o = cal_job_defaults();
 	struct tkm_err err = { .text = "" };
-	char spec[256], path[] = "/tmp/test_job_earlier.clk.XXXXXX";
+	char spec[256], path[] = "/tmp/test_job_earlier.clk.XXXXXX", why[300] = "";
 	double bound[2] = { 0, 0 };
 	struct tmr_timer *mine, *masters;
 	int k, i, rc = 0, inside = 1, known = 0;
@@ -201,6 +201,7 @@ static void an_earlier_run(void)
 	name_clocks(spec, sizeof(spec));
 	mine = tmr_open(spec, rank, &err);
 	masters = tmr_open(spec, 0, &err);
+	o.learn_from = "/tmp/no folder/earlier.clk";
 	for (k = 0; k < 2; k++) {
 		struct cal_link *l = cal_link_join(MPI_COMM_WORLD, &err);
 		struct cal_run run = { .ranks = 0 };
@@ -216,6 +217,9 @@ static void an_earlier_run(void)
 		if (rc == 0) {
 			bound[k] = cal_map_bound(cal_job_map(&j), ltick_add(tmr_read(mine), (int64_t)(10 * mine->hz)));
 			known = j.earlier_known;
+			if (k == 0) {
+				snprintf(why, sizeof(why), "%s", j.earlier_why);
+			}
 		}
 		/* long enough for a rate to a few ppm */
 		cal_link_sleep(l, 1);
@@ -240,6 +244,8 @@ static void an_earlier_run(void)
 	ok(rc == 0 && inside, "a job and one that knows it: the truth is inside the band");
 	ok(rank == 0 || bound[1] < 0.1 * bound[0], "and the second one knows the rates from the first one's .clk file");
 	ok(rank != 0 || known == size - 1, "of all ranks");
+	ok(rank != 0 || strstr(why, "No such file"),
+		"a .clk file that is not there is reported, and costs nothing else");
 	tmr_close(mine);
 	tmr_close(masters);
 }
