@@ -41,6 +41,7 @@ struct vt_collector {
 	char config_name[400]; /* where config_text comes from */
 	char program[256];
 	char trace[1024], prot[1100], raw_path[1100], job[64];
+	int trace_stem; /* bytes of `trace` without its suffix and the number that it got because its name was taken; 0: unknown */
 	char commanded[1024];           /* options of --itc-args that vtrun has not seen, with commas between */
 	int single;                     /* the trace is one file */
 	const struct vt_format *format; /* that stftool is to make of it at the end; NULL: none */

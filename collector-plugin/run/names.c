@@ -181,6 +181,7 @@ static int name_trace(struct vt_collector *c, struct tkm_err *err)
 	const char *given = c->settings.logfile_name;
 
 	choose_format(c);
+	c->trace_stem = 0;
 	if (vt_run_value(c->run, "trace", c->trace, sizeof(c->trace))) {
 		return 0; /* a followed child: the job has its trace already */
 	}
@@ -205,6 +206,7 @@ static int name_trace(struct vt_collector *c, struct tkm_err *err)
 	if (!ends_in(c->trace, ".stf")) {
 		strcat(c->trace, ".stf");
 	}
+	c->trace_stem = (int)stem_length(c->trace);
 	free_name(c, c->trace, sizeof(c->trace), is_job_common(c));
 	return 0;
 }
@@ -229,10 +231,10 @@ int vt_collect_rename(struct vt_collector *c, const char *what)
 {
 	char old[sizeof(c->trace)];
 	struct tkm_err e;
-	int n = (int)stem_length(c->trace);
+	int n = (int)stem_length(c->trace), stem = c->trace_stem ? c->trace_stem : n;
 
 	snprintf(old, sizeof(old), "%s", c->trace);
-	if (snprintf(c->trace, sizeof(c->trace), "%.*s-%s%s", n, old, what, old + n) >= (int)sizeof(c->trace)) {
+	if (snprintf(c->trace, sizeof(c->trace), "%.*s-%s%s", stem, old, what, old + n) >= (int)sizeof(c->trace)) {
 		memcpy(c->trace, old, sizeof(old));
 		return -1;
 	}

@@ -110,10 +110,10 @@ fi
 timeout 60 "$MPIRUN" -np 2 ./odd spawn >without 2>&1
 if [ "$(grep -c '^child [01] is [23] of all, sum 6$' without)" -eq 2 ]; then
 	bare ./oddvt spawn && [ "$(grep -cE '^(parent|child) [01] is [0-3] of all, sum 6$' out)" -eq 4 ] && ls ./*.stf >>out &&
-		[ "$(find . -name '*.stf' | wc -l)" -eq 2 ] && for t in oddvt.stf oddvt-spawned-*.stf; do
+		[ "$(find . -name '*.stf' | wc -l)" -eq 2 ] && (for t in oddvt.stf oddvt-spawned-*.stf; do
 		"$build/stftool" "$t" --verify >>out 2>&1 && [ "$("$build/xstftool" "$t" 2>>out | sed -n 's/^NCPUS //p' | wc -w)" -eq 2 ] &&
 			[ -s "${t%.stf}.clk" ] && [ "$(grep -c '^INFO NUMPROCS 2$' "${t%.stf}.prot")" -eq 1 ] || exit 1
-	done
+	done)
 	ok "processes that MPI_Comm_spawn starts have a trace of their own" $?
 else
 	skip "MPI_Comm_spawn" "this MPI cannot do it here"
