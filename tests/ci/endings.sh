@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# The table of endings: programs that end in twelve ways, and jobs of four ranks on one host and on two that end in seven. Each has to
-# leave a verified trace that is complete 5 s after its end, and no raw file. Prints a line for each: how many of how many.
+# The table of endings: programs that end in twelve ways, and jobs of four ranks on one host and on two that end in seven; and both, killed
+# as they begin. Each has to leave a verified trace that is complete 5 s after its end, and no raw file. Prints a line for each: how many of how many.
 # ENDINGS (20) and ENDINGS_JOBS (10): how often; ENDINGS_BUILD: a folder that is built already (default: a new one).
 # Arguments: only the rows with one of these names, as the table has them, patterns allowed: SIGTERM '1 host*'.
 # shellcheck source=lib.sh source-path=SCRIPTDIR
@@ -75,6 +75,44 @@ for how in SIGTERM SIGINT SIGKILL SIGSEGV SIGXCPU abort _exit exit return exec p
 done
 ending "uncaught exception" "$work/uncaught"
 
+# begins NAME TRACE COMMAND...: killed 10, 20, ... ms after its start. There is a verified trace; or nothing, where nothing had begun; or a
+# raw file that the sampler process had not got yet, of which stftool makes the trace, as the next run says
+begins()
+{
+	name=$1 trace=$2 n=0 good=0 longest=0
+	shift 2
+	wanted "$name" || return 0
+	while [ $n -lt "$each" ]; do
+		n=$((n + 1))
+		rm -rf run && mkdir run && cd run || exit 99
+		KILLED_AFTER=$(printf '0.%03d' $((n * 10))) timeout -k 5 100 "$@" >out 2>&1 </dev/null
+		if left "$trace"; then
+			longest=$((took > longest ? took : longest))
+			good=$((good + 1))
+		elif [ ! -e "$trace" ] && merges; then
+			good=$((good + 1))
+		fi
+		cd .. || exit 99
+	done
+	row "$name" $good "$each" $longest
+}
+
+merges() # each raw file that is left
+{
+	for raw in VT-flush-*.dat; do
+		[ ! -e "$raw" ] || { "$build/stftool" "$raw" --merge raw.stf --force && "$build/stftool" raw.stf --verify; } >verify 2>&1 || return 1
+	done
+}
+
+cat >killed.sh <<'END'
+# rank 1 of a job, or the only process, is killed
+if [ "${OMPI_COMM_WORLD_RANK:-1}" = 1 ]; then
+	(exec >/dev/null 2>&1 && sleep "$KILLED_AFTER" && kill -9 $$) &
+fi
+exec "$@"
+END
+begins "SIGKILL as it begins" sleep.stf sh ../killed.sh "$build/vtrun" -- sleep 1
+
 # job HOSTS NAME HOW [SIGNAL TO MPIRUN]
 job()
 {
@@ -107,6 +145,7 @@ if [ "${MPIRUN:-no}" != no ] && [ -e "$build/.libs/libVT.so" ]; then
 	OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1 OMPI_MCA_mpi_yield_when_idle=1
 	export OMPI_ALLOW_RUN_AS_ROOT OMPI_ALLOW_RUN_AS_ROOT_CONFIRM OMPI_MCA_rmaps_base_oversubscribe OMPI_MCA_mpi_yield_when_idle
 	step "endings: the MPI program" "$MPICC" -g -DWITH_MPI "$top/tests/ci/endings.c" -o mpi -pthread
+	begins "a job: SIGKILL of one as it begins" mpi.stf "$MPIRUN" -np 4 --oversubscribe sh ../killed.sh "$build/vtrun" -- ../mpi wait
 	all="1"
 	why=$(sh "$top/tests/mpi/netns.sh" -- true 2>&1) && all="1 2" || echo "SKIPPED: two hosts: $why"
 	for hosts in $all; do
