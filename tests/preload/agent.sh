@@ -108,6 +108,35 @@ elif ${CC:-cc} -o "$dir/faults" "$dir/faults.c" 2>"$dir/diff"; then
 	ok "a fork has few more page faults" $?
 fi
 
+# What the sampler does is not in the program's counters: it waits about once a sample, the program about 50 times
+cat >"$dir/waits.c" <<'END'
+#include <stdio.h>
+#include <sys/resource.h>
+#include <unistd.h>
+int main(void)
+{
+	struct rusage r;
+	int i;
+
+	for (i = 0; i < 50; i++) {
+		usleep(20000);
+	}
+	getrusage(RUSAGE_SELF, &r);
+	printf("%ld\n", r.ru_nvcsw);
+	return 0;
+}
+END
+if ${CC:-cc} -o "$dir/waits" "$dir/waits.c" 2>"$dir/diff"; then
+	fresh
+	options="--sample-period 1ms --sample-budget 1"
+	sampled "$dir/waits"
+	options=
+	samples=$(sed -n 's/^INFO SAMPLER .* ticks \([0-9]*\) .*/\1/p' waits.prot)
+	echo "# $samples samples; the program waited $(cat "$dir/out") times"
+	[ "$samples" -gt 200 ] && [ "$(cat "$dir/out")" -ge 50 ] && [ "$(cat "$dir/out")" -lt $((50 + samples / 4)) ] && valid waits.stf
+	ok "what the sampler does is not counted as the program's" $?
+fi
+
 fresh
 options="--sampler thread"
 sampled sh -c 'grep ^Threads: /proc/$$/status'
