@@ -273,6 +273,30 @@ if ${CC:-cc} -o "$dir/small" "$dir/small.c" -pthread 2>"$dir/diff"; then
 	fi
 fi
 
+# an exec that the library does not see, without its environment: only what is recorded inside ends
+cat >"$dir/unseen.c" <<'END'
+#define _GNU_SOURCE
+#include <sys/syscall.h>
+#include <unistd.h>
+int main(void)
+{
+	char *arguments[] = { "sleep", "0.6", NULL }, *none[] = { NULL };
+
+	usleep(300000);
+	syscall(SYS_execve, "/bin/sleep", arguments, none);
+	return 1;
+}
+END
+if [ -n "$sanitizer" ] || ! ${CC:-cc} -o "$dir/unseen" "$dir/unseen.c" 2>"$dir/diff"; then
+	skip "an exec that the library does not see" "the sanitizer is preloaded, or there is no compiler"
+else
+	fresh
+	sampled "$dir/unseen"
+	[ "$status" -eq 0 ] && trace_complete unseen.stf && valid unseen.stf && sed -n 's/^INFO SAMPLER .* wall \([0-9.]*\)s .*/\1/p' unseen.prot | awk '{ wall = $1 } END { exit !(wall > 0.85) }' &&
+		grep -q '^INFO ENDED without' unseen.prot
+	ok "an exec that the library does not see: the sampler goes on to the end of the second program" $?
+fi
+
 # the first process of a container, with which a sampler process would end
 fresh
 if unshare --pid --fork --mount-proc true 2>/dev/null; then
