@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -124,6 +125,27 @@ static int open_timer(struct vt_agent_process *p, struct tkm_err *err)
 	return 0;
 }
 
+/* TIMER LIST: prints all timers of the node, for the first rank. */
+static void list_timers(const struct vt_collector *c)
+{
+	char *text = NULL, *rest, *line;
+	size_t size;
+	FILE *f;
+
+	if (strcasecmp(c->settings.timer, "LIST") || vt_rank_of(&c->pub) > 0 || vt_run_child(c->run, (int)c->pid)) {
+		return;
+	}
+	f = open_memstream(&text, &size);
+	if (f) {
+		tmr_list(f);
+		fclose(f);
+	}
+	for (rest = text; rest && (line = strsep(&rest, "\n")) && *line;) {
+		vt_say(1, "INFO", "%s", line);
+	}
+	free(text);
+}
+
 static int open_raw(struct vt_agent_process *p, int fd, struct tkm_err *err)
 {
 	struct vt_collector *c = &p->c;
@@ -211,6 +233,7 @@ struct vt_agent_process *vt_agent_attach(pid_t pid, char *texts, size_t size, in
 		vt_agent_free(p);
 		return NULL;
 	}
+	list_timers(&p->c);
 	p->stat = open_file(p, "stat");
 	p->task = open_file(p, "task");
 	vt_agent_started_open(p);

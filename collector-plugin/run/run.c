@@ -139,6 +139,9 @@ static int open_timer(struct vt_collector *c, struct tkm_err *err)
 	const char *name = c->timer_of_job[0] ? c->timer_of_job : c->settings.timer;
 	struct tmr_timer *t;
 
+	if (name && !strcasecmp(name, "LIST")) {
+		name = NULL; /* the sampler process prints the list */
+	}
 	c->timer_by_default = !name;
 	if (!name) {
 		/* no measurement, so that all processes of a node take the same; a job proves it (mpi/clock.c) */

@@ -30,6 +30,10 @@ state() # the name of the state with a path
 	"$build/xstftool" t.stf | sed -n 's/^DEFFUNCTION \(.*outer[^ ]*\) .*/\1/p'
 }
 
+with 1 'TIMER list' 'LOGFILE-NAME t.stf' && [ "$(grep -c 'Tickmark INFO: clock_monotonic  *1.000ns  *node' "$dir/err")" -eq 1 ] && ! grep -q 'WARNING: TIMER' "$dir/err" && [ -s t.stf ]
+ok "TIMER LIST: all timers, and the default one is taken" $?
+with 1 'TIMER LIST' 'SAMPLER thread' && grep -q 'WARNING: TIMER LIST: .*timertest --timer=LIST does' "$dir/err"
+ok "TIMER LIST where a thread inside samples: a message" $?
 # Slurm has one number for all the mpiruns of a batch job: the launcher's name of the job comes first
 job_of() # job_of VARIABLE=VALUE...: the job in the protocol of a rank with these variables
 {
