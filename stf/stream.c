@@ -8,6 +8,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+enum { PAGE = 4096 };
+
 uint64_t stx_stream_offset(const struct stx_stream *s)
 {
 	return s->base + (uint64_t)(s->cur - s->buf);
@@ -45,7 +47,7 @@ out:
 struct stx_stream *stx_stream_new(const struct stx_where *to, const char *suffix, int many)
 {
 	struct stx_stream *s = calloc(1, sizeof(*s));
-	size_t cap = !to->path ? 4096 : many ? STX_SMALL_BUFFER : STX_BUFFER, n = strlen(suffix);
+	size_t cap = !to->path ? 4096 : many ? STX_SMALL_BUFFER : STX_BUFFER + STX_ANCHOR_STEP, n = strlen(suffix);
 
 	if (!s) {
 		stx_no_memory(to->err);
@@ -57,7 +59,7 @@ struct stx_stream *stx_stream_new(const struct stx_where *to, const char *suffix
 	s->big = to->big;
 	s->memory = !to->path;
 	memcpy(s->suffix, suffix, n < sizeof(s->suffix) ? n : sizeof(s->suffix) - 1);
-	s->buf = malloc(cap);
+	s->buf = aligned_alloc(PAGE, cap);
 	if (!s->buf) {
 		stx_no_memory(s->err);
 		goto fail;
@@ -143,21 +145,33 @@ int stx_stream_walk(struct stx_stream *s)
 	return 0;
 }
 
-static int flush(struct stx_stream *s)
+/* How much of n buffered bytes is rather written out later. Whole pages at their place in the file take the kernel half the time, and
+ * STX_BUFFER bytes at a time less than fewer. */
+static size_t to_keep(const struct stx_stream *s, size_t n)
 {
-	size_t n = (size_t)(s->cur - s->buf), len = n;
+	size_t rest = (size_t)((s->base + n) % (n >= STX_BUFFER ? STX_BUFFER : PAGE));
+
+	return s->zst || rest >= n ? 0 : rest;
+}
+
+/* Writes out what is buffered, all of it or what is not to be kept. */
+static int flush(struct stx_stream *s, int all)
+{
+	size_t n = (size_t)(s->cur - s->buf), rest = all ? 0 : to_keep(s, n), len = n - rest;
 	const uint8_t *p = s->buf;
 
-	if (s->ahead && s->ahead->cur > s->ahead->buf && flush(s->ahead) < 0) {
+	if (s->ahead && s->ahead->cur > s->ahead->buf && flush(s->ahead, 1) < 0) {
 		return -1;
 	}
 	hash_block(s);
+	n = len;
 	if (stx_stream_walk(s) < 0 || (s->zst && n && stx_zst_frame(s->zst, s->buf, n, &p, &len, s->err) < 0) ||
 		stx_out_write(&s->out, p, len, s->err) < 0) {
 		return -1;
 	}
+	memmove(s->buf, s->buf + n, rest);
 	s->base += n;
-	s->cur = s->seen = s->hashed = s->buf;
+	s->cur = s->seen = s->hashed = s->buf + rest;
 	if (s->block_step) {
 		set_limit(s, 0); /* the end of a block does not depend on when the buffer is written out */
 	}
@@ -173,7 +187,7 @@ static int begin_at_anchor(struct stx_stream *s, uint64_t at)
 		return -1;
 	}
 	s->anchored = at;
-	return s->zst ? flush(s) : 0;
+	return s->zst ? flush(s, 1) : 0;
 }
 
 static int make_room(struct stx_stream *s, uint64_t size)
@@ -185,7 +199,7 @@ static int make_room(struct stx_stream *s, uint64_t size)
 		return 0;
 	}
 	/* a frame ends at an anchor, nowhere else */
-	if (!s->memory && !(s->zst && s->anc) && flush(s) < 0) {
+	if (!s->memory && !(s->zst && s->anc) && flush(s, 0) < 0) {
 		return -1;
 	}
 	if (size <= (uint64_t)(s->end - s->cur)) {
@@ -301,7 +315,7 @@ int stx_stream_close(struct stx_stream *s)
 	if (s->closed) {
 		return 0;
 	}
-	if (stx_stream_end_block(s, 0) < 0 || flush(s) < 0 ||
+	if (stx_stream_end_block(s, 0) < 0 || flush(s, 1) < 0 ||
 		(s->zst &&
 			(stx_zst_table(s->zst, &p, &len, s->err) < 0 || stx_out_write(&s->out, p, len, s->err) < 0)) ||
 		stx_out_close(&s->out, s->err) < 0) {

@@ -69,6 +69,14 @@ WRAP(void *, malloc, size_t n)
 	return p;
 }
 
+WRAP(void *, aligned_alloc, size_t to, size_t n)
+{
+	void *p = fails(MEMORY) ? NULL : __real_aligned_alloc(to, n);
+
+	blocks += p != NULL;
+	return p;
+}
+
 WRAP(void *, calloc, size_t n, size_t size)
 {
 	void *p = fails(MEMORY) ? NULL : __real_calloc(n, size);
