@@ -1,7 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
 # What the event of an instrumented function costs a whole program, in processor time of its thread, beside uftrace on the same binary;
-# its bytes in a trace; the processor time of the merge; and all of it beside OTF2's writer with the same calls. Prints lines as tests/bench/bench.h does.
+# the same in memory alone, without the file; processor time of all processes and wall time until the raw data of either is on the disk;
+# an event's bytes in a trace; the processor time of the merge; and all of it beside OTF2's writer with the same calls. Prints lines as
+# tests/bench/bench.h does.
 # usage: bench_functions.sh BUILD-DIRECTORY
 # shellcheck source=lib.sh source-path=SCRIPTDIR
 . "$(dirname "$0")/lib.sh"
@@ -20,6 +22,16 @@ fi
 
 VT_VERBOSE=0 VT_FORCE=on VT_TIMER=CPU VT_COUNTER='** off' VT_KEEP_RAW_EVENTS=on VT_FLUSH_LIMIT=4GB
 export VT_VERBOSE VT_FORCE VT_TIMER VT_COUNTER VT_KEEP_RAW_EVENTS VT_FLUSH_LIMIT
+# whole FILE COMMAND...: of all processes and of the wall, ns per event over those of the plain program, into FILE.cpu and FILE.wall
+whole()
+{
+	to=$1
+	shift
+	set -- "$(./cpu_seconds ./functions)" "$(./cpu_seconds "$@" 2>err)"
+	[ -n "$2" ] || { cat err >&2; exit 1; }
+	echo "$1 $2 $events" | awk -v to="$to" '{ print ($3 - $1) / $5 * 1e9 >>(to ".cpu"); print ($4 - $2) / $5 * 1e9 >>(to ".wall") }'
+}
+
 for _ in 1 2 3 4 5 6 7; do
 	rm -rf VT-flush* ./*.stf* uf
 	"$build/vtrun" -- ./functions >out 2>err || { cat err >&2; exit 1; }
@@ -41,16 +53,23 @@ for _ in 1 2 3 4 5 6 7; do
 		find of -type f -exec cat {} + | wc -c | awk -v n="$events" '{ print $1 / n }' >>otf2.bytes
 		echo "$mean $other" | awk '{ print $1 / $2 }' >>otf2.disk
 		for level in 0 1; do
-			echo "$mean $(cat time.$level) $events $other" | awk '{ print ($1 + $2 / $3 * 1e9) / $4 }' >>otf2.trace.$level
+			echo "$mean $(cat time.$level) $events $other" | awk '{ print ($1 + $2 / $4 * 1e9) / $5 }' >>otf2.trace.$level
 		done
 	fi
-	if command -v uftrace >/dev/null && uftrace record -d uf --no-libcall ./functions >out 2>err; then
+	VT_AUTOFLUSH=off VT_MEM_OVERWRITE=on VT_MEM_MAXBLOCKS=17 "$build/vtrun" -- ./functions >out 2>err || { cat err >&2; exit 1; }
+	read -r memory _ <out
+	echo "$memory" >>memory
+	if command -v uftrace >/dev/null && uftrace record -d uf --no-libcall --no-event ./functions >out 2>err; then
 		read -r other _ <out
 		echo "$other" >>uftrace
 		echo "$ns $other" | awk '{ print $1 / $2 }' >>ratio
+		echo "$memory $other" | awk '{ print $1 / $2 }' >>memory.ratio
+		whole whole.ours "$build/vtrun" -- ./functions
+		whole whole.uftrace uftrace record -d uf --no-libcall --no-event ./functions
 	fi
 done
 figure trace.function.program ns traced
+figure trace.function.program.memory ns memory
 figure trace.function.bytes bytes/event bytes
 figure trace.function.bytes.raw bytes/event raw
 figure merge.events 'M events/s of processor time' merge.0
@@ -67,6 +86,13 @@ fi
 if [ -e ratio ]; then
 	figure trace.function.uftrace ns uftrace
 	figure trace.function.uftrace.ratio 'of uftrace' ratio
+	figure trace.function.uftrace.memory.ratio 'of uftrace, without the file' memory.ratio
+	for what in cpu wall; do
+		figure trace.function.whole.$what "ns of $what of all processes" whole.ours.$what
+		figure trace.function.whole.$what.uftrace "ns of $what of all processes" whole.uftrace.$what
+		paste -d' ' whole.ours.$what whole.uftrace.$what | awk '{ print $1 / $2 }' >whole.$what.ratio
+		figure trace.function.whole.$what.uftrace.ratio 'of uftrace' whole.$what.ratio
+	done
 else
 	echo 'no uftrace here: it was not measured' >&2
 fi

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
 # Where raw data can no longer be stored: a quota, a folder that vanishes, one that becomes read-only, a file system without shared
-# mappings. One message at once, lost records are counted, the program is not slowed down, and it ends with its own status. TAP.
+# mappings, a disk that is full or FLUSH-LIMIT while functions are traced. One message at once, lost records are counted, the program is not slowed down, and it ends with its own status. TAP.
 # shellcheck source=lib.sh source-path=SCRIPTDIR
 . "${top_srcdir:-.}/tests/vt/lib.sh"
 [ -e "$lib/libVTcs.so" ] || skip_all "no shared library in this build"
@@ -105,4 +105,49 @@ records 1000
 unset SHIM_FUSE VT_FLUSH_PREFIX
 [ $status -eq 7 ] && ! grep -q FUSE out && "$build/stftool" served/no_room.stf --verify >out2 2>&1
 ok "and there, where the user says so" $?
+# ---- calls of instrumented functions ----
+
+${CC:-cc} -O2 -finstrument-functions "$here/functions_many.c" -o many >out 2>&1
+ok "the program of calls is compiled" $?
+calls=1000000
+
+# calls_recorded OPTIONS...: of the program in $at; its own output is in said, ours in out
+calls_recorded()
+{
+	(cd "$at" && timeout 100 "$build/vtrun" --counter '** off' "$@" -- "$dir/many" $((calls - 1))) >said 2>out </dev/null
+	status=$?
+	[ $status -eq 7 ] && [ "$(cat said)" -eq "$calls" ]
+}
+
+# all_counted FILE TRACE: what is missing, by FILE, and what is in the trace are all calls; states that were open are closed at the end,
+# and there are at most two
+all_counted()
+{
+	missing=$(sed -n 's/.*process 0: no place for records from .*; \([0-9]*\) records are missing.*/\1/p' "$1")
+	"$build/stftool" "$2" --verify >verified 2>&1 && "$build/stftool" "$2" --dump | awk -v missing="$missing" -v calls="$calls" '
+	$2 == "ENTER" || $2 == "LEAVE" { n++ }
+	END { print "# " n " events in the trace, " missing " records are missing"
+	      exit !(n > 10000 && missing > 10000 && n + missing >= 2 * calls && n + missing <= 2 * calls + 2) }'
+}
+
+at=$dir/calls
+mkdir "$at"
+if mount -t tmpfs -o size=3m tickmark-test "$at" 2>/dev/null; then
+	calls_recorded && once 'no place for more records in .*: No space left on device'
+	ok "a disk that is full while functions are traced: one message, the program ends as always" $?
+	"$build/stftool" calls/VT-flush-* --merge full.stf >out2 2>&1 && all_counted out2 full.stf
+	ok "what fitted is a valid trace, and what did not is counted" $?
+	umount "$at"
+else
+	skip "a disk that is full while functions are traced" "no right to mount a tmpfs"
+	skip "what fitted is a valid trace, and what did not is counted" "no right to mount a tmpfs"
+fi
+
+calls_recorded --flush-limit 2MB --keep-raw-events on && once 'no place for more records in .*: FLUSH-LIMIT is reached' &&
+	[ "$(wc -c <"$(ls "$at"/VT-flush-*)")" -le 2097152 ] && "$build/stftool" "$at"/VT-flush-* --merge limit.stf >out2 2>&1 && all_counted out2 limit.stf
+ok "FLUSH-LIMIT while functions are traced: one message, the file stays below it, what is left out is counted" $?
+calls_recorded --flush-limit 2MB --statistics on && "$build/stftool" "$at/many.stf" --print-statistics >out2 2>&1 &&
+	function=$(sed -n 's/^# function \([0-9]*\) = Application:nothing$/\1/p' out2) &&
+	[ "$(awk -F: -v f="$function" '$2 == f { n += $6 } END { print n + 0 }' out2)" -eq $((calls - 1)) ]
+ok "and the statistics have all calls, those after it, too" $?
 done_testing
