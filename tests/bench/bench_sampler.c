@@ -311,6 +311,8 @@ int main(void)
 	static const char *const perf[] = { "perf_task_clock:process on" };
 
 	prctl(PR_SET_TIMERSLACK, 1);
+	/* as vtsampler does, whose memory is not in pages of its own for each source */
+	smp_own_process();
 	periodic("100ms", 100000000, 20, 9);
 	periodic("10ms", 10000000, 100, 15);
 	hot("cpu", cpu, 1, SMP_NODE);
