@@ -25,56 +25,51 @@
  *   ( )   a byte, then what is between them as often as the byte states
  *   [ )   a number of at most 8 bytes, then what is between them as often as it states
  *   ?     what follows is missing in older versions of the format
- * Kinds that are not listed have neither lists nor texts, and the reader makes no use of them. */
+ * Kinds that are not listed are skipped. */
+/* clang-format off */
 static const char *const event_fields[UINT8_MAX + 1] = {
-	[6] = "[ibv)",  /* attributes of the next event */
-	[10] = "d",     /* BufferFlush */
-	[12] = "i",     /* Enter */
-	[13] = "i",     /* Leave */
-	[14] = "iiil",  /* MpiSend */
-	[15] = "iiill", /* MpiIsend */
-	[16] = "l",     /* MpiIsendComplete */
-	[17] = "l",     /* MpiIrecvRequest */
-	[18] = "iiil",  /* MpiRecv */
-	[19] = "iiill", /* MpiIrecv */
-	[20] = "l",     /* MpiRequestTest */
-	[21] = "l",     /* MpiRequestCancelled */
-	[23] = "biill", /* MpiCollectiveEnd */
-	[31] = "i(bl)", /* Metric */
-	[75] = "ibill", /* IoOperationBegin */
-	[78] = "ill",   /* IoOperationComplete */
-	[83] = "i[i)",  /* ProgramBegin */
+	[6] = "[ibv)",                                                                         /* attributes of the next event */
+	[10] = "d", "b", "i", "i",                                                             /* BufferFlush to Leave */
+	[14] = "iiil", "iiill", "l", "l", "iiil", "iiill", "l", "l",                           /* MpiSend to MpiRequestCancelled */
+	[23] = "biill",                                                                        /* MpiCollectiveEnd */
+	[24] = "i", "", "ii", "ii", "l", "l", "l",                                             /* OmpFork to OmpTaskComplete */
+	[31] = "i(bl)",                                                                        /* Metric */
+	[32] = "ii", "il", "il",                                                               /* ParameterString, Int, UnsignedInt */
+	[35] = "i", "i", "", "biiill", "iii", "iilb", "iilb", "iilb", "iil", "iib",            /* RmaWinCreate to RmaSync */
+	[45] = "i", "iill", "iill", "iiblll", "il", "il", "il", "il",                          /* RmaWaitChange to RmaOpCompleteRemote */
+	[53] = "bi", "b", "i", "i", "bii", "bii", "iii", "iii", "iii", "il", "il", "il", "il", /* ThreadFork to ThreadEnd */
+	[66] = "ii", "i", "iii",                                                               /* CallingContextEnter to Sample */
+	[69] = "ibii", "i", "iii", "ilbl", "ii", "bi",                                         /* IoCreateHandle to IoDeleteFile */
+	[75] = "ibill", "il", "il", "ill", "il", "ib", "ib", "ib",                             /* IoOperationBegin to IoTryLock */
+	[83] = "i[i)", "l",                                                                    /* ProgramBegin, ProgramEnd */
+	[85] = "l", "biilll", "i", "i",                                                        /* NonBlockingCollectiveRequest to CommDestroy */
 };
 
 /* In event files: kinds whose only field takes the place of the number of bytes. */
-static const unsigned char single_field[UINT8_MAX +
-	1] = { [12] = 1, [13] = 1, [16] = 1, [17] = 1, [20] = 1, [21] = 1, [24] = 1, [28] = 1, [29] = 1, [30] = 1 };
+static const unsigned char single_field[UINT8_MAX + 1] = {
+	[12] = 1, [13] = 1, [16] = 1, [17] = 1, [20] = 1, [21] = 1, [24] = 1, [28] = 1, [29] = 1, [30] = 1,
+};
 
 static const char *const definition_fields[UINT8_MAX + 1] = {
-	[10] = "is",              /* String */
-	[11] = "iib?i",           /* Attribute */
-	[12] = "iiii",            /* SystemTreeNode */
-	[13] = "iibi?i",          /* LocationGroup */
-	[14] = "libli",           /* Location */
-	[15] = "iiibiii?i?b?b?i", /* Region */
-	[18] = "iib[l)?b?b?i",    /* Group */
-	[19] = "iiibbbbli",       /* MetricMember */
-	[20] = "i(i)?b?b",        /* MetricClass */
-	[21] = "iilbl",           /* MetricInstance */
-	[22] = "iiii?i",          /* Comm */
-	[26] = "iii?bv",          /* SystemTreeNodeProperty */
-	[28] = "iii?bv",          /* LocationGroupProperty */
-	[29] = "lii?bv",          /* LocationProperty */
-	[31] = "iii(i)",          /* CartTopology */
-	[32] = "ii(i)",           /* CartCoordinate */
-	[38] = "iii",             /* IoRegularFile */
-	[40] = "iiibiii",         /* IoHandle */
+	[10] = "is", "iib?i", "iiii", "iibi?i", "libli", /* String to Location */
+	[15] = "iiibiii?ibbi", "iiiii", "iii",           /* Region to Callpath */
+	[18] = "iib[l)?bbi", "iiibbbbli",                /* Group, MetricMember */
+	[20] = "i(i)b?b", "iilbl", "iiii?i",             /* MetricClass, MetricInstance, Comm */
+	[23] = "iib", "iii?i", "il",                     /* Parameter, RmaWin, MetricClassRecorder */
+	[26] = "iii?bv", "ib", "iii?bv", "lii?bv",       /* SystemTreeNodeProperty to LocationProperty */
+	[30] = "iiib", "iii(i)", "ii(i)",                /* CartDimension, CartTopology, CartCoordinate */
+	[33] = "iii", "iiii", "iibv", "iibbll",          /* SourceCodeLocation to InterruptGenerator */
+	[37] = "iibv", "iii", "iii", "iiibiii", "ibi",   /* IoFileProperty to IoPreCreatedHandleState */
+	[42] = "iibv", "iiiiii",                         /* CallpathParameter, InterComm */
 };
+/* clang-format on */
 
 /* The kinds below 10 differ between the definitions of the archive and those of a location. */
 static const char *const archive_fields[10] = {
-	[5] = "lll?l",      /* ClockProperties */
-	[8] = "biibi(bbv)", /* IoParadigm */
+	[5] = "lll?l",
+	"bib",
+	"bbbv",
+	"biibi(bbv)", /* ClockProperties, Paradigm, ParadigmProperty, IoParadigm */
 };
 
 static const char *const location_fields[10] = {

@@ -318,6 +318,30 @@ END
 		"$py" "$dir/sums.py" "$dir/r.otf2" "$dir/rich.csv" >"$dir/got" 2>"$dir/err"
 		echo 3 True | diff - "$dir/got" >"$dir/diff"
 		ok "OTF2: python3-otf2 reads each counter's samples, exact sum, first and last time, name and unit" $?
+		cat >"$dir/every.py" <<'END'
+import inspect, sys, _otf2, otf2
+n = 0
+with otf2.writer.open(sys.argv[1], timer_resolution=10**9) as trace:
+    d = trace.definitions
+    w = trace.event_writer("t", group=d.location_group("P", system_tree_parent=d.system_tree_node("n")))
+    f = d.region("f")
+    w.enter(1, f)
+    w.leave(2, f)
+    handle = next(v for v in vars(w).values() if type(v).__name__ == "LP_EvtWriter")
+    for name in sorted(name for name in dir(_otf2) if name.startswith("EvtWriter_")):
+        f = getattr(_otf2, name)
+        names = list(inspect.signature(f).parameters) if callable(f) else []
+        if "attributeList" in names[:2] and "typeIDs" not in names:
+            for v in 0, 1, 70000, 2**32 - 1:
+                f(handle, None, 10 + n, *([1, 2, 3] if a == "programArguments" else v & 255 if a in (
+                    "mode", "model", "lockType", "syncLevel", "collectiveOp", "whence", "ioParadigm", "measurementMode", "syncType",
+                    "type") else v for a in names[3:]))
+                n += 1
+print(n)
+END
+		"$py" "$dir/every.py" "$dir/every" >"$dir/got" 2>"$dir/err" && [ "$(cat "$dir/got")" -gt 250 ] && tool "$dir/every/traces.otf2" --convert "$dir/every.stf" &&
+			[ "$status" -eq 0 ] && grep -q ' events of kinds that STF has no record for were left out' "$dir/err"
+		ok "OTF2: events of every kind that its library writes, also with undefined ids, are taken or counted" $?
 		cat >"$dir/mismatch.py" <<'END'
 import otf2, sys
 with otf2.writer.open(sys.argv[1]) as trace:

@@ -187,41 +187,56 @@ tool "$dir/parent.stf" --dump
 	grep '^DEF\|^[0-9]' "$dir/out" | cmp -s - "$dir/want"
 ok "a declaration that refers to nothing costs itself alone" $?
 
-# Twice as many components and processes cost about twice as much.
+# Eight times as many components or processes cost about eight times as much, not 64 times.
 if "${PYTHON3:-python3}" -c 'import resource' 2>/dev/null; then
-	for n in 500 4000; do
-		awk -v n=$n 'BEGIN {
-			printf "CLKPERIOD 1e-09\nNCPUS " n
+	processes() # processes N ARGUMENTS...: a trace of one event in each of N processes
+	{
+		awk -v n="$1" 'BEGIN {
+			printf "CLKPERIOD 1e-09\nNCPUS"
 			for (i = 0; i < n; i++) printf " 1"
 			print "\nDEFCLASS 1 \"P\" SELF \"P\" PARENT 0\nDEFFUNCTION 1 \"f\" CLASS 1"
 			for (i = 1; i <= n; i++) print i, "ENTER CPU", i, "FUNCTION 1"
-		}' >"$dir/files.avt"
-		tool "$dir/files.avt" --convert "$dir/files$n.stf" --stf-procs-per-file 1
-	done
-	cpu() # cpu ARGUMENTS...: the ratio of the processor time of 4000 and 500 processes
+		}' >"$dir/processes.avt"
+		n=$1
+		shift
+		tool "$dir/processes.avt" --convert "$dir/processes$n.stf" "$@"
+	}
+	linear() # linear NAME FEW MANY ARGUMENTS...
 	{
-		"${PYTHON3:-python3}" - "$build/stftool" "$dir/files" "$@" 2>"$dir/err" <<'END'
+		name=$1
+		shift
+		"${PYTHON3:-python3}" - "$build/stftool" "$dir/processes" "$@" >"$dir/out" 2>"$dir/err" <<'END'
 import resource, subprocess, sys
 
 def cpu(n):
     used = []
     for _ in range(3):
         before = resource.getrusage(resource.RUSAGE_CHILDREN)
-        subprocess.run([sys.argv[1], "%s%d.stf" % (sys.argv[2], n)] + sys.argv[3:], stdout=subprocess.DEVNULL, check=True)
+        subprocess.run([sys.argv[1], f"{sys.argv[2]}{n}.stf"] + sys.argv[5:], stdout=subprocess.DEVNULL, check=True)
         after = resource.getrusage(resource.RUSAGE_CHILDREN)
         used.append(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
     return min(used)
 
-print("%.1f" % (cpu(4000) / max(cpu(500), 0.01)))
+ratio = cpu(sys.argv[4]) / max(cpu(sys.argv[3]), 0.01)
+print("# ratio %.1f" % ratio)
+sys.exit(ratio > 24)
 END
+		status=$?
+		cat "$dir/out"
+		ok "$name" $status
 	}
-	for what in '--verify' '--dump --request 7'; do
-		# shellcheck disable=SC2086
-		ratio=$(cpu $what)
-		echo "# $ratio"
-		awk -v r="$ratio" 'BEGIN { exit !(r > 0 && r < 24) }'
-		ok "$what of 4000 processes in own files takes no more than 24 times the time of 500" $?
-	done
+	processes 500 --stf-procs-per-file 1
+	processes 4000 --stf-procs-per-file 1
+	[ "$(find "$dir" -name 'processes4000.stf*' | wc -l)" -eq 8002 ]
+	ok "a file for each of 4000 processes" $?
+	linear "--verify takes time in proportion to the number of files" 500 4000 --verify
+	processes 7500
+	processes 60000
+	tool "$dir/processes60000.stf" --dump --request 7
+	[ "$(grep '^[0-9]' "$dir/out")" = '8 ENTER CPU 8 FUNCTION 1' ]
+	ok "--request of one of 60000 processes" $?
+	linear "and takes time in proportion to their number" 7500 60000 --dump --request 7
+	rm -f "$dir"/processes*
 else
 	skip "the time grows with the number of files" "no python3"
 fi
