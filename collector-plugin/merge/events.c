@@ -33,6 +33,7 @@ static int write_enter(struct vt_merge_part *part, const struct vt_merge_event *
 	struct stf_enter_function_1 with = { .time = e->time, .willy = e->willy };
 	struct stf_enter_function r = { .time = e->time, .willy = e->willy };
 
+	vt_merge_see_ticks(e);
 	r.function = with.function = vt_merge_id(&e->f->functions, function);
 	with.scl = vt_merge_id(&e->f->scls, scl);
 	if (!r.function) {

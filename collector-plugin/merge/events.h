@@ -14,6 +14,11 @@ struct vt_merge_states {
 		uint32_t level, file;
 		uint8_t type;
 	} io;
+	/* for a clock that is set back: local ticks of the last event, by how much the clock went back so far and
+	 * before the last time, and what it showed then */
+	struct {
+		int64_t last, back, back_before, first;
+	} clock;
 	size_t posted; /* 1 + index of the first of the part's message ends that the present call has sent; 0: none */
 };
 

@@ -50,6 +50,26 @@ static uint64_t time_of(const struct vt_merge *m, const struct vt_merge_event *e
 	return t < 0 ? 0 : (uint64_t)t < e->time ? (uint64_t)t : e->time;
 }
 
+void vt_merge_see_ticks(const struct vt_merge_event *e)
+{
+	struct vt_merge_states *t = e->states;
+
+	if (__builtin_expect(e->ticks < t->clock.last, 0)) {
+		t->clock.back_before = t->clock.back;
+		t->clock.back += t->clock.last - e->ticks;
+		t->clock.first = e->ticks;
+	}
+	t->clock.last = e->ticks;
+}
+
+/* Messages are matched in the order in which their ends were posted. Ticks of a thread show this order, unless its clock
+ * was set back meanwhile. Returns them as of a clock that stood still then. A request that was posted before that, and
+ * is complete after it, can be taken for one that was posted after it; a call that waits meanwhile cannot. */
+static int64_t order_of(const struct vt_merge_states *t, int64_t ticks)
+{
+	return ticks + (ticks > t->clock.last || ticks < t->clock.first ? t->clock.back_before : t->clock.back);
+}
+
 /* A record with both ends of a message. It gets a channel number that no other message has, so that the two ends are
  * matched. */
 static int whole_message(struct vt_merge_part *part, const struct vt_merge_event *e, const struct vt_raw_message *m,
@@ -67,7 +87,8 @@ static int whole_message(struct vt_merge_part *part, const struct vt_merge_event
 		}
 		end->kind = i ? VT_MATCH_RECEIVE : VT_MATCH_SEND;
 		end->time = i ? e->time : time_of(part->m, e, e->ticks - m->since);
-		end->post = e->ticks - (i ? 0 : m->since);
+		vt_merge_see_ticks(e);
+		end->post = order_of(e->states, e->ticks - (i ? 0 : m->since));
 		end->bytes = (uint64_t)m->bytes_high << 32 | m->bytes;
 		end->communicator = c->id;
 		end->tag = m->tag;
@@ -103,7 +124,8 @@ int vt_merge_message(struct vt_merge_part *part, const struct vt_merge_event *e)
 		return no_memory(part);
 	}
 	end->time = e->time;
-	end->post = e->ticks - m.since;
+	vt_merge_see_ticks(e);
+	end->post = order_of(e->states, e->ticks - m.since);
 	end->during = m.during;
 	end->bytes = (uint64_t)m.bytes_high << 32 | m.bytes;
 	end->communicator = c->id;
@@ -126,11 +148,14 @@ int vt_merge_message(struct vt_merge_part *part, const struct vt_merge_event *e)
 void vt_merge_posted(struct vt_merge_part *part, const struct vt_merge_event *e)
 {
 	uint16_t thread = (uint16_t)stf_willy_thread(e->willy), process = (uint16_t)e->f->process;
+	int64_t now;
 	size_t i;
 
+	vt_merge_see_ticks(e);
+	now = order_of(e->states, e->ticks);
 	for (i = e->states->posted - 1; i < part->ends.n; i++) {
 		struct vt_match_end *end = &part->ends.end[i];
-		int64_t during = e->ticks - end->post;
+		int64_t during = now - end->post;
 
 		if (end->kind == VT_MATCH_SEND && end->process == process && end->thread == thread) {
 			end->during = during < UINT32_MAX ? (uint32_t)during : UINT32_MAX;

@@ -10,6 +10,8 @@
 /* Takes in one event of raw/events.h. Returns 0, or -1 with part->error. */
 int vt_merge_message(struct vt_merge_part *part, const struct vt_merge_event *e);
 int vt_merge_collective(struct vt_merge_part *part, const struct vt_merge_event *e);
+/* Called at each event, in order, that tells where the thread is: it sees when the thread's clock is set back. */
+void vt_merge_see_ticks(const struct vt_merge_event *e);
 /* Called when the thread leaves the call that posted its latest sends. */
 void vt_merge_posted(struct vt_merge_part *part, const struct vt_merge_event *e);
 

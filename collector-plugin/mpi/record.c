@@ -176,20 +176,20 @@ static inline void emit_send(
 	}
 }
 
-/* since: ticks from the posting of the receive to the end of the call. */
+/* since: ticks from the posting of the receive to the end of the call; negative if the clock was set back meanwhile. */
 static __attribute__((noinline)) void emit_long_receive(const struct vt_mpi_call *k, const struct vt_comm *c, int from,
 	int tag, uint64_t bytes, int64_t since, int64_t during, uint32_t number)
 {
 	struct vt_raw_later_message l = { (uint16_t)from, (uint16_t)tag, (uint32_t)bytes, (uint32_t)since };
 	struct vt_raw_message m;
 
-	if (is_small(c, from, tag, bytes, number) && since <= UINT32_MAX) {
+	if (is_small(c, from, tag, bytes, number) && (uint64_t)since <= UINT32_MAX) {
 		vt_trace_record(ltick(k->leave), VT_RAW_RECEIVE, (uint8_t)c->id, &l, sizeof(l));
 		return;
 	}
 	m = message_of(c, from, tag, bytes);
 	m.since = since;
-	m.during = during > UINT32_MAX ? UINT32_MAX : (uint32_t)during;
+	m.during = (uint64_t)during > UINT32_MAX ? UINT32_MAX : (uint32_t)during;
 	m.number = number;
 	emit(k, k->leave, VT_RAW_MESSAGE_RECEIVE, &m);
 }

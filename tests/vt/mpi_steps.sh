@@ -41,4 +41,10 @@ stepped 'at work' '-{rank}000s' timed
 # A thread that is silent for longer than its clock was set back by shows no stamp that goes back: the sessions meanwhile tell.
 stepped 'silent' '-{rank}s' 'timed silent'
 stepped 'two steps' '{rank}s' timed '-{rank}0s'
+
+# nobody exchanges messages about a clock that all read, and nothing but stamps that go back tells of the step
+mpi_compile "$MPICC" mpi_set.c set && head -c 8 /dev/zero >zero && VT_TIMER=gettimeofday run 2 ./set zero &&
+	grep -q 'WARNING: [0-9]* stamps go back in their thread' out && "$build/stftool" set.stf --dump >dump 2>>out &&
+	grep -q '^INFO .*"100 messages were matched"' dump && ! grep 'mixed up' dump >>out
+ok "the clock of all ranks is set back while one waits in a call: no message has an end of another" $?
 done_testing
