@@ -13,7 +13,7 @@ enum { BLOCKS = 400 };
 
 /* In place of what the linker makes of --wrap. */
 static void *foreign;
-static int freed;
+static _Atomic int freed; /* of all threads */
 static size_t grown;
 
 void __real_free(void *p)

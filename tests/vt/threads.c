@@ -27,15 +27,16 @@ static int callback(void *custom, int ncounters, int *handles, void *values)
 	return 0;
 }
 
-static int state;
+static int state; /* each thread gets the same handle */
 
 static void define(int n, int *own, int *common)
 {
 	char name[40];
-	int cls, scl, ids[1], group;
+	int cls, function, scl, ids[1], group;
 
 	want(VT_classdef("Threads", &cls), "classdef");
-	want(VT_funcdef("common", cls, &state), "funcdef");
+	want(VT_funcdef("common", cls, &function), "funcdef");
+	__atomic_store_n(&state, function, __ATOMIC_RELAXED);
 	want(VT_scldef("threads.c", n, &scl), "scldef");
 	want(VT_getprocid(0, ids), "getprocid");
 	want(VT_groupdef("common", 1, ids, &group), "groupdef");
@@ -84,7 +85,7 @@ static void *worker(void *arg)
 
 		want(VT_countval(1, &own, &d), "countval");
 		want(VT_countval(1, &common, &v), "countval");
-		want(VT_enter(state, VT_NOSCL), "enter");
+		want(VT_enter(__atomic_load_n(&state, __ATOMIC_RELAXED), VT_NOSCL), "enter");
 		want(VT_leave(VT_NOSCL), "leave");
 		pthread_mutex_lock(&lock);
 		say(where, name, 2, 0, 0, 0, 0, bits_of(d));
