@@ -145,7 +145,7 @@ static int count_cpus(const char *buf)
 	uint64_t v[COLUMNS];
 	int cpu, n = 0;
 
-	for (line = buf; line; line = strchr(line, '\n'), line += line != NULL) {
+	for (line = buf; line; line = smp_next_line(line)) {
 		p = label(line, &cpu);
 		n += p && cpu >= 0 && columns(p, v) == 0;
 	}
@@ -170,7 +170,7 @@ static int list(const struct smp_env *env, const char *hint, smp_each each, void
 	for (class = 0; rc == 0 && class < CLASSES; class ++) {
 		rc = list_one(class, -1, 100 / hertz(env) / (n_cpus ? n_cpus : 1), each, ctx);
 	}
-	for (line = per_cpu ? buf : NULL; rc == 0 && line; line = strchr(line, '\n'), line += line != NULL) {
+	for (line = per_cpu ? buf : NULL; rc == 0 && line; line = smp_next_line(line)) {
 		p = label(line, &cpu);
 		for (class = 0; rc == 0 && p && cpu >= 0 && class < CLASSES; class ++) {
 			rc = list_one(class, cpu, 100 / hertz(env), each, ctx);

@@ -199,7 +199,7 @@ static int own_cgroup(int root, char *buf, size_t size)
 	}
 	while (line && strncmp(line, "0::", 3) != 0) {
 		line = strchr(line, '\n');
-		line += line != NULL;
+		line = line ? line + 1 : NULL;
 	}
 	if (!line) {
 		return -1;

@@ -58,6 +58,14 @@ int64_t smp_now_ms(void);
 /* Does path exist below root? */
 int smp_exists(int root, const char *path);
 
+/* The line after this one, or NULL. */
+static inline const char *smp_next_line(const char *line)
+{
+	const char *end = strchr(line, '\n');
+
+	return end ? end + 1 : NULL;
+}
+
 /* Reads a decimal number after blanks; *p then points after it. Returns 0 or -1 (no digit, beyond 64 bits). */
 static inline int smp_number(const char **p, uint64_t *out)
 {

@@ -26,8 +26,7 @@ static const char *line_of(const char *text, const char *label)
 	size_t len = strlen(label);
 
 	while (text && strncmp(text, label, len) != 0) {
-		text = strchr(text, '\n');
-		text = text ? text + 1 : NULL;
+		text = smp_next_line(text);
 	}
 	return text ? text + len : NULL;
 }
@@ -89,7 +88,7 @@ static int sum_of(const char *text, const char *key, uint64_t *out)
 	int found = 0;
 
 	*out = 0;
-	for (; text && *text; text = strchr(text, '\n'), text += text != NULL) {
+	for (; text && *text; text = smp_next_line(text)) {
 		p = key_of(text, key);
 		if (p && smp_number(&p, &v) == 0) {
 			*out += v;

@@ -445,9 +445,14 @@ size_t vt_raw_streams(const struct vt_raw_file *f)
 
 void vt_raw_cursor(struct vt_raw_file *f, size_t stream, struct vt_raw_cursor *c)
 {
-	*c = (struct vt_raw_cursor){
-		.f = f, .next = f->stream[stream].first, .last = f->stream[stream].last, .damaged = &f->damage.blocks
-	};
+	static const uint8_t none[1];
+
+	*c = (struct vt_raw_cursor){ .f = f,
+		.p = none,
+		.end = none,
+		.next = f->stream[stream].first,
+		.last = f->stream[stream].last,
+		.damaged = &f->damage.blocks };
 }
 
 int vt_raw_cursor_block(struct vt_raw_cursor *c)
