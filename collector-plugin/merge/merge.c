@@ -168,29 +168,29 @@ static int same_clock(const struct vt_merge_file *a, const struct vt_merge_file 
 }
 
 /* The time of day minus CLOCK_MONOTONIC on this node, from the first file of the node that has both. */
-static int64_t day_ns(const struct vt_merge *m, uint32_t node)
+static long double day_ns(const struct vt_merge *m, uint32_t node)
 {
 	size_t i;
 
 	for (i = 0; i < m->n; i++) {
 		if (m->file[i].node == node && m->file[i].clocks) {
-			return m->file[i].first.realtime_ns - m->file[i].first.monotonic_ns;
+			return (long double)m->file[i].first.realtime_ns - m->file[i].first.monotonic_ns;
 		}
 	}
 	return 0;
 }
 
 /* Makes a line from the file's ticks to nanoseconds of its node's CLOCK_MONOTONIC, shifted so that the times of day
- * of the nodes agree. */
+ * of the nodes agree. A damaged file may say any time, and a long double has room for the sum of several. */
 static int own_map(struct vt_merge *m, struct vt_merge_file *f)
 {
 	double per_ns = 1e-9 / m->period_s, slope = 1e9 / f->head->hz;
-	int64_t tick = f->head->start_tick, ns = f->head->start_realtime_ns - day_ns(m, f->node);
+	long double tick = f->head->start_tick, ns = f->head->start_realtime_ns - day_ns(m, f->node);
 
 	if (f->clocks) {
 		tick = f->first.tick;
 		ns = f->first.monotonic_ns;
-		if ((double)(f->last.tick - tick) > f->head->hz && f->last.monotonic_ns > ns) {
+		if (f->last.tick - tick > f->head->hz && f->last.monotonic_ns > ns) {
 			slope = (double)(f->last.monotonic_ns - ns) / (double)(f->last.tick - tick);
 		}
 	}
@@ -200,8 +200,8 @@ static int own_map(struct vt_merge *m, struct vt_merge_file *f)
 	}
 	ns += day_ns(m, f->node) - day_ns(m, 0);
 	m->unaligned |= f->node > 0;
-	if (cal_map_line(&f->own, ltick(tick), gtick((int64_t)llrint((double)ns * per_ns)), slope * per_ns, m->err) <
-		0) {
+	if (cal_map_line(&f->own, ltick(ticks_away((int64_t)tick, 0)), gtick(ticks_away(0, (double)ns * per_ns)),
+		    slope * per_ns, m->err) < 0) {
 		return -1;
 	}
 	f->map = &f->own;
