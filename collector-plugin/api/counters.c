@@ -126,7 +126,7 @@ VT_ErrorCode VT_countdef(const char *name, int classhandle, int genre, int targe
 	int *counterhandle)
 {
 	struct vt_raw_counter_def d = { .name = name, .unit = unit ? unit : "" };
-	VT_ErrorCode rc = vt_self();
+	VT_ErrorCode rc = vt_self_to_define();
 	uint32_t number;
 	int fresh, data;
 

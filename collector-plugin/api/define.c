@@ -29,7 +29,7 @@ static VT_ErrorCode store_handle(int *where, uint32_t number)
  * none is given. */
 static VT_ErrorCode names_of(const char *name, int classhandle, char **clean, const char **class_name)
 {
-	VT_ErrorCode rc = vt_self();
+	VT_ErrorCode rc = vt_self_to_define();
 
 	*clean = NULL;
 	if (rc != VT_OK) {
@@ -47,7 +47,7 @@ static VT_ErrorCode names_of(const char *name, int classhandle, char **clean, co
 
 VT_ErrorCode VT_classdef(const char *classname, int *classhandle)
 {
-	VT_ErrorCode rc = vt_self();
+	VT_ErrorCode rc = vt_self_to_define();
 	char *clean;
 
 	if (rc != VT_OK) {
@@ -204,7 +204,7 @@ enum { TRUNCATED = 0x20000000 };
 
 static VT_ErrorCode define_state(const char *name, int *statehandle, int *truncated)
 {
-	VT_ErrorCode rc = vt_self();
+	VT_ErrorCode rc = vt_self_to_define();
 	char *used, *clean;
 	uint32_t id;
 	int cut;

@@ -7,6 +7,7 @@
 #include "collector-plugin/core/collect.h"
 #include "collector-plugin/core/hooks.h"
 #include "collector-plugin/core/thread.h"
+#include "collector-plugin/host/say.h"
 #include "collector-plugin/raw/writer.h"
 
 _Thread_local struct vt_tls vt_tls;
@@ -71,5 +72,17 @@ VT_ErrorCode vt_self_slow(void)
 	vt_tls.inside++;
 	rc = vt_register_self(c, -1);
 	vt_tls.inside--;
+	return rc;
+}
+
+VT_ErrorCode vt_self_to_define(void)
+{
+	VT_ErrorCode rc = vt_self();
+
+	if (rc == VT_ERR_NOTINITIALIZED) {
+		vt_say_unready("Tickmark WARNING: VT_ calls are not recorded: the program has called neither "
+			       "VT_initialize nor "
+			       "MPI_Init, and vtrun did not start it\n");
+	}
 	return rc;
 }

@@ -40,6 +40,10 @@ extern _Thread_local struct vt_tls vt_tls VT_HIDDEN __attribute__((tls_model("in
  * collector runs. */
 VT_HIDDEN VT_ErrorCode vt_self_slow(void);
 
+/* As vt_self(), for calls that define something: a program that uses the interface makes one of them first. If nothing
+ * was ever started, the first such call prints a line, because the owner of the program would not know why there is no trace. */
+VT_HIDDEN VT_ErrorCode vt_self_to_define(void);
+
 /* Registers the calling thread with c under this number, -1: any. */
 VT_HIDDEN VT_ErrorCode vt_register_self(struct vt_collect *c, int number);
 

@@ -6,7 +6,9 @@
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -77,6 +79,17 @@ void vt_say_lines(const char *lines)
 {
 	if (*lines) {
 		put(lines);
+	}
+}
+
+void vt_say_unready(const char *line)
+{
+	static _Atomic int said;
+	const char *verbose = getenv("VT_VERBOSE");
+
+	if (!say.verbose && !(verbose && (!strcmp(verbose, "0") || !strcasecmp(verbose, "off"))) &&
+		!atomic_exchange(&said, 1)) {
+		put(line);
 	}
 }
 

@@ -15,6 +15,10 @@ void vt_say(int level, const char *kind, const char *fmt, ...) __attribute__((fo
 /* Prints lines that are complete already. */
 void vt_say_lines(const char *lines);
 
+/* Prints a line if vt_say_setup() was never called, in this process or its parent before a fork, and the variable VT_VERBOSE does
+ * not forbid it: once in a process. The only system call is the one that writes. */
+void vt_say_unready(const char *line);
+
 /* Keeps the lines (16 at most) of the thread `tid`, which has no standard error of its own, until vt_say_deferred().
  * 0: no thread. */
 void vt_say_defer(int tid);
