@@ -226,7 +226,8 @@ static void killed(struct stf_writer *w)
 	long i;
 
 	declare(w);
-	for (i = 0; i < 50000; i++) {
+	/* the samples are more than a buffer of the writer, so most of them are in the file */
+	for (i = 0; i < 60000; i++) {
 		struct stf_counter_value r = { (uint64_t)i * 1000, 0, 1, (uint64_t[]){ (uint64_t)i },
 			(uint32_t[]){ 6 } };
 
