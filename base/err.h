@@ -23,7 +23,7 @@ struct tkm_err {
 };
 
 /* Replaces control characters by '?', in place: with them a name could give commands to a terminal or begin a new line.
- * The length stays the same; other UTF-8 characters stay as they are. Returns text. */
+ * The length and all other characters of UTF-8 stay the same. Returns text. */
 char *tkm_plain(char *text);
 
 /* Fills *e (which may be NULL) with a code and a formatted line. Returns -1 always, so that a

@@ -31,7 +31,7 @@ static const char *line_of(const char *text, const char *label)
 	return text ? text + len : NULL;
 }
 
-/* Finds `key` in one line, as a word of its own. */
+/* Finds the word `key` in one line. */
 static const char *key_of(const char *line, const char *key)
 {
 	const char *end = line + strcspn(line, "\n"), *p = line;

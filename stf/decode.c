@@ -226,7 +226,7 @@ static int take_array(struct walk *w, const struct stx_ffield *g, uint64_t count
 		}
 	}
 	w->p += count * from;
-	/* an offset for now, because the memory may still move */
+	/* an offset: the memory may move while the rest of the record is decoded */
 	s->value[g->to].u = at;
 	s->value[g->to].count = (uint32_t)count;
 	return 0;

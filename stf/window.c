@@ -222,7 +222,7 @@ static int keep_state(struct before *b, const struct stf_record *r, uint64_t tim
 	}
 	copy->time = time;
 	copy->file = file;
-	copy->number = c->n_state; /* for now, the order among records with equal times */
+	copy->number = c->n_state; /* orders records with equal times when they are sorted */
 	c->state[c->n_state++] = copy;
 	return 0;
 }

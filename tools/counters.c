@@ -259,7 +259,7 @@ static void definition_cells(struct stt_table *b, const struct stt_trace *t, uin
 	stt_cell_text(b, !d->type ? NULL : d->do_diff ? "rate" : "value");
 }
 
-/* min, mean, max as they are printed */
+/* min, mean and max in the printed form */
 static void shown_cells(
 	struct stt_table *b, const struct stt_trace *t, const struct series *s, const struct shown *shown)
 {

@@ -42,7 +42,7 @@ static int add(struct inputs *all, char *path, struct tkm_err *e)
 	return 0;
 }
 
-/* Adds raw files as they are; for a protocol, adds the raw files that belong to it. */
+/* Adds the named raw files, and those that belong to a named protocol. */
 static int find_inputs(const struct stt_options *o, struct inputs *all, struct tkm_err *e)
 {
 	char **path;

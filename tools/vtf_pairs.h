@@ -16,8 +16,8 @@ struct vtf_half {
 	struct stf_one_to_one_communication_4 m;
 };
 
-/* Messages in the order of their first lines. Those at the front are written as soon as they are complete. Filled
- * with zeros, there are none. */
+/* Messages in the order of their first lines. Complete ones at the front are written at once. Filled with zeros,
+ * there are none. */
 struct vtf_message;
 struct vtf_pairs {
 	struct vtf_message *first, *last; /* by order */

@@ -378,8 +378,7 @@ static void say_repairs(struct vt_merge *m)
 	if (r->late) {
 		snprintf(text, sizeof(text),
 			"%llu states seem to last until the next record that had space, because the record of their "
-			"end "
-			"is missing",
+			"end is missing",
 			(unsigned long long)r->late);
 		vt_merge_info(m, "repairs", text);
 	}

@@ -56,9 +56,9 @@ static uint64_t last_of(const struct run *r)
 	return ticks < 0 ? 0 : ticks < (double)(length - l) ? l + (uint64_t)ticks : length;
 }
 
-/* Takes the next records, as long as they are states of the same thread, carry their function in the
- * record and need nothing of the slow way. Whether a record enters or leaves cannot be predicted, so there are no
- * branches on that. Returns how many states are open. */
+/* Takes the next records up to the first that is no state of the same thread, has its function in a word after it, or needs
+ * the slow way. A processor cannot predict whether a record enters or leaves, so there are no branches on that. Returns how many
+ * states are open. */
 static uint32_t take_states(struct run *r, const struct vt_merge_states *states, const struct vt_merge_ids *functions)
 {
 	const struct cal_span span = r->span;
@@ -158,8 +158,8 @@ static inline size_t put_steps(const uint8_t *p, uint32_t w, const uint32_t k, c
 	return ends == 1 && !(step & 1) ? 4 + 4 * (size_t)k : 0;
 }
 
-/* Takes the next records, as long as they are short ones of the same counters. k is c->k, for the compiler to know if it is 1. `latest`: the latest
- * values of these counters. */
+/* Takes the next records up to the first that is not a short one of the same counters. k is c->k; as a parameter the compiler
+ * knows where it is 1. `latest`: the latest values of these counters. */
 static inline void take_values(struct run *r, const struct counters *c, const uint32_t k, uint64_t *latest)
 {
 	const struct cal_span span = r->span;

@@ -2,8 +2,7 @@
 /* Short records: states, values and messages in words of 32 bits, without the 8 bytes at the beginning of other
  * records. The record VT_RAW_OWNER before them in their block names their thread. The first byte distinguishes them:
  * bit 7 is set except in messages; together with bit 7, bit 6 means enter.
- * Enter: 18 bits of dt and 12 bits: the function's id minus VT_RAW_FIRST_ID, or 0 if the id follows in a word of its
- * own.
+ * Enter: 18 bits of dt and 12 bits: the function's id minus VT_RAW_FIRST_ID, or 0 if the next word is the id.
  * Leave: 24 bits of dt, and 6 bits 0.
  * Values: 5 bits: the first counter's id minus VT_RAW_FIRST_ID, which is not 0, and a bit that tells whether one
  * word is all:
