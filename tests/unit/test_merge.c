@@ -18,6 +18,7 @@
 #include "collector-plugin/raw/writer.h"
 #include "stf/stf.h"
 #include "tests/lib/check.h"
+#include "tests/lib/raw_head.h"
 
 /* In place of the C library's: the same identity for every trace, so that their bytes can be compared. */
 ssize_t getrandom(void *p, size_t n, unsigned flags);
@@ -438,19 +439,6 @@ static void four_ranks(int stray)
 	}
 }
 
-/* As if rank k had run on a node of that name, where it sampled the node. */
-static void on_node(int k, const char *name)
-{
-	struct vt_raw_head h;
-	int fd = open(path[k], O_RDWR);
-
-	CHECK(pread(fd, &h, sizeof(h), 0) == (ssize_t)sizeof(h), "read");
-	snprintf(h.host, sizeof(h.host), "%s", name);
-	h.check = vt_raw_check(&h.pid, offsetof(struct vt_raw_head, state) - offsetof(struct vt_raw_head, pid), 0);
-	CHECK(pwrite(fd, &h, sizeof(h), 0) == (ssize_t)sizeof(h), "write");
-	close(fd);
-}
-
 static const struct vt_merge_hosts *hosts;
 static int by_node, apart, whole;
 static char definitions[FILES][450];
@@ -671,9 +659,9 @@ static void bytes_of_hosts(void)
 			damage();
 		}
 		if (way[i].nodes) {
-			on_node(1, "b");
-			on_node(2, "b");
-			on_node(3, "c");
+			raw_on_node(path[1], "b");
+			raw_on_node(path[2], "b");
+			raw_on_node(path[3], "c");
 		}
 		by_node = way[i].nodes;
 		given = way[i].map ? &map : NULL;

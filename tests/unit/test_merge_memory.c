@@ -15,6 +15,7 @@
 #include "stf/stf.h"
 #include "tests/lib/check.h"
 #include "tests/lib/heap.h"
+#include "tests/lib/raw_head.h"
 
 /* In place of the C library's: the same identity for every trace, so that their bytes can be compared. */
 ssize_t getrandom(void *p, size_t n, unsigned flags);
@@ -35,19 +36,6 @@ static int shell(const char *fmt)
 
 	snprintf(command, sizeof(command), fmt, dir, dir, dir);
 	return system(command);
-}
-
-/* As if rank k had run on a node of that name. */
-static void on_node(int k, const char *name)
-{
-	struct vt_raw_head h;
-	int fd = open(path[k], O_RDWR);
-
-	CHECK(pread(fd, &h, sizeof(h), 0) == (ssize_t)sizeof(h), "read");
-	snprintf(h.host, sizeof(h.host), "%s", name);
-	h.check = vt_raw_check(&h.pid, offsetof(struct vt_raw_head, state) - offsetof(struct vt_raw_head, pid), 0);
-	CHECK(pwrite(fd, &h, sizeof(h), 0) == (ssize_t)sizeof(h), "write");
-	close(fd);
 }
 
 static void record(int k)
@@ -180,7 +168,7 @@ int main(int argc, char **argv)
 	for (i = 0; i < FILES; i++) {
 		snprintf(path[i], sizeof(path[i]), "%s/%d.raw", dir, i);
 		record(i);
-		on_node(i, i ? "b" : "a");
+		raw_on_node(path[i], i ? "b" : "a");
 	}
 	RUN(each_allocation_fails_once);
 	shell("rm -rf %s");
