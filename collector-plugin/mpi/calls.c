@@ -223,6 +223,12 @@ void *vt_mpi_next(const char *name, void *own)
 		, p = vt_comm_of(parent), OK { vt_comm_created(VT_RAW_COMM_GROUP, prefix, p, 0, tag, *fresh); })
 #define JOINED(name, lower, UPPER, params, args, prefix, parent, fresh, i, j) \
 	GROUPCOMM(name, lower, UPPER, params, args, prefix, parent, fresh, 0, i, j, 0)
+#define SPAWN(name, lower, UPPER, params, args, prefix, parent, fresh, i, j, n, commands) \
+	WRAPPER( \
+		name, params, args, 1, struct vt_comm *p = NULL;, p = vt_comm_of(parent), OK { \
+			vt_comm_created(VT_RAW_COMM_GROUP, prefix, p, 0, 0, *fresh); \
+			vt_ranks_spawned(n, (const char *const *)commands, root, comm); \
+		})
 #define COMM_FREE(name, lower, UPPER, params, args) WRAPPER(name, params, args, 1, , vt_comm_gone(*comm), )
 #define COMM_NAME(name, lower, UPPER, params, args) \
 	WRAPPER( \

@@ -271,6 +271,10 @@ enum {
 #define JOINED(name, lower, UPPER, params, args, prefix, parent, fresh, i, j) \
 	FORTRAN(name, lower, UPPER, 1, struct vt_comm *p = NULL, p = vt_comm_of(COMM(i)), \
 		vt_comm_created(VT_RAW_COMM_GROUP, prefix, p, 0, 0, COMM(j)))
+#define SPAWN(name, lower, UPPER, params, args, prefix, parent, fresh, i, j, n, commands) \
+	FORTRAN(name, lower, UPPER, 1, struct vt_comm *p = NULL, p = vt_comm_of(COMM(i)), \
+		vt_comm_created(VT_RAW_COMM_GROUP, prefix, p, 0, 0, COMM(j)); \
+		vt_ranks_spawned(0, NULL, INT(i - 1), COMM(i)))
 #define COMM_FREE(name, lower, UPPER, params, args) FORTRAN(name, lower, UPPER, 1, , vt_comm_gone(COMM(0)), )
 #define COMM_NAME(name, lower, UPPER, params, args) FORTRAN(name, lower, UPPER, 0, , , vt_comm_named(COMM(0)))
 #define IDUP(name, lower, UPPER, params, args) \

@@ -230,7 +230,7 @@ int main(void)
 END
 if ${CC:-cc} -o "$dir/last" "$dir/last.c" -pthread 2>"$dir/diff"; then
 	fresh
-	timeout 20 "$build/vtrun" -- "$dir/last" >"$dir/out" 2>"$dir/err"
+	timeout -k 5 20 "$build/vtrun" -- "$dir/last" >"$dir/out" 2>"$dir/err"
 	status=$?
 	[ $status -eq 0 ] && [ "$(cat "$dir/out")" = hello ] && trace_complete last.stf && valid last.stf
 	ok "a program whose last thread ends with pthread_exit() ends" $?

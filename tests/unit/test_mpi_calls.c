@@ -34,6 +34,7 @@ static const struct {
 #define NEWCOMM FOLLOWS
 #define GROUPCOMM FOLLOWS
 #define JOINED FOLLOWS
+#define SPAWN FOLLOWS
 #define COMM_FREE FOLLOWS
 #define IO FOLLOWS
 #define IO_BEGUN FOLLOWS

@@ -113,8 +113,11 @@ if [ "$(grep -c '^child [01] is [23] of all, sum 6$' without)" -eq 2 ]; then
 		[ "$(find . -name '*.stf' | wc -l)" -eq 2 ] && (for t in oddvt.stf oddvt-spawned-*.stf; do
 		"$build/stftool" "$t" --verify >>out 2>&1 && [ "$("$build/xstftool" "$t" 2>>out | sed -n 's/^NCPUS //p' | wc -w)" -eq 2 ] &&
 			[ -s "${t%.stf}.clk" ] && [ "$(grep -c '^INFO NUMPROCS 2$' "${t%.stf}.prot")" -eq 1 ] || exit 1
-	done)
+	done) && ! grep 'WARNING: MPI_Comm_spawn' out
 	ok "processes that MPI_Comm_spawn starts have a trace of their own" $?
+	bare "$vtrun" -- ./odd spawn && [ "$(grep -cE '^(parent|child) [01] is [0-3] of all, sum 6$' out)" -eq 4 ] && one_trace odd 2 &&
+		[ "$(grep -c 'WARNING: MPI_Comm_spawn starts ./odd, whose ranks are recorded only if it is linked with -lVT$' out)" -eq 1 ]
+	ok "and without libVT no trace, which one line says" $?
 else
 	skip "MPI_Comm_spawn" "this MPI cannot do it here"
 fi
