@@ -8,6 +8,7 @@
 #include "collector-plugin/mpi/files.h"
 #include "collector-plugin/mpi/record.h"
 #include "collector-plugin/mpi/shares.h"
+#include "collector-plugin/mpi/spawned.h"
 
 #include <dlfcn.h>
 #include <string.h>

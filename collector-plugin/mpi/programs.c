@@ -3,14 +3,12 @@
  * such a program take part in none of our collective calls, so the question whether a rank has libVT cannot be asked
  * through MPI. A rank with libVT has a raw file in the folder of the trace. The first rank that sees the files of all
  * ranks, or has waited too long, decides for all. It records its decision as a symbolic link, which is created
- * atomically and only once.
- * Ranks that MPI_Comm_spawn starts are not started by vtrun: a message says when they are not recorded. */
+ * atomically and only once. */
 #include "config.h"
 #include "collector-plugin/mpi/job.h"
 
 #include <dirent.h>
 #include <errno.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,11 +17,8 @@
 #include <unistd.h>
 
 #include "collector-plugin/core/collect.h"
-#include "collector-plugin/host/exec_target.h"
-#include "collector-plugin/host/needed.h"
 #include "collector-plugin/host/say.h"
 #include "collector-plugin/host/time.h"
-#include "collector-plugin/mpi/record.h"
 #include "collector-plugin/raw/format.h"
 #include "collector-plugin/raw/reader.h"
 #include "collector-plugin/raw/writer.h"
@@ -144,37 +139,5 @@ void vt_job_forget_decision(void)
 	if (decision[0]) {
 		unlink(decision);
 		decision[0] = '\0';
-	}
-}
-
-static int is_libvt(const char *name, void *ctx)
-{
-	(void)ctx;
-	return strncmp(name, "libVT.so", 8) == 0 || strncmp(name, "libVTfs.so", 10) == 0;
-}
-
-static int has_libvt(const char *command)
-{
-	struct tkm_err err;
-	char path[4096];
-	int status;
-
-	return vt_exec_target(command, path, sizeof(path), &status, &err) >= 0 && vt_each_needed(path, is_libvt, NULL);
-}
-
-void vt_ranks_spawned(int n, const char *const *commands, int root, MPI_Comm comm)
-{
-	static _Atomic int said;
-	int rank, i;
-
-	if (PMPI_Comm_rank(comm, &rank) != MPI_SUCCESS || rank != root) {
-		return;
-	}
-	for (i = 0; i < n && has_libvt(commands[i]); i++) {
-	}
-	if ((i < n || n == 0) && !atomic_exchange(&said, 1)) {
-		vt_say(1, "WARNING",
-			"MPI_Comm_spawn starts %s, whose ranks are recorded only if it is linked with -lVT",
-			n ? commands[i] : "a program");
 	}
 }

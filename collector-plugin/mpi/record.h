@@ -96,7 +96,5 @@ VT_HIDDEN void vt_share_prepared(struct vt_mpi_call *k, const struct vt_share *s
 /* MPI_Comm_idup: the new handle is valid when the request is complete. */
 VT_HIDDEN void vt_comm_posted(
 	struct vt_mpi_call *k, struct vt_comm *parent, uint32_t number, MPI_Request request, void *target, int fortran);
-/* programs.c: after MPI_Comm_spawn of n programs, 0: unknown ones. The root says once that ranks without libVT are not recorded. */
-VT_HIDDEN void vt_ranks_spawned(int n, const char *const *commands, int root, MPI_Comm comm);
 
 #endif
