@@ -342,10 +342,12 @@ static void print_name(const char *name)
 	putchar('\n');
 }
 
-/* Prints the names for the numbers in the lines. */
+/* Prints the names for the numbers in the lines, and what the trace says to be missing: statistics may be of that
+ * alone. */
 static void explain_lines(const struct stt_trace *t)
 {
 	const struct stf_record *rec;
+	const char *cls, *text;
 	char buf[1024];
 	uint32_t p, k;
 	size_t i;
@@ -358,6 +360,12 @@ static void explain_lines(const struct stt_trace *t)
 		for (k = 0; k < t->threads[p] && k <= 0x7fff; k++) {
 			printf("# thread %" PRIu32 " = %s\n", STF_WILLY(p, k),
 				stt_willy_name(t, STF_WILLY(p, k), buf, sizeof(buf)));
+		}
+	}
+	for (i = 0; stf_reader_info(t->r, i, &cls, &text) == 0; i++) {
+		if (!strcmp(cls, "missing")) {
+			fputs("# missing = ", stdout);
+			print_name(text);
 		}
 	}
 	for (i = 0; (rec = stf_reader_record(t->r, STF_ID_function_definition, i)); i++) {

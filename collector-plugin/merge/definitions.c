@@ -150,25 +150,26 @@ int vt_merge_read_definitions(struct vt_merge *m)
 /* ---- second reading: into the trace ---- */
 
 /* A class, as "parent:name", written when it occurs first. */
+/* Returns the id of a class in the trace, defined now if it was not before; 0: no memory. */
+static uint32_t class_id(struct context *c, const char *full, uint32_t parent)
+{
+	struct vt_merge_name *e = vt_merge_name_entry(&c->m->classes, full);
+
+	if (e && !e->id) {
+		e->id = stf_writer_class(c->m->w, full, parent);
+	}
+	return e ? e->id : 0;
+}
+
 static int see_class(struct context *c, const struct vt_raw_def *d)
 {
-	uint32_t parent = vt_merge_id(&c->f->classes, d->parent);
-	struct vt_merge_name *e;
+	uint32_t parent = vt_merge_id(&c->f->classes, d->parent), id;
 	const char *above = parent ? vt_merge_name_of(&c->m->classes, parent) : NULL;
 	char full[2000];
 
 	snprintf(full, sizeof(full), "%s%s%s", above ? above : "", above ? ":" : "", d->name);
-	e = vt_merge_name_entry(&c->m->classes, full);
-	if (!e) {
-		return -1;
-	}
-	if (!e->id) {
-		e->id = stf_writer_class(c->m->w, full, parent);
-		if (!e->id) {
-			return -1;
-		}
-	}
-	return set_id(c->f, &c->f->classes, d->id, e->id);
+	id = class_id(c, full, parent);
+	return id ? set_id(c->f, &c->f->classes, d->id, id) : -1;
 }
 
 static const char *class_name(const struct vt_merge *m, uint32_t id)
@@ -238,33 +239,46 @@ static int see_counter(struct context *c, const struct vt_raw_def *d)
 	return set_id(c->f, &c->f->counters, d->id, e->id);
 }
 
-static int see_function(struct context *c, const struct vt_raw_def *d, const char *name)
+/* Returns the id of a function in the trace, defined now if it was not before; 0: no memory. */
+static uint32_t function_id(struct context *c, uint32_t classid, const char *name)
 {
-	struct stf_function_definition s = { 0 };
+	struct stf_function_definition s = { .classid = classid };
 	struct vt_merge_name *e;
 	char key[4200];
 	int n;
 
-	s.classid = vt_merge_id(&c->f->classes, d->parent);
 	n = snprintf(key, sizeof(key), "%u\1%.4100s", s.classid, name);
 	if (c->m->o->symbols_apart) {
 		snprintf(key + n, sizeof(key) - (size_t)n, "\1%u", c->f->process);
 	}
 	e = vt_merge_name_entry(&c->m->functions, key);
 	if (!e) {
-		return -1;
+		return 0;
 	}
 	if (!e->id) {
 		e->id = s.id = ++c->m->next_function;
 		s.name = stf_writer_string(c->m->w, name);
 		if (!s.name || stf_write_function_definition(c->m->w, &s) < 0) {
-			return -1;
+			return 0;
 		}
 	}
-	if (!strcmp(name, "others") && !strcmp(class_name(c->m, s.classid), "Statistics")) {
-		c->m->others_function = e->id;
-	}
-	return set_id(c->f, &c->f->functions, d->id, e->id);
+	return e->id;
+}
+
+static int see_function(struct context *c, const struct vt_raw_def *d, const char *name)
+{
+	uint32_t id = function_id(c, vt_merge_id(&c->f->classes, d->parent), name);
+
+	return id ? set_id(c->f, &c->f->functions, d->id, id) : -1;
+}
+
+static int see_statistics(struct context *c, const struct vt_raw_def *d)
+{
+	uint32_t function = d->row.function ? vt_merge_id(&c->f->functions, d->row.function)
+					    : function_id(c, class_id(c, "Statistics", 0), "others");
+
+	c->f->late += d->parent ? d->row.t.count - d->row.t.more : 0;
+	return d->row.function || function ? vt_merge_see_statistics(c->m, c->f, d, function) : -1;
 }
 
 static uint32_t file_id(struct vt_merge *m, const char *file)
@@ -483,7 +497,7 @@ static int second_reading(const struct vt_raw_def *d, void *ctx)
 	case VT_RAW_DEF_FUNCTION:
 		return see_function(c, d, d->name);
 	case VT_RAW_DEF_STATISTICS:
-		return vt_merge_see_statistics(c->m, c->f, d);
+		return see_statistics(c, d);
 	case VT_RAW_DEF_OBJECT:
 		return vt_merge_see_object(c->f, d);
 	case VT_RAW_DEF_FUNCTION_AT:

@@ -289,8 +289,12 @@ static void say_losses(struct vt_merge *m, const struct vt_merge_file *f)
 	const struct vt_raw_damage *d = f->host ? &f->damage : vt_raw_file_damage(f->raw);
 	const struct vt_raw_head *h = f->head;
 	const char *path = f->there ? f->there : vt_raw_file_path(f->raw);
+	char late[80] = "";
 	double at;
 
+	if (f->late) {
+		snprintf(late, sizeof(late), "; the statistics have %llu calls of these", (unsigned long long)f->late);
+	}
 	m->out->lost += h->lost;
 	m->out->overwritten += h->overwritten;
 	m->out->damaged += d->blocks;
@@ -301,12 +305,12 @@ static void say_losses(struct vt_merge *m, const struct vt_merge_file *f)
 	}
 	if (h->stop) {
 		at = (double)(cal_map_at(f->map, ltick(h->stop_tick)).v - m->origin) * m->period_s;
-		missing(m, "process %u: no place for records from %.6f s on: %s; %llu records are missing", f->process,
-			at,
+		missing(m, "process %u: no place for records from %.6f s on: %s; %llu records are missing%s",
+			f->process, at,
 			h->stop == EFBIG             ? "the raw file reached FLUSH-LIMIT or the limit on file sizes"
 				: h->stop == ENOBUFS ? "MEM-MAXBLOCKS were full and AUTOFLUSH is off"
 						     : strerror((int)h->stop),
-			(unsigned long long)h->lost);
+			(unsigned long long)h->lost, late);
 	} else if (h->lost) {
 		missing(m, "process %u: %llu records are missing", f->process, (unsigned long long)h->lost);
 	}

@@ -46,9 +46,10 @@ static void add(uint64_t *to, const uint64_t *v, int first)
 
 /* The row that a definition adds to. NULL: no memory. */
 static struct vt_merge_row *row_of(
-	struct vt_merge *m, const struct vt_merge_file *f, const struct vt_raw_def *d, int others)
+	struct vt_merge *m, const struct vt_merge_file *f, const struct vt_raw_def *d, uint32_t function)
 {
 	const struct vt_raw_row *r = &d->row;
+	int others = r->function == 0;
 	struct vt_merge_row *p;
 	struct vt_merge_name *e;
 	char key[120];
@@ -70,7 +71,7 @@ static struct vt_merge_row *row_of(
 	p = &m->row[m->n_rows++];
 	*p = (struct vt_merge_row){ .f = f,
 		.willy = STF_WILLY(f->process, d->id),
-		.function = vt_merge_id(&f->functions, r->function),
+		.function = function,
 		.communicator = r->communicator,
 		.kind = r->kind,
 		.peer = r->peer,
@@ -80,14 +81,14 @@ static struct vt_merge_row *row_of(
 	return p;
 }
 
-int vt_merge_see_statistics(struct vt_merge *m, const struct vt_merge_file *f, const struct vt_raw_def *d)
+int vt_merge_see_statistics(
+	struct vt_merge *m, const struct vt_merge_file *f, const struct vt_raw_def *d, uint32_t function)
 {
-	uint32_t function = vt_merge_id(&f->functions, d->row.function);
-	int others = function && function == m->others_function, i;
 	struct vt_merge_row *r;
 	uint64_t in[3], ex[3];
+	int i;
 
-	if (d->row.kind >= VT_RAW_ROW_KINDS || !(r = row_of(m, f, d, others))) {
+	if (d->row.kind >= VT_RAW_ROW_KINDS || !(r = row_of(m, f, d, function))) {
 		return d->row.kind >= VT_RAW_ROW_KINDS ? 0 : -1;
 	}
 	for (i = 0; i < 3; i++) {
@@ -98,7 +99,7 @@ int vt_merge_see_statistics(struct vt_merge *m, const struct vt_merge_file *f, c
 	add(r->exclusive, ex, r->count == 0);
 	r->count += d->row.t.count;
 	r->more += d->row.t.more;
-	r->bytes += others ? d->row.bytes : 0;
+	r->bytes += r->others ? d->row.bytes : 0;
 	return 0;
 }
 

@@ -69,6 +69,7 @@ struct vt_merge_file {
 	uint32_t set;       /* the set of the trace's files that its records go to */
 	uint32_t node_set;  /* the set that records of its node go to: that of the lowest process on the node */
 	unsigned of_groups; /* whether it defines counters of groups: VT_MERGE_OF_NODE, VT_MERGE_OF_GROUPS */
+	uint64_t late;      /* calls that STATISTICS counted instead of events, after FLUSH-LIMIT */
 	int discarded;      /* PROCESS no, discard: only its records of groups are wanted */
 	int went_on;        /* the process went on as another program by exec, and that has a file, too */
 	uint32_t node;      /* number of its node, from 0 */
@@ -120,7 +121,6 @@ struct vt_merge {
 	struct vt_merge_row *row;
 	size_t n_rows, room_rows;
 	struct tkm_table row_names;
-	uint32_t others_function; /* id of the function that stands for those without a row of their own */
 	uint64_t stacks, in_stacks,
 		without_line; /* call stacks, places in them, and those whose source line is unknown */
 	struct vt_merge_repairs repairs;

@@ -85,7 +85,8 @@ static int end(struct vt_raw *r, struct pack *p)
 		/* one copy is enough */
 		rc = write_copy(r, &r->copy[i], p) == 0 ? 0 : rc;
 	}
-	if (rc < 0) {
+	/* the caller keeps statistics that found no room */
+	if (rc < 0 && p->bytes[0] != VT_RAW_DEF_STATISTICS) {
 		atomic_fetch_add_explicit(&r->head->lost, 1, memory_order_relaxed);
 	}
 	vt_unlock(&r->lock);
@@ -143,13 +144,13 @@ int vt_raw_function_at(struct vt_raw *r, uint32_t id, uint32_t classid, uint32_t
 	return end(r, &p);
 }
 
-int vt_raw_statistics(struct vt_raw *r, uint32_t thread, const struct vt_raw_row *row)
+int vt_raw_statistics(struct vt_raw *r, uint32_t thread, int late, const struct vt_raw_row *row)
 {
 	struct pack p;
 
 	begin(&p, VT_RAW_DEF_STATISTICS);
 	put32(&p, thread);
-	put32(&p, 0);
+	put32(&p, (uint32_t)late);
 	put(&p, row, sizeof(*row));
 	return end(r, &p);
 }

@@ -153,7 +153,7 @@ enum vt_raw_type {
 	VT_RAW_DEF_CLOCK = 37,       /* int64_t tick, realtime_ns, monotonic_ns, raw_ns */
 	VT_RAW_DEF_INFO = 38,        /* class, text */
 	VT_RAW_DEF_SCL = 39,         /* uint32_t id, line; file */
-	VT_RAW_DEF_STATISTICS = 50,  /* uint32_t thread, 0; struct vt_raw_row: to be added up */
+	VT_RAW_DEF_STATISTICS = 50,  /* uint32_t thread, late; struct vt_raw_row: to be added up */
 	VT_RAW_DEF_OBJECT = 41,      /* uint32_t id, bytes of the build id; build id[32]; path */
 	VT_RAW_DEF_FUNCTION_AT = 42, /* uint32_t id, class, object, demangle; uint64_t offset; name or "" */
 	VT_RAW_DEF_SCOPE = 40,       /* uint32_t id, class, scl1, scl2; name */
@@ -193,11 +193,11 @@ enum vt_raw_row_kind {
 	VT_RAW_ROW_KINDS
 };
 struct vt_raw_row {
-	uint32_t function;
+	uint32_t function;     /* 0: all that have no row of their own */
 	uint32_t communicator; /* its definition; 0: VT_RAW_ROW_CALL */
 	int32_t peer;          /* rank in it, of the remote group where there is one */
 	uint32_t kind;         /* enum vt_raw_row_kind */
-	uint64_t bytes;        /* of one message or share; of the function "others": the sum over all */
+	uint64_t bytes;        /* of one message or share; function 0: the sum over all */
 	struct vt_raw_times t;
 };
 

@@ -274,10 +274,12 @@ int vt_collect_names(struct vt_collector *c, const char *argv0, struct tkm_err *
 static void say_stopped(const char *path, int why)
 {
 	vt_say(1, "WARNING",
-		"no place for more records in %s: %s. The program goes on, records are lost and counted; see %s", path,
+		"no place for more records in %s: %s. The program goes on%s, records are lost and counted; see %s",
+		path,
 		why == ENOBUFS         ? "MEM-MAXBLOCKS is reached"
 			: why == EFBIG ? "FLUSH-LIMIT is reached"
 				       : strerror(why),
+		why == EFBIG ? " with statistics only" : "",
 		why == ENOBUFS         ? "MEM-MAXBLOCKS and AUTOFLUSH"
 			: why == EFBIG ? "FLUSH-LIMIT"
 				       : "FLUSH-PREFIX for another folder");

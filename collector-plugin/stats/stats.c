@@ -16,18 +16,19 @@ struct life {
 	int64_t inclusive;
 };
 
-enum { RECENT = 64 };
+enum { RECENT = 64, LATE_ROWS = 512, LONGEST_SECONDS = 32 };
 
 struct vt_stats {
 	struct vt_collect *c;
 	struct vt_stats *next;
-	int thread;
+	int thread, late;
 	uint32_t n, used;        /* n: rows, a power of two; used: rows with a function */
 	int64_t written, second; /* written: tick of the last writing; second: ticks per second */
+	int64_t period;          /* from one writing to the next, ticks */
 	/* rows of calls, by the low bits of their functions: most calls find theirs here */
 	struct vt_raw_row *recent[RECENT];
 	struct life *life;                        /* [n]; NULL: THROTTLE is off */
-	struct vt_raw_row rest[VT_RAW_ROW_KINDS]; /* for everything that has no row of its own */
+	struct vt_raw_row rest[VT_RAW_ROW_KINDS]; /* for everything that has no row of its own: function 0 */
 	struct vt_raw_row row[];                  /* function 0: free. Counts and times since the last writing */
 };
 
@@ -74,14 +75,14 @@ static size_t size_of(const struct vt_stats *s)
 	return sizeof(*s) + s->n * (sizeof(s->row[0]) + (s->life ? sizeof(*s->life) : 0));
 }
 
-struct vt_stats *vt_stats_thread(struct vt_collect *c, int thread, uint32_t others)
+struct vt_stats *vt_stats_thread(struct vt_collect *c, int thread, int late)
 {
-	size_t size = sizeof(struct vt_stats) +
-		(size_t)rows_wanted * (sizeof(struct vt_raw_row) + (throttle.calls ? sizeof(struct life) : 0));
+	uint32_t n = late ? LATE_ROWS : (uint32_t)rows_wanted, i;
+	size_t size =
+		sizeof(struct vt_stats) + n * (sizeof(struct vt_raw_row) + (throttle.calls ? sizeof(struct life) : 0));
 	struct vt_stats *s;
-	uint32_t i;
 
-	if (!rows_wanted) {
+	if (!n) {
 		return NULL;
 	}
 	s = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -90,16 +91,16 @@ struct vt_stats *vt_stats_thread(struct vt_collect *c, int thread, uint32_t othe
 	}
 	s->c = c;
 	s->thread = thread;
-	s->second = (int64_t)vt_timer_of(c)->hz;
+	s->late = late;
+	s->second = s->period = (int64_t)vt_timer_of(c)->hz;
 	for (i = 0; i < VT_RAW_ROW_KINDS; i++) {
-		s->rest[i].function = others;
 		s->rest[i].kind = i;
 	}
 	for (i = 0; i < RECENT; i++) {
 		s->recent[i] = &s->rest[VT_RAW_ROW_CALL];
 	}
-	s->n = (uint32_t)rows_wanted;
-	s->life = throttle.calls ? (struct life *)(void *)&s->row[rows_wanted] : NULL;
+	s->n = n;
+	s->life = throttle.calls ? (struct life *)(void *)&s->row[n] : NULL;
 	vt_lock(&lock);
 	s->next = all;
 	all = s;
@@ -107,11 +108,13 @@ struct vt_stats *vt_stats_thread(struct vt_collect *c, int thread, uint32_t othe
 	return s;
 }
 
+/* A row that found no room waits for the next writing, as long as it can count. */
 static void write_row(struct vt_stats *s, struct vt_raw_row *r)
 {
-	if (r->t.count) {
-		vt_raw_statistics(vt_raw_of(s->c), (uint32_t)s->thread, r);
+	if (r->t.count &&
+		(vt_raw_statistics(vt_raw_of(s->c), (uint32_t)s->thread, s->late, r) == 0 || r->t.count >> 31)) {
 		r->t = (struct vt_raw_times){ 0 };
+		r->bytes = r->function ? r->bytes : 0;
 	}
 }
 
@@ -124,7 +127,6 @@ static void write_rows(struct vt_stats *s)
 	}
 	for (i = 0; i < VT_RAW_ROW_KINDS; i++) {
 		write_row(s, &s->rest[i]);
-		s->rest[i].bytes = 0;
 	}
 }
 
@@ -190,8 +192,9 @@ static inline void add_times(
 	widen(r->t.inclusive, inclusive, r->t.count);
 	widen(r->t.exclusive, exclusive, r->t.count);
 	r->t.count++;
-	if (__builtin_expect(now - s->written > s->second, 0)) {
+	if (__builtin_expect(now - s->written > s->period, 0)) {
 		s->written = now;
+		s->period += s->late && s->period < LONGEST_SECONDS * s->second ? s->period / 16 : 0;
 		write_rows(s);
 	}
 }

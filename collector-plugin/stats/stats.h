@@ -19,9 +19,10 @@ VT_HIDDEN int vt_stats_wanted(void);
  * the calls took less than the limit on average. */
 VT_HIDDEN int vt_stats_throttles(void);
 VT_HIDDEN void vt_stats_throttle(unsigned long long calls, double seconds, void (*stop)(uint32_t function));
-/* Makes a table for the calling thread; NULL: STATISTICS is off, or no memory. `others`: the function that stands for
- * those without a row of their own. */
-VT_HIDDEN struct vt_stats *vt_stats_thread(struct vt_collect *c, int thread, uint32_t others);
+/* Makes a table for the calling thread; NULL: STATISTICS is off, or no memory. late: it counts what is left out after FLUSH-LIMIT, whether
+ * STATISTICS is on or not. Its rows are written more and more rarely, up to once in 32 s, because the file has little
+ * room left. */
+VT_HIDDEN struct vt_stats *vt_stats_thread(struct vt_collect *c, int thread, int late);
 /* A call, or one of several communications in it, has ended at `now`. The arguments are the key of its row (with t:
  * 0), and the ticks with and without what it called. */
 VT_HIDDEN void vt_stats_add(

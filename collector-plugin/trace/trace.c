@@ -4,6 +4,7 @@
 #include "config.h"
 #include "collector-plugin/trace/trace.h"
 
+#include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -95,8 +96,7 @@ static int thread_begins(struct vt_collect *c, struct vt_thread *t)
 		own->end = own->frame + ROOM;
 		own->stream = t->stream;
 		find_stack(own, t->tid == getpid());
-		own->stats = vt_stats_wanted() ? vt_stats_thread(c, t->number, vt_function(c, "Statistics", "others"))
-					       : NULL;
+		own->stats = vt_stats_thread(c, t->number, 0);
 		if (is_on("ENTER-USERCODE")) {
 			enter_usercode(c, t, own);
 		}
@@ -151,6 +151,19 @@ void vt_trace_communicates(enum vt_raw_row_kind kind, uint32_t communicator, int
 		(struct vt_raw_row){ .communicator = communicator, .peer = peer, .kind = kind, .bytes = bytes };
 }
 
+/* FLUSH-LIMIT is reached: from now on calls that are left out of the raw file are counted by STATISTICS. */
+static __attribute__((noinline)) void begin_to_count(struct vt_trace_thread *t)
+{
+	struct vt_collect *c = vt_tls.collect;
+
+	/* a program that has given up system calls can get no memory */
+	if (!t->counts_lost && vt_raw_stopped(vt_raw_of(c)) == EFBIG && !vt_lock_is_without_calls()) {
+		vt_trace_not_plain(t);
+		t->counts_lost = 1;
+		t->stats = vt_stats_thread(c, vt_tls.thread->number, 1);
+	}
+}
+
 /* Counts the call of frame f, which has ended and is not on the stack any more. */
 static void count_call(struct vt_trace_thread *t, const struct vt_trace_frame *f, int64_t now)
 {
@@ -159,7 +172,9 @@ static void count_call(struct vt_trace_thread *t, const struct vt_trace_frame *f
 	if (f->start == 0) {
 		return; /* entered before STATISTICS was on */
 	}
-	if (t->n_communications && t->communicating == t->top) {
+	if (t->counts_lost && f->how.recorded != VT_TRACE_LOST) {
+		t->n_communications = 0;
+	} else if (t->n_communications && t->communicating == t->top) {
 		count_communications(t, f, now, inclusive);
 	} else {
 		vt_stats_call(t->stats, f->function, now, inclusive, inclusive - f->inner);
@@ -303,6 +318,9 @@ static inline void record_enter(struct vt_trace_thread *t, struct vt_trace_frame
 			vt_raw_short_code(f->function));
 	}
 	f->how.recorded = recorded_or_lost(rc);
+	if (__builtin_expect(rc != 0 && !t->stats, 0)) {
+		begin_to_count(t);
+	}
 	if (!f->how.ruled || vt_trace_verdict(f->function)->count) {
 		vt_trace_sample(now);
 	}
@@ -375,8 +393,8 @@ static inline int to_record(struct vt_trace_thread *t, struct vt_trace_frame *f,
 /* Sets the limits up to which enter and leave are one record each and nothing else. */
 static void update_plain_limits(struct vt_trace_thread *t)
 {
-	int more = t->owed || t->beyond || t->folded || vt_has_windows(vt_tls.collect) || !t->stream ||
-		!vt_trace_wanted || !tmr_is_counter(vt_timer_of(vt_tls.collect));
+	int more = t->owed || t->beyond || t->folded || t->counts_lost || vt_has_windows(vt_tls.collect) ||
+		!t->stream || !vt_trace_wanted || !tmr_is_counter(vt_timer_of(vt_tls.collect));
 
 	t->plain = more || t->stats ? t->frame : t->end;
 	t->counted = more || !t->stats || vt_stats_throttles() ? t->frame : t->end;

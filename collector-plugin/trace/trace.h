@@ -70,6 +70,7 @@ struct vt_trace_thread {
 	uint64_t owed;          /* leaves that were lost, of states whose enter is in the raw file */
 	uint64_t beyond;        /* states nested beyond the room; they are not recorded */
 	struct vt_stats *stats; /* NULL: STATISTICS is off */
+	int counts_lost;        /* 1: it counts only the calls that are left out since FLUSH-LIMIT was reached */
 	/* what the call of MPI at `communicating` has sent and received so far */
 	struct vt_raw_row *communication;
 	uint32_t n_communications, communications;

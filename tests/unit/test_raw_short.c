@@ -82,7 +82,7 @@ static void define_each(struct vt_raw *r)
 	const uint8_t build_id[3] = { 31, 32, 33 };
 	int bad;
 
-	bad = vt_raw_class(r, 1, 2, "class") | vt_raw_function(r, 3, 4, "function") | vt_raw_statistics(r, 5, &row) |
+	bad = vt_raw_class(r, 1, 2, "class") | vt_raw_function(r, 3, 4, "function") | vt_raw_statistics(r, 5, 1, &row) |
 		vt_raw_object(r, 6, build_id, 3, "/lib/o.so") | vt_raw_function_at(r, 7, 8, 9, 1, 1ull << 34, "at") |
 		vt_raw_scl(r, 10, 11, "a.c") | vt_raw_stack(r, 12, place, 2) |
 		vt_raw_scope(r, 13, 14, 15, 16, "scope") | vt_raw_file_name(r, 17, 18, "/data/f") |
@@ -109,7 +109,7 @@ static void every_definition_comes_back(void)
 	CHECK_STR(text,
 		"32 1 2 class\n"
 		"36 3 4 function\n"
-		"50 5 0  5 6 -7 1 1099511627776 9 8 3 -5\n"
+		"50 5 1  5 6 -7 1 1099511627776 9 8 3 -5\n"
 		"41 6 0 /lib/o.so 3 31 33\n"
 		"42 7 8 at 9 1 17179869184\n"
 		"39 10 11 a.c\n"

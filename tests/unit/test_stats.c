@@ -6,7 +6,7 @@
 
 #include "tests/lib/check.h"
 
-enum { KEYS = 40, OTHERS = 999 };
+enum { KEYS = 40, OTHERS = 0 };
 
 static struct tmr_timer timer = { .hz = 1e6 };
 static struct vt_collect collect = { .timer_ = &timer };
@@ -20,7 +20,7 @@ struct sum {
 
 static struct sum sums[KEYS + VT_RAW_ROW_KINDS];
 static size_t n_sums;
-static int rows_written;
+static int rows_written, no_room, told_late;
 
 static void add_up(int64_t *v, const int64_t *more, uint64_t count)
 {
@@ -29,12 +29,16 @@ static void add_up(int64_t *v, const int64_t *more, uint64_t count)
 	v[2] += more[2];
 }
 
-int vt_raw_statistics(struct vt_raw *r, uint32_t thread, const struct vt_raw_row *row)
+int vt_raw_statistics(struct vt_raw *r, uint32_t thread, int late, const struct vt_raw_row *row)
 {
 	struct vt_raw_row *to;
 	size_t i;
 
 	(void)r;
+	told_late = late;
+	if (no_room) {
+		return -1;
+	}
 	CHECK(thread == 5 && row->t.count > 0, "thread %u", thread);
 	rows_written++;
 	for (i = 0; i < n_sums &&
@@ -89,14 +93,14 @@ static void off_and_too_few(void)
 	struct vt_stats *s;
 
 	begin(0);
-	CHECK(!vt_stats_wanted() && !vt_stats_thread(&collect, 5, OTHERS), "off");
+	CHECK(!vt_stats_wanted() && !vt_stats_thread(&collect, 5, 0), "off");
 	vt_stats_thread_ends(NULL);
 	begin(5);
-	s = vt_stats_thread(&collect, 5, OTHERS);
+	s = vt_stats_thread(&collect, 5, 0);
 	CHECK(vt_stats_wanted() && s && s->n == 8, "%u rows", s ? s->n : 0);
 	vt_stats_thread_ends(s);
 	begin(8);
-	s = vt_stats_thread(&collect, 5, OTHERS);
+	s = vt_stats_thread(&collect, 5, 0);
 	CHECK(s && s->n == 8, "%u rows", s ? s->n : 0);
 	vt_stats_thread_ends(s);
 	CHECK_INT(rows_written, 0);
@@ -187,7 +191,7 @@ static void all_adds_up(void)
 		int i;
 
 		begin(sizes[k]);
-		s = vt_stats_thread(&collect, 5, OTHERS);
+		s = vt_stats_thread(&collect, 5, 0);
 		draw(s, &d);
 		CHECK(rows_written > 10, "nothing is written each second: %d", rows_written);
 		vt_stats_thread_ends(s);
@@ -228,7 +232,7 @@ static void what_takes_little_is_stopped(void)
 	begin(16);
 	vt_stats_throttle(100, 10e-6, stop);
 	CHECK(vt_stats_throttles(), "THROTTLE");
-	s = vt_stats_thread(&collect, 5, OTHERS);
+	s = vt_stats_thread(&collect, 5, 0);
 	/* 9 ticks each on average, and 10 of another: just not little */
 	for (i = 0; i < 99; i++) {
 		vt_stats_call(s, 1, i, 9, 9);
@@ -253,14 +257,50 @@ static void what_takes_little_is_stopped(void)
 	CHECK(!vt_stats_throttles(), "THROTTLE off");
 }
 
+/* After FLUSH-LIMIT a table exists without STATISTICS, too. Its rows are written more and more rarely, and wait when there is no room. */
+static void after_the_limit(void)
+{
+	int64_t second = (int64_t)timer.hz, now, before = 0, gap = 0;
+	struct vt_stats *s;
+	int writings = 0;
+
+	begin(0);
+	s = vt_stats_thread(&collect, 5, 1);
+	CHECK(s && s->n == 512, "%u rows", s ? s->n : 0);
+	for (now = 0; now < 3600 * second; now += second / 4) {
+		vt_stats_call(s, 3, now, 5, 4);
+		if (rows_written > writings) {
+			CHECK(told_late && now - before >= gap && now - before <= 35 * second, "%d: %g s after %g s",
+				writings, (double)(now - before) / timer.hz, (double)gap / timer.hz);
+			gap = now - before > 0 ? now - before - second / 2 : 0;
+			before = now;
+			writings = rows_written;
+		}
+	}
+	CHECK(writings > 100 && writings < 250, "written %d times in an hour", writings);
+	no_room = 1;
+	vt_stats_call(s, 3, now + 100 * second, 5, 4);
+	no_room = 0;
+	vt_stats_thread_ends(s);
+	CHECK_INT(sum_of(3, VT_RAW_ROW_CALL, 0, 0)->t.count, 3600 * 4 + 1);
+	CHECK_INT(sum_of(3, VT_RAW_ROW_CALL, 0, 0)->t.inclusive[2], 5 * (3600 * 4 + 1));
+	begin(16);
+	s = vt_stats_thread(&collect, 5, 0);
+	for (now = 0; now < 100 * second; now += second / 4) {
+		vt_stats_call(s, 3, now, 5, 4);
+	}
+	CHECK(!told_late && rows_written >= 75, "with STATISTICS every second: %d times in 100 s", rows_written);
+	vt_stats_thread_ends(s);
+}
+
 static void the_end_of_the_run(void)
 {
 	struct vt_raw_row key = { .function = 3 };
 	struct vt_stats *s, *t;
 
 	begin(16);
-	s = vt_stats_thread(&collect, 5, OTHERS);
-	t = vt_stats_thread(&collect, 5, OTHERS);
+	s = vt_stats_thread(&collect, 5, 0);
+	t = vt_stats_thread(&collect, 5, 0);
 	vt_stats_call(s, 3, 1, 5, 4);
 	vt_stats_call(s, 3, 2, 5, 4);
 	vt_stats_add(t, &key, 2, 7, 6);
@@ -273,7 +313,7 @@ static void the_end_of_the_run(void)
 	CHECK(rows_written == 2, "what comes after the end is not counted: %d rows", rows_written);
 	/* who ends the program in a signal handler may have interrupted the one that holds the lock */
 	begin(16);
-	t = vt_stats_thread(&collect, 5, OTHERS);
+	t = vt_stats_thread(&collect, 5, 0);
 	vt_stats_call(t, 3, 1, 5, 4);
 	vt_lock(&lock);
 	vt_stats_finish();
@@ -294,6 +334,7 @@ int main(int argc, char **argv)
 	RUN(off_and_too_few);
 	RUN(all_adds_up);
 	RUN(what_takes_little_is_stopped);
+	RUN(after_the_limit);
 	RUN(the_end_of_the_run);
 	return check_end();
 }

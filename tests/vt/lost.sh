@@ -28,14 +28,29 @@ exact()
 	wait $pid && "$build/stftool" l.stf --verify >verify 2>&1 && "$build/stftool" l.stf --dump >dump 2>>err &&
 		events=$(sed -n 's/^\([0-9]*\) events$/\1/p' out) && recorded=$(grep -c ' ENTER \| LEAVE ' dump) &&
 		closed=$(sed -n 's/^INFO .*"\([0-9]*\) states \(were open\|seem to last\).*/\1/p' dump | awk '{ n += $1 } END { print n + 0 }') &&
-		missing=$(sed -n 's/^INFO .* \([0-9]*\) records are missing"$/\1/p' dump) && [ "${missing:=0}" -ge "$least" ] &&
+		missing=$(sed -n 's/^INFO .* \([0-9]*\) records are missing\(; the statistics .*\)*"$/\1/p' dump) && [ "${missing:=0}" -ge "$least" ] &&
 		[ $((recorded - closed + missing)) -eq "$events" ] && grep -q "^INFO RECORDED .*, $missing records lost" l.prot
 	ok "$name: $((recorded - closed)) events are in the trace, $missing are missing, $events were made" $?
 }
+
+# counted OPEN: the calls in the trace and those that the statistics have instead are all calls, OPEN of which have no end of their own
+counted()
+{
+	"$build/stftool" l.stf --print-statistics >lines 2>>err && rows=$(grep -v '^#' lines | awk -F: '{ n += $6 } END { print n + 0 }') &&
+		said=$(sed -n 's/^# missing = .* records are missing; the statistics have \([0-9]*\) calls of these$/\1/p' lines) &&
+		enters=$(grep -c ' ENTER ' dump) && [ "$rows" -gt 1000 ] && [ "$rows" -eq "$said" ] && [ $((enters + rows)) -eq $((events / 2 + $1)) ]
+	ok "... $enters calls are in the trace, $rows in the statistics instead" $?
+}
 exact "nothing is lost, the program ends inside a call" 0 10000 exit
 exact "FLUSH-LIMIT" 1000000 500000 return --flush-limit 1MB
+counted 0
+grep -c 'no place for more records in .*: FLUSH-LIMIT is reached. The program goes on with statistics only' err >count && [ "$(cat count)" -eq 1 ]
+ok "... one message says so" $?
 exact "FLUSH-LIMIT, the program ends inside a call" 1000000 500000 exit --flush-limit 1MB
+counted 1
 exact "FLUSH-LIMIT, with STATISTICS" 1000000 500000 return --flush-limit 1MB --statistics on
+[ "$("$build/stftool" l.stf --print-statistics | grep -v '^#' | awk -F: '{ n += $6 } END { print n + 0 }')" -eq $((events / 2)) ]
+ok "... which have all calls" $?
 exact "MEM-MAXBLOCKS without AUTOFLUSH" 1000000 500000 return --mem-blocksize 65536 --mem-maxblocks 8 --autoflush off
 exact "nested more deeply than there is room for" 60000 100000 deep
 : >full

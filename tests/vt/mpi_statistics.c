@@ -12,7 +12,8 @@ static char out[70000], in[SIZES][70000];
 
 int main(int argc, char **argv)
 {
-	int rank, n, i, k, more = argc > 1 ? atoi(argv[1]) : 0, sum, one = 1;
+	int rank, n, i, k, more = argc > 1 ? atoi(argv[1]) : 0, rounds = argc > 2 ? atoi(argv[2]) : ROUNDS, sum,
+			   one = 1;
 	MPI_Request r[2 * SIZES];
 	MPI_Comm half;
 
@@ -20,7 +21,7 @@ int main(int argc, char **argv)
 	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
 	MPI_Comm_size(MPI_COMM_WORLD, &n);
 	MPI_Comm_split(MPI_COMM_WORLD, rank % 2, rank, &half);
-	for (i = 0; i < ROUNDS; i++) {
+	for (i = 0; i < rounds; i++) {
 		for (k = 0; k < SIZES; k++) {
 			MPI_Irecv(in[k], size_of[k], MPI_CHAR, (rank + n - 1) % n, k, MPI_COMM_WORLD, &r[k]);
 			MPI_Isend(out, size_of[k], MPI_CHAR, (rank + 1) % n, k, MPI_COMM_WORLD, &r[SIZES + k]);
@@ -41,10 +42,10 @@ int main(int argc, char **argv)
 	if (rank == 0) {
 		for (i = 0; i < n; i++) {
 			for (k = 0; k < SIZES; k++) {
-				printf("%d %d %d %d\n", i, (i + 1) % n, size_of[k], ROUNDS);
+				printf("%d %d %d %d\n", i, (i + 1) % n, size_of[k], rounds);
 			}
-			printf("%d %d 24 %d\n", i, (i + 1) % n, ROUNDS);
-			printf("%d Bcast 400 %d\n%d Allreduce 8 %d\n", i, ROUNDS, i, ROUNDS);
+			printf("%d %d 24 %d\n", i, (i + 1) % n, rounds);
+			printf("%d Bcast 400 %d\n%d Allreduce 8 %d\n", i, rounds, i, rounds);
 		}
 	}
 	return 0;
