@@ -29,7 +29,7 @@ whole()
 	shift
 	set -- "$(./cpu_seconds ./functions)" "$(./cpu_seconds "$@" 2>err)"
 	[ -n "$2" ] || { cat err >&2; exit 1; }
-	echo "$1 $2 $events" | awk -v to="$to" '{ print ($3 - $1) / $5 * 1e9 >>(to ".cpu"); print ($4 - $2) / $5 * 1e9 >>(to ".wall") }'
+	echo "$1 $2 $events" | awk -v to="$to" '{ print ($4 - $1) / $7 * 1e9 >>(to ".cpu"); print ($5 - $2) / $7 * 1e9 >>(to ".wall") }'
 }
 
 for _ in 1 2 3 4 5 6 7; do
@@ -53,7 +53,7 @@ for _ in 1 2 3 4 5 6 7; do
 		find of -type f -exec cat {} + | wc -c | awk -v n="$events" '{ print $1 / n }' >>otf2.bytes
 		echo "$mean $other" | awk '{ print $1 / $2 }' >>otf2.disk
 		for level in 0 1; do
-			echo "$mean $(cat time.$level) $events $other" | awk '{ print ($1 + $2 / $4 * 1e9) / $5 }' >>otf2.trace.$level
+			echo "$mean $(cat time.$level) $events $other" | awk '{ print ($1 + $2 / $5 * 1e9) / $6 }' >>otf2.trace.$level
 		done
 	fi
 	VT_AUTOFLUSH=off VT_MEM_OVERWRITE=on VT_MEM_MAXBLOCKS=17 "$build/vtrun" -- ./functions >out 2>err || { cat err >&2; exit 1; }

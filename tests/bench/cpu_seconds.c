@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Two numbers on standard output, in seconds to the microsecond: the processor time of a command and of all processes that it started,
+/* Three numbers on standard output. In seconds to the microsecond: the processor time of a command and of all processes that it started,
  * those that go on after it, too, and the wall time until the command ended. `times` of the shell counts steps of
- * 10 ms. For bench_functions.sh, which compiles it. usage: cpu_seconds COMMAND [ARGUMENT...], whose own output is discarded */
+ * 10 ms. In KB: the most memory that one of these processes had at a time (VmHWM of /proc: mapped files included, the page cache of other files
+ * not). For bench_functions.sh and tests/ci/memory.sh, which compile it. usage: cpu_seconds COMMAND [ARGUMENT...], whose own output is discarded */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <stdio.h>
@@ -49,6 +50,6 @@ int main(int argc, char **argv)
 	if (getrusage(RUSAGE_CHILDREN, &u) < 0) {
 		return 1;
 	}
-	printf("%.6f %.6f\n", seconds(u.ru_utime) + seconds(u.ru_stime), wall);
+	printf("%.6f %.6f %ld\n", seconds(u.ru_utime) + seconds(u.ru_stime), wall, u.ru_maxrss);
 	return 0;
 }

@@ -5,7 +5,7 @@
 here=$(cd "$(dirname "$0")" && pwd)
 failed=
 skipped=
-for script in preload endings contrib mutants random_conditions cores hosts coarse compilers locales sanitizers threads inside vt messages trees jobs valgrind faults without sar pmu machine steered report readers readers_debian readme install package distcheck; do
+for script in preload endings contrib mutants random_conditions cores hosts coarse compilers locales sanitizers threads inside vt messages trees jobs valgrind faults without sar pmu machine steered report memory readers readers_debian readme install package distcheck; do
 	echo "== $script.sh"
 	sh "$here/$script.sh"
 	case $? in

@@ -220,6 +220,138 @@ static void late(struct stf_writer *w, long n)
 	}
 }
 
+/* Everything that a converter meets, in a trace of any size: n rounds of 8 processes with 2 threads each, on two nodes. In a round
+ * each thread calls two functions and is sampled; processes send messages; there is a collective operation; scopes, file operations,
+ * comments and samples of the nodes are seldom. */
+enum { MIXED_PROCESSES = 8, MIXED_THREADS = 16, MIXED_FUNCTIONS = 200 };
+
+static uint32_t mixed_willy(uint32_t i)
+{
+	return STF_WILLY(i / 2, i % 2);
+}
+
+static void declare_mixed_groups(struct stf_writer *w)
+{
+	uint32_t members[MIXED_PROCESSES], i, per_node = MIXED_PROCESSES / 2;
+	struct stf_group_definition g = { .size_1_1 = 8, .willies = members };
+
+	for (i = 0; i < MIXED_PROCESSES; i++) {
+		members[i] = i;
+	}
+	for (i = 0; i < 3; i++) {
+		g.id = 0x70001 + i;
+		g.name = i == 0 ? "allprocs" : i == 1 ? "node one" : "node two";
+		g.size_2_1 = i ? per_node : MIXED_PROCESSES;
+		g.willies = i == 2 ? members + per_node : members;
+		stf_write_group_definition(w, &g);
+	}
+}
+
+static void declare_mixed(struct stf_writer *w)
+{
+	uint32_t threads[MIXED_PROCESSES], zero = 0, last = MIXED_PROCESSES - 1, mpi, i, k;
+	int32_t stride = 1;
+	char text[4000];
+	int n;
+
+	for (i = 0; i < MIXED_PROCESSES; i++) {
+		threads[i] = MIXED_THREADS / MIXED_PROCESSES;
+	}
+	stf_writer_processes(w, threads, MIXED_PROCESSES);
+	mpi = stf_writer_class(w, "MPI", 0);
+	for (i = 1; i <= MIXED_FUNCTIONS; i++) {
+		snprintf(text, sizeof(text), "function %u", (unsigned)i);
+		k = stf_writer_string(w, text);
+		stf_write_function_definition(w, &(struct stf_function_definition){ i, k, mpi });
+	}
+	declare_mixed_groups(w);
+	declare_counters(w, stf_writer_class(w, "PERF_DATA", 0));
+	stf_write_communicator_definition(
+		w, &(struct stf_communicator_definition){ 1, 14, "MPI_COMM_WORLD", 1, &zero, &last, &stride, 0 });
+	stf_write_collective_operation_definition(
+		w, &(struct stf_collective_operation_definition){ 1, 12, "MPI_Alltoall", 4 });
+	k = stf_writer_string(w, "data file");
+	stf_write_file_io_file_definition(w, &(struct stf_file_io_file_definition){ 1, 1, k });
+	k = stf_writer_string(w, "step");
+	stf_write_scope_definition(w, &(struct stf_scope_definition){ 1, k, mpi, 0, 0 });
+	for (i = 0; i < MIXED_PROCESSES; i++) {
+		stf_writer_willy(w, STF_WILLY(i, 0), i < MIXED_PROCESSES / 2 ? "one" : "two", "", 100 + i, 100 + i,
+			1000.5, 1e-9);
+		n = snprintf(text, sizeof(text), "process %u", (unsigned)i);
+		for (k = 0; k < 100; k++) {
+			n += snprintf(
+				text + n, sizeof(text) - (size_t)n, " %llu %g", k * 100000000ull, 1e-8 * (i + k + 1));
+		}
+		stf_writer_info(w, "clock-bound", text);
+	}
+}
+
+static void mixed_seldom(struct stf_writer *w, uint64_t t, uint32_t i, uint64_t x)
+{
+	uint32_t who = mixed_willy(i % MIXED_THREADS), id = 8;
+
+	stf_write_counter_value(w, &(struct stf_counter_value){ t, STF_GROUP(0x70002 + (i & 1)), 1, &x, &id });
+	stf_write_enter_scope(w, &(struct stf_enter_scope){ t, who, 1, i });
+	stf_write_leave_scope(w, &(struct stf_leave_scope){ t + 50, who, 1, i });
+	stf_write_file_io_begin(w, &(struct stf_file_io_begin){ t, who, 1, 1, 4096 });
+	stf_write_file_io_end(w, &(struct stf_file_io_end){ t + 40, who, 1, 1, 4096 });
+	stf_write_comment(w, &(struct stf_comment){ t, who, sizeof(odd) - 1, odd });
+}
+
+static void mixed_collective(struct stf_writer *w, uint64_t t)
+{
+	uint64_t begin[MIXED_PROCESSES], delta[MIXED_PROCESSES];
+	uint32_t bytes[MIXED_PROCESSES], i;
+
+	for (i = 0; i < MIXED_PROCESSES; i++) {
+		begin[i] = 3 * i;
+		delta[i] = 60 - i;
+		bytes[i] = 8 * i;
+	}
+	stf_write_all_to_all_communication(
+		w, &(struct stf_all_to_all_communication){ t, 1, 1, MIXED_PROCESSES, begin, delta, bytes, bytes });
+}
+
+static void mixed(struct stf_writer *w, long rounds)
+{
+	uint64_t x = 88172645463325252u, t, total[MIXED_THREADS] = { 0 };
+	uint32_t i;
+	long n;
+
+	declare_mixed(w);
+	for (n = 0; n < rounds; n++) {
+		t = 1000 + (uint64_t)n * 1000;
+		for (i = 0; i < MIXED_THREADS; i++) {
+			stf_write_enter_function(w,
+				&(struct stf_enter_function){
+					t + i, mixed_willy(i), 1 + (uint32_t)n % MIXED_FUNCTIONS });
+		}
+		for (i = 0; i < MIXED_THREADS; i++) {
+			stf_write_enter_function(w,
+				&(struct stf_enter_function){
+					t + 100 + i, mixed_willy(i), 1 + (uint32_t)(x >> 9) % MIXED_FUNCTIONS });
+			x ^= x << 13;
+			x ^= x >> 7;
+			x ^= x << 17;
+			total[i] += x >> 40 & 8191;
+			sample(w, t + 100 + i, mixed_willy(i), total[i], (double)(x >> 20 & 1023) * 0.25,
+				(int64_t)(x >> 50));
+		}
+		for (i = 0; i < MIXED_PROCESSES; i++) {
+			message(w, t + 200 + i, 70, STF_WILLY(i, 0), STF_WILLY((i + 1) % MIXED_PROCESSES, 0),
+				(uint32_t)n & 7);
+		}
+		mixed_collective(w, t + 300);
+		if (n % 16 == 0) {
+			mixed_seldom(w, t + 400, (uint32_t)n / 16, x);
+		}
+		for (i = 0; i < 2 * MIXED_THREADS; i++) {
+			stf_write_leave_function(
+				w, &(struct stf_leave_function){ t + 500 + i, mixed_willy(i % MIXED_THREADS) });
+		}
+	}
+}
+
 /* A writer that is killed in the middle, having declared something late. */
 static void killed(struct stf_writer *w)
 {
@@ -269,6 +401,8 @@ int main(int argc, char **argv)
 		noisy(w, argc > 3 ? atol(argv[3]) : 1000);
 	} else if (!strcmp(argv[1], "late")) {
 		late(w, argc > 3 ? atol(argv[3]) : 1000);
+	} else if (!strcmp(argv[1], "mixed")) {
+		mixed(w, argc > 3 ? atol(argv[3]) : 1000);
 	} else if (!strcmp(argv[1], "killed")) {
 		killed(w);
 	} else if (!strcmp(argv[1], "dangling")) {
