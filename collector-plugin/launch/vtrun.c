@@ -11,7 +11,6 @@
 #include <string.h>
 #include <strings.h>
 #include <sys/auxv.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/text.h"
@@ -98,23 +97,6 @@ static void choose_library(struct vtrun *r, const char *path)
 	}
 }
 
-/* Processes of one launcher are one job. */
-static void name_job(char *job, size_t size)
-{
-	static const char *const names[] = { "PMIX_NAMESPACE", "OMPI_MCA_ess_base_jobid", "PMI_JOBID", NULL };
-	struct timespec ts;
-	int i;
-
-	for (i = 0; names[i]; i++) {
-		if (getenv(names[i])) {
-			snprintf(job, size, "%.50s", getenv(names[i]));
-			return;
-		}
-	}
-	clock_gettime(CLOCK_REALTIME, &ts);
-	snprintf(job, size, "%d-%lld%09ld", (int)getpid(), (long long)ts.tv_sec, ts.tv_nsec);
-}
-
 /* ---- running ---- */
 
 /* Starts the sampler, which gets ready while the program is loaded. If that fails, the library in the program tries
@@ -172,7 +154,7 @@ static void record_from_outside(struct vtrun *r, const char *why)
 {
 	int fd;
 
-	name_job(r->job, sizeof(r->job));
+	vt_job_name(0, r->job, sizeof(r->job));
 	start_sampler(r);
 	fd = vt_attach_connect(r->job);
 	if (fd < 0) {
@@ -214,7 +196,7 @@ static int run(struct vtrun *r)
 		record_from_outside(r, e.text);
 	} else {
 		choose_library(r, path);
-		name_job(r->job, sizeof(r->job));
+		vt_job_name(0, r->job, sizeof(r->job));
 		start_sampler(r);
 		tell_library(r);
 	}

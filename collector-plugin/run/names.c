@@ -11,7 +11,6 @@
 #include <strings.h>
 #include <sys/auxv.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "collector-plugin/host/say.h"
@@ -241,31 +240,12 @@ int vt_collect_rename(struct vt_collector *c, const char *what)
 	return name_protocol(c, &e);
 }
 
-static void name_job(struct vt_collector *c)
-{
-	/* the variable of one mpirun comes before that of a batch job, which may start many */
-	static const char *const names[] = { "PMIX_NAMESPACE", "OMPI_MCA_ess_base_jobid", "SLURM_JOB_ID", "PBS_JOBID",
-		"LSB_JOBID", NULL };
-	struct timespec ts;
-	int i;
-
-	if (vt_run_value(c->run, "job", c->job, sizeof(c->job))) {
-		return;
-	}
-	for (i = 0; vt_rank_of(&c->pub) >= 0 && names[i]; i++) {
-		if (secure_getenv(names[i])) {
-			snprintf(c->job, sizeof(c->job), "%s", secure_getenv(names[i]));
-			return;
-		}
-	}
-	clock_gettime(CLOCK_REALTIME, &ts);
-	snprintf(c->job, sizeof(c->job), "%d-%lld%09ld", (int)getpid(), (long long)ts.tv_sec, ts.tv_nsec);
-}
-
 int vt_collect_names(struct vt_collector *c, const char *argv0, struct tkm_err *err)
 {
 	name_program(c, argv0);
-	name_job(c);
+	if (!vt_run_value(c->run, "job", c->job, sizeof(c->job))) {
+		vt_job_name(vt_rank_of(&c->pub) >= 0, c->job, sizeof(c->job));
+	}
 	return name_trace(c, err) < 0 || name_protocol(c, err) < 0 ? -1 : 0;
 }
 

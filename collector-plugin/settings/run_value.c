@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Reads the variable by which vtrun passes information to the library. */
+/* Reads the variable by which vtrun passes information to the library, and what the launcher of an MPI job says. */
 #include "config.h"
 #include "collector-plugin/settings/run_value.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/rootfs.h"
@@ -61,4 +63,61 @@ int vt_launcher_rank(void)
 		}
 	}
 	return -1;
+}
+
+/* ---- the job ---- */
+
+/* No variable names a job of MPICH's launcher. Its process on this host, which started the rank and holds the other end of the
+ * socket PMI_FD, has --control-port HOST:PORT, the same on all hosts. A later job may get that port again: if the process
+ * has all ranks, its pid is part of the name. */
+static int name_by_proxy(char *job, size_t size)
+{
+	static const char option[] = "--control-port";
+	const char *fd = secure_getenv("PMI_FD"), *here = secure_getenv("MPI_LOCALNRANKS"),
+		   *all = secure_getenv("PMI_SIZE");
+	char path[40], text[2048], *port = NULL, *colon;
+	struct ucred proxy = { 0 };
+	socklen_t size_of_proxy = sizeof(proxy);
+	int root = fd ? tkm_root_open("/") : -1;
+	ssize_t n;
+
+	if (root < 0) {
+		return -1;
+	}
+	if (getsockopt(atoi(fd), SOL_SOCKET, SO_PEERCRED, &proxy, &size_of_proxy) == 0) {
+		snprintf(path, sizeof(path), "/proc/%d/cmdline", proxy.pid);
+		n = tkm_root_read(root, path, text, sizeof(text));
+		port = n > 0 ? memmem(text, (size_t)n, option, sizeof(option)) : NULL;
+	}
+	close(root);
+	colon = port ? strrchr(port += sizeof(option), ':') : NULL;
+	if (!colon) {
+		return -1;
+	}
+	*colon = '\0';
+	snprintf(job, size, "hydra-%s-%d-%s", colon + 1, here && all && !strcmp(here, all) ? proxy.pid : 0, port);
+	return 0;
+}
+
+void vt_job_name(int batch, char *job, size_t size)
+{
+	/* the name of one mpirun comes before that of a batch job, which may start many */
+	static const char *const names[] = { "PMIX_NAMESPACE", "OMPI_MCA_ess_base_jobid", "PMI_JOBID", NULL,
+		"SLURM_JOB_ID", "PBS_JOBID", "LSB_JOBID" };
+	const char *value;
+	struct timespec ts;
+	int i;
+
+	for (i = 0; i < (batch ? 7 : 4); i++) {
+		value = names[i] ? secure_getenv(names[i]) : NULL;
+		if (value) {
+			snprintf(job, size, "%s", value);
+			return;
+		}
+		if (!names[i] && name_by_proxy(job, size) == 0) {
+			return;
+		}
+	}
+	clock_gettime(CLOCK_REALTIME, &ts);
+	snprintf(job, size, "%d-%lld%09ld", (int)getpid(), (long long)ts.tv_sec, ts.tv_nsec);
 }

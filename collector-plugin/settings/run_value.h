@@ -21,6 +21,10 @@ int vt_run_child(const char *text, int of);
 /* Returns the rank that an MPI launcher gave this process by a variable; -1: none. */
 int vt_launcher_rank(void);
 
+/* Names the job of this process: as the launcher of the MPI job does, or (batch 1) as the batch system, else a name that
+ * no other process has. */
+void vt_job_name(int batch, char *job, size_t size);
+
 /* Writes the name of the file that this process runs to buf, "" if unknown. Returns buf. */
 char *vt_own_program(char *buf, size_t size);
 

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # The table of endings: programs that end in twelve ways, and jobs of four ranks on one host and on two that end in seven; and both, killed
 # as they begin. Each has to leave a verified trace that is complete 5 s after its end, and no raw file. Prints a line for each: how many of how many.
-# ENDINGS (20) and ENDINGS_JOBS (10): how often; ENDINGS_BUILD: a folder that is built already (default: a new one).
+# ENDINGS (20) and ENDINGS_JOBS (10): how often; ENDINGS_BUILD: a folder that is built already (default: a new one), also one for MPICH.
 # Arguments: only the rows with one of these names, as the table has them, patterns allowed: SIGTERM '1 host*'.
 # shellcheck source=lib.sh source-path=SCRIPTDIR
 . "$(dirname "$0")/lib.sh"
@@ -18,6 +18,10 @@ fi
 rows=$(printf '%s\n' "$@")
 build=$PWD each=${ENDINGS:-20} each_job=${ENDINGS_JOBS:-10}
 MPICC=$(sed -n 's/^MPICC = //p' Makefile) MPIRUN=$(sed -n 's/^MPIRUN = //p' Makefile)
+case $("$MPIRUN" --version 2>/dev/null) in
+*'Open MPI'*) spread="--map-by node --oversubscribe" ;;
+*) spread= ;; # MPICH does both by itself
+esac
 cd "$work" || exit 99
 step "endings: the program" gcc -g "$top/tests/ci/endings.c" -o endings -pthread
 cat >uncaught.cc <<'END'
@@ -106,7 +110,7 @@ merges() # each raw file that is left
 
 cat >killed.sh <<'END'
 # rank 1 of a job, or the only process, is killed
-if [ "${OMPI_COMM_WORLD_RANK:-1}" = 1 ]; then
+if [ "${OMPI_COMM_WORLD_RANK:-${PMI_RANK:-1}}" = 1 ]; then
 	(exec >/dev/null 2>&1 && sleep "$KILLED_AFTER" && kill -9 $$) &
 fi
 exec "$@"
@@ -121,7 +125,8 @@ job()
 	while [ $n -lt "$each_job" ]; do
 		n=$((n + 1))
 		rm -rf run && mkdir run && cd run || exit 99
-		set -- "$MPIRUN" -np 4 --map-by node --oversubscribe "$build/vtrun" -- ../mpi "$how"
+		# shellcheck disable=SC2086
+		set -- "$MPIRUN" -np 4 $spread "$build/vtrun" -- ../mpi "$how"
 		if [ -n "$signal" ]; then
 			# a second after all have begun, which takes long on a busy machine
 			set -- sh -c 'signal=$1; shift; "$@" & i=0
@@ -145,7 +150,8 @@ if [ "${MPIRUN:-no}" != no ] && [ -e "$build/.libs/libVT.so" ]; then
 	OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1 OMPI_MCA_mpi_yield_when_idle=1
 	export OMPI_ALLOW_RUN_AS_ROOT OMPI_ALLOW_RUN_AS_ROOT_CONFIRM OMPI_MCA_rmaps_base_oversubscribe OMPI_MCA_mpi_yield_when_idle
 	step "endings: the MPI program" "$MPICC" -g -DWITH_MPI "$top/tests/ci/endings.c" -o mpi -pthread
-	begins "a job: SIGKILL of one as it begins" mpi.stf "$MPIRUN" -np 4 --oversubscribe sh ../killed.sh "$build/vtrun" -- ../mpi wait
+	# shellcheck disable=SC2086
+	begins "a job: SIGKILL of one as it begins" mpi.stf "$MPIRUN" -np 4 $spread sh ../killed.sh "$build/vtrun" -- ../mpi wait
 	all="1"
 	why=$(sh "$top/tests/mpi/netns.sh" -- true 2>&1) && all="1 2" || echo "SKIPPED: two hosts: $why"
 	for hosts in $all; do

@@ -29,7 +29,8 @@ if command -v mpicc.mpich >/dev/null 2>&1; then
 	step "mpich: its compiler and its launcher were taken" \
 		sh -c 'grep -q "^MPICC = .*/mpicc.mpich$" Makefile && grep -q "^MPIRUN = .*/mpirun.mpich$" Makefile'
 	step "mpich: make" make -j"$jobs"
-	vt_tests api.sh mpi.sh mpi_wild.sh mpi_config.sh mpi_steps.sh mpi_sync.sh hosts.sh mpi_hosts.sh real.sh mpi_table.sh mpi_messages.sh mpi_rare.sh mpi_files.sh mpi_statistics.sh
+	vt_tests api.sh mpi.sh mpi_wild.sh mpi_config.sh mpi_steps.sh mpi_sync.sh hosts.sh mpi_hosts.sh real.sh mpi_table.sh mpi_messages.sh mpi_rare.sh mpi_files.sh mpi_statistics.sh mpi_bad.sh kill.sh
+	step "mpich: jobs that end badly" env ENDINGS_BUILD="$PWD" ENDINGS_JOBS=2 sh "$top/tests/ci/endings.sh" '? host*'
 else
 	echo "skipped: no MPICH here (package mpich, libmpich-dev)"
 fi

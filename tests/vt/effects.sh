@@ -44,6 +44,28 @@ job_of() # job_of VARIABLE=VALUE...: the job in the protocol of a rank with thes
 [ "$(job_of SLURM_JOB_ID=77 PMIX_NAMESPACE=step.1)" = step.1 ] && [ "$(job_of SLURM_JOB_ID=77 OMPI_MCA_ess_base_jobid=9)" = 9 ] &&
 	[ "$(job_of PBS_JOBID=66 LSB_JOBID=55)" = 66 ] && [ "$(job_of SLURM_JOB_ID=77)" = 77 ]
 ok "the job is the launcher's, and only without one the batch job" $?
+# MPICH's launcher has no variable for it. The process at the other end of the socket PMI_FD, here not the parent, has the name.
+cat >"$dir/proxy.py" <<'END'
+import os, socket, subprocess, sys
+own, rank = socket.socketpair()
+local, *command = sys.argv[3:]
+os.environ.update(PMI_FD=str(rank.fileno()), PMI_RANK='0', PMI_SIZE='2', MPI_LOCALNRANKS=local)
+print(os.getpid(), flush=True)
+sys.exit(subprocess.call(['sh', '-c', '"$@"; exit $?', 'sh'] + command, pass_fds=[rank.fileno()]))
+END
+hydra_job() # hydra_job RANKS_HERE VARIABLE=VALUE...: the job in the protocol of a rank that this launcher started, with "ITS" for the pid
+{
+	rm -f ./*.*
+	timeout 100 "${PYTHON3:-python3}" "$dir/proxy.py" --control-port ahost:4321 "$@" "$dir/effects" 1 0 >"$dir/out" 2>"$dir/err"
+	sed -n 's/^INFO JOB "\(.*\)"$/\1/p' effects.prot | sed "s/-$(head -n 1 "$dir/out")-/-ITS-/"
+}
+if command -v "${PYTHON3:-python3}" >/dev/null; then
+	[ "$(hydra_job 2 env SLURM_JOB_ID=77)" = hydra-4321-ITS-ahost ] && [ "$(hydra_job 1 env SLURM_JOB_ID=77)" = hydra-4321-0-ahost ] &&
+		[ "$(hydra_job 2 env PMIX_NAMESPACE=step.1)" = step.1 ] && [ "$(hydra_job 2 env PMI_FD=0 SLURM_JOB_ID=77)" = 77 ]
+	ok "of MPICH's launcher it is the port, and its process here where that has all ranks" $?
+else
+	skip "the job of MPICH's launcher" "no python3"
+fi
 with 1 'PROGNAME name' && [ -s name.stf ] && [ -s name.prot ] && [ ! -e effects.stf ]
 ok "PROGNAME" $?
 with 1 'PROTOFILE-NAME own' 'LOGFILE-NAME t.stf' && grep -q '^PROTOFILE-NAME own$' own && [ -s t.stf ] && [ ! -e t.prot ]
