@@ -278,6 +278,9 @@ static inline struct stf_writer_options stf_writer_options(void)
 	return o;
 }
 
+/* Is zstd there, so that a writer can have `compress`? */
+int stf_can_compress(void);
+
 /* Begins a trace whose base file is `path` (T.stf; the components are T.stf.dcl, T.stf.msg ...). All files are
  * written under temporary names in the same directory; stf_writer_finish() gives them their names. Fails with
  * STF_ERR_EXISTS if `path` or a component that is needed exists and force is not set. On failure returns NULL and

@@ -19,6 +19,12 @@ struct stx_zst {
 	struct stx_buf table; /* for each frame: its compressed size and its content's size, both U4 */
 };
 
+int stf_can_compress(void)
+{
+	/* 0 from the stand-in of the collector, if it finds no libzstd (collector-plugin/host/zstd.c) */
+	return ZSTD_compressBound(1) > 0;
+}
+
 struct stx_zst *stx_zst_new(int level, int big, struct stf_err *err)
 {
 	struct stx_zst *z = calloc(1, sizeof(*z));
@@ -139,6 +145,11 @@ int stx_unzst_frame(struct stx_unzst *u, const uint8_t *p, size_t n, uint8_t *ds
 }
 
 #else
+
+int stf_can_compress(void)
+{
+	return 0;
+}
 
 static int fail_without_zstd(struct stf_err *err)
 {

@@ -79,7 +79,7 @@ int stt_merge(const struct stt_options *o, const char *name)
 		.force = o->force,
 		.procs_per_file = (uint32_t)o->procs_per_file,
 		.by_node = o->use_hw_structure,
-		.compress = o->compress_trace > 0 ? (int)o->compress_trace : 0,
+		.compress = o->compress_trace < 0 ? TM_COMPRESS_TRACE : (int)o->compress_trace,
 		.delete_raw = o->delete_raw_data,
 		.say = say,
 		.ctx = (void *)(uintptr_t)o };

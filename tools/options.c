@@ -23,7 +23,7 @@ static void make_table(struct stt_options *o, struct tkm_option *t)
 		  "with --recover: the byte order, where nothing says it" },
 		{ "CLOCK", TKM_OPTION_TEXT, &o->clock, 0, 0, "FILE", "with --merge: correct the clocks of the ranks as FILE.clk says" },
 		{ "COMPRESS-TRACE", TKM_OPTION_LEVEL, &o->compress_trace, 0, 19, "[on|off|LEVEL]",
-		  "compress an STF trace that is written, with zstd" },
+		  "compress an STF trace that is written, with zstd (default: on with --merge)" },
 		{ "CONFIG", TKM_OPTION_TEXT, &o->config, 0, 0, "FILE", "read options from FILE (default: $VT_CONFIG)" },
 		{ "CONVERT", TKM_OPTION_NAME, &o->convert, 0, 0, "[FILE]",
 		  "write the whole trace in the format of FILE's suffix or --logfile-format" },

@@ -124,7 +124,7 @@ int vtrun_estimate(struct vtrun *r)
 	struct smp_plan *plan = open_plan(r, &env, &e);
 	double count[3] = { 0, 3, 0 }, ticks = r->duration_s / r->settings.sample_period,
 	       node = r->duration_s / r->settings.os_counter_delay;
-	double raw, trace, thread;
+	double raw, trace, thread, packed;
 	char period[40], length[40];
 	size_t i;
 
@@ -145,8 +145,12 @@ int vtrun_estimate(struct vtrun *r)
 		tkm_print_time(period, sizeof(period), r->settings.sample_period, 0), count[SMP_PROCESS],
 		count[SMP_THREAD], count[SMP_NODE]);
 	printf("raw file          %.3f MB, and %.3f MB for each thread\n", raw / 1e6, thread / 1e6);
-	printf("trace             %.3f MB, and %.3f MB for each thread; a fourth of that with COMPRESS-TRACE\n",
-		trace / 1e6, (thread + (thread > 0 ? 2 * ticks : 0)) / 1e6);
+	/* random values take a fourth, others less */
+	packed = r->settings.compress_trace > 0 ? 4 : 1;
+	printf("trace             %.3f MB%s, and %.3f MB for each thread; %s\n", trace / packed / 1e6,
+		packed > 1 ? " at most" : "", (thread + (thread > 0 ? 2 * ticks : 0)) / packed / 1e6,
+		packed > 1 ? "four times that with COMPRESS-TRACE off"
+			   : "a fourth of that at most with COMPRESS-TRACE");
 	printf("What a program says itself with VT_ calls comes on top: 20 bytes a value. FLUSH-LIMIT is %.0f MB.\n",
 		(double)r->settings.flush_limit / 1048576);
 	return 0;

@@ -564,9 +564,21 @@ static void free_merge(struct vt_merge *m)
 	stf_writer_abort(m->w);
 }
 
-int vt_merge(const struct vt_merge_input *in, size_t n, const struct vt_merge_options *o, struct vt_merge_result *out,
-	struct tkm_err *err)
+/* A trace that cannot be compressed is better than none. */
+static void check_compression(struct vt_merge_options *o)
 {
+	if (o->compress && !stf_can_compress()) {
+		o->compress = 0;
+		if (o->say) {
+			o->say(o->ctx, "the trace is not compressed (COMPRESS-TRACE): libzstd is missing");
+		}
+	}
+}
+
+int vt_merge(const struct vt_merge_input *in, size_t n, const struct vt_merge_options *given,
+	struct vt_merge_result *out, struct tkm_err *err)
+{
+	struct vt_merge_options own = *given, *o = &own;
 	struct vt_merge_result result = { 0 };
 	struct vt_merge m = { .o = o, .n = n, .out = &result, .err = err };
 	size_t i;
@@ -575,6 +587,7 @@ int vt_merge(const struct vt_merge_input *in, size_t n, const struct vt_merge_op
 	if (n == 0) {
 		return tkm_fail(err, TKM_ERR_ARG, "merge: no raw file");
 	}
+	check_compression(o);
 	if (open_files(&m, in) == 0) {
 		vt_merge_sweep(&m);
 		rc = 0;

@@ -116,6 +116,7 @@ void vt_settings_init(struct vt_settings *s)
 {
 	memset(s, 0, sizeof(*s));
 	s->autoflush = s->environment = s->flush_pid = 1;
+	s->compress_trace = TM_COMPRESS_TRACE;
 	s->flush_limit = 1ll << 30;
 	s->mem_blocksize = 64 << 10;
 	s->mem_flushblocks = 16;

@@ -197,14 +197,22 @@ ok "--list says why not" $?
 fresh
 options="--sample-period 10ms --keep-raw-events"
 sampled sleep 1.01
-"$build/vtrun" --sample-period 10ms --estimate 1s >"$dir/out" 2>&1
-bytes=$("$build/stftool" VT-flush-* --merge e.stf --verbose 0 && stat -c %s e.stf.c.0)
+"$build/vtrun" --sample-period 10ms --compress-trace off --estimate 1s >"$dir/out" 2>&1
+bytes=$("$build/stftool" VT-flush-* --merge e.stf --compress-trace off --verbose 0 && stat -c %s e.stf.c.0)
 estimate=$(awk '/^trace/ { print $2 * 1e6 }' "$dir/out")
 # a busy machine takes fewer samples than the hundred that were asked for
 ticks=$(sed -n 's/^INFO SAMPLER .* ticks \([0-9]*\) .*/\1/p' sleep.prot)
 options=
 awk -v a="$estimate" -v b="$bytes" -v n="$ticks" 'BEGIN { print a, b, n; b *= 100 / n; exit !(n > 10 && a > b / 2 && a < b * 2) }' >>"$dir/out"
 ok "--estimate is right within a factor of two" $?
+if grep -q '^#define HAVE_ZSTD 1' "$build/config.h"; then
+	"$build/vtrun" --sample-period 10ms --estimate 1s >"$dir/out" 2>&1
+	bytes=$("$build/stftool" VT-flush-* --merge e.stf --force --verbose 0 && stat -c %s e.stf.c.0.zst)
+	awk -v b="$bytes" -v n="$ticks" '/^trace/ { a = $2 * 1e6; print a, b, n; exit !(n > 10 && a > b * 100 / n && /at most/) }' "$dir/out" >"$dir/diff"
+	ok "--estimate of a compressed trace is not exceeded" $?
+else
+	skip "--estimate of a compressed trace is not exceeded" "this build has no zstd"
+fi
 "$build/vtrun" --apptainer >"$dir/out" 2>&1 && grep -q "^apptainer exec --bind $build/.libs/libVTcs.so.*--bind $build/.*vtrun:.*--bind $build/.libs/libVTinside.so.*--bind $build/.libs/libVTsystem.so.* -- PROGRAM" "$dir/out"
 ok "--apptainer names the library" $?
 

@@ -86,11 +86,11 @@ with 1 'LOGFILE-NAME t.stf' "PLUGIN $build/tests/unit/.libs/plugin_template.so 7
 	"$build/tests/vt/samples" t.stf 2>>"$dir/err" | grep -q ':mine_reads '
 ok "PLUGIN" $?
 if grep -q '^#define HAVE_ZSTD 1' "$build/config.h"; then
-	bytes=$(for words in off on; do
-		with 20000 'LOGFILE-NAME t.stf' "COMPRESS-TRACE $words" && "$build/stftool" t.stf --verify >/dev/null && cat t.stf* | wc -c
+	bytes=$(for words in off on ''; do
+		with 20000 'LOGFILE-NAME t.stf' ${words:+"COMPRESS-TRACE $words"} && "$build/stftool" t.stf --verify >/dev/null && cat t.stf* | wc -c
 	done)
-	echo "$bytes" | tr '\n' ' ' | awk '{ exit !(NF == 2 && $2 * 2 < $1) }'
-	ok "COMPRESS-TRACE: $(echo "$bytes" | tr '\n' ' ')bytes" $?
+	echo "$bytes" | tr '\n' ' ' | awk '{ exit !(NF == 3 && $2 * 2 < $1 && $3 * 2 < $1) }'
+	ok "COMPRESS-TRACE off, on, and by default: $(echo "$bytes" | tr '\n' ' ')bytes" $?
 else
 	skip "COMPRESS-TRACE" "this build has no zstd"
 fi

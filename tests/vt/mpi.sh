@@ -190,7 +190,7 @@ done
 
 # ---- options ----
 
-run 4 ./plain --itc-args --logfile-name named.stf --stf-procs-per-file 2 --itc-args-end && one_trace named 4 && [ -s named.stf.c.1 ]
+run 4 ./plain --itc-args --logfile-name named.stf --stf-procs-per-file 2 --itc-args-end && one_trace named 4 && ls named.stf.c.1* >>out 2>&1
 ok "--itc-args on the program's command line, several files" $?
 VT_LOGFILE_FORMAT=SINGLESTF run 2 ./plain && one_trace plain.single 2
 [ -s plain.single.stf ] && "$build/stftool" plain.single.stf --verify >>out 2>&1
