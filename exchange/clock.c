@@ -151,36 +151,29 @@ int64_t xch_ns(const struct xch_trace *t, uint64_t time)
 	return (int64_t)rintl((long double)time * (long double)t->resolution * 1e9L);
 }
 
-/* Prints the decimal digits of v, with a point before the last k. */
+/* Writes the decimal digits of v, the last one first; at least `least`. Returns how many. */
+static int digits64(uint64_t v, int least, char *digit)
+{
+	int n = 0;
+
+	do {
+		digit[n++] = (char)('0' + v % 10);
+		v /= 10;
+	} while (v || n < least);
+	return n;
+}
+
+/* Prints the decimal digits of v, with a point before the last k. Numbers that fit in 64 bits need no division of 128. */
 static int print_fixed_point(unsigned __int128 v, int k, char *buf)
 {
 	char digit[48];
 	int n = 0, len = 0;
 
-	do {
+	while (v > UINT64_MAX) {
 		digit[n++] = (char)('0' + (int)(v % 10));
 		v /= 10;
-	} while (v || n <= k);
-	while (n) {
-		if (n == k) {
-			buf[len++] = '.';
-		}
-		buf[len++] = digit[--n];
 	}
-	buf[len] = 0;
-	return len;
-}
-
-/* Does the same faster for numbers that fit in 64 bits. */
-static int fixed64(uint64_t v, int k, char *buf)
-{
-	char digit[24];
-	int n = 0, len = 0;
-
-	do {
-		digit[n++] = (char)('0' + v % 10);
-		v /= 10;
-	} while (v || n <= k);
+	n += digits64((uint64_t)v, k + 1 - n, digit + n);
 	while (n) {
 		if (n == k) {
 			buf[len++] = '.';
@@ -193,13 +186,10 @@ static int fixed64(uint64_t v, int k, char *buf)
 
 int xch_seconds(const struct xch_trace *t, uint64_t time, char *buf)
 {
-	unsigned __int128 v;
-
 	if (t->decimals < 0) {
 		return snprintf(buf, 48, "%.18Lg", (long double)time * (long double)t->resolution);
 	}
-	v = (unsigned __int128)time * t->step;
-	return v <= UINT64_MAX ? fixed64((uint64_t)v, t->decimals, buf) : print_fixed_point(v, t->decimals, buf);
+	return print_fixed_point((unsigned __int128)time * t->step, t->decimals, buf);
 }
 
 int xch_real(double v, char *buf)
@@ -215,9 +205,9 @@ int xch_real(double v, char *buf)
 	if (fabs(v) < 1e15 && v == (double)(int64_t)v && (v != 0 || !signbit(v))) {
 		if (v < 0) {
 			buf[0] = '-';
-			return 1 + fixed64((uint64_t)-v, 0, buf + 1);
+			return 1 + print_fixed_point((uint64_t)-v, 0, buf + 1);
 		}
-		return fixed64((uint64_t)v, 0, buf);
+		return print_fixed_point((uint64_t)v, 0, buf);
 	}
 	/* 15 digits always read back unchanged, except for numbers too small to have that many */
 	for (digits = fabs(v) < DBL_MIN ? 1 : 15; digits < 17; digits++) {
@@ -240,10 +230,10 @@ int xch_value(const struct xch_counter *c, uint64_t bits, char *buf)
 	case STF_COUNTER_I8:
 		if ((int64_t)bits < 0) {
 			buf[0] = '-';
-			return 1 + fixed64(-bits, 0, buf + 1);
+			return 1 + print_fixed_point(-bits, 0, buf + 1);
 		}
 		/* fall through */
 	default:
-		return fixed64(bits, 0, buf);
+		return print_fixed_point(bits, 0, buf);
 	}
 }

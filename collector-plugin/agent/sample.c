@@ -244,24 +244,6 @@ static void sample_process(struct vt_agent_process *p, int64_t delay)
 	vt_turn_end(&turns->turn);
 }
 
-static void sample_node(struct vt_agent_process *p)
-{
-	struct vt_sampler *s = p->s;
-	struct vt_target *t;
-
-	if (!s->node) {
-		s->node = vt_target_new(s, &s->book, SMP_NODE, 0, VT_RAW_GROUP + VT_RAW_NODE, NULL);
-	}
-	if (s->node && s->node->set) {
-		vt_target_sample(s, s->node);
-	}
-	s->node_ns = vt_now_ns(CLOCK_MONOTONIC);
-	vt_look_for_devices(s);
-	for (t = s->later; t; t = t->next) {
-		vt_target_sample(s, t);
-	}
-}
-
 static void sample_all(struct vt_agent_process *p, int64_t delay, int node)
 {
 	struct vt_target *t;
@@ -272,7 +254,7 @@ static void sample_all(struct vt_agent_process *p, int64_t delay, int node)
 		sample_thread(p, t);
 	}
 	if (node) {
-		sample_node(p);
+		vt_sample_node(p->s);
 	}
 }
 
@@ -406,7 +388,7 @@ void vt_agent_sample(struct vt_agent_process *p, int64_t now, int node)
 		}
 		look_at_status(p, now);
 	} else if (vt_sampler_in_window(p->s, vt_ticks_now(&p->c.pub))) {
-		sample_node(p);
+		vt_sample_node(p->s);
 	}
 	if (node_now) {
 		p->node_due = vt_sampler_next_due(p->node_due, (int64_t)(p->c.settings.os_counter_delay * 1e9), now);

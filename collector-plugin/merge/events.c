@@ -120,32 +120,34 @@ static int state_leave(struct vt_merge_part *part, const struct vt_merge_event *
 	return e->h->n == VT_RAW_CLOSED_BY_END ? vt_merge_close_state(part, e) : write_leave(part, e, 0);
 }
 
+/* The body of a record of a scope, with the trace's ids. */
+static struct vt_raw_scope scope_of(struct vt_merge_part *part, const struct vt_merge_event *e)
+{
+	struct vt_raw_scope ids;
+
+	memcpy(&ids, e->body, sizeof(ids));
+	ids.scope = vt_merge_id(&e->f->scopes, ids.scope);
+	ids.scl = vt_merge_id(&e->f->scls, ids.scl);
+	part->changes++;
+	return ids;
+}
+
 static int scope_begin(struct vt_merge_part *part, const struct vt_merge_event *e)
 {
-	struct stf_enter_scope_1 with = { .time = e->time, .willy = e->willy };
-	struct stf_enter_scope r = { .time = e->time, .willy = e->willy };
-	struct vt_raw_scope body;
+	struct vt_raw_scope ids = scope_of(part, e);
+	struct stf_enter_scope_1 with = { e->time, e->willy, ids.scope, ids.seqnr, ids.scl };
+	struct stf_enter_scope r = { e->time, e->willy, ids.scope, ids.seqnr };
 
-	memcpy(&body, e->body, sizeof(body));
-	r.scope = with.scope = vt_merge_id(&e->f->scopes, body.scope);
-	r.seqnr = with.seqnr = body.seqnr;
-	with.scl = vt_merge_id(&e->f->scls, body.scl);
-	part->changes++;
-	return with.scl ? stf_write_enter_scope_1(part->w, &with) : stf_write_enter_scope(part->w, &r);
+	return ids.scl ? stf_write_enter_scope_1(part->w, &with) : stf_write_enter_scope(part->w, &r);
 }
 
 static int scope_end(struct vt_merge_part *part, const struct vt_merge_event *e)
 {
-	struct stf_leave_scope_1 with = { .time = e->time, .willy = e->willy };
-	struct stf_leave_scope r = { .time = e->time, .willy = e->willy };
-	struct vt_raw_scope body;
+	struct vt_raw_scope ids = scope_of(part, e);
+	struct stf_leave_scope_1 with = { e->time, e->willy, ids.scope, ids.seqnr, ids.scl };
+	struct stf_leave_scope r = { e->time, e->willy, ids.scope, ids.seqnr };
 
-	memcpy(&body, e->body, sizeof(body));
-	r.scope = with.scope = vt_merge_id(&e->f->scopes, body.scope);
-	r.seqnr = with.seqnr = body.seqnr;
-	with.scl = vt_merge_id(&e->f->scls, body.scl);
-	part->changes++;
-	return with.scl ? stf_write_leave_scope_1(part->w, &with) : stf_write_leave_scope(part->w, &r);
+	return ids.scl ? stf_write_leave_scope_1(part->w, &with) : stf_write_leave_scope(part->w, &r);
 }
 
 static int write_io_end(struct vt_merge_part *part, const struct vt_merge_event *e, uint32_t file, uint64_t bytes)

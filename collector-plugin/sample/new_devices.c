@@ -70,7 +70,7 @@ static void devices_came(struct vt_sampler *s)
 	}
 }
 
-void vt_look_for_devices(struct vt_sampler *s)
+static void look_for_devices(struct vt_sampler *s)
 {
 	int64_t now = vt_now_ns(CLOCK_MONOTONIC);
 	uint64_t mark;
@@ -85,4 +85,21 @@ void vt_look_for_devices(struct vt_sampler *s)
 	}
 	s->mark = mark;
 	s->marked_ns = now;
+}
+
+void vt_sample_node(struct vt_sampler *s)
+{
+	struct vt_target *t;
+
+	if (!s->node) {
+		s->node = vt_target_new(s, &s->book, SMP_NODE, 0, VT_RAW_GROUP + VT_RAW_NODE, NULL);
+	}
+	if (s->node && s->node->set) {
+		vt_target_sample(s, s->node);
+	}
+	s->node_ns = vt_now_ns(CLOCK_MONOTONIC);
+	look_for_devices(s);
+	for (t = s->later; t; t = t->next) {
+		vt_target_sample(s, t);
+	}
 }

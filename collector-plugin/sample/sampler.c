@@ -198,26 +198,6 @@ static int win_election(struct vt_sampler *s)
 	return fd < 0;
 }
 
-static void sample_node(struct vt_sampler *s)
-{
-	struct vt_target *t;
-
-	if (!win_election(s)) {
-		return;
-	}
-	if (!s->node) {
-		s->node = vt_target_new(s, &s->book, SMP_NODE, 0, VT_RAW_GROUP + VT_RAW_NODE, NULL);
-	}
-	if (s->node && s->node->set) {
-		vt_target_sample(s, s->node);
-	}
-	s->node_ns = vt_now_ns(CLOCK_MONOTONIC);
-	vt_look_for_devices(s);
-	for (t = s->later; t; t = t->next) {
-		vt_target_sample(s, t);
-	}
-}
-
 /* ---- account ---- */
 
 /* Once a second: what the thread costs, and the readings of the system's clocks. */
@@ -313,8 +293,8 @@ static void sample_all(struct vt_sampler *s, int64_t delay, int node)
 			sample_thread(s, t);
 		}
 	}
-	if (node) {
-		sample_node(s);
+	if (node && win_election(s)) {
+		vt_sample_node(s);
 	}
 }
 
@@ -362,8 +342,8 @@ static void loop(struct vt_sampler *s)
 		if (now >= due) {
 			sample_on_time(s, due, now >= node_due);
 			due = vt_sampler_next_due(due, s->period_ns, now);
-		} else if (vt_collect_in_window(vt_ticks_now(&s->c->pub))) {
-			sample_node(s);
+		} else if (vt_collect_in_window(vt_ticks_now(&s->c->pub)) && win_election(s)) {
+			vt_sample_node(s);
 		}
 		if (now >= node_due) {
 			node_due = vt_sampler_next_due(node_due, delay, now);
