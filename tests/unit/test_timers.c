@@ -470,7 +470,7 @@ static void environment_of_another_machine_is_read(void)
 /* By how much a simulated clock is ahead of its base, at times before, within and after each of its errors. */
 static void simulated_errors_are_as_written(void)
 {
-	static const struct {
+	const struct {
 		const char *error;
 		double at_s, ahead_s;
 	} all[] = { { "slew=100ppm/1s/3s/5s", 0.5, 0 }, { "slew=100ppm/1s/3s/5s", 2, 100e-6 },
