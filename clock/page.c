@@ -374,6 +374,16 @@ int tkc_create(struct tkc_writer *w, const char *folder, const char *name, int s
 	return 0;
 }
 
+void tkc_close_descriptors(struct tkc_writer *w)
+{
+	/* a relative path may name another file by the time that the page is withdrawn */
+	if (w->page && w->folder >= 0 && w->path[0] == '/') {
+		close(w->fd);
+		close(w->folder);
+		w->fd = w->folder = -1;
+	}
+}
+
 void tkc_withdraw(struct tkc_writer *w)
 {
 	if (!w->page) {
@@ -382,10 +392,14 @@ void tkc_withdraw(struct tkc_writer *w)
 	tkc_write_state(&w->page->state,
 		&(struct tkc_map){ .status = TICKMARK_CLOSED, .reason = "the writer has ended" },
 		&(struct tkc_watch){ .marker = 0 }, 0);
-	unlinkat(w->folder, w->name, 0);
+	if (w->folder >= 0) {
+		unlinkat(w->folder, w->name, 0);
+		close(w->fd);
+		close(w->folder);
+	} else {
+		unlink(w->path);
+	}
 	munmap(w->page, TKC_BYTES);
-	close(w->fd);
-	close(w->folder);
 	memset(w, 0, sizeof(*w));
 	w->fd = w->folder = -1;
 }

@@ -72,7 +72,7 @@ struct tkc_page {
 /* A page of this process that it may write. */
 struct tkc_writer {
 	struct tkc_page *page;
-	int fd, folder; /* fd holds a lock until the writer ends */
+	int fd, folder; /* -1: closed. The open file has a lock until the writer ends */
 	char name[96];  /* in the folder */
 	char path[512];
 };
@@ -111,6 +111,10 @@ void tkc_write_state(struct tkc_state *s, const struct tkc_map *m, const struct 
 
 /* Withdraws the page: status CLOSED, the file is removed. */
 void tkc_withdraw(struct tkc_writer *w);
+
+/* Closes the descriptors of a page that is written by a program of others. The mapping keeps the file open, and so the lock; fork() and
+ * exec leave children nothing. tkc_sweep() must be called before. */
+void tkc_close_descriptors(struct tkc_writer *w);
 
 /* Removes pages in the folder of w whose names begin with `prefix` and whose writers have ended. */
 void tkc_sweep(const struct tkc_writer *w, const char *prefix);

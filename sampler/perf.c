@@ -263,6 +263,7 @@ static void *open_set(const struct smp_env *env, const struct smp_target *target
 	struct smp_perf_access access;
 	struct set *s = smp_live(env) ? new_set(n) : NULL;
 	struct pmus pmus;
+	char text[64];
 	size_t i;
 	int process, rc;
 
@@ -285,7 +286,13 @@ static void *open_set(const struct smp_env *env, const struct smp_target *target
 			continue;
 		}
 		rc = open_slot(s, env, &t, &pmus, (int)i);
-		if (rc) {
+		if ((rc == EACCES || rc == EPERM) && !access.software && t.pid != (int32_t)getpid()) {
+			smp_why(why_each[i],
+				"perf_event_open(2) of process %d: %s: it is not dumpable, or has another user. Not "
+				"sampled; with "
+				"SAMPLER thread it is read inside the program",
+				(int)t.pid, smp_errno(rc, text, sizeof(text)));
+		} else if (rc) {
 			smp_perf_why(&access, s->event[i].what->type, rc, why_each[i]);
 		}
 	}

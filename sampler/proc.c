@@ -5,6 +5,8 @@
 #include "sampler/text.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/resource.h>
@@ -71,13 +73,36 @@ static int path(const struct smp_env *env, const struct smp_target *target, int 
 	return 0;
 }
 
+/* Does a process live whose folder /proc/PID is not shown? */
+static int is_hidden(const struct smp_env *env, const char *at)
+{
+	int pid = strncmp(at, "/proc/", 6) ? 0 : atoi(at + 6), root = smp_root(env), rc;
+	char folder[32];
+
+	snprintf(folder, sizeof(folder), "proc/%d", pid);
+	rc = root >= 0 && pid > 0 && smp_live(env) && kill(pid, 0) == 0 && faccessat(root, folder, F_OK, 0) < 0;
+	if (root >= 0) {
+		close(root);
+	}
+	return rc;
+}
+
 static void missing(const struct smp_env *env, int file, const char *at, int errnum, char why[SMP_TEXT])
 {
 	char text[64];
 
-	(void)env;
 	if (errnum == EACCES || errnum == EPERM) {
-		smp_why(why, "%.100s may not be read: the process belongs to another user or has changed its user", at);
+		smp_why(why,
+			"%.60s: %s: the process is not dumpable, or has another user. Not sampled; with SAMPLER thread "
+			"it is "
+			"read inside the program",
+			at, smp_errno(errnum, text, sizeof(text)));
+	} else if (errnum == ENOENT && is_hidden(env, at)) {
+		smp_why(why,
+			"%.60s: %s: /proc is mounted with hidepid. Not sampled; with SAMPLER thread it is read inside "
+			"the "
+			"program",
+			at, smp_errno(errnum, text, sizeof(text)));
 	} else if (errnum == ENOENT && (file == IO || file == TASK_IO)) {
 		smp_why(why, "no %.100s: this kernel was built without CONFIG_TASK_IO_ACCOUNTING", at);
 	} else if (errnum == 0) {

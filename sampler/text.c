@@ -337,6 +337,9 @@ int smp_text_read(void *set, union smp_value *value, uint8_t *state)
 				gone |= rc == -2;
 			}
 		}
+		if (s->env->flags & SMP_BRIEF && s->target.scope != SMP_NODE) {
+			smp_file_close(&s->file[file]);
+		}
 	}
 	return valid == 0 && gone ? -1 : valid;
 }

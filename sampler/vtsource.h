@@ -89,6 +89,7 @@ enum smp_flags {
 	SMP_COUNT_KERNEL = 2, /* count kernel code too where that is allowed; without it user code only */
 	SMP_FAST = 4,         /* listing: nothing that lasts longer than a few milliseconds */
 	SMP_SHARED = 8,       /* a set may be read by another thread than the one that opened it, one at a time */
+	SMP_BRIEF = 16,       /* keep no file of a process or thread open between two readings */
 };
 
 /* What a set is bound to: pid and tid of the observed program. */

@@ -85,6 +85,8 @@ void vt_agent_end(struct vt_agent_process *p, uint32_t how, int node);
 void vt_agent_free(struct vt_agent_process *p);
 
 /* sample.c: reads all that is due by `now` of CLOCK_MONOTONIC. node: the node's counters belong to this process. */
+/* Opens the counters of threads that are new, and records the last values of those that have ended. */
+void vt_agent_look_for_threads(struct vt_agent_process *p);
 void vt_agent_sample(struct vt_agent_process *p, int64_t now, int node);
 /* Reads all for the last time, and closes it. */
 void vt_agent_sample_last(struct vt_agent_process *p, int node);

@@ -191,6 +191,7 @@ static int open_file(const struct vt_agent_process *p, const char *name)
 
 static void count_gap(struct vt_agent_process *p, int after_another)
 {
+	int went_on = atomic_load(&vt_raw_head(vt_raw_of(&p->c.pub))->late) != 0;
 	double gap_s =
 		(double)ltick_sub(vt_ticks_now(&p->c.pub), vt_start_of(&p->c.pub)) * tmr_period(vt_timer_of(&p->c.pub));
 	char text[120];
@@ -198,7 +199,7 @@ static void count_gap(struct vt_agent_process *p, int after_another)
 	if (after_another) {
 		vt_raw_comment(p->s->stream, vt_ticks_now(&p->c.pub), 0,
 			"sampler: no samples since the sampler process before this one was killed");
-	} else if (gap_s > 0.002) {
+	} else if (went_on) {
 		snprintf(text, sizeof(text),
 			"sampler: no samples of the first %.6f s: the sampler process was not ready", gap_s);
 		vt_raw_comment(p->s->stream, vt_ticks_now(&p->c.pub), 0, text);
@@ -242,6 +243,8 @@ struct vt_agent_process *vt_agent_attach(pid_t pid, char *texts, size_t size, in
 	if (before) {
 		p->s->cpu_before = vt_process_total(&vt_raw_head(vt_raw_of(&p->c.pub))->process, "sampler_cpu", 0);
 	}
+	/* the program waits until the counters of all its threads are open */
+	vt_agent_look_for_threads(p);
 	count_gap(p, before != 0);
 	return p;
 }

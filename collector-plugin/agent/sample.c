@@ -5,7 +5,9 @@
 #include "collector-plugin/agent/agent.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -125,7 +127,7 @@ static int is_off(struct vt_agent_process *p, const struct vt_raw_thread_slot *s
 	return off != 0;
 }
 
-static void look_for_threads(struct vt_agent_process *p)
+void vt_agent_look_for_threads(struct vt_agent_process *p)
 {
 	struct vt_sampler *s = p->s;
 	struct vt_target **link, *t;
@@ -248,7 +250,7 @@ static void sample_all(struct vt_agent_process *p, int64_t delay, int node)
 {
 	struct vt_target *t;
 
-	look_for_threads(p);
+	vt_agent_look_for_threads(p);
 	sample_process(p, delay);
 	for (t = p->s->threads; t; t = t->next) {
 		sample_thread(p, t);
@@ -278,24 +280,35 @@ static long seccomp_of(const char *status)
 	return (mode ? atol(mode + 10) * 1000000 : 0) + (filters ? atol(filters + 18) : 0);
 }
 
+/* Does the process live, and /proc does not show it (hidepid)? */
+static int is_hidden(const struct vt_agent_process *p)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "proc/%d", (int)p->pid);
+	return kill(p->pid, 0) == 0 && faccessat(p->s->root, path, F_OK, 0) < 0;
+}
+
 /* After a process has made itself not dumpable, or has changed its user, other processes can read less about it. */
 static void look_for_refusal(struct vt_agent_process *p)
 {
 	char path[64], text[400];
-	int fd;
+	int fd, error;
 
 	snprintf(path, sizeof(path), "/proc/%d/io", (int)p->pid);
 	fd = tkm_root_openat(p->s->root, path);
+	error = errno;
 	if (fd >= 0) {
 		close(fd);
-	} else if ((errno == EACCES || errno == EPERM) && !p->refused) {
+	} else if (!p->refused && (error == EACCES || error == EPERM || (error == ENOENT && is_hidden(p)))) {
 		p->refused = 1;
 		snprintf(text, sizeof(text),
-			"%s: %s: the process has made itself not dumpable, or has changed its user. Counters of its "
-			"input and "
-			"output (proc_read and others) have no samples from here on; with SAMPLER thread they are read "
-			"inside it",
-			path, strerror(errno));
+			"%s: %s: the process has made itself not dumpable, or has changed its user%s. Counters of its "
+			"%s have no samples from here on; with SAMPLER thread they are read inside it",
+			path, strerror(error), error == ENOENT ? ", and /proc is mounted with hidepid" : "",
+			error == ENOENT
+				? "memory, input and output (proc_rss and others), if they were not open before,"
+				: "input and output (proc_read and others)");
 		vt_raw_comment(p->s->stream, vt_ticks_now(&p->c.pub), 0, text);
 		vt_agent_say_to(p);
 		vt_say(1, "WARNING", "%s", text);
@@ -312,10 +325,10 @@ static void look_at_status(struct vt_agent_process *p, int64_t now)
 	}
 	p->looked_ns = now;
 	snprintf(path, sizeof(path), "/proc/%d/status", (int)p->pid);
+	look_for_refusal(p);
 	if (tkm_root_read(p->s->root, path, text, sizeof(text)) <= 0) {
 		return;
 	}
-	look_for_refusal(p);
 	at = strstr(text, "\nState:\t");
 	if (at && at[8] == 'T' && !p->stopped_ns) {
 		p->stopped_ns = now;

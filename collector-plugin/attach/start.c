@@ -61,7 +61,9 @@ static int exec_sampler(void *arg)
 	}
 	null = open("/dev/null", O_RDWR);
 	for (i = 0; i < 3; i++) {
-		if (null >= 0 && null != i) {
+		if (null < 0) {
+			close(i); /* a container without /dev */
+		} else if (null != i) {
 			dup2(null, i);
 		}
 	}

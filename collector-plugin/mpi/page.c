@@ -48,6 +48,7 @@ void vt_job_page_open(const struct vt_job *j)
 		return;
 	}
 	tkc_sweep(&page, TKC_JOB_PREFIX);
+	tkc_close_descriptors(&page);
 	vmclock = tkc_vmclock_open();
 }
 

@@ -89,6 +89,7 @@ struct vt_raw_head {
 	 * of readings as VT_RAW_DEF_CLOCKS */
 	_Atomic uint32_t pairs;
 	struct vt_raw_process process;
+	_Atomic uint32_t late; /* 1: the program went on before the sampler process was ready */
 };
 
 /* Threads of the program that read their counters at events, for the sampler process: in the second page of the

@@ -227,7 +227,13 @@ static int hand_over(struct vt_collector *c, int to, const struct texts *t, stru
 		tkm_fail(err, TKM_ERR_UNAVAIL, "%s", why);
 		return 0;
 	}
-	return n < 0 && vt_attach_closed(to) ? -1 : 1;
+	if (n < 0 && vt_attach_closed(to)) {
+		return -1;
+	}
+	if (n < 0) {
+		atomic_store(&vt_raw_head(vt_raw_of(&c->pub))->late, 1);
+	}
+	return 1;
 }
 
 static int attach(struct vt_collector *c, struct tkm_err *err)

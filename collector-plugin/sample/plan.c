@@ -220,7 +220,8 @@ int vt_collect_plan(struct vt_collector *c, struct tkm_err *err)
 	*(strrchr(c->trace_dir, '/') ? strrchr(c->trace_dir, '/') + 1 : c->trace_dir) = '\0';
 	c->env.trace_dir = c->trace_dir;
 	c->env.flags = (c->settings.multiplex ? SMP_MULTIPLEX : 0) | (c->settings.count_kernel ? SMP_COUNT_KERNEL : 0) |
-		SMP_SHARED;
+		/* the program keeps no descriptor of ours where its events are read only now and then */
+		(c->calls_expected && c->settings.counter_min_interval > 0 ? SMP_BRIEF : 0) | SMP_SHARED;
 	load_plugins(c, &n_plugins);
 	c->plan = smp_plan_open(&c->env, rules, n_rules, c->plugins, n_plugins, err);
 	if (!c->plan) {

@@ -399,6 +399,91 @@ for trace in *.stf; do "$build/stftool" "$trace" --dump; done >dump 2>>"$dir/err
 [ $rc -eq 0 ] && [ "$(sed -n 's/.*no samples of the first \([0-9.]*\) s: the sampler process was not ready.*/\1/p' dump | awk '$1 > 0.4 && $1 < 60' | wc -l)" -eq 1 ]
 ok "a sampler that does not answer does not hold the program up, and what it missed is counted" $?
 
+# The counters of its threads are open when the program begins, or it is counted how much is missing: a sampler that pauses after its answer
+cat >"$dir/pauses.c" <<'END'
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <sys/socket.h>
+#include <unistd.h>
+ssize_t sendmsg(int to, const struct msghdr *m, int flags)
+{
+	ssize_t rc = ((ssize_t (*)(int, const struct msghdr *, int))dlsym(RTLD_NEXT, "sendmsg"))(to, m, flags);
+
+	usleep(200000);
+	return rc;
+}
+END
+cat >"$dir/burst.c" <<'END'
+#define _GNU_SOURCE
+#include <sys/mman.h>
+#include <unistd.h>
+int main(void)
+{
+	long size = 2000 * sysconf(_SC_PAGESIZE), i;
+	char *p = mmap(NULL, (size_t)size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	madvise(p, (size_t)size, MADV_NOHUGEPAGE);
+	for (i = 0; i < size; i += sysconf(_SC_PAGESIZE)) {
+		p[i] = 1;
+	}
+	usleep(500000);
+	return 0;
+}
+END
+fresh
+mkdir late
+if [ -n "$sanitizer" ]; then
+	skip "the first page faults of a program" "the sanitizer is preloaded"
+elif ! "$build/vtcounters" perf_page_faults 2>&1 | grep -q '^perf_page_faults .*thread'; then
+	skip "the first page faults of a program" "no software events of the kernel here"
+elif cp "$build"/.libs/libVT*.so* "$build/vtrun" late/ && ${CC:-cc} -shared -fPIC -o late/pauses.so "$dir/pauses.c" -ldl && ${CC:-cc} -o "$dir/burst" "$dir/burst.c"; then
+	printf '#!/bin/sh\nLD_PRELOAD=%s exec %s "$@"\n' "$PWD/late/pauses.so" "$build/vtsampler" >late/vtsampler
+	chmod +x late/vtsampler
+	tries=0 whole=0 wrong=0
+	# the sampler is there when the second program comes; where it had no core for 2 ms the program went on, which is counted
+	while [ $whole -lt 2 ] && [ $tries -lt 20 ]; do
+		tries=$((tries + 1))
+		rm -f ./*.stf* ./*.prot VT-flush-*
+		# shellcheck disable=SC2016
+		late/vtrun --counter perf_page_faults --keep-raw-events on -- sh -c 'sleep 0.7; exec "$0"' "$dir/burst" >>"$dir/out" 2>>"$dir/err" </dev/null
+		"$build/stftool" VT-flush-burst_*.dat --merge burst.stf >>"$dir/out" 2>>"$dir/err"
+		got=$("$build/stftool" burst.stf --print-counters --csv 2>>"$dir/err" | awk -F, '$2 == "\"perf_page_faults\"" && $15 > m { m = $15 } END { print m + 0 }')
+		"$build/stftool" burst.stf --dump 2>>"$dir/err" | grep -q 'no samples of the first' && continue
+		whole=$((whole + 1))
+		[ "$got" -ge 2000 ] || wrong=$((wrong + 1))
+		echo "# $got page faults of 2000" >>"$dir/diff"
+	done
+	if [ $whole -eq 0 ]; then
+		skip "the first page faults of a program" "this time the sampler process was never ready in time"
+	else
+		[ $wrong -eq 0 ]
+		ok "a program begins when the counters of its threads are open, $whole times" $?
+	fi
+fi
+
+# without /dev/null the sampler has nothing of the program's output either
+if [ -n "$sanitizer" ] || ! bwrap --ro-bind / / --tmpfs /dev --bind "$dir" "$dir" true 2>"$dir/diff"; then
+	skip "a container without /dev" "no bubblewrap that works (Debian: bubblewrap), or the sanitizer is preloaded"
+else
+	fresh
+	cat >sampled.sh <<'END'
+# the first two lines of output: how many descriptors of the sampler are the program's, and that all is over
+tries=0
+until s=$(sed -n 's/^INFO SAMPLED by process \([0-9]*\)$/\1/p' sh.prot 2>/dev/null) && [ -n "$s" ] || [ $tries -ge 300 ]; do
+	tries=$((tries + 1))
+	sleep 0.1
+done
+n=0
+for f in /proc/$s/fd/*; do
+	[ "$(readlink "$f")" != "$1/out" ] || n=$((n + 1))
+done
+echo "sampler $s has $n"
+END
+	timeout 100 bwrap --ro-bind / / --tmpfs /dev --proc /proc --bind "$dir" "$dir" "$build/vtrun" -- sh sampled.sh "$dir" >"$dir/out" 2>"$dir/out2"
+	grep -q '^sampler [0-9][0-9]* has 0$' "$dir/out"
+	ok "a container without /dev: the sampler keeps no copy of the program's output" $?
+fi
+
 # vtrun looks whether there is a sampler before its process comes: connects, and says nothing
 if command -v "${PYTHON3:-python3}" >/dev/null; then
 	cat >probe.py <<'END'

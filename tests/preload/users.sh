@@ -154,4 +154,47 @@ if ${CC:-cc} -o "$dir/private" "$dir/private.c" 2>"$dir/diff"; then
 		"$build/stftool" "$dir/hidden/private.stf" --dump 2>/dev/null | grep -q 'COMMENT.*Permission denied'
 	ok "a process that is not dumpable: what is refused is reported with its errno, once, also in the trace" $?
 fi
+# a hidden one: /proc shows only what may be looked into
+if [ -x "$dir/private" ] && unshare --mount --pid --fork mount -t proc -o hidepid=2 proc /proc 2>"$dir/diff"; then
+	rm -rf "$dir/hidden" && mkdir "$dir/hidden" && chmod 777 "$dir/hidden"
+	# the sampler lives as long as the namespace
+	unshare --mount --pid --fork sh -c 'mount -t proc -o hidepid=2 proc /proc && cd "$1" && shift && timeout 60 "$@"; status=$?; i=0
+		while ls VT-* >/dev/null 2>&1 && [ $i -lt 300 ]; do i=$((i + 1)); sleep 0.1; done; exit $status' sh "$dir/hidden" \
+		setpriv --reuid $other --regid $other --clear-groups "$build/vtrun" --counter proc_read -- "$dir/private" >"$dir/out" 2>&1
+	[ $? -eq 4 ] && [ "$(grep -c 'WARNING: /proc/[0-9]*/io: No such file or directory: .* hidepid' "$dir/out")" -eq 1 ] &&
+		"$build/stftool" "$dir/hidden/private.stf" --dump 2>/dev/null | grep -q 'COMMENT.*hidepid'
+	ok "one that /proc hides (hidepid): reported, too" $?
+else
+	skip "a process that /proc hides" "no mount of /proc with hidepid here"
+fi
+
+# threads that begin after it: each source says what is refused
+cat >"$dir/later.c" <<'END'
+#include <pthread.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+static void *thread(void *unused)
+{
+	usleep(600000);
+	return unused;
+}
+int main(void)
+{
+	pthread_t t;
+	prctl(PR_SET_DUMPABLE, 0);
+	pthread_create(&t, NULL, thread, NULL);
+	usleep(700000);
+	pthread_join(t, NULL);
+	return 4;
+}
+END
+if ! "$build/vtcounters" perf_page_faults 2>&1 | grep -q '^perf_page_faults .*thread'; then
+	skip "a thread of a process that is not dumpable" "no software events of the kernel here"
+elif ${CC:-cc} -o "$dir/later" "$dir/later.c" -pthread 2>"$dir/diff"; then
+	rm -rf "$dir/hidden" && mkdir "$dir/hidden" && chmod 777 "$dir/hidden" && chmod 755 "$dir/later"
+	as_other sh -c "cd '$dir/hidden' && timeout 60 '$build/vtrun' --counter perf_page_faults --counter thread_read -- '$dir/later'" >"$dir/out" 2>&1
+	[ $? -eq 4 ] && grep -q 'counter perf_page_faults: perf_event_open(2) of process [0-9]*: Permission denied: .*SAMPLER thread' "$dir/out" &&
+		grep -q 'counter thread_read: /proc/[0-9]*/task/[0-9]*/io: Permission denied: .*SAMPLER thread' "$dir/out"
+	ok "a thread of a process that is not dumpable: each counter has its errno, and what to do" $?
+fi
 done_testing

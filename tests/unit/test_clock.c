@@ -200,6 +200,36 @@ static void a_killed_writer_is_noticed(void)
 	close(ready[1]);
 }
 
+/* In a program of others the writer keeps no descriptor: it counts as running for as long as the page is mapped. */
+static void a_writer_without_descriptors_lives(void)
+{
+	struct tkm_err err = { .text = "" };
+	struct tkc_writer w;
+	char path[sizeof(w.path)];
+	int fd;
+
+	CHECK(tkc_create(&w, folder, "closed", TICKMARK_JOB, 77, "clock_monotonic", &err) == 0, "%s", err.text);
+	snprintf(path, sizeof(path), "%s", w.path);
+	tkc_close_descriptors(&w);
+	CHECK_INT(w.fd, -1);
+	CHECK_INT(w.folder, -1);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	CHECK_INT(tkc_writer_lives(fd), 1);
+	CHECK(tkc_create(&(struct tkc_writer){ 0 }, folder, "closed", TICKMARK_JOB, 77, "clock_monotonic", &err) < 0,
+		"written twice");
+	tkc_withdraw(&w);
+	CHECK_INT(tkc_writer_lives(fd), 0);
+	CHECK_INT(access(path, F_OK), -1);
+	close(fd);
+	/* the path is not known to lead there later */
+	if (chdir(folder) == 0 && tkc_create(&w, ".", "closed", TICKMARK_JOB, 77, "clock_monotonic", &err) == 0) {
+		tkc_close_descriptors(&w);
+		CHECK(w.folder >= 0 && chdir("/") == 0, "a relative path");
+		tkc_withdraw(&w);
+		CHECK_INT(access(path, F_OK), -1);
+	}
+}
+
 static void a_migration_is_noticed(void)
 {
 	struct {
@@ -677,6 +707,7 @@ int main(int argc, char **argv)
 	RUN(a_page_is_read);
 	RUN(what_is_not_certain_is_a_status);
 	RUN(a_killed_writer_is_noticed);
+	RUN(a_writer_without_descriptors_lives);
 	RUN(a_migration_is_noticed);
 	RUN(only_trusted_pages_are_read);
 	RUN(no_copy_is_torn);
