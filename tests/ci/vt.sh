@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# The collector for MPI jobs: programs from Debian, 50 kills, threads of the VT interface under ThreadSanitizer, and the
-# same tests with MPICH.
+# The collector for MPI jobs: programs from Debian, 50 kills, threads that are cancelled at 20,000 points, threads of the VT interface under
+# ThreadSanitizer, and the same tests with MPICH.
 # shellcheck source=lib.sh source-path=SCRIPTDIR
 . "$(dirname "$0")/lib.sh"
 need gcc
@@ -18,6 +18,10 @@ vt_tests() # vt_tests SCRIPT...: in the build that is the current folder
 configured openmpi CC=gcc
 step "make" make -j"$jobs"
 vt_tests real.sh kill.sh
+POINTS=20000 SECONDS_OF_SIGNALS=60 ENDS=400
+export POINTS SECONDS_OF_SIGNALS ENDS
+vt_tests points.sh
+unset POINTS SECONDS_OF_SIGNALS ENDS
 CALM=1
 export CALM
 vt_tests mpi.sh

@@ -50,11 +50,28 @@ ok "the others have another one" $?
 both gettimeofday '' && timers tt.maps gettimeofday 3 && timers job.clk gettimeofday 3
 ok "gettimeofday where it is named" $?
 
-# No timer is named: what timertest finds proven, the job takes as well. A busy machine may fail to prove it, and then says so.
-both '' '' && name=$(sed -n 's/^timer: \([A-Za-z_]*\), because.*/\1/p' tt.out) && timers tt.maps "$name" 3 &&
-	{ timers job.clk "$name" 3 || [ "$(grep -c '^timer "clock_monotonic"' job.clk)" -eq 3 ]; } && ! grep -q 'different timers' out &&
-	grep -q "^TIMER $(sed -n '1,/^timer/s/^timer "\(.*\)".*/\1/p' job.clk)\$" job.prot
-ok "no timer is named: timertest and the job take the same, and the protocol names it" $?
+# No timer is named: what timertest finds proven, the job takes as well. A busy machine may fail to prove it, and then says so: again.
+unnamed() # into $name and $taken
+{
+	both '' '' || return 1
+	name=$(sed -n 's/^timer: \([A-Za-z_]*\), because.*/\1/p' tt.out)
+	taken=$(sed -n '1,/^timer/s/^timer "\([A-Za-z_]*\).*/\1/p' job.clk)
+	[ -n "$name" ] && timers tt.maps "$name" 3 && { [ "$taken" = "$name" ] || [ "$taken" = clock_monotonic ]; } && timers job.clk "$taken" 3 &&
+		! grep -q 'different timers' out && grep -q "^TIMER $(sed -n '1,/^timer/s/^timer "\(.*\)".*/\1/p' job.clk)\$" job.prot
+}
+unnamed
+rc=$? tries=0
+while [ $rc -eq 0 ] && [ "$taken" != "$name" ] && [ $tries -lt 4 ]; do
+	tries=$((tries + 1))
+	unnamed
+	rc=$?
+done
+ok "no timer is named: timertest and the job take one that is proven, and the protocol names it" $rc
+if [ $rc -eq 0 ] && [ "$taken" != "$name" ]; then
+	skip "and it is the same" "this time the job proved none but $taken, timertest $name"
+else
+	ok "and it is the same" $rc
+fi
 source=/sys/devices/system/clocksource/clocksource0/current_clocksource
 echo hpet >hpet
 if ! unshare -m mount --bind hpet $source 2>/dev/null; then
