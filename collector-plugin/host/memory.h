@@ -18,6 +18,8 @@ static inline void *vt_pages(size_t size)
  * code is looked up, which takes longer than the work itself. Therefore these functions write only what changes, and
  * this attribute puts them next to each other. */
 #define VT_IN_CHILD __attribute__((cold))
+/* For functions that run a few times in a thread or a run: small instead of fast. */
+#define VT_SELDOM __attribute__((cold))
 /* For small variables that the child usually writes: one section puts those of all files on one page. */
 #define VT_WRITTEN_IN_CHILD __attribute__((section("vt_in_child")))
 #define VT_SET_IF_OTHER(to, value) ((to) != (value) ? (void)((to) = (value)) : (void)0)

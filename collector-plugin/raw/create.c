@@ -40,7 +40,8 @@ void vt_raw_set_rank(struct vt_raw *r, int rank, int ranks)
 	}
 }
 
-void vt_raw_fill_head(struct vt_raw_head *h, const struct vt_raw_options *o, size_t head_size, size_t block_size)
+VT_SELDOM void vt_raw_fill_head(
+	struct vt_raw_head *h, const struct vt_raw_options *o, size_t head_size, size_t block_size)
 {
 	struct timespec ts;
 
@@ -83,7 +84,7 @@ static int has_proc(void)
 	return has;
 }
 
-int vt_raw_open_nameless(const char *path, char *temporary)
+VT_SELDOM int vt_raw_open_nameless(const char *path, char *temporary)
 {
 	const char *slash = strrchr(path, '/');
 	int fd;
@@ -103,7 +104,7 @@ int vt_raw_open_nameless(const char *path, char *temporary)
 	return fd;
 }
 
-int vt_raw_publish(int fd, const char *temporary, const char *path)
+VT_SELDOM int vt_raw_publish(int fd, const char *temporary, const char *path)
 {
 	struct stat there;
 	char self[40];
@@ -156,7 +157,7 @@ static void set_options(struct vt_raw *r, const struct vt_raw_options *o, size_t
 }
 
 /* Maps head_size bytes of the file. Returns 0 or -1. */
-static int map_head(struct vt_raw *r, int fd, size_t head_size, int served, struct tkm_err *err)
+static VT_SELDOM int map_head(struct vt_raw *r, int fd, size_t head_size, int served, struct tkm_err *err)
 {
 	struct statfs fs;
 	struct stat st;
@@ -194,7 +195,7 @@ static void give_back(struct vt_raw *r)
 }
 
 /* Allocates all that a raw file needs, except the file itself. */
-static struct vt_raw *new_raw(const struct vt_raw_options *o, int first_copy, struct tkm_err *err)
+static VT_SELDOM struct vt_raw *new_raw(const struct vt_raw_options *o, int first_copy, struct tkm_err *err)
 {
 	size_t page = (size_t)sysconf(_SC_PAGESIZE), size, cap;
 	struct vt_raw *r;
@@ -260,7 +261,7 @@ static void map_by_name(struct vt_raw *r, size_t head_size)
 	}
 }
 
-struct vt_raw *vt_raw_create(const struct vt_raw_options *o, struct tkm_err *err)
+VT_SELDOM struct vt_raw *vt_raw_create(const struct vt_raw_options *o, struct tkm_err *err)
 {
 	size_t page = (size_t)sysconf(_SC_PAGESIZE),
 	       head_size = VT_RAW_SLOTS_AT + VT_RAW_SLOTS * sizeof(struct vt_raw_thread_slot);
@@ -314,7 +315,7 @@ static int good_head(const struct vt_raw_head *h, off_t size)
 		atomic_load(&h->state) == VT_RAW_RECORDING;
 }
 
-struct vt_raw *vt_raw_attach(int fd, const struct vt_raw_options *o, struct tkm_err *err)
+VT_SELDOM struct vt_raw *vt_raw_attach(int fd, const struct vt_raw_options *o, struct tkm_err *err)
 {
 	struct vt_raw *r = new_raw(o, VT_RAW_COPIES, err);
 	struct vt_raw_head h;

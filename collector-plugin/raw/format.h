@@ -15,8 +15,9 @@
 #define VT_RAW_BLOCK_MAGIC 0x4b4c4256u /* "VBLK" */
 #define VT_RAW_FREE_MAGIC 0x45524656u  /* "VFRE": the block was used, and was moved elsewhere or removed */
 
-/* In files of version 3, values and messages have no short records (raw/short.h). */
-enum { VT_RAW_VERSION = 4, VT_RAW_OLDEST = 3, VT_RAW_MIN_BLOCK = 4096, VT_RAW_MAX_COUNTERS = 255 };
+/* In files of version 3, values and messages have no short records (raw/short.h). In those before 5, there are no tables, and
+ * statistics count in 32 bits. */
+enum { VT_RAW_VERSION = 5, VT_RAW_OLDEST = 3, VT_RAW_MIN_BLOCK = 4096, VT_RAW_MAX_COUNTERS = 255 };
 
 enum vt_raw_state {
 	VT_RAW_RECORDING = 1, /* if a file is still in this state after a crash, its process was killed */
@@ -116,7 +117,8 @@ enum vt_raw_ending {
 /* The first streams are for definitions: two copies by the program and two by the sampler. Data streams follow. */
 enum { VT_RAW_COPIES = 2, VT_RAW_DEFINING = 4 };
 
-enum vt_raw_kind { VT_RAW_DATA = 1, VT_RAW_DEFINITIONS = 2 };
+/* VT_RAW_TABLE: struct vt_raw_row[], in which a thread counts: `stream` is its number. It is in no stream and never sealed. */
+enum vt_raw_kind { VT_RAW_DATA = 1, VT_RAW_DEFINITIONS = 2, VT_RAW_TABLE = 3 };
 enum vt_raw_block_state { VT_RAW_OPEN = 1, VT_RAW_FULL = 2, VT_RAW_SEALED = 3 };
 
 /* The head of every block, before its records. A block whose first word is 0 is empty. */
@@ -125,10 +127,12 @@ struct vt_raw_block {
 	uint16_t kind;
 	_Atomic uint16_t state;
 	uint32_t stream;
-	uint32_t filler;
+	uint32_t late; /* of a table, as in VT_RAW_DEF_STATISTICS; else 0 */
 	/* of this block in its stream, from 0: a gap means blocks that were overwritten or damaged */
 	uint64_t number;
-	int64_t base;          /* tick from which the first record's dt counts */
+	/* tick from which the first record's dt counts. Of a table: 0, or 1 + the number of the first definition to which its
+	 * rows are being moved; while the table is there, it counts and those do not */
+	int64_t base;
 	uint64_t lost;         /* records of this stream that were lost just before this block */
 	_Atomic uint32_t used; /* bytes of whole records after this head; stored after each record */
 	uint32_t filler2;
@@ -177,10 +181,9 @@ struct vt_raw_place {
 
 /* Calls of a function: minimum, maximum and sum of their ticks, with and without what they called. */
 struct vt_raw_times {
-	/* since the row was last written, which happens every second: 32 bits are enough */
-	uint32_t count;
+	uint64_t count;
 	/* calls among these that another row counts, too: a call counts once for each of its communications */
-	uint32_t more;
+	uint64_t more;
 	int64_t inclusive[3], exclusive[3];
 };
 

@@ -200,7 +200,7 @@ int vt_raw_grow_some(struct vt_raw *r)
 	return rc;
 }
 
-void vt_raw_stock_up(struct vt_raw *r)
+VT_SELDOM void vt_raw_stock_up(struct vt_raw *r)
 {
 	size_t enough = LAST_STOCK_BYTES / r->block_size;
 
@@ -237,7 +237,7 @@ void vt_raw_make_room_ahead(struct vt_raw *r)
 	}
 }
 
-void vt_raw_map_whole(struct vt_raw *r)
+VT_SELDOM void vt_raw_map_whole(struct vt_raw *r)
 {
 	size_t size = (size_t)r->max_blocks * r->block_size;
 	int fd = r->overwrite ? -1 : vt_raw_open_again(r);

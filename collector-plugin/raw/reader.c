@@ -39,6 +39,8 @@ struct vt_raw_file {
 	struct range *stream; /* data streams */
 	size_t n_streams;
 	struct range copy[VT_RAW_DEFINING];
+	uint32_t *table; /* blocks that are tables */
+	size_t n_tables, room_tables;
 	int unchecked; /* the checksums of data blocks were not compared */
 };
 
@@ -128,6 +130,9 @@ static int usable(struct vt_raw_file *f, int fd, uint64_t at, size_t room, struc
 		f->damage.blocks += magic != 0 && magic != VT_RAW_FREE_MAGIC;
 		return 0;
 	}
+	if (h->kind == VT_RAW_TABLE && used <= room - sizeof(*h) && used % sizeof(struct vt_raw_row) == 0) {
+		return 1;
+	}
 	if (used > room - sizeof(*h) || used % 4 || (h->kind != VT_RAW_DATA && h->kind != VT_RAW_DEFINITIONS) ||
 		(h->kind == VT_RAW_DEFINITIONS) != (h->stream < VT_RAW_DEFINING) || state < VT_RAW_OPEN ||
 		state > VT_RAW_SEALED ||
@@ -154,6 +159,21 @@ static int add_ref(struct vt_raw_file *f, size_t *cap, uint32_t index, const str
 		f->ref = p;
 	}
 	f->ref[f->n_refs++] = (struct block_ref){ b->stream, index, b->number };
+	return 0;
+}
+
+static int add_table(struct vt_raw_file *f, uint32_t index)
+{
+	if (f->n_tables == f->room_tables) {
+		uint32_t *p = realloc(f->table, (2 * f->room_tables + 4) * sizeof(*p));
+
+		if (!p) {
+			return -1;
+		}
+		f->table = p;
+		f->room_tables = 2 * f->room_tables + 4;
+	}
+	f->table[f->n_tables++] = index;
 	return 0;
 }
 
@@ -211,7 +231,8 @@ static int find_blocks(struct vt_raw_file *f, int fd, struct read_block *b)
 		if (left < sizeof(struct vt_raw_block)) {
 			f->damage.tail = left;
 		} else if (usable(f, fd, f->head.head_size + i * size, left, b) &&
-			add_ref(f, &cap, (uint32_t)i, &b->head) < 0) {
+			(b->head.kind == VT_RAW_TABLE ? add_table(f, (uint32_t)i)
+						      : add_ref(f, &cap, (uint32_t)i, &b->head)) < 0) {
 			return -1;
 		}
 	}
@@ -345,6 +366,11 @@ int vt_raw_copy_definitions(
 			at += f->head.block_size;
 		}
 	}
+	for (i = 0; rc == 0 && i < f->n_tables; i++, at += f->head.block_size) {
+		const struct vt_raw_block *b = block(f, f->table[i]);
+
+		rc = put(ctx, at, b, sizeof(*b) + atomic_load_explicit(&b->used, memory_order_relaxed));
+	}
 	vt_raw_file_close(f);
 	return rc == 0 ? 0 : -1;
 }
@@ -365,7 +391,7 @@ int vt_raw_check_data(struct vt_raw_file *f, struct tkm_err *err)
 	free(f->stream);
 	f->ref = NULL;
 	f->stream = NULL;
-	f->n_refs = f->n_streams = 0;
+	f->n_refs = f->n_streams = f->n_tables = 0;
 	f->damage = (struct vt_raw_damage){ 0 };
 	memset(f->copy, 0, sizeof(f->copy));
 	rc = scan(f, fd, err);
@@ -383,6 +409,7 @@ void vt_raw_file_close(struct vt_raw_file *f)
 	}
 	free(f->ref);
 	free(f->stream);
+	free(f->table);
 	free(f->path);
 	free(f);
 }
@@ -577,6 +604,49 @@ static int copy_next(struct vt_raw_file *f, struct copy *c)
 	}
 }
 
+/* Is a definition of statistics a copy of what is still in a table? */
+static int is_in_table(const struct vt_raw_file *f, const struct vt_raw_def *d, uint64_t number)
+{
+	size_t i;
+
+	for (i = 0; d->type == VT_RAW_DEF_STATISTICS && i < f->n_tables; i++) {
+		const struct vt_raw_block *b = block(f, f->table[i]);
+
+		if (b->stream == d->id && b->late == d->parent && b->base > 0 && number >= (uint64_t)b->base - 1) {
+			return 1;
+		}
+	}
+	return 0;
+}
+
+/* Hands out the rows of the tables as definitions. */
+static int read_tables(const struct vt_raw_file *f, int (*fn)(const struct vt_raw_def *d, void *ctx), void *ctx)
+{
+	size_t i, k;
+	int rc = 0;
+
+	for (i = 0; i < f->n_tables; i++) {
+		const struct vt_raw_block *b = block(f, f->table[i]);
+		const struct vt_raw_row *row = (const struct vt_raw_row *)(const void *)(b + 1);
+		size_t n = atomic_load_explicit(&b->used, memory_order_relaxed) / sizeof(*row);
+
+		for (k = 0; k < n && rc == 0 && (const uint8_t *)(row + k + 1) <= block_end(f, b); k++) {
+			struct vt_raw_def d = { .type = VT_RAW_DEF_STATISTICS,
+				.name = "",
+				.text = "",
+				.description = "",
+				.id = b->stream,
+				.parent = b->late,
+				.row = row[k] };
+
+			/* the last call may be half counted */
+			d.row.t.more = d.row.t.more < d.row.t.count ? d.row.t.more : d.row.t.count;
+			rc = d.row.t.count ? fn(&d, ctx) : 0;
+		}
+	}
+	return rc;
+}
+
 int vt_raw_definitions(struct vt_raw_file *f, int (*fn)(const struct vt_raw_def *d, void *ctx), void *ctx)
 {
 	struct copy c[VT_RAW_DEFINING] = { { 0 } };
@@ -606,7 +676,7 @@ int vt_raw_definitions(struct vt_raw_file *f, int (*fn)(const struct vt_raw_def 
 			if (more[i] && c[i].number == number) {
 				if (!said && rc == 0 && vt_raw_decode(c[i].p, c[i].size, &d, room, members) == 0) {
 					said = 1;
-					rc = fn(&d, ctx);
+					rc = is_in_table(f, &d, number) ? 0 : fn(&d, ctx);
 				}
 				more[i] = copy_next(f, &c[i]);
 			}
@@ -614,5 +684,5 @@ int vt_raw_definitions(struct vt_raw_file *f, int (*fn)(const struct vt_raw_def 
 	}
 	free(room);
 	free(members);
-	return rc;
+	return rc ? rc : read_tables(f, fn, ctx);
 }

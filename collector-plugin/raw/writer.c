@@ -187,7 +187,7 @@ static int is_known_full(struct vt_raw *r)
  * statistics. */
 static struct vt_raw_block *get_block(struct vt_raw *r, enum vt_raw_kind kind, int *why)
 {
-	int beyond = kind == VT_RAW_DEFINITIONS && r->no_room == EFBIG;
+	int beyond = kind != VT_RAW_DATA && r->no_room == EFBIG;
 
 	*why = 0;
 	if (r->n_ready == 0 && r->no_room && !beyond && !r->overwrite && is_known_full(r)) {
@@ -276,7 +276,7 @@ struct vt_raw_block *vt_raw_begin_block(struct vt_raw *r, struct vt_raw_stream *
 	b->base = base;
 	b->lost = s->lost;
 	b->check = 0;
-	b->filler = b->filler2 = 0;
+	b->late = b->filler2 = 0;
 	atomic_store_explicit(&b->used, 0, memory_order_relaxed);
 	atomic_store_explicit(&b->state, VT_RAW_OPEN, memory_order_relaxed);
 	atomic_store_explicit(&b->magic, VT_RAW_BLOCK_MAGIC, memory_order_release);
@@ -289,6 +289,62 @@ struct vt_raw_block *vt_raw_begin_block(struct vt_raw *r, struct vt_raw_stream *
 	s->end = (uint8_t *)b + r->block_size;
 	r->taken++;
 	return b;
+}
+
+VT_SELDOM uint32_t vt_raw_table_rows(struct vt_raw *r, uint32_t more)
+{
+	uint32_t n = 1;
+
+	while ((2 * n + more) * sizeof(struct vt_raw_row) + sizeof(struct vt_raw_block) <= r->block_size) {
+		n *= 2;
+	}
+	return n;
+}
+
+VT_SELDOM struct vt_raw_row *vt_raw_table(struct vt_raw *r, uint32_t thread, int late, uint32_t n)
+{
+	uint32_t size = n * (uint32_t)sizeof(struct vt_raw_row);
+	struct vt_raw_block *b;
+	int why;
+
+	vt_lock(&r->lock);
+	b = r->closed ? NULL : get_block(r, VT_RAW_TABLE, &why);
+	r->mapped -= b != NULL; /* MEM-MAXBLOCKS is for blocks that are flushed */
+	vt_unlock(&r->lock);
+	if (!b) {
+		return NULL;
+	}
+	memset(b + 1, 0, size);
+	b->kind = VT_RAW_TABLE;
+	b->stream = thread;
+	b->late = (uint32_t)late;
+	b->number = b->lost = b->check = 0;
+	b->filler2 = 0;
+	b->base = 0;
+	atomic_store_explicit(&b->used, size, memory_order_relaxed);
+	atomic_store_explicit(&b->state, VT_RAW_OPEN, memory_order_relaxed);
+	atomic_store_explicit(&b->magic, VT_RAW_BLOCK_MAGIC, memory_order_release);
+	return (struct vt_raw_row *)(void *)(b + 1);
+}
+
+VT_SELDOM void vt_raw_table_moves(struct vt_raw *r, struct vt_raw_row *table, int moved)
+{
+	struct vt_raw_block *b = (struct vt_raw_block *)(void *)table - 1;
+
+	if (!moved) {
+		b->base = 1 + (int64_t)atomic_load_explicit(&r->head->definitions, memory_order_relaxed);
+		atomic_signal_fence(memory_order_seq_cst);
+		return;
+	}
+	vt_lock(&r->lock);
+	atomic_store_explicit(&b->magic, VT_RAW_FREE_MAGIC, memory_order_release);
+	if (!r->closed && r->mapped < (size_t)r->max_blocks) {
+		r->ready[r->n_ready++] = b;
+		r->mapped++;
+	} else {
+		munmap(b, r->block_size);
+	}
+	vt_unlock(&r->lock);
 }
 
 static void wake_keeper(struct vt_raw *r)
@@ -604,7 +660,7 @@ void vt_raw_hand_over(struct vt_raw *r)
 	}
 }
 
-void vt_raw_close(struct vt_raw *r, ltick_t last)
+VT_SELDOM void vt_raw_close(struct vt_raw *r, ltick_t last)
 {
 	uint64_t used = 0, i;
 	int fd;
@@ -648,7 +704,7 @@ static void keep_from_children(struct vt_raw *r, struct vt_raw_block *b)
 	}
 }
 
-int vt_raw_keep_from_children(struct vt_raw *r)
+VT_SELDOM int vt_raw_keep_from_children(struct vt_raw *r)
 {
 	struct vt_raw_stream *s;
 	size_t i;

@@ -153,9 +153,15 @@ int vt_raw_function(struct vt_raw *r, uint32_t id, uint32_t classid, const char 
 int vt_raw_object(struct vt_raw *r, uint32_t id, const uint8_t *build_id, uint32_t size, const char *path);
 int vt_raw_function_at(struct vt_raw *r, uint32_t id, uint32_t classid, uint32_t object, int demangle, uint64_t offset,
 	const char *name);
-/* What was counted since the last record of that thread and row. late 1: of calls that are not in the file because
- * FLUSH-LIMIT is reached, and of no others. -1: the caller still has it, nothing is lost. */
+/* What a thread has counted in one row, to be added up. late 1: of calls that are not in the file because FLUSH-LIMIT is
+ * reached, and of no others. -1: the caller still has it, nothing is lost. */
 int vt_raw_statistics(struct vt_raw *r, uint32_t thread, int late, const struct vt_raw_row *row);
+/* Returns a table of n rows, all zero, that is in the raw file and mapped, so that it survives SIGKILL; NULL: no room. */
+struct vt_raw_row *vt_raw_table(struct vt_raw *r, uint32_t thread, int late, uint32_t n);
+/* The largest power of two of rows, with so many more, that a table has room for. */
+uint32_t vt_raw_table_rows(struct vt_raw *r, uint32_t more);
+/* moved 0: its rows will now be written as definitions, which count only when that is done: moved 1 gives the table back. */
+void vt_raw_table_moves(struct vt_raw *r, struct vt_raw_row *table, int moved);
 int vt_raw_scl(struct vt_raw *r, uint32_t id, uint32_t line, const char *file);
 /* A source location that is a call stack. */
 int vt_raw_stack(struct vt_raw *r, uint32_t id, const struct vt_raw_place *place, uint32_t n);

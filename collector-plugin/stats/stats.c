@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Counts calls, times and communication of each function in a table per thread, and writes its rows into the raw
- * file. */
+/* Counts calls, times and communication of each function in tables of a thread, which are part of the raw file. If there was no
+ * room for one in the file, it is in memory, and its rows are written at the end. */
 #include "config.h"
 #include "collector-plugin/stats/stats.h"
 #include "collector-plugin/host/lock.h"
@@ -16,20 +16,24 @@ struct life {
 	int64_t inclusive;
 };
 
-enum { RECENT = 64, LATE_ROWS = 512, LONGEST_SECONDS = 32 };
+enum { RECENT = 64, LATE_ROWS = 512, NO_ROW = -1 };
+
+struct table {
+	struct vt_raw_row *row; /* NULL: not needed yet */
+	int in_file;
+};
 
 struct vt_stats {
 	struct vt_collect *c;
 	struct vt_stats *next;
 	int thread, late;
-	uint32_t n, used;        /* n: rows, a power of two; used: rows with a function */
-	int64_t written, second; /* written: tick of the last writing; second: ticks per second */
-	int64_t period;          /* from one writing to the next, ticks */
+	uint32_t n, used; /* n: rows, a power of two; used: rows with a function */
+	uint32_t each;    /* rows of a table; the first one also has `rest` */
 	/* rows of calls, by the low bits of their functions: most calls find theirs here */
 	struct vt_raw_row *recent[RECENT];
-	struct life *life;                        /* [n]; NULL: THROTTLE is off */
-	struct vt_raw_row rest[VT_RAW_ROW_KINDS]; /* for everything that has no row of its own: function 0 */
-	struct vt_raw_row row[];                  /* function 0: free. Counts and times since the last writing */
+	struct life *life;       /* [n]; NULL: THROTTLE is off */
+	struct vt_raw_row *rest; /* [VT_RAW_ROW_KINDS]: for everything that has no row of its own, function 0 */
+	struct table table[];
 };
 
 static int rows_wanted;
@@ -42,7 +46,7 @@ static struct vt_lock lock = VT_LOCK_INIT;
 static struct vt_stats *all;
 static _Atomic int finished;
 
-void vt_stats_start(int rows)
+VT_SELDOM void vt_stats_start(int rows)
 {
 	int n = 4;
 
@@ -72,35 +76,66 @@ int vt_stats_wanted(void)
 
 static size_t size_of(const struct vt_stats *s)
 {
-	return sizeof(*s) + s->n * (sizeof(s->row[0]) + (s->life ? sizeof(*s->life) : 0));
+	return sizeof(*s) + s->n / s->each * sizeof(s->table[0]) + (s->life ? s->n * sizeof(*s->life) : 0);
 }
 
-struct vt_stats *vt_stats_thread(struct vt_collect *c, int thread, int late)
+static uint32_t rows_of(const struct vt_stats *s, const struct table *t)
+{
+	return s->each + (t == s->table ? VT_RAW_ROW_KINDS : 0);
+}
+
+static VT_SELDOM void make_table(struct vt_stats *s, struct table *t)
+{
+	t->row = vt_raw_table(vt_raw_of(s->c), (uint32_t)s->thread, s->late, rows_of(s, t));
+	t->in_file = t->row != NULL;
+	/* a program that has given up system calls can get no memory */
+	if (!t->row && !vt_lock_is_without_calls()) {
+		t->row = vt_pages(rows_of(s, t) * sizeof(*t->row));
+	}
+}
+
+/* Returns row i; NULL: there is no memory for it. */
+static struct vt_raw_row *row_at(struct vt_stats *s, uint32_t i)
+{
+	struct table *t = &s->table[i / s->each];
+
+	if (__builtin_expect(!t->row, 0)) {
+		make_table(s, t);
+	}
+	return t->row ? &t->row[i % s->each] : NULL;
+}
+
+VT_SELDOM struct vt_stats *vt_stats_thread(struct vt_collect *c, int thread, int late)
 {
 	uint32_t n = late ? LATE_ROWS : (uint32_t)rows_wanted, i;
-	size_t size =
-		sizeof(struct vt_stats) + n * (sizeof(struct vt_raw_row) + (throttle.calls ? sizeof(struct life) : 0));
-	struct vt_stats *s;
+	/* life: to be counted, until it is known where it is */
+	struct vt_stats size = { .n = n, .life = throttle.calls ? (struct life *)(void *)&throttle : NULL }, *s;
 
 	if (!n) {
 		return NULL;
 	}
-	s = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	if (s == MAP_FAILED) {
+	size.each = vt_raw_table_rows(vt_raw_of(c), VT_RAW_ROW_KINDS);
+	size.each = size.each < n ? size.each : n;
+	s = vt_pages(size_of(&size));
+	if (!s) {
 		return NULL;
 	}
+	*s = size;
 	s->c = c;
 	s->thread = thread;
 	s->late = late;
-	s->second = s->period = (int64_t)vt_timer_of(c)->hz;
+	if (!row_at(s, 0)) {
+		munmap(s, size_of(s));
+		return NULL;
+	}
+	s->rest = &s->table[0].row[s->each];
 	for (i = 0; i < VT_RAW_ROW_KINDS; i++) {
 		s->rest[i].kind = i;
 	}
 	for (i = 0; i < RECENT; i++) {
 		s->recent[i] = &s->rest[VT_RAW_ROW_CALL];
 	}
-	s->n = n;
-	s->life = throttle.calls ? (struct life *)(void *)&s->row[n] : NULL;
+	s->life = s->life ? (struct life *)(void *)&s->table[n / s->each] : NULL;
 	vt_lock(&lock);
 	s->next = all;
 	all = s;
@@ -108,25 +143,36 @@ struct vt_stats *vt_stats_thread(struct vt_collect *c, int thread, int late)
 	return s;
 }
 
-/* A row that found no room waits for the next writing, as long as it can count. */
-static void write_row(struct vt_stats *s, struct vt_raw_row *r)
-{
-	if (r->t.count &&
-		(vt_raw_statistics(vt_raw_of(s->c), (uint32_t)s->thread, s->late, r) == 0 || r->t.count >> 31)) {
-		r->t = (struct vt_raw_times){ 0 };
-		r->bytes = r->function ? r->bytes : 0;
-	}
-}
-
-static void write_rows(struct vt_stats *s)
+/* Writes the rows of a table as definitions. Returns 0; -1: not all found room, and all are still in the table. */
+static VT_SELDOM int write_rows(struct vt_stats *s, const struct table *t)
 {
 	uint32_t i;
+	int rc = 0;
 
-	for (i = 0; i < s->n; i++) {
-		write_row(s, &s->row[i]);
+	for (i = 0; rc == 0 && i < rows_of(s, t); i++) {
+		rc = t->row[i].t.count ? vt_raw_statistics(vt_raw_of(s->c), (uint32_t)s->thread, s->late, &t->row[i])
+				       : 0;
 	}
-	for (i = 0; i < VT_RAW_ROW_KINDS; i++) {
-		write_row(s, &s->rest[i]);
+	return rc;
+}
+
+/* The thread has ended: its rows become definitions, which are shorter, and the place of its tables is free. */
+static VT_SELDOM void move_rows(struct vt_stats *s)
+{
+	struct table *t;
+	int rc = 0;
+
+	for (t = s->table; t < s->table + s->n / s->each; t++) {
+		if (t->row && t->in_file && rc == 0) {
+			vt_raw_table_moves(vt_raw_of(s->c), t->row, 0);
+			rc = write_rows(s, t);
+			if (rc == 0) {
+				vt_raw_table_moves(vt_raw_of(s->c), t->row, 1);
+			}
+		} else if (t->row && !t->in_file) {
+			write_rows(s, t);
+			munmap(t->row, rows_of(s, t) * sizeof(*t->row));
+		}
 	}
 }
 
@@ -144,24 +190,27 @@ static inline int is_row(const struct vt_raw_row *r, const struct vt_raw_row *ke
 		r->communicator == key->communicator && r->kind == key->kind;
 }
 
-/* Finds or makes the row for this key. At most three quarters of the rows are filled. */
-static struct vt_raw_row *find_row(struct vt_stats *s, const struct vt_raw_row *key)
+/* Finds or makes the row for this key; *at: its number, or NO_ROW. At most three quarters of the rows are filled. */
+static struct vt_raw_row *find_row(struct vt_stats *s, const struct vt_raw_row *key, int *at)
 {
 	uint32_t i = first_place(key, s->n);
+	struct vt_raw_row *r;
 
-	while (s->row[i].function && !is_row(&s->row[i], key)) {
+	while ((r = row_at(s, i)) && r->function && !is_row(r, key)) {
 		i = (i + 1) & (s->n - 1);
 	}
-	if (!s->row[i].function) {
-		if (s->used >= s->n / 4 * 3) {
-			s->rest[key->kind].bytes += key->bytes;
-			return &s->rest[key->kind];
-		}
-		s->used++;
-		s->row[i] = *key;
-		s->row[i].t.more = 0; /* vt_stats_add() adds to it */
+	if (!r || (!r->function && s->used >= s->n / 4 * 3)) {
+		*at = NO_ROW;
+		s->rest[key->kind].bytes += key->bytes;
+		return &s->rest[key->kind];
 	}
-	return &s->row[i];
+	if (!r->function) {
+		s->used++;
+		*r = *key;
+		r->t.more = 0; /* vt_stats_add() adds to it */
+	}
+	*at = (int)i;
+	return r;
 }
 
 static inline void widen(int64_t *v, int64_t d, uint64_t count)
@@ -171,9 +220,9 @@ static inline void widen(int64_t *v, int64_t d, uint64_t count)
 	v[2] += d;
 }
 
-static void see_life(struct vt_stats *s, const struct vt_raw_row *r, int64_t inclusive)
+static void see_life(struct vt_stats *s, const struct vt_raw_row *r, int at, int64_t inclusive)
 {
-	struct life *l = &s->life[r - s->row];
+	struct life *l = &s->life[at];
 
 	l->count++;
 	l->inclusive += inclusive;
@@ -186,51 +235,49 @@ static void see_life(struct vt_stats *s, const struct vt_raw_row *r, int64_t inc
 	}
 }
 
-static inline void add_times(
-	struct vt_stats *s, struct vt_raw_row *r, int64_t now, int64_t inclusive, int64_t exclusive)
+/* A row whose count is 0 is none, so a process that is killed in between has counted this call, or has not. */
+static inline void add_times(struct vt_raw_row *r, int64_t inclusive, int64_t exclusive)
 {
 	widen(r->t.inclusive, inclusive, r->t.count);
 	widen(r->t.exclusive, exclusive, r->t.count);
+	atomic_signal_fence(memory_order_release);
 	r->t.count++;
-	if (__builtin_expect(now - s->written > s->period, 0)) {
-		s->written = now;
-		s->period += s->late && s->period < LONGEST_SECONDS * s->second ? s->period / 16 : 0;
-		write_rows(s);
-	}
 }
 
-void vt_stats_call(struct vt_stats *s, uint32_t function, int64_t now, int64_t inclusive, int64_t exclusive)
+void vt_stats_call(struct vt_stats *s, uint32_t function, int64_t inclusive, int64_t exclusive)
 {
 	struct vt_raw_row key, *r = s->recent[function % RECENT];
+	int at;
 
 	if (VT_LIKELY(r->function == function && !s->life && !atomic_load_explicit(&finished, memory_order_relaxed))) {
-		add_times(s, r, now, inclusive, exclusive);
+		add_times(r, inclusive, exclusive);
 		return;
 	}
 	key = (struct vt_raw_row){ .function = function };
-	vt_stats_add(s, &key, now, inclusive, exclusive);
-	r = find_row(s, &key);
-	if (r >= s->row && r < s->row + s->n) {
+	vt_stats_add(s, &key, inclusive, exclusive);
+	r = find_row(s, &key, &at);
+	if (at != NO_ROW) {
 		s->recent[function % RECENT] = r;
 	}
 }
 
-void vt_stats_add(struct vt_stats *s, const struct vt_raw_row *key, int64_t now, int64_t inclusive, int64_t exclusive)
+void vt_stats_add(struct vt_stats *s, const struct vt_raw_row *key, int64_t inclusive, int64_t exclusive)
 {
 	struct vt_raw_row *r;
+	int at;
 
 	if (atomic_load_explicit(&finished, memory_order_relaxed)) {
 		return;
 	}
-	r = find_row(s, key);
-	if (s->life && key->kind == VT_RAW_ROW_CALL && r >= s->row && r < s->row + s->n) {
-		see_life(s, r, inclusive);
+	r = find_row(s, key, &at);
+	if (s->life && key->kind == VT_RAW_ROW_CALL && at != NO_ROW) {
+		see_life(s, r, at, inclusive);
 	}
 	r->t.more += key->t.more;
-	add_times(s, r, now, inclusive, exclusive);
+	add_times(r, inclusive, exclusive);
 }
 
-void vt_stats_thread_ends(struct vt_stats *s)
+VT_SELDOM void vt_stats_thread_ends(struct vt_stats *s)
 {
 	struct vt_stats **p;
 
@@ -242,15 +289,16 @@ void vt_stats_thread_ends(struct vt_stats *s)
 	}
 	if (*p) {
 		*p = s->next;
-		write_rows(s);
+		move_rows(s);
 	}
 	vt_unlock(&lock);
 	munmap(s, size_of(s));
 }
 
-void vt_stats_finish(void)
+VT_SELDOM void vt_stats_finish(void)
 {
 	struct vt_stats *s;
+	struct table *t;
 
 	atomic_store(&finished, 1);
 	/* do not wait for the lock: a signal handler that ends the program may have interrupted the thread that holds
@@ -259,8 +307,13 @@ void vt_stats_finish(void)
 		return;
 	}
 	for (s = all; s; s = s->next) {
-		write_rows(s);
+		for (t = s->table; t < s->table + s->n / s->each; t++) {
+			if (t->row && !t->in_file) {
+				write_rows(s, t);
+			}
+		}
 	}
+	all = NULL;
 	vt_unlock(&lock);
 }
 

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* STATISTICS (Intel Trace Collector guide, section 2.8): number and times of the calls of each function in each
- * thread, in fixed memory, whether events are recorded or not. The rows are written into the raw file as definitions:
- * each second the rows that have changed, and all rows at the end. So the raw file of a process that is killed has
- * them up to at most one second before its last event. */
+ * thread, in fixed memory, whether events are recorded or not. The rows are in the raw
+ * file, which is mapped, so a process that is killed has counted all calls that had ended. */
 #ifndef COLLECTOR_PLUGIN_STATS_STATS_H
 #define COLLECTOR_PLUGIN_STATS_STATS_H
 
@@ -23,12 +22,11 @@ VT_HIDDEN void vt_stats_throttle(unsigned long long calls, double seconds, void 
  * STATISTICS is on or not. Its rows are written more and more rarely, up to once in 32 s, because the file has little
  * room left. */
 VT_HIDDEN struct vt_stats *vt_stats_thread(struct vt_collect *c, int thread, int late);
-/* A call, or one of several communications in it, has ended at `now`. The arguments are the key of its row (with t:
+/* A call, or one of several communications in it, has ended. The arguments are the key of its row (with t:
  * 0), and the ticks with and without what it called. */
-VT_HIDDEN void vt_stats_add(
-	struct vt_stats *s, const struct vt_raw_row *key, int64_t now, int64_t inclusive, int64_t exclusive);
+VT_HIDDEN void vt_stats_add(struct vt_stats *s, const struct vt_raw_row *key, int64_t inclusive, int64_t exclusive);
 /* The same for a call, counted by its function alone. */
-VT_HIDDEN void vt_stats_call(struct vt_stats *s, uint32_t function, int64_t now, int64_t inclusive, int64_t exclusive);
+VT_HIDDEN void vt_stats_call(struct vt_stats *s, uint32_t function, int64_t inclusive, int64_t exclusive);
 /* Called when the thread ends. */
 VT_HIDDEN void vt_stats_thread_ends(struct vt_stats *s);
 /* Called when the run ends: writes the rows of all threads that still exist. */

@@ -243,7 +243,7 @@ static __attribute__((noinline)) void exit_counted(uintptr_t address)
 			inclusive = now.v - f->start;
 			t->top = f;
 			f[-1].inner += inclusive;
-			vt_stats_call(t->stats, f->function, now.v, inclusive, inclusive - f->inner);
+			vt_stats_call(t->stats, f->function, inclusive, inclusive - f->inner);
 			return;
 		}
 	}

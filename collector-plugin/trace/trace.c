@@ -86,7 +86,7 @@ static int is_on(const char *name)
 	return text && (!*text || (tkm_parse_bool(text, &on) == 0 && on));
 }
 
-static int thread_begins(struct vt_collect *c, struct vt_thread *t)
+static VT_SELDOM int thread_begins(struct vt_collect *c, struct vt_thread *t)
 {
 	struct vt_trace_thread *own = vt_trace_memory(sizeof(*own) + (ROOM + 1) * sizeof(*own->frame));
 
@@ -107,15 +107,14 @@ static int thread_begins(struct vt_collect *c, struct vt_thread *t)
 
 /* Each communication of a call gets an equal part of the call's time (Intel Trace Collector guide, section 2.8.2);
  * the first ones get the remainder. */
-static void count_communications(
-	struct vt_trace_thread *t, const struct vt_trace_frame *f, int64_t now, int64_t inclusive)
+static void count_communications(struct vt_trace_thread *t, const struct vt_trace_frame *f, int64_t inclusive)
 {
 	int64_t n = t->n_communications, exclusive = inclusive - f->inner, i;
 
 	for (i = 0; i < n; i++) {
 		t->communication[i].function = f->function;
 		t->communication[i].t.more = i > 0;
-		vt_stats_add(t->stats, &t->communication[i], now, inclusive / n + (i < inclusive % n),
+		vt_stats_add(t->stats, &t->communication[i], inclusive / n + (i < inclusive % n),
 			exclusive / n + (i < exclusive % n));
 	}
 	t->n_communications = 0;
@@ -152,7 +151,7 @@ void vt_trace_communicates(enum vt_raw_row_kind kind, uint32_t communicator, int
 }
 
 /* FLUSH-LIMIT is reached: from now on calls that are left out of the raw file are counted by STATISTICS. */
-static __attribute__((noinline)) void begin_to_count(struct vt_trace_thread *t)
+static VT_SELDOM void begin_to_count(struct vt_trace_thread *t)
 {
 	struct vt_collect *c = vt_tls.collect;
 
@@ -175,9 +174,9 @@ static void count_call(struct vt_trace_thread *t, const struct vt_trace_frame *f
 	if (t->counts_lost && f->how.recorded != VT_TRACE_LOST) {
 		t->n_communications = 0;
 	} else if (t->n_communications && t->communicating == t->top) {
-		count_communications(t, f, now, inclusive);
+		count_communications(t, f, inclusive);
 	} else {
-		vt_stats_call(t->stats, f->function, now, inclusive, inclusive - f->inner);
+		vt_stats_call(t->stats, f->function, inclusive, inclusive - f->inner);
 	}
 	if (t->top > t->frame) {
 		t->top[-1].inner += inclusive;

@@ -48,11 +48,54 @@ ok "after FLUSH-LIMIT statistics go on" $?
 
 # shellcheck disable=SC2086
 ${CC:-cc} $san -O2 -finstrument-functions -o "$dir/killed" "$here/statistics.c" || exit 99
-VT_KEEP_RAW_EVENTS=on VT_FLUSH_PREFIX=$dir timeout 100 "$vtrun" --statistics --logfile-name "$dir/k.stf" --verbose 0 -- "$dir/killed" >"$dir/out" 2>"$dir/err"
-[ -e "$dir/k.stf" ] || "$build/stftool" "$dir"/VT-flush-*.dat --merge "$dir/k.stf" >"$dir/err" 2>&1
-"$build/stftool" "$dir/k.stf" --print-statistics 2>>"$dir/err" | "$build/tools/convert-stats" >"$dir/stats" &&
-	n=$(awk '$2 == "Application:work" { print $6 }' "$dir/stats") && [ "$n" -le "$(cat "$dir/out")" ] && [ "$n" -gt $(($(cat "$dir/out") / 4)) ]
-ok "after SIGKILL the statistics are there up to the last second" $?
+calls() # calls 1: that the program has begun; 2: that have ended
+{
+	od -A n -t d8 "$dir/calls" 2>/dev/null | awk -v field="$1" '{ print $field }'
+}
+# killed SIGNAL CALLS MORE FOLDER OPTIONS...: the program ends by the signal after it has made MORE of its CALLS (0: they never end). The raw
+# file is in FOLDER. Are those in the statistics at least those that had ended, and at most those that had begun?
+killed()
+{
+	signal=$1 most=$2 more=$3 folder=$4
+	shift 4
+	rm -rf "$dir/calls" "$dir"/k.*
+	VT_FLUSH_PREFIX=$folder "$vtrun" --statistics --logfile-name "$dir/k.stf" --verbose 0 "$@" -- "$dir/killed" "$dir/calls" "$most" >"$dir/out" 2>"$dir/err" &
+	pid=$!
+	tries=0
+	until [ "$(calls 2)" -ge "$more" ] 2>/dev/null || [ $tries -ge 3000 ]; do
+		tries=$((tries + 1))
+		sleep 0.01
+	done
+	kill -"$signal" $pid
+	wait $pid 2>/dev/null
+	until { [ -e "$dir/k.stf" ] && ! ls "$folder"/VT-flush-* >/dev/null 2>&1; } || [ $tries -ge 6000 ]; do
+		tries=$((tries + 1))
+		sleep 0.01
+	done
+	"$build/stftool" "$dir/k.stf" --print-statistics 2>>"$dir/err" | "$build/tools/convert-stats" >"$dir/stats"
+	n=$(awk '$2 == "Application:work" { print $6 }' "$dir/stats")
+	echo "# $signal: ${n:-nothing} counted, $(calls 2) ended, $(calls 1) begun"
+	[ "${n:-0}" -ge "$(calls 2)" ] && [ "$n" -le "$(calls 1)" ]
+}
+wrong=0
+for more in 1 1000 30000 1000000 5000000 9000000; do
+	killed KILL 0 $more "$dir" || wrong=$((wrong + 1))
+done
+[ $wrong -eq 0 ]
+ok "after SIGKILL every call that had ended is in the statistics" $?
+killed TERM 12345 12345 "$dir" --process '0:N off' && [ "$n" -eq 12345 ]
+ok "and those of a program that waited when it was ended by a signal" $?
+killed KILL 0 200000 "$dir" --statistics 2000 --mem-blocksize 4KB
+ok "and in many small tables" $?
+if mkdir "$dir/small" && mount -t tmpfs -o size=1m none "$dir/small" 2>/dev/null; then
+	mounted=$dir/small
+	killed KILL 0 1000000 "$dir/small" && "$build/stftool" "$dir/k.stf" --dump | grep -q 'No space left on device'
+	ok "and on a disk that is full" $?
+	umount "$mounted"
+	mounted=
+else
+	skip "and on a disk that is full" "no right to mount a tmpfs"
+fi
 # recorded until its functions are throttled, with those that were open then: it is recursive
 run --throttle 100:1s -- "$dir/prog" 1 3000 1 && diff "$dir/said" "$dir/counted" >"$dir/diff" && "$build/stftool" "$dir/t.stf" --dump >"$dir/dump" &&
 	awk '$1 == "DEFFUNCTION" { gsub(/"/, "", $3); name[$2] = $3 } $2 == "ENTER" { n[$6]++ } END { for (i in n) print name[i], n[i] }' "$dir/dump" >"$dir/recorded" &&
