@@ -197,7 +197,7 @@ int vt_raw_file_name(struct vt_raw *r, uint32_t id, uint32_t communicator, const
 }
 
 /* Writes as many definitions as the ranges of the communicator need. */
-int vt_raw_communicator(struct vt_raw *r, const struct vt_raw_comm_def *d)
+VT_SELDOM int vt_raw_communicator(struct vt_raw *r, const struct vt_raw_comm_def *d)
 {
 	uint32_t at = 0, m;
 	struct pack p;
@@ -256,7 +256,7 @@ int vt_raw_thread_from(struct vt_raw *r, uint32_t thread, uint32_t place, uint64
 	return end(r, &p);
 }
 
-int vt_raw_group(struct vt_raw *r, uint32_t id, const char *name, const uint32_t *members, uint32_t n)
+VT_SELDOM int vt_raw_group(struct vt_raw *r, uint32_t id, const char *name, const uint32_t *members, uint32_t n)
 {
 	struct pack p;
 
@@ -294,7 +294,7 @@ static size_t lines_that_fit(const char *lines, size_t n)
 	return k;
 }
 
-int vt_raw_clocks(struct vt_raw *r, const char *lines, size_t n)
+VT_SELDOM int vt_raw_clocks(struct vt_raw *r, const char *lines, size_t n)
 {
 	struct pack p;
 	size_t k;

@@ -81,7 +81,7 @@ struct vt_callstack_cache {
 /* ---- options ---- */
 
 /* Reads on, off, LEVELS or SKIP:LEVELS, each 0 to 15. The parser of the options has rejected everything else. */
-static struct vt_callstack_levels read_levels(const char *text)
+static VT_SELDOM struct vt_callstack_levels read_levels(const char *text)
 {
 	struct vt_callstack_levels l = { 0, 0 };
 	int on;
@@ -100,7 +100,7 @@ static struct vt_callstack_levels read_levels(const char *text)
 	return l;
 }
 
-static int flag(const char *name)
+static VT_SELDOM int flag(const char *name)
 {
 	const char *text = vt_collect_option(name);
 	int on = 1;
@@ -108,7 +108,7 @@ static int flag(const char *name)
 	return !text || tkm_parse_bool(text, &on) < 0 || on;
 }
 
-static int find_range(struct dl_phdr_info *info, size_t size, void *arg)
+static VT_SELDOM int find_range(struct dl_phdr_info *info, size_t size, void *arg)
 {
 	struct range *r = arg;
 	int i;
@@ -127,7 +127,7 @@ static int find_range(struct dl_phdr_info *info, size_t size, void *arg)
 	return 0;
 }
 
-static int find_unwinder(void)
+static VT_SELDOM int find_unwinder(void)
 {
 	void *h = dlopen("libgcc_s.so.1", RTLD_NOW | RTLD_LOCAL);
 
@@ -137,7 +137,7 @@ static int find_unwinder(void)
 	return state.backtrace && state.get_ip && state.get_cfa ? 0 : -1;
 }
 
-void vt_callstack_start(void)
+VT_SELDOM void vt_callstack_start(void)
 {
 	state.levels = read_levels(vt_collect_option("PCTRACE"));
 	state.fast = HAS_FRAMES && flag("PCTRACE-FAST");
@@ -157,13 +157,13 @@ void vt_callstack_start(void)
 	}
 }
 
-void vt_callstack_own(const void *address)
+VT_SELDOM void vt_callstack_own(const void *address)
 {
 	state.calls.at = (uintptr_t)address;
 	dl_iterate_phdr(find_range, &state.calls);
 }
 
-struct vt_callstack_levels vt_callstack_default(void)
+VT_SELDOM struct vt_callstack_levels vt_callstack_default(void)
 {
 	return state.levels;
 }
@@ -246,7 +246,7 @@ static uint64_t hash_of(const uintptr_t *pc, unsigned n)
 }
 
 /* The caller holds vt_objects_lock. */
-static uint32_t define(struct vt_collect *c, const uintptr_t *pc, unsigned n)
+static VT_SELDOM uint32_t define(struct vt_collect *c, const uintptr_t *pc, unsigned n)
 {
 	struct vt_raw_place place[VT_RAW_STACK];
 	struct vt_object *o;
@@ -416,7 +416,7 @@ void vt_callstack_unloaded(void)
 	atomic_fetch_add(&state.generation, 1);
 }
 
-void vt_callstack_thread_ended(struct vt_callstack_thread *t)
+VT_SELDOM void vt_callstack_thread_ended(struct vt_callstack_thread *t)
 {
 	if (t->cache) {
 		munmap(t->cache, sizeof(*t->cache));

@@ -113,7 +113,7 @@ static uint32_t first_call(struct vt_collect *c, uintptr_t address)
 	return id;
 }
 
-int vt_instrument_start(void)
+VT_SELDOM int vt_instrument_start(void)
 {
 	void *p;
 
@@ -310,7 +310,7 @@ void __cyg_profile_func_exit(void *function, void *site)
 /* ---- unloading ---- */
 
 /* An object was unloaded: from now on the same addresses may belong to other functions. */
-static void forget_functions(const struct vt_object *o)
+static VT_SELDOM void forget_functions(const struct vt_object *o)
 {
 	uint32_t i;
 
@@ -323,7 +323,7 @@ static void forget_functions(const struct vt_object *o)
 	}
 }
 
-void vt_instrument_unloaded(void)
+VT_SELDOM void vt_instrument_unloaded(void)
 {
 	if (addresses && vt_collect_running() && !vt_tls.inside) {
 		vt_tls.inside++;

@@ -17,7 +17,7 @@ static struct vt_object *objects;
 static uint32_t n_objects, n_ids;
 struct vt_lock vt_objects_lock = VT_LOCK_INIT;
 
-int vt_objects_start(void)
+VT_SELDOM int vt_objects_start(void)
 {
 	void *p;
 
@@ -39,7 +39,7 @@ struct search {
 	struct vt_object found;
 };
 
-static int object_has_address(struct dl_phdr_info *info, size_t size, void *arg)
+static VT_SELDOM int object_has_address(struct dl_phdr_info *info, size_t size, void *arg)
 {
 	struct search *s = arg;
 	uintptr_t low = UINTPTR_MAX, high = 0, at;
@@ -74,7 +74,7 @@ static int object_has_address(struct dl_phdr_info *info, size_t size, void *arg)
 
 /* Names the class of an object's functions: "Application" for the program, for a library its name up to the first
  * dot. */
-static void name_object(struct vt_object *o)
+static VT_SELDOM void name_object(struct vt_object *o)
 {
 	const char *name = strrchr(o->path, '/');
 	ssize_t n;
@@ -96,7 +96,7 @@ static void name_object(struct vt_object *o)
 }
 
 /* Finds or makes the object that this address is in; NULL: there is none, or no space for it. */
-struct vt_object *vt_object_of(struct vt_collect *c, uintptr_t address)
+VT_SELDOM struct vt_object *vt_object_of(struct vt_collect *c, uintptr_t address)
 {
 	struct search s = { .address = address };
 	struct vt_object *o;
@@ -120,7 +120,7 @@ struct vt_object *vt_object_of(struct vt_collect *c, uintptr_t address)
 	return o;
 }
 
-const char *vt_object_name(struct vt_object *o, uint64_t offset, const char *known)
+VT_SELDOM const char *vt_object_name(struct vt_object *o, uint64_t offset, const char *known)
 {
 	const char *found;
 
@@ -132,7 +132,7 @@ const char *vt_object_name(struct vt_object *o, uint64_t offset, const char *kno
 	return found ? found : known;
 }
 
-static int is_loaded(struct dl_phdr_info *info, size_t size, void *arg)
+static VT_SELDOM int is_loaded(struct dl_phdr_info *info, size_t size, void *arg)
 {
 	const struct vt_object *o = arg;
 
@@ -140,7 +140,7 @@ static int is_loaded(struct dl_phdr_info *info, size_t size, void *arg)
 	return info->dlpi_addr == o->base && (!info->dlpi_name[0] || !strcmp(info->dlpi_name, o->path));
 }
 
-int vt_objects_forget(void (*gone)(const struct vt_object *o))
+VT_SELDOM int vt_objects_forget(void (*gone)(const struct vt_object *o))
 {
 	uint32_t k;
 	int n = 0;

@@ -25,7 +25,7 @@ enum { ROOM = 1 << 16 }; /* states of a thread that can be nested */
 
 int vt_trace_wanted;
 
-int vt_trace_start(int wanted)
+VT_SELDOM int vt_trace_start(int wanted)
 {
 	struct vt_callstack_levels levels;
 
@@ -41,7 +41,7 @@ extern void *__libc_stack_end; /* set by the dynamic linker */
 
 /* Finds the stack of this thread. Addresses outside it (signal handlers with their own stack, coroutines) cannot be
  * compared with it. */
-static void find_stack(struct vt_trace_thread *t, int is_process)
+static VT_SELDOM void find_stack(struct vt_trace_thread *t, int is_process)
 {
 	pthread_attr_t a;
 	size_t size = 0;
@@ -65,7 +65,7 @@ static inline uint8_t recorded_or_lost(int rc)
 }
 
 /* ENTER-USERCODE: enters a state that lasts as long as the thread. */
-static void enter_usercode(struct vt_collect *c, const struct vt_thread *t, struct vt_trace_thread *own)
+static VT_SELDOM void enter_usercode(struct vt_collect *c, const struct vt_thread *t, struct vt_trace_thread *own)
 {
 	uint32_t id = vt_function(c, "Application", "User_Code"), rule = vt_trace_rule(id);
 	struct vt_trace_frame *f = own->top++;
@@ -78,7 +78,7 @@ static void enter_usercode(struct vt_collect *c, const struct vt_thread *t, stru
 	}
 }
 
-static int is_on(const char *name)
+static VT_SELDOM int is_on(const char *name)
 {
 	const char *text = vt_collect_option(name);
 	int on = 0;
@@ -202,7 +202,7 @@ static int record_lost_leaves(struct vt_trace_thread *t, uint32_t number, ltick_
 }
 
 /* Ends a state that is open at the end of its thread. Only the end of ENTER-USERCODE is an event of the thread. */
-static void end_with_thread(const struct vt_thread *t, const struct vt_trace_frame *f, ltick_t now)
+static VT_SELDOM void end_with_thread(const struct vt_thread *t, const struct vt_trace_frame *f, ltick_t now)
 {
 	int is_event = f->how.kind == VT_TRACE_THREAD;
 
@@ -217,7 +217,7 @@ static void end_with_thread(const struct vt_thread *t, const struct vt_trace_fra
 }
 
 /* The states of a thread end with the thread. If a thread could not report its end, the merge closes its states. */
-static void thread_ends(struct vt_thread *t)
+static VT_SELDOM void thread_ends(struct vt_thread *t)
 {
 	struct vt_trace_thread *own = vt_tls.trace;
 	ltick_t now;
@@ -242,7 +242,7 @@ static void thread_ends(struct vt_thread *t)
 	own->stats = NULL;
 }
 
-static void thread_ended(struct vt_thread *t)
+static VT_SELDOM void thread_ended(struct vt_thread *t)
 {
 	struct vt_trace_thread *own = vt_tls.trace;
 
@@ -280,7 +280,7 @@ const struct vt_sink_ops vt_trace_sink = {
 /* ---- states ---- */
 
 /* Registers the calling thread and returns it; NULL with *rc. */
-static struct vt_trace_thread *self_slow(VT_ErrorCode *rc)
+static VT_SELDOM struct vt_trace_thread *self_slow(VT_ErrorCode *rc)
 {
 	*rc = vt_self();
 	if (*rc == VT_OK && !vt_tls.trace) {
