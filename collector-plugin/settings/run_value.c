@@ -64,6 +64,22 @@ int vt_launcher_rank(void)
 	return -1;
 }
 
+/* A launcher uses names again: mpirun makes them of its pid, which is always the same in a container, and Slurm keeps
+ * that of a job which it starts again, and for all its steps. Therefore Open MPI's random number of a launch, or Slurm's
+ * numbers of step and restart, follow the name. They are the same for all ranks, and known before MPI_Init. */
+static void name_launch(const char *name, char *job, size_t size)
+{
+	const char *launch = secure_getenv("OMPI_MCA_orte_precondition_transports"), *again = NULL,
+		   *batch = secure_getenv("SLURM_JOB_ID");
+
+	if (!launch && batch && (!strcmp(name, batch) || !strncmp(name, "slurm.", 6))) {
+		launch = secure_getenv("SLURM_STEP_ID");
+		again = secure_getenv("SLURM_RESTART_COUNT");
+	}
+	snprintf(job, size, "%.*s%s%.16s%s%s", launch ? 46 : 63, name, launch ? "." : "", launch ? launch : "",
+		again ? "." : "", again ? again : "");
+}
+
 void vt_job_name(int batch, char *job, size_t size)
 {
 	/* the name of one mpirun comes before that of a batch job, which may start many */
@@ -76,7 +92,7 @@ void vt_job_name(int batch, char *job, size_t size)
 	for (i = 0; i < (batch ? 7 : 4); i++) {
 		value = names[i] ? secure_getenv(names[i]) : NULL;
 		if (value) {
-			snprintf(job, size, "%s", value);
+			name_launch(value, job, size);
 			return;
 		}
 		if (!names[i] && vt_proxy_job && vt_proxy_job(job, size) == 0) {

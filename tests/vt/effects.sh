@@ -44,6 +44,12 @@ job_of() # job_of VARIABLE=VALUE...: the job in the protocol of a rank with thes
 [ "$(job_of SLURM_JOB_ID=77 PMIX_NAMESPACE=step.1)" = step.1 ] && [ "$(job_of SLURM_JOB_ID=77 OMPI_MCA_ess_base_jobid=9)" = 9 ] &&
 	[ "$(job_of PBS_JOBID=66 LSB_JOBID=55)" = 66 ] && [ "$(job_of SLURM_JOB_ID=77)" = 77 ]
 ok "the job is the launcher's, and only without one the batch job" $?
+# and launchers use names again: what tells one launch from the next follows
+[ "$(job_of PMIX_NAMESPACE=5.1 OMPI_MCA_orte_precondition_transports=0123456789abcdef-fedcba9876543210)" = 5.1.0123456789abcdef ] &&
+	[ "$(job_of SLURM_JOB_ID=77 SLURM_STEP_ID=3)" = 77.3 ] && [ "$(job_of SLURM_JOB_ID=77 SLURM_STEP_ID=3 SLURM_RESTART_COUNT=1)" = 77.3.1 ] &&
+	[ "$(job_of SLURM_JOB_ID=77 SLURM_STEP_ID=3 SLURM_RESTART_COUNT=2 PMIX_NAMESPACE=slurm.pmix.77.3)" = slurm.pmix.77.3.3.2 ] &&
+	[ "$(job_of SLURM_JOB_ID=77 SLURM_STEP_ID=3 PMIX_NAMESPACE=other)" = other ]
+ok "a launch has another name than the one before it" $?
 # MPICH's launcher has no variable for it. The process at the other end of the socket PMI_FD, here not the parent, has the name.
 cat >"$dir/proxy.py" <<'END'
 import os, socket, subprocess, sys

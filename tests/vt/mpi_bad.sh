@@ -65,4 +65,52 @@ else
 	skip "a disk that is full in the middle" "no right to mount a tmpfs"
 	skip "and what fitted is a valid trace" "no right to mount a tmpfs"
 fi
+
+# A launcher may give a job the name of one that was killed together with its sampler process, and that left its raw files.
+clean
+again() # again OUT: such a job, until both ranks have made their calls
+{
+	# shellcheck disable=SC2016
+	timeout -k 5 100 "$MPIRUN" -np 2 sh -c 'own=$PMIX_NAMESPACE; PMIX_NAMESPACE=again exec "$0" --logfile-name again.stf -- env PMIX_NAMESPACE="$own" ./plain wait 900' "$vtrun" >"$1" 2>&1 &
+	launcher=$! tries=0
+	until [ "$(grep -c 'error class' "$1")" -eq 2 ] || [ $tries -ge 600 ]; do
+		sleep 0.1
+		tries=$((tries + 1))
+	done
+}
+ranks() # their process ids
+{
+	find . -name 'VT-flush-plain_*.dat' | sed -n 's/.*-\([0-9]*\)\.dat$/\1/p'
+}
+processes() # processes TRACE
+{
+	"$build/stftool" "$1" --verify >>out 2>&1 && "$build/xstftool" "$1" 2>>out | sed -n 's/^NCPUS //p' | wc -w
+}
+if [ $mpi = openmpi ]; then
+	mpi_compile "$MPICC" mpi_plain.c plain -pthread
+	again first
+	killed=$(ranks)
+	# shellcheck disable=SC2046,SC2086
+	kill -9 $(sampler again.prot) $killed
+	wait $launcher
+	cksum VT-flush-* >sums
+	again second
+	# shellcheck disable=SC2046
+	kill -9 $(ranks | grep -vwF "$killed")
+	wait $launcher
+	tries=0
+	until { [ -s again-1.stf ] && [ "$(ranks | wc -l)" -le 2 ]; } || [ $tries -ge 600 ]; do
+		sleep 0.1
+		tries=$((tries + 1))
+	done
+	cat first second >>out
+	[ "$(echo "$killed" | wc -w)" -eq 2 ] && cksum VT-flush-* | diff sums - >>out && [ "$(processes again-1.stf)" -eq 2 ]
+	ok "the raw files of a killed job are neither merged nor removed by the next job of that name" $?
+	"$build/stftool" again.prot --merge old.stf >>out 2>&1
+	[ "$(processes old.stf)" -eq 2 ]
+	ok "and its own command still makes its trace" $?
+else
+	skip "the raw files of a killed job and the next job of that name" "its launcher gives no name"
+	skip "and its own command still makes its trace" "its launcher gives no name"
+fi
 done_testing
