@@ -28,11 +28,10 @@ struct stx_done {
  * needed, because a record before them is later than they are; -1: no memory. */
 int stx_history_states(struct stx_history *h, uint32_t willy, const struct stx_done *d);
 int stx_history_values(struct stx_history *h, const uint8_t *last, const struct stx_done *d);
-/* Writes an anchor to `anc`. Unless they would take too much room, begin_of_history, the histories and
- * end_of_history follow: the last value of each counter of all threads and, if there is still more room, those of
- * each thread. */
-int stx_history_anchor(
-	struct stx_history *h, struct stx_stream *anc, uint32_t file, uint64_t time_prev, uint64_t offset);
+/* Writes the anchor of the place `offset` of a data file, where the stream is now. Unless they would take too much room,
+ * begin_of_history, the histories and end_of_history follow: the last value of each counter of all threads and those of each thread,
+ * stacks, records under way. */
+int stx_history_anchor(struct stx_stream *s, uint64_t offset);
 /* Writes the state just before `from` to `to`: counter_value for each thread, counter_history of values whose
  * thread is unknown, stacks, records under way. */
 int stx_history_state(struct stx_history *h, struct stx_stream *to, uint32_t file, uint64_t from);

@@ -53,7 +53,7 @@ struct stx_history {
 	struct stx_thread_values *thread;
 	size_t n_threads, cap_threads, next_thread;
 	struct stx_places thread_at;
-	uint64_t told; /* offset of the last anchor that had histories */
+	uint64_t told; /* bytes of data, as stored, before the last anchor that had histories */
 	struct stx_stack *stack;
 	size_t n_stacks, cap_stacks, last_stack;
 	struct stx_places stack_at;

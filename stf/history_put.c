@@ -3,6 +3,7 @@
 #include "stf/history.h"
 #include "stf/history_parts.h"
 #include "stf/put.h"
+#include "stf/stream.h"
 
 #define SPARSE 12 /* at least this many bytes of data for each byte of histories */
 
@@ -75,13 +76,18 @@ static uint64_t size_of(const struct stx_history *h)
 }
 
 /* If there is much state, most anchors have only a place and a time. A reader that needs the state then starts at
- * an earlier anchor. */
-static int state_is_due(struct stx_history *h, uint64_t offset)
+ * an earlier anchor. Counted are bytes as they are stored; histories are taken to be compressed as well as those before. */
+static int state_is_due(const struct stx_stream *s, uint64_t offset)
 {
-	if (offset && offset - h->told < SPARSE * size_of(h)) {
+	uint64_t stored = s->zst ? s->out.size : offset, size = size_of(s->history);
+
+	if (s->anc->zst && s->anc->base) {
+		size = (uint64_t)((double)size * (double)s->anc->out.size / (double)s->anc->base);
+	}
+	if (offset && stored - s->history->told < SPARSE * size) {
 		return 0;
 	}
-	h->told = offset;
+	s->history->told = stored;
 	return 1;
 }
 
@@ -148,23 +154,24 @@ static void drop_ended(struct stx_history *h, uint64_t time_prev)
 	h->n_open = n;
 }
 
-int stx_history_anchor(
-	struct stx_history *h, struct stx_stream *anc, uint32_t file, uint64_t time_prev, uint64_t offset)
+int stx_history_anchor(struct stx_stream *s, uint64_t offset)
 {
-	struct stf_anchor a = { .time_prev = time_prev, .offset = offset };
+	struct stf_anchor a = { .time_prev = s->now, .offset = offset };
 	struct stf_begin_of_history begin = { 0 };
 	struct stf_end_of_history end = { 0 };
+	struct stx_history *h = s->history;
+	struct stx_stream *anc = s->anc;
 
-	drop_ended(h, time_prev);
+	drop_ended(h, s->now);
 	if (stx_put_anchor(anc, &a) < 0) {
 		return -1;
 	}
-	if (!state_is_due(h, offset)) {
+	if (!state_is_due(s, offset)) {
 		return 0;
 	}
 	stx_history_sort(h);
 	if (stx_put_begin_of_history(anc, &begin) < 0 || put_set(anc, &h->all, NULL, 0) < 0 ||
-		put_threads(h, anc) < 0 || put_stacks(h, anc) < 0 || put_open(h, anc, file) < 0) {
+		put_threads(h, anc) < 0 || put_stacks(h, anc) < 0 || put_open(h, anc, s->file) < 0) {
 		return -1;
 	}
 	return stx_put_end_of_history(anc, &end);

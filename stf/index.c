@@ -58,7 +58,7 @@ static int for_each_file(struct stf_writer *w, int (*fn)(struct stf_writer *w, s
 		return -1;
 	}
 	while ((s = next_data(w, &kind, &set))) {
-		if (fn(w, &s->out) < 0 || fn(w, &s->anc->out) < 0) {
+		if (fn(w, &s->out) < 0 || (s->anc && fn(w, &s->anc->out) < 0)) {
 			return -1;
 		}
 	}
@@ -160,7 +160,7 @@ static struct stx_part *list_parts(struct stf_writer *w, size_t *n)
 	*n = 0;
 	all[0] = w->dcl;
 	all[1] = w->sts;
-	for (m = w->sts ? 2 : 1; m; m = s ? 2 : 0) {
+	for (m = w->sts ? 2 : 1; m; m = s ? 1 + (s->anc != NULL) : 0) {
 		q = realloc(p, (*n + m) * sizeof(*p));
 		if (!q) {
 			free(p);
@@ -362,12 +362,13 @@ static int put_files(struct stf_writer *w, struct stx_stream *idx)
 		return -1;
 	}
 	while ((s = next_data(w, &kind, &set))) {
-		if (put_file(idx, s, STF_DATA_FILE) < 0 || put_file(idx, s->anc, STF_ANCHOR_FILE) < 0) {
+		if (put_file(idx, s, STF_DATA_FILE) < 0 || (s->anc && put_file(idx, s->anc, STF_ANCHOR_FILE) < 0)) {
 			return -1;
 		}
 	}
 	for (kind = 0, set = 0; (s = next_data(w, &kind, &set));) {
-		struct stf_anchor_file_declaration r = { .anchor_file = s->anc->file, .data_file = s->file };
+		struct stf_anchor_file_declaration r = { .anchor_file = s->anc ? s->anc->file : 0,
+			.data_file = s->file };
 
 		r.categories = 1u << kind_of(s);
 		r.willies = list_of(w, kind_of(s), set_of(s));

@@ -42,9 +42,13 @@ static void say_stream(struct stx_buf *b, const struct stx_stream *s, unsigned k
 	}
 	stx_buf_printf(b, "FILES\n");
 	say_file(b, &s->out);
-	say_file(b, &s->anc->out);
+	if (s->anc) {
+		say_file(b, &s->anc->out);
+	}
 	say_blocks(b, s);
-	say_blocks(b, s->anc);
+	if (s->anc) {
+		say_blocks(b, s->anc);
+	}
 }
 
 static int say_all(struct stf_writer *w, struct stx_buf *b)
@@ -99,9 +103,13 @@ char *stf_writer_finish_part(struct stf_writer *w, struct stf_err *err)
 	}
 	for (kind = 0; rc == 0 && kind < DATA_KINDS; kind++) {
 		for (set = 0; set < w->n_sets[kind]; set++) {
-			if (w->data[kind][set]) {
-				keep_file(&w->data[kind][set]->out);
-				keep_file(&w->data[kind][set]->anc->out);
+			struct stx_stream *s = w->data[kind][set];
+
+			if (s) {
+				keep_file(&s->out);
+			}
+			if (s && s->anc) {
+				keep_file(&s->anc->out);
 			}
 		}
 	}
@@ -221,14 +229,22 @@ static int take_stream(struct stf_writer *w, const char **p)
 			&w->err, STF_ERR_EXISTS, w->path, 0, 0, "two writers wrote its %s", w->data[kind][set]->suffix);
 	}
 	s = w->data[kind][set] = shell(kind, set, 0);
-	if (!s || !(s->history = stx_history_of(&m)) || !(s->anc = shell(kind, set, 1))) {
+	if (!s || !(s->history = stx_history_of(&m))) {
 		return stx_no_memory(&w->err);
 	}
-	s->level = s->anc->level = to.level;
-	if (take_file(w, s, &to, p) < 0 || take_file(w, s->anc, &to, p) < 0) {
+	s->level = to.level;
+	if (take_file(w, s, &to, p) < 0) {
 		return -1;
 	}
-	return take_blocks(w, s, p) < 0 ? -1 : take_blocks(w, s->anc, p);
+	if (strncmp(*p, "BLOCKS", 6) == 0) {
+		return take_blocks(w, s, p); /* it is too short for anchors */
+	}
+	s->anc = shell(kind, set, 1);
+	if (!s->anc) {
+		return stx_no_memory(&w->err);
+	}
+	s->anc->level = to.level;
+	return take_file(w, s->anc, &to, p) < 0 || take_blocks(w, s, p) < 0 ? -1 : take_blocks(w, s->anc, p);
 }
 
 void stf_part_discard(const char *part)

@@ -181,8 +181,7 @@ static int flush(struct stx_stream *s, int all)
 /* Writes an anchor after the bytes written so far, and starts a new block and, if compressed, a new frame. */
 static int begin_at_anchor(struct stx_stream *s, uint64_t at)
 {
-	if (stx_stream_walk(s) < 0 || stx_stream_end_block(s, 0) < 0 ||
-		stx_history_anchor(s->history, s->anc, s->file, s->now, at) < 0 ||
+	if (stx_stream_walk(s) < 0 || stx_stream_end_block(s, 0) < 0 || stx_history_anchor(s, at) < 0 ||
 		stx_stream_end_block(s->anc, STX_ANCHOR_BLOCK) < 0) {
 		return -1;
 	}
@@ -239,7 +238,7 @@ int stx_stream_add_anchors(struct stx_stream *s, const struct stx_where *to)
 		return -1;
 	}
 	s->anc->file = s->file + 1;
-	if (stx_history_anchor(s->history, s->anc, s->file, 0, 0) < 0) {
+	if (stx_history_anchor(s, 0) < 0) {
 		return -1;
 	}
 	/* the first frame holds only the identity, so that each later frame holds similar records */
@@ -307,6 +306,20 @@ uint8_t *stx_room_slow(struct stx_stream *s, uint64_t size, uint64_t time, uint3
 	return s->cur;
 }
 
+/* Removes anchors that are not worth their file: a data file of one step has none but those of its beginning, and a reader scans it as
+ * fast. In a compressed trace whose frames are very small, even a place and a time for each is more than a tenth of them. */
+static int close_anchors(struct stx_stream *s)
+{
+	if (stx_stream_close(s->anc) < 0) {
+		return -1;
+	}
+	if (stx_stream_offset(s) <= STX_ANCHOR_STEP || s->anc->out.size > s->out.size / 10) {
+		stx_stream_free(s->anc);
+		s->anc = NULL;
+	}
+	return 0;
+}
+
 int stx_stream_close(struct stx_stream *s)
 {
 	const uint8_t *p;
@@ -327,7 +340,7 @@ int stx_stream_close(struct stx_stream *s)
 	}
 	s->limit = s->cur;
 	s->closed = 1;
-	return s->anc ? stx_stream_close(s->anc) : 0;
+	return s->anc ? close_anchors(s) : 0;
 }
 
 void stx_stream_free(struct stx_stream *s)

@@ -520,6 +520,8 @@ class Trace:
         ids = {f["id"]: f["suffix"].decode() for f in self.tables.get("file_declaration", [])}
         done = set()
         for a in self.tables.get("anchor_file_declaration", []):
+            if a["anchor_file"] == 0:     # the component is too short for anchors
+                continue
             pair = ids[a["anchor_file"]], ids[a["data_file"]]
             if pair not in done:
                 done.add(pair)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Anchors must stay small even if many records are open. A state found through anchors must equal the state found
+/* Anchors must stay small, in short and in compressed traces and even if many records are open. A state found through anchors must equal the state found
  * by reading from the start. */
 #include "config.h"
 
@@ -10,6 +10,13 @@
 #include "tests/lib/stf_dir.h"
 
 enum { THREADS = 4096, COUNTERS = 20000, CALLS = 60000, SAMPLES = 120000 };
+
+/* Are checksums in this build? */
+#ifdef HAVE_XXHASH
+static const int has_hashes = 1;
+#else
+static const int has_hashes;
+#endif
 
 static struct stf_err err;
 
@@ -213,6 +220,113 @@ static void many_counters(void)
 	compare("b.stf", anchors, SAMPLES, COUNTERS / 255);
 }
 
+/* ---- any size ---- */
+
+enum { KINDS = 6, OPEN = 400, SHARED = 1000, LARGEST = 1 << 20 };
+
+/* One record of a kind of trace: regular and random values, calls of one thread below a deep stack, counters of seven threads, messages
+ * under way. Returns its size. */
+static int write_of_kind(struct stf_writer *w, int kind, uint64_t i)
+{
+	uint64_t t = 1000 * (i + 1), value = kind == 1 ? check_random() : i;
+	uint32_t id = kind == 4 ? 1 + (uint32_t)(i % SHARED) : 1;
+
+	switch (kind) {
+	case 2:
+	case 3:
+		if ((kind == 2 || i >= OPEN) && i % 2) {
+			stf_write_leave_function(w, &(struct stf_leave_function){ .time = t });
+			return 9;
+		}
+		stf_write_enter_function(w, &(struct stf_enter_function){ .time = t, .function = 5 });
+		return 13;
+	case 5:
+		stf_write_one_to_one_communication(w,
+			&(struct stf_one_to_one_communication){
+				.time = t, .receive_time = 50000 + (int64_t)(check_random() % 7), .receiver = 1 });
+		return 41;
+	default:
+		stf_write_counter_value(
+			w, &(struct stf_counter_value){ t, kind == 4 ? (uint32_t)(i % 7) : 0, 1, &value, &id });
+		return 22;
+	}
+}
+
+/* Every file but the base file has a checksum, which is right. */
+static void all_are_checked(const char *what)
+{
+	struct stf_reader *r = stf_reader_open(in_dir("d.stf"), STF_READ_VERIFY, &err);
+	struct stf_check c;
+	size_t i;
+	int rc = 0, files = 0;
+	struct dirent *e;
+	DIR *d = opendir(dir);
+
+	for (i = 0; r && (rc = stf_reader_check(r, i, &c, &err)) > 0; i++) {
+		CHECK(c.result == STF_CHECK_GOOD || !has_hashes, "%s: %s", what, c.suffix);
+	}
+	while (d && (e = readdir(d))) {
+		files += strncmp(e->d_name, "d.stf.", 6) == 0;
+	}
+	CHECK(r && rc == 0 && (!has_hashes || i == (size_t)files), "%s: %zu of %d files, %s", what, i, files, err.text);
+	if (d) {
+		closedir(d);
+	}
+	stf_reader_close(r);
+}
+
+static void a_tenth_at_most(int kind, int level, uint64_t size)
+{
+	static const char *const suffix[KINDS] = { "c.0", "c.0", "f.0", "f.0", "c.0", "msg" };
+	struct stf_writer_options o = stf_writer_options();
+	const char *zst = level ? ".zst" : "";
+	char name[40], anc[40], what[80];
+	struct stf_writer *w;
+	uint64_t i, n;
+	double a, b;
+	size_t m;
+
+	clean();
+	o.resolution = 1e-9;
+	o.compress = level;
+	w = stf_writer_create(in_dir("d.stf"), &o, &err);
+	for (i = n = 0; n < size; i++) {
+		n += (uint64_t)write_of_kind(w, kind, i);
+	}
+	CHECK(stf_writer_finish(w, 1, 0, &err) == 0, "%s", err.text);
+	snprintf(name, sizeof(name), "d.stf.%s%s", suffix[kind], zst);
+	snprintf(anc, sizeof(anc), "d.stf.%s.anc%s", suffix[kind], zst);
+	snprintf(what, sizeof(what), "kind %d, %llu bytes, level %d", kind, (unsigned long long)n, level);
+	a = size_of(anc);
+	b = size_of(name);
+	CHECK(b > 0 && a <= 0.1 * b, "%s: %g of %g bytes", what, a, b);
+	/* only short ones and those that are compressed to nearly nothing have none */
+	CHECK(a > 0 || n < 66000 || (level && (b < 1100 || b < (double)n / 300)), "%s: %g bytes without anchors", what,
+		b);
+	all_are_checked(what);
+	if (kind == 3 && n > 20000) {
+		CHECK(state_at("d.stf", 1000 * i - 1500, &m) && m == 3, "%s: a state of %zu records", what, m);
+	}
+}
+
+static void any_size_has_a_tenth_at_most(void)
+{
+	uint64_t size;
+	int kind, level;
+
+	for (level = 0; level <= (zstd ? 3 : 0); level += 3) {
+		for (kind = 0; kind < KINDS; kind++) {
+			for (size = 1; size <= LARGEST; size = size * 2 + 21) {
+				a_tenth_at_most(kind, level, size);
+			}
+			a_tenth_at_most(kind, level, 65536);
+			a_tenth_at_most(kind, level, 65536 + 100);
+			a_tenth_at_most(kind, level, LARGEST);
+		}
+	}
+	clean();
+}
+
 int main(int argc, char **argv)
 {
 	check_args(argc, argv);
@@ -220,6 +334,7 @@ int main(int argc, char **argv)
 	RUN(stacks_are_what_was_called);
 	RUN(stacks_of_many_threads);
 	RUN(many_counters);
+	RUN(any_size_has_a_tenth_at_most);
 	clean();
 	rmdir(dir);
 	return check_end();

@@ -289,7 +289,10 @@ static void damaged_single(void)
 }
 
 #ifdef HAVE_XXHASH
-static int check_all(const char *path, const char *suffix)
+enum { COMPONENTS = 4 }; /* .dcl, .c.0 and its anchors, .f.0 */
+
+/* All components have checksums. */
+static int check_all(const char *path, const char *suffix, size_t components)
 {
 	struct stf_reader *r = stf_reader_open(path, STF_READ_DAMAGED, &err);
 	struct stf_check c;
@@ -303,7 +306,7 @@ static int check_all(const char *path, const char *suffix)
 			found = c.result;
 		}
 	}
-	CHECK(r && rc == 0 && i >= 5, "%s", err.text);
+	CHECK(r && rc == 0 && i == components, "%zu of %zu components", i, components);
 	stf_reader_close(r);
 	return found;
 }
@@ -320,7 +323,8 @@ static void checksums_tell(void)
 		o.single = i & 1 ? STF_SINGLE_FILE : 0;
 		o.compress = zstd && i & 2;
 		CHECK_INT(write_trace(in_dir("a.stf"), o, 0), 0);
-		CHECK(check_all(in_dir("a.stf"), NULL) == -1, "good");
+		/* if compressed, the frames are so small that a place and a time for each is more than a tenth of them */
+		CHECK(check_all(in_dir("a.stf"), NULL, COMPONENTS - (o.compress ? 1 : 0)) == -1, "good");
 	}
 	clean();
 	o = (struct stf_writer_options){ 0 };
@@ -328,12 +332,12 @@ static void checksums_tell(void)
 	p = slurp(in_dir("a.stf.c.0"), &n);
 	p[n / 2] ^= 1;
 	spit(in_dir("a.stf.c.0"), p, n);
-	CHECK_INT(check_all(in_dir("a.stf"), ".c.0"), STF_CHECK_HASH);
+	CHECK_INT(check_all(in_dir("a.stf"), ".c.0", COMPONENTS), STF_CHECK_HASH);
 	spit(in_dir("a.stf.c.0"), p, n - 1);
-	CHECK_INT(check_all(in_dir("a.stf"), ".c.0"), STF_CHECK_SIZE);
+	CHECK_INT(check_all(in_dir("a.stf"), ".c.0", COMPONENTS), STF_CHECK_SIZE);
 	unlink(in_dir("a.stf.c.0"));
-	CHECK_INT(check_all(in_dir("a.stf"), ".c.0"), STF_CHECK_MISSING);
-	CHECK_INT(check_all(in_dir("a.stf"), ".f.0"), STF_CHECK_GOOD);
+	CHECK_INT(check_all(in_dir("a.stf"), ".c.0", COMPONENTS), STF_CHECK_MISSING);
+	CHECK_INT(check_all(in_dir("a.stf"), ".f.0", COMPONENTS), STF_CHECK_GOOD);
 	free(p);
 }
 #endif

@@ -113,6 +113,7 @@ static int compare(const char *in, const char *a, const char *other, const char 
 
 static void write_read_write(void)
 {
+	static const int want[] = { 8, 14, 10 }; /* data files, all too short for anchors */
 	int big, n;
 	uint32_t per;
 
@@ -124,7 +125,7 @@ static void write_read_write(void)
 				err.text);
 			n = compare(dir, "a.stf", dir, "b.stf");
 			CHECK_INT(n, files(dir, "b.stf", "", 0));
-			CHECK(n >= 3 + 16, "%d files", n);
+			CHECK_INT(n, 3 + want[per]);
 			CHECK_INT(files(dir, "", ".tmp", 0), 0);
 		}
 	}
@@ -167,7 +168,7 @@ __attribute__((unused)) static void equals_golden(void)
 			store(name, golden);
 		}
 		CHECK_INT(compare(dir, name, golden, name), files(golden, name, "", 0));
-		CHECK_INT(files(golden, name, "", 0), 19);
+		CHECK_INT(files(golden, name, "", 0), 11);
 	}
 }
 
@@ -272,7 +273,7 @@ static void merge_is_by_time(void)
 
 	clean();
 	w = stf_writer_create(in_dir("a.stf"), &o, &err);
-	for (i = 0; i < 5000; i++) {
+	for (i = 0; i < 60000; i++) {
 		uint32_t p = (uint32_t)(check_random() % 9);
 		struct stf_enter_function f = { .time = now[p / 2 * 2] += check_random() % 1000, .willy = p };
 
@@ -289,7 +290,7 @@ static void merge_is_by_time(void)
 		got += last * (stf_value(rec, "willy")->u + 1);
 		n++;
 	}
-	CHECK_INT(n, 5000);
+	CHECK_INT(n, 60000);
 	CHECK(got == sum, "sum");
 	stf_cursor_close(c);
 	stf_reader_close(r);
