@@ -3,6 +3,7 @@
 #include "config.h"
 #include "exchange/otf2_in.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -14,6 +15,7 @@ enum {
 	ANCHOR_ORDER = 1,
 	ANCHOR_NAME = 2,
 	ANCHOR_FORMAT = 7,
+	ANCHOR_VERSION = 8,
 	ANCHOR_CHUNKS = 12,
 	ANCHOR_SUBSTRATE = 28,
 	ANCHOR_COMPRESSION = 29,
@@ -44,8 +46,36 @@ static size_t skip_texts(const unsigned char *b, size_t at, size_t n, uint64_t t
 	return at;
 }
 
+/* Is it a name as the library wants it: NAMESPACE::NAME, of letters, digits and "_"? */
+static int is_property_name(const char *s)
+{
+	int separated = 0;
+
+	for (; *s; s++) {
+		if (s[0] == ':' && s[1] == ':') {
+			separated = 1;
+			s++;
+		} else if (!(*s >= '0' && *s <= '9') && !(*s >= 'A' && *s <= 'Z') && !(*s >= 'a' && *s <= 'z') &&
+			*s != '_') {
+			return 0;
+		}
+	}
+	return separated;
+}
+
+/* Returns the offset of the first property whose name is not as the library wants it; 0: there is none. */
+static size_t odd_property(const unsigned char *b, size_t at, size_t n, uint64_t properties)
+{
+	for (; properties > 0; properties--, at = skip_texts(b, at, n, 2)) {
+		if (!is_property_name((const char *)b + at)) {
+			return at;
+		}
+	}
+	return 0;
+}
+
 /* Checks what follows the texts of format 2 on: properties, an id, two numbers and the mark at the end. */
-static int check_properties(const struct otf2_in *o, const unsigned char *b, size_t at, size_t n)
+static int check_properties(struct otf2_in *o, const unsigned char *b, size_t at, size_t n)
 {
 	unsigned format = b[ANCHOR_FORMAT];
 	size_t before = at;
@@ -57,7 +87,7 @@ static int check_properties(const struct otf2_in *o, const unsigned char *b, siz
 	if (!at) {
 		return bad_anchor(o, before, "a property has no end");
 	}
-	before = at;
+	o->odd_property = odd_property(b, before + 4, n, tkm_get32(b + before, o->big));
 	at += 8 + (format > 2 ? 2 * 4 : 0);
 	if (at > n || (format == KNOWN_FORMAT && (at == n || b[at] != OTF2_ENDS_FILE))) {
 		return bad_anchor(o, at < n ? at : n, "the end of the file is missing");
@@ -100,7 +130,7 @@ static int check_bytes(struct otf2_in *o, const unsigned char *b, size_t n)
 	return b[ANCHOR_FORMAT] > 1 ? check_properties(o, b, i, n) : 0;
 }
 
-int otf2_check_anchor(struct otf2_in *o)
+static int check_anchor(struct otf2_in *o)
 {
 	FILE *f = fopen(o->in->path, "re");
 	unsigned char *b;
@@ -109,7 +139,7 @@ int otf2_check_anchor(struct otf2_in *o)
 	int rc;
 
 	if (!f) {
-		return 0; /* the library reports why it cannot be opened */
+		return tkm_fail_errno(o->err, TKM_ERR_IO, errno, "cannot read %s", o->in->path);
 	}
 	n = fstat(fileno(f), &st) == 0 && st.st_size < ANCHOR_SIZE ? (size_t)st.st_size : ANCHOR_SIZE;
 	b = malloc(n + 1);
@@ -117,4 +147,30 @@ int otf2_check_anchor(struct otf2_in *o)
 	fclose(f);
 	free(b);
 	return rc;
+}
+
+int otf2_in_open(struct otf2_in *o)
+{
+	if (check_anchor(o) < 0) {
+		return -1;
+	}
+	otf2_errors_begin(&o->errors);
+	o->reader = OTF2_Reader_Open(o->in->path);
+	if (o->reader && OTF2_Reader_SetSerialCollectiveCallbacks(o->reader) == OTF2_SUCCESS) {
+		return 0;
+	}
+	/* of what the library compares, only the version and the names of properties are left */
+	otf2_damaged(o, ".otf2", o->odd_property ? o->odd_property : ANCHOR_VERSION, "cannot open the archive: %s",
+		*o->errors.text ? o->errors.text : "OTF2 gives no reason");
+	otf2_in_close(o);
+	return -1;
+}
+
+void otf2_in_close(struct otf2_in *o)
+{
+	if (o->reader) {
+		OTF2_Reader_Close(o->reader);
+	}
+	o->reader = NULL;
+	otf2_errors_end(&o->errors);
 }

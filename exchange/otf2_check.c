@@ -11,6 +11,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -269,8 +270,11 @@ struct walk {
 	const struct otf2_in *o;
 	const char *path;
 	enum otf2_file file;
-	uint64_t at; /* offset of the chunk */
-	int events;  /* the file has at least one */
+	uint64_t at;     /* offset of the chunk */
+	uint64_t events; /* number of them so far */
+	/* the record to be found: the n-th of this kind, 0: of any */
+	unsigned char kind;
+	uint64_t n, found;
 };
 
 static int broken(const struct walk *w, size_t offset, const char *what)
@@ -312,7 +316,10 @@ static int check_chunk(struct walk *w, const unsigned char *b, size_t n, int las
 		if (size <= 0) {
 			return size < 0 ? broken(w, p, what) : check_end(w, b, p, n, last);
 		}
-		w->events |= b[p] >= OTF2_FIRST_EVENT;
+		w->events += b[p] >= OTF2_FIRST_EVENT;
+		if ((!w->kind || b[p] == w->kind) && w->n-- == 0) {
+			w->found = w->at + p;
+		}
 	}
 	return broken(w, p, "the end of the file is missing");
 }
@@ -337,28 +344,67 @@ static int check_chunks(struct walk *w, FILE *f, unsigned char *b, size_t chunk)
 	return 0;
 }
 
-int otf2_check_file(const struct otf2_in *o, const char *suffix, enum otf2_file file)
+/* The path of a file of the archive, or NULL. The caller frees it. */
+static char *path_of(const struct otf2_in *o, const char *suffix)
 {
-	size_t n = strlen(o->in->path), k = strlen(".otf2"), chunk = o->chunk[file != OTF2_EVENT_FILE];
-	struct walk w = { .o = o, .file = file };
-	unsigned char *b;
+	size_t n = strlen(o->in->path), k = strlen(".otf2");
 	char *path;
-	int rc = 0;
-	FILE *f;
 
 	n -= n > k && !strcmp(o->in->path + n - k, ".otf2") ? k : 0;
-	if (asprintf(&path, "%.*s%s", (int)n, o->in->path, suffix) < 0) {
-		return xch_fail_memory(o->err, o->in->path);
+	return asprintf(&path, "%.*s%s", (int)n, o->in->path, suffix) < 0 ? NULL : path;
+}
+
+/* Walks through the file w->file. Returns 0, OTF2_NO_FILE or -1. */
+static int walk(struct walk *w, const char *suffix)
+{
+	size_t chunk = w->o->chunk[w->file != OTF2_EVENT_FILE];
+	char *path = path_of(w->o, suffix);
+	FILE *f = path ? fopen(path, "re") : NULL;
+	unsigned char *b = f ? malloc(chunk) : NULL;
+	int rc = OTF2_NO_FILE;
+
+	w->path = path;
+	if (!path || (f && !b)) {
+		rc = xch_fail_memory(w->o->err, w->o->in->path);
+	} else if (f) {
+		rc = check_chunks(w, f, b, chunk);
 	}
-	w.path = path;
-	f = fopen(path, "re");
 	if (f) {
-		b = malloc(chunk);
-		rc = b ? check_chunks(&w, f, b, chunk) : xch_fail_memory(o->err, path);
-		rc = rc == 0 && file == OTF2_EVENT_FILE && !w.events ? OTF2_NO_EVENTS : rc;
-		free(b);
 		fclose(f);
 	}
+	free(b);
+	free(path);
+	return rc;
+}
+
+int otf2_check_file(struct otf2_in *o, const char *suffix, enum otf2_file file)
+{
+	struct walk w = { .o = o, .file = file, .n = UINT64_MAX };
+	int rc = walk(&w, suffix);
+
+	o->checked = w.at;
+	o->events = w.events;
+	return rc;
+}
+
+uint64_t otf2_record_at(
+	const struct otf2_in *o, const char *suffix, enum otf2_file file, unsigned char kind, uint64_t n)
+{
+	struct walk w = { .o = o, .file = file, .kind = kind, .n = n };
+
+	return walk(&w, suffix) == 0 && w.found ? w.found : w.at;
+}
+
+int otf2_damaged(const struct otf2_in *o, const char *suffix, uint64_t offset, const char *fmt, ...)
+{
+	char *path = path_of(o, suffix), what[400];
+	va_list ap;
+	int rc;
+
+	va_start(ap, fmt);
+	vsnprintf(what, sizeof(what), fmt, ap);
+	va_end(ap);
+	rc = tkm_fail(o->err, TKM_ERR_FORMAT, "%s: offset %" PRIu64 ": %s", path ? path : o->in->path, offset, what);
 	free(path);
 	return rc;
 }

@@ -8,6 +8,8 @@
 
 struct in_location {
 	uint64_t ref, events;
+	uint32_t nth;         /* in the definitions, from 0 */
+	uint32_t dropped;     /* calls of undefined regions that are open */
 	uint32_t name, group; /* string; index of the location group, XCH_NONE: it has none */
 	uint64_t group_ref;
 	int metric;
@@ -92,6 +94,8 @@ struct otf2_in {
 	struct xch_map string_of, region_of, metric_of, member_of, comm_of, handle_of;
 	uint64_t chunk[2];           /* bytes of a chunk of events, and of a chunk of definitions */
 	int big;                     /* byte order of the files */
+	size_t odd_property;         /* offset in the anchor file of a property that the library may refuse; 0: none */
+	uint64_t checked, events;    /* of the last file that was checked: its size, number of events */
 	uint64_t hz, offset, divide; /* stamp = (OTF2's - offset) / divide */
 	double resolution;
 	uint32_t eventbits;
@@ -140,9 +144,10 @@ void *otf2_in_append(struct in_list *l, size_t size);
 /* The text of a string reference; "" if there is none. */
 const char *otf2_in_text(const struct otf2_in *o, uint32_t ref);
 struct in_location *otf2_in_location(const struct otf2_in *o, uint64_t ref);
-/* Checks the anchor file before the library reads it. On a value that is not possible, *err says its offset.
- * Returns 0 or -1. */
-int otf2_check_anchor(struct otf2_in *o);
+/* Checks the anchor file, then the library opens the archive: o->reader. From here on o->errors has what the library
+ * complains about, until otf2_in_close(). Returns 0, or -1: *o->err says file and offset. */
+int otf2_in_open(struct otf2_in *o);
+void otf2_in_close(struct otf2_in *o);
 /* The files of an archive. Event files have chunks of o->chunk[0] bytes, the others of o->chunk[1]. */
 enum otf2_file { OTF2_EVENT_FILE, OTF2_LOCATION_DEFINITIONS, OTF2_ARCHIVE_DEFINITIONS };
 enum { OTF2_CHUNK_HEADER = 18 };
@@ -154,14 +159,22 @@ enum {
 	OTF2_STAMP = 5,            /* in event files */
 	OTF2_CLOCK_PROPERTIES = 5, /* in the definitions of the archive */
 	OTF2_CLOCK_OFFSET = 6,     /* in the definitions of a location */
+	OTF2_LOCATION = 14,        /* in the definitions of the archive */
 	OTF2_FIRST_EVENT = 10      /* in event files, the kinds below belong to the next event */
 };
 /* The size of the record at p of the chunk b[0..n-1]; 0: its records end here; -1: damaged, *what says how. */
 ssize_t otf2_record_size(const unsigned char *b, size_t p, size_t n, int big, enum otf2_file file, const char **what);
-/* Checks the chunks and the records of a file: the archive's path without .otf2, and this suffix. Returns 0, also if the
- * file cannot be opened, OTF2_NO_EVENTS of an event file without events, or -1 and *o->err. */
-enum { OTF2_NO_EVENTS = 1 };
-int otf2_check_file(const struct otf2_in *o, const char *suffix, enum otf2_file file);
+/* Checks the chunks and the records of a file: the archive's path without .otf2, and this suffix. Sets o->checked and
+ * o->events. Returns 0, OTF2_NO_FILE if it cannot be opened, or -1 and *o->err. */
+enum { OTF2_NO_FILE = 1 };
+int otf2_check_file(struct otf2_in *o, const char *suffix, enum otf2_file file);
+/* In a file that was checked, the offset of the n-th record of this kind (0: any), from 0; the file's size if there are
+ * fewer. */
+uint64_t otf2_record_at(
+	const struct otf2_in *o, const char *suffix, enum otf2_file file, unsigned char kind, uint64_t n);
+/* Sets the error "FILE: offset OFFSET: ...". Returns -1. */
+int otf2_damaged(const struct otf2_in *o, const char *suffix, uint64_t offset, const char *fmt, ...)
+	__attribute__((format(printf, 4, 5)));
 /* Reads the global definitions. Returns 0 or -1. */
 int otf2_in_definitions(struct otf2_in *o);
 /* Begins the trace and writes the declarations. */

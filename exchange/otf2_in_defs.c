@@ -121,6 +121,7 @@ static OTF2_CallbackCode see_location(void *user, OTF2_LocationRef self, OTF2_St
 		return stop(o);
 	}
 	*l = (struct in_location){ .ref = self,
+		.nth = o->locations.n - 1,
 		.events = events,
 		.name = name,
 		.group_ref = group,
@@ -286,10 +287,11 @@ int otf2_in_definitions(struct otf2_in *o)
 	OTF2_ErrorCode code = OTF2_ERROR_INVALID;
 	OTF2_GlobalDefReaderCallbacks *c;
 	OTF2_GlobalDefReader *g;
-	uint64_t n;
+	uint64_t n = 0;
+	int rc = otf2_check_file(o, ".def", OTF2_ARCHIVE_DEFINITIONS);
 
-	if (otf2_check_file(o, ".def", OTF2_ARCHIVE_DEFINITIONS) < 0) {
-		return -1;
+	if (rc != 0) {
+		return rc < 0 ? -1 : otf2_damaged(o, ".otf2", 0, "there is no file of definitions beside it");
 	}
 	g = OTF2_Reader_GetGlobalDefReader(o->reader);
 	c = OTF2_GlobalDefReaderCallbacks_New();
@@ -317,11 +319,12 @@ int otf2_in_definitions(struct otf2_in *o)
 		return -1;
 	}
 	if (code != OTF2_SUCCESS) {
-		return otf2_fail(o->err, &o->errors, o->in->path, "cannot read the definitions", code);
+		return otf2_damaged(o, ".def", otf2_record_at(o, ".def", OTF2_ARCHIVE_DEFINITIONS, 0, n),
+			"cannot read the definitions: %s", OTF2_Error_GetDescription(code));
 	}
 	if (o->hz == 0 || o->locations.n == 0) {
-		return tkm_fail(o->err, TKM_ERR_FORMAT, "%s: the definitions have no %s", o->in->path,
-			o->hz ? "location" : "clock properties");
+		return otf2_damaged(
+			o, ".def", o->checked, "the definitions have no %s", o->hz ? "location" : "clock properties");
 	}
 	qsort(o->locations.v, o->locations.n, sizeof(struct in_location), by_ref);
 	return 0;

@@ -20,22 +20,28 @@ static int refuse_reference(struct otf2_in *o)
 	return BEYOND;
 }
 
-static int enter(struct otf2_in *o, const struct in_location *l, const struct otf2_event *v)
+static int enter(struct otf2_in *o, struct in_location *l, const struct otf2_event *v)
 {
 	uint32_t k = xch_map_find(&o->region_of, (uint32_t)v->a[0]);
 	struct stf_enter_function e = { .time = stamp(o, v->time), .willy = l->willy, .function = k + 1 };
 
 	if (k == XCH_NONE) {
+		l->dropped++;
 		return refuse_reference(o);
 	}
 	o->in->records++;
 	return stf_write_enter_function(o->in->w, &e);
 }
 
-static int leave(struct otf2_in *o, const struct in_location *l, const struct otf2_event *v)
+static int leave(struct otf2_in *o, struct in_location *l, const struct otf2_event *v)
 {
 	struct stf_leave_function e = { .time = stamp(o, v->time), .willy = l->willy };
 
+	/* the end of a call that was left out; the end of another one has no need of a region */
+	if (l->dropped && xch_map_find(&o->region_of, (uint32_t)v->a[0]) == XCH_NONE) {
+		l->dropped--;
+		return refuse_reference(o);
+	}
 	o->in->records++;
 	return stf_write_leave_function(o->in->w, &e);
 }

@@ -57,8 +57,9 @@ static int number(struct otf2_in *o)
 	for (i = 0; i < o->locations.n; i++) {
 		p = process_of(o, l[i].group_ref);
 		if (!p) {
-			return tkm_fail(o->err, TKM_ERR_FORMAT, "%s: location %" PRIu64 " is of no location group",
-				o->in->path, l[i].ref);
+			return otf2_damaged(o, ".def",
+				otf2_record_at(o, ".def", OTF2_ARCHIVE_DEFINITIONS, OTF2_LOCATION, l[i].nth),
+				"location %" PRIu64 " is of no location group", l[i].ref);
 		}
 		l[i].group = (uint32_t)(p - (struct in_process *)o->processes.v);
 		if (!l[i].metric && p->threads++ == 0) {

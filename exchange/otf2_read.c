@@ -27,8 +27,7 @@ static OTF2_CallbackCode leave(
 	OTF2_LocationRef location, OTF2_TimeStamp time, void *user, OTF2_AttributeList *list, OTF2_RegionRef region)
 {
 	(void)list;
-	(void)region;
-	return put_event(user, &(struct otf2_event){ time, location, OTF2_EVENT_LEAVE, .n = 0 });
+	return put_event(user, &(struct otf2_event){ time, location, OTF2_EVENT_LEAVE, .a = { region } });
 }
 
 static OTF2_CallbackCode mpi_send(OTF2_LocationRef location, OTF2_TimeStamp time, void *user, OTF2_AttributeList *list,
@@ -165,7 +164,8 @@ static OTF2_ErrorCode local_definitions(struct otf2_in *o)
 	int defs = OTF2_Reader_OpenDefFiles(o->reader) == OTF2_SUCCESS;
 	OTF2_ErrorCode code = OTF2_SUCCESS;
 	OTF2_DefReader *d;
-	uint64_t n;
+	uint64_t n = 0;
+	char name[40];
 	uint32_t i;
 
 	for (i = 0; defs && i < o->locations.n && code == OTF2_SUCCESS; i++) {
@@ -176,6 +176,12 @@ static OTF2_ErrorCode local_definitions(struct otf2_in *o)
 		if (d) {
 			code = OTF2_Reader_ReadAllLocalDefinitions(o->reader, d, &n);
 			OTF2_Reader_CloseDefReader(o->reader, d);
+		}
+		if (code != OTF2_SUCCESS) {
+			o->failed = 1;
+			snprintf(name, sizeof(name), "/%" PRIu64 ".def", l[i].ref);
+			otf2_damaged(o, name, otf2_record_at(o, name, OTF2_LOCATION_DEFINITIONS, 0, n),
+				"cannot read the definitions: %s", OTF2_Error_GetDescription(code));
 		}
 	}
 	if (defs) {
@@ -201,32 +207,45 @@ static OTF2_ErrorCode open_locations(struct otf2_in *o, uint64_t *expected)
 	return code == OTF2_SUCCESS ? local_definitions(o) : code;
 }
 
+/* Opens the events of a location, if there are any, and counts it in *opened. */
+static OTF2_ErrorCode open_events(struct otf2_in *o, const struct in_location *l, uint32_t *opened)
+{
+	int rc = check_location(o, l->ref, ".evt", OTF2_EVENT_FILE);
+	char name[40];
+
+	snprintf(name, sizeof(name), "/%" PRIu64 ".evt", l->ref);
+	if (rc == OTF2_NO_FILE && l->events) {
+		rc = otf2_damaged(o, ".def", otf2_record_at(o, ".def", OTF2_ARCHIVE_DEFINITIONS, OTF2_LOCATION, l->nth),
+			"a location of %" PRIu64 " events, and no file %s of them", l->events, name + 1);
+	} else if (rc == 0 && o->events < l->events) {
+		rc = otf2_damaged(o, name, o->checked,
+			"the file has %" PRIu64 " events, and its location's definition says %" PRIu64, o->events,
+			l->events);
+	}
+	o->failed |= rc < 0;
+	/* of a location without events the library reads what it has freed */
+	if (rc != 0 || o->events == 0) {
+		return rc < 0 ? OTF2_ERROR_INVALID : OTF2_SUCCESS;
+	}
+	++*opened;
+	return OTF2_Reader_GetEvtReader(o->reader, l->ref) ? OTF2_SUCCESS : OTF2_ERROR_FILE_CAN_NOT_OPEN;
+}
+
 /* Reads the events of some locations in the order of their time; adds their number to *n. */
 static OTF2_ErrorCode read_group(
 	struct otf2_in *o, OTF2_GlobalEvtReaderCallbacks *c, uint32_t from, uint32_t to, uint64_t *n)
 {
 	const struct in_location *l = o->locations.v;
 	OTF2_GlobalEvtReader *g;
-	OTF2_ErrorCode code;
-	uint64_t read = 0;
+	OTF2_ErrorCode code = OTF2_SUCCESS;
 	uint32_t i, opened = 0;
-	int rc;
+	uint64_t read = 0;
 
-	for (i = from; i < to; i++) {
-		rc = check_location(o, l[i].ref, ".evt", OTF2_EVENT_FILE);
-		if (rc < 0) {
-			return OTF2_ERROR_INVALID;
-		}
-		/* of a location without events the library reads what it has freed */
-		if (rc != OTF2_NO_EVENTS) {
-			if (!OTF2_Reader_GetEvtReader(o->reader, l[i].ref)) {
-				return OTF2_ERROR_FILE_CAN_NOT_OPEN;
-			}
-			opened++;
-		}
+	for (i = from; i < to && code == OTF2_SUCCESS; i++) {
+		code = open_events(o, &l[i], &opened);
 	}
-	if (!opened) {
-		return OTF2_SUCCESS;
+	if (!opened || code != OTF2_SUCCESS) {
+		return code;
 	}
 	o->errors.text[0] = 0;
 	g = OTF2_Reader_GetGlobalEvtReader(o->reader);
@@ -309,24 +328,12 @@ static int read_events(struct otf2_in *o)
 int otf2_read(struct xch_input *in, struct tkm_err *err)
 {
 	struct otf2_in o = { .in = in, .err = err };
-	int rc;
+	int rc = otf2_in_open(&o);
 
-	if (otf2_check_anchor(&o) < 0) {
-		return -1;
-	}
-	otf2_errors_begin(&o.errors);
-	o.reader = OTF2_Reader_Open(in->path);
-	if (!o.reader) {
-		rc = otf2_fail(err, &o.errors, in->path, "cannot open the archive", OTF2_SUCCESS);
-	} else if (OTF2_Reader_SetSerialCollectiveCallbacks(o.reader) != OTF2_SUCCESS) {
-		rc = otf2_fail(err, &o.errors, in->path, "cannot open the archive", OTF2_SUCCESS);
-	} else {
+	if (rc == 0) {
 		rc = otf2_in_definitions(&o) < 0 || otf2_in_write(&o) < 0 || read_events(&o) < 0 ? -1 : 0;
+		otf2_in_close(&o);
 	}
-	if (o.reader) {
-		OTF2_Reader_Close(o.reader);
-	}
-	otf2_errors_end(&o.errors);
 	otf2_in_free(&o);
 	return rc;
 }

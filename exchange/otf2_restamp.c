@@ -456,24 +456,15 @@ int otf2_restamp(struct xch_restamp *x, struct tkm_err *err)
 	int rc;
 
 	r.w = (struct xch_writer){ .format = &xch_otf2, .o = &o, .target = x->to };
-	if (otf2_check_anchor(&r.o) < 0) {
-		return -1;
-	}
 	r.b = malloc(OTF2_CHUNK_SIZE_MAX + 64);
 	if (!r.b) {
 		return xch_fail_memory(err, x->path);
 	}
-	otf2_errors_begin(&r.o.errors);
-	r.o.reader = OTF2_Reader_Open(x->path);
-	if (!r.o.reader || OTF2_Reader_SetSerialCollectiveCallbacks(r.o.reader) != OTF2_SUCCESS) {
-		rc = otf2_fail(err, &r.o.errors, x->path, "cannot open the archive", OTF2_SUCCESS);
-	} else {
+	rc = otf2_in_open(&r.o);
+	if (rc == 0) {
 		rc = otf2_in_definitions(&r.o);
+		otf2_in_close(&r.o);
 	}
-	if (r.o.reader) {
-		OTF2_Reader_Close(r.o.reader);
-	}
-	otf2_errors_end(&r.o.errors);
 	rc = rc == 0 ? xch_output_begin(&r.w, err) : rc;
 	if (rc == 0) {
 		rc = all_files(&r);

@@ -21,7 +21,7 @@ enum {
 /* The number of words after the head, for each kind. A metric has its values and types in addition. */
 static const uint8_t words[] = {
 	[OTF2_EVENT_ENTER] = 1,
-	[OTF2_EVENT_LEAVE] = 0,
+	[OTF2_EVENT_LEAVE] = 1,
 	[OTF2_EVENT_SEND] = 4,
 	[OTF2_EVENT_RECEIVE] = 4,
 	[OTF2_EVENT_COLL_BEGIN] = 0,

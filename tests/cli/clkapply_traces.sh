@@ -51,6 +51,14 @@ else
 	ok "OTF2: but by --force" "$status"
 	apply "$src/tests/golden/eztrace/eztrace_log.otf2" --output "$at/ez.otf2" --unit s --rank 0
 	ok "OTF2: an archive of EZTrace" "$status"
+	ez=$(grep -o '[0-9]* stamps corrected' "$dir/out")
+	# the definition of region 2, MPI_Send, gets another number
+	mkdir "$at/undefined" && cp -r "$src/tests/golden/eztrace"/* "$at/undefined" && chmod -R u+w "$at/undefined" &&
+		printf '\310' | dd of="$at/undefined/eztrace_log.def" bs=1 seek=297 conv=notrunc 2>/dev/null
+	apply "$at/undefined/eztrace_log.otf2" --output "$at/un.otf2" --unit s --rank 0
+	[ "$status" -eq 0 ] && [ "$(grep -o '[0-9]* stamps corrected' "$dir/out")" = "$ez" ] && cmp "$at/ez/0.evt" "$at/un/0.evt" >"$dir/diff" &&
+		cmp "$at/ez/1073741823.evt" "$at/un/1073741823.evt" >"$dir/diff"
+	ok "OTF2: calls of a region that is not defined are corrected like the others" $?
 	refuse "OTF2: a trace needs --output" 'corrected copy by --output' 2 "$at/raw.otf2"
 	cp -r "$at/raw" "$at/cut" && cp "$at/raw.def" "$at/cut.def" && cp "$at/raw.otf2" "$at/cut.otf2" && truncate -s 1005 "$at/cut/1.evt"
 	refuse "OTF2: a file that is cut is an error, with file and offset" 'cut/1.evt: offset [0-9]+: ' 1 "$at/cut.otf2" --output "$at/bad.otf2"

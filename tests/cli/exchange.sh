@@ -433,6 +433,27 @@ END
 	damaged eztrace_log eztrace_log.def 18 '\002' "an end in the middle of the definitions" "18: the file has more bytes after its end"
 	damaged eztrace_log eztrace_log.otf2 29 '\002' "compression" "29: compressed archives are not read"
 	damaged eztrace_log eztrace_log.otf2 69 '\000' "an anchor file without its end" "69: the end of the file is missing"
+	damaged eztrace_log eztrace_log.otf2 8 '\011' "an archive of a later version" "8: cannot open the archive: "
+	damaged eztrace_log eztrace_log.def 107 '\007' "a location of no group" "94: location 1073741823 is of no location group"
+	property=$(grep -abo -m 1 TICKMARK:: "$dir/r.otf2" | head -n 1 | cut -d : -f 1)
+	damaged r r.otf2 "$((property + 10))" ' ' "a property that the library refuses" "$property: cannot open the archive: Property name"
+	rm -rf "$dir/cut" && mkdir "$dir/cut" && cp -r "$ez"/* "$dir/cut" && printf '\377' | dd of="$dir/cut/eztrace_log.def" bs=1 seek=64 conv=notrunc 2>/dev/null
+	tool "$dir/cut/eztrace_log.otf2" --convert "$dir/cut.stf"
+	[ "$status" -eq 1 ] && grep -q "cut/eztrace_log/0.evt: offset 1952: the file has 146 events, and its location's definition says 255" "$dir/err"
+	ok "OTF2: fewer events than the definitions say is an error, with file and offset" $?
+	rm "$dir/cut/eztrace_log/0.evt" && tool "$dir/cut/eztrace_log.otf2" --convert "$dir/cut.stf"
+	[ "$status" -eq 1 ] && grep -q "cut/eztrace_log.def: offset 57: a location of 255 events, and no file 0.evt of them" "$dir/err"
+	ok "OTF2: so is a file of events that is missing" $?
+	cp "$ez/eztrace_log/0.evt" "$dir/cut/eztrace_log" && cp "$ez/eztrace_log.def" "$dir/cut" && printf '\310' | dd of="$dir/cut/eztrace_log.def" bs=1 seek=297 conv=notrunc 2>/dev/null
+	calls() # calls TRACE: without MPI_Send, as this thread was in them
+	{
+		"$build/stftool" "$1" --dump | awk '$1 == "DEFFUNCTION" { id = $2; sub(/^[^"]*"/, ""); sub(/" CLASS.*/, ""); name[id] = $0 }
+			$2 == "ENTER" { in_[$4, n[$4]++] = f = name[$6] } $2 == "LEAVE" { f = in_[$4, --n[$4]] }
+			($2 == "ENTER" || $2 == "LEAVE") && f != "MPI_Send" { print $1, $2, $4, f }'
+	}
+	tool "$dir/cut/eztrace_log.otf2" --convert "$dir/undefined.stf" && [ "$status" -eq 0 ] && grep -q '40 of them do not fit the definitions' "$dir/err" &&
+		calls "$dir/ez.stf" >"$dir/want" && [ "$(wc -l <"$dir/want")" -gt 80 ] && calls "$dir/undefined.stf" | diff "$dir/want" - >"$dir/diff"
+	ok "OTF2: calls of a region that is not defined are left out and counted, both ends; the others stay as they were" $?
 	metric=
 	for f in "$dir"/r/*.evt; do
 		metric=$(od -An -v -tu1 -w1 "$f" | awk '{ b[NR - 1] = $1 }
