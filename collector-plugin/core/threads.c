@@ -386,12 +386,21 @@ int vt_threads_restart(void)
 	return 0;
 }
 
+#ifdef __SANITIZE_ADDRESS__
+void __asan_unpoison_memory_region(const volatile void *at, size_t n);
+#endif
+
 /* Called at the end of a thread that has called the interface. */
 static void thread_ends(void *arg)
 {
 	struct vt_thread *t = arg;
 	int n;
 
+#ifdef __SANITIZE_ADDRESS__
+	/* If the thread was cancelled, AddressSanitizer takes the frames that it left for frames in use, and reports the
+	 * first access here. It does so in any program whose thread has such a destructor. */
+	__asan_unpoison_memory_region((char *)__builtin_frame_address(0) - 16384, 16384);
+#endif
 	vt_tls.state = VT_TLS_NEW;
 	vt_tls.thread = NULL;
 	if (vt_tls.collect && vt_tls.collect == vt_collect_running()) {

@@ -112,7 +112,8 @@ static void small(int sig)
 /* The first use of a descriptor, in a handler with a stack of its own. */
 static void small_stack(void)
 {
-	stack_t on = { .ss_sp = malloc(16384), .ss_size = 16384 };
+	static char room[16384];
+	stack_t on = { .ss_sp = room, .ss_size = sizeof(room) };
 	struct sigaction how = { .sa_handler = small, .sa_flags = SA_ONSTACK };
 
 	expect(sigaltstack(&on, NULL) == 0 && sigaction(SIGUSR1, &how, NULL) == 0 && raise(SIGUSR1) == 0, "raise");
