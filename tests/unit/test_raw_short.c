@@ -9,6 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "collector-plugin/raw/decode.h"
 #include "collector-plugin/raw/process.h"
 #include "collector-plugin/raw/reader.h"
 #include "collector-plugin/raw/writer.h"
@@ -25,9 +26,10 @@ static int spell(const struct vt_raw_def *d, void *ctx)
 	fprintf(to, "%d %u %u %s", (int)d->type, d->id, d->parent, d->name);
 	switch (d->type) {
 	case VT_RAW_DEF_STATISTICS:
-		fprintf(to, " %u %u %d %u %llu %u %u %lld %lld", d->row.function, d->row.communicator, d->row.peer,
-			d->row.kind, (unsigned long long)d->row.bytes, d->row.t.count, d->row.t.more,
-			(long long)d->row.t.inclusive[2], (long long)d->row.t.exclusive[1]);
+		fprintf(to, " %u %u %d %u %llu %llu %llu %lld %lld", d->row.function, d->row.communicator, d->row.peer,
+			d->row.kind, (unsigned long long)d->row.bytes, (unsigned long long)d->row.t.count,
+			(unsigned long long)d->row.t.more, (long long)d->row.t.inclusive[2],
+			(long long)d->row.t.exclusive[1]);
 		break;
 	case VT_RAW_DEF_OBJECT:
 		fprintf(to, " %u %u %u", d->n, d->build_id[0], d->build_id[d->n - 1]);
@@ -121,6 +123,88 @@ static void every_definition_comes_back(void)
 		"37 0 0 41 -42 68719476736 44\n"
 		"44 0 0 line\n\n");
 	free(text);
+}
+
+/* ---- tables ---- */
+
+/* Sums the counts of threads 5 and 6 in the file as it is now. */
+static int add_counts(const struct vt_raw_def *d, void *ctx)
+{
+	uint64_t *sum = ctx;
+
+	if (d->type == VT_RAW_DEF_STATISTICS) {
+		CHECK((d->id == 5 || d->id == 6) && d->parent <= 1 && d->row.function == 3, "thread %u", d->id);
+		sum[d->id - 5 + 2 * d->parent] += d->row.t.count;
+	}
+	return 0;
+}
+
+static void counts_are(uint64_t of_5, uint64_t of_6, uint64_t late_of_5, const char *when)
+{
+	struct tkm_err e = { TKM_OK, "" };
+	struct vt_raw_file *f = vt_raw_open(path, &e);
+	uint64_t sum[4] = { 0 };
+
+	CHECK(f && vt_raw_definitions(f, add_counts, sum) == 0, "%s", e.text);
+	CHECK(sum[0] == of_5 && sum[1] == of_6 && sum[2] == late_of_5 && sum[3] == 0, "%s: %d, %d, late %d", when,
+		(int)sum[0], (int)sum[1], (int)sum[2]);
+	CHECK_INT(vt_raw_file_damage(f)->blocks, 0);
+	vt_raw_file_close(f);
+}
+
+/* Whenever the process is killed, each call counts once. */
+static void rows_of_a_table_count_once(void)
+{
+	struct vt_raw *r = create((struct vt_raw_options){ .autoflush = 1 });
+	uint32_t n = vt_raw_table_rows(r, 5);
+	struct vt_raw_row *of_5 = vt_raw_table(r, 5, 0, n + 5), *of_6 = vt_raw_table(r, 6, 0, n), *late, *again;
+
+	CHECK(of_5 && of_6 && n >= 32 && (n & (n - 1)) == 0, "%u rows", n);
+	CHECK_INT(vt_raw_statistics(r, 5, 0, &(struct vt_raw_row){ .function = 3, .t.count = 100 }), 0);
+	counts_are(100, 0, 0, "before a table counts");
+	of_5[0] = (struct vt_raw_row){ .function = 3, .t.count = 5ull << 32 };
+	of_5[n + 4] = (struct vt_raw_row){ .function = 3, .t = { .count = 1, .more = 2 } };
+	of_6[n - 1] = (struct vt_raw_row){ .function = 3, .t.count = 7 };
+	of_6[0].function = 4; /* begun, and nothing counted yet */
+	counts_are((5ull << 32) + 101, 7, 0, "counting");
+	vt_raw_table_moves(r, of_5, 0);
+	CHECK_INT(vt_raw_statistics(r, 5, 0, &of_5[0]), 0);
+	CHECK_INT(vt_raw_statistics(r, 5, 1, &(struct vt_raw_row){ .function = 3, .t.count = 50 }), 0);
+	CHECK_INT(vt_raw_statistics(r, 6, 0, &(struct vt_raw_row){ .function = 3, .t.count = 60 }), 0);
+	counts_are((5ull << 32) + 101, 67, 50, "one row of two has moved");
+	CHECK_INT(vt_raw_statistics(r, 5, 0, &of_5[n + 4]), 0);
+	counts_are((5ull << 32) + 101, 67, 50, "both have");
+	vt_raw_table_moves(r, of_5, 1);
+	counts_are((5ull << 32) + 101, 67, 50, "the table is given back");
+	again = vt_raw_table(r, 5, 0, n);
+	late = vt_raw_table(r, 5, 1, n);
+	CHECK(again && late, "tables");
+	counts_are((5ull << 32) + 101, 67, 50, "a place that is used again is empty");
+	late[1] = (struct vt_raw_row){ .function = 3, .t.count = 2 };
+	vt_raw_close(r, ltick(1));
+	counts_are((5ull << 32) + 101, 67, 52, "closed");
+	CHECK(!vt_raw_table(r, 5, 0, n), "a table of a closed file");
+}
+
+/* Before version 5 statistics had 32-bit counts. */
+static void older_statistics_are_read(void)
+{
+	const struct vt_raw_row row = { .function = 5, .kind = 1, .bytes = 8 };
+	const int64_t times[6] = { 1, 2, 3, 4, 5, 6 };
+	const uint32_t counts[2] = { 9, 8 }, thread[2] = { 5, 0 };
+	uint8_t bytes[16 + 8 + 80] = { VT_RAW_DEF_STATISTICS };
+	uint32_t members[8];
+	struct vt_raw_def d;
+	char room[8];
+
+	memcpy(bytes + 16, thread, 8);
+	memcpy(bytes + 24, &row, 24);
+	memcpy(bytes + 48, counts, 8);
+	memcpy(bytes + 56, times, 48);
+	CHECK_INT(vt_raw_decode(bytes, sizeof(bytes), &d, room, members), 0);
+	CHECK(d.row.bytes == 8 && d.row.t.count == 9 && d.row.t.more == 8 && d.row.t.inclusive[0] == 1 &&
+			d.row.t.exclusive[2] == 6,
+		"%d calls", (int)d.row.t.count);
 }
 
 /* Asked a thousand times at a job's end. */
@@ -424,6 +508,8 @@ int main(int argc, char **argv)
 	check_args(argc, argv);
 	make_dir();
 	RUN(every_definition_comes_back);
+	RUN(rows_of_a_table_count_once);
+	RUN(older_statistics_are_read);
 	RUN(when_it_was_born);
 	RUN(short_records);
 	RUN(short_killed);
