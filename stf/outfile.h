@@ -6,11 +6,14 @@
 #include "stf/identity.h"
 #include "stf/private.h"
 
+struct stx_zst;
+
 /* The destination of a stream, the same for all streams of a writer. */
 struct stx_where {
 	const char *path; /* path of the base file; NULL: in memory */
 	int force, big;
 	int level;           /* zstd level, 0: not compressed */
+	struct stx_zst *zst; /* NULL: not compressed */
 	struct stf_err *err; /* this and `used` must live longer than the stream */
 	uint8_t *used;
 	const struct stx_identity *identity; /* the first record of each file */

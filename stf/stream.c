@@ -28,10 +28,7 @@ static int open_stream(struct stx_stream *s, const struct stx_where *to)
 	snprintf(name, n, "%s%s%s", to->path, s->suffix, to->level ? ".zst" : "");
 	if (to->level) {
 		s->level = to->level;
-		s->zst = stx_zst_new(to->level, to->big, s->err);
-		if (!s->zst) {
-			goto out;
-		}
+		s->zst = to->zst;
 	}
 	if (stx_out_open(&s->out, name, to->force, s->err) < 0) {
 		goto out;
@@ -165,7 +162,8 @@ static int flush(struct stx_stream *s, int all)
 	}
 	hash_block(s);
 	n = len;
-	if (stx_stream_walk(s) < 0 || (s->zst && n && stx_zst_frame(s->zst, s->buf, n, &p, &len, s->err) < 0) ||
+	if (stx_stream_walk(s) < 0 ||
+		(s->zst && n && stx_zst_frame(s->zst, &s->frames, s->buf, n, &p, &len, s->err) < 0) ||
 		stx_out_write(&s->out, p, len, s->err) < 0) {
 		return -1;
 	}
@@ -330,7 +328,8 @@ int stx_stream_close(struct stx_stream *s)
 	}
 	if (stx_stream_end_block(s, 0) < 0 || flush(s, 1) < 0 ||
 		(s->zst &&
-			(stx_zst_table(s->zst, &p, &len, s->err) < 0 || stx_out_write(&s->out, p, len, s->err) < 0)) ||
+			(stx_zst_table(&s->frames, &p, &len, s->err) < 0 ||
+				stx_out_write(&s->out, p, len, s->err) < 0)) ||
 		stx_out_close(&s->out, s->err) < 0) {
 		return -1;
 	}
@@ -350,7 +349,7 @@ void stx_stream_free(struct stx_stream *s)
 	}
 	stx_stream_free(s->anc);
 	stx_history_free(s->history);
-	stx_zst_free(s->zst);
+	free(s->frames.p);
 	stx_blocks_free(&s->blocks);
 	stx_hash_free(s->block_hash);
 	stx_out_discard(&s->out);

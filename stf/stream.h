@@ -27,7 +27,8 @@ struct stx_stream {
 	/* smallest size of a block, after which it ends; 0: the owner of the stream ends blocks */
 	uint64_t block_start, block_step;
 	struct stx_out out;
-	struct stx_zst *zst;         /* NULL: not compressed */
+	struct stx_zst *zst;         /* the writer's; NULL: not compressed */
+	struct stx_buf frames;       /* for each compressed frame: its size and its content's size */
 	struct stx_history *history; /* data files only */
 	struct stx_stream *anc;
 	/* the stream of the declarations that this stream needs; it is written to the disk first */

@@ -3,6 +3,7 @@
 #include "config.h"
 #include "stf/hash.h"
 #include "stf/writer.h"
+#include "stf/zst.h"
 
 #include <errno.h>
 #include <math.h>
@@ -31,6 +32,7 @@ struct stx_where stx_writer_where(struct stf_writer *w)
 		.force = w->opt.force,
 		.big = w->opt.big_endian,
 		.level = w->opt.compress,
+		.zst = w->zst,
 		.err = &w->err,
 		.used = w->used,
 		.identity = &w->identity };
@@ -91,6 +93,7 @@ void stx_writer_free(struct stf_writer *w)
 	stx_map_free(&w->classes);
 	stx_out_discard(&w->base);
 	stx_out_free(&w->base);
+	stx_zst_free(w->zst);
 	free(w->sets.of);
 	free(w->sets.home);
 	free(w->others.i);
@@ -113,6 +116,14 @@ static int choose_identity(struct stf_writer *w, const struct stf_writer_options
 	return opt->identity[0] || opt->identity[1] || stx_identity_new(&w->identity) == 0
 		? 0
 		: stx_fail_errno(&w->err, errno, w->path, "cannot make a random identity for the trace");
+}
+
+static int begin_compression(struct stf_writer *w)
+{
+	if (w->opt.compress) {
+		w->zst = stx_zst_new(w->opt.compress, w->opt.big_endian, &w->err);
+	}
+	return w->opt.compress && !w->zst ? -1 : 0;
 }
 
 /* Opens the base file and the file of the declarations. */
@@ -166,10 +177,7 @@ struct stf_writer *stf_writer_create(const char *path, const struct stf_writer_o
 		goto fail;
 	}
 	w->opt.comment = w->comment;
-	if (choose_identity(w, opt) < 0) {
-		goto fail;
-	}
-	if (stx_sets_begin(w, opt) < 0) {
+	if (choose_identity(w, opt) < 0 || begin_compression(w) < 0 || stx_sets_begin(w, opt) < 0) {
 		goto fail;
 	}
 	w->opt.node = w->opt.group_home = NULL; /* both arrays belong to the caller */

@@ -42,6 +42,7 @@ struct stf_writer {
 	char *path, *comment;
 	struct stf_writer_options opt;
 	struct stf_err err;
+	struct stx_zst *zst; /* NULL: not compressed */
 	uint8_t used[256];
 	struct stx_identity identity;
 	struct stx_identities others; /* identities of the writers of the parts that were taken in */

@@ -5,18 +5,37 @@
 
 #include <stdlib.h>
 
-#ifdef HAVE_ZSTD
-#include <zstd.h>
-
 #define SKIPPABLE 0x184d2a5eu
 #define SEEKABLE 0x8f92eab1u
+
+int stx_zst_table(struct stx_buf *table, const uint8_t **out, size_t *len, struct stf_err *err)
+{
+	uint8_t head[8], foot[9] = { 0 };
+	size_t n = table->n;
+
+	tkm_put32(head, SKIPPABLE, 0);
+	tkm_put32(head + 4, (uint32_t)(n + sizeof(foot)), 0);
+	tkm_put32(foot, (uint32_t)(n / 8), 0);
+	tkm_put32(foot + 5, SEEKABLE, 0);
+	if (n > UINT32_MAX - 64 || stx_buf_reserve(table, sizeof(head) + sizeof(foot)) < 0) {
+		return stx_no_memory(err);
+	}
+	memmove(table->p + sizeof(head), table->p, n);
+	memcpy(table->p, head, sizeof(head));
+	memcpy(table->p + sizeof(head) + n, foot, sizeof(foot));
+	*out = (const uint8_t *)table->p;
+	*len = n + sizeof(head) + sizeof(foot);
+	return 0;
+}
+
+#ifdef HAVE_ZSTD
+#include <zstd.h>
 
 struct stx_zst {
 	ZSTD_CCtx *ctx;
 	int level, big;
 	uint8_t *content, *out;
 	size_t cap, out_cap;
-	struct stx_buf table; /* for each frame: its compressed size and its content's size, both U4 */
 };
 
 int stf_can_compress(void)
@@ -48,7 +67,6 @@ void stx_zst_free(struct stx_zst *z)
 		ZSTD_freeCCtx(z->ctx);
 		free(z->content);
 		free(z->out);
-		free(z->table.p);
 		free(z);
 	}
 }
@@ -74,7 +92,8 @@ static int reserve(struct stx_zst *z, size_t n)
 	return 0;
 }
 
-int stx_zst_frame(struct stx_zst *z, const uint8_t *p, size_t n, const uint8_t **out, size_t *len, struct stf_err *err)
+int stx_zst_frame(struct stx_zst *z, struct stx_buf *table, const uint8_t *p, size_t n, const uint8_t **out,
+	size_t *len, struct stf_err *err)
 {
 	uint8_t entry[8];
 	size_t content;
@@ -89,29 +108,9 @@ int stx_zst_frame(struct stx_zst *z, const uint8_t *p, size_t n, const uint8_t *
 	}
 	tkm_put32(entry, (uint32_t)*len, 0);
 	tkm_put32(entry + 4, (uint32_t)content, 0);
-	stx_buf_add(&z->table, entry, sizeof(entry));
+	stx_buf_add(table, entry, sizeof(entry));
 	*out = z->out;
-	return z->table.failed ? stx_no_memory(err) : 0;
-}
-
-int stx_zst_table(struct stx_zst *z, const uint8_t **out, size_t *len, struct stf_err *err)
-{
-	uint8_t head[8], foot[9] = { 0 };
-	size_t n = z->table.n;
-
-	tkm_put32(head, SKIPPABLE, 0);
-	tkm_put32(head + 4, (uint32_t)(n + sizeof(foot)), 0);
-	tkm_put32(foot, (uint32_t)(n / 8), 0);
-	tkm_put32(foot + 5, SEEKABLE, 0);
-	if (n > UINT32_MAX - 64 || stx_buf_reserve(&z->table, sizeof(head) + sizeof(foot)) < 0) {
-		return stx_no_memory(err);
-	}
-	memmove(z->table.p + sizeof(head), z->table.p, n);
-	memcpy(z->table.p, head, sizeof(head));
-	memcpy(z->table.p + sizeof(head) + n, foot, sizeof(foot));
-	*out = (const uint8_t *)z->table.p;
-	*len = n + sizeof(head) + sizeof(foot);
-	return 0;
+	return table->failed ? stx_no_memory(err) : 0;
 }
 
 struct stx_unzst *stx_unzst_new(struct stf_err *err)
@@ -169,19 +168,16 @@ void stx_zst_free(struct stx_zst *z)
 	(void)z;
 }
 
-int stx_zst_frame(struct stx_zst *z, const uint8_t *p, size_t n, const uint8_t **out, size_t *len, struct stf_err *err)
+int stx_zst_frame(struct stx_zst *z, struct stx_buf *table, const uint8_t *p, size_t n, const uint8_t **out,
+	size_t *len, struct stf_err *err)
 {
 	(void)z;
+	(void)table;
 	(void)p;
 	(void)n;
 	(void)out;
 	(void)len;
 	return fail_without_zstd(err);
-}
-
-int stx_zst_table(struct stx_zst *z, const uint8_t **out, size_t *len, struct stf_err *err)
-{
-	return stx_zst_frame(z, NULL, 0, out, len, err);
 }
 
 struct stx_unzst *stx_unzst_new(struct stf_err *err)

@@ -6,16 +6,18 @@
 
 #include "stf/private.h"
 
-struct stx_zst;   /* compresses */
+struct stx_zst;   /* compresses; one serves all components of a writer, because it needs 0.4 MB */
 struct stx_unzst; /* decompresses */
 
 /* STF_ERR_STATE in a build without libzstd. */
 struct stx_zst *stx_zst_new(int level, int big, struct stf_err *err);
 void stx_zst_free(struct stx_zst *z);
-/* Compresses n bytes of a component at p into one frame; *out is valid until the next call. */
-int stx_zst_frame(struct stx_zst *z, const uint8_t *p, size_t n, const uint8_t **out, size_t *len, struct stf_err *err);
-/* Writes the seek table of all frames. */
-int stx_zst_table(struct stx_zst *z, const uint8_t **out, size_t *len, struct stf_err *err);
+/* Compresses n bytes of a component at p into one frame, and adds the frame's compressed size and its content's size,
+ * both U4, to the component's `table`; *out is valid until the next call. */
+int stx_zst_frame(struct stx_zst *z, struct stx_buf *table, const uint8_t *p, size_t n, const uint8_t **out,
+	size_t *len, struct stf_err *err);
+/* Makes the seek table of all frames; *out points into `table`. */
+int stx_zst_table(struct stx_buf *table, const uint8_t **out, size_t *len, struct stf_err *err);
 
 struct stx_unzst *stx_unzst_new(struct stf_err *err);
 void stx_unzst_free(struct stx_unzst *u);

@@ -244,6 +244,30 @@ else
 	skip "--apptainer: in a container of these binds a program is sampled" "no bubblewrap that works (Debian: bubblewrap): $(head -n 1 "$dir/err")"
 fi
 
+# ---- COMPRESS-TRACE where the build has zstd, and the machine has not ----
+fresh
+cat >no_zstd.c <<'END'
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <string.h>
+void *dlopen(const char *name, int flags)
+{
+	void *(*next)(const char *, int) = dlsym(RTLD_NEXT, "dlopen");
+
+	return name && !strcmp(name, "libzstd.so.1") ? 0 : next(name, flags);
+}
+END
+if ! grep -q '^#define HAVE_ZSTD 1' "$build/config.h"; then
+	skip "without libzstd the trace is plain, which a message says" "this build has no zstd"
+elif [ -n "$sanitizer" ]; then
+	skip "without libzstd the trace is plain, which a message says" "a sanitizer's library must be the first one that is preloaded"
+else
+	${CC:-cc} -shared -fPIC no_zstd.c -o no_zstd.so -ldl >"$dir/out" 2>&1 &&
+		LD_PRELOAD="$PWD/no_zstd.so" "$build/vtrun" --sampler thread -- sleep 0.3 >"$dir/out" 2>&1 && valid sleep.stf && [ -s sleep.stf.c.0 ] &&
+		[ "$(grep -c 'WARNING: the trace is not compressed .*libzstd is missing' "$dir/out")" -eq 1 ]
+	ok "without libzstd the trace is plain, which a message says" $?
+fi
+
 # ---- the library ----
 
 # a sanitizer refers to the calls of zstd that are ours
