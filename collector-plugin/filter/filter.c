@@ -10,6 +10,7 @@
 #include <strings.h>
 
 #include "base/text.h"
+#include "collector-plugin/host/say.h"
 #include "collector-plugin/settings/rule.h"
 #include "collector-plugin/settings/settings.h"
 
@@ -60,7 +61,7 @@ void vt_filter_start(const struct vt_settings *s)
 	for (o = s->others, i = n; filter.rule && o; o = o->next) {
 		if (vt_rule_name(o->name) && i > 0) {
 			i--;
-			if (vt_rule_parse(o->name, o->text, &filter.rule[i], why, sizeof(why)) < 0) {
+			if (vt_rule_parse(o->name, o->text, &filter.rule[i], NULL, why, sizeof(why)) < 0) {
 				filter.rule[i].pattern[0] = '\0';
 			}
 		}
@@ -68,15 +69,17 @@ void vt_filter_start(const struct vt_settings *s)
 	/* INTERNAL-MPI is off: nothing inside an MPI call is recorded, neither MPI's own functions nor call-backs of
 	 * the program */
 	if (filter.rule && outside_only) {
-		vt_rule_parse("STATE", "MPI:* FOLD", &filter.rule[0], why, sizeof(why));
+		vt_rule_parse("STATE", "MPI:* FOLD", &filter.rule[0], NULL, why, sizeof(why));
 	}
 	filter.n = filter.rule ? n : 0;
 	for (i = 0; i < filter.n; i++) {
 		const struct vt_rule *r = &filter.rule[i];
 
 		filter.context |= r->caller[0] || r->fold != VT_RULE_UNSAID;
-		if (r->caller[0]) {
-			caller_bit(r->caller);
+		if (r->caller[0] && !caller_bit(r->caller)) {
+			vt_say(1, "WARNING", "CALLER %s: more than %d patterns of callers: left out", r->caller,
+				VT_FILTER_CALLERS);
+			filter.rule[i].pattern[0] = '\0';
 		}
 	}
 }
@@ -113,8 +116,8 @@ static void apply(const struct vt_rule *r, struct vt_verdict *v)
 		v->skip = r->skip;
 	}
 	v->count = r->count == VT_RULE_UNSAID ? v->count : (int)r->count;
-	v->entry = r->entry.stride ? &r->entry : v->entry;
-	v->exit = r->exit.stride ? &r->exit : v->exit;
+	v->entry = r->entry.n_ranks ? &r->entry : v->entry;
+	v->exit = r->exit.n_ranks ? &r->exit : v->exit;
 }
 
 void vt_filter_decide(const char *class_name, const char *name, struct vt_verdict *v)

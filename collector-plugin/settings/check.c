@@ -83,17 +83,9 @@ int vt_settings_throttle(const char *text, unsigned long long *calls, double *se
 
 static int is_levels(const char *text)
 {
-	unsigned skip, levels;
-	char rest;
-	int on;
+	int a, b;
 
-	if (!*text || tkm_parse_bool(text, &on) == 0) {
-		return 1;
-	}
-	if (sscanf(text, "%u%c", &levels, &rest) == 1) {
-		return levels <= 15;
-	}
-	return sscanf(text, "%u:%u%c", &skip, &levels, &rest) == 2 && skip <= 15 && levels <= 15;
+	return !*text || tkm_parse_bool(text, &a) == 0 || vt_rule_levels(text, &a, &b) == 0;
 }
 
 static int check_signals(const char *text)
@@ -225,7 +217,7 @@ int vt_settings_check(const char *name, const char *text, const char *where, str
 			"%s: '%s' is not a list of windows FROM:TO, like 1s:5s,1m:2m, that end after they begin", where,
 			text);
 	}
-	if (vt_rule_name(name) && vt_rule_parse(name, text, &rule, why, sizeof(why)) < 0) {
+	if (vt_rule_name(name) && vt_rule_parse(name, text, &rule, NULL, why, sizeof(why)) < 0) {
 		return tkm_fail(err, TKM_ERR_ARG, "%s: %s", where, why);
 	}
 	if (!strcasecmp(name, "THROTTLE") && vt_settings_throttle(text, &calls, &seconds) < 0) {

@@ -4,6 +4,7 @@
 #include "collector-plugin/settings/rule.h"
 
 #include <ctype.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -74,44 +75,47 @@ int vt_rule_match(const char *p, const char *s)
 
 /* ---- words ---- */
 
-/* Copies the next word, without its quotes, to `word`. Returns 0 if there is none. */
+#define BLANKS " \t\r\n"
+
+/* Copies the next word, without its quotes, to `word`. Returns 0 if there is none, or if it is longer than that. */
 static int next_word(const char **p, char *word, size_t size)
 {
 	size_t n = 0;
 	char quote = 0;
 
-	*p += strspn(*p, " \t\r\n");
+	*p += strspn(*p, BLANKS);
 	if (!**p) {
 		return 0;
 	}
-	for (; **p && (quote || !strchr(" \t\r\n", **p)); ++*p) {
+	for (; **p && (quote || !strchr(BLANKS, **p)); ++*p) {
 		if (**p == '"') {
 			quote = !quote;
-		} else if (n + 1 < size) {
+		} else if (n < size) {
 			word[n++] = **p;
 		}
 	}
-	word[n] = '\0';
-	return 1;
+	word[n < size ? n : 0] = '\0';
+	return n < size;
 }
 
-/* Parses LOWER[:UPPER[:STRIDE]]; N is the end. What is left out stays as it is in *t. */
-static int take_triplet(const char *word, struct vt_trigger *t)
+/* Parses FIRST[:LAST[:STEP]][,...]; a last rank that is left out is the end. */
+static int take_ranks(const char *word, struct vt_trigger *t)
 {
-	char *end = NULL;
+	size_t n;
 
-	if (!isdigit((unsigned char)word[0])) {
-		return 0;
+	for (t->n_ranks = 0; t->n_ranks < (int)(sizeof(t->ranks) / sizeof(t->ranks[0])); word += n + 1) {
+		struct tkm_triplet *r = &t->ranks[t->n_ranks++];
+
+		n = strcspn(word, ",");
+		if (tkm_parse_triplet(word, n, r) < 0) {
+			return 0;
+		}
+		r->last = memchr(word, ':', n) ? r->last : LLONG_MAX;
+		if (!word[n]) {
+			return 1;
+		}
 	}
-	t->first = strtol(word, &end, 10);
-	if (*end == ':') {
-		t->last = toupper((unsigned char)end[1]) == 'N' ? -1 : strtol(end + 1, NULL, 10);
-		end = toupper((unsigned char)end[1]) == 'N' ? end + 2 : end + 1 + strspn(end + 1, "0123456789");
-	}
-	if (*end == ':') {
-		t->stride = strtol(end + 1, &end, 10);
-	}
-	return *end == '\0' && t->stride > 0 && (t->last < 0 || t->last >= t->first);
+	return 0;
 }
 
 static int take_action(const char *word, const char **p, struct vt_trigger *t)
@@ -142,41 +146,42 @@ static int take_action(const char *word, const char **p, struct vt_trigger *t)
 	return 0;
 }
 
+int vt_rule_levels(const char *text, int *skip, int *level)
+{
+	char *end;
+	unsigned long a = strtoul(text, &end, 10), b = a;
+
+	if (!isdigit((unsigned char)*text)) {
+		return -1;
+	}
+	if (*end == ':' && isdigit((unsigned char)end[1])) {
+		b = strtoul(end + 1, &end, 10);
+	} else {
+		a = 0;
+	}
+	if (*end || a > 15 || b > 15) {
+		return -1;
+	}
+	*skip = (int)a;
+	*level = (int)b;
+	return 0;
+}
+
 /* Parses ON, OFF, a level, or skip:level. */
 static int take_record(const char *word, struct vt_rule *r)
 {
-	char *end;
-	long a, b;
+	int on = 1;
 
-	if (!strcasecmp(word, "on") || !strcasecmp(word, "true")) {
-		r->record = VT_RULE_ON;
-		r->level = -1; /* PCTRACE sets it */
-		return 1;
-	}
-	if (!strcasecmp(word, "off") || !strcasecmp(word, "false")) {
-		r->record = VT_RULE_OFF;
-		return 1;
-	}
-	if (!isdigit((unsigned char)word[0])) {
+	if (tkm_parse_bool(word, &on) == 0) {
+		r->level = on ? -1 : r->level; /* -1: PCTRACE sets it */
+	} else if (vt_rule_levels(word, &r->skip, &r->level) < 0) {
 		return 0;
 	}
-	a = strtol(word, &end, 10);
-	b = *end == ':' && isdigit((unsigned char)end[1]) ? strtol(end + 1, &end, 10) : -1;
-	if (*end || a > 15 || b > 15) {
-		return 0;
-	}
-	r->record = VT_RULE_ON;
-	r->skip = b < 0 ? 0 : (int)a;
-	r->level = b < 0 ? (int)a : (int)b;
+	r->record = on ? VT_RULE_ON : VT_RULE_OFF;
 	return 1;
 }
 
-static int is_caller(const char *word)
-{
-	return !strcasecmp(word, "caller");
-}
-
-static int take_word(const char *word, const char **p, struct vt_rule *r)
+static int take_word(const char *word, struct vt_rule *r)
 {
 	if (!strcasecmp(word, "fold") || !strcasecmp(word, "unfold")) {
 		r->fold = tolower((unsigned char)word[0]) == 'f' ? VT_RULE_ON : VT_RULE_OFF;
@@ -186,47 +191,79 @@ static int take_word(const char *word, const char **p, struct vt_rule *r)
 		r->count = tolower((unsigned char)word[8]) == 'n' ? VT_RULE_ON : VT_RULE_OFF;
 		return 1;
 	}
-	if (is_caller(word)) {
-		return next_word(p, r->caller, sizeof(r->caller));
-	}
 	return take_record(word, r);
 }
 
-int vt_rule_parse(const char *name, const char *text, struct vt_rule *r, char *why, size_t size)
+/* No "class:name" matches a pattern without a colon. */
+static int matches_nothing(const char *pattern)
+{
+	return !strpbrk(pattern, ":[") && !strstr(pattern, "**");
+}
+
+static const char no_rule[] =
+	"is none of ON, OFF, a level, SKIP:LEVEL, ENTRY, EXIT, COUNTERON, COUNTEROFF, FOLD, UNFOLD, CALLER";
+
+/* Takes the words after the pattern. Returns NULL, or what is wrong with `word`, where *p then is. */
+static const char *take_words(const char **p, struct vt_rule *r, char *word, size_t size)
 {
 	struct vt_trigger *trigger = NULL;
-	const char *p = text;
-	char word[300];
+	const char *begin;
 	int fresh = 0, ranks; /* after "entry": a triplet may follow */
+
+	for (begin = *p; next_word(p, word, size); begin = *p) {
+		if (!strcasecmp(word, "entry") || !strcasecmp(word, "exit")) {
+			trigger = tolower((unsigned char)word[1]) == 'n' ? &r->entry : &r->exit;
+			*trigger = (struct vt_trigger){ .n_ranks = 1, .ranks = { { 0, LLONG_MAX, 1 } } };
+			fresh = 1;
+			continue;
+		}
+		ranks = fresh && isdigit((unsigned char)word[0]);
+		if (trigger && (ranks ? take_ranks(word, trigger) : take_action(word, p, trigger))) {
+			fresh = 0;
+		} else if (ranks) {
+			return "is no list of triplets of ranks START[:STOP[:STEP]]";
+		} else if (!strcasecmp(word, "caller")) {
+			if (!next_word(p, r->caller, sizeof(r->caller)) || matches_nothing(r->caller)) {
+				return "must be followed by a pattern of CLASS:NAME";
+			}
+		} else if (fresh) {
+			return "is no action";
+		} else if (!take_word(word, r)) {
+			*p = begin;
+			return no_rule;
+		}
+	}
+	return fresh ? "must be followed by an action" : NULL;
+}
+
+int vt_rule_parse(const char *name, const char *text, struct vt_rule *r, const char **rest, char *why, size_t size)
+{
+	const char *p = text, *begin, *wrong;
+	char word[280];
 
 	*r = (struct vt_rule){ .record = VT_RULE_UNSAID, .fold = VT_RULE_UNSAID, .count = VT_RULE_UNSAID, .level = 1 };
 	if (!next_word(&p, word, sizeof(word)) || !word[0]) {
 		snprintf(why, size, "%s needs a pattern", name);
 		return -1;
 	}
-	snprintf(r->pattern, sizeof(r->pattern), "%s%.280s%s", strcasecmp(name, "SYMBOL") ? "" : "**:", word,
+	/* "* OFF MPI:* ON" is an example of the guide, section 2.4.2 */
+	snprintf(r->pattern, sizeof(r->pattern), "%s%s%s",
+		strcasecmp(name, "SYMBOL") ? "" : "**:", strcasecmp(name, "STATE") || strcmp(word, "*") ? word : "**",
 		strcasecmp(name, "ACTIVITY") ? "" : ":*");
-	while (next_word(&p, word, sizeof(word))) {
-		if (!strcasecmp(word, "entry") || !strcasecmp(word, "exit")) {
-			trigger = tolower((unsigned char)word[1]) == 'n' ? &r->entry : &r->exit;
-			*trigger = (struct vt_trigger){ .last = -1, .stride = 1 };
-			fresh = 1;
-			continue;
-		}
-		ranks = fresh && isdigit((unsigned char)word[0]);
-		if (trigger && (ranks ? take_triplet(word, trigger) : take_action(word, &p, trigger))) {
-			fresh = 0;
-			continue;
-		}
-		if (ranks || !take_word(word, &p, r)) {
-			snprintf(why, size, "%s %s: %s", name, text, is_caller(word) ? "a pattern must follow " : "");
-			snprintf(why + strlen(why), size - strlen(why), "'%s'%s", word,
-				is_caller(word) ? ""
-					: ranks ? " is no triplet of ranks START[:STOP[:STEP]]"
-						: " is none of ON, OFF, a level, SKIP:LEVEL, ENTRY, EXIT, COUNTERON, "
-						  "COUNTEROFF, FOLD, UNFOLD, CALLER");
-			return -1;
-		}
+	begin = p += strspn(p, BLANKS);
+	if (matches_nothing(r->pattern)) {
+		wrong = "matches nothing: names are CLASS:NAME";
+	} else if (!*p) {
+		wrong = "is without a rule";
+	} else {
+		wrong = take_words(&p, r, word, sizeof(word));
+	}
+	if (wrong && (!rest || wrong != no_rule || p == begin)) {
+		snprintf(why, size, "%s %.150s: '%.60s' %s", name, text, word, wrong);
+		return -1;
+	}
+	if (rest) {
+		*rest = p;
 	}
 	return 0;
 }

@@ -6,16 +6,19 @@
 
 #include <stddef.h>
 
+#include "base/text.h"
+
 enum vt_rule_word { VT_RULE_UNSAID = -1, VT_RULE_OFF = 0, VT_RULE_ON = 1 };
 
 enum vt_action { VT_TRACEON, VT_TRACEOFF, VT_RESTORE, VT_BEGIN_SCOPE, VT_END_SCOPE };
 
-/* entry or exit [<triplet>] <action> ...; n 0: there is no trigger. */
+/* entry or exit [<triplets>] <action> ... */
 struct vt_trigger {
 	int n;
 	enum vt_action action[4];
-	char scope[4][100];       /* for VT_BEGIN_SCOPE and VT_END_SCOPE */
-	long first, last, stride; /* ranks; last -1: to the end */
+	char scope[4][100]; /* for VT_BEGIN_SCOPE and VT_END_SCOPE */
+	int n_ranks;        /* 0: there is no trigger */
+	struct tkm_triplet ranks[8];
 };
 
 struct vt_rule {
@@ -30,8 +33,11 @@ struct vt_rule {
 
 /* Is `name` STATE, SYMBOL or ACTIVITY? */
 int vt_rule_name(const char *name);
-/* Parses the text after the name. Returns 0, or -1 with the reason in why. */
-int vt_rule_parse(const char *name, const char *text, struct vt_rule *r, char *why, size_t size);
+/* Parses the text after the name. Returns 0, or -1 with the reason in why. Unless rest is NULL, another pattern with its rules may follow:
+ * *rest is the blank before it, or the end. */
+int vt_rule_parse(const char *name, const char *text, struct vt_rule *r, const char **rest, char *why, size_t size);
+/* Parses LEVELS or SKIP:LEVELS of the call stack, each 0 to 15, as for PCTRACE. Returns 0 or -1. */
+int vt_rule_levels(const char *text, int *skip, int *level);
 /* Matches extended shell patterns: * and ? do not match a colon, ** does; [] is a list. Upper and lower case are
  * equal. */
 int vt_rule_match(const char *pattern, const char *text);

@@ -420,6 +420,24 @@ static void load_variables(struct vt_settings *s, const char *commanded)
 	}
 }
 
+/* A variable may hold several patterns with their rules (Intel Trace Collector guide, section 2.4.2). Returns what follows the first. */
+static char *add_first(struct vt_settings *s, const char *name, char *text, enum vt_origin origin, const char *where)
+{
+	const char *rest = text + strlen(text);
+	struct vt_rule rule;
+	char why[400], *end;
+
+	if (vt_rule_name(name)) {
+		vt_rule_parse(name, text, &rule, &rest, why, sizeof(why));
+	}
+	end = text + (rest - text);
+	if (*end) {
+		*end++ = '\0';
+	}
+	add_other(s, name, text, origin, where);
+	return end;
+}
+
 static void add_variable(
 	struct vt_settings *s, const char *variable, const char *name, const char *text, const char *commanded)
 {
@@ -438,9 +456,8 @@ static void add_variable(
 	}
 	copy = strdup(text);
 	for (part = copy ? strtok_r(copy, ";\n", &save) : NULL; part; part = strtok_r(NULL, ";\n", &save)) {
-		part += strspn(part, " \t");
-		if (*part) {
-			add_other(s, name, part, origin, where);
+		while (*(part += strspn(part, " \t"))) {
+			part = add_first(s, name, part, origin, where);
 		}
 	}
 	free(copy);

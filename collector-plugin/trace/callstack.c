@@ -10,7 +10,6 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <link.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -21,6 +20,7 @@
 #include "collector-plugin/core/collect.h"
 #include "collector-plugin/host/say.h"
 #include "collector-plugin/raw/format.h"
+#include "collector-plugin/settings/rule.h"
 #include "collector-plugin/trace/define.h"
 #include "collector-plugin/trace/objects.h"
 #include "collector-plugin/trace/rules.h"
@@ -81,23 +81,16 @@ struct vt_callstack_cache {
 /* ---- options ---- */
 
 /* Reads on, off, LEVELS or SKIP:LEVELS, each 0 to 15. The parser of the options has rejected everything else. */
+_Static_assert(VT_RAW_STACK >= 15, "all levels that PCTRACE can ask for have room");
+
 static VT_SELDOM struct vt_callstack_levels read_levels(const char *text)
 {
-	struct vt_callstack_levels l = { 0, 0 };
-	int on;
+	int skip = 0, levels = 0;
 
-	if (!text) {
-		return l;
+	if (text && vt_rule_levels(text, &skip, &levels) < 0) {
+		tkm_parse_bool(text, &levels);
 	}
-	if (sscanf(text, "%u:%u", &l.skip, &l.levels) != 2) {
-		l.skip = 0;
-		if (sscanf(text, "%u", &l.levels) != 1) {
-			l.levels = tkm_parse_bool(text, &on) == 0 && on;
-		}
-	}
-	l.skip = l.skip > VT_RAW_STACK ? VT_RAW_STACK : l.skip;
-	l.levels = l.levels > VT_RAW_STACK ? VT_RAW_STACK : l.levels;
-	return l;
+	return (struct vt_callstack_levels){ (unsigned)skip, (unsigned)levels };
 }
 
 static VT_SELDOM int flag(const char *name)
@@ -402,7 +395,15 @@ uint32_t vt_callstack_from(
 		w.want = levels < VT_RAW_STACK ? levels + 1 : VT_RAW_STACK;
 	}
 	if (levels && frame && HAS_FRAMES) {
-		walk_frames(&w, t, frame);
+		/* what a signal handler found in the register may be no frame; below this one nothing may be read, unless it
+		 * is on a stack of its own */
+		uintptr_t here = (uintptr_t)__builtin_frame_address(0),
+			  low = here < t->high && here > t->low ? here : t->low;
+
+		if ((uintptr_t)frame % sizeof(*frame) == 0 && (uintptr_t)frame >= low && (uintptr_t)frame < t->high &&
+			(uintptr_t)(frame + 1) < t->high) {
+			walk_frames(&w, t, frame);
+		}
 	} else if (levels && state.fast) {
 		walk_frames(&w, t, leave_library(__builtin_frame_address(0)));
 	} else if (levels && state.backtrace) {

@@ -13,9 +13,16 @@
 static int concerns_this_rank(const struct vt_trigger *g)
 {
 	long rank = vt_rank_of(vt_tls.collect) > 0 ? vt_rank_of(vt_tls.collect) : 0;
+	int i;
 
-	return g && g->n > 0 && rank >= g->first && (g->last < 0 || rank <= g->last) &&
-		(rank - g->first) % g->stride == 0;
+	for (i = 0; g && g->n > 0 && i < g->n_ranks; i++) {
+		const struct tkm_triplet *r = &g->ranks[i];
+
+		if (rank >= r->first && rank <= r->last && (rank - r->first) % r->step == 0) {
+			return 1;
+		}
+	}
+	return 0;
 }
 
 static void set_recording(struct vt_trace_thread *t, enum vt_tls_state to)

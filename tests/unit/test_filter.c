@@ -17,6 +17,15 @@ const char *vt_settings_other(const struct vt_settings *s, const char *name)
 	return strcmp(name, "INTERNAL-MPI") ? NULL : internal_mpi;
 }
 
+/* In place of the collector's messages: they are counted. */
+static int said;
+
+void vt_say(int level, const char *kind, const char *fmt, ...)
+{
+	CHECK(level == 1 && !strcmp(kind, "WARNING") && strstr(fmt, "more than"), "%d %s %s", level, kind, fmt);
+	said++;
+}
+
 static void patterns(void)
 {
 	static const struct {
@@ -48,8 +57,13 @@ static struct vt_rule rule(const char *name, const char *text)
 	struct vt_rule r;
 	char why[400] = "";
 
-	CHECK(vt_rule_parse(name, text, &r, why, sizeof(why)) == 0, "%s %s: %s", name, text, why);
+	CHECK(vt_rule_parse(name, text, &r, NULL, why, sizeof(why)) == 0, "%s %s: %s", name, text, why);
 	return r;
+}
+
+static int ranks_are(const struct vt_trigger *t, int i, long long first, long long last, long long step)
+{
+	return t->ranks[i].first == first && t->ranks[i].last == last && t->ranks[i].step == step;
 }
 
 static void words(void)
@@ -58,7 +72,7 @@ static void words(void)
 
 	CHECK_STR(r.pattern, "a:b");
 	CHECK(r.record == VT_RULE_ON && r.level == -1 && r.skip == 0 && r.fold == VT_RULE_UNSAID &&
-			r.count == VT_RULE_UNSAID && !r.caller[0] && !r.entry.stride && !r.exit.stride,
+			r.count == VT_RULE_UNSAID && !r.caller[0] && !r.entry.n_ranks && !r.exit.n_ranks,
 		"ON");
 	r = rule("SYMBOL", "main off");
 	CHECK_STR(r.pattern, "**:main");
@@ -66,53 +80,99 @@ static void words(void)
 	r = rule("ACTIVITY", "\"a class\" false");
 	CHECK_STR(r.pattern, "a class:*");
 	CHECK_INT(r.record, VT_RULE_OFF);
-	r = rule("STATE", "x 7");
+	r = rule("STATE", "x:* 7");
 	CHECK(r.record == VT_RULE_ON && r.level == 7 && r.skip == 0, "%d, %d", r.level, r.skip);
-	r = rule("STATE", "x 2:15");
+	r = rule("STATE", "a:x 2:15");
 	CHECK(r.record == VT_RULE_ON && r.level == 15 && r.skip == 2, "%d, %d", r.level, r.skip);
-	r = rule("STATE", "x FOLD COUNTEROFF");
+	r = rule("STATE", "a:x FOLD COUNTEROFF");
 	CHECK(r.record == VT_RULE_UNSAID && r.fold == VT_RULE_ON && r.count == VT_RULE_OFF, "%d, %d", r.fold, r.count);
-	r = rule("STATE", "x unfold counteron caller \"y z\" true");
+	r = rule("STATE", "a:x unfold counteron caller \"b:y z\" true");
 	CHECK(r.record == VT_RULE_ON && r.fold == VT_RULE_OFF && r.count == VT_RULE_ON, "%d, %d", r.fold, r.count);
-	CHECK_STR(r.caller, "y z");
-	r = rule("STATE", "x ENTRY 1:5:2 traceon restore EXIT traceoff");
+	CHECK_STR(r.caller, "b:y z");
+	r = rule("STATE", "a:x ENTRY 1:5:2 traceon restore EXIT traceoff");
 	CHECK(r.entry.n == 2 && r.entry.action[0] == VT_TRACEON && r.entry.action[1] == VT_RESTORE &&
-			r.entry.first == 1 && r.entry.last == 5 && r.entry.stride == 2,
+			r.entry.n_ranks == 1 && ranks_are(&r.entry, 0, 1, 5, 2),
 		"entry: %d", r.entry.n);
-	CHECK(r.exit.n == 1 && r.exit.action[0] == VT_TRACEOFF && r.exit.first == 0 && r.exit.last == -1 &&
-			r.exit.stride == 1,
+	CHECK(r.exit.n == 1 && r.exit.action[0] == VT_TRACEOFF && r.exit.n_ranks == 1 &&
+			ranks_are(&r.exit, 0, 0, LLONG_MAX, 1),
 		"exit: %d", r.exit.n);
-	r = rule("STATE", "x entry 3:N begin_scope \"in x\" end_scope other on");
-	CHECK(r.entry.n == 2 && r.entry.first == 3 && r.entry.last == -1 && r.entry.stride == 1 &&
-			r.record == VT_RULE_ON,
-		"%d", r.entry.n);
+	r = rule("STATE", "a:x entry 3:N begin_scope \"in x\" end_scope other on");
+	CHECK(r.entry.n == 2 && ranks_are(&r.entry, 0, 3, LLONG_MAX, 1) && r.record == VT_RULE_ON, "%d", r.entry.n);
 	CHECK_STR(r.entry.scope[0], "in x");
 	CHECK_STR(r.entry.scope[1], "other");
-	r = rule("STATE", "x exit 0:n:4 traceon none");
-	CHECK(r.exit.n == 0 && r.exit.stride == 4 && r.exit.last == -1, "%d", r.exit.n);
-	r = rule("STATE", "x entry 2 traceoff 4");
-	CHECK(r.entry.first == 2 && r.entry.last == -1 && r.level == 4, "a level after an action");
+	r = rule("STATE", "a:x exit 0:n:4 traceon none");
+	CHECK(r.exit.n == 0 && ranks_are(&r.exit, 0, 0, LLONG_MAX, 4), "%d", r.exit.n);
+	r = rule("STATE", "a:x entry 2 traceoff 4");
+	CHECK(ranks_are(&r.entry, 0, 2, LLONG_MAX, 1) && r.level == 4, "a level after an action");
+	r = rule("STATE", "a:x entry 1:1,7,0:N:2 traceoff");
+	CHECK(r.entry.n_ranks == 3 && ranks_are(&r.entry, 0, 1, 1, 1) && ranks_are(&r.entry, 1, 7, LLONG_MAX, 1) &&
+			ranks_are(&r.entry, 2, 0, LLONG_MAX, 2),
+		"several triplets: %d", r.entry.n_ranks);
+	r = rule("STATE", "* OFF");
+	CHECK_STR(r.pattern, "**");
 }
 
 static void lines_that_are_refused(void)
 {
 	static const struct {
 		const char *text, *says;
-	} all[] = { { "", "needs a pattern" }, { "\"\"", "needs a pattern" }, { "x maybe", "'maybe' is none of" },
-		{ "x 16", "'16'" }, { "x 1:16", "'1:16'" }, { "x 16:1", "'16:1'" }, { "x 3:", "'3:'" },
-		{ "x 3x", "'3x'" }, { "x caller", "must follow 'caller'" },
-		{ "x entry 5:2 traceon", "'5:2' is no triplet" }, { "x entry 1:2:0 traceon", "'1:2:0' is no triplet" },
-		{ "x entry 1:2:3:4", "no triplet" }, { "x entry begin_scope", "'begin_scope'" },
-		{ "x entry traceon traceon traceon traceon traceon", "'traceon'" } };
+	} all[] = { { "", "needs a pattern" }, { "\"\"", "needs a pattern" }, { "a:x maybe", "'maybe' is none of" },
+		{ "a:x 16", "'16'" }, { "a:x 1:16", "'1:16'" }, { "a:x 16:1", "'16:1'" }, { "a:x 3:", "'3:'" },
+		{ "a:x 3x", "'3x'" }, { "a:x caller", "'caller' must be followed" },
+		{ "a:x off caller main", "'caller' must be followed" }, { "a:x", "'a:x' is without a rule" },
+		{ "main off", "'main' matches nothing" }, { "m?in* off", "'m?in*' matches nothing" },
+		{ "a:x entry 5:2 traceon", "'5:2' is no list of triplets" },
+		{ "a:x entry 1:2:0 traceon", "'1:2:0' is no list of triplets" },
+		{ "a:x entry 1:2:3:4", "no list of triplets" }, { "a:x entry 1,,2 traceoff", "'1,,2' is no list" },
+		{ "a:x entry 1, traceoff", "'1,' is no list" },
+		{ "a:x entry 1,2,3,4,5,6,7,8,9 traceoff", "is no list" }, { "a:x off b:y off", "'b:y' is none of" },
+		{ "a:x entry begin_scope", "'begin_scope' is no action" }, { "a:x entry on", "'on' is no action" },
+		{ "a:x exit", "'exit' must be followed" },
+		{ "a:x entry traceon traceon traceon traceon traceon", "'traceon'" } };
 	struct vt_rule r;
 	char why[400];
 	size_t i;
 
 	for (i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
 		why[0] = '\0';
-		CHECK(vt_rule_parse("STATE", all[i].text, &r, why, sizeof(why)) < 0 && strstr(why, all[i].says),
+		CHECK(vt_rule_parse("STATE", all[i].text, &r, NULL, why, sizeof(why)) < 0 && strstr(why, all[i].says),
 			"%s: %s", all[i].text, why);
 	}
+}
+
+/* In a variable another pattern may follow; a wrong word without a rule before it is wrong there, too. */
+static void several_patterns(void)
+{
+	static const char text[] = "* OFF MPI:* ON";
+	const char *rest = NULL;
+	struct vt_rule r;
+	char why[400] = "";
+
+	CHECK(vt_rule_parse("STATE", text, &r, &rest, why, sizeof(why)) == 0 && r.record == VT_RULE_OFF, "%s", why);
+	CHECK(rest == text + 5, "%s", rest);
+	CHECK(vt_rule_parse("STATE", rest, &r, &rest, why, sizeof(why)) == 0 && r.record == VT_RULE_ON && !*rest, "%s",
+		why);
+	CHECK_STR(r.pattern, "MPI:*");
+	CHECK(vt_rule_parse("STATE", "a:b maybe on", &r, &rest, why, sizeof(why)) < 0, "%s", rest);
+}
+
+/* A name that does not fit is not cut: the rule would be one for other functions. */
+static void long_names(void)
+{
+	char text[700], why[400] = "";
+	struct vt_rule r;
+
+	memset(text, 'x', sizeof(text));
+	memcpy(text, "a:", 2);
+	strcpy(text + 500, " off");
+	CHECK(vt_rule_parse("STATE", text, &r, NULL, why, sizeof(why)) < 0 && strstr(why, "needs a pattern"), "%s",
+		why);
+	strcpy(text + 100, " off");
+	CHECK(vt_rule_parse("STATE", text, &r, NULL, why, sizeof(why)) == 0 && strlen(r.pattern) == 100, "%s", why);
+	memcpy(text, "a:b entry begin_scope ", 22);
+	memset(text + 22, 'x', 200);
+	strcpy(text + 222, " off");
+	CHECK(vt_rule_parse("STATE", text, &r, NULL, why, sizeof(why)) < 0 && strstr(why, "'begin_scope'"), "%s", why);
 }
 
 /* Starts the filter with lines in the order of the file; each is "NAME rest". */
@@ -177,7 +237,7 @@ static void the_last_line_that_matches_decides(void)
 	CHECK_INT(of("A", "broken").record, 1);
 	START("STATE A:f ON ENTRY traceon EXIT 1 traceoff", "STATE A:f 2:5");
 	v = of("A", "f");
-	CHECK(v.entry && v.exit && v.entry->action[0] == VT_TRACEON && v.exit->first == 1 && v.level == 5 &&
+	CHECK(v.entry && v.exit && v.entry->action[0] == VT_TRACEON && v.exit->ranks[0].first == 1 && v.level == 5 &&
 			v.skip == 2,
 		"triggers");
 	CHECK(!of("A", "g").entry, "another function");
@@ -217,13 +277,17 @@ static void at_most_sixteen_callers(void)
 	int i;
 
 	for (i = 0; i < 20; i++) {
-		snprintf(text[i], sizeof(text[i]), "STATE f%d ON CALLER c%d", i, i);
+		snprintf(text[i], sizeof(text[i]), "STATE :f%d ON CALLER :c%d", i, i);
 		line[i] = text[i];
 	}
+	said = 0;
 	start(line, 20);
+	CHECK_INT(said, 4);
+	CHECK(of("", "f15").caller_bit && !of("", "f15").record, "the sixteenth caller");
+	CHECK(!of("", "f16").caller_bit && of("", "f16").record, "a line that is left out rejects nothing");
 	CHECK_INT(of("", "f").caller_bit, 0);
 	for (i = 0; i < 20; i++) {
-		CHECK_INT(caller_bit(line[i] + strlen(line[i]) - (i < 10 ? 2 : 3)),
+		CHECK_INT(caller_bit(line[i] + strlen(line[i]) - (i < 10 ? 3 : 4)),
 			i < 16 ? (uint32_t)VT_FILTER_FIRST_CALLER << i : 0);
 	}
 	CHECK_INT(filter.n_callers, VT_FILTER_CALLERS);
@@ -264,6 +328,8 @@ int main(int argc, char **argv)
 	RUN(patterns);
 	RUN(words);
 	RUN(lines_that_are_refused);
+	RUN(several_patterns);
+	RUN(long_names);
 	RUN(without_lines);
 	RUN(the_last_line_that_matches_decides);
 	RUN(callers);

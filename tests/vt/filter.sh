@@ -42,6 +42,12 @@ printf 'STATE lib3:f ENTRY begin_scope here:spot EXIT end_scope here:spot\nSTATE
 tree "triggers begin and end scopes" "A:main .A:work ..l1:f ...l1:g ..l2:f ...l2:g ....l3:f .....[spot .....l3:g ....]spot"
 printf 'STATE lib1:f ENTRY 1:3 traceoff\nSTATE lib2:f ENTRY traceoff EXIT restore\n' >"$dir/conf"
 tree "ranks of a trigger; restore" "A:main .A:work ..l1:f ...l1:g ..l2:f ..l4:f ...l4:g"
+printf 'STATE lib1:f ENTRY 1:3,5 traceoff\nSTATE lib2:f ENTRY 7,0:0 traceoff EXIT none\n' >"$dir/conf"
+tree "several triplets of ranks" "A:main .A:work ..l1:f ...l1:g ..l2:f"
+: >"$dir/conf"
+export VT_STATE='* OFF lib2:* ON lib4:f ON ENTRY begin_scope here:spot EXIT end_scope here:spot;**:g OFF *:work ON'
+tree "several patterns in a variable, one after the other" "A:work .l2:f ..l4:f ...[spot ..]spot .l4:f ..[spot .]spot"
+unset VT_STATE
 printf 'START-PAUSED on\nSTATE lib4:f ENTRY traceon\n' >"$dir/conf"
 tree "START-PAUSED until a trigger turns it on" "l4:f .l4:g l4:f .l4:g"
 

@@ -2,6 +2,7 @@
 /* Calls that are nested, with the line of each call known: main calls f3, f4, f5, which enters a state. Comments name the lines
  * that the test looks for. Then a region inside a call-back of libc, and VT_sclstack(). */
 #include <VT.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -45,6 +46,24 @@ N int of_library(int skip, int levels)
 	return scl;
 }
 
+/* A signal handler may find anything in the register of the frame pointer: it is followed only inside the thread's stack, above this call.
+ * The pc is a location in any case. */
+N int of_wrong_frames(void)
+{
+	uintptr_t here = (uintptr_t)__builtin_frame_address(0);
+	const uintptr_t frame[] = { 1, 8, 4096, here + 3, here - (1 << 20), here - 4096, (uintptr_t)-16,
+		here & ~(uintptr_t)0xffffffff };
+	int scl = 0, wrong = 0;
+	size_t i;
+
+	for (i = 0; i < sizeof(frame) / sizeof(frame[0]); i++) {
+		wrong += VT_sclstack((void *)(uintptr_t)of_wrong_frames, (void *)frame[i], 0, 5, &scl) != VT_OK ||
+			scl == VT_NOSCL;
+		wrong += VT_sclstack(NULL, (void *)frame[i], 0, 5, &scl) != VT_OK || scl != VT_NOSCL;
+	}
+	return wrong;
+}
+
 int main(int argc, char **argv)
 {
 	int v[2] = { 2, 1 }, i, n = argc > 1 ? atoi(argv[1]) : 1, sum = 0, bad = 5;
@@ -60,7 +79,7 @@ int main(int argc, char **argv)
 	sum += of_library(1, 2) < 0;      /* :library */
 	sum += of_library(0, 1) < 0;
 	VT_sclstack(NULL, NULL, 0, 0, &bad);
-	printf("%d %d %d\n", sum, bad, VT_sclstack(NULL, NULL, -2, 1, &bad));
+	printf("%d %d %d %d\n", sum, bad, VT_sclstack(NULL, NULL, -2, 1, &bad), of_wrong_frames());
 	VT_finalize();
 	return 0;
 }

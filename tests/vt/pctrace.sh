@@ -56,8 +56,8 @@ for options in -O0 '-O2 -fno-omit-frame-pointer'; do
 	ok "five levels by frame pointers, $options" $?
 	check 1 "$(stack enter region)" "$(line begin)" && check 1 "$(stack leave region)" "$(line end)"
 	ok "a region begins where VT_begin() is called, and the rest where VT_end() is, $options" $?
-	check 1 "$(stack enter stacked)" "$(line library)" && [ "$(cat "$dir/out")" = "$(cut -d' ' -f1 "$dir/out") 0 -13" ]
-	ok "VT_sclstack() skips its caller; nothing asked for is no location; wrong numbers an error, $options" $?
+	check 1 "$(stack enter stacked)" "$(line library)" && [ "$(cat "$dir/out")" = "$(cut -d' ' -f1 "$dir/out") 0 -13 0" ]
+	ok "VT_sclstack() skips its caller; nothing asked for is no location; wrong numbers an error; frames that are none are not followed, $options" $?
 done
 
 build_it -O2 -fomit-frame-pointer

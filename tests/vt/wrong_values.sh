@@ -37,10 +37,15 @@ PROCESS | x | START[:STOP[:STEP]]
 PROCESS | 2:1 off | START[:STOP[:STEP]]
 PROCESS | 0 banana | on, off, no or discard
 SAMPLER | banana | process nor thread
-STATE | x 16 | none of ON, OFF,
-STATE | x ENTRY 5:2 traceoff | START[:STOP[:STEP]]
-STATE | x EXIT banana | none of ON, OFF,
-STATE | x CALLER | a pattern must follow
+STATE | a:x 16 | none of ON, OFF,
+STATE | a:x ENTRY 5:2 traceoff | START[:STOP[:STEP]]
+STATE | a:x EXIT banana | is no action
+STATE | a:x ENTRY | must be followed by an action
+STATE | a:x ENTRY 1:1,0:x traceoff | no list of triplets
+STATE | a:x CALLER | must be followed by a pattern
+STATE | a:x OFF CALLER main | must be followed by a pattern
+STATE | main OFF | matches nothing
+SYMBOL | x | is without a rule
 SYMBOL | x banana | none of ON, OFF,
 THROTTLE | banana | CALLS:TIME, like
 THROTTLE | 5:-1s | CALLS:TIME, like
