@@ -77,17 +77,18 @@ static int state_of(const char *text)
 
 int vt_choose(const char *text, long long number, long long last, int *state, struct tkm_err *err)
 {
-	int in = -1, result = *state, s;
+	int in = -1, result = *state, s, first;
 	char word[1000];
 
-	while (vt_choose_field(&text, word, sizeof(word), 1) > 0) {
+	for (first = 1; vt_choose_field(&text, word, sizeof(word), 1) > 0; first = 0) {
 		s = state_of(word);
+		in = first ? 1 : in; /* a state alone is that of all, as in the guide's "PROCESS=OFF" (section 2.8.1) */
 		if (s >= 0 && in >= 0) {
 			result = in ? s : result;
 			in = -1;
 			continue;
 		}
-		result = in > 0 ? 0 : result; /* no state after it: on */
+		result = in > 0 && !first ? 0 : result; /* no state after it: on */
 		in = s >= 0 ? -1 : in_triplets(word, strlen(word), number, last);
 		if (in < 0) {
 			return tkm_fail(err, TKM_ERR_ARG,

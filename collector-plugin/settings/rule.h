@@ -34,8 +34,9 @@ struct vt_rule {
 /* Is `name` STATE, SYMBOL or ACTIVITY? */
 int vt_rule_name(const char *name);
 /* Parses the text after the name. Returns 0, or -1 with the reason in why. Unless rest is NULL, another pattern with its rules may follow:
- * *rest is the blank before it, or the end. */
-int vt_rule_parse(const char *name, const char *text, struct vt_rule *r, const char **rest, char *why, size_t size);
+ * *rest is the blank before it, or the end. Cold: it runs at the start only, and is made small. */
+int vt_rule_parse(const char *name, const char *text, struct vt_rule *r, const char **rest, char *why, size_t size)
+	__attribute__((cold));
 /* Parses LEVELS or SKIP:LEVELS of the call stack, each 0 to 15, as for PCTRACE. Returns 0 or -1. */
 int vt_rule_levels(const char *text, int *skip, int *level);
 /* Matches extended shell patterns: * and ? do not match a colon, ** does; [] is a list. Upper and lower case are
