@@ -82,7 +82,9 @@ int tkm_option_set(const struct tkm_option *o, const char *text, const char *ori
 		*(const char **)o->value = text;
 		return 0;
 	case TKM_OPTION_COUNT:
-		ok = tkm_parse_int(text, (long long)o->min, (long long)o->max, o->value) == 0;
+		/* the Intel Trace Collector guide (section 3.2.1) has a count with a unit: MEM-MAXBLOCKS 8KB */
+		ok = tkm_parse_int(text, (long long)o->min, (long long)o->max, o->value) == 0 ||
+			parse_bytes(o, text) == 0;
 		break;
 	case TKM_OPTION_TIME:
 		ok = tkm_parse_time(text, &d) == 0;

@@ -95,7 +95,7 @@ static int check_signals(const char *text)
 
 	for (; *text && strcasecmp(text, "none") != 0; text += n + (text[n] == ',')) {
 		n = strcspn(text, ",");
-		if (tkm_parse_triplet(text, n, &t) < 0 || t.first < 1 || (t.last >= NSIG && t.last != LLONG_MAX)) {
+		if (tkm_parse_triplet(text, n, &t) < 0 || t.first < 1 || t.first >= NSIG) {
 			return -1;
 		}
 	}

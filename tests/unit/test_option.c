@@ -81,6 +81,8 @@ static void a_file_is_read_as_the_guide_says(void)
 	CHECK_NEAR(v.time_s, 90, 0);
 	CHECK_INT(v.list.n, 2);
 	CHECK_STR(v.list.text[0], "\"a b\", 0:3");
+	CHECK(config(&v, "TKMT-COUNT 8B\n", &e) == 0 && v.count == 8, "a count with a unit: %s", e.text);
+	CHECK(config(&v, "TKMT-COUNT 1KB\n", &e) < 0 && strstr(e.text, "'1KB' is not a whole number"), "%s", e.text);
 	CHECK(config(&v, "\nTKMT-COUNT 10\n", &e) < 0 && strstr(e.text, ":2: '10' is not a whole number"), "%s",
 		e.text);
 	CHECK(config(&v, "TKMT-TEXT a b\n", &e) < 0 && strstr(e.text, "more than one value"), "%s", e.text);
