@@ -133,8 +133,8 @@ VT_ErrorCode VT_scldef(const char *file, int line_nr, int *sclhandle);
 /* Records the call stack at pc and stackframe as a location: `trace` levels after the first `skip`; -1 means those of PCTRACE. Stores
  * VT_NOSCL if there is no stack to follow. VT_ERR_BADARG: a number below -1. For the calling thread. */
 VT_ErrorCode VT_sclstack(void *pc, void *stackframe, int skip, int trace, int *sclhandle);
-/* The next state that the calling thread enters or leaves without a location has this one; VT_NOSCL: none. VT_ERR_BADSCLID: there is no
- * such handle. */
+/* The next state that the calling thread enters or leaves without a location has this one, or what it logs by VT_log_sendmsg, VT_log_recvmsg
+ * or VT_log_op before; VT_NOSCL: none. VT_ERR_BADSCLID: there is no such handle. */
 VT_ErrorCode VT_thisloc(int sclhandle);
 
 /* ---- 3.1.5 Functions and regions ---- */

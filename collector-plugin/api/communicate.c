@@ -54,18 +54,29 @@ static int64_t ticks_since(double stamp, ltick_t now)
 	return back > 0 ? (int64_t)(back + 0.5) : 0;
 }
 
+/* The location of what is logged: the one that is given, or that of VT_thisloc(), which counts once. */
+static uint32_t take_location(int sclhandle)
+{
+	uint32_t scl = (uint32_t)sclhandle;
+
+	if (sclhandle == VT_NOSCL && vt_tls.trace) {
+		scl = vt_tls.trace->scl;
+		vt_tls.trace->scl = 0;
+	}
+	return scl;
+}
+
 static VT_ErrorCode log_message(enum vt_raw_message_kind kind, int other, int count, int tag, int commid, int sclhandle)
 {
 	VT_ErrorCode rc = check(commid, other, sclhandle);
-	struct vt_raw_message m = { .communicator = id_of(commid),
-		.peer = other,
-		.tag = tag,
-		.bytes = (uint32_t)count,
-		.scl = sclhandle == VT_NOSCL ? 0 : (uint32_t)sclhandle };
+	struct vt_raw_message m = {
+		.communicator = id_of(commid), .peer = other, .tag = tag, .bytes = (uint32_t)count
+	};
 
 	if (rc != VT_OK || count < 0) {
 		return rc != VT_OK ? rc : VT_ERR_BADARG;
 	}
+	m.scl = take_location(sclhandle);
 	if (vt_trace_on()) {
 		vt_trace_record(
 			tmr_read_ordered(vt_timer_of(vt_tls.collect)), VT_RAW_MESSAGE, (uint8_t)kind, &m, sizeof(m));
@@ -138,7 +149,7 @@ VT_ErrorCode VT_log_op(int opid, int commid, int root, int bsend, int brecv, dou
 	if (rc != VT_OK) {
 		return vt_self() == VT_OK ? rc : vt_self();
 	}
-	r = share(opid, commid, root, bsend, brecv, sclhandle);
+	r = share(opid, commid, root, bsend, brecv, (int)take_location(sclhandle));
 	r.number = atomic_fetch_add(&vt_world_operations[id_of(commid) - 1], 1);
 	if (vt_trace_on()) {
 		now = tmr_read_ordered(vt_timer_of(vt_tls.collect));

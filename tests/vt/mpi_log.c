@@ -32,6 +32,7 @@ int main(int argc, char **argv)
 			"VT_log_recvmsg");
 	}
 	want(VT_log_sendmsg(0, 1, 6, VT_COMM_SELF, VT_NOSCL), VT_OK, "to itself");
+	want(VT_thisloc(scl), VT_OK, "VT_thisloc");
 	want(VT_log_recvmsg(0, 1, 6, VT_COMM_SELF, VT_NOSCL), VT_OK, "from itself");
 	/* the guide's example of events that overlap */
 	t1 = VT_timestamp();
@@ -44,6 +45,7 @@ int main(int argc, char **argv)
 	want(VT_end_unordered(), VT_OK, "VT_end_unordered");
 	want(VT_end_unordered(), VT_ERR_BADREQUEST, "one VT_end_unordered too many");
 	want(VT_log_op(VT_OP_BARRIER, VT_COMM_WORLD, 0, 0, 0, t1, VT_NOSCL), VT_OK, "VT_log_op of the first operation");
+	want(VT_thisloc(scl), VT_OK, "VT_thisloc");
 	want(VT_log_op(VT_OP_BCAST, VT_COMM_WORLD, 1, 30, 31, t1, VT_NOSCL), VT_OK, "VT_log_op");
 	if (rank == 1) {
 		both[0] = t1;

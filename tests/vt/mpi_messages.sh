@@ -88,9 +88,10 @@ cat >want <<'END'
 END
 mpi_compile "$MPICC" mpi_log.c log -lVT && run 2 ./log && [ ! -s output ] && messages log.stf >have && cmp want have >>out 2>&1 &&
 	"$build/stftool" log.stf --matched-vtf --dump >dump && [ "$(grep -c ' MESSAGE .* SSCL 1 RSCL 0$' dump)" -eq 7 ] &&
-	grep -q ' MESSAGE FROM 2 TO 1 .* LEN 201 .* SSCL 0 RSCL 1$' dump && grep -q ' COLLONETOALL ROOT 2 ROOTLEN 30 .* RECVD 2 31 31$' dump &&
+	grep -q ' MESSAGE FROM 2 TO 1 .* LEN 201 .* SSCL 0 RSCL 1$' dump && grep -q ' COLLONETOALL ROOT 2 ROOTLEN 30 .* RECVD 2 31 31 SCL 2 1 1$' dump &&
+	[ "$(grep -c ' MESSAGE .* LEN 1 .* SSCL 0 RSCL 1$' dump)" -eq 2 ] && ! grep ' SCL 1$' dump | grep -E ' (ENTER|LEAVE) ' >>out &&
 	grep -q ' COLLALLTOALL .* SENT 2 40 0 RECVD 2 0 40$' dump && [ "$(operations log.stf)" -eq 4 ]
-ok "VT_log_sendmsg() and the like: messages, operations, wrong arguments" $?
+ok "VT_log_sendmsg() and the like: messages, operations, the location of VT_thisloc(), wrong arguments" $?
 
 # Only some calls: messages or operations, and no call of another kind.
 kinds() # kinds TRACE: messages, operations, calls of Bcast and Send
