@@ -80,9 +80,9 @@ struct vt_callstack_cache {
 
 /* ---- options ---- */
 
-/* Reads on, off, LEVELS or SKIP:LEVELS, each 0 to 15. The parser of the options has rejected everything else. */
 _Static_assert(VT_RAW_STACK >= 15, "all levels that PCTRACE can ask for have room");
 
+/* Reads on, off, LEVELS or SKIP:LEVELS, each 0 to 15. The parser of the options has rejected everything else. */
 static VT_SELDOM struct vt_callstack_levels read_levels(const char *text)
 {
 	int skip = 0, levels = 0;
