@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* STATISTICS (Intel Trace Collector guide, section 2.8): number and times of the calls of each function in each
- * thread, in fixed memory, whether events are recorded or not. The rows are in the raw
- * file, which is mapped, so a process that is killed has counted all calls that had ended. */
+ * thread, in fixed memory, whether events are recorded or not. The rows are in the raw file, which is mapped, so a
+ * process that is killed has counted all calls that had ended. */
 #ifndef COLLECTOR_PLUGIN_STATS_STATS_H
 #define COLLECTOR_PLUGIN_STATS_STATS_H
 
@@ -18,9 +18,8 @@ VT_HIDDEN int vt_stats_wanted(void);
  * the calls took less than the limit on average. */
 VT_HIDDEN int vt_stats_throttles(void);
 VT_HIDDEN void vt_stats_throttle(unsigned long long calls, double seconds, void (*stop)(uint32_t function));
-/* Makes a table for the calling thread; NULL: STATISTICS is off, or no memory. late: it counts what is left out after FLUSH-LIMIT, whether
- * STATISTICS is on or not. Its rows are written more and more rarely, up to once in 32 s, because the file has little
- * room left. */
+/* Makes a table for the calling thread; NULL: STATISTICS is off, or no memory. late: it counts what is left out after
+ * FLUSH-LIMIT, whether STATISTICS is on or not. */
 VT_HIDDEN struct vt_stats *vt_stats_thread(struct vt_collect *c, int thread, int late);
 /* A call, or one of several communications in it, has ended. The arguments are the key of its row (with t:
  * 0), and the ticks with and without what it called. */
