@@ -44,6 +44,10 @@ struct vt_attach_over {
 	int32_t slowed, filler;
 };
 
+/* The user in the name of the socket, as vtrun sees it: a program that has entered another user namespace sees another one. 0: the effective
+ * user. */
+extern unsigned vt_attach_user;
+
 /* Makes the address of the socket of the job's sampler. n selects the n-th name, from 0, for the case that another
  * user has taken the names before. Returns the length. */
 struct sockaddr_un;

@@ -15,13 +15,16 @@
 
 enum { NAMES = 8 };
 
+unsigned vt_attach_user;
+
 unsigned vt_attach_name(const char *job, int n, struct sockaddr_un *to)
 {
 	int length;
 
 	memset(to, 0, sizeof(*to));
 	to->sun_family = AF_UNIX;
-	length = snprintf(to->sun_path + 1, sizeof(to->sun_path) - 1, "tickmark-%u-%d-%s", (unsigned)geteuid(), n, job);
+	length = snprintf(to->sun_path + 1, sizeof(to->sun_path) - 1, "tickmark-%u-%d-%s",
+		vt_attach_user ? vt_attach_user : (unsigned)geteuid(), n, job);
 	length = length < (int)sizeof(to->sun_path) - 1 ? length : (int)sizeof(to->sun_path) - 2;
 	return (unsigned)(offsetof(struct sockaddr_un, sun_path) + 1 + (size_t)length);
 }

@@ -125,9 +125,9 @@ static void tell_library(struct vtrun *r)
 
 	snprintf(preload, sizeof(preload), "%s%s%s", r->library, old && *old ? ":" : "", old && *old ? old : "");
 	snprintf(text, sizeof(text),
-		"pid=%d\tjob=%s\tfollow=%d\tprog=%.200s\tcommanded=%.1000s\tset=%.1500s\tpreload=%.500s", (int)getpid(),
-		r->job, r->settings.follow_children, name ? name + 1 : r->program[0], r->commanded, r->set,
-		old ? old : "");
+		"pid=%d\tjob=%s\tuid=%u\tfollow=%d\tprog=%.200s\tcommanded=%.1000s\tset=%.1500s\tpreload=%.500s",
+		(int)getpid(), r->job, (unsigned)geteuid(), r->settings.follow_children,
+		name ? name + 1 : r->program[0], r->commanded, r->set, old ? old : "");
 	setenv(VT_RUN_VARIABLE, text, 1);
 	setenv("LD_PRELOAD", preload, 1);
 }

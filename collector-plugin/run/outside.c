@@ -240,7 +240,11 @@ static int attach(struct vt_collector *c, struct tkm_err *err)
 {
 	struct texts t = { NULL, 0, 0 };
 	int fd, rc = -1, tries;
+	char user[16];
 
+	if (vt_run_value(c->run, "uid", user, sizeof(user))) {
+		vt_attach_user = (unsigned)atoll(user);
+	}
 	put_all(&t, c, vt_ticks_now(&c->pub).v);
 	t.size = t.n + 64;
 	t.at = t.size < MOST_TEXT ? vt_pages(t.size) : NULL;

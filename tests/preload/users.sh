@@ -154,6 +154,19 @@ if ${CC:-cc} -o "$dir/private" "$dir/private.c" 2>"$dir/diff"; then
 		"$build/stftool" "$dir/hidden/private.stf" --dump 2>/dev/null | grep -q 'COMMENT.*Permission denied'
 	ok "a process that is not dumpable: what is refused is reported with its errno, once, also in the trace" $?
 fi
+# in a user namespace of its own, where its user has another number
+if as_other unshare -Ur true 2>"$dir/diff"; then
+	rm -rf "$dir/hidden" && mkdir "$dir/hidden" && chmod 777 "$dir/hidden"
+	as_other sh -c "cd '$dir/hidden' && timeout 60 '$build/vtrun' -- unshare -Ur sh -c 'sleep 0.3; exit 4'" >"$dir/out" 2>&1
+	rc=$?
+	cat "$dir/hidden/unshare.prot" >>"$dir/out"
+	[ $rc -eq 4 ] && "$build/stftool" "$dir/hidden/unshare.stf" --verify >"$dir/verify" 2>&1 && [ "$(grep -c '^INFO SAMPLED by process' "$dir/out")" -eq 1 ] &&
+		grep -q '^INFO BEFORE-EXEC "unshare"$' "$dir/out" && grep -q '^INFO PROGRAM "sh"$' "$dir/out" && grep -Eq '^INFO ENDED by (_?exit)$' "$dir/out"
+	ok "a program that enters another user namespace by exec has the same sampler" $?
+else
+	skip "a program that enters another user namespace" "no user namespaces for ordinary users here"
+fi
+
 # a hidden one: /proc shows only what may be looked into
 if [ -x "$dir/private" ] && unshare --mount --pid --fork mount -t proc -o hidepid=2 proc /proc 2>"$dir/diff"; then
 	rm -rf "$dir/hidden" && mkdir "$dir/hidden" && chmod 777 "$dir/hidden"
