@@ -276,6 +276,54 @@ else
 	skip "the locale de_DE" "no localedef, or no compiler"
 fi
 
+# ---- another date ----
+# as libfaketime makes it: what libc says of every clock is three years ago, where a program waits until is not
+cat >"$dir/date.c" <<'END'
+#define _GNU_SOURCE
+#include <sys/syscall.h>
+#include <sys/time.h>
+#include <time.h>
+#include <unistd.h>
+#define YEARS (3 * 365 * 86400l)
+int clock_gettime(clockid_t clock, struct timespec *t)
+{
+	int rc = (int)syscall(SYS_clock_gettime, clock, t);
+
+	t->tv_sec -= clock == CLOCK_PROCESS_CPUTIME_ID || clock == CLOCK_THREAD_CPUTIME_ID ? 0 : YEARS;
+	return rc;
+}
+int gettimeofday(struct timeval *t, void *zone)
+{
+	struct timespec now;
+
+	(void)zone;
+	clock_gettime(CLOCK_REALTIME, &now);
+	t->tv_sec = now.tv_sec;
+	t->tv_usec = now.tv_nsec / 1000;
+	return 0;
+}
+time_t time(time_t *t)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	if (t) {
+		*t = now.tv_sec;
+	}
+	return now.tv_sec;
+}
+END
+if [ -z "$sanitizer" ] && ${CC:-cc} -shared -fPIC -o "$dir/date.so" "$dir/date.c" 2>"$dir/diff"; then
+	fresh
+	year=$(date +%Y)
+	LD_PRELOAD=$dir/date.so timeout -k 10 100 "$build/vtrun" --sample-period 50ms --counter proc_usr -- sh -c 'date +%Y; sleep 1; exit 3' >"$dir/out" 2>"$dir/err" </dev/null
+	[ $? -eq 3 ] && [ "$(cat "$dir/out")" -lt $((year - 1)) ] && trace_complete sh.stf && valid sh.stf &&
+		"$build/stftool" sh.stf --print-counters --csv >"$dir/verify" 2>&1 && awk -F, '$2 ~ /sampler_cpu/ && $9 >= 3 { n++ } END { exit !n }' "$dir/verify"
+	ok "a library that shows another date: the program has its date, and there are samples" $?
+else
+	skip "a library that shows another date" "a sanitizer is preloaded, or there is no compiler"
+fi
+
 # ---- a container that hides /proc and /sys ----
 if [ -z "$sanitizer" ] && bwrap --ro-bind / / --dev /dev --tmpfs /proc --tmpfs /sys --bind "$dir" "$dir" true 2>"$dir/diff"; then
 	fresh
