@@ -73,7 +73,7 @@ if "$build/vtcounters" perf_page_faults 2>&1 | grep -q '^perf_page_faults .*thre
 	options="--counter perf_page_faults"
 	sampled "$dir/first"
 	options=
-	got=$("$build/stftool" first.stf --print-counters --csv 2>"$dir/verify" | awk -F, '$2 == "\"perf_page_faults\"" && $8 == "\"0:0\"" { print $15 }')
+	got=$("$build/stftool" first.stf --print-counters --csv 2>"$dir/verify" | awk -F, '$2 == "\"perf_page_faults\"" && $8 == "\"0:0\"" { print $15 + 0 }')
 	echo "$got page faults of the main thread" >"$dir/diff"
 	[ "$status" -eq 0 ] && { [ "${got:-0}" -ge 20000 ] || "$build/stftool" first.stf --dump | grep -q 'no samples of the first [0-9.]* s: the sampler process was not ready'; }
 	ok "all 20000 page faults of the main thread, from its first step on, or the trace says from when on" $?
