@@ -326,6 +326,22 @@ static void no_series_cells(struct stt_table *b, const struct stf_counter_defini
 	}
 }
 
+/* The place of the first series of a counter, or where it would be. They are sorted by counter. */
+static size_t first_of(struct series *const *s, size_t n, uint32_t counter)
+{
+	size_t lo = 0, hi = n, mid;
+
+	while (lo < hi) {
+		mid = lo + (hi - lo) / 2;
+		if (s[mid]->counter < counter) {
+			lo = mid + 1;
+		} else {
+			hi = mid;
+		}
+	}
+	return lo;
+}
+
 static int print_rows(struct stt_report *r, const struct stt_trace *t, struct series *const *s, size_t n)
 {
 	static const char *column[] = { "id", "name", "class", "unit", "type", "scope", "shows", "thread", "samples",
@@ -344,12 +360,10 @@ static int print_rows(struct stt_report *r, const struct stt_trace *t, struct se
 	for (k = 0; (rec = stf_reader_record(t->r, STF_ID_counter_definition, k)); k++) {
 		stf_get_counter_definition(rec, &d);
 		shown = how_shown(t, &d, buf, sizeof(buf));
-		for (any = 0, i = 0; i < n; i++) {
-			if (s[i]->counter == d.id) {
-				definition_cells(&b, t, d.id, &d, &shown);
-				series_cells(&b, t, s[i], &d, &shown);
-				any = 1;
-			}
+		for (any = 0, i = first_of(s, n, d.id); i < n && s[i]->counter == d.id; i++) {
+			definition_cells(&b, t, d.id, &d, &shown);
+			series_cells(&b, t, s[i], &d, &shown);
+			any = 1;
 		}
 		if (!any) {
 			definition_cells(&b, t, d.id, &d, &shown);

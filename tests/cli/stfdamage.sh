@@ -238,6 +238,16 @@ END
 	ok "--request of one of 60000 processes" $?
 	linear "and takes time in proportion to their number" 7500 60000 --dump --request 7
 	rm -f "$dir"/processes*
+	for n in 6000 48000; do
+		awk -v n=$n 'BEGIN {
+			print "CLKPERIOD 1e-09\nNCPUS 1 1\nDEFCLASS 1 \"P\" SELF \"P\" PARENT 0"
+			for (i = 1; i <= n; i++) print "DEFCOUNTER", i, "\"c" i "\" CLASS 1 CPU 1 TYPE 67 DIFF 1 UNIT \"\" LOWER 0 UPPER 0"
+			for (i = 1; i <= n; i++) print i, "SAMP CPU 1 DEF", i, "UINT 8", i
+		}' >"$dir/counters.avt"
+		tool "$dir/counters.avt" --convert "$dir/processes$n.stf"
+	done
+	linear "--print-counters takes time in proportion to the number of counters" 6000 48000 --print-counters
+	rm -f "$dir"/processes* "$dir/counters.avt"
 else
 	skip "the time grows with the number of files" "no python3"
 fi
