@@ -85,7 +85,7 @@ static int part_from_caller(void *arg)
 	struct start *s = arg;
 
 	syscall(SYS_setsid);
-	if (clone(exec_sampler, s->stack + STACK / 2, CLONE_VM | CLONE_VFORK, s) < 0) {
+	if (VT_CLONE(exec_sampler, s->stack + STACK / 2, CLONE_VM | CLONE_VFORK, s) < 0) {
 		s->failed = errno;
 	}
 	syscall(SYS_exit, 0);

@@ -20,7 +20,7 @@ int vt_child_start(int (*child)(void *arg), char *stack_end, void *arg)
 	/* no signal handler of the program may run in the memory that both processes share */
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &old);
-	pid = clone(child, stack_end, CLONE_VM | CLONE_VFORK, arg);
+	pid = VT_CLONE(child, stack_end, CLONE_VM | CLONE_VFORK, arg);
 	error = errno;
 	pthread_sigmask(SIG_SETMASK, &old, NULL);
 	errno = error;

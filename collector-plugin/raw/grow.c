@@ -18,6 +18,15 @@
 
 enum { LEAST_AHEAD_BYTES = 1 << 20, MOST_AHEAD_BYTES = 32 << 20, FEW = 4, LAST_STOCK_BYTES = 4 << 20 };
 
+/* Does the calling thread keep the file open? Its table of descriptors may be another one than that of the program, where the same
+ * number is another file. */
+static int is_keeper(const struct vt_raw *r)
+{
+	pid_t keeper = atomic_load_explicit(&r->keeper, memory_order_acquire);
+
+	return keeper && syscall(SYS_gettid) == keeper;
+}
+
 /* Opens the file again. No descriptor stays in the program's own table: the program might close it and get the same
  * number for a file of its own. */
 int vt_raw_open_again(struct vt_raw *r)
@@ -25,7 +34,7 @@ int vt_raw_open_again(struct vt_raw *r)
 	struct stat st;
 	int fd;
 
-	if (r->keeper && r->keeper_fd >= 0 && syscall(SYS_gettid) == r->keeper) {
+	if (is_keeper(r)) {
 		return r->keeper_fd;
 	}
 	fd = open(r->path, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
@@ -39,7 +48,7 @@ int vt_raw_open_again(struct vt_raw *r)
 
 void vt_raw_close_again(struct vt_raw *r, int fd)
 {
-	if (fd != r->keeper_fd) {
+	if (!is_keeper(r)) {
 		close(fd);
 	}
 }

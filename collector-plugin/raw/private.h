@@ -36,7 +36,7 @@ struct vt_raw {
 	void (*stopped)(const char *path, int why);
 	_Atomic int64_t no_room_until; /* CLOCK_MONOTONIC_COARSE, ns: no space is requested before this time */
 	int no_room;                   /* errno of the last request for space */
-	pid_t keeper;                  /* thread that may use keeper_fd; 0: none */
+	_Atomic pid_t keeper;          /* thread that may use keeper_fd; 0: none */
 	int keeper_fd;
 	_Atomic uint32_t wake; /* futex */
 	_Atomic uint32_t sleeping;

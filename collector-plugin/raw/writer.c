@@ -548,7 +548,7 @@ void vt_raw_keep_open(struct vt_raw *r)
 
 	if (fd >= 0) {
 		r->keeper_fd = fd;
-		r->keeper = (pid_t)syscall(SYS_gettid);
+		atomic_store_explicit(&r->keeper, (pid_t)syscall(SYS_gettid), memory_order_release);
 	}
 }
 

@@ -7,8 +7,8 @@ unset LD_PRELOAD TICKMARK_RUN
 sanitizer=$(sanitizer_of libVTcs.so)
 if [ -n "$sanitizer" ]; then
 	LD_PRELOAD=$sanitizer
-	# what a program does not free before it is killed, or exits in a thread, is its own affair
-	ASAN_OPTIONS=verify_asan_link_order=0:detect_leaks=0${ASAN_OPTIONS:+:$ASAN_OPTIONS}
+	# what a program does not free before it is killed, or exits in a thread, is its own affair; its signals are, too
+	ASAN_OPTIONS=verify_asan_link_order=0:detect_leaks=0:handle_segv=0${ASAN_OPTIONS:+:$ASAN_OPTIONS}
 	export LD_PRELOAD ASAN_OPTIONS
 fi
 

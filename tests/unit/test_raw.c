@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -655,6 +656,31 @@ static void a_slow_housekeeper_gets_larger_chunks(void)
 	vt_raw_close(r, ltick(77));
 }
 
+/* A thread with a table of descriptors of its own keeps the file open under the number that the program's next file gets. */
+static void *keep_open(void *p)
+{
+	if (unshare(CLONE_FILES) == 0) {
+		vt_raw_keep_open(p);
+	}
+	return NULL;
+}
+
+static void a_number_is_two_files(void)
+{
+	struct vt_raw *r = create((struct vt_raw_options){ .max_blocks = 64, .autoflush = 1 });
+	pthread_t t;
+	int fd;
+
+	CHECK(pthread_create(&t, NULL, keep_open, r) == 0 && pthread_join(t, NULL) == 0, "%s", path);
+	fd = vt_raw_open_again(r);
+	if (r->keeper) {
+		CHECK_INT(fd, r->keeper_fd);
+	}
+	vt_raw_close_again(r, fd);
+	CHECK(fcntl(fd, F_GETFD) < 0, "descriptor %d stays open", fd);
+	vt_raw_close(r, ltick(77));
+}
+
 static void open_and_close(void)
 {
 	struct vt_raw *r = create((struct vt_raw_options){ .max_blocks = 64, .autoflush = 1 });
@@ -756,6 +782,7 @@ int main(int argc, char **argv)
 	RUN(a_child_is_quiet);
 	RUN(room_is_made_ahead);
 	RUN(a_slow_housekeeper_gets_larger_chunks);
+	RUN(a_number_is_two_files);
 	RUN(all_memory_is_given_back);
 	RUN(records_of_any_size);
 	RUN(children_get_nothing);
