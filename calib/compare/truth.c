@@ -518,10 +518,11 @@ static int set_shares(struct truth *t, struct tkm_err *err)
 		*entry_of(t, table, CAL_TRUTH_PAIRS)->row = *ours;
 		for (m = 0; m < CAL_TRUTH_METHODS; m++) {
 			const struct cal_truth_row *own = entry_of(t, CAL_TRUTH_PUBLISHED, m)->row;
-			double s = table == CAL_TRUTH_TIME ? ours->total_s / own->total_s
-							   : (double)ours->messages / (double)own->messages;
+			double a = table == CAL_TRUTH_TIME ? ours->total_s : (double)ours->messages;
+			double b = table == CAL_TRUTH_TIME ? own->total_s : (double)own->messages;
 
-			share[table * CAL_TRUTH_METHODS + m] = isfinite(s) && s > 0 ? s : 1;
+			/* a method that was not wanted has taken neither */
+			share[table * CAL_TRUTH_METHODS + m] = a > 0 && b > 0 ? a / b : 1;
 		}
 	}
 	if (cal_link_bcast(t->l, share, sizeof(share), err) < 0) {
