@@ -5,6 +5,7 @@
 #include "config.h"
 #include "exchange/otf_read.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -464,6 +465,76 @@ int xot_on_unknown(void *user, uint64_t time, uint32_t process, const char *reco
 	return xot_told(r, no_record(r, line, "a record of no known kind"));
 }
 
+/* ---- what the library would report without a place ---- */
+
+static int damaged(const struct xot_reading *r, const char *path, uint64_t offset, const char *what)
+{
+	return tkm_fail(r->err, TKM_ERR_FORMAT, "%s: offset %" PRIu64 ": %s", path, offset, what);
+}
+
+/* Is it a line of the master file: the number of a stream, a colon, and its processes with commas between? Sets *stream. */
+static int is_master_line(const char *s, uint32_t *stream)
+{
+	char *end;
+
+	*stream = (uint32_t)strtoul(s, &end, 16);
+	if (end == s || *end++ != ':') {
+		return 0;
+	}
+	return end[strspn(end, "0123456789abcdefABCDEF, \r")] == '\n';
+}
+
+/* Each file of a stream has to end with a line's end. */
+static int check_stream(const struct xot_reading *r, uint32_t stream)
+{
+	static const char *const suffixes[] = { "def", "events" };
+	size_t stem = strlen(r->in->path), i;
+	char path[4400];
+	int rc = 0, c;
+	FILE *f;
+
+	stem -= stem > 4 ? 4 : 0;
+	for (i = 0; i < 2 && rc == 0; i++) {
+		snprintf(path, sizeof(path), "%.*s.%" PRIx32 ".%s", (int)stem, r->in->path, stream, suffixes[i]);
+		f = fopen(path, "re");
+		c = f && fseek(f, -1, SEEK_END) == 0 ? getc(f) : '\n';
+		if (c != '\n') {
+			rc = damaged(r, path, (uint64_t)ftell(f), "the file ends within a line");
+		}
+		if (f) {
+			fclose(f);
+		}
+	}
+	return rc;
+}
+
+/* Checks the master file and the ends of the streams' files. Where the master file is damaged, the library also leaves it open. */
+static int check_files(const struct xot_reading *r)
+{
+	FILE *f = fopen(r->in->path, "re");
+	uint64_t offset = 0;
+	char *text = NULL;
+	size_t size = 0;
+	uint32_t stream;
+	int rc = 0;
+	ssize_t k;
+
+	if (!f) {
+		return tkm_fail_errno(r->err, TKM_ERR_IO, errno, "cannot read %s", r->in->path);
+	}
+	while (rc == 0 && (k = getline(&text, &size, f)) > 0) {
+		if (!is_master_line(text, &stream)) {
+			rc = damaged(r, r->in->path, offset, "no line of a stream and its processes");
+		} else {
+			rc = check_stream(r, stream);
+		}
+		offset += (uint64_t)k;
+	}
+	free(text);
+	fclose(f);
+	return rc == 0 ? check_stream(r, 0) : rc;
+}
+
 /* Runs one pass with a reader of its own. */
 static int read_once(struct xot_reading *r, int of_events, int first_pass)
 {
@@ -553,7 +624,7 @@ int xot_read(struct xch_input *in, struct tkm_err *err)
 	r->function.size = r->file.size = sizeof(uint32_t);
 	r->class_of.size = sizeof(char *);
 	xot_complaint_clear();
-	rc = read_once(r, 0, 1);
+	rc = check_files(r) < 0 ? -1 : read_once(r, 0, 1);
 	if (rc == 0 && !r->ticks) {
 		rc = xot_bad(r, "the definitions do not say the timer's resolution");
 	}

@@ -177,6 +177,14 @@ if "$build/tests/lib/exchange_table" | grep -q '^| OTF | `.otf` | write, read'; 
 	tool "$dir/bad.otf" --convert "$dir/bad.stf"
 	[ "$status" -eq 1 ] && grep -Eq 'bad.0.def: offset [1-9][0-9]*: ' "$dir/err" && [ ! -e "$dir/bad.stf" ]
 	ok "OTF: a line that is none is refused, with file and offset" $?
+	cp "$dir/four.0.def" "$dir/bad.0.def" && head -c 7 "$dir/four.1.events" >"$dir/bad.1.events"
+	tool "$dir/bad.otf" --convert "$dir/bad.stf"
+	[ "$status" -eq 1 ] && grep -Eq 'bad.1.events: offset 7: the file ends within a line' "$dir/err" && [ ! -e "$dir/bad.stf" ]
+	ok "OTF: so is a file that ends within a line" $?
+	cp "$dir/four.1.events" "$dir/bad.1.events" && printf '1:1\n2\n' >"$dir/bad.otf"
+	tool "$dir/bad.otf" --convert "$dir/bad.stf"
+	[ "$status" -eq 1 ] && grep -Eq 'bad.otf: offset 4: no line of a stream and its processes' "$dir/err" && [ ! -e "$dir/bad.stf" ]
+	ok "OTF: and a master file that has no such line" $?
 	tool "$rich" --convert "$dir/theirs.otf"
 	sed -i '/^DK1Y/iDK64YbNM"their::bytes"T"of another program"' "$dir/theirs.0.def"
 	sed -i '0,/^E2$/s//K64YbV007fe4L3\nE2/; 0,/^E1$/s//K64YbV6869L2\nE1/' "$dir/theirs.1.events"

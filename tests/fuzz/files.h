@@ -109,8 +109,7 @@ static int fuzz_free_fd(void)
 	return fd;
 }
 
-/* Reads it: what is written then is a trace, and an error says what it is and leaves nothing, no open file either. OTF's
- * own library leaves the master file open where that is damaged, and gives no handle to close it. */
+/* Reads it: what is written then is a trace, and an error says what it is and leaves nothing, no open file either. */
 static inline int fuzz_read_files(const char *format, const char *input)
 {
 	int free_fd = fuzz_free_fd();
@@ -125,9 +124,6 @@ static inline int fuzz_read_files(const char *format, const char *input)
 	in.path = path;
 	in.to = to;
 	if (xch_read(&in, xch_by_name(format), &err) < 0) {
-		if (strcmp(format, "OTF") == 0 && fuzz_free_fd() != free_fd) {
-			close(free_fd);
-		}
 		if (!*err.text || access(to, F_OK) == 0 || fuzz_free_fd() != free_fd) {
 			fprintf(stderr, "error \"%s\", descriptor %d, %d before\n", err.text, fuzz_free_fd(), free_fd);
 			abort();
