@@ -14,3 +14,9 @@ for t in test_clock test_core_pair test_matrix test_prove test_line test_wakeup;
 	step "tsan: make $t" make -j"$jobs" "tests/unit/$t"
 	step "tsan: $t" "./tests/unit/$t"
 done
+# threads of a program that is recorded
+configured "tsan, libraries" CC=gcc CFLAGS="-O1 -g -fno-omit-frame-pointer -fsanitize=thread"
+step "tsan: make libraries" make -j"$jobs" libVTcs.la libVTinside.la vtrun vtsampler stftool
+TSAN_OPTIONS="exitcode=66 report_thread_leaks=0 suppressions=$top/tests/ci/tsan.supp"
+step "tsan: counters at events of threads" env top_srcdir="$top" srcdir="$top" top_builddir="$PWD" CC=gcc CFLAGS=-fsanitize=thread \
+	sh "$top/tests/vt/events.sh"
