@@ -58,4 +58,7 @@ step "as speedscope's JSON" "$build/stftool" four.stf --convert four.speedscope.
 if [ -n "$browser" ]; then
 	step "speedscope shows five profiles and complains of nothing" sh -c \
 		"node readers.mjs speedscope '$browser' four.speedscope.json >out && grep -q 'rank 0 thread 0 (1/5)' out"
+	step "an archive of EZTrace as speedscope's JSON" "$build/stftool" ez.stf --convert ez.speedscope.json
+	step "speedscope shows two profiles of it" sh -c \
+		"node readers.mjs speedscope '$browser' ez.speedscope.json >out && grep -q '(1/2)' out"
 fi

@@ -54,3 +54,20 @@ if has vite; then
 		step "ViTE names $name" grep -q ">$name" threads.svg
 	done
 fi
+
+# a trace from outside
+step "an archive of EZTrace" "$build/stftool" "$top/tests/golden/eztrace/eztrace_log.otf2" --convert ez.stf
+for f in otf paje; do
+	step "as $f" "$build/stftool" ez.stf --convert "ez.$f"
+	if has vite; then
+		step "ViTE draws ez.$f" sh -c "vite -f ez.$f -e ez.$f.svg >vite.log 2>&1 && grep -Eq '(^| )0 errors' vite.log && [ -s ez.$f.svg ]"
+	fi
+done
+calls=$("$build/stftool" ez.stf --dump | grep -c ' ENTER ')
+if [ -n "$info" ]; then
+	step "otfinfo counts its calls" sh -c "'$info' -l 4 ez.otf 2>&1 | grep -Eq '[|] enters +[|] $calls( |$)'"
+fi
+if has otfprofile; then
+	step "otfprofile of it" otfprofile -i ez.otf -o ezprofile
+	step "otfprofile names its functions, with their calls" grep -Eq 'MPI_Send[|] &.*[|]20[|]' ezprofile.tex
+fi
