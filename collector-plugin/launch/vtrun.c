@@ -6,6 +6,7 @@
 
 #include <dlfcn.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -177,6 +178,18 @@ static void record_from_outside(struct vtrun *r, const char *why)
 	forget_outer_run();
 }
 
+static int begins_with_interpreter(const char *path)
+{
+	char begin[2] = "";
+	int fd = open(path, O_RDONLY | O_CLOEXEC), has;
+
+	has = fd >= 0 && read(fd, begin, 2) == 2 && begin[0] == '#' && begin[1] == '!';
+	if (fd >= 0) {
+		close(fd);
+	}
+	return has;
+}
+
 static int run(struct vtrun *r)
 {
 	char path[4096];
@@ -202,8 +215,13 @@ static int run(struct vtrun *r)
 	}
 	execv(path, r->program);
 	if (errno == ENOEXEC) {
-		/* a script without #!, which shells run themselves */
-		vtrun_say("%s has no #! line: start it as sh %s", path, path);
+		if (begins_with_interpreter(path)) {
+			vtrun_say("%s: its #! line has no interpreter, or one whose name is too long for the kernel",
+				path);
+		} else {
+			/* shells run it themselves */
+			vtrun_say("%s has no #! line: start it as sh %s", path, path);
+		}
 		return 126;
 	}
 	vtrun_say("cannot run %s: %s", path, strerror(errno));

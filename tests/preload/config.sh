@@ -151,6 +151,13 @@ fresh
 sampled /no/such/program
 [ "$status" -eq 127 ] && grep -q '^vtrun: cannot run /no/such/program: No such file' "$dir/err"
 ok "no such program: 127" $?
+printf '#!/%s\n' "$(printf '%0300d' 0)" >long && printf 'exit 3\n' >none && chmod +x long none
+sampled ./long
+[ "$status" -eq 126 ] && grep -q '^vtrun: \./long: its #! line has no interpreter, or one whose name is too long' "$dir/err" && ! grep -q 'has no #! line' "$dir/err"
+ok "an interpreter whose name is too long is said as that" $?
+sampled ./none
+[ "$status" -eq 126 ] && grep -q '^vtrun: \./none has no #! line: start it as sh \./none' "$dir/err"
+ok "a script without one, too" $?
 echo x >plain
 sampled ./plain
 [ "$status" -eq 126 ]
