@@ -114,20 +114,20 @@ calls=1000000
 # calls_recorded OPTIONS...: of the program in $at; its own output is in said, ours in out
 calls_recorded()
 {
-	(cd "$at" && timeout 100 "$build/vtrun" --counter '** off' "$@" -- "$dir/many" $((calls - 1))) >said 2>out </dev/null
+	(cd "$at" && timeout 100 "$build/vtrun" --counter '** off' --sample-period 100s "$@" -- "$dir/many" $((calls - 1))) >said 2>out </dev/null
 	status=$?
 	[ $status -eq 7 ] && [ "$(cat said)" -eq "$calls" ]
 }
 
 # all_counted FILE TRACE: what is missing, by FILE, and what is in the trace are all calls; states that were open are closed at the end,
-# and there are at most two
+# and there are at most two; where the file was full before the sampler process had recorded, its two or three samples are missing, too
 all_counted()
 {
 	missing=$(sed -n 's/.*process 0: no place for records from .*; \([0-9]*\) records are missing.*/\1/p' "$1")
 	"$build/stftool" "$2" --verify >verified 2>&1 && "$build/stftool" "$2" --dump | awk -v missing="$missing" -v calls="$calls" '
 	$2 == "ENTER" || $2 == "LEAVE" { n++ }
 	END { print "# " n " events in the trace, " missing " records are missing"
-	      exit !(n > 10000 && missing > 10000 && n + missing >= 2 * calls && n + missing <= 2 * calls + 2) }'
+	      exit !(n > 10000 && missing > 10000 && n + missing >= 2 * calls && n + missing <= 2 * calls + 5) }'
 }
 
 at=$dir/calls
@@ -143,10 +143,10 @@ else
 	skip "what fitted is a valid trace, and what did not is counted" "no right to mount a tmpfs"
 fi
 
-# beyond the limit there is one block, in which the calls that are left out are counted
+# beyond the limit are a block of the calls that are left out, and names, in two copies of a block
 calls_recorded --flush-limit 2MB --keep-raw-events on && once 'no place for more records in .*: FLUSH-LIMIT is reached' &&
-	[ "$(wc -c <"$(ls "$at"/VT-flush-*)")" -le $((2097152 + 65536)) ] && "$build/stftool" "$at"/VT-flush-* --merge limit.stf >out2 2>&1 && all_counted out2 limit.stf
-ok "FLUSH-LIMIT while functions are traced: one message, the file stays below it, what is left out is counted" $?
+	[ "$(wc -c <"$(ls "$at"/VT-flush-*)")" -le $((2097152 + 3 * 65536)) ] && "$build/stftool" "$at"/VT-flush-* --merge limit.stf >out2 2>&1 && all_counted out2 limit.stf
+ok "FLUSH-LIMIT while functions are traced: one message, no event is beyond it, what is left out is counted" $?
 rm -f "$at"/many.*
 calls_recorded --flush-limit 2MB --statistics on && "$build/stftool" "$at/many.stf" --print-statistics >out2 2>&1 &&
 	function=$(sed -n 's/^# function \([0-9]*\) = Application:nothing$/\1/p' out2) &&
