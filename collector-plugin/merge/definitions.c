@@ -60,6 +60,7 @@ static int add_thread(struct vt_merge_thread **list, uint32_t *size, uint32_t i,
 		*size = n;
 	}
 	p = &(*list)[i];
+	p->several |= p->there && tid && p->tid && tid != p->tid;
 	p->there = 1;
 	p->tid = tid ? tid : p->tid;
 	if (name && *name) {
@@ -86,10 +87,31 @@ static int see_thread(struct vt_merge_file *f, uint32_t thread, uint32_t place, 
 	return add_thread(&f->thread, &f->n_threads, thread, tid, name);
 }
 
+/* The number of the thread that had a place alone, plus 1; 0: it has none. A thread that ended before the sampler process looked again got
+ * a number that the file does not connect with its place. */
+static uint32_t number_of(const struct vt_merge_file *f, const struct vt_merge_thread *place)
+{
+	uint32_t n;
+
+	for (n = 1; n < f->n_threads && place->there && place->tid && !place->several; n++) {
+		if (f->thread[n].there && f->thread[n].tid == place->tid) {
+			return n + 1;
+		}
+	}
+	return 0;
+}
+
 /* Gives places the numbers of their threads. A place whose thread has no number gets the lowest free one. */
 static int number_places(struct vt_merge_file *f)
 {
 	uint32_t i, number, next = 1;
+
+	for (i = 0; i < f->n_places; i++) {
+		number = vt_merge_id(&f->places, i) ? 0 : number_of(f, &f->place[i]);
+		if (number && set_id(f, &f->places, i, number) < 0) {
+			return -1;
+		}
+	}
 
 	for (i = 0; i < f->n_places; i++) {
 		const struct vt_merge_thread *p = &f->place[i];

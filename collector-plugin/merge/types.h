@@ -31,8 +31,9 @@ struct vt_merge_ids {
 
 struct vt_merge_thread {
 	uint64_t tid;
-	char *name; /* NULL: none */
-	int there;  /* it is defined */
+	char *name;  /* NULL: none */
+	int there;   /* it is defined */
+	int several; /* threads had it, one after the other */
 };
 
 struct vt_merge_clock {

@@ -136,6 +136,24 @@ static void states_and_scopes(void)
 	free(text);
 }
 
+/* What the sampler process found before its first call is one thread with what has the same thread id and a number, unless several threads
+ * had the place. */
+static void found_before_the_first_call(void)
+{
+	struct vt_raw *r = begin("p");
+	struct vt_merge_result res;
+
+	vt_raw_thread(r, VT_RAW_PLACE, 50, "found");
+	vt_raw_thread(r, 1, 50, "");
+	vt_raw_thread(r, 2, 61, "");
+	vt_raw_thread(r, VT_RAW_PLACE + 1, 60, "");
+	vt_raw_thread(r, VT_RAW_PLACE + 1, 61, "");
+	vt_raw_thread(r, VT_RAW_PLACE + 2, 70, "never called");
+	end(r, 1000);
+	free(events("p", &res));
+	CHECK_INT(res.threads, 5);
+}
+
 /* Left without being entered; open at the thread's end, at the end of the run; one stream used by two threads. */
 static void wrong_nesting(void)
 {
@@ -375,6 +393,7 @@ int main(int argc, char **argv)
 		return 99;
 	}
 	RUN(states_and_scopes);
+	RUN(found_before_the_first_call);
 	RUN(wrong_nesting);
 	RUN(values_between_states);
 	RUN(values_of_the_next_thread);
