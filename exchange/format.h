@@ -326,7 +326,7 @@ const struct xch_format *xch_table(size_t i);
 const struct xch_format *xch_by_name(const char *name);
 const struct xch_format *xch_by_suffix(const char *path);
 /* Finds the format of an input by the first bytes of the file (or directory), or else by its suffix; NULL: no
- * format that can be read. */
+ * format that can be read, or could be if its library were built in. */
 const struct xch_format *xch_by_content(const char *path);
 /* "CSV, OTF2", ...: the names of the formats that can be written, or read. Returns buf. */
 const char *xch_names(int reading, char *buf, size_t size);

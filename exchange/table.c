@@ -78,7 +78,7 @@ const struct xch_format *xch_by_content(const char *path)
 		}
 	}
 	f = xch_by_suffix(path);
-	return f && f->read ? f : NULL;
+	return f && (f->read || f->missing) ? f : NULL;
 }
 
 const char *xch_names(int reading, char *buf, size_t size)

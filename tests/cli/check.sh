@@ -43,7 +43,7 @@ check 2 --local --profile "$dir/quiet" -w clock.cost=1ps --critical clock.cost=2
 ok "above the critical one: status 2" $?
 check 0 --local --profile "$dir/quiet" -w clock.cost=1ps --fail-on critical && grep -q WARNING "$dir/out"
 ok "--fail-on critical: a warning is printed and has status 0" $?
-check 3 --profile "$dir/quiet" && grep -q "no result of timertest in $dir/a state/tickmark" "$dir/out" && [ ! -e "$dir/a state" ]
+check 3 --profile "$dir/quiet" && grep -qE "no result of timertest in $dir/a state/tickmark|this build has no jansson" "$dir/out" && [ ! -e "$dir/a state" ]
 ok "no stored result: status 3, and no file was made" $?
 
 

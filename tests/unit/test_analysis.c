@@ -97,12 +97,13 @@ static void take_and_give_back(void)
 	struct cal_random *r = cal_random_new(1);
 
 	cal_random_free(r);
-	CHECK(cal_line_fit(x, y, 6, &a, &b) == 0 && cal_line_fit_robust(x, y, 6, &a, &b) == 0, "lines");
-	CHECK(cal_histogram(x, 6, 0, 5, bins, 3) == 0 && cal_histogram(x, 6, 5, 0, bins, 3) < 0, "histograms");
+	CHECK(cal_line_fit(x, y, 6, &a, &b) == 0, "a line");
 #ifdef HAVE_GSL
+	CHECK(cal_histogram(x, 6, 0, 5, bins, 3) == 0 && cal_histogram(x, 6, 5, 0, bins, 3) < 0, "histograms");
+	CHECK(cal_line_fit_robust(x, y, 6, &a, &b) == 0, "a robust line");
 	CHECK(cal_spline_of_gsl(1, x, y, 6, x, at, 6) == 0, "a curve");
 #else
-	(void)at;
+	(void)at, (void)bins;
 #endif
 }
 
