@@ -18,7 +18,9 @@ static const double set_limit = 1e-3;
 /* Master ticks per local tick as the two frequencies say; not finite when one is not known. */
 static double nominal_slope(const struct cal_run *run, const struct cal_rank *r)
 {
-	return cal_session_hz(&run->rank[run->master]) / cal_session_hz(r);
+	double master = cal_session_hz(&run->rank[run->master]), own = cal_session_hz(r);
+
+	return master > 0 && own > 0 ? master / own : NAN;
 }
 
 static void filter_and_mark(struct cal_rank *r, double nominal, int skip)

@@ -277,7 +277,7 @@ static int check_head(struct vt_raw_file *f, struct tkm_err *err)
 			f->path);
 	}
 	if (h->version < VT_RAW_OLDEST || h->version > VT_RAW_VERSION) {
-		return tkm_fail(err, TKM_ERR_FORMAT, "%s: raw format %u, this program reads %d and %d", f->path,
+		return tkm_fail(err, TKM_ERR_FORMAT, "%s: raw format %u, this program reads %d to %d", f->path,
 			h->version, VT_RAW_OLDEST, VT_RAW_VERSION);
 	}
 	if (h->check !=

@@ -377,14 +377,14 @@ static void versions(void)
 	vt_raw_state_leave(s, ltick(1011), 0);
 	vt_raw_stream_end(s);
 	vt_raw_close(r, ltick(1011));
-	for (version = 2; version <= 5; version++) {
+	for (version = 2; version <= VT_RAW_VERSION + 1; version++) {
 		set_version(version);
 		f = vt_raw_open(path, &err);
-		CHECK(!f == (version < 3 || version > 4), "%u", version);
+		CHECK(!f == (version < VT_RAW_OLDEST || version > VT_RAW_VERSION), "%u", version);
 		CHECK_INT(vt_raw_read_head(path, &head), f ? 0 : -1);
 		vt_raw_file_close(f);
 	}
-	CHECK(strstr(err.text, "raw format 5, this program reads 3 and 4"), "%s", err.text);
+	CHECK(strstr(err.text, "raw format 6, this program reads 3 to 5"), "%s", err.text);
 }
 
 int main(int argc, char **argv)
