@@ -59,6 +59,23 @@ sys.exit("rows differ" if got != want or size < 600000 else 0)
 END
 ok "Parquet: every value of 600000, over row groups, as CSV has it" $?
 
+# key-value pairs of others, which become comments
+"$python" -B "$src/tests/cli/otf_values.py" "$dir/values" >"$dir/want"
+case $? in
+77) skip "OTF: pairs of every type of value" "its library is not installed" ;;
+*)
+	tool "$dir/values.otf" --convert "$dir/values.stf"
+	if grep -q 'not built' "$dir/err"; then
+		skip "OTF: pairs of every type of value" "this build has no OTF"
+	else
+		tool "$dir/values.stf" --dump
+		sed -n 's/^\([0-9]*\) COMMENT CPU 1 TEXT "\(.*\)"$/\1 \2/p' "$dir/out" | sed 's/\\"/"/g' >"$dir/got"
+		[ "$(wc -l <"$dir/want")" -eq 42 ] && diff "$dir/want" "$dir/got" >"$dir/diff"
+		ok "OTF: pairs of every type of value, at an entry, an exit and an event without anything else, are read" $?
+	fi
+	;;
+esac
+
 # ---- archives of others: EZTrace's, and one with counters written by OTF2's own library ----
 
 ez=$src/tests/golden/eztrace/eztrace_log.otf2
