@@ -3,7 +3,7 @@
 //   node readers.mjs duckdb SAMPLES.parquet      counter, values, sums of whole parts and rests, first and last time
 //   node readers.mjs hyparquet SAMPLES.parquet   the same, by another reader
 //   node readers.mjs events EVENTS.parquet       kind and number, by both
-//   node readers.mjs speedscope CHROMIUM FILE    the name that it shows, and how many profiles
+//   node readers.mjs speedscope CHROMIUM FILE    for each profile its name and what its table shows: total, self, function
 import process from 'node:process';
 
 const [what, path, more] = process.argv.slice(2);
@@ -75,8 +75,18 @@ async function speedscope(executablePath, file) {
 		await page.waitForFunction(() => document.title.includes(' - speedscope') || document.body.innerText.includes('went wrong'),
 			{ timeout: 20000 }).catch((e) => faults.push(e.message));
 		await new Promise((r) => setTimeout(r, 500));
-		console.log(await page.title());
-		console.log((await page.evaluate(() => document.body.innerText)).replace(/\s+/g, ' '));
+		await page.keyboard.press('3'); // the table of functions
+		for (let i = 0, n = 1; i < n; i++) {
+			await page.waitForFunction((k) => document.body.innerText.includes(`(${k}/`) || k === 1, { timeout: 20000 }, i + 1)
+				.catch((e) => faults.push(e.message));
+			await new Promise((r) => setTimeout(r, 300));
+			const text = await page.evaluate(() => document.body.innerText);
+			n = Number((text.match(/\(\d+\/(\d+)\)/) ?? [0, 1])[1]);
+			const table = await page.evaluate(() => [...document.querySelectorAll('tr')].filter((r) => r.children.length === 3)
+				.map((r) => [...r.children].map((c) => c.innerText.trim().replace(/\s+/g, ' '))));
+			console.log(JSON.stringify([`${i + 1}/${n}`, ...table.filter((r) => r[0].includes('('))]));
+			await page.keyboard.press('n');
+		}
 		if (faults.length) {
 			throw new Error(faults.join('; '));
 		}
