@@ -274,7 +274,7 @@ static void shown_cells(
 	}
 	if (shown->recorded) {
 		value_cell(b, s->type, s->min);
-		stt_cell_real(b, mean);
+		stt_cell_mean(b, mean);
 		value_cell(b, s->type, s->max);
 		return;
 	}
@@ -283,9 +283,9 @@ static void shown_cells(
 		high = s->max_rate;
 		mean = rate_of(s->last - s->first, s->last_time - s->first_time, t->resolution);
 	}
-	stt_cell_real(b, f * (f < 0 ? high : low));
-	stt_cell_real(b, f * mean);
-	stt_cell_real(b, f * (f < 0 ? low : high));
+	stt_cell_mean(b, f * (f < 0 ? high : low));
+	stt_cell_mean(b, f * mean);
+	stt_cell_mean(b, f * (f < 0 ? low : high));
 }
 
 /* thread, samples, min, mean, max; for programs also the recorded unit, min, max */

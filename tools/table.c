@@ -14,7 +14,7 @@
 #endif
 
 struct stt_cell {
-	enum { CELL_TEXT, CELL_UINT, CELL_INT, CELL_REAL, CELL_UNKNOWN, CELL_NONE } type;
+	enum { CELL_TEXT, CELL_UINT, CELL_INT, CELL_REAL, CELL_MEAN, CELL_UNKNOWN, CELL_NONE } type;
 	char *text;
 	size_t n;
 	uint64_t u;
@@ -96,6 +96,14 @@ void stt_cell_real(struct stt_table *t, double v)
 	c->d = v;
 }
 
+void stt_cell_mean(struct stt_table *t, double v)
+{
+	struct stt_cell *c = add(t);
+
+	c->type = CELL_MEAN;
+	c->d = v;
+}
+
 void stt_cell_unknown(struct stt_table *t)
 {
 	add(t)->type = CELL_UNKNOWN;
@@ -155,6 +163,12 @@ static void print_cell(FILE *f, const struct stt_cell *c, int csv)
 	case CELL_INT:
 		fprintf(f, "%" PRId64, (int64_t)c->u);
 		break;
+	case CELL_MEAN:
+		if (!csv && isfinite(c->d)) {
+			fprintf(f, "%.9g", c->d);
+			break;
+		}
+		/* fall through */
 	case CELL_REAL:
 		fputs(stt_real(c->d, buf), f);
 		break;
@@ -290,6 +304,7 @@ static json_t *json_cell(const struct stt_cell *c)
 		return json_integer((json_int_t)c->u);
 	case CELL_INT:
 		return json_integer((json_int_t)(int64_t)c->u);
+	case CELL_MEAN:
 	case CELL_REAL:
 		return isfinite(c->d) ? json_real(c->d) : json_null();
 	default:

@@ -132,6 +132,6 @@ ok "a script: named after it, its interpreter is sampled" $?
 { printf '#!/' && head -c 400 /dev/zero | tr '\0' x && printf '\necho hi\n'; } >long
 chmod +x long
 sampled ./long
-[ "$status" -eq 126 ] && grep -q '^vtrun: ./long ' "$dir/err"
+[ "$status" -eq 126 ] && grep -q '^vtrun: ./long: its #! line has' "$dir/err"
 ok "a script whose interpreter has a longer name than the kernel takes: a message" $?
 done_testing
