@@ -64,13 +64,13 @@ tool "$dir/empty.stf" --print-clock
 ok "--print-clock of an empty trace" $?
 tool "$rich" --print-counters
 is "--print-counters" 0 <<'EOT'
-id name                     class     unit type  scope   shows thread samples                  min                   mean                  max
- 6 PAPI_TOT_INS             PERF_DATA #/s  UINT  sample  rate  0:0          1              unknown                unknown              unknown
- 6 PAPI_TOT_INS             PERF_DATA #/s  UINT  sample  rate  2:1          8                 1000                   1000                 1000
- 7 load                     PERF_DATA #    FLOAT point   value 0:0          1                 -0.1                   -0.1                 -0.1
- 7 load                     PERF_DATA #    FLOAT point   value 2:1          8                 0.25                  1.125                    2
- 8 "odd \"name\" \\ ä\x0a1" PERF_DATA #    INT   unknown value 0:0          1 -9223372036854775808 -9.223372036854776e+18 -9223372036854775808
- 8 "odd \"name\" \\ ä\x0a1" PERF_DATA #    INT   unknown value 2:1          8                   -4                   -0.5                    3
+id name                     class     unit type  scope   shows thread samples                  min            mean                  max
+ 6 PAPI_TOT_INS             PERF_DATA #/s  UINT  sample  rate  0:0          1              unknown         unknown              unknown
+ 6 PAPI_TOT_INS             PERF_DATA #/s  UINT  sample  rate  2:1          8                 1000            1000                 1000
+ 7 load                     PERF_DATA #    FLOAT point   value 0:0          1                 -0.1            -0.1                 -0.1
+ 7 load                     PERF_DATA #    FLOAT point   value 2:1          8                 0.25           1.125                    2
+ 8 "odd \"name\" \\ ä\x0a1" PERF_DATA #    INT   unknown value 0:0          1 -9223372036854775808 -9.22337204e+18 -9223372036854775808
+ 8 "odd \"name\" \\ ä\x0a1" PERF_DATA #    INT   unknown value 2:1          8                   -4            -0.5                    3
 EOT
 # running totals are shown as rates in the unit that the trace wants, samples at one stamp as one; a group by its name
 cat >"$dir/rates.avt" <<'EOT'
