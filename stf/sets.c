@@ -142,9 +142,12 @@ static uint32_t threads_in(const struct stf_writer *w, uint32_t process, uint32_
 
 int stx_put_willies(struct stf_writer *w, struct stx_stream *idx, uint32_t id, uint32_t set)
 {
-	uint32_t n = 0, p, first, end, all = stx_count_processes(w);
-	uint32_t *a = calloc(2 * ((size_t)all + 1), sizeof(*a)), *b = a ? a + all + 1 : NULL;
-	int32_t *stride = calloc((size_t)all + 1, sizeof(*stride));
+	uint32_t n = 0, first, end, all = stx_count_processes(w), per = w->opt.procs_per_file;
+	/* processes of another set than this one are not even looked at, where a set is per processes in a row */
+	int in_a_row = set != STX_ALL_SETS && per && !w->sets.of && !w->sets.by_thread && set <= all / per;
+	uint32_t p = in_a_row ? set * per : 0, to = in_a_row && all - p > per ? p + per : all;
+	uint32_t *a = calloc(2 * ((size_t)(to - p) + 1), sizeof(*a)), *b = a ? a + (to - p) + 1 : NULL;
+	int32_t *stride = calloc((size_t)(to - p) + 1, sizeof(*stride));
 	struct stf_willy_list r = { .id = id, .first_id = a, .last_id = b, .stride = stride };
 	int rc = -1;
 
@@ -152,7 +155,7 @@ int stx_put_willies(struct stf_writer *w, struct stx_stream *idx, uint32_t id, u
 		stx_no_memory(&w->err);
 		goto out;
 	}
-	for (p = 0; p < all; p++) {
+	for (; p < to; p++) {
 		first = threads_in(w, p, set, &end);
 		/* consecutive processes with one thread each are one triplet; any other process has its own
 		 * triplet */
