@@ -76,7 +76,7 @@ static uint64_t size_of(const struct stx_history *h)
 }
 
 /* If there is much state, most anchors have only a place and a time. A reader that needs the state then starts at
- * an earlier anchor. Counted are bytes as they are stored; histories are taken to be compressed as well as those before. */
+ * an earlier anchor. The sizes are those in the file. Histories are expected to be compressed as much as the last ones were. */
 static int state_is_due(const struct stx_stream *s, uint64_t offset)
 {
 	uint64_t stored = s->zst ? s->out.size : offset, size = size_of(s->history);
