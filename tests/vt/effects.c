@@ -8,7 +8,7 @@
 int main(int argc, char **argv)
 {
 	long n = argc > 1 ? atol(argv[1]) : 1;
-	int cls, f, h, state, cut;
+	int cls, f, h, state = 0, cut;
 	int64_t i;
 
 	VT_initialize(&argc, &argv);
