@@ -12,7 +12,7 @@ import re
 import subprocess
 import sys
 
-FOLDERS = ["base", "timers", "stf", "sampler", "check", "calib", "clock", "exchange", "collector-plugin", "report", "live", "tools"]
+FOLDERS = ["base", "timers", "stf", "sampler", "check", "calib", "clock", "exchange", "collector-plugin", "report", "live", "tools", "lab"]
 
 
 def sources(top):

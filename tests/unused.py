@@ -8,7 +8,7 @@ import re
 import subprocess
 import sys
 
-FOLDERS = ["base", "timers", "stf", "sampler", "check", "calib", "clock", "exchange", "collector-plugin", "report", "live", "tools"]
+FOLDERS = ["base", "timers", "stf", "sampler", "check", "calib", "clock", "exchange", "collector-plugin", "report", "live", "tools", "lab"]
 # What tests and benches alone use, and why it is there.
 KEPT = {
     "OTF_Error": "called by the OTF library",

@@ -14,7 +14,7 @@
 #include "base/newfile.h"
 #include "base/text.h"
 #include "calib/analysis/analysis.h"
-#include "calib/compare/truth.h"
+#include "lab/compare/truth.h"
 #include "timers/sim.h"
 
 /* What rank 0 needs for the comparison. */

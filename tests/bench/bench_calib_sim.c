@@ -5,7 +5,7 @@
  * were set. */
 #include "config.h"
 #include "calib/map/causality.h"
-#include "calib/compare/link_sim.h"
+#include "lab/compare/link_sim.h"
 #include "calib/map/online.h"
 #include "calib/solve/solve.h"
 #include "calib/session/sync.h"

@@ -3,8 +3,8 @@
  * queue with its theory, a recording with the recorded values. The same figures come out with and without GSL. */
 #include "config.h"
 #include "calib/analysis/analysis.h"
-#include "calib/compare/link_sim.h"
-#include "calib/compare/queue_sim.h"
+#include "lab/compare/link_sim.h"
+#include "lab/compare/queue_sim.h"
 #include "timers/sim.h"
 #include "tests/lib/check.h"
 #include "tests/lib/heap.h"

@@ -3,7 +3,7 @@
  * error is compared with a limit, and the printed bound must cover it everywhere. */
 #include "config.h"
 #include "calib/file/clk.h"
-#include "calib/compare/link_sim.h"
+#include "lab/compare/link_sim.h"
 #include "calib/solve/solve.h"
 #include "calib/session/sync.h"
 #include "timers/sim.h"

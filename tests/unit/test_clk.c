@@ -5,7 +5,7 @@
 #include <ctype.h>
 
 #include "calib/file/clk.h"
-#include "calib/compare/link_sim.h"
+#include "lab/compare/link_sim.h"
 #include "calib/session/sync.h"
 #include "calib/solve/solve.h"
 #include "tests/lib/check.h"

@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "calib/compare/link_sim.h"
+#include "lab/compare/link_sim.h"
 #include "calib/file/clk.h"
 #include "calib/session/sync.h"
 #include "collector-plugin/raw/writer.h"

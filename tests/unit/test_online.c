@@ -3,7 +3,7 @@
  * compared with the truth, and the band must cover it. */
 #include "config.h"
 #include "base/stats.h"
-#include "calib/compare/link_sim.h"
+#include "lab/compare/link_sim.h"
 #include "calib/map/online.h"
 #include "calib/session/sync.h"
 #include "timers/sim.h"

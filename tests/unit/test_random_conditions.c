@@ -4,7 +4,7 @@
  * its error must be true everywhere, for stamps alone and for stamps in their order. -n TIMES draws more; `make
  * check-long` draws 100,000 runs. */
 #include "config.h"
-#include "calib/compare/link_sim.h"
+#include "lab/compare/link_sim.h"
 #include "calib/solve/solve.h"
 #include "calib/session/sync.h"
 #include "timers/sim.h"

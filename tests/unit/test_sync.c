@@ -2,7 +2,7 @@
 /* A session with a rank that does not answer: who gives up whom, over a simulated link. */
 #include "config.h"
 #include "calib/session/sync.h"
-#include "calib/compare/link_sim.h"
+#include "lab/compare/link_sim.h"
 #include "calib/session/link_private.h"
 #include "tests/lib/check.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Plans, graphs, and whole sessions as a tree over simulated clocks and links, where the truth is known. */
 #include "config.h"
-#include "calib/compare/link_sim.h"
+#include "lab/compare/link_sim.h"
 #include "calib/map/online.h"
 #include "calib/solve/solve.h"
 #include "calib/session/sync.h"

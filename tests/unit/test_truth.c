@@ -2,9 +2,9 @@
 /* The methods of others over simulated links, where the truth is known: each must be as good as its paper
  * lets it be, or a comparison with it would be worth nothing. And the comparison itself. */
 #include "config.h"
-#include "calib/compare/link_sim.h"
+#include "lab/compare/link_sim.h"
 #include "calib/session/link_private.h"
-#include "calib/compare/truth.h"
+#include "lab/compare/truth.h"
 #include "timers/sim.h"
 #include "tests/lib/check.h"
 #include "tests/lib/heap.h"

@@ -4,7 +4,7 @@
 #ifndef CALIB_TRUTH_H
 #define CALIB_TRUTH_H
 
-#include "calib/compare/baseline.h"
+#include "lab/compare/baseline.h"
 #include "calib/map/online.h"
 #include "calib/session/sync.h"
 

@@ -6,7 +6,7 @@
 #include <stdio.h>
 
 #include "calib/analysis/analysis.h"
-#include "calib/compare/link_sim.h"
+#include "lab/compare/link_sim.h"
 #include "calib/session/sync.h"
 #include "calib/session/plan.h"
 

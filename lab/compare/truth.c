@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Methods of measuring offsets compared with known true times; see calib/compare/truth.h. */
+/* Methods of measuring offsets compared with known true times; see lab/compare/truth.h. */
 #include "config.h"
-#include "calib/compare/truth.h"
+#include "lab/compare/truth.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* One run over the simulated network: the same code as a real run, with the true times to compare with. */
 #include "config.h"
-#include "calib/calibsim/calibsim.h"
+#include "lab/calibsim/calibsim.h"
 
 #include <math.h>
 #include <stdlib.h>

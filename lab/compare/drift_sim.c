@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The drift of a real pair of clocks from a recording; see calib/compare/drift_sim.h. */
+/* The drift of a real pair of clocks from a recording; see lab/compare/drift_sim.h. */
 #include "config.h"
-#include "calib/compare/drift_sim.h"
+#include "lab/compare/drift_sim.h"
 
 #include <errno.h>
 #include <math.h>

@@ -2,7 +2,7 @@
 /* Packets of other programs are computed, not stored: time is divided into windows, and the seed and the window's
  * number determine its packets. So the queue's state at a time does not depend on the order of the calls. */
 #include "config.h"
-#include "calib/compare/queue_sim.h"
+#include "lab/compare/queue_sim.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A simulated network in virtual time; see calib/compare/link_sim.h. */
+/* A simulated network in virtual time; see lab/compare/link_sim.h. */
 #include "config.h"
 #include "calib/session/link_private.h"
-#include "calib/compare/link_sim.h"
+#include "lab/compare/link_sim.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -10,7 +10,7 @@
 
 #include "base/text.h"
 #include "calib/analysis/analysis.h"
-#include "calib/compare/queue_sim.h"
+#include "lab/compare/queue_sim.h"
 #include "timers/sim.h"
 
 enum dist { EXPONENTIAL, UNIFORM, NORMAL, PARETO, DISTS };

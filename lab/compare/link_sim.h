@@ -25,7 +25,7 @@
  *   uneven    added for each switch and direction: from 0 to this, the same for all messages of that way
  *   byte      added for each byte of a block of data
  *   queue     the link of each leaf switch to the rest of the tree is shared, both ways: a message keeps it busy so long
- *             and waits for those that came before (calib/compare/queue_sim.h)
+ *             and waits for those that came before (lab/compare/queue_sim.h)
  *   load      share of the time in which packets of others keep each of these links busy
  *   slow      share of processes whose messages take `slowness` longer, both ways
  *   shuffle   1: the processes lie in the tree in any order, not in that of their ranks
@@ -37,7 +37,7 @@
 #ifndef CALIB_LINK_SIM_H
 #define CALIB_LINK_SIM_H
 
-#include "calib/compare/drift_sim.h"
+#include "lab/compare/drift_sim.h"
 #include "calib/session/link.h"
 #include "timers/virtual.h"
 

@@ -2,7 +2,7 @@
 /* Times are differences from integers before they become doubles, which the authors' own programs do not do: so
  * rounding errors of those programs do not count as errors of the methods here. */
 #include "config.h"
-#include "calib/compare/baseline.h"
+#include "lab/compare/baseline.h"
 
 #include <math.h>
 #include <stdlib.h>

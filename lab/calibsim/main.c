@@ -2,7 +2,7 @@
 /* calibsim: how do accuracy and cost of the calibration grow with the size of a cluster? It runs the same code as
  * timertest over simulated clocks and a simulated network, whose true times are known. */
 #include "config.h"
-#include "calib/calibsim/calibsim.h"
+#include "lab/calibsim/calibsim.h"
 
 #include <errno.h>
 #include <math.h>

@@ -2,7 +2,7 @@
 /* Checks the simulated network and clocks, and compares them with real ones: "0 bounds were wrong" means little if the
  * simulation was too easy. */
 #include "config.h"
-#include "calib/calibsim/calibsim.h"
+#include "lab/calibsim/calibsim.h"
 
 #include <math.h>
 #include <string.h>

@@ -2,7 +2,7 @@
 /* The output files of calibsim: data files whose first line names columns and units, the script that draws them, and
  * JSON, schema "calibsim/1". */
 #include "config.h"
-#include "calib/calibsim/calibsim.h"
+#include "lab/calibsim/calibsim.h"
 
 #include <errno.h>
 #include <math.h>

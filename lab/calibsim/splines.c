@@ -2,7 +2,7 @@
 /* Compares the interpolations of GSL with the true times. They use the same offsets as the maps, and the errors are
  * taken in the same way. */
 #include "config.h"
-#include "calib/calibsim/calibsim.h"
+#include "lab/calibsim/calibsim.h"
 
 #include <math.h>
 #include <stdlib.h>
