@@ -6,8 +6,27 @@
 #include <errno.h>
 #include <math.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/newfile.h"
+
+int tt_json_possible(const struct tt_options *o, struct tkm_err *err)
+{
+	struct tkm_newfile n;
+
+	if (!o->json || strcmp(o->json, "-") == 0) {
+		return 0;
+	}
+	if (!o->force && access(o->json, F_OK) == 0) {
+		return tkm_fail(
+			err, TKM_ERR_EXISTS, "%s exists; --force replaces it, --json gives another name", o->json);
+	}
+	if (tkm_newfile_begin(&n, o->json, o->force, err) < 0) {
+		return -1;
+	}
+	tkm_newfile_abort(&n);
+	return 0;
+}
 
 #ifdef HAVE_JANSSON
 

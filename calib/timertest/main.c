@@ -24,106 +24,7 @@
 #include "timers/sim.h"
 #include "timers/tick.h"
 
-/* ---- agreement and output ---- */
-
-/* Prints the texts of all ranks in their order, on rank 0. Takes text. */
-static int print_in_order(struct tt *t, char *text, size_t length, struct tkm_err *err)
-{
-	struct cal_blobs all;
-	char none[80];
-	int i;
-
-	snprintf(none, sizeof(none), "[%d] out of memory for what belongs here\n", t->link->rank);
-	if (cal_link_gather(t->link, text ? text : none, text ? length : strlen(none), &all, err) < 0) {
-		free(text);
-		return -1;
-	}
-	for (i = 0; i < all.n && !t->o.quiet; i++) {
-		fwrite(all.data[i], 1, all.length[i], stdout);
-	}
-	fflush(stdout);
-	cal_blobs_free(&all);
-	free(text);
-	return 0;
-}
-
 /* ---- steps ---- */
-
-/* Before anything takes time: can the files be written? Rank 0 only. */
-static int check_json(const struct tt_options *o, struct tkm_err *err)
-{
-	struct tkm_newfile n;
-
-	if (!o->json || strcmp(o->json, "-") == 0) {
-		return 0;
-	}
-	if (!o->force && access(o->json, F_OK) == 0) {
-		return tkm_fail(
-			err, TKM_ERR_EXISTS, "%s exists; --force replaces it, --json gives another name", o->json);
-	}
-	if (tkm_newfile_begin(&n, o->json, o->force, err) < 0) {
-		return -1;
-	}
-	tkm_newfile_abort(&n);
-	return 0;
-}
-
-/* One line in front of each line of output: which process it is about. */
-static const char *prefix_of(const struct tt *t, char *buf, size_t size)
-{
-	buf[0] = '\0';
-	if (t->link->size > 1) {
-		snprintf(buf, size, "[%d (%s)] ", t->link->rank, t->me.env.host);
-	}
-	return buf;
-}
-
-/* Not more processes of a node at once than it has processing units; the others sleep. share: all turns together take
- * about `seconds`, not each, or less where there are many: what a turn takes besides is brief then. */
-static int measure_in_turns(struct tt *t, double seconds, int share, struct tkm_err *err)
-{
-	const double shortest_share_s = 0.02, rest_s = 0.2; /* what a turn takes besides */
-	const struct cal_place *p = &t->place[t->link->rank];
-	long units = sysconf(_SC_NPROCESSORS_ONLN);
-	int32_t most = 1;
-	int i, round, rounds, brief, rc = 0;
-
-	for (i = 0; i < t->link->size; i++) {
-		most = t->place[i].on_node > most ? t->place[i].on_node : most;
-	}
-	rounds = (int)((most + units - 1) / (units > 0 ? units : 1));
-	brief = share && seconds / rounds < 2 * rest_s;
-	seconds = share && rounds > 1 ? fmax(seconds / rounds - rest_s, shortest_share_s) : seconds;
-	for (round = 0; round < rounds; round++) {
-		if (p->index % rounds == round) {
-			rc = tmr_quality_measure(t->timer, seconds, brief, &t->me.quality, err);
-		}
-		if (cal_link_barrier(t->link, err) < 0) {
-			return -1;
-		}
-	}
-	return tt_all_well(t, rc, err);
-}
-
-/* Ranks that read one clock take the same tick for it: the largest that any of them has found. */
-static int agree_on_ticks(struct tt *t, struct tkm_err *err)
-{
-	struct tmr_grid *g = &t->me.quality.grid;
-	struct cal_tick *tick = calloc((size_t)t->link->size, sizeof(*tick)),
-			mine = g->ticks > 0 ? (struct cal_tick){ g->ticks, g->lag_ticks }
-					    : (struct cal_tick){ NAN, NAN };
-	int rc = tick ? 0 : tkm_fail(err, TKM_ERR_NOMEM, "out of memory for %d ranks", t->link->size);
-
-	if (rc == 0) {
-		rc = cal_ticks_agree(t->link, t->place, mine, tick, err);
-	}
-	if (rc == 0 && tick[t->link->rank].ticks > 0) {
-		g->ticks = tick[t->link->rank].ticks;
-		g->lag_ticks = tick[t->link->rank].lag_ticks;
-	}
-	free(tick);
-	return rc;
-}
 
 /* The true rate over the whole run, where NTP keeps the clock of this node. */
 static void find_true_rate(struct tt *t)
@@ -140,41 +41,6 @@ static void find_true_rate(struct tt *t)
 	tmr_close(real);
 }
 
-static int measure_timer(struct tt *t, struct tkm_err *err)
-{
-	const struct cal_place *p = &t->place[t->link->rank];
-	char prefix[160], *text = NULL;
-	size_t length = 0;
-	FILE *f;
-
-	if (measure_in_turns(t, t->o.performance_s, t->o.performance_shared, err) < 0 || agree_on_ticks(t, err) < 0) {
-		return -1;
-	}
-	f = open_memstream(&text, &length);
-	if (f) {
-		prefix_of(t, prefix, sizeof(prefix));
-		if (p->index == 0) {
-			tmr_env_print(f, prefix, &t->me.env);
-		}
-		tt_print_quality(f, prefix, t->timer, &t->me.quality);
-		tkm_text_end(f, &text);
-	}
-	return print_in_order(t, text, length, err);
-}
-
-/* One process per node measures; everybody else sleeps meanwhile. */
-static int measure_matrix(struct tt *t, struct tkm_err *err)
-{
-	struct tkm_err why = { .text = "" };
-
-	t->matrix.rank = t->link->rank;
-	if (t->place[t->link->rank].index == 0 &&
-		tmr_matrix_measure(t->timer, tmr_reading_lag(t->timer, &t->me.quality), &t->matrix.m, &why) < 0) {
-		snprintf(t->matrix.why, sizeof(t->matrix.why), "%.190s", why.text);
-	}
-	return cal_link_barrier(t->link, err);
-}
-
 /* The processing unit that this process may use if it is a single one, else -1. */
 static int32_t only_unit(void)
 {
@@ -188,23 +54,6 @@ static int32_t only_unit(void)
 		i++;
 	}
 	return i;
-}
-
-/* After the run and before a verdict: pairs that were not found together. */
-static int measure_matrix_again(struct tt *t, struct tkm_err *err)
-{
-	struct tkm_err why = { .text = "" };
-	double before = t->link->gathering_s;
-	int rc;
-
-	if (t->place[t->link->rank].index == 0 && !t->matrix.why[0] &&
-		tmr_matrix_measure_again(t->timer, tmr_reading_lag(t->timer, &t->me.quality), &t->matrix.m, &why) < 0) {
-		snprintf(t->matrix.not_again, sizeof(t->matrix.not_again), "%.190s", why.text);
-	}
-	t->link->gathering_s += 60; /* other nodes have more to measure */
-	rc = cal_link_barrier(t->link, err);
-	t->link->gathering_s = before;
-	return rc;
 }
 
 static void describe_rank(struct tt *t)
@@ -393,105 +242,7 @@ static int list_timers(struct tt *t, struct tkm_err *err)
 		tkm_text_end(f, &text);
 	}
 	t->o.quiet = 0;
-	return print_in_order(t, text, length, err);
-}
-
-/* --truth: the truth is known where all clocks are formulas over one, so on one host only. */
-static int truth_mode(struct tt *t, struct tkm_err *err)
-{
-	const double look_s = 0.1; /* enough for an effective tick */
-	char name[256];
-	struct tmr_timer *sim;
-	double within, tick_s;
-	int i, rc = 0, fit = 1;
-
-	for (i = 0; i < t->link->size && rc == 0; i++) {
-		if (t->place[i].leader != 0) {
-			rc = tkm_fail(err, TKM_ERR_ARG,
-				"--truth: ranks 0 and %d are on different hosts, whose clocks cannot be known in "
-				"truth; start all on one",
-				i);
-		}
-	}
-	if (t->link->size < 2) {
-		rc = tkm_fail(err, TKM_ERR_ARG,
-			"--truth compares clocks of at least two ranks: mpirun -np 2 timertest --truth");
-	}
-	sim = rc == 0 && tt_truth_clock(t->o.timer, t->link->rank, name, sizeof(name), err) == 0
-		? tmr_open(name, t->link->rank, err)
-		: NULL;
-	if (sim && sim->scope == TMR_SCOPE_CORE) {
-		tkm_fail(err, TKM_ERR_ARG,
-			"--truth: with cores= each processing unit has a clock of its own; leave it out");
-		tmr_close(sim);
-		sim = NULL;
-	}
-	if (tt_all_well(t, sim ? 0 : -1, err) < 0) {
-		tmr_close(sim);
-		return TT_ERROR;
-	}
-	t->timer = tmr_sim_base(sim);
-	rc = measure_in_turns(t, look_s, 0, err) < 0 || measure_matrix(t, err) < 0;
-	within = t->timer->scope == TMR_SCOPE_NODE ? 0 : tt_prove_one_clock(t);
-	/* what a reading lags behind its clock: a clock of ours is on its grid above that of its base, one of the user's may be
-	 * coarse or noisy */
-	tick_s = 1 / sim->hz + tmr_reading_lag(t->timer, &t->me.quality);
-	t->timer = t->link->timer = sim;
-	if (rc || (strcasecmp(t->o.timer, name) == 0 && measure_in_turns(t, look_s, 0, err) < 0)) {
-		return TT_ERROR;
-	}
-	if (strcasecmp(t->o.timer, name) == 0) {
-		tick_s = fmax(tick_s, tmr_reading_lag(sim, &t->me.quality));
-	}
-	memset(t->exchanges, 1, (size_t)t->link->size);
-	if (tt_assume(t, sim, err) < 0) {
-		return TT_ERROR;
-	}
-	rc = tt_make_plan(t, err) < 0 ? -1 : tt_truth(t->link, &t->o, &t->plan, tick_s, within, &fit, err);
-	if (tt_all_well(t, rc, err) < 0 || cal_link_bcast(t->link, &fit, sizeof(fit), err) < 0) {
-		return TT_ERROR;
-	}
-	return fit ? TT_FIT : TT_UNFIT;
-}
-
-static int check_timer(const struct tt *t, const char *name, struct tkm_err *err)
-{
-	struct tmr_timer *timer;
-
-	if (strcasecmp(name, "LIST") == 0 || strcmp(name, TT_DEFAULT_TIMER) == 0) {
-		return 0;
-	}
-	timer = tmr_open(name, t->link->rank, err);
-	tmr_close(timer);
-	return timer ? 0 : -1;
-}
-
-/* On a rank that was started with another timer than rank 0. */
-static int take_timer(void *ctx, const char *name, struct tkm_err *err)
-{
-	struct tt *t = ctx;
-
-	if (check_timer(t, name, err) < 0) {
-		return -1;
-	}
-	snprintf(t->taken, sizeof(t->taken), "%s", name);
-	t->o.timer = t->taken;
-	return 0;
-}
-
-/* A launcher that does not forward the environment leaves VT_TIMER to rank 0 alone. */
-static int settle_timer(struct tt *t, struct tkm_err *err)
-{
-	struct cal_timer_choice choice;
-
-	if (cal_timers_settle(t->link, t->o.timer, take_timer, t, &choice, err) < 0) {
-		return -1;
-	}
-	if (choice.differ > 0 && t->link->rank == 0) {
-		fprintf(stderr, "%s: warning: %s%s\n", program_invocation_short_name, choice.text,
-			choice.unsettled ? ": these clocks are not the same" : "");
-	}
-	return 0;
+	return tt_print_in_order(t, text, length, err);
 }
 
 /* The result goes to the state directory of every node, for timertest --check. That it cannot be kept is no failure of the
@@ -533,7 +284,8 @@ static int open_and_measure_timer(struct tt *t, struct tkm_err *err)
 		return -1;
 	}
 	t->timer = t->link->timer = tmr_open(t->o.timer, t->link->rank, err);
-	if (tt_all_well(t, t->timer ? 0 : -1, err) < 0 || measure_timer(t, err) < 0 || measure_matrix(t, err) < 0) {
+	if (tt_all_well(t, t->timer ? 0 : -1, err) < 0 || tt_measure_timer(t, err) < 0 ||
+		tt_measure_matrix(t, err) < 0) {
 		return -1;
 	}
 	/* what a simulated clock does at a time is to happen then, however long the machine took to get here */
@@ -570,19 +322,16 @@ static int run(struct tt *t, struct tkm_err *err)
 	tmr_env_read(root, &t->me.env);
 	t->me.pid = (uint32_t)getpid();
 	close(root);
-	if (tt_find_places(t, err) < 0 || settle_timer(t, err) < 0) {
+	if (tt_find_places(t, err) < 0 || tt_settle_timer(t, err) < 0) {
 		return TT_ERROR;
 	}
 	if (strcasecmp(t->o.timer, "LIST") == 0) {
 		return list_timers(t, err) < 0 ? TT_ERROR : TT_FIT;
 	}
 	/* a wrong name before a file that exists, which the user might remove in vain */
-	rc = t->o.truth ? 0 : check_timer(t, t->o.timer, err);
-	if (tt_all_well(t, rc == 0 && t->link->rank == 0 ? check_json(&t->o, err) : rc, err) < 0) {
+	rc = tt_check_timer(t, t->o.timer, err);
+	if (tt_all_well(t, rc == 0 && t->link->rank == 0 ? tt_json_possible(&t->o, err) : rc, err) < 0) {
 		return TT_ERROR;
-	}
-	if (t->o.truth) {
-		return truth_mode(t, err);
 	}
 	if (tt_all_well(t, t->link->rank == 0 ? tkm_newfiles_possible(t->o.output, suffixes, t->o.force, err) : 0,
 		    err) < 0 ||
@@ -592,7 +341,7 @@ static int run(struct tt *t, struct tkm_err *err)
 	t->link->gathering_s = 12 * t->o.patience_s;
 	rc = test_messages(t, err);
 	find_true_rate(t);
-	if (tt_all_well(t, rc, err) < 0 || measure_matrix_again(t, err) < 0 || tt_collect(t, err) < 0) {
+	if (tt_all_well(t, rc, err) < 0 || tt_measure_matrix_again(t, err) < 0 || tt_collect(t, err) < 0) {
 		return TT_ERROR;
 	}
 	t->link->idle = NULL;
@@ -603,18 +352,6 @@ static int run(struct tt *t, struct tkm_err *err)
 	}
 	fit = t->link->rank == 0 ? tt_exit_status(t->result.verdict.value) : 0;
 	return cal_link_bcast(t->link, &fit, sizeof(fit), err) < 0 ? TT_ERROR : fit;
-}
-
-/* A rank is silent, so the end cannot be agreed on with it: says so, and ends all. Rank 0 speaks first. */
-static void give_up(struct tt *t, const struct tkm_err *why)
-{
-	if (t->link->rank != 0) {
-		cal_link_sleep(t->link, 1);
-	}
-	fprintf(stderr, "%s: rank %d: %s: is it stopped, or has it died? (--patience)\n", program_invocation_short_name,
-		t->link->rank, why->text);
-	fflush(NULL);
-	cal_link_abort(t->link, TT_ERROR);
 }
 
 /* Without MPI: it belongs to the node, not to a job. */
@@ -638,27 +375,10 @@ static int serve(const struct tt_options *o)
 	return 0;
 }
 
-/* A launcher of Open MPI takes a verdict for an accident and prints some ten lines about an aborted job. It decides so
- * before it starts the ranks, so that they can only say what will come. */
-static void explain_mpirun(int status)
-{
-	const char *quiet = getenv("OMPI_MCA_orte_execute_quiet");
-
-	if ((status == TT_UNFIT || status == TT_UNKNOWN) && getenv("OMPI_COMM_WORLD_SIZE") &&
-		!(quiet && strcmp(quiet, "1") == 0)) {
-		fprintf(stderr,
-			"%s: exit status %d is the result above; what mpirun prints now about an aborted job means "
-			"nothing else "
-			"(mpirun --quiet leaves it out)\n",
-			program_invocation_short_name, status);
-	}
-}
-
 int main(int argc, char **argv)
 {
 	struct tt t;
-	struct tkm_err err = { .text = "" };
-	int rc, rank, size;
+	int rc;
 
 	memset(&t, 0, sizeof(t));
 	if (chk_asked(argc, argv)) {
@@ -668,38 +388,5 @@ int main(int argc, char **argv)
 	if (rc != 0) {
 		return rc < 0 ? TT_ERROR : TT_FIT;
 	}
-	if (t.o.serve) {
-		return serve(&t.o);
-	}
-	cal_link_hint(&rank, &size);
-	tt_catch_signals(rank == 0);
-	t.link = cal_link_start(&argc, &argv, &err);
-	if (!t.link) {
-		fprintf(stderr, "%s: %s\n", program_invocation_short_name, err.text);
-		return TT_ERROR;
-	}
-	t.link->patience_s = t.o.patience_s;
-	t.link->gathering_s = 12 * t.o.patience_s + 60 + 4 * t.o.performance_s;
-	rc = run(&t, &err);
-	if (rc == TT_ERROR && (t.silence.text[0] || err.code == TKM_ERR_TIMEOUT)) {
-		give_up(&t, t.silence.text[0] ? &t.silence : &err);
-	}
-	if (t.link->rank == 0) {
-		explain_mpirun(rc);
-	}
-	tmr_close(t.reference);
-	tmr_close(t.timer);
-	cal_rank_free(&t.rank);
-	tmr_matrix_free(&t.matrix.m);
-	free(t.me.event);
-	free(t.place);
-	free(t.exchanges);
-	free(t.proof);
-	free(t.hz);
-	cal_plan_free(&t.plan);
-	tt_rounds_free(&t.rounds);
-	free(t.early);
-	tt_result_free(&t.result);
-	cal_link_close(t.link);
-	return rc;
+	return t.o.serve ? serve(&t.o) : tt_run_ranks(&t, argc, argv, run);
 }

@@ -31,16 +31,6 @@ static void add_other_modes(struct tt_options *o, struct tkm_option *t)
 {
 	/* clang-format off */
 	const struct tkm_option all[] = {
-		{ "TRUTH", TKM_OPTION_BOOL, &o->truth, 0, 0, NULL,
-			"compare methods of measuring offsets on simulated clocks over the timer (default then: CPU)" },
-		{ "TRUTH-METHODS", TKM_OPTION_TEXT, &o->truth_names, 0, 0, "LIST",
-			"methods: all (default), or some of pairs,itc,min10,skampi,hca3,jk" },
-		{ "TRUTH-TABLES", TKM_OPTION_TEXT, &o->truth_tables_name, 0, 0, "LIST",
-			"what the others are given: published (their authors' numbers), time, messages (of pairs), or all (default)" },
-		{ "TRUTH-ROUNDS", TKM_OPTION_COUNT, &o->truth_rounds, 1, 10000, "N", "how often each method is used (default 5)" },
-		{ "TRUTH-APART", TKM_OPTION_TIME, &o->truth_apart_s, 1e-3, 86400, "TIME",
-			"time between the first and the last session of pairs, itc and min10 (default 1s)" },
-		{ "TRUTH-SESSIONS", TKM_OPTION_COUNT, &o->truth_sessions, 2, 10000, "N", "sessions of pairs in this time (default 11)" },
 		{ "SERVE", TKM_OPTION_BOOL, &o->serve, 0, 0, NULL, "keep a page with UTC and its bound for tickmark_now(), until SIGTERM" },
 		{ "SERVE-REFERENCE", TKM_OPTION_TEXT, &o->serve_reference, 0, 0, "NAME",
 			"reference for UTC: ntp (default), or ptp:/dev/ptp0 if its driver states an error bound" },
@@ -137,6 +127,19 @@ static const char *dashed_number(int argc, char **argv)
 	return NULL;
 }
 
+int tt_check_shape(struct tt_options *o, struct tkm_err *err)
+{
+	int i;
+
+	for (i = 0; i < CAL_SHAPES && strcasecmp(o->shape_name, cal_shape_name((enum cal_shape)i)); i++) {
+	}
+	if (i == CAL_SHAPES) {
+		return tkm_fail(err, TKM_ERR_ARG, "--topology '%s': auto, star and tree are known", o->shape_name);
+	}
+	o->shape = (enum cal_shape)i;
+	return 0;
+}
+
 static int check(struct tt_options *o, struct tkm_err *err)
 {
 	int i = 0;
@@ -156,17 +159,11 @@ static int check(struct tt_options *o, struct tkm_err *err)
 	}
 	o->sync.method = strcasecmp(o->sync_name, "pairs") ? CAL_SYNC_ITC : CAL_SYNC_PAIRS;
 	if (!o->timer) {
-		o->timer = o->truth ? "CPU" : TT_DEFAULT_TIMER;
+		o->timer = TT_DEFAULT_TIMER;
 	}
-	if (tt_truth_methods(o, err) < 0) {
+	if (tt_check_shape(o, err) < 0) {
 		return -1;
 	}
-	for (i = 0; i < CAL_SHAPES && strcasecmp(o->shape_name, cal_shape_name((enum cal_shape)i)); i++) {
-	}
-	if (i == CAL_SHAPES) {
-		return tkm_fail(err, TKM_ERR_ARG, "--topology '%s': auto, star and tree are known", o->shape_name);
-	}
-	o->shape = (enum cal_shape)i;
 	if (o->target_bound_s > 0 && o->timer_skip < 0) {
 		o->timer_skip = 0; /* all of them count */
 	}
@@ -182,6 +179,22 @@ static int check(struct tt_options *o, struct tkm_err *err)
 	return 0;
 }
 
+/* What timertest did once and another program does now. Returns 0, or -1 with the name of that program. */
+static int check_moved(int argc, char **argv, struct tkm_err *err)
+{
+	int i;
+
+	for (i = 1; i < argc && strcmp(argv[i], "--"); i++) {
+		if (!strncasecmp(argv[i], "--truth", 7)) {
+			return tkm_fail(err, TKM_ERR_ARG,
+				"%s: the program calibtruth compares methods; it is built with the sources and not "
+				"installed (lab/README.md)",
+				argv[i]);
+		}
+	}
+	return 0;
+}
+
 static int read_all(struct tt_options *o, const struct tkm_front *f, int argc, char **argv, struct tkm_err *err)
 {
 	const char *argument[3], *dashed = dashed_number(argc, argv);
@@ -193,7 +206,7 @@ static int read_all(struct tt_options *o, const struct tkm_front *f, int argc, c
 			"apart",
 			dashed);
 	}
-	if (tkm_option_environment(f->table, err) < 0) {
+	if (check_moved(argc, argv, err) < 0 || tkm_option_environment(f->table, err) < 0) {
 		return -1;
 	}
 	n = tkm_front_arguments(f, argc, argv, argument, 3, err);
@@ -203,8 +216,7 @@ static int read_all(struct tt_options *o, const struct tkm_front *f, int argc, c
 	return take_arguments(o, argument, n, err) < 0 || check(o, err) < 0 ? -1 : 0;
 }
 
-/* What is asked for is printed on rank 0 only. */
-static int asks_for_help(const struct tkm_front *f, int argc, char **argv)
+int tt_asks_for_help(const struct tkm_front *f, int argc, char **argv)
 {
 	int i, asks = 0;
 	FILE *nowhere = fopen("/dev/null", "we");
@@ -243,15 +255,11 @@ int tt_options_parse(int argc, char **argv, struct tt_options *o)
 		.max_drift = NAN,
 		.max_wander = NAN,
 		.sync = { .max_messages = 100, .max_duration_s = 60 },
-		.truth_names = "all",
-		.truth_rounds = 5,
-		.truth_apart_s = 1,
-		.truth_sessions = 11,
 		.serve_reference = "ntp",
 		.serve_every_s = 0.1 };
 	make_table(o, table);
 	cal_link_hint(&rank, &size);
-	if (rank != 0 && asks_for_help(&front, argc, argv)) {
+	if (rank != 0 && tt_asks_for_help(&front, argc, argv)) {
 		return 1;
 	}
 	rc = read_all(o, &front, argc, argv, &err);

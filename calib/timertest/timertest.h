@@ -57,11 +57,6 @@ struct tt_options {
 	const char *sync_name, *shape_name;
 	enum cal_shape shape; /* of a session */
 	double patience_s;
-	int truth;                                   /* compare methods instead of testing a timer */
-	const char *truth_names, *truth_tables_name; /* NULL: all that are possible */
-	unsigned truth_methods, truth_tables;
-	long long truth_rounds, truth_sessions;
-	double truth_apart_s;
 	int serve; /* keep the page of UTC instead of testing a timer */
 	const char *serve_reference;
 	double serve_every_s;
@@ -70,6 +65,13 @@ struct tt_options {
 /* Environment, then command line. Returns 0; -1 after printing on stderr of rank 0 what is wrong; 1 after printing
  * --help or the like. */
 int tt_options_parse(int argc, char **argv, struct tt_options *o);
+
+/* o->shape_name into o->shape. Returns 0 or -1. */
+int tt_check_shape(struct tt_options *o, struct tkm_err *err);
+
+/* Tests whether the command line asks for --help or the like, which rank 0 prints alone. */
+struct tkm_front;
+int tt_asks_for_help(const struct tkm_front *f, int argc, char **argv);
 
 /* One stamp of a burst: of a message to or from `peer`, in the order in which they happened. */
 struct tt_event {
@@ -170,6 +172,31 @@ struct tt {
 
 /* All ranks continue only if none has an error; rank 0 prints the first error. Returns 0 or -1 on all of them alike. */
 int tt_all_well(struct tt *t, int rc, const struct tkm_err *err);
+
+/* The program from the options on: starts the link, runs `run` on all ranks and frees what *t holds. Returns the exit status. */
+int tt_run_ranks(struct tt *t, int argc, char **argv, int (*run)(struct tt *t, struct tkm_err *err));
+
+/* ---- measure.c: all ranks together; 0 or -1 ---- */
+
+/* Prints the texts of all ranks in their order, on rank 0. Takes text. */
+int tt_print_in_order(struct tt *t, char *text, size_t length, struct tkm_err *err);
+
+/* Tests that a timer of this name can be opened, for this rank alone. */
+int tt_check_timer(const struct tt *t, const char *name, struct tkm_err *err);
+
+/* t->o.timer is then that of rank 0: a launcher that does not forward the environment leaves VT_TIMER to rank 0 alone. */
+int tt_settle_timer(struct tt *t, struct tkm_err *err);
+
+/* The quality of t->timer, into t->me. Not more processes of a node measure at once than it has processing units; the others
+ * sleep. share: all turns together take about `seconds`, not each, and each is brief where there are many. */
+int tt_measure_in_turns(struct tt *t, double seconds, int share, struct tkm_err *err);
+
+/* That, as the options say, and the ranks of a clock agree on its tick; rank 0 prints what each found. */
+int tt_measure_timer(struct tt *t, struct tkm_err *err);
+
+/* The core matrix of t->timer, one process per node; and again, after the run, the pairs that were not found together. */
+int tt_measure_matrix(struct tt *t, struct tkm_err *err);
+int tt_measure_matrix_again(struct tt *t, struct tkm_err *err);
 
 /* ---- reference.c ---- */
 
@@ -329,6 +356,8 @@ double tt_burst_bound(const struct tt_burst *b);
 /* Writes the result as JSON to a file, "-" for stdout. -1 also when built without jansson. */
 int tt_write_json(const char *path, const struct tt_options *o, const struct tt_result *r, struct tkm_err *err);
 int tt_have_json(void);
+/* Before anything takes time: can the file of --json be written? */
+int tt_json_possible(const struct tt_options *o, struct tkm_err *err);
 /* The same as text, which the caller frees; NULL without jansson or memory. */
 char *tt_json_text(const struct tt_options *o, const struct tt_result *r);
 
@@ -351,21 +380,6 @@ int tt_find_wander(const struct cal_run *run, int rank, struct tt_wander *w);
 
 /* Prints the wander of the rank that strays most; nothing if none is known. */
 void tt_print_wander(FILE *f, const struct tt_result *r);
-
-/* ---- truth.c ---- */
-
-/* The lists of --truth-methods and --truth-tables, as bits. Returns 0 or -1. */
-int tt_truth_methods(struct tt_options *o, struct tkm_err *err);
-
-/* The simulated clock of a rank: timer itself if it is one, else one of its own over it, with an offset, a
- * drift of up to 50 ppm against rank 0 and a grid. Returns 0, or -1: too long. */
-int tt_truth_clock(const char *timer, int rank, char *name, size_t size, struct tkm_err *err);
-
-/* All processes, whose l->timer are simulated clocks over one base: measures, and prints on rank 0, where *fit
- * becomes 1 if no error was beyond its bound. tick_s: effective tick of this process's clock; base_within_s: the
- * base is one clock to within this, 0: by its nature, NAN: not proven. */
-int tt_truth(struct cal_link *l, const struct tt_options *o, const struct cal_plan *plan, double tick_s,
-	double base_within_s, int *fit, struct tkm_err *err);
 
 void tt_result_free(struct tt_result *r);
 

@@ -47,7 +47,7 @@ def spread(values, form=nice):
 
 
 class Truths:
-    """All rounds of timertest --truth of one kind of launch: as published, and with equal time and messages."""
+    """All rounds of calibtruth of one kind of launch: as published, and with equal time and messages."""
 
     def __init__(self):
         self.rounds = {}
@@ -98,10 +98,10 @@ class Bench:
     def launch(self, kind, np, *args):
         with tempfile.TemporaryDirectory() as d:
             path = os.path.join(d, "truth.json")
-            command(["mpirun", "--oversubscribe", "-np", str(np), self.build + "/timertest", "--truth", "--quiet", "--json", path,
+            command(["mpirun", "--oversubscribe", "-np", str(np), self.build + "/calibtruth", "--quiet", "--json", path,
                      *args])
             if not os.path.exists(path):
-                fail("timertest --truth with %d ranks ended without a result" % np)
+                fail("calibtruth with %d ranks ended without a result" % np)
             with open(path) as f:
                 self.truth[kind].add(json.load(f))
 
@@ -127,16 +127,16 @@ class Bench:
 
     def one_round(self, i):
         if self.wants("np2"):
-            self.launch("np2", 2, "--truth-rounds", "5", "--truth-sessions", str(ONLINE_SESSIONS), "--truth-apart", "%ds" % ONLINE_SECONDS)
+            self.launch("np2", 2, "--rounds", "5", "--sessions", str(ONLINE_SESSIONS), "--apart", "%ds" % ONLINE_SECONDS)
         if self.wants("np16"):
-            self.launch("np16", 16, "--truth-rounds", "5", "--truth-methods", "pairs,itc,min10,skampi,hca3")
+            self.launch("np16", 16, "--rounds", "5", "--methods", "pairs,itc,min10,skampi,hca3")
         if self.wants("hogs"):
-            self.with_hogs(lambda: self.launch("hogs", 16, "--truth-rounds", "5", "--truth-methods", "pairs,min10,skampi,hca3"))
+            self.with_hogs(lambda: self.launch("hogs", 16, "--rounds", "5", "--methods", "pairs,min10,skampi,hca3"))
         if self.wants("skew10"):
-            self.launch("skew10", 2, "--truth-rounds", "1", "--truth-apart", "10s", "--truth-sessions", "2", "--truth-methods", "pairs,itc,min10")
+            self.launch("skew10", 2, "--rounds", "1", "--apart", "10s", "--sessions", "2", "--methods", "pairs,itc,min10")
         if self.wants("np16") and self.wants("peers16") and i == self.rounds // 2:
             # jk takes a minute for a single round
-            self.launch("np16", 16, "--truth-rounds", "1", "--truth-methods", "jk")
+            self.launch("np16", 16, "--rounds", "1", "--methods", "jk")
         if self.wants("domain"):
             self.domains(16)
         if self.wants("scale") and i == 0:

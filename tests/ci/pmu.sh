@@ -47,7 +47,7 @@ printf '%s\n' '#define PACKAGE_NAME "Tickmark"' '#define PACKAGE_STRING "Tickmar
 of_libVT() # the sources of libVT.so
 {
 	find "$top/base" "$top/timers" "$top/stf" "$top/sampler" "$top/calib" "$top/collector-plugin" -name '*.c' |
-		grep -vE '/(agent|launch)/|/(load|inside|failsafe|help)\.c$' | grep -vE '/(vtcounters|validate|works|timertest[a-z_]*|calibsim[a-z_]*|link_none|vtrun|vtrun_hw|vtrun_mpi|vtrun_show|vt_null|merge_clk)\.c$'
+		grep -vE '/(agent|launch)/|/(load|inside|failsafe|help)\.c$' | grep -vE '/(vtcounters|validate|works|timertest[a-z_]*|calib(sim|truth)[a-z_]*|link_none|vtrun|vtrun_hw|vtrun_mpi|vtrun_show|vt_null|merge_clk)\.c$'
 }
 {
 	echo '{ global:'

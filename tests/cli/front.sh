@@ -6,7 +6,7 @@
 . "${top_srcdir:-.}/tests/lib/tap.sh"
 version=$(sed -n 's/^PACKAGE_VERSION *= *//p' "$build/Makefile")
 
-for p in timertestcs timertest calibsim vtcounters vtreport vttop stftool xstftool vtrun clkapply otf2-to-stf; do
+for p in timertestcs timertest calibsim calibtruth vtcounters vtreport vttop stftool xstftool vtrun clkapply otf2-to-stf; do
 	if [ ! -x "$build/$p" ] || [ -d "$build/$p" ]; then
 		skip "$p" "not built"
 		continue
@@ -43,7 +43,7 @@ ok "otf2-to-stf: an option before the files is named" $?
 if command -v localedef >/dev/null && localedef -i de_DE -f UTF-8 "$dir/de_DE.UTF-8" >/dev/null 2>&1 && localedef -i tr_TR -f UTF-8 "$dir/tr_TR.UTF-8" >/dev/null 2>&1; then
 	trace=$src/tests/golden/plain-little.stf
 	for l in C de_DE.UTF-8 tr_TR.UTF-8; do
-		for p in timertestcs timertest calibsim vtcounters vtreport stftool xstftool vtrun clkapply otf2-to-stf; do
+		for p in timertestcs timertest calibsim calibtruth vtcounters vtreport stftool xstftool vtrun clkapply otf2-to-stf; do
 			[ ! -x "$build/$p" ] || LOCPATH=$dir LC_ALL=$l LANGUAGE=de "$build/$p" --help
 		done >"$dir/help.$l" 2>&1
 		{
@@ -66,7 +66,7 @@ else
 fi
 # completion offers what --help names, in a locale too whose a to z is not the ASCII one
 if command -v bash >/dev/null; then
-	for p in timertestcs calibsim stftool vtcounters; do
+	for p in timertestcs vtreport stftool vtcounters; do
 		# shellcheck disable=SC2016
 		offered=$(PATH="$build:$PATH" LOCPATH=$dir LC_ALL=tr_TR.UTF-8 bash -c '. "$1/tools/completion/$2"; COMP_WORDS=("$2" --ver); COMP_CWORD=1; "$(complete -p "$2" | sed "s/.* -F \([^ ]*\) .*/\1/")" "$2"; printf "%s " "${COMPREPLY[@]}"' - "$src" "$p" 2>&1)
 		echo "$offered" >"$dir/out"

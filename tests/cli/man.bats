@@ -85,10 +85,6 @@ same_options_of_timertest() # same_options_of_timertest PROGRAM
 	same_options_of_timertest timertestcs
 }
 
-@test "calibsim.1 and calibsim --help name the same options" {
-	same_options calibsim calibsim.1
-}
-
 @test "stftool.1 and stftool --help name the same options" {
 	same_options stftool stftool.1
 }
@@ -161,7 +157,7 @@ same_options_of_timertest() # same_options_of_timertest PROGRAM
 
 @test "every program of README's table has a page" {
 	sed -n '/^## The programs/,/^## /s/^| \(`[a-z].*\) | .*/\1/p' "$top/README.md" | tr -d '`,' | tr ' ' '\n' >"$BATS_TEST_TMPDIR/programs"
-	[ "$(wc -l <"$BATS_TEST_TMPDIR/programs")" -ge 12 ]
+	[ "$(wc -l <"$BATS_TEST_TMPDIR/programs")" -ge 11 ]
 	while read -r name; do
 		[ -f "$top/doc/$name.1" ] || { echo "no page for $name"; false; }
 	done <"$BATS_TEST_TMPDIR/programs"
@@ -204,6 +200,21 @@ names_exist() {
 	[ "$(wc -l <"$BATS_TEST_TMPDIR/names")" -gt 15 ]
 }
 
+@test "lab/README.md has every folder, files that exist, and options that --help has" {
+	for folder in "$top"/lab/*/; do
+		folder=${folder%/}
+		grep -q "^| ${folder##*/}/ |" "$top/lab/README.md" || { echo "no $folder"; false; }
+	done
+	names_exist lab/README.md lab/
+	for p in calibsim calibtruth; do
+		[ -n "$(program $p)" ] || skip "$p was not built"
+		COLUMNS=100 "$(program $p)" --help
+	done | grep -oE -e '--[a-z-]+' | sort -u >"$BATS_TEST_TMPDIR/help"
+	grep -oE -e '(^|[ `])--[a-z]+[a-z-]*' "$top/lab/README.md" | tr -d ' `' | sort -u | grep -vx -e --help -e --some-name >"$BATS_TEST_TMPDIR/page"
+	[ "$(wc -l <"$BATS_TEST_TMPDIR/page")" -ge 10 ]
+	! grep -vxF -f "$BATS_TEST_TMPDIR/help" "$BATS_TEST_TMPDIR/page"
+}
+
 @test "doc/calibration.md: its constants are those of the code" {
 	sed -n '/^## Constants/,$s/^| `\([^`]*\)` |.*/\1/p' "$top/doc/calibration.md" >"$BATS_TEST_TMPDIR/constants"
 	[ "$(wc -l <"$BATS_TEST_TMPDIR/constants")" -gt 35 ]
@@ -211,7 +222,7 @@ names_exist() {
 		grep -qwF -e "${line#*: }" "$top/${line%%: *}" || { echo "not so: $line"; false; }
 	done <"$BATS_TEST_TMPDIR/constants"
 	# every name of a file is that of one
-	grep -oE '`(timers|calib|clock|tests)/[a-z0-9_/-]*\.(c|h|sh|py|txt|bats)' "$top/doc/calibration.md" | tr -d '`' | sort -u | while read -r file; do
+	grep -oE '`(timers|calib|clock|lab|tests)/[a-z0-9_/-]*\.(c|h|sh|py|txt|bats)' "$top/doc/calibration.md" | tr -d '`' | sort -u | while read -r file; do
 		[ -e "$top/$file" ] || { echo "no $file"; exit 1; }
 	done
 }

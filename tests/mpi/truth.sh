@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# timertest --truth: our method and those of others on the real transport, against simulated clocks. TAP.
+# calibtruth: our method and those of others on the real transport, against simulated clocks. TAP.
 # shellcheck source=lib.sh source-path=SCRIPTDIR
 . "${top_srcdir:-.}/tests/mpi/lib.sh"
 
@@ -8,21 +8,27 @@ run() # run NP ARGUMENTS...
 {
 	np=$1
 	shift
-	(cd "$dir" && ASAN_OPTIONS=$no_leaks timeout 900 "$mpirun" -np "$np" "$build/timertest" --truth "$@" \
+	(cd "$dir" && ASAN_OPTIONS=$no_leaks timeout 900 "$mpirun" -np "$np" "$build/calibtruth" "$@" \
 		>out 2>err </dev/null)
 	status=$?
 }
 
-"$build/timertestcs" --truth >"$dir/out" 2>"$dir/err"
-[ $? -eq 2 ] && grep -q '^timertestcs: --truth compares clocks of at least two ranks: ' "$dir/err" && [ ! -s "$dir/out" ]
-ok "one process has nothing to compare" $?
+for option in --truth --truth-rounds=3; do
+	"$build/timertestcs" $option >"$dir/out" 2>"$dir/err"
+	[ $? -eq 2 ] && grep -q "^timertestcs: $option: the program calibtruth compares methods; " "$dir/err" && [ ! -s "$dir/out" ]
+	ok "timertest $option names the program" $?
+done
 
-if [ ! -x "$build/timertest" ]; then
-	skip "timertest" "this build has no MPI"
+if [ ! -x "$build/calibtruth" ]; then
+	skip "calibtruth" "this build has no MPI"
 	done_testing
 fi
 
-run 2 --truth-rounds 2 --truth-apart 100ms
+run 1
+[ $status -eq 2 ] && grep -q '^calibtruth: the clocks of at least two ranks are compared: ' "$dir/err" && [ ! -s "$dir/out" ]
+ok "one process has nothing to compare" $?
+
+run 2 --rounds 2 --apart 100ms
 [ $status -eq 0 ] && grep -q '^errors beyond their bound: 0$' "$dir/out"
 ok "two ranks, all methods: no error beyond its bound" $?
 for method in pairs itc min10 skampi hca3 jk; do
@@ -53,7 +59,7 @@ ok "10 s later, an offset without a slope is off by the drift, two offsets are n
 [ "$(find "$dir" -type f | wc -l)" -eq 2 ]
 ok "it writes no file" $?
 
-run 4 --truth-rounds 1 --truth-apart 500ms --truth-methods pairs,min10 --json -
+run 4 --rounds 1 --apart 500ms --methods pairs,min10 --json -
 if grep -q 'has no jansson' "$dir/err"; then
 	ok "--json # SKIP this build has no jansson" 0
 elif [ "$PYTHON3" = no ]; then
@@ -62,7 +68,7 @@ else
 	"$PYTHON3" - "$dir/out" <<'EOT'
 import json, sys
 j = json.load(open(sys.argv[1]))
-assert j["schema"] == "timertest-truth/1" and j["ranks"] == 4 and j["seconds_after"] == [0, 10, 60]
+assert j["schema"] == "calibtruth/1" and j["ranks"] == 4 and j["seconds_after"] == [0, 10, 60]
 assert [m["name"] for m in j["methods"]] == ["pairs", "min10"]
 ours, other = (m["rounds"][0] for m in j["methods"])
 assert ours["outside_bound"] == 0 and 0 < ours["true_error_s"][0] <= ours["bound_s"][0] == ours["claimed_s"]
@@ -80,21 +86,21 @@ EOT
 fi
 
 # clocks that break the assumption behind the bound: it must be seen
-run 2 --truth-rounds 1 --truth-apart 500ms --truth-methods pairs --max-wander 1ppb \
+run 2 --rounds 1 --apart 500ms --methods pairs --max-wander 1ppb \
 	--timer 'sim:base=CPU,drift={rank}0ppm,wobble={rank}00ppm/60s,tick=7.{rank}ns'
 [ $status -eq 1 ] && grep -q '^errors beyond their bound: [1-9]' "$dir/out"
 ok "a bound that does not hold is counted, and is exit status 1" $?
 
-run 2 --truth-methods pairs,gps
-[ $status -eq 2 ] && [ "$(grep -c "^timertest: --truth-methods 'pairs,gps': all, or some of pairs,itc," "$dir/err")" -eq 1 ]
+run 2 --methods pairs,gps
+[ $status -eq 2 ] && [ "$(grep -c "^calibtruth: --methods 'pairs,gps': all, or some of pairs,itc," "$dir/err")" -eq 1 ]
 ok "an unknown method" $?
-run 2 --truth-tables time,space
-[ $status -eq 2 ] && [ "$(grep -c "^timertest: --truth-tables 'time,space': all, or some of published,time,messages" "$dir/err")" -eq 1 ]
+run 2 --tables time,space
+[ $status -eq 2 ] && [ "$(grep -c "^calibtruth: --tables 'time,space': all, or some of published,time,messages" "$dir/err")" -eq 1 ]
 ok "an unknown table" $?
-run 2 --truth-tables time --truth-methods itc,jk
-[ $status -eq 2 ] && [ "$(grep -c "^timertest: --truth-tables 'time': equal time and equal messages are those of pairs, which" "$dir/err")" -eq 1 ]
+run 2 --tables time --methods itc,jk
+[ $status -eq 2 ] && [ "$(grep -c "^calibtruth: --tables 'time': equal time and equal messages are those of pairs, which" "$dir/err")" -eq 1 ]
 ok "equal to a method that does not run" $?
-run 2 --timer sundial --truth-rounds 1
+run 2 --timer sundial --rounds 1
 [ $status -eq 2 ] && [ "$(grep -c "unknown timer 'sundial'" "$dir/err")" -eq 1 ]
 ok "an unknown timer" $?
 done_testing
